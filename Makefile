@@ -1,0 +1,252 @@
+# `make help` lists the targets and the variables.
+
+VERSION := 0.1.0
+SONAME := libdecode.so.0
+
+TOOLS := pdecode pencode
+# pkg-config names.  The library and whatever is linked with it:
+LIB_PACKAGES := libzstd zlib
+# What the recorder needs besides:
+RECORD_PACKAGES :=
+
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+DATADIR ?= $(PREFIX)/share
+MANDIR ?= $(DATADIR)/man
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+PKG_CONFIG ?= pkg-config
+OPT ?= -O2 -g
+SETUP ?= scripts/install-packages
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+DEMO_INPUT ?= fixtures/perf/02-callgraph-fp.data
+DEMO_OUTPUT ?= out.json
+FUZZ_SECONDS ?= 60
+
+ifeq ($(SAN),1)
+B ?= build/san
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+else ifeq ($(FUZZ),1)
+B ?= build/fuzz
+SANITIZE := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+else
+B ?= build
+endif
+
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
+	-Wvla -Wformat=2 -Wundef -Wpointer-arith -Wwrite-strings -Wimplicit-fallthrough \
+	-Wno-missing-field-initializers
+ifeq ($(WERROR),1)
+WARNINGS += -Werror
+endif
+
+# Asked for once and only where something is compiled or linked: on a fresh machine the set-up runs
+# before there is a pkg-config.
+once = $(eval $(1) := $(2))$($(1))
+probe = $(shell $(PKG_CONFIG) --exists $(2) 2>/dev/null || echo missing)
+packages = $(if $(strip $(2)),$(if $(call probe,,$(2)),$(error missing: \
+	$(2) (or $(PKG_CONFIG) itself). Run 'make deps'),$(shell $(PKG_CONFIG) $(1) $(2))))
+PKG_CFLAGS = $(call once,PKG_CFLAGS,$(call packages,--cflags,$(LIB_PACKAGES) $(RECORD_PACKAGES)))
+LIB_LIBS = $(call once,LIB_LIBS,$(call packages,--libs,$(LIB_PACKAGES)))
+RECORD_LIBS = $(call once,RECORD_LIBS,$(call packages,--libs,$(RECORD_PACKAGES)))
+
+ALL_CFLAGS = -std=gnu11 $(OPT) $(WARNINGS) -fPIC -fvisibility=hidden $(SANITIZE) \
+	-D_GNU_SOURCE -DPD_VERSION='"$(VERSION)"' $(PKG_CFLAGS) $(CPPFLAGS) $(CFLAGS)
+ALL_LDFLAGS = $(SANITIZE) -Wl,--as-needed -Wl,-z,relro,-z,now $(LDFLAGS)
+
+LIB_DIRS := base layout file model sink
+LIB_SRC := $(sort $(wildcard libdecode/*.c $(LIB_DIRS:%=libdecode/%/*.c)))
+TOOL_SRC := $(sort $(wildcard tools/*.c))
+RECORD_SRC := $(sort $(wildcard record/*.c))
+FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+
+# tools/NAME.c and tools/NAME_*.c make the tool NAME; every other file of tools/ is for all of them.
+PROGRAMS := $(foreach t,$(TOOLS),$(if $(wildcard tools/$(t).c),$(t)))
+src_of = $(filter tools/$(1).c tools/$(1)_%.c,$(TOOL_SRC))
+SHARED_SRC := $(filter-out $(foreach t,$(TOOLS),$(call src_of,$(t))),$(TOOL_SRC))
+RECORDER := $(if $(wildcard record/main.c),precord)
+
+objects = $(patsubst %.c,$(B)/obj/%.o,$(1))
+LIB_OBJ := $(call objects,$(LIB_SRC))
+ALL_OBJ := $(call objects,$(LIB_SRC) $(TOOL_SRC) $(RECORD_SRC) $(wildcard tests/fuzz/*.c))
+BINARIES := $(addprefix $(B)/,$(PROGRAMS) $(RECORDER))
+LIBRARIES := $(if $(LIB_SRC),$(B)/libdecode.a $(B)/libdecode.so)
+FUZZERS := $(patsubst tests/fuzz/%.c,$(B)/%,$(FUZZ_SRC))
+EXPORT_MAP := $(wildcard libdecode/libdecode.map)
+
+ifeq ($(V),1)
+Q :=
+say = @:
+else
+Q := @
+say = @printf '  %-5s %s\n' $(1) $(2)
+endif
+# A make of our own, on every core unless the user said how many.
+SUBMAKE = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS))
+
+.PHONY: all help deps demo check check-builds check-crash fuzzers fuzz bench schemas tidy \
+	install uninstall clean FORCE
+.DELETE_ON_ERROR:
+.SUFFIXES:
+
+all: $(LIBRARIES) $(BINARIES)
+
+# Changed flags or another compiler rebuild what they touch.
+$(B)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(subst ','\'',$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS))' | cmp -s - $@ || \
+		echo '$(subst ','\'',$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS))' > $@
+
+$(B)/obj/libdecode/%.o: INCLUDES := -Ilibdecode -Ilibdecode/include
+$(B)/obj/tools/%.o: INCLUDES := -Itools -Ilibdecode/include
+$(B)/obj/record/%.o: INCLUDES := -Irecord -Itools -Ilibdecode/include
+$(B)/obj/tests/%.o: INCLUDES := -Ilibdecode/include
+
+$(B)/obj/%.o: %.c $(B)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(ALL_CFLAGS) $(INCLUDES) -MMD -MP -c -o $@ $<
+
+$(B)/libdecode.a: $(LIB_OBJ)
+$(B)/shared.a: $(call objects,$(SHARED_SRC))
+$(B)/libdecode.a $(B)/shared.a:
+	$(call say,AR,$@)
+	$(Q)rm -f $@
+	$(Q)$(AR) rcs $@ $^
+
+$(B)/libdecode.so: $(LIB_OBJ) $(EXPORT_MAP)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -shared $(if $(SANITIZE),,-Wl,-z,defs) -Wl,-soname,$(SONAME) \
+		$(addprefix -Wl$(comma)--version-script=,$(EXPORT_MAP)) -o $@ $(LIB_OBJ) $(LIB_LIBS)
+	$(Q)ln -sf $(@F) $(B)/$(SONAME)
+comma := ,
+
+LINK = $(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIB_LIBS)
+define program
+$(B)/$(1): $(call objects,$(2)) $(B)/shared.a $(B)/libdecode.a
+	$$(call say,LD,$$@)
+	$$(Q)$$(LINK) $(3)
+endef
+$(foreach t,$(PROGRAMS),$(eval $(call program,$(t),$(call src_of,$(t)))))
+$(eval $(call program,precord,$(RECORD_SRC),$$(RECORD_LIBS)))
+
+# A fuzz target is driven by libFuzzer (FUZZ=1), else by main.c, which replays files.
+$(FUZZERS): ALL_LDFLAGS += $(if $(filter 1,$(FUZZ)),-fsanitize=fuzzer)
+FUZZ_MAIN := $(if $(filter 1,$(FUZZ)),,$(call objects,$(wildcard tests/fuzz/main.c)))
+$(FUZZERS): $(B)/%: $(B)/obj/tests/fuzz/%.o $(FUZZ_MAIN) $(B)/libdecode.a
+	$(call say,LD,$@)
+	$(Q)$(LINK)
+fuzzers: $(FUZZERS)
+
+deps:
+	$(Q)$(SETUP)
+
+# The set-up comes first; only then does a second make look at compilers and libraries.
+demo: deps
+	+$(Q)$(SUBMAKE) all
+	$(Q)scripts/demo '$(B)' '$(DEMO_INPUT)' '$(DEMO_OUTPUT)'
+
+PYTHON = $(call once,PYTHON,$(shell for p in /usr/bin/python3 python3; do \
+	$$p -c 'import pytest, jsonschema' 2>/dev/null && echo $$p && break; done))
+PYTEST = PYTHONPYCACHEPREFIX=build/pycache $(or $(PYTHON),$(error no python3 with pytest and \
+	jsonschema. Run 'make deps')) -m pytest -o cache_dir=build/pytest -q $(PYTEST_ARGS)
+# Tests find the tools through PD_TOOLS and PDECODE, the libraries through PD_BUILD.  A sanitizer's
+# report must not pass for the exit status 1 of a damaged input.
+export ASAN_OPTIONS ?= exitcode=99
+export UBSAN_OPTIONS ?= exitcode=99:print_stacktrace=1
+pytest_env = PD_BUILD='$(abspath build)' PD_TOOLS='$(abspath $(1))' \
+	PDECODE='$(abspath $(1)/pdecode)'
+
+# Tests marked `sanitize` run a first time with the tools under ASan and UBSan.
+check: deps
+	+$(Q)$(SUBMAKE) check-builds
+	$(Q)$(call pytest_env,build/san) $(PYTEST) -m sanitize tests || test $$? -eq 5
+	$(Q)$(call pytest_env,build) $(PYTEST) tests
+
+check-builds:
+	+$(Q)$(SUBMAKE) B=build SAN=0 all
+	+$(Q)$(SUBMAKE) B=build/san SAN=1 all check-crash
+	+$(Q)if command -v clang >/dev/null; then \
+		$(SUBMAKE) B=build/clang SAN=0 CC=clang all; \
+	else echo 'clang: not here, skipped'; fi
+
+check-crash: $(FUZZERS)
+	$(Q)for f in $(FUZZERS); do \
+		for c in fixtures/crash/*; do test ! -f "$$c" || $$f "$$c" || exit 1; done; \
+	done
+
+fuzz:
+	+$(Q)$(SUBMAKE) FUZZ=1 CC=clang fuzzers
+	$(Q)for f in $(FUZZERS:$(B)/%=build/fuzz/%); do mkdir -p $$f.corpus && \
+		$$f -max_total_time=$(FUZZ_SECONDS) $$f.corpus $(wildcard fixtures/crash) || exit 1; done
+
+bench: all
+	$(Q)if test -x scripts/bench; then scripts/bench '$(B)'; else echo 'bench: not here yet'; fi
+
+schemas: $(B)/pdecode
+	$(Q)$(B)/pdecode --schema=schemas
+
+tidy:
+	$(Q)clang-tidy --quiet $(LIB_SRC) $(TOOL_SRC) $(RECORD_SRC) -- $(ALL_CFLAGS) -Ilibdecode \
+		-Ilibdecode/include -Irecord -Itools
+
+# The tools print their manual pages and completions themselves.
+BASHDIR := $(DATADIR)/bash-completion/completions
+ZSHDIR := $(DATADIR)/zsh/site-functions
+FISHDIR := $(DATADIR)/fish/vendor_completions.d
+
+install: all
+	$(Q)install -d $(foreach d,$(BINDIR) $(LIBDIR)/pkgconfig $(INCLUDEDIR)/pd $(MANDIR)/man1 \
+		$(BASHDIR) $(ZSHDIR) $(FISHDIR),'$(DESTDIR)$(d)')
+	$(Q)install -m 644 libdecode/include/pd/*.h '$(DESTDIR)$(INCLUDEDIR)/pd'
+	$(Q)install -m 644 $(B)/libdecode.a '$(DESTDIR)$(LIBDIR)'
+	$(Q)install -m 755 $(B)/libdecode.so '$(DESTDIR)$(LIBDIR)/libdecode.so.$(VERSION)'
+	$(Q)ln -sf libdecode.so.$(VERSION) '$(DESTDIR)$(LIBDIR)/$(SONAME)'
+	$(Q)ln -sf $(SONAME) '$(DESTDIR)$(LIBDIR)/libdecode.so'
+	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
+		-e 's|@VERSION@|$(VERSION)|' -e 's|@PACKAGES@|$(LIB_PACKAGES)|' \
+		libdecode/libdecode.pc.in > '$(DESTDIR)$(LIBDIR)/pkgconfig/libdecode.pc'
+	$(Q)set -e; for t in $(PROGRAMS) $(RECORDER); do \
+		install -m 755 $(B)/$$t '$(DESTDIR)$(BINDIR)'; \
+		$(B)/$$t --man > '$(DESTDIR)$(MANDIR)'/man1/$$t.1; \
+		$(B)/$$t --completion bash > '$(DESTDIR)$(BASHDIR)'/$$t; \
+		$(B)/$$t --completion zsh > '$(DESTDIR)$(ZSHDIR)'/_$$t; \
+		$(B)/$$t --completion fish > '$(DESTDIR)$(FISHDIR)'/$$t.fish; \
+	done
+
+uninstall:
+	$(Q)rm -f $(foreach t,$(PROGRAMS) $(RECORDER),'$(DESTDIR)$(BINDIR)/$(t)' \
+		'$(DESTDIR)$(MANDIR)/man1/$(t).1' '$(DESTDIR)$(BASHDIR)/$(t)' \
+		'$(DESTDIR)$(ZSHDIR)/_$(t)' '$(DESTDIR)$(FISHDIR)/$(t).fish')
+	$(Q)rm -f '$(DESTDIR)$(LIBDIR)'/libdecode.a '$(DESTDIR)$(LIBDIR)'/libdecode.so* \
+		'$(DESTDIR)$(LIBDIR)/pkgconfig/libdecode.pc' \
+		$(patsubst libdecode/include/%,'$(DESTDIR)$(INCLUDEDIR)/%', \
+			$(wildcard libdecode/include/pd/*.h))
+	$(Q)rmdir '$(DESTDIR)$(INCLUDEDIR)/pd' 2>/dev/null || true
+
+clean:
+	$(Q)rm -rf build
+
+help:
+	@sed -n 's/^#: //p' Makefile
+
+#: Targets
+#:   all          the library and the tools, in build/ (the default)
+#:   deps         look for the Debian packages that are needed, install the missing ones
+#:   demo         deps, all, then decode a capture (DEMO_INPUT=FILE) to out.json
+#:   check        deps, builds with gcc, clang and sanitizers, every test (PYTEST_ARGS="-k NAME")
+#:   schemas      write schemas/ anew from the tables
+#:   fuzz         fuzz each target for FUZZ_SECONDS (60), with clang
+#:   bench, tidy  measure; clang-tidy
+#:   install, uninstall, clean
+#: Variables
+#:   V=1          show the commands         SAN=1     ASan and UBSan, in build/san
+#:   WERROR=1     warnings are errors       CC=clang  another compiler
+#:   PREFIX=/usr/local  DESTDIR=            B=DIR     build elsewhere
+#:   SETUP=:      leave the packages alone  JOBS=N    parallel steps of demo and check
+
+-include $(ALL_OBJ:.o=.d)

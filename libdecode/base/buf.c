@@ -1,0 +1,101 @@
+/* buf.c - growing bytes, charged to a budget. */
+#include "base/buf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool charge(struct pd_budget *b, size_t size)
+{
+	if (size > b->limit || b->used > b->limit - size)
+		return false;
+	b->used += size;
+	return true;
+}
+
+void *pd_budget_alloc(struct pd_budget *b, size_t size)
+{
+	void *p;
+
+	if (!charge(b, size))
+		return NULL;
+	p = calloc(1, size ? size : 1);
+	if (!p)
+		b->used -= size;
+	return p;
+}
+
+void *pd_budget_grow(struct pd_budget *b, void *p, size_t old_size, size_t new_size)
+{
+	void *q;
+
+	if (new_size > old_size && !charge(b, new_size - old_size))
+		return NULL;
+	q = realloc(p, new_size ? new_size : 1);
+	if (!q) {
+		if (new_size > old_size)
+			b->used -= new_size - old_size;
+		return NULL;
+	}
+	if (new_size > old_size)
+		memset((uint8_t *)q + old_size, 0, new_size - old_size);
+	else
+		b->used -= old_size - new_size;
+	return q;
+}
+
+void pd_budget_free(struct pd_budget *b, void *p, size_t size)
+{
+	if (!p)
+		return;
+	b->used -= size;
+	free(p);
+}
+
+uint8_t *pd_buf_reserve(struct pd_buf *b, size_t n)
+{
+	size_t capacity = b->capacity ? b->capacity : 256;
+	uint8_t *data;
+
+	if (b->failed)
+		return NULL;
+	if (n <= b->capacity - b->size)
+		return b->data + b->size;
+	if (n > SIZE_MAX / 4 || b->size > SIZE_MAX / 4) {
+		b->failed = true;
+		return NULL;
+	}
+	while (capacity - b->size < n)
+		capacity *= 2;
+	data = pd_budget_grow(b->budget, b->data, b->capacity, capacity);
+	if (!data) {
+		b->failed = true;
+		return NULL;
+	}
+	b->data = data;
+	b->capacity = capacity;
+	return data + b->size;
+}
+
+void pd_buf_append(struct pd_buf *b, const void *p, size_t n)
+{
+	uint8_t *at = pd_buf_reserve(b, n);
+
+	if (!at || !n)
+		return;
+	memcpy(at, p, n);
+	b->size += n;
+}
+
+void pd_buf_consume(struct pd_buf *b, size_t n)
+{
+	if (!n)
+		return;
+	memmove(b->data, b->data + n, b->size - n);
+	b->size -= n;
+}
+
+void pd_buf_free(struct pd_buf *b)
+{
+	pd_budget_free(b->budget, b->data, b->capacity);
+	*b = (struct pd_buf){ .budget = b->budget };
+}

@@ -1,0 +1,164 @@
+/* jsonw.c - writes JSON as a stream. */
+#include "base/jsonw.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define PAIRS(d) d "0" d "1" d "2" d "3" d "4" d "5" d "6" d "7" d "8" d "9"
+const char pd_digit_pairs[200] __attribute__((nonstring)) =
+	PAIRS("0") PAIRS("1") PAIRS("2") PAIRS("3") PAIRS("4") PAIRS("5") PAIRS("6") PAIRS("7") PAIRS("8") PAIRS("9");
+
+#define HEX_DIGITS "0123456789abcdef"
+
+void pd_jsonw_init(struct pd_jsonw *w, char *buffer, struct pd_output out)
+{
+	buffer[0] = '\n';
+	*w = (struct pd_jsonw){
+		.at = buffer + 1, .end = buffer + 1 + PD_JSONW_BUFFER - PD_JSONW_SLACK, .buffer = buffer + 1, .out = out,
+	};
+}
+
+int pd_jsonw_flush(struct pd_jsonw *w)
+{
+	size_t n = (size_t)(w->at - w->buffer);
+
+	if (n && !w->failed)
+		w->failed = w->out.write(w->out.ctx, w->buffer, n);
+	w->flushed += n;
+	w->buffer[-1] = w->at[-1];	/* the comma rule looks at the last byte */
+	w->at = w->buffer;
+	return w->failed;
+}
+
+void pd_jsonw_double(struct pd_jsonw *w, double v)
+{
+	pd_jsonw_room(w);
+	if (!isfinite(v)) {
+		pd_jsonw_raw(w, "null", 4);
+		return;
+	}
+	for (int digits = 15; digits <= 17; digits++) {
+		char text[40];
+		int n = snprintf(text, sizeof(text), "%.*g", digits, v);
+		char *comma;
+
+		if (digits < 17 && strtod(text, NULL) != v)
+			continue;
+		comma = strchr(text, ',');	/* some locales' decimal point */
+		if (comma)
+			*comma = '.';
+		pd_jsonw_raw(w, text, (size_t)n);
+		return;
+	}
+}
+
+/* Bytes of the UTF-8 sequence at p, 0 when it is none (RFC 3629: no surrogates, nothing overlong). */
+static size_t utf8_sequence(const uint8_t *p, size_t left)
+{
+	uint8_t low = 0x80, high = 0xbf;
+	size_t n;
+
+	if (p[0] < 0xc2 || p[0] > 0xf4)
+		return 0;
+	n = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+	if (n > left)
+		return 0;
+	if (p[0] == 0xe0)
+		low = 0xa0;
+	else if (p[0] == 0xed)
+		high = 0x9f;
+	else if (p[0] == 0xf0)
+		low = 0x90;
+	else if (p[0] == 0xf4)
+		high = 0x8f;
+	if (p[1] < low || p[1] > high)
+		return 0;
+	for (size_t i = 2; i < n; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	return n;
+}
+
+static void escape(struct pd_jsonw *w, uint8_t c)
+{
+	static const char shorts[] = "\"\"\\\\\bb\ff\nn\rr\tt";
+	char text[6] = { '\\', 'u', '0', '0', HEX_DIGITS[c >> 4], HEX_DIGITS[c & 15] };
+
+	for (const char *s = shorts; *s; s += 2)
+		if ((uint8_t)s[0] == c) {
+			pd_jsonw_raw(w, (char[]){ '\\', s[1] }, 2);
+			return;
+		}
+	pd_jsonw_raw(w, text, sizeof(text));
+}
+
+enum pd_utf8 pd_jsonw_text_inside(struct pd_jsonw *w, struct pd_bytes text)
+{
+	enum pd_utf8 verdict = PD_UTF8;
+	const uint8_t *p = text.data, *end = p + text.size;
+
+	while (p < end) {
+		const uint8_t *plain = p;
+		size_t n;
+
+		while (p < end && p - plain < 512 && *p >= 0x20 && *p < 0x7f && *p != '"' && *p != '\\')
+			p++;
+		pd_jsonw_raw(w, (const char *)plain, (size_t)(p - plain));
+		if (p == end)
+			break;
+		if (*p < 0x20 || *p == '"' || *p == '\\') {
+			escape(w, *p++);
+			continue;
+		}
+		if (*p <= 0x7f) {
+			pd_jsonw_char(w, (char)*p++);
+			continue;
+		}
+		n = utf8_sequence(p, (size_t)(end - p));
+		if (n) {
+			pd_jsonw_raw(w, (const char *)p, n);
+			p += n;
+		} else {
+			pd_jsonw_raw(w, "\xef\xbf\xbd", 3);
+			verdict = PD_NOT_UTF8;
+			p++;
+		}
+	}
+	return verdict;
+}
+
+enum pd_utf8 pd_jsonw_text(struct pd_jsonw *w, struct pd_bytes text)
+{
+	enum pd_utf8 verdict;
+
+	pd_jsonw_char(w, '"');
+	verdict = pd_jsonw_text_inside(w, text);
+	pd_jsonw_char(w, '"');
+	return verdict;
+}
+
+void pd_jsonw_hex_inside(struct pd_jsonw *w, struct pd_bytes bytes)
+{
+	static const char digits[] = HEX_DIGITS;
+
+	for (size_t i = 0; i < bytes.size;) {
+		size_t stop = bytes.size - i > PD_JSONW_SLACK / 2 ? i + PD_JSONW_SLACK / 2 : bytes.size;
+		char *at;
+
+		pd_jsonw_room(w);
+		at = w->at;
+		for (; i < stop; i++) {
+			*at++ = digits[bytes.data[i] >> 4];
+			*at++ = digits[bytes.data[i] & 15];
+		}
+		w->at = at;
+	}
+}
+
+void pd_jsonw_hex(struct pd_jsonw *w, struct pd_bytes bytes)
+{
+	pd_jsonw_char(w, '"');
+	pd_jsonw_hex_inside(w, bytes);
+	pd_jsonw_char(w, '"');
+}

@@ -1,0 +1,71 @@
+/* map.c - u64 -> pointer. */
+#include "base/map.h"
+
+struct pd_map_slot {
+	uint64_t key;
+	void *value;
+};
+
+/* Ids are small and dense, or pointers: mix all bits into the low ones (the finalizer of splitmix64). */
+static uint64_t mix(uint64_t x)
+{
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+	return x ^ x >> 31;
+}
+
+static struct pd_map_slot *slot_of(const struct pd_map *m, uint64_t key)
+{
+	size_t i = mix(key) & (m->size - 1);
+
+	while (m->slots[i].value && m->slots[i].key != key)
+		i = (i + 1) & (m->size - 1);
+	return &m->slots[i];
+}
+
+static int grow(struct pd_map *m)
+{
+	struct pd_map bigger = { .budget = m->budget, .size = m->size ? m->size * 2 : 16, .used = m->used };
+
+	bigger.slots = pd_budget_alloc(m->budget, bigger.size * sizeof(*bigger.slots));
+	if (!bigger.slots)
+		return -1;
+	for (size_t i = 0; i < m->size; i++)
+		if (m->slots[i].value)
+			*slot_of(&bigger, m->slots[i].key) = m->slots[i];
+	pd_budget_free(m->budget, m->slots, m->size * sizeof(*m->slots));
+	*m = bigger;
+	return 0;
+}
+
+int pd_map_add(struct pd_map *m, uint64_t key, void *value)
+{
+	struct pd_map_slot *slot;
+
+	if (m->used * 2 >= m->size && grow(m))
+		return -1;
+	slot = slot_of(m, key);
+	if (slot->value)
+		return 1;
+	*slot = (struct pd_map_slot){ key, value };
+	m->used++;
+	return 0;
+}
+
+void *pd_map_find(const struct pd_map *m, uint64_t key)
+{
+	return m->size ? slot_of(m, key)->value : NULL;
+}
+
+void pd_map_each(const struct pd_map *m, void (*visit)(void *ctx, uint64_t key, void *value), void *ctx)
+{
+	for (size_t i = 0; i < m->size; i++)
+		if (m->slots[i].value)
+			visit(ctx, m->slots[i].key, m->slots[i].value);
+}
+
+void pd_map_free(struct pd_map *m)
+{
+	pd_budget_free(m->budget, m->slots, m->size * sizeof(*m->slots));
+	*m = (struct pd_map){ .budget = m->budget };
+}

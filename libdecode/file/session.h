@@ -1,0 +1,91 @@
+/* session.h - what a recording says about itself, as far as it was read: events, names, formats, the machine.
+ *
+ * Knows which event a record belongs to and the plan that reads it. Plans are compiled once per event and kept.
+ */
+#ifndef PD_FILE_SESSION_H
+#define PD_FILE_SESSION_H
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "layout/container.h"
+#include "layout/tracepoint.h"
+#include "layout/walk.h"
+
+#define PD_NO_OFFSET SIZE_MAX
+
+/* An event: an entry of the attrs section, or a HEADER_ATTR record. */
+struct pd_attr {
+	uint32_t index;
+	struct pd_bytes bytes;		/* the attribute as it lies in the file, `stride` bytes */
+	uint64_t *ids;
+	size_t nr_ids;
+	uint64_t type, config, config1, config2, bp_addr, bp_len, bp_type;
+	uint64_t sample_type, read_format, branch_sample_type, regs_user, regs_intr, flags, precise_ip;
+	const char *name;		/* NULL before pd_session_name_events() */
+	enum { PD_NAME_IMPLIED, PD_NAME_FROM_FILE } name_from;
+	uint32_t generation;		/* counts the names it had */
+	const struct pd_tp_event *tracepoint;	/* the format of its raw data, or NULL */
+	/* where an id lies: bytes from the record's start; from its end */
+	size_t sample_id_at, trailer_id_at;
+	size_t trailer_size;		/* of sample_id; 0 without sample_id_all */
+	struct pd_plan *sample, *trailer, *read;
+};
+
+struct pd_session {
+	struct pd_budget *budget;
+	enum pd_swap swap;
+	struct pd_arena arena;
+	struct pd_attr **attrs;
+	size_t nr_attrs, attrs_capacity;
+	struct pd_map ids;		/* id -> struct pd_attr */
+	bool same_id_at;		/* all events have their ids at the same place */
+	bool same_layout;		/* and all records of all events the same layout */
+	struct pd_map bodies;		/* record description -> struct pd_plan */
+	struct pd_map features;		/* feature description -> struct pd_plan */
+	struct pd_plan *attr_plan, *file_attr_plan;
+	struct pd_tracepoints *tracepoints;
+	const struct pd_arch *arch;
+	uint32_t cpus_available;
+	struct pd_map pmus;		/* attr type -> name */
+};
+
+int pd_session_init(struct pd_session *s, struct pd_budget *budget, enum pd_swap swap);
+void pd_session_free(struct pd_session *s);
+
+/* Adds an event: `bytes` from its attribute's first to the last that may belong to it; copies. NULL: no memory. */
+struct pd_attr *pd_session_add_attr(struct pd_session *s, struct pd_bytes bytes);
+/* 0; 1: the id was known, the first event keeps it; -1: no memory. */
+int pd_session_add_id(struct pd_session *s, struct pd_attr *a, uint64_t id);
+/* The event of an id, or NULL. */
+struct pd_attr *pd_session_by_id(const struct pd_session *s, uint64_t id);
+/* Gives an event a name from the file. */
+void pd_session_rename(struct pd_session *s, struct pd_attr *a, struct pd_bytes name);
+/* Gives every event without a name from the file the one its attribute implies. */
+void pd_session_name_events(struct pd_session *s);
+
+/* Learns from a feature section: the machine, names, formats. */
+void pd_session_learn_feature(struct pd_session *s, uint32_t id, struct pd_bytes section);
+/* Learns from one of perf's own records in a pipe; payload: the bytes that followed it. */
+int pd_session_learn_record(struct pd_session *s, uint32_t type, struct pd_bytes record, struct pd_bytes payload);
+
+/* The plan of a record type's body (not of SAMPLE and READ), of a feature. NULL: no memory. */
+struct pd_plan *pd_session_body_plan(struct pd_session *s, const struct pd_record_desc *d);
+struct pd_plan *pd_session_feature_plan(struct pd_session *s, const struct pd_feature_desc *d);
+
+/* Bytes that follow this record and are no record. */
+uint64_t pd_session_payload(struct pd_session *s, const struct pd_record_desc *d, struct pd_bytes record);
+
+enum pd_found {
+	PD_FOUND,
+	PD_FOUND_LAYOUT,	/* which event is not known, but all have the same layout: *out is the first */
+	PD_NOT_FOUND,
+};
+
+/* The event of a kernel record. */
+enum pd_found pd_session_attr_of(const struct pd_session *s, uint32_t type, struct pd_bytes record,
+				 struct pd_attr **out);
+
+/* Sees to the event's plans. 0, or -1: no memory. */
+int pd_session_plans_of(struct pd_session *s, struct pd_attr *a);
+
+#endif

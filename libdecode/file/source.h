@@ -1,0 +1,80 @@
+/* source.h - input bytes, from memory, a file or a stream; gzip and zstd are unpacked on the way.
+ *
+ * Two ways of access: a window that moves forward (peek, skip) for records, and pread for sections
+ * where the input is random access. A perf.data header with sections on an input that can't seek (a
+ * pipe, a packed file) makes the open copy all of it to an unlinked temporary file, so that such a
+ * source is always random access. Offsets count unpacked bytes from the start of the input.
+ */
+#ifndef PD_FILE_SOURCE_H
+#define PD_FILE_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "pd/bytes.h"
+#include "pd/error.h"
+
+#define PD_PEEK_MAX ((1u << 20) + (64u << 10))
+
+enum pd_fd_owner {
+	PD_FD_BORROWED,
+	PD_FD_OWNED,	/* closed with the source, and when opening fails */
+};
+
+struct pd_source_limits {
+	struct pd_budget *budget;
+	uint64_t spool;		/* most bytes of a temporary file; 0: 4 GiB */
+};
+
+struct pd_source;
+
+/* NULL and *e: PD_E_IO with the errno (EISDIR for a directory), PD_E_LIMIT, PD_E_NOMEM. Waits until
+ * the first 16 bytes are there. A regular file is random access, from the descriptor's offset on,
+ * and that offset is left alone; anything else is a stream.
+ */
+struct pd_source *pd_source_open_path(const char *path, const struct pd_source_limits *l,
+				      struct pd_error *e);
+struct pd_source *pd_source_open_fd(int fd, enum pd_fd_owner owner,
+				    const struct pd_source_limits *l, struct pd_error *e);
+/* in is borrowed until the close. */
+struct pd_source *pd_source_open_memory(struct pd_bytes in, const struct pd_source_limits *l,
+					struct pd_error *e);
+void pd_source_close(struct pd_source *s);
+
+/* Called before a read that has to wait for the other side, so that output can be flushed. */
+void pd_source_on_wait(struct pd_source *s, void (*wait)(void *ctx), void *ctx);
+
+/* *out is what is contiguous at the offset now: n bytes (at most PD_PEEK_MAX) or more, fewer at the
+ * end of the input; never waits for more than n. -1: a read failed, *out is what came before it.
+ * The bytes stay valid until a peek or skip past them, a seek or the close.
+ */
+int pd_source_peek(struct pd_source *s, size_t n, struct pd_bytes *out, struct pd_error *e);
+
+/* Moves on by n bytes, by fewer at the end of the input: *skipped (may be NULL) says how many. */
+int pd_source_skip(struct pd_source *s, uint64_t n, uint64_t *skipped, struct pd_error *e);
+
+uint64_t pd_source_offset(const struct pd_source *s);
+
+/* The rest fail with PD_E_ARGUMENT, or false, where the input is not random access. */
+bool pd_source_is_random(const struct pd_source *s);
+
+/* As it was at the open; a file may shrink or grow afterwards. */
+bool pd_source_size(const struct pd_source *s, uint64_t *size);
+
+/* An offset past the end is no error: peek gives nothing there. */
+int pd_source_seek(struct pd_source *s, uint64_t offset, struct pd_error *e);
+
+/* Bytes got, fewer than n only at the end of the input, or -1. Leaves the window alone. */
+int64_t pd_source_pread(struct pd_source *s, uint64_t offset, void *p, size_t n,
+			struct pd_error *e);
+
+/* What is wrong with the packing, or NULL: PD_E_CODEC for a damaged or cut gzip or zstd wrapping
+ * (the input ends at `offset`, where it shows), PD_E_TRAILING, a NOTE, for bytes behind it,
+ * PD_E_IO when reading broke off while a stream was spooled. `field` names the packing. Complete
+ * only at the end of the input; for a spooled one from the open on.
+ */
+const struct pd_error *pd_source_damage(const struct pd_source *s);
+
+#endif

@@ -1,0 +1,62 @@
+/* stream.h - cuts a source into records, expands compressed ones, and steps over the data behind records. */
+#ifndef PD_FILE_STREAM_H
+#define PD_FILE_STREAM_H
+
+#include "file/codec.h"
+#include "file/session.h"
+#include "file/source.h"
+
+#define PD_OUTER UINT64_MAX	/* inner_offset of a record that was not compressed */
+
+/* A record as it lies in the file, nothing decoded. Valid until the next frame is asked for. */
+struct pd_frame {
+	uint32_t type;
+	uint16_t misc;
+	uint16_t size;		/* as the header says; bytes.size may differ (COMPRESSED2's overflow) */
+	struct pd_bytes bytes;
+	uint64_t offset;	/* in the source; of the compressed record for what was in one */
+	uint64_t inner_offset;	/* in the decompressed stream, or PD_OUTER */
+	uint64_t payload;	/* bytes that follow it in the source */
+	const struct pd_record_desc *desc;
+	enum {
+		PD_FRAME_WHOLE,
+		PD_FRAME_CUT,		/* the input ends before the record does */
+		PD_FRAME_SKIPPED,	/* bytes that are no record */
+	} state;
+};
+
+struct pd_stream {
+	struct pd_source *source;
+	struct pd_session *session;
+	uint64_t end;		/* offset behind the last record; UINT64_MAX: where the source ends */
+	struct pd_codec *codec;
+	struct pd_buf inner;	/* decompressed, from inner_at on not yet framed */
+	size_t inner_at;
+	uint64_t inner_base;	/* offset of inner.data in the decompressed stream */
+	uint64_t outer_offset;	/* of the compressed record being expanded */
+	bool expanding;
+	uint64_t pending;	/* bytes of the last frame, to be skipped */
+	uint64_t payload_left;	/* of the last frame, not yet read */
+	const char *payload_of;
+	bool draining;		/* framing is lost: the rest is no records */
+	bool ended;
+};
+
+/* Records from the source's offset to `end`. Both are borrowed. */
+void pd_stream_init(struct pd_stream *s, struct pd_source *source, struct pd_session *session, uint64_t end);
+void pd_stream_free(struct pd_stream *s);
+
+enum pd_next {
+	PD_NEXT_END,
+	PD_NEXT_RECORD,
+	PD_NEXT_DAMAGED,	/* a record that is cut, or bytes that are none; *e says why */
+	PD_NEXT_DAMAGE,		/* *e: something is missing, and no bytes to show for it */
+	PD_NEXT_FAILED,		/* *e: reading failed, nothing follows */
+};
+
+enum pd_next pd_stream_next(struct pd_stream *s, struct pd_frame *f, struct pd_error *e);
+
+/* The next bytes of the last frame's payload, at most n; 0 at its end or the input's; -1. Borrowed until the next call. */
+int pd_stream_payload(struct pd_stream *s, size_t n, struct pd_bytes *out, struct pd_error *e);
+
+#endif

@@ -1,0 +1,160 @@
+/* pd.h - decode perf.data files and pipes.
+ *
+ * No globals, no output, no exit; one thread per reader. Pointers handed out are borrowed: what belongs to a record stays
+ * valid until the next pd_next(), everything else until pd_close(). Times are ns of the recording's clock, sizes bytes,
+ * offsets bytes from the start of the (unpacked) input. Layouts: linux/perf_event.h and perf's own headers; the tables
+ * of this library say where each comes from.
+ */
+#ifndef PD_PD_H
+#define PD_PD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pd/bytes.h"
+#include "pd/error.h"
+#include "pd/output.h"
+#include "pd/visit.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Of the library, "0.1.0". */
+PD_API const char *pd_version(void);
+
+struct pd_reader;
+struct pd_record;
+struct pd_attr;
+
+enum pd_order_by {
+	PD_AS_WRITTEN,
+	PD_BY_TIME,		/* bounded by FINISHED_ROUND; what has no time comes at once */
+};
+
+struct pd_options {
+	size_t size;		/* PD_OPTIONS() sets it: old callers meet new libraries */
+	uint64_t memory_limit;	/* bytes that input may make the library hold; 0: 256 MiB */
+	enum pd_order_by order;
+	enum pd_severity stop_at;	/* the least severity that ends the reading; 0: PD_FATAL */
+	/* Called for everything that is wrong, at the record it concerns. `e` is valid during the call. */
+	void (*on_error)(void *ctx, const struct pd_error *e);
+	/* Called before a read that may wait for a pipe's other end: a moment to flush output. */
+	void (*on_wait)(void *ctx);
+	void *ctx;		/* of both */
+};
+#define PD_OPTIONS(...) (&(struct pd_options){ .size = sizeof(struct pd_options), __VA_ARGS__ })
+
+/* Open a file or a directory of perf record --threads; a descriptor (not closed by the library); bytes (borrowed until
+ * pd_close()). gzip and zstd wrappings are taken off. `o` may be NULL. NULL on failure, and *e says why: PD_E_IO, PD_E_MAGIC,
+ * PD_E_NOMEM, PD_E_LIMIT, PD_E_ARGUMENT. */
+PD_API struct pd_reader *pd_open_path(const char *path, const struct pd_options *o, struct pd_error *e);
+PD_API struct pd_reader *pd_open_fd(int fd, const struct pd_options *o, struct pd_error *e);
+PD_API struct pd_reader *pd_open_memory(struct pd_bytes in, const struct pd_options *o, struct pd_error *e);
+PD_API void pd_close(struct pd_reader *r);	/* NULL is fine */
+
+/* The next record: 1 and *out; 0 at the end; -1 when reading can't go on, *e says why. */
+PD_API int pd_next(struct pd_reader *r, const struct pd_record **out, struct pd_error *e);
+
+/* The file around the records. */
+enum pd_mode { PD_MODE_FILE, PD_MODE_PIPE, PD_MODE_DIRECTORY };
+enum pd_byte_order { PD_LITTLE_ENDIAN, PD_BIG_ENDIAN };
+
+struct pd_section {
+	const char *name;	/* "header", "ids", "attrs", "data", "event_types", "feature_table", or a feature's name */
+	uint32_t feature;	/* its bit; 0: none */
+	uint32_t attr_index;	/* of "ids" */
+	uint64_t offset, size;
+};
+
+struct pd_file_info {
+	enum pd_mode mode;
+	enum pd_byte_order byte_order;
+	bool v1;			/* the magic of perf before 3.4 */
+	bool complete;			/* false: the recorder did not finish, or the end is missing */
+	bool size_known;		/* false: a stream */
+	uint64_t size, header_size, attr_size, data_offset, data_size;
+	uint32_t long_size;		/* of the feature bitmap's words: 8, 4 from big-endian 32-bit machines */
+	const struct pd_section *sections;
+	size_t nr_sections;
+	const struct pd_section *gaps;	/* non-zero bytes that belong to nothing */
+	size_t nr_gaps;
+};
+
+PD_API const struct pd_file_info *pd_file(const struct pd_reader *r);
+/* Bytes of the file: how many were there, or -1. Only where pd_file()->size_known. */
+PD_API int64_t pd_read_at(struct pd_reader *r, uint64_t offset, void *p, size_t n);
+
+/* Events. In a pipe they come with the records: the number grows. */
+PD_API size_t pd_nr_attrs(const struct pd_reader *r);
+PD_API const struct pd_attr *pd_attr_at(const struct pd_reader *r, size_t i);
+PD_API const char *pd_attr_name(const struct pd_attr *a);
+PD_API size_t pd_attr_index(const struct pd_attr *a);
+PD_API const uint64_t *pd_attr_ids(const struct pd_attr *a, size_t *n);
+PD_API void pd_attr_visit(const struct pd_reader *r, const struct pd_attr *a, const struct pd_visitor *v, void *ctx);
+
+/* Feature sections of a file header, in the order of their bits. `feature` is borrowed until the next call. */
+PD_API size_t pd_nr_features(const struct pd_reader *r);
+struct pd_feature {
+	uint32_t id;
+	const char *name;	/* "HOSTNAME", or NULL */
+	struct pd_bytes bytes;
+	uint64_t offset;
+};
+PD_API int pd_feature_at(struct pd_reader *r, size_t i, struct pd_feature *out, struct pd_error *e);
+
+/* A record. */
+PD_API uint32_t pd_record_type(const struct pd_record *r);
+PD_API const char *pd_record_name(const struct pd_record *r);	/* "UNKNOWN" */
+PD_API uint16_t pd_record_misc(const struct pd_record *r);
+PD_API uint64_t pd_record_offset(const struct pd_record *r);
+PD_API struct pd_bytes pd_record_bytes(const struct pd_record *r);	/* as they lie in the file, header included */
+PD_API const struct pd_attr *pd_record_attr(const struct pd_record *r);	/* its event, or NULL */
+PD_API const struct pd_error *pd_record_error(const struct pd_record *r);	/* NULL: intact */
+/* ns; false where the record has none. */
+PD_API bool pd_record_time(const struct pd_record *r, uint64_t *time);
+
+/* A field by its name ("ip", "callchain", "filename"), without walking where its place is fixed. False: not there. */
+PD_API bool pd_get_number(const struct pd_record *r, const char *name, uint64_t *out);
+PD_API bool pd_get_numbers(const struct pd_record *r, const char *name, struct pd_numbers *out);
+PD_API bool pd_get_text(const struct pd_record *r, const char *name, struct pd_bytes *out);
+
+/* Every field of a record, in wire order; sample_id's as an object of that name, last. */
+PD_API void pd_record_visit(const struct pd_record *r, const struct pd_visitor *v, void *ctx);
+
+/* Bytes that follow the record (AUXTRACE, HEADER_TRACING_DATA): up to n of what is left of them, borrowed until the next
+ * call; 0 at their end, -1 and *e. Reading them ends the record's own validity. */
+PD_API uint64_t pd_payload_size(const struct pd_record *r);
+PD_API int pd_payload_read(struct pd_reader *r, size_t n, struct pd_bytes *out, struct pd_error *e);
+
+/* Sinks take every record. */
+struct pd_sink;
+struct pd_sink_ops {
+	size_t size;
+	/* 0 goes on; anything else ends the pump, which returns it. */
+	int (*begin)(void *state, struct pd_reader *r);
+	int (*record)(void *state, const struct pd_record *r);
+	int (*error)(void *state, const struct pd_error *e);
+	int (*finish)(void *state, struct pd_reader *r);
+	void (*wait)(void *state);
+	void (*free)(void *state);
+};
+PD_API struct pd_sink *pd_sink_new(const struct pd_sink_ops *ops, void *state);
+PD_API void pd_sink_close(struct pd_sink *s);	/* NULL is fine */
+
+enum pd_blobs { PD_BLOBS_HEX, PD_BLOBS_OMIT, PD_BLOBS_FULL };
+enum pd_json_shape { PD_JSON_DOCUMENT, PD_JSON_LINES };
+
+struct pd_json_options {
+	size_t size;
+	enum pd_json_shape shape;
+	enum pd_blobs blobs;
+};
+/* JSON as ../schemas describe it, to `out`. */
+PD_API struct pd_sink *pd_json_sink(const struct pd_json_options *o, struct pd_output out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,21 @@
+/* container.h - layouts of what is around the records. */
+#ifndef PD_LAYOUT_CONTAINER_H
+#define PD_LAYOUT_CONTAINER_H
+
+#include "layout/desc.h"
+
+#define PD_MAGIC_SIZE 16		/* of a pipe's header, and what tells the two apart */
+#define PD_FILE_HEADER_V1 72		/* without adds_features */
+#define PD_FILE_HEADER_SIZE 104
+#define PD_SECTION_SIZE 16
+#define PD_FEATURE_BITS 256
+#define PD_EVENT_TYPE_SIZE 72
+#define PD_RECORD_HEADER_SIZE 8
+#define PD_ATTR_SIZE_VER0 64
+#define PD_MISC_CPUMODE 7
+
+extern const struct pd_field pd_file_header_fields[];
+extern const struct pd_field pd_section_fields[];
+extern const struct pd_field pd_event_type_fields[];
+
+#endif

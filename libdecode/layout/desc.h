@@ -1,0 +1,251 @@
+/* desc.h - the language that every layout is written in.
+ *
+ * A layout is a list of rows (struct pd_field), in wire order, ended by a PD_END row. The same rows drive decoding
+ * (walk.c), JSON (sink/json.c), the schemas (describe.c) and encoding (pack.c), in either byte order. A row says what
+ * is on the wire (kind, width, count, extent), when it is there (when) and how people see it (name, show, names, bits).
+ * What depends on the attribute alone is settled once by plan.c; the rest when a record is walked.
+ */
+#ifndef PD_LAYOUT_DESC_H
+#define PD_LAYOUT_DESC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cursor.h"
+#include "layout/names.h"
+#include "pd/bytes.h"
+
+/* What is on the wire. */
+enum pd_kind {
+	PD_END,
+	PD_UINT,	/* a number of `width` bytes */
+	PD_CSTR,	/* text, NUL, zeros, to the end of the extent */
+	PD_ZSTR,	/* text and its NUL */
+	PD_CHARS,	/* text in `width` bytes, zeros behind it */
+	PD_FSTR,	/* u32 length, text, NUL, zeros: a feature's string; perf rounds the length up to 64 */
+	PD_TEXT,	/* `count` bytes of text, NULs and all */
+	PD_BYTES,	/* `count` bytes */
+	PD_AREA,	/* `width` bytes of which `count` are used (0, or more than width: up to the last non-zero word) */
+	PD_PAD,		/* `count` reserved bytes: kept under `padding` when they are not zero */
+	PD_LITERAL,	/* exactly the bytes of `literal` (with its NUL where `width` says so); not shown */
+	PD_NUMBERS,	/* `count` numbers of `width` bytes */
+	PD_REGISTERS,	/* one u64 for each bit set in the attribute's mask */
+	PD_GROUP,	/* `fields`, flat, under one condition or in one extent */
+	PD_STRUCT,	/* `fields` as an object */
+	PD_ARRAY,	/* `count` times `fields`: objects, or bare values where the single row has no name */
+	PD_FEATURE,	/* the rest is the feature section that the sibling feat_id names */
+};
+
+/* How people see a number. */
+enum pd_show {
+	PD_DEC,
+	PD_SIGNED,
+	PD_HEX,
+	PD_ENUM,	/* `names`, the number as text where there is none */
+	PD_FLAGS,	/* {"raw", "names"} */
+	PD_FLOAT,	/* an IEEE double */
+	PD_MARKED,	/* hex, or one of `names`: callchain entries */
+	PD_BITS,	/* each of `bits`, flat in the parent */
+	PD_BITS_OBJECT,	/* each of `bits`, in an object of its own */
+	PD_BITS_RAW,	/* an object with `raw` first */
+	PD_HIDDEN,	/* a count: seen as the length of what it counts */
+	PD_ORDER,	/* byte order of all that follows in this list: 0 little, 1 big */
+};
+
+/* A part of a number, by its position in a little-endian file. */
+struct pd_bits {
+	const char *name, *key;
+	uint8_t key_size;
+	uint8_t shift, width;
+	enum { PD_BIT_NUMBER, PD_BIT_ENUM, PD_BIT_LIST, PD_BIT_ENUM_LIST, PD_BIT_RESERVED } show;
+	const struct pd_name *names;
+};
+
+/* When a row is there. Siblings are rows before it in its own or an enclosing list, or fixed ones behind it in its own
+ * ("a.b": in the struct a). "misc" is the record header's where no row has that name. */
+struct pd_when {
+	enum {
+		PD_ALWAYS,
+		PD_ON_SAMPLE_TYPE,	/* any bit of value in the attribute's ... */
+		PD_ON_READ_FORMAT,
+		PD_ON_BRANCH_TYPE,
+		PD_ON_MASK,		/* any bit of value in the sibling */
+		PD_ON_EQUAL,		/* sibling == value */
+		PD_ON_AT_LEAST,		/* sibling >= value */
+		PD_ON_TEST,		/* test() says so; in JSON: its key is there */
+		PD_ON_VARIANT,		/* layouts that only the record's length tells apart: bit value of the variant */
+	} on;
+	bool unless;			/* the other way round */
+	uint8_t left;			/* where fewer bytes are left the list ends: structs that grew at their end */
+	const char *sibling;
+	uint64_t value;
+	/* body: the whole record or section, at: where this row would begin in it. */
+	bool (*test)(struct pd_bytes body, size_t at, enum pd_swap swap);
+};
+
+/* How many elements (PD_NUMBERS, PD_ARRAY) or bytes (PD_BYTES, PD_TEXT, PD_PAD, PD_AREA). */
+struct pd_count {
+	enum {
+		PD_COUNT_FIXED,		/* value */
+		PD_COUNT_SIBLING,	/* the sibling's value (its low 32 bits where value says so) */
+		PD_COUNT_PRODUCT,	/* the sibling's value times by's */
+		PD_COUNT_WORDS,		/* as many as hold the sibling's value as bits, `value` bits each */
+		PD_COUNT_INLINE,	/* a number of `value` bytes right before */
+		PD_COUNT_REST,		/* to the end of the extent */
+		PD_COUNT_REST_MOD,	/* what is left of the extent modulo value */
+		PD_COUNT_ALIGN,		/* to a multiple of value from the start of this list */
+		PD_COUNT_CPUS,		/* the cpus that feature NRCPUS calls available */
+		PD_COUNT_REGS_USER,	/* bits set in the attribute's sample_regs_user ... */
+		PD_COUNT_REGS_INTR,
+	} from;
+	uint64_t value;
+	const char *sibling, *by;
+};
+
+/* Where a struct or group ends when not with its last row. */
+struct pd_extent {
+	enum {
+		PD_EXTENT_NONE,
+		PD_EXTENT_SIBLING,	/* as many bytes as the sibling says */
+		PD_EXTENT_OWN,		/* as many as its own row `sibling` says (0: value); cut at the outer end */
+	} from;
+	uint64_t value;
+	const char *sibling;
+};
+
+enum pd_blob {
+	PD_BLOB_SMALL,
+	PD_BLOB_LARGE,		/* left out by --blobs omit */
+	PD_BLOB_PAYLOAD,	/* compressed records: only with --blobs full */
+};
+
+struct pd_field {
+	const char *name;	/* as in the kernel's struct; "" for an array's bare element */
+	const char *key;	/* `,"name":` */
+	uint8_t key_size;
+	uint8_t kind, show, blob;
+	uint16_t width;
+	bool msb_first;		/* bit-fields that big-endian compilers lay out from the top */
+	const char *doc;
+	const char *literal;
+	struct pd_when when;
+	struct pd_count count;
+	struct pd_extent extent;
+	const struct pd_name *names;
+	const struct pd_bits *bits;
+	const struct pd_field *fields;
+};
+
+/* Rows. The macros build data and nothing else. */
+#define PD_KEY(n) .name = #n, .key = ",\"" #n "\":", .key_size = sizeof(",\"" #n "\":") - 1
+#define FIELDS(...) .fields = (const struct pd_field[]){ __VA_ARGS__, { .kind = PD_END } }
+
+#define NUMBER(w, s, n, d, ...) { PD_KEY(n), .kind = PD_UINT, .width = w, .show = s, .doc = d, __VA_ARGS__ }
+#define U8(n, d, ...)  { PD_KEY(n), .kind = PD_UINT, .width = 1, .doc = d, __VA_ARGS__ }
+#define U16(n, d, ...) { PD_KEY(n), .kind = PD_UINT, .width = 2, .doc = d, __VA_ARGS__ }
+#define U32(n, d, ...) { PD_KEY(n), .kind = PD_UINT, .width = 4, .doc = d, __VA_ARGS__ }
+#define U64(n, d, ...) { PD_KEY(n), .kind = PD_UINT, .width = 8, .doc = d, __VA_ARGS__ }
+#define S32(n, d, ...) { PD_KEY(n), .kind = PD_UINT, .width = 4, .show = PD_SIGNED, .doc = d, __VA_ARGS__ }
+#define S64(n, d, ...) { PD_KEY(n), .kind = PD_UINT, .width = 8, .show = PD_SIGNED, .doc = d, __VA_ARGS__ }
+#define X64(n, d, ...) { PD_KEY(n), .kind = PD_UINT, .width = 8, .show = PD_HEX, .doc = d, __VA_ARGS__ }
+#define ENUM(w, n, d, t, ...) \
+	{ PD_KEY(n), .kind = PD_UINT, .width = w, .show = PD_ENUM, .doc = d, .names = t, __VA_ARGS__ }
+#define FLAGS(w, n, d, t, ...) \
+	{ PD_KEY(n), .kind = PD_UINT, .width = w, .show = PD_FLAGS, .doc = d, .names = t, __VA_ARGS__ }
+#define COUNTER(w, n, ...) { PD_KEY(n), .kind = PD_UINT, .width = w, .show = PD_HIDDEN, __VA_ARGS__ }
+#define CSTR(n, d, ...) { PD_KEY(n), .kind = PD_CSTR, .doc = d, __VA_ARGS__ }
+#define ZSTR(n, d, ...) { PD_KEY(n), .kind = PD_ZSTR, .doc = d, __VA_ARGS__ }
+#define CHARS(w, n, d, ...) { PD_KEY(n), .kind = PD_CHARS, .width = w, .doc = d, __VA_ARGS__ }
+#define FSTR(n, d, ...) { PD_KEY(n), .kind = PD_FSTR, .doc = d, __VA_ARGS__ }
+#define TEXT(n, d, c, ...) { PD_KEY(n), .kind = PD_TEXT, .doc = d, c, __VA_ARGS__ }
+#define BYTES(n, d, c, ...) { PD_KEY(n), .kind = PD_BYTES, .doc = d, c, __VA_ARGS__ }
+#define AREA(w, n, d, ...) { PD_KEY(n), .kind = PD_AREA, .width = w, .doc = d, __VA_ARGS__ }
+#define PAD(c, ...) { .name = "padding", .kind = PD_PAD, c, __VA_ARGS__ }
+#define LITERAL(s, w) { .name = "", .kind = PD_LITERAL, .literal = s, .width = w }
+#define NUMBERS(w, s, n, d, c, ...) \
+	{ PD_KEY(n), .kind = PD_NUMBERS, .width = w, .show = s, .doc = d, c, __VA_ARGS__ }
+#define STRUCT(n, d, f, ...) { PD_KEY(n), .kind = PD_STRUCT, .doc = d, f, __VA_ARGS__ }
+#define ARRAY(n, d, c, f, ...) { PD_KEY(n), .kind = PD_ARRAY, .doc = d, c, f, __VA_ARGS__ }
+#define GROUP(f, ...) { .name = "", .kind = PD_GROUP, f, __VA_ARGS__ }
+#define BITS(w, s, n, d, ...) \
+	{ PD_KEY(n), .kind = PD_UINT, .width = w, .show = s, .doc = d, __VA_ARGS__ }
+#define ELEMENT .name = "", .key = "", .key_size = 0	/* an array's bare value */
+
+#define BITS_ARE(...) .bits = (const struct pd_bits[]){ __VA_ARGS__, { .name = NULL } }
+#define BIT(n, s, w) { PD_KEY(n), s, w, PD_BIT_NUMBER, NULL }
+#define BIT_ENUM(n, s, w, t) { PD_KEY(n), s, w, PD_BIT_ENUM, t }
+#define BIT_LIST(n, s, w, t) { PD_KEY(n), s, w, PD_BIT_LIST, t }
+#define BIT_ENUM_LIST(n, s, w, t) { PD_KEY(n), s, w, PD_BIT_ENUM_LIST, t }
+#define BIT_RESERVED(s, w) { PD_KEY(reserved), s, w, PD_BIT_RESERVED, NULL }
+
+#define IF_SAMPLE(bit) .when = { .on = PD_ON_SAMPLE_TYPE, .value = (bit) }
+#define IF_READ(bit) .when = { .on = PD_ON_READ_FORMAT, .value = (bit) }
+#define UNLESS_READ(bit) .when = { .on = PD_ON_READ_FORMAT, .value = (bit), .unless = true }
+#define IF_BRANCH(bit) .when = { .on = PD_ON_BRANCH_TYPE, .value = (bit) }
+#define IF_MASK(s, m) .when = { .on = PD_ON_MASK, .sibling = #s, .value = (m) }
+#define UNLESS_MASK(s, m) .when = { .on = PD_ON_MASK, .sibling = #s, .value = (m), .unless = true }
+#define IF_EQUAL(s, v) .when = { .on = PD_ON_EQUAL, .sibling = #s, .value = (v) }
+#define UNLESS_EQUAL(s, v) .when = { .on = PD_ON_EQUAL, .sibling = #s, .value = (v), .unless = true }
+#define IF_AT_LEAST(s, v) .when = { .on = PD_ON_AT_LEAST, .sibling = #s, .value = (v) }
+#define UNLESS_AT_LEAST(s, v) .when = { .on = PD_ON_AT_LEAST, .sibling = #s, .value = (v), .unless = true }
+#define IF_LEFT(n) .when = { .left = n }
+#define IF_TEST(fn) .when = { .on = PD_ON_TEST, .test = fn }
+#define UNLESS_TEST(fn) .when = { .on = PD_ON_TEST, .test = fn, .unless = true }
+#define IF_VARIANT(bit) .when = { .on = PD_ON_VARIANT, .value = (bit) }
+
+#define TIMES(v) .count = { .from = PD_COUNT_FIXED, .value = (v) }
+#define TIMES_OF(s) .count = { .from = PD_COUNT_SIBLING, .sibling = #s }
+#define TIMES_OF_LOW(s) .count = { .from = PD_COUNT_SIBLING, .sibling = #s, .value = 32 }
+#define TIMES_PRODUCT(s, b) .count = { .from = PD_COUNT_PRODUCT, .sibling = #s, .by = #b }
+#define TIMES_WORDS(s, bits) .count = { .from = PD_COUNT_WORDS, .sibling = #s, .value = bits }
+#define TIMES_INLINE(w) .count = { .from = PD_COUNT_INLINE, .value = w }
+#define TIMES_REST .count = { .from = PD_COUNT_REST }
+#define TIMES_REST_MOD(n) .count = { .from = PD_COUNT_REST_MOD, .value = n }
+#define TIMES_ALIGN(n) .count = { .from = PD_COUNT_ALIGN, .value = n }
+#define TIMES_CPUS .count = { .from = PD_COUNT_CPUS }
+#define EXTENT_OF(s) .extent = { .from = PD_EXTENT_SIBLING, .sibling = #s }
+#define EXTENT_OWN(s, zero) .extent = { .from = PD_EXTENT_OWN, .sibling = #s, .value = zero }
+
+/* A record type. */
+enum pd_trailer {
+	PD_TRAILER_NONE,	/* perf's own records */
+	PD_TRAILER,		/* sample_id where the attribute has sample_id_all */
+	PD_TRAILER_LEFT,	/* only where exactly its size is left: perf inject adds it to some of perf's own */
+};
+
+struct pd_record_desc {
+	uint32_t type;
+	const char *name, *doc;
+	const struct pd_field *fields;
+	enum pd_trailer trailer;
+	const char *payload;		/* sibling: this many bytes follow the record, shown as `data` */
+	const struct pd_name *misc;	/* misc flags of this type */
+	bool cpumode;			/* misc's low bits mean something */
+	bool opaque;			/* the name is known, the layout is not: `body` */
+	bool compressed;		/* `data` is part of the stream of compressed records */
+};
+
+/* NULL for a type nobody has described. */
+const struct pd_record_desc *pd_record_desc(uint32_t type);
+/* The i-th description, NULL behind the last. */
+const struct pd_record_desc *pd_record_desc_at(size_t i);
+
+/* A feature section is one row, named as in the JSON. */
+struct pd_feature_desc {
+	uint32_t id;
+	const struct pd_field *field;
+};
+
+const struct pd_feature_desc *pd_feature_desc(uint32_t id);
+const struct pd_feature_desc *pd_feature_desc_at(size_t i);
+
+/* Rows that several files need. */
+extern const struct pd_field pd_attr_fields[];		/* {attr} as an object, cut by its own size */
+extern const struct pd_field pd_file_attr_fields[];	/* an entry of the attrs section */
+extern const struct pd_field pd_sample_fields[];
+extern const struct pd_field pd_sample_id_fields[];
+extern const struct pd_field pd_read_fields[];
+extern const struct pd_field pd_build_id_fields[];
+
+#endif

@@ -1,0 +1,20 @@
+/* names.h - the kernel's and perf's names for values and bits. Unknown values have no name; they print as numbers. */
+#ifndef PD_LAYOUT_NAMES_H
+#define PD_LAYOUT_NAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* For an enumeration `value` is the value, for flags the mask. Ends with a row whose name is NULL. */
+struct pd_name {
+	uint64_t value;
+	const char *name;
+};
+
+/* The name of an enumeration's value, or NULL. */
+const char *pd_name_of(const struct pd_name *names, uint64_t value);
+
+/* The value of a name: 0 and *value, or -1. */
+int pd_value_of(const struct pd_name *names, const char *name, uint64_t *value);
+
+#endif

@@ -1,0 +1,73 @@
+/* plan.h - a layout compiled for one attribute: what the attribute decides is decided, names are slots.
+ *
+ * Compiled once per stream and kept; walk.c runs it for each record.
+ */
+#ifndef PD_LAYOUT_PLAN_H
+#define PD_LAYOUT_PLAN_H
+
+#include "base/buf.h"
+#include "layout/desc.h"
+#include "layout/registers.h"
+
+#define PD_VARIABLE UINT32_MAX	/* a size or offset that depends on the record */
+#define PD_NO_SLOT (-1)
+#define PD_MISC_SLOT 0		/* the record header's misc */
+#define PD_SLOTS 48
+
+/* What a layout may depend on beside the record's own bytes. */
+struct pd_facts {
+	uint64_t sample_type, read_format, branch_sample_type;
+	uint64_t regs_user, regs_intr;
+	const struct pd_arch *arch;
+	uint32_t cpus_available;
+};
+
+struct pd_op_list;
+
+struct pd_op {
+	const struct pd_field *field;
+	struct pd_op_list *list;	/* of groups, structs, arrays */
+	const char *const *names;	/* of registers */
+	uint64_t when_value, count_value;
+	uint32_t offset;		/* from the start of its list */
+	uint32_t size;			/* on the wire */
+	uint16_t width;
+	uint8_t kind;
+	uint8_t on, left;		/* what is left of pd_when */
+	bool unless;
+	uint8_t count_from;
+	int8_t slot;			/* where its number is kept */
+	int8_t when_slot, count_slot, by_slot, extent_slot;
+};
+
+/* A number that is needed before its turn. */
+struct pd_ahead {
+	const struct pd_op *op;
+	uint32_t offset;
+};
+
+struct pd_op_list {
+	struct pd_op *ops;
+	struct pd_ahead *aheads;
+	uint32_t nr_ops, nr_aheads;
+	uint32_t size;			/* of all, where constant */
+	uint32_t nr_simple;		/* leading ops that are unconditional numbers or pads at known offsets */
+	uint32_t simple_size;		/* bytes of those */
+};
+
+struct pd_plan {
+	struct pd_op_list *list;
+	struct pd_budget *budget;
+	struct pd_arena *arena;
+	unsigned int nr_slots;
+	unsigned int variants;		/* mask of the PD_ON_VARIANT bits it has */
+};
+
+/* NULL when memory runs out. `fields` must outlive the plan. */
+struct pd_plan *pd_plan_compile(const struct pd_field *fields, const struct pd_facts *facts, struct pd_budget *budget);
+void pd_plan_free(struct pd_plan *plan);
+
+/* The op of the outermost list that is called name, or NULL. */
+const struct pd_op *pd_plan_find(const struct pd_plan *plan, const char *name);
+
+#endif

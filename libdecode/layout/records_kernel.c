@@ -1,0 +1,137 @@
+/* records_kernel.c - the records that the kernel writes (linux/perf_event.h, enum perf_event_type), by their number. */
+#include "layout/records.h"
+
+#include "layout/names_tables.h"
+
+#define MISC_MMAP_BUILD_ID (1 << 14)
+
+/* The first MMAP2 of 3.10 kernels (RHEL 7) has no prot and flags: where they would be stands the path. */
+static bool prot_is_path(struct pd_bytes body, size_t at, enum pd_swap swap)
+{
+	struct pd_bytes rest = { body.data + at, body.size - at };
+
+	if (rest.size < 8)
+		return true;
+	return (pd_load32(rest.data, swap) & ~0x0100000full) != 0 && pd_text_length(rest) >= 4;
+}
+
+#define MAP_ROWS \
+	S32(pid, "process, -1: the kernel"), \
+	S32(tid, "thread"), \
+	X64(addr, "where it begins"), \
+	U64(len, "bytes"), \
+	U64(pgoff, "offset in the file; for the kernel the address of its reference symbol")
+
+#define TASK_ROWS \
+	S32(pid, "process"), \
+	S32(ppid, "its parent"), \
+	S32(tid, "thread"), \
+	S32(ptid, "the thread that made it"), \
+	U64(time, "ns")
+
+#define THROTTLE_ROWS \
+	U64(time, "ns"), \
+	U64(id, "event"), \
+	U64(stream_id, "instance")
+
+const struct pd_record_desc pd_records_kernel[] = {
+	{ 1, "MMAP", "a mapping was made (executable, unless misc says data)", .cpumode = true,
+	  .misc = pd_names_misc_mmap, .trailer = PD_TRAILER,
+	  FIELDS(MAP_ROWS,
+		CSTR(filename, "path, //anon, [vdso], ...")) },
+	{ 2, "LOST", "records were lost: the buffer was full", .trailer = PD_TRAILER, .misc = pd_names_misc_default,
+	  FIELDS(U64(id, "event whose buffer it was"),
+		U64(lost, "records")) },
+	{ 3, "COMM", "a thread got its name", .misc = pd_names_misc_comm, .trailer = PD_TRAILER,
+	  FIELDS(S32(pid, "process"),
+		S32(tid, "thread"),
+		CSTR(comm, "the name")) },
+	{ 4, "EXIT", "a thread ended", .misc = pd_names_misc_default, .trailer = PD_TRAILER,
+	  FIELDS(TASK_ROWS) },
+	{ 5, "THROTTLE", "an event was stopped: too many samples", .misc = pd_names_misc_default, .trailer = PD_TRAILER,
+	  FIELDS(THROTTLE_ROWS) },
+	{ 6, "UNTHROTTLE", "a throttled event goes on", .misc = pd_names_misc_default, .trailer = PD_TRAILER,
+	  FIELDS(THROTTLE_ROWS) },
+	{ 7, "FORK", "a thread was made", .misc = pd_names_misc_fork, .trailer = PD_TRAILER,
+	  FIELDS(TASK_ROWS) },
+	{ 8, "READ", "the counts of a task that ended", .misc = pd_names_misc_default, .trailer = PD_TRAILER,
+	  FIELDS(S32(pid, "process"),
+		S32(tid, "thread"),
+		GROUP(.fields = pd_read_fields)) },
+	{ 9, "SAMPLE", "what the event saw", .cpumode = true, .misc = pd_names_misc_sample,
+	  .fields = pd_sample_fields },
+	{ 10, "MMAP2", "a mapping was made, with its inode or build id", .cpumode = true,
+	  .misc = pd_names_misc_mmap2, .trailer = PD_TRAILER,
+	  FIELDS(MAP_ROWS,
+		GROUP(FIELDS(
+			U8(build_id_size, "bytes of build_id"),
+			PAD(TIMES(3)),
+			AREA(20, build_id, "of the file", TIMES_OF(build_id_size))),
+			IF_MASK(misc, MISC_MMAP_BUILD_ID)),
+		GROUP(FIELDS(
+			U32(maj, "device"),
+			U32(min, "device"),
+			U64(ino, "inode"),
+			U64(ino_generation, "its generation")),
+			UNLESS_MASK(misc, MISC_MMAP_BUILD_ID)),
+		GROUP(FIELDS(
+			FLAGS(4, prot, "PROT_ of mmap(2)", pd_names_prot),
+			FLAGS(4, flags, "MAP_ of mmap(2)", pd_names_map)),
+			UNLESS_TEST(prot_is_path)),
+		CSTR(filename, "path, //anon, [vdso], ...")) },
+	{ 11, "AUX", "new data in the AUX area", .misc = pd_names_misc_default, .trailer = PD_TRAILER,
+	  FIELDS(U64(aux_offset, "where it begins"),
+		U64(aux_size, "bytes"),
+		FLAGS(8, flags, "what happened to it", pd_names_aux)) },
+	{ 12, "ITRACE_START", "a hardware trace begins", .misc = pd_names_misc_default, .trailer = PD_TRAILER,
+	  FIELDS(S32(pid, "process"),
+		S32(tid, "thread")) },
+	{ 13, "LOST_SAMPLES", "samples were lost", .misc = pd_names_misc_lost_samples, .trailer = PD_TRAILER,
+	  FIELDS(U64(lost, "samples")) },
+	{ 14, "SWITCH", "this task was switched in or out", .misc = pd_names_misc_switch, .trailer = PD_TRAILER,
+	  FIELDS({ .kind = PD_END }) },
+	{ 15, "SWITCH_CPU_WIDE", "this cpu switched tasks", .misc = pd_names_misc_switch, .trailer = PD_TRAILER,
+	  FIELDS(S32(next_prev_pid, "process it went to (out) or came from (in)"),
+		S32(next_prev_tid, "thread")) },
+	{ 16, "NAMESPACES", "a task's namespaces", .misc = pd_names_misc_default, .trailer = PD_TRAILER,
+	  FIELDS(S32(pid, "process"),
+		S32(tid, "thread"),
+		U64(nr_namespaces, "how many"),
+		ARRAY(namespaces, "net, uts, ipc, pid, user, mnt, cgroup", TIMES_OF(nr_namespaces), FIELDS(
+			U64(dev, "device of its inode"),
+			U64(inode, "inode")))) },
+	{ 17, "KSYMBOL", "a kernel symbol came or went", .cpumode = true, .misc = pd_names_misc_default,
+	  .trailer = PD_TRAILER,
+	  FIELDS(X64(addr, "where it begins"),
+		U32(len, "bytes"),
+		ENUM(2, ksym_type, "what made it", pd_names_ksym_type),
+		FLAGS(2, flags, "register or unregister", pd_names_ksym),
+		CSTR(name, "the symbol")) },
+	{ 18, "BPF_EVENT", "a BPF program was loaded or unloaded", .cpumode = true, .misc = pd_names_misc_default,
+	  .trailer = PD_TRAILER,
+	  FIELDS(ENUM(2, bpf_type, "what happened", pd_names_bpf_event_type),
+		FLAGS(2, flags, "none known", pd_names_none),
+		U32(id, "the program's id"),
+		BYTES(tag, "the program's tag", TIMES(8))) },
+	{ 19, "CGROUP", "a cgroup was made", .misc = pd_names_misc_default, .trailer = PD_TRAILER,
+	  FIELDS(U64(id, "as in samples' cgroup"),
+		CSTR(path, "from the hierarchy's root")) },
+	{ 20, "TEXT_POKE", "the kernel changed its own code", .cpumode = true, .misc = pd_names_misc_default,
+	  .trailer = PD_TRAILER,
+	  FIELDS(X64(addr, "where"),
+		U16(old_len, "bytes before"),
+		U16(new_len, "bytes after"),
+		BYTES(old_bytes, "what stood there", TIMES_OF(old_len)),
+		BYTES(new_bytes, "what stands there now", TIMES_OF(new_len)),
+		PAD(TIMES_REST_MOD(8))) },
+	{ 21, "AUX_OUTPUT_HW_ID", "which hardware id an event has in the AUX data", .misc = pd_names_misc_default,
+	  .trailer = PD_TRAILER,
+	  FIELDS(U64(hw_id, "the id")) },
+	{ 22, "CALLCHAIN_DEFERRED", "the user part of earlier callchains", .cpumode = true,
+	  .misc = pd_names_misc_default, .trailer = PD_TRAILER,
+	  FIELDS(U64(cookie, "as behind USER_DEFERRED in the sample's callchain"),
+		U64(nr, "how many"),
+		NUMBERS(8, PD_MARKED, ips, "return addresses, innermost first", TIMES_OF(nr),
+			.names = pd_names_callchain)) },
+	{ .name = NULL },
+};

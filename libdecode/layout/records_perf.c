@@ -1,0 +1,325 @@
+/* records_perf.c - the records that perf itself writes (tools/lib/perf/include/perf/event.h), by their number.
+ *
+ * They carry no sample_id, but for two that perf inject may give one. Sizes need not be multiples of 8.
+ */
+#include "layout/records.h"
+
+#include "layout/names_tables.h"
+
+#define BUILD_ID_SIZE_VALID (1 << 15)
+
+/* simpleperf puts the tracing data inside the record. */
+static bool more_than_padding(struct pd_bytes body, size_t at, enum pd_swap swap)
+{
+	(void)swap;
+	return body.size - at > 4;
+}
+
+/* A build id is 20 bytes unless its size says so; the size counts only with its bit in misc. */
+#define BUILD_ID_ROWS \
+	GROUP(FIELDS( \
+		AREA(20, build_id, "of the file", TIMES_OF(build_id_size)), \
+		U8(build_id_size, "bytes of build_id"), \
+		PAD(TIMES(3))), \
+		IF_MASK(misc, BUILD_ID_SIZE_VALID)), \
+	GROUP(FIELDS( \
+		AREA(20, build_id, "of the file", TIMES(0)), \
+		PAD(TIMES(4))), \
+		UNLESS_MASK(misc, BUILD_ID_SIZE_VALID))
+
+const struct pd_field pd_build_id_fields[] = {
+	BUILD_ID_ROWS,
+	{ .kind = PD_END },
+};
+
+#define CPU_MAP_ROWS \
+	ENUM(2, type, "how the cpus are written", pd_names_cpu_map_type), \
+	GROUP(FIELDS( \
+		U16(nr, "how many"), \
+		NUMBERS(2, PD_SIGNED, cpus, "-1: any", TIMES_OF(nr))), \
+		IF_EQUAL(type, 0)), \
+	GROUP(FIELDS( \
+		U16(nr, "words"), \
+		U16(long_size, "bytes of a word"), \
+		NUMBERS(4, PD_HEX, mask, "bit b of word w: cpu w * 8 * long_size + b", TIMES_OF(nr), \
+			IF_EQUAL(long_size, 4)), \
+		GROUP(FIELDS( \
+			PAD(TIMES(4)), \
+			NUMBERS(8, PD_HEX, mask, "bit b of word w: cpu w * 8 * long_size + b", TIMES_OF(nr))), \
+			IF_EQUAL(long_size, 8))), \
+		IF_EQUAL(type, 1)), \
+	GROUP(FIELDS( \
+		U8(any_cpu, "1: not bound to a cpu is among them"), \
+		PAD(TIMES(1)), \
+		U16(start_cpu, "first"), \
+		U16(end_cpu, "last")), \
+		IF_EQUAL(type, 2))
+
+#define INTEL_PT_ROWS \
+	U64(pmu_type, "number of the PMU", IF_LEFT(8)), \
+	U64(time_shift, "time conversion", IF_LEFT(8)), \
+	U64(time_mult, "time conversion", IF_LEFT(8)), \
+	U64(time_zero, "time conversion", IF_LEFT(8)), \
+	U64(cap_user_time_zero, "1: the conversion holds", IF_LEFT(8)), \
+	X64(tsc_bit, "mask in config", IF_LEFT(8)), \
+	X64(noretcomp_bit, "mask in config", IF_LEFT(8)), \
+	U64(have_sched_switch, "how context switches were recorded", IF_LEFT(8)), \
+	U64(snapshot_mode, "1: snapshots", IF_LEFT(8)), \
+	U64(per_cpu_mmaps, "1: a buffer for each cpu", IF_LEFT(8)), \
+	X64(mtc_bit, "mask in config", IF_LEFT(8)), \
+	X64(mtc_freq_bits, "mask in config", IF_LEFT(8)), \
+	U64(tsc_ctc_ratio_n, "TSC to CTC", IF_LEFT(8)), \
+	U64(tsc_ctc_ratio_d, "TSC to CTC", IF_LEFT(8)), \
+	X64(cyc_bit, "mask in config", IF_LEFT(8)), \
+	U64(max_nonturbo_ratio, "of the cpu", IF_LEFT(8)), \
+	U64(filter_str_len, "bytes of the filter", IF_LEFT(8)), \
+	CHARS_OF(filter, "address filter", filter_str_len), \
+	NUMBERS(8, PD_HEX, priv, "what newer perfs add", TIMES_REST_WORDS)
+
+/* The filter is padded to 8 bytes. */
+#define CHARS_OF(n, d, s) \
+	GROUP(FIELDS( \
+		TEXT(n, d, TIMES_OF(s), .when = { .left = 1 }), \
+		PAD(TIMES_REST_MOD(8))), \
+		UNLESS_EQUAL(s, 0))
+#define TIMES_REST_WORDS .count = { .from = PD_COUNT_REST }, IF_LEFT(8)
+
+#define INTEL_BTS_ROWS \
+	U64(pmu_type, "number of the PMU", IF_LEFT(8)), \
+	U64(time_shift, "time conversion", IF_LEFT(8)), \
+	U64(time_mult, "time conversion", IF_LEFT(8)), \
+	U64(time_zero, "time conversion", IF_LEFT(8)), \
+	U64(cap_user_time_zero, "1: the conversion holds", IF_LEFT(8)), \
+	U64(snapshot_mode, "1: snapshots", IF_LEFT(8)), \
+	NUMBERS(8, PD_HEX, priv, "what newer perfs add", TIMES_REST_WORDS)
+
+static const struct pd_bits cs_etm_bits[] = {
+	BIT(nr_cpus, 0, 32),
+	BIT(pmu_type, 32, 32),
+	{ .name = NULL },
+};
+
+/* Version 0 has no nr_params: its blocks can only be told by their magic, and stay words. */
+#define CS_ETM_ROWS \
+	U64(version, "of this layout"), \
+	BITS(8, PD_BITS, cpus_and_pmu, "one word", .bits = cs_etm_bits), \
+	U64(snapshot, "1: snapshots"), \
+	GROUP(FIELDS( \
+		ARRAY(cpus, "a block for each cpu", TIMES_OF_LOW(cpus_and_pmu), FIELDS( \
+			X64(magic, "0x3030...: ETMv3, 0x4040...: ETMv4, 0x5050...: ETE"), \
+			U64(cpu, "which"), \
+			U64(nr_params, "registers that follow"), \
+			NUMBERS(8, PD_HEX, params, "registers, in the order of the magic's kind", \
+				TIMES_OF(nr_params))))), \
+		IF_AT_LEAST(version, 1)), \
+	NUMBERS(8, PD_HEX, priv, "what this version does not tell apart", TIMES_REST_WORDS)
+
+/* Version 1 is 16 bytes and has no version. */
+static bool spe_is_v1(struct pd_bytes body, size_t at, enum pd_swap swap)
+{
+	(void)swap;
+	return body.size - at <= 16;
+}
+
+#define ARM_SPE_ROWS \
+	GROUP(FIELDS( \
+		U64(pmu_type, "number of the PMU", IF_LEFT(8)), \
+		U64(per_cpu_mmaps, "1: a buffer for each cpu", IF_LEFT(8))), \
+		IF_TEST(spe_is_v1)), \
+	GROUP(FIELDS( \
+		U64(version, "of this layout", IF_LEFT(8)), \
+		U64(header_size, "words in this part", IF_LEFT(8)), \
+		U64(pmu_type, "number of the PMU", IF_LEFT(8)), \
+		U64(nr_cpus, "blocks that follow", IF_LEFT(8))), \
+		UNLESS_TEST(spe_is_v1)), \
+	NUMBERS(8, PD_HEX, priv, "a block for each cpu: magic, cpu, count, registers", TIMES_REST_WORDS)
+
+#define AUXTRACE_INFO_ROWS \
+	ENUM(4, auxtrace_type, "which decoder", pd_names_auxtrace_type), \
+	PAD(TIMES(4)), \
+	STRUCT(intel_pt, "Intel PT", FIELDS(INTEL_PT_ROWS), IF_EQUAL(auxtrace_type, 1)), \
+	STRUCT(intel_bts, "Intel BTS", FIELDS(INTEL_BTS_ROWS), IF_EQUAL(auxtrace_type, 2)), \
+	STRUCT(cs_etm, "Arm CoreSight", FIELDS(CS_ETM_ROWS), IF_EQUAL(auxtrace_type, 3)), \
+	STRUCT(arm_spe, "Arm SPE", FIELDS(ARM_SPE_ROWS), IF_EQUAL(auxtrace_type, 4)), \
+	NUMBERS(8, PD_HEX, priv, "the decoder's own words", TIMES_REST_WORDS)
+
+#define DOMAIN_COUNTS_8 \
+	U32(count, ""), U32(balanced, ""), U32(failed, ""), U32(imbalance, ""), \
+	U32(gained, ""), U32(hot_gained, ""), U32(nobusyq, ""), U32(nobusyg, "")
+#define DOMAIN_COUNTS_11 \
+	U32(count, ""), U32(balanced, ""), U32(failed, ""), U32(imbalance_load, ""), U32(imbalance_util, ""), \
+	U32(imbalance_task, ""), U32(imbalance_misfit, ""), U32(gained, ""), U32(hot_gained, ""), \
+	U32(nobusyq, ""), U32(nobusyg, "")
+#define DOMAIN_TAIL \
+	U32(alb_count, "active load balancing"), U32(alb_failed, ""), U32(alb_pushed, ""), \
+	U32(sbe_count, "balancing at exec"), U32(sbe_balanced, ""), U32(sbe_pushed, ""), \
+	U32(sbf_count, "balancing at fork"), U32(sbf_balanced, ""), U32(sbf_pushed, ""), \
+	U32(ttwu_wake_remote, "wake-ups"), U32(ttwu_move_affine, ""), U32(ttwu_move_balance, "")
+
+const struct pd_record_desc pd_records_perf[] = {
+	{ 64, "HEADER_ATTR", "an event's attributes, where there is no file header",
+	  FIELDS(GROUP(.fields = pd_attr_fields),
+		NUMBERS(8, PD_DEC, ids, "the event's ids", TIMES_REST)) },
+	{ 65, "HEADER_EVENT_TYPE", "an event's name (perf before 3.12)",
+	  FIELDS(U64(event_id, "config"),
+		CSTR(name, "the name")) },
+	{ 66, "HEADER_TRACING_DATA", "tracepoint formats follow", .payload = "data_size",
+	  FIELDS(U32(data_size, "bytes that follow"),
+		GROUP(FIELDS(PAD(TIMES(4), IF_LEFT(4))), UNLESS_TEST(more_than_padding)),
+		BYTES(data, "formats, as in feature TRACING_DATA", TIMES_REST, IF_TEST(more_than_padding),
+		      .blob = PD_BLOB_LARGE)) },
+	{ 67, "HEADER_BUILD_ID", "a file's build id", .cpumode = true, .misc = pd_names_misc_build_id,
+	  .trailer = PD_TRAILER_LEFT,
+	  FIELDS(S32(pid, "-1: the kernel, 0: a guest's"),
+		BUILD_ID_ROWS,
+		CSTR(filename, "the file")) },
+	{ 68, "FINISHED_ROUND", "all buffers were read once: what follows is newer than the round before this" ,
+	  FIELDS({ .kind = PD_END }) },
+	{ 69, "ID_INDEX", "which event, cpu and thread an id belongs to",
+	  FIELDS(U64(nr, "how many"),
+		ARRAY(entries, "an id each", TIMES_OF(nr), FIELDS(
+			U64(id, "the id"),
+			U64(idx, "event's number"),
+			S64(cpu, "-1: any"),
+			S64(tid, "-1: any"))),
+		ARRAY(vcpu_entries, "the same ids in a virtual machine", TIMES_OF(nr), FIELDS(
+			U64(machine_pid, "its process"),
+			U64(vcpu, "its cpu")), IF_LEFT(16))) },
+	{ 70, "AUXTRACE_INFO", "how AUX data are to be read",
+	  FIELDS(AUXTRACE_INFO_ROWS) },
+	{ 71, "AUXTRACE", "AUX data follow", .payload = "data_size",
+	  FIELDS(U64(data_size, "bytes that follow"),
+		U64(data_offset, "their place in the AUX stream"),
+		U64(reference, "tells overlapping snapshots apart"),
+		U32(idx, "which buffer"),
+		S32(tid, "thread, -1: any"),
+		S32(cpu, "cpu, -1: any"),
+		PAD(TIMES(4))) },
+	{ 72, "AUXTRACE_ERROR", "AUX data could not be decoded",
+	  FIELDS(ENUM(4, error_type, "whose error", pd_names_auxtrace_error_type),
+		U32(code, "which"),
+		S32(cpu, "where"),
+		S32(pid, "process"),
+		S32(tid, "thread"),
+		U32(fmt, "version of this layout"),
+		X64(ip, "instruction"),
+		U64(time, "ns", IF_AT_LEAST(fmt, 1)),
+		GROUP(FIELDS(CSTR(msg, "in words")), UNLESS_AT_LEAST(fmt, 2)),
+		GROUP(FIELDS(
+			CHARS(64, msg, "in words"),
+			U32(machine_pid, "process of the virtual machine"),
+			U32(vcpu, "its cpu")),
+			IF_AT_LEAST(fmt, 2))) },
+	{ 73, "THREAD_MAP", "the threads that were asked for",
+	  FIELDS(U64(nr, "how many"),
+		ARRAY(entries, "a thread each", TIMES_OF(nr), FIELDS(
+			S64(pid, "thread"),
+			CHARS(16, comm, "its name")))) },
+	{ 74, "CPU_MAP", "the cpus that were asked for",
+	  FIELDS(STRUCT(cpu_map, "struct perf_record_cpu_map_data", FIELDS(CPU_MAP_ROWS)),
+		PAD(TIMES_REST_MOD(8))) },
+	{ 75, "STAT_CONFIG", "how perf stat counted",
+	  FIELDS(U64(nr, "how many"),
+		ARRAY(config, "settings", TIMES_OF(nr), FIELDS(
+			ENUM(8, tag, "which", pd_names_stat_config),
+			U64(val, "its value")))) },
+	{ 76, "STAT", "a count",
+	  FIELDS(U64(id, "event"),
+		S32(cpu, "index in the cpu map"),
+		S32(thread, "index in the thread map"),
+		U64(val, "the count"),
+		U64(ena, "ns enabled"),
+		U64(run, "ns counting")) },
+	{ 77, "STAT_ROUND", "all counts up to here belong to one interval",
+	  FIELDS(ENUM(8, round_type, "interval or final", pd_names_stat_round_type),
+		U64(time, "ns since the start")) },
+	{ 78, "EVENT_UPDATE", "more about an event",
+	  FIELDS(ENUM(8, update_type, "what", pd_names_event_update_type),
+		U64(id, "any id of the event"),
+		GROUP(FIELDS(CSTR(unit, "of the counts")), IF_EQUAL(update_type, 0)),
+		{ PD_KEY(scale), .kind = PD_UINT, .width = 8, .show = PD_FLOAT, .doc = "counts times this are units",
+		  IF_EQUAL(update_type, 1) },
+		GROUP(FIELDS(CSTR(name, "the event's")), IF_EQUAL(update_type, 2)),
+		GROUP(FIELDS(
+			STRUCT(cpu_map, "struct perf_record_cpu_map_data", FIELDS(CPU_MAP_ROWS)),
+			PAD(TIMES_REST_MOD(8))),
+			IF_EQUAL(update_type, 3))) },
+	{ 79, "TIME_CONV", "how the cpu's time stamps become ns",
+	  FIELDS(U64(time_shift, "ns = time_zero + (tsc * time_mult >> time_shift)"),
+		U64(time_mult, ""),
+		U64(time_zero, ""),
+		U64(time_cycles, "for short counters", IF_LEFT(8)),
+		X64(time_mask, "for short counters", IF_LEFT(8)),
+		U8(cap_user_time_zero, "1: time_zero holds", IF_LEFT(1)),
+		U8(cap_user_time_short, "1: the counter is short", IF_LEFT(1)),
+		PAD(TIMES_REST_MOD(8))) },
+	{ 80, "HEADER_FEATURE", "a feature section, where there is no file header",
+	  FIELDS(ENUM(8, feat_id, "which", pd_names_feature),
+		{ PD_KEY(feature), .kind = PD_FEATURE, .doc = "as under features", .when = { .left = 1 } }) },
+	{ 81, "COMPRESSED", "a piece of a zstd stream of records", .compressed = true,
+	  FIELDS(BYTES(data, "the piece", TIMES_REST, .blob = PD_BLOB_PAYLOAD)) },
+	{ 82, "FINISHED_INIT", "what existed before the recording is told",
+	  FIELDS({ .kind = PD_END }) },
+	{ 83, "COMPRESSED2", "a piece of a zstd stream of records, padded", .compressed = true,
+	  FIELDS(U64(data_size, "bytes of the piece"),
+		BYTES(data, "the piece", TIMES_OF(data_size), .blob = PD_BLOB_PAYLOAD),
+		PAD(TIMES_REST)) },
+	{ 84, "BPF_METADATA", "what a BPF program says of itself", .trailer = PD_TRAILER_LEFT,
+	  FIELDS(CHARS(512, prog_name, "the program"),
+		U64(nr_entries, "how many"),
+		ARRAY(entries, "variables", TIMES_OF(nr_entries), FIELDS(
+			CHARS(64, key, "its name"),
+			CHARS(256, value, "its value")))) },
+	{ 85, "SCHEDSTAT_CPU", "a line of /proc/schedstat for a cpu",
+	  FIELDS(U64(timestamp, "jiffies"),
+		S32(cpu, "which"),
+		U16(version, "of schedstat"),
+		PAD(TIMES(2)),
+		U32(yld_count, "sched_yield() calls"),
+		U32(array_exp, "legacy, 0"),
+		U32(sched_count, "schedule() calls"),
+		U32(sched_goidle, "of them to idle"),
+		U32(ttwu_count, "wake-ups"),
+		U32(ttwu_local, "of them on this cpu"),
+		U64(rq_cpu_time, "ns tasks ran"),
+		U64(run_delay, "ns tasks waited"),
+		U64(pcount, "time slices")) },
+	{ 86, "SCHEDSTAT_DOMAIN", "a line of /proc/schedstat for a domain",
+	  FIELDS(U64(timestamp, "jiffies"),
+		S32(cpu, "which"),
+		U16(version, "of schedstat"),
+		U16(domain, "which of the cpu's domains"),
+		GROUP(FIELDS(
+			STRUCT(idle, "balancing while idle", FIELDS(DOMAIN_COUNTS_8)),
+			STRUCT(busy, "while busy", FIELDS(DOMAIN_COUNTS_8)),
+			STRUCT(newidle, "when going idle", FIELDS(DOMAIN_COUNTS_8)),
+			DOMAIN_TAIL),
+			IF_EQUAL(version, 15)),
+		GROUP(FIELDS(
+			STRUCT(busy, "balancing while busy", FIELDS(DOMAIN_COUNTS_8)),
+			STRUCT(idle, "while idle", FIELDS(DOMAIN_COUNTS_8)),
+			STRUCT(newidle, "when going idle", FIELDS(DOMAIN_COUNTS_8)),
+			DOMAIN_TAIL),
+			IF_EQUAL(version, 16)),
+		GROUP(FIELDS(
+			STRUCT(busy, "balancing while busy", FIELDS(DOMAIN_COUNTS_11)),
+			STRUCT(idle, "while idle", FIELDS(DOMAIN_COUNTS_11)),
+			STRUCT(newidle, "when going idle", FIELDS(DOMAIN_COUNTS_11)),
+			DOMAIN_TAIL),
+			IF_EQUAL(version, 17))) },
+	{ .name = NULL },
+};
+
+/* simpleperf (Android) has records of its own; their bodies stay as they are. */
+const struct pd_record_desc pd_records_simpleperf[] = {
+	{ 32769, "SIMPLEPERF_KERNEL_SYMBOL", "kallsyms", .opaque = true, FIELDS({ .kind = PD_END }) },
+	{ 32770, "SIMPLEPERF_DSO", "a file", .opaque = true, FIELDS({ .kind = PD_END }) },
+	{ 32771, "SIMPLEPERF_SYMBOL", "a symbol", .opaque = true, FIELDS({ .kind = PD_END }) },
+	{ 32772, "SIMPLEPERF_SPLIT", "a part of a record over 64 KiB", .opaque = true, FIELDS({ .kind = PD_END }) },
+	{ 32773, "SIMPLEPERF_SPLIT_END", "the end of such a record", .opaque = true, FIELDS({ .kind = PD_END }) },
+	{ 32774, "SIMPLEPERF_EVENT_ID", "ids of events", .opaque = true, FIELDS({ .kind = PD_END }) },
+	{ 32775, "SIMPLEPERF_CALLCHAIN", "an unwound callchain", .opaque = true, FIELDS({ .kind = PD_END }) },
+	{ 32776, "SIMPLEPERF_UNWINDING_RESULT", "how unwinding went", .opaque = true, FIELDS({ .kind = PD_END }) },
+	{ 32777, "SIMPLEPERF_TRACING_DATA", "tracepoint formats", .opaque = true, FIELDS({ .kind = PD_END }) },
+	{ .name = NULL },
+};

@@ -1,0 +1,60 @@
+/* walk.h - runs a plan over bytes. First measure: how far do the bytes keep to the layout? Then visit just that much. */
+#ifndef PD_LAYOUT_WALK_H
+#define PD_LAYOUT_WALK_H
+
+#include "layout/plan.h"
+#include "pd/visit.h"
+
+/* What pd_measure() found out; pd_visit() takes it from there. */
+struct pd_extent_of {
+	uint32_t nr_ops;		/* ops of the outermost list that fit */
+	unsigned int variant;
+	size_t end;			/* bytes those ops take */
+	enum pd_code code;		/* PD_OK, or why the next op does not fit */
+	const struct pd_field *field;	/* the row that does not fit */
+	size_t at;			/* where it begins */
+	uint64_t want, have;
+};
+
+enum pd_text_end {
+	PD_TEXT_TO_END,		/* a CSTR takes all that is left */
+	PD_TEXT_ALIGNED,	/* only up to its NUL and the padding to 8 */
+};
+
+/* body: what the plan's rows describe, without the record's header and trailer. */
+void pd_measure(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc, enum pd_swap swap,
+		enum pd_text_end text_end, struct pd_extent_of *out);
+
+enum pd_regular {
+	PD_REGULAR,	/* encoding what was seen gives the same bytes */
+	PD_IRREGULAR,	/* it would not: a text's length is not the one perf would write */
+};
+
+/* Visits the measured ops. The padding of the outermost object comes last. */
+enum pd_regular pd_visit(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc, enum pd_swap swap,
+			 const struct pd_extent_of *extent, const struct pd_visitor *v, void *ctx);
+
+/* A bit-field word as a little-endian machine numbers it, from how a big-endian one does; its own inverse. */
+uint64_t pd_bits_mirror(const struct pd_field *f, uint64_t v, unsigned int width);
+
+/* v's low width bytes, sign-extended. */
+static inline uint64_t pd_sign_extend(uint64_t v, unsigned int width)
+{
+	unsigned int shift = 64 - 8 * width;
+
+	return (uint64_t)((int64_t)(v << shift) >> shift);
+}
+
+/* Is a span read with this swap big-endian? */
+static inline bool pd_is_big(enum pd_swap swap)
+{
+	return (swap == PD_SWAP_YES) == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+}
+
+/* The length perf gives a feature string of this many bytes. */
+static inline size_t pd_fstr_size(size_t text)
+{
+	return (text + 1 + 63) & ~(size_t)63;
+}
+
+#endif

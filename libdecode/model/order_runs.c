@@ -1,0 +1,353 @@
+/* order_runs.c - sorted runs of items in a temporary file. */
+#include "model/order_runs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "file/spool.h"
+
+#define RUNS_MAX 64
+#define WRITE_SIZE (64u << 10)
+#define BUFFER_MIN 4096
+
+struct run {
+	uint64_t begin;		/* in the file */
+	uint64_t item;		/* where the current item is */
+	uint64_t end;		/* 0: the slot is free */
+	uint64_t time, seq;	/* of the current item */
+	unsigned int level;	/* how often its items were merged */
+	uint8_t *buf;		/* the file from read_at on; NULL: nothing was read yet */
+	size_t capacity, filled;
+	uint64_t read_at;
+};
+
+struct heap {
+	struct pd_order_entry entries[RUNS_MAX];	/* `at` is the run */
+	size_t count;
+	struct run *taken;	/* its item is handed out: the next call goes on behind it */
+};
+
+struct pd_runs {
+	struct pd_budget *budget;
+	struct pd_spool spool;
+	size_t buffer;
+	struct run runs[RUNS_MAX];
+	struct heap heap;
+	struct run writing;	/* end is 0 until the first item */
+	uint8_t *out;		/* WRITE_SIZE bytes */
+	size_t out_filled;
+};
+
+struct pd_runs *pd_runs_new(struct pd_budget *b, size_t buffer, uint64_t spool_limit)
+{
+	struct pd_runs *r = pd_budget_alloc(b, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->budget = b;
+	r->buffer = pd_pad8(buffer);
+	r->spool = (struct pd_spool){ .fd = -1, .limit = spool_limit };
+	r->out = pd_budget_alloc(b, WRITE_SIZE);
+	if (!r->out) {
+		pd_budget_free(b, r, sizeof(*r));
+		return NULL;
+	}
+	return r;
+}
+
+static void drop_buffer(struct pd_runs *r, struct run *run)
+{
+	pd_budget_free(r->budget, run->buf, run->capacity);
+	run->buf = NULL;
+	run->capacity = run->filled = 0;
+}
+
+void pd_runs_free(struct pd_runs *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; i < RUNS_MAX; i++)
+		drop_buffer(r, &r->runs[i]);
+	pd_spool_close(&r->spool);
+	pd_budget_free(r->budget, r->out, WRITE_SIZE);
+	pd_budget_free(r->budget, r, sizeof(*r));
+}
+
+/* --- writing --- */
+
+static int flush(struct pd_runs *r, struct pd_error *e)
+{
+	if (pd_spool_append(&r->spool, r->out, r->out_filled, e))
+		return -1;
+	r->out_filled = 0;
+	return 0;
+}
+
+static int write_bytes(struct pd_runs *r, const void *p, size_t n, struct pd_error *e)
+{
+	for (const uint8_t *from = p; n;) {
+		size_t part = WRITE_SIZE - r->out_filled;
+
+		if (part > n)
+			part = n;
+		memcpy(r->out + r->out_filled, from, part);
+		r->out_filled += part;
+		from += part;
+		n -= part;
+		if (r->out_filled == WRITE_SIZE && flush(r, e))
+			return -1;
+	}
+	return 0;
+}
+
+int pd_runs_write(struct pd_runs *r, const struct pd_run_item *head, const void *payload,
+		  struct pd_error *e)
+{
+	struct run *run = &r->writing;
+
+	if (!run->end) {
+		run->time = head->time;
+		run->seq = head->seq;
+	}
+	run->end = 1;
+	if (write_bytes(r, head, sizeof(*head), e))
+		return -1;
+	return write_bytes(r, payload, pd_run_payload(head), e);
+}
+
+static struct run *free_slot(struct pd_runs *r)
+{
+	for (size_t i = 0; i < RUNS_MAX; i++)
+		if (!r->runs[i].end)
+			return &r->runs[i];
+	return NULL;
+}
+
+static void heap_add(struct heap *h, struct run *run)
+{
+	pd_entry_push(h->entries, h->count,
+		      (struct pd_order_entry){ run->time, run->seq, run });
+	h->count++;
+}
+
+int pd_runs_finish(struct pd_runs *r, struct pd_error *e)
+{
+	struct run *slot = free_slot(r);	/* pd_runs_begin() saw to it */
+
+	if (flush(r, e))
+		return -1;
+	if (!r->writing.end)
+		return 0;
+	r->writing.end = r->spool.size;
+	*slot = r->writing;
+	heap_add(&r->heap, slot);
+	return 0;
+}
+
+void pd_runs_abandon(struct pd_runs *r)
+{
+	r->out_filled = 0;
+	pd_spool_truncate(&r->spool, r->writing.begin);
+}
+
+/* --- reading --- */
+
+static int grow_buffer(struct pd_runs *r, struct run *run, size_t n, struct pd_error *e)
+{
+	size_t size = n > r->buffer ? n : r->buffer;
+	uint8_t *buf = pd_budget_grow(r->budget, run->buf, run->capacity, size);
+
+	if (!buf && n < size) {	/* slower, but it goes on */
+		size = n > BUFFER_MIN ? n : BUFFER_MIN;
+		buf = pd_budget_grow(r->budget, run->buf, run->capacity, size);
+	}
+	if (!buf) {
+		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL, .want = size };
+		return -1;
+	}
+	run->buf = buf;
+	run->capacity = size;
+	return 0;
+}
+
+/* Makes n bytes of the current item readable. */
+static int load(struct pd_runs *r, struct run *run, size_t n, struct pd_error *e)
+{
+	size_t have = run->buf ? run->filled - (size_t)(run->item - run->read_at) : 0;
+	uint64_t left = run->end - run->item;
+	size_t size;
+
+	if (have >= n)
+		return 0;
+	if (run->capacity < n && grow_buffer(r, run, n, e))
+		return -1;
+	if (have)
+		memmove(run->buf, run->buf + (run->item - run->read_at), have);
+	run->read_at = run->item;
+	run->filled = have;
+	size = run->capacity < left ? run->capacity : (size_t)left;
+	if (pd_spool_read(&r->spool, run->item + have, run->buf + have, size - have, e))
+		return -1;
+	run->filled = size;
+	return 0;
+}
+
+static struct pd_run_item *item_of(const struct run *run)
+{
+	return (void *)(run->buf + (run->item - run->read_at));
+}
+
+static int load_item(struct pd_runs *r, struct run *run, struct pd_error *e)
+{
+	if (load(r, run, sizeof(struct pd_run_item), e))
+		return -1;
+	return load(r, run, sizeof(struct pd_run_item) + pd_run_payload(item_of(run)), e);
+}
+
+/* Behind the item handed out last, which was that of the run on top of the heap. */
+static int settle(struct pd_runs *r, struct heap *h, struct pd_error *e)
+{
+	struct run *run = h->taken;
+	const struct pd_run_item *head;
+
+	if (!run)
+		return 0;
+	head = item_of(run);
+	run->item += sizeof(*head) + pd_run_payload(head);
+	h->taken = NULL;
+	if (run->item == run->end) {
+		pd_entry_pop(h->entries, h->count--);
+		drop_buffer(r, run);
+		if (h == &r->heap)	/* a merge may still fail */
+			pd_spool_discard(&r->spool, run->begin, run->end - run->begin);
+		run->end = 0;
+		return 0;
+	}
+	if (load(r, run, sizeof(*head), e))
+		return -1;
+	head = item_of(run);
+	run->time = head->time;
+	run->seq = head->seq;
+	h->entries[0] = (struct pd_order_entry){ run->time, run->seq, run };
+	pd_entry_sink(h->entries, h->count);
+	return 0;
+}
+
+static int first(struct pd_runs *r, struct heap *h, struct pd_order_entry *key,
+		 struct pd_error *e)
+{
+	if (settle(r, h, e))
+		return -1;
+	if (!h->count)
+		return 0;
+	*key = h->entries[0];
+	return 1;
+}
+
+static int take(struct pd_runs *r, struct heap *h, const struct pd_run_item **head,
+		struct pd_error *e)
+{
+	struct run *run;
+
+	if (settle(r, h, e))
+		return -1;
+	run = h->entries[0].at;
+	if (load_item(r, run, e))
+		return -1;
+	*head = item_of(run);
+	h->taken = run;
+	return 0;
+}
+
+int pd_runs_first(struct pd_runs *r, struct pd_order_entry *key, struct pd_error *e)
+{
+	return first(r, &r->heap, key, e);
+}
+
+int pd_runs_take(struct pd_runs *r, const struct pd_run_item **head, struct pd_error *e)
+{
+	return take(r, &r->heap, head, e);
+}
+
+/* --- too many runs --- */
+
+/* The lowest level up to which there are at least two runs: merging those costs least. */
+static unsigned int merge_level(const struct pd_runs *r)
+{
+	unsigned int level = 0, count;
+
+	for (;; level++) {
+		count = 0;
+		for (size_t i = 0; i < RUNS_MAX; i++)
+			count += r->runs[i].end && r->runs[i].level <= level;
+		if (count > 1)
+			return level;
+	}
+}
+
+static void start_run(struct pd_runs *r, unsigned int level)
+{
+	if (!r->heap.count)
+		pd_spool_truncate(&r->spool, 0);
+	r->out_filled = 0;
+	r->writing = (struct run){
+		.begin = r->spool.size, .item = r->spool.size, .level = level,
+	};
+}
+
+static int write_merged(struct pd_runs *r, struct heap *h, struct pd_error *e)
+{
+	const struct pd_run_item *head;
+	struct pd_order_entry key;
+	int status;
+
+	while ((status = first(r, h, &key, e)) > 0)
+		if (take(r, h, &head, e) || pd_runs_write(r, head, head + 1, e))
+			return -1;
+	return status ? -1 : flush(r, e);
+}
+
+static int merge_runs(struct pd_runs *r, struct pd_error *e)
+{
+	unsigned int level = merge_level(r);
+	struct heap part = { .count = 0 };
+	struct run saved[RUNS_MAX];
+	int status;
+
+	start_run(r, level + 1);
+	for (size_t i = 0; i < RUNS_MAX; i++) {
+		drop_buffer(r, &r->runs[i]);
+		saved[i] = r->runs[i];
+		if (saved[i].end && saved[i].level <= level)
+			heap_add(&part, &r->runs[i]);
+	}
+	status = write_merged(r, &part, e);
+	if (status) {
+		pd_runs_abandon(r);
+		for (size_t i = 0; i < RUNS_MAX; i++) {
+			drop_buffer(r, &r->runs[i]);
+			r->runs[i] = saved[i];
+		}
+		return -1;
+	}
+	r->heap.count = 0;
+	for (size_t i = 0; i < RUNS_MAX; i++) {
+		if (r->runs[i].end)
+			heap_add(&r->heap, &r->runs[i]);
+		else if (saved[i].end)
+			pd_spool_discard(&r->spool, saved[i].begin, saved[i].end - saved[i].begin);
+	}
+	return pd_runs_finish(r, e);
+}
+
+int pd_runs_begin(struct pd_runs *r, struct pd_error *e)
+{
+	if (r->spool.fd < 0 && pd_spool_open(&r->spool, r->spool.limit, e))
+		return -1;
+	if (settle(r, &r->heap, e))
+		return -1;
+	if (!free_slot(r) && merge_runs(r, e))
+		return -1;
+	start_run(r, 0);
+	return 0;
+}

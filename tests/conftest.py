@@ -1,0 +1,235 @@
+"""What the tests share: the built tools, strict reading of their output, and the files to try them on.
+
+Environment:
+  PD_TOOLS         directory of the built tools; default build/ of this project
+  PERFDATA_CORPUS  directory of perf.data files of other projects; default ../shared/corpus beside this project;
+                   tests that need it are skipped, with a word about it, where it is absent
+  PERF             the perf to compare with; default: the one in PATH
+
+A test that takes the argument `fixture_file`, `corpus_file` or `data_file` (either) runs once for each of them.
+They are of module scope, so that pytest takes all tests of one file together and its decoded form is made once.
+"""
+import collections
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FIXTURES = ROOT / "fixtures"
+TOOLS = pathlib.Path(os.environ.get("PD_TOOLS") or ROOT / "build")
+CORPUS = pathlib.Path(os.environ.get("PERFDATA_CORPUS") or ROOT.parent / "shared" / "corpus")
+NO_CORPUS = (f"no corpus at {CORPUS}: set PERFDATA_CORPUS to a directory with the perf.data files of other projects "
+             "(quipper/, hotspot/, perfparser/, linux-perf-data/, tracepoints/)")
+TIMEOUT = 120
+
+# Programs that lie beside the captures made from them.
+CORPUS_PROGRAMS = {"perfparser/cpp-inlining", "perfparser/vector_static_clang"}
+
+
+class DataFile(collections.namedtuple("DataFile", "name path origin")):
+    """A perf.data file or directory: `name` is relative to where it comes from, `origin` is "perf" or "corpus"."""
+    __slots__ = ()
+
+    @property
+    def label(self):
+        return f"{self.origin}/{self.name}"
+
+    @property
+    def is_directory(self):
+        return self.path.is_dir()
+
+
+def fixture_files(origin="perf"):
+    """The captures in fixtures/<origin>: files, and directories that hold a file `data`."""
+    top = FIXTURES / origin
+    if not top.is_dir():
+        return []
+    return [DataFile(path.name, path, origin) for path in sorted(top.iterdir())
+            if path.is_file() or (path / "data").is_file()]
+
+
+def corpus_files():
+    """Every file of the corpus that is meant to be a perf.data file; [] where there is no corpus."""
+    if not CORPUS.is_dir():
+        return []
+    names = sorted(str(path.relative_to(CORPUS)) for path in CORPUS.glob("*/*") if path.is_file())
+    return [DataFile(name, CORPUS / name, "corpus") for name in names
+            if name not in CORPUS_PROGRAMS and not pathlib.Path(name).name.startswith("README")]
+
+
+def pytest_generate_tests(metafunc):
+    sources = {"fixture_file": [fixture_files], "corpus_file": [corpus_files],
+               "data_file": [fixture_files, corpus_files]}
+    for argument, lists in sources.items():
+        if argument not in metafunc.fixturenames:
+            continue
+        params = [pytest.param(file, id=file.label) for files in lists for file in files()]
+        if corpus_files in lists and not CORPUS.is_dir():
+            params.append(pytest.param(None, id="corpus", marks=pytest.mark.skip(reason=NO_CORPUS)))
+        metafunc.parametrize(argument, params, scope="module", indirect=True)
+
+
+def _given(request):
+    return request.param
+
+
+fixture_file = pytest.fixture(scope="module", name="fixture_file")(_given)
+corpus_file = pytest.fixture(scope="module", name="corpus_file")(_given)
+data_file = pytest.fixture(scope="module", name="data_file")(_given)
+
+
+@pytest.fixture(scope="session")
+def corpus():
+    """Path of the corpus; skips where there is none."""
+    if not CORPUS.is_dir():
+        pytest.skip(NO_CORPUS)
+    return CORPUS
+
+
+@pytest.fixture(scope="session")
+def perf():
+    """Path of the perf to compare with; skips where there is none."""
+    path = shutil.which(os.environ.get("PERF") or "perf")
+    if not path:
+        pytest.skip("no perf in PATH: install Debian's linux-perf, or name one with PERF=")
+    return path
+
+
+@pytest.fixture(scope="session")
+def pdecode():
+    """Path of the built pdecode."""
+    path = TOOLS / "pdecode"
+    if not os.access(path, os.X_OK):
+        pytest.fail(f"{path} is not built: run make, or set PD_TOOLS to the directory that holds it", pytrace=False)
+    return path
+
+
+@pytest.fixture(scope="session")
+def run_pdecode(pdecode):
+    """Function: run pdecode with `args`, give `input` (bytes) on stdin. Death by a signal fails the test."""
+    def run(args, input=b"", timeout=TIMEOUT, **options):
+        command = [str(pdecode), *map(str, args)]
+        done = subprocess.run(command, input=input, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout,
+                              **options)
+        if done.returncode < 0:
+            pytest.fail(f"signal {-done.returncode} ended {' '.join(command)}\n"
+                        f"{done.stderr[-4000:].decode(errors='replace')}", pytrace=False)
+        return done
+    return run
+
+
+class NotStrict(ValueError):
+    """JSON that the contract does not allow."""
+
+
+def _unique_keys(pairs):
+    keys = dict(pairs)
+    if len(keys) != len(pairs):
+        counts = collections.Counter(key for key, _ in pairs)
+        raise NotStrict(f"the keys {[key for key, n in counts.items() if n > 1]} stand twice in one object")
+    return keys
+
+
+def _no_constant(name):
+    raise NotStrict(f"{name} is not JSON")
+
+
+LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
+def _no_surrogate(value):
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            if LONE_SURROGATE.search(item):
+                raise NotStrict(f"lone surrogate in {item!r}")
+        elif isinstance(item, dict):
+            stack.extend(item)
+            stack.extend(item.values())
+        elif isinstance(item, list):
+            stack.extend(item)
+
+
+def strict_json(data):
+    """The value of `data` (bytes); NotStrict or ValueError for what RFC 8259 or the contract does not allow."""
+    text = data.decode("utf-8")
+    value = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_no_constant)
+    if "\\ud" in text or "\\uD" in text:
+        _no_surrogate(value)
+    return value
+
+
+Decoded = collections.namedtuple("Decoded", "document returncode stderr")
+
+
+class Decoder:
+    """Runs pdecode once for a file and arguments, and keeps what it wrote on disk and the last few parsed."""
+    KEPT = 6
+
+    def __init__(self, run, directory):
+        self.run = run
+        self.directory = directory
+        self.outputs = {}
+        self.parsed = collections.OrderedDict()
+
+    def _cached(self, path, args, parse):
+        status = os.stat(path)
+        name = (str(path), status.st_mtime_ns, status.st_size)  # a test may write its file anew
+        key = (name, args, parse.__name__)
+        if key in self.parsed:
+            self.parsed.move_to_end(key)
+            return self.parsed[key]
+        if key[:2] not in self.outputs:
+            done = self.run([*args, path])
+            if done.returncode not in (0, 1):
+                raise AssertionError(f"pdecode {' '.join(map(str, args))} {path}: exit {done.returncode}\n"
+                                     f"{done.stderr.decode(errors='replace')}")
+            output = self.directory / str(len(self.outputs))
+            output.write_bytes(done.stdout)
+            self.outputs[key[:2]] = (output, done.returncode, done.stderr.decode(errors="replace"))
+        output, returncode, stderr = self.outputs[key[:2]]
+        try:
+            value = parse(output.read_bytes())
+        except ValueError as error:
+            raise AssertionError(f"pdecode {' '.join(map(str, args))} {path}: {error}") from error
+        self.parsed[key] = Decoded(value, returncode, stderr)
+        while len(self.parsed) > self.KEPT:
+            self.parsed.popitem(last=False)
+        return self.parsed[key]
+
+    def result(self, path, *args):
+        """Document, exit code and stderr of `pdecode ARGS PATH`."""
+        return self._cached(path, args, strict_json)
+
+    def lines(self, path, *args):
+        """The same for --format jsonl: a list of objects."""
+        return self._cached(path, ("--format", "jsonl", *args), strict_json_lines)
+
+
+def strict_json_lines(data):
+    if data and not data.endswith(b"\n"):
+        raise NotStrict("the last line has no end")
+    return [strict_json(line) for line in data.split(b"\n")[:-1]]
+
+
+@pytest.fixture(scope="session")
+def decoder(run_pdecode, tmp_path_factory):
+    return Decoder(run_pdecode, tmp_path_factory.mktemp("decoded"))
+
+
+@pytest.fixture(scope="session")
+def decode(decoder):
+    """Function: the document that `pdecode ARGS PATH` writes. Treat it as read-only: it is shared."""
+    return lambda path, *args: decoder.result(path, *args).document
+
+
+@pytest.fixture(scope="session")
+def decode_lines(decoder):
+    """Function: the objects that `pdecode --format jsonl ARGS PATH` writes. Read-only as well."""
+    return lambda path, *args: decoder.lines(path, *args).document

@@ -1,0 +1,98 @@
+"""The smallest pieces: numbers, texts and bit-fields as bytes, in either byte order.
+
+Everything the builder makes is a Part: bytes, a function that takes a Wire and gives bytes, or a
+list of Parts.  Nothing is encoded before the whole file is, so one description gives the file in
+both byte orders:
+
+    part = [u32(7), text8("ls"), bits(64, (0, 1, 1))]
+    encode(part, Wire("<"))
+    encode(part, Wire(">"))
+"""
+
+import struct
+from typing import NamedTuple
+
+
+class Wire(NamedTuple):
+    """What the machine that records is like: its byte order and its sizeof(long)."""
+
+    order: str = "<"
+    long_size: int = 8
+
+
+def encode(part, wire):
+    """The bytes of a Part on this machine."""
+    if isinstance(part, (bytes, bytearray)):
+        return bytes(part)
+    if callable(part):
+        return encode(part(wire), wire)
+    return b"".join(encode(p, wire) for p in part)
+
+
+def _numbers(code, width):
+    mask = (1 << width) - 1
+
+    def make(*values):
+        # masked, so that a test can say -1 where the field is unsigned
+        return lambda wire: struct.pack(f"{wire.order}{len(values)}{code}", *(v & mask for v in values))
+
+    make.__doc__ = f"{width}-bit numbers; negative ones in two's complement."
+    return make
+
+
+u8 = _numbers("B", 8)
+u16 = _numbers("H", 16)
+u32 = _numbers("I", 32)
+u64 = _numbers("Q", 64)
+
+
+def f64(value):
+    """An IEEE double."""
+    return lambda wire: struct.pack(f"{wire.order}d", value)
+
+
+def bits(width, *fields):
+    """A C bit-field word.  Each field is (offset, width, value), offset as a little-endian compiler
+    counts it; a big-endian one lays the same fields out from the most significant bit."""
+
+    def make(wire):
+        word = 0
+        for offset, length, value in fields:
+            value &= (1 << length) - 1
+            word |= value << (offset if wire.order == "<" else width - offset - length)
+        return word.to_bytes(width // 8, "little" if wire.order == "<" else "big")
+
+    return make
+
+
+def raw_text(text):
+    """Bytes of a str or bytes; lone bytes survive so that a test can use names that are no UTF-8."""
+    return text if isinstance(text, bytes) else text.encode()
+
+
+def pad_to(data, step):
+    """The bytes with zeros behind them up to a multiple of step."""
+    return data + bytes(-len(data) % step)
+
+
+def text8(text):
+    """NUL-terminated, zero-filled to 8: the strings at the end of kernel records."""
+    return pad_to(raw_text(text) + b"\0", 8)
+
+
+def fixed(text, size):
+    """A char array of a fixed size."""
+    data = raw_text(text)
+    assert len(data) <= size
+    return data.ljust(size, b"\0")
+
+
+def fstr(text, step=64):
+    """A feature section's string: u32 length, padding counted, then the text."""
+    data = pad_to(raw_text(text) + b"\0", step)
+    return [u32(len(data)), data]
+
+
+def slist(texts, step=64):
+    """A feature section's list of strings."""
+    return [u32(len(texts)), [fstr(t, step) for t in texts]]

@@ -1,0 +1,171 @@
+/* cli.h - the command line of every tool: a tool is a table of options.
+ *
+ * An option is one row.  Parsing, --help, --man and --completion all read the same rows, so none
+ * of them can say something that the others don't.  Every tool also has --help, --version, --man
+ * and --completion, which need no row.
+ *
+ *	struct settings { const char *output; bool strict; };
+ *	static const struct cli_option options[] = {
+ *		CLI_GROUP("Output"),
+ *		CLI_STRING('o', "output", "FILE", settings, output, "write to FILE"),
+ *		CLI_FLAG(0, "strict", settings, strict, "stop at the first damaged record"),
+ *		CLI_END
+ *	};
+ */
+#ifndef PD_TOOLS_CLI_H
+#define PD_TOOLS_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What a tool's exit status means.  precord passes its child's status on instead. */
+enum cli_exit {
+	CLI_OK = 0,
+	CLI_ERRORS = 1,		/* the output is complete but for what its `errors` list */
+	CLI_USAGE = 2,
+	CLI_INPUT = 3,		/* the input can't be opened or is not a perf.data file */
+	CLI_OUTPUT = 4,		/* the output could not be written */
+};
+
+enum cli_kind {
+	CLI_KIND_END,
+	CLI_KIND_GROUP,		/* a heading; the rows after it belong to it */
+	CLI_KIND_FLAG,
+	CLI_KIND_SWITCH,	/* a flag with a --no- form */
+	CLI_KIND_STRING,
+	CLI_KIND_OPTIONAL,	/* a string that may be left out: --name or --name=VALUE */
+	CLI_KIND_LIST,
+	CLI_KIND_NUMBER,
+	CLI_KIND_SIZE,
+	CLI_KIND_CHOICE,
+	CLI_KIND_REFUSED,	/* known, but not supported; help says why */
+	CLI_KIND_HELP,		/* the rest: what every tool has */
+	CLI_KIND_VERSION,
+	CLI_KIND_MAN,
+	CLI_KIND_COMPLETION,
+};
+
+/* The values of an option that may be given many times, in the order given.  The strings are
+ * argv's; the array is the tool's to release with cli_list_free(). */
+struct cli_list {
+	const char **items;
+	size_t count;
+};
+
+/* Fill in rows with the macros below: they check the type of the field at compile time. */
+struct cli_option {
+	enum cli_kind kind;
+	char letter;		/* 0: there is no short form */
+	const char *name;	/* without the dashes */
+	const char *value;	/* stands for the value in help; FILE and DIR also steer completion */
+	const char *help;	/* lower case, no full stop; the default belongs here */
+	size_t offset, width;	/* of the field in the tool's settings */
+	const char *const *choices;
+	const char *bare;	/* OPTIONAL: the value when none is given */
+};
+
+#define CLI_MEMBER(S, f) (((struct S *)0)->f)
+#define CLI_AT(S, f, type) \
+	.offset = _Generic(CLI_MEMBER(S, f), type: offsetof(struct S, f)), \
+	.width = sizeof(CLI_MEMBER(S, f))
+#define CLI_AT_UNSIGNED(S, f) \
+	.offset = _Generic(CLI_MEMBER(S, f), unsigned int: offsetof(struct S, f), \
+			   unsigned long: offsetof(struct S, f), \
+			   unsigned long long: offsetof(struct S, f)), \
+	.width = sizeof(CLI_MEMBER(S, f))
+
+#define CLI_END { .kind = CLI_KIND_END }
+#define CLI_GROUP(title) { .kind = CLI_KIND_GROUP, .help = title }
+/* bool: set to true. */
+#define CLI_FLAG(c, n, S, f, text) \
+	{ .kind = CLI_KIND_FLAG, .letter = c, .name = n, .help = text, CLI_AT(S, f, bool) }
+/* bool: --name sets it and --no-name clears it, the last one counts.  A row that is itself named
+ * "no-name" clears the field, and --name sets it. */
+#define CLI_SWITCH(c, n, S, f, text) \
+	{ .kind = CLI_KIND_SWITCH, .letter = c, .name = n, .help = text, CLI_AT(S, f, bool) }
+/* const char *: left alone when the option is absent. */
+#define CLI_STRING(c, n, v, S, f, text) \
+	{ .kind = CLI_KIND_STRING, .letter = c, .name = n, .value = v, .help = text, \
+	  CLI_AT(S, f, const char *) }
+/* const char *: the value must stick to the option (-z3, -z=3, --level=3); alone it is b. */
+#define CLI_OPTIONAL(c, n, v, S, f, b, text) \
+	{ .kind = CLI_KIND_OPTIONAL, .letter = c, .name = n, .value = v, .help = text, .bare = b, \
+	  CLI_AT(S, f, const char *) }
+/* struct cli_list: each time adds one string; nothing is split at commas. */
+#define CLI_LIST(c, n, v, S, f, text) \
+	{ .kind = CLI_KIND_LIST, .letter = c, .name = n, .value = v, .help = text, \
+	  CLI_AT(S, f, struct cli_list) }
+/* unsigned, unsigned long or uint64_t: decimal; what the field can't hold is refused. */
+#define CLI_NUMBER(c, n, v, S, f, text) \
+	{ .kind = CLI_KIND_NUMBER, .letter = c, .name = n, .value = v, .help = text, \
+	  CLI_AT_UNSIGNED(S, f) }
+/* The same, in bytes, with an optional K, M, G or T (powers of 1024). */
+#define CLI_SIZE(c, n, v, S, f, text) \
+	{ .kind = CLI_KIND_SIZE, .letter = c, .name = n, .value = v, .help = text, \
+	  CLI_AT_UNSIGNED(S, f) }
+/* enum: the index of the name in list, a NULL-terminated array.  v may be NULL: help then shows
+ * the names in its place. */
+#define CLI_CHOICE(c, n, v, S, f, list, text) \
+	{ .kind = CLI_KIND_CHOICE, .letter = c, .name = n, .value = v, .help = text, \
+	  .choices = list, CLI_AT(S, f, unsigned int) }
+/* An option that users may bring from elsewhere and that is refused with a reason.  Not in help. */
+#define CLI_REFUSED(c, n, reason) \
+	{ .kind = CLI_KIND_REFUSED, .letter = c, .name = n, .help = reason }
+
+enum cli_operands {
+	CLI_NONE,
+	CLI_AT_MOST_ONE,
+	CLI_MANY,
+	CLI_COMMAND,		/* options end at the first operand: the rest is a command */
+};
+
+/* A row of a list that ends with a NULL name: an example and what it does, or a status. */
+struct cli_note {
+	const char *name;
+	const char *text;
+};
+
+struct cli_tool {
+	const char *name;
+	const char *version;
+	const char *build;	/* NULL, or a second line for --version */
+	const char *summary;	/* one sentence */
+	const char *description; /* NULL, or more for the man page; a blank line parts paragraphs */
+	const char *usage;	/* NULL, or the operands as help shows them: "[FILE|-]" */
+	enum cli_operands operands;
+	const struct cli_option *options;
+	const struct cli_note *examples; /* NULL, or commands */
+	const struct cli_note *exits;	/* NULL: the five of enum cli_exit */
+	const char *see_also;	/* NULL, or "pencode(1), perf-record(1)" */
+};
+
+/* Stores what argv says in *settings, which holds the defaults, and returns the operands, ended by
+ * NULL; they live in argv, which is rearranged.  --help and its kin print and exit; bad usage
+ * prints one line and a hint and exits with CLI_USAGE.
+ *
+ * Call it before anything opens a file: it also fills a closed descriptor 0, 1 or 2 with one on
+ * which reading (0) or writing (1) fails, so that no file of the tool's can end up there. */
+char **cli_parse(const struct cli_tool *tool, int argc, char **argv, void *settings);
+
+void cli_list_free(struct cli_list *list);
+
+/* Takes the next item of a comma list: moves *rest behind it and returns its start, its length in
+ * *length, or NULL at the end.  Empty items are handed out too. */
+const char *cli_next_item(const char **rest, size_t *length);
+
+/* Prints "NAME: MESSAGE" as one line on stderr; control characters in it come out as '?'. */
+void cli_error(const struct cli_tool *tool, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* The same, then where to find help.  Returns CLI_USAGE, for `return cli_usage(...)`. */
+enum cli_exit cli_usage(const struct cli_tool *tool, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Flushes what was printed with stdio; the last thing main() does.  Returns status, or CLI_OUTPUT
+ * after saying why when stdout could not be written. */
+enum cli_exit cli_finish(const struct cli_tool *tool, enum cli_exit status);
+
+/* Ends the process the way a broken pipe does, though SIGPIPE be ignored or blocked. */
+_Noreturn void cli_die_of_pipe(void);
+
+#endif

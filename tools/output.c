@@ -1,0 +1,151 @@
+/* output.c - buffered output that notices every failure. */
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BUFFER_SIZE = 1 << 18 };
+
+static bool is_stdio(const char *path)
+{
+	return !path || strcmp(path, "-") == 0;
+}
+
+/* Only a regular file can be harmed by being both. */
+static bool is_same_file(const struct stat *out, const char *input)
+{
+	struct stat in;
+
+	if (!input || !S_ISREG(out->st_mode))
+		return false;
+	if (is_stdio(input) ? fstat(STDIN_FILENO, &in) : stat(input, &in))
+		return false;
+	return in.st_dev == out->st_dev && in.st_ino == out->st_ino;
+}
+
+static enum cli_exit open_failed(struct output *o, int error)
+{
+	cli_error(o->tool, "%s: %s", o->name, strerror(error));
+	if (o->fd > STDOUT_FILENO)
+		close(o->fd);
+	free(o->buffer);
+	o->buffer = NULL;
+	o->fd = -1;
+	return CLI_OUTPUT;
+}
+
+enum cli_exit output_open(struct output *o, const struct cli_tool *tool, const char *path,
+			  const char *input)
+{
+	bool to_stdout = is_stdio(path);
+	struct stat st;
+
+	*o = (struct output){ .tool = tool, .name = to_stdout ? "standard output" : path };
+	/* Emptied below, once it is known not to be the input. */
+	o->fd = to_stdout ? STDOUT_FILENO : open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	if (o->fd < 0 || fstat(o->fd, &st))
+		return open_failed(o, errno);
+	if (is_same_file(&st, input)) {
+		cli_error(tool, "%s: is both the input and the output", o->name);
+		if (!to_stdout)
+			close(o->fd);
+		o->fd = -1;
+		return CLI_USAGE;
+	}
+	if (!to_stdout && S_ISREG(st.st_mode) && ftruncate(o->fd, 0))
+		return open_failed(o, errno);
+	o->buffer = malloc(BUFFER_SIZE);
+	if (!o->buffer)
+		return open_failed(o, ENOMEM);
+	return CLI_OK;
+}
+
+static int write_all(struct output *o, const unsigned char *bytes, size_t size)
+{
+	while (size && !o->error) {
+		ssize_t n = write(o->fd, bytes, size);
+
+		if (n > 0) {
+			bytes += n;
+			size -= (size_t)n;
+		} else if (n == 0) {
+			o->error = ENOSPC;
+		} else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+			/* someone else made the terminal or pipe non-blocking */
+			poll(&(struct pollfd){ .fd = o->fd, .events = POLLOUT }, 1, -1);
+		} else if (errno != EINTR) {
+			o->error = errno;
+		}
+	}
+	return o->error ? -1 : 0;
+}
+
+int output_flush(struct output *o)
+{
+	size_t used = o->used;
+
+	o->used = 0;
+	return write_all(o, o->buffer, used);
+}
+
+int output_write(void *output, const void *bytes, size_t size)
+{
+	struct output *o = output;
+
+	if (o->error)
+		return -1;
+	o->written += size;
+	if (size > BUFFER_SIZE - o->used && output_flush(o))
+		return -1;
+	if (size >= BUFFER_SIZE)
+		return write_all(o, bytes, size);
+	if (size)
+		memcpy(o->buffer + o->used, bytes, size);
+	o->used += size;
+	return 0;
+}
+
+int output_flush_if_idle(struct output *o, int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	if (o->used && poll(&p, 1, 0) == 0)
+		return output_flush(o);
+	return o->error ? -1 : 0;
+}
+
+bool output_is_terminal(const struct output *o)
+{
+	return o->fd >= 0 && isatty(o->fd);
+}
+
+/* Some file systems report a failed write only here.  stdout stays open: a copy is closed. */
+static void close_fd(struct output *o)
+{
+	int fd = o->fd == STDOUT_FILENO ? dup(o->fd) : o->fd;
+
+	if (fd >= 0 && close(fd) && errno != EINTR && !o->error)
+		o->error = errno;
+	o->fd = -1;
+}
+
+enum cli_exit output_close(struct output *o, enum cli_exit status)
+{
+	if (o->fd < 0)
+		return status;
+	output_flush(o);
+	close_fd(o);
+	free(o->buffer);
+	o->buffer = NULL;
+	if (o->error == EPIPE)
+		cli_die_of_pipe();
+	if (!o->error)
+		return status;
+	cli_error(o->tool, "%s: %s", o->name, strerror(o->error));
+	return CLI_OUTPUT;
+}
