@@ -10,6 +10,7 @@ A test that takes the argument `fixture_file`, `corpus_file` or `data_file` (eit
 They are of module scope, so that pytest takes all tests of one file together and its decoded form is made once.
 """
 import collections
+import functools
 import json
 import os
 import pathlib
@@ -26,6 +27,7 @@ CORPUS = pathlib.Path(os.environ.get("PERFDATA_CORPUS") or ROOT.parent / "shared
 NO_CORPUS = (f"no corpus at {CORPUS}: set PERFDATA_CORPUS to a directory with the perf.data files of other projects "
              "(quipper/, hotspot/, perfparser/, linux-perf-data/, tracepoints/)")
 TIMEOUT = 120
+SANITIZER_REPORT = 99   # the exit code that the Makefile asks of ASan and UBSan
 
 # Programs that lie beside the captures made from them.
 CORPUS_PROGRAMS = {"perfparser/cpp-inlining", "perfparser/vector_static_clang"}
@@ -44,22 +46,29 @@ class DataFile(collections.namedtuple("DataFile", "name path origin")):
         return self.path.is_dir()
 
 
+# The same objects each time: pytest takes tests of one file together by identity.
+@functools.lru_cache(maxsize=None)
 def fixture_files(origin="perf"):
     """The captures in fixtures/<origin>: files, and directories that hold a file `data`."""
     top = FIXTURES / origin
     if not top.is_dir():
-        return []
-    return [DataFile(path.name, path, origin) for path in sorted(top.iterdir())
-            if path.is_file() or (path / "data").is_file()]
+        return ()
+    return tuple(DataFile(path.name, path, origin) for path in sorted(top.iterdir())
+                 if path.is_file() or (path / "data").is_file())
 
 
+@functools.lru_cache(maxsize=None)
 def corpus_files():
-    """Every file of the corpus that is meant to be a perf.data file; [] where there is no corpus."""
+    """Every file of the corpus that is meant to be a perf.data file; none where there is no corpus."""
     if not CORPUS.is_dir():
-        return []
+        return ()
     names = sorted(str(path.relative_to(CORPUS)) for path in CORPUS.glob("*/*") if path.is_file())
-    return [DataFile(name, CORPUS / name, "corpus") for name in names
-            if name not in CORPUS_PROGRAMS and not pathlib.Path(name).name.startswith("README")]
+    return tuple(DataFile(name, CORPUS / name, "corpus") for name in names
+                 if name not in CORPUS_PROGRAMS and not pathlib.Path(name).name.startswith("README"))
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "sanitize: run once more with tools built with sanitizers")
 
 
 def pytest_generate_tests(metafunc):
@@ -111,13 +120,17 @@ def pdecode():
 
 @pytest.fixture(scope="session")
 def run_pdecode(pdecode):
-    """Function: run pdecode with `args`, give `input` (bytes) on stdin. Death by a signal fails the test."""
+    """Function: run pdecode with `args`, give `input` (bytes) on stdin.
+
+    Death by a signal or a sanitizer's report fails the test.
+    """
     def run(args, input=b"", timeout=TIMEOUT, **options):
         command = [str(pdecode), *map(str, args)]
         done = subprocess.run(command, input=input, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout,
                               **options)
-        if done.returncode < 0:
-            pytest.fail(f"signal {-done.returncode} ended {' '.join(command)}\n"
+        if done.returncode < 0 or done.returncode == SANITIZER_REPORT:
+            ended = f"signal {-done.returncode}" if done.returncode < 0 else "a sanitizer"
+            pytest.fail(f"{ended} ended {' '.join(command)}\n"
                         f"{done.stderr[-4000:].decode(errors='replace')}", pytrace=False)
         return done
     return run

@@ -52,6 +52,11 @@ def run_perf(perf, args, timeout=TIMEOUT):
     return done.returncode, done.stdout.decode("utf-8", "surrogateescape"), done.stderr.decode("utf-8", "replace")
 
 
+def version(perf):
+    """"6.1.187"."""
+    return re.sub(r"^perf version ", "", run_perf(perf, ["--version"])[1].strip())
+
+
 FAILURE = re.compile(r"incompatible file format|failed to process|bad event header size|unexpected end of event|"
                      r"decompress|file is truncated|unsupported ABI|file .* has no samples!|error", re.I)
 
@@ -227,7 +232,6 @@ def page_size(text):
 
 
 LINES = [(re.compile(pattern), types.split(), parse) for pattern, types, parse in [
-    (r"\.\.\. raw event: ", "", None),
     (r" \.\.\. id: (\d+)  idx: (\d+)  cpu: (-?\d+)  tid: (-?\d+)", "ID_INDEX",
      lambda d, m: d.setdefault("entries", []).append(dict(zip(("id", "idx", "cpu", "tid"), map(int, m.groups()))))),
     (r"\.\.\. id: +(\d+)$", "EVENT_UPDATE", lambda d, m: d.update(id=int(m[1]))),
@@ -293,6 +297,8 @@ LINES = [(re.compile(pattern), types.split(), parse) for pattern, types, parse i
     (r" \.{3} thread: ", "SAMPLE", lambda d, m: None),
     (r" \.{6} dso: ", "SAMPLE", lambda d, m: None),
 ]]
+# AUX data decoded (". ... Intel Processor Trace data", ".  00000000: 02 82 ... PSB") and perf's remarks.
+NO_DETAIL = (". ... ", ".  ", "WARNING: ", "#")
 LINES_OF = {}
 for _pattern, _types, _parse in LINES:
     for _type in _types:
@@ -356,6 +362,9 @@ def parse_dump(text, pipe, lone="time"):
             if match:
                 parse(record.details, match)
                 break
+        else:
+            if line != ": unhandled!" and not line.startswith(NO_DETAIL):
+                raise ValueError(f"can't read {line!r} of a {record.type} record")
     for record in records:
         record.details.pop("regs", None)
     return records, counts

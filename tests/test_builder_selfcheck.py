@@ -1,12 +1,13 @@
 """The tests' own description of the format held against itself.
 
-The builder (perfdata/) writes files in both byte orders, the re-ender (perfdata/swap.py) walks files
-by a description of its own: where both agree on every byte of every layout, a slip in one of them
-would have to be made twice.  Real captures keep both honest: a walk has to end on the exact byte of
-each record and section.
+The builder (perfdata/) writes files in both byte orders, the re-ender (perfdata/swap.py) walks
+files by a description of its own: where both agree on every byte of every layout, a slip in one of
+them would have to be made twice.  Real captures keep both honest: a walk has to end on the exact
+byte of each record and section.
 """
 
 import os
+import random
 import struct
 from pathlib import Path
 
@@ -58,7 +59,8 @@ def plain(data):
     if not isinstance(data, dict):
         return swap.plain_records(data)
     return {
-        name: swap.plain_records(part, data[swap.main_name(data)] if name.startswith("data.") else None)
+        name: swap.plain_records(part,
+                                 data[swap.main_name(data)] if name.startswith("data.") else None)
         for name, part in data.items()
         if name.startswith("data") or name == swap.main_name(data)
     }
@@ -102,7 +104,7 @@ def test_every_byte_is_walked(name):
 
 
 def test_bytes_said_by_hand():
-    """A few layouts written out, so that builder and re-ender can't be wrong together everywhere."""
+    """A few layouts written out, so that builder and re-ender can't be wrong together."""
     attr = Attr(sample_type="TID|TIME", flags=("disabled", "sample_id_all"), precise_ip=2, size=64)
     little, big = encode(attr, Wire("<")), encode(attr, Wire(">"))
     # bit 0, bits 15-16 holding 2, bit 18; from the other end: bit 63, bits 48-47 holding 2, bit 45
@@ -123,7 +125,8 @@ def test_bytes_said_by_hand():
 
 def test_headers_said_by_hand():
     attr = Attr(sample_type="IP", flags=(), size=64)
-    data = File(attrs=[(attr, [5])], records=[sample(attr, ip=9)], features={3: fstr("box")}).build(">")
+    data = File(attrs=[(attr, [5])], records=[sample(attr, ip=9)],
+                features={3: fstr("box")}).build(">")
     assert data[:8] == b"2ELIFREP"
     header = struct.unpack(">12Q", data[8:104])
     # ids at 104, the attrs entry of 80 behind them, then one sample of 16 bytes
@@ -136,7 +139,8 @@ def test_headers_said_by_hand():
 def test_bitmap_of_a_32_bit_producer():
     """Two words of 4 bytes, not one of 8, only to be told apart in a big-endian file."""
     attr = Attr(sample_type="IP", flags=())
-    file = File(attrs=[(attr, [])], records=[sample(attr)], features={3: fstr("b"), 33: b"12345678"},
+    file = File(attrs=[(attr, [])], records=[sample(attr)],
+                features={3: fstr("b"), 33: b"12345678"},
                 long_size=4)
     assert file.build(">")[72:80] == bytes.fromhex("00000008 00000002")
     assert file.build("<")[72:80] == bytes.fromhex("0800000002000000")
@@ -227,7 +231,8 @@ def test_refusals_say_why():
 
 def test_what_has_no_size_ends_the_walk():
     attr = Attr(sample_type="IP", flags=())
-    broken = File(attrs=[(attr, [1])], records=[sample(attr, ip=7), r.record(9, b"", size=0), b"\xaa" * 40],
+    broken = File(attrs=[(attr, [1])], records=[sample(attr, ip=7), r.record(9, b"", size=0),
+                                                b"\xaa" * 40],
                   features={3: fstr("box")})
     assert swap.walk(broken.build("<")).garbage == swap.walk(broken.build("<")).records[0][0] + 16
     assert swap.to_big_endian(broken.build("<")) == broken.build(">")
@@ -244,6 +249,22 @@ def test_truncated_files_keep_what_is_whole():
         assert len(report.records) == 4
         big = swap.to_big_endian(whole[:-cut])
         assert big[: len(whole) - 24] == pipe.build(">")[: len(whole) - 24]
+
+
+def test_damage_is_refused_or_walked():
+    """Never another exception, and never without end."""
+    dice = random.Random(1)
+    for case in list(CASES.values())[::9]:
+        data = case.file.build("<")
+        for _ in range(8 if isinstance(data, bytes) else 0):
+            damaged = bytearray(data)
+            for _ in range(3):
+                damaged[dice.randrange(8, len(data))] = dice.randrange(256)
+            for broken in (bytes(damaged), data[: dice.randrange(len(data))]):
+                try:
+                    swap.turn(broken)
+                except swap.NotSwappable:
+                    pass
 
 
 def test_compressed_files_are_the_same_behind_the_records():

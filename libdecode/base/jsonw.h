@@ -63,11 +63,11 @@ static inline void pd_jsonw_key(struct pd_jsonw *w, const char *key, size_t n)
 }
 #define PD_JSONW_KEY(w, name) pd_jsonw_key(w, ",\"" name "\":", sizeof(",\"" name "\":") - 1)
 
-/* Before each element of an array. */
+/* Before each element of an array, each key of an object: none behind the opening bracket. */
 static inline void pd_jsonw_comma(struct pd_jsonw *w)
 {
 	pd_jsonw_room(w);
-	if (w->at[-1] != '[')
+	if (w->at[-1] != '[' && w->at[-1] != '{')
 		*w->at++ = ',';
 }
 

@@ -62,6 +62,11 @@ struct pd_codec *pd_codec_new(struct pd_budget *b, struct pd_error *e)
 		return NULL;
 	}
 	charge(c);
+	if (b->used > b->limit) {
+		e->code = PD_E_LIMIT;
+		pd_codec_free(c);
+		return NULL;
+	}
 	limit_window(c);
 	*e = (struct pd_error){ .code = PD_OK };
 	return c;

@@ -16,7 +16,9 @@
 
 struct pd_codec;
 
-/* NULL: PD_E_NOMEM. zstd's own memory is charged; its window is limited to what the budget has. */
+/* NULL: PD_E_NOMEM, PD_E_LIMIT. zstd's own memory is charged, and its window limited to what the
+ * budget has left when a frame starts.
+ */
 struct pd_codec *pd_codec_new(struct pd_budget *b, struct pd_error *e);
 void pd_codec_free(struct pd_codec *c);
 

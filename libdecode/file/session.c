@@ -300,3 +300,15 @@ enum pd_found pd_session_attr_of(const struct pd_session *s, uint32_t type, stru
 	}
 	return s->same_layout ? PD_FOUND_LAYOUT : PD_NOT_FOUND;
 }
+
+enum pd_code pd_session_check_feature(struct pd_session *s, uint32_t id, struct pd_bytes section,
+				      struct pd_extent_of *extent)
+{
+	const struct pd_feature_desc *d = pd_feature_desc(id);
+	struct pd_plan *plan = d && section.size ? pd_session_feature_plan(s, d) : NULL;
+
+	*extent = (struct pd_extent_of){ .code = PD_OK };
+	if (plan)
+		pd_measure(plan, section, 0, s->swap, PD_TEXT_TO_END, extent);
+	return extent->code;
+}

@@ -68,6 +68,10 @@ void pd_session_learn_feature(struct pd_session *s, uint32_t id, struct pd_bytes
 /* Learns from one of perf's own records in a pipe; payload: the bytes that followed it. */
 int pd_session_learn_record(struct pd_session *s, uint32_t type, struct pd_bytes record, struct pd_bytes payload);
 
+/* Does a section keep to its feature's layout? PD_OK or why not, and *field. Empty and unknown ones do. */
+enum pd_code pd_session_check_feature(struct pd_session *s, uint32_t id, struct pd_bytes section,
+				      struct pd_extent_of *extent);
+
 /* The plan of a record type's body (not of SAMPLE and READ), of a feature. NULL: no memory. */
 struct pd_plan *pd_session_body_plan(struct pd_session *s, const struct pd_record_desc *d);
 struct pd_plan *pd_session_feature_plan(struct pd_session *s, const struct pd_feature_desc *d);

@@ -1,7 +1,4 @@
 /* source.c - input bytes, from memory, a file or a stream. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "file/source.h"
 
 #include <errno.h>
@@ -82,28 +79,21 @@ static int64_t read_at(const struct pd_source *s, uint64_t offset, void *p, size
 	return got < 0 ? fail(s, e, PD_E_IO, (uint64_t)errno) : got;
 }
 
-static void announce_wait(const struct pd_source *s)
-{
-	struct pollfd p = { .fd = s->fd, .events = POLLIN };
-
-	if (s->wait && poll(&p, 1, 0) != 1)
-		s->wait(s->wait_ctx);
-}
-
 static int64_t read_stream(struct pd_source *s, void *p, size_t n, struct pd_error *e)
 {
-	struct pollfd wait = { .fd = s->fd, .events = POLLIN };
+	struct pollfd ready = { .fd = s->fd, .events = POLLIN };
 
 	if (s->ended)
 		return 0;
-	announce_wait(s);
+	if (s->wait && poll(&ready, 1, 0) != 1)
+		s->wait(s->wait_ctx);
 	for (;;) {
 		ssize_t got = read(s->fd, p, n);
 
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0 && errno == EAGAIN) {	/* somebody made it non-blocking */
-			poll(&wait, 1, -1);
+			poll(&ready, 1, -1);
 			continue;
 		}
 		s->ended = got == 0;

@@ -5,18 +5,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Of struct perf_event_attr; flags as little-endian machines number them. */
 struct pd_event_name_in {
-	uint32_t type;
-	uint32_t bp_type;
+	uint32_t type, bp_type;
 	uint64_t config;
 	uint64_t config1, config2;	/* bp_addr, bp_len where type is BREAKPOINT */
-	uint64_t flags;			/* of the attribute, as little-endian machines number them (with precise_ip) */
-	uint64_t precise_ip;
-	const char *pmu;		/* name of the PMU (PMU_MAPPINGS) of type, or of config's upper half; or NULL */
-	const char *tracepoint;		/* "sched:sched_switch"; or NULL */
+	uint64_t flags, precise_ip;
+	const char *pmu;		/* name of pd_event_pmu_type(), or NULL */
+	const char *tracepoint;		/* "sched:sched_switch", or NULL */
 };
 
-/* Like snprintf(): the length of the whole name, cut to size with its NUL. Never 0. */
+/* The key of PMU_MAPPINGS that says where the event counts; 0: it has none. */
+uint32_t pd_event_pmu_type(const struct pd_event_name_in *in);
+
+/* Writes the name and a NUL, cut to size (at least 1). The length written, less than size. */
 size_t pd_event_name(const struct pd_event_name_in *in, char *buf, size_t size);
 
 #endif

@@ -1,11 +1,14 @@
-/* names.h - the kernel's and perf's names for values and bits. Unknown values have no name; they print as numbers. */
+/* names.h - the kernel's and perf's names for values and bits.
+ *
+ * Unknown values have no name; they print as numbers.
+ */
 #ifndef PD_LAYOUT_NAMES_H
 #define PD_LAYOUT_NAMES_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* For an enumeration `value` is the value, for flags the mask. Ends with a row whose name is NULL. */
+/* For an enumeration `value` is the value, for flags the mask. The last row's name is NULL. */
 struct pd_name {
 	uint64_t value;
 	const char *name;

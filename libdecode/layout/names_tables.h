@@ -1,4 +1,4 @@
-/* names_tables.h - the tables of names that layouts point to. Each comment says which values the rows hold. */
+/* names_tables.h - the tables of names that layouts point to: values, or flags where it says so. */
 #ifndef PD_LAYOUT_NAMES_TABLES_H
 #define PD_LAYOUT_NAMES_TABLES_H
 
@@ -6,8 +6,8 @@
 
 extern const struct pd_name pd_names_none[];		/* no rows: all bits unknown */
 
-/* Record header: misc, by type of record (names_records.c). Values are masks of misc; cpumode's are values. */
-extern const struct pd_name pd_names_cpumode[];		/* misc & 7 */
+/* Record header's misc, flags by type of record (names_records.c). */
+extern const struct pd_name pd_names_cpumode[];		/* values of misc & 7 */
 extern const struct pd_name pd_names_misc_mmap[];
 extern const struct pd_name pd_names_misc_comm[];
 extern const struct pd_name pd_names_misc_fork[];
@@ -39,16 +39,16 @@ extern const struct pd_name pd_names_compression[];
 extern const struct pd_name pd_names_bpf_prog_type[];
 extern const struct pd_name pd_names_elf_machine[];
 
-/* struct perf_event_attr (names_attr.c). */
+/* struct perf_event_attr, bits as little-endian machines number them (names_attr.c). */
 extern const struct pd_name pd_names_attr_type[];
-extern const struct pd_name pd_names_attr_flags[];	/* flags, as little-endian machines number them */
+extern const struct pd_name pd_names_attr_flags[];	/* flags */
 extern const struct pd_name pd_names_hardware[];	/* config of HARDWARE, its low 32 bits */
 extern const struct pd_name pd_names_software[];	/* config of SOFTWARE */
 extern const struct pd_name pd_names_synth[];		/* config of SYNTH */
 extern const struct pd_name pd_names_sample_type[];	/* flags */
 extern const struct pd_name pd_names_read_format[];	/* flags */
 extern const struct pd_name pd_names_branch_sample_type[];	/* flags */
-extern const struct pd_name pd_names_aux_action[];	/* flags, as little-endian machines number them */
+extern const struct pd_name pd_names_aux_action[];	/* flags */
 extern const struct pd_name pd_names_bp_type[];
 extern const struct pd_name pd_names_clockid[];
 
@@ -60,7 +60,7 @@ extern const struct pd_name pd_names_branch_spec[];
 extern const struct pd_name pd_names_branch_new_type[];
 extern const struct pd_name pd_names_branch_priv[];
 extern const struct pd_name pd_names_transaction[];	/* flags */
-/* data_src: masks and values are those of the shifted-down part. */
+/* data_src, its parts shifted down. */
 extern const struct pd_name pd_names_mem_op[];		/* flags */
 extern const struct pd_name pd_names_mem_lvl[];		/* flags */
 extern const struct pd_name pd_names_mem_snoop[];	/* flags */

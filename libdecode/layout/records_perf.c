@@ -76,10 +76,11 @@ const struct pd_field pd_build_id_fields[] = {
 	CHARS_OF(filter, "address filter", filter_str_len), \
 	NUMBERS(8, PD_HEX, priv, "what newer perfs add", TIMES_REST_WORDS)
 
-/* The filter is padded to 8 bytes. */
+/* The filter has a NUL and is padded to 8 bytes. */
 #define CHARS_OF(n, d, s) \
 	GROUP(FIELDS( \
 		TEXT(n, d, TIMES_OF(s), .when = { .left = 1 }), \
+		PAD(TIMES(1), IF_LEFT(1)), \
 		PAD(TIMES_REST_MOD(8))), \
 		UNLESS_EQUAL(s, 0))
 #define TIMES_REST_WORDS .count = { .from = PD_COUNT_REST }, IF_LEFT(8)
@@ -237,8 +238,11 @@ const struct pd_record_desc pd_records_perf[] = {
 	  FIELDS(ENUM(8, update_type, "what", pd_names_event_update_type),
 		U64(id, "any id of the event"),
 		GROUP(FIELDS(CSTR(unit, "of the counts")), IF_EQUAL(update_type, 0)),
-		{ PD_KEY(scale), .kind = PD_UINT, .width = 8, .show = PD_FLOAT, .doc = "counts times this are units",
-		  IF_EQUAL(update_type, 1) },
+		GROUP(FIELDS(
+			{ PD_KEY(scale), .kind = PD_UINT, .width = 8, .show = PD_FLOAT,
+			  .doc = "counts times this are units" },
+			PAD(TIMES_REST)),
+			IF_EQUAL(update_type, 1)),
 		GROUP(FIELDS(CSTR(name, "the event's")), IF_EQUAL(update_type, 2)),
 		GROUP(FIELDS(
 			STRUCT(cpu_map, "struct perf_record_cpu_map_data", FIELDS(CPU_MAP_ROWS)),

@@ -9,7 +9,7 @@
 /* A machine that perf samples registers of; static. */
 struct pd_arch;
 
-/* By the text of feature ARCH ("x86_64", "armv7l", "aarch64", ...: uname -m, or perf's shorter names); or NULL. */
+/* By the text of feature ARCH: uname -m ("armv7l", "s390x") or perf's names ("x86"). Or NULL. */
 const struct pd_arch *pd_arch_find(struct pd_bytes arch);
 /* By feature E_MACHINE (EM_ of elf.h); or NULL. */
 const struct pd_arch *pd_arch_of_machine(uint32_t e_machine);
@@ -18,7 +18,7 @@ const struct pd_arch *pd_arch_of_machine(uint32_t e_machine);
 const char *pd_arch_name(const struct pd_arch *arch);
 /* Bytes of the kernel's unsigned long: 4 or 8; 0 for NULL, or where the name leaves it open. */
 unsigned int pd_arch_word_size(const struct pd_arch *arch);
-/* Bit of sample_regs_user or sample_regs_intr, as in "ip", "x29"; NULL for a NULL arch or a bit without a name. */
+/* "ip", "x29", ...: by bit of the attribute's mask. NULL for a NULL arch or a bit without. */
 const char *pd_register_name(const struct pd_arch *arch, unsigned int bit);
 
 #endif

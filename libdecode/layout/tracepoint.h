@@ -72,7 +72,7 @@ struct pd_tp_damage {
 };
 
 /* Fields beyond these bounds are damage; a kernel's events have a few dozen, with short names. */
-#define PD_TP_MAX_FIELDS 512
+#define PD_TP_MAX_FIELDS 256
 #define PD_TP_MAX_DECLARATION 512
 /* Also of an event's system: a text whose system is longer is refused. */
 #define PD_TP_MAX_NAME 255

@@ -242,8 +242,8 @@ static void note_type(struct declaration *d, struct pd_bytes text)
 	}
 }
 
-/* The name inside of `void (*name)(int)`, in d->name where there is one. */
-static bool function_name(struct declaration *d, struct pd_bytes text)
+/* `void (*name)(int)`, a pointer: what else stands there says nothing of the value. */
+static bool read_function(struct declaration *d, struct pd_bytes text)
 {
 	const uint8_t *open = memmem(text.data, text.size, "(*", 2);
 	const uint8_t *bracket = memchr(text.data, '[', text.size);
@@ -260,11 +260,14 @@ static bool function_name(struct declaration *d, struct pd_bytes text)
 	d->before = upto(text, start);
 	d->name = upto(from(text, start), end - start);
 	d->after = from(text, end);
+	d->is_pointer = true;
+	if (d->after.size && d->after.data[0] == '[')
+		note_length(d, d->after);
 	return true;
 }
 
-/* The last word before the lengths at the end. */
-static void last_name(struct declaration *d, struct pd_bytes text)
+/* The name is the last word before the lengths at the end. */
+static void read_plain(struct declaration *d, struct pd_bytes text)
 {
 	size_t end = text.size, depth = 0, start;
 
@@ -286,13 +289,12 @@ static bool read_declaration(struct pd_bytes text, struct declaration *d)
 	*d = (struct declaration){ .count = 0 };
 	if (!text.size || text.size > PD_TP_MAX_DECLARATION)
 		return false;
-	if (!function_name(d, text))
-		last_name(d, text);
-	if (!d->before.size || !d->name.size || is_digit(d->name.data[0]))
-		return false;
-	note_type(d, d->before);
-	note_type(d, d->after);
-	return true;
+	if (!read_function(d, text)) {
+		read_plain(d, text);
+		note_type(d, d->before);
+		note_type(d, d->after);
+	}
+	return d->before.size && d->name.size && !is_digit(d->name.data[0]);
 }
 
 /* Bytes of a value of the type; 0 where it doesn't say. */

@@ -20,8 +20,8 @@ BRANCH_SAMPLE = (
 ).split()
 # None is where the two bits of precise_ip stand
 FLAGS = (
-    "disabled inherit pinned exclusive exclude_user exclude_kernel exclude_hv exclude_idle mmap comm"
-    " freq inherit_stat enable_on_exec task watermark"
+    "disabled inherit pinned exclusive exclude_user exclude_kernel exclude_hv exclude_idle mmap"
+    " comm freq inherit_stat enable_on_exec task watermark"
 ).split() + [None, None] + (
     "mmap_data sample_id_all exclude_host exclude_guest exclude_callchain_kernel"
     " exclude_callchain_user mmap2 comm_exec use_clockid context_switch write_backward namespaces"
@@ -109,7 +109,8 @@ class Attr:
             u32(self.aux_watermark),
             u16(self.sample_max_stack, self.reserved),
             u32(self.aux_sample_size),
-            bits(32, *((("start_paused", "pause", "resume").index(a), 1, 1) for a in self.aux_action)),
+            bits(32, *((("start_paused", "pause", "resume").index(a), 1,
+                        1) for a in self.aux_action)),
             u64(self.sig_data, self.config3, self.config4),
         ]
         size = self.size or 64

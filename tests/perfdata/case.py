@@ -8,8 +8,8 @@ An expectation is a fact (kind, which, path, value), said by the author and not 
     ("file", None, "mode", "pipe")
     ("errors", None, "", [])
 
-Record numbers count what the JSON has under `records`; PRESENT stands for any value.  find() looks a
-fact up in a document.
+Record numbers count what the JSON has under `records`; PRESENT stands for any value.  find()
+looks a fact up in a document.
 """
 
 import re
@@ -37,8 +37,8 @@ PRESENT = _Present()
 
 @dataclass
 class Case:
-    """file: what has build(order).  exact: whether turning one byte order round gives the very bytes
-    of the other; compressed ones agree in their records only."""
+    """file: what has build(order).  exact: whether turning one byte order round gives the very
+    bytes of the other; compressed ones agree in their records only."""
 
     name: str
     file: object
@@ -104,4 +104,5 @@ TRAILER_FACTS = {
 
 def one_record(name, record, /, **facts):
     """A file with one record under TRAILER."""
-    return Case(name, File(attrs=[(TRAILER, TRAILER_IDS)], records=[record]), record_facts(0, **facts))
+    return Case(name, File(attrs=[(TRAILER, TRAILER_IDS)], records=[record]),
+                record_facts(0, **facts))

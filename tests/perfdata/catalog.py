@@ -15,7 +15,8 @@ from . import (catalog_containers, catalog_features, catalog_kernel, catalog_sam
                catalog_tracepoints, catalog_user)
 from .case import Case
 
-MODULES = (catalog_containers, catalog_features, catalog_kernel, catalog_samples, catalog_tracepoints,
+MODULES = (catalog_containers, catalog_features, catalog_kernel, catalog_samples,
+           catalog_tracepoints,
            catalog_user)
 ORDERS = (
     ("le", "<", ("file", None, "byte_order", "little")),

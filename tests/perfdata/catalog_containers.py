@@ -51,12 +51,15 @@ def headers():
     yield file("same-id-twice", attrs=[(ATTR, [1, 2]), (ATTR, [2, 3])])
     # attr.size 72 in entries of 104: where the ids are is told by the stride
     yield file("attr-smaller-than-stride", stride=104,
-               attrs=[(Attr(size=72, sample_type=ATTR.sample_type), [42])], facts=[("attr", 0, "ids", [42])])
+               attrs=[(Attr(size=72, sample_type=ATTR.sample_type), [42])],
+               facts=[("attr", 0, "ids", [42])])
     yield file("stride-larger-than-attr", stride=160)
-    yield Case("two-attrs", File(attrs=TWO, records=[sample(TWO[1][0], id=4, ip=0x10)], features=HOST),
+    yield Case("two-attrs", File(attrs=TWO, records=[sample(TWO[1][0], id=4, ip=0x10)],
+                                 features=HOST),
                record_facts(0, attr_index=1, ip="0x10"))
     yield file("bitmap-high-bits", features={**HOST, 100: b"\1", 130: b"", 255: b"\2\3"},
-               facts=[("feature", "FEATURE_100", "raw", "01"), ("feature", "FEATURE_255", "raw", "0203")])
+               facts=[("feature", "FEATURE_100", "raw", "01"),
+                      ("feature", "FEATURE_255", "raw", "0203")])
 
 
 def thirty_two_bit():
@@ -75,12 +78,14 @@ def thirty_two_bit():
 def pipes():
     records = [r.header_attr(ATTR, [42]), *SOME]
     facts = [("record", i + 1, "ip", hex(0x10 + i)) for i in range(3)]
-    yield Case("pipe", Pipe(records), facts + [("file", None, "mode", "pipe"), ("attr", 0, "ids", [42])])
+    yield Case("pipe", Pipe(records), facts + [("file", None, "mode", "pipe"),
+                                               ("attr", 0, "ids", [42])])
     yield Case("pipe-empty", Pipe(), [("file", None, "mode", "pipe")])
     yield Case("pipe-unaligned", Pipe([records[0], r.header_feature(3, fstr("box", 1)), *SOME]),
                [("record", i + 2, "ip", hex(0x10 + i)) for i in range(3)])
     yield Case("pipe-stat", Pipe([r.header_attr(Attr(sample_type=0, flags=()), [1]),
-                                  r.stat_config([(0, 3)]), r.stat(1, 0, 0, 5, 6, 7), r.stat_round(1, 9)]),
+                                  r.stat_config([(0, 3)]), r.stat(1, 0, 0, 5, 6, 7),
+                                  r.stat_round(1, 9)]),
                record_facts(2, type="STAT", val=5))
     yield Case("pipe-perf-says-goodbye",
                Pipe(records, tail=b"[ perf record: Woken up 1 times to write data ]\n"), facts)
@@ -91,21 +96,30 @@ def pipes():
 
 
 def compressed():
-    many = [sample(ATTR, ip=0x400000 + 16 * i, pid=7, tid=8, time=1000 + i, period=i) for i in range(200)]
+    many = [sample(ATTR, ip=0x400000 + 16 * i, pid=7, tid=8, time=1000 + i,
+                   period=i) for i in range(200)]
     last = [("summary", None, "by_type.SAMPLE", 200)]
     for name, wrap in (("zstd", r.compressed), ("zstd2", r.compressed2)):
         for pieces in (1, 2, 7):
-            yield Case(f"{name}-{pieces}", File(attrs=[(ATTR, [42])], features={**HOST, 27: f.compressed()},
+            yield Case(f"{name}-{pieces}", File(attrs=[(ATTR, [42])],
+                                                features={**HOST, 27: f.compressed()},
                                                 records=[zstd_records(many, pieces, 500, wrap)]),
                        last, exact=False)
-        yield Case(f"{name}-pipe", Pipe([r.header_attr(ATTR, [42]), zstd_records(many, 3, None, wrap),
+        yield Case(f"{name}-pipe", Pipe([r.header_attr(ATTR, [42]),
+                                         zstd_records(many, 3, None, wrap),
                                          r.finished_round()]), last, exact=False)
     yield Case("zstd-between-others",
                File(attrs=[(ATTR, [42])], features={**HOST, 27: f.compressed()},
                     records=[r.time_conv(1, 2, 3), zstd_records(many, 5, 100), r.finished_round()]),
                last + [("summary", None, "by_type.FINISHED_ROUND", 1)], exact=False)
+    halves = [many[:100], many[100:]]
+    yield Case("zstd-two-frames",
+               File(attrs=[(ATTR, [42])], features={**HOST, 27: f.compressed()}, records=[
+                   lambda wire: r.compressed(b"".join(zstd_stream(encode(half, wire), end=True)
+                                                      for half in halves))]), last, exact=False)
     yield Case("zstd-auxtrace-behind",
-               File(attrs=[(TRAILER, [42])], features={**HOST, 18: f.auxtrace_index([1]), 27: f.compressed()},
+               File(attrs=[(TRAILER, [42])], features={**HOST, 18: f.auxtrace_index([1]),
+                                                       27: f.compressed()},
                     records=[zstd_records([r.comm(7, 8, "x", sid=trailer())] * 50, 2),
                              r.auxtrace(b"12345678")]),
                [("summary", None, "by_type.COMM", 50)], exact=False)
@@ -124,8 +138,10 @@ def wrapped_size():
 
     chunks = [noise.randbytes(6004) for _ in range(11)]
     yield Case("zstd2-size-wrapped",
-               File(attrs=[(a, [42])], features={**HOST, 27: f.compressed()}, records=[make, r.finished_round()]),
-               [("summary", None, "by_type.SAMPLE", 11), ("summary", None, "by_type.FINISHED_ROUND", 1)],
+               File(attrs=[(a, [42])], features={**HOST, 27: f.compressed()},
+                    records=[make, r.finished_round()]),
+               [("summary", None, "by_type.SAMPLE", 11),
+                ("summary", None, "by_type.FINISHED_ROUND", 1)],
                exact=False)
 
 
@@ -145,7 +161,8 @@ def directories():
                [("summary", None, "by_type.SAMPLE", 150)], exact=False)
     old = File(attrs=[(ATTR, [42])], records=SOME, features=HOST)
     yield Case("directory-main-only", Directory(old), SOME_FACTS)
-    yield Case("directory-kcore", Directory(old, others={"kcore_dir/kallsyms": b"0 T _text\n"}), SOME_FACTS)
+    yield Case("directory-kcore", Directory(old, others={"kcore_dir/kallsyms": b"0 T _text\n"}),
+               SOME_FACTS)
     yield Case("directory-old", Directory(main, {"data.0": SOME}, main_name="header"),
                [("summary", None, "by_type.SAMPLE", 3)])
 

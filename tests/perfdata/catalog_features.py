@@ -1,4 +1,4 @@
-"""Cases of the feature sections, each in a file and all of them in a pipe, and of the attributes."""
+"""Cases of the feature sections, each in a file and all of them in a pipe, and of attributes."""
 
 import struct
 
@@ -8,7 +8,6 @@ from .attr import BRANCH_SAMPLE, FLAGS, READ_FORMAT, SAMPLE_TYPE, SIZES, Attr
 from .case import PRESENT, TRAILER, Case, attr, record_facts
 from .container import File, Pipe
 from .features import NUMBER, SIMPLEPERF
-from .sample import sample
 from .tracing import Format, tracing_data
 from .wire import bits, fixed, fstr, slist, u32, u64
 
@@ -19,8 +18,10 @@ HOST = fstr("box")
 def info_struct(type=6, id=17, nr_map_ids=2):
     """struct bpf_prog_info, as Linux 6.x has it."""
     return [
-        u32(type, id), bytes(range(8)), u32(0, 16), u64(0, 0, 123456789), u32(1000, nr_map_ids), u64(16),
-        fixed("prog", 16), u32(0), bits(32, (0, 1, 1)), u64(0, 0), u32(0, 0), u64(0, 0), u32(5, 0), u64(0),
+        u32(type, id), bytes(range(8)), u32(0, 16), u64(0, 0, 123456789), u32(1000, nr_map_ids),
+        u64(16),
+        fixed("prog", 16), u32(0), bits(32, (0, 1, 1)), u64(0, 0), u32(0, 0), u64(0, 0), u32(5, 0),
+        u64(0),
         u32(0, 0), u64(0, 0), u32(0, 0, 0, 1), u64(24, 1111, 22, 3), u32(8, 0, 0),
     ]
 
@@ -30,12 +31,14 @@ BTF = struct.pack("<HBBI", 0xEB9F, 1, 0, 24) + bytes(16)
 
 # name: (payload, {path: value})
 SECTIONS = {
-    "TRACING_DATA": (tracing_data({"sched": [Format("sched_stat_x", 300, [("int x", 8, 4, 1)])]}), {}),
+    "TRACING_DATA": (tracing_data({"sched": [Format("sched_stat_x", 300, [("int x", 8, 4, 1)])]}),
+                     {}),
     "BUILD_ID": (
         f.build_ids([(-1, BUILD_ID, "[kernel.kallsyms]", 1), (7, BUILD_ID[:16], "/bin/ls", 2),
                      (0, BUILD_ID, "[guest.kernel.kallsyms]", 4)]),
         {"[0].pid": -1, "[0].build_id": BUILD_ID.hex(), "[0].filename": "[kernel.kallsyms]",
-         "[0].cpumode": "KERNEL", "[1].build_id": BUILD_ID[:16].hex(), "[2].cpumode": "GUEST_KERNEL"},
+         "[0].cpumode": "KERNEL", "[1].build_id": BUILD_ID[:16].hex(),
+         "[2].cpumode": "GUEST_KERNEL"},
     ),
     "HOSTNAME": (HOST, {"": "box"}),
     "OSRELEASE": (fstr("6.18.0-x"), {"": "6.18.0-x"}),
@@ -48,11 +51,13 @@ SECTIONS = {
     "CMDLINE": (slist(["/usr/bin/perf", "record", "-e", "cycles", ""]),
                 {"": ["/usr/bin/perf", "record", "-e", "cycles", ""]}),
     "EVENT_DESC": (f.event_desc([(TRAILER, "cpu-clock", [42]), (attr("IP"), "faults", [])], 128),
-                   {"events[0].name": "cpu-clock", "events[0].ids": [42], "events[1].name": "faults"}),
+                   {"events[0].name": "cpu-clock", "events[0].ids": [42],
+                    "events[1].name": "faults"}),
     "CPU_TOPOLOGY": (f.cpu_topology(["0-3"], ["0-1", "2-3"], [(0, 0), (0, 0), (1, 0), (1, -1)]),
                      {"sibling_cores": ["0-3"], "sibling_threads": ["0-1", "2-3"]}),
     "NUMA_TOPOLOGY": (f.numa_topology([(0, 24682416, 1000, "0-1"), (1, 2, 1, "2-3")]),
-                      {"[0].node": 0, "[0].mem_total": 24682416, "[0].mem_free": 1000, "[1].cpus": "2-3"}),
+                      {"[0].node": 0, "[0].mem_total": 24682416, "[0].mem_free": 1000,
+                       "[1].cpus": "2-3"}),
     "BRANCH_STACK": (b"", {}),
     "PMU_MAPPINGS": (f.pmu_mappings([(4, "cpu"), (1, "software")]),
                      {"": [{"type": 4, "name": "cpu"}, {"type": 1, "name": "software"}]}),
@@ -61,7 +66,8 @@ SECTIONS = {
                          {"name": "g", "leader_idx": 2, "nr_members": 3}]}),
     "AUXTRACE": (f.auxtrace_index([0]), {}),
     "STAT": (b"", {}),
-    "CACHE": (f.cache([(1, 64, 64, 8, "Data", "32K", "0-1"), (2, 64, 1024, 16, "Unified", "1024K", "0")]),
+    "CACHE": (f.cache([(1, 64, 64, 8, "Data", "32K", "0-1"),
+                       (2, 64, 1024, 16, "Unified", "1024K", "0")]),
               {"version": 1}),
     "SAMPLE_TIME": (f.sample_time(1000, 2000), {}),
     "MEM_TOPOLOGY": (f.mem_topology(128 << 20, [(0, 70, [(1 << 64) - 1, 0x3F]), (1, 3, [7])]),
@@ -78,14 +84,17 @@ SECTIONS = {
                         {"[0].pmu_name": "cpu_core", "[1].cpus": "8-15"}),
     "PMU_CAPS": (f.pmu_caps([([("branches", "32")], "cpu_core"), ([], "cpu_atom")]),
                  {"[0].pmu_name": "cpu_core"}),
-    "CPU_DOMAIN_INFO": (f.cpu_domain_info(17, 3, [(0, [(0, "SMT", "3", "0-1"), (1, "MC", "f", "0-3")]),
+    "CPU_DOMAIN_INFO": (f.cpu_domain_info(17, 3, [(0, [(0, "SMT", "3", "0-1"),
+                                                       (1, "MC", "f", "0-3")]),
                                                   (1, [])]),
                         {"schedstat_version": 17, "max_sched_domains": 3}),
     "E_MACHINE": (f.e_machine(62, 5), {"e_machine": 62, "e_flags": 5}),
     "CLN_SIZE": (f.cln_size(64), {}),
 }
 # what perf does not write as HEADER_FEATURE
-NOT_PIPED = ("TRACING_DATA BUILD_ID BRANCH_STACK AUXTRACE STAT CACHE DIR_FORMAT HYBRID_TOPOLOGY").split()
+NOT_PIPED = (
+    "TRACING_DATA BUILD_ID BRANCH_STACK AUXTRACE STAT CACHE DIR_FORMAT HYBRID_TOPOLOGY"
+).split()
 
 
 def feature_facts(name):
@@ -107,7 +116,8 @@ def each_section():
             sections[7] = SECTIONS["NRCPUS"][0]
         if name == "HOSTNAME":
             sections[3] = payload
-        yield with_features(f"feature-{name.lower().replace('_', '-')}", sections, feature_facts(name))
+        yield with_features(f"feature-{name.lower().replace('_', '-')}", sections,
+                            feature_facts(name))
     everything = {NUMBER[name]: payload for name, (payload, _) in SECTIONS.items()}
     facts = [fact for name in SECTIONS for fact in feature_facts(name)]
     yield with_features("features-all", everything, facts)
@@ -123,7 +133,8 @@ def variants():
     def one(name, feature, payload, facts=None, more=None):
         number = NUMBER.get(feature) or int(feature.removeprefix("FEATURE_"))
         return with_features(f"feature-{name}", {number: payload, **(more or {})},
-                             [("feature", feature, path, value) for path, value in (facts or {"": PRESENT}).items()])
+                             [("feature", feature, path, value) for path,
+                              value in (facts or {"": PRESENT}).items()])
 
     cpus = {7: SECTIONS["NRCPUS"][0]}
     lists = (["0-3"], ["0-1", "2-3"])
@@ -131,13 +142,15 @@ def variants():
     siblings = {"sibling_cores": ["0-3"], "sibling_threads": ["0-1", "2-3"]}
     yield one("cpu-topology-lists-only", "CPU_TOPOLOGY", f.cpu_topology(*lists), siblings, cpus)
     yield one("cpu-topology-no-nrcpus", "CPU_TOPOLOGY", f.cpu_topology(*lists), siblings)
-    yield one("cpu-topology-dies", "CPU_TOPOLOGY", f.cpu_topology(*lists, ids, ["0-1", "2-3"], [0, 0, 1, 1]),
+    yield one("cpu-topology-dies", "CPU_TOPOLOGY", f.cpu_topology(*lists, ids, ["0-1", "2-3"],
+                                                                  [0, 0, 1, 1]),
               {**siblings, "sibling_dies": ["0-1", "2-3"]}, cpus)
     yield one("build-id-sizeless", "BUILD_ID",
               [r.build_id_entry(7, BUILD_ID[:16], "/bin/ls", 2, with_size=False)],
               {"[0].build_id": BUILD_ID[:16].hex(), "[0].filename": "/bin/ls"})
     yield one("build-id-old", "BUILD_ID",
-              [r.build_id_old(BUILD_ID, "[kernel.kallsyms]"), r.build_id_old(BUILD_ID, "/bin/ls", misc=2)],
+              [r.build_id_old(BUILD_ID, "[kernel.kallsyms]"),
+               r.build_id_old(BUILD_ID, "/bin/ls", misc=2)],
               {"[0].filename": "[kernel.kallsyms]", "[0].build_id": BUILD_ID.hex(),
                "[1].filename": "/bin/ls"})
     yield one("build-id-simpleperf", "BUILD_ID",
@@ -147,7 +160,8 @@ def variants():
     yield one("build-id-unaligned-names", "BUILD_ID",
               [r.build_id_entry(7, BUILD_ID, name, 2) for name in ("a", "abcdefg", "abcdefgh")],
               {"[0].filename": "a", "[1].filename": "abcdefg", "[2].filename": "abcdefgh"})
-    yield one("event-desc-other-attr-size", "EVENT_DESC", f.event_desc([(Attr(size=96), "old", [1])], 96),
+    yield one("event-desc-other-attr-size", "EVENT_DESC",
+              f.event_desc([(Attr(size=96), "old", [1])], 96),
               {"events[0].name": "old"})
     yield one("event-desc-empty", "EVENT_DESC", f.event_desc([], 128))
     yield one("pmu-mappings-empty", "PMU_MAPPINGS", f.pmu_mappings([]), {"": []})
@@ -165,13 +179,16 @@ def variants():
     yield one("hostname-no-nul", "HOSTNAME", [u32(3), b"abc"], {"": "abc"})
     yield one("hostname-not-utf8", "HOSTNAME", fstr(b"b\xffx"))
     yield one("osrelease-empty-string", "OSRELEASE", [u32(0)], {"": ""})
-    yield with_features("feature-osrelease-no-bytes", {4: b""}, [("feature", "HOSTNAME", "", "box")])
+    yield with_features("feature-osrelease-no-bytes", {4: b""},
+                        [("feature", "HOSTNAME", "", "box")])
     yield one("arch-with-more-behind", "ARCH", [fstr("x86_64"), b"\xaa\xbb"])
     yield one("unknown-47", "FEATURE_47", b"\1\2\3", {"raw": "010203"})
     yield one("unknown-255", "FEATURE_255", b"\xff", {"raw": "ff"})
     for number, name in SIMPLEPERF.items():
-        payload = f.meta_info([("simpleperf_version", "1"), ("arch", "arm64")]) if number == 129 else b"\1\2\3"
-        yield with_features(f"feature-simpleperf-{name.lower().replace('_', '-')}", {number: payload},
+        payload = f.meta_info([("simpleperf_version", "1"),
+                               ("arch", "arm64")]) if number == 129 else b"\1\2\3"
+        yield with_features(f"feature-simpleperf-{name.lower().replace('_', '-')}",
+                            {number: payload},
                             [("feature", "HOSTNAME", "", "box")])
     topology = f.cpu_topology(*lists, ids)
     yield Case("features-pipe-cpu-topology-first",
@@ -182,12 +199,14 @@ def variants():
 
 def attrs():
     def one(name, a, facts, **options):
-        return Case(f"attr-{name}", File(attrs=[(a, [42])], records=[r.finished_round()], **options),
+        return Case(f"attr-{name}", File(attrs=[(a, [42])], records=[r.finished_round()],
+                                         **options),
                     [("attr", 0, f"attr.{path}", value) for path, value in facts.items()]
                     + [("attr", 0, "ids", [42])] + record_facts(0, type="FINISHED_ROUND"))
 
     full = dict(
-        type=8, config=0x123456789ABCDEF0, sample_period=4000, sample_type="IP|TID", read_format="ID",
+        type=8, config=0x123456789ABCDEF0, sample_period=4000, sample_type="IP|TID",
+        read_format="ID",
         precise_ip=2, wakeup_events=1, config1=0x11, config2=0x22, branch_sample_type="USER|ANY",
         sample_regs_user=0xFF, sample_stack_user=8192, sample_regs_intr=0xF, aux_watermark=4096,
         sample_max_stack=127, aux_sample_size=1024, sig_data=0x77, config3=0x33, config4=0x44,
@@ -200,34 +219,41 @@ def attrs():
             facts["config3"] = "0x33"
         yield one(f"size-{size}", Attr(**full, size=size, aux_action=("pause",)), facts)
     yield one("size-0", Attr(sample_type="IP", config1=0x11, size=0), {"config1": "0x11"})
-    yield one("size-larger", Attr(**full, size=168, extra=bytes(24)), {"size": 168, "config4": "0x44"})
+    yield one("size-larger", Attr(**full, size=168, extra=bytes(24)),
+              {"size": 168, "config4": "0x44"})
     yield one("size-larger-and-used", Attr(**full, size=160, extra=b"\xcc" * 16), {"size": 160})
     yield one("stride-larger", Attr(**full, size=120), {"size": 120, "config2": "0x22"}, stride=144)
-    yield one("size-beyond-stride", Attr(sample_type="IP", size=112, config2=0x22), {"config2": "0x22"},
+    yield one("size-beyond-stride", Attr(sample_type="IP", size=112, config2=0x22),
+              {"config2": "0x22"},
               stride=128)
     for flag in filter(None, FLAGS):
-        more = {"sample_period": 99} if flag == "freq" else {"wakeup_events": 99} if flag == "watermark" else {}
+        # these two tell how another field is meant
+        more = {"freq": {"sample_period": 99}, "watermark": {"wakeup_events": 99}}.get(flag, {})
         facts = {"flags.raw": 1 << FLAGS.index(flag), "flags.names": [flag]}
         if flag == "freq":
             facts["sample_freq"] = 99
         if flag == "watermark":
             facts["wakeup_watermark"] = 99
-        yield one(f"flag-{flag.replace('_', '-')}", Attr(flags=(flag,), sample_type="IP", **more), facts)
+        yield one(f"flag-{flag.replace('_', '-')}", Attr(flags=(flag,), sample_type="IP", **more),
+                  facts)
     for value in range(1, 4):
         yield one(f"precise-ip-{value}", Attr(flags=(), precise_ip=value), {"precise_ip": value})
-    yield one("flag-of-a-newer-kernel", Attr(flags=(), reserved_flags=1 << 40), {"flags.raw": 1 << 40})
+    yield one("flag-of-a-newer-kernel", Attr(flags=(), reserved_flags=1 << 40),
+              {"flags.raw": 1 << 40})
     for field, table in (("sample_type", SAMPLE_TYPE), ("read_format", READ_FORMAT),
                          ("branch_sample_type", BRANCH_SAMPLE)):
         word = (1 << len(table)) - 1
         yield one(f"{field.replace('_', '-')}-bits", Attr(**{field: word}),
                   {f"{field}.raw": word, f"{field}.names": table})
     for action in ("start_paused", "pause", "resume"):
-        yield one(f"aux-action-{action.replace('_', '-')}", Attr(aux_action=(action,)), {"size": 128})
+        yield one(f"aux-action-{action.replace('_', '-')}", Attr(aux_action=(action,)),
+                  {"size": 128})
     types = "HARDWARE SOFTWARE TRACEPOINT HW_CACHE RAW BREAKPOINT".split()
     for number, name in enumerate(types):
         yield one(f"type-{name.lower().replace('_', '-')}",
                   Attr(type=number, bp_type=3 if number == 5 else 0, config1=0x401000, config2=4),
-                  {"type": name, **({"bp_addr": "0x401000"} if number == 5 else {"config1": "0x401000"})})
+                  {"type": name,
+                   **({"bp_addr": "0x401000"} if number == 5 else {"config1": "0x401000"})})
     yield one("padding", Attr(sample_max_stack=5, reserved=0xABAB),
               {"sample_max_stack": 5, "padding": "abab"})
     yield one("clockid", Attr(flags=("use_clockid",), clockid=11), {"clockid": "TAI"})

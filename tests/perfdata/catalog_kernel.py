@@ -37,7 +37,8 @@ def plain_records():
                 time=990)
     yield whole("throttle", r.throttle(990, 42, 43, sid=sid), type="THROTTLE", time=990, id=42,
                 stream_id=43)
-    yield whole("unthrottle", r.unthrottle(991, 42, 43, sid=sid), type="UNTHROTTLE", time=991, id=42,
+    yield whole("unthrottle", r.unthrottle(991, 42, 43, sid=sid), type="UNTHROTTLE", time=991,
+                id=42,
                 stream_id=43)
     yield whole("fork", r.fork(9, 7, 9, 8, 992, sid=sid, misc=r.MISC_FORK_EXEC), type="FORK", pid=9,
                 ppid=7, tid=9, ptid=8, time=992, misc_flags=["FORK_EXEC"])
@@ -46,11 +47,13 @@ def plain_records():
                 type="MMAP2", cpumode="USER", addr="0x7f0000000000", maj=8, min=1, ino=12345,
                 ino_generation=6, prot__raw=5, prot__names=["READ", "EXEC"], flags__raw=2,
                 flags__names=["PRIVATE"], filename="/usr/lib/libc.so.6")
-    yield whole("mmap2-build-id", r.mmap2_build_id(7, 8, 0x7F0000000000, 0x2000, 0x1000, BUILD_ID, 5, 2,
+    yield whole("mmap2-build-id", r.mmap2_build_id(7, 8, 0x7F0000000000, 0x2000, 0x1000, BUILD_ID,
+                                                   5, 2,
                                                    "/usr/lib/libc.so.6", sid=sid),
                 build_id=BUILD_ID.hex(), prot__raw=5, filename="/usr/lib/libc.so.6",
                 misc_flags=["MMAP_BUILD_ID"])
-    yield whole("mmap2-build-id-md5", r.mmap2_build_id(7, 8, 0x7F0000000000, 0x2000, 0, BUILD_ID[:16], 5, 2,
+    yield whole("mmap2-build-id-md5", r.mmap2_build_id(7, 8, 0x7F0000000000, 0x2000, 0,
+                                                       BUILD_ID[:16], 5, 2,
                                                        "/usr/lib/libm.so.6", sid=sid),
                 build_id=BUILD_ID[:16].hex(), filename="/usr/lib/libm.so.6")
     yield whole("aux", r.aux(0x1000, 0x800, 0xF, sid=sid), type="AUX", aux_offset=0x1000,
@@ -59,34 +62,41 @@ def plain_records():
     yield whole("aux-format", r.aux(0, 0x800, 0x0100, sid=sid), flags__raw=0x100)
     yield whole("itrace-start", r.itrace_start(7, 8, sid=sid), type="ITRACE_START", pid=7, tid=8)
     yield whole("lost-samples", r.lost_samples(3, sid=sid), type="LOST_SAMPLES", lost=3)
-    yield whole("lost-samples-bpf", r.lost_samples(3, sid=sid, misc=r.MISC_LOST_SAMPLES_BPF), lost=3,
+    yield whole("lost-samples-bpf", r.lost_samples(3, sid=sid, misc=r.MISC_LOST_SAMPLES_BPF),
+                lost=3,
                 misc=0x8000)
     yield whole("switch-in", r.switch(sid=sid), type="SWITCH")
     yield whole("switch-out", r.switch(r.MISC_SWITCH_OUT, sid=sid), misc_flags=["SWITCH_OUT"])
     yield whole("switch-preempt", r.switch(r.MISC_SWITCH_OUT | r.MISC_SWITCH_OUT_PREEMPT, sid=sid),
                 misc_flags=["SWITCH_OUT", "SWITCH_OUT_PREEMPT"])
     yield whole("switch-cpu-wide", r.switch_cpu_wide(9, 10, r.MISC_SWITCH_OUT, sid=sid),
-                type="SWITCH_CPU_WIDE", next_prev_pid=9, next_prev_tid=10, misc_flags=["SWITCH_OUT"])
+                type="SWITCH_CPU_WIDE", next_prev_pid=9, next_prev_tid=10,
+                misc_flags=["SWITCH_OUT"])
     yield whole("switch-cpu-wide-dead", r.switch_cpu_wide(-1, -1, sid=sid), next_prev_pid=-1,
                 next_prev_tid=-1)
     yield whole("namespaces", r.namespaces(7, 8, [(4, 0xF0000000 + i) for i in range(7)], sid=sid),
                 type="NAMESPACES", nr_namespaces=7, namespaces=[
                     {"dev": 4, "inode": 0xF0000000 + i} for i in range(7)])
     yield whole("ksymbol", r.ksymbol(0xFFFFFFFFC0000000, 128, 1, 0, "bpf_prog_1", sid=sid),
-                type="KSYMBOL", addr="0xffffffffc0000000", len=128, ksym_type="BPF", name="bpf_prog_1")
-    yield whole("ksymbol-ool", r.ksymbol(0xFFFFFFFFC0000000, 128, 2, 1, "kprobe_insn_page", sid=sid),
+                type="KSYMBOL", addr="0xffffffffc0000000", len=128, ksym_type="BPF",
+                name="bpf_prog_1")
+    yield whole("ksymbol-ool", r.ksymbol(0xFFFFFFFFC0000000, 128, 2, 1, "kprobe_insn_page",
+                                         sid=sid),
                 ksym_type="OOL", flags__raw=1, flags__names=["UNREGISTER"])
     yield whole("ksymbol-unknown-type", r.ksymbol(0xFFFFFFFFC0000000, 128, 9, 0, "x", sid=sid),
                 ksym_type="9")
     yield whole("bpf-event", r.bpf_event(1, 0, 17, bytes(range(8)), sid=sid), type="BPF_EVENT",
                 bpf_type="PROG_LOAD", id=17, tag="0001020304050607")
-    yield whole("bpf-event-unload", r.bpf_event(2, 0, 17, bytes(8), sid=sid), bpf_type="PROG_UNLOAD")
+    yield whole("bpf-event-unload", r.bpf_event(2, 0, 17, bytes(8), sid=sid),
+                bpf_type="PROG_UNLOAD")
     yield whole("cgroup", r.cgroup(77, "/system.slice/x.service", sid=sid), type="CGROUP", id=77,
                 path="/system.slice/x.service")
-    yield whole("text-poke", r.text_poke(0xFFFFFFFF81000010, b"\x0f\x1f\x44\x00\x00", b"\xe9\x01\x02\x03\x04",
+    yield whole("text-poke", r.text_poke(0xFFFFFFFF81000010, b"\x0f\x1f\x44\x00\x00",
+                                         b"\xe9\x01\x02\x03\x04",
                                          sid=sid),
                 type="TEXT_POKE", addr="0xffffffff81000010", old_len=5, new_len=5)
-    yield whole("text-poke-add", r.text_poke(0xFFFFFFFF81000010, b"", b"\x90" * 12, sid=sid), old_len=0,
+    yield whole("text-poke-add", r.text_poke(0xFFFFFFFF81000010, b"", b"\x90" * 12, sid=sid),
+                old_len=0,
                 new_len=12)
     yield whole("aux-output-hw-id", r.aux_output_hw_id(0x1F, sid=sid), type="AUX_OUTPUT_HW_ID",
                 hw_id=0x1F)
@@ -115,10 +125,12 @@ def trailers():
                    [("record", 0, path, value) for path, value in facts.items()]
                    + record_facts(0, comm="x"))
     a = attr("IP|TID|TIME", flags=())
-    yield Case("trailer-none", File(attrs=[(a, [42])], records=[r.comm(7, 8, "x"), r.exit(7, 1, 8, 1, 5)]),
+    yield Case("trailer-none", File(attrs=[(a, [42])], records=[r.comm(7, 8, "x"),
+                                                                r.exit(7, 1, 8, 1, 5)]),
                record_facts(0, comm="x") + record_facts(1, time=5))
     a = attr("IP|TID|TIME|CPU")
-    yield Case("trailer-zero", File(attrs=[(a, [42])], records=[r.comm(7, 8, "x", sid=sample_id(a))]),
+    yield Case("trailer-zero", File(attrs=[(a, [42])], records=[r.comm(7, 8, "x",
+                                                                       sid=sample_id(a))]),
                record_facts(0, comm="x", sample_id__time=0, sample_id__cpu=0))
     yield Case("trailer-cpu-unknown",
                File(attrs=[(a, [42])], records=[r.comm(7, 8, "x", sid=sample_id(a, cpu=-1))]),
@@ -130,7 +142,8 @@ def reads():
     for bits in range(1 << len(READ_FORMAT)):
         a = attr("IP|TID|TIME|READ|IDENTIFIER", read_format=bits)
         members = [(100, 42, 1), (200, 43, 2), (300, 44, 3)]
-        values = read_values(a, value=100, id=42, lost=1, time_enabled=50, time_running=40, values=members)
+        values = read_values(a, value=100, id=42, lost=1, time_enabled=50, time_running=40,
+                             values=members)
         sid = sample_id(a, pid=7, tid=8, time=1000, id=42)
         want = {}
         if a.reads("TOTAL_TIME_ENABLED"):
@@ -158,15 +171,16 @@ def quirks():
                      sample_id__time=1000)
     yield one_record("mmap2-special-names", [
         r.mmap2(7, 8, 0x1000, 0x1000, 0, 0, 0, 0, 0, 3, 2, name, sid=trailer())
-        for name in ("//anon", "[heap]", "[stack]", "[vdso]", "//enomem", "//toolong", "/anon_hugepage", "")
+        for name in ("//anon", "[heap]", "[stack]", "[vdso]", "//enomem", "//toolong",
+                     "/anon_hugepage", "")
     ], filename="//anon")
     yield one_record("body-of-a-newer-kernel", r.record(12, [u32(7, 8), b"\xaa" * 8, trailer()]),
                      type="ITRACE_START", tid=8, trailing="aa" * 8, sample_id__time=1000)
 
 
 def paddings():
-    """Bytes that should be zero and are not.  Each is the same read from either end, since whether a
-    reserved u32 has an order is nobody's business."""
+    """Bytes that should be zero and are not.  Each is the same read from either end, since whether
+    a reserved u32 has an order is nobody's business."""
     sid = trailer()
     yield one_record("padding-trailer-cpu", r.comm(7, 8, "x", sid=sample_id(
         TRAILER, tid=8, time=1000, id=42, cpu=1, res=0xABABABAB)),
@@ -175,9 +189,12 @@ def paddings():
         7, 8, 0x1000, 0x1000, 0, BUILD_ID, 5, 2, "/bin/ls", sid=sid, pad=(0xAB, 0xABAB)),
         filename="/bin/ls", padding="ababab")
     yield one_record("padding-behind-text", r.record(3, [u32(7, 8), b"ab\0XYZW\0", sid]), comm="ab")
-    yield one_record("padding-whole-words-behind-text", r.record(3, [u32(7, 8), b"ab".ljust(24, b"\0"), sid]),
+    yield one_record("padding-whole-words-behind-text", r.record(3,
+                                                                 [u32(7, 8), b"ab".ljust(24, b"\0"),
+                                                                  sid]),
                      comm="ab", size=80)
-    yield one_record("text-without-end", r.record(3, [u32(7, 8), b"12345678", sid]), comm="12345678")
+    yield one_record("text-without-end", r.record(3, [u32(7, 8), b"12345678", sid]),
+                     comm="12345678")
 
 
 def cases():

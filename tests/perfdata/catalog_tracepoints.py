@@ -14,9 +14,10 @@ from .wire import fstr
 ATTR = dict(type=2, config=300, sample_type="TID|TIME|RAW")
 
 
-def traced(name, fields, body, want, order="<", long_size=8, system="test", piped=False, version="0.6",
+def traced(name, fields, body, want, order="<", long_size=8, system="test", piped=False,
+           version="0.6",
            id=300, tail=b""):
-    """One sample of one event.  body: what follows the four common fields; want: the fields' values."""
+    """One sample of one event.  body: what follows the common fields; want: the fields' values."""
     blob = tracing_data({system: [Format("event_x", id, fields)]}, order, long_size, version)
     a = Attr(**{**ATTR, "config": id})
     raw = common(id, 7, 1, 2, order=order) + body
@@ -28,7 +29,8 @@ def traced(name, fields, body, want, order="<", long_size=8, system="test", pipe
     else:
         file = File(attrs=[(a, [42])], records=[record], features={1: blob, 3: fstr("box")},
                     long_size=long_size)
-    return Case(name, file, record_facts(2 if piped else 0, **facts), long_size=8 if piped else long_size)
+    return Case(name, file, record_facts(2 if piped else 0, **facts),
+                long_size=8 if piped else long_size)
 
 
 def scalars(order):
@@ -72,7 +74,8 @@ def kinds(order, long_size):
     # three dynamic arrays: offset in the low half, length in the high one
     here = at + 16
     name, list_, empty = b"/etc/passwd\0", pack("2I", 5, 6), b""
-    add("__data_loc char[] filename", 4, 0, pack("I", len(name) << 16 | here), filename="/etc/passwd")
+    add("__data_loc char[] filename", 4, 0, pack("I", len(name) << 16 | here),
+        filename="/etc/passwd")
     add("__data_loc u32[] ids", 4, 0, pack("I", len(list_) << 16 | here + len(name)), ids=[5, 6])
     add("__data_loc char[] nothing", 4, 0, pack("I", len(empty) << 16 | here + 20), nothing="")
     # counted from the end of the field itself, which is where the dynamic part begins
@@ -100,7 +103,8 @@ def cases():
                File(attrs=[(a, [42])], records=[sample(a, tid=7, raw=common(999, 7) + b"\1\2\3\4")],
                     features={1: tracing_data({"test": [Format("event_x", 300)]}), 3: fstr("box")}),
                record_facts(0, raw__size=12))
-    two = tracing_data({"one": [Format("x", 1, [("int a", 8, 4, 1)]), Format("y", 2, [("int b", 8, 4, 1)])],
+    two = tracing_data({"one": [Format("x", 1, [("int a", 8, 4, 1)]),
+                                Format("y", 2, [("int b", 8, 4, 1)])],
                         "two": [Format("z", 3, [("int c", 8, 4, 1)])]},
                        ftrace=[Format("function", 4)], kallsyms="c1 T _text\n",
                        printk='0xffff : "hello"\n', cmdlines="7 sh\n")
@@ -110,5 +114,6 @@ def cases():
                     records=[sample(a, id=i + 1, raw=common(i + 1, 7) + struct.pack("<i", 50 + i))
                              for i, a in enumerate(attrs)],
                     features={1: two, 3: fstr("box")}),
-               [("record", i, "raw.tracepoint.system", s) for i, s in enumerate(("one", "one", "two"))]
+               [("record", i, "raw.tracepoint.system", s) for i,
+                s in enumerate(("one", "one", "two"))]
                + [("record", i, f"raw.tracepoint.fields.{n}", 50 + i) for i, n in enumerate("abc")])

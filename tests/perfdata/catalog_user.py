@@ -30,58 +30,75 @@ def headers():
                              sample(Attr(sample_type="IP"), ip=0x10)]),
                record_facts(0, ids=[1]) + record_facts(1, ip="0x10"))
     yield Case("header-attr-larger",
-               Pipe(records=[r.header_attr(Attr(sample_type="IP", size=160, extra=b"\xcc" * 16), [1]),
+               Pipe(records=[r.header_attr(Attr(sample_type="IP", size=160, extra=b"\xcc" * 16),
+                                           [1]),
                              sample(Attr(sample_type="IP"), ip=0x10)]),
                record_facts(0, ids=[1]) + record_facts(1, ip="0x10"))
     yield Case("record-before-attr", Pipe(records=[r.time_conv(1, 2, 3), r.comm(7, 8, "early"),
-                                                   r.header_attr(ATTR, [42]), sample(ATTR, ip=0x10)]),
+                                                   r.header_attr(ATTR, [42]),
+                                                   sample(ATTR, ip=0x10)]),
                record_facts(0, type="TIME_CONV") + record_facts(1, comm="early")
                + record_facts(3, ip="0x10"))
     yield piped("header-event-type", [r.header_event_type(5, "minor-faults")],
                 {"type": "HEADER_EVENT_TYPE"})
     for size in (12, 16):
-        yield piped(f"header-tracing-data-{size}", [r.header_tracing_data(BLOB, size), r.finished_round()],
-                    {"type": "HEADER_TRACING_DATA", "size": size, "data_size": len(BLOB) + -len(BLOB) % 8},
+        yield piped(f"header-tracing-data-{size}", [r.header_tracing_data(BLOB, size),
+                                                    r.finished_round()],
+                    {"type": "HEADER_TRACING_DATA", "size": size,
+                     "data_size": len(BLOB) + -len(BLOB) % 8},
                     record_facts(2, type="FINISHED_ROUND"))
-    yield piped("header-tracing-data-inline", [r.header_tracing_data_inline(BLOB), r.finished_round()],
+    yield piped("header-tracing-data-inline", [r.header_tracing_data_inline(BLOB),
+                                               r.finished_round()],
                 {"type": "HEADER_TRACING_DATA"}, record_facts(2, type="FINISHED_ROUND"))
     yield piped("header-build-id", [r.header_build_id(7, BUILD_ID, "/bin/ls")],
-                {"type": "HEADER_BUILD_ID", "pid": 7, "build_id": BUILD_ID.hex(), "filename": "/bin/ls",
+                {"type": "HEADER_BUILD_ID", "pid": 7, "build_id": BUILD_ID.hex(),
+                 "filename": "/bin/ls",
                  "cpumode": "USER"})
-    yield piped("header-build-id-kernel", [r.header_build_id(-1, BUILD_ID, "[kernel.kallsyms]", misc=1)],
+    yield piped("header-build-id-kernel", [r.header_build_id(-1, BUILD_ID, "[kernel.kallsyms]",
+                                                             misc=1)],
                 {"pid": -1, "cpumode": "KERNEL", "filename": "[kernel.kallsyms]"})
     yield piped("header-build-id-no-size",
                 [r.header_build_id(7, BUILD_ID[:16], "/bin/ls", with_size=False)],
                 {"build_id": BUILD_ID[:16].hex()})
     yield piped("header-build-id-injected",
-                [r.header_build_id(7, BUILD_ID, "/bin/ls", sid=sample_id(ATTR, pid=7, tid=8, time=5, id=42)),
+                [r.header_build_id(7, BUILD_ID, "/bin/ls",
+                                   sid=sample_id(ATTR, pid=7, tid=8, time=5, id=42)),
                  r.finished_round()],
                 {"filename": "/bin/ls", "sample_id__time": 5, "sample_id__pid": 7},
                 record_facts(2, type="FINISHED_ROUND"))
     yield piped("header-feature", [r.header_feature(3, fstr("box")), r.header_feature(35)],
                 {"type": "HEADER_FEATURE", "feat_id": "HOSTNAME", "feature": "box"},
-                [("feature", "HOSTNAME", "", "box")] + record_facts(2, type="HEADER_FEATURE", size=16))
-    yield piped("header-feature-unaligned", [r.header_feature(3, fstr("box", 1)), r.finished_round()],
+                [("feature", "HOSTNAME", "", "box")] + record_facts(2, type="HEADER_FEATURE",
+                                                                    size=16))
+    yield piped("header-feature-unaligned", [r.header_feature(3, fstr("box", 1)),
+                                             r.finished_round()],
                 {"feature": "box", "size": 24}, record_facts(2, type="FINISHED_ROUND"))
 
 
 def streams():
     yield one_record("finished-round", r.finished_round(), type="FINISHED_ROUND", size=8)
     yield one_record("finished-init", r.finished_init(), type="FINISHED_INIT", size=8)
-    yield one_record("id-index", r.id_index([(42, 0, 1, -1), (43, 1, -1, 8)]), type="ID_INDEX", nr=2,
+    yield one_record("id-index", r.id_index([(42, 0, 1, -1), (43, 1, -1, 8)]), type="ID_INDEX",
+                     nr=2,
                      entries=[{"id": 42, "idx": 0, "cpu": 1, "tid": -1},
                               {"id": 43, "idx": 1, "cpu": -1, "tid": 8}])
-    yield one_record("id-index-guest", r.id_index([(42, 0, 1, -1), (43, 1, 2, 8)], [(0, 0), (99, 3)]),
+    yield one_record("id-index-guest", r.id_index([(42, 0, 1, -1), (43, 1, 2, 8)],
+                                                  [(0, 0), (99, 3)]),
                      type="ID_INDEX", nr=2, **{"entries[1].id": 43})
     yield one_record("id-index-empty", r.id_index([]), nr=0, entries=[])
-    yield one_record("thread-map", r.thread_map([(7, "sh"), (8, "sixteen-letters")]), type="THREAD_MAP",
-                     nr=2, entries=[{"pid": 7, "comm": "sh"}, {"pid": 8, "comm": "sixteen-letters"}])
+    yield one_record("thread-map", r.thread_map([(7, "sh"), (8, "sixteen-letters")]),
+                     type="THREAD_MAP",
+                     nr=2, entries=[{"pid": 7, "comm": "sh"},
+                                    {"pid": 8, "comm": "sixteen-letters"}])
     yield one_record("thread-map-any", r.thread_map([(-1, "")]), **{"entries[0].pid": -1})
-    yield one_record("time-conv", r.time_conv(10, 20, 30), type="TIME_CONV", time_shift=10, time_mult=20,
+    yield one_record("time-conv", r.time_conv(10, 20, 30), type="TIME_CONV", time_shift=10,
+                     time_mult=20,
                      time_zero=30)
-    yield one_record("time-conv-long", r.time_conv_long(10, 20, 30, 40, 0xFFFFFFFF, 1, 1), time_shift=10,
+    yield one_record("time-conv-long", r.time_conv_long(10, 20, 30, 40, 0xFFFFFFFF, 1, 1),
+                     time_shift=10,
                      time_cycles=40, cap_user_time_zero=1, cap_user_time_short=1)
-    yield one_record("unknown-user-type", r.record(99, b"\1\2\3\4\5\6\7\x08"), type="UNKNOWN", type_id=99,
+    yield one_record("unknown-user-type", r.record(99, b"\1\2\3\4\5\6\7\x08"), type="UNKNOWN",
+                     type_id=99,
                      body="0102030405060708")
 
 
@@ -103,7 +120,8 @@ def maps():
     }
     for name, cpus in kinds.items():
         yield one_record(f"cpu-map-{name}", r.cpu_map(cpus), type="CPU_MAP", **facts.get(name, {}))
-        yield one_record(f"event-update-cpus-{name}", r.event_update_cpus(42, cpus), type="EVENT_UPDATE",
+        yield one_record(f"event-update-cpus-{name}", r.event_update_cpus(42, cpus),
+                         type="EVENT_UPDATE",
                          update_type="CPUS", id=42)
     yield one_record("cpu-map-type-unknown", r.cpu_map([b"\x09\x09", b"\xaa" * 6]), type="CPU_MAP")
     yield one_record("event-update-unit", r.event_update_unit(42, "Joules"), type="EVENT_UPDATE",
@@ -122,21 +140,24 @@ def maps():
 def statistics():
     yield one_record("stat-config", r.stat_config([(0, 3), (1, 1000), (2, 1), (3, 2), (9, 9)]),
                      type="STAT_CONFIG", nr=5)
-    yield one_record("stat", r.stat(42, 3, 0, 123456789, 1000, 900), type="STAT", id=42, cpu=3, thread=0,
+    yield one_record("stat", r.stat(42, 3, 0, 123456789, 1000, 900), type="STAT", id=42, cpu=3,
+                     thread=0,
                      val=123456789, ena=1000, run=900)
     yield one_record("stat-any", r.stat(42, -1, -1, 1, 2, 3), cpu=-1, thread=-1)
     yield one_record("stat-round", r.stat_round(0, 1000), type="STAT_ROUND", round_type="INTERVAL",
                      time=1000)
     yield one_record("stat-round-final", r.stat_round(1, 0), round_type="FINAL")
     yield one_record("schedstat-cpu", r.schedstat_cpu(1000, 3, 15, range(10, 16), (100, 200, 300)),
-                     type="SCHEDSTAT_CPU", timestamp=1000, cpu=3, version=15, yld_count=10, pcount=300)
+                     type="SCHEDSTAT_CPU", timestamp=1000, cpu=3, version=15, yld_count=10,
+                     pcount=300)
     for version, count in ((15, 36), (16, 36), (17, 45)):
         yield one_record(f"schedstat-domain-{version}",
                          r.schedstat_domain(1000, 3, version, 1, range(1, count + 1)),
                          type="SCHEDSTAT_DOMAIN", timestamp=1000, cpu=3, version=version, domain=1,
                          ttwu_move_balance=count)
     # perf gives the record the size of the longest version
-    yield one_record("schedstat-domain-15-padded", r.schedstat_domain(1000, 3, 15, 1, range(1, 37), 36),
+    yield one_record("schedstat-domain-15-padded", r.schedstat_domain(1000, 3, 15, 1, range(1, 37),
+                                                                      36),
                      type="SCHEDSTAT_DOMAIN", version=15, ttwu_move_balance=36)
     yield one_record("bpf-metadata", r.bpf_metadata("filter", [("version", "1"), ("who", "me")]),
                      type="BPF_METADATA", prog_name="filter", nr_entries=2,
@@ -147,7 +168,8 @@ def statistics():
 
 def auxtraces():
     def info(name, type, kind, priv=(), tail=b""):
-        return one_record(f"auxtrace-info-{name}", r.auxtrace_info(type, priv, tail), type="AUXTRACE_INFO",
+        return one_record(f"auxtrace-info-{name}", r.auxtrace_info(type, priv, tail),
+                          type="AUXTRACE_INFO",
                           auxtrace_type=kind)
 
     pt = list(range(1, 17))
@@ -162,7 +184,8 @@ def auxtraces():
     etm3 = [0x3030303030303030, 0, 4, 1, 2, 3, 4]
     etm4 = [0x4040404040404040, 1, 7, 1, 2, 3, 4, 5, 6, 7]
     ete = [0x5050505050505050, 2, 9, 1, 2, 3, 4, 5, 6, 7, 8, 9]
-    yield info("cs-etm-0", 3, "CS_ETM", [0, 8 << 32 | 1, 0, 0x4040404040404040, 0, 1, 2, 3, 4, 5, 6, 7])
+    yield info("cs-etm-0", 3, "CS_ETM", [0, 8 << 32 | 1, 0, 0x4040404040404040, 0, 1, 2, 3, 4, 5, 6,
+                                         7])
     yield info("cs-etm-1", 3, "CS_ETM", [1, 8 << 32 | 3, 0, *etm3, *etm4, *ete])
     yield info("cs-etm-2", 3, "CS_ETM", [2, 8 << 32 | 1, 1, 0x4040404040404040, 1, 8, *range(1, 9)])
     yield info("arm-spe-1", 4, "ARM_SPE", [8, 1])
@@ -179,9 +202,11 @@ def auxtraces():
     yield Case("auxtrace", File(attrs=[(TRAILER, [42])],
                                 records=[r.auxtrace(data, 0x1000, 99, 1, 8, 3), r.finished_round()],
                                 features={3: fstr("box"), 18: f.auxtrace_index([0])}),
-               record_facts(0, type="AUXTRACE", size=48, data_size=40, data_offset=0x1000, idx=1, tid=8,
+               record_facts(0, type="AUXTRACE", size=48, data_size=40, data_offset=0x1000, idx=1,
+                            tid=8,
                             cpu=3, data=data.hex()) + record_facts(1, type="FINISHED_ROUND"))
-    yield one_record("auxtrace-empty", [r.auxtrace(b""), r.finished_round()], data_size=0, tid=-1, cpu=-1)
+    yield one_record("auxtrace-empty", [r.auxtrace(b""), r.finished_round()], data_size=0, tid=-1,
+                     cpu=-1)
     # what looks like a record in the data is none
     decoy = r.comm(7, 8, "decoy")
     yield Case("auxtrace-of-records", File(attrs=[(TRAILER, [42])], records=[
@@ -190,11 +215,14 @@ def auxtraces():
     error = (1, 5, 3, 7, 8)
     for length, msg in (("short", "lost"), ("long", "m" * 63)):
         yield one_record(f"auxtrace-error-0-{length}", r.auxtrace_error(*error, 0, 0x401000, msg),
-                         type="AUXTRACE_ERROR", code=5, cpu=3, pid=7, tid=8, fmt=0, ip="0x401000", msg=msg)
+                         type="AUXTRACE_ERROR", code=5, cpu=3, pid=7, tid=8, fmt=0, ip="0x401000",
+                         msg=msg)
         yield one_record(f"auxtrace-error-1-{length}",
-                         r.auxtrace_error(*error, 1, 0x401000, msg, time=1000), fmt=1, time=1000, msg=msg)
+                         r.auxtrace_error(*error, 1, 0x401000, msg, time=1000), fmt=1, time=1000,
+                         msg=msg)
         yield one_record(f"auxtrace-error-2-{length}",
-                         r.auxtrace_error(*error, 2, 0x401000, msg, time=1000, machine_pid=99, vcpu=2),
+                         r.auxtrace_error(*error, 2, 0x401000, msg, time=1000, machine_pid=99,
+                                          vcpu=2),
                          fmt=2, time=1000, msg=msg, machine_pid=99, vcpu=2)
 
 
@@ -204,16 +232,19 @@ def paddings():
                      padding="abababab")
     yield one_record("padding-auxtrace-info", r.auxtrace_info(6, [9], reserved=0xABABABAB),
                      auxtrace_type="HISI_PTT", padding="abababab")
-    yield piped("padding-header-build-id", [r.header_build_id(7, BUILD_ID, "/bin/ls", reserved=b"\xab" * 3)],
+    yield piped("padding-header-build-id", [r.header_build_id(7, BUILD_ID, "/bin/ls",
+                                                              reserved=b"\xab" * 3)],
                 {"filename": "/bin/ls", "padding": "ababab"})
     yield one_record("padding-time-conv", r.time_conv_long(1, 2, 3, 4, 5, 1, 0, b"\xab" * 6),
                      cap_user_time_zero=1, padding="ab" * 6)
-    yield one_record("padding-cpu-map", r.record(74, [r.cpus_range(0, 7), b"\xab" * 2]), type="CPU_MAP")
+    yield one_record("padding-cpu-map", r.record(74, [r.cpus_range(0, 7), b"\xab" * 2]),
+                     type="CPU_MAP")
 
 
 def simpleperfs():
     for type in r.SIMPLEPERF:
-        yield one_record(f"simpleperf-{type}", [r.simpleperf(type, bytes(range(16))), r.finished_round()],
+        yield one_record(f"simpleperf-{type}", [r.simpleperf(type, bytes(range(16))),
+                                                r.finished_round()],
                          body=bytes(range(16)).hex())
 
 

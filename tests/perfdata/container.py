@@ -12,7 +12,7 @@ import struct
 from dataclasses import dataclass, field
 
 from .features import auxtrace_index
-from .records import compressed, compressed2
+from .records import compressed
 from .wire import Wire, encode, fixed, u64
 
 MAGIC = 0x32454C4946524550  # "PERFILE2" as the recording machine stores it
@@ -41,7 +41,7 @@ class File:
     stride: int = None  # attr_size of the header; None: the largest attr + 16
     ids_at: int = None  # where in an attrs entry the ids section is; None: at its end
     data_size: int = None  # what the header says; None: the truth
-    claimed: tuple = ()  # features whose bit is set though nothing of them was written: a killed recorder
+    claimed: tuple = ()  # features with a bit and nothing written: a killed recorder
     late_attrs: bool = False  # ids and attrs behind the data, as perf inject writes them
     event_types: list = None  # (event_id, name): the section of the first perfs
     spare_features: int = 0  # entries of the feature table that were reserved and not used
@@ -160,7 +160,7 @@ class Directory:
         return {**files, **self.others}
 
 
-def zstd_stream(data, flush_every=None, level=1):
+def zstd_stream(data, flush_every=None, level=1, end=False):
     """One zstd stream that is flushed and never ended, as perf makes it."""
     import zstandard
 
@@ -170,6 +170,8 @@ def zstd_stream(data, flush_every=None, level=1):
     for i in range(0, len(data), step):
         out.write(compressor.compress(data[i : i + step]))
         out.write(compressor.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK))
+    if end:
+        out.write(compressor.flush(zstandard.COMPRESSOBJ_FLUSH_FINISH))
     return out.getvalue()
 
 

@@ -1,4 +1,4 @@
-"""The feature sections: what one holds in file mode is what a HEADER_FEATURE record holds in a pipe.
+"""The feature sections: the same bytes in file mode and in a pipe's HEADER_FEATURE records.
 
 Strings are wire.fstr (HOSTNAME, OSRELEASE, VERSION, ARCH, CPUDESC, CPUID) and wire.slist (CMDLINE).
 """
@@ -18,7 +18,8 @@ NUMBER = {
         ).split()
     )
 }
-SIMPLEPERF = {128: "FILE", 129: "META_INFO", 130: "DEBUG_UNWIND", 131: "DEBUG_UNWIND_FILE", 132: "FILE2"}
+SIMPLEPERF = {128: "FILE", 129: "META_INFO", 130: "DEBUG_UNWIND", 131: "DEBUG_UNWIND_FILE",
+              132: "FILE2"}
 
 
 def build_ids(entries):
@@ -58,7 +59,8 @@ def cpu_topology(sibling_cores, sibling_threads, ids=None, sibling_dies=None, di
 
 def numa_topology(nodes):
     """nodes: (node, mem_total, mem_free, cpus)."""
-    return [u32(len(nodes)), [[u32(n), u64(total, free), fstr(cpus)] for n, total, free, cpus in nodes]]
+    return [u32(len(nodes)), [[u32(n), u64(total, free), fstr(cpus)] for n, total, free,
+                              cpus in nodes]]
 
 
 def pmu_mappings(pmus):
@@ -87,7 +89,8 @@ def cache(levels, version=1):
     """levels: (level, line_size, sets, ways, type, size, map)."""
     return [
         u32(version, len(levels)),
-        [[u32(*numbers), fstr(type), fstr(size), fstr(cpus)] for *numbers, type, size, cpus in levels],
+        [[u32(*numbers), fstr(type), fstr(size), fstr(cpus)] for *numbers, type, size,
+         cpus in levels],
     ]
 
 
@@ -96,8 +99,8 @@ def sample_time(first, last):
 
 
 def mem_topology(block_size, nodes, version=1):
-    """nodes: (node, bits, words): u64 words of a bitmap of memory blocks.  The number of bits is there
-    twice, from the node and from the bitmap."""
+    """nodes: (node, bits, words): u64 words of a bitmap of memory blocks.  The number of bits is
+    there twice, from the node and from the bitmap."""
     return [
         u64(version, block_size, len(nodes)),
         [u64(node, bits, bits, *words) for node, bits, words in nodes],
@@ -146,7 +149,7 @@ def pmu_caps(pmus):
 
 
 def cpu_domain_info(schedstat_version, max_sched_domains, cpus):
-    """cpus: (cpu, [(domain, dname, cpumask, cpulist)]).  There is no count: to the end of the section."""
+    """cpus: (cpu, [(domain, dname, cpumask, cpulist)]).  No count: to the end of the section."""
     named = schedstat_version >= 17
     return [
         u32(schedstat_version, max_sched_domains),

@@ -63,11 +63,13 @@ def read(pid, tid, values, sid=b"", misc=0):
 
 def mmap2(pid, tid, addr, len, pgoff, maj, min, ino, ino_generation, prot, flags, filename,
           misc=MISC_USER, sid=b""):
-    return record(10, [u32(pid, tid), u64(addr, len, pgoff), u32(maj, min), u64(ino, ino_generation),
+    return record(10, [u32(pid, tid), u64(addr, len, pgoff), u32(maj, min),
+                       u64(ino, ino_generation),
                        u32(prot, flags), text8(filename), sid], misc)
 
 
-def mmap2_build_id(pid, tid, addr, len, pgoff, build_id, prot, flags, filename, misc=MISC_USER, sid=b"",
+def mmap2_build_id(pid, tid, addr, len, pgoff, build_id, prot, flags, filename, misc=MISC_USER,
+                   sid=b"",
                    pad=(0, 0)):
     size = build_id.__len__()  # len is the mapping's here
     return record(10, [u32(pid, tid), u64(addr, len, pgoff), u8(size, pad[0]), u16(pad[1]),
@@ -78,7 +80,8 @@ def mmap2_build_id(pid, tid, addr, len, pgoff, build_id, prot, flags, filename, 
 def mmap2_rhel7(pid, tid, addr, len, pgoff, maj, min, ino, ino_generation, filename, misc=MISC_USER,
                 sid=b""):
     """The first layout of MMAP2, still alive in RHEL 7: no prot, no flags."""
-    return record(10, [u32(pid, tid), u64(addr, len, pgoff), u32(maj, min), u64(ino, ino_generation),
+    return record(10, [u32(pid, tid), u64(addr, len, pgoff), u32(maj, min),
+                       u64(ino, ino_generation),
                        text8(filename), sid], misc)
 
 
@@ -121,7 +124,8 @@ def cgroup(id, path, sid=b"", misc=0):
 
 def text_poke(addr, old, new, sid=b"", misc=MISC_KERNEL):
     code = bytes(old) + bytes(new)
-    return record(20, [u64(addr), u16(len(old), len(new)), pad_to(bytes(4) + code, 8)[4:], sid], misc)
+    return record(20, [u64(addr), u16(len(old), len(new)), pad_to(bytes(4) + code, 8)[4:], sid],
+                  misc)
 
 
 def aux_output_hw_id(hw_id, sid=b"", misc=0):
@@ -168,8 +172,9 @@ def header_build_id(pid, build_id, filename, misc=MISC_USER, with_size=True, sid
     return _build_id(67, pid, build_id, name, misc, with_size, reserved, sid)
 
 
-def build_id_entry(pid, build_id, filename, misc=MISC_USER, with_size=True, type=0, reserved=b"\0\0\0"):
-    """An entry of the feature section: the name alone is a multiple of 8, and perf writes type 0."""
+def build_id_entry(pid, build_id, filename, misc=MISC_USER, with_size=True, type=0,
+                   reserved=b"\0\0\0"):
+    """An entry of the feature section: the name alone is a multiple of 8; perf writes type 0."""
     return _build_id(type, pid, build_id, text8(filename), misc, with_size, reserved)
 
 
@@ -314,7 +319,7 @@ def schedstat_cpu(timestamp, cpu, version, counts, times):
 
 
 def schedstat_domain(timestamp, cpu, version, domain, counts, room=0):
-    """counts: three blocks of 8 (15, 16) or 11 (17) numbers, then twelve; room: bytes behind them."""
+    """counts: three blocks of 8 (15, 16) or 11 (17) numbers, then 12; room: bytes behind them."""
     assert len(counts) == {15: 36, 16: 36, 17: 45}[version]
     body = [u64(timestamp), u32(cpu), u16(version, domain), u32(*counts), bytes(room)]
     return record(86, _padded(body))

@@ -27,7 +27,7 @@ def sample_id(attr, pid=0, tid=0, time=0, id=0, stream_id=0, cpu=0, identifier=N
 
 
 def read_values(attr, value=0, id=0, lost=0, time_enabled=0, time_running=0, values=()):
-    """read(2)'s layout: value, id and lost alone, or for a group a tuple (value, id, lost) a member."""
+    """read(2)'s layout: value, id and lost, or for a group `values`: (value, id, lost) a member."""
     times = [
         u64(time_enabled) if attr.reads("TOTAL_TIME_ENABLED") else b"",
         u64(time_running) if attr.reads("TOTAL_TIME_RUNNING") else b"",
@@ -44,7 +44,8 @@ def read_values(attr, value=0, id=0, lost=0, time_enabled=0, time_running=0, val
     return [u64(value), times, tail(id, lost)]
 
 
-def branch(from_, to, mispred=0, predicted=0, in_tx=0, abort=0, cycles=0, type=0, spec=0, new_type=0,
+def branch(from_, to, mispred=0, predicted=0, in_tx=0, abort=0, cycles=0, type=0, spec=0,
+           new_type=0,
            priv=0, not_taken=0, reserved=0):
     """One perf_branch_entry."""
     return [
@@ -86,7 +87,7 @@ def registers(mask, values, abi=2):
 
 
 def raw(data, size=None):
-    """Raw data, padded as the kernel does it: the u32 and the data together come to a multiple of 8."""
+    """Raw data, padded as by the kernel: the u32 and the data together are a multiple of 8."""
 
     def make(wire):
         body = encode(data, wire)

@@ -1,11 +1,11 @@
-"""Whole perf.data files rewritten in the other byte order, by a walk of their own over every layout.
+"""Whole perf.data files rewritten in the other byte order, by a walk of its own over all layouts.
 
     big = to_big_endian(little)                        file mode, pipe mode, gzip of either
     big = to_big_endian(stream, main=main_file)        a bare DIR/data.N
     big = to_big_endian({"data": ..., "data.0": ...})  a directory
 
-Sizes and offsets stay as they are, but for files with COMPRESSED records: those are expanded, turned
-and compressed again, each to the same records as before, so what follows them moves.  Of such a
+Sizes and offsets stay as they are, but for files with COMPRESSED records: those are expanded,
+turned and compressed again, each with what it had before, so what follows them moves.  Of such a
 file everything but sizes and offsets agrees.
 
 walk(data) gives the Report alone: what lies where, and which bytes no layout explained.
@@ -13,21 +13,19 @@ walk(data) gives the Report alone: what lies where, and which bytes no layout ex
 
 import gzip
 import struct
+import zlib
 from dataclasses import dataclass, field
 
 from .container import gzip as gzip_again
 from .swap_features import FEATURES
 from .swap_records import (AUXTRACE, COMPRESSED, COMPRESSED2, HEADER_FEATURE, KERNEL, SAMPLE,
-                           TRACING_DATA, USER, Layout, Session, turn_attr, turn_auxtrace, turn_sample,
+                           TRACING_DATA, USER, Session, turn_attr, turn_auxtrace, turn_sample,
                            turn_sample_id)
+from .swap_zstd import NotSwappable, expand, recompress
 from .turner import Short, Turner
 
 LITTLE, BIG, V1 = b"PERFILE2", b"2ELIFREP", b"PERFFILE"
 GZIP = b"\x1f\x8b"
-
-
-class NotSwappable(Exception):
-    """The file can't be turned round; the text says why."""
 
 
 @dataclass
@@ -175,75 +173,6 @@ def turn_stream(t, session, report):
 # --- compressed records ---------------------------------------------------------------------------
 
 
-class _Codec:
-    """One zstd stream taken in and another given out, a record at a time."""
-
-    def __init__(self):
-        import zstandard
-
-        self.flush = zstandard.COMPRESSOBJ_FLUSH_BLOCK
-        self.error = zstandard.ZstdError
-        self.into = zstandard.ZstdDecompressor().decompressobj()
-        self.outof = zstandard.ZstdCompressor(level=3).compressobj()
-
-    def expand(self, data):
-        try:
-            return self.into.decompress(data)
-        except self.error as problem:
-            raise NotSwappable(f"zstd: {problem}") from problem
-
-    def compress(self, data):
-        return self.outof.compress(data) + self.outof.flush(self.flush)
-
-
-def _compressed_payload(data, order, start, type, size):
-    if type == COMPRESSED:
-        return data[start + 8 : start + size]
-    (length,) = struct.unpack_from(order + "Q", data, start + 8)
-    return data[start + 16 : start + 16 + length]
-
-
-def expand(data, order, records):
-    """The decompressed stream, and how many bytes of it each COMPRESSED record gives."""
-    codec, chunks = _Codec(), []
-    for start, type, size, _ in records:
-        if type in (COMPRESSED, COMPRESSED2):
-            chunks.append(codec.expand(_compressed_payload(data, order, start, type, size)))
-    return chunks
-
-
-def _wrap(order, type, misc, payload):
-    if type == COMPRESSED:
-        return struct.pack(order + "IHH", type, misc, 8 + len(payload)) + payload
-    size = 16 + len(payload) + 7 & ~7
-    head = struct.pack(order + "IHHQ", type, misc, size, len(payload))
-    return (head + payload).ljust(size, b"\0")
-
-
-def recompress(data, order, report, turned):
-    """The stream with each COMPRESSED record's content replaced by `turned`, cut at the same places,
-    still in the old order outside.  Returns the bytes and [(old start, new start)] of the records."""
-    codec, out, places, at, here = _Codec(), bytearray(), [], 0, report.records[0][0]
-    chunk = iter(expand(data, order, report.records))
-    for start, type, size, extra in report.records:
-        out += data[here:start]
-        places.append((start, len(out)))
-        here = start + size + extra
-        if type not in (COMPRESSED, COMPRESSED2):
-            out += data[start:here]
-            continue
-        length = len(next(chunk))
-        (misc,) = struct.unpack_from(order + "H", data, start + 4)
-        payload = codec.compress(turned[at : at + length])
-        at += length
-        # what was turned can be harder to compress: then one record more
-        step = 65528 if type == COMPRESSED else 65504
-        for i in range(0, max(len(payload), 1), step):
-            out += _wrap(order, type, misc, payload[i : i + step])
-    out += data[here : report.end]
-    return bytes(out), places
-
-
 def _turn_inner(data, order, session, report):
     """The expanded stream in the other order, or None where there is none."""
     if not any(r[1] in (COMPRESSED, COMPRESSED2) for r in report.records):
@@ -297,7 +226,8 @@ def features_of(bitmap, order):
     """The numbers of the bits that are set, and the size of the producer's long."""
     def numbers(width):
         words = struct.unpack(f"{order}{32 // width}{'Q' if width == 8 else 'I'}", bitmap)
-        return [i * 8 * width + b for i, w in enumerate(words) for b in range(8 * width) if w >> b & 1]
+        return [i * 8 * width + b for i,
+                w in enumerate(words) for b in range(8 * width) if w >> b & 1]
 
     if not any(bitmap):
         return [], 8
@@ -481,6 +411,13 @@ def turn(data, main=None, long_size=None, report=None):
     """The file in the order that it is not in.  long_size: the producer's, for the feature bitmap
     of a big-endian file; a little-endian one does not tell."""
     report = report if report is not None else Report()
+    try:
+        return _turn(data, main, long_size, report)
+    except (Short, struct.error, zlib.error) as problem:
+        raise NotSwappable(f"too damaged to be walked: {problem!r}") from problem
+
+
+def _turn(data, main, long_size, report):
     if isinstance(data, dict):
         turned = {}
         main = main_name(data)
@@ -490,7 +427,8 @@ def turn(data, main=None, long_size=None, report=None):
                 turned[name] = content  # kcore and the like
                 continue
             report.parts[name] = Report()
-            turned[name] = turn(content, data[main] if bare else None, long_size, report.parts[name])
+            turned[name] = turn(content, data[main] if bare else None, long_size,
+                                report.parts[name])
         return turned
     if data[:2] == GZIP:
         try:

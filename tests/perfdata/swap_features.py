@@ -2,7 +2,7 @@
 
 from .swap_records import turn_attr
 
-# not here, so kept: 1, the tracing blob, which tells its own order, and 128 to 132, simpleperf's own
+# not here, so kept: 1, the tracing blob, which tells its own order, and 128 to 132, simpleperf's
 
 
 def turn_text(t, session):
@@ -103,7 +103,8 @@ def turn_mem_topology(t, session):
 
 
 # struct bpf_prog_info, up to the fields that later kernels add; (n,) is bytes
-BPF_INFO = [4, 4, (8,), 4, 4, 8, 8, 8, 4, 4, 8, (16,), 4, "gpl", 8, 8, 4, 4, 8, 8, 4, 4, 8, 4, 4, 8, 8,
+BPF_INFO = [4, 4, (8,), 4, 4, 8, 8, 8, 4, 4, 8, (16,), 4, "gpl", 8, 8, 4, 4, 8, 8, 4, 4, 8, 4, 4, 8,
+            8,
             4, 4, 4, 4, 8, 8, 8, 8, 4, 4, 4]
 
 
@@ -126,8 +127,8 @@ def turn_bpf_info(t):
 
 
 def turn_bpf_prog_info(t, session):
-    """The struct is turned field by field.  The arrays behind it (code, tags, line tables) are kept:
-    they are handed on as one run of bytes, by perf as well."""
+    """The struct is turned field by field.  The arrays behind it (code, tags, line tables) are
+    kept: they are handed on as one run of bytes, by perf as well."""
     for _ in range(t.u32()):
         info, data = t.u32(), t.u32()
         t.u64()

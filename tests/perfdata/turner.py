@@ -21,9 +21,9 @@ class Turner:
         self.end = len(data) if end is None else end
 
     def within(self, pos, end):
-        """Another cursor over a part of the same bytes."""
+        """Another cursor over a part of the same bytes, and never beyond them."""
         order = "<" if self.order == "little" else ">"
-        return Turner(self.data, order, self.out, pos, end)
+        return Turner(self.data, order, self.out, pos, min(end, len(self.data)))
 
     def left(self):
         return self.end - self.pos
@@ -63,7 +63,7 @@ class Turner:
         return self.number(8)
 
     def numbers(self, width, count):
-        if count * width > self.left():  # before anything is turned
+        if count < 0 or count * width > self.left():  # before anything is turned
             raise Short
         return [self.number(width) for _ in range(count)]
 

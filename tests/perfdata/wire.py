@@ -34,7 +34,8 @@ def _numbers(code, width):
 
     def make(*values):
         # masked, so that a test can say -1 where the field is unsigned
-        return lambda wire: struct.pack(f"{wire.order}{len(values)}{code}", *(v & mask for v in values))
+        return lambda wire: struct.pack(f"{wire.order}{len(values)}{code}",
+                                        *(v & mask for v in values))
 
     make.__doc__ = f"{width}-bit numbers; negative ones in two's complement."
     return make
@@ -66,7 +67,7 @@ def bits(width, *fields):
 
 
 def raw_text(text):
-    """Bytes of a str or bytes; lone bytes survive so that a test can use names that are no UTF-8."""
+    """Bytes of a str or bytes: bytes are for names that are no UTF-8."""
     return text if isinstance(text, bytes) else text.encode()
 
 

@@ -1,6 +1,6 @@
 /* oracle.c - what libtraceevent makes of format texts and raw data, for the tests to compare with.
  *
- * Reads commands from stdin, a line each, and answers each `format` and `raw` with a JSON object on a line:
+ * Reads commands from stdin, a line each; answers `format` and `raw` with a JSON object on a line:
  *   machine little|big LONG_SIZE    of the recording machine; before the formats
  *   format SYSTEM HEX               a format text
  *   raw ID HEX                      raw data of the event with this id
@@ -59,10 +59,12 @@ static void print_text(const char *text)
 {
 	putchar('"');
 	for (; *text; text++) {
-		if (*text == '"' || *text == '\\' || (unsigned char)*text < ' ' || (unsigned char)*text > '~')
-			printf("\\u%04x", (unsigned char)*text);
+		unsigned char c = (unsigned char)*text;
+
+		if (c == '"' || c == '\\' || c < ' ' || c > '~')
+			printf("\\u%04x", c);
 		else
-			putchar(*text);
+			putchar(c);
 	}
 	putchar('"');
 }
@@ -96,20 +98,21 @@ static void print_field(const struct tep_format_field *f)
 	print_text(f->name);
 	printf(",\"type\":");
 	print_text(f->type);
-	printf(",\"offset\":%d,\"size\":%d,\"length\":%u,\"elem_size\":%u", f->offset, f->size, f->arraylen,
-	       f->elementsize);
+	printf(",\"offset\":%d,\"size\":%d", f->offset, f->size);
+	printf(",\"length\":%u,\"elem_size\":%u", f->arraylen, f->elementsize);
 	print_flags(f->flags);
 }
 
+typedef void field_visit(struct tep_format_field *f, void *ctx);
+
 /* The fields that every event has come first, as in the text. */
-static void each_field(const struct tep_event *event, void (*visit)(const struct tep_format_field *f, void *ctx),
-		       void *ctx)
+static void each_field(const struct tep_event *event, field_visit *visit, void *ctx)
 {
-	const struct tep_format_field *lists[] = { event->format.common_fields, event->format.fields };
+	struct tep_format_field *lists[] = { event->format.common_fields, event->format.fields };
 	const char *comma = "";
 
 	for (size_t i = 0; i < 2; i++) {
-		for (const struct tep_format_field *f = lists[i]; f; f = f->next) {
+		for (struct tep_format_field *f = lists[i]; f; f = f->next) {
 			printf("%s", comma);
 			visit(f, ctx);
 			comma = ",";
@@ -117,7 +120,7 @@ static void each_field(const struct tep_event *event, void (*visit)(const struct
 	}
 }
 
-static void describe(const struct tep_format_field *f, void *ctx)
+static void describe(struct tep_format_field *f, void *ctx)
 {
 	(void)ctx;
 	print_field(f);
@@ -147,8 +150,9 @@ static void answer_format(struct events *e, const char *system, const char *hex)
 {
 	struct span text = from_hex(hex);
 	struct tep_event *event = NULL;
-	enum tep_errno error = tep_parse_format(e->tep, &event, (char *)text.data, text.size, system);
+	enum tep_errno error;
 
+	error = tep_parse_format(e->tep, &event, (char *)text.data, text.size, system);
 	if (event && (event->format.common_fields || event->format.fields)) {
 		keep(e, event);
 		printf("{\"id\":%d,\"system\":", event->id);
@@ -170,24 +174,45 @@ struct sample {
 	struct span raw;
 };
 
-/* Where libtraceevent finds the field; false when that is not within the data, which it doesn't check. */
+/* Where libtraceevent finds the field. False outside of the data, which it doesn't check. */
 static bool find_data(const struct tep_format_field *f, const struct sample *s, struct span *out)
 {
 	struct tep_record record = { .data = s->raw.data, .size = (int)s->raw.size };
 	struct trace_seq seq;
+	size_t offset;
 	int size = 0;
 
 	if ((size_t)f->offset > s->raw.size || (size_t)f->size > s->raw.size - (size_t)f->offset)
 		return false;
+	if (!(f->flags & TEP_FIELD_IS_DYNAMIC)) {
+		*out = (struct span){ s->raw.data + f->offset, (size_t)f->size };
+		return true;
+	}
 	trace_seq_init(&seq);
 	out->data = tep_get_field_raw(&seq, s->event, f->name, &record, &size, 0);
 	trace_seq_destroy(&seq);
+	if (!out->data || size < 0)
+		return false;
 	out->size = (size_t)size;
-	return out->data && size >= 0 && out->data >= s->raw.data &&
-	       out->size <= s->raw.size - (size_t)(out->data - s->raw.data);
+	offset = (size_t)(out->data - s->raw.data);
+	return offset <= s->raw.size && out->size <= s->raw.size - offset;
 }
 
-static void show(const struct tep_format_field *f, void *ctx)
+static void print_elements(struct tep_handle *tep, struct span span, unsigned int size)
+{
+	const char *comma = "";
+
+	if (!size)
+		return;
+	printf(",\"elements\":[");
+	for (; span.size >= size; span.data += size, span.size -= size) {
+		printf("%s%llu", comma, tep_read_number(tep, span.data, (int)size));
+		comma = ",";
+	}
+	putchar(']');
+}
+
+static void show(struct tep_format_field *f, void *ctx)
 {
 	const struct sample *s = ctx;
 	struct span span = { NULL, 0 };
@@ -202,16 +227,10 @@ static void show(const struct tep_format_field *f, void *ctx)
 	for (size_t i = 0; i < span.size; i++)
 		printf("%02x", span.data[i]);
 	putchar('"');
-	if (!(f->flags & TEP_FIELD_IS_ARRAY) && !tep_read_number_field((struct tep_format_field *)(uintptr_t)f,
-								       s->raw.data, &value))
+	if (f->flags & TEP_FIELD_IS_ARRAY)
+		print_elements(s->tep, span, f->elementsize);
+	else if (!tep_read_number_field(f, s->raw.data, &value))
 		printf(",\"number\":%llu", value);
-	if (f->flags & TEP_FIELD_IS_ARRAY && f->elementsize) {
-		printf(",\"elements\":[");
-		for (size_t i = 0; i < span.size / f->elementsize; i++)
-			printf("%s%llu", i ? "," : "",
-			       tep_read_number(s->tep, span.data + i * f->elementsize, (int)f->elementsize));
-		putchar(']');
-	}
 	putchar('}');
 }
 
@@ -232,6 +251,7 @@ static void answer_raw(const struct events *e, const char *id, const char *hex)
 static void obey(struct events *e, char *line)
 {
 	char *rest = line, *words[3];
+	enum tep_endian order;
 
 	for (size_t i = 0; i < 3; i++) {
 		words[i] = strsep(&rest, " ");
@@ -239,7 +259,8 @@ static void obey(struct events *e, char *line)
 			fail("a command has three words");
 	}
 	if (!strcmp(words[0], "machine")) {
-		tep_set_file_bigendian(e->tep, strcmp(words[1], "big") ? TEP_LITTLE_ENDIAN : TEP_BIG_ENDIAN);
+		order = strcmp(words[1], "big") ? TEP_LITTLE_ENDIAN : TEP_BIG_ENDIAN;
+		tep_set_file_bigendian(e->tep, order);
 		tep_set_long_size(e->tep, atoi(words[2]));
 	} else if (!strcmp(words[0], "format")) {
 		answer_format(e, words[1], words[2]);

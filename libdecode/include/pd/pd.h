@@ -142,6 +142,13 @@ struct pd_sink_ops {
 };
 PD_API struct pd_sink *pd_sink_new(const struct pd_sink_ops *ops, void *state);
 PD_API void pd_sink_close(struct pd_sink *s);	/* NULL is fine */
+/* Hand a sink its reader, then each record, each error as on_error gets it, and the end. They return what the sink's
+ * function returned. wait: the input has nothing for now, so output should not be held back. */
+PD_API int pd_sink_begin(struct pd_sink *s, struct pd_reader *r);
+PD_API int pd_sink_record(struct pd_sink *s, const struct pd_record *r);
+PD_API int pd_sink_error(struct pd_sink *s, const struct pd_error *e);
+PD_API int pd_sink_finish(struct pd_sink *s, struct pd_reader *r);
+PD_API void pd_sink_wait(struct pd_sink *s);
 
 enum pd_blobs { PD_BLOBS_HEX, PD_BLOBS_OMIT, PD_BLOBS_FULL };
 enum pd_json_shape { PD_JSON_DOCUMENT, PD_JSON_LINES };

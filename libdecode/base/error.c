@@ -1,0 +1,166 @@
+/* error.c - the only sentences of the library: what a pd_error says, for people. */
+#include "pd/error.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PART 192
+
+static const char *const names[] = {
+	[PD_OK] = "OK",
+	[PD_E_IO] = "IO",
+	[PD_E_NOMEM] = "NOMEM",
+	[PD_E_LIMIT] = "LIMIT",
+	[PD_E_MAGIC] = "MAGIC",
+	[PD_E_SIZE] = "SIZE",
+	[PD_E_TRUNCATED] = "TRUNCATED",
+	[PD_E_COUNT] = "COUNT",
+	[PD_E_NO_ATTR] = "NO_ATTR",
+	[PD_E_UNKNOWN_TYPE] = "UNKNOWN_TYPE",
+	[PD_E_CODEC] = "CODEC",
+	[PD_E_UNFINISHED] = "UNFINISHED",
+	[PD_E_TRAILING] = "TRAILING",
+	[PD_E_PAYLOAD] = "PAYLOAD",
+	[PD_E_GARBAGE] = "GARBAGE",
+	[PD_E_DUPLICATE] = "DUPLICATE",
+	[PD_E_FORMAT] = "FORMAT",
+	[PD_E_ARGUMENT] = "ARGUMENT",
+};
+
+const char *pd_code_name(enum pd_code code)
+{
+	return (unsigned int)code < sizeof(names) / sizeof(names[0]) ? names[code] : "UNKNOWN";
+}
+
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+/* "data.3: SAMPLE at 9000: ", as much of it as is known. */
+static void where(const struct pd_error *e, char *buf)
+{
+	char record[PART / 2] = "", at[32] = "";
+
+	if (e->record)
+		snprintf(record, sizeof(record), "%s", e->record);
+	else if (e->record_type)
+		snprintf(record, sizeof(record), "record of type %" PRIu32, e->record_type);
+	if (e->offset || e->record_type)
+		snprintf(at, sizeof(at), "%sat %" PRIu64, record[0] ? " " : "", e->offset);
+	snprintf(buf, PART, "%s%s%s%s%s", e->file ? e->file : "", e->file ? ": " : "", record, at,
+		 record[0] || at[0] ? ": " : "");
+}
+
+/* What asked for more bytes than there were. */
+static void shortage(const struct pd_error *e, const char *field, const char *verb, char *buf)
+{
+	const char *space = field[0] ? " " : "";
+
+	if (e->want == UINT64_MAX)
+		snprintf(buf, PART, "%s%s%s more than the %" PRIu64 " byte%s left", field, space,
+			 verb, e->have, plural(e->have));
+	else if (e->want)
+		snprintf(buf, PART, "%s%s%s %" PRIu64 " byte%s, %" PRIu64 " left", field, space,
+			 verb, e->want, plural(e->want), e->have);
+	else
+		snprintf(buf, PART, "%s%sis cut short", field, space);
+}
+
+static void no_room(const struct pd_error *e, char *buf)
+{
+	if (e->want)
+		snprintf(buf, PART, "the memory limit is too low for %" PRIu64 " more byte%s",
+			 e->want, plural(e->want));
+	else
+		snprintf(buf, PART, "the memory limit is too low");
+}
+
+static void behind(const struct pd_error *e, char *buf)
+{
+	if (e->have)
+		snprintf(buf, PART, "%" PRIu64 " byte%s behind the last field", e->have,
+			 plural(e->have));
+	else
+		snprintf(buf, PART, "bytes behind the end");
+}
+
+/* Errors whose text needs no more than the field's name. */
+static const char *fixed(const struct pd_error *e)
+{
+	switch (e->code) {
+	case PD_OK:
+		return "no error";
+	case PD_E_NOMEM:
+		return "out of memory";
+	case PD_E_MAGIC:
+		return e->record || e->record_type ? "other bytes where its signature belongs"
+						   : "not a perf.data file";
+	case PD_E_NO_ATTR:
+		return "belongs to no event of this file";
+	case PD_E_UNKNOWN_TYPE:
+		return "not known; its bytes are kept as they are";
+	case PD_E_UNFINISHED:
+		return "the recording was not finished: no size, no features";
+	case PD_E_GARBAGE:
+		return "these bytes are no records";
+	case PD_E_DUPLICATE:
+		return "there twice; the first one counts";
+	case PD_E_FORMAT:
+		return "the format's text is damaged";
+	case PD_E_ARGUMENT:
+		return "the input does not allow what was asked for";
+	default:
+		return pd_code_name(e->code);
+	}
+}
+
+static void what(const struct pd_error *e, char *buf)
+{
+	const char *field = e->field ? e->field : "";
+
+	switch (e->code) {
+	case PD_E_IO:
+		snprintf(buf, PART, "%s",
+			 e->have ? strerror((int)e->have) : "reading or writing failed");
+		break;
+	case PD_E_LIMIT:
+		no_room(e, buf);
+		break;
+	case PD_E_SIZE:
+		snprintf(buf, PART, "%s%simpossible size", field, field[0] ? ": " : "");
+		break;
+	case PD_E_TRUNCATED:
+		shortage(e, field, "needs", buf);
+		break;
+	case PD_E_COUNT:
+		shortage(e, field, "counts", buf);
+		break;
+	case PD_E_PAYLOAD:
+		shortage(e, "the data behind it", "needs", buf);
+		break;
+	case PD_E_CODEC:
+		snprintf(buf, PART, "the %s stream is damaged", field[0] ? field : "compressed");
+		break;
+	case PD_E_TRAILING:
+		behind(e, buf);
+		break;
+	default:
+		snprintf(buf, PART, "%s%s%s", field, field[0] ? ": " : "", fixed(e));
+	}
+}
+
+char *pd_error_text(const struct pd_error *e, char *buf, size_t size)
+{
+	char place[PART], problem[PART], skipped[48] = "";
+
+	where(e, place);
+	what(e, problem);
+	if (e->skipped)
+		snprintf(skipped, sizeof(skipped), "; %" PRIu64 " byte%s skipped", e->skipped,
+			 plural(e->skipped));
+	if (size)
+		snprintf(buf, size, "%s%s%s", place, problem, skipped);
+	return buf;
+}

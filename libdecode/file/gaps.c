@@ -1,0 +1,107 @@
+/* gaps.c - finds bytes of a file that no section holds: without them a file could not be rebuilt. */
+#include "file/gaps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK 65536
+
+static int by_offset(const void *a, const void *b)
+{
+	const struct pd_section *x = a, *y = b;
+
+	return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* Sections of entries hold whole ones; a remainder belongs to nothing. */
+static uint64_t used_size(const struct pd_container *c, const struct pd_section *section)
+{
+	uint64_t entry = 1;
+
+	if (strcmp(section->name, "attrs") == 0 && c->info.attr_size)
+		entry = c->info.attr_size;
+	else if (strcmp(section->name, "ids") == 0)
+		entry = sizeof(uint64_t);
+	else if (strcmp(section->name, "event_types") == 0)
+		entry = PD_EVENT_TYPE_SIZE;
+	return section->size - section->size % entry;
+}
+
+static int add_gap(struct pd_session *s, struct pd_container *c, uint64_t offset, uint64_t size)
+{
+	if (c->info.nr_gaps == c->gaps_capacity) {
+		size_t capacity = c->gaps_capacity ? c->gaps_capacity * 2 : 8;
+		struct pd_section *gaps = pd_budget_grow(s->budget, c->gaps, c->gaps_capacity * sizeof(*gaps),
+							 capacity * sizeof(*gaps));
+
+		if (!gaps)
+			return -1;
+		c->gaps = gaps;
+		c->gaps_capacity = capacity;
+	}
+	c->gaps[c->info.nr_gaps++] = (struct pd_section){ .name = "gap", .offset = offset, .size = size };
+	c->info.gaps = c->gaps;
+	return 0;
+}
+
+/* From the first to the last byte of [from, to) that is not zero. */
+static int scan(struct pd_source *source, struct pd_session *s, struct pd_container *c, uint64_t from, uint64_t to,
+		uint8_t *chunk, struct pd_error *e)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+
+	while (from < to) {
+		size_t ask = to - from < CHUNK ? (size_t)(to - from) : CHUNK;
+		int64_t got = pd_source_pread(source, from, chunk, ask, e);
+
+		if (got < 0)
+			return -1;
+		if (got == 0)
+			break;
+		for (int64_t i = 0; i < got; i++)
+			if (chunk[i]) {
+				last = from + (uint64_t)i;
+				if (first == UINT64_MAX)
+					first = last;
+			}
+		from += (uint64_t)got;
+	}
+	if (first == UINT64_MAX)
+		return 0;
+	if (add_gap(s, c, first, last - first + 1)) {
+		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };
+		return -1;
+	}
+	return 0;
+}
+
+int pd_gaps_find(struct pd_source *source, struct pd_session *s, struct pd_container *c, struct pd_error *e)
+{
+	const size_t n = c->info.nr_sections;
+	struct pd_section *sorted = pd_budget_alloc(s->budget, n * sizeof(*sorted));
+	uint8_t *chunk = pd_budget_alloc(s->budget, CHUNK);
+	uint64_t at = 0;
+	int failed = -1;
+
+	*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };
+	if (!sorted || !chunk)
+		goto out;
+	memcpy(sorted, c->sections, n * sizeof(*sorted));
+	qsort(sorted, n, sizeof(*sorted), by_offset);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t end = sorted[i].offset + used_size(c, &sorted[i]);
+
+		if (end < sorted[i].offset)
+			end = UINT64_MAX;
+		if (sorted[i].offset > at && sorted[i].offset <= c->info.size &&
+		    scan(source, s, c, at, sorted[i].offset, chunk, e))
+			goto out;
+		if (end > at && sorted[i].size)
+			at = end;
+	}
+	failed = at < c->info.size ? scan(source, s, c, at, c->info.size, chunk, e) : 0;
+out:
+	pd_budget_free(s->budget, sorted, n * sizeof(*sorted));
+	pd_budget_free(s->budget, chunk, CHUNK);
+	return failed;
+}

@@ -1,0 +1,331 @@
+/* record.c - finds the event, the plans and the parts of a record, and reads single fields of it. */
+#include "file/record.h"
+
+#include <string.h>
+
+#include "layout/container.h"
+
+#define TYPE_READ 8
+#define TYPE_SAMPLE 9
+#define TYPE_USER 64
+#define TYPE_HEADER_FEATURE 80
+
+static void set_error(struct pd_record *r, enum pd_code code, const char *field, uint64_t want, uint64_t have)
+{
+	r->error = (struct pd_error){
+		.code = code, .severity = PD_DAMAGED, .offset = r->frame.offset, .record_type = r->frame.type,
+		.record = r->frame.desc ? r->frame.desc->name : NULL, .field = field, .file = r->file,
+		.want = want, .have = have,
+	};
+}
+
+static void measure(struct pd_record *r, enum pd_text_end text_end)
+{
+	pd_measure(r->plan, r->body, r->frame.misc, r->session->swap, text_end, &r->extent);
+}
+
+/* Parts the last `size` bytes of the body from it. */
+static void split_trailer(struct pd_record *r, const struct pd_plan *trailer, size_t size)
+{
+	r->body.size -= size;
+	r->trailer = trailer;
+	r->trailer_bytes = (struct pd_bytes){ r->body.data + r->body.size, size };
+}
+
+/* perf's own records for what existed before may come without the trailer that the event asks for. */
+static void measure_with_trailer(struct pd_record *r, const struct pd_attr *a)
+{
+	struct pd_bytes whole = r->body;
+
+	if (!a || !a->trailer_size || whole.size < a->trailer_size || r->frame.state != PD_FRAME_WHOLE) {
+		measure(r, PD_TEXT_TO_END);
+		return;
+	}
+	split_trailer(r, a->trailer, a->trailer_size);
+	measure(r, PD_TEXT_TO_END);
+	if (r->extent.code == PD_OK)
+		return;
+	r->body = whole;
+	r->trailer = NULL;
+	measure(r, PD_TEXT_TO_END);
+}
+
+/* perf inject adds a trailer to some of perf's own records. */
+static void measure_with_optional_trailer(struct pd_record *r)
+{
+	const struct pd_session *s = r->session;
+	const struct pd_attr *a = s->nr_attrs ? s->attrs[0] : NULL;
+
+	if (a && a->trailer_size && r->body.size >= a->trailer_size && r->frame.state == PD_FRAME_WHOLE) {
+		measure(r, PD_TEXT_ALIGNED);
+		if (r->extent.code == PD_OK && r->body.size - r->extent.end == a->trailer_size &&
+		    !pd_all_zero(pd_record_trailing(r)))
+			split_trailer(r, a->trailer, a->trailer_size);
+	}
+	measure(r, PD_TEXT_TO_END);
+}
+
+/* The number at a fixed place of a plan. */
+static bool fixed_number(const struct pd_plan *plan, const char *name, struct pd_bytes bytes, enum pd_swap swap,
+			 uint64_t *out)
+{
+	const struct pd_op *op = plan ? pd_plan_find(plan, name) : NULL;
+	struct pd_cursor c = pd_cursor(bytes, swap);
+
+	if (!op || op->kind != PD_UINT || op->on != PD_ALWAYS || op->left || op->offset == PD_VARIABLE ||
+	    op->field->msb_first || !pd_take(&c, op->offset) || !pd_take_number(&c, op->width, out))
+		return false;
+	if (op->field->show == PD_SIGNED)
+		*out = pd_sign_extend(*out, op->width);
+	return true;
+}
+
+static const struct pd_plan *plan_of(struct pd_record *r, const struct pd_attr *layout)
+{
+	const struct pd_record_desc *d = r->frame.desc;
+
+	if (!d || d->opaque)
+		return NULL;
+	if (d->type == TYPE_SAMPLE)
+		return layout ? layout->sample : NULL;
+	if (d->type == TYPE_READ)
+		return layout ? layout->read : NULL;
+	return pd_session_body_plan(r->session, d);
+}
+
+static void check_feature(struct pd_record *r)
+{
+	const struct pd_op *op = pd_plan_find(r->plan, "feature");
+	struct pd_extent_of extent;
+	uint64_t id;
+
+	if (!op || r->body.size < op->offset || !fixed_number(r->plan, "feat_id", r->body, r->session->swap, &id) ||
+	    pd_session_check_feature(r->session, id < PD_FEATURE_BITS ? (uint32_t)id : 0,
+				     (struct pd_bytes){ r->body.data + op->offset, r->body.size - op->offset },
+				     &extent) == PD_OK)
+		return;
+	set_error(r, extent.code, extent.field->name, extent.want, extent.have);
+}
+
+int pd_record_prepare(struct pd_record *r)
+{
+	const struct pd_record_desc *d = r->frame.desc;
+	struct pd_attr *layout = NULL;
+	enum pd_found found;
+
+	r->attr = NULL;
+	r->trailer = NULL;
+	r->trailer_bytes = (struct pd_bytes){ NULL, 0 };
+	r->error = (struct pd_error){ .code = PD_OK };
+	r->extent = (struct pd_extent_of){ .end = 0 };
+	if (r->frame.state == PD_FRAME_SKIPPED) {
+		r->plan = NULL;
+		r->body = r->frame.bytes;
+		return 0;
+	}
+	r->body = (struct pd_bytes){ r->frame.bytes.data + PD_RECORD_HEADER_SIZE,
+				     r->frame.bytes.size - PD_RECORD_HEADER_SIZE };
+	found = pd_session_attr_of(r->session, r->frame.type, r->frame.bytes, &layout);
+	if (found == PD_FOUND)
+		r->attr = layout;
+	else if (found == PD_NOT_FOUND && r->frame.type == TYPE_SAMPLE)
+		layout = NULL;
+	r->plan = plan_of(r, layout);
+	if (!r->plan) {
+		if (d && (d->type == TYPE_SAMPLE || d->type == TYPE_READ))
+			set_error(r, PD_E_NO_ATTR, NULL, 0, 0);
+		return d && !d->opaque && r->frame.type >= TYPE_USER ? -1 : 0;
+	}
+	if (d->trailer == PD_TRAILER)
+		measure_with_trailer(r, layout);
+	else if (d->trailer == PD_TRAILER_LEFT)
+		measure_with_optional_trailer(r);
+	else
+		measure(r, PD_TEXT_TO_END);
+	if (d->type == TYPE_HEADER_FEATURE)
+		check_feature(r);
+	if (r->extent.code != PD_OK)
+		set_error(r, r->extent.code, r->extent.field->name, r->extent.want, r->extent.have);
+	else if (found == PD_FOUND_LAYOUT)
+		set_error(r, PD_E_NO_ATTR, NULL, 0, 0);
+	return 0;
+}
+
+uint32_t pd_record_type(const struct pd_record *r)
+{
+	return r->frame.type;
+}
+
+const char *pd_record_name(const struct pd_record *r)
+{
+	return r->frame.state == PD_FRAME_SKIPPED ? "SKIPPED" : r->frame.desc ? r->frame.desc->name : "UNKNOWN";
+}
+
+uint16_t pd_record_misc(const struct pd_record *r)
+{
+	return r->frame.misc;
+}
+
+uint64_t pd_record_offset(const struct pd_record *r)
+{
+	return r->frame.offset;
+}
+
+struct pd_bytes pd_record_bytes(const struct pd_record *r)
+{
+	return r->frame.bytes;
+}
+
+const struct pd_attr *pd_record_attr(const struct pd_record *r)
+{
+	return r->attr;
+}
+
+const struct pd_error *pd_record_error(const struct pd_record *r)
+{
+	return r->error.code == PD_OK ? NULL : &r->error;
+}
+
+uint64_t pd_payload_size(const struct pd_record *r)
+{
+	return r->frame.payload;
+}
+
+/* Looks for one field while visiting. */
+struct search {
+	const char *name;
+	bool found;
+	enum { WANT_NUMBER, WANT_NUMBERS, WANT_TEXT } want;
+	unsigned int depth;
+	uint64_t number;
+	struct pd_numbers numbers;
+	struct pd_bytes bytes;
+};
+
+static bool matches(const struct search *s, const struct pd_field *f, unsigned int want)
+{
+	return s->want == want && !s->depth && !s->found && strcmp(f->name, s->name) == 0;
+}
+
+static void search_number(void *ctx, const struct pd_field *f, uint64_t value)
+{
+	struct search *s = ctx;
+
+	if (!matches(s, f, WANT_NUMBER))
+		return;
+	s->number = value;
+	s->found = true;
+}
+
+static void search_numbers(void *ctx, const struct pd_field *f, const struct pd_numbers *n)
+{
+	struct search *s = ctx;
+
+	if (!matches(s, f, WANT_NUMBERS))
+		return;
+	s->numbers = *n;
+	s->found = true;
+}
+
+static void search_bytes(void *ctx, const struct pd_field *f, struct pd_bytes bytes)
+{
+	struct search *s = ctx;
+
+	if (!matches(s, f, WANT_TEXT))
+		return;
+	s->bytes = bytes;
+	s->found = true;
+}
+
+static void search_enter(void *ctx, const struct pd_field *f)
+{
+	struct search *s = ctx;
+
+	/* "raw.data": goes in where the path does */
+	if (f && !s->depth && s->name) {
+		size_t n = strlen(f->name);
+
+		if (strncmp(s->name, f->name, n) == 0 && s->name[n] == '.') {
+			s->name += n + 1;
+			return;
+		}
+	}
+	s->depth++;
+}
+
+static void search_leave(void *ctx, const struct pd_field *f)
+{
+	struct search *s = ctx;
+
+	(void)f;
+	if (s->depth)
+		s->depth--;
+}
+
+static bool search(const struct pd_record *r, struct search *s)
+{
+	static const struct pd_visitor v = {
+		.size = sizeof(v), .number = search_number, .numbers = search_numbers, .text = search_bytes,
+		.bytes = search_bytes, .enter = search_enter, .leave = search_leave,
+	};
+
+	pd_record_visit(r, &v, s);
+	return s->found;
+}
+
+bool pd_get_number(const struct pd_record *r, const char *name, uint64_t *out)
+{
+	struct search s = { .name = name, .want = WANT_NUMBER };
+
+	if (fixed_number(r->plan, name, r->body, r->session->swap, out))
+		return true;
+	if (!r->plan || !search(r, &s))
+		return false;
+	*out = s.number;
+	return true;
+}
+
+bool pd_get_numbers(const struct pd_record *r, const char *name, struct pd_numbers *out)
+{
+	struct search s = { .name = name, .want = WANT_NUMBERS };
+
+	if (!r->plan || !search(r, &s))
+		return false;
+	*out = s.numbers;
+	return true;
+}
+
+bool pd_get_text(const struct pd_record *r, const char *name, struct pd_bytes *out)
+{
+	struct search s = { .name = name, .want = WANT_TEXT };
+
+	if (!r->plan || !search(r, &s))
+		return false;
+	*out = s.bytes;
+	return true;
+}
+
+bool pd_record_time(const struct pd_record *r, uint64_t *time)
+{
+	if (r->frame.type == TYPE_SAMPLE)
+		return fixed_number(r->plan, "time", r->body, r->session->swap, time);
+	return fixed_number(r->trailer, "time", r->trailer_bytes, r->session->swap, time);
+}
+
+static const struct pd_field sample_id = STRUCT(sample_id, "", .fields = pd_sample_id_fields);
+
+void pd_record_visit(const struct pd_record *r, const struct pd_visitor *v, void *ctx)
+{
+	struct pd_extent_of all;
+
+	if (r->plan)
+		pd_visit(r->plan, r->body, r->frame.misc, r->session->swap, &r->extent, v, ctx);
+	if (!r->trailer)
+		return;
+	pd_measure(r->trailer, r->trailer_bytes, 0, r->session->swap, PD_TEXT_TO_END, &all);
+	if (v->enter)
+		v->enter(ctx, &sample_id);
+	pd_visit(r->trailer, r->trailer_bytes, 0, r->session->swap, &all, v, ctx);
+	if (v->leave)
+		v->leave(ctx, &sample_id);
+}

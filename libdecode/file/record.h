@@ -1,0 +1,30 @@
+/* record.h - a record with everything needed to read it; what struct pd_record of the public header is inside. */
+#ifndef PD_FILE_RECORD_H
+#define PD_FILE_RECORD_H
+
+#include "file/stream.h"
+#include "pd/pd.h"
+
+struct pd_record {
+	struct pd_frame frame;
+	struct pd_session *session;
+	const struct pd_attr *attr;	/* its event, or NULL */
+	const struct pd_plan *plan;	/* of the body; NULL: opaque */
+	const struct pd_plan *trailer;	/* of sample_id; NULL: none */
+	struct pd_bytes body, trailer_bytes;
+	struct pd_extent_of extent;	/* of the body that keeps to the plan */
+	const char *file;		/* in a directory, or NULL */
+	struct pd_bytes payload;	/* of HEADER_TRACING_DATA: held in memory */
+	struct pd_error error;		/* PD_OK: intact */
+};
+
+/* Fills in all but frame, session, file and payload. 0, or -1: no memory. */
+int pd_record_prepare(struct pd_record *r);
+
+/* Bytes of the body that the layout does not explain. */
+static inline struct pd_bytes pd_record_trailing(const struct pd_record *r)
+{
+	return (struct pd_bytes){ r->body.data + r->extent.end, r->body.size - r->extent.end };
+}
+
+#endif

@@ -1,0 +1,524 @@
+/* reader.c - the public reader: opens whatever holds records, and gives them out one by one. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "file/gaps.h"
+#include "file/header.h"
+#include "file/record.h"
+#include "model/order.h"
+#include "pd/pd.h"
+#include "reader.h"
+
+#define DEFAULT_MEMORY (256ull << 20)
+#define TYPE_HEADER_ATTR 64
+#define TYPE_HEADER_TRACING_DATA 66
+#define TYPE_FINISHED_ROUND 68
+#define TYPE_EVENT_UPDATE 78
+#define TYPE_HEADER_FEATURE 80
+#define TYPE_USER 64
+#define MAX_DIRECTORY_FILES 65536
+
+struct pd_reader {
+	struct pd_options options;
+	struct pd_budget budget;
+	struct pd_source *source;
+	struct pd_session session;
+	struct pd_container container;
+	struct pd_stream stream;
+	struct pd_frame frame;		/* the last one read */
+	struct pd_record record;	/* the last one given out */
+	struct pd_buf held;		/* a HEADER_TRACING_DATA record with its payload */
+	struct pd_buf feature;		/* the last one asked for */
+	struct pd_order *order;
+	bool drained;			/* order has everything */
+	bool pipe_done;
+	char *directory;		/* or NULL */
+	char **files;			/* data.0 ...: names in it */
+	size_t nr_files, next_file;
+	const char *file;		/* being read: NULL for data itself */
+	struct pd_source *file_source;
+	struct pd_error stopped;	/* what options.stop_at made of an error */
+};
+
+const char *pd_version(void)
+{
+	return PD_VERSION;
+}
+
+static void on_error(void *ctx, const struct pd_error *e)
+{
+	struct pd_reader *r = ctx;
+	struct pd_error with_file = *e;
+
+	with_file.file = r->file;
+	if (r->options.on_error)
+		r->options.on_error(r->options.ctx, &with_file);
+	if (r->options.stop_at && e->severity >= r->options.stop_at && r->stopped.code == PD_OK)
+		r->stopped = with_file;
+}
+
+static void report_packing(struct pd_reader *r, const struct pd_source *source)
+{
+	const struct pd_error *e = pd_source_damage(source);
+
+	if (e)
+		on_error(r, e);
+}
+
+static struct pd_reader *new_reader(const struct pd_options *o, struct pd_error *e)
+{
+	struct pd_reader *r = calloc(1, sizeof(*r));
+
+	*e = (struct pd_error){ .code = PD_E_NOMEM, .severity = PD_FATAL };
+	if (!r)
+		return NULL;
+	if (o)
+		memcpy(&r->options, o, o->size < sizeof(r->options) ? o->size : sizeof(r->options));
+	r->budget.limit = r->options.memory_limit ? r->options.memory_limit : DEFAULT_MEMORY;
+	r->session.budget = r->held.budget = r->feature.budget = &r->budget;
+	return r;
+}
+
+/* The source is open: reads what comes before the records. NULL and *e on failure; the reader is freed then. */
+static struct pd_reader *start(struct pd_reader *r, struct pd_error *e)
+{
+	const struct pd_report report = { on_error, r };
+	struct pd_bytes first;
+
+	if (pd_source_peek(r->source, PD_MAGIC_SIZE, &first, e))
+		goto fail;
+	if (pd_header_probe(first, &r->container)) {
+		*e = (struct pd_error){ .code = PD_E_MAGIC, .severity = PD_FATAL };
+		goto fail;
+	}
+	*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };
+	if (pd_session_init(&r->session, &r->budget, r->container.swap))
+		goto fail;
+	if (r->options.on_wait)
+		pd_source_on_wait(r->source, r->options.on_wait, r->options.ctx);
+	if (r->container.info.mode == PD_MODE_PIPE) {
+		r->container.info.size_known = pd_source_size(r->source, &r->container.info.size);
+		r->container.info.data_offset = PD_MAGIC_SIZE;
+		if (pd_source_skip(r->source, PD_MAGIC_SIZE, NULL, e))
+			goto fail;
+	} else {
+		if (pd_header_read(r->source, &r->session, &r->container, &report, e) ||
+		    pd_gaps_find(r->source, &r->session, &r->container, e) ||
+		    pd_source_seek(r->source, r->container.info.data_offset, e))
+			goto fail;
+	}
+	if (r->directory)
+		r->container.info.mode = PD_MODE_DIRECTORY;
+	pd_session_name_events(&r->session);
+	if (r->options.order == PD_BY_TIME) {
+		r->order = pd_order_new(&r->budget, r->budget.limit / 4, 0);
+		if (!r->order)
+			goto fail;
+	}
+	pd_stream_init(&r->stream, r->source, &r->session, r->container.data_end);
+	if (r->stopped.code) {
+		*e = r->stopped;
+		goto fail;
+	}
+	return r;
+fail:
+	pd_close(r);
+	return NULL;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const char *x = *(char *const *)a + 5, *y = *(char *const *)b + 5;
+	size_t n = strlen(x), m = strlen(y);
+
+	return n != m ? (n > m) - (n < m) : strcmp(x, y);
+}
+
+/* data.N of a directory, by N. */
+static int list_files(struct pd_reader *r)
+{
+	DIR *dir = opendir(r->directory);
+	struct dirent *entry;
+
+	if (!dir)
+		return -1;
+	r->files = calloc(MAX_DIRECTORY_FILES, sizeof(*r->files));
+	while (r->files && (entry = readdir(dir)) && r->nr_files < MAX_DIRECTORY_FILES) {
+		const char *n = entry->d_name;
+
+		if (strncmp(n, "data.", 5) != 0 || !n[5] || strspn(n + 5, "0123456789") != strlen(n + 5))
+			continue;
+		r->files[r->nr_files] = strdup(n);
+		if (!r->files[r->nr_files])
+			break;
+		r->nr_files++;
+	}
+	closedir(dir);
+	if (!r->files)
+		return -1;
+	qsort(r->files, r->nr_files, sizeof(*r->files), by_number);
+	return 0;
+}
+
+static struct pd_source *open_in_directory(struct pd_reader *r, const char *name, struct pd_error *e)
+{
+	const struct pd_source_limits limits = { .budget = &r->budget };
+	char *path = malloc(strlen(r->directory) + strlen(name) + 2);
+	struct pd_source *source;
+
+	*e = (struct pd_error){ .code = PD_E_NOMEM, .severity = PD_FATAL };
+	if (!path)
+		return NULL;
+	sprintf(path, "%s/%s", r->directory, name);
+	source = pd_source_open_path(path, &limits, e);
+	free(path);
+	return source;
+}
+
+struct pd_reader *pd_open_path(const char *path, const struct pd_options *o, struct pd_error *e)
+{
+	struct pd_reader *r = new_reader(o, e);
+	struct stat st;
+
+	if (!r)
+		return NULL;
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+		r->directory = strdup(path);
+		if (!r->directory || list_files(r)) {
+			*e = (struct pd_error){ .code = PD_E_IO, .severity = PD_FATAL, .have = (uint64_t)errno };
+			pd_close(r);
+			return NULL;
+		}
+		r->source = open_in_directory(r, "data", e);
+		if (!r->source && e->code == PD_E_IO && e->have == ENOENT)
+			r->source = open_in_directory(r, "header", e);	/* perf 5.1 to 5.4 */
+	} else {
+		const struct pd_source_limits limits = { .budget = &r->budget };
+
+		r->source = pd_source_open_path(path, &limits, e);
+	}
+	if (!r->source) {
+		pd_close(r);
+		return NULL;
+	}
+	return start(r, e);
+}
+
+struct pd_reader *pd_open_fd(int fd, const struct pd_options *o, struct pd_error *e)
+{
+	struct pd_reader *r = new_reader(o, e);
+	const struct pd_source_limits limits = { .budget = r ? &r->budget : NULL };
+
+	if (!r)
+		return NULL;
+	r->source = pd_source_open_fd(fd, PD_FD_BORROWED, &limits, e);
+	if (!r->source) {
+		pd_close(r);
+		return NULL;
+	}
+	return start(r, e);
+}
+
+struct pd_reader *pd_open_memory(struct pd_bytes in, const struct pd_options *o, struct pd_error *e)
+{
+	struct pd_reader *r = new_reader(o, e);
+	const struct pd_source_limits limits = { .budget = r ? &r->budget : NULL };
+
+	if (!r)
+		return NULL;
+	r->source = pd_source_open_memory(in, &limits, e);
+	if (!r->source) {
+		pd_close(r);
+		return NULL;
+	}
+	return start(r, e);
+}
+
+void pd_close(struct pd_reader *r)
+{
+	if (!r)
+		return;
+	pd_order_free(r->order);
+	pd_stream_free(&r->stream);
+	pd_buf_free(&r->held);
+	pd_buf_free(&r->feature);
+	pd_header_free(&r->container, &r->session);
+	pd_session_free(&r->session);
+	if (r->source)
+		pd_source_close(r->source);
+	if (r->file_source)
+		pd_source_close(r->file_source);
+	for (size_t i = 0; i < r->nr_files; i++)
+		free(r->files[i]);
+	free(r->files);
+	free(r->directory);
+	free(r);
+}
+
+/* HEADER_TRACING_DATA's payload is needed to read what follows: it is held in memory with its record. */
+static int hold_payload(struct pd_reader *r, struct pd_error *e)
+{
+	size_t size = r->frame.bytes.size;
+	struct pd_bytes piece;
+	int got;
+
+	r->held.size = 0;
+	pd_buf_append(&r->held, r->frame.bytes.data, size);
+	while ((got = pd_stream_payload(&r->stream, 65536, &piece, e)) > 0)
+		pd_buf_append(&r->held, piece.data, piece.size);
+	if (r->held.failed) {
+		r->held.failed = false;
+		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL, .offset = r->frame.offset,
+			.record = r->frame.desc->name, .want = r->frame.payload };
+		return -1;
+	}
+	if (got < 0)
+		return -1;
+	r->frame.bytes = (struct pd_bytes){ r->held.data, size };
+	r->record.payload = (struct pd_bytes){ r->held.data + size, r->held.size - size };
+	return 0;
+}
+
+/* Takes in what the record says about events and machine. */
+static int learn(struct pd_reader *r, struct pd_error *e)
+{
+	const uint32_t type = r->frame.type;
+
+	if (r->frame.state != PD_FRAME_WHOLE || r->frame.inner_offset != PD_OUTER)
+		return 0;
+	if (type == TYPE_HEADER_TRACING_DATA && hold_payload(r, e))
+		return -1;
+	if (type == TYPE_HEADER_TRACING_DATA || type == TYPE_EVENT_UPDATE || type == TYPE_HEADER_FEATURE ||
+	    (type == TYPE_HEADER_ATTR && r->container.info.mode == PD_MODE_PIPE)) {
+		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL, .offset = r->frame.offset };
+		return pd_session_learn_record(&r->session, type, r->frame.bytes, r->record.payload);
+	}
+	return 0;
+}
+
+/* Goes on with the next data.N of a directory: 1, or 0 when there is none. */
+static int next_file(struct pd_reader *r)
+{
+	while (r->next_file < r->nr_files) {
+		struct pd_error e;
+
+		r->file = r->files[r->next_file++];
+		pd_stream_free(&r->stream);
+		if (r->file_source)
+			pd_source_close(r->file_source);
+		r->file_source = open_in_directory(r, r->file, &e);
+		if (r->file_source) {
+			pd_stream_init(&r->stream, r->file_source, &r->session, UINT64_MAX);
+			return 1;
+		}
+		e.severity = PD_DAMAGED;
+		on_error(r, &e);
+		pd_stream_init(&r->stream, r->source, &r->session, 0);
+	}
+	return 0;
+}
+
+/* The next record in the order of the file: 1 with r->record prepared, 0, -1. */
+static int next_as_written(struct pd_reader *r, struct pd_error *e)
+{
+	for (;;) {
+		struct pd_error damage;
+
+		r->record.payload = (struct pd_bytes){ NULL, 0 };
+		switch (pd_stream_next(&r->stream, &r->frame, &damage)) {
+		case PD_NEXT_END:
+			report_packing(r, r->file_source ? r->file_source : r->source);
+			if (next_file(r))
+				continue;
+			return 0;
+		case PD_NEXT_FAILED:
+			*e = damage;
+			return -1;
+		case PD_NEXT_DAMAGE:
+			on_error(r, &damage);
+			if (r->stopped.code)
+				break;
+			continue;
+		case PD_NEXT_DAMAGED:
+			if (damage.code == PD_E_TRUNCATED)
+				r->container.info.complete = false;
+			on_error(r, &damage);
+			break;
+		case PD_NEXT_RECORD:
+			if (learn(r, e))
+				return -1;
+			break;
+		}
+		if (r->stopped.code) {
+			*e = r->stopped;
+			return -1;
+		}
+		r->record.frame = r->frame;
+		r->record.session = &r->session;
+		r->record.file = r->file;
+		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL, .offset = r->frame.offset };
+		return pd_record_prepare(&r->record) ? -1 : 1;
+	}
+}
+
+/* What order keeps of a record beside its bytes. */
+struct kept {
+	struct pd_frame frame;
+	const char *file;
+};
+
+static bool wants_order(const struct pd_reader *r, uint64_t *time)
+{
+	return r->record.frame.type < TYPE_USER && r->record.frame.state == PD_FRAME_WHOLE &&
+	       pd_record_time(&r->record, time) && *time != 0 && *time != UINT64_MAX;
+}
+
+static int next_by_time(struct pd_reader *r, struct pd_error *e)
+{
+	for (;;) {
+		struct pd_order_item item;
+		uint64_t time;
+		int got = pd_order_pop(r->order, &item, e);
+
+		if (got < 0)
+			return -1;
+		if (got) {
+			const struct kept *kept = (const struct kept *)item.meta.data;
+
+			r->record.frame = kept->frame;
+			r->record.frame.bytes = item.record;
+			r->record.file = kept->file;
+			return pd_record_prepare(&r->record) ? -1 : 1;
+		}
+		if (r->drained)
+			return 0;
+		got = next_as_written(r, e);
+		if (got < 0)
+			return -1;
+		if (got == 0) {
+			r->drained = true;
+			pd_order_end(r->order);
+			continue;
+		}
+		if (wants_order(r, &time)) {
+			struct kept kept = { r->frame, r->file };
+			struct pd_bytes meta = { (const uint8_t *)&kept, sizeof(kept) };
+
+			if (pd_order_push(r->order, time, meta, r->frame.bytes, e))
+				return -1;
+			continue;
+		}
+		if (r->frame.type == TYPE_FINISHED_ROUND && r->container.info.mode != PD_MODE_DIRECTORY)
+			pd_order_round(r->order);
+		return 1;
+	}
+}
+
+int pd_next(struct pd_reader *r, const struct pd_record **out, struct pd_error *e)
+{
+	int got = r->order ? next_by_time(r, e) : next_as_written(r, e);
+
+	*out = &r->record;
+	if (got == 1 && r->record.error.code != PD_OK) {
+		on_error(r, &r->record.error);
+		if (r->stopped.code) {
+			*e = r->stopped;
+			return -1;
+		}
+	}
+	return got;
+}
+
+int pd_payload_read(struct pd_reader *r, size_t n, struct pd_bytes *out, struct pd_error *e)
+{
+	if (r->record.payload.data) {
+		*out = r->record.payload;
+		if (out->size > n)
+			out->size = n;
+		r->record.payload.data += out->size;
+		r->record.payload.size -= out->size;
+		return (int)out->size;
+	}
+	return pd_stream_payload(&r->stream, n, out, e);
+}
+
+const struct pd_file_info *pd_file(const struct pd_reader *r)
+{
+	return &r->container.info;
+}
+
+int64_t pd_read_at(struct pd_reader *r, uint64_t offset, void *p, size_t n)
+{
+	struct pd_error ignored;
+
+	return pd_source_is_random(r->source) ? pd_source_pread(r->source, offset, p, n, &ignored) : -1;
+}
+
+size_t pd_nr_attrs(const struct pd_reader *r)
+{
+	return r->session.nr_attrs;
+}
+
+const struct pd_attr *pd_attr_at(const struct pd_reader *r, size_t i)
+{
+	return i < r->session.nr_attrs ? r->session.attrs[i] : NULL;
+}
+
+const char *pd_attr_name(const struct pd_attr *a)
+{
+	return a->name ? a->name : "";
+}
+
+size_t pd_attr_index(const struct pd_attr *a)
+{
+	return a->index;
+}
+
+const uint64_t *pd_attr_ids(const struct pd_attr *a, size_t *n)
+{
+	*n = a->nr_ids;
+	return a->ids;
+}
+
+void pd_attr_visit(const struct pd_reader *r, const struct pd_attr *a, const struct pd_visitor *v, void *ctx)
+{
+	const struct pd_session *s = &r->session;
+	struct pd_extent_of extent;
+
+	pd_measure(s->file_attr_plan, a->bytes, 0, s->swap, PD_TEXT_TO_END, &extent);
+	pd_visit(s->file_attr_plan, a->bytes, 0, s->swap, &extent, v, ctx);
+}
+
+size_t pd_nr_features(const struct pd_reader *r)
+{
+	return r->container.nr_features;
+}
+
+int pd_feature_at(struct pd_reader *r, size_t i, struct pd_feature *out, struct pd_error *e)
+{
+	const struct pd_section *section = &r->container.features[i];
+	const struct pd_feature_desc *d = pd_feature_desc(section->feature);
+
+	*out = (struct pd_feature){ .id = section->feature, .name = d ? d->field->name : NULL, .offset = section->offset };
+	if (pd_header_load(r->source, section, &r->feature, e))
+		return -1;
+	out->bytes = pd_buf_bytes(&r->feature);
+	return 0;
+}
+
+struct pd_session *pd_reader_session(struct pd_reader *r)
+{
+	return &r->session;
+}
+
+size_t pd_reader_files(const struct pd_reader *r, const char *const **names)
+{
+	*names = (const char *const *)r->files;
+	return r->nr_files;
+}

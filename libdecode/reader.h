@@ -1,0 +1,13 @@
+/* reader.h - what the library's own sinks may see of a reader. */
+#ifndef PD_READER_H
+#define PD_READER_H
+
+#include "file/session.h"
+#include "pd/pd.h"
+
+struct pd_session *pd_reader_session(struct pd_reader *r);
+
+/* Names of the data.N in a directory, in the order they are read. */
+size_t pd_reader_files(const struct pd_reader *r, const char *const **names);
+
+#endif

@@ -1,0 +1,281 @@
+/* json.c - the JSON sink: the document, or JSON Lines, around records, attrs and features. */
+#include "sink/json.h"
+
+#include <stdlib.h>
+
+#include "sink/sink.h"
+
+#define OWN_MEMORY (64u << 20)
+
+/* In a file the events and features come first; in a pipe they are only known at its end. */
+static bool comes_first(const struct pd_json *j)
+{
+	return pd_file(j->reader)->mode != PD_MODE_PIPE;
+}
+
+static void open_line(struct pd_json *j, const char *kind)
+{
+	pd_jsonw_raw(&j->w, "{\"kind\":\"", 9);
+	pd_jsonw_raw(&j->w, kind, strlen(kind));
+	pd_jsonw_char(&j->w, '"');
+}
+
+static void close_line(struct pd_json *j)
+{
+	pd_jsonw_raw(&j->w, "}\n", 2);
+}
+
+static void about_us(struct pd_json *j)
+{
+	PD_JSONW_KEY(&j->w, "pdecode");
+	pd_jsonw_raw(&j->w, "{\"format\":1,\"version\":", 22);
+	pd_jsonw_string(&j->w, pd_version());
+	pd_jsonw_char(&j->w, '}');
+}
+
+static void attrs(struct pd_json *j)
+{
+	const bool lines = j->options.shape == PD_JSON_LINES;
+
+	if (!lines)
+		pd_jsonw_raw(&j->w, ",\n\"attrs\":[", 11);
+	for (size_t i = 0; i < pd_nr_attrs(j->reader); i++) {
+		if (lines) {
+			open_line(j, "attr");
+		} else {
+			pd_jsonw_comma(&j->w);
+			pd_jsonw_raw(&j->w, "\n{", 2);
+		}
+		pd_json_attr(j, pd_attr_at(j->reader, i));
+		if (lines)
+			close_line(j);
+		else
+			pd_jsonw_char(&j->w, '}');
+	}
+	if (!lines)
+		pd_jsonw_raw(&j->w, "]", 1);
+}
+
+static void file_features(struct pd_json *j)
+{
+	const bool lines = j->options.shape == PD_JSON_LINES;
+
+	for (size_t i = 0; i < pd_nr_features(j->reader); i++) {
+		struct pd_feature f;
+		struct pd_error e;
+
+		if (pd_feature_at(j->reader, i, &f, &e))
+			continue;
+		if (lines) {
+			open_line(j, "feature");
+			pd_jsonw_raw(&j->w, ",\"feature\":{", 12);
+		}
+		pd_json_feature(j, f.id, f.bytes);
+		if (lines) {
+			pd_jsonw_char(&j->w, '}');
+			close_line(j);
+		}
+	}
+}
+
+static void features(struct pd_json *j)
+{
+	if (j->options.shape == PD_JSON_LINES) {
+		file_features(j);
+		return;
+	}
+	pd_jsonw_raw(&j->w, ",\n\"features\":{", 14);
+	file_features(j);
+	for (size_t i = 0; i < j->nr_features; i++)
+		pd_json_feature(j, j->features[i].id, j->features[i].bytes);
+	pd_jsonw_raw(&j->w, "}", 1);
+}
+
+/* A pipe's features come as records; the document shows them again under `features`. Their bytes are kept for it. */
+static void keep_feature(struct pd_json *j, const struct pd_record *r)
+{
+	struct pd_json_feature_kept *f;
+	struct pd_bytes payload;
+	uint64_t id;
+	uint8_t *copy;
+
+	if (r->frame.type == PD_TYPE_HEADER_TRACING_DATA && r->payload.size) {
+		id = PD_FEATURE_TRACING_DATA;
+		payload = r->payload;
+	} else if (r->frame.type == PD_TYPE_HEADER_FEATURE && r->body.size > 8 && pd_get_number(r, "feat_id", &id) &&
+		   id < PD_FEATURE_BITS) {
+		payload = (struct pd_bytes){ r->body.data + 8, r->body.size - 8 };
+	} else {
+		return;
+	}
+	for (size_t i = 0; i < j->nr_features; i++)
+		if (j->features[i].id == id)
+			return;
+	copy = pd_arena_alloc(&j->arena, payload.size);
+	f = copy && j->nr_features < PD_FEATURE_BITS ? &j->features[j->nr_features] : NULL;
+	if (!f)
+		return;
+	memcpy(copy, payload.data, payload.size);
+	*f = (struct pd_json_feature_kept){ (uint32_t)id, { copy, payload.size } };
+	j->nr_features++;
+}
+
+static int begin(void *state, struct pd_reader *r)
+{
+	struct pd_json *j = state;
+	const bool lines = j->options.shape == PD_JSON_LINES;
+
+	j->reader = r;
+	j->session = pd_reader_session(r);
+	if (lines) {
+		open_line(j, "file");
+		about_us(j);
+		pd_json_file(j);
+		close_line(j);
+	} else {
+		pd_jsonw_char(&j->w, '{');
+		about_us(j);
+		pd_jsonw_raw(&j->w, ",\n\"file\":{", 10);
+		pd_json_file(j);
+		pd_jsonw_char(&j->w, '}');
+	}
+	j->begun = true;
+	if (comes_first(j)) {
+		attrs(j);
+		features(j);
+	}
+	if (!lines)
+		pd_jsonw_raw(&j->w, ",\n\"records\":[", 13);
+	return j->w.failed;
+}
+
+static int record(void *state, const struct pd_record *r)
+{
+	struct pd_json *j = state;
+
+	pd_json_count(j, r);
+	if (j->options.shape == PD_JSON_LINES) {
+		open_line(j, "record");
+		pd_json_record(j, r);
+		close_line(j);
+		return j->w.failed;
+	}
+	if (!comes_first(j))
+		keep_feature(j, r);
+	pd_jsonw_comma(&j->w);
+	pd_jsonw_raw(&j->w, "\n{", 2);
+	pd_json_record(j, r);
+	pd_jsonw_char(&j->w, '}');
+	return j->w.failed;
+}
+
+static int error(void *state, const struct pd_error *e)
+{
+	struct pd_json *j = state;
+
+	if (e->severity == PD_NOTE)
+		return 0;
+	j->counts.errors++;
+	if (j->options.shape == PD_JSON_LINES && j->begun) {
+		open_line(j, "error");
+		pd_json_error(j, e);
+		close_line(j);
+		return j->w.failed;
+	}
+	if (j->nr_errors == j->errors_capacity) {
+		size_t bigger = j->errors_capacity ? 2 * j->errors_capacity : 16;
+		struct pd_error *errors = pd_budget_grow(&j->own, j->errors, j->errors_capacity * sizeof(*errors),
+							 bigger * sizeof(*errors));
+
+		if (!errors)
+			return 0;	/* counted all the same */
+		j->errors = errors;
+		j->errors_capacity = bigger;
+	}
+	j->errors[j->nr_errors++] = *e;
+	return 0;
+}
+
+static void kept_errors(struct pd_json *j)
+{
+	const bool lines = j->options.shape == PD_JSON_LINES;
+
+	for (size_t i = 0; i < j->nr_errors; i++) {
+		if (lines) {
+			open_line(j, "error");
+		} else {
+			pd_jsonw_comma(&j->w);
+			pd_jsonw_raw(&j->w, "\n{", 2);
+		}
+		pd_json_error(j, &j->errors[i]);
+		if (lines)
+			close_line(j);
+		else
+			pd_jsonw_char(&j->w, '}');
+	}
+}
+
+static int finish(void *state, struct pd_reader *r)
+{
+	struct pd_json *j = state;
+
+	(void)r;
+	if (j->options.shape == PD_JSON_LINES) {
+		if (!comes_first(j))
+			attrs(j);
+		kept_errors(j);
+		open_line(j, "summary");
+		pd_json_summary(j);
+		close_line(j);
+		return pd_jsonw_flush(&j->w);
+	}
+	pd_jsonw_char(&j->w, ']');
+	if (!comes_first(j)) {
+		attrs(j);
+		features(j);
+	}
+	pd_jsonw_raw(&j->w, ",\n\"errors\":[", 12);
+	kept_errors(j);
+	pd_jsonw_raw(&j->w, "],\n\"summary\":{", 14);
+	pd_json_summary(j);
+	pd_jsonw_raw(&j->w, "}}\n", 3);
+	return pd_jsonw_flush(&j->w);
+}
+
+static void wait(void *state)
+{
+	struct pd_json *j = state;
+
+	pd_jsonw_flush(&j->w);
+}
+
+static void free_json(void *state)
+{
+	struct pd_json *j = state;
+
+	pd_budget_free(&j->own, j->labels, j->nr_labels * sizeof(*j->labels));
+	pd_budget_free(&j->own, j->errors, j->errors_capacity * sizeof(*j->errors));
+	pd_map_free(&j->counts.others);
+	pd_arena_free(&j->arena);
+	free(j->w.buffer - 1);
+	free(j);
+}
+
+struct pd_sink *pd_json_sink(const struct pd_json_options *o, struct pd_output out)
+{
+	static const struct pd_sink_ops ops = { sizeof(ops), begin, record, error, finish, wait, free_json };
+	struct pd_json *j = calloc(1, sizeof(*j));
+	char *buffer = malloc(PD_JSONW_BUFFER + 1);
+	struct pd_sink *sink = j && buffer ? pd_sink_new(&ops, j) : NULL;
+
+	if (!sink) {
+		free(j);
+		free(buffer);
+		return NULL;
+	}
+	memcpy(&j->options, o, o->size < sizeof(j->options) ? o->size : sizeof(j->options));
+	j->own.limit = OWN_MEMORY;
+	j->arena.budget = j->counts.others.budget = &j->own;
+	pd_jsonw_init(&j->w, buffer, out);
+	return sink;
+}

@@ -1,0 +1,59 @@
+/* json.h - the JSON sink's state; json.c is the sink, json_record.c and json_file.c write the parts. */
+#ifndef PD_SINK_JSON_H
+#define PD_SINK_JSON_H
+
+#include "base/jsonw.h"
+#include "file/record.h"
+#include "reader.h"
+
+/* An event's keys in a record, rendered once per name. */
+struct pd_json_label {
+	uint32_t generation;
+	size_t size;
+	char text[512];
+};
+
+struct pd_json_feature_kept {
+	uint32_t id;
+	struct pd_bytes bytes;
+};
+
+struct pd_json_counts {
+	uint64_t records, by_type[128], skipped, errors;
+	uint64_t lost, lost_samples, first_time, last_time;
+	struct pd_map others;		/* type -> uint64_t *: types of 128 and up */
+};
+
+struct pd_json {
+	struct pd_jsonw w;
+	struct pd_json_options options;
+	struct pd_reader *reader;
+	struct pd_session *session;
+	struct pd_budget own;		/* memory of the sink itself: grows with events and errors, not with records */
+	struct pd_arena arena;
+	struct pd_json_label **labels;
+	size_t nr_labels;
+	struct pd_json_counts counts;
+	struct pd_error *errors;
+	size_t nr_errors, errors_capacity;
+	struct pd_json_feature_kept features[PD_FEATURE_BITS];	/* of a pipe */
+	size_t nr_features;
+	bool begun;
+	/* of the record being written */
+	const struct pd_record *record;
+	struct pd_bytes raw_data;
+	bool not_utf8;			/* in an array of bare strings: their bytes can't stand beside them */
+};
+
+extern const struct pd_visitor pd_json_visitor;
+
+void pd_json_record(struct pd_json *j, const struct pd_record *r);
+/* ,"NAME":value and, where that does not give the same bytes back, ,"NAME_raw":"hex". */
+void pd_json_feature(struct pd_json *j, uint32_t id, struct pd_bytes section);
+void pd_json_file(struct pd_json *j);
+void pd_json_attr(struct pd_json *j, const struct pd_attr *a);
+void pd_json_error(struct pd_json *j, const struct pd_error *e);
+void pd_json_summary(struct pd_json *j);
+void pd_json_count(struct pd_json *j, const struct pd_record *r);
+
+#endif

@@ -1,0 +1,228 @@
+/* json_file.c - the parts of the JSON that are not records: file, attrs, errors, summary. */
+#include "sink/json.h"
+
+#define CHUNK 4096
+
+static void number(struct pd_json *j, const char *rendered, uint64_t v)
+{
+	pd_jsonw_key(&j->w, rendered, strlen(rendered));
+	pd_jsonw_unsigned(&j->w, v);
+}
+#define NUMBER_OF(j, name, v) number(j, ",\"" name "\":", v)
+
+static void string(struct pd_json *j, const char *rendered, const char *text)
+{
+	pd_jsonw_key(&j->w, rendered, strlen(rendered));
+	pd_jsonw_string(&j->w, text);
+}
+#define STRING_OF(j, name, text) string(j, ",\"" name "\":", text)
+
+static void sections(struct pd_json *j, const struct pd_file_info *f)
+{
+	PD_JSONW_KEY(&j->w, "sections");
+	pd_jsonw_char(&j->w, '[');
+	for (size_t i = 0; i < f->nr_sections; i++) {
+		const struct pd_section *s = &f->sections[i];
+
+		pd_jsonw_comma(&j->w);
+		pd_jsonw_char(&j->w, '{');
+		STRING_OF(j, "name", s->name);
+		if (strcmp(s->name, "ids") == 0)
+			NUMBER_OF(j, "attr_index", s->attr_index);
+		NUMBER_OF(j, "offset", s->offset);
+		NUMBER_OF(j, "size", s->size);
+		pd_jsonw_char(&j->w, '}');
+	}
+	pd_jsonw_char(&j->w, ']');
+}
+
+static void gaps(struct pd_json *j, const struct pd_file_info *f)
+{
+	uint8_t chunk[CHUNK];
+
+	PD_JSONW_KEY(&j->w, "gaps");
+	pd_jsonw_char(&j->w, '[');
+	for (size_t i = 0; i < f->nr_gaps; i++) {
+		uint64_t at = f->gaps[i].offset, end = at + f->gaps[i].size;
+
+		pd_jsonw_comma(&j->w);
+		pd_jsonw_char(&j->w, '{');
+		NUMBER_OF(j, "offset", at);
+		PD_JSONW_KEY(&j->w, "data");
+		pd_jsonw_char(&j->w, '"');
+		while (at < end) {
+			int64_t got = pd_read_at(j->reader, at, chunk, end - at < CHUNK ? (size_t)(end - at) : CHUNK);
+
+			if (got <= 0)
+				break;
+			pd_jsonw_hex_inside(&j->w, (struct pd_bytes){ chunk, (size_t)got });
+			at += (uint64_t)got;
+		}
+		pd_jsonw_raw(&j->w, "\"}", 2);
+	}
+	pd_jsonw_char(&j->w, ']');
+}
+
+static void file_names(struct pd_json *j)
+{
+	const char *const *names;
+	size_t n = pd_reader_files(j->reader, &names);
+
+	PD_JSONW_KEY(&j->w, "files");
+	pd_jsonw_char(&j->w, '[');
+	for (size_t i = 0; i < n; i++) {
+		pd_jsonw_comma(&j->w);
+		pd_jsonw_string(&j->w, names[i]);
+	}
+	pd_jsonw_char(&j->w, ']');
+}
+
+void pd_json_file(struct pd_json *j)
+{
+	static const char *const modes[] = { "file", "pipe", "directory" };
+	const struct pd_file_info *f = pd_file(j->reader);
+
+	STRING_OF(j, "mode", modes[f->mode]);
+	STRING_OF(j, "byte_order", f->byte_order == PD_BIG_ENDIAN ? "big" : "little");
+	if (f->v1)
+		STRING_OF(j, "magic", "PERFFILE");
+	if (f->size_known)
+		NUMBER_OF(j, "size", f->size);
+	NUMBER_OF(j, "header_size", f->header_size);
+	if (f->mode != PD_MODE_PIPE) {
+		NUMBER_OF(j, "attr_size", f->attr_size);
+		NUMBER_OF(j, "data_offset", f->data_offset);
+		NUMBER_OF(j, "data_size", f->data_size);
+		NUMBER_OF(j, "long_size", f->long_size);
+	}
+	PD_JSONW_KEY(&j->w, "complete");
+	pd_jsonw_raw(&j->w, f->complete ? "true" : "false", f->complete ? 4 : 5);
+	if (f->mode == PD_MODE_DIRECTORY)
+		file_names(j);
+	if (f->mode != PD_MODE_PIPE) {
+		sections(j, f);
+		gaps(j, f);
+	}
+}
+
+void pd_json_attr(struct pd_json *j, const struct pd_attr *a)
+{
+	NUMBER_OF(j, "index", a->index);
+	STRING_OF(j, "name", pd_attr_name(a));
+	PD_JSONW_KEY(&j->w, "ids");
+	pd_jsonw_char(&j->w, '[');
+	for (size_t i = 0; i < a->nr_ids; i++) {
+		pd_jsonw_comma(&j->w);
+		pd_jsonw_unsigned(&j->w, a->ids[i]);
+	}
+	pd_jsonw_char(&j->w, ']');
+	pd_attr_visit(j->reader, a, &pd_json_visitor, j);
+}
+
+void pd_json_error(struct pd_json *j, const struct pd_error *e)
+{
+	static const char *const severities[] = { "", "note", "damaged", "fatal" };
+	char text[256];
+
+	NUMBER_OF(j, "offset", e->offset);
+	if (e->file)
+		STRING_OF(j, "file", e->file);
+	STRING_OF(j, "code", pd_code_name(e->code));
+	STRING_OF(j, "severity", severities[e->severity]);
+	if (e->record)
+		STRING_OF(j, "record", e->record);
+	if (e->field && *e->field)
+		STRING_OF(j, "field", e->field);
+	NUMBER_OF(j, "want", e->want);
+	NUMBER_OF(j, "have", e->have);
+	NUMBER_OF(j, "skipped", e->skipped);
+	STRING_OF(j, "message", pd_error_text(e, text, sizeof(text)));
+}
+
+void pd_json_count(struct pd_json *j, const struct pd_record *r)
+{
+	struct pd_json_counts *c = &j->counts;
+	uint32_t type = r->frame.type;
+	uint64_t time, *other, n;
+
+	if (r->frame.state == PD_FRAME_SKIPPED) {
+		c->skipped += r->frame.bytes.size;
+		return;
+	}
+	c->records++;
+	if (type < 128) {
+		c->by_type[type]++;
+	} else {
+		other = pd_map_find(&c->others, type);
+		if (!other) {
+			other = pd_arena_alloc(&j->arena, sizeof(*other));
+			if (!other || pd_map_add(&c->others, type, other) < 0)
+				return;
+		}
+		++*other;
+	}
+	if (pd_record_time(r, &time) && time && time != UINT64_MAX) {
+		if (!c->first_time || time < c->first_time)
+			c->first_time = time;
+		if (time > c->last_time)
+			c->last_time = time;
+	}
+	if (type == 2 && pd_get_number(r, "lost", &n))
+		c->lost += n;
+	else if (type == 13 && pd_get_number(r, "lost", &n))
+		c->lost_samples += n;
+}
+
+static void type_count(struct pd_json *j, uint32_t type, uint64_t n, uint64_t *unknown)
+{
+	const struct pd_record_desc *d = pd_record_desc(type);
+
+	if (!n)
+		return;
+	if (!d) {
+		*unknown += n;
+		return;
+	}
+	pd_jsonw_comma(&j->w);
+	pd_jsonw_string(&j->w, d->name);
+	pd_jsonw_char(&j->w, ':');
+	pd_jsonw_unsigned(&j->w, n);
+}
+
+struct others {
+	struct pd_json *j;
+	uint64_t unknown;
+};
+
+static void other_count(void *ctx, uint64_t type, void *n)
+{
+	struct others *o = ctx;
+
+	type_count(o->j, (uint32_t)type, *(uint64_t *)n, &o->unknown);
+}
+
+void pd_json_summary(struct pd_json *j)
+{
+	const struct pd_json_counts *c = &j->counts;
+	struct others o = { j, 0 };
+
+	NUMBER_OF(j, "records", c->records);
+	PD_JSONW_KEY(&j->w, "by_type");
+	pd_jsonw_char(&j->w, '{');
+	for (uint32_t type = 0; type < 128; type++)
+		type_count(j, type, c->by_type[type], &o.unknown);
+	pd_map_each(&c->others, other_count, &o);
+	if (o.unknown)
+		NUMBER_OF(j, "UNKNOWN", o.unknown);
+	pd_jsonw_char(&j->w, '}');
+	NUMBER_OF(j, "lost", c->lost);
+	NUMBER_OF(j, "lost_samples", c->lost_samples);
+	if (c->first_time) {
+		NUMBER_OF(j, "first_time", c->first_time);
+		NUMBER_OF(j, "last_time", c->last_time);
+	}
+	NUMBER_OF(j, "errors", c->errors);
+	NUMBER_OF(j, "skipped", c->skipped);
+	PD_JSONW_KEY(&j->w, "complete");
+	pd_jsonw_raw(&j->w, pd_file(j->reader)->complete ? "true" : "false", pd_file(j->reader)->complete ? 4 : 5);
+}
