@@ -30,7 +30,7 @@ TYPE_NAMES = {
     79: "TIME_CONV", 80: "HEADER_FEATURE", 81: "COMPRESSED", 82: "FINISHED_INIT",
 }
 
-# How a file's perf.data header begins in a pipe: perf counts offsets from behind it, the contract from the file's start.
+# The header of pipe format: perf counts offsets from behind it, the contract from the file's start.
 PIPE_HEADER = 16
 
 
@@ -132,7 +132,8 @@ def _text_at_end(pattern, *names):
 
 
 def _mmap2(text, record):
-    match = re.match(rf" {INT}/{INT}: \[{HEX}\({HEX}\) @ {HEX} (?:([0-9a-f]+):([0-9a-f]+) (\d+) (\d+)|<([0-9a-f]*)>)\]: "
+    match = re.match(rf" {INT}/{INT}: \[{HEX}\({HEX}\) @ {HEX} "
+                     r"(?:([0-9a-f]+):([0-9a-f]+) (\d+) (\d+)|<([0-9a-f]*)>)\]: "
                      r"([r-])([w-])([x-])([sp]) (.*)$", text, re.DOTALL)
     if not match:
         raise ValueError(f"can't read {text!r} of a MMAP2 record")
@@ -260,7 +261,8 @@ LINES = [(re.compile(pattern), types.split(), parse) for pattern, types, parse i
     (r"\.\.\. lost +: (\d+)$", "READ", lambda d, m: d.update(lost=int(m[1]))),
     (r"\t\t[ \[](.*)$", "NAMESPACES",
      lambda d, m: d.setdefault("namespaces", []).extend(
-         {"dev": int(dev), "inode": int(inode, 16)} for dev, inode in re.findall(r"\d+/\w+: (\d+)/(0x[0-9a-f]+|0)", m[1]))),
+         {"dev": int(dev), "inode": int(inode, 16)}
+         for dev, inode in re.findall(r"\d+/\w+: (\d+)/(0x[0-9a-f]+|0)", m[1]))),
     (r"  (\S.*?) {2,}(0x[0-9a-f]+|\d+)$", "AUXTRACE_INFO",
      lambda d, m: d.setdefault("words", []).append((m[1], int(m[2], 0)))),
     (r"  Filter string +(.*)$", "AUXTRACE_INFO", lambda d, m: d.update(filter=m[1])),
@@ -271,7 +273,8 @@ LINES = [(re.compile(pattern), types.split(), parse) for pattern, types, parse i
     (r"\.\.\. branch callstack: nr:(\d+)$", "SAMPLE", lambda d, m: d.update(callstack=[], branches_nr=int(m[1]))),
     (r"\.{5} +\d+: ([0-9a-f]{16})$", "SAMPLE",
      lambda d, m: d["callstack" if "callstack" in d else "callchain"].append(hexa(m[1]))),
-    (r"\.{5} +\d+: ([0-9a-f]{16}) -> ([0-9a-f]{16}) (-?\d+) cycles ([M ])([P ])([A ])([T ]) ([0-9a-f]+) ?(.*)$", "SAMPLE",
+    (r"\.{5} +\d+: ([0-9a-f]{16}) -> ([0-9a-f]{16}) (-?\d+) cycles ([M ])([P ])([A ])([T ]) ([0-9a-f]+) ?(.*)$",
+     "SAMPLE",
      lambda d, m: d["branches"].append({"from": hexa(m[1]), "to": hexa(m[2]), "cycles": int(m[3]) & 0xffff,
                                         "mispred": m[4] == "M", "predicted": m[5] == "P", "abort": m[6] == "A",
                                         "in_tx": m[7] == "T"})),
@@ -468,8 +471,8 @@ def script(perf, path):
     parts = [part for part in parts if part[0] is None or part[0] in common]
     pattern = re.compile("^" + "".join(part[2] for part in parts))
     names = [name for part in parts for name in part[3]]
-    code, output, stderr = run_perf(perf, ["script", "-f", "--ns", "-G", "--no-itrace", "-F", ",".join(part[1] for part in parts),
-                                           "-i", path])
+    fields = ",".join(part[1] for part in parts)
+    code, output, stderr = run_perf(perf, ["script", "-f", "--ns", "-G", "--no-itrace", "-F", fields, "-i", path])
     reason = failure(stderr)
     if code != 0 or reason:
         raise PerfFailed(reason or stderr.strip() or f"exit {code}")
@@ -532,7 +535,8 @@ HEADER_LINES = [(re.compile(r"# " + pattern), parse) for pattern, parse in [
                                          in re.findall(r"(?:^|, )(.+?) = (\d+)", m[1])])),
     (r"group: (.*)\{(.*)\}$", lambda h, m: h.setdefault("GROUP_DESC", []).append({"name": m[1], "members": m[2]})),
     (r" L(\d+) (\S+) +(\d+)K \[(.*)\]$",
-     lambda h, m: h.setdefault("CACHE", []).append({"level": int(m[1]), "type": m[2], "size": m[3] + "K", "map": m[4]})),
+     lambda h, m: h.setdefault("CACHE", []).append(
+         {"level": int(m[1]), "type": m[2], "size": m[3] + "K", "map": m[4]})),
     (r"time of first sample : (\S+)$", lambda h, m: h.setdefault("SAMPLE_TIME", []).append(_duration(m[1]))),
     (r"time of last sample : (\S+)$", lambda h, m: h.setdefault("SAMPLE_TIME", []).append(_duration(m[1]))),
     (r"memory nodes \(nr (\d+), block size (0x[0-9a-f]+)\):$",

@@ -25,8 +25,8 @@ def counted(words):
 
 CORPUS = {
     "hotspot/perf.data.PerfFormatLost": Expected("file", counted(
-        "TIME_CONV 1 ID_INDEX 1 MMAP 140 THREAD_MAP 1 CPU_MAP 1 KSYMBOL 2 COMM 3 FINISHED_INIT 1 SAMPLE 34 FORK 8 EXIT 1 "
-        "MMAP2 227 FINISHED_ROUND 1")),
+        "TIME_CONV 1 ID_INDEX 1 MMAP 140 THREAD_MAP 1 CPU_MAP 1 KSYMBOL 2 COMM 3 FINISHED_INIT 1 "
+        "SAMPLE 34 FORK 8 EXIT 1 MMAP2 227 FINISHED_ROUND 1")),
     # magic PERFFILE
     "hotspot/perf.data.true.v1": Expected("file", counted("MMAP 80 COMM 2 EXIT 2")),
     # MMAP2 without prot and flags
@@ -35,76 +35,93 @@ CORPUS = {
     "hotspot/perf.data.true.v2.gz": Expected("file", counted(
         "MMAP 71 COMM 2 MMAP2 17 SAMPLE 1 EXIT 2 FINISHED_ROUND 1")),
     "linux-perf-data/sleep.data": Expected("file", counted(
-        "ID_INDEX 1 EVENT_UPDATE 1 THREAD_MAP 1 CPU_MAP 1 COMM 2 FINISHED_INIT 1 MMAP2 4 SAMPLE 7 EXIT 1 FINISHED_ROUND 1")),
+        "ID_INDEX 1 EVENT_UPDATE 1 THREAD_MAP 1 CPU_MAP 1 COMM 2 FINISHED_INIT 1 MMAP2 4 SAMPLE 7 "
+        "EXIT 1 FINISHED_ROUND 1")),
     "linux-perf-data/sleep.compressed.data": Expected("file", counted(
-        "TIME_CONV 1 ID_INDEX 1 MMAP 45 THREAD_MAP 1 CPU_MAP 1 KSYMBOL 15 BPF_EVENT 14 COMM 2 FINISHED_INIT 1 COMPRESSED 1 "
-        "FINISHED_ROUND 1 SAMPLE 8 MMAP2 4 EXIT 1")),
+        "TIME_CONV 1 ID_INDEX 1 MMAP 45 THREAD_MAP 1 CPU_MAP 1 KSYMBOL 15 BPF_EVENT 14 COMM 2 "
+        "FINISHED_INIT 1 COMPRESSED 1 FINISHED_ROUND 1 SAMPLE 8 MMAP2 4 EXIT 1")),
     # perf record's own messages ("[ perf record: Woken up ...") stand behind the last record
     "linux-perf-data/sleep.compressed2.pipe.data": Expected("pipe", counted(
-        "HEADER_ATTR 1 HEADER_FEATURE 21 TIME_CONV 1 ID_INDEX 1 MMAP 165 EVENT_UPDATE 2 THREAD_MAP 1 CPU_MAP 1 COMM 2 "
-        "FINISHED_INIT 1 COMPRESSED2 1 FINISHED_ROUND 1 SAMPLE 7 MMAP2 4 EXIT 1"), damage=(31808, 143)),
+        "HEADER_ATTR 1 HEADER_FEATURE 21 TIME_CONV 1 ID_INDEX 1 MMAP 165 EVENT_UPDATE 2 "
+        "THREAD_MAP 1 CPU_MAP 1 COMM 2 FINISHED_INIT 1 COMPRESSED2 1 FINISHED_ROUND 1 SAMPLE 7 "
+        "MMAP2 4 EXIT 1"), damage=(31808, 143)),
     "perfparser/contentsize.data": Expected("pipe", counted(
         "HEADER_ATTR 1 TIME_CONV 1 MMAP 112 COMM 2 SAMPLE 69 MMAP2 34")),
     "perfparser/cpp-inlining.perf.data": Expected("file", counted(
-        "TIME_CONV 1 ID_INDEX 1 EVENT_UPDATE 2 THREAD_MAP 1 CPU_MAP 1 KSYMBOL 2 COMM 2 FINISHED_INIT 1 COMPRESSED 13 "
-        "FINISHED_ROUND 8 MMAP2 13 SAMPLE 539 EXIT 1")),
+        "TIME_CONV 1 ID_INDEX 1 EVENT_UPDATE 2 THREAD_MAP 1 CPU_MAP 1 KSYMBOL 2 COMM 2 "
+        "FINISHED_INIT 1 COMPRESSED 13 FINISHED_ROUND 8 MMAP2 13 SAMPLE 539 EXIT 1")),
     "perfparser/probe.data.file": Expected("file", counted(
         "TIME_CONV 1 MMAP 112 COMM 2 MMAP2 8 SAMPLE 1 EXIT 1 FINISHED_ROUND 1")),
     "perfparser/probe.data.stream": Expected("pipe", counted(
-        "HEADER_ATTR 1 HEADER_TRACING_DATA 1 TIME_CONV 1 MMAP 112 COMM 2 MMAP2 8 SAMPLE 1 EXIT 1 FINISHED_ROUND 1")),
+        "HEADER_ATTR 1 HEADER_TRACING_DATA 1 TIME_CONV 1 MMAP 112 COMM 2 MMAP2 8 SAMPLE 1 EXIT 1 "
+        "FINISHED_ROUND 1")),
     "perfparser/vector_static_clang.perf.data": Expected("file", counted(
-        "TIME_CONV 1 MMAP 141 THREAD_MAP 1 CPU_MAP 1 COMM 2 SAMPLE 54 MMAP2 15 FINISHED_ROUND 3 EXIT 1")),
+        "TIME_CONV 1 MMAP 141 THREAD_MAP 1 CPU_MAP 1 COMM 2 SAMPLE 54 MMAP2 15 FINISHED_ROUND 3 "
+        "EXIT 1")),
     # Of armv7, busy, i686, raw and singleprocess the feature table has an entry that no bit stands for: an offset without
     # a size.
-    "quipper/perf.data.armv7-3.4": Expected("file", counted("MMAP 1454 COMM 200 SAMPLE 3893 EXIT 6 FORK 1"), gaps=((381856, "d4e205"),)),
+    "quipper/perf.data.armv7-3.4": Expected("file", counted(
+        "MMAP 1454 COMM 200 SAMPLE 3893 EXIT 6 FORK 1"), gaps=((381856, "d4e205"),)),
     "quipper/perf.data.branch-4.14": Expected("file", counted(
         "TIME_CONV 1 MMAP 21 COMM 3 SAMPLE 13 MMAP2 10 EXIT 1 FINISHED_ROUND 1")),
     "quipper/perf.data.branch_stack_hw_index": Expected("file", counted(
         "THREAD_MAP 1 CPU_MAP 1 FORK 582 COMM 584 MMAP2 4551 FINISHED_ROUND 3 EXIT 1 SAMPLE 5")),
-    "quipper/perf.data.busy.0-3.4": Expected("file", counted("MMAP 1919 COMM 261 SAMPLE 628 EXIT 110 FORK 54"), gaps=((257296, "ccf903"),)),
-    "quipper/perf.data.callgraph-3.8": Expected("file", counted("MMAP 1793 COMM 229 SAMPLE 1768 EXIT 6 FORK 2")),
+    "quipper/perf.data.busy.0-3.4": Expected("file", counted(
+        "MMAP 1919 COMM 261 SAMPLE 628 EXIT 110 FORK 54"), gaps=((257296, "ccf903"),)),
+    "quipper/perf.data.callgraph-3.8": Expected("file", counted(
+        "MMAP 1793 COMM 229 SAMPLE 1768 EXIT 6 FORK 2")),
     "quipper/perf.data.callgraph_and_branch-3.4": Expected("file", counted(
         "MMAP 1536 COMM 176 SAMPLE 923 EXIT 6 FORK 2")),
     "quipper/perf.data.ctx_switch_namespaces-4.14": Expected("file", counted(
-        "TIME_CONV 1 MMAP 21 COMM 3 NAMESPACES 1 SAMPLE 2 MMAP2 10 SWITCH 2 EXIT 1 FINISHED_ROUND 1")),
-    "quipper/perf.data.forkexit-3.8": Expected("file", counted("MMAP 3877 COMM 488 SAMPLE 10335 EXIT 510 FORK 254")),
+        "TIME_CONV 1 MMAP 21 COMM 3 NAMESPACES 1 SAMPLE 2 MMAP2 10 SWITCH 2 EXIT 1 FINISHED_ROUND "
+        "1")),
+    "quipper/perf.data.forkexit-3.8": Expected("file", counted(
+        "MMAP 3877 COMM 488 SAMPLE 10335 EXIT 510 FORK 254")),
     "quipper/perf.data.hw_and_sw-3.4": Expected("file", counted(
         "MMAP 2234 COMM 298 SAMPLE 4941 THROTTLE 27 UNTHROTTLE 26 EXIT 6 FORK 1")),
-    "quipper/perf.data.i686-3.4": Expected("file", counted("MMAP 1584 COMM 204 SAMPLE 703 FORK 2 EXIT 6"), gaps=((214536, "305203"),)),
+    "quipper/perf.data.i686-3.4": Expected("file", counted(
+        "MMAP 1584 COMM 204 SAMPLE 703 FORK 2 EXIT 6"), gaps=((214536, "305203"),)),
     "quipper/perf.data.intel_pt-4.14": Expected("file", counted(
-        "TIME_CONV 1 AUXTRACE_INFO 1 MMAP 56 COMM 3 SWITCH_CPU_WIDE 152 FINISHED_ROUND 4 SAMPLE 15 ITRACE_START 2 AUX 10 "
-        "EXIT 1 AUXTRACE 2 MMAP2 10")),
+        "TIME_CONV 1 AUXTRACE_INFO 1 MMAP 56 COMM 3 SWITCH_CPU_WIDE 152 FINISHED_ROUND 4 SAMPLE "
+        "15 ITRACE_START 2 AUX 10 EXIT 1 AUXTRACE 2 MMAP2 10")),
     "quipper/perf.data.lost_samples-4.4": Expected("file", counted(
         "MMAP 39 COMM 3 SAMPLE 191 MMAP2 6 LOST_SAMPLES 2 EXIT 1 FINISHED_ROUND 1")),
-    "quipper/perf.data.numatopology-3.2": Expected("file", counted("MMAP 8631 COMM 1736 SAMPLE 175 EXIT 2")),
+    "quipper/perf.data.numatopology-3.2": Expected("file", counted(
+        "MMAP 8631 COMM 1736 SAMPLE 175 EXIT 2")),
     # a sample's header says size 0
     "quipper/perf.data.piped.corrupted.zero_size_sample-3.2": Expected("pipe", counted(
         "HEADER_ATTR 1 HEADER_EVENT_TYPE 1 MMAP 468 COMM 100"), damage=(49104, 11536)),
     "quipper/perf.data.piped.header_features-4.16": Expected("pipe", counted(
-        "HEADER_FEATURE 14 HEADER_ATTR 1 TIME_CONV 1 MMAP 28 EVENT_UPDATE 1 THREAD_MAP 1 CPU_MAP 1 COMM 2 MMAP2 4 SAMPLE 2 "
-        "EXIT 1 FINISHED_ROUND 1")),
+        "HEADER_FEATURE 14 HEADER_ATTR 1 TIME_CONV 1 MMAP 28 EVENT_UPDATE 1 THREAD_MAP 1 CPU_MAP "
+        "1 COMM 2 MMAP2 4 SAMPLE 2 EXIT 1 FINISHED_ROUND 1")),
     "quipper/perf.data.piped.header_features_aligned-6.12": Expected("pipe", counted(
-        "HEADER_ATTR 1 HEADER_FEATURE 20 TIME_CONV 1 ID_INDEX 1 EVENT_UPDATE 2 THREAD_MAP 1 CPU_MAP 1 COMM 2 FINISHED_INIT 1 "
-        "MMAP2 4 SAMPLE 9 EXIT 1 FINISHED_ROUND 1")),
+        "HEADER_ATTR 1 HEADER_FEATURE 20 TIME_CONV 1 ID_INDEX 1 EVENT_UPDATE 2 THREAD_MAP 1 "
+        "CPU_MAP 1 COMM 2 FINISHED_INIT 1 MMAP2 4 SAMPLE 9 EXIT 1 FINISHED_ROUND 1")),
     "quipper/perf.data.piped.hw_and_sw-3.4": Expected("pipe", counted(
         "HEADER_ATTR 3 MMAP 2234 COMM 300 SAMPLE 4275 THROTTLE 22 UNTHROTTLE 20 FORK 1 EXIT 4")),
     "quipper/perf.data.piped.no_attr_ids-4.14": Expected("pipe", counted(
-        "HEADER_FEATURE 12 HEADER_ATTR 1 TIME_CONV 1 MMAP 21 COMM 3 SAMPLE 7 MMAP2 10 EXIT 1 FINISHED_ROUND 1")),
+        "HEADER_FEATURE 12 HEADER_ATTR 1 TIME_CONV 1 MMAP 21 COMM 3 SAMPLE 7 MMAP2 10 EXIT 1 "
+        "FINISHED_ROUND 1")),
     "quipper/perf.data.proc.map.timeout-3.18": Expected("file", counted(
         "TIME_CONV 1 MMAP 49 COMM 13 MMAP2 624 SAMPLE 8 FINISHED_ROUND 1")),
-    "quipper/perf.data.raw-3.4": Expected("file", counted("MMAP 1645 COMM 225 SAMPLE 441 FORK 2 EXIT 4"), gaps=((193240, "a4fc02"),)),
-    "quipper/perf.data.remmap-3.2": Expected("file", counted("MMAP 138 COMM 2 SAMPLE 198 EXIT 4 FORK 1")),
-    "quipper/perf.data.singleprocess-3.4": Expected("file", counted("MMAP 51 COMM 2 SAMPLE 77 EXIT 2"), gaps=((11176, "8835"),)),
-    "quipper/perf.data.systemwide.0-3.8": Expected("file", counted("MMAP 1793 COMM 230 SAMPLE 28 EXIT 2")),
+    "quipper/perf.data.raw-3.4": Expected("file", counted(
+        "MMAP 1645 COMM 225 SAMPLE 441 FORK 2 EXIT 4"), gaps=((193240, "a4fc02"),)),
+    "quipper/perf.data.remmap-3.2": Expected("file", counted(
+        "MMAP 138 COMM 2 SAMPLE 198 EXIT 4 FORK 1")),
+    "quipper/perf.data.singleprocess-3.4": Expected("file", counted(
+        "MMAP 51 COMM 2 SAMPLE 77 EXIT 2"), gaps=((11176, "8835"),)),
+    "quipper/perf.data.systemwide.0-3.8": Expected("file", counted(
+        "MMAP 1793 COMM 230 SAMPLE 28 EXIT 2")),
     "quipper/perf.data.throttle-3.8": Expected("file", counted(
         "MMAP 1653 COMM 230 SAMPLE 14980 THROTTLE 68 UNTHROTTLE 64 FORK 2 EXIT 4")),
     # four bytes behind the last feature
     "quipper/perf.data.weight_struct": Expected("file", counted(
-        "TIME_CONV 1 MMAP 15 THREAD_MAP 1 FORK 2955 COMM 2959 MMAP2 6930 FINISHED_ROUND 30 SAMPLE 14 EXIT 59"),
+        "TIME_CONV 1 MMAP 15 THREAD_MAP 1 FORK 2955 COMM 2959 MMAP2 6930 FINISHED_ROUND 30 SAMPLE "
+        "14 EXIT 59"),
         gaps=((1253196, "022088"),)),
     "tracepoints/perf.data": Expected("file", counted(
-        "ID_INDEX 1 MMAP 1 THREAD_MAP 1 CPU_MAP 1 KSYMBOL 6 BPF_EVENT 6 FORK 37 COMM 36 MMAP2 371 FINISHED_INIT 1 SAMPLE 539 "
-        "FINISHED_ROUND 2 EXIT 1")),
+        "ID_INDEX 1 MMAP 1 THREAD_MAP 1 CPU_MAP 1 KSYMBOL 6 BPF_EVENT 6 FORK 37 COMM 36 MMAP2 371 "
+        "FINISHED_INIT 1 SAMPLE 539 FINISHED_ROUND 2 EXIT 1")),
 }
 # Not perf.data at all: a tar archive of the word "dummy", in gzip.
 NOT_PERF_DATA = {"hotspot/perf.data.broken.gz"}
@@ -115,6 +132,11 @@ def test_the_table_is_the_corpus(corpus):
     names = {str(path.relative_to(corpus)) for path in corpus.glob("*/*") if path.is_file()}
     names = {name for name in names if not name.split("/")[1].startswith("README")}
     assert names == set(CORPUS) | NOT_PERF_DATA | CORPUS_PROGRAMS
+
+
+def records_by_type(document):
+    """Without SKIPPED: bytes that are no record, kept where they stood."""
+    return collections.Counter(record["type"] for record in document["records"] if record["type"] != "SKIPPED")
 
 
 @pytest.mark.sanitize
@@ -128,7 +150,7 @@ def test_corpus_file(corpus_file, decoder, run_pdecode):
     assert document["file"]["mode"] == expected.mode
     assert document["file"]["byte_order"] == "little"
     assert document["summary"]["by_type"] == expected.counts
-    assert collections.Counter(record["type"] for record in document["records"]) == expected.counts
+    assert records_by_type(document) == expected.counts
     assert document["summary"]["records"] == sum(expected.counts.values())
     if expected.damage is None:
         assert (returncode, document["errors"]) == (0, [])
@@ -138,7 +160,8 @@ def test_corpus_file(corpus_file, decoder, run_pdecode):
         assert stderr.strip()
         assert expected.damage in [(error["offset"], error["skipped"]) for error in document["errors"]]
         assert all(error["code"] and error["message"] for error in document["errors"])
-    assert [(gap["offset"], re.sub("(00)*$", "", gap["data"])) for gap in document["file"]["gaps"]] == list(expected.gaps)
+    gaps = document["file"].get("gaps", [])
+    assert [(gap["offset"], re.sub("(00)*$", "", gap["data"])) for gap in gaps] == list(expected.gaps)
 
 
 @pytest.mark.sanitize
@@ -151,7 +174,8 @@ def test_capture(fixture_file, decoder):
     pipe = not directory and fixture_file.path.read_bytes()[8:16] == (16).to_bytes(8, "little")
     assert document["file"]["mode"] == ("directory" if directory else "pipe" if pipe else "file")
     assert not [record for record in document["records"] if record["type"] == "UNKNOWN"]
-    assert not [record for record in document["records"] if "trailing" in record]
+    # perf writes EVENT_UPDATE records longer than what is in them
+    assert not [record for record in document["records"] if record.get("trailing", "").strip("0")]
     assert all("attr_index" in record for record in document["records"] if record["type"] == "SAMPLE")
 
 
@@ -184,7 +208,8 @@ def record_pieces(records):
         if record["type"] == "AUXTRACE" or record["type"] == "HEADER_TRACING_DATA":
             # old simpleperf writes tracing data within the record's own size
             behind = record["data_size"] if record["type"] == "AUXTRACE" or record["size"] <= 16 else 0
-        pieces.append(Piece(record["offset"], record["offset"] + record["size"] + behind, record["type"]))
+        size = len(record["body"]) // 2 if record["type"] == "SKIPPED" else record["size"]
+        pieces.append(Piece(record["offset"], record["offset"] + size + behind, record["type"]))
     return pieces
 
 
@@ -194,9 +219,9 @@ def main_pieces(document):
     pipe = file["mode"] == "pipe"
     pieces = [Piece(0, 16 if pipe else file["header_size"], "header")]
     pieces += [Piece(section["offset"], section["offset"] + section["size"], section["name"])
-               for section in file["sections"] if section["name"] not in ("data", "header") and section["size"]]
+               for section in file.get("sections", []) if section["name"] not in ("data", "header") and section["size"]]
     pieces += record_pieces(record for record in document["records"] if "file" not in record)
-    pieces += [Piece(gap["offset"], gap["offset"] + len(gap["data"]) // 2, "gap") for gap in file["gaps"]]
+    pieces += [Piece(gap["offset"], gap["offset"] + len(gap["data"]) // 2, "gap") for gap in file.get("gaps", [])]
     pieces += [Piece(error["offset"], error["offset"] + error["skipped"], f"error {error['code']}")
                for error in document["errors"] if error.get("skipped") and "file" not in error
                and "inner_offset" not in error and not _inside_a_record(error, document)]
@@ -256,7 +281,7 @@ def test_every_byte_is_accounted_for(data_file, decode):
     if not data_file.is_directory:
         assert document["file"]["size"] == len(data)
     wrong = accounts(main_pieces(document), data)
-    for gap in document["file"]["gaps"]:
+    for gap in document["file"].get("gaps", []):
         if data[gap["offset"]:gap["offset"] + len(gap["data"]) // 2].hex() != gap["data"]:
             wrong.append(f"the gap at {gap['offset']:#x} has other bytes than the file")
     if document["file"]["mode"] != "pipe":
@@ -276,10 +301,14 @@ def test_every_byte_is_accounted_for(data_file, decode):
     assert not wrong, "\n".join(wrong[:20])
 
 
+def section(document, name):
+    return next(section for section in document["file"]["sections"] if section["name"] == name)
+
+
 @pytest.mark.parametrize("change, word", [
     (lambda document: document["records"].pop(3), "belong to nothing"),
     (lambda document: document["records"].append(dict(document["records"][3], size=16)), "begins within"),
-    (lambda document: document["file"]["sections"].pop(), "belong to nothing"),
+    (lambda document: document["file"]["sections"].remove(section(document, "HOSTNAME")), "belong to nothing"),
     (lambda document: document["records"][3].update(size=document["records"][3]["size"] + 8), "begins within"),
     (lambda document: document["file"]["sections"].append({"name": "more", "offset": 1 << 20, "size": 1}), "behind the file"),
 ], ids=["a record missing", "a record twice", "a section missing", "a record too long", "a section too far"])
@@ -289,3 +318,11 @@ def test_a_wrong_account_is_reported(change, word, decode):
     assert not accounts(main_pieces(document), path.read_bytes())
     change(document)
     assert any(word in line for line in accounts(main_pieces(document), path.read_bytes()))
+
+
+def test_a_hole_in_a_compressed_stream_is_reported(decode):
+    records = list(decode(FIXTURES / "perf" / "16-zstd.data")["records"])
+    assert not inner_accounts(records)
+    inside = [record for record in records if "inner_offset" in record]
+    records.remove(inside[len(inside) // 2])
+    assert inner_accounts(records)

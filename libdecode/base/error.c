@@ -54,16 +54,16 @@ static void where(const struct pd_error *e, char *buf)
 }
 
 /* What asked for more bytes than there were. */
-static void shortage(const struct pd_error *e, const char *field, const char *verb, char *buf)
+static void shortage(const struct pd_error *e, const char *field, char *buf)
 {
 	const char *space = field[0] ? " " : "";
 
 	if (e->want == UINT64_MAX)
-		snprintf(buf, PART, "%s%s%s more than the %" PRIu64 " byte%s left", field, space,
-			 verb, e->have, plural(e->have));
+		snprintf(buf, PART, "%s%sneeds more than the %" PRIu64 " byte%s left", field, space,
+			 e->have, plural(e->have));
 	else if (e->want)
-		snprintf(buf, PART, "%s%s%s %" PRIu64 " byte%s, %" PRIu64 " left", field, space,
-			 verb, e->want, plural(e->want), e->have);
+		snprintf(buf, PART, "%s%sneeds %" PRIu64 " byte%s, %" PRIu64 " left", field, space,
+			 e->want, plural(e->want), e->have);
 	else
 		snprintf(buf, PART, "%s%sis cut short", field, space);
 }
@@ -132,13 +132,11 @@ static void what(const struct pd_error *e, char *buf)
 		snprintf(buf, PART, "%s%simpossible size", field, field[0] ? ": " : "");
 		break;
 	case PD_E_TRUNCATED:
-		shortage(e, field, "needs", buf);
-		break;
 	case PD_E_COUNT:
-		shortage(e, field, "counts", buf);
+		shortage(e, field, buf);
 		break;
 	case PD_E_PAYLOAD:
-		shortage(e, "the data behind it", "needs", buf);
+		shortage(e, "the data behind it", buf);
 		break;
 	case PD_E_CODEC:
 		snprintf(buf, PART, "the %s stream is damaged", field[0] ? field : "compressed");

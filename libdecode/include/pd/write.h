@@ -1,0 +1,98 @@
+/* write.h - write perf.data files and pipes: records from values, by the same tables that read them.
+ *
+ * Values are named as in the JSON. What is derived may be left out: counts (from the length of what they count), sizes,
+ * padding. Numbers of rows that are not given are 0.
+ */
+#ifndef PD_WRITE_H
+#define PD_WRITE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pd/bytes.h"
+#include "pd/error.h"
+#include "pd/pd.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A value and its name. Arrays of values end where their count says; names in an array are NULL. */
+struct pd_value {
+	const char *name;
+	enum pd_value_kind {
+		PD_VALUE_NUMBER,	/* number: also enumerations, flag words (their raw value), signed ones */
+		PD_VALUE_TEXT,		/* bytes, without a NUL */
+		PD_VALUE_BYTES,		/* bytes */
+		PD_VALUE_NUMBERS,	/* numbers, count */
+		PD_VALUE_OBJECT,	/* items, count: by name */
+		PD_VALUE_ARRAY,		/* items, count: by place */
+	} kind;
+	size_t count;
+	union {
+		uint64_t number;
+		struct pd_bytes bytes;
+		const uint64_t *numbers;
+		const struct pd_value *items;
+	};
+};
+#define PD_NUMBER(n, v) { .name = n, .kind = PD_VALUE_NUMBER, .number = (uint64_t)(v) }
+#define PD_TEXT(n, s) { .name = n, .kind = PD_VALUE_TEXT, .bytes = { (const uint8_t *)(s), strlen(s) } }
+#define PD_BYTES(n, p, size) { .name = n, .kind = PD_VALUE_BYTES, .bytes = { (const uint8_t *)(p), size } }
+#define PD_NUMBERS(n, p, c) { .name = n, .kind = PD_VALUE_NUMBERS, .numbers = p, .count = c }
+#define PD_OBJECT(n, p, c) { .name = n, .kind = PD_VALUE_OBJECT, .items = p, .count = c }
+#define PD_ARRAY(n, p, c) { .name = n, .kind = PD_VALUE_ARRAY, .items = p, .count = c }
+
+struct pd_writer;
+
+struct pd_writer_options {
+	size_t size;			/* PD_WRITER_OPTIONS() sets it */
+	enum pd_mode mode;		/* PD_MODE_FILE needs an fd that can seek; PD_MODE_PIPE takes any */
+	enum pd_byte_order byte_order;
+	int compress;			/* zstd level of the records given to pd_writer_write(); 0: none */
+};
+#define PD_WRITER_OPTIONS(...) (&(struct pd_writer_options){ .size = sizeof(struct pd_writer_options), __VA_ARGS__ })
+
+/* fd is borrowed. NULL and *e on failure. */
+PD_API struct pd_writer *pd_writer_open_fd(int fd, const struct pd_writer_options *o, struct pd_error *e);
+PD_API void pd_writer_free(struct pd_writer *w);	/* without finishing; NULL is fine */
+
+/* Before pd_writer_begin(): an event. attr: struct perf_event_attr in this machine's byte order, `attr_size` bytes of it;
+ * the header of a file gives all events the size of the largest. ids: as PERF_EVENT_IOC_ID gives them. name: or NULL;
+ * goes to EVENT_DESC, in a pipe to an EVENT_UPDATE. 0, or -1 and *e, as all that follow. */
+PD_API int pd_writer_add_event(struct pd_writer *w, const void *attr, size_t attr_size, const uint64_t *ids, size_t nr_ids,
+			       const char *name, struct pd_error *e);
+
+/* Writes the header, ids and attrs; of a pipe its header and HEADER_ATTR records. A file cut off after this is one that a
+ * killed recorder left: readers take its records. */
+PD_API int pd_writer_begin(struct pd_writer *w, struct pd_error *e);
+
+/* Whole records as the kernel wrote them, in this machine's byte order, in up to n spans (a ring that wraps gives two; a
+ * record may straddle them). Compressed where the options say so. Buffered: see pd_writer_flush(). */
+PD_API int pd_writer_write(struct pd_writer *w, const struct pd_bytes *spans, size_t n, struct pd_error *e);
+
+/* A record from values; never compressed. `event`: whose sample_id trailer it has (an index of pd_writer_add_event(), with
+ * the values of an object "sample_id", zeros where not given); -1: none. Types of perf's own (64 and up) have none.
+ * payload: bytes that follow it (AUXTRACE, HEADER_TRACING_DATA); may be empty. */
+PD_API int pd_writer_record(struct pd_writer *w, uint32_t type, uint16_t misc, int event, const struct pd_value *fields,
+			    size_t n, struct pd_bytes payload, struct pd_error *e);
+
+/* A feature section: of a file, kept until pd_writer_finish(); of a pipe, a HEADER_FEATURE record now (those that pipes
+ * carry as records of their own, or not at all, are left out: 0). `value` is what the JSON has under `features`; its name
+ * is not looked at. EVENT_DESC is made from the events. */
+PD_API int pd_writer_feature(struct pd_writer *w, uint32_t id, const struct pd_value *value, struct pd_error *e);
+/* The same from bytes that are the section already. */
+PD_API int pd_writer_feature_bytes(struct pd_writer *w, uint32_t id, struct pd_bytes section, struct pd_error *e);
+
+/* Everything given so far reaches the fd. */
+PD_API int pd_writer_flush(struct pd_writer *w, struct pd_error *e);
+/* Bytes of the output so far. */
+PD_API uint64_t pd_writer_size(const struct pd_writer *w);
+
+/* Ends the output: a file gets its features and the sizes in its header. The writer can only be freed then. */
+PD_API int pd_writer_finish(struct pd_writer *w, struct pd_error *e);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
