@@ -1,0 +1,45 @@
+/* buildid.h - which files the samples hit, and their build ids. */
+#ifndef RECORD_BUILDID_H
+#define RECORD_BUILDID_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pd/write.h"
+
+#define BUILDID_MAX 20
+
+struct buildid {
+	uint8_t data[BUILDID_MAX];
+	uint8_t size;			/* 0: none */
+};
+
+/* From the notes of an ELF file. False: it has none, or can't be read. */
+bool buildid_of_fd(int fd, struct buildid *out);
+bool buildid_of_path(const char *path, struct buildid *out);
+/* Of the running kernel and of the vdso that it maps. */
+bool buildid_of_kernel(struct buildid *out);
+bool buildid_of_vdso(struct buildid *out);
+
+enum buildid_which {
+	BUILDID_NONE,			/* only count the samples (-B) */
+	BUILDID_HIT,			/* files that a sample or a callchain points into */
+	BUILDID_ALL,			/* every file that was mapped (--buildid-all) */
+};
+
+struct buildid_summary {
+	uint64_t samples, first, last;	/* ns; 0 where there were none */
+	uint64_t lost;			/* records, as LOST says */
+	size_t files;			/* with a build id */
+};
+
+/* Reads back what was recorded and writes feature BUILD_ID. fd: the output, of which everything was flushed; it is opened
+ * anew for reading, so its position stays. 0, or -1 and *e when writing failed; what can't be read back is left out. */
+int buildid_feature(struct pd_writer *w, int fd, enum buildid_which which, struct buildid_summary *out,
+		    struct pd_error *e);
+/* The same for a directory or a file by name. */
+int buildid_feature_path(struct pd_writer *w, const char *path, enum buildid_which which, struct buildid_summary *out,
+			 struct pd_error *e);
+
+#endif

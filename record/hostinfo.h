@@ -1,0 +1,43 @@
+/* hostinfo.h - the feature sections: what this machine and this recording are. */
+#ifndef RECORD_HOSTINFO_H
+#define RECORD_HOSTINFO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pd/write.h"
+#include "synth_bpf.h"
+
+struct hostinfo_group {
+	const char *name;		/* NULL: it has none */
+	uint32_t leader, members;	/* index of the first event, how many */
+};
+
+struct hostinfo {
+	const char *version;		/* "precord 0.1.0" */
+	char *const *argv;		/* the whole command line, ended by NULL */
+	const struct hostinfo_group *groups;
+	size_t nr_groups;
+	/* attr.config of the tracepoint events: their formats go to TRACING_DATA */
+	const uint64_t *tracepoints;
+	size_t nr_tracepoints;
+	bool branch_stacks;
+	bool auxtrace;
+	bool use_clockid;
+	int clockid;
+	bool timed;			/* first and last hold */
+	uint64_t first, last;		/* of the samples, for SAMPLE_TIME */
+	int compress;			/* zstd level; 0: none */
+	uint64_t ring_bytes;		/* for COMPRESSED */
+	const struct bpf_progs *bpf;	/* may be NULL */
+};
+
+/* Every feature that this machine can fill but BUILD_ID (buildid.h). In a file any time before pd_writer_finish(), in a
+ * pipe right after pd_writer_begin(). 0, or -1 and *e. */
+int hostinfo_features(struct pd_writer *w, const struct hostinfo *h, struct pd_error *e);
+
+/* For a pipe: HEADER_TRACING_DATA and the formats behind it. Nothing without tracepoints. */
+int hostinfo_tracing_record(struct pd_writer *w, const uint64_t *tracepoints, size_t n, struct pd_error *e);
+
+#endif
