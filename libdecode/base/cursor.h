@@ -54,6 +54,15 @@ static inline uint64_t pd_load(const uint8_t *p, unsigned int width, enum pd_swa
 	}
 }
 
+/* The other way: v's low width bytes to p. */
+static inline void pd_store(uint8_t *p, uint64_t v, unsigned int width, enum pd_swap swap)
+{
+	const bool big = (swap == PD_SWAP_YES) == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+
+	for (unsigned int i = 0; i < width; i++)
+		p[i] = (uint8_t)(v >> 8 * (big ? width - 1 - i : i));
+}
+
 struct pd_cursor {
 	const uint8_t *at, *end;
 	enum pd_swap swap;

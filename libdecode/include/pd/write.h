@@ -12,6 +12,7 @@
 #include "pd/bytes.h"
 #include "pd/error.h"
 #include "pd/pd.h"
+#include "pd/values.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -42,6 +43,8 @@ struct pd_value {
 #define PD_NUMBERS(n, p, c) { .name = n, .kind = PD_VALUE_NUMBERS, .numbers = p, .count = c }
 #define PD_OBJECT(n, p, c) { .name = n, .kind = PD_VALUE_OBJECT, .items = p, .count = c }
 #define PD_ARRAY(n, p, c) { .name = n, .kind = PD_VALUE_ARRAY, .items = p, .count = c }
+
+PD_API extern const struct pd_values pd_value_values;
 
 struct pd_writer;
 
@@ -91,6 +94,39 @@ PD_API uint64_t pd_writer_size(const struct pd_writer *w);
 
 /* Ends the output: a file gets its features and the sizes in its header. The writer can only be freed then. */
 PD_API int pd_writer_finish(struct pd_writer *w, struct pd_error *e);
+
+/* Encoder: the parts of the JSON, from any tree of values, back to the file they came from. In any order but for what a
+ * part needs: `file` first, then attrs and features of a file before its records. */
+struct pd_encoder;
+
+struct pd_encoder_options {
+	size_t size;
+	enum pd_encode_order { PD_ENCODE_AS_SAID, PD_ENCODE_LITTLE, PD_ENCODE_BIG } byte_order;
+	enum pd_encode_mode { PD_ENCODE_SAME_MODE, PD_ENCODE_FILE, PD_ENCODE_PIPE } mode;
+	int compress;		/* zstd level for kernel records; 0: as they are */
+	uint64_t memory_limit;	/* 0: 256 MiB */
+	/* For directories: opens another file of it ("data.0") to write. Borrowed. -1: can't be. NULL: no directories. */
+	int (*open_file)(void *ctx, const char *name);
+	void *ctx;
+};
+
+struct pd_encode_error {
+	enum pd_code code;	/* PD_E_ARGUMENT, PD_E_COUNT, PD_E_SIZE: the values; PD_E_IO (errno in have), PD_E_LIMIT */
+	uint64_t have;
+	char path[160];		/* "callchain[3]", from the part's object */
+	char text[160];		/* what was expected */
+};
+
+/* fd: can seek and be truncated; borrowed. */
+PD_API struct pd_encoder *pd_encoder_new(const struct pd_values *values, int fd, const struct pd_encoder_options *o,
+					 struct pd_encode_error *e);
+/* The object under `file`, of one of `attrs`, `features`, of a record: 0, or -1 and *e. */
+PD_API int pd_encoder_file(struct pd_encoder *enc, pd_node file, struct pd_encode_error *e);
+PD_API int pd_encoder_attr(struct pd_encoder *enc, pd_node attr, struct pd_encode_error *e);
+PD_API int pd_encoder_features(struct pd_encoder *enc, pd_node features, struct pd_encode_error *e);
+PD_API int pd_encoder_record(struct pd_encoder *enc, pd_node record, struct pd_encode_error *e);
+PD_API int pd_encoder_finish(struct pd_encoder *enc, struct pd_encode_error *e);
+PD_API void pd_encoder_free(struct pd_encoder *enc);	/* NULL is fine */
 
 #ifdef __cplusplus
 }
