@@ -8,7 +8,6 @@ Only perf's own printed values go into the results; nothing here decodes a recor
 oddities of perf's output that it has to know.
 """
 import dataclasses
-import datetime
 import os
 import pathlib
 import re
@@ -408,13 +407,10 @@ def event_list(perf, path):
     events = []
     for line in output.split("\n"):
         # The event's name may have ": " in no place but at its end.
-        match = re.match(r"(.*?): (?:type: (\d+), )?size: (\d+), ", line)
+        match = re.match(r"(.*?): (?:type: \d+, )?size: \d+, ", line)
         if match:
-            names = re.search(r" sample_type: ([A-Z_|0-9]+)", line)
-            reads = re.search(r" read_format: ([A-Z_|]+)", line)
-            events.append({"name": match[1], "type": int(match[2] or 0), "sample_id_all": "sample_id_all: 1" in line,
-                           "sample_type": names[1].split("|") if names else [],
-                           "read_format": reads[1].split("|") if reads else []})
+            attr = _attr(line[match.end(1) + 2:])
+            events.append({"name": match[1], "attr": attr, "sample_type": attr.get("sample_type", [])})
     return events
 
 
@@ -577,8 +573,3 @@ def header(perf, path):
                 parse(result, match)
                 break
     return result
-
-
-def captured_on(path):
-    """The `captured on` line is the file's mtime, not what the file says; it is not compared."""
-    return datetime.datetime.fromtimestamp(os.stat(path).st_mtime, datetime.timezone.utc)

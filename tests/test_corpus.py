@@ -58,8 +58,8 @@ CORPUS = {
     "perfparser/vector_static_clang.perf.data": Expected("file", counted(
         "TIME_CONV 1 MMAP 141 THREAD_MAP 1 CPU_MAP 1 COMM 2 SAMPLE 54 MMAP2 15 FINISHED_ROUND 3 "
         "EXIT 1")),
-    # Of armv7, busy, i686, raw and singleprocess the feature table has an entry that no bit stands for: an offset without
-    # a size.
+    # Of armv7, busy, i686, raw and singleprocess the feature table has an entry that no bit
+    # stands for: an offset without a size.
     "quipper/perf.data.armv7-3.4": Expected("file", counted(
         "MMAP 1454 COMM 200 SAMPLE 3893 EXIT 6 FORK 1"), gaps=((381856, "d4e205"),)),
     "quipper/perf.data.branch-4.14": Expected("file", counted(
@@ -244,11 +244,12 @@ def accounts(pieces, data):
             wrong.append(f"{piece.start - position} bytes at {position:#x}, between {before} and {piece.what}, "
                          "belong to nothing and are not zero")
         if piece.end > len(data):
-            wrong.append(f"{piece.what} at {piece.start:#x} ends at {piece.end:#x}, behind the file's end {len(data):#x}")
+            wrong.append(f"{piece.what} at {piece.start:#x} ends at {piece.end:#x}, behind the file's end")
         if piece.end > position:
             position, before = piece.end, piece.what
     if any(data[position:]):
-        wrong.append(f"{len(data) - position} bytes at {position:#x}, behind {before}, belong to nothing and are not zero")
+        wrong.append(f"{len(data) - position} bytes at {position:#x}, behind {before}, "
+                     "belong to nothing and are not zero")
     return wrong
 
 
@@ -263,7 +264,8 @@ def inner_accounts(records):
         position = 0
         for record in sorted(inside, key=lambda record: record["inner_offset"]):
             if record["inner_offset"] != position:
-                wrong.append(f"{file}: {record['type']} at inner offset {record['inner_offset']:#x}, expected {position:#x}")
+                wrong.append(f"{file}: {record['type']} at inner offset {record['inner_offset']:#x}, "
+                             f"expected {position:#x}")
             position = record["inner_offset"] + record["size"]
     return wrong
 
@@ -310,7 +312,8 @@ def section(document, name):
     (lambda document: document["records"].append(dict(document["records"][3], size=16)), "begins within"),
     (lambda document: document["file"]["sections"].remove(section(document, "HOSTNAME")), "belong to nothing"),
     (lambda document: document["records"][3].update(size=document["records"][3]["size"] + 8), "begins within"),
-    (lambda document: document["file"]["sections"].append({"name": "more", "offset": 1 << 20, "size": 1}), "behind the file"),
+    (lambda document: document["file"]["sections"].append({"name": "more", "offset": 1 << 20, "size": 1}),
+     "behind the file"),
 ], ids=["a record missing", "a record twice", "a section missing", "a record too long", "a section too far"])
 def test_a_wrong_account_is_reported(change, word, decode):
     path = FIXTURES / "perf" / "01-basic.data"

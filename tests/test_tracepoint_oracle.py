@@ -21,9 +21,11 @@ from perfdata.attr import Attr
 from perfdata.container import File
 from perfdata.sample import sample
 from perfdata.tracing import Format, tracing_data
+from perfdata.wire import fstr
 
 TRACEFS = pathlib.Path(os.environ.get("TRACEFS") or "/sys/kernel/tracing")
 MAGIC = b"\x17\x08\x44tracing"
+HOSTNAME = 3  # by this feature's bit a reader tells how wide the words of the feature bitmap are
 ORDERS = {"<": "little", ">": "big"}
 # Of types whose size libtraceevent leaves open; "long" is the machine's.
 ELEMENTS = {"unsigned int": 4, "u32": 4, "int": 4, "u16": 2, "u64": 8, "unsigned long": "long", "cpumask_t": "long"}
@@ -215,8 +217,8 @@ def tracepoint_file(formats, samples, machine):
     ids = sorted({id for id, _ in samples})
     attr = {id: Attr(type=2, config=id, sample_type="IDENTIFIER|RAW", size=128) for id in ids}
     blob = tracing_data({system: [Text(text) for text in texts] for system, texts in formats.items()}, order, long_size)
-    return File(attrs=[(attr[id], [id]) for id in ids], features={1: blob}, order=order, long_size=long_size,
-                records=[sample(attr[id], id=id, raw=data) for id, data in samples]).build(order)
+    return File(attrs=[(attr[id], [id]) for id in ids], features={1: blob, HOSTNAME: fstr("box")}, order=order,
+                long_size=long_size, records=[sample(attr[id], id=id, raw=data) for id, data in samples]).build(order)
 
 
 @pytest.mark.parametrize("order", ORDERS, ids=ORDERS.values())
