@@ -273,6 +273,13 @@ static bool search(const struct pd_record *r, struct search *s)
 	return s->found;
 }
 
+bool pd_record_number(const struct pd_record *r, enum pd_part part, const char *name, uint64_t *out)
+{
+	if (part == PD_OF_BODY)
+		return fixed_number(r->plan, name, r->body, r->session->swap, out);
+	return fixed_number(r->trailer, name, r->trailer_bytes, r->session->swap, out);
+}
+
 bool pd_get_number(const struct pd_record *r, const char *name, uint64_t *out)
 {
 	struct search s = { .name = name, .want = WANT_NUMBER };

@@ -14,6 +14,7 @@
 
 #include "pd/bytes.h"
 #include "pd/error.h"
+#include "pd/filter.h"
 #include "pd/output.h"
 #include "pd/visit.h"
 

@@ -1,0 +1,330 @@
+/* filter.c - which records are wanted: by type, task, cpu, time and event. */
+#include "pd/filter.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "file/record.h"
+
+#define OWN_MEMORY (64u << 20)
+#define TYPE_COMM 3
+#define TYPE_FORK 7
+#define TYPE_USER 64
+#define NOBODY UINT32_MAX	/* a pid of -1 */
+
+#define MMAP (1u << 1)
+#define LOST (1u << 2)
+#define COMM (1u << TYPE_COMM)
+#define EXIT (1u << 4)
+#define FORK (1u << TYPE_FORK)
+#define MMAP2 (1u << 10)
+#define LOST_SAMPLES (1u << 13)
+#define SWITCH (1u << 14)
+#define SWITCH_CPU_WIDE (1u << 15)
+#define NAMESPACES (1u << 16)
+#define KSYMBOL (1u << 17)
+#define BPF_EVENT (1u << 18)
+#define CGROUP (1u << 19)
+#define TEXT_POKE (1u << 20)
+
+/* Types that say something about the kernel or the recording, whoever was running. */
+static const uint32_t of_no_task = KSYMBOL | BPF_EVENT | CGROUP | TEXT_POKE | LOST | LOST_SAMPLES;
+/* Types that hold for every event, whichever of them brought the record. */
+static const uint32_t of_no_event = MMAP | COMM | EXIT | FORK | MMAP2 | SWITCH | SWITCH_CPU_WIDE | NAMESPACES | KSYMBOL |
+				    BPF_EVENT | CGROUP | TEXT_POKE;
+static const uint32_t maps = MMAP | MMAP2;
+
+/* What pd_ranges is when it is one's own. */
+struct ranges {
+	struct pd_range *items;
+	size_t count;
+};
+
+struct globs {
+	char **items;
+	size_t count;
+};
+
+/* Whether an event's name is wanted; asked once for each name it has. */
+struct wanted {
+	uint32_t generation;
+	enum { NOT_ASKED, WANTED, UNWANTED } answer;
+};
+
+struct pd_filter {
+	struct ranges types, pids, tids, cpus;
+	struct globs comms, events;
+	struct pd_range time;
+	bool any_time;
+	uint64_t dropped;
+	struct pd_budget budget;	/* of what grows with the input */
+	struct pd_arena arena;
+	struct pd_map named;		/* tid -> bool *: has a wanted name; no entry: never had one */
+	struct wanted *wanted;		/* by the event's index */
+	size_t nr_wanted;
+};
+
+static int copy_ranges(struct ranges *to, struct pd_ranges from)
+{
+	if (!from.count)
+		return 0;
+	to->items = calloc(from.count, sizeof(*to->items));
+	if (!to->items)
+		return -1;
+	memcpy(to->items, from.items, from.count * sizeof(*to->items));
+	to->count = from.count;
+	return 0;
+}
+
+static int copy_globs(struct globs *to, struct pd_globs from)
+{
+	if (!from.count)
+		return 0;
+	to->items = calloc(from.count, sizeof(*to->items));
+	if (!to->items)
+		return -1;
+	for (; to->count < from.count; to->count++) {
+		to->items[to->count] = strdup(from.items[to->count]);
+		if (!to->items[to->count])
+			return -1;
+	}
+	return 0;
+}
+
+static void free_globs(struct globs *g)
+{
+	for (size_t i = 0; i < g->count; i++)
+		free(g->items[i]);
+	free(g->items);
+}
+
+struct pd_filter *pd_filter_new(const struct pd_filter_options *given)
+{
+	struct pd_filter *f = calloc(1, sizeof(*f));
+	struct pd_filter_options o = { .size = 0 };
+
+	if (!f)
+		return NULL;
+	memcpy(&o, given, given->size < sizeof(o) ? given->size : sizeof(o));
+	f->budget.limit = OWN_MEMORY;
+	f->arena.budget = f->named.budget = &f->budget;
+	f->any_time = !o.time;
+	if (o.time)
+		f->time = *o.time;
+	if (copy_ranges(&f->types, o.types) || copy_ranges(&f->pids, o.pids) || copy_ranges(&f->tids, o.tids) ||
+	    copy_ranges(&f->cpus, o.cpus) || copy_globs(&f->comms, o.comms) || copy_globs(&f->events, o.events)) {
+		pd_filter_free(f);
+		return NULL;
+	}
+	return f;
+}
+
+void pd_filter_free(struct pd_filter *f)
+{
+	if (!f)
+		return;
+	free(f->types.items);
+	free(f->pids.items);
+	free(f->tids.items);
+	free(f->cpus.items);
+	free_globs(&f->comms);
+	free_globs(&f->events);
+	pd_map_free(&f->named);
+	pd_arena_free(&f->arena);
+	pd_budget_free(&f->budget, f->wanted, f->nr_wanted * sizeof(*f->wanted));
+	free(f);
+}
+
+void pd_filter_set_time(struct pd_filter *f, struct pd_range ns)
+{
+	f->any_time = false;
+	f->time = ns;
+}
+
+uint64_t pd_filter_dropped(const struct pd_filter *f)
+{
+	return f->dropped;
+}
+
+static bool is_in(const struct ranges *r, uint64_t n)
+{
+	for (size_t i = 0; i < r->count; i++)
+		if (n >= r->items[i].from && n <= r->items[i].to)
+			return true;
+	return r->count == 0;
+}
+
+static bool matches(const struct globs *g, const char *text)
+{
+	for (size_t i = 0; i < g->count; i++)
+		if (fnmatch(g->items[i], text, 0) == 0)
+			return true;
+	return g->count == 0;
+}
+
+static bool matches_bytes(const struct globs *g, struct pd_bytes text)
+{
+	char copy[256];	/* the kernel's names have 15 bytes, perf's own a few more */
+	size_t n = text.size < sizeof(copy) ? text.size : sizeof(copy) - 1;
+
+	memcpy(copy, text.data, n);
+	copy[n] = '\0';
+	return matches(g, copy);
+}
+
+/* Does the trailer say anything? Perf leaves it empty in what it makes up. */
+static bool trailer_counts(const struct pd_record *r)
+{
+	uint64_t time;
+
+	if (!r->trailer)
+		return false;
+	if (pd_record_number(r, PD_OF_TRAILER, "time", &time))
+		return time != 0;
+	return !pd_all_zero(r->trailer_bytes);
+}
+
+static bool task_number(const struct pd_record *r, const char *name, uint32_t *out)
+{
+	uint64_t n;
+
+	if (!pd_record_number(r, PD_OF_BODY, name, &n) &&
+	    !(trailer_counts(r) && pd_record_number(r, PD_OF_TRAILER, name, &n)))
+		return false;
+	*out = (uint32_t)n;
+	return true;
+}
+
+static bool moment_number(const struct pd_record *r, const char *name, uint64_t *out)
+{
+	if (r->trailer)
+		return trailer_counts(r) && pd_record_number(r, PD_OF_TRAILER, name, out);
+	return pd_record_number(r, PD_OF_BODY, name, out);
+}
+
+/* Thread 0 is an idle cpu; no record names it. */
+static bool has_name(const struct pd_filter *f, uint32_t tid)
+{
+	const bool *named = pd_map_find(&f->named, tid);
+
+	return named ? *named : tid == 0 && matches(&f->comms, "swapper");
+}
+
+static int set_name(struct pd_filter *f, uint32_t tid, bool wanted)
+{
+	bool *named = pd_map_find(&f->named, tid);
+
+	if (!named && (wanted || tid == 0)) {
+		named = pd_arena_alloc(&f->arena, sizeof(*named));
+		if (!named || pd_map_add(&f->named, tid, named) < 0)
+			return -1;
+	}
+	if (named)
+		*named = wanted;
+	return 0;
+}
+
+/* Takes in what the record says about threads' names. */
+static int learn_name(struct pd_filter *f, const struct pd_record *r)
+{
+	uint64_t tid, parent;
+	struct pd_bytes comm;
+
+	if (r->frame.type == TYPE_COMM && pd_record_number(r, PD_OF_BODY, "tid", &tid) && pd_get_text(r, "comm", &comm))
+		return set_name(f, (uint32_t)tid, matches_bytes(&f->comms, comm));
+	if (r->frame.type == TYPE_FORK && pd_record_number(r, PD_OF_BODY, "tid", &tid) &&
+	    pd_record_number(r, PD_OF_BODY, "ptid", &parent))
+		return set_name(f, (uint32_t)tid, has_name(f, (uint32_t)parent));
+	return 0;
+}
+
+static bool keeps_task(const struct pd_filter *f, const struct pd_record *r)
+{
+	const uint32_t type = 1u << r->frame.type;
+	uint32_t id;
+
+	if (!(f->pids.count | f->tids.count | f->comms.count) || (type & of_no_task))
+		return true;
+	if (!task_number(r, "pid", &id) || ((type & maps) && id == NOBODY))
+		return true;
+	if (!is_in(&f->pids, id))
+		return false;
+	if (!task_number(r, "tid", &id))
+		return true;
+	return is_in(&f->tids, id) && (!f->comms.count || has_name(f, id));
+}
+
+static int keeps_event(struct pd_filter *f, const struct pd_record *r)
+{
+	const struct pd_attr *a = r->attr;
+	struct wanted *w;
+
+	if (!f->events.count || !a || ((1u << r->frame.type) & of_no_event))
+		return 1;
+	if (a->index >= f->nr_wanted) {
+		size_t bigger = a->index + 16;
+
+		w = pd_budget_grow(&f->budget, f->wanted, f->nr_wanted * sizeof(*w), bigger * sizeof(*w));
+		if (!w)
+			return -1;
+		f->wanted = w;
+		f->nr_wanted = bigger;
+	}
+	w = &f->wanted[a->index];
+	if (w->answer == NOT_ASKED || w->generation != a->generation) {
+		w->answer = matches(&f->events, pd_attr_name(a)) ? WANTED : UNWANTED;
+		w->generation = a->generation;
+	}
+	return w->answer == WANTED;
+}
+
+static int keeps(struct pd_filter *f, const struct pd_record *r)
+{
+	uint64_t n;
+
+	if (r->frame.state == PD_FRAME_SKIPPED)
+		return 1;
+	if (r->frame.type >= TYPE_USER)
+		return is_in(&f->types, r->frame.type);
+	if (f->comms.count && learn_name(f, r))
+		return -1;
+	if (!is_in(&f->types, r->frame.type))
+		return 0;
+	if (r->frame.type >= 32)	/* none known: nothing to ask it for */
+		return 1;
+	if (f->cpus.count && moment_number(r, "cpu", &n) && !is_in(&f->cpus, (uint32_t)n))
+		return 0;
+	if (!f->any_time && moment_number(r, "time", &n) && (n < f->time.from || n > f->time.to))
+		return 0;
+	return keeps_task(f, r) ? keeps_event(f, r) : 0;
+}
+
+int pd_filter_keeps(struct pd_filter *f, const struct pd_record *r)
+{
+	int kept = keeps(f, r);
+
+	f->dropped += kept == 0;
+	return kept;
+}
+
+bool pd_record_type_of(const char *name, uint32_t *type)
+{
+	const struct pd_record_desc *d;
+
+	for (size_t i = 0; (d = pd_record_desc_at(i)) != NULL; i++) {
+		if (strcasecmp(d->name, name) == 0) {
+			*type = d->type;
+			return true;
+		}
+	}
+	return false;
+}
+
+const char *pd_record_type_name_at(size_t i)
+{
+	const struct pd_record_desc *d = pd_record_desc_at(i);
+
+	return d ? d->name : NULL;
+}
