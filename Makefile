@@ -7,7 +7,7 @@ TOOLS := pdecode pencode
 # pkg-config names.  The library and whatever is linked with it:
 LIB_PACKAGES := libzstd zlib
 # What the recorder needs besides:
-RECORD_PACKAGES :=
+RECORD_PACKAGES := libelf
 
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin

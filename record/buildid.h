@@ -21,6 +21,8 @@ bool buildid_of_path(const char *path, struct buildid *out);
 /* Of the running kernel and of the vdso that it maps. */
 bool buildid_of_kernel(struct buildid *out);
 bool buildid_of_vdso(struct buildid *out);
+/* Of a module that is loaded, by its name in /proc/modules. */
+bool buildid_of_module(const char *name, struct buildid *out);
 
 enum buildid_which {
 	BUILDID_NONE,			/* only count the samples (-B) */

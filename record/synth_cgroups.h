@@ -1,0 +1,10 @@
+/* synth_cgroups.h - CGROUP records of the cgroups that exist. */
+#ifndef RECORD_SYNTH_CGROUPS_H
+#define RECORD_SYNTH_CGROUPS_H
+
+#include "pd/write.h"
+
+/* Those of the hierarchy that the perf_event controller sits on. */
+int synth_cgroups(struct pd_writer *w, int event, struct pd_error *e);
+
+#endif

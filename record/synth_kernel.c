@@ -1,0 +1,169 @@
+/* synth_kernel.c - MMAP of the kernel and its modules. */
+#include "synth_kernel.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "hostinfo_read.h"
+
+#define RECORD_MMAP 1
+#define MISC_KERNEL 1
+#define LIMIT (64u << 20)
+#define MANY_SYMBOLS 20000
+
+struct kernel_text {
+	uint64_t text, stext, end;	/* _text, _stext (behind its header on some machines), _etext */
+};
+
+static int put_mmap(struct pd_writer *w, int event, uint64_t addr, uint64_t len, uint64_t pgoff,
+		    const char *name, struct pd_error *e)
+{
+	const struct pd_value v[] = {
+		PD_NUMBER("pid", -1), PD_NUMBER("tid", 0), PD_NUMBER("addr", addr),
+		PD_NUMBER("len", len), PD_NUMBER("pgoff", pgoff), PD_TEXT("filename", name),
+	};
+
+	return pd_writer_record(w, RECORD_MMAP, MISC_KERNEL, event, v, 6, (struct pd_bytes){ 0 }, e);
+}
+
+/* The length of the kernel's code without its symbols: physical memory lists it. */
+static uint64_t code_size(void)
+{
+	size_t size;
+	char *text = host_read_all(AT_FDCWD, "/proc/iomem", LIMIT, &size), *line;
+	uint64_t start = 0, end = 0;
+
+	line = text ? strstr(text, " : Kernel code\n") : NULL;
+	if (line) {
+		while (line > text && line[-1] != '\n')
+			line--;
+		if (sscanf(line, " %" SCNx64 "-%" SCNx64, &start, &end) != 2 || end <= start)
+			start = end = 0;
+	}
+	free(text);
+	return end > start ? end + 1 - start : 0;
+}
+
+/* A line of kallsyms. True when nothing more is needed. */
+static bool see_symbol(struct kernel_text *k, const char *line, bool need_end)
+{
+	char name[16];
+	uint64_t address;
+
+	if (sscanf(line, "%" SCNx64 " %*c %15s", &address, name) != 2 || address == 0)
+		return false;
+	if (strcmp(name, "_text") == 0)
+		k->text = address;
+	else if (strcmp(name, "_stext") == 0)
+		k->stext = address;
+	else if (strcmp(name, "_etext") == 0)
+		k->end = address;
+	return k->text && k->stext && (k->end || !need_end);
+}
+
+/* Symbols come by address, so that the start is near the file's; the whole of it takes a while. */
+static bool read_kallsyms(struct kernel_text *k, bool need_end)
+{
+	FILE *file = fopen("/proc/kallsyms", "re");
+	char line[1024];
+	size_t lines = 0;
+	bool done = false;
+
+	while (file && !done && fgets(line, sizeof(line), file)) {
+		/* Hidden addresses are all 0; honest ones only of per-cpu data, and not so many. */
+		if (++lines > MANY_SYMBOLS && ((!k->text && !k->stext) || !need_end))
+			break;
+		done = see_symbol(k, line, need_end);
+	}
+	if (file)
+		fclose(file);
+	return k->text || k->stext;
+}
+
+/* Path of a module in modules.dep, where the file says "kernel/fs/ext4/ext4.ko: ...". */
+static bool module_path(const char *deps, const char *release, const char *module, char *path,
+			size_t size)
+{
+	size_t length = strlen(module);
+
+	for (const char *line = deps; line && *line; line = strchr(line, '\n')) {
+		const char *colon, *base;
+
+		line += *line == '\n';
+		colon = line + strcspn(line, ":\n");
+		if (*colon != ':')
+			continue;
+		base = colon;
+		while (base > line && base[-1] != '/')
+			base--;
+		if ((size_t)(colon - base) <= length || strncmp(base + length, ".ko", 3) != 0)
+			continue;
+		for (size_t i = 0; i <= length; i++) {
+			if (i == length) {
+				snprintf(path, size, "/lib/modules/%s/%.*s", release,
+					 (int)(colon - line), line);
+				return true;
+			}
+			if (base[i] != module[i] && !(base[i] == '-' && module[i] == '_'))
+				break;
+		}
+	}
+	return false;
+}
+
+/* "NAME SIZE COUNT DEPS STATE ADDRESS ..." */
+static int put_modules(struct pd_writer *w, int event, struct pd_error *e)
+{
+	size_t size;
+	char *text = host_read_all(AT_FDCWD, "/proc/modules", LIMIT, &size), *deps = NULL;
+	char path[PATH_MAX], name[64];
+	struct utsname host;
+	int ret = 0;
+
+	uname(&host);
+	snprintf(path, sizeof(path), "/lib/modules/%s/modules.dep", host.release);
+	if (text && *text)
+		deps = host_read_all(AT_FDCWD, path, LIMIT, &size);
+	for (char *line = text; line && *line && ret == 0;) {
+		uint64_t bytes = 0, address = 0;
+		char *end = line + strcspn(line, "\n");
+		int fields;
+
+		if (*end)
+			*end++ = '\0';
+		fields = sscanf(line, "%63s %" SCNu64 " %*s %*s %*s %" SCNx64, name, &bytes, &address);
+		line = end;
+		if (fields != 3 || !address)
+			continue;
+		if (!module_path(deps, host.release, name, path, sizeof(path)))
+			snprintf(path, sizeof(path), "[%s]", name);
+		ret = put_mmap(w, event, address, bytes, 0, path, e);
+	}
+	free(deps);
+	free(text);
+	return ret;
+}
+
+int synth_kernel(struct pd_writer *w, int event, struct pd_error *e)
+{
+	struct kernel_text k = { 0 };
+	uint64_t size = code_size(), start;
+
+	if (!read_kallsyms(&k, size == 0))
+		return 0;
+	start = k.text ? k.text : k.stext;
+	if (size)
+		k.end = (k.stext > start ? k.stext : start) + size;
+	if (k.end <= start)
+		k.end = UINT64_MAX;
+	if (put_mmap(w, event, start, k.end - start, start,
+		     k.text ? "[kernel.kallsyms]_text" : "[kernel.kallsyms]_stext", e) != 0)
+		return -1;
+	return put_modules(w, event, e);
+}
