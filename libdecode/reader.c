@@ -11,6 +11,7 @@
 #include "file/gaps.h"
 #include "file/header.h"
 #include "file/record.h"
+#include "layout/pick.h"
 #include "model/order.h"
 #include "pd/pd.h"
 #include "reader.h"
@@ -23,6 +24,7 @@
 #define TYPE_HEADER_FEATURE 80
 #define TYPE_USER 64
 #define MAX_DIRECTORY_FILES 65536
+#define FEATURE_SAMPLE_TIME "SAMPLE_TIME"
 
 struct pd_reader {
 	struct pd_options options;
@@ -510,6 +512,26 @@ int pd_feature_at(struct pd_reader *r, size_t i, struct pd_feature *out, struct 
 		return -1;
 	out->bytes = pd_buf_bytes(&r->feature);
 	return 0;
+}
+
+bool pd_time_span(struct pd_reader *r, uint64_t *first, uint64_t *last)
+{
+	const struct pd_pick picks[] = { { FEATURE_SAMPLE_TIME, "first", first }, { FEATURE_SAMPLE_TIME, "last", last } };
+	const struct pd_feature_desc *d;
+	struct pd_feature f;
+	struct pd_error e;
+	struct pd_plan *plan;
+
+	*first = *last = 0;
+	for (size_t i = 0; i < pd_nr_features(r); i++) {
+		d = pd_feature_desc(r->container.features[i].feature);
+		if (!d || strcmp(d->field->name, FEATURE_SAMPLE_TIME) != 0 || pd_feature_at(r, i, &f, &e))
+			continue;
+		plan = pd_session_feature_plan(&r->session, d);
+		if (plan)
+			pd_pick(plan, f.bytes, r->session.swap, picks, 2);
+	}
+	return *last != 0;
 }
 
 struct pd_session *pd_reader_session(struct pd_reader *r)

@@ -56,39 +56,39 @@ static void attrs(struct pd_json *j)
 		pd_jsonw_raw(&j->w, "]", 1);
 }
 
-static void file_features(struct pd_json *j)
+static void feature(struct pd_json *j, uint32_t id, struct pd_bytes section)
 {
 	const bool lines = j->options.shape == PD_JSON_LINES;
 
+	if (lines) {
+		open_line(j, "feature");
+		pd_jsonw_raw(&j->w, ",\"feature\":{", 12);
+	}
+	pd_json_feature(j, id, section);
+	if (lines) {
+		pd_jsonw_char(&j->w, '}');
+		close_line(j);
+	}
+}
+
+/* Those of the header, and those that came as records. */
+static void features(struct pd_json *j)
+{
+	const bool lines = j->options.shape == PD_JSON_LINES;
+
+	if (!lines)
+		pd_jsonw_raw(&j->w, ",\n\"features\":{", 14);
 	for (size_t i = 0; i < pd_nr_features(j->reader); i++) {
 		struct pd_feature f;
 		struct pd_error e;
 
-		if (pd_feature_at(j->reader, i, &f, &e))
-			continue;
-		if (lines) {
-			open_line(j, "feature");
-			pd_jsonw_raw(&j->w, ",\"feature\":{", 12);
-		}
-		pd_json_feature(j, f.id, f.bytes);
-		if (lines) {
-			pd_jsonw_char(&j->w, '}');
-			close_line(j);
-		}
+		if (pd_feature_at(j->reader, i, &f, &e) == 0)
+			feature(j, f.id, f.bytes);
 	}
-}
-
-static void features(struct pd_json *j)
-{
-	if (j->options.shape == PD_JSON_LINES) {
-		file_features(j);
-		return;
-	}
-	pd_jsonw_raw(&j->w, ",\n\"features\":{", 14);
-	file_features(j);
 	for (size_t i = 0; i < j->nr_features; i++)
-		pd_json_feature(j, j->features[i].id, j->features[i].bytes);
-	pd_jsonw_raw(&j->w, "}", 1);
+		feature(j, j->features[i].id, j->features[i].bytes);
+	if (!lines)
+		pd_jsonw_raw(&j->w, "}", 1);
 }
 
 /* A pipe's features come as records; the document shows them again under `features`. Their bytes are kept for it. */
@@ -152,7 +152,17 @@ static int begin(void *state, struct pd_reader *r)
 static int record(void *state, const struct pd_record *r)
 {
 	struct pd_json *j = state;
+	int kept;
 
+	if (!comes_first(j) && (j->options.shape == PD_JSON_DOCUMENT || j->options.parts == PD_JSON_HEADER))
+		keep_feature(j, r);
+	if (j->options.parts == PD_JSON_HEADER)
+		return j->w.failed;
+	if (j->options.filter) {
+		kept = pd_filter_keeps(j->options.filter, r);
+		if (kept <= 0)
+			return kept < 0 ? kept : j->w.failed;
+	}
 	pd_json_count(j, r);
 	if (j->options.shape == PD_JSON_LINES) {
 		open_line(j, "record");
@@ -160,8 +170,6 @@ static int record(void *state, const struct pd_record *r)
 		close_line(j);
 		return j->w.failed;
 	}
-	if (!comes_first(j))
-		keep_feature(j, r);
 	pd_jsonw_comma(&j->w);
 	pd_jsonw_raw(&j->w, "\n{", 2);
 	pd_json_record(j, r);
@@ -221,8 +229,10 @@ static int finish(void *state, struct pd_reader *r)
 
 	(void)r;
 	if (j->options.shape == PD_JSON_LINES) {
-		if (!comes_first(j))
+		if (!comes_first(j)) {
 			attrs(j);
+			features(j);
+		}
 		kept_errors(j);
 		open_line(j, "summary");
 		pd_json_summary(j);
@@ -274,6 +284,8 @@ struct pd_sink *pd_json_sink(const struct pd_json_options *o, struct pd_output o
 		return NULL;
 	}
 	memcpy(&j->options, o, o->size < sizeof(j->options) ? o->size : sizeof(j->options));
+	if (j->options.layout == PD_JSON_INDENTED)
+		out = pd_pretty_init(&j->pretty, out);
 	j->own.limit = OWN_MEMORY;
 	j->arena.budget = j->counts.others.budget = &j->own;
 	pd_jsonw_init(&j->w, buffer, out);

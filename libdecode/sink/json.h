@@ -5,6 +5,7 @@
 #include "base/jsonw.h"
 #include "file/record.h"
 #include "reader.h"
+#include "sink/pretty.h"
 
 /* An event's keys in a record, rendered once per name. */
 struct pd_json_label {
@@ -26,6 +27,7 @@ struct pd_json_counts {
 
 struct pd_json {
 	struct pd_jsonw w;
+	struct pd_pretty pretty;	/* between w and the output, where it is wanted */
 	struct pd_json_options options;
 	struct pd_reader *reader;
 	struct pd_session *session;

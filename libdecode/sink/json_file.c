@@ -207,6 +207,8 @@ void pd_json_summary(struct pd_json *j)
 	struct others o = { j, 0 };
 
 	NUMBER_OF(j, "records", c->records);
+	if (j->options.filter)
+		NUMBER_OF(j, "filtered", pd_filter_dropped(j->options.filter));
 	PD_JSONW_KEY(&j->w, "by_type");
 	pd_jsonw_char(&j->w, '{');
 	for (uint32_t type = 0; type < 128; type++)

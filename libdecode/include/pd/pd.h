@@ -95,6 +95,9 @@ PD_API size_t pd_attr_index(const struct pd_attr *a);
 PD_API const uint64_t *pd_attr_ids(const struct pd_attr *a, size_t *n);
 PD_API void pd_attr_visit(const struct pd_reader *r, const struct pd_attr *a, const struct pd_visitor *v, void *ctx);
 
+/* First and last time of the samples, in ns, where the header says it (feature SAMPLE_TIME). */
+PD_API bool pd_time_span(struct pd_reader *r, uint64_t *first, uint64_t *last);
+
 /* Feature sections of a file header, in the order of their bits. `feature` is borrowed until the next call. */
 PD_API size_t pd_nr_features(const struct pd_reader *r);
 struct pd_feature {
@@ -154,13 +157,33 @@ PD_API void pd_sink_wait(struct pd_sink *s);
 enum pd_blobs { PD_BLOBS_HEX, PD_BLOBS_OMIT, PD_BLOBS_FULL };
 enum pd_json_shape { PD_JSON_DOCUMENT, PD_JSON_LINES };
 
+enum pd_json_layout {
+	PD_JSON_COMPACT,
+	PD_JSON_INDENTED,	/* for people; not for PD_JSON_LINES */
+};
+enum pd_json_parts {
+	PD_JSON_ALL,
+	PD_JSON_HEADER,		/* no records, though they are handed in: they tell of a pipe's features */
+};
+
 struct pd_json_options {
 	size_t size;
 	enum pd_json_shape shape;
 	enum pd_blobs blobs;
+	enum pd_json_layout layout;
+	enum pd_json_parts parts;
+	struct pd_filter *filter;	/* borrowed, or NULL: records it drops are counted as `filtered` */
 };
 /* JSON as ../schemas describe it, to `out`. */
 PD_API struct pd_sink *pd_json_sink(const struct pd_json_options *o, struct pd_output out);
+
+struct pd_stats_options {
+	size_t size;
+	enum pd_json_layout layout;
+	struct pd_filter *filter;	/* borrowed, or NULL */
+};
+/* What is in the file, counted, as one JSON object: written when the sink is finished. */
+PD_API struct pd_sink *pd_stats_sink(const struct pd_stats_options *o, struct pd_output out);
 
 #ifdef __cplusplus
 }
