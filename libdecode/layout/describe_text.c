@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COLUMNS 100
+#define COLUMNS 120
 
 static void put(struct pd_buf *b, const char *text)
 {
@@ -92,7 +92,8 @@ void pd_text_member(struct pd_buf *b, const char *key, const char *text)
 
 void pd_text_json(struct pd_buf *b, const char *json)
 {
-	comma(b);
+	if (*json != '}' && *json != ']')
+		comma(b);
 	for (; *json; json++)
 		put_char(b, *json == '\'' ? '"' : *json);
 }
@@ -205,7 +206,7 @@ static void fill(const char *p, const char *end, struct pd_buf *out, unsigned in
 	put_char(out, ']');
 }
 
-/* The value at p, its key of `column` columns written before it; `behind`: what follows it on its line. */
+/* The value at p, behind `column` columns of its line. */
 static void lay_out(const char *p, const char *end, struct pd_buf *out, unsigned int depth, size_t column)
 {
 	bool object = *p == '{';

@@ -20,7 +20,7 @@ void pd_text_json(struct pd_buf *b, const char *json);
 /* The same with printf's conversions; at most 1000 bytes of it. */
 __attribute__((format(printf, 2, 3))) void pd_text_format(struct pd_buf *b, const char *json, ...);
 
-/* Lays the JSON out: two spaces a level, what fits in a line of 100 columns on one line. */
+/* Lays the JSON out: two spaces a level, what fits in a line of 120 columns on one line. */
 void pd_text_lay_out(struct pd_bytes json, struct pd_buf *out);
 
 #endif
