@@ -14,21 +14,29 @@ struct hostinfo_group {
 	uint32_t leader, members;	/* index of the first event, how many */
 };
 
+struct hostinfo_tracepoint {
+	const char *name;		/* "sched:sched_switch", or any other where it was renamed */
+	uint64_t id;			/* attr.config */
+};
+
+#define HOSTINFO_AUXTRACE_SIZE 48	/* of the record AUXTRACE, without its data */
+
 struct hostinfo {
 	const char *version;		/* "precord 0.1.0" */
 	char *const *argv;		/* the whole command line, ended by NULL */
 	const struct hostinfo_group *groups;
 	size_t nr_groups;
-	/* attr.config of the tracepoint events: their formats go to TRACING_DATA */
-	const uint64_t *tracepoints;
+	const struct hostinfo_tracepoint *tracepoints;	/* their formats go to TRACING_DATA */
 	size_t nr_tracepoints;
 	bool branch_stacks;
-	bool auxtrace;
+	const uint64_t *auxtraces;	/* where AUXTRACE records lie in the file */
+	size_t nr_auxtraces;
 	bool use_clockid;
 	int clockid;
 	bool timed;			/* first and last hold */
 	uint64_t first, last;		/* of the samples, for SAMPLE_TIME */
 	int compress;			/* zstd level; 0: none */
+	uint32_t compress_ratio;	/* bytes compressed for each written */
 	uint64_t ring_bytes;		/* for COMPRESSED */
 	const struct bpf_progs *bpf;	/* may be NULL */
 };
@@ -38,6 +46,6 @@ struct hostinfo {
 int hostinfo_features(struct pd_writer *w, const struct hostinfo *h, struct pd_error *e);
 
 /* For a pipe: HEADER_TRACING_DATA and the formats behind it. Nothing without tracepoints. */
-int hostinfo_tracing_record(struct pd_writer *w, const uint64_t *tracepoints, size_t n, struct pd_error *e);
+int hostinfo_tracing_record(struct pd_writer *w, const struct hostinfo *h, struct pd_error *e);
 
 #endif
