@@ -65,19 +65,25 @@ static void measure_with_optional_trailer(struct pd_record *r)
 	measure(r, PD_TEXT_TO_END);
 }
 
+/* A number that pd_op_is_fixed(). */
+static inline bool load(const struct pd_op *op, struct pd_bytes bytes, enum pd_swap swap, uint64_t *out)
+{
+	struct pd_cursor c = pd_cursor(bytes, swap);
+
+	if (!pd_take(&c, op->offset) || !pd_take_number(&c, op->width, out))
+		return false;
+	if (op->field->show == PD_SIGNED)
+		*out = pd_sign_extend(*out, op->width);
+	return true;
+}
+
 /* The number at a fixed place of a plan. */
 static bool fixed_number(const struct pd_plan *plan, const char *name, struct pd_bytes bytes, enum pd_swap swap,
 			 uint64_t *out)
 {
 	const struct pd_op *op = plan ? pd_plan_find(plan, name) : NULL;
-	struct pd_cursor c = pd_cursor(bytes, swap);
 
-	if (!op || op->kind != PD_UINT || op->on != PD_ALWAYS || op->left || op->offset == PD_VARIABLE ||
-	    op->field->msb_first || !pd_take(&c, op->offset) || !pd_take_number(&c, op->width, out))
-		return false;
-	if (op->field->show == PD_SIGNED)
-		*out = pd_sign_extend(*out, op->width);
-	return true;
+	return op && pd_op_is_fixed(op) && load(op, bytes, swap, out);
 }
 
 static const struct pd_plan *plan_of(struct pd_record *r, const struct pd_attr *layout)
@@ -273,11 +279,12 @@ static bool search(const struct pd_record *r, struct search *s)
 	return s->found;
 }
 
-bool pd_record_number(const struct pd_record *r, enum pd_part part, const char *name, uint64_t *out)
+bool pd_record_number(const struct pd_record *r, enum pd_part part, enum pd_usual which, uint64_t *out)
 {
-	if (part == PD_OF_BODY)
-		return fixed_number(r->plan, name, r->body, r->session->swap, out);
-	return fixed_number(r->trailer, name, r->trailer_bytes, r->session->swap, out);
+	const struct pd_plan *plan = part == PD_OF_BODY ? r->plan : r->trailer;
+
+	return plan && plan->usual[which] &&
+	       load(plan->usual[which], part == PD_OF_BODY ? r->body : r->trailer_bytes, r->session->swap, out);
 }
 
 bool pd_get_number(const struct pd_record *r, const char *name, uint64_t *out)
@@ -314,9 +321,7 @@ bool pd_get_text(const struct pd_record *r, const char *name, struct pd_bytes *o
 
 bool pd_record_time(const struct pd_record *r, uint64_t *time)
 {
-	if (r->frame.type == TYPE_SAMPLE)
-		return fixed_number(r->plan, "time", r->body, r->session->swap, time);
-	return fixed_number(r->trailer, "time", r->trailer_bytes, r->session->swap, time);
+	return pd_record_number(r, r->frame.type == TYPE_SAMPLE ? PD_OF_BODY : PD_OF_TRAILER, PD_USUAL_TIME, time);
 }
 
 static const struct pd_field sample_id = STRUCT(sample_id, "", .fields = pd_sample_id_fields);

@@ -23,8 +23,8 @@ int pd_record_prepare(struct pd_record *r);
 
 enum pd_part { PD_OF_BODY, PD_OF_TRAILER };
 
-/* A number at a fixed place of the body or of sample_id, without walking. False: not there. */
-bool pd_record_number(const struct pd_record *r, enum pd_part part, const char *name, uint64_t *out);
+/* A usual number of the body or of sample_id, without walking. False: not there. */
+bool pd_record_number(const struct pd_record *r, enum pd_part part, enum pd_usual which, uint64_t *out);
 
 /* Bytes of the body that the layout does not explain. */
 static inline struct pd_bytes pd_record_trailing(const struct pd_record *r)

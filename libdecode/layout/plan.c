@@ -307,6 +307,20 @@ static struct pd_op_list *compile_list(struct compiler *c, const struct pd_field
 	return list;
 }
 
+static void find_usual(struct pd_plan *plan)
+{
+	static const char *const names[PD_NR_USUAL] = {
+		[PD_USUAL_PID] = "pid", [PD_USUAL_TID] = "tid", [PD_USUAL_TIME] = "time", [PD_USUAL_CPU] = "cpu",
+		[PD_USUAL_PERIOD] = "period", [PD_USUAL_LOST] = "lost",
+	};
+
+	for (size_t i = 0; i < PD_NR_USUAL; i++) {
+		const struct pd_op *op = pd_plan_find(plan, names[i]);
+
+		plan->usual[i] = op && pd_op_is_fixed(op) ? op : NULL;
+	}
+}
+
 struct pd_plan *pd_plan_compile(const struct pd_field *fields, const struct pd_facts *facts, struct pd_budget *budget)
 {
 	struct pd_arena arena = { .budget = budget };
@@ -325,6 +339,7 @@ struct pd_plan *pd_plan_compile(const struct pd_field *fields, const struct pd_f
 		pd_plan_free(plan);
 		return NULL;
 	}
+	find_usual(plan);
 	return plan;
 }
 

@@ -55,8 +55,20 @@ struct pd_op_list {
 	uint32_t simple_size;		/* bytes of those */
 };
 
+/* Numbers that are asked for in record after record: looked up when the plan is made. */
+enum pd_usual {
+	PD_USUAL_PID,
+	PD_USUAL_TID,
+	PD_USUAL_TIME,
+	PD_USUAL_CPU,
+	PD_USUAL_PERIOD,
+	PD_USUAL_LOST,
+	PD_NR_USUAL,
+};
+
 struct pd_plan {
 	struct pd_op_list *list;
+	const struct pd_op *usual[PD_NR_USUAL];	/* NULL: not there, or not at a fixed place */
 	struct pd_budget *budget;
 	struct pd_arena *arena;
 	unsigned int nr_slots;
@@ -69,5 +81,12 @@ void pd_plan_free(struct pd_plan *plan);
 
 /* The op of the outermost list that is called name, or NULL. */
 const struct pd_op *pd_plan_find(const struct pd_plan *plan, const char *name);
+
+/* Is it a number that every record of the plan has, in the same place? */
+static inline bool pd_op_is_fixed(const struct pd_op *op)
+{
+	return op->kind == PD_UINT && op->on == PD_ALWAYS && !op->left && op->offset != PD_VARIABLE &&
+	       !op->field->msb_first;
+}
 
 #endif

@@ -181,27 +181,27 @@ static bool trailer_counts(const struct pd_record *r)
 
 	if (!r->trailer)
 		return false;
-	if (pd_record_number(r, PD_OF_TRAILER, "time", &time))
+	if (pd_record_number(r, PD_OF_TRAILER, PD_USUAL_TIME, &time))
 		return time != 0;
 	return !pd_all_zero(r->trailer_bytes);
 }
 
-static bool task_number(const struct pd_record *r, const char *name, uint32_t *out)
+static bool task_number(const struct pd_record *r, enum pd_usual which, uint32_t *out)
 {
 	uint64_t n;
 
-	if (!pd_record_number(r, PD_OF_BODY, name, &n) &&
-	    !(trailer_counts(r) && pd_record_number(r, PD_OF_TRAILER, name, &n)))
+	if (!pd_record_number(r, PD_OF_BODY, which, &n) &&
+	    !(trailer_counts(r) && pd_record_number(r, PD_OF_TRAILER, which, &n)))
 		return false;
 	*out = (uint32_t)n;
 	return true;
 }
 
-static bool moment_number(const struct pd_record *r, const char *name, uint64_t *out)
+static bool moment_number(const struct pd_record *r, enum pd_usual which, uint64_t *out)
 {
 	if (r->trailer)
-		return trailer_counts(r) && pd_record_number(r, PD_OF_TRAILER, name, out);
-	return pd_record_number(r, PD_OF_BODY, name, out);
+		return trailer_counts(r) && pd_record_number(r, PD_OF_TRAILER, which, out);
+	return pd_record_number(r, PD_OF_BODY, which, out);
 }
 
 /* Thread 0 is an idle cpu; no record names it. */
@@ -232,10 +232,10 @@ static int learn_name(struct pd_filter *f, const struct pd_record *r)
 	uint64_t tid, parent;
 	struct pd_bytes comm;
 
-	if (r->frame.type == TYPE_COMM && pd_record_number(r, PD_OF_BODY, "tid", &tid) && pd_get_text(r, "comm", &comm))
+	if (r->frame.type == TYPE_COMM && pd_record_number(r, PD_OF_BODY, PD_USUAL_TID, &tid) && pd_get_text(r, "comm", &comm))
 		return set_name(f, (uint32_t)tid, matches_bytes(&f->comms, comm));
-	if (r->frame.type == TYPE_FORK && pd_record_number(r, PD_OF_BODY, "tid", &tid) &&
-	    pd_record_number(r, PD_OF_BODY, "ptid", &parent))
+	if (r->frame.type == TYPE_FORK && pd_record_number(r, PD_OF_BODY, PD_USUAL_TID, &tid) &&
+	    pd_get_number(r, "ptid", &parent))
 		return set_name(f, (uint32_t)tid, has_name(f, (uint32_t)parent));
 	return 0;
 }
@@ -247,11 +247,11 @@ static bool keeps_task(const struct pd_filter *f, const struct pd_record *r)
 
 	if (!(f->pids.count | f->tids.count | f->comms.count) || (type & of_no_task))
 		return true;
-	if (!task_number(r, "pid", &id) || ((type & maps) && id == NOBODY))
+	if (!task_number(r, PD_USUAL_PID, &id) || ((type & maps) && id == NOBODY))
 		return true;
 	if (!is_in(&f->pids, id))
 		return false;
-	if (!task_number(r, "tid", &id))
+	if (!task_number(r, PD_USUAL_TID, &id))
 		return true;
 	return is_in(&f->tids, id) && (!f->comms.count || has_name(f, id));
 }
@@ -294,9 +294,9 @@ static int keeps(struct pd_filter *f, const struct pd_record *r)
 		return 0;
 	if (r->frame.type >= 32)	/* none known: nothing to ask it for */
 		return 1;
-	if (f->cpus.count && moment_number(r, "cpu", &n) && !is_in(&f->cpus, (uint32_t)n))
+	if (f->cpus.count && moment_number(r, PD_USUAL_CPU, &n) && !is_in(&f->cpus, (uint32_t)n))
 		return 0;
-	if (!f->any_time && moment_number(r, "time", &n) && (n < f->time.from || n > f->time.to))
+	if (!f->any_time && moment_number(r, PD_USUAL_TIME, &n) && (n < f->time.from || n > f->time.to))
 		return 0;
 	return keeps_task(f, r) ? keeps_event(f, r) : 0;
 }

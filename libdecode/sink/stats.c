@@ -98,7 +98,7 @@ static void learn_record(struct stats *s, const struct pd_record *r)
 	static const struct pd_visitor v = { .size = sizeof(v), .bytes = version_record };
 	uint64_t id;
 
-	if (r->frame.type == PD_TYPE_HEADER_FEATURE && pd_record_number(r, PD_OF_BODY, "feat_id", &id) &&
+	if (r->frame.type == PD_TYPE_HEADER_FEATURE && pd_get_number(r, "feat_id", &id) &&
 	    id == FEATURE_VERSION)
 		pd_record_visit(r, &v, s);
 }
@@ -142,7 +142,7 @@ static int count_event(struct stats *s, const struct pd_record *r, uint64_t byte
 	if (r->frame.type != TYPE_SAMPLE)
 		return 0;
 	c->samples++;
-	if (pd_record_number(r, PD_OF_BODY, "period", &period)) {
+	if (pd_record_number(r, PD_OF_BODY, PD_USUAL_PERIOD, &period)) {
 		c->period += period;
 		c->has_period = true;
 	}
@@ -190,9 +190,9 @@ static int record(void *state, const struct pd_record *r)
 	s->damaged += r->error.code != PD_OK || r->frame.state == PD_FRAME_CUT;
 	count_compressed(s, r, bytes);
 	count_time(s, r);
-	if (type == TYPE_LOST && pd_record_number(r, PD_OF_BODY, "lost", &n))
+	if (type == TYPE_LOST && pd_record_number(r, PD_OF_BODY, PD_USUAL_LOST, &n))
 		s->lost += n;
-	else if (type == TYPE_LOST_SAMPLES && pd_record_number(r, PD_OF_BODY, "lost", &n))
+	else if (type == TYPE_LOST_SAMPLES && pd_record_number(r, PD_OF_BODY, PD_USUAL_LOST, &n))
 		s->lost_samples += n;
 	return r->attr ? count_event(s, r, bytes) : 0;
 }
