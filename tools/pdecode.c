@@ -1,16 +1,29 @@
 /* pdecode - everything in a perf.data file, as JSON. */
+#include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "output.h"
 #include "pd/pd.h"
+#include "pdecode_filter.h"
+#include "pdecode_schema.h"
+#include "progress.h"
+
+enum { ERRORS_SHOWN = 20 };
+
+enum { FORMAT_JSON, FORMAT_JSONL, FORMAT_STATS };
 
 struct settings {
-	const char *output;
+	const char *input, *output, *schema;
 	unsigned int format, blobs, sort;
 	uint64_t memory;
-	bool strict;
+	bool strict, pretty, header_only, verbose;
+	struct filter_settings filter;
 };
 
 static const char *const formats[] = { "json", "jsonl", "stats", NULL };
@@ -18,74 +31,317 @@ static const char *const blobs[] = { "hex", "omit", "full", NULL };
 static const char *const sorts[] = { "file", "time", NULL };
 
 static const struct cli_option options[] = {
-	CLI_STRING('o', "output", "FILE", settings, output, "write to FILE instead of stdout"),
-	CLI_CHOICE('f', "format", NULL, settings, format, formats, "what to write"),
-	CLI_CHOICE(0, "blobs", NULL, settings, blobs, blobs, "stacks, raw and AUX data"),
-	CLI_CHOICE(0, "sort", NULL, settings, sort, sorts, "order of the records"),
-	CLI_SIZE(0, "memory", "BYTES", settings, memory, "hold no more than this"),
-	CLI_FLAG(0, "strict", settings, strict, "stop at the first damaged record"),
+	CLI_GROUP("Input and output"),
+	CLI_STRING('i', "input", "FILE", settings, input, "read FILE; the same as the operand"),
+	CLI_STRING('o', "output", "FILE", settings, output, "write to FILE instead of standard output"),
+	CLI_CHOICE('f', "format", NULL, settings, format, formats,
+		"json: one document (default); jsonl: an object a line, each with its kind; "
+		"stats: counts instead of records"),
+	CLI_FLAG(0, "pretty", settings, pretty, "json and stats: indented, for people"),
+	CLI_CHOICE(0, "blobs", NULL, settings, blobs, blobs,
+		"stacks, raw and AUX data: as hex (default); left out; hex, and the payloads of compressed "
+		"records too"),
+	CLI_CHOICE(0, "sort", NULL, settings, sort, sorts, "order of the records: as written (default), or by time"),
+	CLI_FLAG(0, "header-only", settings, header_only, "the file, its events and features; reads no records, and a pipe up to the first sample"),
+	CLI_OPTIONAL(0, "schema", "NAME|DIR", settings, schema, SCHEMA_LIST,
+		"print the JSON Schema of that name, such as document or SAMPLE; write all of them to a "
+		"directory; alone, list their names"),
+	CLI_GROUP("Filters"),
+	CLI_LIST(0, "types", "LIST", settings, filter.types,
+		"records of these types, by name or number: SAMPLE,MMAP2,70"),
+	CLI_LIST('e', "event", "LIST", settings, filter.events, "samples of these events: cycles,'sched:*'"),
+	CLI_LIST(0, "pid", "LIST", settings, filter.pids, "of these processes: 4711,5000-5010"),
+	CLI_LIST(0, "tid", "LIST", settings, filter.tids, "of these threads"),
+	CLI_LIST('c', "comm", "LIST", settings, filter.comms, "of threads with these names: bash,'kworker*'"),
+	CLI_LIST('C', "cpu", "LIST", settings, filter.cpus, "of these cpus: 0-3,5"),
+	CLI_STRING(0, "time", "A,B", settings, filter.time,
+		"from A to B; either may be left out. Seconds as perf prints them (12.5), ns as in the JSON, or with "
+		"a unit (s, ms, us, ns); or a part of the recording: 10%-20%"),
+	CLI_GROUP("Limits and messages"),
+	CLI_FLAG(0, "strict", settings, strict, "stop at the first damage"),
+	CLI_SIZE(0, "memory", "SIZE", settings, memory, "hold no more than SIZE of the input, such as 1G (default 256M)"),
+	CLI_FLAG('v', "verbose", settings, verbose, "show every error, and what is odd but no error"),
 	CLI_END
 };
 
-static const struct cli_tool tool = {
-	.name = "pdecode", .version = PD_VERSION, .summary = "Decode perf.data into JSON.",
-	.usage = "[FILE|-]", .operands = CLI_AT_MOST_ONE, .options = options,
+static const struct cli_note examples[] = {
+	{ "pdecode > out.json", "Decode perf.data of this directory." },
+	{ "pdecode -f stats --pretty perf.data", "What is in it, and is it complete?" },
+	{ "pdecode -f jsonl --types SAMPLE perf.data | jq -r .ip", "One object a line, for jq, databases and scripts." },
+	{ "perf record -a -o - sleep 10 | pdecode -f jsonl", "Decode while perf records." },
+	{ "pdecode --header-only --pretty perf.data", "Machine, command line and events, at once for any size." },
+	{ "pdecode --comm nginx --cpu 0-3 --time 12.5,13 perf.data", "A part of it." },
+	{ NULL, NULL }
 };
 
-struct run {
-	struct pd_sink *sink;
-	enum cli_exit status;
+static const char description[] =
+	"pdecode decodes the files that perf record writes, whatever its version and the machine it ran on, to complete "
+	"JSON: every record with every field, the header's attributes and features, and what was damaged. Files, pipes, "
+	"directories of perf record --threads, compressed records and gzip or zstd around all of it are understood.\n\n"
+	"Without FILE it reads standard input when that is a pipe, else perf.data. A FILE of - is standard input. What "
+	"comes through a pipe is written as it arrives.\n\n"
+	"Damage does not end the decoding: what can be read is written, the rest is listed under errors, on standard "
+	"error, and in the exit status.\n\n"
+	"--format stats writes one object: records, bytes, by_type and by_event with the records and bytes of each (and "
+	"the samples of an event and the sum of their period), first_time, last_time and duration in ns, lost (records), "
+	"lost_samples, throttled, errors and errors_by_code, damaged (records), skipped (bytes that are no record), "
+	"compressed (bytes in and out), and file, where complete is false when the recording was cut off.\n\n"
+	"A filter drops the records that don't match and leaves everything else as it is; the summary counts the dropped "
+	"ones as filtered. Filters given together must all match. A record without the thing that is asked for stays: "
+	"perf's own records (FINISHED_ROUND, HEADER_..., AUXTRACE) are dropped by --types only. The pid and tid of "
+	"MMAP2, COMM, FORK and the like are those they tell of, and of others the task they happened in; KSYMBOL, BPF_EVENT, "
+	"TEXT_POKE, CGROUP, LOST and mappings of the kernel belong to no task and stay. --comm goes by the names that COMM "
+	"and FORK records gave up to there; --sort time makes that exact on several cpus. --event is asked of samples "
+	"and counts; mappings, names and switches hold for all events. Records that perf made up for what ran before the "
+	"recording have no time and no cpu.\n\n"
+	"Names may have wildcards as in the shell (*, ?, [a-z]). Lists can be given again and add up.\n\n"
+	"Of a time without unit, a whole number of 11 digits or more is ns, every other one seconds.";
+
+static const struct cli_tool tool = {
+	.name = "pdecode", .version = PD_VERSION, .summary = "Decode perf.data to complete JSON.",
+	.description = description, .usage = "[FILE|-]", .operands = CLI_AT_MOST_ONE, .options = options,
+	.examples = examples, .see_also = "pencode(1), perf-record(1), jq(1)",
 };
+
+/* One file on its way through. */
+struct run {
+	const struct settings *s;
+	const char *path, *name;	/* what is opened, and how messages call it */
+	struct output out;
+	struct pd_filter *filter;
+	struct pd_sink *sink;
+	struct progress progress;
+	uint64_t done;			/* bytes of the input, for the progress */
+	uint64_t errors, not_shown;
+	int refused;			/* what the sink returned when not 0 */
+};
+
+static void complain(struct run *run, const struct pd_error *e)
+{
+	char text[512];
+
+	progress_clear(&run->progress);
+	cli_error(&tool, "%s: %s", run->name, pd_error_text(e, text, sizeof(text)));
+}
 
 static void on_error(void *ctx, const struct pd_error *e)
 {
 	struct run *run = ctx;
-	char text[256];
 
-	cli_error(&tool, "%s", pd_error_text(e, text, sizeof(text)));
 	if (e->severity > PD_NOTE)
-		run->status = CLI_ERRORS;
-	pd_sink_error(run->sink, e);
+		run->errors++;
+	if (run->s->verbose || (e->severity > PD_NOTE && run->errors <= ERRORS_SHOWN))
+		complain(run, e);
+	else if (e->severity > PD_NOTE)
+		run->not_shown++;
+	if (!run->refused)
+		run->refused = pd_sink_error(run->sink, e);
 }
 
 static void on_wait(void *ctx)
 {
-	pd_sink_wait(((struct run *)ctx)->sink);
+	struct run *run = ctx;
+
+	pd_sink_wait(run->sink);
+	output_flush(&run->out);
+}
+
+static struct pd_sink *make_sink(struct run *run)
+{
+	const enum pd_json_layout layout = run->s->pretty ? PD_JSON_INDENTED : PD_JSON_COMPACT;
+	const struct pd_output out = { output_write, &run->out };
+
+	if (run->s->format == FORMAT_STATS)
+		return pd_stats_sink(&(struct pd_stats_options){
+			.size = sizeof(struct pd_stats_options), .layout = layout, .filter = run->filter }, out);
+	return pd_json_sink(&(struct pd_json_options){
+		.size = sizeof(struct pd_json_options), .layout = layout, .filter = run->filter,
+		.shape = run->s->format == FORMAT_JSONL ? PD_JSON_LINES : PD_JSON_DOCUMENT,
+		.blobs = (enum pd_blobs)run->s->blobs,
+		.parts = run->s->header_only ? PD_JSON_HEADER : PD_JSON_ALL }, out);
+}
+
+static struct pd_reader *open_input(struct run *run)
+{
+	const struct pd_options *o = PD_OPTIONS(.memory_limit = run->s->memory,
+		.order = run->s->sort ? PD_BY_TIME : PD_AS_WRITTEN, .on_error = on_error, .on_wait = on_wait, .ctx = run);
+	struct pd_reader *reader;
+	struct pd_error e;
+
+	if (strcmp(run->path, "-") == 0)
+		reader = pd_open_fd(STDIN_FILENO, o, &e);
+	else
+		reader = pd_open_path(run->path, o, &e);
+	if (!reader)
+		complain(run, &e);
+	return reader;
+}
+
+/* An output that is one of the files of an input directory would destroy it. */
+static bool is_inside(const char *output, const char *directory)
+{
+	DIR *dir = output && strcmp(output, "-") ? opendir(directory) : NULL;
+	struct stat out, in;
+	struct dirent *entry;
+	bool same = false;
+
+	if (!dir)
+		return false;
+	while (stat(output, &out) == 0 && !same && (entry = readdir(dir)))
+		same = fstatat(dirfd(dir), entry->d_name, &in, 0) == 0 && S_ISREG(in.st_mode) &&
+		       in.st_dev == out.st_dev && in.st_ino == out.st_ino;
+	closedir(dir);
+	return same;
+}
+
+static enum cli_exit open_output(struct run *run)
+{
+	if (is_inside(run->s->output, run->path)) {
+		cli_error(&tool, "%s: is both the input and the output", run->s->output);
+		return CLI_USAGE;
+	}
+	return output_open(&run->out, &tool, run->s->output, run->path);
+}
+
+static void start_progress(struct run *run, const struct pd_reader *reader)
+{
+	const struct pd_file_info *f = pd_file(reader);
+
+	if (!output_is_terminal(&run->out) || run->s->format == FORMAT_STATS)
+		progress_start(&run->progress, f->size_known && f->mode != PD_MODE_DIRECTORY ? f->size : 0);
+}
+
+static void show_progress(struct run *run, const struct pd_reader *reader, const struct pd_record *record)
+{
+	const uint64_t offset = pd_record_offset(record);
+
+	if (pd_file(reader)->mode == PD_MODE_DIRECTORY)	/* offsets begin anew in each file */
+		run->done += pd_record_bytes(record).size;
+	else if (offset > run->done)
+		run->done = offset;
+	progress_update(&run->progress, run->done);
+}
+
+/* In a pipe the header is records, which end where the recording begins. */
+static bool ends_header(const struct pd_record *record)
+{
+	static const char *const firsts[] = {
+		"SAMPLE", "READ", "COMPRESSED", "COMPRESSED2", "AUXTRACE", "FINISHED_ROUND", "FINISHED_INIT",
+	};
+
+	for (size_t i = 0; i < sizeof(firsts) / sizeof(firsts[0]); i++)
+		if (strcmp(pd_record_name(record), firsts[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool must_stop(const struct run *run)
+{
+	return run->refused || (run->s->strict && run->errors);
+}
+
+static void pump(struct run *run, struct pd_reader *reader)
+{
+	const bool header_only = run->s->header_only;
+	const struct pd_record *record;
+	struct pd_error e;
+	int got = 0;
+
+	run->refused = pd_sink_begin(run->sink, reader);
+	while (!must_stop(run) && !(header_only && pd_file(reader)->mode != PD_MODE_PIPE)) {
+		got = pd_next(reader, &record, &e);
+		if (got <= 0 || must_stop(run) || (header_only && ends_header(record)))
+			break;
+		run->refused = pd_sink_record(run->sink, record);
+		show_progress(run, reader, record);
+	}
+	if (got < 0)
+		on_error(run, &e);
+	if (!run->refused)
+		run->refused = pd_sink_finish(run->sink, reader);
+}
+
+static enum cli_exit decode_open(struct run *run, struct pd_reader *reader, struct filter_part part)
+{
+	enum cli_exit status = run->filter ? filter_set_part(&tool, run->filter, part, reader) : CLI_OK;
+
+	if (status == CLI_OK)
+		status = open_output(run);
+	if (status != CLI_OK)
+		return status;
+	start_progress(run, reader);
+	pump(run, reader);
+	progress_end(&run->progress);
+	if (run->refused && !run->out.error) {
+		cli_error(&tool, "%s: out of memory", run->name);
+		status = CLI_OUTPUT;
+	} else if (run->errors) {
+		status = CLI_ERRORS;
+	}
+	if (run->not_shown)
+		cli_error(&tool, "%s: and %llu more errors; -v shows all of them", run->name,
+			  (unsigned long long)run->not_shown);
+	return output_close(&run->out, status);
+}
+
+static enum cli_exit decode(struct run *run)
+{
+	struct pd_reader *reader = NULL;
+	struct filter_part part;
+	enum cli_exit status = filter_make(&tool, &run->s->filter, &run->filter, &part);
+
+	if (status != CLI_OK)
+		goto out;
+	status = CLI_OUTPUT;
+	run->sink = make_sink(run);
+	if (!run->sink) {
+		cli_error(&tool, "out of memory");
+		goto out;
+	}
+	reader = open_input(run);
+	status = reader ? decode_open(run, reader, part) : CLI_INPUT;
+out:
+	pd_sink_close(run->sink);
+	pd_close(reader);
+	pd_filter_free(run->filter);
+	return status;
+}
+
+/* As perf does it: what is piped in, else perf.data. */
+static const char *default_input(void)
+{
+	struct stat st;
+
+	return fstat(STDIN_FILENO, &st) == 0 && S_ISFIFO(st.st_mode) ? "-" : "perf.data";
+}
+
+static enum cli_exit check(const struct settings *s, const char *operand)
+{
+	if (operand && s->input)
+		return cli_usage(&tool, "two inputs: '%s' and '%s'", s->input, operand);
+	if (s->pretty && s->format == FORMAT_JSONL)
+		return cli_usage(&tool, "'--pretty' is not for jsonl: it has an object on each line");
+	if (s->header_only && s->format == FORMAT_STATS)
+		return cli_usage(&tool, "'--header-only' reads no records, stats would have nothing to count");
+	if (s->schema && (operand || s->input))
+		return cli_usage(&tool, "'--schema' reads no input ('--schema=NAME' needs the '=')");
+	return CLI_OK;
 }
 
 int main(int argc, char **argv)
 {
-	struct settings s = { .format = 0 };
+	struct settings s = { .input = NULL };
 	char **operands = cli_parse(&tool, argc, argv, &s);
-	const char *path = operands[0] ? operands[0] : "perf.data";
-	struct output out = OUTPUT_CLOSED;
-	const struct pd_json_options json = { sizeof(json), s.format == 1 ? PD_JSON_LINES : PD_JSON_DOCUMENT, s.blobs };
-	struct run run = { .status = CLI_OK };
-	const struct pd_record *record;
-	struct pd_reader *reader;
-	struct pd_error e;
-	char text[256];
-	int got;
+	struct run run = { .s = &s, .out = OUTPUT_CLOSED };
+	enum cli_exit status = check(&s, operands[0]);
 
-	run.sink = pd_json_sink(&json, (struct pd_output){ output_write, &out });
-	reader = strcmp(path, "-") ?
-		pd_open_path(path, PD_OPTIONS(.memory_limit = s.memory, .order = s.sort, .on_error = on_error, .on_wait = on_wait, .ctx = &run), &e) :
-		pd_open_fd(0, PD_OPTIONS(.memory_limit = s.memory, .order = s.sort, .on_error = on_error, .on_wait = on_wait, .ctx = &run), &e);
-	if (!reader) {
-		cli_error(&tool, "%s: %s", path, pd_error_text(&e, text, sizeof(text)));
-		return CLI_INPUT;
+	if (status == CLI_OK && s.schema) {
+		status = schema_write(&tool, s.schema, s.output);
+	} else if (status == CLI_OK) {
+		run.path = operands[0] ? operands[0] : s.input ? s.input : default_input();
+		run.name = strcmp(run.path, "-") ? run.path : "standard input";
+		status = decode(&run);
 	}
-	output_open(&out, &tool, s.output, path);
-	pd_sink_begin(run.sink, reader);
-	while ((got = pd_next(reader, &record, &e)) > 0)
-		if (pd_sink_record(run.sink, record))
-			break;
-	if (got < 0) {
-		cli_error(&tool, "%s: %s", path, pd_error_text(&e, text, sizeof(text)));
-		run.status = CLI_ERRORS;
-	}
-	pd_sink_finish(run.sink, reader);
-	pd_sink_close(run.sink);
-	pd_close(reader);
-	return cli_finish(&tool, output_close(&out, run.status));
+	filter_settings_free(&s.filter);
+	return cli_finish(&tool, status);
 }

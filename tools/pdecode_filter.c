@@ -1,0 +1,296 @@
+/* pdecode_filter.c - parse the lists and times of pdecode's filters. */
+#include "pdecode_filter.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NS 1000000000ull
+/* A whole number from here on is taken for ns: as many seconds would be more than 300 years. */
+#define SURELY_NS 10000000000ull
+#define ITEM_MAX 256
+
+/* What one list becomes: ranges of numbers, or words. */
+struct list {
+	struct pd_range *ranges;
+	char **words;
+	size_t count;
+};
+
+typedef bool (*item_reader)(const char *item, struct pd_range *out);
+
+static void list_free(struct list *l)
+{
+	for (size_t i = 0; l->words && i < l->count; i++)
+		free(l->words[i]);
+	free(l->words);
+	free(l->ranges);
+}
+
+static const char *read_number(const char *text, uint64_t *n)
+{
+	for (*n = 0; *text >= '0' && *text <= '9'; text++)
+		if (__builtin_mul_overflow(*n, 10, n) || __builtin_add_overflow(*n, (uint64_t)(*text - '0'), n))
+			return NULL;
+	return text;
+}
+
+/* "5" or "0-3", 32 bits each. */
+static bool read_range(const char *item, struct pd_range *out)
+{
+	const char *end = read_number(item, &out->from);
+
+	if (!end || end == item)
+		return false;
+	out->to = out->from;
+	if (*end == '-') {
+		item = end + 1;
+		end = read_number(item, &out->to);
+		if (!end || end == item)
+			return false;
+	}
+	return !*end && out->from <= out->to && out->to <= UINT32_MAX;
+}
+
+static bool read_type(const char *item, struct pd_range *out)
+{
+	uint32_t type;
+
+	if (read_range(item, out))
+		return true;
+	if (!pd_record_type_of(item, &type))
+		return false;
+	out->from = out->to = type;
+	return true;
+}
+
+static bool is_word(const char *item, struct pd_range *out)
+{
+	(void)out;
+	return *item != '\0';
+}
+
+static int add_item(struct list *l, const char *item, const struct pd_range *range, item_reader read)
+{
+	void *bigger;
+
+	if (read == is_word) {
+		bigger = realloc(l->words, (l->count + 1) * sizeof(*l->words));
+		if (!bigger)
+			return -1;
+		l->words = bigger;
+		l->words[l->count] = strdup(item);
+		if (!l->words[l->count])
+			return -1;
+	} else {
+		bigger = realloc(l->ranges, (l->count + 1) * sizeof(*l->ranges));
+		if (!bigger)
+			return -1;
+		l->ranges = bigger;
+		l->ranges[l->count] = *range;
+	}
+	l->count++;
+	return 0;
+}
+
+/* The next item of a list; a comma between two slashes is part of an event's name: cpu/event=0x3c,umask=1/. */
+static const char *next_item(const char **rest, size_t *length, item_reader read)
+{
+	const char *item = *rest;
+	bool inside = false;
+
+	if (read != is_word || !item)
+		return cli_next_item(rest, length);
+	for (*length = 0; item[*length] && (inside || item[*length] != ','); ++*length)
+		if (item[*length] == '/')
+			inside = !inside && strchr(item + *length + 1, '/');
+	*rest = item[*length] ? item + *length + 1 : NULL;
+	return item;
+}
+
+/* Reads every item of a list option; `what` says what one should be. */
+static enum cli_exit read_list(const struct cli_tool *tool, const struct cli_list *given, const char *option,
+			       const char *what, item_reader read, struct list *out)
+{
+	for (size_t i = 0; i < given->count; i++) {
+		const char *rest = given->items[i], *at;
+		char item[ITEM_MAX];
+		struct pd_range range;
+		size_t n;
+
+		while ((at = next_item(&rest, &n, read)) != NULL) {
+			snprintf(item, sizeof(item), "%.*s", (int)(n < ITEM_MAX ? n : ITEM_MAX - 1), at);
+			if (n >= ITEM_MAX || !read(item, &range))
+				return cli_usage(tool, "'%s' needs %s, not '%s'", option, what, item);
+			if (add_item(out, item, &range, read))
+				return cli_usage(tool, "out of memory");
+		}
+	}
+	return CLI_OK;
+}
+
+/* Decimals behind the point, as billionths; what is finer is dropped. */
+static const char *read_decimals(const char *text, uint64_t *billionths)
+{
+	uint64_t unit = NS / 10;
+
+	for (*billionths = 0; *text >= '0' && *text <= '9'; text++, unit /= 10)
+		*billionths += (uint64_t)(*text - '0') * unit;
+	return text;
+}
+
+/* "12.5" and "12" are seconds, as perf has it; "12s", "12ms", "12us", "12ns" say it; long whole numbers are ns. */
+static bool read_time(const char *text, uint64_t *ns)
+{
+	static const struct { const char *name; uint64_t ns; } units[] = {
+		{ "s", NS }, { "ms", NS / 1000 }, { "us", NS / 1000000 }, { "ns", 1 },
+	};
+	uint64_t whole, part = 0, unit = 0;
+	const char *end = read_number(text, &whole), *decimals = NULL;
+
+	if (!end)
+		return false;
+	if (*end == '.') {
+		decimals = end + 1;
+		end = read_decimals(decimals, &part);
+	}
+	if (end == text || (decimals && end == decimals && decimals - text == 1))
+		return false;
+	if (!*end)
+		unit = decimals || whole < SURELY_NS ? NS : 1;
+	for (size_t i = 0; *end && i < sizeof(units) / sizeof(units[0]); i++)
+		if (strcmp(end, units[i].name) == 0)
+			unit = units[i].ns;
+	if (!unit || __builtin_mul_overflow(whole, unit, ns))
+		return false;
+	return !__builtin_add_overflow(*ns, part / (NS / unit), ns);
+}
+
+/* "a,b", either end open. */
+static bool read_span(const char *text, struct pd_range *out)
+{
+	const char *comma = strchr(text, ',');
+	char from[64];
+
+	if (!comma || (size_t)(comma - text) >= sizeof(from) || strchr(comma + 1, ','))
+		return false;
+	memcpy(from, text, (size_t)(comma - text));
+	from[comma - text] = '\0';
+	*out = (struct pd_range){ 0, UINT64_MAX };
+	if (!from[0] && !comma[1])
+		return false;
+	return (!from[0] || read_time(from, &out->from)) && (!comma[1] || read_time(comma + 1, &out->to)) &&
+	       out->from <= out->to;
+}
+
+/* "10%-20%", or "10%/2": the second tenth. */
+static bool read_part(const char *text, struct filter_part *part)
+{
+	double a, b;
+	int end = 0;
+
+	if (strspn(text, "0123456789.%-/") != strlen(text))
+		return false;
+	if (sscanf(text, "%lf%%-%lf%%%n", &a, &b, &end) == 2 && end && !text[end]) {
+		*part = (struct filter_part){ a / 100, b / 100 };
+	} else if (end = 0, sscanf(text, "%lf%%/%lf%n", &a, &b, &end) == 2 && end && !text[end] && b >= 1) {
+		*part = (struct filter_part){ a * (b - 1) / 100, a * b / 100 };
+	} else {
+		return false;
+	}
+	return part->from >= 0 && part->from < part->to && part->to <= 1;
+}
+
+static enum cli_exit read_when(const struct cli_tool *tool, const char *text, struct pd_range *time,
+			       struct filter_part *part)
+{
+	if (strchr(text, '%')) {
+		if (!read_part(text, part))
+			return cli_usage(tool, "'--time' needs a part such as 10%%-20%%, not '%s'", text);
+		*time = (struct pd_range){ 0, UINT64_MAX };
+		return CLI_OK;
+	}
+	if (!read_span(text, time))
+		return cli_usage(tool, "'--time' needs a span such as 12.5,13 or 12.5, (open), not '%s'", text);
+	return CLI_OK;
+}
+
+static bool is_given(const struct filter_settings *s)
+{
+	return s->types.count || s->pids.count || s->tids.count || s->cpus.count || s->comms.count ||
+	       s->events.count || s->time;
+}
+
+enum cli_exit filter_make(const struct cli_tool *tool, const struct filter_settings *s, struct pd_filter **filter,
+			  struct filter_part *part)
+{
+	enum { TYPES, PIDS, TIDS, CPUS, COMMS, EVENTS, LISTS };
+	const struct {
+		const struct cli_list *given;
+		const char *option, *what;
+		item_reader read;
+	} rows[LISTS] = {
+		[TYPES] = { &s->types, "--types", "record types such as SAMPLE,MMAP2", read_type },
+		[PIDS] = { &s->pids, "--pid", "process ids such as 1,20-29", read_range },
+		[TIDS] = { &s->tids, "--tid", "thread ids such as 1,20-29", read_range },
+		[CPUS] = { &s->cpus, "--cpu", "cpus such as 0-3,5", read_range },
+		[COMMS] = { &s->comms, "--comm", "names of threads", is_word },
+		[EVENTS] = { &s->events, "--event", "names of events", is_word },
+	};
+	struct list lists[LISTS] = { { NULL } };
+	struct pd_range time;
+	enum cli_exit status = CLI_OK;
+
+	*filter = NULL;
+	*part = (struct filter_part){ 0, 0 };
+	if (!is_given(s))
+		return CLI_OK;
+	for (size_t i = 0; i < LISTS && status == CLI_OK; i++)
+		status = read_list(tool, rows[i].given, rows[i].option, rows[i].what, rows[i].read, &lists[i]);
+	if (status == CLI_OK && s->time)
+		status = read_when(tool, s->time, &time, part);
+	if (status == CLI_OK) {
+		*filter = pd_filter_new(&(struct pd_filter_options){
+			.size = sizeof(struct pd_filter_options),
+			.types = { lists[TYPES].ranges, lists[TYPES].count },
+			.pids = { lists[PIDS].ranges, lists[PIDS].count },
+			.tids = { lists[TIDS].ranges, lists[TIDS].count },
+			.cpus = { lists[CPUS].ranges, lists[CPUS].count },
+			.comms = { (const char *const *)lists[COMMS].words, lists[COMMS].count },
+			.events = { (const char *const *)lists[EVENTS].words, lists[EVENTS].count },
+			.time = s->time ? &time : NULL,
+		});
+		if (!*filter)
+			status = cli_usage(tool, "out of memory");
+	}
+	for (size_t i = 0; i < LISTS; i++)
+		list_free(&lists[i]);
+	return status;
+}
+
+enum cli_exit filter_set_part(const struct cli_tool *tool, struct pd_filter *filter, struct filter_part part,
+			      struct pd_reader *reader)
+{
+	uint64_t first, last;
+
+	if (part.to == 0)
+		return CLI_OK;
+	if (!pd_time_span(reader, &first, &last))
+		return cli_usage(tool, "'--time' with %% needs a file that says when its samples were taken; this one "
+				 "does not: give times, as in --time 12.5,13");
+	pd_filter_set_time(filter, (struct pd_range){
+		first + (uint64_t)((double)(last - first) * part.from),
+		part.to >= 1 ? last : first + (uint64_t)((double)(last - first) * part.to),
+	});
+	return CLI_OK;
+}
+
+void filter_settings_free(struct filter_settings *s)
+{
+	cli_list_free(&s->types);
+	cli_list_free(&s->pids);
+	cli_list_free(&s->tids);
+	cli_list_free(&s->cpus);
+	cli_list_free(&s->comms);
+	cli_list_free(&s->events);
+}
