@@ -1,0 +1,250 @@
+/* hostinfo_cpu.c - which cpus there are, how they share cores, packages and caches. */
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "hostinfo_parts.h"
+#include "hostinfo_read.h"
+
+#define CPUS "/sys/devices/system/cpu"
+#define MAX_CPUS (1u << 16)
+
+/* The line of /proc/cpuinfo that begins with key, without its blanks; "" when there is none. */
+static void cpuinfo_field(const char *text, const char *key, char *out, size_t size)
+{
+	size_t length = strlen(key), n = 0;
+
+	out[0] = '\0';
+	for (const char *line = text; line && *line; line = strchr(line, '\n')) {
+		const char *rest;
+
+		line += *line == '\n';
+		rest = line + length;
+		if (strncmp(line, key, length) != 0 || !(rest += strspn(rest, "\t "), *rest == ':'))
+			continue;
+		rest++;
+		rest += strspn(rest, " \t");
+		for (; *rest && *rest != '\n' && n + 1 < size; rest++)
+			if (*rest != ' ' || rest[1] != ' ')
+				out[n++] = *rest;
+		out[n] = '\0';
+		return;
+	}
+}
+
+/* As perf writes it: x86 "vendor,family,model,stepping", arm64 the MIDR, riscv three ids. */
+static void cpu_id(const char *info, char *id, size_t size)
+{
+	static const char *const x86[] = { "vendor_id", "cpu family", "model", "stepping", NULL };
+	static const char *const riscv[] = { "mvendorid", "marchid", "mimpid", NULL };
+	char part[64];
+	int n = 0;
+
+	id[0] = '\0';
+	if (host_read(AT_FDCWD, CPUS "/cpu0/regs/identification/midr_el1", id, size) > 0)
+		return;
+	cpuinfo_field(info, "mvendorid", part, sizeof(part));
+	for (const char *const *key = part[0] ? riscv : x86; *key; key++) {
+		cpuinfo_field(info, *key, part, sizeof(part));
+		if (!part[0]) {
+			id[0] = '\0';
+			return;
+		}
+		n += snprintf(id + n, size - (size_t)n, "%s%s", n == 0 ? "" : key == riscv + 1 ||
+			      key == riscv + 2 ? "-" : ",", part);
+		if ((size_t)n >= size)
+			return;
+	}
+}
+
+int hostinfo_processor(struct pd_writer *w, struct host_values *h, struct pd_error *e)
+{
+	static const char *const keys[] = {
+		"model name", "Model Name", "cpu model", "cpu type", "Processor", "cpu", "uarch",
+		"vendor_id", NULL,
+	};
+	char info[8192], text[256];
+
+	/* Of the first processor only: the file of a large machine is long. */
+	if (host_read(AT_FDCWD, "/proc/cpuinfo", info, sizeof(info)) <= 0)
+		return 0;
+	for (const char *const *key = keys; *key; key++) {
+		cpuinfo_field(info, *key, text, sizeof(text));
+		if (text[0])
+			break;
+	}
+	if (text[0] && host_feature(w, h, HOST_CPUDESC, host_text(h, NULL, text), e) != 0)
+		return -1;
+	cpu_id(info, text, sizeof(text));
+	return text[0] ? host_feature(w, h, HOST_CPUID, host_text(h, NULL, text), e) : 0;
+}
+
+/* Lists like "0-3" of all cpus, each once. */
+struct sharing {
+	struct host_list lists;
+	const char *file, *older;	/* name before 5.3 */
+};
+
+static void see_list(struct sharing *s, int topology)
+{
+	char text[4096];
+
+	if (host_read(topology, s->file, text, sizeof(text)) <= 0 &&
+	    (!s->older || host_read(topology, s->older, text, sizeof(text)) <= 0))
+		return;
+	for (size_t i = 0; i < s->lists.n; i++)
+		if (strlen(text) == s->lists.items[i].bytes.size &&
+		    memcmp(text, s->lists.items[i].bytes.data, strlen(text)) == 0)
+			return;
+	host_add(&s->lists, host_text(s->lists.h, NULL, text));
+}
+
+static uint64_t number_or_none(int dir, const char *file)
+{
+	uint64_t value;
+
+	return host_read_number(dir, file, 10, &value) ? value : (uint64_t)-1;
+}
+
+static int topology_of(unsigned int cpu)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), CPUS "/cpu%u/topology", cpu);
+	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static int topology(struct pd_writer *w, struct host_values *h, unsigned int available,
+		    struct pd_error *e)
+{
+	struct sharing packages = { { .h = h }, "package_cpus_list", "core_siblings_list" };
+	struct sharing cores = { { .h = h }, "core_cpus_list", "thread_siblings_list" };
+	struct sharing dies = { { .h = h }, "die_cpus_list", NULL };
+	struct host_list cpus = { .h = h };
+	uint64_t *die_ids = host_alloc(h, available * sizeof(*die_ids));
+	struct pd_value v[5];
+
+	for (unsigned int cpu = 0; die_ids && cpu < available; cpu++) {
+		int dir = topology_of(cpu);
+		const struct pd_value ids[] = {
+			PD_NUMBER("core_id", dir >= 0 ? number_or_none(dir, "core_id") : -1ULL),
+			PD_NUMBER("socket_id", dir >= 0 ? number_or_none(dir, "physical_package_id") : -1ULL),
+		};
+
+		die_ids[cpu] = dir >= 0 ? number_or_none(dir, "die_id") : -1ULL;
+		host_add(&cpus, host_object(h, NULL, ids, 2));
+		if (dir < 0)
+			continue;
+		see_list(&packages, dir);
+		see_list(&cores, dir);
+		see_list(&dies, dir);
+		close(dir);
+	}
+	if (packages.lists.n == 0)
+		return 0;
+	v[0] = host_array(&packages.lists, "sibling_cores");
+	v[1] = host_array(&cores.lists, "sibling_threads");
+	v[2] = host_array(&cpus, "cpus");
+	v[3] = host_array(&dies.lists, "sibling_dies");
+	v[4] = (struct pd_value)PD_NUMBERS("die_ids", die_ids, available);
+	return host_feature(w, h, HOST_CPU_TOPOLOGY, host_object(h, NULL, v, dies.lists.n ? 5 : 3), e);
+}
+
+/* One of a cpu's caches. The letter of the size is sysfs's. */
+static void see_cache(struct host_values *h, struct host_list *caches, int dir)
+{
+	static const char *const texts[] = { "type", "size", "map" };
+	static const char *const text_files[] = { "type", "size", "shared_cpu_list" };
+	static const char *const numbers[] = { "level", "line_size", "sets", "ways" };
+	static const char *const number_files[] = {
+		"level", "coherency_line_size", "number_of_sets", "ways_of_associativity",
+	};
+	struct pd_value v[7];
+	char text[4096];
+	uint64_t value;
+
+	for (size_t i = 0; i < 4; i++) {
+		if (!host_read_number(dir, number_files[i], 10, &value))
+			value = 0;
+		v[i] = (struct pd_value)PD_NUMBER(numbers[i], value);
+	}
+	for (size_t i = 0; i < 3; i++) {
+		if (host_read(dir, text_files[i], text, sizeof(text)) < 0)
+			return;
+		v[4 + i] = host_text(h, texts[i], text);
+	}
+	for (size_t i = 0; i < caches->n; i++) {
+		const struct pd_value *c = caches->items[i].items;
+
+		if (c[0].number == v[0].number && strcmp((const char *)c[4].bytes.data,
+		    (const char *)v[4].bytes.data) == 0 && strcmp((const char *)c[6].bytes.data,
+		    (const char *)v[6].bytes.data) == 0)
+			return;
+	}
+	host_add(caches, host_object(h, NULL, v, 7));
+}
+
+static int by_level(const void *a, const void *b)
+{
+	const struct pd_value *x = a, *y = b;
+
+	return x->items[0].number < y->items[0].number ? -1 : x->items[0].number > y->items[0].number;
+}
+
+static int caches(struct pd_writer *w, struct host_values *h, unsigned int available,
+		  struct pd_error *e)
+{
+	struct host_list list = { .h = h };
+	struct pd_value v[2] = { PD_NUMBER("version", 1) };
+
+	for (unsigned int cpu = 0; cpu < available; cpu++) {
+		for (unsigned int i = 0; i < 16; i++) {
+			char path[96];
+			int dir;
+
+			snprintf(path, sizeof(path), CPUS "/cpu%u/cache/index%u", cpu, i);
+			dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+			if (dir < 0)
+				break;
+			see_cache(h, &list, dir);
+			close(dir);
+		}
+	}
+	if (list.n == 0 || h->failed)
+		return 0;
+	qsort(list.items, list.n, sizeof(*list.items), by_level);	/* glibc's keeps equals in order */
+	v[1] = host_array(&list, "caches");
+	return host_feature(w, h, HOST_CACHE, host_object(h, NULL, v, 2), e);
+}
+
+/* The highest number of "0-3,8", and one. */
+static unsigned int count_to_last(const char *list)
+{
+	unsigned int n = (unsigned int)host_parse_cpus(list, NULL, 0), last = 0, *cpus;
+
+	cpus = n && n < MAX_CPUS ? malloc(n * sizeof(*cpus)) : NULL;
+	if (cpus && host_parse_cpus(list, cpus, n))
+		last = cpus[n - 1] + 1;
+	free(cpus);
+	return last;
+}
+
+int hostinfo_topology(struct pd_writer *w, struct host_values *h, struct pd_error *e)
+{
+	char list[4096];
+	long online = sysconf(_SC_NPROCESSORS_ONLN), configured = sysconf(_SC_NPROCESSORS_CONF);
+	unsigned int available = 0;
+
+	if (host_read(AT_FDCWD, CPUS "/present", list, sizeof(list)) > 0)
+		available = count_to_last(list);
+	if (available == 0)
+		available = configured > 0 ? (unsigned int)configured : 1;
+	if (host_feature(w, h, HOST_NRCPUS, host_object(h, NULL, (const struct pd_value[]){
+			PD_NUMBER("available", available), PD_NUMBER("online", online) }, 2), e) != 0)
+		return -1;
+	if (topology(w, h, available, e) != 0)
+		return -1;
+	return caches(w, h, available, e);
+}

@@ -1,0 +1,231 @@
+/* hostinfo_tracing.c - formats of the tracepoints that are recorded, as tracefs shows them. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "hostinfo_parts.h"
+#include "hostinfo_read.h"
+#include "pd/pd.h"
+
+#define LIMIT (16u << 20)
+#define RECORD_TRACING_DATA 66
+
+struct format {
+	const char *system, *text;
+	size_t size;
+};
+
+static const char *const mounts[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+
+/* The directory `events`, open; -1: there is none that may be read. */
+static int open_events(const char **mount)
+{
+	for (size_t i = 0; i < sizeof(mounts) / sizeof(*mounts); i++) {
+		char path[64];
+		int dir;
+
+		snprintf(path, sizeof(path), "%s/events", mounts[i]);
+		dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (dir >= 0) {
+			*mount = mounts[i];
+			return dir;
+		}
+	}
+	return -1;
+}
+
+static struct pd_value file_text(struct host_values *h, const char *name, int dir, const char *path)
+{
+	size_t size;
+	char *text = host_read_all(dir, path, LIMIT, &size);
+	char *copy = text ? host_alloc(h, size + 1) : NULL;
+
+	if (copy)
+		memcpy(copy, text, size);
+	free(text);
+	return (struct pd_value){ .name = name, .kind = PD_VALUE_TEXT,
+				  .bytes = { (const uint8_t *)(copy ? copy : ""), copy ? size : 0 } };
+}
+
+static bool has_id(int events, const char *path, uint64_t id)
+{
+	char file[PATH_MAX];
+	uint64_t found;
+
+	snprintf(file, sizeof(file), "%s/id", path);
+	return host_read_number(events, file, 10, &found) && found == id;
+}
+
+/* "system/event" of an id: by the event's name, which people may have changed, else by looking. */
+static bool find_event(int events, const struct hostinfo_tracepoint *t, char *path, size_t size)
+{
+	const char *colon = t->name ? strchr(t->name, ':') : NULL;
+	struct dirent *system, *event;
+	bool found = false;
+	DIR *top;
+
+	if (colon) {
+		snprintf(path, size, "%.*s/%.*s", (int)(colon - t->name), t->name,
+			 (int)strcspn(colon + 1, ":"), colon + 1);
+		if (has_id(events, path, t->id))
+			return true;
+	}
+	top = fdopendir(openat(events, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	while (top && !found && (system = readdir(top))) {
+		int fd = system->d_name[0] == '.' ? -1 :
+			 openat(events, system->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+
+		while (dir && !found && (event = readdir(dir))) {
+			snprintf(path, size, "%s/%s", system->d_name, event->d_name);
+			found = event->d_name[0] != '.' && has_id(events, path, t->id);
+		}
+		if (dir)
+			closedir(dir);
+	}
+	if (top)
+		closedir(top);
+	return found;
+}
+
+static bool seen(const struct hostinfo *info, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (info->tracepoints[k].id == info->tracepoints[i].id)
+			return true;
+	return false;
+}
+
+static int by_system(const void *a, const void *b)
+{
+	return strcmp(((const struct format *)a)->system, ((const struct format *)b)->system);
+}
+
+static size_t read_formats(struct host_values *h, const struct hostinfo *info, int events,
+			   struct format *formats)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < info->nr_tracepoints; i++) {
+		char path[PATH_MAX / 2], file[PATH_MAX];
+		struct pd_value text;
+
+		if (seen(info, i) || !find_event(events, &info->tracepoints[i], path, sizeof(path)))
+			continue;
+		snprintf(file, sizeof(file), "%s/format", path);
+		text = file_text(h, NULL, events, file);
+		*strchr(path, '/') = '\0';
+		formats[n++] = (struct format){ host_copy(h, path), (const char *)text.bytes.data,
+						text.bytes.size };
+	}
+	qsort(formats, n, sizeof(*formats), by_system);
+	return n;
+}
+
+/* An object for each system, with its formats; ftrace's own are a list by themselves. */
+static void group_formats(struct host_values *h, const struct format *formats, size_t n,
+			  struct host_list *systems, struct host_list *ftrace)
+{
+	for (size_t i = 0; i < n;) {
+		const char *system = formats[i].system;
+		struct host_list list = { .h = h };
+		struct host_list *into = strcmp(system, "ftrace") == 0 ? ftrace : &list;
+
+		for (; i < n && strcmp(formats[i].system, system) == 0; i++)
+			host_add(into, (struct pd_value){ .kind = PD_VALUE_TEXT,
+				.bytes = { (const uint8_t *)formats[i].text, formats[i].size } });
+		if (into == &list)
+			host_add(systems, host_object(h, NULL, (const struct pd_value[]){
+				PD_TEXT("name", system), host_array(&list, "formats") }, 2));
+	}
+}
+
+static struct pd_value tracing_value(struct host_values *h, const struct hostinfo *info, int events,
+				     const char *mount)
+{
+	struct format *formats = host_alloc(h, (info->nr_tracepoints + 1) * sizeof(*formats));
+	struct host_list systems = { .h = h }, ftrace = { .h = h };
+	size_t n = formats ? read_formats(h, info, events, formats) : 0;
+	int top = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct pd_value value;
+
+	group_formats(h, formats, n, &systems, &ftrace);
+	value = host_object(h, NULL, (const struct pd_value[]){
+		PD_TEXT("version", "0.6"),
+		PD_NUMBER("byte_order", __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__),
+		PD_NUMBER("long_size", sizeof(long)), PD_NUMBER("page_size", sysconf(_SC_PAGESIZE)),
+		file_text(h, "header_page", events, "header_page"),
+		file_text(h, "header_event", events, "header_event"),
+		host_array(&ftrace, "ftrace_formats"), host_array(&systems, "systems"),
+		PD_TEXT("kallsyms", ""), file_text(h, "printk_formats", top, "printk_formats"),
+		file_text(h, "cmdlines", top, "saved_cmdlines") }, 11);
+	if (top >= 0)
+		close(top);
+	return value;
+}
+
+int hostinfo_tracing(struct pd_writer *w, struct host_values *h, const struct hostinfo *info,
+		     struct pd_error *e)
+{
+	const char *mount = NULL;
+	int events = info->nr_tracepoints ? open_events(&mount) : -1, ret;
+
+	if (events < 0)
+		return 0;
+	ret = host_feature(w, h, HOST_TRACING_DATA, tracing_value(h, info, events, mount), e);
+	close(events);
+	return ret;
+}
+
+/* The section's bytes, by the library's layout: from a file of nothing else. */
+static int take_section(const struct hostinfo *info, int fd, struct pd_reader **r,
+			struct pd_feature *out, struct pd_error *e)
+{
+	struct pd_writer *w = pd_writer_open_fd(fd, PD_WRITER_OPTIONS(.mode = PD_MODE_FILE), e);
+	struct host_values h = { 0 };
+	int ret = -1;
+
+	if (w && pd_writer_begin(w, e) == 0 && hostinfo_tracing(w, &h, info, e) == 0 &&
+	    pd_writer_finish(w, e) == 0 && lseek(fd, 0, SEEK_SET) == 0)
+		*r = pd_open_fd(fd, NULL, e);
+	for (size_t i = 0; *r && ret != 0 && i < pd_nr_features(*r); i++)
+		if (pd_feature_at(*r, i, out, e) == 0 && out->id == HOST_TRACING_DATA)
+			ret = 0;
+	host_values_free(&h);
+	pd_writer_free(w);
+	return ret;
+}
+
+int hostinfo_tracing_record(struct pd_writer *w, const struct hostinfo *info, struct pd_error *e)
+{
+	struct pd_reader *r = NULL;
+	struct pd_feature section;
+	uint8_t *padded;
+	size_t size;
+	int fd, ret = 0;
+
+	if (info->nr_tracepoints == 0)
+		return 0;
+	fd = memfd_create("tracing-data", MFD_CLOEXEC);
+	if (fd >= 0 && take_section(info, fd, &r, &section, e) == 0) {
+		const struct pd_value v[1] = {
+			PD_NUMBER("data_size", size = (section.bytes.size + 7) & ~(size_t)7),
+		};
+
+		padded = calloc(1, size);
+		if (padded) {
+			memcpy(padded, section.bytes.data, section.bytes.size);
+			ret = pd_writer_record(w, RECORD_TRACING_DATA, 0, -1, v, 1,
+					       (struct pd_bytes){ padded, size }, e);
+		}
+		free(padded);
+	}
+	pd_close(r);
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
