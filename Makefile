@@ -6,6 +6,8 @@ SONAME := libdecode.so.0
 TOOLS := pdecode pencode
 # pkg-config names.  The library and whatever is linked with it:
 LIB_PACKAGES := libzstd zlib
+# What the tools need besides, to read JSON:
+TOOL_PACKAGES := json-c
 # What the recorder needs besides:
 RECORD_PACKAGES := libelf
 
@@ -50,8 +52,9 @@ once = $(eval $(1) := $(2))$($(1))
 probe = $(shell $(PKG_CONFIG) --exists $(2) 2>/dev/null || echo missing)
 packages = $(if $(strip $(2)),$(if $(call probe,,$(2)),$(error missing: \
 	$(2) (or $(PKG_CONFIG) itself). Run 'make deps'),$(shell $(PKG_CONFIG) $(1) $(2))))
-PKG_CFLAGS = $(call once,PKG_CFLAGS,$(call packages,--cflags,$(LIB_PACKAGES) $(RECORD_PACKAGES)))
+PKG_CFLAGS = $(call once,PKG_CFLAGS,$(call packages,--cflags,$(LIB_PACKAGES) $(TOOL_PACKAGES) $(RECORD_PACKAGES)))
 LIB_LIBS = $(call once,LIB_LIBS,$(call packages,--libs,$(LIB_PACKAGES)))
+TOOL_LIBS = $(call once,TOOL_LIBS,$(call packages,--libs,$(TOOL_PACKAGES)))
 RECORD_LIBS = $(call once,RECORD_LIBS,$(call packages,--libs,$(RECORD_PACKAGES)))
 
 ALL_CFLAGS = -std=gnu11 $(OPT) $(WARNINGS) -fPIC -fvisibility=hidden $(SANITIZE) \
@@ -125,7 +128,7 @@ $(B)/libdecode.so: $(LIB_OBJ) $(EXPORT_MAP)
 	$(Q)ln -sf $(@F) $(B)/$(SONAME)
 comma := ,
 
-LINK = $(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIB_LIBS)
+LINK = $(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIB_LIBS) $(TOOL_LIBS)
 define program
 $(B)/$(1): $(call objects,$(2)) $(B)/shared.a $(B)/libdecode.a
 	$$(call say,LD,$$@)

@@ -343,13 +343,13 @@ static int next_as_written(struct pd_reader *r, struct pd_error *e)
 			*e = damage;
 			return -1;
 		case PD_NEXT_DAMAGE:
+			r->container.info.complete = false;
 			on_error(r, &damage);
 			if (r->stopped.code)
 				break;
 			continue;
 		case PD_NEXT_DAMAGED:
-			if (damage.code == PD_E_TRUNCATED)
-				r->container.info.complete = false;
+			r->container.info.complete = false;
 			on_error(r, &damage);
 			break;
 		case PD_NEXT_RECORD:

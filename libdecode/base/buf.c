@@ -58,7 +58,7 @@ uint8_t *pd_buf_reserve(struct pd_buf *b, size_t n)
 
 	if (b->failed)
 		return NULL;
-	if (n <= b->capacity - b->size)
+	if (b->data && n <= b->capacity - b->size)
 		return b->data + b->size;
 	if (n > SIZE_MAX / 4 || b->size > SIZE_MAX / 4) {
 		b->failed = true;

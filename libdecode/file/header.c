@@ -163,7 +163,7 @@ static int load_ids(struct pd_source *source, struct pd_session *s, struct pd_co
 
 	ids.name = "ids";
 	ids.attr_index = a->index;
-	if (!ids.size)
+	if (!ids.size && !ids.offset)
 		return 0;
 	if (add_section(s, c, ids) || pd_header_load(source, &ids, &bytes, e)) {
 		pd_buf_free(&bytes);
@@ -377,6 +377,7 @@ int pd_header_read(struct pd_source *source, struct pd_session *s, struct pd_con
 		report(r, PD_E_SIZE, "header", 8, PD_FILE_HEADER_V1, h.size);
 	if (h.size >= PD_FILE_HEADER_SIZE && got == PD_FILE_HEADER_SIZE)
 		read_bitmap(c, (struct pd_bytes){ bytes + PD_FILE_HEADER_V1, PD_FEATURE_BITS / 8 }, bits);
+	memcpy(c->info.adds_features, bits, sizeof(bits));
 	for (size_t i = 0; i < PD_FEATURE_BITS; i++)
 		nr_features += bits[i];
 	attrs = (struct pd_section){ .offset = h.attrs.offset, .size = h.attrs.size };
@@ -388,7 +389,7 @@ int pd_header_read(struct pd_source *source, struct pd_session *s, struct pd_con
 						   PD_FILE_HEADER_V1 : PD_FILE_HEADER_SIZE }) ||
 	    load_attrs(source, s, c, attrs, r, e))
 		return e->code == PD_E_IO ? -1 : no_memory(e);
-	if (h.event_types.size && add_section(s, c, (struct pd_section){ .name = "event_types",
+	if ((h.event_types.size || h.event_types.offset) && add_section(s, c, (struct pd_section){ .name = "event_types",
 			.offset = h.event_types.offset, .size = h.event_types.size }))
 		return no_memory(e);
 	if (data.size == 0 && was_killed(source, s, data.offset, nr_features)) {

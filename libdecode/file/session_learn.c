@@ -343,6 +343,8 @@ int pd_session_learn_record(struct pd_session *s, uint32_t type, struct pd_bytes
 		learn_feature_record(s, plan, body_of(record));
 		break;
 	case TYPE_HEADER_TRACING_DATA:
+		if (!payload.size && body_of(record).size > 8)	/* simpleperf's are inside */
+			payload = (struct pd_bytes){ body_of(record).data + 4, body_of(record).size - 4 };
 		pd_session_learn_feature(s, FEATURE_TRACING_DATA, payload);
 		pd_session_name_events(s);
 		break;

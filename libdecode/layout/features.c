@@ -23,6 +23,8 @@ static bool auxtrace_without_count(struct pd_bytes body, size_t at, enum pd_swap
 	return body.size < 8 || (body.size - 8) / 16 != pd_load64(body.data, swap) || body.size % 16 != 8;
 }
 
+static const struct pd_name byte_orders[] = { { 0, "little" }, { 1, "big" }, { 0, NULL } };
+
 #define BUILD_ID_ITEM \
 	U32(record_type, "0, or 67 from simpleperf"), \
 	U16(misc, "whose file, and whether build_id_size counts"), \
@@ -113,7 +115,8 @@ static const struct pd_feature_desc features[] = {
 	{ 1, ROW{ STRUCT(TRACING_DATA, "tracepoint formats (perf's trace-event-info.c)", FIELDS(
 		LITERAL("\x17\x08\x44tracing", 10),
 		ZSTR(version, "0.5 or 0.6"),
-		{ PD_KEY(byte_order), .kind = PD_UINT, .width = 1, .show = PD_ORDER, .doc = "of what follows" },
+		{ PD_KEY(byte_order), .kind = PD_UINT, .width = 1, .show = PD_ORDER, .names = byte_orders,
+		  .doc = "of what follows" },
 		U8(long_size, "bytes of a long on the recording machine"),
 		U32(page_size, "bytes"),
 		LITERAL("header_page", 12),

@@ -260,14 +260,8 @@ static int pack_number(struct pd_packer *p, struct packer_scope *s, const struct
 		p->patch_at[op->slot] = got ? p->out->size + 1 : 0;
 		p->patch_width[op->slot] = op->width;
 	}
-	if (op->field->show == PD_ORDER) {
-		pd_node n = p->v->member(s->object, op->field->name);
-		struct pd_bytes text = n && p->v->type(n) == PD_NODE_TEXT ? p->v->text(n) : (struct pd_bytes){ NULL, 0 };
-
-		if (text.size == 3 && memcmp(text.data, "big", 3) == 0)
-			v = 1;
+	if (op->field->show == PD_ORDER)
 		p->swap = (v != 0) == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) ? PD_SWAP_YES : PD_SWAP_NO;
-	}
 	if (op->field->msb_first && pd_is_big(p->swap))
 		v = pd_bits_mirror(op->field, v, op->width);
 	store(p, v, op->width);
@@ -481,6 +475,10 @@ static int pack_struct(struct pd_packer *p, struct packer_scope *s, const struct
 	pd_node object = op->kind == PD_GROUP ? s->object : member(p, s, op->field);
 	bool given = false;
 
+	if (object && op->kind == PD_STRUCT && p->v->type(object) == PD_NODE_BYTES) {
+		pd_packer_append(p, p->v->text(object));	/* packed already */
+		return 0;
+	}
 	if (object && p->v->type(object) != PD_NODE_OBJECT)
 		return fail(p, op->field->name, PD_E_ARGUMENT, "an object was expected");
 	if (extent->from == PD_EXTENT_SIBLING && op->extent_slot >= 0) {
@@ -563,11 +561,36 @@ static bool any_given(struct pd_packer *p, const struct pd_op_list *list, uint32
 	return false;
 }
 
+/* The first row with a name, in groups too. */
+static const struct pd_field *first_named(const struct pd_op *op)
+{
+	const struct pd_field *f = op->field;
+
+	if (op->kind != PD_GROUP)
+		return f->key_size ? f : NULL;
+	for (uint32_t i = 0; i < op->list->nr_ops; i++) {
+		f = first_named(&op->list->ops[i]);
+		if (f)
+			return f;
+	}
+	return NULL;
+}
+
+/* Layouts that only the bytes tell apart: a row is there when it is given, a group when its first row is. */
 static bool given(struct pd_packer *p, const struct packer_scope *s, const struct pd_op *op)
 {
-	if (op->kind == PD_GROUP)
-		return any_given(p, op->list, 0, s->object);
-	return op->field->key_size && p->v->member(s->object, op->field->name);
+	const struct pd_field *f = first_named(op);
+
+	return f && s->object && p->v->member(s->object, f->name);
+}
+
+/* The row before is there instead: the same test, the other way round. */
+static bool other_given(struct pd_packer *p, const struct packer_scope *s, uint32_t i)
+{
+	const struct pd_op *op = &s->list->ops[i], *before = op - 1;
+
+	return i && before->on == PD_ON_TEST && before->unless != op->unless &&
+	       before->field->when.test == op->field->when.test && given(p, s, before);
 }
 
 enum presence { ABSENT, PRESENT, LIST_ENDS };
@@ -590,7 +613,7 @@ static enum presence presence_of(struct pd_packer *p, const struct packer_scope 
 		break;
 	case PD_ON_TEST:
 	case PD_ON_VARIANT:
-		return given(p, s, op) ? PRESENT : ABSENT;
+		return given(p, s, op) && !(op->on == PD_ON_TEST && other_given(p, s, i)) ? PRESENT : ABSENT;
 	default:
 		break;
 	}
@@ -615,6 +638,10 @@ static int pack_feature(struct pd_packer *p, const struct packer_scope *s, const
 			return -1;
 	if (!value)
 		return 0;
+	if (p->v->type(value) == PD_NODE_BYTES) {
+		pd_packer_append(p, p->v->text(value));
+		return 0;
+	}
 	if (!p->how->feature)
 		return fail(p, op->field->name, PD_E_ARGUMENT, "no feature can stand here");
 	return p->how->feature(p->how->ctx, id, value, p);

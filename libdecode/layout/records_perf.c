@@ -124,15 +124,15 @@ static bool spe_is_v1(struct pd_bytes body, size_t at, enum pd_swap swap)
 
 #define ARM_SPE_ROWS \
 	GROUP(FIELDS( \
-		U64(pmu_type, "number of the PMU", IF_LEFT(8)), \
-		U64(per_cpu_mmaps, "1: a buffer for each cpu", IF_LEFT(8))), \
-		IF_TEST(spe_is_v1)), \
-	GROUP(FIELDS( \
 		U64(version, "of this layout", IF_LEFT(8)), \
 		U64(header_size, "words in this part", IF_LEFT(8)), \
 		U64(pmu_type, "number of the PMU", IF_LEFT(8)), \
 		U64(nr_cpus, "blocks that follow", IF_LEFT(8))), \
 		UNLESS_TEST(spe_is_v1)), \
+	GROUP(FIELDS( \
+		U64(pmu_type, "number of the PMU", IF_LEFT(8)), \
+		U64(per_cpu_mmaps, "1: a buffer for each cpu", IF_LEFT(8))), \
+		IF_TEST(spe_is_v1)), \
 	NUMBERS(8, PD_HEX, priv, "a block for each cpu: magic, cpu, count, registers", TIMES_REST_WORDS)
 
 #define AUXTRACE_INFO_ROWS \
@@ -144,18 +144,39 @@ static bool spe_is_v1(struct pd_bytes body, size_t at, enum pd_swap swap)
 	STRUCT(arm_spe, "Arm SPE", FIELDS(ARM_SPE_ROWS), IF_EQUAL(auxtrace_type, 4)), \
 	NUMBERS(8, PD_HEX, priv, "the decoder's own words", TIMES_REST_WORDS)
 
+#define DOMAIN_COUNTS_BEGIN \
+	U32(count, "times balancing was tried"), \
+	U32(balanced, "of them nothing had to be done"), \
+	U32(failed, "of them no task could be moved")
+#define DOMAIN_COUNTS_END \
+	U32(gained, "tasks moved here"), \
+	U32(hot_gained, "of them still in the other cpu's cache"), \
+	U32(nobusyq, "times no busier run queue was found"), \
+	U32(nobusyg, "times no busier group was found")
 #define DOMAIN_COUNTS_8 \
-	U32(count, ""), U32(balanced, ""), U32(failed, ""), U32(imbalance, ""), \
-	U32(gained, ""), U32(hot_gained, ""), U32(nobusyq, ""), U32(nobusyg, "")
+	DOMAIN_COUNTS_BEGIN, \
+	U32(imbalance, "sum of the imbalances found"), \
+	DOMAIN_COUNTS_END
 #define DOMAIN_COUNTS_11 \
-	U32(count, ""), U32(balanced, ""), U32(failed, ""), U32(imbalance_load, ""), U32(imbalance_util, ""), \
-	U32(imbalance_task, ""), U32(imbalance_misfit, ""), U32(gained, ""), U32(hot_gained, ""), \
-	U32(nobusyq, ""), U32(nobusyg, "")
+	DOMAIN_COUNTS_BEGIN, \
+	U32(imbalance_load, "sum of the imbalances in load"), \
+	U32(imbalance_util, "sum of the imbalances in utilisation"), \
+	U32(imbalance_task, "sum of the imbalances in tasks"), \
+	U32(imbalance_misfit, "sum of the imbalances in misfit tasks"), \
+	DOMAIN_COUNTS_END
 #define DOMAIN_TAIL \
-	U32(alb_count, "active load balancing"), U32(alb_failed, ""), U32(alb_pushed, ""), \
-	U32(sbe_count, "balancing at exec"), U32(sbe_balanced, ""), U32(sbe_pushed, ""), \
-	U32(sbf_count, "balancing at fork"), U32(sbf_balanced, ""), U32(sbf_pushed, ""), \
-	U32(ttwu_wake_remote, "wake-ups"), U32(ttwu_move_affine, ""), U32(ttwu_move_balance, "")
+	U32(alb_count, "times a running task was to be moved"), \
+	U32(alb_failed, "of them it could not be"), \
+	U32(alb_pushed, "of them it was"), \
+	U32(sbe_count, "times balancing at exec was tried"), \
+	U32(sbe_balanced, "of them nothing had to be done"), \
+	U32(sbe_pushed, "of them a task was moved"), \
+	U32(sbf_count, "times balancing at fork was tried"), \
+	U32(sbf_balanced, "of them nothing had to be done"), \
+	U32(sbf_pushed, "of them a task was moved"), \
+	U32(ttwu_wake_remote, "wake-ups of a task that last ran on another cpu of the domain"), \
+	U32(ttwu_move_affine, "of them moved here, for the cache"), \
+	U32(ttwu_move_balance, "of them moved here, for balance")
 
 const struct pd_record_desc pd_records_perf[] = {
 	{ 64, "HEADER_ATTR", "an event's attributes, where there is no file header",
@@ -167,7 +188,7 @@ const struct pd_record_desc pd_records_perf[] = {
 	{ 66, "HEADER_TRACING_DATA", "tracepoint formats follow", .payload = "data_size",
 	  FIELDS(U32(data_size, "bytes that follow"),
 		GROUP(FIELDS(PAD(TIMES(4), IF_LEFT(4))), UNLESS_TEST(more_than_padding)),
-		BYTES(data, "formats, as in feature TRACING_DATA", TIMES_REST, IF_TEST(more_than_padding),
+		BYTES(inline_data, "what simpleperf puts here instead", TIMES_REST, IF_TEST(more_than_padding),
 		      .blob = PD_BLOB_LARGE)) },
 	{ 67, "HEADER_BUILD_ID", "a file's build id", .cpumode = true, .misc = pd_names_misc_build_id,
 	  .trailer = PD_TRAILER_LEFT,
@@ -250,8 +271,8 @@ const struct pd_record_desc pd_records_perf[] = {
 			IF_EQUAL(update_type, 3))) },
 	{ 79, "TIME_CONV", "how the cpu's time stamps become ns",
 	  FIELDS(U64(time_shift, "ns = time_zero + (tsc * time_mult >> time_shift)"),
-		U64(time_mult, ""),
-		U64(time_zero, ""),
+		U64(time_mult, "see time_shift"),
+		U64(time_zero, "see time_shift"),
 		U64(time_cycles, "for short counters", IF_LEFT(8)),
 		X64(time_mask, "for short counters", IF_LEFT(8)),
 		U8(cap_user_time_zero, "1: time_zero holds", IF_LEFT(1)),

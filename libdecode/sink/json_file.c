@@ -1,6 +1,8 @@
 /* json_file.c - the parts of the JSON that are not records: file, attrs, errors, summary. */
 #include "sink/json.h"
 
+#include "layout/container.h"
+
 #define CHUNK 4096
 
 static void number(struct pd_json *j, const char *rendered, uint64_t v)
@@ -77,6 +79,60 @@ static void file_names(struct pd_json *j)
 	pd_jsonw_char(&j->w, ']');
 }
 
+/* The bits of the header: names, FEATURE_n where there is none. */
+static void adds_features(struct pd_json *j, const struct pd_file_info *f)
+{
+	PD_JSONW_KEY(&j->w, "adds_features");
+	pd_jsonw_char(&j->w, '[');
+	for (uint32_t bit = 0; bit < PD_FEATURE_BITS; bit++) {
+		const struct pd_feature_desc *d = pd_feature_desc(bit);
+
+		if (!f->adds_features[bit])
+			continue;
+		pd_jsonw_comma(&j->w);
+		if (d) {
+			pd_jsonw_string(&j->w, d->field->name);
+			continue;
+		}
+		pd_jsonw_raw(&j->w, "\"FEATURE_", 9);
+		pd_jsonw_unsigned(&j->w, bit);
+		pd_jsonw_char(&j->w, '"');
+	}
+	pd_jsonw_char(&j->w, ']');
+}
+
+/* Names of events as perf before 3.12 wrote them. */
+static void event_types(struct pd_json *j, const struct pd_file_info *f)
+{
+	const struct pd_facts none = { .cpus_available = 0 };
+	struct pd_plan *plan;
+	uint8_t entry[PD_EVENT_TYPE_SIZE];
+
+	for (size_t i = 0; i < f->nr_sections; i++) {
+		const struct pd_section *s = &f->sections[i];
+
+		if (strcmp(s->name, "event_types") != 0 || !s->size)
+			continue;
+		plan = pd_plan_compile(pd_event_type_fields, &none, &j->own);
+		PD_JSONW_KEY(&j->w, "event_types");
+		pd_jsonw_char(&j->w, '[');
+		for (uint64_t at = 0; plan && at + sizeof(entry) <= s->size; at += sizeof(entry)) {
+			const struct pd_bytes bytes = { entry, sizeof(entry) };
+			struct pd_extent_of extent;
+
+			if (pd_read_at(j->reader, s->offset + at, entry, sizeof(entry)) != sizeof(entry))
+				break;
+			pd_jsonw_comma(&j->w);
+			pd_jsonw_char(&j->w, '{');
+			pd_measure(plan, bytes, 0, j->session->swap, PD_TEXT_TO_END, &extent);
+			pd_visit(plan, bytes, 0, j->session->swap, &extent, &pd_json_visitor, j);
+			pd_jsonw_char(&j->w, '}');
+		}
+		pd_jsonw_char(&j->w, ']');
+		pd_plan_free(plan);
+	}
+}
+
 void pd_json_file(struct pd_json *j)
 {
 	static const char *const modes[] = { "file", "pipe", "directory" };
@@ -95,12 +151,15 @@ void pd_json_file(struct pd_json *j)
 		NUMBER_OF(j, "data_size", f->data_size);
 		NUMBER_OF(j, "long_size", f->long_size);
 	}
+	if (f->mode != PD_MODE_PIPE)
+		adds_features(j, f);
 	PD_JSONW_KEY(&j->w, "complete");
 	pd_jsonw_raw(&j->w, f->complete ? "true" : "false", f->complete ? 4 : 5);
 	if (f->mode == PD_MODE_DIRECTORY)
 		file_names(j);
 	if (f->mode != PD_MODE_PIPE) {
 		sections(j, f);
+		event_types(j, f);
 		gaps(j, f);
 	}
 }

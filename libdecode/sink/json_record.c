@@ -109,7 +109,7 @@ static void common(struct pd_json *j, const struct pd_record *r)
 	}
 	PD_JSONW_KEY(&j->w, "size");
 	pd_jsonw_unsigned(&j->w, f->size);
-	if (f->state == PD_FRAME_CUT) {
+	if (f->bytes.size != f->size) {
 		PD_JSONW_KEY(&j->w, "cut");
 		pd_jsonw_unsigned(&j->w, f->bytes.size);
 	}

@@ -24,6 +24,8 @@ static void key_with(struct pd_json *j, const char *name, const char *suffix)
 static void name_or_number(struct pd_json *j, const struct pd_name *names, uint64_t v)
 {
 	const char *name = pd_name_of(names, v);
+	char number[24];
+	uint64_t other;
 
 	if (name) {
 		pd_jsonw_room(&j->w);
@@ -32,8 +34,13 @@ static void name_or_number(struct pd_json *j, const struct pd_name *names, uint6
 		*j->w.at++ = '"';
 		return;
 	}
+	*pd_write_decimal(number, v) = '\0';
+	if (names->name && pd_value_of(names, number, &other) == 0) {
+		pd_jsonw_address(&j->w, v);	/* some names are numbers, of other values: 32-bit is ABI 1 */
+		return;
+	}
 	pd_jsonw_char(&j->w, '"');
-	pd_jsonw_unsigned(&j->w, v);
+	pd_jsonw_raw(&j->w, number, strlen(number));
 	pd_jsonw_char(&j->w, '"');
 }
 
@@ -138,12 +145,9 @@ static void on_number(void *ctx, const struct pd_field *f, uint64_t v)
 		pd_jsonw_address(&j->w, v);
 		break;
 	case PD_ENUM:
-		key(j, f);
-		name_or_number(j, f->names, v);
-		break;
 	case PD_ORDER:
 		key(j, f);
-		pd_jsonw_string(&j->w, v ? "big" : "little");
+		name_or_number(j, f->names, v);
 		break;
 	case PD_FLAGS:
 		flags(j, f, v);
@@ -393,9 +397,10 @@ const struct pd_visitor pd_json_visitor = {
 void pd_json_feature(struct pd_json *j, uint32_t id, struct pd_bytes section)
 {
 	const struct pd_feature_desc *d = pd_feature_desc(id);
-	struct pd_plan *plan = d && section.size ? pd_session_feature_plan(j->session, d) : NULL;
+	struct pd_plan *plan = d ? pd_session_feature_plan(j->session, d) : NULL;
 	enum pd_regular regular = PD_IRREGULAR;
-	struct pd_extent_of extent = { .end = 0 };
+	struct pd_extent_of extent = { .code = PD_E_LIMIT };
+	struct pd_bytes rest;
 
 	if (!d) {
 		pd_jsonw_comma(&j->w);
@@ -407,18 +412,15 @@ void pd_json_feature(struct pd_json *j, uint32_t id, struct pd_bytes section)
 		pd_jsonw_char(&j->w, '}');
 		return;
 	}
-	if (!section.size && d->field->kind == PD_STRUCT && d->field->fields->kind == PD_END) {
-		pd_jsonw_key(&j->w, d->field->key, d->field->key_size);
-		pd_jsonw_raw(&j->w, "{}", 2);
-		return;
-	}
 	j->not_utf8 = false;
 	if (plan) {
 		pd_measure(plan, section, 0, j->session->swap, PD_TEXT_TO_END, &extent);
 		regular = pd_visit(plan, section, 0, j->session->swap, &extent, &pd_json_visitor, j);
 	}
-	if (regular == PD_REGULAR && extent.end == section.size && !j->not_utf8)
-		return;
+	rest = (struct pd_bytes){ section.data + extent.end, section.size - extent.end };
+	if (regular == PD_REGULAR && extent.code == PD_OK && !j->not_utf8 &&
+	    (!rest.size || (pd_file(j->reader)->mode == PD_MODE_PIPE && rest.size < 8 && pd_all_zero(rest))))
+		return;		/* in a record, zeros up to its size need no saying */
 	key_with(j, d->field->name, "_raw");
 	pd_jsonw_hex(&j->w, section);
 }

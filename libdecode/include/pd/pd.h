@@ -77,6 +77,7 @@ struct pd_file_info {
 	bool size_known;		/* false: a stream */
 	uint64_t size, header_size, attr_size, data_offset, data_size;
 	uint32_t long_size;		/* of the feature bitmap's words: 8, 4 from big-endian 32-bit machines */
+	bool adds_features[256];	/* the bitmap; a recorder that was killed may not have written them */
 	const struct pd_section *sections;
 	size_t nr_sections;
 	const struct pd_section *gaps;	/* non-zero bytes that belong to nothing */

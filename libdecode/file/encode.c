@@ -1,0 +1,571 @@
+/* encode.c - takes the parts of the JSON, one by one, and makes the bytes they came from. */
+#include "file/encode.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "layout/container.h"
+#include "layout/names_tables.h"
+
+#define DEFAULT_MEMORY (256ull << 20)
+#define TYPE_USER 64
+#define TYPE_HEADER_ATTR 64
+#define TYPE_HEADER_TRACING_DATA 66
+#define TYPE_HEADER_BUILD_ID 67
+#define TYPE_HEADER_FEATURE 80
+#define FEATURE_TRACING_DATA 1
+#define FEATURE_NRCPUS 7
+
+int pd_encode_fail(struct pd_encode_error *e, enum pd_code code, const char *path, const char *text)
+{
+	*e = (struct pd_encode_error){ .code = code };
+	snprintf(e->path, sizeof(e->path), "%s", path);
+	snprintf(e->text, sizeof(e->text), "%s", text);
+	return -1;
+}
+
+int pd_encode_io(struct pd_encode_error *e, int error)
+{
+	*e = (struct pd_encode_error){ .code = PD_E_IO, .have = (uint64_t)error };
+	return -1;
+}
+
+static int no_memory(struct pd_encode_error *e)
+{
+	return pd_encode_fail(e, PD_E_LIMIT, "", "the memory limit is too low");
+}
+
+static int from_pack(struct pd_encode_error *e, const struct pd_pack_error *p, const char *prefix)
+{
+	*e = (struct pd_encode_error){ .code = p->code };
+	snprintf(e->path, sizeof(e->path), "%.40s%s%.110s", prefix, *prefix && p->path[0] && p->path[0] != '[' ? "." : "",
+		 p->path);
+	snprintf(e->text, sizeof(e->text), "%s", p->text);
+	return -1;
+}
+
+struct pd_encoder *pd_encoder_new(const struct pd_values *values, int fd, const struct pd_encoder_options *o,
+				  struct pd_encode_error *e)
+{
+	struct pd_encoder *enc = calloc(1, sizeof(*enc));
+
+	if (!enc || pd_out_init(&enc->out, fd)) {
+		free(enc);
+		no_memory(e);
+		return NULL;
+	}
+	enc->v = values;
+	memcpy(&enc->options, o, o->size < sizeof(enc->options) ? o->size : sizeof(enc->options));
+	enc->budget.limit = enc->options.memory_limit ? enc->options.memory_limit : DEFAULT_MEMORY;
+	enc->scratch.budget = enc->event_types.budget = &enc->budget;
+	enc->session.budget = &enc->budget;
+	enc->said = (struct pd_said){ .complete = true, .long_size = 8, .header_size = PD_FILE_HEADER_SIZE };
+	for (size_t i = 0; i < PD_FEATURE_BITS; i++)
+		enc->features[i].bytes.budget = &enc->budget;
+	return enc;
+}
+
+void pd_encoder_free(struct pd_encoder *enc)
+{
+	if (!enc)
+		return;
+	for (size_t i = 0; i < PD_FEATURE_BITS; i++)
+		pd_buf_free(&enc->features[i].bytes);
+	for (size_t i = 0; i < enc->nr_gaps; i++)
+		pd_buf_free(&enc->gaps[i].bytes);
+	for (size_t i = 0; i < enc->nr_others; i++) {
+		pd_out_free(&enc->others[i]);
+		free(enc->other_names[i]);
+	}
+	free(enc->others);
+	free(enc->other_names);
+	free(enc->gaps);
+	free(enc->said.sections);
+	pd_buf_free(&enc->scratch);
+	pd_buf_free(&enc->event_types);
+	pd_pressor_free(enc->pressor);
+	pd_out_free(&enc->out);
+	pd_session_free(&enc->session);
+	free(enc);
+}
+
+static uint64_t number(const struct pd_encoder *enc, pd_node object, const char *name, uint64_t otherwise)
+{
+	uint64_t n;
+
+	return pd_node_number(enc->v, enc->v->member(object, name), NULL, &n) ? otherwise : n;
+}
+
+/* Is the member that text? */
+static bool says(const struct pd_encoder *enc, pd_node object, const char *name, const char *text)
+{
+	pd_node n = enc->v->member(object, name);
+	struct pd_bytes t;
+
+	if (!n || enc->v->type(n) != PD_NODE_TEXT)
+		return false;
+	t = enc->v->text(n);
+	return t.size == strlen(text) && memcmp(t.data, text, t.size) == 0;
+}
+
+/* Copies a text, NUL-terminated and cut to size. */
+static bool text_of(const struct pd_encoder *enc, pd_node n, char *buf, size_t size)
+{
+	struct pd_bytes t;
+
+	if (!n || enc->v->type(n) != PD_NODE_TEXT)
+		return false;
+	t = enc->v->text(n);
+	snprintf(buf, size, "%.*s", (int)(t.size < size ? t.size : size - 1), (const char *)t.data);
+	return true;
+}
+
+/* The byte order is settled: from now on things can be packed. */
+static int start(struct pd_encoder *enc, struct pd_encode_error *e)
+{
+	const enum pd_byte_order order = enc->options.byte_order == PD_ENCODE_BIG ? PD_BIG_ENDIAN :
+		enc->options.byte_order == PD_ENCODE_LITTLE ? PD_LITTLE_ENDIAN : enc->said.order;
+	const bool big_host = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+
+	if (enc->started)
+		return 0;
+	enc->started = true;
+	enc->turns = order != enc->said.order;
+	enc->mode = enc->options.mode == PD_ENCODE_FILE ? PD_MODE_FILE :
+		    enc->options.mode == PD_ENCODE_PIPE ? PD_MODE_PIPE : enc->said.mode;
+	enc->converts = enc->mode != enc->said.mode || enc->options.compress;
+	if (pd_session_init(&enc->session, &enc->budget,
+			    (order == PD_BIG_ENDIAN) != big_host ? PD_SWAP_YES : PD_SWAP_NO))
+		return no_memory(e);
+	if (enc->options.compress) {
+		enc->pressor = pd_pressor_new(enc->options.compress, PD_AS_COMPRESSED, enc->session.swap);
+		if (!enc->pressor)
+			return pd_encode_fail(e, PD_E_ARGUMENT, "", "no such level of compression (1 to 22)");
+	}
+	return 0;
+}
+
+static int read_sections(struct pd_encoder *enc, pd_node list, struct pd_encode_error *e)
+{
+	struct pd_said *said = &enc->said;
+	size_t n;
+
+	if (!list || enc->v->type(list) != PD_NODE_ARRAY)
+		return 0;
+	n = enc->v->length(list);
+	said->sections = calloc(n + 1, sizeof(*said->sections));
+	if (!said->sections)
+		return no_memory(e);
+	said->has_sections = true;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t ignored;
+		pd_node item = enc->v->item(list, i, &ignored);
+		struct pd_section *s = &said->sections[said->nr_sections];
+		char name[64];
+		int feature;
+
+		if (!item || enc->v->type(item) != PD_NODE_OBJECT ||
+		    !text_of(enc, enc->v->member(item, "name"), name, sizeof(name)))
+			return pd_encode_fail(e, PD_E_ARGUMENT, "file.sections", "objects with a name were expected");
+		feature = pd_feature_of_name(name);
+		*s = (struct pd_section){
+			.name = feature >= 0 ? "feature" : strcmp(name, "ids") == 0 ? "ids" :
+				strcmp(name, "attrs") == 0 ? "attrs" : strcmp(name, "data") == 0 ? "data" :
+				strcmp(name, "event_types") == 0 ? "event_types" : "other",
+			.feature = feature >= 0 ? (uint32_t)feature : 0,
+			.attr_index = (uint32_t)number(enc, item, "attr_index", 0),
+			.offset = number(enc, item, "offset", 0), .size = number(enc, item, "size", 0),
+		};
+		said->nr_sections++;
+	}
+	return 0;
+}
+
+static int read_gaps(struct pd_encoder *enc, pd_node list, struct pd_encode_error *e)
+{
+	size_t n = list && enc->v->type(list) == PD_NODE_ARRAY ? enc->v->length(list) : 0;
+
+	enc->gaps = calloc(n + 1, sizeof(*enc->gaps));
+	if (!enc->gaps)
+		return no_memory(e);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t ignored;
+		pd_node item = enc->v->item(list, i, &ignored), data;
+		struct pd_gap *gap = &enc->gaps[enc->nr_gaps++];
+
+		gap->bytes.budget = &enc->budget;
+		data = item && enc->v->type(item) == PD_NODE_OBJECT ? enc->v->member(item, "data") : NULL;
+		if (!data || enc->v->type(data) != PD_NODE_TEXT || pd_unhex(enc->v->text(data), &gap->bytes))
+			return pd_encode_fail(e, PD_E_ARGUMENT, "file.gaps", "objects with offset and data were expected");
+		gap->offset = number(enc, item, "offset", 0);
+	}
+	return 0;
+}
+
+static int read_event_types(struct pd_encoder *enc, pd_node list, struct pd_encode_error *e)
+{
+	const struct pd_facts none = { .cpus_available = 0 };
+	const struct pd_pack how = { .values = enc->v, .swap = enc->session.swap, .size = PD_EVENT_TYPE_SIZE };
+	struct pd_plan *plan;
+	int failed = 0;
+
+	if (!list || enc->v->type(list) != PD_NODE_ARRAY)
+		return 0;
+	plan = pd_plan_compile(pd_event_type_fields, &none, &enc->budget);
+	for (size_t i = 0; plan && !failed && i < enc->v->length(list); i++) {
+		uint64_t ignored;
+		pd_node item = enc->v->item(list, i, &ignored);
+		struct pd_pack_error p;
+
+		if (!item || enc->v->type(item) != PD_NODE_OBJECT)
+			failed = pd_encode_fail(e, PD_E_ARGUMENT, "file.event_types", "objects were expected");
+		else if (pd_pack(plan, item, &how, &enc->event_types, &p))
+			failed = from_pack(e, &p, "file.event_types");
+	}
+	pd_plan_free(plan);
+	return failed;
+}
+
+int pd_encoder_file(struct pd_encoder *enc, pd_node file, struct pd_encode_error *e)
+{
+	struct pd_said *said = &enc->said;
+	pd_node bits = enc->v->member(file, "adds_features");
+
+	if (enc->started)
+		return pd_encode_fail(e, PD_E_ARGUMENT, "file", "it has to come before attrs, features and records");
+	said->given = true;
+	said->mode = says(enc, file, "mode", "pipe") ? PD_MODE_PIPE :
+		     says(enc, file, "mode", "directory") ? PD_MODE_DIRECTORY : PD_MODE_FILE;
+	said->order = says(enc, file, "byte_order", "big") ? PD_BIG_ENDIAN : PD_LITTLE_ENDIAN;
+	said->v1 = says(enc, file, "magic", "PERFFILE");
+	said->has_size = enc->v->member(file, "size") != NULL;
+	said->size = number(enc, file, "size", 0);
+	said->header_size = number(enc, file, "header_size", PD_FILE_HEADER_SIZE);
+	said->attr_size = number(enc, file, "attr_size", 0);
+	said->data_offset = number(enc, file, "data_offset", 0);
+	said->data_size = number(enc, file, "data_size", 0);
+	said->long_size = number(enc, file, "long_size", 8);
+	for (size_t i = 0; bits && enc->v->type(bits) == PD_NODE_ARRAY && i < enc->v->length(bits); i++) {
+		uint64_t ignored;
+		char name[64];
+		int id = text_of(enc, enc->v->item(bits, i, &ignored), name, sizeof(name)) ? pd_feature_of_name(name) : -1;
+
+		if (id < 0)
+			return pd_encode_fail(e, PD_E_ARGUMENT, "file.adds_features", "a feature's name was expected");
+		said->adds_features[id] = true;
+	}
+	if (start(enc, e) || read_sections(enc, enc->v->member(file, "sections"), e) ||
+	    read_event_types(enc, enc->v->member(file, "event_types"), e))
+		return -1;
+	return read_gaps(enc, enc->v->member(file, "gaps"), e);
+}
+
+int pd_encoder_attr(struct pd_encoder *enc, pd_node attr, struct pd_encode_error *e)
+{
+	struct pd_pack how = { .values = enc->v, .size = PD_SIZE_OPEN };
+	pd_node ids = enc->v->member(attr, "ids");
+	struct pd_pack_error p;
+	struct pd_attr *a;
+	char name[256];
+
+	if (start(enc, e))
+		return -1;
+	if (enc->said.mode == PD_MODE_PIPE)
+		return 0;	/* HEADER_ATTR records say it all */
+	how.swap = enc->session.swap;
+	if (enc->said.attr_size > PD_SECTION_SIZE && enc->said.attr_size <= UINT16_MAX)
+		how.size = (size_t)enc->said.attr_size - PD_SECTION_SIZE;
+	enc->scratch.size = 0;
+	if (pd_pack(enc->session.file_attr_plan, attr, &how, &enc->scratch, &p))
+		return from_pack(e, &p, "");
+	a = pd_session_add_attr(&enc->session, pd_buf_bytes(&enc->scratch));
+	if (!a)
+		return no_memory(e);
+	for (size_t i = 0; ids && enc->v->type(ids) == PD_NODE_ARRAY && i < enc->v->length(ids); i++) {
+		uint64_t id = 0;
+		pd_node n = enc->v->item(ids, i, &id);
+
+		if ((n && pd_node_number(enc->v, n, NULL, &id)) || pd_session_add_id(&enc->session, a, id) < 0)
+			return pd_encode_fail(e, PD_E_ARGUMENT, "ids", "an integer was expected");
+	}
+	if (text_of(enc, enc->v->member(attr, "name"), name, sizeof(name)))
+		pd_session_rename(&enc->session, a, (struct pd_bytes){ (const uint8_t *)name, strlen(name) });
+	return 0;
+}
+
+static int one_feature(struct pd_encoder *enc, const char *name, pd_node features, struct pd_encode_error *e)
+{
+	const int id = pd_feature_of_name(name);
+	struct pd_pack_error p;
+
+	if (id < 0)
+		return pd_encode_fail(e, PD_E_ARGUMENT, name, "no feature has this name");
+	if (enc->features[id].given)
+		return 0;
+	if (pd_compose_feature(&enc->session, enc->v, name, features, enc->turns ? PD_PREFER_DECODED : PD_PREFER_RAW,
+			       &enc->features[id].bytes, &p) < 0)
+		return from_pack(e, &p, "");
+	enc->features[id].given = true;
+	pd_session_learn_feature(&enc->session, (uint32_t)id, pd_buf_bytes(&enc->features[id].bytes));
+	return 0;
+}
+
+int pd_encoder_features(struct pd_encoder *enc, pd_node features, struct pd_encode_error *e)
+{
+	const char *name;
+	pd_node value;
+
+	if (start(enc, e))
+		return -1;
+	if (enc->said.mode == PD_MODE_PIPE)
+		return 0;	/* HEADER_FEATURE records say it all */
+	/* others are read by it, and its name may come late in the alphabet */
+	if (enc->v->member(features, "NRCPUS") && one_feature(enc, "NRCPUS", features, e))
+		return -1;
+	for (size_t i = 0; enc->v->member_at(features, i, &name, &value); i++)
+		if (one_feature(enc, name, features, e))
+			return -1;
+	return 0;
+}
+
+static int begin(struct pd_encoder *enc, struct pd_encode_error *e)
+{
+	if (enc->begun)
+		return 0;
+	if (start(enc, e))
+		return -1;
+	enc->begun = true;
+	return enc->mode == PD_MODE_PIPE ? pd_encode_begin_pipe(enc, e) : pd_encode_begin_file(enc, e);
+}
+
+/* Where a record goes: the file itself, or a data.N of its directory. */
+static struct pd_out *out_of(struct pd_encoder *enc, pd_node record, struct pd_encode_error *e)
+{
+	pd_node n = enc->v->member(record, "file");
+	char name[64];
+	int fd;
+
+	if (!n || enc->mode != PD_MODE_DIRECTORY)
+		return &enc->out;
+	if (!text_of(enc, n, name, sizeof(name)) || strncmp(name, "data.", 5) != 0 ||
+	    strspn(name + 5, "0123456789") != strlen(name + 5) || !name[5]) {
+		pd_encode_fail(e, PD_E_ARGUMENT, "file", "\"data.N\" was expected");
+		return NULL;
+	}
+	for (size_t i = 0; i < enc->nr_others; i++)
+		if (strcmp(enc->other_names[i], name) == 0)
+			return &enc->others[i];
+	if (!enc->others) {
+		enc->others = calloc(PD_ENCODE_MAX_FILES, sizeof(*enc->others));
+		enc->other_names = calloc(PD_ENCODE_MAX_FILES, sizeof(*enc->other_names));
+	}
+	fd = enc->options.open_file && enc->nr_others < PD_ENCODE_MAX_FILES ?
+	     enc->options.open_file(enc->options.ctx, name) : -1;
+	if (fd < 0 || !enc->others || !enc->other_names || pd_out_init(&enc->others[enc->nr_others], fd)) {
+		pd_encode_fail(e, PD_E_ARGUMENT, "file", "the output is no directory that it could go to");
+		return NULL;
+	}
+	enc->other_names[enc->nr_others] = strdup(name);
+	return &enc->others[enc->nr_others++];
+}
+
+static const struct pd_record_desc *desc_of_name(const char *name)
+{
+	const struct pd_record_desc *d;
+
+	for (size_t i = 0; (d = pd_record_desc_at(i)); i++)
+		if (strcmp(d->name, name) == 0)
+			return d;
+	return NULL;
+}
+
+/* misc from its parts, where it is not given as a whole. */
+static uint16_t misc_of(const struct pd_encoder *enc, pd_node record, const struct pd_record_desc *d)
+{
+	pd_node flags = enc->v->member(record, "misc_flags");
+	uint64_t misc = 0, bit;
+
+	if (enc->v->member(record, "misc"))
+		return (uint16_t)number(enc, record, "misc", 0);
+	pd_node_number(enc->v, enc->v->member(record, "cpumode"), pd_names_cpumode, &misc);
+	for (size_t i = 0; flags && d && d->misc && enc->v->type(flags) == PD_NODE_ARRAY && i < enc->v->length(flags); i++)
+		if (pd_node_number(enc->v, enc->v->item(flags, i, &bit), d->misc, &bit) == 0)
+			misc |= bit;
+	return (uint16_t)misc;
+}
+
+static int describe(struct pd_encoder *enc, pd_node record, struct pd_compose_record *r,
+		    const struct pd_record_desc **desc, struct pd_encode_error *e)
+{
+	char type[64];
+	uint64_t index = number(enc, record, "attr_index", 0);
+
+	if (!text_of(enc, enc->v->member(record, "type"), type, sizeof(type)))
+		return pd_encode_fail(e, PD_E_ARGUMENT, "type", "a record type's name was expected");
+	*desc = desc_of_name(type);
+	if (!*desc && strcmp(type, "UNKNOWN") != 0)
+		return pd_encode_fail(e, PD_E_ARGUMENT, "type", "no record type has this name");
+	*r = (struct pd_compose_record){
+		.type = *desc ? (*desc)->type : (uint32_t)number(enc, record, "type_id", 0),
+		.misc = misc_of(enc, record, *desc),
+		.size = (size_t)number(enc, record, "size", PD_SIZE_OPEN),
+		.cut = (size_t)number(enc, record, "cut", PD_SIZE_OPEN),
+		.sample_id = enc->v->member(record, "sample_id"),
+		.prefer = enc->turns ? PD_PREFER_DECODED : PD_PREFER_RAW,
+		.opaque = enc->v->member(record, "body") != NULL,
+	};
+	if (r->type < TYPE_USER || r->sample_id) {
+		if (enc->v->member(record, "attr_index") && index >= enc->session.nr_attrs)
+			return pd_encode_fail(e, PD_E_ARGUMENT, "attr_index", "there is no such event in attrs");
+		r->attr = index < enc->session.nr_attrs ? enc->session.attrs[index] : NULL;
+	}
+	if (r->sample_id && enc->v->type(r->sample_id) != PD_NODE_OBJECT)
+		return pd_encode_fail(e, PD_E_ARGUMENT, "sample_id", "an object was expected");
+	if ((r->type == 8 || r->type == 9) && !r->attr && !r->opaque)
+		return pd_encode_fail(e, PD_E_ARGUMENT, "attr_index", "there is no event in attrs that says how it is laid out");
+	return 0;
+}
+
+/* Bytes behind the record. */
+static int append_payload(struct pd_encoder *enc, pd_node record, const struct pd_record_desc *d, struct pd_encode_error *e)
+{
+	const struct pd_bytes bytes = pd_buf_bytes(&enc->scratch);
+	pd_node data = d && d->payload ? enc->v->member(record, "data") : NULL;
+	uint64_t payload;
+
+	if (!d || !d->payload)
+		return 0;
+	payload = pd_session_payload(&enc->session, d, bytes);
+	if (payload && !data)
+		return pd_encode_fail(e, PD_E_COUNT, "data", "it is left out (was it decoded with --blobs omit?)");
+	if (!payload || !data)
+		return 0;
+	if (enc->v->type(data) == PD_NODE_TEXT ? pd_unhex(enc->v->text(data), &enc->scratch) : 1)
+		return pd_encode_fail(e, PD_E_ARGUMENT, "data", "an even number of hex digits was expected");
+	return 0;
+}
+
+/* What a pipe says in records, a file says in its header. */
+static int into_header(struct pd_encoder *enc, uint32_t type, struct pd_bytes record, struct pd_bytes payload,
+		       struct pd_encode_error *e)
+{
+	struct pd_bytes body = { record.data + PD_RECORD_HEADER_SIZE, record.size - PD_RECORD_HEADER_SIZE };
+	uint64_t id;
+
+	if (type == TYPE_HEADER_TRACING_DATA) {
+		enc->features[FEATURE_TRACING_DATA].given = true;
+		pd_buf_append(&enc->features[FEATURE_TRACING_DATA].bytes, payload.data, payload.size);
+	} else if (type == TYPE_HEADER_FEATURE && body.size > 8) {
+		id = pd_load64(body.data, enc->session.swap);
+		if (id < PD_FEATURE_BITS && !enc->features[id].given) {
+			enc->features[id].given = true;
+			pd_buf_append(&enc->features[id].bytes, body.data + 8, body.size - 8);
+		}
+	} else if (type != TYPE_HEADER_ATTR && type != TYPE_HEADER_FEATURE) {
+		return 0;
+	}
+	return enc->scratch.failed ? no_memory(e) : 1;
+}
+
+/* Writes what is in scratch; `size` of it is the record, the rest its payload. */
+static int emit(struct pd_encoder *enc, struct pd_out *out, const struct pd_compose_record *r, size_t size,
+		struct pd_encode_error *e)
+{
+	const struct pd_bytes record = { enc->scratch.data, size };
+	const struct pd_bytes payload = { enc->scratch.data + size, enc->scratch.size - size };
+	int failed = 0;
+
+	if (enc->said.mode == PD_MODE_PIPE && r->cut == PD_SIZE_OPEN &&
+	    pd_session_learn_record(&enc->session, r->type, record, payload))
+		return no_memory(e);
+	if (enc->said.mode == PD_MODE_PIPE && enc->mode != PD_MODE_PIPE) {
+		int taken = into_header(enc, r->type, record, payload, e);
+
+		if (taken)
+			return taken < 0 ? -1 : 0;
+	}
+	if (begin(enc, e))
+		return -1;
+	if (enc->pressor && r->type < TYPE_USER && r->type)
+		failed = pd_pressor_write(enc->pressor, record, out);
+	else if (enc->pressor)
+		failed = pd_pressor_flush(enc->pressor, out);
+	if (!failed && (!enc->pressor || r->type >= TYPE_USER || !r->type))
+		failed = pd_out_append(out, enc->scratch.data, enc->scratch.size);
+	return failed ? pd_encode_io(e, failed) : 0;
+}
+
+/* Bytes that are no record. */
+static int skipped_bytes(struct pd_encoder *enc, pd_node record, struct pd_out *out, struct pd_encode_error *e)
+{
+	pd_node body = enc->v->member(record, "body");
+	int failed;
+
+	if (!body || enc->v->type(body) != PD_NODE_TEXT || pd_unhex(enc->v->text(body), &enc->scratch))
+		return pd_encode_fail(e, PD_E_ARGUMENT, "body", "an even number of hex digits was expected");
+	if (begin(enc, e))
+		return -1;
+	failed = enc->pressor ? pd_pressor_flush(enc->pressor, out) : 0;
+	if (!failed)
+		failed = pd_out_append(out, enc->scratch.data, enc->scratch.size);
+	return failed ? pd_encode_io(e, failed) : 0;
+}
+
+int pd_encoder_record(struct pd_encoder *enc, pd_node record, struct pd_encode_error *e)
+{
+	const bool inner = enc->v->member(record, "inner_offset") != NULL;
+	const struct pd_record_desc *d = NULL;
+	struct pd_compose_record r;
+	struct pd_pack_error p;
+	struct pd_out *out;
+	size_t size;
+
+	if (start(enc, e))
+		return -1;
+	if (inner && enc->skip_inner)
+		return 0;
+	out = out_of(enc, record, e);
+	if (!out)
+		return -1;
+	enc->scratch.size = 0;
+	if (says(enc, record, "type", "SKIPPED"))
+		return inner ? 0 : skipped_bytes(enc, record, out, e);
+	if (describe(enc, record, &r, &d, e))
+		return -1;
+	if (inner && r.cut != PD_SIZE_OPEN)
+		return 0;	/* its rest never came out of the compressed stream: nothing to frame it by */
+	if (d && d->compressed) {
+		enc->skip_inner = enc->v->member(record, "data") != NULL && !enc->converts && !enc->turns;
+		if (!enc->skip_inner) {
+			enc->converts = true;	/* its records are written instead: all behind it moves */
+			return 0;
+		}
+	}
+	if (pd_compose_record(&enc->session, enc->v, &r, record, &enc->scratch, &p))
+		return from_pack(e, &p, "");
+	size = enc->scratch.size;
+	if (append_payload(enc, record, d, e))
+		return -1;
+	return emit(enc, out, &r, size, e);
+}
+
+int pd_encoder_finish(struct pd_encoder *enc, struct pd_encode_error *e)
+{
+	int failed;
+
+	if (begin(enc, e))
+		return -1;
+	if (enc->pressor) {
+		failed = pd_pressor_flush(enc->pressor, &enc->out);
+		if (failed)
+			return pd_encode_io(e, failed);
+	}
+	for (size_t i = 0; i < enc->nr_others; i++)
+		if (pd_out_flush(&enc->others[i]))
+			return pd_encode_io(e, enc->others[i].failed);
+	if (pd_out_flush(&enc->out))
+		return pd_encode_io(e, enc->out.failed);
+	return enc->mode == PD_MODE_PIPE ? 0 : pd_encode_finish_file(enc, e);
+}

@@ -1,0 +1,66 @@
+/* encode.h - the encoder's state; encode.c takes the parts, encode_file.c lays a file out, encode_pipe.c a pipe. */
+#ifndef PD_FILE_ENCODE_H
+#define PD_FILE_ENCODE_H
+
+#include "file/compose.h"
+#include "file/out.h"
+#include "file/pressor.h"
+
+#define PD_ENCODE_MAX_FILES 4096
+
+/* What `file` says of where things lie. */
+struct pd_said {
+	bool given;			/* there was a `file` */
+	bool v1, complete, has_sections;
+	enum pd_mode mode;
+	enum pd_byte_order order;
+	uint64_t size, header_size, attr_size, data_offset, data_size, long_size;
+	bool has_size;
+	struct pd_section *sections;
+	size_t nr_sections;
+	bool adds_features[PD_FEATURE_BITS];
+};
+
+struct pd_encoded_bytes {
+	bool given;
+	struct pd_buf bytes;
+};
+
+struct pd_gap {
+	uint64_t offset;
+	struct pd_buf bytes;
+};
+
+struct pd_encoder {
+	const struct pd_values *v;
+	struct pd_encoder_options options;
+	struct pd_budget budget;
+	struct pd_session session;
+	struct pd_said said;
+	enum pd_mode mode;		/* of the output */
+	bool converts;			/* to another mode, byte order or compression: offsets that were said don't hold */
+	bool turns;			/* to the other byte order */
+	bool started, begun;
+	struct pd_out out;
+	struct pd_pressor *pressor;
+	struct pd_buf scratch;
+	uint64_t data_offset;
+	struct pd_encoded_bytes features[PD_FEATURE_BITS];
+	struct pd_buf event_types;
+	struct pd_gap *gaps;
+	size_t nr_gaps;
+	bool skip_inner;		/* the compressed record that holds them was written */
+	struct pd_out *others;		/* data.N of a directory */
+	char **other_names;
+	size_t nr_others;
+};
+
+int pd_encode_fail(struct pd_encode_error *e, enum pd_code code, const char *path, const char *text);
+int pd_encode_io(struct pd_encode_error *e, int error);
+
+/* Before the first record, and at the end. 0, or -1 and *e. */
+int pd_encode_begin_file(struct pd_encoder *enc, struct pd_encode_error *e);
+int pd_encode_finish_file(struct pd_encoder *enc, struct pd_encode_error *e);
+int pd_encode_begin_pipe(struct pd_encoder *enc, struct pd_encode_error *e);
+
+#endif

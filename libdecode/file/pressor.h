@@ -1,0 +1,25 @@
+/* pressor.h - compresses records into COMPRESSED2 records: one zstd stream for the whole file. codec.h is the other way. */
+#ifndef PD_FILE_PRESSOR_H
+#define PD_FILE_PRESSOR_H
+
+#include "file/out.h"
+#include "file/session.h"
+
+struct pd_pressor;
+
+enum pd_pressed_as {
+	PD_AS_COMPRESSED,	/* perf before 6.16 knows only this one */
+	PD_AS_COMPRESSED2,
+};
+
+/* NULL: no memory, or no such level (1 to 22). */
+struct pd_pressor *pd_pressor_new(int level, enum pd_pressed_as as, enum pd_swap swap);
+void pd_pressor_free(struct pd_pressor *p);
+/* Takes records; writes whole COMPRESSED records to out as they fill. 0, or the errno. */
+int pd_pressor_write(struct pd_pressor *p, struct pd_bytes records, struct pd_out *out);
+/* All that was taken comes out: before a record that is not compressed. */
+int pd_pressor_flush(struct pd_pressor *p, struct pd_out *out);
+/* Bytes taken and bytes made. */
+void pd_pressor_sizes(const struct pd_pressor *p, uint64_t *in, uint64_t *out);
+
+#endif

@@ -1,0 +1,320 @@
+/* pencode_split.c - cuts JSON text into parts: only brackets and strings matter here, the parser checks the rest. */
+#include "pencode_split.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CHUNK (256 * 1024)
+#define KEY_SIZE 64
+
+enum place {
+	OUTSIDE,	/* before a document or a line */
+	MEMBERS,	/* in the document, before a key */
+	ELEMENTS,	/* in an array that is taken apart */
+};
+
+struct split {
+	int fd;
+	char *text;		/* from `from` on not yet taken */
+	size_t from, size, capacity, largest;
+	uint64_t line, index;
+	enum place place;
+	bool ended, first_of_line;
+	char key[KEY_SIZE];
+};
+
+struct split *split_open(int fd, size_t largest)
+{
+	struct split *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	*s = (struct split){ .fd = fd, .capacity = 2 * CHUNK, .largest = largest, .line = 1 };
+	s->text = malloc(s->capacity);
+	if (!s->text) {
+		free(s);
+		return NULL;
+	}
+	return s;
+}
+
+void split_close(struct split *s)
+{
+	if (!s)
+		return;
+	free(s->text);
+	free(s);
+}
+
+uint64_t split_line(const struct split *s)
+{
+	return s->line;
+}
+
+/* More text behind what is there. 1, 0 at the end, -1. */
+static int more(struct split *s, const char **why)
+{
+	ssize_t got;
+
+	if (s->ended)
+		return 0;
+	if (s->from) {
+		memmove(s->text, s->text + s->from, s->size - s->from);
+		s->size -= s->from;
+		s->from = 0;
+	}
+	if (s->capacity - s->size < CHUNK) {
+		char *bigger = s->capacity > s->largest ? NULL : realloc(s->text, 2 * s->capacity);
+
+		if (!bigger) {
+			*why = "one value is larger than --memory allows";
+			return -1;
+		}
+		s->text = bigger;
+		s->capacity *= 2;
+	}
+	do {
+		got = read(s->fd, s->text + s->size, CHUNK);
+	} while (got < 0 && errno == EINTR);
+	if (got < 0) {
+		*why = strerror(errno);
+		return -1;
+	}
+	s->ended = got == 0;
+	s->size += (size_t)got;
+	return got > 0;
+}
+
+/* The next character that is no white space; 0 at the end, -1. */
+static int look(struct split *s, const char **why)
+{
+	for (;;) {
+		while (s->from < s->size) {
+			char c = s->text[s->from];
+
+			if (c != ' ' && c != '\t' && c != '\n' && c != '\r')
+				return (unsigned char)c;
+			s->line += c == '\n';
+			s->from++;
+		}
+		switch (more(s, why)) {
+		case 0:
+			return 0;
+		case -1:
+			return -1;
+		}
+	}
+}
+
+/* Bytes of the value that begins at `from`: up to what closes it. 0: the input ends in it; -1. */
+static int value_size(struct split *s, size_t *size, const char **why)
+{
+	bool in_string = false, escaped = false, scalar = false;
+	size_t depth = 0, at = 0;
+
+	for (;; at++) {
+		char c;
+
+		if (s->from + at >= s->size) {
+			int got = more(s, why);
+
+			if (got <= 0) {
+				*size = at;
+				return got < 0 ? -1 : scalar && !in_string && !depth;
+			}
+		}
+		c = s->text[s->from + at];
+		if (in_string) {
+			if (escaped)
+				escaped = false;
+			else if (c == '\\')
+				escaped = true;
+			else if (c == '"')
+				in_string = false;
+			if (!in_string && !depth && !scalar)
+				break;
+			continue;
+		}
+		if (c == '"') {
+			in_string = true;
+		} else if (c == '{' || c == '[') {
+			depth++;
+		} else if (c == '}' || c == ']') {
+			if (!depth) {	/* closes what is around a scalar */
+				*size = at;
+				return 1;
+			}
+			if (!--depth)
+				break;
+		} else if (!depth) {
+			if (c == ',' || c == ' ' || c == '\n' || c == '\r' || c == '\t') {
+				*size = at;
+				return 1;
+			}
+			scalar = true;
+		}
+	}
+	*size = at + 1;
+	return 1;
+}
+
+/* Hands out the value at `from`. */
+static int take(struct split *s, struct split_part *out, const char **why)
+{
+	size_t size = 0;
+	int got = value_size(s, &size, why);
+
+	if (got <= 0) {
+		if (got == 0)
+			*why = "the JSON ends too early";
+		return -1;
+	}
+	*out = (struct split_part){ .key = s->key, .text = s->text + s->from, .size = size, .line = s->line,
+				    .index = s->index };
+	for (size_t i = 0; i < size; i++)
+		s->line += out->text[i] == '\n';
+	s->from += size;
+	return 1;
+}
+
+static int expect(struct split *s, int c, const char *otherwise, const char **why)
+{
+	int got = look(s, why);
+
+	if (got < 0)
+		return -1;
+	if (got != c) {
+		*why = otherwise;
+		return -1;
+	}
+	s->from++;
+	return 0;
+}
+
+/* A key of the document, and its colon. */
+static int take_key(struct split *s, const char **why)
+{
+	struct split_part key;
+
+	if (look(s, why) != '"') {
+		*why = "a key was expected";
+		return -1;
+	}
+	if (take(s, &key, why) < 0)
+		return -1;
+	memset(s->key, 0, sizeof(s->key));
+	if (key.size - 2 < sizeof(s->key))
+		memcpy(s->key, key.text + 1, key.size - 2);
+	return expect(s, ':', "a colon was expected behind the key", why);
+}
+
+/* A line has "kind" as one of its first keys, the document does not: enough of the text to tell them apart is there. */
+static bool begins_a_line(struct split *s, const char **why)
+{
+	size_t size = 0;
+	bool line = false;
+	char *kind;
+
+	while (s->size - s->from < 64 && more(s, why) > 0)
+		;
+	kind = memmem(s->text + s->from, s->size - s->from < 64 ? s->size - s->from : 64, "\"kind\"", 6);
+	if (kind)
+		return true;
+	/* keys in another order, as jq -S gives: the whole first line is an object with a kind */
+	if (s->first_of_line)
+		return false;
+	s->first_of_line = true;
+	if (memchr(s->text + s->from, '\n', s->size - s->from) && value_size(s, &size, why) == 1)
+		line = size && !memchr(s->text + s->from, '\n', size) &&
+		       memmem(s->text + s->from, size, "\"kind\":", 7) != NULL &&
+		       memmem(s->text + s->from, size, "\"records\":", 10) == NULL;
+	return line;
+}
+
+static int next_member(struct split *s, struct split_part *out, const char **why)
+{
+	for (;;) {
+		int c = look(s, why);
+
+		if (c < 0)
+			return -1;
+		if (c == ',') {
+			s->from++;
+			continue;
+		}
+		if (c == '}') {
+			s->from++;
+			s->place = OUTSIDE;
+			return 2;
+		}
+		if (take_key(s, why))
+			return -1;
+		s->index = 0;
+		c = look(s, why);
+		if (c < 0)
+			return -1;
+		if (c == '[' && (strcmp(s->key, "records") == 0 || strcmp(s->key, "attrs") == 0)) {
+			s->from++;
+			s->place = ELEMENTS;
+			return 2;
+		}
+		return take(s, out, why);
+	}
+}
+
+static int next_element(struct split *s, struct split_part *out, const char **why)
+{
+	int c = look(s, why);
+
+	if (c == ',') {
+		s->from++;
+		c = look(s, why);
+	}
+	if (c < 0)
+		return -1;
+	if (c == ']') {
+		s->from++;
+		s->place = MEMBERS;
+		return 2;
+	}
+	c = take(s, out, why);
+	s->index++;
+	return c;
+}
+
+int split_next(struct split *s, struct split_part *out, const char **why)
+{
+	for (;;) {
+		int got, c;
+
+		switch (s->place) {
+		case OUTSIDE:
+			c = look(s, why);
+			if (c <= 0)
+				return c;
+			if (c != '{') {
+				*why = "an object was expected";
+				return -1;
+			}
+			if (begins_a_line(s, why)) {
+				s->key[0] = '\0';
+				return take(s, out, why);
+			}
+			s->from++;
+			s->place = MEMBERS;
+			got = 2;
+			break;
+		case MEMBERS:
+			got = next_member(s, out, why);
+			break;
+		default:
+			got = next_element(s, out, why);
+			break;
+		}
+		if (got != 2)
+			return got;
+	}
+}
