@@ -50,39 +50,39 @@ static const struct pd_name byte_orders[] = { { 0, "little" }, { 1, "big" }, { 0
 	BYTES(tag, "hash of its instructions", TIMES(8), IF_LEFT(8)), \
 	U32(jited_prog_len, "bytes of machine code", IF_LEFT(4)), \
 	U32(xlated_prog_len, "bytes of BPF code", IF_LEFT(4)), \
-	X64(jited_prog_insns, "", IF_LEFT(8)), \
-	X64(xlated_prog_insns, "", IF_LEFT(8)), \
+	X64(jited_prog_insns, "place of the machine code", IF_LEFT(8)), \
+	X64(xlated_prog_insns, "place of the BPF code", IF_LEFT(8)), \
 	U64(load_time, "ns since boot", IF_LEFT(8)), \
 	U32(created_by_uid, "user", IF_LEFT(4)), \
-	U32(nr_map_ids, "", IF_LEFT(4)), \
-	X64(map_ids, "", IF_LEFT(8)), \
+	U32(nr_map_ids, "maps it uses", IF_LEFT(4)), \
+	X64(map_ids, "place of their ids", IF_LEFT(8)), \
 	CHARS(16, name, "the program's", IF_LEFT(16)), \
 	U32(ifindex, "network device it is bound to", IF_LEFT(4)), \
 	X32(gpl_compatible, "bit 0", IF_LEFT(4)), \
-	U64(netns_dev, "", IF_LEFT(8)), \
-	U64(netns_ino, "", IF_LEFT(8)), \
-	U32(nr_jited_ksyms, "", IF_LEFT(4)), \
-	U32(nr_jited_func_lens, "", IF_LEFT(4)), \
-	X64(jited_ksyms, "", IF_LEFT(8)), \
-	X64(jited_func_lens, "", IF_LEFT(8)), \
+	U64(netns_dev, "device of the inode of its network namespace", IF_LEFT(8)), \
+	U64(netns_ino, "that inode", IF_LEFT(8)), \
+	U32(nr_jited_ksyms, "functions", IF_LEFT(4)), \
+	U32(nr_jited_func_lens, "functions", IF_LEFT(4)), \
+	X64(jited_ksyms, "place of their addresses", IF_LEFT(8)), \
+	X64(jited_func_lens, "place of their lengths", IF_LEFT(8)), \
 	U32(btf_id, "its types: feature BPF_BTF", IF_LEFT(4)), \
-	U32(func_info_rec_size, "", IF_LEFT(4)), \
-	X64(func_info, "", IF_LEFT(8)), \
-	U32(nr_func_info, "", IF_LEFT(4)), \
-	U32(nr_line_info, "", IF_LEFT(4)), \
-	X64(line_info, "", IF_LEFT(8)), \
-	X64(jited_line_info, "", IF_LEFT(8)), \
-	U32(nr_jited_line_info, "", IF_LEFT(4)), \
-	U32(line_info_rec_size, "", IF_LEFT(4)), \
-	U32(jited_line_info_rec_size, "", IF_LEFT(4)), \
-	U32(nr_prog_tags, "", IF_LEFT(4)), \
-	X64(prog_tags, "", IF_LEFT(8)), \
-	U64(run_time_ns, "", IF_LEFT(8)), \
+	U32(func_info_rec_size, "bytes of an entry of func_info", IF_LEFT(4)), \
+	X64(func_info, "place of what BTF says of its functions", IF_LEFT(8)), \
+	U32(nr_func_info, "entries", IF_LEFT(4)), \
+	U32(nr_line_info, "entries", IF_LEFT(4)), \
+	X64(line_info, "place of what BTF says of its lines", IF_LEFT(8)), \
+	X64(jited_line_info, "place of the addresses of its lines", IF_LEFT(8)), \
+	U32(nr_jited_line_info, "entries", IF_LEFT(4)), \
+	U32(line_info_rec_size, "bytes of an entry of line_info", IF_LEFT(4)), \
+	U32(jited_line_info_rec_size, "bytes of an entry of jited_line_info", IF_LEFT(4)), \
+	U32(nr_prog_tags, "tags", IF_LEFT(4)), \
+	X64(prog_tags, "place of the tags of its functions", IF_LEFT(8)), \
+	U64(run_time_ns, "ns it ran, where that is counted", IF_LEFT(8)), \
 	U64(run_cnt, "times it ran", IF_LEFT(8)), \
-	U64(recursion_misses, "", IF_LEFT(8)), \
-	U32(verified_insns, "", IF_LEFT(4)), \
-	U32(attach_btf_obj_id, "", IF_LEFT(4)), \
-	U32(attach_btf_id, "", IF_LEFT(4)), \
+	U64(recursion_misses, "runs left out: it was running already", IF_LEFT(8)), \
+	U32(verified_insns, "instructions the verifier went through", IF_LEFT(4)), \
+	U32(attach_btf_obj_id, "BTF of what it is attached to", IF_LEFT(4)), \
+	U32(attach_btf_id, "type in that BTF", IF_LEFT(4)), \
 	PAD(TIMES_REST_MOD(8), IF_LEFT(1))
 #define X32(n, d, ...) NUMBER(4, PD_HEX, n, d, __VA_ARGS__)
 #define IF_ARRAY(bit) IF_MASK(arrays, 1 << bit)
@@ -247,8 +247,8 @@ static const struct pd_feature_desc features[] = {
 	{ 34, ROW{ STRUCT(CLN_SIZE, "cache line", FIELDS(U32(size, "bytes"))) } },
 	{ 128, ROW{ BYTES(SIMPLEPERF_FILE, "files and their symbols", TIMES_REST) } },
 	{ 129, ROW{ TEXT(SIMPLEPERF_META_INFO, "keys and values, each with its NUL", TIMES_REST) } },
-	{ 130, ROW{ BYTES(SIMPLEPERF_DEBUG_UNWIND, "", TIMES_REST) } },
-	{ 131, ROW{ BYTES(SIMPLEPERF_DEBUG_UNWIND_FILE, "", TIMES_REST) } },
+	{ 130, ROW{ BYTES(SIMPLEPERF_DEBUG_UNWIND, "how unwinding is to be debugged", TIMES_REST) } },
+	{ 131, ROW{ BYTES(SIMPLEPERF_DEBUG_UNWIND_FILE, "files for that", TIMES_REST) } },
 	{ 132, ROW{ BYTES(SIMPLEPERF_FILE2, "files and their symbols, as protobufs", TIMES_REST) } },
 };
 

@@ -38,11 +38,11 @@ const struct pd_name pd_names_feature[] = {
 	{ 32, "CPU_DOMAIN_INFO" },
 	{ 33, "E_MACHINE" },
 	{ 34, "CLN_SIZE" },
-	{ 128, "FILE" },
-	{ 129, "META_INFO" },
-	{ 130, "DEBUG_UNWIND" },
-	{ 131, "DEBUG_UNWIND_FILE" },
-	{ 132, "FILE2" },
+	{ 128, "SIMPLEPERF_FILE" },
+	{ 129, "SIMPLEPERF_META_INFO" },
+	{ 130, "SIMPLEPERF_DEBUG_UNWIND" },
+	{ 131, "SIMPLEPERF_DEBUG_UNWIND_FILE" },
+	{ 132, "SIMPLEPERF_FILE2" },
 	{ 0, NULL },
 };
 
