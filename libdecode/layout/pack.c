@@ -263,7 +263,7 @@ static int pack_number(struct pd_packer *p, struct packer_scope *s, const struct
 	if (op->field->show == PD_ORDER)
 		p->swap = (v != 0) == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) ? PD_SWAP_YES : PD_SWAP_NO;
 	if (op->field->msb_first && pd_is_big(p->swap))
-		v = pd_bits_mirror(op->field, v, op->width);
+		v = pd_bits_mirror(op->field, v, op->width, PD_TO_BIG);
 	store(p, v, op->width);
 	return 0;
 }

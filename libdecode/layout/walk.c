@@ -48,7 +48,7 @@ static const uint8_t *take(struct walk *w, const struct pd_op *op, uint64_t n)
 	return p;
 }
 
-uint64_t pd_bits_mirror(const struct pd_field *f, uint64_t v, unsigned int width)
+uint64_t pd_bits_mirror(const struct pd_field *f, uint64_t v, unsigned int width, enum pd_mirror way)
 {
 	unsigned int bits = 8 * width;
 	uint64_t out = 0;
@@ -56,18 +56,19 @@ uint64_t pd_bits_mirror(const struct pd_field *f, uint64_t v, unsigned int width
 	for (unsigned int i = 0; i < bits; i++)
 		out |= (v >> (bits - 1 - i) & 1) << i;
 	for (const struct pd_bits *b = f->bits; b && b->name; b++) {
-		uint64_t mask = (b->width == 64 ? 0 : 1ull << b->width) - 1;
+		const uint64_t mask = (b->width == 64 ? 0 : 1ull << b->width) - 1;
+		const unsigned int top = bits - b->shift - b->width;	/* the machine counts from its own end */
+		const unsigned int from = way == PD_TO_LITTLE ? top : b->shift;
+		const unsigned int to = way == PD_TO_LITTLE ? b->shift : top;
 
-		/* b->shift counts from the end that the machine starts at */
-		out &= ~(mask << b->shift);
-		out |= (v >> (bits - b->shift - b->width) & mask) << b->shift;
+		out = (out & ~(mask << to)) | (v >> from & mask) << to;
 	}
 	return out;
 }
 
 static uint64_t mirror_back(const struct pd_field *f, uint64_t v, unsigned int width, enum pd_swap swap)
 {
-	return f->msb_first && pd_is_big(swap) ? pd_bits_mirror(f, v, width) : v;
+	return f->msb_first && pd_is_big(swap) ? pd_bits_mirror(f, v, width, PD_TO_LITTLE) : v;
 }
 
 static void see_number(struct walk *w, const struct pd_field *f, unsigned int width, uint64_t value)

@@ -34,8 +34,9 @@ enum pd_regular {
 enum pd_regular pd_visit(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc, enum pd_swap swap,
 			 const struct pd_extent_of *extent, const struct pd_visitor *v, void *ctx);
 
-/* A bit-field word as a little-endian machine numbers it, from how a big-endian one does; its own inverse. */
-uint64_t pd_bits_mirror(const struct pd_field *f, uint64_t v, unsigned int width);
+/* A bit-field word as a little-endian machine numbers it, from how a big-endian one does, or the other way. */
+enum pd_mirror { PD_TO_LITTLE, PD_TO_BIG };
+uint64_t pd_bits_mirror(const struct pd_field *f, uint64_t v, unsigned int width, enum pd_mirror way);
 
 /* v's low width bytes, sign-extended. */
 static inline uint64_t pd_sign_extend(uint64_t v, unsigned int width)

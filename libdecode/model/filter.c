@@ -166,7 +166,7 @@ static bool matches(const struct globs *g, const char *text)
 
 static bool matches_bytes(const struct globs *g, struct pd_bytes text)
 {
-	char copy[256];	/* the kernel's names have 15 bytes, perf's own a few more */
+	char copy[512];	/* threads' names have 15 bytes, events' hardly more than a line */
 	size_t n = text.size < sizeof(copy) ? text.size : sizeof(copy) - 1;
 
 	memcpy(copy, text.data, n);
@@ -256,6 +256,18 @@ static bool keeps_task(const struct pd_filter *f, const struct pd_record *r)
 	return is_in(&f->tids, id) && (!f->comms.count || has_name(f, id));
 }
 
+/* The name, or the name without its modifiers: "cycles" finds cycles:u. */
+static bool matches_event(const struct globs *g, const char *name)
+{
+	const char *colon = strrchr(name, ':');
+
+	if (matches(g, name))
+		return true;
+	if (!colon || !colon[1] || colon[1 + strspn(colon + 1, "ukhHGpPSDeWbR")])
+		return false;
+	return matches_bytes(g, (struct pd_bytes){ (const uint8_t *)name, (size_t)(colon - name) });
+}
+
 static int keeps_event(struct pd_filter *f, const struct pd_record *r)
 {
 	const struct pd_attr *a = r->attr;
@@ -274,7 +286,7 @@ static int keeps_event(struct pd_filter *f, const struct pd_record *r)
 	}
 	w = &f->wanted[a->index];
 	if (w->answer == NOT_ASKED || w->generation != a->generation) {
-		w->answer = matches(&f->events, pd_attr_name(a)) ? WANTED : UNWANTED;
+		w->answer = matches_event(&f->events, pd_attr_name(a)) ? WANTED : UNWANTED;
 		w->generation = a->generation;
 	}
 	return w->answer == WANTED;

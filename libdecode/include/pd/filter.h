@@ -6,7 +6,8 @@
  *   the kernel or the whole recording (KSYMBOL, BPF_EVENT, TEXT_POKE, CGROUP, LOST, LOST_SAMPLES, maps of pid -1) is no
  *   task's;
  * - comm is the thread's name at that record, by the COMM and FORK records before it;
- * - an event's name is asked of samples and counts only: a COMM or MMAP2 holds for all events;
+ * - an event's name, with or without its modifiers (cycles for cycles:u), is asked of samples and counts only: a COMM
+ *   or MMAP2 holds for all events;
  * - records that perf made up for what existed before the recording have neither time nor cpu.
  * Bytes that are no record always stay.
  */
