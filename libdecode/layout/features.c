@@ -43,6 +43,12 @@ static const struct pd_name byte_orders[] = { { 0, "little" }, { 1, "big" }, { 0
 #define SIZED_TEXT(n, d, w, ...) TEXT(n, d, TIMES_INLINE(w), __VA_ARGS__)
 #define FORMATS(n, d) ARRAY(n, d, TIMES_INLINE(4), FIELDS({ ELEMENT, .kind = PD_TEXT, TIMES_INLINE(8) }))
 
+static const struct pd_bits bpf_licence[] = {
+	BIT(gpl_compatible, 0, 1),
+	BIT_RESERVED(1, 31),
+	{ .name = NULL },
+};
+
 /* struct bpf_prog_info of linux/bpf.h. Its pointers are offsets into the data that follow, where `arrays` says so. */
 #define BPF_INFO_ROWS \
 	ENUM(4, type, "what it may be attached to", pd_names_bpf_prog_type, IF_LEFT(4)), \
@@ -58,7 +64,7 @@ static const struct pd_name byte_orders[] = { { 0, "little" }, { 1, "big" }, { 0
 	X64(map_ids, "place of their ids", IF_LEFT(8)), \
 	CHARS(16, name, "the program's", IF_LEFT(16)), \
 	U32(ifindex, "network device it is bound to", IF_LEFT(4)), \
-	X32(gpl_compatible, "bit 0", IF_LEFT(4)), \
+	BITS(4, PD_BITS, licence, "bit-fields", .bits = bpf_licence, .msb_first = true, IF_LEFT(4)), \
 	U64(netns_dev, "device of the inode of its network namespace", IF_LEFT(8)), \
 	U64(netns_ino, "that inode", IF_LEFT(8)), \
 	U32(nr_jited_ksyms, "functions", IF_LEFT(4)), \

@@ -11,13 +11,12 @@ import os
 from collections import OrderedDict
 from typing import NamedTuple
 
-from . import (catalog_containers, catalog_features, catalog_kernel, catalog_samples,
+from . import (catalog_containers, catalog_features, catalog_kernel, catalog_rows, catalog_samples,
                catalog_tracepoints, catalog_user)
 from .case import Case
 
 MODULES = (catalog_containers, catalog_features, catalog_kernel, catalog_samples,
-           catalog_tracepoints,
-           catalog_user)
+           catalog_tracepoints, catalog_rows, catalog_user)
 ORDERS = (
     ("le", "<", ("file", None, "byte_order", "little")),
     ("be", ">", ("file", None, "byte_order", "big")),
