@@ -42,6 +42,9 @@ int pd_compose_record(struct pd_session *s, const struct pd_values *v, const str
 int pd_compose_feature(struct pd_session *s, const struct pd_values *v, const char *name, pd_node features,
 		       enum pd_prefer prefer, struct pd_buf *out, struct pd_pack_error *e);
 
+/* Features that pipes carry as other records, or not at all. */
+bool pd_feature_stays_behind(uint32_t id);
+
 /* The bit of a feature's name, of "HOSTNAME_raw" or "FEATURE_47" too; -1: no feature is called so. */
 int pd_feature_of_name(const char *name);
 

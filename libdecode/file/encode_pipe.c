@@ -12,18 +12,6 @@
 #define FEATURE_TRACING_DATA 1
 #define FEATURE_BUILD_ID 2
 
-/* perf does not send these through pipes: they speak of places in a file. */
-static bool stays_behind(uint32_t id)
-{
-	static const uint32_t ids[] = { FEATURE_TRACING_DATA, FEATURE_BUILD_ID, 15 /* BRANCH_STACK */, 18 /* AUXTRACE */,
-		19 /* STAT */, 20 /* CACHE */, 24 /* DIR_FORMAT */, 30 /* HYBRID_TOPOLOGY */ };
-
-	for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++)
-		if (ids[i] == id)
-			return true;
-	return false;
-}
-
 static int put(struct pd_encoder *enc, uint32_t type, const struct pd_value *values, size_t n, struct pd_bytes payload,
 	       struct pd_encode_error *e)
 {
@@ -86,7 +74,7 @@ static int put_features(struct pd_encoder *enc, struct pd_encode_error *e)
 		const struct pd_bytes bytes = pd_buf_bytes(&enc->features[id].bytes);
 		const struct pd_value values[] = { PD_NUMBER("feat_id", id), PD_BYTES("feature", bytes.data, bytes.size) };
 
-		if (enc->features[id].given && bytes.size && !stays_behind(id) &&
+		if (enc->features[id].given && bytes.size && !pd_feature_stays_behind(id) &&
 		    put(enc, TYPE_HEADER_FEATURE, values, 2, none, e))
 			return -1;
 	}

@@ -15,7 +15,7 @@ struct pd_pressor {
 	ZSTD_CStream *stream;
 	enum pd_pressed_as as;
 	enum pd_swap swap;
-	bool pending;		/* something was taken since the last flush */
+	size_t unflushed;	/* bytes taken since the last flush */
 	uint64_t taken, made;
 	size_t used;
 	uint8_t payload[ROOM];
@@ -84,15 +84,25 @@ static int press(struct pd_pressor *p, ZSTD_inBuffer *in, ZSTD_EndDirective end,
 	return 0;
 }
 
+/* Flushed so often that no compressed record holds more than PD_PRESSED_MOST: perf's room for it is that of its buffers. */
 int pd_pressor_write(struct pd_pressor *p, struct pd_bytes records, struct pd_out *out)
 {
-	ZSTD_inBuffer in = { records.data, records.size, 0 };
+	while (records.size) {
+		const size_t room = PD_PRESSED_MOST - p->unflushed;
+		const size_t n = records.size < room ? records.size : room;
+		ZSTD_inBuffer in = { records.data, n, 0 };
+		int failed = press(p, &in, ZSTD_e_continue, out);
 
-	if (!records.size)
-		return 0;
-	p->pending = true;
-	p->taken += records.size;
-	return press(p, &in, ZSTD_e_continue, out);
+		if (failed)
+			return failed;
+		p->taken += n;
+		p->unflushed += n;
+		if (p->unflushed == PD_PRESSED_MOST && (failed = pd_pressor_flush(p, out)))
+			return failed;
+		records.data += n;
+		records.size -= n;
+	}
+	return 0;
 }
 
 int pd_pressor_flush(struct pd_pressor *p, struct pd_out *out)
@@ -100,9 +110,9 @@ int pd_pressor_flush(struct pd_pressor *p, struct pd_out *out)
 	ZSTD_inBuffer nothing = { NULL, 0, 0 };
 	int failed;
 
-	if (!p->pending)
+	if (!p->unflushed)
 		return 0;
-	p->pending = false;
+	p->unflushed = 0;
 	failed = press(p, &nothing, ZSTD_e_flush, out);
 	return failed ? failed : write_record(p, out);
 }

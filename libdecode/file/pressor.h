@@ -5,6 +5,8 @@
 #include "file/out.h"
 #include "file/session.h"
 
+#define PD_PRESSED_MOST (256 * 1024)	/* bytes that one compressed record may hold decompressed */
+
 struct pd_pressor;
 
 enum pd_pressed_as {

@@ -51,7 +51,6 @@ struct pd_writer;
 struct pd_writer_options {
 	size_t size;			/* PD_WRITER_OPTIONS() sets it */
 	enum pd_mode mode;		/* PD_MODE_FILE needs an fd that can seek; PD_MODE_PIPE takes any */
-	enum pd_byte_order byte_order;
 	int compress;			/* zstd level of the records given to pd_writer_write(); 0: none */
 };
 #define PD_WRITER_OPTIONS(...) (&(struct pd_writer_options){ .size = sizeof(struct pd_writer_options), __VA_ARGS__ })
@@ -80,14 +79,15 @@ PD_API int pd_writer_write(struct pd_writer *w, const struct pd_bytes *spans, si
 PD_API int pd_writer_record(struct pd_writer *w, uint32_t type, uint16_t misc, int event, const struct pd_value *fields,
 			    size_t n, struct pd_bytes payload, struct pd_error *e);
 
-/* A feature section: of a file, kept until pd_writer_finish(); of a pipe, a HEADER_FEATURE record now (those that pipes
- * carry as records of their own, or not at all, are left out: 0). `value` is what the JSON has under `features`; its name
+/* A feature section: of a file, kept until pd_writer_finish(); of a pipe, a HEADER_FEATURE record now (TRACING_DATA as
+ * HEADER_TRACING_DATA; those that pipes carry as other records, or not at all, are left out: 0). `value` is what the JSON has under `features`; its name
  * is not looked at. EVENT_DESC is made from the events. */
 PD_API int pd_writer_feature(struct pd_writer *w, uint32_t id, const struct pd_value *value, struct pd_error *e);
 /* The same from bytes that are the section already. */
 PD_API int pd_writer_feature_bytes(struct pd_writer *w, uint32_t id, struct pd_bytes section, struct pd_error *e);
 
-/* Everything given so far reaches the fd. */
+/* Everything given so far reaches the fd; a file's header then says how much that is, so that a recorder that is killed
+ * leaves a file up to here. */
 PD_API int pd_writer_flush(struct pd_writer *w, struct pd_error *e);
 /* Bytes of the output so far. */
 PD_API uint64_t pd_writer_size(const struct pd_writer *w);

@@ -1,0 +1,423 @@
+/* writer.c - writes a recording as it is made: pd_writer of the public header. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "file/compose.h"
+#include "file/out.h"
+#include "file/pressor.h"
+#include "layout/container.h"
+#include "pd/write.h"
+
+#define MEMORY (1ull << 30)		/* the caller's own data: a bound against its mistakes */
+#define TYPE_USER 64
+#define TYPE_HEADER_ATTR 64
+#define TYPE_HEADER_TRACING_DATA 66
+#define TYPE_EVENT_UPDATE 78
+#define TYPE_HEADER_FEATURE 80
+#define UPDATE_NAME 2
+#define FEATURE_TRACING_DATA 1
+#define FEATURE_EVENT_DESC 12
+#define FEATURE_COMPRESSED 27
+#define ZSTD 1
+
+struct pd_writer {
+	struct pd_writer_options options;
+	struct pd_budget budget;
+	struct pd_session session;
+	struct pd_out out;
+	struct pd_pressor *pressor;
+	struct pd_buf scratch;
+	struct pd_header_values header;
+	struct { bool given; struct pd_buf bytes; } features[PD_FEATURE_BITS];
+	bool begun;
+};
+
+static int fail(struct pd_error *e, enum pd_code code, uint64_t have)
+{
+	*e = (struct pd_error){ .code = code, .severity = PD_FATAL, .have = have };
+	return -1;
+}
+
+static int io(struct pd_writer *w, struct pd_error *e)
+{
+	return w->out.failed ? fail(e, PD_E_IO, (uint64_t)w->out.failed) : 0;
+}
+
+struct pd_writer *pd_writer_open_fd(int fd, const struct pd_writer_options *o, struct pd_error *e)
+{
+	struct pd_writer *w = calloc(1, sizeof(*w));
+
+	fail(e, PD_E_NOMEM, 0);
+	if (!w)
+		return NULL;
+	memcpy(&w->options, o, o->size < sizeof(w->options) ? o->size : sizeof(w->options));
+	w->budget.limit = MEMORY;
+	w->scratch.budget = w->session.budget = &w->budget;
+	for (size_t i = 0; i < PD_FEATURE_BITS; i++)
+		w->features[i].bytes.budget = &w->budget;
+	if (pd_out_init(&w->out, fd) || pd_session_init(&w->session, &w->budget, PD_SWAP_NO))
+		goto out;
+	if (w->options.compress) {
+		w->pressor = pd_pressor_new(w->options.compress, PD_AS_COMPRESSED, PD_SWAP_NO);
+		if (!w->pressor) {
+			fail(e, PD_E_ARGUMENT, 0);
+			goto out;
+		}
+	}
+	if (w->options.mode != PD_MODE_PIPE && lseek(fd, 0, SEEK_SET) < 0) {
+		fail(e, PD_E_IO, (uint64_t)errno);
+		goto out;
+	}
+	return w;
+out:
+	pd_writer_free(w);
+	return NULL;
+}
+
+void pd_writer_free(struct pd_writer *w)
+{
+	if (!w)
+		return;
+	for (size_t i = 0; i < PD_FEATURE_BITS; i++)
+		pd_buf_free(&w->features[i].bytes);
+	pd_buf_free(&w->scratch);
+	pd_pressor_free(w->pressor);
+	pd_out_free(&w->out);
+	pd_session_free(&w->session);
+	free(w);
+}
+
+int pd_writer_add_event(struct pd_writer *w, const void *attr, size_t attr_size, const uint64_t *ids, size_t nr_ids,
+			const char *name, struct pd_error *e)
+{
+	struct pd_attr *a;
+
+	if (w->begun || attr_size < PD_ATTR_SIZE_VER0 || attr_size > UINT16_MAX - PD_SECTION_SIZE)
+		return fail(e, PD_E_ARGUMENT, attr_size);
+	a = pd_session_add_attr(&w->session, (struct pd_bytes){ attr, attr_size });
+	if (!a)
+		return fail(e, PD_E_NOMEM, 0);
+	for (size_t i = 0; i < nr_ids; i++)
+		if (pd_session_add_id(&w->session, a, ids[i]) < 0)
+			return fail(e, PD_E_NOMEM, 0);
+	if (name)
+		pd_session_rename(&w->session, a, (struct pd_bytes){ (const uint8_t *)name, strlen(name) });
+	if (attr_size + PD_SECTION_SIZE > w->header.attr_size)
+		w->header.attr_size = attr_size + PD_SECTION_SIZE;
+	return 0;
+}
+
+/* Composes into scratch, emptied first. */
+static int compose(struct pd_writer *w, const struct pd_compose_record *r, const struct pd_value *fields, size_t n,
+		   struct pd_error *e)
+{
+	const struct pd_value object = PD_OBJECT(NULL, fields, n);
+	struct pd_pack_error p;
+
+	w->scratch.size = 0;
+	if (pd_compose_record(&w->session, &pd_value_values, r, &object, &w->scratch, &p))
+		return fail(e, p.code, 0);
+	return 0;
+}
+
+static int put(struct pd_writer *w, uint32_t type, const struct pd_value *fields, size_t n, struct pd_error *e)
+{
+	const struct pd_compose_record r = { .type = type, .size = PD_SIZE_OPEN, .cut = PD_SIZE_OPEN };
+
+	if (compose(w, &r, fields, n, e))
+		return -1;
+	pd_out_append(&w->out, w->scratch.data, w->scratch.size);
+	return io(w, e);
+}
+
+/* EVENT_DESC, from the events themselves. */
+static int event_desc(struct pd_writer *w, struct pd_buf *out, struct pd_error *e)
+{
+	const struct pd_session *s = &w->session;
+	struct pd_value *events = calloc(s->nr_attrs + 1, sizeof(*events));
+	struct pd_value (*fields)[4] = calloc(s->nr_attrs + 1, sizeof(*fields));
+	struct pd_value desc[3], feature;
+	const struct pd_value object = PD_OBJECT(NULL, &feature, 1);
+	struct pd_pack_error p;
+	int failed = -1;
+
+	fail(e, PD_E_NOMEM, 0);
+	if (!events || !fields)
+		goto out;
+	for (size_t i = 0; i < s->nr_attrs; i++) {
+		const struct pd_attr *a = s->attrs[i];
+
+		fields[i][0] = (struct pd_value)PD_BYTES("attr", a->bytes.data, a->bytes.size);
+		fields[i][1] = (struct pd_value)PD_NUMBER("nr_ids", a->nr_ids);
+		fields[i][2] = (struct pd_value)PD_TEXT("name", a->name);
+		fields[i][3] = (struct pd_value)PD_NUMBERS("ids", a->ids, a->nr_ids);
+		events[i] = (struct pd_value)PD_OBJECT(NULL, fields[i], 4);
+	}
+	desc[0] = (struct pd_value)PD_NUMBER("nr", s->nr_attrs);
+	desc[1] = (struct pd_value)PD_NUMBER("attr_size", w->header.attr_size - PD_SECTION_SIZE);
+	desc[2] = (struct pd_value)PD_ARRAY("events", events, s->nr_attrs);
+	feature = (struct pd_value)PD_OBJECT("EVENT_DESC", desc, 3);
+	if (pd_compose_feature(&w->session, &pd_value_values, "EVENT_DESC", &object, PD_PREFER_RAW, out, &p))
+		fail(e, p.code, 0);
+	else
+		failed = 0;
+out:
+	free(events);
+	free(fields);
+	return failed;
+}
+
+static int compressed_feature(struct pd_writer *w, struct pd_error *e)
+{
+	uint64_t in, out;
+	struct pd_value values[5], feature = PD_OBJECT("COMPRESSED", values, 5);
+
+	if (!w->pressor || w->features[FEATURE_COMPRESSED].given)
+		return 0;
+	pd_pressor_sizes(w->pressor, &in, &out);
+	values[0] = (struct pd_value)PD_NUMBER("version", 0);
+	values[1] = (struct pd_value)PD_NUMBER("type", ZSTD);
+	values[2] = (struct pd_value)PD_NUMBER("level", w->options.compress);
+	values[3] = (struct pd_value)PD_NUMBER("ratio", out ? in / out : 0);
+	values[4] = (struct pd_value)PD_NUMBER("mmap_len", 2 * PD_PRESSED_MOST);
+	return pd_writer_feature(w, FEATURE_COMPRESSED, &feature, e);
+}
+
+static int begin_pipe(struct pd_writer *w, struct pd_error *e)
+{
+	const struct pd_session *s = &w->session;
+	struct pd_buf desc = { .budget = &w->budget };
+	int failed;
+
+	w->scratch.size = 0;
+	if (pd_compose_pipe_header(&w->session, &w->scratch))
+		return fail(e, PD_E_NOMEM, 0);
+	pd_out_append(&w->out, w->scratch.data, w->scratch.size);
+	for (size_t i = 0; i < s->nr_attrs; i++) {
+		const struct pd_attr *a = s->attrs[i];
+		const struct pd_value values[] = {
+			PD_BYTES("attr", a->bytes.data, a->bytes.size), PD_NUMBERS("ids", a->ids, a->nr_ids) };
+
+		if (put(w, TYPE_HEADER_ATTR, values, 2, e))
+			return -1;
+	}
+	for (size_t i = 0; i < s->nr_attrs; i++) {
+		const struct pd_attr *a = s->attrs[i];
+		const struct pd_value values[] = { PD_NUMBER("update_type", UPDATE_NAME),
+			PD_NUMBER("id", a->nr_ids ? a->ids[0] : 0), PD_TEXT("name", a->name) };
+
+		if (a->nr_ids && a->name_from == PD_NAME_FROM_FILE && put(w, TYPE_EVENT_UPDATE, values, 3, e))
+			return -1;
+	}
+	failed = event_desc(w, &desc, e) ||
+		 pd_writer_feature_bytes(w, FEATURE_EVENT_DESC, pd_buf_bytes(&desc), e) || compressed_feature(w, e);
+	pd_buf_free(&desc);
+	return failed ? -1 : io(w, e);
+}
+
+/* The header, as far as it is known by now. */
+static int put_header(struct pd_writer *w, struct pd_error *e)
+{
+	w->scratch.size = 0;
+	if (pd_compose_header(&w->session, &w->header, &w->scratch))
+		return fail(e, PD_E_NOMEM, 0);
+	pd_out_at(&w->out, 0, w->scratch.data, w->scratch.size);
+	return io(w, e);
+}
+
+static int begin_file(struct pd_writer *w, struct pd_error *e)
+{
+	const struct pd_session *s = &w->session;
+	struct pd_header_values *h = &w->header;
+	uint64_t ids_at = PD_FILE_HEADER_SIZE;
+	struct pd_buf *b = &w->scratch;
+
+	h->long_size = 8;
+	h->size = PD_FILE_HEADER_SIZE;
+	b->size = 0;
+	pd_compose_header(&w->session, h, b);
+	for (size_t i = 0; i < s->nr_attrs; i++)
+		pd_buf_append(b, s->attrs[i]->ids, s->attrs[i]->nr_ids * sizeof(uint64_t));
+	h->attrs = (struct pd_section){ .offset = b->size, .size = s->nr_attrs * h->attr_size };
+	for (size_t i = 0; i < s->nr_attrs; i++) {
+		const struct pd_attr *a = s->attrs[i];
+		const size_t end = b->size + h->attr_size - PD_SECTION_SIZE;
+
+		pd_buf_append(b, a->bytes.data, a->bytes.size);
+		while (b->size < end && !b->failed)
+			pd_buf_append(b, "", 1);
+		if (pd_compose_section(&w->session, ids_at, a->nr_ids * sizeof(uint64_t), b))
+			return fail(e, PD_E_NOMEM, 0);
+		ids_at += a->nr_ids * sizeof(uint64_t);
+	}
+	if (b->failed)
+		return fail(e, PD_E_NOMEM, 0);
+	h->data.offset = b->size;
+	pd_out_append(&w->out, b->data, b->size);
+	pd_out_flush(&w->out);
+	return io(w, e) ? -1 : put_header(w, e);
+}
+
+int pd_writer_begin(struct pd_writer *w, struct pd_error *e)
+{
+	if (w->begun)
+		return fail(e, PD_E_ARGUMENT, 0);
+	w->begun = true;
+	pd_session_name_events(&w->session);
+	return w->options.mode == PD_MODE_PIPE ? begin_pipe(w, e) : begin_file(w, e);
+}
+
+int pd_writer_write(struct pd_writer *w, const struct pd_bytes *spans, size_t n, struct pd_error *e)
+{
+	for (size_t i = 0; i < n; i++) {
+		int failed = w->pressor ? pd_pressor_write(w->pressor, spans[i], &w->out) :
+			     pd_out_append(&w->out, spans[i].data, spans[i].size);
+
+		if (failed)
+			return fail(e, PD_E_IO, (uint64_t)failed);
+	}
+	return 0;
+}
+
+/* What was compressed comes before what is not. */
+static int settle(struct pd_writer *w, struct pd_error *e)
+{
+	int failed = w->pressor ? pd_pressor_flush(w->pressor, &w->out) : 0;
+
+	return failed ? fail(e, PD_E_IO, (uint64_t)failed) : 0;
+}
+
+int pd_writer_record(struct pd_writer *w, uint32_t type, uint16_t misc, int event, const struct pd_value *fields,
+		     size_t n, struct pd_bytes payload, struct pd_error *e)
+{
+	static const struct pd_value zeros = PD_OBJECT("sample_id", NULL, 0);
+	const struct pd_value object = PD_OBJECT(NULL, fields, n);
+	struct pd_compose_record r = { .type = type, .misc = misc, .size = PD_SIZE_OPEN, .cut = PD_SIZE_OPEN };
+
+	if (event >= 0) {
+		if ((size_t)event >= w->session.nr_attrs)
+			return fail(e, PD_E_ARGUMENT, (uint64_t)event);
+		r.attr = w->session.attrs[event];
+		r.sample_id = pd_value_values.member(&object, "sample_id");
+		if (!r.sample_id)
+			r.sample_id = &zeros;
+	}
+	if (settle(w, e) || compose(w, &r, fields, n, e))
+		return -1;
+	pd_out_append(&w->out, w->scratch.data, w->scratch.size);
+	pd_out_append(&w->out, payload.data, payload.size);
+	return io(w, e);
+}
+
+/* A pipe carries the formats behind a record of their own, padded to 8. */
+static int put_tracing_data(struct pd_writer *w, struct pd_bytes section, struct pd_error *e)
+{
+	const size_t padded = (section.size + 7) & ~(size_t)7;
+	const struct pd_value values[] = { PD_NUMBER("data_size", padded) };
+
+	if (settle(w, e) || put(w, TYPE_HEADER_TRACING_DATA, values, 1, e))
+		return -1;
+	pd_out_append(&w->out, section.data, section.size);
+	pd_out_append(&w->out, (const uint8_t[8]){ 0 }, padded - section.size);
+	return io(w, e);
+}
+
+int pd_writer_feature_bytes(struct pd_writer *w, uint32_t id, struct pd_bytes section, struct pd_error *e)
+{
+	const struct pd_value values[] = { PD_NUMBER("feat_id", id), PD_BYTES("feature", section.data, section.size) };
+
+	if (id >= PD_FEATURE_BITS)
+		return fail(e, PD_E_ARGUMENT, id);
+	if (w->options.mode == PD_MODE_PIPE) {
+		if (id == FEATURE_TRACING_DATA)
+			return put_tracing_data(w, section, e);
+		if (pd_feature_stays_behind(id) || section.size + 2 * sizeof(uint64_t) > UINT16_MAX)
+			return 0;
+		return settle(w, e) ? -1 : put(w, TYPE_HEADER_FEATURE, values, 2, e);
+	}
+	w->features[id].given = true;
+	w->features[id].bytes.size = 0;
+	pd_buf_append(&w->features[id].bytes, section.data, section.size);
+	return w->features[id].bytes.failed ? fail(e, PD_E_NOMEM, 0) : 0;
+}
+
+int pd_writer_feature(struct pd_writer *w, uint32_t id, const struct pd_value *value, struct pd_error *e)
+{
+	const struct pd_feature_desc *d = pd_feature_desc(id);
+	struct pd_value named = *value;
+	const struct pd_value object = PD_OBJECT(NULL, &named, 1);
+	struct pd_buf bytes = { .budget = &w->budget };
+	struct pd_pack_error p;
+	int failed;
+
+	if (!d)
+		return fail(e, PD_E_ARGUMENT, id);
+	named.name = d->field->name;
+	failed = pd_compose_feature(&w->session, &pd_value_values, named.name, &object, PD_PREFER_RAW, &bytes, &p) ?
+		 fail(e, p.code, id) : 0;
+	if (!failed) {
+		pd_session_learn_feature(&w->session, id, pd_buf_bytes(&bytes));
+		failed = pd_writer_feature_bytes(w, id, pd_buf_bytes(&bytes), e);
+	}
+	pd_buf_free(&bytes);
+	return failed;
+}
+
+int pd_writer_flush(struct pd_writer *w, struct pd_error *e)
+{
+	if (settle(w, e))
+		return -1;
+	pd_out_flush(&w->out);
+	if (io(w, e) || w->options.mode == PD_MODE_PIPE || !w->begun)
+		return w->out.failed ? -1 : 0;
+	w->header.data.size = w->out.offset - w->header.data.offset;
+	return put_header(w, e);
+}
+
+uint64_t pd_writer_size(const struct pd_writer *w)
+{
+	return w->out.offset;
+}
+
+/* The feature table and the sections it speaks of. */
+static int put_features(struct pd_writer *w, struct pd_error *e)
+{
+	uint64_t at = w->out.offset;
+
+	w->scratch.size = 0;
+	for (size_t i = 0; i < PD_FEATURE_BITS; i++)
+		if (w->features[i].given)
+			at += PD_SECTION_SIZE;
+	for (size_t i = 0; i < PD_FEATURE_BITS; i++) {
+		if (!w->features[i].given)
+			continue;
+		w->header.features[i] = true;
+		if (pd_compose_section(&w->session, at, w->features[i].bytes.size, &w->scratch))
+			return fail(e, PD_E_NOMEM, 0);
+		at += w->features[i].bytes.size;
+	}
+	pd_out_append(&w->out, w->scratch.data, w->scratch.size);
+	for (size_t i = 0; i < PD_FEATURE_BITS; i++)
+		pd_out_append(&w->out, w->features[i].bytes.data, w->features[i].bytes.size);
+	pd_out_flush(&w->out);
+	return io(w, e);
+}
+
+int pd_writer_finish(struct pd_writer *w, struct pd_error *e)
+{
+	if (settle(w, e))
+		return -1;
+	if (w->options.mode == PD_MODE_PIPE) {
+		pd_out_flush(&w->out);
+		return io(w, e);
+	}
+	w->header.data.size = w->out.offset - w->header.data.offset;
+	if (!w->features[FEATURE_EVENT_DESC].given) {
+		w->features[FEATURE_EVENT_DESC].given = true;
+		if (event_desc(w, &w->features[FEATURE_EVENT_DESC].bytes, e))
+			return -1;
+	}
+	return compressed_feature(w, e) || put_features(w, e) || put_header(w, e) ? -1 : 0;
+}
