@@ -102,6 +102,8 @@ static struct pd_reader *start(struct pd_reader *r, struct pd_error *e)
 	*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };
 	if (pd_session_init(&r->session, &r->budget, r->container.swap))
 		goto fail;
+	r->session.report = on_error;
+	r->session.report_ctx = r;
 	if (r->options.on_wait)
 		pd_source_on_wait(r->source, r->options.on_wait, r->options.ctx);
 	if (r->container.info.mode == PD_MODE_PIPE) {
@@ -299,7 +301,8 @@ static int learn(struct pd_reader *r, struct pd_error *e)
 	if (type == TYPE_HEADER_TRACING_DATA || type == TYPE_EVENT_UPDATE || type == TYPE_HEADER_FEATURE ||
 	    (type == TYPE_HEADER_ATTR && r->container.info.mode == PD_MODE_PIPE)) {
 		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL, .offset = r->frame.offset };
-		return pd_session_learn_record(&r->session, type, r->frame.bytes, r->record.payload);
+		return pd_session_learn_record(&r->session, type, r->frame.bytes, r->record.payload,
+					       r->frame.offset);
 	}
 	return 0;
 }
@@ -537,6 +540,11 @@ bool pd_time_span(struct pd_reader *r, uint64_t *first, uint64_t *last)
 struct pd_session *pd_reader_session(struct pd_reader *r)
 {
 	return &r->session;
+}
+
+void pd_reader_report(struct pd_reader *r, const struct pd_error *e)
+{
+	on_error(r, e);
 }
 
 size_t pd_reader_files(const struct pd_reader *r, const char *const **names)

@@ -7,6 +7,9 @@
 
 struct pd_session *pd_reader_session(struct pd_reader *r);
 
+/* Something is wrong that only a sink sees. */
+void pd_reader_report(struct pd_reader *r, const struct pd_error *e);
+
 /* Names of the data.N in a directory, in the order they are read. */
 size_t pd_reader_files(const struct pd_reader *r, const char *const **names);
 

@@ -308,7 +308,7 @@ static int one_feature(struct pd_encoder *enc, const char *name, pd_node feature
 			       &enc->features[id].bytes, &p) < 0)
 		return from_pack(e, &p, "");
 	enc->features[id].given = true;
-	pd_session_learn_feature(&enc->session, (uint32_t)id, pd_buf_bytes(&enc->features[id].bytes));
+	pd_session_learn_feature(&enc->session, (uint32_t)id, pd_buf_bytes(&enc->features[id].bytes), 0);
 	return 0;
 }
 
@@ -478,7 +478,7 @@ static int emit(struct pd_encoder *enc, struct pd_out *out, const struct pd_comp
 	int failed = 0;
 
 	if (enc->said.mode == PD_MODE_PIPE && r->cut == PD_SIZE_OPEN &&
-	    pd_session_learn_record(&enc->session, r->type, record, payload))
+	    pd_session_learn_record(&enc->session, r->type, record, payload, 0))
 		return no_memory(e);
 	if (enc->said.mode == PD_MODE_PIPE && enc->mode != PD_MODE_PIPE) {
 		int taken = into_header(enc, r->type, record, payload, e);

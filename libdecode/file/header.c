@@ -312,7 +312,7 @@ static int learn_features(struct pd_source *source, struct pd_session *s, struct
 			if (c->features[i].feature != first[f])
 				continue;
 			if (pd_header_load(source, &c->features[i], &bytes, e) == 0)
-				pd_session_learn_feature(s, first[f], pd_buf_bytes(&bytes));
+				pd_session_learn_feature(s, first[f], pd_buf_bytes(&bytes), c->features[i].offset);
 			else if (e->code == PD_E_IO) {
 				pd_buf_free(&bytes);
 				return -1;

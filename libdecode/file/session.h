@@ -47,6 +47,9 @@ struct pd_session {
 	const struct pd_arch *arch;
 	uint32_t cpus_available;
 	struct pd_map pmus;		/* attr type -> name */
+	/* Told of what is damaged in what it learns; may be NULL. */
+	void (*report)(void *ctx, const struct pd_error *e);
+	void *report_ctx;
 };
 
 int pd_session_init(struct pd_session *s, struct pd_budget *budget, enum pd_swap swap);
@@ -63,10 +66,11 @@ void pd_session_rename(struct pd_session *s, struct pd_attr *a, struct pd_bytes 
 /* Gives every event without a name from the file the one its attribute implies. */
 void pd_session_name_events(struct pd_session *s);
 
-/* Learns from a feature section: the machine, names, formats. */
-void pd_session_learn_feature(struct pd_session *s, uint32_t id, struct pd_bytes section);
-/* Learns from one of perf's own records in a pipe; payload: the bytes that followed it. */
-int pd_session_learn_record(struct pd_session *s, uint32_t type, struct pd_bytes record, struct pd_bytes payload);
+/* Learns from a feature section: the machine, names, formats. offset: of the section, for errors. */
+void pd_session_learn_feature(struct pd_session *s, uint32_t id, struct pd_bytes section, uint64_t offset);
+/* Learns from one of perf's own records in a pipe; payload: the bytes that followed it; offset: of the record. */
+int pd_session_learn_record(struct pd_session *s, uint32_t type, struct pd_bytes record, struct pd_bytes payload,
+			    uint64_t offset);
 
 /* Does a section keep to its feature's layout? PD_OK or why not, and *field. Empty and unknown ones do. */
 enum pd_code pd_session_check_feature(struct pd_session *s, uint32_t id, struct pd_bytes section,

@@ -104,6 +104,8 @@ struct tracing {
 	unsigned int long_size;
 	enum pd_swap swap;
 	bool in_formats;
+	struct pd_bytes section;
+	uint64_t offset;
 };
 
 static void tracing_number(void *ctx, const struct pd_field *f, uint64_t value)
@@ -132,6 +134,20 @@ static void tracing_leave_array(void *ctx, const struct pd_field *f)
 	((struct tracing *)ctx)->in_formats = false;
 }
 
+/* A format that can't be read, or not all of it: its samples lack fields. */
+static void add_format(struct tracing *t, struct pd_bytes text)
+{
+	struct pd_tp_damage damage = { 0, 0 };
+	const enum pd_code code = pd_tracepoints_add(t->s->tracepoints,
+			&(struct pd_tp_source){ t->system, text, t->long_size, t->swap }, &damage);
+
+	if (code == PD_E_DUPLICATE || (code == PD_OK && !damage.lines) || !t->s->report)
+		return;
+	t->s->report(t->s->report_ctx, &(struct pd_error){
+		.code = code == PD_OK ? PD_E_FORMAT : code, .severity = PD_DAMAGED, .record = "TRACING_DATA",
+		.field = "formats", .offset = t->offset + (uint64_t)(text.data - t->section.data) + damage.offset });
+}
+
 static void tracing_text(void *ctx, const struct pd_field *f, struct pd_bytes text)
 {
 	struct tracing *t = ctx;
@@ -139,8 +155,7 @@ static void tracing_text(void *ctx, const struct pd_field *f, struct pd_bytes te
 	if (is(f, "name"))
 		t->system = text;
 	else if (t->in_formats)
-		pd_tracepoints_add(t->s->tracepoints, &(struct pd_tp_source){ t->system, text, t->long_size, t->swap },
-				   &(struct pd_tp_damage){ 0, 0 });
+		add_format(t, text);
 }
 
 /* Tracepoints are named by their format when nothing else names them. */
@@ -151,13 +166,13 @@ static void find_formats(struct pd_session *s)
 			s->attrs[i]->tracepoint = pd_tracepoints_find(s->tracepoints, s->attrs[i]->config);
 }
 
-static void learn_tracing(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes section)
+static void learn_tracing(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes section, uint64_t offset)
 {
 	static const struct pd_visitor v = {
 		.size = sizeof(v), .number = tracing_number, .text = tracing_text,
 		.enter_array = tracing_enter_array, .leave_array = tracing_leave_array,
 	};
-	struct tracing t = { .s = s, .long_size = 8, .swap = s->swap };
+	struct tracing t = { .s = s, .long_size = 8, .swap = s->swap, .section = section, .offset = offset };
 
 	visit(s, plan, section, &v, &t);
 	find_formats(s);
@@ -214,7 +229,7 @@ static void arch_text(void *ctx, const struct pd_field *f, struct pd_bytes text)
 	set_arch(ctx, pd_arch_find(text));
 }
 
-void pd_session_learn_feature(struct pd_session *s, uint32_t id, struct pd_bytes section)
+void pd_session_learn_feature(struct pd_session *s, uint32_t id, struct pd_bytes section, uint64_t offset)
 {
 	static const struct pd_visitor arch = { .size = sizeof(arch), .text = arch_text };
 	static const struct pd_visitor desc = {
@@ -229,7 +244,7 @@ void pd_session_learn_feature(struct pd_session *s, uint32_t id, struct pd_bytes
 		return;
 	switch (id) {
 	case FEATURE_TRACING_DATA:
-		learn_tracing(s, plan, section);
+		learn_tracing(s, plan, section, offset);
 		break;
 	case FEATURE_ARCH:
 		visit(s, plan, section, &arch, s);
@@ -313,7 +328,7 @@ static void learn_update(struct pd_session *s, const struct pd_plan *plan, struc
 		pd_session_rename(s, a, u.name);
 }
 
-static void learn_feature_record(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes body)
+static void learn_feature_record(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes body, uint64_t offset)
 {
 	const struct pd_op *op = pd_plan_find(plan, "feature");
 	uint64_t id = 0;
@@ -322,11 +337,13 @@ static void learn_feature_record(struct pd_session *s, const struct pd_plan *pla
 	if (!op || op->offset >= body.size || id >= PD_FEATURE_BITS)
 		return;
 	pd_session_learn_feature(s, (uint32_t)id,
-				 (struct pd_bytes){ body.data + op->offset, body.size - op->offset });
+				 (struct pd_bytes){ body.data + op->offset, body.size - op->offset },
+				 offset + PD_RECORD_HEADER_SIZE + op->offset);
 	pd_session_name_events(s);
 }
 
-int pd_session_learn_record(struct pd_session *s, uint32_t type, struct pd_bytes record, struct pd_bytes payload)
+int pd_session_learn_record(struct pd_session *s, uint32_t type, struct pd_bytes record, struct pd_bytes payload,
+			    uint64_t offset)
 {
 	const struct pd_record_desc *d = pd_record_desc(type);
 	struct pd_plan *plan = d ? pd_session_body_plan(s, d) : NULL;
@@ -340,12 +357,12 @@ int pd_session_learn_record(struct pd_session *s, uint32_t type, struct pd_bytes
 		learn_update(s, plan, body_of(record));
 		break;
 	case TYPE_HEADER_FEATURE:
-		learn_feature_record(s, plan, body_of(record));
+		learn_feature_record(s, plan, body_of(record), offset);
 		break;
 	case TYPE_HEADER_TRACING_DATA:
 		if (!payload.size && body_of(record).size > 8)	/* simpleperf's are inside */
 			payload = (struct pd_bytes){ body_of(record).data + 4, body_of(record).size - 4 };
-		pd_session_learn_feature(s, FEATURE_TRACING_DATA, payload);
+		pd_session_learn_feature(s, FEATURE_TRACING_DATA, payload, offset + record.size);
 		pd_session_name_events(s);
 		break;
 	}

@@ -358,7 +358,7 @@ int pd_writer_feature(struct pd_writer *w, uint32_t id, const struct pd_value *v
 	failed = pd_compose_feature(&w->session, &pd_value_values, named.name, &object, PD_PREFER_RAW, &bytes, &p) ?
 		 fail(e, p.code, id) : 0;
 	if (!failed) {
-		pd_session_learn_feature(&w->session, id, pd_buf_bytes(&bytes));
+		pd_session_learn_feature(&w->session, id, pd_buf_bytes(&bytes), 0);
 		failed = pd_writer_feature_bytes(w, id, pd_buf_bytes(&bytes), e);
 	}
 	pd_buf_free(&bytes);

@@ -91,7 +91,7 @@ static void features(struct pd_json *j)
 		pd_jsonw_raw(&j->w, "}", 1);
 }
 
-/* A pipe's features come as records; the document shows them again under `features`. Their bytes are kept for it. */
+/* A pipe's features come as records and are shown again as features behind them. Their bytes are kept for it. */
 static void keep_feature(struct pd_json *j, const struct pd_record *r)
 {
 	struct pd_json_feature_kept *f;
@@ -149,12 +149,21 @@ static int begin(void *state, struct pd_reader *r)
 	return j->w.failed;
 }
 
+/* Raw data that are too short for their format: only now is it known, and only behind the record can it be said. */
+static void report_missing(struct pd_json *j, const struct pd_record *r)
+{
+	pd_reader_report(j->reader, &(struct pd_error){
+		.code = PD_E_TRUNCATED, .severity = PD_DAMAGED, .record_type = r->frame.type,
+		.record = pd_record_name(r), .field = "raw.tracepoint", .offset = r->frame.offset, .file = r->file,
+		.want = r->attr->tracepoint->min_size, .have = j->raw_data.size });
+}
+
 static int record(void *state, const struct pd_record *r)
 {
 	struct pd_json *j = state;
 	int kept;
 
-	if (!comes_first(j) && (j->options.shape == PD_JSON_DOCUMENT || j->options.parts == PD_JSON_HEADER))
+	if (!comes_first(j))
 		keep_feature(j, r);
 	if (j->options.parts == PD_JSON_HEADER)
 		return j->w.failed;
@@ -164,16 +173,19 @@ static int record(void *state, const struct pd_record *r)
 			return kept < 0 ? kept : j->w.failed;
 	}
 	pd_json_count(j, r);
+	j->fields_missing = 0;
 	if (j->options.shape == PD_JSON_LINES) {
 		open_line(j, "record");
 		pd_json_record(j, r);
 		close_line(j);
-		return j->w.failed;
+	} else {
+		pd_jsonw_comma(&j->w);
+		pd_jsonw_raw(&j->w, "\n{", 2);
+		pd_json_record(j, r);
+		pd_jsonw_char(&j->w, '}');
 	}
-	pd_jsonw_comma(&j->w);
-	pd_jsonw_raw(&j->w, "\n{", 2);
-	pd_json_record(j, r);
-	pd_jsonw_char(&j->w, '}');
+	if (j->fields_missing)
+		report_missing(j, r);
 	return j->w.failed;
 }
 

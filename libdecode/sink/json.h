@@ -44,6 +44,7 @@ struct pd_json {
 	/* of the record being written */
 	const struct pd_record *record;
 	struct pd_bytes raw_data;
+	size_t fields_missing;		/* of the tracepoint: the raw data are too short */
 	bool not_utf8;			/* in an array of bare strings: their bytes can't stand beside them */
 };
 

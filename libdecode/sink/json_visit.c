@@ -346,7 +346,7 @@ static void tracepoint(struct pd_json *j, const struct pd_tp_event *e)
 	pd_jsonw_string(&j->w, e->name);
 	PD_JSONW_KEY(&j->w, "fields");
 	pd_jsonw_char(&j->w, '{');
-	pd_tp_decode(e, j->raw_data, &v, j);
+	j->fields_missing = pd_tp_decode(e, j->raw_data, &v, j);
 	pd_jsonw_char(&j->w, '}');
 	pd_jsonw_char(&j->w, '}');
 }
