@@ -393,7 +393,7 @@ static void put_record(struct pd_buf *b, const struct pd_record_desc *d)
 static const char head[] =
 	"# Records and features\n"
 	"\n"
-	"Written by `make schemas` from the layout tables; `schemas/` says the same to programs.\n"
+	"Written by `make schemas` from the layout tables; the schemas beside it say the same to programs.\n"
 	"\n"
 	"A table has the fields in the order they lie in the file. *bytes*: how many it takes; `nr x 8` is an array "
 	"whose length is the field `nr`, `(4)` a length of 4 bytes right before it, `the rest` all that the record or "
