@@ -50,7 +50,7 @@ class Attr:
     read_format: int = 0
     flags: tuple = ("sample_id_all",)
     precise_ip: int = 0
-    reserved_flags: int = 0  # bits 40..63, for kernels to come
+    reserved_flags: int = 0  # bits 40..63 from bit 0 on, for kernels to come
     wakeup_events: int = 0
     bp_type: int = 0
     config1: int = 0

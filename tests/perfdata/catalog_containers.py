@@ -69,7 +69,7 @@ def thirty_two_bit():
                facts=[("feature", "VERSION", "", "3.4"), ("feature", "NRCPUS", "online", 2)])
     yield file("producer-32-high-bits", long_size=4, case_long_size=4,
                features={**HOST, 33: f.e_machine(40, 0), 129: b"a\0b\0"},
-               facts=[("feature", "E_MACHINE", "e_machine", 40)])
+               facts=[("feature", "E_MACHINE", "e_machine", "ARM")])
     yield file("producer-32-cpu-map", long_size=4, case_long_size=4,
                records=[*SOME, r.cpu_map(r.cpus_mask([0x5]))],
                facts=[("record", 3, "type", "CPU_MAP")])

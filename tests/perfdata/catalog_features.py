@@ -26,19 +26,20 @@ def info_struct(type=6, id=17, nr_map_ids=2):
     ]
 
 
-BPF_DATA = bytes(range(16)) + b"\1\0\0\0\2\0\0\0" + bytes(range(8))
+BPF_DATA = [bytes(range(16)), u32(1, 2), bytes(range(8))]
 BTF = struct.pack("<HBBI", 0xEB9F, 1, 0, 24) + bytes(16)
 
 # name: (payload, {path: value})
 SECTIONS = {
     "TRACING_DATA": (tracing_data({"sched": [Format("sched_stat_x", 300, [("int x", 8, 4, 1)])]}),
-                     {}),
+                     {"version": "0.6", "long_size": 8, "page_size": 4096,
+                      "systems[0].name": "sched", "ftrace_formats": [], "kallsyms": ""}),
     "BUILD_ID": (
         f.build_ids([(-1, BUILD_ID, "[kernel.kallsyms]", 1), (7, BUILD_ID[:16], "/bin/ls", 2),
                      (0, BUILD_ID, "[guest.kernel.kallsyms]", 4)]),
         {"[0].pid": -1, "[0].build_id": BUILD_ID.hex(), "[0].filename": "[kernel.kallsyms]",
-         "[0].cpumode": "KERNEL", "[1].build_id": BUILD_ID[:16].hex(),
-         "[2].cpumode": "GUEST_KERNEL"},
+         "[0].misc": 0x8001, "[1].build_id": BUILD_ID[:16].hex(),
+         "[2].misc": 0x8004},
     ),
     "HOSTNAME": (HOST, {"": "box"}),
     "OSRELEASE": (fstr("6.18.0-x"), {"": "6.18.0-x"}),
@@ -54,42 +55,59 @@ SECTIONS = {
                    {"events[0].name": "cpu-clock", "events[0].ids": [42],
                     "events[1].name": "faults"}),
     "CPU_TOPOLOGY": (f.cpu_topology(["0-3"], ["0-1", "2-3"], [(0, 0), (0, 0), (1, 0), (1, -1)]),
-                     {"sibling_cores": ["0-3"], "sibling_threads": ["0-1", "2-3"]}),
+                     {"sibling_cores": ["0-3"], "sibling_threads": ["0-1", "2-3"],
+                      "cpus[2]": {"core_id": 1, "socket_id": 0}, "cpus[3].socket_id": -1}),
     "NUMA_TOPOLOGY": (f.numa_topology([(0, 24682416, 1000, "0-1"), (1, 2, 1, "2-3")]),
                       {"[0].node": 0, "[0].mem_total": 24682416, "[0].mem_free": 1000,
                        "[1].cpus": "2-3"}),
-    "BRANCH_STACK": (b"", {}),
+    "BRANCH_STACK": (b"", {"": {}}),
     "PMU_MAPPINGS": (f.pmu_mappings([(4, "cpu"), (1, "software")]),
                      {"": [{"type": 4, "name": "cpu"}, {"type": 1, "name": "software"}]}),
     "GROUP_DESC": (f.group_desc([("{anon_group}", 0, 2), ("g", 2, 3)]),
                    {"": [{"name": "{anon_group}", "leader_idx": 0, "nr_members": 2},
                          {"name": "g", "leader_idx": 2, "nr_members": 3}]}),
-    "AUXTRACE": (f.auxtrace_index([0]), {}),
-    "STAT": (b"", {}),
+    "AUXTRACE": (f.auxtrace_index([0]),
+                 {"nr": 1, "entries[0].file_offset": PRESENT, "entries[0].size": 48}),
+    "STAT": (b"", {"": {}}),
     "CACHE": (f.cache([(1, 64, 64, 8, "Data", "32K", "0-1"),
                        (2, 64, 1024, 16, "Unified", "1024K", "0")]),
-              {"version": 1}),
-    "SAMPLE_TIME": (f.sample_time(1000, 2000), {}),
+              {"version": 1, "caches[0].level": 1, "caches[1].sets": 1024, "caches[0].type": "Data",
+               "caches[1].size": "1024K", "caches[1].map": "0"}),
+    "SAMPLE_TIME": (f.sample_time(1000, 2000), {"": {"first": 1000, "last": 2000}}),
     "MEM_TOPOLOGY": (f.mem_topology(128 << 20, [(0, 70, [(1 << 64) - 1, 0x3F]), (1, 3, [7])]),
-                     {"version": 1, "nodes[0].node": 0}),
-    "CLOCKID": (u64(1), {}),
-    "DIR_FORMAT": (u64(1), {}),
-    "BPF_PROG_INFO": (f.bpf_prog_info([(info_struct(), 1 << 1 | 1 << 2 | 1 << 8, BPF_DATA)]), {}),
-    "BPF_BTF": (f.bpf_btf([(5, BTF)]), {"[0].id": 5}),
+                     {"version": 1, "block_size": 128 << 20, "nodes[0].node": 0, "nodes[0].nbits": 70,
+                      "nodes[0].bits": ["0xffffffffffffffff", "0x3f"], "nodes[1].bits": ["0x7"]}),
+    "CLOCKID": (u64(1), {"": 1}),
+    "DIR_FORMAT": (u64(1), {"": 1}),
+    "BPF_PROG_INFO": (f.bpf_prog_info([(info_struct(), 1 << 1 | 1 << 2 | 1 << 8, BPF_DATA)]),
+                      {"[0].info.type": "XDP", "[0].info.id": 17, "[0].info.name": "prog",
+                       "[0].info.tag": "0001020304050607", "[0].info.run_cnt": 22,
+                       "[0].info.gpl_compatible": 1, "[0].info.load_time": 123456789,
+                       "[0].data.xlated_insns": bytes(range(16)).hex(),
+                       "[0].data.map_ids": [1, 2]}),
+    "BPF_BTF": (f.bpf_btf([(5, BTF)]), {"": [{"id": 5, "data_size": 24, "data": BTF.hex()}]}),
     "COMPRESSED": (f.compressed(0, 1, 3, 4, 528384),
                    {"version": 0, "level": 3, "ratio": 4, "mmap_len": 528384}),
-    "CPU_PMU_CAPS": (f.caps([("branches", "32"), ("max_precise", "3")]), {}),
-    "CLOCK_DATA": (f.clock_data(1, 1700000000000000000, 1000), {"version": 1}),
+    "CPU_PMU_CAPS": (f.caps([("branches", "32"), ("max_precise", "3")]),
+                     {"": [{"name": "branches", "value": "32"},
+                           {"name": "max_precise", "value": "3"}]}),
+    "CLOCK_DATA": (f.clock_data(1, 1700000000000000000, 1000),
+                   {"": {"version": 1, "clockid": "MONOTONIC", "clockid_time_ns": 1000,
+                         "wall_clock_ns": 1700000000000000000}}),
     "HYBRID_TOPOLOGY": (f.hybrid_topology([("cpu_core", "0-7"), ("cpu_atom", "8-15")]),
                         {"[0].pmu_name": "cpu_core", "[1].cpus": "8-15"}),
     "PMU_CAPS": (f.pmu_caps([([("branches", "32")], "cpu_core"), ([], "cpu_atom")]),
-                 {"[0].pmu_name": "cpu_core"}),
+                 {"[0].pmu_name": "cpu_core", "[0].caps": [{"name": "branches", "value": "32"}],
+                  "[1]": {"caps": [], "pmu_name": "cpu_atom"}}),
     "CPU_DOMAIN_INFO": (f.cpu_domain_info(17, 3, [(0, [(0, "SMT", "3", "0-1"),
                                                        (1, "MC", "f", "0-3")]),
                                                   (1, [])]),
-                        {"schedstat_version": 17, "max_sched_domains": 3}),
-    "E_MACHINE": (f.e_machine(62, 5), {"e_machine": 62, "e_flags": 5}),
-    "CLN_SIZE": (f.cln_size(64), {}),
+                        {"schedstat_version": 17, "max_sched_domains": 3,
+                         "cpus[0].domains[1]": {"domain": 1, "dname": "MC", "cpumask": "f",
+                                                "cpulist": "0-3"},
+                         "cpus[1]": {"cpu": 1, "nr_domains": 0, "domains": []}}),
+    "E_MACHINE": (f.e_machine(62, 5), {"e_machine": "X86_64", "e_flags": "0x5"}),
+    "CLN_SIZE": (f.cln_size(64), {"size": 64}),
 }
 # what perf does not write as HEADER_FEATURE
 NOT_PIPED = (
@@ -163,25 +181,25 @@ def variants():
     yield one("event-desc-other-attr-size", "EVENT_DESC",
               f.event_desc([(Attr(size=96), "old", [1])], 96),
               {"events[0].name": "old"})
-    yield one("event-desc-empty", "EVENT_DESC", f.event_desc([], 128))
+    yield one("event-desc-empty", "EVENT_DESC", f.event_desc([], 128), {"events": []})
     yield one("pmu-mappings-empty", "PMU_MAPPINGS", f.pmu_mappings([]), {"": []})
-    yield one("cpu-pmu-caps-empty", "CPU_PMU_CAPS", f.caps([]))
+    yield one("cpu-pmu-caps-empty", "CPU_PMU_CAPS", f.caps([]), {"": []})
     yield one("auxtrace-bare", "AUXTRACE", f.auxtrace_index([0], bare=True))
-    yield one("auxtrace-empty", "AUXTRACE", f.auxtrace_index([]))
+    yield one("auxtrace-empty", "AUXTRACE", f.auxtrace_index([]), {"entries": []})
     yield one("compressed-none", "COMPRESSED", f.compressed(0, 0, 0, 0, 0), {"level": 0})
-    yield one("clock-data-zero", "CLOCK_DATA", f.clock_data(0, 0, 0, version=0))
-    yield one("bpf-prog-info-empty", "BPF_PROG_INFO", f.bpf_prog_info([]))
+    yield one("clock-data-zero", "CLOCK_DATA", f.clock_data(0, 0, 0, version=0), {"version": 0})
+    yield one("bpf-prog-info-empty", "BPF_PROG_INFO", f.bpf_prog_info([]), {"": []})
     yield one("bpf-prog-info-short", "BPF_PROG_INFO",
               f.bpf_prog_info([([u32(1, 9), bytes(8), u32(0, 0)], 0, b"")]))
     yield one("cpu-domain-info-15", "CPU_DOMAIN_INFO",
               f.cpu_domain_info(15, 2, [(0, [(0, "", "3", "0-1")])]), {"schedstat_version": 15})
     yield one("hostname-short", "HOSTNAME", fstr("a", 1), {"": "a"})
     yield one("hostname-no-nul", "HOSTNAME", [u32(3), b"abc"], {"": "abc"})
-    yield one("hostname-not-utf8", "HOSTNAME", fstr(b"b\xffx"))
+    yield one("hostname-not-utf8", "HOSTNAME", fstr(b"b\xffx"), {"": "b\ufffdx"})
     yield one("osrelease-empty-string", "OSRELEASE", [u32(0)], {"": ""})
     yield with_features("feature-osrelease-no-bytes", {4: b""},
                         [("feature", "HOSTNAME", "", "box")])
-    yield one("arch-with-more-behind", "ARCH", [fstr("x86_64"), b"\xaa\xbb"])
+    yield one("arch-with-more-behind", "ARCH", [fstr("x86_64"), b"\xaa\xbb"], {"": "x86_64"})
     yield one("unknown-47", "FEATURE_47", b"\1\2\3", {"raw": "010203"})
     yield one("unknown-255", "FEATURE_255", b"\xff", {"raw": "ff"})
     for number, name in SIMPLEPERF.items():
@@ -238,7 +256,7 @@ def attrs():
                   facts)
     for value in range(1, 4):
         yield one(f"precise-ip-{value}", Attr(flags=(), precise_ip=value), {"precise_ip": value})
-    yield one("flag-of-a-newer-kernel", Attr(flags=(), reserved_flags=1 << 40),
+    yield one("flag-of-a-newer-kernel", Attr(flags=(), reserved_flags=1),
               {"flags.raw": 1 << 40})
     for field, table in (("sample_type", SAMPLE_TYPE), ("read_format", READ_FORMAT),
                          ("branch_sample_type", BRANCH_SAMPLE)):
@@ -255,7 +273,7 @@ def attrs():
                   {"type": name,
                    **({"bp_addr": "0x401000"} if number == 5 else {"config1": "0x401000"})})
     yield one("padding", Attr(sample_max_stack=5, reserved=0xABAB),
-              {"sample_max_stack": 5, "padding": "abab"})
+              {"sample_max_stack": 5, "padding": "00000000abab"})
     yield one("clockid", Attr(flags=("use_clockid",), clockid=11), {"clockid": "TAI"})
     yield one("hybrid-pmu", Attr(type=0, config=8 << 32 | 1), {"config": "0x800000001"})
 

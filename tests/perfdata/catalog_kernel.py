@@ -187,12 +187,12 @@ def paddings():
         comm="x", sample_id__cpu=1, sample_id__padding="abababab")
     yield one_record("padding-mmap2-build-id", r.mmap2_build_id(
         7, 8, 0x1000, 0x1000, 0, BUILD_ID, 5, 2, "/bin/ls", sid=sid, pad=(0xAB, 0xABAB)),
-        filename="/bin/ls", padding="ababab")
+        filename="/bin/ls", padding="ababab00")
     yield one_record("padding-behind-text", r.record(3, [u32(7, 8), b"ab\0XYZW\0", sid]), comm="ab")
     yield one_record("padding-whole-words-behind-text", r.record(3,
                                                                  [u32(7, 8), b"ab".ljust(24, b"\0"),
                                                                   sid]),
-                     comm="ab", size=80)
+                     comm="ab", size=88)
     yield one_record("text-without-end", r.record(3, [u32(7, 8), b"12345678", sid]),
                      comm="12345678")
 

@@ -19,13 +19,12 @@ def bpf_info():
     ]
 
 
-# Numbers that read the same from both ends: swap.py keeps the arrays as they are, as perf does.
-MAP_ID, ADDRESS, LENGTH = 0x4d00004d, 0x1122334444332211, 0x18000018
+MAP_ID, ADDRESS, LENGTH = 0x4d, 0xffffffffc0001000, 0x18
 
 
 def bpf_arrays():
     """In the order of the bits, each to a multiple of 8 bytes."""
-    return [JITED, XLATED, u32(MAP_ID, 0), u64(ADDRESS), u32(LENGTH, 0), FUNC, LINE, u64(ADDRESS),
+    return [JITED, XLATED, u32(MAP_ID, 0), u64(ADDRESS), u32(LENGTH, 0), FUNC, LINE, bytes(range(24, 32)),
             bytes(range(8))]
 
 

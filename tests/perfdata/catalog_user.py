@@ -67,12 +67,12 @@ def headers():
                 {"filename": "/bin/ls", "sample_id__time": 5, "sample_id__pid": 7},
                 record_facts(2, type="FINISHED_ROUND"))
     yield piped("header-feature", [r.header_feature(3, fstr("box")), r.header_feature(35)],
-                {"type": "HEADER_FEATURE", "feat_id": "HOSTNAME", "feature": "box"},
+                {"type": "HEADER_FEATURE", "feat_id": "HOSTNAME", "feature": {"HOSTNAME": "box"}},
                 [("feature", "HOSTNAME", "", "box")] + record_facts(2, type="HEADER_FEATURE",
                                                                     size=16))
     yield piped("header-feature-unaligned", [r.header_feature(3, fstr("box", 1)),
                                              r.finished_round()],
-                {"feature": "box", "size": 24}, record_facts(2, type="FINISHED_ROUND"))
+                {"feature__HOSTNAME": "box", "size": 24}, record_facts(2, type="FINISHED_ROUND"))
 
 
 def streams():
@@ -113,16 +113,19 @@ def maps():
         "range-any": r.cpus_range(2, 3, any_cpu=1),
     }
     facts = {
-        "cpus": {"data__type": "CPUS", "data__cpu": [0, 1, 5]},
-        "mask8": {"data__type": "MASK", "data__mask": ["0x5", "0x8000000000000000"]},
-        "mask4": {"data__type": "MASK", "data__mask": ["0x5", "0x80000000"]},
-        "range": {"data__type": "RANGE_CPUS", "data__start_cpu": 0, "data__end_cpu": 7},
+        "cpus": {"cpu_map": {"type": "CPUS", "nr": 3, "cpus": [0, 1, 5]}},
+        "cpus-any": {"cpu_map__cpus": [-1]},
+        "mask8": {"cpu_map__type": "MASK", "cpu_map__long_size": 8,
+                  "cpu_map__mask": ["0x5", "0x8000000000000000"]},
+        "mask4": {"cpu_map__type": "MASK", "cpu_map__long_size": 4,
+                  "cpu_map__mask": ["0x5", "0x80000000"]},
+        "range": {"cpu_map__type": "RANGE_CPUS", "cpu_map__start_cpu": 0, "cpu_map__end_cpu": 7},
     }
     for name, cpus in kinds.items():
         yield one_record(f"cpu-map-{name}", r.cpu_map(cpus), type="CPU_MAP", **facts.get(name, {}))
         yield one_record(f"event-update-cpus-{name}", r.event_update_cpus(42, cpus),
                          type="EVENT_UPDATE",
-                         update_type="CPUS", id=42)
+                         update_type="CPUS", id=42, **facts.get(name, {}))
     yield one_record("cpu-map-type-unknown", r.cpu_map([b"\x09\x09", b"\xaa" * 6]), type="CPU_MAP")
     yield one_record("event-update-unit", r.event_update_unit(42, "Joules"), type="EVENT_UPDATE",
                      update_type="UNIT", id=42, unit="Joules")
@@ -234,7 +237,7 @@ def paddings():
                      auxtrace_type="HISI_PTT", padding="abababab")
     yield piped("padding-header-build-id", [r.header_build_id(7, BUILD_ID, "/bin/ls",
                                                               reserved=b"\xab" * 3)],
-                {"filename": "/bin/ls", "padding": "ababab"})
+                {"filename": "/bin/ls", "padding": "ababab" + "00" * 5})
     yield one_record("padding-time-conv", r.time_conv_long(1, 2, 3, 4, 5, 1, 0, b"\xab" * 6),
                      cap_user_time_zero=1, padding="ab" * 6)
     yield one_record("padding-cpu-map", r.record(74, [r.cpus_range(0, 7), b"\xab" * 2]),

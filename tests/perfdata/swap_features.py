@@ -1,6 +1,7 @@
 """Feature sections turned round; written from the format reference, apart from the builder."""
 
 from .swap_records import turn_attr
+from .turner import Turner
 
 # not here, so kept: 1, the tracing blob, which tells its own order, and 128 to 132, simpleperf's
 
@@ -126,16 +127,35 @@ def turn_bpf_info(t):
     t.rest()
 
 
+# The first arrays behind the struct: where in it their length stands, and of what.  Numbers are
+# turned; code is bytes, and so is what follows (BTF's own tables, tags).
+BPF_ARRAYS = [(16, 1, "code"), (20, 1, "code"), (52, 4, "numbers"), (104, 8, "numbers"),
+              (108, 4, "numbers")]
+
+
+def turn_bpf_arrays(t, lengths, present):
+    for bit, (_, width, what) in enumerate(BPF_ARRAYS):
+        if not present >> bit & 1:
+            continue
+        if what == "numbers":
+            t.numbers(width, lengths[bit])
+        else:
+            t.take(width * lengths[bit])
+        t.take(min(-t.pos % 8, t.left()))
+
+
 def turn_bpf_prog_info(t, session):
-    """The struct is turned field by field.  The arrays behind it (code, tags, line tables) are
-    kept: they are handed on as one run of bytes, by perf as well."""
+    """The struct is turned field by field, and the numbers in the arrays behind it."""
     for _ in range(t.u32()):
-        info, data = t.u32(), t.u32()
-        t.u64()
-        end = t.pos + info
-        turn_bpf_info(t.within(t.pos, end))
+        info, data, present = t.u32(), t.u32(), t.u64()
+        start, end = t.pos, t.pos + info
+        lengths = [t.peek(start + at, 4) if at + 4 <= info else 0 for at, _, _ in BPF_ARRAYS]
+        turn_bpf_info(t.within(start, end))
         t.take(info)
-        t.take(data)
+        # a cursor of its own, where offset 0 is a multiple of 8
+        part = Turner(t.take(data), "<" if t.order == "little" else ">")
+        turn_bpf_arrays(part, lengths, present)
+        t.out[end : end + data] = part.out
 
 
 def turn_btf(t, session):

@@ -1,0 +1,107 @@
+"""Every file of the catalogue (perfdata/) decodes, shows what its author said of it, and ends as it should.
+
+The catalogue has every layout that libdecode knows, in both byte orders; its facts are said by people, by names that
+../shared/design's contract gives, never taken from a decoder.
+"""
+import copy
+
+import pytest
+
+from conftest import strict_json, strict_json_lines
+from perfdata.case import PRESENT, broken_facts, find
+from perfdata.catalog import catalog, write
+
+CATALOG = catalog()
+
+# What is damaged on purpose, and how: everything else exits 0 without an error.
+DAMAGED = {
+    "pipe-perf-says-goodbye": ["GARBAGE"],     # perf's own words stand behind the last record
+    "killed": ["UNFINISHED"],
+    "killed-with-bitmap": ["UNFINISHED"],
+    "killed-zstd": ["UNFINISHED"],
+    "no-data-at-all": ["UNFINISHED"],
+    "lookup-id-unknown": ["NO_ATTR"],          # an id that no event has
+}
+
+
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory):
+    return write(str(tmp_path_factory.mktemp("catalogue")))
+
+
+def document_of(lines):
+    """The parts of JSON Lines as one document."""
+    document = {"attrs": [], "features": {}, "records": [], "errors": []}
+    lists = {"attr": "attrs", "record": "records", "error": "errors"}
+    for line in lines:
+        kind, value = line["kind"], {key: item for key, item in line.items() if key != "kind"}
+        if kind == "file":
+            assert "file" not in document
+            document["pdecode"] = value.pop("pdecode")
+            document["file"] = value
+        elif kind == "feature":
+            assert not set(value["feature"]) & set(document["features"])
+            document["features"].update(value["feature"])
+        elif kind == "summary":
+            document["summary"] = value
+        else:
+            document[lists[kind]].append(value)
+    return document
+
+
+def shown(facts):
+    return "\n".join(f"{kind} {which!r} {path!r}: expected {value!r}, found {found!r}"
+                     for (kind, which, path, value), found in facts)
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("name", CATALOG)
+def test_entry(name, paths, run_pdecode):
+    entry = CATALOG[name]
+    codes = DAMAGED.get(entry.case.name, [])
+    plain, lines = run_pdecode([paths[name]]), run_pdecode(["-f", "jsonl", paths[name]])
+    document = strict_json(plain.stdout)
+    assert not broken_facts(document, entry.expect), shown(broken_facts(document, entry.expect))
+    assert document_of(strict_json_lines(lines.stdout)) == document
+    assert [error["code"] for error in document["errors"]] == codes
+    assert document["summary"]["errors"] == len(codes)
+    for done in plain, lines:
+        assert done.returncode == (1 if codes else 0)
+        assert bool(done.stderr) == bool(codes)
+
+
+def test_damage_is_stated_of_what_is_there():
+    assert set(DAMAGED) <= {entry.case.name for entry in CATALOG.values()}
+
+
+def test_what_is_killed_says_so(paths, decode):
+    for name, codes in DAMAGED.items():
+        complete = "UNFINISHED" not in codes
+        assert decode(paths[name + ".le"])["file"]["complete"] is complete, name
+
+
+def test_no_record_of_the_catalogue_is_unknown_but_those_that_are(paths, decode):
+    """Each other type has a layout; a record that lost its table would show as UNKNOWN."""
+    unknown = set()
+    for name, entry in CATALOG.items():
+        if name.endswith(".le"):
+            records = decode(paths[name])["records"]
+            unknown |= {entry.case.name for record in records if record["type"] in ("UNKNOWN", "SKIPPED")}
+    assert unknown == {"unknown-kernel-type", "unknown-user-type", "pipe-perf-says-goodbye"}
+
+
+# --- the test of the test -------------------------------------------------------------------------------------------
+
+def test_a_wrong_document_breaks_facts(paths, decode):
+    entry, path = CATALOG["mmap2.le"], paths["mmap2.le"]
+    document = copy.deepcopy(decode(path))
+    assert not broken_facts(document, entry.expect)
+    document["records"][0]["ino"] += 1
+    del document["records"][0]["sample_id"]["cpu"]
+    assert sorted(fact[2] for fact, _ in broken_facts(document, entry.expect)) == ["ino", "sample_id.cpu"]
+
+
+def test_present_is_not_missing():
+    assert find({"features": {"A": 0}}, "feature", "A", "") == PRESENT
+    assert not broken_facts({"features": {"A": 0}}, [("feature", "A", "", PRESENT)])
+    assert broken_facts({"features": {}}, [("feature", "A", "", PRESENT)])
