@@ -92,7 +92,7 @@ static const char description[] =
 	"MMAP2, COMM, FORK and the like are those they tell of, and of others the task they happened in; KSYMBOL, BPF_EVENT, "
 	"TEXT_POKE, CGROUP, LOST and mappings of the kernel belong to no task and stay. --comm goes by the names that COMM "
 	"and FORK records gave up to there; --sort time makes that exact on several cpus. --event is asked of samples "
-	"and counts; mappings, names and switches hold for all events. Records that perf made up for what ran before the "
+	"and counts, cycles finds cycles:u too; mappings, names and switches hold for all events. Records that perf made up for what ran before the "
 	"recording have no time and no cpu.\n\n"
 	"Names may have wildcards as in the shell (*, ?, [a-z]). Lists can be given again and add up.\n\n"
 	"Of a time without unit, a whole number of 11 digits or more is ns, every other one seconds.";
@@ -107,6 +107,7 @@ static const struct cli_tool tool = {
 struct run {
 	const struct settings *s;
 	const char *path, *name;	/* what is opened, and how messages call it */
+	const char *hint;		/* more to say when that fails */
 	struct output out;
 	struct pd_filter *filter;
 	struct pd_sink *sink;
@@ -116,12 +117,12 @@ struct run {
 	int refused;			/* what the sink returned when not 0 */
 };
 
-static void complain(struct run *run, const struct pd_error *e)
+static void complain(struct run *run, const struct pd_error *e, const char *hint)
 {
 	char text[512];
 
 	progress_clear(&run->progress);
-	cli_error(&tool, "%s: %s", run->name, pd_error_text(e, text, sizeof(text)));
+	cli_error(&tool, "%s: %s%s", run->name, pd_error_text(e, text, sizeof(text)), hint);
 }
 
 static void on_error(void *ctx, const struct pd_error *e)
@@ -131,7 +132,7 @@ static void on_error(void *ctx, const struct pd_error *e)
 	if (e->severity > PD_NOTE)
 		run->errors++;
 	if (run->s->verbose || (e->severity > PD_NOTE && run->errors <= ERRORS_SHOWN))
-		complain(run, e);
+		complain(run, e, "");
 	else if (e->severity > PD_NOTE)
 		run->not_shown++;
 	if (!run->refused)
@@ -173,7 +174,7 @@ static struct pd_reader *open_input(struct run *run)
 	else
 		reader = pd_open_path(run->path, o, &e);
 	if (!reader)
-		complain(run, &e);
+		complain(run, &e, run->hint);
 	return reader;
 }
 
@@ -332,13 +333,17 @@ int main(int argc, char **argv)
 {
 	struct settings s = { .input = NULL };
 	char **operands = cli_parse(&tool, argc, argv, &s);
-	struct run run = { .s = &s, .out = OUTPUT_CLOSED };
+	struct run run = { .s = &s, .out = OUTPUT_CLOSED, .hint = "" };
 	enum cli_exit status = check(&s, operands[0]);
 
 	if (status == CLI_OK && s.schema) {
 		status = schema_write(&tool, s.schema, s.output);
 	} else if (status == CLI_OK) {
-		run.path = operands[0] ? operands[0] : s.input ? s.input : default_input();
+		run.path = operands[0] ? operands[0] : s.input;
+		if (!run.path) {
+			run.path = default_input();
+			run.hint = strcmp(run.path, "-") ? "; give a FILE, or - for standard input" : "";
+		}
 		run.name = strcmp(run.path, "-") ? run.path : "standard input";
 		status = decode(&run);
 	}

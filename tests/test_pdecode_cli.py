@@ -1,0 +1,732 @@
+"""pdecode as people and scripts meet it: options, messages, exit codes, pipes that close early, disks that are full."""
+import contextlib
+import fcntl
+import gzip
+import json
+import os
+import pathlib
+import pty
+import re
+import select
+import shutil
+import signal
+import struct
+import subprocess
+import termios
+import time
+
+import pytest
+
+from conftest import ROOT, TIMEOUT, TOOLS, strict_json, strict_json_lines
+from perfdata import records as r
+from perfdata.attr import Attr
+from perfdata.container import File, Pipe
+from perfdata.sample import sample, sample_id
+
+COMMAND = [str(TOOLS / "pdecode")]   # for tests that need their own plumbing
+PERF = ROOT / "fixtures" / "perf"
+PLAIN = PERF / "02-callgraph-fp.data"
+PIPE = PERF / "18-pipe.data"
+THREADS = PERF / "20-threads.data"
+ZSTD = PERF / "16-zstd.data"
+AS_WRITTEN = PERF / "41-overwrite.data"    # not in the order of time
+
+CLOCK = Attr(type=1, config=0, sample_period=1000, sample_type="IDENTIFIER|IP|TID|TIME")
+HEAD = r.header_attr(CLOCK, [1])
+sanitize = pytest.mark.sanitize
+
+
+def clock(time):
+    return sample(CLOCK, id=1, pid=1, tid=1, ip=0x1000, time=time)
+
+
+def text(done):
+    return done.stderr.decode()
+
+
+def one_line(done):
+    """The one line of the message, without its end."""
+    assert done.stderr.count(b"\n") == 1, done.stderr
+    return text(done).rstrip("\n")
+
+
+# Options, one by one.
+
+OPTIONS = {
+    "-i": ["--input", "FILE"], "-o": ["--output", "FILE"], "-f": ["--format", "json|jsonl|stats"],
+    "--pretty": [], "--blobs": ["hex|omit|full"], "--sort": ["file|time"], "--header-only": [], "--schema": [],
+    "--types": ["LIST"], "-e": ["--event", "LIST"], "--pid": ["LIST"], "--tid": ["LIST"], "-c": ["--comm", "LIST"],
+    "-C": ["--cpu", "LIST"], "--time": ["A,B"], "--strict": [], "--memory": ["SIZE"], "-v": ["--verbose"],
+    "-h": ["--help"], "--version": [], "--man": [], "--completion": [],
+}
+
+
+def test_help_holds_every_option(run_pdecode):
+    done = run_pdecode(["--help"])
+    assert (done.returncode, done.stderr) == (0, b"")
+    out = done.stdout.decode()
+    spelled = set(re.findall(r"(?m)^ {2}(-\w), --", out)) | set(re.findall(r"(?m)^ {6}(--[\w-]+)", out))
+    assert spelled == set(OPTIONS)
+    for option, words in OPTIONS.items():
+        row = re.search(rf"(?m)^ *{option}\b.*$", out).group()
+        assert all(word in row for word in words), row
+    assert max(map(len, out.split("\n"))) <= 80
+    assert out.index("Usage: pdecode [OPTION]... [FILE|-]") < out.index("Examples:") < out.index("Filters:")
+    assert re.findall(r"(?m)^  (\d) ", out[out.index("Exit status:"):]) == list("01234")
+
+
+@pytest.mark.parametrize("option", ["--help", "-h", "--version", "--man", "--completion=bash"])
+def test_about_needs_no_file(option, run_pdecode, tmp_path):
+    done = run_pdecode([option], cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, b"") and done.stdout
+    with open("/dev/full", "wb") as full:
+        process = subprocess.run([*COMMAND, option], stdout=full,
+                                 stderr=subprocess.PIPE)
+    assert process.returncode == 4 and b"No space left" in process.stderr
+
+
+def test_version(run_pdecode, decode):
+    first = run_pdecode(["--version"]).stdout.decode().split("\n")[0]
+    assert first == "pdecode " + decode(PLAIN)["pdecode"]["version"]
+
+
+def test_examples_of_help_work(run_pdecode, tmp_path):
+    """Each is run as it stands, but for what needs perf or a program that is not here."""
+    out = run_pdecode(["--help"]).stdout.decode()
+    lines = out[out.index("Examples:"):out.index("Input and output:")].split("\n")
+    examples = [line.strip() for line in lines if line.startswith("  ") and not line.startswith("   ")]
+    assert len(examples) == 6 and sum("pdecode" in line for line in examples) == 6
+    shutil.copy(PLAIN, tmp_path / "perf.data")
+    environment = {**os.environ, "PATH": f"{pathlib.Path(COMMAND[0]).parent}:{os.environ['PATH']}"}
+    for example in examples:
+        for program in re.findall(r"(?:^|\| )(\w+)", example):
+            if program == "perf" or not shutil.which(program, path=environment["PATH"]):
+                break
+        else:
+            done = subprocess.run(["bash", "-o", "pipefail", "-c", example], cwd=tmp_path, env=environment,
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            assert (done.returncode, done.stderr) == (0, b""), example
+
+
+def test_man_page(run_pdecode, tmp_path):
+    page = tmp_path / "pdecode.1"
+    page.write_bytes(run_pdecode(["--man"]).stdout)
+    for option, words in OPTIONS.items():
+        for word in [option, *words[:-1]]:
+            assert word.replace("-", "\\-") in page.read_text(), word
+    if not shutil.which("man"):
+        pytest.skip("no man here: the page is not rendered")
+    done = subprocess.run(["man", "--warnings=w", "-l", page], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env={**os.environ, "MANWIDTH": "80", "LC_ALL": "C.UTF-8", "MANPAGER": "cat"})
+    assert done.returncode == 0
+    assert done.stderr == b""
+    for heading in ("NAME", "SYNOPSIS", "DESCRIPTION", "EXAMPLES", "OPTIONS", "EXIT STATUS", "SEE ALSO"):
+        assert f"\n{heading}\n".encode() in done.stdout, heading
+
+
+@pytest.mark.parametrize("shell, check", [("bash", ["bash", "-n"]), ("zsh", ["zsh", "-n"]),
+                                          ("fish", ["fish", "--no-execute"])])
+def test_completion(shell, check, run_pdecode, tmp_path):
+    script = tmp_path / shell
+    script.write_bytes(run_pdecode(["--completion", shell]).stdout)
+    for option in re.findall(r"--[\w-]+", " ".join([*OPTIONS, *sum(OPTIONS.values(), [])])):
+        assert option.lstrip("-") in script.read_text(), option
+    if not shutil.which(check[0]):
+        pytest.skip(f"no {shell} here: its completion is not parsed")
+    subprocess.run([*check, script], check=True)
+
+
+@pytest.mark.parametrize("args, says", [
+    (["--bolbs", "hex"], "unknown option '--bolbs'; did you mean '--blobs'?"),
+    (["-q"], "unknown option '-q'"),
+    (["--format", "xml"], "'--format' must be one of json|jsonl|stats, not 'xml'"),
+    (["--format"], "'--format' needs a value (json|jsonl|stats)"),
+    (["--blobs="], "'--blobs' must be one of hex|omit|full, not ''"),
+    (["--sort", "size"], "'--sort' must be one of file|time, not 'size'"),
+    (["--memory", "lots"], "'--memory' needs a size such as 64M, not 'lots'"),
+    (["--pretty=yes"], "'--pretty' takes no value"),
+    (["--strict=1"], "'--strict' takes no value"),
+    (["--pretty", "-f", "jsonl"], "'--pretty' is not for jsonl: it has an object on each line"),
+    (["--header-only", "-f", "stats"], "'--header-only' reads no records, stats would have nothing to count"),
+    (["-i", "a", "b"], "two inputs: 'a' and 'b'"),
+    (["a", "b"], "too many operands: 'b'"),
+    (["--schema", "document"], "'--schema' reads no input ('--schema=NAME' needs the '=')"),
+    (["--schema=nothing-such"],
+     "'--schema': 'nothing-such' is no schema and no directory; --schema alone lists the schemas"),
+])
+def test_wrong_usage(args, says, run_pdecode):
+    done = run_pdecode(args)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert text(done) == f"pdecode: {says}\nTry 'pdecode --help'\n"
+
+
+# Input.
+
+def without_size(out):
+    """The document as it is where the size of the input is not known."""
+    return re.sub(rb'"size":\d+,("header_size":16,)', rb"\1", out, count=1)
+
+
+@sanitize
+def test_default_input(run_pdecode, tmp_path):
+    """perf.data, or stdin when that is a pipe; as perf has it."""
+    expected = run_pdecode([PLAIN]).stdout
+    shutil.copy(PLAIN, tmp_path / "perf.data")
+    piped = run_pdecode([], input=PIPE.read_bytes(), cwd=tmp_path)
+    assert (piped.returncode, piped.stdout) == (0, without_size(run_pdecode([PIPE]).stdout))
+    for stdin in (subprocess.DEVNULL, open(PIPE, "rb")):
+        done = subprocess.run(COMMAND, stdin=stdin, stdout=subprocess.PIPE, cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (0, expected)
+
+
+def test_default_input_is_missing(run_pdecode, tmp_path):
+    done = subprocess.run(COMMAND, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (3, b"")
+    assert one_line(done) == ("pdecode: perf.data: No such file or directory; give a FILE, or - for standard input")
+
+
+@sanitize
+@pytest.mark.parametrize("data", [PLAIN, PIPE, ZSTD])
+def test_ways_to_give_the_input(data, run_pdecode):
+    expected = run_pdecode([data]).stdout
+    assert run_pdecode(["-i", data]).stdout == expected
+    assert run_pdecode([f"--input={data}"]).stdout == expected
+    assert run_pdecode(["--", data]).stdout == expected
+    for args in (["-"], ["-i", "-"]):
+        done = run_pdecode(args, input=data.read_bytes())
+        assert (done.returncode, done.stdout) == (0, without_size(expected))
+
+
+@sanitize
+@pytest.mark.parametrize("data", [PLAIN, PIPE])
+@pytest.mark.parametrize("name", ["packed.gz", "packed.data", "-"])
+def test_gzip(data, name, run_pdecode, tmp_path):
+    """By what it holds, not by its name."""
+    packed = gzip.compress(data.read_bytes())
+    (tmp_path / "packed.gz").write_bytes(packed)
+    (tmp_path / "packed.data").write_bytes(packed)
+    done = run_pdecode([name], input=packed if name == "-" else b"", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, b"")
+    plain, unpacked = strict_json(run_pdecode([data]).stdout), strict_json(done.stdout)
+    plain["file"].pop("size", None), unpacked["file"].pop("size", None)
+    assert unpacked == plain
+
+
+@sanitize
+def test_directories(run_pdecode, tmp_path):
+    document = strict_json(run_pdecode([THREADS]).stdout)
+    assert document["file"]["mode"] == "directory"
+    assert {record.get("file") for record in document["records"]} == {None, "data.1"}
+    assert document["file"]["files"] == ["data.0", "data.1"]   # nothing happened on the first cpu
+    done = run_pdecode([tmp_path])
+    assert (done.returncode, done.stdout) == (3, b"")
+    assert one_line(done).startswith(f"pdecode: {tmp_path}: ")
+
+
+@sanitize
+@pytest.mark.parametrize("content", [b"", b"PERF", b"PERFILE3" + bytes(96), b"#!/bin/sh\n" * 20, bytes(4096)])
+def test_not_a_perf_file(content, run_pdecode, tmp_path):
+    path = tmp_path / "other"
+    path.write_bytes(content)
+    for args, given in (([path], b""), (["-"], content)):
+        for more in ([], ["-f", "jsonl"], ["-f", "stats"], ["--pretty"]):
+            done = run_pdecode([*args, *more], input=given)
+            assert (done.returncode, done.stdout) == (3, b"")
+            name = "standard input" if args == ["-"] else path
+            assert one_line(done) == f"pdecode: {name}: not a perf.data file"
+
+
+def test_unreadable(run_pdecode, tmp_path):
+    missing = run_pdecode([tmp_path / "missing"])
+    assert (missing.returncode, missing.stdout) == (3, b"")
+    assert one_line(missing) == f"pdecode: {tmp_path}/missing: No such file or directory"
+    odd = run_pdecode([tmp_path / "two\nlines\x1b[2J"])
+    assert one_line(odd) == f"pdecode: {tmp_path}/two?lines?[2J: No such file or directory"
+
+
+def test_wrong_input_leaves_old_output(run_pdecode, tmp_path):
+    (tmp_path / "old.json").write_text("precious")
+    assert run_pdecode(["-o", tmp_path / "old.json", tmp_path / "missing"]).returncode == 3
+    assert (tmp_path / "old.json").read_text() == "precious"
+    assert run_pdecode(["-o", tmp_path / "new.json", tmp_path / "missing"]).returncode == 3
+    assert not (tmp_path / "new.json").exists()
+
+
+# Output.
+
+@sanitize
+@pytest.mark.parametrize("data", [PLAIN, PIPE, THREADS])
+@pytest.mark.parametrize("args", [[], ["-f", "jsonl"], ["-f", "stats"], ["--pretty"]])
+def test_output_file(data, args, run_pdecode, tmp_path):
+    out = tmp_path / "out.json"
+    out.write_text("x" * 10_000_000)    # longer than what comes
+    done = run_pdecode([*args, "-o", out, data])
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert out.read_bytes() == run_pdecode([*args, data]).stdout
+    assert run_pdecode([*args, "-o", "-", data], cwd=tmp_path).stdout == out.read_bytes()
+    assert not (tmp_path / "-").exists()
+
+
+def test_output_is_input(run_pdecode, tmp_path):
+    data, link = tmp_path / "perf.data", tmp_path / "link"
+    shutil.copy(PLAIN, data)
+    link.symlink_to(data)
+    for args in (["-o", data, data], ["-o", link, data], ["-o", data, link]):
+        done = run_pdecode(args)
+        assert (done.returncode, done.stdout) == (2, b"")
+        assert one_line(done).endswith("is both the input and the output")
+    with open(data, "rb") as stdin:
+        done = subprocess.run([*COMMAND, "-o", data, "-"], stdin=stdin)
+        assert done.returncode == 2
+    assert data.read_bytes() == PLAIN.read_bytes()
+
+
+def test_output_inside_input_directory(run_pdecode, tmp_path):
+    directory = tmp_path / "threads.data"
+    shutil.copytree(THREADS, directory)
+    for name in ("data", "data.0", "data.1"):
+        done = run_pdecode(["-o", directory / name, directory])
+        assert (done.returncode, one_line(done)) == (
+            2, f"pdecode: {directory / name}: is both the input and the output")
+        assert (directory / name).read_bytes() == (THREADS / name).read_bytes()
+    assert run_pdecode(["-o", directory / "out.json", directory]).returncode == 0
+    assert strict_json((directory / "out.json").read_bytes())["file"]["files"] == ["data.0", "data.1"]
+
+
+def test_output_cannot_be_opened(run_pdecode, tmp_path):
+    for path, says in ((tmp_path, "Is a directory"), (tmp_path / "no" / "such", "No such file or directory")):
+        done = run_pdecode(["-o", path, PLAIN])
+        assert (done.returncode, done.stdout) == (4, b"")
+        assert one_line(done) == f"pdecode: {path}: {says}"
+
+
+@sanitize
+@pytest.mark.parametrize("args", [[], ["-f", "jsonl"], ["-f", "stats"], ["--pretty"], ["--header-only"]])
+def test_full_disk(args, run_pdecode):
+    done = run_pdecode([*args, "-o", "/dev/full", PLAIN])
+    assert (done.returncode, one_line(done)) == (4, "pdecode: /dev/full: No space left on device")
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([*COMMAND, *args, PLAIN], stdout=full, stderr=subprocess.PIPE)
+    assert (done.returncode, one_line(done)) == (4, "pdecode: standard output: No space left on device")
+
+
+def test_full_disk_and_damage(run_pdecode, tmp_path):
+    """The worse of the two counts."""
+    cut = tmp_path / "cut.data"
+    cut.write_bytes(PLAIN.read_bytes()[:2000])
+    assert run_pdecode([cut]).returncode == 1
+    assert run_pdecode(["-o", "/dev/full", cut]).returncode == 4
+
+
+@contextlib.contextmanager
+def started(args, **options):
+    process = subprocess.Popen([*COMMAND, *map(str, args)], stderr=subprocess.PIPE, **options)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream:
+                stream.close()
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """Far more than a pipe and all buffers on the way hold."""
+    path = tmp_path_factory.mktemp("large") / "large.data"
+    thousand = Pipe(records=[clock(n) for n in range(1000)]).build("<")[16:]
+    path.write_bytes(Pipe(records=[HEAD]).build("<") + 200 * thousand)
+    return path
+
+
+@pytest.mark.parametrize("args", [[], ["-f", "jsonl"], ["--pretty"]])
+@pytest.mark.parametrize("ignored", [False, True], ids=["default", "SIGPIPE ignored"])
+def test_pipe_closed_early(args, ignored, large, run_pdecode):
+    """`| head -1`: an end without a word, whatever the parent thinks of SIGPIPE."""
+    with started([*args, large], stdout=subprocess.PIPE, restore_signals=not ignored,
+                 preexec_fn=(lambda: signal.signal(signal.SIGPIPE, signal.SIG_IGN)) if ignored else None) as process:
+        assert process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(TIMEOUT) == -signal.SIGPIPE
+        assert process.stderr.read() == b""
+        process.stdout = None
+
+
+def test_head(large, run_pdecode):
+    done = subprocess.run(["bash", "-c", f"{COMMAND[0]} -f jsonl {large} | head -1"],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert strict_json_lines(done.stdout)[0]["kind"] == "file"
+    assert done.stderr == b""
+
+
+@pytest.mark.parametrize("args, code", [(["-"], 3), ([PLAIN], 4)])
+def test_closed_descriptors(args, code, run_pdecode, tmp_path):
+    """Closed stdin can't be read, closed stdout can't be written; nothing else gets into their place."""
+    redirect = "<&-" if code == 3 else ">&-"
+    done = subprocess.run(["bash", "-c", f'"$0" "$@" {redirect}', *COMMAND, *map(str, args)],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (code, b"")
+    assert one_line(done).startswith("pdecode: standard ")
+    everything = subprocess.run(["bash", "-c", '"$0" "$@" <&- >&- 2>&-', *COMMAND, "-o",
+                                 str(tmp_path / "out"), str(PLAIN)])
+    assert everything.returncode == 0
+    assert (tmp_path / "out").read_bytes() == run_pdecode([PLAIN]).stdout
+
+
+# As it arrives.
+
+def read_until(process, what, timeout=TIMEOUT):
+    """What has come out when it holds `what`, though the input has not ended."""
+    seen, end = b"", time.monotonic() + timeout
+    while what not in seen:
+        ready, _, _ = select.select([process.stdout], [], [], max(0, end - time.monotonic()))
+        assert ready, f"waited for {what} and saw {seen[-500:]}"
+        piece = os.read(process.stdout.fileno(), 65536)
+        assert piece, f"ended before {what}: {seen[-500:]}"
+        seen += piece
+    return seen
+
+
+@sanitize
+@pytest.mark.parametrize("args, ends", [(["-f", "jsonl"], b"\n"), ([], b"}"), (["--pretty"], b"}")])
+def test_live(args, ends, run_pdecode):
+    """Each record is out before the next one comes in."""
+    with started([*args, "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        process.stdin.write(Pipe(records=[HEAD]).build("<"))
+        process.stdin.flush()
+        out = b""
+        for moment in (1001, 1002, 1003):
+            process.stdin.write(Pipe(records=[clock(moment)]).build("<")[16:])
+            process.stdin.flush()
+            out += read_until(process, f"{moment}".encode())
+            if args == ["-f", "jsonl"]:
+                assert out.endswith(ends)
+        process.stdin.close()
+        process.stdin = None
+        out += process.stdout.read()
+        assert (process.wait(TIMEOUT), process.stderr.read()) == (0, b"")
+    if args == ["-f", "jsonl"]:
+        assert [line["time"] for line in strict_json_lines(out) if line.get("type") == "SAMPLE"] == [1001, 1002, 1003]
+    else:
+        assert [e["time"] for e in strict_json(out)["records"] if e["type"] == "SAMPLE"] == [1001, 1002, 1003]
+
+
+def test_live_in_halves_of_records(run_pdecode):
+    """A record that has only come half is waited for, what is before it is out."""
+    whole = Pipe(records=[HEAD, clock(1001), clock(1002)]).build("<")
+    with started(["-f", "jsonl", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        process.stdin.write(whole[:-10])
+        process.stdin.flush()
+        assert b"1002" not in read_until(process, b"1001")
+        process.stdin.write(whole[-10:])
+        process.stdin.flush()
+        read_until(process, b"1002")
+
+
+def test_live_into_a_file(run_pdecode, tmp_path):
+    out = tmp_path / "out.jsonl"
+    with started(["-f", "jsonl", "-o", out, "-"], stdin=subprocess.PIPE) as process:
+        process.stdin.write(Pipe(records=[HEAD, clock(1001)]).build("<"))
+        process.stdin.flush()
+        end = time.monotonic() + TIMEOUT
+        while not out.exists() or b"1001" not in out.read_bytes():
+            assert time.monotonic() < end
+            time.sleep(0.01)
+
+
+# Formats and parts.
+
+@sanitize
+@pytest.mark.parametrize("data", [PLAIN, PIPE, THREADS, ZSTD])
+def test_pretty_is_the_same(data, run_pdecode):
+    plain, pretty = run_pdecode([data]), run_pdecode(["--pretty", data])
+    assert pretty.returncode == 0
+    assert strict_json(pretty.stdout) == strict_json(plain.stdout)
+    lines = pretty.stdout.decode().split("\n")
+    assert lines[0] == "{" and lines[1].startswith('  "pdecode": {"format": 1, ') and lines[-2:] == ["}", ""]
+    assert all(len(line) <= 100 or line.count('"') <= 4 for line in lines)   # but for texts that are long
+    assert not any(line != line.rstrip() for line in lines)
+
+
+def test_pretty_by_hand(run_pdecode, tmp_path):
+    path = tmp_path / "odd.data"
+    name = 'quote" back\\slash {[,:]} ' + "long " * 30
+    path.write_bytes(File(attrs=[(CLOCK, [1, 2])], records=[r.comm(1, 1, name, sid=sample_id(CLOCK, id=1))]).build())
+    out = run_pdecode(["--pretty", path]).stdout.decode()
+    assert strict_json(out.encode())["records"][0]["comm"] == name
+    at = out.index('  "records"')
+    assert out[at:out.index('      "sample_id"')] == (
+        '  "records": [\n'
+        '    {\n'
+        f'      "offset": {json.loads(out)["file"]["data_offset"]},\n'
+        '      "type": "COMM",\n'
+        f'      "size": {json.loads(out)["records"][0]["size"]},\n'
+        '      "misc": 0,\n'
+        '      "attr_index": 0,\n'
+        f'      "event": "{json.loads(out)["attrs"][0]["name"]}",\n'
+        '      "pid": 1,\n'
+        '      "tid": 1,\n'
+        f'      "comm": {json.dumps(name)},\n')
+    assert '      "ids": [1, 2],\n' in out
+    assert '  "errors": [],\n' in out
+    assert '  "features": {},\n' in out
+
+
+@sanitize
+@pytest.mark.parametrize("data", [PLAIN, PIPE, THREADS, PERF / "19-pipe-tp.data"])
+def test_header_only(data, run_pdecode):
+    whole = strict_json(run_pdecode([data]).stdout)
+    done = run_pdecode(["--header-only", data])
+    assert done.returncode == 0
+    head = strict_json(done.stdout)
+    assert list(head) == list(whole)
+    assert head["records"] == [] and head["summary"]["records"] == 0
+    for key in ("pdecode", "file", "attrs", "features"):
+        assert head[key] == whole[key], key
+    lines = strict_json_lines(run_pdecode(["--header-only", "-f", "jsonl", data]).stdout)
+    assert {line["kind"] for line in lines} == {"file", "attr", "feature", "summary"}
+    features = {}
+    for line in lines:
+        if line["kind"] == "feature":
+            features.update(line["feature"])
+    assert features == whole["features"]
+    assert [line["name"] for line in lines if line["kind"] == "attr"] == [a["name"] for a in whole["attrs"]]
+
+
+def test_header_only_reads_no_records(run_pdecode, tmp_path):
+    """The records are garbage: who reads them says so."""
+    path = tmp_path / "garbage.data"
+    path.write_bytes(File(attrs=[(CLOCK, [1])], records=[b"\xff" * 4096]).build("<"))
+    assert run_pdecode([path]).returncode == 1
+    done = run_pdecode(["--header-only", path])
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_header_only_of_an_endless_pipe(run_pdecode):
+    with started(["--header-only", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        process.stdin.write(Pipe(records=[HEAD, r.comm(1, 1, "x"), clock(1)]).build("<"))
+        process.stdin.flush()
+        assert strict_json(process.stdout.read())["attrs"][0]["ids"] == [1]
+        assert process.wait(TIMEOUT) == 0
+
+
+@sanitize
+def test_sort(run_pdecode):
+    def times(args):
+        records = strict_json(run_pdecode([*args, AS_WRITTEN]).stdout)["records"]
+        return [record["time"] for record in records if record["type"] == "SAMPLE"]
+    as_written = times([])
+    assert times(["--sort", "file"]) == as_written != sorted(as_written)
+    assert times(["--sort", "time"]) == sorted(as_written)
+
+
+@sanitize
+def test_blobs(run_pdecode):
+    dwarf = PERF / "03-callgraph-dwarf.data"
+
+    def stacks(*args):
+        records = strict_json(run_pdecode([*args, dwarf]).stdout)["records"]
+        return [record["stack_user"] for record in records if "stack_user" in record]
+    with_data, without = stacks(), stacks("--blobs", "omit")
+    assert stacks("--blobs", "hex") == stacks("--blobs", "full") == with_data
+    assert with_data and all(len(stack["data"]) == 2 * stack["size"] for stack in with_data)
+    assert without == [{key: value for key, value in stack.items() if key != "data"} for stack in with_data]
+
+    def compressed(*args):
+        records = strict_json(run_pdecode([*args, ZSTD]).stdout)["records"]
+        return [record.get("data") for record in records if record["type"] == "COMPRESSED"]
+    assert set(compressed()) == set(compressed("--blobs=omit")) == {None}
+    full = compressed("--blobs", "full")
+    assert full and all(bytes.fromhex(data) in ZSTD.read_bytes() for data in full)
+
+
+def test_schema(run_pdecode, tmp_path):
+    names = run_pdecode(["--schema"]).stdout.decode().split()
+    assert {"document.schema.json", "line.schema.json", "record-SAMPLE.schema.json", "RECORDS.md"} <= set(names)
+    done = run_pdecode([f"--schema={tmp_path}"])
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names)
+    for name in names:
+        one = run_pdecode([f"--schema={name}"])
+        assert (one.returncode, one.stdout) == (0, (tmp_path / name).read_bytes())
+        if name.endswith(".json"):
+            assert strict_json(one.stdout)["$id"] == name
+    sample_schema = (tmp_path / "record-SAMPLE.schema.json").read_bytes()
+    for name in ("record-SAMPLE", "SAMPLE", "sample"):
+        assert run_pdecode([f"--schema={name}"]).stdout == sample_schema
+    assert run_pdecode(["--schema=document", "-o", tmp_path / "out"]).returncode == 0
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "document.schema.json").read_bytes()
+    assert run_pdecode([f"--schema={tmp_path}", "-o", tmp_path / "out"]).returncode == 2
+    assert run_pdecode(["--schema=document", "-o", "/dev/full"]).returncode == 4
+    assert run_pdecode(["--schema", "-o", "/dev/full"]).returncode == 4
+
+
+# Damage.
+
+def damaged(count):
+    """A file with this many records too short for their fields, each between two good ones."""
+    short = r.record(9, bytes(8))
+    records = [clock(0)]
+    for n in range(count):
+        records += [short, clock(n + 1)]
+    return File(attrs=[(CLOCK, [1])], records=records)
+
+
+@sanitize
+@pytest.mark.parametrize("args", [[], ["-f", "jsonl"], ["-f", "stats"], ["--sort", "time"]])
+def test_damage_is_told(args, run_pdecode, tmp_path):
+    path = tmp_path / "damaged.data"
+    path.write_bytes(damaged(1).build("<"))
+    done = run_pdecode([*args, path])
+    assert done.returncode == 1
+    offset = strict_json(run_pdecode([path]).stdout)["errors"][0]["offset"]
+    line = one_line(done)
+    assert line.startswith(f"pdecode: {path}: SAMPLE at {offset}: ")   # the file, the record and where
+    document = strict_json(run_pdecode([path]).stdout)
+    error, = document["errors"]
+    assert line == f"pdecode: {path}: {error['message']}"
+    assert error["record"] == "SAMPLE" and error["field"] in line
+    assert len(document["records"]) == 3
+
+
+def test_many_errors(run_pdecode, tmp_path):
+    path = tmp_path / "damaged.data"
+    path.write_bytes(damaged(50).build("<"))
+    done = run_pdecode([path])
+    lines = text(done).split("\n")[:-1]
+    assert done.returncode == 1 and len(lines) == 21
+    assert lines[-1] == f"pdecode: {path}: and 30 more errors; -v shows all of them"
+    assert len(strict_json(done.stdout)["errors"]) == 50
+    assert text(run_pdecode(["-v", path])).count("\n") == 50
+    path.write_bytes(damaged(20).build("<"))
+    assert text(run_pdecode([path])).count("\n") == 20
+
+
+@sanitize
+@pytest.mark.parametrize("args", [[], ["-f", "jsonl"], ["-f", "stats"]])
+def test_strict(args, run_pdecode, tmp_path):
+    path = tmp_path / "damaged.data"
+    path.write_bytes(damaged(3).build("<"))
+    done = run_pdecode(["--strict", *args, path])
+    assert done.returncode == 1
+    assert one_line(done).startswith(f"pdecode: {path}: SAMPLE at ")
+    if not args:
+        document = strict_json(done.stdout)
+        assert [record["time"] for record in document["records"]] == [0]
+        assert len(document["errors"]) == document["summary"]["errors"] == 1
+    elif args[-1] == "jsonl":
+        kinds = [line["kind"] for line in strict_json_lines(done.stdout)]
+        assert kinds.count("record") == kinds.count("error") == 1 and kinds[-1] == "summary"
+    else:
+        assert strict_json(done.stdout)["records"] == 1
+    whole = run_pdecode(["--strict", *args, PLAIN])
+    assert (whole.returncode, whole.stdout) == (0, run_pdecode([*args, PLAIN]).stdout)
+
+
+@sanitize
+def test_strict_and_a_damaged_header(run_pdecode, tmp_path):
+    """The document is whole even so, and says what is wrong."""
+    path = tmp_path / "killed.data"
+    file = damaged(0)
+    file.data_size = 0
+    path.write_bytes(file.build("<"))
+    lax, strict = run_pdecode([path]), run_pdecode(["--strict", path])
+    assert (lax.returncode, strict.returncode) == (1, 1)
+    assert len(strict_json(lax.stdout)["records"]) == 1
+    document = strict_json(strict.stdout)
+    assert document["records"] == [] and document["errors"][0]["code"] == "UNFINISHED"
+
+
+@sanitize
+def test_memory(run_pdecode):
+    assert run_pdecode(["--memory", "1G", PLAIN]).returncode == 0
+    assert run_pdecode(["--memory=64M", ZSTD]).stdout == run_pdecode([ZSTD]).stdout
+    done = run_pdecode(["--memory", "4K", PLAIN])
+    assert (done.returncode, done.stdout) == (3, b"")
+    assert "memory limit" in one_line(done)
+    done = run_pdecode(["--memory", "400K", ZSTD])
+    assert done.returncode in (1, 3) and b"memory limit" in done.stderr
+
+
+@sanitize
+@pytest.mark.parametrize("args", [[], ["-f", "jsonl"], ["-f", "stats"], ["--pretty"], ["--sort", "time"],
+                                  ["--pid", "1", "--comm", "x*", "-e", "c*"], ["--header-only"], ["--strict"]])
+def test_every_cut_of_a_file(args, run_pdecode, tmp_path):
+    """Wherever a file ends: no crash, no leak, valid JSON or none, and never a success that is none."""
+    whole = PIPE.read_bytes()
+    path = tmp_path / "cut.data"
+    for size in [*range(0, 200, 9), *range(200, len(whole), 611)]:
+        path.write_bytes(whole[:size])
+        done = run_pdecode([*args, path])
+        assert done.returncode in (0, 1, 3)
+        assert (done.returncode == 0) == (done.stderr == b"")
+        if done.returncode == 3:
+            assert done.stdout == b""
+        elif "jsonl" in args:
+            strict_json_lines(done.stdout)
+        else:
+            strict_json(done.stdout)
+
+
+# Terminals.
+
+@contextlib.contextmanager
+def on_terminal(columns=100):
+    """A terminal of which our end is `here`."""
+    here, there = pty.openpty()
+    fcntl.ioctl(there, termios.TIOCSWINSZ, struct.pack("HHHH", 25, columns, 0, 0))
+    try:
+        yield here, there
+    finally:
+        os.close(here)
+        os.close(there)
+
+
+def drain(here):
+    seen = b""
+    while select.select([here], [], [], 0.05)[0]:
+        seen += os.read(here, 65536)
+    return seen
+
+
+def slowly(args, stdout, here, there):
+    """Runs for more than a second, as its input comes in pieces; gives what the terminal saw."""
+    own_session = dict(start_new_session=True, preexec_fn=lambda: fcntl.ioctl(there, termios.TIOCSCTTY, 0))
+    process = subprocess.Popen([*COMMAND, *args, "-"], stdin=subprocess.PIPE, stdout=stdout, stderr=there,
+                               **own_session)
+    seen = b""
+    try:
+        process.stdin.write(Pipe(records=[HEAD]).build("<"))
+        piece = Pipe(records=[clock(n) for n in range(500)]).build("<")[16:]
+        for _ in range(15):
+            process.stdin.write(piece)
+            process.stdin.flush()
+            time.sleep(0.1)
+            seen += drain(here)
+        process.stdin.close()
+        assert process.wait(TIMEOUT) == 0
+        return seen + drain(here)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_progress(run_pdecode):
+    with on_terminal() as (here, there):
+        seen = slowly([], subprocess.DEVNULL, here, there)
+    assert re.search(rb"\d+ KiB  \d+ KiB/s", seen)
+    assert seen.endswith(b" \r")    # and is gone
+
+
+def test_progress_does_not_mix_with_output(run_pdecode):
+    with on_terminal() as (here, there):
+        seen = slowly(["-f", "jsonl"], there, here, there)
+    assert b"KiB/s" not in seen
+
+
+def test_no_progress_in_less_than_a_second(run_pdecode):
+    with on_terminal() as (here, there):
+        subprocess.run([*COMMAND, PLAIN], stdout=subprocess.DEVNULL, stderr=there, check=True)
+        assert drain(here) == b""
