@@ -58,6 +58,7 @@ def shape_of_line(line):
 
 # --- the schemas themselves -------------------------------------------------------------------------------------------
 
+@pytest.mark.sanitize
 def test_schemas_are_those_of_the_build(run_pdecode, tmp_path):
     """After a change of the tables: make schemas."""
     run_pdecode([f"--schema={tmp_path}"])
@@ -204,6 +205,7 @@ def test_cut_files(size, run_pdecode, tmp_path):
             assert not complaints(schema_of(line), line), line
 
 
+@pytest.mark.sanitize
 @pytest.mark.parametrize("seed", range(12))
 def test_damaged_files(seed, run_pdecode, tmp_path):
     """Bytes that were changed at random."""
