@@ -1,0 +1,247 @@
+/* buildid_scan.c - reads back what was recorded: maps, addresses, times. */
+#include "buildid_scan.h"
+
+#include <string.h>
+
+#include "pd/pd.h"
+
+/* linux/perf_event.h */
+enum { RECORD_MMAP = 1, RECORD_LOST = 2, RECORD_FORK = 7, RECORD_SAMPLE = 9, RECORD_MMAP2 = 10 };
+enum { MODE_MASK = 7, MODE_KERNEL = 1, MODE_USER = 2 };
+#define CONTEXT_MAX ((uint64_t)-4095)
+#define CONTEXT_KERNEL ((uint64_t)-128)
+#define CONTEXT_USER ((uint64_t)-512)
+#define ROLES 64		/* a power of two */
+
+enum role { ROLE_NONE, ROLE_IP, ROLE_PID, ROLE_TIME, ROLE_CALLCHAIN };
+
+struct known_role {
+	const struct pd_field *field;
+	enum role role;
+};
+
+struct scan {
+	struct hits *hits;
+	struct buildid_summary *out;
+	enum buildid_which which;
+	struct known_role roles[ROLES];
+	/* the sample at hand */
+	unsigned int depth;
+	bool has_ip, has_time;
+	uint64_t ip, pid, time;
+	struct pd_numbers chain;
+	int failed;
+};
+
+static enum role name_role(const char *name)
+{
+	return strcmp(name, "ip") == 0 ? ROLE_IP : strcmp(name, "pid") == 0 ? ROLE_PID :
+	       strcmp(name, "time") == 0 ? ROLE_TIME :
+	       strcmp(name, "callchain") == 0 ? ROLE_CALLCHAIN : ROLE_NONE;
+}
+
+/* Rows are few and stay where they are: each one's name is compared once. */
+static enum role role_of(struct scan *s, const struct pd_field *f)
+{
+	struct known_role *k = &s->roles[((uintptr_t)f >> 4) % ROLES];
+
+	if (k->field != f)
+		*k = (struct known_role){ f, name_role(pd_field_name(f)) };
+	return k->role;
+}
+
+static void sample_number(void *ctx, const struct pd_field *f, uint64_t value)
+{
+	struct scan *s = ctx;
+
+	if (s->depth)
+		return;
+	switch (role_of(s, f)) {
+	case ROLE_IP:
+		s->ip = value;
+		s->has_ip = true;
+		break;
+	case ROLE_PID:
+		s->pid = value;
+		break;
+	case ROLE_TIME:
+		s->time = value;
+		s->has_time = true;
+		break;
+	default:
+		break;
+	}
+}
+
+static void sample_numbers(void *ctx, const struct pd_field *f, const struct pd_numbers *n)
+{
+	struct scan *s = ctx;
+
+	if (!s->depth && role_of(s, f) == ROLE_CALLCHAIN)
+		s->chain = *n;
+}
+
+static void sample_enter(void *ctx, const struct pd_field *f)
+{
+	(void)f;
+	((struct scan *)ctx)->depth++;
+}
+
+static void sample_leave(void *ctx, const struct pd_field *f)
+{
+	(void)f;
+	((struct scan *)ctx)->depth--;
+}
+
+static void sample_enter_array(void *ctx, const struct pd_field *f, size_t n)
+{
+	(void)n;
+	sample_enter(ctx, f);
+}
+
+static void hit(struct scan *s, unsigned int mode, uint64_t address)
+{
+	if (mode == MODE_KERNEL)
+		s->failed |= hits_address(s->hits, HITS_KERNEL, address);
+	else if (mode == MODE_USER)
+		s->failed |= hits_address(s->hits, (int32_t)s->pid, address);
+}
+
+static void hit_chain(struct scan *s, unsigned int mode)
+{
+	for (size_t i = 0; i < s->chain.count; i++) {
+		uint64_t entry = pd_number_at(&s->chain, i);
+
+		if (entry < CONTEXT_MAX)
+			hit(s, mode, entry);
+		else
+			mode = entry == CONTEXT_KERNEL ? MODE_KERNEL : entry == CONTEXT_USER ? MODE_USER : 0;
+	}
+}
+
+static void see_sample(struct scan *s, const struct pd_record *r)
+{
+	static const struct pd_visitor visitor = {
+		.size = sizeof(visitor), .number = sample_number, .numbers = sample_numbers,
+		.enter = sample_enter, .leave = sample_leave, .enter_array = sample_enter_array,
+		.leave_array = sample_leave,
+	};
+	unsigned int mode = pd_record_misc(r) & MODE_MASK;
+
+	s->depth = 0;
+	s->has_ip = s->has_time = false;
+	s->pid = (uint64_t)-1;
+	s->chain.count = 0;
+	pd_record_visit(r, &visitor, s);
+	s->out->samples++;
+	if (s->has_time) {
+		if (s->out->first == 0 || s->time < s->out->first)
+			s->out->first = s->time;
+		if (s->time > s->out->last)
+			s->out->last = s->time;
+	}
+	if (s->which != BUILDID_HIT)
+		return;
+	if (s->has_ip)
+		hit(s, mode, s->ip);
+	hit_chain(s, mode);
+}
+
+static uint64_t number(const struct pd_record *r, const char *name)
+{
+	uint64_t value = 0;
+
+	pd_get_number(r, name, &value);
+	return value;
+}
+
+/* Files, the kernel and its modules, the vdso; heaps, stacks and anonymous memory have no id. */
+static bool is_file(const struct pd_bytes *name, bool kernel)
+{
+	const char *text = (const char *)name->data;
+
+	if (name->size == 0 || (name->size > 1 && memcmp(text, "//", 2) == 0))
+		return false;
+	if (kernel)
+		return true;
+	return text[0] == '/' || (name->size == 6 && memcmp(text, "[vdso]", 6) == 0);
+}
+
+static void take_build_id(const struct pd_record *r, struct hits_file *f)
+{
+	struct pd_bytes id;
+
+	if (f->id.size || !pd_get_text(r, "build_id", &id) || id.size == 0 || id.size > BUILDID_MAX)
+		return;
+	memcpy(f->id.data, id.data, id.size);
+	f->id.size = (uint8_t)id.size;
+}
+
+static void see_map(struct scan *s, const struct pd_record *r)
+{
+	static const char kernel_map[] = "[kernel.kallsyms]";
+	bool kernel = (pd_record_misc(r) & MODE_MASK) == MODE_KERNEL;
+	struct hits_map map = { .start = number(r, "addr") };
+	struct pd_bytes name;
+
+	map.end = map.start + number(r, "len");
+	if (map.end < map.start)
+		map.end = UINT64_MAX;
+	if (!pd_get_text(r, "filename", &name))
+		return;
+	/* its reference symbol follows */
+	if (kernel && name.size > sizeof(kernel_map) - 1 &&
+	    memcmp(name.data, kernel_map, sizeof(kernel_map) - 1) == 0)
+		name.size = sizeof(kernel_map) - 1;
+	if (is_file(&name, kernel)) {
+		map.file = hits_file(s->hits, (const char *)name.data, name.size,
+				     (uint32_t)number(r, "maj"), (uint32_t)number(r, "min"),
+				     number(r, "ino"));
+		if (!map.file) {
+			s->failed = -1;
+			return;
+		}
+		if (!map.file->pid)
+			map.file->pid = (int32_t)number(r, "pid");
+		map.file->kernel = kernel;
+		take_build_id(r, map.file);
+	}
+	s->failed |= hits_map(s->hits, kernel ? HITS_KERNEL : (int32_t)number(r, "pid"), &map);
+}
+
+static void see(struct scan *s, const struct pd_record *r)
+{
+	switch (pd_record_type(r)) {
+	case RECORD_SAMPLE:
+		see_sample(s, r);
+		break;
+	case RECORD_LOST:
+		s->out->lost += number(r, "lost");
+		break;
+	case RECORD_MMAP:
+	case RECORD_MMAP2:
+		if (s->which != BUILDID_NONE)
+			see_map(s, r);
+		break;
+	case RECORD_FORK:
+		if (s->which == BUILDID_HIT)
+			s->failed |= hits_fork(s->hits, (int32_t)number(r, "ppid"),
+					       (int32_t)number(r, "pid"));
+		break;
+	default:
+		break;
+	}
+}
+
+int buildid_scan(struct pd_reader *reader, enum buildid_which which, struct hits *hits,
+		 struct buildid_summary *out)
+{
+	struct scan s = { .hits = hits, .out = out, .which = which };
+	const struct pd_record *r;
+	struct pd_error e;
+
+	while (!s.failed && pd_next(reader, &r, &e) == 1)
+		see(&s, r);
+	hits_resolve(hits);
+	return s.failed;
+}
