@@ -21,6 +21,8 @@ DAMAGED = {
     "killed-zstd": ["UNFINISHED"],
     "no-data-at-all": ["UNFINISHED"],
     "lookup-id-unknown": ["NO_ATTR"],          # an id that no event has
+    "tracepoint-outside": ["TRUNCATED"],       # a string that lies behind its raw data
+    "tracepoint-field-cut-off": ["TRUNCATED"],
 }
 
 
