@@ -493,11 +493,18 @@ const uint64_t *pd_attr_ids(const struct pd_attr *a, size_t *n)
 
 void pd_attr_visit(const struct pd_reader *r, const struct pd_attr *a, const struct pd_visitor *v, void *ctx)
 {
+	pd_reader_visit_attr(r, a, v, ctx);
+}
+
+struct pd_bytes pd_reader_visit_attr(const struct pd_reader *r, const struct pd_attr *a, const struct pd_visitor *v,
+				     void *ctx)
+{
 	const struct pd_session *s = &r->session;
 	struct pd_extent_of extent;
 
 	pd_measure(s->file_attr_plan, a->bytes, 0, s->swap, PD_TEXT_TO_END, &extent);
 	pd_visit(s->file_attr_plan, a->bytes, 0, s->swap, &extent, v, ctx);
+	return (struct pd_bytes){ a->bytes.data + extent.end, a->bytes.size - extent.end };
 }
 
 size_t pd_nr_features(const struct pd_reader *r)

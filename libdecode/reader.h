@@ -10,6 +10,10 @@ struct pd_session *pd_reader_session(struct pd_reader *r);
 /* Something is wrong that only a sink sees. */
 void pd_reader_report(struct pd_reader *r, const struct pd_error *e);
 
+/* pd_attr_visit(); what of the attribute's bytes it could not show. */
+struct pd_bytes pd_reader_visit_attr(const struct pd_reader *r, const struct pd_attr *a, const struct pd_visitor *v,
+				     void *ctx);
+
 /* Names of the data.N in a directory, in the order they are read. */
 size_t pd_reader_files(const struct pd_reader *r, const char *const **names);
 

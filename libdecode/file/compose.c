@@ -102,7 +102,7 @@ static int nested_feature(void *ctx, uint64_t id, pd_node value, struct pd_packe
 
 	(void)id;
 	for (size_t i = 0; n->v->member_at(value, i, &name, &member); i++) {
-		if (pd_feature_of_name(name) < 0)
+		if (pd_feature_of_name(name) < 0 && strncmp(name, "FEATURE_", 8) != 0)
 			continue;
 		if (pd_compose_feature(n->s, n->v, name, value, n->prefer, n->out, &e) < 0)
 			return pd_packer_fail(p, e.code, e.text);

@@ -337,7 +337,18 @@ static int begin(struct pd_encoder *enc, struct pd_encode_error *e)
 	if (start(enc, e))
 		return -1;
 	enc->begun = true;
-	return enc->mode == PD_MODE_PIPE ? pd_encode_begin_pipe(enc, e) : pd_encode_begin_file(enc, e);
+	if (enc->mode == PD_MODE_PIPE)
+		return pd_encode_begin_pipe(enc, e);
+	pd_encode_begin_file(enc);
+	return 0;
+}
+
+static int begin_for_record(struct pd_encoder *enc, const struct pd_out *out, struct pd_encode_error *e)
+{
+	if (begin(enc, e))
+		return -1;
+	return enc->nowhere && out == &enc->out ?
+		pd_encode_fail(e, PD_E_SIZE, "file.data_offset", "no file can be that large") : 0;
 }
 
 /* Where a record goes: the file itself, or a data.N of its directory. */
@@ -429,13 +440,14 @@ static int describe(struct pd_encoder *enc, pd_node record, struct pd_compose_re
 }
 
 /* Bytes behind the record. */
-static int append_payload(struct pd_encoder *enc, pd_node record, const struct pd_record_desc *d, struct pd_encode_error *e)
+static int append_payload(struct pd_encoder *enc, pd_node record, const struct pd_record_desc *d,
+			  const struct pd_compose_record *r, struct pd_encode_error *e)
 {
 	const struct pd_bytes bytes = pd_buf_bytes(&enc->scratch);
 	pd_node data = d && d->payload ? enc->v->member(record, "data") : NULL;
 	uint64_t payload;
 
-	if (!d || !d->payload)
+	if (!d || !d->payload || r->cut != PD_SIZE_OPEN)
 		return 0;
 	payload = pd_session_payload(&enc->session, d, bytes);
 	if (payload && !data)
@@ -486,7 +498,7 @@ static int emit(struct pd_encoder *enc, struct pd_out *out, const struct pd_comp
 		if (taken)
 			return taken < 0 ? -1 : 0;
 	}
-	if (begin(enc, e))
+	if (begin_for_record(enc, out, e))
 		return -1;
 	if (enc->pressor && r->type < TYPE_USER && r->type)
 		failed = pd_pressor_write(enc->pressor, record, out);
@@ -505,7 +517,7 @@ static int skipped_bytes(struct pd_encoder *enc, pd_node record, struct pd_out *
 
 	if (!body || enc->v->type(body) != PD_NODE_TEXT || pd_unhex(enc->v->text(body), &enc->scratch))
 		return pd_encode_fail(e, PD_E_ARGUMENT, "body", "an even number of hex digits was expected");
-	if (begin(enc, e))
+	if (begin_for_record(enc, out, e))
 		return -1;
 	failed = enc->pressor ? pd_pressor_flush(enc->pressor, out) : 0;
 	if (!failed)
@@ -537,7 +549,8 @@ int pd_encoder_record(struct pd_encoder *enc, pd_node record, struct pd_encode_e
 	if (inner && r.cut != PD_SIZE_OPEN)
 		return 0;	/* its rest never came out of the compressed stream: nothing to frame it by */
 	if (d && d->compressed) {
-		enc->skip_inner = enc->v->member(record, "data") != NULL && !enc->converts && !enc->turns;
+		enc->skip_inner = (enc->v->member(record, "data") || enc->v->member(record, "trailing")) &&
+				  !enc->converts && !enc->turns;
 		if (!enc->skip_inner) {
 			enc->converts = true;	/* its records are written instead: all behind it moves */
 			return 0;
@@ -546,7 +559,7 @@ int pd_encoder_record(struct pd_encoder *enc, pd_node record, struct pd_encode_e
 	if (pd_compose_record(&enc->session, enc->v, &r, record, &enc->scratch, &p))
 		return from_pack(e, &p, "");
 	size = enc->scratch.size;
-	if (append_payload(enc, record, d, e))
+	if (append_payload(enc, record, d, &r, e))
 		return -1;
 	return emit(enc, out, &r, size, e);
 }

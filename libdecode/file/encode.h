@@ -45,6 +45,7 @@ struct pd_encoder {
 	struct pd_pressor *pressor;
 	struct pd_buf scratch;
 	uint64_t data_offset;
+	bool nowhere;			/* data_offset is none that a file can have */
 	struct pd_encoded_bytes features[PD_FEATURE_BITS];
 	struct pd_buf event_types;
 	struct pd_gap *gaps;
@@ -59,7 +60,7 @@ int pd_encode_fail(struct pd_encode_error *e, enum pd_code code, const char *pat
 int pd_encode_io(struct pd_encode_error *e, int error);
 
 /* Before the first record, and at the end. 0, or -1 and *e. */
-int pd_encode_begin_file(struct pd_encoder *enc, struct pd_encode_error *e);
+void pd_encode_begin_file(struct pd_encoder *enc);
 int pd_encode_finish_file(struct pd_encoder *enc, struct pd_encode_error *e);
 int pd_encode_begin_pipe(struct pd_encoder *enc, struct pd_encode_error *e);
 

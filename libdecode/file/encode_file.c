@@ -24,7 +24,7 @@ static const struct pd_section *said_feature(const struct pd_encoder *enc, uint3
 }
 
 /* Where the data begin: behind header, ids and attrs, unless the JSON says where. */
-int pd_encode_begin_file(struct pd_encoder *enc, struct pd_encode_error *e)
+void pd_encode_begin_file(struct pd_encoder *enc)
 {
 	const struct pd_session *s = &enc->session;
 	uint64_t at = PD_FILE_HEADER_SIZE;
@@ -36,16 +36,18 @@ int pd_encode_begin_file(struct pd_encoder *enc, struct pd_encode_error *e)
 	for (size_t i = 0; i < s->nr_attrs; i++)
 		at += s->attrs[i]->nr_ids * sizeof(uint64_t) + enc->said.attr_size;
 	enc->data_offset = !enc->converts && enc->said.has_sections ? enc->said.data_offset : at;
-	if (enc->data_offset > INT64_MAX || lseek(enc->out.fd, (off_t)enc->data_offset, SEEK_SET) < 0)
-		return pd_encode_fail(e, PD_E_SIZE, "file.data_offset", "no file can be that large");
 	enc->out.offset = enc->data_offset;
-	return 0;
+	/* where the offset is damage, no data follow */
+	if (enc->data_offset > INT64_MAX || lseek(enc->out.fd, (off_t)enc->data_offset, SEEK_SET) < 0)
+		enc->nowhere = true;
 }
 
 static int put_at(struct pd_encoder *enc, uint64_t offset, const struct pd_buf *bytes, struct pd_encode_error *e)
 {
 	if (bytes->failed)
 		return pd_encode_fail(e, PD_E_LIMIT, "", "the memory limit is too low");
+	if (!bytes->size)
+		return 0;
 	if (offset > INT64_MAX - bytes->size)
 		return pd_encode_fail(e, PD_E_SIZE, "file.sections", "no file can be that large");
 	return pd_out_at(&enc->out, offset, bytes->data, bytes->size) ? pd_encode_io(e, enc->out.failed) : 0;
@@ -177,6 +179,8 @@ static int finish_anew(struct pd_encoder *enc, struct pd_encode_error *e)
 	uint64_t ids_at = PD_FILE_HEADER_SIZE, table = enc->out.offset, at, before = PD_FILE_HEADER_SIZE;
 	size_t n = 0;
 
+	if (enc->nowhere)
+		return pd_encode_fail(e, PD_E_SIZE, "file.data_offset", "no file can be that large");
 	h.attrs.size = s->nr_attrs * enc->said.attr_size;
 	h.attrs.offset = enc->data_offset - h.attrs.size;
 	for (size_t i = 0; i < s->nr_attrs; i++)

@@ -13,20 +13,6 @@ static int by_offset(const void *a, const void *b)
 	return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-/* Sections of entries hold whole ones; a remainder belongs to nothing. */
-static uint64_t used_size(const struct pd_container *c, const struct pd_section *section)
-{
-	uint64_t entry = 1;
-
-	if (strcmp(section->name, "attrs") == 0 && c->info.attr_size)
-		entry = c->info.attr_size;
-	else if (strcmp(section->name, "ids") == 0)
-		entry = sizeof(uint64_t);
-	else if (strcmp(section->name, "event_types") == 0)
-		entry = PD_EVENT_TYPE_SIZE;
-	return section->size - section->size % entry;
-}
-
 static int add_gap(struct pd_session *s, struct pd_container *c, uint64_t offset, uint64_t size)
 {
 	if (c->info.nr_gaps == c->gaps_capacity) {
@@ -77,7 +63,7 @@ static int scan(struct pd_source *source, struct pd_session *s, struct pd_contai
 
 int pd_gaps_find(struct pd_source *source, struct pd_session *s, struct pd_container *c, struct pd_error *e)
 {
-	const size_t n = c->info.nr_sections;
+	const size_t n = c->nr_held;
 	struct pd_section *sorted = pd_budget_alloc(s->budget, n * sizeof(*sorted));
 	uint8_t *chunk = pd_budget_alloc(s->budget, CHUNK);
 	uint64_t at = 0;
@@ -86,15 +72,18 @@ int pd_gaps_find(struct pd_source *source, struct pd_session *s, struct pd_conta
 	*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };
 	if (!sorted || !chunk)
 		goto out;
-	memcpy(sorted, c->sections, n * sizeof(*sorted));
+	memcpy(sorted, c->held, n * sizeof(*sorted));
 	qsort(sorted, n, sizeof(*sorted), by_offset);
 	for (size_t i = 0; i < n; i++) {
-		uint64_t end = sorted[i].offset + used_size(c, &sorted[i]);
+		uint64_t end = sorted[i].offset + sorted[i].size;
 
+		if (sorted[i].offset >= c->info.size)
+			break;
 		if (end < sorted[i].offset)
 			end = UINT64_MAX;
-		if (sorted[i].offset > at && sorted[i].offset <= c->info.size &&
-		    scan(source, s, c, at, sorted[i].offset, chunk, e))
+		if (sorted[i].offset > at && scan(source, s, c, at, sorted[i].offset, chunk, e))
+			goto out;
+		if (strcmp(sorted[i].name, "kept") == 0 && add_gap(s, c, sorted[i].offset, sorted[i].size))
 			goto out;
 		if (end > at && sorted[i].size)
 			at = end;

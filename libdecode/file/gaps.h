@@ -1,10 +1,10 @@
-/* gaps.h - finds bytes of a file that no section holds. */
+/* gaps.h - finds bytes of a file that the decoded sections do not hold. */
 #ifndef PD_FILE_GAPS_H
 #define PD_FILE_GAPS_H
 
 #include "file/header.h"
 
-/* Fills in c->info.gaps: between and behind the sections, what is not zero. 0, or -1 and *e. */
+/* Fills in c->info.gaps: between and behind what was taken in of the sections, what is not zero. 0, or -1 and *e. */
 int pd_gaps_find(struct pd_source *source, struct pd_session *s, struct pd_container *c, struct pd_error *e);
 
 #endif

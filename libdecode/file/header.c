@@ -67,6 +67,18 @@ static int add_section(struct pd_session *s, struct pd_container *c, struct pd_s
 	return 0;
 }
 
+/* Not what a section claims, but what of it there was and was read. */
+static int hold(struct pd_session *s, struct pd_container *c, const char *name, uint64_t offset, uint64_t size)
+{
+	struct pd_section *list = grow(s->budget, c->held, c->nr_held, &c->held_capacity);
+
+	if (!list)
+		return -1;
+	c->held = list;
+	list[c->nr_held++] = (struct pd_section){ .name = name, .offset = offset, .size = size };
+	return 0;
+}
+
 static void report(const struct pd_report *r, enum pd_code code, const char *record, uint64_t offset, uint64_t want,
 		   uint64_t have)
 {
@@ -165,7 +177,8 @@ static int load_ids(struct pd_source *source, struct pd_session *s, struct pd_co
 	ids.attr_index = a->index;
 	if (!ids.size && !ids.offset)
 		return 0;
-	if (add_section(s, c, ids) || pd_header_load(source, &ids, &bytes, e)) {
+	if (add_section(s, c, ids) || pd_header_load(source, &ids, &bytes, e) ||
+	    hold(s, c, "ids", ids.offset, bytes.size - bytes.size % sizeof(uint64_t))) {
 		pd_buf_free(&bytes);
 		return no_memory(e);
 	}
@@ -184,16 +197,18 @@ static int load_ids(struct pd_source *source, struct pd_session *s, struct pd_co
 }
 
 /* Where an attribute's ids lie is behind it: at the end of the entry, or where the attribute itself ends in files whose
- * entries are larger than they say. */
-static void find_ids(const struct pd_session *s, struct pd_bytes entry, uint64_t file_size, struct pd_section *ids)
+ * entries are larger than they say. False: there; then nothing else tells of the bytes at the end. */
+static bool find_ids(const struct pd_session *s, struct pd_bytes entry, uint64_t file_size, struct pd_section *ids)
 {
 	uint64_t own = pd_load32(entry.data + 4, s->swap);
 
 	read_section(s, entry.data + entry.size - PD_SECTION_SIZE, ids);
 	if (ids->offset <= file_size && ids->size <= file_size - ids->offset)
-		return;
-	if (own >= PD_ATTR_SIZE_VER0 && own + PD_SECTION_SIZE <= entry.size)
-		read_section(s, entry.data + own, ids);
+		return true;
+	if (own < PD_ATTR_SIZE_VER0 || own + PD_SECTION_SIZE >= entry.size)
+		return true;
+	read_section(s, entry.data + own, ids);
+	return false;
 }
 
 static int load_attrs(struct pd_source *source, struct pd_session *s, struct pd_container *c, struct pd_section attrs,
@@ -214,6 +229,7 @@ static int load_attrs(struct pd_source *source, struct pd_session *s, struct pd_
 	for (uint64_t at = 0; at + stride <= attrs.size; at += stride) {
 		struct pd_section entry = { .name = "attrs", .offset = attrs.offset + at, .size = stride }, ids = { 0 };
 		struct pd_attr *a;
+		bool at_end;
 
 		if (pd_header_load(source, &entry, &bytes, e)) {
 			pd_buf_free(&bytes);
@@ -223,9 +239,11 @@ static int load_attrs(struct pd_source *source, struct pd_session *s, struct pd_
 			report(r, PD_E_TRUNCATED, "attrs", entry.offset, stride, bytes.size);
 			break;
 		}
-		find_ids(s, pd_buf_bytes(&bytes), file_size, &ids);
+		at_end = find_ids(s, pd_buf_bytes(&bytes), file_size, &ids);
 		a = pd_session_add_attr(s, (struct pd_bytes){ bytes.data, (size_t)stride - PD_SECTION_SIZE });
-		if (!a || load_ids(source, s, c, a, ids, r, e)) {
+		if (!a || hold(s, c, "attrs", entry.offset, stride) ||
+		    (!at_end && hold(s, c, "kept", entry.offset + stride - PD_SECTION_SIZE, PD_SECTION_SIZE)) ||
+		    load_ids(source, s, c, a, ids, r, e)) {
 			pd_buf_free(&bytes);
 			return no_memory(e);
 		}
@@ -294,7 +312,7 @@ static int load_feature_table(struct pd_source *source, struct pd_session *s, st
 	}
 	c->features = c->sections + first;
 	c->nr_features = c->info.nr_sections - first;
-	failed = 0;
+	failed = hold(s, c, table.name, table.offset, entry * PD_SECTION_SIZE);
 out:
 	pd_buf_free(&bytes);
 	return failed ? no_memory(e) : 0;
@@ -340,6 +358,10 @@ static int check_features(struct pd_source *source, struct pd_session *s, struct
 			r->error(r->ctx, e);
 			continue;
 		}
+		if (hold(s, c, f->name, f->offset, bytes.size)) {
+			pd_buf_free(&bytes);
+			return no_memory(e);
+		}
 		if (bytes.size < f->size) {
 			report(r, PD_E_TRUNCATED, f->name, f->offset, f->size, bytes.size);
 			c->info.complete = false;
@@ -351,6 +373,16 @@ static int check_features(struct pd_source *source, struct pd_session *s, struct
 	}
 	pd_buf_free(&bytes);
 	return 0;
+}
+
+/* Whole entries, as far as the file has them. */
+static int hold_event_types(struct pd_session *s, struct pd_container *c, struct pd_section types)
+{
+	uint64_t size = c->info.size > types.offset ? c->info.size - types.offset : 0;
+
+	if (size > types.size)
+		size = types.size;
+	return add_section(s, c, types) || hold(s, c, types.name, types.offset, size - size % PD_EVENT_TYPE_SIZE) ? -1 : 0;
 }
 
 int pd_header_read(struct pd_source *source, struct pd_session *s, struct pd_container *c,
@@ -389,8 +421,8 @@ int pd_header_read(struct pd_source *source, struct pd_session *s, struct pd_con
 						   PD_FILE_HEADER_V1 : PD_FILE_HEADER_SIZE }) ||
 	    load_attrs(source, s, c, attrs, r, e))
 		return e->code == PD_E_IO ? -1 : no_memory(e);
-	if ((h.event_types.size || h.event_types.offset) && add_section(s, c, (struct pd_section){ .name = "event_types",
-			.offset = h.event_types.offset, .size = h.event_types.size }))
+	if ((h.event_types.size || h.event_types.offset) && hold_event_types(s, c, (struct pd_section){
+			.name = "event_types", .offset = h.event_types.offset, .size = h.event_types.size }))
 		return no_memory(e);
 	if (data.size == 0 && was_killed(source, s, data.offset, nr_features)) {
 		report(r, PD_E_UNFINISHED, "data", data.offset, 0, 0);
@@ -404,7 +436,10 @@ int pd_header_read(struct pd_source *source, struct pd_session *s, struct pd_con
 		c->info.complete = false;
 		nr_features = 0;
 	}
-	if (add_section(s, c, data) || load_feature_table(source, s, c, bits, nr_features, r, e))
+	if (add_section(s, c, data) || hold(s, c, data.name, data.offset, c->data_end - data.offset) ||
+	    hold(s, c, "header", 0, got == PD_FILE_HEADER_SIZE && h.size >= PD_FILE_HEADER_SIZE ? PD_FILE_HEADER_SIZE :
+		 PD_FILE_HEADER_V1) ||
+	    load_feature_table(source, s, c, bits, nr_features, r, e))
 		return no_memory(e);
 	return learn_features(source, s, c, e) || check_features(source, s, c, r, e) ? -1 : 0;
 }
@@ -413,4 +448,5 @@ void pd_header_free(struct pd_container *c, struct pd_session *s)
 {
 	pd_budget_free(s->budget, c->sections, c->sections_capacity * sizeof(*c->sections));
 	pd_budget_free(s->budget, c->gaps, c->gaps_capacity * sizeof(*c->gaps));
+	pd_budget_free(s->budget, c->held, c->held_capacity * sizeof(*c->held));
 }

@@ -15,8 +15,9 @@ struct pd_report {
 struct pd_container {
 	struct pd_file_info info;
 	enum pd_swap swap;
-	struct pd_section *sections, *gaps;
-	size_t sections_capacity, gaps_capacity;
+	struct pd_section *sections, *gaps, *held;
+	size_t sections_capacity, gaps_capacity, held_capacity;
+	size_t nr_held;			/* spans whose bytes were taken in; "kept": that have to go to the gaps */
 	struct pd_section *features;	/* those of sections that are features, ascending; in sections */
 	size_t nr_features;
 	uint64_t data_end;		/* offset behind the last record; UINT64_MAX: the end of the input */

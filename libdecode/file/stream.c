@@ -169,13 +169,15 @@ static enum pd_next end_of_records(struct pd_stream *s, struct pd_frame *f, stru
 /* Steps over the last frame and its payload. */
 static enum pd_next leave_last(struct pd_stream *s, const struct pd_frame *f, struct pd_error *e)
 {
-	uint64_t got, want = s->pending + s->payload_left;
+	uint64_t got, want = s->pending + s->payload_left, missing = s->payload_missing;
 
-	s->pending = s->payload_left = 0;
+	s->pending = s->payload_left = s->payload_missing = 0;
 	if (pd_source_skip(s->source, want, &got, e))
 		return fail(s, e);
-	if (got == want)
+	if (got == want && !missing)
 		return PD_NEXT_RECORD;
+	if (__builtin_add_overflow(want, missing, &want))
+		want = UINT64_MAX;
 	*e = (struct pd_error){
 		.code = PD_E_PAYLOAD, .severity = PD_DAMAGED, .record = s->payload_of,
 		.offset = f->offset, .want = want, .have = got,
@@ -250,6 +252,10 @@ static enum pd_next next_outer(struct pd_stream *s, struct pd_frame *f, struct p
 	f->payload = pd_session_payload(s->session, f->desc, f->bytes);
 	s->pending = size;
 	s->payload_left = f->payload;
+	if (f->payload > s->end - f->offset - size) {	/* what is behind the data is no part of them */
+		s->payload_left = s->end - f->offset - size;
+		s->payload_missing = f->payload - s->payload_left;
+	}
 	s->payload_of = f->desc ? f->desc->name : NULL;
 	if (f->desc && f->desc->compressed && start_expanding(s, f, e))
 		return fail(s, e);

@@ -37,6 +37,7 @@ struct pd_stream {
 	bool expanding;
 	uint64_t pending;	/* bytes of the last frame, to be skipped */
 	uint64_t payload_left;	/* of the last frame, not yet read */
+	uint64_t payload_missing;	/* of it, behind the end of the records */
 	const char *payload_of;
 	bool draining;		/* framing is lost: the rest is no records */
 	bool ended;

@@ -30,6 +30,7 @@ struct pd_packer {
 	struct pd_pack_error *e;
 	enum pd_swap swap;
 	size_t base;			/* of the body in out */
+	size_t fields_end;		/* in out, where `trailing` begins; PD_SIZE_OPEN: not known */
 	unsigned int depth;
 	const char *names[MAX_DEPTH];	/* the path, for errors; NULL: an element */
 	size_t indices[MAX_DEPTH];
@@ -115,6 +116,18 @@ static int append_blob(struct pd_packer *p, pd_node n)
 		return 0;
 	}
 	return p->v->type(n) == PD_NODE_TEXT ? pd_unhex(p->v->text(n), p->out) : -1;
+}
+
+static size_t blob_size(struct pd_packer *p, pd_node n)
+{
+	switch (p->v->type(n)) {
+	case PD_NODE_BYTES:
+		return p->v->text(n).size;
+	case PD_NODE_TEXT:
+		return p->v->text(n).size / 2;
+	default:
+		return 0;
+	}
 }
 
 static pd_node suffixed(struct pd_packer *p, pd_node object, const char *name, const char *suffix)
@@ -697,10 +710,10 @@ static bool trailing_takes_over(struct pd_packer *p, const struct packer_scope *
 {
 	const struct pd_op *op = &s->list->ops[i];
 
-	return p->depth == 0 && op->kind != PD_PAD && p->v->member(s->object, "trailing") &&
-	       !any_given(p, s->list, i, s->object);
+	if (p->depth || p->fields_end != PD_SIZE_OPEN)
+		return !p->depth && p->out->size >= p->fields_end;
+	return op->kind != PD_PAD && p->v->member(s->object, "trailing") && !any_given(p, s->list, i, s->object);
 }
-
 
 static int pack_list(struct pd_packer *p, const struct pd_op_list *list, struct packed_object *in, size_t end)
 {
@@ -731,8 +744,11 @@ static int pack_body(struct pd_packer *p, const struct pd_plan *plan, pd_node ob
 	struct packed_object o;
 	struct packer_scope s = { .in = &o };
 	pd_node trailing = p->v->member(object, "trailing");
-	int failed = open_object(p, object, &o) || pack_list(p, plan->list, &o, end);
+	const size_t left = trailing ? blob_size(p, trailing) : 0;
+	int failed;
 
+	p->fields_end = trailing && end != PD_SIZE_OPEN && left <= how->size ? end - left : PD_SIZE_OPEN;
+	failed = open_object(p, object, &o) || pack_list(p, plan->list, &o, end);
 	if (!failed && trailing && append_blob(p, trailing))
 		failed = fail(p, "trailing", PD_E_ARGUMENT, "an even number of hex digits was expected");
 	if (!failed && end != PD_SIZE_OPEN && p->out->size < end)

@@ -307,6 +307,8 @@ static void cut_to_own_size(struct walk *w, const struct pd_op *op)
 		size = op->field->extent.value;
 	if (size < pd_left(&w->c))
 		w->c.end = w->c.at + size;
+	else if (size > pd_left(&w->c))
+		w->regular = PD_IRREGULAR;
 }
 
 /* A group or struct, in its extent; what its rows leave of the extent is a pad. */

@@ -52,7 +52,7 @@ extern const struct pd_visitor pd_json_visitor;
 
 void pd_json_record(struct pd_json *j, const struct pd_record *r);
 /* ,"NAME":value and, where that does not give the same bytes back, ,"NAME_raw":"hex". */
-void pd_json_feature(struct pd_json *j, uint32_t id, struct pd_bytes section);
+void pd_json_feature(struct pd_json *j, uint64_t id, struct pd_bytes section);
 void pd_json_file(struct pd_json *j);
 void pd_json_attr(struct pd_json *j, const struct pd_attr *a);
 void pd_json_error(struct pd_json *j, const struct pd_error *e);

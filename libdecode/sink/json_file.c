@@ -166,6 +166,8 @@ void pd_json_file(struct pd_json *j)
 
 void pd_json_attr(struct pd_json *j, const struct pd_attr *a)
 {
+	struct pd_bytes rest;
+
 	NUMBER_OF(j, "index", a->index);
 	STRING_OF(j, "name", pd_attr_name(a));
 	PD_JSONW_KEY(&j->w, "ids");
@@ -175,7 +177,11 @@ void pd_json_attr(struct pd_json *j, const struct pd_attr *a)
 		pd_jsonw_unsigned(&j->w, a->ids[i]);
 	}
 	pd_jsonw_char(&j->w, ']');
-	pd_attr_visit(j->reader, a, &pd_json_visitor, j);
+	rest = pd_reader_visit_attr(j->reader, a, &pd_json_visitor, j);
+	if (rest.size) {
+		PD_JSONW_KEY(&j->w, "trailing");
+		pd_jsonw_hex(&j->w, rest);
+	}
 }
 
 void pd_json_error(struct pd_json *j, const struct pd_error *e)

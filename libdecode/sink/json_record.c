@@ -146,7 +146,7 @@ void pd_json_record(struct pd_json *j, const struct pd_record *r)
 	common(j, r);
 	if (r->plan) {
 		pd_record_visit(r, &pd_json_visitor, j);
-		if (trailing.size) {
+		if (trailing.size || r->extent.code != PD_OK) {	/* empty ones say that fields are missing */
 			PD_JSONW_KEY(&j->w, "trailing");
 			pd_jsonw_hex(&j->w, trailing);
 		}

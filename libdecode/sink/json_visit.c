@@ -244,7 +244,7 @@ static void feature_object(struct pd_json *j, const struct pd_field *f, struct p
 	pd_get_number(j->record, "feat_id", &id);
 	key(j, f);
 	pd_jsonw_char(&j->w, '{');
-	pd_json_feature(j, id < PD_FEATURE_BITS ? (uint32_t)id : UINT32_MAX, section);
+	pd_json_feature(j, id, section);
 	pd_jsonw_char(&j->w, '}');
 }
 
@@ -394,9 +394,9 @@ const struct pd_visitor pd_json_visitor = {
 	.leave_array = on_leave_array, .padding = on_padding,
 };
 
-void pd_json_feature(struct pd_json *j, uint32_t id, struct pd_bytes section)
+void pd_json_feature(struct pd_json *j, uint64_t id, struct pd_bytes section)
 {
-	const struct pd_feature_desc *d = pd_feature_desc(id);
+	const struct pd_feature_desc *d = id < PD_FEATURE_BITS ? pd_feature_desc((uint32_t)id) : NULL;
 	struct pd_plan *plan = d ? pd_session_feature_plan(j->session, d) : NULL;
 	enum pd_regular regular = PD_IRREGULAR;
 	struct pd_extent_of extent = { .code = PD_E_LIMIT };
