@@ -110,7 +110,9 @@ static void attr(struct pd_arena *arena, struct pd_buf *b)
 		"'name':{'description':'the event, as perf would show it','type':'string'},"
 		"'ids':{'type':'array','items':{" NUMBER_64 "}},"
 		"'attr':{'$ref':'#/$defs/perf_event_attr'},"
-		"'padding':{'description':'bytes behind it in the entry, where they are not all 0'," HEX "}},"
+		"'padding':{'description':'bytes behind it in the entry, where they are not all 0'," HEX "},"
+		"'trailing':{'description':'bytes that are no whole attribute'," SOME_HEX "}},"
+		"'anyOf':[{'required':['attr']},{'required':['trailing']}],"
 		"'$defs':{'perf_event_attr':{");
 	pd_describe_object(pd_attr_fields[0].fields, arena, b);
 	pd_text_close(b, '}');
@@ -130,7 +132,7 @@ static void features(struct pd_arena *arena, struct pd_buf *b)
 		pd_text_key2(b, row->name, "_raw");
 		pd_text_json(b, "{'$ref':'#/$defs/raw'}");
 	}
-	pd_text_json(b, "},'patternProperties':{'^FEATURE_(0|[1-9][0-9]{0,9})$':{"
+	pd_text_json(b, "},'patternProperties':{'^FEATURE_(0|[1-9][0-9]{0,19})$':{"
 		"'description':'a feature nobody has described'," CLOSED
 		"'required':['raw'],'properties':{'raw':{" HEX "}}}},"
 		"'$defs':{'raw':{'description':'the bytes, where the value does not give them back',"
@@ -276,7 +278,8 @@ static void around(struct pd_members *m, const struct pd_record_desc *d)
 		return;
 	if (d->trailer != PD_TRAILER_NONE)
 		pd_members_add(m, "sample_id", "", "'$ref':'sample_id.schema.json'");
-	pd_members_add(m, "trailing", "", "'description':'bytes that the layout does not explain'," SOME_HEX);
+	pd_members_add(m, "trailing", "", "'description':'bytes that the layout does not explain; empty where fields are "
+		"missing and no bytes are left'," HEX);
 	if (d->payload)
 		pd_members_add(m, "data", "", "'description':'the bytes behind the record'," HEX);
 }
@@ -309,8 +312,11 @@ void pd_describe_record(const struct pd_record_desc *d, struct pd_arena *arena, 
 	pd_text_close(b, '}');
 	if (!d || !pd_members_any_required(&fields))
 		return;
-	pd_text_json(b, "'$defs':{'whole':{'description':'What every record of this type has that is not damaged.'");
+	/* what ends early says so */
+	pd_text_json(b, "'anyOf':[{");
 	pd_members_required(&fields, b);
-	pd_text_close(b, '}');
-	pd_text_close(b, '}');
+	pd_text_json(b, "},{'required':['trailing']}");
+	if (d->type == TYPE_READ)
+		pd_text_json(b, "{'required':['body']}");
+	pd_text_close(b, ']');
 }
