@@ -7,7 +7,6 @@ import copy
 
 import pytest
 
-from conftest import strict_json, strict_json_lines
 from perfdata.case import PRESENT, broken_facts, find
 from perfdata.catalog import catalog, write
 
@@ -58,18 +57,23 @@ def shown(facts):
 
 @pytest.mark.sanitize
 @pytest.mark.parametrize("name", CATALOG)
-def test_entry(name, paths, run_pdecode):
+def test_entry(name, paths, decoder):
     entry = CATALOG[name]
     codes = DAMAGED.get(entry.case.name, [])
-    plain, lines = run_pdecode([paths[name]]), run_pdecode(["-f", "jsonl", paths[name]])
-    document = strict_json(plain.stdout)
+    document, returncode, stderr = decoder.result(paths[name])
     assert not broken_facts(document, entry.expect), shown(broken_facts(document, entry.expect))
-    assert document_of(strict_json_lines(lines.stdout)) == document
     assert [error["code"] for error in document["errors"]] == codes
     assert document["summary"]["errors"] == len(codes)
-    for done in plain, lines:
-        assert done.returncode == (1 if codes else 0)
-        assert bool(done.stderr) == bool(codes)
+    assert returncode == (1 if codes else 0)
+    assert bool(stderr) == bool(codes)
+
+
+@pytest.mark.parametrize("name", CATALOG)
+def test_lines_are_the_parts_of_the_document(name, paths, decoder):
+    lines, returncode, _ = decoder.lines(paths[name])
+    document = decoder.result(paths[name])
+    assert document_of(lines) == document.document
+    assert returncode == document.returncode
 
 
 def test_damage_is_stated_of_what_is_there():
