@@ -1,0 +1,17 @@
+/* attr.h - from options and terms to the attributes that are opened. */
+#ifndef RECORD_ATTR_H
+#define RECORD_ATTR_H
+
+#include "event.h"
+#include "options.h"
+#include "target.h"
+
+/* Completes every event, and adds the helper that records side-band events where no other can.
+ * 0; or an exit status after saying what is wrong. */
+int attrs_configure(struct event_list *l, const struct settings *o, const struct target *t);
+
+/* Things that several parts must know of the events. */
+bool events_have(const struct event_list *l, uint64_t flags);
+bool events_sample(const struct event_list *l, uint64_t sample_type);
+
+#endif

@@ -1,0 +1,135 @@
+/* child.c - fork, wait for the counters, exec; and the end of it. */
+#include "child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
+
+static int check_path(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return NOT_FOUND;
+	return S_ISREG(st.st_mode) && access(path, X_OK) == 0 ? 0 : NOT_EXECUTABLE;
+}
+
+static int search(const char *command)
+{
+	const char *path = getenv("PATH");
+	int worst = NOT_FOUND;
+
+	for (path = path ? path : "/bin:/usr/bin"; ; path++) {
+		size_t size = strcspn(path, ":");
+		char full[4096];
+		int got;
+
+		snprintf(full, sizeof(full), "%.*s%s%s", (int)size, path, size ? "/" : "", command);
+		got = check_path(full);
+		if (!got)
+			return 0;
+		worst = got < worst ? got : worst;
+		path += size;
+		if (!*path)
+			return worst;
+	}
+}
+
+int child_check(const char *command, const struct say *s)
+{
+	int got = strchr(command, '/') ? check_path(command) : search(command);
+
+	if (got)
+		say(s, SAY_ERROR, "%s: %s", command, got == NOT_FOUND ? "command not found" :
+		    "can't be executed");
+	return got;
+}
+
+static _Noreturn void run(char *const *command, int go, int failed, enum child_stdout out,
+			  const sigset_t *mask)
+{
+	char byte;
+
+	if (out == CHILD_STDOUT_TO_STDERR)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	/* The end of the pipe without a byte: the recorder gave up. */
+	if (read(go, &byte, 1) == 1) {
+		execvp(command[0], command);
+		if (write(failed, &errno, sizeof(errno)) < 0)
+			_exit(NOT_FOUND);
+	}
+	_exit(NOT_FOUND);
+}
+
+int child_fork(struct child *c, char *const *command, enum child_stdout out, const sigset_t *mask,
+	       const struct say *s)
+{
+	int go[2] = { -1, -1 }, failed[2] = { -1, -1 };
+
+	if (pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC))
+		return say_failed(s, CLI_INPUT, "no pipe: %s", strerror(errno));
+	c->pid = fork();
+	if (c->pid < 0)
+		return say_failed(s, CLI_INPUT, "no process: %s", strerror(errno));
+	if (!c->pid) {
+		close(go[1]);
+		run(command, go[0], failed[1], out, mask);
+	}
+	close(go[0]);
+	close(failed[1]);
+	c->go = go[1];
+	c->failed = failed[0];
+	return 0;
+}
+
+int child_start(struct child *c, const char *command, const struct say *s)
+{
+	int error = 0;
+
+	if (write(c->go, "", 1) != 1)
+		error = errno;
+	close(c->go);
+	c->go = -1;
+	/* Ends without a word when exec closes the other end. */
+	while (!error && read(c->failed, &error, sizeof(error)) < 0 && errno == EINTR)
+		;
+	close(c->failed);
+	c->failed = -1;
+	return error ? say_failed(s, NOT_FOUND, "%s: %s", command, strerror(error)) : 0;
+}
+
+bool child_poll(struct child *c)
+{
+	if (c->pid && !c->ended)
+		c->ended = waitpid(c->pid, &c->status, WNOHANG) == c->pid;
+	return c->ended;
+}
+
+void child_finish(struct child *c, int signal)
+{
+	if (c->go >= 0)
+		close(c->go);
+	if (c->failed >= 0)
+		close(c->failed);
+	c->go = c->failed = -1;
+	if (!c->pid || child_poll(c))
+		return;
+	if (signal)
+		kill(c->pid, signal);
+	while (waitpid(c->pid, &c->status, 0) < 0 && errno == EINTR)
+		;
+	c->ended = true;
+}
+
+int child_exit_status(const struct child *c)
+{
+	return WIFEXITED(c->status) ? WEXITSTATUS(c->status) : 128 + WTERMSIG(c->status);
+}

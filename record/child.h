@@ -1,0 +1,38 @@
+/* child.h - the command that is recorded. */
+#ifndef RECORD_CHILD_H
+#define RECORD_CHILD_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "say.h"
+
+struct child {
+	pid_t pid;		/* 0: none */
+	int go, failed;		/* pipes: let it go; its errno when exec failed */
+	bool ended;
+	int status;		/* of wait(2), once it ended */
+};
+
+#define CHILD_NONE { .go = -1, .failed = -1 }
+
+enum child_stdout { CHILD_STDOUT, CHILD_STDOUT_TO_STDERR };
+
+/* 0, or the exit status of a shell for what can't be found (127) or executed (126), said. */
+int child_check(const char *command, const struct say *s);
+
+/* Forks; the child waits for child_start(). mask: its signals. */
+int child_fork(struct child *c, char *const *command, enum child_stdout out, const sigset_t *mask,
+	       const struct say *s);
+/* 0; or 127 when it could not be executed, said. */
+int child_start(struct child *c, const char *command, const struct say *s);
+
+/* Looks whether it ended. */
+bool child_poll(struct child *c);
+/* Waits for its end, after a signal (0: none). */
+void child_finish(struct child *c, int signal);
+/* As a shell has it. */
+int child_exit_status(const struct child *c);
+
+#endif

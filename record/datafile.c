@@ -1,0 +1,168 @@
+/* datafile.c - names and descriptors of the output. */
+#include "datafile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Someone waits for the output: a pipe, a socket, a file that the shell opened. */
+static bool stdout_is_wanted(void)
+{
+	struct stat st;
+
+	return fstat(STDOUT_FILENO, &st) == 0 &&
+	       (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) || S_ISREG(st.st_mode));
+}
+
+int datafile_choose(struct datafile *f, const struct settings *o, const struct say *s)
+{
+	uint64_t level = 0;
+
+	f->base = o->output ? o->output : stdout_is_wanted() ? "-" : "perf.data";
+	f->mode = strcmp(f->base, "-") == 0 ? PD_MODE_PIPE : PD_MODE_FILE;
+	if (snprintf(f->path, sizeof(f->path), "%s", f->base) + 32 > (int)sizeof(f->path))
+		return say_failed(s, CLI_USAGE, "the name of the output is too long");
+	if (o->compress && (!parse_number(o->compress, &level) || !level || level > 22))
+		return say_failed(s, CLI_USAGE, "'-z' must be a level from 1 to 22, not '%s'",
+				  o->compress);
+	f->compress = (int)level;
+	if (f->mode == PD_MODE_PIPE && isatty(STDOUT_FILENO))
+		return say_failed(s, CLI_USAGE, "a recording is not written to a terminal: use -o FILE, "
+				  "or a pipe");
+	if (f->mode == PD_MODE_PIPE && (o->switch_output || o->timestamp_filename))
+		return say_failed(s, CLI_USAGE, "'--switch-output' and '--timestamp-filename' need a "
+				  "file, not a stream");
+	return 0;
+}
+
+static void keep_old(const char *path, const struct say *s)
+{
+	char old[PATH_MAX + 8];
+	struct stat st;
+
+	if (lstat(path, &st) || !S_ISREG(st.st_mode) || !st.st_size)
+		return;
+	snprintf(old, sizeof(old), "%s.old", path);
+	if (rename(path, old))
+		say(s, SAY_WARNING, "%s can't be kept as %s: %s", path, old, strerror(errno));
+}
+
+/* Under sudo the file belongs to the user who asked for it. */
+static void give_to_user(int fd)
+{
+	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
+	uint64_t u, g;
+
+	if (geteuid() == 0 && uid && gid && parse_number(uid, &u) && parse_number(gid, &g) &&
+	    fchown(fd, (uid_t)u, (gid_t)g))
+		return;		/* then it stays root's */
+}
+
+int datafile_open(struct datafile *f, const struct say *s)
+{
+	struct stat st;
+
+	f->tally = (struct tally){ 0 };
+	f->nr_auxtraces = 0;
+	if (f->mode == PD_MODE_PIPE) {
+		f->fd = STDOUT_FILENO;
+	} else {
+		keep_old(f->path, s);
+		f->fd = open(f->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+		if (f->fd < 0)
+			return say_failed(s, CLI_OUTPUT, "%s: %s", f->path, strerror(errno));
+		if (fstat(f->fd, &st) == 0 && S_ISREG(st.st_mode))
+			give_to_user(f->fd);
+	}
+	f->writer = pd_writer_open_fd(f->fd, PD_WRITER_OPTIONS(.mode = f->mode,
+				      .compress = f->compress), &f->error);
+	return f->writer ? 0 : datafile_failed(f, s);
+}
+
+int datafile_add_event(struct pd_writer *w, const struct event *e, const uint64_t *ids, size_t n,
+		       struct pd_error *error)
+{
+	struct event_attr attr = e->attr;
+
+	if (e->probe)
+		attr.config1 = 0;	/* an address in this process's memory */
+	return pd_writer_add_event(w, &attr, attr.size, ids, n, e->name, error);
+}
+
+int datafile_stamp(struct datafile *f, const struct say *s)
+{
+	char stamp[32], path[PATH_MAX];
+	struct timeval now;
+	struct tm local;
+
+	gettimeofday(&now, NULL);
+	localtime_r(&now.tv_sec, &local);
+	strftime(stamp, sizeof(stamp), "%Y%m%d%H%M%S", &local);
+	snprintf(path, sizeof(path), "%.*s.%s%02u", PATH_MAX - 64, f->base, stamp,
+		 (unsigned int)(now.tv_usec / 10000) % 100);
+	if (rename(f->path, path))
+		return say_failed(s, CLI_OUTPUT, "%s can't be called %s: %s", f->path, path,
+				  strerror(errno));
+	memcpy(f->path, path, sizeof(path));
+	return 0;
+}
+
+void datafile_keep(struct datafile *f, uint64_t most)
+{
+	char *name = strdup(f->path);
+	char **kept = name ? realloc(f->kept, (f->nr_kept + 1) * sizeof(*kept)) : NULL;
+
+	if (!kept) {
+		free(name);
+		return;
+	}
+	f->kept = kept;
+	kept[f->nr_kept++] = name;
+	if (!most || f->nr_kept <= most)
+		return;
+	unlink(kept[0]);
+	free(kept[0]);
+	memmove(kept, kept + 1, --f->nr_kept * sizeof(*kept));
+}
+
+int datafile_failed(struct datafile *f, const struct say *s)
+{
+	char text[256];
+
+	f->failed = true;
+	if (f->error.code == PD_E_IO && f->error.have == EPIPE)
+		return CLI_OUTPUT;
+	return say_failed(s, CLI_OUTPUT, "%s: %s",
+			  f->mode == PD_MODE_PIPE ? "standard output" : f->path,
+			  pd_error_text(&f->error, text, sizeof(text)));
+}
+
+int datafile_close(struct datafile *f, const struct say *s)
+{
+	int fd = f->fd;
+
+	pd_writer_free(f->writer);
+	f->writer = NULL;
+	f->fd = -1;
+	if (f->mode == PD_MODE_FILE && fd >= 0 && close(fd))
+		return say_failed(s, CLI_OUTPUT, "%s: %s", f->path, strerror(errno));
+	return 0;
+}
+
+void datafile_free(struct datafile *f)
+{
+	for (size_t i = 0; i < f->nr_kept; i++)
+		free(f->kept[i]);
+	free(f->kept);
+	free(f->auxtraces);
+	pd_writer_free(f->writer);
+	if (f->mode == PD_MODE_FILE && f->fd >= 0)
+		close(f->fd);
+	*f = (struct datafile)DATAFILE_CLOSED;
+}

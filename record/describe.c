@@ -1,0 +1,180 @@
+/* describe.c - options and events, as synth.h, hostinfo.h and buildid.h ask for them. */
+#include "describe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "attr.h"
+#include "buildid.h"
+#include "hostinfo.h"
+#include "synth.h"
+
+bool describe_parse_synth(const char *text, unsigned int *what)
+{
+	static const struct { const char *name; unsigned int what; } words[] = {
+		{ "no", 0 }, { "all", SYNTH_TASKS | SYNTH_MAPS | SYNTH_CGROUPS },
+		{ "task", SYNTH_TASKS }, { "mmap", SYNTH_MAPS }, { "cgroup", SYNTH_CGROUPS },
+	};
+	const size_t n = sizeof(words) / sizeof(words[0]);
+	size_t size;
+
+	*what = SYNTH_KERNEL | SYNTH_BPF;
+	for (const char *item; (item = cli_next_item(&text, &size));) {
+		size_t i = 0;
+
+		while (i < n && (strlen(words[i].name) != size ||
+				 memcmp(words[i].name, item, size) != 0))
+			i++;
+		if (i == n)
+			return false;
+		*what |= words[i].what;
+	}
+	return true;
+}
+
+static unsigned int what_exists(const struct settings *o)
+{
+	unsigned int what;
+
+	describe_parse_synth(o->synth ? o->synth : "all", &what);
+	if (!o->all_cgroups)
+		what &= ~(unsigned int)SYNTH_CGROUPS;
+	if (!o->bpf_event)
+		what &= ~(unsigned int)SYNTH_BPF;
+	if (what & SYNTH_MAPS && o->data)
+		what |= SYNTH_DATA_MAPS;
+	if (what & SYNTH_MAPS && o->buildid_mmap)
+		what |= SYNTH_BUILD_IDS;
+	if (what & SYNTH_TASKS && o->namespaces)
+		what |= SYNTH_NAMESPACES;
+	return what;
+}
+
+int describe_existing(struct recording *r)
+{
+	const struct settings *o = r->options;
+	const struct target *t = &r->target;
+	bool running = t->kind == TARGET_THREADS;
+	struct synth_report report = { 0 };
+	struct pd_writer *w = r->file.writer;
+	struct pd_error *e = &r->file.error;
+	const struct synth_options so = {
+		.what = what_exists(o), .all_tasks = t->kind == TARGET_SYSTEM,
+		.threads = running ? t->threads.items : NULL, .nr_threads = running ? t->threads.n : 0,
+		.workload = r->child.pid, .cpus = t->cpus.items, .nr_cpus = t->cpus.n,
+		.timeout_ms = (unsigned int)o->map_timeout,
+		.nr_readers = (unsigned int)o->synth_threads, .bpf = r->bpf,
+	};
+
+	if (synth_existing(w, &so, &report, e))
+		return -1;
+	if (r->child.pid && !r->child.ended && synth_workload(w, &so, e))
+		return -1;
+	if (report.timed_out)
+		say(&r->say, SAY_WARNING, "the maps of %zu processes are not complete: reading them took "
+		    "too long (--proc-map-timeout)", report.timed_out);
+	say(&r->say, SAY_DETAIL, "%zu tasks and %zu maps were there", report.tasks, report.maps);
+	return synth_finished_init(w, e);
+}
+
+/* Arrays that a struct hostinfo borrows. */
+struct parts {
+	struct hostinfo_group *groups;
+	struct hostinfo_tracepoint *tracepoints;
+};
+
+static void list_groups(struct hostinfo *h, struct hostinfo_group *groups,
+			const struct event_list *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		uint32_t members = 0;
+
+		for (size_t j = 0; j < l->n; j++)
+			members += l->items[j].leader == i;
+		if (members > 1)
+			groups[h->nr_groups++] = (struct hostinfo_group){
+				.leader = (uint32_t)i, .members = members };
+	}
+	h->groups = groups;
+}
+
+static void list_tracepoints(struct hostinfo *h, struct hostinfo_tracepoint *tracepoints,
+			     const struct event_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->items[i].attr.type == PERF_TYPE_TRACEPOINT)
+			tracepoints[h->nr_tracepoints++] = (struct hostinfo_tracepoint){
+				l->items[i].name, l->items[i].attr.config };
+	h->tracepoints = tracepoints;
+}
+
+static struct hostinfo host_of(const struct recording *r, struct parts *p)
+{
+	const struct event_list *l = &r->events;
+	struct hostinfo h = {
+		.version = "precord " PD_VERSION, .argv = r->argv,
+		.branch_stacks = events_sample(l, PERF_SAMPLE_BRANCH_STACK),
+		.auxtraces = r->file.auxtraces, .nr_auxtraces = r->file.nr_auxtraces,
+		.use_clockid = events_have(l, ATTR_USE_CLOCKID), .clockid = l->items[0].attr.clockid,
+		.compress = r->file.compress, .ring_bytes = r->rings.bytes, .bpf = r->bpf,
+	};
+
+	p->groups = calloc(l->n, sizeof(*p->groups));
+	p->tracepoints = calloc(l->n, sizeof(*p->tracepoints));
+	if (p->groups)
+		list_groups(&h, p->groups, l);
+	if (p->tracepoints)
+		list_tracepoints(&h, p->tracepoints, l);
+	return h;
+}
+
+static void release(struct parts *p)
+{
+	free(p->groups);
+	free(p->tracepoints);
+}
+
+int describe_stream(struct recording *r)
+{
+	struct parts p;
+	const struct hostinfo h = host_of(r, &p);
+	int got = hostinfo_features(r->file.writer, &h, &r->file.error);
+
+	if (!got)
+		got = hostinfo_tracing_record(r->file.writer, &h, &r->file.error);
+	release(&p);
+	return got;
+}
+
+/* Bytes compressed for each that was written. */
+static uint32_t ratio_of(const struct datafile *f)
+{
+	uint64_t written = pd_writer_size(f->writer);
+
+	return f->compress && written ? (uint32_t)((f->tally.bytes + written - 1) / written) : 0;
+}
+
+int describe_file(struct recording *r)
+{
+	const struct settings *o = r->options;
+	struct buildid_summary found = { 0 };
+	struct hostinfo h;
+	struct parts p;
+	int got = 0;
+
+	if (o->buildid || o->buildid_all || o->timestamp_boundary)
+		got = buildid_feature(r->file.writer, r->file.fd, !o->buildid ? BUILDID_NONE :
+				      o->buildid_all ? BUILDID_ALL : BUILDID_HIT, &found,
+				      &r->file.error);
+	if (r->bpf)
+		bpf_progs_refresh(r->bpf);
+	h = host_of(r, &p);
+	h.timed = found.samples > 0;
+	h.first = found.first;
+	h.last = found.last;
+	h.compress_ratio = ratio_of(&r->file);
+	if (!got)
+		got = hostinfo_features(r->file.writer, &h, &r->file.error);
+	release(&p);
+	return got;
+}

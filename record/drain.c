@@ -1,0 +1,95 @@
+/* drain.c - passes over the buffers. What a pass leaves behind is newer than what the pass before it
+ * left: that is what FINISHED_ROUND tells readers, who sort by time. */
+#include "drain.h"
+
+#include <stdlib.h>
+
+enum { TYPE_FINISHED_ROUND = 68 };
+
+static int finish_round(struct recording *r)
+{
+	return pd_writer_record(r->file.writer, TYPE_FINISHED_ROUND, 0, -1, NULL, 0,
+				(struct pd_bytes){ 0 }, &r->file.error);
+}
+
+static int write_spans(struct recording *r, struct ring *ring, const struct pd_bytes *spans,
+		       size_t n)
+{
+	int got = n ? pd_writer_write(r->file.writer, spans, n, &r->file.error) : 0;
+
+	tally_add(&r->file.tally, spans, n);
+	ring_release(ring);
+	return got;
+}
+
+static int note_auxtrace(struct datafile *f, uint64_t before)
+{
+	uint64_t *places;
+
+	if (pd_writer_size(f->writer) == before || f->mode == PD_MODE_PIPE)
+		return 0;
+	places = realloc(f->auxtraces, (f->nr_auxtraces + 1) * sizeof(*places));
+	if (!places)
+		return -1;
+	f->auxtraces = places;
+	places[f->nr_auxtraces++] = before;
+	return 0;
+}
+
+static int drain_aux(struct recording *r, enum aux_kind kind)
+{
+	for (size_t i = 0; i < r->rings.nr_aux; i++) {
+		struct aux_area *a = &r->rings.aux[i];
+		uint64_t before = pd_writer_size(r->file.writer);
+
+		if (a->kind != kind)
+			continue;
+		if (aux_area_write(a, r->file.writer, &r->file.error))
+			return -1;
+		note_auxtrace(&r->file, before);
+	}
+	return 0;
+}
+
+int drain_buffers(struct recording *r, enum drain_which which)
+{
+	uint64_t before = pd_writer_size(r->file.writer), bytes = r->file.tally.bytes;
+	uint64_t least = which == DRAIN_ALL ? 1 : r->options->mmap_flush;
+
+	for (size_t i = 0; i < r->rings.n; i++) {
+		struct ring *ring = &r->rings.items[i];
+		struct pd_bytes spans[2];
+		size_t n;
+
+		if (ring->kind != RING_FORWARD)
+			continue;
+		n = ring_peek(ring, spans);
+		if (n && spans_size(spans, n) >= least && write_spans(r, ring, spans, n))
+			return -1;
+	}
+	if (drain_aux(r, AUX_FULL))
+		return -1;
+	if (r->file.tally.bytes == bytes && pd_writer_size(r->file.writer) == before)
+		return 0;
+	return finish_round(r);
+}
+
+int drain_snapshot(struct recording *r)
+{
+	uint64_t bytes = r->file.tally.bytes;
+
+	for (size_t i = 0; i < r->rings.n; i++) {
+		struct ring *ring = &r->rings.items[i];
+		struct pd_bytes spans[2];
+		size_t n;
+
+		if (ring->kind != RING_BACKWARD)
+			continue;
+		n = ring_snapshot(ring, spans);
+		if (write_spans(r, ring, spans, n))
+			return -1;
+	}
+	if (drain_aux(r, AUX_SNAPSHOT))
+		return -1;
+	return r->file.tally.bytes == bytes ? 0 : finish_round(r);
+}

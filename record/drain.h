@@ -1,0 +1,18 @@
+/* drain.h - from the buffers into the file. */
+#ifndef RECORD_DRAIN_H
+#define RECORD_DRAIN_H
+
+#include "recording.h"
+
+enum drain_which {
+	DRAIN_WORTHWHILE,	/* buffers with at least --mmap-flush bytes */
+	DRAIN_ALL,
+};
+
+/* One pass over all buffers, then FINISHED_ROUND if it wrote anything. 0, or -1 and
+ * r->file.error. */
+int drain_buffers(struct recording *r, enum drain_which which);
+/* The same for those that overwrite, and for AUX areas that wait to be asked (-S). */
+int drain_snapshot(struct recording *r);
+
+#endif

@@ -1,0 +1,51 @@
+/* epilogue.c - the end of a recording. */
+#include <string.h>
+
+#include "describe.h"
+#include "prologue.h"
+
+/* A LOST_SAMPLES record for each event that lost any. */
+static int write_lost(struct recording *r, uint64_t *lost)
+{
+	for (size_t i = 0; i < r->events.n; i++) {
+		uint64_t sum = 0, id = 0;
+
+		for (size_t j = 0; j < r->counters.n; j++) {
+			struct counter *c = &r->counters.items[j];
+			uint64_t n;
+
+			if (c->event != i || !counter_lost(c, &r->events.items[i].attr, &n))
+				continue;
+			sum += n - c->lost;
+			c->lost = n;
+			id = id ? id : c->id;
+		}
+		if (!sum)
+			continue;
+		*lost += sum;
+		const struct pd_value id_fields[] = {
+			PD_NUMBER("id", id), PD_NUMBER("identifier", id),
+		};
+		const struct pd_value fields[] = {
+			PD_NUMBER("lost", sum), PD_OBJECT("sample_id", id_fields, 2),
+		};
+		if (pd_writer_record(r->file.writer, PERF_RECORD_LOST_SAMPLES, 0, (int)i, fields, 2,
+				     (struct pd_bytes){ 0 }, &r->file.error))
+			return -1;
+	}
+	return 0;
+}
+
+int epilogue_write(struct recording *r, uint64_t *lost)
+{
+	struct pd_writer *w = r->file.writer;
+	struct pd_error *e = &r->file.error;
+
+	if (r->options->tail_synth && describe_existing(r))
+		return -1;
+	if (write_lost(r, lost) || pd_writer_flush(w, e))
+		return -1;
+	if (r->file.mode == PD_MODE_FILE && describe_file(r))
+		return -1;
+	return pd_writer_finish(w, e);
+}

@@ -1,0 +1,264 @@
+/* loop.c - wait for buffers, signals, commands and times, and act on them. */
+#include "loop.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "attr.h"
+#include "drain.h"
+#include "prologue.h"
+#include "switch.h"
+
+enum {
+	WAIT_MS = 500,		/* a recorder that is killed loses no more than this */
+	EVENTS_AT_ONCE = 64,
+};
+
+/* Where an epoll event comes from: one of these, or the number of a counter. */
+enum source { FROM_SIGNAL = -1, FROM_CONTROL = -2, FROM_AGENDA = -3 };
+
+struct loop {
+	struct recording *r;
+	int epoll, signals;
+	size_t watched;		/* counters that have not hung up */
+	bool snapshot, swap, done;
+};
+
+static int watch(const struct loop *l, int fd, int64_t source)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.u64 = (uint64_t)source };
+
+	return epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &e);
+}
+
+/* Of a buffer that overwrites nothing needs to be known before it is asked for. */
+static bool is_watched(const struct recording *r, const struct counter *c)
+{
+	return !(r->events.items[c->event].attr.flags & ATTR_WRITE_BACKWARD);
+}
+
+static int set_up(struct loop *l)
+{
+	struct recording *r = l->r;
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGUSR2);
+	l->epoll = epoll_create1(EPOLL_CLOEXEC);
+	l->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (l->epoll < 0 || l->signals < 0 || watch(l, l->signals, FROM_SIGNAL))
+		return -1;
+	if (r->control.in >= 0 && watch(l, r->control.in, FROM_CONTROL))
+		return -1;
+	for (size_t i = 0; i < r->counters.n; i++) {
+		if (!is_watched(r, &r->counters.items[i]))
+			continue;
+		if (watch(l, r->counters.items[i].fd, (int64_t)i))
+			return -1;
+		l->watched++;
+	}
+	return 0;
+}
+
+static void on_end_signal(struct loop *l, const struct signalfd_siginfo *info)
+{
+	struct recording *r = l->r;
+
+	r->interrupted = true;
+	r->signal = (int)info->ssi_signo;
+	l->done = true;
+	/* The terminal has sent its own to the command as well. */
+	if (r->child.pid && !r->child.ended && info->ssi_code != SI_KERNEL)
+		kill(r->child.pid, r->signal);
+}
+
+static void on_signal(struct loop *l)
+{
+	struct signalfd_siginfo info;
+
+	while (read(l->signals, &info, sizeof(info)) == sizeof(info)) {
+		switch (info.ssi_signo) {
+		case SIGCHLD:
+			l->done = l->done || child_poll(&l->r->child);
+			break;
+		case SIGUSR2:
+			l->snapshot = true;
+			l->swap = l->swap || l->r->switches;
+			break;
+		default:
+			on_end_signal(l, &info);
+		}
+	}
+}
+
+static void set_events(struct loop *l, bool on)
+{
+	struct recording *r = l->r;
+
+	if (on)
+		counters_enable(&r->counters, &r->events, COUNTERS_EVENTS);
+	else
+		counters_disable(&r->counters, &r->events, COUNTERS_EVENTS);
+	say(&r->say, SAY_DETAIL, "events are %s", on ? "enabled" : "disabled");
+}
+
+static void on_control(struct loop *l)
+{
+	struct control *c = &l->r->control;
+	enum control_command command;
+	const char *argument;
+
+	while ((command = control_next(c, &argument)) != CONTROL_NONE) {
+		switch (command) {
+		case CONTROL_ENABLE:
+		case CONTROL_DISABLE:
+			set_events(l, command == CONTROL_ENABLE);
+			break;
+		case CONTROL_SNAPSHOT:
+			l->snapshot = true;
+			l->swap = l->swap || l->r->switches;
+			break;
+		case CONTROL_STOP:
+			l->done = true;
+			break;
+		case CONTROL_CLOSED:
+			epoll_ctl(l->epoll, EPOLL_CTL_DEL, c->in, NULL);
+			return;
+		case CONTROL_UNKNOWN:
+			say(&l->r->say, SAY_WARNING, "control: '%s' is no command", c->line);
+			continue;
+		default:
+			break;
+		}
+		control_acknowledge(c);
+	}
+}
+
+static void on_agenda(struct loop *l)
+{
+	enum agenda_action action;
+
+	while (agenda_due(&l->r->agenda, &action)) {
+		if (action == AGENDA_STOP)
+			l->done = true;
+		else if (action == AGENDA_SWITCH)
+			l->swap = true;
+		else
+			set_events(l, action == AGENDA_ENABLE);
+	}
+}
+
+/* A counter's thread ended: without another, so does the recording. */
+static void on_counter(struct loop *l, size_t i, uint32_t events)
+{
+	if (!(events & (EPOLLHUP | EPOLLERR)))
+		return;
+	epoll_ctl(l->epoll, EPOLL_CTL_DEL, l->r->counters.items[i].fd, NULL);
+	if (--l->watched == 0 && l->r->target.kind == TARGET_THREADS)
+		l->done = true;
+}
+
+static void wait_for_events(struct loop *l)
+{
+	struct epoll_event events[EVENTS_AT_ONCE];
+	int n = epoll_wait(l->epoll, events, EVENTS_AT_ONCE, WAIT_MS);
+	bool woken = false;
+
+	for (int i = 0; i < n; i++) {
+		int64_t source = (int64_t)events[i].data.u64;
+
+		if (source == FROM_SIGNAL)
+			on_signal(l);
+		else if (source == FROM_CONTROL)
+			on_control(l);
+		else if (source == FROM_AGENDA)
+			on_agenda(l);
+		else
+			on_counter(l, (size_t)source, events[i].events);
+		woken = woken || source >= 0;
+	}
+	l->r->woken += woken;
+}
+
+static void check_sizes(struct loop *l)
+{
+	struct recording *r = l->r;
+	uint64_t size = pd_writer_size(r->file.writer);
+
+	if (r->max_size && size >= r->max_size) {
+		say_footer(&r->say, "size limit reached (%llu KB), stopping the recording",
+			   (unsigned long long)size / 1024);
+		l->done = true;
+	}
+	if (r->switch_size && size >= r->switch_size)
+		l->swap = true;
+}
+
+/* What came since the last pass goes to the file; what was asked for is done. */
+static int work(struct loop *l)
+{
+	struct recording *r = l->r;
+
+	if (drain_buffers(r, DRAIN_WORTHWHILE))
+		return -1;
+	if (l->snapshot && drain_snapshot(r))
+		return -1;
+	check_sizes(l);
+	if (l->swap && !l->done && switch_file(r))
+		return -1;
+	l->snapshot = l->swap = false;
+	return pd_writer_flush(r->file.writer, &r->file.error);
+}
+
+static int start(struct loop *l)
+{
+	struct recording *r = l->r;
+	bool on_exec = r->target.kind == TARGET_COMMAND && events_have(&r->events, ATTR_ENABLE_ON_EXEC);
+	int error = agenda_start(&r->agenda);
+
+	if (error || watch(l, r->agenda.fd, FROM_AGENDA))
+		return say_failed(&r->say, CLI_INPUT, "no timer: %s", strerror(error ? error : errno));
+	if (!on_exec)
+		counters_enable(&r->counters, &r->events, COUNTERS_HELPERS);
+	if (!on_exec && !r->agenda.starts_off)
+		counters_enable(&r->counters, &r->events, COUNTERS_EVENTS);
+	return r->child.pid ? child_start(&r->child, r->target.command[0], &r->say) : 0;
+}
+
+static int finish(struct loop *l)
+{
+	struct recording *r = l->r;
+
+	counters_disable(&r->counters, &r->events, COUNTERS_ALL);
+	if (drain_buffers(r, DRAIN_ALL) || drain_snapshot(r))
+		return -1;
+	return epilogue_write(r, &r->lost);
+}
+
+int loop_run(struct recording *r)
+{
+	struct loop l = { .r = r, .epoll = -1, .signals = -1 };
+	int status = 0, failed = 0;
+
+	if (set_up(&l))
+		status = say_failed(&r->say, CLI_INPUT, "can't wait for events: %s", strerror(errno));
+	else
+		status = start(&l);
+	while (!status && !failed && !l.done) {
+		wait_for_events(&l);
+		failed = work(&l);
+	}
+	if (!failed)
+		failed = finish(&l);
+	if (failed)
+		status = datafile_failed(&r->file, &r->say);
+	close(l.epoll);
+	close(l.signals);
+	return status;
+}

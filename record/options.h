@@ -1,0 +1,58 @@
+/* options.h - the command line of precord. */
+#ifndef RECORD_OPTIONS_H
+#define RECORD_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli.h"
+
+#define NOT_GIVEN UINT64_MAX
+
+/* As given: strings are argv's, NULL where an option is absent. */
+struct settings {
+	/* events */
+	struct cli_list events, filters, cgroups;
+	bool group, exclude_self;
+	/* how often */
+	const char *freq;
+	uint64_t period;		/* NOT_GIVEN */
+	bool strict_freq, samples;
+	/* whom */
+	struct cli_list pids, tids;
+	const char *cpus, *uid;
+	bool all_cpus, per_thread, inherit, inherit_thread, exit_with_parent;
+	/* what a sample holds */
+	bool callgraph, data, phys_data, data_page_size, code_page_size, weight, raw, branch_any;
+	bool transaction, timestamp, period_field, sample_cpu, identifier, running_time;
+	bool kernel_callchains, user_callchains, all_user, all_kernel, stat;
+	const char *callgraph_mode, *user_regs, *intr_regs, *aux_sample, *max_stack;
+	struct cli_list branches;
+	const char *clock;
+	/* side-band */
+	bool switch_events, namespaces, all_cgroups, bpf_event, ksymbol, text_poke, buildid_mmap;
+	bool remove_on_exec;
+	/* buffers */
+	const char *mmap_pages;
+	uint64_t mmap_flush;
+	bool buffering, overwrite;
+	const char *snapshot;
+	/* the recording */
+	const char *delay, *duration, *control;
+	uint64_t realtime;		/* NOT_GIVEN */
+	uint64_t cpu_percent;		/* NOT_GIVEN */
+	/* output */
+	const char *output, *max_size, *switch_output, *compress, *synth;
+	uint64_t switch_max_files;
+	bool timestamp_filename, timestamp_boundary, tail_synth;
+	bool buildid, buildid_all, no_buildid_cache;
+	uint64_t map_timeout, synth_threads;
+	/* itself */
+	bool quiet, verbose, strict_loss, dry_run, print_attr, doctor;
+	const char *list;
+};
+
+extern const struct settings settings_default;
+extern const struct cli_tool record_tool;
+
+#endif

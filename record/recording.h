@@ -1,0 +1,42 @@
+/* recording.h - all of one run: what main() sets up and the loop works on. */
+#ifndef RECORD_RECORDING_H
+#define RECORD_RECORDING_H
+
+#include <signal.h>
+
+#include "agenda.h"
+#include "child.h"
+#include "control.h"
+#include "counter.h"
+#include "datafile.h"
+#include "event.h"
+#include "options.h"
+#include "rings.h"
+#include "synth_bpf.h"
+#include "target.h"
+
+struct recording {
+	const struct settings *options;
+	struct say say;
+	char *const *argv;		/* the whole command line */
+	struct event_list events;
+	struct target target;
+	struct child child;
+	struct counters counters;
+	struct rings rings;
+	struct agenda agenda;
+	struct control control;
+	struct datafile file;
+	struct bpf_progs *bpf;		/* NULL: not asked for */
+	sigset_t signals;		/* as they were */
+	uint64_t samples, bytes;	/* of the files that were switched from */
+	uint64_t lost;			/* samples */
+	uint64_t woken;			/* times that a buffer had something */
+	uint64_t max_size, switch_size;	/* bytes of output; 0: none */
+	bool switches;			/* --switch-output */
+	bool interrupted;		/* by a signal, `signal` */
+	bool stopped;			/* the command, as the recording ended before it */
+	int signal;
+};
+
+#endif

@@ -1,0 +1,30 @@
+/* target.h - whom the counters watch: threads and cpus. */
+#ifndef RECORD_TARGET_H
+#define RECORD_TARGET_H
+
+#include <stdbool.h>
+
+#include "number.h"
+#include "options.h"
+#include "say.h"
+
+enum target_kind {
+	TARGET_COMMAND,		/* the command and what it starts */
+	TARGET_THREADS,		/* -p, -t, -u */
+	TARGET_SYSTEM,		/* -a, -C, -G */
+};
+
+struct target {
+	enum target_kind kind;
+	char *const *command;	/* what to run, NULL: nothing */
+	struct int_list threads; /* TARGET_COMMAND: filled in when it is forked */
+	struct int_list cpus;	/* where a counter is opened; the one -1: wherever the thread runs */
+	bool per_thread;
+};
+
+/* 0; or an exit status after saying what is wrong. */
+int target_choose(struct target *t, const struct settings *o, char *const *command,
+		  const struct say *s);
+void target_free(struct target *t);
+
+#endif
