@@ -9,6 +9,12 @@
 const char pd_digit_pairs[200] __attribute__((nonstring)) =
 	PAIRS("0") PAIRS("1") PAIRS("2") PAIRS("3") PAIRS("4") PAIRS("5") PAIRS("6") PAIRS("7") PAIRS("8") PAIRS("9");
 
+const uint64_t pd_powers_of_ten[20] = {
+	1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000, 10000000000, 100000000000,
+	1000000000000, 10000000000000, 100000000000000, 1000000000000000, 10000000000000000, 100000000000000000,
+	1000000000000000000, 10000000000000000000u,
+};
+
 #define HEX_DIGITS "0123456789abcdef"
 
 void pd_jsonw_init(struct pd_jsonw *w, char *buffer, struct pd_output out)
@@ -148,6 +154,14 @@ void pd_jsonw_hex_inside(struct pd_jsonw *w, struct pd_bytes bytes)
 
 		pd_jsonw_room(w);
 		at = w->at;
+		for (; i + 4 <= stop; i += 4, at += 8) {
+			const uint32_t four = (uint32_t)bytes.data[i] << 24 | (uint32_t)bytes.data[i + 1] << 16 |
+					      (uint32_t)bytes.data[i + 2] << 8 | bytes.data[i + 3];
+			uint8_t text[16];
+
+			pd_store_digits(text, (const uint64_t[2]){ pd_hex_digits(four), 0 });
+			memcpy(at, text, 8);
+		}
 		for (; i < stop; i++) {
 			*at++ = digits[bytes.data[i] >> 4];
 			*at++ = digits[bytes.data[i] & 15];

@@ -61,6 +61,19 @@ static inline void pd_jsonw_key(struct pd_jsonw *w, const char *key, size_t n)
 	memcpy(w->at, key, n);
 	w->at += n;
 }
+/* The same where key can be read PD_JSONW_KEY_ROOM bytes far, whatever its size. */
+#define PD_JSONW_KEY_ROOM 32
+static inline void pd_jsonw_padded_key(struct pd_jsonw *w, const char *key, size_t n)
+{
+	const size_t first = (pd_jsonw_room(w), w->at[-1] == '{');
+
+	n -= first;
+	if (__builtin_expect(n <= PD_JSONW_KEY_ROOM, 1))
+		memcpy(w->at, key + first, PD_JSONW_KEY_ROOM);
+	else
+		memcpy(w->at, key + first, n);
+	w->at += n;
+}
 #define PD_JSONW_KEY(w, name) pd_jsonw_key(w, ",\"" name "\":", sizeof(",\"" name "\":") - 1)
 
 /* Before each element of an array, each key of an object: none behind the opening bracket. */
@@ -73,41 +86,70 @@ static inline void pd_jsonw_comma(struct pd_jsonw *w)
 
 extern const char pd_digit_pairs[200];
 
+extern const uint64_t pd_powers_of_ten[20];
+
+/* Two times 8 digits, the first in the lowest byte, as text. */
+static inline void pd_store_digits(uint8_t *p, const uint64_t halves[2])
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		const uint64_t h = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? halves[i] : __builtin_bswap64(halves[i]);
+
+		memcpy(p + 8 * i, &h, sizeof(h));
+	}
+}
+
+/* Decimal digits of v; 1 for 0. */
+static inline unsigned int pd_count_digits(uint64_t v)
+{
+	const unsigned int bits = 64 - (unsigned int)__builtin_clzll(v | 1);
+	const unsigned int guess = bits * 1233 >> 12;	/* log10(2) is a little under 1233/4096 */
+
+	return guess + 1 - (v < pd_powers_of_ten[guess]);
+}
+
 /* v in decimal at p; the end. At most 20 bytes. */
 static inline char *pd_write_decimal(char *p, uint64_t v)
 {
-	char digits[20];
-	unsigned int at = sizeof(digits);
+	char *end = p + pd_count_digits(v | (v == 0)), *at = end;
 
 	while (v >= 100) {
 		uint64_t q = v / 100;
 
 		at -= 2;
-		memcpy(digits + at, pd_digit_pairs + 2 * (v - q * 100), 2);
+		memcpy(at, pd_digit_pairs + 2 * (v - q * 100), 2);
 		v = q;
 	}
-	if (v >= 10) {
-		at -= 2;
-		memcpy(digits + at, pd_digit_pairs + 2 * v, 2);
-	} else {
-		digits[--at] = (char)('0' + v);
-	}
-	memcpy(p, digits + at, sizeof(digits) - at);
-	return p + (sizeof(digits) - at);
+	if (v >= 10)
+		memcpy(at - 2, pd_digit_pairs + 2 * v, 2);
+	else
+		at[-1] = (char)('0' + v);
+	return end;
 }
 
-/* "0x..." with its quotes at p; the end. At most 20 bytes. */
+/* The 8 hex digits of v, the first in the lowest byte. */
+static inline uint64_t pd_hex_digits(uint32_t v)
+{
+	uint64_t x = __builtin_bswap32(v), letters;
+
+	x = (x | x << 16) & 0x0000ffff0000ffffull;
+	x = (x | x << 8) & 0x00ff00ff00ff00ffull;
+	x = ((x & 0x000f000f000f000full) << 8) | ((x >> 4) & 0x000f000f000f000full);
+	letters = ((x + 0x0606060606060606ull) >> 4) & 0x0101010101010101ull;
+	return x + 0x3030303030303030ull + letters * ('a' - '0' - 10);
+}
+
+/* "0x..." with its quotes at p; the end. Writes at most 24 bytes, of which 20 count. */
 static inline char *pd_write_address(char *p, uint64_t v)
 {
-	static const char hex[] = "0123456789abcdef";
-	unsigned int nibbles = v ? (67 - (unsigned int)__builtin_clzll(v)) / 4 : 1;
+	const unsigned int nibbles = (67 - (unsigned int)__builtin_clzll(v | 1)) / 4;
+	const uint64_t halves[2] = { pd_hex_digits((uint32_t)(v >> 32)), pd_hex_digits((uint32_t)v) };
+	uint8_t digits[32] = { 0 };
 
+	pd_store_digits(digits, halves);
 	memcpy(p, "\"0x", 3);
-	p += 3;
-	for (unsigned int i = nibbles; i-- > 0;)
-		*p++ = hex[v >> (4 * i) & 15];
-	*p++ = '"';
-	return p;
+	memcpy(p + 3, digits + 16 - nibbles, 16);
+	p[3 + nibbles] = '"';
+	return p + 4 + nibbles;
 }
 
 static inline void pd_jsonw_unsigned(struct pd_jsonw *w, uint64_t v)

@@ -137,8 +137,11 @@ struct pd_field {
 	const struct pd_field *fields;
 };
 
-/* Rows. The macros build data and nothing else. */
-#define PD_KEY(n) .name = #n, .key = ",\"" #n "\":", .key_size = sizeof(",\"" #n "\":") - 1
+/* Rows. The macros build data and nothing else. A key is readable for PD_KEY_ROOM bytes, so that it can be copied without
+ * looking at its size. */
+#define PD_KEY_ROOM 32
+#define PD_KEY_FILL "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+#define PD_KEY(n) .name = #n, .key = ",\"" #n "\":" PD_KEY_FILL, .key_size = sizeof(",\"" #n "\":") - 1
 #define FIELDS(...) .fields = (const struct pd_field[]){ __VA_ARGS__, { .kind = PD_END } }
 
 #define NUMBER(w, s, n, d, ...) { PD_KEY(n), .kind = PD_UINT, .width = w, .show = s, .doc = d, __VA_ARGS__ }

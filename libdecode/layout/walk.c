@@ -487,9 +487,10 @@ static enum step walk_op(struct walk *w, const struct pd_op *op, const uint8_t *
 static void walk_simple(struct walk *w, const struct pd_op_list *list, uint32_t n)
 {
 	const struct pd_op *op = list->ops, *end = op + n;
+	const uint8_t *start = pd_take(&w->c, list->simple_size);
 
 	for (; op < end; op++) {
-		const uint8_t *p = pd_take(&w->c, op->size);
+		const uint8_t *p = start + op->offset;
 		uint64_t value;
 
 		if (op->kind == PD_PAD) {

@@ -7,17 +7,27 @@
 #include "reader.h"
 #include "sink/pretty.h"
 
+/* Text rendered once; copied in whole steps. */
+#define PD_JSON_STEP 32
+struct pd_json_text {
+	size_t size;
+	char text[3 * PD_JSON_STEP];
+};
+
 /* An event's keys in a record, rendered once per name. */
 struct pd_json_label {
 	uint32_t generation;
 	size_t size;
-	char text[512];
+	char text[16 * PD_JSON_STEP];
 };
 
 struct pd_json_feature_kept {
 	uint32_t id;
 	struct pd_bytes bytes;
 };
+
+
+#define PD_JSON_TYPES 128
 
 struct pd_json_counts {
 	uint64_t records, by_type[128], skipped, errors;
@@ -33,6 +43,7 @@ struct pd_json {
 	struct pd_session *session;
 	struct pd_budget own;		/* memory of the sink itself: grows with events and errors, not with records */
 	struct pd_arena arena;
+	struct pd_json_text types[PD_JSON_TYPES], other_type, cpumodes[8];
 	struct pd_json_label **labels;
 	size_t nr_labels;
 	struct pd_json_counts counts;

@@ -1,10 +1,27 @@
 /* json_record.c - one record as a JSON object. */
 #include "sink/json.h"
 
+#include <stdio.h>
+
 #include "layout/container.h"
 #include "layout/names_tables.h"
 
 #define PAYLOAD_CHUNK 65536
+
+static inline char *put(char *at, const char *text, size_t n)
+{
+	memcpy(at, text, n);
+	return at + n;
+}
+#define PUT(at, text) put(at, text, sizeof(text) - 1)
+
+/* Rendered text, in steps that need no call. */
+static inline char *put_text(char *at, const char *text, size_t n)
+{
+	for (size_t i = 0; i < n; i += PD_JSON_STEP)
+		memcpy(at + i, text + i, PD_JSON_STEP);
+	return at + n;
+}
 
 static struct pd_json_label *label_of(struct pd_json *j, const struct pd_attr *a)
 {
@@ -32,7 +49,8 @@ static void event(struct pd_json *j, const struct pd_attr *a)
 	char *from;
 
 	if (label && label->size && label->generation == a->generation) {
-		pd_jsonw_raw(&j->w, label->text, label->size);
+		pd_jsonw_room(&j->w);
+		j->w.at = put_text(j->w.at, label->text, label->size);
 		return;
 	}
 	pd_jsonw_room(&j->w);
@@ -68,55 +86,87 @@ static void misc_flags(struct pd_json *j, const struct pd_name *names, uint16_t 
 		pd_jsonw_char(&j->w, ']');
 }
 
-static void cpumode(struct pd_json *j, uint16_t misc)
+/* ,"cpumode":"KERNEL" */
+static void render_cpumode(struct pd_json *j, unsigned int mode)
 {
-	const char *name = pd_name_of(pd_names_cpumode, misc & PD_MISC_CPUMODE);
+	struct pd_json_text *t = &j->cpumodes[mode];
+	const char *name = pd_name_of(pd_names_cpumode, mode);
 
-	PD_JSONW_KEY(&j->w, "cpumode");
-	if (name) {
-		pd_jsonw_string(&j->w, name);
-		return;
-	}
-	pd_jsonw_char(&j->w, '"');
-	pd_jsonw_unsigned(&j->w, misc & PD_MISC_CPUMODE);
-	pd_jsonw_char(&j->w, '"');
+	t->size = (size_t)snprintf(t->text, sizeof(t->text), name ? ",\"cpumode\":\"%s\"" : ",\"cpumode\":\"%s%u\"",
+				   name ? name : "", mode);
 }
 
-static void common(struct pd_json *j, const struct pd_record *r)
+/* ,"type":"SAMPLE","size": */
+static const struct pd_json_text *type_text(struct pd_json *j, const struct pd_record_desc *d)
+{
+	struct pd_json_text *t = d->type < PD_JSON_TYPES ? &j->types[d->type] : &j->other_type;
+
+	if (!t->size || t == &j->other_type)
+		t->size = (size_t)snprintf(t->text, sizeof(t->text), ",\"type\":\"%s\",\"size\":", d->name);
+	return t;
+}
+
+/* Bytes that are no record. */
+static void skipped(struct pd_json *j)
+{
+	PD_JSONW_KEY(&j->w, "type");
+	pd_jsonw_string(&j->w, "SKIPPED");
+}
+
+static void where(struct pd_json *j, const struct pd_record *r)
 {
 	const struct pd_frame *f = &r->frame;
-	const struct pd_record_desc *d = f->desc;
 
 	PD_JSONW_KEY(&j->w, "offset");
-	pd_jsonw_unsigned(&j->w, f->offset);
+	j->w.at = pd_write_decimal(j->w.at, f->offset);
 	if (f->inner_offset != PD_OUTER) {
-		PD_JSONW_KEY(&j->w, "inner_offset");
-		pd_jsonw_unsigned(&j->w, f->inner_offset);
+		j->w.at = PUT(j->w.at, ",\"inner_offset\":");
+		j->w.at = pd_write_decimal(j->w.at, f->inner_offset);
 	}
 	if (r->file) {
 		PD_JSONW_KEY(&j->w, "file");
 		pd_jsonw_string(&j->w, r->file);
 	}
-	PD_JSONW_KEY(&j->w, "type");
-	pd_jsonw_char(&j->w, '"');
-	pd_jsonw_raw(&j->w, pd_record_name(r), strlen(pd_record_name(r)));
-	pd_jsonw_char(&j->w, '"');
-	if (f->state == PD_FRAME_SKIPPED)
+}
+
+/* What every record has: rendered pieces and a few numbers. */
+static void common(struct pd_json *j, const struct pd_record *r)
+{
+	const struct pd_frame *f = &r->frame;
+	const struct pd_record_desc *d = f->desc;
+	const struct pd_json_text *type;
+	char *at;
+
+	where(j, r);
+	if (f->state == PD_FRAME_SKIPPED) {
+		skipped(j);
 		return;
-	if (!d) {
-		PD_JSONW_KEY(&j->w, "type_id");
-		pd_jsonw_unsigned(&j->w, f->type);
 	}
-	PD_JSONW_KEY(&j->w, "size");
-	pd_jsonw_unsigned(&j->w, f->size);
+	pd_jsonw_room(&j->w);
+	at = j->w.at;
+	if (d) {
+		type = type_text(j, d);
+		at = put_text(at, type->text, type->size);
+	} else {
+		at = PUT(at, ",\"type\":\"UNKNOWN\",\"type_id\":");
+		at = pd_write_decimal(at, f->type);
+		at = PUT(at, ",\"size\":");
+	}
+	at = pd_write_decimal(at, f->size);
 	if (f->bytes.size != f->size) {
-		PD_JSONW_KEY(&j->w, "cut");
-		pd_jsonw_unsigned(&j->w, f->bytes.size);
+		at = PUT(at, ",\"cut\":");
+		at = pd_write_decimal(at, f->bytes.size);
 	}
-	PD_JSONW_KEY(&j->w, "misc");
-	pd_jsonw_unsigned(&j->w, f->misc);
-	if (d && d->cpumode)
-		cpumode(j, f->misc);
+	at = PUT(at, ",\"misc\":");
+	at = pd_write_decimal(at, f->misc);
+	if (d && d->cpumode) {
+		const struct pd_json_text *mode = &j->cpumodes[f->misc & PD_MISC_CPUMODE];
+
+		if (!mode->size)
+			render_cpumode(j, f->misc & PD_MISC_CPUMODE);
+		at = put_text(at, mode->text, mode->size);
+	}
+	j->w.at = at;
 	if (d && d->misc)
 		misc_flags(j, d->misc, f->misc);
 	if (r->attr)

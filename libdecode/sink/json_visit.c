@@ -6,7 +6,7 @@
 static void key(struct pd_json *j, const struct pd_field *f)
 {
 	if (f->key_size)
-		pd_jsonw_key(&j->w, f->key, f->key_size);
+		pd_jsonw_padded_key(&j->w, f->key, f->key_size);
 	else
 		pd_jsonw_comma(&j->w);
 }
@@ -63,7 +63,7 @@ static void one_bits(struct pd_json *j, const struct pd_bits *b, uint64_t word)
 
 	if (b->show == PD_BIT_RESERVED && !v)
 		return;
-	pd_jsonw_key(&j->w, b->key, b->key_size);
+	pd_jsonw_padded_key(&j->w, b->key, b->key_size);
 	switch (b->show) {
 	case PD_BIT_ENUM:
 		name_or_number(j, b->names, v);
@@ -183,14 +183,18 @@ static void registers(struct pd_json *j, const struct pd_numbers *n)
 
 static void marked(struct pd_json *j, const struct pd_field *f, const struct pd_numbers *n)
 {
-	for (size_t i = 0; i < n->count; i++) {
-		uint64_t v = pd_number_at(n, i);
+	struct pd_jsonw *w = &j->w;
 
-		pd_jsonw_comma(&j->w);
-		if (v >= FIRST_MARKER && pd_name_of(f->names, v))
+	for (size_t i = 0; i < n->count; i++) {
+		const uint64_t v = pd_number_at(n, i);
+
+		pd_jsonw_room(w);
+		*w->at = ',';
+		w->at += i != 0;
+		if (__builtin_expect(v >= FIRST_MARKER, 0) && pd_name_of(f->names, v))
 			name_or_number(j, f->names, v);
 		else
-			pd_jsonw_address(&j->w, v);
+			w->at = pd_write_address(w->at, v);
 	}
 }
 
