@@ -4,15 +4,12 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "hostinfo_parts.h"
 #include "hostinfo_read.h"
-#include "pd/pd.h"
 
 #define LIMIT (16u << 20)
-#define RECORD_TRACING_DATA 66
 
 struct format {
 	const char *system, *text;
@@ -178,54 +175,5 @@ int hostinfo_tracing(struct pd_writer *w, struct host_values *h, const struct ho
 		return 0;
 	ret = host_feature(w, h, HOST_TRACING_DATA, tracing_value(h, info, events, mount), e);
 	close(events);
-	return ret;
-}
-
-/* The section's bytes, by the library's layout: from a file of nothing else. */
-static int take_section(const struct hostinfo *info, int fd, struct pd_reader **r,
-			struct pd_feature *out, struct pd_error *e)
-{
-	struct pd_writer *w = pd_writer_open_fd(fd, PD_WRITER_OPTIONS(.mode = PD_MODE_FILE), e);
-	struct host_values h = { 0 };
-	int ret = -1;
-
-	if (w && pd_writer_begin(w, e) == 0 && hostinfo_tracing(w, &h, info, e) == 0 &&
-	    pd_writer_finish(w, e) == 0 && lseek(fd, 0, SEEK_SET) == 0)
-		*r = pd_open_fd(fd, NULL, e);
-	for (size_t i = 0; *r && ret != 0 && i < pd_nr_features(*r); i++)
-		if (pd_feature_at(*r, i, out, e) == 0 && out->id == HOST_TRACING_DATA)
-			ret = 0;
-	host_values_free(&h);
-	pd_writer_free(w);
-	return ret;
-}
-
-int hostinfo_tracing_record(struct pd_writer *w, const struct hostinfo *info, struct pd_error *e)
-{
-	struct pd_reader *r = NULL;
-	struct pd_feature section;
-	uint8_t *padded;
-	size_t size;
-	int fd, ret = 0;
-
-	if (info->nr_tracepoints == 0)
-		return 0;
-	fd = memfd_create("tracing-data", MFD_CLOEXEC);
-	if (fd >= 0 && take_section(info, fd, &r, &section, e) == 0) {
-		const struct pd_value v[1] = {
-			PD_NUMBER("data_size", size = (section.bytes.size + 7) & ~(size_t)7),
-		};
-
-		padded = calloc(1, size);
-		if (padded) {
-			memcpy(padded, section.bytes.data, section.bytes.size);
-			ret = pd_writer_record(w, RECORD_TRACING_DATA, 0, -1, v, 1,
-					       (struct pd_bytes){ padded, size }, e);
-		}
-		free(padded);
-	}
-	pd_close(r);
-	if (fd >= 0)
-		close(fd);
 	return ret;
 }
