@@ -1,0 +1,180 @@
+"""A file rewritten in the other byte order decodes to the same JSON but for `byte_order`, bit-fields included.
+
+The rewriting (perfdata/swap.py) is a walk by a description of its own. What the JSON gives as the file's own bytes, since
+no layout explains them or the decoded form would not give them back, is held against the file instead; nothing else is
+left out, but for compressed files: those are compressed anew, so sizes and places in the file are others.
+"""
+import copy
+import gzip
+
+import pytest
+
+from conftest import fixture_files
+from perfdata import swap
+from perfdata.catalog import cases, catalog, write
+
+COMPRESSED = ("COMPRESSED", "COMPRESSED2")
+
+
+def load(path):
+    if path.is_dir():
+        return {str(part.relative_to(path)): part.read_bytes() for part in sorted(path.rglob("*")) if part.is_file()}
+    return path.read_bytes()
+
+
+def store(path, data):
+    parts = {path / name: part for name, part in data.items()} if isinstance(data, dict) else {path: data}
+    for where, part in parts.items():
+        where.parent.mkdir(parents=True, exist_ok=True)
+        where.write_bytes(part)
+    return path
+
+
+class Bytes:
+    """The bytes of a file, unpacked, or of a directory's files."""
+
+    def __init__(self, data):
+        parts = data if isinstance(data, dict) else {None: data}
+        self.parts = {name: gzip.decompress(part) if part[:2] == swap.GZIP else part for name, part in parts.items()}
+        self.main = swap.main_name(data) if isinstance(data, dict) else None
+
+    def hex(self, offset, size, file=None):
+        return self.parts[file or self.main][offset:offset + size].hex()
+
+
+def own_bytes(holder, key, expected):
+    """The file's own bytes in place of a value: what stays to be compared is that they are there, and how many."""
+    assert holder[key] == expected, f"{key} has other bytes than the file"
+    holder[key] = len(expected) // 2
+
+
+def raw_features(features, expected):
+    for key in list(features):
+        if key.endswith("_raw"):
+            own_bytes(features, key, expected(key.removesuffix("_raw")))
+
+
+def without_order(document, data, order):
+    """What has to be equal in both orders."""
+    document = copy.deepcopy(document)
+    data = Bytes(data)
+    assert document["file"].pop("byte_order") == order
+    sections = {section["name"]: (section["offset"], section["size"])
+                for section in document["file"].get("sections", [])}
+    piped = {}
+    for record in document["records"]:
+        file = record.get("file")
+        if record["type"] == "SKIPPED":
+            own_bytes(record, "body", data.hex(record["offset"], len(record["body"]) // 2, file))
+        elif record["type"] == "HEADER_FEATURE":
+            payload = data.hex(record["offset"] + 16, record["size"] - 16, file)
+            raw_features(record.get("feature", {}), lambda name, payload=payload: payload)
+            piped.update((name, payload) for name in record.get("feature", {}))
+    raw_features(document["features"], lambda name: data.hex(*sections[name]) if name in sections else piped[name])
+    for error in document["errors"]:
+        if error["code"] == "GARBAGE":  # numbers read out of what has no order
+            del error["want"], error["message"]
+    if any(record["type"] in COMPRESSED for record in document["records"]):
+        without_places(document)
+    return document
+
+
+def without_places(document):
+    """Of a compressed file: only what does not hang on the size of what the compressor made."""
+    file = document["file"]
+    for key in ("size", "data_size"):
+        file.pop(key, None)
+    for section in file.get("sections", []):
+        del section["offset"]
+        if section["name"] == "data":
+            del section["size"]
+    for record in document["records"] + document["errors"]:
+        del record["offset"]
+    # a record that straddles two of them may come before or after the second
+    document["records"] = [record for record in document["records"] if record["type"] not in COMPRESSED]
+    if "AUXTRACE" in document["features"]:
+        for entry in document["features"]["AUXTRACE"]["entries"]:
+            del entry["file_offset"]
+
+
+def differences(one, other, path=""):
+    """Paths of what differs, each with both values."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        for key in sorted(one.keys() | other.keys()):
+            yield from differences(one.get(key, "(none)"), other.get(key, "(none)"), f"{path}.{key}")
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for i, pair in enumerate(zip(one, other)):
+            yield from differences(*pair, f"{path}[{i}]")
+    elif type(one) is not type(other) or one != other:
+        yield path, one, other
+
+
+def assert_same(little, big):
+    wrong = list(differences(little, big))
+    assert not wrong, "\n".join(f"{path}: little {a!r:.100}, big {b!r:.100}" for path, a, b in wrong[:20])
+
+
+def turned(data):
+    try:
+        return swap.to_big_endian(data)
+    except swap.NotSwappable as problem:
+        pytest.skip(str(problem))
+
+
+@pytest.mark.sanitize
+def test_file_turned_big_endian(data_file, decoder, tmp_path):
+    little = load(data_file.path)
+    big = turned(little)
+    path = store(tmp_path / data_file.path.name, big)
+    one, other = decoder.result(data_file.path), decoder.result(path)
+    assert one.returncode == other.returncode
+    assert_same(without_order(one.document, little, "little"), without_order(other.document, big, "big"))
+
+
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory):
+    return write(str(tmp_path_factory.mktemp("catalogue")))
+
+
+@pytest.mark.parametrize("name", cases())
+def test_catalogue_pair(name, paths, decode):
+    """Both orders as the builder makes them, without the walk."""
+    entries = catalogue()
+    documents = [without_order(decode(paths[f"{name}.{suffix}"]), entries[f"{name}.{suffix}"].data, order)
+                 for suffix, order in (("le", "little"), ("be", "big"))]
+    # only the feature bitmap of a big-endian file tells the producer's sizeof(long)
+    long_sizes = [document["file"].pop("long_size", None) for document in documents]
+    assert long_sizes in ([8, entries[f"{name}.be"].case.long_size], [None, None])
+    assert_same(*documents)
+
+
+def catalogue(kept={}):
+    return kept or kept.update(catalog()) or kept
+
+
+# --- the test of the test -------------------------------------------------------------------------------------------
+
+def test_every_capture_can_be_turned():
+    for file in fixture_files():
+        assert swap.to_big_endian(load(file.path))
+
+
+def test_a_bit_that_is_not_turned_shows(decode, tmp_path):
+    file = next(file for file in fixture_files() if file.name == "02-callgraph-fp.data")
+    little = load(file.path)
+    big = bytearray(swap.to_big_endian(little))
+    at = decode(file.path)["file"]["sections"][1]["offset"] + 40   # the flags of the first attr
+    big[at:at + 8] = little[at:at + 8][::-1]                        # turned as if they were a number
+    path = store(tmp_path / "big", bytes(big))
+    wrong = list(differences(without_order(decode(file.path), little, "little"),
+                             without_order(decode(path), bytes(big), "big")))
+    assert any(where.startswith(".attrs[0].attr.flags") for where, _, _ in wrong)
+
+
+def test_bytes_that_are_not_the_files_show(corpus, decode):
+    path = corpus / "quipper" / "perf.data.weight_struct"
+    document = copy.deepcopy(decode(path))
+    without_order(document, load(path), "little")
+    document["features"]["HOSTNAME_raw"] += "00"
+    with pytest.raises(AssertionError, match="other bytes"):
+        without_order(document, load(path), "little")
