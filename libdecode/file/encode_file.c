@@ -6,6 +6,8 @@
 
 #include "layout/container.h"
 
+#define FEATURE_TRACING_DATA 1
+
 static const struct pd_section *said_section(const struct pd_encoder *enc, const char *name, uint32_t attr_index)
 {
 	for (size_t i = 0; i < enc->said.nr_sections; i++)
@@ -68,6 +70,8 @@ static bool still_fits(const struct pd_encoder *enc)
 		const struct pd_section *f = said_feature(enc, id);
 		const size_t size = enc->features[id].bytes.size;
 
+		if (f && id == FEATURE_TRACING_DATA && size < f->size && f->size - size < 8)
+			continue;	/* zeros behind it */
 		if (!f ? enc->features[id].given :
 		    size != f->size && !(size < f->size && (f->offset >= end || f->offset + size == end)))
 			return false;
@@ -129,6 +133,7 @@ static int finish_as_said(struct pd_encoder *enc, struct pd_encode_error *e)
 {
 	const struct pd_section *attrs = said_section(enc, "attrs", 0), *types = said_section(enc, "event_types", 0);
 	const struct pd_session *s = &enc->session;
+	const uint64_t end = enc->said.has_size ? enc->said.size : UINT64_MAX;
 	uint64_t table = enc->said.data_offset + enc->said.data_size;
 	struct pd_header_values h = {
 		.v1 = enc->said.v1, .long_size = (uint32_t)enc->said.long_size, .size = enc->said.header_size,
@@ -144,7 +149,9 @@ static int finish_as_said(struct pd_encoder *enc, struct pd_encode_error *e)
 	for (size_t i = 0; i < s->nr_attrs; i++) {
 		const struct pd_section *ids = said_section(enc, "ids", (uint32_t)i);
 
-		if (ids && put_ids(enc, s->attrs[i], ids->offset, ids->size, e))
+		/* ids behind the file's end are known from EVENT_DESC only */
+		if (ids && ids->offset < end &&
+		    put_ids(enc, s->attrs[i], ids->offset, ids->size < end - ids->offset ? ids->size : end - ids->offset, e))
 			return -1;
 		if (put_attr(enc, s->attrs[i], attrs->offset + i * enc->said.attr_size,
 			     ids ? *ids : (struct pd_section){ .offset = 0 }, e))

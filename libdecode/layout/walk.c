@@ -257,9 +257,11 @@ static enum step walk_bytes(struct walk *w, const struct pd_op *op, const uint8_
 	p = take(w, op, n);
 	if (!p)
 		return FAILED;
-	if (op->kind == PD_PAD)
+	if (op->kind == PD_PAD) {
 		see_pad(w, p, (size_t)n);
-	else if (op->kind == PD_TEXT)
+		if (op->count_from == PD_COUNT_REST && (n >= 8 || !pd_all_zero((struct pd_bytes){ p, (size_t)n })))
+			w->regular = PD_IRREGULAR;
+	} else if (op->kind == PD_TEXT)
 		see_text(w, op->field, (struct pd_bytes){ p, (size_t)n });
 	else
 		see_bytes(w, op->field, (struct pd_bytes){ p, (size_t)n });
