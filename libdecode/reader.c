@@ -53,16 +53,23 @@ const char *pd_version(void)
 	return PD_VERSION;
 }
 
-static void on_error(void *ctx, const struct pd_error *e)
+static void report(struct pd_reader *r, const struct pd_error *e, const char *file)
 {
-	struct pd_reader *r = ctx;
 	struct pd_error with_file = *e;
 
-	with_file.file = r->file;
+	with_file.file = file;
 	if (r->options.on_error)
 		r->options.on_error(r->options.ctx, &with_file);
 	if (r->options.stop_at && e->severity >= r->options.stop_at && r->stopped.code == PD_OK)
 		r->stopped = with_file;
+}
+
+/* Of what is being read. */
+static void on_error(void *ctx, const struct pd_error *e)
+{
+	struct pd_reader *r = ctx;
+
+	report(r, e, r->file);
 }
 
 static void report_packing(struct pd_reader *r, const struct pd_source *source)
@@ -396,6 +403,7 @@ static int next_by_time(struct pd_reader *r, struct pd_error *e)
 		if (got) {
 			const struct kept *kept = (const struct kept *)item.meta.data;
 
+			r->record.payload = (struct pd_bytes){ NULL, 0 };
 			r->record.frame = kept->frame;
 			r->record.frame.bytes = item.record;
 			r->record.file = kept->file;
@@ -425,19 +433,34 @@ static int next_by_time(struct pd_reader *r, struct pd_error *e)
 	}
 }
 
+/* Each record has to be consumed exactly: what its fields leave over is no damage, but never goes without a word. */
+static void report_record(struct pd_reader *r)
+{
+	const struct pd_record *rec = &r->record;
+
+	if (rec->error.code != PD_OK) {
+		report(r, &rec->error, rec->file);
+	} else if (rec->plan && rec->extent.end != rec->body.size) {
+		struct pd_error e = { .code = PD_E_TRAILING, .severity = PD_NOTE, .offset = rec->frame.offset,
+			.record_type = rec->frame.type, .record = rec->frame.desc->name,
+			.have = rec->body.size - rec->extent.end };
+
+		report(r, &e, rec->file);
+	}
+}
+
 int pd_next(struct pd_reader *r, const struct pd_record **out, struct pd_error *e)
 {
 	int got = r->order ? next_by_time(r, e) : next_as_written(r, e);
 
 	*out = &r->record;
-	if (got == 1 && r->record.error.code != PD_OK) {
-		on_error(r, &r->record.error);
-		if (r->stopped.code) {
-			*e = r->stopped;
-			return -1;
-		}
-	}
-	return got;
+	if (got != 1)
+		return got;
+	report_record(r);
+	if (!r->stopped.code)
+		return 1;
+	*e = r->stopped;
+	return -1;
 }
 
 int pd_payload_read(struct pd_reader *r, size_t n, struct pd_bytes *out, struct pd_error *e)

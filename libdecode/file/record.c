@@ -202,7 +202,7 @@ struct search {
 	const char *name;
 	bool found;
 	enum { WANT_NUMBER, WANT_NUMBERS, WANT_TEXT } want;
-	unsigned int depth;
+	unsigned int depth, on_path;	/* objects entered: beside the path, along it */
 	uint64_t number;
 	struct pd_numbers numbers;
 	struct pd_bytes bytes;
@@ -210,7 +210,7 @@ struct search {
 
 static bool matches(const struct search *s, const struct pd_field *f, unsigned int want)
 {
-	return s->want == want && !s->depth && !s->found && strcmp(f->name, s->name) == 0;
+	return s->want == want && !s->depth && !s->found && s->name && strcmp(f->name, s->name) == 0;
 }
 
 static void search_number(void *ctx, const struct pd_field *f, uint64_t value)
@@ -253,6 +253,7 @@ static void search_enter(void *ctx, const struct pd_field *f)
 
 		if (strncmp(s->name, f->name, n) == 0 && s->name[n] == '.') {
 			s->name += n + 1;
+			s->on_path++;
 			return;
 		}
 	}
@@ -266,6 +267,8 @@ static void search_leave(void *ctx, const struct pd_field *f)
 	(void)f;
 	if (s->depth)
 		s->depth--;
+	else if (s->on_path)
+		s->name = NULL;		/* it would have been in there */
 }
 
 static bool search(const struct pd_record *r, struct search *s)

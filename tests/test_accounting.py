@@ -1,0 +1,116 @@
+"""Each record is consumed exactly, by its layout alone: nothing trails, nothing is opaque, nothing is skipped.
+
+That records, sections and gaps tile the file is in test_corpus; here it is what lies within them. Of real files nothing
+at all may be left over but what perf itself leaves dirty, which is stated.
+"""
+import collections
+
+import pytest
+
+from perfdata.catalog import catalog, write
+
+# What stands in the way of a plain account, at any depth.
+ODD = ("trailing", "cut", "body", "padding")
+
+# Files with records that no layout can explain: see the damage in test_corpus.
+DAMAGED = {"linux-perf-data/sleep.compressed2.pipe.data": {"SKIPPED.body": 1},
+           "quipper/perf.data.piped.corrupted.zero_size_sample-3.2": {"SKIPPED.body": 1}}
+
+# perf and the kernel fill texts up to 8 bytes with what lay there before, and leave a hole behind a BPF program's
+# arrays; so the last bytes of these are kept as padding.
+DIRTY = {"MMAP.padding", "MMAP2.padding", "COMM.padding", "BUILD_ID[].padding", "BPF_PROG_INFO[].data.padding"}
+
+# Strings without the filling that perf gives them: made by another tool. Their bytes stand beside them.
+ODD_STRINGS = {"quipper/perf.data.weight_struct": {
+    f"{name}_raw" for name in ("HOSTNAME OSRELEASE VERSION ARCH CPUDESC CPUID CMDLINE EVENT_DESC CPU_TOPOLOGY "
+                               "NUMA_TOPOLOGY PMU_MAPPINGS").split()}}
+
+
+def odd(value, path, found):
+    if isinstance(value, dict):
+        for key, item in value.items():
+            where = f"{path}.{key}" if path else key
+            if key in ODD or key.endswith("_raw"):
+                found[where] += 1
+            odd(item, where, found)
+    elif isinstance(value, list):
+        for item in value:
+            odd(item, f"{path}[]", found)
+    return found
+
+
+def odd_in(document):
+    """{"MMAP.padding": 3}: what is odd in records, features and attributes, by where it is."""
+    found = collections.Counter()
+    for record in document["records"]:
+        odd(record, record["type"], found)
+    odd(document["features"], "", found)
+    odd(document["attrs"], "attrs", found)
+    return found
+
+
+def test_nothing_is_left_over(data_file, decoder, run_pdecode):
+    if run_pdecode(["--header-only", data_file.path]).returncode == 3:
+        pytest.skip("not a perf.data file: see test_corpus")
+    document = decoder.result(data_file.path).document
+    found = odd_in(document)
+    if data_file.origin == "perf":
+        assert not found
+    strings = ODD_STRINGS.get(data_file.name, set())
+    assert {where for where in found if where.endswith("_raw")} == strings
+    unexplained = {where: n for where, n in found.items() if where not in DIRTY | strings}
+    assert unexplained == DAMAGED.get(data_file.name, {})
+    assert not [record for record in document["records"] if record["type"] == "UNKNOWN"]
+
+
+def test_the_reader_itself_says_so(data_file, run_pdecode):
+    """pdecode -v passes on what the library notes of a record that was not consumed exactly."""
+    done = run_pdecode(["-v", "-f", "stats", data_file.path])
+    assert b"behind the last field" not in done.stderr
+
+
+# --- the catalogue has what trails ----------------------------------------------------------------------------------
+
+TRAILING = {
+    "body-of-a-newer-kernel": ("ITRACE_START", 8),
+    "sample-trailing": ("SAMPLE", 8),
+    "sample-unknown-bit": ("SAMPLE", 8),
+    # perf gives the record the size of the longest version, and that of version 17 is no multiple of 8
+    "schedstat-domain-15-padded": ("SCHEDSTAT_DOMAIN", 40),
+    "schedstat-domain-17": ("SCHEDSTAT_DOMAIN", 4),
+}
+
+
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory):
+    return write(str(tmp_path_factory.mktemp("catalogue")))
+
+
+@pytest.mark.parametrize("order", ["le", "be"])
+def test_what_trails_in_the_catalogue(order, paths, decode):
+    found = {}
+    for name in catalog():
+        if not name.endswith("." + order):
+            continue
+        trailing = [(record["type"], len(record["trailing"]) // 2) for record in decode(paths[name])["records"]
+                    if record.get("trailing")]
+        if trailing:
+            assert len(trailing) == 1, name
+            found[name.rsplit(".", 1)[0]] = trailing[0]
+    assert found == TRAILING
+
+
+@pytest.mark.parametrize("name", TRAILING)
+def test_what_trails_is_noted_and_no_damage(name, paths, run_pdecode):
+    type, size = TRAILING[name]
+    done = run_pdecode(["-v", paths[name + ".le"]])
+    assert done.returncode == 0
+    assert f"{type} at 256: {size} bytes behind the last field" in done.stderr.decode()
+    assert not run_pdecode([paths[name + ".le"]]).stderr
+
+
+def test_odd_is_found_at_any_depth():
+    document = {"records": [{"type": "COMM", "padding": "00"}, {"type": "SAMPLE", "read": {"values": [{"cut": 1}]}}],
+                "features": {"A_raw": "", "B": [{"padding": "ff"}]}, "attrs": [{"attr": {"trailing": "aa"}}]}
+    assert odd_in(document) == {"COMM.padding": 1, "SAMPLE.read.values[].cut": 1, "A_raw": 1, "B[].padding": 1,
+                                "attrs[].attr.trailing": 1}
