@@ -1,0 +1,264 @@
+/* main.c - precord: from the options to a finished recording. */
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "attr.h"
+#include "describe.h"
+#include "doctor.h"
+#include "list.h"
+#include "loop.h"
+#include "print_attr.h"
+#include "prologue.h"
+#include "recording.h"
+#include "regs.h"
+#include "selection.h"
+#include "switch.h"
+#include "sysctl.h"
+
+#define CPU_PERCENT "perf_cpu_time_max_percent"
+
+static char **copy_argv(int argc, char **argv)
+{
+	char **copy = calloc((size_t)argc + 1, sizeof(*copy));
+
+	for (int i = 0; copy && i < argc; i++)
+		copy[i] = argv[i];
+	return copy;
+}
+
+/* What only prints; -1: there is something to record. */
+static int look(const struct settings *o)
+{
+	bool registers = (o->user_regs && strcmp(o->user_regs, "?") == 0) ||
+			 (o->intr_regs && strcmp(o->intr_regs, "?") == 0);
+
+	if (o->list)
+		return list_events(stdout, o->list) ? CLI_OK : CLI_INPUT;
+	if (o->doctor)
+		return doctor_run(stdout);
+	if (!registers)
+		return -1;
+	regs_list(stdout);
+	return CLI_OK;
+}
+
+/* Numbers among the options that no other part reads. */
+static int read_limits(struct recording *r)
+{
+	const struct settings *o = r->options;
+	unsigned int what;
+
+	if (o->max_size && !parse_size(o->max_size, &r->max_size))
+		return say_failed(&r->say, CLI_USAGE, "'--max-size' must be a size such as 100M, not '%s'",
+				  o->max_size);
+	if (o->synth && !describe_parse_synth(o->synth, &what))
+		return say_failed(&r->say, CLI_USAGE, "'--synth' must be no, all, task, mmap or cgroup, "
+				  "not '%s'", o->synth);
+	if (o->realtime != NOT_GIVEN && (o->realtime < 1 || o->realtime > 99))
+		return say_failed(&r->say, CLI_USAGE, "'-r' must be a priority from 1 to 99");
+	if (o->cpu_percent != NOT_GIVEN && o->cpu_percent > 100)
+		return say_failed(&r->say, CLI_USAGE, "'--cpu-percent' must be at most 100");
+	return 0;
+}
+
+/* Everything that can be wrong before anything is changed. */
+static int prepare(struct recording *r, char *const *command)
+{
+	const struct settings *o = r->options;
+	bool only_look = o->print_attr || o->dry_run;
+	int got = target_choose(&r->target, o, command, &r->say);
+
+	if (!got && !only_look && r->target.kind == TARGET_COMMAND && !command[0])
+		got = cli_usage(r->say.tool, "nothing to record: name a command, or -a, -p, -t, -u");
+	if (!got)
+		got = selection_read(&r->events, o, r->argv);
+	if (!got)
+		got = attrs_configure(&r->events, o, &r->target);
+	if (!got)
+		got = rings_size(&r->rings, o, &r->say);
+	if (!got)
+		got = agenda_read(&r->agenda, o, &r->say);
+	if (!got)
+		got = read_limits(r);
+	if (!got)
+		got = switch_read(r);
+	if (!got && !only_look)
+		got = datafile_choose(&r->file, o, &r->say);
+	if (!got && o->control && !only_look)
+		got = control_open(&r->control, o->control, &r->say);
+	return got;
+}
+
+static void block_signals(struct recording *r)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGUSR2);
+	sigprocmask(SIG_BLOCK, &set, &r->signals);
+	/* A reader that went away is an error of write(2). */
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static void set_scheduling(const struct recording *r)
+{
+	const struct settings *o = r->options;
+	struct sched_param p = { .sched_priority = (int)o->realtime };
+
+	if (o->exit_with_parent)
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (o->realtime != NOT_GIVEN && sched_setscheduler(0, SCHED_FIFO, &p))
+		say(&r->say, SAY_WARNING, "no SCHED_FIFO priority: %s", strerror(errno));
+}
+
+static int fork_command(struct recording *r)
+{
+	char *const *command = r->target.command;
+	int got;
+
+	if (!command)
+		return 0;
+	got = child_check(command[0], &r->say);
+	if (!got)
+		got = child_fork(&r->child, command, r->file.mode == PD_MODE_PIPE ?
+				 CHILD_STDOUT_TO_STDERR : CHILD_STDOUT, &r->signals, &r->say);
+	if (!got && r->target.kind == TARGET_COMMAND &&
+	    int_list_add(&r->target.threads, r->child.pid))
+		got = say_failed(&r->say, CLI_OUTPUT, "out of memory");
+	return got;
+}
+
+static int record(struct recording *r)
+{
+	int got = fork_command(r);
+
+	if (!got)
+		set_scheduling(r);
+	if (!got)
+		got = counters_open(&r->counters, &r->events, &r->target);
+	if (!got)
+		got = rings_map(&r->rings, &r->counters, &r->events, r->options);
+	if (!got)
+		got = datafile_open(&r->file, &r->say);
+	if (!got && r->options->bpf_event)
+		r->bpf = bpf_progs_read();
+	if (!got && prologue_write(r))
+		got = datafile_failed(&r->file, &r->say);
+	return got ? got : loop_run(r);
+}
+
+static void say_end(struct recording *r)
+{
+	uint64_t bytes = r->bytes + pd_writer_size(r->file.writer);
+	uint64_t samples = r->samples + r->file.tally.samples;
+	const struct say *s = &r->say;
+
+	say_footer(s, "Woken up %llu times to write data", (unsigned long long)r->woken);
+	say_footer(s, "Captured and wrote %.3f MB %s (%llu samples)", (double)bytes / 1048576,
+		   r->file.path, (unsigned long long)samples);
+	if (r->lost)
+		say_footer(s, "Lost %llu of %llu samples (%llu times): try a larger buffer, -m %zuK",
+			   (unsigned long long)r->lost, (unsigned long long)(r->lost + samples),
+			   (unsigned long long)r->file.tally.lost_records, r->rings.bytes / 256);
+}
+
+/* The last file of many has a time in its name, as the others. */
+static int name_last_file(struct recording *r)
+{
+	if (!r->switches && !r->options->timestamp_filename)
+		return 0;
+	if (datafile_stamp(&r->file, &r->say))
+		return CLI_OUTPUT;
+	datafile_keep(&r->file, r->switches ? r->options->switch_max_files : 0);
+	return 0;
+}
+
+static int status_of(const struct recording *r, int got)
+{
+	if (got)
+		return got;
+	if (r->child.pid && r->child.ended)
+		got = child_exit_status(&r->child);
+	/* A command that was told to end by the recorder did nothing wrong. */
+	if (r->stopped)
+		got = 0;
+	return got ? got : r->lost && r->options->strict_loss ? CLI_ERRORS : 0;
+}
+
+static int run(struct recording *r, char *const *command)
+{
+	const struct settings *o = r->options;
+	long percent = sysctl_read(CPU_PERCENT, 25);
+	int got = prepare(r, command);
+	bool finished;
+
+	if (got || o->dry_run)
+		return got;
+	if (o->print_attr)
+		return print_attrs(&r->events);
+	if (o->cpu_percent != NOT_GIVEN && !sysctl_write(CPU_PERCENT, (long)o->cpu_percent))
+		say(&r->say, SAY_WARNING, "kernel." CPU_PERCENT " can't be set: %s", strerror(errno));
+	block_signals(r);
+	got = record(r);
+	finished = r->file.writer != NULL;
+	if (finished && !got)
+		got = name_last_file(r);
+	r->stopped = r->child.pid && !child_poll(&r->child) && !r->interrupted;
+	child_finish(&r->child, SIGTERM);
+	if (finished && !r->file.failed)
+		say_end(r);
+	if (finished && datafile_close(&r->file, &r->say) && !got)
+		got = CLI_OUTPUT;
+	if (o->cpu_percent != NOT_GIVEN)
+		sysctl_write(CPU_PERCENT, percent);
+	return status_of(r, got);
+}
+
+static bool nobody_reads(const struct recording *r)
+{
+	return r->file.failed && r->file.error.code == PD_E_IO && r->file.error.have == EPIPE;
+}
+
+int main(int argc, char **argv)
+{
+	char **all = copy_argv(argc, argv);
+	struct settings o = settings_default;
+	char **command = cli_parse(&record_tool, argc, argv, &o);
+	struct recording r = {
+		.options = &o, .argv = all, .child = CHILD_NONE, .agenda = AGENDA_EMPTY,
+		.control = CONTROL_ABSENT, .file = DATAFILE_CLOSED,
+		.say = { &record_tool, o.quiet ? SAY_ERROR : o.verbose ? SAY_DETAIL : SAY_WARNING },
+	};
+	int status = look(&o);
+
+	r.events.say = &r.say;
+	if (status < 0)
+		status = run(&r, command);
+	rings_unmap(&r.rings);
+	counters_close(&r.counters);
+	events_free(&r.events);
+	target_free(&r.target);
+	agenda_free(&r.agenda);
+	control_close(&r.control);
+	if (nobody_reads(&r))
+		cli_die_of_pipe();
+	datafile_free(&r.file);
+	bpf_progs_free(r.bpf);
+	cli_list_free(&o.events);
+	cli_list_free(&o.filters);
+	cli_list_free(&o.cgroups);
+	cli_list_free(&o.pids);
+	cli_list_free(&o.tids);
+	cli_list_free(&o.branches);
+	free(all);
+	return cli_finish(&record_tool, (enum cli_exit)status);
+}

@@ -1,0 +1,358 @@
+"""precord records real programs: every record type and sample field that a kernel without a PMU can give."""
+import glob
+import os
+import pathlib
+import signal
+import time
+
+import pytest
+
+from recorder import (event_works, needs_root, precord, record, run_precord, start_precord, symbol,   # noqa: F401
+                      wait_for, workload)
+
+CGROUPS = next((line.split()[1] for line in pathlib.Path("/proc/mounts").read_text().splitlines()
+                if line.split()[2] == "cgroup2" and os.access(line.split()[1], os.W_OK)), None)
+TRACEFS = pathlib.Path("/sys/kernel/tracing")
+
+needs_tracefs = pytest.mark.skipif(not os.access(TRACEFS / "events/sched/sched_switch/id", os.R_OK),
+                                   reason="tracefs can't be read")
+needs_cgroups = pytest.mark.skipif(CGROUPS is None, reason="no cgroup2 that can be written")
+
+
+def needs_uprobes(function):
+    return pytest.mark.skipif(not os.path.exists("/sys/bus/event_source/devices/uprobe/type"),
+                              reason="no uprobe PMU")(needs_root(function))
+
+
+@pytest.fixture(scope="module", name="breakpoints")
+def breakpoints_fixture(precord, symbol):
+    if not event_works(f"mem:{symbol('watched'):#x}/8:w"):
+        pytest.skip("no breakpoint is free")
+
+
+def test_clock_samples_hold_what_they_must(record):
+    run = record("-e", "cpu-clock", "-F", "1000", does="spin 200")
+    samples = [s for s in run.samples if s["cpumode"] == "USER"]
+    assert len(samples) >= 100 and run.captured == len(run.samples)
+    assert {"ip", "pid", "tid", "time", "period"} <= set(samples[0])
+    times = [s["time"] for s in run.samples]
+    assert list(run.document["features"]["SAMPLE_TIME"].values()) == [min(times), max(times)]
+
+
+def test_a_command_is_told_of_from_its_exec(record, workload):
+    run = record("-e", "cpu-clock:u", "-F", "1000", does="spin 50")
+    exec_comm = [c for c in run.records("COMM") if "COMM_EXEC" in c.get("misc_flags", [])]
+    assert [c["comm"] for c in exec_comm] == ["workload"]
+    assert str(workload) in {m["filename"] for m in run.records("MMAP2")}
+    assert run.count("EXIT") == 1
+    assert run.document["features"]["BUILD_ID"]
+
+
+def test_call_chains_by_frame_pointers(record, symbol):
+    run = record("-e", "cpu-clock:u", "-g", "-F", "1000", does="spin 100")
+    middle, top = symbol("spin_middle"), symbol("spin")
+    chains = [[int(ip, 16) for ip in s["callchain"] if ip.startswith("0x")] for s in run.samples]
+    deep = [c for c in chains if any(middle <= ip < middle + 64 for ip in c[1:]) and
+            any(top <= ip < top + 256 for ip in c[2:])]
+    assert len(deep) > len(chains) / 2
+
+
+def test_stacks_for_dwarf(record):
+    run = record("-e", "cpu-clock:u", "--call-graph", "dwarf,4096", "-F", "200", does="spin 100")
+    assert run.samples
+    for sample in run.samples:
+        assert sample["stack_user"]["size"] == 4096 >= sample["stack_user"]["dyn_size"] > 0
+        assert "ip" in sample["regs_user"]["regs"] and "sp" in sample["regs_user"]["regs"]
+
+
+def test_registers(record):
+    run = record("-e", "cpu-clock:u", "--user-regs=ip,sp", "-I", "-F", "200", does="spin 100")
+    assert set(run.samples[0]["regs_user"]["regs"]) == {"ip", "sp"}
+    assert len(run.samples[0]["regs_intr"]["regs"]) > 8
+
+
+def test_every_other_sample_field(record):
+    run = record("-e", "minor-faults", "-c", "1", "-d", "--phys-data", "--data-page-size", "--code-page-size", "-W",
+                 "--transaction", "-P", "-R", "--sample-cpu", "--sample-identifier", "--all-cgroups", does="touch 200")
+    samples = [s for s in run.samples if s["data_page_size"] == 4096 and int(s["phys_addr"], 16)]
+    assert len(samples) >= 200
+    for key in ("identifier", "addr", "cpu", "period", "raw", "weight_struct", "data_src", "transaction", "cgroup",
+                "code_page_size"):
+        assert key in samples[0], key
+    assert len({s["addr"] for s in samples}) >= 200
+
+
+def test_groups_are_read(record):
+    run = record("-e", "{cpu-clock,page-faults}:S", "--running-time", "-F", "500", does="touch 5000 spin 50")
+    last = run.samples[-1]["read"]
+    ids = [i for attr in run.document["attrs"] for i in attr["ids"]]
+    assert last["nr"] == 2 and {v["id"] for v in last["values"]} <= set(ids)
+    assert {"time_enabled", "time_running"} <= set(last)
+    assert max(v["value"] for s in run.samples for v in s["read"]["values"]) > 1000000
+    assert run.document["features"]["GROUP_DESC"]
+
+
+def test_one_event_is_read(record):
+    run = record("-e", "page-faults:S", "-c", "1", does="touch 20")
+    values = [s["read"]["value"] for s in run.samples]
+    assert values[-1] >= 20
+
+
+def test_side_band_records(record):
+    run = record("-e", "dummy", "--namespaces", "--switch-events", does="fork 3 thread 2 comm 7 map 2 switch 20")
+    assert run.count("FORK") == 3 + 2 + 1 and run.count("EXIT") == 3 + 2 + 1 + 1
+    comms = [c["comm"] for c in run.records("COMM")]
+    assert "named 7" in comms and {"thread-0", "thread-1"} <= set(comms)
+    names = [m["filename"] for m in run.records("MMAP2")]
+    assert names.count("//anon") == 2 and sum("memfd:code" in name for name in names) == 2
+    assert run.count("SWITCH") >= 20
+    assert any("SWITCH_OUT" in s.get("misc_flags", []) for s in run.records("SWITCH"))
+
+
+@needs_root
+def test_namespaces(record):
+    run = record("-e", "dummy", "--namespaces", does="unshare 2")
+    told = run.records("NAMESPACES")
+    assert all(n["nr_namespaces"] == 7 for n in told)
+    # of the command before and at its exec, then of each unshare
+    assert len({n["namespaces"][1]["inode"] for n in told}) == 3
+
+
+def test_data_maps(record):
+    run = record("-e", "dummy", "-d", does="touch 1")
+    assert any("MMAP_DATA" in m.get("misc_flags", []) for m in run.records("MMAP2"))
+
+
+def test_build_ids_in_maps(record):
+    run = record("-e", "dummy", "--buildid-mmap", does="spin 1")
+    with_id = [m for m in run.records("MMAP2") if "build_id" in m]
+    assert any("libc" in m["filename"] for m in with_id)
+    assert all("ino" in m for m in run.records("MMAP2") if m["filename"] == "[vdso]")
+
+
+def test_counts_of_tasks_that_end(record):
+    run = record("-e", "page-faults", "-c", "100000", "-s", does="fork 4")
+    reads = run.records("READ")
+    assert len({r["tid"] for r in reads}) == 4
+    assert sum(r["read"]["value"] for r in reads) > 0
+
+
+@needs_root
+def test_bpf_programs(record):
+    run = record("-e", "dummy", does="bpf 2")
+    mine = [k for k in run.records("KSYMBOL") if "workload" in k["name"]]
+    if not mine:
+        pytest.skip("no BPF here")
+    assert len(mine) == 4
+    loaded = [b["bpf_type"] for b in run.records("BPF_EVENT")]
+    assert loaded.count("PROG_LOAD") == 2 and loaded.count("PROG_UNLOAD") == 2
+
+
+@needs_root
+@needs_cgroups
+def test_cgroups(record):
+    environment = dict(os.environ, WORKLOAD_CGROUPS=CGROUPS)
+    run = record("-a", "-e", "dummy", "--all-cgroups", does="cgroup 3", env=environment)
+    assert sum("/workload-" in c["path"] for c in run.records("CGROUP")) == 3
+
+
+@needs_root
+@needs_cgroups
+def test_only_a_cgroup(record, tmp_path, workload):
+    directory = pathlib.Path(CGROUPS) / f"precord-test-{os.getpid()}"
+    directory.mkdir()
+    try:
+        inside = f"echo $$ > {directory}/cgroup.procs && exec {workload} spin 100"
+        run = record("-e", "cpu-clock", "-F", "500", "-G", directory.name, command=["sh", "-c", inside])
+        wait_for(lambda: not (directory / "cgroup.procs").read_text())
+    finally:
+        directory.rmdir()
+    comms = {c["tid"]: c["comm"] for c in run.records("COMM")}
+    assert len(run.samples) > 20
+    assert {comms.get(s["tid"]) for s in run.samples} <= {"workload", "sh"}
+
+
+@needs_root
+def test_the_whole_machine(record):
+    run = record("-a", "-e", "cpu-clock", "-F", "200", "--switch-events", does="spin 100 sleep 100")
+    assert {s["cpu"] for s in run.samples} >= {0}
+    assert run.count("SWITCH_CPU_WIDE") > 10
+    # what ran already: this test, for one
+    assert os.getpid() in {c["pid"] for c in run.records("COMM")}
+    assert any(m["pid"] == os.getpid() for m in run.records("MMAP2"))
+    assert "FINISHED_INIT" in run.document["summary"]["by_type"]
+
+
+@needs_root
+def test_only_a_cpu(record):
+    run = record("-C", "0", "-e", "cpu-clock", "-F", "200", does="spin 50")
+    assert {s["cpu"] for s in run.samples} == {0}
+
+
+@needs_root
+@needs_tracefs
+def test_tracepoints(record):
+    run = record("-e", "syscalls:sys_enter_getppid", "-e", "sched:sched_process_*", does="getppid 50 fork 2")
+    names = [attr["name"] for attr in run.document["attrs"]]
+    assert "sched:sched_process_fork" in names and "syscalls:sys_enter_getppid" in names
+    by_name = [s["raw"]["tracepoint"]["name"] for s in run.samples]
+    assert by_name.count("sys_enter_getppid") == 50 and by_name.count("sched_process_fork") == 2
+    fork = next(s for s in run.samples if s["raw"]["tracepoint"]["name"] == "sched_process_fork")
+    assert fork["raw"]["tracepoint"]["fields"]["parent_pid"] == fork["pid"]
+
+
+@needs_root
+@needs_tracefs
+def test_a_filter_belongs_to_the_event_before_it(record):
+    run = record("-e", "syscalls:sys_enter_write", "--filter", "count == 2", "-e", "syscalls:sys_exit_write",
+                 does="say 1 say 10 say 2")
+    by_name = [s["raw"]["tracepoint"]["name"] for s in run.samples]
+    assert by_name.count("sys_enter_write") == 2 and by_name.count("sys_exit_write") == 3
+
+
+@needs_root
+@needs_tracefs
+def test_without_the_recorder_itself(run_precord, decode, tmp_path):
+    run_precord("-a", "-e", "syscalls:sys_enter_pwrite64", "-e", "syscalls:sys_enter_write", "--exclude-perf",
+                "-o", "perf.data", "--", "sleep", "0.1")
+    document = decode(tmp_path / "perf.data")
+    recorder = {r["pid"] for r in document["records"] if r["type"] == "COMM" and r["comm"] == "precord"}
+    assert not [r for r in document["records"] if r["type"] == "SAMPLE" and r["pid"] in recorder and
+                r.get("comm") == "precord"]
+
+
+def test_a_wrong_filter_is_named(run_precord):
+    if not event_works("sched:sched_switch"):
+        pytest.skip("no tracepoints")
+    done = run_precord("-e", "sched:sched_switch", "--filter", "no_such_field == 1", "--", "true")
+    assert done.returncode == 2 and b"no_such_field" in done.stderr
+
+
+@needs_uprobes
+def test_probes_by_pmu(record, workload):
+    run = record("-e", f"uprobe:{workload}:probed", "-e", f"uretprobe:{workload}:probed", does="call 5")
+    assert len(run.samples) == 10
+    assert {s["attr_index"] for s in run.samples} == {0, 1}
+    # an address in the recorder's own memory is nobody's business
+    assert run.attr(0)["config1"] == "0x0"
+
+
+@needs_uprobes
+@needs_tracefs
+def test_probes_through_tracefs_are_removed(record, workload):
+    run = record("-e", f"uprobe:{workload}:probed value=%di:s64", does="call 5")
+    values = [s["raw"]["tracepoint"]["fields"]["value"] for s in run.samples]
+    assert values == [0, 1, 2, 3, 4]
+    assert "precord" not in (TRACEFS / "uprobe_events").read_text()
+
+
+@needs_root
+def test_probe_without_a_place(run_precord, workload):
+    done = run_precord("-e", f"uprobe:{workload}:no_such_symbol", "--", "true")
+    assert done.returncode == 2 and b"no such symbol" in done.stderr
+    done = run_precord("-e", "uprobe:/no/such/file:main", "--", "true")
+    assert done.returncode == 2 and b"No such file" in done.stderr
+
+
+@needs_root
+@pytest.mark.skipif(bool(glob.glob("/sys/kernel/tracing/kprobe_events")), reason="there are kprobes")
+def test_kprobes_that_are_not_there(run_precord):
+    done = run_precord("-e", "kprobe:do_exit", "--", "true")
+    assert done.returncode == 2 and b"no kprobes" in done.stderr
+
+
+@needs_root
+@pytest.mark.skipif(not glob.glob("/sys/kernel/tracing/kprobe_events"), reason="this kernel has no kprobes")
+def test_kprobes(record):
+    run = record("-e", "kprobe:do_exit", does="fork 2")
+    assert len(run.samples) >= 2
+
+
+def test_breakpoints(record, symbol, breakpoints):
+    run = record("-e", f"mem:{symbol('watched'):#x}/8:w:u", "-e", f"mem:{symbol('probed'):#x}:x:u", "-d",
+                 does="store 7 call 3")
+    writes = [s for s in run.samples if s["attr_index"] == 0]
+    assert len(writes) == 7 and {int(s["addr"], 16) for s in writes} == {symbol("watched")}
+    assert [int(s["ip"], 16) for s in run.samples if s["attr_index"] == 1] == 3 * [symbol("probed")]
+
+
+@pytest.mark.parametrize("clock", ["mono", "raw", "real", "boot", "tai"])
+def test_clocks(record, clock):
+    run = record("-e", "cpu-clock:u", "-F", "500", "-k", clock, does="spin 20")
+    assert "CLOCK_DATA" in run.document["features"] and "CLOCKID" in run.document["features"]
+    if clock == "real":
+        assert abs(run.samples[0]["time"] / 1e9 - os.stat(run.path).st_mtime) < 100
+
+
+def test_lost_samples_are_counted_and_said(start_precord, workload, decode, tmp_path):
+    """A recorder that sleeps loses samples; it knows how many."""
+    recorder = start_precord("-o", "perf.data", "-m", "1", "-e", "page-faults:u", "-c", "1", "--strict-loss", "--",
+                             workload, *"sleep 300 touch 2000 sleep 600 touch 3".split())
+    time.sleep(0.2)
+    recorder.send_signal(signal.SIGSTOP)
+    time.sleep(0.4)
+    recorder.send_signal(signal.SIGCONT)
+    stderr = recorder.communicate(timeout=30)[1].decode()
+    document = decode(tmp_path / "perf.data")
+    lost = [r for r in document["records"] if r["type"] == "LOST"]
+    counted = sum(r["lost"] for r in document["records"] if r["type"] == "LOST_SAMPLES")
+    assert recorder.returncode == 1 and lost and counted >= 1000
+    assert sum(r["lost"] for r in lost) <= counted
+    assert f"Lost {counted} of" in stderr.splitlines()[-1]
+    samples = document["summary"]["by_type"]["SAMPLE"]
+    assert samples + counted >= 2003
+
+
+def test_compression(record):
+    plain = record("-e", "cpu-clock:u", "-g", "-F", "1000", does="spin 100")
+    assert plain.samples
+    run = record("-e", "cpu-clock:u", "-g", "-F", "1000", "-z", does="spin 100")
+    assert run.count("COMPRESSED") + run.count("COMPRESSED2") > 0 and len(run.samples) == run.captured > 20
+    assert run.document["features"]["COMPRESSED"]["level"] == 1
+
+
+def test_overwriting_keeps_the_newest(record):
+    run = record("--overwrite", "-m", "1", "-e", "page-faults:u", "-c", "1", does="touch 2000")
+    assert 10 < len(run.samples) < 500
+    assert "write_backward" in run.attr()["flags"]["names"]
+    addresses = [s["time"] for s in run.samples]
+    assert addresses == sorted(addresses, reverse=True)
+
+
+def test_threads_have_buffers_of_their_own(record):
+    run = record("--per-thread", "-e", "cpu-clock:u", "-F", "500", does="spin 50")
+    assert len(run.samples) > 10 and run.records("CPU_MAP")[0]["cpu_map"]["cpus"] == [-1]
+    assert {e["cpu"] for e in run.records("ID_INDEX")[0]["entries"]} == {-1}
+
+
+def test_units_and_scales_of_pmus(record):
+    pmus = [path for path in glob.glob("/sys/bus/event_source/devices/*/events/*.unit")]
+    if not pmus:
+        pytest.skip("no PMU here has units")
+    event = pathlib.Path(pmus[0]).with_suffix("")
+    run = record("-a", "-n", "-e", f"{event.parent.parent.name}/{event.name}/", does="sleep 10")
+    assert run.count("EVENT_UPDATE") >= 1
+
+
+@pytest.mark.skipif(os.path.exists("/sys/bus/event_source/devices/cpu"), reason="there are hardware counters")
+def test_cycles_become_a_clock_where_there_is_no_counter(record):
+    run = record(does="spin 20")
+    assert run.document["attrs"][0]["name"] == "cpu-clock"
+    assert run.stderr.count("cpu-clock") == 1
+
+
+@needs_root
+def test_throttling(record):
+    """Needs a low sysctl, which is put back."""
+    path = pathlib.Path("/proc/sys/kernel/perf_event_max_sample_rate")
+    before = path.read_text()
+    try:
+        path.write_text("1000")
+        if path.read_text().strip() != "1000":
+            pytest.skip("the sample rate can't be limited")
+        run = record("-e", "cpu-clock", "-c", "100000", does="spin 60")
+    except OSError as error:
+        pytest.skip(f"the sample rate can't be limited: {error}")
+    finally:
+        path.write_text(before)
+    assert run.count("THROTTLE") > 0
