@@ -38,7 +38,8 @@ struct pd_reader {
 	struct pd_buf held;		/* a HEADER_TRACING_DATA record with its payload */
 	struct pd_buf feature;		/* the last one asked for */
 	struct pd_order *order;
-	bool drained;			/* order has everything */
+	bool drained;			/* order has everything; `ended` says why there is no more */
+	struct pd_error ended;
 	bool pipe_done;
 	char *directory;		/* or NULL */
 	char **files;			/* data.0 ...: names in it */
@@ -409,13 +410,15 @@ static int next_by_time(struct pd_reader *r, struct pd_error *e)
 			r->record.file = kept->file;
 			return pd_record_prepare(&r->record) ? -1 : 1;
 		}
-		if (r->drained)
-			return 0;
+		if (r->drained) {
+			*e = r->ended;
+			return r->ended.code == PD_OK ? 0 : -1;
+		}
 		got = next_as_written(r, e);
-		if (got < 0)
-			return -1;
-		if (got == 0) {
+		if (got <= 0) {
 			r->drained = true;
+			if (got < 0)
+				r->ended = *e;
 			pd_order_end(r->order);
 			continue;
 		}

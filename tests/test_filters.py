@@ -223,6 +223,18 @@ def test_event_name_with_commas(tmp_path, decode):
     assert pids("-e", "page-faults") == [2]
 
 
+def test_event_that_is_renamed(tmp_path, decode):
+    """In a pipe the name may come behind the first samples."""
+    path = tmp_path / "renamed.data"
+    path.write_bytes(Pipe(records=[
+        r.header_attr(CLOCK, [CLOCK_ID]), clock(1, 1, 1, 0), r.event_update_name(CLOCK_ID, "tick"), clock(2, 2, 2, 0),
+    ]).build("<"))
+
+    def pids(event):
+        return [record["pid"] for record in decode(path, "-e", event)["records"] if record["type"] == "SAMPLE"]
+    assert (pids("cpu-clock"), pids("tick")) == ([1], [2])
+
+
 @pytest.mark.parametrize("args, says", [
     (["--pid", "x"], b"'--pid' needs process ids such as 1,20-29, not 'x'"),
     (["--pid", ""], b"'--pid'"),
@@ -242,10 +254,10 @@ def test_event_name_with_commas(tmp_path, decode):
     (["--time", "99999999999999999999,"], b"'--time'"),
     (["--time", "18446744074s,"], b"'--time'"),
     (["--time", "20%-10%"], b"'--time' needs a part such as 10%-20%"),
-    (["--time", "10%-200%"], b"'--time'"),
-    (["--time", "10%/0"], b"'--time'"),
-    (["--time", "10%"], b"'--time'"),
-    (["--time", "nan%-20%"], b"'--time'"),
+    (["--time", "10%-200%"], b"'--time' needs a part such as 10%-20%"),
+    (["--time", "10%/0"], b"'--time' needs a part such as 10%-20%"),
+    (["--time", "10%"], b"'--time' needs a part such as 10%-20%"),
+    (["--time", "nan%-20%"], b"'--time' needs a part such as 10%-20%"),
 ])
 def test_bad_filters(args, says, data, run_pdecode):
     done = run_pdecode([*args, data])

@@ -377,13 +377,15 @@ def test_closed_descriptors(args, code, run_pdecode, tmp_path):
 
 # As it arrives.
 
-def read_until(process, what, timeout=TIMEOUT):
-    """What has come out when it holds `what`, though the input has not ended."""
+def read_until(process, what=None, timeout=30):
+    """What has come out when it holds `what`, or ends, though the input has not ended."""
     seen, end = b"", time.monotonic() + timeout
-    while what not in seen:
+    while what is None or what not in seen:
         ready, _, _ = select.select([process.stdout], [], [], max(0, end - time.monotonic()))
         assert ready, f"waited for {what} and saw {seen[-500:]}"
         piece = os.read(process.stdout.fileno(), 65536)
+        if not piece and what is None:
+            break
         assert piece, f"ended before {what}: {seen[-500:]}"
         seen += piece
     return seen
@@ -508,7 +510,7 @@ def test_header_only_of_an_endless_pipe(run_pdecode):
     with started(["--header-only", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         process.stdin.write(Pipe(records=[HEAD, r.comm(1, 1, "x"), clock(1)]).build("<"))
         process.stdin.flush()
-        assert strict_json(process.stdout.read())["attrs"][0]["ids"] == [1]
+        assert strict_json(read_until(process))["attrs"][0]["ids"] == [1]
         assert process.wait(TIMEOUT) == 0
 
 
@@ -605,6 +607,21 @@ def test_many_errors(run_pdecode, tmp_path):
 
 
 @sanitize
+@pytest.mark.parametrize("args", [[], ["-f", "jsonl"], ["-f", "stats"], ["--strict"]])
+def test_oddities_are_no_errors(args, run_pdecode, tmp_path):
+    """Bytes behind the end of a gzip file: -v tells of them, nothing else does."""
+    path = tmp_path / "odd.gz"
+    path.write_bytes(gzip.compress(PLAIN.read_bytes()) + b"behind the end")
+    done = run_pdecode([*args, path])
+    assert (done.returncode, done.stderr) == (0, b"")
+    loud = run_pdecode(["-v", *args, path])
+    assert (loud.returncode, loud.stdout) == (0, done.stdout)
+    assert one_line(loud).startswith(f"pdecode: {path}: ") and "behind the end" in text(loud)
+    last = strict_json(done.stdout.split(b"\n")[-2] if "jsonl" in args else done.stdout)
+    assert last.get("summary", last)["errors"] == 0
+
+
+@sanitize
 @pytest.mark.parametrize("args", [[], ["-f", "jsonl"], ["-f", "stats"]])
 def test_strict(args, run_pdecode, tmp_path):
     path = tmp_path / "damaged.data"
@@ -648,6 +665,30 @@ def test_memory(run_pdecode):
     assert "memory limit" in one_line(done)
     done = run_pdecode(["--memory", "400K", ZSTD])
     assert done.returncode in (1, 3) and b"memory limit" in done.stderr
+
+
+@sanitize
+@pytest.mark.parametrize("args", [[], ["-f", "jsonl"], ["-f", "stats"], ["--sort", "time"]])
+def test_end_on_the_way(args, run_pdecode, tmp_path):
+    """Where reading can't go on, what came before it is written, and the output says why it ends."""
+    path = tmp_path / "large-formats.data"
+    path.write_bytes(Pipe(records=[HEAD, clock(1), r.header_tracing_data(bytes(4 << 20)), clock(2)]).build("<"))
+    done = run_pdecode(["--memory", "2M", *args, path])
+    assert done.returncode == 1
+    assert "memory limit" in one_line(done)
+    if "jsonl" in args:
+        lines = strict_json_lines(done.stdout)
+        kinds, errors = [line["kind"] for line in lines], [line for line in lines if line["kind"] == "error"]
+        assert kinds.count("record") == 2 and kinds[-1] == "summary"
+    elif "stats" in args:
+        stats = strict_json(done.stdout)
+        assert stats["records"] == 2
+        errors = [{"code": code} for code in stats["errors_by_code"]]
+    else:
+        document = strict_json(done.stdout)
+        assert [record["type"] for record in document["records"]][:2] == ["HEADER_ATTR", "SAMPLE"]
+        errors = document["errors"]
+    assert [error["code"] for error in errors] == ["LIMIT"]
 
 
 @sanitize
