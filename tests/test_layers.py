@@ -1,0 +1,226 @@
+"""The law of the sources: who may include whom, what stands in one place only, and how long things may get.
+
+    base < layout < file < model < reader < sink        in libdecode/: a layer includes its own and lower ones
+    include/pd                                          the public headers: of each other, and of C's
+    tools/, record/                                     public headers and their own; record/ those of tools/ too
+
+A rule that one file is let off says so here, with the reason.
+"""
+import re
+import subprocess
+
+import pytest
+
+from conftest import ROOT
+
+LIBRARY = ROOT / "libdecode"
+LAYERS = ["base", "layout", "file", "model", "reader", "sink"]
+FUNCTION_LINES = 60
+FILE_LINES = 700
+
+# Tables and lists of names are as long as what they describe.
+TABLES = re.compile(r"libdecode/layout/(names|records|features|sample|attr|registers|container)(_\w+)?\.c$")
+
+# The interpreter that turns values into bytes, all of whose parts call each other.
+LONGER = {"libdecode/layout/pack.c": 780}
+
+NAMES_THAT_SAY_NOTHING = {"util", "utils", "common", "misc", "helper", "helpers", "defs", "stuff", "lib"}
+
+# Decisions by record type belong into the tables of layout/.
+SWITCHES_ON_TYPE = {
+    "libdecode/file/session_learn.c": "which records teach the session something: events, names, features",
+    "record/buildid_scan.c": "takes three fields out of maps and samples, through the public interface",
+}
+
+
+def sources(*tops):
+    return sorted(path for top in tops for path in (ROOT / top).rglob("*.[ch]"))
+
+
+ALL = sources("libdecode", "tools", "record")
+
+
+def name_of(path):
+    return str(path.relative_to(ROOT))
+
+
+def code_of(text):
+    """Without comments, strings and characters; lines stay where they are."""
+    def blank(match):
+        return re.sub(r"[^\n]", " ", match[0]) if match[0][0] == "/" else match[0][0] + match[0][-1]
+    return re.sub(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", blank, text, flags=re.S)
+
+
+def includes(text):
+    """[(quoted, name)] of a source's includes."""
+    return [(mark == '"', name) for mark, name in re.findall(r'^\s*#\s*include\s+(["<])([^">]+)[">]', text, flags=re.M)]
+
+
+def layer_of(path):
+    """Of a file of libdecode: base/cursor.h -> base; reader.c -> reader."""
+    first = path.relative_to(LIBRARY).parts[0]
+    return first.split(".")[0]
+
+
+def include_law(layer, name):
+    """What is wrong with an include in a layer of libdecode, or None."""
+    if name.startswith("pd/"):
+        return None if (LIBRARY / "include" / name).is_file() else "no public header"
+    other = name.split("/")[0].split(".")[0]
+    if layer == "include":
+        return "a public header includes public headers only"
+    if other not in LAYERS:
+        return "not in a layer"
+    if LAYERS.index(other) > LAYERS.index(layer):
+        return f"{layer} is below {other}"
+    return None
+
+
+def test_layers_of_the_library():
+    wrong = [f"{name_of(path)} includes {name}: {problem}"
+             for path in sources("libdecode") for quoted, name in includes(path.read_text()) if quoted
+             for problem in [include_law(layer_of(path), name)] if problem]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_layer_is_there():
+    assert {layer_of(path) for path in sources("libdecode")} == set(LAYERS) | {"include"}
+
+
+@pytest.mark.parametrize("layer, name, allowed", [
+    ("base", "layout/desc.h", False), ("layout", "base/buf.h", True), ("file", "model/order.h", False),
+    ("model", "file/spool.h", True), ("reader", "sink/json.h", False), ("sink", "reader.h", True),
+    ("include", "base/buf.h", False), ("include", "pd/error.h", True), ("file", "tools/cli.h", False),
+    ("base", "pd/none.h", False),
+])
+def test_the_law_itself(layer, name, allowed):
+    assert (include_law(layer, name) is None) == allowed
+
+
+@pytest.mark.parametrize("top, others", [("tools", []), ("record", ["tools"])])
+def test_tools_see_the_public_headers_only(top, others):
+    own = {path.name for where in [top, *others] for path in sources(where) if path.suffix == ".h"}
+    wrong = [f"{name_of(path)} includes {name}" for path in sources(top)
+             for quoted, name in includes(path.read_text())
+             if (name.startswith("pd/") and not (LIBRARY / "include" / name).is_file())
+             or (quoted and not name.startswith("pd/") and name not in own)]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_public_headers_need_nothing_but_c():
+    allowed = {"stddef.h", "stdint.h", "stdbool.h", "string.h"}
+    wrong = [f"{path.name} includes <{name}>" for path in sources("libdecode/include")
+             for quoted, name in includes(path.read_text()) if not quoted and name not in allowed]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("header", [path for path in ALL if path.suffix == ".h"], ids=name_of)
+def test_a_header_includes_what_it_uses(header):
+    """It compiles alone, and twice."""
+    top = header.relative_to(ROOT).parts[0]
+    places = {"libdecode": ["libdecode"], "tools": ["tools"], "record": ["record", "tools"]}[top]
+    flags = [f"-I{ROOT / place}" for place in [*places, "libdecode/include"]]
+    done = subprocess.run(["cc", "-std=gnu11", "-D_GNU_SOURCE", "-xc", "-fsyntax-only", "-Wall", "-Werror",
+                           "-Wno-unused-function", *flags, "-"],
+                          input=f'#include "{header}"\n' * 2, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^#ifndef (\w+_H)\n#define \1\n", header.read_text(), flags=re.M), "no guard"
+
+
+# --- in one place only ----------------------------------------------------------------------------------------------
+
+def test_no_name_that_says_nothing():
+    assert not [name_of(path) for path in ALL if path.stem in NAMES_THAT_SAY_NOTHING]
+
+
+def switches_on_type(code):
+    """Lines that switch on a record's type."""
+    return [line.strip() for line in code.splitlines()
+            if re.search(r"\bswitch\s*\((?:[^()]*(?:->|\.))?(?:record_)?type\)"
+                         r"|\bswitch\s*\(\s*pd_record_type\(|\bcase\s+PERF_RECORD_", line)]
+
+
+def test_no_switch_on_record_types_outside_the_tables():
+    found = {name_of(path): lines for path in ALL if layer_or_top(path) != "layout"
+             for lines in [switches_on_type(code_of(path.read_text()))] if lines}
+    assert {name: lines for name, lines in found.items() if name not in SWITCHES_ON_TYPE} == {}
+
+
+def layer_or_top(path):
+    return layer_of(path) if LIBRARY in path.parents else path.relative_to(ROOT).parts[0]
+
+
+def test_switches_are_found():
+    assert switches_on_type("\tswitch (r->frame.type) {\n\tswitch (type) {\n\tswitch (pd_record_type(r)) {\n"
+                            "\tcase PERF_RECORD_MMAP:\n") and not switches_on_type("\tswitch (op->kind) {\n")
+
+
+def test_byte_order_has_one_home():
+    """Only the cursor swaps what comes from a file. (The JSON writer turns hex digits with the same instruction.)"""
+    swaps = re.compile(r"\b(__builtin_bswap\w+|bswap_\d+|[bl]e\d+toh|hto[bl]e\d+|ntoh[ls]|hton[ls])\b")
+    found = {name_of(path) for path in sources("libdecode") if swaps.search(code_of(path.read_text()))}
+    assert found <= {"libdecode/base/cursor.h", "libdecode/base/jsonw.h"}
+
+
+def test_macros_hide_no_way_out():
+    """Macros build data; only code returns or jumps."""
+    wrong = [f"{name_of(path)}: {macro.splitlines()[0]}" for path in ALL
+             for macro in re.findall(r"^#\s*define .*(?:\\\n.*)*", code_of(path.read_text()), flags=re.M)
+             if re.search(r"\b(return|goto|break|continue)\b", macro)]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_second_boolean():
+    """f(x, true, false) says nothing: an enum or an option struct does."""
+    wrong = [f"{name_of(path)}: {found}" for path in ALL if path.suffix == ".h"
+             for found in re.findall(r"\w+\([^()]*\bbool\b[^*(),]*,[^()]*\bbool\b[^*(),]*[,)]", code_of(path.read_text()))]
+    assert not wrong, "\n".join(wrong)
+
+
+# --- sizes ----------------------------------------------------------------------------------------------------------
+
+def functions(text):
+    """(name, lines of the body, braces included) of a source in kernel style: both braces in the first column."""
+    start, lines = None, code_of(text).splitlines()
+    for i, line in enumerate(lines):
+        if line == "{":
+            start = i
+        elif line == "}" and start is not None:
+            head = " ".join(lines[max(0, start - 3):start])
+            names = re.findall(r"(\w+)\s*\(", head.rsplit("}", 1)[-1].rsplit(";", 1)[-1])
+            yield (names[0] if names else head.strip()), i - start + 1
+            start = None
+
+
+def test_functions_fit_a_screen():
+    wrong = [f"{name_of(path)}: {name}() has {lines} lines" for path in ALL
+             for name, lines in functions(path.read_text()) if lines > FUNCTION_LINES]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_files_stay_readable():
+    wrong = [f"{name_of(path)} has {lines} lines" for path in ALL if not TABLES.search(name_of(path))
+             for lines in [path.read_text().count("\n")] if lines > LONGER.get(name_of(path), FILE_LINES)]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_functions_are_counted():
+    text = "static int f(int a,\n\t     int b)\n{\n\tif (a) {\n\t}\n\treturn b;\n}\n\nstruct s {\n\tint x;\n};\n" \
+           "int g(void)\n{\n" + "\tg();\n" * 70 + "}\n"
+    assert list(functions(text)) == [("f", 5), ("g", 72)]
+    assert sum(1 for path in ALL for _ in functions(path.read_text())) > 500
+
+
+# --- tidiness -------------------------------------------------------------------------------------------------------
+
+def test_each_source_says_what_it_is():
+    """In its first line: /* name.c - what it does, or the tool's name where it has the main(). */"""
+    wrong = [name_of(path) for path in ALL
+             if not re.match(rf"/\* ({re.escape(path.name)}|{path.stem}) - \S", path.read_text())]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_trailing_blanks():
+    wrong = [f"{name_of(path)}:{i}" for path in ALL
+             for i, line in enumerate(path.read_text().split("\n"), 1) if line != line.rstrip()]
+    assert not wrong, "\n".join(wrong)
