@@ -88,9 +88,10 @@ CORPUS = {
         "MMAP 39 COMM 3 SAMPLE 191 MMAP2 6 LOST_SAMPLES 2 EXIT 1 FINISHED_ROUND 1")),
     "quipper/perf.data.numatopology-3.2": Expected("file", counted(
         "MMAP 8631 COMM 1736 SAMPLE 175 EXIT 2")),
-    # a sample's header says size 0
+    # a sample's header says size 0: it alone is lost
     "quipper/perf.data.piped.corrupted.zero_size_sample-3.2": Expected("pipe", counted(
-        "HEADER_ATTR 1 HEADER_EVENT_TYPE 1 MMAP 468 COMM 100"), damage=(49104, 11536)),
+        "HEADER_ATTR 1 HEADER_EVENT_TYPE 1 MMAP 472 COMM 101 SAMPLE 227 EXIT 2 THROTTLE 1 UNTHROTTLE 1"),
+        damage=(49104, 48)),
     "quipper/perf.data.piped.header_features-4.16": Expected("pipe", counted(
         "HEADER_FEATURE 14 HEADER_ATTR 1 TIME_CONV 1 MMAP 28 EVENT_UPDATE 1 THREAD_MAP 1 CPU_MAP "
         "1 COMM 2 MMAP2 4 SAMPLE 2 EXIT 1 FINISHED_ROUND 1")),

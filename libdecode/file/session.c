@@ -125,6 +125,22 @@ static bool same_layout(const struct pd_attr *a, const struct pd_attr *b)
 	       a->regs_intr == b->regs_intr && (a->flags & SAMPLE_ID_ALL) == (b->flags & SAMPLE_ID_ALL);
 }
 
+static bool same_id_at(const struct pd_attr *a, const struct pd_attr *b)
+{
+	return a->sample_id_at == b->sample_id_at && a->trailer_id_at == b->trailer_id_at;
+}
+
+/* One event for each way in which ids are kept. */
+static void add_place(struct pd_session *s, struct pd_attr *a)
+{
+	s->same_id_at &= same_id_at(s->attrs[0], a);
+	for (size_t i = 0; i < s->nr_places; i++)
+		if (same_id_at(s->places[i], a))
+			return;
+	if (s->nr_places < PD_ID_PLACES)
+		s->places[s->nr_places++] = a;
+}
+
 static int grow_attrs(struct pd_session *s)
 {
 	size_t capacity = s->attrs_capacity ? s->attrs_capacity * 2 : 8;
@@ -155,8 +171,7 @@ struct pd_attr *pd_session_add_attr(struct pd_session *s, struct pd_bytes bytes)
 		return NULL;
 	s->attrs[s->nr_attrs++] = a;
 	s->same_layout &= same_layout(s->attrs[0], a);
-	s->same_id_at &= a->sample_id_at == s->attrs[0]->sample_id_at &&
-			 a->trailer_id_at == s->attrs[0]->trailer_id_at;
+	add_place(s, a);
 	return a;
 }
 
@@ -248,8 +263,15 @@ static bool id_in(struct pd_bytes record, size_t at, enum pd_swap swap, uint64_t
 	return at != PD_NO_OFFSET && pd_take(&c, at) && pd_take_number(&c, 8, id);
 }
 
-static bool id_of(const struct pd_session *s, const struct pd_attr *a, uint32_t type, struct pd_bytes record,
-		  uint64_t *id)
+bool pd_session_sample_time(const struct pd_session *s, const struct pd_attr *a, struct pd_bytes record, uint64_t *time)
+{
+	const struct pd_op *op = a->sample->usual[PD_USUAL_TIME];
+
+	return op && id_in(record, PD_RECORD_HEADER_SIZE + op->offset, s->swap, time);
+}
+
+bool pd_session_id_of(const struct pd_session *s, const struct pd_attr *a, uint32_t type, struct pd_bytes record,
+		      uint64_t *id)
 {
 	if (type == TYPE_SAMPLE)
 		return id_in(record, a->sample_id_at, s->swap, id);
@@ -258,14 +280,18 @@ static bool id_of(const struct pd_session *s, const struct pd_attr *a, uint32_t 
 	return id_in(record, record.size - a->trailer_id_at, s->swap, id);
 }
 
-/* Events that keep their ids in different places: the one whose id stands where it keeps it. */
+/* Events that keep their ids in different places: the one whose id stands where it keeps it. There are few such places. */
 static struct pd_attr *search(const struct pd_session *s, uint32_t type, struct pd_bytes record)
 {
-	for (size_t i = 0; i < s->nr_attrs; i++) {
+	for (size_t i = 0; i < s->nr_places; i++) {
+		struct pd_attr *a;
 		uint64_t id;
 
-		if (id_of(s, s->attrs[i], type, record, &id) && pd_session_by_id(s, id) == s->attrs[i])
-			return s->attrs[i];
+		if (!pd_session_id_of(s, s->places[i], type, record, &id))
+			continue;
+		a = pd_session_by_id(s, id);
+		if (a && same_id_at(a, s->places[i]))
+			return a;
 	}
 	return NULL;
 }
@@ -287,11 +313,11 @@ enum pd_found pd_session_attr_of(const struct pd_session *s, uint32_t type, stru
 		found = search(s, type, record);
 		if (found)
 			*out = found;
-		if (found || (id_of(s, first, type, record, &id) && id == 0))
+		if (found || (pd_session_id_of(s, first, type, record, &id) && id == 0))
 			return PD_FOUND;
 		return s->same_layout ? PD_FOUND_LAYOUT : PD_NOT_FOUND;
 	}
-	if (!id_of(s, first, type, record, &id) || id == 0)
+	if (!pd_session_id_of(s, first, type, record, &id) || id == 0)
 		return PD_FOUND;
 	found = pd_session_by_id(s, id);
 	if (found) {

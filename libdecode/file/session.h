@@ -12,6 +12,7 @@
 #include "layout/walk.h"
 
 #define PD_NO_OFFSET SIZE_MAX
+#define PD_ID_PLACES 64	/* ways to place an id: by what stands before it in a sample, and behind it in a trailer */
 
 /* An event: an entry of the attrs section, or a HEADER_ATTR record. */
 struct pd_attr {
@@ -38,6 +39,8 @@ struct pd_session {
 	struct pd_attr **attrs;
 	size_t nr_attrs, attrs_capacity;
 	struct pd_map ids;		/* id -> struct pd_attr */
+	struct pd_attr *places[PD_ID_PLACES];	/* for each way to place an id the first event that has it */
+	size_t nr_places;
 	bool same_id_at;		/* all events have their ids at the same place */
 	bool same_layout;		/* and all records of all events the same layout */
 	struct pd_map bodies;		/* record description -> struct pd_plan */
@@ -92,6 +95,13 @@ enum pd_found {
 /* The event of a kernel record. */
 enum pd_found pd_session_attr_of(const struct pd_session *s, uint32_t type, struct pd_bytes record,
 				 struct pd_attr **out);
+
+/* What stands where the event keeps its id in a record. */
+bool pd_session_id_of(const struct pd_session *s, const struct pd_attr *a, uint32_t type, struct pd_bytes record,
+		      uint64_t *id);
+
+/* Of a sample of which the first bytes are there. */
+bool pd_session_sample_time(const struct pd_session *s, const struct pd_attr *a, struct pd_bytes record, uint64_t *time);
 
 /* Sees to the event's plans. 0, or -1: no memory. */
 int pd_session_plans_of(struct pd_session *s, struct pd_attr *a);

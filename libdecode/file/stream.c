@@ -1,15 +1,22 @@
 /* stream.c - cuts a source into records. */
 #include "file/stream.h"
 
+#include <string.h>
+
 #define TYPE_COMPRESSED2 83
 #define IMPLAUSIBLE_TYPE 0x1000000	/* text that perf printed into its own output reads as such */
 #define INNER_CHUNK (256 * 1024)
-#define DRAIN_CHUNK (32 * 1024)
+#define LOST_PIECE (32 * 1024)
+#define LOST_PEEK 4096		/* of a stream: more only when that settles something */
+#define UNKNOWN_MAX 8		/* records of unknown types in a row */
+#define TYPE_SAMPLE 9
+#define TYPE_USER 64
 #define HEADER PD_RECORD_HEADER_SIZE
 
 void pd_stream_init(struct pd_stream *s, struct pd_source *source, struct pd_session *session, uint64_t end)
 {
-	*s = (struct pd_stream){ .source = source, .session = session, .end = end, .inner.budget = session->budget };
+	*s = (struct pd_stream){ .source = source, .session = session, .end = end, .inner.budget = session->budget,
+		.resync.session = session, .lost.bad = UINT64_MAX, .lost_inner.bad = UINT64_MAX };
 }
 
 void pd_stream_free(struct pd_stream *s)
@@ -32,7 +39,7 @@ static void read_header(struct pd_stream *s, struct pd_bytes bytes, struct pd_fr
 	};
 }
 
-/* A record of which only `bytes` are there, or bytes that are none. */
+/* A record of which only `bytes` are there, or the last bytes, too few for a header. */
 static enum pd_next damaged(struct pd_frame *f, enum pd_code code, uint64_t want, struct pd_bytes bytes,
 			    struct pd_error *e)
 {
@@ -85,27 +92,194 @@ static int expand(struct pd_stream *s, struct pd_error *e)
 	return 1;
 }
 
+/* --- where framing is lost --- */
+
+/* The time of the last sample, for the search. */
+static void set_time(struct pd_stream *s)
+{
+	struct pd_record_desc const *desc = pd_record_desc(TYPE_SAMPLE);
+	const struct pd_bytes sample = { s->sample, s->sample_size };
+	struct pd_attr *a;
+	uint64_t time;
+
+	if (!s->sample_size || pd_session_attr_of(s->session, desc->type, sample, &a) == PD_NOT_FOUND)
+		return;
+	if (pd_session_sample_time(s->session, a, sample, &time) && time)
+		s->resync.time = time;
+}
+
+static void keep_sample(struct pd_stream *s, const struct pd_frame *f)
+{
+	if (f->type != TYPE_SAMPLE)
+		return;
+	s->sample_size = f->bytes.size < PD_SAMPLE_HEAD ? (uint16_t)f->bytes.size : PD_SAMPLE_HEAD;
+	memcpy(s->sample, f->bytes.data, s->sample_size);
+}
+
+/* Has a search been where `at` is? An event that has come since may tell more. */
+static bool is_searched(const struct pd_stream *s, const struct pd_lost *l, uint64_t at)
+{
+	return l->events == s->session->nr_attrs && at >= l->searched && (at < l->clear || (at == l->clear && l->found));
+}
+
+static void set_searched(struct pd_stream *s, struct pd_lost *l, uint64_t at, const struct pd_resync_at *found)
+{
+	l->events = s->session->nr_attrs;
+	l->searched = at;
+	l->clear = at + found->at;
+	l->found = found->result == PD_RESYNC_FOUND;
+}
+
+static void lose(struct pd_lost *l, const struct pd_frame *f, uint64_t at, enum pd_code code, uint64_t want,
+		 uint64_t have)
+{
+	l->open = true;
+	l->from = l->bad = at;
+	l->why = (struct pd_error){
+		.code = code, .severity = PD_DAMAGED, .offset = f->offset, .record_type = f->type,
+		.record = f->desc ? f->desc->name : NULL, .want = want, .have = have,
+	};
+}
+
+/* A piece of what is lost, at `at`, of the `size` bytes there that are no record; last: nothing of it comes behind them. */
+static enum pd_next lost_piece(struct pd_lost *l, struct pd_frame *f, uint64_t at, struct pd_bytes bytes, bool last,
+			       struct pd_error *e)
+{
+	f->state = PD_FRAME_SKIPPED;
+	f->bytes = bytes;
+	if (!last)
+		return PD_NEXT_RECORD;
+	*e = l->why;
+	e->skipped = at + bytes.size - l->from;
+	l->open = false;
+	return bytes.size ? PD_NEXT_DAMAGED : PD_NEXT_DAMAGE;
+}
+
+/* Do the headers from the record at in[0] on, whose size is `size`, lead to one that can be trusted, over no more than a few
+ * of unknown types? `closed`: nothing follows the bytes. */
+static bool leads_on(const struct pd_stream *s, struct pd_bytes in, uint64_t size, bool closed)
+{
+	uint64_t at = size;
+
+	for (size_t i = 0; i < UNKNOWN_MAX; i++) {
+		const struct pd_record_desc *desc;
+		uint32_t type;
+		uint16_t n;
+
+		if (at > in.size || in.size - at < HEADER)
+			return !closed || at == in.size;
+		type = pd_load32(in.data + at, s->session->swap);
+		n = pd_load16(in.data + at + 6, s->session->swap);
+		desc = pd_record_desc(type);
+		if (desc)
+			return pd_resync_may_begin(type, n, desc);
+		if (n < HEADER || type >= IMPLAUSIBLE_TYPE)
+			return false;
+		at += n;
+	}
+	return false;
+}
+
+/* --- compressed records --- */
+
+static struct pd_bytes inner_left(const struct pd_stream *s)
+{
+	return (struct pd_bytes){ s->inner.data + s->inner_at, s->inner.size - s->inner_at };
+}
+
+enum look_ahead { SEARCHED, NEED_MORE };
+
+/* Sees to it that something is known of the bytes at inner_at. */
+static enum look_ahead search_inner(struct pd_stream *s)
+{
+	const uint64_t at = s->inner_base + s->inner_at;
+	struct pd_lost *l = &s->lost_inner;
+	struct pd_resync_at found;
+
+	if (is_searched(s, l, at + (at == l->bad)))
+		return SEARCHED;
+	set_time(s);
+	found = pd_resync_find(&s->resync, inner_left(s), at == l->bad, s->no_more_inner ? PD_RESYNC_CLOSED : PD_RESYNC_OPEN);
+	if (found.result == PD_RESYNC_MORE || (found.result == PD_RESYNC_NONE && !found.at))
+		return NEED_MORE;
+	set_searched(s, l, at, &found);
+	return SEARCHED;
+}
+
+/* A piece of lost bytes; PD_NEXT_END: more are needed to tell. */
+static enum pd_next next_lost_inner(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
+{
+	const uint64_t at = s->inner_base + s->inner_at;
+	struct pd_bytes bytes = inner_left(s);
+	struct pd_lost *l = &s->lost_inner;
+	bool last;
+
+	if (search_inner(s) == NEED_MORE && !s->no_more_inner)
+		return PD_NEXT_END;
+	if (bytes.size > l->clear - at)
+		bytes.size = (size_t)(l->clear - at);
+	if (bytes.size > LOST_PIECE)
+		bytes.size = LOST_PIECE;
+	last = at + bytes.size == l->clear && (l->found || (s->no_more_inner && bytes.size == inner_left(s).size));
+	s->inner_at += bytes.size;
+	return lost_piece(l, f, at, bytes, last, e);
+}
+
+/* Is the record at inner_at none, though its header could be one? */
+static bool inner_is_lost(struct pd_stream *s, const struct pd_frame *f)
+{
+	const struct pd_bytes left = inner_left(s);
+	const uint64_t at = s->inner_base + s->inner_at;
+	struct pd_lost *l = &s->lost_inner;
+
+	if (pd_resync_may_begin(f->type, f->size, f->desc) && leads_on(s, left, f->size, s->no_more_inner) &&
+	    (f->type >= TYPE_USER || pd_resync_is_usual(&s->resync, f->type, f->size)))
+		return false;
+	if (!f->desc && f->size <= left.size && leads_on(s, left, f->size, s->no_more_inner) && f->type < IMPLAUSIBLE_TYPE)
+		return false;
+	set_time(s);
+	if (f->size <= left.size && pd_resync_is_trusted(&s->resync, (struct pd_bytes){ left.data, f->size }))
+		return false;
+	l->bad = at;
+	if (search_inner(s) == NEED_MORE)
+		return false;
+	return l->found ? l->clear < at + f->size || !f->desc : !f->desc || f->size > left.size;
+}
+
 /* The next record out of the compressed one that is being expanded; PD_NEXT_END when it is used up. */
 static enum pd_next next_inner(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
 {
 	for (;;) {
-		struct pd_bytes left = { s->inner.data + s->inner_at, s->inner.size - s->inner_at };
+		const struct pd_bytes left = inner_left(s);
+		enum pd_next next = PD_NEXT_END;
 		int more;
 
-		if (left.size >= HEADER) {
+		*f = (struct pd_frame){ .offset = s->outer_offset, .inner_offset = s->inner_base + s->inner_at };
+		if (s->lost_inner.open) {
+			next = next_lost_inner(s, f, e);
+		} else if (left.size >= HEADER) {
+			const uint64_t at = f->inner_offset;
+
 			read_header(s, left, f);
 			f->offset = s->outer_offset;
-			f->inner_offset = s->inner_base + s->inner_at;
+			f->inner_offset = at;
 			if (f->size < HEADER) {
-				s->inner_at = s->inner.size;
-				return damaged(f, PD_E_SIZE, HEADER, left, e);
+				lose(&s->lost_inner, f, at, PD_E_SIZE, HEADER, f->size);
+				continue;
+			}
+			if ((left.size >= f->size || s->no_more_inner) && inner_is_lost(s, f)) {
+				lose(&s->lost_inner, f, at, f->desc ? PD_E_SIZE : PD_E_GARBAGE, f->size, left.size);
+				continue;
 			}
 			if (left.size >= f->size) {
 				f->bytes = (struct pd_bytes){ left.data, f->size };
 				s->inner_at += f->size;
+				keep_sample(s, f);
 				return PD_NEXT_RECORD;
 			}
 		}
+		if (next != PD_NEXT_END || s->no_more_inner)
+			return next;
 		more = expand(s, e);
 		if (more < 0) {
 			s->expanding = false;
@@ -155,9 +329,15 @@ static enum pd_next fail(struct pd_stream *s, struct pd_error *e)
 /* Bytes of a decompressed record whose rest never came. */
 static enum pd_next end_of_records(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
 {
-	struct pd_bytes left = { s->inner.data + s->inner_at, s->inner.size - s->inner_at };
+	enum pd_next next;
+	struct pd_bytes left;
 
+	s->no_more_inner = true;
+	next = next_inner(s, f, e);
+	if (next != PD_NEXT_END)
+		return next;
 	s->ended = true;
+	left = inner_left(s);
 	if (!left.size)
 		return PD_NEXT_END;
 	read_header(s, left, f);
@@ -197,66 +377,180 @@ static int look(struct pd_stream *s, uint64_t ask, struct pd_bytes *have, struct
 	return 0;
 }
 
-/* The rest of the input, in pieces: no record can be told in it. */
-static enum pd_next drain(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
+/* Nothing follows these bytes. */
+static bool is_all(const struct pd_stream *s, struct pd_bytes have, uint64_t asked)
 {
+	return have.size < asked || have.size == s->end - pd_source_offset(s->source);
+}
+
+/* Sees to it that something is known of the bytes at the source's offset. Of a stream no more is asked for than it takes. */
+static int search(struct pd_stream *s, struct pd_error *e)
+{
+	const uint64_t at = pd_source_offset(s->source);
+	struct pd_lost *l = &s->lost;
+	size_t ask = pd_source_is_random(s->source) ? PD_PEEK_MAX : LOST_PEEK;
+	struct pd_resync_at found;
 	struct pd_bytes have;
 
-	*f = (struct pd_frame){ .offset = pd_source_offset(s->source), .inner_offset = PD_OUTER };
-	if (look(s, DRAIN_CHUNK, &have, e))
+	if (is_searched(s, l, at + (at == l->bad)))
+		return 0;
+	set_time(s);
+	for (;; ask = found.want > 2 * ask ? found.want : 2 * ask) {
+		if (ask > PD_PEEK_MAX)
+			ask = PD_PEEK_MAX;
+		if (look(s, ask, &have, e))
+			return -1;
+		found = pd_resync_find(&s->resync, have, at == l->bad,
+				       is_all(s, have, ask) ? PD_RESYNC_CLOSED : PD_RESYNC_OPEN);
+		if ((found.result != PD_RESYNC_MORE && (found.at || found.result == PD_RESYNC_FOUND)) || ask == PD_PEEK_MAX)
+			break;
+	}
+	set_searched(s, l, at, &found);
+	return 0;
+}
+
+/* A piece of lost bytes. */
+static enum pd_next next_lost(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
+{
+	const uint64_t at = pd_source_offset(s->source);
+	struct pd_lost *l = &s->lost;
+	struct pd_bytes have;
+	size_t n;
+
+	*f = (struct pd_frame){ .offset = at, .inner_offset = PD_OUTER };
+	if (search(s, e))
 		return fail(s, e);
-	if (!have.size)
-		return end_of_records(s, f, e);
-	if (have.size > DRAIN_CHUNK)
-		have.size = DRAIN_CHUNK;
-	s->pending = have.size;
-	return damaged(f, PD_E_GARBAGE, have.size, have, e);
+	n = l->clear - at < LOST_PIECE ? (size_t)(l->clear - at) : LOST_PIECE;
+	if (look(s, n + 1, &have, e))
+		return fail(s, e);
+	s->pending = have.size < n ? have.size : n;
+	return lost_piece(l, f, at, (struct pd_bytes){ have.data, (size_t)s->pending },
+			  (l->found && at + n == l->clear) || have.size <= n, e);
+}
+
+/* Is the record at the source's offset, of which `have` is there, none, though its header could be one? Then its size or type
+ * is damaged: a chain of records begins inside it. 1, 0, -1 and *e. */
+static int is_lost(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have, uint64_t size, struct pd_error *e)
+{
+	const bool closed = is_all(s, have, size + HEADER), whole = have.size >= size;
+	struct pd_lost *l = &s->lost;
+
+	if (whole && (f->desc || f->type < IMPLAUSIBLE_TYPE)) {
+		if ((!f->desc || pd_resync_may_begin(f->type, f->size, f->desc)) && leads_on(s, have, size, closed) &&
+		    (f->type >= TYPE_USER || pd_resync_is_usual(&s->resync, f->type, (size_t)size)))
+			return 0;
+		set_time(s);
+		if (pd_resync_is_trusted(&s->resync, (struct pd_bytes){ have.data, (size_t)size }))
+			return 0;
+	}
+	l->bad = f->offset;
+	if (search(s, e))
+		return -1;
+	if (l->found)
+		return l->clear < f->offset + size || !f->desc;
+	return !f->desc && (f->type >= IMPLAUSIBLE_TYPE || whole);
+}
+
+/* The usual case: this header and the next are plausible. */
+static bool is_sound(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have, uint64_t size)
+{
+	return have.size >= size + HEADER && pd_resync_may_begin(f->type, f->size, f->desc) && leads_on(s, have, size, false) &&
+	       (f->type >= TYPE_USER || pd_resync_is_usual(&s->resync, f->type, (size_t)size));
+}
+
+/* A payload that can't be: the size of what carries it, or its own, is damaged. 1, 0, -1 and *e. */
+static int payload_is_lost(struct pd_stream *s, const struct pd_frame *f, struct pd_error *e)
+{
+	uint64_t got, end = s->end, size;
+	int lost = 0;
+
+	if (!pd_source_is_random(s->source))
+		return 0;
+	if (pd_source_size(s->source, &size) && size < end)
+		end = size;
+	if (f->offset + f->bytes.size >= end || f->payload <= end - f->offset - f->bytes.size)
+		return 0;
+	/* only when there are records somewhere behind it: the payload of a file that was cut short is just that */
+	if (pd_source_skip(s->source, f->bytes.size, &got, e))
+		return -1;
+	for (;;) {
+		const uint64_t at = pd_source_offset(s->source);
+		struct pd_bytes have;
+
+		if (look(s, PD_PEEK_MAX, &have, e) || search(s, e))
+			return -1;
+		lost = s->lost.found;
+		if (lost || is_all(s, have, PD_PEEK_MAX) || s->lost.clear <= at)
+			break;
+		if (pd_source_skip(s->source, s->lost.clear - at, &got, e))
+			return -1;
+	}
+	return pd_source_seek(s->source, f->offset, e) ? -1 : lost;
 }
 
 static enum pd_next next_outer(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
 {
 	enum pd_next left = leave_last(s, f, e);
+	const bool ahead = pd_source_is_random(s->source);
 	struct pd_bytes have;
 	uint64_t size;
+	int lost;
 
 	if (left != PD_NEXT_RECORD)
 		return left;
+	if (s->lost.open)
+		return next_lost(s, f, e);
 	if (pd_source_offset(s->source) >= s->end)
 		return end_of_records(s, f, e);
-	if (s->draining)
-		return drain(s, f, e);
 	if (look(s, 2 * HEADER, &have, e))
 		return fail(s, e);
 	if (!have.size)
 		return end_of_records(s, f, e);
 	read_header(s, have, f);
 	f->offset = pd_source_offset(s->source);
-	size = real_size(s, f, have);
-	if (have.size < size && look(s, size, &have, e))
-		return fail(s, e);
-	if (have.size < HEADER || size < HEADER || (have.size < size && f->type >= IMPLAUSIBLE_TYPE)) {
-		s->draining = true;
-		s->pending = 0;
-		if (have.size > DRAIN_CHUNK)
-			have.size = DRAIN_CHUNK;
+	if (have.size < HEADER) {
 		s->pending = have.size;
-		return damaged(f, have.size < HEADER ? PD_E_TRUNCATED : size < HEADER ? PD_E_SIZE : PD_E_GARBAGE,
-			       size < HEADER ? HEADER : size, have, e);
+		return damaged(f, PD_E_TRUNCATED, HEADER, have, e);
+	}
+	size = real_size(s, f, have);
+	if (size < HEADER) {
+		lose(&s->lost, f, f->offset, PD_E_SIZE, HEADER, size);
+		return next_lost(s, f, e);
+	}
+	if (have.size < size + (ahead ? HEADER : 0) && look(s, size + (ahead ? HEADER : 0), &have, e))
+		return fail(s, e);
+	f->bytes = (struct pd_bytes){ have.data, have.size < size ? have.size : (size_t)size };
+	f->payload = have.size < size ? 0 : pd_session_payload(s->session, f->desc, f->bytes);
+	if (!f->payload && !is_sound(s, f, have, size)) {
+		lost = is_lost(s, f, have, size, e);
+		if (lost < 0)
+			return fail(s, e);
+		if (lost) {
+			lose(&s->lost, f, f->offset, f->desc ? PD_E_SIZE : PD_E_GARBAGE, size, have.size);
+			return next_lost(s, f, e);
+		}
+		if (look(s, size, &have, e))	/* the search may have moved the window */
+			return fail(s, e);
+		f->bytes.data = have.data;
 	}
 	if (have.size < size) {
 		s->pending = have.size;
-		s->draining = true;
 		return damaged(f, PD_E_TRUNCATED, size, have, e);
 	}
-	f->bytes = (struct pd_bytes){ have.data, (size_t)size };
-	f->payload = pd_session_payload(s->session, f->desc, f->bytes);
+	lost = f->payload ? payload_is_lost(s, f, e) : 0;
+	if (lost < 0 || (f->payload && look(s, size, &have, e)))
+		return fail(s, e);
+	f->bytes.data = have.data;
 	s->pending = size;
-	s->payload_left = f->payload;
-	if (f->payload > s->end - f->offset - size) {	/* what is behind the data is no part of them */
-		s->payload_left = s->end - f->offset - size;
-		s->payload_missing = f->payload - s->payload_left;
+	if (lost) {
+		lose(&s->lost, f, f->offset + size, PD_E_PAYLOAD, f->payload, s->lost.clear - f->offset - size);
+		s->lost.bad = UINT64_MAX;	/* a record may follow at once */
+		f->payload = 0;
+		f->payload_lost = true;
 	}
+	s->payload_left = f->payload;
 	s->payload_of = f->desc ? f->desc->name : NULL;
+	keep_sample(s, f);
 	if (f->desc && f->desc->compressed && start_expanding(s, f, e))
 		return fail(s, e);
 	return PD_NEXT_RECORD;

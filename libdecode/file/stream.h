@@ -3,10 +3,13 @@
 #define PD_FILE_STREAM_H
 
 #include "file/codec.h"
+#include "file/resync.h"
 #include "file/session.h"
 #include "file/source.h"
 
 #define PD_OUTER UINT64_MAX	/* inner_offset of a record that was not compressed */
+
+#define PD_SAMPLE_HEAD 64	/* bytes of a sample with its id and time among them */
 
 /* A record as it lies in the file, nothing decoded. Valid until the next frame is asked for. */
 struct pd_frame {
@@ -17,12 +20,25 @@ struct pd_frame {
 	uint64_t offset;	/* in the source; of the compressed record for what was in one */
 	uint64_t inner_offset;	/* in the decompressed stream, or PD_OUTER */
 	uint64_t payload;	/* bytes that follow it in the source */
+	bool payload_lost;	/* they can't be as many as it says: records follow instead */
 	const struct pd_record_desc *desc;
 	enum {
 		PD_FRAME_WHOLE,
 		PD_FRAME_CUT,		/* the input ends before the record does */
 		PD_FRAME_SKIPPED,	/* bytes that are no record */
 	} state;
+};
+
+/* Framing is lost: what lies between a header that can't be and the next chain of headers that can be trusted. Offsets are the
+ * source's, or the decompressed stream's. */
+struct pd_lost {
+	bool open;
+	bool found;		/* a record begins at `clear` */
+	uint64_t from;		/* the first byte */
+	uint64_t bad;		/* known to begin no record, though it may look so; UINT64_MAX: none */
+	uint64_t searched, clear;	/* no record begins in this range, whether or not it is open */
+	size_t events;		/* that were known when it was searched */
+	struct pd_error why;	/* told when the last byte is known */
 };
 
 struct pd_stream {
@@ -39,7 +55,11 @@ struct pd_stream {
 	uint64_t payload_left;	/* of the last frame, not yet read */
 	uint64_t payload_missing;	/* of it, behind the end of the records */
 	const char *payload_of;
-	bool draining;		/* framing is lost: the rest is no records */
+	struct pd_resync resync;
+	struct pd_lost lost, lost_inner;
+	uint8_t sample[PD_SAMPLE_HEAD];	/* of the last one: tells the time when framing is lost */
+	uint16_t sample_size;
+	bool no_more_inner;	/* the source has ended */
 	bool ended;
 };
 
@@ -49,7 +69,7 @@ void pd_stream_free(struct pd_stream *s);
 
 enum pd_next {
 	PD_NEXT_END,
-	PD_NEXT_RECORD,
+	PD_NEXT_RECORD,		/* or bytes that are none, and more of them will follow */
 	PD_NEXT_DAMAGED,	/* a record that is cut, or bytes that are none; *e says why */
 	PD_NEXT_DAMAGE,		/* *e: something is missing, and no bytes to show for it */
 	PD_NEXT_FAILED,		/* *e: reading failed, nothing follows */

@@ -179,7 +179,7 @@ static void payload(struct pd_json *j, const struct pd_record *r)
 	struct pd_bytes piece;
 	struct pd_error e;
 
-	if (!r->frame.payload || j->options.blobs == PD_BLOBS_OMIT)
+	if ((!r->frame.payload && !r->frame.payload_lost) || j->options.blobs == PD_BLOBS_OMIT)
 		return;
 	PD_JSONW_KEY(&j->w, "data");
 	pd_jsonw_char(&j->w, '"');

@@ -1,0 +1,169 @@
+/* resync.c - finds where records begin again. */
+#include "file/resync.h"
+
+#include "file/record.h"
+
+#define HEADER PD_RECORD_HEADER_SIZE
+#define TYPE_SAMPLE 9
+#define TYPE_USER 64
+#define CHAIN_MAX 8
+#define UNUSUAL_SIZE 1024
+#define TRUSTED 5		/* points that a chain needs ... */
+#define TRUSTED_AT_END 2	/* ... and one that ends where the records do */
+#define NEAR_NS (3600ull * 1000000000)
+#define CREDIT_PER_BYTE 8
+#define CREDIT_FIRST (512u << 10)
+
+static void read_header(const struct pd_resync *r, struct pd_bytes in, struct pd_frame *f)
+{
+	const enum pd_swap swap = r->session->swap;
+
+	*f = (struct pd_frame){
+		.type = pd_load32(in.data, swap), .misc = pd_load16(in.data + 4, swap),
+		.size = pd_load16(in.data + 6, swap), .inner_offset = PD_OUTER, .state = PD_FRAME_WHOLE,
+	};
+	f->desc = pd_record_desc(f->type);
+}
+
+static bool is_near(uint64_t a, uint64_t b)
+{
+	return (a > b ? a - b : b - a) < NEAR_NS;
+}
+
+static bool has_known_id(const struct pd_resync *r, const struct pd_record *record)
+{
+	uint64_t id;
+
+	return record->attr && pd_session_id_of(r->session, record->attr, record->frame.type, record->frame.bytes, &id) &&
+	       id && pd_session_by_id(r->session, id) == record->attr;
+}
+
+/* A sample whose id no event has. */
+static bool has_strange_id(const struct pd_resync *r, const struct pd_record *record)
+{
+	uint64_t id;
+
+	return record->frame.type == TYPE_SAMPLE && record->attr && record->attr->nr_ids && r->session->same_id_at &&
+	       pd_session_id_of(r->session, record->attr, record->frame.type, record->frame.bytes, &id) && id &&
+	       !pd_session_by_id(r->session, id);
+}
+
+/* How much speaks for a record that fills f->bytes; 0: it is none. */
+static int points(struct pd_resync *r, const struct pd_frame *f)
+{
+	struct pd_record record = { .frame = *f, .session = r->session };
+	const bool kernel = f->type < TYPE_USER;
+	uint64_t time;
+	int sum = 1;
+
+	if (f->size > r->credit)
+		return 0;
+	r->credit -= f->size;
+	if (pd_record_prepare(&record) || record.error.code != PD_OK || has_strange_id(r, &record))
+		return 0;
+	sum += record.plan && !pd_record_trailing(&record).size && f->size > HEADER;
+	if (!kernel)
+		return sum;
+	if (has_known_id(r, &record))
+		sum += 2;
+	if (r->time && pd_record_time(&record, &time) && is_near(time, r->time))
+		sum += 2;
+	return sum;
+}
+
+/* Is there a chain at in[at]? */
+static struct pd_resync_at try(struct pd_resync *r, struct pd_bytes in, size_t at, enum pd_resync_end end)
+{
+	const struct pd_resync_at no = { .result = PD_RESYNC_NONE };
+	size_t next = at;
+	int sum = 0;
+
+	for (size_t i = 0; i < CHAIN_MAX; i++) {
+		struct pd_frame f;
+		int more;
+
+		if (in.size - next < HEADER) {
+			if (end == PD_RESYNC_OPEN)
+				return (struct pd_resync_at){ PD_RESYNC_MORE, at, next + HEADER };
+			return in.size == next && sum >= TRUSTED_AT_END ? (struct pd_resync_at){ PD_RESYNC_FOUND, at, 0 } : no;
+		}
+		read_header(r, (struct pd_bytes){ in.data + next, HEADER }, &f);
+		if (!pd_resync_may_begin(f.type, f.size, f.desc))
+			return no;
+		if (f.size > in.size - next)
+			return end == PD_RESYNC_OPEN ? (struct pd_resync_at){ PD_RESYNC_MORE, at, next + f.size } : no;
+		f.bytes = (struct pd_bytes){ in.data + next, f.size };
+		more = points(r, &f);
+		if (!more)
+			return no;
+		sum += more;
+		if (sum >= TRUSTED)
+			return (struct pd_resync_at){ PD_RESYNC_FOUND, at, 0 };
+		if (f.desc->payload && pd_session_payload(r->session, f.desc, f.bytes))
+			return no;
+		next += f.size;
+	}
+	return (struct pd_resync_at){ PD_RESYNC_FOUND, at, 0 };
+}
+
+struct pd_resync_at pd_resync_find(struct pd_resync *r, struct pd_bytes in, size_t from, enum pd_resync_end end)
+{
+	const size_t span = in.size < PD_RESYNC_SPAN ? in.size : PD_RESYNC_SPAN;
+
+	r->credit = CREDIT_FIRST + CREDIT_PER_BYTE * (uint64_t)span;
+	for (size_t step = 8; step; step -= 7) {
+		for (size_t at = (from + step - 1) / step * step; at < span; at += step) {
+			struct pd_resync_at found;
+
+			if (in.size - at < HEADER)
+				break;
+			found = try(r, in, at, end);
+			if (found.result != PD_RESYNC_NONE)
+				return found;
+		}
+		if (step == 1)
+			break;
+	}
+	if (end == PD_RESYNC_CLOSED && span == in.size)
+		return (struct pd_resync_at){ PD_RESYNC_NONE, in.size, 0 };
+	return (struct pd_resync_at){ PD_RESYNC_NONE, in.size - span >= HEADER ? span : in.size >= HEADER ? in.size - HEADER + 1 : 0, HEADER };
+}
+
+/* A text takes all that is left; but whoever writes one puts no more than zeros behind it. */
+static bool text_ends_well(const struct pd_record *r)
+{
+	const struct pd_op_list *list = r->plan->list;
+	const struct pd_op *last = list->nr_ops ? &list->ops[list->nr_ops - 1] : NULL;
+	struct pd_bytes text;
+
+	if (!last || last->kind != PD_CSTR || last->offset == PD_VARIABLE || last->offset >= r->body.size)
+		return true;
+	text = (struct pd_bytes){ r->body.data + last->offset, r->body.size - last->offset };
+	text.data += pd_text_length(text);
+	text.size = (size_t)(r->body.data + r->body.size - text.data);
+	return pd_all_zero(text);
+}
+
+bool pd_resync_is_usual(struct pd_resync *r, uint32_t type, size_t size)
+{
+	const struct pd_session *s = r->session;
+	uint32_t fixed = PD_VARIABLE;
+
+	if (size >= UNUSUAL_SIZE)
+		return false;
+	if (type == TYPE_SAMPLE && s->nr_attrs && s->same_layout)
+		fixed = s->attrs[0]->sample->list->size;
+	return fixed == PD_VARIABLE || size == HEADER + fixed;
+}
+
+bool pd_resync_is_trusted(struct pd_resync *r, struct pd_bytes bytes)
+{
+	struct pd_record record = { .session = r->session };
+
+	read_header(r, bytes, &record.frame);
+	record.frame.bytes = bytes;
+	if (!record.frame.desc || pd_record_prepare(&record))
+		return false;
+	r->credit = CREDIT_FIRST;
+	return record.plan && !pd_record_trailing(&record).size && text_ends_well(&record) && points(r, &record.frame) >= TRUSTED;
+}

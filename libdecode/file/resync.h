@@ -1,0 +1,50 @@
+/* resync.h - finds where records begin again behind bytes that are none. */
+#ifndef PD_FILE_RESYNC_H
+#define PD_FILE_RESYNC_H
+
+#include "file/session.h"
+
+#define PD_RESYNC_SPAN (256u << 10)	/* bytes that one search goes through */
+
+/* What is known of the records before. */
+struct pd_resync {
+	struct pd_session *session;
+	uint64_t time;		/* of a sample not long ago; 0: none was seen */
+	uint64_t credit;	/* bytes of candidates that may still be decoded; see pd_resync_find() */
+};
+
+struct pd_resync_at {
+	enum pd_resync_result {
+		PD_RESYNC_FOUND,	/* a record begins at `at` */
+		PD_RESYNC_MORE,		/* one may, and `want` bytes from the start of the span will tell */
+		PD_RESYNC_NONE,		/* none begins before `at` */
+	} result;
+	size_t at, want;
+};
+
+enum pd_resync_end {
+	PD_RESYNC_OPEN,		/* more bytes may follow */
+	PD_RESYNC_CLOSED,	/* no record goes on behind the span */
+};
+
+/*
+ * Where in in[from ...] does a chain of records begin that can be trusted: types are known, sizes fit their layouts, events are
+ * known by their ids, times are near those before? Only records in a row, or one that is beyond doubt, count.
+ * At multiples of 8 from the start first, then anywhere. The time taken is linear in the bytes gone through: what decoding
+ * candidates may cost is bounded by them.
+ */
+struct pd_resync_at pd_resync_find(struct pd_resync *r, struct pd_bytes in, size_t from, enum pd_resync_end end);
+
+/* Is the size nothing to look twice at? */
+bool pd_resync_is_usual(struct pd_resync *r, uint32_t type, size_t size);
+
+/* Is the record that fills `bytes` beyond doubt: its event, its time and every field? */
+bool pd_resync_is_trusted(struct pd_resync *r, struct pd_bytes bytes);
+
+/* Could a record's header say this? */
+static inline bool pd_resync_may_begin(uint32_t type, size_t size, const struct pd_record_desc *desc)
+{
+	return desc && size >= PD_RECORD_HEADER_SIZE && (type >= 64 || size % 8 == 0);
+}
+
+#endif

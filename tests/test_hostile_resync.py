@@ -1,0 +1,189 @@
+"""Behind a damaged record decoding goes on where records can be trusted again; what lies between is kept and told of.
+
+Files are made by the tests' own builder, then damaged by hand: the expectation follows from what was damaged, not from
+what the decoder does.
+"""
+import json
+import struct
+import subprocess
+
+import pytest
+
+from conftest import TOOLS
+from perfdata import records as r
+from perfdata.case import attr
+from perfdata.container import File, Pipe, zstd_records
+from perfdata.sample import sample, sample_id
+from perfdata.wire import Wire, encode
+
+pytestmark = pytest.mark.sanitize
+
+ATTR = attr("IP|TID|TIME|CPU|PERIOD|IDENTIFIER")
+IDS = [71, 72]
+FIRST, COUNT = 5_000_000_000, 40
+
+
+def stream(count=COUNT):
+    """Samples with a COMM after every fourth."""
+    parts = []
+    for i in range(count):
+        time = FIRST + 1000 * i
+        parts.append(sample(ATTR, ip=0xffffffff81000000 + i, pid=7, tid=8, time=time, cpu=1, period=i, identifier=IDS[i % 2]))
+        if i % 4 == 3:
+            parts.append(r.comm(7, 8, f"thread{i}", sid=sample_id(ATTR, pid=7, tid=8, time=time, id=IDS[0], cpu=1)))
+    return parts
+
+
+def plain(kind, order="<"):
+    """(bytes, [(offset, size)]) of a file or pipe with that stream."""
+    wire = Wire(order)
+    parts = stream()
+    if kind == "file":
+        data = File(attrs=[(ATTR, IDS)], records=parts).build(order)
+        at = struct.unpack_from(order + "Q", data, 40)[0]
+    else:
+        head = r.header_attr(ATTR, IDS)
+        data = Pipe([head, parts]).build(order)
+        at = 16 + len(encode(head, wire))
+    places = []
+    for part in parts:
+        size = len(encode(part, wire))
+        places.append((at, size))
+        at += size
+    return bytearray(data), places
+
+
+def decode(run_pdecode, data, *args):
+    done = run_pdecode([*args, "-"], input=bytes(data))
+    return json.loads(done.stdout), done
+
+
+def offsets(document):
+    return [record["offset"] for record in document["records"] if record["type"] in ("SAMPLE", "COMM")]
+
+
+def gaps(document):
+    return [(error["offset"], error["skipped"]) for error in document["errors"] if error["skipped"]]
+
+
+def again(output):
+    return subprocess.run([TOOLS / "pencode"], input=output, capture_output=True, check=True).stdout
+
+
+SIZES = {"zero": 0, "one": 1, "seven": 7, "max": 0xffff, "max-1": 0xfffe, "larger": 0x0808, "odd": 57, "largest-8": 0xfff8}
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize("kind", ["file", "pipe"])
+@pytest.mark.parametrize("which", [0, 1, 20, COUNT])
+@pytest.mark.parametrize("size", SIZES)
+def test_a_size_that_is_damaged_costs_one_record(size, which, kind, order, run_pdecode):
+    data, places = plain(kind, order)
+    struct.pack_into(order + "H", data, places[which][0] + 6, SIZES[size])
+    document, done = decode(run_pdecode, data)
+    assert offsets(document) == [at for at, _ in places if at != places[which][0]]
+    assert gaps(document) == [places[which]]
+    assert document["summary"]["skipped"] == places[which][1]
+    assert done.returncode == 1
+    assert again(done.stdout) == data
+
+
+@pytest.mark.parametrize("kind", ["file", "pipe"])
+@pytest.mark.parametrize("size", [8, 16, 24, 32, 48])
+def test_a_size_that_is_too_small_costs_one_record(size, kind, run_pdecode):
+    data, places = plain(kind)
+    at, real = places[20]
+    struct.pack_into("<H", data, at + 6, size)
+    document, done = decode(run_pdecode, data)
+    assert offsets(document) == [offset for offset, _ in places]
+    assert gaps(document) == [(at + size, real - size)]
+    assert again(done.stdout) == data
+
+
+def test_a_type_that_is_damaged_costs_one_record(run_pdecode):
+    for type in (0, 23, 63, 200, 0xff0009, 0xffffffff):
+        data, places = plain("file")
+        struct.pack_into("<I", data, places[20][0], type)
+        document, done = decode(run_pdecode, data)
+        assert offsets(document) == [at for at, _ in places if at != places[20][0]], type
+        assert again(done.stdout) == data
+
+
+@pytest.mark.parametrize("kind", ["file", "pipe"])
+@pytest.mark.parametrize("hole", [8, 64, 512, 1000])
+def test_bytes_that_are_overwritten(hole, kind, run_pdecode):
+    data, places = plain(kind)
+    start = places[10][0]
+    for byte in (0x00, 0x41, 0xff):
+        broken = bytearray(data)
+        broken[start:start + hole] = bytes([byte]) * hole
+        document, done = decode(run_pdecode, broken)
+        intact = [at for at, size in places if at >= start + hole or at + size <= start]
+        assert set(offsets(document)) >= set(intact)
+        assert again(done.stdout) == broken
+
+
+@pytest.mark.parametrize("kind", ["file", "pipe"])
+def test_bytes_that_are_missing_or_too_many(kind, run_pdecode):
+    """Records then begin anywhere, at no multiple of 8."""
+    data, places = plain("pipe")
+    cut = places[10][0] + 13
+    for broken, moved in ((data[:cut] + data[cut + 5:], -5), (data[:cut] + b"abc" + data[cut:], 3)):
+        document, _ = decode(run_pdecode, broken)
+        assert set(offsets(document)) >= {at for at, _ in places[:10]} | {at + moved for at, _ in places[11:]}
+
+
+@pytest.mark.parametrize("where", ["first", "middle", "last"])
+def test_a_long_gap_is_one_error(where, run_pdecode):
+    """Longer than what is looked through at once, and than what is shown in one piece."""
+    data, places = plain("pipe")
+    noise = bytes((i * 7919 >> 3 | 0x80) & 0xff for i in range(3_000_001))
+    at = {"first": places[0][0], "middle": places[20][0], "last": len(data)}[where]
+    broken = data[:at] + noise + data[at:]
+    document, done = decode(run_pdecode, broken)
+    assert gaps(document) == [(at, len(noise))]
+    assert offsets(document) == [o if o < at else o + len(noise) for o, _ in places]
+    pieces = [record for record in document["records"] if record["type"] == "SKIPPED"]
+    assert max(len(piece["body"]) // 2 for piece in pieces) <= 32 << 10
+    assert again(done.stdout) == broken
+
+
+def test_inside_compressed_records(run_pdecode):
+    """Where the records were damaged before they were compressed."""
+    wire = Wire()
+    parts = [encode(part, wire) for part in stream()]
+    inner = [sum(map(len, parts[:i])) for i in range(len(parts))]
+    for size in (0, 7, 0x0808, 0xfff8):
+        bad = list(parts)
+        bad[20] = parts[20][:6] + struct.pack("<H", size) + parts[20][8:]
+        data = File(attrs=[(ATTR, IDS)], records=[zstd_records([b"".join(bad)], pieces=3)]).build()
+        document, _ = decode(run_pdecode, data)
+        seen = [record["inner_offset"] for record in document["records"] if record["type"] in ("SAMPLE", "COMM")]
+        assert seen == inner[:20] + inner[21:]
+        assert [error["skipped"] for error in document["errors"]] == [len(parts[20])]
+
+
+def test_a_payload_that_is_too_long(run_pdecode):
+    """Its size is damaged where records can be found in what it claims."""
+    parts = stream()
+    aux = encode(r.auxtrace(b"\xa5" * 4096), Wire())
+    data = bytearray(File(attrs=[(ATTR, IDS)], records=[parts[:10], aux, parts[10:]]).build())
+    at = data.index(b"\xa5" * 4096) - 48
+    for size in (1 << 63, (1 << 64) - 1, len(data)):
+        struct.pack_into("<Q", data, at + 8, size)
+        document, done = decode(run_pdecode, data)
+        assert len(offsets(document)) == len(parts)
+        assert gaps(document) == [(at, 4096)] and document["errors"][0]["code"] == "PAYLOAD"
+        assert again(done.stdout) == data
+
+
+def test_a_file_that_ends_in_a_record_is_cut_there(run_pdecode):
+    """What is left of a record is not taken for something else."""
+    data, places = plain("pipe")
+    at, size = places[-1]
+    for left in range(1, size):
+        document, _ = decode(run_pdecode, data[:at + left])
+        assert offsets(document)[:len(places) - 1] == [offset for offset, _ in places[:-1]]
+        last = document["records"][-1]
+        assert (last["offset"], last["type"]) == (at, "SKIPPED" if left < 8 else "COMM")
+        assert left < 8 or last["cut"] == left
