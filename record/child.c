@@ -103,6 +103,7 @@ int child_start(struct child *c, const char *command, const struct say *s)
 		;
 	close(c->failed);
 	c->failed = -1;
+	c->started = !error;
 	return error ? say_failed(s, NOT_FOUND, "%s: %s", command, strerror(error)) : 0;
 }
 

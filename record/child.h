@@ -11,7 +11,7 @@
 struct child {
 	pid_t pid;		/* 0: none */
 	int go, failed;		/* pipes: let it go; its errno when exec failed */
-	bool ended;
+	bool started, ended;
 	int status;		/* of wait(2), once it ended */
 };
 

@@ -13,7 +13,7 @@ bool describe_parse_synth(const char *text, unsigned int *what)
 {
 	static const struct { const char *name; unsigned int what; } words[] = {
 		{ "no", 0 }, { "all", SYNTH_TASKS | SYNTH_MAPS | SYNTH_CGROUPS },
-		{ "task", SYNTH_TASKS }, { "mmap", SYNTH_MAPS }, { "cgroup", SYNTH_CGROUPS },
+		{ "task", SYNTH_TASKS }, { "mmap", SYNTH_TASKS | SYNTH_MAPS }, { "cgroup", SYNTH_CGROUPS },
 	};
 	const size_t n = sizeof(words) / sizeof(words[0]);
 	size_t size;
@@ -55,11 +55,13 @@ int describe_existing(struct recording *r)
 	const struct settings *o = r->options;
 	const struct target *t = &r->target;
 	bool running = t->kind == TARGET_THREADS;
+	/* Of a file that is begun later: what the command started may have left its family. */
+	bool begun = r->child.started && !r->child.ended;
 	struct synth_report report = { 0 };
 	struct pd_writer *w = r->file.writer;
 	struct pd_error *e = &r->file.error;
 	const struct synth_options so = {
-		.what = what_exists(o), .all_tasks = t->kind == TARGET_SYSTEM,
+		.what = what_exists(o), .all_tasks = t->kind == TARGET_SYSTEM || begun,
 		.threads = running ? t->threads.items : NULL, .nr_threads = running ? t->threads.n : 0,
 		.workload = r->child.pid, .cpus = t->cpus.items, .nr_cpus = t->cpus.n,
 		.timeout_ms = (unsigned int)o->map_timeout,
@@ -68,7 +70,7 @@ int describe_existing(struct recording *r)
 
 	if (synth_existing(w, &so, &report, e))
 		return -1;
-	if (r->child.pid && !r->child.ended && synth_workload(w, &so, e))
+	if (r->child.pid && !r->child.started && synth_workload(w, &so, e))
 		return -1;
 	if (report.timed_out)
 		say(&r->say, SAY_WARNING, "the maps of %zu processes are not complete: reading them took "

@@ -6,6 +6,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import tempfile
 import time
 
 import pytest
@@ -74,24 +75,17 @@ def precord():
 
 
 @pytest.fixture(scope="session")
-def workload(tmp_path_factory):
-    """Path of the program to record, where every user may run it."""
+def workload():
+    """Path of the program to record, in a directory that every user may look into."""
     compiler = shutil.which("gcc") or shutil.which("cc")
     if not compiler:
         pytest.skip("no compiler for tests/workload")
-    path = tmp_path_factory.mktemp("workload") / "workload"
-    subprocess.run([compiler, "-O1", "-g", "-fno-omit-frame-pointer", "-no-pie", "-pthread", "-o", path,
-                    ROOT / "tests" / "workload" / "workload.c"], check=True, timeout=TIMEOUT)
-    open_to_all(path)
-    return path
-
-
-def open_to_all(path):
-    """Lets other users reach a file of pytest's, whose directories are closed to them."""
-    for part in [path, *path.parents]:
-        if part == pathlib.Path("/tmp") or part == pathlib.Path("/"):
-            break
-        os.chmod(part, os.stat(part).st_mode | (0o555 if part.is_dir() or os.access(part, os.X_OK) else 0o444))
+    with tempfile.TemporaryDirectory(prefix="precord-") as directory:
+        os.chmod(directory, 0o755)
+        path = pathlib.Path(directory) / "workload"
+        subprocess.run([compiler, "-O1", "-g", "-fno-omit-frame-pointer", "-no-pie", "-pthread", "-o", path,
+                        ROOT / "tests" / "workload" / "workload.c"], check=True, timeout=TIMEOUT)
+        yield path
 
 
 @pytest.fixture(scope="session")

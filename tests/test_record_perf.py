@@ -1,0 +1,86 @@
+"""What precord wrote, read by perf: no warning, and the counts that pdecode has."""
+import re
+
+import pytest
+
+from perf_oracle import RENAMED, run_perf
+from recorder import event_works, needs_root, precord, record, run_precord, workload   # noqa: F401
+
+CASES = {
+    "clock": (["-e", "cpu-clock", "-F", "500"], "spin 50"),
+    "call chains": (["-e", "cpu-clock", "-g", "-F", "500"], "spin 50"),
+    "dwarf": (["-e", "cpu-clock:u", "--call-graph", "dwarf,1024", "-F", "200"], "spin 50"),
+    "two events": (["-e", "cpu-clock,page-faults", "-F", "500"], "touch 500 spin 20"),
+    "group": (["-e", "{cpu-clock,page-faults}:S", "-F", "500"], "touch 500 spin 20"),
+    "registers": (["-e", "cpu-clock:u", "-I", "--user-regs", "-F", "200"], "spin 50"),
+    "every field": (["-e", "minor-faults", "-c", "1", "-d", "--phys-data", "--data-page-size", "--code-page-size", "-W",
+                     "--transaction", "-P", "--sample-cpu"], "touch 100"),
+    "side-band": (["-e", "dummy", "--namespaces", "--switch-events", "--all-cgroups"], "fork 2 thread 2 map 1 bpf 1"),
+    "build ids in maps": (["-e", "cpu-clock:u", "--buildid-mmap"], "spin 20"),
+    "compressed": (["-e", "cpu-clock", "-g", "-z", "-F", "1000"], "spin 100"),
+    "read": (["-e", "page-faults", "-c", "1", "-s"], "fork 3"),
+    "overwrite": (["-e", "page-faults", "-c", "1", "--overwrite", "-m", "1"], "touch 500"),
+    "per thread": (["-e", "cpu-clock:u", "--per-thread", "-F", "500"], "spin 50"),
+    "clock id": (["-e", "cpu-clock:u", "-k", "mono"], "spin 20"),
+    "lost": (["-e", "page-faults", "-c", "1", "-m", "1"], "touch 20000"),
+    "whole machine": (["-a", "-e", "cpu-clock", "-F", "200"], "spin 50"),
+    "tracepoints": (["-e", "sched:sched_switch,sched:sched_process_fork"], "fork 3 switch 20"),
+    "probe": (["-e", "uprobe:{workload}:probed value=%di:s64"], "call 5"),
+}
+
+
+@pytest.fixture(params=CASES, name="run")
+def run_fixture(request, record, workload):
+    options, does = CASES[request.param]
+    options = [option.replace("{workload}", str(workload)) for option in options]
+    if request.param in ("whole machine", "tracepoints", "probe"):
+        event = options[options.index("-e") + 1].split(",")[0]
+        if not event_works(event, *(["-a"] if "-a" in options else [])):
+            pytest.skip(f"{event} can't be recorded here")
+    return record(*options, does=does)
+
+
+def complaints(text):
+    """What perf says that is not about symbols of this machine's kernel, or idle talk."""
+    fine = re.compile(r"kallsyms|kptr_restrict|\[kernel|kernel address|vmlinux|addr2line|^$|build.?id cache|"
+                      r"Kernel .*symbol|/proc/kcore|kernel map|^Check|^Samples|^As no|^can't be|^If some|"
+                      r"Processed \d+ events and lost \d+ chunks|Check IO/CPU overload|overload")
+    return [line for line in text.splitlines() if not fine.search(line)]
+
+
+def test_perf_counts_the_same_records(run, perf):
+    code, out, err = run_perf(perf, ["report", "--stats", "-i", run.path])
+    assert code == 0 and complaints(err) == []
+    counts = {}
+    for name, count in re.findall(r"^\s*(\w+) events:\s+(\d+)", out.partition("TOTAL events:")[2], re.M):
+        counts.setdefault(RENAMED.get(name, name), int(count))
+    mine = dict(run.document["summary"]["by_type"])
+    assert counts == mine
+
+
+def test_perf_prints_every_sample(run, perf):
+    code, out, err = run_perf(perf, ["script", "-F", "comm,tid,time,event", "-i", run.path])
+    assert code == 0 and complaints(err) == []
+    samples = run.samples
+    if any("READ" in a["attr"]["sample_type"]["names"] and "GROUP" in a["attr"]["read_format"]["names"]
+           for a in run.document["attrs"]):
+        return      # perf prints one line for each member
+    assert len(out.splitlines()) == len(samples)
+    comms = {line.split(None, 1)[0] for line in out.splitlines()}
+    assert ":-1" not in comms
+
+
+def test_perf_knows_the_events(run, perf):
+    code, out, err = run_perf(perf, ["evlist", "-v", "-i", run.path])
+    assert code == 0 and complaints(err) == []
+    lines = [line for line in out.splitlines() if not line.startswith("#")]
+    for attr, line in zip(run.document["attrs"], lines, strict=True):
+        assert line.startswith(attr["name"] + ": ")
+
+
+def test_perf_reads_every_feature(run, perf):
+    code, out, err = run_perf(perf, ["report", "--header-only", "-I", "-i", run.path])
+    assert code == 0 and complaints(err) == []
+    for words in ("# hostname :", "# os release :", "# arch :", "# nrcpus online :", "# cmdline :", "# event :",
+                  "# total memory :", "# CPU cache info:", "# node", "# pmu mappings:", "# perf version : precord"):
+        assert words in out

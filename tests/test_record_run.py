@@ -1,0 +1,326 @@
+"""How precord behaves around a recording: exit codes, signals, files, streams, delays, commands while it runs."""
+import os
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+
+from recorder import (precord, record, run_precord, start_precord, wait_for, workload)   # noqa: F401
+
+CLOCK = ["-e", "cpu-clock:u", "-F", "1000"]
+
+
+def types(document):
+    return document["summary"]["by_type"]
+
+
+@pytest.mark.parametrize("does, status", [("exit 0", 0), ("exit 42", 42), ("raise 15", 128 + 15), ("raise 9", 128 + 9)])
+def test_the_commands_status_is_precords(record, does, status):
+    record(*CLOCK, does=does, status=status)
+
+
+@pytest.mark.parametrize("command, status, said", [
+    (["no-such-command"], 127, "not found"), (["/no/such/file"], 127, "not found"), (["/"], 126, "can't be executed"),
+])
+def test_a_command_that_is_not_there(run_precord, tmp_path, command, status, said):
+    done = run_precord("-o", "perf.data", "--", *command)
+    assert done.returncode == status and said in done.stderr.decode()
+    assert not (tmp_path / "perf.data").exists()
+
+
+def test_without_anything_to_record(run_precord):
+    done = run_precord()
+    assert done.returncode == 2 and b"nothing to record" in done.stderr
+
+
+def test_the_footer_is_perfs(record):
+    run = record(*CLOCK, does="spin 30")
+    lines = run.stderr.splitlines()
+    assert re.fullmatch(r"\[ precord: Woken up \d+ times to write data \]", lines[-2])
+    assert re.fullmatch(rf"\[ precord: Captured and wrote \d+\.\d\d\d MB {re.escape(str(run.path))} \(\d+ samples\) \]",
+                        lines[-1])
+
+
+def test_quiet_says_nothing_and_verbose_more(record):
+    assert record("-q", *CLOCK).stderr == ""
+    assert "buffers of" in record("-v", *CLOCK).stderr
+
+
+def test_the_old_file_is_kept(run_precord, tmp_path, workload):
+    for _ in range(2):
+        run_precord("-o", "perf.data", *CLOCK, "--", workload, "spin", "5")
+    assert (tmp_path / "perf.data").stat().st_size > 0 < (tmp_path / "perf.data.old").stat().st_size
+    assert (tmp_path / "perf.data").stat().st_mode & 0o777 == 0o600
+
+
+def test_perf_data_is_the_default(run_precord, tmp_path, workload):
+    run_precord(*CLOCK, "--", workload, "spin", "5")     # stdout is /dev/null
+    assert (tmp_path / "perf.data").exists()
+
+
+def test_an_output_that_cant_be_opened(run_precord):
+    done = run_precord("-o", "/no/such/directory/perf.data", *CLOCK, "--", "true")
+    assert done.returncode == 4 and b"/no/such/directory" in done.stderr
+
+
+@pytest.mark.parametrize("options", [["-o", "-"], [], ["-z", "-o", "-"]], ids=["dash", "a pipe", "compressed"])
+def test_a_stream(run_precord, run_pdecode, workload, options):
+    from conftest import strict_json
+    done = run_precord(*options, *CLOCK, "--", workload, "spin", "50", "say", "7", stdout=subprocess.PIPE)
+    decoded = run_pdecode(["-"], input=done.stdout)
+    document = strict_json(decoded.stdout)
+    assert decoded.returncode == 0 and document["file"]["mode"] == "pipe"
+    assert types(document)["SAMPLE"] > 10
+    assert "HOSTNAME" in document["features"] and document["attrs"][0]["name"] == "cpu-clock:u"
+    # what the command prints must not get into the stream
+    assert b"\n7\n" in b"\n" + done.stderr
+
+
+def test_a_stream_is_not_written_to_a_terminal(run_precord):
+    import pty
+    master, terminal = pty.openpty()
+    done = run_precord("-o", "-", *CLOCK, "--", "true", stdout=terminal)
+    os.close(terminal)
+    os.close(master)
+    assert done.returncode == 2 and b"terminal" in done.stderr
+
+
+def test_nobody_reads_the_stream(start_precord, workload):
+    process = start_precord("-o", "-", *CLOCK, "--", workload, "spin", "20000", stdout=subprocess.PIPE)
+    process.stdout.read(16)
+    process.stdout.close()
+    assert process.wait(timeout=20) == -signal.SIGPIPE
+    assert process.stderr.read() == b""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_reach_the_command_and_finish_the_file(start_precord, workload, decode, tmp_path, number):
+    process = start_precord("-o", "perf.data", *CLOCK, "--", workload, "spin", "20000")
+    wait_for(lambda: (tmp_path / "perf.data").exists() and (tmp_path / "perf.data").stat().st_size > 4096)
+    process.send_signal(number)
+    assert process.wait(timeout=20) == 128 + number
+    document = decode(tmp_path / "perf.data")
+    assert document["file"]["complete"] and "CMDLINE" in document["features"] and types(document)["SAMPLE"] > 10
+
+
+def test_a_process_is_recorded_until_it_ends(start_precord, workload, decode, tmp_path):
+    target = subprocess.Popen([workload, *"sleep 400 spin 300".split()])
+    process = start_precord("-o", "perf.data", *CLOCK, "-p", target.pid)
+    target.wait()
+    assert process.wait(timeout=20) == 0
+    document = decode(tmp_path / "perf.data")
+    assert {r["pid"] for r in document["records"] if r["type"] == "SAMPLE"} == {target.pid}
+    # its name and maps were there before
+    assert {r["pid"] for r in document["records"] if r["type"] in ("COMM", "MMAP2")} == {target.pid}
+    assert [e["pid"] for r in document["records"] if r["type"] == "THREAD_MAP" for e in r["entries"]] == [target.pid]
+
+
+def test_a_process_by_its_command_line(start_precord, workload, decode, tmp_path):
+    target = subprocess.Popen([workload, *"sleep 431 spin 100".split()])
+    process = start_precord("-o", "perf.data", *CLOCK, "-p", "workload sleep 431 spi")
+    target.wait()
+    assert process.wait(timeout=20) == 0
+    assert types(decode(tmp_path / "perf.data"))["SAMPLE"] > 20
+
+
+def test_no_such_process(run_precord):
+    for options in (["-p", "999999999"], ["-t", "999999999"], ["-p", "no such command line"], ["-u", "nobody-is-called-so"]):
+        done = run_precord(*options)
+        assert done.returncode in (2, 3) and len(done.stderr.splitlines()) == 1
+
+
+def test_a_user(start_precord, workload, decode, tmp_path):
+    if os.geteuid() != 0:
+        pytest.skip("needs root")
+    target = subprocess.Popen([workload, *"sleep 400 spin 200".split()], user=12345)
+    process = start_precord("-o", "perf.data", *CLOCK, "-u", "12345")
+    target.wait()
+    assert process.wait(timeout=20) == 0
+    assert {r["pid"] for r in decode(tmp_path / "perf.data")["records"] if r["type"] == "SAMPLE"} == {target.pid}
+
+
+def test_duration(record):
+    start = time.monotonic()
+    run = record(*CLOCK, "--duration", "0.3", does="spin 20000")
+    assert time.monotonic() - start < 5
+    assert 100 < len(run.samples) < 600
+
+
+def test_delay(record):
+    run = record(*CLOCK, "-D", "200", does="spin 400")
+    times = [s["time"] for s in run.samples]
+    begin = next(r["sample_id"]["time"] for r in run.records("COMM") if "COMM_EXEC" in r.get("misc_flags", []))
+    assert times and min(times) - begin > 150e6
+    assert any("workload" in m["filename"] for m in run.records("MMAP2"))
+
+
+def test_ranges_of_time(record):
+    run = record(*CLOCK, "-D", "50-150,350-450", does="spin 600")
+    times = sorted(s["time"] for s in run.samples)
+    gaps = [b - a for a, b in zip(times, times[1:])]
+    assert max(gaps) > 120e6 and 50 < len(times) < 350
+
+
+def test_max_size(record):
+    run = record(*CLOCK, "-g", "--max-size", "20K", does="spin 20000")
+    assert "size limit" in run.stderr and 20 * 1024 <= run.path.stat().st_size < 200 * 1024
+
+
+def test_a_killed_recorder_leaves_a_file_that_decodes(start_precord, run_pdecode, workload, tmp_path):
+    from conftest import strict_json
+    process = start_precord("-o", "perf.data", *CLOCK, "--", workload, "spin", "1600")
+    time.sleep(1.3)
+    process.kill()
+    process.wait()
+    decoded = run_pdecode(["perf.data"], cwd=tmp_path)
+    document = strict_json(decoded.stdout)
+    assert types(document)["SAMPLE"] > 400 and document["attrs"][0]["name"]
+
+
+def test_timestamp_in_the_name(run_precord, workload, tmp_path):
+    done = run_precord("-o", "perf.data", "--timestamp-filename", *CLOCK, "--", workload, "spin", "5")
+    names = [path.name for path in tmp_path.iterdir() if path.name.startswith("perf.data")]
+    assert len(names) == 1 and re.fullmatch(r"perf\.data\.\d{16}", names[0])
+    assert names[0] in done.stderr.decode()
+
+
+@pytest.mark.parametrize("when", ["100K", "1s"])
+def test_switching_files(run_precord, workload, decode, tmp_path, when):
+    options = ["-g"] if when == "100K" else []
+    done = run_precord("-o", "perf.data", f"--switch-output={when}", *CLOCK, *options, "--", workload, "spin", "2500")
+    files = sorted(tmp_path.glob("perf.data.*"))
+    assert done.returncode == 0 and len(files) >= 2, done.stderr.decode()
+    for path in files:
+        document = decode(path)
+        assert document["errors"] == [] and document["file"]["complete"]
+        assert any("workload" in r["comm"] for r in document["records"] if r["type"] == "COMM")
+        assert any("workload" in r["filename"] for r in document["records"] if r["type"] == "MMAP2")
+    assert sum(types(decode(path)).get("SAMPLE", 0) for path in files) == \
+        int(re.search(r"\((\d+) samples", done.stderr.decode()).group(1))
+
+
+def test_switching_at_a_signal_keeps_the_last_files(start_precord, workload, decode, tmp_path):
+    process = start_precord("-o", "perf.data", "--switch-output", "--switch-max-files", "2", *CLOCK, "--", workload,
+                            "spin", "1500")
+    for _ in range(4):
+        time.sleep(0.25)
+        process.send_signal(signal.SIGUSR2)
+    stderr = process.communicate(timeout=30)[1].decode()
+    assert process.returncode == 0 and stderr.count("Dump perf.data.") == 4
+    assert len(list(tmp_path.glob("perf.data*"))) == 2
+
+
+def test_snapshots_at_a_signal(start_precord, workload, decode, tmp_path):
+    process = start_precord("-o", "perf.data", "--overwrite", "-m", "1", *CLOCK, "--", workload, "spin", "1000")
+    time.sleep(0.5)
+    process.send_signal(signal.SIGUSR2)
+    assert process.wait(timeout=30) == 0
+    document = decode(tmp_path / "perf.data")
+    rounds = []
+    for r in document["records"]:
+        if r["type"] == "SAMPLE":
+            if not rounds or not rounds[-1] or r["time"] > rounds[-1][-1]:
+                rounds.append([])
+            rounds[-1].append(r["time"])
+    assert len(rounds) == 2 and min(map(len, rounds)) > 20
+    assert min(rounds[1]) > max(rounds[0])
+
+
+def test_snapshots_with_new_files(start_precord, workload, decode, tmp_path):
+    process = start_precord("-o", "perf.data", "--overwrite", "--switch-output", "-m", "1", *CLOCK, "--", workload,
+                            "spin", "800")
+    time.sleep(0.4)
+    process.send_signal(signal.SIGUSR2)
+    assert process.wait(timeout=30) == 0
+    files = sorted(tmp_path.glob("perf.data.*"))
+    assert len(files) == 2
+    assert all(types(decode(path)).get("SAMPLE", 0) > 20 for path in files)
+
+
+class Control:
+    def __init__(self, directory, process):
+        self.into = open(directory / "control", "w", encoding="ascii")
+        self.back = open(directory / "ack", encoding="ascii")
+        self.process = process
+
+    def say(self, command):
+        self.into.write(command + "\n")
+        self.into.flush()
+        assert self.back.read(5).rstrip("\0") == "ack\n"
+
+
+def test_control(start_precord, workload, decode, tmp_path):
+    os.mkfifo(tmp_path / "control")
+    os.mkfifo(tmp_path / "ack")
+    process = start_precord("-o", "perf.data", "-D", "-1", "--control", "fifo:control,ack", *CLOCK, "--", workload,
+                            "spin", "20000")
+    control = Control(tmp_path, process)
+    control.say("ping")
+    time.sleep(0.3)
+    control.say("enable")
+    time.sleep(0.3)
+    control.say("disable")
+    time.sleep(0.3)
+    control.say("stop")
+    assert process.wait(timeout=20) == 0
+    times = [r["time"] for r in decode(tmp_path / "perf.data")["records"] if r["type"] == "SAMPLE"]
+    assert times and max(times) - min(times) < 450e6 and len(times) < 450
+
+
+def test_control_by_descriptors(precord, workload, tmp_path):
+    theirs, ours = os.pipe()
+    back, ack = os.pipe()
+    process = subprocess.Popen([precord, "-o", "perf.data", "--control", f"fd:{theirs},{ack}", *CLOCK, "--", workload,
+                                "spin", "20000"], pass_fds=(theirs, ack), cwd=tmp_path, stderr=subprocess.PIPE)
+    os.write(ours, b"stop\n")
+    assert os.read(back, 16).startswith(b"ack\n")
+    process.communicate(timeout=20)
+    assert process.returncode == 0
+    for fd in (theirs, ours, back, ack):
+        os.close(fd)
+
+
+def test_control_that_is_wrong(run_precord):
+    for wrong in ("fifo", "fd:x", "fd:999", "fifo:/no/such/fifo"):
+        done = run_precord("--control", wrong, "--", "true")
+        assert done.returncode == 2 and b"--control" in done.stderr
+
+
+def test_tail_synthesis(record):
+    run = record(*CLOCK, "--tail-synthesize", does="spin 30")
+    order = [r["type"] for r in run.document["records"]]
+    assert order.index("SAMPLE") < order.index("FINISHED_INIT")
+
+
+@pytest.mark.parametrize("words, maps", [("no", False), ("task", False), ("mmap", True), ("all", True)])
+def test_synthesis_can_be_chosen(start_precord, workload, decode, tmp_path, words, maps):
+    target = subprocess.Popen([workload, "sleep", "700"])
+    process = start_precord("-o", "perf.data", "-e", "dummy", "--synth", words, "-p", target.pid)
+    target.wait()
+    assert process.wait(timeout=20) == 0
+    assert ("MMAP2" in types(decode(tmp_path / "perf.data"))) == maps
+
+
+def test_no_build_ids(record):
+    assert "BUILD_ID" not in record(*CLOCK, "-B").document["features"]
+    assert "SAMPLE_TIME" not in record(*CLOCK, "-B").document["features"]
+
+
+def test_all_build_ids(record):
+    hit = record(*CLOCK, does="spin 30").document["features"]["BUILD_ID"]
+    everything = record(*CLOCK, "--buildid-all", does="spin 30").document["features"]["BUILD_ID"]
+    assert len(str(everything)) > len(str(hit))
+
+
+def test_list_names_events(run_precord):
+    done = run_precord("--list=cpu-clo*", stdout=subprocess.PIPE)
+    assert done.returncode == 0 and b"cpu-clock" in done.stdout
+
+
+def test_many_events_threads_and_cpus(record):
+    run = record("-e", "cpu-clock:u,task-clock:u,page-faults,cs,minor-faults", "-F", "200",
+                 does="thread 8 fork 8 spin 50")
+    assert len({s["attr_index"] for s in run.samples}) >= 3
+    assert len({s["tid"] for s in run.samples}) > 8

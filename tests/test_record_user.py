@@ -1,0 +1,159 @@
+"""precord for people who are not root: what works by itself, and what is said where it can't."""
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import TOOLS
+from recorder import Recording, check_end, needs_root, workload   # noqa: F401
+
+USER = 54321
+SYSCTL = pathlib.Path("/proc/sys/kernel")
+CLOCK = ["-e", "cpu-clock", "-F", "1000"]
+
+pytestmark = [needs_root, pytest.mark.skipif(not shutil.which("setpriv"), reason="no setpriv")]
+
+
+@pytest.fixture(params=[2, 3])
+def paranoid(request):
+    """The sysctl with this value, put back after the test."""
+    path = SYSCTL / "perf_event_paranoid"
+    before = path.read_text()
+    path.write_text(str(request.param))
+    yield request.param
+    path.write_text(before)
+
+
+@pytest.fixture
+def home(workload):
+    """A directory of the user's, with a precord that the user may run."""
+    directory = workload.parent / "home"
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir()
+    shutil.copy(TOOLS / "precord", directory / "precord")
+    os.chown(directory, USER, USER)
+    return directory
+
+
+@pytest.fixture
+def as_user(home, workload, decode):
+    def run(*options, does="spin 100", prefix=(), capabilities=(), target=True):
+        privileges = [f"--reuid={USER}", f"--regid={USER}", "--clear-groups"]
+        if capabilities:
+            names = ",".join("+" + name for name in capabilities)
+            privileges += [f"--inh-caps={names}", f"--ambient-caps={names}"]
+        (home / "perf.data").unlink(missing_ok=True)
+        command = [*prefix, "setpriv", *privileges, "./precord", "-o", "perf.data", *map(str, options)]
+        if target:
+            command += ["--", str(workload), *does.split()]
+        done = subprocess.run(command, cwd=home, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=60)
+        check_end(done, command)
+        return Recording(done, home / "perf.data", decode)
+    return run
+
+
+def test_user_space_is_recorded_where_the_kernel_is_forbidden(as_user, paranoid):
+    run = as_user(*CLOCK)
+    assert run.returncode == 0, run.stderr
+    assert run.stderr.count(f"kernel.perf_event_paranoid is {paranoid}") == 1
+    assert run.document["attrs"][0]["name"] == "cpu-clock:u"
+    assert len(run.samples) > 30 and {s["cpumode"] for s in run.samples} == {"USER"}
+
+
+def test_without_options(as_user):
+    run = as_user()
+    assert run.returncode == 0 and len(run.samples) > 100, run.stderr
+
+
+@pytest.mark.parametrize("options", [["-g"], ["--call-graph", "dwarf"], ["-d"], ["--switch-events"], ["-s"], ["-z"],
+                                     ["--per-thread"], ["--overwrite"], ["--buildid-mmap"], ["-k", "mono"]])
+def test_what_works_for_everybody(as_user, options):
+    run = as_user(*CLOCK, *options)
+    assert run.returncode == 0 and len(run.samples) > 10, run.stderr
+
+
+def refused(run, *said):
+    assert run.returncode == 3, run.stderr
+    for words in said:
+        assert words in run.stderr
+    assert not run.path.exists()
+
+
+def test_the_whole_machine_is_forbidden(as_user, paranoid):
+    refused(as_user("-a", *CLOCK), f"perf_event_paranoid is {paranoid}", "CAP_PERFMON is missing",
+            "kernel.perf_event_paranoid=0", "setcap cap_perfmon")
+
+
+def test_the_kernel_is_asked_for_and_forbidden(as_user):
+    refused(as_user("-e", "cpu-clock:k"), "perf_event_paranoid", "kernel.perf_event_paranoid=1")
+
+
+def test_namespaces_are_forbidden(as_user):
+    refused(as_user(*CLOCK, "--namespaces"), "namespaces", "setcap")
+
+
+def test_another_users_process_is_forbidden(as_user):
+    refused(as_user(*CLOCK, "-p", os.getpid(), target=False), "another user's process", "cap_sys_ptrace")
+
+
+def test_tracepoints_say_what_is_missing(as_user):
+    run = as_user("-e", "sched:sched_switch")
+    assert run.returncode in (2, 3) and ("tracefs" in run.stderr or "paranoid" in run.stderr)
+
+
+def test_a_capability_is_enough(as_user):
+    run = as_user(*CLOCK, capabilities=["perfmon"])
+    assert run.returncode == 0 and "paranoid" not in run.stderr
+    assert run.document["attrs"][0]["name"] == "cpu-clock"
+    run = as_user("-a", *CLOCK, capabilities=["perfmon"])
+    assert run.returncode == 0 and run.samples, run.stderr
+
+
+@pytest.mark.skipif(not shutil.which("prlimit"), reason="no prlimit")
+def test_little_memory_may_be_locked(as_user):
+    limit = ["prlimit", "--memlock=65536"]
+    assert as_user(*CLOCK, "--overwrite", prefix=limit).returncode == 0
+    run = as_user(*CLOCK, "-m", "64M", prefix=limit)
+    refused(run, "perf_event_mlock_kb", "ulimit -l 64", "-m 16")
+
+
+def test_hardly_any_memory_may_be_locked(as_user):
+    path = SYSCTL / "perf_event_mlock_kb"
+    before = path.read_text()
+    try:
+        path.write_text("24")
+        run = as_user("-v", *CLOCK)
+        assert run.returncode == 0 and len(run.samples) > 30, run.stderr
+        path.write_text("0")
+        refused(as_user(*CLOCK, prefix=["prlimit", "--memlock=0"]), "perf_event_mlock_kb is 0")
+    finally:
+        path.write_text(before)
+
+
+def test_few_files_may_be_open(as_user):
+    """Root raises its own limit; here the hard one is as low."""
+    run = as_user("-e", "cpu-clock:u,task-clock:u,faults:u,cs:u,minor-faults:u,major-faults:u",
+                  prefix=["prlimit", "--nofile=12:12"])
+    refused(run, "EMFILE", "ulimit -n")
+    assert as_user("-e", "cpu-clock:u,faults:u,cs:u", prefix=["prlimit", "--nofile=9:64"]).returncode == 0
+
+
+@pytest.mark.skipif(not shutil.which("unshare"), reason="no unshare")
+def test_in_a_pid_namespace(workload, tmp_path, decode):
+    inside = ["unshare", "--pid", "--fork", "--mount-proc"]
+    if subprocess.run([*inside, "true"], stderr=subprocess.DEVNULL).returncode:
+        pytest.skip("no new PID namespace")
+    done = subprocess.run([*inside, TOOLS / "precord", "-o", "perf.data", *CLOCK, "--", workload, "spin", "100"],
+                          cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, timeout=60)
+    assert done.returncode == 0, done.stderr.decode()
+    samples = [r for r in decode(tmp_path / "perf.data")["records"] if r["type"] == "SAMPLE"]
+    assert len(samples) > 30 and {s["pid"] for s in samples} <= set(range(10))
+
+
+def test_under_sudo_the_file_is_the_users(home, workload):
+    environment = dict(os.environ, SUDO_UID=str(USER), SUDO_GID=str(USER))
+    subprocess.run([TOOLS / "precord", "-q", "-o", "perf.data", *CLOCK, "--", workload, "spin", "5"], cwd=home,
+                   env=environment, check=True, timeout=60)
+    assert (home / "perf.data").stat().st_uid == USER
