@@ -5,14 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
-#include "output.h"
 #include "pd/write.h"
 #include "pencode_json.h"
 #include "pencode_split.h"
+#include "pencode_target.h"
 
 #define DEFAULT_MEMORY (256ull << 20)
 #define DEFAULT_LEVEL "1"
@@ -21,6 +20,7 @@ struct settings {
 	const char *output, *compress;
 	unsigned int byte_order, mode;
 	uint64_t memory;
+	int level;
 };
 
 static const char *const orders[] = { "same", "little", "big", NULL };
@@ -49,91 +49,11 @@ static const struct cli_tool tool = {
 	.usage = "[FILE|-]", .operands = CLI_AT_MOST_ONE, .options = options, .examples = examples,
 };
 
-/* What is written until all of it is known to be right. */
-struct target {
-	const char *path;	/* NULL: stdout */
-	char *temporary;	/* renamed to path at the end */
-	int fd, directory;	/* directory: of a directory's files, or -1 */
-};
-
-static int new_file(struct target *t)
+/* Members of the document that are encoded. */
+static bool is_ours(const char *key)
 {
-	const char *dir = getenv("TMPDIR");
-	size_t size;
-
-	if (!t->path) {
-		t->fd = open(dir && *dir ? dir : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-		return t->fd < 0 ? -1 : 0;
-	}
-	size = strlen(t->path) + 8;
-	t->temporary = malloc(size);
-	if (!t->temporary)
-		return -1;
-	snprintf(t->temporary, size, "%s.XXXXXX", t->path);
-	t->fd = mkostemp(t->temporary, O_CLOEXEC);
-	if (t->fd < 0) {
-		free(t->temporary);
-		t->temporary = NULL;
-		return -1;
-	}
-	return fchmod(t->fd, 0644);
-}
-
-/* The records of a directory's data.N go to files beside `data`, made when the first of them comes. */
-static int open_other(void *ctx, const char *name)
-{
-	struct target *t = ctx;
-
-	return t->directory < 0 ? -1 : openat(t->directory, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-}
-
-static void drop(struct target *t)
-{
-	if (t->temporary) {
-		unlink(t->temporary);
-		free(t->temporary);
-		t->temporary = NULL;
-	}
-	if (t->fd >= 0)
-		close(t->fd);
-	if (t->directory >= 0)
-		close(t->directory);
-	t->fd = t->directory = -1;
-}
-
-static enum cli_exit output_failed(const struct target *t)
-{
-	cli_error(&tool, "%s: %s", t->path ? t->path : "stdout", strerror(errno));
-	return CLI_OUTPUT;
-}
-
-static enum cli_exit copy_to_stdout(struct target *t)
-{
-	struct output out = OUTPUT_CLOSED;
-	enum cli_exit status = output_open(&out, &tool, NULL, NULL);
-	static char buffer[65536];
-	ssize_t got = 1;
-
-	if (status != CLI_OK)
-		return status;
-	lseek(t->fd, 0, SEEK_SET);
-	while ((got = read(t->fd, buffer, sizeof(buffer))) > 0)
-		if (output_write(&out, buffer, (size_t)got))
-			break;
-	return output_close(&out, got < 0 ? CLI_OUTPUT : CLI_OK);
-}
-
-static enum cli_exit keep(struct target *t)
-{
-	if (!t->path)
-		return copy_to_stdout(t);
-	if (fsync(t->fd) && errno != EINVAL && errno != EROFS)
-		return output_failed(t);
-	if (rename(t->temporary, t->path))
-		return output_failed(t);
-	free(t->temporary);
-	t->temporary = NULL;
-	return CLI_OK;
+	return strcmp(key, "file") == 0 || strcmp(key, "attrs") == 0 || strcmp(key, "features") == 0 ||
+	       strcmp(key, "records") == 0;
 }
 
 static bool is_kind(struct json_object *o, const char *kind)
@@ -143,80 +63,211 @@ static bool is_kind(struct json_object *o, const char *kind)
 	return json_object_object_get_ex(o, "kind", &k) && strcmp(json_object_get_string(k), kind) == 0;
 }
 
-/* The part goes to where it belongs. Errors, summary and what jq adds are not needed. */
-static int encode_part(struct pd_encoder *enc, const struct split_part *part, struct json_object *o,
-		       struct pd_encode_error *e)
+/* A part of the document that came before `file`, which says how it is to be read. */
+struct early {
+	struct json_object *object;
+	bool is_attr;
+	uint64_t line, index;
+};
+
+struct job {
+	struct pd_encoder *enc;
+	const char *input;
+	struct early *early;
+	size_t nr_early;
+	bool has_file, has_parts;
+};
+
+static int no_object(struct pd_encode_error *e, const char *text)
+{
+	*e = (struct pd_encode_error){ .code = PD_E_ARGUMENT };
+	snprintf(e->text, sizeof(e->text), "%s", text);
+	return -1;
+}
+
+/* One part goes to where it belongs. Errors, summary and what jq adds are not needed. */
+static int encode_part(struct job *j, const struct split_part *part, struct json_object *o, struct pd_encode_error *e)
 {
 	struct json_object *features;
 
+	j->has_parts |= !*part->key || is_ours(part->key);
 	if (*part->key) {
 		if (strcmp(part->key, "file") == 0)
-			return pd_encoder_file(enc, o, e);
+			return pd_encoder_file(j->enc, o, e);
 		if (strcmp(part->key, "attrs") == 0)
-			return pd_encoder_attr(enc, o, e);
+			return pd_encoder_attr(j->enc, o, e);
 		if (strcmp(part->key, "features") == 0)
-			return pd_encoder_features(enc, o, e);
-		return strcmp(part->key, "records") == 0 ? pd_encoder_record(enc, o, e) : 0;
+			return pd_encoder_features(j->enc, o, e);
+		return pd_encoder_record(j->enc, o, e);
 	}
 	if (is_kind(o, "record"))
-		return pd_encoder_record(enc, o, e);
+		return pd_encoder_record(j->enc, o, e);
 	if (is_kind(o, "file"))
-		return pd_encoder_file(enc, o, e);
+		return pd_encoder_file(j->enc, o, e);
 	if (is_kind(o, "attr"))
-		return pd_encoder_attr(enc, o, e);
-	if (is_kind(o, "feature") && json_object_object_get_ex(o, "feature", &features) &&
-	    json_object_is_type(features, json_type_object))
-		return pd_encoder_features(enc, features, e);
-	return 0;
+		return pd_encoder_attr(j->enc, o, e);
+	if (is_kind(o, "feature"))
+		return json_object_object_get_ex(o, "feature", &features) && json_object_is_type(features, json_type_object) ?
+			pd_encoder_features(j->enc, features, e) : no_object(e, "an object `feature` was expected");
+	return is_kind(o, "error") || is_kind(o, "summary") ? 0 :
+		no_object(e, "`kind` has to be file, attr, feature, record, error or summary");
 }
 
 static void where(const char *input, const struct split_part *part, const char *path, char *buf, size_t size)
 {
-	const bool element = strcmp(part->key, "records") == 0 || strcmp(part->key, "attrs") == 0;
 	char index[40] = "";
 
-	if (element)
+	if (part->is_element)
 		snprintf(index, sizeof(index), "[%llu]", (unsigned long long)part->index);
-	snprintf(buf, size, "%s:%llu: %s%s%s%s", input, (unsigned long long)part->line, part->key, index,
-		 *part->key && path && *path && *path != '[' ? "." : "", path ? path : "");
+	if (strncmp(path, "file.", 5) == 0 || strcmp(path, "file") == 0)
+		path += path[4] ? 5 : 4;	/* the part is that already */
+	snprintf(buf, size, "%s:%llu%s%s%s%s%s", input, (unsigned long long)part->line, *part->key || *path ? ": " : "",
+		 part->key, index, *part->key && *path && *path != '[' ? "." : "", path);
 }
 
-static enum cli_exit encode_all(struct pd_encoder *enc, struct split *in, const char *input)
+static enum cli_exit report(const struct job *j, const struct split_part *part, const struct pd_encode_error *e)
 {
-	struct json_tokener *tokener = json_tokener_new_ex(64);
+	char place[300];
+
+	where(j->input, part, e->path, place, sizeof(place));
+	cli_error(&tool, "%s: %s", place, e->code == PD_E_IO ? strerror((int)e->have) : e->text);
+	return e->code == PD_E_IO ? CLI_OUTPUT : CLI_INPUT;
+}
+
+/* `file` has come, or there is none. */
+static enum cli_exit encode_early(struct job *j)
+{
 	enum cli_exit status = CLI_OK;
 	struct pd_encode_error e;
+
+	for (size_t i = 0; i < j->nr_early; i++) {
+		const struct early *early = &j->early[i];
+		const struct split_part part = { .key = early->is_attr ? "attrs" : "features", .line = early->line,
+						 .index = early->index, .is_element = early->is_attr };
+
+		if (status == CLI_OK && encode_part(j, &part, early->object, &e))
+			status = report(j, &part, &e);
+		json_object_put(early->object);
+	}
+	free(j->early);
+	j->early = NULL;
+	j->nr_early = 0;
+	return status;
+}
+
+/* Takes the object over. */
+static enum cli_exit keep_early(struct job *j, const struct split_part *part, struct json_object *o)
+{
+	struct early *more = realloc(j->early, (j->nr_early + 1) * sizeof(*more));
+
+	if (!more) {
+		json_object_put(o);
+		cli_error(&tool, "%s", strerror(ENOMEM));
+		return CLI_OUTPUT;
+	}
+	j->early = more;
+	j->early[j->nr_early++] = (struct early){ o, strcmp(part->key, "attrs") == 0, part->line, part->index };
+	return CLI_OK;
+}
+
+static enum cli_exit encode_object(struct job *j, const struct split_part *part, struct json_object *o)
+{
+	const bool is_file = *part->key ? strcmp(part->key, "file") == 0 : is_kind(o, "file");
+	enum cli_exit status = CLI_OK;
+	struct pd_encode_error e;
+
+	if (*part->key && !j->has_file && (strcmp(part->key, "attrs") == 0 || strcmp(part->key, "features") == 0))
+		return keep_early(j, part, o);
+	if (!is_file)
+		status = encode_early(j);
+	j->has_file |= is_file || strcmp(part->key, "records") == 0;
+	if (status == CLI_OK && encode_part(j, part, o, &e))
+		status = report(j, part, &e);
+	if (status == CLI_OK && is_file)
+		status = encode_early(j);
+	json_object_put(o);
+	return status;
+}
+
+/* json-c takes 2^64 - 1 for all that is larger. */
+static bool passes_64_bits(const struct split_part *part)
+{
+	static const char most[] = "18446744073709551615";
+	bool in_string = false;
+
+	for (size_t i = 0; i < part->size; i++) {
+		const char *at = part->text + i;
+		size_t n = 0;
+
+		if (*at == '"')
+			in_string = !in_string;
+		else if (in_string && *at == '\\')
+			i++;
+		if (in_string || *at < '1' || *at > '9')
+			continue;
+		while (i + n < part->size && at[n] >= '0' && at[n] <= '9')
+			n++;
+		i += n - 1;
+		if (i + 1 < part->size && strchr(".eE", at[n]))
+			continue;
+		if (n > strlen(most) || (n == strlen(most) && memcmp(at, most, n) > 0))
+			return true;
+	}
+	return false;
+}
+
+static enum cli_exit parse(struct job *j, struct json_tokener *tokener, const struct split_part *part)
+{
+	struct json_object *o = NULL;
+	const char *wrong = NULL;
+	char place[300];
+
+	json_tokener_reset(tokener);
+	if (!part->is_element && (strcmp(part->key, "records") == 0 || strcmp(part->key, "attrs") == 0))
+		wrong = "an array was expected";
+	else if (part->text[0] != '{')
+		wrong = "an object was expected";
+	else if (part->size > INT32_MAX)
+		wrong = "more than 2 GiB";
+	else if (!(o = json_tokener_parse_ex(tokener, part->text, (int)part->size)))
+		wrong = json_tokener_error_desc(json_tokener_get_error(tokener));
+	else if (json_nr_members(o) != part->members)
+		wrong = "a key stands twice in one object";
+	else if (part->has_long_number && passes_64_bits(part))
+		wrong = "a number is larger than 64 bits (jq 1.6 and others round those above 2^53)";
+	if (!wrong)
+		return encode_object(j, part, o);
+	where(j->input, part, "", place, sizeof(place));
+	cli_error(&tool, "%s: %s", place, wrong);
+	json_object_put(o);
+	return CLI_INPUT;
+}
+
+static enum cli_exit encode_all(struct job *j, struct split *in)
+{
+	struct json_tokener *tokener = json_tokener_new_ex(64);
+	enum cli_exit status = CLI_OK, early;
 	struct split_part part;
 	const char *why = "";
-	char place[300];
 	int got = 1;
 
 	if (!tokener)
 		return CLI_OUTPUT;
 	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
-	while (status == CLI_OK && (got = split_next(in, &part, &why)) > 0) {
-		struct json_object *o;
-
-		if (*part.key && part.text[0] != '{')
-			continue;	/* a member that is no object: nothing of ours */
-		json_tokener_reset(tokener);
-		o = part.size <= INT32_MAX ? json_tokener_parse_ex(tokener, part.text, (int)part.size) : NULL;
-		if (!o || !json_object_is_type(o, json_type_object)) {
-			where(input, &part, NULL, place, sizeof(place));
-			cli_error(&tool, "%s: %s", place, o ? "an object was expected" :
-				  json_tokener_error_desc(json_tokener_get_error(tokener)));
-			status = CLI_INPUT;
-		} else if (encode_part(enc, &part, o, &e)) {
-			where(input, &part, e.path, place, sizeof(place));
-			cli_error(&tool, "%s: %s", place, e.code == PD_E_IO ? strerror((int)e.have) : e.text);
-			status = e.code == PD_E_IO ? CLI_OUTPUT : CLI_INPUT;
-		}
-		json_object_put(o);
-	}
+	while (status == CLI_OK && (got = split_next(in, &part, &why)) > 0)
+		if (!*part.key || is_ours(part.key))
+			status = parse(j, tokener, &part);
 	json_tokener_free(tokener);
 	if (status == CLI_OK && got < 0) {
-		cli_error(&tool, "%s:%llu: %s", input, (unsigned long long)split_line(in), why);
-		return CLI_INPUT;
+		cli_error(&tool, "%s:%llu: %s", j->input, (unsigned long long)split_line(in), why);
+		status = CLI_INPUT;
+	}
+	early = encode_early(j);
+	if (status == CLI_OK)
+		status = early;
+	if (status == CLI_OK && !j->has_parts) {
+		cli_error(&tool, "%s: no file, attrs, features or records in it", j->input);
+		status = CLI_INPUT;
 	}
 	return status;
 }
@@ -226,45 +277,36 @@ static enum cli_exit encode(const struct settings *s, struct target *t, int fd, 
 	const size_t memory = s->memory ? s->memory : DEFAULT_MEMORY;
 	const struct pd_encoder_options o = {
 		.size = sizeof(o), .byte_order = s->byte_order, .mode = s->mode,
-		.compress = s->compress ? atoi(s->compress) : 0, .memory_limit = memory,
-		.open_file = open_other, .ctx = t,
+		.compress = s->level, .memory_limit = memory, .open_file = target_open_other, .ctx = t,
 	};
-	struct pd_encode_error e;
-	struct pd_encoder *enc = pd_encoder_new(&json_values, t->fd, &o, &e);
+	struct pd_encode_error e = { .path = "", .text = "no memory" };
+	struct job j = { .enc = pd_encoder_new(&json_values, t->main.fd, &o, &e), .input = input };
 	struct split *in = split_open(fd, memory);
 	enum cli_exit status = CLI_INPUT;
+	bool failed = !j.enc || !in;
 
-	if (enc && in) {
-		status = encode_all(enc, in, input);
-		if (status == CLI_OK && pd_encoder_finish(enc, &e)) {
-			cli_error(&tool, "%s: %s%s%s", input, e.path, *e.path ? ": " : "",
-				  e.code == PD_E_IO ? strerror((int)e.have) : e.text);
-			status = e.code == PD_E_IO ? CLI_OUTPUT : CLI_INPUT;
-		}
+	if (!failed) {
+		status = encode_all(&j, in);
+		failed = status == CLI_OK && pd_encoder_finish(j.enc, &e);
+	}
+	if (failed) {
+		cli_error(&tool, "%s: %s%s%s", input, e.path, *e.path ? ": " : "",
+			  e.code == PD_E_IO ? strerror((int)e.have) : e.text);
+		status = e.code == PD_E_IO ? CLI_OUTPUT : CLI_INPUT;
 	}
 	split_close(in);
-	pd_encoder_free(enc);
+	pd_encoder_free(j.enc);
 	return status;
 }
 
-/* A directory is written when `-o DIR/` says so or DIR is one. */
-static enum cli_exit open_target(struct target *t, const char *path)
+/* 1 to 22, as zstd has them. */
+static bool is_level(const char *text, int *level)
 {
-	static char data[4096];
-	size_t n = path ? strlen(path) : 0;
-	struct stat st;
+	char *end;
+	long n = strtol(text, &end, 10);
 
-	*t = (struct target){ .path = path, .fd = -1, .directory = -1 };
-	if (path && n && (path[n - 1] == '/' || (stat(path, &st) == 0 && S_ISDIR(st.st_mode)))) {
-		if (mkdir(path, 0755) && errno != EEXIST)
-			return output_failed(t);
-		t->directory = open(path, O_DIRECTORY | O_RDONLY | O_CLOEXEC);
-		snprintf(data, sizeof(data), "%s%sdata", path, path[n - 1] == '/' ? "" : "/");
-		t->path = data;
-		if (t->directory < 0)
-			return output_failed(t);
-	}
-	return new_file(t) ? output_failed(t) : CLI_OK;
+	*level = (int)n;
+	return text[0] >= '0' && text[0] <= '9' && !*end && n >= 1 && n <= 22;
 }
 
 int main(int argc, char **argv)
@@ -284,14 +326,16 @@ int main(int argc, char **argv)
 		cli_error(&tool, "%s: %s", input, strerror(errno));
 		return cli_finish(&tool, CLI_INPUT);
 	}
-	if (!s.output && isatty(1))
+	if (s.compress && !is_level(s.compress, &s.level))
+		return cli_finish(&tool, cli_usage(&tool, "--compress takes a level from 1 to 22"));
+	if ((!s.output || strcmp(s.output, "-") == 0) && isatty(1))
 		return cli_finish(&tool, cli_usage(&tool, "perf.data is not for terminals: use -o FILE"));
-	status = open_target(&t, s.output);
+	status = target_open(&t, &tool, s.output);
 	if (status == CLI_OK)
 		status = encode(&s, &t, fd, input);
 	if (status == CLI_OK)
-		status = keep(&t);
-	drop(&t);
+		status = target_keep(&t);
+	target_drop(&t);
 	if (fd > 0)
 		close(fd);
 	return cli_finish(&tool, status);

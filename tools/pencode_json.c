@@ -4,9 +4,12 @@
 #include <json-c/json.h>
 #include <string.h>
 
+/* Stands for null in an array: json-c has NULL for it. */
+static const char null_item;
+
 static struct json_object *object_of(pd_node n)
 {
-	return (struct json_object *)n;	/* json-c's readers are not const */
+	return n == &null_item ? NULL : (struct json_object *)n;	/* json-c's readers are not const */
 }
 
 static enum pd_node_type json_type_of(pd_node n)
@@ -60,22 +63,53 @@ static size_t json_length(pd_node n)
 
 static pd_node json_item(pd_node n, size_t i, uint64_t *number)
 {
+	struct json_object *item = json_object_array_get_idx(object_of(n), i);
+
 	(void)number;
-	return json_object_array_get_idx(object_of(n), i);
+	return item ? (pd_node)item : &null_item;
 }
 
+/* Asked for one after the other: the last place is kept. */
 static bool json_member_at(pd_node n, size_t i, const char **name, pd_node *value)
 {
-	struct json_object_iterator at = json_object_iter_begin(object_of(n));
-	struct json_object_iterator end = json_object_iter_end(object_of(n));
+	static _Thread_local struct {
+		pd_node object;
+		size_t next;
+		struct lh_entry *at;
+	} last;
+	struct lh_entry *at = json_object_get_object(object_of(n))->head;
 
-	while (i-- && !json_object_iter_equal(&at, &end))
-		json_object_iter_next(&at);
-	if (json_object_iter_equal(&at, &end))
+	if (i && last.object == n && last.next == i)
+		at = last.at;
+	else
+		for (size_t k = 0; at && k < i; k++)
+			at = at->next;
+	if (!at)
 		return false;
-	*name = json_object_iter_peek_name(&at);
-	*value = json_object_iter_peek_value(&at);
+	last.object = n;
+	last.next = i + 1;
+	last.at = at->next;
+	*name = lh_entry_k(at);
+	*value = lh_entry_v(at);
 	return true;
+}
+
+size_t json_nr_members(struct json_object *o)
+{
+	size_t n = 0;
+
+	switch (json_object_get_type(o)) {
+	case json_type_object:
+		for (struct lh_entry *at = json_object_get_object(o)->head; at; at = at->next)
+			n += 1 + json_nr_members((struct json_object *)lh_entry_v(at));
+		return n;
+	case json_type_array:
+		for (size_t i = 0, end = json_object_array_length(o); i < end; i++)
+			n += json_nr_members(json_object_array_get_idx(o, i));
+		return n;
+	default:
+		return 0;
+	}
 }
 
 const struct pd_values json_values = {

@@ -4,6 +4,11 @@
 
 #include "pd/values.h"
 
+struct json_object;
+
 extern const struct pd_values json_values;
+
+/* Keys in it, in whatever depth: fewer than its text has where one stands twice. */
+size_t json_nr_members(struct json_object *o);
 
 #endif

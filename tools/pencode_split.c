@@ -9,6 +9,7 @@
 
 #define CHUNK (256 * 1024)
 #define KEY_SIZE 64
+#define LONG_NUMBER 20		/* digits: what a u64 may just have */
 
 enum place {
 	OUTSIDE,	/* before a document or a line */
@@ -22,7 +23,8 @@ struct split {
 	size_t from, size, capacity, largest;
 	uint64_t line, index;
 	enum place place;
-	bool ended, first_of_line;
+	bool ended, first;	/* first: no comma yet */
+	bool long_number;	/* in the value scanned last */
 	char key[KEY_SIZE];
 };
 
@@ -109,12 +111,15 @@ static int look(struct split *s, const char **why)
 	}
 }
 
-/* Bytes of the value that begins at `from`: up to what closes it. 0: the input ends in it; -1. */
-static int value_size(struct split *s, size_t *size, const char **why)
+/* Bytes of the value that begins `start` behind `from`: up to what closes it. 0: the input ends in it; -1. *members:
+ * keys in it, in whatever depth. */
+static int value_size(struct split *s, size_t start, size_t *size, size_t *members, const char **why)
 {
 	bool in_string = false, escaped = false, scalar = false;
-	size_t depth = 0, at = 0;
+	size_t depth = 0, at = start, digits = 0;
 
+	*members = 0;
+	s->long_number = false;
 	for (;; at++) {
 		char c;
 
@@ -122,7 +127,7 @@ static int value_size(struct split *s, size_t *size, const char **why)
 			int got = more(s, why);
 
 			if (got <= 0) {
-				*size = at;
+				*size = at - start;
 				return got < 0 ? -1 : scalar && !in_string && !depth;
 			}
 		}
@@ -138,45 +143,51 @@ static int value_size(struct split *s, size_t *size, const char **why)
 				break;
 			continue;
 		}
+		digits = c >= '0' && c <= '9' ? digits + 1 : 0;
+		s->long_number |= digits >= LONG_NUMBER;
 		if (c == '"') {
 			in_string = true;
 		} else if (c == '{' || c == '[') {
 			depth++;
 		} else if (c == '}' || c == ']') {
 			if (!depth) {	/* closes what is around a scalar */
-				*size = at;
+				*size = at - start;
 				return 1;
 			}
 			if (!--depth)
 				break;
+		} else if (c == ':') {
+			++*members;
 		} else if (!depth) {
 			if (c == ',' || c == ' ' || c == '\n' || c == '\r' || c == '\t') {
-				*size = at;
+				*size = at - start;
 				return 1;
 			}
 			scalar = true;
 		}
 	}
-	*size = at + 1;
+	*size = at + 1 - start;
 	return 1;
 }
 
 /* Hands out the value at `from`. */
 static int take(struct split *s, struct split_part *out, const char **why)
 {
-	size_t size = 0;
-	int got = value_size(s, &size, why);
+	size_t size = 0, members;
+	int got = value_size(s, 0, &size, &members, why);
 
-	if (got <= 0) {
-		if (got == 0)
-			*why = "the JSON ends too early";
+	if (got <= 0 || !size) {
+		if (got >= 0)
+			*why = got ? "a value was expected" : "the JSON ends too early";
 		return -1;
 	}
-	*out = (struct split_part){ .key = s->key, .text = s->text + s->from, .size = size, .line = s->line,
-				    .index = s->index };
-	for (size_t i = 0; i < size; i++)
-		s->line += out->text[i] == '\n';
+	*out = (struct split_part){ .key = s->key, .text = s->text + s->from, .size = size, .members = members,
+				    .line = s->line, .index = s->index, .has_long_number = s->long_number,
+				    .is_element = s->place == ELEMENTS };
+	for (const char *at = out->text, *end = at + size; (at = memchr(at, '\n', (size_t)(end - at))); at++)
+		s->line++;
 	s->from += size;
+	s->first = false;
 	return 1;
 }
 
@@ -208,78 +219,121 @@ static int take_key(struct split *s, const char **why)
 	memset(s->key, 0, sizeof(s->key));
 	if (key.size - 2 < sizeof(s->key))
 		memcpy(s->key, key.text + 1, key.size - 2);
+	if (!s->key[0])
+		s->key[0] = '?';	/* "" is for lines */
 	return expect(s, ':', "a colon was expected behind the key", why);
 }
 
-/* A line has "kind" as one of its first keys, the document does not: enough of the text to tell them apart is there. */
-static bool begins_a_line(struct split *s, const char **why)
+/* Skips white space from *at behind `from`. The character there; 0 at the end, -1. */
+static int look_from(struct split *s, size_t *at, const char **why)
 {
-	size_t size = 0;
-	bool line = false;
-	char *kind;
+	for (;; ++*at) {
+		if (s->from + *at >= s->size) {
+			int got = more(s, why);
 
-	while (s->size - s->from < 64 && more(s, why) > 0)
-		;
-	kind = memmem(s->text + s->from, s->size - s->from < 64 ? s->size - s->from : 64, "\"kind\"", 6);
-	if (kind)
-		return true;
-	/* keys in another order, as jq -S gives: the whole first line is an object with a kind */
-	if (s->first_of_line)
-		return false;
-	s->first_of_line = true;
-	if (memchr(s->text + s->from, '\n', s->size - s->from) && value_size(s, &size, why) == 1)
-		line = size && !memchr(s->text + s->from, '\n', size) &&
-		       memmem(s->text + s->from, size, "\"kind\":", 7) != NULL &&
-		       memmem(s->text + s->from, size, "\"records\":", 10) == NULL;
-	return line;
+			if (got <= 0)
+				return got;
+		}
+		if (!strchr(" \t\n\r", s->text[s->from + *at]))
+			return (unsigned char)s->text[s->from + *at];
+	}
 }
 
-static int next_member(struct split *s, struct split_part *out, const char **why)
+static bool key_is(const struct split *s, size_t at, size_t size, const char *key)
 {
-	for (;;) {
-		int c = look(s, why);
+	return size == strlen(key) + 2 && memcmp(s->text + s->from + at + 1, key, size - 2) == 0;
+}
 
-		if (c < 0)
-			return -1;
+/* A line has a "kind"; a document has members that no line has. Keys come in any order. */
+static bool begins_a_line(struct split *s, const char **why)
+{
+	size_t at = 1, size, members;
+
+	for (;;) {
+		int c = look_from(s, &at, why);
+		size_t key = at;
+
 		if (c == ',') {
-			s->from++;
+			at++;
 			continue;
 		}
-		if (c == '}') {
-			s->from++;
-			s->place = OUTSIDE;
-			return 2;
-		}
-		if (take_key(s, why))
-			return -1;
-		s->index = 0;
-		c = look(s, why);
-		if (c < 0)
-			return -1;
-		if (c == '[' && (strcmp(s->key, "records") == 0 || strcmp(s->key, "attrs") == 0)) {
-			s->from++;
-			s->place = ELEMENTS;
-			return 2;
-		}
-		return take(s, out, why);
+		if (c != '"' || value_size(s, at, &size, &members, why) <= 0)
+			return false;
+		if (key_is(s, key, size, "kind"))
+			return true;
+		if (key_is(s, key, size, "records") || key_is(s, key, size, "attrs") ||
+		    key_is(s, key, size, "features") || key_is(s, key, size, "summary"))
+			return false;
+		at += size;
+		if (look_from(s, &at, why) != ':')
+			return false;
+		at++;
+		c = look_from(s, &at, why);
+		if (c == '{' && key_is(s, key, size, "file"))
+			return false;
+		if (value_size(s, at, &size, &members, why) <= 0 || !size)
+			return false;
+		at += size;
 	}
+}
+
+/* Between members and elements stands a comma, but before the first. `close` ends them: 1; 0: another one follows; -1. */
+static int separator(struct split *s, int close, const char **why)
+{
+	int c = look(s, why);
+
+	if (c < 0)
+		return -1;
+	if (c == close) {
+		s->from++;
+		s->first = false;	/* of what is around it */
+		return 1;
+	}
+	if (s->first)
+		return 0;
+	if (c != ',') {
+		*why = c ? "a comma was expected" : "the JSON ends too early";
+		return -1;
+	}
+	s->from++;
+	return 0;
+}
+
+/* 2: nothing to hand out, but the place has changed. */
+static int next_member(struct split *s, struct split_part *out, const char **why)
+{
+	int c = separator(s, '}', why);
+
+	if (c) {
+		s->place = OUTSIDE;
+		return c < 0 ? -1 : 2;
+	}
+	if (take_key(s, why))
+		return -1;
+	s->index = 0;
+	c = look(s, why);
+	if (c < 0)
+		return -1;
+	if (c == '[' && (strcmp(s->key, "records") == 0 || strcmp(s->key, "attrs") == 0)) {
+		s->from++;
+		s->place = ELEMENTS;
+		s->first = true;
+		return 2;
+	}
+	return take(s, out, why);
 }
 
 static int next_element(struct split *s, struct split_part *out, const char **why)
 {
-	int c = look(s, why);
+	int c = separator(s, ']', why);
 
-	if (c == ',') {
-		s->from++;
-		c = look(s, why);
+	if (c) {
+		s->place = MEMBERS;
+		return c < 0 ? -1 : 2;
 	}
+	c = look(s, why);
 	if (c < 0)
 		return -1;
-	if (c == ']') {
-		s->from++;
-		s->place = MEMBERS;
-		return 2;
-	}
 	c = take(s, out, why);
 	s->index++;
 	return c;
@@ -305,6 +359,7 @@ int split_next(struct split *s, struct split_part *out, const char **why)
 			}
 			s->from++;
 			s->place = MEMBERS;
+			s->first = true;
 			got = 2;
 			break;
 		case MEMBERS:

@@ -5,6 +5,7 @@
 #ifndef PENCODE_SPLIT_H
 #define PENCODE_SPLIT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,6 +13,9 @@ struct split_part {
 	const char *key;	/* of the member it is or is an element of; "" for a line of JSON Lines */
 	const char *text;	/* JSON, `size` bytes; valid until the next part */
 	size_t size;
+	size_t members;		/* keys in it, in whatever depth */
+	bool is_element;	/* of an array that is taken apart */
+	bool has_long_number;	/* 20 digits or more: may pass 64 bits */
 	uint64_t line;		/* where it begins, from 1 */
 	uint64_t index;		/* of an element */
 };

@@ -143,8 +143,11 @@ int pd_compose_record(struct pd_session *s, const struct pd_values *v, const str
 	struct nested nested = { s, v, out, r->prefer };
 	const size_t trailer = r->sample_id && r->attr ? r->attr->trailer_size : 0;
 	const size_t from = out->size, whole = r->cut == PD_SIZE_OPEN ? r->size : r->cut;
+	static const char *const common[] = { "kind", "offset", "inner_offset", "file", "type", "type_id", "size", "cut",
+		"misc", "cpumode", "misc_flags", "attr_index", "event", "sample_id", "trailing", "data", NULL };
+	static const char *const nothing[] = { NULL };
 	struct pd_pack how = { .values = v, .swap = s->swap, .misc = r->misc, .size = PD_SIZE_OPEN,
-			       .feature = nested_feature, .ctx = &nested };
+			       .feature = nested_feature, .ctx = &nested, .also = common };
 	const struct pd_plan *plan = plan_of(s, r);
 	uint8_t header[HEADER];
 	size_t size;
@@ -161,8 +164,12 @@ int pd_compose_record(struct pd_session *s, const struct pd_values *v, const str
 	if (trailer) {
 		how.size = trailer;
 		how.feature = NULL;
-		if (pd_pack(r->attr->trailer, r->sample_id, &how, out, e))
+		how.also = nothing;
+		if (pd_pack(r->attr->trailer, r->sample_id, &how, out, e)) {
+			memmove(e->path + 10, e->path, sizeof(e->path) - 11);
+			memcpy(e->path, "sample_id.", 10);
 			return -1;
+		}
 	}
 	size = r->size == PD_SIZE_OPEN ? out->size - from : r->size;
 	if (size > UINT16_MAX && r->size == PD_SIZE_OPEN)

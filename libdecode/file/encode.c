@@ -91,11 +91,17 @@ void pd_encoder_free(struct pd_encoder *enc)
 	free(enc);
 }
 
-static uint64_t number(const struct pd_encoder *enc, pd_node object, const char *name, uint64_t otherwise)
+/* The member as a number, where it is there. */
+static int take_number(const struct pd_encoder *enc, pd_node object, const char *prefix, const char *name, uint64_t *out,
+		       struct pd_encode_error *e)
 {
-	uint64_t n;
+	pd_node n = enc->v->member(object, name);
+	char path[96];
 
-	return pd_node_number(enc->v, enc->v->member(object, name), NULL, &n) ? otherwise : n;
+	if (!n || !pd_node_number(enc->v, n, NULL, out))
+		return 0;
+	snprintf(path, sizeof(path), "%s%s", prefix, name);
+	return pd_encode_fail(e, PD_E_ARGUMENT, path, "a number was expected");
 }
 
 /* Is the member that text? */
@@ -152,15 +158,17 @@ static int read_sections(struct pd_encoder *enc, pd_node list, struct pd_encode_
 	struct pd_said *said = &enc->said;
 	size_t n;
 
-	if (!list || enc->v->type(list) != PD_NODE_ARRAY)
+	if (!list)
 		return 0;
+	if (enc->v->type(list) != PD_NODE_ARRAY)
+		return pd_encode_fail(e, PD_E_ARGUMENT, "file.sections", "an array was expected");
 	n = enc->v->length(list);
 	said->sections = calloc(n + 1, sizeof(*said->sections));
 	if (!said->sections)
 		return no_memory(e);
 	said->has_sections = true;
 	for (size_t i = 0; i < n; i++) {
-		uint64_t ignored;
+		uint64_t ignored, attr_index = 0;
 		pd_node item = enc->v->item(list, i, &ignored);
 		struct pd_section *s = &said->sections[said->nr_sections];
 		char name[64];
@@ -175,9 +183,12 @@ static int read_sections(struct pd_encoder *enc, pd_node list, struct pd_encode_
 				strcmp(name, "attrs") == 0 ? "attrs" : strcmp(name, "data") == 0 ? "data" :
 				strcmp(name, "event_types") == 0 ? "event_types" : "other",
 			.feature = feature >= 0 ? (uint32_t)feature : 0,
-			.attr_index = (uint32_t)number(enc, item, "attr_index", 0),
-			.offset = number(enc, item, "offset", 0), .size = number(enc, item, "size", 0),
 		};
+		if (take_number(enc, item, "file.sections.", "attr_index", &attr_index, e) ||
+		    take_number(enc, item, "file.sections.", "offset", &s->offset, e) ||
+		    take_number(enc, item, "file.sections.", "size", &s->size, e))
+			return -1;
+		s->attr_index = (uint32_t)attr_index;
 		said->nr_sections++;
 	}
 	return 0;
@@ -187,6 +198,8 @@ static int read_gaps(struct pd_encoder *enc, pd_node list, struct pd_encode_erro
 {
 	size_t n = list && enc->v->type(list) == PD_NODE_ARRAY ? enc->v->length(list) : 0;
 
+	if (list && enc->v->type(list) != PD_NODE_ARRAY)
+		return pd_encode_fail(e, PD_E_ARGUMENT, "file.gaps", "an array was expected");
 	enc->gaps = calloc(n + 1, sizeof(*enc->gaps));
 	if (!enc->gaps)
 		return no_memory(e);
@@ -199,7 +212,8 @@ static int read_gaps(struct pd_encoder *enc, pd_node list, struct pd_encode_erro
 		data = item && enc->v->type(item) == PD_NODE_OBJECT ? enc->v->member(item, "data") : NULL;
 		if (!data || enc->v->type(data) != PD_NODE_TEXT || pd_unhex(enc->v->text(data), &gap->bytes))
 			return pd_encode_fail(e, PD_E_ARGUMENT, "file.gaps", "objects with offset and data were expected");
-		gap->offset = number(enc, item, "offset", 0);
+		if (take_number(enc, item, "file.gaps.", "offset", &gap->offset, e))
+			return -1;
 	}
 	return 0;
 }
@@ -211,8 +225,10 @@ static int read_event_types(struct pd_encoder *enc, pd_node list, struct pd_enco
 	struct pd_plan *plan;
 	int failed = 0;
 
-	if (!list || enc->v->type(list) != PD_NODE_ARRAY)
+	if (!list)
 		return 0;
+	if (enc->v->type(list) != PD_NODE_ARRAY)
+		return pd_encode_fail(e, PD_E_ARGUMENT, "file.event_types", "an array was expected");
 	plan = pd_plan_compile(pd_event_type_fields, &none, &enc->budget);
 	for (size_t i = 0; plan && !failed && i < enc->v->length(list); i++) {
 		uint64_t ignored;
@@ -228,26 +244,49 @@ static int read_event_types(struct pd_encoder *enc, pd_node list, struct pd_enco
 	return failed;
 }
 
+static int pick(const struct pd_encoder *enc, pd_node file, const char *name, const char *const *texts, unsigned int n,
+		const char *otherwise, unsigned int *out, struct pd_encode_error *e)
+{
+	char path[64];
+
+	*out = 0;
+	if (!enc->v->member(file, name))
+		return 0;
+	for (unsigned int i = 0; i < n; i++)
+		if (says(enc, file, name, texts[i])) {
+			*out = i;
+			return 0;
+		}
+	snprintf(path, sizeof(path), "file.%s", name);
+	return pd_encode_fail(e, PD_E_ARGUMENT, path, otherwise);
+}
+
 int pd_encoder_file(struct pd_encoder *enc, pd_node file, struct pd_encode_error *e)
 {
+	static const char *const modes[] = { "file", "pipe", "directory" }, *const orders[] = { "little", "big" };
 	struct pd_said *said = &enc->said;
 	pd_node bits = enc->v->member(file, "adds_features");
+	unsigned int mode, order;
 
 	if (enc->started)
 		return pd_encode_fail(e, PD_E_ARGUMENT, "file", "it has to come before attrs, features and records");
 	said->given = true;
-	said->mode = says(enc, file, "mode", "pipe") ? PD_MODE_PIPE :
-		     says(enc, file, "mode", "directory") ? PD_MODE_DIRECTORY : PD_MODE_FILE;
-	said->order = says(enc, file, "byte_order", "big") ? PD_BIG_ENDIAN : PD_LITTLE_ENDIAN;
+	if (pick(enc, file, "mode", modes, 3, "\"file\", \"pipe\" or \"directory\" was expected", &mode, e) ||
+	    pick(enc, file, "byte_order", orders, 2, "\"little\" or \"big\" was expected", &order, e) ||
+	    take_number(enc, file, "file.", "size", &said->size, e) ||
+	    take_number(enc, file, "file.", "header_size", &said->header_size, e) ||
+	    take_number(enc, file, "file.", "attr_size", &said->attr_size, e) ||
+	    take_number(enc, file, "file.", "data_offset", &said->data_offset, e) ||
+	    take_number(enc, file, "file.", "data_size", &said->data_size, e) ||
+	    take_number(enc, file, "file.", "long_size", &said->long_size, e))
+		return -1;
+	said->mode = (enum pd_mode)mode;
+	said->order = (enum pd_byte_order)order;
 	said->v1 = says(enc, file, "magic", "PERFFILE");
 	said->has_size = enc->v->member(file, "size") != NULL;
-	said->size = number(enc, file, "size", 0);
-	said->header_size = number(enc, file, "header_size", PD_FILE_HEADER_SIZE);
-	said->attr_size = number(enc, file, "attr_size", 0);
-	said->data_offset = number(enc, file, "data_offset", 0);
-	said->data_size = number(enc, file, "data_size", 0);
-	said->long_size = number(enc, file, "long_size", 8);
-	for (size_t i = 0; bits && enc->v->type(bits) == PD_NODE_ARRAY && i < enc->v->length(bits); i++) {
+	if (bits && enc->v->type(bits) != PD_NODE_ARRAY)
+		return pd_encode_fail(e, PD_E_ARGUMENT, "file.adds_features", "an array was expected");
+	for (size_t i = 0; bits && i < enc->v->length(bits); i++) {
 		uint64_t ignored;
 		char name[64];
 		int id = text_of(enc, enc->v->item(bits, i, &ignored), name, sizeof(name)) ? pd_feature_of_name(name) : -1;
@@ -264,7 +303,8 @@ int pd_encoder_file(struct pd_encoder *enc, pd_node file, struct pd_encode_error
 
 int pd_encoder_attr(struct pd_encoder *enc, pd_node attr, struct pd_encode_error *e)
 {
-	struct pd_pack how = { .values = enc->v, .size = PD_SIZE_OPEN };
+	static const char *const also[] = { "kind", "index", "name", "ids", "trailing", NULL };
+	struct pd_pack how = { .values = enc->v, .size = PD_SIZE_OPEN, .also = also };
 	pd_node ids = enc->v->member(attr, "ids");
 	struct pd_pack_error p;
 	struct pd_attr *a;
@@ -283,13 +323,17 @@ int pd_encoder_attr(struct pd_encoder *enc, pd_node attr, struct pd_encode_error
 	a = pd_session_add_attr(&enc->session, pd_buf_bytes(&enc->scratch));
 	if (!a)
 		return no_memory(e);
-	for (size_t i = 0; ids && enc->v->type(ids) == PD_NODE_ARRAY && i < enc->v->length(ids); i++) {
+	if (ids && enc->v->type(ids) != PD_NODE_ARRAY)
+		return pd_encode_fail(e, PD_E_ARGUMENT, "ids", "an array was expected");
+	for (size_t i = 0; ids && i < enc->v->length(ids); i++) {
 		uint64_t id = 0;
 		pd_node n = enc->v->item(ids, i, &id);
 
 		if ((n && pd_node_number(enc->v, n, NULL, &id)) || pd_session_add_id(&enc->session, a, id) < 0)
 			return pd_encode_fail(e, PD_E_ARGUMENT, "ids", "an integer was expected");
 	}
+	if (enc->v->member(attr, "name") && enc->v->type(enc->v->member(attr, "name")) != PD_NODE_TEXT)
+		return pd_encode_fail(e, PD_E_ARGUMENT, "name", "a string was expected");
 	if (text_of(enc, enc->v->member(attr, "name"), name, sizeof(name)))
 		pd_session_rename(&enc->session, a, (struct pd_bytes){ (const uint8_t *)name, strlen(name) });
 	return 0;
@@ -393,45 +437,99 @@ static const struct pd_record_desc *desc_of_name(const char *name)
 }
 
 /* misc from its parts, where it is not given as a whole. */
-static uint16_t misc_of(const struct pd_encoder *enc, pd_node record, const struct pd_record_desc *d)
+static int misc_of(const struct pd_encoder *enc, pd_node record, const struct pd_record_desc *d, uint16_t *out,
+		   struct pd_encode_error *e)
 {
-	pd_node flags = enc->v->member(record, "misc_flags");
-	uint64_t misc = 0, bit;
+	pd_node mode = enc->v->member(record, "cpumode"), flags = enc->v->member(record, "misc_flags");
+	uint64_t misc = 0, bit = 0;
 
-	if (enc->v->member(record, "misc"))
-		return (uint16_t)number(enc, record, "misc", 0);
-	pd_node_number(enc->v, enc->v->member(record, "cpumode"), pd_names_cpumode, &misc);
-	for (size_t i = 0; flags && d && d->misc && enc->v->type(flags) == PD_NODE_ARRAY && i < enc->v->length(flags); i++)
-		if (pd_node_number(enc->v, enc->v->item(flags, i, &bit), d->misc, &bit) == 0)
-			misc |= bit;
-	return (uint16_t)misc;
+	*out = 0;
+	if (enc->v->member(record, "misc")) {
+		if (take_number(enc, record, "", "misc", &misc, e))
+			return -1;
+		*out = (uint16_t)misc;
+		return misc > UINT16_MAX ? pd_encode_fail(e, PD_E_ARGUMENT, "misc", "16 bits at most were expected") : 0;
+	}
+	if (mode && (pd_node_number(enc->v, mode, pd_names_cpumode, &misc) || misc > PD_MISC_CPUMODE))
+		return pd_encode_fail(e, PD_E_ARGUMENT, "cpumode", "a mode's name was expected: \"USER\", \"KERNEL\", ...");
+	if (flags && enc->v->type(flags) != PD_NODE_ARRAY)
+		return pd_encode_fail(e, PD_E_ARGUMENT, "misc_flags", "an array was expected");
+	for (size_t i = 0; flags && i < enc->v->length(flags); i++) {
+		pd_node n = enc->v->item(flags, i, &bit);
+
+		if (n && pd_node_number(enc->v, n, d ? d->misc : NULL, &bit))
+			return pd_encode_fail(e, PD_E_ARGUMENT, "misc_flags", "names of flags that this record type has were expected");
+		misc |= bit;
+	}
+	*out = (uint16_t)misc;
+	return 0;
+}
+
+/* The event of a record: as it says, or of its id, or the one of that name, or the first. */
+static int attr_of(const struct pd_encoder *enc, pd_node record, const struct pd_attr **out, struct pd_encode_error *e)
+{
+	static const char *const keys[] = { "identifier", "id" };
+	const struct pd_session *s = &enc->session;
+	pd_node sample_id = enc->v->member(record, "sample_id"), event = enc->v->member(record, "event");
+	pd_node from = sample_id && enc->v->type(sample_id) == PD_NODE_OBJECT ? sample_id : record;
+	uint64_t index = 0, id;
+	char name[256];
+
+	*out = s->nr_attrs ? s->attrs[0] : NULL;
+	if (enc->v->member(record, "attr_index")) {
+		if (take_number(enc, record, "", "attr_index", &index, e))
+			return -1;
+		if (index >= s->nr_attrs)
+			return pd_encode_fail(e, PD_E_ARGUMENT, "attr_index", "there is no such event in attrs");
+		*out = s->attrs[index];
+		return 0;
+	}
+	for (size_t i = 0; i < 2 && s->nr_attrs > 1; i++) {
+		pd_node n = enc->v->member(from, keys[i]);
+		const struct pd_attr *a = n && !pd_node_number(enc->v, n, NULL, &id) ? pd_session_by_id(s, id) : NULL;
+
+		if (a) {
+			*out = a;
+			return 0;
+		}
+	}
+	if (s->nr_attrs > 1 && text_of(enc, event, name, sizeof(name)))
+		for (size_t i = 0; i < s->nr_attrs; i++)
+			if (s->attrs[i]->name && strcmp(s->attrs[i]->name, name) == 0) {
+				*out = s->attrs[i];
+				return 0;
+			}
+	return 0;
 }
 
 static int describe(struct pd_encoder *enc, pd_node record, struct pd_compose_record *r,
 		    const struct pd_record_desc **desc, struct pd_encode_error *e)
 {
+	uint64_t type_id = 0, size = PD_SIZE_OPEN, cut = PD_SIZE_OPEN;
+	uint16_t misc;
 	char type[64];
-	uint64_t index = number(enc, record, "attr_index", 0);
 
 	if (!text_of(enc, enc->v->member(record, "type"), type, sizeof(type)))
 		return pd_encode_fail(e, PD_E_ARGUMENT, "type", "a record type's name was expected");
 	*desc = desc_of_name(type);
 	if (!*desc && strcmp(type, "UNKNOWN") != 0)
 		return pd_encode_fail(e, PD_E_ARGUMENT, "type", "no record type has this name");
+	if (take_number(enc, record, "", "type_id", &type_id, e) || take_number(enc, record, "", "size", &size, e) ||
+	    take_number(enc, record, "", "cut", &cut, e) || misc_of(enc, record, *desc, &misc, e))
+		return -1;
 	*r = (struct pd_compose_record){
-		.type = *desc ? (*desc)->type : (uint32_t)number(enc, record, "type_id", 0),
-		.misc = misc_of(enc, record, *desc),
-		.size = (size_t)number(enc, record, "size", PD_SIZE_OPEN),
-		.cut = (size_t)number(enc, record, "cut", PD_SIZE_OPEN),
+		.type = *desc ? (*desc)->type : (uint32_t)type_id, .misc = misc,
+		.size = (size_t)size, .cut = (size_t)cut,
 		.sample_id = enc->v->member(record, "sample_id"),
 		.prefer = enc->turns ? PD_PREFER_DECODED : PD_PREFER_RAW,
 		.opaque = enc->v->member(record, "body") != NULL,
 	};
-	if (r->type < TYPE_USER || r->sample_id) {
-		if (enc->v->member(record, "attr_index") && index >= enc->session.nr_attrs)
-			return pd_encode_fail(e, PD_E_ARGUMENT, "attr_index", "there is no such event in attrs");
-		r->attr = index < enc->session.nr_attrs ? enc->session.attrs[index] : NULL;
-	}
+	if (type_id > UINT32_MAX)
+		return pd_encode_fail(e, PD_E_ARGUMENT, "type_id", "32 bits at most were expected");
+	if (size != PD_SIZE_OPEN && (size > UINT16_MAX || size < PD_RECORD_HEADER_SIZE) && !(*desc && (*desc)->compressed))
+		return pd_encode_fail(e, PD_E_SIZE, "size", "8 to 65535 bytes were expected");
+	if ((r->type < TYPE_USER || r->sample_id) && attr_of(enc, record, &r->attr, e))
+		return -1;
 	if (r->sample_id && enc->v->type(r->sample_id) != PD_NODE_OBJECT)
 		return pd_encode_fail(e, PD_E_ARGUMENT, "sample_id", "an object was expected");
 	if ((r->type == 8 || r->type == 9) && !r->attr && !r->opaque)

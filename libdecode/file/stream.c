@@ -549,6 +549,10 @@ static enum pd_next next_outer(struct pd_stream *s, struct pd_frame *f, struct p
 		f->payload_lost = true;
 	}
 	s->payload_left = f->payload;
+	if (f->payload > s->end - f->offset - size) {	/* what is behind the data is no part of them */
+		s->payload_left = s->end - f->offset - size;
+		s->payload_missing = f->payload - s->payload_left;
+	}
 	s->payload_of = f->desc ? f->desc->name : NULL;
 	keep_sample(s, f);
 	if (f->desc && f->desc->compressed && start_expanding(s, f, e))

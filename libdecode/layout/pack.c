@@ -7,12 +7,14 @@
 #include "layout/pack_number.h"
 
 #define MAX_DEPTH 12
+#define MAX_USED 256
 
 /* An object of the source; groups share that of the list around them. */
 struct packed_object {
 	pd_node node;
 	struct pd_bytes padding;	/* what is left of its `padding` */
 	struct pd_buf padding_bytes;
+	unsigned int first_used;
 };
 
 struct packer_scope {
@@ -31,7 +33,8 @@ struct pd_packer {
 	enum pd_swap swap;
 	size_t base;			/* of the body in out */
 	size_t fields_end;		/* in out, where `trailing` begins; PD_SIZE_OPEN: not known */
-	unsigned int depth;
+	unsigned int depth, nr_used;
+	const struct pd_field *used[MAX_USED];	/* rows that were there, of the objects that are open */
 	const char *names[MAX_DEPTH];	/* the path, for errors; NULL: an element */
 	size_t indices[MAX_DEPTH];
 	uint64_t slots[PD_SLOTS];
@@ -179,7 +182,7 @@ static int open_object(struct pd_packer *p, pd_node node, struct packed_object *
 {
 	pd_node n = node && p->v->type(node) == PD_NODE_OBJECT ? p->v->member(node, "padding") : NULL;
 
-	*o = (struct packed_object){ .node = node, .padding_bytes.budget = p->out->budget };
+	*o = (struct packed_object){ .node = node, .padding_bytes.budget = p->out->budget, .first_used = p->nr_used };
 	if (!n)
 		return 0;
 	if (p->v->type(n) == PD_NODE_BYTES) {
@@ -189,6 +192,80 @@ static int open_object(struct pd_packer *p, pd_node node, struct packed_object *
 	if (p->v->type(n) != PD_NODE_TEXT || pd_unhex(p->v->text(n), &o->padding_bytes))
 		return fail(p, "padding", PD_E_ARGUMENT, "an even number of hex digits was expected");
 	o->padding = pd_buf_bytes(&o->padding_bytes);
+	return 0;
+}
+
+/* The row that a member belongs to has this name, or a part of it has. */
+static bool is_of_row(const struct pd_field *f, const char *name)
+{
+	const size_t n = strlen(f->name);
+
+	if (strncmp(f->name, name, n) == 0 && (!name[n] || strcmp(name + n, "_hex") == 0))
+		return true;
+	if (f->show != PD_BITS && f->show != PD_FLAGS)
+		return false;
+	for (const struct pd_bits *b = f->bits; b && b->name; b++)
+		if (strcmp(b->name, name) == 0)
+			return true;
+	return false;
+}
+
+static bool is_listed(const char *const *names, const char *name)
+{
+	for (; names && *names; names++)
+		if (strcmp(*names, name) == 0)
+			return true;
+	return false;
+}
+
+/* One letter more, less, other, or two swapped. */
+static bool is_like(const char *a, const char *b)
+{
+	size_t n = strlen(a), m = strlen(b), same = 0, end = 0;
+
+	while (same < n && same < m && a[same] == b[same])
+		same++;
+	while (end < n - same && end < m - same && a[n - 1 - end] == b[m - 1 - end])
+		end++;
+	n -= same + end;
+	m -= same + end;
+	return n <= 2 && m <= 2 && (n < 2 || m < 2 || (a[same] == b[same + 1] && a[same + 1] == b[same]));
+}
+
+static int no_such_field(struct pd_packer *p, const struct packed_object *o, const char *name)
+{
+	char text[sizeof(p->e->text)] = "there is no such field here";
+
+	for (unsigned int i = o->first_used; i < p->nr_used; i++)
+		if (is_like(p->used[i]->name, name))
+			snprintf(text, sizeof(text), "there is no such field here, but there is %s", p->used[i]->name);
+	return fail(p, name, PD_E_ARGUMENT, text);
+}
+
+/* Every member has found its row. The object is closed. */
+static int check_members(struct pd_packer *p, const struct packed_object *o, const char *const *also)
+{
+	static const char *const anywhere[] = { "padding", "tracepoint", "frames", NULL };
+	const unsigned int first = o->first_used, n = p->nr_used - first;
+	unsigned int next = 0;
+	const char *name;
+	pd_node value;
+
+	if (!o->node || p->v->type(o->node) != PD_NODE_OBJECT || p->nr_used == MAX_USED)
+		return 0;
+	for (size_t i = 0; p->v->member_at(o->node, i, &name, &value); i++) {
+		unsigned int k = 0;
+
+		if (!name || is_listed(also, name))
+			continue;
+		while (k < n && !is_of_row(p->used[first + (next + k) % n], name))
+			k++;
+		if (k < n)
+			next = (next + k) % n;
+		else if (!is_listed(anywhere, name))
+			return no_such_field(p, o, name);
+	}
+	p->nr_used = first;
 	return 0;
 }
 
@@ -233,6 +310,25 @@ static bool derive(struct pd_packer *p, const struct pd_op_list *list, pd_node o
 	return false;
 }
 
+static int fail_names(struct pd_packer *p, const char *last, const struct pd_name *names)
+{
+	char text[sizeof(p->e->text)] = "a number was expected";
+
+	if (names && names->name)
+		snprintf(text, sizeof(text), "a number or one of %s", names->name);
+	for (size_t n; names && names->name && (++names)->name;) {
+		n = strlen(text);
+		if (n + strlen(names->name) + 8 > sizeof(text)) {
+			snprintf(text + n, sizeof(text) - n, ", ...");
+			break;
+		}
+		snprintf(text + n, sizeof(text) - n, ", %s", names->name);
+	}
+	if (!names)
+		snprintf(text, sizeof(text), "not a number or name that this field can have");
+	return fail(p, last, PD_E_ARGUMENT, text);
+}
+
 /* The number of a row as its source gives it, or as derived. 0, 1: neither, -1. */
 static int number_of(struct pd_packer *p, const struct packer_scope *s, const struct pd_op *op, uint64_t *v)
 {
@@ -242,11 +338,16 @@ static int number_of(struct pd_packer *p, const struct packer_scope *s, const st
 	if (got < 0) {
 		if (bad)
 			enter(p, op->field->name, 0);
-		return fail(p, bad ? bad : op->field->name, PD_E_ARGUMENT, "not a number or name that this field can have");
+		return fail_names(p, bad ? bad : op->field->name, bad ? NULL : op->field->names);
 	}
 	if (got == 0 || op->slot < 0 || !derive(p, s->list, s->object, op->slot, v))
 		return got;
 	return 0;
+}
+
+static bool fits(const struct pd_op *op, uint64_t v)
+{
+	return op->width == 8 || !(v >> (8 * op->width)) || pd_sign_extend(v, op->width) == v;
 }
 
 static int pack_number(struct pd_packer *p, struct packer_scope *s, const struct pd_op *op)
@@ -266,8 +367,10 @@ static int pack_number(struct pd_packer *p, struct packer_scope *s, const struct
 			v = pd_load64(bits.data, __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? PD_SWAP_YES : PD_SWAP_NO);
 		pd_buf_free(&bits);
 	}
-	if (op->width < 8 && v >> (8 * op->width) && pd_sign_extend(v, op->width) != v)
+	if (!fits(op, v))
 		return fail(p, op->field->name, PD_E_ARGUMENT, "too large for this field");
+	if (op->field->show == PD_DEC && v >> 63 && pd_node_is_negative(p->v, member(p, s, op->field)))
+		return fail(p, op->field->name, PD_E_ARGUMENT, "it can't be negative");
 	if (op->slot >= 0) {
 		p->slots[op->slot] = v;
 		p->patch_at[op->slot] = got ? p->out->size + 1 : 0;
@@ -419,14 +522,28 @@ static int pack_bytes(struct pd_packer *p, struct packer_scope *s, const struct 
 
 static int pack_registers(struct pd_packer *p, const struct packer_scope *s, const struct pd_op *op)
 {
-	pd_node regs = member(p, s, op->field);
+	pd_node regs = member(p, s, op->field), value;
+	const char *name;
 
+	if (regs && p->v->type(regs) != PD_NODE_OBJECT)
+		return fail(p, op->field->name, PD_E_ARGUMENT, "an object was expected: registers by name");
+	for (size_t i = 0; regs && p->v->member_at(regs, i, &name, &value); i++) {
+		uint32_t k = 0;
+
+		while (k < op->size / 8 && strcmp(op->names[k], name) != 0)
+			k++;
+		if (k < op->size / 8)
+			continue;
+		enter(p, op->field->name, 0);
+		return fail(p, name, PD_E_ARGUMENT, "the event's mask of registers does not have it");
+	}
 	for (uint32_t i = 0; i < op->size / 8; i++) {
-		pd_node n = regs && p->v->type(regs) == PD_NODE_OBJECT ? p->v->member(regs, op->names[i]) : NULL;
+		pd_node n = regs ? p->v->member(regs, op->names[i]) : NULL;
 		uint64_t v = 0;
 
 		if (n && pd_node_number(p->v, n, NULL, &v))
-			return fail(p, op->names[i], PD_E_ARGUMENT, "a register's value was expected");
+			return enter(p, op->field->name, 0),
+			       fail(p, op->names[i], PD_E_ARGUMENT, "a register's value was expected");
 		store(p, v, 8);
 	}
 	return 0;
@@ -452,10 +569,11 @@ static int pack_numbers(struct pd_packer *p, const struct packer_scope *s, const
 		uint64_t v = 0;
 		pd_node item = p->v->item(list, i, &v);
 
-		if (item && pd_node_number(p->v, item, op->field->names, &v)) {
+		if ((item && pd_node_number(p->v, item, op->field->names, &v)) || !fits(op, v) ||
+		    (item && op->field->show == PD_DEC && pd_node_is_negative(p->v, item))) {
 			enter(p, op->field->name, 0);
 			enter(p, NULL, i);
-			return fail(p, NULL, PD_E_ARGUMENT, "a number was expected");
+			return fail(p, NULL, PD_E_ARGUMENT, "a number that this field can have was expected");
 		}
 		store(p, v, op->width);
 	}
@@ -470,7 +588,7 @@ static int pack_object(struct pd_packer *p, const struct pd_op *op, pd_node node
 
 	if (enter(p, op->field->name, 0))
 		return -1;
-	failed = open_object(p, node, &o) || pack_list(p, op->list, &o, end);
+	failed = open_object(p, node, &o) || pack_list(p, op->list, &o, end) || check_members(p, &o, NULL);
 	if (!failed && fill && p->out->size < end) {
 		struct packer_scope s = { .in = &o };
 
@@ -550,7 +668,7 @@ static int pack_array(struct pd_packer *p, struct packer_scope *s, const struct 
 			return -1;
 		if (!item || (!bare && p->v->type(item) != PD_NODE_OBJECT))
 			return fail(p, NULL, PD_E_ARGUMENT, bare ? "a string was expected" : "an object was expected");
-		failed = open_object(p, item, &o) || pack_list(p, op->list, &o, s->end);
+		failed = open_object(p, item, &o) || pack_list(p, op->list, &o, s->end) || check_members(p, &o, NULL);
 		pd_buf_free(&o.padding_bytes);
 		if (failed)
 			return -1;
@@ -730,6 +848,8 @@ static int pack_list(struct pd_packer *p, const struct pd_op_list *list, struct 
 			break;
 		if (there == ABSENT)
 			continue;
+		if (op->field->name[0] && op->kind != PD_GROUP && op->kind != PD_PAD && p->nr_used < MAX_USED)
+			p->used[p->nr_used++] = op->field;
 		if (pack_op(p, &s, op) || p->out->failed)
 			return fail(p, op->field->name, PD_E_LIMIT, "too many bytes");
 	}
@@ -748,7 +868,8 @@ static int pack_body(struct pd_packer *p, const struct pd_plan *plan, pd_node ob
 	int failed;
 
 	p->fields_end = trailing && end != PD_SIZE_OPEN && left <= how->size ? end - left : PD_SIZE_OPEN;
-	failed = open_object(p, object, &o) || pack_list(p, plan->list, &o, end);
+	failed = open_object(p, object, &o) || pack_list(p, plan->list, &o, end) ||
+		 (how->also && !trailing && check_members(p, &o, how->also));
 	if (!failed && trailing && append_blob(p, trailing))
 		failed = fail(p, "trailing", PD_E_ARGUMENT, "an even number of hex digits was expected");
 	if (!failed && end != PD_SIZE_OPEN && p->out->size < end)

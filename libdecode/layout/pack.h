@@ -26,6 +26,7 @@ struct pd_pack {
 	size_t size;			/* bytes the body has to come to; PD_SIZE_OPEN: as many as the values make */
 	pd_pack_feature_fn *feature;
 	void *ctx;
+	const char *const *also;	/* members that the object may have beside the plan's; NULL: any */
 };
 
 /* Appends what `plan` makes of the object's members to out. 0, or -1 and *e. */
@@ -38,6 +39,9 @@ int pd_packer_fail(struct pd_packer *p, enum pd_code code, const char *text);
 
 /* Hex digits to bytes, appended; -1: not hex. */
 int pd_unhex(struct pd_bytes text, struct pd_buf *out);
+
+/* Is it given as a negative number? */
+bool pd_node_is_negative(const struct pd_values *v, pd_node n);
 
 /* A number in any of the forms the JSON has for it: integer, "0x...", decimal text, a name. -1: none of these. */
 int pd_node_number(const struct pd_values *v, pd_node n, const struct pd_name *names, uint64_t *out);

@@ -1,6 +1,7 @@
 /* pack_number.c - numbers in the forms that the JSON has for them. */
 #include "layout/pack_number.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 static int digits(struct pd_bytes text, unsigned int base, uint64_t *out)
@@ -34,9 +35,28 @@ static int of_text(struct pd_bytes t, const struct pd_name *names, uint64_t *out
 {
 	if (named(names, t, out) == 0)
 		return 0;
+	if (t.size > 1 && t.data[0] == '-') {
+		if (digits((struct pd_bytes){ t.data + 1, t.size - 1 }, 10, out) || *out > 1ull << 63)
+			return -1;
+		*out = -*out;
+		return 0;
+	}
 	if (t.size > 2 && t.data[0] == '0' && (t.data[1] | 0x20) == 'x')
 		return digits((struct pd_bytes){ t.data + 2, t.size - 2 }, 16, out);
 	return digits(t, 10, out);
+}
+
+bool pd_node_is_negative(const struct pd_values *v, pd_node n)
+{
+	switch (n ? v->type(n) : PD_NODE_NULL) {
+	case PD_NODE_TEXT:
+		return v->text(n).size && v->text(n).data[0] == '-';
+	case PD_NODE_NUMBER:
+	case PD_NODE_REAL:
+		return v->real(n) < 0;
+	default:
+		return false;
+	}
 }
 
 int pd_node_number(const struct pd_values *v, pd_node n, const struct pd_name *names, uint64_t *out)
@@ -64,7 +84,9 @@ int pd_node_number(const struct pd_values *v, pd_node n, const struct pd_name *n
 static int mask_of_names(const struct pd_values *v, pd_node list, const struct pd_name *names, uint64_t *out)
 {
 	*out = 0;
-	if (!list || v->type(list) != PD_NODE_ARRAY)
+	if (!list)
+		return 0;
+	if (v->type(list) != PD_NODE_ARRAY)
 		return -1;
 	for (size_t i = 0; i < v->length(list); i++) {
 		uint64_t bit = 0;

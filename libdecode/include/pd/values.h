@@ -30,7 +30,7 @@ typedef const void *pd_node;
 struct pd_values {
 	enum pd_node_type (*type)(pd_node n);
 	uint64_t (*number)(pd_node n);
-	double (*real)(pd_node n);
+	double (*real)(pd_node n);		/* of NUMBER too: whether it was given as a negative one */
 	struct pd_bytes (*text)(pd_node n);	/* of TEXT and BYTES */
 	pd_node (*member)(pd_node object, const char *name);
 	size_t (*length)(pd_node array);

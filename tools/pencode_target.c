@@ -1,0 +1,241 @@
+/* pencode_target.c - where the output goes. */
+#include "pencode_target.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "output.h"
+
+#define TRIES 100
+
+static enum cli_exit failed(const struct target *t, const char *path)
+{
+	cli_error(t->tool, "%s: %s", path ? path : "standard output", strerror(errno));
+	return CLI_OUTPUT;
+}
+
+static char *joined(const char *a, const char *b)
+{
+	char *s = malloc(strlen(a) + strlen(b) + 1);
+
+	if (s)
+		stpcpy(stpcpy(s, a), b);
+	return s;
+}
+
+/* A file without a name, or with one where there are none such. */
+static int open_hidden(struct target_file *f, const char *beside, mode_t mode)
+{
+	const char *slash = strrchr(beside, '/');
+	char *dir = slash ? strndup(beside, (size_t)(slash - beside) + 1) : strdup(".");
+
+	f->fd = dir ? open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, mode) : -1;
+	free(dir);
+	if (f->fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
+		return f->fd;
+	f->temporary = joined(beside, ".XXXXXX");
+	f->fd = f->temporary ? mkostemp(f->temporary, O_CLOEXEC) : -1;
+	if (f->fd < 0) {
+		free(f->temporary);
+		f->temporary = NULL;
+		return -1;
+	}
+	umask(mode = umask(0));
+	return fchmod(f->fd, 0666 & ~mode) ? -1 : f->fd;
+}
+
+static int open_scratch(struct target_file *f)
+{
+	const char *dir = getenv("TMPDIR");
+	char *name = joined(dir && *dir ? dir : "/tmp", "/pencode");
+
+	if (!name || open_hidden(f, name, 0600) < 0) {
+		free(name);
+		return -1;
+	}
+	free(name);
+	if (f->temporary) {
+		unlink(f->temporary);
+		free(f->temporary);
+		f->temporary = NULL;
+	}
+	return 0;
+}
+
+/* A regular file, there or not yet. */
+static int open_file(struct target_file *f, const char *path, const struct stat *old)
+{
+	f->path = old ? realpath(path, NULL) : strdup(path);
+	if (!f->path || (old && access(f->path, W_OK)) || open_hidden(f, f->path, 0666) < 0)
+		return -1;
+	return old && fchmod(f->fd, old->st_mode & 07777) ? -1 : 0;
+}
+
+enum cli_exit target_open(struct target *t, const struct cli_tool *tool, const char *path)
+{
+	const bool to_stdout = !path || strcmp(path, "-") == 0;
+	const size_t n = to_stdout ? 0 : strlen(path);
+	struct stat st;
+	bool there;
+	char *data;
+
+	*t = (struct target){ .tool = tool, .name = to_stdout ? NULL : path, .main.fd = -1 };
+	if (to_stdout) {
+		if (!open_scratch(&t->main))
+			return CLI_OK;
+		return failed(t, "a temporary file (TMPDIR)");
+	}
+	there = stat(path, &st) == 0;
+	if (n && (path[n - 1] == '/' || (there && S_ISDIR(st.st_mode)))) {
+		t->made = mkdir(path, 0777) == 0;
+		if (!t->made && errno != EEXIST)
+			return failed(t, path);
+		t->directory = joined(path, path[n - 1] == '/' ? "" : "/");
+		data = t->directory ? joined(t->directory, "data") : NULL;
+		there = data && stat(data, &st) == 0;
+		if (!data || open_file(&t->main, data, there ? &st : NULL)) {
+			free(data);
+			return failed(t, path);
+		}
+		free(data);
+		return CLI_OK;
+	}
+	if (there && !S_ISREG(st.st_mode))
+		return open_scratch(&t->main) ? failed(t, "a temporary file (TMPDIR)") : CLI_OK;
+	return open_file(&t->main, path, there ? &st : NULL) ? failed(t, path) : CLI_OK;
+}
+
+int target_open_other(void *ctx, const char *name)
+{
+	struct target *t = ctx;
+	struct target_file *others, f = { .fd = -1 };
+	char *path = t->directory ? joined(t->directory, name) : NULL;
+	struct stat st;
+
+	if (!path)
+		return -1;
+	others = realloc(t->others, (t->nr_others + 1) * sizeof(*others));
+	if (others)
+		t->others = others;
+	if (others) {
+		open_file(&f, path, stat(path, &st) == 0 ? &st : NULL);
+		others[t->nr_others++] = f;
+	}
+	free(path);
+	return f.fd;
+}
+
+static enum cli_exit copy(struct target *t)
+{
+	struct output out = OUTPUT_CLOSED;
+	enum cli_exit status = output_open(&out, t->tool, t->name, NULL);
+	static char buffer[65536];
+	ssize_t got = 1;
+
+	if (status != CLI_OK)
+		return status;
+	lseek(t->main.fd, 0, SEEK_SET);
+	while ((got = read(t->main.fd, buffer, sizeof(buffer))) > 0)
+		if (output_write(&out, buffer, (size_t)got))
+			break;
+	if (got < 0)
+		cli_error(t->tool, "a temporary file (TMPDIR): %s", strerror(errno));
+	return output_close(&out, got < 0 ? CLI_OUTPUT : CLI_OK);
+}
+
+/* Gives it a name, if not yet the last one. */
+static int name_it(struct target_file *f)
+{
+	char self[40];
+
+	if (f->temporary)
+		return 0;
+	f->temporary = malloc(strlen(f->path) + 40);
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", f->fd);
+	for (int i = 0; f->temporary && i < TRIES; i++) {
+		sprintf(f->temporary, "%s.%d.%d", f->path, (int)getpid(), i);
+		if (linkat(AT_FDCWD, self, AT_FDCWD, f->temporary, AT_SYMLINK_FOLLOW) == 0)
+			return 0;
+		if (errno != EEXIST)
+			break;
+	}
+	free(f->temporary);
+	f->temporary = NULL;
+	return -1;
+}
+
+static enum cli_exit keep(struct target *t, struct target_file *f)
+{
+	if (!f->path)
+		return copy(t);
+	if ((fsync(f->fd) && errno != EINVAL && errno != EROFS) || name_it(f) || rename(f->temporary, f->path))
+		return failed(t, f->path);
+	free(f->temporary);
+	f->temporary = NULL;
+	return CLI_OK;
+}
+
+/* A data.N that was there before would be read with the new ones. */
+static enum cli_exit refuse_leftovers(struct target *t)
+{
+	DIR *dir = opendir(t->directory);
+	enum cli_exit status = CLI_OK;
+	struct dirent *entry;
+
+	while (dir && status == CLI_OK && (entry = readdir(dir))) {
+		const char *name = entry->d_name;
+		size_t i = 0;
+
+		if (strncmp(name, "data.", 5) != 0 || !name[5] || strspn(name + 5, "0123456789") != strlen(name + 5))
+			continue;
+		while (i < t->nr_others && strcmp(strrchr(t->others[i].path, '/') + 1, name) != 0)
+			i++;
+		if (i < t->nr_others)
+			continue;
+		cli_error(t->tool, "%s%s: is there already and no part of this recording", t->directory, name);
+		status = CLI_OUTPUT;
+	}
+	if (dir)
+		closedir(dir);
+	return status;
+}
+
+enum cli_exit target_keep(struct target *t)
+{
+	enum cli_exit status = t->directory ? refuse_leftovers(t) : CLI_OK;
+
+	for (size_t i = 0; i < t->nr_others && status == CLI_OK; i++)
+		status = keep(t, &t->others[i]);
+	if (status == CLI_OK)
+		status = keep(t, &t->main);
+	if (status == CLI_OK)
+		t->made = false;
+	return status;
+}
+
+static void drop(struct target_file *f)
+{
+	if (f->temporary)
+		unlink(f->temporary);
+	if (f->fd >= 0)
+		close(f->fd);
+	free(f->temporary);
+	free(f->path);
+}
+
+void target_drop(struct target *t)
+{
+	for (size_t i = 0; i < t->nr_others; i++)
+		drop(&t->others[i]);
+	drop(&t->main);
+	if (t->made && t->directory)
+		rmdir(t->directory);
+	free(t->others);
+	free(t->directory);
+}
