@@ -57,9 +57,9 @@ LIB_LIBS = $(call once,LIB_LIBS,$(call packages,--libs,$(LIB_PACKAGES)))
 TOOL_LIBS = $(call once,TOOL_LIBS,$(call packages,--libs,$(TOOL_PACKAGES)))
 RECORD_LIBS = $(call once,RECORD_LIBS,$(call packages,--libs,$(RECORD_PACKAGES)))
 
-ALL_CFLAGS = -std=gnu11 $(OPT) $(WARNINGS) -fPIC -fvisibility=hidden $(SANITIZE) \
+ALL_CFLAGS = -std=gnu11 $(OPT) $(WARNINGS) -fPIC -pthread -fvisibility=hidden $(SANITIZE) \
 	-D_GNU_SOURCE -DPD_VERSION='"$(VERSION)"' $(PKG_CFLAGS) $(CPPFLAGS) $(CFLAGS)
-ALL_LDFLAGS = $(SANITIZE) -Wl,--as-needed -Wl,-z,relro,-z,now $(LDFLAGS)
+ALL_LDFLAGS = $(SANITIZE) -pthread -Wl,--as-needed -Wl,-z,relro,-z,now $(LDFLAGS)
 
 LIB_DIRS := base layout file model sink
 LIB_SRC := $(sort $(wildcard libdecode/*.c $(LIB_DIRS:%=libdecode/%/*.c)))

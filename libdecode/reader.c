@@ -47,6 +47,8 @@ struct pd_reader {
 	const char *file;		/* being read: NULL for data itself */
 	struct pd_source *file_source;
 	struct pd_error stopped;	/* what options.stop_at made of an error */
+	void (*settle)(void *ctx);	/* before the session changes; may be NULL */
+	void *settle_ctx;
 };
 
 const char *pd_version(void)
@@ -309,6 +311,8 @@ static int learn(struct pd_reader *r, struct pd_error *e)
 	if (type == TYPE_HEADER_TRACING_DATA || type == TYPE_EVENT_UPDATE || type == TYPE_HEADER_FEATURE ||
 	    (type == TYPE_HEADER_ATTR && r->container.info.mode == PD_MODE_PIPE)) {
 		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL, .offset = r->frame.offset };
+		if (r->settle)
+			r->settle(r->settle_ctx);
 		return pd_session_learn_record(&r->session, type, r->frame.bytes, r->record.payload,
 					       r->frame.offset);
 	}
@@ -573,6 +577,12 @@ bool pd_time_span(struct pd_reader *r, uint64_t *first, uint64_t *last)
 struct pd_session *pd_reader_session(struct pd_reader *r)
 {
 	return &r->session;
+}
+
+void pd_reader_before_learning(struct pd_reader *r, void (*settle)(void *ctx), void *ctx)
+{
+	r->settle = settle;
+	r->settle_ctx = ctx;
 }
 
 void pd_reader_report(struct pd_reader *r, const struct pd_error *e)

@@ -7,6 +7,9 @@
 
 struct pd_session *pd_reader_session(struct pd_reader *r);
 
+/* Called before the session changes: threads that read it have to be done by then. */
+void pd_reader_before_learning(struct pd_reader *r, void (*settle)(void *ctx), void *ctx);
+
 /* Something is wrong that only a sink sees. */
 void pd_reader_report(struct pd_reader *r, const struct pd_error *e);
 

@@ -14,7 +14,7 @@
 #include "pdecode_schema.h"
 #include "progress.h"
 
-enum { ERRORS_SHOWN = 20 };
+enum { ERRORS_SHOWN = 20, MOST_THREADS = 16 };
 
 enum { FORMAT_JSON, FORMAT_JSONL, FORMAT_STATS };
 
@@ -22,6 +22,7 @@ struct settings {
 	const char *input, *output, *schema;
 	unsigned int format, blobs, sort;
 	uint64_t memory;
+	unsigned int jobs;
 	bool strict, pretty, header_only, verbose;
 	struct filter_settings filter;
 };
@@ -58,6 +59,7 @@ static const struct cli_option options[] = {
 		"from A to B; either may be left out. Seconds as perf prints them (12.5), ns as in the JSON, or with "
 		"a unit (s, ms, us, ns); or a part of the recording: 10%-20%"),
 	CLI_GROUP("Limits and messages"),
+	CLI_NUMBER('j', "jobs", "N", settings, jobs, "use N threads (default: one for each cpu); the output is the same"),
 	CLI_FLAG(0, "strict", settings, strict, "stop at the first damage"),
 	CLI_SIZE(0, "memory", "SIZE", settings, memory, "hold no more than SIZE of the input, such as 1G (default 256M)"),
 	CLI_FLAG('v', "verbose", settings, verbose, "show every error, and what is odd but no error"),
@@ -147,6 +149,18 @@ static void on_wait(void *ctx)
 	output_flush(&run->out);
 }
 
+/* --strict ends at the very record that is damaged: no thread may be ahead of it. */
+static unsigned int threads(const struct settings *s)
+{
+	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (s->strict)
+		return 1;
+	if (s->jobs)
+		return s->jobs < MOST_THREADS ? s->jobs : MOST_THREADS;
+	return cpus < 1 ? 1 : cpus < MOST_THREADS ? (unsigned int)cpus : MOST_THREADS;
+}
+
 static struct pd_sink *make_sink(struct run *run)
 {
 	const enum pd_json_layout layout = run->s->pretty ? PD_JSON_INDENTED : PD_JSON_COMPACT;
@@ -158,7 +172,7 @@ static struct pd_sink *make_sink(struct run *run)
 	return pd_json_sink(&(struct pd_json_options){
 		.size = sizeof(struct pd_json_options), .layout = layout, .filter = run->filter,
 		.shape = run->s->format == FORMAT_JSONL ? PD_JSON_LINES : PD_JSON_DOCUMENT,
-		.blobs = (enum pd_blobs)run->s->blobs,
+		.blobs = (enum pd_blobs)run->s->blobs, .threads = threads(run->s),
 		.parts = run->s->header_only ? PD_JSON_HEADER : PD_JSON_ALL }, out);
 }
 

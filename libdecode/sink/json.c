@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "sink/json_team.h"
 #include "sink/sink.h"
 
 #define OWN_MEMORY (64u << 20)
@@ -120,6 +121,15 @@ static void keep_feature(struct pd_json *j, const struct pd_record *r)
 	j->nr_features++;
 }
 
+/* What the threads have goes out. */
+static void settle(void *ctx)
+{
+	struct pd_json *j = ctx;
+
+	if (j->team)
+		pd_json_team_drain(j->team);
+}
+
 static int begin(void *state, struct pd_reader *r)
 {
 	struct pd_json *j = state;
@@ -146,16 +156,50 @@ static int begin(void *state, struct pd_reader *r)
 	}
 	if (!lines)
 		pd_jsonw_raw(&j->w, ",\n\"records\":[", 13);
+	if (j->options.threads > 1 && j->options.parts != PD_JSON_HEADER) {
+		j->team = pd_json_team_new(j, j->options.threads);
+		pd_reader_before_learning(r, settle, j);
+	}
 	return j->w.failed;
 }
 
 /* Raw data that are too short for their format: only now is it known, and only behind the record can it be said. */
-static void report_missing(struct pd_json *j, const struct pd_record *r)
+static struct pd_error missing(uint64_t offset, uint64_t want, uint64_t have, const char *file)
 {
-	pd_reader_report(j->reader, &(struct pd_error){
-		.code = PD_E_TRUNCATED, .severity = PD_DAMAGED, .record_type = r->frame.type,
-		.record = pd_record_name(r), .field = "raw.tracepoint", .offset = r->frame.offset, .file = r->file,
-		.want = r->attr->tracepoint->min_size, .have = j->raw_data.size });
+	return (struct pd_error){
+		.code = PD_E_TRUNCATED, .severity = PD_DAMAGED, .record_type = PD_TYPE_SAMPLE, .record = "SAMPLE",
+		.field = "raw.tracepoint", .offset = offset, .file = file, .want = want, .have = have };
+}
+
+void pd_json_report_missing(struct pd_json *j, uint64_t offset, uint64_t want, uint64_t have, const char *file)
+{
+	const struct pd_error e = missing(offset, want, have, file);
+
+	pd_reader_report(j->reader, &e);
+}
+
+void pd_json_write_missing(struct pd_json *j, const struct pd_record *r)
+{
+	const struct pd_error e = missing(r->frame.offset, r->attr->tracepoint->min_size, j->raw_data.size, r->file);
+
+	open_line(j, "error");
+	pd_json_error(j, &e);
+	close_line(j);
+}
+
+void pd_json_write_record(struct pd_json *j, const struct pd_record *r)
+{
+	j->fields_missing = 0;
+	if (j->options.shape == PD_JSON_LINES) {
+		pd_jsonw_raw(&j->w, "{\"kind\":\"record\"", 16);
+		pd_json_record(j, r);
+		close_line(j);
+		return;
+	}
+	pd_jsonw_comma(&j->w);
+	pd_jsonw_raw(&j->w, "\n{", 2);
+	pd_json_record(j, r);
+	pd_jsonw_char(&j->w, '}');
 }
 
 static int record(void *state, const struct pd_record *r)
@@ -173,19 +217,13 @@ static int record(void *state, const struct pd_record *r)
 			return kept < 0 ? kept : j->w.failed;
 	}
 	pd_json_count(j, r);
-	j->fields_missing = 0;
-	if (j->options.shape == PD_JSON_LINES) {
-		open_line(j, "record");
-		pd_json_record(j, r);
-		close_line(j);
-	} else {
-		pd_jsonw_comma(&j->w);
-		pd_jsonw_raw(&j->w, "\n{", 2);
-		pd_json_record(j, r);
-		pd_jsonw_char(&j->w, '}');
-	}
+	if (j->team && pd_json_team_takes(r))
+		return pd_json_team_add(j->team, r);
+	if (j->team && pd_json_team_drain(j->team))
+		return j->w.failed;
+	pd_json_write_record(j, r);
 	if (j->fields_missing)
-		report_missing(j, r);
+		pd_json_report_missing(j, r->frame.offset, r->attr->tracepoint->min_size, j->raw_data.size, r->file);
 	return j->w.failed;
 }
 
@@ -196,7 +234,11 @@ static int error(void *state, const struct pd_error *e)
 	if (e->severity == PD_NOTE)
 		return 0;
 	j->counts.errors++;
+	if (j->error_is_written)
+		return 0;
 	if (j->options.shape == PD_JSON_LINES && j->begun) {
+		if (j->team && pd_json_team_drain(j->team))
+			return j->w.failed;
 		open_line(j, "error");
 		pd_json_error(j, e);
 		close_line(j);
@@ -240,6 +282,7 @@ static int finish(void *state, struct pd_reader *r)
 	struct pd_json *j = state;
 
 	(void)r;
+	settle(j);
 	if (j->options.shape == PD_JSON_LINES) {
 		if (!comes_first(j)) {
 			attrs(j);
@@ -268,6 +311,7 @@ static void wait(void *state)
 {
 	struct pd_json *j = state;
 
+	settle(j);
 	pd_jsonw_flush(&j->w);
 }
 
@@ -275,6 +319,7 @@ static void free_json(void *state)
 {
 	struct pd_json *j = state;
 
+	pd_json_team_free(j->team);
 	pd_budget_free(&j->own, j->labels, j->nr_labels * sizeof(*j->labels));
 	pd_budget_free(&j->own, j->errors, j->errors_capacity * sizeof(*j->errors));
 	pd_map_free(&j->counts.others);

@@ -26,7 +26,6 @@ struct pd_json_feature_kept {
 	struct pd_bytes bytes;
 };
 
-
 #define PD_JSON_TYPES 128
 
 struct pd_json_counts {
@@ -52,6 +51,8 @@ struct pd_json {
 	struct pd_json_feature_kept features[PD_FEATURE_BITS];	/* of a pipe */
 	size_t nr_features;
 	bool begun;
+	struct pd_json_team *team;	/* the threads, or NULL */
+	bool error_is_written;		/* its line stands where it belongs already */
 	/* of the record being written */
 	const struct pd_record *record;
 	struct pd_bytes raw_data;
@@ -62,6 +63,12 @@ struct pd_json {
 extern const struct pd_visitor pd_json_visitor;
 
 void pd_json_record(struct pd_json *j, const struct pd_record *r);
+/* The same as a line, or as an element of the document's array. */
+void pd_json_write_record(struct pd_json *j, const struct pd_record *r);
+/* The line of the error that the record's raw data are too short for its fields. */
+void pd_json_write_missing(struct pd_json *j, const struct pd_record *r);
+/* And that error itself, to whoever listens. */
+void pd_json_report_missing(struct pd_json *j, uint64_t offset, uint64_t want, uint64_t have, const char *file);
 /* ,"NAME":value and, where that does not give the same bytes back, ,"NAME_raw":"hex". */
 void pd_json_feature(struct pd_json *j, uint64_t id, struct pd_bytes section);
 void pd_json_file(struct pd_json *j);

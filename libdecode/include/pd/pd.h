@@ -174,6 +174,7 @@ struct pd_json_options {
 	enum pd_json_layout layout;
 	enum pd_json_parts parts;
 	struct pd_filter *filter;	/* borrowed, or NULL: records it drops are counted as `filtered` */
+	unsigned int threads;		/* that write records, the caller's included; 0 and 1: no others. The same bytes */
 };
 /* JSON as ../schemas describe it, to `out`. */
 PD_API struct pd_sink *pd_json_sink(const struct pd_json_options *o, struct pd_output out);

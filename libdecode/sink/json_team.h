@@ -1,0 +1,25 @@
+/* json_team.h - writes records with several threads: the same bytes as with one.
+ *
+ * The caller's thread reads records and puts copies into blocks; threads turn blocks into JSON; the caller's thread writes
+ * them out in order, and takes a block itself rather than wait. What records teach the session must not happen while blocks
+ * are under way: see pd_reader_before_learning().
+ */
+#ifndef PD_SINK_JSON_TEAM_H
+#define PD_SINK_JSON_TEAM_H
+
+#include "sink/json.h"
+
+struct pd_json_team;
+
+/* NULL: no memory or no threads to be had; one thread does as well. */
+struct pd_json_team *pd_json_team_new(struct pd_json *j, unsigned int threads);
+void pd_json_team_free(struct pd_json_team *t);
+
+/* Can this record wait in a block? Not when it has a payload, or a feature that needs a plan of its own. */
+bool pd_json_team_takes(const struct pd_record *r);
+/* Copies it. 0, or what the output returned. */
+int pd_json_team_add(struct pd_json_team *t, const struct pd_record *r);
+/* Everything added is written out. 0, or what the output returned. */
+int pd_json_team_drain(struct pd_json_team *t);
+
+#endif

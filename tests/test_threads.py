@@ -1,0 +1,62 @@
+"""-j N writes the same bytes for every N: files, pipes, directories, damaged ones, and files large enough for many blocks."""
+
+import pytest
+
+from perfdata import records as r
+from perfdata.attr import Attr
+from perfdata.container import File, Pipe
+from perfdata.sample import sample, sample_id
+
+JOBS = ("2", "3", "16")
+
+
+def same_for_all(run_pdecode, path, *args):
+    one = run_pdecode([*args, "-j", "1", str(path)])
+    for jobs in JOBS:
+        many = run_pdecode([*args, "-j", jobs, str(path)])
+        assert many.returncode == one.returncode
+        assert many.stdout == one.stdout
+        assert many.stderr == one.stderr
+    return one
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("form", ["json", "jsonl"])
+def test_same_bytes(data_file, run_pdecode, form):
+    same_for_all(run_pdecode, data_file, "--format", form)
+
+
+def many_records(broken):
+    a = Attr(type=1, config=0, sample_type="IP|TID|TIME", flags=("sample_id_all",))
+    body = []
+    for i in range(20000):
+        body.append(sample(a, ip=0x1000 + i, pid=i % 7, tid=i, time=1000 + i))
+        if i % 1000 == 999:
+            body.append(r.comm(1, i, "x" * (i % 13), sid=sample_id(a, pid=1, tid=i, time=1000 + i)))
+            body.append(r.finished_round())
+        if broken and i % 5000 == 4999:
+            body.append(r.record(3, [b"\1\2\3\4"]))    # a COMM that ends in its second field
+    return a, body
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl"])
+@pytest.mark.parametrize("broken", [False, True])
+@pytest.mark.parametrize("mode", ["file", "pipe"])
+def test_many_blocks(tmp_path, run_pdecode, form, broken, mode):
+    a, body = many_records(broken)
+    path = tmp_path / "many.data"
+    if mode == "file":
+        path.write_bytes(File(attrs=[(a, [1])], records=body).build("<"))
+    else:
+        path.write_bytes(Pipe([r.header_attr(a, [1]), *body]).build("<"))
+    one = same_for_all(run_pdecode, path, "--format", form)
+    assert one.returncode == (1 if broken else 0)
+    assert one.stdout.count(b'"type":"SAMPLE"') == 20000
+
+
+@pytest.mark.parametrize("args", [("--sort", "time"), ("--types", "COMM"), ("--blobs", "omit"), ("--pretty",)])
+def test_with_other_options(tmp_path, run_pdecode, args):
+    a, body = many_records(False)
+    path = tmp_path / "many.data"
+    path.write_bytes(File(attrs=[(a, [1])], records=body).build("<"))
+    same_for_all(run_pdecode, path, *args)
