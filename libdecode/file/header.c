@@ -86,6 +86,14 @@ static void report(const struct pd_report *r, enum pd_code code, const char *rec
 		.code = code, .severity = PD_DAMAGED, .record = record, .offset = offset, .want = want, .have = have });
 }
 
+/* The end of the file is missing, and with it some of this section. */
+static void report_short(struct pd_container *c, const struct pd_report *r, const char *section, uint64_t offset,
+			 uint64_t want, uint64_t have)
+{
+	c->info.complete = false;
+	report(r, PD_E_TRUNCATED, section, offset, want, have);
+}
+
 static int no_memory(struct pd_error *e)
 {
 	*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };
@@ -183,7 +191,7 @@ static int load_ids(struct pd_source *source, struct pd_session *s, struct pd_co
 		return no_memory(e);
 	}
 	if (bytes.size < ids.size || ids.size % 8)
-		report(r, PD_E_TRUNCATED, "ids", ids.offset, ids.size, bytes.size);
+		report_short(c, r, "ids", ids.offset, ids.size, bytes.size);
 	for (size_t i = 0; i + 8 <= bytes.size; i += 8) {
 		int known = pd_session_add_id(s, a, pd_load64(bytes.data + i, s->swap));
 
@@ -236,7 +244,7 @@ static int load_attrs(struct pd_source *source, struct pd_session *s, struct pd_
 			return -1;
 		}
 		if (bytes.size < stride) {
-			report(r, PD_E_TRUNCATED, "attrs", entry.offset, stride, bytes.size);
+			report_short(c, r, "attrs", entry.offset, stride, bytes.size);
 			break;
 		}
 		at_end = find_ids(s, pd_buf_bytes(&bytes), file_size, &ids);
@@ -296,7 +304,7 @@ static int load_feature_table(struct pd_source *source, struct pd_session *s, st
 	if (add_section(s, c, table) || pd_header_load(source, &table, &bytes, e))
 		goto out;
 	if (bytes.size < table.size)
-		report(r, PD_E_TRUNCATED, "feature_table", table.offset, table.size, bytes.size);
+		report_short(c, r, "feature_table", table.offset, table.size, bytes.size);
 	first = c->info.nr_sections;
 	for (uint32_t bit = 0; bit < PD_FEATURE_BITS; bit++) {
 		struct pd_section feature = { .name = NULL, .feature = bit };
@@ -363,8 +371,7 @@ static int check_features(struct pd_source *source, struct pd_session *s, struct
 			return no_memory(e);
 		}
 		if (bytes.size < f->size) {
-			report(r, PD_E_TRUNCATED, f->name, f->offset, f->size, bytes.size);
-			c->info.complete = false;
+			report_short(c, r, f->name, f->offset, f->size, bytes.size);
 		} else if (pd_session_check_feature(s, f->feature, pd_buf_bytes(&bytes), &extent) != PD_OK) {
 			r->error(r->ctx, &(struct pd_error){ .code = extent.code, .severity = PD_DAMAGED,
 				 .record = f->name, .field = extent.field->name, .offset = f->offset,
@@ -431,9 +438,8 @@ int pd_header_read(struct pd_source *source, struct pd_session *s, struct pd_con
 		nr_features = 0;
 		data.size = c->info.size > data.offset ? c->info.size - data.offset : 0;
 	} else if (c->info.size_known && c->data_end > c->info.size) {
-		report(r, PD_E_TRUNCATED, "data", data.offset, data.size,
-		       c->info.size > data.offset ? c->info.size - data.offset : 0);
-		c->info.complete = false;
+		report_short(c, r, "data", data.offset, data.size,
+			     c->info.size > data.offset ? c->info.size - data.offset : 0);
 		nr_features = 0;
 	}
 	if (add_section(s, c, data) || hold(s, c, data.name, data.offset, c->data_end - data.offset) ||
