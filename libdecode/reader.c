@@ -34,6 +34,7 @@ struct pd_reader {
 	struct pd_container container;
 	struct pd_stream stream;
 	struct pd_frame frame;		/* the last one read */
+	struct pd_error cut;		/* why it is cut */
 	struct pd_record record;	/* the last one given out */
 	struct pd_buf held;		/* a HEADER_TRACING_DATA record with its payload */
 	struct pd_buf feature;		/* the last one asked for */
@@ -365,7 +366,10 @@ static int next_as_written(struct pd_reader *r, struct pd_error *e)
 			continue;
 		case PD_NEXT_DAMAGED:
 			r->container.info.complete = false;
-			on_error(r, &damage);
+			if (r->frame.state == PD_FRAME_CUT)
+				r->cut = damage;	/* the record may know which field */
+			else
+				on_error(r, &damage);
 			break;
 		case PD_NEXT_RECORD:
 			if (learn(r, e))
@@ -445,7 +449,12 @@ static void report_record(struct pd_reader *r)
 {
 	const struct pd_record *rec = &r->record;
 
-	if (rec->error.code != PD_OK) {
+	if (rec->frame.state == PD_FRAME_CUT) {
+		struct pd_error e = rec->error.code == PD_OK ? r->cut : rec->error;
+
+		e.code = r->cut.code;
+		report(r, &e, rec->file);
+	} else if (rec->error.code != PD_OK) {
 		report(r, &rec->error, rec->file);
 	} else if (rec->plan && rec->extent.end != rec->body.size) {
 		struct pd_error e = { .code = PD_E_TRAILING, .severity = PD_NOTE, .offset = rec->frame.offset,
