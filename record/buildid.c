@@ -1,4 +1,4 @@
-/* buildid.c - build ids: the GNU note that linkers put into a file, the same in the running kernel. */
+/* buildid.c - build ids: the GNU note that linkers put into a file, and into the kernel. */
 #include "buildid.h"
 
 #include <fcntl.h>
@@ -59,7 +59,8 @@ static bool of_elf(Elf *elf, struct buildid *out)
 		Elf_Data *data;
 		GElf_Phdr ph;
 
-		if (!gelf_getphdr(elf, (int)i, &ph) || ph.p_type != PT_NOTE || ph.p_filesz > NOTES_MAX)
+		if (!gelf_getphdr(elf, (int)i, &ph) || ph.p_type != PT_NOTE ||
+		    ph.p_filesz > NOTES_MAX)
 			continue;
 		data = elf_getdata_rawchunk(elf, (int64_t)ph.p_offset, ph.p_filesz,
 					    ph.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
@@ -149,19 +150,19 @@ bool buildid_of_module(const char *name, struct buildid *out)
 bool buildid_of_vdso(struct buildid *out)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
-	unsigned long start = 0, end = 0;
+	void *start = NULL, *end = NULL;
 	char line[512];
 	bool found = false;
 	Elf *elf;
 
 	out->size = 0;
 	while (maps && !found && fgets(line, sizeof(line), maps))
-		found = strstr(line, "[vdso]") && sscanf(line, "%lx-%lx", &start, &end) == 2;
+		found = strstr(line, "[vdso]") && sscanf(line, "%p-%p", &start, &end) == 2;
 	if (maps)
 		fclose(maps);
 	if (!found || elf_version(EV_CURRENT) == EV_NONE)
 		return false;
-	elf = elf_memory((char *)start, end - start);
+	elf = elf_memory(start, (size_t)((char *)end - (char *)start));
 	found = of_elf(elf, out);
 	elf_end(elf);
 	return found;

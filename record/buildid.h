@@ -36,12 +36,13 @@ struct buildid_summary {
 	size_t files;			/* with a build id */
 };
 
-/* Reads back what was recorded and writes feature BUILD_ID. fd: the output, of which everything was flushed; it is opened
- * anew for reading, so its position stays. 0, or -1 and *e when writing failed; what can't be read back is left out. */
-int buildid_feature(struct pd_writer *w, int fd, enum buildid_which which, struct buildid_summary *out,
-		    struct pd_error *e);
+/* Reads back what was recorded and writes feature BUILD_ID. fd: the output, of which everything was
+ * flushed; it is opened anew for reading, so its position stays. 0, or -1 and *e when writing
+ * failed; what can't be read back is left out. */
+int buildid_feature(struct pd_writer *w, int fd, enum buildid_which which,
+		    struct buildid_summary *out, struct pd_error *e);
 /* The same for a directory or a file by name. */
-int buildid_feature_path(struct pd_writer *w, const char *path, enum buildid_which which, struct buildid_summary *out,
-			 struct pd_error *e);
+int buildid_feature_path(struct pd_writer *w, const char *path, enum buildid_which which,
+			 struct buildid_summary *out, struct pd_error *e);
 
 #endif

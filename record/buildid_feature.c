@@ -148,8 +148,8 @@ int buildid_feature_path(struct pd_writer *w, const char *path, enum buildid_whi
 	return ret;
 }
 
-int buildid_feature(struct pd_writer *w, int fd, enum buildid_which which, struct buildid_summary *out,
-		    struct pd_error *e)
+int buildid_feature(struct pd_writer *w, int fd, enum buildid_which which,
+		    struct buildid_summary *out, struct pd_error *e)
 {
 	char path[32];
 

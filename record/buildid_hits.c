@@ -86,12 +86,12 @@ static struct process *find_or_make(struct hits *h, int32_t pid)
 	return p;
 }
 
-static size_t hash_name(const char *name, size_t size, uint64_t ino)
+static size_t hash_key(const struct hits_key *key)
 {
-	uint64_t hash = 14695981039346656037ull ^ ino;
+	uint64_t hash = 14695981039346656037ull ^ key->ino;
 
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ (uint8_t)name[i]) * 1099511628211ull;
+	for (size_t i = 0; i < key->size; i++)
+		hash = (hash ^ (uint8_t)key->name[i]) * 1099511628211ull;
 	return (size_t)(hash ^ hash >> 32) % BUCKETS;
 }
 
@@ -110,22 +110,26 @@ static bool add_file(struct hits *h, struct hits_file *f)
 	return true;
 }
 
-struct hits_file *hits_file(struct hits *h, const char *name, size_t size, uint32_t maj, uint32_t min,
-			    uint64_t ino)
+static bool is_file(const struct hits_file *f, const struct hits_key *key)
 {
-	size_t bucket = hash_name(name, size, ino);
+	return f->ino == key->ino && f->maj == key->maj && f->min == key->min &&
+	       strlen(f->name) == key->size && memcmp(f->name, key->name, key->size) == 0;
+}
+
+struct hits_file *hits_file(struct hits *h, const struct hits_key *key)
+{
+	size_t bucket = hash_key(key);
 	struct hits_file *f = h->buckets[bucket];
 
-	while (f && (f->ino != ino || f->maj != maj || f->min != min || strlen(f->name) != size ||
-		     memcmp(f->name, name, size) != 0))
+	while (f && !is_file(f, key))
 		f = f->next;
 	if (f)
 		return f;
 	f = calloc(1, sizeof(*f));
 	if (!f)
 		return NULL;
-	*f = (struct hits_file){ .name = strndup(name, size), .maj = maj, .min = min, .ino = ino,
-				 .next = h->buckets[bucket] };
+	*f = (struct hits_file){ .name = strndup(key->name, key->size), .maj = key->maj,
+				 .min = key->min, .ino = key->ino, .next = h->buckets[bucket] };
 	if (!f->name || !add_file(h, f)) {
 		free(f->name);
 		free(f);

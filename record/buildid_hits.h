@@ -1,5 +1,8 @@
-/* buildid_hits.h - which files were mapped where, which pages were hit; put together at the end, so that the order of the
- * records does not matter (cpus' buffers lie one after another in a file, each by its own time). */
+/* buildid_hits.h - which files were mapped where, which pages were hit.
+ *
+ * Put together at the end, so that the order of the records does not matter: cpus' buffers lie one
+ * after another in a file, each by its own time.
+ */
 #ifndef RECORD_BUILDID_HITS_H
 #define RECORD_BUILDID_HITS_H
 
@@ -31,9 +34,16 @@ struct hits;
 struct hits *hits_new(void);	/* NULL: no memory */
 void hits_free(struct hits *h);	/* NULL is fine */
 
-/* A file by its name and inode, made at the first call; NULL: no memory. */
-struct hits_file *hits_file(struct hits *h, const char *name, size_t size, uint32_t maj, uint32_t min,
-			    uint64_t ino);
+/* What tells files apart: name (size bytes) and inode. */
+struct hits_key {
+	const char *name;
+	size_t size;
+	uint64_t ino;
+	uint32_t maj, min;
+};
+
+/* Made at the first call; NULL: no memory. */
+struct hits_file *hits_file(struct hits *h, const struct hits_key *key);
 int hits_map(struct hits *h, int32_t pid, const struct hits_map *map);
 int hits_fork(struct hits *h, int32_t parent, int32_t child);
 int hits_address(struct hits *h, int32_t pid, uint64_t address);

@@ -107,6 +107,11 @@ static void hit(struct scan *s, unsigned int mode, uint64_t address)
 		s->failed |= hits_address(s->hits, (int32_t)s->pid, address);
 }
 
+static unsigned int mode_of(uint64_t context)
+{
+	return context == CONTEXT_KERNEL ? MODE_KERNEL : context == CONTEXT_USER ? MODE_USER : 0;
+}
+
 static void hit_chain(struct scan *s, unsigned int mode)
 {
 	for (size_t i = 0; i < s->chain.count; i++) {
@@ -115,7 +120,7 @@ static void hit_chain(struct scan *s, unsigned int mode)
 		if (entry < CONTEXT_MAX)
 			hit(s, mode, entry);
 		else
-			mode = entry == CONTEXT_KERNEL ? MODE_KERNEL : entry == CONTEXT_USER ? MODE_USER : 0;
+			mode = mode_of(entry);
 	}
 }
 
@@ -194,9 +199,12 @@ static void see_map(struct scan *s, const struct pd_record *r)
 	    memcmp(name.data, kernel_map, sizeof(kernel_map) - 1) == 0)
 		name.size = sizeof(kernel_map) - 1;
 	if (is_file(&name, kernel)) {
-		map.file = hits_file(s->hits, (const char *)name.data, name.size,
-				     (uint32_t)number(r, "maj"), (uint32_t)number(r, "min"),
-				     number(r, "ino"));
+		const struct hits_key key = {
+			(const char *)name.data, name.size, number(r, "ino"),
+			(uint32_t)number(r, "maj"), (uint32_t)number(r, "min"),
+		};
+
+		map.file = hits_file(s->hits, &key);
 		if (!map.file) {
 			s->failed = -1;
 			return;

@@ -71,7 +71,7 @@ static int clocks(struct pd_writer *w, struct host_values *h, const struct hosti
 
 	if (!info->use_clockid || clock_getres(info->clockid, &resolution) != 0)
 		return 0;
-	if (host_feature(w, h, HOST_CLOCKID, (struct pd_value)PD_NUMBER(NULL, ns(&resolution)), e) != 0)
+	if (host_feature(w, h, HOST_CLOCKID, (struct pd_value)PD_NUMBER(NULL, ns(&resolution)), e))
 		return -1;
 	if (clock_gettime(CLOCK_REALTIME, &wall) != 0 || clock_gettime(info->clockid, &sample) != 0)
 		return 0;
@@ -88,7 +88,8 @@ static int recording(struct pd_writer *w, struct host_values *h, const struct ho
 		PD_NUMBER("first", info->first), PD_NUMBER("last", info->last),
 	};
 	const struct pd_value compressed[] = {
-		PD_NUMBER("version", 0), PD_NUMBER("type", ZSTD), PD_NUMBER("level", info->compress),
+		PD_NUMBER("version", 0), PD_NUMBER("type", ZSTD),
+		PD_NUMBER("level", info->compress),
 		PD_NUMBER("ratio", info->compress_ratio), PD_NUMBER("mmap_len", info->ring_bytes),
 	};
 

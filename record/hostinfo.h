@@ -15,7 +15,7 @@ struct hostinfo_group {
 };
 
 struct hostinfo_tracepoint {
-	const char *name;		/* "sched:sched_switch", or any other where it was renamed */
+	const char *name;		/* "sched:sched_switch", or another if it was renamed */
 	uint64_t id;			/* attr.config */
 };
 
@@ -41,9 +41,9 @@ struct hostinfo {
 	const struct bpf_progs *bpf;	/* may be NULL */
 };
 
-/* Every feature that this machine can fill but BUILD_ID (buildid.h). In a file any time before pd_writer_finish(), in a
- * pipe right after pd_writer_begin(). 0, or -1 and *e. */
-int hostinfo_features(struct pd_writer *w, const struct hostinfo *h, struct pd_error *e);
+/* Every feature that this machine can fill but BUILD_ID (buildid.h). In a file any time before
+ * pd_writer_finish(), in a pipe right after pd_writer_begin(). 0, or -1 and *e. */
+int hostinfo_features(struct pd_writer *w, const struct hostinfo *info, struct pd_error *e);
 
 /* The features have it already. */
 static inline int hostinfo_tracing_record(struct pd_writer *w, const struct hostinfo *h, struct pd_error *e)

@@ -10,6 +10,7 @@
 
 #define CPUS "/sys/devices/system/cpu"
 #define MAX_CPUS (1u << 16)
+#define MAX_LEVEL 16		/* of caches, and indices of them */
 
 /* The line of /proc/cpuinfo that begins with key, without its blanks; "" when there is none. */
 static void cpuinfo_field(const char *text, const char *key, char *out, size_t size)
@@ -105,7 +106,7 @@ static uint64_t number_or_none(int dir, const char *file)
 {
 	uint64_t value;
 
-	return host_read_number(dir, file, 10, &value) ? value : (uint64_t)-1;
+	return dir >= 0 && host_read_number(dir, file, 10, &value) ? value : (uint64_t)-1;
 }
 
 static int topology_of(unsigned int cpu)
@@ -129,11 +130,11 @@ static int topology(struct pd_writer *w, struct host_values *h, unsigned int ava
 	for (unsigned int cpu = 0; die_ids && cpu < available; cpu++) {
 		int dir = topology_of(cpu);
 		const struct pd_value ids[] = {
-			PD_NUMBER("core_id", dir >= 0 ? number_or_none(dir, "core_id") : -1ULL),
-			PD_NUMBER("socket_id", dir >= 0 ? number_or_none(dir, "physical_package_id") : -1ULL),
+			PD_NUMBER("core_id", number_or_none(dir, "core_id")),
+			PD_NUMBER("socket_id", number_or_none(dir, "physical_package_id")),
 		};
 
-		die_ids[cpu] = dir >= 0 ? number_or_none(dir, "die_id") : -1ULL;
+		die_ids[cpu] = number_or_none(dir, "die_id");
 		host_add(&cpus, host_object(h, NULL, ids, 2));
 		if (dir < 0)
 			continue;
@@ -149,7 +150,8 @@ static int topology(struct pd_writer *w, struct host_values *h, unsigned int ava
 	v[2] = host_array(&cpus, "cpus");
 	v[3] = host_array(&dies.lists, "sibling_dies");
 	v[4] = (struct pd_value)PD_NUMBERS("die_ids", die_ids, available);
-	return host_feature(w, h, HOST_CPU_TOPOLOGY, host_object(h, NULL, v, dies.lists.n ? 5 : 3), e);
+	return host_feature(w, h, HOST_CPU_TOPOLOGY, host_object(h, NULL, v,
+			    dies.lists.n ? 5 : 3), e);
 }
 
 /* One of a cpu's caches. The letter of the size is sysfs's. */
@@ -186,11 +188,15 @@ static void see_cache(struct host_values *h, struct host_list *caches, int dir)
 	host_add(caches, host_object(h, NULL, v, 7));
 }
 
-static int by_level(const void *a, const void *b)
+static struct host_list by_level(const struct host_list *caches)
 {
-	const struct pd_value *x = a, *y = b;
+	struct host_list sorted = { .h = caches->h };
 
-	return x->items[0].number < y->items[0].number ? -1 : x->items[0].number > y->items[0].number;
+	for (uint64_t level = 0; level < MAX_LEVEL; level++)
+		for (size_t i = 0; i < caches->n; i++)
+			if (caches->items[i].items[0].number == level)
+				host_add(&sorted, caches->items[i]);
+	return sorted;
 }
 
 static int caches(struct pd_writer *w, struct host_values *h, unsigned int available,
@@ -200,7 +206,7 @@ static int caches(struct pd_writer *w, struct host_values *h, unsigned int avail
 	struct pd_value v[2] = { PD_NUMBER("version", 1) };
 
 	for (unsigned int cpu = 0; cpu < available; cpu++) {
-		for (unsigned int i = 0; i < 16; i++) {
+		for (unsigned int i = 0; i < MAX_LEVEL; i++) {
 			char path[96];
 			int dir;
 
@@ -214,7 +220,7 @@ static int caches(struct pd_writer *w, struct host_values *h, unsigned int avail
 	}
 	if (list.n == 0 || h->failed)
 		return 0;
-	qsort(list.items, list.n, sizeof(*list.items), by_level);	/* glibc's keeps equals in order */
+	list = by_level(&list);
 	v[1] = host_array(&list, "caches");
 	return host_feature(w, h, HOST_CACHE, host_object(h, NULL, v, 2), e);
 }
@@ -241,8 +247,10 @@ int hostinfo_topology(struct pd_writer *w, struct host_values *h, struct pd_erro
 		available = count_to_last(list);
 	if (available == 0)
 		available = configured > 0 ? (unsigned int)configured : 1;
-	if (host_feature(w, h, HOST_NRCPUS, host_object(h, NULL, (const struct pd_value[]){
-			PD_NUMBER("available", available), PD_NUMBER("online", online) }, 2), e) != 0)
+	const struct pd_value counts[] = {
+		PD_NUMBER("available", available), PD_NUMBER("online", online),
+	};
+	if (host_feature(w, h, HOST_NRCPUS, host_object(h, NULL, counts, 2), e) != 0)
 		return -1;
 	if (topology(w, h, available, e) != 0)
 		return -1;

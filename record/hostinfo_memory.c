@@ -50,7 +50,8 @@ static struct pd_value numa_node(struct host_values *h, unsigned int node, int d
 		cpus[0] = '\0';
 	return host_object(h, NULL, (const struct pd_value[]){
 		PD_NUMBER("node", node), PD_NUMBER("mem_total", meminfo_field(text, "MemTotal:")),
-		PD_NUMBER("mem_free", meminfo_field(text, "MemFree:")), host_text(h, "cpus", cpus) }, 4);
+		PD_NUMBER("mem_free", meminfo_field(text, "MemFree:")),
+		host_text(h, "cpus", cpus) }, 4);
 }
 
 static void set_bit(uint64_t *words, unsigned int bit)
@@ -81,8 +82,8 @@ static struct pd_value memory_node(struct host_values *h, unsigned int node)
 		PD_NUMBERS("bits", words, (size + 63) / 64) }, 4);
 }
 
-static int memory_topology(struct pd_writer *w, struct host_values *h, const struct host_list *nodes,
-			   struct pd_error *e)
+static int memory_topology(struct pd_writer *w, struct host_values *h,
+			   const struct host_list *nodes, struct pd_error *e)
 {
 	uint64_t block;
 
@@ -90,8 +91,8 @@ static int memory_topology(struct pd_writer *w, struct host_values *h, const str
 	    !host_read_number(AT_FDCWD, "/sys/devices/system/memory/block_size_bytes", 16, &block))
 		return 0;
 	return host_feature(w, h, HOST_MEM_TOPOLOGY, host_object(h, NULL, (const struct pd_value[]){
-		PD_NUMBER("version", 1), PD_NUMBER("block_size", block), host_array(nodes, "nodes") },
-		3), e);
+		PD_NUMBER("version", 1), PD_NUMBER("block_size", block),
+		host_array(nodes, "nodes") }, 3), e);
 }
 
 int hostinfo_memory(struct pd_writer *w, struct host_values *h, struct pd_error *e)

@@ -15,7 +15,9 @@ static int by_type(const void *a, const void *b)
 {
 	const struct pd_value *x = a, *y = b;
 
-	return x->items[0].number < y->items[0].number ? -1 : x->items[0].number > y->items[0].number;
+	if (x->items[0].number != y->items[0].number)
+		return x->items[0].number < y->items[0].number ? -1 : 1;
+	return 0;
 }
 
 static void mappings(struct host_values *h, struct host_list *list)
@@ -87,7 +89,8 @@ static int caps(struct pd_writer *w, struct host_values *h, const struct host_li
 
 		capabilities(h, name, &list);
 		if (strcmp(name, "cpu") == 0) {
-			if (list.n && host_feature(w, h, HOST_CPU_PMU_CAPS, host_array(&list, NULL), e) != 0)
+			if (list.n &&
+			    host_feature(w, h, HOST_CPU_PMU_CAPS, host_array(&list, NULL), e) != 0)
 				return -1;
 			continue;
 		}

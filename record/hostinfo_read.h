@@ -19,7 +19,7 @@ char *host_read_all(int dir, const char *path, size_t limit, size_t *size);
 
 /* Names in a directory that begin with prefix and go on with a digit, sorted by the number.
  * Returns how many; the numbers are for free(). */
-size_t host_numbered(const char *dir, const char *prefix, unsigned int **numbers);
+size_t host_numbered(const char *path, const char *prefix, unsigned int **numbers);
 
 /* "0-3,8" as numbers, at most n. Returns how many there are. */
 size_t host_parse_cpus(const char *list, unsigned int *cpus, size_t n);

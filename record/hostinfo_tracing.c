@@ -44,8 +44,8 @@ static struct pd_value file_text(struct host_values *h, const char *name, int di
 	if (copy)
 		memcpy(copy, text, size);
 	free(text);
-	return (struct pd_value){ .name = name, .kind = PD_VALUE_TEXT,
-				  .bytes = { (const uint8_t *)(copy ? copy : ""), copy ? size : 0 } };
+	return (struct pd_value){ .name = name, .kind = PD_VALUE_TEXT, .bytes = {
+		(const uint8_t *)(copy ? copy : ""), copy ? size : 0 } };
 }
 
 static bool has_id(int events, const char *path, uint64_t id)

@@ -61,7 +61,8 @@ struct pd_value host_array(const struct host_list *l, const char *name)
 	return (struct pd_value)PD_ARRAY(name, l->items, l->n);
 }
 
-struct pd_value host_object(struct host_values *h, const char *name, const struct pd_value *v, size_t n)
+struct pd_value host_object(struct host_values *h, const char *name, const struct pd_value *v,
+			    size_t n)
 {
 	struct pd_value *copy = host_alloc(h, n * sizeof(*copy));
 

@@ -26,7 +26,8 @@ struct host_list {
 void host_add(struct host_list *l, struct pd_value v);
 struct pd_value host_array(const struct host_list *l, const char *name);
 /* n values as an object. */
-struct pd_value host_object(struct host_values *h, const char *name, const struct pd_value *v, size_t n);
+struct pd_value host_object(struct host_values *h, const char *name, const struct pd_value *v,
+			    size_t n);
 struct pd_value host_text(struct host_values *h, const char *name, const char *text);
 
 /* Writes the feature unless memory failed. */

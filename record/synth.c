@@ -1,17 +1,16 @@
 /* synth.c - records for what exists before the recording begins. */
 #include "synth.h"
 
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "synth_cgroups.h"
 #include "synth_kernel.h"
 #include "synth_task.h"
 #include "synth_tasks.h"
-
-#include <fcntl.h>
-#include <unistd.h>
 
 /* Of perf's own (tools/lib/perf/include/perf/event.h). */
 enum {
@@ -21,12 +20,12 @@ enum {
 	RECORD_TIME_CONV = 79,
 	RECORD_FINISHED_INIT = 82,
 };
-enum { CPUS_LIST = 0, CPUS_MASK = 1, CPUS_RANGE = 2 };
+enum { CPUS_LIST = 0, CPUS_RANGE = 2 };
 
 #define RECORD_MAX 65528		/* bytes, header included */
 #define IDS_PER_RECORD ((RECORD_MAX - 16) / 32)
 #define THREADS_PER_RECORD ((RECORD_MAX - 16) / 24)
-#define CPU_LIMIT 65535			/* of a list or range: 16 bits, of which the last stands for any */
+#define CPU_LIMIT 65535			/* 16 bits, of which the last stands for any cpu */
 
 static int put(struct pd_writer *w, uint32_t type, const struct pd_value *v, size_t n,
 	       struct pd_error *e)
@@ -61,7 +60,8 @@ int synth_id_index(struct pd_writer *w, const struct synth_id *ids, size_t n, st
 	return ret;
 }
 
-int synth_time_conv(struct pd_writer *w, const struct perf_event_mmap_page *page, struct pd_error *e)
+int synth_time_conv(struct pd_writer *w, const struct perf_event_mmap_page *page,
+		    struct pd_error *e)
 {
 	struct perf_event_mmap_page now;
 	uint32_t before;
@@ -156,12 +156,10 @@ static int cpu_map(struct pd_writer *w, const int *cpus, size_t n, struct pd_err
 
 static int put_maps(struct pd_writer *w, const struct synth_options *o, struct pd_error *e)
 {
-	const pid_t one = o->workload > 0 ? o->workload : -1;
-	const pid_t *threads = o->nr_threads && !o->all_tasks ? o->threads : &one;
-	size_t n = o->nr_threads && !o->all_tasks ? o->nr_threads : 1;
-	const pid_t any = -1;
+	const pid_t one = o->workload > 0 && !o->all_tasks ? o->workload : -1;	/* -1: any */
+	bool given = o->nr_threads && !o->all_tasks;
 
-	if (thread_map(w, o->all_tasks ? &any : threads, n, e) != 0)
+	if (thread_map(w, given ? o->threads : &one, given ? o->nr_threads : 1, e) != 0)
 		return -1;
 	return o->nr_cpus ? cpu_map(w, o->cpus, o->nr_cpus, e) : 0;
 }

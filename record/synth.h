@@ -1,9 +1,10 @@
-/* synth.h - records for what exists before the recording begins: maps of the kernel and its modules, BPF programs,
- * cgroups, running tasks; and what tells readers how ids, cpus, threads and clocks belong together.
+/* synth.h - records for what exists before the recording begins: maps of the kernel and modules,
+ * BPF programs, cgroups, running tasks; and how ids, cpus, threads and clocks belong together.
  *
- * All go through pd_writer_record() after pd_writer_begin(), in the order perf has: synth_time_conv(), synth_id_index(),
- * synth_existing() (kernel, threads and cpus, BPF, cgroups, tasks), synth_workload(), synth_finished_init().
- * Return 0, or -1 and *e when writing failed. What /proc refuses or loses meanwhile is left out and is no error.
+ * All go through pd_writer_record() after pd_writer_begin(), in the order perf has:
+ * synth_time_conv(), synth_id_index(), synth_existing() (kernel, threads and cpus, BPF, cgroups,
+ * tasks), synth_workload(), synth_finished_init(). They return 0, or -1 and *e when writing failed.
+ * What /proc refuses or loses meanwhile is left out and is no error.
  */
 #ifndef RECORD_SYNTH_H
 #define RECORD_SYNTH_H
@@ -30,15 +31,15 @@ enum synth_what {
 
 struct synth_options {
 	unsigned int what;		/* enum synth_what */
-	int event;			/* whose sample_id the records get: 0 as in perf, -1 without sample_id_all */
+	int event;			/* whose sample_id they get: 0 as in perf; -1: none */
 	bool all_tasks;			/* -a, -C: every task of the machine */
-	const pid_t *threads;		/* else these: -p's, -t's and -u's threads, as counters were opened for them */
+	const pid_t *threads;		/* else these: -p's, -t's and -u's, as counters have them */
 	size_t nr_threads;		/* 0: no task (a command that is yet to start) */
 	pid_t workload;			/* goes to THREAD_MAP where there are no threads; 0: none */
 	const int *cpus;		/* of the counters: CPU_MAP; -1 stands for any */
 	size_t nr_cpus;
 	unsigned int timeout_ms;	/* for the maps of one process; 0: 500 */
-	unsigned int nr_readers;	/* threads that read /proc (--num-thread-synthesize); 0: as many as pay */
+	unsigned int nr_readers;	/* threads that read /proc; 0: as many as pay */
 	const struct bpf_progs *bpf;	/* for SYNTH_BPF; may be NULL */
 };
 
@@ -48,7 +49,8 @@ struct synth_report {
 };
 
 /* report may be NULL. */
-int synth_existing(struct pd_writer *w, const struct synth_options *o, struct synth_report *report, struct pd_error *e);
+int synth_existing(struct pd_writer *w, const struct synth_options *o, struct synth_report *report,
+		   struct pd_error *e);
 
 /* The command's process, forked and waiting for its exec. */
 int synth_workload(struct pd_writer *w, const struct synth_options *o, struct pd_error *e);
@@ -61,9 +63,10 @@ struct synth_id {
 
 int synth_id_index(struct pd_writer *w, const struct synth_id *ids, size_t n, struct pd_error *e);
 
-/* page: the first page of any ring. Nothing is written where the kernel gives user space no clock. */
+/* page: the first page of any ring. Nothing where the kernel gives user space no clock. */
 struct perf_event_mmap_page;
-int synth_time_conv(struct pd_writer *w, const struct perf_event_mmap_page *page, struct pd_error *e);
+int synth_time_conv(struct pd_writer *w, const struct perf_event_mmap_page *page,
+		    struct pd_error *e);
 
 int synth_finished_init(struct pd_writer *w, struct pd_error *e);
 

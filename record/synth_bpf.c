@@ -169,15 +169,23 @@ static void function_name(const struct bpf_prog *prog, const struct bpf_btf *btf
 		snprintf(name + n, size - (size_t)n, "_%s", function);
 }
 
-static int put_ksymbol(struct pd_writer *w, const struct bpf_prog *prog, const char *name, size_t i,
-		       int event, struct pd_error *e)
+static int put_ksymbols(struct pd_writer *w, const struct bpf_prog *prog,
+			const struct bpf_btf *btf, int event, struct pd_error *e)
 {
-	const struct pd_value v[] = {
-		PD_NUMBER("addr", prog->ksyms[i]), PD_NUMBER("len", prog->lens[i]),
-		PD_NUMBER("ksym_type", TYPE_BPF), PD_NUMBER("flags", 0), PD_TEXT("name", name),
-	};
+	char name[512];
 
-	return pd_writer_record(w, RECORD_KSYMBOL, 0, event, v, 5, (struct pd_bytes){ 0 }, e);
+	for (size_t i = 0; i < prog->info.nr_jited_ksyms; i++) {
+		function_name(prog, btf, i, name, sizeof(name));
+		const struct pd_value v[] = {
+			PD_NUMBER("addr", prog->ksyms[i]), PD_NUMBER("len", prog->lens[i]),
+			PD_NUMBER("ksym_type", TYPE_BPF), PD_NUMBER("flags", 0),
+			PD_TEXT("name", name),
+		};
+
+		if (pd_writer_record(w, RECORD_KSYMBOL, 0, event, v, 5, (struct pd_bytes){ 0 }, e))
+			return -1;
+	}
+	return 0;
 }
 
 int bpf_progs_synth(struct pd_writer *w, const struct bpf_progs *p, int event, struct pd_error *e)
@@ -187,16 +195,14 @@ int bpf_progs_synth(struct pd_writer *w, const struct bpf_progs *p, int event, s
 		const struct bpf_btf *btf = find_btf(p, prog->info.btf_id);
 		const struct pd_value v[] = {
 			PD_NUMBER("bpf_type", TYPE_BPF), PD_NUMBER("flags", 0),
-			PD_NUMBER("id", prog->info.id), PD_BYTES("tag", prog->info.tag, BPF_TAG_SIZE),
+			PD_NUMBER("id", prog->info.id),
+			PD_BYTES("tag", prog->info.tag, BPF_TAG_SIZE),
 		};
-		char name[512];
 
-		for (size_t i = 0; i < prog->info.nr_jited_ksyms; i++) {
-			function_name(prog, btf, i, name, sizeof(name));
-			if (put_ksymbol(w, prog, name, i, event, e) != 0)
-				return -1;
-		}
-		if (pd_writer_record(w, RECORD_BPF_EVENT, 0, event, v, 4, (struct pd_bytes){ 0 }, e) != 0)
+		if (put_ksymbols(w, prog, btf, event, e) != 0)
+			return -1;
+		if (pd_writer_record(w, RECORD_BPF_EVENT, 0, event, v, 4, (struct pd_bytes){ 0 },
+				     e) != 0)
 			return -1;
 	}
 	return 0;

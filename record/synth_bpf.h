@@ -1,4 +1,4 @@
-/* synth_bpf.h - the BPF programs that are loaded, as bpf(2) tells: names for their code, and what they are. */
+/* synth_bpf.h - the BPF programs that are loaded, as bpf(2) tells of them. */
 #ifndef RECORD_SYNTH_BPF_H
 #define RECORD_SYNTH_BPF_H
 

@@ -1,4 +1,4 @@
-/* synth_bpf_prog.c - one BPF program, as bpf(2) hands it out (linux/bpf.h, struct bpf_prog_info). */
+/* synth_bpf_prog.c - one BPF program, as bpf(2) hands it out (struct bpf_prog_info). */
 #include "synth_bpf_prog.h"
 
 #include <stdlib.h>
@@ -52,11 +52,14 @@ bool bpf_prog_read(struct bpf_prog *p, int fd)
 	p->code_lines = array(i.nr_jited_line_info, i.jited_line_info_rec_size);
 	p->tags = array(i.nr_prog_tags, BPF_TAG_SIZE);
 	p->info = (struct bpf_prog_info){
-		.jited_prog_len = held(p->code, i.jited_prog_len), .jited_prog_insns = (uintptr_t)p->code,
-		.nr_jited_ksyms = held(p->ksyms, i.nr_jited_ksyms), .jited_ksyms = (uintptr_t)p->ksyms,
+		.jited_prog_len = held(p->code, i.jited_prog_len),
+		.jited_prog_insns = (uintptr_t)p->code,
+		.nr_jited_ksyms = held(p->ksyms, i.nr_jited_ksyms),
+		.jited_ksyms = (uintptr_t)p->ksyms,
 		.nr_jited_func_lens = held(p->lens, i.nr_jited_func_lens),
 		.jited_func_lens = (uintptr_t)p->lens,
-		.nr_func_info = held(p->functions, i.nr_func_info), .func_info = (uintptr_t)p->functions,
+		.nr_func_info = held(p->functions, i.nr_func_info),
+		.func_info = (uintptr_t)p->functions,
 		.func_info_rec_size = i.func_info_rec_size,
 		.nr_line_info = held(p->lines, i.nr_line_info), .line_info = (uintptr_t)p->lines,
 		.line_info_rec_size = i.line_info_rec_size,
@@ -167,7 +170,8 @@ static size_t data_values(const struct bpf_prog *p, struct bpf_prog_values *v)
 	if (i->jited_prog_len)
 		v->data[n++] = (struct pd_value)PD_BYTES("jited_insns", p->code, i->jited_prog_len);
 	if (i->nr_jited_ksyms)
-		v->data[n++] = (struct pd_value)PD_NUMBERS("jited_ksyms", p->ksyms, i->nr_jited_ksyms);
+		v->data[n++] = (struct pd_value)PD_NUMBERS("jited_ksyms", p->ksyms,
+							   i->nr_jited_ksyms);
 	if (i->nr_jited_func_lens)
 		v->data[n++] = (struct pd_value)PD_NUMBERS("jited_func_lens", v->lens,
 							   i->nr_jited_func_lens);
@@ -196,7 +200,8 @@ size_t bpf_prog_values(const struct bpf_prog *p, struct bpf_prog_values *v)
 	if (!v->tags || !v->lens)
 		return 0;
 	for (size_t i = 0; i < info.nr_prog_tags; i++)
-		v->tags[i] = (struct pd_value)PD_BYTES(NULL, p->tags + i * BPF_TAG_SIZE, BPF_TAG_SIZE);
+		v->tags[i] = (struct pd_value)PD_BYTES(NULL, p->tags + i * BPF_TAG_SIZE,
+						       BPF_TAG_SIZE);
 	for (size_t i = 0; i < info.nr_jited_func_lens; i++)
 		v->lens[i] = p->lens[i];
 	at = places_of(&p->info);

@@ -1,5 +1,7 @@
-/* synth_btf.c - names of functions in BPF type information (linux/btf.h). The kernel has checked it, and yet nothing here
- * trusts a length. */
+/* synth_btf.c - names of functions in BPF type information (linux/btf.h).
+ *
+ * The kernel has checked it, and yet nothing here trusts a length.
+ */
 #include <linux/btf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +32,8 @@ bool bpf_btf_read(struct bpf_btf *b, int fd, uint32_t id)
 		if (info.btf_size == 0 || info.btf_size > MOST)
 			break;
 		b->data = malloc(info.btf_size);
-		info = (struct bpf_btf_info){ .btf = (uintptr_t)b->data, .btf_size = info.btf_size };
+		info = (struct bpf_btf_info){ .btf = (uintptr_t)b->data,
+					      .btf_size = info.btf_size };
 		if (!b->data)
 			break;
 	}

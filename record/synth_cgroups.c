@@ -1,4 +1,4 @@
-/* synth_cgroups.c - CGROUP records of the cgroups that exist: ids as samples have them, from file handles. */
+/* synth_cgroups.c - CGROUP records of the cgroups that exist. */
 #include "synth_cgroups.h"
 
 #include <fcntl.h>

@@ -18,18 +18,25 @@
 #define MANY_SYMBOLS 20000
 
 struct kernel_text {
-	uint64_t text, stext, end;	/* _text, _stext (behind its header on some machines), _etext */
+	uint64_t text, stext;		/* _text, _stext: behind its header on some machines */
+	uint64_t end;			/* _etext */
 };
 
-static int put_mmap(struct pd_writer *w, int event, uint64_t addr, uint64_t len, uint64_t pgoff,
-		    const char *name, struct pd_error *e)
+struct kernel_map {
+	uint64_t addr, len, pgoff;
+	const char *name;
+};
+
+static int put_mmap(struct pd_writer *w, int event, const struct kernel_map *m, struct pd_error *e)
 {
 	const struct pd_value v[] = {
-		PD_NUMBER("pid", -1), PD_NUMBER("tid", 0), PD_NUMBER("addr", addr),
-		PD_NUMBER("len", len), PD_NUMBER("pgoff", pgoff), PD_TEXT("filename", name),
+		PD_NUMBER("pid", -1), PD_NUMBER("tid", 0), PD_NUMBER("addr", m->addr),
+		PD_NUMBER("len", m->len), PD_NUMBER("pgoff", m->pgoff),
+		PD_TEXT("filename", m->name),
 	};
 
-	return pd_writer_record(w, RECORD_MMAP, MISC_KERNEL, event, v, 6, (struct pd_bytes){ 0 }, e);
+	return pd_writer_record(w, RECORD_MMAP, MISC_KERNEL, event, v, 6, (struct pd_bytes){ 0 },
+				e);
 }
 
 /* The length of the kernel's code without its symbols: physical memory lists it. */
@@ -137,13 +144,14 @@ static int put_modules(struct pd_writer *w, int event, struct pd_error *e)
 
 		if (*end)
 			*end++ = '\0';
-		fields = sscanf(line, "%63s %" SCNu64 " %*s %*s %*s %" SCNx64, name, &bytes, &address);
+		fields = sscanf(line, "%63s %" SCNu64 " %*s %*s %*s %" SCNx64, name, &bytes,
+				&address);
 		line = end;
 		if (fields != 3 || !address)
 			continue;
 		if (!module_path(deps, host.release, name, path, sizeof(path)))
 			snprintf(path, sizeof(path), "[%s]", name);
-		ret = put_mmap(w, event, address, bytes, 0, path, e);
+		ret = put_mmap(w, event, &(struct kernel_map){ address, bytes, 0, path }, e);
 	}
 	free(deps);
 	free(text);
@@ -162,8 +170,8 @@ int synth_kernel(struct pd_writer *w, int event, struct pd_error *e)
 		k.end = (k.stext > start ? k.stext : start) + size;
 	if (k.end <= start)
 		k.end = UINT64_MAX;
-	if (put_mmap(w, event, start, k.end - start, start,
-		     k.text ? "[kernel.kallsyms]_text" : "[kernel.kallsyms]_stext", e) != 0)
+	if (put_mmap(w, event, &(struct kernel_map){ start, k.end - start, start,
+		     k.text ? "[kernel.kallsyms]_text" : "[kernel.kallsyms]_stext" }, e) != 0)
 		return -1;
 	return put_modules(w, event, e);
 }

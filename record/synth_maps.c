@@ -68,7 +68,8 @@ static size_t map_name(struct synth_maps *s, pid_t pid, const struct task_map *m
 		memcpy(s->name, m->name, n);
 		return n;
 	}
-	snprintf(link, sizeof(link), "%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid, m->start, m->end);
+	snprintf(link, sizeof(link), "%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid, m->start,
+		 m->end);
 	got = readlinkat(s->proc, link, s->name, sizeof(s->name) - 1);
 	if (got > 0)
 		return (size_t)got;
@@ -91,7 +92,8 @@ static bool read_build_id(const struct synth_maps *s, pid_t pid, const struct ta
 	bool found;
 	int fd;
 
-	snprintf(path, sizeof(path), "%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid, m->start, m->end);
+	snprintf(path, sizeof(path), "%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid, m->start,
+		 m->end);
 	fd = openat(s->proc, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0) {
 		snprintf(path, sizeof(path), "%d/root%s", (int)pid, name);
@@ -106,7 +108,7 @@ static bool read_build_id(const struct synth_maps *s, pid_t pid, const struct ta
 
 static const struct buildid *map_build_id(struct synth_maps *s, pid_t pid, const struct task_map *m)
 {
-	struct known *k = &s->known[(m->ino ^ m->min * 31) & (CACHE_SIZE - 1)];
+	struct known *k = &s->known[(m->ino ^ m->min) & (CACHE_SIZE - 1)];
 
 	if (s->name[0] != '/' || m->ino == 0)
 		return NULL;

@@ -134,7 +134,8 @@ const struct task *synth_readers_next(struct synth_readers *r)
 	while (r->given < r->n) {
 		struct slot *s = &r->slots[0];
 
-		if (task_read(&s->task, r->proc, (pid_t)r->pids[r->given++], r->want, r->timeout_ms))
+		if (task_read(&s->task, r->proc, (pid_t)r->pids[r->given++], r->want,
+			      r->timeout_ms))
 			return &s->task;
 	}
 	return NULL;

@@ -43,8 +43,8 @@ static bool read_stat(struct task *t, int proc, unsigned long *threads)
 	set_comm(t->comm, open + 1, (size_t)(close - open - 1));
 	*threads = 1;
 	/* state ppid pgrp session tty tpgid flags, 10 numbers, num_threads */
-	if (sscanf(close + 1, " %*c %ld %*s %*s %*s %*s %lu %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %lu",
-		   &ppid, &flags, threads) < 2)
+	if (sscanf(close + 1, " %*c %ld %*s %*s %*s %*s %lu"
+		   " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %lu", &ppid, &flags, threads) < 2)
 		return false;
 	t->ppid = (pid_t)ppid;
 	t->kernel = (flags & PF_KTHREAD) != 0;

@@ -24,7 +24,8 @@ struct run {
 	struct pd_error *e;
 };
 
-static int put(const struct run *r, uint32_t type, uint16_t misc, const struct pd_value *v, size_t n)
+static int put(const struct run *r, uint32_t type, uint16_t misc, const struct pd_value *v,
+	       size_t n)
 {
 	return pd_writer_record(r->w, type, misc, r->o->event, v, n, (struct pd_bytes){ 0 }, r->e);
 }
@@ -95,6 +96,11 @@ static unsigned int wanted(const struct synth_options *o)
 	       (o->what & SYNTH_NAMESPACES ? TASK_NS : 0) | (o->all_tasks ? TASK_THREADS : 0);
 }
 
+static unsigned int timeout(const struct synth_options *o)
+{
+	return o->timeout_ms ? o->timeout_ms : TIMEOUT_MS;
+}
+
 /* Processes in the order of their numbers, as the readers get them. */
 static int put_all(const struct run *r)
 {
@@ -104,8 +110,7 @@ static int put_all(const struct run *r)
 	size_t n = host_numbered("/proc", "", &pids);
 	int ret = 0;
 
-	readers = synth_readers_start(pids, n, wanted(r->o), r->o->timeout_ms ? r->o->timeout_ms :
-				      TIMEOUT_MS, r->o->nr_readers);
+	readers = synth_readers_start(pids, n, wanted(r->o), timeout(r->o), r->o->nr_readers);
 	while (readers && ret == 0 && (t = synth_readers_next(readers)))
 		ret = put_process(r, t);
 	synth_readers_stop(readers);
@@ -137,7 +142,7 @@ static int put_these(const struct run *r, int proc)
 		if (!task_thread_process(proc, tid, &pid))
 			continue;
 		if (!among(seen, nr_seen, pid) &&
-		    task_read(&t, proc, pid, wanted(o), o->timeout_ms ? o->timeout_ms : TIMEOUT_MS)) {
+		    task_read(&t, proc, pid, wanted(o), timeout(o))) {
 			seen[nr_seen++] = pid;
 			ret = put_process(r, &t);
 		}
@@ -172,7 +177,7 @@ out:
 
 int synth_workload(struct pd_writer *w, const struct synth_options *o, struct pd_error *e)
 {
-	struct synth_report report;
+	struct synth_report report = { 0 };
 	struct run r = { w, o, &report, NULL, e };
 	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC), ret = 0;
 	struct task t = { 0 };
@@ -180,7 +185,8 @@ int synth_workload(struct pd_writer *w, const struct synth_options *o, struct pd
 	if (proc < 0)
 		return 0;
 	if ((o->what & SYNTH_TASKS) && o->workload > 0 &&
-	    task_read(&t, proc, o->workload, o->what & SYNTH_NAMESPACES ? TASK_NS : 0, TIMEOUT_MS)) {
+	    task_read(&t, proc, o->workload, o->what & SYNTH_NAMESPACES ? TASK_NS : 0,
+		      TIMEOUT_MS)) {
 		ret = put_comm(&r, t.pid, t.pid, t.comm);
 		if (ret == 0 && t.nr_namespaces)
 			ret = put_namespaces(&r, &t, t.pid);

@@ -1,5 +1,7 @@
-"""What the recorder says of the machine: records for what exists already, feature sections, build ids, --list and
---doctor. tests/c/synthesise.c writes them without a recording; perf on the same machine is what they are held against."""
+"""What the recorder says of the machine: records for what exists already, feature sections, build ids, --list, --doctor.
+
+tests/c/synthesise.c writes them without a recording; perf on the same machine is what they are held against.
+"""
 import os
 import re
 import shutil
@@ -136,7 +138,8 @@ def test_tracepoint_with_another_name_is_found(run):
     if not tracing:
         pytest.skip("no tracefs")
     number = int(open(f"{tracing}/events/sched/sched_wakeup/id").read())
-    document, _, _ = run(f"tracepoint={number}:mine", f"tracepoint={number}:again:twice", "tracepoint=99999999:none:such")
+    document, _, _ = run(f"tracepoint={number}:mine", f"tracepoint={number}:again:twice",
+                         "tracepoint=99999999:none:such")
     systems = document["features"]["TRACING_DATA"]["systems"]
     assert [(system["name"], len(system["formats"])) for system in systems] == [("sched", 1)]
     assert systems[0]["formats"][0] == open(f"{tracing}/events/sched/sched_wakeup/format").read()
@@ -391,7 +394,8 @@ def test_build_ids_of_what_was_hit(run, perf_record):
 
 def test_call_chains_count_as_hits(run, perf_record):
     needs_root()
-    theirs, path = perf_record("-e", "cpu-clock", "-g", "--", "sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done")
+    loop = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"
+    theirs, path = perf_record("-e", "cpu-clock", "-g", "--", "sh", "-c", loop)
     ours, _, _ = run(f"buildids={path}")
     mine = {item["filename"] for item in ours["features"]["BUILD_ID"]}
     assert mine >= {item["filename"] for item in theirs["features"]["BUILD_ID"]}
@@ -418,7 +422,8 @@ def test_what_is_no_recording_gives_no_build_ids(run, tmp_path, content):
 
 def test_perf_reads_it_without_a_warning(run, perf):
     _, _, path = run("all", f"what={0xff}")
-    done = subprocess.run([perf, "report", "-i", path, "--stats"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    done = subprocess.run([perf, "report", "-i", path, "--stats"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True)
     assert not re.search("warning|unknown|invalid|failed", done.stderr, re.IGNORECASE), done.stderr
     done = subprocess.run([perf, "report", "-i", path, "--header-only"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True)
