@@ -239,11 +239,11 @@ int pd_compose_feature(struct pd_session *s, const struct pd_values *v, const ch
 	return pd_pack(plan, features, &how, out, e);
 }
 
-/* perf does not send these through pipes: they speak of places in a file. */
+/* They are records of their own in a pipe, speak of places in a file, or have no bytes that could be sent. */
 bool pd_feature_stays_behind(uint32_t id)
 {
 	static const uint32_t ids[] = { 1 /* TRACING_DATA */, 2 /* BUILD_ID */, 15 /* BRANCH_STACK */, 18 /* AUXTRACE */,
-		19 /* STAT */, 20 /* CACHE */, 24 /* DIR_FORMAT */, 30 /* HYBRID_TOPOLOGY */ };
+		19 /* STAT */, 24 /* DIR_FORMAT */ };
 
 	for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++)
 		if (ids[i] == id)

@@ -16,7 +16,8 @@
 #define TYPE_HEADER_BUILD_ID 67
 #define TYPE_HEADER_FEATURE 80
 #define FEATURE_TRACING_DATA 1
-#define FEATURE_NRCPUS 7
+#define FEATURE_BUILD_ID 2
+#define FEATURE_COMPRESSED 27
 
 int pd_encode_fail(struct pd_encode_error *e, enum pd_code code, const char *path, const char *text)
 {
@@ -85,7 +86,7 @@ void pd_encoder_free(struct pd_encoder *enc)
 	free(enc->said.sections);
 	pd_buf_free(&enc->scratch);
 	pd_buf_free(&enc->event_types);
-	pd_pressor_free(enc->pressor);
+	pd_encode_press_free(enc);
 	pd_out_free(&enc->out);
 	pd_session_free(&enc->session);
 	free(enc);
@@ -145,11 +146,6 @@ static int start(struct pd_encoder *enc, struct pd_encode_error *e)
 	if (pd_session_init(&enc->session, &enc->budget,
 			    (order == PD_BIG_ENDIAN) != big_host ? PD_SWAP_YES : PD_SWAP_NO))
 		return no_memory(e);
-	if (enc->options.compress) {
-		enc->pressor = pd_pressor_new(enc->options.compress, PD_AS_COMPRESSED, enc->session.swap);
-		if (!enc->pressor)
-			return pd_encode_fail(e, PD_E_ARGUMENT, "", "no such level of compression (1 to 22)");
-	}
 	return 0;
 }
 
@@ -573,6 +569,12 @@ static int into_header(struct pd_encoder *enc, uint32_t type, struct pd_bytes re
 			enc->features[id].given = true;
 			pd_buf_append(&enc->features[id].bytes, body.data + 8, body.size - 8);
 		}
+	} else if (type == TYPE_HEADER_BUILD_ID) {
+		struct pd_buf *ids = &enc->features[FEATURE_BUILD_ID].bytes;
+
+		enc->features[FEATURE_BUILD_ID].given = true;
+		pd_buf_append(ids, (const uint8_t[4]){ 0 }, 4);	/* its items have no type */
+		pd_buf_append(ids, record.data + 4, record.size - 4);
 	} else if (type != TYPE_HEADER_ATTR && type != TYPE_HEADER_FEATURE) {
 		return 0;
 	}
@@ -590,6 +592,10 @@ static int emit(struct pd_encoder *enc, struct pd_out *out, const struct pd_comp
 	if (enc->said.mode == PD_MODE_PIPE && r->cut == PD_SIZE_OPEN &&
 	    pd_session_learn_record(&enc->session, r->type, record, payload, 0))
 		return no_memory(e);
+	if (enc->options.compress && enc->mode == PD_MODE_PIPE && r->type == TYPE_HEADER_FEATURE &&
+	    size >= PD_RECORD_HEADER_SIZE + 8 &&
+	    pd_load64(record.data + PD_RECORD_HEADER_SIZE, enc->session.swap) == FEATURE_COMPRESSED)
+		return 0;	/* pd_encode_press() tells of its own */
 	if (enc->said.mode == PD_MODE_PIPE && enc->mode != PD_MODE_PIPE) {
 		int taken = into_header(enc, r->type, record, payload, e);
 
@@ -598,12 +604,11 @@ static int emit(struct pd_encoder *enc, struct pd_out *out, const struct pd_comp
 	}
 	if (begin_for_record(enc, out, e))
 		return -1;
-	if (enc->pressor && r->type < TYPE_USER && r->type)
-		failed = pd_pressor_write(enc->pressor, record, out);
-	else if (enc->pressor)
-		failed = pd_pressor_flush(enc->pressor, out);
-	if (!failed && (!enc->pressor || r->type >= TYPE_USER || !r->type))
-		failed = pd_out_append(out, enc->scratch.data, enc->scratch.size);
+	if (enc->options.compress && r->type < TYPE_USER && r->type && r->cut == PD_SIZE_OPEN)
+		return pd_encode_press(enc, record, out, e);
+	if (pd_encode_press_flush(enc, out, e))
+		return -1;
+	failed = pd_out_append(out, enc->scratch.data, enc->scratch.size);
 	return failed ? pd_encode_io(e, failed) : 0;
 }
 
@@ -617,9 +622,9 @@ static int skipped_bytes(struct pd_encoder *enc, pd_node record, struct pd_out *
 		return pd_encode_fail(e, PD_E_ARGUMENT, "body", "an even number of hex digits was expected");
 	if (begin_for_record(enc, out, e))
 		return -1;
-	failed = enc->pressor ? pd_pressor_flush(enc->pressor, out) : 0;
-	if (!failed)
-		failed = pd_out_append(out, enc->scratch.data, enc->scratch.size);
+	if (pd_encode_press_flush(enc, out, e))
+		return -1;
+	failed = pd_out_append(out, enc->scratch.data, enc->scratch.size);
 	return failed ? pd_encode_io(e, failed) : 0;
 }
 
@@ -650,7 +655,7 @@ int pd_encoder_record(struct pd_encoder *enc, pd_node record, struct pd_encode_e
 		enc->skip_inner = (enc->v->member(record, "data") || enc->v->member(record, "trailing")) &&
 				  !enc->converts && !enc->turns;
 		if (!enc->skip_inner) {
-			enc->converts = true;	/* its records are written instead: all behind it moves */
+			enc->converts = enc->uncompressed = true;	/* its records are written instead */
 			return 0;
 		}
 	}
@@ -664,19 +669,12 @@ int pd_encoder_record(struct pd_encoder *enc, pd_node record, struct pd_encode_e
 
 int pd_encoder_finish(struct pd_encoder *enc, struct pd_encode_error *e)
 {
-	int failed;
-
-	if (begin(enc, e))
+	if (begin(enc, e) || pd_encode_press_flush(enc, NULL, e))
 		return -1;
-	if (enc->pressor) {
-		failed = pd_pressor_flush(enc->pressor, &enc->out);
-		if (failed)
-			return pd_encode_io(e, failed);
-	}
 	for (size_t i = 0; i < enc->nr_others; i++)
 		if (pd_out_flush(&enc->others[i]))
 			return pd_encode_io(e, enc->others[i].failed);
 	if (pd_out_flush(&enc->out))
 		return pd_encode_io(e, enc->out.failed);
-	return enc->mode == PD_MODE_PIPE ? 0 : pd_encode_finish_file(enc, e);
+	return enc->mode == PD_MODE_PIPE ? 0 : pd_encode_press_finish(enc, e) || pd_encode_finish_file(enc, e) ? -1 : 0;
 }

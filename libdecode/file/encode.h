@@ -31,6 +31,12 @@ struct pd_gap {
 	struct pd_buf bytes;
 };
 
+/* Each file of a directory is a stream of its own. */
+struct pd_encode_pressor {
+	struct pd_out *out;
+	struct pd_pressor *pressor;
+};
+
 struct pd_encoder {
 	const struct pd_values *v;
 	struct pd_encoder_options options;
@@ -42,7 +48,9 @@ struct pd_encoder {
 	bool turns;			/* to the other byte order */
 	bool started, begun;
 	struct pd_out out;
-	struct pd_pressor *pressor;
+	struct pd_encode_pressor *pressors;
+	size_t nr_pressors;
+	bool uncompressed;		/* what was compressed is written as it was before */
 	struct pd_buf scratch;
 	uint64_t data_offset;
 	bool nowhere;			/* data_offset is none that a file can have */
@@ -58,6 +66,12 @@ struct pd_encoder {
 
 int pd_encode_fail(struct pd_encode_error *e, enum pd_code code, const char *path, const char *text);
 int pd_encode_io(struct pd_encode_error *e, int error);
+
+/* Compresses a record; writes out what was taken (of all files: NULL); at the end of a file. 0, or -1 and *e. */
+int pd_encode_press(struct pd_encoder *enc, struct pd_bytes record, struct pd_out *out, struct pd_encode_error *e);
+int pd_encode_press_flush(struct pd_encoder *enc, struct pd_out *out, struct pd_encode_error *e);
+int pd_encode_press_finish(struct pd_encoder *enc, struct pd_encode_error *e);
+void pd_encode_press_free(struct pd_encoder *enc);
 
 /* Before the first record, and at the end. 0, or -1 and *e. */
 void pd_encode_begin_file(struct pd_encoder *enc);

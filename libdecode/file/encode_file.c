@@ -184,7 +184,7 @@ static int finish_anew(struct pd_encoder *enc, struct pd_encode_error *e)
 		.data = { .offset = enc->data_offset, .size = enc->out.offset - enc->data_offset },
 	};
 	uint64_t ids_at = PD_FILE_HEADER_SIZE, table = enc->out.offset, at, before = PD_FILE_HEADER_SIZE;
-	size_t n = 0;
+	size_t n = 0, features = 0;
 
 	if (enc->nowhere)
 		return pd_encode_fail(e, PD_E_SIZE, "file.data_offset", "no file can be that large");
@@ -192,9 +192,16 @@ static int finish_anew(struct pd_encoder *enc, struct pd_encode_error *e)
 	h.attrs.offset = enc->data_offset - h.attrs.size;
 	for (size_t i = 0; i < s->nr_attrs; i++)
 		before += s->attrs[i]->nr_ids * sizeof(uint64_t);
-	if (before + h.attrs.size > enc->data_offset)
-		return pd_encode_fail(e, PD_E_SIZE, "file.data_offset",
-				      "header, ids and attrs don't fit before it: leave sections out");
+	for (uint32_t id = 0; id < PD_FEATURE_BITS; id++) {
+		h.features[id] = enc->features[id].given;
+		n += enc->features[id].given;
+		features += enc->features[id].given ? enc->features[id].bytes.size : 0;
+	}
+	at = table + n * PD_SECTION_SIZE;
+	if (before + h.attrs.size > enc->data_offset) {	/* events that came late in a pipe: behind all the rest */
+		ids_at = (at + features + 7) & ~7ull;
+		h.attrs.offset = ids_at + before - PD_FILE_HEADER_SIZE;
+	}
 	for (size_t i = 0; i < s->nr_attrs; i++) {
 		struct pd_section ids = { .offset = ids_at, .size = s->attrs[i]->nr_ids * sizeof(uint64_t) };
 
@@ -203,11 +210,6 @@ static int finish_anew(struct pd_encoder *enc, struct pd_encode_error *e)
 			return -1;
 		ids_at += ids.size;
 	}
-	for (uint32_t id = 0; id < PD_FEATURE_BITS; id++) {
-		h.features[id] = enc->features[id].given;
-		n += enc->features[id].given;
-	}
-	at = table + n * PD_SECTION_SIZE;
 	for (uint32_t id = 0; id < PD_FEATURE_BITS; id++) {
 		const struct pd_buf *bytes = &enc->features[id].bytes;
 
@@ -218,6 +220,8 @@ static int finish_anew(struct pd_encoder *enc, struct pd_encode_error *e)
 		table += PD_SECTION_SIZE;
 		at += bytes->size;
 	}
+	if (h.attrs.offset > enc->data_offset)
+		at = h.attrs.offset + h.attrs.size;
 	if (ftruncate(enc->out.fd, (off_t)at))
 		return pd_encode_fail(e, PD_E_SIZE, "", "the output can't have this size");
 	return put_header(enc, &h, e);

@@ -11,6 +11,7 @@
 #define TYPE_HEADER_FEATURE 80
 #define FEATURE_TRACING_DATA 1
 #define FEATURE_BUILD_ID 2
+#define FEATURE_COMPRESSED 27
 
 static int put(struct pd_encoder *enc, uint32_t type, const struct pd_value *values, size_t n, struct pd_bytes payload,
 	       struct pd_encode_error *e)
@@ -74,7 +75,7 @@ static int put_features(struct pd_encoder *enc, struct pd_encode_error *e)
 		const struct pd_bytes bytes = pd_buf_bytes(&enc->features[id].bytes);
 		const struct pd_value values[] = { PD_NUMBER("feat_id", id), PD_BYTES("feature", bytes.data, bytes.size) };
 
-		if (enc->features[id].given && bytes.size && !pd_feature_stays_behind(id) &&
+		if (enc->features[id].given && bytes.size && !pd_feature_stays_behind(id) && !(id == FEATURE_COMPRESSED && enc->options.compress) &&
 		    put(enc, TYPE_HEADER_FEATURE, values, 2, none, e))
 			return -1;
 	}
