@@ -3,6 +3,7 @@
 tests/c/synthesise.c writes them without a recording; perf on the same machine is what they are held against.
 """
 import os
+import random
 import re
 import shutil
 import struct
@@ -16,6 +17,7 @@ import pytest
 
 import bpf_programs
 from compiled import BUILD, LIBRARIES, ROOT
+from recorder import precord, record, run_precord, workload  # noqa: F401 - fixtures
 
 TIMEOUT = 60
 KERNEL, TASKS, MAPS, DATA, BUILD_IDS, NAMESPACES, CGROUPS, BPF = (1 << bit for bit in range(8))
@@ -270,6 +272,66 @@ def gnu_build_id(path):
     return found and found.group(1)
 
 
+def build_ids(synthesise, paths):
+    done = subprocess.run([synthesise, "buildid", *paths], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          timeout=TIMEOUT)
+    assert done.returncode == 0 and not done.stderr, done.stderr[-3000:]
+    return done.stdout.split("\n")[:-1]
+
+
+def note(name, kind, content, align=4):
+    pad = lambda part: part + bytes(-len(part) % align)
+    return pad(struct.pack("=III", len(name), len(content), kind) + name.ljust(-(-len(name) // 4) * 4, b"\0")) + pad(content)
+
+
+def elf(notes, align=4, kind=4):
+    """An ELF file of one segment."""
+    header = b"\x7fELF" + bytes([2, 1 if sys.byteorder == "little" else 2, 1]) + bytes(9)
+    header += struct.pack("=HHIQQQIHHHHHH", 3, 62, 1, 0, 64, 0, 0, 64, 56, 1, 0, 0, 0)
+    return header + struct.pack("=IIQQQQQQ", kind, 4, 120, 120, 120, len(notes), len(notes), align) + notes
+
+
+def test_build_id_of_a_file(synthesise, tmp_path):
+    identity = bytes(range(1, 21))
+    cases = [
+        (elf(note(b"GNU\0", 3, identity)), identity),
+        (elf(note(b"GNU\0", 1, bytes(16)) + note(b"GNU\0", 3, identity)), identity),
+        (elf(note(b"GNU\0", 3, identity[:8])), identity[:8]),
+        (elf(note(b"GNU\0", 3, identity[:9])), identity[:9]),
+        (elf(note(b"GNU\0", 3, bytes(range(64)))), b""),       # more than a record holds
+        (elf(note(b"GNU\0", 3, b"")), b""),
+        (elf(note(b"Xen\0", 3, identity)), b""),
+        (elf(note(b"GNU\0", 5, bytes(16), 8) + note(b"GNU\0", 3, identity, 8), 8), identity),
+        (elf(note(b"GNU\0", 3, identity)[:-4]), b""),
+        (elf(note(b"GNU\0", 3, identity), kind=1), b""),
+        (elf(struct.pack("=III", 0xffffffff, 20, 3)), b""),
+        (elf(struct.pack("=III", 4, 0xfffffff0, 3) + b"GNU\0"), b""),
+        (b"", b""), (b"\x7fELF", b""), (b"no program", b""),
+    ]
+    paths = [tmp_path / str(i) for i in range(len(cases))]
+    for path, (content, _) in zip(paths, cases):
+        path.write_bytes(content)
+    assert build_ids(synthesise, paths) == [identity.hex() for _, identity in cases]
+
+
+def test_what_has_no_build_id(synthesise, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    assert build_ids(synthesise, [tmp_path, tmp_path / "pipe", "/dev/zero", tmp_path / "absent"]) == [""] * 4
+
+
+def test_damaged_files_give_some_build_id_or_none(synthesise, tmp_path):
+    chance = random.Random(1)
+    whole = open(shutil.which("true"), "rb").read()
+    paths = []
+    for i in range(300):
+        content = bytearray(whole[:chance.randrange(64, len(whole))] if i % 3 == 0 else whole)
+        for _ in range(chance.randrange(1, 20)):
+            content[chance.randrange(64 if i % 2 else min(len(content), 1200))] = chance.randrange(256)
+        paths.append(tmp_path / str(i))
+        paths[-1].write_bytes(content)
+    assert len(build_ids(synthesise, paths)) == 300
+
+
 def test_build_ids_in_maps(run):
     if not shutil.which("readelf"):
         pytest.skip("no readelf")
@@ -507,3 +569,29 @@ def test_as_a_user_what_is_hidden_is_left_out(for_users, decode):
     assert not document["errors"]
     assert document["summary"]["by_type"]["COMM"] > 1
     assert {"HOSTNAME", "CPUDESC", "PMU_MAPPINGS"} <= set(document["features"])
+
+
+def test_a_recording_has_the_features_that_perf_gives_it(record, perf_record):
+    needs_root()
+    theirs, _ = perf_record("-e", "sched:sched_switch", "-k", "mono", "-a", "--", "true")
+    ours = record("-e", "sched:sched_switch", "-k", "mono", "-a").document["features"]
+    assert set(theirs["features"]) <= set(ours)
+    formats = [system["formats"] for system in ours["TRACING_DATA"]["systems"]]
+    assert formats == [system["formats"] for system in theirs["features"]["TRACING_DATA"]["systems"]]
+    assert ours["VERSION"].startswith("precord ")
+
+
+def test_a_recording_begins_as_perf_s(record, perf_record):
+    needs_root()
+    theirs, _ = perf_record("-e", "cpu-clock", "--", "true")
+    ours = record("-e", "cpu-clock").document
+
+    def start(document):
+        types = [record["type"] for record in document["records"]]
+        return [kind for kind in types[:types.index("FINISHED_INIT") + 1] if kind != "EVENT_UPDATE"]
+    assert start(ours) == start(theirs)
+
+
+def test_precord_asks_the_doctor(run_precord):
+    done = run_precord("--doctor", stdout=subprocess.PIPE)
+    assert done.returncode in (0, 1) and b"perf_event_open" in done.stdout and not done.stderr

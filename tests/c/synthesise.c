@@ -2,6 +2,7 @@
  *
  *	synthesise OUT [what=FLAGS] [all] [pipe] [readers=N] [timeout=MS] [ids=N] [clock] [tracepoint=ID:NAME]
  *		[buildids=FILE] [TID...]
+ *	synthesise buildid FILE...
  *	synthesise list [GLOB]
  *	synthesise doctor
  */
@@ -161,8 +162,24 @@ static int synthesise(const char *path, char **argv)
 	return ret ? 1 : 0;
 }
 
+/* A line each, empty where there is none. */
+static int print_build_ids(char **paths)
+{
+	for (; *paths; paths++) {
+		struct buildid id;
+
+		if (buildid_of_path(*paths, &id))
+			for (size_t i = 0; i < id.size; i++)
+				printf("%02x", id.data[i]);
+		printf("\n");
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
+	if (argc > 1 && strcmp(argv[1], "buildid") == 0)
+		return print_build_ids(argv + 2);
 	if (argc > 1 && strcmp(argv[1], "doctor") == 0)
 		return doctor_run(stdout);
 	if (argc > 1 && strcmp(argv[1], "list") == 0)
