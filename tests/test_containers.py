@@ -1,0 +1,549 @@
+"""What is round the records: each way a file can reach pdecode gives the same records, and what is cut keeps what is whole.
+
+How the tool takes its arguments and streams as they arrive is in test_pdecode_cli; here it is what comes out.
+"""
+import gzip
+import itertools
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+
+import pytest
+
+from conftest import FIXTURES, fixture_files, strict_json
+from perfdata import features as f
+from perfdata import records as r
+from perfdata.case import attr
+from perfdata.container import File, Pipe, zstd_records
+from perfdata.sample import sample, sample_id
+from perfdata.wire import Wire, encode, fstr
+
+PERF = FIXTURES / "perf"
+ATTR = attr("IP|TID|TIME|PERIOD")
+FILES = [PERF / name for name in ("02-callgraph-fp.data", "12-tracepoints.data", "16-zstd.data", "18-pipe.data")]
+PARTS = ("attrs", "features", "records", "errors")
+
+
+def samples(n, first=0, time=1000):
+    return [sample(ATTR, ip=0x1000 + i, pid=7, tid=8, time=time + i, period=i) for i in range(first, first + n)]
+
+
+def parts(document):
+    return {part: document[part] for part in PARTS}
+
+
+@pytest.fixture
+def given(tmp_path):
+    """Function: bytes as a file, or a directory of several."""
+    numbers = itertools.count()
+
+    def store(data):
+        path = tmp_path / f"given{next(numbers)}"
+        for name, content in data.items() if isinstance(data, dict) else [(None, data)]:
+            where = path / name if name else path
+            where.parent.mkdir(parents=True, exist_ok=True)
+            where.write_bytes(content)
+        return path
+    return store
+
+
+# --- ways in --------------------------------------------------------------------------------------------------------
+
+def from_pipe(path, run_pdecode):
+    return run_pdecode(["-"], input=path.read_bytes())
+
+
+def from_descriptor(path, run_pdecode):
+    """Standard input that can be sought in."""
+    with open(path, "rb") as file:
+        return run_pdecode(["-"], input=None, stdin=file)
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@pytest.mark.parametrize("way", [from_pipe, from_descriptor])
+def test_ways_in(path, way, run_pdecode, decode):
+    done = way(path, run_pdecode)
+    assert done.returncode == 0, done.stderr
+    document = strict_json(done.stdout)
+    assert parts(document) == parts(decode(path))
+    assert document["file"]["mode"] == decode(path)["file"]["mode"]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_named_pipe(path, run_pdecode, decode, tmp_path):
+    """A path that is a stream."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    with subprocess.Popen(["sh", "-c", 'cat "$0" > "$1"', path, fifo]):
+        done = run_pdecode([fifo], timeout=20)
+    assert done.returncode == 0 and parts(strict_json(done.stdout)) == parts(decode(path))
+
+
+def packed(kind, data):
+    if kind == "gzip":
+        return gzip.compress(data, mtime=0)
+    if kind == "gzip of several members":
+        return gzip.compress(data[:1000], mtime=0) + gzip.compress(data[1000:], mtime=0)
+    zstandard = pytest.importorskip("zstandard")
+    if kind == "zstd of several frames":
+        return b"".join(zstandard.ZstdCompressor().compress(piece) for piece in (data[:1000], data[1000:]))
+    if kind == "zstd in blocks":
+        stream = zstandard.ZstdCompressor().compressobj()
+        return b"".join(stream.compress(data[at:at + 512]) + stream.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
+                        for at in range(0, len(data), 512)) + stream.flush()
+    return zstandard.ZstdCompressor().compress(data)
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("kind", ["gzip", "gzip of several members", "zstd", "zstd in blocks",
+                                  "zstd of several frames"])
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_wrapped(path, kind, given, decode, run_pdecode):
+    data = packed(kind, path.read_bytes())
+    assert parts(decode(given(data))) == parts(decode(path))
+    done = run_pdecode(["-"], input=data)
+    assert done.returncode == 0 and parts(strict_json(done.stdout)) == parts(decode(path))
+
+
+@pytest.mark.parametrize("kind", ["gzip", "zstd in blocks"])
+@pytest.mark.parametrize("name", ["02-callgraph-fp.data", "18-pipe.data"])
+def test_wrapping_that_is_cut(name, kind, given, decode, run_pdecode):
+    """What could be unpacked is decoded; the rest is said to be missing."""
+    whole = decode(PERF / name)["records"]
+    data = packed(kind, (PERF / name).read_bytes())
+    done = run_pdecode([given(data[:-len(data) // 8])])
+    assert done.returncode == 1
+    document = strict_json(done.stdout)
+    assert "CODEC" in [error["code"] for error in document["errors"]]
+    kept = [record for record in document["records"] if record["type"] != "SKIPPED" and "cut" not in record]
+    assert kept and kept == whole[:len(kept)]
+
+
+# --- headers --------------------------------------------------------------------------------------------------------
+
+HEADERS = {
+    "104": dict(),
+    "72": dict(header_size=72, features={}),
+    "88": dict(header_size=88, features={}),
+    "112": dict(header_size=112),
+    "4096": dict(header_size=4096),
+    "V1": dict(magic=b"PERFFILE"),
+    "V1 72": dict(magic=b"PERFFILE", header_size=72, features={}),
+    "event types": dict(event_types=[(0, "cycles"), (1, "instructions")]),
+    "attrs behind the data": dict(late_attrs=True, features={}),
+}
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("order", "<>")
+@pytest.mark.parametrize("name", HEADERS)
+def test_headers(name, order, given, decoder):
+    options = {"features": {3: fstr("box"), 5: fstr("6.1")}, **HEADERS[name]}
+    file = File(attrs=[(ATTR, [42])], records=samples(5), **options)
+    document, returncode, _ = decoder.result(given(file.build(order)))
+    assert returncode == 0
+    assert document["file"]["header_size"] == options.get("header_size", 104)
+    assert document["file"].get("magic", "PERFILE2") == (b"PERFFILE" if "V1" in name else b"PERFILE2").decode()
+    assert [record["ip"] for record in document["records"]] == [hex(0x1000 + i) for i in range(5)]
+    assert document["attrs"][0]["ids"] == [42]
+    assert document["features"] == ({"HOSTNAME": "box", "VERSION": "6.1"} if options["features"] else {})
+    names = document["file"].get("event_types", [])
+    assert [event["name"] for event in names] == [name for _, name in options.get("event_types", [])]
+
+
+# --- cut anywhere ---------------------------------------------------------------------------------------------------
+
+def whole_before(records, size):
+    """Those of which nothing is missing in the first `size` bytes."""
+    return [record for record in records if record["offset"] + record["size"] <= size]
+
+
+CUTTABLE = {
+    "file": File(attrs=[(ATTR, [42])], records=samples(6), features={3: fstr("box")}),
+    "file without features": File(attrs=[(ATTR, [42])], records=samples(6)),
+    "late attrs": File(attrs=[(ATTR, [])], records=samples(3), late_attrs=True),
+    "killed": File(attrs=[(ATTR, [42])], records=samples(6), data_size=0, claimed=(3, 4)),
+    "pipe": Pipe([r.header_attr(ATTR, [42]), *samples(6), r.finished_round()]),
+}
+
+
+def kept_of(document):
+    return [record for record in document["records"] if record["type"] != "SKIPPED" and "cut" not in record]
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("name", CUTTABLE)
+def test_cut_anywhere(name, given, run_pdecode, request):
+    data = CUTTABLE[name].build("<")
+    path = given(data)
+    full = strict_json(run_pdecode([path]).stdout)
+    readable = 16 if name == "pipe" else 72 if name.startswith("late") else None
+    step = 7 if request.config.getoption("-m") == "sanitize" else 1
+    for size in range(0, len(data), step):
+        path.write_bytes(data[:size])
+        done = run_pdecode([path])
+        if done.returncode == 3:
+            assert size < (readable or 104) and not done.stdout, size
+            continue
+        document = strict_json(done.stdout)
+        kept = kept_of(document)
+        expected = whole_before(full["records"], size)
+        assert [record["offset"] for record in kept] == [record["offset"] for record in expected], size
+        if name != "late attrs":
+            assert kept == expected, size
+        # A stream may end between two records; nothing else that is cut is whole.
+        boundary = name == "pipe" and size in {16} | {record["offset"] + record["size"] for record in full["records"]}
+        if name == "killed":
+            assert done.returncode == 1
+        else:
+            assert done.returncode == (0 if boundary else 1), (size, document["errors"])
+            assert document["summary"]["complete"] is boundary, size
+        assert bool(document["errors"]) == (done.returncode == 1)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_capture_cut(path, given, run_pdecode, decode):
+    """The same of real files, at fewer places; compressed records give what is in the whole ones."""
+    data, full = path.read_bytes(), decode(path)
+    for size in sorted({*range(104, len(data), len(data) // 23), len(data) - 1}):
+        done = run_pdecode([given(data[:size])])
+        assert done.returncode in (0, 1), size
+        document = strict_json(done.stdout)
+        assert done.returncode == 1 or full["file"]["mode"] == "pipe"
+        kept = {(record["offset"], record.get("inner_offset")) for record in kept_of(document)}
+        for record in whole_before(full["records"], size):
+            if "inner_offset" not in record:
+                assert (record["offset"], None) in kept, (size, record["type"])
+        compressed = [record for record in whole_before(full["records"], size) if record["type"].startswith("COMPRESS")]
+        ends = {record["offset"] for record in compressed}
+        inner = [record for record in full["records"] if record.get("inner_offset") is not None]
+        for record in inner:
+            if record["offset"] in ends:
+                assert (record["offset"], record["inner_offset"]) in kept, (size, record["type"])
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("order", "<>")
+def test_killed_recorder(order, given, decoder):
+    """No data size in the header, promised features that were never written, and a last record of which a part is there."""
+    file = File(attrs=[(ATTR, [42])], records=samples(40), data_size=0, claimed=(2, 3, 4, 24))
+    data = file.build(order)
+    document, returncode, _ = decoder.result(given(data[:-11]))
+    assert returncode == 1
+    assert document["file"]["complete"] is False
+    assert document["features"] == {}
+    assert document["file"]["adds_features"] == ["BUILD_ID", "HOSTNAME", "OSRELEASE", "DIR_FORMAT"]
+    assert [record["time"] for record in kept_of(document)] == list(range(1000, 1039))
+    assert document["records"][-1]["cut"] == 40 - 11
+    assert {error["code"] for error in document["errors"]} == {"UNFINISHED", "TRUNCATED"}
+
+
+# --- order ----------------------------------------------------------------------------------------------------------
+
+LAST = (1 << 64) - 1
+
+
+def time_of(record):
+    """None: it has no place in time, so it stays where it is."""
+    if record["type"] in KERNEL_TYPES and "cut" not in record:
+        time = record.get("time") if record["type"] == "SAMPLE" else record.get("sample_id", {}).get("time")
+        if time not in (None, 0, LAST):
+            return time
+    return None
+
+
+KERNEL_TYPES = set("MMAP LOST COMM EXIT THROTTLE UNTHROTTLE FORK READ SAMPLE MMAP2 AUX ITRACE_START LOST_SAMPLES SWITCH "
+                   "SWITCH_CPU_WIDE NAMESPACES KSYMBOL BPF_EVENT CGROUP TEXT_POKE AUX_OUTPUT_HW_ID "
+                   "CALLCHAIN_DEFERRED".split())
+
+
+def by_time(records, rounds=True):
+    """The order that --sort time has to give, said with Python's own stable sort.
+
+    After a round nothing comes that is older than the largest time before the round ahead of it: that is what a round sets
+    free. What comes late all the same can't wait.
+    """
+    out, waiting, largest, freed, next_freed = [], [], 0, -1, -1
+    for record in records:
+        time = time_of(record)
+        if time is None:
+            out.append(record)
+            if rounds and record["type"] == "FINISHED_ROUND":
+                freed, next_freed = next_freed, largest
+                out += sorted((item for item in waiting if time_of(item) <= freed), key=time_of)
+                waiting = [item for item in waiting if time_of(item) > freed]
+        elif time <= freed:
+            out.append(record)
+        else:
+            waiting.append(record)
+        largest = max(largest, time or 0)
+    return out + sorted(waiting, key=time_of)
+
+
+@pytest.mark.sanitize
+def test_sort_by_time(data_file, decoder, run_pdecode):
+    if run_pdecode(["--header-only", data_file.path]).returncode == 3:
+        pytest.skip("not a perf.data file: see test_corpus")
+    plain, by = decoder.result(data_file.path), decoder.result(data_file.path, "--sort", "time")
+    assert by.returncode == plain.returncode
+    expected = by_time(plain.document["records"], rounds=not data_file.is_directory)
+    assert place(by.document["records"]) == place(expected)
+    assert by.document["records"] == expected
+    assert by.document["summary"] == plain.document["summary"]
+    assert by.document["errors"] == plain.document["errors"]
+
+
+def place(records):
+    return [(record.get("file"), record["offset"], record.get("inner_offset"), record["type"]) for record in records]
+
+
+def test_sort_has_something_to_do(decode):
+    """Some captures are not in order as they were written."""
+    documents = [decode(file.path)["records"] for file in fixture_files() if not file.is_directory]
+    assert sum(by_time(records) != records for records in documents) > 5
+
+
+ROUNDS = attr("IP|TID|TIME|CPU|IDENTIFIER")
+
+
+def timed(time, ip=0):
+    return sample(ROUNDS, ip=ip or time, pid=7, tid=8, time=time, cpu=0, id=42)
+
+
+def comm(time):
+    return r.comm(7, 8, "x", sid=sample_id(ROUNDS, pid=7, tid=8, time=time, id=42))
+
+
+STREAMS = {
+    "stable": [timed(5, 1), timed(5, 2), timed(3, 3), comm(5), timed(5, 4)],
+    "no time stays": [timed(9), comm(0), timed(5), r.time_conv(1, 2, 3), comm(LAST), timed(1)],
+    "rounds": [timed(5), timed(2), r.finished_round(), timed(7), timed(4), r.finished_round(), timed(9), timed(6),
+               r.finished_round(), timed(8)],
+    # older than what has been set free: perf would call it out of order
+    "late": [timed(50), timed(20), r.finished_round(), timed(70), r.finished_round(), timed(10), timed(60),
+             r.finished_round(), timed(5)],
+    "round at once": [r.finished_round(), r.finished_round(), timed(3), timed(2)],
+    "many": [timed((i * 7919) % 1009 + 1 + i // 100 * 50) if i % 97 else r.finished_round() for i in range(1, 3000)],
+}
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("mode", ["file", "pipe"])
+@pytest.mark.parametrize("name", STREAMS)
+def test_sort_semantics(name, mode, given, decode):
+    records = STREAMS[name]
+    whole = File(attrs=[(ROUNDS, [42])], records=records) if mode == "file" else \
+        Pipe([r.header_attr(ROUNDS, [42]), *records])
+    path = given(whole.build("<"))
+    plain, by = decode(path)["records"], decode(path, "--sort", "time")["records"]
+    assert by == by_time(plain)
+    assert by != plain
+
+
+@pytest.mark.parametrize("name, expected", [
+    ("rounds", ["round", "round", 2, 4, 5, "round", 6, 7, 8, 9]),
+    ("late", ["round", "round", 20, 50, 10, "round", 60, 70, 5]),
+])
+def test_sorted_by_hand(name, expected, given, decode):
+    """The rule without the rule."""
+    path = given(File(attrs=[(ROUNDS, [42])], records=STREAMS[name]).build("<"))
+    assert [record.get("time", "round") for record in decode(path, "--sort", "time")["records"]] == expected
+
+
+# --- directories ----------------------------------------------------------------------------------------------------
+
+MAIN = File(attrs=[(ROUNDS, [42])], records=[r.time_conv(1, 2, 3), comm(1)], features={3: fstr("box"), 24: f.u64(1)})
+
+
+def directory(streams, compressed=False, others=None):
+    files = {"data": MAIN.build("<"), **(others or {})}
+    for name, records in streams.items():
+        part = [zstd_records(records, 2)] if compressed and records else records
+        files[name] = encode(part, Wire("<"))
+    return files
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("compressed", [False, True], ids=["plain", "zstd"])
+def test_directory_is_sorted_as_one(compressed, given, decode):
+    """Each of its files is in order; together they are only after the last one is read. Rounds in them free nothing."""
+    streams = {f"data.{cpu}": list(itertools.chain.from_iterable(
+        [timed(100 + 10 * i + cpu)] + [r.finished_round()] * (i % 50 == 49) for i in range(200))) for cpu in range(12)}
+    path = given(directory(streams, compressed))
+    plain = decode(path)["records"]
+    assert [record["file"] for record in plain if record["type"] == "SAMPLE"] == \
+        [f"data.{cpu}" for cpu in range(12) for _ in range(200)]     # by number: data.10 behind data.9
+    by = decode(path, "--sort", "time")["records"]
+    times = [time_of(record) for record in by if time_of(record)]
+    assert len(times) == 1 + 12 * 200 and times == sorted(times)
+    assert by == by_time(plain, rounds=False)
+
+
+@pytest.mark.sanitize
+def test_kcore_directory(given, decode, decoder):
+    """perf record --kcore: DIR/data and a copy of the kernel's own files, of which none is a recording."""
+    data = (PERF / "45-kernel-callchains.data").read_bytes()
+    path = given({"data": data, "kcore_dir/kallsyms": b"ffffffff81000000 T _text\n", "kcore_dir/modules": b"",
+                  "kcore_dir/kcore": b"\x7fELF" + bytes(60), "kcore_dir__1/kallsyms": b""})
+    document, returncode, _ = decoder.result(path)
+    assert returncode == 0
+    assert document["file"]["mode"] == "directory" and document["file"].get("files", []) == []
+    assert parts(document) == parts(decode(PERF / "45-kernel-callchains.data"))
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("strange", ["data.", "data.x", "data.0.old", "data.-1", "metadata.0"])
+def test_other_files_of_a_directory_are_left_alone(strange, given, decode):
+    path = given({**directory({"data.0": [timed(5)]}), strange: b"\xff" * 100})
+    assert decode(path)["file"]["files"] == ["data.0"]
+    assert decode(path)["summary"]["by_type"]["SAMPLE"] == 1
+
+
+@pytest.mark.sanitize
+def test_damaged_file_of_a_directory(given, run_pdecode):
+    """The others are read, and the error names the file."""
+    files = directory({"data.0": [timed(5), timed(6)], "data.1": [timed(7)], "data.2": [timed(8)]})
+    files["data.1"] = files["data.1"][:-5]
+    for args in [], ["--sort", "time"]:
+        done = run_pdecode([*args, given(files)])
+        document = strict_json(done.stdout)
+        assert done.returncode == 1
+        assert [(error["file"], error["code"]) for error in document["errors"]] == [("data.1", "TRUNCATED")]
+        assert [record["time"] for record in kept_of(document) if record["type"] == "SAMPLE"] == [5, 6, 8]
+        assert b"data.1" in done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_unreadable_file_of_a_directory(given, run_pdecode):
+    path = given(directory({"data.0": [timed(5)], "data.1": [timed(7)]}))
+    (path / "data.0").chmod(0)
+    done = run_pdecode([path])
+    assert done.returncode == 1
+    assert [(error["file"], error["code"]) for error in strict_json(done.stdout)["errors"]] == [("data.0", "IO")]
+
+
+def test_unreadable_entry_of_a_directory(given, run_pdecode):
+    """What is called as a part and is none: a directory, a link to nowhere."""
+    path = given(directory({"data.2": [timed(5)]}))
+    (path / "data.0").mkdir()
+    (path / "data.1").symlink_to("nowhere")
+    done = run_pdecode([path])
+    document = strict_json(done.stdout)
+    assert done.returncode == 1
+    assert [(error["file"], error["code"]) for error in document["errors"]] == [("data.0", "IO"), ("data.1", "IO")]
+    assert document["summary"]["by_type"]["SAMPLE"] == 1
+
+
+# --- memory ---------------------------------------------------------------------------------------------------------
+
+MIB = 1 << 20
+CHAIN = attr("IP|TID|TIME|CALLCHAIN")
+# A process counts its largest size from before it became another program: this one is small.
+MEASURE = """
+import os, resource, subprocess, sys
+done = subprocess.run(sys.argv[1:], stdout=1, stdin=0)
+os.write(2, b"peak %d\\n" % resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+sys.exit(done.returncode)
+"""
+
+
+def large_file(path, size, time):
+    """A file of that many bytes in samples with a chain of ten; time(i) is that of the i-th."""
+    head = File(attrs=[(CHAIN, [42])], records=[]).build("<")
+    record = encode(sample(CHAIN, ip=1, pid=7, tid=8, time=0, callchain=range(10)), Wire("<"))
+    at = 8 + 8 + 8     # header, ip, pid and tid
+    n = size // len(record)
+    data = bytearray(record * n)
+    for i in range(n):
+        struct.pack_into("<Q", data, i * len(record) + at, time(i))
+    head = bytearray(head)
+    struct.pack_into("<Q", head, 48, len(data))
+    path.write_bytes(bytes(head) + data)
+    return n
+
+
+def measured(pdecode, args, stdin=subprocess.DEVNULL):
+    """A running pdecode with its output, and a function that ends it: exit code, peak in bytes."""
+    process = subprocess.Popen([sys.executable, "-c", MEASURE, str(pdecode), *map(str, args)], stdin=stdin,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def end():
+        error = process.stderr.read().decode()
+        return process.wait(), int(re.search(r"peak (\d+)", error)[1]) * 1024
+    return process, end
+
+
+def test_memory_of_sorting(pdecode, tmp_path):
+    """100 MB that come in the worst order and without a round: sorted, in the memory that was allowed."""
+    path = tmp_path / "large.data"
+    n = large_file(path, 100_000_000, lambda i: (i * 7919 + 13) % 800_011 + 1)
+    process, end = measured(pdecode, ["--sort", "time", "--memory", "48M", "-f", "jsonl", path])
+    last = count = 0
+    for line in process.stdout:
+        if line.startswith(b'{"kind":"record"'):
+            at = line.index(b'"time":') + 7
+            time = int(line[at:line.index(b",", at)])
+            assert time >= last
+            last, count = time, count + 1
+    returncode, peak = end()
+    assert (returncode, count) == (0, n)
+    assert peak < 64 * MIB, f"{peak / MIB:.1f} MiB"
+
+
+@pytest.mark.parametrize("args", [["-f", "json"], ["-f", "jsonl"], ["-f", "stats"]], ids=lambda args: args[1])
+def test_memory_does_not_grow_with_the_file(args, pdecode, tmp_path):
+    peaks = []
+    for size in 1_000_000, 40_000_000:
+        path = tmp_path / "large.data"
+        large_file(path, size, lambda i: i + 1)
+        process, end = measured(pdecode, [*args, path])
+        while process.stdout.read(MIB):
+            pass
+        returncode, peak = end()
+        assert returncode == 0
+        peaks.append(peak)
+    assert peaks[1] < peaks[0] + MIB, peaks
+
+
+def test_memory_does_not_grow_with_the_stream(pdecode):
+    """40 MB through a pipe, of which nobody knows the end."""
+    record = encode(sample(CHAIN, ip=1, pid=7, tid=8, time=5, callchain=range(10)), Wire("<"))
+    head = Pipe([r.header_attr(CHAIN, [42])]).build("<")
+    process, end = measured(pdecode, ["-f", "jsonl", "-"], stdin=subprocess.PIPE)
+    with subprocess.Popen(["grep", "-c", '"type":"SAMPLE"'], stdin=process.stdout, stdout=subprocess.PIPE) as counter:
+        process.stdout.close()
+        process.stdin.write(head)
+        block = record * 1000
+        for _ in range(300):
+            process.stdin.write(block)
+        process.stdin.close()
+        count = int(counter.stdout.read())
+    returncode, peak = end()
+    assert (returncode, count) == (0, 300_000)
+    assert peak < 32 * MIB, f"{peak / MIB:.1f} MiB"
+
+
+def test_sorting_leaves_nothing_behind(pdecode, tmp_path):
+    """Its temporary file has no name, even when the program is ended."""
+    path, spool = tmp_path / "large.data", tmp_path / "spool"
+    spool.mkdir()
+    large_file(path, 10_000_000, lambda i: (i * 7919 + 13) % 80_021 + 1)
+    with subprocess.Popen([pdecode, "--sort", "time", "--memory", "8M", path], stdout=subprocess.PIPE,
+                          env={**os.environ, "TMPDIR": str(spool)}) as process:
+        assert process.stdout.read(100_000)
+        assert list(spool.iterdir()) == []
+        process.kill()
+    assert list(spool.iterdir()) == []
+
+
+@pytest.mark.skipif(not shutil.which("cat"), reason="no cat")
+def test_cat(run_pdecode, decode):
+    """cat FILE | pdecode -, as people do it, of a file that has its features at the end."""
+    path = FILES[0]
+    with subprocess.Popen(["cat", str(path)], stdout=subprocess.PIPE) as cat:
+        done = run_pdecode(["-"], input=None, stdin=cat.stdout)
+    assert done.returncode == 0 and parts(strict_json(done.stdout)) == parts(decode(path))
