@@ -511,7 +511,11 @@ size_t pd_nr_attrs(const struct pd_reader *r)
 
 const struct pd_attr *pd_attr_at(const struct pd_reader *r, size_t i)
 {
-	return i < r->session.nr_attrs ? r->session.attrs[i] : NULL;
+	struct pd_attr *a = i < r->session.nr_attrs ? r->session.attrs[i] : NULL;
+
+	if (a)	/* only now is it known that somebody wants the name */
+		pd_session_name_event((struct pd_session *)&r->session, a);
+	return a;
 }
 
 const char *pd_attr_name(const struct pd_attr *a)
@@ -557,7 +561,8 @@ int pd_feature_at(struct pd_reader *r, size_t i, struct pd_feature *out, struct 
 	const struct pd_feature_desc *d = pd_feature_desc(section->feature);
 
 	*out = (struct pd_feature){ .id = section->feature, .name = d ? d->field->name : NULL, .offset = section->offset };
-	if (pd_header_load(r->source, section, &r->feature, e))
+	*e = (struct pd_error){ .code = PD_E_SIZE, .severity = PD_DAMAGED, .offset = section->offset };
+	if (r->container.left_out[section->feature] || pd_header_load(r->source, section, &r->feature, e))
 		return -1;
 	out->bytes = pd_buf_bytes(&r->feature);
 	return 0;

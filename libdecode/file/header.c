@@ -176,6 +176,21 @@ static void read_section(const struct pd_session *s, const uint8_t *p, struct pd
 	out->size = pd_load64(p + 8, s->swap);
 }
 
+/* Takes a section's size from what all of its kind may have together: that of the file. False: there is not so much left. */
+static bool claim(const struct pd_container *c, uint64_t *sum, const struct pd_section *section)
+{
+	uint64_t size = section->size;
+
+	if (!c->info.size_known || section->offset >= c->info.size)
+		return true;
+	if (size > c->info.size - section->offset)
+		size = c->info.size - section->offset;
+	if (size > c->info.size - *sum)
+		return false;
+	*sum += size;
+	return true;
+}
+
 static int load_ids(struct pd_source *source, struct pd_session *s, struct pd_container *c, struct pd_attr *a,
 		    struct pd_section ids, const struct pd_report *r, struct pd_error *e)
 {
@@ -185,7 +200,13 @@ static int load_ids(struct pd_source *source, struct pd_session *s, struct pd_co
 	ids.attr_index = a->index;
 	if (!ids.size && !ids.offset)
 		return 0;
-	if (add_section(s, c, ids) || pd_header_load(source, &ids, &bytes, e) ||
+	if (add_section(s, c, ids))
+		return no_memory(e);
+	if (!claim(c, &c->ids_size, &ids)) {
+		report(r, PD_E_SIZE, "ids", ids.offset, ids.size, 0);
+		return 0;
+	}
+	if (pd_header_load(source, &ids, &bytes, e) ||
 	    hold(s, c, "ids", ids.offset, bytes.size - bytes.size % sizeof(uint64_t))) {
 		pd_buf_free(&bytes);
 		return no_memory(e);
@@ -315,6 +336,10 @@ static int load_feature_table(struct pd_source *source, struct pd_session *s, st
 			break;
 		read_section(s, bytes.data + entry++ * PD_SECTION_SIZE, &feature);
 		feature.name = feature_name(s, bit);
+		if (!claim(c, &c->features_size, &feature)) {
+			report(r, PD_E_SIZE, feature.name, feature.offset, feature.size, 0);
+			c->left_out[bit] = true;
+		}
 		if (!feature.name || add_section(s, c, feature))
 			goto out;
 	}
@@ -335,7 +360,7 @@ static int learn_features(struct pd_source *source, struct pd_session *s, struct
 
 	for (size_t f = 0; f < sizeof(first) / sizeof(*first); f++)
 		for (size_t i = 0; i < c->nr_features; i++) {
-			if (c->features[i].feature != first[f])
+			if (c->features[i].feature != first[f] || c->left_out[first[f]])
 				continue;
 			if (pd_header_load(source, &c->features[i], &bytes, e) == 0)
 				pd_session_learn_feature(s, first[f], pd_buf_bytes(&bytes), c->features[i].offset);
@@ -358,6 +383,8 @@ static int check_features(struct pd_source *source, struct pd_session *s, struct
 		const struct pd_section *f = &c->features[i];
 		struct pd_extent_of extent;
 
+		if (c->left_out[f->feature])
+			continue;
 		if (pd_header_load(source, f, &bytes, e)) {
 			if (e->code == PD_E_IO) {
 				pd_buf_free(&bytes);

@@ -20,6 +20,8 @@ struct pd_container {
 	size_t nr_held;			/* spans whose bytes were taken in; "kept": that have to go to the gaps */
 	struct pd_section *features;	/* those of sections that are features, ascending; in sections */
 	size_t nr_features;
+	bool left_out[PD_FEATURE_BITS];	/* there, but not read */
+	uint64_t ids_size, features_size;	/* bytes taken in: sections that lie on one another may not multiply a file */
 	uint64_t data_end;		/* offset behind the last record; UINT64_MAX: the end of the input */
 };
 

@@ -132,9 +132,10 @@ int pd_record_prepare(struct pd_record *r)
 	r->body = (struct pd_bytes){ r->frame.bytes.data + PD_RECORD_HEADER_SIZE,
 				     r->frame.bytes.size - PD_RECORD_HEADER_SIZE };
 	found = pd_session_attr_of(r->session, r->frame.type, r->frame.bytes, &layout);
-	if (found == PD_FOUND)
+	if (found == PD_FOUND) {
+		pd_session_name_event(r->session, layout);
 		r->attr = layout;
-	else if (found == PD_NOT_FOUND && r->frame.type == TYPE_SAMPLE)
+	} else if (found == PD_NOT_FOUND && r->frame.type == TYPE_SAMPLE)
 		layout = NULL;
 	r->plan = plan_of(r, layout);
 	if (!r->plan) {

@@ -18,7 +18,7 @@ int pd_session_init(struct pd_session *s, struct pd_budget *budget, enum pd_swap
 	*s = (struct pd_session){
 		.budget = budget, .swap = swap, .arena.budget = budget, .ids.budget = budget,
 		.bodies.budget = budget, .features.budget = budget, .pmus.budget = budget,
-		.same_id_at = true, .same_layout = true,
+		.same_id_at = true, .same_layout = true, .told = 1,
 	};
 	s->attr_plan = pd_plan_compile(pd_attr_fields, &none, budget);
 	s->file_attr_plan = pd_plan_compile(pd_file_attr_fields, &none, budget);
@@ -44,7 +44,7 @@ void pd_session_free(struct pd_session *s)
 {
 	for (size_t i = 0; i < s->nr_attrs; i++) {
 		drop_plans(s->attrs[i]);
-		pd_budget_free(s->budget, s->attrs[i]->ids, s->attrs[i]->nr_ids * sizeof(uint64_t));
+		pd_budget_free(s->budget, s->attrs[i]->ids, s->attrs[i]->ids_capacity * sizeof(uint64_t));
 	}
 	pd_map_each(&s->bodies, free_plan, NULL);
 	pd_map_each(&s->features, free_plan, NULL);
@@ -177,11 +177,15 @@ struct pd_attr *pd_session_add_attr(struct pd_session *s, struct pd_bytes bytes)
 
 int pd_session_add_id(struct pd_session *s, struct pd_attr *a, uint64_t id)
 {
-	uint64_t *ids = pd_budget_grow(s->budget, a->ids, a->nr_ids * sizeof(id), (a->nr_ids + 1) * sizeof(id));
+	if (a->nr_ids == a->ids_capacity) {
+		size_t bigger = a->ids_capacity ? 2 * a->ids_capacity : 4;
+		uint64_t *ids = pd_budget_grow(s->budget, a->ids, a->ids_capacity * sizeof(id), bigger * sizeof(id));
 
-	if (!ids)
-		return -1;
-	a->ids = ids;
+		if (!ids)
+			return -1;
+		a->ids = ids;
+		a->ids_capacity = bigger;
+	}
 	a->ids[a->nr_ids++] = id;
 	return pd_map_add(&s->ids, id, a);
 }
@@ -195,6 +199,11 @@ void pd_session_rename(struct pd_session *s, struct pd_attr *a, struct pd_bytes 
 {
 	char *copy;
 
+	if (name.size > PD_EVENT_NAME_MAX) {
+		name.size = PD_EVENT_NAME_MAX;
+		while (name.size && (name.data[name.size] & 0xc0) == 0x80)	/* inside a character */
+			name.size--;
+	}
 	if (a->name && strlen(a->name) == name.size && memcmp(a->name, name.data, name.size) == 0)
 		return;
 	copy = pd_arena_text(&s->arena, name.data, name.size);

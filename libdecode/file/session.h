@@ -12,6 +12,7 @@
 #include "layout/walk.h"
 
 #define PD_NO_OFFSET SIZE_MAX
+#define PD_EVENT_NAME_MAX 512	/* every record of the event shows it: a longer one is cut */
 #define PD_ID_PLACES 64	/* ways to place an id: by what stands before it in a sample, and behind it in a trailer */
 
 /* An event: an entry of the attrs section, or a HEADER_ATTR record. */
@@ -19,12 +20,13 @@ struct pd_attr {
 	uint32_t index;
 	struct pd_bytes bytes;		/* the attribute as it lies in the file, `stride` bytes */
 	uint64_t *ids;
-	size_t nr_ids;
+	size_t nr_ids, ids_capacity;
 	uint64_t type, config, config1, config2, bp_addr, bp_len, bp_type;
 	uint64_t sample_type, read_format, branch_sample_type, regs_user, regs_intr, flags, precise_ip;
-	const char *name;		/* NULL before pd_session_name_events() */
+	const char *name;		/* NULL before pd_session_name_event() */
 	enum { PD_NAME_IMPLIED, PD_NAME_FROM_FILE } name_from;
 	uint32_t generation;		/* counts the names it had */
+	uint32_t named_at;		/* the session's `told` when it was named */
 	const struct pd_tp_event *tracepoint;	/* the format of its raw data, or NULL */
 	/* where an id lies: bytes from the record's start; from its end */
 	size_t sample_id_at, trailer_id_at;
@@ -48,6 +50,8 @@ struct pd_session {
 	struct pd_plan *attr_plan, *file_attr_plan;
 	struct pd_tracepoints *tracepoints;
 	const struct pd_arch *arch;
+	unsigned int arch_changes;
+	uint32_t told;			/* counts what was learned that events are named by */
 	uint32_t cpus_available;
 	struct pd_map pmus;		/* attr type -> name */
 	/* Told of what is damaged in what it learns; may be NULL. */
@@ -66,7 +70,8 @@ int pd_session_add_id(struct pd_session *s, struct pd_attr *a, uint64_t id);
 struct pd_attr *pd_session_by_id(const struct pd_session *s, uint64_t id);
 /* Gives an event a name from the file. */
 void pd_session_rename(struct pd_session *s, struct pd_attr *a, struct pd_bytes name);
-/* Gives every event without a name from the file the one its attribute implies. */
+/* Gives an event, each event, that has no name from the file the one its attribute implies, as far as is known by now. */
+void pd_session_name_event(struct pd_session *s, struct pd_attr *a);
 void pd_session_name_events(struct pd_session *s);
 
 /* Learns from a feature section: the machine, names, formats. offset: of the section, for errors. */

@@ -20,6 +20,7 @@
 #define ATTR_HARDWARE 0
 #define ATTR_TRACEPOINT 2
 #define ATTR_HW_CACHE 3
+#define MAX_ARCH_CHANGES 4	/* each makes the plans anew; no machine has more than one */
 
 static bool is(const struct pd_field *f, const char *name)
 {
@@ -158,14 +159,6 @@ static void tracing_text(void *ctx, const struct pd_field *f, struct pd_bytes te
 		add_format(t, text);
 }
 
-/* Tracepoints are named by their format when nothing else names them. */
-static void find_formats(struct pd_session *s)
-{
-	for (size_t i = 0; i < s->nr_attrs; i++)
-		if (s->attrs[i]->type == ATTR_TRACEPOINT)
-			s->attrs[i]->tracepoint = pd_tracepoints_find(s->tracepoints, s->attrs[i]->config);
-}
-
 static void learn_tracing(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes section, uint64_t offset)
 {
 	static const struct pd_visitor v = {
@@ -175,7 +168,6 @@ static void learn_tracing(struct pd_session *s, const struct pd_plan *plan, stru
 	struct tracing t = { .s = s, .long_size = 8, .swap = s->swap, .section = section, .offset = offset };
 
 	visit(s, plan, section, &v, &t);
-	find_formats(s);
 }
 
 /* PMU_MAPPINGS: attr types above the kernel's fixed ones. */
@@ -203,9 +195,10 @@ static void pmu_text(void *ctx, const struct pd_field *f, struct pd_bytes text)
 /* Register names depend on the machine: plans made before it was known are made again. */
 static void set_arch(struct pd_session *s, const struct pd_arch *arch)
 {
-	if (!arch || arch == s->arch)
+	if (!arch || arch == s->arch || s->arch_changes == MAX_ARCH_CHANGES)
 		return;
 	s->arch = arch;
+	s->arch_changes++;
 	for (size_t i = 0; i < s->nr_attrs; i++) {
 		struct pd_attr *a = s->attrs[i];
 		struct pd_attr old = *a;
@@ -242,6 +235,7 @@ void pd_session_learn_feature(struct pd_session *s, uint32_t id, struct pd_bytes
 
 	if (!plan)
 		return;
+	s->told++;
 	switch (id) {
 	case FEATURE_TRACING_DATA:
 		learn_tracing(s, plan, section, offset);
@@ -294,8 +288,6 @@ static int learn_attr(struct pd_session *s, const struct pd_plan *plan, struct p
 	if (!pd_session_add_attr(s, (struct pd_bytes){ c.at, (size_t)size }))
 		return -1;
 	visit(s, plan, body, &v, s);
-	find_formats(s);
-	pd_session_name_events(s);
 	return 0;
 }
 
@@ -339,7 +331,6 @@ static void learn_feature_record(struct pd_session *s, const struct pd_plan *pla
 	pd_session_learn_feature(s, (uint32_t)id,
 				 (struct pd_bytes){ body.data + op->offset, body.size - op->offset },
 				 offset + PD_RECORD_HEADER_SIZE + op->offset);
-	pd_session_name_events(s);
 }
 
 int pd_session_learn_record(struct pd_session *s, uint32_t type, struct pd_bytes record, struct pd_bytes payload,
@@ -363,7 +354,6 @@ int pd_session_learn_record(struct pd_session *s, uint32_t type, struct pd_bytes
 		if (!payload.size && body_of(record).size > 8)	/* simpleperf's are inside */
 			payload = (struct pd_bytes){ body_of(record).data + 4, body_of(record).size - 4 };
 		pd_session_learn_feature(s, FEATURE_TRACING_DATA, payload, offset + record.size);
-		pd_session_name_events(s);
 		break;
 	}
 	return 0;
@@ -388,17 +378,26 @@ static size_t implied_name(const struct pd_session *s, const struct pd_attr *a, 
 	return pd_event_name(&in, buf, size);
 }
 
+/* Tracepoints are named by their format when nothing else names them. */
+void pd_session_name_event(struct pd_session *s, struct pd_attr *a)
+{
+	char name[256];
+	size_t n;
+
+	if (a->named_at == s->told)
+		return;
+	a->named_at = s->told;
+	if (a->type == ATTR_TRACEPOINT)
+		a->tracepoint = pd_tracepoints_find(s->tracepoints, a->config);
+	if (a->name_from == PD_NAME_FROM_FILE)
+		return;
+	n = implied_name(s, a, name, sizeof(name));
+	pd_session_rename(s, a, (struct pd_bytes){ (const uint8_t *)name, n < sizeof(name) ? n : sizeof(name) - 1 });
+	a->name_from = PD_NAME_IMPLIED;
+}
+
 void pd_session_name_events(struct pd_session *s)
 {
-	for (size_t i = 0; i < s->nr_attrs; i++) {
-		struct pd_attr *a = s->attrs[i];
-		char name[256];
-		size_t n;
-
-		if (a->name_from == PD_NAME_FROM_FILE)
-			continue;
-		n = implied_name(s, a, name, sizeof(name));
-		pd_session_rename(s, a, (struct pd_bytes){ (const uint8_t *)name, n < sizeof(name) ? n : sizeof(name) - 1 });
-		a->name_from = PD_NAME_IMPLIED;
-	}
+	for (size_t i = 0; i < s->nr_attrs; i++)
+		pd_session_name_event(s, s->attrs[i]);
 }

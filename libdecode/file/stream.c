@@ -8,7 +8,6 @@
 #define INNER_CHUNK (256 * 1024)
 #define LOST_PIECE (32 * 1024)
 #define LOST_PEEK 4096		/* of a stream: more only when that settles something */
-#define UNKNOWN_MAX 8		/* records of unknown types in a row */
 #define TYPE_SAMPLE 9
 #define TYPE_USER 64
 #define HEADER PD_RECORD_HEADER_SIZE
@@ -155,29 +154,36 @@ static enum pd_next lost_piece(struct pd_lost *l, struct pd_frame *f, uint64_t a
 	return bytes.size ? PD_NEXT_DAMAGED : PD_NEXT_DAMAGE;
 }
 
-/* Do the headers from the record at in[0] on, whose size is `size`, lead to one that can be trusted, over no more than a few
- * of unknown types? `closed`: nothing follows the bytes. */
-static bool leads_on(const struct pd_stream *s, struct pd_bytes in, uint64_t size, bool closed)
+/* Do the headers behind the record at in[0], which lies at `offset` and has `size` bytes, lead to one that can be trusted, over
+ * whatever number of unknown types? `closed`: nothing follows the bytes. */
+static bool leads_on(const struct pd_stream *s, struct pd_lost *l, struct pd_bytes in, uint64_t offset, uint64_t size,
+		     bool closed)
 {
 	uint64_t at = size;
+	bool leads;
 
-	for (size_t i = 0; i < UNKNOWN_MAX; i++) {
+	if (offset + size < l->led)
+		return true;
+	for (;;) {
 		const struct pd_record_desc *desc;
 		uint32_t type;
 		uint16_t n;
 
-		if (at > in.size || in.size - at < HEADER)
-			return !closed || at == in.size;
+		if (at > in.size || in.size - at < HEADER) {
+			leads = !closed || at == in.size;
+			break;
+		}
 		type = pd_load32(in.data + at, s->session->swap);
 		n = pd_load16(in.data + at + 6, s->session->swap);
 		desc = pd_record_desc(type);
-		if (desc)
-			return pd_resync_may_begin(type, n, desc);
-		if (n < HEADER || type >= IMPLAUSIBLE_TYPE)
-			return false;
+		leads = desc && pd_resync_may_begin(type, n, desc);
+		if (desc || n < HEADER || type >= IMPLAUSIBLE_TYPE)
+			break;
 		at += n;
 	}
-	return false;
+	if (leads)
+		l->led = offset + at;
+	return leads;
 }
 
 /* --- compressed records --- */
@@ -232,10 +238,10 @@ static bool inner_is_lost(struct pd_stream *s, const struct pd_frame *f)
 	const uint64_t at = s->inner_base + s->inner_at;
 	struct pd_lost *l = &s->lost_inner;
 
-	if (pd_resync_may_begin(f->type, f->size, f->desc) && leads_on(s, left, f->size, s->no_more_inner) &&
+	if (pd_resync_may_begin(f->type, f->size, f->desc) && leads_on(s, l, left, at, f->size, s->no_more_inner) &&
 	    (f->type >= TYPE_USER || pd_resync_is_usual(&s->resync, f->type, f->size)))
 		return false;
-	if (!f->desc && f->size <= left.size && leads_on(s, left, f->size, s->no_more_inner) && f->type < IMPLAUSIBLE_TYPE)
+	if (!f->desc && f->size <= left.size && leads_on(s, l, left, at, f->size, s->no_more_inner) && f->type < IMPLAUSIBLE_TYPE)
 		return false;
 	set_time(s);
 	if (f->size <= left.size && pd_resync_is_trusted(&s->resync, (struct pd_bytes){ left.data, f->size }))
@@ -432,11 +438,16 @@ static enum pd_next next_lost(struct pd_stream *s, struct pd_frame *f, struct pd
  * is damaged: a chain of records begins inside it. 1, 0, -1 and *e. */
 static int is_lost(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have, uint64_t size, struct pd_error *e)
 {
-	const bool closed = is_all(s, have, size + HEADER), whole = have.size >= size;
+	bool closed = is_all(s, have, size + HEADER), whole = have.size >= size;
 	struct pd_lost *l = &s->lost;
 
+	if (pd_source_is_random(s->source) && f->offset + size >= l->led) {	/* see farther */
+		if (look(s, PD_PEEK_MAX, &have, e))
+			return -1;
+		closed = is_all(s, have, PD_PEEK_MAX);
+	}
 	if (whole && (f->desc || f->type < IMPLAUSIBLE_TYPE)) {
-		if ((!f->desc || pd_resync_may_begin(f->type, f->size, f->desc)) && leads_on(s, have, size, closed) &&
+		if ((!f->desc || pd_resync_may_begin(f->type, (size_t)size, f->desc)) && leads_on(s, l, have, f->offset, size, closed) &&
 		    (f->type >= TYPE_USER || pd_resync_is_usual(&s->resync, f->type, (size_t)size)))
 			return 0;
 		set_time(s);
@@ -454,7 +465,7 @@ static int is_lost(struct pd_stream *s, const struct pd_frame *f, struct pd_byte
 /* The usual case: this header and the next are plausible. */
 static bool is_sound(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have, uint64_t size)
 {
-	return have.size >= size + HEADER && pd_resync_may_begin(f->type, f->size, f->desc) && leads_on(s, have, size, false) &&
+	return have.size >= size + HEADER && pd_resync_may_begin(f->type, (size_t)size, f->desc) && leads_on(s, &s->lost, have, f->offset, size, false) &&
 	       (f->type >= TYPE_USER || pd_resync_is_usual(&s->resync, f->type, (size_t)size));
 }
 

@@ -222,6 +222,8 @@ static int record(void *state, const struct pd_record *r)
 	if (j->team && pd_json_team_drain(j->team))
 		return j->w.failed;
 	pd_json_write_record(j, r);
+	if (j->team)
+		pd_json_team_is_not_first(j->team);
 	if (j->fields_missing)
 		pd_json_report_missing(j, r->frame.offset, r->attr->tracepoint->min_size, j->raw_data.size, r->file);
 	return j->w.failed;

@@ -290,6 +290,11 @@ int pd_json_team_add(struct pd_json_team *t, const struct pd_record *r)
 	return 0;
 }
 
+void pd_json_team_is_not_first(struct pd_json_team *t)
+{
+	t->any = true;
+}
+
 int pd_json_team_drain(struct pd_json_team *t)
 {
 	if (t->blocks[t->filling]->nr_items && submit(t))
