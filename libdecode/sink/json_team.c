@@ -63,7 +63,7 @@ struct pd_json_team {
 
 bool pd_json_team_takes(const struct pd_record *r)
 {
-	return !r->frame.payload && !r->payload.data && r->frame.type != TYPE_HEADER_FEATURE;
+	return !r->frame.payload && !r->frame.payload_lost && !r->payload.data && r->frame.type != TYPE_HEADER_FEATURE;
 }
 
 static int append_out(void *ctx, const void *p, size_t n)
