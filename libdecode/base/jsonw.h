@@ -84,7 +84,7 @@ static inline void pd_jsonw_comma(struct pd_jsonw *w)
 		*w->at++ = ',';
 }
 
-extern const char pd_digit_pairs[200];
+extern const char pd_digit_pairs[201];
 
 extern const uint64_t pd_powers_of_ten[20];
 
