@@ -240,6 +240,58 @@ static int read_event_types(struct pd_encoder *enc, pd_node list, struct pd_enco
 	return failed;
 }
 
+/* A data.N of the directory; made when it is first named. */
+static struct pd_out *out_named(struct pd_encoder *enc, pd_node n, const char *path, struct pd_encode_error *e)
+{
+	char name[64];
+	int fd;
+
+	if (!text_of(enc, n, name, sizeof(name)) || strncmp(name, "data.", 5) != 0 ||
+	    strspn(name + 5, "0123456789") != strlen(name + 5) || !name[5]) {
+		pd_encode_fail(e, PD_E_ARGUMENT, path, "\"data.N\" was expected");
+		return NULL;
+	}
+	for (size_t i = 0; i < enc->nr_others; i++)
+		if (strcmp(enc->other_names[i], name) == 0)
+			return &enc->others[i];
+	if (!enc->others) {
+		enc->others = calloc(PD_ENCODE_MAX_FILES, sizeof(*enc->others));
+		enc->other_names = calloc(PD_ENCODE_MAX_FILES, sizeof(*enc->other_names));
+	}
+	fd = enc->options.open_file && enc->nr_others < PD_ENCODE_MAX_FILES ?
+	     enc->options.open_file(enc->options.ctx, name) : -1;
+	if (fd < 0 || !enc->others || !enc->other_names || pd_out_init(&enc->others[enc->nr_others], fd)) {
+		pd_encode_fail(e, PD_E_ARGUMENT, path, "a directory to write to was expected, or another mode");
+		return NULL;
+	}
+	enc->other_names[enc->nr_others] = strdup(name);
+	return &enc->others[enc->nr_others++];
+}
+
+/* Where a record goes: the file itself, or a data.N of its directory. */
+static struct pd_out *out_of(struct pd_encoder *enc, pd_node record, struct pd_encode_error *e)
+{
+	pd_node n = enc->v->member(record, "file");
+
+	return n && enc->mode == PD_MODE_DIRECTORY ? out_named(enc, n, "file", e) : &enc->out;
+}
+
+/* Those that have no records are files all the same. */
+static int open_files(struct pd_encoder *enc, pd_node list, struct pd_encode_error *e)
+{
+	if (!list || enc->mode != PD_MODE_DIRECTORY)
+		return 0;
+	if (enc->v->type(list) != PD_NODE_ARRAY)
+		return pd_encode_fail(e, PD_E_ARGUMENT, "file.files", "an array was expected");
+	for (size_t i = 0; i < enc->v->length(list); i++) {
+		uint64_t ignored;
+
+		if (!out_named(enc, enc->v->item(list, i, &ignored), "file.files", e))
+			return -1;
+	}
+	return 0;
+}
+
 static int pick(const struct pd_encoder *enc, pd_node file, const char *name, const char *const *texts, unsigned int n,
 		const char *otherwise, unsigned int *out, struct pd_encode_error *e)
 {
@@ -292,7 +344,8 @@ int pd_encoder_file(struct pd_encoder *enc, pd_node file, struct pd_encode_error
 		said->adds_features[id] = true;
 	}
 	if (start(enc, e) || read_sections(enc, enc->v->member(file, "sections"), e) ||
-	    read_event_types(enc, enc->v->member(file, "event_types"), e))
+	    read_event_types(enc, enc->v->member(file, "event_types"), e) ||
+	    open_files(enc, enc->v->member(file, "files"), e))
 		return -1;
 	return read_gaps(enc, enc->v->member(file, "gaps"), e);
 }
@@ -389,37 +442,6 @@ static int begin_for_record(struct pd_encoder *enc, const struct pd_out *out, st
 		return -1;
 	return enc->nowhere && out == &enc->out ?
 		pd_encode_fail(e, PD_E_SIZE, "file.data_offset", "no file can be that large") : 0;
-}
-
-/* Where a record goes: the file itself, or a data.N of its directory. */
-static struct pd_out *out_of(struct pd_encoder *enc, pd_node record, struct pd_encode_error *e)
-{
-	pd_node n = enc->v->member(record, "file");
-	char name[64];
-	int fd;
-
-	if (!n || enc->mode != PD_MODE_DIRECTORY)
-		return &enc->out;
-	if (!text_of(enc, n, name, sizeof(name)) || strncmp(name, "data.", 5) != 0 ||
-	    strspn(name + 5, "0123456789") != strlen(name + 5) || !name[5]) {
-		pd_encode_fail(e, PD_E_ARGUMENT, "file", "\"data.N\" was expected");
-		return NULL;
-	}
-	for (size_t i = 0; i < enc->nr_others; i++)
-		if (strcmp(enc->other_names[i], name) == 0)
-			return &enc->others[i];
-	if (!enc->others) {
-		enc->others = calloc(PD_ENCODE_MAX_FILES, sizeof(*enc->others));
-		enc->other_names = calloc(PD_ENCODE_MAX_FILES, sizeof(*enc->other_names));
-	}
-	fd = enc->options.open_file && enc->nr_others < PD_ENCODE_MAX_FILES ?
-	     enc->options.open_file(enc->options.ctx, name) : -1;
-	if (fd < 0 || !enc->others || !enc->other_names || pd_out_init(&enc->others[enc->nr_others], fd)) {
-		pd_encode_fail(e, PD_E_ARGUMENT, "file", "the output is no directory that it could go to");
-		return NULL;
-	}
-	enc->other_names[enc->nr_others] = strdup(name);
-	return &enc->others[enc->nr_others++];
 }
 
 static const struct pd_record_desc *desc_of_name(const char *name)
