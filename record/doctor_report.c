@@ -36,6 +36,7 @@ void doctor_look(struct doctor *d)
 	d->ipc_lock = has(d, CAP_IPC_LOCK);
 }
 
+__attribute__((format(printf, 3, 0)))
 static void speak(const struct doctor *d, const char *state, const char *format, va_list args)
 {
 	fprintf(d->out, "%-5s ", state);
