@@ -1,4 +1,4 @@
-/* doctor.c - precord --doctor: each check says what works, or what does not and the command that mends it. */
+/* doctor.c - precord --doctor: each check says what works, or what does not and what mends it. */
 #include "doctor.h"
 
 #include <errno.h>
@@ -43,7 +43,8 @@ static void check_kernel(struct doctor *d)
 	if (major > 3 || (major == 3 && minor >= 12))
 		doctor_ok(d, "kernel %s, %s", host.release, host.machine);
 	else
-		doctor_bad(d, NULL, "kernel %s is too old: 3.12 is the first that will do", host.release);
+		doctor_bad(d, NULL, "kernel %s is too old: 3.12 is the first that will do",
+			   host.release);
 }
 
 /* Whether the system call is there and not filtered. False: all else is in vain. */
@@ -73,8 +74,9 @@ static void check_kernel_side(struct doctor *d)
 	if (error == 0)
 		doctor_ok(d, "the kernel's side of your programs can be profiled");
 	else
-		doctor_bad(d, "sudo sysctl kernel.perf_event_paranoid=1", "only user space can be profiled: "
-			   "kernel.perf_event_paranoid is %ld (%s)", d->paranoid, strerror(error));
+		doctor_bad(d, "sudo sysctl kernel.perf_event_paranoid=1",
+			   "only user space can be profiled: kernel.perf_event_paranoid is %ld "
+			   "(%s)", d->paranoid, strerror(error));
 }
 
 static void check_system_wide(struct doctor *d)
@@ -94,8 +96,8 @@ static void check_hardware(struct doctor *d)
 	uint64_t watchdog = 0;
 
 	if (error) {
-		doctor_note(d, "no hardware counters (%s), as in most virtual machines: cpu-clock takes the "
-			    "place of cycles", strerror(error));
+		doctor_note(d, "no hardware counters (%s), as in most virtual machines: cpu-clock "
+			    "takes the place of cycles", strerror(error));
 		return;
 	}
 	doctor_ok(d, "hardware counters");
@@ -110,13 +112,15 @@ static void check_rate(struct doctor *d)
 	long percent = sysctl_read("perf_cpu_time_max_percent", -1);
 
 	if (rate >= DOCTOR_USUAL_RATE)
-		doctor_ok(d, "up to %ld samples a second (kernel.perf_event_max_sample_rate)", rate);
+		doctor_ok(d, "up to %ld samples a second (kernel.perf_event_max_sample_rate)",
+			  rate);
 	else
 		doctor_bad(d, percent == 0 || percent == 100 ?
 			   "sudo sysctl kernel.perf_cpu_time_max_percent=25 "
 			   "kernel.perf_event_max_sample_rate=100000" :
 			   "sudo sysctl kernel.perf_event_max_sample_rate=100000",
-			   "no more than %ld samples a second: kernel.perf_event_max_sample_rate", rate);
+			   "no more than %ld samples a second: kernel.perf_event_max_sample_rate",
+			   rate);
 }
 
 static void check_buffers(struct doctor *d)
@@ -128,11 +132,12 @@ static void check_buffers(struct doctor *d)
 	if (d->ipc_lock || d->paranoid < 0 || own.rlim_cur == RLIM_INFINITY)
 		doctor_ok(d, "buffers of any size");
 	else if (each + (long)(own.rlim_cur / 1024) / cpus >= DOCTOR_USUAL_BUFFER)
-		doctor_ok(d, "buffers of %ld KiB for each cpu (kernel.perf_event_mlock_kb), and %llu KiB in "
-			  "all (ulimit -l)", each, (unsigned long long)own.rlim_cur / 1024);
+		doctor_ok(d, "buffers of %ld KiB for each cpu (kernel.perf_event_mlock_kb), and "
+			  "%llu KiB in all (ulimit -l)", each,
+			  (unsigned long long)own.rlim_cur / 1024);
 	else
-		doctor_bad(d, "sudo sysctl kernel.perf_event_mlock_kb=516", "buffers of only %ld KiB for "
-			   "each cpu: kernel.perf_event_mlock_kb", each);
+		doctor_bad(d, "sudo sysctl kernel.perf_event_mlock_kb=516",
+			   "buffers of only %ld KiB for each cpu: kernel.perf_event_mlock_kb", each);
 }
 
 /* Its first symbols have addresses, or all are 0. */
@@ -182,8 +187,8 @@ static void check_probes(struct doctor *d)
 	bool user = pmu_type("uprobe", &type), kernel = pmu_type("kprobe", &type);
 
 	if (user || kernel)
-		doctor_ok(d, "probes of %s%s%s", user ? "programs" : "", user && kernel ? " and " : "",
-			  kernel ? "the kernel" : "");
+		doctor_ok(d, "probes of %s%s%s", user ? "programs" : "",
+			  user && kernel ? " and " : "", kernel ? "the kernel" : "");
 	else
 		doctor_note(d, "no probes: the kernel is built without them");
 }

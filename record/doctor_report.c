@@ -80,8 +80,9 @@ void doctor_capabilities(struct doctor *d)
 		doctor_ok(d, "capabilities for everything: %s", geteuid() == 0 ? "you are root" :
 			  "CAP_PERFMON, CAP_BPF, CAP_IPC_LOCK");
 	else
-		doctor_note(d, "you have %sCAP_PERFMON, %sCAP_BPF, %sCAP_IPC_LOCK", d->perfmon ? "" : "no ",
-			    d->bpf ? "" : "no ", d->ipc_lock ? "" : "no ");
+		doctor_note(d, "you have %sCAP_PERFMON, %sCAP_BPF, %sCAP_IPC_LOCK",
+			    d->perfmon ? "" : "no ", d->bpf ? "" : "no ", d->ipc_lock ? "" : "no ");
 	if (d->seccomp)
-		doctor_note(d, "a seccomp filter is on, as in a container: it may forbid system calls");
+		doctor_note(d, "a seccomp filter is on, as in a container: it may forbid system "
+			    "calls");
 }

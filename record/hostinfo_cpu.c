@@ -1,6 +1,5 @@
-/* hostinfo_cpu.c - which cpus there are, how they share cores, packages and caches. */
+/* hostinfo_cpu.c - which cpus there are, how they share cores and packages. */
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -10,7 +9,6 @@
 
 #define CPUS "/sys/devices/system/cpu"
 #define MAX_CPUS (1u << 16)
-#define MAX_LEVEL 16		/* of caches, and indices of them */
 
 /* The line of /proc/cpuinfo that begins with key, without its blanks; "" when there is none. */
 static void cpuinfo_field(const char *text, const char *key, char *out, size_t size)
@@ -88,18 +86,16 @@ struct sharing {
 	const char *file, *older;	/* name before 5.3 */
 };
 
-static void see_list(struct sharing *s, int topology)
+static void see_list(struct sharing *s, unsigned int cpu, int topology)
 {
-	char text[4096];
+	char text[8192];
 
-	if (host_read(topology, s->file, text, sizeof(text)) <= 0 &&
-	    (!s->older || host_read(topology, s->older, text, sizeof(text)) <= 0))
-		return;
 	for (size_t i = 0; i < s->lists.n; i++)
-		if (strlen(text) == s->lists.items[i].bytes.size &&
-		    memcmp(text, s->lists.items[i].bytes.data, strlen(text)) == 0)
+		if (host_list_has((const char *)s->lists.items[i].bytes.data, cpu))
 			return;
-	host_add(&s->lists, host_text(s->lists.h, NULL, text));
+	if (host_read(topology, s->file, text, sizeof(text)) > 0 ||
+	    (s->older && host_read(topology, s->older, text, sizeof(text)) > 0))
+		host_add(&s->lists, host_text(s->lists.h, NULL, text));
 }
 
 static uint64_t number_or_none(int dir, const char *file)
@@ -138,9 +134,9 @@ static int topology(struct pd_writer *w, struct host_values *h, unsigned int ava
 		host_add(&cpus, host_object(h, NULL, ids, 2));
 		if (dir < 0)
 			continue;
-		see_list(&packages, dir);
-		see_list(&cores, dir);
-		see_list(&dies, dir);
+		see_list(&packages, cpu, dir);
+		see_list(&cores, cpu, dir);
+		see_list(&dies, cpu, dir);
 		close(dir);
 	}
 	if (packages.lists.n == 0)
@@ -152,77 +148,6 @@ static int topology(struct pd_writer *w, struct host_values *h, unsigned int ava
 	v[4] = (struct pd_value)PD_NUMBERS("die_ids", die_ids, available);
 	return host_feature(w, h, HOST_CPU_TOPOLOGY, host_object(h, NULL, v,
 			    dies.lists.n ? 5 : 3), e);
-}
-
-/* One of a cpu's caches. The letter of the size is sysfs's. */
-static void see_cache(struct host_values *h, struct host_list *caches, int dir)
-{
-	static const char *const texts[] = { "type", "size", "map" };
-	static const char *const text_files[] = { "type", "size", "shared_cpu_list" };
-	static const char *const numbers[] = { "level", "line_size", "sets", "ways" };
-	static const char *const number_files[] = {
-		"level", "coherency_line_size", "number_of_sets", "ways_of_associativity",
-	};
-	struct pd_value v[7];
-	char text[4096];
-	uint64_t value;
-
-	for (size_t i = 0; i < 4; i++) {
-		if (!host_read_number(dir, number_files[i], 10, &value))
-			value = 0;
-		v[i] = (struct pd_value)PD_NUMBER(numbers[i], value);
-	}
-	for (size_t i = 0; i < 3; i++) {
-		if (host_read(dir, text_files[i], text, sizeof(text)) < 0)
-			return;
-		v[4 + i] = host_text(h, texts[i], text);
-	}
-	for (size_t i = 0; i < caches->n; i++) {
-		const struct pd_value *c = caches->items[i].items;
-
-		if (c[0].number == v[0].number && strcmp((const char *)c[4].bytes.data,
-		    (const char *)v[4].bytes.data) == 0 && strcmp((const char *)c[6].bytes.data,
-		    (const char *)v[6].bytes.data) == 0)
-			return;
-	}
-	host_add(caches, host_object(h, NULL, v, 7));
-}
-
-static struct host_list by_level(const struct host_list *caches)
-{
-	struct host_list sorted = { .h = caches->h };
-
-	for (uint64_t level = 0; level < MAX_LEVEL; level++)
-		for (size_t i = 0; i < caches->n; i++)
-			if (caches->items[i].items[0].number == level)
-				host_add(&sorted, caches->items[i]);
-	return sorted;
-}
-
-static int caches(struct pd_writer *w, struct host_values *h, unsigned int available,
-		  struct pd_error *e)
-{
-	struct host_list list = { .h = h };
-	struct pd_value v[2] = { PD_NUMBER("version", 1) };
-
-	for (unsigned int cpu = 0; cpu < available; cpu++) {
-		for (unsigned int i = 0; i < MAX_LEVEL; i++) {
-			char path[96];
-			int dir;
-
-			snprintf(path, sizeof(path), CPUS "/cpu%u/cache/index%u", cpu, i);
-			dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-			if (dir < 0)
-				break;
-			see_cache(h, &list, dir);
-			close(dir);
-		}
-	}
-	if (list.n == 0 || h->failed)
-		return 0;
-	list = by_level(&list);
-	v[1] = host_array(&list, "caches");
-	return host_feature(w, h, HOST_CACHE, host_object(h, NULL, v, 2), e);
 }
 
 /* The highest number of "0-3,8", and one. */
@@ -240,13 +165,16 @@ static unsigned int count_to_last(const char *list)
 int hostinfo_topology(struct pd_writer *w, struct host_values *h, struct pd_error *e)
 {
 	char list[4096];
-	long online = sysconf(_SC_NPROCESSORS_ONLN), configured = sysconf(_SC_NPROCESSORS_CONF);
-	unsigned int available = 0;
+	unsigned int available = 0, online = 0;
 
 	if (host_read(AT_FDCWD, CPUS "/present", list, sizeof(list)) > 0)
 		available = count_to_last(list);
 	if (available == 0)
-		available = configured > 0 ? (unsigned int)configured : 1;
+		available = (unsigned int)sysconf(_SC_NPROCESSORS_CONF);
+	if (host_read(AT_FDCWD, CPUS "/online", list, sizeof(list)) > 0)
+		online = (unsigned int)host_parse_cpus(list, NULL, 0);
+	if (online == 0)
+		online = available;
 	const struct pd_value counts[] = {
 		PD_NUMBER("available", available), PD_NUMBER("online", online),
 	};
@@ -254,5 +182,5 @@ int hostinfo_topology(struct pd_writer *w, struct host_values *h, struct pd_erro
 		return -1;
 	if (topology(w, h, available, e) != 0)
 		return -1;
-	return caches(w, h, available, e);
+	return hostinfo_caches(w, h, available, e);
 }

@@ -16,9 +16,12 @@ enum host_feature_id {
 	HOST_CLOCK_DATA, HOST_HYBRID_TOPOLOGY, HOST_PMU_CAPS,
 };
 
-/* CPUDESC and CPUID; NRCPUS, CPU_TOPOLOGY and CACHE. */
+/* CPUDESC and CPUID; NRCPUS, CPU_TOPOLOGY, and CACHE through the third. */
 int hostinfo_processor(struct pd_writer *w, struct host_values *h, struct pd_error *e);
 int hostinfo_topology(struct pd_writer *w, struct host_values *h, struct pd_error *e);
+/* CACHE, of that many cpus. */
+int hostinfo_caches(struct pd_writer *w, struct host_values *h, unsigned int available,
+		    struct pd_error *e);
 /* TOTAL_MEM, NUMA_TOPOLOGY, MEM_TOPOLOGY. */
 int hostinfo_memory(struct pd_writer *w, struct host_values *h, struct pd_error *e);
 /* PMU_MAPPINGS, CPU_PMU_CAPS, HYBRID_TOPOLOGY, PMU_CAPS. */

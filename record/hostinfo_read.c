@@ -10,6 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* The kernel fills a page before it stops early: less than this is all there is. */
+#define SHORT_READ 1024
+
 ssize_t host_read(int dir, const char *path, char *buf, size_t size)
 {
 	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
@@ -25,6 +28,8 @@ ssize_t host_read(int dir, const char *path, char *buf, size_t size)
 		if (got <= 0)
 			break;
 		n += (size_t)got;
+		if (got < SHORT_READ)
+			break;
 	}
 	close(fd);
 	if (got < 0 && n == 0)
@@ -140,4 +145,19 @@ size_t host_parse_cpus(const char *list, unsigned int *cpus, size_t n)
 		list = *end == ',' ? end + 1 : end;
 	}
 	return found;
+}
+
+bool host_list_has(const char *list, unsigned int cpu)
+{
+	while (isdigit((unsigned char)*list)) {
+		char *end;
+		unsigned long first = strtoul(list, &end, 10), last = first;
+
+		if (*end == '-')
+			last = strtoul(end + 1, &end, 10);
+		if (cpu >= first && cpu <= last)
+			return true;
+		list = *end == ',' ? end + 1 : end;
+	}
+	return false;
 }

@@ -23,5 +23,7 @@ size_t host_numbered(const char *path, const char *prefix, unsigned int **number
 
 /* "0-3,8" as numbers, at most n. Returns how many there are. */
 size_t host_parse_cpus(const char *list, unsigned int *cpus, size_t n);
+/* Whether the number is among them. */
+bool host_list_has(const char *list, unsigned int cpu);
 
 #endif

@@ -91,11 +91,18 @@ static void hardware(struct list *l)
 static void software(struct list *l)
 {
 	static const char *const names[][2] = {
-		{ "cpu-clock", "ns of cpu time, by the cpu" }, { "task-clock", "ns of cpu time, by the task" },
-		{ "page-faults", "or faults" }, { "minor-faults" }, { "major-faults" },
-		{ "context-switches", "or cs" }, { "cpu-migrations", "or migrations" },
-		{ "alignment-faults" }, { "emulation-faults" }, { "cgroup-switches" },
-		{ "bpf-output", "what BPF programs write" }, { "dummy", "counts nothing; for side-band records" },
+		{ "cpu-clock", "ns of cpu time, by the cpu" },
+		{ "task-clock", "ns of cpu time, by the task" },
+		{ "page-faults", "or faults" },
+		{ "minor-faults" },
+		{ "major-faults" },
+		{ "context-switches", "or cs" },
+		{ "cpu-migrations", "or migrations" },
+		{ "alignment-faults" },
+		{ "emulation-faults" },
+		{ "cgroup-switches" },
+		{ "bpf-output", "what BPF programs write" },
+		{ "dummy", "counts nothing; for side-band records" },
 	};
 
 	list_group(l, "Software events", "sw software");
@@ -131,7 +138,8 @@ static void forms(struct list *l)
 	uint32_t type;
 
 	list_group(l, "Breakpoints", "breakpoint breakpoints mem");
-	list_line(l, "mem:ADDR[/LEN][:rwx]", "a hardware breakpoint; no more than four at once on x86");
+	list_line(l, "mem:ADDR[/LEN][:rwx]",
+		  "a hardware breakpoint; no more than four at once on x86");
 	list_group(l, "Probes", "probe probes uprobe kprobe");
 	if (pmu_type("uprobe", &type)) {
 		list_line(l, "uprobe:FILE:SYMBOL[+OFFSET]", "where a program comes by");

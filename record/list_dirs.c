@@ -77,7 +77,8 @@ static void pmu_events(struct list *l, int devices, const char *pmu)
 		snprintf(name, sizeof(name), "%s/%s/", pmu, events.items[i]);
 		snprintf(path, sizeof(path), "%s/events/%.200s", pmu, events.items[i]);
 		if (list_matches(l, name))
-			list_line(l, name, host_read(devices, path, text, sizeof(text)) > 0 ? text : NULL);
+			list_line(l, name,
+				  host_read(devices, path, text, sizeof(text)) > 0 ? text : NULL);
 	}
 	free_names(&events);
 }
@@ -93,7 +94,8 @@ static void pmu_terms(struct list *l, int devices, const char *pmu)
 	terms = read_names(devices, path, false);
 	n = (size_t)snprintf(name, sizeof(name), "%s/", pmu);
 	for (size_t i = 0; i < terms.n && n + NAME_MAX + 4 < sizeof(name); i++)
-		n += (size_t)snprintf(name + n, sizeof(name) - n, "%s%s=N", i ? "," : "", terms.items[i]);
+		n += (size_t)snprintf(name + n, sizeof(name) - n, "%s%s=N", i ? "," : "",
+				      terms.items[i]);
 	snprintf(name + n, sizeof(name) - n, "/");
 	if (terms.n)
 		list_line(l, name, NULL);

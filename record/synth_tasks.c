@@ -161,17 +161,18 @@ int synth_tasks(struct pd_writer *w, const struct synth_options *o, struct synth
 		struct pd_error *e)
 {
 	struct run r = { w, o, report, NULL, e };
-	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC), ret = 0;
+	int proc, ret = 0;
 
-	if (proc < 0 || (!o->all_tasks && o->nr_threads == 0))
-		goto out;
+	if (!o->all_tasks && o->nr_threads == 0)
+		return 0;
+	proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (proc < 0)
+		return 0;
 	r.maps = synth_maps_new(w, o, report, proc, e);
 	if (r.maps)
 		ret = o->all_tasks ? put_all(&r) : put_these(&r, proc);
-out:
 	synth_maps_free(r.maps);
-	if (proc >= 0)
-		close(proc);
+	close(proc);
 	return ret;
 }
 

@@ -1,7 +1,7 @@
 /* synthesise.c - what the recorder knows of a machine, written to a file without a recording.
  *
- *	synthesise OUT [what=FLAGS] [all] [pipe] [readers=N] [timeout=MS] [ids=N] [clock] [tracepoint=ID:NAME]
- *		[buildids=FILE] [TID...]
+ *	synthesise OUT [what=FLAGS] [all] [pipe] [readers=N] [timeout=MS] [ids=N] [clock]
+ *		[tracepoint=ID:NAME] [buildids=FILE] [TID...]
  *	synthesise buildid FILE...
  *	synthesise list [GLOB]
  *	synthesise doctor
@@ -149,7 +149,8 @@ static int synthesise(const char *path, char **argv)
 	r.synth.bpf = r.host.bpf = bpf;
 	r.host.tracepoints = r.tracepoints;
 	r.host.argv = argv;
-	w = pd_writer_open_fd(fd, PD_WRITER_OPTIONS(.mode = r.pipe ? PD_MODE_PIPE : PD_MODE_FILE), &e);
+	w = pd_writer_open_fd(fd, PD_WRITER_OPTIONS(.mode = r.pipe ? PD_MODE_PIPE : PD_MODE_FILE),
+			      &e);
 	ret = w ? write_all(w, &r, &e) : -1;
 	if (ret) {
 		char text[256];
