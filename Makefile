@@ -210,10 +210,10 @@ install: all
 	$(Q)install -m 755 $(B)/libdecode.so '$(DESTDIR)$(LIBDIR)/libdecode.so.$(VERSION)'
 	$(Q)ln -sf libdecode.so.$(VERSION) '$(DESTDIR)$(LIBDIR)/$(SONAME)'
 	$(Q)ln -sf $(SONAME) '$(DESTDIR)$(LIBDIR)/libdecode.so'
-	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
+	$(Q)umask 022 && sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
 		-e 's|@VERSION@|$(VERSION)|' -e 's|@PACKAGES@|$(LIB_PACKAGES)|' \
 		libdecode/libdecode.pc.in > '$(DESTDIR)$(LIBDIR)/pkgconfig/libdecode.pc'
-	$(Q)set -e; for t in $(PROGRAMS) $(RECORDER); do \
+	$(Q)set -e; umask 022; for t in $(PROGRAMS) $(RECORDER); do \
 		install -m 755 $(B)/$$t '$(DESTDIR)$(BINDIR)'; \
 		$(B)/$$t --man > '$(DESTDIR)$(MANDIR)'/man1/$$t.1; \
 		$(B)/$$t --completion bash > '$(DESTDIR)$(BASHDIR)'/$$t; \
