@@ -1,0 +1,73 @@
+"""libdecode as it gets installed, and programs of tests/c that are built against that and nothing else of this project."""
+import os
+import shlex
+import subprocess
+
+import pytest
+
+from conftest import ROOT, SANITIZER_REPORT, TOOLS
+
+CC = {".c": ["cc", "-std=c11", "-D_GNU_SOURCE"], ".cc": ["c++", "-std=c++17"]}
+STRICT = ["-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+
+
+def make(*arguments, umask=-1):
+    """The project's make, with nothing from a make that runs this, and without building anything."""
+    env = {name: value for name, value in os.environ.items()
+           if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "DESTDIR", "PREFIX", "B", "SAN")}
+    done = subprocess.run(["make", "-C", str(ROOT), "--no-print-directory", "-o", "all", "SETUP=:", f"B={TOOLS}",
+                           *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env, umask=umask)
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+def is_sanitized(library):
+    names = subprocess.run(["nm", "--undefined-only", str(library)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                           text=True).stdout
+    return "__asan_" in names
+
+
+class Installed:
+    """An installation under `prefix`, and what was linked with it so far."""
+
+    def __init__(self, prefix):
+        if not (TOOLS / "libdecode.a").is_file():
+            pytest.fail(f"{TOOLS} holds no libdecode.a: run make, or set PD_TOOLS", pytrace=False)
+        self.prefix = prefix
+        make("install", f"PREFIX={prefix}")
+        self.sanitized = is_sanitized(prefix / "lib" / "libdecode.a")
+        self.programs = {}
+
+    def pkg_config(self, *arguments):
+        env = {**os.environ, "PKG_CONFIG_PATH": str(self.prefix / "lib" / "pkgconfig")}
+        done = subprocess.run(["pkg-config", *arguments, "libdecode"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True, env=env)
+        assert done.returncode == 0, done.stderr
+        return shlex.split(done.stdout)
+
+    def program(self, source, kind):
+        """Path of tests/c/SOURCE, linked with the "shared" or the "static" library."""
+        if (source, kind) not in self.programs:
+            self.programs[source, kind] = self.link(ROOT / "tests" / "c" / source, kind)
+        return self.programs[source, kind]
+
+    def link(self, source, kind):
+        if kind == "static":
+            libraries = ["-l:libdecode.a" if word == "-ldecode" else word for word in self.pkg_config("--static", "--libs")]
+        else:
+            libraries = [*self.pkg_config("--libs"), f"-Wl,-rpath,{self.prefix / 'lib'}"]
+        if self.sanitized:
+            libraries.append("-fsanitize=address,undefined")
+        target = self.prefix / f"{source.stem}-{kind}"
+        done = subprocess.run([*CC[source.suffix], *STRICT, *self.pkg_config("--cflags"), "-o", str(target), str(source),
+                               *libraries, "-pthread"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        assert done.returncode == 0, done.stdout
+        return target
+
+    def run(self, source, kind, *arguments, **options):
+        """Exit code and standard output."""
+        done = subprocess.run([self.program(source, kind), *map(str, arguments)], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, timeout=60, **options)
+        assert done.returncode not in (SANITIZER_REPORT, 2) and done.returncode >= 0, done.stderr.decode()
+        assert not done.stderr, done.stderr.decode()
+        return done.returncode, done.stdout.decode(errors="replace")

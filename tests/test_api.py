@@ -1,0 +1,295 @@
+"""libdecode's C interface, from programs that see only what `make install` puts there.
+
+What they print is held against pdecode's JSON: two ways to the same values. With the tools of the sanitized build the
+programs are sanitized as well.
+"""
+import re
+import subprocess
+
+import pytest
+
+from conftest import FIXTURES, strict_json, strict_json_lines
+from installed import Installed
+from perfdata import features as f
+from perfdata import records as r
+from perfdata.case import attr
+from perfdata.container import File, Pipe
+from perfdata.sample import sample
+from perfdata.wire import fstr
+
+PERF = FIXTURES / "perf"
+FILES = ["02-callgraph-fp.data", "16-zstd.data", "18-pipe.data", "12-tracepoints.data", "20-threads.data",
+         "10-group-leader-sampling.data"]
+ATTR = attr("IP|TID|TIME|PERIOD")
+KINDS = ["shared", "static"]
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    return Installed(tmp_path_factory.mktemp("installed"))
+
+
+@pytest.fixture(params=KINDS)
+def run(request, installed):
+    if installed.sanitized and request.param == "shared":
+        pytest.skip("the sanitized library is linked statically")
+    return lambda source, *arguments, **options: installed.run(source, request.param, *arguments, **options)
+
+
+def built(tmp_path, file, order="<"):
+    path = tmp_path / "built.data"
+    path.write_bytes(file.build(order))
+    return path
+
+
+# --- iterating ------------------------------------------------------------------------------------------------------
+
+def lines_of(output, what):
+    return [line for line in output.splitlines() if line.split(" ")[0] == what]
+
+
+def expected_record(record, number):
+    """What api_read prints of a record, as far as it is in the JSON."""
+    words = ["record", number, record["type"], record["offset"], record["size"], f"misc={record['misc']}"]
+    if "attr_index" in record:
+        words.append(f"attr={record['attr_index']}")
+    time = record.get("time") if record["type"] == "SAMPLE" else record.get("sample_id", {}).get("time")
+    if time is not None:
+        words.append(f"time={time}")
+    if "ip" in record:
+        words.append(f"ip={record['ip']}")
+    if "pid" in record:
+        words.append(f"pid={record['pid']}")
+    if "tid" in record.get("sample_id", {}):
+        words.append(f"sample_id.tid={record['sample_id']['tid']}")
+    if "callchain" in record:
+        words.append(f"callchain={len(record['callchain'])},")
+    text = record.get("comm", record.get("filename"))
+    if text is not None:
+        words.append(f"text={text}")
+    return " ".join(map(str, words))
+
+
+def assert_read(output, document):
+    """The records of api_read are those of the document."""
+    records = [record for record in document["records"] if record["type"] != "SKIPPED"]
+    printed = lines_of(output, "record")
+    assert len(printed) == len(records)
+    for line, record in zip(printed, records):
+        assert "WRONG" not in line
+        number = int(line.split(" ")[1])
+        want, line = expected_record(record, number), re.sub(r"(callchain=\d+,)\S*", r"\1", line)
+        assert line.startswith(want + " "), f"expected {want}\nprinted  {line}"
+        assert line.endswith(",0"), "enter and leave have to be in pairs"
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("way", ["path", "fd", "memory"])
+def test_read(name, way, run, decode):
+    path = PERF / name
+    if path.is_dir() and way != "path":
+        pytest.skip("a directory has only a path")
+    returncode, output = run("api_read.c", way, path)
+    document = decode(path)
+    assert returncode == 0
+    assert_read(output, document)
+    file = document["file"]
+    assert f"file {file['mode']} {file['byte_order']} complete=1" in output
+    assert "magic PERFILE2" in output
+    assert lines_of(output, "attr") == [
+        f"attr {event['index']} {event['name']} ids={len(event['ids'])},{(event['ids'] or [0])[0]} visited=1"
+        for event in document["attrs"]]
+    if file["mode"] != "pipe":
+        sections = {section["name"]: section["size"] for section in file["sections"]}
+        printed = [line.split(" ")[2:] for line in lines_of(output, "feature")]
+        assert printed == [[name, str(sections[name])] for name in document["features"] if not name.endswith("_raw")]
+        span = document["features"].get("SAMPLE_TIME")
+        assert not span or not span["last"] or f"span {span['first']} {span['last']}" in output
+    assert output.endswith("end errors=0\n")
+
+
+@pytest.mark.sanitize
+def test_read_from_a_pipe(run, decode):
+    path = PERF / "02-callgraph-fp.data"
+    with subprocess.Popen(["cat", str(path)], stdout=subprocess.PIPE) as cat:
+        returncode, output = run("api_read.c", "fd", "-", stdin=cat.stdout)
+    assert returncode == 0 and "the descriptor was closed" not in output
+    assert_read(output, decode(path))
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("order", "<>")
+def test_names_and_numbers(order, run, tmp_path):
+    """One record of each kind, the values said by hand; big-endian too."""
+    chain = attr("IP|TID|TIME|CALLCHAIN")
+    path = built(tmp_path, File(attrs=[(chain, [42, 43])], records=[
+        sample(chain, ip=0xffffffff81000010, pid=-1, tid=8, time=5, callchain=[0x10, 0x20, 0x30]),
+        r.comm(7, 8, "worker"), r.mmap(7, 8, 0x400000, 0x1000, 0, "/bin/ls")],
+        features={3: fstr("box"), 21: f.sample_time(5, 9)}), order)
+    _, output = run("api_read.c", "path", path)
+    sampled, comm, mmap = lines_of(output, "record")
+    assert "attr=0 time=5 ip=0xffffffff81000010 pid=-1 callchain=3,0x30 " in sampled
+    assert " pid=7 text=worker " in comm and " pid=7 text=/bin/ls " in mmap
+    assert "span 5 9" in output
+    assert lines_of(output, "feature") == ["feature 3 HOSTNAME 68", "feature 21 SAMPLE_TIME 16"]
+    assert f"{'little' if order == '<' else 'big'} complete=1" in output
+
+
+@pytest.mark.sanitize
+def test_payload(run, tmp_path):
+    path = built(tmp_path, File(attrs=[(ATTR, [42])], records=[r.auxtrace(bytes(range(200)) * 5), r.finished_round()]))
+    _, output = run("api_read.c", "path", path)
+    assert "payload=1000" in output and "payload whole" in output and "FINISHED_ROUND" in output
+
+
+@pytest.mark.sanitize
+def test_damage_is_told_where_it_is(run, tmp_path, run_pdecode):
+    path = built(tmp_path, Pipe([r.header_attr(ATTR, [42]), sample(ATTR, ip=1), sample(ATTR, ip=2)]))
+    path.write_bytes(path.read_bytes()[:-10])
+    _, output = run("api_read.c", "path", path)
+    document = strict_json(run_pdecode([path]).stdout)
+    (error,) = document["errors"]
+    assert lines_of(output, "error") == [f"error {error['code']} {error['offset']} {error['message']}"]
+    assert lines_of(output, "record")[-1].count("error=TRUNCATED") == 1
+    assert "complete=1" in output and output.endswith("end errors=1\n")
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("way", ["path", "fd", "memory"])
+@pytest.mark.parametrize("content, code", [(b"", "MAGIC"), (b"PERFILE3" + bytes(100), "MAGIC"), (b"PERFILE2", "MAGIC")])
+def test_what_is_not_opened(way, content, code, run, tmp_path):
+    path = tmp_path / "other"
+    path.write_bytes(content)
+    assert run("api_read.c", way, path) == (3, f"not opened: {code}\n")
+
+
+@pytest.mark.sanitize
+def test_what_is_not_there(run, tmp_path):
+    assert run("api_read.c", "path", tmp_path / "missing") == (3, "not opened: IO\n")
+    assert run("api_read.c", "fd", tmp_path / "missing") == (3, "not opened: IO\n")
+    assert run("api_read.c", "path", tmp_path) == (3, "not opened: IO\n")
+
+
+# --- sinks ----------------------------------------------------------------------------------------------------------
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("format", ["json", "jsonl", "stats"])
+@pytest.mark.parametrize("name", FILES)
+def test_sinks_write_what_pdecode_writes(name, format, run, run_pdecode):
+    returncode, output = run("api_sink.c", format, PERF / name)
+    assert returncode == 0
+    assert output == run_pdecode(["-f", format, PERF / name]).stdout.decode(errors="replace")
+
+
+@pytest.mark.sanitize
+def test_a_sink_of_ones_own(run, decode):
+    document = decode(PERF / "02-callgraph-fp.data")
+    assert run("api_sink.c", "own", PERF / "02-callgraph-fp.data") == (
+        0, f"1 {len(document['records'])} 0 {len(document['attrs'])}\n")
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("format", ["json", "stats"])
+def test_readers_in_threads(format, run, run_pdecode):
+    """Each its own: nothing is shared, so nothing is disturbed."""
+    path = PERF / "16-zstd.data"
+    returncode, output = run("api_sink.c", format, path, 8)
+    assert returncode == 0
+    assert output == run_pdecode(["-f", format, path]).stdout.decode(errors="replace")
+
+
+@pytest.mark.sanitize
+def test_errors_reach_the_sink(run, tmp_path, run_pdecode):
+    path = built(tmp_path, File(attrs=[(ATTR, [42])], records=[sample(ATTR, ip=1)] * 3, data_size=0, claimed=(3,)))
+    returncode, output = run("api_sink.c", "jsonl", path)
+    assert returncode == 0
+    assert strict_json_lines(output.encode()) == strict_json_lines(run_pdecode(["-f", "jsonl", path]).stdout)
+    assert '"code":"UNFINISHED"' in output
+
+
+# --- options and limits ---------------------------------------------------------------------------------------------
+
+UNSORTED = File(attrs=[(ATTR, [42])], records=[sample(ATTR, ip=i, time=1000 - i) for i in range(50)])
+
+
+@pytest.mark.sanitize
+def test_order(run, tmp_path):
+    path = built(tmp_path, UNSORTED)
+    assert run("api_limits.c", "plain", path) == (0, "records 50 sorted=0\n")
+    assert run("api_limits.c", "by time", path) == (0, "records 50 sorted=1\n")
+    assert run("api_limits.c", "defaults", path) == (0, "records 50 sorted=0\n")
+
+
+@pytest.mark.sanitize
+def test_old_and_new_callers(run, tmp_path):
+    """`size` says how much of the options the caller knows; the rest of a longer one is not looked at."""
+    path = built(tmp_path, UNSORTED)
+    assert run("api_limits.c", "old caller", path) == (0, "records 50 sorted=0\n")
+    assert run("api_limits.c", "new caller", path) == (0, "records 50 sorted=1\n")
+
+
+@pytest.mark.sanitize
+def test_stop_at(run, tmp_path):
+    path = built(tmp_path, Pipe([r.header_attr(ATTR, [42]), sample(ATTR), r.record(12, bytes(8 + 8 + 16)),
+                                 sample(ATTR, ip=1)]))
+    assert run("api_limits.c", "strict", path)[0] == 0
+    returncode, output = run("api_limits.c", "stop at notes", path)
+    assert returncode == 1
+    assert output.splitlines() == ["told TRAILING severity=1 have=8", "records 2 sorted=1",
+                                   "stopped TRAILING severity=1 have=8"]
+    path.write_bytes(path.read_bytes()[:-10])
+    returncode, output = run("api_limits.c", "strict", path)
+    assert returncode == 1
+    assert re.search(r"^stopped TRUNCATED severity=2", output, flags=re.M)
+
+
+@pytest.mark.sanitize
+def test_memory_limit(run):
+    for limit, code in (4096, "LIMIT"), (100_000, "LIMIT"):
+        returncode, output = run("api_limits.c", "little memory", PERF / "16-zstd.data", limit)
+        assert code in output
+    assert run("api_limits.c", "little memory", PERF / "16-zstd.data", 64 << 20)[0] == 0
+
+
+@pytest.mark.sanitize
+def test_memory_limit_at_each_step(run):
+    """Wherever memory ends: an error, no crash, no leak."""
+    for limit in range(1 << 10, 3 << 20, 53 << 10):
+        returncode, output = run("api_limits.c", "little memory", PERF / "12-tracepoints.data", limit)
+        assert returncode == 0 or "LIMIT" in output, (limit, output)
+
+
+@pytest.mark.sanitize
+def test_output_that_fails(run):
+    returncode, output = run("api_limits.c", "output fails", PERF / "02-callgraph-fp.data")
+    assert (returncode, output) == (0, "failed=No space left on device calls=1\n")
+
+
+@pytest.mark.sanitize
+def test_closed_early(run):
+    for name in FILES:
+        assert run("api_limits.c", "early", PERF / name) == (0, "closed\n")
+
+
+@pytest.mark.sanitize
+def test_texts(run, decode):
+    _, output = run("api_limits.c", "texts")
+    lines = output.splitlines()
+    assert lines[0] == "SAMPLE at 4096: callchain needs 48 bytes, 12 left"
+    assert lines[1] == "SAMPLE at 9"
+    assert lines[2].split() == ("OK IO NOMEM LIMIT MAGIC SIZE TRUNCATED COUNT NO_ATTR UNKNOWN_TYPE CODEC UNFINISHED "
+                                "TRAILING PAYLOAD GARBAGE DUPLICATE FORMAT ARGUMENT").split()
+    assert lines[3] == "1 10 MMAP"
+    assert lines[4] == "0 no more"
+    assert lines[5] == f"{decode(PERF / '01-basic.data')['pdecode']['version']} 1"
+
+
+@pytest.mark.sanitize
+def test_values(run):
+    assert run("api_limits.c", "values") == (0, "1 2 sh\n-1\n")
+
+
+def test_from_cplusplus(run, decode):
+    samples = decode(PERF / "02-callgraph-fp.data")["summary"]["by_type"]["SAMPLE"]
+    assert run("api_cplusplus.cc", PERF / "02-callgraph-fp.data") == (0, f"samples {samples}\n")
