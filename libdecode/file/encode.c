@@ -185,6 +185,7 @@ static int read_sections(struct pd_encoder *enc, pd_node list, struct pd_encode_
 		    take_number(enc, item, "file.sections.", "size", &s->size, e))
 			return -1;
 		s->attr_index = (uint32_t)attr_index;
+		s->unread = enc->v->member(item, "unread") != NULL;
 		said->nr_sections++;
 	}
 	return 0;

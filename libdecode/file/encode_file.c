@@ -72,6 +72,8 @@ static bool still_fits(const struct pd_encoder *enc)
 
 		if (f && id == FEATURE_TRACING_DATA && size < f->size && f->size - size < 8)
 			continue;	/* zeros behind it */
+		if (f && f->unread && !enc->features[id].given)
+			continue;
 		if (!f ? enc->features[id].given :
 		    size != f->size && !(size < f->size && (f->offset >= end || f->offset + size == end)))
 			return false;

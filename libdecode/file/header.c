@@ -338,7 +338,7 @@ static int load_feature_table(struct pd_source *source, struct pd_session *s, st
 		feature.name = feature_name(s, bit);
 		if (!claim(c, &c->features_size, &feature)) {
 			report(r, PD_E_SIZE, feature.name, feature.offset, feature.size, 0);
-			c->left_out[bit] = true;
+			c->left_out[bit] = feature.unread = true;
 		}
 		if (!feature.name || add_section(s, c, feature))
 			goto out;

@@ -47,6 +47,7 @@ static void measure_with_trailer(struct pd_record *r, const struct pd_attr *a)
 		return;
 	r->body = whole;
 	r->trailer = NULL;
+	r->trailer_bytes = (struct pd_bytes){ NULL, 0 };
 	measure(r, PD_TEXT_TO_END);
 }
 

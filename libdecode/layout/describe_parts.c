@@ -66,6 +66,7 @@ static void sections(struct pd_buf *b)
 			"{'enum':['header','attrs','ids','data','event_types','feature_table']},"
 			"{'$ref':'#/$defs/feature'}]},"
 		"'attr_index':{'description':'whose ids','type':'integer'," PD_RANGE_U32 "},"
+		"'unread':{'description':'1: it is said to be more than the file can hold','const':1},"
 		"'offset':{" NUMBER_64 "},'size':{" NUMBER_64 "}}}}");
 }
 

@@ -33,6 +33,8 @@ static void sections(struct pd_json *j, const struct pd_file_info *f)
 			NUMBER_OF(j, "attr_index", s->attr_index);
 		NUMBER_OF(j, "offset", s->offset);
 		NUMBER_OF(j, "size", s->size);
+		if (s->unread)
+			NUMBER_OF(j, "unread", 1);
 		pd_jsonw_char(&j->w, '}');
 	}
 	pd_jsonw_char(&j->w, ']');

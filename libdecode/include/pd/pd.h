@@ -67,6 +67,7 @@ struct pd_section {
 	uint32_t feature;	/* its bit; 0: none */
 	uint32_t attr_index;	/* of "ids" */
 	uint64_t offset, size;
+	bool unread;		/* a feature that is said to be more than the file can hold beside others */
 };
 
 struct pd_file_info {
