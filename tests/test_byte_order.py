@@ -121,6 +121,15 @@ def turned(data):
         pytest.skip(str(problem))
 
 
+# The turner ends at the damage, the decoder finds records behind it: there the turned file is still little-endian.
+DAMAGED = {"perf.data.piped.corrupted.zero_size_sample-3.2"}
+
+
+def before_damage(document):
+    end = document["errors"][0]["offset"]
+    return [record for record in document["records"] if record["offset"] < end]
+
+
 @pytest.mark.sanitize
 def test_file_turned_big_endian(data_file, decoder, tmp_path):
     little = load(data_file.path)
@@ -128,6 +137,9 @@ def test_file_turned_big_endian(data_file, decoder, tmp_path):
     path = store(tmp_path / data_file.path.name, big)
     one, other = decoder.result(data_file.path), decoder.result(path)
     assert one.returncode == other.returncode
+    if data_file.path.name in DAMAGED:
+        assert_same(before_damage(one.document), before_damage(other.document))
+        return
     assert_same(without_order(one.document, little, "little"), without_order(other.document, big, "big"))
 
 
