@@ -216,6 +216,25 @@ static bool passes_64_bits(const struct split_part *part)
 	return false;
 }
 
+/* \ud800 and the like come in pairs, or are no characters. json-c takes others for U+FFFD. */
+static bool has_lone_surrogate(const struct split_part *part)
+{
+	const char *at = part->text, *end = at + part->size;
+
+	while ((at = memmem(at, (size_t)(end - at), "\\", 1))) {
+		const bool first = end - at > 6 && strncasecmp(at, "\\ud", 3) == 0 && strchr("89abAB", at[3]);
+
+		if (first && (end - at < 12 || strncasecmp(at + 6, "\\ud", 3) != 0 || !strchr("cdefCDEF", at[9])))
+			return true;
+		if (!first && end - at > 6 && strncasecmp(at, "\\ud", 3) == 0 && strchr("cdefCDEF", at[3]))
+			return true;
+		at += first ? 12 : 2;
+		if (at >= end)
+			break;
+	}
+	return false;
+}
+
 static enum cli_exit parse(struct job *j, struct json_tokener *tokener, const struct split_part *part)
 {
 	struct json_object *o = NULL;
@@ -233,6 +252,8 @@ static enum cli_exit parse(struct job *j, struct json_tokener *tokener, const st
 		wrong = json_tokener_error_desc(json_tokener_get_error(tokener));
 	else if (json_nr_members(o) != part->members)
 		wrong = "a key stands twice in one object";
+	else if (has_lone_surrogate(part))
+		wrong = "half a surrogate pair is no character";
 	else if (part->has_long_number && passes_64_bits(part))
 		wrong = "a number is larger than 64 bits (jq 1.6 and others round those above 2^53)";
 	if (!wrong)

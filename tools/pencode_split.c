@@ -9,6 +9,7 @@
 
 #define CHUNK (256 * 1024)
 #define KEY_SIZE 64
+#define NOTHING_OF_JSON 256	/* in place of a NUL: 0 is the end */
 #define LONG_NUMBER 20		/* digits: what a u64 may just have */
 
 enum place {
@@ -98,7 +99,7 @@ static int look(struct split *s, const char **why)
 			char c = s->text[s->from];
 
 			if (c != ' ' && c != '\t' && c != '\n' && c != '\r')
-				return (unsigned char)c;
+				return c ? (unsigned char)c : NOTHING_OF_JSON;
 			s->line += c == '\n';
 			s->from++;
 		}
@@ -234,6 +235,8 @@ static int look_from(struct split *s, size_t *at, const char **why)
 			if (got <= 0)
 				return got;
 		}
+		if (!s->text[s->from + *at])
+			return NOTHING_OF_JSON;
 		if (!strchr(" \t\n\r", s->text[s->from + *at]))
 			return (unsigned char)s->text[s->from + *at];
 	}

@@ -336,8 +336,8 @@ static int number_of(struct pd_packer *p, const struct packer_scope *s, const st
 	int got = pd_pack_number_of(p->v, s->object, op->field, v, &bad);
 
 	if (got < 0) {
-		if (bad)
-			enter(p, op->field->name, 0);
+		if (bad && (op->field->show != PD_BITS && !is_of_row(op->field, bad)))
+			enter(p, op->field->name, 0);	/* else it is a member of the object around */
 		return fail_names(p, bad ? bad : op->field->name, bad ? NULL : op->field->names);
 	}
 	if (got == 0 || op->slot < 0 || !derive(p, s->list, s->object, op->slot, v))

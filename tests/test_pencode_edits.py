@@ -1,0 +1,417 @@
+"""JSON made or edited by people and programs: what can be derived may be missing, other ways to write it are as good, and
+what can't be encoded is said with its line and path."""
+import copy
+import json
+import re
+
+import pytest
+
+from conftest import strict_json, strict_json_lines
+from encoding import (COMPRESSED, document, events_of, features_of, pdecode, pencode, records_of, refusal)
+from perfdata.catalog import catalog
+
+CATALOG = {name: entry.data for name, entry in catalog().items()}
+
+# --- derived values left out ---
+
+FILE_DERIVED = ("size", "header_size", "attr_size", "data_offset", "data_size", "long_size", "adds_features", "sections",
+                "gaps", "complete")
+RECORD_DERIVED = ("offset", "inner_offset", "size", "cut", "event")
+# Counts that stand beside what they count, and sizes beside their bytes.
+COUNTS = {"nr_namespaces": "namespaces", "old_len": "old_bytes", "new_len": "new_bytes", "build_id_size": "build_id",
+          "nr_ids": "ids", "nr_domains": "domains", "info_len": "info", "data_len": "data"}
+
+
+def drop_counts(value):
+    if isinstance(value, list):
+        for item in value:
+            drop_counts(item)
+    if not isinstance(value, dict):
+        return
+    for item in value.values():
+        drop_counts(item)
+    for count, counted in COUNTS.items():
+        if counted in value:
+            value.pop(count, None)
+    if any(isinstance(item, list) for item in value.values()):
+        value.pop("nr", None)
+    if isinstance(value.get("data"), str):
+        value.pop("size", None)
+        if "dyn_size" not in value:
+            value.pop("data_size", None)
+
+
+def without_derived(doc):
+    doc = copy.deepcopy(doc)
+    for key in FILE_DERIVED:
+        doc["file"].pop(key, None)
+    for key in ("pdecode", "summary", "errors"):
+        doc.pop(key)
+    for record in doc["records"]:
+        drop_counts({key: value for key, value in record.items() if key != "payload"})
+        for key in RECORD_DERIVED:
+            record.pop(key, None)
+        if record["type"] not in ("AUXTRACE", "HEADER_TRACING_DATA", "BPF_METADATA"):
+            for key in ("nr", *COUNTS):
+                if key == "nr" and any(isinstance(item, list) for item in record.values()):
+                    record.pop("nr", None)
+                elif COUNTS.get(key) in record:
+                    record.pop(key, None)
+        if not record["misc"] & ~0x7 and "cpumode" in record:
+            del record["misc"]
+        elif record["misc"] == 0:
+            del record["misc"]
+        for event in (record.get("attr"),):
+            if isinstance(event, dict) and "padding" not in event:
+                event.pop("size", None)
+    for event in doc["attrs"]:
+        event.pop("index")
+        if "padding" not in event and "padding" not in event["attr"]:
+            event["attr"].pop("size")
+    drop_counts(doc["features"])
+    return doc
+
+
+def is_sound(doc):
+    """Nothing damaged, and no bytes that only their place explains."""
+    text = json.dumps(doc["records"])
+    return not doc["errors"] and "trailing" not in text and not doc["file"].get("gaps")
+
+
+def same_meaning(after, before):
+    def plain(records):
+        """Without what is derived, and the zeros behind text that perf rounds in its own way."""
+        records = copy.deepcopy(records)
+        for record in records:
+            for key in ("size", "attr_index", "event", "padding"):
+                record.pop(key, None)
+            if isinstance(record.get("attr"), dict):
+                record["attr"].pop("size", None)
+        return records
+    assert plain(records_of(after)) == plain(records_of(before))
+    dropped = ["COMPRESSED"]
+    assert features_of(after, dropped) == features_of(before, dropped)
+    for one, other in zip(events_of(after), events_of(before), strict=True):
+        assert one["ids"] == other["ids"]
+        assert one["name"] == other["name"]
+        one["attr"].pop("size")
+        other["attr"].pop("size")
+        assert one["attr"] == other["attr"]
+
+
+def test_nothing_derived_is_needed(fixture_file, decode):
+    before = decode(fixture_file.path)
+    if fixture_file.is_directory or not is_sound(before):
+        pytest.skip("directories and damaged files need their places")
+    same_meaning(document(pencode(without_derived(before))), before)
+
+
+# --- other ways to write the same ---
+
+FIXTURE = "file.le"
+
+
+@pytest.fixture(scope="module")
+def data():
+    return CATALOG["features-all.le"]
+
+
+@pytest.mark.parametrize("write", [
+    lambda doc: json.dumps(doc, indent=2),
+    lambda doc: json.dumps(doc, indent="\t", sort_keys=True),
+    lambda doc: json.dumps(doc, sort_keys=True, separators=(",", ":")),
+    lambda doc: json.dumps(doc, ensure_ascii=False),
+    lambda doc: "\n\n  " + json.dumps(doc, separators=(" ,\r\n", " :\t")) + "  \n",
+    lambda doc: json.dumps({**doc, "mine": [1, {"a": None}]}),
+], ids=["indented", "sorted", "compact", "unicode", "spaces", "other-members"])
+def test_written_differently(write, data):
+    assert pencode(write(document(data)).encode()) == data
+
+
+@pytest.mark.parametrize("write", [
+    lambda line: json.dumps(line, sort_keys=True),
+    lambda line: json.dumps(line, indent=1),
+    lambda line: json.dumps(line, indent=1, sort_keys=True),
+], ids=["sorted", "indented", "both"])
+def test_lines_written_differently(write, data):
+    _, text = pdecode(data, "-f", "jsonl")
+    lines = strict_json_lines(text)
+    assert pencode("\n".join(map(write, lines)).encode()) == data
+    assert pencode("".join(map(write, lines)).encode()) == data   # not even ends of lines are needed
+
+
+def other_numbers(value, key=None):
+    if isinstance(value, dict):
+        return {name: other_numbers(item, name) for name, item in value.items()}
+    if isinstance(value, list):
+        return [other_numbers(item, key) for item in value]
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if isinstance(value, str) and re.fullmatch("0x[0-9a-f]+", value):
+        return int(value, 16)
+    return value
+
+
+@pytest.mark.parametrize("name", ["features-all.le", "sample-all-weight.be", "pipe.le", "features-pipe.be", "mmap2.le",
+                                  "cpu-map-mask8.le", "id-index.be", "namespaces.le", "auxtrace-info-intel-pt.le"])
+def test_numbers_as_text_and_addresses_as_numbers(name):
+    doc = other_numbers(document(CATALOG[name], "--blobs", "full"))
+    assert pencode(doc) == CATALOG[name]
+
+
+def test_numbers_with_exponents():
+    text = json.dumps(document(CATALOG["file.le"])).replace('"time": 1000,', '"time": 1e3,')
+    assert "1e3" in text
+    assert pencode(text.encode()) == CATALOG["file.le"]
+    assert pencode(text.replace("1e3", "1000.0").encode()) == CATALOG["file.le"]
+
+
+def test_null_is_left_out():
+    doc = document(CATALOG["file.le"])
+    doc["records"][0]["size"] = None
+    doc["records"][0]["event"] = None
+    assert pencode(doc) == CATALOG["file.le"]
+
+
+# --- edits ---
+
+def test_records_removed(data, fixture_file, decode):
+    before = copy.deepcopy(decode(fixture_file.path))
+    if fixture_file.is_directory or not is_sound(before):
+        pytest.skip("directories and damaged files need their places")
+    kept = [record for record in before["records"] if record["type"] not in ("MMAP2", "COMM")]
+    before["records"] = kept
+    same_meaning(document(pencode(before)), before)
+
+
+def test_feature_replaced_and_removed(data):
+    doc = document(data)
+    doc["features"]["HOSTNAME"] = "another-box " * 20
+    del doc["features"]["CPUDESC"]
+    after = document(pencode(doc))
+    assert features_of(after) == features_of(doc)
+    assert after["records"] == [{**record, "offset": after["records"][i]["offset"]}
+                                for i, record in enumerate(doc["records"])]
+    assert not after["errors"]
+
+
+def test_sample_made_longer():
+    doc = document(CATALOG["sample-callchain.le"])
+    sample = next(record for record in doc["records"] if record["type"] == "SAMPLE")
+    sample["callchain"] += ["0x1", "0x2", "KERNEL"]
+    assert "size" in refusal(doc)
+    del sample["size"]
+    after = document(pencode(doc))
+    again = next(record for record in after["records"] if record["type"] == "SAMPLE")
+    assert again["callchain"] == sample["callchain"]
+
+
+def test_made_by_hand():
+    """The least that is a file: an event, and two records."""
+    after = document(pencode({
+        "attrs": [{"attr": {"type": "SOFTWARE", "config": "0x0", "sample_period": 1000,
+                            "sample_type": {"names": ["IP", "TID", "CALLCHAIN"]}, "flags": {"names": ["sample_id_all"]},
+                            "precise_ip": 2}}],
+        "records": [
+            {"type": "COMM", "pid": 7, "tid": 7, "comm": "ls", "sample_id": {"pid": 7, "tid": 7}},
+            {"type": "SAMPLE", "cpumode": "USER", "misc_flags": ["EXACT_IP"], "ip": "0x401000", "pid": 7, "tid": 7,
+             "callchain": ["USER", "0x401000", 4198400]},
+        ]}))
+    assert not after["errors"]
+    assert after["attrs"][0]["attr"]["size"] >= 64
+    assert after["attrs"][0]["attr"]["precise_ip"] == 2
+    comm, sample = after["records"]
+    assert comm["comm"] == "ls" and comm["sample_id"] == {"pid": 7, "tid": 7}
+    assert sample["misc"] == 2 | 1 << 14
+    assert sample["callchain"] == ["USER", "0x401000", "0x401000"]
+
+
+def test_event_by_id_and_by_name():
+    doc = document(CATALOG["two-attrs.le"])
+    for record in doc["records"]:
+        record.pop("attr_index", None)
+        record.pop("size", None)
+    assert document(pencode(doc))["records"] == document(CATALOG["two-attrs.le"])["records"]
+
+
+# --- what can't be encoded ---
+
+def base():
+    return document(CATALOG["file.le"])
+
+
+def at(doc, *path):
+    for key in path[:-1]:
+        doc = doc[key]
+    return doc, path[-1]
+
+
+WRONG = [
+    # where, what stands there, path that is named, words of the message
+    (("records", 0, "ip"), "0xzz", r"records\[0\]\.ip", "number"),
+    (("records", 0, "ip"), [], r"records\[0\]\.ip", "number"),
+    (("records", 0, "ip"), {}, r"records\[0\]\.ip", "number"),
+    (("records", 0, "ip"), 1.5, r"records\[0\]\.ip", "number"),
+    (("records", 0, "time"), -1, r"records\[0\]\.time", "negative"),
+    (("records", 0, "time"), "-1", r"records\[0\]\.time", "negative"),
+    (("records", 0, "pid"), 1 << 32, r"records\[0\]\.pid", "too large"),
+    (("records", 0, "addr"), "0x1", r"records\[0\]\.addr", "no such field"),
+    (("records", 0, "tme"), 1, r"records\[0\]\.tme", "there is time"),
+    (("records", 0, "type"), "SAMPEL", r"records\[0\]\.type", "no record type"),
+    (("records", 0, "type"), 9, r"records\[0\]\.type", "name"),
+    (("records", 0, "size"), 7, r"records\[0\]\.size", "8 to 65535"),
+    (("records", 0, "size"), 16, r"records\[0\]\.size", "leave it out"),
+    (("records", 0, "size"), "x", r"records\[0\]\.size", "number"),
+    (("records", 0, "misc"), 1 << 16, r"records\[0\]\.misc", "16 bits"),
+    (("records", 0, "misc"), {}, r"records\[0\]\.misc", "number"),
+    (("records", 0, "attr_index"), 1, r"records\[0\]\.attr_index", "no such event"),
+    (("records", 0, "padding"), "0", r"records\[0\]\.padding", "hex"),
+    (("records", 0, "trailing"), "xy", r"records\[0\]\.trailing", "hex"),
+    (("records", 0, "trailing"), 5, r"records\[0\]\.trailing", "hex"),
+    (("records", 0, "body"), 5, r"records\[0\]\.body", "hex"),
+    (("records", 0), 5, r"records\[0\]", "object"),
+    (("records",), {}, "records", "array"),
+    (("records",), 5, "records", "array"),
+    (("attrs",), {}, "attrs", "array"),
+    (("attrs", 0, "attr"), [], r"attrs\[0\]\.attr", "object"),
+    (("attrs", 0, "attr", "type"), "HARDWEAR", r"attrs\[0\]\.attr\.type", "HARDWARE, SOFTWARE"),
+    (("attrs", 0, "attr", "typ"), 1, r"attrs\[0\]\.attr\.typ", "there is type"),
+    (("attrs", 0, "attr", "sample_type"), {"names": ["IPP"]}, r"attrs\[0\]\.attr\.sample_type\.names", ""),
+    (("attrs", 0, "attr", "sample_type"), {"raw": "x"}, r"attrs\[0\]\.attr\.sample_type\.raw", ""),
+    (("attrs", 0, "attr", "sample_type"), ["IP"], r"attrs\[0\]\.attr\.sample_type", ""),
+    (("attrs", 0, "attr", "wakeup_events"), -1 << 40, r"attrs\[0\]\.attr\.wakeup_events", "too large"),
+    (("attrs", 0, "ids"), 5, r"attrs\[0\]\.ids", "array"),
+    (("attrs", 0, "ids"), ["x"], r"attrs\[0\]\.ids", "integer"),
+    (("attrs", 0, "name"), 5, r"attrs\[0\]\.name", "string"),
+    (("features", "HOSTNAM"), "box", r"features\.HOSTNAM", "no feature"),
+    (("features", "HOSTNAME"), 5, r"features\.HOSTNAME", "string"),
+    (("features", "NRCPUS"), 5, r"features\.NRCPUS", "object"),
+    (("features", "NRCPUS"), {"online": "x"}, r"features\.NRCPUS\.online", ""),
+    (("features", "CMDLINE"), ["perf", 5], r"features\.CMDLINE\[1\]", "string"),
+    (("features", "CMDLINE"), ["perf", None], r"features\.CMDLINE\[1\]", "string"),
+    (("features", "BUILD_ID"), [{"build_id": "0"}], r"features\.BUILD_ID\[0\]\.build_id", "hex"),
+    (("features", "BUILD_ID"), [None], r"features\.BUILD_ID\[0\]", "object"),
+    (("features", "BUILD_ID"), [{"pid": 1, "build_id": "00" * 21}], r"features\.BUILD_ID\[0\]\.build_id", "longer"),
+    (("features",), [], "features", "object"),
+    (("file",), [], "file", "object"),
+    (("file", "mode"), "fiel", r"file\.mode", "pipe"),
+    (("file", "byte_order"), 1, r"file\.byte_order", "little"),
+    (("file", "data_offset"), [], r"file\.data_offset", "number"),
+    (("file", "sections"), {}, r"file\.sections", "array"),
+    (("file", "sections"), [5], r"file\.sections", "objects"),
+    (("file", "gaps"), [{"offset": 1}], r"file\.gaps", "data"),
+    (("file", "gaps"), 5, r"file\.gaps", "array"),
+    (("file", "adds_features"), ["X"], r"file\.adds_features", "feature"),
+    (("file", "adds_features"), 5, r"file\.adds_features", "array"),
+    (("file", "event_types"), [5], r"file\.event_types", "objects"),
+]
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("path, value, named, words", WRONG,
+                         ids=["-".join(map(str, path)) + f"-{value!r:.20}" for path, value, _, _ in WRONG])
+def test_wrong_value(path, value, named, words):
+    doc = base()
+    holder, key = at(doc, *path)
+    holder[key] = value
+    said = refusal(json.dumps(doc, indent=1).encode())
+    assert re.search(rf"^pencode: stdin:\d+: {named}: ", said), said
+    assert words in said
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("name, path, value, named", [
+    ("sample-callchain.le", ("callchain",), "x", r"callchain"),
+    ("sample-callchain.le", ("callchain",), ["0x1", "zork"], r"callchain\[1\]"),
+    ("sample-callchain.le", ("callchain",), [None], r"callchain\[0\]"),
+    ("sample-callchain.le", ("calchain",), [], r"calchain"),
+    ("sample-regs-user.le", ("regs_user", "regs"), [], r"regs_user\.regs"),
+    ("sample-regs-user.le", ("regs_user", "regs", "zx"), 1, r"regs_user\.regs\.zx"),
+    ("sample-regs-user.le", ("regs_user", "abi"), "65x", r"regs_user\.abi"),
+    ("sample-read.le", ("read",), 5, r"read"),
+    ("sample-read.le", ("read", "value"), "x", r"read\.value"),
+    ("sample-raw.le", ("raw", "data"), "0", r"raw\.data"),
+    ("sample-raw.le", ("raw", "size"), 99, r"raw\.data"),
+    ("sample-raw.le", ("raw", "dat"), "00", r"raw\.dat"),
+    ("sample-stack-user.le", ("stack_user", "data"), 5, r"stack_user\.data"),
+    ("sample-branch-stack.le", ("branch_stack", "entries"), {}, r"branch_stack\.entries"),
+    ("sample-branch-stack.le", ("branch_stack", "entries"), [5], r"branch_stack\.entries\[0\]"),
+    ("sample-branch-stack.le", ("branch_stack", "entries"), [{"from": "x"}], r"branch_stack\.entries\[0\]\.from"),
+    ("sample-branch-stack.le", ("branch_stack", "entries"), [{"mispred": 2}], r"branch_stack\.entries\[0\]\.mispred"),
+    ("sample-branch-stack.le", ("branch_stack", "entries"), [{"form": 2}], r"branch_stack\.entries\[0\]\.form"),
+    ("sample-weight-struct.le", ("weight_struct",), [], r"weight_struct"),
+    ("sample-data-src.le", ("data_src",), {"op": "x"}, r"data_src"),
+    ("sample-transaction.le", ("transaction",), {"raw": "x"}, r"transaction"),
+])
+def test_wrong_value_in_a_sample(name, path, value, named):
+    doc = document(CATALOG[name])
+    number, sample = next((i, record) for i, record in enumerate(doc["records"]) if record["type"] == "SAMPLE")
+    sample.pop("size")
+    holder, key = at(sample, *path)
+    holder[key] = value
+    said = refusal(doc)
+    assert re.search(rf": records\[{number}\]\.{named}(\.\w+)?: ", said), said
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("text, words", [
+    (b"", "no file, attrs, features or records"),
+    (b"  \n\n", "no file"),
+    (b"{}", "no file"),
+    (b"[]", "1: an object was expected"),
+    (b"5", "an object"),
+    (b"null", "an object"),
+    (b'"x"', "an object"),
+    (b"{", "ends too early|a key was expected"),
+    (b'{"records"', "ends too early|colon"),
+    (b'{"records":', "value was expected|ends too early"),
+    (b'{"records":[', "ends too early"),
+    (b'{"records":[{"type":"COMM"', "ends too early"),
+    (b'{"records":[{"type":"COMM"}', "ends too early"),
+    (b'{"records":[{"type":"COMM"}]', "ends too early"),
+    (b'{"records":[{"type":"COMM"},]}', "value was expected|object was expected"),
+    (b'{"records":[,{"type":"COMM"}]}', "value was expected|object was expected"),
+    (b'{"records":[{"type":"COMM"}{"type":"COMM"}]}', "comma"),
+    (b'{"records":[]"file":{}}', "comma"),
+    (b'{"records":[]} x', "an object"),
+    (b'{"records":[{"type":"COMM","pid":NaN}]}', r"records\[0\]"),
+    (b'{"records":[{"type":"COMM","pid":Infinity}]}', r"records\[0\]"),
+    (b'{"records":[{"type":"COMM","pid":01}]}', r"records\[0\]"),
+    (b'{"records":[{"type":"COMM","pid":18446744073709551616}]}', "64 bits"),
+    (b'{"records":[{"type":"COMM","pid":-18446744073709551616}]}', "number"),
+    (b'{"records":[{"type":"COMM","pid":1e400}]}', "number"),
+    (b'{"records":[{"type":"COMM","pid":"99999999999999999999"}]}', "number"),
+    (b'{"records":[{"type":"COMM","pid":1,"pid":1}]}', "twice"),
+    (b'{"records":[{"type":"COMM","comm":"\xff"}]}', "utf-8"),
+    (b'{"records":[{"type":"COMM","comm":"\\ud800x"}]}', "surrogate"),
+    (b'{"records":[{"type":"COMM","comm":"\\udc00"}]}', "surrogate"),
+    (b'{"records":[{"type":"COMM","comm":"\\ud800\\u0041"}]}', "surrogate"),
+    (b"{\"records\":[{'type':'COMM'}]}", r"records\[0\]"),
+    (b'{"records":[{"type":"COMM",}]}', r"records\[0\]"),
+    (b'{"records":[/* */{"type":"COMM"}]}', ""),
+    (b'{"records":[{"type":"COMM","comm":' + b"[" * 5000 + b"]" * 5000 + b"}]}", "deep"),
+    (b"[" * 100000, "an object"),
+    (b'{"records":[\n\n\n{"type":"COMM",\n"comm":5}]}', "stdin:4: "),
+    (b'{"kind":"file","mode":"file"}\n{"kind":"recrod"}', "stdin:2: `kind`"),
+    (b'{"kind":"feature"}', "an object `feature`"),
+    (b'{"kind":"record","type":"COMM"}\n{"kind":"file"}', "has to come before"),
+    (b'\x1f\x8b\x08\x00', "an object"),
+    (b'PERFILE2', "an object"),
+    (b'\x00' * 100, "an object"),
+])
+def test_no_json(text, words):
+    assert re.search(words, refusal(text)), refusal(text)
+
+
+def test_large_text_with_numbers_of_twenty_digits():
+    doc = base()
+    doc["features"]["HOSTNAME"] = "18446744073709551616"
+    doc["records"][0]["time"] = (1 << 64) - 1
+    after = document(pencode(doc))
+    assert after["features"]["HOSTNAME"] == "18446744073709551616"
+    assert after["records"][0]["time"] == (1 << 64) - 1
+
+
+def test_left_out_blobs_are_refused():
+    doc = document(CATALOG["sample-stack-user.le"], "--blobs", "omit")
+    assert "--blobs omit" in refusal(doc)

@@ -1,0 +1,149 @@
+"""What pdecode writes, pencode turns back into the very same bytes: sound files and damaged ones."""
+import random
+
+import pytest
+
+from conftest import fixture_files
+from encoding import COMPRESSED, document, features_of, first_difference, pdecode, pencode, records_of, run
+from perfdata.catalog import catalog
+
+pytestmark = pytest.mark.sanitize
+GZIP = b"\x1f\x8b"
+CATALOG = {name: entry.data for name, entry in catalog().items()}
+FORMATS = ("json", "jsonl")
+
+
+def same_again(data, *args):
+    """Says what differs when the bytes don't come back; None when they do, or are no perf.data at all."""
+    code, text = pdecode(data, *args)
+    if code == 3:
+        return None
+    assert code in (0, 1)
+    done = run("pencode", "-", stdin=text)
+    if done.returncode:
+        return done.stderr.decode()
+    if done.stdout == data:
+        return None
+    return f"{len(data)} bytes became {len(done.stdout)}, different from {first_difference(data, done.stdout)} on"
+
+
+def directory_bytes(path):
+    return {part.name: part.read_bytes() for part in path.iterdir() if part.is_file()}
+
+
+def is_packed(path):
+    with open(path, "rb") as f:
+        return f.read(2) == GZIP
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_file(data_file, form, tmp_path):
+    args = ("--blobs", "full", "-f", form)
+    if data_file.is_directory:
+        _, text = pdecode(data_file.path, *args)
+        out = tmp_path / "out"
+        assert run("pencode", "-o", f"{out}/", stdin=text).returncode == 0
+        assert directory_bytes(out) == directory_bytes(data_file.path)
+    elif not is_packed(data_file.path):
+        _, text = pdecode(data_file.path, *args)
+        data, again = data_file.path.read_bytes(), pencode(text)
+        assert data == again, f"different from {first_difference(data, again)} on"
+
+
+def test_file_with_usual_blobs(data_file, tmp_path):
+    """Without the payloads of compressed records: the same bytes where there are none, else the same records."""
+    if data_file.is_directory or is_packed(data_file.path):
+        pytest.skip("directories and packed files: elsewhere")
+    code, text = pdecode(data_file.path)
+    again = pencode(text)
+    before = document(data_file.path)
+    if not any(record["type"] in COMPRESSED for record in before["records"]):
+        assert again == data_file.path.read_bytes()
+        return
+    after = document(again)
+    assert records_of(after) == records_of(before)
+    assert after["attrs"] == before["attrs"]
+    assert features_of(after, ["COMPRESSED"]) == features_of(before, ["COMPRESSED"])
+    assert not any(record["type"] in COMPRESSED for record in after["records"])
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_catalogue(form, tmp_path):
+    wrong = {}
+    for name, data in CATALOG.items():
+        if isinstance(data, dict) or data.startswith(GZIP):
+            continue
+        why = same_again(data, "--blobs", "full", "-f", form)
+        if why:
+            wrong[name] = why
+    assert not wrong
+
+
+@pytest.mark.parametrize("name", [name for name, data in CATALOG.items() if isinstance(data, dict)])
+def test_catalogue_directory(name, tmp_path):
+    data = {part: value for part, value in CATALOG[name].items() if part == "data" or part.startswith("data.")}
+    if "data" not in data:
+        pytest.skip("the main file had another name then")
+    for part, value in data.items():
+        path = tmp_path / "in" / part
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(value)
+    _, text = pdecode(tmp_path / "in", "--blobs", "full")
+    assert run("pencode", "-o", f"{tmp_path}/out/", stdin=text).returncode == 0
+    assert directory_bytes(tmp_path / "out") == data
+
+
+# Of each container one of few bytes, and one with all features.
+CUT = ("file.le", "event-types.be", "gap.le", "pipe.le", "features-pipe.be", "zstd2-2.le", "zstd-auxtrace-behind.be",
+       "feature-event-desc.le", "attr-stride-larger.be", "killed.le", "tail.be", "late-attrs.le")
+
+
+@pytest.mark.parametrize("name", CUT)
+def test_cut_short(name):
+    data = CATALOG[name]
+    wrong = {}
+    for size in range(0, len(data), 1 if len(data) < 1200 else 5):
+        why = same_again(data[:size], "--blobs", "full")
+        if why:
+            wrong[size] = why
+    for size in range(0, len(data), 11):
+        why = same_again(data[:size], "--blobs", "full", "-f", "jsonl")
+        if why:
+            wrong[size] = why
+    assert not wrong
+
+
+def damaged(data, seed):
+    """A few bytes changed; often those of the header, where much depends on them."""
+    choose = random.Random(seed)
+    data = bytearray(data)
+    end = len(data) if choose.random() < 0.6 else min(len(data), 600)
+    for _ in range(choose.choice((1, 1, 1, 2, 4))):
+        at = choose.randrange(8, end)
+        data[at] = choose.choice((0, 1, 0x7f, 0xff, choose.randrange(256), data[at] ^ 1 << choose.randrange(8)))
+    return bytes(data)
+
+
+def test_damaged_catalogue():
+    wrong = {}
+    for number, (name, data) in enumerate(CATALOG.items()):
+        if isinstance(data, dict) or data.startswith(GZIP) or len(data) < 16:
+            continue
+        why = same_again(damaged(data, number), "--blobs", "full", "-f", FORMATS[number % 2])
+        if why:
+            wrong[name] = why
+    assert not wrong
+
+
+SMALL = [file for file in fixture_files() if not file.is_directory and file.path.stat().st_size < 20000]
+
+
+@pytest.mark.parametrize("file", SMALL[::4], ids=lambda file: file.name)
+def test_damaged_capture(file):
+    data = file.path.read_bytes()
+    wrong = {}
+    for seed in range(8):
+        why = same_again(damaged(data, seed), "--blobs", "full")
+        if why:
+            wrong[seed] = why
+    assert not wrong
