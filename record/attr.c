@@ -200,14 +200,23 @@ static void set_flags(struct event_list *l, size_t i, const struct attr_options 
 	if (is_leader(l, i) && t->kind == TARGET_COMMAND && (e->helper || !o->o->delay) &&
 	    !(*flags & ATTR_REMOVE_ON_EXEC))
 		*flags |= ATTR_ENABLE_ON_EXEC;
-	if (!o->o->buffering)
-		e->attr.wakeup = 1;
 	if (o->use_clockid) {
 		*flags |= ATTR_USE_CLOCKID;
 		e->attr.clockid = o->clockid;
 	}
 	if (e->tracking)
 		*flags |= o->tracking_flags;
+}
+
+/* The kernel's own measure, half a buffer, leaves the reader too little time. */
+static void set_wakeup(struct event_attr *a, const struct settings *o, size_t buffer)
+{
+	if (!o->buffering) {
+		a->wakeup = 1;
+	} else if (!a->wakeup) {
+		a->flags |= ATTR_WATERMARK;
+		a->wakeup = (uint32_t)(buffer / 4);
+	}
 }
 
 static void apply_flag_terms(struct event *e)
@@ -298,7 +307,8 @@ static void align(struct event_list *l)
 		l->items[i].attr.size = size;
 }
 
-int attrs_configure(struct event_list *l, const struct settings *o, const struct target *t)
+int attrs_configure(struct event_list *l, const struct settings *o, const struct target *t,
+		    size_t buffer)
 {
 	struct attr_options a;
 	int got = attr_options_read(&a, o, l->say);
@@ -325,6 +335,7 @@ int attrs_configure(struct event_list *l, const struct settings *o, const struct
 		}
 		set_flags(l, i, &a, t);
 		set_reading(l, i, &a);
+		set_wakeup(&e->attr, o, buffer);
 		apply_flag_terms(e);
 	}
 	align(l);

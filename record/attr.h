@@ -7,8 +7,9 @@
 #include "target.h"
 
 /* Completes every event, and adds the helper that records side-band events where no other can.
- * 0; or an exit status after saying what is wrong. */
-int attrs_configure(struct event_list *l, const struct settings *o, const struct target *t);
+ * buffer: bytes of each. 0; or an exit status after saying what is wrong. */
+int attrs_configure(struct event_list *l, const struct settings *o, const struct target *t,
+		    size_t buffer);
 
 /* Things that several parts must know of the events. */
 bool events_have(const struct event_list *l, uint64_t flags);

@@ -4,6 +4,23 @@
 #include "describe.h"
 #include "prologue.h"
 
+static int write_lost_of(struct recording *r, size_t event, uint64_t id, uint64_t lost)
+{
+	uint64_t sample_type = r->events.items[event].attr.sample_type;
+	struct pd_value ids[2];
+	size_t n = 0;
+
+	if (sample_type & PERF_SAMPLE_ID)
+		ids[n++] = (struct pd_value)PD_NUMBER("id", id);
+	if (sample_type & PERF_SAMPLE_IDENTIFIER)
+		ids[n++] = (struct pd_value)PD_NUMBER("identifier", id);
+	const struct pd_value fields[] = {
+		PD_NUMBER("lost", lost), PD_OBJECT("sample_id", ids, n),
+	};
+	return pd_writer_record(r->file.writer, PERF_RECORD_LOST_SAMPLES, 0, (int)event, fields, 2,
+				(struct pd_bytes){ 0 }, &r->file.error);
+}
+
 /* A LOST_SAMPLES record for each event that lost any. */
 static int write_lost(struct recording *r, uint64_t *lost)
 {
@@ -23,14 +40,7 @@ static int write_lost(struct recording *r, uint64_t *lost)
 		if (!sum)
 			continue;
 		*lost += sum;
-		const struct pd_value id_fields[] = {
-			PD_NUMBER("id", id), PD_NUMBER("identifier", id),
-		};
-		const struct pd_value fields[] = {
-			PD_NUMBER("lost", sum), PD_OBJECT("sample_id", id_fields, 2),
-		};
-		if (pd_writer_record(r->file.writer, PERF_RECORD_LOST_SAMPLES, 0, (int)i, fields, 2,
-				     (struct pd_bytes){ 0 }, &r->file.error))
+		if (write_lost_of(r, i, id, sum))
 			return -1;
 	}
 	return 0;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "attr.h"
@@ -25,6 +26,8 @@ struct loop {
 	int epoll, signals;
 	size_t watched;		/* counters that have not hung up */
 	bool snapshot, swap, done;
+	bool busy;		/* the last pass found much: more will have come meanwhile */
+	uint64_t flushed;	/* ns, when the file was last brought up to date */
 };
 
 static int watch(const struct loop *l, int fd, int64_t source)
@@ -167,7 +170,7 @@ static void on_counter(struct loop *l, size_t i, uint32_t events)
 static void wait_for_events(struct loop *l)
 {
 	struct epoll_event events[EVENTS_AT_ONCE];
-	int n = epoll_wait(l->epoll, events, EVENTS_AT_ONCE, WAIT_MS);
+	int n = epoll_wait(l->epoll, events, EVENTS_AT_ONCE, l->busy ? 0 : WAIT_MS);
 	bool woken = false;
 
 	for (int i = 0; i < n; i++) {
@@ -200,20 +203,36 @@ static void check_sizes(struct loop *l)
 		l->swap = true;
 }
 
+/* Writing waits until there is time for it, but not long: a recorder may be killed. */
+static int flush(struct loop *l)
+{
+	struct timespec t;
+	uint64_t now;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	now = (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+	if (l->busy && now - l->flushed < WAIT_MS)
+		return 0;
+	l->flushed = now;
+	return pd_writer_flush(l->r->file.writer, &l->r->file.error);
+}
+
 /* What came since the last pass goes to the file; what was asked for is done. */
 static int work(struct loop *l)
 {
 	struct recording *r = l->r;
+	uint64_t before = r->file.tally.bytes;
 
 	if (drain_buffers(r, DRAIN_WORTHWHILE))
 		return -1;
+	l->busy = r->file.tally.bytes - before > r->rings.bytes / 8;
 	if (l->snapshot && drain_snapshot(r))
 		return -1;
 	check_sizes(l);
 	if (l->swap && !l->done && switch_file(r))
 		return -1;
 	l->snapshot = l->swap = false;
-	return pd_writer_flush(r->file.writer, &r->file.error);
+	return flush(l);
 }
 
 static int start(struct loop *l)

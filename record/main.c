@@ -1,11 +1,9 @@
 /* main.c - precord: from the options to a finished recording. */
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "attr.h"
@@ -14,6 +12,7 @@
 #include "list.h"
 #include "loop.h"
 #include "print_attr.h"
+#include "priority.h"
 #include "prologue.h"
 #include "recording.h"
 #include "regs.h"
@@ -79,9 +78,9 @@ static int prepare(struct recording *r, char *const *command)
 	if (!got)
 		got = selection_read(&r->events, o, r->argv);
 	if (!got)
-		got = attrs_configure(&r->events, o, &r->target);
-	if (!got)
 		got = rings_size(&r->rings, o, &r->say);
+	if (!got)
+		got = attrs_configure(&r->events, o, &r->target, r->rings.bytes);
 	if (!got)
 		got = agenda_read(&r->agenda, o, &r->say);
 	if (!got)
@@ -109,17 +108,6 @@ static void block_signals(struct recording *r)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-static void set_scheduling(const struct recording *r)
-{
-	const struct settings *o = r->options;
-	struct sched_param p = { .sched_priority = (int)o->realtime };
-
-	if (o->exit_with_parent)
-		prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (o->realtime != NOT_GIVEN && sched_setscheduler(0, SCHED_FIFO, &p))
-		say(&r->say, SAY_WARNING, "no SCHED_FIFO priority: %s", strerror(errno));
-}
-
 static int fork_command(struct recording *r)
 {
 	char *const *command = r->target.command;
@@ -142,7 +130,7 @@ static int record(struct recording *r)
 	int got = fork_command(r);
 
 	if (!got)
-		set_scheduling(r);
+		priority_set(r->options, &r->say);
 	if (!got)
 		got = counters_open(&r->counters, &r->events, &r->target);
 	if (!got)

@@ -20,7 +20,8 @@ def test_the_default_is_cycles_as_precise_as_can_be(print_attr):
     assert attr["sample_freq"] == 4000
     assert attr.sample_type == {"IP", "TID", "TIME", "PERIOD"}
     assert attr.read_format == {"ID", "LOST"}
-    assert attr.flags == TRACKING | {"disabled", "inherit", "freq", "enable_on_exec", "sample_id_all", "exclude_guest"}
+    assert attr.flags == TRACKING | {"disabled", "inherit", "freq", "enable_on_exec", "sample_id_all", "exclude_guest",
+                                     "watermark"}
 
 
 FLAGS = [
@@ -274,9 +275,9 @@ def test_max_stack(print_attr):
     assert one(print_attr, "-g", "--max-stack", "16")["sample_max_stack"] == 16
 
 
-def test_no_buffering(print_attr):
+def test_when_the_reader_is_woken(print_attr):
     assert one(print_attr, "--no-buffering")["wakeup_events"] == 1
-    assert one(print_attr)["wakeup_events"] == 0
+    assert one(print_attr, "-m", "64K")["wakeup_watermark"] == 16384
 
 
 def test_wakeups_by_term(print_attr):

@@ -44,7 +44,7 @@ def complaints(text):
     """What perf says that is not about symbols of this machine's kernel, or idle talk."""
     fine = re.compile(r"kallsyms|kptr_restrict|\[kernel|kernel address|vmlinux|addr2line|^$|build.?id cache|"
                       r"Kernel .*symbol|/proc/kcore|kernel map|^Check|^Samples|^As no|^can't be|^If some|"
-                      r"Processed \d+ events and lost \d+ chunks|Check IO/CPU overload|overload")
+                      r"^Warning:$|Processed \d+ events and lost \d+ chunks|Check IO/CPU overload|overload")
     return [line for line in text.splitlines() if not fine.search(line)]
 
 

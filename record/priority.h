@@ -1,0 +1,12 @@
+/* priority.h - when the recorder gets a cpu. */
+#ifndef RECORD_PRIORITY_H
+#define RECORD_PRIORITY_H
+
+#include "options.h"
+#include "say.h"
+
+/* -r, --exit-with-parent; otherwise: short turns, but at once. Of this process only: do it when the
+ * command was forked. */
+void priority_set(const struct settings *o, const struct say *s);
+
+#endif
