@@ -190,7 +190,7 @@ static bool leads_on(const struct pd_stream *s, struct pd_lost *l, struct pd_byt
 
 static struct pd_bytes inner_left(const struct pd_stream *s)
 {
-	return (struct pd_bytes){ s->inner.data + s->inner_at, s->inner.size - s->inner_at };
+	return (struct pd_bytes){ s->inner.data ? s->inner.data + s->inner_at : NULL, s->inner.size - s->inner_at };
 }
 
 enum look_ahead { SEARCHED, NEED_MORE };
@@ -499,6 +499,35 @@ static int payload_is_lost(struct pd_stream *s, const struct pd_frame *f, struct
 	return pd_source_seek(s->source, f->offset, e) ? -1 : lost;
 }
 
+/* How much of what follows the record belongs to it. Its bytes stay in the window. */
+static int find_payload(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
+{
+	const uint64_t behind = f->offset + f->bytes.size;
+	const int lost = f->payload ? payload_is_lost(s, f, e) : 0;
+	struct pd_bytes have;
+
+	if (lost < 0)
+		return -1;
+	if (f->payload) {	/* the search may have moved the window */
+		if (look(s, f->bytes.size, &have, e))
+			return -1;
+		f->bytes.data = have.data;
+	}
+	if (lost) {
+		lose(&s->lost, f, behind, PD_E_PAYLOAD, f->payload, s->lost.clear - behind);
+		s->lost.bad = UINT64_MAX;	/* a record may follow at once */
+		f->payload = 0;
+		f->payload_lost = true;
+	}
+	s->payload_left = f->payload;
+	if (f->payload > s->end - behind) {	/* what is behind the data is no part of them */
+		s->payload_left = s->end - behind;
+		s->payload_missing = f->payload - s->payload_left;
+	}
+	s->payload_of = f->desc ? f->desc->name : NULL;
+	return 0;
+}
+
 static enum pd_next next_outer(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
 {
 	enum pd_next left = leave_last(s, f, e);
@@ -548,23 +577,9 @@ static enum pd_next next_outer(struct pd_stream *s, struct pd_frame *f, struct p
 		s->pending = have.size;
 		return damaged(f, PD_E_TRUNCATED, size, have, e);
 	}
-	lost = f->payload ? payload_is_lost(s, f, e) : 0;
-	if (lost < 0 || (f->payload && look(s, size, &have, e)))
-		return fail(s, e);
-	f->bytes.data = have.data;
 	s->pending = size;
-	if (lost) {
-		lose(&s->lost, f, f->offset + size, PD_E_PAYLOAD, f->payload, s->lost.clear - f->offset - size);
-		s->lost.bad = UINT64_MAX;	/* a record may follow at once */
-		f->payload = 0;
-		f->payload_lost = true;
-	}
-	s->payload_left = f->payload;
-	if (f->payload > s->end - f->offset - size) {	/* what is behind the data is no part of them */
-		s->payload_left = s->end - f->offset - size;
-		s->payload_missing = f->payload - s->payload_left;
-	}
-	s->payload_of = f->desc ? f->desc->name : NULL;
+	if (find_payload(s, f, e))
+		return fail(s, e);
 	keep_sample(s, f);
 	if (f->desc && f->desc->compressed && start_expanding(s, f, e))
 		return fail(s, e);
