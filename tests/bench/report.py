@@ -1,0 +1,188 @@
+"""What was measured: for people as it comes, for programs at the end."""
+
+
+def number(value, digits=2):
+    if value is None:
+        return "-"
+    return f"{value:.{digits}f}" if isinstance(value, float) else str(value)
+
+
+def ratio(value):
+    return "-" if value is None else f"{value:.1f}x" if value < 100 else f"{value:.0f}x"
+
+
+def table(rows, head):
+    rows = [head, *[[str(cell) for cell in row] for row in rows]]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
+    for row in rows:
+        print("  " + "  ".join(cell.ljust(width) if i == 0 else cell.rjust(width)
+                               for i, (cell, width) in enumerate(zip(row, widths))).rstrip())
+
+
+def divide(a, b):
+    return a / b if a is not None and b else None
+
+
+class Report:
+    def __init__(self, description):
+        self.description = description
+        self.decode, self.growth, self.recorder, self.instructions = [], [], [], []
+        self.skipped, self.notes, self.goals = [], [], []
+
+    def head(self):
+        d = self.description
+        print(f"{d['date']}  {d['machine']['cpus']} cpus ({d['machine']['cpu']}), Linux {d['machine']['kernel']}")
+        print(f"{d['versions']['pdecode']}; {d['versions']['perf'] or 'no perf'}; {d['versions']['compiler']}")
+        print(f"{d['settings']['mb']:g} MB of each kind, up to {d['settings']['rounds']} runs of each program in turn; medians")
+        if d["machine"]["load_average_before"] > 0.5:
+            print(f"The machine was not idle (load {d['machine']['load_average_before']:.1f}): wall times are too long.")
+
+    def skip(self, what, reason):
+        self.skipped.append({"what": what, "reason": reason})
+        print(f"\n{what}: left out: {reason}")
+
+    # decoding
+
+    def add_decode(self, result):
+        self.decode.append(result)
+        this = result["input"]
+        made = (f"a recording of {this['bytes'] // this['multiplied'] // 1000} kB, {this['multiplied']} times with times shifted"
+                if this["multiplied"] > 1 else "as recorded")
+        print(f"\n{this['kind']}: {this['what']}: {this['bytes'] / 1e6:.0f} MB, {this['records']} records; {made}"
+              + (f"; {this['file_bytes'] / 1e6:.1f} MB in the file" if "zstd" in this["kind"] else ""))
+        print(f"  {this['recorded_with']}")
+        base = self.program(this["kind"], "pdecode jsonl -j1")
+        rows = []
+        for one in result["programs"]:
+            if "failed" in one:
+                rows.append([one["program"], one["failed"], "", "", "", "", "", ""])
+                continue
+            rows.append([one["program"], number(one["wall"], 3), number(one["cpu"], 3), f"{one['cpu_spread']:.0%}",
+                         number(one["mb_per_second"], 0), f"{one['rss_kib'] / 1024:.1f}",
+                         ratio(divide(one["cpu"], base and base["cpu"])), one["runs"]])
+        table(rows, ["", "wall s", "cpu s", "spread", "MB/s", "MiB", "cpu, pdecode=1", "runs"])
+        for note in self.notes:
+            print(f"  {note}")
+
+    def program(self, kind, name):
+        for result in self.decode:
+            if result["input"]["kind"] == kind:
+                for one in result["programs"]:
+                    if one["program"] == name and "failed" not in one:
+                        return one
+        return None
+
+    def add_growth(self, result):
+        self.growth.append(result)
+
+    def show_growth(self):
+        if not self.growth:
+            return
+        print("\nshort samples, as the recording grows: cpu ms per MB, and peak memory in MiB")
+        names = [one["program"] for one in self.growth[0]["programs"]]
+        rows = [[name] + [next((f"{p['cpu_ms_per_mb']:.2f} / {p['rss_kib'] / 1024:.1f}" for p in size["programs"]
+                                if p["program"] == name), "-") for size in self.growth] for name in names]
+        table(rows, [""] + [f"{size['bytes'] / 1e6:.0f} MB" for size in self.growth])
+
+    # recording
+
+    def add_recorder(self, row):
+        self.recorder.append(row)
+
+    def recorded(self, test, recorder, **wanted):
+        for row in self.recorder:
+            if row["test"] == test and row["recorder"] == recorder and all(row.get(k) == v for k, v in wanted.items()):
+                return row
+        return None
+
+    def show_recorder(self):
+        some = [row for row in self.recorder if row["test"] == "true"]
+        if some:
+            print("\nfrom start to end of -e cpu-clock -m 512K -- true")
+            table([[f"{r['recorder']} {r['options']}", f"{1e3 * r['wall']:.1f}", f"{1e3 * r['cpu']:.1f}",
+                    f"{r['rss_kib'] / 1024:.1f}", number(r["system_calls"]), r["runs"]] for r in some],
+                  ["", "wall ms", "cpu ms", "MiB", "system calls", "runs"])
+        some = [row for row in self.recorder if row["test"] == "syscalls"]
+        if some:
+            print(f"\n{some[0]['syscalls']} system calls traced, a thread on each cpu; {some[0]['alone']:.2f} s when not recorded. "
+                  "Both are told the size of the buffers")
+            table([[f"{r['recorder']} -m {r['buffer']} {r['options']}", number(r["recorder_cpu"]), int(r["samples"]),
+                    int(r["lost"]), f"{r['lost'] / max(1, r['lost'] + r['samples']):.2%}", ratio(r["slow_down"]),
+                    f"{r['file_bytes'] / 1e6:.0f}", f"{r['rss_kib'] / 1024:.1f}", r["runs"]] for r in some],
+                  ["", "own cpu s", "samples", "lost", "", "slow-down", "MB", "MiB", "runs"])
+        some = [row for row in self.recorder if row["test"] == "own events"]
+        if some:
+            print("\n-a on system calls: events that are the recorder's own")
+            table([[r["recorder"], r["samples"], r["own"], f"{r['share'] or 0:.3%}"] for r in some],
+                  ["", "samples", "own", "share"])
+
+    def show_instructions(self):
+        if self.instructions:
+            print("\ninstructions per record, by callgrind on files that are the same each time")
+            table([[f"{r['kind']}: {r['path']}", r["per_record"]] for r in self.instructions], ["", ""])
+
+    # what was to be reached
+
+    def _goal(self, what, goal, got, met):
+        if got is not None:
+            self.goals.append({"what": what, "goal": goal, "got": round(got, 4), "met": met})
+
+    def _cpu_ratio(self, kind, peer, mine, key="cpu"):
+        a, b = self.program(kind, peer), self.program(kind, mine)
+        return divide(a and a[key], b and b[key])
+
+    def _decode_goals(self):
+        least = [("short", "perf data convert", "jsonl -j1", 20), ("chains", "perf data convert", "jsonl -j1", 40)]
+        least += [(kind, "perf report -D", "jsonl -j1", 60) for kind in ("short", "chains", "dwarf", "tracepoints", "side-band")]
+        least += [(kind, "perf report --stats", "stats", 2.5)
+                  for kind in ("short", "chains", "dwarf", "tracepoints", "side-band")]
+        for kind, peer, mine, goal in least:
+            got = self._cpu_ratio(kind, peer, f"pdecode {mine}")
+            self._goal(f"{kind}: pdecode {mine} against {peer}, cpu", f"{goal}x", got, got is not None and got >= goal)
+        got = self._cpu_ratio("short", "pdecode jsonl -j1", "emit_short")
+        self._goal("short: time of a hand-written loop, cpu", "at most 2x", got, got is not None and got <= 2)
+        got = self._cpu_ratio("short", "pdecode jsonl -j1 > file", "emit_short > file")
+        self._goal("short: the same into a file, cpu", "at most 2x", got, got is not None and got <= 2)
+        for kind in ("short", "chains", "dwarf", "tracepoints", "side-band"):
+            got = self._cpu_ratio(kind, "pdecode jsonl -j1", "pdecode jsonl -j2", "wall")
+            self._goal(f"{kind}: two threads against one, wall", "1.7x", got, got is not None and got >= 1.7)
+        peaks = [one["rss_kib"] / 1024 for result in self.decode + self.growth for one in result["programs"]
+                 if one["program"].startswith("pdecode") and "failed" not in one]
+        if peaks:
+            self._goal("peak memory of pdecode, MiB", "64", max(peaks), max(peaks) <= 64)
+
+    def _recorder_goals(self):
+        mine, peer = self.recorded("true", "precord", options=""), self.recorded("true", "perf record", options="")
+        if mine and peer:
+            got = peer["wall"] / mine["wall"]
+            self._goal("precord -- true against perf, wall", "20x", got, got >= 20)
+            got = divide(mine["system_calls"], peer["system_calls"])
+            self._goal("its system calls, of perf's", "at most 0.1", got, got is not None and got <= 0.1)
+        for row in [r for r in self.recorder if r["test"] == "syscalls" and r["recorder"] == "precord"]:
+            peer = self.recorded("syscalls", "perf record", buffer=row["buffer"], options=row["options"])
+            if not peer:
+                continue
+            label = f"-m {row['buffer']} {row['options']}".strip()
+            got = divide(row["recorder_cpu"], peer["recorder_cpu"])
+            self._goal(f"precord's cpu, {label}, of perf's", "at most 0.5", got, got is not None and got <= 0.5)
+            self._goal(f"samples lost, {label} (perf {peer['lost']:.0f})", "not more", float(row["lost"]),
+                       row["lost"] <= peer["lost"])
+            got = row["slow_down"] / peer["slow_down"]
+            self._goal(f"slow-down, {label}, of perf's", "at most 1 (5 % of noise)", got, got <= 1.05)
+        mine, peer = self.recorded("own events", "precord"), self.recorded("own events", "perf record")
+        if mine and peer:
+            got = divide(mine["share"], peer["share"])
+            self._goal("own events under -a, of perf's share", "at most 0.1", got, got is not None and got <= 0.1)
+
+    def show_goals(self):
+        self._decode_goals()
+        self._recorder_goals()
+        if self.goals:
+            print("\ngoals")
+            table([[g["what"], g["goal"], number(float(g["got"])), "yes" if g["met"] else "no"] for g in self.goals],
+                  ["", "goal", "here", "met"])
+
+    def document(self):
+        return {"format": 1, **self.description, "instructions": self.instructions, "recorder": self.recorder,
+                "decode": self.decode, "growth": self.growth, "goals": self.goals, "skipped": self.skipped,
+                "notes": self.notes}

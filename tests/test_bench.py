@@ -1,0 +1,78 @@
+"""scripts/bench runs through and says what it measured as JSON. How fast anything is, is no test."""
+import json
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import ROOT, TOOLS
+from recorder import event_works
+
+TIMEOUT = 120
+KINDS = {"short", "chains", "dwarf", "tracepoints", "side-band"}
+
+
+@pytest.fixture(scope="module", name="bench")
+def bench_fixture(tmp_path_factory):
+    """Function: run scripts/bench on a small amount, once for each part; the JSON and what it printed."""
+    for tool in ("pdecode", "precord"):
+        if not os.access(TOOLS / tool, os.X_OK):
+            pytest.skip(f"{TOOLS / tool} is not built")
+    if not (TOOLS / "libdecode.a").is_file():
+        pytest.skip(f"{TOOLS / 'libdecode.a'} is not built")
+    if not shutil.which("gcc"):
+        pytest.skip("no gcc for tests/bench")
+    directory = tmp_path_factory.mktemp("bench")
+
+    def run(part):
+        target = directory / f"{part}.json"
+        environment = {**os.environ, "BENCH_MB": "1", "BENCH_SYSCALLS": "20000", "BENCH_SECONDS": "0"}
+        done = subprocess.run([ROOT / "scripts" / "bench", TOOLS, "--quick", "--only", part, "--output", target,
+                               "--instructions", directory / "instructions.tsv"], env=environment, timeout=TIMEOUT,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        assert done.returncode == 0, done.stdout[-4000:]
+        return json.loads(target.read_text()), done.stdout, directory
+    return run
+
+
+def needs_events(*events):
+    if os.geteuid() != 0:
+        pytest.skip("tracepoints and kernel samples need root")
+    for event in events:
+        if not event_works(event):
+            pytest.skip(f"{event} can't be recorded here")
+
+
+def test_decoding(bench):
+    needs_events("cpu-clock", "page-faults")
+    if not shutil.which("perf"):
+        pytest.skip("no perf in PATH")
+    document, printed, _ = bench("decode")
+    left_out = {entry["what"] for entry in document["skipped"]}
+    kinds = {entry["input"]["kind"] for entry in document["decode"]}
+    assert kinds | left_out >= KINDS | {kind + " zstd" for kind in KINDS}
+    assert document["notes"] == []      # the hand-written loop printed the very same lines
+    for entry in document["decode"]:
+        assert entry["input"]["bytes"] > 0.9e6
+        for program in entry["programs"]:
+            assert "failed" in program or program["wall"] > 0
+            assert "failed" not in program or not program["program"].startswith("pdecode"), program
+    assert len(document["growth"]) == 3
+    assert "goals" in printed
+
+
+def test_recording(bench):
+    needs_events("cpu-clock", "raw_syscalls:sys_enter")
+    document, _, _ = bench("recorder")
+    tests = {(row["test"], row["recorder"]) for row in document["recorder"]}
+    assert {("true", "precord"), ("syscalls", "precord"), ("own events", "precord")} <= tests
+
+
+def test_instructions(bench):
+    if not shutil.which("valgrind"):
+        pytest.skip("no valgrind")
+    document, _, directory = bench("instructions")
+    assert document["instructions"] and all(row["per_record"] > 0 for row in document["instructions"])
+    lines = (directory / "instructions.tsv").read_text().splitlines()
+    assert lines[0].startswith("#") and len(lines) == 2 + len(document["instructions"])
