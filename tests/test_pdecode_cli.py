@@ -56,7 +56,8 @@ OPTIONS = {
     "-i": ["--input", "FILE"], "-o": ["--output", "FILE"], "-f": ["--format", "json|jsonl|stats"],
     "--pretty": [], "--blobs": ["hex|omit|full"], "--sort": ["file|time"], "--header-only": [], "--schema": [],
     "--types": ["LIST"], "-e": ["--event", "LIST"], "--pid": ["LIST"], "--tid": ["LIST"], "-c": ["--comm", "LIST"],
-    "-C": ["--cpu", "LIST"], "--time": ["A,B"], "--strict": [], "--memory": ["SIZE"], "-v": ["--verbose"],
+    "-C": ["--cpu", "LIST"], "--time": ["A,B"], "-j": ["--jobs", "N"], "--strict": [], "--memory": ["SIZE"],
+    "-v": ["--verbose"],
     "-h": ["--help"], "--version": [], "--man": [], "--completion": [],
 }
 
