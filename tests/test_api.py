@@ -67,6 +67,8 @@ def expected_record(record, number):
     text = record.get("comm", record.get("filename"))
     if text is not None:
         words.append(f"text={text}")
+    if "value" in record.get("read", {}):
+        words.append(f"read.value={record['read']['value']}")
     return " ".join(map(str, words))
 
 
@@ -134,6 +136,16 @@ def test_names_and_numbers(order, run, tmp_path):
     assert "span 5 9" in output
     assert lines_of(output, "feature") == ["feature 3 HOSTNAME 68", "feature 21 SAMPLE_TIME 16"]
     assert f"{'little' if order == '<' else 'big'} complete=1" in output
+
+
+@pytest.mark.sanitize
+def test_a_path_ends_where_its_object_does(run, tmp_path):
+    """`weight` stands behind `read`, not in it."""
+    both = attr("READ|WEIGHT", read_format="ID")
+    path = built(tmp_path, File(attrs=[(both, [42])], records=[
+        sample(both, read={"value": 77, "id": 42}, weight=5)]))
+    _, output = run("api_read.c", "path", path)
+    assert " read.value=77 visited" in output and "WRONG" not in output
 
 
 @pytest.mark.sanitize

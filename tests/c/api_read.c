@@ -149,7 +149,9 @@ static void print_record(const struct pd_record *r)
 		printf(" callchain=%zu,0x%" PRIx64, chain.count, chain.count ? pd_number_at(&chain, chain.count - 1) : 0);
 	if (pd_get_text(r, "comm", &name) || pd_get_text(r, "filename", &name))
 		printf(" text=%.*s", (int)name.size, (const char *)name.data);
-	if (pd_get_number(r, "no such field", &value) || pd_get_text(r, "ip", &name) || pd_get_numbers(r, "", &chain))
+	if (pd_get_number(r, "read.value", &value))
+		printf(" read.value=%" PRIu64, value);
+	if (pd_get_number(r, "read.weight", &value) || pd_get_number(r, "no such field", &value) || pd_get_text(r, "ip", &name) || pd_get_numbers(r, "", &chain))
 		printf(" WRONG");
 	if (pd_record_error(r))
 		printf(" error=%s", pd_code_name(pd_record_error(r)->code));
