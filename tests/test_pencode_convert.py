@@ -1,0 +1,219 @@
+"""pencode --mode, --byte-order and --compress: another file, the same records; perf reads what pencode wrote."""
+import collections
+import re
+import subprocess
+
+import pytest
+
+from conftest import FIXTURES, TIMEOUT
+from encoding import COMPRESSED, document, events_of, features_of, pdecode, pencode, records_of, run
+from perfdata.catalog import catalog
+
+CATALOG = {name: entry.data for name, entry in catalog().items()}
+# What a pipe can't carry: places in a file, and sections without bytes.
+FILE_ONLY = ("TRACING_DATA", "BUILD_ID", "BRANCH_STACK", "AUXTRACE", "STAT", "DIR_FORMAT")
+
+
+def is_sound(doc):
+    return not doc["errors"] and not doc["file"].get("gaps")
+
+
+def the_same(after, before, without=()):
+    assert [e["message"] for e in after["errors"]] == []
+    assert records_of(after) == records_of(before)
+    assert events_of(after) == events_of(before)
+    without = ["COMPRESSED", *without]
+    assert features_of(after, without) == features_of(before, without)
+
+
+def as_list(doc, name):
+    value = doc["features"].get(name)
+    return value if isinstance(value, list) else []
+
+
+def build_ids(doc):
+    """As (pid, build id, file name), from the header or the records of a pipe."""
+    found = as_list(doc, "BUILD_ID") + [r for r in doc["records"] if r["type"] == "HEADER_BUILD_ID"]
+    return {(item.get("pid"), item["build_id"], item["filename"]) for item in found}
+
+
+@pytest.fixture
+def before(fixture_file, decode):
+    doc = decode(fixture_file.path)
+    if not is_sound(doc):
+        pytest.skip("damaged: its places can't be kept")
+    return doc
+
+
+@pytest.mark.parametrize("compress", [(), ("--compress",)], ids=["plain", "zstd"])
+@pytest.mark.parametrize("mode", ["file", "pipe"])
+def test_mode(fixture_file, before, mode, compress):
+    _, text = pdecode(fixture_file.path)
+    after = document(pencode(text, "--mode", mode, *compress))
+    assert after["file"]["mode"] == mode
+    the_same(after, before, FILE_ONLY)
+    assert build_ids(after) == build_ids(before)
+    if "TRACING_DATA" in before["features"]:
+        assert after["features"]["TRACING_DATA"] == before["features"]["TRACING_DATA"]
+    if compress and any("attr_index" in r for r in before["records"]):
+        assert any(r["type"] in COMPRESSED for r in after["records"])
+        assert after["features"]["COMPRESSED"]["level"] == 1
+    else:
+        assert not any(r["type"] in COMPRESSED for r in after["records"])
+
+
+def test_there_and_back(fixture_file, before):
+    """File to pipe to file, and the other way: nothing is lost but what a pipe can't say."""
+    _, text = pdecode(fixture_file.path)
+    first, second = ("pipe", "file") if before["file"]["mode"] != "pipe" else ("file", "pipe")
+    _, text = pdecode(pencode(text, "--mode", first))
+    after = document(pencode(text, "--mode", second))
+    the_same(after, before, FILE_ONLY)
+    assert build_ids(after) == build_ids(before)
+
+
+@pytest.mark.parametrize("mode", ["same", "file", "pipe"])
+def test_byte_order(fixture_file, before, mode):
+    if fixture_file.is_directory and mode == "same":
+        pytest.skip("directories: elsewhere")
+    _, text = pdecode(fixture_file.path)
+    big = pencode(text, "--byte-order", "big", "--mode", mode)
+    after = document(big)
+    assert after["file"]["byte_order"] == "big"
+    raw = {name.removesuffix("_raw") for name in before["features"] if name.endswith("_raw")}
+    the_same(after, before, [*FILE_ONLY, *raw])
+    _, text = pdecode(big)
+    the_same(document(pencode(text, "--byte-order", "little")), before, [*FILE_ONLY, *raw])
+
+
+@pytest.mark.sanitize
+def test_catalogue_turns():
+    """Each entry turned to the other order decodes to what the catalogue's own twin does."""
+    wrong = []
+    for name, data in CATALOG.items():
+        if not name.endswith(".le") or isinstance(data, dict) or data.startswith(b"\x1f\x8b"):
+            continue
+        doc = document(data)
+        if not is_sound(doc) or "trailing" in str(doc["records"]) or "padding" in str(doc) or "_raw" in str(doc["features"]):
+            continue
+        if any(r["type"] in COMPRESSED or r["type"] == "UNKNOWN" or "body" in r for r in doc["records"]):
+            continue
+        twin = document(CATALOG[name[:-3] + ".be"])
+        after = document(pencode(doc, "--byte-order", "big"))
+        if records_of(after) != records_of(twin) or after["attrs"] != twin["attrs"] or after["features"] != twin["features"]:
+            wrong.append(name)
+    # raw data and strings of bytes are not turned: they are their event's, and the twins have theirs in their own order
+    assert [name for name in wrong if not re.match("tracepoint|lookup|feature-bpf|features-all|bpf-prog|feature-tracing|"
+                                                   "header-tracing|feature-simpleperf|features-pipe|producer", name)] == []
+
+
+@pytest.mark.parametrize("directory", ["20-threads.data", "96-zstd-threads.data"])
+def test_directories(directory, decode, tmp_path):
+    path = FIXTURES / "perf" / directory
+    before = decode(path)
+    _, text = pdecode(path)
+    for args in (), ("--compress",), ("--byte-order", "big"):
+        out = tmp_path / ("out" + "-".join(args))
+        assert run("pencode", "-o", f"{out}/", *args, stdin=text).returncode == 0
+        assert {part.name for part in out.iterdir()} == {part.name for part in path.iterdir()}
+        the_same(document(out), before)
+    after = document(pencode(text, "--mode", "file"))
+    the_same(after, before, ["DIR_FORMAT"])
+
+
+# --- perf reads it ---
+
+def perf_words(perf, path, *command, stdin=None):
+    done = subprocess.run([perf, *command, "-i", "-" if stdin else path], input=stdin, capture_output=True, timeout=TIMEOUT)
+    return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+
+
+CONVERTED = ("01-basic.data", "02-callgraph-fp.data", "03-callgraph-dwarf.data", "05-switch-events.data",
+             "12-tracepoints.data", "16-zstd.data", "18-pipe.data", "19-pipe-tp.data", "43-multi-event.data",
+             "95-zstd-pipe.data", "09-regs.data")
+
+
+def script_of(perf, path):
+    """perf reads tracepoint formats of a pipe only from a real one."""
+    data = path.read_bytes()
+    is_pipe = data[8:16] == (16).to_bytes(8, "little")
+    code, out, _ = perf_words(perf, path, "script", stdin=data if is_pipe else None)
+    return code, out
+
+
+@pytest.mark.parametrize("name", CONVERTED)
+def test_perf_reads_conversions(perf, name, tmp_path):
+    path = FIXTURES / "perf" / name
+    _, text = pdecode(path)
+    expected = script_of(perf, path)
+    assert expected[1]
+    for mode in "file", "pipe":
+        for compress in (), ("--compress",):
+            out = tmp_path / "out"
+            out.write_bytes(pencode(text, "--mode", mode, *compress))
+            assert script_of(perf, out) == expected, (mode, compress)
+
+
+# What perf 6.1 says of those that it does not read to their end. Everything else it has to take.
+PERF_WORDS = [
+    # it wants ID in read_format wherever counts are in records
+    (r"(read-format|sample-read)-(0[0-389]|1[016-9]|2[4-7])|sample-read|sample-all-weight(-struct)?",
+     "non matching read_format"),
+    # hw_idx has to be there for it, branches or not
+    (r"branch-hw-idx-left-out", "Can't parse sample"),
+    # a group needs events
+    (r"sample-read-group-empty", "failed to process type: 9"),
+    # the ids have to be those of the file's events
+    (r"id-index(-guest)?", "failed to process type: 69 [No such file"),
+    # the decoder's event has to be there, and known to perf 6.1
+    (r"auxtrace-info-(cs-etm-[012]|vpa-dtl|of-later)", "failed to process type: 70"),
+    # AUXTRACE_INFO has to come first, and then real traces
+    (r"auxtrace(-empty|-of-records)?", "failed to process type: 71"),
+]
+
+
+def dump(perf, path):
+    return perf_words(perf, path, "report", "-D", "--stdio")
+
+
+def names_in_dump(out):
+    return collections.Counter(re.findall(r"PERF_RECORD_(\w+)", out))
+
+
+def perf_catalogue():
+    """Entries of record types and sample bits that perf 6.1 knows, without those that are odd on purpose."""
+    odd = ("tracepoint", "simpleperf", "unknown", "newer", "trailing", "lookup", "bitmap", "producer", "not-utf8")
+    known = ("mmap", "lost", "comm", "exit", "throttle", "unthrottle", "fork", "aux", "itrace", "switch", "namespaces",
+             "ksymbol", "bpf-event", "cgroup", "text-poke", "trailer-", "read-format", "sample-", "branch-", "data-src",
+             "transaction", "regs-x86", "raw-", "stack-", "id-index", "thread-map", "time-conv", "cpu-map", "event-update",
+             "stat", "finished", "header-build-id", "auxtrace")
+    return [name for name in CATALOG if name.endswith(".le") and name.startswith(known) and
+            not isinstance(CATALOG[name], dict) and not any(word in name for word in odd)]
+
+
+@pytest.mark.parametrize("name", perf_catalogue())
+def test_perf_reads_every_type(perf, name, tmp_path):
+    """perf dumps what pencode laid out anew just as it dumps the entry itself: offsets apart."""
+    doc = document(CATALOG[name])
+    if doc["file"]["mode"] != "file":
+        pytest.skip("pipes: above")
+    for key in ("sections", "data_offset", "data_size", "size", "attr_size"):
+        doc["file"].pop(key, None)
+    made = pencode(doc)
+    theirs, ours = tmp_path / "theirs", tmp_path / "ours"
+    theirs.write_bytes(CATALOG[name])
+    ours.write_bytes(made)
+
+    def without_places(out):
+        out = re.sub(r"(?m)^.*?0x[0-9a-f]+ \[(0x[0-9a-f]+)\]:", r"\1:", out)
+        out = re.sub(r"0x[0-9a-f]+@\S+", "", out)
+        return re.sub(r"(?m)^# .*$", "", out)
+    code, out, err = dump(perf, ours)
+    expected = dump(perf, theirs)
+    assert (code, without_places(out)) == (expected[0], without_places(expected[1]))
+    words = next((words for names, words in PERF_WORDS if re.fullmatch(rf"(?:{names})\.le", name)), None)
+    if words:
+        assert words in err
+    else:
+        assert code == 0 and "failed to process" not in err
+        assert sum(names_in_dump(out).values()) >= len(doc["records"])

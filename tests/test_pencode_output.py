@@ -1,0 +1,229 @@
+"""Where pencode writes to, and that it leaves nothing behind when it can't: exit codes, memory, help."""
+import json
+import os
+import resource
+import signal
+import stat
+import subprocess
+
+import pytest
+
+from conftest import FIXTURES, TIMEOUT, TOOLS
+from encoding import document, pdecode, run
+from perfdata.catalog import catalog
+
+CATALOG = {name: entry.data for name, entry in catalog().items()}
+DATA = CATALOG["file.le"]
+BAD = b'{"records":[{"type":"COMM","pid":"x"}]}'
+AS_ROOT = os.geteuid() == 0
+
+
+@pytest.fixture
+def text():
+    return pdecode(DATA)[1]
+
+
+@pytest.fixture
+def inside(tmp_path):
+    """Function: what is in the directory, and what was there before the test is to be taken away."""
+    return lambda: sorted(path.name for path in tmp_path.iterdir())
+
+
+@pytest.mark.sanitize
+def test_to_a_file(text, tmp_path, inside):
+    out = tmp_path / "out.data"
+    done = run("pencode", "-o", out, stdin=text)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert out.read_bytes() == DATA
+    assert inside() == ["out.data"]
+    assert stat.S_IMODE(out.stat().st_mode) == 0o666 & ~current_umask()
+
+
+def current_umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def test_a_file_that_is_there_keeps_its_mode(text, tmp_path, inside):
+    out = tmp_path / "out.data"
+    out.write_bytes(b"old")
+    out.chmod(0o600)
+    (tmp_path / "link").symlink_to(out)
+    assert run("pencode", "-o", tmp_path / "link", stdin=text).returncode == 0
+    assert out.read_bytes() == DATA and stat.S_IMODE(out.stat().st_mode) == 0o600
+    assert (tmp_path / "link").is_symlink()
+    assert inside() == ["link", "out.data"]
+
+
+@pytest.mark.sanitize
+def test_nothing_is_written_of_what_is_wrong(tmp_path, inside):
+    out = tmp_path / "out.data"
+    assert run("pencode", "-o", out, stdin=BAD).returncode == 3
+    assert inside() == []
+    out.write_bytes(b"old")
+    assert run("pencode", "-o", out, stdin=BAD).returncode == 3
+    assert out.read_bytes() == b"old" and inside() == ["out.data"]
+    assert run("pencode", "-o", f"{tmp_path}/new/", stdin=BAD).returncode == 3
+    assert inside() == ["out.data"]
+
+
+def test_late_error_after_many_records(tmp_path, inside):
+    line = json.dumps({"kind": "record", "type": "COMM", "pid": 1, "tid": 1, "comm": "x" * 200}) + "\n"
+    done = run("pencode", "-o", tmp_path / "out", stdin=(line * 5000 + '{"kind":"record","type":"COMM","pid":{}}').encode())
+    assert done.returncode == 3
+    assert b"stdin:5001: pid: " in done.stderr
+    assert inside() == []
+
+
+@pytest.mark.sanitize
+def test_input_named_and_output_the_same(tmp_path, inside):
+    path = tmp_path / "x"
+    path.write_bytes(pdecode(DATA)[1])
+    assert run("pencode", path, "-o", path).returncode == 0
+    assert path.read_bytes() == DATA
+    again = subprocess.run(f"'{TOOLS}/pdecode' '{path}' | '{TOOLS}/pencode' -o '{path}'", shell=True, timeout=TIMEOUT)
+    assert again.returncode == 0 and path.read_bytes() == DATA
+    assert inside() == ["x"]
+
+
+@pytest.mark.sanitize
+def test_devices_are_written_into(text):
+    before = os.stat("/dev/null")
+    assert run("pencode", "-o", "/dev/null", stdin=text).returncode == 0
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode) and os.stat("/dev/null").st_ino == before.st_ino
+    assert run("pencode", "-o", "/dev/stdout", stdin=text).stdout == DATA
+    assert run("pencode", "-o", "-", stdin=text).stdout == DATA
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("args", [("-o", "/dev/full"), ()], ids=["named", "stdout"])
+def test_full_disk(text, args):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([TOOLS / "pencode", *args], input=text, stdout=full, stderr=subprocess.PIPE, timeout=TIMEOUT)
+    assert done.returncode == 4
+    assert b"No space left" in done.stderr
+
+
+def test_no_room_for_files(text, tmp_path, inside):
+    """A limit stands for a disk: what is written fails half-way."""
+    line = json.dumps({"kind": "record", "type": "COMM", "pid": 1, "tid": 1, "comm": "x" * 200}) + "\n"
+
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
+    done = subprocess.run([TOOLS / "pencode", "-o", tmp_path / "out"], input=(line * 5000).encode(), capture_output=True,
+                          preexec_fn=limit, timeout=TIMEOUT)
+    assert done.returncode == 4
+    assert b"File too large" in done.stderr
+    assert inside() == []
+
+
+def test_closed_stdout(text):
+    done = subprocess.run([TOOLS / "pencode"], input=text, stderr=subprocess.PIPE, timeout=TIMEOUT,
+                          preexec_fn=lambda: os.close(1))
+    assert done.returncode == 4 and done.stderr
+
+
+def test_reader_gone(text):
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run([TOOLS / "pencode"], input=text, stdout=write, stderr=subprocess.PIPE, timeout=TIMEOUT)
+    os.close(write)
+    assert done.returncode == -signal.SIGPIPE and not done.stderr
+
+
+@pytest.mark.sanitize
+def test_places_that_can_not_be(text, tmp_path):
+    assert run("pencode", "-o", tmp_path / "no" / "such", stdin=text).returncode == 4
+    (tmp_path / "file").write_bytes(b"")
+    assert run("pencode", "-o", tmp_path / "file" / "x", stdin=text).returncode == 4
+    assert run("pencode", "-o", f"{tmp_path}/file/", stdin=text).returncode == 4
+    done = run("pencode", stdin=text, env={**os.environ, "TMPDIR": str(tmp_path / "no")})
+    assert done.returncode == 4 and b"TMPDIR" in done.stderr
+
+
+@pytest.mark.skipif(AS_ROOT, reason="root may write everywhere")
+def test_directory_without_permission(text, tmp_path):
+    tmp_path.chmod(0o500)
+    assert run("pencode", "-o", tmp_path / "out", stdin=text).returncode == 4
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("args", [("--compress=0",), ("--compress=23",), ("--compress=x",), ("--compress=",), ("-z1x",),
+                                  ("--mode=fiel",), ("--byte-order=middle",), ("--memory=x",), ("a", "b"), ("--nonsense",)])
+def test_usage(args):
+    done = run("pencode", *args, stdin=b"{}")
+    assert done.returncode == 2 and done.stderr and not done.stdout
+
+
+@pytest.mark.sanitize
+def test_input_that_is_not_there(tmp_path, inside):
+    done = run("pencode", tmp_path / "none", "-o", tmp_path / "out")
+    assert done.returncode == 3 and b"No such file" in done.stderr
+    assert run("pencode", tmp_path, "-o", tmp_path / "out").returncode == 3
+    assert inside() == []
+
+
+def test_directory_over_another_recording(tmp_path):
+    """data.N that would be read with the new ones are in the way; what is there stays as it is."""
+    _, text = pdecode(FIXTURES / "perf" / "20-threads.data", "--blobs", "full")
+    out = tmp_path / "out"
+    assert run("pencode", "-o", f"{out}/", stdin=text).returncode == 0
+    assert run("pencode", "-o", out, stdin=text).returncode == 0    # over itself
+    (out / "data.7").write_bytes(b"other")
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    done = run("pencode", "-o", out, stdin=text)
+    assert done.returncode == 4 and b"data.7" in done.stderr
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+def test_directory_needs_one(tmp_path, inside):
+    _, text = pdecode(FIXTURES / "perf" / "20-threads.data")
+    done = run("pencode", "-o", tmp_path / "out", stdin=text)
+    assert done.returncode == 3 and b"directory" in done.stderr
+    assert inside() == []
+
+
+def test_help_and_man():
+    said = run("pencode", "--help")
+    assert said.returncode == 0
+    for word in "--output --byte-order --mode --compress --memory JSON".split():
+        assert word.encode() in said.stdout
+    man = run("pencode", "--man")
+    assert man.returncode == 0 and b".TH" in man.stdout
+
+
+# --- memory ---
+
+def peak(args, path):
+    """KiB at most held while pencode reads the file."""
+    with open(path, "rb") as source:
+        child = subprocess.Popen([TOOLS / "pencode", *args, "-o", "/dev/null"], stdin=source)
+        _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    assert child.returncode == 0
+    return usage.ru_maxrss
+
+
+@pytest.mark.parametrize("form", ["jsonl", "json"])
+def test_memory_does_not_grow(form, tmp_path):
+    """60 MB of JSON are encoded in less than 48 MiB."""
+    doc = document(FIXTURES / "perf" / "02-callgraph-fp.data")
+    doc["file"].pop("sections")
+    records = ",\n".join(json.dumps({**r, "offset": 0}) for r in doc["records"])
+    path = tmp_path / "in"
+    with open(path, "w") as f:
+        if form == "jsonl":
+            f.write(json.dumps({"kind": "file", **doc["file"]}) + "\n")
+            for attr in doc["attrs"]:
+                f.write(json.dumps({"kind": "attr", **attr}) + "\n")
+            records = "".join(json.dumps({"kind": "record", **r}) + "\n" for r in doc["records"])
+        else:
+            f.write(f'{{"file":{json.dumps(doc["file"])},"attrs":{json.dumps(doc["attrs"])},"records":[' + records)
+        while f.tell() < 60_000_000:
+            f.write(records if form == "jsonl" else ",\n" + records)
+        if form == "json":
+            f.write("]}")
+    for args in (), ("--compress",), ("--mode", "pipe"):
+        assert peak(args, path) < 48 * 1024
