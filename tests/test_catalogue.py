@@ -1,7 +1,7 @@
 """Every file of the catalogue (perfdata/) decodes, shows what its author said of it, and ends as it should.
 
-The catalogue has every layout that libdecode knows, in both byte orders; its facts are said by people, by names that
-../shared/design's contract gives, never taken from a decoder.
+The catalogue has every layout that libdecode knows, in both byte orders; its facts are said by people, by the names that
+the JSON contract gives, never taken from a decoder.
 """
 import copy
 
