@@ -102,11 +102,11 @@ CUT = ("file.le", "event-types.be", "gap.le", "pipe.le", "features-pipe.be", "zs
 def test_cut_short(name):
     data = CATALOG[name]
     wrong = {}
-    for size in range(0, len(data), 1 if len(data) < 1200 else 5):
+    for size in range(0, len(data), 1 if len(data) < 500 else 13):
         why = same_again(data[:size], "--blobs", "full")
         if why:
             wrong[size] = why
-    for size in range(0, len(data), 11):
+    for size in range(0, len(data), 29):
         why = same_again(data[:size], "--blobs", "full", "-f", "jsonl")
         if why:
             wrong[size] = why

@@ -134,14 +134,18 @@ static int value_size(struct split *s, size_t start, size_t *size, size_t *membe
 		}
 		c = s->text[s->from + at];
 		if (in_string) {
-			if (escaped)
+			if (escaped) {
 				escaped = false;
-			else if (c == '\\')
+			} else if (c == '\\') {
 				escaped = true;
-			else if (c == '"')
+			} else if (c == '"') {
 				in_string = false;
-			if (!in_string && !depth && !scalar)
-				break;
+				if (!depth && !scalar)
+					break;
+			} else {	/* on to what may end it */
+				while (s->from + at + 1 < s->size && (c = s->text[s->from + at + 1]) != '"' && c != '\\')
+					at++;
+			}
 			continue;
 		}
 		digits = c >= '0' && c <= '9' ? digits + 1 : 0;

@@ -445,13 +445,16 @@ static int begin_for_record(struct pd_encoder *enc, const struct pd_out *out, st
 		pd_encode_fail(e, PD_E_SIZE, "file.data_offset", "no file can be that large") : 0;
 }
 
-static const struct pd_record_desc *desc_of_name(const char *name)
+/* Records of a type come in numbers: the last one is looked at first. */
+static const struct pd_record_desc *desc_of_name(struct pd_encoder *enc, const char *name)
 {
-	const struct pd_record_desc *d;
+	const struct pd_record_desc *d = enc->last_desc;
 
+	if (d && strcmp(d->name, name) == 0)
+		return d;
 	for (size_t i = 0; (d = pd_record_desc_at(i)); i++)
 		if (strcmp(d->name, name) == 0)
-			return d;
+			return enc->last_desc = d;
 	return NULL;
 }
 
@@ -530,7 +533,7 @@ static int describe(struct pd_encoder *enc, pd_node record, struct pd_compose_re
 
 	if (!text_of(enc, enc->v->member(record, "type"), type, sizeof(type)))
 		return pd_encode_fail(e, PD_E_ARGUMENT, "type", "a record type's name was expected");
-	*desc = desc_of_name(type);
+	*desc = desc_of_name(enc, type);
 	if (!*desc && strcmp(type, "UNKNOWN") != 0)
 		return pd_encode_fail(e, PD_E_ARGUMENT, "type", "no record type has this name");
 	if (take_number(enc, record, "", "type_id", &type_id, e) || take_number(enc, record, "", "size", &size, e) ||

@@ -52,6 +52,7 @@ struct pd_encoder {
 	size_t nr_pressors;
 	bool uncompressed;		/* what was compressed is written as it was before */
 	struct pd_buf scratch;
+	const struct pd_record_desc *last_desc;
 	uint64_t data_offset;
 	bool nowhere;			/* data_offset is none that a file can have */
 	struct pd_encoded_bytes features[PD_FEATURE_BITS];

@@ -169,11 +169,12 @@ static int append_padding(struct pd_packer *p, struct packer_scope *s, size_t n)
 
 	if (!at)
 		return fail(p, "padding", PD_E_LIMIT, "too many bytes");
-	if (kept)
+	if (kept) {
 		memcpy(at, padding->data, kept);
+		padding->data += kept;
+		padding->size -= kept;
+	}
 	memset(at + kept, 0, n - kept);
-	padding->data += kept;
-	padding->size -= kept;
 	p->out->size += n;
 	return 0;
 }
@@ -198,10 +199,12 @@ static int open_object(struct pd_packer *p, pd_node node, struct packed_object *
 /* The row that a member belongs to has this name, or a part of it has. */
 static bool is_of_row(const struct pd_field *f, const char *name)
 {
-	const size_t n = strlen(f->name);
+	if (f->name[0] == name[0]) {
+		const size_t n = strlen(f->name);
 
-	if (strncmp(f->name, name, n) == 0 && (!name[n] || strcmp(name + n, "_hex") == 0))
-		return true;
+		if (strncmp(f->name, name, n) == 0 && (!name[n] || strcmp(name + n, "_hex") == 0))
+			return true;
+	}
 	if (f->show != PD_BITS && f->show != PD_FLAGS)
 		return false;
 	for (const struct pd_bits *b = f->bits; b && b->name; b++)
@@ -213,7 +216,7 @@ static bool is_of_row(const struct pd_field *f, const char *name)
 static bool is_listed(const char *const *names, const char *name)
 {
 	for (; names && *names; names++)
-		if (strcmp(*names, name) == 0)
+		if ((*names)[0] == name[0] && strcmp(*names, name) == 0)
 			return true;
 	return false;
 }
