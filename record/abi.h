@@ -18,7 +18,8 @@ struct event_attr {
 	uint64_t flags;			/* ATTR_* */
 	uint32_t wakeup;		/* events, or bytes with ATTR_WATERMARK */
 	uint32_t bp_type;
-	uint64_t config1, config2;	/* a breakpoint's address and length; a probe's path and offset */
+	uint64_t config1;		/* or a breakpoint's address, a probe's path */
+	uint64_t config2;		/* or a breakpoint's length, a probe's offset */
 	uint64_t branch_sample_type, sample_regs_user;
 	uint32_t sample_stack_user;
 	int32_t clockid;

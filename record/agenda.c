@@ -70,7 +70,8 @@ int agenda_read(struct agenda *a, const struct settings *o, const struct say *s)
 	if (!o->duration)
 		return 0;
 	if (!parse_time(o->duration, &ns) && !parse_fraction(o->duration, SECOND, &ns))
-		return say_failed(s, CLI_USAGE, "'--duration' must be a number of seconds, not '%s'",
+		return say_failed(s, CLI_USAGE,
+				  "'--duration' must be a number of seconds, not '%s'",
 				  o->duration);
 	if (agenda_add(a, ns, 0, AGENDA_STOP))
 		return say_failed(s, CLI_OUTPUT, "out of memory");

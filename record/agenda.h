@@ -12,7 +12,7 @@
 enum agenda_action { AGENDA_ENABLE, AGENDA_DISABLE, AGENDA_SWITCH, AGENDA_STOP };
 
 struct agenda_item {
-	uint64_t at;			/* ns of CLOCK_MONOTONIC, before agenda_start() from there */
+	uint64_t at;			/* ns of CLOCK_MONOTONIC; from agenda_start() before it */
 	uint64_t every;			/* ns; 0: once */
 	enum agenda_action action;
 };

@@ -198,7 +198,7 @@ static void set_flags(struct event_list *l, size_t i, const struct attr_options 
 	if (is_leader(l, i))
 		*flags |= ATTR_DISABLED;
 	if (is_leader(l, i) && t->kind == TARGET_COMMAND && (e->helper || !o->o->delay) &&
-	    !(*flags & ATTR_REMOVE_ON_EXEC))
+	    !e->system_wide && !(*flags & ATTR_REMOVE_ON_EXEC))
 		*flags |= ATTR_ENABLE_ON_EXEC;
 	if (o->use_clockid) {
 		*flags |= ATTR_USE_CLOCKID;
@@ -269,14 +269,16 @@ static void warn_of_fast_clocks(const struct event_list *l)
 		const struct event *e = &l->items[i];
 		uint64_t ns = e->attr.sample_period;
 
-		if (e->attr.type != PERF_TYPE_SOFTWARE || e->attr.config > PERF_COUNT_SW_TASK_CLOCK ||
-		    !ns)
+		if (e->attr.type != PERF_TYPE_SOFTWARE ||
+		    e->attr.config > PERF_COUNT_SW_TASK_CLOCK || !ns)
 			continue;
 		if (e->attr.flags & ATTR_FREQ)
 			ns = 1000000000 / ns;
 		if (ns < CLOCK_FLOOR_NS)
-			say(l->say, SAY_WARNING, "%s every %llu ns leaves little time for anything else "
-			    "and can lock up a cpu", e->name, (unsigned long long)ns);
+			say(l->say, SAY_WARNING,
+			    "%s every %llu ns leaves little time for anything else "
+			    "and can lock up a cpu",
+			    e->name, (unsigned long long)ns);
 	}
 }
 

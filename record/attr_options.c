@@ -86,8 +86,10 @@ static int read_callchain(struct attr_options *a, const struct say *s)
 	a->stack_size = DEFAULT_STACK;
 	a->callchain = o->callgraph ? CALLCHAIN_FP : CALLCHAIN_NONE;
 	if (o->callgraph_mode && !parse_callchain(o->callgraph_mode, &a->callchain, &a->stack_size))
-		return say_failed(s, CLI_USAGE, "'--call-graph' must be fp, dwarf[,SIZE up to 65528] "
-				  "or lbr, not '%s'", o->callgraph_mode);
+		return say_failed(s, CLI_USAGE,
+				  "'--call-graph' must be fp, dwarf[,SIZE up to 65528] "
+				  "or lbr, not '%s'",
+				  o->callgraph_mode);
 	if (!o->max_stack)
 		return 0;
 	if (!parse_number(o->max_stack, &frames) || frames > UINT16_MAX)

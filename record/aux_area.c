@@ -70,8 +70,8 @@ int aux_area_write(struct aux_area *a, struct pd_writer *w, struct pd_error *e)
 		PD_NUMBER("reference", head), PD_NUMBER("idx", a->idx),
 		PD_NUMBER("tid", a->ring->tid), PD_NUMBER("cpu", a->ring->cpu),
 	};
-	got = pd_writer_record(w, TYPE_AUXTRACE, 0, -1, fields, 6, (struct pd_bytes){ copy, padded },
-			       e);
+	got = pd_writer_record(w, TYPE_AUXTRACE, 0, -1, fields, 6,
+			       (struct pd_bytes){ copy, padded }, e);
 	free(copy);
 	a->tail = head;
 	if (a->kind == AUX_FULL)

@@ -1,4 +1,4 @@
-/* cgroup.c - where cgroups are mounted: version 1 with the perf_event controller, else version 2. */
+/* cgroup.c - where cgroups are mounted: version 1 with the controller perf_event, else 2. */
 #include "cgroup.h"
 
 #include <errno.h>

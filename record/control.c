@@ -45,8 +45,10 @@ int control_open(struct control *c, const char *text, const struct say *s)
 	*c = (struct control)CONTROL_ABSENT;
 	c->owned = strncmp(text, "fifo:", 5) == 0;
 	if (!colon || (!c->owned && strncmp(text, "fd:", 3) != 0))
-		return say_failed(s, CLI_USAGE, "'--control' must be fifo:PATH[,PATH] or fd:N[,N], not "
-				  "'%s'", text);
+		return say_failed(s, CLI_USAGE,
+				  "'--control' must be fifo:PATH[,PATH] or fd:N[,N], not "
+				  "'%s'",
+				  text);
 	snprintf(names, sizeof(names), "%s", colon + 1);
 	comma = strchr(names, ',');
 	if (comma)

@@ -64,7 +64,8 @@ static enum opened open_one(struct opening *o, size_t event, int cpu, pid_t tid,
 		flags |= PERF_FLAG_PID_CGROUP;
 		tid = e->cgroup_fd;
 	}
-	fd = abi_event_open(&e->attr, tid, cpu, member ? leader_fd(o->c, from, e->leader) : -1, flags);
+	fd = abi_event_open(&e->attr, tid, cpu, member ? leader_fd(o->c, from, e->leader) : -1,
+			    flags);
 	if (fd < 0)
 		return errno == ESRCH && o->t->kind == TARGET_THREADS ? THREAD_GONE : OPENED_NOT;
 	*c = (struct counter){ .fd = fd, .event = event, .cpu = cpu,
@@ -154,7 +155,8 @@ static int check_all_open(const struct counters *c, const struct event_list *l)
 		for (size_t j = 0; j < c->n && !found; j++)
 			found = c->items[j].event == i;
 		if (!found)
-			return say_failed(l->say, CLI_INPUT, "%s can be counted on none of these cpus",
+			return say_failed(l->say, CLI_INPUT,
+					  "%s can be counted on none of these cpus",
 					  l->items[i].name);
 	}
 	return 0;
@@ -166,8 +168,10 @@ static int set_filters(const struct counters *c, const struct event_list *l)
 		const struct event *e = &l->items[c->items[i].event];
 
 		if (e->filter && ioctl(c->items[i].fd, PERF_EVENT_IOC_SET_FILTER, e->filter))
-			return say_failed(l->say, CLI_USAGE, "%s: the kernel does not take the filter "
-					  "'%s': %s", e->name, e->filter, strerror(errno));
+			return say_failed(l->say, CLI_USAGE,
+					  "%s: the kernel does not take the filter "
+					  "'%s': %s",
+					  e->name, e->filter, strerror(errno));
 	}
 	return 0;
 }
@@ -203,15 +207,26 @@ void counters_close(struct counters *c)
 	c->items = NULL;
 }
 
+static bool is_in(const struct event *e, enum counter_set set)
+{
+	return set == COUNTERS_ALL || e->helper == (set == COUNTERS_HELPERS);
+}
+
 static void for_each(const struct counters *c, const struct event_list *l, enum counter_set set,
 		     unsigned long request)
 {
-	for (size_t i = 0; i < c->n; i++) {
-		const struct counter *counter = &c->items[i];
-		bool helper = l->items[counter->event].helper;
+	for (size_t i = 0; i < c->n; i++)
+		if (is_in(&l->items[c->items[i].event], set))
+			ioctl(c->items[i].fd, request, 0);
+}
 
-		if (set == COUNTERS_ALL || helper == (set == COUNTERS_HELPERS))
-			ioctl(counter->fd, request, 0);
+void counters_start(const struct counters *c, const struct event_list *l, enum counter_set set)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		const struct event *e = &l->items[c->items[i].event];
+
+		if (is_in(e, set) && !(e->attr.flags & ATTR_ENABLE_ON_EXEC))
+			ioctl(c->items[i].fd, PERF_EVENT_IOC_ENABLE, 0);
 	}
 }
 

@@ -31,6 +31,8 @@ void counters_close(struct counters *c);
 
 enum counter_set { COUNTERS_ALL, COUNTERS_HELPERS, COUNTERS_EVENTS };
 
+/* Enables those that no exec enables. */
+void counters_start(const struct counters *c, const struct event_list *l, enum counter_set set);
 void counters_enable(const struct counters *c, const struct event_list *l, enum counter_set set);
 void counters_disable(const struct counters *c, const struct event_list *l, enum counter_set set);
 

@@ -33,10 +33,12 @@ int datafile_choose(struct datafile *f, const struct settings *o, const struct s
 				  o->compress);
 	f->compress = (int)level;
 	if (f->mode == PD_MODE_PIPE && isatty(STDOUT_FILENO))
-		return say_failed(s, CLI_USAGE, "a recording is not written to a terminal: use -o FILE, "
+		return say_failed(s, CLI_USAGE,
+				  "a recording is not written to a terminal: use -o FILE, "
 				  "or a pipe");
 	if (f->mode == PD_MODE_PIPE && (o->switch_output || o->timestamp_filename))
-		return say_failed(s, CLI_USAGE, "'--switch-output' and '--timestamp-filename' need a "
+		return say_failed(s, CLI_USAGE,
+				  "'--switch-output' and '--timestamp-filename' need a "
 				  "file, not a stream");
 	return 0;
 }

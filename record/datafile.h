@@ -45,7 +45,8 @@ int datafile_stamp(struct datafile *f, const struct say *s);
 /* Remembers the file, and removes the oldest when there are more than `most` (0: no limit). */
 void datafile_keep(struct datafile *f, uint64_t most);
 
-/* Says what `error` holds and notes the failure; the exit status for it. Nothing is said where nobody reads any more. */
+/* Says what `error` holds and notes the failure; the exit status for it. Nothing is said where
+ * nobody reads any more. */
 int datafile_failed(struct datafile *f, const struct say *s);
 
 /* Closes, without finishing the writer. 0; or an exit status, said. */

@@ -13,7 +13,8 @@ bool describe_parse_synth(const char *text, unsigned int *what)
 {
 	static const struct { const char *name; unsigned int what; } words[] = {
 		{ "no", 0 }, { "all", SYNTH_TASKS | SYNTH_MAPS | SYNTH_CGROUPS },
-		{ "task", SYNTH_TASKS }, { "mmap", SYNTH_TASKS | SYNTH_MAPS }, { "cgroup", SYNTH_CGROUPS },
+		{ "task", SYNTH_TASKS }, { "mmap", SYNTH_TASKS | SYNTH_MAPS },
+		{ "cgroup", SYNTH_CGROUPS },
 	};
 	const size_t n = sizeof(words) / sizeof(words[0]);
 	size_t size;
@@ -62,7 +63,8 @@ int describe_existing(struct recording *r)
 	struct pd_error *e = &r->file.error;
 	const struct synth_options so = {
 		.what = what_exists(o), .all_tasks = t->kind == TARGET_SYSTEM || begun,
-		.threads = running ? t->threads.items : NULL, .nr_threads = running ? t->threads.n : 0,
+		.threads = running ? t->threads.items : NULL,
+		.nr_threads = running ? t->threads.n : 0,
 		.workload = r->child.pid, .cpus = t->cpus.items, .nr_cpus = t->cpus.n,
 		.timeout_ms = (unsigned int)o->map_timeout,
 		.nr_readers = (unsigned int)o->synth_threads, .bpf = r->bpf,
@@ -73,8 +75,8 @@ int describe_existing(struct recording *r)
 	if (r->child.pid && !r->child.started && synth_workload(w, &so, e))
 		return -1;
 	if (report.timed_out)
-		say(&r->say, SAY_WARNING, "the maps of %zu processes are not complete: reading them took "
-		    "too long (--proc-map-timeout)", report.timed_out);
+		say(&r->say, SAY_WARNING, "the maps of %zu processes are not complete: reading "
+		    "them took too long (--proc-map-timeout)", report.timed_out);
 	say(&r->say, SAY_DETAIL, "%zu tasks and %zu maps were there", report.tasks, report.maps);
 	return synth_finished_init(w, e);
 }
@@ -117,7 +119,8 @@ static struct hostinfo host_of(const struct recording *r, struct parts *p)
 		.version = "precord " PD_VERSION, .argv = r->argv,
 		.branch_stacks = events_sample(l, PERF_SAMPLE_BRANCH_STACK),
 		.auxtraces = r->file.auxtraces, .nr_auxtraces = r->file.nr_auxtraces,
-		.use_clockid = events_have(l, ATTR_USE_CLOCKID), .clockid = l->items[0].attr.clockid,
+		.use_clockid = events_have(l, ATTR_USE_CLOCKID),
+		.clockid = l->items[0].attr.clockid,
 		.compress = r->file.compress, .ring_bytes = r->rings.bytes, .bpf = r->bpf,
 	};
 

@@ -5,7 +5,7 @@
 #include "recording.h"
 
 /* 0, or -1 and r->file.error. */
-int describe_existing(struct recording *r);	/* records for what runs already, and FINISHED_INIT */
+int describe_existing(struct recording *r);	/* records for what runs already */
 int describe_stream(struct recording *r);	/* features at the start of a pipe */
 int describe_file(struct recording *r);		/* features at the end of a file, build ids too */
 

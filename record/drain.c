@@ -1,5 +1,5 @@
-/* drain.c - passes over the buffers. What a pass leaves behind is newer than what the pass before it
- * left: that is what FINISHED_ROUND tells readers, who sort by time. */
+/* drain.c - passes over the buffers. What a pass leaves behind is newer than what the pass before
+ * it left: that is what FINISHED_ROUND tells readers, who sort by time. */
 #include "drain.h"
 
 #include <stdlib.h>

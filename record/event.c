@@ -111,8 +111,8 @@ static bool is_raw(const char *name, uint64_t *config)
 
 static int unknown(const struct event_list *l, const char *name)
 {
-	say(l->say, SAY_ERROR, "no event is called '%s'; precord --list shows those of this machine",
-	    name);
+	say(l->say, SAY_ERROR,
+	    "no event is called '%s'; precord --list shows those of this machine", name);
 	return -1;
 }
 

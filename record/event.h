@@ -34,7 +34,7 @@ struct event {
 	char *name;
 	struct event_attr attr;
 	struct event_terms terms;
-	size_t leader;			/* index of the group's first event; its own without a group */
+	size_t leader;			/* index of the group's first event, or its own */
 	bool sample_read, weak_group, precise_max;
 	bool modified;			/* u, k or h was given: no fallback to user space */
 	bool tracking;			/* its side-band records tell of tasks and maps */
@@ -48,7 +48,7 @@ struct event {
 	char *unit;			/* of its counts, or NULL */
 	double scale;			/* 0: none */
 	char *probe;			/* what attr.config1 points to, or NULL */
-	char *created;			/* "kprobe_events -:group/name": how to remove it, or NULL */
+	char *created;			/* "kprobe_events -:group/name", to remove it; or NULL */
 };
 
 struct event_list {

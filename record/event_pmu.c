@@ -66,7 +66,9 @@ bool pmu_type(const char *pmu, uint32_t *type)
 static uint64_t *attr_word(struct event_attr *a, const char *name, size_t size)
 {
 	static const char *const names[] = { "config", "config1", "config2", "config3", "config4" };
-	uint64_t *const words[] = { &a->config, &a->config1, &a->config2, &a->config3, &a->config4 };
+	uint64_t *const words[] = {
+		&a->config, &a->config1, &a->config2, &a->config3, &a->config4,
+	};
 
 	for (size_t i = 0; i < 5; i++)
 		if (strlen(names[i]) == size && memcmp(names[i], name, size) == 0)
@@ -74,7 +76,7 @@ static uint64_t *attr_word(struct event_attr *a, const char *name, size_t size)
 	return NULL;
 }
 
-/* Puts the low bits of value where the format says; false: it does not fit, or the format is odd. */
+/* Puts the low bits of value where the format says; false: it does not fit, or it is odd. */
 static bool place_bits(struct event_attr *a, const char *format, uint64_t value)
 {
 	size_t size = strcspn(format, ":");

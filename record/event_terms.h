@@ -4,7 +4,7 @@
 
 #include "event.h"
 
-/* "key=value" of any event. 1: taken, 0: no such key, -1: a wrong value, said. value may be NULL. */
+/* "key=value" of any event; value may be NULL. 1: taken, 0: no such key, -1: wrong, said. */
 int event_term(struct event *e, const char *key, const char *value, const struct say *say);
 
 /* "any,u": bits of branch_sample_type are added. False: an unknown word. */

@@ -65,8 +65,10 @@ static int add(struct event_list *l, const char *system, const char *name, uint6
 static int explain(const struct event_list *l, const char *text, int error)
 {
 	if (error == EACCES || error == EPERM)
-		say(l->say, SAY_ERROR, "tracepoint '%s': tracefs can't be read: %s. "
-		    "Try: sudo mount -o remount,mode=755 /sys/kernel/tracing", text, strerror(error));
+		say(l->say, SAY_ERROR,
+		    "tracepoint '%s': tracefs can't be read: %s. "
+		    "Try: sudo mount -o remount,mode=755 /sys/kernel/tracing",
+		    text, strerror(error));
 	else
 		say(l->say, SAY_ERROR, "tracepoint '%s': there is none%s", text,
 		    error == ENODEV ? ", as tracefs is not mounted. "

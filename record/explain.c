@@ -82,8 +82,10 @@ static void say_remedy(int level, const char *what, const struct say *s)
 	if (size > 0)
 		path[size] = '\0';
 	if (level < 9)
-		say(s, SAY_ERROR, "so that %s, try: sudo sysctl kernel.perf_event_paranoid=%d, or: sudo "
-		    "setcap cap_perfmon=ep %s", what, level, path);
+		say(s, SAY_ERROR,
+		    "so that %s, try: sudo sysctl kernel.perf_event_paranoid=%d, or: sudo "
+		    "setcap cap_perfmon=ep %s",
+		    what, level, path);
 	else
 		say(s, SAY_ERROR, "so that %s, try: sudo precord ..., or: sudo setcap "
 		    "cap_perfmon,cap_sys_ptrace=ep %s", what, path);
@@ -110,13 +112,17 @@ static void explain_absence(const struct event *e, int error, const struct say *
 {
 	if (e->attr.type == PERF_TYPE_HARDWARE || e->attr.type == PERF_TYPE_HW_CACHE ||
 	    e->attr.type == PERF_TYPE_RAW)
-		say(s, SAY_ERROR, "%s: this machine has no such hardware counter (%s); virtual machines "
-		    "often have none. Try: -e cpu-clock", e->name, errno_name(error));
+		say(s, SAY_ERROR,
+		    "%s: this machine has no such hardware counter (%s); virtual machines "
+		    "often have none. Try: -e cpu-clock",
+		    e->name, errno_name(error));
 	else if (e->probe)
 		say(s, SAY_ERROR, "%s: there is no such place (%s)", e->name, errno_name(error));
 	else
-		say(s, SAY_ERROR, "%s: the kernel has no such event (%s); precord --list shows those it "
-		    "has", e->name, errno_name(error));
+		say(s, SAY_ERROR,
+		    "%s: the kernel has no such event (%s); precord --list shows those it "
+		    "has",
+		    e->name, errno_name(error));
 }
 
 /* What EOPNOTSUPP and EINVAL may be about; NULL: no idea. */
@@ -127,7 +133,8 @@ static const char *suspect(const struct event_attr *a)
 	if (a->sample_type & PERF_SAMPLE_BRANCH_STACK)
 		return "this machine records no branches for it (-b, -j, --call-graph lbr)";
 	if (a->type == PERF_TYPE_BREAKPOINT)
-		return "a breakpoint's address must be a multiple of its length, which is 1, 2, 4 or 8 "
+		return "a breakpoint's address must be a multiple of its length, which is 1, 2, 4 "
+		       "or 8 "
 		       "(8 with x); there is r only together with w";
 	if (attr_precise_ip(a))
 		return "it can't be so precise: try fewer p";
@@ -151,8 +158,10 @@ void explain_open(const struct event *e, const struct target *t, int error, cons
 		explain_absence(e, error, s);
 		return;
 	case EMFILE:
-		say(s, SAY_ERROR, "%s: too many open files (EMFILE), one is needed for each event, cpu and "
-		    "thread. Try: ulimit -n 65536", e->name);
+		say(s, SAY_ERROR,
+		    "%s: too many open files (EMFILE), one is needed for each event, cpu and "
+		    "thread. Try: ulimit -n 65536",
+		    e->name);
 		return;
 	case ENOSPC:
 		say(s, SAY_ERROR, "%s: no counter or breakpoint is free (ENOSPC)", e->name);
@@ -161,9 +170,10 @@ void explain_open(const struct event *e, const struct target *t, int error, cons
 		say(s, SAY_ERROR, "%s: someone else uses the PMU alone (EBUSY)", e->name);
 		return;
 	case EOVERFLOW:
-		say(s, SAY_ERROR, "%s: call chains may have %ld frames (EOVERFLOW). Try: sudo sysctl "
-		    "kernel.perf_event_max_stack=%u", e->name, sysctl_read("perf_event_max_stack", 127),
-		    e->attr.sample_max_stack);
+		say(s, SAY_ERROR,
+		    "%s: call chains may have %ld frames (EOVERFLOW). Try: sudo sysctl "
+		    "kernel.perf_event_max_stack=%u",
+		    e->name, sysctl_read("perf_event_max_stack", 127), e->attr.sample_max_stack);
 		return;
 	case ESRCH:
 		say(s, SAY_ERROR, "%s: there is no such process any more (ESRCH)", e->name);
@@ -172,7 +182,8 @@ void explain_open(const struct event *e, const struct target *t, int error, cons
 		say(s, SAY_ERROR, "this kernel has no performance events (ENOSYS)");
 		return;
 	default:
-		say(s, SAY_ERROR, "%s: the kernel refuses it (%s)%s%s; --print-attr shows what was asked",
+		say(s, SAY_ERROR,
+		    "%s: the kernel refuses it (%s)%s%s; --print-attr shows what was asked",
 		    e->name, errno_name(error), why ? ": " : "", why ? why : "");
 	}
 }
@@ -183,7 +194,8 @@ void explain_mmap(size_t bytes, size_t rings, int error, const struct say *s)
 
 	getrlimit(RLIMIT_MEMLOCK, &limit);
 	if (error != EPERM) {
-		say(s, SAY_ERROR, "a buffer of %zu KiB can't be mapped (%s). Try a smaller one: -m 16",
+		say(s, SAY_ERROR,
+		    "a buffer of %zu KiB can't be mapped (%s). Try a smaller one: -m 16",
 		    bytes / 1024, errno_name(error));
 		return;
 	}

@@ -40,7 +40,8 @@ static const struct step {
 	{ "registers at the interrupt", "3.19", .sample_type = PERF_SAMPLE_REGS_INTR },
 	{ "inodes in maps", "3.16", .flags = ATTR_MMAP2 | ATTR_COMM_EXEC, .quiet = true },
 	{ "transaction flags", "3.13", .sample_type = PERF_SAMPLE_TRANSACTION },
-	{ "hosts and guests", "3.2", .flags = ATTR_EXCLUDE_GUEST | ATTR_EXCLUDE_HOST, .quiet = true },
+	{ "hosts and guests", "3.2", .flags = ATTR_EXCLUDE_GUEST | ATTR_EXCLUDE_HOST,
+	  .quiet = true },
 };
 #define NR_STEPS (sizeof(steps) / sizeof(steps[0]))
 
@@ -130,8 +131,8 @@ static bool try_user_only(struct fallback *f, struct event_list *l)
 		changed = true;
 	}
 	if (changed)
-		say(l->say, SAY_WARNING, "recording user space only: the kernel's side is forbidden "
-		    "(kernel.perf_event_paranoid is %ld, 1 allows it)",
+		say(l->say, SAY_WARNING, "recording user space only: the kernel's side is "
+		    "forbidden (kernel.perf_event_paranoid is %ld, 1 allows it)",
 		    sysctl_read("perf_event_paranoid", 2));
 	return changed;
 }
@@ -196,7 +197,8 @@ static bool try_not_inherited(struct event_list *l, const struct event *e)
 	for (size_t i = 0; i < l->n; i++)
 		if (l->items[i].attr.sample_type & PERF_SAMPLE_READ)
 			l->items[i].attr.flags &= ~ATTR_INHERIT;
-	say(l->say, SAY_DETAIL, "%s: new tasks are not followed, as this kernel can't with :S", e->name);
+	say(l->say, SAY_DETAIL, "%s: new tasks are not followed, as this kernel can't with :S",
+	    e->name);
 	return true;
 }
 
@@ -212,7 +214,8 @@ static bool try_no_weak_group(struct event_list *l, const struct event *e)
 		if (m->leader != leader || i == leader)
 			continue;
 		m->leader = i;
-		m->attr.flags |= l->items[leader].attr.flags & (ATTR_DISABLED | ATTR_ENABLE_ON_EXEC);
+		m->attr.flags |= l->items[leader].attr.flags &
+				 (ATTR_DISABLED | ATTR_ENABLE_ON_EXEC);
 		m->attr.read_format &= ~(uint64_t)PERF_FORMAT_GROUP;
 	}
 	l->items[leader].attr.read_format &= ~(uint64_t)PERF_FORMAT_GROUP;

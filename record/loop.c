@@ -8,7 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "attr.h"
 #include "drain.h"
 #include "prologue.h"
 #include "switch.h"
@@ -238,15 +237,13 @@ static int work(struct loop *l)
 static int start(struct loop *l)
 {
 	struct recording *r = l->r;
-	bool on_exec = r->target.kind == TARGET_COMMAND && events_have(&r->events, ATTR_ENABLE_ON_EXEC);
 	int error = agenda_start(&r->agenda);
 
 	if (error || watch(l, r->agenda.fd, FROM_AGENDA))
-		return say_failed(&r->say, CLI_INPUT, "no timer: %s", strerror(error ? error : errno));
-	if (!on_exec)
-		counters_enable(&r->counters, &r->events, COUNTERS_HELPERS);
-	if (!on_exec && !r->agenda.starts_off)
-		counters_enable(&r->counters, &r->events, COUNTERS_EVENTS);
+		return say_failed(&r->say, CLI_INPUT, "no timer: %s",
+				  strerror(error ? error : errno));
+	counters_start(&r->counters, &r->events,
+		       r->agenda.starts_off ? COUNTERS_HELPERS : COUNTERS_ALL);
 	return r->child.pid ? child_start(&r->child, r->target.command[0], &r->say) : 0;
 }
 
@@ -266,7 +263,8 @@ int loop_run(struct recording *r)
 	int status = 0, failed = 0;
 
 	if (set_up(&l))
-		status = say_failed(&r->say, CLI_INPUT, "can't wait for events: %s", strerror(errno));
+		status = say_failed(&r->say, CLI_INPUT, "can't wait for events: %s",
+				    strerror(errno));
 	else
 		status = start(&l);
 	while (!status && !failed && !l.done) {

@@ -54,11 +54,14 @@ static int read_limits(struct recording *r)
 	unsigned int what;
 
 	if (o->max_size && !parse_size(o->max_size, &r->max_size))
-		return say_failed(&r->say, CLI_USAGE, "'--max-size' must be a size such as 100M, not '%s'",
+		return say_failed(&r->say, CLI_USAGE,
+				  "'--max-size' must be a size such as 100M, not '%s'",
 				  o->max_size);
 	if (o->synth && !describe_parse_synth(o->synth, &what))
-		return say_failed(&r->say, CLI_USAGE, "'--synth' must be no, all, task, mmap or cgroup, "
-				  "not '%s'", o->synth);
+		return say_failed(&r->say, CLI_USAGE,
+				  "'--synth' must be no, all, task, mmap or cgroup, "
+				  "not '%s'",
+				  o->synth);
 	if (o->realtime != NOT_GIVEN && (o->realtime < 1 || o->realtime > 99))
 		return say_failed(&r->say, CLI_USAGE, "'-r' must be a priority from 1 to 99");
 	if (o->cpu_percent != NOT_GIVEN && o->cpu_percent > 100)
@@ -74,7 +77,8 @@ static int prepare(struct recording *r, char *const *command)
 	int got = target_choose(&r->target, o, command, &r->say);
 
 	if (!got && !only_look && r->target.kind == TARGET_COMMAND && !command[0])
-		got = cli_usage(r->say.tool, "nothing to record: name a command, or -a, -p, -t, -u");
+		got = cli_usage(r->say.tool,
+				"nothing to record: name a command, or -a, -p, -t, -u");
 	if (!got)
 		got = selection_read(&r->events, o, r->argv);
 	if (!got)
@@ -153,8 +157,12 @@ static void say_end(struct recording *r)
 	say_footer(s, "Woken up %llu times to write data", (unsigned long long)r->woken);
 	say_footer(s, "Captured and wrote %.3f MB %s (%llu samples)", (double)bytes / 1048576,
 		   r->file.path, (unsigned long long)samples);
+	if (!r->lost && r->file.tally.lost_records)
+		say_footer(s, "Lost samples %llu times; this kernel does not count them",
+			   (unsigned long long)r->file.tally.lost_records);
 	if (r->lost)
-		say_footer(s, "Lost %llu of %llu samples (%llu times): try a larger buffer, -m %zuK",
+		say_footer(s,
+			   "Lost %llu of %llu samples (%llu times): try a larger buffer, -m %zuK",
 			   (unsigned long long)r->lost, (unsigned long long)(r->lost + samples),
 			   (unsigned long long)r->file.tally.lost_records, r->rings.bytes / 256);
 }
@@ -172,6 +180,8 @@ static int name_last_file(struct recording *r)
 
 static int status_of(const struct recording *r, int got)
 {
+	bool lost = r->lost || r->file.tally.lost_records;
+
 	if (got)
 		return got;
 	if (r->child.pid && r->child.ended)
@@ -179,7 +189,7 @@ static int status_of(const struct recording *r, int got)
 	/* A command that was told to end by the recorder did nothing wrong. */
 	if (r->stopped)
 		got = 0;
-	return got ? got : r->lost && r->options->strict_loss ? CLI_ERRORS : 0;
+	return got ? got : lost && r->options->strict_loss ? CLI_ERRORS : 0;
 }
 
 static int run(struct recording *r, char *const *command)
@@ -194,7 +204,8 @@ static int run(struct recording *r, char *const *command)
 	if (o->print_attr)
 		return print_attrs(&r->events);
 	if (o->cpu_percent != NOT_GIVEN && !sysctl_write(CPU_PERCENT, (long)o->cpu_percent))
-		say(&r->say, SAY_WARNING, "kernel." CPU_PERCENT " can't be set: %s", strerror(errno));
+		say(&r->say, SAY_WARNING, "kernel." CPU_PERCENT " can't be set: %s",
+		    strerror(errno));
 	block_signals(r);
 	got = record(r);
 	finished = r->file.writer != NULL;

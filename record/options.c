@@ -104,12 +104,14 @@ static const struct cli_option options[] = {
 	CLI_GROUP("Buffers"),
 	CLI_STRING('m', "mmap-pages", "PAGES|SIZE[,AUX]", settings, mmap_pages,
 		   "of each buffer: a power of two of pages, or 512K, 8M"),
-	CLI_SIZE(0, "mmap-flush", "BYTES", settings, mmap_flush, "leave less than this in a buffer"),
+	CLI_SIZE(0, "mmap-flush", "BYTES", settings, mmap_flush,
+		 "leave less than this in a buffer"),
 	CLI_SWITCH(0, "no-buffering", settings, buffering, "wake up for every sample"),
 	CLI_FLAG(0, "overwrite", settings, overwrite,
 		 "keep the newest in the buffers; write at SIGUSR2 and at the end"),
 	CLI_OPTIONAL('S', "snapshot", "OPTS", settings, snapshot, "", "AUX data only at SIGUSR2"),
-	CLI_NUMBER('r', "realtime", "PRIO", settings, realtime, "read with this SCHED_FIFO priority"),
+	CLI_NUMBER('r', "realtime", "PRIO", settings, realtime,
+		   "read with this SCHED_FIFO priority"),
 	CLI_NUMBER(0, "cpu-percent", "N", settings, cpu_percent,
 		   "let sampling take so much of the cpus (sets a sysctl meanwhile)"),
 
@@ -121,7 +123,8 @@ static const struct cli_option options[] = {
 	CLI_STRING(0, "max-size", "SIZE", settings, max_size, "stop when the file is so large"),
 	CLI_OPTIONAL(0, "switch-output", "signal|SIZE|TIME", settings, switch_output, "signal",
 		     "begin a new file at SIGUSR2, or after SIZE (10M) or TIME (30s, 5m)"),
-	CLI_NUMBER(0, "switch-max-files", "N", settings, switch_max_files, "keep the last N of them"),
+	CLI_NUMBER(0, "switch-max-files", "N", settings, switch_max_files,
+		   "keep the last N of them"),
 	CLI_FLAG(0, "timestamp-filename", settings, timestamp_filename,
 		 "append the time to the file's name"),
 	CLI_FLAG(0, "timestamp-boundary", settings, timestamp_boundary,
@@ -156,7 +159,8 @@ static const struct cli_option options[] = {
 static const struct cli_note examples[] = {
 	{ "precord -- ./app", "where does the time go?" },
 	{ "precord -F 99 -a -g -- sleep 60", "the whole machine for a minute, with call chains" },
-	{ "precord --call-graph dwarf -p 1234 --duration 10", "a running process, without frame pointers" },
+	{ "precord --call-graph dwarf -p 1234 --duration 10",
+	  "a running process, without frame pointers" },
 	{ "precord -e sched:sched_switch -a -g --duration 5", "who waits, and where" },
 	{ "precord -o - -- ./app | pdecode -", "a stream into the decoder" },
 	{ "precord --list 'sched:*'", "the events there are" },
@@ -164,7 +168,7 @@ static const struct cli_note examples[] = {
 };
 
 static const struct cli_note exits[] = {
-	{ "STATUS", "of the command that was recorded; 128 and the signal's number if one ended it" },
+	{ "STATUS", "of the recorded command; 128 and the number of a signal that ended it" },
 	{ "0", "recorded" },
 	{ "1", "samples were lost, with --strict-loss" },
 	{ "2", "the command line is wrong" },
@@ -177,7 +181,7 @@ static const struct cli_note exits[] = {
 const struct cli_tool record_tool = {
 	.name = "precord", .version = PD_VERSION,
 	.summary = "Record performance events into perf.data.",
-	.description = "Takes perf record's options and writes what perf, hotspot and pdecode read.",
+	.description = "Takes perf record's options and writes what perf and pdecode read.",
 	.usage = "[-- COMMAND [ARG...]]", .operands = CLI_COMMAND,
 	.options = options, .examples = examples, .exits = exits,
 	.see_also = "pdecode(1), perf-record(1), perf_event_open(2)",

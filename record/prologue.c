@@ -66,7 +66,8 @@ static int add_events(struct recording *r)
 		for (size_t j = 0; j < r->counters.n; j++)
 			if (r->counters.items[j].event == i)
 				ids[n++] = r->counters.items[j].id;
-		got = datafile_add_event(r->file.writer, &r->events.items[i], ids, n, &r->file.error);
+		got = datafile_add_event(r->file.writer, &r->events.items[i], ids, n,
+					 &r->file.error);
 	}
 	free(ids);
 	return got;

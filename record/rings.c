@@ -68,8 +68,10 @@ int rings_size(struct rings *r, const struct settings *o, const struct say *s)
 	r->bytes_given = size > 0;
 	if ((size && !parse_buffer(text, size, &r->bytes)) ||
 	    (text[size] && !parse_buffer(text + size + 1, strlen(text + size + 1), &r->aux_bytes)))
-		return say_failed(s, CLI_USAGE, "'-m' must be a number of pages or a size, maybe with "
-				  "another for AUX, not '%s'", text);
+		return say_failed(s, CLI_USAGE,
+				  "'-m' must be a number of pages or a size, maybe with "
+				  "another for AUX, not '%s'",
+				  text);
 	return 0;
 }
 
@@ -84,7 +86,8 @@ static struct ring *find(const struct rings *r, const struct counter *c, enum ri
 	for (size_t i = r->n; i-- > 0;) {
 		struct ring *ring = &r->items[i];
 
-		if (ring->kind == kind && ring->cpu == c->cpu && (c->cpu >= 0 || ring->tid == c->tid))
+		if (ring->kind == kind && ring->cpu == c->cpu &&
+		    (c->cpu >= 0 || ring->tid == c->tid))
 			return ring;
 	}
 	return NULL;

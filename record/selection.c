@@ -63,8 +63,10 @@ static int filter_term(struct event_list *l, const char *filter, unsigned int pl
 		struct event *e = &l->items[i];
 
 		if (e->attr.type != PERF_TYPE_TRACEPOINT)
-			return say_failed(l->say, CLI_USAGE, "'--filter' is for tracepoints, and %s is "
-					  "none", e->name);
+			return say_failed(l->say, CLI_USAGE,
+					  "'--filter' is for tracepoints, and %s is "
+					  "none",
+					  e->name);
 		if (add_filter(e, filter))
 			return no_memory(l);
 	}
@@ -114,7 +116,8 @@ static int read_cgroups(struct event_list *l, const struct settings *o)
 
 		for (const char *item; !got && (item = cli_next_item(&rest, &size)); event++) {
 			if (event == l->n)
-				return say_failed(l->say, CLI_USAGE, "'-G' names more cgroups than there "
+				return say_failed(l->say, CLI_USAGE,
+						  "'-G' names more cgroups than there "
 						  "are events");
 			only = event ? NULL : item;
 			only_size = size;

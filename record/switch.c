@@ -19,8 +19,10 @@ int switch_read(struct recording *r)
 	if (strcmp(when, "signal") == 0 || parse_size(when, &r->switch_size))
 		return 0;
 	if (!parse_time(when, &ns) || !ns)
-		return say_failed(&r->say, CLI_USAGE, "'--switch-output' must be signal, a size (10M) or "
-				  "a time (30s), not '%s'", when);
+		return say_failed(&r->say, CLI_USAGE,
+				  "'--switch-output' must be signal, a size (10M) or "
+				  "a time (30s), not '%s'",
+				  when);
 	if (agenda_add(&r->agenda, ns, ns, AGENDA_SWITCH))
 		return say_failed(&r->say, CLI_OUTPUT, "out of memory");
 	return 0;

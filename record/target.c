@@ -109,8 +109,9 @@ static int add_by_pattern(struct target *t, const char *pattern, const struct sa
 	size_t found;
 
 	if (regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB))
-		return say_failed(s, CLI_USAGE, "'-p %s' is neither a process nor a regular expression",
-			     pattern);
+		return say_failed(s, CLI_USAGE,
+				  "'-p %s' is neither a process nor a regular expression",
+				  pattern);
 	found = add_matching(&t->threads, has_command_line, &regex);
 	regfree(&regex);
 	if (!found)
@@ -139,7 +140,9 @@ static int add_thread(struct target *t, const char *item, const struct say *s)
 	snprintf(path, sizeof(path), "/proc/%llu", (unsigned long long)tid);
 	if (access(path, F_OK))
 		return say_failed(s, CLI_INPUT, "there is no thread %s", item);
-	return int_list_add(&t->threads, (int)tid) ? say_failed(s, CLI_OUTPUT, "%s", "out of memory") : 0;
+	return int_list_add(&t->threads, (int)tid)
+		       ? say_failed(s, CLI_OUTPUT, "%s", "out of memory")
+		       : 0;
 }
 
 static int add_list(struct target *t, const struct cli_list *list, const struct say *s,

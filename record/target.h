@@ -18,7 +18,7 @@ struct target {
 	enum target_kind kind;
 	char *const *command;	/* what to run, NULL: nothing */
 	struct int_list threads; /* TARGET_COMMAND: filled in when it is forked */
-	struct int_list cpus;	/* where a counter is opened; the one -1: wherever the thread runs */
+	struct int_list cpus; /* where a counter is opened; the one -1: wherever the thread runs */
 	bool per_thread;
 };
 

@@ -252,7 +252,8 @@ def test_lbr_call_graph(print_attr):
         {"USER", "CALL_STACK", "NO_CYCLES", "NO_FLAGS", "HW_INDEX"}
 
 
-@pytest.mark.parametrize("text, size", [("dwarf", 8192), ("dwarf,4096", 4096), ("dwarf,100", 104), ("dwarf,65528", 65528)])
+@pytest.mark.parametrize("text, size", [("dwarf", 8192), ("dwarf,4096", 4096), ("dwarf,100", 104),
+                                        ("dwarf,65528", 65528)])
 def test_dwarf_stacks(print_attr, text, size):
     assert one(print_attr, "--call-graph", text)["sample_stack_user"] == size
 
@@ -264,7 +265,8 @@ def test_registers(print_attr):
 
 
 @pytest.mark.parametrize("text, name", [
-    ("mono", "MONOTONIC"), ("CLOCK_MONOTONIC", "MONOTONIC"), ("monotonic_raw", "MONOTONIC_RAW"), ("raw", "MONOTONIC_RAW"),
+    ("mono", "MONOTONIC"), ("CLOCK_MONOTONIC", "MONOTONIC"), ("monotonic_raw", "MONOTONIC_RAW"),
+    ("raw", "MONOTONIC_RAW"),
     ("real", "REALTIME"), ("boot", "BOOTTIME"), ("tai", "TAI"), ("11", "TAI"),
 ])
 def test_clocks(print_attr, text, name):
@@ -315,7 +317,8 @@ def test_bpf_output_brings_its_data(print_attr):
     (["-e", "mem:here"], "mem:"), (["-e", "nope/x=1/"], "nope"), (["--all-user", "--all-kernel"], "--all-kernel"),
     (["--per-thread", "-a"], "--per-thread"), (["-C", "x"], "-C"), (["--max-stack", "many"], "--max-stack"),
     (["-m", "some"], "-m"), (["-D", "later"], "-D"), (["-D", "20-10"], "-D"), (["--duration", "long"], "--duration"),
-    (["--switch-output=often"], "--switch-output"), (["--max-size", "5"], "--max-size"), (["--synth", "some"], "--synth"),
+    (["--switch-output=often"], "--switch-output"), (["--max-size", "5"], "--max-size"),
+    (["--synth", "some"], "--synth"),
     (["-e", "uprobe:/bin/true"], "uprobe"), (["--filter", "a==1"], "--filter"), (["-r", "100"], "-r"),
 ])
 def test_what_is_wrong_is_named(run_precord, options, said):

@@ -126,7 +126,8 @@ def test_a_process_by_its_command_line(start_precord, workload, decode, tmp_path
 
 
 def test_no_such_process(run_precord):
-    for options in (["-p", "999999999"], ["-t", "999999999"], ["-p", "no such command line"], ["-u", "nobody-is-called-so"]):
+    for options in (["-p", "999999999"], ["-t", "999999999"], ["-p", "no such command line"],
+                    ["-u", "nobody-is-called-so"]):
         done = run_precord(*options)
         assert done.returncode in (2, 3) and len(done.stderr.splitlines()) == 1
 
@@ -145,7 +146,7 @@ def test_duration(record):
     start = time.monotonic()
     run = record(*CLOCK, "--duration", "0.3", does="spin 20000")
     assert time.monotonic() - start < 5
-    assert 100 < len(run.samples) < 600
+    assert 20 < len(run.samples) < 600
 
 
 def test_delay(record):

@@ -1,4 +1,5 @@
-/* workload.c - does what the recorder's tests look for in a recording: WORD NUMBER [WORD NUMBER]... */
+/* workload.c - does what the recorder's tests look for in a recording: WORD NUMBER [WORD
+ * NUMBER]... */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/bpf.h>
@@ -72,7 +73,8 @@ static void store(long n)
 static void touch(long pages)
 {
 	size_t size = (size_t)pages * 4096;
-	volatile char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	volatile char *p =
+		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	madvise((void *)p, size, MADV_NOHUGEPAGE);
 	for (long i = 0; i < pages; i++)
