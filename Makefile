@@ -91,7 +91,7 @@ endif
 # A make of our own, on every core unless the user said how many.
 SUBMAKE = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS))
 
-.PHONY: all help deps demo check check-builds check-crash fuzzers fuzz bench schemas tidy \
+.PHONY: all help deps demo check check-builds check-crash fuzzers mutators fuzz bench schemas tidy \
 	install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -108,6 +108,7 @@ $(B)/obj/libdecode/%.o: INCLUDES := -Ilibdecode -Ilibdecode/include
 $(B)/obj/tools/%.o: INCLUDES := -Itools -Ilibdecode/include
 $(B)/obj/record/%.o: INCLUDES := -Irecord -Itools -Ilibdecode/include
 $(B)/obj/tests/%.o: INCLUDES := -Ilibdecode/include
+$(B)/obj/tests/fuzz/%.o: INCLUDES := -Ilibdecode -Ilibdecode/include -Itools
 
 $(B)/obj/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
@@ -140,10 +141,18 @@ $(eval $(call program,precord,$(RECORD_SRC),$$(RECORD_LIBS)))
 # A fuzz target is driven by libFuzzer (FUZZ=1), else by main.c, which replays files.
 $(FUZZERS): ALL_LDFLAGS += $(if $(filter 1,$(FUZZ)),-fsanitize=fuzzer)
 FUZZ_MAIN := $(if $(filter 1,$(FUZZ)),,$(call objects,$(wildcard tests/fuzz/main.c)))
-$(FUZZERS): $(B)/%: $(B)/obj/tests/fuzz/%.o $(FUZZ_MAIN) $(B)/libdecode.a
+FUZZ_OBJ := $(call objects,tests/fuzz/harness.c tests/fuzz/json_fault.c tools/pencode_json.c)
+$(FUZZERS): $(B)/%: $(B)/obj/tests/fuzz/%.o $(FUZZ_MAIN) $(FUZZ_OBJ) $(B)/libdecode.a
 	$(call say,LD,$@)
 	$(Q)$(LINK)
 fuzzers: $(FUZZERS)
+
+# The same targets over mutants that are the same every time.
+MUTATORS := $(B)/mutate_decode $(B)/mutate_roundtrip
+$(MUTATORS): $(B)/mutate_%: $(B)/obj/tests/fuzz/fuzz_%.o $(call objects,tests/fuzz/mutate.c) $(FUZZ_OBJ) $(B)/libdecode.a
+	$(call say,LD,$@)
+	$(Q)$(LINK)
+mutators: $(MUTATORS)
 
 deps:
 	$(Q)$(SETUP)

@@ -70,7 +70,9 @@ struct pd_cursor {
 
 static inline struct pd_cursor pd_cursor(struct pd_bytes in, enum pd_swap swap)
 {
-	return (struct pd_cursor){ in.data, in.data + in.size, swap };
+	const uint8_t *at = in.data ? in.data : (const uint8_t *)"";	/* NULL + 0 is not defined */
+
+	return (struct pd_cursor){ at, at + in.size, swap };
 }
 
 static inline size_t pd_left(const struct pd_cursor *c)

@@ -154,7 +154,7 @@ int pd_record_prepare(struct pd_record *r)
 		check_feature(r);
 	if (r->extent.code != PD_OK)
 		set_error(r, r->extent.code, r->extent.field->name, r->extent.want, r->extent.have);
-	else if (found == PD_FOUND_LAYOUT)
+	else if (found == PD_FOUND_LAYOUT || (found == PD_NOT_FOUND && r->trailer && r->frame.type < TYPE_USER))
 		set_error(r, PD_E_NO_ATTR, NULL, 0, 0);
 	return 0;
 }

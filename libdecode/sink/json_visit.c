@@ -421,7 +421,7 @@ void pd_json_feature(struct pd_json *j, uint64_t id, struct pd_bytes section)
 		pd_measure(plan, section, 0, j->session->swap, PD_TEXT_TO_END, &extent);
 		regular = pd_visit(plan, section, 0, j->session->swap, &extent, &pd_json_visitor, j);
 	}
-	rest = (struct pd_bytes){ section.data + extent.end, section.size - extent.end };
+	rest = (struct pd_bytes){ section.data ? section.data + extent.end : NULL, section.size - extent.end };
 	if (regular == PD_REGULAR && extent.code == PD_OK && !j->not_utf8 &&
 	    (!rest.size || (pd_file(j->reader)->mode == PD_MODE_PIPE && rest.size < 8 && pd_all_zero(rest))))
 		return;		/* in a record, zeros up to its size need no saying */

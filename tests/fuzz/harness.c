@@ -1,0 +1,272 @@
+/* harness.c - decoding and encoding in memory, with the properties that hold for every input. */
+#include "harness.h"
+
+#include <json-c/json.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "pencode_json.h"
+
+_Noreturn void fuzz_fail(const char *what, ...)
+{
+	va_list args;
+
+	va_start(args, what);
+	fprintf(stderr, "property broken: ");
+	vfprintf(stderr, what, args);
+	fputc('\n', stderr);
+	va_end(args);
+	abort();
+}
+
+void fuzz_append(struct fuzz_bytes *b, const void *p, size_t n)
+{
+	if (n > b->capacity - b->size) {
+		b->capacity = 2 * (b->size + n) + 4096;
+		b->data = realloc(b->data, b->capacity);
+		FUZZ_ASSERT(b->data, "the harness has no memory left");
+	}
+	if (n)
+		memcpy(b->data + b->size, p, n);
+	b->size += n;
+}
+
+void fuzz_free(struct fuzz_bytes *b)
+{
+	free(b->data);
+	*b = (struct fuzz_bytes){ NULL, 0, 0 };
+}
+
+/* --- memory: the sanitizers' allocator tells of every block --- */
+
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void *, size_t),
+					      void (*on_free)(const volatile void *));
+size_t __sanitizer_get_allocated_size(const volatile void *p);
+
+static struct {
+	int64_t now, peak;
+	bool installed;
+} memory;
+
+static void on_malloc(const volatile void *p, size_t size)
+{
+	(void)p;
+	memory.now += (int64_t)size;
+	if (memory.now > memory.peak)
+		memory.peak = memory.now;
+}
+
+static void on_free(const volatile void *p)
+{
+	if (p)
+		memory.now -= (int64_t)__sanitizer_get_allocated_size(p);
+}
+
+static void start_memory(void)
+{
+	if (!memory.installed)
+		__sanitizer_install_malloc_and_free_hooks(on_malloc, on_free);
+	memory.installed = true;
+	memory.now = memory.peak = 0;
+}
+
+static uint64_t peak_memory(void)
+{
+	return (uint64_t)memory.peak;
+}
+#else
+static void start_memory(void)
+{
+}
+
+static uint64_t peak_memory(void)
+{
+	return 0;
+}
+#endif
+
+/* --- decoding --- */
+
+struct run {
+	struct fuzz_decoded *out;
+	struct pd_sink *sink;
+	uint64_t written;
+	size_t kept;
+};
+
+static int take_output(void *ctx, const void *p, size_t n)
+{
+	struct run *run = ctx;
+
+	run->written += n;
+	if (run->written <= run->kept)
+		fuzz_append(&run->out->json, p, n);
+	return 0;
+}
+
+static void on_error(void *ctx, const struct pd_error *e)
+{
+	struct run *run = ctx;
+	char text[64];
+
+	if (e->severity > PD_NOTE)
+		run->out->errors++;
+	pd_error_text(e, text, sizeof(text));
+	FUZZ_ASSERT(memchr(text, 0, sizeof(text)), "the text of an error has no end");
+	pd_sink_error(run->sink, e);
+}
+
+static void pump(struct run *run, struct pd_reader *reader)
+{
+	const struct pd_record *record;
+	struct pd_error e;
+	int got;
+
+	pd_sink_begin(run->sink, reader);
+	while ((got = pd_next(reader, &record, &e)) > 0) {
+		const struct pd_bytes bytes = pd_record_bytes(record);
+
+		run->out->records++;
+		run->out->record_bytes += bytes.size;
+		if (strcmp(pd_record_name(record), "SKIPPED") == 0)
+			run->out->skipped += bytes.size;
+		pd_sink_record(run->sink, record);
+	}
+	if (got < 0)
+		on_error(run, &e);
+	pd_sink_finish(run->sink, reader);
+}
+
+static void check_lines(const char *text, size_t size)
+{
+	while (size) {
+		const char *end = memchr(text, '\n', size);
+		const char *fault;
+
+		FUZZ_ASSERT(end, "the last line has no end");
+		fault = fuzz_json_fault(text, (size_t)(end - text));
+		FUZZ_ASSERT(!fault, "JSON: %s in %.*s", fault, (int)(end - text < 2000 ? end - text : 2000), text);
+		size -= (size_t)(end + 1 - text);
+		text = end + 1;
+	}
+}
+
+void fuzz_decode(struct pd_bytes in, const struct fuzz_how *how, struct fuzz_decoded *out)
+{
+	const struct pd_json_options json = { .size = sizeof(json), .shape = how->shape, .blobs = how->blobs };
+	const struct pd_stats_options stats = { .size = sizeof(stats) };
+	struct run run = { .out = out, .kept = FUZZ_OUTPUT_MAX };
+	struct pd_reader *reader;
+	struct pd_error e;
+	const char *fault;
+
+	*out = (struct fuzz_decoded){ .opened = false };
+	fuzz_append(&out->json, "", 0);
+	start_memory();
+	run.sink = how->sink == FUZZ_STATS ? pd_stats_sink(&stats, (struct pd_output){ take_output, &run }) :
+					     pd_json_sink(&json, (struct pd_output){ take_output, &run });
+	FUZZ_ASSERT(run.sink, "no sink");
+	reader = pd_open_memory(in, PD_OPTIONS(.memory_limit = FUZZ_MEMORY, .order = how->order, .on_error = on_error,
+					       .ctx = &run), &e);
+	if (reader) {
+		out->opened = true;
+		pump(&run, reader);
+	} else {
+		FUZZ_ASSERT(e.code != PD_OK, "refused without a reason");
+	}
+	pd_close(reader);
+	pd_sink_close(run.sink);
+	FUZZ_ASSERT(peak_memory() <= FUZZ_MEMORY + FUZZ_SLACK + 2 * out->json.capacity, "%llu bytes of memory for %zu",
+		    (unsigned long long)peak_memory(), in.size);
+	FUZZ_ASSERT(run.written <= FUZZ_FACTOR * (in.size + out->record_bytes) + 65536, "%llu bytes of output for %llu",
+		    (unsigned long long)run.written, (unsigned long long)(in.size + out->record_bytes));
+	if (!out->opened || run.written > run.kept)
+		return;
+	if (how->sink == FUZZ_JSON && how->shape == PD_JSON_LINES) {
+		check_lines((const char *)out->json.data, out->json.size);
+		return;
+	}
+	fault = fuzz_json_fault((const char *)out->json.data, out->json.size);
+	FUZZ_ASSERT(!fault, "JSON: %s", fault);
+}
+
+/* --- encoding --- */
+
+static bool is_kind(struct json_object *o, const char *kind)
+{
+	struct json_object *k;
+
+	return json_object_object_get_ex(o, "kind", &k) && strcmp(json_object_get_string(k), kind) == 0;
+}
+
+static int encode_line(struct pd_encoder *enc, struct json_object *o, struct pd_encode_error *e)
+{
+	struct json_object *features;
+
+	if (is_kind(o, "record"))
+		return pd_encoder_record(enc, o, e);
+	if (is_kind(o, "file"))
+		return pd_encoder_file(enc, o, e);
+	if (is_kind(o, "attr"))
+		return pd_encoder_attr(enc, o, e);
+	if (is_kind(o, "feature") && json_object_object_get_ex(o, "feature", &features) &&
+	    json_object_is_type(features, json_type_object))
+		return pd_encoder_features(enc, features, e);
+	return 0;
+}
+
+static void read_back(int fd, struct fuzz_bytes *out)
+{
+	char buffer[65536];
+	ssize_t got;
+
+	lseek(fd, 0, SEEK_SET);
+	while ((got = read(fd, buffer, sizeof(buffer))) > 0)
+		fuzz_append(out, buffer, (size_t)got);
+}
+
+bool fuzz_encode(struct pd_bytes json, const struct pd_encoder_options *o, struct fuzz_bytes *out)
+{
+	struct json_tokener *tokener = json_tokener_new_ex(64);
+	const int fd = memfd_create("fuzz", MFD_CLOEXEC);
+	const char *text = (const char *)json.data;
+	struct pd_encode_error e = { .code = PD_OK };
+	struct pd_encoder *enc;
+	size_t left = json.size;
+	bool good = true;
+
+	FUZZ_ASSERT(tokener && fd >= 0, "the harness has no memory left");
+	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+	enc = pd_encoder_new(&json_values, fd, o, &e);
+	while (enc && good && left) {
+		const char *end = memchr(text, '\n', left);
+		const size_t n = end ? (size_t)(end - text) : left;
+		struct json_object *line;
+
+		json_tokener_reset(tokener);
+		line = n && n < INT32_MAX ? json_tokener_parse_ex(tokener, text, (int)n) : NULL;
+		if (json_object_is_type(line, json_type_object))
+			good = encode_line(enc, line, &e) == 0;
+		json_object_put(line);
+		text += end ? n + 1 : n;
+		left -= end ? n + 1 : n;
+	}
+	good = enc && good && pd_encoder_finish(enc, &e) == 0;
+	FUZZ_ASSERT(good || e.code != PD_OK, "refused without a reason");
+	FUZZ_ASSERT(good || (memchr(e.path, 0, sizeof(e.path)) && memchr(e.text, 0, sizeof(e.text))),
+		    "the text of an error has no end");
+	pd_encoder_free(enc);
+	if (good)
+		read_back(fd, out);
+	json_tokener_free(tokener);
+	close(fd);
+	return good;
+}
