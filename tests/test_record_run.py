@@ -328,3 +328,36 @@ def test_many_events_threads_and_cpus(record):
                  does="thread 8 fork 8 spin 50")
     assert len({s["attr_index"] for s in run.samples}) >= 3
     assert len({s["tid"] for s in run.samples}) > 8
+
+
+def test_ends_with_its_parent(precord, workload, decode, tmp_path):
+    shell = subprocess.Popen(["sh", "-c", f"{precord} -q -o perf.data --exit-with-parent -e cpu-clock:u -F 1000 -- "
+                              f"{workload} spin 20000 & sleep 0.7"], cwd=tmp_path)
+    shell.wait()
+    document = wait_for(lambda: decode(tmp_path / "perf.data") if b"--exit-with-parent" in
+                        (tmp_path / "perf.data").read_bytes() else None)
+    assert 20 < types(document)["SAMPLE"] < 3000
+
+
+def test_the_sysctl_for_sampling_is_put_back(record):
+    path = "/proc/sys/kernel/perf_cpu_time_max_percent"
+    if not os.access(path, os.W_OK):
+        pytest.skip("needs root")
+    with open(path, encoding="ascii") as sysctl:
+        before = sysctl.read()
+    run = record(*CLOCK, "--cpu-percent", "50", command=["cat", path], stdout=subprocess.PIPE)
+    assert run.done.stdout == b"50\n"
+    with open(path, encoding="ascii") as sysctl:
+        assert sysctl.read() == before
+
+
+def test_realtime_priority_is_the_recorders_alone(start_precord, workload, tmp_path):
+    if os.geteuid() != 0:
+        pytest.skip("needs root")
+    process = start_precord("-o", "perf.data", "-r", "1", *CLOCK, "--", workload, "sleep", "500")
+    children = f"/proc/{process.pid}/task/{process.pid}/children"
+    wait_for(lambda: os.sched_getscheduler(process.pid) == os.SCHED_FIFO)
+    if os.path.exists(children):
+        child = int(wait_for(lambda: open(children, encoding="ascii").read().split())[0])
+        assert os.sched_getscheduler(child) == os.SCHED_OTHER
+    assert process.wait(timeout=20) == 0
