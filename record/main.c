@@ -32,13 +32,13 @@ static char **copy_argv(int argc, char **argv)
 }
 
 /* What only prints; -1: there is something to record. */
-static int look(const struct settings *o)
+static int look(const struct settings *o, char *const *operands)
 {
 	bool registers = (o->user_regs && strcmp(o->user_regs, "?") == 0) ||
 			 (o->intr_regs && strcmp(o->intr_regs, "?") == 0);
 
 	if (o->list)
-		return list_events(stdout, o->list) ? CLI_OK : CLI_INPUT;
+		return list_events(stdout, operands[0] ? operands[0] : o->list) ? CLI_OK : CLI_INPUT;
 	if (o->doctor)
 		return doctor_run(stdout);
 	if (!registers)
@@ -237,7 +237,7 @@ int main(int argc, char **argv)
 		.control = CONTROL_ABSENT, .file = DATAFILE_CLOSED,
 		.say = { &record_tool, o.quiet ? SAY_ERROR : o.verbose ? SAY_DETAIL : SAY_WARNING },
 	};
-	int status = look(&o);
+	int status = look(&o, command);
 
 	r.events.say = &r.say;
 	if (status < 0)

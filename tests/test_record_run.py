@@ -318,9 +318,10 @@ def test_all_build_ids(record):
     assert len(str(everything)) > len(str(hit))
 
 
-def test_list_names_events(run_precord):
-    done = run_precord("--list=cpu-clo*", stdout=subprocess.PIPE)
-    assert done.returncode == 0 and b"cpu-clock" in done.stdout
+@pytest.mark.parametrize("words", [["--list=cpu-clo*"], ["--list", "cpu-clo*"]], ids=" ".join)
+def test_list_names_events(run_precord, words):
+    done = run_precord(*words, stdout=subprocess.PIPE)
+    assert done.returncode == 0 and b"cpu-clock" in done.stdout and b"page-faults" not in done.stdout
 
 
 def test_many_events_threads_and_cpus(record):
