@@ -226,6 +226,20 @@ def test_made_by_hand():
     assert sample["callchain"] == ["USER", "0x401000", "0x401000"]
 
 
+def test_no_event_at_all():
+    after = document(pencode({"records": [{"type": "FINISHED_ROUND"}]}))
+    assert not after["errors"]
+    assert [record["type"] for record in after["records"]] == ["FINISHED_ROUND"]
+
+
+@pytest.mark.parametrize("text", ["\U0001d800", "\U0001f600", "a\U0010fffd\\ud800b", "\ufffd", "\u20ac\n\"\\"])
+def test_characters_beyond_the_first_plane(text):
+    doc = base()
+    doc["features"]["HOSTNAME"] = text
+    assert document(pencode(json.dumps(doc).encode()))["features"]["HOSTNAME"] == text
+    assert document(pencode(json.dumps(doc, ensure_ascii=False).encode()))["features"]["HOSTNAME"] == text
+
+
 def test_event_by_id_and_by_name():
     doc = document(CATALOG["two-attrs.le"])
     for record in doc["records"]:

@@ -1,4 +1,5 @@
 /* pencode - perf.data from the JSON that pdecode writes. */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <json-c/json.h>
@@ -216,26 +217,54 @@ static bool passes_64_bits(const struct split_part *part)
 	return false;
 }
 
-/* \ud800 and the like come in pairs, or are no characters. json-c takes others for U+FFFD. */
-static bool has_lone_surrogate(const struct split_part *part)
+static bool is_escaped(const char *at, const char *end, const char *digits)
 {
-	const char *at = part->text, *end = at + part->size;
-
-	while ((at = memmem(at, (size_t)(end - at), "\\", 1))) {
-		const bool first = end - at > 6 && strncasecmp(at, "\\ud", 3) == 0 && strchr("89abAB", at[3]);
-
-		if (first && (end - at < 12 || strncasecmp(at + 6, "\\ud", 3) != 0 || !strchr("cdefCDEF", at[9])))
-			return true;
-		if (!first && end - at > 6 && strncasecmp(at, "\\ud", 3) == 0 && strchr("cdefCDEF", at[3]))
-			return true;
-		at += first ? 12 : 2;
-		if (at >= end)
-			break;
-	}
-	return false;
+	return end - at >= 6 && strncasecmp(at, "\\ud", 3) == 0 && strchr(digits, at[3]) && isxdigit((unsigned char)at[4]) &&
+	       isxdigit((unsigned char)at[5]);
 }
 
-static enum cli_exit parse(struct job *j, struct json_tokener *tokener, const struct split_part *part)
+static unsigned int code_of(const char *at)
+{
+	const char digits[] = { at[2], at[3], at[4], at[5], '\0' };
+
+	return (unsigned int)strtoul(digits, NULL, 16);
+}
+
+/* Writes surrogate pairs ("\ud83d\ude00") as the characters they are: json-c 0.16 takes U+1D800 and others like it
+ * for U+FFFD, and halves of pairs too. False: there is half a pair. */
+static bool join_surrogates(struct split_part *part)
+{
+	char *at = part->text, *to = NULL, *end = at + part->size, *next;
+
+	while ((next = memchr(at, '\\', (size_t)(end - at)))) {
+		if (to)
+			to = (char *)memmove(to, at, (size_t)(next - at)) + (next - at);
+		at = next;
+		if (is_escaped(at, end, "89abAB") && is_escaped(at + 6, end, "cdefCDEF")) {
+			unsigned int c = 0x10000 + ((code_of(at) & 0x3ff) << 10) + (code_of(at + 6) & 0x3ff);
+
+			to = to ? to : at;
+			*to++ = (char)(0xf0 | c >> 18);
+			*to++ = (char)(0x80 | (c >> 12 & 0x3f));
+			*to++ = (char)(0x80 | (c >> 6 & 0x3f));
+			*to++ = (char)(0x80 | (c & 0x3f));
+			at += 12;
+			continue;
+		}
+		if (is_escaped(at, end, "89abcdefABCDEF"))
+			return false;
+		for (int i = 0; i < 2 && at < end; i++, at++)
+			if (to)
+				*to++ = *at;
+	}
+	if (to) {
+		to = (char *)memmove(to, at, (size_t)(end - at)) + (end - at);
+		part->size = (size_t)(to - part->text);
+	}
+	return true;
+}
+
+static enum cli_exit parse(struct job *j, struct json_tokener *tokener, struct split_part *part)
 {
 	struct json_object *o = NULL;
 	const char *wrong = NULL;
@@ -246,14 +275,14 @@ static enum cli_exit parse(struct job *j, struct json_tokener *tokener, const st
 		wrong = "an array was expected";
 	else if (part->text[0] != '{')
 		wrong = "an object was expected";
+	else if (!join_surrogates(part))
+		wrong = "half a surrogate pair is no character";
 	else if (part->size > INT32_MAX)
 		wrong = "more than 2 GiB";
 	else if (!(o = json_tokener_parse_ex(tokener, part->text, (int)part->size)))
 		wrong = json_tokener_error_desc(json_tokener_get_error(tokener));
 	else if (json_nr_members(o) != part->members)
 		wrong = "a key stands twice in one object";
-	else if (has_lone_surrogate(part))
-		wrong = "half a surrogate pair is no character";
 	else if (part->has_long_number && passes_64_bits(part))
 		wrong = "a number is larger than 64 bits (jq 1.6 and others round those above 2^53)";
 	if (!wrong)

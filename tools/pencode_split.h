@@ -11,7 +11,7 @@
 
 struct split_part {
 	const char *key;	/* of the member it is or is an element of; "" for a line of JSON Lines */
-	const char *text;	/* JSON, `size` bytes; valid until the next part */
+	char *text;		/* JSON, `size` bytes; valid until the next part, the caller's to change until then */
 	size_t size;
 	size_t members;		/* keys in it, in whatever depth */
 	bool is_element;	/* of an array that is taken apart */

@@ -7,6 +7,7 @@
 #include "layout/container.h"
 
 #define FEATURE_TRACING_DATA 1
+#define ATTR_SIZE_USUAL 128
 
 static const struct pd_section *said_section(const struct pd_encoder *enc, const char *name, uint32_t attr_index)
 {
@@ -35,6 +36,8 @@ void pd_encode_begin_file(struct pd_encoder *enc)
 		for (size_t i = 0; i < s->nr_attrs; i++)
 			if (s->attrs[i]->bytes.size + PD_SECTION_SIZE > enc->said.attr_size)
 				enc->said.attr_size = s->attrs[i]->bytes.size + PD_SECTION_SIZE;
+	if (!enc->said.attr_size && !enc->said.has_sections)
+		enc->said.attr_size = ATTR_SIZE_USUAL + PD_SECTION_SIZE;	/* readers want one, events or not */
 	for (size_t i = 0; i < s->nr_attrs; i++)
 		at += s->attrs[i]->nr_ids * sizeof(uint64_t) + enc->said.attr_size;
 	enc->data_offset = !enc->converts && enc->said.has_sections ? enc->said.data_offset : at;

@@ -538,7 +538,7 @@ static int pack_registers(struct pd_packer *p, const struct packer_scope *s, con
 		if (k < op->size / 8)
 			continue;
 		enter(p, op->field->name, 0);
-		return fail(p, name, PD_E_ARGUMENT, "the event's mask of registers does not have it");
+		return fail(p, name, PD_E_ARGUMENT, "the event's mask has no such register of the machine that feature ARCH names");
 	}
 	for (uint32_t i = 0; i < op->size / 8; i++) {
 		pd_node n = regs ? p->v->member(regs, op->names[i]) : NULL;
