@@ -240,12 +240,26 @@ def test_characters_beyond_the_first_plane(text):
     assert document(pencode(json.dumps(doc, ensure_ascii=False).encode()))["features"]["HOSTNAME"] == text
 
 
-def test_event_by_id_and_by_name():
-    doc = document(CATALOG["two-attrs.le"])
+@pytest.mark.parametrize("name", ["lookup-identifier.le", "lookup-identifier.be", "lookup-id.le", "two-attrs.le"])
+def test_event_by_id(name):
+    """Events whose samples are laid out differently: the id in the record says which it is."""
+    before = document(CATALOG[name])
+    doc = copy.deepcopy(before)
     for record in doc["records"]:
-        record.pop("attr_index", None)
-        record.pop("size", None)
-    assert document(pencode(doc))["records"] == document(CATALOG["two-attrs.le"])["records"]
+        for key in ("attr_index", "event", "size"):
+            record.pop(key, None)
+    assert document(pencode(doc))["records"] == before["records"]
+
+
+def test_event_by_name():
+    """Without an id, the event's name says which it is."""
+    events = [{"name": "a", "attr": {"type": "SOFTWARE", "sample_type": {"names": ["IP"]}}},
+              {"name": "b", "attr": {"type": "SOFTWARE", "sample_type": {"names": ["ADDR", "TIME"]}}}]
+    made = {"attrs": events, "records": [{"type": "SAMPLE", "event": "b", "addr": "0x1", "time": 2},
+                                         {"type": "SAMPLE", "event": "a", "ip": "0x1"}]}
+    pencode(made)
+    made["records"][0]["event"] = "a"
+    assert "records[0].addr" in refusal(made)
 
 
 # --- what can't be encoded ---

@@ -113,6 +113,18 @@ def test_cut_short(name):
     assert not wrong
 
 
+@pytest.mark.parametrize("name", ["attr-smaller-than-stride.le", "stride-larger-than-attr.be", "file.be"])
+def test_each_byte_before_the_data(name):
+    data = CATALOG[name]
+    wrong = {}
+    for at in range(8, 260):
+        for value in 0, 0xff:
+            why = same_again(data[:at] + bytes([value]) + data[at + 1:], "--blobs", "full") if data[at] != value else None
+            if why:
+                wrong[at, value] = why
+    assert not wrong
+
+
 def damaged(data, seed):
     """A few bytes changed; often those of the header, where much depends on them."""
     choose = random.Random(seed)
