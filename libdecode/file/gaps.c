@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define CHUNK 65536
+#define MAX_ZEROS 4096	/* in a row, inside a gap */
 
 static int by_offset(const void *a, const void *b)
 {
@@ -30,11 +31,41 @@ static int add_gap(struct pd_session *s, struct pd_container *c, uint64_t offset
 	return 0;
 }
 
-/* From the first to the last byte of [from, to) that is not zero. */
-static int scan(struct pd_source *source, struct pd_session *s, struct pd_container *c, uint64_t from, uint64_t to,
-		uint8_t *chunk, struct pd_error *e)
+struct scan {
+	struct pd_session *session;
+	struct pd_container *container;
+	uint64_t first, last;	/* bytes that are not zero; UINT64_MAX: none yet */
+};
+
+static int end_gap(struct scan *s)
 {
-	uint64_t first = UINT64_MAX, last = 0;
+	if (s->first == UINT64_MAX)
+		return 0;
+	return add_gap(s->session, s->container, s->first, s->last - s->first + 1);
+}
+
+static int scan_chunk(struct scan *s, uint64_t offset, const uint8_t *chunk, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t at = offset + i;
+
+		if (!chunk[i])
+			continue;
+		if (s->first == UINT64_MAX || at - s->last > MAX_ZEROS) {
+			if (end_gap(s))
+				return -1;
+			s->first = at;
+		}
+		s->last = at;
+	}
+	return 0;
+}
+
+/* What of [from, to) is not zero, with the zeros between as long as they are few. */
+static int scan(struct pd_source *source, struct pd_session *session, struct pd_container *c, uint64_t from,
+		uint64_t to, uint8_t *chunk, struct pd_error *e)
+{
+	struct scan s = { session, c, UINT64_MAX, 0 };
 
 	while (from < to) {
 		size_t ask = to - from < CHUNK ? (size_t)(to - from) : CHUNK;
@@ -44,21 +75,17 @@ static int scan(struct pd_source *source, struct pd_session *s, struct pd_contai
 			return -1;
 		if (got == 0)
 			break;
-		for (int64_t i = 0; i < got; i++)
-			if (chunk[i]) {
-				last = from + (uint64_t)i;
-				if (first == UINT64_MAX)
-					first = last;
-			}
+		if (scan_chunk(&s, from, chunk, (size_t)got))
+			goto no_memory;
 		from += (uint64_t)got;
+		if (to - from > CHUNK)
+			from = pd_source_data_from(source, from);
 	}
-	if (first == UINT64_MAX)
+	if (end_gap(&s) == 0)
 		return 0;
-	if (add_gap(s, c, first, last - first + 1)) {
-		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };
-		return -1;
-	}
-	return 0;
+no_memory:
+	*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };
+	return -1;
 }
 
 int pd_gaps_find(struct pd_source *source, struct pd_session *s, struct pd_container *c, struct pd_error *e)

@@ -206,8 +206,14 @@ static int load_ids(struct pd_source *source, struct pd_session *s, struct pd_co
 		report(r, PD_E_SIZE, "ids", ids.offset, ids.size, 0);
 		return 0;
 	}
-	if (pd_header_load(source, &ids, &bytes, e) ||
-	    hold(s, c, "ids", ids.offset, bytes.size - bytes.size % sizeof(uint64_t))) {
+	if (pd_header_load(source, &ids, &bytes, e)) {
+		pd_buf_free(&bytes);
+		if (e->code != PD_E_LIMIT)
+			return -1;
+		r->error(r->ctx, e);	/* it says more than there is memory for: the records can be read without */
+		return 0;
+	}
+	if (hold(s, c, "ids", ids.offset, bytes.size - bytes.size % sizeof(uint64_t))) {
 		pd_buf_free(&bytes);
 		return no_memory(e);
 	}

@@ -287,6 +287,23 @@ int64_t pd_source_pread(struct pd_source *s, uint64_t offset, void *p, size_t n,
 	return (int64_t)done;
 }
 
+uint64_t pd_source_data_from(struct pd_source *s, uint64_t offset)
+{
+	off_t was, at;
+	int why;
+
+	if (s->kind != SOURCE_FILE || offset > INT64_MAX - s->origin)
+		return offset;
+	was = lseek(s->fd, 0, SEEK_CUR);
+	at = lseek(s->fd, (off_t)(s->origin + offset), SEEK_DATA);
+	why = errno;
+	if (was >= 0)	/* it is the caller's as well */
+		lseek(s->fd, was, SEEK_SET);
+	if (at < 0)
+		return why == ENXIO ? UINT64_MAX : offset;
+	return (uint64_t)at - s->origin;
+}
+
 /* --- opening --- */
 
 static struct pd_source *new_source(enum source_kind kind, struct pd_budget *b, struct pd_error *e)

@@ -70,6 +70,11 @@ int pd_source_seek(struct pd_source *s, uint64_t offset, struct pd_error *e);
 int64_t pd_source_pread(struct pd_source *s, uint64_t offset, void *p, size_t n,
 			struct pd_error *e);
 
+/* Where the next bytes are that may not be zero: the holes of sparse files are stepped over. At or
+ * behind `offset`; UINT64_MAX: none are left. Where holes can't be told it is `offset`.
+ */
+uint64_t pd_source_data_from(struct pd_source *s, uint64_t offset);
+
 /* What is wrong with the packing, or NULL: PD_E_CODEC for a damaged or cut gzip or zstd wrapping
  * (the input ends at `offset`, where it shows), PD_E_TRAILING, a NOTE, for bytes behind it,
  * PD_E_IO when reading broke off while a stream was spooled. `field` names the packing. Complete

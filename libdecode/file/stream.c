@@ -112,7 +112,14 @@ static void keep_sample(struct pd_stream *s, const struct pd_frame *f)
 	if (f->type != TYPE_SAMPLE)
 		return;
 	s->sample_size = f->bytes.size < PD_SAMPLE_HEAD ? (uint16_t)f->bytes.size : PD_SAMPLE_HEAD;
-	memcpy(s->sample, f->bytes.data, s->sample_size);
+	if (s->sample_size < PD_SAMPLE_HEAD / 2) {
+		memcpy(s->sample, f->bytes.data, s->sample_size);
+		return;
+	}
+	/* two halves, overlapping where it is shorter: for every sample, so without a call */
+	memcpy(s->sample, f->bytes.data, PD_SAMPLE_HEAD / 2);
+	memcpy(s->sample + s->sample_size - PD_SAMPLE_HEAD / 2, f->bytes.data + s->sample_size - PD_SAMPLE_HEAD / 2,
+	       PD_SAMPLE_HEAD / 2);
 }
 
 /* Has a search been where `at` is? An event that has come since may tell more. */
@@ -415,6 +422,28 @@ static int search(struct pd_stream *s, struct pd_error *e)
 	return 0;
 }
 
+/* Is the rest a hole, and a large one? What was never written can't be a record, and is not shown. */
+static bool is_empty_from(struct pd_stream *s, uint64_t at)
+{
+	uint64_t size = 0;
+
+	return pd_source_is_random(s->source) && pd_source_size(s->source, &size) && size > at &&
+	       size - at > PD_RESYNC_SPAN && pd_source_data_from(s->source, at) >= s->end;
+}
+
+static enum pd_next end_lost(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
+{
+	struct pd_error ignored;
+	uint64_t size = 0;
+
+	pd_source_size(s->source, &size);
+	if (size > s->end)
+		size = s->end;
+	lost_piece(&s->lost, f, size, (struct pd_bytes){ NULL, 0 }, true, e);
+	pd_source_seek(s->source, size, &ignored);
+	return PD_NEXT_DAMAGE;
+}
+
 /* A piece of lost bytes. */
 static enum pd_next next_lost(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
 {
@@ -424,6 +453,8 @@ static enum pd_next next_lost(struct pd_stream *s, struct pd_frame *f, struct pd
 	size_t n;
 
 	*f = (struct pd_frame){ .offset = at, .inner_offset = PD_OUTER };
+	if (is_empty_from(s, at))
+		return end_lost(s, f, e);
 	if (search(s, e))
 		return fail(s, e);
 	n = l->clear - at < LOST_PIECE ? (size_t)(l->clear - at) : LOST_PIECE;
@@ -441,6 +472,9 @@ static int is_lost(struct pd_stream *s, const struct pd_frame *f, struct pd_byte
 	bool closed = is_all(s, have, size + HEADER), whole = have.size >= size;
 	struct pd_lost *l = &s->lost;
 
+	set_time(s);
+	if (whole && f->desc && pd_resync_is_trusted(&s->resync, (struct pd_bytes){ have.data, (size_t)size }))
+		return 0;
 	if (pd_source_is_random(s->source) && f->offset + size >= l->led) {	/* see farther */
 		if (look(s, PD_PEEK_MAX, &have, e))
 			return -1;
@@ -449,9 +483,6 @@ static int is_lost(struct pd_stream *s, const struct pd_frame *f, struct pd_byte
 	if (whole && (f->desc || f->type < IMPLAUSIBLE_TYPE)) {
 		if ((!f->desc || pd_resync_may_begin(f->type, (size_t)size, f->desc)) && leads_on(s, l, have, f->offset, size, closed) &&
 		    (f->type >= TYPE_USER || pd_resync_is_usual(&s->resync, f->type, (size_t)size)))
-			return 0;
-		set_time(s);
-		if (pd_resync_is_trusted(&s->resync, (struct pd_bytes){ have.data, (size_t)size }))
 			return 0;
 	}
 	l->bad = f->offset;
@@ -491,6 +522,8 @@ static int payload_is_lost(struct pd_stream *s, const struct pd_frame *f, struct
 		if (look(s, PD_PEEK_MAX, &have, e) || search(s, e))
 			return -1;
 		lost = s->lost.found;
+		if (!lost && is_empty_from(s, at))
+			break;
 		if (lost || is_all(s, have, PD_PEEK_MAX) || s->lost.clear <= at)
 			break;
 		if (pd_source_skip(s->source, s->lost.clear - at, &got, e))
