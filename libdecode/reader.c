@@ -383,8 +383,10 @@ static int next_as_written(struct pd_reader *r, struct pd_error *e)
 		r->record.frame = r->frame;
 		r->record.session = &r->session;
 		r->record.file = r->file;
+		if (pd_record_prepare(&r->record) == 0)
+			return 1;
 		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL, .offset = r->frame.offset };
-		return pd_record_prepare(&r->record) ? -1 : 1;
+		return -1;
 	}
 }
 

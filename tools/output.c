@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BUFFER_SIZE = 1 << 18 };
+enum { BUFFER_SIZE = 1 << 18, NOT_COPIED = BUFFER_SIZE / 4 };
 
 static bool is_stdio(const char *path)
 {
@@ -100,9 +100,9 @@ int output_write(void *output, const void *bytes, size_t size)
 	if (o->error)
 		return -1;
 	o->written += size;
-	if (size > BUFFER_SIZE - o->used && output_flush(o))
+	if ((size > BUFFER_SIZE - o->used || size >= NOT_COPIED) && output_flush(o))
 		return -1;
-	if (size >= BUFFER_SIZE)
+	if (size >= NOT_COPIED)
 		return write_all(o, bytes, size);
 	if (size)
 		memcpy(o->buffer + o->used, bytes, size);

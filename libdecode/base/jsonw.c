@@ -5,10 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define PAIRS(d) d "0" d "1" d "2" d "3" d "4" d "5" d "6" d "7" d "8" d "9"
-const char pd_digit_pairs[201] =
-	PAIRS("0") PAIRS("1") PAIRS("2") PAIRS("3") PAIRS("4") PAIRS("5") PAIRS("6") PAIRS("7") PAIRS("8") PAIRS("9");
-
 const uint64_t pd_powers_of_ten[20] = {
 	1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000, 10000000000, 100000000000,
 	1000000000000, 10000000000000, 100000000000000, 1000000000000000, 10000000000000000, 100000000000000000,
@@ -144,6 +140,20 @@ enum pd_utf8 pd_jsonw_text(struct pd_jsonw *w, struct pd_bytes text)
 	return verdict;
 }
 
+/* 16 bytes as 32 digits. */
+static void put_hex16(char *at, const uint8_t *p)
+{
+	pd_bytes16 bytes, high, low, text;
+
+	memcpy(&bytes, p, sizeof(bytes));
+	high = pd_hex_text(bytes >> 4 & 15);
+	low = pd_hex_text(bytes & 15);
+	text = __builtin_shufflevector(high, low, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+	memcpy(at, &text, sizeof(text));
+	text = __builtin_shufflevector(high, low, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+	memcpy(at + sizeof(text), &text, sizeof(text));
+}
+
 void pd_jsonw_hex_inside(struct pd_jsonw *w, struct pd_bytes bytes)
 {
 	static const char digits[] = HEX_DIGITS;
@@ -154,14 +164,8 @@ void pd_jsonw_hex_inside(struct pd_jsonw *w, struct pd_bytes bytes)
 
 		pd_jsonw_room(w);
 		at = w->at;
-		for (; i + 4 <= stop; i += 4, at += 8) {
-			const uint32_t four = (uint32_t)bytes.data[i] << 24 | (uint32_t)bytes.data[i + 1] << 16 |
-					      (uint32_t)bytes.data[i + 2] << 8 | bytes.data[i + 3];
-			uint8_t text[16];
-
-			pd_store_digits(text, (const uint64_t[2]){ pd_hex_digits(four), 0 });
-			memcpy(at, text, 8);
-		}
+		for (; i + 16 <= stop; i += 16, at += 32)
+			put_hex16(at, bytes.data + i);
 		for (; i < stop; i++) {
 			*at++ = digits[bytes.data[i] >> 4];
 			*at++ = digits[bytes.data[i] & 15];

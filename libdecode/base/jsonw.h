@@ -88,14 +88,12 @@ extern const char pd_digit_pairs[201];
 
 extern const uint64_t pd_powers_of_ten[20];
 
-/* Two times 8 digits, the first in the lowest byte, as text. */
-static inline void pd_store_digits(uint8_t *p, const uint64_t halves[2])
+/* 8 digits, the first in the lowest byte, as text. */
+static inline void pd_store_digits(char *p, uint64_t digits)
 {
-	for (unsigned int i = 0; i < 2; i++) {
-		const uint64_t h = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? halves[i] : __builtin_bswap64(halves[i]);
+	const uint64_t text = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? digits : __builtin_bswap64(digits);
 
-		memcpy(p + 8 * i, &h, sizeof(h));
-	}
+	memcpy(p, &text, sizeof(text));
 }
 
 /* Decimal digits of v; 1 for 0. */
@@ -107,47 +105,77 @@ static inline unsigned int pd_count_digits(uint64_t v)
 	return guess + 1 - (v < pd_powers_of_ten[guess]);
 }
 
+/* The 8 digits of v < 10^8, as numbers, the first in the lowest byte: halves, pairs, digits, all of a kind at once. */
+static inline uint64_t pd_eight_digits(uint32_t v)
+{
+	uint64_t x = v / 10000 | (uint64_t)(v % 10000) << 32, tens;
+
+	tens = (x * 10486 >> 20) & 0x0000007f0000007full;	/* by 100 */
+	x = tens | (x - tens * 100) << 16;
+	tens = (x * 103 >> 10) & 0x000f000f000f000full;		/* by 10 */
+	return tens | (x - tens * 10) << 8;
+}
+
+#define PD_ZEROS 0x3030303030303030ull
+
+/* v < 10^16 in decimal at p; the end. */
+static inline char *pd_write_decimal16(char *p, uint64_t v)
+{
+	unsigned int n = pd_count_digits(v);
+	uint64_t low = v;
+
+	if (n > 8) {
+		const uint64_t high = v / 100000000;
+
+		low = v - high * 100000000;
+		n -= 8;
+		pd_store_digits(p, (pd_eight_digits((uint32_t)high) | PD_ZEROS) >> 8 * (8 - n));
+		p += n;
+		n = 8;
+	}
+	pd_store_digits(p, (pd_eight_digits((uint32_t)low) | PD_ZEROS) >> 8 * (8 - n));
+	return p + n;
+}
+
 /* v in decimal at p; the end. At most 20 bytes. */
 static inline char *pd_write_decimal(char *p, uint64_t v)
 {
-	char *end = p + pd_count_digits(v | (v == 0)), *at = end;
-
-	while (v >= 100) {
-		uint64_t q = v / 100;
-
-		at -= 2;
-		memcpy(at, pd_digit_pairs + 2 * (v - q * 100), 2);
-		v = q;
+	if (v < 10) {
+		*p = (char)('0' + v);
+		return p + 1;
 	}
-	if (v >= 10)
-		memcpy(at - 2, pd_digit_pairs + 2 * v, 2);
-	else
-		at[-1] = (char)('0' + v);
-	return end;
+	if (__builtin_expect(v >= 10000000000000000, 0)) {
+		p = pd_write_decimal16(p, v / 10000000000000000);
+		v %= 10000000000000000;
+		pd_store_digits(p, pd_eight_digits((uint32_t)(v / 100000000)) | PD_ZEROS);
+		pd_store_digits(p + 8, pd_eight_digits((uint32_t)(v % 100000000)) | PD_ZEROS);
+		return p + 16;
+	}
+	return pd_write_decimal16(p, v);
 }
 
-/* The 8 hex digits of v, the first in the lowest byte. */
-static inline uint64_t pd_hex_digits(uint32_t v)
+typedef int8_t pd_bytes16 __attribute__((vector_size(16)));
+
+/* Numbers below 16 as hex digits, all at once. */
+static inline pd_bytes16 pd_hex_text(pd_bytes16 nibbles)
 {
-	uint64_t x = __builtin_bswap32(v), letters;
-
-	x = (x | x << 16) & 0x0000ffff0000ffffull;
-	x = (x | x << 8) & 0x00ff00ff00ff00ffull;
-	x = ((x & 0x000f000f000f000full) << 8) | ((x >> 4) & 0x000f000f000f000full);
-	letters = ((x + 0x0606060606060606ull) >> 4) & 0x0101010101010101ull;
-	return x + 0x3030303030303030ull + letters * ('a' - '0' - 10);
+	return nibbles + '0' + ((nibbles > 9) & ('a' - '0' - 10));
 }
 
-/* "0x..." with its quotes at p; the end. Writes at most 24 bytes, of which 20 count. */
+/* "0x..." with its quotes at p; the end. At most 20 bytes. */
 static inline char *pd_write_address(char *p, uint64_t v)
 {
-	const unsigned int nibbles = (67 - (unsigned int)__builtin_clzll(v | 1)) / 4;
-	const uint64_t halves[2] = { pd_hex_digits((uint32_t)(v >> 32)), pd_hex_digits((uint32_t)v) };
-	uint8_t digits[32] = { 0 };
+	const unsigned int leading = (unsigned int)__builtin_clzll(v | 1) & ~3u;
+	const unsigned int nibbles = 16 - leading / 4;
+	pd_bytes16 bytes = { 0 }, text;
 
-	pd_store_digits(digits, halves);
+	v <<= leading;
+	v = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? __builtin_bswap64(v) : v;
+	memcpy(&bytes, &v, sizeof(v));
+	text = pd_hex_text(__builtin_shufflevector(bytes >> 4 & 15, bytes & 15, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21,
+						   6, 22, 7, 23));
 	memcpy(p, "\"0x", 3);
-	memcpy(p + 3, digits + 16 - nibbles, 16);
+	memcpy(p + 3, &text, sizeof(text));
 	p[3 + nibbles] = '"';
 	return p + 4 + nibbles;
 }

@@ -123,8 +123,9 @@ int pd_record_prepare(struct pd_record *r)
 	r->attr = NULL;
 	r->trailer = NULL;
 	r->trailer_bytes = (struct pd_bytes){ NULL, 0 };
-	r->error = (struct pd_error){ .code = PD_OK };
-	r->extent = (struct pd_extent_of){ .end = 0 };
+	r->error.code = PD_OK;
+	r->extent.end = r->extent.nr_ops = r->extent.variant = 0;
+	r->extent.code = PD_OK;
 	if (r->frame.state == PD_FRAME_SKIPPED) {
 		r->plan = NULL;
 		r->body = r->frame.bytes;
@@ -333,16 +334,21 @@ static const struct pd_field sample_id = STRUCT(sample_id, "", .fields = pd_samp
 
 void pd_record_visit(const struct pd_record *r, const struct pd_visitor *v, void *ctx)
 {
+	pd_record_visit_runs(r, v, NULL, ctx);
+}
+
+void pd_record_visit_runs(const struct pd_record *r, const struct pd_visitor *v, pd_see_run run, void *ctx)
+{
 	struct pd_extent_of all;
 
 	if (r->plan)
-		pd_visit(r->plan, r->body, r->frame.misc, r->session->swap, &r->extent, v, ctx);
+		pd_visit_runs(r->plan, r->body, r->frame.misc, r->session->swap, &r->extent, v, run, ctx);
 	if (!r->trailer)
 		return;
 	pd_measure(r->trailer, r->trailer_bytes, 0, r->session->swap, PD_TEXT_TO_END, &all);
 	if (v->enter)
 		v->enter(ctx, &sample_id);
-	pd_visit(r->trailer, r->trailer_bytes, 0, r->session->swap, &all, v, ctx);
+	pd_visit_runs(r->trailer, r->trailer_bytes, 0, r->session->swap, &all, v, run, ctx);
 	if (v->leave)
 		v->leave(ctx, &sample_id);
 }

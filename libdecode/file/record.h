@@ -26,6 +26,9 @@ enum pd_part { PD_OF_BODY, PD_OF_TRAILER };
 /* A usual number of the body or of sample_id, without walking. False: not there. */
 bool pd_record_number(const struct pd_record *r, enum pd_part part, enum pd_usual which, uint64_t *out);
 
+/* pd_record_visit() with a pd_see_run. */
+void pd_record_visit_runs(const struct pd_record *r, const struct pd_visitor *v, pd_see_run run, void *ctx);
+
 /* Bytes of the body that the layout does not explain. */
 static inline struct pd_bytes pd_record_trailing(const struct pd_record *r)
 {

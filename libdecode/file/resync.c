@@ -156,6 +156,12 @@ bool pd_resync_is_usual(struct pd_resync *r, uint32_t type, size_t size)
 	return fixed == PD_VARIABLE || size == HEADER + fixed;
 }
 
+/* A sample whose own counts add up to its size: the parts that vary, and all of it. */
+static bool adds_up(const struct pd_record *r)
+{
+	return r->frame.type == TYPE_SAMPLE && r->plan->list->size == PD_VARIABLE && !pd_record_trailing(r).size;
+}
+
 bool pd_resync_is_trusted(struct pd_resync *r, struct pd_bytes bytes)
 {
 	struct pd_record record = { .session = r->session };
@@ -165,5 +171,6 @@ bool pd_resync_is_trusted(struct pd_resync *r, struct pd_bytes bytes)
 	if (!record.frame.desc || pd_record_prepare(&record))
 		return false;
 	r->credit = CREDIT_FIRST;
-	return record.plan && !pd_record_trailing(&record).size && text_ends_well(&record) && points(r, &record.frame) >= TRUSTED;
+	return record.plan && !pd_record_trailing(&record).size && text_ends_well(&record) &&
+	       points(r, &record.frame) + adds_up(&record) >= TRUSTED;
 }

@@ -12,6 +12,7 @@ struct walk {
 	struct pd_cursor c;
 	struct pd_bytes body;
 	const struct pd_visitor *v;	/* NULL: measure */
+	pd_see_run run;			/* or NULL */
 	void *ctx;
 	unsigned int variant;
 	enum pd_text_end text_end;
@@ -71,6 +72,11 @@ static uint64_t mirror_back(const struct pd_field *f, uint64_t v, unsigned int w
 	return f->msb_first && pd_is_big(swap) ? pd_bits_mirror(f, v, width, PD_TO_LITTLE) : v;
 }
 
+uint64_t pd_op_shown(const struct pd_op *op, const uint8_t *start, enum pd_swap swap)
+{
+	return mirror_back(op->field, pd_op_value(op, start, swap), op->width, swap);
+}
+
 static void see_number(struct walk *w, const struct pd_field *f, unsigned int width, uint64_t value)
 {
 	if (f->show == PD_SIGNED)
@@ -99,7 +105,7 @@ static void see_pad(struct walk *w, const uint8_t *p, size_t n)
 		return;
 	if (w->nr_pads < MAX_PADS)
 		w->pads[w->nr_pads++] = span;
-	if (!pd_all_zero(span))
+	if (n == 4 ? pd_load32(p, PD_SWAP_NO) != 0 : !pd_all_zero(span))
 		w->dirty_pads++;
 }
 
@@ -486,27 +492,29 @@ static enum step walk_op(struct walk *w, const struct pd_op *op, const uint8_t *
 }
 
 /* The first ops: one check for all of them. */
-static void walk_simple(struct walk *w, const struct pd_op_list *list, uint32_t n)
+static void walk_simple(struct walk *w, const struct pd_op_list *list)
 {
-	const struct pd_op *op = list->ops, *end = op + n;
+	const struct pd_op *op = list->ops, *end = op + list->nr_simple;
 	const uint8_t *start = pd_take(&w->c, list->simple_size);
+	const bool one_by_one = w->v && !w->run;
 
 	for (; op < end; op++) {
-		const uint8_t *p = start + op->offset;
 		uint64_t value;
 
 		if (op->kind == PD_PAD) {
-			see_pad(w, p, op->size);
+			see_pad(w, start + op->offset, op->size);
 			continue;
 		}
-		value = pd_load(p, op->width, w->c.swap);
-		if (op->field->msb_first)
-			value = mirror_back(op->field, value, op->width, w->c.swap);
+		if (!one_by_one && op->slot < 0)
+			continue;
+		value = mirror_back(op->field, pd_load(start + op->offset, op->width, w->c.swap), op->width, w->c.swap);
 		if (op->slot >= 0)
 			w->slots[op->slot] = value;
-		if (w->v)
+		if (one_by_one)
 			see_number(w, op->field, op->width, value);
 	}
+	if (w->run)
+		w->run(w->ctx, list->ops, list->nr_simple, start, w->c.swap);
 }
 
 static void forget(struct walk *w, const struct pd_op *op, const struct pd_op *end)
@@ -527,7 +535,7 @@ static enum step walk_list(struct walk *w, const struct pd_op_list *list, uint32
 	if (list->nr_aheads)
 		look_ahead(w, list);
 	if (list->nr_simple && nr_ops >= list->nr_simple && pd_left(&w->c) >= list->simple_size) {
-		walk_simple(w, list, list->nr_simple);
+		walk_simple(w, list);
 		i = list->nr_simple;
 	}
 	for (; i < nr_ops; i++) {
@@ -566,7 +574,8 @@ static void run(struct walk *w, const struct pd_plan *plan, struct pd_bytes body
 {
 	w->c = pd_cursor(body, swap);
 	w->body = body;
-	memset(w->slots, 0, plan->nr_slots * sizeof(*w->slots));
+	if (plan->nr_slots > 1)
+		memset(w->slots, 0, plan->nr_slots * sizeof(*w->slots));
 	w->slots[PD_MISC_SLOT] = misc;
 	w->nr_pads = w->dirty_pads = 0;
 	w->code = PD_OK;
@@ -581,10 +590,14 @@ void pd_measure(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc,
 	struct walk w;
 
 	if (list->size != PD_VARIABLE && list->size <= body.size) {
-		*out = (struct pd_extent_of){ .nr_ops = list->nr_ops, .end = list->size };
+		out->nr_ops = list->nr_ops;
+		out->variant = 0;
+		out->end = list->size;
+		out->code = PD_OK;
 		return;
 	}
 	w.v = NULL;
+	w.run = NULL;
 	w.text_end = text_end;
 	/* The plainest layout that takes every byte; when none does, the plainest. */
 	for (unsigned int variant = 0; variant <= plan->variants; variant++) {
@@ -609,9 +622,16 @@ void pd_measure(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc,
 enum pd_regular pd_visit(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc, enum pd_swap swap,
 			 const struct pd_extent_of *extent, const struct pd_visitor *v, void *ctx)
 {
+	return pd_visit_runs(plan, body, misc, swap, extent, v, NULL, ctx);
+}
+
+enum pd_regular pd_visit_runs(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc, enum pd_swap swap,
+			      const struct pd_extent_of *extent, const struct pd_visitor *v, pd_see_run run_of, void *ctx)
+{
 	struct walk w;
 
 	w.v = v;
+	w.run = run_of;
 	w.ctx = ctx;
 	w.variant = extent->variant;
 	w.text_end = PD_TEXT_TO_END;

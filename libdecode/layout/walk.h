@@ -2,6 +2,7 @@
 #ifndef PD_LAYOUT_WALK_H
 #define PD_LAYOUT_WALK_H
 
+#include "base/cursor.h"
 #include "layout/plan.h"
 #include "pd/visit.h"
 
@@ -10,7 +11,7 @@ struct pd_extent_of {
 	uint32_t nr_ops;		/* ops of the outermost list that fit */
 	unsigned int variant;
 	size_t end;			/* bytes those ops take */
-	enum pd_code code;		/* PD_OK, or why the next op does not fit */
+	enum pd_code code;		/* PD_OK, or why the next op does not fit; only then the rest is set */
 	const struct pd_field *field;	/* the row that does not fit */
 	size_t at;			/* where it begins */
 	uint64_t want, have;
@@ -30,9 +31,16 @@ enum pd_regular {
 	PD_IRREGULAR,	/* it would not: a text's length is not the one perf would write */
 };
 
+/* n ops in a row, for who has something faster than a call for each number: pd_op_shown() gives those, from the start of their
+ * list. There are pads among them, and numbers that are not shown. */
+typedef void (*pd_see_run)(void *ctx, const struct pd_op *ops, size_t n, const uint8_t *start, enum pd_swap swap);
+
 /* Visits the measured ops. The padding of the outermost object comes last. */
 enum pd_regular pd_visit(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc, enum pd_swap swap,
 			 const struct pd_extent_of *extent, const struct pd_visitor *v, void *ctx);
+/* The same; what comes in a row goes to `run` instead of v->number, unless it is NULL. */
+enum pd_regular pd_visit_runs(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc, enum pd_swap swap,
+			      const struct pd_extent_of *extent, const struct pd_visitor *v, pd_see_run run, void *ctx);
 
 /* A bit-field word as a little-endian machine numbers it, from how a big-endian one does, or the other way. */
 enum pd_mirror { PD_TO_LITTLE, PD_TO_BIG };
@@ -44,6 +52,25 @@ static inline uint64_t pd_sign_extend(uint64_t v, unsigned int width)
 	unsigned int shift = 64 - 8 * width;
 
 	return (uint64_t)((int64_t)(v << shift) >> shift);
+}
+
+/* A number of a run as a visitor gets it. */
+uint64_t pd_op_shown(const struct pd_op *op, const uint8_t *start, enum pd_swap swap);
+/* The same of one without bit-fields. */
+static inline uint64_t pd_op_value(const struct pd_op *op, const uint8_t *start, enum pd_swap swap)
+{
+	const uint8_t *p = start + op->offset;
+	uint64_t v;
+
+	if (op->width == 8)
+		v = pd_load64(p, swap);
+	else if (op->width == 4)
+		v = pd_load32(p, swap);
+	else
+		v = pd_load(p, op->width, swap);
+	if (op->field->show == PD_SIGNED)
+		v = pd_sign_extend(v, op->width);
+	return v;
 }
 
 /* Is a span read with this swap big-endian? */

@@ -26,6 +26,17 @@ struct pd_json_feature_kept {
 	struct pd_bytes bytes;
 };
 
+/* What two records have in common that differ in their fields only: from their type to their event, rendered once. */
+struct pd_json_head {
+	const struct pd_record_desc *desc;	/* NULL: none yet */
+	const struct pd_attr *attr;
+	uint32_t generation;			/* of attr */
+	uint16_t size, misc;
+	uint32_t text_size;
+	char text[8 * PD_JSON_STEP];
+};
+#define PD_JSON_HEADS 8				/* by the low bits of misc */
+
 #define PD_JSON_TYPES 128
 
 struct pd_json_counts {
@@ -45,6 +56,7 @@ struct pd_json {
 	struct pd_json_text types[PD_JSON_TYPES], other_type, cpumodes[8];
 	struct pd_json_label **labels;
 	size_t nr_labels;
+	struct pd_json_head heads[PD_JSON_HEADS];
 	struct pd_json_counts counts;
 	struct pd_error *errors;
 	size_t nr_errors, errors_capacity;
@@ -61,6 +73,8 @@ struct pd_json {
 };
 
 extern const struct pd_visitor pd_json_visitor;
+/* A pd_see_run: the plain numbers of a record, without a call for each. */
+void pd_json_run(void *ctx, const struct pd_op *ops, size_t n, const uint8_t *start, enum pd_swap swap);
 
 void pd_json_record(struct pd_json *j, const struct pd_record *r);
 /* The same as a line, or as an element of the document's array. */

@@ -118,7 +118,7 @@ static void where(struct pd_json *j, const struct pd_record *r)
 	const struct pd_frame *f = &r->frame;
 
 	PD_JSONW_KEY(&j->w, "offset");
-	j->w.at = pd_write_decimal(j->w.at, f->offset);
+	pd_jsonw_unsigned(&j->w, f->offset);
 	if (f->inner_offset != PD_OUTER) {
 		j->w.at = PUT(j->w.at, ",\"inner_offset\":");
 		j->w.at = pd_write_decimal(j->w.at, f->inner_offset);
@@ -129,19 +129,14 @@ static void where(struct pd_json *j, const struct pd_record *r)
 	}
 }
 
-/* What every record has: rendered pieces and a few numbers. */
-static void common(struct pd_json *j, const struct pd_record *r)
+/* From the type to the event: rendered pieces and a few numbers. */
+static void render_head(struct pd_json *j, const struct pd_record *r)
 {
 	const struct pd_frame *f = &r->frame;
 	const struct pd_record_desc *d = f->desc;
 	const struct pd_json_text *type;
 	char *at;
 
-	where(j, r);
-	if (f->state == PD_FRAME_SKIPPED) {
-		skipped(j);
-		return;
-	}
 	pd_jsonw_room(&j->w);
 	at = j->w.at;
 	if (d) {
@@ -173,6 +168,38 @@ static void common(struct pd_json *j, const struct pd_record *r)
 		event(j, r->attr);
 }
 
+static bool is_head_of(const struct pd_json_head *h, const struct pd_record *r)
+{
+	const struct pd_frame *f = &r->frame;
+
+	return h->desc && h->desc == f->desc && h->size == f->size && h->misc == f->misc && h->attr == r->attr &&
+	       (!r->attr || h->generation == r->attr->generation) && f->bytes.size == f->size;
+}
+
+/* Many records have the same as one not long before. */
+static void head(struct pd_json *j, const struct pd_record *r)
+{
+	struct pd_json_head *h = &j->heads[r->frame.misc % PD_JSON_HEADS];
+	uint64_t begun;
+	size_t size;
+	char *from;
+
+	pd_jsonw_room(&j->w);
+	if (is_head_of(h, r)) {
+		j->w.at = put_text(j->w.at, h->text, h->text_size);
+		return;
+	}
+	from = j->w.at;
+	begun = j->w.flushed;
+	render_head(j, r);
+	size = (size_t)(j->w.at - from);
+	if (j->w.flushed != begun || size > sizeof(h->text) || r->frame.bytes.size != r->frame.size)
+		return;
+	*h = (struct pd_json_head){ .desc = r->frame.desc, .attr = r->attr, .generation = r->attr ? r->attr->generation : 0,
+		.size = r->frame.size, .misc = r->frame.misc, .text_size = (uint32_t)size };
+	memcpy(h->text, from, size);
+}
+
 /* The bytes behind the record, in pieces: they may be more than memory holds. */
 static void payload(struct pd_json *j, const struct pd_record *r)
 {
@@ -193,9 +220,13 @@ void pd_json_record(struct pd_json *j, const struct pd_record *r)
 	struct pd_bytes trailing = pd_record_trailing(r);
 
 	j->record = r;
-	common(j, r);
+	where(j, r);
+	if (r->frame.state == PD_FRAME_SKIPPED)
+		skipped(j);
+	else
+		head(j, r);
 	if (r->plan) {
-		pd_record_visit(r, &pd_json_visitor, j);
+		pd_record_visit_runs(r, &pd_json_visitor, pd_json_run, j);
 		if (trailing.size || r->extent.code != PD_OK) {	/* empty ones say that fields are missing */
 			PD_JSONW_KEY(&j->w, "trailing");
 			pd_jsonw_hex(&j->w, trailing);

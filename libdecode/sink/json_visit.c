@@ -169,6 +169,50 @@ static void on_number(void *ctx, const struct pd_field *f, uint64_t v)
 	}
 }
 
+/* Plain: nothing but the key and a number. */
+static inline bool is_plain(const struct pd_field *f)
+{
+	return (f->show == PD_DEC || f->show == PD_SIGNED || f->show == PD_HEX) && f->key_size &&
+	       f->key_size <= PD_JSONW_KEY_ROOM;
+}
+
+static inline char *put_plain(char *at, const struct pd_field *f, uint64_t v)
+{
+	const size_t first = at[-1] == '{';
+
+	memcpy(at, f->key + first, PD_JSONW_KEY_ROOM);
+	at += f->key_size - first;
+	if (f->show == PD_HEX)
+		return pd_write_address(at, v);
+	if (f->show == PD_SIGNED && (int64_t)v < 0) {
+		*at++ = '-';
+		v = -v;
+	}
+	return pd_write_decimal(at, v);
+}
+
+_Static_assert(PD_JSONW_KEY_ROOM + 24 <= PD_JSONW_SLACK, "a plain number fits");
+void pd_json_run(void *ctx, const struct pd_op *ops, size_t n, const uint8_t *start, enum pd_swap swap)
+{
+	struct pd_json *j = ctx;
+	char *at = j->w.at;
+
+	for (const struct pd_op *op = ops, *end = ops + n; op < end; op++) {
+		const struct pd_field *f = op->field;
+
+		if (op->kind == PD_PAD || f->show == PD_HIDDEN)
+			continue;
+		if (at <= j->w.end && is_plain(f)) {
+			at = put_plain(at, f, pd_op_value(op, start, swap));
+			continue;
+		}
+		j->w.at = at;
+		on_number(j, f, pd_op_shown(op, start, swap));
+		at = j->w.at;
+	}
+	j->w.at = at;
+}
+
 #define FIRST_MARKER ((uint64_t)-4095)
 
 static void registers(struct pd_json *j, const struct pd_numbers *n)
@@ -181,20 +225,34 @@ static void registers(struct pd_json *j, const struct pd_numbers *n)
 	pd_jsonw_char(&j->w, '}');
 }
 
+#define MARKED_AT_ONCE 32
+_Static_assert(MARKED_AT_ONCE * 24 <= PD_JSONW_SLACK, "so many addresses fit");
+
 static void marked(struct pd_json *j, const struct pd_field *f, const struct pd_numbers *n)
 {
+	const enum pd_swap swap = n->swapped ? PD_SWAP_YES : PD_SWAP_NO;
 	struct pd_jsonw *w = &j->w;
 
-	for (size_t i = 0; i < n->count; i++) {
-		const uint64_t v = pd_number_at(n, i);
+	for (size_t i = 0; i < n->count;) {
+		const size_t stop = n->count - i > MARKED_AT_ONCE ? i + MARKED_AT_ONCE : n->count;
+		char *at;
 
 		pd_jsonw_room(w);
-		*w->at = ',';
-		w->at += i != 0;
-		if (__builtin_expect(v >= FIRST_MARKER, 0) && pd_name_of(f->names, v))
-			name_or_number(j, f->names, v);
-		else
-			w->at = pd_write_address(w->at, v);
+		for (at = w->at; i < stop; i++) {
+			const uint64_t v = n->width == 8 ? pd_load64(n->data + 8 * i, swap) : pd_number_at(n, i);
+
+			*at = ',';
+			at += i != 0;
+			if (__builtin_expect(v >= FIRST_MARKER, 0) && pd_name_of(f->names, v)) {
+				w->at = at;
+				name_or_number(j, f->names, v);
+				pd_jsonw_room(w);
+				at = w->at;
+			} else {
+				at = pd_write_address(at, v);
+			}
+		}
+		w->at = at;
 	}
 }
 
