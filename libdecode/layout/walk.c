@@ -573,7 +573,7 @@ static void run(struct walk *w, const struct pd_plan *plan, struct pd_bytes body
 		uint32_t nr_ops)
 {
 	w->c = pd_cursor(body, swap);
-	w->body = body;
+	w->body = (struct pd_bytes){ w->c.at, body.size };	/* never NULL */
 	if (plan->nr_slots > 1)
 		memset(w->slots, 0, plan->nr_slots * sizeof(*w->slots));
 	w->slots[PD_MISC_SLOT] = misc;
@@ -610,8 +610,8 @@ void pd_measure(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc,
 		exact = w.code == PD_OK && w.c.at == w.c.end;
 		if (variant == 0 || exact)
 			*out = (struct pd_extent_of){
-				.nr_ops = w.ops_done, .variant = variant, .end = (size_t)(w.c.at - body.data),
-				.code = w.code, .field = w.field, .at = (size_t)(w.c.at - body.data),
+				.nr_ops = w.ops_done, .variant = variant, .end = (size_t)(w.c.at - w.body.data),
+				.code = w.code, .field = w.field, .at = (size_t)(w.c.at - w.body.data),
 				.want = w.want, .have = w.have,
 			};
 		if (exact)
