@@ -28,7 +28,7 @@ static const char *const orders[] = { "same", "little", "big", NULL };
 static const char *const modes[] = { "same", "file", "pipe", NULL };
 
 static const struct cli_option options[] = {
-	CLI_STRING('o', "output", "FILE", settings, output, "write to FILE, of a directory's JSON to a directory (default stdout)"),
+	CLI_STRING('o', "output", "FILE", settings, output, "write to FILE, or to DIR/ when a directory was decoded (default stdout)"),
 	CLI_CHOICE(0, "byte-order", NULL, settings, byte_order, orders, "turn all numbers"),
 	CLI_CHOICE(0, "mode", NULL, settings, mode, modes, "file: with a header that has offsets; pipe: a stream of records"),
 	CLI_OPTIONAL('z', "compress", "LEVEL", settings, compress, DEFAULT_LEVEL, "compress the kernel's records (zstd, 1 to 22, default " DEFAULT_LEVEL ")"),
@@ -46,7 +46,8 @@ static const struct cli_note examples[] = {
 static const struct cli_tool tool = {
 	.name = "pencode", .version = PD_VERSION, .summary = "Write perf.data from the JSON of pdecode.",
 	.description = "Reads the document or JSON Lines. Sizes, counts and offsets may be left out; they are computed. "
-		       "Nothing is written when something can't be encoded.",
+		       "What can't be encoded is named by line and path, and nothing is written then. "
+		       "Where a key and the same with _raw or _hex behind it both stand, the latter counts: it has the exact bytes.",
 	.usage = "[FILE|-]", .operands = CLI_AT_MOST_ONE, .options = options, .examples = examples,
 };
 
