@@ -109,17 +109,15 @@ static void set_time(struct pd_stream *s)
 
 static void keep_sample(struct pd_stream *s, const struct pd_frame *f)
 {
+	int rest;
+
 	if (f->type != TYPE_SAMPLE)
 		return;
 	s->sample_size = f->bytes.size < PD_SAMPLE_HEAD ? (uint16_t)f->bytes.size : PD_SAMPLE_HEAD;
-	if (s->sample_size < PD_SAMPLE_HEAD / 2) {
-		memcpy(s->sample, f->bytes.data, s->sample_size);
-		return;
-	}
-	/* two halves, overlapping where it is shorter: for every sample, so without a call */
-	memcpy(s->sample, f->bytes.data, PD_SAMPLE_HEAD / 2);
-	memcpy(s->sample + s->sample_size - PD_SAMPLE_HEAD / 2, f->bytes.data + s->sample_size - PD_SAMPLE_HEAD / 2,
-	       PD_SAMPLE_HEAD / 2);
+	rest = s->sample_size - PD_SAMPLE_HEAD / 2;
+	memcpy(s->sample, f->bytes.data, rest < 0 ? s->sample_size : PD_SAMPLE_HEAD / 2);
+	if (rest > 0)	/* two halves that may overlap: no call for every sample */
+		memcpy(s->sample + rest, f->bytes.data + rest, PD_SAMPLE_HEAD / 2);
 }
 
 /* Has a search been where `at` is? An event that has come since may tell more. */
@@ -193,6 +191,12 @@ static bool leads_on(const struct pd_stream *s, struct pd_lost *l, struct pd_byt
 	return leads;
 }
 
+/* Is its size nothing to look twice at? Compressed bytes may hold what looks like records. */
+static bool is_usual(struct pd_stream *s, const struct pd_frame *f, uint64_t size)
+{
+	return f->desc && (f->desc->compressed || pd_resync_is_usual(&s->resync, f->type, (size_t)size));
+}
+
 /* --- compressed records --- */
 
 static struct pd_bytes inner_left(const struct pd_stream *s)
@@ -246,7 +250,7 @@ static bool inner_is_lost(struct pd_stream *s, const struct pd_frame *f)
 	struct pd_lost *l = &s->lost_inner;
 
 	if (pd_resync_may_begin(f->type, f->size, f->desc) && leads_on(s, l, left, at, f->size, s->no_more_inner) &&
-	    (f->type >= TYPE_USER || pd_resync_is_usual(&s->resync, f->type, f->size)))
+	    is_usual(s, f, f->size))
 		return false;
 	if (!f->desc && f->size <= left.size && leads_on(s, l, left, at, f->size, s->no_more_inner) && f->type < IMPLAUSIBLE_TYPE)
 		return false;
@@ -365,6 +369,7 @@ static enum pd_next leave_last(struct pd_stream *s, const struct pd_frame *f, st
 	uint64_t got, want = s->pending + s->payload_left, missing = s->payload_missing;
 
 	s->pending = s->payload_left = s->payload_missing = 0;
+	s->here.size = 0;
 	if (pd_source_skip(s->source, want, &got, e))
 		return fail(s, e);
 	if (got == want && !missing)
@@ -482,7 +487,7 @@ static int is_lost(struct pd_stream *s, const struct pd_frame *f, struct pd_byte
 	}
 	if (whole && (f->desc || f->type < IMPLAUSIBLE_TYPE)) {
 		if ((!f->desc || pd_resync_may_begin(f->type, (size_t)size, f->desc)) && leads_on(s, l, have, f->offset, size, closed) &&
-		    (f->type >= TYPE_USER || pd_resync_is_usual(&s->resync, f->type, (size_t)size)))
+		    (!f->desc || is_usual(s, f, size)))
 			return 0;
 	}
 	l->bad = f->offset;
@@ -496,8 +501,14 @@ static int is_lost(struct pd_stream *s, const struct pd_frame *f, struct pd_byte
 /* The usual case: this header and the next are plausible. */
 static bool is_sound(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have, uint64_t size)
 {
-	return have.size >= size + HEADER && pd_resync_may_begin(f->type, (size_t)size, f->desc) && leads_on(s, &s->lost, have, f->offset, size, false) &&
-	       (f->type >= TYPE_USER || pd_resync_is_usual(&s->resync, f->type, (size_t)size));
+	const uint8_t *next = have.data + size;
+	uint32_t type;
+
+	if (have.size < size + HEADER || !pd_resync_may_begin(f->type, (size_t)size, f->desc) || !is_usual(s, f, size))
+		return false;
+	type = pd_load32(next, s->session->swap);
+	return f->offset + size < s->lost.led ||
+	       pd_resync_may_begin(type, pd_load16(next + 6, s->session->swap), pd_record_desc(type));
 }
 
 /* A payload that can't be: the size of what carries it, or its own, is damaged. 1, 0, -1 and *e. */
@@ -616,11 +627,44 @@ static enum pd_next next_outer(struct pd_stream *s, struct pd_frame *f, struct p
 	keep_sample(s, f);
 	if (f->desc && f->desc->compressed && start_expanding(s, f, e))
 		return fail(s, e);
+	if (!f->payload && !f->payload_lost && !s->expanding) {
+		s->here = have;
+		s->here_at = f->offset;
+	}
 	return PD_NEXT_RECORD;
+}
+
+/* The usual case, without asking the source: a sound record of which only the header matters here, and the next one's header.
+ * Nothing is found sound that next_outer() would look at twice. */
+static bool next_quick(struct pd_stream *s, struct pd_frame *f)
+{
+	const enum pd_swap swap = s->session->swap;
+	const uint64_t offset = s->here_at + s->pending, left = s->here.size - s->pending;
+	const struct pd_record_desc *desc;
+	const uint8_t *p;
+	uint32_t type;
+	uint16_t size;
+
+	if (s->here.size < s->pending + 2 * HEADER)
+		return false;
+	p = s->here.data + s->pending;
+	type = pd_load32(p, swap);
+	size = pd_load16(p + 6, swap);
+	desc = pd_record_desc(type);
+	if (!pd_resync_may_begin(type, size, desc) || desc->payload || desc->compressed || left < (uint64_t)size + HEADER ||
+	    !is_sound(s, &(struct pd_frame){ .type = type, .offset = offset, .desc = desc }, (struct pd_bytes){ p, (size_t)left }, size))
+		return false;
+	*f = (struct pd_frame){ .type = type, .misc = pd_load16(p + 4, swap), .size = size, .bytes = { p, size },
+		.offset = offset, .inner_offset = PD_OUTER, .desc = desc };
+	s->pending += size;
+	keep_sample(s, f);
+	return true;
 }
 
 enum pd_next pd_stream_next(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
 {
+	if (next_quick(s, f))
+		return PD_NEXT_RECORD;
 	if (s->ended)
 		return PD_NEXT_END;
 	if (s->expanding) {
@@ -638,6 +682,7 @@ int pd_stream_payload(struct pd_stream *s, size_t n, struct pd_bytes *out, struc
 	uint64_t got;
 
 	*out = (struct pd_bytes){ NULL, 0 };
+	s->here.size = 0;
 	if (s->pending) {
 		if (pd_source_skip(s->source, s->pending, &got, e))
 			return -1;

@@ -52,7 +52,9 @@ struct pd_stream {
 	uint64_t inner_base;	/* offset of inner.data in the decompressed stream */
 	uint64_t outer_offset;	/* of the compressed record being expanded */
 	bool expanding;
-	uint64_t pending;	/* bytes of the last frame, to be skipped */
+	uint64_t pending;	/* bytes of the last frames, to be skipped */
+	struct pd_bytes here;	/* what the source has at its offset, pending bytes included; empty: ask it */
+	uint64_t here_at;	/* that offset */
 	uint64_t payload_left;	/* of the last frame, not yet read */
 	uint64_t payload_missing;	/* of it, behind the end of the records */
 	const char *payload_of;
