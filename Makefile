@@ -181,7 +181,7 @@ check: deps
 
 check-builds:
 	+$(Q)$(SUBMAKE) B=build SAN=0 all
-	+$(Q)$(SUBMAKE) B=build/san SAN=1 all check-crash
+	+$(Q)$(SUBMAKE) B=build/san SAN=1 all check-crash mutators
 	+$(Q)if command -v clang >/dev/null; then \
 		$(SUBMAKE) B=build/clang SAN=0 CC=clang all; \
 	else echo 'clang: not here, skipped'; fi

@@ -10,6 +10,7 @@
 
 #include "file/gaps.h"
 #include "file/header.h"
+#include "file/mend.h"
 #include "file/record.h"
 #include "layout/pick.h"
 #include "model/order.h"
@@ -109,6 +110,13 @@ static struct pd_reader *start(struct pd_reader *r, struct pd_error *e)
 	if (pd_header_probe(first, &r->container)) {
 		*e = (struct pd_error){ .code = PD_E_MAGIC, .severity = PD_FATAL };
 		goto fail;
+	}
+	if (r->container.info.mode == PD_MODE_FILE &&
+	    pd_mend_is_pipe(r->source, r->container.swap, r->container.info.header_size)) {
+		r->container.info.mode = PD_MODE_PIPE;
+		r->container.info.complete = false;
+		on_error(r, &(struct pd_error){ .code = PD_E_SIZE, .severity = PD_DAMAGED, .record = "header", .offset = 8,
+			.want = PD_MAGIC_SIZE, .have = r->container.info.header_size });
 	}
 	*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };
 	if (pd_session_init(&r->session, &r->budget, r->container.swap))

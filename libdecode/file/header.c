@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "file/mend.h"
 #include "layout/pick.h"
 
 #define FEATURE_HOSTNAME 3
@@ -126,12 +127,7 @@ int pd_header_load(struct pd_source *source, const struct pd_section *section, s
 	return 0;
 }
 
-struct header_numbers {
-	uint64_t size, attr_size;
-	struct { uint64_t offset, size; } attrs, data, event_types;
-};
-
-static void pick_header(struct pd_session *s, struct pd_bytes bytes, struct header_numbers *h)
+static void pick_header(struct pd_session *s, struct pd_bytes bytes, struct pd_header_numbers *h)
 {
 	const struct pd_facts none = { .cpus_available = 0 };
 	struct pd_plan *plan = pd_plan_compile(pd_file_header_fields, &none, s->budget);
@@ -431,7 +427,7 @@ int pd_header_read(struct pd_source *source, struct pd_session *s, struct pd_con
 	uint8_t bytes[PD_FILE_HEADER_SIZE] = { 0 };
 	bool bits[PD_FEATURE_BITS] = { false };
 	int64_t got = pd_source_pread(source, 0, bytes, sizeof(bytes), e);
-	struct header_numbers h = { 0 };
+	struct pd_header_numbers h = { 0 };
 	struct pd_section attrs, data;
 	size_t nr_features = 0;
 
@@ -452,6 +448,12 @@ int pd_header_read(struct pd_source *source, struct pd_session *s, struct pd_con
 	memcpy(c->info.adds_features, bits, sizeof(bits));
 	for (size_t i = 0; i < PD_FEATURE_BITS; i++)
 		nr_features += bits[i];
+	if (c->info.size_known && pd_mend_header(source, s->swap, c->info.size, &h, nr_features, r)) {
+		c->info.attr_size = h.attr_size;
+		c->info.complete = false;
+		if (hold(s, c, "kept", 0, (uint64_t)got))	/* the bytes as they are */
+			return no_memory(e);
+	}
 	attrs = (struct pd_section){ .offset = h.attrs.offset, .size = h.attrs.size };
 	data = (struct pd_section){ .name = "data", .offset = h.data.offset, .size = h.data.size };
 	c->info.data_offset = data.offset;

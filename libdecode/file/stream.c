@@ -9,7 +9,6 @@
 #define LOST_PIECE (32 * 1024)
 #define LOST_PEEK 4096		/* of a stream: more only when that settles something */
 #define TYPE_SAMPLE 9
-#define TYPE_USER 64
 #define HEADER PD_RECORD_HEADER_SIZE
 
 void pd_stream_init(struct pd_stream *s, struct pd_source *source, struct pd_session *session, uint64_t end)
@@ -109,15 +108,17 @@ static void set_time(struct pd_stream *s)
 
 static void keep_sample(struct pd_stream *s, const struct pd_frame *f)
 {
-	int rest;
-
 	if (f->type != TYPE_SAMPLE)
 		return;
 	s->sample_size = f->bytes.size < PD_SAMPLE_HEAD ? (uint16_t)f->bytes.size : PD_SAMPLE_HEAD;
-	rest = s->sample_size - PD_SAMPLE_HEAD / 2;
-	memcpy(s->sample, f->bytes.data, rest < 0 ? s->sample_size : PD_SAMPLE_HEAD / 2);
-	if (rest > 0)	/* two halves that may overlap: no call for every sample */
-		memcpy(s->sample + rest, f->bytes.data + rest, PD_SAMPLE_HEAD / 2);
+	if (s->sample_size < PD_SAMPLE_HEAD / 2) {
+		memcpy(s->sample, f->bytes.data, s->sample_size);
+		return;
+	}
+	/* two halves, overlapping where it is shorter: for every sample, so without a call */
+	memcpy(s->sample, f->bytes.data, PD_SAMPLE_HEAD / 2);
+	memcpy(s->sample + s->sample_size - PD_SAMPLE_HEAD / 2, f->bytes.data + s->sample_size - PD_SAMPLE_HEAD / 2,
+	       PD_SAMPLE_HEAD / 2);
 }
 
 /* Has a search been where `at` is? An event that has come since may tell more. */
@@ -369,7 +370,6 @@ static enum pd_next leave_last(struct pd_stream *s, const struct pd_frame *f, st
 	uint64_t got, want = s->pending + s->payload_left, missing = s->payload_missing;
 
 	s->pending = s->payload_left = s->payload_missing = 0;
-	s->here.size = 0;
 	if (pd_source_skip(s->source, want, &got, e))
 		return fail(s, e);
 	if (got == want && !missing)
@@ -501,11 +501,12 @@ static int is_lost(struct pd_stream *s, const struct pd_frame *f, struct pd_byte
 /* The usual case: this header and the next are plausible. */
 static bool is_sound(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have, uint64_t size)
 {
-	const uint8_t *next = have.data + size;
+	const uint8_t *next;
 	uint32_t type;
 
 	if (have.size < size + HEADER || !pd_resync_may_begin(f->type, (size_t)size, f->desc) || !is_usual(s, f, size))
 		return false;
+	next = have.data + size;
 	type = pd_load32(next, s->session->swap);
 	return f->offset + size < s->lost.led ||
 	       pd_resync_may_begin(type, pd_load16(next + 6, s->session->swap), pd_record_desc(type));
@@ -627,44 +628,11 @@ static enum pd_next next_outer(struct pd_stream *s, struct pd_frame *f, struct p
 	keep_sample(s, f);
 	if (f->desc && f->desc->compressed && start_expanding(s, f, e))
 		return fail(s, e);
-	if (!f->payload && !f->payload_lost && !s->expanding) {
-		s->here = have;
-		s->here_at = f->offset;
-	}
 	return PD_NEXT_RECORD;
-}
-
-/* The usual case, without asking the source: a sound record of which only the header matters here, and the next one's header.
- * Nothing is found sound that next_outer() would look at twice. */
-static bool next_quick(struct pd_stream *s, struct pd_frame *f)
-{
-	const enum pd_swap swap = s->session->swap;
-	const uint64_t offset = s->here_at + s->pending, left = s->here.size - s->pending;
-	const struct pd_record_desc *desc;
-	const uint8_t *p;
-	uint32_t type;
-	uint16_t size;
-
-	if (s->here.size < s->pending + 2 * HEADER)
-		return false;
-	p = s->here.data + s->pending;
-	type = pd_load32(p, swap);
-	size = pd_load16(p + 6, swap);
-	desc = pd_record_desc(type);
-	if (!pd_resync_may_begin(type, size, desc) || desc->payload || desc->compressed || left < (uint64_t)size + HEADER ||
-	    !is_sound(s, &(struct pd_frame){ .type = type, .offset = offset, .desc = desc }, (struct pd_bytes){ p, (size_t)left }, size))
-		return false;
-	*f = (struct pd_frame){ .type = type, .misc = pd_load16(p + 4, swap), .size = size, .bytes = { p, size },
-		.offset = offset, .inner_offset = PD_OUTER, .desc = desc };
-	s->pending += size;
-	keep_sample(s, f);
-	return true;
 }
 
 enum pd_next pd_stream_next(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
 {
-	if (next_quick(s, f))
-		return PD_NEXT_RECORD;
 	if (s->ended)
 		return PD_NEXT_END;
 	if (s->expanding) {
@@ -682,7 +650,6 @@ int pd_stream_payload(struct pd_stream *s, size_t n, struct pd_bytes *out, struc
 	uint64_t got;
 
 	*out = (struct pd_bytes){ NULL, 0 };
-	s->here.size = 0;
 	if (s->pending) {
 		if (pd_source_skip(s->source, s->pending, &got, e))
 			return -1;

@@ -115,11 +115,11 @@ static const struct pd_bits cs_etm_bits[] = {
 		IF_AT_LEAST(version, 1)), \
 	NUMBERS(8, PD_HEX, priv, "what this version does not tell apart", TIMES_REST_WORDS)
 
-/* Version 1 is 16 bytes and has no version. */
+/* Version 1 is 16 bytes behind auxtrace_type and its padding, and has no version. The same answer for every row. */
 static bool spe_is_v1(struct pd_bytes body, size_t at, enum pd_swap swap)
 {
-	(void)swap;
-	return body.size - at <= 16;
+	(void)at, (void)swap;
+	return body.size <= 8 + 16;
 }
 
 #define ARM_SPE_ROWS \

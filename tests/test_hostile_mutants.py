@@ -1,0 +1,76 @@
+"""Mutants of files, always the same ones, in one process under the sanitizers: the properties of tests/fuzz/ hold for each.
+
+The driver (tests/fuzz/mutate.c) is built with the sanitizers by `make check`; without it there is nothing to run.
+"""
+import os
+import re
+import subprocess
+
+import pytest
+
+from conftest import FIXTURES, SANITIZER_REPORT, TOOLS
+from perfdata.catalog import write
+
+pytestmark = pytest.mark.sanitize
+
+SMALL = 12_000      # bytes: of larger files little more would be seen, and fewer a second
+SMALLEST = ["37-per-thread", "67-stat-record-pipe", "95-zstd-pipe"]
+
+
+@pytest.fixture(scope="module")
+def catalogue(tmp_path_factory):
+    """Paths of the catalogue's files: every layout there is."""
+    paths = write(str(tmp_path_factory.mktemp("catalogue")))
+    return {name: path for name, path in paths.items() if os.path.isfile(path) and os.path.getsize(path) < SMALL}
+
+
+@pytest.fixture(scope="module")
+def captures():
+    return sorted(str(path) for path in (FIXTURES / "perf").iterdir() if path.is_file() and path.stat().st_size < SMALL)
+
+
+@pytest.fixture
+def mutate(tmp_path):
+    """Function: run the driver of a target; the number of inputs it tried."""
+    def run(target, *args):
+        program = TOOLS / f"mutate_{target}"
+        if not program.exists():
+            pytest.skip(f"{program} is not built (make SAN=1 mutators)")
+        done = subprocess.run([program, *map(str, args)], capture_output=True, cwd=tmp_path, timeout=1200)
+        kept = tmp_path / "mutant.crash"
+        if done.returncode:
+            said = done.stderr[-4000:].decode(errors="replace")
+            where = f"\nThe input is in {kept}" if kept.exists() else ""
+            pytest.fail(f"exit {done.returncode} (a sanitizer's is {SANITIZER_REPORT})\n{said}{where}", pytrace=False)
+        return int(re.search(rb": (\d+) inputs", done.stdout)[1])
+    return run
+
+
+def test_random_mutants_decode(mutate, catalogue, captures):
+    assert mutate("decode", "random", 85_000, *captures, *catalogue.values()) == 85_000
+
+
+def test_random_mutants_come_back(mutate, catalogue, captures):
+    assert mutate("roundtrip", "random", 20_000, *captures, *catalogue.values()) == 20_000
+
+
+@pytest.mark.parametrize("name", SMALLEST)
+def test_every_length(name, mutate):
+    path = FIXTURES / "perf" / f"{name}.data"
+    assert mutate("decode", "truncate", path) == path.stat().st_size
+
+
+def test_every_bit(mutate):
+    path = FIXTURES / "perf" / "67-stat-record-pipe.data"
+    assert mutate("decode", "flip", path) == 8 * path.stat().st_size
+
+
+def test_every_bit_of_a_header(mutate, catalogue):
+    path = catalogue["two-attrs.le"]
+    assert mutate("decode", "flip", path) == 8 * os.path.getsize(path)
+
+
+def test_counts_and_sizes(mutate, catalogue):
+    """At the places that the layout tables give: 0, 1, the largest, the largest but one. Big-endian files in turn."""
+    paths = [path for i, path in enumerate(catalogue.values()) if i % 16 in (0, 9)]
+    assert mutate("decode", "counts", *paths) > 10_000
