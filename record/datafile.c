@@ -97,17 +97,29 @@ int datafile_add_event(struct pd_writer *w, const struct event *e, const uint64_
 	return pd_writer_add_event(w, &attr, attr.size, ids, n, e->name, error);
 }
 
-int datafile_stamp(struct datafile *f, const struct say *s)
+/* BASE.YYYYMMDDhhmmsscc, as perf names them: the time to a hundredth of a second. */
+static void stamped_name(const struct datafile *f, const struct timeval *t, char path[PATH_MAX])
 {
-	char stamp[32], path[PATH_MAX];
-	struct timeval now;
+	char stamp[32];
 	struct tm local;
 
-	gettimeofday(&now, NULL);
-	localtime_r(&now.tv_sec, &local);
+	localtime_r(&t->tv_sec, &local);
 	strftime(stamp, sizeof(stamp), "%Y%m%d%H%M%S", &local);
-	snprintf(path, sizeof(path), "%.*s.%s%02u", PATH_MAX - 64, f->base, stamp,
-		 (unsigned int)(now.tv_usec / 10000) % 100);
+	snprintf(path, PATH_MAX, "%.*s.%s%02u", PATH_MAX - 64, f->base, stamp,
+		 (unsigned int)(t->tv_usec / 10000) % 100);
+}
+
+/* A file that ends in the same hundredth of a second as the one before gets the next: none may
+ * take the place of another. */
+int datafile_stamp(struct datafile *f, const struct say *s)
+{
+	const struct timeval hundredth = { .tv_usec = 10000 };
+	char path[PATH_MAX];
+	struct timeval t;
+
+	gettimeofday(&t, NULL);
+	for (stamped_name(f, &t, path); access(path, F_OK) == 0; stamped_name(f, &t, path))
+		timeradd(&t, &hundredth, &t);
 	if (rename(f->path, path))
 		return say_failed(s, CLI_OUTPUT, "%s can't be called %s: %s", f->path, path,
 				  strerror(errno));
