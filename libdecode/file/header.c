@@ -421,6 +421,26 @@ static int hold_event_types(struct pd_session *s, struct pd_container *c, struct
 	return add_section(s, c, types) || hold(s, c, types.name, types.offset, size - size % PD_EVENT_TYPE_SIZE) ? -1 : 0;
 }
 
+/* Where the data of a recording that was killed, or a file that is cut off, end. How many features are left then. */
+static size_t settle_end(struct pd_source *source, struct pd_session *s, struct pd_container *c, struct pd_section *data,
+			 size_t nr_features, const struct pd_report *r)
+{
+	const uint64_t left = c->info.size > data->offset ? c->info.size - data->offset : 0;
+
+	if (data->size == 0 && was_killed(source, s, data->offset, nr_features)) {
+		report(r, PD_E_UNFINISHED, "data", data->offset, 0, 0);
+		c->info.complete = false;
+		c->data_end = UINT64_MAX;
+		data->size = left;
+		return 0;
+	}
+	if (c->info.size_known && c->data_end > c->info.size) {
+		report_short(c, r, "data", data->offset, data->size, left);
+		return 0;
+	}
+	return nr_features;
+}
+
 int pd_header_read(struct pd_source *source, struct pd_session *s, struct pd_container *c,
 		   const struct pd_report *r, struct pd_error *e)
 {
@@ -466,17 +486,7 @@ int pd_header_read(struct pd_source *source, struct pd_session *s, struct pd_con
 	if ((h.event_types.size || h.event_types.offset) && hold_event_types(s, c, (struct pd_section){
 			.name = "event_types", .offset = h.event_types.offset, .size = h.event_types.size }))
 		return no_memory(e);
-	if (data.size == 0 && was_killed(source, s, data.offset, nr_features)) {
-		report(r, PD_E_UNFINISHED, "data", data.offset, 0, 0);
-		c->info.complete = false;
-		c->data_end = UINT64_MAX;
-		nr_features = 0;
-		data.size = c->info.size > data.offset ? c->info.size - data.offset : 0;
-	} else if (c->info.size_known && c->data_end > c->info.size) {
-		report_short(c, r, "data", data.offset, data.size,
-			     c->info.size > data.offset ? c->info.size - data.offset : 0);
-		nr_features = 0;
-	}
+	nr_features = settle_end(source, s, c, &data, nr_features, r);
 	if (add_section(s, c, data) || hold(s, c, data.name, data.offset, c->data_end - data.offset) ||
 	    hold(s, c, "header", 0, got == PD_FILE_HEADER_SIZE && h.size >= PD_FILE_HEADER_SIZE ? PD_FILE_HEADER_SIZE :
 		 PD_FILE_HEADER_V1) ||
