@@ -3,7 +3,7 @@
 VERSION := 0.1.0
 SONAME := libdecode.so.0
 
-TOOLS := pdecode pencode
+TOOLS := pdecode pencode prepair
 # pkg-config names.  The library and whatever is linked with it:
 LIB_PACKAGES := libzstd zlib
 # What the tools need besides, to read JSON:

@@ -12,7 +12,7 @@ from installed import is_sanitized, make
 VERSION = re.search(r"^VERSION := (\S+)", (ROOT / "Makefile").read_text(), flags=re.M)[1]
 SONAME = re.search(r"^SONAME := (\S+)", (ROOT / "Makefile").read_text(), flags=re.M)[1]
 HEADERS = sorted(path.name for path in (ROOT / "libdecode" / "include" / "pd").glob("*.h"))
-PROGRAMS = [name for name in ("pdecode", "pencode", "precord") if (TOOLS / name).is_file()]
+PROGRAMS = [name for name in ("pdecode", "pencode", "prepair", "precord") if (TOOLS / name).is_file()]
 CAPTURE = FIXTURES / "perf" / "01-basic.data"
 
 

@@ -14,7 +14,7 @@ import pytest
 from conftest import ROOT
 
 LIBRARY = ROOT / "libdecode"
-LAYERS = ["base", "layout", "file", "model", "reader", "sink"]
+LAYERS = ["base", "layout", "file", "model", "reader", "repair", "sink"]
 FUNCTION_LINES = 60
 FILE_LINES = 700
 

@@ -110,6 +110,23 @@ static void mend_data_offset(struct file *f, struct pd_header_numbers *h)
 		replace(f, "data.offset", 40, &h->data.offset, behind);
 }
 
+/* Could the feature table be here: n places in the file, behind it? */
+static bool table_may_be_at(const struct file *f, uint64_t offset, size_t n)
+{
+	uint8_t bytes[PD_FEATURE_BITS * PD_SECTION_SIZE];
+
+	if (!load(f, offset, bytes, n * PD_SECTION_SIZE))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t at = pd_load64(bytes + i * PD_SECTION_SIZE, f->swap);
+		const uint64_t size = pd_load64(bytes + i * PD_SECTION_SIZE + 8, f->swap);
+
+		if (!fits(f, at, size) || (size && at < offset + n * PD_SECTION_SIZE))
+			return false;
+	}
+	return true;
+}
+
 /* Is the feature table here? perf writes the first feature right behind it, the next behind that. */
 static bool table_at(const struct file *f, uint64_t offset, size_t n)
 {
@@ -124,7 +141,7 @@ static bool table_at(const struct file *f, uint64_t offset, size_t n)
 	    !fits(f, first, size))
 		return false;
 	second = n > 1 ? pd_load64(bytes + PD_SECTION_SIZE, f->swap) : first + size;
-	return second == first + size;
+	return second == first + size && table_may_be_at(f, offset, n);
 }
 
 /* The first place behind `offset`, going from record to record, and by 8 bytes where there is none, at which the table is. */
@@ -178,7 +195,7 @@ static void mend_data_size(struct file *f, struct pd_header_numbers *h, size_t n
 	uint64_t table;
 
 	if (!nr_features || !h->data.size ||
-	    (fits(f, h->data.offset, h->data.size) && table_at(f, h->data.offset + h->data.size, nr_features)))
+	    (fits(f, h->data.offset, h->data.size) && table_may_be_at(f, h->data.offset + h->data.size, nr_features)))
 		return;
 	if (find_table(f, h->data.offset, nr_features, &table) && table - h->data.offset != h->data.size)
 		replace(f, "data.size", 48, &h->data.size, table - h->data.offset);

@@ -1,0 +1,38 @@
+/* repair.h - write what is readable of a damaged recording as one that every reader takes. */
+#ifndef PD_REPAIR_H
+#define PD_REPAIR_H
+
+#include "pd/pd.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct pd_repair_report {
+	uint64_t records;		/* written */
+	uint64_t expanded;		/* of these, came out of compressed ones and are written as they are */
+	uint64_t dropped;		/* records that are cut, don't keep to their layout, nobody knows, or samples of no event */
+	uint64_t bytes_dropped;		/* of these, and bytes that are no record */
+	uint64_t shortened;		/* data behind records (AUXTRACE) that end early: their size is set right */
+	uint64_t ids_forgotten;		/* records, none of them samples, whose id no event has: it is set to 0 */
+	uint64_t attrs_mended;		/* attributes whose own size is set right */
+	bool formats_stand_in;		/* formats of tracepoints are damaged: perf refuses such files, so those have
+					 * ones that know no more than the event's id */
+	bool features[256];		/* written */
+	bool features_dropped[256];	/* damaged, or true of the old file only */
+};
+
+/*
+ * Writes all records of `r`, of which none was read yet, and its header to fd, which can seek and is empty, in the mode and byte
+ * order of the input (the files of a directory become one). Damage is reported as the reader's options say. 0, or -1 and *e:
+ * PD_E_IO (errno in have), PD_E_LIMIT; PD_E_NO_ATTR: no event is left, so that nobody could read the rest.
+ */
+PD_API int pd_repair(struct pd_reader *r, int fd, struct pd_repair_report *report, struct pd_error *e);
+
+/* "HOSTNAME" of a feature's bit, or NULL. */
+PD_API const char *pd_feature_name(uint32_t id);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

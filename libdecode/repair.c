@@ -1,0 +1,312 @@
+/* repair.c - writes what is readable of a recording as a valid one: bytes of records pass through untouched. */
+#include "pd/repair.h"
+
+#include <string.h>
+
+#include "file/compose.h"
+#include "file/out.h"
+#include "file/record.h"
+#include "file/stand_in.h"
+#include "reader.h"
+
+#define FEATURE_TRACING_DATA 1
+#define FEATURE_AUXTRACE 18		/* says where in the old file AUXTRACE records are */
+#define FEATURE_DIR_FORMAT 24
+#define FEATURE_COMPRESSED 27
+#define PAYLOAD_CHUNK 65536
+
+struct repair {
+	struct pd_reader *reader;
+	struct pd_session *session;
+	struct pd_repair_report *report;
+	struct pd_out out;
+	struct pd_buf buf;
+	struct pd_header_values header;
+	bool expands;		/* there were compressed records */
+};
+
+static int fail(struct pd_error *e, enum pd_code code, int error)
+{
+	*e = (struct pd_error){ .code = code, .severity = PD_FATAL, .have = (uint64_t)error };
+	return -1;
+}
+
+static int flush_buf(struct repair *p, struct pd_error *e)
+{
+	int failed = p->buf.failed;
+
+	if (failed)
+		return fail(e, PD_E_LIMIT, 0);
+	failed = pd_out_append(&p->out, p->buf.data, p->buf.size);
+	p->buf.size = 0;
+	return failed ? fail(e, PD_E_IO, failed) : 0;
+}
+
+/* --- what stands before the records --- */
+
+/* The attribute as the header's stride has it, its own size set right where it can't be. */
+static void put_attr(struct repair *p, const struct pd_attr *a, size_t size, uint64_t ids_at)
+{
+	uint8_t *at = pd_buf_reserve(&p->buf, size);
+	const size_t have = a->bytes.size < size ? a->bytes.size : size;
+	uint32_t own;
+
+	if (!at)
+		return;
+	memset(at, 0, size);
+	memcpy(at, a->bytes.data, have);
+	own = pd_load32(at + 4, p->session->swap);
+	if (own && (own < PD_ATTR_SIZE_VER0 || own > size)) {
+		pd_store(at + 4, size, 4, p->session->swap);
+		p->report->attrs_mended++;
+	}
+	p->buf.size += size;
+	pd_compose_section(p->session, a->nr_ids ? ids_at : 0, a->nr_ids * sizeof(uint64_t), &p->buf);
+}
+
+static int begin_file(struct repair *p, struct pd_error *e)
+{
+	const struct pd_file_info *info = pd_file(p->reader);
+	const struct pd_session *s = p->session;
+	uint64_t ids_at = PD_FILE_HEADER_SIZE;
+	uint8_t number[8];
+
+	p->header = (struct pd_header_values){
+		.long_size = info->long_size, .size = PD_FILE_HEADER_SIZE, .attr_size = info->attr_size };
+	pd_compose_header(p->session, &p->header, &p->buf);
+	for (size_t i = 0; i < s->nr_attrs; i++)
+		for (size_t k = 0; k < s->attrs[i]->nr_ids; k++) {
+			pd_store(number, s->attrs[i]->ids[k], sizeof(number), s->swap);
+			pd_buf_append(&p->buf, number, sizeof(number));
+		}
+	p->header.attrs.offset = p->buf.size;
+	for (size_t i = 0; i < s->nr_attrs; i++) {
+		put_attr(p, s->attrs[i], (size_t)info->attr_size - PD_SECTION_SIZE, ids_at);
+		ids_at += s->attrs[i]->nr_ids * sizeof(number);
+	}
+	p->header.attrs.size = p->buf.size - p->header.attrs.offset;
+	p->header.data.offset = p->buf.size;
+	return flush_buf(p, e);
+}
+
+static int begin(struct repair *p, struct pd_error *e)
+{
+	if (pd_file(p->reader)->mode != PD_MODE_PIPE)
+		return p->session->nr_attrs ? begin_file(p, e) : fail(e, PD_E_NO_ATTR, 0);
+	pd_compose_pipe_header(p->session, &p->buf);
+	return flush_buf(p, e);
+}
+
+/* --- records --- */
+
+/* Can every reader take this record? */
+static bool is_good(const struct pd_record *r)
+{
+	if (r->frame.state != PD_FRAME_WHOLE || r->frame.payload_lost || !r->frame.desc)
+		return false;
+	return r->error.code == PD_OK || (r->error.code == PD_E_NO_ATTR && r->trailer);
+}
+
+/* An id that no event has makes perf give up; 0 is one that it takes for "not known". */
+static int forget_id(struct repair *p, uint64_t end, struct pd_error *e)
+{
+	static const uint8_t none[8];
+	const struct pd_attr *first = p->session->attrs[0];
+	int failed;
+
+	if (first->trailer_id_at == PD_NO_OFFSET)
+		return 0;
+	p->report->ids_forgotten++;
+	failed = pd_out_at(&p->out, end - first->trailer_id_at, none, sizeof(none));
+	return failed ? fail(e, PD_E_IO, failed) : 0;
+}
+
+/* Copies the bytes behind the record at `at` of the output; where they end early the record is made to say so. */
+static int copy_payload(struct repair *p, uint64_t at, const struct pd_record_desc *d, uint64_t size, struct pd_error *e)
+{
+	const struct pd_plan *plan = pd_session_body_plan(p->session, d);
+	const struct pd_op *op = plan ? pd_plan_find(plan, d->payload) : NULL;
+	uint64_t copied = 0;
+	struct pd_bytes piece;
+	uint8_t number[8];
+	int got;
+
+	while ((got = pd_payload_read(p->reader, PAYLOAD_CHUNK, &piece, e)) > 0) {
+		const int failed = pd_out_append(&p->out, piece.data, piece.size);
+
+		if (failed)
+			return fail(e, PD_E_IO, failed);
+		copied += piece.size;
+	}
+	if (got < 0)
+		return -1;
+	if (copied == size || !op || op->offset == PD_VARIABLE)
+		return 0;
+	p->report->shortened++;
+	pd_store(number, copied, op->width, p->session->swap);
+	got = pd_out_at(&p->out, at + PD_RECORD_HEADER_SIZE + op->offset, number, op->width);
+	return got ? fail(e, PD_E_IO, got) : 0;
+}
+
+static int copy_record(struct repair *p, const struct pd_record *r, struct pd_error *e)
+{
+	const struct pd_record_desc *d = r->frame.desc;
+	const uint64_t at = p->out.offset, payload = r->frame.payload;
+	int failed;
+
+	if (d && d->compressed) {	/* what is in it follows */
+		p->expands = true;
+		return 0;
+	}
+	if (!is_good(r)) {
+		p->report->dropped += r->frame.state != PD_FRAME_SKIPPED;
+		p->report->bytes_dropped += r->frame.bytes.size;
+		return 0;
+	}
+	p->report->records++;
+	p->report->expanded += r->frame.inner_offset != PD_OUTER;
+	failed = pd_out_append(&p->out, r->frame.bytes.data, r->frame.bytes.size);
+	if (failed)
+		return fail(e, PD_E_IO, failed);
+	if (r->error.code == PD_E_NO_ATTR)
+		return forget_id(p, p->out.offset, e);
+	return payload ? copy_payload(p, at, d, payload, e) : 0;
+}
+
+static int copy_records(struct repair *p, struct pd_error *e)
+{
+	const struct pd_record *r;
+	int got;
+
+	while ((got = pd_next(p->reader, &r, e)) > 0)
+		if (copy_record(p, r, e))
+			return -1;
+	if (got < 0 && (e->code == PD_E_LIMIT || e->code == PD_E_NOMEM))
+		return -1;
+	if (got < 0)	/* the rest can't be read: what came before it is kept */
+		pd_reader_report(p->reader, e);
+	return 0;
+}
+
+/* --- what stands behind them --- */
+
+static bool keeps_feature(struct repair *p, const struct pd_feature *f)
+{
+	const bool is_directory = pd_file(p->reader)->mode == PD_MODE_DIRECTORY;
+	struct pd_extent_of extent;
+
+	if (f->id == FEATURE_AUXTRACE || (f->id == FEATURE_COMPRESSED && p->expands) ||
+	    (f->id == FEATURE_DIR_FORMAT && is_directory))
+		return false;
+	return pd_session_check_feature(p->session, f->id, f->bytes, &extent) == PD_OK;
+}
+
+/* The tracepoints' formats, the first bit there is, where they are no good as they are: 1; 0: they are, or none is needed. */
+static int replace_formats(struct repair *p, struct pd_buf *sections, struct pd_error *e)
+{
+	struct pd_feature f = { .id = FEATURE_TRACING_DATA };
+	struct pd_error ignored;
+	enum pd_stand_in made;
+
+	for (size_t i = 0; i < pd_nr_features(p->reader); i++)
+		if (pd_feature_at(p->reader, i, &f, &ignored) || f.id == FEATURE_TRACING_DATA)
+			break;
+	made = pd_stand_in_tracing(p->session, f.id == FEATURE_TRACING_DATA ? f.bytes : (struct pd_bytes){ NULL, 0 }, sections);
+	if (made == PD_STAND_IN_FAILED)
+		return fail(e, PD_E_LIMIT, 0);
+	return made == PD_STAND_IN_MADE;
+}
+
+/* The table, then the sections; of one that is not kept the bit is not set. */
+static int copy_features(struct repair *p, struct pd_error *e)
+{
+	const struct pd_file_info *info = pd_file(p->reader);
+	struct pd_section kept[PD_FEATURE_BITS + 1];
+	struct pd_buf sections = { .budget = p->session->budget };
+	uint64_t base;
+	size_t n = 0;
+	int failed;
+
+	failed = replace_formats(p, &sections, e);
+	if (failed < 0)
+		return -1;
+	if (failed) {
+		kept[n++] = (struct pd_section){ .feature = FEATURE_TRACING_DATA, .size = sections.size };
+		p->header.features[FEATURE_TRACING_DATA] = p->report->formats_stand_in = true;
+	}
+	for (size_t i = 0; i < pd_nr_features(p->reader); i++) {
+		struct pd_feature f;
+		struct pd_error damage;
+		bool good = pd_feature_at(p->reader, i, &f, &damage) == 0;
+
+		for (size_t k = 0; good && k < info->nr_sections; k++)	/* all of it? */
+			if (info->sections[k].feature == f.id && info->sections[k].offset == f.offset && f.id &&
+			    info->sections[k].size != f.bytes.size)
+				good = false;
+		if (!good || !keeps_feature(p, &f) || p->header.features[f.id]) {
+			p->report->features_dropped[f.id] = true;
+			continue;
+		}
+		kept[n++] = (struct pd_section){ .feature = f.id, .offset = sections.size, .size = f.bytes.size };
+		pd_buf_append(&sections, f.bytes.data, f.bytes.size);
+		p->report->features[f.id] = p->header.features[f.id] = true;
+	}
+	base = p->out.offset + n * PD_SECTION_SIZE;
+	for (size_t i = 0; i < n; i++)
+		pd_compose_section(p->session, base + kept[i].offset, kept[i].size, &p->buf);
+	pd_buf_append(&p->buf, sections.data, sections.size);
+	failed = sections.failed ? fail(e, PD_E_LIMIT, 0) : flush_buf(p, e);
+	pd_buf_free(&sections);
+	return failed;
+}
+
+static int finish(struct repair *p, struct pd_error *e)
+{
+	const struct pd_file_info *info = pd_file(p->reader);
+	int failed;
+
+	if (!p->report->records)
+		return fail(e, PD_E_UNFINISHED, 0);
+	if (info->mode != PD_MODE_PIPE) {
+		p->header.data.size = p->out.offset - p->header.data.offset;
+		for (size_t i = 0; i < PD_FEATURE_BITS; i++)	/* whose table was never written, or is gone */
+			p->report->features_dropped[i] = info->adds_features[i];
+		if (copy_features(p, e))
+			return -1;
+		for (size_t i = 0; i < PD_FEATURE_BITS; i++)
+			p->report->features_dropped[i] &= !p->report->features[i];
+		pd_compose_header(p->session, &p->header, &p->buf);
+		if (p->buf.failed)
+			return fail(e, PD_E_LIMIT, 0);
+		failed = pd_out_at(&p->out, 0, p->buf.data, p->buf.size);
+		if (failed)
+			return fail(e, PD_E_IO, failed);
+	} else if (!p->session->nr_attrs) {
+		return fail(e, PD_E_NO_ATTR, 0);
+	}
+	failed = pd_out_flush(&p->out);
+	return failed ? fail(e, PD_E_IO, failed) : 0;
+}
+
+int pd_repair(struct pd_reader *r, int fd, struct pd_repair_report *report, struct pd_error *e)
+{
+	struct repair p = { .reader = r, .session = pd_reader_session(r), .report = report };
+	int failed = -1;
+
+	*report = (struct pd_repair_report){ .records = 0 };
+	p.buf.budget = p.session->budget;
+	if (pd_out_init(&p.out, fd))
+		return fail(e, PD_E_NOMEM, 0);
+	if (begin(&p, e) == 0 && copy_records(&p, e) == 0 && finish(&p, e) == 0)
+		failed = 0;
+	pd_buf_free(&p.buf);
+	pd_out_free(&p.out);
+	return failed;
+}
+
+const char *pd_feature_name(uint32_t id)
+{
+	const struct pd_feature_desc *d = pd_feature_desc(id);
+
+	return d ? d->field->name : NULL;
+}

@@ -1,0 +1,195 @@
+"""prepair: what is readable of a damaged recording becomes one that perf takes; nothing else is lost, the original stays."""
+import json
+import random
+import re
+import struct
+import subprocess
+
+import pytest
+
+from conftest import FIXTURES, SANITIZER_REPORT, TOOLS
+
+pytestmark = pytest.mark.sanitize
+
+PERF = FIXTURES / "perf"
+KINDS = ["01-basic", "02-callgraph-fp", "12-tracepoints", "16-zstd", "18-pipe", "43-multi-event"]
+
+
+@pytest.fixture
+def prepair():
+    def run(*args, **options):
+        done = subprocess.run([TOOLS / "prepair", *map(str, args)], capture_output=True, timeout=60, **options)
+        assert done.returncode >= 0 and done.returncode != SANITIZER_REPORT, done.stderr.decode(errors="replace")
+        return done
+    return run
+
+
+@pytest.fixture(scope="module")
+def records(decode):
+    """Function: (type, everything but its place) of each record that is no wrapping."""
+    def of(path):
+        found = []
+        for record in decode(path)["records"]:
+            if record["type"] in ("SKIPPED", "COMPRESSED", "COMPRESSED2") or "cut" in record:
+                continue
+            if "raw" in record:     # its fields depend on the formats
+                record = {**record, "raw": record["raw"]["data"]}
+            found.append(json.dumps({key: value for key, value in record.items()
+                                     if key not in ("offset", "inner_offset", "event")}))
+        return found
+    return of
+
+
+def stats(perf, path):
+    """{"SAMPLE": 12} as perf counts them; None where perf can't read it."""
+    done = subprocess.run([perf, "report", "--stats", "-i", path], capture_output=True, timeout=60,
+                          text=True, errors="replace")
+    if done.returncode or not done.stdout:
+        return None
+    totals = re.split(r" stats:", done.stdout)[1]      # those of each event follow
+    return {name: int(n) for name, n in re.findall(r"(\w+) events:\s+(\d+)", totals)
+            if name not in ("TOTAL", "COMPRESSED")}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_an_intact_file(name, prepair, records, decode, tmp_path, perf):
+    source, fixed = PERF / f"{name}.data", tmp_path / "fixed.data"
+    done = prepair("-o", fixed, source)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert records(fixed) == records(source)
+    document = decode(fixed)
+    assert document["errors"] == [] and document["file"]["complete"] is True
+    features = decode(source)["features"]
+    assert document["features"] == {key: value for key, value in features.items() if key != "COMPRESSED"}
+    assert [attr["attr"] for attr in document["attrs"]] == [attr["attr"] for attr in decode(source)["attrs"]]
+    assert stats(perf, fixed) == stats(perf, source)
+
+
+@pytest.mark.parametrize("name", ["20-threads.data", "96-zstd-threads.data"])
+def test_a_directory(name, prepair, decode, tmp_path, perf):
+    source, fixed = PERF / name, tmp_path / "fixed.data"
+    assert prepair("-o", fixed, source).returncode == 0
+    before, after = (decode(path)["summary"]["by_type"] for path in (source, fixed))
+    before = {key: n for key, n in before.items() if not key.startswith("COMPRESSED")}
+    assert after == before
+    assert stats(perf, fixed)["SAMPLE"] == before["SAMPLE"]
+
+
+def test_killed(prepair, records, tmp_path, perf):
+    """The header's size of the data is 0, and there are no features."""
+    source, fixed = PERF / "01-basic.data", tmp_path / "fixed.data"
+    data = bytearray(source.read_bytes())
+    offset, size = struct.unpack_from("<QQ", data, 40)
+    struct.pack_into("<Q", data, 48, 0)
+    killed = tmp_path / "killed.data"
+    killed.write_bytes(data[:offset + size - 30])
+    done = prepair("--json", "-o", fixed, killed)
+    report = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert records(fixed) == records(source)[:-1] or len(records(source)) - len(records(fixed)) <= 2
+    assert report["kept"]["records"] == len(records(fixed))
+    assert "HOSTNAME" in str(done.stderr) or report["lost"]["features"]
+    assert stats(perf, fixed)["SAMPLE"] == stats(perf, source)["SAMPLE"]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_cut_off_anywhere(name, prepair, records, run_pdecode, tmp_path, perf):
+    source, cut, fixed = PERF / f"{name}.data", tmp_path / "cut.data", tmp_path / "fixed.data"
+    data = source.read_bytes()
+    draw = random.Random(name)
+    for size in sorted(draw.randrange(600, len(data)) for _ in range(12)):
+        cut.write_bytes(data[:size])
+        done = prepair("-o", fixed, cut)
+        if done.returncode == 3:    # not even an event
+            continue
+        assert done.returncode in (0, 1)
+        assert cut.read_bytes() == data[:size]
+        again = run_pdecode([fixed])
+        assert again.returncode == 0 and not again.stderr, (size, again.stderr)
+        good = [record for record in records(cut)]
+        assert set(records(fixed)) <= set(good)
+        assert len(good) - len(records(fixed)) <= 1
+        assert stats(perf, fixed) is not None, size
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_random_bytes_changed(name, prepair, run_pdecode, decode, tmp_path, perf):
+    """perf takes what comes out, and it has every sample that is intact in what went in."""
+    source, broken, fixed = PERF / f"{name}.data", tmp_path / "broken.data", tmp_path / "fixed.data"
+    data = source.read_bytes()
+    draw = random.Random(name)
+    refused = 0
+    for i in range(25):
+        mutant = bytearray(data)
+        for _ in range(6):
+            mutant[draw.randrange(200, len(mutant))] = draw.randrange(256)
+        broken.write_bytes(mutant)
+        before = json.loads(run_pdecode([broken]).stdout)
+        done = prepair("-o", fixed, broken)
+        assert done.returncode in (0, 1), (i, done.stderr)
+        assert broken.read_bytes() == mutant
+        again = run_pdecode([fixed])
+        after = json.loads(again.stdout)
+        # a format's text stays as it is: the other formats are good
+        left = [error for error in after["errors"] if error["code"] != "FORMAT" and
+                error.get("field") != "raw.tracepoint"]
+        assert left == [], i
+        damaged = sum(error["code"] in ("TRUNCATED", "COUNT", "NO_ATTR") for error in before["errors"])
+        samples = [document["summary"]["by_type"].get("SAMPLE", 0) for document in (before, after)]
+        assert samples[0] - damaged <= samples[1] <= samples[0], i
+        counted = stats(perf, fixed)
+        refused += counted is None
+        if counted is not None:
+            assert counted.get("SAMPLE", 0) == samples[1], i
+    assert refused <= 1     # a format that only perf reads to its end (print fmt) may be damaged
+
+
+def test_the_report(prepair, tmp_path):
+    source, broken, fixed = PERF / "01-basic.data", tmp_path / "broken.data", tmp_path / "fixed.data"
+    data = bytearray(source.read_bytes())
+    offset = struct.unpack_from("<Q", data, 40)[0]
+    size = struct.unpack_from("<H", data, offset + 6)[0]
+    struct.pack_into("<H", data, offset + 6, 0)
+    broken.write_bytes(data)
+    done = prepair("--json", broken, "-o", fixed)
+    report = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert report["lost"] == {"records": 0, "bytes": size, "features": []}
+    assert report["errors"][0]["offset"] == offset and report["errors"][0]["skipped"] == size
+    assert (report["input"], report["output"]) == (str(broken), str(fixed))
+    assert f"{size} bytes lost" in done.stderr.decode()
+
+
+def test_the_original_is_never_touched(prepair, tmp_path):
+    path = tmp_path / "perf.data"
+    path.write_bytes((PERF / "01-basic.data").read_bytes())
+    (tmp_path / "link").symlink_to(path)
+    (tmp_path / "hard").hardlink_to(path)
+    for other in (path, tmp_path / "link", tmp_path / "hard", tmp_path / "." / "perf.data"):
+        done = prepair("-o", other, path)
+        assert done.returncode == 2 and b"both the input and the output" in done.stderr
+    assert path.read_bytes() == (PERF / "01-basic.data").read_bytes()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["hard", "link", "perf.data"]
+    assert prepair(path).returncode == 0
+    assert (tmp_path / "perf.data.repaired").exists()
+
+
+def test_what_can_not_be_repaired(prepair, tmp_path):
+    empty = tmp_path / "empty"
+    empty.write_bytes(b"")
+    for path in (empty, tmp_path / "absent", "/dev/null"):
+        done = prepair("-o", tmp_path / "out", path)
+        assert done.returncode == 3 and done.stderr.count(b"\n") == 1
+    done = prepair("-o", tmp_path / "no" / "where", PERF / "01-basic.data")
+    assert done.returncode == 4
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["empty"]
+
+
+def test_a_full_disk(prepair, tmp_path):
+    """Nothing is left of an output that did not fit."""
+    import resource
+    limit = lambda: (resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)),
+                     __import__("signal").signal(__import__("signal").SIGXFSZ, __import__("signal").SIG_IGN))
+    done = prepair("-o", tmp_path / "out", PERF / "50-max-size.data", preexec_fn=limit)
+    assert done.returncode == 4 and b"File too large" in done.stderr
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,298 @@
+/* prepair - a damaged perf.data as a valid one. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "pd/repair.h"
+
+enum { ERRORS_SHOWN = 20, ERRORS_LISTED = 10000 };
+
+struct settings {
+	const char *output;
+	uint64_t memory;
+	bool json, verbose;
+};
+
+static const struct cli_option options[] = {
+	CLI_STRING('o', "output", "FILE", settings, output, "write to FILE (default: the input's name with .repaired behind it)"),
+	CLI_FLAG(0, "json", settings, json, "say on standard output, as a JSON object, what was kept and what was lost"),
+	CLI_SIZE(0, "memory", "SIZE", settings, memory, "hold no more than SIZE of the input, such as 1G (default 256M)"),
+	CLI_FLAG('v', "verbose", settings, verbose, "show every error"),
+	CLI_END
+};
+
+static const struct cli_note examples[] = {
+	{ "prepair -o fixed.data perf.data && perf report -i fixed.data", "What the recorder got written before it was killed." },
+	{ "prepair --json perf.data | jq .lost", "What is missing from it?" },
+	{ NULL, NULL }
+};
+
+static const struct cli_note exits[] = {
+	{ "0", "nothing is lost" },
+	{ "1", "the output is valid; what is lost is on standard error" },
+	{ "2", "wrong usage" },
+	{ "3", "the input can't be opened, is no perf.data file, or has no event or record left: no output" },
+	{ "4", "the output could not be written" },
+	{ NULL, NULL }
+};
+
+static const struct cli_tool tool = {
+	.name = "prepair", .version = PD_VERSION, .summary = "Make a valid perf.data of a damaged one.",
+	.description = "prepair writes everything that can be read of a recording that was killed, cut off or damaged to a new file "
+		       "that perf and every other reader take. Records pass through as they are; those that are cut or don't keep "
+		       "to their layout are dropped, sizes and the table of features are set right, damaged features are left "
+		       "out. Compressed records are written uncompressed, the files of a directory as one.\n\n"
+		       "The input is never touched. The output appears under its name when it is complete.",
+	.usage = "FILE", .operands = CLI_AT_MOST_ONE, .options = options, .examples = examples, .exits = exits,
+	.see_also = "pdecode(1), perf-report(1)",
+};
+
+struct run {
+	const struct settings *s;
+	const char *input;
+	char *output, *temporary;
+	int fd;
+	uint64_t errors;
+	struct pd_error *listed;
+	size_t nr_listed;
+};
+
+static void on_error(void *ctx, const struct pd_error *e)
+{
+	struct run *run = ctx;
+	char text[512];
+
+	if (e->severity == PD_NOTE)
+		return;
+	if (run->listed && run->nr_listed < ERRORS_LISTED)
+		run->listed[run->nr_listed++] = *e;
+	if (run->errors++ < ERRORS_SHOWN || run->s->verbose)
+		cli_error(&tool, "%s: %s", run->input, pd_error_text(e, text, sizeof(text)));
+	else if (run->errors == ERRORS_SHOWN + 1)
+		cli_error(&tool, "%s: more errors; -v shows all of them", run->input);
+}
+
+/* --- output --- */
+
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static char *joined(const char *a, const char *b)
+{
+	const size_t size = strlen(a) + strlen(b) + 1;
+	char *text = malloc(size);
+
+	if (text)
+		snprintf(text, size, "%s%s", a, b);
+	return text;
+}
+
+static enum cli_exit output_failed(const struct run *run, int error)
+{
+	cli_error(&tool, "%s: %s", run->output, strerror(error));
+	return CLI_OUTPUT;
+}
+
+static enum cli_exit open_output(struct run *run)
+{
+	size_t n = strlen(run->input);
+
+	while (n > 1 && run->input[n - 1] == '/')	/* a directory's .repaired is not put inside it */
+		n--;
+	if (run->s->output) {
+		run->output = strdup(run->s->output);
+	} else {
+		char *input = strndup(run->input, n);
+
+		run->output = input ? joined(input, ".repaired") : NULL;
+		free(input);
+	}
+	run->temporary = run->output ? joined(run->output, ".XXXXXX") : NULL;
+	if (!run->temporary) {
+		cli_error(&tool, "out of memory");
+		return CLI_OUTPUT;
+	}
+	if (is_same_file(run->output, run->input)) {
+		cli_error(&tool, "%s: is both the input and the output", run->output);
+		return CLI_USAGE;
+	}
+	run->fd = mkostemp(run->temporary, O_CLOEXEC);
+	if (run->fd < 0) {
+		*run->temporary = 0;
+		return output_failed(run, errno);
+	}
+	return fchmod(run->fd, 0644) ? output_failed(run, errno) : CLI_OK;
+}
+
+static enum cli_exit keep(struct run *run)
+{
+	if ((fsync(run->fd) && errno != EINVAL && errno != EROFS) || rename(run->temporary, run->output))
+		return output_failed(run, errno);
+	*run->temporary = 0;
+	return CLI_OK;
+}
+
+/* --- what is said of it --- */
+
+static const char *feature_name(uint32_t id, char *buf, size_t size)
+{
+	if (pd_feature_name(id))
+		return pd_feature_name(id);
+	snprintf(buf, size, "FEATURE_%" PRIu32, id);
+	return buf;
+}
+
+static void json_string(const char *text)
+{
+	putchar('"');
+	for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+		if (*c == '"' || *c == '\\')
+			printf("\\%c", *c);
+		else if (*c < 0x20 || *c >= 0x7f)
+			printf("\\u%04x", *c);	/* of other alphabets the bytes; paths need not be UTF-8 */
+		else
+			putchar(*c);
+	}
+	putchar('"');
+}
+
+static void json_features(const char *key, const bool ids[256])
+{
+	bool any = false;
+	char name[32];
+
+	printf(",\"%s\":[", key);
+	for (uint32_t id = 0; id < 256; id++) {
+		if (!ids[id])
+			continue;
+		if (any)
+			putchar(',');
+		json_string(feature_name(id, name, sizeof(name)));
+		any = true;
+	}
+	putchar(']');
+}
+
+static enum cli_exit say_json(const struct run *run, const struct pd_repair_report *r)
+{
+	char text[512];
+
+	printf("{\"prepair\":{\"format\":1,\"version\":\"%s\"},\"input\":", PD_VERSION);
+	json_string(run->input);
+	printf(",\"output\":");
+	json_string(run->output);
+	printf(",\"kept\":{\"records\":%" PRIu64 ",\"expanded\":%" PRIu64, r->records, r->expanded);
+	json_features("features", r->features);
+	printf("},\"mended\":{\"attrs\":%" PRIu64 ",\"ids\":%" PRIu64 ",\"payloads\":%" PRIu64 ",\"formats_stand_in\":%s}", r->attrs_mended,
+	       r->ids_forgotten, r->shortened, r->formats_stand_in ? "true" : "false");
+	printf(",\"lost\":{\"records\":%" PRIu64 ",\"bytes\":%" PRIu64, r->dropped, r->bytes_dropped);
+	json_features("features", r->features_dropped);
+	printf("},\"errors\":[");
+	for (size_t i = 0; i < run->nr_listed; i++) {
+		const struct pd_error *e = &run->listed[i];
+
+		printf("%s{\"offset\":%" PRIu64 ",\"code\":\"%s\",\"skipped\":%" PRIu64 ",\"message\":", i ? "," : "", e->offset,
+		       pd_code_name(e->code), e->skipped);
+		json_string(pd_error_text(e, text, sizeof(text)));
+		putchar('}');
+	}
+	printf("]}\n");
+	if (fflush(stdout) || ferror(stdout)) {
+		cli_error(&tool, "standard output: %s", strerror(errno));
+		return CLI_OUTPUT;
+	}
+	return CLI_OK;
+}
+
+/* One line, however many. */
+static void say_features(const struct run *run, const bool ids[256])
+{
+	char text[2048] = "", name[32];
+	size_t n = 0;
+
+	for (uint32_t id = 0; id < 256 && n < sizeof(text) - 64; id++)
+		if (ids[id])
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", n ? ", " : "", feature_name(id, name, sizeof(name)));
+	if (n)
+		cli_error(&tool, "%s: lost features: %s", run->output, text);
+}
+
+static void say(const struct run *run, const struct pd_repair_report *r)
+{
+	cli_error(&tool, "%s: %" PRIu64 " record%s kept, %" PRIu64 " lost; %" PRIu64 " byte%s lost", run->output, r->records,
+		  r->records == 1 ? "" : "s", r->dropped, r->bytes_dropped, r->bytes_dropped == 1 ? "" : "s");
+	say_features(run, r->features_dropped);
+	if (r->formats_stand_in)
+		cli_error(&tool, "%s: formats of tracepoints are lost: samples of those have no fields", run->output);
+}
+
+static enum cli_exit repair_open(struct run *run, struct pd_reader *reader)
+{
+	struct pd_repair_report report;
+	enum cli_exit status = open_output(run);
+	struct pd_error e;
+	char text[512];
+
+	if (status != CLI_OK)
+		return status;
+	if (pd_repair(reader, run->fd, &report, &e)) {
+		if (e.code == PD_E_IO)
+			return output_failed(run, (int)e.have);
+		cli_error(&tool, "%s: %s", run->input, e.code == PD_E_NO_ATTR ? "no event is left, nobody could read the rest" :
+			  e.code == PD_E_UNFINISHED ? "no record is left" : pd_error_text(&e, text, sizeof(text)));
+		return CLI_INPUT;
+	}
+	status = keep(run);
+	if (status != CLI_OK)
+		return status;
+	if (run->errors)
+		say(run, &report);
+	if (run->s->json)
+		status = say_json(run, &report);
+	return status == CLI_OK && run->errors ? CLI_ERRORS : status;
+}
+
+static enum cli_exit repair(struct run *run)
+{
+	const struct pd_options *o = PD_OPTIONS(.memory_limit = run->s->memory, .on_error = on_error, .ctx = run);
+	enum cli_exit status = CLI_INPUT;
+	struct pd_reader *reader;
+	struct pd_error e;
+	char text[512];
+
+	if (run->s->json)
+		run->listed = calloc(ERRORS_LISTED, sizeof(*run->listed));
+	reader = pd_open_path(run->input, o, &e);
+	if (reader)
+		status = repair_open(run, reader);
+	else
+		cli_error(&tool, "%s: %s", run->input, pd_error_text(&e, text, sizeof(text)));
+	pd_close(reader);
+	if (run->temporary && *run->temporary && run->fd >= 0)
+		unlink(run->temporary);
+	if (run->fd >= 0 && close(run->fd) && status <= CLI_ERRORS)
+		status = output_failed(run, errno);
+	free(run->temporary);
+	free(run->output);
+	free(run->listed);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct settings s = { .output = NULL };
+	char **operands = cli_parse(&tool, argc, argv, &s);
+	struct run run = { .s = &s, .input = operands[0] ? operands[0] : "perf.data", .fd = -1 };
+
+	return cli_finish(&tool, repair(&run));
+}
