@@ -162,15 +162,29 @@ static bool adds_up(const struct pd_record *r)
 	return r->frame.type == TYPE_SAMPLE && r->plan->list->size == PD_VARIABLE && !pd_record_trailing(r).size;
 }
 
+/* Are all its bytes fields of it? */
+static bool is_filled(struct pd_resync *r, struct pd_bytes bytes, struct pd_record *record)
+{
+	*record = (struct pd_record){ .session = r->session };
+	read_header(r, bytes, &record->frame);
+	record->frame.bytes = bytes;
+	return record->frame.desc && !pd_record_prepare(record) && record->plan && !pd_record_trailing(record).size &&
+	       text_ends_well(record);
+}
+
 bool pd_resync_is_trusted(struct pd_resync *r, struct pd_bytes bytes)
 {
-	struct pd_record record = { .session = r->session };
+	struct pd_record record;
 
-	read_header(r, bytes, &record.frame);
-	record.frame.bytes = bytes;
-	if (!record.frame.desc || pd_record_prepare(&record))
-		return false;
 	r->credit = CREDIT_FIRST;
-	return record.plan && !pd_record_trailing(&record).size && text_ends_well(&record) &&
-	       points(r, &record.frame) + adds_up(&record) >= TRUSTED;
+	return is_filled(r, bytes, &record) && points(r, &record.frame) + adds_up(&record) >= TRUSTED;
+}
+
+bool pd_resync_leads_chain(struct pd_resync *r, struct pd_bytes in, size_t size, enum pd_resync_end end)
+{
+	struct pd_record record;
+
+	r->credit = CREDIT_FIRST;
+	return is_filled(r, (struct pd_bytes){ in.data, size }, &record) &&
+	       ((end == PD_RESYNC_CLOSED && size == in.size) || try(r, in, size, end).result == PD_RESYNC_FOUND);
 }

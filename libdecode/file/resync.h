@@ -41,6 +41,9 @@ bool pd_resync_is_usual(struct pd_resync *r, uint32_t type, size_t size);
 /* Is the record that fills `bytes` beyond doubt: its event, its time and every field? */
 bool pd_resync_is_trusted(struct pd_resync *r, struct pd_bytes bytes);
 
+/* Do fields fill all of the record that is in[0 ... size), and does a chain of records, or the end, follow? */
+bool pd_resync_leads_chain(struct pd_resync *r, struct pd_bytes in, size_t size, enum pd_resync_end end);
+
 /* Could a record's header say this? */
 static inline bool pd_resync_may_begin(uint32_t type, size_t size, const struct pd_record_desc *desc)
 {

@@ -1,0 +1,98 @@
+/* stream_lost.c - what is known of bytes that are no record, and which record can be believed. */
+#include "file/stream_parts.h"
+
+#define HEADER PD_RECORD_HEADER_SIZE
+
+enum pd_next pd_stream_damaged(struct pd_frame *f, enum pd_code code, uint64_t want, struct pd_bytes bytes,
+			       struct pd_error *e)
+{
+	*e = (struct pd_error){
+		.code = code, .severity = PD_DAMAGED, .offset = f->offset, .record_type = f->type,
+		.record = f->desc ? f->desc->name : NULL, .want = want, .have = bytes.size,
+	};
+	f->state = code == PD_E_TRUNCATED && bytes.size >= HEADER ? PD_FRAME_CUT : PD_FRAME_SKIPPED;
+	if (f->state == PD_FRAME_SKIPPED)
+		e->skipped = bytes.size;
+	f->bytes = bytes;
+	return PD_NEXT_DAMAGED;
+}
+
+void pd_lost_set_time(struct pd_stream *s)
+{
+	struct pd_record_desc const *desc = pd_record_desc(PD_TYPE_SAMPLE);
+	const struct pd_bytes sample = { s->sample, s->sample_size };
+	struct pd_attr *a;
+	uint64_t time;
+
+	if (!s->sample_size || pd_session_attr_of(s->session, desc->type, sample, &a) == PD_NOT_FOUND)
+		return;
+	if (pd_session_sample_time(s->session, a, sample, &time) && time)
+		s->resync.time = time;
+}
+
+bool pd_lost_is_searched(const struct pd_stream *s, const struct pd_lost *l, uint64_t at)
+{
+	return l->events == s->session->nr_attrs && at >= l->searched && (at < l->clear || (at == l->clear && l->found));
+}
+
+void pd_lost_set_searched(struct pd_stream *s, struct pd_lost *l, uint64_t at, const struct pd_resync_at *found)
+{
+	l->events = s->session->nr_attrs;
+	l->searched = at;
+	l->clear = at + found->at;
+	l->found = found->result == PD_RESYNC_FOUND;
+}
+
+void pd_lost_begin(struct pd_lost *l, const struct pd_frame *f, uint64_t at, enum pd_code code, uint64_t want,
+		   uint64_t have)
+{
+	l->open = true;
+	l->from = l->bad = at;
+	l->why = (struct pd_error){
+		.code = code, .severity = PD_DAMAGED, .offset = f->offset, .record_type = f->type,
+		.record = f->desc ? f->desc->name : NULL, .want = want, .have = have,
+	};
+}
+
+enum pd_next pd_lost_piece(struct pd_lost *l, struct pd_frame *f, uint64_t at, struct pd_bytes bytes, bool last,
+			   struct pd_error *e)
+{
+	f->state = PD_FRAME_SKIPPED;
+	f->bytes = bytes;
+	if (!last)
+		return PD_NEXT_RECORD;
+	*e = l->why;
+	e->skipped = at + bytes.size - l->from;
+	l->open = false;
+	return bytes.size ? PD_NEXT_DAMAGED : PD_NEXT_DAMAGE;
+}
+
+bool pd_stream_leads_on(const struct pd_stream *s, struct pd_lost *l, struct pd_bytes in, uint64_t offset, uint64_t size,
+			bool closed)
+{
+	uint64_t at = size;
+	bool leads;
+
+	if (offset + size < l->led)
+		return true;
+	for (;;) {
+		const struct pd_record_desc *desc;
+		uint32_t type;
+		uint16_t n;
+
+		if (at > in.size || in.size - at < HEADER) {
+			leads = !closed || at == in.size;
+			break;
+		}
+		type = pd_load32(in.data + at, s->session->swap);
+		n = pd_load16(in.data + at + 6, s->session->swap);
+		desc = pd_record_desc(type);
+		leads = desc && pd_resync_may_begin(type, n, desc);
+		if (desc || n < HEADER || type >= PD_IMPLAUSIBLE_TYPE)
+			break;
+		at += n;
+	}
+	if (leads)
+		l->led = offset + at;
+	return leads;
+}

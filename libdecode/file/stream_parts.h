@@ -1,0 +1,84 @@
+/* stream_parts.h - what the parts of the stream share: stream.c, stream_lost.c, stream_inner.c. */
+#ifndef PD_FILE_STREAM_PARTS_H
+#define PD_FILE_STREAM_PARTS_H
+
+#include <string.h>
+
+#include "file/stream.h"
+
+#define PD_IMPLAUSIBLE_TYPE 0x1000000	/* text that perf printed into its own output reads as such */
+#define PD_LOST_PIECE (32 * 1024)	/* lost bytes are given out in such pieces at most */
+#define PD_TYPE_SAMPLE 9
+
+/* A record of which only `bytes` are there, or the last bytes, too few for a header. */
+enum pd_next pd_stream_damaged(struct pd_frame *f, enum pd_code code, uint64_t want, struct pd_bytes bytes,
+			       struct pd_error *e);
+
+/* --- stream_lost.c --- */
+
+/* The time of the last sample, for the search. */
+void pd_lost_set_time(struct pd_stream *s);
+
+/* Has a search been where `at` is? An event that has come since may tell more. */
+bool pd_lost_is_searched(const struct pd_stream *s, const struct pd_lost *l, uint64_t at);
+void pd_lost_set_searched(struct pd_stream *s, struct pd_lost *l, uint64_t at, const struct pd_resync_at *found);
+
+/* From `at` on bytes are no records; `code`, `want` and `have` are what will be said of them. */
+void pd_lost_begin(struct pd_lost *l, const struct pd_frame *f, uint64_t at, enum pd_code code, uint64_t want,
+		   uint64_t have);
+
+/* A piece of the lost bytes, the last one with *e. */
+enum pd_next pd_lost_piece(struct pd_lost *l, struct pd_frame *f, uint64_t at, struct pd_bytes bytes, bool last,
+			   struct pd_error *e);
+
+/* Do the headers behind the record at in[0], which lies at `offset` and has `size` bytes, lead to one that can be trusted, over
+ * whatever number of unknown types? `closed`: nothing follows the bytes. */
+bool pd_stream_leads_on(const struct pd_stream *s, struct pd_lost *l, struct pd_bytes in, uint64_t offset, uint64_t size,
+			bool closed);
+
+/* --- stream_inner.c --- */
+
+/* The compressed record f is expanded from here on. 0, or -1 and *e. */
+int pd_stream_start_expanding(struct pd_stream *s, const struct pd_frame *f, struct pd_error *e);
+
+/* The next record out of the compressed one that is being expanded; PD_NEXT_END when it is used up. */
+enum pd_next pd_stream_next_inner(struct pd_stream *s, struct pd_frame *f, struct pd_error *e);
+
+/* What is decompressed and not yet framed. */
+struct pd_bytes pd_stream_inner_left(const struct pd_stream *s);
+
+static inline void pd_stream_read_header(struct pd_stream *s, struct pd_bytes bytes, struct pd_frame *f)
+{
+	struct pd_cursor c = pd_cursor(bytes, s->session->swap);
+	uint64_t type = 0, misc = 0, size = 0;
+
+	pd_take_number(&c, 4, &type);
+	pd_take_number(&c, 2, &misc);
+	pd_take_number(&c, 2, &size);
+	*f = (struct pd_frame){
+		.type = (uint32_t)type, .misc = (uint16_t)misc, .size = (uint16_t)size,
+		.desc = pd_record_desc((uint32_t)type), .inner_offset = PD_OUTER,
+	};
+}
+
+/* Keeps what tells the time when framing is lost. */
+static inline void pd_stream_keep_sample(struct pd_stream *s, const struct pd_frame *f)
+{
+	int rest;
+
+	if (f->type != PD_TYPE_SAMPLE)
+		return;
+	s->sample_size = f->bytes.size < PD_SAMPLE_HEAD ? (uint16_t)f->bytes.size : PD_SAMPLE_HEAD;
+	rest = s->sample_size - PD_SAMPLE_HEAD / 2;
+	memcpy(s->sample, f->bytes.data, rest < 0 ? s->sample_size : PD_SAMPLE_HEAD / 2);
+	if (rest > 0)	/* two halves that may overlap: no call for every sample */
+		memcpy(s->sample + rest, f->bytes.data + rest, PD_SAMPLE_HEAD / 2);
+}
+
+/* Is its size nothing to look twice at? Compressed bytes may hold what looks like records. */
+static inline bool pd_stream_is_usual(struct pd_stream *s, const struct pd_frame *f, uint64_t size)
+{
+	return f->desc && (f->desc->compressed || pd_resync_is_usual(&s->resync, f->type, (size_t)size));
+}
+
+#endif
