@@ -66,10 +66,24 @@ static void set_rate(struct event *e, const struct attr_options *o)
 		a->sample_type |= PERF_SAMPLE_PERIOD;
 }
 
+static enum callchain_mode callchain_of(const struct event *e, const struct attr_options *o)
+{
+	return e->terms.callchain ? e->terms.callchain : o->callchain;
+}
+
+/* Who unwinds a stack reads tables that are mapped as data. */
+static uint64_t flags_for_unwinding(const struct event_list *l, const struct attr_options *o)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (callchain_of(&l->items[i], o) == CALLCHAIN_DWARF)
+			return ATTR_MMAP_DATA;
+	return 0;
+}
+
 static void set_callchain(struct event *e, const struct attr_options *o)
 {
 	struct event_attr *a = &e->attr;
-	enum callchain_mode mode = e->terms.callchain ? e->terms.callchain : o->callchain;
+	enum callchain_mode mode = callchain_of(e, o);
 
 	if (mode == CALLCHAIN_NONE)
 		return;
@@ -317,6 +331,7 @@ int attrs_configure(struct event_list *l, const struct settings *o, const struct
 
 	if (got)
 		return got;
+	a.tracking_flags |= flags_for_unwinding(l, &a);
 	if (o->group)
 		put_in_one_group(l);
 	if (choose_tracking(l, o, t))

@@ -33,8 +33,9 @@ bool describe_parse_synth(const char *text, unsigned int *what)
 	return true;
 }
 
-static unsigned int what_exists(const struct settings *o)
+static unsigned int what_exists(const struct recording *r)
 {
+	const struct settings *o = r->options;
 	unsigned int what;
 
 	describe_parse_synth(o->synth ? o->synth : "all", &what);
@@ -42,7 +43,7 @@ static unsigned int what_exists(const struct settings *o)
 		what &= ~(unsigned int)SYNTH_CGROUPS;
 	if (!o->bpf_event)
 		what &= ~(unsigned int)SYNTH_BPF;
-	if (what & SYNTH_MAPS && o->data)
+	if (what & SYNTH_MAPS && events_have(&r->events, ATTR_MMAP_DATA))
 		what |= SYNTH_DATA_MAPS;
 	if (what & SYNTH_MAPS && o->buildid_mmap)
 		what |= SYNTH_BUILD_IDS;
@@ -62,7 +63,7 @@ int describe_existing(struct recording *r)
 	struct pd_writer *w = r->file.writer;
 	struct pd_error *e = &r->file.error;
 	const struct synth_options so = {
-		.what = what_exists(o), .all_tasks = t->kind == TARGET_SYSTEM || begun,
+		.what = what_exists(r), .all_tasks = t->kind == TARGET_SYSTEM || begun,
 		.threads = running ? t->threads.items : NULL,
 		.nr_threads = running ? t->threads.n : 0,
 		.workload = r->child.pid, .cpus = t->cpus.items, .nr_cpus = t->cpus.n,
@@ -145,8 +146,6 @@ int describe_stream(struct recording *r)
 	const struct hostinfo h = host_of(r, &p);
 	int got = hostinfo_features(r->file.writer, &h, &r->file.error);
 
-	if (!got)
-		got = hostinfo_tracing_record(r->file.writer, &h, &r->file.error);
 	release(&p);
 	return got;
 }

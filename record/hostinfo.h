@@ -45,11 +45,4 @@ struct hostinfo {
  * pd_writer_finish(), in a pipe right after pd_writer_begin(). 0, or -1 and *e. */
 int hostinfo_features(struct pd_writer *w, const struct hostinfo *info, struct pd_error *e);
 
-/* The features have it already. */
-static inline int hostinfo_tracing_record(struct pd_writer *w, const struct hostinfo *h, struct pd_error *e)
-{
-	(void)w, (void)h, (void)e;
-	return 0;
-}
-
 #endif

@@ -47,7 +47,9 @@ FLAGS = [
     (["--all-kernel"], {"exclude_user"}, {"exclude_kernel"}),
     (["-g", "--kernel-callchains"], {"exclude_callchain_user"}, {"exclude_callchain_kernel"}),
     (["-g", "--user-callchains"], {"exclude_callchain_kernel"}, {"exclude_callchain_user"}),
-    (["--call-graph", "dwarf"], {"exclude_callchain_user"}, set()),
+    (["--call-graph", "dwarf"], {"exclude_callchain_user", "mmap_data"}, set()),
+    (["-e", "cycles/call-graph=dwarf/"], {"exclude_callchain_user", "mmap_data"}, set()),
+    (["-g"], set(), {"mmap_data"}),
     (["--overwrite"], {"write_backward"}, set()),
 ]
 

@@ -63,6 +63,7 @@ def test_stacks_for_dwarf(record):
     for sample in run.samples:
         assert sample["stack_user"]["size"] == 4096 >= sample["stack_user"]["dyn_size"] > 0
         assert "ip" in sample["regs_user"]["regs"] and "sp" in sample["regs_user"]["regs"]
+    assert any("MMAP_DATA" in record.get("misc_flags", []) for record in run.records("MMAP2"))
 
 
 def test_registers(record):

@@ -86,6 +86,16 @@ def test_perf_reads_every_feature(run, perf):
         assert words in out
 
 
+def test_perf_unwinds_the_stacks(record, perf):
+    run = record("-e", "cpu-clock:u", "--call-graph", "dwarf", "-F", "200", does="spin 100")
+    code, out, err = run_perf(perf, ["script", "-F", "ip,sym", "-i", run.path])
+    assert code == 0 and complaints(err) == []
+    chains = [chain for chain in out.split("\n\n") if "spin_inner" in chain]
+    assert chains
+    unwound = [chain for chain in chains if re.search(r"spin_inner\n.* spin_middle\n.* spin\n.* main\n", chain)]
+    assert len(unwound) > len(chains) / 2
+
+
 @pytest.mark.parametrize("options", [[], ["-g"], ["-z"], ["-e", "page-faults"]], ids=" ".join)
 def test_perf_reads_a_stream(run_precord, workload, perf, tmp_path, options):
     with open(tmp_path / "stream", "wb") as stream:
