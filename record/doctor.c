@@ -17,6 +17,7 @@
 #include "sysctl.h"
 
 #define ATTR_USER_ONLY (ATTR_EXCLUDE_KERNEL | ATTR_EXCLUDE_HV)
+#define CAP_SYS_ADMIN_BIT 21
 #define SETCAP "sudo setcap cap_perfmon,cap_ipc_lock+ep \"$(command -v precord)\""
 
 /* 0, or the errno of opening the event by its name. */
@@ -159,7 +160,9 @@ static void check_kallsyms(struct doctor *d)
 	else
 		doctor_bad(d, kptr == 0 ? "sudo sysctl kernel.perf_event_paranoid=1" :
 			   "sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1",
-			   "the kernel's symbols are hidden: kernel.kptr_restrict is %ld", kptr);
+			   "the kernel's symbols are hidden: kernel.%s is %ld",
+			   kptr ? "kptr_restrict" : "perf_event_paranoid",
+			   kptr ? kptr : d->paranoid);
 }
 
 static void check_tracepoints(struct doctor *d)
@@ -186,11 +189,13 @@ static void check_probes(struct doctor *d)
 	uint32_t type;
 	bool user = pmu_type("uprobe", &type), kernel = pmu_type("kprobe", &type);
 
-	if (user || kernel)
+	if (!user && !kernel)
+		doctor_note(d, "no probes: the kernel is built without them");
+	else if (!(d->capabilities >> CAP_SYS_ADMIN_BIT & 1))
+		doctor_note(d, "probes are root's: sudo precord -e uprobe:...");
+	else
 		doctor_ok(d, "probes of %s%s%s", user ? "programs" : "",
 			  user && kernel ? " and " : "", kernel ? "the kernel" : "");
-	else
-		doctor_note(d, "no probes: the kernel is built without them");
 }
 
 int doctor_run(FILE *out)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "sysctl.h"
@@ -44,59 +45,75 @@ static bool may_monitor(void)
 	return caps >> CAP_PERFMON_BIT & 1 || caps >> CAP_SYS_ADMIN_BIT & 1;
 }
 
-/* What the event needs, and at which paranoid level an ordinary user has it; 9: at none. */
-static int level_needed(const struct event *e, const struct target *t, const char **what)
+/* What lets an ordinary user record something: a lower sysctl, capabilities, or nothing but root. */
+struct remedy {
+	const char *what;
+	int paranoid;			/* NO_LEVEL: no value of it helps */
+	bool other_tasks;		/* of another user */
+	bool only_root;
+};
+enum { NO_LEVEL = 9 };
+
+static struct remedy remedy_for(const struct event *e, const struct target *t)
 {
 	const struct event_attr *a = &e->attr;
 
-	if (a->flags & ATTR_NAMESPACES) {
-		*what = "namespaces can be recorded";
-		return 9;
-	}
-	if (e->probe) {
-		*what = "a probe can be set";
-		return 9;
-	}
-	if (a->type == PERF_TYPE_TRACEPOINT && a->sample_type & PERF_SAMPLE_RAW) {
-		*what = "tracepoint data can be read";
-		return -1;
-	}
-	if (t->kind == TARGET_SYSTEM) {
-		*what = "a whole cpu can be recorded";
-		return 0;
-	}
-	if (!(a->flags & ATTR_EXCLUDE_KERNEL) || a->sample_type & PERF_SAMPLE_PHYS_ADDR) {
-		*what = "the kernel can be recorded";
-		return 1;
-	}
-	*what = t->kind == TARGET_THREADS ? "another user's process can be recorded" :
-		"this can be recorded";
-	return 9;
+	if (e->probe)
+		return (struct remedy){ "a probe can be set", NO_LEVEL, .only_root = true };
+	if (a->flags & ATTR_NAMESPACES)
+		return (struct remedy){ "namespaces can be recorded", NO_LEVEL };
+	if (a->type == PERF_TYPE_TRACEPOINT && a->sample_type & PERF_SAMPLE_RAW)
+		return (struct remedy){ "tracepoint data can be read", -1 };
+	if (t->kind == TARGET_SYSTEM)
+		return (struct remedy){ "a whole cpu can be recorded", 0 };
+	if (!(a->flags & ATTR_EXCLUDE_KERNEL) || a->sample_type & PERF_SAMPLE_PHYS_ADDR)
+		return (struct remedy){ "the kernel can be recorded", 1 };
+	if (t->kind == TARGET_THREADS)
+		return (struct remedy){ "another user's process can be recorded", NO_LEVEL,
+					.other_tasks = true };
+	return (struct remedy){ "this can be recorded", NO_LEVEL };
 }
 
-static void say_remedy(int level, const char *what, const struct say *s)
+static bool kernel_has(int major, int minor)
 {
-	char path[PATH_MAX] = "precord";
+	struct utsname host;
+	int own_major = 0, own_minor = 0;
+
+	uname(&host);
+	sscanf(host.release, "%d.%d", &own_major, &own_minor);
+	return own_major > major || (own_major == major && own_minor >= minor);
+}
+
+/* CAP_PERFMON came with 5.8, and covers other users' tasks since 5.11. */
+static const char *capabilities_for(const struct remedy *r)
+{
+	if (!kernel_has(5, 8))
+		return r->other_tasks ? "cap_sys_admin,cap_sys_ptrace" : "cap_sys_admin";
+	return r->other_tasks && !kernel_has(5, 11) ? "cap_perfmon,cap_sys_ptrace" : "cap_perfmon";
+}
+
+static void say_remedy(const struct remedy *r, const struct say *s)
+{
+	char path[PATH_MAX] = "precord", level[96] = "sudo precord ...";
 	ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
 
 	if (size > 0)
 		path[size] = '\0';
-	if (level < 9)
-		say(s, SAY_ERROR,
-		    "so that %s, try: sudo sysctl kernel.perf_event_paranoid=%d, or: sudo "
-		    "setcap cap_perfmon=ep %s",
-		    what, level, path);
+	if (r->paranoid != NO_LEVEL)
+		snprintf(level, sizeof(level), "sudo sysctl kernel.perf_event_paranoid=%d",
+			 r->paranoid);
+	if (r->only_root)
+		say(s, SAY_ERROR, "so that %s, try: %s", r->what, level);
 	else
-		say(s, SAY_ERROR, "so that %s, try: sudo precord ..., or: sudo setcap "
-		    "cap_perfmon,cap_sys_ptrace=ep %s", what, path);
+		say(s, SAY_ERROR, "so that %s, try: %s, or: sudo setcap %s=ep %s", r->what, level,
+		    capabilities_for(r), path);
 }
 
 static void explain_permission(const struct event *e, const struct target *t, int error,
 			       const struct say *s)
 {
 	long paranoid = sysctl_read("perf_event_paranoid", 2);
-	const char *what;
-	int level = level_needed(e, t, &what);
+	const struct remedy remedy = remedy_for(e, t);
 
 	say(s, SAY_ERROR, "%s: permission denied (%s): kernel.perf_event_paranoid is %ld and "
 	    "CAP_PERFMON is %s", e->name, errno_name(error), paranoid,
@@ -104,8 +121,8 @@ static void explain_permission(const struct event *e, const struct target *t, in
 	if (status_number("Seccomp:", 10) == 2)
 		say(s, SAY_ERROR, "a seccomp filter is in force: a container may need "
 		    "--cap-add PERFMON and a profile that allows perf_event_open");
-	if (!may_monitor())
-		say_remedy(level, what, s);
+	if (!may_monitor() || remedy.only_root)
+		say_remedy(&remedy, s);
 }
 
 static void explain_absence(const struct event *e, int error, const struct say *s)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "event_terms.h"
 #include "sysctl.h"
 
 /* Bits that came with one release. `quiet`: nobody asked for them by name. */
@@ -111,11 +112,22 @@ static void rename_event(struct event *e, const char *start, const char *end)
 	e->name = name;
 }
 
-static bool try_user_only(struct fallback *f, struct event_list *l)
+/* cycles: cycles:u; cycles:P: cycles:Pu; pmu/term/: pmu/term/u. */
+static const char *user_suffix(const struct event *e)
+{
+	const char *last = strrchr(e->name, ':');
+
+	if (last && is_modifiers(last + 1) && e->attr.type != PERF_TYPE_TRACEPOINT)
+		return "u";
+	return e->name[strlen(e->name) - 1] == '/' ? "u" : ":u";
+}
+
+static bool try_user_only(struct fallback *f, struct event_list *l, const struct event *refused)
 {
 	bool changed = false;
 
-	if (f->user_only || f->target->kind == TARGET_SYSTEM)
+	/* Probes are root's, wherever they are. */
+	if (f->user_only || f->target->kind == TARGET_SYSTEM || refused->probe)
 		return false;
 	f->user_only = true;
 	for (size_t i = 0; i < l->n; i++) {
@@ -124,8 +136,7 @@ static bool try_user_only(struct fallback *f, struct event_list *l)
 		if (e->modified || (e->attr.flags & ATTR_EXCLUDE_KERNEL))
 			continue;
 		e->attr.flags |= ATTR_EXCLUDE_KERNEL | ATTR_EXCLUDE_HV;
-		rename_event(e, e->name, strchr(e->name, ':') &&
-			     e->attr.type != PERF_TYPE_TRACEPOINT ? "u" : ":u");
+		rename_event(e, e->name, user_suffix(e));
 		if (f->original)
 			f->original[i] = e->attr;
 		changed = true;
@@ -232,7 +243,7 @@ bool fallback_next(struct fallback *f, struct event_list *l, size_t event, int e
 	switch (error) {
 	case EACCES:
 	case EPERM:
-		return try_user_only(f, l);
+		return try_user_only(f, l, e);
 	case EMFILE:
 		return try_more_files(f);
 	case ENOENT:

@@ -95,7 +95,34 @@ def test_namespaces_are_forbidden(as_user):
 
 
 def test_another_users_process_is_forbidden(as_user):
-    refused(as_user(*CLOCK, "-p", os.getpid(), target=False), "another user's process", "cap_sys_ptrace")
+    refused(as_user(*CLOCK, "-p", os.getpid(), target=False), "another user's process", "setcap cap_")
+
+
+@pytest.mark.skipif(not os.path.exists("/sys/bus/event_source/devices/uprobe"), reason="no PMU of probes")
+def test_probes_are_roots(as_user, workload):
+    run = as_user("-e", f"uprobe:{workload}:probed")
+    refused(run, "so that a probe can be set, try: sudo precord")
+    assert f"uprobe:{workload}:probed:" in run.stderr and "setcap" not in run.stderr and "user space" not in run.stderr
+
+
+def test_what_is_advised_is_enough(as_user, workload):
+    run = as_user(*CLOCK, "--namespaces", capabilities=["perfmon"])
+    assert run.returncode == 0 and run.count("NAMESPACES"), run.stderr
+    other = subprocess.Popen([str(workload), "spin", "100000"])
+    try:
+        run = as_user(*CLOCK, "-p", other.pid, "--duration", "0.1", target=False, capabilities=["perfmon"])
+    finally:
+        other.kill()
+        other.wait()
+    assert run.returncode == 0 and run.samples, run.stderr
+
+
+@pytest.mark.parametrize("event, name", [("cpu-clock", "cpu-clock:u"), ("cpu-clock:p", "cpu-clock:pu"),
+                                         ("cpu-clock/period=1000000/", "cpu-clock/period=1000000/u"),
+                                         ("mem:0x1000:rw", "mem:0x1000:rw:u")])
+def test_events_of_user_space_are_called_so(as_user, event, name):
+    run = as_user("-e", event)
+    assert run.returncode == 0 and run.document["attrs"][0]["name"] == name
 
 
 def test_tracepoints_say_what_is_missing(as_user):
