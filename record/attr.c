@@ -359,3 +359,10 @@ int attrs_configure(struct event_list *l, const struct settings *o, const struct
 	warn_of_fast_clocks(l);
 	return 0;
 }
+
+void attrs_add_build_ids(struct event_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->items[i].tracking)
+			l->items[i].attr.flags |= ATTR_BUILD_ID;
+}

@@ -10,6 +10,8 @@
  * buffer: bytes of each. 0; or an exit status after saying what is wrong. */
 int attrs_configure(struct event_list *l, const struct settings *o, const struct target *t,
 		    size_t buffer);
+/* The kernel is to tell the build id of what is mapped. */
+void attrs_add_build_ids(struct event_list *l);
 
 /* Things that several parts must know of the events. */
 bool events_have(const struct event_list *l, uint64_t flags);

@@ -45,7 +45,7 @@ static unsigned int what_exists(const struct recording *r)
 		what &= ~(unsigned int)SYNTH_BPF;
 	if (what & SYNTH_MAPS && events_have(&r->events, ATTR_MMAP_DATA))
 		what |= SYNTH_DATA_MAPS;
-	if (what & SYNTH_MAPS && o->buildid_mmap)
+	if (events_have(&r->events, ATTR_BUILD_ID))
 		what |= SYNTH_BUILD_IDS;
 	if (what & SYNTH_TASKS && o->namespaces)
 		what |= SYNTH_NAMESPACES;

@@ -93,6 +93,9 @@ static int prepare(struct recording *r, char *const *command)
 		got = switch_read(r);
 	if (!got && !only_look)
 		got = datafile_choose(&r->file, o, &r->say);
+	/* A stream can't be read back for the build ids of what was hit. */
+	if (!got && r->file.mode == PD_MODE_PIPE && o->buildid)
+		attrs_add_build_ids(&r->events);
 	if (!got && o->control && !only_look)
 		got = control_open(&r->control, o->control, &r->say);
 	return got;

@@ -172,7 +172,7 @@ int synth_existing(struct pd_writer *w, const struct synth_options *o, struct sy
 	if (!report)
 		report = &unused;
 	*report = (struct synth_report){ 0 };
-	if ((o->what & SYNTH_KERNEL) && synth_kernel(w, o->event, e) != 0)
+	if ((o->what & SYNTH_KERNEL) && synth_kernel(w, o, e) != 0)
 		return -1;
 	if (put_maps(w, o, e) != 0)
 		return -1;

@@ -22,7 +22,8 @@ enum synth_what {
 	SYNTH_TASKS = 1 << 1,		/* COMM, and FORK where every task is meant */
 	SYNTH_MAPS = 1 << 2,		/* their executable maps: MMAP2 */
 	SYNTH_DATA_MAPS = 1 << 3,	/* and the others (-d) */
-	SYNTH_BUILD_IDS = 1 << 4,	/* build ids in place of inodes in MMAP2 (--buildid-mmap) */
+	SYNTH_BUILD_IDS = 1 << 4,	/* build ids in place of inodes in MMAP2, and for MMAP
+					 * of the kernel one (--buildid-mmap) */
 	SYNTH_NAMESPACES = 1 << 5,	/* of tasks (--namespaces) */
 	SYNTH_CGROUPS = 1 << 6,		/* CGROUP (--all-cgroups) */
 	SYNTH_BPF = 1 << 7,		/* KSYMBOL and BPF_EVENT of loaded programs */

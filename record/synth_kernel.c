@@ -1,4 +1,4 @@
-/* synth_kernel.c - MMAP of the kernel and its modules. */
+/* synth_kernel.c - MMAP of the kernel and its modules, or MMAP2 with their build ids. */
 #include "synth_kernel.h"
 
 #include <fcntl.h>
@@ -10,10 +10,11 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "buildid.h"
 #include "hostinfo_read.h"
 
-#define RECORD_MMAP 1
-#define MISC_KERNEL 1
+enum { RECORD_MMAP = 1, RECORD_MMAP2 = 10 };
+enum { MISC_KERNEL = 1, MISC_BUILD_ID = 1 << 14 };
 #define LIMIT (64u << 20)
 #define MANY_SYMBOLS 20000
 
@@ -25,6 +26,7 @@ struct kernel_text {
 struct kernel_map {
 	uint64_t addr, len, pgoff;
 	const char *name;
+	struct buildid id;
 };
 
 static int put_mmap(struct pd_writer *w, int event, const struct kernel_map *m, struct pd_error *e)
@@ -33,8 +35,13 @@ static int put_mmap(struct pd_writer *w, int event, const struct kernel_map *m, 
 		PD_NUMBER("pid", -1), PD_NUMBER("tid", 0), PD_NUMBER("addr", m->addr),
 		PD_NUMBER("len", m->len), PD_NUMBER("pgoff", m->pgoff),
 		PD_TEXT("filename", m->name),
+		PD_NUMBER("build_id_size", m->id.size), PD_BYTES("build_id", m->id.data, m->id.size),
+		PD_NUMBER("prot", 0), PD_NUMBER("flags", 0),
 	};
 
+	if (m->id.size)
+		return pd_writer_record(w, RECORD_MMAP2, MISC_KERNEL | MISC_BUILD_ID, event, v, 10,
+					(struct pd_bytes){ 0 }, e);
 	return pd_writer_record(w, RECORD_MMAP, MISC_KERNEL, event, v, 6, (struct pd_bytes){ 0 },
 				e);
 }
@@ -125,7 +132,7 @@ static bool module_path(const char *deps, const char *release, const char *modul
 }
 
 /* "NAME SIZE COUNT DEPS STATE ADDRESS ..." */
-static int put_modules(struct pd_writer *w, int event, struct pd_error *e)
+static int put_modules(struct pd_writer *w, const struct synth_options *o, struct pd_error *e)
 {
 	size_t size;
 	char *text = host_read_all(AT_FDCWD, "/proc/modules", LIMIT, &size), *deps = NULL;
@@ -138,28 +145,31 @@ static int put_modules(struct pd_writer *w, int event, struct pd_error *e)
 	if (text && *text)
 		deps = host_read_all(AT_FDCWD, path, LIMIT, &size);
 	for (char *line = text; line && *line && ret == 0;) {
-		uint64_t bytes = 0, address = 0;
+		struct kernel_map m = { .name = path };
 		char *end = line + strcspn(line, "\n");
 		int fields;
 
 		if (*end)
 			*end++ = '\0';
-		fields = sscanf(line, "%63s %" SCNu64 " %*s %*s %*s %" SCNx64, name, &bytes,
-				&address);
+		fields = sscanf(line, "%63s %" SCNu64 " %*s %*s %*s %" SCNx64, name, &m.len,
+				&m.addr);
 		line = end;
-		if (fields != 3 || !address)
+		if (fields != 3 || !m.addr)
 			continue;
 		if (!module_path(deps, host.release, name, path, sizeof(path)))
 			snprintf(path, sizeof(path), "[%s]", name);
-		ret = put_mmap(w, event, &(struct kernel_map){ address, bytes, 0, path }, e);
+		if (o->what & SYNTH_BUILD_IDS)
+			buildid_of_module(name, &m.id);
+		ret = put_mmap(w, o->event, &m, e);
 	}
 	free(deps);
 	free(text);
 	return ret;
 }
 
-int synth_kernel(struct pd_writer *w, int event, struct pd_error *e)
+int synth_kernel(struct pd_writer *w, const struct synth_options *o, struct pd_error *e)
 {
+	struct kernel_map m = { .name = "[kernel.kallsyms]_text" };
 	struct kernel_text k = { 0 };
 	uint64_t size = code_size(), start;
 
@@ -170,8 +180,13 @@ int synth_kernel(struct pd_writer *w, int event, struct pd_error *e)
 		k.end = (k.stext > start ? k.stext : start) + size;
 	if (k.end <= start)
 		k.end = UINT64_MAX;
-	if (put_mmap(w, event, &(struct kernel_map){ start, k.end - start, start,
-		     k.text ? "[kernel.kallsyms]_text" : "[kernel.kallsyms]_stext" }, e) != 0)
+	m.addr = m.pgoff = start;
+	m.len = k.end - start;
+	if (!k.text)
+		m.name = "[kernel.kallsyms]_stext";
+	if (o->what & SYNTH_BUILD_IDS)
+		buildid_of_kernel(&m.id);
+	if (put_mmap(w, o->event, &m, e) != 0)
 		return -1;
-	return put_modules(w, event, e);
+	return put_modules(w, o, e);
 }

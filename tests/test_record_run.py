@@ -78,6 +78,23 @@ def test_a_stream(run_precord, run_pdecode, workload, options):
     assert b"\n7\n" in b"\n" + done.stderr
 
 
+def test_a_streams_maps_have_build_ids(run_precord, run_pdecode, workload):
+    from conftest import strict_json
+    for options, there in (([], True), (["-B"], False)):
+        done = run_precord(*options, "-o", "-", "-e", "dummy", "--", workload, "spin", "1", stdout=subprocess.PIPE)
+        maps = [record for record in strict_json(run_pdecode(["-"], input=done.stdout).stdout)["records"]
+                if record["type"] == "MMAP2"]
+        files = [record for record in maps if record["filename"].startswith("/")]
+        assert files and all(("build_id" in record) == there for record in files)
+        kernel = [record for record in maps if record["filename"].startswith("[kernel.kallsyms]")]
+        assert bool(kernel) == there or not addresses_are_known()
+
+
+def addresses_are_known():
+    with open("/proc/kallsyms", encoding="ascii") as symbols:
+        return int(symbols.readline().split()[0], 16) != 0
+
+
 def test_a_stream_is_not_written_to_a_terminal(run_precord):
     import pty
     master, terminal = pty.openpty()

@@ -345,6 +345,17 @@ def test_build_ids_in_maps(run):
     assert "ino" in next(record for record in maps if record["filename"] == "[vdso]")
 
 
+def test_build_id_of_the_kernels_map_as_perf_has_it(run, perf_record):
+    needs_root()
+    def kernel_map(document):
+        return next(({key: record.get(key) for key in ("misc", "pid", "tid", "addr", "pgoff", "prot", "flags",
+                                                        "build_id", "filename")}
+                     for record in document["records"] if record.get("filename", "").startswith("[kernel.kallsyms]")), None)
+    mine = kernel_map(run(f"what={KERNEL | BUILD_IDS}")[0])
+    theirs = kernel_map(perf_record("-e", "dummy", "--buildid-mmap", "--", "true")[0])
+    assert mine == theirs and mine["build_id"]
+
+
 def test_namespaces_and_cgroups_as_perf_has_them(run, perf_record, running):
     needs_root()
     tree = running(TREE)
