@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "attr_options.h"
+#include "event_aux.h"
 #include "regs.h"
 
 /* Below this many ns between its ticks a clock event can leave a cpu no time for anything else. */
@@ -44,11 +45,18 @@ static size_t members_of(const struct event_list *l, size_t leader)
 	return n;
 }
 
+/* It counts nothing whose every n-th could be sampled. */
+static bool traces_all(const struct event *e)
+{
+	return e->aux && e->aux != AUX_ARM_SPE && e->aux != AUX_S390_CPUMSF;
+}
+
 static void set_rate(struct event *e, const struct attr_options *o)
 {
 	struct event_attr *a = &e->attr;
 	const struct event_terms *t = &e->terms;
-	bool own = is_software(e, PERF_COUNT_SW_DUMMY) || is_software(e, PERF_COUNT_SW_BPF_OUTPUT);
+	bool own = is_software(e, PERF_COUNT_SW_DUMMY) ||
+		   is_software(e, PERF_COUNT_SW_BPF_OUTPUT) || traces_all(e);
 	uint64_t freq = t->has_freq ? t->freq : t->has_period ? 0 : o->freq;
 
 	if (own) {
@@ -77,6 +85,16 @@ static uint64_t flags_for_unwinding(const struct event_list *l, const struct att
 	for (size_t i = 0; i < l->n; i++)
 		if (callchain_of(&l->items[i], o) == CALLCHAIN_DWARF)
 			return ATTR_MMAP_DATA;
+	return 0;
+}
+
+/* Decoders of Intel PT must know which task a kernel's branch belongs to. */
+static uint64_t flags_for_tracing(const struct event_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->items[i].aux == AUX_INTEL_PT &&
+		    !(l->items[i].attr.flags & ATTR_EXCLUDE_KERNEL))
+			return ATTR_CONTEXT_SWITCH;
 	return 0;
 }
 
@@ -135,6 +153,8 @@ static void set_fields(struct event *e, const struct attr_options *o, const stru
 		a->sample_type |= PERF_SAMPLE_AUX;
 	if (t->kind == TARGET_SYSTEM || o->o->cpus)
 		a->sample_type |= PERF_SAMPLE_CPU;
+	if (e->aux)
+		a->sample_type |= PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
 	if (is_software(e, PERF_COUNT_SW_BPF_OUTPUT))
 		a->sample_type |= PERF_SAMPLE_RAW | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
 	set_callchain(e, o);
@@ -257,7 +277,7 @@ static bool needs_helper(const struct event_list *l, const struct settings *o,
 			return true;
 	}
 	return t->kind == TARGET_SYSTEM || o->delay || o->overwrite || o->control ||
-	       o->cgroups.count || !o->samples;
+	       o->cgroups.count || !o->samples || events_trace(l);
 }
 
 static int choose_tracking(struct event_list *l, const struct settings *o, const struct target *t)
@@ -331,7 +351,7 @@ int attrs_configure(struct event_list *l, const struct settings *o, const struct
 
 	if (got)
 		return got;
-	a.tracking_flags |= flags_for_unwinding(l, &a);
+	a.tracking_flags |= flags_for_unwinding(l, &a) | flags_for_tracing(l);
 	if (o->group)
 		put_in_one_group(l);
 	if (choose_tracking(l, o, t))

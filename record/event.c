@@ -64,6 +64,7 @@ void events_free(struct event_list *l)
 		free(e->created);
 		free(e->probe);
 		free(e->unit);
+		free(e->pmu);
 		free(e->filter);
 		free(e->cgroup);
 		free(e->name);

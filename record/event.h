@@ -30,6 +30,12 @@ struct event_terms {
 	enum choice time, inherit, overwrite, aux_output;
 };
 
+/* Whose data an AUX area holds: the numbers of AUXTRACE_INFO. */
+enum aux_pmu {
+	AUX_NONE, AUX_INTEL_PT, AUX_INTEL_BTS, AUX_CS_ETM, AUX_ARM_SPE, AUX_S390_CPUMSF,
+	AUX_HISI_PTT,
+};
+
 struct event {
 	char *name;
 	struct event_attr attr;
@@ -45,6 +51,8 @@ struct event {
 	int cgroup_fd;			/* -1 */
 	struct int_list cpus;		/* of its PMU; empty: any */
 	bool system_wide;		/* its PMU knows no tasks */
+	enum aux_pmu aux;
+	char *pmu;			/* the PMU's name, where it has an AUX area; or NULL */
 	char *unit;			/* of its counts, or NULL */
 	double scale;			/* 0: none */
 	char *probe;			/* what attr.config1 points to, or NULL */

@@ -21,6 +21,8 @@ int event_pmu(struct event_list *l, const char *pmu, const char *terms, const ch
 int event_common_terms(struct event_list *l, size_t from, const char *terms);
 /* A name that some PMU has in its events directory: the PMU's name, for free(), or NULL. */
 char *pmu_of_alias(const char *alias);
+/* Where in attr.config a term of a PMU's format goes; 0: nowhere. */
+uint64_t pmu_config_bits(const char *pmu, const char *term);
 /* The number of a PMU; false where there is none. */
 bool pmu_type(const char *pmu, uint32_t *type);
 

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "event_aux.h"
 #include "event_kinds.h"
 #include "event_terms.h"
 
@@ -100,6 +101,20 @@ static bool place_bits(struct event_attr *a, const char *format, uint64_t value)
 		bits = end;
 	}
 	return value == 0;
+}
+
+uint64_t pmu_config_bits(const char *pmu, const char *term)
+{
+	struct event_attr bits = { .config = 0 };
+	char path[300], format[256];
+	int dir = pmu_dir(pmu);
+
+	snprintf(path, sizeof(path), "format/%s", term);
+	if (dir >= 0 && read_text(dir, path, format, sizeof(format)))
+		place_bits(&bits, format, UINT64_MAX);
+	if (dir >= 0)
+		close(dir);
+	return bits.config;
 }
 
 static int apply_terms(const struct pmu *p, struct event *e, const char *terms, bool in_alias);
@@ -226,6 +241,23 @@ static void read_cpus(const struct pmu *p, struct event *e)
 		int_list_parse(&e->cpus, text, 1 << 20);
 }
 
+/* The user's stand above those that tracing needs. */
+static int apply_all_terms(const struct pmu *p, struct event *e, const char *terms)
+{
+	enum aux_pmu kind = event_aux_kind(p->name, &e->attr);
+	char unasked[256];
+
+	event_aux_terms(kind, p->dir, unasked, sizeof(unasked));
+	if (apply_terms(p, e, unasked, true) || apply_terms(p, e, terms, false))
+		return -1;
+	e->aux = event_aux_kind(p->name, &e->attr);
+	if (!e->aux)
+		return 0;
+	event_aux_attr(e, p->dir);
+	e->pmu = event_text(p->name, strlen(p->name));
+	return e->pmu ? 0 : -1;
+}
+
 static int add_pmu(struct event_list *l, const char *name, const char *terms, const char *text)
 {
 	struct pmu p = { .name = name, .dir = pmu_dir(name), .say = l->say };
@@ -239,7 +271,7 @@ static int add_pmu(struct event_list *l, const char *name, const char *terms, co
 		return -1;
 	}
 	e = events_add(l, text, type, 0);
-	got = e ? apply_terms(&p, e, terms, false) : event_no_memory(l);
+	got = e ? apply_all_terms(&p, e, terms) : event_no_memory(l);
 	if (e && !got)
 		read_cpus(&p, e);
 	close(p.dir);

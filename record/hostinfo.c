@@ -109,7 +109,8 @@ static int auxtrace(struct pd_writer *w, struct host_values *h, const struct hos
 		    struct pd_error *e)
 {
 	struct host_list list = { .h = h };
-	struct pd_value entries;
+	/* simpleperf's form of the section has no count: it does not come by itself. */
+	struct pd_value parts[2] = { PD_NUMBER("nr", info->nr_auxtraces) };
 
 	if (info->nr_auxtraces == 0)
 		return 0;
@@ -121,8 +122,8 @@ static int auxtrace(struct pd_writer *w, struct host_values *h, const struct hos
 
 		host_add(&list, host_object(h, NULL, v, 2));
 	}
-	entries = host_array(&list, "entries");
-	return host_feature(w, h, HOST_AUXTRACE, host_object(h, NULL, &entries, 1), e);
+	parts[1] = host_array(&list, "entries");
+	return host_feature(w, h, HOST_AUXTRACE, host_object(h, NULL, parts, 2), e);
 }
 
 int hostinfo_features(struct pd_writer *w, const struct hostinfo *info, struct pd_error *e)

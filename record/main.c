@@ -9,6 +9,7 @@
 #include "attr.h"
 #include "describe.h"
 #include "doctor.h"
+#include "event_aux.h"
 #include "list.h"
 #include "loop.h"
 #include "print_attr.h"
@@ -69,6 +70,12 @@ static int read_limits(struct recording *r)
 	return 0;
 }
 
+/* What one cpu traces in some ms; others than root may not lock as much. */
+static size_t default_aux_bytes(void)
+{
+	return geteuid() == 0 || sysctl_read("perf_event_paranoid", 2) < 0 ? 4 << 20 : 128 << 10;
+}
+
 /* Everything that can be wrong before anything is changed. */
 static int prepare(struct recording *r, char *const *command)
 {
@@ -83,6 +90,8 @@ static int prepare(struct recording *r, char *const *command)
 		got = selection_read(&r->events, o, r->argv);
 	if (!got)
 		got = rings_size(&r->rings, o, &r->say);
+	if (!r->rings.aux_bytes && events_trace(&r->events))
+		r->rings.aux_bytes = default_aux_bytes();
 	if (!got)
 		got = attrs_configure(&r->events, o, &r->target, r->rings.bytes);
 	if (!got)

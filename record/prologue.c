@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aux_info.h"
 #include "describe.h"
 #include "hostinfo.h"
 #include "synth.h"
@@ -119,7 +120,7 @@ int prologue_write(struct recording *r)
 	if (r->file.mode == PD_MODE_PIPE && describe_stream(r))
 		return -1;
 	if (write_all_updates(r) || synth_time_conv(w, r->rings.items[0].page, e) ||
-	    write_id_index(r))
+	    write_id_index(r) || aux_info_write(r))
 		return -1;
 	if (!r->options->tail_synth && describe_existing(r))
 		return -1;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cgroup.h"
+#include "event_aux.h"
 
 /* Which argument the text stands in. */
 static unsigned int place_of(char *const *argv, const char *text)
@@ -62,7 +63,7 @@ static int filter_term(struct event_list *l, const char *filter, unsigned int pl
 	for (size_t i = first; i < l->n && l->items[i].term == l->items[first].term; i++) {
 		struct event *e = &l->items[i];
 
-		if (e->attr.type != PERF_TYPE_TRACEPOINT)
+		if (e->attr.type != PERF_TYPE_TRACEPOINT && !e->aux)
 			return say_failed(l->say, CLI_USAGE,
 					  "'--filter' is for tracepoints, and %s is "
 					  "none",
@@ -153,5 +154,5 @@ int selection_read(struct event_list *l, const struct settings *o, char *const *
 		got = read_filters(l, o, argv);
 	if (!got)
 		got = read_cgroups(l, o);
-	return got;
+	return got ? got : event_aux_first(l);
 }

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from conftest import ROOT, SANITIZER_REPORT, TOOLS
+from conftest import ROOT, SANITIZER_REPORT, TOOLS, strict_json
 
 TIMEOUT = 60
 # The clock events of some virtual machines stop the machine when they come too often: no test asks for more.
@@ -151,15 +151,18 @@ def record(run_precord, workload, decode, tmp_path):
 @pytest.fixture
 def print_attr(run_precord):
     """Function: the attributes of the events that these options ask for, without opening them."""
-    from conftest import strict_json
-
     def run(*options):
         done = run_precord("--print-attr", *options, stdout=subprocess.PIPE)
         assert done.returncode == 0, done.stderr.decode(errors="replace")
-        document = strict_json(done.stdout)
-        assert not document["errors"]
-        return [Attr(entry["name"], entry["attr"]) for entry in document["attrs"]]
+        return strict_attrs(done.stdout)
     return run
+
+
+def strict_attrs(printed):
+    """The attributes in what --print-attr printed."""
+    document = strict_json(printed)
+    assert not document["errors"]
+    return [Attr(entry["name"], entry["attr"]) for entry in document["attrs"]]
 
 
 class Attr(collections.namedtuple("Attr", "name fields")):
