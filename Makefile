@@ -6,8 +6,8 @@ SONAME := libdecode.so.0
 TOOLS := pdecode pencode prepair
 # pkg-config names.  The library and whatever is linked with it:
 LIB_PACKAGES := libzstd zlib
-# What the tools need besides, to read JSON:
-TOOL_PACKAGES := json-c
+# What the tools need besides, to read JSON and to close themselves off:
+TOOL_PACKAGES := json-c libseccomp
 # What the recorder needs besides:
 RECORD_PACKAGES := libelf
 

@@ -57,7 +57,7 @@ OPTIONS = {
     "--pretty": [], "--blobs": ["hex|omit|full"], "--sort": ["file|time"], "--header-only": [], "--schema": [],
     "--types": ["LIST"], "-e": ["--event", "LIST"], "--pid": ["LIST"], "--tid": ["LIST"], "-c": ["--comm", "LIST"],
     "-C": ["--cpu", "LIST"], "--time": ["A,B"], "-j": ["--jobs", "N"], "--strict": [], "--memory": ["SIZE"],
-    "-v": ["--verbose"],
+    "--sandbox": ["auto|always|never"], "-v": ["--verbose"],
     "-h": ["--help"], "--version": [], "--man": [], "--completion": [],
 }
 

@@ -46,8 +46,10 @@ enum cli_exit output_open(struct output *o, const struct cli_tool *tool, const c
 	struct stat st;
 
 	*o = (struct output){ .tool = tool, .name = to_stdout ? "standard output" : path };
-	/* Emptied below, once it is known not to be the input. */
-	o->fd = to_stdout ? STDOUT_FILENO : open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	o->fd = to_stdout ? STDOUT_FILENO : open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	o->created = !to_stdout && o->fd >= 0;
+	if (o->fd < 0 && errno == EEXIST)
+		o->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 	if (o->fd < 0 || fstat(o->fd, &st))
 		return open_failed(o, errno);
 	if (is_same_file(&st, input)) {
@@ -57,12 +59,34 @@ enum cli_exit output_open(struct output *o, const struct cli_tool *tool, const c
 		o->fd = -1;
 		return CLI_USAGE;
 	}
-	if (!to_stdout && S_ISREG(st.st_mode) && ftruncate(o->fd, 0))
-		return open_failed(o, errno);
 	o->buffer = malloc(BUFFER_SIZE);
 	if (!o->buffer)
 		return open_failed(o, ENOMEM);
 	return CLI_OK;
+}
+
+enum cli_exit output_empty(struct output *o)
+{
+	struct stat st;
+
+	if (o->fd == STDOUT_FILENO || o->created)
+		return CLI_OK;
+	if (fstat(o->fd, &st) || (S_ISREG(st.st_mode) && ftruncate(o->fd, 0)))
+		return open_failed(o, errno);
+	return CLI_OK;
+}
+
+void output_drop(struct output *o)
+{
+	if (o->fd < 0)
+		return;
+	if (o->created)
+		unlink(o->name);
+	if (o->fd != STDOUT_FILENO)
+		close(o->fd);
+	free(o->buffer);
+	o->buffer = NULL;
+	o->fd = -1;
 }
 
 static int write_all(struct output *o, const unsigned char *bytes, size_t size)

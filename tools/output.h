@@ -15,6 +15,7 @@ struct output {
 	const struct cli_tool *tool;
 	const char *name;	/* for messages: the path, or "standard output" */
 	int fd;			/* -1: not open */
+	bool created;		/* the file was not there before */
 	int error;		/* errno of the first failure, or 0 */
 	unsigned char *buffer;
 	size_t used;
@@ -23,12 +24,19 @@ struct output {
 
 #define OUTPUT_CLOSED { .fd = -1 }
 
-/* Opens path, or stdout when path is NULL or "-", and empties the file.  Do it after the input has
- * been opened, so that a wrong input leaves an older output alone.  input is the path that is read
- * ("-": stdin) or NULL; an output that is the same file is refused, as it would destroy what is
- * read.  Says what is wrong and returns CLI_USAGE or CLI_OUTPUT; else CLI_OK. */
+/* Opens path, or stdout when path is NULL or "-".  What is in the file stays until output_empty().
+ * input is the path that is read ("-": stdin) or NULL; an output that is the same file is refused,
+ * as it would destroy what is read.  Says what is wrong and returns CLI_USAGE or CLI_OUTPUT; else
+ * CLI_OK. */
 enum cli_exit output_open(struct output *o, const struct cli_tool *tool, const char *path,
 			  const char *input);
+
+/* Empties the file.  Do it when the input has turned out to be one, so that a wrong input leaves an
+ * older output alone.  Says what is wrong and returns CLI_OUTPUT; else CLI_OK. */
+enum cli_exit output_empty(struct output *o);
+
+/* The other end of that: nothing was written, and a file that was not there before goes. */
+void output_drop(struct output *o);
 
 /* Returns 0, or -1 once something has failed.  The parameter is a struct output: the signature is
  * that of struct pd_output's write. */

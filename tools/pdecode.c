@@ -1,6 +1,7 @@
 /* pdecode - everything in a perf.data file, as JSON. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +14,14 @@
 #include "pdecode_filter.h"
 #include "pdecode_schema.h"
 #include "progress.h"
+#include "sandbox.h"
 
 enum { ERRORS_SHOWN = 20, MOST_THREADS = 16 };
 
 enum { FORMAT_JSON, FORMAT_JSONL, FORMAT_STATS };
 
 struct settings {
-	const char *input, *output, *schema;
+	const char *input, *output, *schema, *sandbox;
 	unsigned int format, blobs, sort;
 	uint64_t memory;
 	unsigned int jobs;
@@ -62,6 +64,7 @@ static const struct cli_option options[] = {
 	CLI_NUMBER('j', "jobs", "N", settings, jobs, "use N threads (default: one for each cpu); the output is the same"),
 	CLI_FLAG(0, "strict", settings, strict, "stop at the first damage"),
 	CLI_SIZE(0, "memory", "SIZE", settings, memory, "hold no more than SIZE of the input, such as 1G (default 256M)"),
+	SANDBOX_OPTION(settings),
 	CLI_FLAG('v', "verbose", settings, verbose, "show every error, and what is odd but no error"),
 	CLI_END
 };
@@ -97,7 +100,8 @@ static const char description[] =
 	"and counts, cycles finds cycles:u too; mappings, names and switches hold for all events. Records that perf made up for what ran before the "
 	"recording have no time and no cpu.\n\n"
 	"Names may have wildcards as in the shell (*, ?, [a-z]). Lists can be given again and add up.\n\n"
-	"Of a time without unit, a whole number of 11 digits or more is ns, every other one seconds.";
+	"Of a time without unit, a whole number of 11 digits or more is ns, every other one seconds.\n\n"
+	SANDBOX_DESCRIPTION;
 
 static const struct cli_tool tool = {
 	.name = "pdecode", .version = PD_VERSION, .summary = "Decode perf.data to complete JSON.",
@@ -110,8 +114,10 @@ struct run {
 	const struct settings *s;
 	const char *path, *name;	/* what is opened, and how messages call it */
 	const char *hint;		/* more to say when that fails */
+	int fd;				/* of the input; -1: it is a directory */
 	struct output out;
 	struct pd_filter *filter;
+	struct filter_part part;
 	struct pd_sink *sink;
 	struct progress progress;
 	uint64_t done;			/* bytes of the input, for the progress */
@@ -176,20 +182,39 @@ static struct pd_sink *make_sink(struct run *run)
 		.parts = run->s->header_only ? PD_JSON_HEADER : PD_JSON_ALL }, out);
 }
 
-static struct pd_reader *open_input(struct run *run)
+static struct pd_reader *open_reader(struct run *run)
 {
 	const struct pd_options *o = PD_OPTIONS(.memory_limit = run->s->memory,
 		.order = run->s->sort ? PD_BY_TIME : PD_AS_WRITTEN, .on_error = on_error, .on_wait = on_wait, .ctx = run);
 	struct pd_reader *reader;
 	struct pd_error e;
 
-	if (strcmp(run->path, "-") == 0)
-		reader = pd_open_fd(STDIN_FILENO, o, &e);
-	else
-		reader = pd_open_path(run->path, o, &e);
+	reader = run->fd >= 0 ? pd_open_fd(run->fd, o, &e) : pd_open_path(run->path, o, &e);
 	if (!reader)
 		complain(run, &e, run->hint);
 	return reader;
+}
+
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static enum cli_exit open_input(struct run *run)
+{
+	if (strcmp(run->path, "-") == 0) {
+		run->fd = STDIN_FILENO;
+	} else if (!is_directory(run->path)) {
+		run->fd = open(run->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+		if (run->fd < 0) {
+			complain(run, &(struct pd_error){ .code = PD_E_IO, .severity = PD_FATAL, .have = (uint64_t)errno },
+				 run->hint);
+			return CLI_INPUT;
+		}
+	}
+	return CLI_OK;
 }
 
 /* An output that is one of the files of an input directory would destroy it. */
@@ -209,13 +234,27 @@ static bool is_inside(const char *output, const char *directory)
 	return same;
 }
 
+static bool is_named_like_data(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return strncmp(slash ? slash + 1 : path, "data.", strlen("data.")) == 0;
+}
+
 static enum cli_exit open_output(struct run *run)
 {
-	if (is_inside(run->s->output, run->path)) {
-		cli_error(&tool, "%s: is both the input and the output", run->s->output);
-		return CLI_USAGE;
+	const char *output = run->s->output;
+	bool inside = is_inside(output, run->path);
+	enum cli_exit status = inside ? CLI_USAGE : output_open(&run->out, &tool, output, run->path);
+
+	/* Made before the directory is read, it would be taken for a part of it. */
+	if (run->out.created && is_named_like_data(output) && is_inside(output, run->path)) {
+		inside = true;
+		output_drop(&run->out);
 	}
-	return output_open(&run->out, &tool, run->s->output, run->path);
+	if (inside)
+		cli_error(&tool, "%s: is both the input and the output", output);
+	return inside ? CLI_USAGE : status;
 }
 
 static void start_progress(struct run *run, const struct pd_reader *reader)
@@ -276,12 +315,12 @@ static void pump(struct run *run, struct pd_reader *reader)
 		run->refused = pd_sink_finish(run->sink, reader);
 }
 
-static enum cli_exit decode_open(struct run *run, struct pd_reader *reader, struct filter_part part)
+static enum cli_exit decode_open(struct run *run, struct pd_reader *reader)
 {
-	enum cli_exit status = run->filter ? filter_set_part(&tool, run->filter, part, reader) : CLI_OK;
+	enum cli_exit status = run->filter ? filter_set_part(&tool, run->filter, run->part, reader) : CLI_OK;
 
 	if (status == CLI_OK)
-		status = open_output(run);
+		status = output_empty(&run->out);
 	if (status != CLI_OK)
 		return status;
 	start_progress(run, reader);
@@ -299,25 +338,53 @@ static enum cli_exit decode_open(struct run *run, struct pd_reader *reader, stru
 	return output_close(&run->out, status);
 }
 
-static enum cli_exit decode(struct run *run)
+/* In the sandbox: all files are open, but for those of a directory. */
+static enum cli_exit decode(void *ctx)
 {
-	struct pd_reader *reader = NULL;
-	struct filter_part part;
-	enum cli_exit status = filter_make(&tool, &run->s->filter, &run->filter, &part);
+	struct run *run = ctx;
+	struct pd_reader *reader = open_reader(run);
+	const enum cli_exit status = reader ? decode_open(run, reader) : CLI_INPUT;
+
+	pd_sink_close(run->sink);
+	run->sink = NULL;
+	pd_close(reader);
+	return status;
+}
+
+static enum cli_exit decode_input(struct run *run)
+{
+	const struct sandbox sandbox = {
+		.tool = &tool, .word = run->s->sandbox, .verbose = run->s->verbose, .input = run->fd,
+		.read_beneath = run->fd < 0 ? run->path : NULL,
+		.spool = run->s->sort ? SANDBOX_SPOOL_ALWAYS : SANDBOX_SPOOL_UNLESS_PLAIN,
+	};
+	enum cli_exit status = open_output(run);
 
 	if (status != CLI_OK)
-		goto out;
-	status = CLI_OUTPUT;
+		return status;
 	run->sink = make_sink(run);
 	if (!run->sink) {
 		cli_error(&tool, "out of memory");
-		goto out;
+		return CLI_OUTPUT;
 	}
-	reader = open_input(run);
-	status = reader ? decode_open(run, reader, part) : CLI_INPUT;
-out:
+	/* A new output goes again when the input is none, which needs a right to its directory. */
+	status = sandbox_run(&sandbox, run->out.created ? SANDBOX_APART : SANDBOX_HERE, decode, run);
+	if (status == CLI_INPUT || status == CLI_USAGE)
+		output_drop(&run->out);
+	return status;
+}
+
+static enum cli_exit run_all(struct run *run)
+{
+	enum cli_exit status = filter_make(&tool, &run->s->filter, &run->filter, &run->part);
+
+	if (status == CLI_OK)
+		status = open_input(run);
+	if (status == CLI_OK)
+		status = decode_input(run);
 	pd_sink_close(run->sink);
-	pd_close(reader);
+	if (run->fd > STDIN_FILENO)
+		close(run->fd);
 	pd_filter_free(run->filter);
 	return status;
 }
@@ -340,14 +407,14 @@ static enum cli_exit check(const struct settings *s, const char *operand)
 		return cli_usage(&tool, "'--header-only' reads no records, stats would have nothing to count");
 	if (s->schema && (operand || s->input))
 		return cli_usage(&tool, "'--schema' reads no input ('--schema=NAME' needs the '=')");
-	return CLI_OK;
+	return sandbox_check(&tool, s->sandbox);
 }
 
 int main(int argc, char **argv)
 {
 	struct settings s = { .input = NULL };
 	char **operands = cli_parse(&tool, argc, argv, &s);
-	struct run run = { .s = &s, .out = OUTPUT_CLOSED, .hint = "" };
+	struct run run = { .s = &s, .fd = -1, .out = OUTPUT_CLOSED, .hint = "" };
 	enum cli_exit status = check(&s, operands[0]);
 
 	if (status == CLI_OK && s.schema) {
@@ -359,7 +426,7 @@ int main(int argc, char **argv)
 			run.hint = strcmp(run.path, "-") ? "; give a FILE, or - for standard input" : "";
 		}
 		run.name = strcmp(run.path, "-") ? run.path : "standard input";
-		status = decode(&run);
+		status = run_all(&run);
 	}
 	filter_settings_free(&s.filter);
 	return cli_finish(&tool, status);

@@ -13,12 +13,13 @@
 #include "pencode_json.h"
 #include "pencode_split.h"
 #include "pencode_target.h"
+#include "sandbox.h"
 
 #define DEFAULT_MEMORY (256ull << 20)
 #define DEFAULT_LEVEL "1"
 
 struct settings {
-	const char *output, *compress;
+	const char *output, *compress, *sandbox;
 	unsigned int byte_order, mode;
 	uint64_t memory;
 	int level;
@@ -33,6 +34,7 @@ static const struct cli_option options[] = {
 	CLI_CHOICE(0, "mode", NULL, settings, mode, modes, "file: with a header that has offsets; pipe: a stream of records"),
 	CLI_OPTIONAL('z', "compress", "LEVEL", settings, compress, DEFAULT_LEVEL, "compress the kernel's records (zstd, 1 to 22, default " DEFAULT_LEVEL ")"),
 	CLI_SIZE(0, "memory", "BYTES", settings, memory, "hold no more than this (default 256M)"),
+	SANDBOX_OPTION(settings),
 	CLI_END
 };
 
@@ -47,7 +49,8 @@ static const struct cli_tool tool = {
 	.name = "pencode", .version = PD_VERSION, .summary = "Write perf.data from the JSON of pdecode.",
 	.description = "Reads the document or JSON Lines. Sizes, counts and offsets may be left out; they are computed. "
 		       "What can't be encoded is named by line and path, and nothing is written then. "
-		       "Where a key and the same with _raw or _hex behind it both stand, the latter counts: it has the exact bytes.",
+		       "Where a key and the same with _raw or _hex behind it both stand, the latter counts: it has the exact bytes.\n\n"
+		       SANDBOX_DESCRIPTION,
 	.usage = "[FILE|-]", .operands = CLI_AT_MOST_ONE, .options = options, .examples = examples,
 };
 
@@ -323,16 +326,25 @@ static enum cli_exit encode_all(struct job *j, struct split *in)
 	return status;
 }
 
-static enum cli_exit encode(const struct settings *s, struct target *t, int fd, const char *input)
+struct work {
+	const struct settings *s;
+	struct target *t;
+	int fd;
+	const char *input;
+};
+
+/* In the sandbox. */
+static enum cli_exit encode(void *ctx)
 {
-	const size_t memory = s->memory ? s->memory : DEFAULT_MEMORY;
+	const struct work *w = ctx;
+	const size_t memory = w->s->memory ? w->s->memory : DEFAULT_MEMORY;
 	const struct pd_encoder_options o = {
-		.size = sizeof(o), .byte_order = s->byte_order, .mode = s->mode,
-		.compress = s->level, .memory_limit = memory, .open_file = target_open_other, .ctx = t,
+		.size = sizeof(o), .byte_order = w->s->byte_order, .mode = w->s->mode,
+		.compress = w->s->level, .memory_limit = memory, .open_file = target_open_other, .ctx = w->t,
 	};
 	struct pd_encode_error e = { .path = "", .text = "no memory" };
-	struct job j = { .enc = pd_encoder_new(&json_values, t->main.fd, &o, &e), .input = input };
-	struct split *in = split_open(fd, memory);
+	struct job j = { .enc = pd_encoder_new(&json_values, w->t->main.fd, &o, &e), .input = w->input };
+	struct split *in = split_open(w->fd, memory);
 	enum cli_exit status = CLI_INPUT;
 	bool failed = !j.enc || !in;
 
@@ -341,13 +353,49 @@ static enum cli_exit encode(const struct settings *s, struct target *t, int fd, 
 		failed = status == CLI_OK && pd_encoder_finish(j.enc, &e);
 	}
 	if (failed) {
-		cli_error(&tool, "%s: %s%s%s", input, e.path, *e.path ? ": " : "",
+		cli_error(&tool, "%s: %s%s%s", w->input, e.path, *e.path ? ": " : "",
 			  e.code == PD_E_IO ? strerror((int)e.have) : e.text);
 		status = e.code == PD_E_IO ? CLI_OUTPUT : CLI_INPUT;
 	}
 	split_close(in);
 	pd_encoder_free(j.enc);
 	return status;
+}
+
+/* The files of a directory are known only here. */
+static enum cli_exit encode_directory(void *ctx)
+{
+	const struct work *w = ctx;
+	enum cli_exit status = encode(ctx);
+
+	if (status == CLI_OK)
+		status = target_keep(w->t);
+	target_drop_files(w->t);
+	return status;
+}
+
+static void drop_target(void *ctx)
+{
+	const struct work *w = ctx;
+
+	target_drop(w->t);
+}
+
+static enum cli_exit encode_into(struct target *t, struct work *w)
+{
+	const struct sandbox sandbox = {
+		.tool = &tool, .word = w->s->sandbox, .input = w->fd, .write_beneath = t->directory,
+		.undo = drop_target,
+	};
+	enum cli_exit status;
+
+	if (t->directory) {
+		status = sandbox_run(&sandbox, SANDBOX_APART, encode_directory, w);
+		t->made = t->made && status != CLI_OK;
+		return status;
+	}
+	status = sandbox_run(&sandbox, t->main.path ? SANDBOX_APART : SANDBOX_HERE, encode, w);
+	return status == CLI_OK ? target_keep(t) : status;
 }
 
 /* 1 to 22, as zstd has them. */
@@ -377,15 +425,15 @@ int main(int argc, char **argv)
 		cli_error(&tool, "%s: %s", input, strerror(errno));
 		return cli_finish(&tool, CLI_INPUT);
 	}
+	if (sandbox_check(&tool, s.sandbox) != CLI_OK)
+		return cli_finish(&tool, CLI_USAGE);
 	if (s.compress && !is_level(s.compress, &s.level))
 		return cli_finish(&tool, cli_usage(&tool, "--compress takes a level from 1 to 22"));
 	if ((!s.output || strcmp(s.output, "-") == 0) && isatty(1))
 		return cli_finish(&tool, cli_usage(&tool, "perf.data is not for terminals: use -o FILE"));
 	status = target_open(&t, &tool, s.output);
 	if (status == CLI_OK)
-		status = encode(&s, &t, fd, input);
-	if (status == CLI_OK)
-		status = target_keep(&t);
+		status = encode_into(&t, &(struct work){ &s, &t, fd, input });
 	target_drop(&t);
 	if (fd > 0)
 		close(fd);

@@ -10,8 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "output.h"
-
 #define TRIES 100
 
 static enum cli_exit failed(const struct target *t, const char *path)
@@ -77,6 +75,14 @@ static int open_file(struct target_file *f, const char *path, const struct stat 
 	return old && fchmod(f->fd, old->st_mode & 07777) ? -1 : 0;
 }
 
+/* What can't be renamed: opened now, written when all is known to be right. */
+static enum cli_exit open_copy(struct target *t)
+{
+	if (open_scratch(&t->main))
+		return failed(t, "a temporary file (TMPDIR)");
+	return output_open(&t->out, t->tool, t->name, NULL);
+}
+
 enum cli_exit target_open(struct target *t, const struct cli_tool *tool, const char *path)
 {
 	const bool to_stdout = !path || strcmp(path, "-") == 0;
@@ -85,12 +91,9 @@ enum cli_exit target_open(struct target *t, const struct cli_tool *tool, const c
 	bool there;
 	char *data;
 
-	*t = (struct target){ .tool = tool, .name = to_stdout ? NULL : path, .main.fd = -1 };
-	if (to_stdout) {
-		if (!open_scratch(&t->main))
-			return CLI_OK;
-		return failed(t, "a temporary file (TMPDIR)");
-	}
+	*t = (struct target){ .tool = tool, .name = to_stdout ? NULL : path, .out = OUTPUT_CLOSED, .main.fd = -1 };
+	if (to_stdout)
+		return open_copy(t);
 	there = stat(path, &st) == 0;
 	if (n && (path[n - 1] == '/' || (there && S_ISDIR(st.st_mode)))) {
 		t->made = mkdir(path, 0777) == 0;
@@ -107,7 +110,7 @@ enum cli_exit target_open(struct target *t, const struct cli_tool *tool, const c
 		return CLI_OK;
 	}
 	if (there && !S_ISREG(st.st_mode))
-		return open_scratch(&t->main) ? failed(t, "a temporary file (TMPDIR)") : CLI_OK;
+		return open_copy(t);
 	return open_file(&t->main, path, there ? &st : NULL) ? failed(t, path) : CLI_OK;
 }
 
@@ -133,20 +136,16 @@ int target_open_other(void *ctx, const char *name)
 
 static enum cli_exit copy(struct target *t)
 {
-	struct output out = OUTPUT_CLOSED;
-	enum cli_exit status = output_open(&out, t->tool, t->name, NULL);
 	static char buffer[65536];
 	ssize_t got = 1;
 
-	if (status != CLI_OK)
-		return status;
 	lseek(t->main.fd, 0, SEEK_SET);
 	while ((got = read(t->main.fd, buffer, sizeof(buffer))) > 0)
-		if (output_write(&out, buffer, (size_t)got))
+		if (output_write(&t->out, buffer, (size_t)got))
 			break;
 	if (got < 0)
 		cli_error(t->tool, "a temporary file (TMPDIR): %s", strerror(errno));
-	return output_close(&out, got < 0 ? CLI_OUTPUT : CLI_OK);
+	return output_close(&t->out, got < 0 ? CLI_OUTPUT : CLI_OK);
 }
 
 /* Gives it a name, if not yet the last one. */
@@ -227,15 +226,24 @@ static void drop(struct target_file *f)
 		close(f->fd);
 	free(f->temporary);
 	free(f->path);
+	*f = (struct target_file){ .fd = -1 };
 }
 
-void target_drop(struct target *t)
+void target_drop_files(struct target *t)
 {
 	for (size_t i = 0; i < t->nr_others; i++)
 		drop(&t->others[i]);
 	drop(&t->main);
+	free(t->others);
+	t->others = NULL;
+	t->nr_others = 0;
+}
+
+void target_drop(struct target *t)
+{
+	target_drop_files(t);
+	output_drop(&t->out);
 	if (t->made && t->directory)
 		rmdir(t->directory);
-	free(t->others);
 	free(t->directory);
 }

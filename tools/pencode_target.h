@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "cli.h"
+#include "output.h"
 
 struct target_file {
 	int fd;
@@ -19,6 +20,7 @@ struct target_file {
 struct target {
 	const struct cli_tool *tool;
 	const char *name;	/* of what was asked for, NULL: stdout */
+	struct output out;	/* open for what gets a copy */
 	struct target_file main;
 	char *directory;	/* with its slash, or NULL */
 	bool made;		/* it was not there */
@@ -32,7 +34,8 @@ enum cli_exit target_open(struct target *t, const struct cli_tool *tool, const c
 int target_open_other(void *ctx, const char *name);
 /* What was written takes its place. */
 enum cli_exit target_keep(struct target *t);
-/* Leaves nothing behind but what was kept. */
+/* Leaves nothing behind but what was kept; the first only looks after files, not the directory they are in. */
+void target_drop_files(struct target *t);
 void target_drop(struct target *t);
 
 #endif

@@ -10,11 +10,12 @@
 
 #include "cli.h"
 #include "pd/repair.h"
+#include "sandbox.h"
 
 enum { ERRORS_SHOWN = 20, ERRORS_LISTED = 10000 };
 
 struct settings {
-	const char *output;
+	const char *output, *sandbox;
 	uint64_t memory;
 	bool json, verbose;
 };
@@ -23,6 +24,7 @@ static const struct cli_option options[] = {
 	CLI_STRING('o', "output", "FILE", settings, output, "write to FILE (default: the input's name with .repaired behind it)"),
 	CLI_FLAG(0, "json", settings, json, "say on standard output, as a JSON object, what was kept and what was lost"),
 	CLI_SIZE(0, "memory", "SIZE", settings, memory, "hold no more than SIZE of the input, such as 1G (default 256M)"),
+	SANDBOX_OPTION(settings),
 	CLI_FLAG('v', "verbose", settings, verbose, "show every error"),
 	CLI_END
 };
@@ -48,7 +50,8 @@ static const struct cli_tool tool = {
 		       "that perf and every other reader take. Records pass through as they are; those that are cut or don't keep "
 		       "to their layout are dropped, sizes and the table of features are set right, damaged features are left "
 		       "out. Compressed records are written uncompressed, the files of a directory as one.\n\n"
-		       "The input is never touched. The output appears under its name when it is complete.",
+		       "The input is never touched. The output appears under its name when it is complete.\n\n"
+		       SANDBOX_DESCRIPTION,
 	.usage = "FILE", .operands = CLI_AT_MOST_ONE, .options = options, .examples = examples, .exits = exits,
 	.see_also = "pdecode(1), perf-report(1)",
 };
@@ -57,6 +60,7 @@ struct run {
 	const struct settings *s;
 	const char *input;
 	char *output, *temporary;
+	int in;			/* -1: the input is a directory */
 	int fd;
 	uint64_t errors;
 	struct pd_error *listed;
@@ -236,25 +240,23 @@ static void say(const struct run *run, const struct pd_repair_report *r)
 		cli_error(&tool, "%s: formats of tracepoints are lost: samples of those have no fields", run->output);
 }
 
+static enum cli_exit input_failed(const struct run *run, const struct pd_error *e)
+{
+	char text[512];
+
+	cli_error(&tool, "%s: %s", run->input, e->code == PD_E_NO_ATTR ? "no event is left, nobody could read the rest" :
+		  e->code == PD_E_UNFINISHED ? "no record is left" : pd_error_text(e, text, sizeof(text)));
+	return CLI_INPUT;
+}
+
 static enum cli_exit repair_open(struct run *run, struct pd_reader *reader)
 {
 	struct pd_repair_report report;
-	enum cli_exit status = open_output(run);
+	enum cli_exit status = CLI_OK;
 	struct pd_error e;
-	char text[512];
 
-	if (status != CLI_OK)
-		return status;
-	if (pd_repair(reader, run->fd, &report, &e)) {
-		if (e.code == PD_E_IO)
-			return output_failed(run, (int)e.have);
-		cli_error(&tool, "%s: %s", run->input, e.code == PD_E_NO_ATTR ? "no event is left, nobody could read the rest" :
-			  e.code == PD_E_UNFINISHED ? "no record is left" : pd_error_text(&e, text, sizeof(text)));
-		return CLI_INPUT;
-	}
-	status = keep(run);
-	if (status != CLI_OK)
-		return status;
+	if (pd_repair(reader, run->fd, &report, &e))
+		return e.code == PD_E_IO ? output_failed(run, (int)e.have) : input_failed(run, &e);
 	if (run->errors)
 		say(run, &report);
 	if (run->s->json)
@@ -262,37 +264,79 @@ static enum cli_exit repair_open(struct run *run, struct pd_reader *reader)
 	return status == CLI_OK && run->errors ? CLI_ERRORS : status;
 }
 
-static enum cli_exit repair(struct run *run)
+/* In the sandbox. */
+static enum cli_exit repair(void *ctx)
 {
+	struct run *run = ctx;
 	const struct pd_options *o = PD_OPTIONS(.memory_limit = run->s->memory, .on_error = on_error, .ctx = run);
 	enum cli_exit status = CLI_INPUT;
 	struct pd_reader *reader;
 	struct pd_error e;
-	char text[512];
 
 	if (run->s->json)
 		run->listed = calloc(ERRORS_LISTED, sizeof(*run->listed));
-	reader = pd_open_path(run->input, o, &e);
-	if (reader)
-		status = repair_open(run, reader);
-	else
-		cli_error(&tool, "%s: %s", run->input, pd_error_text(&e, text, sizeof(text)));
+	reader = run->in >= 0 ? pd_open_fd(run->in, o, &e) : pd_open_path(run->input, o, &e);
+	status = reader ? repair_open(run, reader) : input_failed(run, &e);
 	pd_close(reader);
+	free(run->listed);
+	run->listed = NULL;
+	return status;
+}
+
+static enum cli_exit open_input(struct run *run)
+{
+	struct stat st;
+
+	if (stat(run->input, &st) == 0 && S_ISDIR(st.st_mode))
+		return CLI_OK;
+	run->in = open(run->input, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (run->in < 0)
+		return input_failed(run, &(struct pd_error){ .code = PD_E_IO, .severity = PD_FATAL, .have = (uint64_t)errno });
+	return CLI_OK;
+}
+
+static void remove_temporary(void *ctx)
+{
+	const struct run *run = ctx;
+
 	if (run->temporary && *run->temporary && run->fd >= 0)
 		unlink(run->temporary);
-	if (run->fd >= 0 && close(run->fd) && status <= CLI_ERRORS)
-		status = output_failed(run, errno);
-	free(run->temporary);
-	free(run->output);
-	free(run->listed);
-	return status;
+}
+
+static enum cli_exit repair_input(struct run *run)
+{
+	const struct sandbox sandbox = {
+		.tool = &tool, .word = run->s->sandbox, .verbose = run->s->verbose, .input = run->in,
+		.read_beneath = run->in < 0 ? run->input : NULL, .spool = SANDBOX_SPOOL_UNLESS_PLAIN,
+		.undo = remove_temporary,
+	};
+	enum cli_exit status = open_output(run), kept;
+
+	if (status == CLI_OK)
+		status = sandbox_run(&sandbox, SANDBOX_APART, repair, run);
+	if (status > CLI_ERRORS)
+		return status;
+	kept = keep(run);
+	return kept == CLI_OK ? status : kept;
 }
 
 int main(int argc, char **argv)
 {
 	struct settings s = { .output = NULL };
 	char **operands = cli_parse(&tool, argc, argv, &s);
-	struct run run = { .s = &s, .input = operands[0] ? operands[0] : "perf.data", .fd = -1 };
+	struct run run = { .s = &s, .input = operands[0] ? operands[0] : "perf.data", .in = -1, .fd = -1 };
+	enum cli_exit status = sandbox_check(&tool, s.sandbox);
 
-	return cli_finish(&tool, repair(&run));
+	if (status == CLI_OK)
+		status = open_input(&run);
+	if (status == CLI_OK)
+		status = repair_input(&run);
+	remove_temporary(&run);
+	if (run.fd >= 0 && close(run.fd) && status <= CLI_ERRORS)
+		status = output_failed(&run, errno);
+	if (run.in >= 0)
+		close(run.in);
+	free(run.temporary);
+	free(run.output);
+	return cli_finish(&tool, status);
 }

@@ -1,0 +1,188 @@
+/* Stands for an attacker's code: preloaded into a tool, it comes alive when the tool writes, and tries what the
+ * variable INTRUDER says, on the path INTRUDER_PATH. What came of it goes to stderr. */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static const char *path;
+
+static long run_program(void)
+{
+	pid_t child = fork();	/* without a sandbox the tool goes on */
+	char *const argv[] = { (char *)"true", NULL };
+
+	return child ? child : execve("/bin/true", argv, NULL);
+}
+
+static long exec_here(void)
+{
+	char *const argv[] = { (char *)"echo", (char *)"intruder: echo runs", NULL };
+
+	return execve("/bin/echo", argv, NULL);
+}
+
+static long make_socket(void)
+{
+	return socket(AF_INET, SOCK_STREAM, 0);
+}
+
+static long make_unix_socket(void)
+{
+	return socket(AF_UNIX, SOCK_DGRAM, 0);
+}
+
+static long be_traced(void)
+{
+	return ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+}
+
+static long kill_parent(void)
+{
+	return kill(getppid(), 0);
+}
+
+static long signal_parent(void)
+{
+	return syscall(SYS_tgkill, getppid(), getppid(), 0);
+}
+
+static long read_file(void)
+{
+	return open(path, O_RDONLY);
+}
+
+static long write_file(void)
+{
+	return open(path, O_WRONLY | O_CREAT, 0600);
+}
+
+static long append_file(void)
+{
+	return open(path, O_RDWR | O_APPEND);
+}
+
+static long make_nameless(void)
+{
+	return open(path, O_RDWR | O_TMPFILE, 0600);
+}
+
+static long make_unlinkable(void)
+{
+	return open(path, O_RDWR | O_TMPFILE | O_EXCL, 0600);
+}
+
+static long remove_file(void)
+{
+	return unlink(path);
+}
+
+static long move_file(void)
+{
+	char other[4096];
+
+	snprintf(other, sizeof(other), "%s.moved", path);
+	return rename(path, other);
+}
+
+static long list_directory(void)
+{
+	DIR *dir = opendir(path);
+
+	return dir ? closedir(dir) : -1;
+}
+
+static long change_mode(void)
+{
+	return chmod(path, 0777);
+}
+
+static long make_code(void)
+{
+	const int rights = PROT_READ | PROT_WRITE | PROT_EXEC;
+
+	return mmap(NULL, 4096, rights, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? -1 : 0;
+}
+
+static long turn_into_code(void)
+{
+	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return mprotect(page, 4096, PROT_READ | PROT_EXEC);
+}
+
+static long type_into_terminal(void)
+{
+	const int got = ioctl(STDIN_FILENO, TIOCSTI, "x");
+
+	return got && errno == ENOTTY ? 0 : got;	/* the kernel was asked */
+}
+
+static void *nothing(void *p)
+{
+	return p;
+}
+
+static long start_thread(void)
+{
+	pthread_t t;
+
+	errno = pthread_create(&t, NULL, nothing, NULL);
+	return errno ? -1 : pthread_join(t, NULL);
+}
+
+static const struct {
+	const char *name;
+	long (*deed)(void);
+} deeds[] = {
+	{ "run", run_program }, { "exec", exec_here }, { "socket", make_socket }, { "unix", make_unix_socket },
+	{ "trace", be_traced }, { "kill", kill_parent }, { "tgkill", signal_parent },
+	{ "read", read_file }, { "write", write_file }, { "append", append_file }, { "nameless", make_nameless },
+	{ "unlinkable", make_unlinkable }, { "remove", remove_file }, { "move", move_file }, { "list", list_directory },
+	{ "mode", change_mode }, { "code", make_code }, { "turn", turn_into_code }, { "type", type_into_terminal },
+	{ "thread", start_thread },
+};
+
+static void intrude(void)
+{
+	static int once;
+	const char *name = getenv("INTRUDER");
+	char line[100];
+
+	if (once++ || !name)
+		return;
+	path = getenv("INTRUDER_PATH");
+	for (size_t i = 0; i < sizeof(deeds) / sizeof(deeds[0]); i++) {
+		if (strcmp(deeds[i].name, name) != 0)
+			continue;
+		errno = 0;
+		snprintf(line, sizeof(line), "intruder: %s\n", deeds[i].deed() < 0 ? strerror(errno) : "done");
+		syscall(SYS_write, STDERR_FILENO, line, strlen(line));
+	}
+}
+
+ssize_t write(int fd, const void *bytes, size_t size)
+{
+	if (fd != STDERR_FILENO)
+		intrude();
+	return syscall(SYS_write, fd, bytes, size);
+}
+
+ssize_t pwrite(int fd, const void *bytes, size_t size, off_t at)
+{
+	intrude();
+	return syscall(SYS_pwrite64, fd, bytes, size, at);
+}

@@ -1,0 +1,189 @@
+/* sandbox.c - when there is a sandbox, and which process is in it. */
+#include "sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sandbox_parts.h"
+
+/* The sanitizers' own machinery (threads that trace, files at the end) is no part of what reading needs. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#define SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer))
+#else
+#define SANITIZED 0
+#endif
+
+enum { WORD_AUTO, WORD_ALWAYS, WORD_NEVER, NO_WORD };
+
+const char *const sandbox_words[] = { "auto", "always", "never", NULL };
+
+static unsigned int word_of(const char *text)
+{
+	unsigned int word = WORD_AUTO;
+
+	while (text && word < NO_WORD && strcmp(sandbox_words[word], text) != 0)
+		word++;
+	return word;
+}
+
+enum cli_exit sandbox_check(const struct cli_tool *tool, const char *word)
+{
+	if (word_of(word) == NO_WORD)
+		return cli_usage(tool, "'--sandbox' must be one of auto|always|never, not '%s'", word);
+	return CLI_OK;
+}
+
+static bool is_wanted(const struct sandbox *s)
+{
+	const unsigned int word = word_of(s->word);
+	struct stat st;
+
+	if (word != WORD_AUTO)
+		return word == WORD_ALWAYS;
+	if (SANITIZED)
+		return false;
+	if (geteuid() == 0)
+		return true;
+	if (s->read_beneath ? stat(s->read_beneath, &st) : fstat(s->input, &st))
+		return true;
+	return st.st_uid != geteuid();
+}
+
+/* Is it all right to go on without? */
+static enum cli_exit missing(const struct sandbox *s, const char *what, int error)
+{
+	const bool required = word_of(s->word) == WORD_ALWAYS;
+
+	if (required)
+		cli_error(s->tool, "--sandbox: %s can't be had here: %s", what, strerror(error));
+	else if (s->verbose)
+		cli_error(s->tool, "the sandbox is without %s: %s", what, strerror(error));
+	return required ? CLI_USAGE : CLI_OK;
+}
+
+/* A file of today, as it is: it can be read in place. */
+static bool is_plain(int fd)
+{
+	const off_t at = lseek(fd, 0, SEEK_CUR);
+	char magic[8];
+
+	return at >= 0 && pread(fd, magic, sizeof(magic), at) == sizeof(magic) &&
+	       (memcmp(magic, "PERFILE2", sizeof(magic)) == 0 || memcmp(magic, "2ELIFREP", sizeof(magic)) == 0);
+}
+
+/* Of a directory the main file counts, the others are streams that never wait. */
+static bool is_plain_directory(const char *path)
+{
+	static const char *const names[] = { "data", "header" };
+	const int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = -1;
+	bool plain;
+
+	for (size_t i = 0; i < 2 && dir >= 0 && fd < 0; i++)
+		fd = openat(dir, names[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	plain = fd >= 0 && is_plain(fd);
+	if (fd >= 0)
+		close(fd);
+	if (dir >= 0)
+		close(dir);
+	return plain;
+}
+
+static bool needs_spool(const struct sandbox *s)
+{
+	if (s->spool != SANDBOX_SPOOL_UNLESS_PLAIN)
+		return s->spool == SANDBOX_SPOOL_ALWAYS;
+	return s->read_beneath ? !is_plain_directory(s->read_beneath) : !is_plain(s->input);
+}
+
+static enum cli_exit enter(const struct sandbox *s)
+{
+	struct sandbox_temporary t = { SANDBOX_NO_FILE, NULL };
+	enum cli_exit status = CLI_OK;
+	int error;
+
+	if (SANITIZED) {
+		cli_error(s->tool, "--sandbox: can't be had in a build with sanitizers");
+		return CLI_USAGE;
+	}
+	if (needs_spool(s))
+		t = sandbox_find_temporary();
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return missing(s, "no_new_privs", errno);
+	error = sandbox_close_paths(s, &t);
+	if (error)
+		status = missing(s, "Landlock", error);
+	error = status == CLI_OK ? sandbox_close_calls(s, &t) : 0;
+	return error ? missing(s, "seccomp", error) : status;
+}
+
+static _Noreturn void die_of(int signal_number)
+{
+	sigset_t set;
+
+	signal(signal_number, SIG_DFL);
+	sigemptyset(&set);
+	sigaddset(&set, signal_number);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	raise(signal_number);
+	_exit(128 + signal_number);
+}
+
+static enum cli_exit await(const struct sandbox *s, void *ctx, pid_t child)
+{
+	int status;
+
+	while (waitpid(child, &status, 0) < 0) {
+		if (errno == EINTR)
+			continue;
+		cli_error(s->tool, "the process in the sandbox is lost: %s", strerror(errno));
+		return CLI_OUTPUT;
+	}
+	if (!WIFSIGNALED(status))
+		return (enum cli_exit)WEXITSTATUS(status);
+	if (s->undo)
+		s->undo(ctx);
+	die_of(WTERMSIG(status));
+}
+
+static enum cli_exit run_here(const struct sandbox *s, enum cli_exit (*work)(void *ctx), void *ctx)
+{
+	enum cli_exit status = enter(s);
+
+	return status == CLI_OK ? work(ctx) : status;
+}
+
+static enum cli_exit run_apart(const struct sandbox *s, enum cli_exit (*work)(void *ctx), void *ctx)
+{
+	const pid_t parent = getpid();
+	pid_t child;
+
+	signal(SIGCHLD, SIG_DFL);	/* ignored, it would take the status away */
+	child = fork();
+	if (child < 0) {
+		cli_error(s->tool, "no process for the sandbox: %s", strerror(errno));
+		return CLI_OUTPUT;
+	}
+	if (child)
+		return await(s, ctx, child);
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
+		_exit(CLI_OUTPUT);
+	exit(cli_finish(s->tool, run_here(s, work, ctx)));
+}
+
+enum cli_exit sandbox_run(const struct sandbox *s, enum sandbox_place place,
+			  enum cli_exit (*work)(void *ctx), void *ctx)
+{
+	if (!is_wanted(s))
+		return work(ctx);
+	return place == SANDBOX_APART ? run_apart(s, work, ctx) : run_here(s, work, ctx);
+}

@@ -1,0 +1,103 @@
+/* sandbox_paths.c - no path but those granted, by Landlock. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/landlock.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "sandbox_parts.h"
+
+#ifndef LANDLOCK_ACCESS_FS_REFER
+#define LANDLOCK_ACCESS_FS_REFER (1ull << 13)
+#endif
+#ifndef LANDLOCK_ACCESS_FS_TRUNCATE
+#define LANDLOCK_ACCESS_FS_TRUNCATE (1ull << 14)
+#endif
+#ifndef LANDLOCK_ACCESS_FS_IOCTL_DEV
+#define LANDLOCK_ACCESS_FS_IOCTL_DEV (1ull << 15)
+#endif
+
+#define READ (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
+#define NAMELESS (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE)
+#define NAMED (NAMELESS | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_REMOVE_FILE)
+#define WRITE (NAMED | LANDLOCK_ACCESS_FS_READ_DIR)
+
+/* All that this kernel can take away, as far as we know: each version of Landlock knows more. */
+static uint64_t rights(void)
+{
+	const long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+	uint64_t all = LANDLOCK_ACCESS_FS_REFER - 1;
+
+	if (version < 1)
+		return 0;
+	if (version >= 2)
+		all |= LANDLOCK_ACCESS_FS_REFER;
+	if (version >= 3)
+		all |= LANDLOCK_ACCESS_FS_TRUNCATE;
+	if (version >= 5)
+		all |= LANDLOCK_ACCESS_FS_IOCTL_DEV;
+	return all;
+}
+
+static int grant(int ruleset, const char *directory, uint64_t access)
+{
+	struct landlock_path_beneath_attr beneath = { .allowed_access = access };
+	int error = 0;
+
+	if (!directory)
+		return 0;
+	beneath.parent_fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (beneath.parent_fd < 0)
+		return errno;
+	if (syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0))
+		error = errno;
+	close(beneath.parent_fd);
+	return error;
+}
+
+int sandbox_close_paths(const struct sandbox *s, const struct sandbox_temporary *t)
+{
+	/* Known to every Landlock; a process with newer rights has them, but no right to any path. */
+	const struct landlock_ruleset_attr attr = { .handled_access_fs = rights() };
+	const uint64_t spool = t->way == SANDBOX_NAMED_FILE ? NAMED : NAMELESS;
+	int ruleset, error;
+
+	if (!attr.handled_access_fs)
+		return errno;
+	ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
+	if (ruleset < 0)
+		return errno;
+	error = grant(ruleset, s->read_beneath, READ);
+	if (!error)
+		error = grant(ruleset, s->write_beneath, WRITE);
+	if (!error)
+		error = grant(ruleset, t->directory, spool);
+	if (!error && syscall(SYS_landlock_restrict_self, ruleset, 0))
+		error = errno;
+	close(ruleset);
+	return error;
+}
+
+/* The library's own order of directories, and its ways. */
+struct sandbox_temporary sandbox_find_temporary(void)
+{
+	const char *const directories[] = { secure_getenv("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm" };
+
+	for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
+		const char *directory = directories[i];
+		int fd;
+
+		if (!directory || !*directory)
+			continue;
+		fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL, 0600);
+		if (fd >= 0) {
+			close(fd);
+			return (struct sandbox_temporary){ SANDBOX_NAMELESS_FILE, directory };
+		}
+		if ((errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL) && access(directory, W_OK | X_OK) == 0)
+			return (struct sandbox_temporary){ SANDBOX_NAMED_FILE, directory };
+	}
+	return (struct sandbox_temporary){ SANDBOX_NO_FILE, NULL };
+}
