@@ -1,46 +1,87 @@
 /* buildid.c - build ids: the GNU note that linkers put into a file, and into the kernel. */
 #include "buildid.h"
 
+#include <elf.h>
+#include <endian.h>
 #include <fcntl.h>
-#include <gelf.h>
-#include <libelf.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "hostinfo_read.h"
-
-#define NOTES_MAX (1u << 20)
+#define NOTES_MAX (8u << 20)	/* bytes of notes, or of headers, that are believed */
+#define START 4096		/* mostly has all that is looked for */
 
 static size_t aligned(size_t n, size_t align)
 {
 	return (n + align - 1) & ~(align - 1);
 }
 
-/* Notes one after another, in this machine's byte order. */
-static bool in_notes(const uint8_t *p, size_t size, size_t align, struct buildid *out)
+/* What is read of: a file whose first bytes are here already, or memory. */
+struct image {
+	int fd;				/* -1: memory */
+	const uint8_t *start;
+	size_t size;			/* of start */
+	bool wide, swap;		/* 64 bits; not in this machine's byte order */
+};
+
+static uint64_t number_at(const struct image *im, const uint8_t *p, size_t width)
 {
-	Elf32_Nhdr note;
+	uint64_t value = 0;
+	uint32_t half;
+	uint16_t quarter;
 
-	while (size >= sizeof(note)) {
-		size_t name, desc;
+	if (width == 8) {
+		memcpy(&value, p, 8);
+		return im->swap ? __builtin_bswap64(value) : value;
+	}
+	if (width == 4) {
+		memcpy(&half, p, 4);
+		return im->swap ? __builtin_bswap32(half) : half;
+	}
+	memcpy(&quarter, p, 2);
+	return im->swap ? __builtin_bswap16(quarter) : quarter;
+}
 
-		memcpy(&note, p, sizeof(note));
-		if (note.n_namesz > size || note.n_descsz > size)
+/* size bytes at offset: of what is here, or read into *own, for free(). NULL: not there. */
+static const uint8_t *part(const struct image *im, uint64_t offset, uint64_t size, uint8_t **own)
+{
+	*own = NULL;
+	if (offset <= im->size && size <= im->size - offset)
+		return im->start + offset;
+	if (im->fd < 0 || size > NOTES_MAX || offset > INT64_MAX - size)
+		return NULL;
+	*own = malloc(size + 1);
+	if (*own && pread(im->fd, *own, size, (off_t)offset) == (ssize_t)size)
+		return *own;
+	free(*own);
+	return *own = NULL;
+}
+
+/* Notes one after another. */
+static bool in_notes(const struct image *im, const uint8_t *p, size_t size, size_t align,
+		     struct buildid *out)
+{
+	while (size >= sizeof(Elf32_Nhdr)) {
+		size_t names = number_at(im, p, 4), descs = number_at(im, p + 4, 4), desc;
+		const uint8_t *name = p + sizeof(Elf32_Nhdr);
+
+		if (names > size || descs > size)
 			return false;
-		desc = aligned(sizeof(note) + note.n_namesz, align);
-		name = sizeof(note);
-		if (desc > size || note.n_descsz > size - desc)
+		desc = aligned(sizeof(Elf32_Nhdr) + names, align);
+		if (desc > size || descs > size - desc)
 			return false;
-		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && note.n_descsz > 0 &&
-		    note.n_descsz <= BUILDID_MAX && memcmp(p + name, "GNU", 4) == 0) {
+		if (number_at(im, p + 8, 4) == NT_GNU_BUILD_ID && names == 4 && descs > 0 &&
+		    descs <= BUILDID_MAX && memcmp(name, "GNU", 4) == 0) {
 			memset(out, 0, sizeof(*out));
-			memcpy(out->data, p + desc, note.n_descsz);
-			out->size = (uint8_t)note.n_descsz;
+			memcpy(out->data, p + desc, descs);
+			out->size = (uint8_t)descs;
 			return true;
 		}
-		desc = aligned(desc + note.n_descsz, align);
+		desc = aligned(desc + descs, align);
 		if (desc >= size)
 			return false;
 		p += desc;
@@ -49,59 +90,104 @@ static bool in_notes(const uint8_t *p, size_t size, size_t align, struct buildid
 	return false;
 }
 
-static bool of_elf(Elf *elf, struct buildid *out)
+/* Where a table's entries have what matters: type, offset in the file, size, alignment. */
+struct table {
+	size_t entry;			/* bytes of one */
+	size_t type, offset, size, align;
+	size_t width;			/* of all but the type */
+	uint32_t notes;			/* the type */
+};
+
+#define TABLE(header, t, o, s, a, kind) { \
+	sizeof(header), offsetof(header, t), offsetof(header, o), offsetof(header, s), \
+	offsetof(header, a), sizeof(((header *)0)->o), kind }
+static const struct table segments[] = {
+	TABLE(Elf32_Phdr, p_type, p_offset, p_filesz, p_align, PT_NOTE),
+	TABLE(Elf64_Phdr, p_type, p_offset, p_filesz, p_align, PT_NOTE),
+};
+static const struct table sections[] = {
+	TABLE(Elf32_Shdr, sh_type, sh_offset, sh_size, sh_addralign, SHT_NOTE),
+	TABLE(Elf64_Shdr, sh_type, sh_offset, sh_size, sh_addralign, SHT_NOTE),
+};
+
+static bool in_entry(const struct image *im, const struct table *t, const uint8_t *entry,
+		     struct buildid *out)
 {
-	size_t n;
+	uint64_t offset = number_at(im, entry + t->offset, t->width);
+	uint64_t size = number_at(im, entry + t->size, t->width);
+	uint64_t align = number_at(im, entry + t->align, t->width);
+	const uint8_t *notes;
+	uint8_t *own;
+	bool found;
 
-	if (!elf || elf_kind(elf) != ELF_K_ELF || elf_getphdrnum(elf, &n) != 0)
+	if (number_at(im, entry + t->type, 4) != t->notes)
 		return false;
-	for (size_t i = 0; i < n; i++) {
-		Elf_Data *data;
-		GElf_Phdr ph;
-
-		if (!gelf_getphdr(elf, (int)i, &ph) || ph.p_type != PT_NOTE ||
-		    ph.p_filesz > NOTES_MAX)
-			continue;
-		data = elf_getdata_rawchunk(elf, (int64_t)ph.p_offset, ph.p_filesz,
-					    ph.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
-		if (data && in_notes(data->d_buf, data->d_size, ph.p_align == 8 ? 8 : 4, out))
-			return true;
-	}
-	return false;
+	notes = part(im, offset, size, &own);
+	found = notes && in_notes(im, notes, size, align == 8 ? 8 : 4, out);
+	free(own);
+	return found;
 }
 
-/* Object files (modules) have sections only. */
-static bool of_sections(Elf *elf, struct buildid *out)
+/* Where the file's header has a table: its offset, the size of an entry, how many. */
+struct place {
+	uint64_t offset, entry, n;
+};
+
+static bool in_table(const struct image *im, const struct table *t, const struct place *at,
+		     struct buildid *out)
 {
-	Elf_Scn *section = NULL;
-	GElf_Shdr sh;
+	const uint8_t *entries;
+	uint8_t *own;
+	bool found = false;
 
-	while (elf && (section = elf_nextscn(elf, section))) {
-		Elf_Data *data;
+	if (at->entry != t->entry || !at->n)
+		return false;
+	entries = part(im, at->offset, at->n * at->entry, &own);
+	for (uint64_t i = 0; entries && i < at->n && !found; i++)
+		found = in_entry(im, t, entries + i * at->entry, out);
+	free(own);
+	return found;
+}
 
-		if (!gelf_getshdr(section, &sh) || sh.sh_type != SHT_NOTE || sh.sh_size > NOTES_MAX)
-			continue;
-		data = elf_getdata(section, NULL);
-		if (data && in_notes(data->d_buf, data->d_size, sh.sh_addralign == 8 ? 8 : 4, out))
-			return true;
-	}
-	return false;
+#define HEADER(im, field) \
+	((im)->wide ? number_at(im, (im)->start + offsetof(Elf64_Ehdr, field), \
+				sizeof(((Elf64_Ehdr *)0)->field)) : \
+		      number_at(im, (im)->start + offsetof(Elf32_Ehdr, field), \
+				sizeof(((Elf32_Ehdr *)0)->field)))
+
+/* Programs and libraries have segments; object files (modules) have only sections. */
+static bool in_image(struct image *im, struct buildid *out)
+{
+	const uint8_t *ident = im->start;
+	struct place at;
+
+	if (im->size < sizeof(Elf64_Ehdr) || memcmp(ident, ELFMAG, SELFMAG) != 0 ||
+	    (ident[EI_CLASS] != ELFCLASS32 && ident[EI_CLASS] != ELFCLASS64) ||
+	    (ident[EI_DATA] != ELFDATA2LSB && ident[EI_DATA] != ELFDATA2MSB))
+		return false;
+	im->wide = ident[EI_CLASS] == ELFCLASS64;
+	im->swap = (ident[EI_DATA] == ELFDATA2LSB) != (__BYTE_ORDER == __LITTLE_ENDIAN);
+	at = (struct place){ HEADER(im, e_phoff), HEADER(im, e_phentsize), HEADER(im, e_phnum) };
+	if (in_table(im, &segments[im->wide], &at, out))
+		return true;
+	at = (struct place){ HEADER(im, e_shoff), HEADER(im, e_shentsize), HEADER(im, e_shnum) };
+	return in_table(im, &sections[im->wide], &at, out);
 }
 
 bool buildid_of_fd(int fd, struct buildid *out)
 {
+	uint8_t start[START];
+	struct image im = { .fd = fd, .start = start };
 	struct stat st;
-	bool found;
-	Elf *elf;
+	ssize_t n;
 
 	out->size = 0;
 	/* A device might wait, or do something, when read. */
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || elf_version(EV_CURRENT) == EV_NONE)
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
 		return false;
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	found = of_elf(elf, out) || of_sections(elf, out);
-	elf_end(elf);
-	return found;
+	n = pread(fd, start, sizeof(start), 0);
+	im.size = n > 0 ? (size_t)n : 0;
+	return in_image(&im, out);
 }
 
 bool buildid_of_path(const char *path, struct buildid *out)
@@ -119,6 +205,7 @@ bool buildid_of_path(const char *path, struct buildid *out)
 
 static bool of_notes_file(const char *path, struct buildid *out)
 {
+	const struct image native = { .fd = -1 };
 	uint8_t notes[8192];
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n;
@@ -128,7 +215,7 @@ static bool of_notes_file(const char *path, struct buildid *out)
 		return false;
 	n = read(fd, notes, sizeof(notes));
 	close(fd);
-	return n > 0 && in_notes(notes, (size_t)n, 4, out);
+	return n > 0 && in_notes(&native, notes, (size_t)n, 4, out);
 }
 
 bool buildid_of_kernel(struct buildid *out)
@@ -149,21 +236,12 @@ bool buildid_of_module(const char *name, struct buildid *out)
 
 bool buildid_of_vdso(struct buildid *out)
 {
-	FILE *maps = fopen("/proc/self/maps", "re");
-	void *start = NULL, *end = NULL;
-	char line[512];
-	bool found = false;
-	Elf *elf;
+	/* Its first page, where the headers and notes are. */
+	struct image im = {
+		.fd = -1, .start = (const uint8_t *)getauxval(AT_SYSINFO_EHDR),
+		.size = (size_t)sysconf(_SC_PAGESIZE),
+	};
 
 	out->size = 0;
-	while (maps && !found && fgets(line, sizeof(line), maps))
-		found = strstr(line, "[vdso]") && sscanf(line, "%p-%p", &start, &end) == 2;
-	if (maps)
-		fclose(maps);
-	if (!found || elf_version(EV_CURRENT) == EV_NONE)
-		return false;
-	elf = elf_memory(start, (size_t)((char *)end - (char *)start));
-	found = of_elf(elf, out);
-	elf_end(elf);
-	return found;
+	return im.start && in_image(&im, out);
 }

@@ -35,7 +35,7 @@ def synthesise(tmp_path_factory):
     command = [os.environ.get("CC") or "cc", "-std=gnu11", "-g", "-D_GNU_SOURCE", '-DPD_VERSION="0"',
                "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined",
                f"-I{ROOT}/record", f"-I{ROOT}/tools", f"-I{ROOT}/libdecode/include", "-o", target,
-               ROOT / "tests" / "c" / "synthesise.c", *sources, BUILD / "shared.a", BUILD / "libdecode.a", "-lelf",
+               ROOT / "tests" / "c" / "synthesise.c", *sources, BUILD / "shared.a", BUILD / "libdecode.a",
                "-lpthread", *LIBRARIES]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert done.returncode == 0, done.stdout
@@ -312,6 +312,43 @@ def test_build_id_of_a_file(synthesise, tmp_path):
     for path, (content, _) in zip(paths, cases):
         path.write_bytes(content)
     assert build_ids(synthesise, paths) == [identity.hex() for _, identity in cases]
+
+
+def small_elf(order, bits, sections):
+    """With a note beyond the first page, in a segment or in a section, for any machine."""
+    data = 1 if order == "<" else 2
+    notes = struct.pack(order + "III", 4, 20, 3) + b"GNU\0" + bytes(range(20))
+    header, entry = (64, 64 if sections else 56) if bits == 64 else (52, 40 if sections else 32)
+    where = 5000
+    kind = 7 if sections else 4
+    table = bytes(entry)       # the first is another
+    if bits == 64:
+        table += (struct.pack(order + "IIQQQQIIQQ", 0, kind, 0, 0, where, len(notes), 0, 0, 4, 0) if sections else
+                  struct.pack(order + "IIQQQQQQ", kind, 4, where, 0, 0, len(notes), len(notes), 4))
+    else:
+        table += (struct.pack(order + "IIIIIIIIII", 0, kind, 0, 0, where, len(notes), 0, 0, 4, 0) if sections else
+                  struct.pack(order + "IIIIIIII", kind, where, 0, 0, len(notes), len(notes), 4, 4))
+    at = 6000 if sections else header
+    places = (0, at) if sections else (at, 0)
+    ends = (0, 0, entry, 2, 0) if sections else (entry, 2, 0, 0, 0)
+    head = b"\x7fELF" + bytes([2 if bits == 64 else 1, data, 1]) + bytes(9)
+    head += struct.pack(order + ("HHIQQQIHHHHHH" if bits == 64 else "HHIIIIIHHHHHH"), 1, 21, 1, 0, *places, 0, header, *ends)
+    assert len(head) == header
+    whole = bytearray(7000)
+    for offset, part in ((0, head), (at, table), (where, notes)):
+        whole[offset:offset + len(part)] = part
+    return bytes(whole)
+
+
+def test_build_id_of_any_machines_file(synthesise, tmp_path):
+    paths = []
+    for order in "<>":
+        for bits in (32, 64):
+            for sections in (False, True):
+                paths.append(tmp_path / f"{'le' if order == '<' else 'be'}{bits}{sections}")
+                paths[-1].write_bytes(small_elf(order, bits, sections))
+    assert build_ids(synthesise, paths) == [bytes(range(20)).hex()] * 8
+    assert [gnu_build_id(path) for path in paths if "True" not in path.name] == [bytes(range(20)).hex()] * 4
 
 
 def test_what_has_no_build_id(synthesise, tmp_path):
