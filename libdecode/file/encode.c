@@ -33,12 +33,12 @@ int pd_encode_io(struct pd_encode_error *e, int error)
 	return -1;
 }
 
-static int no_memory(struct pd_encode_error *e)
+int pd_encode_no_memory(struct pd_encode_error *e)
 {
 	return pd_encode_fail(e, PD_E_LIMIT, "", "the memory limit is too low");
 }
 
-static int from_pack(struct pd_encode_error *e, const struct pd_pack_error *p, const char *prefix)
+int pd_encode_fail_pack(struct pd_encode_error *e, const struct pd_pack_error *p, const char *prefix)
 {
 	*e = (struct pd_encode_error){ .code = p->code };
 	snprintf(e->path, sizeof(e->path), "%.40s%s%.110s", prefix, *prefix && p->path[0] && p->path[0] != '[' ? "." : "",
@@ -54,7 +54,7 @@ struct pd_encoder *pd_encoder_new(const struct pd_values *values, int fd, const 
 
 	if (!enc || pd_out_init(&enc->out, fd)) {
 		free(enc);
-		no_memory(e);
+		pd_encode_no_memory(e);
 		return NULL;
 	}
 	enc->v = values;
@@ -92,8 +92,7 @@ void pd_encoder_free(struct pd_encoder *enc)
 	free(enc);
 }
 
-/* The member as a number, where it is there. */
-static int take_number(const struct pd_encoder *enc, pd_node object, const char *prefix, const char *name, uint64_t *out,
+int pd_encode_take_number(const struct pd_encoder *enc, pd_node object, const char *prefix, const char *name, uint64_t *out,
 		       struct pd_encode_error *e)
 {
 	pd_node n = enc->v->member(object, name);
@@ -105,8 +104,7 @@ static int take_number(const struct pd_encoder *enc, pd_node object, const char 
 	return pd_encode_fail(e, PD_E_ARGUMENT, path, "a number was expected");
 }
 
-/* Is the member that text? */
-static bool says(const struct pd_encoder *enc, pd_node object, const char *name, const char *text)
+bool pd_encode_says(const struct pd_encoder *enc, pd_node object, const char *name, const char *text)
 {
 	pd_node n = enc->v->member(object, name);
 	struct pd_bytes t;
@@ -117,8 +115,7 @@ static bool says(const struct pd_encoder *enc, pd_node object, const char *name,
 	return t.size == strlen(text) && memcmp(t.data, text, t.size) == 0;
 }
 
-/* Copies a text, NUL-terminated and cut to size. */
-static bool text_of(const struct pd_encoder *enc, pd_node n, char *buf, size_t size)
+bool pd_encode_text_of(const struct pd_encoder *enc, pd_node n, char *buf, size_t size)
 {
 	struct pd_bytes t;
 
@@ -129,8 +126,7 @@ static bool text_of(const struct pd_encoder *enc, pd_node n, char *buf, size_t s
 	return true;
 }
 
-/* The byte order is settled: from now on things can be packed. */
-static int start(struct pd_encoder *enc, struct pd_encode_error *e)
+int pd_encode_start(struct pd_encoder *enc, struct pd_encode_error *e)
 {
 	const enum pd_byte_order order = enc->options.byte_order == PD_ENCODE_BIG ? PD_BIG_ENDIAN :
 		enc->options.byte_order == PD_ENCODE_LITTLE ? PD_LITTLE_ENDIAN : enc->said.order;
@@ -145,109 +141,16 @@ static int start(struct pd_encoder *enc, struct pd_encode_error *e)
 	enc->converts = enc->mode != enc->said.mode || enc->options.compress;
 	if (pd_session_init(&enc->session, &enc->budget,
 			    (order == PD_BIG_ENDIAN) != big_host ? PD_SWAP_YES : PD_SWAP_NO))
-		return no_memory(e);
+		return pd_encode_no_memory(e);
 	return 0;
 }
 
-static int read_sections(struct pd_encoder *enc, pd_node list, struct pd_encode_error *e)
-{
-	struct pd_said *said = &enc->said;
-	size_t n;
-
-	if (!list)
-		return 0;
-	if (enc->v->type(list) != PD_NODE_ARRAY)
-		return pd_encode_fail(e, PD_E_ARGUMENT, "file.sections", "an array was expected");
-	n = enc->v->length(list);
-	said->sections = calloc(n + 1, sizeof(*said->sections));
-	if (!said->sections)
-		return no_memory(e);
-	said->has_sections = true;
-	for (size_t i = 0; i < n; i++) {
-		uint64_t ignored, attr_index = 0;
-		pd_node item = enc->v->item(list, i, &ignored);
-		struct pd_section *s = &said->sections[said->nr_sections];
-		char name[64];
-		int feature;
-
-		if (!item || enc->v->type(item) != PD_NODE_OBJECT ||
-		    !text_of(enc, enc->v->member(item, "name"), name, sizeof(name)))
-			return pd_encode_fail(e, PD_E_ARGUMENT, "file.sections", "objects with a name were expected");
-		feature = pd_feature_of_name(name);
-		*s = (struct pd_section){
-			.name = feature >= 0 ? "feature" : strcmp(name, "ids") == 0 ? "ids" :
-				strcmp(name, "attrs") == 0 ? "attrs" : strcmp(name, "data") == 0 ? "data" :
-				strcmp(name, "event_types") == 0 ? "event_types" : "other",
-			.feature = feature >= 0 ? (uint32_t)feature : 0,
-		};
-		if (take_number(enc, item, "file.sections.", "attr_index", &attr_index, e) ||
-		    take_number(enc, item, "file.sections.", "offset", &s->offset, e) ||
-		    take_number(enc, item, "file.sections.", "size", &s->size, e))
-			return -1;
-		s->attr_index = (uint32_t)attr_index;
-		s->unread = enc->v->member(item, "unread") != NULL;
-		said->nr_sections++;
-	}
-	return 0;
-}
-
-static int read_gaps(struct pd_encoder *enc, pd_node list, struct pd_encode_error *e)
-{
-	size_t n = list && enc->v->type(list) == PD_NODE_ARRAY ? enc->v->length(list) : 0;
-
-	if (list && enc->v->type(list) != PD_NODE_ARRAY)
-		return pd_encode_fail(e, PD_E_ARGUMENT, "file.gaps", "an array was expected");
-	enc->gaps = calloc(n + 1, sizeof(*enc->gaps));
-	if (!enc->gaps)
-		return no_memory(e);
-	for (size_t i = 0; i < n; i++) {
-		uint64_t ignored;
-		pd_node item = enc->v->item(list, i, &ignored), data;
-		struct pd_gap *gap = &enc->gaps[enc->nr_gaps++];
-
-		gap->bytes.budget = &enc->budget;
-		data = item && enc->v->type(item) == PD_NODE_OBJECT ? enc->v->member(item, "data") : NULL;
-		if (!data || enc->v->type(data) != PD_NODE_TEXT || pd_unhex(enc->v->text(data), &gap->bytes))
-			return pd_encode_fail(e, PD_E_ARGUMENT, "file.gaps", "objects with offset and data were expected");
-		if (take_number(enc, item, "file.gaps.", "offset", &gap->offset, e))
-			return -1;
-	}
-	return 0;
-}
-
-static int read_event_types(struct pd_encoder *enc, pd_node list, struct pd_encode_error *e)
-{
-	const struct pd_facts none = { .cpus_available = 0 };
-	const struct pd_pack how = { .values = enc->v, .swap = enc->session.swap, .size = PD_EVENT_TYPE_SIZE };
-	struct pd_plan *plan;
-	int failed = 0;
-
-	if (!list)
-		return 0;
-	if (enc->v->type(list) != PD_NODE_ARRAY)
-		return pd_encode_fail(e, PD_E_ARGUMENT, "file.event_types", "an array was expected");
-	plan = pd_plan_compile(pd_event_type_fields, &none, &enc->budget);
-	for (size_t i = 0; plan && !failed && i < enc->v->length(list); i++) {
-		uint64_t ignored;
-		pd_node item = enc->v->item(list, i, &ignored);
-		struct pd_pack_error p;
-
-		if (!item || enc->v->type(item) != PD_NODE_OBJECT)
-			failed = pd_encode_fail(e, PD_E_ARGUMENT, "file.event_types", "objects were expected");
-		else if (pd_pack(plan, item, &how, &enc->event_types, &p))
-			failed = from_pack(e, &p, "file.event_types");
-	}
-	pd_plan_free(plan);
-	return failed;
-}
-
-/* A data.N of the directory; made when it is first named. */
-static struct pd_out *out_named(struct pd_encoder *enc, pd_node n, const char *path, struct pd_encode_error *e)
+struct pd_out *pd_encode_out_named(struct pd_encoder *enc, pd_node n, const char *path, struct pd_encode_error *e)
 {
 	char name[64];
 	int fd;
 
-	if (!text_of(enc, n, name, sizeof(name)) || strncmp(name, "data.", 5) != 0 ||
+	if (!pd_encode_text_of(enc, n, name, sizeof(name)) || strncmp(name, "data.", 5) != 0 ||
 	    strspn(name + 5, "0123456789") != strlen(name + 5) || !name[5]) {
 		pd_encode_fail(e, PD_E_ARGUMENT, path, "\"data.N\" was expected");
 		return NULL;
@@ -274,81 +177,7 @@ static struct pd_out *out_of(struct pd_encoder *enc, pd_node record, struct pd_e
 {
 	pd_node n = enc->v->member(record, "file");
 
-	return n && enc->mode == PD_MODE_DIRECTORY ? out_named(enc, n, "file", e) : &enc->out;
-}
-
-/* Those that have no records are files all the same. */
-static int open_files(struct pd_encoder *enc, pd_node list, struct pd_encode_error *e)
-{
-	if (!list || enc->mode != PD_MODE_DIRECTORY)
-		return 0;
-	if (enc->v->type(list) != PD_NODE_ARRAY)
-		return pd_encode_fail(e, PD_E_ARGUMENT, "file.files", "an array was expected");
-	for (size_t i = 0; i < enc->v->length(list); i++) {
-		uint64_t ignored;
-
-		if (!out_named(enc, enc->v->item(list, i, &ignored), "file.files", e))
-			return -1;
-	}
-	return 0;
-}
-
-static int pick(const struct pd_encoder *enc, pd_node file, const char *name, const char *const *texts, unsigned int n,
-		const char *otherwise, unsigned int *out, struct pd_encode_error *e)
-{
-	char path[64];
-
-	*out = 0;
-	if (!enc->v->member(file, name))
-		return 0;
-	for (unsigned int i = 0; i < n; i++)
-		if (says(enc, file, name, texts[i])) {
-			*out = i;
-			return 0;
-		}
-	snprintf(path, sizeof(path), "file.%s", name);
-	return pd_encode_fail(e, PD_E_ARGUMENT, path, otherwise);
-}
-
-int pd_encoder_file(struct pd_encoder *enc, pd_node file, struct pd_encode_error *e)
-{
-	static const char *const modes[] = { "file", "pipe", "directory" }, *const orders[] = { "little", "big" };
-	struct pd_said *said = &enc->said;
-	pd_node bits = enc->v->member(file, "adds_features");
-	unsigned int mode, order;
-
-	if (enc->started)
-		return pd_encode_fail(e, PD_E_ARGUMENT, "file", "it has to come before attrs, features and records");
-	said->given = true;
-	if (pick(enc, file, "mode", modes, 3, "\"file\", \"pipe\" or \"directory\" was expected", &mode, e) ||
-	    pick(enc, file, "byte_order", orders, 2, "\"little\" or \"big\" was expected", &order, e) ||
-	    take_number(enc, file, "file.", "size", &said->size, e) ||
-	    take_number(enc, file, "file.", "header_size", &said->header_size, e) ||
-	    take_number(enc, file, "file.", "attr_size", &said->attr_size, e) ||
-	    take_number(enc, file, "file.", "data_offset", &said->data_offset, e) ||
-	    take_number(enc, file, "file.", "data_size", &said->data_size, e) ||
-	    take_number(enc, file, "file.", "long_size", &said->long_size, e))
-		return -1;
-	said->mode = (enum pd_mode)mode;
-	said->order = (enum pd_byte_order)order;
-	said->v1 = says(enc, file, "magic", "PERFFILE");
-	said->has_size = enc->v->member(file, "size") != NULL;
-	if (bits && enc->v->type(bits) != PD_NODE_ARRAY)
-		return pd_encode_fail(e, PD_E_ARGUMENT, "file.adds_features", "an array was expected");
-	for (size_t i = 0; bits && i < enc->v->length(bits); i++) {
-		uint64_t ignored;
-		char name[64];
-		int id = text_of(enc, enc->v->item(bits, i, &ignored), name, sizeof(name)) ? pd_feature_of_name(name) : -1;
-
-		if (id < 0)
-			return pd_encode_fail(e, PD_E_ARGUMENT, "file.adds_features", "a feature's name was expected");
-		said->adds_features[id] = true;
-	}
-	if (start(enc, e) || read_sections(enc, enc->v->member(file, "sections"), e) ||
-	    read_event_types(enc, enc->v->member(file, "event_types"), e) ||
-	    open_files(enc, enc->v->member(file, "files"), e))
-		return -1;
-	return read_gaps(enc, enc->v->member(file, "gaps"), e);
+	return n && enc->mode == PD_MODE_DIRECTORY ? pd_encode_out_named(enc, n, "file", e) : &enc->out;
 }
 
 int pd_encoder_attr(struct pd_encoder *enc, pd_node attr, struct pd_encode_error *e)
@@ -360,7 +189,7 @@ int pd_encoder_attr(struct pd_encoder *enc, pd_node attr, struct pd_encode_error
 	struct pd_attr *a;
 	char name[256];
 
-	if (start(enc, e))
+	if (pd_encode_start(enc, e))
 		return -1;
 	if (enc->said.mode == PD_MODE_PIPE)
 		return 0;	/* HEADER_ATTR records say it all */
@@ -369,10 +198,10 @@ int pd_encoder_attr(struct pd_encoder *enc, pd_node attr, struct pd_encode_error
 		how.size = (size_t)enc->said.attr_size - PD_SECTION_SIZE;
 	enc->scratch.size = 0;
 	if (pd_pack(enc->session.file_attr_plan, attr, &how, &enc->scratch, &p))
-		return from_pack(e, &p, "");
+		return pd_encode_fail_pack(e, &p, "");
 	a = pd_session_add_attr(&enc->session, pd_buf_bytes(&enc->scratch));
 	if (!a)
-		return no_memory(e);
+		return pd_encode_no_memory(e);
 	if (ids && enc->v->type(ids) != PD_NODE_ARRAY)
 		return pd_encode_fail(e, PD_E_ARGUMENT, "ids", "an array was expected");
 	for (size_t i = 0; ids && i < enc->v->length(ids); i++) {
@@ -384,7 +213,7 @@ int pd_encoder_attr(struct pd_encoder *enc, pd_node attr, struct pd_encode_error
 	}
 	if (enc->v->member(attr, "name") && enc->v->type(enc->v->member(attr, "name")) != PD_NODE_TEXT)
 		return pd_encode_fail(e, PD_E_ARGUMENT, "name", "a string was expected");
-	if (text_of(enc, enc->v->member(attr, "name"), name, sizeof(name)))
+	if (pd_encode_text_of(enc, enc->v->member(attr, "name"), name, sizeof(name)))
 		pd_session_rename(&enc->session, a, (struct pd_bytes){ (const uint8_t *)name, strlen(name) });
 	return 0;
 }
@@ -400,7 +229,7 @@ static int one_feature(struct pd_encoder *enc, const char *name, pd_node feature
 		return 0;
 	if (pd_compose_feature(&enc->session, enc->v, name, features, enc->turns ? PD_PREFER_DECODED : PD_PREFER_RAW,
 			       &enc->features[id].bytes, &p) < 0)
-		return from_pack(e, &p, "");
+		return pd_encode_fail_pack(e, &p, "");
 	enc->features[id].given = true;
 	pd_session_learn_feature(&enc->session, (uint32_t)id, pd_buf_bytes(&enc->features[id].bytes), 0);
 	return 0;
@@ -411,7 +240,7 @@ int pd_encoder_features(struct pd_encoder *enc, pd_node features, struct pd_enco
 	const char *name;
 	pd_node value;
 
-	if (start(enc, e))
+	if (pd_encode_start(enc, e))
 		return -1;
 	if (enc->said.mode == PD_MODE_PIPE)
 		return 0;	/* HEADER_FEATURE records say it all */
@@ -428,7 +257,7 @@ static int begin(struct pd_encoder *enc, struct pd_encode_error *e)
 {
 	if (enc->begun)
 		return 0;
-	if (start(enc, e))
+	if (pd_encode_start(enc, e))
 		return -1;
 	enc->begun = true;
 	if (enc->mode == PD_MODE_PIPE)
@@ -467,7 +296,7 @@ static int misc_of(const struct pd_encoder *enc, pd_node record, const struct pd
 
 	*out = 0;
 	if (enc->v->member(record, "misc")) {
-		if (take_number(enc, record, "", "misc", &misc, e))
+		if (pd_encode_take_number(enc, record, "", "misc", &misc, e))
 			return -1;
 		*out = (uint16_t)misc;
 		return misc > UINT16_MAX ? pd_encode_fail(e, PD_E_ARGUMENT, "misc", "16 bits at most were expected") : 0;
@@ -499,7 +328,7 @@ static int attr_of(const struct pd_encoder *enc, pd_node record, const struct pd
 
 	*out = s->nr_attrs ? s->attrs[0] : NULL;
 	if (enc->v->member(record, "attr_index")) {
-		if (take_number(enc, record, "", "attr_index", &index, e))
+		if (pd_encode_take_number(enc, record, "", "attr_index", &index, e))
 			return -1;
 		if (index >= s->nr_attrs)
 			return pd_encode_fail(e, PD_E_ARGUMENT, "attr_index", "there is no such event in attrs");
@@ -515,7 +344,7 @@ static int attr_of(const struct pd_encoder *enc, pd_node record, const struct pd
 			return 0;
 		}
 	}
-	if (s->nr_attrs > 1 && text_of(enc, event, name, sizeof(name)))
+	if (s->nr_attrs > 1 && pd_encode_text_of(enc, event, name, sizeof(name)))
 		for (size_t i = 0; i < s->nr_attrs; i++)
 			if (s->attrs[i]->name && strcmp(s->attrs[i]->name, name) == 0) {
 				*out = s->attrs[i];
@@ -531,13 +360,13 @@ static int describe(struct pd_encoder *enc, pd_node record, struct pd_compose_re
 	uint16_t misc;
 	char type[64];
 
-	if (!text_of(enc, enc->v->member(record, "type"), type, sizeof(type)))
+	if (!pd_encode_text_of(enc, enc->v->member(record, "type"), type, sizeof(type)))
 		return pd_encode_fail(e, PD_E_ARGUMENT, "type", "a record type's name was expected");
 	*desc = desc_of_name(enc, type);
 	if (!*desc && strcmp(type, "UNKNOWN") != 0)
 		return pd_encode_fail(e, PD_E_ARGUMENT, "type", "no record type has this name");
-	if (take_number(enc, record, "", "type_id", &type_id, e) || take_number(enc, record, "", "size", &size, e) ||
-	    take_number(enc, record, "", "cut", &cut, e) || misc_of(enc, record, *desc, &misc, e))
+	if (pd_encode_take_number(enc, record, "", "type_id", &type_id, e) || pd_encode_take_number(enc, record, "", "size", &size, e) ||
+	    pd_encode_take_number(enc, record, "", "cut", &cut, e) || misc_of(enc, record, *desc, &misc, e))
 		return -1;
 	*r = (struct pd_compose_record){
 		.type = *desc ? (*desc)->type : (uint32_t)type_id, .misc = misc,
@@ -604,7 +433,7 @@ static int into_header(struct pd_encoder *enc, uint32_t type, struct pd_bytes re
 	} else if (type != TYPE_HEADER_ATTR && type != TYPE_HEADER_FEATURE) {
 		return 0;
 	}
-	return enc->scratch.failed ? no_memory(e) : 1;
+	return enc->scratch.failed ? pd_encode_no_memory(e) : 1;
 }
 
 /* Writes what is in scratch; `size` of it is the record, the rest its payload. */
@@ -617,7 +446,7 @@ static int emit(struct pd_encoder *enc, struct pd_out *out, const struct pd_comp
 
 	if (enc->said.mode == PD_MODE_PIPE && r->cut == PD_SIZE_OPEN &&
 	    pd_session_learn_record(&enc->session, r->type, record, payload, 0))
-		return no_memory(e);
+		return pd_encode_no_memory(e);
 	if (enc->options.compress && enc->mode == PD_MODE_PIPE && r->type == TYPE_HEADER_FEATURE &&
 	    size >= PD_RECORD_HEADER_SIZE + 8 &&
 	    pd_load64(record.data + PD_RECORD_HEADER_SIZE, enc->session.swap) == FEATURE_COMPRESSED)
@@ -663,7 +492,7 @@ int pd_encoder_record(struct pd_encoder *enc, pd_node record, struct pd_encode_e
 	struct pd_out *out;
 	size_t size;
 
-	if (start(enc, e))
+	if (pd_encode_start(enc, e))
 		return -1;
 	if (inner && enc->skip_inner)
 		return 0;
@@ -671,7 +500,7 @@ int pd_encoder_record(struct pd_encoder *enc, pd_node record, struct pd_encode_e
 	if (!out)
 		return -1;
 	enc->scratch.size = 0;
-	if (says(enc, record, "type", "SKIPPED"))
+	if (pd_encode_says(enc, record, "type", "SKIPPED"))
 		return inner ? 0 : skipped_bytes(enc, record, out, e);
 	if (describe(enc, record, &r, &d, e))
 		return -1;
@@ -686,7 +515,7 @@ int pd_encoder_record(struct pd_encoder *enc, pd_node record, struct pd_encode_e
 		}
 	}
 	if (pd_compose_record(&enc->session, enc->v, &r, record, &enc->scratch, &p))
-		return from_pack(e, &p, "");
+		return pd_encode_fail_pack(e, &p, "");
 	size = enc->scratch.size;
 	if (append_payload(enc, record, d, &r, e))
 		return -1;

@@ -1,4 +1,4 @@
-/* encode.h - the encoder's state; encode.c takes the parts, encode_file.c lays a file out, encode_pipe.c a pipe. */
+/* encode.h - the encoder's state; encode.c takes the parts, encode_said.c what `file` says, encode_file.c lays a file out, encode_pipe.c a pipe. */
 #ifndef PD_FILE_ENCODE_H
 #define PD_FILE_ENCODE_H
 
@@ -67,6 +67,24 @@ struct pd_encoder {
 
 int pd_encode_fail(struct pd_encode_error *e, enum pd_code code, const char *path, const char *text);
 int pd_encode_io(struct pd_encode_error *e, int error);
+int pd_encode_no_memory(struct pd_encode_error *e);
+int pd_encode_fail_pack(struct pd_encode_error *e, const struct pd_pack_error *p, const char *prefix);
+
+/* The byte order is settled: from now on things can be packed. 0, or -1 and *e. */
+int pd_encode_start(struct pd_encoder *enc, struct pd_encode_error *e);
+
+/* The member as a number, where it is there. 0, or -1 and *e, with a path that begins with `prefix`. */
+int pd_encode_take_number(const struct pd_encoder *enc, pd_node object, const char *prefix, const char *name, uint64_t *out,
+			  struct pd_encode_error *e);
+
+/* Is the member that text? */
+bool pd_encode_says(const struct pd_encoder *enc, pd_node object, const char *name, const char *text);
+
+/* Copies a text, NUL-terminated and cut to size. */
+bool pd_encode_text_of(const struct pd_encoder *enc, pd_node n, char *buf, size_t size);
+
+/* A data.N of the directory; made when it is first named. */
+struct pd_out *pd_encode_out_named(struct pd_encoder *enc, pd_node n, const char *path, struct pd_encode_error *e);
 
 /* Compresses a record; writes out what was taken (of all files: NULL); at the end of a file. 0, or -1 and *e. */
 int pd_encode_press(struct pd_encoder *enc, struct pd_bytes record, struct pd_out *out, struct pd_encode_error *e);
