@@ -173,11 +173,16 @@ export UBSAN_OPTIONS ?= exitcode=99:print_stacktrace=1
 pytest_env = PD_BUILD='$(abspath build)' PD_TOOLS='$(abspath $(1))' \
 	PDECODE='$(abspath $(1)/pdecode)'
 
+# Side by side where pytest can; but alone those that watch the clock and the whole machine.
+PARALLEL = $(call once,PARALLEL,$(shell $(PYTHON) -c 'import xdist' 2>/dev/null && echo -n $$(nproc) --dist loadfile))
+ALONE := $(wildcard tests/test_record_*.py) tests/test_synth.py tests/test_bench.py
+
 # Tests marked `sanitize` run a first time with the tools under ASan and UBSan.
 check: deps
 	+$(Q)$(SUBMAKE) check-builds
-	$(Q)$(call pytest_env,build/san) $(PYTEST) -m sanitize tests || test $$? -eq 5
-	$(Q)$(call pytest_env,build) $(PYTEST) tests
+	$(Q)$(call pytest_env,build/san) $(PYTEST) $(PARALLEL) -m sanitize tests || test $$? -eq 5
+	$(Q)$(call pytest_env,build) $(PYTEST) $(PARALLEL) $(ALONE:%=--ignore=%) tests
+	$(Q)$(call pytest_env,build) $(PYTEST) $(ALONE)
 
 check-builds:
 	+$(Q)$(SUBMAKE) B=build SAN=0 all
