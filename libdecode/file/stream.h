@@ -37,6 +37,7 @@ struct pd_lost {
 	uint64_t from;		/* the first byte */
 	uint64_t bad;		/* known to begin no record, though it may look so; UINT64_MAX: none */
 	uint64_t searched, clear;	/* no record begins in this range, whether or not it is open */
+	uint64_t awaited, known;	/* what begins at `awaited`, if anything, takes bytes beyond `known` to tell */
 	uint64_t led;		/* up to here headers were followed, over unknown types, to one that can be trusted */
 	size_t events;		/* that were known when it was searched */
 	struct pd_error why;	/* told when the last byte is known */

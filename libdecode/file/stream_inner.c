@@ -42,10 +42,15 @@ static enum look_ahead search_inner(struct pd_stream *s)
 
 	if (pd_lost_is_searched(s, l, at + (at == l->bad)))
 		return SEARCHED;
+	if (at < l->awaited && s->inner_base + s->inner.size == l->known && !s->no_more_inner)
+		return NEED_MORE;	/* not the same search again for each record before */
 	pd_lost_set_time(s);
 	found = pd_resync_find(&s->resync, pd_stream_inner_left(s), at == l->bad, s->no_more_inner ? PD_RESYNC_CLOSED : PD_RESYNC_OPEN);
-	if (found.result == PD_RESYNC_MORE || (found.result == PD_RESYNC_NONE && !found.at))
+	if (found.result == PD_RESYNC_MORE || (found.result == PD_RESYNC_NONE && !found.at)) {
+		l->awaited = at + found.at;
+		l->known = s->inner_base + s->inner.size;
 		return NEED_MORE;
+	}
 	pd_lost_set_searched(s, l, at, &found);
 	return SEARCHED;
 }

@@ -1,10 +1,12 @@
 /* main.c - runs a fuzz target over files, where there is no libFuzzer. */
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "harness.h"
+
+#define SECONDS 30	/* for one file: more is a hang, and that is a failure */
 
 static int run(const char *path)
 {
@@ -26,7 +28,9 @@ static int run(const char *path)
 		return 1;
 	if (bytes.size)
 		memcpy(exact, bytes.data, bytes.size);
+	alarm(SECONDS);
 	LLVMFuzzerTestOneInput(exact, bytes.size);
+	alarm(0);
 	free(exact);
 	fuzz_free(&bytes);
 	return 0;
