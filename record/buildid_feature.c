@@ -35,7 +35,7 @@ static bool read_file(const struct hits_file *f, const char *path, struct buildi
 
 	if (fd < 0)
 		return false;
-	found = fstat(fd, &st) == 0 && !is_another(f, &st) && buildid_of_fd(fd, id);
+	found = (!f->ino || (fstat(fd, &st) == 0 && !is_another(f, &st))) && buildid_of_fd(fd, id);
 	close(fd);
 	return found;
 }

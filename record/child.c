@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,18 +22,18 @@ static int check_path(const char *path)
 	return S_ISREG(st.st_mode) && access(path, X_OK) == 0 ? 0 : NOT_EXECUTABLE;
 }
 
-static int search(const char *command)
+static int search(const char *command, char found[PATH_MAX])
 {
 	const char *path = getenv("PATH");
 	int worst = NOT_FOUND;
 
 	for (path = path ? path : "/bin:/usr/bin"; ; path++) {
 		size_t size = strcspn(path, ":");
-		char full[4096];
 		int got;
 
-		snprintf(full, sizeof(full), "%.*s%s%s", (int)size, path, size ? "/" : "", command);
-		got = check_path(full);
+		snprintf(found, PATH_MAX, "%.*s/%s", size ? (int)size : 1, size ? path : ".",
+			 command);
+		got = check_path(found);
 		if (!got)
 			return 0;
 		worst = got < worst ? got : worst;
@@ -42,9 +43,16 @@ static int search(const char *command)
 	}
 }
 
-int child_check(const char *command, const struct say *s)
+static int find(const char *command, char path[PATH_MAX], const struct say *s)
 {
-	int got = strchr(command, '/') ? check_path(command) : search(command);
+	int got;
+
+	if (strchr(command, '/')) {
+		snprintf(path, PATH_MAX, "%s", command);
+		got = check_path(command);
+	} else {
+		got = search(command, path);
+	}
 
 	if (got)
 		say(s, SAY_ERROR, "%s: %s", command, got == NOT_FOUND ? "command not found" :
@@ -52,17 +60,25 @@ int child_check(const char *command, const struct say *s)
 	return got;
 }
 
-static _Noreturn void run(char *const *command, int go, int failed, enum child_stdout out,
-			  const sigset_t *mask)
+/* How the child is to run. */
+struct running {
+	const char *path;
+	char *const *command;
+	enum child_stdout out;
+	const sigset_t *mask;
+};
+
+static _Noreturn void run(const struct running *r, int go, int failed)
 {
 	char byte;
 
-	if (out == CHILD_STDOUT_TO_STDERR)
+	if (r->out == CHILD_STDOUT_TO_STDERR)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
-	sigprocmask(SIG_SETMASK, mask, NULL);
+	sigprocmask(SIG_SETMASK, r->mask, NULL);
 	/* The end of the pipe without a byte: the recorder gave up. */
 	if (read(go, &byte, 1) == 1) {
-		execvp(command[0], command);
+		/* There is a slash in it: no further search, but a shell for what has no #!. */
+		execvp(r->path, r->command);
 		if (write(failed, &errno, sizeof(errno)) < 0)
 			_exit(NOT_FOUND);
 	}
@@ -72,8 +88,13 @@ static _Noreturn void run(char *const *command, int go, int failed, enum child_s
 int child_fork(struct child *c, char *const *command, enum child_stdout out, const sigset_t *mask,
 	       const struct say *s)
 {
+	char path[PATH_MAX];
+	const struct running running = { path, command, out, mask };
 	int go[2] = { -1, -1 }, failed[2] = { -1, -1 };
+	int got = find(command[0], path, s);
 
+	if (got)
+		return got;
 	if (pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC))
 		return say_failed(s, CLI_INPUT, "no pipe: %s", strerror(errno));
 	c->pid = fork();
@@ -81,7 +102,7 @@ int child_fork(struct child *c, char *const *command, enum child_stdout out, con
 		return say_failed(s, CLI_INPUT, "no process: %s", strerror(errno));
 	if (!c->pid) {
 		close(go[1]);
-		run(command, go[0], failed[1], out, mask);
+		run(&running, go[0], failed[1]);
 	}
 	close(go[0]);
 	close(failed[1]);

@@ -19,10 +19,8 @@ struct child {
 
 enum child_stdout { CHILD_STDOUT, CHILD_STDOUT_TO_STDERR };
 
-/* 0, or the exit status of a shell for what can't be found (127) or executed (126), said. */
-int child_check(const char *command, const struct say *s);
-
-/* Forks; the child waits for child_start(). mask: its signals. */
+/* Forks; the child waits for child_start(). mask: its signals. 0; or an exit status, said: a
+ * shell's for what can't be found (127) or executed (126). */
 int child_fork(struct child *c, char *const *command, enum child_stdout out, const sigset_t *mask,
 	       const struct say *s);
 /* 0; or 127 when it could not be executed, said. */

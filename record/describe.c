@@ -66,7 +66,8 @@ int describe_existing(struct recording *r)
 		.what = what_exists(r), .all_tasks = t->kind == TARGET_SYSTEM || begun,
 		.threads = running ? t->threads.items : NULL,
 		.nr_threads = running ? t->threads.n : 0,
-		.workload = r->child.pid, .cpus = t->cpus.items, .nr_cpus = t->cpus.n,
+		.workload = r->child.pid, .waiting = r->child.pid && !r->child.started,
+		.cpus = t->cpus.items, .nr_cpus = t->cpus.n,
 		.timeout_ms = (unsigned int)o->map_timeout,
 		.nr_readers = (unsigned int)o->synth_threads, .bpf = r->bpf,
 	};

@@ -29,31 +29,28 @@ static bool has_cpu(const struct cache *c, unsigned int cpu)
 }
 
 /* Everything but the map. */
-static bool read_rows(struct host_values *h, const char *directory, struct pd_value *v)
+static void read_rows(struct host_values *h, const char *directory, struct pd_value *v)
 {
 	static const char *const names[] = { "level", "line_size", "sets", "ways", "type", "size" };
 	static const char *const files[] = {
 		"level", "coherency_line_size", "number_of_sets", "ways_of_associativity", "type",
 		"size",
 	};
-	int dir = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	char text[64];
+	char text[64], path[128];
 
-	if (dir < 0)
-		return false;
 	for (size_t i = LEVEL; i <= WAYS; i++) {
 		uint64_t value = 0;
 
-		host_read_number(dir, files[i], 10, &value);
+		snprintf(path, sizeof(path), "%s/%s", directory, files[i]);
+		host_read_number(AT_FDCWD, path, 10, &value);
 		v[i] = (struct pd_value)PD_NUMBER(names[i], value);
 	}
 	for (size_t i = TYPE; i <= SIZE; i++) {
-		if (host_read(dir, files[i], text, sizeof(text)) < 0)
+		snprintf(path, sizeof(path), "%s/%s", directory, files[i]);
+		if (host_read(AT_FDCWD, path, text, sizeof(text)) < 0)
 			text[0] = '\0';
 		v[i] = host_text(h, names[i], text);
 	}
-	close(dir);
-	return true;
 }
 
 /* The first one at that index, where the rows of another cpu's can be taken from. */
@@ -63,6 +60,16 @@ static const struct cache *model_of(const struct caches *all, unsigned int index
 		if (c->index == index && c->v[LEVEL].number <= 2)
 			return c;
 	return NULL;
+}
+
+/* Cores that are alike have as many caches as the first. */
+static bool is_behind_last(const struct caches *all, unsigned int cpu, unsigned int index)
+{
+	bool more = cpu == 0 || !all->alike;
+
+	for (const struct cache *c = all->first; c && !more; c = c->next)
+		more = c->index >= index;
+	return !more;
 }
 
 /* False: the cpu has no cache at this index. */
@@ -75,6 +82,8 @@ static bool see_cache(struct caches *all, unsigned int cpu, unsigned int index)
 	for (c = all->first; c; c = c->next)
 		if (c->index == index && has_cpu(c, cpu))
 			return true;
+	if (is_behind_last(all, cpu, index))
+		return false;
 	snprintf(path, sizeof(path), CPUS "/cpu%u/cache/index%u", cpu, index);
 	snprintf(file, sizeof(file), "%s/shared_cpu_list", path);
 	if (host_read(AT_FDCWD, file, map, sizeof(map)) < 0)
@@ -85,8 +94,8 @@ static bool see_cache(struct caches *all, unsigned int cpu, unsigned int index)
 	c->index = index;
 	if (model)
 		memcpy(c->v, model->v, sizeof(c->v));
-	else if (!read_rows(all->h, path, c->v))
-		return false;
+	else
+		read_rows(all->h, path, c->v);
 	c->v[MAP] = host_text(all->h, "map", map);
 	*all->end = c;
 	all->end = &c->next;

@@ -42,8 +42,10 @@ static void cpu_id(const char *info, char *id, size_t size)
 	int n = 0;
 
 	id[0] = '\0';
+#ifdef __aarch64__
 	if (host_read(AT_FDCWD, CPUS "/cpu0/regs/identification/midr_el1", id, size) > 0)
 		return;
+#endif
 	cpuinfo_field(info, "mvendorid", part, sizeof(part));
 	for (const char *const *key = part[0] ? riscv : x86; *key; key++) {
 		cpuinfo_field(info, *key, part, sizeof(part));
@@ -86,31 +88,31 @@ struct sharing {
 	const char *file, *older;	/* name before 5.3 */
 };
 
-static void see_list(struct sharing *s, unsigned int cpu, int topology)
+static void see_list(struct sharing *s, unsigned int cpu, const char *topology)
 {
-	char text[8192];
+	char text[8192], path[160];
+	bool found;
 
 	for (size_t i = 0; i < s->lists.n; i++)
 		if (host_list_has((const char *)s->lists.items[i].bytes.data, cpu))
 			return;
-	if (host_read(topology, s->file, text, sizeof(text)) > 0 ||
-	    (s->older && host_read(topology, s->older, text, sizeof(text)) > 0))
+	snprintf(path, sizeof(path), "%s/%s", topology, s->file);
+	found = host_read(AT_FDCWD, path, text, sizeof(text)) > 0;
+	if (!found && s->older) {
+		snprintf(path, sizeof(path), "%s/%s", topology, s->older);
+		found = host_read(AT_FDCWD, path, text, sizeof(text)) > 0;
+	}
+	if (found)
 		host_add(&s->lists, host_text(s->lists.h, NULL, text));
 }
 
-static uint64_t number_or_none(int dir, const char *file)
+static uint64_t number_or_none(const char *topology, const char *file)
 {
+	char path[160];
 	uint64_t value;
 
-	return dir >= 0 && host_read_number(dir, file, 10, &value) ? value : (uint64_t)-1;
-}
-
-static int topology_of(unsigned int cpu)
-{
-	char path[96];
-
-	snprintf(path, sizeof(path), CPUS "/cpu%u/topology", cpu);
-	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "%s/%s", topology, file);
+	return host_read_number(AT_FDCWD, path, 10, &value) ? value : (uint64_t)-1;
 }
 
 static int topology(struct pd_writer *w, struct host_values *h, unsigned int available,
@@ -124,20 +126,23 @@ static int topology(struct pd_writer *w, struct host_values *h, unsigned int ava
 	struct pd_value v[5];
 
 	for (unsigned int cpu = 0; die_ids && cpu < available; cpu++) {
-		int dir = topology_of(cpu);
+		char dir[96];
+
+		snprintf(dir, sizeof(dir), CPUS "/cpu%u/topology", cpu);
 		const struct pd_value ids[] = {
 			PD_NUMBER("core_id", number_or_none(dir, "core_id")),
 			PD_NUMBER("socket_id", number_or_none(dir, "physical_package_id")),
 		};
 
-		die_ids[cpu] = number_or_none(dir, "die_id");
 		host_add(&cpus, host_object(h, NULL, ids, 2));
-		if (dir < 0)
+		die_ids[cpu] = (uint64_t)-1;
+		/* A cpu that is off has none of this. */
+		if (ids[0].number == (uint64_t)-1 && ids[1].number == (uint64_t)-1)
 			continue;
+		die_ids[cpu] = number_or_none(dir, "die_id");
 		see_list(&packages, cpu, dir);
 		see_list(&cores, cpu, dir);
 		see_list(&dies, cpu, dir);
-		close(dir);
 	}
 	if (packages.lists.n == 0)
 		return 0;

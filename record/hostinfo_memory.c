@@ -1,9 +1,7 @@
 /* hostinfo_memory.c - how much memory there is, and which node has which. */
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "hostinfo_parts.h"
 #include "hostinfo_read.h"
@@ -31,22 +29,16 @@ static int total(struct pd_writer *w, struct host_values *h, struct pd_error *e)
 	return host_feature(w, h, HOST_TOTAL_MEM, (struct pd_value)PD_NUMBER(NULL, size), e);
 }
 
-static int open_node(unsigned int node)
+static struct pd_value numa_node(struct host_values *h, unsigned int node)
 {
-	char path[64];
-
-	snprintf(path, sizeof(path), NODES "/node%u", node);
-	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-}
-
-static struct pd_value numa_node(struct host_values *h, unsigned int node, int dir)
-{
-	char text[MEMINFO_MAX], cpus[8192];
+	char text[MEMINFO_MAX], cpus[8192], path[64];
 	const struct pd_value none = { .name = NULL };
 
-	if (host_read(dir, "meminfo", text, sizeof(text)) <= 0)
+	snprintf(path, sizeof(path), NODES "/node%u/meminfo", node);
+	if (host_read(AT_FDCWD, path, text, sizeof(text)) <= 0)
 		return none;
-	if (host_read(dir, "cpulist", cpus, sizeof(cpus)) < 0)
+	snprintf(path, sizeof(path), NODES "/node%u/cpulist", node);
+	if (host_read(AT_FDCWD, path, cpus, sizeof(cpus)) < 0)
 		cpus[0] = '\0';
 	return host_object(h, NULL, (const struct pd_value[]){
 		PD_NUMBER("node", node), PD_NUMBER("mem_total", meminfo_field(text, "MemTotal:")),
@@ -105,18 +97,13 @@ int hostinfo_memory(struct pd_writer *w, struct host_values *h, struct pd_error 
 		return -1;
 	n = host_numbered(NODES, "node", &nodes);
 	for (size_t i = 0; i < n; i++) {
-		int dir = open_node(nodes[i]);
-		struct pd_value v;
+		struct pd_value v = numa_node(h, nodes[i]);
 
-		if (dir < 0)
-			continue;
-		v = numa_node(h, nodes[i], dir);
 		if (v.kind == PD_VALUE_OBJECT)
 			host_add(&numa, v);
 		v = memory_node(h, nodes[i]);
 		if (v.kind == PD_VALUE_OBJECT)
 			host_add(&memory, v);
-		close(dir);
 	}
 	free(nodes);
 	if (numa.n && host_feature(w, h, HOST_NUMA_TOPOLOGY, host_array(&numa, NULL), e) != 0)

@@ -20,17 +20,32 @@ static int by_type(const void *a, const void *b)
 	return 0;
 }
 
+/* Three numbers are the kernel's interface (linux/perf_event.h). */
+static bool type_of(int devices, const char *pmu, uint64_t *type)
+{
+	static const struct { const char *name; uint64_t type; } fixed[] = {
+		{ "software", 1 }, { "tracepoint", 2 }, { "breakpoint", 5 },
+	};
+	char path[NAME_MAX + 8];
+
+	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
+		*type = fixed[i].type;
+		if (strcmp(pmu, fixed[i].name) == 0)
+			return true;
+	}
+	snprintf(path, sizeof(path), "%s/type", pmu);
+	return host_read_number(devices, path, 10, type);
+}
+
 static void mappings(struct host_values *h, struct host_list *list)
 {
 	DIR *dir = opendir(DEVICES);
 	struct dirent *entry;
 
 	while (dir && (entry = readdir(dir))) {
-		char path[NAME_MAX + 8];
 		uint64_t type;
 
-		snprintf(path, sizeof(path), "%s/type", entry->d_name);
-		if (entry->d_name[0] == '.' || !host_read_number(dirfd(dir), path, 10, &type))
+		if (entry->d_name[0] == '.' || !type_of(dirfd(dir), entry->d_name, &type))
 			continue;
 		host_add(list, host_object(h, NULL, (const struct pd_value[]){
 			PD_NUMBER("type", type), host_text(h, "name", entry->d_name) }, 2));
@@ -46,6 +61,14 @@ static int by_name(const void *a, const void *b)
 	const struct pd_value *x = a, *y = b;
 
 	return strcmp((const char *)x->items[0].bytes.data, (const char *)y->items[0].bytes.data);
+}
+
+/* Of the kernel's own kinds only that of the core has any. */
+static bool may_have_capabilities(const struct pd_value *pmu)
+{
+	enum { RAW = 4, BREAKPOINT };
+
+	return pmu->items[0].number > BREAKPOINT || pmu->items[0].number == RAW;
 }
 
 /* The files of PMU/caps, each a name with a value. */
@@ -87,7 +110,8 @@ static int caps(struct pd_writer *w, struct host_values *h, const struct host_li
 		struct host_list list = { .h = h };
 		char path[PATH_MAX], cpus[4096];
 
-		capabilities(h, name, &list);
+		if (may_have_capabilities(&pmus->items[i]))
+			capabilities(h, name, &list);
 		if (strcmp(name, "cpu") == 0) {
 			if (list.n &&
 			    host_feature(w, h, HOST_CPU_PMU_CAPS, host_array(&list, NULL), e) != 0)

@@ -131,10 +131,8 @@ static int fork_command(struct recording *r)
 
 	if (!command)
 		return 0;
-	got = child_check(command[0], &r->say);
-	if (!got)
-		got = child_fork(&r->child, command, r->file.mode == PD_MODE_PIPE ?
-				 CHILD_STDOUT_TO_STDERR : CHILD_STDOUT, &r->signals, &r->say);
+	got = child_fork(&r->child, command, r->file.mode == PD_MODE_PIPE ?
+			 CHILD_STDOUT_TO_STDERR : CHILD_STDOUT, &r->signals, &r->say);
 	if (!got && r->target.kind == TARGET_COMMAND &&
 	    int_list_add(&r->target.threads, r->child.pid))
 		got = say_failed(&r->say, CLI_OUTPUT, "out of memory");
@@ -207,14 +205,16 @@ static int status_of(const struct recording *r, int got)
 static int run(struct recording *r, char *const *command)
 {
 	const struct settings *o = r->options;
-	long percent = sysctl_read(CPU_PERCENT, 25);
 	int got = prepare(r, command);
+	long percent = 0;
 	bool finished;
 
 	if (got || o->dry_run)
 		return got;
 	if (o->print_attr)
 		return print_attrs(&r->events);
+	if (o->cpu_percent != NOT_GIVEN)
+		percent = sysctl_read(CPU_PERCENT, 25);
 	if (o->cpu_percent != NOT_GIVEN && !sysctl_write(CPU_PERCENT, (long)o->cpu_percent))
 		say(&r->say, SAY_WARNING, "kernel." CPU_PERCENT " can't be set: %s",
 		    strerror(errno));

@@ -86,19 +86,28 @@ int synth_finished_init(struct pd_writer *w, struct pd_error *e)
 	return put(w, RECORD_FINISHED_INIT, NULL, 0, e);
 }
 
-static void thread_name(int proc, pid_t tid, char comm[TASK_COMM])
+static void thread_name(const struct synth_options *o, int *proc, pid_t tid, char comm[TASK_COMM])
 {
 	comm[0] = '\0';
-	if (proc >= 0 && tid > 0)
-		task_thread_name(proc, tid, tid, comm);
+	if (tid <= 0)
+		return;
+	if (o->waiting && tid == o->workload) {
+		task_own_name(comm);
+		return;
+	}
+	if (*proc < 0)
+		*proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (*proc >= 0)
+		task_thread_name(*proc, tid, tid, comm);
 }
 
 /* One record, as readers take it; threads that it has no room for are left out. */
-static int thread_map(struct pd_writer *w, const pid_t *threads, size_t n, struct pd_error *e)
+static int thread_map(struct pd_writer *w, const struct synth_options *o, const pid_t *threads,
+		      size_t n, struct pd_error *e)
 {
 	struct pd_value (*rows)[2], *entries;
 	char (*names)[TASK_COMM];
-	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC), ret = 0;
+	int proc = -1, ret = 0;
 
 	n = n < THREADS_PER_RECORD ? n : THREADS_PER_RECORD;
 	rows = malloc(n * sizeof(*rows));
@@ -106,7 +115,7 @@ static int thread_map(struct pd_writer *w, const pid_t *threads, size_t n, struc
 	names = malloc(n * sizeof(*names));
 	if (rows && entries && names) {
 		for (size_t i = 0; i < n; i++) {
-			thread_name(proc, threads[i], names[i]);
+			thread_name(o, &proc, threads[i], names[i]);
 			rows[i][0] = (struct pd_value)PD_NUMBER("pid", threads[i]);
 			rows[i][1] = (struct pd_value)PD_TEXT("comm", names[i]);
 			entries[i] = (struct pd_value)PD_OBJECT(NULL, rows[i], 2);
@@ -159,7 +168,7 @@ static int put_maps(struct pd_writer *w, const struct synth_options *o, struct p
 	const pid_t one = o->workload > 0 && !o->all_tasks ? o->workload : -1;	/* -1: any */
 	bool given = o->nr_threads && !o->all_tasks;
 
-	if (thread_map(w, given ? o->threads : &one, given ? o->nr_threads : 1, e) != 0)
+	if (thread_map(w, o, given ? o->threads : &one, given ? o->nr_threads : 1, e) != 0)
 		return -1;
 	return o->nr_cpus ? cpu_map(w, o->cpus, o->nr_cpus, e) : 0;
 }

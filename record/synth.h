@@ -37,6 +37,7 @@ struct synth_options {
 	const pid_t *threads;		/* else these: -p's, -t's and -u's, as counters have them */
 	size_t nr_threads;		/* 0: no task (a command that is yet to start) */
 	pid_t workload;			/* goes to THREAD_MAP where there are no threads; 0: none */
+	bool waiting;			/* it is this program still, before its exec */
 	const int *cpus;		/* of the counters: CPU_MAP; -1 stands for any */
 	size_t nr_cpus;
 	unsigned int timeout_ms;	/* for the maps of one process; 0: 500 */

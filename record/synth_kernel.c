@@ -85,10 +85,12 @@ static bool see_symbol(struct kernel_text *k, const char *line, bool need_end)
 static bool read_kallsyms(struct kernel_text *k, bool need_end)
 {
 	FILE *file = fopen("/proc/kallsyms", "re");
-	char line[1024];
+	char line[1024], buffer[16384];
 	size_t lines = 0;
 	bool done = false;
 
+	if (file)
+		setvbuf(file, buffer, _IOFBF, sizeof(buffer));
 	while (file && !done && fgets(line, sizeof(line), file)) {
 		/* Hidden addresses are all 0; honest ones only of per-cpu data, and not so many. */
 		if (++lines > MANY_SYMBOLS && ((!k->text && !k->stext) || !need_end))
@@ -140,10 +142,13 @@ static int put_modules(struct pd_writer *w, const struct synth_options *o, struc
 	struct utsname host;
 	int ret = 0;
 
+	if (!text || !*text) {
+		free(text);
+		return 0;
+	}
 	uname(&host);
 	snprintf(path, sizeof(path), "/lib/modules/%s/modules.dep", host.release);
-	if (text && *text)
-		deps = host_read_all(AT_FDCWD, path, LIMIT, &size);
+	deps = host_read_all(AT_FDCWD, path, LIMIT, &size);
 	for (char *line = text; line && *line && ret == 0;) {
 		struct kernel_map m = { .name = path };
 		char *end = line + strcspn(line, "\n");

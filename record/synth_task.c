@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -62,6 +63,12 @@ bool task_thread_name(int proc, pid_t pid, pid_t tid, char comm[TASK_COMM])
 		return false;
 	set_comm(comm, text, (size_t)n);
 	return true;
+}
+
+void task_own_name(char comm[TASK_COMM])
+{
+	_Static_assert(TASK_COMM >= 16, "what the kernel writes");
+	prctl(PR_GET_NAME, comm);
 }
 
 bool task_thread_process(int proc, pid_t tid, pid_t *pid)

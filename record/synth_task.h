@@ -46,6 +46,8 @@ void task_release(struct task *t);
 /* Name and process of a thread. False: it is gone. */
 bool task_thread_name(int proc, pid_t pid, pid_t tid, char comm[TASK_COMM]);
 bool task_thread_process(int proc, pid_t tid, pid_t *pid);
+/* Of the thread that asks, and of a process it has just forked. */
+void task_own_name(char comm[TASK_COMM]);
 
 /* One mapping. */
 struct task_map {

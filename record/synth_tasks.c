@@ -180,9 +180,14 @@ int synth_workload(struct pd_writer *w, const struct synth_options *o, struct pd
 {
 	struct synth_report report = { 0 };
 	struct run r = { w, o, &report, NULL, e };
-	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC), ret = 0;
 	struct task t = { 0 };
+	int proc, ret = 0;
 
+	if (o->waiting && !(o->what & SYNTH_NAMESPACES)) {
+		task_own_name(t.comm);
+		return o->what & SYNTH_TASKS ? put_comm(&r, o->workload, o->workload, t.comm) : 0;
+	}
+	proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (proc < 0)
 		return 0;
 	if ((o->what & SYNTH_TASKS) && o->workload > 0 &&

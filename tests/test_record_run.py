@@ -30,6 +30,15 @@ def test_a_command_that_is_not_there(run_precord, tmp_path, command, status, sai
     assert not (tmp_path / "perf.data").exists()
 
 
+@pytest.mark.parametrize("path, command", [("/nowhere::/bin", "returns-seven"), ("/bin:.", "returns-seven"), ("/bin", "./returns-seven"),
+                                           ("/nowhere:/bin", "{}/returns-seven")])
+def test_a_command_is_found_as_a_shell_finds_it(run_precord, tmp_path, path, command):
+    (tmp_path / "returns-seven").write_text("exit 7\n")      # no #!: a shell's
+    (tmp_path / "returns-seven").chmod(0o755)
+    done = run_precord("-o", "perf.data", *CLOCK, "--", command.format(tmp_path), env=dict(os.environ, PATH=path))
+    assert done.returncode == 7, done.stderr
+
+
 def test_without_anything_to_record(run_precord):
     done = run_precord()
     assert done.returncode == 2 and b"nothing to record" in done.stderr
