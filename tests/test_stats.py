@@ -9,6 +9,7 @@ from perfdata.container import File, Pipe, zstd_records
 from perfdata.features import NUMBER
 from perfdata.sample import sample, sample_id
 from perfdata.wire import Wire, encode, fstr
+from test_schemas import complaints
 
 pytestmark = pytest.mark.sanitize
 
@@ -38,6 +39,7 @@ def test_agrees_with_document(data_file, decoder, run_pdecode):
     stats = stats_of(decoder, data_file.path)
     assert stats.returncode == document.returncode
     stats, document = stats.document, document.document
+    assert complaints("stats.schema.json", stats) == []
     records = [record for record in document["records"] if record["type"] != "SKIPPED"]
 
     count, size = collections.Counter(), collections.Counter()

@@ -209,6 +209,49 @@ static void summary(struct pd_arena *arena, struct pd_buf *b)
 		"'dependentRequired':{'first_time':['last_time'],'last_time':['first_time']}");
 }
 
+#define COUNTED "'records':{'description':'how many'," NUMBER_64 "},'bytes':{'description':'of them, data behind included'," \
+	NUMBER_64 "}"
+
+/* Keys that are those of another part. */
+static void same_keys(struct pd_buf *b, const char *part, const char *const *keys)
+{
+	for (; *keys; keys++)
+		pd_text_format(b, "'%s':{'$ref':'%s.schema.json#/properties/%s'}", *keys, part, *keys);
+}
+
+static void stats(struct pd_arena *arena, struct pd_buf *b)
+{
+	(void)arena;
+	pd_text_json(b, CLOSED
+		"'required':['pdecode','file','records','bytes','by_type','by_event','lost','lost_samples','throttled','errors',"
+			"'errors_by_code','damaged','skipped'],"
+		"'properties':{'pdecode':{'$ref':'file.schema.json#/$defs/pdecode'},"
+		"'file':{" CLOSED "'required':['mode','byte_order','complete'],'properties':{");
+	same_keys(b, "file", (const char *const[]){ "mode", "byte_order", "size", "data_offset", "data_size", "complete", NULL });
+	pd_text_json(b, "'perf_version':{'description':'feature VERSION','type':'string'}}},"
+		COUNTED ","
+		"'filtered':{'$ref':'summary.schema.json#/properties/filtered'},"
+		"'by_type':{'description':'of each type','type':'object','additionalProperties':{"
+			CLOSED "'required':['records','bytes'],'properties':{" COUNTED "}},"
+			"'propertyNames':{'$ref':'summary.schema.json#/properties/by_type/propertyNames'}},"
+		"'by_event':{'description':'of each event, all its records','type':'array','items':{" CLOSED
+			"'required':['attr_index','event','records','bytes','samples'],'properties':{"
+			"'attr_index':{'description':'index in attrs','type':'integer'," PD_RANGE_U32 "},"
+			"'event':{'description':'its name','type':'string'}," COUNTED ","
+			"'samples':{'description':'how many'," NUMBER_64 "},"
+			"'period':{'description':'of all of them, modulo 2^64'," NUMBER_64 "}}}}");
+	same_keys(b, "summary", (const char *const[]){ "first_time", "last_time", "lost", "lost_samples", "errors", "skipped", NULL });
+	pd_text_json(b, "'duration':{'description':'ns from the first time to the last'," NUMBER_64 "},"
+		"'throttled':{'description':'THROTTLE records'," NUMBER_64 "},"
+		"'errors_by_code':{'type':'object','additionalProperties':{" NUMBER_64 "},"
+			"'propertyNames':{'$ref':'error.schema.json#/properties/code'}},"
+		"'damaged':{'description':'records that could be read in part'," NUMBER_64 "},"
+		"'compressed':{'description':'compressed records'," CLOSED "'required':['records','in','out'],'properties':{"
+			"'records':{'description':'how many'," NUMBER_64 "},'in':{'description':'their bytes'," NUMBER_64 "},"
+			"'out':{'description':'bytes that came out of them'," NUMBER_64 "}}}},"
+		"'dependentRequired':{'first_time':['last_time','duration'],'last_time':['first_time']}");
+}
+
 static void sample_id(struct pd_arena *arena, struct pd_buf *b)
 {
 	pd_describe_object(pd_sample_id_fields, arena, b);
@@ -225,6 +268,7 @@ const struct pd_part pd_parts[] = {
 	{ "sample_id", "sample_id", "What identifies a record that is no sample (sample_id_all).", sample_id },
 	{ "error", "error", "What is wrong at a place of the file.", error },
 	{ "summary", "summary", "What was found in all.", summary },
+	{ "stats", "pdecode --format stats", "What is in a perf.data file, counted.", stats },
 	{ .name = NULL },
 };
 
