@@ -176,7 +176,9 @@ static bool spe_is_v1(struct pd_bytes body, size_t at, enum pd_swap swap)
 	U32(sbf_pushed, "of them a task was moved"), \
 	U32(ttwu_wake_remote, "wake-ups of a task that last ran on another cpu of the domain"), \
 	U32(ttwu_move_affine, "of them moved to the waking cpu, cold on their own"), \
-	U32(ttwu_move_balance, "of them passive balancing began")
+	U32(ttwu_move_balance, "of them passive balancing began"), \
+	PAD(TIMES_REST_MOD(8)), \
+	PAD(TIMES_REST)	/* perf gives each version the size of the longest */
 
 const struct pd_record_desc pd_records_perf[] = {
 	{ 64, "HEADER_ATTR", "an event's attributes, where there is no file header",
