@@ -2,6 +2,7 @@
 import json
 import random
 import re
+import shutil
 import struct
 import subprocess
 
@@ -73,6 +74,19 @@ def test_a_directory(name, prepair, decode, tmp_path, perf):
     before = {key: n for key, n in before.items() if not key.startswith("COMPRESSED")}
     assert after == before
     assert stats(perf, fixed)["SAMPLE"] == before["SAMPLE"]
+
+
+@pytest.mark.parametrize("name", ["data", "data.1", "data.9", "fixed"])
+def test_output_inside_the_input(name, prepair, tmp_path):
+    """The input is never touched: a directory's files neither."""
+    source = tmp_path / "in"
+    shutil.copytree(PERF / "20-threads.data", source)
+    before = {path.name: path.read_bytes() for path in source.iterdir()}
+    done = prepair("-o", source / name, source)
+    assert (done.returncode, done.stderr.strip()) == (2, f"prepair: {source / name}: is inside the input".encode())
+    assert {path.name: path.read_bytes() for path in source.iterdir()} == before
+    done = subprocess.run([TOOLS / "prepair", "-o", name, "."], cwd=source, capture_output=True)
+    assert done.returncode == 2 and {path.name: path.read_bytes() for path in source.iterdir()} == before
 
 
 def test_killed(prepair, records, tmp_path, perf):

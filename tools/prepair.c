@@ -91,6 +91,17 @@ static bool is_same_file(const char *a, const char *b)
 	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
+/* There it would replace a part of the input, or be taken for one. */
+static bool is_inside(const char *output, const char *directory)
+{
+	const char *slash = strrchr(output, '/');
+	char *parent = slash ? strndup(output, (size_t)(slash - output) + 1) : strdup(".");
+	const bool inside = parent && is_same_file(parent, directory);
+
+	free(parent);
+	return inside;
+}
+
 static char *joined(const char *a, const char *b)
 {
 	const size_t size = strlen(a) + strlen(b) + 1;
@@ -128,6 +139,10 @@ static enum cli_exit open_output(struct run *run)
 	}
 	if (is_same_file(run->output, run->input)) {
 		cli_error(&tool, "%s: is both the input and the output", run->output);
+		return CLI_USAGE;
+	}
+	if (is_inside(run->output, run->input)) {
+		cli_error(&tool, "%s: is inside the input", run->output);
 		return CLI_USAGE;
 	}
 	run->fd = mkostemp(run->temporary, O_CLOEXEC);
