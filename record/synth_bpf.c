@@ -190,6 +190,8 @@ static int put_ksymbols(struct pd_writer *w, const struct bpf_prog *prog,
 
 int bpf_progs_synth(struct pd_writer *w, const struct bpf_progs *p, int event, struct pd_error *e)
 {
+	bool images = false;
+
 	for (size_t k = 0; k < p->n; k++) {
 		const struct bpf_prog *prog = &p->progs[k];
 		const struct bpf_btf *btf = find_btf(p, prog->info.btf_id);
@@ -199,13 +201,14 @@ int bpf_progs_synth(struct pd_writer *w, const struct bpf_progs *p, int event, s
 			PD_BYTES("tag", prog->info.tag, BPF_TAG_SIZE),
 		};
 
+		images = images || bpf_prog_may_have_image(prog);
 		if (put_ksymbols(w, prog, btf, event, e) != 0)
 			return -1;
 		if (pd_writer_record(w, RECORD_BPF_EVENT, 0, event, v, 4, (struct pd_bytes){ 0 },
 				     e) != 0)
 			return -1;
 	}
-	return 0;
+	return images ? bpf_images_synth(w, event, e) : 0;
 }
 
 static int put_btfs(struct pd_writer *w, const struct bpf_progs *p, struct pd_error *e)

@@ -31,6 +31,11 @@ void bpf_prog_release(struct bpf_prog *p);
 /* Type id of a function, 0: none. */
 uint32_t bpf_prog_function_type(const struct bpf_prog *p, size_t function);
 
+/* Whether other code than its own may lead to it; the search for that takes a while. */
+bool bpf_prog_may_have_image(const struct bpf_prog *p);
+/* KSYMBOL of such code. 0, or -1 and *e. */
+int bpf_images_synth(struct pd_writer *w, int event, struct pd_error *e);
+
 bool bpf_btf_read(struct bpf_btf *b, int fd, uint32_t id);
 /* Name of the type, borrowed; NULL: none. */
 const char *bpf_btf_function(const struct bpf_btf *b, uint32_t type);

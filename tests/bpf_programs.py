@@ -7,8 +7,8 @@ import struct
 import pytest
 
 SYS_BPF = 321       # x86_64
-PROG_LOAD, BTF_LOAD = 5, 18
-SOCKET_FILTER = 1
+PROG_LOAD, TEST_RUN, BTF_LOAD = 5, 10, 18
+SOCKET_FILTER, XDP = 1, 6
 RETURN_0 = struct.pack("<BBhi", 0xb7, 0, 0, 0) + struct.pack("<BBhi", 0x95, 0, 0, 0)
 
 
@@ -31,10 +31,19 @@ def _btf(function):
     return struct.pack("<HBBIIIII", 0xeb9f, 1, 0, 24, 0, len(types), len(types), len(strings)) + types + strings
 
 
-def _load(name, btf_fd=0, function_type=0):
+def run_xdp(before):
+    """Run an XDP program over nothing until the process is killed; calls before() when it is about to begin."""
+    program = _load(b"xdp", kind=XDP)
+    packet = ctypes.create_string_buffer(64)
+    before()
+    while True:
+        _bpf(TEST_RUN, struct.pack("<IIIIQQII", program, 0, 64, 0, ctypes.addressof(packet), 0, 1 << 30, 0))
+
+
+def _load(name, btf_fd=0, function_type=0, kind=SOCKET_FILTER):
     code, licence = ctypes.create_string_buffer(RETURN_0, len(RETURN_0)), ctypes.create_string_buffer(b"GPL")
     functions = ctypes.create_string_buffer(struct.pack("<II", 0, function_type), 8)
-    attr = struct.pack("<IIQQIIQII16sIIIIQI", SOCKET_FILTER, len(RETURN_0) // 8, ctypes.addressof(code),
+    attr = struct.pack("<IIQQIIQII16sIIIIQI", kind, len(RETURN_0) // 8, ctypes.addressof(code),
                        ctypes.addressof(licence), 0, 0, 0, 0, 0, name, 0, 0, btf_fd, 8 if btf_fd else 0,
                        ctypes.addressof(functions) if btf_fd else 0, 1 if btf_fd else 0)
     return _bpf(PROG_LOAD, attr)
