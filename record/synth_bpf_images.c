@@ -11,16 +11,11 @@ enum { RECORD_KSYMBOL = 17, TYPE_BPF = 1 };	/* PERF_RECORD_KSYMBOL_TYPE_BPF */
 
 bool bpf_prog_may_have_image(const struct bpf_prog *p)
 {
-	switch (p->info.type) {
-	case BPF_PROG_TYPE_XDP:
-	case BPF_PROG_TYPE_TRACING:
-	case BPF_PROG_TYPE_STRUCT_OPS:
-	case BPF_PROG_TYPE_EXT:
-	case BPF_PROG_TYPE_LSM:
-		return true;
-	default:
-		return false;
-	}
+	static const uint64_t kinds = 1ull << BPF_PROG_TYPE_XDP | 1ull << BPF_PROG_TYPE_TRACING |
+		1ull << BPF_PROG_TYPE_STRUCT_OPS | 1ull << BPF_PROG_TYPE_EXT |
+		1ull << BPF_PROG_TYPE_LSM;
+
+	return p->info.type < 64 && kinds >> p->info.type & 1;
 }
 
 /* "ffffffffc0026500 t bpf_dispatcher_xdp	[bpf]" */
