@@ -5,12 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const uint64_t pd_powers_of_ten[20] = {
-	1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000, 10000000000, 100000000000,
-	1000000000000, 10000000000000, 100000000000000, 1000000000000000, 10000000000000000, 100000000000000000,
-	1000000000000000000, 10000000000000000000u,
-};
-
 #define HEX_DIGITS "0123456789abcdef"
 
 void pd_jsonw_init(struct pd_jsonw *w, char *buffer, struct pd_output out)
@@ -143,11 +137,12 @@ enum pd_utf8 pd_jsonw_text(struct pd_jsonw *w, struct pd_bytes text)
 /* 16 bytes as 32 digits. */
 static void put_hex16(char *at, const uint8_t *p)
 {
-	pd_bytes16 bytes, high, low, text;
+	pd_bytes16 high, low, text;
+	pd_words16 bytes;
 
 	memcpy(&bytes, p, sizeof(bytes));
-	high = pd_hex_text(bytes >> 4 & 15);
-	low = pd_hex_text(bytes & 15);
+	high = pd_hex_text(pd_high_nibbles(bytes));
+	low = pd_hex_text(pd_low_nibbles(bytes));
 	text = __builtin_shufflevector(high, low, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
 	memcpy(at, &text, sizeof(text));
 	text = __builtin_shufflevector(high, low, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);

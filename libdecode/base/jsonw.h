@@ -14,7 +14,7 @@
 #include "pd/output.h"
 
 #define PD_JSONW_BUFFER (256 * 1024)
-#define PD_JSONW_SLACK 1024	/* what pd_jsonw_room() promises at most */
+#define PD_JSONW_SLACK 4096	/* what pd_jsonw_room() promises at most */
 
 struct pd_jsonw {
 	char *at, *end;		/* end: leaves PD_JSONW_SLACK behind it */
@@ -84,25 +84,12 @@ static inline void pd_jsonw_comma(struct pd_jsonw *w)
 		*w->at++ = ',';
 }
 
-extern const char pd_digit_pairs[201];
-
-extern const uint64_t pd_powers_of_ten[20];
-
 /* 8 digits, the first in the lowest byte, as text. */
 static inline void pd_store_digits(char *p, uint64_t digits)
 {
 	const uint64_t text = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? digits : __builtin_bswap64(digits);
 
 	memcpy(p, &text, sizeof(text));
-}
-
-/* Decimal digits of v; 1 for 0. */
-static inline unsigned int pd_count_digits(uint64_t v)
-{
-	const unsigned int bits = 64 - (unsigned int)__builtin_clzll(v | 1);
-	const unsigned int guess = bits * 1233 >> 12;	/* log10(2) is a little under 1233/4096 */
-
-	return guess + 1 - (v < pd_powers_of_ten[guess]);
 }
 
 /* The 8 digits of v < 10^8, as numbers, the first in the lowest byte: halves, pairs, digits, all of a kind at once. */
@@ -118,23 +105,35 @@ static inline uint64_t pd_eight_digits(uint32_t v)
 
 #define PD_ZEROS 0x3030303030303030ull
 
+/* v < 10^8 in decimal at p, of which 8 bytes are written; the end. */
+static inline char *pd_write_decimal8(char *p, uint32_t v)
+{
+	uint64_t digits, tens, leading;
+
+	if (v < 10000) {
+		tens = v * 10486 >> 20;		/* by 100 */
+		digits = tens | (v - tens * 100) << 16;
+		tens = (digits * 103 >> 10) & 0x000f000f;	/* by 10 */
+		digits = (tens | (digits - tens * 10) << 8) << 32;
+	} else {
+		digits = pd_eight_digits(v);
+	}
+	leading = (uint64_t)__builtin_ctzll(digits | 1ull << 56) & ~7ull;	/* bits of zeros in front */
+	pd_store_digits(p, (digits | PD_ZEROS) >> leading);
+	return p + 8 - leading / 8;
+}
+
 /* v < 10^16 in decimal at p; the end. */
 static inline char *pd_write_decimal16(char *p, uint64_t v)
 {
-	unsigned int n = pd_count_digits(v);
-	uint64_t low = v;
+	uint64_t high;
 
-	if (n > 8) {
-		const uint64_t high = v / 100000000;
-
-		low = v - high * 100000000;
-		n -= 8;
-		pd_store_digits(p, (pd_eight_digits((uint32_t)high) | PD_ZEROS) >> 8 * (8 - n));
-		p += n;
-		n = 8;
-	}
-	pd_store_digits(p, (pd_eight_digits((uint32_t)low) | PD_ZEROS) >> 8 * (8 - n));
-	return p + n;
+	if (v < 100000000)
+		return pd_write_decimal8(p, (uint32_t)v);
+	high = v / 100000000;
+	p = pd_write_decimal8(p, (uint32_t)high);
+	pd_store_digits(p, pd_eight_digits((uint32_t)(v - high * 100000000)) | PD_ZEROS);
+	return p + 8;
 }
 
 /* v in decimal at p; the end. At most 20 bytes. */
@@ -155,6 +154,9 @@ static inline char *pd_write_decimal(char *p, uint64_t v)
 }
 
 typedef int8_t pd_bytes16 __attribute__((vector_size(16)));
+typedef uint64_t pd_words16 __attribute__((vector_size(16)));
+
+#define PD_NIBBLES 0x0f0f0f0f0f0f0f0full
 
 /* Numbers below 16 as hex digits, all at once. */
 static inline pd_bytes16 pd_hex_text(pd_bytes16 nibbles)
@@ -162,22 +164,33 @@ static inline pd_bytes16 pd_hex_text(pd_bytes16 nibbles)
 	return nibbles + '0' + ((nibbles > 9) & ('a' - '0' - 10));
 }
 
+/* The nibbles of 16 bytes, one to a byte: the high ones, the low ones. */
+static inline pd_bytes16 pd_high_nibbles(pd_words16 bytes)
+{
+	return (pd_bytes16)(bytes >> 4 & PD_NIBBLES);
+}
+
+static inline pd_bytes16 pd_low_nibbles(pd_words16 bytes)
+{
+	return (pd_bytes16)(bytes & PD_NIBBLES);
+}
+
 /* "0x..." with its quotes at p; the end. At most 20 bytes. */
 static inline char *pd_write_address(char *p, uint64_t v)
 {
-	const unsigned int leading = (unsigned int)__builtin_clzll(v | 1) & ~3u;
-	const unsigned int nibbles = 16 - leading / 4;
-	pd_bytes16 bytes = { 0 }, text;
+	const unsigned int leading = (unsigned int)__builtin_clzll(v | 1) & ~3u;	/* bits */
+	pd_words16 word = { 0, 0 };
+	pd_bytes16 text;
 
 	v <<= leading;
-	v = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? __builtin_bswap64(v) : v;
-	memcpy(&bytes, &v, sizeof(v));
-	text = pd_hex_text(__builtin_shufflevector(bytes >> 4 & 15, bytes & 15, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21,
-						   6, 22, 7, 23));
-	memcpy(p, "\"0x", 3);
+	word[0] = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? __builtin_bswap64(v) : v;
+	text = pd_hex_text(__builtin_shufflevector(pd_high_nibbles(word), pd_low_nibbles(word), 0, 16, 1, 17, 2, 18, 3, 19,
+						   4, 20, 5, 21, 6, 22, 7, 23));
+	memcpy(p, "\"0x", 4);
 	memcpy(p + 3, &text, sizeof(text));
-	p[3 + nibbles] = '"';
-	return p + 4 + nibbles;
+	p += 3 + 16 - leading / 4;
+	*p = '"';
+	return p + 1;
 }
 
 static inline void pd_jsonw_unsigned(struct pd_jsonw *w, uint64_t v)

@@ -157,7 +157,7 @@ static void place(struct pd_op_list *list)
 /* The run of plain numbers at the start: walk.c checks its size once. */
 static void find_simple(struct pd_op_list *list)
 {
-	uint32_t i, size = 0;
+	uint32_t i, size = 0, first_pad = UINT32_MAX;
 
 	for (i = 0; i < list->nr_ops; i++) {
 		const struct pd_op *op = &list->ops[i];
@@ -166,9 +166,12 @@ static void find_simple(struct pd_op_list *list)
 
 		if (!plain || op->on != PD_ALWAYS || op->left)
 			break;
+		if (op->kind == PD_PAD && first_pad == UINT32_MAX)
+			first_pad = i;
 		size += op->size;
 	}
 	list->nr_simple = i;
+	list->first_pad = first_pad < i ? first_pad : i;
 	list->simple_size = size;
 }
 

@@ -625,11 +625,29 @@ enum pd_regular pd_visit(const struct pd_plan *plan, struct pd_bytes body, uint6
 	return pd_visit_runs(plan, body, misc, swap, extent, v, NULL, ctx);
 }
 
+/* Simple ops and nothing else, of which no pad has anything in it: no walk is needed. */
+static bool is_one_run(const struct pd_op_list *list, struct pd_bytes body, uint32_t nr_ops)
+{
+	if (!list->nr_simple || list->nr_simple != list->nr_ops || nr_ops != list->nr_ops || list->simple_size > body.size)
+		return false;
+	for (uint32_t i = list->first_pad; i < list->nr_simple; i++) {
+		const struct pd_op *op = &list->ops[i];
+
+		if (op->kind == PD_PAD && !pd_all_zero((struct pd_bytes){ body.data + op->offset, op->size }))
+			return false;
+	}
+	return true;
+}
+
 enum pd_regular pd_visit_runs(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc, enum pd_swap swap,
 			      const struct pd_extent_of *extent, const struct pd_visitor *v, pd_see_run run_of, void *ctx)
 {
 	struct walk w;
 
+	if (run_of && is_one_run(plan->list, body, extent->nr_ops)) {
+		run_of(ctx, plan->list->ops, plan->list->nr_ops, body.data, swap);
+		return PD_REGULAR;
+	}
 	w.v = v;
 	w.run = run_of;
 	w.ctx = ctx;

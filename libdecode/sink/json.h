@@ -37,6 +37,56 @@ struct pd_json_head {
 };
 #define PD_JSON_HEADS 8				/* by the low bits of misc */
 
+/* A row of a run and the value it had last, rendered: many are the same in record after record. */
+struct pd_json_step {
+	const struct pd_op *op;
+	uint64_t value;			/* as it lies in the file */
+	uint64_t high;			/* value / 10^8 where its last 8 digits stand at the end of text; or 0 */
+	uint32_t offset;
+	uint8_t size;			/* of text */
+	uint8_t key_size;
+	enum { PD_JSON_NUMBER4, PD_JSON_NUMBER8, PD_JSON_ADDRESS, PD_JSON_OTHER } how;
+	char text[2 * PD_JSON_STEP];	/* key and value */
+};
+
+/* The steps of ops in a row. Plans are made anew when the machine they are for changes. */
+#define PD_JSON_STEPS 14
+struct pd_json_run {
+	const struct pd_op *ops;	/* NULL: none yet */
+	unsigned int nr_ops, arch_changes;
+	enum pd_swap swap;
+	unsigned int nr_steps;
+	bool plain;			/* no PD_JSON_OTHER among them */
+	struct pd_json_step steps[PD_JSON_STEPS];
+};
+#define PD_JSON_RUNS 64			/* by the address of their ops */
+
+/* The names of a set of registers as keys, each with the value it had last. */
+#define PD_JSON_REGISTER_KEY 16
+struct pd_json_register {
+	uint64_t value;
+	uint8_t key_size, size;
+	char text[PD_JSON_REGISTER_KEY + 24];	/* ,"ax":"0x1" */
+};
+struct pd_json_registers {
+	const char *const *names;	/* NULL: none yet */
+	unsigned int arch_changes;
+	struct pd_json_register each[64];
+};
+#define PD_JSON_REGISTERS 4		/* by the address of their names */
+
+/* The last chain of addresses: the next one often begins and ends like it. */
+#define PD_JSON_CHAIN 160
+struct pd_json_chain {
+	const struct pd_name *names;	/* of its markers */
+	enum pd_swap swap;
+	const char *text;		/* in the writer's buffer; NULL: none yet */
+	uint64_t flushed;		/* of the writer, then */
+	size_t count;
+	uint64_t entries[PD_JSON_CHAIN];	/* as they lie in the file */
+	uint16_t ends[PD_JSON_CHAIN];		/* of each entry's text, from the opening bracket */
+};
+
 #define PD_JSON_TYPES 128
 
 struct pd_json_counts {
@@ -57,6 +107,10 @@ struct pd_json {
 	struct pd_json_label **labels;
 	size_t nr_labels;
 	struct pd_json_head heads[PD_JSON_HEADS];
+	struct pd_json_run runs[PD_JSON_RUNS];
+	struct pd_json_registers registers[PD_JSON_REGISTERS];
+	struct pd_json_chain chains[2];
+	unsigned int last_chain;	/* of those two */
 	struct pd_json_counts counts;
 	struct pd_error *errors;
 	size_t nr_errors, errors_capacity;
@@ -75,6 +129,22 @@ struct pd_json {
 extern const struct pd_visitor pd_json_visitor;
 /* A pd_see_run: the plain numbers of a record, without a call for each. */
 void pd_json_run(void *ctx, const struct pd_op *ops, size_t n, const uint8_t *start, enum pd_swap swap);
+
+/* Arrays of numbers. */
+void pd_json_numbers(void *ctx, const struct pd_field *f, const struct pd_numbers *n);
+
+/* The row's key, or the comma before an array's bare element. */
+static inline void pd_json_key(struct pd_json *j, const struct pd_field *f)
+{
+	if (f->key_size)
+		pd_jsonw_padded_key(&j->w, f->key, f->key_size);
+	else
+		pd_jsonw_comma(&j->w);
+}
+/* A key with something behind the name. */
+void pd_json_key_with(struct pd_json *j, const char *name, const char *suffix);
+/* A value's name, the number as text where there is none. */
+void pd_json_name(struct pd_json *j, const struct pd_name *names, uint64_t v);
 
 void pd_json_record(struct pd_json *j, const struct pd_record *r);
 /* The same as a line, or as an element of the document's array. */

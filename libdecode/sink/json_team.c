@@ -133,6 +133,7 @@ static void run(struct worker *w, struct block *b)
 	b->nr_missing = 0;
 	b->failed = false;
 	pd_jsonw_init(&j->w, w->buffer, (struct pd_output){ append_out, b });
+	j->chains[0].text = j->chains[1].text = NULL;	/* the buffer begins anew */
 	if (b->first)
 		j->w.at[-1] = '[';
 	for (size_t i = 0; i < b->nr_items; i++) {

@@ -3,16 +3,8 @@
 
 #include "layout/names_tables.h"
 
-static void key(struct pd_json *j, const struct pd_field *f)
-{
-	if (f->key_size)
-		pd_jsonw_padded_key(&j->w, f->key, f->key_size);
-	else
-		pd_jsonw_comma(&j->w);
-}
-
 /* The row's key with something behind the name. */
-static void key_with(struct pd_json *j, const char *name, const char *suffix)
+void pd_json_key_with(struct pd_json *j, const char *name, const char *suffix)
 {
 	pd_jsonw_comma(&j->w);
 	pd_jsonw_char(&j->w, '"');
@@ -21,7 +13,7 @@ static void key_with(struct pd_json *j, const char *name, const char *suffix)
 	pd_jsonw_raw(&j->w, "\":", 2);
 }
 
-static void name_or_number(struct pd_json *j, const struct pd_name *names, uint64_t v)
+void pd_json_name(struct pd_json *j, const struct pd_name *names, uint64_t v)
 {
 	const char *name = pd_name_of(names, v);
 	char number[24];
@@ -66,7 +58,7 @@ static void one_bits(struct pd_json *j, const struct pd_bits *b, uint64_t word)
 	pd_jsonw_padded_key(&j->w, b->key, b->key_size);
 	switch (b->show) {
 	case PD_BIT_ENUM:
-		name_or_number(j, b->names, v);
+		pd_json_name(j, b->names, v);
 		break;
 	case PD_BIT_LIST:
 		names_of_bits(j, b->names, v);
@@ -74,7 +66,7 @@ static void one_bits(struct pd_json *j, const struct pd_bits *b, uint64_t word)
 	case PD_BIT_ENUM_LIST:
 		pd_jsonw_char(&j->w, '[');
 		if (v)
-			name_or_number(j, b->names, v);
+			pd_json_name(j, b->names, v);
 		pd_jsonw_char(&j->w, ']');
 		break;
 	default:
@@ -92,7 +84,7 @@ static void all_bits(struct pd_json *j, const struct pd_field *f, uint64_t v)
 
 static void bits_object(struct pd_json *j, const struct pd_field *f, uint64_t v)
 {
-	key(j, f);
+	pd_json_key(j, f);
 	pd_jsonw_char(&j->w, '{');
 	if (f->show == PD_BITS_RAW) {
 		PD_JSONW_KEY(&j->w, "raw");
@@ -104,7 +96,7 @@ static void bits_object(struct pd_json *j, const struct pd_field *f, uint64_t v)
 
 static void flags(struct pd_json *j, const struct pd_field *f, uint64_t v)
 {
-	key(j, f);
+	pd_json_key(j, f);
 	pd_jsonw_char(&j->w, '{');
 	PD_JSONW_KEY(&j->w, "raw");
 	pd_jsonw_unsigned(&j->w, v);
@@ -120,14 +112,14 @@ static void floating(struct pd_json *j, const struct pd_field *f, uint64_t v)
 	double d;
 
 	memcpy(&d, &v, sizeof(d));
-	key(j, f);
+	pd_json_key(j, f);
 	pd_jsonw_double(&j->w, d);
 	if (d - d == 0)
 		return;
 	/* no number in JSON: its bits, most significant first */
 	for (int i = 0; i < 8; i++)
 		bytes[i] = (uint8_t)(v >> (56 - 8 * i));
-	key_with(j, f->name, "_hex");
+	pd_json_key_with(j, f->name, "_hex");
 	pd_jsonw_hex(&j->w, (struct pd_bytes){ bytes, sizeof(bytes) });
 }
 
@@ -137,17 +129,17 @@ static void on_number(void *ctx, const struct pd_field *f, uint64_t v)
 
 	switch (f->show) {
 	case PD_SIGNED:
-		key(j, f);
+		pd_json_key(j, f);
 		pd_jsonw_signed(&j->w, (int64_t)v);
 		break;
 	case PD_HEX:
-		key(j, f);
+		pd_json_key(j, f);
 		pd_jsonw_address(&j->w, v);
 		break;
 	case PD_ENUM:
 	case PD_ORDER:
-		key(j, f);
-		name_or_number(j, f->names, v);
+		pd_json_key(j, f);
+		pd_json_name(j, f->names, v);
 		break;
 	case PD_FLAGS:
 		flags(j, f, v);
@@ -163,139 +155,24 @@ static void on_number(void *ctx, const struct pd_field *f, uint64_t v)
 		bits_object(j, f, v);
 		break;
 	default:
-		key(j, f);
+		pd_json_key(j, f);
 		pd_jsonw_unsigned(&j->w, v);
 		break;
 	}
-}
-
-/* Plain: nothing but the key and a number. */
-static inline bool is_plain(const struct pd_field *f)
-{
-	return (f->show == PD_DEC || f->show == PD_SIGNED || f->show == PD_HEX) && f->key_size &&
-	       f->key_size <= PD_JSONW_KEY_ROOM;
-}
-
-static inline char *put_plain(char *at, const struct pd_field *f, uint64_t v)
-{
-	const size_t first = at[-1] == '{';
-
-	memcpy(at, f->key + first, PD_JSONW_KEY_ROOM);
-	at += f->key_size - first;
-	if (f->show == PD_HEX)
-		return pd_write_address(at, v);
-	if (f->show == PD_SIGNED && (int64_t)v < 0) {
-		*at++ = '-';
-		v = -v;
-	}
-	return pd_write_decimal(at, v);
-}
-
-_Static_assert(PD_JSONW_KEY_ROOM + 24 <= PD_JSONW_SLACK, "a plain number fits");
-void pd_json_run(void *ctx, const struct pd_op *ops, size_t n, const uint8_t *start, enum pd_swap swap)
-{
-	struct pd_json *j = ctx;
-	char *at = j->w.at;
-
-	for (const struct pd_op *op = ops, *end = ops + n; op < end; op++) {
-		const struct pd_field *f = op->field;
-
-		if (op->kind == PD_PAD || f->show == PD_HIDDEN)
-			continue;
-		if (at <= j->w.end && is_plain(f)) {
-			at = put_plain(at, f, pd_op_value(op, start, swap));
-			continue;
-		}
-		j->w.at = at;
-		on_number(j, f, pd_op_shown(op, start, swap));
-		at = j->w.at;
-	}
-	j->w.at = at;
-}
-
-#define FIRST_MARKER ((uint64_t)-4095)
-
-static void registers(struct pd_json *j, const struct pd_numbers *n)
-{
-	pd_jsonw_char(&j->w, '{');
-	for (size_t i = 0; i < n->count; i++) {
-		key_with(j, n->names[i], "");
-		pd_jsonw_address(&j->w, pd_number_at(n, i));
-	}
-	pd_jsonw_char(&j->w, '}');
-}
-
-#define MARKED_AT_ONCE 32
-_Static_assert(MARKED_AT_ONCE * 24 <= PD_JSONW_SLACK, "so many addresses fit");
-
-static void marked(struct pd_json *j, const struct pd_field *f, const struct pd_numbers *n)
-{
-	const enum pd_swap swap = n->swapped ? PD_SWAP_YES : PD_SWAP_NO;
-	struct pd_jsonw *w = &j->w;
-
-	for (size_t i = 0; i < n->count;) {
-		const size_t stop = n->count - i > MARKED_AT_ONCE ? i + MARKED_AT_ONCE : n->count;
-		char *at;
-
-		pd_jsonw_room(w);
-		for (at = w->at; i < stop; i++) {
-			const uint64_t v = n->width == 8 ? pd_load64(n->data + 8 * i, swap) : pd_number_at(n, i);
-
-			*at = ',';
-			at += i != 0;
-			if (__builtin_expect(v >= FIRST_MARKER, 0) && pd_name_of(f->names, v)) {
-				w->at = at;
-				name_or_number(j, f->names, v);
-				pd_jsonw_room(w);
-				at = w->at;
-			} else {
-				at = pd_write_address(at, v);
-			}
-		}
-		w->at = at;
-	}
-}
-
-static void on_numbers(void *ctx, const struct pd_field *f, const struct pd_numbers *n)
-{
-	struct pd_json *j = ctx;
-
-	key(j, f);
-	if (n->names) {
-		registers(j, n);
-		return;
-	}
-	pd_jsonw_char(&j->w, '[');
-	if (f->show == PD_MARKED) {
-		marked(j, f, n);
-	} else {
-		for (size_t i = 0; i < n->count; i++) {
-			uint64_t v = pd_number_at(n, i);
-
-			pd_jsonw_comma(&j->w);
-			if (f->show == PD_HEX)
-				pd_jsonw_address(&j->w, v);
-			else if (f->show == PD_SIGNED)
-				pd_jsonw_signed(&j->w, (int64_t)pd_sign_extend(v, n->width));
-			else
-				pd_jsonw_unsigned(&j->w, v);
-		}
-	}
-	pd_jsonw_char(&j->w, ']');
 }
 
 static void on_text(void *ctx, const struct pd_field *f, struct pd_bytes text)
 {
 	struct pd_json *j = ctx;
 
-	key(j, f);
+	pd_json_key(j, f);
 	if (pd_jsonw_text(&j->w, text) == PD_UTF8)
 		return;
 	if (!f->key_size) {
 		j->not_utf8 = true;
 		return;
 	}
-	key_with(j, f->name, "_hex");
+	pd_json_key_with(j, f->name, "_hex");
 	pd_jsonw_hex(&j->w, text);
 }
 
@@ -304,7 +181,7 @@ static void feature_object(struct pd_json *j, const struct pd_field *f, struct p
 	uint64_t id = 0;
 
 	pd_get_number(j->record, "feat_id", &id);
-	key(j, f);
+	pd_json_key(j, f);
 	pd_jsonw_char(&j->w, '{');
 	pd_json_feature(j, id, section);
 	pd_jsonw_char(&j->w, '}');
@@ -322,7 +199,7 @@ static void on_bytes(void *ctx, const struct pd_field *f, struct pd_bytes bytes)
 	if ((f->blob == PD_BLOB_LARGE && j->options.blobs == PD_BLOBS_OMIT) ||
 	    (f->blob == PD_BLOB_PAYLOAD && j->options.blobs != PD_BLOBS_FULL))
 		return;
-	key(j, f);
+	pd_json_key(j, f);
 	pd_jsonw_hex(&j->w, bytes);
 }
 
@@ -331,7 +208,7 @@ static void on_enter(void *ctx, const struct pd_field *f)
 	struct pd_json *j = ctx;
 
 	if (f)
-		key(j, f);
+		pd_json_key(j, f);
 	else
 		pd_jsonw_comma(&j->w);
 	pd_jsonw_char(&j->w, '{');
@@ -384,7 +261,7 @@ static void tp_text(void *ctx, const struct pd_tp_field *f, struct pd_bytes text
 	tp_key(j, f);
 	if (pd_jsonw_text(&j->w, text) == PD_UTF8)
 		return;
-	key_with(j, f->name, "_hex");
+	pd_json_key_with(j, f->name, "_hex");
 	pd_jsonw_hex(&j->w, text);
 }
 
@@ -427,7 +304,7 @@ static void on_enter_array(void *ctx, const struct pd_field *f, size_t n)
 	struct pd_json *j = ctx;
 
 	(void)n;
-	key(j, f);
+	pd_json_key(j, f);
 	pd_jsonw_char(&j->w, '[');
 }
 
@@ -451,7 +328,7 @@ static void on_padding(void *ctx, const struct pd_bytes *spans, size_t n)
 }
 
 const struct pd_visitor pd_json_visitor = {
-	.size = sizeof(pd_json_visitor), .number = on_number, .numbers = on_numbers, .text = on_text,
+	.size = sizeof(pd_json_visitor), .number = on_number, .numbers = pd_json_numbers, .text = on_text,
 	.bytes = on_bytes, .enter = on_enter, .leave = on_leave, .enter_array = on_enter_array,
 	.leave_array = on_leave_array, .padding = on_padding,
 };
@@ -483,6 +360,6 @@ void pd_json_feature(struct pd_json *j, uint64_t id, struct pd_bytes section)
 	if (regular == PD_REGULAR && extent.code == PD_OK && !j->not_utf8 &&
 	    (!rest.size || (pd_file(j->reader)->mode == PD_MODE_PIPE && rest.size < 8 && pd_all_zero(rest))))
 		return;		/* in a record, zeros up to its size need no saying */
-	key_with(j, d->field->name, "_raw");
+	pd_json_key_with(j, d->field->name, "_raw");
 	pd_jsonw_hex(&j->w, section);
 }
