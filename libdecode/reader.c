@@ -34,7 +34,7 @@ struct pd_reader {
 	struct pd_session session;
 	struct pd_container container;
 	struct pd_stream stream;
-	struct pd_frame frame;		/* the last one read */
+	struct pd_frame read;		/* the last one read, while `order` gives out others */
 	struct pd_error cut;		/* why it is cut */
 	struct pd_record record;	/* the last one given out */
 	struct pd_buf held;		/* a HEADER_TRACING_DATA record with its payload */
@@ -95,6 +95,7 @@ static struct pd_reader *new_reader(const struct pd_options *o, struct pd_error 
 	if (o)
 		memcpy(&r->options, o, o->size < sizeof(r->options) ? o->size : sizeof(r->options));
 	r->budget.limit = r->options.memory_limit ? r->options.memory_limit : DEFAULT_MEMORY;
+	r->record.session = &r->session;
 	r->session.budget = r->held.budget = r->feature.budget = &r->budget;
 	return r;
 }
@@ -287,23 +288,24 @@ void pd_close(struct pd_reader *r)
 /* HEADER_TRACING_DATA's payload is needed to read what follows: it is held in memory with its record. */
 static int hold_payload(struct pd_reader *r, struct pd_error *e)
 {
-	size_t size = r->frame.bytes.size;
+	struct pd_frame *f = &r->record.frame;
+	size_t size = f->bytes.size;
 	struct pd_bytes piece;
 	int got;
 
 	r->held.size = 0;
-	pd_buf_append(&r->held, r->frame.bytes.data, size);
+	pd_buf_append(&r->held, f->bytes.data, size);
 	while ((got = pd_stream_payload(&r->stream, 65536, &piece, e)) > 0)
 		pd_buf_append(&r->held, piece.data, piece.size);
 	if (r->held.failed) {
 		r->held.failed = false;
-		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL, .offset = r->frame.offset,
-			.record = r->frame.desc->name, .want = r->frame.payload };
+		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL, .offset = f->offset,
+			.record = f->desc->name, .want = f->payload };
 		return -1;
 	}
 	if (got < 0)
 		return -1;
-	r->frame.bytes = (struct pd_bytes){ r->held.data, size };
+	f->bytes = (struct pd_bytes){ r->held.data, size };
 	r->record.payload = (struct pd_bytes){ r->held.data + size, r->held.size - size };
 	return 0;
 }
@@ -311,19 +313,19 @@ static int hold_payload(struct pd_reader *r, struct pd_error *e)
 /* Takes in what the record says about events and machine. */
 static int learn(struct pd_reader *r, struct pd_error *e)
 {
-	const uint32_t type = r->frame.type;
+	const struct pd_frame *f = &r->record.frame;
+	const uint32_t type = f->type;
 
-	if (r->frame.state != PD_FRAME_WHOLE || r->frame.inner_offset != PD_OUTER)
+	if (f->state != PD_FRAME_WHOLE || f->inner_offset != PD_OUTER)
 		return 0;
 	if (type == TYPE_HEADER_TRACING_DATA && hold_payload(r, e))
 		return -1;
 	if (type == TYPE_HEADER_TRACING_DATA || type == TYPE_EVENT_UPDATE || type == TYPE_HEADER_FEATURE ||
 	    (type == TYPE_HEADER_ATTR && r->container.info.mode == PD_MODE_PIPE)) {
-		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL, .offset = r->frame.offset };
+		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL, .offset = f->offset };
 		if (r->settle)
 			r->settle(r->settle_ctx);
-		return pd_session_learn_record(&r->session, type, r->frame.bytes, r->record.payload,
-					       r->frame.offset);
+		return pd_session_learn_record(&r->session, type, f->bytes, r->record.payload, f->offset);
 	}
 	return 0;
 }
@@ -353,11 +355,16 @@ static int next_file(struct pd_reader *r)
 /* The next record in the order of the file: 1 with r->record prepared, 0, -1. */
 static int next_as_written(struct pd_reader *r, struct pd_error *e)
 {
-	for (;;) {
-		struct pd_error damage;
+	struct pd_frame *f = &r->record.frame;
+	struct pd_error damage;
 
+	for (;;) {
 		r->record.payload = (struct pd_bytes){ NULL, 0 };
-		switch (pd_stream_next(&r->stream, &r->frame, &damage)) {
+		switch (pd_stream_next(&r->stream, f, &damage)) {
+		case PD_NEXT_RECORD:
+			if (f->type >= TYPE_USER && learn(r, e))
+				return -1;
+			break;
 		case PD_NEXT_END:
 			report_packing(r, r->file_source ? r->file_source : r->source);
 			if (next_file(r))
@@ -374,26 +381,20 @@ static int next_as_written(struct pd_reader *r, struct pd_error *e)
 			continue;
 		case PD_NEXT_DAMAGED:
 			r->container.info.complete = false;
-			if (r->frame.state == PD_FRAME_CUT)
+			if (f->state == PD_FRAME_CUT)
 				r->cut = damage;	/* the record may know which field */
 			else
 				on_error(r, &damage);
-			break;
-		case PD_NEXT_RECORD:
-			if (learn(r, e))
-				return -1;
 			break;
 		}
 		if (r->stopped.code) {
 			*e = r->stopped;
 			return -1;
 		}
-		r->record.frame = r->frame;
-		r->record.session = &r->session;
 		r->record.file = r->file;
 		if (pd_record_prepare(&r->record) == 0)
 			return 1;
-		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL, .offset = r->frame.offset };
+		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL, .offset = f->offset };
 		return -1;
 	}
 }
@@ -432,7 +433,9 @@ static int next_by_time(struct pd_reader *r, struct pd_error *e)
 			*e = r->ended;
 			return r->ended.code == PD_OK ? 0 : -1;
 		}
+		r->record.frame = r->read;
 		got = next_as_written(r, e);
+		r->read = r->record.frame;
 		if (got <= 0) {
 			r->drained = true;
 			if (got < 0)
@@ -441,20 +444,19 @@ static int next_by_time(struct pd_reader *r, struct pd_error *e)
 			continue;
 		}
 		if (wants_order(r, &time)) {
-			struct kept kept = { r->frame, r->file };
+			struct kept kept = { r->read, r->file };
 			struct pd_bytes meta = { (const uint8_t *)&kept, sizeof(kept) };
 
-			if (pd_order_push(r->order, time, meta, r->frame.bytes, e))
+			if (pd_order_push(r->order, time, meta, r->read.bytes, e))
 				return -1;
 			continue;
 		}
-		if (r->frame.type == TYPE_FINISHED_ROUND && r->container.info.mode != PD_MODE_DIRECTORY)
+		if (r->read.type == TYPE_FINISHED_ROUND && r->container.info.mode != PD_MODE_DIRECTORY)
 			pd_order_round(r->order);
 		return 1;
 	}
 }
 
-/* Each record has to be consumed exactly: what its fields leave over is no damage, but never goes without a word. */
 static void report_record(struct pd_reader *r)
 {
 	const struct pd_record *rec = &r->record;
@@ -466,13 +468,19 @@ static void report_record(struct pd_reader *r)
 		report(r, &e, rec->file);
 	} else if (rec->error.code != PD_OK) {
 		report(r, &rec->error, rec->file);
-	} else if (rec->plan && rec->extent.end != rec->body.size) {
+	} else {
 		struct pd_error e = { .code = PD_E_TRAILING, .severity = PD_NOTE, .offset = rec->frame.offset,
 			.record_type = rec->frame.type, .record = rec->frame.desc->name,
 			.have = rec->body.size - rec->extent.end };
 
 		report(r, &e, rec->file);
 	}
+}
+
+/* Each record has to be consumed exactly: what its fields leave over is no damage, but never goes without a word. */
+static bool is_unremarkable(const struct pd_record *r)
+{
+	return r->frame.state != PD_FRAME_CUT && r->error.code == PD_OK && (!r->plan || r->extent.end == r->body.size);
 }
 
 int pd_next(struct pd_reader *r, const struct pd_record **out, struct pd_error *e)
@@ -482,7 +490,8 @@ int pd_next(struct pd_reader *r, const struct pd_record **out, struct pd_error *
 	*out = &r->record;
 	if (got != 1)
 		return got;
-	report_record(r);
+	if (!is_unremarkable(&r->record))
+		report_record(r);
 	if (!r->stopped.code)
 		return 1;
 	*e = r->stopped;

@@ -19,9 +19,10 @@ static void set_error(struct pd_record *r, enum pd_code code, const char *field,
 	};
 }
 
-static void measure(struct pd_record *r, enum pd_text_end text_end)
+static inline void measure(struct pd_record *r, enum pd_text_end text_end)
 {
-	pd_measure(r->plan, r->body, r->frame.misc, r->session->swap, text_end, &r->extent);
+	if (!pd_measure_fixed(r->plan, r->body, &r->extent))
+		pd_measure(r->plan, r->body, r->frame.misc, r->session->swap, text_end, &r->extent);
 }
 
 /* Parts the last `size` bytes of the body from it. */
@@ -87,7 +88,7 @@ static bool fixed_number(const struct pd_plan *plan, const char *name, struct pd
 	return op && pd_op_is_fixed(op) && load(op, bytes, swap, out);
 }
 
-static const struct pd_plan *plan_of(struct pd_record *r, const struct pd_attr *layout)
+static inline const struct pd_plan *plan_of(struct pd_record *r, const struct pd_attr *layout)
 {
 	const struct pd_record_desc *d = r->frame.desc;
 
@@ -114,10 +115,41 @@ static void check_feature(struct pd_record *r)
 	set_error(r, extent.code, extent.field->name, extent.want, extent.have);
 }
 
+/* The record's event, or one that has its layout. */
+static inline enum pd_found find_event(struct pd_record *r, struct pd_attr **out)
+{
+	struct pd_session *s = r->session;
+	enum pd_found found = PD_FOUND;
+
+	if (s->nr_attrs == 1 && r->frame.type < TYPE_USER)
+		*out = s->attrs[0];
+	else
+		found = pd_session_attr_of(s, r->frame.type, r->frame.bytes, out);
+	if (found == PD_FOUND) {
+		if ((*out)->named_at != s->told)
+			pd_session_name_event(s, *out);
+		r->attr = *out;
+	} else if (found == PD_NOT_FOUND && r->frame.type == TYPE_SAMPLE) {
+		*out = NULL;
+	}
+	return found;
+}
+
+/* How far the record keeps to its plan, and with it what its parts are. */
+static void measure_parts(struct pd_record *r, const struct pd_attr *layout)
+{
+	if (r->frame.desc->trailer == PD_TRAILER)
+		measure_with_trailer(r, layout);
+	else if (r->frame.desc->trailer == PD_TRAILER_LEFT)
+		measure_with_optional_trailer(r);
+	else
+		measure(r, PD_TEXT_TO_END);
+}
+
 int pd_record_prepare(struct pd_record *r)
 {
 	const struct pd_record_desc *d = r->frame.desc;
-	struct pd_attr *layout = NULL;
+	struct pd_attr *layout;
 	enum pd_found found;
 
 	r->attr = NULL;
@@ -133,24 +165,14 @@ int pd_record_prepare(struct pd_record *r)
 	}
 	r->body = (struct pd_bytes){ r->frame.bytes.data + PD_RECORD_HEADER_SIZE,
 				     r->frame.bytes.size - PD_RECORD_HEADER_SIZE };
-	found = pd_session_attr_of(r->session, r->frame.type, r->frame.bytes, &layout);
-	if (found == PD_FOUND) {
-		pd_session_name_event(r->session, layout);
-		r->attr = layout;
-	} else if (found == PD_NOT_FOUND && r->frame.type == TYPE_SAMPLE)
-		layout = NULL;
+	found = find_event(r, &layout);
 	r->plan = plan_of(r, layout);
 	if (!r->plan) {
 		if (d && (d->type == TYPE_SAMPLE || d->type == TYPE_READ))
 			set_error(r, PD_E_NO_ATTR, NULL, 0, 0);
 		return d && !d->opaque && r->frame.type >= TYPE_USER ? -1 : 0;
 	}
-	if (d->trailer == PD_TRAILER)
-		measure_with_trailer(r, layout);
-	else if (d->trailer == PD_TRAILER_LEFT)
-		measure_with_optional_trailer(r);
-	else
-		measure(r, PD_TEXT_TO_END);
+	measure_parts(r, layout);
 	if (d->type == TYPE_HEADER_FEATURE)
 		check_feature(r);
 	if (r->extent.code != PD_OK)

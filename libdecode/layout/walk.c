@@ -586,16 +586,10 @@ static void run(struct walk *w, const struct pd_plan *plan, struct pd_bytes body
 void pd_measure(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc, enum pd_swap swap,
 		enum pd_text_end text_end, struct pd_extent_of *out)
 {
-	const struct pd_op_list *list = plan->list;
 	struct walk w;
 
-	if (list->size != PD_VARIABLE && list->size <= body.size) {
-		out->nr_ops = list->nr_ops;
-		out->variant = 0;
-		out->end = list->size;
-		out->code = PD_OK;
+	if (pd_measure_fixed(plan, body, out))
 		return;
-	}
 	w.v = NULL;
 	w.run = NULL;
 	w.text_end = text_end;
@@ -606,7 +600,7 @@ void pd_measure(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc,
 		if (variant & ~plan->variants)
 			continue;
 		w.variant = variant;
-		run(&w, plan, body, misc, swap, list->nr_ops);
+		run(&w, plan, body, misc, swap, plan->list->nr_ops);
 		exact = w.code == PD_OK && w.c.at == w.c.end;
 		if (variant == 0 || exact)
 			*out = (struct pd_extent_of){

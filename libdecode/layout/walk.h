@@ -26,6 +26,20 @@ enum pd_text_end {
 void pd_measure(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc, enum pd_swap swap,
 		enum pd_text_end text_end, struct pd_extent_of *out);
 
+/* The same for the usual case, where it takes no walk: a layout of one size, of which nothing is cut off. */
+static inline bool pd_measure_fixed(const struct pd_plan *plan, struct pd_bytes body, struct pd_extent_of *out)
+{
+	const struct pd_op_list *list = plan->list;
+
+	if (list->size > body.size || list->size == PD_VARIABLE)
+		return false;
+	out->nr_ops = list->nr_ops;
+	out->variant = 0;
+	out->end = list->size;
+	out->code = PD_OK;
+	return true;
+}
+
 enum pd_regular {
 	PD_REGULAR,	/* encoding what was seen gives the same bytes */
 	PD_IRREGULAR,	/* it would not: a text's length is not the one perf would write */
