@@ -145,13 +145,13 @@ static void deliver(const struct pd_tp_event *e, const struct pd_tp_field *f, st
 	}
 }
 
-size_t pd_tp_decode(const struct pd_tp_event *e, struct pd_bytes raw, const struct pd_tp_visitor *v,
-		    void *ctx)
+size_t pd_tp_decode_from(const struct pd_tp_event *e, size_t from, uint64_t used, struct pd_bytes raw,
+			 const struct pd_tp_visitor *v, void *ctx)
 {
-	uint64_t left = 4 * (uint64_t)raw.size;
+	uint64_t left = 4 * (uint64_t)raw.size - used;
 	size_t missing = 0;
 
-	for (size_t i = 0; i < e->nr_fields; i++) {
+	for (size_t i = from; i < e->nr_fields; i++) {
 		const struct pd_tp_field *f = &e->fields[i];
 		struct pd_bytes span;
 
@@ -165,4 +165,9 @@ size_t pd_tp_decode(const struct pd_tp_event *e, struct pd_bytes raw, const stru
 			v->missing(ctx, f);
 	}
 	return missing;
+}
+
+size_t pd_tp_decode(const struct pd_tp_event *e, struct pd_bytes raw, const struct pd_tp_visitor *v, void *ctx)
+{
+	return pd_tp_decode_from(e, 0, 0, raw, v, ctx);
 }

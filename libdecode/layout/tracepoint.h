@@ -110,6 +110,10 @@ struct pd_tp_visitor {
 size_t pd_tp_decode(const struct pd_tp_event *e, struct pd_bytes raw, const struct pd_tp_visitor *v,
 		    void *ctx);
 
+/* The same of the fields from `from` on, when the spans of those before came to `used` bytes, one more for each. */
+size_t pd_tp_decode_from(const struct pd_tp_event *e, size_t from, uint64_t used, struct pd_bytes raw,
+			 const struct pd_tp_visitor *v, void *ctx);
+
 /* The i-th element, i < n->count, sign-extended where the field's are signed. */
 uint64_t pd_tp_element(const struct pd_tp_field *f, const struct pd_numbers *n, size_t i);
 

@@ -37,15 +37,16 @@ struct pd_json_head {
 };
 #define PD_JSON_HEADS 8				/* by the low bits of misc */
 
-/* A row of a run and the value it had last, rendered: many are the same in record after record. */
+/* A number in a row and the value it had last, rendered: many are the same in record after record. */
 struct pd_json_step {
-	const struct pd_op *op;
 	uint64_t value;			/* as it lies in the file */
 	uint64_t high;			/* value / 10^8 where its last 8 digits stand at the end of text; or 0 */
 	uint32_t offset;
 	uint8_t size;			/* of text */
-	uint8_t key_size;
-	enum { PD_JSON_NUMBER4, PD_JSON_NUMBER8, PD_JSON_ADDRESS, PD_JSON_OTHER } how;
+	uint8_t key_size, width;
+	bool is_signed;
+	enum { PD_JSON_NUMBER1, PD_JSON_NUMBER2, PD_JSON_NUMBER4, PD_JSON_NUMBER8, PD_JSON_ADDRESS, PD_JSON_OTHER } how;
+	const struct pd_op *op;		/* of PD_JSON_OTHER: what is no plain number */
 	char text[2 * PD_JSON_STEP];	/* key and value */
 };
 
@@ -60,6 +61,17 @@ struct pd_json_run {
 	struct pd_json_step steps[PD_JSON_STEPS];
 };
 #define PD_JSON_RUNS 64			/* by the address of their ops */
+
+/* The same for the numbers that a tracepoint's fields begin with. */
+struct pd_json_tp {
+	const struct pd_tp_event *event;	/* NULL: none yet */
+	size_t nr_steps;
+	uint64_t used;			/* their bytes, and one more for each */
+	size_t head_size;		/* 0: not kept */
+	char head[8 * PD_JSON_STEP];	/* ,"tracepoint":{ to the fields' bracket */
+	struct pd_json_step steps[PD_JSON_STEPS];
+};
+#define PD_JSON_TPS 64			/* by the address of their event */
 
 /* The names of a set of registers as keys, each with the value it had last. */
 #define PD_JSON_REGISTER_KEY 16
@@ -108,6 +120,7 @@ struct pd_json {
 	size_t nr_labels;
 	struct pd_json_head heads[PD_JSON_HEADS];
 	struct pd_json_run runs[PD_JSON_RUNS];
+	struct pd_json_tp tps[PD_JSON_TPS];
 	struct pd_json_registers registers[PD_JSON_REGISTERS];
 	struct pd_json_chain chains[2];
 	unsigned int last_chain;	/* of those two */
@@ -130,6 +143,13 @@ extern const struct pd_visitor pd_json_visitor;
 /* A pd_see_run: the plain numbers of a record, without a call for each. */
 void pd_json_run(void *ctx, const struct pd_op *ops, size_t n, const uint8_t *start, enum pd_swap swap);
 
+/* A plain number shown as decimal, signed, or hex. False: the key is too long, or it is no plain one. */
+bool pd_json_make_step(struct pd_json_step *s, struct pd_bytes key, uint32_t offset, unsigned int width, enum pd_show show);
+/* Numbers at start, written from `at` on, where PD_JSONW_SLACK bytes are; the end. Behind a '{' only plain ones. */
+char *pd_json_put_steps(struct pd_json *j, struct pd_json_step *s, size_t n, char *at, const uint8_t *start,
+			enum pd_swap swap);
+/* ,"tracepoint":{...} of the record's raw data. */
+void pd_json_tracepoint(struct pd_json *j, const struct pd_tp_event *e);
 /* Arrays of numbers. */
 void pd_json_numbers(void *ctx, const struct pd_field *f, const struct pd_numbers *n);
 

@@ -6,18 +6,10 @@
 _Static_assert(PD_JSONW_KEY_ROOM + 24 <= 2 * PD_JSON_STEP, "a key and a number fit into a step's text");
 _Static_assert(PD_JSON_STEPS * 2 * PD_JSON_STEP <= PD_JSONW_SLACK, "a run fits");
 
-/* Nothing but the key and a number. */
-static bool is_plain(const struct pd_field *f)
-{
-	return (f->show == PD_DEC || f->show == PD_SIGNED || f->show == PD_HEX) && f->key_size &&
-	       f->key_size <= PD_JSONW_KEY_ROOM && !f->msb_first;
-}
-
 /* Most numbers that are not the same as before are times: all but their last digits are the same. */
 static void render(struct pd_json_step *s, uint64_t v)
 {
-	const bool is_signed = s->op->field->show == PD_SIGNED;
-	const uint64_t high = is_signed ? 0 : v / HUNDRED_MILLION;
+	const uint64_t high = s->is_signed ? 0 : v / HUNDRED_MILLION;
 	char *at = s->text + s->key_size;
 
 	s->value = v;
@@ -26,14 +18,28 @@ static void render(struct pd_json_step *s, uint64_t v)
 		return;
 	}
 	s->high = high;
-	if (is_signed && (int64_t)pd_sign_extend(v, s->op->width) < 0) {
+	if (s->is_signed && (int64_t)pd_sign_extend(v, s->width) < 0) {
 		*at++ = '-';
-		v = -pd_sign_extend(v, s->op->width);
+		v = -pd_sign_extend(v, s->width);
 	}
 	s->size = (uint8_t)(pd_write_decimal(at, v) - s->text);
 }
 
-static bool make_step(struct pd_json_run *run, const struct pd_op *op)
+bool pd_json_make_step(struct pd_json_step *s, struct pd_bytes key, uint32_t offset, unsigned int width, enum pd_show show)
+{
+	if (!key.size || key.size > PD_JSONW_KEY_ROOM || (show != PD_DEC && show != PD_SIGNED && show != PD_HEX) ||
+	    (show == PD_HEX && width != 8))
+		return false;
+	*s = (struct pd_json_step){ .offset = offset, .key_size = (uint8_t)key.size, .width = (uint8_t)width,
+		.is_signed = show == PD_SIGNED };
+	s->how = show == PD_HEX ? PD_JSON_ADDRESS : width == 8 ? PD_JSON_NUMBER8 : width == 4 ? PD_JSON_NUMBER4 :
+		 width == 2 ? PD_JSON_NUMBER2 : PD_JSON_NUMBER1;
+	memcpy(s->text, key.data, key.size);
+	render(s, 0);
+	return true;
+}
+
+static bool add_step(struct pd_json_run *run, const struct pd_op *op)
 {
 	struct pd_json_step *s = &run->steps[run->nr_steps];
 	const struct pd_field *f = op->field;
@@ -43,14 +49,11 @@ static bool make_step(struct pd_json_run *run, const struct pd_op *op)
 	if (run->nr_steps == PD_JSON_STEPS)
 		return false;
 	run->nr_steps++;
-	*s = (struct pd_json_step){ .op = op, .offset = op->offset, .key_size = f->key_size, .how = PD_JSON_OTHER };
-	if (!is_plain(f) || op->width < 4 || (f->show == PD_HEX && op->width != 8)) {
-		run->plain = false;
+	if (!f->msb_first && pd_json_make_step(s, (struct pd_bytes){ (const uint8_t *)f->key, f->key_size }, op->offset,
+					       op->width, (enum pd_show)f->show))
 		return true;
-	}
-	s->how = f->show == PD_HEX ? PD_JSON_ADDRESS : op->width == 8 ? PD_JSON_NUMBER8 : PD_JSON_NUMBER4;
-	memcpy(s->text, f->key, f->key_size);
-	render(s, 0);
+	*s = (struct pd_json_step){ .how = PD_JSON_OTHER, .op = op };
+	run->plain = false;
 	return true;
 }
 
@@ -69,11 +72,19 @@ static struct pd_json_run *run_of(struct pd_json *j, const struct pd_op *ops, si
 	run->nr_steps = 0;
 	run->plain = true;
 	for (size_t i = 0; i < n; i++)
-		if (!make_step(run, &ops[i])) {
+		if (!add_step(run, &ops[i])) {
 			run->ops = NULL;
 			return NULL;
 		}
 	return run;
+}
+
+static char *put_other(struct pd_json *j, const struct pd_op *op, char *at, const uint8_t *start, enum pd_swap swap)
+{
+	j->w.at = at;
+	pd_json_visitor.number(j, op->field, pd_op_shown(op, start, swap));
+	pd_jsonw_room(&j->w);
+	return j->w.at;
 }
 
 /* Key and value, and what lies behind them. */
@@ -85,21 +96,12 @@ static inline char *put_text(char *at, const struct pd_json_step *s)
 	return at + s->size;
 }
 
-/* One by one. */
-static void put_slowly(struct pd_json *j, const struct pd_op *op, const struct pd_op *end, const uint8_t *start,
-		       enum pd_swap swap)
+char *pd_json_put_steps(struct pd_json *j, struct pd_json_step *s, size_t n, char *at, const uint8_t *start,
+			enum pd_swap swap)
 {
-	for (; op < end; op++)
-		if (op->kind != PD_PAD && op->field->show != PD_HIDDEN)
-			pd_json_visitor.number(j, op->field, pd_op_shown(op, start, swap));
-}
+	char *const brace = at[-1] == '{' ? --at : NULL;	/* no comma behind it: it takes the comma's place */
 
-/* Steps from `at` on; the end. */
-static char *put_steps(struct pd_json *j, struct pd_json_run *run, char *at, const uint8_t *start)
-{
-	const enum pd_swap swap = run->swap;
-
-	for (struct pd_json_step *s = run->steps, *end = s + run->nr_steps; s < end; s++) {
+	for (const struct pd_json_step *end = s + n; s < end; s++) {
 		const uint8_t *p = start + s->offset;
 		uint64_t v;
 
@@ -114,34 +116,42 @@ static char *put_steps(struct pd_json *j, struct pd_json_run *run, char *at, con
 			memcpy(at, s->text, PD_JSONW_KEY_ROOM);
 			at = pd_write_address(at + s->key_size, pd_load64(p, swap));
 			continue;
+		case PD_JSON_NUMBER2:
+			v = pd_load16(p, swap);
+			break;
+		case PD_JSON_NUMBER1:
+			v = *p;
+			break;
 		default:
-			j->w.at = at;
-			pd_json_visitor.number(j, s->op->field, pd_op_shown(s->op, start, swap));
-			pd_jsonw_room(&j->w);
-			at = j->w.at;
+			at = put_other(j, s->op, at, start, swap);
 			continue;
 		}
 		if (v != s->value)
 			render(s, v);
 		at = put_text(at, s);
 	}
+	if (brace)
+		*brace = '{';
 	return at;
+}
+
+/* One by one. */
+static void put_slowly(struct pd_json *j, const struct pd_op *op, const struct pd_op *end, const uint8_t *start,
+		       enum pd_swap swap)
+{
+	for (; op < end; op++)
+		if (op->kind != PD_PAD && op->field->show != PD_HIDDEN)
+			pd_json_visitor.number(j, op->field, pd_op_shown(op, start, swap));
 }
 
 void pd_json_run(void *ctx, const struct pd_op *ops, size_t n, const uint8_t *start, enum pd_swap swap)
 {
 	struct pd_json *j = ctx;
 	struct pd_json_run *run = run_of(j, ops, n, swap);
-	const bool first = j->w.at[-1] == '{';
-	char *at;
 
-	if (!run || !run->nr_steps || (first && !run->plain)) {
-		put_slowly(j, ops, ops + n, start, swap);
-		return;
-	}
 	pd_jsonw_room(&j->w);
-	at = j->w.at - first;
-	j->w.at = put_steps(j, run, at, start);
-	if (first)	/* where the comma came to stand */
-		*at = '{';
+	if (!run || !run->nr_steps || (j->w.at[-1] == '{' && !run->plain))
+		put_slowly(j, ops, ops + n, start, swap);
+	else
+		j->w.at = pd_json_put_steps(j, run->steps, run->nr_steps, j->w.at, start, swap);
 }

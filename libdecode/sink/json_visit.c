@@ -214,88 +214,12 @@ static void on_enter(void *ctx, const struct pd_field *f)
 	pd_jsonw_char(&j->w, '{');
 }
 
-/* Tracepoint fields: their layout is in the file. */
-static void tp_key(struct pd_json *j, const struct pd_tp_field *f)
-{
-	if (f->key_size <= PD_JSONW_SLACK)
-		pd_jsonw_key(&j->w, f->key, f->key_size);
-}
-
-static void tp_number(void *ctx, const struct pd_tp_field *f, uint64_t v)
-{
-	struct pd_json *j = ctx;
-
-	tp_key(j, f);
-	if (f->kind == PD_TP_POINTER)
-		pd_jsonw_address(&j->w, v);
-	else if (f->kind == PD_TP_SIGNED)
-		pd_jsonw_signed(&j->w, (int64_t)v);
-	else
-		pd_jsonw_unsigned(&j->w, v);
-}
-
-static void tp_numbers(void *ctx, const struct pd_tp_field *f, const struct pd_numbers *n)
-{
-	struct pd_json *j = ctx;
-
-	tp_key(j, f);
-	pd_jsonw_char(&j->w, '[');
-	for (size_t i = 0; i < n->count; i++) {
-		uint64_t v = pd_tp_element(f, n, i);
-
-		pd_jsonw_comma(&j->w);
-		if (f->is_pointer)
-			pd_jsonw_address(&j->w, v);
-		else if (f->is_signed)
-			pd_jsonw_signed(&j->w, (int64_t)v);
-		else
-			pd_jsonw_unsigned(&j->w, v);
-	}
-	pd_jsonw_char(&j->w, ']');
-}
-
-static void tp_text(void *ctx, const struct pd_tp_field *f, struct pd_bytes text)
-{
-	struct pd_json *j = ctx;
-
-	tp_key(j, f);
-	if (pd_jsonw_text(&j->w, text) == PD_UTF8)
-		return;
-	pd_json_key_with(j, f->name, "_hex");
-	pd_jsonw_hex(&j->w, text);
-}
-
-static void tp_bytes(void *ctx, const struct pd_tp_field *f, struct pd_bytes bytes)
-{
-	struct pd_json *j = ctx;
-
-	tp_key(j, f);
-	pd_jsonw_hex(&j->w, bytes);
-}
-
-static void tracepoint(struct pd_json *j, const struct pd_tp_event *e)
-{
-	static const struct pd_tp_visitor v = { tp_number, tp_numbers, tp_text, tp_bytes, NULL };
-
-	PD_JSONW_KEY(&j->w, "tracepoint");
-	pd_jsonw_char(&j->w, '{');
-	PD_JSONW_KEY(&j->w, "system");
-	pd_jsonw_string(&j->w, e->system);
-	PD_JSONW_KEY(&j->w, "name");
-	pd_jsonw_string(&j->w, e->name);
-	PD_JSONW_KEY(&j->w, "fields");
-	pd_jsonw_char(&j->w, '{');
-	j->fields_missing = pd_tp_decode(e, j->raw_data, &v, j);
-	pd_jsonw_char(&j->w, '}');
-	pd_jsonw_char(&j->w, '}');
-}
-
 static void on_leave(void *ctx, const struct pd_field *f)
 {
 	struct pd_json *j = ctx;
 
 	if (f && j->record && j->record->attr && j->record->attr->tracepoint && strcmp(f->name, "raw") == 0)
-		tracepoint(j, j->record->attr->tracepoint);
+		pd_json_tracepoint(j, j->record->attr->tracepoint);
 	pd_jsonw_char(&j->w, '}');
 }
 
