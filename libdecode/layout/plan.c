@@ -157,7 +157,7 @@ static void place(struct pd_op_list *list)
 /* The run of plain numbers at the start: walk.c checks its size once. */
 static void find_simple(struct pd_op_list *list)
 {
-	uint32_t i, size = 0, first_pad = UINT32_MAX;
+	uint32_t i, size = 0;
 
 	for (i = 0; i < list->nr_ops; i++) {
 		const struct pd_op *op = &list->ops[i];
@@ -166,12 +166,9 @@ static void find_simple(struct pd_op_list *list)
 
 		if (!plain || op->on != PD_ALWAYS || op->left)
 			break;
-		if (op->kind == PD_PAD && first_pad == UINT32_MAX)
-			first_pad = i;
 		size += op->size;
 	}
 	list->nr_simple = i;
-	list->first_pad = first_pad < i ? first_pad : i;
 	list->simple_size = size;
 }
 
@@ -310,6 +307,21 @@ static struct pd_op_list *compile_list(struct compiler *c, const struct pd_field
 	return list;
 }
 
+/* Which simple ops need a look, here and in the lists inside: slots are known only when all is compiled. */
+static int note_simple(struct pd_plan *plan, struct pd_op_list *list)
+{
+	list->noted = pd_arena_alloc(plan->arena, list->nr_simple * sizeof(*list->noted));
+	if (!list->noted)
+		return -1;
+	for (uint32_t i = 0; i < list->nr_simple; i++)
+		if (list->ops[i].kind == PD_PAD || list->ops[i].slot >= 0)
+			list->noted[list->nr_noted++] = i;
+	for (uint32_t i = list->nr_simple; i < list->nr_ops; i++)
+		if (list->ops[i].list && note_simple(plan, list->ops[i].list))
+			return -1;
+	return 0;
+}
+
 static void find_usual(struct pd_plan *plan)
 {
 	static const char *const names[PD_NR_USUAL] = {
@@ -338,7 +350,7 @@ struct pd_plan *pd_plan_compile(const struct pd_field *fields, const struct pd_f
 	*kept = arena;
 	*plan = (struct pd_plan){ .budget = budget, .arena = kept, .nr_slots = PD_MISC_SLOT + 1 };
 	plan->list = compile_list(&c, fields, NULL);
-	if (!plan->list) {
+	if (!plan->list || note_simple(plan, plan->list)) {
 		pd_plan_free(plan);
 		return NULL;
 	}

@@ -53,7 +53,7 @@ struct pd_op_list {
 	uint32_t size;			/* of all, where constant */
 	uint32_t nr_simple;		/* leading ops that are unconditional numbers or pads at known offsets */
 	uint32_t simple_size;		/* bytes of those */
-	uint32_t first_pad;		/* the first pad among them, nr_simple: none */
+	uint32_t *noted, nr_noted;	/* which of them are pads, or have a slot */
 };
 
 /* Numbers that are asked for in record after record: looked up when the plan is made. */

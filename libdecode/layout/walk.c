@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define MAX_PADS 32
+#define FEW_SLOTS 8
 
 struct walk {
 	struct pd_cursor c;
@@ -97,6 +98,11 @@ static void see_bytes(struct walk *w, const struct pd_field *f, struct pd_bytes 
 		w->v->bytes(w->ctx, f, bytes);
 }
 
+static inline bool is_clean(struct pd_bytes pad)
+{
+	return pad.size == 4 ? pd_load32(pad.data, PD_SWAP_NO) == 0 : pd_all_zero(pad);
+}
+
 static void see_pad(struct walk *w, const uint8_t *p, size_t n)
 {
 	struct pd_bytes span = { p, n };
@@ -105,8 +111,7 @@ static void see_pad(struct walk *w, const uint8_t *p, size_t n)
 		return;
 	if (w->nr_pads < MAX_PADS)
 		w->pads[w->nr_pads++] = span;
-	if (n == 4 ? pd_load32(p, PD_SWAP_NO) != 0 : !pd_all_zero(span))
-		w->dirty_pads++;
+	w->dirty_pads += !is_clean(span);
 }
 
 /* Pads belong to the object they lie in. */
@@ -494,27 +499,26 @@ static enum step walk_op(struct walk *w, const struct pd_op *op, const uint8_t *
 /* The first ops: one check for all of them. */
 static void walk_simple(struct walk *w, const struct pd_op_list *list)
 {
-	const struct pd_op *op = list->ops, *end = op + list->nr_simple;
 	const uint8_t *start = pd_take(&w->c, list->simple_size);
-	const bool one_by_one = w->v && !w->run;
 
-	for (; op < end; op++) {
-		uint64_t value;
+	for (uint32_t i = 0; i < list->nr_noted; i++) {
+		const struct pd_op *op = &list->ops[list->noted[i]];
 
-		if (op->kind == PD_PAD) {
+		if (op->kind == PD_PAD)
 			see_pad(w, start + op->offset, op->size);
-			continue;
-		}
-		if (!one_by_one && op->slot < 0)
-			continue;
-		value = mirror_back(op->field, pd_load(start + op->offset, op->width, w->c.swap), op->width, w->c.swap);
-		if (op->slot >= 0)
-			w->slots[op->slot] = value;
-		if (one_by_one)
-			see_number(w, op->field, op->width, value);
+		else
+			w->slots[op->slot] = mirror_back(op->field, pd_load(start + op->offset, op->width, w->c.swap),
+							 op->width, w->c.swap);
 	}
-	if (w->run)
+	if (w->run) {
 		w->run(w->ctx, list->ops, list->nr_simple, start, w->c.swap);
+		return;
+	}
+	if (!w->v)
+		return;
+	for (const struct pd_op *op = list->ops, *end = op + list->nr_simple; op < end; op++)
+		if (op->kind != PD_PAD)
+			see_number(w, op->field, op->width, pd_op_shown(op, start, w->c.swap));
 }
 
 static void forget(struct walk *w, const struct pd_op *op, const struct pd_op *end)
@@ -574,8 +578,10 @@ static void run(struct walk *w, const struct pd_plan *plan, struct pd_bytes body
 {
 	w->c = pd_cursor(body, swap);
 	w->body = (struct pd_bytes){ w->c.at, body.size };	/* never NULL */
-	if (plan->nr_slots > 1)
+	if (plan->nr_slots > FEW_SLOTS)
 		memset(w->slots, 0, plan->nr_slots * sizeof(*w->slots));
+	else
+		memset(w->slots, 0, FEW_SLOTS * sizeof(*w->slots));	/* takes no call */
 	w->slots[PD_MISC_SLOT] = misc;
 	w->nr_pads = w->dirty_pads = 0;
 	w->code = PD_OK;
@@ -624,10 +630,10 @@ static bool is_one_run(const struct pd_op_list *list, struct pd_bytes body, uint
 {
 	if (!list->nr_simple || list->nr_simple != list->nr_ops || nr_ops != list->nr_ops || list->simple_size > body.size)
 		return false;
-	for (uint32_t i = list->first_pad; i < list->nr_simple; i++) {
-		const struct pd_op *op = &list->ops[i];
+	for (uint32_t i = 0; i < list->nr_noted; i++) {
+		const struct pd_op *op = &list->ops[list->noted[i]];
 
-		if (op->kind == PD_PAD && !pd_all_zero((struct pd_bytes){ body.data + op->offset, op->size }))
+		if (op->kind == PD_PAD && !is_clean((struct pd_bytes){ body.data + op->offset, op->size }))
 			return false;
 	}
 	return true;
