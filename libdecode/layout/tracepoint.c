@@ -145,29 +145,32 @@ static void deliver(const struct pd_tp_event *e, const struct pd_tp_field *f, st
 	}
 }
 
-size_t pd_tp_decode_from(const struct pd_tp_event *e, size_t from, uint64_t used, struct pd_bytes raw,
+bool pd_tp_decode_field(const struct pd_tp_event *e, const struct pd_tp_field *f, struct pd_bytes raw, uint64_t *left,
+			const struct pd_tp_visitor *v, void *ctx)
+{
+	struct pd_bytes span;
+
+	if (locate(e, f, raw, &span) && span.size < *left) {
+		*left -= span.size + 1;
+		deliver(e, f, span, v, ctx);
+		return true;
+	}
+	if (v->missing)
+		v->missing(ctx, f);
+	return false;
+}
+
+size_t pd_tp_decode_from(const struct pd_tp_event *e, size_t from, struct pd_bytes raw, uint64_t left,
 			 const struct pd_tp_visitor *v, void *ctx)
 {
-	uint64_t left = 4 * (uint64_t)raw.size - used;
 	size_t missing = 0;
 
-	for (size_t i = from; i < e->nr_fields; i++) {
-		const struct pd_tp_field *f = &e->fields[i];
-		struct pd_bytes span;
-
-		if (locate(e, f, raw, &span) && span.size < left) {
-			left -= span.size + 1;
-			deliver(e, f, span, v, ctx);
-			continue;
-		}
-		missing++;
-		if (v->missing)
-			v->missing(ctx, f);
-	}
+	for (size_t i = from; i < e->nr_fields; i++)
+		missing += !pd_tp_decode_field(e, &e->fields[i], raw, &left, v, ctx);
 	return missing;
 }
 
 size_t pd_tp_decode(const struct pd_tp_event *e, struct pd_bytes raw, const struct pd_tp_visitor *v, void *ctx)
 {
-	return pd_tp_decode_from(e, 0, 0, raw, v, ctx);
+	return pd_tp_decode_from(e, 0, raw, pd_tp_allowance(raw), v, ctx);
 }

@@ -110,8 +110,16 @@ struct pd_tp_visitor {
 size_t pd_tp_decode(const struct pd_tp_event *e, struct pd_bytes raw, const struct pd_tp_visitor *v,
 		    void *ctx);
 
-/* The same of the fields from `from` on, when the spans of those before came to `used` bytes, one more for each. */
-size_t pd_tp_decode_from(const struct pd_tp_event *e, size_t from, uint64_t used, struct pd_bytes raw,
+/* Its parts. What spans may come to before the first field; each takes its bytes and one more. */
+static inline uint64_t pd_tp_allowance(struct pd_bytes raw)
+{
+	return 4 * (uint64_t)raw.size;
+}
+/* One field. False: it is missing. */
+bool pd_tp_decode_field(const struct pd_tp_event *e, const struct pd_tp_field *f, struct pd_bytes raw, uint64_t *left,
+			const struct pd_tp_visitor *v, void *ctx);
+/* The fields from `from` on. */
+size_t pd_tp_decode_from(const struct pd_tp_event *e, size_t from, struct pd_bytes raw, uint64_t left,
 			 const struct pd_tp_visitor *v, void *ctx);
 
 /* The i-th element, i < n->count, sign-extended where the field's are signed. */

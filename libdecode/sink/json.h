@@ -44,8 +44,8 @@ struct pd_json_step {
 	uint32_t offset;
 	uint8_t size;			/* of text */
 	uint8_t key_size, width;
-	bool is_signed;
-	enum { PD_JSON_NUMBER1, PD_JSON_NUMBER2, PD_JSON_NUMBER4, PD_JSON_NUMBER8, PD_JSON_ADDRESS, PD_JSON_OTHER } how;
+	bool is_signed, closes;		/* an array: its bracket follows */
+	enum { PD_JSON_NUMBER4, PD_JSON_NUMBER8, PD_JSON_ADDRESS, PD_JSON_SMALL, PD_JSON_OTHER } how;
 	const struct pd_op *op;		/* of PD_JSON_OTHER: what is no plain number */
 	char text[2 * PD_JSON_STEP];	/* key and value */
 };
@@ -62,14 +62,22 @@ struct pd_json_run {
 };
 #define PD_JSON_RUNS 64			/* by the address of their ops */
 
-/* The same for the numbers that a tracepoint's fields begin with. */
+/* Fields of a tracepoint: numbers and short arrays of them, and one field of another kind behind them. */
+struct pd_json_tp_part {
+	uint32_t nr_steps, from;	/* from: the first field */
+	uint64_t used;			/* bytes of those, and one more for each field: see pd_tp_decode() */
+	const struct pd_tp_field *then;	/* NULL: none */
+};
+
+#define PD_JSON_TP_PARTS 8
+#define PD_JSON_TP_STEPS 24
 struct pd_json_tp {
 	const struct pd_tp_event *event;	/* NULL: none yet */
-	size_t nr_steps;
-	uint64_t used;			/* their bytes, and one more for each */
+	size_t nr_parts, nr_steps, done;	/* done: fields in the parts */
 	size_t head_size;		/* 0: not kept */
 	char head[8 * PD_JSON_STEP];	/* ,"tracepoint":{ to the fields' bracket */
-	struct pd_json_step steps[PD_JSON_STEPS];
+	struct pd_json_tp_part parts[PD_JSON_TP_PARTS];
+	struct pd_json_step steps[PD_JSON_TP_STEPS];
 };
 #define PD_JSON_TPS 64			/* by the address of their event */
 
@@ -145,6 +153,8 @@ void pd_json_run(void *ctx, const struct pd_op *ops, size_t n, const uint8_t *st
 
 /* A plain number shown as decimal, signed, or hex. False: the key is too long, or it is no plain one. */
 bool pd_json_make_step(struct pd_json_step *s, struct pd_bytes key, uint32_t offset, unsigned int width, enum pd_show show);
+/* The bracket of an array follows it. */
+void pd_json_close_step(struct pd_json_step *s);
 /* Numbers at start, written from `at` on, where PD_JSONW_SLACK bytes are; the end. Behind a '{' only plain ones. */
 char *pd_json_put_steps(struct pd_json *j, struct pd_json_step *s, size_t n, char *at, const uint8_t *start,
 			enum pd_swap swap);

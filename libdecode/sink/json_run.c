@@ -5,24 +5,31 @@
 
 _Static_assert(PD_JSONW_KEY_ROOM + 24 <= 2 * PD_JSON_STEP, "a key and a number fit into a step's text");
 _Static_assert(PD_JSON_STEPS * 2 * PD_JSON_STEP <= PD_JSONW_SLACK, "a run fits");
+_Static_assert(PD_JSON_TP_STEPS * 2 * PD_JSON_STEP <= PD_JSONW_SLACK, "so does a tracepoint's");
 
-/* Most numbers that are not the same as before are times: all but their last digits are the same. */
 static void render(struct pd_json_step *s, uint64_t v)
 {
-	const uint64_t high = s->is_signed ? 0 : v / HUNDRED_MILLION;
+	const bool is_negative = s->is_signed && (int64_t)pd_sign_extend(v, s->width) < 0;
 	char *at = s->text + s->key_size;
 
 	s->value = v;
-	if (high && high == s->high) {
-		pd_store_digits(s->text + s->size - 8, pd_eight_digits((uint32_t)(v - high * HUNDRED_MILLION)) | PD_ZEROS);
+	s->high = s->is_signed ? 0 : v / HUNDRED_MILLION;
+	*at = '-';
+	at = pd_write_decimal(at + is_negative, is_negative ? -pd_sign_extend(v, s->width) : v);
+	*at = ']';
+	s->size = (uint8_t)(at + s->closes - s->text);
+}
+
+/* Most numbers that are not the same as before are times: all but their last digits are the same. */
+static inline void update(struct pd_json_step *s, uint64_t v)
+{
+	if (!s->high || v / HUNDRED_MILLION != s->high) {
+		render(s, v);
 		return;
 	}
-	s->high = high;
-	if (s->is_signed && (int64_t)pd_sign_extend(v, s->width) < 0) {
-		*at++ = '-';
-		v = -pd_sign_extend(v, s->width);
-	}
-	s->size = (uint8_t)(pd_write_decimal(at, v) - s->text);
+	s->value = v;
+	pd_store_digits(s->text + s->size - 8 - s->closes,
+			pd_eight_digits((uint32_t)(v - s->high * HUNDRED_MILLION)) | PD_ZEROS);
 }
 
 bool pd_json_make_step(struct pd_json_step *s, struct pd_bytes key, uint32_t offset, unsigned int width, enum pd_show show)
@@ -33,10 +40,16 @@ bool pd_json_make_step(struct pd_json_step *s, struct pd_bytes key, uint32_t off
 	*s = (struct pd_json_step){ .offset = offset, .key_size = (uint8_t)key.size, .width = (uint8_t)width,
 		.is_signed = show == PD_SIGNED };
 	s->how = show == PD_HEX ? PD_JSON_ADDRESS : width == 8 ? PD_JSON_NUMBER8 : width == 4 ? PD_JSON_NUMBER4 :
-		 width == 2 ? PD_JSON_NUMBER2 : PD_JSON_NUMBER1;
+		 PD_JSON_SMALL;
 	memcpy(s->text, key.data, key.size);
 	render(s, 0);
 	return true;
+}
+
+void pd_json_close_step(struct pd_json_step *s)
+{
+	s->closes = true;
+	render(s, 0);
 }
 
 static bool add_step(struct pd_json_run *run, const struct pd_op *op)
@@ -105,29 +118,24 @@ char *pd_json_put_steps(struct pd_json *j, struct pd_json_step *s, size_t n, cha
 		const uint8_t *p = start + s->offset;
 		uint64_t v;
 
-		switch (s->how) {
-		case PD_JSON_NUMBER4:
+		if (s->how == PD_JSON_NUMBER4) {
 			v = pd_load32(p, swap);
-			break;
-		case PD_JSON_NUMBER8:
+		} else if (s->how == PD_JSON_NUMBER8) {
 			v = pd_load64(p, swap);
-			break;
-		case PD_JSON_ADDRESS:
+		} else if (s->how == PD_JSON_ADDRESS) {
 			memcpy(at, s->text, PD_JSONW_KEY_ROOM);
 			at = pd_write_address(at + s->key_size, pd_load64(p, swap));
+			*at = ']';
+			at += s->closes;
 			continue;
-		case PD_JSON_NUMBER2:
-			v = pd_load16(p, swap);
-			break;
-		case PD_JSON_NUMBER1:
-			v = *p;
-			break;
-		default:
+		} else if (s->how == PD_JSON_SMALL) {
+			v = s->width == 1 ? *p : pd_load16(p, swap);
+		} else {
 			at = put_other(j, s->op, at, start, swap);
 			continue;
 		}
 		if (v != s->value)
-			render(s, v);
+			update(s, v);
 		at = put_text(at, s);
 	}
 	if (brace)

@@ -64,6 +64,8 @@ static void bytes(void *ctx, const struct pd_tp_field *f, struct pd_bytes span)
 	pd_jsonw_hex(&j->w, span);
 }
 
+static const struct pd_tp_visitor visitor = { number, numbers, text, bytes, NULL };
+
 /* From the key to the fields. */
 static void head(struct pd_json *j, const struct pd_tp_event *e)
 {
@@ -77,9 +79,65 @@ static void head(struct pd_json *j, const struct pd_tp_event *e)
 	pd_jsonw_char(&j->w, '{');
 }
 
-static bool is_number(const struct pd_tp_field *f)
+#define SHORT_ARRAY 8
+
+/* Steps of a field with a fixed place: a number's, or one for each of a short array's. 0: it is of another kind. */
+static unsigned int steps_of(const struct pd_tp_field *f)
 {
-	return f->place == PD_TP_FIXED && (f->kind == PD_TP_UNSIGNED || f->kind == PD_TP_SIGNED || f->kind == PD_TP_POINTER);
+	if (f->place != PD_TP_FIXED)
+		return 0;
+	if (f->kind == PD_TP_UNSIGNED || f->kind == PD_TP_SIGNED || f->kind == PD_TP_POINTER)
+		return 1;
+	return f->kind == PD_TP_INTS && f->size && f->size % f->elem_size == 0 && f->size / f->elem_size <= SHORT_ARRAY ?
+	       f->size / f->elem_size : 0;
+}
+
+/* False: a key is too long. */
+static bool make_steps(struct pd_json_step *s, const struct pd_tp_field *f, unsigned int n)
+{
+	const bool array = f->kind == PD_TP_INTS;
+	const unsigned int width = array ? f->elem_size : f->size;
+	const enum pd_show show = f->is_pointer ? PD_HEX : f->is_signed ? PD_SIGNED : PD_DEC;
+	char key[PD_JSONW_KEY_ROOM];
+	size_t size = f->key_size;
+
+	if (size >= sizeof(key))
+		return false;
+	memcpy(key, f->key, size);
+	if (array)
+		key[size++] = '[';
+	for (unsigned int i = 0; i < n; i++, size = 1) {
+		if (!pd_json_make_step(&s[i], (struct pd_bytes){ (const uint8_t *)key, size }, f->offset + i * width, width, show))
+			return false;
+		if (array && i == n - 1)
+			pd_json_close_step(&s[i]);
+	}
+	return true;
+}
+
+/* The next part of the fields. False: they end, or there is no room for it. */
+static bool make_part(struct pd_json_tp *tp)
+{
+	const struct pd_tp_event *e = tp->event;
+	struct pd_json_tp_part *part = &tp->parts[tp->nr_parts];
+
+	if (tp->done == e->nr_fields || tp->nr_parts == PD_JSON_TP_PARTS)
+		return false;
+	*part = (struct pd_json_tp_part){ .from = (uint32_t)tp->done };
+	while (tp->done < e->nr_fields) {
+		const struct pd_tp_field *f = &e->fields[tp->done++];
+		const unsigned int n = steps_of(f);
+
+		if (!n || tp->nr_steps + n > PD_JSON_TP_STEPS || !make_steps(&tp->steps[tp->nr_steps], f, n)) {
+			part->then = f;
+			break;
+		}
+		tp->nr_steps += n;
+		part->nr_steps += n;
+		part->used += f->size + 1;
+	}
+	tp->nr_parts++;
+	return true;
 }
 
 static struct pd_json_tp *tp_of(struct pd_json *j, const struct pd_tp_event *e)
@@ -89,17 +147,9 @@ static struct pd_json_tp *tp_of(struct pd_json *j, const struct pd_tp_event *e)
 	if (tp->event == e)
 		return tp;
 	tp->event = e;
-	tp->head_size = tp->used = 0;
-	for (tp->nr_steps = 0; tp->nr_steps < e->nr_fields && tp->nr_steps < PD_JSON_STEPS; tp->nr_steps++) {
-		const struct pd_tp_field *f = &e->fields[tp->nr_steps];
-		const enum pd_show show = f->kind == PD_TP_POINTER ? PD_HEX : f->kind == PD_TP_SIGNED ? PD_SIGNED : PD_DEC;
-
-		if (!is_number(f) ||
-		    !pd_json_make_step(&tp->steps[tp->nr_steps], (struct pd_bytes){ (const uint8_t *)f->key, f->key_size },
-				       f->offset, f->size, show))
-			break;
-		tp->used += f->size + 1;
-	}
+	tp->head_size = tp->nr_parts = tp->nr_steps = tp->done = 0;
+	while (make_part(tp))
+		;
 	return tp;
 }
 
@@ -122,21 +172,38 @@ static void kept_head(struct pd_json *j, struct pd_json_tp *tp)
 	memcpy(tp->head, from, tp->head_size);
 }
 
+/* The fields of raw data that hold every fixed part. How many are missing. */
+static size_t fields(struct pd_json *j, struct pd_json_tp *tp)
+{
+	const struct pd_tp_event *e = tp->event;
+	const struct pd_bytes raw = j->raw_data;
+	struct pd_json_step *step = tp->steps;
+	uint64_t left = pd_tp_allowance(raw);
+	size_t missing = 0;
+
+	for (const struct pd_json_tp_part *p = tp->parts, *end = p + tp->nr_parts; p < end; p++) {
+		if (p->used > left)
+			return missing + pd_tp_decode_from(e, p->from, raw, left, &visitor, j);
+		left -= p->used;
+		pd_jsonw_room(&j->w);
+		if (p->nr_steps)
+			j->w.at = pd_json_put_steps(j, step, p->nr_steps, j->w.at, raw.data, e->swap);
+		step += p->nr_steps;
+		if (p->then)
+			missing += !pd_tp_decode_field(e, p->then, raw, &left, &visitor, j);
+	}
+	return missing + pd_tp_decode_from(e, tp->done, raw, left, &visitor, j);
+}
+
 void pd_json_tracepoint(struct pd_json *j, const struct pd_tp_event *e)
 {
-	static const struct pd_tp_visitor v = { number, numbers, text, bytes, NULL };
 	struct pd_json_tp *tp = tp_of(j, e);
-	const struct pd_bytes raw = j->raw_data;
 
 	kept_head(j, tp);
-	if (raw.size >= e->min_size && tp->used <= 4 * (uint64_t)raw.size) {
-		pd_jsonw_room(&j->w);
-		if (tp->nr_steps)
-			j->w.at = pd_json_put_steps(j, tp->steps, tp->nr_steps, j->w.at, raw.data, e->swap);
-		j->fields_missing = pd_tp_decode_from(e, tp->nr_steps, tp->used, raw, &v, j);
-	} else {
-		j->fields_missing = pd_tp_decode(e, raw, &v, j);
-	}
+	if (j->raw_data.size >= e->min_size)
+		j->fields_missing = fields(j, tp);
+	else
+		j->fields_missing = pd_tp_decode(e, j->raw_data, &visitor, j);
 	pd_jsonw_char(&j->w, '}');
 	pd_jsonw_char(&j->w, '}');
 }
