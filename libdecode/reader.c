@@ -411,7 +411,8 @@ static bool wants_order(const struct pd_reader *r, uint64_t *time)
 	       pd_record_time(&r->record, time) && *time != 0 && *time != UINT64_MAX;
 }
 
-static int next_by_time(struct pd_reader *r, struct pd_error *e)
+/* Not inlined: reading as written should not pay for it. */
+static __attribute__((noinline)) int next_by_time(struct pd_reader *r, struct pd_error *e)
 {
 	for (;;) {
 		struct pd_order_item item;
@@ -457,7 +458,7 @@ static int next_by_time(struct pd_reader *r, struct pd_error *e)
 	}
 }
 
-static void report_record(struct pd_reader *r)
+static __attribute__((noinline)) void report_record(struct pd_reader *r)
 {
 	const struct pd_record *rec = &r->record;
 

@@ -307,14 +307,6 @@ static bool search(const struct pd_record *r, struct search *s)
 	return s->found;
 }
 
-bool pd_record_number(const struct pd_record *r, enum pd_part part, enum pd_usual which, uint64_t *out)
-{
-	const struct pd_plan *plan = part == PD_OF_BODY ? r->plan : r->trailer;
-
-	return plan && plan->usual[which] &&
-	       load(plan->usual[which], part == PD_OF_BODY ? r->body : r->trailer_bytes, r->session->swap, out);
-}
-
 bool pd_get_number(const struct pd_record *r, const char *name, uint64_t *out)
 {
 	struct search s = { .name = name, .want = WANT_NUMBER };

@@ -24,7 +24,17 @@ int pd_record_prepare(struct pd_record *r);
 enum pd_part { PD_OF_BODY, PD_OF_TRAILER };
 
 /* A usual number of the body or of sample_id, without walking. False: not there. */
-bool pd_record_number(const struct pd_record *r, enum pd_part part, enum pd_usual which, uint64_t *out);
+static inline bool pd_record_number(const struct pd_record *r, enum pd_part part, enum pd_usual which, uint64_t *out)
+{
+	const struct pd_plan *plan = part == PD_OF_BODY ? r->plan : r->trailer;
+	const struct pd_bytes bytes = part == PD_OF_BODY ? r->body : r->trailer_bytes;
+	const struct pd_op *op = plan ? plan->usual[which] : NULL;
+
+	if (!op || bytes.size < op->offset || bytes.size - op->offset < op->width)
+		return false;
+	*out = pd_op_value(op, bytes.data, r->session->swap);
+	return true;
+}
 
 /* pd_record_visit() with a pd_see_run. */
 void pd_record_visit_runs(const struct pd_record *r, const struct pd_visitor *v, pd_see_run run, void *ctx);

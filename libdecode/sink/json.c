@@ -187,21 +187,6 @@ void pd_json_write_missing(struct pd_json *j, const struct pd_record *r)
 	close_line(j);
 }
 
-void pd_json_write_record(struct pd_json *j, const struct pd_record *r)
-{
-	j->fields_missing = 0;
-	if (j->options.shape == PD_JSON_LINES) {
-		pd_jsonw_raw(&j->w, "{\"kind\":\"record\"", 16);
-		pd_json_record(j, r);
-		close_line(j);
-		return;
-	}
-	pd_jsonw_comma(&j->w);
-	pd_jsonw_raw(&j->w, "\n{", 2);
-	pd_json_record(j, r);
-	pd_jsonw_char(&j->w, '}');
-}
-
 static int record(void *state, const struct pd_record *r)
 {
 	struct pd_json *j = state;

@@ -176,8 +176,7 @@ void pd_json_key_with(struct pd_json *j, const char *name, const char *suffix);
 /* A value's name, the number as text where there is none. */
 void pd_json_name(struct pd_json *j, const struct pd_name *names, uint64_t v);
 
-void pd_json_record(struct pd_json *j, const struct pd_record *r);
-/* The same as a line, or as an element of the document's array. */
+/* A record as a line, or as an element of the document's array. */
 void pd_json_write_record(struct pd_json *j, const struct pd_record *r);
 /* The line of the error that the record's raw data are too short for its fields. */
 void pd_json_write_missing(struct pd_json *j, const struct pd_record *r);

@@ -113,12 +113,34 @@ static void skipped(struct pd_json *j)
 	pd_jsonw_string(&j->w, "SKIPPED");
 }
 
-static void where(struct pd_json *j, const struct pd_record *r)
+/* What every record begins with. */
+static inline void begin(struct pd_json *j)
+{
+	char *at;
+
+	pd_jsonw_room(&j->w);
+	at = j->w.at;
+	if (j->options.shape == PD_JSON_LINES) {
+		at = PUT(at, "{\"kind\":\"record\",\"offset\":");
+	} else {
+		*at = ',';
+		at += at[-1] != '[';
+		at = PUT(at, "\n{\"offset\":");
+	}
+	j->w.at = at;
+}
+
+static inline void end(struct pd_json *j)
+{
+	pd_jsonw_room(&j->w);
+	j->w.at = put(j->w.at, "}\n", 2) - (j->options.shape != PD_JSON_LINES);
+}
+
+static inline void where(struct pd_json *j, const struct pd_record *r)
 {
 	const struct pd_frame *f = &r->frame;
 
-	PD_JSONW_KEY(&j->w, "offset");
-	pd_jsonw_unsigned(&j->w, f->offset);
+	j->w.at = pd_write_decimal(j->w.at, f->offset);
 	if (f->inner_offset != PD_OUTER) {
 		j->w.at = PUT(j->w.at, ",\"inner_offset\":");
 		j->w.at = pd_write_decimal(j->w.at, f->inner_offset);
@@ -201,13 +223,11 @@ static void head(struct pd_json *j, const struct pd_record *r)
 }
 
 /* The bytes behind the record, in pieces: they may be more than memory holds. */
-static void payload(struct pd_json *j, const struct pd_record *r)
+static void payload(struct pd_json *j)
 {
 	struct pd_bytes piece;
 	struct pd_error e;
 
-	if ((!r->frame.payload && !r->frame.payload_lost) || j->options.blobs == PD_BLOBS_OMIT)
-		return;
 	PD_JSONW_KEY(&j->w, "data");
 	pd_jsonw_char(&j->w, '"');
 	while (pd_payload_read(j->reader, PAYLOAD_CHUNK, &piece, &e) > 0)
@@ -215,11 +235,18 @@ static void payload(struct pd_json *j, const struct pd_record *r)
 	pd_jsonw_char(&j->w, '"');
 }
 
-void pd_json_record(struct pd_json *j, const struct pd_record *r)
+static inline bool has_payload(const struct pd_record *r)
 {
-	struct pd_bytes trailing = pd_record_trailing(r);
+	return r->frame.payload || r->frame.payload_lost;
+}
 
+void pd_json_write_record(struct pd_json *j, const struct pd_record *r)
+{
+	struct pd_bytes trailing;
+
+	j->fields_missing = 0;
 	j->record = r;
+	begin(j);
 	where(j, r);
 	if (r->frame.state == PD_FRAME_SKIPPED)
 		skipped(j);
@@ -227,14 +254,17 @@ void pd_json_record(struct pd_json *j, const struct pd_record *r)
 		head(j, r);
 	if (r->plan) {
 		pd_record_visit_runs(r, &pd_json_visitor, pd_json_run, j);
+		trailing = pd_record_trailing(r);
 		if (trailing.size || r->extent.code != PD_OK) {	/* empty ones say that fields are missing */
 			PD_JSONW_KEY(&j->w, "trailing");
 			pd_jsonw_hex(&j->w, trailing);
 		}
-		payload(j, r);
+		if (has_payload(r) && j->options.blobs != PD_BLOBS_OMIT)
+			payload(j);
 	} else {
 		PD_JSONW_KEY(&j->w, "body");
 		pd_jsonw_hex(&j->w, r->body);
 	}
+	end(j);
 	j->record = NULL;
 }
