@@ -89,20 +89,66 @@ static void escape(struct pd_jsonw *w, uint8_t c)
 	pd_jsonw_raw(w, text, sizeof(text));
 }
 
+static inline bool is_plain(uint8_t c)
+{
+	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+#define EACH(byte) (0x0101010101010101ull * (byte))
+
+/* All 8 of them. A byte's top bit is set where it is below 0x20, above 0x7e, or the same as one of the two. */
+static inline bool are_plain(uint64_t x)
+{
+	const uint64_t quote = x ^ EACH('"'), backslash = x ^ EACH('\\');
+	const uint64_t special = x | (x + EACH(1)) | (x - EACH(0x20)) | ((quote - EACH(1)) & ~quote) |
+				 ((backslash - EACH(1)) & ~backslash);
+
+	return !(special & EACH(0x80));
+}
+
+/* Copies what needs no escape, at most PD_JSONW_SLACK bytes. Where that ends. */
+static const uint8_t *copy_plain(struct pd_jsonw *w, const uint8_t *p, const uint8_t *end)
+{
+	const uint8_t *start = p;
+	uint64_t x;
+	char *at;
+
+	pd_jsonw_room(w);
+	at = w->at;
+	if (end - p > PD_JSONW_SLACK)
+		end = p + PD_JSONW_SLACK;
+	for (; end - p >= 8; p += 8, at += 8) {
+		memcpy(&x, p, sizeof(x));
+		if (!are_plain(x))
+			break;
+		memcpy(at, &x, sizeof(x));
+	}
+	if (end - p < 8 && end - start >= 8) {	/* the last 8 bytes once more, of which some are copied already */
+		memcpy(&x, end - 8, sizeof(x));
+		if (are_plain(x)) {
+			memcpy(at + (end - p) - 8, &x, sizeof(x));
+			w->at = at + (end - p);
+			return end;
+		}
+	}
+	for (; p < end && is_plain(*p); p++)
+		*at++ = (char)*p;
+	w->at = at;
+	return p;
+}
+
 enum pd_utf8 pd_jsonw_text_inside(struct pd_jsonw *w, struct pd_bytes text)
 {
 	enum pd_utf8 verdict = PD_UTF8;
 	const uint8_t *p = text.data, *end = p + text.size;
+	size_t n;
 
 	while (p < end) {
-		const uint8_t *plain = p;
-		size_t n;
-
-		while (p < end && p - plain < 512 && *p >= 0x20 && *p < 0x7f && *p != '"' && *p != '\\')
-			p++;
-		pd_jsonw_raw(w, (const char *)plain, (size_t)(p - plain));
+		p = copy_plain(w, p, end);
 		if (p == end)
 			break;
+		if (is_plain(*p))
+			continue;
 		if (*p < 0x20 || *p == '"' || *p == '\\') {
 			escape(w, *p++);
 			continue;

@@ -38,6 +38,7 @@ struct pd_json_head {
 #define PD_JSON_HEADS 8				/* by the low bits of misc */
 
 /* A number in a row and the value it had last, rendered: many are the same in record after record. */
+#define PD_JSON_STEP_TEXT (4 * PD_JSON_STEP)
 struct pd_json_step {
 	uint64_t value;			/* as it lies in the file */
 	uint64_t high;			/* value / 10^8 where its last 8 digits stand at the end of text; or 0 */
@@ -47,7 +48,7 @@ struct pd_json_step {
 	bool is_signed, closes;		/* an array: its bracket follows */
 	enum { PD_JSON_NUMBER4, PD_JSON_NUMBER8, PD_JSON_ADDRESS, PD_JSON_SMALL, PD_JSON_OTHER } how;
 	const struct pd_op *op;		/* of PD_JSON_OTHER: what is no plain number */
-	char text[2 * PD_JSON_STEP];	/* key and value */
+	char text[PD_JSON_STEP_TEXT];	/* key and value */
 };
 
 /* The steps of ops in a row. Plans are made anew when the machine they are for changes. */

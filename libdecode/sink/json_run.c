@@ -3,9 +3,9 @@
 
 #define HUNDRED_MILLION 100000000
 
-_Static_assert(PD_JSONW_KEY_ROOM + 24 <= 2 * PD_JSON_STEP, "a key and a number fit into a step's text");
-_Static_assert(PD_JSON_STEPS * 2 * PD_JSON_STEP <= PD_JSONW_SLACK, "a run fits");
-_Static_assert(PD_JSON_TP_STEPS * 2 * PD_JSON_STEP <= PD_JSONW_SLACK, "so does a tracepoint's");
+_Static_assert(PD_JSONW_KEY_ROOM + 24 <= 2 * PD_JSON_STEP, "a key and a number take two steps of copying");
+_Static_assert(PD_JSON_STEPS * PD_JSON_STEP_TEXT <= PD_JSONW_SLACK, "a run fits");
+_Static_assert(PD_JSON_TP_STEPS * PD_JSON_STEP_TEXT <= PD_JSONW_SLACK, "so does a tracepoint's");
 
 static void render(struct pd_json_step *s, uint64_t v)
 {
@@ -92,10 +92,26 @@ static struct pd_json_run *run_of(struct pd_json *j, const struct pd_op *ops, si
 	return run;
 }
 
-static char *put_other(struct pd_json *j, const struct pd_op *op, char *at, const uint8_t *start, enum pd_swap swap)
+/* Names and flags: they take the longest, and hardly ever change. */
+static char *put_other(struct pd_json *j, struct pd_json_step *s, char *at, const uint8_t *start, enum pd_swap swap)
 {
+	const uint64_t v = pd_op_shown(s->op, start, swap), begun = j->w.flushed;
+	size_t size;
+
+	if (s->size && s->value == v) {
+		for (size_t i = 0; i < s->size; i += PD_JSON_STEP)
+			memcpy(at + i, s->text + i, PD_JSON_STEP);
+		return at + s->size;
+	}
 	j->w.at = at;
-	pd_json_visitor.number(j, op->field, pd_op_shown(op, start, swap));
+	pd_json_visitor.number(j, s->op->field, v);
+	size = (size_t)(j->w.at - at);
+	s->size = 0;
+	if (j->w.flushed == begun && size <= sizeof(s->text)) {
+		s->size = (uint8_t)size;
+		s->value = v;
+		memcpy(s->text, at, size);
+	}
 	pd_jsonw_room(&j->w);
 	return j->w.at;
 }
@@ -131,7 +147,7 @@ char *pd_json_put_steps(struct pd_json *j, struct pd_json_step *s, size_t n, cha
 		} else if (s->how == PD_JSON_SMALL) {
 			v = s->width == 1 ? *p : pd_load16(p, swap);
 		} else {
-			at = put_other(j, s->op, at, start, swap);
+			at = put_other(j, s, at, start, swap);
 			continue;
 		}
 		if (v != s->value)
