@@ -359,7 +359,8 @@ void pd_record_visit_runs(const struct pd_record *r, const struct pd_visitor *v,
 		pd_visit_runs(r->plan, r->body, r->frame.misc, r->session->swap, &r->extent, v, run, ctx);
 	if (!r->trailer)
 		return;
-	pd_measure(r->trailer, r->trailer_bytes, 0, r->session->swap, PD_TEXT_TO_END, &all);
+	if (!pd_measure_fixed(r->trailer, r->trailer_bytes, &all))
+		pd_measure(r->trailer, r->trailer_bytes, 0, r->session->swap, PD_TEXT_TO_END, &all);
 	if (v->enter)
 		v->enter(ctx, &sample_id);
 	pd_visit_runs(r->trailer, r->trailer_bytes, 0, r->session->swap, &all, v, run, ctx);

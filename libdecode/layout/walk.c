@@ -589,10 +589,33 @@ static void run(struct walk *w, const struct pd_plan *plan, struct pd_bytes body
 	walk_list(w, plan->list, nr_ops, NULL);
 }
 
+/* With one variant. Does it take every byte? */
+static bool measure(struct walk *w, const struct pd_plan *plan, struct pd_bytes body, uint64_t misc, enum pd_swap swap,
+		    unsigned int variant)
+{
+	w->variant = variant;
+	run(w, plan, body, misc, swap, plan->list->nr_ops);
+	return w->code == PD_OK && w->c.at == w->c.end;
+}
+
+static void tell(const struct walk *w, struct pd_extent_of *out)
+{
+	out->nr_ops = w->ops_done;
+	out->variant = w->variant;
+	out->end = out->at = (size_t)(w->c.at - w->body.data);
+	out->code = w->code;
+	if (w->code == PD_OK)
+		return;
+	out->field = w->field;
+	out->want = w->want;
+	out->have = w->have;
+}
+
 void pd_measure(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc, enum pd_swap swap,
 		enum pd_text_end text_end, struct pd_extent_of *out)
 {
 	struct walk w;
+	bool exact;
 
 	if (pd_measure_fixed(plan, body, out))
 		return;
@@ -600,22 +623,14 @@ void pd_measure(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc,
 	w.run = NULL;
 	w.text_end = text_end;
 	/* The plainest layout that takes every byte; when none does, the plainest. */
-	for (unsigned int variant = 0; variant <= plan->variants; variant++) {
-		bool exact;
-
+	exact = measure(&w, plan, body, misc, swap, 0);
+	tell(&w, out);
+	for (unsigned int variant = 1; variant <= plan->variants && !exact; variant++) {
 		if (variant & ~plan->variants)
 			continue;
-		w.variant = variant;
-		run(&w, plan, body, misc, swap, plan->list->nr_ops);
-		exact = w.code == PD_OK && w.c.at == w.c.end;
-		if (variant == 0 || exact)
-			*out = (struct pd_extent_of){
-				.nr_ops = w.ops_done, .variant = variant, .end = (size_t)(w.c.at - w.body.data),
-				.code = w.code, .field = w.field, .at = (size_t)(w.c.at - w.body.data),
-				.want = w.want, .have = w.have,
-			};
+		exact = measure(&w, plan, body, misc, swap, variant);
 		if (exact)
-			return;
+			tell(&w, out);
 	}
 }
 
