@@ -146,16 +146,41 @@ static void measure_parts(struct pd_record *r, const struct pd_attr *layout)
 		measure(r, PD_TEXT_TO_END);
 }
 
+static inline struct pd_bytes behind_header(const struct pd_record *r)
+{
+	return (struct pd_bytes){ r->frame.bytes.data + PD_RECORD_HEADER_SIZE, r->frame.bytes.size - PD_RECORD_HEADER_SIZE };
+}
+
+/* Most records: samples of the only event. What is said of all others comes to the same. False: look closer. */
+static inline bool prepare_usual(struct pd_record *r)
+{
+	const struct pd_session *s = r->session;
+	const struct pd_attr *a;
+
+	if (r->frame.type != TYPE_SAMPLE || s->nr_attrs != 1 || r->frame.state == PD_FRAME_SKIPPED)
+		return false;
+	a = s->attrs[0];
+	if (a->named_at != s->told || !a->sample)
+		return false;
+	r->attr = a;
+	r->body = behind_header(r);
+	r->plan = a->sample;
+	measure(r, PD_TEXT_TO_END);
+	return r->extent.code == PD_OK;
+}
+
 int pd_record_prepare(struct pd_record *r)
 {
 	const struct pd_record_desc *d = r->frame.desc;
 	struct pd_attr *layout;
 	enum pd_found found;
 
-	r->attr = NULL;
 	r->trailer = NULL;
 	r->trailer_bytes = (struct pd_bytes){ NULL, 0 };
 	r->error.code = PD_OK;
+	if (prepare_usual(r))
+		return 0;
+	r->attr = NULL;
 	r->extent.end = r->extent.nr_ops = r->extent.variant = 0;
 	r->extent.code = PD_OK;
 	if (r->frame.state == PD_FRAME_SKIPPED) {
@@ -163,8 +188,7 @@ int pd_record_prepare(struct pd_record *r)
 		r->body = r->frame.bytes;
 		return 0;
 	}
-	r->body = (struct pd_bytes){ r->frame.bytes.data + PD_RECORD_HEADER_SIZE,
-				     r->frame.bytes.size - PD_RECORD_HEADER_SIZE };
+	r->body = behind_header(r);
 	found = find_event(r, &layout);
 	r->plan = plan_of(r, layout);
 	if (!r->plan) {
