@@ -116,7 +116,7 @@ static void set_callchain(struct event *e, const struct attr_options *o)
 		a->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |
 			PERF_SAMPLE_BRANCH_NO_CYCLES | PERF_SAMPLE_BRANCH_NO_FLAGS |
 			ABI_BRANCH_HW_INDEX;
-		a->flags |= ATTR_EXCLUDE_CALLCHAIN_USER;
+		/* The user's part of the call chain stays: readers put the branches in its place. */
 	}
 	if (mode == CALLCHAIN_DWARF) {
 		a->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
@@ -204,8 +204,16 @@ static void set_levels(struct event *e, const struct settings *o)
 		e->attr.flags |= ATTR_EXCLUDE_USER;
 	}
 	e->modified = e->modified || o->all_user || o->all_kernel;
-	if (!(e->attr.flags & (ATTR_EXCLUDE_HOST | ATTR_EXCLUDE_GUEST)))
+	if (!e->machines_given)
 		e->attr.flags |= ATTR_EXCLUDE_GUEST;
+}
+
+/* Threads that were named are meant alone, as in perf; processes with all they start. */
+static bool inherits(const struct event *e, const struct settings *o)
+{
+	if (e->terms.inherit != CHOICE_UNSET)
+		return e->terms.inherit == CHOICE_YES;
+	return o->inherit && (!o->tids.count || o->inherit_thread);
 }
 
 static void set_flags(struct event_list *l, size_t i, const struct attr_options *o,
@@ -217,8 +225,7 @@ static void set_flags(struct event_list *l, size_t i, const struct attr_options 
 
 	*flags |= ATTR_SAMPLE_ID_ALL;
 	/* A counter on any cpu can't share its buffer with those of new tasks. */
-	if (t->cpus.items[0] >= 0 &&
-	    (terms->inherit == CHOICE_UNSET ? o->o->inherit : terms->inherit == CHOICE_YES))
+	if (t->cpus.items[0] >= 0 && inherits(e, o->o))
 		*flags |= ATTR_INHERIT;
 	if (o->o->inherit_thread && (*flags & ATTR_INHERIT))
 		*flags |= ATTR_INHERIT_THREAD;

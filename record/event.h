@@ -43,6 +43,7 @@ struct event {
 	size_t leader;			/* index of the group's first event, or its own */
 	bool sample_read, weak_group, precise_max;
 	bool modified;			/* u, k or h was given: no fallback to user space */
+	bool machines_given;		/* G or H was */
 	bool tracking;			/* its side-band records tell of tasks and maps */
 	bool helper;			/* not the user's: only for side-band records */
 	unsigned int place;		/* in argv, of its -e */

@@ -286,7 +286,6 @@ static void modify(struct event *e, const char *letters)
 {
 	const uint64_t levels = ATTR_EXCLUDE_USER | ATTR_EXCLUDE_KERNEL | ATTR_EXCLUDE_HV;
 	const uint64_t machines = ATTR_EXCLUDE_HOST | ATTR_EXCLUDE_GUEST;
-	bool machine_seen = false;
 	unsigned int precise = 0;
 
 	for (; *letters; letters++) {
@@ -294,8 +293,8 @@ static void modify(struct event *e, const char *letters)
 		case 'u': count_only(&e->attr, levels, ATTR_EXCLUDE_USER, &e->modified); break;
 		case 'k': count_only(&e->attr, levels, ATTR_EXCLUDE_KERNEL, &e->modified); break;
 		case 'h': count_only(&e->attr, levels, ATTR_EXCLUDE_HV, &e->modified); break;
-		case 'G': count_only(&e->attr, machines, ATTR_EXCLUDE_GUEST, &machine_seen); break;
-		case 'H': count_only(&e->attr, machines, ATTR_EXCLUDE_HOST, &machine_seen); break;
+		case 'G': count_only(&e->attr, machines, ATTR_EXCLUDE_GUEST, &e->machines_given); break;
+		case 'H': count_only(&e->attr, machines, ATTR_EXCLUDE_HOST, &e->machines_given); break;
 		case 'I': e->attr.flags |= ATTR_EXCLUDE_IDLE; break;
 		case 'p': precise += precise < 3; break;
 		case 'P': e->precise_max = true; break;
@@ -307,8 +306,6 @@ static void modify(struct event *e, const char *letters)
 	}
 	if (precise)
 		attr_set_precise_ip(&e->attr, precise);
-	if (precise && !machine_seen)
-		e->attr.flags |= ATTR_EXCLUDE_GUEST;
 }
 
 bool event_modifiers(struct event_list *l, size_t from, const char *letters)

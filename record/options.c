@@ -30,7 +30,7 @@ static const struct cli_option options[] = {
 	CLI_STRING('C', "cpu", "LIST", settings, cpus, "these cpus: 0-3,5"),
 	CLI_LIST('p', "pid", "PID,...", settings, pids,
 		 "processes, with their threads; or a regular expression of their command lines"),
-	CLI_LIST('t', "tid", "TID,...", settings, tids, "threads"),
+	CLI_LIST('t', "tid", "TID,...", settings, tids, "threads, without what they start"),
 	CLI_STRING('u', "uid", "USER", settings, uid, "what this user runs"),
 	CLI_LIST('G', "cgroup", "NAME,...", settings, cgroups,
 		 "cgroups, one for each event or one for all; with -a"),

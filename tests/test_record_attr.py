@@ -1,4 +1,6 @@
 """precord --print-attr: what every option and every event's spelling makes of the attribute; nothing is opened."""
+import os
+
 import pytest
 
 from recorder import precord, print_attr, run_precord   # noqa: F401: fixtures
@@ -250,8 +252,23 @@ def test_branches_of_one_event(print_attr):
 
 
 def test_lbr_call_graph(print_attr):
-    assert one(print_attr, "--call-graph", "lbr").branches == \
-        {"USER", "CALL_STACK", "NO_CYCLES", "NO_FLAGS", "HW_INDEX"}
+    attr = one(print_attr, "--call-graph", "lbr")
+    assert attr.branches == {"USER", "CALL_STACK", "NO_CYCLES", "NO_FLAGS", "HW_INDEX"}
+    # perf puts the branches where the call chain has its user part
+    assert "exclude_callchain_user" not in attr.flags
+
+
+@pytest.mark.parametrize("letters, excluded", [("", {"exclude_guest"}), (":u", {"exclude_guest"}), (":G", {"exclude_host"}),
+                                               (":H", {"exclude_guest"}), (":GH", set()), (":ukGHp", set())])
+def test_hosts_and_guests(print_attr, letters, excluded):
+    assert one(print_attr, "-e", f"cycles{letters}").flags & {"exclude_host", "exclude_guest"} == excluded
+
+
+def test_threads_that_are_named_are_meant_alone(print_attr):
+    me = str(os.getpid())
+    assert "inherit" not in one(print_attr, "-t", me).flags
+    assert "inherit" in one(print_attr, "-t", me, "-e", "cycles/inherit/").flags
+    assert "inherit" in one(print_attr, "-p", me).flags
 
 
 @pytest.mark.parametrize("text, size", [("dwarf", 8192), ("dwarf,4096", 4096), ("dwarf,100", 104),
