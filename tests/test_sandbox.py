@@ -5,6 +5,7 @@ import itertools
 import os
 import pathlib
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -381,6 +382,23 @@ def test_missing(what, name, reason, tmp_path):
     new = tmp_path / "new"
     done = subprocess.run([refused, what, TOOLS / "pdecode", "--sandbox", PLAIN, "-o", new], capture_output=True)
     assert done.returncode == 2 and not new.exists()
+
+
+@no_sandbox_here
+@root_only
+def test_no_process_to_be_had(open_directory):
+    """A new output needs one that reads nothing."""
+    tool = shutil.copy(TOOLS / "pdecode", open_directory / "alone")
+    out = open_directory / "alone.json"
+    os.close(os.open(out, os.O_CREAT))
+    os.chown(open_directory, NOBODY, NOBODY)
+    for word, code, reason in (("auto", 0, b""), ("always", 2, b"pdecode: --sandbox: a process of its own can't be had here")):
+        out.unlink(missing_ok=True)
+        done = run(tool, f"--sandbox={word}", "-j", "1", PLAIN, "-o", out, user=NOBODY, group=NOBODY, extra_groups=[],
+                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NPROC, (0, 0)))
+        assert (done.returncode, done.stderr[:len(reason)]) == (code, reason)
+        assert out.exists() == (code == 0)
+    os.chown(open_directory, 0, 0)
 
 
 @pytest.mark.sanitize

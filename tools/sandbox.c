@@ -170,8 +170,9 @@ static enum cli_exit run_apart(const struct sandbox *s, enum cli_exit (*work)(vo
 	signal(SIGCHLD, SIG_DFL);	/* ignored, it would take the status away */
 	child = fork();
 	if (child < 0) {
-		cli_error(s->tool, "no process for the sandbox: %s", strerror(errno));
-		return CLI_OUTPUT;
+		const enum cli_exit status = missing(s, "a process of its own", errno);
+
+		return status == CLI_OK ? work(ctx) : status;
 	}
 	if (child)
 		return await(s, ctx, child);

@@ -181,9 +181,11 @@ int sandbox_close_calls(const struct sandbox *s, const struct sandbox_temporary 
 	scmp_filter_ctx f = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
 	int error = f ? -unavailable() : -ENOMEM;
 
-	/* Older kernels kill the thread, which will do. */
-	if (f)
+	/* Where the kernel is too old for it: the thread is killed, and all stores are slowed, which will do. */
+	if (f) {
 		seccomp_attr_set(f, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+		seccomp_attr_set(f, SCMP_FLTATR_CTL_SSB, 1);
+	}
 	error = error ?: seccomp_attr_set(f, SCMP_FLTATR_CTL_NNP, 0);
 	error = error ?: ALLOW(f, allowed);
 	error = error ?: allow_parts(f);
