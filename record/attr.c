@@ -260,8 +260,10 @@ static void set_wakeup(struct event_attr *a, const struct settings *o, size_t bu
 	}
 }
 
-static void apply_flag_terms(struct event *e)
+static void apply_attr_terms(struct event *e)
 {
+	e->attr.sample_type |= e->terms.sample_type;
+	e->attr.read_format |= e->terms.read_format;
 	e->attr.flags |= e->terms.flags_set;
 	e->attr.flags &= ~e->terms.flags_cleared;
 	if ((e->attr.flags & (ATTR_SIGTRAP | ATTR_REMOVE_ON_EXEC)) == ATTR_SIGTRAP)
@@ -380,7 +382,7 @@ int attrs_configure(struct event_list *l, const struct settings *o, const struct
 		set_flags(l, i, &a, t);
 		set_reading(l, i, &a);
 		set_wakeup(&e->attr, o, buffer);
-		apply_flag_terms(e);
+		apply_attr_terms(e);
 	}
 	align(l);
 	warn_of_fast_clocks(l);

@@ -24,6 +24,7 @@ enum choice { CHOICE_UNSET, CHOICE_NO, CHOICE_YES };
 struct event_terms {
 	bool has_period, has_freq, has_max_stack, percore;
 	uint64_t period, freq, branch_type, flags_set, flags_cleared;
+	uint64_t sample_type, read_format;	/* beside what options ask for */
 	enum callchain_mode callchain;
 	uint32_t stack_size, aux_sample_size;
 	uint16_t max_stack;

@@ -223,6 +223,10 @@ static int number_term(struct event *e, const char *key, const char *value, cons
 	} else if (strcmp(key, "freq") == 0) {
 		t->has_freq = true;
 		t->freq = number;
+	} else if (strcmp(key, "sample_type") == 0) {
+		t->sample_type = number;
+	} else if (strcmp(key, "read_format") == 0) {
+		t->read_format = number;
 	} else if (strcmp(key, "stack-size") == 0) {
 		ok = ok && number <= 65528;
 		t->stack_size = (uint32_t)((number + 7) & ~7u);

@@ -76,6 +76,18 @@ def test_every_flag_can_be_set_and_cleared_by_a_term(print_attr, flag):
     assert flag not in one(print_attr, "-e", f"cycles/{flag}=0/").flags
 
 
+@pytest.mark.parametrize("bit, name", enumerate(
+    "IP TID TIME ADDR READ CALLCHAIN ID CPU PERIOD STREAM_ID RAW BRANCH_STACK REGS_USER STACK_USER WEIGHT DATA_SRC "
+    "IDENTIFIER TRANSACTION REGS_INTR PHYS_ADDR AUX CGROUP DATA_PAGE_SIZE CODE_PAGE_SIZE WEIGHT_STRUCT".split()))
+def test_every_bit_of_sample_type_can_be_set_by_a_term(print_attr, bit, name):
+    assert name in one(print_attr, "-c", "1", "-e", f"cycles/sample_type={1 << bit:#x}/").sample_type
+
+
+@pytest.mark.parametrize("bit, name", enumerate(["TOTAL_TIME_ENABLED", "TOTAL_TIME_RUNNING", "ID", "GROUP", "LOST"]))
+def test_every_bit_of_read_format_can_be_set_by_a_term(print_attr, bit, name):
+    assert name in one(print_attr, "-e", f"cycles/read_format={1 << bit:#x}/").read_format
+
+
 def test_sigtrap_comes_with_remove_on_exec(print_attr):
     attr = one(print_attr, "-e", "cycles/sigtrap,sig_data=0x1234/")
     assert {"sigtrap", "remove_on_exec"} <= attr.flags and "enable_on_exec" not in attr.flags

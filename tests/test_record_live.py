@@ -83,6 +83,13 @@ def test_every_other_sample_field(record):
     assert len({s["addr"] for s in samples}) >= 200
 
 
+def test_ids_of_the_stream(record):
+    run = record("-e", "page-faults/sample_type=0x240/", "-c", "1", does="touch 20")      # ID, STREAM_ID
+    ids = set(run.document["attrs"][0]["ids"])
+    assert {sample["id"] for sample in run.samples} <= ids and len(run.samples) >= 20
+    assert {sample["stream_id"] for sample in run.samples}
+
+
 def test_groups_are_read(record):
     run = record("-e", "{cpu-clock,page-faults}:S", "--running-time", "-F", "500", does="touch 5000 spin 50")
     last = run.samples[-1]["read"]
