@@ -41,19 +41,22 @@ static bool parse_clock(const char *name, int *clock)
 static int limit_freq(struct attr_options *a, const struct say *s)
 {
 	const struct settings *o = a->o;
-	long most = sysctl_read("perf_event_max_sample_rate", 100000);
+	long most;
 
-	if (o->freq && strcmp(o->freq, "max") == 0)
+	/* Where nobody asked, the kernel is first to be asked: see fallback.c. */
+	if (!o->freq)
+		return 0;
+	most = sysctl_read("perf_event_max_sample_rate", 100000);
+	if (strcmp(o->freq, "max") == 0)
 		a->freq = (uint64_t)most;
 	if (a->freq <= (uint64_t)most)
 		return 0;
-	if (o->freq && o->strict_freq)
+	if (o->strict_freq)
 		return say_failed(s, CLI_INPUT, "the kernel allows %ld samples a second, not %llu. "
 				  "Try: sudo sysctl kernel.perf_event_max_sample_rate=%llu",
 				  most, (unsigned long long)a->freq, (unsigned long long)a->freq);
-	if (o->freq)
-		say(s, SAY_WARNING, "the frequency is lowered to %ld Hz "
-		    "(kernel.perf_event_max_sample_rate)", most);
+	say(s, SAY_WARNING, "the frequency is lowered to %ld Hz "
+	    "(kernel.perf_event_max_sample_rate)", most);
 	a->freq = (uint64_t)most;
 	return 0;
 }

@@ -179,6 +179,21 @@ static bool try_less_precise(struct event *e)
 	return true;
 }
 
+/* The kernel allows less than what is usual: it was told so, or found sampling too slow. */
+static bool try_allowed_rate(struct event_list *l, const struct event *e)
+{
+	uint64_t most = (uint64_t)sysctl_read("perf_event_max_sample_rate", 100000);
+
+	if (!(e->attr.flags & ATTR_FREQ) || e->attr.sample_period <= most)
+		return false;
+	for (size_t i = 0; i < l->n; i++)
+		if (l->items[i].attr.flags & ATTR_FREQ && l->items[i].attr.sample_period > most)
+			l->items[i].attr.sample_period = most;
+	say(l->say, e->terms.has_freq ? SAY_WARNING : SAY_DETAIL, "the frequency of %s is lowered "
+	    "to %llu Hz (kernel.perf_event_max_sample_rate)", e->name, (unsigned long long)most);
+	return true;
+}
+
 /* PMUs that can't tell hosts from guests. */
 static bool try_any_guest(struct event_list *l, const struct event *e)
 {
@@ -254,7 +269,8 @@ bool fallback_next(struct fallback *f, struct event_list *l, size_t event, int e
 		changed = try_less_precise(e) || try_clock(l, e) || try_any_guest(l, e);
 		break;
 	case EINVAL:
-		changed = try_no_weak_group(l, e) || try_less_precise(e) ||
+		changed = try_allowed_rate(l, e) || try_no_weak_group(l, e) ||
+			  try_less_precise(e) ||
 			  try_not_inherited(l, e) || next_step(f, l, e);
 		break;
 	default:

@@ -8,6 +8,7 @@
 #include "hostinfo_read.h"
 
 #define CPUS "/sys/devices/system/cpu"
+#define NONE UINT64_MAX
 #define MAX_CPUS (1u << 16)
 
 /* The line of /proc/cpuinfo that begins with key, without its blanks; "" when there is none. */
@@ -82,67 +83,79 @@ int hostinfo_processor(struct pd_writer *w, struct host_values *h, struct pd_err
 	return text[0] ? host_feature(w, h, HOST_CPUID, host_text(h, NULL, text), e) : 0;
 }
 
-/* Lists like "0-3" of all cpus, each once. */
-struct sharing {
-	struct host_list lists;
-	const char *file, *older;	/* name before 5.3 */
-};
-
-static void see_list(struct sharing *s, unsigned int cpu, const char *topology)
-{
-	char text[8192], path[160];
-	bool found;
-
-	for (size_t i = 0; i < s->lists.n; i++)
-		if (host_list_has((const char *)s->lists.items[i].bytes.data, cpu))
-			return;
-	snprintf(path, sizeof(path), "%s/%s", topology, s->file);
-	found = host_read(AT_FDCWD, path, text, sizeof(text)) > 0;
-	if (!found && s->older) {
-		snprintf(path, sizeof(path), "%s/%s", topology, s->older);
-		found = host_read(AT_FDCWD, path, text, sizeof(text)) > 0;
-	}
-	if (found)
-		host_add(&s->lists, host_text(s->lists.h, NULL, text));
-}
-
 static uint64_t number_or_none(const char *topology, const char *file)
 {
 	char path[160];
 	uint64_t value;
 
 	snprintf(path, sizeof(path), "%s/%s", topology, file);
-	return host_read_number(AT_FDCWD, path, 10, &value) ? value : (uint64_t)-1;
+	return host_read_number(AT_FDCWD, path, 10, &value) ? value : NONE;
+}
+
+/* What cpus share: lists like "0-3" of all cpus, each once, with the number that sysfs has for it. */
+struct sharing {
+	struct host_list lists;
+	const char *file, *older;	/* name before 5.3 */
+	const char *number;
+	uint64_t *numbers;		/* of each list, as many as there are cpus */
+};
+
+static bool read_list(struct sharing *s, const char *topology, const char *file)
+{
+	char text[8192], path[160];
+
+	if (!file)
+		return false;
+	snprintf(path, sizeof(path), "%s/%s", topology, file);
+	if (host_read(AT_FDCWD, path, text, sizeof(text)) <= 0)
+		return false;
+	host_add(&s->lists, host_text(s->lists.h, NULL, text));
+	return true;
+}
+
+/* The number of what the cpu shares; a cpu of a list that was read before needs no more reading. */
+static uint64_t see_cpu(struct sharing *s, unsigned int cpu, const char *topology)
+{
+	uint64_t number;
+	size_t n;
+
+	for (size_t i = 0; i < s->lists.n; i++)
+		if (host_list_has((const char *)s->lists.items[i].bytes.data, cpu))
+			return s->numbers[i];
+	number = number_or_none(topology, s->number);
+	n = s->lists.n;
+	/* A cpu that is off has none of this. */
+	if ((read_list(s, topology, s->file) || read_list(s, topology, s->older)) &&
+	    s->lists.n > n)
+		s->numbers[n] = number;
+	return number;
 }
 
 static int topology(struct pd_writer *w, struct host_values *h, unsigned int available,
 		    struct pd_error *e)
 {
-	struct sharing packages = { { .h = h }, "package_cpus_list", "core_siblings_list" };
-	struct sharing cores = { { .h = h }, "core_cpus_list", "thread_siblings_list" };
-	struct sharing dies = { { .h = h }, "die_cpus_list", NULL };
+	uint64_t *numbers = host_alloc(h, 4 * (size_t)available * sizeof(*numbers));
+	struct sharing packages = { { .h = h }, "package_cpus_list", "core_siblings_list",
+				    "physical_package_id", numbers };
+	struct sharing cores = { { .h = h }, "core_cpus_list", "thread_siblings_list",
+				 "core_id", numbers + available };
+	struct sharing dies = { { .h = h }, "die_cpus_list", NULL, "die_id",
+				numbers + 2 * (size_t)available };
+	uint64_t *die_ids = numbers + 3 * (size_t)available;
 	struct host_list cpus = { .h = h };
-	uint64_t *die_ids = host_alloc(h, available * sizeof(*die_ids));
 	struct pd_value v[5];
 
-	for (unsigned int cpu = 0; die_ids && cpu < available; cpu++) {
+	for (unsigned int cpu = 0; numbers && cpu < available; cpu++) {
 		char dir[96];
 
 		snprintf(dir, sizeof(dir), CPUS "/cpu%u/topology", cpu);
 		const struct pd_value ids[] = {
-			PD_NUMBER("core_id", number_or_none(dir, "core_id")),
-			PD_NUMBER("socket_id", number_or_none(dir, "physical_package_id")),
+			PD_NUMBER("core_id", see_cpu(&cores, cpu, dir)),
+			PD_NUMBER("socket_id", see_cpu(&packages, cpu, dir)),
 		};
 
 		host_add(&cpus, host_object(h, NULL, ids, 2));
-		die_ids[cpu] = (uint64_t)-1;
-		/* A cpu that is off has none of this. */
-		if (ids[0].number == (uint64_t)-1 && ids[1].number == (uint64_t)-1)
-			continue;
-		die_ids[cpu] = number_or_none(dir, "die_id");
-		see_list(&packages, cpu, dir);
-		see_list(&cores, cpu, dir);
-		see_list(&dies, cpu, dir);
+		die_ids[cpu] = see_cpu(&dies, cpu, dir);
 	}
 	if (packages.lists.n == 0)
 		return 0;

@@ -8,6 +8,7 @@
 
 #define NODES "/sys/devices/system/node"
 #define MEMINFO_MAX (1u << 16)
+#define MAX_NODES (1u << 16)
 #define MAX_BLOCK (1u << 24)
 
 /* "MemTotal:   123 kB", of a node "Node 0 MemTotal: ..." */
@@ -87,6 +88,20 @@ static int memory_topology(struct pd_writer *w, struct host_values *h,
 		host_array(nodes, "nodes") }, 3), e);
 }
 
+/* Their numbers, for free(). */
+static size_t online_nodes(unsigned int **nodes)
+{
+	char list[4096];
+	size_t n;
+
+	*nodes = NULL;
+	if (host_read(AT_FDCWD, NODES "/online", list, sizeof(list)) <= 0)
+		return host_numbered(NODES, "node", nodes);
+	n = host_parse_cpus(list, NULL, 0);
+	*nodes = n < MAX_NODES ? malloc((n + 1) * sizeof(**nodes)) : NULL;
+	return *nodes ? host_parse_cpus(list, *nodes, n) : 0;
+}
+
 int hostinfo_memory(struct pd_writer *w, struct host_values *h, struct pd_error *e)
 {
 	struct host_list numa = { .h = h }, memory = { .h = h };
@@ -95,7 +110,7 @@ int hostinfo_memory(struct pd_writer *w, struct host_values *h, struct pd_error 
 
 	if (total(w, h, e) != 0)
 		return -1;
-	n = host_numbered(NODES, "node", &nodes);
+	n = online_nodes(&nodes);
 	for (size_t i = 0; i < n; i++) {
 		struct pd_value v = numa_node(h, nodes[i]);
 

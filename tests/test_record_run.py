@@ -1,5 +1,6 @@
 """How precord behaves around a recording: exit codes, signals, files, streams, delays, commands while it runs."""
 import os
+import pathlib
 import re
 import signal
 import subprocess
@@ -7,7 +8,7 @@ import time
 
 import pytest
 
-from recorder import (precord, record, run_precord, start_precord, wait_for, workload)   # noqa: F401
+from recorder import (needs_root, precord, record, run_precord, start_precord, wait_for, workload)   # noqa: F401
 
 CLOCK = ["-e", "cpu-clock:u", "-F", "1000"]
 
@@ -364,6 +365,19 @@ def test_ends_with_its_parent(precord, workload, decode, tmp_path):
     document = wait_for(lambda: decode(tmp_path / "perf.data") if b"--exit-with-parent" in
                         (tmp_path / "perf.data").read_bytes() else None)
     assert 20 < types(document)["SAMPLE"] < 3000
+
+
+@needs_root
+@pytest.mark.parametrize("options, said", [([], False), (["-e", "cpu-clock/freq=3000/"], True), (["-F", "3000"], True)])
+def test_a_low_limit_of_the_rate_is_kept(record, options, said):
+    sysctl = pathlib.Path("/proc/sys/kernel/perf_event_max_sample_rate")
+    before = sysctl.read_text()
+    sysctl.write_text("2000\n")
+    try:
+        run = record(*options, *([] if "-e" in options else ["-e", "cpu-clock"]), does="spin 1")
+    finally:
+        sysctl.write_text(before)
+    assert run.attr()["sample_freq"] == 2000 and ("lowered to 2000 Hz" in run.stderr) == said
 
 
 def test_the_sysctl_for_sampling_is_put_back(record):
