@@ -2,6 +2,7 @@
 #include "file/out.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -43,16 +44,34 @@ int pd_out_flush(struct pd_out *o)
 	return write_all(o, o->buffer, n);
 }
 
+/* Up to where the output is a multiple of the buffer long: whole pages, many at a time, are what a file takes best. */
+static size_t room(const struct pd_out *o)
+{
+	const size_t before = (size_t)((o->offset - o->used) % PD_OUT_BUFFER);
+
+	return PD_OUT_BUFFER - before - o->used;
+}
+
 int pd_out_append(struct pd_out *o, const void *p, size_t n)
 {
-	o->offset += n;
-	if (n > PD_OUT_BUFFER - o->used && pd_out_flush(o))
-		return o->failed;
-	if (n >= PD_OUT_BUFFER)
-		return write_all(o, p, n);
-	if (n)
-		memcpy(o->buffer + o->used, p, n);
-	o->used += n;
+	const uint8_t *at = p;
+
+	while (n) {
+		const bool whole = !o->used && o->offset % PD_OUT_BUFFER == 0 && n >= PD_OUT_BUFFER;
+		const size_t some = whole ? n - n % PD_OUT_BUFFER : n < room(o) ? n : room(o);
+
+		if (whole) {
+			write_all(o, at, some);
+		} else {
+			memcpy(o->buffer + o->used, at, some);
+			o->used += some;
+		}
+		o->offset += some;
+		if (o->used && !room(o))
+			pd_out_flush(o);
+		at += some;
+		n -= some;
+	}
 	return o->failed;
 }
 
