@@ -71,6 +71,7 @@ int datafile_open(struct datafile *f, const struct say *s)
 	struct stat st;
 
 	f->tally = (struct tally){ 0 };
+	f->unfinished = 0;
 	f->nr_auxtraces = 0;
 	if (f->mode == PD_MODE_PIPE) {
 		f->fd = STDOUT_FILENO;

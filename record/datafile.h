@@ -20,6 +20,7 @@ struct datafile {
 	int fd;				/* -1: not open */
 	struct pd_writer *writer;
 	struct tally tally;		/* of this file */
+	uint64_t unfinished;		/* bytes since the last FINISHED_ROUND */
 	struct pd_error error;		/* of the writer's call that failed, once `failed` */
 	bool failed;
 	uint64_t *auxtraces;		/* where these records lie in it */

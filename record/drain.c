@@ -4,10 +4,16 @@
 
 #include <stdlib.h>
 
-enum { TYPE_FINISHED_ROUND = 68 };
+enum {
+	TYPE_FINISHED_ROUND = 68,
+	ROUND_BYTES = 1 << 20,		/* readers hold that much more; each one ends a compressed block */
+};
 
-static int finish_round(struct recording *r)
+int drain_round(struct recording *r)
 {
+	if (!r->file.unfinished)
+		return 0;
+	r->file.unfinished = 0;
 	return pd_writer_record(r->file.writer, TYPE_FINISHED_ROUND, 0, -1, NULL, 0,
 				(struct pd_bytes){ 0 }, &r->file.error);
 }
@@ -19,6 +25,7 @@ static int write_spans(struct recording *r, struct ring *ring, const struct pd_b
 
 	tally_add(&r->file.tally, spans, n);
 	ring_release(ring);
+	r->file.unfinished += spans_size(spans, n);
 	return got;
 }
 
@@ -38,6 +45,9 @@ static int note_auxtrace(struct datafile *f, uint64_t before)
 
 static int drain_aux(struct recording *r, enum aux_kind kind)
 {
+	/* What is not compressed yet has no size: the places would be wrong. */
+	if (r->rings.nr_aux && r->file.compress && pd_writer_flush(r->file.writer, &r->file.error))
+		return -1;
 	for (size_t i = 0; i < r->rings.nr_aux; i++) {
 		struct aux_area *a = &r->rings.aux[i];
 		uint64_t before = pd_writer_size(r->file.writer);
@@ -46,6 +56,7 @@ static int drain_aux(struct recording *r, enum aux_kind kind)
 			continue;
 		if (aux_area_write(a, r->file.writer, &r->file.error))
 			return -1;
+		r->file.unfinished += pd_writer_size(r->file.writer) - before;
 		note_auxtrace(&r->file, before);
 	}
 	return 0;
@@ -53,7 +64,6 @@ static int drain_aux(struct recording *r, enum aux_kind kind)
 
 int drain_buffers(struct recording *r, enum drain_which which)
 {
-	uint64_t before = pd_writer_size(r->file.writer), bytes = r->file.tally.bytes;
 	uint64_t least = which == DRAIN_ALL ? 1 : r->options->mmap_flush;
 
 	for (size_t i = 0; i < r->rings.n; i++) {
@@ -69,15 +79,11 @@ int drain_buffers(struct recording *r, enum drain_which which)
 	}
 	if (drain_aux(r, AUX_FULL))
 		return -1;
-	if (r->file.tally.bytes == bytes && pd_writer_size(r->file.writer) == before)
-		return 0;
-	return finish_round(r);
+	return which == DRAIN_ALL || r->file.unfinished >= ROUND_BYTES ? drain_round(r) : 0;
 }
 
 int drain_snapshot(struct recording *r)
 {
-	uint64_t bytes = r->file.tally.bytes;
-
 	for (size_t i = 0; i < r->rings.n; i++) {
 		struct ring *ring = &r->rings.items[i];
 		struct pd_bytes spans[2];
@@ -91,5 +97,5 @@ int drain_snapshot(struct recording *r)
 	}
 	if (drain_aux(r, AUX_SNAPSHOT))
 		return -1;
-	return r->file.tally.bytes == bytes ? 0 : finish_round(r);
+	return drain_round(r);
 }

@@ -9,10 +9,12 @@ enum drain_which {
 	DRAIN_ALL,
 };
 
-/* One pass over all buffers, then FINISHED_ROUND if it wrote anything. 0, or -1 and
+/* One pass over all buffers. FINISHED_ROUND follows when much was written since the last one. Each: 0, or -1 and
  * r->file.error. */
 int drain_buffers(struct recording *r, enum drain_which which);
 /* The same for those that overwrite, and for AUX areas that wait to be asked (-S). */
 int drain_snapshot(struct recording *r);
+/* FINISHED_ROUND, if anything was written since the last: before a flush, and between passes only. */
+int drain_round(struct recording *r);
 
 #endif

@@ -25,8 +25,9 @@ struct loop {
 	int epoll, signals;
 	size_t watched;		/* counters that have not hung up */
 	bool snapshot, swap, done;
-	bool busy;		/* the last pass found much: more will have come meanwhile */
-	uint64_t flushed;	/* ns, when the file was last brought up to date */
+	bool busy;		/* the last pass found much: more will come */
+	uint64_t flushed;	/* ms, when the file was last brought up to date */
+	int wait;		/* ms, until it has to be again */
 };
 
 static int watch(const struct loop *l, int fd, int64_t source)
@@ -169,7 +170,7 @@ static void on_counter(struct loop *l, size_t i, uint32_t events)
 static void wait_for_events(struct loop *l)
 {
 	struct epoll_event events[EVENTS_AT_ONCE];
-	int n = epoll_wait(l->epoll, events, EVENTS_AT_ONCE, l->busy ? 0 : WAIT_MS);
+	int n = epoll_wait(l->epoll, events, EVENTS_AT_ONCE, l->wait);
 	bool woken = false;
 
 	for (int i = 0; i < n; i++) {
@@ -202,18 +203,28 @@ static void check_sizes(struct loop *l)
 		l->swap = true;
 }
 
-/* Writing waits until there is time for it, but not long: a recorder may be killed. */
-static int flush(struct loop *l)
+static uint64_t now_ms(void)
 {
 	struct timespec t;
-	uint64_t now;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	now = (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-	if (l->busy && now - l->flushed < WAIT_MS)
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* Few large writes are cheaper than many, but none waits long: a recorder may be killed. Who reads a pipe gets what there
+ * is as soon as there is no more. */
+static int flush(struct loop *l)
+{
+	struct recording *r = l->r;
+	uint64_t now = now_ms(), waited = now - l->flushed;
+
+	if (waited < WAIT_MS && (l->busy || r->file.mode == PD_MODE_FILE)) {
+		l->wait = r->file.mode == PD_MODE_FILE ? (int)(WAIT_MS - waited) : 0;
 		return 0;
+	}
 	l->flushed = now;
-	return pd_writer_flush(l->r->file.writer, &l->r->file.error);
+	l->wait = WAIT_MS;
+	return drain_round(r) ? -1 : pd_writer_flush(r->file.writer, &r->file.error);
 }
 
 /* What came since the last pass goes to the file; what was asked for is done. */
@@ -259,7 +270,7 @@ static int finish(struct loop *l)
 
 int loop_run(struct recording *r)
 {
-	struct loop l = { .r = r, .epoll = -1, .signals = -1 };
+	struct loop l = { .r = r, .epoll = -1, .signals = -1, .flushed = now_ms(), .wait = WAIT_MS };
 	int status = 0, failed = 0;
 
 	if (set_up(&l))
