@@ -6,7 +6,7 @@
 
 enum {
 	TYPE_FINISHED_ROUND = 68,
-	ROUND_BYTES = 1 << 20,		/* readers hold that much more; each one ends a compressed block */
+	ROUND_BYTES = 1 << 20,		/* each ends a compressed block, too */
 };
 
 int drain_round(struct recording *r)

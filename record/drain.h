@@ -9,12 +9,12 @@ enum drain_which {
 	DRAIN_ALL,
 };
 
-/* One pass over all buffers. FINISHED_ROUND follows when much was written since the last one. Each: 0, or -1 and
- * r->file.error. */
+/* One pass over all buffers. FINISHED_ROUND follows when much was written since the last one.
+ * Each: 0, or -1 and r->file.error. */
 int drain_buffers(struct recording *r, enum drain_which which);
 /* The same for those that overwrite, and for AUX areas that wait to be asked (-S). */
 int drain_snapshot(struct recording *r);
-/* FINISHED_ROUND, if anything was written since the last: before a flush, and between passes only. */
+/* FINISHED_ROUND, if anything was written since the last: between passes, before a flush. */
 int drain_round(struct recording *r);
 
 #endif

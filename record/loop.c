@@ -211,8 +211,8 @@ static uint64_t now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* Few large writes are cheaper than many, but none waits long: a recorder may be killed. Who reads a pipe gets what there
- * is as soon as there is no more. */
+/* Few large writes are cheaper than many, but none waits long: a recorder may be killed. Who reads
+ * a pipe gets what there is as soon as there is no more. */
 static int flush(struct loop *l)
 {
 	struct recording *r = l->r;
@@ -224,7 +224,7 @@ static int flush(struct loop *l)
 	}
 	l->flushed = now;
 	l->wait = WAIT_MS;
-	return drain_round(r) ? -1 : pd_writer_flush(r->file.writer, &r->file.error);
+	return drain_round(r) ? -1 : pd_writer_flush_soon(r->file.writer, &r->file.error);
 }
 
 /* What came since the last pass goes to the file; what was asked for is done. */
@@ -270,7 +270,9 @@ static int finish(struct loop *l)
 
 int loop_run(struct recording *r)
 {
-	struct loop l = { .r = r, .epoll = -1, .signals = -1, .flushed = now_ms(), .wait = WAIT_MS };
+	struct loop l = {
+		.r = r, .epoll = -1, .signals = -1, .flushed = now_ms(), .wait = WAIT_MS,
+	};
 	int status = 0, failed = 0;
 
 	if (set_up(&l))

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "file/compose.h"
+#include "file/lane.h"
 #include "file/out.h"
 #include "file/pressor.h"
 #include "layout/container.h"
@@ -21,6 +22,7 @@
 #define FEATURE_EVENT_DESC 12
 #define FEATURE_COMPRESSED 27
 #define ZSTD 1
+#define DATA_SIZE_AT 48			/* in a file's header: behind magic, two sizes, the attrs' section and data.offset */
 
 struct pd_writer {
 	struct pd_writer_options options;
@@ -28,6 +30,8 @@ struct pd_writer {
 	struct pd_session session;
 	struct pd_out out;
 	struct pd_pressor *pressor;
+	struct pd_lane *lane;		/* from begin to finish, if anything is compressed: out and pressor are its */
+	uint64_t marked;		/* what the header says of data.size */
 	struct pd_buf scratch;
 	struct pd_header_values header;
 	struct { bool given; struct pd_buf bytes; } features[PD_FEATURE_BITS];
@@ -40,9 +44,33 @@ static int fail(struct pd_error *e, enum pd_code code, uint64_t have)
 	return -1;
 }
 
-static int io(struct pd_writer *w, struct pd_error *e)
+/* 0 is no failure. */
+static int io(int failed, struct pd_error *e)
 {
-	return w->out.failed ? fail(e, PD_E_IO, (uint64_t)w->out.failed) : 0;
+	return failed ? fail(e, PD_E_IO, (uint64_t)failed) : 0;
+}
+
+/* What was given to be compressed comes before what is not. */
+static int append(struct pd_writer *w, const void *p, size_t n)
+{
+	int failed;
+
+	if (w->lane)
+		return pd_lane_plain(w->lane, (struct pd_bytes){ p, n });
+	failed = w->pressor ? pd_pressor_flush(w->pressor, &w->out) : 0;
+	return failed ? failed : pd_out_append(&w->out, p, n);
+}
+
+/* A file's header says how much there is; readers of one that ends here go by it. */
+static int mark_end(void *writer, struct pd_out *out)
+{
+	struct pd_writer *w = writer;
+	uint64_t size = out->offset - w->header.data.offset;
+
+	if (w->options.mode == PD_MODE_PIPE || size == w->marked)
+		return 0;
+	w->marked = size;
+	return pd_out_at(out, DATA_SIZE_AT, &size, sizeof(size));
 }
 
 struct pd_writer *pd_writer_open_fd(int fd, const struct pd_writer_options *o, struct pd_error *e)
@@ -83,6 +111,7 @@ void pd_writer_free(struct pd_writer *w)
 	for (size_t i = 0; i < PD_FEATURE_BITS; i++)
 		pd_buf_free(&w->features[i].bytes);
 	pd_buf_free(&w->scratch);
+	pd_lane_free(w->lane);
 	pd_pressor_free(w->pressor);
 	pd_out_free(&w->out);
 	pd_session_free(&w->session);
@@ -128,8 +157,7 @@ static int put(struct pd_writer *w, uint32_t type, const struct pd_value *fields
 
 	if (compose(w, &r, fields, n, e))
 		return -1;
-	pd_out_append(&w->out, w->scratch.data, w->scratch.size);
-	return io(w, e);
+	return io(append(w, w->scratch.data, w->scratch.size), e);
 }
 
 /* EVENT_DESC, from the events themselves. */
@@ -194,7 +222,7 @@ static int begin_pipe(struct pd_writer *w, struct pd_error *e)
 	w->scratch.size = 0;
 	if (pd_compose_pipe_header(&w->session, &w->scratch))
 		return fail(e, PD_E_NOMEM, 0);
-	pd_out_append(&w->out, w->scratch.data, w->scratch.size);
+	append(w, w->scratch.data, w->scratch.size);
 	for (size_t i = 0; i < s->nr_attrs; i++) {
 		const struct pd_attr *a = s->attrs[i];
 		const struct pd_value values[] = {
@@ -214,7 +242,7 @@ static int begin_pipe(struct pd_writer *w, struct pd_error *e)
 	failed = event_desc(w, &desc, e) ||
 		 pd_writer_feature_bytes(w, FEATURE_EVENT_DESC, pd_buf_bytes(&desc), e) || compressed_feature(w, e);
 	pd_buf_free(&desc);
-	return failed ? -1 : io(w, e);
+	return failed ? -1 : io(w->out.failed, e);
 }
 
 /* The header, as far as it is known by now. */
@@ -223,8 +251,7 @@ static int put_header(struct pd_writer *w, struct pd_error *e)
 	w->scratch.size = 0;
 	if (pd_compose_header(&w->session, &w->header, &w->scratch))
 		return fail(e, PD_E_NOMEM, 0);
-	pd_out_at(&w->out, 0, w->scratch.data, w->scratch.size);
-	return io(w, e);
+	return io(pd_out_at(&w->out, 0, w->scratch.data, w->scratch.size), e);
 }
 
 static int begin_file(struct pd_writer *w, struct pd_error *e)
@@ -256,8 +283,25 @@ static int begin_file(struct pd_writer *w, struct pd_error *e)
 		return fail(e, PD_E_NOMEM, 0);
 	h->data.offset = b->size;
 	pd_out_append(&w->out, b->data, b->size);
-	pd_out_flush(&w->out);
-	return io(w, e) ? -1 : put_header(w, e);
+	return io(pd_out_flush(&w->out), e) ? -1 : put_header(w, e);
+}
+
+/* Without a thread the caller compresses, and waits as long. */
+static void start_lane(struct pd_writer *w)
+{
+	const struct pd_lane_work work = { .out = &w->out, .pressor = w->pressor, .flushed = mark_end, .ctx = w };
+
+	w->lane = w->pressor ? pd_lane_new(&work) : NULL;
+}
+
+/* out and pressor are the caller's again. */
+static int end_lane(struct pd_writer *w)
+{
+	int failed = w->lane ? pd_lane_wait(w->lane) : 0;
+
+	pd_lane_free(w->lane);
+	w->lane = NULL;
+	return failed || !w->pressor ? failed : pd_pressor_flush(w->pressor, &w->out);
 }
 
 int pd_writer_begin(struct pd_writer *w, struct pd_error *e)
@@ -266,27 +310,27 @@ int pd_writer_begin(struct pd_writer *w, struct pd_error *e)
 		return fail(e, PD_E_ARGUMENT, 0);
 	w->begun = true;
 	pd_session_name_events(&w->session);
-	return w->options.mode == PD_MODE_PIPE ? begin_pipe(w, e) : begin_file(w, e);
+	if (w->options.mode == PD_MODE_PIPE ? begin_pipe(w, e) : begin_file(w, e))
+		return -1;
+	start_lane(w);
+	return 0;
+}
+
+static int append_records(struct pd_writer *w, struct pd_bytes records)
+{
+	if (w->lane)
+		return pd_lane_records(w->lane, records);
+	return w->pressor ? pd_pressor_write(w->pressor, records, &w->out) :
+	       pd_out_append(&w->out, records.data, records.size);
 }
 
 int pd_writer_write(struct pd_writer *w, const struct pd_bytes *spans, size_t n, struct pd_error *e)
 {
-	for (size_t i = 0; i < n; i++) {
-		int failed = w->pressor ? pd_pressor_write(w->pressor, spans[i], &w->out) :
-			     pd_out_append(&w->out, spans[i].data, spans[i].size);
+	int failed = 0;
 
-		if (failed)
-			return fail(e, PD_E_IO, (uint64_t)failed);
-	}
-	return 0;
-}
-
-/* What was compressed comes before what is not. */
-static int settle(struct pd_writer *w, struct pd_error *e)
-{
-	int failed = w->pressor ? pd_pressor_flush(w->pressor, &w->out) : 0;
-
-	return failed ? fail(e, PD_E_IO, (uint64_t)failed) : 0;
+	for (size_t i = 0; i < n && !failed; i++)
+		failed = append_records(w, spans[i]);
+	return io(failed, e);
 }
 
 int pd_writer_record(struct pd_writer *w, uint32_t type, uint16_t misc, int event, const struct pd_value *fields,
@@ -304,11 +348,9 @@ int pd_writer_record(struct pd_writer *w, uint32_t type, uint16_t misc, int even
 		if (!r.sample_id)
 			r.sample_id = &zeros;
 	}
-	if (settle(w, e) || compose(w, &r, fields, n, e))
+	if (compose(w, &r, fields, n, e) || io(append(w, w->scratch.data, w->scratch.size), e))
 		return -1;
-	pd_out_append(&w->out, w->scratch.data, w->scratch.size);
-	pd_out_append(&w->out, payload.data, payload.size);
-	return io(w, e);
+	return payload.size ? io(append(w, payload.data, payload.size), e) : 0;
 }
 
 /* A pipe carries the formats behind a record of their own, padded to 8. */
@@ -317,11 +359,9 @@ static int put_tracing_data(struct pd_writer *w, struct pd_bytes section, struct
 	const size_t padded = (section.size + 7) & ~(size_t)7;
 	const struct pd_value values[] = { PD_NUMBER("data_size", padded) };
 
-	if (settle(w, e) || put(w, TYPE_HEADER_TRACING_DATA, values, 1, e))
+	if (put(w, TYPE_HEADER_TRACING_DATA, values, 1, e) || io(append(w, section.data, section.size), e))
 		return -1;
-	pd_out_append(&w->out, section.data, section.size);
-	pd_out_append(&w->out, (const uint8_t[8]){ 0 }, padded - section.size);
-	return io(w, e);
+	return io(append(w, (const uint8_t[8]){ 0 }, padded - section.size), e);
 }
 
 int pd_writer_feature_bytes(struct pd_writer *w, uint32_t id, struct pd_bytes section, struct pd_error *e)
@@ -335,7 +375,7 @@ int pd_writer_feature_bytes(struct pd_writer *w, uint32_t id, struct pd_bytes se
 			return put_tracing_data(w, section, e);
 		if (pd_feature_stays_behind(id) || section.size + 2 * sizeof(uint64_t) > UINT16_MAX)
 			return 0;
-		return settle(w, e) ? -1 : put(w, TYPE_HEADER_FEATURE, values, 2, e);
+		return put(w, TYPE_HEADER_FEATURE, values, 2, e);
 	}
 	w->features[id].given = true;
 	w->features[id].bytes.size = 0;
@@ -365,20 +405,28 @@ int pd_writer_feature(struct pd_writer *w, uint32_t id, const struct pd_value *v
 	return failed;
 }
 
+int pd_writer_flush_soon(struct pd_writer *w, struct pd_error *e)
+{
+	int failed;
+
+	if (w->lane)
+		return io(pd_lane_flush(w->lane), e);
+	failed = w->pressor ? pd_pressor_flush(w->pressor, &w->out) : 0;
+	if (!failed)
+		failed = pd_out_flush(&w->out);
+	return io(failed || !w->begun ? failed : mark_end(w, &w->out), e);
+}
+
 int pd_writer_flush(struct pd_writer *w, struct pd_error *e)
 {
-	if (settle(w, e))
+	if (pd_writer_flush_soon(w, e))
 		return -1;
-	pd_out_flush(&w->out);
-	if (io(w, e) || w->options.mode == PD_MODE_PIPE || !w->begun)
-		return w->out.failed ? -1 : 0;
-	w->header.data.size = w->out.offset - w->header.data.offset;
-	return put_header(w, e);
+	return w->lane ? io(pd_lane_wait(w->lane), e) : 0;
 }
 
 uint64_t pd_writer_size(const struct pd_writer *w)
 {
-	return w->out.offset;
+	return w->lane ? pd_lane_size(w->lane) : w->out.offset;
 }
 
 /* The feature table and the sections it speaks of. */
@@ -401,18 +449,15 @@ static int put_features(struct pd_writer *w, struct pd_error *e)
 	pd_out_append(&w->out, w->scratch.data, w->scratch.size);
 	for (size_t i = 0; i < PD_FEATURE_BITS; i++)
 		pd_out_append(&w->out, w->features[i].bytes.data, w->features[i].bytes.size);
-	pd_out_flush(&w->out);
-	return io(w, e);
+	return io(pd_out_flush(&w->out), e);
 }
 
 int pd_writer_finish(struct pd_writer *w, struct pd_error *e)
 {
-	if (settle(w, e))
+	if (io(end_lane(w), e))
 		return -1;
-	if (w->options.mode == PD_MODE_PIPE) {
-		pd_out_flush(&w->out);
-		return io(w, e);
-	}
+	if (w->options.mode == PD_MODE_PIPE)
+		return io(pd_out_flush(&w->out), e);
 	w->header.data.size = w->out.offset - w->header.data.offset;
 	if (!w->features[FEATURE_EVENT_DESC].given) {
 		w->features[FEATURE_EVENT_DESC].given = true;

@@ -71,7 +71,8 @@ PD_API int pd_writer_add_event(struct pd_writer *w, const void *attr, size_t att
 PD_API int pd_writer_begin(struct pd_writer *w, struct pd_error *e);
 
 /* Whole records as the kernel wrote them, in this machine's byte order, in up to n spans (a ring that wraps gives two; a
- * record may straddle them). Compressed where the options say so. Buffered: see pd_writer_flush(). */
+ * record may straddle them). Compressed where the options say so, by a thread of the writer. Buffered: see
+ * pd_writer_flush(). */
 PD_API int pd_writer_write(struct pd_writer *w, const struct pd_bytes *spans, size_t n, struct pd_error *e);
 
 /* A record from values; never compressed. `event`: whose sample_id trailer it has (an index of pd_writer_add_event(), with
@@ -90,7 +91,9 @@ PD_API int pd_writer_feature_bytes(struct pd_writer *w, uint32_t id, struct pd_b
 /* Everything given so far reaches the fd; a file's header then says how much that is, so that a recorder that is killed
  * leaves a file up to here. */
 PD_API int pd_writer_flush(struct pd_writer *w, struct pd_error *e);
-/* Bytes of the output so far. */
+/* The same, but what a thread has yet to compress reaches the fd a little later; failures may come with a later call. */
+PD_API int pd_writer_flush_soon(struct pd_writer *w, struct pd_error *e);
+/* Bytes of the output so far, without what waits to be compressed. */
 PD_API uint64_t pd_writer_size(const struct pd_writer *w);
 
 /* Ends the output: a file gets its features and the sizes in its header. The writer can only be freed then. */

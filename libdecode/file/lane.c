@@ -1,0 +1,259 @@
+/* lane.c - a bounded queue of buffers, one writer and one thread that empties them.
+ *
+ * A buffer holds pieces: what to do and how many bytes follow. The caller fills
+ * buffers[put % BUFFERS] without the lock, as the thread looks at none before it is counted in
+ * `put`; the thread empties buffers[got % BUFFERS] likewise.
+ */
+#include "file/lane.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUFFERS = 4, BUFFER_SIZE = 256 * 1024 };
+
+struct piece {
+	enum what { RECORDS, PLAIN, FLUSH } what;
+	uint32_t size;
+};
+
+struct buffer {
+	size_t used;
+	_Alignas(struct piece) uint8_t bytes[BUFFER_SIZE];
+};
+
+struct pd_lane {
+	struct pd_lane_work work;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t more, less;
+	/* under the lock: */
+	uint64_t put, got;
+	uint64_t size;
+	int failed;
+	bool ending;
+	/* the caller's: */
+	struct piece *last;		/* of the buffer being filled, to be added to; or NULL */
+	bool filling;			/* buffers[put % BUFFERS] is the caller's */
+	struct buffer buffers[BUFFERS];
+};
+
+static int do_piece(const struct pd_lane_work *w, const struct piece *p, const uint8_t *bytes)
+{
+	int failed = 0;
+
+	if (p->what == RECORDS)
+		return pd_pressor_write(w->pressor, (struct pd_bytes){ bytes, p->size }, w->out);
+	failed = pd_pressor_flush(w->pressor, w->out);
+	if (failed || p->what == PLAIN)
+		return failed ? failed : pd_out_append(w->out, bytes, p->size);
+	failed = pd_out_flush(w->out);
+	return failed ? failed : w->flushed(w->ctx, w->out);
+}
+
+static size_t aligned(size_t n)
+{
+	return (n + sizeof(uint64_t) - 1) & ~(sizeof(uint64_t) - 1);
+}
+
+static int do_buffer(const struct pd_lane_work *w, const struct buffer *b)
+{
+	struct piece piece;
+	int failed = 0;
+
+	for (size_t at = 0; at < b->used && !failed; at = aligned(at + piece.size)) {
+		memcpy(&piece, b->bytes + at, sizeof(piece));
+		at += sizeof(piece);
+		failed = do_piece(w, &piece, b->bytes + at);
+	}
+	return failed;
+}
+
+static void *run(void *arg)
+{
+	struct pd_lane *l = arg;
+	int failed = 0;
+
+	pthread_mutex_lock(&l->lock);
+	for (;;) {
+		while (l->got == l->put && !l->ending)
+			pthread_cond_wait(&l->more, &l->lock);
+		if (l->got == l->put)
+			break;
+		pthread_mutex_unlock(&l->lock);
+		if (!failed)
+			failed = do_buffer(&l->work, &l->buffers[l->got % BUFFERS]);
+		pthread_mutex_lock(&l->lock);
+		l->got++;
+		l->failed = failed;
+		l->size = l->work.out->offset;
+		pthread_cond_signal(&l->less);
+	}
+	pthread_mutex_unlock(&l->lock);
+	return NULL;
+}
+
+/* Signals are for the caller's threads. */
+static int start(struct pd_lane *l)
+{
+	sigset_t all, before;
+	int failed;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	failed = pthread_create(&l->thread, NULL, run, l);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return failed;
+}
+
+struct pd_lane *pd_lane_new(const struct pd_lane_work *work)
+{
+	struct pd_lane *l = malloc(sizeof(*l));
+
+	if (!l)
+		return NULL;
+	memset(l, 0, offsetof(struct pd_lane, buffers));
+	l->work = *work;
+	l->size = work->out->offset;
+	pthread_mutex_init(&l->lock, NULL);
+	pthread_cond_init(&l->more, NULL);
+	pthread_cond_init(&l->less, NULL);
+	if (!start(l))
+		return l;
+	pthread_cond_destroy(&l->less);
+	pthread_cond_destroy(&l->more);
+	pthread_mutex_destroy(&l->lock);
+	free(l);
+	return NULL;
+}
+
+/* What is being filled is to be emptied. */
+static void hand_over(struct pd_lane *l)
+{
+	if (!l->filling)
+		return;
+	l->filling = false;
+	l->last = NULL;
+	pthread_mutex_lock(&l->lock);
+	l->put++;
+	pthread_cond_signal(&l->more);
+	pthread_mutex_unlock(&l->lock);
+}
+
+void pd_lane_free(struct pd_lane *l)
+{
+	if (!l)
+		return;
+	hand_over(l);
+	pthread_mutex_lock(&l->lock);
+	l->ending = true;
+	pthread_cond_signal(&l->more);
+	pthread_mutex_unlock(&l->lock);
+	pthread_join(l->thread, NULL);
+	pthread_cond_destroy(&l->less);
+	pthread_cond_destroy(&l->more);
+	pthread_mutex_destroy(&l->lock);
+	free(l);
+}
+
+/* An empty buffer, once there is one. */
+static int begin(struct pd_lane *l)
+{
+	int failed;
+
+	pthread_mutex_lock(&l->lock);
+	while (l->put - l->got == BUFFERS)
+		pthread_cond_wait(&l->less, &l->lock);
+	failed = l->failed;
+	pthread_mutex_unlock(&l->lock);
+	l->filling = !failed;
+	l->buffers[l->put % BUFFERS].used = 0;
+	return failed;
+}
+
+/* As much as there is room for. Bytes to be treated like the last ones join their piece. */
+static int put(struct pd_lane *l, enum what what, struct pd_bytes bytes, size_t *taken)
+{
+	struct buffer *b = &l->buffers[l->put % BUFFERS];
+	size_t room = BUFFER_SIZE - b->used;
+	int failed;
+
+	if (l->filling && room < 2 * sizeof(struct piece))
+		hand_over(l);
+	if (!l->filling) {
+		failed = begin(l);
+		if (failed)
+			return failed;
+		b = &l->buffers[l->put % BUFFERS];
+	}
+	if (!l->last || l->last->what != what) {
+		b->used = aligned(b->used);
+		l->last = (struct piece *)(b->bytes + b->used);
+		*l->last = (struct piece){ .what = what };
+		b->used += sizeof(struct piece);
+	}
+	room = BUFFER_SIZE - b->used;
+	*taken = bytes.size < room ? bytes.size : room;
+	if (*taken)
+		memcpy(b->bytes + b->used, bytes.data, *taken);
+	b->used += *taken;
+	l->last->size += (uint32_t)*taken;
+	return 0;
+}
+
+static int put_all(struct pd_lane *l, enum what what, struct pd_bytes bytes)
+{
+	size_t taken = 0;
+	int failed = 0;
+
+	while (bytes.size && !failed) {
+		failed = put(l, what, bytes, &taken);
+		bytes.data += taken;
+		bytes.size -= taken;
+	}
+	return failed;
+}
+
+int pd_lane_records(struct pd_lane *l, struct pd_bytes bytes)
+{
+	return put_all(l, RECORDS, bytes);
+}
+
+int pd_lane_plain(struct pd_lane *l, struct pd_bytes bytes)
+{
+	return put_all(l, PLAIN, bytes);
+}
+
+int pd_lane_flush(struct pd_lane *l)
+{
+	size_t taken;
+	int failed = put(l, FLUSH, (struct pd_bytes){ 0 }, &taken);
+
+	hand_over(l);
+	return failed;
+}
+
+int pd_lane_wait(struct pd_lane *l)
+{
+	int failed;
+
+	hand_over(l);
+	pthread_mutex_lock(&l->lock);
+	while (l->got != l->put)
+		pthread_cond_wait(&l->less, &l->lock);
+	failed = l->failed;
+	pthread_mutex_unlock(&l->lock);
+	return failed;
+}
+
+uint64_t pd_lane_size(struct pd_lane *l)
+{
+	uint64_t size;
+
+	pthread_mutex_lock(&l->lock);
+	size = l->size;
+	pthread_mutex_unlock(&l->lock);
+	return size;
+}
