@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "buildid_pass.h"
 #include "pd/pd.h"
 
 /* linux/perf_event.h */
@@ -124,20 +125,8 @@ static void hit_chain(struct scan *s, unsigned int mode)
 	}
 }
 
-static void see_sample(struct scan *s, const struct pd_record *r)
+static void count_sample(struct scan *s, unsigned int mode)
 {
-	static const struct pd_visitor visitor = {
-		.size = sizeof(visitor), .number = sample_number, .numbers = sample_numbers,
-		.enter = sample_enter, .leave = sample_leave, .enter_array = sample_enter_array,
-		.leave_array = sample_leave,
-	};
-	unsigned int mode = pd_record_misc(r) & MODE_MASK;
-
-	s->depth = 0;
-	s->has_ip = s->has_time = false;
-	s->pid = (uint64_t)-1;
-	s->chain.count = 0;
-	pd_record_visit(r, &visitor, s);
 	s->out->samples++;
 	if (s->has_time) {
 		if (s->out->first == 0 || s->time < s->out->first)
@@ -150,6 +139,21 @@ static void see_sample(struct scan *s, const struct pd_record *r)
 	if (s->has_ip)
 		hit(s, mode, s->ip);
 	hit_chain(s, mode);
+}
+
+static void see_sample(struct scan *s, const struct pd_record *r)
+{
+	static const struct pd_visitor visitor = {
+		.size = sizeof(visitor), .number = sample_number, .numbers = sample_numbers,
+		.enter = sample_enter, .leave = sample_leave, .enter_array = sample_enter_array,
+		.leave_array = sample_leave,
+	};
+	s->depth = 0;
+	s->has_ip = s->has_time = false;
+	s->pid = (uint64_t)-1;
+	s->chain.count = 0;
+	pd_record_visit(r, &visitor, s);
+	count_sample(s, pd_record_misc(r) & MODE_MASK);
 }
 
 static uint64_t number(const struct pd_record *r, const char *name)
@@ -241,15 +245,41 @@ static void see(struct scan *s, const struct pd_record *r)
 	}
 }
 
+static void see_all(void *scan, struct pd_reader *reader)
+{
+	struct scan *s = scan;
+	const struct pd_record *r;
+	struct pd_error e;
+
+	while (!s->failed && pd_next(reader, &r, &e) == 1)
+		see(s, r);
+}
+
+static void see_in_passing(void *scan, uint16_t misc, const struct sample_seen *seen)
+{
+	struct scan *s = scan;
+
+	s->has_ip = seen->has_ip;
+	s->has_time = seen->has_time;
+	s->ip = seen->ip;
+	s->time = seen->time;
+	s->pid = (uint64_t)(int64_t)seen->pid;
+	s->chain = (struct pd_numbers){ (const uint8_t *)seen->chain, seen->nr_chain,
+					sizeof(*seen->chain), 0, NULL };
+	count_sample(s, misc & MODE_MASK);
+}
+
+/* What the faster way can't read, the other counts anew; files that were hit stay hit. */
 int buildid_scan(struct pd_reader *reader, enum buildid_which which, struct hits *hits,
 		 struct buildid_summary *out)
 {
 	struct scan s = { .hits = hits, .out = out, .which = which };
-	const struct pd_record *r;
-	struct pd_error e;
+	const struct pass_callbacks callbacks = { see_in_passing, see_all, &s };
 
-	while (!s.failed && pd_next(reader, &r, &e) == 1)
-		see(&s, r);
+	if (!pass_over(reader, &callbacks)) {
+		*out = (struct buildid_summary){ 0 };
+		see_all(&s, reader);
+	}
 	hits_resolve(hits);
 	return s.failed;
 }

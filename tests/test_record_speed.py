@@ -1,0 +1,131 @@
+"""What the recorder leaves out to be fast, and what it still has to get right: compression in a thread of its own, few
+writes, samples read back in place."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+import pytest
+
+from compiled import BUILD, LIBRARIES, ROOT
+from recorder import precord, record, run_precord, start_precord, workload  # noqa: F401 - fixtures
+
+TIMEOUT = 60
+FAULTS = ["-e", "page-faults:u", "-c", "1", "-d", "-m", "4M"]
+PAGES = 30000
+FIXTURES = sorted((ROOT / "fixtures" / "perf").glob("*.data"))
+# of this machine's byte order, files, and whole
+IN_PLACE = {"01-basic", "02-callgraph-fp", "03-callgraph-dwarf", "10-group-leader-sampling", "12-tracepoints",
+            "16-zstd", "17-zstd-level22"}
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="records Linux")
+
+
+@pytest.fixture(scope="session")
+def build_ids(tmp_path_factory):
+    """Function: lines of tests/c/build_ids.c, which is compiled with the recorder's own files and sanitizers."""
+    target = tmp_path_factory.mktemp("build_ids") / "build_ids"
+    sources = [path for path in sorted((ROOT / "record").glob("buildid*.c")) if path.name != "buildid_scan.c"]
+    command = [os.environ.get("CC") or "cc", "-std=gnu11", "-g", "-D_GNU_SOURCE",
+               "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined",
+               f"-I{ROOT}/record", f"-I{ROOT}/tools", f"-I{ROOT}/libdecode/include", "-o", target,
+               ROOT / "tests" / "c" / "build_ids.c", *sources,
+               BUILD / "libdecode.a", "-lelf", "-lpthread", *LIBRARIES]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert done.returncode == 0, done.stdout
+
+    def call(how, path):
+        found = subprocess.run([target, how, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               timeout=TIMEOUT)
+        assert found.returncode in (0, 2) and not found.stderr, found.stderr
+        return found.stdout.splitlines()
+    return call
+
+
+@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
+def test_samples_in_place_hit_the_same_files(path, build_ids):
+    fast, slow = build_ids("fast", path), build_ids("slow", path)
+    assert fast[1:] == slow[1:]
+    if path.stem in IN_PLACE:
+        assert fast[0] == "fast 1"
+
+
+@pytest.mark.parametrize("options", [[], ["-z"]], ids=" ".join)
+def test_nothing_is_lost_on_the_way(record, options):
+    """More than the writer's buffers hold, with and without its thread."""
+    run = record(*FAULTS, *options, does=f"touch {PAGES}")
+    assert run.document["errors"] == [] and run.document["file"]["complete"]
+    assert run.captured == len(run.samples) >= PAGES and not run.count("LOST")
+    assert len({s["addr"] for s in run.samples}) >= PAGES
+    assert run.count("COMPRESSED") == 0 or options
+
+
+def test_compressed_files_follow_each_other(run_precord, workload, decode, tmp_path):
+    """Each has a thread of its own, and the samples of the other's time."""
+    done = run_precord("-o", "perf.data", "--switch-output=40K", *FAULTS, "-m", "64K", "-z", "--", workload, "touch",
+                       str(PAGES))
+    documents = [decode(path) for path in sorted(tmp_path.glob("perf.data.*"))]
+    assert done.returncode == 0 and len(documents) >= 2
+    samples = 0
+    for document in documents:
+        assert document["errors"] == [] and document["file"]["complete"]
+        samples += document["summary"]["by_type"].get("SAMPLE", 0)
+    lost = sum(r["lost"] for document in documents for r in document["records"] if r["type"] == "LOST_SAMPLES")
+    assert samples + lost >= PAGES
+    assert f"({samples} samples)" in done.stderr.decode()
+
+
+def wait_for(what, seconds=30):
+    end = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_a_killed_recorder_leaves_what_it_compressed(start_precord, decode, workload, tmp_path):
+    path = tmp_path / "perf.data"
+    process = start_precord("-z", "-e", "cpu-clock:u", "-F", "1000", "-o", path, "--", workload, "spin", "2000")
+
+    def samples():
+        if not path.exists() or path.stat().st_size < 4096:
+            return 0
+        return decode(path)["summary"]["by_type"].get("SAMPLE", 0)
+    wait_for(lambda: samples() > 100)
+    process.kill()
+    process.wait()
+    document = decode(path)
+    assert document["errors"] == [] and document["summary"]["by_type"]["SAMPLE"] > 100
+
+
+@pytest.mark.parametrize("options", [[], ["-z"]], ids=" ".join)
+def test_a_full_disk_is_said(run_precord, workload, options):
+    """With -z the failure comes to light in the thread."""
+    done = run_precord("-o", "/dev/full", *FAULTS, *options, "--", workload, "touch", str(PAGES))
+    assert done.returncode == 4 and b"No space left" in done.stderr, done.stderr
+
+
+def test_writes_are_few_and_large(precord, workload, tmp_path):
+    strace = shutil.which("strace")
+    if not strace:
+        pytest.skip("no strace")
+    path, table = tmp_path / "perf.data", tmp_path / "calls"
+    done = subprocess.run([strace, "-o", table, "-e", "trace=write,pwrite64,writev", precord, "-q", "-B", *FAULTS,
+                           "-m", "64K", "-o", path, "--", workload, "touch", str(PAGES)], stderr=subprocess.PIPE,
+                          timeout=TIMEOUT)
+    if done.returncode:
+        pytest.skip(f"strace: {done.stderr.decode()}")
+    sizes = [int(size) for size in re.findall(r"^(?:write|pwrite64|writev)\(.*= (\d+)$", table.read_text(), re.M)]
+    assert sum(sizes) >= path.stat().st_size > 1 << 20
+    seconds = 30
+    assert len(sizes) < path.stat().st_size / 65536 + 2 * 2 * seconds
+    assert any(size >= 1 << 18 for size in sizes)
+
+
+def test_rounds_are_fewer_than_passes(record):
+    run = record(*FAULTS, "-m", "64K", does=f"touch {PAGES}")
+    rounds = run.count("FINISHED_ROUND")
+    assert 1 <= rounds < run.path.stat().st_size / (64 * 1024)
+    order = [r["type"] for r in run.document["records"]]
+    assert "SAMPLE" not in order[len(order) - order[::-1].index("FINISHED_ROUND"):]
