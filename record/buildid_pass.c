@@ -179,6 +179,8 @@ static void read_blocks(struct pass *p, struct pd_reader *reader)
 		p->file.used += (size_t)got;
 		cut(p, &p->file);
 	}
+	/* Cut short: what the end was to be is the library's to say. */
+	p->failed = p->failed || at < end || p->file.used || p->unpacked.used;
 	hand_others(p);
 }
 
@@ -191,7 +193,7 @@ static bool is_plain(struct pd_reader *reader)
 
 	return f->mode == PD_MODE_FILE && f->size_known && !f->v1 &&
 	       f->byte_order == (little ? PD_LITTLE_ENDIAN : PD_BIG_ENDIAN) &&
-	       f->data_offset >= HEADER_SIZE && f->data_offset <= HEADER_MOST;
+	       f->data_offset >= HEADER_SIZE && f->data_offset <= HEADER_MOST && f->data_size;
 }
 
 bool pass_over(struct pd_reader *reader, const struct pass_callbacks *callbacks)
