@@ -176,15 +176,20 @@ static bool in_image(struct image *im, struct buildid *out)
 
 bool buildid_of_fd(int fd, struct buildid *out)
 {
-	uint8_t start[START];
-	struct image im = { .fd = fd, .start = start };
 	struct stat st;
-	ssize_t n;
 
 	out->size = 0;
 	/* A device might wait, or do something, when read. */
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
-		return false;
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && buildid_of_regular(fd, out);
+}
+
+bool buildid_of_regular(int fd, struct buildid *out)
+{
+	uint8_t start[START];
+	struct image im = { .fd = fd, .start = start };
+	ssize_t n;
+
+	out->size = 0;
 	n = pread(fd, start, sizeof(start), 0);
 	im.size = n > 0 ? (size_t)n : 0;
 	return in_image(&im, out);

@@ -17,6 +17,8 @@ struct buildid {
 
 /* From the notes of an ELF file. False: it has none, or can't be read. */
 bool buildid_of_fd(int fd, struct buildid *out);
+/* The same of what is known to be a regular file. */
+bool buildid_of_regular(int fd, struct buildid *out);
 bool buildid_of_path(const char *path, struct buildid *out);
 /* Of the running kernel and of the vdso that it maps. */
 bool buildid_of_kernel(struct buildid *out);

@@ -18,6 +18,7 @@
 enum { MISC_KERNEL = 1, MISC_USER = 2, MISC_SIZE = 1 << 15 };
 #define ITEM_SIZE 36		/* without the name */
 #define NAME_ALIGN 64		/* perf's */
+#define SMALL (1u << 20)	/* bytes that are read back at once */
 
 /* Another file at the same place, on the same device: not the one that was mapped. Device numbers
  * differ on stacked file systems, where nothing can be said. */
@@ -35,7 +36,8 @@ static bool read_file(const struct hits_file *f, const char *path, struct buildi
 
 	if (fd < 0)
 		return false;
-	found = (!f->ino || (fstat(fd, &st) == 0 && !is_another(f, &st))) && buildid_of_fd(fd, id);
+	found = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && !is_another(f, &st) &&
+		buildid_of_regular(fd, id);
 	close(fd);
 	return found;
 }
@@ -129,11 +131,9 @@ static int write_feature(struct pd_writer *w, const struct hits *h, enum buildid
 	return ret;
 }
 
-int buildid_feature_path(struct pd_writer *w, const char *path, enum buildid_which which,
-			 struct buildid_summary *out, struct pd_error *e)
+static int feature_of(struct pd_writer *w, struct pd_reader *reader, enum buildid_which which,
+		      struct buildid_summary *out, struct pd_error *e)
 {
-	struct pd_error ignored;
-	struct pd_reader *reader = pd_open_path(path, NULL, &ignored);
 	struct hits *h = reader ? hits_new() : NULL;
 	int ret = 0;
 
@@ -148,11 +148,40 @@ int buildid_feature_path(struct pd_writer *w, const char *path, enum buildid_whi
 	return ret;
 }
 
+int buildid_feature_path(struct pd_writer *w, const char *path, enum buildid_which which,
+			 struct buildid_summary *out, struct pd_error *e)
+{
+	struct pd_error ignored;
+
+	return feature_of(w, pd_open_path(path, NULL, &ignored), which, out, e);
+}
+
+/* All of a small recording, for free(). NULL: it is large, or can't be read back. */
+static uint8_t *read_small(int fd, uint64_t size)
+{
+	uint8_t *all = size <= SMALL ? malloc(size) : NULL;
+
+	if (all && pread(fd, all, size, 0) == (ssize_t)size)
+		return all;
+	free(all);
+	return NULL;
+}
+
 int buildid_feature(struct pd_writer *w, int fd, enum buildid_which which,
 		    struct buildid_summary *out, struct pd_error *e)
 {
+	struct pd_bytes whole = { .size = pd_writer_size(w) };
+	struct pd_error ignored;
 	char path[32];
+	uint8_t *all = read_small(fd, whole.size);
+	int ret;
 
+	if (all) {
+		whole.data = all;
+		ret = feature_of(w, pd_open_memory(whole, NULL, &ignored), which, out, e);
+		free(all);
+		return ret;
+	}
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	return buildid_feature_path(w, path, which, out, e);
 }

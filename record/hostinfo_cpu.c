@@ -61,6 +61,18 @@ static void cpu_id(const char *info, char *id, size_t size)
 	}
 }
 
+/* One read has at least the first processor; the file of a large machine is long. */
+static bool read_first_cpu(char *info, size_t size)
+{
+	int fd = open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -1 : read(fd, info, size - 1);
+
+	if (fd >= 0)
+		close(fd);
+	info[got > 0 ? got : 0] = '\0';
+	return got > 0;
+}
+
 int hostinfo_processor(struct pd_writer *w, struct host_values *h, struct pd_error *e)
 {
 	static const char *const keys[] = {
@@ -69,8 +81,7 @@ int hostinfo_processor(struct pd_writer *w, struct host_values *h, struct pd_err
 	};
 	char info[8192], text[256];
 
-	/* Of the first processor only: the file of a large machine is long. */
-	if (host_read(AT_FDCWD, "/proc/cpuinfo", info, sizeof(info)) <= 0)
+	if (!read_first_cpu(info, sizeof(info)))
 		return 0;
 	for (const char *const *key = keys; *key; key++) {
 		cpuinfo_field(info, *key, text, sizeof(text));
