@@ -97,15 +97,9 @@ static int allow(scmp_filter_ctx f, const int *numbers, size_t count)
 #define ALLOW(f, list) allow(f, list, sizeof(list) / sizeof((list)[0]))
 
 /* One argument, under a mask, is the same as value. */
-static int rule(scmp_filter_ctx f, uint32_t action, int number, unsigned int argument, uint64_t mask,
-		uint64_t value)
-{
-	return seccomp_rule_add(f, action, number, 1, SCMP_CMP64(argument, SCMP_CMP_MASKED_EQ, mask, value));
-}
-
 static int allow_if(scmp_filter_ctx f, int number, unsigned int argument, uint64_t mask, uint64_t value)
 {
-	return rule(f, SCMP_ACT_ALLOW, number, argument, mask, value);
+	return seccomp_rule_add(f, SCMP_ACT_ALLOW, number, 1, SCMP_CMP64(argument, SCMP_CMP_MASKED_EQ, mask, value));
 }
 
 /* Memory without code, threads without processes, terminals that can be asked but not typed into. */
@@ -159,7 +153,8 @@ static int allow_files(scmp_filter_ctx f, const struct sandbox *s, const struct 
 
 static int stop_at_fatal(scmp_filter_ctx f)
 {
-	int error = rule(f, SCMP_ACT_TRAP, SCMP_SYS(clone), 0, CLONE_THREAD, 0);
+	int error = seccomp_rule_add(f, SCMP_ACT_TRAP, SCMP_SYS(clone), 1,
+				     SCMP_A0_64(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
 
 	for (size_t i = 0; i < sizeof(fatal) / sizeof(fatal[0]) && !error; i++)
 		if (fatal[i].number != SCMP_SYS(clone))
