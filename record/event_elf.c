@@ -96,7 +96,7 @@ bool elf_symbol_offset(const char *path, const char *symbol, uint64_t *offset)
 {
 	struct elf e = { .fd = -1 };
 	bool found = false;
-	uint64_t address;
+	uint64_t address = 0;
 
 	if (elf_open(&e, path)) {
 		for (size_t i = 0; i < e.header.e_shnum && !found; i++) {

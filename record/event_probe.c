@@ -149,11 +149,12 @@ void probe_remove(const char *created, const struct say *s)
 static int add_by_tracefs(struct event_list *l, const struct probe *p)
 {
 	const char *file = p->user ? "uprobe_events" : "kprobe_events";
+	const int pid = (int)getpid();
 	char name[64], line[PATH_MAX + 1024], event[128];
 	size_t before = l->n;
 	int error;
 
-	snprintf(name, sizeof(name), "precord_%d/probe_%u", (int)getpid(), l->terms);
+	snprintf(name, sizeof(name), "precord_%d/probe_%u", pid, l->terms);
 	snprintf(line, sizeof(line), p->user ? "%c:%s %s:0x%llx %s" : "%c:%s %s+%llu %s",
 		 p->at_return ? 'r' : 'p', name, p->where, (unsigned long long)p->offset,
 		 p->fetch ? p->fetch : "");
@@ -164,8 +165,7 @@ static int add_by_tracefs(struct event_list *l, const struct probe *p)
 	if (error)
 		return wrong(l, p->text, strerror(error));
 	snprintf(line, sizeof(line), "%s -:%s", file, name);
-	snprintf(event, sizeof(event), "%s", name);
-	*strchr(event, '/') = ':';
+	snprintf(event, sizeof(event), "precord_%d:probe_%u", pid, l->terms);
 	if (event_tracepoints(l, event) || l->n == before) {
 		probe_remove(line, l->say);
 		return -1;
@@ -174,9 +174,8 @@ static int add_by_tracefs(struct event_list *l, const struct probe *p)
 	return events_last(l)->created ? 0 : event_no_memory(l);
 }
 
-int event_probe(struct event_list *l, const char *text)
+static int add(struct event_list *l, const char *text, const struct kind *kind)
 {
-	const struct kind *kind = kind_of(text);
 	const char *rest = text + strlen(kind->start), *blank = strchr(rest, ' ');
 	struct probe p = {
 		.text = text, .user = kind->user, .at_return = kind->at_return,
@@ -199,4 +198,11 @@ int event_probe(struct event_list *l, const char *text)
 		got = add_by_tracefs(l, &p);
 	free(p.where);
 	return got;
+}
+
+int event_probe(struct event_list *l, const char *text)
+{
+	const struct kind *kind = kind_of(text);
+
+	return kind ? add(l, text, kind) : wrong(l, text, "no kind of probe");
 }

@@ -77,12 +77,13 @@ static bool find_event(int events, const struct hostinfo_tracepoint *t, char *pa
 			 openat(events, system->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 
-		while (dir && !found && (event = readdir(dir))) {
+		if (!dir)
+			continue;
+		while (!found && (event = readdir(dir))) {
 			snprintf(path, size, "%s/%s", system->d_name, event->d_name);
 			found = event->d_name[0] != '.' && has_id(events, path, t->id);
 		}
-		if (dir)
-			closedir(dir);
+		closedir(dir);
 	}
 	if (top)
 		closedir(top);
@@ -115,7 +116,7 @@ static size_t read_formats(struct host_values *h, const struct hostinfo *info, i
 			continue;
 		snprintf(file, sizeof(file), "%s/format", path);
 		text = file_text(h, NULL, events, file);
-		*strchr(path, '/') = '\0';
+		path[strcspn(path, "/")] = '\0';
 		formats[n++] = (struct format){ host_copy(h, path), (const char *)text.bytes.data,
 						text.bytes.size };
 	}

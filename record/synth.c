@@ -138,7 +138,7 @@ static int cpu_map(struct pd_writer *w, const int *cpus, size_t n, struct pd_err
 	bool any = cpus[0] == -1, range = true;
 	uint64_t *list;
 	struct pd_value v[4], map;
-	int ret = 0;
+	int ret;
 
 	if (n >= (RECORD_MAX - 16) / 2)
 		n = (RECORD_MAX - 16) / 2;
@@ -146,7 +146,9 @@ static int cpu_map(struct pd_writer *w, const int *cpus, size_t n, struct pd_err
 		range = range && cpus[i] == cpus[i - 1] + 1;
 	range = range && n > (any ? 1 : 0) && cpus[n - 1] < CPU_LIMIT;
 	list = malloc(n * sizeof(*list));
-	for (size_t i = 0; list && i < n; i++)
+	if (!list)
+		return 0;
+	for (size_t i = 0; i < n; i++)
 		list[i] = (uint16_t)cpus[i];
 	v[0] = (struct pd_value)PD_NUMBER("type", range ? CPUS_RANGE : CPUS_LIST);
 	if (range) {
@@ -157,8 +159,7 @@ static int cpu_map(struct pd_writer *w, const int *cpus, size_t n, struct pd_err
 		v[1] = (struct pd_value)PD_NUMBERS("cpus", list, n);
 	}
 	map = (struct pd_value)PD_OBJECT("cpu_map", v, range ? 4 : 2);
-	if (list)
-		ret = put(w, RECORD_CPU_MAP, &map, 1, e);
+	ret = put(w, RECORD_CPU_MAP, &map, 1, e);
 	free(list);
 	return ret;
 }

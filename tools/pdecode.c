@@ -220,7 +220,7 @@ static enum cli_exit open_input(struct run *run)
 /* An output that is one of the files of an input directory would destroy it. */
 static bool is_inside(const char *output, const char *directory)
 {
-	DIR *dir = output && strcmp(output, "-") ? opendir(directory) : NULL;
+	DIR *dir = output && strcmp(output, "-") != 0 ? opendir(directory) : NULL;
 	struct stat out, in;
 	struct dirent *entry;
 	bool same = false;

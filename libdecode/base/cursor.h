@@ -108,16 +108,26 @@ static inline bool pd_take_bytes(struct pd_cursor *c, size_t n, struct pd_bytes 
 	return p != NULL;
 }
 
+/* For who reads the source without seeing where it is called: where there is a size there are bytes. */
+static inline void pd_bytes_are_there(struct pd_bytes b)
+{
+	if (b.size && !b.data)
+		__builtin_unreachable();
+}
+
 /* Bytes before the first NUL, at most n. */
 static inline size_t pd_text_length(struct pd_bytes b)
 {
-	const uint8_t *nul = b.size ? memchr(b.data, 0, b.size) : NULL;
+	const uint8_t *nul;
 
+	pd_bytes_are_there(b);
+	nul = b.size ? memchr(b.data, 0, b.size) : NULL;
 	return nul ? (size_t)(nul - b.data) : b.size;
 }
 
 static inline bool pd_all_zero(struct pd_bytes b)
 {
+	pd_bytes_are_there(b);
 	for (size_t i = 0; i < b.size; i++)
 		if (b.data[i])
 			return false;
