@@ -91,8 +91,8 @@ endif
 # A make of our own, on every core unless the user said how many.
 SUBMAKE = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS))
 
-.PHONY: all help deps demo check check-builds check-crash fuzzers mutators fuzz bench schemas tidy \
-	install uninstall clean FORCE
+.PHONY: all help deps demo check check-builds check-crash fuzzers mutators fuzz bench schemas \
+	analyze tidy cppcheck analyzer analyzed valgrind lint-packages install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
@@ -196,10 +196,16 @@ check-crash: $(FUZZERS)
 		for c in fixtures/crash/*; do test ! -f "$$c" || $$f "$$c" || exit 1; done; \
 	done
 
-fuzz:
-	+$(Q)$(SUBMAKE) FUZZ=1 CC=clang fuzzers
-	$(Q)for f in $(FUZZERS:$(B)/%=build/fuzz/%); do mkdir -p $$f.corpus && \
-		$$f -max_total_time=$(FUZZ_SECONDS) $$f.corpus $(wildcard fixtures/crash) || exit 1; done
+# Which of the seeds that tests/fuzz/seeds.py makes a target starts from.
+seeds_of = build/fuzz/seeds/$(or $(filter feature tracing,$(1)),$(if $(filter encode,$(1)),json,data))
+fuzz: lint-packages
+	+$(Q)$(SUBMAKE) B=build all
+	+$(Q)$(SUBMAKE) B=build/fuzz FUZZ=1 CC=clang fuzzers
+	$(Q)$(PYTHON) tests/fuzz/seeds.py build/pdecode build/fuzz/seeds
+	$(Q)set -e; $(foreach t,$(FUZZ_SRC:tests/fuzz/fuzz_%.c=%),echo 'fuzz_$(t)'; \
+		mkdir -p build/fuzz/$(t).corpus; build/fuzz/fuzz_$(t) -max_total_time=$(FUZZ_SECONDS) -timeout=30 \
+			-max_len=16000 -verbosity=0 -print_final_stats=1 -artifact_prefix=build/fuzz/$(t)- \
+			build/fuzz/$(t).corpus $(call seeds_of,$(t)) fixtures/crash;)
 
 bench: all
 	$(Q)if test -x scripts/bench; then scripts/bench '$(B)'; else echo 'bench: not here yet'; fi
@@ -207,9 +213,43 @@ bench: all
 schemas: $(B)/pdecode
 	$(Q)$(B)/pdecode --schema=schemas
 
-tidy:
-	$(Q)clang-tidy --quiet $(LIB_SRC) $(TOOL_SRC) $(RECORD_SRC) -- $(ALL_CFLAGS) -Ilibdecode \
-		-Ilibdecode/include -Irecord -Itools
+# Three readers of the source, each clean or let off with a reason beside it: in .clang-tidy, in
+# scripts/cppcheck-suppressions, here, in the line itself. What clang-tidy has read it reads again when it changes.
+ANALYZED := $(LIB_SRC) $(TOOL_SRC) $(RECORD_SRC)
+HEADERS := $(shell find libdecode tools record -name '*.h')
+analyze: lint-packages
+	+$(Q)$(SUBMAKE) tidy
+	+$(Q)$(SUBMAKE) cppcheck
+	+$(Q)$(SUBMAKE) analyzer
+
+lint-packages:
+	$(Q)$(SETUP) lint
+
+tidy: $(ANALYZED:%=$(B)/tidy/%)
+$(B)/tidy/%: % $(HEADERS) .clang-tidy
+	$(call say,TIDY,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)clang-tidy --quiet --warnings-as-errors='*' $< -- $(ALL_CFLAGS) -Ilibdecode -Ilibdecode/include \
+		-Irecord -Itools 2>$@.log || { grep -v 'warnings\? generated' $@.log; exit 1; }
+	$(Q)touch $@
+
+cppcheck:
+	$(call say,CHECK,cppcheck)
+	$(Q)cppcheck -q --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
+		--suppressions-list=scripts/cppcheck-suppressions -D_GNU_SOURCE -DPD_VERSION='"$(VERSION)"' \
+		-Ilibdecode -Ilibdecode/include -Irecord -Itools libdecode tools record
+
+# gcc's own, in a build beside the others. Off are, of gcc 12:
+# malloc-leak: it loses sight of blocks kept in arrays and structures; LeakSanitizer and memcheck look for leaks.
+ANALYZER := -fanalyzer -Wno-analyzer-malloc-leak
+# shift-count-overflow: it takes a shift of a vector's elements for one of the whole vector.
+ANALYZER += -Wno-analyzer-shift-count-overflow
+analyzer:
+	+$(Q)$(SUBMAKE) B=$(B)/analyzer CC=gcc SAN=0 FUZZ=0 WERROR=1 OPT='-O1 -g $(ANALYZER)' analyzed
+analyzed: $(call objects,$(ANALYZED))
+
+valgrind: lint-packages all
+	$(Q)scripts/memcheck '$(B)'
 
 # The tools print their manual pages and completions themselves.
 BASHDIR := $(DATADIR)/bash-completion/completions
@@ -258,7 +298,9 @@ help:
 #:   check        deps, builds with gcc, clang and sanitizers, every test (PYTEST_ARGS="-k NAME")
 #:   schemas      write schemas/ anew from the tables
 #:   fuzz         fuzz each target for FUZZ_SECONDS (60), with clang
-#:   bench, tidy  measure; clang-tidy
+#:   analyze      clang-tidy, cppcheck and gcc's analyzer (tidy, cppcheck, analyzer: one of them)
+#:   valgrind     the tools over captures, under memcheck
+#:   bench        measure
 #:   install, uninstall, clean
 #: Variables
 #:   V=1          show the commands         SAN=1     ASan and UBSan, in build/san

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""seeds.py PDECODE DIRECTORY: what the fuzz targets start from, made of the fixtures and of the catalogue of every layout.
+"""seeds.py PDECODE DIRECTORY: what the fuzz targets start from, made of the fixtures and the catalogue of layouts.
 
     DIRECTORY/data      files: for fuzz_decode, fuzz_order, fuzz_roundtrip
     DIRECTORY/json      their JSON Lines: for fuzz_encode
@@ -64,7 +64,8 @@ def main():
                 put(directory, "tracing", f"{name}.{i}", struct.pack("<H", RAW) + text + bytes(range(RAW)))
             if len(data) < SMALL:
                 put(directory, "data", name, data)
-                lines = subprocess.run([pdecode, "-f", "jsonl", "--blobs", "full", path], capture_output=True, check=False).stdout
+                lines = subprocess.run([pdecode, "-f", "jsonl", "--blobs", "full", path],
+                                       capture_output=True, check=False).stdout
                 if len(lines) < 4 * SMALL:
                     put(directory, "json", name, lines)
 
