@@ -148,7 +148,8 @@ static void set_fields(struct event *e, const struct attr_options *o, const stru
 	a->sample_regs_user = o->regs_user;
 	a->sample_regs_intr = o->regs_intr;
 	a->aux_sample_size = e->terms.aux_sample_size ? e->terms.aux_sample_size :
-			     o->aux_sample_size;
+			     e->aux ? 0 : o->aux_sample_size;
+	a->sample_type &= ~(uint64_t)PERF_SAMPLE_AUX;
 	if (a->aux_sample_size)
 		a->sample_type |= PERF_SAMPLE_AUX;
 	if (t->kind == TARGET_SYSTEM || o->o->cpus)

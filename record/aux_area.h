@@ -12,6 +12,7 @@
 enum aux_kind {
 	AUX_FULL,		/* all that is traced */
 	AUX_SNAPSHOT,		/* the newest, when asked for (-S) */
+	AUX_SAMPLES,		/* what samples take from it; it is not written by itself */
 };
 
 struct aux_area {

@@ -76,6 +76,37 @@ static size_t default_aux_bytes(void)
 	return geteuid() == 0 || sysctl_read("perf_event_paranoid", 2) < 0 ? 4 << 20 : 128 << 10;
 }
 
+/* -S, and how large AUX areas are where -m does not say. */
+static int size_aux(struct recording *r)
+{
+	const char *snapshot = r->options->snapshot;
+	uint64_t bytes = 0;
+
+	if (snapshot && *snapshot && strcmp(snapshot, "e") != 0 &&
+	    ((!parse_number(snapshot, &bytes) && !parse_size(snapshot, &bytes)) || !bytes ||
+	     bytes > SIZE_MAX / 2))
+		return say_failed(&r->say, CLI_USAGE,
+				  "'-S' must be a size or e (which it always does), not '%s'",
+				  snapshot);
+	if (!events_trace(&r->events)) {
+		if (snapshot)
+			return say_failed(&r->say, CLI_USAGE, "'-S' needs an event with an AUX "
+					  "area, such as intel_pt//");
+		if (r->rings.aux_bytes)
+			say(&r->say, SAY_WARNING, "no event has an AUX area: the second size of "
+			    "'-m' counts for nothing");
+		r->rings.aux_bytes = 0;
+		return 0;
+	}
+	if (!r->rings.aux_bytes && bytes)
+		for (r->rings.aux_bytes = (size_t)sysconf(_SC_PAGESIZE);
+		     r->rings.aux_bytes < bytes;)
+			r->rings.aux_bytes *= 2;
+	if (!r->rings.aux_bytes)
+		r->rings.aux_bytes = default_aux_bytes();
+	return 0;
+}
+
 /* Everything that can be wrong before anything is changed. */
 static int prepare(struct recording *r, char *const *command)
 {
@@ -90,8 +121,8 @@ static int prepare(struct recording *r, char *const *command)
 		got = selection_read(&r->events, o, r->argv);
 	if (!got)
 		got = rings_size(&r->rings, o, &r->say);
-	if (!r->rings.aux_bytes && events_trace(&r->events))
-		r->rings.aux_bytes = default_aux_bytes();
+	if (!got && !only_look)
+		got = size_aux(r);
 	if (!got)
 		got = attrs_configure(&r->events, o, &r->target, r->rings.bytes);
 	if (!got)

@@ -128,15 +128,23 @@ static int map_all(struct rings *r, const struct counters *c, const struct event
 	return 0;
 }
 
+static enum aux_kind aux_kind_of(const struct event_list *l, const struct settings *o)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->items[i].attr.aux_sample_size)
+			return AUX_SAMPLES;
+	return o->snapshot ? AUX_SNAPSHOT : AUX_FULL;
+}
+
 /* Only now do the rings stay where they are in memory. */
-static int map_aux(struct rings *r, const struct settings *o)
+static int map_aux(struct rings *r, enum aux_kind kind)
 {
 	r->aux = calloc(r->n, sizeof(*r->aux));
 	if (!r->aux)
 		return ENOMEM;
 	for (size_t i = 0; i < r->n; i++) {
-		int error = aux_area_map(&r->aux[r->nr_aux], &r->items[i], r->aux_bytes,
-					 o->snapshot ? AUX_SNAPSHOT : AUX_FULL, (uint32_t)i);
+		int error = aux_area_map(&r->aux[r->nr_aux], &r->items[i], r->aux_bytes, kind,
+					 (uint32_t)i);
 
 		if (!error)
 			r->nr_aux++;
@@ -164,7 +172,7 @@ int rings_map(struct rings *r, const struct counters *c, const struct event_list
 	say(l->say, SAY_DETAIL, "%zu buffers of %zu KiB", r->n, r->bytes / 1024);
 	if (!r->aux_bytes)
 		return 0;
-	error = map_aux(r, o);
+	error = map_aux(r, aux_kind_of(l, o));
 	if (error)
 		explain_mmap(r->aux_bytes, r->n, error, l->say);
 	return error ? CLI_INPUT : 0;

@@ -186,6 +186,27 @@ def test_a_trace_that_wraps_and_is_not_whole_words(run):
     assert whole == data
 
 
+def test_samples_of_a_trace_leave_it_to_themselves(run, attrs):
+    leader, member, _ = attrs("-e", "{intel_pt//u,cpu-clock}", "--aux-sample=8192")
+    assert "AUX" not in leader.sample_type and leader.fields.get("aux_sample_size", 0) == 0
+    assert "AUX" in member.sample_type and member["aux_sample_size"] == 8192
+    recording = run("-e", "{intel_pt//u,noc/event=1,aux-sample-size=64/}", "-m", "16,1", aux=bytes(8192))
+    assert not recording.records("AUXTRACE") and info(recording)["intel_pt"]["snapshot_mode"] == 0
+
+
+def test_the_size_of_snapshots(run):
+    data = os.urandom(5 * 4096)
+    trace, = run("-e", "intel_pt//u", "-S9000", aux=data, FAKE_OVERWRITE="1").records("AUXTRACE")
+    assert trace["data"] == data[-4 * 4096:].hex()
+
+
+def test_snapshots_need_an_event_that_traces(run_precord):
+    done = run_precord("-S", "-o", "perf.data", "--", "true")
+    assert done.returncode == 2 and b"'-S' needs an event with an AUX area" in done.stderr
+    done = run_precord("-m", "16,16", "-e", "cpu-clock", "-o", "perf.data", "--", "true")
+    assert done.returncode == 0 and b"no event has an AUX area" in done.stderr
+
+
 def test_what_tracing_asks_of_the_attribute(attrs):
     attr, helper = attrs("-e", "intel_pt//u")
     # pt, mtc, tsc, branch; mtc_period=3, psb_period=3
