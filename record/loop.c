@@ -37,10 +37,31 @@ static int watch(const struct loop *l, int fd, int64_t source)
 	return epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &e);
 }
 
-/* Of a buffer that overwrites nothing needs to be known before it is asked for. */
-static bool is_watched(const struct recording *r, const struct counter *c)
+static bool overwrites(const struct recording *r, const struct counter *c)
 {
-	return !(r->events.items[c->event].attr.flags & ATTR_WRITE_BACKWARD);
+	return r->events.items[c->event].attr.flags & ATTR_WRITE_BACKWARD;
+}
+
+/* Of a buffer that overwrites nothing needs to be known before it is asked for. Who shares another's
+ * buffer is woken with it; but of threads all have to end before there is nothing left to wait for.
+ * Buffers were mapped in the counters' order. */
+static int watch_counters(struct loop *l)
+{
+	const struct recording *r = l->r;
+	size_t ring = 0;
+
+	for (size_t i = 0; i < r->counters.n; i++) {
+		const struct counter *c = &r->counters.items[i];
+		bool owner = ring < r->rings.n && r->rings.items[ring].fd == c->fd;
+
+		ring += owner;
+		if (overwrites(r, c) || (!owner && r->target.kind != TARGET_THREADS))
+			continue;
+		if (watch(l, c->fd, (int64_t)i))
+			return -1;
+		l->watched++;
+	}
+	return 0;
 }
 
 static int set_up(struct loop *l)
@@ -59,14 +80,7 @@ static int set_up(struct loop *l)
 		return -1;
 	if (r->control.in >= 0 && watch(l, r->control.in, FROM_CONTROL))
 		return -1;
-	for (size_t i = 0; i < r->counters.n; i++) {
-		if (!is_watched(r, &r->counters.items[i]))
-			continue;
-		if (watch(l, r->counters.items[i].fd, (int64_t)i))
-			return -1;
-		l->watched++;
-	}
-	return 0;
+	return watch_counters(l);
 }
 
 static void on_end_signal(struct loop *l, const struct signalfd_siginfo *info)
