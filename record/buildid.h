@@ -34,7 +34,7 @@ enum buildid_which {
 
 struct buildid_summary {
 	uint64_t samples, first, last;	/* ns; 0 where there were none */
-	uint64_t lost;			/* records, as LOST says */
+	uint64_t lost, lost_records;	/* what LOST records say, and how many there are */
 	size_t files;			/* with a build id */
 };
 

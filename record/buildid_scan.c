@@ -229,6 +229,7 @@ static void see(struct scan *s, const struct pd_record *r)
 		break;
 	case RECORD_LOST:
 		s->out->lost += number(r, "lost");
+		s->out->lost_records++;
 		break;
 	case RECORD_MMAP:
 	case RECORD_MMAP2:

@@ -32,6 +32,7 @@ int datafile_choose(struct datafile *f, const struct settings *o, const struct s
 		return say_failed(s, CLI_USAGE, "'-z' must be a level from 1 to 22, not '%s'",
 				  o->compress);
 	f->compress = (int)level;
+	f->read_back = o->buildid || o->buildid_all || o->timestamp_boundary;
 	if (f->mode == PD_MODE_PIPE && isatty(STDOUT_FILENO))
 		return say_failed(s, CLI_USAGE,
 				  "a recording is not written to a terminal: use -o FILE, "
@@ -75,6 +76,7 @@ int datafile_open(struct datafile *f, const struct say *s)
 	f->nr_auxtraces = 0;
 	if (f->mode == PD_MODE_PIPE) {
 		f->fd = STDOUT_FILENO;
+		f->read_back = false;
 	} else {
 		keep_old(f->path, s);
 		f->fd = open(f->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -82,6 +84,8 @@ int datafile_open(struct datafile *f, const struct say *s)
 			return say_failed(s, CLI_OUTPUT, "%s: %s", f->path, strerror(errno));
 		if (fstat(f->fd, &st) == 0 && S_ISREG(st.st_mode))
 			give_to_user(f->fd);
+		else
+			f->read_back = false;
 	}
 	f->writer = pd_writer_open_fd(f->fd, PD_WRITER_OPTIONS(.mode = f->mode,
 				      .compress = f->compress), &f->error);

@@ -20,6 +20,7 @@ struct datafile {
 	int fd;				/* -1: not open */
 	struct pd_writer *writer;
 	struct tally tally;		/* of this file */
+	bool read_back;			/* at the end: records are counted then, not on their way */
 	uint64_t unfinished;		/* bytes since the last FINISHED_ROUND */
 	struct pd_error error;		/* of the writer's call that failed, once `failed` */
 	bool failed;

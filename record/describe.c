@@ -167,10 +167,13 @@ int describe_file(struct recording *r)
 	struct parts p;
 	int got = 0;
 
-	if (o->buildid || o->buildid_all || o->timestamp_boundary)
+	if (r->file.read_back) {
 		got = buildid_feature(r->file.writer, r->file.fd, !o->buildid ? BUILDID_NONE :
 				      o->buildid_all ? BUILDID_ALL : BUILDID_HIT, &found,
 				      &r->file.error);
+		r->file.tally.samples = found.samples;
+		r->file.tally.lost_records = found.lost_records;
+	}
 	if (r->bpf)
 		bpf_progs_refresh(r->bpf);
 	h = host_of(r, &p);

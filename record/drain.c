@@ -21,11 +21,16 @@ int drain_round(struct recording *r)
 static int write_spans(struct recording *r, struct ring *ring, const struct pd_bytes *spans,
 		       size_t n)
 {
-	int got = n ? pd_writer_write(r->file.writer, spans, n, &r->file.error) : 0;
+	struct datafile *f = &r->file;
+	int got = n ? pd_writer_write(f->writer, spans, n, &f->error) : 0;
+	size_t size = spans_size(spans, n);
 
-	tally_add(&r->file.tally, spans, n);
+	if (f->read_back)
+		f->tally.bytes += size;
+	else
+		tally_add(&f->tally, spans, n);
 	ring_release(ring);
-	r->file.unfinished += spans_size(spans, n);
+	f->unfinished += size;
 	return got;
 }
 
