@@ -165,6 +165,23 @@ static int alias_term(const struct pmu *p, struct event *e, const char *alias)
 	return apply_terms(p, e, terms, true) ? -1 : 1;
 }
 
+/* cycles and the like, which cores have besides what their directory lists. One kind of cores of
+ * several is told by its number in the high half. */
+static int symbol_term(const struct pmu *p, struct event *e, const char *name)
+{
+	bool only_kind = strcmp(p->name, "cpu") == 0;
+	uint64_t config;
+	uint32_t type;
+
+	if ((!only_kind && faccessat(p->dir, "cpus", F_OK, 0) != 0) ||
+	    !event_symbol(name, &type, &config) ||
+	    (type != PERF_TYPE_HARDWARE && type != PERF_TYPE_HW_CACHE))
+		return 0;
+	e->attr.config = config | (only_kind ? 0 : (uint64_t)e->attr.type << 32);
+	e->attr.type = type;
+	return 1;
+}
+
 static int apply_term(const struct pmu *p, struct event *e, const char *key, const char *value,
 		      bool in_alias)
 {
@@ -175,6 +192,8 @@ static int apply_term(const struct pmu *p, struct event *e, const char *key, con
 	got = format_term(p, e, key, value);
 	if (!got && !value && !in_alias)
 		got = alias_term(p, e, key);
+	if (!got && !value)
+		got = symbol_term(p, e, key);
 	if (!got)
 		got = event_term(e, key, value, p->say);
 	return got;

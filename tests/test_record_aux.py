@@ -34,6 +34,8 @@ PMUS = {
     "hisi_ptt0_2": {"type": 81, "format/type": "config1:8-11"},
     "cpum_sf": {"type": 82, "format/event": "config:0-63"},
     "noc": {"type": 83, "format/event": "config:0-7"},
+    "cpu_core": {"type": 84, "cpus": "0", "format/event": "config:0-7", "events/cpu-cycles": "event=0x3c"},
+    "cpu": {"type": 4, "format/event": "config:0-7", "format/inv": "config:23"},
 }
 
 
@@ -227,6 +229,21 @@ def test_the_event_that_traces_comes_first(attrs, fake, run_precord):
     assert leaders == [True, False, True, True, False, True]
     done = run_precord("--print-attr", "-e", "{cpu-clock,intel_pt//u}", prefix=within(fake[1]))
     assert done.returncode == 2 and b"intel_pt//u must be the first of its group" in done.stderr
+
+
+@pytest.mark.parametrize("event, kind, config", [
+    ("cpu/cycles/", "HARDWARE", 0), ("cpu/LLC-load-misses/u", "HW_CACHE", 0x10002), ("cpu/event=0x3c,inv/", "RAW", 0x80003c),
+    ("cpu_core/instructions/", "HARDWARE", 84 << 32 | 1), ("cpu_core/L1-dcache-loads/", "HW_CACHE", 84 << 32),
+    ("cpu_core/cpu-cycles/", "84", 0x3c),
+])
+def test_names_of_cores_events(attrs, event, kind, config):
+    attr = attrs("-e", event)[0]
+    assert (attr["type"], attr["config"], attr.name) == (kind, hex(config), event)
+
+
+def test_other_pmus_have_no_cycles(fake, run_precord):
+    done = run_precord("--print-attr", "-e", "noc/cycles/", prefix=within(fake[1]))
+    assert done.returncode == 2 and b"noc has no term or event 'cycles'" in done.stderr
 
 
 def record(kind, body, misc=0):
