@@ -192,6 +192,11 @@ void explain_open(const struct event *e, const struct target *t, int error, cons
 		    "kernel.perf_event_max_stack=%u",
 		    e->name, sysctl_read("perf_event_max_stack", 127), e->attr.sample_max_stack);
 		return;
+	case E2BIG:
+		say(s, SAY_ERROR, "%s: this kernel is too old for a field that was set (E2BIG): "
+		    "config3 came with 6.3, sig_data with 5.13, --max-stack with 4.8; "
+		    "--print-attr shows them", e->name);
+		return;
 	case ESRCH:
 		say(s, SAY_ERROR, "%s: there is no such process any more (ESRCH)", e->name);
 		return;

@@ -67,6 +67,7 @@ def test_nothing_is_left_out_when_that_does_not_help(old, run_precord, shim):
 @pytest.mark.parametrize("number, said", [
     (errno.EBUSY, "EBUSY"), (errno.ENOSPC, "ENOSPC"), (errno.ENOSYS, "ENOSYS"), (errno.EOVERFLOW, "EOVERFLOW"),
     (errno.ENOENT, "ENOENT"), (errno.EOPNOTSUPP, "EOPNOTSUPP"), (errno.ESRCH, "ESRCH"), (errno.EMFILE, "EMFILE"),
+    (errno.E2BIG, "E2BIG"),
 ])
 def test_errors_are_explained(run_precord, shim, number, said):
     run = run_precord("-e", "cpu-clock", "-o", "perf.data", "--", "true",
