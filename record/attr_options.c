@@ -22,7 +22,11 @@ static bool parse_clock(const char *name, int *clock)
 	};
 	uint64_t number;
 
-	if (parse_number(name, &number) && number < 64) {
+	/* Those of a thread or a process count for nothing here. */
+	for (size_t i = 0; parse_number(name, &number) && i < sizeof(clocks) / sizeof(clocks[0]);
+	     i++) {
+		if ((uint64_t)clocks[i].clock != number)
+			continue;
 		*clock = (int)number;
 		return true;
 	}

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
+#include "release.h"
 #include "sysctl.h"
 
 static const char *errno_name(int error)
@@ -74,22 +74,12 @@ static struct remedy remedy_for(const struct event *e, const struct target *t)
 	return (struct remedy){ "this can be recorded", NO_LEVEL };
 }
 
-static bool kernel_has(int major, int minor)
-{
-	struct utsname host;
-	int own_major = 0, own_minor = 0;
-
-	uname(&host);
-	sscanf(host.release, "%d.%d", &own_major, &own_minor);
-	return own_major > major || (own_major == major && own_minor >= minor);
-}
-
 /* CAP_PERFMON came with 5.8, and covers other users' tasks since 5.11. */
 static const char *capabilities_for(const struct remedy *r)
 {
-	if (!kernel_has(5, 8))
+	if (!release_is(5, 8))
 		return r->other_tasks ? "cap_sys_admin,cap_sys_ptrace" : "cap_sys_admin";
-	return r->other_tasks && !kernel_has(5, 11) ? "cap_perfmon,cap_sys_ptrace" : "cap_perfmon";
+	return r->other_tasks && !release_is(5, 11) ? "cap_perfmon,cap_sys_ptrace" : "cap_perfmon";
 }
 
 static void say_remedy(const struct remedy *r, const struct say *s)

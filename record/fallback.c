@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #include "event_terms.h"
+#include "release.h"
 #include "sysctl.h"
 
 /* Bits that came with one release. `quiet`: nobody asked for them by name. */
@@ -283,11 +284,17 @@ bool fallback_next(struct fallback *f, struct event_list *l, size_t event, int e
 
 void fallback_done(struct fallback *f, const struct event_list *l)
 {
-	for (size_t s = 0; s < NR_STEPS; s++)
-		if (f->dropped & 1u << s)
+	for (size_t s = 0; s < NR_STEPS; s++) {
+		if (!(f->dropped & 1u << s))
+			continue;
+		if (release_is_text(steps[s].since))
 			say(l->say, steps[s].quiet ? SAY_DETAIL : SAY_WARNING,
-			    "without %s: this kernel does not know them (Linux %s does)",
+			    "without %s: this kernel refuses that", steps[s].what);
+		else
+			say(l->say, steps[s].quiet ? SAY_DETAIL : SAY_WARNING,
+			    "without %s: this kernel does not know that (Linux %s does)",
 			    steps[s].what, steps[s].since);
+	}
 	free(f->original);
 	f->original = NULL;
 }

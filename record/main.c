@@ -89,9 +89,10 @@ static int size_aux(struct recording *r)
 				  "'-S' must be a size or e (which it always does), not '%s'",
 				  snapshot);
 	if (!events_trace(&r->events)) {
-		if (snapshot)
-			return say_failed(&r->say, CLI_USAGE, "'-S' needs an event with an AUX "
-					  "area, such as intel_pt//");
+		if (snapshot || events_sample(&r->events, PERF_SAMPLE_AUX))
+			return say_failed(&r->say, CLI_USAGE, "'%s' needs an event with an AUX "
+					  "area, such as intel_pt//",
+					  snapshot ? "-S" : "--aux-sample");
 		if (r->rings.aux_bytes)
 			say(&r->say, SAY_WARNING, "no event has an AUX area: the second size of "
 			    "'-m' counts for nothing");
@@ -121,10 +122,10 @@ static int prepare(struct recording *r, char *const *command)
 		got = selection_read(&r->events, o, r->argv);
 	if (!got)
 		got = rings_size(&r->rings, o, &r->say);
-	if (!got && !only_look)
-		got = size_aux(r);
 	if (!got)
 		got = attrs_configure(&r->events, o, &r->target, r->rings.bytes);
+	if (!got && !only_look)
+		got = size_aux(r);
 	if (!got)
 		got = agenda_read(&r->agenda, o, &r->say);
 	if (!got)

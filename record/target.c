@@ -194,12 +194,33 @@ static int choose_threads(struct target *t, const struct settings *o, const stru
 	return got;
 }
 
+/* Those that are off can't be recorded, nor those that are not there. */
+static int check_cpus(const struct int_list *cpus, const struct say *s)
+{
+	struct int_list online = { 0 };
+	bool known = online_cpus(&online);
+	int got = 0;
+
+	for (size_t i = 0; known && i < cpus->n && !got; i++) {
+		bool found = false;
+
+		for (size_t k = 0; k < online.n && !found; k++)
+			found = online.items[k] == cpus->items[i];
+		if (!found)
+			got = say_failed(s, CLI_INPUT, "there is no cpu %d, or it is off; the last "
+					 "that is on is %d", cpus->items[i],
+					 online.items[online.n - 1]);
+	}
+	int_list_free(&online);
+	return got;
+}
+
 static int choose_cpus(struct target *t, const struct settings *o, const struct say *s)
 {
 	if (o->cpus) {
 		if (!int_list_parse(&t->cpus, o->cpus, MAX_CPUS))
 			return say_failed(s, CLI_USAGE, "'-C %s' is not a list of cpus", o->cpus);
-		return 0;
+		return check_cpus(&t->cpus, s);
 	}
 	if (t->per_thread ? int_list_add(&t->cpus, -1) : !online_cpus(&t->cpus))
 		return say_failed(s, CLI_OUTPUT, "%s", "out of memory");

@@ -205,6 +205,8 @@ def test_the_size_of_snapshots(run):
 def test_snapshots_need_an_event_that_traces(run_precord):
     done = run_precord("-S", "-o", "perf.data", "--", "true")
     assert done.returncode == 2 and b"'-S' needs an event with an AUX area" in done.stderr
+    done = run_precord("--aux-sample", "-e", "cpu-clock", "-o", "perf.data", "--", "true")
+    assert done.returncode == 2 and b"'--aux-sample' needs an event with an AUX area" in done.stderr
     done = run_precord("-m", "16,16", "-e", "cpu-clock", "-o", "perf.data", "--", "true")
     assert done.returncode == 0 and b"no event has an AUX area" in done.stderr
 

@@ -1,6 +1,6 @@
 /* oldkernel.c - preloaded: a perf_event_open(2) that knows no more than OLD_FLAGS, OLD_SAMPLE and
  * OLD_READ (hex masks of attr.flags, sample_type, read_format) allow; OLD_ERRNO (for OLD_TYPE)
- * refuses a type of events altogether. */
+ * refuses a type of events altogether. OLD_RELEASE is what uname(2) says. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 
 static uint64_t number(const char *name, uint64_t missing)
 {
@@ -37,6 +38,20 @@ static int refuses(const void *attr)
 	    field(attr, 40) & ~number("OLD_FLAGS", UINT64_MAX))
 		return EINVAL;
 	return 0;
+}
+
+int uname(struct utsname *u)
+{
+	static int (*real)(struct utsname *);
+	const char *release = getenv("OLD_RELEASE");
+	int got;
+
+	if (!real)
+		real = (int (*)(struct utsname *))dlsym(RTLD_NEXT, "uname");
+	got = real(u);
+	if (!got && release)
+		strncpy(u->release, release, sizeof(u->release) - 1);
+	return got;
 }
 
 long syscall(long nr, ...)
