@@ -117,6 +117,21 @@ static int unknown(const struct event_list *l, const char *name)
 	return -1;
 }
 
+/* "cycles:z": no tracepoint's system is called as an event is. */
+static bool has_odd_modifiers(const char *name)
+{
+	size_t size = strcspn(name, ":");
+	char start[64];
+	uint64_t config;
+	uint32_t type;
+
+	if (!name[size] || size >= sizeof(start))
+		return false;
+	memcpy(start, name, size);
+	start[size] = '\0';
+	return event_symbol(start, &type, &config);
+}
+
 /* A name without terms and modifiers; `text` is what the user wrote. */
 static int add_named(struct event_list *l, const char *name, const char *text)
 {
@@ -129,6 +144,11 @@ static int add_named(struct event_list *l, const char *name, const char *text)
 		return events_add(l, text, type, config) ? 0 : event_no_memory(l);
 	if (is_raw(name, &config))
 		return events_add(l, text, PERF_TYPE_RAW, config) ? 0 : event_no_memory(l);
+	if (has_odd_modifiers(name)) {
+		say(l->say, SAY_ERROR, "event '%s': '%s' are not modifiers (ukhGHpPSDeWI)", name,
+		    strchr(name, ':') + 1);
+		return -1;
+	}
 	if (strchr(name, ':'))
 		return event_tracepoints(l, name);
 	pmu = pmu_of_alias(name);
