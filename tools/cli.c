@@ -137,6 +137,7 @@ static void list_add(const struct cli_tool *tool, struct cli_list *list, const c
 /* Reads decimal digits and returns the end of them. */
 static const char *read_digits(const char *text, uint64_t *n, bool *too_large)
 {
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): take_value() saw to it */
 	for (*n = 0; *text >= '0' && *text <= '9'; text++)
 		if (__builtin_mul_overflow(*n, 10, n) ||
 		    __builtin_add_overflow(*n, (unsigned int)(*text - '0'), n))
@@ -191,6 +192,7 @@ static void store_choice(const struct parser *p, const struct given *g)
 	struct cli_option bare = *o;
 
 	for (unsigned int i = 0; o->choices[i]; i++) {
+		/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): take_value() saw to it */
 		if (strcmp(o->choices[i], g->value) == 0) {
 			memcpy((char *)p->settings + o->offset, &i, sizeof(i));
 			return;
@@ -217,6 +219,7 @@ static void print_and_exit(const struct parser *p, const struct given *g)
 		break;
 	default:
 		for (size_t i = 0; cli_shells[i]; i++)
+			/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): take_value() saw to it */
 			known = known || strcmp(cli_shells[i], g->value) == 0;
 		if (!known)
 			exit(cli_usage(p->tool, "'%s' must be one of bash|zsh|fish, not '%s'",

