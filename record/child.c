@@ -65,7 +65,7 @@ struct running {
 	const char *path;
 	char *const *command;
 	enum child_stdout out;
-	const sigset_t *mask;
+	const struct child_signals *signals;
 };
 
 static _Noreturn void run(const struct running *r, int go, int failed)
@@ -74,7 +74,9 @@ static _Noreturn void run(const struct running *r, int go, int failed)
 
 	if (r->out == CHILD_STDOUT_TO_STDERR)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
-	sigprocmask(SIG_SETMASK, r->mask, NULL);
+	signal(SIGPIPE, r->signals->on_pipe);
+	signal(SIGXFSZ, r->signals->on_size);
+	sigprocmask(SIG_SETMASK, &r->signals->mask, NULL);
 	/* The end of the pipe without a byte: the recorder gave up. */
 	if (read(go, &byte, 1) == 1) {
 		/* There is a slash in it: no further search, but a shell for what has no #!. */
@@ -85,11 +87,11 @@ static _Noreturn void run(const struct running *r, int go, int failed)
 	_exit(NOT_FOUND);
 }
 
-int child_fork(struct child *c, char *const *command, enum child_stdout out, const sigset_t *mask,
-	       const struct say *s)
+int child_fork(struct child *c, char *const *command, enum child_stdout out,
+	       const struct child_signals *signals, const struct say *s)
 {
 	char path[PATH_MAX];
-	const struct running running = { path, command, out, mask };
+	const struct running running = { path, command, out, signals };
 	int go[2] = { -1, -1 }, failed[2] = { -1, -1 };
 	int got = find(command[0], path, s);
 

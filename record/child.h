@@ -15,14 +15,20 @@ struct child {
 	int status;		/* of wait(2), once it ended */
 };
 
+/* How the recorder found its signals, and the command is to find them. */
+struct child_signals {
+	sigset_t mask;
+	void (*on_pipe)(int), (*on_size)(int);	/* SIGPIPE, SIGXFSZ */
+};
+
 #define CHILD_NONE { .go = -1, .failed = -1 }
 
 enum child_stdout { CHILD_STDOUT, CHILD_STDOUT_TO_STDERR };
 
-/* Forks; the child waits for child_start(). mask: its signals. 0; or an exit status, said: a
- * shell's for what can't be found (127) or executed (126). */
-int child_fork(struct child *c, char *const *command, enum child_stdout out, const sigset_t *mask,
-	       const struct say *s);
+/* Forks; the child waits for child_start(). 0; or an exit status, said: a shell's for what
+ * can't be found (127) or executed (126). */
+int child_fork(struct child *c, char *const *command, enum child_stdout out,
+	       const struct child_signals *signals, const struct say *s);
 /* 0; or 127 when it could not be executed, said. */
 int child_start(struct child *c, const char *command, const struct say *s);
 

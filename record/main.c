@@ -151,9 +151,10 @@ static void block_signals(struct recording *r)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGCHLD);
 	sigaddset(&set, SIGUSR2);
-	sigprocmask(SIG_BLOCK, &set, &r->signals);
-	/* A reader that went away is an error of write(2). */
-	signal(SIGPIPE, SIG_IGN);
+	sigprocmask(SIG_BLOCK, &set, &r->signals.mask);
+	/* A reader that went away and a file that may not grow are errors of write(2). */
+	r->signals.on_pipe = signal(SIGPIPE, SIG_IGN);
+	r->signals.on_size = signal(SIGXFSZ, SIG_IGN);
 }
 
 static int fork_command(struct recording *r)

@@ -2,8 +2,6 @@
 #ifndef RECORD_RECORDING_H
 #define RECORD_RECORDING_H
 
-#include <signal.h>
-
 #include "agenda.h"
 #include "child.h"
 #include "control.h"
@@ -28,7 +26,7 @@ struct recording {
 	struct control control;
 	struct datafile file;
 	struct bpf_progs *bpf;		/* NULL: not asked for */
-	sigset_t signals;		/* as they were */
+	struct child_signals signals;	/* as they were */
 	uint64_t samples, bytes;	/* of the files that were switched from */
 	uint64_t lost;			/* samples */
 	uint64_t woken;			/* times that a buffer had something */

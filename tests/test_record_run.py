@@ -31,6 +31,26 @@ def test_a_command_that_is_not_there(run_precord, tmp_path, command, status, sai
     assert not (tmp_path / "perf.data").exists()
 
 
+@pytest.mark.parametrize("ignored", [(), (signal.SIGPIPE,)], ids=["usual", "as nohup does"])
+def test_the_commands_signals_are_as_they_were(run_precord, ignored):
+    def set_up():
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(number, signal.SIG_IGN if number in ignored else signal.SIG_DFL)
+    done = run_precord("-o", "perf.data", *CLOCK, "--", "grep", "Sig[IB]", "/proc/self/status", stdout=subprocess.PIPE,
+                       preexec_fn=set_up, restore_signals=False)
+    found = dict(re.findall(rb"Sig(Ign|Blk):\t([0-9a-f]+)", done.stdout))
+    mask = sum(1 << number - 1 for number in ignored)
+    watched = 1 << signal.SIGPIPE - 1 | 1 << signal.SIGXFSZ - 1
+    assert int(found[b"Blk"], 16) == 0 and int(found[b"Ign"], 16) & watched == mask
+
+
+def test_a_file_that_may_not_grow(run_precord, workload):
+    import resource
+    done = run_precord("-o", "perf.data", "-e", "cpu-clock:u", "-F", "5000", "-g", "--", workload, "spin", "300",
+                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)))
+    assert done.returncode == 4 and b"File too large" in done.stderr
+
+
 @pytest.mark.parametrize("path, command", [("/nowhere::/bin", "returns-seven"), ("/bin:.", "returns-seven"), ("/bin", "./returns-seven"),
                                            ("/nowhere:/bin", "{}/returns-seven")])
 def test_a_command_is_found_as_a_shell_finds_it(run_precord, tmp_path, path, command):
