@@ -13,7 +13,7 @@ from inputs import lost, tracefs
 from measure import median, run, spread
 
 SYSCALLS = "raw_syscalls:sys_enter"
-BUFFERS = ("512K", "8M")
+BUFFERS = ("128K", "512K", "8M")
 TRUE_RUNS = 20
 
 
@@ -50,11 +50,12 @@ def loaded(settings, recorder, options, load, path):
         return None
     wall, user, system = map(float, told.read_text().split())
     counts = stats(settings, path)
+    samples = counts["by_type"].get("SAMPLE", {}).get("records", 0)
     size = os.path.getsize(path)
     path.unlink()
     return {"recorder_cpu": one.cpu - user - system, "load_wall": wall, "load_cpu": user + system, "wall": one.wall,
-            "rss_kib": one.rss, "file_bytes": size, "lost": lost(counts),
-            "samples": counts["by_type"].get("SAMPLE", {}).get("records", 0)}
+            "rss_kib": one.rss, "file_bytes": size, "lost": lost(counts), "samples": samples,
+            "cpu_per_million": 1e6 * (one.cpu - user - system) / max(samples, 1)}
 
 
 def medians(runs):
@@ -77,10 +78,10 @@ def losses(settings, report, programs):
     cases = [(buffer, extra) for buffer in BUFFERS for extra in ([], ["-z"])]
     runs = collections.defaultdict(list)
     alone = []
-    for _ in range(1 if settings.quick else 3):
+    for turn in range(1 if settings.quick else 3):
         alone.append(unrecorded(settings, load))
         for buffer, extra in cases:
-            for recorder in programs:
+            for recorder in programs[::-1] if turn % 2 else programs:   # whoever comes second finds a busier disk
                 one = loaded(settings, recorder, ["-e", SYSCALLS, "-m", buffer, *extra], load, path)
                 if one:
                     one["slow_down"] = one["load_wall"] / alone[-1]
