@@ -370,24 +370,22 @@ bool pd_record_time(const struct pd_record *r, uint64_t *time)
 
 static const struct pd_field sample_id = STRUCT(sample_id, "", .fields = pd_sample_id_fields);
 
-void pd_record_visit(const struct pd_record *r, const struct pd_visitor *v, void *ctx)
-{
-	pd_record_visit_runs(r, v, NULL, ctx);
-}
-
-void pd_record_visit_runs(const struct pd_record *r, const struct pd_visitor *v, pd_see_run run, void *ctx)
+void pd_record_visit_trailer(const struct pd_record *r, const struct pd_visitor *v, void *ctx)
 {
 	struct pd_extent_of all;
 
-	if (r->plan)
-		pd_visit_runs(r->plan, r->body, r->frame.misc, r->session->swap, &r->extent, v, run, ctx);
-	if (!r->trailer)
-		return;
-	if (!pd_measure_fixed(r->trailer, r->trailer_bytes, &all))
-		pd_measure(r->trailer, r->trailer_bytes, 0, r->session->swap, PD_TEXT_TO_END, &all);
+	pd_measure(r->trailer, r->trailer_bytes, 0, r->session->swap, PD_TEXT_TO_END, &all);
 	if (v->enter)
 		v->enter(ctx, &sample_id);
-	pd_visit_runs(r->trailer, r->trailer_bytes, 0, r->session->swap, &all, v, run, ctx);
+	pd_visit(r->trailer, r->trailer_bytes, 0, r->session->swap, &all, v, ctx);
 	if (v->leave)
 		v->leave(ctx, &sample_id);
+}
+
+void pd_record_visit(const struct pd_record *r, const struct pd_visitor *v, void *ctx)
+{
+	if (r->plan)
+		pd_visit(r->plan, r->body, r->frame.misc, r->session->swap, &r->extent, v, ctx);
+	if (r->trailer)
+		pd_record_visit_trailer(r, v, ctx);
 }

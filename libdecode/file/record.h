@@ -36,8 +36,8 @@ static inline bool pd_record_number(const struct pd_record *r, enum pd_part part
 	return true;
 }
 
-/* pd_record_visit() with a pd_see_run. */
-void pd_record_visit_runs(const struct pd_record *r, const struct pd_visitor *v, pd_see_run run, void *ctx);
+/* The part of pd_record_visit() that shows sample_id; there is one. */
+void pd_record_visit_trailer(const struct pd_record *r, const struct pd_visitor *v, void *ctx);
 
 /* Bytes of the body that the layout does not explain. */
 static inline struct pd_bytes pd_record_trailing(const struct pd_record *r)

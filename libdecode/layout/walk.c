@@ -98,11 +98,6 @@ static void see_bytes(struct walk *w, const struct pd_field *f, struct pd_bytes 
 		w->v->bytes(w->ctx, f, bytes);
 }
 
-static inline bool is_clean(struct pd_bytes pad)
-{
-	return pad.size == 4 ? pd_load32(pad.data, PD_SWAP_NO) == 0 : pd_all_zero(pad);
-}
-
 static void see_pad(struct walk *w, const uint8_t *p, size_t n)
 {
 	struct pd_bytes span = { p, n };
@@ -111,7 +106,7 @@ static void see_pad(struct walk *w, const uint8_t *p, size_t n)
 		return;
 	if (w->nr_pads < MAX_PADS)
 		w->pads[w->nr_pads++] = span;
-	w->dirty_pads += !is_clean(span);
+	w->dirty_pads += !pd_pad_is_clean(span);
 }
 
 /* Pads belong to the object they lie in. */
@@ -640,26 +635,12 @@ enum pd_regular pd_visit(const struct pd_plan *plan, struct pd_bytes body, uint6
 	return pd_visit_runs(plan, body, misc, swap, extent, v, NULL, ctx);
 }
 
-/* Simple ops and nothing else, of which no pad has anything in it: no walk is needed. */
-static bool is_one_run(const struct pd_op_list *list, struct pd_bytes body, uint32_t nr_ops)
-{
-	if (!list->nr_simple || list->nr_simple != list->nr_ops || nr_ops != list->nr_ops || list->simple_size > body.size)
-		return false;
-	for (uint32_t i = 0; i < list->nr_noted; i++) {
-		const struct pd_op *op = &list->ops[list->noted[i]];
-
-		if (op->kind == PD_PAD && !is_clean((struct pd_bytes){ body.data + op->offset, op->size }))
-			return false;
-	}
-	return true;
-}
-
 enum pd_regular pd_visit_runs(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc, enum pd_swap swap,
 			      const struct pd_extent_of *extent, const struct pd_visitor *v, pd_see_run run_of, void *ctx)
 {
 	struct walk w;
 
-	if (run_of && is_one_run(plan->list, body, extent->nr_ops)) {
+	if (run_of && pd_is_one_run(plan->list, body, extent->nr_ops)) {
 		run_of(ctx, plan->list->ops, plan->list->nr_ops, body.data, swap);
 		return PD_REGULAR;
 	}

@@ -56,6 +56,25 @@ enum pd_regular pd_visit(const struct pd_plan *plan, struct pd_bytes body, uint6
 enum pd_regular pd_visit_runs(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc, enum pd_swap swap,
 			      const struct pd_extent_of *extent, const struct pd_visitor *v, pd_see_run run, void *ctx);
 
+static inline bool pd_pad_is_clean(struct pd_bytes pad)
+{
+	return pad.size == 4 ? pd_load32(pad.data, PD_SWAP_NO) == 0 : pd_all_zero(pad);
+}
+
+/* Simple ops and nothing else, of which no pad has anything in it? Then a visit is one call of a pd_see_run. */
+static inline bool pd_is_one_run(const struct pd_op_list *list, struct pd_bytes body, uint32_t nr_ops)
+{
+	if (!list->nr_simple || list->nr_simple != list->nr_ops || nr_ops != list->nr_ops || list->simple_size > body.size)
+		return false;
+	for (uint32_t i = 0; i < list->nr_noted; i++) {
+		const struct pd_op *op = &list->ops[list->noted[i]];
+
+		if (op->kind == PD_PAD && !pd_pad_is_clean((struct pd_bytes){ body.data + op->offset, op->size }))
+			return false;
+	}
+	return true;
+}
+
 /* A bit-field word as a little-endian machine numbers it, from how a big-endian one does, or the other way. */
 enum pd_mirror { PD_TO_LITTLE, PD_TO_BIG };
 uint64_t pd_bits_mirror(const struct pd_field *f, uint64_t v, unsigned int width, enum pd_mirror way);

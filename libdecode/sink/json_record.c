@@ -235,6 +235,28 @@ static void payload(struct pd_json *j)
 	pd_jsonw_char(&j->w, '"');
 }
 
+/* Most records are a run of numbers, most trailers too: no walk for them. */
+static void fields(struct pd_json *j, const struct pd_record *r)
+{
+	const enum pd_swap swap = r->session->swap;
+	const struct pd_op_list *list = r->plan->list;
+
+	if (pd_is_one_run(list, r->body, r->extent.nr_ops))
+		pd_json_run(j, list->ops, list->nr_ops, r->body.data, swap);
+	else
+		pd_visit_runs(r->plan, r->body, r->frame.misc, swap, &r->extent, &pd_json_visitor, pd_json_run, j);
+	if (!r->trailer)
+		return;
+	list = r->trailer->list;
+	if (!pd_is_one_run(list, r->trailer_bytes, list->nr_ops)) {
+		pd_record_visit_trailer(r, &pd_json_visitor, j);
+		return;
+	}
+	pd_jsonw_raw(&j->w, ",\"sample_id\":{", 14);
+	pd_json_run(j, list->ops, list->nr_ops, r->trailer_bytes.data, swap);
+	pd_jsonw_char(&j->w, '}');
+}
+
 static inline bool has_payload(const struct pd_record *r)
 {
 	return r->frame.payload || r->frame.payload_lost;
@@ -253,7 +275,7 @@ void pd_json_write_record(struct pd_json *j, const struct pd_record *r)
 	else
 		head(j, r);
 	if (r->plan) {
-		pd_record_visit_runs(r, &pd_json_visitor, pd_json_run, j);
+		fields(j, r);
 		trailing = pd_record_trailing(r);
 		if (trailing.size || r->extent.code != PD_OK) {	/* empty ones say that fields are missing */
 			PD_JSONW_KEY(&j->w, "trailing");
