@@ -6,7 +6,6 @@
 #include "layout/container.h"
 
 #define TYPE_READ 8
-#define TYPE_SAMPLE 9
 #define TYPE_USER 64
 #define TYPE_HEADER_FEATURE 80
 
@@ -94,7 +93,7 @@ static inline const struct pd_plan *plan_of(struct pd_record *r, const struct pd
 
 	if (!d || d->opaque)
 		return NULL;
-	if (d->type == TYPE_SAMPLE)
+	if (d->type == PD_TYPE_SAMPLE)
 		return layout ? layout->sample : NULL;
 	if (d->type == TYPE_READ)
 		return layout ? layout->read : NULL;
@@ -129,7 +128,7 @@ static inline enum pd_found find_event(struct pd_record *r, struct pd_attr **out
 		if ((*out)->named_at != s->told)
 			pd_session_name_event(s, *out);
 		r->attr = *out;
-	} else if (found == PD_NOT_FOUND && r->frame.type == TYPE_SAMPLE) {
+	} else if (found == PD_NOT_FOUND && r->frame.type == PD_TYPE_SAMPLE) {
 		*out = NULL;
 	}
 	return found;
@@ -157,7 +156,7 @@ static inline bool prepare_usual(struct pd_record *r)
 	const struct pd_session *s = r->session;
 	const struct pd_attr *a;
 
-	if (r->frame.type != TYPE_SAMPLE || s->nr_attrs != 1 || r->frame.state == PD_FRAME_SKIPPED)
+	if (r->frame.type != PD_TYPE_SAMPLE || s->nr_attrs != 1 || r->frame.state == PD_FRAME_SKIPPED)
 		return false;
 	a = s->attrs[0];
 	if (a->named_at != s->told || !a->sample)
@@ -192,7 +191,7 @@ int pd_record_prepare(struct pd_record *r)
 	found = find_event(r, &layout);
 	r->plan = plan_of(r, layout);
 	if (!r->plan) {
-		if (d && (d->type == TYPE_SAMPLE || d->type == TYPE_READ))
+		if (d && (d->type == PD_TYPE_SAMPLE || d->type == TYPE_READ))
 			set_error(r, PD_E_NO_ATTR, NULL, 0, 0);
 		return d && !d->opaque && r->frame.type >= TYPE_USER ? -1 : 0;
 	}
@@ -365,7 +364,7 @@ bool pd_get_text(const struct pd_record *r, const char *name, struct pd_bytes *o
 
 bool pd_record_time(const struct pd_record *r, uint64_t *time)
 {
-	return pd_record_number(r, r->frame.type == TYPE_SAMPLE ? PD_OF_BODY : PD_OF_TRAILER, PD_USUAL_TIME, time);
+	return pd_record_when(r, time);
 }
 
 static const struct pd_field sample_id = STRUCT(sample_id, "", .fields = pd_sample_id_fields);

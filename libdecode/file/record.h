@@ -5,6 +5,8 @@
 #include "file/stream.h"
 #include "pd/pd.h"
 
+#define PD_TYPE_SAMPLE 9
+
 struct pd_record {
 	struct pd_frame frame;
 	struct pd_session *session;
@@ -34,6 +36,12 @@ static inline bool pd_record_number(const struct pd_record *r, enum pd_part part
 		return false;
 	*out = pd_op_value(op, bytes.data, r->session->swap);
 	return true;
+}
+
+/* pd_record_time(), for who asks it of each record. */
+static inline bool pd_record_when(const struct pd_record *r, uint64_t *time)
+{
+	return pd_record_number(r, r->frame.type == PD_TYPE_SAMPLE ? PD_OF_BODY : PD_OF_TRAILER, PD_USUAL_TIME, time);
 }
 
 /* The part of pd_record_visit() that shows sample_id; there is one. */

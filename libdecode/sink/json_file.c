@@ -228,7 +228,7 @@ void pd_json_count(struct pd_json *j, const struct pd_record *r)
 		}
 		++*other;
 	}
-	if (pd_record_time(r, &time) && time && time != UINT64_MAX) {
+	if (pd_record_when(r, &time) && time && time != UINT64_MAX) {
 		if (!c->first_time || time < c->first_time)
 			c->first_time = time;
 		if (time > c->last_time)

@@ -4,7 +4,6 @@
 
 #include "pd/pd.h"
 
-#define PD_TYPE_SAMPLE 9
 #define PD_TYPE_HEADER_TRACING_DATA 66
 #define PD_TYPE_HEADER_FEATURE 80
 #define PD_FEATURE_TRACING_DATA 1

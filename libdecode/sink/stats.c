@@ -14,7 +14,6 @@
 #define NR_CODES (PD_E_ARGUMENT + 1)
 #define TYPE_LOST 2
 #define TYPE_THROTTLE 5
-#define TYPE_SAMPLE 9
 #define TYPE_LOST_SAMPLES 13
 #define FEATURE_VERSION 5
 
@@ -139,7 +138,7 @@ static int count_event(struct stats *s, const struct pd_record *r, uint64_t byte
 	}
 	c = &s->events[index];
 	add(&c->all, bytes);
-	if (r->frame.type != TYPE_SAMPLE)
+	if (r->frame.type != PD_TYPE_SAMPLE)
 		return 0;
 	c->samples++;
 	if (pd_record_number(r, PD_OF_BODY, PD_USUAL_PERIOD, &period)) {
@@ -161,7 +160,7 @@ static void count_time(struct stats *s, const struct pd_record *r)
 {
 	uint64_t time;
 
-	if (!pd_record_time(r, &time) || !time || time == UINT64_MAX)
+	if (!pd_record_when(r, &time) || !time || time == UINT64_MAX)
 		return;
 	if (!s->first_time || time < s->first_time)
 		s->first_time = time;
