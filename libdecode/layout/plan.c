@@ -172,6 +172,47 @@ static void find_simple(struct pd_op_list *list)
 	list->simple_size = size;
 }
 
+/* Where there are bytes enough for it, does it go wrong? */
+static bool is_safe(const struct pd_op *op)
+{
+	switch (op->kind) {
+	case PD_UINT:
+		return op->field->show != PD_ORDER;
+	case PD_PAD:
+	case PD_CHARS:
+	case PD_BYTES:
+	case PD_TEXT:
+	case PD_AREA:
+		return op->size != PD_VARIABLE && op->count_from != PD_COUNT_INLINE;
+	case PD_GROUP:
+	case PD_STRUCT:
+		if (op->size == PD_VARIABLE || op->field->extent.from != PD_EXTENT_NONE)
+			return false;
+		for (uint32_t i = 0; i < op->list->nr_ops; i++)
+			if (!is_safe(&op->list->ops[i]))
+				return false;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Lists that text ends, or numbers with their count: walk.c measures them without walking. */
+static void find_tail(struct pd_op_list *list)
+{
+	const struct pd_op *last = list->nr_ops ? &list->ops[list->nr_ops - 1] : NULL;
+
+	if (!last || last->offset == PD_VARIABLE || last->on != PD_ALWAYS || last->left)
+		return;
+	for (const struct pd_op *op = list->ops; op < last; op++)
+		if (!is_safe(op))
+			return;
+	if (last->kind == PD_CSTR)
+		list->tail = PD_TAIL_TEXT;
+	else if (last->kind == PD_NUMBERS && last->count_from == PD_COUNT_INLINE)
+		list->tail = PD_TAIL_NUMBERS;
+}
+
 static int8_t slot_of(struct compiler *c, struct pd_op *op)
 {
 	if (op->slot == PD_NO_SLOT && c->plan->nr_slots < PD_SLOTS)
@@ -304,6 +345,7 @@ static struct pd_op_list *compile_list(struct compiler *c, const struct pd_field
 			return NULL;
 	place(list);
 	find_simple(list);
+	find_tail(list);
 	return list;
 }
 

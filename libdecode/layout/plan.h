@@ -53,6 +53,7 @@ struct pd_op_list {
 	uint32_t size;			/* of all, where constant */
 	uint32_t nr_simple;		/* leading ops that are unconditional numbers or pads at known offsets */
 	uint32_t simple_size;		/* bytes of those */
+	enum { PD_TAIL_NONE, PD_TAIL_TEXT, PD_TAIL_NUMBERS } tail;	/* all that varies is the last op */
 	uint32_t *noted, nr_noted;	/* which of them are pads, or have a slot */
 };
 
