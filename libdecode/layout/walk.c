@@ -114,7 +114,7 @@ struct pad_mark {
 	unsigned int nr, dirty;
 };
 
-static struct pad_mark open_object(struct walk *w)
+static inline struct pad_mark open_object(struct walk *w)
 {
 	struct pad_mark m = { w->nr_pads, w->dirty_pads };
 
@@ -122,9 +122,9 @@ static struct pad_mark open_object(struct walk *w)
 	return m;
 }
 
-static void close_object(struct walk *w, struct pad_mark m)
+static inline void close_object(struct walk *w, struct pad_mark m)
 {
-	if (w->dirty_pads && w->v && w->v->padding)
+	if (__builtin_expect(w->dirty_pads && w->v && w->v->padding, 0))
 		w->v->padding(w->ctx, w->pads + m.nr, w->nr_pads - m.nr);
 	w->nr_pads = m.nr;
 	w->dirty_pads = m.dirty;
@@ -132,19 +132,13 @@ static void close_object(struct walk *w, struct pad_mark m)
 
 static enum step walk_list(struct walk *w, const struct pd_op_list *list, uint32_t nr_ops, const uint8_t *outer_end);
 
-/* Elements or bytes: FAILED when the count itself is cut off. */
-static enum step count_of(struct walk *w, const struct pd_op *op, const uint8_t *start, uint64_t *n)
+static enum step count_other(struct walk *w, const struct pd_op *op, const uint8_t *start, uint64_t *n)
 {
 	uint64_t unit = op->kind == PD_NUMBERS ? op->width : 1;
 	uint64_t left = pd_left(&w->c);
 	const uint8_t *p;
 
 	switch (op->count_from) {
-	case PD_COUNT_SIBLING:
-		*n = op->count_slot < 0 ? 0 : w->slots[op->count_slot];
-		if (op->count_value == 32)
-			*n &= UINT32_MAX;
-		return DONE;
 	case PD_COUNT_PRODUCT:
 		*n = op->count_slot < 0 || op->by_slot < 0 ? 0 : w->slots[op->count_slot];
 		if (*n && __builtin_mul_overflow(*n, w->slots[op->by_slot], n))
@@ -174,6 +168,17 @@ static enum step count_of(struct walk *w, const struct pd_op *op, const uint8_t 
 		*n = op->count_value;	/* fixed; PD_COUNT_CPUS was settled by the plan */
 		return DONE;
 	}
+}
+
+/* Elements or bytes: FAILED when the count itself is cut off. */
+static inline enum step count_of(struct walk *w, const struct pd_op *op, const uint8_t *start, uint64_t *n)
+{
+	if (op->count_from != PD_COUNT_SIBLING)
+		return count_other(w, op, start, n);
+	*n = op->count_slot < 0 ? 0 : w->slots[op->count_slot];
+	if (op->count_value == 32)
+		*n &= UINT32_MAX;
+	return DONE;
 }
 
 static enum step walk_fstr(struct walk *w, const struct pd_op *op)
