@@ -481,7 +481,8 @@ static __attribute__((noinline)) void report_record(struct pd_reader *r)
 /* Each record has to be consumed exactly: what its fields leave over is no damage, but never goes without a word. */
 static bool is_unremarkable(const struct pd_record *r)
 {
-	return r->frame.state != PD_FRAME_CUT && r->error.code == PD_OK && (!r->plan || r->extent.end == r->body.size);
+	return r->frame.state != PD_FRAME_CUT && r->error.code == PD_OK &&
+	       (!r->plan || r->extent.end == r->body.size);
 }
 
 int pd_next(struct pd_reader *r, const struct pd_record **out, struct pd_error *e)

@@ -184,8 +184,9 @@ static inline char *pd_write_address(char *p, uint64_t v)
 
 	v <<= leading;
 	word[0] = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? __builtin_bswap64(v) : v;
-	text = pd_hex_text(__builtin_shufflevector(pd_high_nibbles(word), pd_low_nibbles(word), 0, 16, 1, 17, 2, 18, 3, 19,
-						   4, 20, 5, 21, 6, 22, 7, 23));
+	text = __builtin_shufflevector(pd_high_nibbles(word), pd_low_nibbles(word), 0, 16, 1, 17, 2, 18, 3, 19,
+				       4, 20, 5, 21, 6, 22, 7, 23);
+	text = pd_hex_text(text);
 	memcpy(p, "\"0x", 4);
 	memcpy(p + 3, &text, sizeof(text));
 	p += 3 + 16 - leading / 4;

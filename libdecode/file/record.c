@@ -147,7 +147,8 @@ static void measure_parts(struct pd_record *r, const struct pd_attr *layout)
 
 static inline struct pd_bytes behind_header(const struct pd_record *r)
 {
-	return (struct pd_bytes){ r->frame.bytes.data + PD_RECORD_HEADER_SIZE, r->frame.bytes.size - PD_RECORD_HEADER_SIZE };
+	return (struct pd_bytes){ r->frame.bytes.data + PD_RECORD_HEADER_SIZE,
+				  r->frame.bytes.size - PD_RECORD_HEADER_SIZE };
 }
 
 /* Most records: samples of the only event. What is said of all others comes to the same. False: look closer. */

@@ -590,8 +590,8 @@ static void run(struct walk *w, const struct pd_plan *plan, struct pd_bytes body
 }
 
 /* With one variant. Does it take every byte? */
-static bool measure(struct walk *w, const struct pd_plan *plan, struct pd_bytes body, uint64_t misc, enum pd_swap swap,
-		    unsigned int variant)
+static bool measure(struct walk *w, const struct pd_plan *plan, struct pd_bytes body, uint64_t misc,
+		    enum pd_swap swap, unsigned int variant)
 {
 	w->variant = variant;
 	run(w, plan, body, misc, swap, plan->list->nr_ops);
@@ -612,8 +612,8 @@ static void tell(const struct walk *w, struct pd_extent_of *out)
 }
 
 /* What a walk of a list with a tail would find, where nothing is wrong. */
-static bool measure_tail(const struct pd_op_list *list, struct pd_bytes body, enum pd_swap swap, enum pd_text_end text_end,
-			 struct pd_extent_of *out)
+static bool measure_tail(const struct pd_op_list *list, struct pd_bytes body, enum pd_swap swap,
+			 enum pd_text_end text_end, struct pd_extent_of *out)
 {
 	const struct pd_op *last = &list->ops[list->nr_ops - 1];
 	struct pd_cursor c = pd_cursor(body, swap);

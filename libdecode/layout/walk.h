@@ -64,7 +64,8 @@ static inline bool pd_pad_is_clean(struct pd_bytes pad)
 /* Simple ops and nothing else, of which no pad has anything in it? Then a visit is one call of a pd_see_run. */
 static inline bool pd_is_one_run(const struct pd_op_list *list, struct pd_bytes body, uint32_t nr_ops)
 {
-	if (!list->nr_simple || list->nr_simple != list->nr_ops || nr_ops != list->nr_ops || list->simple_size > body.size)
+	if (!list->nr_simple || list->nr_simple != list->nr_ops || nr_ops != list->nr_ops ||
+	    list->simple_size > body.size)
 		return false;
 	for (uint32_t i = 0; i < list->nr_noted; i++) {
 		const struct pd_op *op = &list->ops[list->noted[i]];

@@ -153,7 +153,8 @@ extern const struct pd_visitor pd_json_visitor;
 void pd_json_run(void *ctx, const struct pd_op *ops, size_t n, const uint8_t *start, enum pd_swap swap);
 
 /* A plain number shown as decimal, signed, or hex. False: the key is too long, or it is no plain one. */
-bool pd_json_make_step(struct pd_json_step *s, struct pd_bytes key, uint32_t offset, unsigned int width, enum pd_show show);
+bool pd_json_make_step(struct pd_json_step *s, struct pd_bytes key, uint32_t offset, unsigned int width,
+		       enum pd_show show);
 /* The bracket of an array follows it. */
 void pd_json_close_step(struct pd_json_step *s);
 /* Numbers at start, written from `at` on, where PD_JSONW_SLACK bytes are; the end. Behind a '{' only plain ones. */

@@ -103,13 +103,14 @@ static size_t same_at_end(const struct pd_json_chain *last, const uint8_t *end, 
 	return n;
 }
 
-/* A chain from its opening bracket, which stands in the place of a comma. What it shares with the last one is copied. */
+/* A chain from its opening bracket, in the place of a comma. What it shares with the last one is copied. */
 static char *put_chain(struct pd_json *j, const struct pd_field *f, const struct pd_numbers *n, char *open)
 {
 	const enum pd_swap swap = n->swapped ? PD_SWAP_YES : PD_SWAP_NO;
 	const struct pd_json_chain *last = &j->chains[j->last_chain];
 	struct pd_json_chain *chain = &j->chains[j->last_chain ^= 1];
-	const bool kept = last->text && last->flushed == j->w.flushed && last->names == f->names && last->swap == swap;
+	const bool kept = last->text && last->flushed == j->w.flushed && last->names == f->names &&
+			  last->swap == swap;
 	const size_t old = kept ? last->count : 0;
 	const size_t most = n->count < old ? n->count : old;
 	size_t head, tail, i;

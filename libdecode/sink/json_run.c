@@ -1,4 +1,4 @@
-/* json_run.c - numbers in a row, as JSON: what a row needs is looked up once, and a value that comes again is copied. */
+/* json_run.c - numbers in a row as JSON: what a row needs is looked up once, a value that comes again is copied. */
 #include "sink/json.h"
 
 #define HUNDRED_MILLION 100000000
@@ -32,7 +32,8 @@ static inline void update(struct pd_json_step *s, uint64_t v)
 			pd_eight_digits((uint32_t)(v - s->high * HUNDRED_MILLION)) | PD_ZEROS);
 }
 
-bool pd_json_make_step(struct pd_json_step *s, struct pd_bytes key, uint32_t offset, unsigned int width, enum pd_show show)
+bool pd_json_make_step(struct pd_json_step *s, struct pd_bytes key, uint32_t offset, unsigned int width,
+		       enum pd_show show)
 {
 	if (!key.size || key.size > PD_JSONW_KEY_ROOM || (show != PD_DEC && show != PD_SIGNED && show != PD_HEX) ||
 	    (show == PD_HEX && width != 8))
@@ -56,14 +57,15 @@ static bool add_step(struct pd_json_run *run, const struct pd_op *op)
 {
 	struct pd_json_step *s = &run->steps[run->nr_steps];
 	const struct pd_field *f = op->field;
+	struct pd_bytes key;
 
 	if (op->kind == PD_PAD || f->show == PD_HIDDEN)
 		return true;
 	if (run->nr_steps == PD_JSON_STEPS)
 		return false;
 	run->nr_steps++;
-	if (!f->msb_first && pd_json_make_step(s, (struct pd_bytes){ (const uint8_t *)f->key, f->key_size }, op->offset,
-					       op->width, (enum pd_show)f->show))
+	key = (struct pd_bytes){ (const uint8_t *)f->key, f->key_size };
+	if (!f->msb_first && pd_json_make_step(s, key, op->offset, op->width, (enum pd_show)f->show))
 		return true;
 	*s = (struct pd_json_step){ .how = PD_JSON_OTHER, .op = op };
 	run->plain = false;

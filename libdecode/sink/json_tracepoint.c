@@ -88,8 +88,9 @@ static unsigned int steps_of(const struct pd_tp_field *f)
 		return 0;
 	if (f->kind == PD_TP_UNSIGNED || f->kind == PD_TP_SIGNED || f->kind == PD_TP_POINTER)
 		return 1;
-	return f->kind == PD_TP_INTS && f->size && f->size % f->elem_size == 0 && f->size / f->elem_size <= SHORT_ARRAY ?
-	       f->size / f->elem_size : 0;
+	if (f->kind != PD_TP_INTS || f->size % f->elem_size || f->size / f->elem_size > SHORT_ARRAY)
+		return 0;
+	return f->size / f->elem_size;
 }
 
 /* False: a key is too long. */
@@ -107,7 +108,9 @@ static bool make_steps(struct pd_json_step *s, const struct pd_tp_field *f, unsi
 	if (array)
 		key[size++] = '[';
 	for (unsigned int i = 0; i < n; i++, size = 1) {
-		if (!pd_json_make_step(&s[i], (struct pd_bytes){ (const uint8_t *)key, size }, f->offset + i * width, width, show))
+		const struct pd_bytes text = { (const uint8_t *)key, size };
+
+		if (!pd_json_make_step(&s[i], text, f->offset + i * width, width, show))
 			return false;
 		if (array && i == n - 1)
 			pd_json_close_step(&s[i]);
