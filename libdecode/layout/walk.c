@@ -611,31 +611,6 @@ static void tell(const struct walk *w, struct pd_extent_of *out)
 	out->have = w->have;
 }
 
-/* What a walk of a list with a tail would find, where nothing is wrong. */
-static bool measure_tail(const struct pd_op_list *list, struct pd_bytes body, enum pd_swap swap,
-			 enum pd_text_end text_end, struct pd_extent_of *out)
-{
-	const struct pd_op *last = &list->ops[list->nr_ops - 1];
-	struct pd_cursor c = pd_cursor(body, swap);
-	uint64_t n;
-
-	if (!pd_take(&c, last->offset))
-		return false;
-	if (list->tail == PD_TAIL_TEXT) {
-		if (text_end != PD_TEXT_TO_END)
-			return false;
-		out->end = body.size;
-	} else {
-		if (!pd_take_number(&c, (unsigned int)last->count_value, &n) || n > pd_left(&c) / last->width)
-			return false;
-		out->end = body.size - pd_left(&c) + (size_t)n * last->width;
-	}
-	out->nr_ops = list->nr_ops;
-	out->variant = 0;
-	out->code = PD_OK;
-	return true;
-}
-
 void pd_measure(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc, enum pd_swap swap,
 		enum pd_text_end text_end, struct pd_extent_of *out)
 {
@@ -644,7 +619,7 @@ void pd_measure(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc,
 
 	if (pd_measure_fixed(plan, body, out))
 		return;
-	if (plan->list->tail && !plan->variants && measure_tail(plan->list, body, swap, text_end, out))
+	if (plan->list->tail && !plan->variants && pd_measure_tail(plan->list, body, swap, text_end, out))
 		return;
 	w.v = NULL;
 	w.run = NULL;

@@ -40,6 +40,10 @@ static inline bool pd_measure_fixed(const struct pd_plan *plan, struct pd_bytes 
 	return true;
 }
 
+/* And for lists with a tail: what a walk of them finds where nothing is wrong. False: walk it. */
+bool pd_measure_tail(const struct pd_op_list *list, struct pd_bytes body, enum pd_swap swap,
+		     enum pd_text_end text_end, struct pd_extent_of *out);
+
 enum pd_regular {
 	PD_REGULAR,	/* encoding what was seen gives the same bytes */
 	PD_IRREGULAR,	/* it would not: a text's length is not the one perf would write */
