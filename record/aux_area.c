@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { TYPE_AUXTRACE = 71 };
@@ -49,6 +50,19 @@ static uint8_t *join(const struct aux_area *a, uint64_t from, size_t size, size_
 	return copy;
 }
 
+/* When it was read: decoders of traces without times put them in order by it. */
+static uint64_t now(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	return __builtin_ia32_rdtsc();
+#else
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+#endif
+}
+
 int aux_area_write(struct aux_area *a, struct pd_writer *w, struct pd_error *e)
 {
 	struct perf_event_mmap_page *page = a->ring->page;
@@ -67,7 +81,7 @@ int aux_area_write(struct aux_area *a, struct pd_writer *w, struct pd_error *e)
 	}
 	const struct pd_value fields[] = {
 		PD_NUMBER("data_size", padded), PD_NUMBER("data_offset", from),
-		PD_NUMBER("reference", head), PD_NUMBER("idx", a->idx),
+		PD_NUMBER("reference", now()), PD_NUMBER("idx", a->idx),
 		PD_NUMBER("tid", a->ring->tid), PD_NUMBER("cpu", a->ring->cpu),
 	};
 	got = pd_writer_record(w, TYPE_AUXTRACE, 0, -1, fields, 6,

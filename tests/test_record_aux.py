@@ -184,6 +184,8 @@ def test_a_trace_that_wraps_and_is_not_whole_words(run):
     traces = recording.records("AUXTRACE")
     assert len(traces) > 4 and all(trace["data_size"] % 8 == 0 for trace in traces)
     ends = [trace["data_offset"] for trace in traces[1:]] + [len(data)]
+    references = [trace["reference"] for trace in traces]
+    assert references == sorted(references) and references[0] > 1 << 20
     whole = b"".join(bytes.fromhex(trace["data"])[:end - trace["data_offset"]] for trace, end in zip(traces, ends))
     assert whole == data
 
