@@ -69,6 +69,7 @@ int aux_area_write(struct aux_area *a, struct pd_writer *w, struct pd_error *e)
 	uint64_t head = __atomic_load_n(&page->aux_head, __ATOMIC_ACQUIRE);
 	uint64_t from = head - a->tail > a->size ? head - a->size : a->tail;
 	size_t size = (size_t)(head - from), padded = (size + 7) & ~(size_t)7;
+	uint64_t before;
 	uint8_t *copy;
 	int got;
 
@@ -84,8 +85,12 @@ int aux_area_write(struct aux_area *a, struct pd_writer *w, struct pd_error *e)
 		PD_NUMBER("reference", now()), PD_NUMBER("idx", a->idx),
 		PD_NUMBER("tid", a->ring->tid), PD_NUMBER("cpu", a->ring->cpu),
 	};
+	before = pd_writer_size(w);
 	got = pd_writer_record(w, TYPE_AUXTRACE, 0, -1, fields, 6,
 			       (struct pd_bytes){ copy, padded }, e);
+	/* Behind what is yet to be compressed: its place must be known. */
+	if (!got && pd_writer_size(w) == before)
+		got = pd_writer_flush(w, e);
 	free(copy);
 	a->tail = head;
 	if (a->kind == AUX_FULL)

@@ -274,6 +274,16 @@ def test_records_that_need_hardware_reach_the_file(run):
     assert recording.records("TEXT_POKE")[0]["sample_id"]["tid"] == 8
 
 
+def test_the_index_of_traces_holds_where_records_are_compressed(run):
+    ring = b"".join(record(9, struct.pack("<QIIQIIQ", 1000, 7, 8, 1000 + i, 0, 0, 1) + os.urandom(40), misc=2)
+                    for i in range(2000))
+    recording = run("-e", "intel_pt//u", "-m", "1,1", "-z", ring=ring, aux=bytes(6 * 4096), seconds="0.2")
+    traces = recording.records("AUXTRACE")
+    assert len(traces) > 3 and recording.count("COMPRESSED") + recording.count("COMPRESSED2") > 3
+    assert [entry["file_offset"] for entry in recording.document["features"]["AUXTRACE"]["entries"]] == \
+        [trace["offset"] for trace in traces]
+
+
 @pytest.mark.parametrize("options", [[], ["-z"]], ids=["as it is", "compressed"])
 def test_what_wraps_many_times_is_whole_and_in_order(run, options):
     """A buffer of one page, through which many go: each record of another length, some of them cut in two by its end."""
