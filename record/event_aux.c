@@ -89,6 +89,13 @@ void event_aux_attr(struct event *e, int dir)
 		e->attr.sample_period = least;
 }
 
+void event_aux_wakeup(struct event_list *l, size_t bytes)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->items[i].aux && !l->items[i].attr.aux_watermark)
+			l->items[i].attr.aux_watermark = (uint32_t)bytes;
+}
+
 bool events_trace(const struct event_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)

@@ -16,6 +16,9 @@ void event_aux_attr(struct event *e, int dir);
  * event. 0; or an exit status after saying what is wrong. */
 int event_aux_first(struct event_list *l);
 
+/* The reader is woken when so many bytes of an area are new. */
+void event_aux_wakeup(struct event_list *l, size_t bytes);
+
 bool events_trace(const struct event_list *l);
 
 #endif

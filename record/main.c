@@ -105,6 +105,8 @@ static int size_aux(struct recording *r)
 			r->rings.aux_bytes *= 2;
 	if (!r->rings.aux_bytes)
 		r->rings.aux_bytes = default_aux_bytes();
+	if (!snapshot && !events_sample(&r->events, PERF_SAMPLE_AUX))
+		event_aux_wakeup(&r->events, r->rings.aux_bytes / 4);
 	return 0;
 }
 

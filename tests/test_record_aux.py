@@ -106,6 +106,7 @@ def test_intel_pt(run, perf):
         "pmu_type": 77, **CLOCK, "tsc_bit": "0x400", "noretcomp_bit": "0x800", "have_sched_switch": 0,
         "snapshot_mode": 0, "per_cpu_mmaps": 1, "mtc_bit": "0x200", "mtc_freq_bits": "0x3c000", "tsc_ctc_ratio_n": 168,
         "tsc_ctc_ratio_d": 2, "cyc_bit": "0x2", "max_nonturbo_ratio": 28, "filter_str_len": 0, "priv": ["0x1"]}
+    assert recording.attr()["aux_watermark"] == 1 << 20
     traces = recording.records("AUXTRACE")
     assert "".join(trace["data"] for trace in traces) == data.hex()
     assert recording.document["features"]["AUXTRACE"]["entries"] == [
@@ -173,7 +174,7 @@ def test_ptt_and_cpumsf(run):
 def test_snapshots_hold_the_newest(run):
     data = os.urandom(3 * 4096 + 100)
     recording = run("-e", "intel_pt//u", "-S", "-m", "16,1", aux=data, FAKE_OVERWRITE="1")
-    assert info(recording)["intel_pt"]["snapshot_mode"] == 1
+    assert info(recording)["intel_pt"]["snapshot_mode"] == 1 and recording.attr()["aux_watermark"] == 0
     trace, = recording.records("AUXTRACE")
     assert trace["data"][:2 * 4096] == data[-4096:].hex() and trace["data_offset"] == len(data) - 4096
 
