@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "attr.h"
+#include "aux_options.h"
 #include "describe.h"
 #include "doctor.h"
-#include "event_aux.h"
 #include "list.h"
 #include "loop.h"
 #include "print_attr.h"
@@ -70,46 +70,6 @@ static int read_limits(struct recording *r)
 	return 0;
 }
 
-/* What one cpu traces in some ms; others than root may not lock as much. */
-static size_t default_aux_bytes(void)
-{
-	return geteuid() == 0 || sysctl_read("perf_event_paranoid", 2) < 0 ? 4 << 20 : 128 << 10;
-}
-
-/* -S, and how large AUX areas are where -m does not say. */
-static int size_aux(struct recording *r)
-{
-	const char *snapshot = r->options->snapshot;
-	uint64_t bytes = 0;
-
-	if (snapshot && *snapshot && strcmp(snapshot, "e") != 0 &&
-	    ((!parse_number(snapshot, &bytes) && !parse_size(snapshot, &bytes)) || !bytes ||
-	     bytes > SIZE_MAX / 2))
-		return say_failed(&r->say, CLI_USAGE,
-				  "'-S' must be a size or e (which it always does), not '%s'",
-				  snapshot);
-	if (!events_trace(&r->events)) {
-		if (snapshot || events_sample(&r->events, PERF_SAMPLE_AUX))
-			return say_failed(&r->say, CLI_USAGE, "'%s' needs an event with an AUX "
-					  "area, such as intel_pt//",
-					  snapshot ? "-S" : "--aux-sample");
-		if (r->rings.aux_bytes)
-			say(&r->say, SAY_WARNING, "no event has an AUX area: the second size of "
-			    "'-m' counts for nothing");
-		r->rings.aux_bytes = 0;
-		return 0;
-	}
-	if (!r->rings.aux_bytes && bytes)
-		for (r->rings.aux_bytes = (size_t)sysconf(_SC_PAGESIZE);
-		     r->rings.aux_bytes < bytes;)
-			r->rings.aux_bytes *= 2;
-	if (!r->rings.aux_bytes)
-		r->rings.aux_bytes = default_aux_bytes();
-	if (!snapshot && !events_sample(&r->events, PERF_SAMPLE_AUX))
-		event_aux_wakeup(&r->events, r->rings.aux_bytes / 4);
-	return 0;
-}
-
 /* Everything that can be wrong before anything is changed. */
 static int prepare(struct recording *r, char *const *command)
 {
@@ -127,7 +87,7 @@ static int prepare(struct recording *r, char *const *command)
 	if (!got)
 		got = attrs_configure(&r->events, o, &r->target, r->rings.bytes);
 	if (!got && !only_look)
-		got = size_aux(r);
+		got = aux_options_read(r);
 	if (!got)
 		got = agenda_read(&r->agenda, o, &r->say);
 	if (!got)
