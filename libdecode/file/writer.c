@@ -286,7 +286,8 @@ static int begin_file(struct pd_writer *w, struct pd_error *e)
 	return io(pd_out_flush(&w->out), e) ? -1 : put_header(w, e);
 }
 
-/* Without a thread the caller compresses, and waits as long. */
+/* Without a thread the caller compresses, and waits as long. What is not compressed the caller writes in any case: a
+ * thread took a fifth more cpu, and no fewer samples were lost. */
 static void start_lane(struct pd_writer *w)
 {
 	const struct pd_lane_work work = { .out = &w->out, .pressor = w->pressor, .flushed = mark_end, .ctx = w };
