@@ -2,6 +2,7 @@
  * it left: that is what FINISHED_ROUND tells readers, who sort by time. */
 #include "drain.h"
 
+#include <linux/perf_event.h>
 #include <stdlib.h>
 
 enum {
@@ -48,21 +49,34 @@ static int note_auxtrace(struct datafile *f, uint64_t before)
 	return 0;
 }
 
+/* What is yet to be compressed has no size: places are known once it is written. */
+static int settle(struct datafile *f)
+{
+	return f->compress ? pd_writer_flush(f->writer, &f->error) : 0;
+}
+
+static bool has_trace(const struct aux_area *a)
+{
+	return __atomic_load_n(&a->ring->page->aux_head, __ATOMIC_ACQUIRE) != a->tail;
+}
+
 static int drain_aux(struct recording *r, enum aux_kind kind)
 {
-	/* What is not compressed yet has no size: the places would be wrong. */
-	if (r->rings.nr_aux && r->file.compress && pd_writer_flush(r->file.writer, &r->file.error))
-		return -1;
+	struct datafile *f = &r->file;
+
 	for (size_t i = 0; i < r->rings.nr_aux; i++) {
 		struct aux_area *a = &r->rings.aux[i];
-		uint64_t before = pd_writer_size(r->file.writer);
+		uint64_t before;
 
-		if (a->kind != kind)
+		if (a->kind != kind || !has_trace(a))
 			continue;
-		if (aux_area_write(a, r->file.writer, &r->file.error))
+		if (settle(f))
 			return -1;
-		r->file.unfinished += pd_writer_size(r->file.writer) - before;
-		note_auxtrace(&r->file, before);
+		before = pd_writer_size(f->writer);
+		if (aux_area_write(a, f->writer, &f->error) || settle(f))
+			return -1;
+		f->unfinished += pd_writer_size(f->writer) - before;
+		note_auxtrace(f, before);
 	}
 	return 0;
 }
