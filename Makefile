@@ -8,8 +8,6 @@ TOOLS := pdecode pencode prepair
 LIB_PACKAGES := libzstd zlib
 # What the tools need besides, to read JSON and to close themselves off:
 TOOL_PACKAGES := json-c libseccomp
-# What the recorder needs besides:
-RECORD_PACKAGES := libelf
 
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
@@ -52,10 +50,9 @@ once = $(eval $(1) := $(2))$($(1))
 probe = $(shell $(PKG_CONFIG) --exists $(2) 2>/dev/null || echo missing)
 packages = $(if $(strip $(2)),$(if $(call probe,,$(2)),$(error missing: \
 	$(2) (or $(PKG_CONFIG) itself). Run 'make deps'),$(shell $(PKG_CONFIG) $(1) $(2))))
-PKG_CFLAGS = $(call once,PKG_CFLAGS,$(call packages,--cflags,$(LIB_PACKAGES) $(TOOL_PACKAGES) $(RECORD_PACKAGES)))
+PKG_CFLAGS = $(call once,PKG_CFLAGS,$(call packages,--cflags,$(LIB_PACKAGES) $(TOOL_PACKAGES)))
 LIB_LIBS = $(call once,LIB_LIBS,$(call packages,--libs,$(LIB_PACKAGES)))
 TOOL_LIBS = $(call once,TOOL_LIBS,$(call packages,--libs,$(TOOL_PACKAGES)))
-RECORD_LIBS = $(call once,RECORD_LIBS,$(call packages,--libs,$(RECORD_PACKAGES)))
 
 ALL_CFLAGS = -std=gnu11 $(OPT) $(WARNINGS) -fPIC -pthread -fvisibility=hidden $(SANITIZE) \
 	-D_GNU_SOURCE -DPD_VERSION='"$(VERSION)"' $(PKG_CFLAGS) $(CPPFLAGS) $(CFLAGS)

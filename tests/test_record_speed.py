@@ -32,7 +32,7 @@ def build_ids(tmp_path_factory):
                "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined",
                f"-I{ROOT}/record", f"-I{ROOT}/tools", f"-I{ROOT}/libdecode/include", "-o", target,
                ROOT / "tests" / "c" / "build_ids.c", *sources,
-               BUILD / "libdecode.a", "-lelf", "-lpthread", *LIBRARIES]
+               BUILD / "libdecode.a", "-lpthread", *LIBRARIES]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert done.returncode == 0, done.stdout
 
