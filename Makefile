@@ -133,7 +133,7 @@ $(B)/$(1): $(call objects,$(2)) $(B)/shared.a $(B)/libdecode.a
 	$$(Q)$$(LINK) $(3)
 endef
 $(foreach t,$(PROGRAMS),$(eval $(call program,$(t),$(call src_of,$(t)))))
-$(eval $(call program,precord,$(RECORD_SRC),$$(RECORD_LIBS)))
+$(eval $(call program,precord,$(RECORD_SRC)))
 
 # A fuzz target is driven by libFuzzer (FUZZ=1), else by main.c, which replays files.
 $(FUZZERS): ALL_LDFLAGS += $(if $(filter 1,$(FUZZ)),-fsanitize=fuzzer)
