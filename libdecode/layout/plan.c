@@ -197,6 +197,26 @@ static bool is_safe(const struct pd_op *op)
 	}
 }
 
+/* A size, so many bytes, perhaps a pad behind them. */
+static bool is_sized(const struct pd_op *op)
+{
+	const struct pd_op_list *l = op->list;
+
+	if (op->kind != PD_STRUCT || op->field->extent.from != PD_EXTENT_NONE || l->nr_ops < 2 || l->nr_ops > 3 ||
+	    l->nr_aheads)
+		return false;
+	for (uint32_t i = 0; i < l->nr_ops; i++)
+		if (l->ops[i].on != PD_ALWAYS || l->ops[i].left)
+			return false;
+	if (l->ops[0].kind != PD_UINT || l->ops[0].field->show == PD_ORDER || l->ops[0].field->msb_first ||
+	    l->ops[0].slot < 0)
+		return false;
+	if (l->ops[1].kind != PD_BYTES || l->ops[1].count_from != PD_COUNT_SIBLING || l->ops[1].count_value ||
+	    l->ops[1].count_slot != l->ops[0].slot)
+		return false;
+	return l->nr_ops == 2 || (l->ops[2].kind == PD_PAD && l->ops[2].count_from == PD_COUNT_REST_MOD);
+}
+
 /* Lists that text ends, or numbers with their count: walk.c measures them without walking. */
 static void find_tail(struct pd_op_list *list)
 {
@@ -211,6 +231,8 @@ static void find_tail(struct pd_op_list *list)
 		list->tail = PD_TAIL_TEXT;
 	else if (last->kind == PD_NUMBERS && last->count_from == PD_COUNT_INLINE)
 		list->tail = PD_TAIL_NUMBERS;
+	else if (is_sized(last))
+		list->tail = PD_TAIL_SIZED;
 }
 
 static int8_t slot_of(struct compiler *c, struct pd_op *op)

@@ -53,7 +53,8 @@ struct pd_op_list {
 	uint32_t size;			/* of all, where constant */
 	uint32_t nr_simple;		/* leading ops that are unconditional numbers or pads at known offsets */
 	uint32_t simple_size;		/* bytes of those */
-	enum { PD_TAIL_NONE, PD_TAIL_TEXT, PD_TAIL_NUMBERS } tail;	/* all that varies is the last op */
+	/* all that varies is the last op: SIZED is a struct of a size, so many bytes, and a pad to a multiple */
+	enum { PD_TAIL_NONE, PD_TAIL_TEXT, PD_TAIL_NUMBERS, PD_TAIL_SIZED } tail;
 	uint32_t *noted, nr_noted;	/* which of them are pads, or have a slot */
 };
 
