@@ -75,9 +75,6 @@ TRAILING = {
     "body-of-a-newer-kernel": ("ITRACE_START", 8),
     "sample-trailing": ("SAMPLE", 8),
     "sample-unknown-bit": ("SAMPLE", 8),
-    # perf gives the record the size of the longest version, and that of version 17 is no multiple of 8
-    "schedstat-domain-15-padded": ("SCHEDSTAT_DOMAIN", 40),
-    "schedstat-domain-17": ("SCHEDSTAT_DOMAIN", 4),
 }
 
 
