@@ -171,7 +171,7 @@ pytest_env = PD_BUILD='$(abspath build)' PD_TOOLS='$(abspath $(1))' \
 	PDECODE='$(abspath $(1)/pdecode)'
 
 # Side by side where pytest can; but alone those that watch the clock and the whole machine.
-PARALLEL = $(call once,PARALLEL,$(shell $(PYTHON) -c 'import xdist' 2>/dev/null && echo -n $$(nproc) --dist loadfile))
+PARALLEL = $(call once,PARALLEL,$(shell $(PYTHON) -c 'import xdist' 2>/dev/null && echo "--numprocesses=$$(nproc) --dist=loadfile"))
 ALONE := $(wildcard tests/test_record_*.py) tests/test_synth.py tests/test_bench.py
 
 # Tests marked `sanitize` run a first time with the tools under ASan and UBSan.
