@@ -147,7 +147,7 @@ int pd_encode_start(struct pd_encoder *enc, struct pd_encode_error *e)
 
 struct pd_out *pd_encode_out_named(struct pd_encoder *enc, pd_node n, const char *path, struct pd_encode_error *e)
 {
-	char name[64];
+	char name[64], *kept;
 	int fd;
 
 	if (!pd_encode_text_of(enc, n, name, sizeof(name)) || strncmp(name, "data.", 5) != 0 ||
@@ -164,11 +164,13 @@ struct pd_out *pd_encode_out_named(struct pd_encoder *enc, pd_node n, const char
 	}
 	fd = enc->options.open_file && enc->nr_others < PD_ENCODE_MAX_FILES ?
 	     enc->options.open_file(enc->options.ctx, name) : -1;
-	if (fd < 0 || !enc->others || !enc->other_names || pd_out_init(&enc->others[enc->nr_others], fd)) {
+	kept = strdup(name);
+	if (fd < 0 || !kept || !enc->others || !enc->other_names || pd_out_init(&enc->others[enc->nr_others], fd)) {
+		free(kept);
 		pd_encode_fail(e, PD_E_ARGUMENT, path, "a directory to write to was expected, or another mode");
 		return NULL;
 	}
-	enc->other_names[enc->nr_others] = strdup(name);
+	enc->other_names[enc->nr_others] = kept;
 	return &enc->others[enc->nr_others++];
 }
 
