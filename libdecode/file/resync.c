@@ -4,10 +4,8 @@
 #include "file/record.h"
 
 #define HEADER PD_RECORD_HEADER_SIZE
-#define TYPE_SAMPLE 9
 #define TYPE_USER 64
 #define CHAIN_MAX 8
-#define UNUSUAL_SIZE 1024
 #define TRUSTED 5		/* points that a chain needs ... */
 #define TRUSTED_AT_END 2	/* ... and one that ends where the records do */
 #define NEAR_NS (3600ull * 1000000000)
@@ -43,7 +41,7 @@ static bool has_strange_id(const struct pd_resync *r, const struct pd_record *re
 {
 	uint64_t id;
 
-	return record->frame.type == TYPE_SAMPLE && record->attr && record->attr->nr_ids && r->session->same_id_at &&
+	return record->frame.type == PD_RESYNC_SAMPLE && record->attr && record->attr->nr_ids && r->session->same_id_at &&
 	       pd_session_id_of(r->session, record->attr, record->frame.type, record->frame.bytes, &id) && id &&
 	       !pd_session_by_id(r->session, id);
 }
@@ -144,22 +142,10 @@ static bool text_ends_well(const struct pd_record *r)
 	return pd_all_zero(text);
 }
 
-bool pd_resync_is_usual(struct pd_resync *r, uint32_t type, size_t size)
-{
-	const struct pd_session *s = r->session;
-	uint32_t fixed = PD_VARIABLE;
-
-	if (size >= UNUSUAL_SIZE)
-		return false;
-	if (type == TYPE_SAMPLE && s->nr_attrs && s->same_layout)
-		fixed = s->attrs[0]->sample->list->size;
-	return fixed == PD_VARIABLE || size == HEADER + fixed;
-}
-
 /* A sample whose own counts add up to its size: the parts that vary, and all of it. */
 static bool adds_up(const struct pd_record *r)
 {
-	return r->frame.type == TYPE_SAMPLE && r->plan->list->size == PD_VARIABLE && !pd_record_trailing(r).size;
+	return r->frame.type == PD_RESYNC_SAMPLE && r->plan->list->size == PD_VARIABLE && !pd_record_trailing(r).size;
 }
 
 /* Are all its bytes fields of it? */

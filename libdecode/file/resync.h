@@ -4,6 +4,8 @@
 
 #include "file/session.h"
 
+#define PD_RESYNC_SAMPLE 9	/* the type */
+#define PD_RESYNC_UNUSUAL 1024	/* bytes of a record that make it worth a second look */
 #define PD_RESYNC_SPAN (256u << 10)	/* bytes that one search goes through */
 
 /* What is known of the records before. */
@@ -35,14 +37,24 @@ enum pd_resync_end {
  */
 struct pd_resync_at pd_resync_find(struct pd_resync *r, struct pd_bytes in, size_t from, enum pd_resync_end end);
 
-/* Is the size nothing to look twice at? */
-bool pd_resync_is_usual(struct pd_resync *r, uint32_t type, size_t size);
-
 /* Is the record that fills `bytes` beyond doubt: its event, its time and every field? */
 bool pd_resync_is_trusted(struct pd_resync *r, struct pd_bytes bytes);
 
 /* Do fields fill all of the record that is in[0 ... size), and does a chain of records, or the end, follow? */
 bool pd_resync_leads_chain(struct pd_resync *r, struct pd_bytes in, size_t size, enum pd_resync_end end);
+
+/* Is the size nothing to look twice at? */
+static inline bool pd_resync_is_usual(const struct pd_resync *r, uint32_t type, size_t size)
+{
+	const struct pd_session *s = r->session;
+	uint32_t fixed = PD_VARIABLE;
+
+	if (size >= PD_RESYNC_UNUSUAL)
+		return false;
+	if (type == PD_RESYNC_SAMPLE && s->nr_attrs && s->same_layout)
+		fixed = s->attrs[0]->sample->list->size;
+	return fixed == PD_VARIABLE || size == PD_RECORD_HEADER_SIZE + fixed;
+}
 
 /* Could a record's header say this? */
 static inline bool pd_resync_may_begin(uint32_t type, size_t size, const struct pd_record_desc *desc)

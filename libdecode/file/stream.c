@@ -67,6 +67,7 @@ static enum pd_next leave_last(struct pd_stream *s, const struct pd_frame *f, st
 
 	s->pending = s->payload_left = s->payload_missing = 0;
 	s->here.size = 0;
+	pd_stream_save_sample(s);
 	if (pd_source_skip(s->source, want, &got, e))
 		return fail(s, e);
 	if (got == want && !missing)
@@ -85,6 +86,7 @@ static int look(struct pd_stream *s, uint64_t ask, struct pd_bytes *have, struct
 {
 	uint64_t room = s->end - pd_source_offset(s->source);
 
+	pd_stream_save_sample(s);
 	if (pd_source_peek(s->source, (size_t)(ask < room ? ask : room), have, e))
 		return -1;
 	if (have->size > room)
@@ -383,6 +385,7 @@ int pd_stream_payload(struct pd_stream *s, size_t n, struct pd_bytes *out, struc
 
 	*out = (struct pd_bytes){ NULL, 0 };
 	s->here.size = 0;
+	pd_stream_save_sample(s);
 	if (s->pending) {
 		if (pd_source_skip(s->source, s->pending, &got, e))
 			return -1;

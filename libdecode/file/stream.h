@@ -61,7 +61,8 @@ struct pd_stream {
 	const char *payload_of;
 	struct pd_resync resync;
 	struct pd_lost lost, lost_inner;
-	uint8_t sample[PD_SAMPLE_HEAD];	/* of the last one: tells the time when framing is lost */
+	struct pd_bytes last_sample;	/* in the window; empty: in sample */
+	uint8_t sample[PD_SAMPLE_HEAD];	/* the head of it: tells the time when framing is lost */
 	uint16_t sample_size;
 	bool no_more_inner;	/* the source has ended */
 	bool ended;

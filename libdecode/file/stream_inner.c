@@ -10,6 +10,7 @@ static int expand(struct pd_stream *s, struct pd_error *e)
 	uint8_t *room;
 	int64_t n;
 
+	pd_stream_save_sample(s);
 	pd_buf_consume(&s->inner, s->inner_at);
 	s->inner_base += s->inner_at;
 	s->inner_at = 0;

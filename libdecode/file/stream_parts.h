@@ -8,7 +8,6 @@
 
 #define PD_IMPLAUSIBLE_TYPE 0x1000000	/* text that perf printed into its own output reads as such */
 #define PD_LOST_PIECE (32 * 1024)	/* lost bytes are given out in such pieces at most */
-#define PD_TYPE_SAMPLE 9
 
 /* A record of which only `bytes` are there, or the last bytes, too few for a header. */
 enum pd_next pd_stream_damaged(struct pd_frame *f, enum pd_code code, uint64_t want, struct pd_bytes bytes,
@@ -61,19 +60,21 @@ static inline void pd_stream_read_header(struct pd_stream *s, struct pd_bytes by
 	};
 }
 
-/* Keeps what tells the time when framing is lost. */
+/* The last sample tells the time when framing is lost. */
 static inline void pd_stream_keep_sample(struct pd_stream *s, const struct pd_frame *f)
 {
-	int rest;
+	if (f->type == PD_RESYNC_SAMPLE)
+		s->last_sample = f->bytes;
+}
 
-	if (f->type != PD_TYPE_SAMPLE)
+/* Its first bytes, before those it lies in move. */
+static inline void pd_stream_save_sample(struct pd_stream *s)
+{
+	if (!s->last_sample.size)
 		return;
-	s->sample_size = f->bytes.size < PD_SAMPLE_HEAD ? (uint16_t)f->bytes.size : PD_SAMPLE_HEAD;
-	rest = s->sample_size - PD_SAMPLE_HEAD / 2;
-	/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): a record has a header at least */
-	memcpy(s->sample, f->bytes.data, rest < 0 ? s->sample_size : PD_SAMPLE_HEAD / 2);
-	if (rest > 0)	/* two halves that may overlap: no call for every sample */
-		memcpy(s->sample + rest, f->bytes.data + rest, PD_SAMPLE_HEAD / 2);
+	s->sample_size = s->last_sample.size < PD_SAMPLE_HEAD ? (uint16_t)s->last_sample.size : PD_SAMPLE_HEAD;
+	memcpy(s->sample, s->last_sample.data, s->sample_size);
+	s->last_sample.size = 0;
 }
 
 /* Is its size nothing to look twice at? Compressed bytes may hold what looks like records. */
