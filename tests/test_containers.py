@@ -17,7 +17,7 @@ from conftest import FIXTURES, fixture_files, strict_json
 from perfdata import features as f
 from perfdata import records as r
 from perfdata.case import attr
-from perfdata.container import File, Pipe, zstd_records
+from perfdata.container import File, Pipe, zstd_records, zstd_stream
 from perfdata.sample import sample, sample_id
 from perfdata.wire import Wire, encode, fstr
 
@@ -352,6 +352,21 @@ def test_sorted_by_hand(name, expected, given, decode):
     """The rule without the rule."""
     path = given(File(attrs=[(ROUNDS, [42])], records=STREAMS[name]).build("<"))
     assert [record.get("time", "round") for record in decode(path, "--sort", "time")["records"]] == expected
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("short", [4, 16, 24])
+def test_compressed_stream_without_its_end(short, given, decoder):
+    """perf -z may leave the compressor's last bytes behind: of the last record what is there is shown."""
+    def pressed(wire):
+        return r.compressed(zstd_stream(encode(samples(50), wire)[:-short]))
+    path = given(File(attrs=[(ATTR, [42])], records=[pressed, r.finished_round()]).build("<"))
+    document, returncode, _ = decoder.result(path)
+    assert returncode == 1
+    cut = [record for record in document["records"] if "cut" in record]
+    assert [(record["ip"], record["size"] - record["cut"]) for record in cut] == [("0x1031", short)]
+    assert [record["type"] for record in document["records"] if record["type"] in ("SKIPPED", "FINISHED_ROUND")] == ["FINISHED_ROUND"]
+    assert [error["code"] for error in document["errors"]] == ["TRUNCATED"]
 
 
 # --- directories ----------------------------------------------------------------------------------------------------

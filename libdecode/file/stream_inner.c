@@ -94,7 +94,7 @@ static bool inner_is_lost(struct pd_stream *s, const struct pd_frame *f)
 	l->bad = at;
 	if (search_inner(s) == NEED_MORE)
 		return false;
-	return l->found ? l->clear < at + f->size || !f->desc : !f->desc || f->size > left.size;
+	return l->found ? l->clear < at + f->size || !f->desc : !f->desc;
 }
 
 /* The next record out of the compressed one that is being expanded; PD_NEXT_END when it is used up. */
