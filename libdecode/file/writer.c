@@ -67,7 +67,7 @@ static int mark_end(void *writer, struct pd_out *out)
 	struct pd_writer *w = writer;
 	uint64_t size = out->offset - w->header.data.offset;
 
-	if (w->options.mode == PD_MODE_PIPE || size == w->marked)
+	if (w->options.mode != PD_MODE_FILE || size == w->marked)
 		return 0;
 	w->marked = size;
 	return pd_out_at(out, DATA_SIZE_AT, &size, sizeof(size));
@@ -94,7 +94,7 @@ struct pd_writer *pd_writer_open_fd(int fd, const struct pd_writer_options *o, s
 			goto out;
 		}
 	}
-	if (w->options.mode != PD_MODE_PIPE && lseek(fd, 0, SEEK_SET) < 0) {
+	if (w->options.mode == PD_MODE_FILE && lseek(fd, 0, SEEK_SET) < 0) {
 		fail(e, PD_E_IO, (uint64_t)errno);
 		goto out;
 	}
@@ -310,6 +310,8 @@ int pd_writer_begin(struct pd_writer *w, struct pd_error *e)
 	if (w->begun)
 		return fail(e, PD_E_ARGUMENT, 0);
 	w->begun = true;
+	if (w->options.mode == PD_MODE_DIRECTORY)
+		return 0;
 	pd_session_name_events(&w->session);
 	if (w->options.mode == PD_MODE_PIPE ? begin_pipe(w, e) : begin_file(w, e))
 		return -1;
@@ -457,7 +459,7 @@ int pd_writer_finish(struct pd_writer *w, struct pd_error *e)
 {
 	if (io(end_lane(w), e))
 		return -1;
-	if (w->options.mode == PD_MODE_PIPE)
+	if (w->options.mode != PD_MODE_FILE)
 		return io(pd_out_flush(&w->out), e);
 	w->header.data.size = w->out.offset - w->header.data.offset;
 	if (!w->features[FEATURE_EVENT_DESC].given) {

@@ -51,7 +51,8 @@ struct pd_writer;
 
 struct pd_writer_options {
 	size_t size;			/* PD_WRITER_OPTIONS() sets it */
-	enum pd_mode mode;		/* PD_MODE_FILE needs an fd that can seek; PD_MODE_PIPE takes any */
+	enum pd_mode mode;		/* PD_MODE_FILE needs an fd that can seek; PD_MODE_PIPE takes any;
+					 * PD_MODE_DIRECTORY: a data.N of one, records only, without events and features */
 	int compress;			/* zstd level of the records given to pd_writer_write(); 0: none */
 };
 #define PD_WRITER_OPTIONS(...) (&(struct pd_writer_options){ .size = sizeof(struct pd_writer_options), __VA_ARGS__ })
@@ -71,8 +72,8 @@ PD_API int pd_writer_add_event(struct pd_writer *w, const void *attr, size_t att
 PD_API int pd_writer_begin(struct pd_writer *w, struct pd_error *e);
 
 /* Whole records as the kernel wrote them, in this machine's byte order, in up to n spans (a ring that wraps gives two; a
- * record may straddle them). Compressed where the options say so, by a thread of the writer. Buffered: see
- * pd_writer_flush(). */
+ * record may straddle them). Compressed where the options say so, by a thread of the writer (a data.N: by the caller).
+ * Buffered: see pd_writer_flush(). */
 PD_API int pd_writer_write(struct pd_writer *w, const struct pd_bytes *spans, size_t n, struct pd_error *e);
 
 /* A record from values; never compressed. `event`: whose sample_id trailer it has (an index of pd_writer_add_event(), with
