@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "old_file.h"
+
 /* Someone waits for the output: a pipe, a socket, a file that the shell opened. */
 static bool stdout_is_wanted(void)
 {
@@ -20,14 +22,26 @@ static bool stdout_is_wanted(void)
 	       (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) || S_ISREG(st.st_mode));
 }
 
+/* Where a directory is meant, its name may end so; FILE.old lies beside it. */
+static void cut_slashes(char *path)
+{
+	for (size_t n = strlen(path); n > 1 && path[n - 1] == '/'; n--)
+		path[n - 1] = '\0';
+}
+
 int datafile_choose(struct datafile *f, const struct settings *o, const struct say *s)
 {
 	uint64_t level = 0;
 
 	f->base = o->output ? o->output : stdout_is_wanted() ? "-" : "perf.data";
-	f->mode = strcmp(f->base, "-") == 0 ? PD_MODE_PIPE : PD_MODE_FILE;
+	f->mode = strcmp(f->base, "-") == 0 ? PD_MODE_PIPE :
+		  o->threads ? PD_MODE_DIRECTORY : PD_MODE_FILE;
 	if (snprintf(f->path, sizeof(f->path), "%s", f->base) + 32 > (int)sizeof(f->path))
 		return say_failed(s, CLI_USAGE, "the name of the output is too long");
+	cut_slashes(f->path);
+	if (f->mode == PD_MODE_PIPE && o->threads)
+		return say_failed(s, CLI_USAGE,
+				  "'--threads' writes a directory, not a stream: name it with -o");
 	if (o->compress && (!parse_number(o->compress, &level) || !level || level > 22))
 		return say_failed(s, CLI_USAGE, "'-z' must be a level from 1 to 22, not '%s'",
 				  o->compress);
@@ -44,18 +58,6 @@ int datafile_choose(struct datafile *f, const struct settings *o, const struct s
 	return 0;
 }
 
-static void keep_old(const char *path, const struct say *s)
-{
-	char old[PATH_MAX + 8];
-	struct stat st;
-
-	if (lstat(path, &st) || !S_ISREG(st.st_mode) || !st.st_size)
-		return;
-	snprintf(old, sizeof(old), "%s.old", path);
-	if (rename(path, old))
-		say(s, SAY_WARNING, "%s can't be kept as %s: %s", path, old, strerror(errno));
-}
-
 /* Under sudo the file belongs to the user who asked for it. */
 static void give_to_user(int fd)
 {
@@ -67,19 +69,53 @@ static void give_to_user(int fd)
 		return;		/* then it stays root's */
 }
 
+static int open_new(const char *path)
+{
+	return open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+}
+
+/* A directory, and the file in it that has the header. */
+static int open_directory(const struct datafile *f)
+{
+	char data[PATH_MAX + 8];
+	int dir;
+
+	if (mkdir(f->path, 0700))
+		return -1;
+	dir = open(f->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir >= 0) {
+		give_to_user(dir);
+		close(dir);
+	}
+	snprintf(data, sizeof(data), "%s/data", f->path);
+	return open_new(data);
+}
+
+int datafile_open_part(const struct datafile *f, size_t n)
+{
+	char path[PATH_MAX + 32];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/data.%zu", f->path, n);
+	fd = open_new(path);
+	if (fd >= 0)
+		give_to_user(fd);
+	return fd;
+}
+
 int datafile_open(struct datafile *f, const struct say *s)
 {
 	struct stat st;
 
 	f->tally = (struct tally){ 0 };
-	f->unfinished = 0;
+	f->unfinished = f->parts = 0;
 	f->nr_auxtraces = 0;
 	if (f->mode == PD_MODE_PIPE) {
 		f->fd = STDOUT_FILENO;
 		f->read_back = false;
 	} else {
-		keep_old(f->path, s);
-		f->fd = open(f->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+		old_file_keep(f->path, s);
+		f->fd = f->mode == PD_MODE_FILE ? open_new(f->path) : open_directory(f);
 		if (f->fd < 0)
 			return say_failed(s, CLI_OUTPUT, "%s: %s", f->path, strerror(errno));
 		if (fstat(f->fd, &st) == 0 && S_ISREG(st.st_mode))
@@ -87,7 +123,8 @@ int datafile_open(struct datafile *f, const struct say *s)
 		else
 			f->read_back = false;
 	}
-	f->writer = pd_writer_open_fd(f->fd, PD_WRITER_OPTIONS(.mode = f->mode,
+	f->writer = pd_writer_open_fd(f->fd, PD_WRITER_OPTIONS(
+				      .mode = f->mode == PD_MODE_PIPE ? PD_MODE_PIPE : PD_MODE_FILE,
 				      .compress = f->compress), &f->error);
 	return f->writer ? 0 : datafile_failed(f, s);
 }
@@ -169,7 +206,7 @@ int datafile_close(struct datafile *f, const struct say *s)
 	pd_writer_free(f->writer);
 	f->writer = NULL;
 	f->fd = -1;
-	if (f->mode == PD_MODE_FILE && fd >= 0 && close(fd))
+	if (f->mode != PD_MODE_PIPE && fd >= 0 && close(fd))
 		return say_failed(s, CLI_OUTPUT, "%s: %s", f->path, strerror(errno));
 	return 0;
 }
@@ -181,7 +218,7 @@ void datafile_free(struct datafile *f)
 	free(f->kept);
 	free(f->auxtraces);
 	pd_writer_free(f->writer);
-	if (f->mode == PD_MODE_FILE && f->fd >= 0)
+	if (f->mode != PD_MODE_PIPE && f->fd >= 0)
 		close(f->fd);
 	*f = (struct datafile)DATAFILE_CLOSED;
 }

@@ -15,11 +15,12 @@
 struct datafile {
 	const char *base;		/* as asked for; "-": stdout */
 	char path[PATH_MAX];		/* as it is called now */
-	enum pd_mode mode;		/* file or pipe */
+	enum pd_mode mode;
 	int compress;			/* zstd level, 0: none */
 	int fd;				/* -1: not open */
 	struct pd_writer *writer;
 	struct tally tally;		/* of this file */
+	uint64_t parts;			/* bytes of data.N in the directory */
 	bool read_back;			/* at the end: records are counted then, not on their way */
 	uint64_t unfinished;		/* bytes since the last FINISHED_ROUND */
 	struct pd_error error;		/* of the writer's call that failed, once `failed` */
@@ -37,6 +38,8 @@ int datafile_choose(struct datafile *f, const struct settings *o, const struct s
 
 /* Keeps an older file as FILE.old, and opens a writer. 0; or an exit status, said. */
 int datafile_open(struct datafile *f, const struct say *s);
+/* A new data.N of the directory: a descriptor, or -1 and errno. */
+int datafile_open_part(const struct datafile *f, size_t n);
 
 /* Adds an event to a writer that has not begun. 0, or -1 and *e. */
 int datafile_add_event(struct pd_writer *w, const struct event *e, const uint64_t *ids, size_t n,

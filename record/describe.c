@@ -9,6 +9,8 @@
 #include "hostinfo.h"
 #include "synth.h"
 
+enum { FEATURE_DIR_FORMAT = 24 };
+
 bool describe_parse_synth(const char *text, unsigned int *what)
 {
 	static const struct { const char *name; unsigned int what; } words[] = {
@@ -154,26 +156,46 @@ int describe_stream(struct recording *r)
 /* Bytes compressed for each that was written. */
 static uint32_t ratio_of(const struct datafile *f)
 {
-	uint64_t written = pd_writer_size(f->writer);
+	uint64_t written = pd_writer_size(f->writer) + f->parts;
 
 	return f->compress && written ? (uint32_t)((f->tally.bytes + written - 1) / written) : 0;
 }
 
-int describe_file(struct recording *r)
+/* What says that a directory is read with all its files. */
+static int describe_directory(struct recording *r)
+{
+	static const struct pd_value version = PD_NUMBER(NULL, 1);
+
+	return r->file.mode == PD_MODE_DIRECTORY ?
+	       pd_writer_feature(r->file.writer, FEATURE_DIR_FORMAT, &version, &r->file.error) : 0;
+}
+
+/* Feature BUILD_ID, and what reading back tells besides. */
+static int describe_hits(struct recording *r, struct buildid_summary *found)
 {
 	const struct settings *o = r->options;
+	enum buildid_which which = !o->buildid ? BUILDID_NONE :
+				   o->buildid_all ? BUILDID_ALL : BUILDID_HIT;
+	struct datafile *f = &r->file;
+	int got;
+
+	got = f->mode == PD_MODE_DIRECTORY ?
+	      buildid_feature_path(f->writer, f->path, which, found, &f->error) :
+	      buildid_feature(f->writer, f->fd, which, found, &f->error);
+	f->tally.samples = found->samples;
+	f->tally.lost_records = found->lost_records;
+	return got;
+}
+
+int describe_file(struct recording *r)
+{
 	struct buildid_summary found = { 0 };
 	struct hostinfo h;
 	struct parts p;
-	int got = 0;
+	int got = describe_directory(r);
 
-	if (r->file.read_back) {
-		got = buildid_feature(r->file.writer, r->file.fd, !o->buildid ? BUILDID_NONE :
-				      o->buildid_all ? BUILDID_ALL : BUILDID_HIT, &found,
-				      &r->file.error);
-		r->file.tally.samples = found.samples;
-		r->file.tally.lost_records = found.lost_records;
-	}
+	if (!got && r->file.read_back)
+		got = describe_hits(r, &found);
 	if (r->bpf)
 		bpf_progs_refresh(r->bpf);
 	h = host_of(r, &p);

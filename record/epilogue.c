@@ -55,7 +55,7 @@ int epilogue_write(struct recording *r, uint64_t *lost)
 		return -1;
 	if (write_lost(r, lost) || pd_writer_flush(w, e))
 		return -1;
-	if (r->file.mode == PD_MODE_FILE && describe_file(r))
+	if (r->file.mode != PD_MODE_PIPE && describe_file(r))
 		return -1;
 	return pd_writer_finish(w, e);
 }

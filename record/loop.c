@@ -10,6 +10,7 @@
 
 #include "drain.h"
 #include "prologue.h"
+#include "readers.h"
 #include "switch.h"
 
 enum {
@@ -18,7 +19,7 @@ enum {
 };
 
 /* Where an epoll event comes from: one of these, or the number of a counter. */
-enum source { FROM_SIGNAL = -1, FROM_CONTROL = -2, FROM_AGENDA = -3 };
+enum source { FROM_SIGNAL = -1, FROM_CONTROL = -2, FROM_AGENDA = -3, FROM_READERS = -4 };
 
 struct loop {
 	struct recording *r;
@@ -32,7 +33,9 @@ struct loop {
 
 static int watch(const struct loop *l, int fd, int64_t source)
 {
-	struct epoll_event e = { .events = EPOLLIN, .data.u64 = (uint64_t)source };
+	/* What others read is watched for its end only, which is told in any case. */
+	bool others = source >= 0 && l->r->groups.n;
+	struct epoll_event e = { .events = others ? 0 : EPOLLIN, .data.u64 = (uint64_t)source };
 
 	return epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &e);
 }
@@ -50,6 +53,8 @@ static int watch_counters(struct loop *l)
 	const struct recording *r = l->r;
 	size_t ring = 0;
 
+	if (r->groups.n && r->target.kind != TARGET_THREADS)
+		return 0;
 	for (size_t i = 0; i < r->counters.n; i++) {
 		const struct counter *c = &r->counters.items[i];
 		bool owner = ring < r->rings.n && r->rings.items[ring].fd == c->fd;
@@ -196,6 +201,8 @@ static void wait_for_events(struct loop *l)
 			on_control(l);
 		else if (source == FROM_AGENDA)
 			on_agenda(l);
+		else if (source == FROM_READERS)
+			l->done = true;	/* one failed: readers_stop() knows */
 		else
 			on_counter(l, (size_t)source, events[i].events);
 		woken = woken || source >= 0;
@@ -206,7 +213,7 @@ static void wait_for_events(struct loop *l)
 static void check_sizes(struct loop *l)
 {
 	struct recording *r = l->r;
-	uint64_t size = pd_writer_size(r->file.writer);
+	uint64_t size = pd_writer_size(r->file.writer) + readers_size(r->readers);
 
 	if (r->max_size && size >= r->max_size) {
 		say_footer(&r->say, "size limit reached (%llu KB), stopping the recording",
@@ -247,7 +254,7 @@ static int work(struct loop *l)
 	struct recording *r = l->r;
 	uint64_t before = r->file.tally.bytes;
 
-	if (drain_buffers(r, DRAIN_WORTHWHILE))
+	if (!r->readers && drain_buffers(r, DRAIN_WORTHWHILE))
 		return -1;
 	l->busy = r->file.tally.bytes - before > r->rings.bytes / 8;
 	if (l->snapshot && drain_snapshot(r))
@@ -267,6 +274,12 @@ static int start(struct loop *l)
 	if (error || watch(l, r->agenda.fd, FROM_AGENDA))
 		return say_failed(&r->say, CLI_INPUT, "no timer: %s",
 				  strerror(error ? error : errno));
+	error = r->groups.n ? readers_start(r) : 0;
+	if (error)
+		return error;
+	if (r->readers && watch(l, readers_alarm(r->readers), FROM_READERS))
+		return say_failed(&r->say, CLI_INPUT, "can't wait for threads: %s",
+				  strerror(errno));
 	counters_start(&r->counters, &r->events,
 		       r->agenda.starts_off ? COUNTERS_HELPERS : COUNTERS_ALL);
 	return r->child.pid ? child_start(&r->child, r->target.command[0], &r->say) : 0;
@@ -277,6 +290,8 @@ static int finish(struct loop *l)
 	struct recording *r = l->r;
 
 	counters_disable(&r->counters, &r->events, COUNTERS_ALL);
+	if (readers_stop(r))
+		return -1;
 	if (drain_buffers(r, DRAIN_ALL) || drain_snapshot(r))
 		return -1;
 	return epilogue_write(r, &r->lost);
@@ -300,6 +315,7 @@ int loop_run(struct recording *r)
 	}
 	if (!failed)
 		failed = finish(&l);
+	readers_stop(r);
 	if (failed)
 		status = datafile_failed(&r->file, &r->say);
 	close(l.epoll);

@@ -15,6 +15,7 @@
 #include "print_attr.h"
 #include "priority.h"
 #include "prologue.h"
+#include "readers.h"
 #include "recording.h"
 #include "regs.h"
 #include "selection.h"
@@ -94,6 +95,8 @@ static int prepare(struct recording *r, char *const *command)
 		got = read_limits(r);
 	if (!got)
 		got = switch_read(r);
+	if (!got)
+		got = readers_choose(r);
 	if (!got && !only_look)
 		got = datafile_choose(&r->file, o, &r->say);
 	/* A stream can't be read back for the build ids of what was hit. */
@@ -155,7 +158,7 @@ static int record(struct recording *r)
 
 static void say_end(struct recording *r)
 {
-	uint64_t bytes = r->bytes + pd_writer_size(r->file.writer);
+	uint64_t bytes = r->bytes + r->file.parts + pd_writer_size(r->file.writer);
 	uint64_t samples = r->samples + r->file.tally.samples;
 	const struct say *s = &r->say;
 
@@ -250,6 +253,7 @@ int main(int argc, char **argv)
 	if (status < 0)
 		status = run(&r, command);
 	rings_unmap(&r.rings);
+	cpu_groups_free(&r.groups);
 	counters_close(&r.counters);
 	events_free(&r.events);
 	target_free(&r.target);

@@ -110,6 +110,9 @@ static const struct cli_option options[] = {
 	CLI_FLAG(0, "overwrite", settings, overwrite,
 		 "keep the newest in the buffers; write at SIGUSR2 and at the end"),
 	CLI_OPTIONAL('S', "snapshot", "OPTS", settings, snapshot, "", "AUX data only at SIGUSR2"),
+	CLI_OPTIONAL(0, "threads", "cpu|core|package|numa|CPUS/RUN-ON:...", settings, threads, "cpu",
+		     "a thread and a file for each of these, or for these lists of cpus; the output "
+		     "is a directory"),
 	CLI_NUMBER('r', "realtime", "PRIO", settings, realtime,
 		   "read with this SCHED_FIFO priority"),
 	CLI_NUMBER(0, "cpu-percent", "N", settings, cpu_percent,
@@ -140,7 +143,6 @@ static const struct cli_option options[] = {
 		 "the events' attributes as pdecode's JSON, without opening them"),
 	CLI_FLAG(0, "dry-run", settings, dry_run, "check the options and the events"),
 
-	CLI_REFUSED(0, "threads", "one thread reads all buffers; -m makes them larger"),
 	CLI_REFUSED(0, "aio", "writes are gathered, not asynchronous"),
 	CLI_REFUSED(0, "affinity", "the reader stays where the scheduler puts it; try -r"),
 	CLI_REFUSED(0, "kcore", "the kernel's code is not copied"),

@@ -33,7 +33,7 @@ struct settings {
 	bool switch_events, namespaces, all_cgroups, bpf_event, ksymbol, text_poke, buildid_mmap;
 	bool remove_on_exec;
 	/* buffers */
-	const char *mmap_pages;
+	const char *mmap_pages, *threads;
 	uint64_t mmap_flush;
 	bool buffering, overwrite;
 	const char *snapshot;

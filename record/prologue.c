@@ -124,7 +124,7 @@ int prologue_write(struct recording *r)
 		return -1;
 	if (!r->options->tail_synth && describe_existing(r))
 		return -1;
-	if (r->file.mode == PD_MODE_FILE && pd_writer_flush(w, e))
+	if (r->file.mode != PD_MODE_PIPE && pd_writer_flush(w, e))
 		return -1;
 	return 0;
 }

@@ -6,12 +6,15 @@
 #include "child.h"
 #include "control.h"
 #include "counter.h"
+#include "cpu_groups.h"
 #include "datafile.h"
 #include "event.h"
 #include "options.h"
 #include "rings.h"
 #include "synth_bpf.h"
 #include "target.h"
+
+struct readers;
 
 struct recording {
 	const struct settings *options;
@@ -22,6 +25,8 @@ struct recording {
 	struct child child;
 	struct counters counters;
 	struct rings rings;
+	struct cpu_groups groups;	/* --threads: who reads what; else none */
+	struct readers *readers;	/* NULL: none run */
 	struct agenda agenda;
 	struct control control;
 	struct datafile file;
