@@ -19,7 +19,7 @@ FILE_DERIVED = ("size", "header_size", "attr_size", "data_offset", "data_size", 
 RECORD_DERIVED = ("offset", "inner_offset", "size", "cut", "event")
 # Counts that stand beside what they count, and sizes beside their bytes.
 COUNTS = {"nr_namespaces": "namespaces", "old_len": "old_bytes", "new_len": "new_bytes", "build_id_size": "build_id",
-          "nr_ids": "ids", "nr_domains": "domains", "info_len": "info", "data_len": "data"}
+          "nr_ids": "ids", "nr_entries": "entries", "nr_domains": "domains", "info_len": "info", "data_len": "data"}
 
 
 def drop_counts(value):

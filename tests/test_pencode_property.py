@@ -145,6 +145,7 @@ def skeletons():
             coupled = record.get("branch_stack", {}).get("counters") or record.get("vcpu_entries")
             if not coupled and record["type"] not in ("AUXTRACE",):
                 drop_counts(record)
+        drop_counts(doc["features"])
         found[name] = doc
     return found
 

@@ -193,5 +193,5 @@ enum pd_presence pd_pack_presence_of(struct pd_packer *p, const struct pd_pack_s
 		return pd_pack_left_of(p, s) >= op->left && (pd_pack_left_of(p, s) > 0) &&
 		       (op->kind == PD_UINT || op->kind == PD_PAD || pd_pack_any_given(p, s->list, i, s->object)) ?
 			PD_PRESENT : PD_LIST_ENDS;
-	return pd_pack_any_given(p, s->list, i, s->object) ? PD_PRESENT : PD_LIST_ENDS;
+	return op->kind == PD_PAD || pd_pack_any_given(p, s->list, i, s->object) ? PD_PRESENT : PD_LIST_ENDS;
 }
