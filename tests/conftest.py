@@ -16,6 +16,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 
 import pytest
@@ -30,6 +31,10 @@ TIMEOUT = 120
 SANITIZER_REPORT = 99   # the exit code asked of ASan and UBSan: theirs is 1, which means a damaged file here
 os.environ.setdefault("ASAN_OPTIONS", f"exitcode={SANITIZER_REPORT}")
 os.environ.setdefault("UBSAN_OPTIONS", f"exitcode={SANITIZER_REPORT}:print_stacktrace=1")
+
+# A shell starts background jobs with SIGINT ignored, and what is started from here would inherit that.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Programs that lie beside the captures made from them.
 CORPUS_PROGRAMS = {"perfparser/cpp-inlining", "perfparser/vector_static_clang"}
