@@ -92,7 +92,7 @@ def test_a_command_and_what_it_starts(record, load, perf):
     run = record("--threads", *CLOCK, "--sample-cpu", command=load(100))
     by_file = samples_by_file(run)
     assert sum(max(cpus.values()) > 5 for cpus in by_file.values()) >= 2
-    assert len({s["pid"] for s in run.samples}) >= 3
+    assert len({s["pid"] for s in run.samples}) >= 2      # what waits for the others may get no sample
     check_with_perf(perf, run)
 
 
