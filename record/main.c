@@ -260,7 +260,7 @@ int main(int argc, char **argv)
 	agenda_free(&r.agenda);
 	control_close(&r.control);
 	if (nobody_reads(&r))
-		cli_die_of_pipe();
+		cli_die_of(SIGPIPE);
 	datafile_free(&r.file);
 	bpf_progs_free(r.bpf);
 	cli_list_free(&o.events);

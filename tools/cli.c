@@ -64,16 +64,16 @@ enum cli_exit cli_usage(const struct cli_tool *tool, const char *format, ...)
 	return CLI_USAGE;
 }
 
-_Noreturn void cli_die_of_pipe(void)
+_Noreturn void cli_die_of(int signal_number)
 {
 	sigset_t set;
 
-	signal(SIGPIPE, SIG_DFL);
+	signal(signal_number, SIG_DFL);
 	sigemptyset(&set);
-	sigaddset(&set, SIGPIPE);
+	sigaddset(&set, signal_number);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
-	raise(SIGPIPE);
-	_exit(128 + SIGPIPE);
+	raise(signal_number);
+	_exit(128 + signal_number);
 }
 
 enum cli_exit cli_finish(const struct cli_tool *tool, enum cli_exit status)
@@ -85,7 +85,7 @@ enum cli_exit cli_finish(const struct cli_tool *tool, enum cli_exit status)
 	if (fflush(stdout) == 0 && !failed)
 		return status;
 	if (errno == EPIPE)
-		cli_die_of_pipe();
+		cli_die_of(SIGPIPE);
 	cli_error(tool, "standard output: %s", strerror(errno ? errno : EIO));
 	return CLI_OUTPUT;
 }

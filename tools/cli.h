@@ -165,7 +165,7 @@ enum cli_exit cli_usage(const struct cli_tool *tool, const char *format, ...)
  * after saying why when stdout could not be written. */
 enum cli_exit cli_finish(const struct cli_tool *tool, enum cli_exit status);
 
-/* Ends the process the way a broken pipe does, though SIGPIPE be ignored or blocked. */
-_Noreturn void cli_die_of_pipe(void);
+/* Ends the process the way the signal does, though it be ignored or blocked. */
+_Noreturn void cli_die_of(int signal_number);
 
 #endif

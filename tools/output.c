@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -167,7 +168,7 @@ enum cli_exit output_close(struct output *o, enum cli_exit status)
 	free(o->buffer);
 	o->buffer = NULL;
 	if (o->error == EPIPE)
-		cli_die_of_pipe();
+		cli_die_of(SIGPIPE);
 	if (!o->error)
 		return status;
 	cli_error(o->tool, "%s: %s", o->name, strerror(o->error));

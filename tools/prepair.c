@@ -102,16 +102,6 @@ static bool is_inside(const char *output, const char *directory)
 	return inside;
 }
 
-static char *joined(const char *a, const char *b)
-{
-	const size_t size = strlen(a) + strlen(b) + 1;
-	char *text = malloc(size);
-
-	if (text)
-		snprintf(text, size, "%s%s", a, b);
-	return text;
-}
-
 static enum cli_exit output_failed(const struct run *run, int error)
 {
 	cli_error(&tool, "%s: %s", run->output, strerror(error));
@@ -127,13 +117,11 @@ static enum cli_exit open_output(struct run *run)
 	if (run->s->output) {
 		run->output = strdup(run->s->output);
 	} else {
-		char *input = strndup(run->input, n);
-
-		run->output = input ? joined(input, ".repaired") : NULL;
-		free(input);
+		if (asprintf(&run->output, "%.*s.repaired", (int)n, run->input) < 0)
+			run->output = NULL;
 	}
-	run->temporary = run->output ? joined(run->output, ".XXXXXX") : NULL;
-	if (!run->temporary) {
+	if (!run->output || asprintf(&run->temporary, "%s.XXXXXX", run->output) < 0) {
+		run->temporary = NULL;
 		cli_error(&tool, "out of memory");
 		return CLI_OUTPUT;
 	}

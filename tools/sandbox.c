@@ -126,18 +126,6 @@ static enum cli_exit enter(const struct sandbox *s)
 	return error ? missing(s, "seccomp", error) : status;
 }
 
-static _Noreturn void die_of(int signal_number)
-{
-	sigset_t set;
-
-	signal(signal_number, SIG_DFL);
-	sigemptyset(&set);
-	sigaddset(&set, signal_number);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
-	raise(signal_number);
-	_exit(128 + signal_number);
-}
-
 static enum cli_exit await(const struct sandbox *s, void *ctx, pid_t child)
 {
 	int status;
@@ -152,7 +140,7 @@ static enum cli_exit await(const struct sandbox *s, void *ctx, pid_t child)
 		return (enum cli_exit)WEXITSTATUS(status);
 	if (s->undo)
 		s->undo(ctx);
-	die_of(WTERMSIG(status));
+	cli_die_of(WTERMSIG(status));
 }
 
 static enum cli_exit run_here(const struct sandbox *s, enum cli_exit (*work)(void *ctx), void *ctx)

@@ -97,19 +97,12 @@ static int pack_struct(struct pd_packer *p, struct pd_pack_scope *s, const struc
 
 static int pack_array(struct pd_packer *p, struct pd_pack_scope *s, const struct pd_op *op)
 {
-	pd_node list = pd_pack_member(p, s, op->field);
 	const bool bare = op->list->nr_ops == 1 && op->list->ops[0].field->name[0] == '\0' &&
 			  op->list->ops[0].kind != PD_GROUP;
-	size_t n = 0;
+	pd_node list;
+	size_t n;
 
-	if (list) {
-		if (p->v->type(list) != PD_NODE_ARRAY)
-			return pd_pack_fail(p, op->field->name, PD_E_ARGUMENT, "an array was expected");
-		n = p->v->length(list);
-	}
-	if (op->count_from == PD_COUNT_INLINE)
-		pd_pack_store(p, n, (unsigned int)op->count_value);
-	if (pd_pack_check_count(p, op, n) || pd_pack_enter(p, op->field->name, 0))
+	if (pd_pack_begin_array(p, s, op, &list, &n) || pd_pack_enter(p, op->field->name, 0))
 		return -1;
 	for (size_t i = 0; i < n; i++) {
 		struct pd_packed_object o;

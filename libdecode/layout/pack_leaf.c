@@ -138,7 +138,8 @@ static size_t pad_count(struct pd_packer *p, const struct pd_pack_scope *s, cons
 	}
 }
 
-int pd_pack_check_count(struct pd_packer *p, const struct pd_op *op, uint64_t have)
+/* The count says what the values have; a count that was given must agree. */
+static int check_count(struct pd_packer *p, const struct pd_op *op, uint64_t have)
 {
 	uint64_t said;
 
@@ -195,7 +196,7 @@ int pd_pack_bytes(struct pd_packer *p, struct pd_pack_scope *s, const struct pd_
 	}
 	if (op->count_from == PD_COUNT_INLINE && !p->out->failed)
 		pd_store(p->out->data + inline_at, size, (unsigned int)op->count_value, p->swap);
-	return pd_pack_check_count(p, op, size);
+	return check_count(p, op, size);
 }
 
 static int pack_registers(struct pd_packer *p, const struct pd_pack_scope *s, const struct pd_op *op)
@@ -227,21 +228,28 @@ static int pack_registers(struct pd_packer *p, const struct pd_pack_scope *s, co
 	return 0;
 }
 
+int pd_pack_begin_array(struct pd_packer *p, const struct pd_pack_scope *s, const struct pd_op *op, pd_node *list, size_t *n)
+{
+	*list = pd_pack_member(p, s, op->field);
+	*n = 0;
+	if (*list) {
+		if (p->v->type(*list) != PD_NODE_ARRAY)
+			return pd_pack_fail(p, op->field->name, PD_E_ARGUMENT, "an array was expected");
+		*n = p->v->length(*list);
+	}
+	if (op->count_from == PD_COUNT_INLINE)
+		pd_pack_store(p, *n, (unsigned int)op->count_value);
+	return check_count(p, op, *n);
+}
+
 int pd_pack_numbers(struct pd_packer *p, const struct pd_pack_scope *s, const struct pd_op *op)
 {
-	pd_node list = pd_pack_member(p, s, op->field);
-	size_t n = 0;
+	pd_node list;
+	size_t n;
 
 	if (op->kind == PD_REGISTERS)
 		return pack_registers(p, s, op);
-	if (list) {
-		if (p->v->type(list) != PD_NODE_ARRAY)
-			return pd_pack_fail(p, op->field->name, PD_E_ARGUMENT, "an array was expected");
-		n = p->v->length(list);
-	}
-	if (op->count_from == PD_COUNT_INLINE)
-		pd_pack_store(p, n, (unsigned int)op->count_value);
-	if (pd_pack_check_count(p, op, n))
+	if (pd_pack_begin_array(p, s, op, &list, &n))
 		return -1;
 	for (size_t i = 0; i < n; i++) {
 		uint64_t v = 0;

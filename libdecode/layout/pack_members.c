@@ -166,26 +166,10 @@ static bool other_given(struct pd_packer *p, const struct pd_pack_scope *s, uint
 enum pd_presence pd_pack_presence_of(struct pd_packer *p, const struct pd_pack_scope *s, uint32_t i)
 {
 	const struct pd_op *op = &s->list->ops[i];
-	uint64_t v = op->when_slot >= 0 ? p->slots[op->when_slot] : 0;
-	bool yes = true;
 
-	switch (op->on) {
-	case PD_ON_MASK:
-		yes = (v & op->when_value) != 0;
-		break;
-	case PD_ON_EQUAL:
-		yes = v == op->when_value;
-		break;
-	case PD_ON_AT_LEAST:
-		yes = v >= op->when_value;
-		break;
-	case PD_ON_TEST:
-	case PD_ON_VARIANT:
+	if (op->on == PD_ON_TEST || op->on == PD_ON_VARIANT)
 		return given(p, s, op) && !(op->on == PD_ON_TEST && other_given(p, s, i)) ? PD_PRESENT : PD_ABSENT;
-	default:
-		break;
-	}
-	if (yes == op->unless)
+	if (pd_op_number_says(op, p->slots) == op->unless)
 		return PD_ABSENT;
 	if (!op->left)
 		return PD_PRESENT;

@@ -89,8 +89,8 @@ enum pd_presence pd_pack_presence_of(struct pd_packer *p, const struct pd_pack_s
 /* The number of a row as its source gives it, or as derived. 0, 1: neither, -1. */
 int pd_pack_number_or_derived(struct pd_packer *p, const struct pd_pack_scope *s, const struct pd_op *op, uint64_t *v);
 
-/* The count says what the values have; a count that was given must agree. */
-int pd_pack_check_count(struct pd_packer *p, const struct pd_op *op, uint64_t have);
+/* The array of a row and its length, which the row's count agrees with; a count before it is packed. 0 or -1. */
+int pd_pack_begin_array(struct pd_packer *p, const struct pd_pack_scope *s, const struct pd_op *op, pd_node *list, size_t *n);
 
 int pd_pack_number(struct pd_packer *p, struct pd_pack_scope *s, const struct pd_op *op);
 int pd_pack_cstr(struct pd_packer *p, struct pd_pack_scope *s, const struct pd_op *op);

@@ -40,6 +40,23 @@ struct pd_op {
 	int8_t when_slot, count_slot, by_slot, extent_slot;
 };
 
+/* Does the number before it that the row depends on say it is there? `unless` turns the answer over. */
+static inline bool pd_op_number_says(const struct pd_op *op, const uint64_t *slots)
+{
+	const uint64_t v = op->when_slot >= 0 ? slots[op->when_slot] : 0;
+
+	switch (op->on) {
+	case PD_ON_MASK:
+		return (v & op->when_value) != 0;
+	case PD_ON_EQUAL:
+		return v == op->when_value;
+	case PD_ON_AT_LEAST:
+		return v >= op->when_value;
+	default:
+		return true;
+	}
+}
+
 /* A number that is needed before its turn. */
 struct pd_ahead {
 	const struct pd_op *op;

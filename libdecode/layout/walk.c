@@ -439,19 +439,9 @@ static enum step walk_number(struct walk *w, const struct pd_op *op)
 /* Is the row there? LIST_ENDS: no, and nothing behind it either. */
 static enum step is_there(struct walk *w, const struct pd_op *op, bool *there)
 {
-	uint64_t v = op->when_slot >= 0 ? w->slots[op->when_slot] : 0;
-	bool yes = true;
+	bool yes;
 
 	switch (op->on) {
-	case PD_ON_MASK:
-		yes = (v & op->when_value) != 0;
-		break;
-	case PD_ON_EQUAL:
-		yes = v == op->when_value;
-		break;
-	case PD_ON_AT_LEAST:
-		yes = v >= op->when_value;
-		break;
 	case PD_ON_VARIANT:
 		yes = (w->variant & op->when_value) != 0;
 		break;
@@ -459,6 +449,7 @@ static enum step is_there(struct walk *w, const struct pd_op *op, bool *there)
 		yes = op->field->when.test(w->body, (size_t)(w->c.at - w->body.data), w->c.swap);
 		break;
 	default:
+		yes = pd_op_number_says(op, w->slots);
 		break;
 	}
 	*there = yes != op->unless;
