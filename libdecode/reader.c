@@ -11,7 +11,7 @@
 #include "file/gaps.h"
 #include "file/header.h"
 #include "file/mend.h"
-#include "file/record.h"
+#include "file/run.h"
 #include "layout/pick.h"
 #include "model/order.h"
 #include "pd/pd.h"
@@ -37,6 +37,7 @@ struct pd_reader {
 	struct pd_frame read;		/* the last one read, while `order` gives out others */
 	struct pd_error cut;		/* why it is cut */
 	struct pd_record record;	/* the last one given out */
+	struct pd_run run;		/* plain ones that come next */
 	struct pd_buf held;		/* a HEADER_TRACING_DATA record with its payload */
 	struct pd_buf feature;		/* the last one asked for */
 	struct pd_order *order;
@@ -352,12 +353,26 @@ static int next_file(struct pd_reader *r)
 	return 0;
 }
 
+/* Are there plain records to give out? */
+static bool has_run(struct pd_reader *r)
+{
+	if (r->run.next == r->run.count)
+		pd_stream_run(&r->stream, &r->run);
+	return r->run.next < r->run.count;
+}
+
 /* The next record in the order of the file: 1 with r->record prepared, 0, -1. */
 static int next_as_written(struct pd_reader *r, struct pd_error *e)
 {
 	struct pd_frame *f = &r->record.frame;
 	struct pd_error damage;
 
+	r->record.payload = (struct pd_bytes){ NULL, 0 };
+	if (has_run(r)) {
+		pd_run_record(&r->run, &r->run.records[r->run.next++], &r->session, &r->record);
+		r->record.file = r->file;
+		return 1;
+	}
 	for (;;) {
 		r->record.payload = (struct pd_bytes){ NULL, 0 };
 		switch (pd_stream_next(&r->stream, f, &damage)) {
@@ -510,7 +525,19 @@ int pd_payload_read(struct pd_reader *r, size_t n, struct pd_bytes *out, struct 
 		r->record.payload.size -= out->size;
 		return (int)out->size;
 	}
+	*out = (struct pd_bytes){ NULL, 0 };
+	if (!r->record.frame.payload)
+		return 0;
 	return pd_stream_payload(&r->stream, n, out, e);
+}
+
+const struct pd_run *pd_reader_run(struct pd_reader *r, uint32_t *from)
+{
+	if (r->order || r->stopped.code || !has_run(r))
+		return NULL;
+	*from = r->run.next;
+	r->run.next = r->run.count;
+	return &r->run;
 }
 
 const struct pd_file_info *pd_file(const struct pd_reader *r)

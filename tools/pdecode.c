@@ -303,7 +303,9 @@ static void pump(struct run *run, struct pd_reader *reader)
 
 	run->refused = pd_sink_begin(run->sink, reader);
 	while (!must_stop(run) && !(header_only && pd_file(reader)->mode != PD_MODE_PIPE)) {
-		got = pd_next(reader, &record, &e);
+		if (!header_only)
+			run->refused = pd_sink_run(run->sink, reader);
+		got = run->refused ? 0 : pd_next(reader, &record, &e);
 		if (got <= 0 || must_stop(run) || (header_only && ends_header(record)))
 			break;
 		run->refused = pd_sink_record(run->sink, record);

@@ -34,6 +34,11 @@ int pd_sink_record(struct pd_sink *s, const struct pd_record *r)
 	return s->ops.record ? s->ops.record(s->state, r) : 0;
 }
 
+int pd_sink_run(struct pd_sink *s, struct pd_reader *r)
+{
+	return s->ops.run ? s->ops.run(s->state, r) : 0;
+}
+
 int pd_sink_error(struct pd_sink *s, const struct pd_error *e)
 {
 	return s->ops.error ? s->ops.error(s->state, e) : 0;

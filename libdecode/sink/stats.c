@@ -123,20 +123,29 @@ static struct count *count_of_type(struct stats *s, const struct pd_record *r)
 	return &s->unknown;
 }
 
+/* NULL: no memory. */
+static struct event_count *count_of_event(struct stats *s, const struct pd_attr *a)
+{
+	const size_t bigger = a->index + 16;
+	struct event_count *c;
+
+	if (a->index < s->nr_events)
+		return &s->events[a->index];
+	c = pd_budget_grow(&s->own, s->events, s->nr_events * sizeof(*c), bigger * sizeof(*c));
+	if (!c)
+		return NULL;
+	s->events = c;
+	s->nr_events = bigger;
+	return &s->events[a->index];
+}
+
 static int count_event(struct stats *s, const struct pd_record *r, uint64_t bytes)
 {
-	const size_t index = r->attr->index, bigger = index + 16;
-	struct event_count *c;
+	struct event_count *c = count_of_event(s, r->attr);
 	uint64_t period;
 
-	if (index >= s->nr_events) {
-		c = pd_budget_grow(&s->own, s->events, s->nr_events * sizeof(*c), bigger * sizeof(*c));
-		if (!c)
-			return -1;
-		s->events = c;
-		s->nr_events = bigger;
-	}
-	c = &s->events[index];
+	if (!c)
+		return -1;
 	add(&c->all, bytes);
 	if (r->frame.type != PD_TYPE_SAMPLE)
 		return 0;
@@ -156,11 +165,9 @@ static void count_compressed(struct stats *s, const struct pd_record *r, uint64_
 		add(&s->compressed, bytes);
 }
 
-static void count_time(struct stats *s, const struct pd_record *r)
+static inline void count_time(struct stats *s, uint64_t time)
 {
-	uint64_t time;
-
-	if (!pd_record_when(r, &time) || !time || time == UINT64_MAX)
+	if (!time || time == UINT64_MAX)
 		return;
 	if (!s->first_time || time < s->first_time)
 		s->first_time = time;
@@ -173,7 +180,7 @@ static int record(void *state, const struct pd_record *r)
 	struct stats *s = state;
 	const uint32_t type = r->frame.type;
 	const uint64_t bytes = r->frame.bytes.size + r->frame.payload;
-	uint64_t n;
+	uint64_t n, time;
 	int kept = s->options.filter ? pd_filter_keeps(s->options.filter, r) : 1;
 
 	if (r->frame.state == PD_FRAME_SKIPPED) {
@@ -188,12 +195,65 @@ static int record(void *state, const struct pd_record *r)
 	add(count_of_type(s, r), bytes);
 	s->damaged += r->error.code != PD_OK || r->frame.state == PD_FRAME_CUT;
 	count_compressed(s, r, bytes);
-	count_time(s, r);
+	if (pd_record_when(r, &time))
+		count_time(s, time);
 	if (type == TYPE_LOST && pd_record_number(r, PD_OF_BODY, PD_USUAL_LOST, &n))
 		s->lost += n;
 	else if (type == TYPE_LOST_SAMPLES && pd_record_number(r, PD_OF_BODY, PD_USUAL_LOST, &n))
 		s->lost_samples += n;
 	return r->attr ? count_event(s, r, bytes) : 0;
+}
+
+static inline int count_plain(struct stats *s, const struct pd_run *run, const struct pd_plain *p)
+{
+	const enum pd_swap swap = s->session->swap;
+	struct event_count *event = count_of_event(s, p->attr);
+	uint64_t n;
+
+	if (!event)
+		return -1;
+	add(&s->by_type[p->type], p->size);
+	add(&event->all, p->size);
+	if (pd_plain_time(run, p, swap, &n))
+		count_time(s, n);
+	if (p->type == PD_TYPE_SAMPLE) {
+		event->samples++;
+		if (pd_plain_number(run, p, PD_USUAL_PERIOD, swap, &n)) {
+			event->period += n;
+			event->has_period = true;
+		}
+	} else if (p->type == TYPE_LOST && pd_plain_number(run, p, PD_USUAL_LOST, swap, &n)) {
+		s->lost += n;
+	} else if (p->type == TYPE_LOST_SAMPLES && pd_plain_number(run, p, PD_USUAL_LOST, swap, &n)) {
+		s->lost_samples += n;
+	}
+	return 0;
+}
+
+static void add_run(struct stats *s, const struct pd_run *run, uint32_t from)
+{
+	const uint64_t bytes = run->size - run->records[from].at;
+
+	s->all.records += run->count - from;
+	s->all.bytes += bytes;
+	if (run->inner_offset != PD_OUTER)
+		s->expanded += bytes;
+}
+
+/* Most records: nothing to be filtered, learned, or said of them. */
+static int runs(void *state, struct pd_reader *r)
+{
+	const struct pd_run *run;
+	struct stats *s = state;
+	uint32_t from;
+
+	while (!s->options.filter && (run = pd_reader_run(r, &from))) {
+		add_run(s, run, from);
+		for (uint32_t i = from; i < run->count; i++)
+			if (count_plain(s, run, &run->records[i]))
+				return -1;
+	}
+	return 0;
 }
 
 static int error(void *state, const struct pd_error *e)
@@ -364,7 +424,7 @@ static void free_stats(void *state)
 
 struct pd_sink *pd_stats_sink(const struct pd_stats_options *o, struct pd_output out)
 {
-	static const struct pd_sink_ops ops = { sizeof(ops), begin, record, error, finish, NULL, free_stats };
+	static const struct pd_sink_ops ops = { sizeof(ops), begin, record, error, finish, NULL, free_stats, runs };
 	struct stats *s = calloc(1, sizeof(*s));
 	char *buffer = malloc(PD_JSONW_BUFFER + 1);
 	struct pd_sink *sink = s && buffer ? pd_sink_new(&ops, s) : NULL;

@@ -145,6 +145,7 @@ struct pd_sink_ops {
 	int (*finish)(void *state, struct pd_reader *r);
 	void (*wait)(void *state);
 	void (*free)(void *state);
+	int (*run)(void *state, struct pd_reader *r);
 };
 PD_API struct pd_sink *pd_sink_new(const struct pd_sink_ops *ops, void *state);
 PD_API void pd_sink_close(struct pd_sink *s);	/* NULL is fine */
@@ -152,6 +153,8 @@ PD_API void pd_sink_close(struct pd_sink *s);	/* NULL is fine */
  * function returned. wait: the input has nothing for now, so output should not be held back. */
 PD_API int pd_sink_begin(struct pd_sink *s, struct pd_reader *r);
 PD_API int pd_sink_record(struct pd_sink *s, const struct pd_record *r);
+/* Lets the sink read records itself, as far as it has a faster way for those that come next than one by one; go on with pd_next(). */
+PD_API int pd_sink_run(struct pd_sink *s, struct pd_reader *r);
 PD_API int pd_sink_error(struct pd_sink *s, const struct pd_error *e);
 PD_API int pd_sink_finish(struct pd_sink *s, struct pd_reader *r);
 PD_API void pd_sink_wait(struct pd_sink *s);

@@ -1,0 +1,174 @@
+/* stream_run.c - finds the plain records that come next: see run.h. What is not beyond doubt is left to stream.c and record.c,
+ * which take none of these for anything else. */
+#include "file/run.h"
+#include "file/stream_parts.h"
+
+#define TYPE_READ 8
+#define TYPE_USER 64
+#define HEADER PD_RECORD_HEADER_SIZE
+
+/* Bytes to be cut into records. */
+struct span {
+	const uint8_t *data;
+	uint64_t size;
+	uint64_t led;		/* up to here the stream knows better */
+};
+
+/* A chain is all that varies, and its count takes it to the end? What a walk would find, for the most usual tail. */
+static inline bool chain_fills(const struct pd_op *chain, struct pd_bytes body, enum pd_swap swap)
+{
+	const uint64_t left = body.size - chain->offset;
+
+	return body.size >= chain->offset && chain->count_value == 8 && chain->width == 8 && left >= 8 && left % 8 == 0 &&
+	       pd_load64(body.data + chain->offset, swap) == left / 8 - 1;
+}
+
+/* Do all rows of the plan fill the body, leaving nothing? */
+static inline bool fills(const struct pd_plan *plan, struct pd_bytes body, uint16_t misc, enum pd_swap swap)
+{
+	const struct pd_op_list *list = plan->list;
+	struct pd_extent_of extent;
+
+	if (list->size != PD_VARIABLE)
+		return list->size == body.size;
+	if (list->tail == PD_TAIL_TEXT)
+		return list->ops[list->nr_ops - 1].offset <= body.size;
+	if (list->tail == PD_TAIL_NUMBERS)
+		return chain_fills(&list->ops[list->nr_ops - 1], body, swap);
+	pd_measure(plan, body, misc, swap, PD_TEXT_TO_END, &extent);
+	return extent.code == PD_OK && extent.end == body.size && extent.nr_ops == list->nr_ops && extent.variant == 0;
+}
+
+static inline const struct pd_attr *event_of(const struct pd_session *s, uint32_t type, struct pd_bytes record)
+{
+	struct pd_attr *a;
+
+	if (s->nr_attrs == 1)
+		return s->attrs[0];
+	return pd_session_attr_of(s, type, record, &a) == PD_FOUND ? a : NULL;
+}
+
+/* Fills in p for a record with a sound header. False: it is not plain. */
+static inline bool is_plain(struct pd_session *s, const struct pd_record_desc *desc, struct pd_bytes record, uint16_t misc,
+			    struct pd_plain *p)
+{
+	struct pd_bytes body = { record.data + HEADER, record.size - HEADER };
+	const struct pd_attr *a = event_of(s, desc->type, record);
+
+	if (!a || a->named_at != s->told)
+		return false;
+	p->attr = a;
+	if (desc->type == PD_TYPE_SAMPLE) {
+		p->plan = a->sample;
+	} else {
+		if (desc->trailer != PD_TRAILER || body.size < a->trailer_size)
+			return false;
+		body.size -= a->trailer_size;
+		p->plan = desc->type == TYPE_READ ? a->read : pd_session_body_plan(s, desc);
+	}
+	return p->plan && fills(p->plan, body, misc, s->swap);
+}
+
+/* Could this header follow a record? */
+static inline bool may_follow(const uint8_t *p, enum pd_swap swap)
+{
+	const uint32_t type = pd_load32(p, swap);
+
+	return pd_resync_may_begin(type, pd_load16(p + 6, swap), pd_record_desc(type));
+}
+
+static void cut(struct pd_session *s, struct span in, struct pd_run *run)
+{
+	const enum pd_swap swap = s->swap;
+	uint64_t at = 0;
+
+	for (; run->count < PD_RUN_RECORDS; run->count++) {
+		struct pd_plain *p = &run->records[run->count];
+		const uint8_t *data = in.data + at;
+		const struct pd_record_desc *desc;
+		uint32_t type;
+		uint16_t size;
+
+		if (in.size < at + 2 * HEADER)
+			break;
+		type = pd_load32(data, swap);
+		size = pd_load16(data + 6, swap);
+		desc = type < TYPE_USER ? pd_record_desc(type) : NULL;
+		if (!desc || desc->opaque || desc->payload || desc->compressed || size < HEADER || size % 8 ||
+		    size >= PD_RESYNC_UNUSUAL || in.size < at + size + HEADER || at + size < in.led ||
+		    !may_follow(data + size, swap) ||
+		    !is_plain(s, desc, (struct pd_bytes){ data, size }, pd_load16(data + 4, swap), p))
+			break;
+		p->at = (uint32_t)at;
+		p->size = size;
+		p->type = (uint8_t)type;
+		at += size;
+	}
+	run->data = in.data;
+	run->size = (uint32_t)at;
+}
+
+static inline uint64_t behind(uint64_t led, uint64_t offset)
+{
+	return led > offset ? led - offset : 0;
+}
+
+/* The last sample tells the time when framing is lost. */
+static void keep_sample(struct pd_stream *s, const struct pd_run *run)
+{
+	for (size_t i = run->count; i--;)
+		if (run->records[i].type == PD_TYPE_SAMPLE) {
+			s->last_sample = (struct pd_bytes){ run->data + run->records[i].at, run->records[i].size };
+			return;
+		}
+}
+
+void pd_stream_run(struct pd_stream *s, struct pd_run *run)
+{
+	struct span in = { NULL, 0, 0 };
+
+	run->count = run->next = run->size = 0;
+	if (s->expanding && !s->lost_inner.open) {
+		struct pd_bytes left = pd_stream_inner_left(s);
+
+		run->offset = s->outer_offset;
+		run->inner_offset = s->inner_base + s->inner_at;
+		in = (struct span){ left.data, left.size, behind(s->lost_inner.led, run->inner_offset) };
+	} else if (s->here.size > s->pending) {
+		run->offset = s->here_at + s->pending;
+		run->inner_offset = PD_OUTER;
+		in = (struct span){ s->here.data + s->pending, s->here.size - s->pending, behind(s->lost.led, run->offset) };
+	}
+	if (in.size < 2 * HEADER)
+		return;
+	cut(s->session, in, run);
+	if (s->expanding)
+		s->inner_at += run->size;
+	else
+		s->pending += run->size;
+	keep_sample(s, run);
+}
+
+void pd_run_record(const struct pd_run *run, const struct pd_plain *p, struct pd_session *s, struct pd_record *r)
+{
+	const uint8_t *data = run->data + p->at;
+	const size_t trailer = pd_plain_trailer_size(p);
+	const bool is_inner = run->inner_offset != PD_OUTER;
+
+	r->frame = (struct pd_frame){
+		.type = p->type, .misc = pd_load16(data + 4, s->swap), .size = p->size, .bytes = { data, p->size },
+		.offset = run->offset + (is_inner ? 0 : p->at), .inner_offset = is_inner ? run->inner_offset + p->at : PD_OUTER,
+		.desc = pd_record_desc(p->type),
+	};
+	r->session = s;
+	r->attr = p->attr;
+	r->plan = p->plan;
+	r->body = (struct pd_bytes){ data + HEADER, p->size - HEADER - trailer };
+	r->trailer = trailer ? p->attr->trailer : NULL;
+	r->trailer_bytes = (struct pd_bytes){ trailer ? data + p->size - trailer : NULL, trailer };
+	r->extent.nr_ops = p->plan->list->nr_ops;
+	r->extent.variant = 0;
+	r->extent.end = r->body.size;
+	r->extent.code = PD_OK;
+	r->error.code = PD_OK;
+}
