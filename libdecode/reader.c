@@ -369,8 +369,8 @@ static int next_as_written(struct pd_reader *r, struct pd_error *e)
 
 	r->record.payload = (struct pd_bytes){ NULL, 0 };
 	if (has_run(r)) {
+		r->run.file = r->file;
 		pd_run_record(&r->run, &r->run.records[r->run.next++], &r->session, &r->record);
-		r->record.file = r->file;
 		return 1;
 	}
 	for (;;) {
@@ -531,12 +531,11 @@ int pd_payload_read(struct pd_reader *r, size_t n, struct pd_bytes *out, struct 
 	return pd_stream_payload(&r->stream, n, out, e);
 }
 
-const struct pd_run *pd_reader_run(struct pd_reader *r, uint32_t *from)
+struct pd_run *pd_reader_run(struct pd_reader *r)
 {
 	if (r->order || r->stopped.code || !has_run(r))
 		return NULL;
-	*from = r->run.next;
-	r->run.next = r->run.count;
+	r->run.file = r->file;
 	return &r->run;
 }
 

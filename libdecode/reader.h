@@ -10,9 +10,9 @@ struct pd_session *pd_reader_session(struct pd_reader *r);
 /* Called before the session changes: threads that read it have to be done by then. */
 void pd_reader_before_learning(struct pd_reader *r, void (*settle)(void *ctx), void *ctx);
 
-/* The plain records that come next, from records[*from] on, for sinks that have a faster way than one by one; NULL: ask pd_next().
- * They are given out with that, and valid until the next call. */
-const struct pd_run *pd_reader_run(struct pd_reader *r, uint32_t *from);
+/* The plain records that come next, from records[next] on, for sinks that have a faster way than one by one; NULL: ask
+ * pd_next(). Who takes some moves `next` on. Valid until the next call. */
+struct pd_run *pd_reader_run(struct pd_reader *r);
 
 /* Something is wrong that only a sink sees. */
 void pd_reader_report(struct pd_reader *r, const struct pd_error *e);

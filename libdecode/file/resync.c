@@ -46,27 +46,33 @@ static bool has_strange_id(const struct pd_resync *r, const struct pd_record *re
 	       !pd_session_by_id(r->session, id);
 }
 
-/* How much speaks for a record that fills f->bytes; 0: it is none. */
+/* How much speaks for a record, prepared; 0: it is none. */
+static int points_of(struct pd_resync *r, const struct pd_record *record)
+{
+	uint64_t time;
+	int sum = 1;
+
+	if (record->error.code != PD_OK || has_strange_id(r, record))
+		return 0;
+	sum += record->plan && !pd_record_trailing(record).size && record->frame.size > HEADER;
+	if (record->frame.type >= TYPE_USER)
+		return sum;
+	if (has_known_id(r, record))
+		sum += 2;
+	if (r->time && pd_record_time(record, &time) && is_near(time, r->time))
+		sum += 2;
+	return sum;
+}
+
+/* The same for one that fills f->bytes. */
 static int points(struct pd_resync *r, const struct pd_frame *f)
 {
 	struct pd_record record = { .frame = *f, .session = r->session };
-	const bool kernel = f->type < TYPE_USER;
-	uint64_t time;
-	int sum = 1;
 
 	if (f->size > r->credit)
 		return 0;
 	r->credit -= f->size;
-	if (pd_record_prepare(&record) || record.error.code != PD_OK || has_strange_id(r, &record))
-		return 0;
-	sum += record.plan && !pd_record_trailing(&record).size && f->size > HEADER;
-	if (!kernel)
-		return sum;
-	if (has_known_id(r, &record))
-		sum += 2;
-	if (r->time && pd_record_time(&record, &time) && is_near(time, r->time))
-		sum += 2;
-	return sum;
+	return pd_record_prepare(&record) ? 0 : points_of(r, &record);
 }
 
 /* Is there a chain at in[at]? */
@@ -158,12 +164,16 @@ static bool is_filled(struct pd_resync *r, struct pd_bytes bytes, struct pd_reco
 	       text_ends_well(record);
 }
 
+bool pd_resync_trusts(struct pd_resync *r, const struct pd_record *record)
+{
+	return points_of(r, record) + adds_up(record) >= TRUSTED;
+}
+
 bool pd_resync_is_trusted(struct pd_resync *r, struct pd_bytes bytes)
 {
 	struct pd_record record;
 
-	r->credit = CREDIT_FIRST;
-	return is_filled(r, bytes, &record) && points(r, &record.frame) + adds_up(&record) >= TRUSTED;
+	return is_filled(r, bytes, &record) && pd_resync_trusts(r, &record);
 }
 
 bool pd_resync_leads_chain(struct pd_resync *r, struct pd_bytes in, size_t size, enum pd_resync_end end)

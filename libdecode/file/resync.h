@@ -40,6 +40,10 @@ struct pd_resync_at pd_resync_find(struct pd_resync *r, struct pd_bytes in, size
 /* Is the record that fills `bytes` beyond doubt: its event, its time and every field? */
 bool pd_resync_is_trusted(struct pd_resync *r, struct pd_bytes bytes);
 
+/* The same of one that is prepared and filled. */
+struct pd_record;
+bool pd_resync_trusts(struct pd_resync *r, const struct pd_record *record);
+
 /* Do fields fill all of the record that is in[0 ... size), and does a chain of records, or the end, follow? */
 bool pd_resync_leads_chain(struct pd_resync *r, struct pd_bytes in, size_t size, enum pd_resync_end end);
 

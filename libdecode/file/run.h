@@ -23,8 +23,9 @@ struct pd_run {
 	const uint8_t *data;	/* in the input's window: valid until the next frame is asked for */
 	uint64_t offset;	/* of the first one, as in struct pd_frame */
 	uint64_t inner_offset;	/* of the first one, or PD_OUTER: of all */
+	const char *file;	/* in a directory, or NULL */
 	uint32_t size;		/* bytes of all */
-	uint32_t count, next;	/* of records; the first one that has not been given out */
+	uint32_t count, next;	/* of records; the first one that has not been taken */
 	struct pd_plain records[PD_RUN_RECORDS];
 };
 
@@ -32,7 +33,7 @@ struct pd_run {
  * taken from the stream. */
 void pd_stream_run(struct pd_stream *s, struct pd_run *run);
 
-/* What pd_record_prepare() makes of one: all of *r but file and payload. */
+/* What pd_record_prepare() makes of one. */
 void pd_run_record(const struct pd_run *run, const struct pd_plain *p, struct pd_session *s, struct pd_record *r);
 
 static inline size_t pd_plain_trailer_size(const struct pd_plain *p)

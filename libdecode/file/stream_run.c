@@ -69,6 +69,29 @@ static inline bool is_plain(struct pd_session *s, const struct pd_record_desc *d
 	return p->plan && fills(p->plan, body, misc, s->swap);
 }
 
+/* The last sample tells the time when framing is lost. */
+static void keep_sample(struct pd_stream *s, const struct pd_run *run)
+{
+	for (size_t i = run->count; i--;)
+		if (run->records[i].type == PD_TYPE_SAMPLE) {
+			s->last_sample = (struct pd_bytes){ run->data + run->records[i].at, run->records[i].size };
+			return;
+		}
+}
+
+/* Large records get a second look: a damaged size would take all that comes behind. Those that it finds good are samples. */
+static bool is_trusted(struct pd_stream *s, const struct pd_run *run, const struct pd_plain *p)
+{
+	struct pd_record record;
+
+	if (p->type != PD_TYPE_SAMPLE)
+		return false;
+	keep_sample(s, run);
+	pd_lost_set_time(s);
+	pd_run_record(run, p, s->session, &record);
+	return pd_resync_trusts(&s->resync, &record);
+}
+
 /* Could this header follow a record? */
 static inline bool may_follow(const uint8_t *p, enum pd_swap swap)
 {
@@ -77,11 +100,12 @@ static inline bool may_follow(const uint8_t *p, enum pd_swap swap)
 	return pd_resync_may_begin(type, pd_load16(p + 6, swap), pd_record_desc(type));
 }
 
-static void cut(struct pd_session *s, struct span in, struct pd_run *run)
+static void cut(struct pd_stream *s, struct span in, struct pd_run *run)
 {
-	const enum pd_swap swap = s->swap;
+	const enum pd_swap swap = s->session->swap;
 	uint64_t at = 0;
 
+	run->data = in.data;
 	for (; run->count < PD_RUN_RECORDS; run->count++) {
 		struct pd_plain *p = &run->records[run->count];
 		const uint8_t *data = in.data + at;
@@ -95,32 +119,22 @@ static void cut(struct pd_session *s, struct span in, struct pd_run *run)
 		size = pd_load16(data + 6, swap);
 		desc = type < TYPE_USER ? pd_record_desc(type) : NULL;
 		if (!desc || desc->opaque || desc->payload || desc->compressed || size < HEADER || size % 8 ||
-		    size >= PD_RESYNC_UNUSUAL || in.size < at + size + HEADER || at + size < in.led ||
-		    !may_follow(data + size, swap) ||
-		    !is_plain(s, desc, (struct pd_bytes){ data, size }, pd_load16(data + 4, swap), p))
+		    in.size < at + size + HEADER || at + size < in.led || !may_follow(data + size, swap))
 			break;
 		p->at = (uint32_t)at;
 		p->size = size;
 		p->type = (uint8_t)type;
+		if (!is_plain(s->session, desc, (struct pd_bytes){ data, size }, pd_load16(data + 4, swap), p) ||
+		    (size >= PD_RESYNC_UNUSUAL && !is_trusted(s, run, p)))
+			break;
 		at += size;
 	}
-	run->data = in.data;
 	run->size = (uint32_t)at;
 }
 
 static inline uint64_t behind(uint64_t led, uint64_t offset)
 {
 	return led > offset ? led - offset : 0;
-}
-
-/* The last sample tells the time when framing is lost. */
-static void keep_sample(struct pd_stream *s, const struct pd_run *run)
-{
-	for (size_t i = run->count; i--;)
-		if (run->records[i].type == PD_TYPE_SAMPLE) {
-			s->last_sample = (struct pd_bytes){ run->data + run->records[i].at, run->records[i].size };
-			return;
-		}
 }
 
 void pd_stream_run(struct pd_stream *s, struct pd_run *run)
@@ -141,7 +155,7 @@ void pd_stream_run(struct pd_stream *s, struct pd_run *run)
 	}
 	if (in.size < 2 * HEADER)
 		return;
-	cut(s->session, in, run);
+	cut(s, in, run);
 	if (s->expanding)
 		s->inner_at += run->size;
 	else
@@ -160,6 +174,8 @@ void pd_run_record(const struct pd_run *run, const struct pd_plain *p, struct pd
 		.offset = run->offset + (is_inner ? 0 : p->at), .inner_offset = is_inner ? run->inner_offset + p->at : PD_OUTER,
 		.desc = pd_record_desc(p->type),
 	};
+	r->file = run->file;
+	r->payload = (struct pd_bytes){ NULL, 0 };
 	r->session = s;
 	r->attr = p->attr;
 	r->plan = p->plan;

@@ -187,6 +187,12 @@ void pd_json_write_missing(struct pd_json *j, const struct pd_record *r)
 	close_line(j);
 }
 
+static int report_missing_of(struct pd_json *j, const struct pd_record *r)
+{
+	pd_json_report_missing(j, r->frame.offset, r->attr->tracepoint->min_size, j->raw_data.size, r->file);
+	return j->w.failed;
+}
+
 static int record(void *state, const struct pd_record *r)
 {
 	struct pd_json *j = state;
@@ -209,9 +215,35 @@ static int record(void *state, const struct pd_record *r)
 	pd_json_write_record(j, r);
 	if (j->team)
 		pd_json_team_is_not_first(j->team);
-	if (j->fields_missing)
-		pd_json_report_missing(j, r->frame.offset, r->attr->tracepoint->min_size, j->raw_data.size, r->file);
-	return j->w.failed;
+	return j->fields_missing ? report_missing_of(j, r) : j->w.failed;
+}
+
+/* What record() does with a plain one. */
+static int plain(struct pd_json *j, const struct pd_record *r)
+{
+	pd_json_count(j, r);
+	if (j->team)
+		return pd_json_team_add(j->team, r);
+	pd_json_write_record(j, r);
+	return j->fields_missing ? report_missing_of(j, r) : j->w.failed;
+}
+
+static int runs(void *state, struct pd_reader *r)
+{
+	struct pd_json *j = state;
+	struct pd_record of_run;
+	struct pd_run *run;
+	int status = 0;
+
+	if (j->options.filter || j->options.parts == PD_JSON_HEADER)
+		return 0;
+	j->fields_missing = 0;
+	while (!status && !j->fields_missing && (run = pd_reader_run(r)))	/* what is missing may end it all */
+		while (!status && !j->fields_missing && run->next < run->count) {
+			pd_run_record(run, &run->records[run->next++], j->session, &of_run);
+			status = plain(j, &of_run);
+		}
+	return status;
 }
 
 static int error(void *state, const struct pd_error *e)
@@ -317,7 +349,7 @@ static void free_json(void *state)
 
 struct pd_sink *pd_json_sink(const struct pd_json_options *o, struct pd_output out)
 {
-	static const struct pd_sink_ops ops = { sizeof(ops), begin, record, error, finish, wait, free_json };
+	static const struct pd_sink_ops ops = { sizeof(ops), begin, record, error, finish, wait, free_json, runs };
 	struct pd_json *j = calloc(1, sizeof(*j));
 	char *buffer = malloc(PD_JSONW_BUFFER + 1);
 	struct pd_sink *sink = j && buffer ? pd_sink_new(&ops, j) : NULL;

@@ -230,11 +230,11 @@ static inline int count_plain(struct stats *s, const struct pd_run *run, const s
 	return 0;
 }
 
-static void add_run(struct stats *s, const struct pd_run *run, uint32_t from)
+static void count_all(struct stats *s, const struct pd_run *run)
 {
-	const uint64_t bytes = run->size - run->records[from].at;
+	const uint64_t bytes = run->size - run->records[run->next].at;
 
-	s->all.records += run->count - from;
+	s->all.records += run->count - run->next;
 	s->all.bytes += bytes;
 	if (run->inner_offset != PD_OUTER)
 		s->expanded += bytes;
@@ -243,14 +243,13 @@ static void add_run(struct stats *s, const struct pd_run *run, uint32_t from)
 /* Most records: nothing to be filtered, learned, or said of them. */
 static int runs(void *state, struct pd_reader *r)
 {
-	const struct pd_run *run;
 	struct stats *s = state;
-	uint32_t from;
+	struct pd_run *run;
 
-	while (!s->options.filter && (run = pd_reader_run(r, &from))) {
-		add_run(s, run, from);
-		for (uint32_t i = from; i < run->count; i++)
-			if (count_plain(s, run, &run->records[i]))
+	while (!s->options.filter && (run = pd_reader_run(r))) {
+		count_all(s, run);
+		for (; run->next < run->count; run->next++)
+			if (count_plain(s, run, &run->records[run->next]))
 				return -1;
 	}
 	return 0;
