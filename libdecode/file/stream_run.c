@@ -35,6 +35,8 @@ static inline bool fills(const struct pd_plan *plan, struct pd_bytes body, uint1
 		return list->ops[list->nr_ops - 1].offset <= body.size;
 	if (list->tail == PD_TAIL_NUMBERS)
 		return chain_fills(&list->ops[list->nr_ops - 1], body, swap);
+	if (list->tail == PD_TAIL_SIZED)
+		return pd_measure_tail(list, body, swap, PD_TEXT_TO_END, &extent) && extent.end == body.size;
 	pd_measure(plan, body, misc, swap, PD_TEXT_TO_END, &extent);
 	return extent.code == PD_OK && extent.end == body.size && extent.nr_ops == list->nr_ops && extent.variant == 0;
 }
@@ -92,42 +94,50 @@ static bool is_trusted(struct pd_stream *s, const struct pd_run *run, const stru
 	return pd_resync_trusts(&s->resync, &record);
 }
 
-/* Could this header follow a record? */
-static inline bool may_follow(const uint8_t *p, enum pd_swap swap)
-{
-	const uint32_t type = pd_load32(p, swap);
+/* What a header says. */
+struct head {
+	const struct pd_record_desc *desc;
+	uint32_t type;
+	uint16_t size;
+};
 
-	return pd_resync_may_begin(type, pd_load16(p + 6, swap), pd_record_desc(type));
+static inline bool read_head(const uint8_t *p, enum pd_swap swap, struct head *h)
+{
+	h->type = pd_load32(p, swap);
+	h->size = pd_load16(p + 6, swap);
+	h->desc = pd_record_desc(h->type);
+	return pd_resync_may_begin(h->type, h->size, h->desc);
+}
+
+/* Types that nothing is learned from, and nothing follows. */
+static inline bool may_be_plain(const struct head *h)
+{
+	return h->type < TYPE_USER && !h->desc->opaque && !h->desc->payload && !h->desc->compressed;
 }
 
 static void cut(struct pd_stream *s, struct span in, struct pd_run *run)
 {
 	const enum pd_swap swap = s->session->swap;
+	struct head h, next;
 	uint64_t at = 0;
 
 	run->data = in.data;
-	for (; run->count < PD_RUN_RECORDS; run->count++) {
+	if (!read_head(in.data, swap, &h))
+		return;
+	for (; run->count < PD_RUN_RECORDS; run->count++, h = next) {
 		struct pd_plain *p = &run->records[run->count];
 		const uint8_t *data = in.data + at;
-		const struct pd_record_desc *desc;
-		uint32_t type;
-		uint16_t size;
 
-		if (in.size < at + 2 * HEADER)
-			break;
-		type = pd_load32(data, swap);
-		size = pd_load16(data + 6, swap);
-		desc = type < TYPE_USER ? pd_record_desc(type) : NULL;
-		if (!desc || desc->opaque || desc->payload || desc->compressed || size < HEADER || size % 8 ||
-		    in.size < at + size + HEADER || at + size < in.led || !may_follow(data + size, swap))
+		if (!may_be_plain(&h) || in.size < at + h.size + HEADER || at + h.size < in.led ||
+		    !read_head(data + h.size, swap, &next))
 			break;
 		p->at = (uint32_t)at;
-		p->size = size;
-		p->type = (uint8_t)type;
-		if (!is_plain(s->session, desc, (struct pd_bytes){ data, size }, pd_load16(data + 4, swap), p) ||
-		    (size >= PD_RESYNC_UNUSUAL && !is_trusted(s, run, p)))
+		p->size = h.size;
+		p->type = (uint8_t)h.type;
+		if (!is_plain(s->session, h.desc, (struct pd_bytes){ data, h.size }, pd_load16(data + 4, swap), p) ||
+		    (h.size >= PD_RESYNC_UNUSUAL && !is_trusted(s, run, p)))
 			break;
-		at += size;
+		at += h.size;
 	}
 	run->size = (uint32_t)at;
 }

@@ -221,6 +221,10 @@ static int record(void *state, const struct pd_record *r)
 /* What record() does with a plain one. */
 static int plain(struct pd_json *j, const struct pd_record *r)
 {
+	const int kept = j->options.filter ? pd_filter_keeps(j->options.filter, r) : 1;
+
+	if (kept <= 0)
+		return kept;
 	pd_json_count(j, r);
 	if (j->team)
 		return pd_json_team_add(j->team, r);
@@ -235,7 +239,7 @@ static int runs(void *state, struct pd_reader *r)
 	struct pd_run *run;
 	int status = 0;
 
-	if (j->options.filter || j->options.parts == PD_JSON_HEADER)
+	if (j->options.parts == PD_JSON_HEADER)
 		return 0;
 	j->fields_missing = 0;
 	while (!status && !j->fields_missing && (run = pd_reader_run(r)))	/* what is missing may end it all */

@@ -38,7 +38,7 @@ struct stats {
 	struct pd_stats_options options;
 	struct pd_session *session;
 	struct pd_budget own;
-	struct count all, by_type[NR_TYPES], unknown;
+	struct count by_type[NR_TYPES], unknown;
 	struct high_count high[NR_HIGH];
 	struct event_count *events;	/* by index */
 	size_t nr_events;
@@ -106,6 +106,12 @@ static void add(struct count *c, uint64_t bytes)
 {
 	c->records++;
 	c->bytes += bytes;
+}
+
+static void sum(struct count *c, const struct count *more)
+{
+	c->records += more->records;
+	c->bytes += more->bytes;
 }
 
 static struct count *count_of_type(struct stats *s, const struct pd_record *r)
@@ -191,7 +197,6 @@ static int record(void *state, const struct pd_record *r)
 		learn_record(s, r);
 	if (kept <= 0)
 		return kept;
-	add(&s->all, bytes);
 	add(count_of_type(s, r), bytes);
 	s->damaged += r->error.code != PD_OK || r->frame.state == PD_FRAME_CUT;
 	count_compressed(s, r, bytes);
@@ -204,55 +209,78 @@ static int record(void *state, const struct pd_record *r)
 	return r->attr ? count_event(s, r, bytes) : 0;
 }
 
-static inline int count_plain(struct stats *s, const struct pd_run *run, const struct pd_plain *p)
+/* All but its event. */
+static inline void count_plain(struct stats *s, const struct pd_run *run, const struct pd_plain *p, enum pd_swap swap)
 {
-	const enum pd_swap swap = s->session->swap;
-	struct event_count *event = count_of_event(s, p->attr);
 	uint64_t n;
 
-	if (!event)
-		return -1;
 	add(&s->by_type[p->type], p->size);
-	add(&event->all, p->size);
 	if (pd_plain_time(run, p, swap, &n))
 		count_time(s, n);
-	if (p->type == PD_TYPE_SAMPLE) {
-		event->samples++;
-		if (pd_plain_number(run, p, PD_USUAL_PERIOD, swap, &n)) {
-			event->period += n;
-			event->has_period = true;
-		}
-	} else if (p->type == TYPE_LOST && pd_plain_number(run, p, PD_USUAL_LOST, swap, &n)) {
+	if (p->type == TYPE_LOST && pd_plain_number(run, p, PD_USUAL_LOST, swap, &n))
 		s->lost += n;
-	} else if (p->type == TYPE_LOST_SAMPLES && pd_plain_number(run, p, PD_USUAL_LOST, swap, &n)) {
+	else if (p->type == TYPE_LOST_SAMPLES && pd_plain_number(run, p, PD_USUAL_LOST, swap, &n))
 		s->lost_samples += n;
+}
+
+static inline void count_plain_event(struct event_count *c, const struct pd_run *run, const struct pd_plain *p, enum pd_swap swap)
+{
+	uint64_t period;
+
+	add(&c->all, p->size);
+	if (p->type != PD_TYPE_SAMPLE)
+		return;
+	c->samples++;
+	if (pd_plain_number(run, p, PD_USUAL_PERIOD, swap, &period)) {
+		c->period += period;
+		c->has_period = true;
+	}
+}
+
+/* Asks the filter. */
+static int keeps(struct stats *s, const struct pd_run *run, const struct pd_plain *p)
+{
+	struct pd_record record;
+
+	pd_run_record(run, p, s->session, &record);
+	return pd_filter_keeps(s->options.filter, &record);
+}
+
+static int count_run(struct stats *s, struct pd_run *run)
+{
+	const enum pd_swap swap = s->session->swap;
+	const bool is_inner = run->inner_offset != PD_OUTER;
+	const struct pd_attr *last = NULL;
+	struct event_count *event = NULL;
+
+	for (; run->next < run->count; run->next++) {
+		const struct pd_plain *p = &run->records[run->next];
+		const int kept = s->options.filter ? keeps(s, run, p) : 1;
+
+		if (!kept)
+			continue;
+		if (p->attr != last)
+			event = count_of_event(s, p->attr);
+		if (!event || kept < 0)
+			return -1;
+		last = p->attr;
+		s->expanded += is_inner ? p->size : 0;
+		count_plain(s, run, p, swap);
+		count_plain_event(event, run, p, swap);
 	}
 	return 0;
 }
 
-static void count_all(struct stats *s, const struct pd_run *run)
-{
-	const uint64_t bytes = run->size - run->records[run->next].at;
-
-	s->all.records += run->count - run->next;
-	s->all.bytes += bytes;
-	if (run->inner_offset != PD_OUTER)
-		s->expanded += bytes;
-}
-
-/* Most records: nothing to be filtered, learned, or said of them. */
+/* Most records: nothing to be learned from them, or said of them. */
 static int runs(void *state, struct pd_reader *r)
 {
 	struct stats *s = state;
 	struct pd_run *run;
+	int status = 0;
 
-	while (!s->options.filter && (run = pd_reader_run(r))) {
-		count_all(s, run);
-		for (; run->next < run->count; run->next++)
-			if (count_plain(s, run, &run->records[run->next]))
-				return -1;
-	}
-	return 0;
+	while (!status && (run = pd_reader_run(r)))
+		status = count_run(s, run);
+	return status;
 }
 
 static int error(void *state, const struct pd_error *e)
@@ -313,6 +341,17 @@ static void count(struct stats *s, const struct count *c)
 {
 	NUMBER_OF(s, "records", c->records);
 	NUMBER_OF(s, "bytes", c->bytes);
+}
+
+static void count_all(struct stats *s)
+{
+	struct count all = s->unknown;
+
+	for (size_t i = 0; i < NR_TYPES; i++)
+		sum(&all, &s->by_type[i]);
+	for (size_t i = 0; i < NR_HIGH; i++)
+		sum(&all, &s->high[i].all);
+	count(s, &all);
 }
 
 static void type_count(struct stats *s, const char *name, const struct count *c)
@@ -394,7 +433,7 @@ static int finish(void *state, struct pd_reader *r)
 	STRING_OF(s, "version", pd_version());
 	end_object(s);
 	file(s, r);
-	count(s, &s->all);
+	count_all(s);
 	if (s->options.filter)
 		NUMBER_OF(s, "filtered", pd_filter_dropped(s->options.filter));
 	by_type(s);
