@@ -63,8 +63,8 @@ def build(name, n):
 PATHS = [
     ("short", "jsonl"), ("chains", "jsonl"), ("dwarf", "jsonl"), ("tracepoints", "jsonl"), ("side-band", "jsonl"),
     ("short", "json"), ("short", "jsonl", "--sort", "time"), ("short", "jsonl", "--types", "COMM"),
-    ("short", "jsonl", "--time", "1,2"), ("short", "stats"), ("chains", "stats"), ("tracepoints", "stats"),
-    ("side-band", "stats"),
+    ("short", "jsonl", "--time", "1,2"), ("short", "stats"), ("chains", "stats"), ("dwarf", "stats"),
+    ("tracepoints", "stats"), ("side-band", "stats"),
 ]
 
 
