@@ -7,12 +7,16 @@
 
 struct pd_session *pd_reader_session(struct pd_reader *r);
 
-/* Called before the session changes: threads that read it have to be done by then. */
+/* Called before the session changes, or held windows go: threads that read them have to be done by then. */
 void pd_reader_before_learning(struct pd_reader *r, void (*settle)(void *ctx), void *ctx);
 
 /* The plain records that come next, from records[next] on, for sinks that have a faster way than one by one; NULL: ask
  * pd_next(). Who takes some moves `next` on. Valid until the next call. */
 struct pd_run *pd_reader_run(struct pd_reader *r);
+
+/* Keeps the bytes of that run where they are until *held is released (pd_window_release(), by the reader's thread), or the reader is
+ * about to learn: see above. False: they have to be copied. */
+bool pd_reader_hold(struct pd_reader *r, const struct pd_run *run, struct pd_window **held);
 
 /* Something is wrong that only a sink sees. */
 void pd_reader_report(struct pd_reader *r, const struct pd_error *e);

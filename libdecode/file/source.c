@@ -30,8 +30,7 @@ struct pd_source {
 	const uint8_t *window;	/* the bytes from window_at up to window_at + filled */
 	uint64_t window_at;
 	size_t filled;
-	uint8_t *buf;		/* what window points to, or NULL for MEMORY */
-	size_t capacity;
+	struct pd_windows windows;	/* what window points into, but for MEMORY */
 	bool ended;		/* STREAM: a terminal would ask again */
 	struct pd_unpack *unpack;
 	struct pd_error damage;	/* of what a spooled file came from */
@@ -118,37 +117,22 @@ static int64_t read_more(struct pd_source *s, void *p, size_t n, struct pd_error
 
 /* --- the window --- */
 
-static int grow_window(struct pd_source *s, size_t size, struct pd_error *e)
-{
-	uint8_t *buf = pd_budget_grow(s->budget, s->buf, s->capacity, size);
-
-	if (!buf) {
-		no_memory(s->budget, size - s->capacity, e);
-		return -1;
-	}
-	s->window = s->buf = buf;
-	s->capacity = size;
-	return 0;
-}
-
 /* Brings the offset into the window, with room for n bytes from there and a read worth its call. */
 static int make_room(struct pd_source *s, size_t n, struct pd_error *e)
 {
-	size_t have = available(s);
+	const size_t have = available(s), at = have ? (size_t)(s->offset - s->window_at) : 0;
+	const size_t size = n + READ_MIN < WINDOW_SIZE ? WINDOW_SIZE : n + READ_MIN;
+	const struct pd_window *w = s->windows.now;
 
-	if (!have) {
-		s->window_at = s->offset;
-		s->filled = 0;
-	}
-	if (s->capacity < n + READ_MIN &&
-	    grow_window(s, n + READ_MIN < WINDOW_SIZE ? WINDOW_SIZE : n + READ_MIN, e))
+	if (have && w->capacity >= n + READ_MIN && w->capacity - at >= n && w->capacity - s->filled >= READ_MIN)
+		return 0;
+	if (pd_windows_move(&s->windows, s->window + at, have, size)) {
+		no_memory(s->budget, size, e);
 		return -1;
-	if (s->capacity - (size_t)(s->offset - s->window_at) < n ||
-	    s->capacity - s->filled < READ_MIN) {
-		memmove(s->buf, s->buf + (s->offset - s->window_at), have);
-		s->window_at = s->offset;
-		s->filled = have;
 	}
+	s->window = s->windows.now->data;
+	s->window_at = s->offset;
+	s->filled = have;
 	return 0;
 }
 
@@ -163,7 +147,7 @@ int pd_source_peek(struct pd_source *s, size_t n, struct pd_bytes *out, struct p
 			got = -1;
 			break;
 		}
-		got = read_more(s, s->buf + s->filled, s->capacity - s->filled, e);
+		got = read_more(s, s->windows.now->data + s->filled, s->windows.now->capacity - s->filled, e);
 		if (got > 0)
 			s->filled += (size_t)got;
 	}
@@ -232,6 +216,12 @@ int pd_source_skip(struct pd_source *s, uint64_t n, uint64_t *skipped, struct pd
 	if (skipped)
 		*skipped = s->offset - from;
 	return status;
+}
+
+struct pd_window *pd_source_hold(struct pd_source *s)
+{
+	pd_window_hold(s->windows.now);
+	return s->windows.now;
 }
 
 uint64_t pd_source_offset(const struct pd_source *s)
@@ -315,7 +305,7 @@ static struct pd_source *new_source(enum source_kind kind, struct pd_budget *b, 
 		return NULL;
 	}
 	s->kind = kind;
-	s->budget = b;
+	s->budget = s->windows.budget = b;
 	s->fd = -1;
 	return s;
 }
@@ -496,7 +486,7 @@ void pd_source_close(struct pd_source *s)
 	pd_unpack_free(s->unpack);
 	if (s->owner == PD_FD_OWNED && s->fd >= 0)
 		close(s->fd);
-	pd_budget_free(s->budget, s->buf, s->capacity);
+	pd_windows_free(&s->windows);
 	pd_budget_free(s->budget, s, sizeof(*s));
 }
 

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/buf.h"
+#include "file/window.h"
 #include "pd/bytes.h"
 #include "pd/error.h"
 
@@ -54,6 +54,10 @@ int pd_source_peek(struct pd_source *s, size_t n, struct pd_bytes *out, struct p
 
 /* Moves on by n bytes, by fewer at the end of the input: *skipped (may be NULL) says how many. */
 int pd_source_skip(struct pd_source *s, uint64_t n, uint64_t *skipped, struct pd_error *e);
+
+/* What was peeked stays as it is until this is released, whatever is asked of the source, but for its close. NULL when it stays
+ * anyway. */
+struct pd_window *pd_source_hold(struct pd_source *s);
 
 uint64_t pd_source_offset(const struct pd_source *s);
 

@@ -1,0 +1,67 @@
+/* window.c - the buffers a source reads into: see window.h. */
+#include "file/window.h"
+
+#include <string.h>
+
+static void free_window(struct pd_windows *w, struct pd_window *one)
+{
+	pd_budget_free(w->budget, one->data, one->capacity);
+	pd_budget_free(w->budget, one, sizeof(*one));
+}
+
+void pd_windows_free(struct pd_windows *w)
+{
+	while (w->all) {
+		struct pd_window *one = w->all;
+
+		w->all = one->next;
+		free_window(w, one);
+	}
+	w->now = NULL;
+}
+
+static struct pd_window *new_window(struct pd_windows *w, size_t size)
+{
+	struct pd_window *one = pd_budget_alloc(w->budget, sizeof(*one));
+
+	if (!one)
+		return NULL;
+	*one = (struct pd_window){ .data = pd_budget_alloc(w->budget, size), .capacity = size, .next = w->all };
+	if (!one->data) {
+		pd_budget_free(w->budget, one, sizeof(*one));
+		return NULL;
+	}
+	return w->all = one;
+}
+
+/* One that nobody holds and that is large enough; those that have become too small go. */
+static struct pd_window *find_free(struct pd_windows *w, size_t size)
+{
+	for (struct pd_window **at = &w->all; *at;) {
+		struct pd_window *one = *at;
+
+		if (!one->holds && one->capacity >= size)
+			return one;
+		if (one->holds || one == w->now) {
+			at = &one->next;
+		} else {
+			*at = one->next;
+			free_window(w, one);
+		}
+	}
+	return NULL;
+}
+
+int pd_windows_move(struct pd_windows *w, const uint8_t *bytes, size_t n, size_t size)
+{
+	struct pd_window *to = w->now && !w->now->holds && w->now->capacity >= size ? w->now : find_free(w, size);
+
+	if (!to)
+		to = new_window(w, size);
+	if (!to)
+		return -1;
+	if (n)
+		memmove(to->data, bytes, n);
+	w->now = to;
+	return 0;
+}

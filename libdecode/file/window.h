@@ -1,0 +1,39 @@
+/* window.h - the buffers a source reads into. Who needs the bytes of one for longer holds it, and the source goes on in another,
+ * so that no record has to be copied to be shown by another thread. */
+#ifndef PD_FILE_WINDOW_H
+#define PD_FILE_WINDOW_H
+
+#include "base/buf.h"
+
+struct pd_window {
+	uint8_t *data;
+	size_t capacity;
+	unsigned int holds;
+	struct pd_window *next;	/* of all */
+};
+
+struct pd_windows {
+	struct pd_budget *budget;
+	struct pd_window *now, *all;	/* now: what is read into; NULL at first */
+};
+
+void pd_windows_free(struct pd_windows *w);
+
+/* Brings n bytes, which may lie in the window that is read into, to the start of one of `size` bytes or more: of the same one where
+ * nobody holds it. 0 and w->now, or -1: no memory. */
+int pd_windows_move(struct pd_windows *w, const uint8_t *bytes, size_t n, size_t size);
+
+/* Not thread-safe: holds are taken and given back by the thread that reads. NULL is fine. */
+static inline void pd_window_hold(struct pd_window *w)
+{
+	if (w)
+		w->holds++;
+}
+
+static inline void pd_window_release(struct pd_window *w)
+{
+	if (w)
+		w->holds--;
+}
+
+#endif
