@@ -242,11 +242,14 @@ static int runs(void *state, struct pd_reader *r)
 	if (j->options.parts == PD_JSON_HEADER)
 		return 0;
 	j->fields_missing = 0;
-	while (!status && !j->fields_missing && (run = pd_reader_run(r)))	/* what is missing may end it all */
+	while (!status && !j->fields_missing && (run = pd_reader_run(r))) {	/* what is missing may end it all */
+		if (j->team && !j->options.filter)
+			status = pd_json_team_add_run(j->team, run);
 		while (!status && !j->fields_missing && run->next < run->count) {
 			pd_run_record(run, &run->records[run->next++], j->session, &of_run);
 			status = plain(j, &of_run);
 		}
+	}
 	return status;
 }
 

@@ -11,9 +11,9 @@ struct pd_json_block *pd_json_block_new(void)
 
 	if (!b)
 		return NULL;
-	b->text = malloc(FIRST_TEXT);
-	b->text_capacity = FIRST_TEXT;
-	if (b->text)
+	b->bytes = malloc(PD_JSON_BLOCK_BYTES);
+	b->capacity = PD_JSON_BLOCK_BYTES;
+	if (b->bytes)
 		return b;
 	free(b);
 	return NULL;
@@ -24,40 +24,66 @@ void pd_json_block_free(struct pd_json_block *b)
 	if (!b)
 		return;
 	free(b->bytes);
-	free(b->text);
 	free(b->missing);
 	free(b);
 }
 
 void pd_json_block_empty(struct pd_json_block *b)
 {
-	b->nr_items = b->used = 0;
+	b->nr_spans = b->nr_plains = b->nr_items = b->used = 0;
 	b->first = false;
+	if (b->sheet)
+		b->sheet->taken = false;
+	b->sheet = NULL;
 }
 
+/* A single record may be larger than a block. */
 static int make_room(struct pd_json_block *b, size_t n)
 {
 	uint8_t *bytes;
 
 	if (n <= b->capacity - b->used)
 		return 0;
-	bytes = realloc(b->bytes, b->used + n);
+	bytes = realloc(b->bytes, n);
 	if (!bytes)
 		return -1;
 	b->bytes = bytes;
-	b->capacity = b->used + n;
+	b->capacity = n;
 	return 0;
+}
+
+static inline size_t nr_records(const struct pd_json_block *b)
+{
+	return b->nr_plains + b->nr_items;
+}
+
+static bool is_full(const struct pd_json_block *b, size_t n)
+{
+	return nr_records(b) == PD_JSON_BLOCK_RECORDS || (b->used && b->used + n > PD_JSON_BLOCK_BYTES);
+}
+
+/* The span of items that is last. */
+static struct pd_json_span *span_of_items(struct pd_json_block *b)
+{
+	struct pd_json_span *span = &b->spans[b->nr_spans];
+
+	if (b->nr_spans && !span[-1].data)
+		return &span[-1];
+	b->nr_spans++;
+	*span = (struct pd_json_span){ .from = (uint32_t)b->nr_items };
+	return span;
 }
 
 int pd_json_block_add(struct pd_json_block *b, const struct pd_record *r)
 {
 	const struct pd_frame *f = &r->frame;
 
-	if (b->nr_items == PD_JSON_BLOCK_RECORDS || (b->used && b->used + f->bytes.size > PD_JSON_BLOCK_BYTES))
+	if (is_full(b, f->bytes.size))
 		return 0;
 	if (make_room(b, f->bytes.size))
 		return -1;
 	memcpy(b->bytes + b->used, f->bytes.data, f->bytes.size);
+	span_of_items(b)->count++;
 	b->items[b->nr_items++] = (struct pd_json_item){
 		.offset = f->offset, .inner_offset = f->inner_offset, .desc = f->desc, .attr = r->attr, .plan = r->plan,
 		.trailer = r->trailer, .file = r->file, .type = f->type, .at = (uint32_t)b->used,
@@ -66,6 +92,39 @@ int pd_json_block_add(struct pd_json_block *b, const struct pd_record *r)
 		.state = (uint8_t)f->state, .variant = (uint8_t)r->extent.variant, .code = (uint8_t)r->extent.code };
 	b->used += f->bytes.size;
 	return 1;
+}
+
+/* How many there is room for; they take *size bytes. */
+static uint32_t fitting(const struct pd_json_block *b, const struct pd_run *run, size_t *size)
+{
+	const struct pd_plain *first = &run->records[run->next];
+	const uint32_t room = (uint32_t)(PD_JSON_BLOCK_RECORDS - nr_records(b));
+	uint32_t n = run->count - run->next < room ? run->count - run->next : room;
+
+	for (; n; n--) {
+		*size = first[n - 1].at + first[n - 1].size - first->at;
+		if (*size <= PD_JSON_BLOCK_BYTES - b->used)
+			return n;
+	}
+	return 0;
+}
+
+void pd_json_block_add_run(struct pd_json_block *b, struct pd_run *run)
+{
+	const uint32_t at = run->records[run->next].at;
+	size_t size;
+	const uint32_t n = b->used < PD_JSON_BLOCK_BYTES ? fitting(b, run, &size) : 0;
+
+	if (!n)
+		return;
+	memcpy(b->bytes + b->used, run->data + at, size);
+	memcpy(b->plains + b->nr_plains, run->records + run->next, n * sizeof(*b->plains));
+	b->spans[b->nr_spans++] = (struct pd_json_span){
+		.data = b->bytes + b->used - at, .offset = run->offset, .inner_offset = run->inner_offset, .file = run->file,
+		.from = (uint32_t)b->nr_plains, .count = n };
+	b->nr_plains += n;
+	b->used += size;
+	run->next += n;
 }
 
 static void restore(const struct pd_json_block *b, const struct pd_json_item *i, struct pd_record *r)
@@ -88,37 +147,41 @@ static void restore(const struct pd_json_block *b, const struct pd_json_item *i,
 
 /* --- the text --- */
 
-/* A block and the writer that fills its text. */
+/* A sheet and the writer that fills it. */
 struct filling {
-	struct pd_json_block *block;
+	struct pd_json_sheet *sheet;
 	struct pd_jsonw *w;
 };
 
-static char *text_end(const struct pd_json_block *b)
+static int grow(struct pd_json_sheet *sheet)
 {
-	return b->text + b->text_capacity - PD_JSONW_SLACK;
+	const size_t capacity = sheet->capacity ? 2 * sheet->capacity : FIRST_TEXT;
+	char *text = realloc(sheet->text, capacity);
+
+	if (!text)
+		return -1;
+	sheet->text = text;
+	sheet->capacity = capacity;
+	return 0;
 }
 
-/* What is flushed stays where it is: the writer goes on behind it, in a larger text. */
+/* The writer goes on behind what the sheet has. */
+static void go_on(struct pd_jsonw *w, const struct pd_json_sheet *sheet)
+{
+	w->at = w->buffer = sheet->text + 1 + sheet->size;
+	w->end = sheet->text + sheet->capacity - PD_JSONW_SLACK;
+}
+
+/* What is flushed stays where it is. */
 static int keep(void *ctx, const void *p, size_t n)
 {
 	const struct filling *f = ctx;
-	struct pd_json_block *b = f->block;
-	char *text;
 
 	(void)p;
-	b->text_size += n;
-	if (f->w->at > f->w->end) {
-		text = realloc(b->text, 2 * b->text_capacity);
-		if (!text) {
-			b->failed = true;
-			return -1;
-		}
-		b->text = text;
-		b->text_capacity *= 2;
-	}
-	f->w->at = f->w->buffer = b->text + 1 + b->text_size;
-	f->w->end = text_end(b);
+	f->sheet->size += n;
+	if (f->w->at > f->w->end && grow(f->sheet))
+		return -1;
+	go_on(f->w, f->sheet);
 	return 0;
 }
 
@@ -149,19 +212,57 @@ static void write_record(struct pd_json_block *b, struct pd_json *j, const struc
 		pd_json_write_missing(j, r);
 }
 
-void pd_json_block_write(struct pd_json_block *b, struct pd_json *j)
+static void write_plains(struct pd_json_block *b, struct pd_json *j, const struct pd_json_span *span)
 {
-	struct filling filling = { b, &j->w };
-	struct pd_record r = { .session = j->session };
+	const struct pd_plain *p = &b->plains[span->from];
+	struct pd_record r;
+	struct pd_run run;
 
-	b->text_size = b->nr_missing = 0;
-	b->failed = false;
-	b->text[0] = b->first ? '[' : '\n';	/* the comma rule looks at the last byte */
-	j->w = (struct pd_jsonw){ .at = b->text + 1, .buffer = b->text + 1, .end = text_end(b), .out = { keep, &filling } };
-	j->chains[0].text = j->chains[1].text = NULL;	/* that text is gone */
-	for (size_t i = 0; i < b->nr_items; i++) {
-		restore(b, &b->items[i], &r);
+	run.data = span->data;
+	run.offset = span->offset;
+	run.inner_offset = span->inner_offset;
+	run.file = span->file;
+	for (uint32_t i = 0; i < span->count; i++) {
+		pd_run_record(&run, &p[i], j->session, &r);
+		pd_json_count(j, &r);
 		write_record(b, j, &r);
 	}
-	pd_jsonw_flush(&j->w);
+}
+
+static void write_items(struct pd_json_block *b, struct pd_json *j, const struct pd_json_span *span)
+{
+	struct pd_record r = { .session = j->session };
+
+	for (uint32_t i = 0; i < span->count; i++) {
+		restore(b, &b->items[span->from + i], &r);
+		write_record(b, j, &r);
+	}
+}
+
+static void write_spans(struct pd_json_block *b, struct pd_json *j)
+{
+	for (size_t i = 0; i < b->nr_spans; i++) {
+		if (b->spans[i].data)
+			write_plains(b, j, &b->spans[i]);
+		else
+			write_items(b, j, &b->spans[i]);
+	}
+}
+
+void pd_json_block_write(struct pd_json_block *b, struct pd_json_sheet *sheet, struct pd_json *j)
+{
+	struct filling filling = { sheet, &j->w };
+
+	b->sheet = sheet;
+	b->nr_missing = 0;
+	sheet->size = 0;
+	b->failed = !sheet->capacity && grow(sheet);
+	if (b->failed)
+		return;
+	sheet->text[0] = b->first ? '[' : '\n';
+	j->w = (struct pd_jsonw){ .out = { keep, &filling } };
+	go_on(&j->w, sheet);
+	j->chains[0].text = j->chains[1].text = NULL;	/* that text is gone */
+	write_spans(b, j);
+	b->failed |= pd_jsonw_flush(&j->w) != 0;
 }

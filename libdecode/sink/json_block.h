@@ -2,6 +2,7 @@
 #ifndef PD_SINK_JSON_BLOCK_H
 #define PD_SINK_JSON_BLOCK_H
 
+#include "file/run.h"
 #include "sink/json.h"
 
 #define PD_JSON_BLOCK_BYTES (128 * 1024)	/* of records, after which a block is full */
@@ -25,15 +26,32 @@ struct pd_json_missing {
 	const char *file;
 };
 
+/* What a thread writes on. It is in the cache of whoever wrote on it last. */
+struct pd_json_sheet {
+	const void *writer;		/* who; NULL: nobody did */
+	bool taken;
+	char *text;			/* behind one byte, for the comma rule */
+	size_t size, capacity;
+};
+
+/* Records in a row: plain ones, one behind the other, or items. */
+struct pd_json_span {
+	const uint8_t *data;		/* of a run's; NULL: items */
+	uint64_t offset, inner_offset;
+	const char *file;
+	uint32_t from, count;		/* in the block's plains or items */
+};
+
 struct pd_json_block {
 	bool first;			/* holds the document's first record */
 	bool failed;			/* out of memory: its output is not whole */
-	size_t nr_items, nr_missing, missing_capacity;
-	size_t used, capacity;		/* of bytes */
+	size_t nr_spans, nr_plains, nr_items, nr_missing, missing_capacity;
+	size_t used, capacity;		/* of bytes, which stay where they are */
 	uint8_t *bytes;
-	char *text;			/* out[-1] is for what stood before */
-	size_t text_size, text_capacity;
+	struct pd_json_sheet *sheet;	/* with the JSON; NULL: none yet */
 	struct pd_json_missing *missing;
+	struct pd_json_span spans[PD_JSON_BLOCK_RECORDS];
+	struct pd_plain plains[PD_JSON_BLOCK_RECORDS];
 	struct pd_json_item items[PD_JSON_BLOCK_RECORDS];
 };
 
@@ -43,21 +61,18 @@ void pd_json_block_free(struct pd_json_block *b);
 /* Copies the record: 1; 0: the block is full; -1: no memory. */
 int pd_json_block_add(struct pd_json_block *b, const struct pd_record *r);
 
-/* Makes JSON of it with a thread's own sink. */
-void pd_json_block_write(struct pd_json_block *b, struct pd_json *j);
+/* Copies of the run what there is room for. */
+void pd_json_block_add_run(struct pd_json_block *b, struct pd_run *run);
 
-/* The JSON. */
-static inline struct pd_bytes pd_json_block_text(const struct pd_json_block *b)
-{
-	return (struct pd_bytes){ (const uint8_t *)b->text + 1, b->text_size };
-}
+/* Makes JSON of it on a sheet with a thread's own sink, which counts the plain ones. */
+void pd_json_block_write(struct pd_json_block *b, struct pd_json_sheet *sheet, struct pd_json *j);
 
 static inline bool pd_json_block_is_empty(const struct pd_json_block *b)
 {
-	return !b->nr_items;
+	return !b->nr_spans;
 }
 
-/* For new records. */
+/* For new records; the sheet is free again. */
 void pd_json_block_empty(struct pd_json_block *b);
 
 #endif

@@ -22,6 +22,7 @@ struct worker {
 	struct pd_json j;
 	pthread_t thread;
 	bool started;
+	char apart[128];		/* from the next one's, in the cache */
 };
 
 struct pd_json_team {
@@ -29,6 +30,7 @@ struct pd_json_team {
 	pthread_mutex_t lock;
 	pthread_cond_t filled, done;
 	struct place *ring;
+	struct pd_json_sheet *sheets;	/* as many */
 	struct worker *workers;		/* the first is the caller's thread */
 	size_t nr_places, nr_workers;
 	size_t filling, oldest;		/* indices in the ring */
@@ -53,6 +55,46 @@ static struct place *take_filled(struct pd_json_team *t)
 	return NULL;
 }
 
+static struct place *take_newest(struct pd_json_team *t)
+{
+	for (size_t i = t->nr_places; i--;) {
+		struct place *p = &t->ring[(t->oldest + i) % t->nr_places];
+
+		if (p->state == FILLED) {
+			p->state = TAKEN;
+			return p;
+		}
+	}
+	return NULL;
+}
+
+/* One for a block that was just taken: there are enough. */
+static struct pd_json_sheet *take_sheet(struct pd_json_team *t, const struct worker *w)
+{
+	struct pd_json_sheet *best = NULL;
+
+	for (size_t i = 0; i < t->nr_places; i++) {
+		struct pd_json_sheet *s = &t->sheets[i];
+
+		if (!s->taken && (!best || s->writer == w || (!s->writer && best->writer != w)))
+			best = s;
+	}
+	best->taken = true;
+	best->writer = w;
+	return best;
+}
+
+/* Writes the place's block, which is taken. Called and left with the lock held. */
+static void write_block(struct pd_json_team *t, struct worker *w, struct place *p)
+{
+	struct pd_json_sheet *sheet = take_sheet(t, w);
+
+	pthread_mutex_unlock(&t->lock);
+	pd_json_block_write(p->block, sheet, &w->j);
+	pthread_mutex_lock(&t->lock);
+	p->state = DONE;
+}
+
 static void *work(void *arg)
 {
 	struct worker *w = arg;
@@ -66,10 +108,7 @@ static void *work(void *arg)
 			pthread_cond_wait(&t->filled, &t->lock);
 			continue;
 		}
-		pthread_mutex_unlock(&t->lock);
-		pd_json_block_write(p->block, &w->j);
-		pthread_mutex_lock(&t->lock);
-		p->state = DONE;
+		write_block(t, w, p);
 		pthread_cond_signal(&t->done);
 	}
 	pthread_mutex_unlock(&t->lock);
@@ -79,22 +118,21 @@ static void *work(void *arg)
 /* Hands a block's text to the output, and says what was wrong in it. */
 static void put(struct pd_json_team *t, struct pd_json_block *b)
 {
-	const struct pd_bytes text = pd_json_block_text(b);
+	const struct pd_json_sheet *sheet = b->sheet;
 	struct pd_json *j = t->main;
 
 	pd_jsonw_flush(&j->w);
 	if (b->failed && !j->w.failed)
 		j->w.failed = -1;
-	if (text.size && !j->w.failed)
-		j->w.failed = j->w.out.write(j->w.out.ctx, text.data, text.size);
-	j->w.flushed += text.size;
-	if (text.size)
-		j->w.at[-1] = (char)text.data[text.size - 1];
+	if (sheet->size && !j->w.failed)
+		j->w.failed = j->w.out.write(j->w.out.ctx, sheet->text + 1, sheet->size);
+	j->w.flushed += sheet->size;
+	if (sheet->size)
+		j->w.at[-1] = sheet->text[sheet->size];
 	j->error_is_written = j->options.shape == PD_JSON_LINES;
 	for (size_t i = 0; i < b->nr_missing; i++)
 		pd_json_report_missing(j, b->missing[i].offset, b->missing[i].want, b->missing[i].have, b->missing[i].file);
 	j->error_is_written = false;
-	pd_json_block_empty(b);
 }
 
 /* Writes out what is done, in order. Called and left with the lock held. */
@@ -106,6 +144,7 @@ static void put_done(struct pd_json_team *t)
 		pthread_mutex_unlock(&t->lock);
 		put(t, p->block);
 		pthread_mutex_lock(&t->lock);
+		pd_json_block_empty(p->block);
 		p->state = FREE;
 		t->oldest = (t->oldest + 1) % t->nr_places;
 	}
@@ -114,16 +153,12 @@ static void put_done(struct pd_json_team *t)
 /* Works or waits until the oldest block is out of the way. With the lock held. */
 static void help(struct pd_json_team *t)
 {
-	struct place *p = take_filled(t);
+	struct place *p = take_newest(t);
 
-	if (p) {
-		pthread_mutex_unlock(&t->lock);
-		pd_json_block_write(p->block, &t->workers[0].j);
-		pthread_mutex_lock(&t->lock);
-		p->state = DONE;
-	} else if (t->ring[t->oldest].state == TAKEN) {
+	if (p)
+		write_block(t, &t->workers[0], p);
+	else if (t->ring[t->oldest].state == TAKEN)
 		pthread_cond_wait(&t->done, &t->lock);
-	}
 	put_done(t);
 }
 
@@ -143,6 +178,13 @@ static int submit(struct pd_json_team *t)
 	return t->main->w.failed;
 }
 
+/* Something was added. */
+static void note_first(struct pd_json_team *t)
+{
+	if (!t->any)
+		t->ring[t->filling].block->first = t->any = true;
+}
+
 int pd_json_team_add(struct pd_json_team *t, const struct pd_record *r)
 {
 	int added;
@@ -152,14 +194,46 @@ int pd_json_team_add(struct pd_json_team *t, const struct pd_record *r)
 			return t->main->w.failed;
 	if (added < 0)
 		return -1;
-	if (!t->any)
-		t->ring[t->filling].block->first = t->any = true;
+	note_first(t);
 	return 0;
+}
+
+int pd_json_team_add_run(struct pd_json_team *t, struct pd_run *run)
+{
+	for (;;) {
+		pd_json_block_add_run(t->ring[t->filling].block, run);
+		note_first(t);
+		if (run->next == run->count)
+			return 0;
+		if (submit(t))
+			return t->main->w.failed;
+	}
 }
 
 void pd_json_team_is_not_first(struct pd_json_team *t)
 {
 	t->any = true;
+}
+
+/* What the threads have counted. */
+static void collect_counts(struct pd_json_team *t)
+{
+	struct pd_json_counts *all = &t->main->counts;
+
+	for (size_t i = 0; i < t->nr_workers; i++) {
+		struct pd_json_counts *c = &t->workers[i].j.counts;
+
+		all->records += c->records;
+		all->lost += c->lost;
+		all->lost_samples += c->lost_samples;
+		for (size_t type = 0; type < PD_JSON_TYPES; type++)
+			all->by_type[type] += c->by_type[type];
+		if (c->first_time && (!all->first_time || c->first_time < all->first_time))
+			all->first_time = c->first_time;
+		if (c->last_time > all->last_time)
+			all->last_time = c->last_time;
+		*c = (struct pd_json_counts){ .others = c->others };
+	}
 }
 
 int pd_json_team_drain(struct pd_json_team *t)
@@ -171,6 +245,7 @@ int pd_json_team_drain(struct pd_json_team *t)
 	while (t->oldest != t->filling)
 		help(t);
 	pthread_mutex_unlock(&t->lock);
+	collect_counts(t);
 	return t->main->w.failed;
 }
 
@@ -201,13 +276,14 @@ struct pd_json_team *pd_json_team_new(struct pd_json *j, unsigned int threads)
 	pthread_cond_init(&t->filled, NULL);
 	pthread_cond_init(&t->done, NULL);
 	t->ring = calloc(t->nr_places, sizeof(*t->ring));
+	t->sheets = calloc(t->nr_places, sizeof(*t->sheets));
 	t->workers = calloc(threads, sizeof(*t->workers));
 	for (size_t i = 0; t->ring && i < t->nr_places; i++) {
 		t->ring[i].block = pd_json_block_new();
 		if (!t->ring[i].block)
 			goto fail;
 	}
-	if (!t->ring || !t->workers)
+	if (!t->ring || !t->sheets || !t->workers)
 		goto fail;
 	for (size_t i = 0; i < threads; i++)
 		if (start_worker(t, &t->workers[i], i > 0))
@@ -236,9 +312,12 @@ void pd_json_team_free(struct pd_json_team *t)
 	}
 	for (size_t i = 0; t->ring && i < t->nr_places; i++)
 		pd_json_block_free(t->ring[i].block);
+	for (size_t i = 0; t->sheets && i < t->nr_places; i++)
+		free(t->sheets[i].text);
 	pthread_cond_destroy(&t->done);
 	pthread_cond_destroy(&t->filled);
 	pthread_mutex_destroy(&t->lock);
+	free(t->sheets);
 	free(t->ring);
 	free(t->workers);
 	free(t);

@@ -19,6 +19,8 @@ void pd_json_team_free(struct pd_json_team *t);
 bool pd_json_team_takes(const struct pd_record *r);
 /* Copies it. 0, or what the output returned. */
 int pd_json_team_add(struct pd_json_team *t, const struct pd_record *r);
+/* The rest of a run; they are counted on the way. */
+int pd_json_team_add_run(struct pd_json_team *t, struct pd_run *run);
 /* A record was written without it. */
 void pd_json_team_is_not_first(struct pd_json_team *t);
 /* Everything added is written out. 0, or what the output returned. */
