@@ -338,9 +338,9 @@ static int next_file(struct pd_reader *r)
 		struct pd_error e;
 
 		r->file = r->files[r->next_file++];
-		pd_stream_free(&r->stream);
 		if (r->settle)
 			r->settle(r->settle_ctx);
+		pd_stream_free(&r->stream);
 		if (r->file_source)
 			pd_source_close(r->file_source);
 		r->file_source = open_in_directory(r, r->file, &e);
@@ -541,13 +541,9 @@ struct pd_run *pd_reader_run(struct pd_reader *r)
 	return &r->run;
 }
 
-bool pd_reader_hold(struct pd_reader *r, const struct pd_run *run, struct pd_window **held)
+struct pd_window *pd_reader_hold(struct pd_reader *r, const struct pd_run *run)
 {
-	*held = NULL;
-	if (run->inner_offset != PD_OUTER)
-		return false;
-	*held = pd_source_hold(r->file_source ? r->file_source : r->source);
-	return true;
+	return pd_stream_hold(&r->stream, run);
 }
 
 const struct pd_file_info *pd_file(const struct pd_reader *r)

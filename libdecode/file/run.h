@@ -33,6 +33,9 @@ struct pd_run {
  * taken from the stream. */
 void pd_stream_run(struct pd_stream *s, struct pd_run *run);
 
+/* Keeps the bytes of the run that was found last where they are until the window is released, or the stream freed. */
+struct pd_window *pd_stream_hold(struct pd_stream *s, const struct pd_run *run);
+
 /* What pd_record_prepare() makes of one. */
 void pd_run_record(const struct pd_run *run, const struct pd_plain *p, struct pd_session *s, struct pd_record *r);
 

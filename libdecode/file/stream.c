@@ -14,7 +14,7 @@ void pd_stream_init(struct pd_stream *s, struct pd_source *source, struct pd_ses
 void pd_stream_free(struct pd_stream *s)
 {
 	pd_codec_free(s->codec);
-	pd_buf_free(&s->inner);
+	pd_windows_free(&s->inner);
 }
 
 /* How many bytes of the record there are: its header says it, but for COMPRESSED2 records of perf 6.16 whose size

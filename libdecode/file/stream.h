@@ -48,9 +48,9 @@ struct pd_stream {
 	struct pd_session *session;
 	uint64_t end;		/* offset behind the last record; UINT64_MAX: where the source ends */
 	struct pd_codec *codec;
-	struct pd_buf inner;	/* decompressed, from inner_at on not yet framed */
-	size_t inner_at;
-	uint64_t inner_base;	/* offset of inner.data in the decompressed stream */
+	struct pd_windows inner;	/* decompressed: inner_size bytes, from inner_at on not yet framed */
+	size_t inner_size, inner_at;
+	uint64_t inner_base;	/* offset of the first in the decompressed stream */
 	uint64_t outer_offset;	/* of the compressed record being expanded */
 	bool expanding;
 	uint64_t pending;	/* bytes of the last frames, to be skipped */

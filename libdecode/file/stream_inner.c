@@ -2,34 +2,33 @@
 #include "file/stream_parts.h"
 
 #define INNER_CHUNK (256 * 1024)
+#define INNER_STEP (64 * 1024)	/* windows are larger by up to this, so that one serves again though a little more is left */
 #define HEADER PD_RECORD_HEADER_SIZE
 
 /* Decompresses until one more record may be whole. 1: more is there, 0: the payload is used up, -1 *e. */
 static int expand(struct pd_stream *s, struct pd_error *e)
 {
-	uint8_t *room;
+	const struct pd_bytes left = pd_stream_inner_left(s);
 	int64_t n;
 
 	pd_stream_save_sample(s);
-	pd_buf_consume(&s->inner, s->inner_at);
-	s->inner_base += s->inner_at;
-	s->inner_at = 0;
-	room = pd_buf_reserve(&s->inner, INNER_CHUNK);
-	if (!room) {
+	if (pd_windows_move(&s->inner, left.data, left.size, (left.size + INNER_CHUNK + INNER_STEP) & ~(size_t)(INNER_STEP - 1))) {
 		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_DAMAGED, .want = INNER_CHUNK };
-		s->inner.failed = false;
 		return -1;
 	}
-	n = pd_codec_read(s->codec, room, INNER_CHUNK, e);
+	s->inner_base += s->inner_at;
+	s->inner_at = 0;
+	s->inner_size = left.size;
+	n = pd_codec_read(s->codec, s->inner.now->data + left.size, INNER_CHUNK, e);
 	if (n <= 0)
 		return (int)n;
-	s->inner.size += (size_t)n;
+	s->inner_size += (size_t)n;
 	return 1;
 }
 
 struct pd_bytes pd_stream_inner_left(const struct pd_stream *s)
 {
-	return (struct pd_bytes){ s->inner.data ? s->inner.data + s->inner_at : NULL, s->inner.size - s->inner_at };
+	return (struct pd_bytes){ s->inner.now ? s->inner.now->data + s->inner_at : NULL, s->inner_size - s->inner_at };
 }
 
 enum look_ahead { SEARCHED, NEED_MORE };
@@ -43,13 +42,13 @@ static enum look_ahead search_inner(struct pd_stream *s)
 
 	if (pd_lost_is_searched(s, l, at + (at == l->bad)))
 		return SEARCHED;
-	if (at < l->awaited && s->inner_base + s->inner.size == l->known && !s->no_more_inner)
+	if (at < l->awaited && s->inner_base + s->inner_size == l->known && !s->no_more_inner)
 		return NEED_MORE;	/* not the same search again for each record before */
 	pd_lost_set_time(s);
 	found = pd_resync_find(&s->resync, pd_stream_inner_left(s), at == l->bad, s->no_more_inner ? PD_RESYNC_CLOSED : PD_RESYNC_OPEN);
 	if (found.result == PD_RESYNC_MORE || (found.result == PD_RESYNC_NONE && !found.at)) {
 		l->awaited = at + found.at;
-		l->known = s->inner_base + s->inner.size;
+		l->known = s->inner_base + s->inner_size;
 		return NEED_MORE;
 	}
 	pd_lost_set_searched(s, l, at, &found);

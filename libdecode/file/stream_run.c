@@ -173,6 +173,14 @@ void pd_stream_run(struct pd_stream *s, struct pd_run *run)
 	keep_sample(s, run);
 }
 
+struct pd_window *pd_stream_hold(struct pd_stream *s, const struct pd_run *run)
+{
+	if (run->inner_offset == PD_OUTER)
+		return pd_source_hold(s->source);
+	pd_window_hold(s->inner.now);
+	return s->inner.now;
+}
+
 void pd_run_record(const struct pd_run *run, const struct pd_plain *p, struct pd_session *s, struct pd_record *r)
 {
 	const uint8_t *data = run->data + p->at;
