@@ -137,14 +137,16 @@ static void on_error(void *ctx, const struct pd_error *e)
 {
 	struct run *run = ctx;
 
+	int refused = run->refused ? 0 : pd_sink_error(run->sink, e);	/* says first what its threads found before this */
+
+	if (!run->refused)
+		run->refused = refused;
 	if (e->severity > PD_NOTE)
 		run->errors++;
 	if (run->s->verbose || (e->severity > PD_NOTE && run->errors <= ERRORS_SHOWN))
 		complain(run, e, "");
 	else if (e->severity > PD_NOTE)
 		run->not_shown++;
-	if (!run->refused)
-		run->refused = pd_sink_error(run->sink, e);
 }
 
 static void on_wait(void *ctx)
