@@ -15,6 +15,8 @@ from recorder import precord, record, run_precord, start_precord, workload  # no
 TIMEOUT = 60
 FAULTS = ["-e", "page-faults:u", "-c", "1", "-d", "-m", "4M"]
 PAGES = 30000
+ZSTD_FRAME = b"\x28\xb5\x2f\xfd"
+PRESSED_MOST = 256 * 1024       # bytes of records in a compressed one
 FIXTURES = sorted((ROOT / "fixtures" / "perf").glob("*.data"))
 # of this machine's byte order, files, and whole
 IN_PLACE = {"01-basic", "02-callgraph-fp", "03-callgraph-dwarf", "10-group-leader-sampling", "12-tracepoints",
@@ -75,6 +77,21 @@ def test_compressed_files_follow_each_other(run_precord, workload, decode, tmp_p
     lost = sum(r["lost"] for document in documents for r in document["records"] if r["type"] == "LOST_SAMPLES")
     assert samples + lost >= PAGES
     assert f"({samples} samples)" in done.stderr.decode()
+
+
+def test_compressed_records_are_read_one_by_one(record):
+    """Where much is recorded, what damage takes is one of them."""
+    run = record(*FAULTS, "-z", does=f"touch {PAGES}")
+    file = bytearray(run.path.read_bytes())
+    samples, packed = run.samples, run.records("COMPRESSED")
+    largest = max(packed[:-1], key=lambda record: record["size"])
+    start, end = largest["offset"] + 8, largest["offset"] + largest["size"]
+    assert file[start:start + 4] == ZSTD_FRAME
+    file[start + 4:end] = bytes(end - start - 4)
+    run.path.write_bytes(file)
+    left = [record for record in run.decode(run.path)["records"] if record["type"] == "SAMPLE"]
+    assert left[-1]["time"] == samples[-1]["time"]
+    assert len(samples) - 2 * PRESSED_MOST / 48 < len(left) < len(samples)
 
 
 def wait_for(what, seconds=30):

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUFFERS = 4, BUFFER_SIZE = 256 * 1024 };
+enum { BUFFERS = 4, BUFFER_SIZE = PD_PRESSED_MOST };
 
 struct piece {
 	enum what { RECORDS, PLAIN, FLUSH } what;
@@ -42,13 +42,12 @@ struct pd_lane {
 
 static int do_piece(const struct pd_lane_work *w, const struct piece *p, const uint8_t *bytes)
 {
-	int failed = 0;
+	int failed;
 
 	if (p->what == RECORDS)
-		return pd_pressor_write(w->pressor, (struct pd_bytes){ bytes, p->size }, w->out);
-	failed = pd_pressor_flush(w->pressor, w->out);
-	if (failed || p->what == PLAIN)
-		return failed ? failed : pd_out_append(w->out, bytes, p->size);
+		return pd_pressor_press(w->pressor, (struct pd_bytes){ bytes, p->size }, w->out);
+	if (p->what == PLAIN)
+		return pd_out_append(w->out, bytes, p->size);
 	failed = pd_out_flush(w->out);
 	return failed ? failed : w->flushed(w->ctx, w->out);
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <zstd.h>
 
 #include "layout/container.h"
@@ -10,15 +11,19 @@
 #define TYPE_COMPRESSED 81
 #define TYPE_COMPRESSED2 83
 #define ROOM 65000		/* of payload: with header and padding well under what a record's size can say */
+#define FITS 64000		/* bytes that are less than ROOM however they are compressed */
 
 struct pd_pressor {
-	ZSTD_CStream *stream;
+	ZSTD_CCtx *zstd;
 	enum pd_pressed_as as;
 	enum pd_swap swap;
-	size_t unflushed;	/* bytes taken since the last flush */
 	uint64_t taken, made;
+	bool open;		/* a frame that goes on in the next record */
+	size_t most;		/* bytes of records in a frame: what became less than ROOM lately */
+	size_t room;		/* for what PD_PRESSED_MOST may become */
+	uint8_t *pressed;
 	size_t used;
-	uint8_t payload[ROOM];
+	uint8_t gathered[PD_PRESSED_MOST];
 };
 
 struct pd_pressor *pd_pressor_new(int level, enum pd_pressed_as as, enum pd_swap swap)
@@ -29,8 +34,12 @@ struct pd_pressor *pd_pressor_new(int level, enum pd_pressed_as as, enum pd_swap
 		return NULL;
 	p->as = as;
 	p->swap = swap;
-	p->stream = ZSTD_createCStream();
-	if (!p->stream || ZSTD_isError(ZSTD_initCStream(p->stream, level))) {
+	p->most = PD_PRESSED_MOST;
+	p->room = ZSTD_compressBound(PD_PRESSED_MOST);
+	p->pressed = malloc(p->room);
+	p->zstd = ZSTD_createCCtx();
+	if (!p->pressed || !p->zstd ||
+	    ZSTD_isError(ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_compressionLevel, level))) {
 		pd_pressor_free(p);
 		return NULL;
 	}
@@ -41,80 +50,93 @@ void pd_pressor_free(struct pd_pressor *p)
 {
 	if (!p)
 		return;
-	ZSTD_freeCStream(p->stream);
+	ZSTD_freeCCtx(p->zstd);
+	free(p->pressed);
 	free(p);
 }
 
-/* One record of what is in the payload. */
-static int write_record(struct pd_pressor *p, struct pd_out *out)
+static int write_record(struct pd_pressor *p, struct pd_bytes payload, struct pd_out *out)
 {
 	const bool second = p->as == PD_AS_COMPRESSED2;
 	const size_t head = PD_RECORD_HEADER_SIZE + (second ? sizeof(uint64_t) : 0);
-	const size_t pad = second ? -(head + p->used) & 7 : 0;
+	const size_t pad = second ? -(head + payload.size) & 7 : 0;
 	uint8_t header[2 * PD_RECORD_HEADER_SIZE];
 
-	if (!p->used)
-		return 0;
 	pd_store(header, second ? TYPE_COMPRESSED2 : TYPE_COMPRESSED, 4, p->swap);
 	pd_store(header + 4, 0, 2, p->swap);
-	pd_store(header + 6, head + p->used + pad, 2, p->swap);
+	pd_store(header + 6, head + payload.size + pad, 2, p->swap);
 	if (second)
-		pd_store(header + PD_RECORD_HEADER_SIZE, p->used, 8, p->swap);
-	p->made += head + p->used + pad;
+		pd_store(header + PD_RECORD_HEADER_SIZE, payload.size, 8, p->swap);
+	p->made += head + payload.size + pad;
 	pd_out_append(out, header, head);
-	pd_out_append(out, p->payload, p->used);
-	p->used = 0;
+	pd_out_append(out, payload.data, payload.size);
 	return pd_out_append(out, (const uint8_t[8]){ 0 }, pad);
 }
 
-static int press(struct pd_pressor *p, ZSTD_inBuffer *in, ZSTD_EndDirective end, struct pd_out *out)
+/* Into one record. Much is a frame of its own: zstd takes it from where it is, and who reads needs no window. A little stays
+ * in the frame that the little before it was in, as alone it would hardly get smaller. */
+static int press_some(struct pd_pressor *p, struct pd_bytes *records, struct pd_out *out)
 {
-	size_t left;
+	const size_t most = p->open ? FITS : p->most;
+	const size_t n = records->size < most ? records->size : most;
+	ZSTD_inBuffer in = { records->data, n, 0 };
+	ZSTD_outBuffer to = { p->pressed, p->room, 0 };
 
-	do {
-		ZSTD_outBuffer to = { p->payload, ROOM, p->used };
-
-		left = ZSTD_compressStream2(p->stream, &to, in, end);
-		if (ZSTD_isError(left))
-			return EIO;
-		p->used = to.pos;
-		if (p->used == ROOM && write_record(p, out))
-			return out->failed;
-	} while (end == ZSTD_e_continue ? in->pos < in->size : left > 0);
-	return 0;
+	if (ZSTD_compressStream2(p->zstd, &to, &in, n < FITS ? ZSTD_e_flush : ZSTD_e_end))
+		return EIO;
+	p->open = n < FITS;
+	if (to.pos > ROOM) {
+		p->most = n / 2 > FITS ? n / 2 : FITS;
+		return 0;
+	}
+	if (to.pos < ROOM / 4 && p->most < PD_PRESSED_MOST)
+		p->most *= 2;
+	p->taken += n;
+	records->data += n;
+	records->size -= n;
+	return write_record(p, (struct pd_bytes){ p->pressed, to.pos }, out);
 }
 
-/* Flushed so often that no compressed record holds more than PD_PRESSED_MOST: perf's room for it is that of its buffers. */
+static int press(struct pd_pressor *p, struct pd_bytes records, struct pd_out *out)
+{
+	int failed = 0;
+
+	while (records.size && !failed)
+		failed = press_some(p, &records, out);
+	return failed;
+}
+
+int pd_pressor_press(struct pd_pressor *p, struct pd_bytes records, struct pd_out *out)
+{
+	int failed = pd_pressor_flush(p, out);
+
+	return failed ? failed : press(p, records, out);
+}
+
 int pd_pressor_write(struct pd_pressor *p, struct pd_bytes records, struct pd_out *out)
 {
-	while (records.size) {
-		const size_t room = PD_PRESSED_MOST - p->unflushed;
-		const size_t n = records.size < room ? records.size : room;
-		ZSTD_inBuffer in = { records.data, n, 0 };
-		int failed = press(p, &in, ZSTD_e_continue, out);
+	int failed = 0;
 
-		if (failed)
-			return failed;
-		p->taken += n;
-		p->unflushed += n;
-		if (p->unflushed == PD_PRESSED_MOST && (failed = pd_pressor_flush(p, out)))
-			return failed;
+	while (records.size && !failed) {
+		const size_t room = PD_PRESSED_MOST - p->used;
+		const size_t n = records.size < room ? records.size : room;
+
+		memcpy(p->gathered + p->used, records.data, n);
+		p->used += n;
 		records.data += n;
 		records.size -= n;
+		if (n == room)
+			failed = pd_pressor_flush(p, out);
 	}
-	return 0;
+	return failed;
 }
 
 int pd_pressor_flush(struct pd_pressor *p, struct pd_out *out)
 {
-	ZSTD_inBuffer nothing = { NULL, 0, 0 };
-	int failed;
+	const struct pd_bytes records = { p->gathered, p->used };
 
-	if (!p->unflushed)
-		return 0;
-	p->unflushed = 0;
-	failed = press(p, &nothing, ZSTD_e_flush, out);
-	return failed ? failed : write_record(p, out);
+	p->used = 0;
+	return records.size ? press(p, records, out) : 0;
 }
 
 void pd_pressor_sizes(const struct pd_pressor *p, uint64_t *in, uint64_t *out)

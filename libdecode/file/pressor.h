@@ -1,11 +1,13 @@
-/* pressor.h - compresses records into COMPRESSED2 records: one zstd stream for the whole file. codec.h is the other way. */
+/* pressor.h - compresses records into COMPRESSED or COMPRESSED2 records: zstd frames, one after the other through the whole
+ * file. codec.h is the other way. */
 #ifndef PD_FILE_PRESSOR_H
 #define PD_FILE_PRESSOR_H
 
 #include "file/out.h"
 #include "file/session.h"
 
-#define PD_PRESSED_MOST (256 * 1024)	/* bytes that one compressed record may hold decompressed */
+/* Bytes that one compressed record may hold decompressed: perf's room for them is that of its buffers. */
+#define PD_PRESSED_MOST (256 * 1024)
 
 struct pd_pressor;
 
@@ -17,8 +19,10 @@ enum pd_pressed_as {
 /* NULL: no memory, or no such level (1 to 22). */
 struct pd_pressor *pd_pressor_new(int level, enum pd_pressed_as as, enum pd_swap swap);
 void pd_pressor_free(struct pd_pressor *p);
-/* Takes records; writes whole COMPRESSED records to out as they fill. 0, or the errno. */
+/* Takes records, compressed and written to out when there are many. 0, or the errno; the others likewise. */
 int pd_pressor_write(struct pd_pressor *p, struct pd_bytes records, struct pd_out *out);
+/* As many as belong together, PD_PRESSED_MOST bytes at most, at once: they need not be gathered. */
+int pd_pressor_press(struct pd_pressor *p, struct pd_bytes records, struct pd_out *out);
 /* All that was taken comes out: before a record that is not compressed. */
 int pd_pressor_flush(struct pd_pressor *p, struct pd_out *out);
 /* Bytes taken and bytes made. */

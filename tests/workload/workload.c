@@ -82,6 +82,18 @@ static void touch(long pages)
 	munmap((void *)p, size);
 }
 
+/* With a stack that compresses to nothing less: another one each time. */
+static void noise(long n)
+{
+	volatile unsigned char random[8192];
+
+	for (long i = 0; i < n; i++) {
+		for (size_t at = 0; at < sizeof(random); at += 256)
+			syscall(SYS_getrandom, random + at, 256, 0);
+		touch(1);
+	}
+}
+
 static void forks(long n)
 {
 	for (long i = 0; i < n; i++) {
@@ -236,7 +248,7 @@ static const struct { const char *word; void (*run)(long); } words[] = {
 	{ "spin", spin }, { "call", call }, { "store", store }, { "touch", touch },
 	{ "fork", forks }, { "thread", threads }, { "map", maps }, { "unshare", namespaces },
 	{ "bpf", bpf }, { "cgroup", cgroups }, { "switch", switches }, { "getppid", getppids },
-	{ "comm", comm }, { "sleep", rest }, { "say", say }, { "exit", leave }, { "raise", die },
+	{ "noise", noise }, { "comm", comm }, { "sleep", rest }, { "say", say }, { "exit", leave }, { "raise", die },
 };
 
 int main(int argc, char **argv)
