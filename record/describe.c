@@ -125,7 +125,7 @@ static struct hostinfo host_of(const struct recording *r, struct parts *p)
 		.auxtraces = r->file.auxtraces, .nr_auxtraces = r->file.nr_auxtraces,
 		.use_clockid = events_have(l, ATTR_USE_CLOCKID),
 		.clockid = l->items[0].attr.clockid,
-		.compress = r->file.compress, .ring_bytes = r->rings.bytes, .bpf = r->bpf,
+		.compress = r->file.compress, .bpf = r->bpf,
 	};
 
 	p->groups = calloc(l->n, sizeof(*p->groups));

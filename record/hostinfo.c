@@ -90,7 +90,8 @@ static int recording(struct pd_writer *w, struct host_values *h, const struct ho
 	const struct pd_value compressed[] = {
 		PD_NUMBER("version", 0), PD_NUMBER("type", ZSTD),
 		PD_NUMBER("level", info->compress),
-		PD_NUMBER("ratio", info->compress_ratio), PD_NUMBER("mmap_len", info->ring_bytes),
+		PD_NUMBER("ratio", info->compress_ratio),
+		PD_NUMBER("mmap_len", 2 * PD_WRITER_COMPRESSED_MOST),
 	};
 
 	if (info->branch_stacks &&

@@ -37,7 +37,6 @@ struct hostinfo {
 	uint64_t first, last;		/* of the samples, for SAMPLE_TIME */
 	int compress;			/* zstd level; 0: none */
 	uint32_t compress_ratio;	/* bytes compressed for each written */
-	uint64_t ring_bytes;		/* for COMPRESSED */
 	const struct bpf_progs *bpf;	/* may be NULL */
 };
 

@@ -18,6 +18,7 @@ CASES = {
     "side-band": (["-e", "dummy", "--namespaces", "--switch-events", "--all-cgroups"], "fork 2 thread 2 map 1 bpf 1"),
     "build ids in maps": (["-e", "cpu-clock:u", "--buildid-mmap"], "spin 20"),
     "compressed": (["-e", "cpu-clock", "-g", "-z", "-F", "1000"], "spin 100"),
+    "compressed, small buffers": (["-e", "page-faults:u", "-c", "1", "-z", "-m", "16"], "touch 30000"),
     "compressed noise": (["-e", "page-faults:u", "-c", "1", "-z", "--call-graph", "dwarf,8192", "-m", "8M"], "noise 500"),
     "read": (["-e", "page-faults", "-c", "1", "-s"], "fork 3"),
     "overwrite": (["-e", "page-faults", "-c", "1", "--overwrite", "-m", "1"], "touch 500"),

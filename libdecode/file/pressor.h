@@ -5,9 +5,10 @@
 
 #include "file/out.h"
 #include "file/session.h"
+#include "pd/write.h"
 
 /* Bytes that one compressed record may hold decompressed: perf's room for them is that of its buffers. */
-#define PD_PRESSED_MOST (256 * 1024)
+#define PD_PRESSED_MOST PD_WRITER_COMPRESSED_MOST
 
 struct pd_pressor;
 

@@ -74,6 +74,7 @@ PD_API int pd_writer_begin(struct pd_writer *w, struct pd_error *e);
 /* Whole records as the kernel wrote them, in this machine's byte order, in up to n spans (a ring that wraps gives two; a
  * record may straddle them). Compressed where the options say so, by a thread of the writer (a data.N: by the caller).
  * Buffered: see pd_writer_flush(). */
+#define PD_WRITER_COMPRESSED_MOST (256 * 1024)	/* bytes of them in a compressed record: mmap_len of COMPRESSED, at least */
 PD_API int pd_writer_write(struct pd_writer *w, const struct pd_bytes *spans, size_t n, struct pd_error *e);
 
 /* A record from values; never compressed. `event`: whose sample_id trailer it has (an index of pd_writer_add_event(), with
