@@ -30,6 +30,7 @@ struct hits {
 	size_t nr_files, room_files;
 	struct page *pages;
 	size_t nr_pages, room_pages;	/* room: a power of two */
+	struct page recent;		/* in the set, if used */
 	struct process *last;		/* looked up */
 };
 
@@ -201,19 +202,25 @@ static bool make_room(struct hits *h)
 	return true;
 }
 
-int hits_address(struct hits *h, int32_t pid, uint64_t address)
+static int add_page(struct hits *h, struct page page)
 {
-	uint64_t number = address >> PAGE_SHIFT;
 	struct page *at;
 
 	if (!make_room(h))
 		return -1;
-	at = slot(h->pages, h->room_pages, pid, number);
-	if (!at->used) {
-		*at = (struct page){ number, pid, 1 };
-		h->nr_pages++;
-	}
+	at = slot(h->pages, h->room_pages, page.pid, page.number);
+	h->nr_pages += !at->used;
+	h->recent = *at = page;
 	return 0;
+}
+
+int hits_address(struct hits *h, int32_t pid, uint64_t address)
+{
+	const struct page page = { address >> PAGE_SHIFT, pid, 1 };
+
+	if (h->recent.number == page.number && h->recent.pid == pid && h->recent.used)
+		return 0;
+	return add_page(h, page);
 }
 
 static int by_start(const void *a, const void *b)
@@ -292,6 +299,7 @@ void hits_resolve(struct hits *h)
 	if (h->pages)
 		memset(h->pages, 0, h->room_pages * sizeof(*h->pages));
 	h->nr_pages = 0;
+	h->recent.used = 0;
 }
 
 struct hits_file *hits_file_at(const struct hits *h, size_t i)

@@ -13,6 +13,7 @@
 enum {
 	BLOCK = 1 << 20,
 	RECORD_MOST = 1 << 16,		/* bytes of a record */
+	OTHERS_FIRST = 1 << 16,
 	OTHERS_MOST = 1 << 24,		/* gathered, until the library gets them */
 	HEADER_MOST = 1 << 24,
 	/* In a file's header: */
@@ -34,7 +35,7 @@ struct pass {
 	uint64_t skip;			/* bytes behind an AUXTRACE */
 	ZSTD_DStream *stream;
 	uint8_t *others;		/* the file's header, then records */
-	size_t header, nr_others;
+	size_t header, nr_others, room_others;
 	bool failed;
 };
 
@@ -57,10 +58,25 @@ static void hand_others(struct pass *p)
 	p->nr_others = 0;
 }
 
+static bool grow_others(struct pass *p, size_t room)
+{
+	uint8_t *larger = realloc(p->others, p->header + room);
+
+	if (!larger)
+		return false;
+	p->others = larger;
+	p->room_others = room;
+	return true;
+}
+
 static void gather(struct pass *p, struct pd_bytes record)
 {
 	if (p->nr_others + record.size > OTHERS_MOST)
 		hand_others(p);
+	if (p->nr_others + record.size > p->room_others && !grow_others(p, 2 * p->room_others)) {
+		p->failed = true;
+		return;
+	}
 	memcpy(p->others + p->header + p->nr_others, record.data, record.size);
 	p->nr_others += record.size;
 }
@@ -135,10 +151,21 @@ static void cut(struct pass *p, struct stage *s)
 	s->used -= at;
 }
 
+static bool can_unpack(struct pass *p)
+{
+	if (!p->stream) {
+		p->stream = ZSTD_createDStream();
+		p->unpacked.bytes = malloc(BLOCK + RECORD_MOST);
+	}
+	return p->stream && p->unpacked.bytes;
+}
+
 static void unpack(struct pass *p, struct pd_bytes payload)
 {
 	ZSTD_inBuffer in = { payload.data, payload.size, 0 };
 	bool more = true;
+
+	p->failed = !can_unpack(p);
 
 	while (!p->failed && more) {
 		ZSTD_outBuffer out = { p->unpacked.bytes, BLOCK + RECORD_MOST, p->unpacked.used };
@@ -156,8 +183,7 @@ static bool read_header(struct pass *p, struct pd_reader *reader)
 	const struct pd_file_info *f = pd_file(reader);
 
 	p->header = (size_t)f->data_offset;
-	p->others = malloc(p->header + OTHERS_MOST);
-	if (!p->others || pd_read_at(reader, 0, p->others, p->header) != (int64_t)p->header)
+	if (!grow_others(p, OTHERS_FIRST) || pd_read_at(reader, 0, p->others, p->header) != (int64_t)p->header)
 		return false;
 	memset(p->others + FEATURES_AT, 0, FEATURES_SIZE);
 	return true;
@@ -203,10 +229,10 @@ bool pass_over(struct pd_reader *reader, const struct pass_callbacks *callbacks)
 		      read_header(&p, reader);
 
 	if (passed) {
-		p.file.bytes = malloc(BLOCK + RECORD_MOST);
-		p.unpacked.bytes = malloc(BLOCK + RECORD_MOST);
-		p.stream = ZSTD_createDStream();
-		passed = p.file.bytes && p.unpacked.bytes && p.stream;
+		uint64_t size = pd_file(reader)->data_size;
+
+		p.file.bytes = malloc(size < BLOCK ? (size_t)size : BLOCK + RECORD_MOST);
+		passed = p.file.bytes;
 	}
 	if (passed)
 		read_blocks(&p, reader);

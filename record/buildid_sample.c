@@ -119,8 +119,6 @@ static const struct sample_places *find(struct sample_table *t, const uint64_t *
 	const int at = t->places[0].id;
 	struct sample_id wanted;
 
-	if (t->alike)
-		return &t->places[0];
 	if ((size_t)at >= n)
 		return NULL;
 	wanted.id = words[at];
@@ -163,13 +161,14 @@ static bool see_chain(const struct sample_places *p, const uint64_t *words, size
 
 bool sample_see(struct sample_table *t, const uint64_t *words, size_t n, struct sample_seen *out)
 {
-	const struct sample_places *p = find(t, words, n);
+	const struct sample_places *p = t->alike ? &t->places[0] : find(t, words, n);
 
-	*out = (struct sample_seen){ .pid = -1 };
 	if (!p || p->words > n)
 		return false;
 	out->has_ip = p->ip >= 0;
 	out->has_time = p->time >= 0;
+	out->pid = -1;
+	out->nr_chain = 0;
 	if (out->has_ip)
 		out->ip = words[p->ip];
 	if (out->has_time)

@@ -26,10 +26,9 @@ struct scan {
 	struct buildid_summary *out;
 	enum buildid_which which;
 	struct known_role roles[ROLES];
-	/* the sample at hand */
+	/* what the library has shown of the sample at hand */
 	unsigned int depth;
-	bool has_ip, has_time;
-	uint64_t ip, pid, time;
+	struct sample_seen seen;
 	struct pd_numbers chain;
 	int failed;
 };
@@ -59,15 +58,15 @@ static void sample_number(void *ctx, const struct pd_field *f, uint64_t value)
 		return;
 	switch (role_of(s, f)) {
 	case ROLE_IP:
-		s->ip = value;
-		s->has_ip = true;
+		s->seen.ip = value;
+		s->seen.has_ip = true;
 		break;
 	case ROLE_PID:
-		s->pid = value;
+		s->seen.pid = (int32_t)value;
 		break;
 	case ROLE_TIME:
-		s->time = value;
-		s->has_time = true;
+		s->seen.time = value;
+		s->seen.has_time = true;
 		break;
 	default:
 		break;
@@ -100,45 +99,40 @@ static void sample_enter_array(void *ctx, const struct pd_field *f, size_t n)
 	sample_enter(ctx, f);
 }
 
-static void hit(struct scan *s, unsigned int mode, uint64_t address)
+static void hit(struct scan *s, unsigned int mode, int32_t pid, uint64_t address)
 {
 	if (mode == MODE_KERNEL)
 		s->failed |= hits_address(s->hits, HITS_KERNEL, address);
 	else if (mode == MODE_USER)
-		s->failed |= hits_address(s->hits, (int32_t)s->pid, address);
+		s->failed |= hits_address(s->hits, pid, address);
 }
 
-static unsigned int mode_of(uint64_t context)
+/* An entry of a call chain: an address, or whose the ones behind it are. */
+static void hit_entry(struct scan *s, unsigned int *mode, int32_t pid, uint64_t entry)
 {
-	return context == CONTEXT_KERNEL ? MODE_KERNEL : context == CONTEXT_USER ? MODE_USER : 0;
+	if (entry < CONTEXT_MAX)
+		hit(s, *mode, pid, entry);
+	else
+		*mode = entry == CONTEXT_KERNEL ? MODE_KERNEL : entry == CONTEXT_USER ? MODE_USER : 0;
 }
 
-static void hit_chain(struct scan *s, unsigned int mode)
+static void count_sample(struct scan *s, unsigned int mode, const struct sample_seen *seen)
 {
-	for (size_t i = 0; i < s->chain.count; i++) {
-		uint64_t entry = pd_number_at(&s->chain, i);
+	struct buildid_summary *out = s->out;
 
-		if (entry < CONTEXT_MAX)
-			hit(s, mode, entry);
-		else
-			mode = mode_of(entry);
-	}
-}
-
-static void count_sample(struct scan *s, unsigned int mode)
-{
-	s->out->samples++;
-	if (s->has_time) {
-		if (s->out->first == 0 || s->time < s->out->first)
-			s->out->first = s->time;
-		if (s->time > s->out->last)
-			s->out->last = s->time;
+	out->samples++;
+	if (seen->has_time) {
+		if (out->first == 0 || seen->time < out->first)
+			out->first = seen->time;
+		if (seen->time > out->last)
+			out->last = seen->time;
 	}
 	if (s->which != BUILDID_HIT)
 		return;
-	if (s->has_ip)
-		hit(s, mode, s->ip);
-	hit_chain(s, mode);
+	if (seen->has_ip)
+		hit(s, mode, seen->pid, seen->ip);
+	for (size_t i = 0; i < seen->nr_chain; i++)
+		hit_entry(s, &mode, seen->pid, seen->chain[i]);
 }
 
 static void see_sample(struct scan *s, const struct pd_record *r)
@@ -148,12 +142,15 @@ static void see_sample(struct scan *s, const struct pd_record *r)
 		.enter = sample_enter, .leave = sample_leave, .enter_array = sample_enter_array,
 		.leave_array = sample_leave,
 	};
+	unsigned int mode = pd_record_misc(r) & MODE_MASK;
+
 	s->depth = 0;
-	s->has_ip = s->has_time = false;
-	s->pid = (uint64_t)-1;
+	s->seen = (struct sample_seen){ .pid = -1 };
 	s->chain.count = 0;
 	pd_record_visit(r, &visitor, s);
-	count_sample(s, pd_record_misc(r) & MODE_MASK);
+	count_sample(s, mode, &s->seen);
+	for (size_t i = 0; i < s->chain.count && s->which == BUILDID_HIT; i++)
+		hit_entry(s, &mode, s->seen.pid, pd_number_at(&s->chain, i));
 }
 
 static uint64_t number(const struct pd_record *r, const char *name)
@@ -258,16 +255,7 @@ static void see_all(void *scan, struct pd_reader *reader)
 
 static void see_in_passing(void *scan, uint16_t misc, const struct sample_seen *seen)
 {
-	struct scan *s = scan;
-
-	s->has_ip = seen->has_ip;
-	s->has_time = seen->has_time;
-	s->ip = seen->ip;
-	s->time = seen->time;
-	s->pid = (uint64_t)(int64_t)seen->pid;
-	s->chain = (struct pd_numbers){ (const uint8_t *)seen->chain, seen->nr_chain,
-					sizeof(*seen->chain), 0, NULL };
-	count_sample(s, misc & MODE_MASK);
+	count_sample(scan, misc & MODE_MASK, seen);
 }
 
 /* What the faster way can't read, the other counts anew; files that were hit stay hit. */
