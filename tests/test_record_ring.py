@@ -1,17 +1,21 @@
-"""record/ring.c over buffers that tests/c/ring_content.c fills as the kernel does: records that wrap, lost ends, snapshots."""
+"""record/ring.c and record/drain.c over buffers that tests/c fills as the kernel does: records that wrap, lost ends, snapshots;
+one buffer that never gets empty."""
 import os
 import shlex
 import subprocess
 
+import pytest
+
 from conftest import ROOT
 
 
-def test_what_lies_in_a_buffer(tmp_path):
-    target = tmp_path / "ring_content"
+@pytest.mark.parametrize("program, sources", [("ring_content", ["ring"]), ("drain_turns", ["ring", "drain"])])
+def test_what_lies_in_a_buffer(tmp_path, program, sources):
+    target = tmp_path / program
     done = subprocess.run([*shlex.split(os.environ.get("CC") or "cc"), "-std=gnu11", "-g", "-Wall", "-Wextra", "-Werror",
                            "-D_GNU_SOURCE", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined",
-                           f"-I{ROOT}/record", f"-I{ROOT}/libdecode/include", "-o", target,
-                           ROOT / "tests/c/ring_content.c", ROOT / "record/ring.c"],
+                           f"-I{ROOT}/record", f"-I{ROOT}/tools", f"-I{ROOT}/libdecode/include", "-o", target,
+                           ROOT / f"tests/c/{program}.c", *(ROOT / f"record/{source}.c" for source in sources)],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert done.returncode == 0, done.stdout
     done = subprocess.run([target], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=30)

@@ -1,0 +1,149 @@
+/* drain_turns.c - record/drain.c over buffers of which one is filled again while it is read: a line for
+ * each thing that is not as it must be. What the writer would get is kept as a row of letters. */
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "drain.h"
+
+enum { SIZE = 4096, BUFFERS = 3, RECORD = 64, FLOODED = 1, FLOOD = 32, MOST = 12, ROUND_BYTES = 1 << 20 };
+
+static int failures;
+
+#define CHECK(condition) \
+	do { \
+		if (!(condition)) \
+			printf("%s:%d: %s\n", __func__, __LINE__, #condition), failures++; \
+	} while (0)
+
+static struct perf_event_mmap_page pages[BUFFERS];
+static uint8_t bytes[BUFFERS][SIZE];
+static struct ring rings[BUFFERS];
+static char turns[MOST + 2];		/* "012R": buffers that were written, and ends of rounds */
+static size_t sizes[BUFFERS];		/* bytes written of each */
+
+static void note(char what)
+{
+	const size_t n = strlen(turns);
+
+	if (n < MOST) {
+		turns[n] = what;
+		return;
+	}
+	printf("no end: %s\n", turns);
+	exit(1);
+}
+
+/* The kernel's side: samples, as many as there is room for, or so many. */
+static void fill(size_t buffer, size_t records)
+{
+	struct perf_event_mmap_page *p = &pages[buffer];
+	const struct perf_event_header header = { .type = PERF_RECORD_SAMPLE, .size = RECORD };
+
+	for (; records && p->data_head - p->data_tail < SIZE; records--) {
+		memcpy(bytes[buffer] + p->data_head % SIZE, &header, sizeof(header));
+		p->data_head += RECORD;
+	}
+}
+
+int pd_writer_write(struct pd_writer *w, const struct pd_bytes *spans, size_t n, struct pd_error *e)
+{
+	const size_t buffer = (size_t)(spans[0].data - bytes[0]) / SIZE;
+
+	(void)w, (void)e;
+	note((char)('0' + buffer));
+	sizes[buffer] += spans_size(spans, n);
+	fill(FLOODED, FLOOD);
+	return 0;
+}
+
+int pd_writer_record(struct pd_writer *w, uint32_t type, uint16_t misc, int event, const struct pd_value *fields,
+		     size_t n, struct pd_bytes payload, struct pd_error *e)
+{
+	(void)w, (void)type, (void)misc, (void)event, (void)fields, (void)n, (void)payload, (void)e;
+	note('R');
+	return 0;
+}
+
+uint64_t pd_writer_size(const struct pd_writer *w)
+{
+	(void)w;
+	return 0;
+}
+
+int pd_writer_flush(struct pd_writer *w, struct pd_error *e)
+{
+	(void)w, (void)e;
+	return 0;
+}
+
+int aux_area_write(struct aux_area *a, struct pd_writer *w, struct pd_error *e)
+{
+	(void)a, (void)w, (void)e;
+	return 0;
+}
+
+static struct recording start(const struct settings *o)
+{
+	memset(pages, 0, sizeof(pages));
+	memset(sizes, 0, sizeof(sizes));
+	for (size_t i = 0; i < BUFFERS; i++) {
+		rings[i] = (struct ring){ .kind = RING_FORWARD, .fd = -1, .page = &pages[i],
+					  .data = bytes[i], .size = SIZE };
+		fill(i, i + 2);
+	}
+	return (struct recording){ .options = o, .rings = { .items = rings, .n = BUFFERS } };
+}
+
+static const char *pass(struct recording *r, enum drain_which which)
+{
+	memset(turns, 0, sizeof(turns));
+	CHECK(!drain_buffers(r, which));
+	return turns;
+}
+
+/* One that is never empty keeps no other waiting: it gets rid of what it held, not of what comes meanwhile. */
+static void each_has_its_turn(void)
+{
+	struct settings o = { .mmap_flush = 1 };
+	struct recording r = start(&o);
+
+	CHECK(strcmp(pass(&r, DRAIN_WORTHWHILE), "012") == 0);
+	CHECK(sizes[0] == 2 * RECORD && sizes[2] == 4 * RECORD);
+	CHECK(sizes[FLOODED] == (3 + FLOOD) * RECORD);
+	fill(2, 5);
+	CHECK(strcmp(pass(&r, DRAIN_WORTHWHILE), "12") == 0);
+	CHECK(sizes[2] == 9 * RECORD && sizes[FLOODED] == 3 * FLOOD * RECORD);
+	CHECK(r.file.tally.samples == 3 * FLOOD + 11);
+}
+
+/* What follows it is newer only if no buffer was left out. */
+static void a_round_ends_behind_all(void)
+{
+	struct settings o = { .mmap_flush = 1 };
+	struct recording r = start(&o);
+
+	r.file.unfinished = ROUND_BYTES - RECORD;
+	CHECK(strcmp(pass(&r, DRAIN_WORTHWHILE), "012R") == 0 && !r.file.unfinished);
+	CHECK(strcmp(pass(&r, DRAIN_ALL), "1R") == 0);
+}
+
+static void little_waits_till_the_end(void)
+{
+	struct settings o = { .mmap_flush = SIZE / 2 };
+	struct recording r = start(&o);
+
+	fill(2, SIZE);
+	CHECK(strcmp(pass(&r, DRAIN_WORTHWHILE), "2") == 0);
+	CHECK(strcmp(pass(&r, DRAIN_ALL), "01R") == 0);
+}
+
+int main(void)
+{
+	each_has_its_turn();
+	a_round_ends_behind_all();
+	little_waits_till_the_end();
+	return failures != 0;
+}
