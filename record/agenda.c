@@ -112,6 +112,8 @@ int agenda_start(struct agenda *a)
 {
 	uint64_t start = now();
 
+	if (!a->n)
+		return 0;
 	a->fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (a->fd < 0)
 		return errno;

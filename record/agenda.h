@@ -21,7 +21,7 @@ struct agenda {
 	struct agenda_item *items;
 	size_t n;
 	bool starts_off;		/* events are not enabled at the start */
-	int fd;				/* a timerfd; readable when something is due */
+	int fd;				/* a timerfd, readable when something is due; -1: nothing ever is */
 };
 
 #define AGENDA_EMPTY { .fd = -1 }

@@ -181,7 +181,7 @@ static struct page *slot(struct page *pages, size_t room, int32_t pid, uint64_t 
 
 static bool make_room(struct hits *h)
 {
-	size_t room = h->room_pages ? h->room_pages * 2 : 4096;
+	size_t room = h->room_pages ? h->room_pages * 2 : 512;
 	struct page *larger;
 
 	if (h->nr_pages < h->room_pages / 2)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -68,7 +69,7 @@ struct running {
 	const struct child_signals *signals;
 };
 
-static _Noreturn void run(const struct running *r, int go, int failed)
+static _Noreturn void run(const struct running *r, int link)
 {
 	char byte;
 
@@ -77,11 +78,11 @@ static _Noreturn void run(const struct running *r, int go, int failed)
 	signal(SIGPIPE, r->signals->on_pipe);
 	signal(SIGXFSZ, r->signals->on_size);
 	sigprocmask(SIG_SETMASK, &r->signals->mask, NULL);
-	/* The end of the pipe without a byte: the recorder gave up. */
-	if (read(go, &byte, 1) == 1) {
+	/* Its end without a byte: the recorder gave up. */
+	if (read(link, &byte, 1) == 1) {
 		/* There is a slash in it: no further search, but a shell for what has no #!. */
 		execvp(r->path, r->command);
-		if (write(failed, &errno, sizeof(errno)) < 0)
+		if (write(link, &errno, sizeof(errno)) < 0)
 			_exit(NOT_FOUND);
 	}
 	_exit(NOT_FOUND);
@@ -92,24 +93,22 @@ int child_fork(struct child *c, char *const *command, enum child_stdout out,
 {
 	char path[PATH_MAX];
 	const struct running running = { path, command, out, signals };
-	int go[2] = { -1, -1 }, failed[2] = { -1, -1 };
+	int ends[2];
 	int got = find(command[0], path, s);
 
 	if (got)
 		return got;
-	if (pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC))
-		return say_failed(s, CLI_INPUT, "no pipe: %s", strerror(errno));
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+		return say_failed(s, CLI_INPUT, "no socket: %s", strerror(errno));
 	c->pid = fork();
 	if (c->pid < 0)
 		return say_failed(s, CLI_INPUT, "no process: %s", strerror(errno));
 	if (!c->pid) {
-		close(go[1]);
-		run(&running, go[0], failed[1]);
+		close(ends[0]);
+		run(&running, ends[1]);
 	}
-	close(go[0]);
-	close(failed[1]);
-	c->go = go[1];
-	c->failed = failed[0];
+	close(ends[1]);
+	c->link = ends[0];
 	return 0;
 }
 
@@ -117,15 +116,13 @@ int child_start(struct child *c, const char *command, const struct say *s)
 {
 	int error = 0;
 
-	if (write(c->go, "", 1) != 1)
+	if (write(c->link, "", 1) != 1)
 		error = errno;
-	close(c->go);
-	c->go = -1;
 	/* Ends without a word when exec closes the other end. */
-	while (!error && read(c->failed, &error, sizeof(error)) < 0 && errno == EINTR)
+	while (!error && read(c->link, &error, sizeof(error)) < 0 && errno == EINTR)
 		;
-	close(c->failed);
-	c->failed = -1;
+	close(c->link);
+	c->link = -1;
 	c->started = !error;
 	return error ? say_failed(s, NOT_FOUND, "%s: %s", command, strerror(error)) : 0;
 }
@@ -139,11 +136,9 @@ bool child_poll(struct child *c)
 
 void child_finish(struct child *c, int signal)
 {
-	if (c->go >= 0)
-		close(c->go);
-	if (c->failed >= 0)
-		close(c->failed);
-	c->go = c->failed = -1;
+	if (c->link >= 0)
+		close(c->link);
+	c->link = -1;
 	if (!c->pid || child_poll(c))
 		return;
 	if (signal)

@@ -10,7 +10,7 @@
 
 struct child {
 	pid_t pid;		/* 0: none */
-	int go, failed;		/* pipes: let it go; its errno when exec failed */
+	int link;		/* a socket: lets it go; its errno when exec failed */
 	bool started, ended;
 	int status;		/* of wait(2), once it ended */
 };
@@ -21,7 +21,7 @@ struct child_signals {
 	void (*on_pipe)(int), (*on_size)(int);	/* SIGPIPE, SIGXFSZ */
 };
 
-#define CHILD_NONE { .go = -1, .failed = -1 }
+#define CHILD_NONE { .link = -1 }
 
 enum child_stdout { CHILD_STDOUT, CHILD_STDOUT_TO_STDERR };
 

@@ -121,6 +121,7 @@ static struct hostinfo host_of(const struct recording *r, struct parts *p)
 	const struct event_list *l = &r->events;
 	struct hostinfo h = {
 		.version = "precord " PD_VERSION, .argv = r->argv,
+		.online_cpus = r->target.nr_online,
 		.branch_stacks = events_sample(l, PERF_SAMPLE_BRANCH_STACK),
 		.auxtraces = r->file.auxtraces, .nr_auxtraces = r->file.nr_auxtraces,
 		.use_clockid = events_have(l, ATTR_USE_CLOCKID),

@@ -133,7 +133,7 @@ int hostinfo_features(struct pd_writer *w, const struct hostinfo *info, struct p
 	int ret = -1;
 
 	if (names(w, &h, info, e) == 0 && hostinfo_processor(w, &h, e) == 0 &&
-	    hostinfo_topology(w, &h, e) == 0 && hostinfo_memory(w, &h, e) == 0 &&
+	    hostinfo_topology(w, &h, info, e) == 0 && hostinfo_memory(w, &h, e) == 0 &&
 	    hostinfo_pmus(w, &h, e) == 0 && command_line(w, &h, info, e) == 0 &&
 	    groups(w, &h, info, e) == 0 && clocks(w, &h, info, e) == 0 &&
 	    auxtrace(w, &h, info, e) == 0 && recording(w, &h, info, e) == 0)

@@ -28,6 +28,7 @@ struct hostinfo {
 	size_t nr_groups;
 	const struct hostinfo_tracepoint *tracepoints;	/* their formats go to TRACING_DATA */
 	size_t nr_tracepoints;
+	unsigned int online_cpus;	/* 0: to be read */
 	bool branch_stacks;
 	const uint64_t *auxtraces;	/* where AUXTRACE records lie in the file */
 	size_t nr_auxtraces;

@@ -191,16 +191,17 @@ static unsigned int count_to_last(const char *list)
 	return last;
 }
 
-int hostinfo_topology(struct pd_writer *w, struct host_values *h, struct pd_error *e)
+int hostinfo_topology(struct pd_writer *w, struct host_values *h, const struct hostinfo *info,
+		      struct pd_error *e)
 {
 	char list[4096];
-	unsigned int available = 0, online = 0;
+	unsigned int available = 0, online = info->online_cpus;
 
 	if (host_read(AT_FDCWD, CPUS "/present", list, sizeof(list)) > 0)
 		available = count_to_last(list);
 	if (available == 0)
 		available = (unsigned int)sysconf(_SC_NPROCESSORS_CONF);
-	if (host_read(AT_FDCWD, CPUS "/online", list, sizeof(list)) > 0)
+	if (online == 0 && host_read(AT_FDCWD, CPUS "/online", list, sizeof(list)) > 0)
 		online = (unsigned int)host_parse_cpus(list, NULL, 0);
 	if (online == 0)
 		online = available;

@@ -18,7 +18,8 @@ enum host_feature_id {
 
 /* CPUDESC and CPUID; NRCPUS, CPU_TOPOLOGY, and CACHE through the third. */
 int hostinfo_processor(struct pd_writer *w, struct host_values *h, struct pd_error *e);
-int hostinfo_topology(struct pd_writer *w, struct host_values *h, struct pd_error *e);
+int hostinfo_topology(struct pd_writer *w, struct host_values *h, const struct hostinfo *info,
+		      struct pd_error *e);
 /* CACHE, of that many cpus. */
 int hostinfo_caches(struct pd_writer *w, struct host_values *h, unsigned int available,
 		    struct pd_error *e);

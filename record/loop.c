@@ -16,6 +16,7 @@
 enum {
 	WAIT_MS = 500,		/* a recorder that is killed loses no more than this */
 	EVENTS_AT_ONCE = 64,
+	SIGNALS = 4,		/* that are waited for */
 };
 
 /* Where an epoll event comes from: one of these, or the number of a counter. */
@@ -102,10 +103,11 @@ static void on_end_signal(struct loop *l, const struct signalfd_siginfo *info)
 
 static void on_signal(struct loop *l)
 {
-	struct signalfd_siginfo info;
+	struct signalfd_siginfo infos[SIGNALS];		/* none waits twice */
+	ssize_t n = read(l->signals, infos, sizeof(infos)) / (ssize_t)sizeof(infos[0]);
 
-	while (read(l->signals, &info, sizeof(info)) == sizeof(info)) {
-		switch (info.ssi_signo) {
+	for (ssize_t i = 0; i < n; i++) {
+		switch (infos[i].ssi_signo) {
 		case SIGCHLD:
 			l->done = l->done || child_poll(&l->r->child);
 			break;
@@ -114,7 +116,7 @@ static void on_signal(struct loop *l)
 			l->swap = l->swap || l->r->switches;
 			break;
 		default:
-			on_end_signal(l, &info);
+			on_end_signal(l, &infos[i]);
 		}
 	}
 }
@@ -271,7 +273,7 @@ static int start(struct loop *l)
 	struct recording *r = l->r;
 	int error = agenda_start(&r->agenda);
 
-	if (error || watch(l, r->agenda.fd, FROM_AGENDA))
+	if (error || (r->agenda.fd >= 0 && watch(l, r->agenda.fd, FROM_AGENDA)))
 		return say_failed(&r->say, CLI_INPUT, "no timer: %s",
 				  strerror(error ? error : errno));
 	error = r->groups.n ? readers_start(r) : 0;

@@ -25,10 +25,12 @@ struct turn {
 
 static void ask_for_short_turns(void)
 {
-	const struct turn t = { .size = sizeof(t), .policy = SCHED_OTHER, .runtime = TURN_NS,
-				.nice = getpriority(PRIO_PROCESS, 0) };
+	struct turn t = { .size = sizeof(t) };
 
-	if (sched_getscheduler(0) == SCHED_OTHER && syscall(SYS_sched_setattr, 0, &t, 0))
+	if (syscall(SYS_sched_getattr, 0, &t, sizeof(t), 0) || t.policy != SCHED_OTHER)
+		return;
+	t.runtime = TURN_NS;
+	if (syscall(SYS_sched_setattr, 0, &t, 0))
 		return;			/* then turns stay as they are */
 }
 

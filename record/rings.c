@@ -61,11 +61,12 @@ int rings_size(struct rings *r, const struct settings *o, const struct say *s)
 	const char *text = o->mmap_pages;
 	size_t size;
 
-	r->bytes = default_bytes();
+	size = text ? strcspn(text, ",") : 0;
+	r->bytes_given = size > 0;
+	if (!size)
+		r->bytes = default_bytes();
 	if (!text)
 		return 0;
-	size = strcspn(text, ",");
-	r->bytes_given = size > 0;
 	if ((size && !parse_buffer(text, size, &r->bytes)) ||
 	    (text[size] && !parse_buffer(text + size + 1, strlen(text + size + 1), &r->aux_bytes)))
 		return say_failed(s, CLI_USAGE,

@@ -224,6 +224,7 @@ static int choose_cpus(struct target *t, const struct settings *o, const struct 
 	}
 	if (t->per_thread ? int_list_add(&t->cpus, -1) : !online_cpus(&t->cpus))
 		return say_failed(s, CLI_OUTPUT, "%s", "out of memory");
+	t->nr_online = t->per_thread ? 0 : (unsigned int)t->cpus.n;
 	return 0;
 }
 

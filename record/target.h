@@ -19,6 +19,7 @@ struct target {
 	char *const *command;	/* what to run, NULL: nothing */
 	struct int_list threads; /* TARGET_COMMAND: filled in when it is forked */
 	struct int_list cpus; /* where a counter is opened; the one -1: wherever the thread runs */
+	unsigned int nr_online;	/* cpus; 0: nobody asked */
 	bool per_thread;
 };
 

@@ -140,6 +140,22 @@ def test_writes_are_few_and_large(precord, workload, tmp_path):
     assert any(size >= 1 << 18 for size in sizes)
 
 
+def test_nothing_is_read_twice(precord, workload, tmp_path):
+    """Nor what nobody asks for: the limit of the buffers where their size is given, a clock where nothing is planned."""
+    strace = shutil.which("strace")
+    if not strace:
+        pytest.skip("no strace")
+    trace = tmp_path / "calls"
+    done = subprocess.run([strace, "-o", trace, "-e", "trace=openat,timerfd_create", precord, "-q", *FAULTS, "-o",
+                           tmp_path / "perf.data", "--", workload, "touch", "10"], stderr=subprocess.PIPE, timeout=TIMEOUT)
+    if done.returncode:
+        pytest.skip(f"strace: {done.stderr.decode()}")
+    text = trace.read_text()
+    read = re.findall(r'^openat\(AT_FDCWD, "(/(?:proc|sys)/.*)", .*\) = \d+$', text, re.M)
+    assert len(read) > 10 and len(read) == len(set(read))
+    assert not any("perf_event_mlock_kb" in path for path in read) and "timerfd_create" not in text
+
+
 def test_rounds_are_fewer_than_passes(record):
     run = record(*FAULTS, "-m", "64K", does=f"touch {PAGES}")
     rounds = run.count("FINISHED_ROUND")

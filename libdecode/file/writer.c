@@ -245,29 +245,32 @@ static int begin_pipe(struct pd_writer *w, struct pd_error *e)
 	return failed ? -1 : io(w->out.failed, e);
 }
 
-/* The header, as far as it is known by now. */
-static int put_header(struct pd_writer *w, struct pd_error *e)
+/* The ids of all events, their attributes, records. */
+static void place_sections(struct pd_writer *w)
 {
-	w->scratch.size = 0;
-	if (pd_compose_header(&w->session, &w->header, &w->scratch))
-		return fail(e, PD_E_NOMEM, 0);
-	return io(pd_out_at(&w->out, 0, w->scratch.data, w->scratch.size), e);
+	struct pd_header_values *h = &w->header;
+
+	h->long_size = 8;
+	h->size = PD_FILE_HEADER_SIZE;
+	h->attrs.offset = PD_FILE_HEADER_SIZE;
+	for (size_t i = 0; i < w->session.nr_attrs; i++)
+		h->attrs.offset += w->session.attrs[i]->nr_ids * sizeof(uint64_t);
+	h->attrs.size = w->session.nr_attrs * h->attr_size;
+	h->data.offset = h->attrs.offset + h->attrs.size;
 }
 
 static int begin_file(struct pd_writer *w, struct pd_error *e)
 {
 	const struct pd_session *s = &w->session;
-	struct pd_header_values *h = &w->header;
+	const struct pd_header_values *h = &w->header;
 	uint64_t ids_at = PD_FILE_HEADER_SIZE;
 	struct pd_buf *b = &w->scratch;
 
-	h->long_size = 8;
-	h->size = PD_FILE_HEADER_SIZE;
+	place_sections(w);
 	b->size = 0;
 	pd_compose_header(&w->session, h, b);
 	for (size_t i = 0; i < s->nr_attrs; i++)
 		pd_buf_append(b, s->attrs[i]->ids, s->attrs[i]->nr_ids * sizeof(uint64_t));
-	h->attrs = (struct pd_section){ .offset = b->size, .size = s->nr_attrs * h->attr_size };
 	for (size_t i = 0; i < s->nr_attrs; i++) {
 		const struct pd_attr *a = s->attrs[i];
 		const size_t end = b->size + h->attr_size - PD_SECTION_SIZE;
@@ -281,9 +284,8 @@ static int begin_file(struct pd_writer *w, struct pd_error *e)
 	}
 	if (b->failed)
 		return fail(e, PD_E_NOMEM, 0);
-	h->data.offset = b->size;
 	pd_out_append(&w->out, b->data, b->size);
-	return io(pd_out_flush(&w->out), e) ? -1 : put_header(w, e);
+	return io(pd_out_flush(&w->out), e);
 }
 
 /* Without a thread the caller compresses, and waits as long. What is not compressed the caller writes in any case: a
@@ -453,6 +455,14 @@ static int put_features(struct pd_writer *w, struct pd_error *e)
 	for (size_t i = 0; i < PD_FEATURE_BITS; i++)
 		pd_out_append(&w->out, w->features[i].bytes.data, w->features[i].bytes.size);
 	return io(pd_out_flush(&w->out), e);
+}
+
+static int put_header(struct pd_writer *w, struct pd_error *e)
+{
+	w->scratch.size = 0;
+	if (pd_compose_header(&w->session, &w->header, &w->scratch))
+		return fail(e, PD_E_NOMEM, 0);
+	return io(pd_out_at(&w->out, 0, w->scratch.data, w->scratch.size), e);
 }
 
 int pd_writer_finish(struct pd_writer *w, struct pd_error *e)
