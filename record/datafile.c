@@ -22,6 +22,27 @@ static bool stdout_is_wanted(void)
 	       (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) || S_ISREG(st.st_mode));
 }
 
+/* Of files with a name: a FIFO. */
+static bool is_stream(const char *base)
+{
+	struct stat st;
+
+	return strcmp(base, "-") == 0 || (stat(base, &st) == 0 && S_ISFIFO(st.st_mode));
+}
+
+/* Waits until somebody reads a FIFO: before signals wait, too, and before anything runs. */
+static int open_stream(struct datafile *f, const struct say *s)
+{
+	f->fd = strcmp(f->base, "-") == 0 ? STDOUT_FILENO : open(f->base, O_WRONLY | O_CLOEXEC);
+	if (f->fd < 0)
+		return say_failed(s, CLI_OUTPUT, "%s: %s", f->base, strerror(errno));
+	if (isatty(f->fd))
+		return say_failed(s, CLI_USAGE,
+				  "a recording is not written to a terminal: use -o FILE, "
+				  "or a pipe");
+	return 0;
+}
+
 /* Where a directory is meant, its name may end so; FILE.old lies beside it. */
 static void cut_slashes(char *path)
 {
@@ -34,7 +55,7 @@ int datafile_choose(struct datafile *f, const struct settings *o, const struct s
 	uint64_t level = 0;
 
 	f->base = o->output ? o->output : stdout_is_wanted() ? "-" : "perf.data";
-	f->mode = strcmp(f->base, "-") == 0 ? PD_MODE_PIPE :
+	f->mode = is_stream(f->base) ? PD_MODE_PIPE :
 		  o->threads ? PD_MODE_DIRECTORY : PD_MODE_FILE;
 	if (snprintf(f->path, sizeof(f->path), "%s", f->base) + 32 > (int)sizeof(f->path))
 		return say_failed(s, CLI_USAGE, "the name of the output is too long");
@@ -47,15 +68,11 @@ int datafile_choose(struct datafile *f, const struct settings *o, const struct s
 				  o->compress);
 	f->compress = (int)level;
 	f->read_back = o->buildid || o->buildid_all || o->timestamp_boundary;
-	if (f->mode == PD_MODE_PIPE && isatty(STDOUT_FILENO))
-		return say_failed(s, CLI_USAGE,
-				  "a recording is not written to a terminal: use -o FILE, "
-				  "or a pipe");
 	if (f->mode == PD_MODE_PIPE && (o->switch_output || o->timestamp_filename))
 		return say_failed(s, CLI_USAGE,
 				  "'--switch-output' and '--timestamp-filename' need a "
 				  "file, not a stream");
-	return 0;
+	return f->mode == PD_MODE_PIPE ? open_stream(f, s) : 0;
 }
 
 /* Under sudo the file belongs to the user who asked for it. */
@@ -111,7 +128,6 @@ int datafile_open(struct datafile *f, const struct say *s)
 	f->unfinished = f->parts = 0;
 	f->nr_auxtraces = 0;
 	if (f->mode == PD_MODE_PIPE) {
-		f->fd = STDOUT_FILENO;
 		f->read_back = false;
 	} else {
 		old_file_keep(f->path, s);
@@ -195,7 +211,7 @@ int datafile_failed(struct datafile *f, const struct say *s)
 	if (f->error.code == PD_E_IO && f->error.have == EPIPE)
 		return CLI_OUTPUT;
 	return say_failed(s, CLI_OUTPUT, "%s: %s",
-			  f->mode == PD_MODE_PIPE ? "standard output" : f->path,
+			  f->fd == STDOUT_FILENO ? "standard output" : f->path,
 			  pd_error_text(&f->error, text, sizeof(text)));
 }
 
@@ -206,7 +222,7 @@ int datafile_close(struct datafile *f, const struct say *s)
 	pd_writer_free(f->writer);
 	f->writer = NULL;
 	f->fd = -1;
-	if (f->mode != PD_MODE_PIPE && fd >= 0 && close(fd))
+	if (fd >= 0 && fd != STDOUT_FILENO && close(fd))
 		return say_failed(s, CLI_OUTPUT, "%s: %s", f->path, strerror(errno));
 	return 0;
 }
@@ -218,7 +234,7 @@ void datafile_free(struct datafile *f)
 	free(f->kept);
 	free(f->auxtraces);
 	pd_writer_free(f->writer);
-	if (f->mode != PD_MODE_PIPE && f->fd >= 0)
+	if (f->fd >= 0 && f->fd != STDOUT_FILENO)
 		close(f->fd);
 	*f = (struct datafile)DATAFILE_CLOSED;
 }

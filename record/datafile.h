@@ -13,7 +13,7 @@
 #include "ring.h"
 
 struct datafile {
-	const char *base;		/* as asked for; "-": stdout */
+	const char *base;		/* as asked for; "-": stdout; may be a FIFO */
 	char path[PATH_MAX];		/* as it is called now */
 	enum pd_mode mode;
 	int compress;			/* zstd level, 0: none */

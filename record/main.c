@@ -129,7 +129,7 @@ static int fork_command(struct recording *r)
 
 	if (!command)
 		return 0;
-	got = child_fork(&r->child, command, r->file.mode == PD_MODE_PIPE ?
+	got = child_fork(&r->child, command, r->file.fd == STDOUT_FILENO ?
 			 CHILD_STDOUT_TO_STDERR : CHILD_STDOUT, &r->signals, &r->say);
 	if (!got && r->target.kind == TARGET_COMMAND &&
 	    int_list_add(&r->target.threads, r->child.pid))

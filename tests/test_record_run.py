@@ -108,6 +108,30 @@ def test_a_stream(run_precord, run_pdecode, workload, options):
     assert b"\n7\n" in b"\n" + done.stderr
 
 
+@pytest.mark.parametrize("options", [[], ["-z"]], ids=" ".join)
+def test_a_fifo_is_a_stream(start_precord, run_pdecode, workload, tmp_path, options):
+    """By its name; stdout stays the command's."""
+    from conftest import strict_json
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    process = start_precord("-o", fifo, *options, *CLOCK, "--", workload, "spin", "50", "say", "7", stdout=subprocess.PIPE)
+    stream = fifo.read_bytes()
+    said, footer = process.communicate(timeout=20)
+    assert process.returncode == 0 and said == b"7\n" and b"fifo" in footer
+    document = strict_json(run_pdecode(["-"], input=stream).stdout)
+    assert document["errors"] == [] and document["file"]["mode"] == "pipe" and types(document)["SAMPLE"] > 10
+    assert fifo.is_fifo() and not (tmp_path / "fifo.old").exists()
+
+
+def test_a_fifo_that_nobody_reads_can_be_left(start_precord, tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    process = start_precord("-o", tmp_path / "fifo", *CLOCK, "--", "touch", tmp_path / "ran")
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=20) == -signal.SIGINT
+    assert not (tmp_path / "ran").exists()
+
+
 def test_a_streams_maps_have_build_ids(run_precord, run_pdecode, workload):
     from conftest import strict_json
     for options, there in (([], True), (["-B"], False)):
