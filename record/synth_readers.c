@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define WINDOW 64
+#define WINDOW 128
+#define CHUNK 16	/* that a reader takes at once: a wake-up costs as much as a task */
 #define MAX_THREADS 16
 #define PAYS 128	/* processes for which one more thread is worth its start */
 
@@ -23,34 +24,47 @@ struct synth_readers {
 	int proc;
 	bool stop, held;		/* held: the caller still has the one before `given` */
 	pthread_mutex_t lock;
-	pthread_cond_t changed;
+	pthread_cond_t next, room;	/* what the caller waits for is there; readers may go on */
 	pthread_t threads[MAX_THREADS];
 	unsigned int nr_threads;
 	struct slot slots[WINDOW];
 };
 
-/* A slot is a reader's from taken++ until its state is set, the caller's from then on. */
+static size_t smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The lock is free meanwhile: slots are a reader's once they are taken, the caller's when they have a state. */
+static void read_chunk(struct synth_readers *r, size_t first, size_t n)
+{
+	bool there[CHUNK];
+
+	pthread_mutex_unlock(&r->lock);
+	for (size_t i = 0; i < n; i++)
+		there[i] = task_read(&r->slots[(first + i) % WINDOW].task, r->proc,
+				     (pid_t)r->pids[first + i], r->want, r->timeout_ms);
+	pthread_mutex_lock(&r->lock);
+	for (size_t i = 0; i < n; i++)
+		r->slots[(first + i) % WINDOW].state = there[i] ? FULL : GONE;
+	if (r->given >= first && r->given < first + n)
+		pthread_cond_signal(&r->next);
+}
+
 static void *reader(void *arg)
 {
 	struct synth_readers *r = arg;
 
 	pthread_mutex_lock(&r->lock);
 	while (!r->stop && r->taken < r->n) {
-		struct slot *s;
-		size_t i = r->taken;
-		bool there;
+		size_t first = r->taken, n = smaller(CHUNK, r->n - first);
 
-		if (i >= r->given + WINDOW - (r->held ? 1 : 0)) {
-			pthread_cond_wait(&r->changed, &r->lock);
+		if (first + n > r->given + WINDOW - (r->held ? 1 : 0)) {
+			pthread_cond_wait(&r->room, &r->lock);
 			continue;
 		}
-		r->taken++;
-		pthread_mutex_unlock(&r->lock);
-		s = &r->slots[i % WINDOW];
-		there = task_read(&s->task, r->proc, (pid_t)r->pids[i], r->want, r->timeout_ms);
-		pthread_mutex_lock(&r->lock);
-		s->state = there ? FULL : GONE;
-		pthread_cond_broadcast(&r->changed);
+		r->taken += n;
+		read_chunk(r, first, n);
 	}
 	pthread_mutex_unlock(&r->lock);
 	return NULL;
@@ -59,11 +73,8 @@ static void *reader(void *arg)
 static unsigned int worth(size_t n)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	size_t threads = n / PAYS;
 
-	if (cpus < 2)
-		return 0;
-	return (unsigned int)(threads < (size_t)cpus ? threads : (size_t)cpus);
+	return cpus < 2 ? 0 : (unsigned int)smaller(n / PAYS, (size_t)cpus);
 }
 
 /* Signals stay the caller's thread's. */
@@ -92,7 +103,8 @@ struct synth_readers *synth_readers_start(const unsigned int *pids, size_t n, un
 	r->timeout_ms = timeout_ms;
 	r->proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	pthread_mutex_init(&r->lock, NULL);
-	pthread_cond_init(&r->changed, NULL);
+	pthread_cond_init(&r->next, NULL);
+	pthread_cond_init(&r->room, NULL);
 	if (nr == 0)
 		nr = worth(n);
 	if (nr > 1)
@@ -100,20 +112,25 @@ struct synth_readers *synth_readers_start(const unsigned int *pids, size_t n, un
 	return r;
 }
 
+/* Readers that ran ahead go on when half of the window is theirs again. */
+static void make_room(struct synth_readers *r)
+{
+	if (r->taken - r->given <= WINDOW / 2)
+		pthread_cond_broadcast(&r->room);
+}
+
 static const struct task *next_threaded(struct synth_readers *r)
 {
 	const struct task *found = NULL;
 
 	pthread_mutex_lock(&r->lock);
-	if (r->held) {
-		r->held = false;
-		pthread_cond_broadcast(&r->changed);
-	}
+	r->held = false;
+	make_room(r);
 	while (!found && r->given < r->n) {
 		struct slot *s = &r->slots[r->given % WINDOW];
 
 		if (s->state == EMPTY) {
-			pthread_cond_wait(&r->changed, &r->lock);
+			pthread_cond_wait(&r->next, &r->lock);
 			continue;
 		}
 		if (s->state == FULL)
@@ -121,7 +138,7 @@ static const struct task *next_threaded(struct synth_readers *r)
 		s->state = EMPTY;
 		r->held = found != NULL;
 		r->given++;
-		pthread_cond_broadcast(&r->changed);
+		make_room(r);
 	}
 	pthread_mutex_unlock(&r->lock);
 	return found;
@@ -147,13 +164,14 @@ void synth_readers_stop(struct synth_readers *r)
 		return;
 	pthread_mutex_lock(&r->lock);
 	r->stop = true;
-	pthread_cond_broadcast(&r->changed);
+	pthread_cond_broadcast(&r->room);
 	pthread_mutex_unlock(&r->lock);
 	for (unsigned int i = 0; i < r->nr_threads; i++)
 		pthread_join(r->threads[i], NULL);
 	for (size_t i = 0; i < WINDOW; i++)
 		task_release(&r->slots[i].task);
-	pthread_cond_destroy(&r->changed);
+	pthread_cond_destroy(&r->room);
+	pthread_cond_destroy(&r->next);
 	pthread_mutex_destroy(&r->lock);
 	if (r->proc >= 0)
 		close(r->proc);
