@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define WINDOW 128
+#define WINDOW 64
 #define CHUNK 16	/* that a reader takes at once: a wake-up costs as much as a task */
 #define MAX_THREADS 16
 #define PAYS 128	/* processes for which one more thread is worth its start */
