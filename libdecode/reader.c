@@ -541,9 +541,12 @@ struct pd_run *pd_reader_run(struct pd_reader *r)
 	return &r->run;
 }
 
-struct pd_window *pd_reader_hold(struct pd_reader *r, const struct pd_run *run)
+bool pd_reader_hold(struct pd_reader *r, const struct pd_run *run, struct pd_window **held)
 {
-	return pd_stream_hold(&r->stream, run);
+	const bool has_memory = r->budget.used <= r->budget.limit / 2;
+
+	*held = has_memory ? pd_stream_hold(&r->stream, run) : NULL;
+	return has_memory;
 }
 
 const struct pd_file_info *pd_file(const struct pd_reader *r)

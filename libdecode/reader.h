@@ -14,9 +14,9 @@ void pd_reader_before_learning(struct pd_reader *r, void (*settle)(void *ctx), v
  * pd_next(). Who takes some moves `next` on. Valid until the next call. */
 struct pd_run *pd_reader_run(struct pd_reader *r);
 
-/* Keeps the bytes of that run where they are until what is returned is released (pd_window_release(), by the reader's thread), or
- * all is to be settled: see above. */
-struct pd_window *pd_reader_hold(struct pd_reader *r, const struct pd_run *run);
+/* Keeps the bytes of that run where they are until *held is released (pd_window_release(), by the reader's thread), or all is to
+ * be settled: see above. False: memory is short, they have to be copied. */
+bool pd_reader_hold(struct pd_reader *r, const struct pd_run *run, struct pd_window **held);
 
 /* Something is wrong that only a sink sees. */
 void pd_reader_report(struct pd_reader *r, const struct pd_error *e);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define KEPT 8	/* of those that were held: who reads again into what another core has just looked at waits for it */
+
 static void free_window(struct pd_windows *w, struct pd_window *one)
 {
 	pd_budget_free(w->budget, one->data, one->capacity);
@@ -31,10 +33,25 @@ static struct pd_window *new_window(struct pd_windows *w, size_t size)
 		pd_budget_free(w->budget, one, sizeof(*one));
 		return NULL;
 	}
+	w->count++;
 	return w->all = one;
 }
 
-/* One that nobody holds and that is large enough; those that have become too small go. */
+/* Behind all others: they stand in the order of their use. */
+static void move_last(struct pd_windows *w, struct pd_window *one)
+{
+	struct pd_window **at = &w->all;
+
+	while (*at != one)
+		at = &(*at)->next;
+	*at = one->next;
+	while (*at)
+		at = &(*at)->next;
+	*at = one;
+	one->next = NULL;
+}
+
+/* One that nobody holds and that is large enough, the longest out of use; those that have become too small go. */
 static struct pd_window *find_free(struct pd_windows *w, size_t size)
 {
 	for (struct pd_window **at = &w->all; *at;) {
@@ -47,19 +64,31 @@ static struct pd_window *find_free(struct pd_windows *w, size_t size)
 		} else {
 			*at = one->next;
 			free_window(w, one);
+			w->count--;
 		}
 	}
 	return NULL;
 }
 
+/* More than there must be, where memory is not short. */
+static bool may_add(const struct pd_windows *w)
+{
+	return w->now && w->now->holds && w->count < KEPT && w->budget->used <= w->budget->limit / 2;
+}
+
 int pd_windows_move(struct pd_windows *w, const uint8_t *bytes, size_t n, size_t size)
 {
-	struct pd_window *to = w->now && !w->now->holds && w->now->capacity >= size ? w->now : find_free(w, size);
+	struct pd_window *to = w->now && !w->now->holds && w->now->capacity >= size ? w->now : NULL;
 
+	if (!to && may_add(w))
+		to = new_window(w, size);
+	if (!to)
+		to = find_free(w, size);
 	if (!to)
 		to = new_window(w, size);
 	if (!to)
 		return -1;
+	move_last(w, to);
 	if (n)
 		memmove(to->data, bytes, n);
 	w->now = to;

@@ -14,6 +14,7 @@ struct pd_window {
 
 struct pd_windows {
 	struct pd_budget *budget;
+	size_t count;		/* of all */
 	struct pd_window *now, *all;	/* now: what is read into; NULL at first */
 };
 

@@ -30,8 +30,10 @@ void pd_json_block_free(struct pd_json_block *b)
 
 void pd_json_block_empty(struct pd_json_block *b)
 {
-	b->nr_spans = b->nr_plains = b->nr_items = b->used = 0;
+	b->nr_spans = b->nr_plains = b->nr_items = b->size = b->used = 0;
 	b->first = false;
+	pd_window_release(b->held);
+	b->held = NULL;
 	if (b->sheet)
 		b->sheet->taken = false;
 	b->sheet = NULL;
@@ -59,7 +61,7 @@ static inline size_t nr_records(const struct pd_json_block *b)
 
 static bool is_full(const struct pd_json_block *b, size_t n)
 {
-	return nr_records(b) == PD_JSON_BLOCK_RECORDS || (b->used && b->used + n > PD_JSON_BLOCK_BYTES);
+	return nr_records(b) == PD_JSON_BLOCK_RECORDS || (b->size && b->size + n > PD_JSON_BLOCK_BYTES);
 }
 
 /* The span of items that is last. */
@@ -90,6 +92,7 @@ int pd_json_block_add(struct pd_json_block *b, const struct pd_record *r)
 		.size = (uint32_t)f->bytes.size, .trailer_size = (uint32_t)r->trailer_bytes.size,
 		.nr_ops = r->extent.nr_ops, .end = (uint32_t)r->extent.end, .misc = f->misc, .header_size = f->size,
 		.state = (uint8_t)f->state, .variant = (uint8_t)r->extent.variant, .code = (uint8_t)r->extent.code };
+	b->size += f->bytes.size;
 	b->used += f->bytes.size;
 	return 1;
 }
@@ -103,27 +106,45 @@ static uint32_t fitting(const struct pd_json_block *b, const struct pd_run *run,
 
 	for (; n; n--) {
 		*size = first[n - 1].at + first[n - 1].size - first->at;
-		if (*size <= PD_JSON_BLOCK_BYTES - b->used)
+		if (*size <= PD_JSON_BLOCK_BYTES - b->size)
 			return n;
 	}
 	return 0;
 }
 
-void pd_json_block_add_run(struct pd_json_block *b, struct pd_run *run)
+/* Where the run's bytes will be when the block is written; NULL: it already holds another window. */
+static const uint8_t *data_for(struct pd_json_block *b, const struct pd_run *run, size_t size, struct pd_reader *reader)
 {
 	const uint32_t at = run->records[run->next].at;
-	size_t size;
-	const uint32_t n = b->used < PD_JSON_BLOCK_BYTES ? fitting(b, run, &size) : 0;
+	uint8_t *copy = b->bytes + b->used;
+	struct pd_window *window;
 
-	if (!n)
+	if (!pd_reader_hold(reader, run, &window)) {
+		memcpy(copy, run->data + at, size);
+		b->used += size;
+		return copy - at;
+	}
+	if (b->held)
+		pd_window_release(window);
+	else
+		b->held = window;
+	return b->held == window ? run->data : NULL;
+}
+
+void pd_json_block_add_run(struct pd_json_block *b, struct pd_run *run, struct pd_reader *reader)
+{
+	size_t size;
+	const uint32_t n = b->size < PD_JSON_BLOCK_BYTES ? fitting(b, run, &size) : 0;
+	const uint8_t *data = n ? data_for(b, run, size, reader) : NULL;
+
+	if (!data)
 		return;
-	memcpy(b->bytes + b->used, run->data + at, size);
 	memcpy(b->plains + b->nr_plains, run->records + run->next, n * sizeof(*b->plains));
 	b->spans[b->nr_spans++] = (struct pd_json_span){
-		.data = b->bytes + b->used - at, .offset = run->offset, .inner_offset = run->inner_offset, .file = run->file,
+		.data = data, .offset = run->offset, .inner_offset = run->inner_offset, .file = run->file,
 		.from = (uint32_t)b->nr_plains, .count = n };
 	b->nr_plains += n;
-	b->used += size;
+	b->size += size;
 	run->next += n;
 }
 

@@ -43,9 +43,11 @@ struct pd_json_span {
 };
 
 struct pd_json_block {
+	struct pd_window *held;		/* where the runs' bytes lie; NULL: they were copied, or stay anyway */
 	bool first;			/* holds the document's first record */
 	bool failed;			/* out of memory: its output is not whole */
 	size_t nr_spans, nr_plains, nr_items, nr_missing, missing_capacity;
+	size_t size;			/* of all records */
 	size_t used, capacity;		/* of bytes, which stay where they are */
 	uint8_t *bytes;
 	struct pd_json_sheet *sheet;	/* with the JSON; NULL: none yet */
@@ -61,8 +63,8 @@ void pd_json_block_free(struct pd_json_block *b);
 /* Copies the record: 1; 0: the block is full; -1: no memory. */
 int pd_json_block_add(struct pd_json_block *b, const struct pd_record *r);
 
-/* Copies of the run what there is room for. */
-void pd_json_block_add_run(struct pd_json_block *b, struct pd_run *run);
+/* Takes of the run what there is room for. Its bytes stay in the reader's window where they can, else they are copied. */
+void pd_json_block_add_run(struct pd_json_block *b, struct pd_run *run, struct pd_reader *reader);
 
 /* Makes JSON of it on a sheet with a thread's own sink, which counts the plain ones. */
 void pd_json_block_write(struct pd_json_block *b, struct pd_json_sheet *sheet, struct pd_json *j);

@@ -7,6 +7,7 @@
 #include "sink/json_block.h"
 
 #define TYPE_HEADER_FEATURE 80
+#define SPINS 1000
 
 enum block_state { FREE, FILLED, TAKEN, DONE };
 
@@ -34,6 +35,7 @@ struct pd_json_team {
 	struct worker *workers;		/* the first is the caller's thread */
 	size_t nr_places, nr_workers;
 	size_t filling, oldest;		/* indices in the ring */
+	unsigned int submitted;		/* counts blocks */
 	bool quit, any;
 };
 
@@ -95,6 +97,28 @@ static void write_block(struct pd_json_team *t, struct worker *w, struct place *
 	p->state = DONE;
 }
 
+static inline void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#else
+	__asm__ volatile("" ::: "memory");
+#endif
+}
+
+/* The next block comes soon: going to sleep and being woken takes longer. Called and left with the lock held. */
+static void wait_filled(struct pd_json_team *t)
+{
+	const unsigned int seen = t->submitted;
+
+	pthread_mutex_unlock(&t->lock);
+	for (int i = 0; i < SPINS && __atomic_load_n(&t->submitted, __ATOMIC_RELAXED) == seen; i++)
+		relax();
+	pthread_mutex_lock(&t->lock);
+	if (t->submitted == seen && !t->quit)
+		pthread_cond_wait(&t->filled, &t->lock);
+}
+
 static void *work(void *arg)
 {
 	struct worker *w = arg;
@@ -105,7 +129,7 @@ static void *work(void *arg)
 		struct place *p = take_filled(t);
 
 		if (!p) {
-			pthread_cond_wait(&t->filled, &t->lock);
+			wait_filled(t);
 			continue;
 		}
 		write_block(t, w, p);
@@ -172,6 +196,7 @@ static int submit(struct pd_json_team *t)
 	while (t->oldest == next)
 		help(t);
 	t->ring[t->filling].state = FILLED;
+	__atomic_store_n(&t->submitted, t->submitted + 1, __ATOMIC_RELAXED);
 	t->filling = next;
 	pthread_cond_signal(&t->filled);
 	pthread_mutex_unlock(&t->lock);
@@ -201,7 +226,7 @@ int pd_json_team_add(struct pd_json_team *t, const struct pd_record *r)
 int pd_json_team_add_run(struct pd_json_team *t, struct pd_run *run)
 {
 	for (;;) {
-		pd_json_block_add_run(t->ring[t->filling].block, run);
+		pd_json_block_add_run(t->ring[t->filling].block, run, t->main->reader);
 		note_first(t);
 		if (run->next == run->count)
 			return 0;
@@ -263,6 +288,17 @@ static int start_worker(struct pd_json_team *t, struct worker *w, bool own_threa
 	return w->started ? 0 : -1;
 }
 
+/* It is held so shortly that trying again is better than going to sleep. */
+static void init_lock(pthread_mutex_t *lock)
+{
+	pthread_mutexattr_t a;
+
+	pthread_mutexattr_init(&a);
+	pthread_mutexattr_settype(&a, PTHREAD_MUTEX_ADAPTIVE_NP);
+	pthread_mutex_init(lock, &a);
+	pthread_mutexattr_destroy(&a);
+}
+
 struct pd_json_team *pd_json_team_new(struct pd_json *j, unsigned int threads)
 {
 	struct pd_json_team *t = calloc(1, sizeof(*t));
@@ -272,7 +308,7 @@ struct pd_json_team *pd_json_team_new(struct pd_json *j, unsigned int threads)
 	t->main = j;
 	t->nr_workers = threads;
 	t->nr_places = 2 * threads + 1;
-	pthread_mutex_init(&t->lock, NULL);
+	init_lock(&t->lock);
 	pthread_cond_init(&t->filled, NULL);
 	pthread_cond_init(&t->done, NULL);
 	t->ring = calloc(t->nr_places, sizeof(*t->ring));
