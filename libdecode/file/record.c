@@ -97,7 +97,7 @@ static inline const struct pd_plan *plan_of(struct pd_record *r, const struct pd
 		return layout ? layout->sample : NULL;
 	if (d->type == TYPE_READ)
 		return layout ? layout->read : NULL;
-	return pd_session_body_plan(r->session, d);
+	return pd_session_record_plan(r->session, d, r->frame.misc);
 }
 
 static void check_feature(struct pd_record *r)

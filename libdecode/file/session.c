@@ -10,6 +10,7 @@
 #define TYPE_READ 8
 #define TYPE_USER 64
 #define SAMPLE_ID_ALL (1ull << 18)
+#define MAX_MISC_BITS 4
 
 int pd_session_init(struct pd_session *s, struct pd_budget *budget, enum pd_swap swap)
 {
@@ -214,19 +215,51 @@ void pd_session_rename(struct pd_session *s, struct pd_attr *a, struct pd_bytes 
 	a->generation++;
 }
 
-struct pd_plan *pd_session_body_plan(struct pd_session *s, const struct pd_record_desc *d)
+/* The body's plan under that key, made when it is first asked for. */
+static struct pd_plan *body_plan(struct pd_session *s, const struct pd_record_desc *d, uint64_t key,
+				 const struct pd_facts *facts)
 {
-	const struct pd_facts none = { .arch = s->arch };
-	struct pd_plan *plan = pd_map_find(&s->bodies, d->type);
+	struct pd_plan *plan = pd_map_find(&s->bodies, key);
 
 	if (plan)
 		return plan;
-	plan = pd_plan_compile(d->fields, &none, s->budget);
-	if (plan && pd_map_add(&s->bodies, d->type, plan) < 0) {
+	plan = pd_plan_compile(d->fields, facts, s->budget);
+	if (plan && pd_map_add(&s->bodies, key, plan) < 0) {
 		pd_plan_free(plan);
 		return NULL;
 	}
 	return plan;
+}
+
+struct pd_plan *pd_session_body_plan(struct pd_session *s, const struct pd_record_desc *d)
+{
+	return body_plan(s, d, d->type, &(struct pd_facts){ .arch = s->arch });
+}
+
+/* Few bits are asked for, or there would be too many plans. */
+static __attribute__((noinline)) const struct pd_plan *settle(struct pd_session *s, const struct pd_record_desc *d,
+							      uint16_t misc)
+{
+	const struct pd_plan *plan = pd_session_body_plan(s, d);
+	const uint16_t mask = plan && __builtin_popcount(plan->misc_bits) <= MAX_MISC_BITS ? plan->misc_bits : 0;
+	const struct pd_facts facts = { .arch = s->arch, .knows_misc = true, .misc = misc & mask };
+
+	if (mask)
+		plan = body_plan(s, d, d->type | 1ull << 32 | (uint64_t)facts.misc << 33, &facts);
+	if (d->type < PD_SETTLED)
+		s->settled[d->type] = (struct pd_settled){ plan, mask, facts.misc };
+	return plan;
+}
+
+const struct pd_plan *pd_session_record_plan(struct pd_session *s, const struct pd_record_desc *d, uint16_t misc)
+{
+	if (d->type < PD_SETTLED) {
+		const struct pd_settled *last = &s->settled[d->type];
+
+		if (last->plan && (misc & last->mask) == last->bits)
+			return last->plan;
+	}
+	return settle(s, d, misc);
 }
 
 struct pd_plan *pd_session_feature_plan(struct pd_session *s, const struct pd_feature_desc *d)

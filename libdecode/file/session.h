@@ -34,6 +34,13 @@ struct pd_attr {
 	struct pd_plan *sample, *trailer, *read;
 };
 
+/* The plan of a record type's body for records whose misc has these bits. */
+#define PD_SETTLED 32
+struct pd_settled {
+	const struct pd_plan *plan;	/* NULL: none yet */
+	uint16_t mask, bits;
+};
+
 struct pd_session {
 	struct pd_budget *budget;
 	enum pd_swap swap;
@@ -45,7 +52,8 @@ struct pd_session {
 	size_t nr_places;
 	bool same_id_at;		/* all events have their ids at the same place */
 	bool same_layout;		/* and all records of all events the same layout */
-	struct pd_map bodies;		/* record description -> struct pd_plan */
+	struct pd_map bodies;		/* record type, and misc where that is settled -> struct pd_plan */
+	struct pd_settled settled[PD_SETTLED];	/* by type: the plan used last */
 	struct pd_map features;		/* feature description -> struct pd_plan */
 	struct pd_plan *attr_plan, *file_attr_plan;
 	struct pd_tracepoints *tracepoints;
@@ -87,6 +95,8 @@ enum pd_code pd_session_check_feature(struct pd_session *s, uint32_t id, struct 
 /* The plan of a record type's body (not of SAMPLE and READ), of a feature. NULL: no memory. */
 struct pd_plan *pd_session_body_plan(struct pd_session *s, const struct pd_record_desc *d);
 struct pd_plan *pd_session_feature_plan(struct pd_session *s, const struct pd_feature_desc *d);
+/* The plan of a body for records with that misc: what depends on it is settled. */
+const struct pd_plan *pd_session_record_plan(struct pd_session *s, const struct pd_record_desc *d, uint16_t misc);
 
 /* Bytes that follow this record and are no record. */
 uint64_t pd_session_payload(struct pd_session *s, const struct pd_record_desc *d, struct pd_bytes record);

@@ -32,7 +32,7 @@ static inline bool fills(const struct pd_plan *plan, struct pd_bytes body, uint1
 	if (list->size != PD_VARIABLE)
 		return list->size == body.size;
 	if (list->tail == PD_TAIL_TEXT)
-		return list->ops[list->nr_ops - 1].offset <= body.size;
+		return pd_tail_at(list, body, swap) <= body.size;
 	if (list->tail == PD_TAIL_NUMBERS)
 		return chain_fills(&list->ops[list->nr_ops - 1], body, swap);
 	if (list->tail == PD_TAIL_SIZED)
@@ -66,7 +66,7 @@ static inline bool is_plain(struct pd_session *s, const struct pd_record_desc *d
 		if (desc->trailer != PD_TRAILER || body.size < a->trailer_size)
 			return false;
 		body.size -= a->trailer_size;
-		p->plan = desc->type == TYPE_READ ? a->read : pd_session_body_plan(s, desc);
+		p->plan = desc->type == TYPE_READ ? a->read : pd_session_record_plan(s, desc, misc);
 	}
 	return p->plan && fills(p->plan, body, misc, s->swap);
 }

@@ -20,11 +20,19 @@ struct scope {
 
 enum verdict { DROP, KEEP, ASK };
 
-/* What the attribute says of a row's condition. */
+/* Does a row depend on misc alone, which is known? A body has no row of that name: it is the header's. */
+static bool is_of_known_misc(const struct pd_when *w, const struct pd_facts *f)
+{
+	return f->knows_misc && w->sibling && strcmp(w->sibling, "misc") == 0 && !w->left;
+}
+
+/* What the attribute and misc say of a row's condition. */
 static enum verdict judge(const struct pd_when *w, const struct pd_facts *f)
 {
 	uint64_t bits;
 
+	if (is_of_known_misc(w, f))
+		return pd_number_says((uint8_t)w->on, w->value, f->misc) != w->unless ? KEEP : DROP;
 	switch (w->on) {
 	case PD_ALWAYS:
 		return w->left ? ASK : KEEP;
@@ -217,14 +225,24 @@ static bool is_sized(const struct pd_op *op)
 	return l->nr_ops == 2 || (l->ops[2].kind == PD_PAD && l->ops[2].count_from == PD_COUNT_REST_MOD);
 }
 
+/* A group of one size under a test, at a known place. */
+static bool is_tested(const struct pd_op *op)
+{
+	return op->kind == PD_GROUP && op->on == PD_ON_TEST && !op->left && op->offset != PD_VARIABLE && is_safe(op);
+}
+
 /* Lists that text ends, or numbers with their count: walk.c measures them without walking. */
 static void find_tail(struct pd_op_list *list)
 {
-	const struct pd_op *last = list->nr_ops ? &list->ops[list->nr_ops - 1] : NULL;
+	const struct pd_op *last = list->nr_ops ? &list->ops[list->nr_ops - 1] : NULL, *before = last;
 
-	if (!last || last->offset == PD_VARIABLE || last->on != PD_ALWAYS || last->left)
+	if (!last || last->on != PD_ALWAYS || last->left)
 		return;
-	for (const struct pd_op *op = list->ops; op < last; op++)
+	if (last->kind == PD_CSTR && list->nr_ops > 1 && is_tested(last - 1))
+		list->tested = before = last - 1;
+	if (before->offset == PD_VARIABLE)
+		return;
+	for (const struct pd_op *op = list->ops; op < before; op++)
 		if (!is_safe(op))
 			return;
 	if (last->kind == PD_CSTR)
@@ -233,6 +251,8 @@ static void find_tail(struct pd_op_list *list)
 		list->tail = PD_TAIL_NUMBERS;
 	else if (is_sized(last))
 		list->tail = PD_TAIL_SIZED;
+	list->is_simple = list->tail && list->nr_simple == before - list->ops &&
+			  (!list->tested || list->tested->list->nr_simple == list->tested->list->nr_ops);
 }
 
 static int8_t slot_of(struct compiler *c, struct pd_op *op)
@@ -320,6 +340,8 @@ static int compile_op(struct compiler *c, struct pd_op *op, const struct scope *
 
 	if (row->when.sibling && op->on != PD_ALWAYS)
 		op->when_slot = resolve(c, scope, row->when.sibling);
+	if (op->when_slot == PD_MISC_SLOT)
+		c->plan->misc_bits |= op->on == PD_ON_MASK ? (uint16_t)op->when_value : UINT16_MAX;
 	if (row->count.sibling)
 		op->count_slot = resolve(c, scope, row->count.sibling);
 	if (row->count.by)

@@ -20,6 +20,8 @@ struct pd_facts {
 	uint64_t regs_user, regs_intr;
 	const struct pd_arch *arch;
 	uint32_t cpus_available;
+	bool knows_misc;		/* the record header's misc is this in each record of the plan */
+	uint16_t misc;
 };
 
 struct pd_op_list;
@@ -40,21 +42,25 @@ struct pd_op {
 	int8_t when_slot, count_slot, by_slot, extent_slot;
 };
 
-/* Does the number before it that the row depends on say it is there? `unless` turns the answer over. */
-static inline bool pd_op_number_says(const struct pd_op *op, const uint64_t *slots)
+/* Does a number meet a condition on numbers? */
+static inline bool pd_number_says(uint8_t on, uint64_t value, uint64_t number)
 {
-	const uint64_t v = op->when_slot >= 0 ? slots[op->when_slot] : 0;
-
-	switch (op->on) {
+	switch (on) {
 	case PD_ON_MASK:
-		return (v & op->when_value) != 0;
+		return (number & value) != 0;
 	case PD_ON_EQUAL:
-		return v == op->when_value;
+		return number == value;
 	case PD_ON_AT_LEAST:
-		return v >= op->when_value;
+		return number >= value;
 	default:
 		return true;
 	}
+}
+
+/* Does the number before it that the row depends on say it is there? `unless` turns the answer over. */
+static inline bool pd_op_number_says(const struct pd_op *op, const uint64_t *slots)
+{
+	return pd_number_says(op->on, op->when_value, op->when_slot >= 0 ? slots[op->when_slot] : 0);
 }
 
 /* A number that is needed before its turn. */
@@ -72,6 +78,8 @@ struct pd_op_list {
 	uint32_t simple_size;		/* bytes of those */
 	/* all that varies is the last op: SIZED is a struct of a size, so many bytes, and a pad to a multiple */
 	enum { PD_TAIL_NONE, PD_TAIL_TEXT, PD_TAIL_NUMBERS, PD_TAIL_SIZED } tail;
+	const struct pd_op *tested;	/* and a group before it, if a test says so; NULL: none. See pd_tail_at() */
+	bool is_simple;			/* what is before the tail, and in that group, is simple */
 	uint32_t *noted, nr_noted;	/* which of them are pads, or have a slot */
 };
 
@@ -93,6 +101,7 @@ struct pd_plan {
 	struct pd_arena *arena;
 	unsigned int nr_slots;
 	unsigned int variants;		/* mask of the PD_ON_VARIANT bits it has */
+	uint16_t misc_bits;		/* of the header's misc that rows depend on, unless it was known */
 };
 
 /* NULL when memory runs out. `fields` must outlive the plan. */

@@ -642,6 +642,9 @@ enum pd_regular pd_visit_runs(const struct pd_plan *plan, struct pd_bytes body, 
 		run_of(ctx, plan->list->ops, plan->list->nr_ops, body.data, swap);
 		return PD_REGULAR;
 	}
+	if (run_of && plan->list->is_simple && extent->nr_ops == plan->list->nr_ops &&
+	    pd_visit_tail(plan->list, body, swap, v, run_of, ctx))
+		return PD_REGULAR;
 	w.v = v;
 	w.run = run_of;
 	w.ctx = ctx;

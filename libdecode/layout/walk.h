@@ -40,6 +40,20 @@ static inline bool pd_measure_fixed(const struct pd_plan *plan, struct pd_bytes 
 	return true;
 }
 
+/* Where the tail of a list begins; beyond the body: nowhere. */
+static inline size_t pd_tail_at(const struct pd_op_list *list, struct pd_bytes body, enum pd_swap swap)
+{
+	const struct pd_op *tested = list->tested;
+
+	if (!tested)
+		return list->ops[list->nr_ops - 1].offset;
+	if (tested->offset > body.size)
+		return SIZE_MAX;
+	if (tested->field->when.test(body, tested->offset, swap) == tested->unless)
+		return tested->offset;
+	return tested->offset + tested->size;
+}
+
 /* And for lists with a tail: what a walk of them finds where nothing is wrong. False: walk it. */
 bool pd_measure_tail(const struct pd_op_list *list, struct pd_bytes body, enum pd_swap swap,
 		     enum pd_text_end text_end, struct pd_extent_of *out);
@@ -56,7 +70,7 @@ typedef void (*pd_see_run)(void *ctx, const struct pd_op *ops, size_t n, const u
 /* Visits the measured ops. The padding of the outermost object comes last. */
 enum pd_regular pd_visit(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc, enum pd_swap swap,
 			 const struct pd_extent_of *extent, const struct pd_visitor *v, void *ctx);
-/* The same; what comes in a row goes to `run` instead of v->number, unless it is NULL. */
+/* The same; what comes in a row goes to `run` instead of v->number, unless it is NULL. With it, v has every function. */
 enum pd_regular pd_visit_runs(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc, enum pd_swap swap,
 			      const struct pd_extent_of *extent, const struct pd_visitor *v, pd_see_run run, void *ctx);
 
@@ -65,20 +79,28 @@ static inline bool pd_pad_is_clean(struct pd_bytes pad)
 	return pad.size == 4 ? pd_load32(pad.data, PD_SWAP_NO) == 0 : pd_all_zero(pad);
 }
 
-/* Simple ops and nothing else, of which no pad has anything in it? Then a visit is one call of a pd_see_run. */
-static inline bool pd_is_one_run(const struct pd_op_list *list, struct pd_bytes body, uint32_t nr_ops)
+/* Has no pad among the simple ops anything in it? */
+static inline bool pd_pads_are_clean(const struct pd_op_list *list, const uint8_t *start)
 {
-	if (!list->nr_simple || list->nr_simple != list->nr_ops || nr_ops != list->nr_ops ||
-	    list->simple_size > body.size)
-		return false;
 	for (uint32_t i = 0; i < list->nr_noted; i++) {
 		const struct pd_op *op = &list->ops[list->noted[i]];
 
-		if (op->kind == PD_PAD && !pd_pad_is_clean((struct pd_bytes){ body.data + op->offset, op->size }))
+		if (op->kind == PD_PAD && !pd_pad_is_clean((struct pd_bytes){ start + op->offset, op->size }))
 			return false;
 	}
 	return true;
 }
+
+/* Simple ops and nothing else, of which no pad has anything in it? Then a visit is one call of a pd_see_run. */
+static inline bool pd_is_one_run(const struct pd_op_list *list, struct pd_bytes body, uint32_t nr_ops)
+{
+	return list->nr_simple && list->nr_simple == list->nr_ops && nr_ops == list->nr_ops &&
+	       list->simple_size <= body.size && pd_pads_are_clean(list, body.data);
+}
+
+/* Visits the same list as a walk would, where its tail is all that is not simple. False: walk it. */
+bool pd_visit_tail(const struct pd_op_list *list, struct pd_bytes body, enum pd_swap swap, const struct pd_visitor *v,
+		   pd_see_run run, void *ctx);
 
 /* A bit-field word as a little-endian machine numbers it, from how a big-endian one does, or the other way. */
 enum pd_mirror { PD_TO_LITTLE, PD_TO_BIG };
