@@ -7,11 +7,19 @@
 
 #define HEX_DIGITS "0123456789abcdef"
 
+const char pd_digit_pairs[200] =
+	"0001020304050607080910111213141516171819"
+	"2021222324252627282930313233343536373839"
+	"4041424344454647484950515253545556575859"
+	"6061626364656667686970717273747576777879"
+	"8081828384858687888990919293949596979899";
+
 void pd_jsonw_init(struct pd_jsonw *w, char *buffer, struct pd_output out)
 {
 	buffer[0] = '\n';
 	*w = (struct pd_jsonw){
 		.at = buffer + 1, .end = buffer + 1 + PD_JSONW_BUFFER - PD_JSONW_SLACK, .buffer = buffer + 1, .out = out,
+		.epoch = w->epoch + 1,
 	};
 }
 
@@ -22,6 +30,7 @@ int pd_jsonw_flush(struct pd_jsonw *w)
 	if (n && !w->failed)
 		w->failed = w->out.write(w->out.ctx, w->buffer, n);
 	w->flushed += n;
+	w->epoch++;
 	w->buffer[-1] = w->at[-1];	/* the comma rule looks at the last byte */
 	w->at = w->buffer;
 	return w->failed;
@@ -106,30 +115,57 @@ static inline bool are_plain(uint64_t x)
 	return !(special & EACH(0x80));
 }
 
-/* Copies what needs no escape, at most PD_JSONW_SLACK bytes. Where that ends. */
+static inline bool are_plain16(pd_bytes16 x)
+{
+	const pd_words16 special = (pd_words16)((x < 0x20) | (x == 0x7f) | (x == '"') | (x == '\\'));
+
+	return !(special[0] | special[1]);
+}
+
+/* The 16 bytes at p, if they are plain. */
+static inline bool copy16(char *at, const uint8_t *p)
+{
+	pd_bytes16 x;
+
+	memcpy(&x, p, sizeof(x));
+	if (!are_plain16(x))
+		return false;
+	memcpy(at, &x, sizeof(x));
+	return true;
+}
+
+static inline bool copy8(char *at, const uint8_t *p)
+{
+	uint64_t x;
+
+	memcpy(&x, p, sizeof(x));
+	if (!are_plain(x))
+		return false;
+	memcpy(at, &x, sizeof(x));
+	return true;
+}
+
+/* Copies what needs no escape, at most PD_JSONW_SLACK bytes. Where that ends. A last piece that fills no step is copied with
+ * bytes before it once more. */
 static const uint8_t *copy_plain(struct pd_jsonw *w, const uint8_t *p, const uint8_t *end)
 {
 	const uint8_t *start = p;
-	uint64_t x;
 	char *at;
+	size_t left;
 
 	pd_jsonw_room(w);
 	at = w->at;
 	if (end - p > PD_JSONW_SLACK)
 		end = p + PD_JSONW_SLACK;
-	for (; end - p >= 8; p += 8, at += 8) {
-		memcpy(&x, p, sizeof(x));
-		if (!are_plain(x))
-			break;
-		memcpy(at, &x, sizeof(x));
+	while (end - p >= 16 && copy16(at, p)) {
+		p += 16;
+		at += 16;
 	}
-	if (end - p < 8 && end - start >= 8) {	/* the last 8 bytes once more, of which some are copied already */
-		memcpy(&x, end - 8, sizeof(x));
-		if (are_plain(x)) {
-			memcpy(at + (end - p) - 8, &x, sizeof(x));
-			w->at = at + (end - p);
-			return end;
-		}
+	left = (size_t)(end - p);
+	if (left < 16 && (end - start >= 16 ? copy16(at + left - 16, end - 16) :
+			  left >= 8 && copy8(at, p) && copy8(at + left - 8, end - 8))) {
+		w->at = at + left;
+		return end;
 	}
 	for (; p < end && is_plain(*p); p++)
 		*at++ = (char)*p;

@@ -22,9 +22,10 @@ struct pd_jsonw {
 	struct pd_output out;
 	int failed;		/* what out.write returned when not 0: sticky, later output is dropped */
 	uint64_t flushed;	/* bytes handed to out */
+	uint64_t epoch;		/* counts how often the buffer began anew */
 };
 
-/* buffer: PD_JSONW_BUFFER + 1 bytes, borrowed. */
+/* buffer: PD_JSONW_BUFFER + 1 bytes, borrowed. w was zeroed at first. */
 void pd_jsonw_init(struct pd_jsonw *w, char *buffer, struct pd_output out);
 /* Hands all that is buffered to out. 0, or what out.write returned. */
 int pd_jsonw_flush(struct pd_jsonw *w);
@@ -33,6 +34,13 @@ int pd_jsonw_flush(struct pd_jsonw *w);
 static inline void pd_jsonw_room(struct pd_jsonw *w)
 {
 	if (__builtin_expect(w->at > w->end, 0))
+		pd_jsonw_flush(w);
+}
+
+/* And that so many can be written, with any of these functions, before the buffer begins anew. */
+static inline void pd_jsonw_room_twice(struct pd_jsonw *w)
+{
+	if (__builtin_expect(w->at > w->end - PD_JSONW_SLACK, 0))
 		pd_jsonw_flush(w);
 }
 
@@ -84,43 +92,65 @@ static inline void pd_jsonw_comma(struct pd_jsonw *w)
 		*w->at++ = ',';
 }
 
-/* 8 digits, the first in the lowest byte, as text. */
-static inline void pd_store_digits(char *p, uint64_t digits)
-{
-	const uint64_t text = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? digits : __builtin_bswap64(digits);
+/* "00" to "99". */
+extern const char pd_digit_pairs[200];
 
-	memcpy(p, &text, sizeof(text));
+/* v < 100 as 2 digits, the first in the lowest byte. */
+static inline uint32_t pd_two_digits(uint32_t v)
+{
+	uint16_t text;
+
+	memcpy(&text, pd_digit_pairs + 2 * v, sizeof(text));
+	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? text : __builtin_bswap16(text);
 }
 
-/* The 8 digits of v < 10^8, as numbers, the first in the lowest byte: halves, pairs, digits, all of a kind at once. */
-static inline uint64_t pd_eight_digits(uint32_t v)
+/* v < 10^4 as 4 digits. */
+static inline uint32_t pd_four_digits(uint32_t v)
 {
-	uint64_t x = v / 10000 | (uint64_t)(v % 10000) << 32, tens;
+	const uint32_t hundreds = v * 10486 >> 20;
 
-	tens = (x * 10486 >> 20) & 0x0000007f0000007full;	/* by 100 */
-	x = tens | (x - tens * 100) << 16;
-	tens = (x * 103 >> 10) & 0x000f000f000f000full;		/* by 10 */
-	return tens | (x - tens * 10) << 8;
+	return pd_two_digits(hundreds) | pd_two_digits(v - hundreds * 100) << 16;
 }
 
-#define PD_ZEROS 0x3030303030303030ull
+static inline void pd_store_four(char *p, uint32_t digits)
+{
+	if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
+		digits = __builtin_bswap32(digits);
+	memcpy(p, &digits, sizeof(digits));
+}
 
-/* v < 10^8 in decimal at p, of which 8 bytes are written; the end. */
+/* v < 10^8 as 8 digits at p. */
+static inline void pd_write_eight_digits(char *p, uint32_t v)
+{
+	const uint32_t high = v / 10000;
+
+	pd_store_four(p, pd_four_digits(high));
+	pd_store_four(p + 4, pd_four_digits(v - high * 10000));
+}
+
+/* v < 10^4 in decimal at p, of which 4 bytes are written; the end. */
+static inline char *pd_write_decimal4(char *p, uint32_t v)
+{
+	const uint32_t digits = pd_four_digits(v);
+
+	if (__builtin_expect(v >= 1000, 1)) {
+		pd_store_four(p, digits);
+		return p + 4;
+	}
+	pd_store_four(p, digits >> (v >= 100 ? 8 : v >= 10 ? 16 : 24));
+	return p + (v >= 100 ? 3 : v >= 10 ? 2 : 1);
+}
+
+/* v < 10^8 in decimal at p, of which 8 bytes are written at most; the end. */
 static inline char *pd_write_decimal8(char *p, uint32_t v)
 {
-	uint64_t digits, tens, leading;
+	const uint32_t high = v / 10000;
 
-	if (v < 10000) {
-		tens = v * 10486 >> 20;		/* by 100 */
-		digits = tens | (v - tens * 100) << 16;
-		tens = (digits * 103 >> 10) & 0x000f000f;	/* by 10 */
-		digits = (tens | (digits - tens * 10) << 8) << 32;
-	} else {
-		digits = pd_eight_digits(v);
-	}
-	leading = (uint64_t)__builtin_ctzll(digits | 1ull << 56) & ~7ull;	/* bits of zeros in front */
-	pd_store_digits(p, (digits | PD_ZEROS) >> leading);
-	return p + 8 - leading / 8;
+	if (v < 10000)
+		return pd_write_decimal4(p, v);
+	p = pd_write_decimal4(p, high);
+	pd_store_four(p, pd_four_digits(v - high * 10000));
+	return p + 4;
 }
 
 /* v < 10^16 in decimal at p; the end. */
@@ -132,7 +162,7 @@ static inline char *pd_write_decimal16(char *p, uint64_t v)
 		return pd_write_decimal8(p, (uint32_t)v);
 	high = v / 100000000;
 	p = pd_write_decimal8(p, (uint32_t)high);
-	pd_store_digits(p, pd_eight_digits((uint32_t)(v - high * 100000000)) | PD_ZEROS);
+	pd_write_eight_digits(p, (uint32_t)(v - high * 100000000));
 	return p + 8;
 }
 
@@ -146,8 +176,8 @@ static inline char *pd_write_decimal(char *p, uint64_t v)
 	if (__builtin_expect(v >= 10000000000000000, 0)) {
 		p = pd_write_decimal16(p, v / 10000000000000000);
 		v %= 10000000000000000;
-		pd_store_digits(p, pd_eight_digits((uint32_t)(v / 100000000)) | PD_ZEROS);
-		pd_store_digits(p + 8, pd_eight_digits((uint32_t)(v % 100000000)) | PD_ZEROS);
+		pd_write_eight_digits(p, (uint32_t)(v / 100000000));
+		pd_write_eight_digits(p + 8, (uint32_t)(v % 100000000));
 		return p + 16;
 	}
 	return pd_write_decimal16(p, v);

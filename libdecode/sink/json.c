@@ -218,24 +218,40 @@ static int record(void *state, const struct pd_record *r)
 	return j->fields_missing ? report_missing_of(j, r) : j->w.failed;
 }
 
-/* What record() does with a plain one. */
-static int plain(struct pd_json *j, const struct pd_record *r)
+/* A plain one where something else has to see it as a record: *written says that nothing is left to be done. */
+static int show(struct pd_json *j, const struct pd_run *run, const struct pd_plain *p, bool *written)
 {
-	const int kept = j->options.filter ? pd_filter_keeps(j->options.filter, r) : 1;
+	struct pd_record r;
+	int kept;
 
-	if (kept <= 0)
-		return kept;
-	pd_json_count(j, r);
-	if (j->team)
-		return pd_json_team_add(j->team, r);
-	pd_json_write_record(j, r);
-	return j->fields_missing ? report_missing_of(j, r) : j->w.failed;
+	pd_run_record(run, p, j->session, &r);
+	kept = j->options.filter ? pd_filter_keeps(j->options.filter, &r) : 1;
+	*written = kept <= 0 || j->team;
+	if (kept <= 0 || !j->team)
+		return kept < 0 ? kept : 0;
+	pd_json_count(j, &r);
+	return pd_json_team_add(j->team, &r);
+}
+
+static int plain(struct pd_json *j, const struct pd_run *run, const struct pd_plain *p)
+{
+	struct pd_record r;
+	bool written = false;
+	int status = j->options.filter || j->team ? show(j, run, p, &written) : 0;
+
+	if (status || written)
+		return status;
+	pd_json_count_plain(j, run, p);
+	pd_json_write_plain(j, run, p);
+	if (!j->fields_missing)
+		return j->w.failed;
+	pd_run_record(run, p, j->session, &r);
+	return report_missing_of(j, &r);
 }
 
 static int runs(void *state, struct pd_reader *r)
 {
 	struct pd_json *j = state;
-	struct pd_record of_run;
 	struct pd_run *run;
 	int status = 0;
 
@@ -245,10 +261,8 @@ static int runs(void *state, struct pd_reader *r)
 	while (!status && !j->fields_missing && (run = pd_reader_run(r))) {	/* what is missing may end it all */
 		if (j->team && !j->options.filter)
 			status = pd_json_team_add_run(j->team, run);
-		while (!status && !j->fields_missing && run->next < run->count) {
-			pd_run_record(run, &run->records[run->next++], j->session, &of_run);
-			status = plain(j, &of_run);
-		}
+		while (!status && !j->fields_missing && run->next < run->count)
+			status = plain(j, run, &run->records[run->next++]);
 	}
 	return status;
 }

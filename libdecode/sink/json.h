@@ -3,16 +3,10 @@
 #define PD_SINK_JSON_H
 
 #include "base/jsonw.h"
-#include "file/record.h"
+#include "file/run.h"
 #include "reader.h"
+#include "sink/json_form.h"
 #include "sink/pretty.h"
-
-/* Text rendered once; copied in whole steps. */
-#define PD_JSON_STEP 32
-struct pd_json_text {
-	size_t size;
-	char text[3 * PD_JSON_STEP];
-};
 
 /* An event's keys in a record, rendered once per name. */
 struct pd_json_label {
@@ -26,59 +20,56 @@ struct pd_json_feature_kept {
 	struct pd_bytes bytes;
 };
 
-/* What two records have in common that differ in their fields only: from their type to their event, rendered once. */
-struct pd_json_head {
-	const struct pd_record_desc *desc;	/* NULL: none yet */
+/* What records of one kind begin with, behind their offset: what they have in common, and their leading numbers. */
+#define PD_JSON_BLANKS 20
+#define PD_JSON_HEAD_TEXT 1024
+struct pd_json_kind {
 	const struct pd_attr *attr;
-	uint32_t generation;			/* of attr */
-	uint16_t size, misc;
-	uint32_t text_size;
-	char text[8 * PD_JSON_STEP];
+	const struct pd_op_list *list;		/* of the body, for its leading numbers; NULL: without them */
+	const char *file;
+	uint32_t type, generation;		/* generation: of attr */
+	unsigned int arch_changes;
+	uint16_t misc;
 };
-#define PD_JSON_HEADS 8				/* by the low bits of misc */
-
-/* A number in a row and the value it had last, rendered: many are the same in record after record. */
-#define PD_JSON_STEP_TEXT (4 * PD_JSON_STEP)
-struct pd_json_step {
-	uint64_t value;			/* as it lies in the file */
-	uint64_t high;			/* value / 10^8 where its last 8 digits stand at the end of text; or 0 */
-	uint32_t offset;
-	uint8_t size;			/* of text */
-	uint8_t key_size, width;
-	bool is_signed, closes;		/* an array: its bracket follows */
-	enum { PD_JSON_NUMBER4, PD_JSON_NUMBER8, PD_JSON_ADDRESS, PD_JSON_SMALL, PD_JSON_OTHER } how;
-	const struct pd_op *op;		/* of PD_JSON_OTHER: what is no plain number */
-	char text[PD_JSON_STEP_TEXT];	/* key and value */
+struct pd_json_head {
+	struct pd_json_kind kind;
+	bool is_good;				/* the form is */
+	struct pd_json_form form;
+	struct pd_json_blank blanks[PD_JSON_BLANKS];
+	char text[PD_JSON_HEAD_TEXT + PD_JSON_STEP];
 };
+#define PD_JSON_HEADS 64			/* by type, misc and event */
 
-/* The steps of ops in a row. Plans are made anew when the machine they are for changes. */
-#define PD_JSON_STEPS 14
+/* Numbers in a row elsewhere. Plans are made anew when the machine they are for changes. */
+#define PD_JSON_RUN_TEXT 512
 struct pd_json_run {
 	const struct pd_op *ops;	/* NULL: none yet */
 	unsigned int nr_ops, arch_changes;
 	enum pd_swap swap;
-	unsigned int nr_steps;
-	bool plain;			/* no PD_JSON_OTHER among them */
-	struct pd_json_step steps[PD_JSON_STEPS];
+	bool is_good;
+	struct pd_json_form form;
+	struct pd_json_blank blanks[PD_JSON_BLANKS];
+	char text[PD_JSON_RUN_TEXT + PD_JSON_STEP];
 };
 #define PD_JSON_RUNS 64			/* by the address of their ops */
 
 /* Fields of a tracepoint: numbers and short arrays of them, and one field of another kind behind them. */
 struct pd_json_tp_part {
-	uint32_t nr_steps, from;	/* from: the first field */
+	struct pd_json_form form;	/* of the first part: from ,"tracepoint":{ on */
+	uint32_t from;			/* the first field */
 	uint64_t used;			/* bytes of those, and one more for each field: see pd_tp_decode() */
 	const struct pd_tp_field *then;	/* NULL: none */
 };
 
 #define PD_JSON_TP_PARTS 8
-#define PD_JSON_TP_STEPS 24
+#define PD_JSON_TP_BLANKS 24
+#define PD_JSON_TP_TEXT 1024
 struct pd_json_tp {
 	const struct pd_tp_event *event;	/* NULL: none yet */
-	size_t nr_parts, nr_steps, done;	/* done: fields in the parts */
-	size_t head_size;		/* 0: not kept */
-	char head[8 * PD_JSON_STEP];	/* ,"tracepoint":{ to the fields' bracket */
+	size_t nr_parts, nr_blanks, used, done;	/* used: bytes of text; done: fields in the parts */
 	struct pd_json_tp_part parts[PD_JSON_TP_PARTS];
-	struct pd_json_step steps[PD_JSON_TP_STEPS];
+	struct pd_json_blank blanks[PD_JSON_TP_BLANKS];
+	char text[PD_JSON_TP_TEXT + PD_JSON_STEP];
 };
 #define PD_JSON_TPS 64			/* by the address of their event */
 
@@ -111,7 +102,7 @@ struct pd_json_chain {
 #define PD_JSON_TYPES 128
 
 struct pd_json_counts {
-	uint64_t records, by_type[128], skipped, errors;
+	uint64_t records, by_type[PD_JSON_TYPES], skipped, errors;
 	uint64_t lost, lost_samples, first_time, last_time;
 	struct pd_map others;		/* type -> uint64_t *: types of 128 and up */
 };
@@ -124,7 +115,6 @@ struct pd_json {
 	struct pd_session *session;
 	struct pd_budget own;		/* memory of the sink itself: grows with events and errors, not with records */
 	struct pd_arena arena;
-	struct pd_json_text types[PD_JSON_TYPES], other_type, cpumodes[8];
 	struct pd_json_label **labels;
 	size_t nr_labels;
 	struct pd_json_head heads[PD_JSON_HEADS];
@@ -142,7 +132,9 @@ struct pd_json {
 	struct pd_json_team *team;	/* the threads, or NULL */
 	bool error_is_written;		/* its line stands where it belongs already */
 	/* of the record being written */
-	const struct pd_record *record;
+	const struct pd_record *record;	/* NULL: a plain one */
+	const struct pd_attr *attr;
+	const struct pd_op *head_ops;	/* numbers that stand in its head already, or NULL */
 	struct pd_bytes raw_data;
 	size_t fields_missing;		/* of the tracepoint: the raw data are too short */
 	bool not_utf8;			/* in an array of bare strings: their bytes can't stand beside them */
@@ -152,14 +144,10 @@ extern const struct pd_visitor pd_json_visitor;
 /* A pd_see_run: the plain numbers of a record, without a call for each. */
 void pd_json_run(void *ctx, const struct pd_op *ops, size_t n, const uint8_t *start, enum pd_swap swap);
 
-/* A plain number shown as decimal, signed, or hex. False: the key is too long, or it is no plain one. */
-bool pd_json_make_step(struct pd_json_step *s, struct pd_bytes key, uint32_t offset, unsigned int width,
-		       enum pd_show show);
-/* The bracket of an array follows it. */
-void pd_json_close_step(struct pd_json_step *s);
-/* Numbers at start, written from `at` on, where PD_JSONW_SLACK bytes are; the end. Behind a '{' only plain ones. */
-char *pd_json_put_steps(struct pd_json *j, struct pd_json_step *s, size_t n, char *at, const uint8_t *start,
-			enum pd_swap swap);
+/* ,"sample_id":{...} of a trailer that is a run. */
+void pd_json_trailer(struct pd_json *j, const struct pd_op *ops, size_t n, const uint8_t *start, enum pd_swap swap);
+/* Adds those of a run to a form, with their keys. */
+void pd_json_form_ops(struct pd_json_form *f, const struct pd_op *op, size_t n);
 /* ,"tracepoint":{...} of the record's raw data. */
 void pd_json_tracepoint(struct pd_json *j, const struct pd_tp_event *e);
 /* Arrays of numbers. */
@@ -180,6 +168,11 @@ void pd_json_name(struct pd_json *j, const struct pd_name *names, uint64_t v);
 
 /* A record as a line, or as an element of the document's array. */
 void pd_json_write_record(struct pd_json *j, const struct pd_record *r);
+void pd_json_write_plain(struct pd_json *j, const struct pd_run *run, const struct pd_plain *p);
+/* Heads: for records of a kind, of one that is not like others, of bytes that are none. */
+void pd_json_make_head(struct pd_json *j, struct pd_json_head *h, const struct pd_json_kind *kind);
+void pd_json_odd_head(struct pd_json *j, const struct pd_record *r);
+void pd_json_skipped(struct pd_json *j, const struct pd_record *r);
 /* The line of the error that the record's raw data are too short for its fields. */
 void pd_json_write_missing(struct pd_json *j, const struct pd_record *r);
 /* And that error itself, to whoever listens. */
@@ -191,5 +184,6 @@ void pd_json_attr(struct pd_json *j, const struct pd_attr *a);
 void pd_json_error(struct pd_json *j, const struct pd_error *e);
 void pd_json_summary(struct pd_json *j);
 void pd_json_count(struct pd_json *j, const struct pd_record *r);
+void pd_json_count_plain(struct pd_json *j, const struct pd_run *run, const struct pd_plain *p);
 
 #endif

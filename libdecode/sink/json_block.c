@@ -200,7 +200,7 @@ static int keep(void *ctx, const void *p, size_t n)
 
 	(void)p;
 	f->sheet->size += n;
-	if (f->w->at > f->w->end && grow(f->sheet))
+	if (f->w->at > f->w->end - PD_JSONW_SLACK && grow(f->sheet))	/* see pd_jsonw_room_twice() */
 		return -1;
 	go_on(f->w, f->sheet);
 	return 0;
@@ -281,7 +281,7 @@ void pd_json_block_write(struct pd_json_block *b, struct pd_json_sheet *sheet, s
 	if (b->failed)
 		return;
 	sheet->text[0] = b->first ? '[' : '\n';
-	j->w = (struct pd_jsonw){ .out = { keep, &filling } };
+	j->w = (struct pd_jsonw){ .out = { keep, &filling }, .epoch = j->w.epoch + 1 };
 	go_on(&j->w, sheet);
 	j->chains[0].text = j->chains[1].text = NULL;	/* that text is gone */
 	write_spans(b, j);

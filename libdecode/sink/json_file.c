@@ -4,6 +4,8 @@
 #include "layout/container.h"
 
 #define CHUNK 4096
+#define TYPE_LOST 2
+#define TYPE_LOST_SAMPLES 13
 
 static void number(struct pd_json *j, const char *rendered, uint64_t v)
 {
@@ -206,6 +208,16 @@ void pd_json_error(struct pd_json *j, const struct pd_error *e)
 	STRING_OF(j, "message", pd_error_text(e, text, sizeof(text)));
 }
 
+static inline void count_time(struct pd_json_counts *c, uint64_t time)
+{
+	if (!time || time == UINT64_MAX)
+		return;
+	if (!c->first_time || time < c->first_time)
+		c->first_time = time;
+	if (time > c->last_time)
+		c->last_time = time;
+}
+
 void pd_json_count(struct pd_json *j, const struct pd_record *r)
 {
 	struct pd_json_counts *c = &j->counts;
@@ -217,7 +229,7 @@ void pd_json_count(struct pd_json *j, const struct pd_record *r)
 		return;
 	}
 	c->records++;
-	if (type < 128) {
+	if (type < PD_JSON_TYPES) {
 		c->by_type[type]++;
 	} else {
 		other = pd_map_find(&c->others, type);
@@ -228,15 +240,27 @@ void pd_json_count(struct pd_json *j, const struct pd_record *r)
 		}
 		++*other;
 	}
-	if (pd_record_when(r, &time) && time && time != UINT64_MAX) {
-		if (!c->first_time || time < c->first_time)
-			c->first_time = time;
-		if (time > c->last_time)
-			c->last_time = time;
-	}
-	if (type == 2 && pd_get_number(r, "lost", &n))
+	if (pd_record_when(r, &time))
+		count_time(c, time);
+	if (type == TYPE_LOST && pd_get_number(r, "lost", &n))
 		c->lost += n;
-	else if (type == 13 && pd_get_number(r, "lost", &n))
+	else if (type == TYPE_LOST_SAMPLES && pd_get_number(r, "lost", &n))
+		c->lost_samples += n;
+}
+
+void pd_json_count_plain(struct pd_json *j, const struct pd_run *run, const struct pd_plain *p)
+{
+	const enum pd_swap swap = j->session->swap;
+	struct pd_json_counts *c = &j->counts;
+	uint64_t time, n;
+
+	c->records++;
+	c->by_type[p->type]++;
+	if (pd_plain_time(run, p, swap, &time))
+		count_time(c, time);
+	if (p->type == TYPE_LOST && pd_plain_number(run, p, PD_USUAL_LOST, swap, &n))
+		c->lost += n;
+	else if (p->type == TYPE_LOST_SAMPLES && pd_plain_number(run, p, PD_USUAL_LOST, swap, &n))
 		c->lost_samples += n;
 }
 

@@ -81,8 +81,8 @@ static void head(struct pd_json *j, const struct pd_tp_event *e)
 
 #define SHORT_ARRAY 8
 
-/* Steps of a field with a fixed place: a number's, or one for each of a short array's. 0: it is of another kind. */
-static unsigned int steps_of(const struct pd_tp_field *f)
+/* Numbers of a field with a fixed place: one, or a short array's. 0: it is of another kind. */
+static unsigned int numbers_of(const struct pd_tp_field *f)
 {
 	if (f->place != PD_TP_FIXED)
 		return 0;
@@ -93,29 +93,30 @@ static unsigned int steps_of(const struct pd_tp_field *f)
 	return f->size / f->elem_size;
 }
 
-/* False: a key is too long. */
-static bool make_steps(struct pd_json_step *s, const struct pd_tp_field *f, unsigned int n)
+/* False: it is of another kind, or there is no room for it. */
+static bool add_field(struct pd_json_form *form, const struct pd_tp_field *f)
 {
 	const bool array = f->kind == PD_TP_INTS;
-	const unsigned int width = array ? f->elem_size : f->size;
+	const unsigned int width = array ? f->elem_size : f->size, n = numbers_of(f);
 	const enum pd_show show = f->is_pointer ? PD_HEX : f->is_signed ? PD_SIGNED : PD_DEC;
-	char key[PD_JSONW_KEY_ROOM];
-	size_t size = f->key_size;
+	const struct pd_json_form without = *form;
 
-	if (size >= sizeof(key))
+	if (!n || (show == PD_HEX && width != 8) || f->offset > INT32_MAX - f->size)
 		return false;
-	memcpy(key, f->key, size);
+	pd_json_form_text(form, f->key, f->key_size);
 	if (array)
-		key[size++] = '[';
-	for (unsigned int i = 0; i < n; i++, size = 1) {
-		const struct pd_bytes text = { (const uint8_t *)key, size };
-
-		if (!pd_json_make_step(&s[i], text, f->offset + i * width, width, show))
-			return false;
-		if (array && i == n - 1)
-			pd_json_close_step(&s[i]);
+		pd_json_form_text(form, "[", 1);
+	for (unsigned int i = 0; i < n; i++) {
+		if (i)
+			pd_json_form_text(form, ",", 1);
+		pd_json_form_number(form, (int32_t)(f->offset + i * width), width, show);
 	}
-	return true;
+	if (array)
+		pd_json_form_text(form, "]", 1);
+	if (pd_json_form_is_good(form))
+		return true;
+	*form = without;
+	return false;
 }
 
 /* The next part of the fields. False: they end, or there is no room for it. */
@@ -123,24 +124,44 @@ static bool make_part(struct pd_json_tp *tp)
 {
 	const struct pd_tp_event *e = tp->event;
 	struct pd_json_tp_part *part = &tp->parts[tp->nr_parts];
+	struct pd_json_form *form = &part->form;
 
 	if (tp->done == e->nr_fields || tp->nr_parts == PD_JSON_TP_PARTS)
 		return false;
-	*part = (struct pd_json_tp_part){ .from = (uint32_t)tp->done };
-	while (tp->done < e->nr_fields) {
+	if (tp->nr_parts)	/* the first one has the head already */
+		pd_json_form_init(form, tp->blanks + tp->nr_blanks, PD_JSON_TP_BLANKS - tp->nr_blanks,
+				  tp->text + tp->used, PD_JSON_TP_TEXT - tp->used);
+	part->from = (uint32_t)tp->done;
+	part->used = 0;
+	part->then = NULL;
+	while (tp->done < e->nr_fields && !part->then) {
 		const struct pd_tp_field *f = &e->fields[tp->done++];
-		const unsigned int n = steps_of(f);
 
-		if (!n || tp->nr_steps + n > PD_JSON_TP_STEPS || !make_steps(&tp->steps[tp->nr_steps], f, n)) {
+		if (add_field(form, f))
+			part->used += f->size + 1;
+		else
 			part->then = f;
-			break;
-		}
-		tp->nr_steps += n;
-		part->nr_steps += n;
-		part->used += f->size + 1;
 	}
+	tp->nr_blanks += form->nr_blanks;
+	tp->used += form->size;
 	tp->nr_parts++;
 	return true;
+}
+
+/* The head is text of the first part. Without parts when it is too long. */
+static void make_parts(struct pd_json *j, struct pd_json_tp *tp)
+{
+	struct pd_json_form *first = &tp->parts[0].form;
+	char *const from = (pd_jsonw_room_twice(&j->w), j->w.at);
+
+	tp->nr_parts = tp->nr_blanks = tp->used = tp->done = 0;
+	pd_json_form_init(first, tp->blanks, PD_JSON_TP_BLANKS, tp->text, PD_JSON_TP_TEXT);
+	*j->w.at++ = ' ';	/* whatever lies before it, the head begins with a comma */
+	head(j, tp->event);
+	pd_json_form_text(first, from + 1, (size_t)(j->w.at - from - 1));
+	j->w.at = from;
+	while (pd_json_form_is_good(first) && make_part(tp))
+		;
 }
 
 static struct pd_json_tp *tp_of(struct pd_json *j, const struct pd_tp_event *e)
@@ -150,48 +171,29 @@ static struct pd_json_tp *tp_of(struct pd_json *j, const struct pd_tp_event *e)
 	if (tp->event == e)
 		return tp;
 	tp->event = e;
-	tp->head_size = tp->nr_parts = tp->nr_steps = tp->done = 0;
-	while (make_part(tp))
-		;
+	make_parts(j, tp);
 	return tp;
 }
 
-/* The head as it was written for the last record of the event. */
-static void kept_head(struct pd_json *j, struct pd_json_tp *tp)
-{
-	const uint64_t begun = (pd_jsonw_room(&j->w), j->w.flushed);
-	char *from = j->w.at;
-
-	if (tp->head_size) {
-		for (size_t i = 0; i < tp->head_size; i += PD_JSON_STEP)
-			memcpy(from + i, tp->head + i, PD_JSON_STEP);
-		j->w.at += tp->head_size;
-		return;
-	}
-	head(j, tp->event);
-	if (j->w.flushed != begun || (size_t)(j->w.at - from) > sizeof(tp->head))
-		return;
-	tp->head_size = (size_t)(j->w.at - from);
-	memcpy(tp->head, from, tp->head_size);
-}
-
-/* The fields of raw data that hold every fixed part. How many are missing. */
-static size_t fields(struct pd_json *j, struct pd_json_tp *tp)
+/* All from the head on, of raw data that hold every fixed part. How many fields are missing. */
+static size_t parts(struct pd_json *j, struct pd_json_tp *tp)
 {
 	const struct pd_tp_event *e = tp->event;
 	const struct pd_bytes raw = j->raw_data;
-	struct pd_json_step *step = tp->steps;
 	uint64_t left = pd_tp_allowance(raw);
 	size_t missing = 0;
 
-	for (const struct pd_json_tp_part *p = tp->parts, *end = p + tp->nr_parts; p < end; p++) {
+	for (struct pd_json_tp_part *p = tp->parts, *end = p + tp->nr_parts; p < end; p++) {
 		if (p->used > left)
 			return missing + pd_tp_decode_from(e, p->from, raw, left, &visitor, j);
 		left -= p->used;
-		pd_jsonw_room(&j->w);
-		if (p->nr_steps)
-			j->w.at = pd_json_put_steps(j, step, p->nr_steps, j->w.at, raw.data, e->swap);
-		step += p->nr_steps;
+		pd_jsonw_room_twice(&j->w);
+		if (p->form.size) {
+			const struct pd_json_joint joint = pd_json_joint(j->w.at);
+
+			j->w.at = pd_json_fill(j, &p->form, joint.at, raw.data, e->swap);
+			*joint.at = joint.first;
+		}
 		if (p->then)
 			missing += !pd_tp_decode_field(e, p->then, raw, &left, &visitor, j);
 	}
@@ -202,11 +204,11 @@ void pd_json_tracepoint(struct pd_json *j, const struct pd_tp_event *e)
 {
 	struct pd_json_tp *tp = tp_of(j, e);
 
-	kept_head(j, tp);
-	if (j->raw_data.size >= e->min_size)
-		j->fields_missing = fields(j, tp);
-	else
+	if (j->raw_data.size >= e->min_size && tp->nr_parts && tp->parts[0].used <= pd_tp_allowance(j->raw_data)) {
+		j->fields_missing = parts(j, tp);
+	} else {
+		head(j, e);
 		j->fields_missing = pd_tp_decode(e, j->raw_data, &visitor, j);
-	pd_jsonw_char(&j->w, '}');
-	pd_jsonw_char(&j->w, '}');
+	}
+	pd_jsonw_raw(&j->w, "}}", 2);
 }

@@ -218,8 +218,8 @@ static void on_leave(void *ctx, const struct pd_field *f)
 {
 	struct pd_json *j = ctx;
 
-	if (f && j->record && j->record->attr && j->record->attr->tracepoint && strcmp(f->name, "raw") == 0)
-		pd_json_tracepoint(j, j->record->attr->tracepoint);
+	if (f && j->attr && j->attr->tracepoint && strcmp(f->name, "raw") == 0)
+		pd_json_tracepoint(j, j->attr->tracepoint);
 	pd_jsonw_char(&j->w, '}');
 }
 
