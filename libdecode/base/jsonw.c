@@ -217,18 +217,110 @@ enum pd_utf8 pd_jsonw_text(struct pd_jsonw *w, struct pd_bytes text)
 }
 
 /* 16 bytes as 32 digits. */
-static void put_hex16(char *at, const uint8_t *p)
+static inline void put_hex16(char *at, pd_words16 bytes)
 {
-	pd_bytes16 high, low, text;
-	pd_words16 bytes;
+	const pd_bytes16 high = pd_hex_text(pd_high_nibbles(bytes)), low = pd_hex_text(pd_low_nibbles(bytes));
+	pd_bytes16 text;
 
-	memcpy(&bytes, p, sizeof(bytes));
-	high = pd_hex_text(pd_high_nibbles(bytes));
-	low = pd_hex_text(pd_low_nibbles(bytes));
 	text = __builtin_shufflevector(high, low, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
 	memcpy(at, &text, sizeof(text));
 	text = __builtin_shufflevector(high, low, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
 	memcpy(at + sizeof(text), &text, sizeof(text));
+}
+
+#ifdef __x86_64__
+typedef int8_t pd_bytes32 __attribute__((vector_size(32)));
+typedef uint64_t pd_words32 __attribute__((vector_size(32)));
+
+#define WIDE __attribute__((target("avx2")))	/* where the machine has it: 32 bytes at once */
+
+static inline bool is_wide(void)
+{
+	return __builtin_cpu_supports("avx2");
+}
+
+WIDE static inline __attribute__((always_inline)) void put_hex32(char *at, pd_words32 bytes)
+{
+	pd_bytes32 high = (pd_bytes32)(bytes >> 4 & PD_NIBBLES), low = (pd_bytes32)(bytes & PD_NIBBLES), text;
+
+	high += '0' + ((high > 9) & ('a' - '0' - 10));
+	low += '0' + ((low > 9) & ('a' - '0' - 10));
+	text = __builtin_shufflevector(high, low, 0, 32, 1, 33, 2, 34, 3, 35, 4, 36, 5, 37, 6, 38, 7, 39,
+				       8, 40, 9, 41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47);
+	memcpy(at, &text, sizeof(text));
+	text = __builtin_shufflevector(high, low, 16, 48, 17, 49, 18, 50, 19, 51, 20, 52, 21, 53, 22, 54, 23, 55,
+				       24, 56, 25, 57, 26, 58, 27, 59, 28, 60, 29, 61, 30, 62, 31, 63);
+	memcpy(at + sizeof(text), &text, sizeof(text));
+}
+
+WIDE static size_t put_hex_wide(char *at, const uint8_t *p, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i + 32 <= n; i += 32) {
+		pd_words32 bytes;
+
+		memcpy(&bytes, p + i, sizeof(bytes));
+		put_hex32(at + 2 * i, bytes);
+	}
+	return i;
+}
+
+WIDE static size_t put_words_wide(char *at, const uint8_t *p, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i + 4 <= n; i += 4) {
+		pd_bytes32 bytes;
+
+		memcpy(&bytes, p + 8 * i, sizeof(bytes));
+		bytes = __builtin_shufflevector(bytes, bytes, 7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8,
+						23, 22, 21, 20, 19, 18, 17, 16, 31, 30, 29, 28, 27, 26, 25, 24);
+		put_hex32(at + 16 * i, (pd_words32)bytes);
+	}
+	return i;
+}
+#else
+static inline bool is_wide(void)
+{
+	return false;
+}
+
+/* Not called. */
+static inline size_t put_hex_wide(char *at, const uint8_t *p, size_t n)
+{
+	(void)at, (void)p, (void)n;
+	return 0;
+}
+#define put_words_wide put_hex_wide
+#endif
+
+/* As many whole steps of n bytes as there are. How many bytes that are. */
+static inline size_t put_hex(char *at, const uint8_t *p, size_t n)
+{
+	size_t i = is_wide() ? put_hex_wide(at, p, n) : 0;
+
+	for (; i + 16 <= n; i += 16) {
+		pd_words16 bytes;
+
+		memcpy(&bytes, p + i, sizeof(bytes));
+		put_hex16(at + 2 * i, bytes);
+	}
+	return i;
+}
+
+void pd_write_hex_words(char *at, const uint8_t *words, size_t n, enum pd_swap swap)
+{
+	size_t i = 0;
+
+	if (is_wide())
+		i = swap == PD_SWAP_NO ? put_words_wide(at, words, n) : put_hex_wide(at, words, 8 * n) / 8;
+	for (; i < n; i += 2) {
+		const uint64_t first = pd_load64(words + 8 * i, swap);
+		const uint64_t second = i + 1 < n ? pd_load64(words + 8 * (i + 1), swap) : 0;
+
+		put_hex16(at + 16 * i, (pd_words16){ pd_high_first(first), pd_high_first(second) });
+	}
 }
 
 void pd_jsonw_hex_inside(struct pd_jsonw *w, struct pd_bytes bytes)
@@ -237,13 +329,13 @@ void pd_jsonw_hex_inside(struct pd_jsonw *w, struct pd_bytes bytes)
 
 	for (size_t i = 0; i < bytes.size;) {
 		size_t stop = bytes.size - i > PD_JSONW_SLACK / 2 ? i + PD_JSONW_SLACK / 2 : bytes.size;
+		size_t done;
 		char *at;
 
 		pd_jsonw_room(w);
-		at = w->at;
-		for (; i + 16 <= stop; i += 16, at += 32)
-			put_hex16(at, bytes.data + i);
-		for (; i < stop; i++) {
+		done = put_hex(w->at, bytes.data + i, stop - i);
+		at = w->at + 2 * done;
+		for (i += done; i < stop; i++) {
 			*at++ = digits[bytes.data[i] >> 4];
 			*at++ = digits[bytes.data[i] & 15];
 		}

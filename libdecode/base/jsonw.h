@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/cursor.h"
 #include "pd/bytes.h"
 #include "pd/output.h"
 
@@ -205,6 +206,12 @@ static inline pd_bytes16 pd_low_nibbles(pd_words16 bytes)
 	return (pd_bytes16)(bytes & PD_NIBBLES);
 }
 
+/* v with its highest byte first in memory. */
+static inline uint64_t pd_high_first(uint64_t v)
+{
+	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? __builtin_bswap64(v) : v;
+}
+
 /* "0x..." with its quotes at p; the end. At most 20 bytes. */
 static inline char *pd_write_address(char *p, uint64_t v)
 {
@@ -213,13 +220,29 @@ static inline char *pd_write_address(char *p, uint64_t v)
 	pd_bytes16 text;
 
 	v <<= leading;
-	word[0] = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? __builtin_bswap64(v) : v;
+	word[0] = pd_high_first(v);
 	text = __builtin_shufflevector(pd_high_nibbles(word), pd_low_nibbles(word), 0, 16, 1, 17, 2, 18, 3, 19,
 				       4, 20, 5, 21, 6, 22, 7, 23);
 	text = pd_hex_text(text);
 	memcpy(p, "\"0x", 4);
 	memcpy(p + 3, &text, sizeof(text));
 	p += 3 + 16 - leading / 4;
+	*p = '"';
+	return p + 1;
+}
+
+/* n numbers of 8 bytes as 16 digits each, and 16 bytes behind them at most: see pd_write_address_rest(). */
+void pd_write_hex_words(char *at, const uint8_t *words, size_t n, enum pd_swap swap);
+
+/* The rest of an address v, behind its "0x, from its 16 digits: the end. As much is written as pd_write_address() does. */
+static inline char *pd_write_address_rest(char *p, uint64_t v, const char *digits)
+{
+	const unsigned int leading = (unsigned int)__builtin_clzll(v | 1) >> 2;
+	pd_bytes16 text;
+
+	memcpy(&text, digits + leading, sizeof(text));
+	memcpy(p, &text, sizeof(text));
+	p += 16 - leading;
 	*p = '"';
 	return p + 1;
 }

@@ -73,17 +73,15 @@ struct pd_json_tp {
 };
 #define PD_JSON_TPS 64			/* by the address of their event */
 
-/* The names of a set of registers as keys, each with the value it had last. */
+/* The names of a set of registers as keys. */
 #define PD_JSON_REGISTER_KEY 16
-struct pd_json_register {
-	uint64_t value;
-	uint8_t key_size, size;
-	char text[PD_JSON_REGISTER_KEY + 24];	/* ,"ax":"0x1" */
-};
 struct pd_json_registers {
 	const char *const *names;	/* NULL: none yet */
 	unsigned int arch_changes;
-	struct pd_json_register each[64];
+	struct pd_json_register {
+		char text[PD_JSON_REGISTER_KEY];	/* ,"ax":"0x */
+		uint8_t size;
+	} each[64];
 };
 #define PD_JSON_REGISTERS 4		/* by the address of their names */
 

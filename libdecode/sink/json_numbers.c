@@ -4,13 +4,14 @@
 #include "layout/names_tables.h"
 
 #define FIRST_MARKER ((uint64_t)-4095)
+#define INLINE inline __attribute__((always_inline))	/* one for each byte order */
 #define ENTRY_MAX 24	/* bytes of an entry, its comma included: an address, or the name of a marker */
 
 _Static_assert(PD_JSON_CHAIN * ENTRY_MAX <= PD_JSONW_SLACK, "a chain fits");
-_Static_assert(64 * sizeof(struct pd_json_register) <= PD_JSONW_SLACK, "a set of registers fits");
+_Static_assert(64 * (PD_JSON_REGISTER_KEY + ENTRY_MAX) <= PD_JSONW_SLACK, "a set of registers fits");
 
-/* ,"ax": for each register. NULL: one of the keys is too long. */
-static struct pd_json_register *registers_of(struct pd_json *j, const struct pd_numbers *n)
+/* ,"ax":"0x for each register. NULL: one of the names is too long. */
+static const struct pd_json_register *registers_of(struct pd_json *j, const struct pd_numbers *n)
 {
 	struct pd_json_registers *set = &j->registers[(uintptr_t)n->names / 512 % PD_JSON_REGISTERS];
 	const unsigned int arch_changes = j->session->arch_changes;
@@ -22,26 +23,34 @@ static struct pd_json_register *registers_of(struct pd_json *j, const struct pd_
 		struct pd_json_register *r = &set->each[i];
 		const size_t size = strlen(n->names[i]);
 
-		if (size + 4 > PD_JSON_REGISTER_KEY)
+		if (size + 7 > PD_JSON_REGISTER_KEY)
 			return NULL;
 		memcpy(r->text, ",\"", 2);
 		memcpy(r->text + 2, n->names[i], size);
-		memcpy(r->text + 2 + size, "\":", 2);
-		r->key_size = (uint8_t)(size + 4);
-		r->value = 0;
-		r->size = (uint8_t)(pd_write_address(r->text + r->key_size, 0) - r->text);
+		memcpy(r->text + 2 + size, "\":\"0x", 5);
+		r->size = (uint8_t)(size + 7);
 	}
 	set->names = n->names;
 	set->arch_changes = arch_changes;
 	return set->each;
 }
 
-/* Many registers have the value that they had in the record before. */
+/* The first comma comes to stand where the opening brace is. */
+static INLINE char *put_registers(char *at, const struct pd_json_register *r, const struct pd_numbers *n,
+				  const char *digits, enum pd_swap swap)
+{
+	for (size_t i = 0; i < n->count; i++, r++) {
+		memcpy(at, r->text, sizeof(r->text));
+		at = pd_write_address_rest(at + r->size, pd_load64(n->data + 8 * i, swap), digits + 16 * i);
+	}
+	return at;
+}
+
 static void registers(struct pd_json *j, const struct pd_numbers *n)
 {
 	const enum pd_swap swap = n->swapped ? PD_SWAP_YES : PD_SWAP_NO;
-	struct pd_json_register *r = registers_of(j, n);
-	char *at, *open;
+	const struct pd_json_register *r = registers_of(j, n);
+	char digits[64 * 16 + 16], *open;
 
 	pd_jsonw_char(&j->w, '{');
 	if (!r) {
@@ -50,37 +59,65 @@ static void registers(struct pd_json *j, const struct pd_numbers *n)
 			pd_jsonw_address(&j->w, pd_number_at(n, i));
 		}
 	} else if (n->count) {
+		pd_write_hex_words(digits, n->data, n->count, swap);
 		pd_jsonw_room(&j->w);
-		at = open = j->w.at - 1;
-		for (size_t i = 0; i < n->count; i++, r++) {
-			const uint64_t v = pd_load64(n->data + 8 * i, swap);
-
-			if (v != r->value)
-				r->size = (uint8_t)(pd_write_address(r->text + r->key_size, v) - r->text);
-			r->value = v;
-			memcpy(at, r->text, sizeof(r->text));
-			at += r->size;
-		}
-		*open = '{';	/* where the first comma came to stand */
-		j->w.at = at;
+		open = j->w.at - 1;
+		j->w.at = swap == PD_SWAP_NO ? put_registers(open, r, n, digits, PD_SWAP_NO) :
+					       put_registers(open, r, n, digits, PD_SWAP_YES);
+		*open = '{';
 	}
 	pd_jsonw_char(&j->w, '}');
 }
 
 /* An address or the name of a marker, with the comma before it. */
-static inline char *put_entry(char *at, const struct pd_field *f, uint64_t v)
+static char *put_marker(char *at, const char *name)
 {
-	const char *name = __builtin_expect(v >= FIRST_MARKER, 0) ? pd_name_of(f->names, v) : NULL;
-	size_t size;
+	const size_t size = strlen(name);
 
-	*at = ',';
-	if (!name)
-		return pd_write_address(at + 1, v);
-	size = strlen(name);
+	at[0] = ',';
 	at[1] = '"';
 	memcpy(at + 2, name, size);
 	at[2 + size] = '"';
 	return at + 3 + size;
+}
+
+static inline const char *marker(const struct pd_field *f, uint64_t v)
+{
+	return __builtin_expect(v >= FIRST_MARKER, 0) ? pd_name_of(f->names, v) : NULL;
+}
+
+static char *put_entry(char *at, const struct pd_field *f, uint64_t v)
+{
+	const char *name = marker(f, v);
+
+	if (name)
+		return put_marker(at, name);
+	*at = ',';
+	return pd_write_address(at + 1, v);
+}
+
+/* Entries from..to of a chain; the text of each ends at its place in `ends`, counted from `open`. */
+static INLINE char *put_entries(struct pd_json_chain *chain, const struct pd_field *f, size_t from, size_t to, char *open,
+				char *at, enum pd_swap swap)
+{
+	const uint8_t *data = (const uint8_t *)&chain->entries[from];
+	char digits[PD_JSON_CHAIN * 16 + 16];
+	const char *next = digits;
+
+	pd_write_hex_words(digits, data, to - from, swap);
+	for (size_t i = from; i < to; i++, data += 8, next += 16) {
+		const uint64_t v = pd_load64(data, swap);
+		const char *name = marker(f, v);
+
+		if (name) {
+			at = put_marker(at, name);
+		} else {
+			memcpy(at, ",\"0x", 4);
+			at = pd_write_address_rest(at + 4, v, next);
+		}
+		chain->ends[i] = (uint16_t)(at - open);
+	}
+	return at;
 }
 
 static size_t same_at_start(const struct pd_json_chain *last, const uint8_t *data, size_t max)
@@ -125,10 +162,11 @@ static char *put_chain(struct pd_json *j, const struct pd_field *f, const struct
 		memcpy(at, last->text, last->ends[head - 1]);
 		at += last->ends[head - 1];
 	}
-	for (i = head; i < n->count - tail; i++) {
-		at = put_entry(at, f, pd_load64(n->data + 8 * i, swap));
-		chain->ends[i] = (uint16_t)(at - open);
-	}
+	i = n->count - tail;
+	if (swap == PD_SWAP_NO)
+		at = put_entries(chain, f, head, i, open, at, PD_SWAP_NO);
+	else
+		at = put_entries(chain, f, head, i, open, at, PD_SWAP_YES);
 	if (tail) {
 		const size_t from = last->ends[old - tail - 1];
 		const size_t moved = (size_t)(at - open) - from;
