@@ -145,31 +145,27 @@ static inline bool copy8(char *at, const uint8_t *p)
 	return true;
 }
 
-/* Copies what needs no escape, at most PD_JSONW_SLACK bytes. Where that ends. A last piece that fills no step is copied with
- * bytes before it once more. */
-static const uint8_t *copy_plain(struct pd_jsonw *w, const uint8_t *p, const uint8_t *end)
+/* Copies to *at what needs no escape. Where that ends. A last piece that fills no step is copied with bytes before it once
+ * more. */
+static inline const uint8_t *copy_plain(char **at, const uint8_t *p, const uint8_t *end)
 {
 	const uint8_t *start = p;
-	char *at;
+	char *to = *at;
 	size_t left;
 
-	pd_jsonw_room(w);
-	at = w->at;
-	if (end - p > PD_JSONW_SLACK)
-		end = p + PD_JSONW_SLACK;
-	while (end - p >= 16 && copy16(at, p)) {
+	while (end - p >= 16 && copy16(to, p)) {
 		p += 16;
-		at += 16;
+		to += 16;
 	}
 	left = (size_t)(end - p);
-	if (left < 16 && (end - start >= 16 ? copy16(at + left - 16, end - 16) :
-			  left >= 8 && copy8(at, p) && copy8(at + left - 8, end - 8))) {
-		w->at = at + left;
+	if (left < 16 && (end - start >= 16 ? copy16(to + left - 16, end - 16) :
+			  left >= 8 && copy8(to, p) && copy8(to + left - 8, end - 8))) {
+		*at = to + left;
 		return end;
 	}
 	for (; p < end && is_plain(*p); p++)
-		*at++ = (char)*p;
-	w->at = at;
+		*to++ = (char)*p;
+	*at = to;
 	return p;
 }
 
@@ -180,7 +176,8 @@ enum pd_utf8 pd_jsonw_text_inside(struct pd_jsonw *w, struct pd_bytes text)
 	size_t n;
 
 	while (p < end) {
-		p = copy_plain(w, p, end);
+		pd_jsonw_room(w);
+		p = copy_plain(&w->at, p, end - p > PD_JSONW_SLACK ? p + PD_JSONW_SLACK : end);
 		if (p == end)
 			break;
 		if (is_plain(*p))
@@ -208,10 +205,18 @@ enum pd_utf8 pd_jsonw_text_inside(struct pd_jsonw *w, struct pd_bytes text)
 
 enum pd_utf8 pd_jsonw_text(struct pd_jsonw *w, struct pd_bytes text)
 {
+	const uint8_t *p = text.data, *end = p + text.size;
 	enum pd_utf8 verdict;
 
-	pd_jsonw_char(w, '"');
-	verdict = pd_jsonw_text_inside(w, text);
+	pd_jsonw_room(w);
+	*w->at++ = '"';
+	if (text.size < PD_JSONW_SLACK - 2)
+		p = copy_plain(&w->at, p, end);
+	if (p == end) {
+		*w->at++ = '"';
+		return PD_UTF8;
+	}
+	verdict = pd_jsonw_text_inside(w, (struct pd_bytes){ p, (size_t)(end - p) });
 	pd_jsonw_char(w, '"');
 	return verdict;
 }

@@ -400,7 +400,11 @@ static int note_simple(struct pd_plan *plan, struct pd_op_list *list)
 	if (!list->noted)
 		return -1;
 	for (uint32_t i = 0; i < list->nr_simple; i++)
-		if (list->ops[i].kind == PD_PAD || list->ops[i].slot >= 0)
+		if (list->ops[i].kind == PD_PAD)
+			list->noted[list->nr_pads++] = i;
+	list->nr_noted = list->nr_pads;
+	for (uint32_t i = 0; i < list->nr_simple; i++)
+		if (list->ops[i].kind != PD_PAD && list->ops[i].slot >= 0)
 			list->noted[list->nr_noted++] = i;
 	for (uint32_t i = list->nr_simple; i < list->nr_ops; i++)
 		if (list->ops[i].list && note_simple(plan, list->ops[i].list))

@@ -80,7 +80,8 @@ struct pd_op_list {
 	enum { PD_TAIL_NONE, PD_TAIL_TEXT, PD_TAIL_NUMBERS, PD_TAIL_SIZED } tail;
 	const struct pd_op *tested;	/* and a group before it, if a test says so; NULL: none. See pd_tail_at() */
 	bool is_simple;			/* what is before the tail, and in that group, is simple */
-	uint32_t *noted, nr_noted;	/* which of them are pads, or have a slot */
+	uint32_t *noted, nr_noted;	/* which of the simple ones are pads, those first, or have a slot */
+	uint32_t nr_pads;
 };
 
 /* Numbers that are asked for in record after record: looked up when the plan is made. */

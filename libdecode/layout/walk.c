@@ -643,7 +643,7 @@ enum pd_regular pd_visit_runs(const struct pd_plan *plan, struct pd_bytes body, 
 		return PD_REGULAR;
 	}
 	if (run_of && plan->list->is_simple && extent->nr_ops == plan->list->nr_ops &&
-	    pd_visit_tail(plan->list, body, swap, v, run_of, ctx))
+	    pd_visit_tail(plan->list, pd_tail_at(plan->list, body, swap), body, swap, v, run_of, ctx))
 		return PD_REGULAR;
 	w.v = v;
 	w.run = run_of;

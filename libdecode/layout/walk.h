@@ -82,10 +82,10 @@ static inline bool pd_pad_is_clean(struct pd_bytes pad)
 /* Has no pad among the simple ops anything in it? */
 static inline bool pd_pads_are_clean(const struct pd_op_list *list, const uint8_t *start)
 {
-	for (uint32_t i = 0; i < list->nr_noted; i++) {
+	for (uint32_t i = 0; i < list->nr_pads; i++) {
 		const struct pd_op *op = &list->ops[list->noted[i]];
 
-		if (op->kind == PD_PAD && !pd_pad_is_clean((struct pd_bytes){ start + op->offset, op->size }))
+		if (!pd_pad_is_clean((struct pd_bytes){ start + op->offset, op->size }))
 			return false;
 	}
 	return true;
@@ -98,9 +98,9 @@ static inline bool pd_is_one_run(const struct pd_op_list *list, struct pd_bytes 
 	       list->simple_size <= body.size && pd_pads_are_clean(list, body.data);
 }
 
-/* Visits the same list as a walk would, where its tail is all that is not simple. False: walk it. */
-bool pd_visit_tail(const struct pd_op_list *list, struct pd_bytes body, enum pd_swap swap, const struct pd_visitor *v,
-		   pd_see_run run, void *ctx);
+/* Visits a list that is_simple, all of which is there, as a walk would; at: pd_tail_at(). False: walk it, nothing was visited. */
+bool pd_visit_tail(const struct pd_op_list *list, size_t at, struct pd_bytes body, enum pd_swap swap,
+		   const struct pd_visitor *v, pd_see_run run, void *ctx);
 
 /* A bit-field word as a little-endian machine numbers it, from how a big-endian one does, or the other way. */
 enum pd_mirror { PD_TO_LITTLE, PD_TO_BIG };

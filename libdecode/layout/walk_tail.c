@@ -94,11 +94,10 @@ static bool read_tail(struct pd_cursor *c, const struct pd_op_list *list, struct
 	return list->tail == PD_TAIL_NUMBERS ? read_numbers(c, last, t) : read_sized(c, last->list, t);
 }
 
-bool pd_visit_tail(const struct pd_op_list *list, struct pd_bytes body, enum pd_swap swap, const struct pd_visitor *v,
-		   pd_see_run run, void *ctx)
+bool pd_visit_tail(const struct pd_op_list *list, size_t at, struct pd_bytes body, enum pd_swap swap,
+		   const struct pd_visitor *v, pd_see_run run, void *ctx)
 {
 	const struct pd_op *last = &list->ops[list->nr_ops - 1], *tested = list->tested;
-	const size_t at = pd_tail_at(list, body, swap);
 	struct pd_cursor c = pd_cursor(body, swap);
 	struct tail t;
 

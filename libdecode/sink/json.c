@@ -233,20 +233,26 @@ static int show(struct pd_json *j, const struct pd_run *run, const struct pd_pla
 	return pd_json_team_add(j->team, &r);
 }
 
-static int plain(struct pd_json *j, const struct pd_run *run, const struct pd_plain *p)
+static int report_missing_of_plain(struct pd_json *j, const struct pd_run *run, const struct pd_plain *p)
 {
 	struct pd_record r;
-	bool written = false;
-	int status = j->options.filter || j->team ? show(j, run, p, &written) : 0;
 
-	if (status || written)
-		return status;
-	pd_json_count_plain(j, run, p);
-	pd_json_write_plain(j, run, p);
-	if (!j->fields_missing)
-		return j->w.failed;
 	pd_run_record(run, p, j->session, &r);
 	return report_missing_of(j, &r);
+}
+
+static inline int plain(struct pd_json *j, const struct pd_run *run, const struct pd_plain *p)
+{
+	if (j->options.filter || j->team) {
+		bool written;
+		const int status = show(j, run, p, &written);
+
+		if (status || written)
+			return status;
+	}
+	pd_json_count_plain(j, run, p);
+	pd_json_write_plain(j, run, p);
+	return j->fields_missing ? report_missing_of_plain(j, run, p) : j->w.failed;
 }
 
 static int runs(void *state, struct pd_reader *r)

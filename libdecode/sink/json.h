@@ -20,12 +20,20 @@ struct pd_json_feature_kept {
 	struct pd_bytes bytes;
 };
 
+/* An offset but for its last 4 digits, as text: for many records that stays the same. */
+struct pd_json_offset {
+	uint64_t high;			/* 0: none yet */
+	uint8_t size;
+	char text[24];
+};
+
 /* What records of one kind begin with, behind their offset: what they have in common, and their leading numbers. */
 #define PD_JSON_BLANKS 20
 #define PD_JSON_HEAD_TEXT 1024
 struct pd_json_kind {
 	const struct pd_attr *attr;
 	const struct pd_op_list *list;		/* of the body, for its leading numbers; NULL: without them */
+	const struct pd_op *tested;		/* of that list, for the numbers in it; NULL: without them */
 	const char *file;
 	uint32_t type, generation;		/* generation: of attr */
 	unsigned int arch_changes;
@@ -115,6 +123,7 @@ struct pd_json {
 	struct pd_arena arena;
 	struct pd_json_label **labels;
 	size_t nr_labels;
+	struct pd_json_offset outer, inner;	/* of the last record */
 	struct pd_json_head heads[PD_JSON_HEADS];
 	struct pd_json_run runs[PD_JSON_RUNS];
 	struct pd_json_tp tps[PD_JSON_TPS];
@@ -132,7 +141,7 @@ struct pd_json {
 	/* of the record being written */
 	const struct pd_record *record;	/* NULL: a plain one */
 	const struct pd_attr *attr;
-	const struct pd_op *head_ops;	/* numbers that stand in its head already, or NULL */
+	const struct pd_op *head_ops, *head_tested;	/* numbers that stand in its head already, or NULL */
 	struct pd_bytes raw_data;
 	size_t fields_missing;		/* of the tracepoint: the raw data are too short */
 	bool not_utf8;			/* in an array of bare strings: their bytes can't stand beside them */
@@ -144,8 +153,8 @@ void pd_json_run(void *ctx, const struct pd_op *ops, size_t n, const uint8_t *st
 
 /* ,"sample_id":{...} of a trailer that is a run. */
 void pd_json_trailer(struct pd_json *j, const struct pd_op *ops, size_t n, const uint8_t *start, enum pd_swap swap);
-/* Adds those of a run to a form, with their keys. */
-void pd_json_form_ops(struct pd_json_form *f, const struct pd_op *op, size_t n);
+/* Adds those of a run to a form, with their keys; at: where the run begins. */
+void pd_json_form_ops(struct pd_json_form *f, const struct pd_op *op, size_t n, uint32_t at);
 /* ,"tracepoint":{...} of the record's raw data. */
 void pd_json_tracepoint(struct pd_json *j, const struct pd_tp_event *e);
 /* Arrays of numbers. */

@@ -77,9 +77,9 @@ static size_t most_of(const struct pd_field *f)
 	return sum;
 }
 
-void pd_json_form_other(struct pd_json_form *f, const struct pd_op *op)
+void pd_json_form_other(struct pd_json_form *f, const struct pd_op *op, uint32_t at)
 {
-	add_blank(f, (struct pd_json_blank){ .offset = (int32_t)op->offset, .width = (uint8_t)op->width, .op = op,
+	add_blank(f, (struct pd_json_blank){ .offset = (int32_t)(at + op->offset), .width = (uint8_t)op->width, .op = op,
 		.how = PD_JSON_OTHER }, most_of(op->field));
 }
 
@@ -144,7 +144,7 @@ static char *other(struct pd_json *j, const struct pd_json_blank *b, char *at, c
 
 	if (b->how == PD_JSON_OTHER) {
 		j->w.at = at;
-		pd_json_visitor.number(j, b->op->field, pd_op_shown(b->op, start, swap));
+		pd_json_visitor.number(j, b->op->field, pd_op_shown(b->op, start + b->offset - b->op->offset, swap));
 		return j->w.at;
 	}
 	if (b->is_signed && (int64_t)pd_sign_extend(v, b->width) < 0) {

@@ -73,8 +73,8 @@ void pd_json_form_init(struct pd_json_form *f, struct pd_json_blank *blanks, siz
 void pd_json_form_text(struct pd_json_form *f, const char *text, size_t n);
 /* Adds a plain number, shown as decimal, signed, or hex. */
 void pd_json_form_number(struct pd_json_form *f, int32_t offset, unsigned int width, enum pd_show show);
-/* Adds a row of another kind, with its key: what the visitor makes of it. */
-void pd_json_form_other(struct pd_json_form *f, const struct pd_op *op);
+/* Adds a row of another kind, with its key: what the visitor makes of it. at: where its list begins. */
+void pd_json_form_other(struct pd_json_form *f, const struct pd_op *op, uint32_t at);
 /* Can it be filled in? Then it takes less than PD_JSONW_SLACK bytes. */
 bool pd_json_form_is_good(const struct pd_json_form *f);
 

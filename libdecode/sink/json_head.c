@@ -165,6 +165,8 @@ void pd_json_make_head(struct pd_json *j, struct pd_json_head *h, const struct p
 	properties(j, &as_it_is);
 	take_back(j, &h->form, from);
 	if (kind->list)
-		pd_json_form_ops(&h->form, kind->list->ops, kind->list->nr_simple);
+		pd_json_form_ops(&h->form, kind->list->ops, kind->list->nr_simple, 0);
+	if (kind->tested)
+		pd_json_form_ops(&h->form, kind->tested->list->ops, kind->tested->list->nr_ops, kind->tested->offset);
 	h->is_good = pd_json_form_is_good(&h->form);
 }

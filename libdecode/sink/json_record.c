@@ -13,6 +13,22 @@ static inline char *put(char *at, const char *text, size_t n)
 }
 #define PUT(at, text) put(at, text, sizeof(text) - 1)
 
+static inline char *put_offset(char *at, struct pd_json_offset *last, uint64_t v)
+{
+	const uint64_t high = v / 10000;
+
+	if (!high)
+		return pd_write_decimal4(at, (uint32_t)v);
+	if (high != last->high) {
+		last->high = high;
+		last->size = (uint8_t)(pd_write_decimal(last->text, high) - last->text);
+	}
+	memcpy(at, last->text, 16);
+	at += last->size;
+	pd_store_four(at, pd_four_digits((uint32_t)(v - high * 10000)));
+	return at + 4;
+}
+
 /* What every record begins with. */
 static inline void begin(struct pd_json *j, uint64_t offset, uint64_t inner_offset)
 {
@@ -27,10 +43,10 @@ static inline void begin(struct pd_json *j, uint64_t offset, uint64_t inner_offs
 		at += at[-1] != '[';
 		at = PUT(at, "\n{\"offset\":");
 	}
-	at = pd_write_decimal(at, offset);
+	at = put_offset(at, &j->outer, offset);
 	if (inner_offset != PD_OUTER) {
 		at = PUT(at, ",\"inner_offset\":");
-		at = pd_write_decimal(at, inner_offset);
+		at = put_offset(at, &j->inner, inner_offset);
 	}
 	j->w.at = at;
 }
@@ -43,7 +59,7 @@ static inline void end(struct pd_json *j)
 
 static inline bool same_kind(const struct pd_json_kind *a, const struct pd_json_kind *b)
 {
-	return a->attr == b->attr && a->list == b->list && a->file == b->file && a->type == b->type && a->misc == b->misc &&
+	return a->attr == b->attr && a->list == b->list && a->tested == b->tested && a->file == b->file && a->type == b->type && a->misc == b->misc &&
 	       a->generation == b->generation && a->arch_changes == b->arch_changes;
 }
 
@@ -53,8 +69,11 @@ static inline struct pd_json_head *head_of(struct pd_json *j, const struct pd_js
 	const uint32_t key = kind->misc ^ kind->type << 16 ^ (kind->attr ? kind->attr->index << 22 : 0);
 	struct pd_json_head *h = &j->heads[key * 0x9e3779b1u >> 16 & (PD_JSON_HEADS - 1)];
 
-	if (!same_kind(&h->kind, kind))
-		pd_json_make_head(j, h, kind);
+	if (!same_kind(&h->kind, kind)) {
+		const struct pd_json_kind copy = *kind;		/* so that otherwise it can stay in registers */
+
+		pd_json_make_head(j, h, &copy);
+	}
 	return h->is_good ? h : NULL;
 }
 
@@ -63,14 +82,32 @@ static inline void head(struct pd_json *j, struct pd_json_head *h, const uint8_t
 {
 	j->w.at = pd_json_fill(j, &h->form, j->w.at, body, j->session->swap);
 	j->head_ops = h->kind.list ? h->kind.list->ops : NULL;
+	j->head_tested = h->kind.tested ? h->kind.tested->list->ops : NULL;
 }
 
 /* Most records are a run of numbers: no walk for them. */
-static inline void body_of(struct pd_json *j, const struct pd_plan *plan, struct pd_bytes body, uint16_t misc,
-			   const struct pd_extent_of *extent)
+static inline bool is_in_head(const struct pd_json *j, const struct pd_op_list *list, struct pd_bytes body, uint32_t nr_ops)
 {
-	if (!j->head_ops || !pd_is_one_run(plan->list, body, extent->nr_ops))
-		pd_visit_runs(plan, body, misc, j->session->swap, extent, &pd_json_visitor, pd_json_run, j);
+	return j->head_ops && pd_is_one_run(list, body, nr_ops);
+}
+
+static COLD void walk_body(struct pd_json *j, const struct pd_plan *plan, struct pd_bytes body, uint16_t misc,
+		      const struct pd_extent_of *extent)
+{
+	pd_visit_runs(plan, body, misc, j->session->swap, extent, &pd_json_visitor, pd_json_run, j);
+}
+
+/* Of a plain one: all of it is there. tail: where that begins in a simple list. */
+static inline void plain_body(struct pd_json *j, const struct pd_plan *plan, size_t tail, struct pd_bytes body,
+			      uint16_t misc)
+{
+	const struct pd_op_list *list = plan->list;
+
+	if (is_in_head(j, list, body, list->nr_ops))
+		return;
+	if (list->is_simple && pd_visit_tail(list, tail, body, j->session->swap, &pd_json_visitor, pd_json_run, j))
+		return;
+	walk_body(j, plan, body, misc, &(struct pd_extent_of){ .nr_ops = list->nr_ops, .end = body.size, .code = PD_OK });
 }
 
 /* Most trailers are, too. False: it is not. */
@@ -99,7 +136,8 @@ static void fields(struct pd_json *j, const struct pd_record *r)
 {
 	const struct pd_bytes trailing = pd_record_trailing(r);
 
-	body_of(j, r->plan, r->body, r->frame.misc, &r->extent);
+	if (!is_in_head(j, r->plan->list, r->body, r->extent.nr_ops))
+		walk_body(j, r->plan, r->body, r->frame.misc, &r->extent);
 	if (r->trailer && !trailer_of(j, r->trailer->list, r->trailer_bytes))
 		pd_record_visit_trailer(r, &pd_json_visitor, j);
 	if (trailing.size || r->extent.code != PD_OK) {	/* empty ones say that fields are missing */
@@ -131,7 +169,7 @@ void pd_json_write_record(struct pd_json *j, const struct pd_record *r)
 	j->fields_missing = 0;
 	j->record = r;
 	j->attr = r->attr;
-	j->head_ops = NULL;
+	j->head_ops = j->head_tested = NULL;
 	begin(j, f->offset, f->inner_offset);
 	if (h)
 		head(j, h, r->body.data);
@@ -172,9 +210,10 @@ void pd_json_write_plain(struct pd_json *j, const struct pd_run *run, const stru
 	const size_t trailer = pd_plain_trailer_size(p);
 	const uint8_t *data = run->data + p->at;
 	const struct pd_bytes body = { data + PD_RECORD_HEADER_SIZE, p->size - PD_RECORD_HEADER_SIZE - trailer };
-	const struct pd_extent_of all = { .nr_ops = list->nr_ops, .end = body.size, .code = PD_OK };
+	const size_t tail = list->is_simple ? pd_tail_at(list, body, j->session->swap) : 0;
 	const struct pd_json_kind kind = {
 		.attr = p->attr, .list = list->nr_simple ? list : NULL, .file = run->file, .type = p->type,
+		.tested = list->is_simple && list->tested && tail > list->tested->offset ? list->tested : NULL,
 		.misc = pd_load16(data + 4, j->session->swap), .generation = p->attr->generation,
 		.arch_changes = j->session->arch_changes };
 	struct pd_json_head *h = head_of(j, &kind);
@@ -190,7 +229,7 @@ void pd_json_write_plain(struct pd_json *j, const struct pd_run *run, const stru
 	else
 		begin(j, run->offset, run->inner_offset + p->at);
 	head(j, h, body.data);
-	body_of(j, p->plan, body, kind.misc, &all);
+	plain_body(j, p->plan, tail, body, kind.misc);
 	if (trailer && !trailer_of(j, p->attr->trailer->list, (struct pd_bytes){ body.data + body.size, trailer }))
 		visit_trailer(j, run, p);
 	end(j);

@@ -6,7 +6,7 @@ static bool is_plain(const struct pd_field *f, unsigned int width)
 	return !f->msb_first && (f->show == PD_DEC || f->show == PD_SIGNED || (f->show == PD_HEX && width == 8));
 }
 
-void pd_json_form_ops(struct pd_json_form *f, const struct pd_op *op, size_t n)
+void pd_json_form_ops(struct pd_json_form *f, const struct pd_op *op, size_t n, uint32_t at)
 {
 	for (const struct pd_op *end = op + n; op < end; op++) {
 		const struct pd_field *row = op->field;
@@ -14,11 +14,11 @@ void pd_json_form_ops(struct pd_json_form *f, const struct pd_op *op, size_t n)
 		if (op->kind == PD_PAD || row->show == PD_HIDDEN)
 			continue;
 		if (!is_plain(row, op->width) || !row->key_size) {
-			pd_json_form_other(f, op);
+			pd_json_form_other(f, op, at);
 			continue;
 		}
 		pd_json_form_text(f, row->key, row->key_size);
-		pd_json_form_number(f, (int32_t)op->offset, op->width, (enum pd_show)row->show);
+		pd_json_form_number(f, (int32_t)(at + op->offset), op->width, (enum pd_show)row->show);
 	}
 }
 
@@ -28,7 +28,7 @@ static __attribute__((noinline)) void make_run(struct pd_json *j, struct pd_json
 	run->arch_changes = j->session->arch_changes;
 	pd_json_form_init(&run->form, run->blanks, PD_JSON_BLANKS, run->text, PD_JSON_RUN_TEXT);
 	pd_json_form_text(&run->form, before, strlen(before));
-	pd_json_form_ops(&run->form, run->ops, run->nr_ops);
+	pd_json_form_ops(&run->form, run->ops, run->nr_ops, 0);
 	pd_json_form_text(&run->form, behind, strlen(behind));
 	run->is_good = pd_json_form_is_good(&run->form);
 }
@@ -69,7 +69,7 @@ void pd_json_run(void *ctx, const struct pd_op *ops, size_t n, const uint8_t *st
 	struct pd_json_form *form;
 	struct pd_json_joint joint;
 
-	if (ops == j->head_ops)
+	if (ops == j->head_ops || ops == j->head_tested)
 		return;
 	form = form_of(j, ops, n, swap, "", "");
 	pd_jsonw_room_twice(&j->w);
