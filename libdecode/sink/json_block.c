@@ -223,11 +223,9 @@ static void note_missing(struct pd_json_block *b, const struct pd_record *r, siz
 		r->frame.offset, r->attr->tracepoint->min_size, have, r->file };
 }
 
-static void write_record(struct pd_json_block *b, struct pd_json *j, const struct pd_record *r)
+/* The raw data of the record just written were too short. */
+static void say_missing(struct pd_json_block *b, struct pd_json *j, const struct pd_record *r)
 {
-	pd_json_write_record(j, r);
-	if (!j->fields_missing)
-		return;
 	note_missing(b, r, j->raw_data.size);
 	if (j->options.shape == PD_JSON_LINES)
 		pd_json_write_missing(j, r);
@@ -243,10 +241,13 @@ static void write_plains(struct pd_json_block *b, struct pd_json *j, const struc
 	run.offset = span->offset;
 	run.inner_offset = span->inner_offset;
 	run.file = span->file;
-	for (uint32_t i = 0; i < span->count; i++) {
-		pd_run_record(&run, &p[i], j->session, &r);
-		pd_json_count(j, &r);
-		write_record(b, j, &r);
+	for (const struct pd_plain *end = p + span->count; p < end; p++) {
+		pd_json_count_plain(j, &run, p);
+		pd_json_write_plain(j, &run, p);
+		if (j->fields_missing) {
+			pd_run_record(&run, p, j->session, &r);
+			say_missing(b, j, &r);
+		}
 	}
 }
 
@@ -256,7 +257,9 @@ static void write_items(struct pd_json_block *b, struct pd_json *j, const struct
 
 	for (uint32_t i = 0; i < span->count; i++) {
 		restore(b, &b->items[span->from + i], &r);
-		write_record(b, j, &r);
+		pd_json_write_record(j, &r);
+		if (j->fields_missing)
+			say_missing(b, j, &r);
 	}
 }
 
