@@ -366,7 +366,6 @@ static void free_json(void *state)
 	struct pd_json *j = state;
 
 	pd_json_team_free(j->team);
-	pd_budget_free(&j->own, j->labels, j->nr_labels * sizeof(*j->labels));
 	pd_budget_free(&j->own, j->errors, j->errors_capacity * sizeof(*j->errors));
 	pd_map_free(&j->counts.others);
 	pd_arena_free(&j->arena);

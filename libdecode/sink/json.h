@@ -8,13 +8,6 @@
 #include "sink/json_form.h"
 #include "sink/pretty.h"
 
-/* An event's keys in a record, rendered once per name. */
-struct pd_json_label {
-	uint32_t generation;
-	size_t size;
-	char text[16 * PD_JSON_STEP];
-};
-
 struct pd_json_feature_kept {
 	uint32_t id;
 	struct pd_bytes bytes;
@@ -121,8 +114,6 @@ struct pd_json {
 	struct pd_session *session;
 	struct pd_budget own;		/* memory of the sink itself: grows with events and errors, not with records */
 	struct pd_arena arena;
-	struct pd_json_label **labels;
-	size_t nr_labels;
 	struct pd_json_offset outer, inner;	/* of the last record */
 	struct pd_json_head heads[PD_JSON_HEADS];
 	struct pd_json_run runs[PD_JSON_RUNS];

@@ -7,48 +7,13 @@
 #define LONG_NAMES 300	/* of a file and an event: a head with longer ones is not kept */
 #define SIZE_AT 6	/* in a record's header */
 
-static struct pd_json_label *label_of(struct pd_json *j, const struct pd_attr *a)
-{
-	struct pd_json_label **labels = j->labels, *label;
-	size_t bigger = a->index + 16;
-
-	if (a->index >= j->nr_labels) {
-		labels = pd_budget_grow(&j->own, j->labels, j->nr_labels * sizeof(*labels), bigger * sizeof(*labels));
-		if (!labels)
-			return NULL;
-		j->labels = labels;
-		j->nr_labels = bigger;
-	}
-	label = labels[a->index];
-	if (!label)
-		label = labels[a->index] = pd_arena_alloc(&j->arena, sizeof(*label));
-	return label;
-}
-
 /* ,"attr_index":0,"event":"cycles" */
 static void event(struct pd_json *j, const struct pd_attr *a)
 {
-	struct pd_json_label *label = label_of(j, a);
-	uint64_t begun;
-	char *from;
-
-	if (label && label->size && label->generation == a->generation) {
-		pd_jsonw_room(&j->w);
-		j->w.at = pd_json_put(j->w.at, label->text, label->size);
-		return;
-	}
-	pd_jsonw_room(&j->w);
-	from = j->w.at;
-	begun = j->w.flushed;
 	PD_JSONW_KEY(&j->w, "attr_index");
 	pd_jsonw_unsigned(&j->w, a->index);
 	PD_JSONW_KEY(&j->w, "event");
 	pd_jsonw_string(&j->w, a->name ? a->name : "");
-	if (label && j->w.flushed == begun && (size_t)(j->w.at - from) <= sizeof(label->text)) {
-		label->size = (size_t)(j->w.at - from);
-		label->generation = a->generation;
-		memcpy(label->text, from, label->size);
-	}
 }
 
 static void misc_flags(struct pd_json *j, const struct pd_name *names, uint16_t misc)

@@ -343,7 +343,6 @@ void pd_json_team_free(struct pd_json_team *t)
 
 		if (w->started)
 			pthread_join(w->thread, NULL);
-		pd_budget_free(&w->j.own, w->j.labels, w->j.nr_labels * sizeof(*w->j.labels));
 		pd_arena_free(&w->j.arena);
 	}
 	for (size_t i = 0; t->ring && i < t->nr_places; i++)
