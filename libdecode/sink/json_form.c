@@ -124,7 +124,7 @@ static INLINE char *decimal4(const struct pd_json_blank *b, char *at, uint32_t v
 		*at = (char)('0' + v);
 		return at + 1;
 	}
-	return pd_write_decimal16(at, v);
+	return v < 10000 ? pd_write_decimal4(at, v) : pd_write_decimal16(at, v);
 }
 
 static char *decimal8(struct pd_json_blank *b, char *at, uint64_t v)
