@@ -282,9 +282,9 @@ static int error(void *state, const struct pd_error *e)
 	j->counts.errors++;
 	if (j->error_is_written)
 		return 0;
+	if (j->team && pd_json_team_drain(j->team))
+		return j->w.failed;
 	if (j->options.shape == PD_JSON_LINES && j->begun) {
-		if (j->team && pd_json_team_drain(j->team))
-			return j->w.failed;
 		open_line(j, "error");
 		pd_json_error(j, e);
 		close_line(j);

@@ -34,9 +34,6 @@ void pd_json_block_empty(struct pd_json_block *b)
 	b->first = false;
 	pd_window_release(b->held);
 	b->held = NULL;
-	if (b->sheet)
-		b->sheet->taken = false;
-	b->sheet = NULL;
 }
 
 /* A single record may be larger than a block. */

@@ -74,7 +74,7 @@ static inline bool pd_json_block_is_empty(const struct pd_json_block *b)
 	return !b->nr_spans;
 }
 
-/* For new records; the sheet is free again. */
+/* For new records. By the reader's thread. */
 void pd_json_block_empty(struct pd_json_block *b);
 
 #endif

@@ -37,6 +37,10 @@ struct pd_json_team {
 	size_t filling, oldest;		/* indices in the ring */
 	unsigned int submitted;		/* counts blocks */
 	bool quit, any;
+	bool reporting;			/* the caller's thread says what was wrong in a block */
+	bool putting;			/* a thread hands blocks to the output */
+	int failed;			/* what the output returned when not 0: nothing more goes out */
+	char last;			/* that went out */
 };
 
 bool pd_json_team_takes(const struct pd_record *r)
@@ -47,19 +51,6 @@ bool pd_json_team_takes(const struct pd_record *r)
 static struct place *take_filled(struct pd_json_team *t)
 {
 	for (size_t i = 0; i < t->nr_places; i++) {
-		struct place *p = &t->ring[(t->oldest + i) % t->nr_places];
-
-		if (p->state == FILLED) {
-			p->state = TAKEN;
-			return p;
-		}
-	}
-	return NULL;
-}
-
-static struct place *take_newest(struct pd_json_team *t)
-{
-	for (size_t i = t->nr_places; i--;) {
 		struct place *p = &t->ring[(t->oldest + i) % t->nr_places];
 
 		if (p->state == FILLED) {
@@ -95,6 +86,61 @@ static void write_block(struct pd_json_team *t, struct worker *w, struct place *
 	pd_json_block_write(p->block, sheet, &w->j);
 	pthread_mutex_lock(&t->lock);
 	p->state = DONE;
+}
+
+/* Hands a block's text to the output: 0, or what that returned. */
+static int put_text(struct pd_json_team *t, const struct pd_json_block *b)
+{
+	const struct pd_output *out = &t->main->w.out;
+
+	if (t->failed || b->failed)
+		return t->failed ? t->failed : -1;
+	return b->sheet->size ? out->write(out->ctx, b->sheet->text + 1, b->sheet->size) : 0;
+}
+
+/* Says what was wrong in a block. */
+static void report_missing(struct pd_json_team *t, const struct pd_json_block *b)
+{
+	struct pd_json *j = t->main;
+
+	t->reporting = true;
+	j->error_is_written = j->options.shape == PD_JSON_LINES;
+	for (size_t i = 0; i < b->nr_missing; i++)
+		pd_json_report_missing(j, b->missing[i].offset, b->missing[i].want, b->missing[i].have, b->missing[i].file);
+	j->error_is_written = false;
+	t->reporting = false;
+}
+
+/* Hands out what is done, in order, unless another thread is at it. Only the caller's has a say in what was wrong. Called and left
+ * with the lock held. */
+static void put_done(struct pd_json_team *t, const struct worker *w)
+{
+	const bool is_caller = w == &t->workers[0];
+
+	if (t->putting)
+		return;
+	t->putting = true;
+	while (t->ring[t->oldest].state == DONE) {
+		struct place *p = &t->ring[t->oldest];
+		struct pd_json_sheet *sheet = p->block->sheet;
+		int failed;
+
+		if (p->block->nr_missing && !is_caller)
+			break;
+		pthread_mutex_unlock(&t->lock);
+		failed = put_text(t, p->block);
+		if (is_caller)
+			report_missing(t, p->block);
+		pthread_mutex_lock(&t->lock);
+		t->failed = failed;
+		if (sheet->size)
+			t->last = sheet->text[sheet->size];
+		sheet->taken = false;
+		p->state = FREE;
+		t->oldest = (t->oldest + 1) % t->nr_places;
+		pthread_cond_signal(&t->done);
+	}
+	t->putting = false;
 }
 
 static inline void relax(void)
@@ -133,74 +179,57 @@ static void *work(void *arg)
 			continue;
 		}
 		write_block(t, w, p);
+		put_done(t, w);
 		pthread_cond_signal(&t->done);
 	}
 	pthread_mutex_unlock(&t->lock);
 	return NULL;
 }
 
-/* Hands a block's text to the output, and says what was wrong in it. */
-static void put(struct pd_json_team *t, struct pd_json_block *b)
-{
-	const struct pd_json_sheet *sheet = b->sheet;
-	struct pd_json *j = t->main;
-
-	pd_jsonw_flush(&j->w);
-	if (b->failed && !j->w.failed)
-		j->w.failed = -1;
-	if (sheet->size && !j->w.failed)
-		j->w.failed = j->w.out.write(j->w.out.ctx, sheet->text + 1, sheet->size);
-	j->w.flushed += sheet->size;
-	if (sheet->size)
-		j->w.at[-1] = sheet->text[sheet->size];
-	j->error_is_written = j->options.shape == PD_JSON_LINES;
-	for (size_t i = 0; i < b->nr_missing; i++)
-		pd_json_report_missing(j, b->missing[i].offset, b->missing[i].want, b->missing[i].have, b->missing[i].file);
-	j->error_is_written = false;
-}
-
-/* Writes out what is done, in order. Called and left with the lock held. */
-static void put_done(struct pd_json_team *t)
-{
-	while (t->oldest != t->filling && t->ring[t->oldest].state == DONE) {
-		struct place *p = &t->ring[t->oldest];
-
-		pthread_mutex_unlock(&t->lock);
-		put(t, p->block);
-		pthread_mutex_lock(&t->lock);
-		pd_json_block_empty(p->block);
-		p->state = FREE;
-		t->oldest = (t->oldest + 1) % t->nr_places;
-	}
-}
-
 /* Works or waits until the oldest block is out of the way. With the lock held. */
 static void help(struct pd_json_team *t)
 {
-	struct place *p = take_newest(t);
+	struct place *p = take_filled(t);
 
 	if (p)
 		write_block(t, &t->workers[0], p);
-	else if (t->ring[t->oldest].state == TAKEN)
+	else if (t->ring[t->oldest].state == TAKEN || t->putting)
 		pthread_cond_wait(&t->done, &t->lock);
-	put_done(t);
+	put_done(t, &t->workers[0]);
+}
+
+/* The caller's writer learns what went out beside it. With the lock held. */
+static int catch_up(struct pd_json_team *t)
+{
+	struct pd_jsonw *w = &t->main->w;
+
+	if (t->failed && !w->failed)
+		w->failed = t->failed;
+	if (t->last)
+		w->at[-1] = t->last;
+	t->last = '\0';
+	return w->failed;
 }
 
 /* The block being filled goes to the threads, once the next one is free: a ring that is full has just one left. */
 static int submit(struct pd_json_team *t)
 {
 	const size_t next = (t->filling + 1) % t->nr_places;
+	int failed;
 
+	pd_jsonw_flush(&t->main->w);	/* goes out before; if there is something, no thread is at work */
 	pthread_mutex_lock(&t->lock);
-	put_done(t);
+	put_done(t, &t->workers[0]);
 	while (t->oldest == next)
 		help(t);
+	pd_json_block_empty(t->ring[next].block);
 	t->ring[t->filling].state = FILLED;
 	__atomic_store_n(&t->submitted, t->submitted + 1, __ATOMIC_RELAXED);
 	t->filling = next;
+	failed = catch_up(t);
 	pthread_cond_signal(&t->filled);
 	pthread_mutex_unlock(&t->lock);
-	return t->main->w.failed;
+	return failed;
 }
 
 /* Something was added. */
@@ -263,15 +292,22 @@ static void collect_counts(struct pd_json_team *t)
 
 int pd_json_team_drain(struct pd_json_team *t)
 {
-	if (!pd_json_block_is_empty(t->ring[t->filling].block) && submit(t))
-		return t->main->w.failed;
+	int failed;
+
+	if (t->reporting)
+		return 0;
+	if (!pd_json_block_is_empty(t->ring[t->filling].block))
+		submit(t);
 	pthread_mutex_lock(&t->lock);
-	put_done(t);
+	put_done(t, &t->workers[0]);
 	while (t->oldest != t->filling)
 		help(t);
+	failed = catch_up(t);
 	pthread_mutex_unlock(&t->lock);
+	for (size_t i = 0; i < t->nr_places; i++)
+		pd_json_block_empty(t->ring[i].block);
 	collect_counts(t);
-	return t->main->w.failed;
+	return failed;
 }
 
 static int start_worker(struct pd_json_team *t, struct worker *w, bool own_thread)

@@ -1,7 +1,7 @@
 /* json_team.h - writes records with several threads: the same bytes as with one.
  *
- * The caller's thread reads records and puts copies into blocks; threads turn blocks into JSON; the caller's thread writes
- * them out in order, and takes a block itself rather than wait. What records teach the session must not happen while blocks
+ * The caller's thread reads records into blocks, and takes one itself rather than wait; threads turn blocks into JSON. Whoever has
+ * done the oldest hands it to the output, and those behind it that are done. What records teach the session must not happen while blocks
  * are under way: see pd_reader_before_learning().
  */
 #ifndef PD_SINK_JSON_TEAM_H
@@ -23,7 +23,7 @@ int pd_json_team_add(struct pd_json_team *t, const struct pd_record *r);
 int pd_json_team_add_run(struct pd_json_team *t, struct pd_run *run);
 /* A record was written without it. */
 void pd_json_team_is_not_first(struct pd_json_team *t);
-/* Everything added is written out. 0, or what the output returned. */
+/* Everything added is written out; nothing is done while this reports an error. 0, or what the output returned. */
 int pd_json_team_drain(struct pd_json_team *t);
 
 #endif
