@@ -250,14 +250,15 @@ static void set_flags(struct event_list *l, size_t i, const struct attr_options 
 		*flags |= o->tracking_flags;
 }
 
-/* The kernel's own measure, half a buffer, leaves the reader too little time. */
+/* At half a buffer, as the kernel itself would. Sooner means more wake-ups, which the recorded cpus
+ * pay for: at a quarter a third more samples were lost. */
 static void set_wakeup(struct event_attr *a, const struct settings *o, size_t buffer)
 {
 	if (!o->buffering) {
 		a->wakeup = 1;
 	} else if (!a->wakeup) {
 		a->flags |= ATTR_WATERMARK;
-		a->wakeup = (uint32_t)(buffer / 4);
+		a->wakeup = (uint32_t)(buffer / 2);
 	}
 }
 

@@ -310,7 +310,7 @@ def test_max_stack(print_attr):
 
 def test_when_the_reader_is_woken(print_attr):
     assert one(print_attr, "--no-buffering")["wakeup_events"] == 1
-    assert one(print_attr, "-m", "64K")["wakeup_watermark"] == 16384
+    assert one(print_attr, "-m", "64K")["wakeup_watermark"] == 32768
 
 
 def test_wakeups_by_term(print_attr):
