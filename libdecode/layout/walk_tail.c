@@ -99,18 +99,19 @@ bool pd_visit_tail(const struct pd_op_list *list, size_t at, struct pd_bytes bod
 {
 	const struct pd_op *last = &list->ops[list->nr_ops - 1], *tested = list->tested;
 	struct pd_cursor c = pd_cursor(body, swap);
+	const uint8_t *start = c.at;
 	struct tail t;
 
-	if (!pd_take(&c, at) || !pd_pads_are_clean(list, body.data) || !read_tail(&c, list, &t))
+	if (!pd_take(&c, at) || !pd_pads_are_clean(list, start) || !read_tail(&c, list, &t))
 		return false;
 	if (tested && at == tested->offset)
 		tested = NULL;
-	if (tested && !pd_pads_are_clean(tested->list, body.data + tested->offset))
+	if (tested && !pd_pads_are_clean(tested->list, start + tested->offset))
 		return false;
 	if (list->nr_simple)
-		run(ctx, list->ops, list->nr_simple, body.data, swap);
+		run(ctx, list->ops, list->nr_simple, start, swap);
 	if (tested)
-		run(ctx, tested->list->ops, tested->list->nr_ops, body.data + tested->offset, swap);
+		run(ctx, tested->list->ops, tested->list->nr_ops, start + tested->offset, swap);
 	if (list->tail == PD_TAIL_TEXT) {
 		v->text(ctx, last->field, t.text);
 	} else if (list->tail == PD_TAIL_NUMBERS) {

@@ -134,13 +134,14 @@ static bool make_part(struct pd_json_tp *tp)
 	part->from = (uint32_t)tp->done;
 	part->used = 0;
 	part->then = NULL;
-	while (tp->done < e->nr_fields && !part->then) {
+	while (tp->done < e->nr_fields) {
 		const struct pd_tp_field *f = &e->fields[tp->done++];
 
-		if (add_field(form, f))
-			part->used += f->size + 1;
-		else
+		if (!add_field(form, f)) {
 			part->then = f;
+			break;
+		}
+		part->used += f->size + 1;
 	}
 	tp->nr_blanks += form->nr_blanks;
 	tp->used += form->size;
