@@ -1,5 +1,7 @@
 """-j N writes the same bytes for every N: files, pipes, directories, damaged ones, and files large enough for many blocks."""
 
+import json
+
 import pytest
 
 from perfdata import records as r
@@ -60,3 +62,18 @@ def test_with_other_options(tmp_path, run_pdecode, args):
     path = tmp_path / "many.data"
     path.write_bytes(File(attrs=[(a, [1])], records=body).build("<"))
     same_for_all(run_pdecode, path, *args)
+
+
+def test_damage_far_into_a_file(tmp_path, run_pdecode):
+    """What is told of it depends on the bytes, not on how many of them happened to be in memory."""
+    a, body = many_records(False)
+    data = bytearray(File(attrs=[(a, [1])], records=body * 8).build("<"))
+    for i in (1, 2, 3):
+        at = len(data) * i // 4 & ~7
+        data[at:at + 304] = bytes((i * 7 + k * 13) % 255 + 1 for k in range(304))
+    path = tmp_path / "damaged.data"
+    path.write_bytes(data)
+    lines = [json.loads(s) for s in same_for_all(run_pdecode, path, "--format", "jsonl").stdout.splitlines()]
+    errors = [e for e in lines if e["kind"] == "error"]
+    assert [e["code"] for e in errors] == ["GARBAGE"] * 3
+    assert [e["have"] for e in errors] == [len(data) - e["offset"] for e in errors]

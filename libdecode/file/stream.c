@@ -199,6 +199,18 @@ static int is_lost(struct pd_stream *s, const struct pd_frame *f, struct pd_byte
 	return !f->desc && (f->type >= PD_IMPLAUSIBLE_TYPE || whole);
 }
 
+/* How many bytes there are from f on, of which `have` were looked at: the same whatever the window has. */
+static uint64_t bytes_from(struct pd_stream *s, const struct pd_frame *f, uint64_t size, struct pd_bytes have)
+{
+	uint64_t end;
+
+	if (!pd_source_size(s->source, &end))
+		return have.size < size ? have.size : size;
+	if (end > s->end)
+		end = s->end;
+	return end > f->offset ? end - f->offset : have.size;
+}
+
 /* The usual case: this header and the next are plausible. */
 static bool is_sound(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have, uint64_t size)
 {
@@ -312,7 +324,8 @@ static enum pd_next next_outer(struct pd_stream *s, struct pd_frame *f, struct p
 		if (lost < 0)
 			return fail(s, e);
 		if (lost) {
-			pd_lost_begin(&s->lost, f, f->offset, f->desc ? PD_E_SIZE : PD_E_GARBAGE, size, have.size);
+			pd_lost_begin(&s->lost, f, f->offset, f->desc ? PD_E_SIZE : PD_E_GARBAGE, size,
+				      bytes_from(s, f, size, have));
 			return next_lost(s, f, e);
 		}
 		if (look(s, size, &have, e))	/* the search may have moved the window */
