@@ -1,10 +1,12 @@
 """-j N writes the same bytes for every N: files, pipes, directories, damaged ones, and files large enough for many blocks."""
 
 import json
+import re
 
 import pytest
 
 from perfdata import records as r
+from perfdata import tracing
 from perfdata.attr import Attr
 from perfdata.container import File, Pipe
 from perfdata.sample import sample, sample_id
@@ -77,3 +79,22 @@ def test_damage_far_into_a_file(tmp_path, run_pdecode):
     errors = [e for e in lines if e["kind"] == "error"]
     assert [e["code"] for e in errors] == ["GARBAGE"] * 3
     assert [e["have"] for e in errors] == [len(data) - e["offset"] for e in errors]
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl"])
+def test_errors_in_the_order_of_the_file(tmp_path, run_pdecode, form):
+    """Some are found by whoever reads the records, others by the threads that write them."""
+    events = [tracing.Format("sys_enter", 300, [("long id", 8, 8, 1), ("unsigned long args[6]", 16, 48, 0)])]
+    a = Attr(type=2, config=300, sample_type="TIME|RAW")
+    body = []
+    for i in range(40):
+        body.append(sample(a, time=1000 + i, raw=tracing.common(300, 7) + bytes(12 if i % 3 else 56)))
+        if i % 7 == 6:
+            body.append(r.record(3, [b"\1\2\3\4"]))     # a COMM that ends in its second field
+    path = tmp_path / "both.data"
+    path.write_bytes(File(attrs=[(a, [1])], records=body,
+                          features={1: tracing.tracing_data({"raw_syscalls": events})}).build("<"))
+    one = same_for_all(run_pdecode, path, "--format", form)
+    assert one.returncode == 1
+    offsets = [int(offset) for offset in re.findall(rb'at (\d+)', one.stderr)]
+    assert len(offsets) > 10 and offsets == sorted(offsets)
