@@ -311,6 +311,7 @@ def test_max_stack(print_attr):
 def test_when_the_reader_is_woken(print_attr):
     assert one(print_attr, "--no-buffering")["wakeup_events"] == 1
     assert one(print_attr, "-m", "64K")["wakeup_watermark"] == 32768
+    assert one(print_attr, "-m", "32M")["wakeup_watermark"] == 2 << 20
 
 
 def test_wakeups_by_term(print_attr):
