@@ -211,6 +211,12 @@ static uint64_t bytes_from(struct pd_stream *s, const struct pd_frame *f, uint64
 	return end > f->offset ? end - f->offset : have.size;
 }
 
+static enum pd_next begin_lost(struct pd_stream *s, struct pd_frame *f, uint64_t size, struct pd_bytes have, struct pd_error *e)
+{
+	pd_lost_begin(&s->lost, f, f->offset, f->desc ? PD_E_SIZE : PD_E_GARBAGE, size, bytes_from(s, f, size, have));
+	return next_lost(s, f, e);
+}
+
 /* The usual case: this header and the next are plausible. */
 static bool is_sound(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have, uint64_t size)
 {
@@ -323,11 +329,8 @@ static enum pd_next next_outer(struct pd_stream *s, struct pd_frame *f, struct p
 		lost = is_lost(s, f, have, size, e);
 		if (lost < 0)
 			return fail(s, e);
-		if (lost) {
-			pd_lost_begin(&s->lost, f, f->offset, f->desc ? PD_E_SIZE : PD_E_GARBAGE, size,
-				      bytes_from(s, f, size, have));
-			return next_lost(s, f, e);
-		}
+		if (lost)
+			return begin_lost(s, f, size, have, e);
 		if (look(s, size, &have, e))	/* the search may have moved the window */
 			return fail(s, e);
 		f->bytes.data = have.data;
