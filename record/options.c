@@ -120,7 +120,7 @@ static const struct cli_option options[] = {
 
 	CLI_GROUP("Output"),
 	CLI_STRING('o', "output", "FILE", settings, output,
-		   "- or a stdout that is no terminal: a stream (default perf.data)"),
+		   "- or a stdout that is no terminal, or a FIFO: a stream (default perf.data)"),
 	CLI_OPTIONAL('z', "compression-level", "LEVEL", settings, compress, "1",
 		     "compress with zstd, 1 to 22"),
 	CLI_STRING(0, "max-size", "SIZE", settings, max_size, "stop when the file is so large"),

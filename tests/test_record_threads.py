@@ -97,9 +97,9 @@ def test_a_command_and_what_it_starts(record, load, perf):
 
 
 def test_running_processes(run_precord, decode, tmp_path, workload):
-    """Their buffers are read as they fill, long before half a second is over."""
-    with subprocess.Popen([workload, "spin", "700"]) as process:
-        done = run_precord("--threads", "-m", "4", "-o", "dir", *CLOCK, "-p", process.pid)
+    """Their buffers are read as they fill, long before a second is over."""
+    with subprocess.Popen([workload, "spin", "1200"]) as process:
+        done = run_precord("--threads", "-m", "8", "-o", "dir", *CLOCK, "-p", process.pid)
     document = decode(tmp_path / "dir")
     samples = [r for r in document["records"] if r["type"] == "SAMPLE"]
     assert done.returncode == 0 and len(samples) > 50 and {s["pid"] for s in samples} == {process.pid}
