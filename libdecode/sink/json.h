@@ -7,6 +7,7 @@
 #include "reader.h"
 #include "sink/json_form.h"
 #include "sink/pretty.h"
+#include "sink/tally.h"
 
 struct pd_json_feature_kept {
 	uint32_t id;
@@ -102,7 +103,7 @@ struct pd_json_chain {
 
 struct pd_json_counts {
 	uint64_t records, by_type[PD_JSON_TYPES], skipped, errors;
-	uint64_t lost, lost_samples, first_time, last_time;
+	struct pd_tally tally;
 	struct pd_map others;		/* type -> uint64_t *: types of 128 and up */
 };
 

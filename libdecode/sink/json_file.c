@@ -4,8 +4,6 @@
 #include "layout/container.h"
 
 #define CHUNK 4096
-#define TYPE_LOST 2
-#define TYPE_LOST_SAMPLES 13
 
 static void number(struct pd_json *j, const char *rendered, uint64_t v)
 {
@@ -208,21 +206,11 @@ void pd_json_error(struct pd_json *j, const struct pd_error *e)
 	STRING_OF(j, "message", pd_error_text(e, text, sizeof(text)));
 }
 
-static inline void count_time(struct pd_json_counts *c, uint64_t time)
-{
-	if (!time || time == UINT64_MAX)
-		return;
-	if (!c->first_time || time < c->first_time)
-		c->first_time = time;
-	if (time > c->last_time)
-		c->last_time = time;
-}
-
 void pd_json_count(struct pd_json *j, const struct pd_record *r)
 {
 	struct pd_json_counts *c = &j->counts;
 	uint32_t type = r->frame.type;
-	uint64_t time, *other, n;
+	uint64_t *other;
 
 	if (r->frame.state == PD_FRAME_SKIPPED) {
 		c->skipped += r->frame.bytes.size;
@@ -240,28 +228,16 @@ void pd_json_count(struct pd_json *j, const struct pd_record *r)
 		}
 		++*other;
 	}
-	if (pd_record_when(r, &time))
-		count_time(c, time);
-	if (type == TYPE_LOST && pd_get_number(r, "lost", &n))
-		c->lost += n;
-	else if (type == TYPE_LOST_SAMPLES && pd_get_number(r, "lost", &n))
-		c->lost_samples += n;
+	pd_tally_record(&c->tally, r);
 }
 
 void pd_json_count_plain(struct pd_json *j, const struct pd_run *run, const struct pd_plain *p)
 {
-	const enum pd_swap swap = j->session->swap;
 	struct pd_json_counts *c = &j->counts;
-	uint64_t time, n;
 
 	c->records++;
 	c->by_type[p->type]++;
-	if (pd_plain_time(run, p, swap, &time))
-		count_time(c, time);
-	if (p->type == TYPE_LOST && pd_plain_number(run, p, PD_USUAL_LOST, swap, &n))
-		c->lost += n;
-	else if (p->type == TYPE_LOST_SAMPLES && pd_plain_number(run, p, PD_USUAL_LOST, swap, &n))
-		c->lost_samples += n;
+	pd_tally_plain(&c->tally, run, p, j->session->swap);
 }
 
 static void type_count(struct pd_json *j, uint32_t type, uint64_t n, uint64_t *unknown)
@@ -308,11 +284,11 @@ void pd_json_summary(struct pd_json *j)
 	if (o.unknown)
 		NUMBER_OF(j, "UNKNOWN", o.unknown);
 	pd_jsonw_char(&j->w, '}');
-	NUMBER_OF(j, "lost", c->lost);
-	NUMBER_OF(j, "lost_samples", c->lost_samples);
-	if (c->first_time) {
-		NUMBER_OF(j, "first_time", c->first_time);
-		NUMBER_OF(j, "last_time", c->last_time);
+	NUMBER_OF(j, "lost", c->tally.lost);
+	NUMBER_OF(j, "lost_samples", c->tally.lost_samples);
+	if (c->tally.first_time) {
+		NUMBER_OF(j, "first_time", c->tally.first_time);
+		NUMBER_OF(j, "last_time", c->tally.last_time);
 	}
 	NUMBER_OF(j, "errors", c->errors);
 	NUMBER_OF(j, "skipped", c->skipped);

@@ -278,14 +278,9 @@ static void collect_counts(struct pd_json_team *t)
 		struct pd_json_counts *c = &t->workers[i].j.counts;
 
 		all->records += c->records;
-		all->lost += c->lost;
-		all->lost_samples += c->lost_samples;
 		for (size_t type = 0; type < PD_JSON_TYPES; type++)
 			all->by_type[type] += c->by_type[type];
-		if (c->first_time && (!all->first_time || c->first_time < all->first_time))
-			all->first_time = c->first_time;
-		if (c->last_time > all->last_time)
-			all->last_time = c->last_time;
+		pd_tally_add(&all->tally, &c->tally);
 		*c = (struct pd_json_counts){ .others = c->others };
 	}
 }

@@ -7,14 +7,13 @@
 #include "reader.h"
 #include "sink/pretty.h"
 #include "sink/sink.h"
+#include "sink/tally.h"
 
 #define OWN_MEMORY (64u << 20)
 #define NR_TYPES 128		/* above them are a few of Android's, and what nobody knows */
 #define NR_HIGH 16
 #define NR_CODES (PD_E_ARGUMENT + 1)
-#define TYPE_LOST 2
 #define TYPE_THROTTLE 5
-#define TYPE_LOST_SAMPLES 13
 #define FEATURE_VERSION 5
 
 struct count {
@@ -42,8 +41,7 @@ struct stats {
 	struct high_count high[NR_HIGH];
 	struct event_count *events;	/* by index */
 	size_t nr_events;
-	uint64_t first_time, last_time;
-	uint64_t lost, lost_samples;
+	struct pd_tally tally;
 	struct count compressed;	/* bytes: before */
 	uint64_t expanded;		/* bytes after */
 	uint64_t errors, errors_by_code[NR_CODES], damaged, skipped;
@@ -171,22 +169,11 @@ static void count_compressed(struct stats *s, const struct pd_record *r, uint64_
 		add(&s->compressed, bytes);
 }
 
-static inline void count_time(struct stats *s, uint64_t time)
-{
-	if (!time || time == UINT64_MAX)
-		return;
-	if (!s->first_time || time < s->first_time)
-		s->first_time = time;
-	if (time > s->last_time)
-		s->last_time = time;
-}
-
 static int record(void *state, const struct pd_record *r)
 {
 	struct stats *s = state;
 	const uint32_t type = r->frame.type;
 	const uint64_t bytes = r->frame.bytes.size + r->frame.payload;
-	uint64_t n, time;
 	int kept = s->options.filter ? pd_filter_keeps(s->options.filter, r) : 1;
 
 	if (r->frame.state == PD_FRAME_SKIPPED) {
@@ -200,27 +187,8 @@ static int record(void *state, const struct pd_record *r)
 	add(count_of_type(s, r), bytes);
 	s->damaged += r->error.code != PD_OK || r->frame.state == PD_FRAME_CUT;
 	count_compressed(s, r, bytes);
-	if (pd_record_when(r, &time))
-		count_time(s, time);
-	if (type == TYPE_LOST && pd_record_number(r, PD_OF_BODY, PD_USUAL_LOST, &n))
-		s->lost += n;
-	else if (type == TYPE_LOST_SAMPLES && pd_record_number(r, PD_OF_BODY, PD_USUAL_LOST, &n))
-		s->lost_samples += n;
+	pd_tally_record(&s->tally, r);
 	return r->attr ? count_event(s, r, bytes) : 0;
-}
-
-/* All but its event. */
-static inline void count_plain(struct stats *s, const struct pd_run *run, const struct pd_plain *p, enum pd_swap swap)
-{
-	uint64_t n;
-
-	add(&s->by_type[p->type], p->size);
-	if (pd_plain_time(run, p, swap, &n))
-		count_time(s, n);
-	if (p->type == TYPE_LOST && pd_plain_number(run, p, PD_USUAL_LOST, swap, &n))
-		s->lost += n;
-	else if (p->type == TYPE_LOST_SAMPLES && pd_plain_number(run, p, PD_USUAL_LOST, swap, &n))
-		s->lost_samples += n;
 }
 
 static inline void count_plain_event(struct event_count *c, const struct pd_run *run, const struct pd_plain *p, enum pd_swap swap)
@@ -265,7 +233,8 @@ static int count_run(struct stats *s, struct pd_run *run)
 			return -1;
 		last = p->attr;
 		s->expanded += is_inner ? p->size : 0;
-		count_plain(s, run, p, swap);
+		add(&s->by_type[p->type], p->size);
+		pd_tally_plain(&s->tally, run, p, swap);
 		count_plain_event(event, run, p, swap);
 	}
 	return 0;
@@ -400,13 +369,13 @@ static void by_event(struct stats *s, struct pd_reader *r)
 
 static void losses(struct stats *s)
 {
-	if (s->first_time) {
-		NUMBER_OF(s, "first_time", s->first_time);
-		NUMBER_OF(s, "last_time", s->last_time);
-		NUMBER_OF(s, "duration", s->last_time - s->first_time);
+	if (s->tally.first_time) {
+		NUMBER_OF(s, "first_time", s->tally.first_time);
+		NUMBER_OF(s, "last_time", s->tally.last_time);
+		NUMBER_OF(s, "duration", s->tally.last_time - s->tally.first_time);
 	}
-	NUMBER_OF(s, "lost", s->lost);
-	NUMBER_OF(s, "lost_samples", s->lost_samples);
+	NUMBER_OF(s, "lost", s->tally.lost);
+	NUMBER_OF(s, "lost_samples", s->tally.lost_samples);
 	NUMBER_OF(s, "throttled", s->by_type[TYPE_THROTTLE].records);
 	NUMBER_OF(s, "errors", s->errors);
 	OBJECT_OF(s, "errors_by_code");
