@@ -9,7 +9,7 @@
 
 /* Below this many ns between its ticks a clock event can leave a cpu no time for anything else. */
 enum { CLOCK_FLOOR_NS = 50000 };
-enum { WAKEUP_MOST = 2 << 20 };	/* bytes */
+enum { WAKEUP_LEAST = 64 << 10, WAKEUP_MOST = 2 << 20 };	/* bytes */
 
 bool events_have(const struct event_list *l, uint64_t flags)
 {
@@ -251,16 +251,23 @@ static void set_flags(struct event_list *l, size_t i, const struct attr_options 
 		*flags |= o->tracking_flags;
 }
 
-/* At half a buffer, as the kernel itself would. Sooner means more wake-ups, which the recorded cpus
- * pay for: at a quarter a third more samples were lost. Of a large one sooner: who compresses
- * needs time for what he is given at once. */
+/* At a quarter of a buffer: what is left holds while a write waits for the disk. Of a small one at half of it, as the kernel
+ * itself would: wake-ups are what the recorded cpus pay for, and more of them lose more samples there. Of a
+ * large one sooner: who compresses needs time for what he is given at once. */
+static uint32_t watermark(size_t buffer)
+{
+	if (buffer / 4 < WAKEUP_LEAST)
+		return (uint32_t)(buffer / 2 < WAKEUP_LEAST ? buffer / 2 : WAKEUP_LEAST);
+	return (uint32_t)(buffer / 4 < WAKEUP_MOST ? buffer / 4 : WAKEUP_MOST);
+}
+
 static void set_wakeup(struct event_attr *a, const struct settings *o, size_t buffer)
 {
 	if (!o->buffering) {
 		a->wakeup = 1;
 	} else if (!a->wakeup) {
 		a->flags |= ATTR_WATERMARK;
-		a->wakeup = (uint32_t)(buffer / 2 < WAKEUP_MOST ? buffer / 2 : WAKEUP_MOST);
+		a->wakeup = watermark(buffer);
 	}
 }
 

@@ -311,6 +311,8 @@ def test_max_stack(print_attr):
 def test_when_the_reader_is_woken(print_attr):
     assert one(print_attr, "--no-buffering")["wakeup_events"] == 1
     assert one(print_attr, "-m", "64K")["wakeup_watermark"] == 32768
+    assert one(print_attr, "-m", "128K")["wakeup_watermark"] == 65536
+    assert one(print_attr, "-m", "512K")["wakeup_watermark"] == 131072
     assert one(print_attr, "-m", "32M")["wakeup_watermark"] == 2 << 20
 
 
