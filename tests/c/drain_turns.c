@@ -6,17 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "check.h"
 #include "drain.h"
 
 enum { SIZE = 4096, BUFFERS = 3, RECORD = 64, FLOODED = 1, FLOOD = 32, MOST = 12, ROUND_BYTES = 1 << 20 };
-
-static int failures;
-
-#define CHECK(condition) \
-	do { \
-		if (!(condition)) \
-			printf("%s:%d: %s\n", __func__, __LINE__, #condition), failures++; \
-	} while (0)
 
 static struct perf_event_mmap_page pages[BUFFERS];
 static uint8_t bytes[BUFFERS][SIZE];

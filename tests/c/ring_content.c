@@ -7,17 +7,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "check.h"
 #include "ring.h"
 
 enum { SIZE = 4096 };
-
-static int failures;
-
-#define CHECK(condition) \
-	do { \
-		if (!(condition)) \
-			printf("%s:%d: %s\n", __func__, __LINE__, #condition), failures++; \
-	} while (0)
 
 /* The kernel's side: the same memory, mapped once more. */
 struct kernel {
