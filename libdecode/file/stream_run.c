@@ -14,28 +14,6 @@ struct span {
 	uint64_t led;		/* up to here the stream knows better */
 };
 
-/* A chain is all that varies, and its count takes it to the end? What a walk would find, for the most usual tail. */
-static inline bool chain_fills(const struct pd_op *chain, struct pd_bytes body, enum pd_swap swap)
-{
-	const uint64_t left = body.size - chain->offset;
-
-	return body.size >= chain->offset && chain->count_value == 8 && chain->width == 8 && left >= 8 && left % 8 == 0 &&
-	       pd_load64(body.data + chain->offset, swap) == left / 8 - 1;
-}
-
-/* The same for a size, so many bytes, and perhaps a pad. */
-static inline bool sized_fills(const struct pd_op *sized, struct pd_bytes body, enum pd_swap swap)
-{
-	const struct pd_op *ops = sized->list->ops;
-	const uint64_t left = body.size - sized->offset, width = ops[0].width;
-	uint64_t size;
-
-	if (body.size < sized->offset || left < width)
-		return false;
-	size = pd_load(body.data + sized->offset, ops[0].width, swap);
-	return size <= left - width && left - width - size < (sized->list->nr_ops == 2 ? 1 : ops[2].count_value);
-}
-
 /* Do all rows of the plan fill the body, leaving nothing? */
 static inline bool fills(const struct pd_plan *plan, struct pd_bytes body, uint16_t misc, enum pd_swap swap)
 {
@@ -44,12 +22,8 @@ static inline bool fills(const struct pd_plan *plan, struct pd_bytes body, uint1
 
 	if (list->size != PD_VARIABLE)
 		return list->size == body.size;
-	if (list->tail == PD_TAIL_TEXT)
-		return pd_tail_at(list, body, swap) <= body.size;
-	if (list->tail == PD_TAIL_NUMBERS)
-		return chain_fills(&list->ops[list->nr_ops - 1], body, swap);
-	if (list->tail == PD_TAIL_SIZED)
-		return sized_fills(&list->ops[list->nr_ops - 1], body, swap);
+	if (list->tail != PD_TAIL_NONE)
+		return pd_tail_end(list, body, swap) == body.size;
 	pd_measure(plan, body, misc, swap, PD_TEXT_TO_END, &extent);
 	return extent.code == PD_OK && extent.end == body.size && extent.nr_ops == list->nr_ops && extent.variant == 0;
 }

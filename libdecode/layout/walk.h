@@ -54,6 +54,41 @@ static inline size_t pd_tail_at(const struct pd_op_list *list, struct pd_bytes b
 	return tested->offset + tested->size;
 }
 
+/* Numbers with their count before them, of which the cursor is at that. */
+static inline bool pd_take_counted(struct pd_cursor *c, const struct pd_op *op)
+{
+	uint64_t n;
+	size_t size;
+
+	return pd_take_number(c, (unsigned int)op->count_value, &n) && !__builtin_mul_overflow(n, op->width, &size) &&
+	       pd_take(c, size);
+}
+
+/* A size, so many bytes, perhaps a pad. */
+static inline bool pd_take_sized(struct pd_cursor *c, const struct pd_op_list *list)
+{
+	uint64_t size;
+
+	if (!pd_take_number(c, list->ops[0].width, &size) || size > pd_left(c) || !pd_take(c, (size_t)size))
+		return false;
+	return list->nr_ops == 2 || pd_take(c, pd_left(c) % list->ops[2].count_value);
+}
+
+/* Where a list with a tail ends by what that says of itself; a text takes all. SIZE_MAX: not in the body. */
+static inline size_t pd_tail_end(const struct pd_op_list *list, struct pd_bytes body, enum pd_swap swap)
+{
+	const struct pd_op *last = &list->ops[list->nr_ops - 1];
+	struct pd_cursor c = pd_cursor(body, swap);
+
+	if (!pd_take(&c, pd_tail_at(list, body, swap)))
+		return SIZE_MAX;
+	if (list->tail == PD_TAIL_TEXT)
+		return body.size;
+	if (!(list->tail == PD_TAIL_NUMBERS ? pd_take_counted(&c, last) : pd_take_sized(&c, last->list)))
+		return SIZE_MAX;
+	return body.size - pd_left(&c);
+}
+
 /* And for lists with a tail: what a walk of them finds where nothing is wrong. False: walk it. */
 bool pd_measure_tail(const struct pd_op_list *list, struct pd_bytes body, enum pd_swap swap,
 		     enum pd_text_end text_end, struct pd_extent_of *out);
