@@ -146,7 +146,7 @@ static struct pd_reader *start(struct pd_reader *r, struct pd_error *e)
 		if (!r->order)
 			goto fail;
 	}
-	pd_stream_init(&r->stream, r->source, &r->session, r->container.data_end);
+	pd_stream_init(&r->stream, r->source, &r->session, r->container.data_end, r->options.threads);
 	if (r->stopped.code) {
 		*e = r->stopped;
 		goto fail;
@@ -345,12 +345,12 @@ static int next_file(struct pd_reader *r)
 			pd_source_close(r->file_source);
 		r->file_source = open_in_directory(r, r->file, &e);
 		if (r->file_source) {
-			pd_stream_init(&r->stream, r->file_source, &r->session, UINT64_MAX);
+			pd_stream_init(&r->stream, r->file_source, &r->session, UINT64_MAX, r->options.threads);
 			return 1;
 		}
 		e.severity = PD_DAMAGED;
 		on_error(r, &e);
-		pd_stream_init(&r->stream, r->source, &r->session, 0);
+		pd_stream_init(&r->stream, r->source, &r->session, 0, 1);
 	}
 	return 0;
 }

@@ -1,15 +1,23 @@
 """-j N writes the same bytes for every N: files, pipes, directories, damaged ones, and files large enough for many blocks."""
 
+import array
+import fcntl
 import json
+import os
+import pathlib
 import re
+import subprocess
+import termios
+import time
 
 import pytest
 
 from perfdata import records as r
 from perfdata import tracing
 from perfdata.attr import Attr
-from perfdata.container import File, Pipe
+from perfdata.container import File, Pipe, zstd_stream
 from perfdata.sample import sample, sample_id
+from perfdata.wire import encode
 
 JOBS = ("2", "3", "16")
 
@@ -98,3 +106,67 @@ def test_errors_in_the_order_of_the_file(tmp_path, run_pdecode, form):
     assert one.returncode == 1
     offsets = [int(offset) for offset in re.findall(rb'at (\d+)', one.stderr)]
     assert len(offsets) > 10 and offsets == sorted(offsets)
+
+
+def pressed(records, frames, broken):
+    """COMPRESSED records of several frames, between them others; what is broken is inside payloads, and in headers."""
+    def make(wire):
+        step = len(records) // frames
+        out = []
+        for i in range(0, len(records), step):
+            stream = zstd_stream(encode(records[i : i + step], wire), end=True)
+            out += [r.compressed(stream[at : at + 3000]) for at in range(0, len(stream), 3000)]
+            out.append(r.finished_round())
+        blob = bytearray(encode(out, wire))
+        for i in broken:
+            at = len(blob) * i // 10
+            blob[at : at + 32] = bytes(255 - b for b in blob[at : at + 32])
+        return bytes(blob)
+    return make
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("form", ["jsonl", "stats"])
+@pytest.mark.parametrize("frames, broken", [(1, ()), (40, ()), (40, range(1, 10)), (1, (5,))])
+@pytest.mark.parametrize("mode", ["file", "pipe"])
+def test_decompressed_ahead(tmp_path, run_pdecode, form, frames, broken, mode):
+    """From -j 3 on, and for statistics from 2 on, a thread decompresses what the reader has not come to yet."""
+    a = Attr(type=1, config=0, sample_type="IP|TID|TIME|CPU", flags=("sample_id_all",))
+    body = [sample(a, ip=i * 0x9e3779b97f4a7c15 % 2**64, pid=1, tid=i, time=2**62 + i, cpu=1) for i in range(20000)]
+    records = [pressed(body, frames, broken)]
+    path = tmp_path / "pressed.data"
+    if mode == "file":
+        path.write_bytes(File(attrs=[(a, [1])], records=records).build("<"))
+    else:
+        path.write_bytes(Pipe([r.header_attr(a, [1]), *records]).build("<"))
+    one = same_for_all(run_pdecode, path, "--format", form)
+    if broken:                      # literals may be other ones without anybody knowing
+        assert frames == 1 or one.returncode == 1
+    else:
+        assert one.returncode == 0
+        assert form == "stats" or one.stdout.count(b'"type":"SAMPLE"') == 20000
+
+
+def threads_in_the_middle(pdecode, data, jobs):
+    """How many there are when half of a stream has been read, and no more comes."""
+    with subprocess.Popen([pdecode, "-f", "stats", "-j", jobs, "-"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as p:
+        p.stdin.write(data[: len(data) // 2])
+        p.stdin.flush()
+        waiting = array.array("i", [1])
+        while waiting[0] and not fcntl.ioctl(p.stdin, termios.FIONREAD, waiting):
+            time.sleep(0.01)
+        while pathlib.Path(f"/proc/{p.pid}/stat").read_text().split()[2] != "S":
+            time.sleep(0.01)
+        threads = len(os.listdir(f"/proc/{p.pid}/task"))
+        p.stdin.write(data[len(data) // 2 :])
+        p.stdin.close()
+        assert p.wait() == 0
+    return threads
+
+
+@pytest.mark.parametrize("jobs, expected", [("1", 1), ("2", 2), ("8", 2)])
+def test_decompressing_has_a_thread(pdecode, jobs, expected):
+    a = Attr(type=1, config=0, sample_type="IP|TID|TIME", flags=("sample_id_all",))
+    body = [sample(a, ip=i * 0x9e3779b97f4a7c15 % 2**64, pid=1, tid=i, time=1000 + i) for i in range(6000)]
+    data = Pipe([r.header_attr(a, [1]), pressed(body, 10, ())]).build("<")
+    assert threads_in_the_middle(pdecode, data, jobs) == expected

@@ -169,6 +169,13 @@ static unsigned int threads(const struct settings *s)
 	return cpus < 1 ? 1 : cpus < MOST_THREADS ? (unsigned int)cpus : MOST_THREADS;
 }
 
+/* The reader has a use for a thread of its own, to decompress, where another would have nothing to do: on two cpus it would be in
+ * the way of those that write. */
+static unsigned int reader_threads(const struct settings *s)
+{
+	return s->format == FORMAT_STATS ? threads(s) : threads(s) - 1;
+}
+
 static struct pd_sink *make_sink(struct run *run)
 {
 	const enum pd_json_layout layout = run->s->pretty ? PD_JSON_INDENTED : PD_JSON_COMPACT;
@@ -187,7 +194,8 @@ static struct pd_sink *make_sink(struct run *run)
 static struct pd_reader *open_reader(struct run *run)
 {
 	const struct pd_options *o = PD_OPTIONS(.memory_limit = run->s->memory,
-		.order = run->s->sort ? PD_BY_TIME : PD_AS_WRITTEN, .on_error = on_error, .on_wait = on_wait, .ctx = run);
+		.order = run->s->sort ? PD_BY_TIME : PD_AS_WRITTEN, .on_error = on_error, .on_wait = on_wait, .ctx = run,
+		.threads = reader_threads(run->s));
 	struct pd_reader *reader;
 	struct pd_error e;
 

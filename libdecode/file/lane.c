@@ -7,10 +7,10 @@
 #include "file/lane.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/thread.h"
 
 enum { BUFFERS = 4, BUFFER_SIZE = PD_PRESSED_MOST };
 
@@ -94,19 +94,6 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Signals are for the caller's threads. */
-static int start(struct pd_lane *l)
-{
-	sigset_t all, before;
-	int failed;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	failed = pthread_create(&l->thread, NULL, run, l);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return failed;
-}
-
 struct pd_lane *pd_lane_new(const struct pd_lane_work *work)
 {
 	struct pd_lane *l = malloc(sizeof(*l));
@@ -119,7 +106,7 @@ struct pd_lane *pd_lane_new(const struct pd_lane_work *work)
 	pthread_mutex_init(&l->lock, NULL);
 	pthread_cond_init(&l->more, NULL);
 	pthread_cond_init(&l->less, NULL);
-	if (!start(l))
+	if (!pd_thread_start(&l->thread, run, l))
 		return l;
 	pthread_cond_destroy(&l->less);
 	pthread_cond_destroy(&l->more);

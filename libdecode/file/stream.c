@@ -2,24 +2,28 @@
 #include "file/stream_parts.h"
 
 #define TYPE_COMPRESSED2 83
+#define AHEAD_LEAST (96u << 10)	/* bytes of what comes next, from compressed records on, that a thread is to know */
+#define AHEAD_PEEK (192u << 10)
 #define LOST_PEEK 4096		/* of a stream: more only when that settles something */
 #define HEADER PD_RECORD_HEADER_SIZE
 
-void pd_stream_init(struct pd_stream *s, struct pd_source *source, struct pd_session *session, uint64_t end)
+void pd_stream_init(struct pd_stream *s, struct pd_source *source, struct pd_session *session, uint64_t end,
+		    unsigned int threads)
 {
-	*s = (struct pd_stream){ .source = source, .session = session, .end = end, .inner.budget = session->budget,
+	*s = (struct pd_stream){ .source = source, .session = session, .end = end, .threads = threads, .inner.budget = session->budget,
 		.resync.session = session, .lost.bad = UINT64_MAX, .lost_inner.bad = UINT64_MAX };
 }
 
 void pd_stream_free(struct pd_stream *s)
 {
+	pd_ahead_free(s->ahead);
 	pd_codec_free(s->codec);
 	pd_windows_free(&s->inner);
 }
 
 /* How many bytes of the record there are: its header says it, but for COMPRESSED2 records of perf 6.16 whose size
  * does not fit the header's 16 bits and wraps. */
-static uint64_t real_size(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have)
+uint64_t pd_stream_real_size(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have)
 {
 	struct pd_cursor c = pd_cursor(have, s->session->swap);
 	uint64_t data_size;
@@ -217,8 +221,7 @@ static enum pd_next begin_lost(struct pd_stream *s, struct pd_frame *f, uint64_t
 	return next_lost(s, f, e);
 }
 
-/* The usual case: this header and the next are plausible. */
-static bool is_sound(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have, uint64_t size)
+bool pd_stream_is_sound(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have, uint64_t size)
 {
 	const uint8_t *next;
 	uint32_t type;
@@ -292,6 +295,17 @@ static int find_payload(struct pd_stream *s, struct pd_frame *f, struct pd_error
 	return 0;
 }
 
+/* The record begins `have`. A thread that expands those behind it is shown more of them while it still has something to do. */
+static int start_expanding(struct pd_stream *s, struct pd_frame *f, struct pd_bytes have, struct pd_error *e)
+{
+	if (s->ahead && have.size < AHEAD_LEAST && pd_source_is_random(s->source)) {
+		if (look(s, AHEAD_PEEK, &have, e))
+			return -1;
+		f->bytes.data = have.data;
+	}
+	return pd_stream_start_expanding(s, f, have, e);
+}
+
 static enum pd_next next_outer(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
 {
 	enum pd_next left = leave_last(s, f, e);
@@ -316,7 +330,7 @@ static enum pd_next next_outer(struct pd_stream *s, struct pd_frame *f, struct p
 		s->pending = have.size;
 		return pd_stream_damaged(f, PD_E_TRUNCATED, HEADER, have, e);
 	}
-	size = real_size(s, f, have);
+	size = pd_stream_real_size(s, f, have);
 	if (size < HEADER) {
 		pd_lost_begin(&s->lost, f, f->offset, PD_E_SIZE, HEADER, size);
 		return next_lost(s, f, e);
@@ -325,7 +339,7 @@ static enum pd_next next_outer(struct pd_stream *s, struct pd_frame *f, struct p
 		return fail(s, e);
 	f->bytes = (struct pd_bytes){ have.data, have.size < size ? have.size : (size_t)size };
 	f->payload = have.size < size ? 0 : pd_session_payload(s->session, f->desc, f->bytes);
-	if (!f->payload && !is_sound(s, f, have, size)) {
+	if (!f->payload && !pd_stream_is_sound(s, f, have, size)) {
 		lost = is_lost(s, f, have, size, e);
 		if (lost < 0)
 			return fail(s, e);
@@ -343,7 +357,7 @@ static enum pd_next next_outer(struct pd_stream *s, struct pd_frame *f, struct p
 	if (find_payload(s, f, e))
 		return fail(s, e);
 	pd_stream_keep_sample(s, f);
-	if (f->desc && f->desc->compressed && pd_stream_start_expanding(s, f, e))
+	if (f->desc && f->desc->compressed && start_expanding(s, f, have, e))
 		return fail(s, e);
 	if (!f->payload && !f->payload_lost && !s->expanding) {
 		s->here = have;
@@ -370,7 +384,7 @@ static bool next_quick(struct pd_stream *s, struct pd_frame *f)
 	size = pd_load16(p + 6, swap);
 	desc = pd_record_desc(type);
 	if (!pd_resync_may_begin(type, size, desc) || desc->payload || desc->compressed || left < (uint64_t)size + HEADER ||
-	    !is_sound(s, &(struct pd_frame){ .type = type, .offset = offset, .desc = desc }, (struct pd_bytes){ p, (size_t)left }, size))
+	    !pd_stream_is_sound(s, &(struct pd_frame){ .type = type, .offset = offset, .desc = desc }, (struct pd_bytes){ p, (size_t)left }, size))
 		return false;
 	*f = (struct pd_frame){ .type = type, .misc = pd_load16(p + 4, swap), .size = size, .bytes = { p, size },
 		.offset = offset, .inner_offset = PD_OUTER, .desc = desc };

@@ -2,6 +2,7 @@
 #ifndef PD_FILE_STREAM_H
 #define PD_FILE_STREAM_H
 
+#include "file/ahead.h"
 #include "file/codec.h"
 #include "file/resync.h"
 #include "file/session.h"
@@ -47,7 +48,10 @@ struct pd_stream {
 	struct pd_source *source;
 	struct pd_session *session;
 	uint64_t end;		/* offset behind the last record; UINT64_MAX: where the source ends */
-	struct pd_codec *codec;
+	unsigned int threads;	/* more than 1: compressed records are expanded by one of their own */
+	struct pd_ahead *ahead;	/* that; NULL: there is none */
+	uint64_t told;		/* it knows the compressed records up to here */
+	struct pd_codec *codec;	/* else */
 	struct pd_windows inner;	/* decompressed: inner_size bytes, from inner_at on not yet framed */
 	size_t inner_size, inner_at;
 	uint64_t inner_base;	/* offset of the first in the decompressed stream */
@@ -68,8 +72,8 @@ struct pd_stream {
 	bool ended;
 };
 
-/* Records from the source's offset to `end`. Both are borrowed. */
-void pd_stream_init(struct pd_stream *s, struct pd_source *source, struct pd_session *session, uint64_t end);
+/* Records from the source's offset to `end`. Both are borrowed. `threads` that may be used, the caller's included. */
+void pd_stream_init(struct pd_stream *s, struct pd_source *source, struct pd_session *session, uint64_t end, unsigned int threads);
 void pd_stream_free(struct pd_stream *s);
 
 enum pd_next {

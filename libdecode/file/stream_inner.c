@@ -5,25 +5,85 @@
 #define INNER_STEP (64 * 1024)	/* windows are larger by up to this, so that one serves again though a little more is left */
 #define HEADER PD_RECORD_HEADER_SIZE
 
-/* Decompresses until one more record may be whole. 1: more is there, 0: the payload is used up, -1 *e. */
-static int expand(struct pd_stream *s, struct pd_error *e)
+static int no_memory(struct pd_error *e)
+{
+	*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_DAMAGED, .want = INNER_CHUNK };
+	return -1;
+}
+
+/* What is left goes to the start of a window, with room for n more bytes. */
+static int move_left(struct pd_stream *s, size_t n, struct pd_error *e)
 {
 	const struct pd_bytes left = pd_stream_inner_left(s);
-	int64_t n;
 
-	pd_stream_save_sample(s);
-	if (pd_windows_move(&s->inner, left.data, left.size, (left.size + INNER_CHUNK + INNER_STEP) & ~(size_t)(INNER_STEP - 1))) {
-		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_DAMAGED, .want = INNER_CHUNK };
-		return -1;
-	}
+	if (pd_windows_move(&s->inner, left.data, left.size, (left.size + n + INNER_STEP) & ~(size_t)(INNER_STEP - 1)))
+		return no_memory(e);
 	s->inner_base += s->inner_at;
 	s->inner_at = 0;
 	s->inner_size = left.size;
-	n = pd_codec_read(s->codec, s->inner.now->data + left.size, INNER_CHUNK, e);
+	return 0;
+}
+
+static int expand_here(struct pd_stream *s, struct pd_error *e)
+{
+	int64_t n;
+
+	if (move_left(s, INNER_CHUNK, e))
+		return -1;
+	n = pd_codec_read(s->codec, s->inner.now->data + s->inner_size, INNER_CHUNK, e);
 	if (n <= 0)
 		return (int)n;
 	s->inner_size += (size_t)n;
 	return 1;
+}
+
+/* What is left goes in front of the piece, in its window. */
+static void join(struct pd_stream *s, const struct pd_piece *p)
+{
+	const struct pd_bytes left = pd_stream_inner_left(s);
+	const size_t at = PD_AHEAD_FRONT - left.size;
+
+	if (left.size)
+		memcpy(p->window->data + at, left.data, left.size);
+	s->inner_base += s->inner_at - at;
+	s->inner_at = at;
+	s->inner_size = PD_AHEAD_FRONT + p->size;
+	pd_windows_use(&s->inner, p->window);
+}
+
+/* More is left than there is room for: while it is not known what damaged bytes are. */
+static int append(struct pd_stream *s, const struct pd_piece *p, struct pd_error *e)
+{
+	const int failed = move_left(s, p->size, e);
+
+	if (!failed)
+		memcpy(s->inner.now->data + s->inner_size, p->window->data + PD_AHEAD_FRONT, p->size);
+	s->inner_size += failed ? 0 : p->size;
+	pd_window_release(p->window);
+	return failed;
+}
+
+static int expand_ahead(struct pd_stream *s, struct pd_error *e)
+{
+	struct pd_piece p;
+
+	if (pd_ahead_take(s->ahead, &p))
+		return no_memory(e);
+	if (!p.size) {
+		*e = p.error;
+		return p.result;
+	}
+	if (s->inner_size - s->inner_at > PD_AHEAD_FRONT)
+		return append(s, &p, e) ? -1 : 1;
+	join(s, &p);
+	return 1;
+}
+
+/* Decompresses until one more record may be whole. 1: more is there, 0: the payload is used up, -1 *e. */
+static int expand(struct pd_stream *s, struct pd_error *e)
+{
+	pd_stream_save_sample(s);
+	return s->ahead ? expand_ahead(s, e) : expand_here(s, e);
 }
 
 struct pd_bytes pd_stream_inner_left(const struct pd_stream *s)
@@ -142,28 +202,89 @@ enum pd_next pd_stream_next_inner(struct pd_stream *s, struct pd_frame *f, struc
 	}
 }
 
-int pd_stream_start_expanding(struct pd_stream *s, const struct pd_frame *f, struct pd_error *e)
+/* Of a compressed record; NULL: it has none. */
+static struct pd_bytes payload_of(struct pd_stream *s, const struct pd_record_desc *desc, struct pd_bytes record)
 {
-	struct pd_plan *plan = pd_session_body_plan(s->session, f->desc);
+	struct pd_plan *plan = pd_session_body_plan(s->session, desc);
 	const struct pd_op *op = plan ? pd_plan_find(plan, "data") : NULL;
 	size_t at, size;
 
-	if (!op || op->offset == PD_VARIABLE || f->bytes.size < HEADER + op->offset)
-		return 0;
-	if (!s->codec)
-		s->codec = pd_codec_new(s->session->budget, e);
-	if (!s->codec)
-		return -1;
+	if (!op || op->offset == PD_VARIABLE || record.size < HEADER + op->offset)
+		return (struct pd_bytes){ NULL, 0 };
 	at = HEADER + op->offset;
-	size = f->bytes.size - at;
+	size = record.size - at;
 	if (op->offset) {	/* COMPRESSED2 says how much of the rest is no padding */
-		struct pd_cursor c = pd_cursor(f->bytes, s->session->swap);
+		struct pd_cursor c = pd_cursor(record, s->session->swap);
 		uint64_t data_size = 0;
 
 		if (pd_take(&c, HEADER) && pd_take_number(&c, 8, &data_size) && data_size < size)
 			size = (size_t)data_size;
 	}
-	pd_codec_input(s->codec, (struct pd_bytes){ f->bytes.data + at, size });
+	return (struct pd_bytes){ record.data + at, size };
+}
+
+static void tell(struct pd_stream *s, const struct pd_frame *f)
+{
+	const struct pd_bytes payload = payload_of(s, f->desc, f->bytes);
+
+	if (payload.data)
+		pd_ahead_tell(s->ahead, &(struct pd_payload){ f->offset, payload, pd_source_hold(s->source) });
+	s->told = f->offset + f->bytes.size;
+}
+
+/* Tells the thread of f, if it does not know of it yet, and of the compressed records that follow in `have`: of those that the
+ * stream will come to beyond doubt. */
+static void tell_ahead(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have)
+{
+	struct pd_frame next;
+
+	if (s->told <= f->offset)
+		tell(s, f);
+	while (pd_ahead_has_room(s->ahead)) {
+		const uint64_t at = s->told - f->offset;
+		uint64_t size;
+
+		if (have.size < at + 2 * HEADER)
+			return;
+		next.bytes = (struct pd_bytes){ have.data + at, have.size - (size_t)at };
+		pd_stream_read_header(s, next.bytes, &next);
+		next.offset = s->told;
+		next.bytes = (struct pd_bytes){ have.data + at, have.size - (size_t)at };
+		size = pd_stream_real_size(s, &next, next.bytes);
+		if (size < HEADER || !pd_stream_is_sound(s, &next, next.bytes, size) || next.desc->payload)
+			return;
+		next.bytes.size = (size_t)size;
+		if (next.desc->compressed)
+			tell(s, &next);
+		else
+			s->told += size;
+	}
+}
+
+/* What decompresses: a thread where there may be one. */
+static int start_codec(struct pd_stream *s, struct pd_error *e)
+{
+	if (s->ahead || s->codec)
+		return 0;
+	if (s->threads > 1)
+		s->ahead = pd_ahead_new(&s->inner, INNER_CHUNK);
+	if (!s->ahead)
+		s->codec = pd_codec_new(s->session->budget, e);
+	return s->ahead || s->codec ? 0 : -1;
+}
+
+int pd_stream_start_expanding(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have, struct pd_error *e)
+{
+	const struct pd_bytes payload = payload_of(s, f->desc, f->bytes);
+
+	if (!payload.data)
+		return 0;
+	if (start_codec(s, e))
+		return -1;
+	if (s->ahead)
+		tell_ahead(s, f, have);
+	else
+		pd_codec_input(s->codec, payload);
 	s->outer_offset = f->offset;
 	s->expanding = true;
 	return 0;

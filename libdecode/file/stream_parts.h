@@ -13,6 +13,12 @@
 enum pd_next pd_stream_damaged(struct pd_frame *f, enum pd_code code, uint64_t want, struct pd_bytes bytes,
 			       struct pd_error *e);
 
+/* How many bytes of the record there are: its header says it, but for some COMPRESSED2. */
+uint64_t pd_stream_real_size(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have);
+
+/* The usual case: this header and the next are plausible. */
+bool pd_stream_is_sound(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have, uint64_t size);
+
 /* --- stream_lost.c --- */
 
 /* The time of the last sample, for the search. */
@@ -37,8 +43,8 @@ bool pd_stream_leads_on(const struct pd_stream *s, struct pd_lost *l, struct pd_
 
 /* --- stream_inner.c --- */
 
-/* The compressed record f is expanded from here on. 0, or -1 and *e. */
-int pd_stream_start_expanding(struct pd_stream *s, const struct pd_frame *f, struct pd_error *e);
+/* The compressed record f is expanded from here on; `have` begins with it. 0, or -1 and *e. */
+int pd_stream_start_expanding(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have, struct pd_error *e);
 
 /* The next record out of the compressed one that is being expanded; PD_NEXT_END when it is used up. */
 enum pd_next pd_stream_next_inner(struct pd_stream *s, struct pd_frame *f, struct pd_error *e);

@@ -94,3 +94,23 @@ int pd_windows_move(struct pd_windows *w, const uint8_t *bytes, size_t n, size_t
 	w->now = to;
 	return 0;
 }
+
+struct pd_window *pd_windows_lend(struct pd_windows *w, size_t size)
+{
+	struct pd_window *one;
+
+	pd_window_hold(w->now);
+	one = find_free(w, size);
+	if (!one)
+		one = new_window(w, size);
+	pd_window_release(w->now);
+	pd_window_hold(one);
+	return one;
+}
+
+void pd_windows_use(struct pd_windows *w, struct pd_window *one)
+{
+	pd_window_release(one);
+	move_last(w, one);
+	w->now = one;
+}

@@ -24,6 +24,11 @@ void pd_windows_free(struct pd_windows *w);
  * nobody holds it. 0 and w->now, or -1: no memory. */
 int pd_windows_move(struct pd_windows *w, const uint8_t *bytes, size_t n, size_t size);
 
+/* One that is not read into now, held for the caller; NULL: no memory. */
+struct pd_window *pd_windows_lend(struct pd_windows *w, size_t size);
+/* One that was lent is read into now, and its hold given back. */
+void pd_windows_use(struct pd_windows *w, struct pd_window *one);
+
 /* Not thread-safe: holds are taken and given back by the thread that reads. NULL is fine. */
 static inline void pd_window_hold(struct pd_window *w)
 {

@@ -1,9 +1,9 @@
 /* json_team.c - writes records with several threads: see json_team.h. */
 #include "sink/json_team.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
+#include "base/thread.h"
 #include "sink/json_block.h"
 
 #define TYPE_HEADER_FEATURE 80
@@ -143,15 +143,6 @@ static void put_done(struct pd_json_team *t, const struct worker *w)
 	t->putting = false;
 }
 
-static inline void relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-	__builtin_ia32_pause();
-#else
-	__asm__ volatile("" ::: "memory");
-#endif
-}
-
 /* The next block comes soon: going to sleep and being woken takes longer. Called and left with the lock held. */
 static void wait_filled(struct pd_json_team *t)
 {
@@ -159,7 +150,7 @@ static void wait_filled(struct pd_json_team *t)
 
 	pthread_mutex_unlock(&t->lock);
 	for (int i = 0; i < SPINS && __atomic_load_n(&t->submitted, __ATOMIC_RELAXED) == seen; i++)
-		relax();
+		pd_thread_relax();
 	pthread_mutex_lock(&t->lock);
 	if (t->submitted == seen && !t->quit)
 		pthread_cond_wait(&t->filled, &t->lock);
@@ -315,7 +306,7 @@ static int start_worker(struct pd_json_team *t, struct worker *w, bool own_threa
 	w->j.arena.budget = w->j.counts.others.budget = &w->j.own;
 	if (!own_thread)
 		return 0;
-	w->started = pthread_create(&w->thread, NULL, work, w) == 0;
+	w->started = !pd_thread_start(&w->thread, work, w);
 	return w->started ? 0 : -1;
 }
 

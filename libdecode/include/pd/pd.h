@@ -44,6 +44,7 @@ struct pd_options {
 	/* Called before a read that may wait for a pipe's other end: a moment to flush output. */
 	void (*on_wait)(void *ctx);
 	void *ctx;		/* of both */
+	unsigned int threads;	/* that may be used, the caller's included; 0 and 1: no others. A second one expands compressed records */
 };
 #define PD_OPTIONS(...) (&(struct pd_options){ .size = sizeof(struct pd_options), __VA_ARGS__ })
 
