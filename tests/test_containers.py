@@ -3,6 +3,7 @@
 How the tool takes its arguments and streams as they arrive is in test_pdecode_cli; here it is what comes out.
 """
 import gzip
+import hashlib
 import itertools
 import os
 import re
@@ -16,6 +17,7 @@ import pytest
 from conftest import FIXTURES, fixture_files, strict_json
 from perfdata import features as f
 from perfdata import records as r
+from perfdata import tracing
 from perfdata.case import attr
 from perfdata.container import File, Pipe, zstd_records, zstd_stream
 from perfdata.sample import sample, sample_id
@@ -540,6 +542,28 @@ def test_memory_does_not_grow_with_the_stream(pdecode):
     returncode, peak = end()
     assert (returncode, count) == (0, 300_000)
     assert peak < 32 * MIB, f"{peak / MIB:.1f} MiB"
+
+
+def test_memory_does_not_grow_with_the_text(pdecode, tmp_path):
+    """Blocks of records whose text threads have no room for."""
+    fields = [(f"unsigned char {'x' * 400}{i}", 8 + i, 1, 0) for i in range(250)]
+    a = attr("TIME|RAW", type=2, config=300)
+    body = [sample(a, time=1000 + i, raw=tracing.common(300, 7) + bytes(250)) for i in range(1500)]
+    path = tmp_path / "text.data"
+    path.write_bytes(File(attrs=[(a, [1])], records=body, features={1: tracing.tracing_data(
+        {"large": [tracing.Format("names", 300, fields)]})}).build("<"))
+    size, digests = 0, set()
+    for jobs in "1", "2", "4":
+        process, end = measured(pdecode, ["-f", "jsonl", "-j", jobs, path])
+        digest = hashlib.sha256()
+        while text := process.stdout.read(MIB):
+            size += len(text)
+            digest.update(text)
+        returncode, peak = end()
+        assert returncode == 0
+        assert peak < 48 * MIB, f"{peak / MIB:.1f} MiB"
+        digests.add(digest.hexdigest())
+    assert size > 3 * 100 * MIB and len(digests) == 1
 
 
 def test_sorting_leaves_nothing_behind(pdecode, tmp_path):

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #define FIRST_TEXT (512 * 1024)		/* holds the text of most blocks; one that needs more keeps what it got */
+#define MOST_TEXT (2 * 1024 * 1024)	/* names of fields, say, may make 100 bytes of each one; a multiple */
 
 struct pd_json_block *pd_json_block_new(void)
 {
@@ -169,6 +170,7 @@ static void restore(const struct pd_json_block *b, const struct pd_json_item *i,
 struct filling {
 	struct pd_json_sheet *sheet;
 	struct pd_jsonw *w;
+	struct pd_output full;
 };
 
 static int grow(struct pd_json_sheet *sheet)
@@ -190,15 +192,29 @@ static void go_on(struct pd_jsonw *w, const struct pd_json_sheet *sheet)
 	w->end = sheet->text + sheet->capacity - PD_JSONW_SLACK;
 }
 
+/* Makes room on a sheet as large as they get. */
+static int hand_out(const struct filling *f)
+{
+	struct pd_json_sheet *sheet = f->sheet;
+	const int failed = f->full.write(f->full.ctx, sheet->text + 1, sheet->size);
+
+	sheet->text[0] = sheet->text[sheet->size];
+	sheet->size = 0;
+	return failed;
+}
+
 /* What is flushed stays where it is. */
 static int keep(void *ctx, const void *p, size_t n)
 {
 	const struct filling *f = ctx;
+	int failed = 0;
 
 	(void)p;
 	f->sheet->size += n;
-	if (f->w->at > f->w->end - PD_JSONW_SLACK && grow(f->sheet))	/* see pd_jsonw_room_twice() */
-		return -1;
+	if (f->w->at > f->w->end - PD_JSONW_SLACK)	/* see pd_jsonw_room_twice() */
+		failed = f->sheet->capacity < MOST_TEXT ? grow(f->sheet) : hand_out(f);
+	if (failed)
+		return failed;
 	go_on(f->w, f->sheet);
 	return 0;
 }
@@ -270,9 +286,9 @@ static void write_spans(struct pd_json_block *b, struct pd_json *j)
 	}
 }
 
-void pd_json_block_write(struct pd_json_block *b, struct pd_json_sheet *sheet, struct pd_json *j)
+void pd_json_block_write(struct pd_json_block *b, struct pd_json_sheet *sheet, struct pd_json *j, struct pd_output full)
 {
-	struct filling filling = { sheet, &j->w };
+	struct filling filling = { sheet, &j->w, full };
 
 	b->sheet = sheet;
 	b->nr_missing = 0;

@@ -66,8 +66,9 @@ int pd_json_block_add(struct pd_json_block *b, const struct pd_record *r);
 /* Takes of the run what there is room for. Its bytes stay in the reader's window where they can, else they are copied. */
 void pd_json_block_add_run(struct pd_json_block *b, struct pd_run *run, struct pd_reader *reader);
 
-/* Makes JSON of it on a sheet with a thread's own sink, which counts the plain ones. */
-void pd_json_block_write(struct pd_json_block *b, struct pd_json_sheet *sheet, struct pd_json *j);
+/* Makes JSON of it on a sheet with a thread's own sink, which counts the plain ones. What a sheet has no room for goes to `full`
+ * while the rest is written. */
+void pd_json_block_write(struct pd_json_block *b, struct pd_json_sheet *sheet, struct pd_json *j, struct pd_output full);
 
 static inline bool pd_json_block_is_empty(const struct pd_json_block *b)
 {

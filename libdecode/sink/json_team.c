@@ -77,17 +77,6 @@ static struct pd_json_sheet *take_sheet(struct pd_json_team *t, const struct wor
 	return best;
 }
 
-/* Writes the place's block, which is taken. Called and left with the lock held. */
-static void write_block(struct pd_json_team *t, struct worker *w, struct place *p)
-{
-	struct pd_json_sheet *sheet = take_sheet(t, w);
-
-	pthread_mutex_unlock(&t->lock);
-	pd_json_block_write(p->block, sheet, &w->j);
-	pthread_mutex_lock(&t->lock);
-	p->state = DONE;
-}
-
 /* Hands a block's text to the output: 0, or what that returned. */
 static int put_text(struct pd_json_team *t, const struct pd_json_block *b)
 {
@@ -138,9 +127,54 @@ static void put_done(struct pd_json_team *t, const struct worker *w)
 		sheet->taken = false;
 		p->state = FREE;
 		t->oldest = (t->oldest + 1) % t->nr_places;
-		pthread_cond_signal(&t->done);
+		pthread_cond_broadcast(&t->done);
 	}
 	t->putting = false;
+}
+
+/* A block that is being written, and who is at it. */
+struct turn {
+	struct worker *worker;
+	const struct place *place;
+};
+
+/* Text of a block that is not done: goes out when all before it has. */
+static int write_in_turn(void *ctx, const void *p, size_t n)
+{
+	const struct turn *turn = ctx;
+	struct pd_json_team *t = turn->worker->team;
+	const struct pd_output *out = &t->main->w.out;
+	int failed;
+
+	pthread_mutex_lock(&t->lock);
+	put_done(t, turn->worker);
+	while (&t->ring[t->oldest] != turn->place || t->putting) {
+		pthread_cond_wait(&t->done, &t->lock);
+		put_done(t, turn->worker);
+	}
+	failed = t->failed;
+	t->putting = true;
+	pthread_mutex_unlock(&t->lock);
+	if (!failed)
+		failed = out->write(out->ctx, p, n);
+	pthread_mutex_lock(&t->lock);
+	t->failed = failed;
+	t->last = ((const char *)p)[n - 1];
+	t->putting = false;
+	pthread_mutex_unlock(&t->lock);
+	return failed;
+}
+
+/* Writes the place's block, which is taken. Called and left with the lock held. */
+static void write_block(struct pd_json_team *t, struct worker *w, struct place *p)
+{
+	struct pd_json_sheet *sheet = take_sheet(t, w);
+	struct turn turn = { w, p };
+
+	pthread_mutex_unlock(&t->lock);
+	pd_json_block_write(p->block, sheet, &w->j, (struct pd_output){ write_in_turn, &turn });
+	pthread_mutex_lock(&t->lock);
+	p->state = DONE;
 }
 
 /* The next block comes soon: going to sleep and being woken takes longer. Called and left with the lock held. */
@@ -171,7 +205,7 @@ static void *work(void *arg)
 		}
 		write_block(t, w, p);
 		put_done(t, w);
-		pthread_cond_signal(&t->done);
+		pthread_cond_broadcast(&t->done);
 	}
 	pthread_mutex_unlock(&t->lock);
 	return NULL;
