@@ -12,6 +12,7 @@ import time
 
 import pytest
 
+from compiled import run
 from perfdata import records as r
 from perfdata import tracing
 from perfdata.attr import Attr
@@ -170,3 +171,7 @@ def test_decompressing_has_a_thread(pdecode, jobs, expected):
     body = [sample(a, ip=i * 0x9e3779b97f4a7c15 % 2**64, pid=1, tid=i, time=1000 + i) for i in range(6000)]
     data = Pipe([r.header_attr(a, [1]), pressed(body, 10, ())]).build("<")
     assert threads_in_the_middle(pdecode, data, jobs) == expected
+
+
+def test_no_memory_for_decompressing_ahead():
+    assert run("ahead_limits") == (0, [])

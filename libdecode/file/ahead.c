@@ -217,6 +217,15 @@ static void end_payload(struct pd_ahead *a, const struct pd_piece *last, struct 
 	a->ending = false;
 }
 
+/* There is no window for the rest of what comes next; the thread has none either. */
+static void drop_payload(struct pd_ahead *a)
+{
+	pthread_mutex_lock(&a->lock);
+	a->done++;
+	pthread_mutex_unlock(&a->lock);
+	pd_window_release(a->jobs[a->left++ % PAYLOADS].payload.held);
+}
+
 int pd_ahead_take(struct pd_ahead *a, struct pd_piece *piece)
 {
 	const struct made *m = &a->pieces[a->taken % PIECES];
@@ -225,8 +234,10 @@ int pd_ahead_take(struct pd_ahead *a, struct pd_piece *piece)
 		end_payload(a, &a->last, piece);
 		return 0;
 	}
-	if (lend(a))
+	if (lend(a)) {
+		drop_payload(a);
 		return -1;
+	}
 	for (int i = 0; i < SPINS && __atomic_load_n(&a->made, __ATOMIC_RELAXED) == a->taken; i++)
 		pd_thread_relax();
 	pthread_mutex_lock(&a->lock);

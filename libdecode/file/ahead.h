@@ -38,7 +38,8 @@ bool pd_ahead_has_room(const struct pd_ahead *a);
 void pd_ahead_tell(struct pd_ahead *a, const struct pd_payload *p);
 
 /* The next piece of the payload that was told first; waits for it. Its window is lent to the caller, for pd_windows_use() or
- * pd_window_release(). 0, or -1: no memory. */
+ * pd_window_release(). 0, or -1: no memory, the rest of that payload is
+ * dropped. */
 int pd_ahead_take(struct pd_ahead *a, struct pd_piece *piece);
 
 #endif
