@@ -533,6 +533,11 @@ int pd_payload_read(struct pd_reader *r, size_t n, struct pd_bytes *out, struct 
 	return pd_stream_payload(&r->stream, n, out, e);
 }
 
+bool pd_reader_is_stopped(const struct pd_reader *r)
+{
+	return r->stopped.code;
+}
+
 struct pd_run *pd_reader_run(struct pd_reader *r)
 {
 	if (r->order || r->stopped.code || !has_run(r))

@@ -14,6 +14,9 @@ void pd_reader_before_learning(struct pd_reader *r, void (*settle)(void *ctx), v
  * pd_next(). Who takes some moves `next` on. Valid until the next call. */
 struct pd_run *pd_reader_run(struct pd_reader *r);
 
+/* By what options.stop_at says: nothing more is to be shown. */
+bool pd_reader_is_stopped(const struct pd_reader *r);
+
 /* Keeps the bytes of that run where they are until *held is released (pd_window_release(), by the reader's thread), or all is to
  * be settled: see above. False: memory is short, they have to be copied. */
 bool pd_reader_hold(struct pd_reader *r, const struct pd_run *run, struct pd_window **held);

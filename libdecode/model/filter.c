@@ -1,12 +1,10 @@
 /* filter.c - which records are wanted: by type, task, cpu, time and event. */
-#include "pd/filter.h"
+#include "model/filter.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-#include "file/record.h"
 
 #define OWN_MEMORY (64u << 20)
 #define TYPE_COMM 3
@@ -319,6 +317,34 @@ int pd_filter_keeps(struct pd_filter *f, const struct pd_record *r)
 
 	f->dropped += kept == 0;
 	return kept;
+}
+
+/* Most are told by their type alone. */
+static int keeps_plain(struct pd_filter *f, const struct pd_run *run, const struct pd_plain *p, struct pd_record *r)
+{
+	if (!f->comms.count && !is_in(&f->types, p->type))
+		return 0;
+	pd_run_record(run, p, r->session, r);
+	return keeps(f, r);
+}
+
+int pd_filter_run(struct pd_filter *f, struct pd_run *run, struct pd_session *s)
+{
+	struct pd_record r = { .session = s };
+	uint32_t left = run->next;
+
+	for (uint32_t i = run->next; i < run->count; i++) {
+		const int kept = keeps_plain(f, run, &run->records[i], &r);
+
+		if (kept < 0)
+			return -1;
+		if (kept && left != i)
+			run->records[left] = run->records[i];
+		left += (uint32_t)kept;
+	}
+	f->dropped += run->count - left;
+	run->count = left;
+	return 0;
 }
 
 bool pd_record_type_of(const char *name, uint32_t *type)

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "model/filter.h"
 #include "sink/json_team.h"
 #include "sink/sink.h"
 
@@ -218,21 +219,6 @@ static int record(void *state, const struct pd_record *r)
 	return j->fields_missing ? report_missing_of(j, r) : j->w.failed;
 }
 
-/* A plain one where something else has to see it as a record: *written says that nothing is left to be done. */
-static int show(struct pd_json *j, const struct pd_run *run, const struct pd_plain *p, bool *written)
-{
-	struct pd_record r;
-	int kept;
-
-	pd_run_record(run, p, j->session, &r);
-	kept = j->options.filter ? pd_filter_keeps(j->options.filter, &r) : 1;
-	*written = kept <= 0 || j->team;
-	if (kept <= 0 || !j->team)
-		return kept < 0 ? kept : 0;
-	pd_json_count(j, &r);
-	return pd_json_team_add(j->team, &r);
-}
-
 static int report_missing_of_plain(struct pd_json *j, const struct pd_run *run, const struct pd_plain *p)
 {
 	struct pd_record r;
@@ -243,13 +229,6 @@ static int report_missing_of_plain(struct pd_json *j, const struct pd_run *run, 
 
 static inline int plain(struct pd_json *j, const struct pd_run *run, const struct pd_plain *p)
 {
-	if (j->options.filter || j->team) {
-		bool written;
-		const int status = show(j, run, p, &written);
-
-		if (status || written)
-			return status;
-	}
 	pd_json_count_plain(j, run, p);
 	pd_json_write_plain(j, run, p);
 	return j->fields_missing ? report_missing_of_plain(j, run, p) : j->w.failed;
@@ -263,11 +242,12 @@ static int runs(void *state, struct pd_reader *r)
 
 	if (j->options.parts == PD_JSON_HEADER)
 		return 0;
-	j->fields_missing = 0;
-	while (!status && !j->fields_missing && (run = pd_reader_run(r))) {	/* what is missing may end it all */
-		if (j->team && !j->options.filter)
+	while (!status && (run = pd_reader_run(r))) {
+		if (j->options.filter)
+			status = pd_filter_run(j->options.filter, run, j->session);
+		if (!status && j->team)
 			status = pd_json_team_add_run(j->team, run);
-		while (!status && !j->fields_missing && run->next < run->count)
+		while (!status && run->next < run->count && !pd_reader_is_stopped(r))	/* by fields that are missing */
 			status = plain(j, run, &run->records[run->next++]);
 	}
 	return status;

@@ -279,14 +279,13 @@ int pd_json_team_add(struct pd_json_team *t, const struct pd_record *r)
 
 int pd_json_team_add_run(struct pd_json_team *t, struct pd_run *run)
 {
-	for (;;) {
+	while (run->next < run->count) {
 		pd_json_block_add_run(t->ring[t->filling].block, run, t->main->reader);
 		note_first(t);
-		if (run->next == run->count)
-			return 0;
-		if (submit(t))
+		if (run->next < run->count && submit(t))
 			return t->main->w.failed;
 	}
+	return 0;
 }
 
 void pd_json_team_is_not_first(struct pd_json_team *t)

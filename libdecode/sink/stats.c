@@ -4,6 +4,7 @@
 #include "base/jsonw.h"
 #include "file/record.h"
 #include "layout/container.h"
+#include "model/filter.h"
 #include "reader.h"
 #include "sink/pretty.h"
 #include "sink/sink.h"
@@ -205,15 +206,6 @@ static inline void count_plain_event(struct event_count *c, const struct pd_run 
 	}
 }
 
-/* Asks the filter. */
-static int keeps(struct stats *s, const struct pd_run *run, const struct pd_plain *p)
-{
-	struct pd_record record;
-
-	pd_run_record(run, p, s->session, &record);
-	return pd_filter_keeps(s->options.filter, &record);
-}
-
 static int count_run(struct stats *s, struct pd_run *run)
 {
 	const enum pd_swap swap = s->session->swap;
@@ -223,13 +215,10 @@ static int count_run(struct stats *s, struct pd_run *run)
 
 	for (; run->next < run->count; run->next++) {
 		const struct pd_plain *p = &run->records[run->next];
-		const int kept = s->options.filter ? keeps(s, run, p) : 1;
 
-		if (!kept)
-			continue;
 		if (p->attr != last)
 			event = count_of_event(s, p->attr);
-		if (!event || kept < 0)
+		if (!event)
 			return -1;
 		last = p->attr;
 		s->expanded += is_inner ? p->size : 0;
@@ -247,8 +236,12 @@ static int runs(void *state, struct pd_reader *r)
 	struct pd_run *run;
 	int status = 0;
 
-	while (!status && (run = pd_reader_run(r)))
-		status = count_run(s, run);
+	while (!status && (run = pd_reader_run(r))) {
+		if (s->options.filter)
+			status = pd_filter_run(s->options.filter, run, s->session);
+		if (!status)
+			status = count_run(s, run);
+	}
 	return status;
 }
 
