@@ -126,7 +126,7 @@ static int make_room(struct pd_source *s, size_t n, struct pd_error *e)
 
 	if (have && w->capacity >= n + READ_MIN && w->capacity - at >= n && w->capacity - s->filled >= READ_MIN)
 		return 0;
-	if (pd_windows_move(&s->windows, s->window + at, have, size)) {
+	if (pd_windows_move(&s->windows, have ? s->window + at : NULL, have, size)) {
 		no_memory(s->budget, size, e);
 		return -1;
 	}

@@ -38,6 +38,8 @@ struct fuzz_how {
 	enum pd_json_shape shape;
 	enum pd_blobs blobs;
 	enum { FUZZ_JSON, FUZZ_STATS } sink;
+	unsigned int threads;	/* 0: records one by one, as any caller may; else in runs, as pdecode does, with so many */
+	uint64_t memory;	/* 0: FUZZ_MEMORY */
 };
 
 /* Decodes and holds the output to the properties: strict JSON, bounded memory and output. Free json afterwards. */
