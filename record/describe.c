@@ -54,17 +54,15 @@ static unsigned int what_exists(const struct recording *r)
 	return what;
 }
 
-int describe_existing(struct recording *r)
+struct synth_options describe_options(const struct recording *r)
 {
 	const struct settings *o = r->options;
 	const struct target *t = &r->target;
 	bool running = t->kind == TARGET_THREADS;
 	/* Of a file that is begun later: what the command started may have left its family. */
 	bool begun = r->child.started && !r->child.ended;
-	struct synth_report report = { 0 };
-	struct pd_writer *w = r->file.writer;
-	struct pd_error *e = &r->file.error;
-	const struct synth_options so = {
+
+	return (struct synth_options){
 		.what = what_exists(r), .all_tasks = t->kind == TARGET_SYSTEM || begun,
 		.threads = running ? t->threads.items : NULL,
 		.nr_threads = running ? t->threads.n : 0,
@@ -73,16 +71,33 @@ int describe_existing(struct recording *r)
 		.timeout_ms = (unsigned int)o->map_timeout,
 		.nr_readers = (unsigned int)o->synth_threads, .bpf = r->bpf,
 	};
+}
 
-	if (synth_existing(w, &so, &report, e))
+int describe_running(struct pd_writer *w, const struct synth_options *o,
+		     struct synth_report *report, struct pd_error *e)
+{
+	if (synth_existing(w, o, report, e) || (o->waiting && synth_workload(w, o, e)))
 		return -1;
-	if (r->child.pid && !r->child.started && synth_workload(w, &so, e))
-		return -1;
-	if (report.timed_out)
-		say(&r->say, SAY_WARNING, "the maps of %zu processes are not complete: reading "
-		    "them took too long (--proc-map-timeout)", report.timed_out);
-	say(&r->say, SAY_DETAIL, "%zu tasks and %zu maps were there", report.tasks, report.maps);
 	return synth_finished_init(w, e);
+}
+
+void describe_say(const struct synth_report *report, const struct say *s)
+{
+	if (report->timed_out)
+		say(s, SAY_WARNING, "the maps of %zu processes are not complete: reading them "
+		    "took too long (--proc-map-timeout)", report->timed_out);
+	say(s, SAY_DETAIL, "%zu tasks and %zu maps were there", report->tasks, report->maps);
+}
+
+int describe_existing(struct recording *r)
+{
+	const struct synth_options o = describe_options(r);
+	struct synth_report report;
+
+	if (describe_running(r->file.writer, &o, &report, &r->file.error))
+		return -1;
+	describe_say(&report, &r->say);
+	return 0;
 }
 
 /* Arrays that a struct hostinfo borrows. */

@@ -3,9 +3,17 @@
 #define RECORD_DESCRIBE_H
 
 #include "recording.h"
+#include "synth.h"
+
+/* What is to be described; borrows from the recording what stays the same until its end. */
+struct synth_options describe_options(const struct recording *r);
+/* Records for what runs already, by any thread. 0, or -1 and *e. */
+int describe_running(struct pd_writer *w, const struct synth_options *o,
+		     struct synth_report *report, struct pd_error *e);
+void describe_say(const struct synth_report *report, const struct say *s);
 
 /* 0, or -1 and r->file.error. */
-int describe_existing(struct recording *r);	/* records for what runs already */
+int describe_existing(struct recording *r);	/* the three of them, now */
 int describe_stream(struct recording *r);	/* features at the start of a pipe */
 int describe_file(struct recording *r);		/* features at the end of a file, build ids too */
 

@@ -12,7 +12,7 @@ enum {
 
 int drain_round(struct recording *r)
 {
-	if (!r->file.unfinished)
+	if (!r->file.unfinished || beside_runs(r))
 		return 0;
 	r->file.unfinished = 0;
 	return pd_writer_record(r->file.writer, TYPE_FINISHED_ROUND, 0, -1, NULL, 0,
@@ -23,9 +23,13 @@ static int write_spans(struct recording *r, struct ring *ring, const struct pd_b
 		       size_t n)
 {
 	struct datafile *f = &r->file;
-	int got = n ? pd_writer_write(f->writer, spans, n, &f->error) : 0;
 	size_t size = spans_size(spans, n);
+	int got = 0;
 
+	if (n && !beside_runs(r))
+		got = pd_writer_write(f->writer, spans, n, &f->error);
+	else if (n && !held_add(&r->beside.held, spans, n))
+		return 0;	/* it stays where it is: the kernel counts what finds no room */
 	if (f->read_back)
 		f->tally.bytes += size;
 	else

@@ -20,7 +20,10 @@ enum {
 };
 
 /* Where an epoll event comes from: one of these, or the number of a counter. */
-enum source { FROM_SIGNAL = -1, FROM_CONTROL = -2, FROM_AGENDA = -3, FROM_READERS = -4 };
+enum source {
+	FROM_SIGNAL = -1, FROM_CONTROL = -2, FROM_AGENDA = -3, FROM_READERS = -4,
+	FROM_BESIDE = -5,	/* it is done, as work() will see */
+};
 
 struct loop {
 	struct recording *r;
@@ -205,7 +208,7 @@ static void wait_for_events(struct loop *l)
 			on_agenda(l);
 		else if (source == FROM_READERS)
 			l->done = true;	/* one failed: readers_stop() knows */
-		else
+		else if (source != FROM_BESIDE)
 			on_counter(l, (size_t)source, events[i].events);
 		woken = woken || source >= 0;
 	}
@@ -241,6 +244,10 @@ static int flush(struct loop *l)
 	struct recording *r = l->r;
 	uint64_t now = now_ms(), waited = now - l->flushed;
 
+	if (beside_runs(r)) {
+		l->wait = WAIT_MS;
+		return 0;
+	}
 	if (waited < WAIT_MS && (l->busy || r->file.mode == PD_MODE_FILE)) {
 		l->wait = r->file.mode == PD_MODE_FILE ? (int)(WAIT_MS - waited) : 0;
 		return 0;
@@ -250,21 +257,45 @@ static int flush(struct loop *l)
 	return drain_round(r) ? -1 : pd_writer_flush_soon(r->file.writer, &r->file.error);
 }
 
+/* Where its end can't be told it is seen a little later. */
+static void describe_beside(struct loop *l)
+{
+	int alarm = beside_start(l->r);
+
+	if (alarm >= 0)
+		watch(l, alarm, FROM_BESIDE);
+}
+
+/* What was asked for. */
+static int act(struct loop *l)
+{
+	struct recording *r = l->r;
+
+	if (l->snapshot && drain_snapshot(r))
+		return -1;
+	check_sizes(l);
+	if (l->swap && !l->done) {
+		if (switch_file(r))
+			return -1;
+		describe_beside(l);
+	}
+	l->snapshot = l->swap = false;
+	return 0;
+}
+
 /* What came since the last pass goes to the file; what was asked for is done. */
 static int work(struct loop *l)
 {
 	struct recording *r = l->r;
 	uint64_t before = r->file.tally.bytes;
 
+	if (beside_is_done(r) && beside_finish(r))
+		return -1;
 	if (!r->readers && drain_buffers(r, DRAIN_WORTHWHILE))
 		return -1;
 	l->busy = r->file.tally.bytes - before > r->rings.bytes / 8;
-	if (l->snapshot && drain_snapshot(r))
+	if (!beside_runs(r) && act(l))
 		return -1;
-	check_sizes(l);
-	if (l->swap && !l->done && switch_file(r))
-		return -1;
-	l->snapshot = l->swap = false;
 	return flush(l);
 }
 
@@ -284,6 +315,7 @@ static int start(struct loop *l)
 				  strerror(errno));
 	counters_start(&r->counters, &r->events,
 		       r->agenda.starts_off ? COUNTERS_HELPERS : COUNTERS_ALL);
+	describe_beside(l);
 	return r->child.pid ? child_start(&r->child, r->target.command[0], &r->say) : 0;
 }
 
@@ -292,7 +324,7 @@ static int finish(struct loop *l)
 	struct recording *r = l->r;
 
 	counters_disable(&r->counters, &r->events, COUNTERS_ALL);
-	if (readers_stop(r))
+	if (beside_finish(r) || readers_stop(r))
 		return -1;
 	if (drain_buffers(r, DRAIN_ALL) || drain_snapshot(r))
 		return -1;

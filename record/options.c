@@ -15,7 +15,8 @@ static const struct cli_option options[] = {
 	CLI_LIST(0, "filter", "EXPR", settings, filters,
 		 "only what passes, of the tracepoints of the -e before it"),
 	CLI_FLAG(0, "exclude-perf", settings, exclude_self,
-		 "no tracepoint samples of the recorder itself"),
+		 "no tracepoint samples of the recorder itself; what runs is then described before "
+		 "the start"),
 	CLI_FLAG(0, "group", settings, group, "all events in one group"),
 	CLI_STRING('F', "freq", "HZ|max", settings, freq, "samples a second (default 4000)"),
 	CLI_NUMBER('c', "count", "N", settings, period, "a sample every N events"),

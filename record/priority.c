@@ -45,3 +45,13 @@ void priority_set(const struct settings *o, const struct say *s)
 	else if (sched_setscheduler(0, SCHED_FIFO, &p))
 		say(s, SAY_WARNING, "no SCHED_FIFO priority: %s", strerror(errno));
 }
+
+void priority_be_ordinary(void)
+{
+	const struct sched_param p = { 0 };
+	int policy = sched_getscheduler(0);
+
+	/* Turns get back their usual length by that. Others were not the recorder's choice. */
+	if (policy == SCHED_FIFO || policy == SCHED_OTHER)
+		sched_setscheduler(0, SCHED_OTHER, &p);
+}

@@ -122,7 +122,7 @@ int prologue_write(struct recording *r)
 	if (write_all_updates(r) || synth_time_conv(w, r->rings.items[0].page, e) ||
 	    write_id_index(r) || aux_info_write(r))
 		return -1;
-	if (!r->options->tail_synth && describe_existing(r))
+	if (!r->options->tail_synth && !beside_plan(r) && describe_existing(r))
 		return -1;
 	if (r->file.mode != PD_MODE_PIPE && pd_writer_flush(w, e))
 		return -1;

@@ -4,7 +4,8 @@
 
 #include "recording.h"
 
-/* Header, events and records for what exists already. 0, or -1 and r->file.error. */
+/* Header, events and records for what exists already; of what runs beside_start() may have yet to
+ * write. 0, or -1 and r->file.error. */
 int prologue_write(struct recording *r);
 
 /* Counts of what was lost, features, sizes: the writer is finished. 0, or -1 and r->file.error. */

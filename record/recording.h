@@ -3,6 +3,7 @@
 #define RECORD_RECORDING_H
 
 #include "agenda.h"
+#include "beside.h"
 #include "child.h"
 #include "control.h"
 #include "counter.h"
@@ -30,6 +31,7 @@ struct recording {
 	struct agenda agenda;
 	struct control control;
 	struct datafile file;
+	struct beside beside;
 	struct bpf_progs *bpf;		/* NULL: not asked for */
 	struct child_signals signals;	/* as they were */
 	uint64_t samples, bytes;	/* of the files that were switched from */

@@ -1,5 +1,5 @@
 """record/ring.c and record/drain.c over buffers that tests/c fills as the kernel does: records that wrap, lost ends, snapshots;
-one buffer that never gets empty."""
+one buffer that never gets empty; what is held in memory."""
 import os
 import shlex
 import subprocess
@@ -9,7 +9,7 @@ import pytest
 from conftest import ROOT
 
 
-@pytest.mark.parametrize("program, sources", [("ring_content", ["ring"]), ("drain_turns", ["ring", "drain"])])
+@pytest.mark.parametrize("program, sources", [("ring_content", ["ring"]), ("drain_turns", ["ring", "drain", "held"])])
 def test_what_lies_in_a_buffer(tmp_path, program, sources):
     target = tmp_path / program
     done = subprocess.run([*shlex.split(os.environ.get("CC") or "cc"), "-std=gnu11", "-g", "-Wall", "-Wextra", "-Werror",

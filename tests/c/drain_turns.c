@@ -78,6 +78,11 @@ int aux_area_write(struct aux_area *a, struct pd_writer *w, struct pd_error *e)
 	return 0;
 }
 
+bool beside_runs(const struct recording *r)
+{
+	return r->beside.state == BESIDE_RUNS;
+}
+
 static struct recording start(const struct settings *o)
 {
 	memset(pages, 0, sizeof(pages));
@@ -133,10 +138,59 @@ static void little_waits_till_the_end(void)
 	CHECK(strcmp(pass(&r, DRAIN_ALL), "01R") == 0);
 }
 
+/* Nothing goes to the file, nor does a round end, while the writer is another's. */
+static void what_can_not_be_written_is_held(void)
+{
+	struct settings o = { .mmap_flush = 1 };
+	struct recording r = start(&o);
+	struct held *h = &r.beside.held;
+	struct pd_bytes first;
+
+	r.beside.state = BESIDE_RUNS;
+	pages[2].data_head = pages[2].data_tail = rings[2].tail = SIZE - 2 * RECORD;
+	fill(2, 4);
+	CHECK(strcmp(pass(&r, DRAIN_ALL), "") == 0 && r.file.tally.samples == 2 + 3 + 4);
+	CHECK(pages[0].data_tail == pages[0].data_head && pages[2].data_tail == pages[2].data_head);
+	CHECK(h->blocks == 1 && r.file.unfinished == 9 * RECORD);
+	first = held_first(h);
+	CHECK(first.size == 9 * RECORD && !memcmp(first.data + 5 * RECORD, bytes[2] + SIZE - 2 * RECORD, 2 * RECORD) &&
+	      !memcmp(first.data + 7 * RECORD, bytes[2], 2 * RECORD));
+	held_free(h);
+	CHECK(!h->first && !h->last && !h->blocks && !h->room && !held_first(h).size);
+}
+
+/* Then the kernel counts what is lost. */
+static void what_can_not_be_held_stays(void)
+{
+	static const uint8_t much[3 << 20];
+	const struct pd_bytes spans[2] = { { much, sizeof(much) - 4096 }, { much, 4096 } };
+	struct settings o = { .mmap_flush = 1 };
+	struct recording r = start(&o);
+	struct held *h = &r.beside.held;
+	size_t n = 0;
+
+	r.beside.state = BESIDE_RUNS;
+	while (held_add(h, spans, 2))
+		n++;
+	CHECK(n == HELD_MOST / sizeof(much) && h->room <= HELD_MOST);
+	while (held_add(h, spans + 1, 1))
+		;
+	CHECK(h->room == HELD_MOST);
+	CHECK(strcmp(pass(&r, DRAIN_ALL), "") == 0 && !r.file.tally.samples && !pages[0].data_tail && !rings[0].tail);
+	held_drop(h);
+	CHECK(strcmp(pass(&r, DRAIN_ALL), "") == 0 && r.file.tally.samples == 2 + 3 + 4);
+	r.beside.state = BESIDE_NOTHING;
+	fill(0, 1);
+	CHECK(strcmp(pass(&r, DRAIN_ALL), "01R") == 0);
+	held_free(h);
+}
+
 int main(void)
 {
 	each_has_its_turn();
 	a_round_ends_behind_all();
 	little_waits_till_the_end();
+	what_can_not_be_written_is_held();
+	what_can_not_be_held_stays();
 	return failures != 0;
 }

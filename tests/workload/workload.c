@@ -244,11 +244,34 @@ static void die(long number)
 	raise((int)number);
 }
 
+/* So many more that wait; they end when a line is read, or input ends. */
+static void crowd(long n)
+{
+	int ends[2];
+	char byte;
+
+	if (pipe(ends))
+		return;
+	for (long i = 0; i < n; i++) {
+		if (fork())
+			continue;
+		close(ends[1]);
+		_exit(read(ends[0], &byte, 1) != 0);
+	}
+	say(n);
+	if (read(STDIN_FILENO, &byte, 1) < 0)
+		perror("stdin");
+	close(ends[1]);
+	while (wait(NULL) > 0)
+		;
+}
+
 static const struct { const char *word; void (*run)(long); } words[] = {
 	{ "spin", spin }, { "call", call }, { "store", store }, { "touch", touch },
 	{ "fork", forks }, { "thread", threads }, { "map", maps }, { "unshare", namespaces },
 	{ "bpf", bpf }, { "cgroup", cgroups }, { "switch", switches }, { "getppid", getppids },
 	{ "noise", noise }, { "comm", comm }, { "sleep", rest }, { "say", say }, { "exit", leave }, { "raise", die },
+	{ "crowd", crowd },
 };
 
 int main(int argc, char **argv)
