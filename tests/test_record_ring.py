@@ -9,13 +9,14 @@ import pytest
 from conftest import ROOT
 
 
-@pytest.mark.parametrize("program, sources", [("ring_content", ["ring"]), ("drain_turns", ["ring", "drain", "held"])])
+@pytest.mark.parametrize("program, sources", [("ring_content", ["ring"]), ("drain_turns", ["ring", "drain", "held"]),
+                                              ("beside_order", ["ring", "drain", "held", "beside"])])
 def test_what_lies_in_a_buffer(tmp_path, program, sources):
     target = tmp_path / program
     done = subprocess.run([*shlex.split(os.environ.get("CC") or "cc"), "-std=gnu11", "-g", "-Wall", "-Wextra", "-Werror",
                            "-D_GNU_SOURCE", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined",
                            f"-I{ROOT}/record", f"-I{ROOT}/tools", f"-I{ROOT}/libdecode/include", "-o", target,
-                           ROOT / f"tests/c/{program}.c", *(ROOT / f"record/{source}.c" for source in sources)],
+                           ROOT / f"tests/c/{program}.c", "-pthread", *(ROOT / f"record/{source}.c" for source in sources)],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert done.returncode == 0, done.stdout
     done = subprocess.run([target], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=30)

@@ -1,0 +1,214 @@
+/* beside_order.c - record/beside.c with a description that ends when it is told to, and buffers that fill while
+ * what was held is written: a line for each thing that is not as it must be. */
+#include <linux/perf_event.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "describe.h"
+#include "drain.h"
+#include "priority.h"
+
+enum { SIZE = 1 << 20, RECORD = 4096, MOST = 1 << 12 };
+
+/* A record as the kernel writes it, with a number to know it by. */
+struct numbered {
+	struct perf_event_header header;
+	uint64_t number;
+	uint8_t rest[RECORD - sizeof(struct perf_event_header) - sizeof(uint64_t)];
+};
+
+static struct perf_event_mmap_page page;
+static uint8_t bytes[SIZE];
+static struct ring ring;
+static uint64_t made, written;		/* records so far */
+static int described;			/* what describe_running() is to return */
+static int go[2];			/* a pipe: it waits for a byte */
+static bool came, wrong;		/* the descriptions are in the file; something is out of order */
+static int failing;			/* so many writes from now one fails; 0: none */
+static size_t fill_more;		/* records that come with each write */
+
+static void fill(size_t n)
+{
+	for (; n && page.data_head - page.data_tail < SIZE; n--) {
+		struct numbered *r = (struct numbered *)(bytes + page.data_head % SIZE);
+
+		r->header = (struct perf_event_header){ .type = PERF_RECORD_SAMPLE, .size = RECORD };
+		r->number = made++;
+		page.data_head += RECORD;
+	}
+}
+
+int pd_writer_write(struct pd_writer *w, const struct pd_bytes *spans, size_t n, struct pd_error *e)
+{
+	(void)w;
+	wrong = wrong || !came;
+	if (failing && !--failing) {
+		e->code = PD_E_IO;
+		return -1;
+	}
+	for (size_t i = 0; i < n; i++)
+		for (size_t at = 0; at < spans[i].size; at += RECORD)
+			wrong = wrong || ((const struct numbered *)(spans[i].data + at))->number != written++;
+	fill(fill_more);
+	return 0;
+}
+
+int pd_writer_record(struct pd_writer *w, uint32_t type, uint16_t misc, int event, const struct pd_value *fields,
+		     size_t n, struct pd_bytes payload, struct pd_error *e)
+{
+	(void)w, (void)type, (void)misc, (void)event, (void)fields, (void)n, (void)payload, (void)e;
+	wrong = wrong || !came;
+	return 0;
+}
+
+uint64_t pd_writer_size(const struct pd_writer *w)
+{
+	(void)w;
+	return 0;
+}
+
+int pd_writer_flush(struct pd_writer *w, struct pd_error *e)
+{
+	(void)w, (void)e;
+	return 0;
+}
+
+int aux_area_write(struct aux_area *a, struct pd_writer *w, struct pd_error *e)
+{
+	(void)a, (void)w, (void)e;
+	return 0;
+}
+
+void priority_be_ordinary(void)
+{
+}
+
+struct synth_options describe_options(const struct recording *r)
+{
+	(void)r;
+	return (struct synth_options){ .what = SYNTH_TASKS, .all_tasks = true };
+}
+
+int describe_running(struct pd_writer *w, const struct synth_options *o, struct synth_report *report,
+		     struct pd_error *e)
+{
+	char byte;
+
+	(void)w, (void)o, (void)report;
+	if (read(go[0], &byte, 1) != 1)
+		return -1;
+	came = true;
+	if (described)
+		e->code = PD_E_IO;
+	return described;
+}
+
+void describe_say(const struct synth_report *report, const struct say *s)
+{
+	(void)report, (void)s;
+}
+
+static const struct settings settings = { .mmap_flush = 1 };
+
+/* A recording with so many passes of a full buffer while it is described. */
+static void begin(struct recording *r, size_t passes)
+{
+	*r = (struct recording){ .options = &settings, .rings = { .items = &ring, .n = 1 } };
+	memset(&page, 0, sizeof(page));
+	ring = (struct ring){ .kind = RING_FORWARD, .fd = -1, .page = &page, .data = bytes, .size = SIZE };
+	made = written = 0;
+	came = wrong = false;
+	CHECK(beside_plan(r) && !beside_runs(r));
+	ring.fd = beside_start(r);
+	CHECK(ring.fd >= 0 && beside_runs(r) && !beside_is_done(r));
+	for (; passes; passes--) {
+		fill(MOST);
+		CHECK(!drain_buffers(r, DRAIN_ALL));
+	}
+}
+
+static void wait_for_end(const struct recording *r)
+{
+	struct pollfd alarm = { .fd = ring.fd, .events = POLLIN };
+
+	CHECK(write(go[1], "", 1) == 1);
+	CHECK(poll(&alarm, 1, 10000) == 1 && beside_is_done(r) && beside_runs(r));
+}
+
+/* The thread's first, then all in the order it came, also what comes while it is written. */
+static void all_is_written_in_order(size_t more)
+{
+	struct recording r;
+
+	begin(&r, 10);
+	fill_more = more;
+	CHECK(made == 10 * SIZE / RECORD && !written);
+	wait_for_end(&r);
+	CHECK(!beside_finish(&r) && !wrong && !beside_runs(&r) && !r.beside.held.blocks);
+	CHECK(made - written <= 11 * more && (more || made == written));
+	fill_more = 0;
+	CHECK(!drain_buffers(&r, DRAIN_ALL) && made == written && !wrong);
+	CHECK(r.file.tally.samples == made);
+}
+
+static void the_end_waits_for_it(void)
+{
+	struct recording r;
+
+	begin(&r, 1);
+	CHECK(write(go[1], "", 1) == 1);
+	CHECK(!beside_finish(&r) && came && made == written && !wrong);
+	CHECK(!beside_finish(&r));
+}
+
+static void failures_are_told(void)
+{
+	struct recording r;
+
+	described = -1;
+	begin(&r, 2);
+	wait_for_end(&r);
+	CHECK(beside_finish(&r) == -1 && r.file.error.code == PD_E_IO);
+	CHECK(!written && !beside_runs(&r) && !r.beside.held.blocks);
+	described = 0;
+	for (failing = 1; failing < 3; failing++) {
+		int before = failing;
+
+		begin(&r, 3);
+		wait_for_end(&r);
+		CHECK(beside_finish(&r) == -1 && r.file.error.code == PD_E_IO);
+		CHECK(!beside_runs(&r) && !r.beside.held.blocks);
+		failing = before;
+	}
+	failing = 0;
+}
+
+static void planned_only_where_it_is_of_use(void)
+{
+	struct settings o = settings;
+	struct recording r = { .options = &o };
+
+	CHECK(beside_start(&r) == -1 && !beside_finish(&r));
+	r.rings.nr_aux = 1;
+	CHECK(!beside_plan(&r));
+	r.rings.nr_aux = 0;
+	o.exclude_self = true;
+	CHECK(!beside_plan(&r) && beside_start(&r) == -1);
+}
+
+int main(void)
+{
+	if (pipe(go))
+		return 1;
+	all_is_written_in_order(0);
+	all_is_written_in_order(1);
+	all_is_written_in_order(100);
+	the_end_waits_for_it();
+	failures_are_told();
+	planned_only_where_it_is_of_use();
+	return failures != 0;
+}
