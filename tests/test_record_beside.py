@@ -20,6 +20,7 @@ RING = 128 * 1024
 PAGES = 20000
 SAMPLE = 48          # bytes, at least
 STAYED_SHUT = "the gate stayed shut"
+NO_THREAD = "a thread was refused"
 Gate = collections.namedtuple("Gate", "path reached environment")
 
 
@@ -232,6 +233,7 @@ def test_a_recorder_that_is_killed_meanwhile(start_precord, crowd, gate, workloa
     process = start_precord("-o", "perf.data", "-a", "-d", *CLOCK, "--", workload, "spin", "300",
                             env=dict(gate.environment, **options))
     wait_for(gate.reached.exists)
+    time.sleep(0.7)     # longer than the file is ever left to itself
     process.kill()
     process.wait()
     gate.path.unlink()
@@ -257,7 +259,7 @@ def test_what_can_not_be_written_ends_the_recording(run_precord, crowd, workload
 def test_a_new_file_is_described_while_samples_come(start_precord, gate, workload, tmp_path, decode):
     gate.path.unlink()
     process = start_precord("-o", "perf.data", "--switch-output", "-a", "-m", f"{RING}B", *FAULTS, "--", "sh", "-c",
-                            f"while [ ! -e go ]; do sleep 0.02; done; {on_one_cpu()} {workload} touch {PAGES}; rm gate", env=gate.environment)
+                            f"n=0; while [ ! -e go -a $n -lt 500 ]; do n=$((n+1)); sleep 0.02; done; {on_one_cpu()} {workload} touch {PAGES}; rm gate", env=gate.environment)
     wait_for(lambda: (tmp_path / "perf.data").exists() and children(process.pid))
     time.sleep(0.3)
     gate.path.touch()
@@ -302,7 +304,7 @@ def test_without_a_thread(start_precord, gate, workload, tmp_path, decode):
     gate.path.unlink()
     process = start_precord("-o", "perf.data", "-a", *CLOCK, "--", workload, "spin", "60",
                             env=dict(gate.environment, NO_THREADS="1"))
-    ended(process)
+    assert NO_THREAD in ended(process)
     document = decode(tmp_path / "perf.data")
     check_order(document)
     assert faults(document)
@@ -326,5 +328,5 @@ def test_the_recorders_own_events_can_be_kept_out(start_precord, gate, tmp_path,
 @needs_root
 def test_a_command_alone_needs_no_thread(start_precord, gate, workload, tmp_path, decode):
     process = start_precord("-o", "perf.data", *CLOCK, "--", workload, "spin", "30", env=dict(gate.environment, NO_THREADS="1"))
-    ended(process)
+    assert NO_THREAD not in ended(process)
     assert not gate.reached.exists() and order_of(decode(tmp_path / "perf.data")).count("FINISHED_INIT") == 1

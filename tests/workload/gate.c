@@ -1,5 +1,6 @@
 /* gate.c - preloaded: who opens a file whose name ends in GATE_AT ("/maps") waits while the file GATE
- * is there, not for ever; the first one leaves GATE.reached. With NO_THREADS no thread can be made. */
+ * is there, not for ever; the first one leaves GATE.reached. With NO_THREADS no thread can be
+ * made, and that is said. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -60,8 +61,10 @@ int pthread_create(pthread_t *t, const pthread_attr_t *attr, void *(*run)(void *
 {
 	int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 
-	if (getenv("NO_THREADS"))
+	if (getenv("NO_THREADS")) {
+		fprintf(stderr, "a thread was refused\n");
 		return EAGAIN;
+	}
 	real = (int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))
 		dlsym(RTLD_NEXT, "pthread_create");
 	return real(t, attr, run, arg);
