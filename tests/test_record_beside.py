@@ -230,7 +230,7 @@ def test_a_recorder_that_is_killed_meanwhile(start_precord, crowd, gate, workloa
     options = {}
     if late:
         options["GATE_AT"] = f"{max(map(int, children(crowd(600).pid)))}/maps"
-    process = start_precord("-o", "perf.data", "-a", "-d", *CLOCK, "--", workload, "spin", "300",
+    process = start_precord("-o", "perf.data", "-a", "-d", *CLOCK, "--", workload, "sleep", "1500",
                             env=dict(gate.environment, **options))
     wait_for(gate.reached.exists)
     time.sleep(0.7)     # longer than the file is ever left to itself
