@@ -256,6 +256,28 @@ def test_what_can_not_be_written_ends_the_recording(run_precord, crowd, workload
 
 
 @needs_root
+def test_nobody_reads_the_stream_meanwhile(start_precord, crowd, gate, workload):
+    crowd(600)
+    process = start_precord("-o", "-", "-a", "-d", *CLOCK, "--", workload, "sleep", "20000", stdout=subprocess.PIPE,
+                            env=gate.environment)
+    wait_for(gate.reached.exists)
+    process.stdout.close()
+    gate.path.unlink()
+    assert process.wait(timeout=20) == -signal.SIGPIPE and process.stderr.read() == b""
+
+
+@needs_root
+def test_the_recorders_priority_is_not_the_threads(start_precord, gate, tmp_path):
+    process = start_precord("-o", "perf.data", "-r", "1", "-a", *CLOCK, "--", "true", env=gate.environment)
+    wait_for(gate.reached.exists)
+    policies = {int(tid): os.sched_getscheduler(int(tid)) for tid in os.listdir(f"/proc/{process.pid}/task")}
+    assert policies.pop(process.pid) == os.SCHED_FIFO
+    assert policies and set(policies.values()) == {os.SCHED_OTHER}
+    gate.path.unlink()
+    ended(process)
+
+
+@needs_root
 def test_a_new_file_is_described_while_samples_come(start_precord, gate, workload, tmp_path, decode):
     gate.path.unlink()
     process = start_precord("-o", "perf.data", "--switch-output", "-a", "-m", f"{RING}B", *FAULTS, "--", "sh", "-c",
