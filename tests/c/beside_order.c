@@ -1,5 +1,5 @@
-/* beside_order.c - record/beside.c with a description that ends when it is told to, and buffers that fill while
- * what was held is written: a line for each thing that is not as it must be. */
+/* beside_order.c - record/beside.c with a description that ends when it is told to, and buffers that fill
+ * while what was held is written: a line for each thing that is not as it must be. */
 #include <linux/perf_event.h>
 #include <poll.h>
 #include <stdio.h>
@@ -51,8 +51,12 @@ int pd_writer_write(struct pd_writer *w, const struct pd_bytes *spans, size_t n,
 		return -1;
 	}
 	for (size_t i = 0; i < n; i++)
-		for (size_t at = 0; at < spans[i].size; at += RECORD)
-			wrong = wrong || ((const struct numbered *)(spans[i].data + at))->number != written++;
+		for (size_t at = 0; at < spans[i].size; at += RECORD) {
+			const struct numbered *r = (const struct numbered *)(spans[i].data + at);
+
+			wrong = wrong || r->number != written;
+			written++;
+		}
 	fill(fill_more);
 	return 0;
 }
