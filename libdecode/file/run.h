@@ -44,6 +44,19 @@ static inline size_t pd_plain_trailer_size(const struct pd_plain *p)
 	return p->type == PD_TYPE_SAMPLE ? 0 : p->attr->trailer_size;
 }
 
+/* Of that the parts that pd_record_number() looks into. */
+static inline void pd_run_parts(const struct pd_run *run, const struct pd_plain *p, struct pd_record *r)
+{
+	const uint8_t *data = run->data + p->at;
+	const size_t trailer = pd_plain_trailer_size(p);
+
+	r->attr = p->attr;
+	r->plan = p->plan;
+	r->body = (struct pd_bytes){ data + PD_RECORD_HEADER_SIZE, p->size - PD_RECORD_HEADER_SIZE - trailer };
+	r->trailer = trailer ? p->attr->trailer : NULL;
+	r->trailer_bytes = (struct pd_bytes){ trailer ? data + p->size - trailer : NULL, trailer };
+}
+
 /* A usual number of its body, of its trailer (of a sample's body). False: not there. */
 static inline bool pd_plain_number(const struct pd_run *run, const struct pd_plain *p, enum pd_usual which,
 				   enum pd_swap swap, uint64_t *out)

@@ -171,7 +171,6 @@ struct pd_window *pd_stream_hold(struct pd_stream *s, const struct pd_run *run)
 void pd_run_record(const struct pd_run *run, const struct pd_plain *p, struct pd_session *s, struct pd_record *r)
 {
 	const uint8_t *data = run->data + p->at;
-	const size_t trailer = pd_plain_trailer_size(p);
 	const bool is_inner = run->inner_offset != PD_OUTER;
 
 	r->frame = (struct pd_frame){
@@ -182,11 +181,7 @@ void pd_run_record(const struct pd_run *run, const struct pd_plain *p, struct pd
 	r->file = run->file;
 	r->payload = (struct pd_bytes){ NULL, 0 };
 	r->session = s;
-	r->attr = p->attr;
-	r->plan = p->plan;
-	r->body = (struct pd_bytes){ data + HEADER, p->size - HEADER - trailer };
-	r->trailer = trailer ? p->attr->trailer : NULL;
-	r->trailer_bytes = (struct pd_bytes){ trailer ? data + p->size - trailer : NULL, trailer };
+	pd_run_parts(run, p, r);
 	r->extent.nr_ops = p->plan->list->nr_ops;
 	r->extent.variant = 0;
 	r->extent.end = r->body.size;

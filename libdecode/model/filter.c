@@ -319,12 +319,17 @@ int pd_filter_keeps(struct pd_filter *f, const struct pd_record *r)
 	return kept;
 }
 
-/* Most are told by their type alone. */
+/* By its type alone, or by numbers at fixed places; only names are looked for in a whole record. */
 static int keeps_plain(struct pd_filter *f, const struct pd_run *run, const struct pd_plain *p, struct pd_record *r)
 {
 	if (!f->comms.count && !is_in(&f->types, p->type))
 		return 0;
-	pd_run_record(run, p, r->session, r);
+	if (p->type == TYPE_COMM || p->type == TYPE_FORK) {
+		pd_run_record(run, p, r->session, r);
+	} else {
+		r->frame.type = p->type;
+		pd_run_parts(run, p, r);
+	}
 	return keeps(f, r);
 }
 
