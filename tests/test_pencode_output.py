@@ -58,6 +58,15 @@ def test_a_file_that_is_there_keeps_its_mode(text, tmp_path, inside):
 
 
 @pytest.mark.sanitize
+def test_a_link_to_a_file_that_is_not_there_yet(text, tmp_path, inside):
+    (tmp_path / "link").symlink_to("out.data")
+    assert run("pencode", "-o", tmp_path / "link", stdin=BAD).returncode == 3
+    assert inside() == ["link"]
+    assert run("pencode", "-o", tmp_path / "link", stdin=text).returncode == 0
+    assert (tmp_path / "out.data").read_bytes() == DATA and (tmp_path / "link").is_symlink()
+
+
+@pytest.mark.sanitize
 def test_nothing_is_written_of_what_is_wrong(tmp_path, inside):
     out = tmp_path / "out.data"
     assert run("pencode", "-o", out, stdin=BAD).returncode == 3

@@ -1,8 +1,11 @@
 """prepair: what is readable of a damaged recording becomes one that perf takes; nothing else is lost, the original stays."""
 import json
+import os
 import random
 import re
 import shutil
+import socket
+import stat
 import struct
 import subprocess
 
@@ -207,3 +210,89 @@ def test_a_full_disk(prepair, tmp_path):
     done = prepair("-o", tmp_path / "out", PERF / "50-max-size.data", preexec_fn=limit)
     assert done.returncode == 4 and b"File too large" in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+# --- where the output goes ---
+
+def device(path, major, minor):
+    try:
+        os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(major, minor))
+    except PermissionError:
+        pytest.skip("only root makes devices")
+    return path
+
+
+@pytest.mark.parametrize("minor, code, said", [(3, 0, b""), (7, 4, b"No space left on device")], ids=["null", "full"])
+def test_a_device_is_written_not_replaced(minor, code, said, prepair, tmp_path):
+    out = device(tmp_path / "device", 1, minor)
+    done = prepair("-o", out, PERF / "01-basic.data")
+    assert done.returncode == code and said in done.stderr
+    assert stat.S_ISCHR(out.stat().st_mode) and out.stat().st_rdev == os.makedev(1, minor)
+    assert [path.name for path in tmp_path.iterdir()] == ["device"]
+
+
+def test_a_fifo_is_written_not_replaced(prepair, tmp_path):
+    out, plain = tmp_path / "fifo", tmp_path / "plain"
+    assert prepair("-o", plain, PERF / "01-basic.data").returncode == 0
+    os.mkfifo(out)
+    with subprocess.Popen(["cat", out], stdout=subprocess.PIPE) as reader:
+        try:
+            assert prepair("-o", out, PERF / "01-basic.data").returncode == 0
+            assert stat.S_ISFIFO(out.stat().st_mode)
+            assert reader.communicate(timeout=60)[0] == plain.read_bytes()
+        finally:
+            reader.kill()
+
+
+def test_a_socket_is_no_file(prepair, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)     # names of sockets are short
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind("socket")
+        done = prepair("-o", "socket", PERF / "01-basic.data")
+        assert done.returncode == 4 and b"socket: No such device or address" in done.stderr
+        assert stat.S_ISSOCK(os.stat("socket").st_mode)
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["file", "nothing-yet"])
+def test_what_a_link_leads_to_is_replaced(there, prepair, tmp_path):
+    (tmp_path / "below").mkdir()
+    out = tmp_path / "below" / "out"
+    if there:
+        out.write_bytes(b"old")
+    (tmp_path / "below" / "second").symlink_to("out")
+    (tmp_path / "first").symlink_to("below/second")
+    assert prepair("-o", tmp_path / "first", PERF / "01-basic.data").returncode == 0
+    assert out.read_bytes()[:8] == b"PERFILE2"
+    assert (tmp_path / "first").is_symlink() and (tmp_path / "below" / "second").is_symlink()
+    assert sorted(path.name for path in (tmp_path / "below").iterdir()) == ["out", "second"]
+
+
+def test_links_that_lead_nowhere_or_into_the_input(prepair, tmp_path):
+    (tmp_path / "round").symlink_to("round")
+    done = prepair("-o", tmp_path / "round", PERF / "01-basic.data")
+    assert done.returncode == 4 and (tmp_path / "round").is_symlink()
+    source = tmp_path / "in"
+    shutil.copytree(PERF / "20-threads.data", source)
+    for name in ("data.1", "data.9"):
+        (tmp_path / name).symlink_to(source / name)
+        done = prepair("-o", tmp_path / name, source)
+        assert done.returncode == 2 and b"is inside the input" in done.stderr
+    assert sorted(path.name for path in source.iterdir()) == sorted(path.name for path in (PERF / "20-threads.data").iterdir())
+
+
+def test_to_stdout(prepair, tmp_path):
+    done = prepair("-o", tmp_path / "out", PERF / "01-basic.data")
+    assert prepair("-o", "-", PERF / "01-basic.data").stdout == (tmp_path / "out").read_bytes()
+    done = prepair("--json", "-o", "-", PERF / "01-basic.data")
+    assert (done.returncode, done.stdout) == (2, b"") and b"both want standard output" in done.stderr
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([TOOLS / "prepair", "-o", "-", PERF / "01-basic.data"], stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 4 and b"standard output: No space left on device" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["", "there", "there/", "absent/"])
+def test_a_directory_is_no_output(name, prepair, tmp_path):
+    (tmp_path / "there").mkdir()
+    done = prepair("-o", f"{tmp_path}/{name}", PERF / "01-basic.data")
+    assert done.returncode == 4 and b"Is a directory" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["there"] and not list((tmp_path / "there").iterdir())

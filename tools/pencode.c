@@ -12,7 +12,7 @@
 #include "pd/write.h"
 #include "pencode_json.h"
 #include "pencode_split.h"
-#include "pencode_target.h"
+#include "result.h"
 #include "sandbox.h"
 
 #define DEFAULT_MEMORY (256ull << 20)
@@ -328,7 +328,7 @@ static enum cli_exit encode_all(struct job *j, struct split *in)
 
 struct work {
 	const struct settings *s;
-	struct target *t;
+	struct result *t;
 	int fd;
 	const char *input;
 };
@@ -340,7 +340,7 @@ static enum cli_exit encode(void *ctx)
 	const size_t memory = w->s->memory ? w->s->memory : DEFAULT_MEMORY;
 	const struct pd_encoder_options o = {
 		.size = sizeof(o), .byte_order = w->s->byte_order, .mode = w->s->mode,
-		.compress = w->s->level, .memory_limit = memory, .open_file = target_open_other, .ctx = w->t,
+		.compress = w->s->level, .memory_limit = memory, .open_file = result_open_other, .ctx = w->t,
 	};
 	struct pd_encode_error e = { .path = "", .text = "no memory" };
 	struct job j = { .enc = pd_encoder_new(&json_values, w->t->main.fd, &o, &e), .input = w->input };
@@ -369,23 +369,23 @@ static enum cli_exit encode_directory(void *ctx)
 	enum cli_exit status = encode(ctx);
 
 	if (status == CLI_OK)
-		status = target_keep(w->t);
-	target_drop_files(w->t);
+		status = result_keep(w->t);
+	result_drop_files(w->t);
 	return status;
 }
 
-static void drop_target(void *ctx)
+static void drop_result(void *ctx)
 {
 	const struct work *w = ctx;
 
-	target_drop(w->t);
+	result_drop(w->t);
 }
 
-static enum cli_exit encode_into(struct target *t, struct work *w)
+static enum cli_exit encode_into(struct result *t, struct work *w)
 {
 	const struct sandbox sandbox = {
 		.tool = &tool, .word = w->s->sandbox, .input = w->fd, .write_beneath = t->directory,
-		.undo = drop_target,
+		.undo = drop_result,
 	};
 	enum cli_exit status;
 
@@ -395,7 +395,7 @@ static enum cli_exit encode_into(struct target *t, struct work *w)
 		return status;
 	}
 	status = sandbox_run(&sandbox, t->main.path ? SANDBOX_APART : SANDBOX_HERE, encode, w);
-	return status == CLI_OK ? target_keep(t) : status;
+	return status == CLI_OK ? result_keep(t) : status;
 }
 
 /* 1 to 22, as zstd has them. */
@@ -414,7 +414,7 @@ int main(int argc, char **argv)
 	char **operands = cli_parse(&tool, argc, argv, &s);
 	const char *input = operands[0] ? operands[0] : "-";
 	enum cli_exit status;
-	struct target t;
+	struct result t;
 	int fd = 0;
 
 	if (strcmp(input, "-") != 0)
@@ -431,10 +431,10 @@ int main(int argc, char **argv)
 		return cli_finish(&tool, cli_usage(&tool, "--compress takes a level from 1 to 22"));
 	if ((!s.output || strcmp(s.output, "-") == 0) && isatty(1))
 		return cli_finish(&tool, cli_usage(&tool, "perf.data is not for terminals: use -o FILE"));
-	status = target_open(&t, &tool, s.output);
+	status = result_open(&t, &tool, s.output);
 	if (status == CLI_OK)
 		status = encode_into(&t, &(struct work){ &s, &t, fd, input });
-	target_drop(&t);
+	result_drop(&t);
 	if (fd > 0)
 		close(fd);
 	return cli_finish(&tool, status);

@@ -10,6 +10,7 @@
 
 #include "cli.h"
 #include "pd/repair.h"
+#include "result.h"
 #include "sandbox.h"
 
 enum { ERRORS_SHOWN = 20, ERRORS_LISTED = 10000 };
@@ -21,7 +22,7 @@ struct settings {
 };
 
 static const struct cli_option options[] = {
-	CLI_STRING('o', "output", "FILE", settings, output, "write to FILE (default: the input's name with .repaired behind it)"),
+	CLI_STRING('o', "output", "FILE", settings, output, "write to FILE, - for standard output (default: the input's name with .repaired behind it)"),
 	CLI_FLAG(0, "json", settings, json, "say on standard output, as a JSON object, what was kept and what was lost"),
 	CLI_SIZE(0, "memory", "SIZE", settings, memory, "hold no more than SIZE of the input, such as 1G (default 256M)"),
 	SANDBOX_OPTION(settings),
@@ -50,7 +51,8 @@ static const struct cli_tool tool = {
 		       "that perf and every other reader take. Records pass through as they are; those that are cut or don't keep "
 		       "to their layout are dropped, sizes and the table of features are set right, damaged features are left "
 		       "out. Compressed records are written uncompressed, the files of a directory as one.\n\n"
-		       "The input is never touched. The output appears under its name when it is complete.\n\n"
+		       "The input is never touched. The output appears under its name when it is complete; "
+		       "devices and FIFOs are written then.\n\n"
 		       SANDBOX_DESCRIPTION,
 	.usage = "FILE", .operands = CLI_AT_MOST_ONE, .options = options, .examples = examples, .exits = exits,
 	.see_also = "pdecode(1), perf-report(1)",
@@ -59,9 +61,9 @@ static const struct cli_tool tool = {
 struct run {
 	const struct settings *s;
 	const char *input;
-	char *output, *temporary;
+	char *output;
 	int in;			/* -1: the input is a directory */
-	int fd;
+	struct result result;
 	uint64_t errors;
 	struct pd_error *listed;
 	size_t nr_listed;
@@ -94,11 +96,13 @@ static bool is_same_file(const char *a, const char *b)
 /* There it would replace a part of the input, or be taken for one. */
 static bool is_inside(const char *output, const char *directory)
 {
-	const char *slash = strrchr(output, '/');
-	char *parent = slash ? strndup(output, (size_t)(slash - output) + 1) : strdup(".");
-	const bool inside = parent && is_same_file(parent, directory);
+	char *place = result_place(output), *slash = place ? strrchr(place, '/') : NULL;
+	bool inside;
 
-	free(parent);
+	if (slash)
+		slash[1] = '\0';
+	inside = place && is_same_file(slash ? place : ".", directory);
+	free(place);
 	return inside;
 }
 
@@ -108,7 +112,15 @@ static enum cli_exit output_failed(const struct run *run, int error)
 	return CLI_OUTPUT;
 }
 
-static enum cli_exit open_output(struct run *run)
+static bool is_directory(const char *path)
+{
+	const size_t n = strlen(path);
+	struct stat st;
+
+	return (n && path[n - 1] == '/') || (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
+}
+
+static enum cli_exit name_output(struct run *run)
 {
 	size_t n = strlen(run->input);
 
@@ -120,10 +132,24 @@ static enum cli_exit open_output(struct run *run)
 		if (asprintf(&run->output, "%.*s.repaired", (int)n, run->input) < 0)
 			run->output = NULL;
 	}
-	if (!run->output || asprintf(&run->temporary, "%s.XXXXXX", run->output) < 0) {
-		run->temporary = NULL;
-		cli_error(&tool, "out of memory");
-		return CLI_OUTPUT;
+	if (run->output)
+		return CLI_OK;
+	cli_error(&tool, "out of memory");
+	return CLI_OUTPUT;
+}
+
+static enum cli_exit open_output(struct run *run)
+{
+	enum cli_exit status = name_output(run);
+
+	if (status != CLI_OK)
+		return status;
+	if (strcmp(run->output, "-") == 0) {
+		if (run->s->json)
+			return cli_usage(&tool, "'--json' and '-o -' both want standard output");
+		if (isatty(STDOUT_FILENO))
+			return cli_usage(&tool, "perf.data is not for terminals: use -o FILE");
+		return result_open(&run->result, &tool, NULL);
 	}
 	if (is_same_file(run->output, run->input)) {
 		cli_error(&tool, "%s: is both the input and the output", run->output);
@@ -133,20 +159,9 @@ static enum cli_exit open_output(struct run *run)
 		cli_error(&tool, "%s: is inside the input", run->output);
 		return CLI_USAGE;
 	}
-	run->fd = mkostemp(run->temporary, O_CLOEXEC);
-	if (run->fd < 0) {
-		*run->temporary = 0;
-		return output_failed(run, errno);
-	}
-	return fchmod(run->fd, 0644) ? output_failed(run, errno) : CLI_OK;
-}
-
-static enum cli_exit keep(struct run *run)
-{
-	if ((fsync(run->fd) && errno != EINVAL && errno != EROFS) || rename(run->temporary, run->output))
-		return output_failed(run, errno);
-	*run->temporary = 0;
-	return CLI_OK;
+	if (is_directory(run->output))
+		return output_failed(run, EISDIR);
+	return result_open(&run->result, &tool, run->output);
 }
 
 /* --- what is said of it --- */
@@ -258,7 +273,7 @@ static enum cli_exit repair_open(struct run *run, struct pd_reader *reader)
 	enum cli_exit status = CLI_OK;
 	struct pd_error e;
 
-	if (pd_repair(reader, run->fd, &report, &e))
+	if (pd_repair(reader, run->result.main.fd, &report, &e))
 		return e.code == PD_E_IO ? output_failed(run, (int)e.have) : input_failed(run, &e);
 	if (run->errors)
 		say(run, &report);
@@ -298,12 +313,11 @@ static enum cli_exit open_input(struct run *run)
 	return CLI_OK;
 }
 
-static void remove_temporary(void *ctx)
+static void drop_output(void *ctx)
 {
-	const struct run *run = ctx;
+	struct run *run = ctx;
 
-	if (run->temporary && *run->temporary && run->fd >= 0)
-		unlink(run->temporary);
+	result_drop(&run->result);
 }
 
 static enum cli_exit repair_input(struct run *run)
@@ -311,7 +325,7 @@ static enum cli_exit repair_input(struct run *run)
 	const struct sandbox sandbox = {
 		.tool = &tool, .word = run->s->sandbox, .verbose = run->s->verbose, .input = run->in,
 		.read_beneath = run->in < 0 ? run->input : NULL, .spool = SANDBOX_SPOOL_UNLESS_PLAIN,
-		.undo = remove_temporary,
+		.undo = drop_output,
 	};
 	enum cli_exit status = open_output(run), kept;
 
@@ -319,7 +333,7 @@ static enum cli_exit repair_input(struct run *run)
 		status = sandbox_run(&sandbox, SANDBOX_APART, repair, run);
 	if (status > CLI_ERRORS)
 		return status;
-	kept = keep(run);
+	kept = result_keep(&run->result);
 	return kept == CLI_OK ? status : kept;
 }
 
@@ -327,19 +341,17 @@ int main(int argc, char **argv)
 {
 	struct settings s = { .output = NULL };
 	char **operands = cli_parse(&tool, argc, argv, &s);
-	struct run run = { .s = &s, .input = operands[0] ? operands[0] : "perf.data", .in = -1, .fd = -1 };
+	struct run run = { .s = &s, .input = operands[0] ? operands[0] : "perf.data", .in = -1,
+			   .result = RESULT_CLOSED };
 	enum cli_exit status = sandbox_check(&tool, s.sandbox);
 
 	if (status == CLI_OK)
 		status = open_input(&run);
 	if (status == CLI_OK)
 		status = repair_input(&run);
-	remove_temporary(&run);
-	if (run.fd >= 0 && close(run.fd) && status <= CLI_ERRORS)
-		status = output_failed(&run, errno);
+	result_drop(&run.result);
 	if (run.in >= 0)
 		close(run.in);
-	free(run.temporary);
 	free(run.output);
 	return cli_finish(&tool, status);
 }

@@ -1,9 +1,10 @@
-/* pencode_target.c - where the output goes. */
-#include "pencode_target.h"
+/* result.c - where the output goes. */
+#include "result.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +12,9 @@
 #include <unistd.h>
 
 #define TRIES 100
+#define LINKS 40	/* as many as the kernel follows */
 
-static enum cli_exit failed(const struct target *t, const char *path)
+static enum cli_exit failed(const struct result *t, const char *path)
 {
 	cli_error(t->tool, "%s: %s", path ? path : "standard output", strerror(errno));
 	return CLI_OUTPUT;
@@ -28,10 +30,11 @@ static char *joined(const char *a, const char *b)
 }
 
 /* A file without a name, or with one where there are none such. */
-static int open_hidden(struct target_file *f, const char *beside, mode_t mode)
+static int open_hidden(struct result_file *f, const char *beside, mode_t mode)
 {
 	const char *slash = strrchr(beside, '/');
 	char *dir = slash ? strndup(beside, (size_t)(slash - beside) + 1) : strdup(".");
+	mode_t mask;
 
 	f->fd = dir ? open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, mode) : -1;
 	free(dir);
@@ -44,15 +47,16 @@ static int open_hidden(struct target_file *f, const char *beside, mode_t mode)
 		f->temporary = NULL;
 		return -1;
 	}
-	umask(mode = umask(0));
-	return fchmod(f->fd, 0666 & ~mode) ? -1 : f->fd;
+	umask(mask = umask(0));
+	return fchmod(f->fd, mode & ~mask) ? -1 : f->fd;
 }
 
-static int open_scratch(struct target_file *f)
+static int open_scratch(struct result_file *f, const struct cli_tool *tool)
 {
 	const char *dir = getenv("TMPDIR");
-	char *name = joined(dir && *dir ? dir : "/tmp", "/pencode");
+	char *where = joined(dir && *dir ? dir : "/tmp", "/"), *name = where ? joined(where, tool->name) : NULL;
 
+	free(where);
 	if (!name || open_hidden(f, name, 0600) < 0) {
 		free(name);
 		return -1;
@@ -66,24 +70,47 @@ static int open_scratch(struct target_file *f)
 	return 0;
 }
 
-/* A regular file, there or not yet. */
-static int open_file(struct target_file *f, const char *path, const struct stat *old)
+char *result_place(const char *path)
 {
-	f->path = old ? realpath(path, NULL) : strdup(path);
-	if (!f->path || (old && access(f->path, W_OK)) || open_hidden(f, f->path, 0666) < 0)
+	char *at = strdup(path), *directory, *next, link[PATH_MAX];
+
+	for (int i = 0; at && i < LINKS; i++) {
+		const ssize_t n = readlink(at, link, sizeof(link) - 1);
+		const char *slash = strrchr(at, '/');
+
+		if (n < 0)	/* no link */
+			return at;
+		link[n] = '\0';
+		directory = strndup(at, slash && *link != '/' ? (size_t)(slash - at) + 1 : 0);
+		next = directory ? joined(directory, link) : NULL;
+		free(directory);
+		free(at);
+		at = next;
+	}
+	if (at)
+		errno = ELOOP;
+	free(at);
+	return NULL;
+}
+
+/* A regular file, there or not yet. */
+static int open_file(struct result_file *f, const char *path, const struct stat *old)
+{
+	f->path = result_place(path);
+	if (!f->path || (old && access(f->path, W_OK)) || open_hidden(f, f->path, old ? 0600 : 0666) < 0)
 		return -1;
 	return old && fchmod(f->fd, old->st_mode & 07777) ? -1 : 0;
 }
 
 /* What can't be renamed: opened now, written when all is known to be right. */
-static enum cli_exit open_copy(struct target *t)
+static enum cli_exit open_copy(struct result *t)
 {
-	if (open_scratch(&t->main))
+	if (open_scratch(&t->main, t->tool))
 		return failed(t, "a temporary file (TMPDIR)");
 	return output_open(&t->out, t->tool, t->name, NULL);
 }
 
-enum cli_exit target_open(struct target *t, const struct cli_tool *tool, const char *path)
+enum cli_exit result_open(struct result *t, const struct cli_tool *tool, const char *path)
 {
 	const bool to_stdout = !path || strcmp(path, "-") == 0;
 	const size_t n = to_stdout ? 0 : strlen(path);
@@ -91,10 +118,14 @@ enum cli_exit target_open(struct target *t, const struct cli_tool *tool, const c
 	bool there;
 	char *data;
 
-	*t = (struct target){ .tool = tool, .name = to_stdout ? NULL : path, .out = OUTPUT_CLOSED, .main.fd = -1 };
+	*t = (struct result)RESULT_CLOSED;
+	t->tool = tool;
+	t->name = to_stdout ? NULL : path;
 	if (to_stdout)
 		return open_copy(t);
 	there = stat(path, &st) == 0;
+	if (!there && errno != ENOENT && errno != ENOTDIR)
+		return failed(t, path);
 	if (n && (path[n - 1] == '/' || (there && S_ISDIR(st.st_mode)))) {
 		t->made = mkdir(path, 0777) == 0;
 		if (!t->made && errno != EEXIST)
@@ -114,10 +145,10 @@ enum cli_exit target_open(struct target *t, const struct cli_tool *tool, const c
 	return open_file(&t->main, path, there ? &st : NULL) ? failed(t, path) : CLI_OK;
 }
 
-int target_open_other(void *ctx, const char *name)
+int result_open_other(void *ctx, const char *name)
 {
-	struct target *t = ctx;
-	struct target_file *others, f = { .fd = -1 };
+	struct result *t = ctx;
+	struct result_file *others, f = { .fd = -1 };
 	char *path = t->directory ? joined(t->directory, name) : NULL;
 	struct stat st;
 
@@ -134,7 +165,7 @@ int target_open_other(void *ctx, const char *name)
 	return f.fd;
 }
 
-static enum cli_exit copy(struct target *t)
+static enum cli_exit copy(struct result *t)
 {
 	static char buffer[65536];
 	ssize_t got = 1;
@@ -149,7 +180,7 @@ static enum cli_exit copy(struct target *t)
 }
 
 /* Gives it a name, if not yet the last one. */
-static int name_it(struct target_file *f)
+static int name_it(struct result_file *f)
 {
 	char self[40];
 
@@ -169,7 +200,7 @@ static int name_it(struct target_file *f)
 	return -1;
 }
 
-static enum cli_exit keep(struct target *t, struct target_file *f)
+static enum cli_exit keep(struct result *t, struct result_file *f)
 {
 	if (!f->path)
 		return copy(t);
@@ -181,7 +212,7 @@ static enum cli_exit keep(struct target *t, struct target_file *f)
 }
 
 /* A data.N that was there before would be read with the new ones. */
-static enum cli_exit refuse_leftovers(struct target *t)
+static enum cli_exit refuse_leftovers(struct result *t)
 {
 	DIR *dir = opendir(t->directory);
 	enum cli_exit status = CLI_OK;
@@ -205,7 +236,7 @@ static enum cli_exit refuse_leftovers(struct target *t)
 	return status;
 }
 
-enum cli_exit target_keep(struct target *t)
+enum cli_exit result_keep(struct result *t)
 {
 	enum cli_exit status = t->directory ? refuse_leftovers(t) : CLI_OK;
 
@@ -218,7 +249,7 @@ enum cli_exit target_keep(struct target *t)
 	return status;
 }
 
-static void drop(struct target_file *f)
+static void drop(struct result_file *f)
 {
 	if (f->temporary)
 		unlink(f->temporary);
@@ -226,10 +257,10 @@ static void drop(struct target_file *f)
 		close(f->fd);
 	free(f->temporary);
 	free(f->path);
-	*f = (struct target_file){ .fd = -1 };
+	*f = (struct result_file){ .fd = -1 };
 }
 
-void target_drop_files(struct target *t)
+void result_drop_files(struct result *t)
 {
 	for (size_t i = 0; i < t->nr_others; i++)
 		drop(&t->others[i]);
@@ -239,9 +270,9 @@ void target_drop_files(struct target *t)
 	t->nr_others = 0;
 }
 
-void target_drop(struct target *t)
+void result_drop(struct result *t)
 {
-	target_drop_files(t);
+	result_drop_files(t);
 	output_drop(&t->out);
 	if (t->made && t->directory)
 		rmdir(t->directory);

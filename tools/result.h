@@ -1,0 +1,46 @@
+/* result.h - where the output goes: it is seen only when all of it is known to be right.
+ *
+ * Regular files are written without a name, or under another one, and renamed at the end; of a link, what it leads to.
+ * stdout, devices, FIFOs get a copy. A directory's files are all made that way.
+ */
+#ifndef PD_TOOLS_RESULT_H
+#define PD_TOOLS_RESULT_H
+
+#include <stdbool.h>
+
+#include "cli.h"
+#include "output.h"
+
+struct result_file {
+	int fd;
+	char *path;		/* NULL: copied to stdout or into what is there */
+	char *temporary;	/* NULL: it has no name yet */
+};
+
+struct result {
+	const struct cli_tool *tool;
+	const char *name;	/* of what was asked for, NULL: stdout */
+	struct output out;	/* open for what gets a copy */
+	struct result_file main;
+	char *directory;	/* with its slash, or NULL */
+	bool made;		/* it was not there */
+	struct result_file *others;
+	size_t nr_others;
+};
+
+#define RESULT_CLOSED { .out = OUTPUT_CLOSED, .main = { .fd = -1 } }
+
+/* path: NULL or "-": stdout. `path/`, or a directory that is there: a file `data` in it. */
+enum cli_exit result_open(struct result *t, const struct cli_tool *tool, const char *path);
+/* Another file of the directory: its descriptor, or -1. ctx is the result. */
+int result_open_other(void *ctx, const char *name);
+/* What was written takes its place. */
+enum cli_exit result_keep(struct result *t);
+/* Leaves nothing behind but what was kept; the first only looks after files, not the directory they are in. */
+void result_drop_files(struct result *t);
+void result_drop(struct result *t);
+
+/* The name that is renamed over: path, or what the links there lead to, there or not. NULL: errno says why. To be freed. */
+char *result_place(const char *path);
+
+#endif
