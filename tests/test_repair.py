@@ -296,3 +296,42 @@ def test_a_directory_is_no_output(name, prepair, tmp_path):
     done = prepair("-o", f"{tmp_path}/{name}", PERF / "01-basic.data")
     assert done.returncode == 4 and b"Is a directory" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["there"] and not list((tmp_path / "there").iterdir())
+
+
+@pytest.mark.parametrize("mode, umask, old, expected", [
+    (0o600, 0o022, None, 0o600), (0o600, 0o000, None, 0o600), (0o644, 0o077, None, 0o600), (0o664, 0o022, None, 0o644),
+    (0o755, 0o022, None, 0o644), (0o640, 0o022, None, 0o640),
+    (0o644, 0o022, 0o600, 0o600), (0o644, 0o077, 0o644, 0o644), (0o600, 0o022, 0o666, 0o600), (0o440, 0o022, 0o660, 0o640),
+    (0o666, 0o022, 0o4755, 0o644),
+], ids=lambda n: n if n is None else f"{n:o}")
+def test_who_could_not_read_the_recording_can_not_read_the_new_one(mode, umask, old, expected, prepair, tmp_path):
+    source, out = tmp_path / "perf.data", tmp_path / "out"
+    shutil.copyfile(PERF / "01-basic.data", source)
+    source.chmod(mode)
+    if old is not None:
+        out.touch()
+        out.chmod(old)
+    assert prepair("-o", out, source, umask=umask).returncode == 0
+    assert f"{stat.S_IMODE(out.stat().st_mode):o}" == f"{expected:o}"
+
+
+@pytest.mark.parametrize("mode, files, expected", [(0o700, 0o644, 0o600), (0o755, 0o600, 0o600), (0o755, 0o644, 0o644)])
+def test_nor_that_of_a_directory(mode, files, expected, prepair, tmp_path):
+    source, out = tmp_path / "in", tmp_path / "out"
+    shutil.copytree(PERF / "20-threads.data", source)
+    source.chmod(mode)
+    for path in source.iterdir():
+        path.chmod(files)
+    assert prepair("-o", out, source, umask=0o022).returncode == 0
+    assert f"{stat.S_IMODE(out.stat().st_mode):o}" == f"{expected:o}"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files to other groups")
+@pytest.mark.parametrize("mode, expected", [(0o640, 0o600), (0o664, 0o644), (0o660, 0o600)], ids=lambda n: f"{n:o}")
+def test_the_rights_of_one_group_are_not_those_of_another(mode, expected, prepair, tmp_path):
+    source, out = tmp_path / "perf.data", tmp_path / "out"
+    shutil.copyfile(PERF / "01-basic.data", source)
+    os.chown(source, -1, 12345)
+    source.chmod(mode)
+    assert prepair("-o", out, source, umask=0).returncode == 0
+    assert f"{stat.S_IMODE(out.stat().st_mode):o}" == f"{expected:o}"

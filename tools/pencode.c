@@ -431,7 +431,7 @@ int main(int argc, char **argv)
 		return cli_finish(&tool, cli_usage(&tool, "--compress takes a level from 1 to 22"));
 	if ((!s.output || strcmp(s.output, "-") == 0) && isatty(1))
 		return cli_finish(&tool, cli_usage(&tool, "perf.data is not for terminals: use -o FILE"));
-	status = result_open(&t, &tool, s.output);
+	status = result_open(&t, &tool, s.output, NULL);
 	if (status == CLI_OK)
 		status = encode_into(&t, &(struct work){ &s, &t, fd, input });
 	result_drop(&t);

@@ -120,6 +120,24 @@ static bool is_directory(const char *path)
 	return (n && path[n - 1] == '/') || (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
 }
 
+/* Who may read the input, a file or a directory: a recording is private. A stream does not say. */
+static const struct stat *source_of(const struct run *run, struct stat *st)
+{
+	struct stat data;
+	char *path;
+
+	if (run->in >= 0)
+		return fstat(run->in, st) == 0 && S_ISREG(st->st_mode) ? st : NULL;
+	if (stat(run->input, st))
+		return NULL;
+	if (asprintf(&path, "%s/data", run->input) < 0)
+		path = NULL;
+	if (path && stat(path, &data) == 0)
+		st->st_mode &= data.st_mode;
+	free(path);
+	return st;
+}
+
 static enum cli_exit name_output(struct run *run)
 {
 	size_t n = strlen(run->input);
@@ -141,6 +159,7 @@ static enum cli_exit name_output(struct run *run)
 static enum cli_exit open_output(struct run *run)
 {
 	enum cli_exit status = name_output(run);
+	struct stat st;
 
 	if (status != CLI_OK)
 		return status;
@@ -149,7 +168,7 @@ static enum cli_exit open_output(struct run *run)
 			return cli_usage(&tool, "'--json' and '-o -' both want standard output");
 		if (isatty(STDOUT_FILENO))
 			return cli_usage(&tool, "perf.data is not for terminals: use -o FILE");
-		return result_open(&run->result, &tool, NULL);
+		return result_open(&run->result, &tool, NULL, NULL);
 	}
 	if (is_same_file(run->output, run->input)) {
 		cli_error(&tool, "%s: is both the input and the output", run->output);
@@ -161,7 +180,7 @@ static enum cli_exit open_output(struct run *run)
 	}
 	if (is_directory(run->output))
 		return output_failed(run, EISDIR);
-	return result_open(&run->result, &tool, run->output);
+	return result_open(&run->result, &tool, run->output, source_of(run, &st));
 }
 
 /* --- what is said of it --- */

@@ -29,12 +29,19 @@ static char *joined(const char *a, const char *b)
 	return s;
 }
 
+static mode_t current_umask(void)
+{
+	const mode_t mask = umask(0);
+
+	umask(mask);
+	return mask;
+}
+
 /* A file without a name, or with one where there are none such. */
 static int open_hidden(struct result_file *f, const char *beside, mode_t mode)
 {
 	const char *slash = strrchr(beside, '/');
 	char *dir = slash ? strndup(beside, (size_t)(slash - beside) + 1) : strdup(".");
-	mode_t mask;
 
 	f->fd = dir ? open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, mode) : -1;
 	free(dir);
@@ -47,8 +54,7 @@ static int open_hidden(struct result_file *f, const char *beside, mode_t mode)
 		f->temporary = NULL;
 		return -1;
 	}
-	umask(mask = umask(0));
-	return fchmod(f->fd, mode & ~mask) ? -1 : f->fd;
+	return fchmod(f->fd, mode & ~current_umask()) ? -1 : f->fd;
 }
 
 static int open_scratch(struct result_file *f, const struct cli_tool *tool)
@@ -93,13 +99,28 @@ char *result_place(const char *path)
 	return NULL;
 }
 
+/* The old file's, or the source's less what the umask says; but who can't read the source can't read this. */
+static int set_mode(int fd, const struct stat *old, const struct stat *source)
+{
+	mode_t mode = old ? old->st_mode & 07777 : source->st_mode & 0666 & ~current_umask();
+	struct stat new;
+
+	if (fstat(fd, &new))
+		return -1;
+	if (source)
+		mode &= 0600 | (source->st_mode & 0066);
+	if (source && source->st_gid != new.st_gid)	/* another group: what all others may */
+		mode &= ~(mode_t)0060 | (source->st_mode & 0006) << 3;
+	return fchmod(fd, mode);
+}
+
 /* A regular file, there or not yet. */
-static int open_file(struct result_file *f, const char *path, const struct stat *old)
+static int open_file(struct result_file *f, const char *path, const struct stat *old, const struct stat *source)
 {
 	f->path = result_place(path);
-	if (!f->path || (old && access(f->path, W_OK)) || open_hidden(f, f->path, old ? 0600 : 0666) < 0)
+	if (!f->path || (old && access(f->path, W_OK)) || open_hidden(f, f->path, old || source ? 0600 : 0666) < 0)
 		return -1;
-	return old && fchmod(f->fd, old->st_mode & 07777) ? -1 : 0;
+	return old || source ? set_mode(f->fd, old, source) : 0;
 }
 
 /* What can't be renamed: opened now, written when all is known to be right. */
@@ -110,7 +131,7 @@ static enum cli_exit open_copy(struct result *t)
 	return output_open(&t->out, t->tool, t->name, NULL);
 }
 
-enum cli_exit result_open(struct result *t, const struct cli_tool *tool, const char *path)
+enum cli_exit result_open(struct result *t, const struct cli_tool *tool, const char *path, const struct stat *source)
 {
 	const bool to_stdout = !path || strcmp(path, "-") == 0;
 	const size_t n = to_stdout ? 0 : strlen(path);
@@ -133,7 +154,7 @@ enum cli_exit result_open(struct result *t, const struct cli_tool *tool, const c
 		t->directory = joined(path, path[n - 1] == '/' ? "" : "/");
 		data = t->directory ? joined(t->directory, "data") : NULL;
 		there = data && stat(data, &st) == 0;
-		if (!data || open_file(&t->main, data, there ? &st : NULL)) {
+		if (!data || open_file(&t->main, data, there ? &st : NULL, source)) {
 			free(data);
 			return failed(t, path);
 		}
@@ -142,7 +163,7 @@ enum cli_exit result_open(struct result *t, const struct cli_tool *tool, const c
 	}
 	if (there && !S_ISREG(st.st_mode))
 		return open_copy(t);
-	return open_file(&t->main, path, there ? &st : NULL) ? failed(t, path) : CLI_OK;
+	return open_file(&t->main, path, there ? &st : NULL, source) ? failed(t, path) : CLI_OK;
 }
 
 int result_open_other(void *ctx, const char *name)
@@ -158,7 +179,7 @@ int result_open_other(void *ctx, const char *name)
 	if (others)
 		t->others = others;
 	if (others) {
-		open_file(&f, path, stat(path, &st) == 0 ? &st : NULL);
+		open_file(&f, path, stat(path, &st) == 0 ? &st : NULL, NULL);
 		others[t->nr_others++] = f;
 	}
 	free(path);

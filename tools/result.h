@@ -7,6 +7,7 @@
 #define PD_TOOLS_RESULT_H
 
 #include <stdbool.h>
+#include <sys/stat.h>
 
 #include "cli.h"
 #include "output.h"
@@ -30,8 +31,9 @@ struct result {
 
 #define RESULT_CLOSED { .out = OUTPUT_CLOSED, .main = { .fd = -1 } }
 
-/* path: NULL or "-": stdout. `path/`, or a directory that is there: a file `data` in it. */
-enum cli_exit result_open(struct result *t, const struct cli_tool *tool, const char *path);
+/* path: NULL or "-": stdout. `path/`, or a directory that is there: a file `data` in it. A file that is there keeps its
+ * mode. source: whoever can't read that one can't read the new file, either; NULL: only the umask counts. */
+enum cli_exit result_open(struct result *t, const struct cli_tool *tool, const char *path, const struct stat *source);
 /* Another file of the directory: its descriptor, or -1. ctx is the result. */
 int result_open_other(void *ctx, const char *name);
 /* What was written takes its place. */
