@@ -11,7 +11,7 @@ import subprocess
 
 import pytest
 
-from conftest import FIXTURES, SANITIZER_REPORT, TOOLS
+from conftest import FIXTURES, ROOT, SANITIZER_REPORT, TOOLS
 
 pytestmark = pytest.mark.sanitize
 
@@ -175,6 +175,18 @@ def test_the_report(prepair, tmp_path):
     assert report["errors"][0]["offset"] == offset and report["errors"][0]["skipped"] == size
     assert (report["input"], report["output"]) == (str(broken), str(fixed))
     assert f"{size} bytes lost" in done.stderr.decode()
+
+
+@pytest.mark.parametrize("where", ["README", "help"])
+def test_examples_do_on_what_is_damaged(where, tmp_path, perf):
+    """prepair exits 1 there: what follows has to be done all the same."""
+    text = (ROOT / "README.md").read_text() if where == "README" else \
+        subprocess.run([TOOLS / "prepair", "--help"], capture_output=True, text=True, check=True).stdout
+    line, = re.findall(r"^ +(prepair -o .* perf report .*)$", text, flags=re.M)
+    (tmp_path / "perf.data").write_bytes((PERF / "01-basic.data").read_bytes()[:5000])
+    path = f"{TOOLS}:{os.path.dirname(perf)}:{os.environ['PATH']}"
+    done = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True, env={**os.environ, "PATH": path})
+    assert "records kept" in done.stderr and "# Samples: " in done.stdout
 
 
 def test_the_original_is_never_touched(prepair, tmp_path):

@@ -31,7 +31,7 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_note examples[] = {
-	{ "prepair -o fixed.data perf.data && perf report -i fixed.data", "What the recorder got written before it was killed." },
+	{ "prepair -o fixed.data perf.data; perf report -i fixed.data", "What the recorder got written before it was killed. (Status 1 says that something is lost.)" },
 	{ "prepair --json perf.data | jq .lost", "What is missing from it?" },
 	{ NULL, NULL }
 };
