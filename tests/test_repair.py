@@ -1,4 +1,5 @@
 """prepair: what is readable of a damaged recording becomes one that perf takes; nothing else is lost, the original stays."""
+import gzip
 import json
 import os
 import random
@@ -171,10 +172,25 @@ def test_the_report(prepair, tmp_path):
     done = prepair("--json", broken, "-o", fixed)
     report = json.loads(done.stdout)
     assert done.returncode == 1
-    assert report["lost"] == {"records": 0, "bytes": size, "features": []}
+    assert report["lost"] == {"records": 0, "bytes": size, "missing_bytes": 0, "features": []}
     assert report["errors"][0]["offset"] == offset and report["errors"][0]["skipped"] == size
     assert (report["input"], report["output"]) == (str(broken), str(fixed))
     assert f"{size} bytes lost" in done.stderr.decode()
+
+
+@pytest.mark.parametrize("packed", ["plain", "gzip"])
+@pytest.mark.parametrize("size, records, there", [(5000, 0, 0), (5020, 1, 20), (5935, 1, 47), (5943, 0, 7), (5944, 0, 0)])
+def test_what_the_input_ends_before(size, records, there, packed, prepair, tmp_path):
+    """5000 is between two records: all that is there is kept, and yet much is lost."""
+    data = (PERF / "01-basic.data").read_bytes()
+    assert struct.unpack_from("<QQ", data, 40) == (264, 5680)
+    cut = tmp_path / "cut"
+    cut.write_bytes(gzip.compress(data[:size]) if packed == "gzip" else data[:size])
+    done = prepair("--json", "-o", tmp_path / "fixed", cut)
+    lost, missing = json.loads(done.stdout)["lost"], 264 + 5680 - size
+    assert (lost["records"], lost["bytes"], lost["missing_bytes"]) == (records, there, missing)
+    said = f" kept, {records} lost; {there} bytes lost" + (f", {missing} missing at the end\n" if missing else "\n")
+    assert done.returncode == 1 and said in done.stderr.decode()
 
 
 @pytest.mark.parametrize("where", ["README", "help"])

@@ -65,6 +65,7 @@ struct run {
 	int in;			/* -1: the input is a directory */
 	struct result result;
 	uint64_t errors;
+	uint64_t missing;	/* bytes of records that were not there */
 	struct pd_error *listed;
 	size_t nr_listed;
 };
@@ -236,7 +237,8 @@ static enum cli_exit say_json(const struct run *run, const struct pd_repair_repo
 	json_features("features", r->features);
 	printf("},\"mended\":{\"attrs\":%" PRIu64 ",\"ids\":%" PRIu64 ",\"payloads\":%" PRIu64 ",\"formats_stand_in\":%s}", r->attrs_mended,
 	       r->ids_forgotten, r->shortened, r->formats_stand_in ? "true" : "false");
-	printf(",\"lost\":{\"records\":%" PRIu64 ",\"bytes\":%" PRIu64, r->dropped, r->bytes_dropped);
+	printf(",\"lost\":{\"records\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"missing_bytes\":%" PRIu64, r->dropped, r->bytes_dropped,
+	       run->missing);
 	json_features("features", r->features_dropped);
 	printf("},\"errors\":[");
 	for (size_t i = 0; i < run->nr_listed; i++) {
@@ -270,8 +272,12 @@ static void say_features(const struct run *run, const bool ids[256])
 
 static void say(const struct run *run, const struct pd_repair_report *r)
 {
-	cli_error(&tool, "%s: %" PRIu64 " record%s kept, %" PRIu64 " lost; %" PRIu64 " byte%s lost", run->output, r->records,
-		  r->records == 1 ? "" : "s", r->dropped, r->bytes_dropped, r->bytes_dropped == 1 ? "" : "s");
+	char missing[64] = "";
+
+	if (run->missing)
+		snprintf(missing, sizeof(missing), ", %" PRIu64 " missing at the end", run->missing);
+	cli_error(&tool, "%s: %" PRIu64 " record%s kept, %" PRIu64 " lost; %" PRIu64 " byte%s lost%s", run->output, r->records,
+		  r->records == 1 ? "" : "s", r->dropped, r->bytes_dropped, r->bytes_dropped == 1 ? "" : "s", missing);
 	say_features(run, r->features_dropped);
 	if (r->formats_stand_in)
 		cli_error(&tool, "%s: formats of tracepoints are lost: samples of those have no fields", run->output);
@@ -286,6 +292,14 @@ static enum cli_exit input_failed(const struct run *run, const struct pd_error *
 	return CLI_INPUT;
 }
 
+/* Bytes of the data that the header tells of, and the file ends before them. A pipe, or a recorder that was killed, does not say. */
+static uint64_t missing_bytes(const struct pd_file_info *info)
+{
+	const uint64_t there = info->size > info->data_offset ? info->size - info->data_offset : 0;
+
+	return info->mode != PD_MODE_PIPE && info->size_known && info->data_size > there ? info->data_size - there : 0;
+}
+
 static enum cli_exit repair_open(struct run *run, struct pd_reader *reader)
 {
 	struct pd_repair_report report;
@@ -294,6 +308,7 @@ static enum cli_exit repair_open(struct run *run, struct pd_reader *reader)
 
 	if (pd_repair(reader, run->result.main.fd, &report, &e))
 		return e.code == PD_E_IO ? output_failed(run, (int)e.have) : input_failed(run, &e);
+	run->missing = missing_bytes(pd_file(reader));
 	if (run->errors)
 		say(run, &report);
 	if (run->s->json)
