@@ -172,7 +172,7 @@ def test_the_report(prepair, tmp_path):
     done = prepair("--json", broken, "-o", fixed)
     report = json.loads(done.stdout)
     assert done.returncode == 1
-    assert report["lost"] == {"records": 0, "bytes": size, "missing_bytes": 0, "features": []}
+    assert report["lost"] == {"records": 0, "bytes": size, "missing_bytes": 0, "compressed": 0, "features": []}
     assert report["errors"][0]["offset"] == offset and report["errors"][0]["skipped"] == size
     assert (report["input"], report["output"]) == (str(broken), str(fixed))
     assert f"{size} bytes lost" in done.stderr.decode()
@@ -191,6 +191,22 @@ def test_what_the_input_ends_before(size, records, there, packed, prepair, tmp_p
     assert (lost["records"], lost["bytes"], lost["missing_bytes"]) == (records, there, missing)
     said = f" kept, {records} lost; {there} bytes lost" + (f", {missing} missing at the end\n" if missing else "\n")
     assert done.returncode == 1 and said in done.stderr.decode()
+
+
+def test_what_was_packed(prepair, decode, tmp_path):
+    """Of records that can't be expanded nobody knows how many were in them: they are counted apart."""
+    source = PERF / "16-zstd.data"
+    data = bytearray(source.read_bytes())
+    first, second = (record["offset"] for record in decode(source)["records"] if record["type"] == "COMPRESSED")
+    broken, fixed = tmp_path / "broken", tmp_path / "fixed"
+    mutant = data.copy()
+    mutant[first + 9] ^= 0xff       # in the frame's header: the stream goes through both
+    for damaged, count, words in ((mutant, 2, "; what was in 2 compressed records\n"),
+                                  (data[:second + 500], 1, "; what was in 1 compressed record\n")):
+        broken.write_bytes(damaged)
+        done = prepair("--json", "-o", fixed, broken)
+        assert json.loads(done.stdout)["lost"]["compressed"] == count
+        assert done.returncode == 1 and words in done.stderr.decode()
 
 
 @pytest.mark.parametrize("where", ["README", "help"])

@@ -66,9 +66,18 @@ struct run {
 	struct result result;
 	uint64_t errors;
 	uint64_t missing;	/* bytes of records that were not there */
+	uint64_t compressed;	/* records that can't be expanded, or only as far as they go */
+	uint64_t compressed_at;	/* the last of these */
 	struct pd_error *listed;
 	size_t nr_listed;
 };
+
+/* Is it a record with others in it that is damaged, not the feature of that name? How many those were, nobody knows. */
+static bool is_compressed(const struct pd_error *e)
+{
+	return (e->record_type || (e->field && strcmp(e->field, "zstd") == 0)) && e->record &&
+	       strncmp(e->record, "COMPRESSED", strlen("COMPRESSED")) == 0;
+}
 
 static void on_error(void *ctx, const struct pd_error *e)
 {
@@ -77,6 +86,10 @@ static void on_error(void *ctx, const struct pd_error *e)
 
 	if (e->severity == PD_NOTE)
 		return;
+	if (is_compressed(e) && (!run->compressed || run->compressed_at != e->offset)) {
+		run->compressed++;
+		run->compressed_at = e->offset;
+	}
 	if (run->listed && run->nr_listed < ERRORS_LISTED)
 		run->listed[run->nr_listed++] = *e;
 	if (run->errors++ < ERRORS_SHOWN || run->s->verbose)
@@ -237,8 +250,8 @@ static enum cli_exit say_json(const struct run *run, const struct pd_repair_repo
 	json_features("features", r->features);
 	printf("},\"mended\":{\"attrs\":%" PRIu64 ",\"ids\":%" PRIu64 ",\"payloads\":%" PRIu64 ",\"formats_stand_in\":%s}", r->attrs_mended,
 	       r->ids_forgotten, r->shortened, r->formats_stand_in ? "true" : "false");
-	printf(",\"lost\":{\"records\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"missing_bytes\":%" PRIu64, r->dropped, r->bytes_dropped,
-	       run->missing);
+	printf(",\"lost\":{\"records\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"missing_bytes\":%" PRIu64
+	       ",\"compressed\":%" PRIu64, r->dropped, r->bytes_dropped, run->missing, run->compressed);
 	json_features("features", r->features_dropped);
 	printf("},\"errors\":[");
 	for (size_t i = 0; i < run->nr_listed; i++) {
@@ -272,12 +285,15 @@ static void say_features(const struct run *run, const bool ids[256])
 
 static void say(const struct run *run, const struct pd_repair_report *r)
 {
-	char missing[64] = "";
+	char missing[64] = "", compressed[64] = "";
 
 	if (run->missing)
 		snprintf(missing, sizeof(missing), ", %" PRIu64 " missing at the end", run->missing);
-	cli_error(&tool, "%s: %" PRIu64 " record%s kept, %" PRIu64 " lost; %" PRIu64 " byte%s lost%s", run->output, r->records,
-		  r->records == 1 ? "" : "s", r->dropped, r->bytes_dropped, r->bytes_dropped == 1 ? "" : "s", missing);
+	if (run->compressed)
+		snprintf(compressed, sizeof(compressed), "; what was in %" PRIu64 " compressed record%s", run->compressed,
+			 run->compressed == 1 ? "" : "s");
+	cli_error(&tool, "%s: %" PRIu64 " record%s kept, %" PRIu64 " lost; %" PRIu64 " byte%s lost%s%s", run->output, r->records,
+		  r->records == 1 ? "" : "s", r->dropped, r->bytes_dropped, r->bytes_dropped == 1 ? "" : "s", missing, compressed);
 	say_features(run, r->features_dropped);
 	if (r->formats_stand_in)
 		cli_error(&tool, "%s: formats of tracepoints are lost: samples of those have no fields", run->output);
