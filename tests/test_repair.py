@@ -246,6 +246,15 @@ def test_what_can_not_be_repaired(prepair, tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["empty"]
 
 
+def test_a_directory_without_data(prepair, tmp_path):
+    (tmp_path / "in").mkdir()
+    for name in ("in", "in/"):
+        done = prepair("-o", tmp_path / "out", f"{tmp_path}/{name}")
+        assert (done.returncode, done.stderr.decode()) == (3, f"prepair: {tmp_path}/{name}: no file `data` in it\n")
+    done = prepair("-o", tmp_path / "out", tmp_path / "absent")
+    assert (done.returncode, done.stderr.decode()) == (3, f"prepair: {tmp_path}/absent: No such file or directory\n")
+
+
 def test_a_full_disk(prepair, tmp_path):
     """Nothing is left of an output that did not fit."""
     import resource

@@ -128,10 +128,9 @@ static enum cli_exit output_failed(const struct run *run, int error)
 
 static bool is_directory(const char *path)
 {
-	const size_t n = strlen(path);
 	struct stat st;
 
-	return (n && path[n - 1] == '/') || (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 /* Who may read the input, a file or a directory: a recording is private. A stream does not say. */
@@ -164,10 +163,10 @@ static enum cli_exit name_output(struct run *run)
 		if (asprintf(&run->output, "%.*s.repaired", (int)n, run->input) < 0)
 			run->output = NULL;
 	}
-	if (run->output)
+	if (run->output && *run->output)
 		return CLI_OK;
-	cli_error(&tool, "out of memory");
-	return CLI_OUTPUT;
+	cli_error(&tool, "%s", run->output ? "the output has no name" : "out of memory");
+	return run->output ? CLI_USAGE : CLI_OUTPUT;
 }
 
 static enum cli_exit open_output(struct run *run)
@@ -192,7 +191,7 @@ static enum cli_exit open_output(struct run *run)
 		cli_error(&tool, "%s: is inside the input", run->output);
 		return CLI_USAGE;
 	}
-	if (is_directory(run->output))
+	if (is_directory(run->output) || run->output[strlen(run->output) - 1] == '/')
 		return output_failed(run, EISDIR);
 	return result_open(&run->result, &tool, run->output, source_of(run, &st));
 }
@@ -301,10 +300,16 @@ static void say(const struct run *run, const struct pd_repair_report *r)
 
 static enum cli_exit input_failed(const struct run *run, const struct pd_error *e)
 {
-	char text[512];
+	char buffer[512];
+	const char *text = pd_error_text(e, buffer, sizeof(buffer));
 
-	cli_error(&tool, "%s: %s", run->input, e->code == PD_E_NO_ATTR ? "no event is left, nobody could read the rest" :
-		  e->code == PD_E_UNFINISHED ? "no record is left" : pd_error_text(e, text, sizeof(text)));
+	if (e->code == PD_E_NO_ATTR)
+		text = "no event is left, nobody could read the rest";
+	else if (e->code == PD_E_UNFINISHED)
+		text = "no record is left";
+	else if (e->code == PD_E_IO && e->have == ENOENT && is_directory(run->input))
+		text = "no file `data` in it";
+	cli_error(&tool, "%s: %s", run->input, text);
 	return CLI_INPUT;
 }
 
