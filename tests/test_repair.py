@@ -388,3 +388,38 @@ def test_the_rights_of_one_group_are_not_those_of_another(mode, expected, prepai
     source.chmod(mode)
     assert prepair("-o", out, source, umask=0).returncode == 0
     assert f"{stat.S_IMODE(out.stat().st_mode):o}" == f"{expected:o}"
+
+
+@pytest.mark.parametrize("way", ["pipe", "file", "gzip"])
+def test_from_stdin(way, prepair, tmp_path):
+    source, out = PERF / "01-basic.data", tmp_path / "out"
+    assert prepair("-o", tmp_path / "expected", source).returncode == 0
+    if way == "file":
+        with open(source, "rb") as stdin:
+            done = prepair("-", "-o", out, stdin=stdin)
+    else:
+        data = source.read_bytes()
+        done = prepair("-", "-o", out, input=gzip.compress(data) if way == "gzip" else data)
+    assert (done.returncode, done.stderr) == (0, b"") and out.read_bytes() == (tmp_path / "expected").read_bytes()
+
+
+def test_what_stdin_can_not_be(prepair, tmp_path):
+    path = tmp_path / "perf.data"
+    shutil.copyfile(PERF / "01-basic.data", path)
+    with open(path, "rb") as stdin:
+        done = prepair("-", "-o", path, stdin=stdin)
+    assert done.returncode == 2 and b"both the input and the output" in done.stderr
+    done = prepair("-", stdin=subprocess.DEVNULL, cwd=tmp_path)
+    assert done.returncode == 2 and b"use -o FILE" in done.stderr
+    done = prepair("-", "-o", tmp_path / "out", stdin=subprocess.DEVNULL)
+    assert done.returncode == 3 and done.stderr.startswith(b"prepair: standard input: ")
+    assert prepair("-o", "", path).returncode == 2
+    assert [p.name for p in tmp_path.iterdir()] == ["perf.data"]
+
+
+def test_without_a_file(prepair, tmp_path):
+    shutil.copyfile(PERF / "01-basic.data", tmp_path / "perf.data")
+    assert prepair(cwd=tmp_path, stdin=subprocess.DEVNULL).returncode == 0
+    assert (tmp_path / "perf.data.repaired").is_file()
+    assert b"Usage: prepair [OPTION]... [FILE|-]\n" in prepair("--help").stdout
+    assert b"Without FILE it reads perf.data" in prepair("--man").stdout

@@ -51,16 +51,17 @@ static const struct cli_tool tool = {
 		       "that perf and every other reader take. Records pass through as they are; those that are cut or don't keep "
 		       "to their layout are dropped, sizes and the table of features are set right, damaged features are left "
 		       "out. Compressed records are written uncompressed, the files of a directory as one.\n\n"
+		       "Without FILE it reads perf.data. A FILE of - is standard input, and needs -o. "
 		       "The input is never touched. The output appears under its name when it is complete; "
 		       "devices and FIFOs are written then.\n\n"
 		       SANDBOX_DESCRIPTION,
-	.usage = "FILE", .operands = CLI_AT_MOST_ONE, .options = options, .examples = examples, .exits = exits,
-	.see_also = "pdecode(1), perf-report(1)",
+	.usage = "[FILE|-]", .operands = CLI_AT_MOST_ONE, .options = options, .examples = examples, .exits = exits,
+	.see_also = "pdecode(1), pencode(1), precord(1), perf-report(1)",
 };
 
 struct run {
 	const struct settings *s;
-	const char *input;
+	const char *input;	/* its path, or what it is called */
 	char *output;
 	int in;			/* -1: the input is a directory */
 	struct result result;
@@ -100,22 +101,24 @@ static void on_error(void *ctx, const struct pd_error *e)
 
 /* --- output --- */
 
-static bool is_same_file(const char *a, const char *b)
+static bool is_input(const struct run *run, const char *path)
 {
 	struct stat x, y;
 
-	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+	if (stat(path, &x) || (run->in >= 0 ? fstat(run->in, &y) : stat(run->input, &y)))
+		return false;
+	return x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
 /* There it would replace a part of the input, or be taken for one. */
-static bool is_inside(const char *output, const char *directory)
+static bool is_inside_input(const struct run *run)
 {
-	char *place = result_place(output), *slash = place ? strrchr(place, '/') : NULL;
+	char *place = result_place(run->output), *slash = place ? strrchr(place, '/') : NULL;
 	bool inside;
 
 	if (slash)
 		slash[1] = '\0';
-	inside = place && is_same_file(slash ? place : ".", directory);
+	inside = place && is_input(run, slash ? place : ".");
 	free(place);
 	return inside;
 }
@@ -183,11 +186,11 @@ static enum cli_exit open_output(struct run *run)
 			return cli_usage(&tool, "perf.data is not for terminals: use -o FILE");
 		return result_open(&run->result, &tool, NULL, NULL);
 	}
-	if (is_same_file(run->output, run->input)) {
+	if (is_input(run, run->output)) {
 		cli_error(&tool, "%s: is both the input and the output", run->output);
 		return CLI_USAGE;
 	}
-	if (is_inside(run->output, run->input)) {
+	if (is_inside_input(run)) {
 		cli_error(&tool, "%s: is inside the input", run->output);
 		return CLI_USAGE;
 	}
@@ -358,9 +361,14 @@ static enum cli_exit repair(void *ctx)
 
 static enum cli_exit open_input(struct run *run)
 {
-	struct stat st;
-
-	if (stat(run->input, &st) == 0 && S_ISDIR(st.st_mode))
+	if (strcmp(run->input, "-") == 0) {
+		if (!run->s->output)
+			return cli_usage(&tool, "standard input has no name to put .repaired behind: use -o FILE");
+		run->input = "standard input";
+		run->in = STDIN_FILENO;
+		return CLI_OK;
+	}
+	if (is_directory(run->input))
 		return CLI_OK;
 	run->in = open(run->input, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (run->in < 0)
@@ -405,7 +413,7 @@ int main(int argc, char **argv)
 	if (status == CLI_OK)
 		status = repair_input(&run);
 	result_drop(&run.result);
-	if (run.in >= 0)
+	if (run.in > STDIN_FILENO)
 		close(run.in);
 	free(run.output);
 	return cli_finish(&tool, status);
