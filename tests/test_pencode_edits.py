@@ -421,6 +421,12 @@ def test_wrong_value_in_a_sample(name, path, value, named):
     (b"[" * 100000, "an object"),
     (b'{"records":[\n\n\n{"type":"COMM",\n"comm":5}]}', "stdin:4: "),
     (b'{"kind":"file","mode":"file"}\n{"kind":"recrod"}', "stdin:2: `kind`"),
+    (b'{"kind":"file","mode":"file"}\n{"kind":"record","type":"COMM"}\n\n{"type":"COMM","pid":1}\n', "stdin:4: .*`kind`"),
+    (b'{"kind":"record","type":"COMM"}\n{"file":"data.1","type":"COMM"}', "stdin:2: .*`kind`"),
+    (b'{"kind":"record","type":"COMM"}\n{}', "stdin:2: .*`kind`"),
+    (b'{"kind":"record","type":"COMM"}\n{"summary":{"records":1}}', "stdin:2: .*`kind`"),
+    (b'{"records":[{"type":"COMM"}]}\n{"type":"COMM","pid":1}', "stdin:2: .*`kind`"),
+    (b'{"type":"COMM","pid":1}', "stdin:1: .*`kind`"),
     (b'{"kind":"feature"}', "an object `feature`"),
     (b'{"kind":"record","type":"COMM"}\n{"kind":"file"}', "has to come before"),
     (b'\x1f\x8b\x08\x00', "an object"),
@@ -429,6 +435,18 @@ def test_wrong_value_in_a_sample(name, path, value, named):
 ])
 def test_no_json(text, words):
     assert re.search(words, refusal(text)), refusal(text)
+
+
+@pytest.mark.sanitize
+def test_keys_in_any_order():
+    """As tools that sort them write lines: what `kind` stands behind does not make a document of them."""
+    data = CATALOG["file.le"]
+    _, lines = pdecode(data, "-f", "jsonl")
+    lines = [json.loads(line) for line in lines.splitlines()]
+    assert {"file", "record", "summary"} <= {line["kind"] for line in lines}
+    for order in (sorted, lambda keys: sorted(keys, reverse=True), lambda keys: sorted(keys, key=lambda key: key == "kind")):
+        text = "\n".join(json.dumps({key: line[key] for key in order(line)}) for line in lines)
+        assert pencode(text.encode()) == data
 
 
 def test_large_text_with_numbers_of_twenty_digits():

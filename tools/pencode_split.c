@@ -251,35 +251,43 @@ static bool key_is(const struct split *s, size_t at, size_t size, const char *ke
 	return size == strlen(key) + 2 && memcmp(s->text + s->from + at + 1, key, size - 2) == 0;
 }
 
-/* A line has a "kind"; a document has members that no line has. Keys come in any order. */
-static bool begins_a_line(struct split *s, const char **why)
+enum shape {
+	A_LINE,
+	A_DOCUMENT,	/* also where the JSON is wrong: that is said when it is taken apart */
+	NEITHER,
+};
+
+/* A line has a "kind"; a document has, with an array or object behind it, a key that is encoded (a record's `file` is text, a
+ * summary's `records` a number). Keys come in any order. */
+static enum shape shape_of(struct split *s, const char **why)
 {
 	size_t at = 1, size, members;
 
 	for (;;) {
 		int c = look_from(s, &at, why);
-		size_t key = at;
+		bool is_part;
 
 		if (c == ',') {
 			at++;
 			continue;
 		}
+		if (c == '}')
+			return NEITHER;
 		if (c != '"' || value_size(s, at, &size, &members, why) <= 0)
-			return false;
-		if (key_is(s, key, size, "kind"))
-			return true;
-		if (key_is(s, key, size, "records") || key_is(s, key, size, "attrs") ||
-		    key_is(s, key, size, "features") || key_is(s, key, size, "summary"))
-			return false;
+			return A_DOCUMENT;
+		if (key_is(s, at, size, "kind"))
+			return A_LINE;
+		is_part = key_is(s, at, size, "records") || key_is(s, at, size, "attrs") || key_is(s, at, size, "features") ||
+			  key_is(s, at, size, "file");
 		at += size;
 		if (look_from(s, &at, why) != ':')
-			return false;
+			return A_DOCUMENT;
 		at++;
 		c = look_from(s, &at, why);
-		if (c == '{' && key_is(s, key, size, "file"))
-			return false;
+		if (is_part && (c == '{' || c == '['))
+			return A_DOCUMENT;
 		if (value_size(s, at, &size, &members, why) <= 0 || !size)
-			return false;
+			return A_DOCUMENT;
 		at += size;
 	}
 }
@@ -346,28 +354,40 @@ static int next_element(struct split *s, struct split_part *out, const char **wh
 	return c;
 }
 
+/* 2: it is a document, to be taken apart. */
+static int next_object(struct split *s, struct split_part *out, const char **why)
+{
+	int c = look(s, why);
+
+	if (c <= 0)
+		return c;
+	if (c != '{') {
+		*why = "an object was expected";
+		return -1;
+	}
+	switch (shape_of(s, why)) {
+	case A_LINE:
+		s->key[0] = '\0';
+		return take(s, out, why);
+	case NEITHER:
+		*why = "an object without `kind` is no line, and with no file, attrs, features or records no document";
+		return -1;
+	default:
+		s->from++;
+		s->place = MEMBERS;
+		s->first = true;
+		return 2;
+	}
+}
+
 int split_next(struct split *s, struct split_part *out, const char **why)
 {
 	for (;;) {
-		int got, c;
+		int got;
 
 		switch (s->place) {
 		case OUTSIDE:
-			c = look(s, why);
-			if (c <= 0)
-				return c;
-			if (c != '{') {
-				*why = "an object was expected";
-				return -1;
-			}
-			if (begins_a_line(s, why)) {
-				s->key[0] = '\0';
-				return take(s, out, why);
-			}
-			s->from++;
-			s->place = MEMBERS;
-			s->first = true;
-			got = 2;
+			got = next_object(s, out, why);
 			break;
 		case MEMBERS:
 			got = next_member(s, out, why);
