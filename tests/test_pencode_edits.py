@@ -427,6 +427,8 @@ def test_wrong_value_in_a_sample(name, path, value, named):
     (b'{"kind":"record","type":"COMM"}\n{"summary":{"records":1}}', "stdin:2: .*`kind`"),
     (b'{"records":[{"type":"COMM"}]}\n{"type":"COMM","pid":1}', "stdin:2: .*`kind`"),
     (b'{"type":"COMM","pid":1}', "stdin:1: .*`kind`"),
+    (b'{"kind":null}', "stdin:1: `kind`"),
+    (b'{"kind":{"file":1}}', "stdin:1: `kind`"),
     (b'{"kind":"feature"}', "an object `feature`"),
     (b'{"kind":"record","type":"COMM"}\n{"kind":"file"}', "has to come before"),
     (b'\x1f\x8b\x08\x00', "an object"),

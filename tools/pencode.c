@@ -65,7 +65,8 @@ static bool is_kind(struct json_object *o, const char *kind)
 {
 	struct json_object *k;
 
-	return json_object_object_get_ex(o, "kind", &k) && strcmp(json_object_get_string(k), kind) == 0;
+	return json_object_object_get_ex(o, "kind", &k) && json_object_is_type(k, json_type_string) &&
+	       strcmp(json_object_get_string(k), kind) == 0;
 }
 
 /* A part of the document that came before `file`, which says how it is to be read. */
