@@ -190,9 +190,21 @@ def test_directory_over_another_recording(tmp_path):
 
 def test_directory_needs_one(tmp_path, inside):
     _, text = pdecode(FIXTURES / "perf" / "20-threads.data")
-    done = run("pencode", "-o", tmp_path / "out", stdin=text)
-    assert done.returncode == 3 and b"directory" in done.stderr
+    for out in (tmp_path / "out", "-"):
+        done = run("pencode", "-o", out, stdin=text)
+        assert done.returncode == 3 and b"the recording is a directory: write it to one (-o DIR/), or" in done.stderr
     assert inside() == []
+    assert run("pencode", "-o", tmp_path / "out", "--mode=file", stdin=text).returncode == 0
+
+
+def test_directory_that_can_not_hold_it(tmp_path, inside):
+    """What is in the way of a file is said, and what is there stays."""
+    _, text = pdecode(FIXTURES / "perf" / "20-threads.data")
+    for name in ("data", "data.1"):
+        (tmp_path / name / name).mkdir(parents=True)
+        done = run("pencode", "-o", tmp_path / name, stdin=text)
+        assert done.returncode == 4 and b": Is a directory" in done.stderr
+        assert [path.name for path in (tmp_path / name).iterdir()] == [name]
 
 
 def test_help_and_man():

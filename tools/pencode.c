@@ -78,6 +78,7 @@ struct early {
 
 struct job {
 	struct pd_encoder *enc;
+	const struct result *result;
 	const char *input;
 	struct early *early;
 	size_t nr_early;
@@ -131,13 +132,28 @@ static void where(const char *input, const struct split_part *part, const char *
 		 part->key, index, *part->key && *path && *path != '[' ? "." : "", path);
 }
 
+/* Why, and the status that goes with it. */
+static enum cli_exit reason(const struct result *t, const struct pd_encode_error *e, const char **text)
+{
+	const int error = e->code == PD_E_IO ? (int)e->have : t->other_error;
+
+	*text = error ? strerror(error) : e->text;
+	if (error && !t->directory && e->code != PD_E_IO) {
+		*text = "the recording is a directory: write it to one (-o DIR/), or as one file (--mode file)";
+		return CLI_INPUT;
+	}
+	return error ? CLI_OUTPUT : CLI_INPUT;
+}
+
 static enum cli_exit report(const struct job *j, const struct split_part *part, const struct pd_encode_error *e)
 {
+	const char *text;
+	enum cli_exit status = reason(j->result, e, &text);
 	char place[300];
 
 	where(j->input, part, e->path, place, sizeof(place));
-	cli_error(&tool, "%s: %s", place, e->code == PD_E_IO ? strerror((int)e->have) : e->text);
-	return e->code == PD_E_IO ? CLI_OUTPUT : CLI_INPUT;
+	cli_error(&tool, "%s: %s", place, text);
+	return status;
 }
 
 /* `file` has come, or there is none. */
@@ -344,19 +360,20 @@ static enum cli_exit encode(void *ctx)
 		.compress = w->s->level, .memory_limit = memory, .open_file = result_open_other, .ctx = w->t,
 	};
 	struct pd_encode_error e = { .path = "", .text = "no memory" };
-	struct job j = { .enc = pd_encoder_new(&json_values, w->t->main.fd, &o, &e), .input = w->input };
+	struct job j = { .enc = pd_encoder_new(&json_values, w->t->main.fd, &o, &e), .result = w->t,
+			 .input = w->input };
 	struct split *in = split_open(w->fd, memory);
 	enum cli_exit status = CLI_INPUT;
 	bool failed = !j.enc || !in;
+	const char *text;
 
 	if (!failed) {
 		status = encode_all(&j, in);
 		failed = status == CLI_OK && pd_encoder_finish(j.enc, &e);
 	}
 	if (failed) {
-		cli_error(&tool, "%s: %s%s%s", w->input, e.path, *e.path ? ": " : "",
-			  e.code == PD_E_IO ? strerror((int)e.have) : e.text);
-		status = e.code == PD_E_IO ? CLI_OUTPUT : CLI_INPUT;
+		status = reason(w->t, &e, &text);
+		cli_error(&tool, "%s: %s%s%s", w->input, e.path, *e.path ? ": " : "", text);
 	}
 	split_close(in);
 	pd_encoder_free(j.enc);

@@ -117,6 +117,10 @@ static int set_mode(int fd, const struct stat *old, const struct stat *source)
 /* A regular file, there or not yet. */
 static int open_file(struct result_file *f, const char *path, const struct stat *old, const struct stat *source)
 {
+	if (old && S_ISDIR(old->st_mode)) {
+		errno = EISDIR;
+		return -1;
+	}
 	f->path = result_place(path);
 	if (!f->path || (old && access(f->path, W_OK)) || open_hidden(f, f->path, old || source ? 0600 : 0666) < 0)
 		return -1;
@@ -173,13 +177,14 @@ int result_open_other(void *ctx, const char *name)
 	char *path = t->directory ? joined(t->directory, name) : NULL;
 	struct stat st;
 
+	t->other_error = t->directory ? ENOMEM : ENOTDIR;
 	if (!path)
 		return -1;
 	others = realloc(t->others, (t->nr_others + 1) * sizeof(*others));
 	if (others)
 		t->others = others;
 	if (others) {
-		open_file(&f, path, stat(path, &st) == 0 ? &st : NULL, NULL);
+		t->other_error = open_file(&f, path, stat(path, &st) == 0 ? &st : NULL, NULL) ? errno : 0;
 		others[t->nr_others++] = f;
 	}
 	free(path);

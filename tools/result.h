@@ -27,6 +27,7 @@ struct result {
 	bool made;		/* it was not there */
 	struct result_file *others;
 	size_t nr_others;
+	int other_error;	/* why there is not one more of them */
 };
 
 #define RESULT_CLOSED { .out = OUTPUT_CLOSED, .main = { .fd = -1 } }
