@@ -2,12 +2,15 @@
 what can't be encoded is said with its line and path."""
 import copy
 import json
+import os
 import re
+import shutil
+import subprocess
 
 import pytest
 
-from conftest import strict_json, strict_json_lines
-from encoding import (COMPRESSED, document, events_of, features_of, pdecode, pencode, records_of, refusal)
+from conftest import FIXTURES, ROOT, TOOLS, strict_json, strict_json_lines
+from encoding import (COMPRESSED, document, events_of, features_of, pdecode, pencode, records_of, refusal, run)
 from perfdata.catalog import catalog
 
 CATALOG = {name: entry.data for name, entry in catalog().items()}
@@ -437,6 +440,22 @@ def test_wrong_value_in_a_sample(name, path, value, named):
 ])
 def test_no_json(text, words):
     assert re.search(words, refusal(text)), refusal(text)
+
+
+@pytest.mark.parametrize("where", ["README", "help"])
+def test_the_example_without_some_records(where, tmp_path):
+    """With what Debian 12 has, and to the last bit: the kernel's pgoff has 64."""
+    text = (ROOT / "README.md").read_text() if where == "README" else run("pencode", "--help").stdout.decode()
+    line, = re.findall(r"^ +(pdecode .*\bless\.data)$", text, flags=re.M)
+    source = FIXTURES / "perf" / "45-kernel-callchains.data"
+    shutil.copyfile(source, tmp_path / "perf.data")
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", line], cwd=tmp_path, capture_output=True, text=True,
+                          env={**os.environ, "PATH": f"{TOOLS}:{os.environ['PATH']}"})
+    assert (done.returncode, done.stderr) == (0, "")
+    before, after = document(source), document(tmp_path / "less.data")
+    assert any(record.get("pgoff", 0) > 2 ** 53 for record in before["records"])
+    assert records_of(after) == [record for record in records_of(before) if record["type"] != "MMAP2"] != records_of(before)
+    assert (events_of(after), after["features"]) == (events_of(before), before["features"])
 
 
 @pytest.mark.sanitize
