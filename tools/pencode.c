@@ -40,7 +40,8 @@ static const struct cli_option options[] = {
 
 static const struct cli_note examples[] = {
 	{ "pdecode perf.data | pencode -o copy.data", "the same bytes again" },
-	{ "pdecode -f jsonl perf.data | grep -v '\"type\":\"MMAP2\"' | pencode > less.data", "without some records" },
+	{ "pdecode -f jsonl perf.data | grep -v '\"type\":\"MMAP2\"' | pencode > less.data",
+	  "without some records" },
 	{ "pencode --byte-order big --mode pipe in.json -o out.data", "as a big-endian machine would have piped it" },
 	{ NULL, NULL }
 };
@@ -49,9 +50,9 @@ static const struct cli_tool tool = {
 	.name = "pencode", .version = PD_VERSION, .summary = "Write perf.data from the JSON of pdecode.",
 	.description = "Reads the document or JSON Lines. Sizes, counts and offsets may be left out; they are computed. "
 		       "What can't be encoded is named by line and path, and nothing is written then. "
-		       "Numbers have up to 64 bits, and what edits the JSON has to keep them as they are: Python does, jq from 1.7 on. "
-		       "jq 1.6, Debian 12's, and JavaScript round those above 2^53, such as the pgoff of a kernel's map, and nobody "
-		       "can tell afterwards. "
+		       "Numbers have up to 64 bits, and what edits the JSON has to keep them as they are: Python does, "
+		       "jq from 1.7 on. jq 1.6, Debian 12's, and JavaScript round those above 2^53, such as the pgoff of "
+		       "a kernel's map, and nobody can tell afterwards. "
 		       "Where a key and the same with _raw or _hex behind it both stand, the latter counts: it has the exact bytes.\n\n"
 		       SANDBOX_DESCRIPTION,
 	.usage = "[FILE|-]", .operands = CLI_AT_MOST_ONE, .options = options, .examples = examples,

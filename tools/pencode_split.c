@@ -257,8 +257,8 @@ enum shape {
 	NEITHER,
 };
 
-/* A line has a "kind"; a document has, with an array or object behind it, a key that is encoded (a record's `file` is text, a
- * summary's `records` a number). Keys come in any order. */
+/* A line has a "kind"; a document has, with an array or object behind it, a key that is encoded (a record's `file`
+ * is text, a summary's `records` a number). Keys come in any order. */
 static enum shape shape_of(struct split *s, const char **why)
 {
 	size_t at = 1, size, members;
@@ -277,8 +277,8 @@ static enum shape shape_of(struct split *s, const char **why)
 			return A_DOCUMENT;
 		if (key_is(s, at, size, "kind"))
 			return A_LINE;
-		is_part = key_is(s, at, size, "records") || key_is(s, at, size, "attrs") || key_is(s, at, size, "features") ||
-			  key_is(s, at, size, "file");
+		is_part = key_is(s, at, size, "records") || key_is(s, at, size, "attrs") ||
+			  key_is(s, at, size, "features") || key_is(s, at, size, "file");
 		at += size;
 		if (look_from(s, &at, why) != ':')
 			return A_DOCUMENT;

@@ -22,7 +22,8 @@ struct settings {
 };
 
 static const struct cli_option options[] = {
-	CLI_STRING('o', "output", "FILE", settings, output, "write to FILE, - for standard output (default: the input's name with .repaired behind it)"),
+	CLI_STRING('o', "output", "FILE", settings, output,
+		   "write to FILE, - for standard output (default: the input's name with .repaired behind it)"),
 	CLI_FLAG(0, "json", settings, json, "say on standard output, as a JSON object, what was kept and what was lost"),
 	CLI_SIZE(0, "memory", "SIZE", settings, memory, "hold no more than SIZE of the input, such as 1G (default 256M)"),
 	SANDBOX_OPTION(settings),
@@ -31,7 +32,8 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_note examples[] = {
-	{ "prepair -o fixed.data perf.data; perf report -i fixed.data", "What the recorder got written before it was killed. (Status 1 says that something is lost.)" },
+	{ "prepair -o fixed.data perf.data; perf report -i fixed.data",
+	  "What the recorder got written before it was killed. (Status 1 says that something is lost.)" },
 	{ "prepair --json perf.data | jq .lost", "What is missing from it?" },
 	{ NULL, NULL }
 };
@@ -55,7 +57,8 @@ static const struct cli_tool tool = {
 		       "The input is never touched. The output appears under its name when it is complete; "
 		       "devices and FIFOs are written then.\n\n"
 		       SANDBOX_DESCRIPTION,
-	.usage = "[FILE|-]", .operands = CLI_AT_MOST_ONE, .options = options, .examples = examples, .exits = exits,
+	.usage = "[FILE|-]", .operands = CLI_AT_MOST_ONE, .options = options, .examples = examples,
+	.exits = exits,
 	.see_also = "pdecode(1), pencode(1), precord(1), perf-report(1)",
 };
 
@@ -64,7 +67,7 @@ struct run {
 	const char *input;	/* its path, or what it is called */
 	char *output;
 	int in;			/* -1: the input is a directory */
-	struct result result;
+	struct result *result;
 	uint64_t errors;
 	uint64_t missing;	/* bytes of records that were not there */
 	uint64_t compressed;	/* records that can't be expanded, or only as far as they go */
@@ -73,7 +76,7 @@ struct run {
 	size_t nr_listed;
 };
 
-/* Is it a record with others in it that is damaged, not the feature of that name? How many those were, nobody knows. */
+/* Is it a record with others in it that is damaged, not the feature of that name? Nobody knows how many those were. */
 static bool is_compressed(const struct pd_error *e)
 {
 	return (e->record_type || (e->field && strcmp(e->field, "zstd") == 0)) && e->record &&
@@ -184,7 +187,7 @@ static enum cli_exit open_output(struct run *run)
 			return cli_usage(&tool, "'--json' and '-o -' both want standard output");
 		if (isatty(STDOUT_FILENO))
 			return cli_usage(&tool, "perf.data is not for terminals: use -o FILE");
-		return result_open(&run->result, &tool, NULL, NULL);
+		return result_open(run->result, &tool, NULL, NULL);
 	}
 	if (is_input(run, run->output)) {
 		cli_error(&tool, "%s: is both the input and the output", run->output);
@@ -196,7 +199,7 @@ static enum cli_exit open_output(struct run *run)
 	}
 	if (is_directory(run->output) || run->output[strlen(run->output) - 1] == '/')
 		return output_failed(run, EISDIR);
-	return result_open(&run->result, &tool, run->output, source_of(run, &st));
+	return result_open(run->result, &tool, run->output, source_of(run, &st));
 }
 
 /* --- what is said of it --- */
@@ -292,10 +295,11 @@ static void say(const struct run *run, const struct pd_repair_report *r)
 	if (run->missing)
 		snprintf(missing, sizeof(missing), ", %" PRIu64 " missing at the end", run->missing);
 	if (run->compressed)
-		snprintf(compressed, sizeof(compressed), "; what was in %" PRIu64 " compressed record%s", run->compressed,
-			 run->compressed == 1 ? "" : "s");
-	cli_error(&tool, "%s: %" PRIu64 " record%s kept, %" PRIu64 " lost; %" PRIu64 " byte%s lost%s%s", run->output, r->records,
-		  r->records == 1 ? "" : "s", r->dropped, r->bytes_dropped, r->bytes_dropped == 1 ? "" : "s", missing, compressed);
+		snprintf(compressed, sizeof(compressed), "; what was in %" PRIu64 " compressed record%s",
+			 run->compressed, run->compressed == 1 ? "" : "s");
+	cli_error(&tool, "%s: %" PRIu64 " record%s kept, %" PRIu64 " lost; %" PRIu64 " byte%s lost%s%s", run->output,
+		  r->records, r->records == 1 ? "" : "s", r->dropped, r->bytes_dropped,
+		  r->bytes_dropped == 1 ? "" : "s", missing, compressed);
 	say_features(run, r->features_dropped);
 	if (r->formats_stand_in)
 		cli_error(&tool, "%s: formats of tracepoints are lost: samples of those have no fields", run->output);
@@ -316,12 +320,15 @@ static enum cli_exit input_failed(const struct run *run, const struct pd_error *
 	return CLI_INPUT;
 }
 
-/* Bytes of the data that the header tells of, and the file ends before them. A pipe, or a recorder that was killed, does not say. */
+/* Bytes of the data that the header tells of, and the file ends before them. A pipe, or a recorder that was killed,
+ * does not say. */
 static uint64_t missing_bytes(const struct pd_file_info *info)
 {
 	const uint64_t there = info->size > info->data_offset ? info->size - info->data_offset : 0;
 
-	return info->mode != PD_MODE_PIPE && info->size_known && info->data_size > there ? info->data_size - there : 0;
+	if (info->mode == PD_MODE_PIPE || !info->size_known || info->data_size <= there)
+		return 0;
+	return info->data_size - there;
 }
 
 static enum cli_exit repair_open(struct run *run, struct pd_reader *reader)
@@ -330,7 +337,7 @@ static enum cli_exit repair_open(struct run *run, struct pd_reader *reader)
 	enum cli_exit status = CLI_OK;
 	struct pd_error e;
 
-	if (pd_repair(reader, run->result.main.fd, &report, &e))
+	if (pd_repair(reader, run->result->main.fd, &report, &e))
 		return e.code == PD_E_IO ? output_failed(run, (int)e.have) : input_failed(run, &e);
 	run->missing = missing_bytes(pd_file(reader));
 	if (run->errors)
@@ -380,7 +387,7 @@ static void drop_output(void *ctx)
 {
 	struct run *run = ctx;
 
-	result_drop(&run->result);
+	result_drop(run->result);
 }
 
 static enum cli_exit repair_input(struct run *run)
@@ -396,7 +403,7 @@ static enum cli_exit repair_input(struct run *run)
 		status = sandbox_run(&sandbox, SANDBOX_APART, repair, run);
 	if (status > CLI_ERRORS)
 		return status;
-	kept = result_keep(&run->result);
+	kept = result_keep(run->result);
 	return kept == CLI_OK ? status : kept;
 }
 
@@ -404,15 +411,16 @@ int main(int argc, char **argv)
 {
 	struct settings s = { .output = NULL };
 	char **operands = cli_parse(&tool, argc, argv, &s);
+	struct result result = RESULT_CLOSED;
 	struct run run = { .s = &s, .input = operands[0] ? operands[0] : "perf.data", .in = -1,
-			   .result = RESULT_CLOSED };
+			   .result = &result };
 	enum cli_exit status = sandbox_check(&tool, s.sandbox);
 
 	if (status == CLI_OK)
 		status = open_input(&run);
 	if (status == CLI_OK)
 		status = repair_input(&run);
-	result_drop(&run.result);
+	result_drop(&result);
 	if (run.in > STDIN_FILENO)
 		close(run.in);
 	free(run.output);

@@ -60,7 +60,8 @@ static int open_hidden(struct result_file *f, const char *beside, mode_t mode)
 static int open_scratch(struct result_file *f, const struct cli_tool *tool)
 {
 	const char *dir = getenv("TMPDIR");
-	char *where = joined(dir && *dir ? dir : "/tmp", "/"), *name = where ? joined(where, tool->name) : NULL;
+	char *where = joined(dir && *dir ? dir : "/tmp", "/");
+	char *name = where ? joined(where, tool->name) : NULL;
 
 	free(where);
 	if (!name || open_hidden(f, name, 0600) < 0) {
@@ -115,14 +116,17 @@ static int set_mode(int fd, const struct stat *old, const struct stat *source)
 }
 
 /* A regular file, there or not yet. */
-static int open_file(struct result_file *f, const char *path, const struct stat *old, const struct stat *source)
+static int open_file(struct result_file *f, const char *path, const struct stat *old,
+		     const struct stat *source)
 {
+	const mode_t mode = old || source ? 0600 : 0666;
+
 	if (old && S_ISDIR(old->st_mode)) {
 		errno = EISDIR;
 		return -1;
 	}
 	f->path = result_place(path);
-	if (!f->path || (old && access(f->path, W_OK)) || open_hidden(f, f->path, old || source ? 0600 : 0666) < 0)
+	if (!f->path || (old && access(f->path, W_OK)) || open_hidden(f, f->path, mode) < 0)
 		return -1;
 	return old || source ? set_mode(f->fd, old, source) : 0;
 }
@@ -135,7 +139,8 @@ static enum cli_exit open_copy(struct result *t)
 	return output_open(&t->out, t->tool, t->name, NULL);
 }
 
-enum cli_exit result_open(struct result *t, const struct cli_tool *tool, const char *path, const struct stat *source)
+enum cli_exit result_open(struct result *t, const struct cli_tool *tool, const char *path,
+			  const struct stat *source)
 {
 	const bool to_stdout = !path || strcmp(path, "-") == 0;
 	const size_t n = to_stdout ? 0 : strlen(path);

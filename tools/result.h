@@ -1,7 +1,7 @@
 /* result.h - where the output goes: it is seen only when all of it is known to be right.
  *
- * Regular files are written without a name, or under another one, and renamed at the end; of a link, what it leads to.
- * stdout, devices, FIFOs get a copy. A directory's files are all made that way.
+ * Regular files are written without a name, or under another one, and renamed at the end; of a link, what it leads
+ * to. stdout, devices and FIFOs get a copy. A directory's files are all made that way.
  */
 #ifndef PD_TOOLS_RESULT_H
 #define PD_TOOLS_RESULT_H
@@ -32,9 +32,10 @@ struct result {
 
 #define RESULT_CLOSED { .out = OUTPUT_CLOSED, .main = { .fd = -1 } }
 
-/* path: NULL or "-": stdout. `path/`, or a directory that is there: a file `data` in it. A file that is there keeps its
- * mode. source: whoever can't read that one can't read the new file, either; NULL: only the umask counts. */
-enum cli_exit result_open(struct result *t, const struct cli_tool *tool, const char *path, const struct stat *source);
+/* path: NULL or "-": stdout. `path/`, or a directory that is there: a file `data` in it. A file that is there keeps
+ * its mode. source: whoever can't read that one can't read the new file, either; NULL: only the umask counts. */
+enum cli_exit result_open(struct result *t, const struct cli_tool *tool, const char *path,
+			  const struct stat *source);
 /* Another file of the directory: its descriptor, or -1. ctx is the result. */
 int result_open_other(void *ctx, const char *name);
 /* What was written takes its place. */
@@ -43,7 +44,8 @@ enum cli_exit result_keep(struct result *t);
 void result_drop_files(struct result *t);
 void result_drop(struct result *t);
 
-/* The name that is renamed over: path, or what the links there lead to, there or not. NULL: errno says why. To be freed. */
+/* The name that is renamed over: path, or what the links there lead to, there or not. NULL: errno says why.
+ * To be freed. */
 char *result_place(const char *path);
 
 #endif
