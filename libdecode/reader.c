@@ -619,9 +619,16 @@ size_t pd_nr_features(const struct pd_reader *r)
 
 int pd_feature_at(struct pd_reader *r, size_t i, struct pd_feature *out, struct pd_error *e)
 {
-	const struct pd_section *section = &r->container.features[i];
-	const struct pd_feature_desc *d = pd_feature_desc(section->feature);
+	const struct pd_section *section;
+	const struct pd_feature_desc *d;
 
+	if (i >= r->container.nr_features) {
+		*out = (struct pd_feature){ .id = 0 };
+		*e = (struct pd_error){ .code = PD_E_ARGUMENT, .severity = PD_FATAL, .have = i };
+		return -1;
+	}
+	section = &r->container.features[i];
+	d = pd_feature_desc(section->feature);
 	*out = (struct pd_feature){ .id = section->feature, .name = d ? d->field->name : NULL, .offset = section->offset };
 	*e = (struct pd_error){ .code = PD_E_SIZE, .severity = PD_DAMAGED, .offset = section->offset };
 	if (r->container.left_out[section->feature] || pd_header_load(r->source, section, &r->feature, e))

@@ -193,6 +193,15 @@ static void print_attrs(struct pd_reader *r)
 
 static void print_features(struct pd_reader *r)
 {
+	const size_t none[] = { pd_nr_features(r), pd_nr_features(r) + 1000, SIZE_MAX / 64, SIZE_MAX };
+
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+		struct pd_feature f;
+		struct pd_error e;
+
+		if (pd_feature_at(r, none[i], &f, &e) != -1 || e.code != PD_E_ARGUMENT || f.bytes.size)
+			printf("feature WRONG beyond the last\n");
+	}
 	for (size_t i = 0; i < pd_nr_features(r); i++) {
 		struct pd_feature f;
 		struct pd_error e;

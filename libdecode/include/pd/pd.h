@@ -109,6 +109,7 @@ struct pd_feature {
 	struct pd_bytes bytes;
 	uint64_t offset;
 };
+/* 0, or -1 and *e: PD_E_ARGUMENT where i is not below pd_nr_features(), else what is wrong with the section. */
 PD_API int pd_feature_at(struct pd_reader *r, size_t i, struct pd_feature *out, struct pd_error *e);
 
 /* A record. */
