@@ -624,7 +624,8 @@ int pd_feature_at(struct pd_reader *r, size_t i, struct pd_feature *out, struct 
 
 	if (i >= r->container.nr_features) {
 		*out = (struct pd_feature){ .id = 0 };
-		*e = (struct pd_error){ .code = PD_E_ARGUMENT, .severity = PD_FATAL, .have = i };
+		*e = (struct pd_error){ .code = PD_E_ARGUMENT, .severity = PD_FATAL, .have = i,
+					.text = "the file has fewer features" };
 		return -1;
 	}
 	section = &r->container.features[i];

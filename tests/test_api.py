@@ -302,6 +302,52 @@ def test_values(run):
     assert run("api_limits.c", "values") == (0, "1 2 sh\n-1\n")
 
 
+# --- the writer -----------------------------------------------------------------------------------------------------
+
+def said(output):
+    """{what: the rest} of lines "what: the rest"."""
+    return dict(line.split(": ", 1) for line in output.splitlines())
+
+
+@pytest.mark.sanitize
+def test_wrong_values_are_named(run, tmp_path, decode):
+    """The record, the field's path, and what is wrong there; nothing of it gets into the file."""
+    path = tmp_path / "written.data"
+    returncode, output = run("api_write.c", "wrong values", path)
+    assert (returncode, said(output)) == (0, {
+        "typo": "-1 ARGUMENT | COMM: tidd: there is no such field here, but there is tid",
+        "fields": "type=3 COMM tidd",
+        "kind": "-1 ARGUMENT | COMM: pid: not a number or name that this field can have",
+        "large": "-1 SIZE | COMM: the record would be larger than 65535 bytes",
+        "trailer": "-1 ARGUMENT | COMM: sample_id.tim: there is no such field here, but there is time",
+        "deep": "-1 ARGUMENT | NAMESPACES: namespaces[1].inode: not a number or name that this field can have",
+        "unknown": "-1 ARGUMENT | record of type 999: body: the bytes of a record whose layout is not known were expected",
+        "no such event": "-1 ARGUMENT | no event was added with this index",
+        "feature": "-1 ARGUMENT | HOSTNAME: a string was expected",
+        "feature's field": "-1 ARGUMENT | CPU_TOPOLOGY: pid: there is no such field here",
+        "no such feature": "-1 ARGUMENT | no layout of this feature is known: pd_writer_feature_bytes() takes its bytes",
+        "no such bit": "-1 ARGUMENT | no feature has this id",
+        "right": "done", "finish": "done"})
+    document = decode(path)
+    assert [(record["type"], record["pid"]) for record in document["records"]] == [("COMM", 1)]
+    assert list(document["features"]) == ["EVENT_DESC"]
+
+
+@pytest.mark.sanitize
+def test_texts_that_are_lent(run, tmp_path):
+    """By a writer, until the next that it refuses."""
+    assert run("api_write.c", "lent texts", tmp_path / "written.data") == (
+        0, "later: -1 ARGUMENT | COMM: pidd: there is no such field here, but there is pid\n")
+
+
+@pytest.mark.sanitize
+def test_wrong_events_are_named(run, tmp_path):
+    assert said(run("api_write.c", "wrong events", tmp_path / "written.data")[1]) == {
+        "small": "-1 ARGUMENT | no perf_event_attr has this size", "many ids": "done",
+        "begin": "-1 SIZE | HEADER_ATTR: the names or ids of the events are too much for it",
+        "mode": "-1 ARGUMENT | there is no such mode"}
+
+
 def test_from_cplusplus(run, decode):
     samples = decode(PERF / "02-callgraph-fp.data")["summary"]["by_type"]["SAMPLE"]
     assert run("api_cplusplus.cc", PERF / "02-callgraph-fp.data") == (0, f"samples {samples}\n")

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PART 192
+#define PART 384		/* a path and a text of a writer are 160 each */
 
 static const char *const names[] = {
 	[PD_OK] = "OK",
@@ -38,7 +38,7 @@ static const char *plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
-/* "data.3: SAMPLE at 9000: ", as much of it as is known. */
+/* "data.3: SAMPLE at 9000: ", as much of it as is known. What a caller got wrong stands nowhere yet. */
 static void where(const struct pd_error *e, char *buf)
 {
 	char record[PART / 2] = "", at[32] = "";
@@ -47,7 +47,7 @@ static void where(const struct pd_error *e, char *buf)
 		snprintf(record, sizeof(record), "%s", e->record);
 	else if (e->record_type)
 		snprintf(record, sizeof(record), "record of type %" PRIu32, e->record_type);
-	if (e->offset || e->record_type)
+	if (!e->text && (e->offset || e->record_type))
 		snprintf(at, sizeof(at), "%sat %" PRIu64, record[0] ? " " : "", e->offset);
 	snprintf(buf, PART, "%s%s%s%s%s", e->file ? e->file : "", e->file ? ": " : "", record, at,
 		 record[0] || at[0] ? ": " : "");
@@ -120,6 +120,10 @@ static void what(const struct pd_error *e, char *buf)
 {
 	const char *field = e->field ? e->field : "";
 
+	if (e->text) {
+		snprintf(buf, PART, "%s%s%s", field, field[0] ? ": " : "", e->text);
+		return;
+	}
 	switch (e->code) {
 	case PD_E_IO:
 		snprintf(buf, PART, "%s",

@@ -36,11 +36,41 @@ struct pd_writer {
 	struct pd_header_values header;
 	struct { bool given; struct pd_buf bytes; } features[PD_FEATURE_BITS];
 	bool begun;
+	struct pd_pack_error wrong;	/* with the caller's values: its texts are lent to pd_error */
 };
 
 static int fail(struct pd_error *e, enum pd_code code, uint64_t have)
 {
 	*e = (struct pd_error){ .code = code, .severity = PD_FATAL, .have = have };
+	return -1;
+}
+
+/* A call that can't be. The text is static. */
+static int misused(struct pd_error *e, const char *text)
+{
+	*e = (struct pd_error){ .code = PD_E_ARGUMENT, .severity = PD_FATAL, .text = text };
+	return -1;
+}
+
+/* The caller's values can't be packed. `name` is static; a feature's path begins with it. */
+static int refused(struct pd_writer *w, const char *name, uint32_t type, const struct pd_pack_error *p, struct pd_error *e)
+{
+	const char *path = w->wrong.path;
+	size_t n = name ? strlen(name) : 0;
+
+	w->wrong = *p;
+	if (n && strncmp(path, name, n) == 0 && (path[n] == '.' || path[n] == '\0'))
+		path += n + (path[n] == '.');
+	*e = (struct pd_error){ .code = w->wrong.code, .severity = PD_FATAL, .record_type = type, .record = name,
+				.field = path[0] ? path : NULL, .text = w->wrong.text };
+	return -1;
+}
+
+/* Values of our own that can't: a name or a list of ids may be too long. What is lent is for the caller's. */
+static int too_much(enum pd_code code, const char *name, struct pd_error *e)
+{
+	*e = (struct pd_error){ .code = code, .severity = PD_FATAL, .record = name,
+				.text = "the names or ids of the events are too much for it" };
 	return -1;
 }
 
@@ -85,12 +115,16 @@ struct pd_writer *pd_writer_open_fd(int fd, const struct pd_writer_options *o, s
 	w->scratch.budget = w->session.budget = &w->budget;
 	for (size_t i = 0; i < PD_FEATURE_BITS; i++)
 		w->features[i].bytes.budget = &w->budget;
+	if (w->options.mode > PD_MODE_DIRECTORY) {
+		misused(e, "there is no such mode");
+		goto out;
+	}
 	if (pd_out_init(&w->out, fd) || pd_session_init(&w->session, &w->budget, PD_SWAP_NO))
 		goto out;
 	if (w->options.compress) {
 		w->pressor = pd_pressor_new(w->options.compress, PD_AS_COMPRESSED, PD_SWAP_NO);
 		if (!w->pressor) {
-			fail(e, PD_E_ARGUMENT, 0);
+			misused(e, "this level of compression can't be had");
 			goto out;
 		}
 	}
@@ -123,8 +157,10 @@ int pd_writer_add_event(struct pd_writer *w, const void *attr, size_t attr_size,
 {
 	struct pd_attr *a;
 
-	if (w->begun || attr_size < PD_ATTR_SIZE_VER0 || attr_size > UINT16_MAX - PD_SECTION_SIZE)
-		return fail(e, PD_E_ARGUMENT, attr_size);
+	if (w->begun)
+		return misused(e, "events are added before pd_writer_begin()");
+	if (attr_size < PD_ATTR_SIZE_VER0 || attr_size > UINT16_MAX - PD_SECTION_SIZE)
+		return misused(e, "no perf_event_attr has this size");
 	a = pd_session_add_attr(&w->session, (struct pd_bytes){ attr, attr_size });
 	if (!a)
 		return fail(e, PD_E_NOMEM, 0);
@@ -138,25 +174,31 @@ int pd_writer_add_event(struct pd_writer *w, const void *attr, size_t attr_size,
 	return 0;
 }
 
-/* Composes into scratch, emptied first. */
-static int compose(struct pd_writer *w, const struct pd_compose_record *r, const struct pd_value *fields, size_t n,
-		   struct pd_error *e)
+static const char *name_of(uint32_t type)
 {
-	const struct pd_value object = PD_OBJECT(NULL, fields, n);
-	struct pd_pack_error p;
+	const struct pd_record_desc *d = pd_record_desc(type);
 
-	w->scratch.size = 0;
-	if (pd_compose_record(&w->session, &pd_value_values, r, &object, &w->scratch, &p))
-		return fail(e, p.code, 0);
-	return 0;
+	return d ? d->name : NULL;
 }
 
+/* Composes into scratch, emptied first. */
+static int compose(struct pd_writer *w, const struct pd_compose_record *r, const struct pd_value *fields, size_t n,
+		   struct pd_pack_error *p)
+{
+	const struct pd_value object = PD_OBJECT(NULL, fields, n);
+
+	w->scratch.size = 0;
+	return pd_compose_record(&w->session, &pd_value_values, r, &object, &w->scratch, p);
+}
+
+/* A record of our own. */
 static int put(struct pd_writer *w, uint32_t type, const struct pd_value *fields, size_t n, struct pd_error *e)
 {
 	const struct pd_compose_record r = { .type = type, .size = PD_SIZE_OPEN, .cut = PD_SIZE_OPEN };
+	struct pd_pack_error p;
 
-	if (compose(w, &r, fields, n, e))
-		return -1;
+	if (compose(w, &r, fields, n, &p))
+		return too_much(p.code, name_of(type), e);
 	return io(append(w, w->scratch.data, w->scratch.size), e);
 }
 
@@ -188,7 +230,7 @@ static int event_desc(struct pd_writer *w, struct pd_buf *out, struct pd_error *
 	desc[2] = (struct pd_value)PD_ARRAY("events", events, s->nr_attrs);
 	feature = (struct pd_value)PD_OBJECT("EVENT_DESC", desc, 3);
 	if (pd_compose_feature(&w->session, &pd_value_values, "EVENT_DESC", &object, PD_PREFER_RAW, out, &p))
-		fail(e, p.code, 0);
+		too_much(p.code, "EVENT_DESC", e);
 	else
 		failed = 0;
 out:
@@ -310,7 +352,7 @@ static int end_lane(struct pd_writer *w)
 int pd_writer_begin(struct pd_writer *w, struct pd_error *e)
 {
 	if (w->begun)
-		return fail(e, PD_E_ARGUMENT, 0);
+		return misused(e, "pd_writer_begin() was called before");
 	w->begun = true;
 	if (w->options.mode == PD_MODE_DIRECTORY)
 		return 0;
@@ -344,16 +386,19 @@ int pd_writer_record(struct pd_writer *w, uint32_t type, uint16_t misc, int even
 	static const struct pd_value zeros = PD_OBJECT("sample_id", NULL, 0);
 	const struct pd_value object = PD_OBJECT(NULL, fields, n);
 	struct pd_compose_record r = { .type = type, .misc = misc, .size = PD_SIZE_OPEN, .cut = PD_SIZE_OPEN };
+	struct pd_pack_error p;
 
 	if (event >= 0) {
 		if ((size_t)event >= w->session.nr_attrs)
-			return fail(e, PD_E_ARGUMENT, (uint64_t)event);
+			return misused(e, "no event was added with this index");
 		r.attr = w->session.attrs[event];
 		r.sample_id = pd_value_values.member(&object, "sample_id");
 		if (!r.sample_id)
 			r.sample_id = &zeros;
 	}
-	if (compose(w, &r, fields, n, e) || io(append(w, w->scratch.data, w->scratch.size), e))
+	if (compose(w, &r, fields, n, &p))
+		return refused(w, name_of(type), type, &p, e);
+	if (io(append(w, w->scratch.data, w->scratch.size), e))
 		return -1;
 	return payload.size ? io(append(w, payload.data, payload.size), e) : 0;
 }
@@ -374,7 +419,7 @@ int pd_writer_feature_bytes(struct pd_writer *w, uint32_t id, struct pd_bytes se
 	const struct pd_value values[] = { PD_NUMBER("feat_id", id), PD_BYTES("feature", section.data, section.size) };
 
 	if (id >= PD_FEATURE_BITS)
-		return fail(e, PD_E_ARGUMENT, id);
+		return misused(e, "no feature has this id");
 	if (w->options.mode == PD_MODE_PIPE) {
 		if (id == FEATURE_TRACING_DATA)
 			return put_tracing_data(w, section, e);
@@ -398,11 +443,12 @@ int pd_writer_feature(struct pd_writer *w, uint32_t id, const struct pd_value *v
 	int failed;
 
 	if (!d)
-		return fail(e, PD_E_ARGUMENT, id);
+		return misused(e, "no layout of this feature is known: pd_writer_feature_bytes() takes its bytes");
 	named.name = d->field->name;
-	failed = pd_compose_feature(&w->session, &pd_value_values, named.name, &object, PD_PREFER_RAW, &bytes, &p) ?
-		 fail(e, p.code, id) : 0;
-	if (!failed) {
+	failed = pd_compose_feature(&w->session, &pd_value_values, named.name, &object, PD_PREFER_RAW, &bytes, &p);
+	if (failed) {
+		refused(w, named.name, 0, &p, e);
+	} else {
 		pd_session_learn_feature(&w->session, id, pd_buf_bytes(&bytes), 0);
 		failed = pd_writer_feature_bytes(w, id, pd_buf_bytes(&bytes), e);
 	}

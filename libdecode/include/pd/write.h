@@ -2,6 +2,9 @@
  *
  * Values are named as in the JSON. What is derived may be left out: counts (from the length of what they count), sizes,
  * padding. Numbers of rows that are not given are 0.
+ *
+ * What can't be written is refused before anything of it is: of values, pd_error says the record, the field's path and what
+ * was expected there. The caller may go on.
  */
 #ifndef PD_WRITE_H
 #define PD_WRITE_H

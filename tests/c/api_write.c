@@ -1,0 +1,135 @@
+/* api_write.c - the writer as callers get it wrong, and as they should have it. Prints what came back; the tests know what
+ * that should be.
+ *
+ * api_write WHAT FILE: FILE is written
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <pd/pd.h>
+#include <pd/write.h>
+
+#define HOSTNAME 3
+#define CPU_TOPOLOGY 13
+#define ID 77
+
+static const struct pd_bytes nothing;
+static const struct perf_event_attr attr = {
+	.size = sizeof(attr), .type = PERF_TYPE_SOFTWARE, .sample_id_all = 1, .comm = 1,
+	.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN,
+};
+
+static void say(const char *what, int got, const struct pd_error *e)
+{
+	char text[400];
+
+	if (!got)
+		printf("%s: done\n", what);
+	else
+		printf("%s: %d %s | %s\n", what, got, pd_code_name(e->code), pd_error_text(e, text, sizeof(text)));
+}
+
+static struct pd_writer *begun(int fd, enum pd_mode mode)
+{
+	const uint64_t id = ID;
+	struct pd_error e;
+	struct pd_writer *w = pd_writer_open_fd(fd, PD_WRITER_OPTIONS(.mode = mode), &e);
+
+	if (w && !pd_writer_add_event(w, &attr, sizeof(attr), &id, 1, "cpu-clock", &e) && !pd_writer_begin(w, &e))
+		return w;
+	pd_writer_free(w);
+	return NULL;
+}
+
+static int record(struct pd_writer *w, uint32_t type, int event, const struct pd_value *v, size_t n, struct pd_error *e)
+{
+	return pd_writer_record(w, type, 0, event, v, n, nothing, e);
+}
+
+/* --- values that don't fit -------------------------------------------------------------------------------------------- */
+
+static int wrong_values(int fd)
+{
+	static const char name[70000];
+	const struct pd_value typo[] = { PD_NUMBER("pid", 1), PD_NUMBER("tidd", 1) };
+	const struct pd_value kind[] = { PD_TEXT("pid", "seven") };
+	const struct pd_value large[] = { PD_BYTES("comm", name, sizeof(name)) };
+	const struct pd_value time[] = { PD_NUMBER("tim", 5) };
+	const struct pd_value trailer[] = { PD_OBJECT("sample_id", time, 1) };
+	const struct pd_value space[] = { PD_NUMBER("dev", 1), PD_TEXT("inode", "many") };
+	const struct pd_value spaces[] = { PD_OBJECT(NULL, space, 1), PD_OBJECT(NULL, space, 2) };
+	const struct pd_value deep[] = { PD_ARRAY("namespaces", spaces, 2) };
+	const struct pd_value host = PD_NUMBER(NULL, 1), topology = PD_OBJECT(NULL, typo, 1);
+	struct pd_writer *w = begun(fd, PD_MODE_FILE);
+	struct pd_error e;
+
+	say("typo", record(w, PERF_RECORD_COMM, 0, typo, 2, &e), &e);
+	printf("fields: type=%" PRIu32 " %s %s\n", e.record_type, e.record, e.field);
+	say("kind", record(w, PERF_RECORD_COMM, 0, kind, 1, &e), &e);
+	say("large", record(w, PERF_RECORD_COMM, 0, large, 1, &e), &e);
+	say("trailer", record(w, PERF_RECORD_COMM, 0, trailer, 1, &e), &e);
+	say("deep", record(w, PERF_RECORD_NAMESPACES, 0, deep, 1, &e), &e);
+	say("unknown", record(w, 999, -1, typo, 1, &e), &e);
+	say("no such event", record(w, PERF_RECORD_COMM, 1, typo, 1, &e), &e);
+	say("feature", pd_writer_feature(w, HOSTNAME, &host, &e), &e);
+	say("feature's field", pd_writer_feature(w, CPU_TOPOLOGY, &topology, &e), &e);
+	say("no such feature", pd_writer_feature(w, 200, &host, &e), &e);
+	say("no such bit", pd_writer_feature_bytes(w, 256, nothing, &e), &e);
+	say("right", record(w, PERF_RECORD_COMM, 0, typo, 1, &e), &e);
+	say("finish", pd_writer_finish(w, &e), &e);
+	pd_writer_free(w);
+	return 0;
+}
+
+/* What a failed call lent is good until another fails. */
+static int lent_texts(int fd)
+{
+	const struct pd_value typo[] = { PD_NUMBER("pidd", 1) }, good[] = { PD_NUMBER("pid", 1) };
+	struct pd_writer *w = begun(fd, PD_MODE_FILE);
+	struct pd_error e, ignored;
+
+	record(w, PERF_RECORD_COMM, 0, typo, 1, &e);
+	for (int i = 0; i < 3; i++)
+		if (record(w, PERF_RECORD_COMM, 0, good, 1, &ignored) || pd_writer_flush(w, &ignored))
+			return 1;
+	if (pd_writer_finish(w, &ignored))
+		return 1;
+	say("later", -1, &e);
+	pd_writer_free(w);
+	return 0;
+}
+
+static int wrong_events(int fd)
+{
+	const struct pd_writer_options odd = { .size = sizeof(odd), .mode = PD_MODE_DIRECTORY + 1 };
+	static const uint64_t ids[9000] = { 1, 2, 3 };
+	struct pd_error e;
+	struct pd_writer *w = pd_writer_open_fd(fd, PD_WRITER_OPTIONS(.mode = PD_MODE_PIPE), &e);
+
+	say("small", pd_writer_add_event(w, &attr, 16, NULL, 0, NULL, &e), &e);
+	say("many ids", pd_writer_add_event(w, &attr, sizeof(attr), ids, sizeof(ids) / sizeof(ids[0]), NULL, &e), &e);
+	say("begin", pd_writer_begin(w, &e), &e);
+	pd_writer_free(w);
+	say("mode", pd_writer_open_fd(fd, &odd, &e) ? 0 : -1, &e);
+	return 0;
+}
+
+static const struct { const char *name; int (*run)(int fd); } whats[] = {
+	{ "wrong values", wrong_values },
+	{ "lent texts", lent_texts },
+	{ "wrong events", wrong_events },
+};
+
+int main(int argc, char **argv)
+{
+	int fd = argc == 3 ? open(argv[2], O_RDWR | O_CREAT | O_TRUNC, 0600) : -1;
+
+	for (size_t i = 0; fd >= 0 && i < sizeof(whats) / sizeof(whats[0]); i++)
+		if (strcmp(argv[1], whats[i].name) == 0)
+			return whats[i].run(fd);
+	return 2;
+}
