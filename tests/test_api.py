@@ -348,6 +348,52 @@ def test_wrong_events_are_named(run, tmp_path):
         "mode": "-1 ARGUMENT | there is no such mode"}
 
 
+FIRST = "-1 ARGUMENT | pd_writer_begin() comes first"
+ENDED = "-1 ARGUMENT | the writer has ended: it can only be freed"
+CALLS = ["write", "record", "finish", "feature", "bytes", "flush", "flush soon"]
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("mode", ["file", "pipe", "directory"])
+def test_calls_out_of_turn(mode, run, tmp_path, decode):
+    """Refused in words that fit, and nothing is ruined."""
+    path = tmp_path / "written.data"
+    returncode, output = run("api_write.c", mode, path)
+    before, after = output.split("after: they get\n")
+    before, between = before.removeprefix("before: they get\n").split("add: ")
+    early = {call: FIRST for call in CALLS} | {"flush": "done", "flush soon": "done"}
+    if mode == "file":
+        early |= {"feature": "done", "bytes": "done"}   # kept for the end
+    late = {call: ENDED for call in CALLS}
+    if mode == "directory":
+        late["feature"] = late["bytes"] = early["feature"] = early["bytes"] = (
+            "-1 ARGUMENT | a data.N has no features: they go into the file `data` beside it")
+    assert returncode == 0 and said(before) == early
+    assert said("add: " + between) == {
+        "add": "done", "begin": "done", "add again": "-1 ARGUMENT | events are added before pd_writer_begin()",
+        "begin again": "-1 ARGUMENT | pd_writer_begin() was called before", "record": "done", "finish": "done"}
+    assert said(after) == late | {
+        "add at last": "-1 ARGUMENT | events are added before pd_writer_begin()",
+        "begin at last": "-1 ARGUMENT | pd_writer_begin() was called before", "size": "the same"}
+    if mode != "directory":
+        document = decode(path)
+        assert not document["errors"] and document["summary"]["by_type"]["COMM"] == 1
+
+
+@pytest.mark.sanitize
+def test_nothing_behind_half_a_header(run, tmp_path):
+    lines = said(run("api_write.c", "failed begin", tmp_path / "written.data")[1])
+    assert lines.pop("begin").startswith("-1 SIZE") and {lines[call] for call in CALLS} == {ENDED}
+
+
+@pytest.mark.sanitize
+def test_no_options_are_the_usual_ones(run, tmp_path, decode):
+    path = tmp_path / "written.data"
+    assert run("api_write.c", "no options", path) == (0, "finish: done\nothers: there\n")
+    document = decode(path)
+    assert document["file"]["mode"] == "file" and document["summary"]["by_type"] == {"COMM": 1}
+
+
 def test_from_cplusplus(run, decode):
     samples = decode(PERF / "02-callgraph-fp.data")["summary"]["by_type"]["SAMPLE"]
     assert run("api_cplusplus.cc", PERF / "02-callgraph-fp.data") == (0, f"samples {samples}\n")

@@ -58,7 +58,8 @@ struct pd_encoder *pd_encoder_new(const struct pd_values *values, int fd, const 
 		return NULL;
 	}
 	enc->v = values;
-	memcpy(&enc->options, o, o->size < sizeof(enc->options) ? o->size : sizeof(enc->options));
+	if (o)
+		memcpy(&enc->options, o, o->size < sizeof(enc->options) ? o->size : sizeof(enc->options));
 	enc->budget.limit = enc->options.memory_limit ? enc->options.memory_limit : DEFAULT_MEMORY;
 	enc->scratch.budget = enc->event_types.budget = &enc->budget;
 	enc->session.budget = &enc->budget;

@@ -35,7 +35,7 @@ struct pd_writer {
 	struct pd_buf scratch;
 	struct pd_header_values header;
 	struct { bool given; struct pd_buf bytes; } features[PD_FEATURE_BITS];
-	bool begun;
+	enum stage { ADDING_EVENTS, RECORDING, ENDED } stage;
 	struct pd_pack_error wrong;	/* with the caller's values: its texts are lent to pd_error */
 };
 
@@ -50,6 +50,15 @@ static int misused(struct pd_error *e, const char *text)
 {
 	*e = (struct pd_error){ .code = PD_E_ARGUMENT, .severity = PD_FATAL, .text = text };
 	return -1;
+}
+
+/* What is written belongs between begin and finish: before, it would go where the header does, and afterwards the header would
+ * no longer be true. */
+static int not_recording(const struct pd_writer *w, struct pd_error *e)
+{
+	if (w->stage == RECORDING)
+		return 0;
+	return misused(e, w->stage == ENDED ? "the writer has ended: it can only be freed" : "pd_writer_begin() comes first");
 }
 
 /* The caller's values can't be packed. `name` is static; a feature's path begins with it. */
@@ -110,7 +119,8 @@ struct pd_writer *pd_writer_open_fd(int fd, const struct pd_writer_options *o, s
 	fail(e, PD_E_NOMEM, 0);
 	if (!w)
 		return NULL;
-	memcpy(&w->options, o, o->size < sizeof(w->options) ? o->size : sizeof(w->options));
+	if (o)
+		memcpy(&w->options, o, o->size < sizeof(w->options) ? o->size : sizeof(w->options));
 	w->budget.limit = MEMORY;
 	w->scratch.budget = w->session.budget = &w->budget;
 	for (size_t i = 0; i < PD_FEATURE_BITS; i++)
@@ -157,7 +167,7 @@ int pd_writer_add_event(struct pd_writer *w, const void *attr, size_t attr_size,
 {
 	struct pd_attr *a;
 
-	if (w->begun)
+	if (w->stage != ADDING_EVENTS)
 		return misused(e, "events are added before pd_writer_begin()");
 	if (attr_size < PD_ATTR_SIZE_VER0 || attr_size > UINT16_MAX - PD_SECTION_SIZE)
 		return misused(e, "no perf_event_attr has this size");
@@ -239,6 +249,57 @@ out:
 	return failed;
 }
 
+/* A pipe carries the formats behind a record of their own, padded to 8. */
+static int put_tracing_data(struct pd_writer *w, struct pd_bytes section, struct pd_error *e)
+{
+	const size_t padded = (section.size + 7) & ~(size_t)7;
+	const struct pd_value values[] = { PD_NUMBER("data_size", padded) };
+
+	if (put(w, TYPE_HEADER_TRACING_DATA, values, 1, e) || io(append(w, section.data, section.size), e))
+		return -1;
+	return io(append(w, (const uint8_t[8]){ 0 }, padded - section.size), e);
+}
+
+static int keep_or_put(struct pd_writer *w, uint32_t id, struct pd_bytes section, struct pd_error *e)
+{
+	const struct pd_value values[] = { PD_NUMBER("feat_id", id), PD_BYTES("feature", section.data, section.size) };
+
+	if (w->options.mode == PD_MODE_PIPE) {
+		if (id == FEATURE_TRACING_DATA)
+			return put_tracing_data(w, section, e);
+		if (pd_feature_stays_behind(id) || section.size + 2 * sizeof(uint64_t) > UINT16_MAX)
+			return 0;
+		return put(w, TYPE_HEADER_FEATURE, values, 2, e);
+	}
+	w->features[id].given = true;
+	w->features[id].bytes.size = 0;
+	pd_buf_append(&w->features[id].bytes, section.data, section.size);
+	return w->features[id].bytes.failed ? fail(e, PD_E_NOMEM, 0) : 0;
+}
+
+static int make_feature(struct pd_writer *w, uint32_t id, const struct pd_value *value, struct pd_error *e)
+{
+	const struct pd_feature_desc *d = pd_feature_desc(id);
+	struct pd_value named = *value;
+	const struct pd_value object = PD_OBJECT(NULL, &named, 1);
+	struct pd_buf bytes = { .budget = &w->budget };
+	struct pd_pack_error p;
+	int failed;
+
+	if (!d)
+		return misused(e, "no layout of this feature is known: pd_writer_feature_bytes() takes its bytes");
+	named.name = d->field->name;
+	failed = pd_compose_feature(&w->session, &pd_value_values, named.name, &object, PD_PREFER_RAW, &bytes, &p);
+	if (failed) {
+		failed = refused(w, named.name, 0, &p, e);
+	} else {
+		pd_session_learn_feature(&w->session, id, pd_buf_bytes(&bytes), 0);
+		failed = keep_or_put(w, id, pd_buf_bytes(&bytes), e);
+	}
+	pd_buf_free(&bytes);
+	return failed;
+}
+
 static int compressed_feature(struct pd_writer *w, struct pd_error *e)
 {
 	uint64_t in, out;
@@ -252,7 +313,7 @@ static int compressed_feature(struct pd_writer *w, struct pd_error *e)
 	values[2] = (struct pd_value)PD_NUMBER("level", w->options.compress);
 	values[3] = (struct pd_value)PD_NUMBER("ratio", out ? in / out : 0);
 	values[4] = (struct pd_value)PD_NUMBER("mmap_len", 2 * PD_PRESSED_MOST);
-	return pd_writer_feature(w, FEATURE_COMPRESSED, &feature, e);
+	return make_feature(w, FEATURE_COMPRESSED, &feature, e);
 }
 
 static int begin_pipe(struct pd_writer *w, struct pd_error *e)
@@ -282,7 +343,7 @@ static int begin_pipe(struct pd_writer *w, struct pd_error *e)
 			return -1;
 	}
 	failed = event_desc(w, &desc, e) ||
-		 pd_writer_feature_bytes(w, FEATURE_EVENT_DESC, pd_buf_bytes(&desc), e) || compressed_feature(w, e);
+		 keep_or_put(w, FEATURE_EVENT_DESC, pd_buf_bytes(&desc), e) || compressed_feature(w, e);
 	pd_buf_free(&desc);
 	return failed ? -1 : io(w->out.failed, e);
 }
@@ -351,14 +412,16 @@ static int end_lane(struct pd_writer *w)
 
 int pd_writer_begin(struct pd_writer *w, struct pd_error *e)
 {
-	if (w->begun)
+	if (w->stage != ADDING_EVENTS)
 		return misused(e, "pd_writer_begin() was called before");
-	w->begun = true;
+	w->stage = RECORDING;
 	if (w->options.mode == PD_MODE_DIRECTORY)
 		return 0;
 	pd_session_name_events(&w->session);
-	if (w->options.mode == PD_MODE_PIPE ? begin_pipe(w, e) : begin_file(w, e))
+	if (w->options.mode == PD_MODE_PIPE ? begin_pipe(w, e) : begin_file(w, e)) {
+		w->stage = ENDED;	/* no records behind half a header */
 		return -1;
+	}
 	start_lane(w);
 	return 0;
 }
@@ -375,6 +438,8 @@ int pd_writer_write(struct pd_writer *w, const struct pd_bytes *spans, size_t n,
 {
 	int failed = 0;
 
+	if (not_recording(w, e))
+		return -1;
 	for (size_t i = 0; i < n && !failed; i++)
 		failed = append_records(w, spans[i]);
 	return io(failed, e);
@@ -388,6 +453,8 @@ int pd_writer_record(struct pd_writer *w, uint32_t type, uint16_t misc, int even
 	struct pd_compose_record r = { .type = type, .misc = misc, .size = PD_SIZE_OPEN, .cut = PD_SIZE_OPEN };
 	struct pd_pack_error p;
 
+	if (not_recording(w, e))
+		return -1;
 	if (event >= 0) {
 		if ((size_t)event >= w->session.nr_attrs)
 			return misused(e, "no event was added with this index");
@@ -403,69 +470,38 @@ int pd_writer_record(struct pd_writer *w, uint32_t type, uint16_t misc, int even
 	return payload.size ? io(append(w, payload.data, payload.size), e) : 0;
 }
 
-/* A pipe carries the formats behind a record of their own, padded to 8. */
-static int put_tracing_data(struct pd_writer *w, struct pd_bytes section, struct pd_error *e)
+/* Of a file, features are kept for its end. */
+static int no_features(const struct pd_writer *w, struct pd_error *e)
 {
-	const size_t padded = (section.size + 7) & ~(size_t)7;
-	const struct pd_value values[] = { PD_NUMBER("data_size", padded) };
-
-	if (put(w, TYPE_HEADER_TRACING_DATA, values, 1, e) || io(append(w, section.data, section.size), e))
-		return -1;
-	return io(append(w, (const uint8_t[8]){ 0 }, padded - section.size), e);
+	if (w->options.mode == PD_MODE_DIRECTORY)
+		return misused(e, "a data.N has no features: they go into the file `data` beside it");
+	return w->stage == ADDING_EVENTS && w->options.mode == PD_MODE_FILE ? 0 : not_recording(w, e);
 }
 
 int pd_writer_feature_bytes(struct pd_writer *w, uint32_t id, struct pd_bytes section, struct pd_error *e)
 {
-	const struct pd_value values[] = { PD_NUMBER("feat_id", id), PD_BYTES("feature", section.data, section.size) };
-
-	if (id >= PD_FEATURE_BITS)
-		return misused(e, "no feature has this id");
-	if (w->options.mode == PD_MODE_PIPE) {
-		if (id == FEATURE_TRACING_DATA)
-			return put_tracing_data(w, section, e);
-		if (pd_feature_stays_behind(id) || section.size + 2 * sizeof(uint64_t) > UINT16_MAX)
-			return 0;
-		return put(w, TYPE_HEADER_FEATURE, values, 2, e);
-	}
-	w->features[id].given = true;
-	w->features[id].bytes.size = 0;
-	pd_buf_append(&w->features[id].bytes, section.data, section.size);
-	return w->features[id].bytes.failed ? fail(e, PD_E_NOMEM, 0) : 0;
+	if (no_features(w, e))
+		return -1;
+	return id < PD_FEATURE_BITS ? keep_or_put(w, id, section, e) : misused(e, "no feature has this id");
 }
 
 int pd_writer_feature(struct pd_writer *w, uint32_t id, const struct pd_value *value, struct pd_error *e)
 {
-	const struct pd_feature_desc *d = pd_feature_desc(id);
-	struct pd_value named = *value;
-	const struct pd_value object = PD_OBJECT(NULL, &named, 1);
-	struct pd_buf bytes = { .budget = &w->budget };
-	struct pd_pack_error p;
-	int failed;
-
-	if (!d)
-		return misused(e, "no layout of this feature is known: pd_writer_feature_bytes() takes its bytes");
-	named.name = d->field->name;
-	failed = pd_compose_feature(&w->session, &pd_value_values, named.name, &object, PD_PREFER_RAW, &bytes, &p);
-	if (failed) {
-		refused(w, named.name, 0, &p, e);
-	} else {
-		pd_session_learn_feature(&w->session, id, pd_buf_bytes(&bytes), 0);
-		failed = pd_writer_feature_bytes(w, id, pd_buf_bytes(&bytes), e);
-	}
-	pd_buf_free(&bytes);
-	return failed;
+	return no_features(w, e) ? -1 : make_feature(w, id, value, e);
 }
 
 int pd_writer_flush_soon(struct pd_writer *w, struct pd_error *e)
 {
 	int failed;
 
+	if (w->stage == ENDED)
+		return not_recording(w, e);
 	if (w->lane)
 		return io(pd_lane_flush(w->lane), e);
 	failed = w->pressor ? pd_pressor_flush(w->pressor, &w->out) : 0;
 	if (!failed)
 		failed = pd_out_flush(&w->out);
-	return io(failed || !w->begun ? failed : mark_end(w, &w->out), e);
+	return io(failed || w->stage == ADDING_EVENTS ? failed : mark_end(w, &w->out), e);
 }
 
 int pd_writer_flush(struct pd_writer *w, struct pd_error *e)
@@ -513,6 +549,9 @@ static int put_header(struct pd_writer *w, struct pd_error *e)
 
 int pd_writer_finish(struct pd_writer *w, struct pd_error *e)
 {
+	if (not_recording(w, e))
+		return -1;
+	w->stage = ENDED;
 	if (io(end_lane(w), e))
 		return -1;
 	if (w->options.mode != PD_MODE_FILE)

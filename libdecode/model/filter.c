@@ -105,7 +105,8 @@ struct pd_filter *pd_filter_new(const struct pd_filter_options *given)
 
 	if (!f)
 		return NULL;
-	memcpy(&o, given, given->size < sizeof(o) ? given->size : sizeof(o));
+	if (given)
+		memcpy(&o, given, given->size < sizeof(o) ? given->size : sizeof(o));
 	f->budget.limit = OWN_MEMORY;
 	f->arena.budget = f->named.budget = &f->budget;
 	f->any_time = !o.time;

@@ -434,7 +434,8 @@ struct pd_sink *pd_stats_sink(const struct pd_stats_options *o, struct pd_output
 		free(buffer);
 		return NULL;
 	}
-	memcpy(&s->options, o, o->size < sizeof(s->options) ? o->size : sizeof(s->options));
+	if (o)
+		memcpy(&s->options, o, o->size < sizeof(s->options) ? o->size : sizeof(s->options));
 	if (s->options.layout == PD_JSON_INDENTED)
 		out = pd_pretty_init(&s->pretty, out);
 	s->own.limit = OWN_MEMORY;

@@ -118,10 +118,107 @@ static int wrong_events(int fd)
 	return 0;
 }
 
+/* --- calls out of turn ------------------------------------------------------------------------------------------------- */
+
+/* All but add_event. */
+static void everything(struct pd_writer *w, const char *when)
+{
+	const struct pd_value pid = PD_NUMBER("pid", 1), host = PD_TEXT(NULL, "box");
+	const struct { uint32_t size; char text[64]; } section = { 64, "box" };
+	const struct pd_bytes span = { (const uint8_t *)&section, sizeof(section) };
+	struct pd_error e;
+
+	printf("%s: they get\n", when);
+	say("write", pd_writer_write(w, &span, 1, &e), &e);
+	say("record", record(w, PERF_RECORD_COMM, 0, &pid, 1, &e), &e);
+	say("finish", pd_writer_finish(w, &e), &e);
+	say("feature", pd_writer_feature(w, HOSTNAME, &host, &e), &e);
+	say("bytes", pd_writer_feature_bytes(w, HOSTNAME, span, &e), &e);
+	say("flush", pd_writer_flush(w, &e), &e);
+	say("flush soon", pd_writer_flush_soon(w, &e), &e);
+}
+
+static int out_of_turn(int fd, enum pd_mode mode)
+{
+	const struct pd_value pid = PD_NUMBER("pid", 1);
+	struct pd_error e;
+	struct pd_writer *w = pd_writer_open_fd(fd, PD_WRITER_OPTIONS(.mode = mode), &e);
+	uint64_t size;
+
+	everything(w, "before");
+	say("add", pd_writer_add_event(w, &attr, sizeof(attr), (const uint64_t[]){ ID }, 1, NULL, &e), &e);
+	say("begin", pd_writer_begin(w, &e), &e);
+	say("add again", pd_writer_add_event(w, &attr, sizeof(attr), NULL, 0, NULL, &e), &e);
+	say("begin again", pd_writer_begin(w, &e), &e);
+	say("record", record(w, PERF_RECORD_COMM, 0, &pid, 1, &e), &e);
+	say("finish", pd_writer_finish(w, &e), &e);
+	size = pd_writer_size(w);
+	everything(w, "after");
+	say("add at last", pd_writer_add_event(w, &attr, sizeof(attr), NULL, 0, NULL, &e), &e);
+	say("begin at last", pd_writer_begin(w, &e), &e);
+	printf("size: %s\n", pd_writer_size(w) == size && lseek(fd, 0, SEEK_END) == (off_t)size ? "the same" : "CHANGED");
+	pd_writer_free(w);
+	return 0;
+}
+
+static int turns_of_a_file(int fd)
+{
+	return out_of_turn(fd, PD_MODE_FILE);
+}
+
+static int turns_of_a_pipe(int fd)
+{
+	return out_of_turn(fd, PD_MODE_PIPE);
+}
+
+static int turns_of_a_directory(int fd)
+{
+	return out_of_turn(fd, PD_MODE_DIRECTORY);
+}
+
+/* Nothing is written behind half a header. */
+static int failed_begin(int fd)
+{
+	static const uint64_t ids[9000] = { 1, 2, 3 };
+	struct pd_error e;
+	struct pd_writer *w = pd_writer_open_fd(fd, PD_WRITER_OPTIONS(.mode = PD_MODE_PIPE), &e);
+
+	say("add", pd_writer_add_event(w, &attr, sizeof(attr), ids, sizeof(ids) / sizeof(ids[0]), NULL, &e), &e);
+	say("begin", pd_writer_begin(w, &e), &e);
+	everything(w, "after it");
+	pd_writer_free(w);
+	return 0;
+}
+
+static int no_options(int fd)
+{
+	const struct pd_value pid = PD_NUMBER("pid", 1);
+	struct pd_error e;
+	struct pd_writer *w = pd_writer_open_fd(fd, NULL, &e);
+	struct pd_encode_error failed;
+	struct pd_encoder *enc = pd_encoder_new(&pd_value_values, fd, NULL, &failed);
+	struct pd_filter *filter = pd_filter_new(NULL);
+
+	if (!w || pd_writer_add_event(w, &attr, sizeof(attr), NULL, 0, NULL, &e) || pd_writer_begin(w, &e) ||
+	    record(w, PERF_RECORD_COMM, 0, &pid, 1, &e))
+		return 1;
+	say("finish", pd_writer_finish(w, &e), &e);
+	pd_writer_free(w);
+	printf("others: %s\n", enc && filter ? "there" : "MISSING");
+	pd_encoder_free(enc);
+	pd_filter_free(filter);
+	return 0;
+}
+
 static const struct { const char *name; int (*run)(int fd); } whats[] = {
 	{ "wrong values", wrong_values },
 	{ "lent texts", lent_texts },
 	{ "wrong events", wrong_events },
+	{ "file", turns_of_a_file },
+	{ "pipe", turns_of_a_pipe },
+	{ "directory", turns_of_a_directory },
+	{ "failed begin", failed_begin },
+	{ "no options", no_options },
 };
 
 int main(int argc, char **argv)

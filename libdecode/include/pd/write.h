@@ -60,7 +60,9 @@ struct pd_writer_options {
 };
 #define PD_WRITER_OPTIONS(...) (&(struct pd_writer_options){ .size = sizeof(struct pd_writer_options), __VA_ARGS__ })
 
-/* fd is borrowed. NULL and *e on failure. */
+/* fd is borrowed. `o` may be NULL: a file, nothing compressed. NULL and *e on failure.
+ * Then, in this order: events, pd_writer_begin(), records, pd_writer_finish(). What comes out of turn is refused with
+ * PD_E_ARGUMENT and changes nothing. */
 PD_API struct pd_writer *pd_writer_open_fd(int fd, const struct pd_writer_options *o, struct pd_error *e);
 PD_API void pd_writer_free(struct pd_writer *w);	/* without finishing; NULL is fine */
 
@@ -86,9 +88,9 @@ PD_API int pd_writer_write(struct pd_writer *w, const struct pd_bytes *spans, si
 PD_API int pd_writer_record(struct pd_writer *w, uint32_t type, uint16_t misc, int event, const struct pd_value *fields,
 			    size_t n, struct pd_bytes payload, struct pd_error *e);
 
-/* A feature section: of a file, kept until pd_writer_finish(); of a pipe, a HEADER_FEATURE record now (TRACING_DATA as
- * HEADER_TRACING_DATA; those that pipes carry as other records, or not at all, are left out: 0). `value` is what the JSON has under `features`; its name
- * is not looked at. EVENT_DESC is made from the events. */
+/* A feature section: of a file, kept until pd_writer_finish(), so that it may come before pd_writer_begin() too; of a pipe, a
+ * HEADER_FEATURE record now (TRACING_DATA as HEADER_TRACING_DATA; those that pipes carry as other records, or not at all, are
+ * left out: 0). `value` is what the JSON has under `features`; its name is not looked at. EVENT_DESC is made from the events. */
 PD_API int pd_writer_feature(struct pd_writer *w, uint32_t id, const struct pd_value *value, struct pd_error *e);
 /* The same from bytes that are the section already. */
 PD_API int pd_writer_feature_bytes(struct pd_writer *w, uint32_t id, struct pd_bytes section, struct pd_error *e);
@@ -126,7 +128,7 @@ struct pd_encode_error {
 	char text[160];		/* what was expected */
 };
 
-/* fd: can seek and be truncated; borrowed. */
+/* fd: can seek and be truncated; borrowed. `o` may be NULL. */
 PD_API struct pd_encoder *pd_encoder_new(const struct pd_values *values, int fd, const struct pd_encoder_options *o,
 					 struct pd_encode_error *e);
 /* The object under `file`, of one of `attrs`, `features`, of a record: 0, or -1 and *e. */
