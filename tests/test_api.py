@@ -4,6 +4,7 @@ What they print is held against pdecode's JSON: two ways to the same values. Wit
 programs are sanitized as well.
 """
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -322,7 +323,7 @@ def test_wrong_values_are_named(run, tmp_path, decode):
         "trailer": "-1 ARGUMENT | COMM: sample_id.tim: there is no such field here, but there is time",
         "deep": "-1 ARGUMENT | NAMESPACES: namespaces[1].inode: not a number or name that this field can have",
         "unknown": "-1 ARGUMENT | record of type 999: body: the bytes of a record whose layout is not known were expected",
-        "no such event": "-1 ARGUMENT | no event was added with this index",
+        "no such event": "-1 ARGUMENT | COMM: no event was added with this index",
         "feature": "-1 ARGUMENT | HOSTNAME: a string was expected",
         "feature's field": "-1 ARGUMENT | CPU_TOPOLOGY: pid: there is no such field here",
         "no such feature": "-1 ARGUMENT | no layout of this feature is known: pd_writer_feature_bytes() takes its bytes",
@@ -346,6 +347,54 @@ def test_wrong_events_are_named(run, tmp_path):
         "small": "-1 ARGUMENT | no perf_event_attr has this size", "many ids": "done",
         "begin": "-1 SIZE | HEADER_ATTR: the names or ids of the events are too much for it",
         "mode": "-1 ARGUMENT | there is no such mode"}
+
+
+NEEDS_EVENT = "its fields are those its event asks for: it needs the index of one"
+SAMPLES_SAID = {
+    "comm": "done", "sample": "done", "fault": "done", "read": "done", "half": "done", "round": "done", "finish": "done",
+    "other's field": "-1 ARGUMENT | SAMPLE: callchain: there is no such field here",
+    "no event": f"-1 ARGUMENT | SAMPLE: {NEEDS_EVENT}", "no event's counts": f"-1 ARGUMENT | READ: {NEEDS_EVENT}",
+    "trailer": "-1 ARGUMENT | SAMPLE: records of this type have no sample_id",
+    "trailer of nobody": "-1 ARGUMENT | COMM: sample_id is there only with an event",
+    "trailer of perf": "-1 ARGUMENT | FINISHED_ROUND: records of this type have no sample_id",
+}
+
+
+@pytest.mark.sanitize
+def test_samples_written(run, tmp_path, decode):
+    """By the layout of their event, and with no trailer."""
+    path = tmp_path / "written.data"
+    returncode, output = run("api_write.c", "samples", path)
+    assert (returncode, said(output)) == (0, SAMPLES_SAID)
+    document = decode(path)
+    comm, sampled, fault, read, half, end = document["records"]
+    task = {"pid": 7, "tid": 8}
+    assert not document["errors"] and not [r for r in document["records"] if "trailing" in r or "padding" in r]
+    assert comm["comm"] == "worker" and comm["sample_id"] == {**task, "time": 1000, "identifier": 11}
+    assert sampled | task | {"event": "cpu-clock", "identifier": 11, "ip": "0x401000", "time": 2000001000, "size": 72,
+                             "callchain": ["USER", "0x401000", "0x402000"]} == sampled
+    assert fault | task | {"event": "page-faults", "identifier": 22, "ip": "0x403000", "time": 3000001000, "size": 56,
+                           "read": {"value": 5, "id": 22}} == fault
+    assert half["read"] == {"value": 0, "id": 22} and half["size"] == 56
+    assert not [r for r in (sampled, fault, half, end) if "sample_id" in r]
+    assert read | task | {"event": "page-faults", "read": {"value": 5, "id": 22},
+                          "sample_id": {"pid": 0, "tid": 0, "time": 0, "identifier": 22}} == read
+    assert (end["type"], end["size"]) == ("FINISHED_ROUND", 8)
+
+
+@pytest.mark.skipif(not shutil.which("perf"), reason="no perf here")
+def test_samples_written_are_perfs(run, tmp_path):
+    path = tmp_path / "written.data"
+    run("api_write.c", "samples", path)
+    script = subprocess.run(["perf", "script", "--force", "-i", path, "-F", "comm,pid,tid,time,event,ip"], check=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert script.stdout.split("\n\n")[0].split() == "worker 7/8 2.000001: cpu-clock: 401000 402000".split()
+    assert [line.split() for line in script.stdout.splitlines()[4:]] == [   # to perf, a count of 0 is no sample
+        "worker 7/8 3.000001: page-faults: 403000".split()]
+    assert not script.stderr
+    dump = subprocess.run(["perf", "script", "--force", "-i", path, "-D"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          text=True).stdout
+    assert "PERF_RECORD_READ: 7 8 page-faults 5" in dump
 
 
 FIRST = "-1 ARGUMENT | pd_writer_begin() comes first"

@@ -12,6 +12,8 @@
 #include "pd/write.h"
 
 #define MEMORY (1ull << 30)		/* the caller's own data: a bound against its mistakes */
+#define TYPE_READ 8
+#define TYPE_SAMPLE 9
 #define TYPE_USER 64
 #define TYPE_HEADER_ATTR 64
 #define TYPE_HEADER_TRACING_DATA 66
@@ -445,24 +447,41 @@ int pd_writer_write(struct pd_writer *w, const struct pd_bytes *spans, size_t n,
 	return io(failed, e);
 }
 
+/* What the event says of a record: the layout of a SAMPLE or READ, and the trailer of all others. */
+static int by_event(const struct pd_writer *w, struct pd_compose_record *r, int event, const struct pd_value *object,
+		    struct pd_error *e)
+{
+	static const struct pd_value zeros = PD_OBJECT("sample_id", NULL, 0);
+	const struct pd_record_desc *d = pd_record_desc(r->type);
+	const pd_node sample_id = pd_value_values.member(object, "sample_id");
+	const bool has_trailer = event >= 0 && (d ? d->trailer == PD_TRAILER : r->type < TYPE_USER);
+
+	misused(e, NULL);
+	e->record_type = r->type;
+	e->record = name_of(r->type);
+	if (event >= 0 && (size_t)event >= w->session.nr_attrs)
+		e->text = "no event was added with this index";
+	else if (event < 0 && (r->type == TYPE_SAMPLE || r->type == TYPE_READ))
+		e->text = "its fields are those its event asks for: it needs the index of one";
+	else if (sample_id && !has_trailer)
+		e->text = event < 0 ? "sample_id is there only with an event" : "records of this type have no sample_id";
+	if (e->text)
+		return -1;
+	r->attr = event >= 0 && r->type < TYPE_USER ? w->session.attrs[event] : NULL;
+	if (has_trailer)
+		r->sample_id = sample_id ? sample_id : &zeros;
+	return 0;
+}
+
 int pd_writer_record(struct pd_writer *w, uint32_t type, uint16_t misc, int event, const struct pd_value *fields,
 		     size_t n, struct pd_bytes payload, struct pd_error *e)
 {
-	static const struct pd_value zeros = PD_OBJECT("sample_id", NULL, 0);
 	const struct pd_value object = PD_OBJECT(NULL, fields, n);
 	struct pd_compose_record r = { .type = type, .misc = misc, .size = PD_SIZE_OPEN, .cut = PD_SIZE_OPEN };
 	struct pd_pack_error p;
 
-	if (not_recording(w, e))
+	if (not_recording(w, e) || by_event(w, &r, event, &object, e))
 		return -1;
-	if (event >= 0) {
-		if ((size_t)event >= w->session.nr_attrs)
-			return misused(e, "no event was added with this index");
-		r.attr = w->session.attrs[event];
-		r.sample_id = pd_value_values.member(&object, "sample_id");
-		if (!r.sample_id)
-			r.sample_id = &zeros;
-	}
 	if (compose(w, &r, fields, n, &p))
 		return refused(w, name_of(type), type, &p, e);
 	if (io(append(w, w->scratch.data, w->scratch.size), e))

@@ -39,7 +39,7 @@ static pd_node value_member(pd_node object, const char *name)
 {
 	const struct pd_value *v = object;
 
-	for (size_t i = 0; v->kind == PD_VALUE_OBJECT && i < v->count; i++)
+	for (size_t i = 0; v && v->kind == PD_VALUE_OBJECT && i < v->count; i++)
 		if (v->items[i].name && strcmp(v->items[i].name, name) == 0)
 			return &v->items[i];
 	return NULL;

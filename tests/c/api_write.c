@@ -118,6 +118,59 @@ static int wrong_events(int fd)
 	return 0;
 }
 
+/* --- samples ------------------------------------------------------------------------------------------------------------ */
+
+/* Two events, told apart by their samples' identifier; the second has no callchain, but a group's counts. */
+static int samples(int fd)
+{
+	static const uint64_t first = 11, second = 22;
+	const struct perf_event_attr one = {
+		.size = sizeof(one), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK, .sample_id_all = 1, .freq = 1,
+		.sample_freq = 1000, .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+			PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN,
+	}, other = {
+		.size = sizeof(other), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS, .sample_id_all = 1,
+		.sample_period = 1, .read_format = PERF_FORMAT_ID, .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
+			PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_READ,
+	};
+	const uint64_t chain[] = { PERF_CONTEXT_USER, 0x401000, 0x402000 };
+	const struct pd_value at[] = { PD_NUMBER("identifier", first), PD_NUMBER("pid", 7), PD_NUMBER("tid", 8),
+		PD_NUMBER("time", 1000) };
+	const struct pd_value comm[] = { PD_NUMBER("pid", 7), PD_NUMBER("tid", 8), PD_TEXT("comm", "worker"),
+		PD_OBJECT("sample_id", at, 4) };
+	const struct pd_value sample[] = { PD_NUMBER("identifier", first), PD_NUMBER("ip", 0x401000), PD_NUMBER("pid", 7),
+		PD_NUMBER("tid", 8), PD_NUMBER("time", 2000001000), PD_NUMBERS("callchain", chain, 3) };
+	const struct pd_value counts[] = { PD_NUMBER("value", 5), PD_NUMBER("id", second) };
+	const struct pd_value fault[] = { PD_NUMBER("identifier", second), PD_NUMBER("ip", 0x403000), PD_NUMBER("pid", 7),
+		PD_NUMBER("tid", 8), PD_NUMBER("time", 3000001000), PD_OBJECT("read", counts, 2) };
+	const struct pd_value half[] = { PD_NUMBER("identifier", second), PD_OBJECT("read", counts + 1, 1) };
+	const struct pd_value of[] = { PD_NUMBER("identifier", second) };
+	const struct pd_value last[] = { PD_NUMBER("pid", 7), PD_NUMBER("tid", 8), PD_OBJECT("read", counts, 2),
+		PD_OBJECT("sample_id", of, 1) };
+	const struct pd_value trailing[] = { PD_NUMBER("ip", 1), PD_OBJECT("sample_id", at, 4) };
+	struct pd_error e;
+	struct pd_writer *w = pd_writer_open_fd(fd, PD_WRITER_OPTIONS(.mode = PD_MODE_FILE), &e);
+
+	if (!w || pd_writer_add_event(w, &one, sizeof(one), &first, 1, "cpu-clock", &e) ||
+	    pd_writer_add_event(w, &other, sizeof(other), &second, 1, "page-faults", &e) || pd_writer_begin(w, &e))
+		return 1;
+	say("comm", record(w, PERF_RECORD_COMM, 0, comm, 4, &e), &e);
+	say("sample", pd_writer_record(w, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, 0, sample, 6, nothing, &e), &e);
+	say("fault", pd_writer_record(w, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, 1, fault, 6, nothing, &e), &e);
+	say("read", record(w, PERF_RECORD_READ, 1, last, 4, &e), &e);
+	say("half", pd_writer_record(w, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, 1, half, 2, nothing, &e), &e);
+	say("round", record(w, 68, 0, NULL, 0, &e), &e);
+	say("other's field", record(w, PERF_RECORD_SAMPLE, 1, sample, 6, &e), &e);
+	say("no event", record(w, PERF_RECORD_SAMPLE, -1, sample, 6, &e), &e);
+	say("no event's counts", record(w, PERF_RECORD_READ, -1, last, 4, &e), &e);
+	say("trailer", record(w, PERF_RECORD_SAMPLE, 0, trailing, 2, &e), &e);
+	say("trailer of nobody", record(w, PERF_RECORD_COMM, -1, comm, 4, &e), &e);
+	say("trailer of perf", record(w, 68, 0, comm + 3, 1, &e), &e);
+	say("finish", pd_writer_finish(w, &e), &e);
+	pd_writer_free(w);
+	return 0;
+}
+
 /* --- calls out of turn ------------------------------------------------------------------------------------------------- */
 
 /* All but add_event. */
@@ -214,6 +267,7 @@ static const struct { const char *name; int (*run)(int fd); } whats[] = {
 	{ "wrong values", wrong_values },
 	{ "lent texts", lent_texts },
 	{ "wrong events", wrong_events },
+	{ "samples", samples },
 	{ "file", turns_of_a_file },
 	{ "pipe", turns_of_a_pipe },
 	{ "directory", turns_of_a_directory },

@@ -82,9 +82,13 @@ PD_API int pd_writer_begin(struct pd_writer *w, struct pd_error *e);
 #define PD_WRITER_COMPRESSED_MOST (256 * 1024)	/* bytes of them in a compressed record: mmap_len of COMPRESSED, at least */
 PD_API int pd_writer_write(struct pd_writer *w, const struct pd_bytes *spans, size_t n, struct pd_error *e);
 
-/* A record from values; never compressed. `event`: whose sample_id trailer it has (an index of pd_writer_add_event(), with
- * the values of an object "sample_id", zeros where not given); -1: none. Types of perf's own (64 and up) have none.
- * payload: bytes that follow it (AUXTRACE, HEADER_TRACING_DATA); may be empty. */
+/* A record from values; never compressed. `event`: an index of pd_writer_add_event(), or -1: none.
+ * - Of a SAMPLE or READ it chooses the layout: the fields that the event's sample_type and read_format ask for. Of several
+ *   events in a recording readers find it by the sample's `identifier` or `id`.
+ * - The kernel's other records, and READ, end with the event's sample_id, where its attribute has sample_id_all: the values
+ *   of an object of that name, zeros where not given (an id of 0 makes it the first event's).
+ * - Perf's own (type 64 and up) have nothing of an event.
+ * payload: bytes that follow the record (AUXTRACE, HEADER_TRACING_DATA); may be empty. */
 PD_API int pd_writer_record(struct pd_writer *w, uint32_t type, uint16_t misc, int event, const struct pd_value *fields,
 			    size_t n, struct pd_bytes payload, struct pd_error *e);
 
