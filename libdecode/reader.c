@@ -598,7 +598,9 @@ const uint64_t *pd_attr_ids(const struct pd_attr *a, size_t *n)
 
 void pd_attr_visit(const struct pd_reader *r, const struct pd_attr *a, const struct pd_visitor *v, void *ctx)
 {
-	pd_reader_visit_attr(r, a, v, ctx);
+	struct pd_visitor room;
+
+	pd_reader_visit_attr(r, a, pd_visitor_of(v, &room), ctx);
 }
 
 struct pd_bytes pd_reader_visit_attr(const struct pd_reader *r, const struct pd_attr *a, const struct pd_visitor *v,

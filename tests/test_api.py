@@ -243,6 +243,15 @@ def test_old_and_new_callers(run, tmp_path):
 
 
 @pytest.mark.sanitize
+def test_old_and_new_visitors(run):
+    """Functions that a caller's struct did not have are not looked for behind it."""
+    returncode, output = run("api_limits.c", "visitors", PERF / "02-callgraph-fp.data")
+    old, today, later = output.splitlines()
+    assert returncode == 0 and old == today == later
+    assert re.fullmatch(r"[1-9]\d+ [1-9]\d* wrong=0", old)
+
+
+@pytest.mark.sanitize
 def test_stop_at(run, tmp_path):
     path = built(tmp_path, Pipe([r.header_attr(ATTR, [42]), sample(ATTR), r.record(12, bytes(8 + 8 + 16)),
                                  sample(ATTR, ip=1)]))

@@ -193,3 +193,31 @@ def test_constants_that_callers_compile_in():
     done = subprocess.run(["cc", "-std=c11", "-xc", "-fsyntax-only", "-I", ROOT / "libdecode" / "include", "-"],
                           input=program, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 0, done.stderr
+
+
+# Structs without a `size`, in the callers' memory: another size of one is another SONAME. Of 64-bit machines.
+FIXED = {"libdecode.so.0": {
+    "pd_bytes": 16, "pd_error": 80, "pd_range": 16, "pd_ranges": 16, "pd_globs": 16, "pd_output": 16, "pd_section": 40,
+    "pd_feature": 40, "pd_numbers": 32, "pd_values": 64, "pd_value": 40, "pd_encode_error": 336, "pd_repair_report": 576,
+}}
+GROWING = {"pd_file_info"}
+
+
+def structs():
+    """{name: its first member} of the headers."""
+    found = {}
+    for path in HEADERS:
+        found.update(re.findall(r"^struct (\w+) \{\s*([^;]*);", without_comments(path.read_text()), flags=re.M))
+    return found
+
+
+def test_structs_grow_as_the_headers_say():
+    soname = re.search(r"\[(libdecode\.so\.\d+)\]", output("readelf", "-d", SHARED))[1]
+    sized = {name for name, first in structs().items() if first == "size_t size"}
+    assert len(sized) > 6 and set(structs()) == sized | GROWING | set(FIXED[soname])
+    program = "".join(f'#include "pd/{path.name}"\n' for path in HEADERS) + "".join(
+        f'_Static_assert(sizeof(void *) != 8 || sizeof(struct {name}) == {size}, "{name}");\n'
+        for name, size in FIXED[soname].items())
+    done = subprocess.run(["cc", "-std=c11", "-xc", "-fsyntax-only", "-I", ROOT / "libdecode" / "include", "-"],
+                          input=program, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 0, done.stderr

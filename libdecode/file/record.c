@@ -384,6 +384,9 @@ void pd_record_visit_trailer(const struct pd_record *r, const struct pd_visitor 
 
 void pd_record_visit(const struct pd_record *r, const struct pd_visitor *v, void *ctx)
 {
+	struct pd_visitor room;
+
+	v = pd_visitor_of(v, &room);
 	if (r->plan)
 		pd_visit(r->plan, r->body, r->frame.misc, r->session->swap, &r->extent, v, ctx);
 	if (r->trailer)

@@ -73,6 +73,64 @@ static int new_caller(const char *path)
 	return read_all(path, &o.known);
 }
 
+/* Visitors of three ages: one that knew `number` alone, today's, one with a function that is yet to come. */
+struct visits {
+	unsigned int numbers, wrong;
+};
+
+static void a_number(void *ctx, const struct pd_field *f, uint64_t value)
+{
+	(void)f;
+	(void)value;
+	((struct visits *)ctx)->numbers++;
+}
+
+static void is_wrong(void *ctx, const struct pd_field *f)
+{
+	(void)f;
+	((struct visits *)ctx)->wrong++;
+}
+
+static void wrong_numbers(void *ctx, const struct pd_field *f, const struct pd_numbers *n)
+{
+	(void)n;
+	is_wrong(ctx, f);
+}
+
+static void wrong_bytes(void *ctx, const struct pd_field *f, struct pd_bytes bytes)
+{
+	(void)bytes;
+	is_wrong(ctx, f);
+}
+
+static int visitors(const char *path)
+{
+	const struct pd_visitor today = { .size = sizeof(today), .number = a_number };
+	const struct pd_visitor old = {		/* what lies behind an old caller's struct is anything */
+		.size = offsetof(struct pd_visitor, numbers), .number = a_number, .numbers = wrong_numbers,
+		.text = wrong_bytes, .bytes = wrong_bytes, .enter = is_wrong, .leave = is_wrong,
+	};
+	struct {
+		struct pd_visitor known;
+		void (*more)(void *ctx, const struct pd_field *f);
+	} later = { { .size = sizeof(later), .number = a_number }, is_wrong };
+	const struct pd_visitor *ages[] = { &old, &today, &later.known };
+	struct visits records[3] = { { 0, 0 } }, attrs[3] = { { 0, 0 } };
+	const struct pd_record *record;
+	struct pd_error e;
+	struct pd_reader *r = pd_open_path(path, NULL, &e);
+
+	while (r && pd_next(r, &record, &e) == 1)
+		for (int i = 0; i < 3; i++)
+			pd_record_visit(record, ages[i], &records[i]);
+	for (int i = 0; r && i < 3; i++)
+		pd_attr_visit(r, pd_attr_at(r, 0), ages[i], &attrs[i]);
+	for (int i = 0; i < 3; i++)
+		printf("%u %u wrong=%u\n", records[i].numbers, attrs[i].numbers, records[i].wrong + attrs[i].wrong);
+	pd_close(r);
+	return 0;
+}
+
 static int full(void *ctx, const void *p, size_t n)
 {
 	(void)p;
@@ -170,6 +228,8 @@ int main(int argc, char **argv)
 		return old_caller(path);
 	if (strcmp(what, "new caller") == 0)
 		return new_caller(path);
+	if (strcmp(what, "visitors") == 0)
+		return visitors(path);
 	if (strcmp(what, "output fails") == 0)
 		return output_fails(path);
 	if (strcmp(what, "early") == 0)

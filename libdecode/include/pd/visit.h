@@ -36,7 +36,7 @@ PD_API uint64_t pd_number_at(const struct pd_numbers *n, size_t i);
  * Objects: enter(f) fields leave(f). Arrays of objects: enter_array(f, n), n times enter(NULL) fields leave(NULL),
  * leave_array(f). Arrays of bare values: enter_array(f, n), n times text/bytes, leave_array(f). */
 struct pd_visitor {
-	size_t size;		/* sizeof(struct pd_visitor) of the caller */
+	size_t size;		/* sizeof(struct pd_visitor) of the caller: functions behind it are as if NULL */
 	/* Bit-fields come numbered as on little-endian machines, signed numbers sign-extended. */
 	void (*number)(void *ctx, const struct pd_field *f, uint64_t value);
 	void (*numbers)(void *ctx, const struct pd_field *f, const struct pd_numbers *n);
