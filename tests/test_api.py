@@ -452,6 +452,18 @@ def test_no_options_are_the_usual_ones(run, tmp_path, decode):
     assert document["file"]["mode"] == "file" and document["summary"]["by_type"] == {"COMM": 1}
 
 
-def test_from_cplusplus(run, decode):
-    samples = decode(PERF / "02-callgraph-fp.data")["summary"]["by_type"]["SAMPLE"]
-    assert run("api_cplusplus.cc", PERF / "02-callgraph-fp.data") == (0, f"samples {samples}\n")
+@pytest.mark.sanitize
+def test_from_cplusplus(run, tmp_path, decode):
+    """The same words as in C: options by name, values, what is read and what is written."""
+    summary, path = decode(PERF / "02-callgraph-fp.data")["summary"], tmp_path / "written.data"
+    returncode, output = run("api_cplusplus.cc", PERF / "02-callgraph-fp.data", path)
+    assert (returncode, output.splitlines()) == (0, [
+        "document.schema.json", "line.schema.json", f"samples {summary['by_type']['SAMPLE']}",
+        f"records {summary['records']} errors 0 numbers 1", "defaults 1", "json 1"])
+    document = decode(path)
+    comm, sampled = document["records"]
+    assert not document["errors"] and "trailing" not in sampled
+    assert comm["comm"] == "worker" and comm["sample_id"] == {"pid": 7, "tid": -1}
+    assert sampled["ip"] == "0x1234" and sampled["callchain"] == ["0x10", "0x20"]
+    assert sampled["raw"] == {"size": 12, "data": "100000000000000020000000"}
+    assert document["features"]["HOSTNAME"] == "box" and document["features"]["CMDLINE"] == ["perf", "record"]

@@ -8,6 +8,7 @@ import pytest
 from conftest import ROOT, TOOLS
 
 HEADERS = sorted((ROOT / "libdecode" / "include" / "pd").glob("*.h"))
+CPLUSPLUS = ROOT / "tests" / "c" / "api_cplusplus.cc"
 MAP = ROOT / "libdecode" / "libdecode.map"
 SHARED = TOOLS / "libdecode.so"
 STATIC = TOOLS / "libdecode.a"
@@ -155,7 +156,8 @@ def test_libraries_that_are_linked():
 # --- headers --------------------------------------------------------------------------------------------------------
 
 LANGUAGES = {"c11": ["cc", "-std=c11", "-xc"], "c2x": ["cc", "-std=c2x", "-xc"],
-             "c++17": ["c++", "-std=c++17", "-xc++"], "c++20": ["c++", "-std=c++20", "-xc++"]}
+             "c++11": ["c++", "-std=c++11", "-xc++"], "c++17": ["c++", "-std=c++17", "-xc++"],
+             "c++20": ["c++", "-std=c++20", "-xc++"]}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -165,7 +167,7 @@ def test_a_header_stands_alone(header, language, tmp_path):
     if not shutil.which(compiler):
         pytest.skip(f"no {compiler} here")
     source = tmp_path / "alone"
-    source.write_text(f'#include "pd/{header.name}"\n#include "pd/{header.name}"\n')
+    source.write_text(f'#include "pd/{header.name}"\n#include "pd/{header.name}"\nextern int something;\n')
     done = subprocess.run([compiler, *options, "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
                            "-I", ROOT / "libdecode" / "include", source], stderr=subprocess.PIPE, text=True)
     assert done.returncode == 0, done.stderr
@@ -176,8 +178,28 @@ def test_a_header_says_what_it_is_for(header):
     """In its first line; and its declarations are C's in C++ too."""
     text = header.read_text()
     assert text.startswith(f"/* {header.name} - ")
-    assert 'extern "C"' in text
+    assert re.search(r'extern "C(\+\+)?"', text)
     assert re.search(rf"#ifndef PD_{header.stem.upper()}_H\n#define PD_{header.stem.upper()}_H\n", text)
+
+
+@pytest.mark.parametrize("standard", ["c++11", "c++14", "c++17", "c++20", "c++2b"])
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+def test_macros_in_cplusplus(compiler, standard):
+    """test_api.py runs this program; here everybody compiles it, without a warning."""
+    if not shutil.which(compiler):
+        pytest.skip(f"no {compiler} here")
+    done = subprocess.run([compiler, f"-std={standard}", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Wold-style-cast",
+                           "-Wshadow", "-Werror", "-I", ROOT / "libdecode" / "include", CPLUSPLUS],
+                          stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_program_in_cplusplus_has_every_macro():
+    macros = {name for path in HEADERS
+              for name in re.findall(r"^#define\s+(\w+)", without_comments(path.read_text()), flags=re.M)
+              if not name.endswith(("_H", "_"))}
+    assert {"PD_OPTIONS", "PD_NUMBER", "PD_WRITER_OPTIONS"} <= macros
+    assert macros - set(re.findall(r"\w+", CPLUSPLUS.read_text())) == {"PD_API"}
 
 
 def test_constants_that_callers_compile_in():

@@ -19,6 +19,7 @@
 #include "pd/bytes.h"
 #include "pd/error.h"
 #include "pd/filter.h"
+#include "pd/options.h"
 #include "pd/output.h"
 #include "pd/visit.h"
 
@@ -50,7 +51,7 @@ struct pd_options {
 	void *ctx;		/* of both */
 	unsigned int threads;	/* that may be used, the caller's included; 0 and 1: no others. A second one expands compressed records */
 };
-#define PD_OPTIONS(...) (&(struct pd_options){ .size = sizeof(struct pd_options), __VA_ARGS__ })
+#define PD_OPTIONS(...) PD_OPTIONS_OF(pd_options, __VA_ARGS__)
 
 /* Open a file or a directory of perf record --threads; a descriptor (not closed by the library); bytes (borrowed until
  * pd_close()). gzip and zstd wrappings are taken off. `o` may be NULL. NULL on failure, and *e says why: PD_E_IO, PD_E_MAGIC,

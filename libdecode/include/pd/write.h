@@ -15,6 +15,7 @@
 
 #include "pd/bytes.h"
 #include "pd/error.h"
+#include "pd/options.h"
 #include "pd/pd.h"
 #include "pd/values.h"
 
@@ -22,17 +23,19 @@
 extern "C" {
 #endif
 
+enum pd_value_kind {
+	PD_VALUE_NUMBER,	/* number: also enumerations, flag words (their raw value), signed ones */
+	PD_VALUE_TEXT,		/* bytes, without a NUL */
+	PD_VALUE_BYTES,		/* bytes */
+	PD_VALUE_NUMBERS,	/* numbers, count */
+	PD_VALUE_OBJECT,	/* items, count: by name */
+	PD_VALUE_ARRAY,		/* items, count: by place */
+};
+
 /* A value and its name. Arrays of values end where their count says; names in an array are NULL. */
 struct pd_value {
 	const char *name;
-	enum pd_value_kind {
-		PD_VALUE_NUMBER,	/* number: also enumerations, flag words (their raw value), signed ones */
-		PD_VALUE_TEXT,		/* bytes, without a NUL */
-		PD_VALUE_BYTES,		/* bytes */
-		PD_VALUE_NUMBERS,	/* numbers, count */
-		PD_VALUE_OBJECT,	/* items, count: by name */
-		PD_VALUE_ARRAY,		/* items, count: by place */
-	} kind;
+	enum pd_value_kind kind;
 	size_t count;
 	union {
 		uint64_t number;
@@ -41,12 +44,64 @@ struct pd_value {
 		const struct pd_value *items;
 	};
 };
+/* Initializers, in C++ expressions; all of them borrow. */
+#ifndef __cplusplus
 #define PD_NUMBER(n, v) { .name = n, .kind = PD_VALUE_NUMBER, .number = (uint64_t)(v) }
 #define PD_TEXT(n, s) { .name = n, .kind = PD_VALUE_TEXT, .bytes = { (const uint8_t *)(s), strlen(s) } }
 #define PD_BYTES(n, p, size) { .name = n, .kind = PD_VALUE_BYTES, .bytes = { (const uint8_t *)(p), size } }
 #define PD_NUMBERS(n, p, c) { .name = n, .kind = PD_VALUE_NUMBERS, .numbers = p, .count = c }
 #define PD_OBJECT(n, p, c) { .name = n, .kind = PD_VALUE_OBJECT, .items = p, .count = c }
 #define PD_ARRAY(n, p, c) { .name = n, .kind = PD_VALUE_ARRAY, .items = p, .count = c }
+#else
+#define PD_NUMBER(n, v) pd_value_of_number(n, uint64_t(v))
+#define PD_TEXT(n, s) pd_value_of_bytes(n, PD_VALUE_TEXT, s, strlen(s))
+#define PD_BYTES(n, p, size) pd_value_of_bytes(n, PD_VALUE_BYTES, p, size)
+#define PD_NUMBERS(n, p, c) pd_value_of_numbers(n, p, c)
+#define PD_OBJECT(n, p, c) pd_value_of_items(n, PD_VALUE_OBJECT, p, c)
+#define PD_ARRAY(n, p, c) pd_value_of_items(n, PD_VALUE_ARRAY, p, c)
+
+static inline pd_value pd_value_of_number(const char *name, uint64_t number)
+{
+	pd_value v = pd_value();
+
+	v.name = name;
+	v.number = number;
+	return v;
+}
+
+static inline pd_value pd_value_of_bytes(const char *name, pd_value_kind kind, const void *p, size_t size)
+{
+	pd_value v = pd_value();
+
+	v.name = name;
+	v.kind = kind;
+	v.bytes.data = static_cast<const uint8_t *>(p);
+	v.bytes.size = size;
+	return v;
+}
+
+static inline pd_value pd_value_of_numbers(const char *name, const uint64_t *numbers, size_t count)
+{
+	pd_value v = pd_value();
+
+	v.name = name;
+	v.kind = PD_VALUE_NUMBERS;
+	v.numbers = numbers;
+	v.count = count;
+	return v;
+}
+
+static inline pd_value pd_value_of_items(const char *name, pd_value_kind kind, const pd_value *items, size_t count)
+{
+	pd_value v = pd_value();
+
+	v.name = name;
+	v.kind = kind;
+	v.items = items;
+	v.count = count;
+	return v;
+}
+#endif
 
 PD_API extern const struct pd_values pd_value_values;
 
@@ -58,7 +113,7 @@ struct pd_writer_options {
 					 * PD_MODE_DIRECTORY: a data.N of one, records only, without events and features */
 	int compress;			/* zstd level of the records given to pd_writer_write(); 0: none */
 };
-#define PD_WRITER_OPTIONS(...) (&(struct pd_writer_options){ .size = sizeof(struct pd_writer_options), __VA_ARGS__ })
+#define PD_WRITER_OPTIONS(...) PD_OPTIONS_OF(pd_writer_options, __VA_ARGS__)
 
 /* fd is borrowed. `o` may be NULL: a file, nothing compressed. NULL and *e on failure.
  * Then, in this order: events, pd_writer_begin(), records, pd_writer_finish(). What comes out of turn is refused with
@@ -114,10 +169,13 @@ PD_API int pd_writer_finish(struct pd_writer *w, struct pd_error *e);
  * part needs: `file` first, then attrs and features of a file before its records. */
 struct pd_encoder;
 
+enum pd_encode_order { PD_ENCODE_AS_SAID, PD_ENCODE_LITTLE, PD_ENCODE_BIG };
+enum pd_encode_mode { PD_ENCODE_SAME_MODE, PD_ENCODE_FILE, PD_ENCODE_PIPE };
+
 struct pd_encoder_options {
 	size_t size;
-	enum pd_encode_order { PD_ENCODE_AS_SAID, PD_ENCODE_LITTLE, PD_ENCODE_BIG } byte_order;
-	enum pd_encode_mode { PD_ENCODE_SAME_MODE, PD_ENCODE_FILE, PD_ENCODE_PIPE } mode;
+	enum pd_encode_order byte_order;
+	enum pd_encode_mode mode;
 	int compress;		/* zstd level for kernel records; 0: as they are */
 	uint64_t memory_limit;	/* 0: 256 MiB */
 	/* For directories: opens another file of it ("data.0") to write. Borrowed. -1: can't be. NULL: no directories. */

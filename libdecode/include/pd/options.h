@@ -1,0 +1,53 @@
+/* options.h - a struct of options from the members that one wants to name: the same words in C and C++11.
+ *
+ * PD_OPTIONS(.order = PD_BY_TIME, .ctx = &mine) and its like are pointers for the call they stand in. (In C they live as long
+ * as the block around them; in C++ to the end of the statement.) Members not named are 0. In C++ they may stand in any order, 12
+ * of them at most, and what has a comma outside of parentheses needs some around it.
+ */
+#ifndef PD_OPTIONS_H
+#define PD_OPTIONS_H
+
+#ifndef __cplusplus
+
+#define PD_OPTIONS_OF(type, ...) (&(struct type){ .size = sizeof(struct type), __VA_ARGS__ })
+
+#else
+
+/* C++ got names in initializers with C++20, only in the members' order, and compilers warn of those that are left out. So each
+ * `.name = value` becomes the statement `options.name = value`. */
+#define PD_OPTIONS_OF(type, ...) \
+	(static_cast<const struct type *>(pd_options_of<struct type>([&](struct type &pd_it_) { \
+		PD_EACH_(__VA_ARGS__, PD_12_, PD_11_, PD_10_, PD_9_, PD_8_, PD_7_, PD_6_, PD_5_, PD_4_, PD_3_, PD_2_, PD_1_, 0) \
+		(__VA_ARGS__) })))
+#define PD_EACH_(a, b, c, d, e, f, g, h, i, j, k, l, set, ...) set
+#define PD_1_(a) (void)(pd_it_ a);
+#define PD_2_(a, ...) PD_1_(a) PD_1_(__VA_ARGS__)
+#define PD_3_(a, ...) PD_1_(a) PD_2_(__VA_ARGS__)
+#define PD_4_(a, ...) PD_1_(a) PD_3_(__VA_ARGS__)
+#define PD_5_(a, ...) PD_1_(a) PD_4_(__VA_ARGS__)
+#define PD_6_(a, ...) PD_1_(a) PD_5_(__VA_ARGS__)
+#define PD_7_(a, ...) PD_1_(a) PD_6_(__VA_ARGS__)
+#define PD_8_(a, ...) PD_1_(a) PD_7_(__VA_ARGS__)
+#define PD_9_(a, ...) PD_1_(a) PD_8_(__VA_ARGS__)
+#define PD_10_(a, ...) PD_1_(a) PD_9_(__VA_ARGS__)
+#define PD_11_(a, ...) PD_1_(a) PD_10_(__VA_ARGS__)
+#define PD_12_(a, ...) PD_1_(a) PD_11_(__VA_ARGS__)
+
+extern "C++" {
+
+/* Options that live as long as the expression they are made in. */
+template <class T> struct pd_options_of {
+	T it;
+
+	template <class Set> explicit pd_options_of(Set set) : it()
+	{
+		it.size = sizeof(it);
+		set(it);
+	}
+	operator const T *() const { return &it; }
+};
+
+}
+
+#endif
+#endif
