@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from conftest import FIXTURES, strict_json, strict_json_lines
+from conftest import FIXTURES, ROOT, strict_json, strict_json_lines
 from installed import Installed
 from perfdata import features as f
 from perfdata import records as r
@@ -70,6 +70,8 @@ def expected_record(record, number):
         words.append(f"text={text}")
     if "value" in record.get("read", {}):
         words.append(f"read.value={record['read']['value']}")
+    if "raw" in record:
+        words.append(f"raw={len(record['raw']['data']) // 2}")
     return " ".join(map(str, words))
 
 
@@ -189,10 +191,20 @@ def test_what_is_not_there(run, tmp_path):
 @pytest.mark.sanitize
 @pytest.mark.parametrize("format", ["json", "jsonl", "stats"])
 @pytest.mark.parametrize("name", FILES)
-def test_sinks_write_what_pdecode_writes(name, format, run, run_pdecode):
-    returncode, output = run("api_sink.c", format, PERF / name)
+@pytest.mark.parametrize("way", [[], [1, "singly"]], ids=["loop", "singly"])
+def test_sinks_write_what_pdecode_writes(way, name, format, run, run_pdecode):
+    returncode, output = run("api_sink.c", format, PERF / name, *way)
     assert returncode == 0
     assert output == run_pdecode(["-f", format, PERF / name]).stdout.decode(errors="replace")
+
+
+def test_the_loop_that_the_header_shows():
+    """Is the one that the program above has."""
+    header, program = ((ROOT / path).read_text() for path in ("libdecode/include/pd/pd.h", "tests/c/api_sink.c"))
+    shown = re.search(r"from a loop of the caller's:\n \*\n(.*?)\n \*\n", header, flags=re.S)[1]
+    lines = [line.strip(" *\t") for line in shown.splitlines()]
+    pump = re.search(r"^static int pump\(.*?^}", program, flags=re.S | re.M)[0]
+    assert len(lines) == 8 and "\n".join(lines[1:]) in "\n".join(line.strip("\t") for line in pump.splitlines())
 
 
 @pytest.mark.sanitize

@@ -1,4 +1,4 @@
-/* sink.c - sinks, and the pump that fills them. */
+/* sink.c - sinks: a caller's functions, or ours. The loop that fills them is the caller's: see pd/pd.h. */
 #include "sink/sink.h"
 
 #include <stdlib.h>

@@ -151,6 +151,8 @@ static void print_record(const struct pd_record *r)
 		printf(" text=%.*s", (int)name.size, (const char *)name.data);
 	if (pd_get_number(r, "read.value", &value))
 		printf(" read.value=%" PRIu64, value);
+	if (pd_get_text(r, "raw.data", &name))
+		printf(" raw=%zu", name.size);
 	if (pd_get_number(r, "read.weight", &value) || pd_get_number(r, "no such field", &value) || pd_get_text(r, "ip", &name) || pd_get_numbers(r, "", &chain))
 		printf(" WRONG");
 	if (pd_record_error(r))

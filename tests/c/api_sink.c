@@ -1,7 +1,7 @@
 /* api_sink.c - pumps a recording through the JSON sink, the statistics and a sink of its own.
  *
- * api_sink json|jsonl|stats|own FILE [THREADS]: with THREADS each of so many threads reads the file by itself, and all have
- * to write the same.
+ * api_sink json|jsonl|stats|own FILE [THREADS [singly]]: with THREADS each of so many threads reads the file by itself, and all
+ * have to write the same.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,7 +18,7 @@ struct job {
 	const char *format, *path;
 	char *text;
 	size_t size, capacity;
-	int failed;
+	int singly, failed;
 };
 
 static int append(void *ctx, const void *p, size_t n)
@@ -109,7 +109,25 @@ static void on_error(void *ctx, const struct pd_error *e)
 		pd_sink_error(*sink, e);
 }
 
-static int pump(struct pd_sink *sink, struct pd_reader *r)
+/* As pd/pd.h has it. */
+static int pump(struct pd_sink *sink, struct pd_reader *reader)
+{
+	const struct pd_record *record;
+	struct pd_error e;
+	int got = 0, failed;
+
+	failed = pd_sink_begin(sink, reader);
+	while (!failed && !(failed = pd_sink_run(sink, reader)) && (got = pd_next(reader, &record, &e)) == 1)
+		failed = pd_sink_record(sink, record);
+	if (!failed && got < 0)
+		failed = pd_sink_error(sink, &e);
+	if (!failed)
+		failed = pd_sink_finish(sink, reader);
+	return failed;
+}
+
+/* The way without pd_sink_run(). */
+static int pump_singly(struct pd_sink *sink, struct pd_reader *r)
 {
 	const struct pd_record *record;
 	struct pd_error e;
@@ -130,7 +148,7 @@ static void *run(void *arg)
 	struct pd_error e;
 	struct pd_reader *r = pd_open_path(j->path, PD_OPTIONS(.on_error = on_error, .ctx = &sink), &e);
 
-	j->failed = !sink || !r || pump(sink, r);
+	j->failed = !sink || !r || (j->singly ? pump_singly : pump)(sink, r);
 	pd_sink_close(sink);
 	pd_close(r);
 	return NULL;
@@ -145,7 +163,7 @@ int main(int argc, char **argv)
 	if (argc < 3 || n < 1 || n > MOST_THREADS)
 		return 2;
 	for (int i = 0; i < n; i++) {
-		jobs[i] = (struct job){ .format = argv[1], .path = argv[2] };
+		jobs[i] = (struct job){ .format = argv[1], .path = argv[2], .singly = argc > 4 };
 		if (pthread_create(&threads[i], NULL, run, &jobs[i]))
 			return 2;
 	}

@@ -128,7 +128,10 @@ PD_API const struct pd_error *pd_record_error(const struct pd_record *r);	/* NUL
 /* ns; false where the record has none. */
 PD_API bool pd_record_time(const struct pd_record *r, uint64_t *time);
 
-/* A field by its name ("ip", "callchain", "filename"), without walking where its place is fixed. False: not there. */
+/* A field by its name, as in the JSON ("ip", "callchain", "filename"), in objects by their path ("sample_id.cpu",
+ * "read.value", "raw.data"), but not inside of arrays; without walking where its place is fixed. pd_get_text() fetches
+ * texts, without the NUL, and bytes; pd_get_numbers() arrays of numbers and registers. False: not there, or of another
+ * kind. */
 PD_API bool pd_get_number(const struct pd_record *r, const char *name, uint64_t *out);
 PD_API bool pd_get_numbers(const struct pd_record *r, const char *name, struct pd_numbers *out);
 PD_API bool pd_get_text(const struct pd_record *r, const char *name, struct pd_bytes *out);
@@ -141,23 +144,36 @@ PD_API void pd_record_visit(const struct pd_record *r, const struct pd_visitor *
 PD_API uint64_t pd_payload_size(const struct pd_record *r);
 PD_API int pd_payload_read(struct pd_reader *r, size_t n, struct pd_bytes *out, struct pd_error *e);
 
-/* Sinks take every record. */
+/* Sinks take every record, from a loop of the caller's:
+ *
+ *	got = 0;
+ *	failed = pd_sink_begin(sink, reader);
+ *	while (!failed && !(failed = pd_sink_run(sink, reader)) && (got = pd_next(reader, &record, &e)) == 1)
+ *		failed = pd_sink_record(sink, record);
+ *	if (!failed && got < 0)
+ *		failed = pd_sink_error(sink, &e);
+ *	if (!failed)
+ *		failed = pd_sink_finish(sink, reader);
+ *
+ * while the reader's on_error calls pd_sink_error(), and its on_wait pd_sink_wait(). (What `stop_at` ends the reading
+ * with, on_error had already.) pd_sink_run() may be left out: then all records come one by one, and threads have
+ * nothing to do. */
 struct pd_sink;
+/* A sink of one's own: each function may be NULL. 0 goes on; anything else is for the caller to end with. */
 struct pd_sink_ops {
 	size_t size;
-	/* 0 goes on; anything else ends the pump, which returns it. */
 	int (*begin)(void *state, struct pd_reader *r);
 	int (*record)(void *state, const struct pd_record *r);
 	int (*error)(void *state, const struct pd_error *e);
 	int (*finish)(void *state, struct pd_reader *r);
 	void (*wait)(void *state);
 	void (*free)(void *state);
-	int (*run)(void *state, struct pd_reader *r);
+	int (*run)(void *state, struct pd_reader *r);	/* of this library's sinks, who see its inside: else NULL */
 };
 PD_API struct pd_sink *pd_sink_new(const struct pd_sink_ops *ops, void *state);
 PD_API void pd_sink_close(struct pd_sink *s);	/* NULL is fine */
-/* Hand a sink its reader, then each record, each error as on_error gets it, and the end. They return what the sink's
- * function returned. wait: the input has nothing for now, so output should not be held back. */
+/* They return what the sink's function returned. wait: the input has nothing for now, so output should not be held
+ * back. */
 PD_API int pd_sink_begin(struct pd_sink *s, struct pd_reader *r);
 PD_API int pd_sink_record(struct pd_sink *s, const struct pd_record *r);
 /* Lets the sink read records itself, as far as it has a faster way for those that come next than one by one; go on with pd_next(). */
