@@ -54,17 +54,19 @@ static int misused(struct pd_error *e, const char *text)
 	return -1;
 }
 
-/* What is written belongs between begin and finish: before, it would go where the header does, and afterwards the header would
- * no longer be true. */
+/* What is written belongs between begin and finish: before, it would go where the header does, and afterwards the
+ * header would no longer be true. */
 static int not_recording(const struct pd_writer *w, struct pd_error *e)
 {
 	if (w->stage == RECORDING)
 		return 0;
-	return misused(e, w->stage == ENDED ? "the writer has ended: it can only be freed" : "pd_writer_begin() comes first");
+	return misused(e, w->stage == ENDED ? "the writer has ended: it can only be freed" :
+		       "pd_writer_begin() comes first");
 }
 
 /* The caller's values can't be packed. `name` is static; a feature's path begins with it. */
-static int refused(struct pd_writer *w, const char *name, uint32_t type, const struct pd_pack_error *p, struct pd_error *e)
+static int refused(struct pd_writer *w, const char *name, uint32_t type, const struct pd_pack_error *p,
+		   struct pd_error *e)
 {
 	const char *path = w->wrong.path;
 	size_t n = name ? strlen(name) : 0;
@@ -464,7 +466,8 @@ static int by_event(const struct pd_writer *w, struct pd_compose_record *r, int 
 	else if (event < 0 && (r->type == TYPE_SAMPLE || r->type == TYPE_READ))
 		e->text = "its fields are those its event asks for: it needs the index of one";
 	else if (sample_id && !has_trailer)
-		e->text = event < 0 ? "sample_id is there only with an event" : "records of this type have no sample_id";
+		e->text = event < 0 ? "sample_id is there only with an event" :
+			  "records of this type have no sample_id";
 	if (e->text)
 		return -1;
 	r->attr = event >= 0 && r->type < TYPE_USER ? w->session.attrs[event] : NULL;

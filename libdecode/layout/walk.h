@@ -111,8 +111,8 @@ enum pd_regular pd_visit(const struct pd_plan *plan, struct pd_bytes body, uint6
 enum pd_regular pd_visit_runs(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc, enum pd_swap swap,
 			      const struct pd_extent_of *extent, const struct pd_visitor *v, pd_see_run run, void *ctx);
 
-/* A visitor of a caller, who may have been compiled when it had fewer functions: a copy in *room where that is so. One of a
- * later library has more, which are not called. Internal visitors are whole. */
+/* A visitor of a caller, who may have been compiled when it had fewer functions: a copy in *room where that is so. One of
+ * a later library has more, which are not called. Internal visitors are whole. */
 static inline const struct pd_visitor *pd_visitor_of(const struct pd_visitor *v, struct pd_visitor *room)
 {
 	if (v->size >= sizeof(*v))

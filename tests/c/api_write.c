@@ -1,5 +1,5 @@
-/* api_write.c - the writer as callers get it wrong, and as they should have it. Prints what came back; the tests know what
- * that should be.
+/* api_write.c - the writer as callers get it wrong, and as they should have it. Prints what came back; the tests know
+ * what that should be.
  *
  * api_write WHAT FILE: FILE is written
  */
@@ -50,7 +50,7 @@ static int record(struct pd_writer *w, uint32_t type, int event, const struct pd
 	return pd_writer_record(w, type, 0, event, v, n, nothing, e);
 }
 
-/* --- values that don't fit -------------------------------------------------------------------------------------------- */
+/* --- values that don't fit --------------------------------------------------------------------------- */
 
 static int wrong_values(int fd)
 {
@@ -118,7 +118,7 @@ static int wrong_events(int fd)
 	return 0;
 }
 
-/* --- samples ------------------------------------------------------------------------------------------------------------ */
+/* --- samples ----------------------------------------------------------------------------------------- */
 
 /* Two events, told apart by their samples' identifier; the second has no callchain, but a group's counts. */
 static int samples(int fd)
@@ -171,7 +171,7 @@ static int samples(int fd)
 	return 0;
 }
 
-/* --- calls out of turn ------------------------------------------------------------------------------------------------- */
+/* --- calls out of turn -------------------------------------------------------------------------------- */
 
 /* All but add_event. */
 static void everything(struct pd_writer *w, const char *when)

@@ -45,13 +45,14 @@ struct pd_error {
 	uint64_t offset;	/* in the input: of the record or section that is damaged */
 	uint32_t record_type;	/* 0: the container */
 	const char *record;	/* the type's or section's name, static, or NULL */
-	const char *field;	/* the field's name, static, or NULL; of pd_writer_record() and pd_writer_feature() its path:
-				 * "branch_stack.entries[3].from" */
+	const char *field;	/* the field's name, static, or NULL; of pd_writer_record() and pd_writer_feature() its
+				 * path: "branch_stack.entries[3].from" */
 	const char *file;	/* "data.3" in a directory, or NULL */
 	uint64_t want, have;	/* what the field asked for, what was left (bytes) */
 	uint64_t skipped;	/* input bytes that no record holds because of this */
-	const char *text;	/* what a caller got wrong, or NULL. Static; beside a path both are the writer's: until it is
-				 * freed or refuses values again */
+	const char *text;	/* what a caller got wrong, or NULL. Static; of pd_writer_record() and
+				 * pd_writer_feature() path and text are the writer's, until it is freed or refuses
+				 * values again */
 };
 
 /* "TRUNCATED"; never NULL. */

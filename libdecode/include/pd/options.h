@@ -1,8 +1,8 @@
 /* options.h - a struct of options from the members that one wants to name: the same words in C and C++11.
  *
- * PD_OPTIONS(.order = PD_BY_TIME, .ctx = &mine) and its like are pointers for the call they stand in. (In C they live as long
- * as the block around them; in C++ to the end of the statement.) Members not named are 0. In C++ they may stand in any order, 12
- * of them at most, and what has a comma outside of parentheses needs some around it.
+ * PD_OPTIONS(.order = PD_BY_TIME, .ctx = &mine) and its like are pointers for the call they stand in. (In C they live
+ * as long as the block around them; in C++ to the end of the statement.) Members not named are 0. In C++ they may stand
+ * in any order, 12 of them at most, and what has a comma outside of parentheses needs some around it.
  */
 #ifndef PD_OPTIONS_H
 #define PD_OPTIONS_H
@@ -13,11 +13,12 @@
 
 #else
 
-/* C++ got names in initializers with C++20, only in the members' order, and compilers warn of those that are left out. So each
- * `.name = value` becomes the statement `options.name = value`. */
+/* C++ got names in initializers with C++20, only in the members' order, and compilers warn of those that are left out. So
+ * each `.name = value` becomes the statement `options.name = value`. */
 #define PD_OPTIONS_OF(type, ...) \
 	(static_cast<const struct type *>(pd_options_of<struct type>([&](struct type &pd_it_) { \
-		PD_EACH_(__VA_ARGS__, PD_12_, PD_11_, PD_10_, PD_9_, PD_8_, PD_7_, PD_6_, PD_5_, PD_4_, PD_3_, PD_2_, PD_1_, 0) \
+		PD_EACH_(__VA_ARGS__, PD_12_, PD_11_, PD_10_, PD_9_, PD_8_, PD_7_, PD_6_, PD_5_, PD_4_, PD_3_, PD_2_, \
+			 PD_1_, 0) \
 		(__VA_ARGS__) })))
 #define PD_EACH_(a, b, c, d, e, f, g, h, i, j, k, l, set, ...) set
 #define PD_1_(a) (void)(pd_it_ a);

@@ -5,9 +5,9 @@
  * offsets bytes from the start of the (unpacked) input. Layouts: linux/perf_event.h and perf's own headers; the tables
  * of this library say where each comes from.
  *
- * Structs that begin with `size` are the caller's and may get more members at their end: those that its size does not cover are
- * as if they were 0. So may pd_file_info, which only the library makes. No other struct changes while the library's soname
- * stays; of these the caller has arrays, or memory that the library fills.
+ * Structs that begin with `size` are the caller's and may get more members at their end: those that its size does not
+ * cover are as if they were 0. So may pd_file_info, which only the library makes. No other struct changes while the
+ * library's soname stays; of these the caller has arrays, or memory that the library fills.
  */
 #ifndef PD_PD_H
 #define PD_PD_H

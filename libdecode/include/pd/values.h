@@ -32,7 +32,8 @@ struct pd_values {
 	uint64_t (*number)(pd_node n);
 	double (*real)(pd_node n);		/* of NUMBER too: whether it was given as a negative one */
 	struct pd_bytes (*text)(pd_node n);	/* of TEXT and BYTES */
-	pd_node (*member)(pd_node object, const char *name);	/* NULL where it has none: other nodes, and NULL, have none */
+	/* NULL where it has none: what is no object has none, nor has NULL. */
+	pd_node (*member)(pd_node object, const char *name);
 	size_t (*length)(pd_node array);
 	/* Of arrays. An item that is no node of its own (an array of plain numbers) comes in *number, and NULL. */
 	pd_node (*item)(pd_node array, size_t i, uint64_t *number);

@@ -3,8 +3,8 @@
  * Values are named as in the JSON. What is derived may be left out: counts (from the length of what they count), sizes,
  * padding. Numbers of rows that are not given are 0.
  *
- * What can't be written is refused before anything of it is: of values, pd_error says the record, the field's path and what
- * was expected there. The caller may go on.
+ * What can't be written is refused before anything of it is: of values, pd_error says the record, the field's path and
+ * what was expected there. The caller may go on.
  */
 #ifndef PD_WRITE_H
 #define PD_WRITE_H
@@ -116,8 +116,8 @@ struct pd_writer_options {
 #define PD_WRITER_OPTIONS(...) PD_OPTIONS_OF(pd_writer_options, __VA_ARGS__)
 
 /* fd is borrowed. `o` may be NULL: a file, nothing compressed. NULL and *e on failure.
- * Then, in this order: events, pd_writer_begin(), records, pd_writer_finish(). What comes out of turn is refused with
- * PD_E_ARGUMENT and changes nothing. */
+ * Then, in this order: events, pd_writer_begin(), records, pd_writer_finish(). What comes out of turn is refused
+ * with PD_E_ARGUMENT and changes nothing. */
 PD_API struct pd_writer *pd_writer_open_fd(int fd, const struct pd_writer_options *o, struct pd_error *e);
 PD_API void pd_writer_free(struct pd_writer *w);	/* without finishing; NULL is fine */
 
@@ -138,18 +138,19 @@ PD_API int pd_writer_begin(struct pd_writer *w, struct pd_error *e);
 PD_API int pd_writer_write(struct pd_writer *w, const struct pd_bytes *spans, size_t n, struct pd_error *e);
 
 /* A record from values; never compressed. `event`: an index of pd_writer_add_event(), or -1: none.
- * - Of a SAMPLE or READ it chooses the layout: the fields that the event's sample_type and read_format ask for. Of several
- *   events in a recording readers find it by the sample's `identifier` or `id`.
- * - The kernel's other records, and READ, end with the event's sample_id, where its attribute has sample_id_all: the values
- *   of an object of that name, zeros where not given (an id of 0 makes it the first event's).
+ * - Of a SAMPLE or READ it chooses the layout: the fields that the event's sample_type and read_format ask for. Of
+ *   several events in a recording readers find it by the sample's `identifier` or `id`.
+ * - The kernel's other records, and READ, end with the event's sample_id, where its attribute has sample_id_all: the
+ *   values of an object of that name, zeros where not given (an id of 0 makes it the first event's).
  * - Perf's own (type 64 and up) have nothing of an event.
  * payload: bytes that follow the record (AUXTRACE, HEADER_TRACING_DATA); may be empty. */
 PD_API int pd_writer_record(struct pd_writer *w, uint32_t type, uint16_t misc, int event, const struct pd_value *fields,
 			    size_t n, struct pd_bytes payload, struct pd_error *e);
 
-/* A feature section: of a file, kept until pd_writer_finish(), so that it may come before pd_writer_begin() too; of a pipe, a
- * HEADER_FEATURE record now (TRACING_DATA as HEADER_TRACING_DATA; those that pipes carry as other records, or not at all, are
- * left out: 0). `value` is what the JSON has under `features`; its name is not looked at. EVENT_DESC is made from the events. */
+/* A feature section: of a file, kept until pd_writer_finish(), so that it may come before pd_writer_begin() too; of a
+ * pipe, a HEADER_FEATURE record now (TRACING_DATA as HEADER_TRACING_DATA; those that pipes carry as other records, or
+ * not at all, are left out: 0). `value` is what the JSON has under `features`; its name is not looked at. EVENT_DESC is
+ * made from the events. */
 PD_API int pd_writer_feature(struct pd_writer *w, uint32_t id, const struct pd_value *value, struct pd_error *e);
 /* The same from bytes that are the section already. */
 PD_API int pd_writer_feature_bytes(struct pd_writer *w, uint32_t id, struct pd_bytes section, struct pd_error *e);
