@@ -14,7 +14,7 @@ import sys
 
 import pytest
 
-from conftest import FIXTURES, fixture_files, strict_json
+from conftest import FIXTURES, TOOLS, fixture_files, strict_json
 from perfdata import features as f
 from perfdata import records as r
 from perfdata import tracing
@@ -242,6 +242,37 @@ def test_killed_recorder(order, given, decoder):
     assert [record["time"] for record in kept_of(document)] == list(range(1000, 1039))
     assert document["records"][-1]["cut"] == 40 - 11
     assert {error["code"] for error in document["errors"]} == {"UNFINISHED", "TRUNCATED"}
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("order", "<>")
+def test_sign_of_an_unfinished_recording(order, given, run_pdecode, tmp_path):
+    """precord keeps the size of the data as large as they are; that it has not finished it says elsewhere in the header."""
+    data = bytearray(File(attrs=[(ATTR, [42])], records=samples(40)).build(order))
+    struct.pack_into(f"{order}QQ", data, 56, 1, 0)
+    path = given(bytes(data))
+    done = run_pdecode([path])
+    document = strict_json(done.stdout)
+    assert done.returncode == 1
+    assert document["file"]["complete"] is document["summary"]["complete"] is False
+    assert [error["code"] for error in document["errors"]] == ["UNFINISHED"]
+    assert [record["time"] for record in document["records"]] == list(range(1000, 1040))
+    assert strict_json(run_pdecode(["-f", "stats", path]).stdout)["file"]["complete"] is False
+    again = subprocess.run([TOOLS / "pencode", "-"], input=done.stdout, capture_output=True)
+    assert again.stdout == data, again.stderr
+    fixed = tmp_path / "fixed"
+    mended = subprocess.run([TOOLS / "prepair", "-o", fixed, path], capture_output=True)
+    document = strict_json(run_pdecode([fixed]).stdout)
+    assert mended.returncode == 1 and document["errors"] == [] and document["file"]["complete"] is True
+    assert len(document["records"]) == 40
+
+
+@pytest.mark.parametrize("section", [(0, 0), (2, 0), (384, 0), (1, 72), ((1 << 64) - 1, 0)])
+def test_other_event_types_are_no_sign(section, given, decode):
+    """The first perfs gave them a place in files without any."""
+    data = bytearray(File(attrs=[(ATTR, [42])], records=samples(4)).build("<"))
+    struct.pack_into("<QQ", data, 56, *section)
+    assert decode(given(bytes(data)))["file"]["complete"] is True
 
 
 # --- order ----------------------------------------------------------------------------------------------------------

@@ -102,7 +102,7 @@ static const char *fixed(const struct pd_error *e)
 	case PD_E_UNKNOWN_TYPE:
 		return "not known; its bytes are kept as they are";
 	case PD_E_UNFINISHED:
-		return "the recording was not finished: no size, no features";
+		return "the recorder did not finish: what it writes last is missing";
 	case PD_E_GARBAGE:
 		return "these bytes are no records";
 	case PD_E_DUPLICATE:

@@ -421,15 +421,19 @@ static int hold_event_types(struct pd_session *s, struct pd_container *c, struct
 	return add_section(s, c, types) || hold(s, c, types.name, types.offset, size - size % PD_EVENT_TYPE_SIZE) ? -1 : 0;
 }
 
-/* Where the data of a recording that was killed, or a file that is cut off, end. How many features are left then. */
+/* Where the data of a recording that was killed, or a file that is cut off, end. How many features are left then. A recorder
+ * that was killed left no size, or the sign of ours, which keeps the size as large as what it wrote. */
 static size_t settle_end(struct pd_source *source, struct pd_session *s, struct pd_container *c, struct pd_section *data,
-			 size_t nr_features, const struct pd_report *r)
+			 size_t nr_features, const struct pd_header_numbers *h, const struct pd_report *r)
 {
 	const uint64_t left = c->info.size > data->offset ? c->info.size - data->offset : 0;
+	const bool no_size = data->size == 0 && was_killed(source, s, data->offset, nr_features);
 
-	if (data->size == 0 && was_killed(source, s, data->offset, nr_features)) {
+	if (no_size || (h->event_types.offset == PD_UNFINISHED_AT && !h->event_types.size)) {
 		report(r, PD_E_UNFINISHED, "data", data->offset, 0, 0);
 		c->info.complete = false;
+	}
+	if (no_size) {
 		c->data_end = UINT64_MAX;
 		data->size = left;
 		return 0;
@@ -486,7 +490,7 @@ int pd_header_read(struct pd_source *source, struct pd_session *s, struct pd_con
 	if ((h.event_types.size || h.event_types.offset) && hold_event_types(s, c, (struct pd_section){
 			.name = "event_types", .offset = h.event_types.offset, .size = h.event_types.size }))
 		return no_memory(e);
-	nr_features = settle_end(source, s, c, &data, nr_features, r);
+	nr_features = settle_end(source, s, c, &data, nr_features, &h, r);
 	if (add_section(s, c, data) || hold(s, c, data.name, data.offset, c->data_end - data.offset) ||
 	    hold(s, c, "header", 0, got == PD_FILE_HEADER_SIZE && h.size >= PD_FILE_HEADER_SIZE ? PD_FILE_HEADER_SIZE :
 		 PD_FILE_HEADER_V1) ||

@@ -9,7 +9,7 @@ const struct pd_field pd_file_header_fields[] = {
 	U64(attr_size, "bytes of an entry of attrs: the attribute and where its ids lie"),
 	SECTION(attrs, "the events"),
 	SECTION(data, "the records"),
-	SECTION(event_types, "names of events (perf before 3.12)"),
+	SECTION(event_types, "names of events (perf before 3.12); at 1, and 0 bytes: precord has not finished"),
 	NUMBERS(8, PD_HEX, adds_features, "bit n: there is a section for feature n", TIMES(4), IF_LEFT(32)),
 	{ .kind = PD_END },
 };

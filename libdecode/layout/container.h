@@ -10,6 +10,9 @@
 #define PD_SECTION_SIZE 16
 #define PD_FEATURE_BITS 256
 #define PD_EVENT_TYPE_SIZE 72
+/* event_types.offset, with a size of 0, while our recorder has not finished. Inside the header, where no perf ever put them;
+ * none looks there for 0 bytes; and small, since there are JSON tools that round what is above 2^53. */
+#define PD_UNFINISHED_AT 1
 #define PD_RECORD_HEADER_SIZE 8
 #define PD_ATTR_SIZE_VER0 64
 #define PD_MISC_CPUMODE 7

@@ -24,7 +24,7 @@ enum pd_code {
 	PD_E_NO_ATTR,		/* a record that belongs to no attribute */
 	PD_E_UNKNOWN_TYPE,	/* a record type or section nobody has described */
 	PD_E_CODEC,		/* the compressed stream is damaged */
-	PD_E_UNFINISHED,	/* the recorder was killed: no data size, no features */
+	PD_E_UNFINISHED,	/* the recorder was killed: no features, no data size or one that grew with the records */
 	PD_E_TRAILING,		/* bytes behind the last field */
 	PD_E_PAYLOAD,		/* the data behind a record is short */
 	PD_E_GARBAGE,		/* bytes that are no records */
