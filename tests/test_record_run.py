@@ -2,6 +2,7 @@
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -241,6 +242,7 @@ def test_max_size(record):
 
 
 def test_a_killed_recorder_leaves_a_file_that_decodes(start_precord, run_pdecode, workload, tmp_path):
+    """And that says it is unfinished, to us; perf reads it as any other."""
     from conftest import strict_json
     process = start_precord("-o", "perf.data", *CLOCK, "--", workload, "spin", "3000")
     wait_for(lambda: (tmp_path / "perf.data").exists() and (tmp_path / "perf.data").stat().st_size > 30000)
@@ -249,6 +251,11 @@ def test_a_killed_recorder_leaves_a_file_that_decodes(start_precord, run_pdecode
     decoded = run_pdecode(["perf.data"], cwd=tmp_path)
     document = strict_json(decoded.stdout)
     assert types(document)["SAMPLE"] > 400 and document["attrs"][0]["name"]
+    assert decoded.returncode == 1 and document["errors"][0]["code"] == "UNFINISHED"
+    assert document["file"]["complete"] is document["summary"]["complete"] is False
+    if shutil.which("perf"):
+        told = subprocess.run(["perf", "script", "-i", "perf.data", "-F", "time"], cwd=tmp_path, capture_output=True)
+        assert told.returncode == 0 and len(told.stdout.splitlines()) == types(document)["SAMPLE"], told.stderr
 
 
 def test_timestamp_in_the_name(run_precord, workload, tmp_path):

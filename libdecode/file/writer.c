@@ -370,12 +370,15 @@ static int begin_file(struct pd_writer *w, struct pd_error *e)
 {
 	const struct pd_session *s = &w->session;
 	const struct pd_header_values *h = &w->header;
+	struct pd_header_values unfinished;
 	uint64_t ids_at = PD_FILE_HEADER_SIZE;
 	struct pd_buf *b = &w->scratch;
 
 	place_sections(w);
 	b->size = 0;
-	pd_compose_header(&w->session, h, b);
+	unfinished = *h;
+	unfinished.event_types.offset = PD_UNFINISHED_AT;	/* until pd_writer_finish() */
+	pd_compose_header(&w->session, &unfinished, b);
 	for (size_t i = 0; i < s->nr_attrs; i++)
 		pd_buf_append(b, s->attrs[i]->ids, s->attrs[i]->nr_ids * sizeof(uint64_t));
 	for (size_t i = 0; i < s->nr_attrs; i++) {
