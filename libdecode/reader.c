@@ -502,11 +502,10 @@ static bool is_unremarkable(const struct pd_record *r)
 	       (!r->plan || r->extent.end == r->body.size);
 }
 
-int pd_next(struct pd_reader *r, const struct pd_record **out, struct pd_error *e)
+static int next(struct pd_reader *r, struct pd_error *e)
 {
 	int got = r->order ? next_by_time(r, e) : next_as_written(r, e);
 
-	*out = &r->record;
 	if (got != 1)
 		return got;
 	if (!is_unremarkable(&r->record))
@@ -515,6 +514,16 @@ int pd_next(struct pd_reader *r, const struct pd_record **out, struct pd_error *
 		return 1;
 	*e = r->stopped;
 	return -1;
+}
+
+int pd_next(struct pd_reader *r, const struct pd_record **out, struct pd_error *e)
+{
+	int got = next(r, e);
+
+	*out = &r->record;
+	if (got < 0)	/* nobody saw the end */
+		r->container.info.complete = false;
+	return got;
 }
 
 int pd_payload_read(struct pd_reader *r, size_t n, struct pd_bytes *out, struct pd_error *e)

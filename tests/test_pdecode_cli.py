@@ -680,14 +680,15 @@ def test_end_on_the_way(args, run_pdecode, tmp_path):
     if "jsonl" in args:
         lines = strict_json_lines(done.stdout)
         kinds, errors = [line["kind"] for line in lines], [line for line in lines if line["kind"] == "error"]
-        assert kinds.count("record") == 2 and kinds[-1] == "summary"
+        assert kinds.count("record") == 2 and kinds[-1] == "summary" and lines[-1]["complete"] is False
     elif "stats" in args:
         stats = strict_json(done.stdout)
-        assert stats["records"] == 2
+        assert stats["records"] == 2 and stats["file"]["complete"] is False
         errors = [{"code": code} for code in stats["errors_by_code"]]
     else:
         document = strict_json(done.stdout)
         assert [record["type"] for record in document["records"]][:2] == ["HEADER_ATTR", "SAMPLE"]
+        assert document["summary"]["complete"] is False
         errors = document["errors"]
     assert [error["code"] for error in errors] == ["LIMIT"]
 
