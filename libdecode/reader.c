@@ -1,5 +1,4 @@
 /* reader.c - the public reader: opens whatever holds records, and gives them out one by one. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "file/directory.h"
 #include "file/gaps.h"
 #include "file/header.h"
 #include "file/mend.h"
@@ -24,7 +24,7 @@
 #define TYPE_EVENT_UPDATE 78
 #define TYPE_HEADER_FEATURE 80
 #define TYPE_USER 64
-#define MAX_DIRECTORY_FILES 65536
+#define FEATURE_DIR_FORMAT 24
 #define FEATURE_SAMPLE_TIME "SAMPLE_TIME"
 
 struct pd_reader {
@@ -44,9 +44,9 @@ struct pd_reader {
 	bool drained;			/* order has everything; `ended` says why there is no more */
 	struct pd_error ended;
 	bool pipe_done;
-	char *directory;		/* or NULL */
-	char **files;			/* data.0 ...: names in it */
-	size_t nr_files, next_file;
+	bool is_directory;
+	struct pd_directory directory;
+	size_t next_file;
 	const char *file;		/* being read: NULL for data itself */
 	struct pd_source *file_source;
 	struct pd_error stopped;	/* what options.stop_at made of an error */
@@ -101,6 +101,21 @@ static struct pd_reader *new_reader(const struct pd_options *o, struct pd_error 
 	return r;
 }
 
+static void report_missing(struct pd_reader *r, const char *file)
+{
+	r->container.info.complete = false;
+	report(r, &(struct pd_error){ .code = PD_E_IO, .severity = PD_DAMAGED, .have = ENOENT }, file);
+}
+
+/* Files that others behind them, or the header, tell of. */
+static void report_missing_files(struct pd_reader *r)
+{
+	for (size_t i = 0; i < r->directory.nr_missing; i++)
+		report_missing(r, r->directory.missing[i]);
+	if (!r->directory.nr_files && r->container.info.adds_features[FEATURE_DIR_FORMAT])
+		report_missing(r, PD_DIRECTORY_FIRST);
+}
+
 /* The source is open: reads what comes before the records. NULL and *e on failure; the reader is freed then. */
 static struct pd_reader *start(struct pd_reader *r, struct pd_error *e)
 {
@@ -138,8 +153,10 @@ static struct pd_reader *start(struct pd_reader *r, struct pd_error *e)
 		    pd_source_seek(r->source, r->container.info.data_offset, e))
 			goto fail;
 	}
-	if (r->directory)
+	if (r->is_directory) {
 		r->container.info.mode = PD_MODE_DIRECTORY;
+		report_missing_files(r);
+	}
 	pd_session_name_events(&r->session);
 	if (r->options.order == PD_BY_TIME) {
 		r->order = pd_order_new(&r->budget, r->budget.limit / 4, 0);
@@ -157,55 +174,6 @@ fail:
 	return NULL;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	const char *x = *(char *const *)a + 5, *y = *(char *const *)b + 5;
-	size_t n = strlen(x), m = strlen(y);
-
-	return n != m ? (n > m) - (n < m) : strcmp(x, y);
-}
-
-/* data.N of a directory, by N. */
-static int list_files(struct pd_reader *r)
-{
-	DIR *dir = opendir(r->directory);
-	struct dirent *entry;
-
-	if (!dir)
-		return -1;
-	r->files = calloc(MAX_DIRECTORY_FILES, sizeof(*r->files));
-	while (r->files && (entry = readdir(dir)) && r->nr_files < MAX_DIRECTORY_FILES) {
-		const char *n = entry->d_name;
-
-		if (strncmp(n, "data.", 5) != 0 || !n[5] || strspn(n + 5, "0123456789") != strlen(n + 5))
-			continue;
-		r->files[r->nr_files] = strdup(n);
-		if (!r->files[r->nr_files])
-			break;
-		r->nr_files++;
-	}
-	closedir(dir);
-	if (!r->files)
-		return -1;
-	qsort(r->files, r->nr_files, sizeof(*r->files), by_number);
-	return 0;
-}
-
-static struct pd_source *open_in_directory(struct pd_reader *r, const char *name, struct pd_error *e)
-{
-	const struct pd_source_limits limits = { .budget = &r->budget };
-	char *path = malloc(strlen(r->directory) + strlen(name) + 2);
-	struct pd_source *source;
-
-	*e = (struct pd_error){ .code = PD_E_NOMEM, .severity = PD_FATAL };
-	if (!path)
-		return NULL;
-	sprintf(path, "%s/%s", r->directory, name);
-	source = pd_source_open_path(path, &limits, e);
-	free(path);
-	return source;
-}
-
 struct pd_reader *pd_open_path(const char *path, const struct pd_options *o, struct pd_error *e)
 {
 	struct pd_reader *r = new_reader(o, e);
@@ -214,15 +182,13 @@ struct pd_reader *pd_open_path(const char *path, const struct pd_options *o, str
 	if (!r)
 		return NULL;
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-		r->directory = strdup(path);
-		if (!r->directory || list_files(r)) {
+		r->is_directory = true;
+		if (pd_directory_list(&r->directory, path)) {
 			*e = (struct pd_error){ .code = PD_E_IO, .severity = PD_FATAL, .have = (uint64_t)errno };
 			pd_close(r);
 			return NULL;
 		}
-		r->source = open_in_directory(r, "data", e);
-		if (!r->source && e->code == PD_E_IO && e->have == ENOENT)
-			r->source = open_in_directory(r, "header", e);	/* perf 5.1 to 5.4 */
+		r->source = pd_directory_open_main(&r->directory, &r->budget, e);
 	} else {
 		const struct pd_source_limits limits = { .budget = &r->budget };
 
@@ -279,10 +245,7 @@ void pd_close(struct pd_reader *r)
 		pd_source_close(r->source);
 	if (r->file_source)
 		pd_source_close(r->file_source);
-	for (size_t i = 0; i < r->nr_files; i++)
-		free(r->files[i]);
-	free(r->files);
-	free(r->directory);
+	pd_directory_free(&r->directory);
 	free(r);
 }
 
@@ -334,16 +297,16 @@ static int learn(struct pd_reader *r, struct pd_error *e)
 /* Goes on with the next data.N of a directory: 1, or 0 when there is none. */
 static int next_file(struct pd_reader *r)
 {
-	while (r->next_file < r->nr_files) {
+	while (r->next_file < r->directory.nr_files) {
 		struct pd_error e;
 
-		r->file = r->files[r->next_file++];
+		r->file = r->directory.files[r->next_file++];
 		if (r->settle)
 			r->settle(r->settle_ctx);
 		pd_stream_free(&r->stream);
 		if (r->file_source)
 			pd_source_close(r->file_source);
-		r->file_source = open_in_directory(r, r->file, &e);
+		r->file_source = pd_directory_open(&r->directory, r->file, &r->budget, &e);
 		if (r->file_source) {
 			pd_stream_init(&r->stream, r->file_source, &r->session, UINT64_MAX, r->options.threads);
 			return 1;
@@ -687,6 +650,6 @@ void pd_reader_report(struct pd_reader *r, const struct pd_error *e)
 
 size_t pd_reader_files(const struct pd_reader *r, const char *const **names)
 {
-	*names = (const char *const *)r->files;
-	return r->nr_files;
+	*names = (const char *const *)r->directory.files;
+	return r->directory.nr_files;
 }

@@ -486,6 +486,36 @@ def test_unreadable_entry_of_a_directory(given, run_pdecode):
     assert document["summary"]["by_type"]["SAMPLE"] == 1
 
 
+@pytest.mark.sanitize
+@pytest.mark.parametrize("there, missing", [
+    ([0, 2], [1]), ([0, 5], [1, 2, 3, 4]), ([1], [0]), ([], [0]), ([0, 1, 10], list(range(2, 10))), ([0], []), ([0, 1, 2], []),
+])
+def test_missing_file_of_a_directory(there, missing, given, decoder):
+    """Recorders number them without gaps, and the header of a directory says that there are some."""
+    path = given(directory({f"data.{n}": [timed(5 + n)] for n in there}))
+    for args in [], ["--sort", "time"], ["-f", "stats"]:
+        document, returncode, told = decoder.result(path, *args)
+        assert returncode == (1 if missing else 0)
+        assert document["file"]["complete"] is not bool(missing)
+        if "stats" in args:
+            continue
+        assert [(error["file"], error["code"]) for error in document["errors"]] == [(f"data.{n}", "IO") for n in missing]
+        assert [record["time"] for record in document["records"] if record["type"] == "SAMPLE"] == [5 + n for n in there]
+        assert all(f"data.{n}: No such file" in told for n in missing)
+
+
+@pytest.mark.sanitize
+def test_odd_numbers_in_a_directory(given, decoder):
+    """They are read as they always were; a number that nobody gives says no more than that something is missing."""
+    path = given(directory({"data.00": [timed(5)], "data.0": [timed(6)], "data.1": [timed(7)]}))
+    document, returncode, _ = decoder.result(path)
+    assert returncode == 0 and document["summary"]["by_type"]["SAMPLE"] == 3
+    path = given(directory({"data.0": [timed(6)], "data.99999999999999999999999": [timed(7)]}))
+    document, returncode, _ = decoder.result(path)
+    assert returncode == 1 and document["summary"]["by_type"]["SAMPLE"] == 2
+    assert document["errors"][0]["file"] == "data.1" and document["summary"]["errors"] == 65535
+
+
 # --- memory ---------------------------------------------------------------------------------------------------------
 
 MIB = 1 << 20

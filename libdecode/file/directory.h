@@ -1,0 +1,27 @@
+/* directory.h - a directory of perf record --threads: the file `data` and beside it data.0, data.1, ..., one for each thread. */
+#ifndef PD_FILE_DIRECTORY_H
+#define PD_FILE_DIRECTORY_H
+
+#include "file/source.h"
+
+#define PD_DIRECTORY_FIRST "data.0"
+
+struct pd_directory {
+	char *path;
+	char **files;		/* data.N: names, by N */
+	size_t nr_files;
+	char **missing;		/* those that are not there, though larger numbers are: recorders leave none out */
+	size_t nr_missing;
+};
+
+/* 0, or -1 with errno; to be freed in any case. */
+int pd_directory_list(struct pd_directory *d, const char *path);
+void pd_directory_free(struct pd_directory *d);
+
+/* A file of it; NULL and *e on failure. */
+struct pd_source *pd_directory_open(const struct pd_directory *d, const char *name, struct pd_budget *b,
+				    struct pd_error *e);
+/* The one that speaks of the others. */
+struct pd_source *pd_directory_open_main(const struct pd_directory *d, struct pd_budget *b, struct pd_error *e);
+
+#endif
