@@ -201,7 +201,8 @@ static struct pd_reader *open_reader(struct run *run)
 
 	reader = run->fd >= 0 ? pd_open_fd(run->fd, o, &e) : pd_open_path(run->path, o, &e);
 	if (!reader)
-		complain(run, &e, run->hint);
+		complain(run, &e, run->fd < 0 && e.code == PD_E_IO && e.have == ENOENT ?
+			 "; a directory that was recorded has this file in it" : run->hint);
 	return reader;
 }
 

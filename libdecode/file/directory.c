@@ -121,9 +121,12 @@ struct pd_source *pd_directory_open(const struct pd_directory *d, const char *na
 
 struct pd_source *pd_directory_open_main(const struct pd_directory *d, struct pd_budget *b, struct pd_error *e)
 {
-	struct pd_source *source = pd_directory_open(d, "data", b, e);
+	static const char name[] = "data";
+	struct pd_source *source = pd_directory_open(d, name, b, e);
 
 	if (!source && e->code == PD_E_IO && e->have == ENOENT)
 		source = pd_directory_open(d, "header", b, e);	/* perf 5.1 to 5.4 */
+	if (!source)
+		e->file = name;
 	return source;
 }
