@@ -125,6 +125,43 @@ def test_wrapping_that_is_cut(name, kind, given, decode, run_pdecode):
     assert kept and kept == whole[:len(kept)]
 
 
+BEHIND = {
+    "zeros": (bytes(300_000), False),
+    "another packing": ({"gzip": b"\x28\xb5\x2f\xfd", "zstd": b"\x1f\x8b"}, True),
+    "a letter": (b"x", True),
+    "half a member": ({"gzip": b"\x1f", "zstd": b"\x28\xb5"}, True),
+    "a letter behind zeros": (bytes(300_000) + b"x", True),
+}
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("kind", ["gzip", "zstd"])
+@pytest.mark.parametrize("what", BEHIND)
+def test_behind_the_wrapping(what, kind, given, run_pdecode, decode):
+    """Padding is nothing; all else is told of, since nobody reads it."""
+    behind, is_damage = BEHIND[what]
+    behind = behind[kind] if isinstance(behind, dict) else behind
+    for name in "02-callgraph-fp.data", "18-pipe.data":
+        data = (PERF / name).read_bytes()
+        path = given(packed(kind, data) + behind)
+        for done, skipped in ((run_pdecode([path]), len(behind)), (run_pdecode(["-"], input=path.read_bytes()), 0)):
+            assert done.returncode == int(is_damage), done.stderr
+            document = strict_json(done.stdout)
+            assert document["records"] == decode(PERF / name)["records"]
+            assert [(error["code"], error["offset"], error["skipped"]) for error in document["errors"]] == \
+                [("TRAILING", len(data), skipped)] * is_damage
+            assert (f"bytes behind the {kind} stream".encode() in done.stderr) is is_damage
+
+
+@pytest.mark.sanitize
+def test_frames_of_zstd_that_hold_nothing(given, decoder):
+    skippable = b"\x5a\x2a\x4d\x18" + struct.pack("<I", 5) + b"12345"
+    data = FILES[0].read_bytes()
+    whole = packed("zstd", data[:777]) + skippable + packed("zstd", b"") + packed("zstd", data[777:]) + skippable * 2
+    document, returncode, _ = decoder.result(given(whole))
+    assert returncode == 0 and parts(document) == parts(decoder.result(FILES[0]).document)
+
+
 # --- headers --------------------------------------------------------------------------------------------------------
 
 HEADERS = {

@@ -77,13 +77,13 @@ static void no_room(const struct pd_error *e, char *buf)
 		snprintf(buf, PART, "the memory limit is too low");
 }
 
-static void behind(const struct pd_error *e, char *buf)
+static void behind(const struct pd_error *e, const char *field, char *buf)
 {
 	if (e->have)
 		snprintf(buf, PART, "%" PRIu64 " byte%s behind the last field", e->have,
 			 plural(e->have));
 	else
-		snprintf(buf, PART, "bytes behind the end");
+		snprintf(buf, PART, "bytes behind the %s%s", field[0] ? field : "end", field[0] ? " stream" : "");
 }
 
 /* Errors whose text needs no more than the field's name. */
@@ -146,7 +146,7 @@ static void what(const struct pd_error *e, char *buf)
 		snprintf(buf, PART, "the %s stream is damaged", field[0] ? field : "compressed");
 		break;
 	case PD_E_TRAILING:
-		behind(e, buf);
+		behind(e, field, buf);
 		break;
 	default:
 		snprintf(buf, PART, "%s%s%s", field, field[0] ? ": " : "", fixed(e));

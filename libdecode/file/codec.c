@@ -135,7 +135,9 @@ static size_t step_size(const struct pd_codec *c)
 	return step < left ? step : left;
 }
 
-int64_t pd_codec_read(struct pd_codec *c, void *p, size_t n, struct pd_error *e)
+enum until { END_OF_INPUT, END_OF_FRAME };
+
+static int64_t read_until(struct pd_codec *c, enum until until, void *p, size_t n, struct pd_error *e)
 {
 	ZSTD_outBuffer out = { p, n, 0 };
 
@@ -149,7 +151,9 @@ int64_t pd_codec_read(struct pd_codec *c, void *p, size_t n, struct pd_error *e)
 		}
 		c->at = in.pos;
 		c->hint = result;
-		c->pending = out.pos == n;
+		c->pending = out.pos == n && result;
+		if (!result && until == END_OF_FRAME)
+			break;
 	}
 	charge(c);
 	if (out.pos || !c->report)
@@ -158,6 +162,19 @@ int64_t pd_codec_read(struct pd_codec *c, void *p, size_t n, struct pd_error *e)
 	c->in.size = c->at = 0;
 	c->report = PD_OK;
 	return -1;
+}
+
+int64_t pd_codec_read(struct pd_codec *c, void *p, size_t n, struct pd_error *e)
+{
+	return read_until(c, END_OF_INPUT, p, n, e);
+}
+
+int64_t pd_codec_read_frame(struct pd_codec *c, void *p, size_t n, size_t *left, struct pd_error *e)
+{
+	const int64_t got = read_until(c, END_OF_FRAME, p, n, e);
+
+	*left = c->in.size - c->at;
+	return got;
 }
 
 bool pd_codec_at_frame_end(const struct pd_codec *c)

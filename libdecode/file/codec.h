@@ -33,6 +33,10 @@ void pd_codec_input(struct pd_codec *c, struct pd_bytes in);
  */
 int64_t pd_codec_read(struct pd_codec *c, void *p, size_t n, struct pd_error *e);
 
+/* The same, but no further than to the end of a frame: *left are the bytes of the input behind it. What follows is the caller's
+ * to look at, and to hand in. */
+int64_t pd_codec_read_frame(struct pd_codec *c, void *p, size_t n, size_t *left, struct pd_error *e);
+
 /* Whether the stream stands between two frames, and not inside one. */
 bool pd_codec_at_frame_end(const struct pd_codec *c);
 

@@ -80,7 +80,7 @@ int64_t pd_source_pread(struct pd_source *s, uint64_t offset, void *p, size_t n,
 uint64_t pd_source_data_from(struct pd_source *s, uint64_t offset);
 
 /* What is wrong with the packing, or NULL: PD_E_CODEC for a damaged or cut gzip or zstd wrapping
- * (the input ends at `offset`, where it shows), PD_E_TRAILING, a NOTE, for bytes behind it,
+ * (the input ends at `offset`, where it shows), PD_E_TRAILING for bytes behind it that are not all zero,
  * PD_E_IO when reading broke off while a stream was spooled. `field` names the packing. Complete
  * only at the end of the input; for a spooled one from the open on.
  */

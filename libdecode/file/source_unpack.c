@@ -18,7 +18,7 @@ struct pd_unpack {
 	struct pd_codec *zstd;
 	struct pd_bytes in;	/* zstd: the part of the window of `under` that the codec has */
 	uint64_t produced;
-	bool between;		/* gzip: at the start of a member */
+	bool between;		/* at the start of a member of gzip, a frame of zstd, or behind the last */
 	bool ended;
 	struct pd_error damage;
 };
@@ -60,6 +60,7 @@ enum pd_packing pd_packing_of(struct pd_bytes head)
 
 static int start(struct pd_unpack *u, struct pd_error *e)
 {
+	u->between = true;
 	if (u->packing == PD_PACKING_ZSTD) {
 		u->zstd = pd_codec_new(u->budget, e);
 		return u->zstd ? 0 : -1;
@@ -67,7 +68,6 @@ static int start(struct pd_unpack *u, struct pd_error *e)
 	u->gzip.zalloc = zlib_alloc;
 	u->gzip.zfree = zlib_free;
 	u->gzip.opaque = u->budget;
-	u->between = true;
 	if (inflateInit2(&u->gzip, GZIP_ONLY) == Z_OK)
 		return 0;
 	*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };
@@ -125,20 +125,58 @@ static void end(struct pd_unpack *u, enum pd_code code, enum pd_severity severit
 		};
 }
 
-/* Behind a whole member: another one, padding with zeros, or something that is no part of it. */
+/* Behind the last member: padding with zeros, or something that is no part of this and that nobody reads. */
+static int end_behind(struct pd_unpack *u, struct pd_error *e)
+{
+	const uint64_t from = pd_source_offset(u->under);
+	uint64_t size, data;
+	struct pd_bytes in;
+
+	for (;;) {
+		if (pd_source_peek(u->under, 1, &in, e))
+			return -1;
+		if (!in.size) {
+			end(u, PD_OK, PD_NOTE);
+			return 0;
+		}
+		if (!pd_all_zero(in))
+			break;
+		if (pd_source_skip(u->under, in.size, NULL, e))
+			return -1;
+		data = pd_source_data_from(u->under, pd_source_offset(u->under));
+		if (pd_source_is_random(u->under) && pd_source_seek(u->under, data, e))
+			return -1;
+	}
+	end(u, PD_E_TRAILING, PD_DAMAGED);
+	if (pd_source_size(u->under, &size) && size > from)
+		u->damage.skipped = size - from;
+	return 0;
+}
+
+/* zstd has frames without content, too. */
+static bool starts_member(enum pd_packing packing, struct pd_bytes in)
+{
+	static const uint8_t skippable[] = { 0x2a, 0x4d, 0x18 };
+
+	return pd_packing_of(in) == packing ||
+	       (packing == PD_PACKING_ZSTD && in.size > sizeof(skippable) && in.data[0] >> 4 == 5 &&
+		!memcmp(in.data + 1, skippable, sizeof(skippable)));
+}
+
 static int next_member(struct pd_unpack *u, struct pd_error *e)
 {
 	struct pd_bytes in;
 
-	if (pd_source_peek(u->under, 2, &in, e))
+	if (pd_source_peek(u->under, u->packing == PD_PACKING_GZIP ? 2 : 4, &in, e))
 		return -1;
-	if (pd_packing_of(in) == PD_PACKING_GZIP) {
+	if (!starts_member(u->packing, in))
+		return end_behind(u, e);
+	u->between = false;
+	if (u->packing == PD_PACKING_GZIP) {
 		inflateReset(&u->gzip);
-		u->between = false;
-	} else if (pd_all_zero(in)) {
-		end(u, PD_OK, PD_NOTE);
 	} else {
-		end(u, PD_E_TRAILING, PD_NOTE);
+		u->in = in;
+		pd_codec_input(u->zstd, in);
 	}
 	return 0;
 }
@@ -170,26 +208,38 @@ static int64_t inflate_some(struct pd_unpack *u, void *p, size_t n, struct pd_er
 	return got;
 }
 
-/* The codec goes from frame to frame by itself; what follows the last one counts as damage. */
+/* What the codec took of its input is behind us. */
+static void leave_input(struct pd_unpack *u, size_t left)
+{
+	struct pd_error ignored;
+
+	pd_source_skip(u->under, u->in.size - left, NULL, &ignored);	/* inside the window: can't fail */
+	u->in.size = 0;
+}
+
 static int64_t expand_some(struct pd_unpack *u, void *p, size_t n, struct pd_error *e)
 {
 	struct pd_error damage;
-	int64_t got = pd_codec_read(u->zstd, p, n, &damage);
+	size_t left;
+	int64_t got = pd_codec_read_frame(u->zstd, p, n, &left, &damage);
 
 	if (got < 0) {
 		end(u, damage.code, PD_DAMAGED);
 		return 0;
 	}
 	u->produced += (uint64_t)got;
-	if (got)
+	u->between = pd_codec_at_frame_end(u->zstd);
+	if (u->between)
+		leave_input(u, left);
+	if (got || u->between)
 		return got;
-	pd_source_skip(u->under, u->in.size, NULL, e);	/* inside the window: can't fail */
+	leave_input(u, 0);
 	if (pd_source_peek(u->under, 1, &u->in, e)) {
 		u->in.size = 0;
 		return -1;
 	}
 	if (!u->in.size)
-		end(u, pd_codec_at_frame_end(u->zstd) ? PD_OK : PD_E_CODEC, PD_DAMAGED);
+		end(u, PD_E_CODEC, PD_DAMAGED);
 	pd_codec_input(u->zstd, u->in);
 	return 0;
 }
