@@ -82,8 +82,11 @@ static void report_packing(struct pd_reader *r, const struct pd_source *source)
 {
 	const struct pd_error *e = pd_source_damage(source);
 
-	if (e)
-		on_error(r, e);
+	if (!e)
+		return;
+	if (e->code != PD_E_TRAILING)
+		r->container.info.complete = false;
+	on_error(r, e);
 }
 
 static struct pd_reader *new_reader(const struct pd_options *o, struct pd_error *e)

@@ -121,6 +121,7 @@ def test_wrapping_that_is_cut(name, kind, given, decode, run_pdecode):
     assert done.returncode == 1
     document = strict_json(done.stdout)
     assert "CODEC" in [error["code"] for error in document["errors"]]
+    assert document["summary"]["complete"] is False
     kept = [record for record in document["records"] if record["type"] != "SKIPPED" and "cut" not in record]
     assert kept and kept == whole[:len(kept)]
 
