@@ -608,6 +608,37 @@ def test_many_errors(run_pdecode, tmp_path):
 
 
 @sanitize
+@pytest.mark.parametrize("args", [[], ["--pretty"], ["-j", "1"]], ids=" ".join)
+def test_more_errors_than_memory_for_them(args, run_pdecode, tmp_path):
+    """The list of a document is charged to --memory; its last entry says how many are not in it."""
+    path, most = tmp_path / "damaged.data", 9000
+    path.write_bytes(damaged(most).build("<"))
+    whole = strict_json(run_pdecode([path]).stdout)
+    assert len(whole["errors"]) == whole["summary"]["errors"] == most
+    done = run_pdecode(["--memory", "2M", *args, path])
+    document = strict_json(done.stdout)
+    *listed, last = document["errors"]
+    assert done.returncode == 1 and document["records"] == whole["records"] and document["summary"] == whole["summary"]
+    assert listed == whole["errors"][:len(listed)] and 1000 < len(listed) < most
+    assert last == {"offset": 0, "code": "LIMIT", "severity": "damaged", "field": "errors", "want": most,
+                    "have": len(listed), "skipped": 0,
+                    "message": f"{most - len(listed)} more errors: the memory limit is too low to list them"}
+    lines = strict_json_lines(run_pdecode(["--memory", "2M", "-f", "jsonl", path]).stdout)
+    assert [{key: value for key, value in line.items() if key != "kind"} for line in lines if line["kind"] == "error"] == \
+        whole["errors"]
+
+
+@sanitize
+def test_why_it_ends_is_always_listed(run_pdecode, tmp_path):
+    path = tmp_path / "large-formats.data"
+    short = r.record(9, bytes(8))
+    path.write_bytes(Pipe(records=[HEAD, *[short] * 9000, r.header_tracing_data(bytes(4 << 20)), clock(2)]).build("<"))
+    errors = strict_json(run_pdecode(["--memory", "2M", path]).stdout)["errors"]
+    assert [error["severity"] for error in errors[-3:]] == ["damaged", "fatal", "damaged"]
+    assert errors[-1]["want"] == 9001 and errors[-1]["have"] == len(errors) - 1
+
+
+@sanitize
 @pytest.mark.parametrize("args", [[], ["-f", "jsonl"], ["-f", "stats"], ["--strict"]])
 def test_oddities_are_no_errors(args, run_pdecode, tmp_path):
     """Bytes behind a record's last field, as a newer kernel writes them: -v tells of them, nothing else does."""

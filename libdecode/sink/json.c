@@ -8,6 +8,7 @@
 #include "sink/sink.h"
 
 #define OWN_MEMORY (64u << 20)
+#define LIST_PART 4	/* of the reader's memory, for the errors of a document: they can only stand at its end */
 
 /* In a file the events and features come first; in a pipe they are only known at its end. */
 static bool comes_first(const struct pd_json *j)
@@ -131,6 +132,21 @@ static void settle(void *ctx)
 		pd_json_team_drain(j->team);
 }
 
+/* The list is charged to the reader's budget for good: who closes the reader need not have closed this. It leaves the
+ * reader what that will need. */
+static bool may_hold(struct pd_json *j, size_t more)
+{
+	struct pd_budget *b = j->session ? j->session->budget : NULL;
+
+	if (!b)
+		return true;
+	if (more > b->limit / LIST_PART - j->listed || b->used > b->limit || more > (b->limit - b->used) / 2)
+		return false;
+	b->used += more;
+	j->listed += more;
+	return true;
+}
+
 static int begin(void *state, struct pd_reader *r)
 {
 	struct pd_json *j = state;
@@ -138,6 +154,8 @@ static int begin(void *state, struct pd_reader *r)
 
 	j->reader = r;
 	j->session = pd_reader_session(r);
+	j->own.limit += j->session->budget->limit / LIST_PART;
+	may_hold(j, j->errors_capacity * sizeof(*j->errors));	/* what came with the header */
 	if (lines) {
 		open_line(j, "file");
 		about_us(j);
@@ -253,6 +271,21 @@ static int runs(void *state, struct pd_reader *r)
 	return status;
 }
 
+static int grow_errors(struct pd_json *j)
+{
+	const size_t now = j->errors_capacity * sizeof(*j->errors), bigger = now ? 2 * now : 16 * sizeof(*j->errors);
+	struct pd_error *errors;
+
+	if (j->nr_errors < j->errors_capacity)
+		return 0;
+	errors = may_hold(j, bigger - now) ? pd_budget_grow(&j->own, j->errors, now, bigger) : NULL;
+	if (!errors)
+		return -1;
+	j->errors = errors;
+	j->errors_capacity = bigger / sizeof(*errors);
+	return 0;
+}
+
 static int error(void *state, const struct pd_error *e)
 {
 	struct pd_json *j = state;
@@ -270,36 +303,50 @@ static int error(void *state, const struct pd_error *e)
 		close_line(j);
 		return j->w.failed;
 	}
-	if (j->nr_errors == j->errors_capacity) {
-		size_t bigger = j->errors_capacity ? 2 * j->errors_capacity : 16;
-		struct pd_error *errors = pd_budget_grow(&j->own, j->errors, j->errors_capacity * sizeof(*errors),
-							 bigger * sizeof(*errors));
-
-		if (!errors)
-			return 0;	/* counted all the same */
-		j->errors = errors;
-		j->errors_capacity = bigger;
-	}
-	j->errors[j->nr_errors++] = *e;
+	if (!j->unlisted && grow_errors(j) == 0)
+		j->errors[j->nr_errors++] = *e;
+	else if (e->severity == PD_FATAL)	/* the one that says why it ends */
+		j->fatal = *e;
+	else
+		j->unlisted++;
 	return 0;
+}
+
+static void open_error(struct pd_json *j)
+{
+	if (j->options.shape == PD_JSON_LINES) {
+		open_line(j, "error");
+	} else {
+		pd_jsonw_comma(&j->w);
+		pd_jsonw_raw(&j->w, "\n{", 2);
+	}
+}
+
+static void close_error(struct pd_json *j)
+{
+	if (j->options.shape == PD_JSON_LINES)
+		close_line(j);
+	else
+		pd_jsonw_char(&j->w, '}');
+}
+
+static void kept_error(struct pd_json *j, const struct pd_error *e)
+{
+	open_error(j);
+	pd_json_error(j, e);
+	close_error(j);
 }
 
 static void kept_errors(struct pd_json *j)
 {
-	const bool lines = j->options.shape == PD_JSON_LINES;
-
-	for (size_t i = 0; i < j->nr_errors; i++) {
-		if (lines) {
-			open_line(j, "error");
-		} else {
-			pd_jsonw_comma(&j->w);
-			pd_jsonw_raw(&j->w, "\n{", 2);
-		}
-		pd_json_error(j, &j->errors[i]);
-		if (lines)
-			close_line(j);
-		else
-			pd_jsonw_char(&j->w, '}');
+	for (size_t i = 0; i < j->nr_errors; i++)
+		kept_error(j, &j->errors[i]);
+	if (j->fatal.code)
+		kept_error(j, &j->fatal);
+	if (j->unlisted) {
+		open_error(j);
+		pd_json_errors_left_out(j);
+		close_error(j);
 	}
 }
 

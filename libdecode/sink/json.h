@@ -125,6 +125,8 @@ struct pd_json {
 	struct pd_json_counts counts;
 	struct pd_error *errors;
 	size_t nr_errors, errors_capacity;
+	struct pd_error fatal;		/* if it came when there was no room left in the list */
+	uint64_t listed, unlisted;	/* bytes of the list that the reader's budget has; errors that found no room */
 	struct pd_json_feature_kept features[PD_FEATURE_BITS];	/* of a pipe */
 	size_t nr_features;
 	bool begun;
@@ -181,6 +183,8 @@ void pd_json_feature(struct pd_json *j, uint64_t id, struct pd_bytes section);
 void pd_json_file(struct pd_json *j);
 void pd_json_attr(struct pd_json *j, const struct pd_attr *a);
 void pd_json_error(struct pd_json *j, const struct pd_error *e);
+/* The last one of a list that is too long. */
+void pd_json_errors_left_out(struct pd_json *j);
 void pd_json_summary(struct pd_json *j);
 void pd_json_count(struct pd_json *j, const struct pd_record *r);
 void pd_json_count_plain(struct pd_json *j, const struct pd_run *run, const struct pd_plain *p);

@@ -1,6 +1,9 @@
 /* json_file.c - the parts of the JSON that are not records: file, attrs, errors, summary. */
 #include "sink/json.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "layout/container.h"
 
 #define CHUNK 4096
@@ -186,10 +189,9 @@ void pd_json_attr(struct pd_json *j, const struct pd_attr *a)
 	}
 }
 
-void pd_json_error(struct pd_json *j, const struct pd_error *e)
+static void error_with_text(struct pd_json *j, const struct pd_error *e, const char *text)
 {
 	static const char *const severities[] = { "", "note", "damaged", "fatal" };
-	char text[256];
 
 	NUMBER_OF(j, "offset", e->offset);
 	if (e->file)
@@ -203,7 +205,25 @@ void pd_json_error(struct pd_json *j, const struct pd_error *e)
 	NUMBER_OF(j, "want", e->want);
 	NUMBER_OF(j, "have", e->have);
 	NUMBER_OF(j, "skipped", e->skipped);
-	STRING_OF(j, "message", pd_error_text(e, text, sizeof(text)));
+	STRING_OF(j, "message", text);
+}
+
+void pd_json_error(struct pd_json *j, const struct pd_error *e)
+{
+	char text[256];
+
+	error_with_text(j, e, pd_error_text(e, text, sizeof(text)));
+}
+
+void pd_json_errors_left_out(struct pd_json *j)
+{
+	const struct pd_error e = { .code = PD_E_LIMIT, .severity = PD_DAMAGED, .field = "errors",
+		.want = j->counts.errors, .have = j->counts.errors - j->unlisted };
+	char text[96];
+
+	snprintf(text, sizeof(text), "%" PRIu64 " more error%s: the memory limit is too low to list them", j->unlisted,
+		 j->unlisted == 1 ? "" : "s");
+	error_with_text(j, &e, text);
 }
 
 void pd_json_count(struct pd_json *j, const struct pd_record *r)
