@@ -10,6 +10,7 @@ import re
 import select
 import shutil
 import signal
+import socket
 import struct
 import subprocess
 import termios
@@ -426,6 +427,91 @@ def test_live_in_halves_of_records(run_pdecode):
         process.stdin.write(whole[-10:])
         process.stdin.flush()
         read_until(process, b"1002")
+
+
+# Ctrl-C: the terminal sends it to everyone in the pipeline.
+
+# Writes the first bytes, at SIGINT the others, and ends; says on stderr when it waits.
+WRITER = """
+import os, signal, sys
+whole, first = open(sys.argv[1], "rb").read(), int(sys.argv[2])
+def finish(number, frame):
+    os.write(1, whole[first:])
+    os._exit(0)
+signal.signal(signal.SIGINT, finish)
+os.write(1, whole[:first])
+os.write(2, b"waits")
+while True:
+    signal.pause()
+"""
+
+
+@sanitize
+@pytest.mark.parametrize("args", [[], ["-f", "jsonl"], ["-f", "stats"], ["--sort", "time"], ["-j", "3"]], ids=" ".join)
+@pytest.mark.parametrize("to", ["pipe", "socket", "file"])
+def test_interrupt_of_a_pipeline(args, to, tmp_path):
+    """Who writes the recording ends it, and its end is decoded."""
+    path, out, end = tmp_path / "whole", tmp_path / "out", Pipe(records=[clock(9)]).build("<")[16:]
+    path.write_bytes(Pipe(records=[HEAD, *[clock(n) for n in range(1000)]]).build("<") + end)
+    here, there = (end.detach() for end in socket.socketpair()) if to == "socket" else os.pipe()
+    with open(out, "wb") as stdout, \
+            subprocess.Popen(["python3", "-c", WRITER, path, str(path.stat().st_size - 20)], stdout=there,
+                             stderr=subprocess.PIPE, process_group=0) as writer, \
+            started([*args, *(["-o", out] if to == "file" else []), "-"], stdin=here, stdout=stdout,
+                    process_group=writer.pid) as process:
+        os.close(here)
+        os.close(there)
+        assert writer.stderr.read(5) == b"waits"
+        time.sleep(0.2)
+        os.killpg(writer.pid, signal.SIGINT)
+        assert writer.wait(TIMEOUT) == 0
+        assert (process.wait(TIMEOUT), process.stderr.read()) == (0, b"")
+    if "jsonl" in args:
+        assert strict_json_lines(out.read_bytes())[-1]["records"] == 1002
+    else:
+        document = strict_json(out.read_bytes())
+        assert (document if "stats" in args else document["summary"])["records"] == 1002
+
+
+@sanitize
+@pytest.mark.parametrize("args", [[], ["-o", "out"]], ids=" ".join)
+def test_second_interrupt(args, tmp_path):
+    """Of a writer that does not end nobody has to wait for the end."""
+    with started([*args, "-"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd=tmp_path, process_group=0) as process:
+        process.stdin.write(PIPE.read_bytes()[:5000])
+        process.stdin.flush()
+        time.sleep(0.3)
+        os.killpg(process.pid, signal.SIGINT)
+        time.sleep(0.3)
+        assert process.poll() is None
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(TIMEOUT) == -signal.SIGINT
+
+
+@sanitize
+def test_interrupt_of_a_file(large):
+    """Nobody ends what is in a file: the first one is enough."""
+    with started([large], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as process:
+        process.stdout.read(1)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(TIMEOUT) == -signal.SIGINT
+
+
+@sanitize
+def test_ignored_interrupts_stay_ignored():
+    """As a shell starts what it runs in the background."""
+    with started(["-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)) as process:
+        process.stdin.write(PIPE.read_bytes()[:5000])
+        process.stdin.flush()
+        time.sleep(0.3)
+        for _ in range(3):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.1)
+        process.stdin.write(PIPE.read_bytes()[5000:])
+        process.stdin.close()
+        process.stdin = None
+        assert strict_json(process.stdout.read())["errors"] == [] and process.wait(TIMEOUT) == 0
 
 
 def test_live_into_a_file(run_pdecode, tmp_path):

@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +85,8 @@ static const char description[] =
 	"JSON: every record with every field, the header's attributes and features, and what was damaged. Files, pipes, "
 	"directories of perf record --threads, compressed records and gzip or zstd around all of it are understood.\n\n"
 	"Without FILE it reads standard input when that is a pipe, else perf.data. A FILE of - is standard input. What "
-	"comes through a pipe is written as it arrives.\n\n"
+	"comes through a pipe is written as it arrives; the first Ctrl-C is left to who writes it, so that pdecode ends "
+	"with its input.\n\n"
 	"Damage does not end the decoding: what can be read is written, the rest is listed under errors, on standard "
 	"error, and in the exit status.\n\n"
 	"--format stats writes one object: records, bytes, by_type and by_event with the records and bytes of each (and "
@@ -387,14 +389,35 @@ static enum cli_exit decode_input(struct run *run)
 	return status;
 }
 
+static void leave_it_to_the_writer(int number)
+{
+	(void)number;
+}
+
+/* A terminal's SIGINT goes to all of a pipeline. Who writes the recording brings it to its end, which is worth having: the
+ * first one is left to him. The second one ends us, as the first does where nobody writes. */
+static void outlive_an_interrupt(int input)
+{
+	const struct sigaction once = { .sa_handler = leave_it_to_the_writer, .sa_flags = SA_RESTART | SA_RESETHAND };
+	struct sigaction now;
+	struct stat st;
+
+	if (input < 0 || fstat(input, &st) || (!S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode)))
+		return;
+	if (sigaction(SIGINT, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+		sigaction(SIGINT, &once, NULL);
+}
+
 static enum cli_exit run_all(struct run *run)
 {
 	enum cli_exit status = filter_make(&tool, &run->s->filter, &run->filter, &run->part);
 
 	if (status == CLI_OK)
 		status = open_input(run);
-	if (status == CLI_OK)
+	if (status == CLI_OK) {
+		outlive_an_interrupt(run->fd);
 		status = decode_input(run);
+	}
 	pd_sink_close(run->sink);
 	if (run->fd > STDIN_FILENO)
 		close(run->fd);
