@@ -199,6 +199,33 @@ def test_part_of_the_time(tmp_path, run_pdecode, decode):
     assert seconds(f"{LONG},{LONG + 5 * SECOND}") == [0, 5]
 
 
+@pytest.mark.parametrize("mode", ["file", "pipe"])
+def test_events_that_are_not_there_are_told(mode, tmp_path, run_pdecode):
+    """It is no error, an event may just not be in this recording; who misspelt it sees what there is."""
+    path, events = tmp_path / "events.data", [(CLOCK, [CLOCK_ID]), (FAULTS, [FAULTS_ID]), (CLOCK, [33])]
+    records = [clock(1, 1, 1, 0), fault(1, 1, 2, 0)]
+    path.write_bytes(File(attrs=events, records=records).build("<") if mode == "file" else
+                     Pipe([*[r.header_attr(*event) for event in events], *records]).build("<"))
+    for args, missing in ((["-e", "nosuch,cpu-clock"], ["nosuch"]), (["-e", "x*", "-e", "page-faults,y"], ["x*", "y"]),
+                          (["-e", "cpu/event=1,umask=2/"], ["cpu/event=1,umask=2/"]), (["-e", "cpu*"], []), ([], [])):
+        for form in "json", "jsonl", "stats":
+            done = run_pdecode(["-f", form, *args, path])
+            assert done.returncode == 0
+            assert done.stderr.decode().splitlines() == [
+                f"pdecode: --event: no event is called '{name}'; there are cpu-clock:HG, page-faults:HG" for name in missing]
+
+
+def test_many_events_are_not_all_named(tmp_path, run_pdecode):
+    path = tmp_path / "events.data"
+    many = [(Attr(type=4, config=n, sample_type=TYPE), [n]) for n in range(1, 100)]
+    path.write_bytes(File(attrs=many, records=[]).build("<"))
+    line = run_pdecode(["-e", "nosuch", path]).stderr.decode().splitlines()[-1]
+    assert line.endswith(", ...") and line.count(",") == 20
+    path.write_bytes(File(attrs=[], records=[]).build("<"))
+    told = run_pdecode(["-e", "nosuch", path]).stderr.decode()
+    assert told.endswith("pdecode: --event: no event is called 'nosuch', there are none\n")
+
+
 def test_part_of_unknown_time_is_refused(tmp_path, run_pdecode):
     path = tmp_path / "no-span.data"
     path.write_bytes(File(attrs=attrs(), records=list(ALL.values())).build("<"))

@@ -151,7 +151,16 @@ def test_completion(shell, check, run_pdecode, tmp_path):
     (["--pretty", "-f", "jsonl"], "'--pretty' is not for jsonl: it has an object on each line"),
     (["--header-only", "-f", "stats"], "'--header-only' reads no records, stats would have nothing to count"),
     (["-i", "a", "b"], "two inputs: 'a' and 'b'"),
+    (["-i", "a", "-i", "b"], "two inputs: 'a' and 'b'"),
+    (["-i", "a", "--input=a"], "two inputs: 'a' and 'a'"),
     (["a", "b"], "too many operands: 'b'"),
+    (["-F", "ip,sym"], "'-F' is not supported: all fields are written; pick some with "
+                       "pdecode -f jsonl | jq -c '{time,pid,ip}'"),
+    (["--fields=ip"], "'--fields' is not supported: all fields are written; pick some with "
+                      "pdecode -f jsonl | jq -c '{time,pid,ip}'"),
+    (["-D"], "'-D' is not supported: the JSON has every record and field; try --pretty"),
+    (["--ns"], "'--ns' is not supported: times always are in ns"),
+    (["--header"], "'--header' is not supported: the header is always written; --header-only leaves out the rest"),
     (["--schema", "document"], "'--schema' reads no input ('--schema=NAME' needs the '=')"),
     (["--schema=nothing-such"],
      "'--schema': 'nothing-such' is no schema and no directory; --schema alone lists the schemas"),

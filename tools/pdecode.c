@@ -22,7 +22,8 @@ enum { ERRORS_SHOWN = 20, MOST_THREADS = 16 };
 enum { FORMAT_JSON, FORMAT_JSONL, FORMAT_STATS };
 
 struct settings {
-	const char *input, *output, *schema, *sandbox;
+	struct cli_list inputs;
+	const char *output, *schema, *sandbox;
 	unsigned int format, blobs, sort;
 	uint64_t memory;
 	unsigned int jobs;
@@ -36,7 +37,7 @@ static const char *const sorts[] = { "file", "time", NULL };
 
 static const struct cli_option options[] = {
 	CLI_GROUP("Input and output"),
-	CLI_STRING('i', "input", "FILE", settings, input, "read FILE; the same as the operand"),
+	CLI_LIST('i', "input", "FILE", settings, inputs, "read FILE; the same as the operand"),
 	CLI_STRING('o', "output", "FILE", settings, output, "write to FILE instead of standard output"),
 	CLI_CHOICE('f', "format", NULL, settings, format, formats,
 		"json: one document (default); jsonl: an object a line, each with its kind; "
@@ -67,6 +68,18 @@ static const struct cli_option options[] = {
 	CLI_SIZE(0, "memory", "SIZE", settings, memory, "hold no more than SIZE of the input, such as 1G (default 256M)"),
 	SANDBOX_OPTION(settings),
 	CLI_FLAG('v', "verbose", settings, verbose, "show every error, and what is odd but no error"),
+
+	/* perf script's, that fingers know */
+	CLI_REFUSED('F', "fields", "all fields are written; pick some with pdecode -f jsonl | jq -c '{time,pid,ip}'"),
+	CLI_REFUSED('D', "dump-raw-trace", "the JSON has every record and field; try --pretty"),
+	CLI_REFUSED(0, "ns", "times always are in ns"),
+	CLI_REFUSED(0, "header", "the header is always written; --header-only leaves out the rest"),
+	CLI_REFUSED('I', "show-info", "the header is always written; --header-only leaves out the rest"),
+	CLI_REFUSED('G', "hide-call-graph", "drop it with pdecode -f jsonl | jq -c 'del(.callchain)'"),
+	CLI_REFUSED('s', "script", "give a script of your own the lines of pdecode -f jsonl"),
+	CLI_REFUSED(0, "itrace", "AUX data are written as they are, not decoded"),
+	CLI_REFUSED('k', "vmlinux", "addresses are not resolved to symbols"),
+	CLI_REFUSED(0, "kallsyms", "addresses are not resolved to symbols"),
 	CLI_END
 };
 
@@ -347,6 +360,7 @@ static enum cli_exit decode_open(struct run *run, struct pd_reader *reader)
 	} else if (run->errors) {
 		status = CLI_ERRORS;
 	}
+	filter_say_unknown_events(&tool, &run->s->filter, reader);
 	if (run->not_shown)
 		cli_error(&tool, "%s: and %llu more errors; -v shows all of them", run->name,
 			  (unsigned long long)run->not_shown);
@@ -435,20 +449,23 @@ static const char *default_input(void)
 
 static enum cli_exit check(const struct settings *s, const char *operand)
 {
-	if (operand && s->input)
-		return cli_usage(&tool, "two inputs: '%s' and '%s'", s->input, operand);
+	const struct cli_list *inputs = &s->inputs;
+
+	if (inputs->count > 1 || (operand && inputs->count))
+		return cli_usage(&tool, "two inputs: '%s' and '%s'", inputs->items[0],
+				 inputs->count > 1 ? inputs->items[1] : operand);
 	if (s->pretty && s->format == FORMAT_JSONL)
 		return cli_usage(&tool, "'--pretty' is not for jsonl: it has an object on each line");
 	if (s->header_only && s->format == FORMAT_STATS)
 		return cli_usage(&tool, "'--header-only' reads no records, stats would have nothing to count");
-	if (s->schema && (operand || s->input))
+	if (s->schema && (operand || inputs->count))
 		return cli_usage(&tool, "'--schema' reads no input ('--schema=NAME' needs the '=')");
 	return sandbox_check(&tool, s->sandbox);
 }
 
 int main(int argc, char **argv)
 {
-	struct settings s = { .input = NULL };
+	struct settings s = { .output = NULL };
 	char **operands = cli_parse(&tool, argc, argv, &s);
 	struct run run = { .s = &s, .fd = -1, .out = OUTPUT_CLOSED, .hint = "" };
 	enum cli_exit status = check(&s, operands[0]);
@@ -456,7 +473,7 @@ int main(int argc, char **argv)
 	if (status == CLI_OK && s.schema) {
 		status = schema_write(&tool, s.schema, s.output);
 	} else if (status == CLI_OK) {
-		run.path = operands[0] ? operands[0] : s.input;
+		run.path = operands[0] ? operands[0] : s.inputs.count ? s.inputs.items[0] : NULL;
 		if (!run.path) {
 			run.path = default_input();
 			run.hint = strcmp(run.path, "-") ? "; give a FILE, or - for standard input" : "";
@@ -465,5 +482,6 @@ int main(int argc, char **argv)
 		status = run_all(&run);
 	}
 	filter_settings_free(&s.filter);
+	cli_list_free(&s.inputs);
 	return cli_finish(&tool, status);
 }

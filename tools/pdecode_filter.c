@@ -9,6 +9,7 @@
 /* A whole number from here on is taken for ns: as many seconds would be more than 300 years. */
 #define SURELY_NS 10000000000ull
 #define ITEM_MAX 256
+#define EVENTS_SHOWN 20
 
 /* What one list becomes: ranges of numbers, or words. */
 struct list {
@@ -283,6 +284,66 @@ enum cli_exit filter_set_part(const struct cli_tool *tool, struct pd_filter *fil
 		part.to >= 1 ? last : first + (uint64_t)((double)(last - first) * part.to),
 	});
 	return CLI_OK;
+}
+
+static bool has_event(const struct pd_reader *reader, const char *glob)
+{
+	for (size_t i = 0; i < pd_nr_attrs(reader); i++)
+		if (pd_event_name_matches(glob, pd_attr_name(pd_attr_at(reader, i))))
+			return true;
+	return false;
+}
+
+/* Events are often there once for each cpu; a name may come again. */
+static bool is_first_of_its_name(const struct pd_reader *reader, size_t index)
+{
+	const char *name = pd_attr_name(pd_attr_at(reader, index));
+
+	for (size_t i = 0; i < index; i++)
+		if (strcmp(pd_attr_name(pd_attr_at(reader, i)), name) == 0)
+			return false;
+	return true;
+}
+
+static const char *list_events(const struct pd_reader *reader, char *text, size_t size)
+{
+	size_t n = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0, shown = 0; i < pd_nr_attrs(reader); i++) {
+		const char *name = pd_attr_name(pd_attr_at(reader, i));
+
+		if (shown == EVENTS_SHOWN || n + strlen(name) + sizeof(", ...") > size) {
+			snprintf(text + n, size - n, "%s...", n ? ", " : "");
+			break;
+		}
+		if (!is_first_of_its_name(reader, i))
+			continue;
+		n += (size_t)snprintf(text + n, size - n, "%s%s", n ? ", " : "", name);
+		shown++;
+	}
+	return text;
+}
+
+void filter_say_unknown_events(const struct cli_tool *tool, const struct filter_settings *s, const struct pd_reader *reader)
+{
+	char names[1024], item[ITEM_MAX];
+
+	for (size_t i = 0; i < s->events.count; i++) {
+		const char *rest = s->events.items[i], *at;
+		size_t n;
+
+		while ((at = next_item(&rest, &n, is_word)) != NULL) {
+			snprintf(item, sizeof(item), "%.*s", (int)n, at);
+			if (has_event(reader, item))
+				continue;
+			if (pd_nr_attrs(reader))
+				cli_error(tool, "--event: no event is called '%s'; there are %s", item,
+					  list_events(reader, names, sizeof(names)));
+			else
+				cli_error(tool, "--event: no event is called '%s', there are none", item);
+		}
+	}
 }
 
 void filter_settings_free(struct filter_settings *s)

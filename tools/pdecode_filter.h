@@ -25,6 +25,10 @@ enum cli_exit filter_make(const struct cli_tool *tool, const struct filter_setti
 enum cli_exit filter_set_part(const struct cli_tool *tool, struct pd_filter *filter, struct filter_part part,
 			      struct pd_reader *reader);
 
+/* Says which of the events that were asked for there are none of, and the names there are. At the end of the input: a pipe tells
+ * of events as it goes. */
+void filter_say_unknown_events(const struct cli_tool *tool, const struct filter_settings *s, const struct pd_reader *reader);
+
 void filter_settings_free(struct filter_settings *s);
 
 #endif

@@ -267,6 +267,13 @@ static bool matches_event(const struct globs *g, const char *name)
 	return matches_bytes(g, (struct pd_bytes){ (const uint8_t *)name, (size_t)(colon - name) });
 }
 
+bool pd_event_name_matches(const char *glob, const char *name)
+{
+	char *items[] = { (char *)(uintptr_t)glob };	/* it is only read */
+
+	return matches_event(&(const struct globs){ items, 1 }, name);
+}
+
 static int keeps_event(struct pd_filter *f, const struct pd_record *r)
 {
 	const struct pd_attr *a = r->attr;

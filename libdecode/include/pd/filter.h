@@ -65,6 +65,9 @@ PD_API int pd_filter_keeps(struct pd_filter *f, const struct pd_record *r);
 /* Records dropped so far. */
 PD_API uint64_t pd_filter_dropped(const struct pd_filter *f);
 
+/* Does one of pd_filter_options.events, `glob`, ask for an event of this name? */
+PD_API bool pd_event_name_matches(const char *glob, const char *name);
+
 /* The number of a record type's name, whatever its case: true and *type. */
 PD_API bool pd_record_type_of(const char *name, uint32_t *type);
 /* The i-th name that pd_record_type_of() knows, NULL behind the last. */
