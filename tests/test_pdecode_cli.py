@@ -783,6 +783,16 @@ def test_strict_and_a_damaged_header(run_pdecode, tmp_path):
     assert document["records"] == [] and document["errors"][0]["code"] == "UNFINISHED"
 
 
+def test_most_threads_and_the_defaults_of_numbers(run_pdecode):
+    out = " ".join(run_pdecode(["--help"]).stdout.decode().split())
+    assert "at most 16 (default and 0: one for each cpu)" in out and "(default and 0: 256M)" in out
+    plain = run_pdecode([PLAIN])
+    for args in (["-j", "0"], ["--memory", "0"], ["-j", "99"], ["-v", "-j", "16"]):
+        done = run_pdecode([*args, PLAIN])
+        assert (done.returncode, done.stdout, done.stderr) == (0, plain.stdout, b"")
+    assert one_line(run_pdecode(["-v", "-j", "17", PLAIN])) == "pdecode: '--jobs': 16 threads are used, that is the most"
+
+
 @sanitize
 def test_memory(run_pdecode):
     assert run_pdecode(["--memory", "1G", PLAIN]).returncode == 0

@@ -63,9 +63,10 @@ static const struct cli_option options[] = {
 		"from A to B; either may be left out. Seconds as perf prints them (12.5), ns as in the JSON, or with "
 		"a unit (s, ms, us, ns); or a part of the recording: 10%-20%"),
 	CLI_GROUP("Limits and messages"),
-	CLI_NUMBER('j', "jobs", "N", settings, jobs, "use N threads (default: one for each cpu); the output is the same"),
+	CLI_NUMBER('j', "jobs", "N", settings, jobs, "use N threads, at most 16 (default and 0: one for each cpu); the output "
+		"is the same"),
 	CLI_FLAG(0, "strict", settings, strict, "stop at the first damage"),
-	CLI_SIZE(0, "memory", "SIZE", settings, memory, "hold no more than SIZE of the input, such as 1G (default 256M)"),
+	CLI_SIZE(0, "memory", "SIZE", settings, memory, "hold no more than SIZE of the input, such as 1G (default and 0: 256M)"),
 	SANDBOX_OPTION(settings),
 	CLI_FLAG('v', "verbose", settings, verbose, "show every error, and what is odd but no error"),
 
@@ -460,6 +461,8 @@ static enum cli_exit check(const struct settings *s, const char *operand)
 		return cli_usage(&tool, "'--header-only' reads no records, stats would have nothing to count");
 	if (s->schema && (operand || inputs->count))
 		return cli_usage(&tool, "'--schema' reads no input ('--schema=NAME' needs the '=')");
+	if (s->verbose && s->jobs > MOST_THREADS)
+		cli_error(&tool, "'--jobs': %u threads are used, that is the most", (unsigned int)MOST_THREADS);
 	return sandbox_check(&tool, s->sandbox);
 }
 
