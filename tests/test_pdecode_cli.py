@@ -116,6 +116,8 @@ def test_man_page(run_pdecode, tmp_path):
     for option, words in OPTIONS.items():
         for word in [option, *words[:-1]]:
             assert word.replace("-", "\\-") in page.read_text(), word
+    others = page.read_text().split("SEE ALSO")[1]
+    assert all(f"{tool}(1)" in others for tool in ("precord", "pencode", "prepair", "perf\\-record")), others
     if not shutil.which("man"):
         pytest.skip("no man here: the page is not rendered")
     done = subprocess.run(["man", "--warnings=w", "-l", page], stdout=subprocess.PIPE, stderr=subprocess.PIPE,

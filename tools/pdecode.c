@@ -122,7 +122,7 @@ static const char description[] =
 static const struct cli_tool tool = {
 	.name = "pdecode", .version = PD_VERSION, .summary = "Decode perf.data to complete JSON.",
 	.description = description, .usage = "[FILE|-]", .operands = CLI_AT_MOST_ONE, .options = options,
-	.examples = examples, .see_also = "pencode(1), perf-record(1), jq(1)",
+	.examples = examples, .see_also = "precord(1), pencode(1), prepair(1), perf-record(1), jq(1)",
 };
 
 /* One file on its way through. */
