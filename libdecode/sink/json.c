@@ -412,7 +412,8 @@ struct pd_sink *pd_json_sink(const struct pd_json_options *o, struct pd_output o
 		free(buffer);
 		return NULL;
 	}
-	memcpy(&j->options, o, o->size < sizeof(j->options) ? o->size : sizeof(j->options));
+	if (o)
+		memcpy(&j->options, o, o->size < sizeof(j->options) ? o->size : sizeof(j->options));
 	if (j->options.layout == PD_JSON_INDENTED)
 		out = pd_pretty_init(&j->pretty, out);
 	j->own.limit = OWN_MEMORY;

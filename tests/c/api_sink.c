@@ -90,10 +90,11 @@ static struct pd_sink *open_sink(struct job *j)
 	struct own *own;
 
 	if (strcmp(j->format, "stats") == 0)
-		return pd_stats_sink(&(struct pd_stats_options){ .size = sizeof(struct pd_stats_options) }, out);
-	if (strcmp(j->format, "own") != 0)
-		return pd_json_sink(&(struct pd_json_options){ .size = sizeof(struct pd_json_options),
-			.shape = strcmp(j->format, "jsonl") == 0 ? PD_JSON_LINES : PD_JSON_DOCUMENT }, out);
+		return pd_stats_sink(NULL, out);
+	if (strcmp(j->format, "json") == 0)
+		return pd_json_sink(NULL, out);
+	if (strcmp(j->format, "jsonl") == 0)
+		return pd_json_sink(&(struct pd_json_options){ .size = sizeof(struct pd_json_options), .shape = PD_JSON_LINES }, out);
 	own = calloc(1, sizeof(*own));
 	if (!own)
 		return NULL;

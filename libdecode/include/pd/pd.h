@@ -203,7 +203,7 @@ struct pd_json_options {
 	struct pd_filter *filter;	/* borrowed, or NULL: records it drops are counted as `filtered` */
 	unsigned int threads;		/* that write records, the caller's included; 0 and 1: no others. The same bytes */
 };
-/* JSON as ../schemas describe it, to `out`. */
+/* JSON as ../schemas describe it, to `out`. `o` may be NULL. */
 PD_API struct pd_sink *pd_json_sink(const struct pd_json_options *o, struct pd_output out);
 
 struct pd_stats_options {
