@@ -211,7 +211,7 @@ struct pd_stats_options {
 	enum pd_json_layout layout;
 	struct pd_filter *filter;	/* borrowed, or NULL */
 };
-/* What is in the file, counted, as one JSON object: written when the sink is finished. */
+/* What is in the file, counted, as one JSON object: written when the sink is finished. `o` may be NULL. */
 PD_API struct pd_sink *pd_stats_sink(const struct pd_stats_options *o, struct pd_output out);
 
 #ifdef __cplusplus
