@@ -15,6 +15,7 @@ from conftest import ROOT
 
 LIBRARY = ROOT / "libdecode"
 LAYERS = ["base", "layout", "file", "model", "reader", "repair", "sink"]
+COLUMNS = 132          # .clang-format says so, too
 FUNCTION_LINES = 60
 FILE_LINES = 700
 
@@ -192,6 +193,12 @@ def functions(text):
 def test_functions_fit_a_screen():
     wrong = [f"{name_of(path)}: {name}() has {lines} lines" for path in ALL
              for name, lines in functions(path.read_text()) if lines > FUNCTION_LINES]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_lines_fit():
+    wrong = [f"{name_of(path)}:{n} has {len(line.expandtabs(8))} columns" for path in ALL
+             for n, line in enumerate(path.read_text().splitlines(), 1) if len(line.expandtabs(8)) > COLUMNS]
     assert not wrong, "\n".join(wrong)
 
 

@@ -47,7 +47,8 @@ static const struct cli_option options[] = {
 		"stacks, raw and AUX data: as hex (default); left out; hex, and the payloads of compressed "
 		"records too"),
 	CLI_CHOICE(0, "sort", NULL, settings, sort, sorts, "order of the records: as written (default), or by time"),
-	CLI_FLAG(0, "header-only", settings, header_only, "the file, its events and features; reads no records, and a pipe up to the first sample"),
+	CLI_FLAG(0, "header-only", settings, header_only,
+		"the file, its events and features; reads no records, and a pipe up to the first sample"),
 	CLI_OPTIONAL(0, "schema", "NAME|DIR", settings, schema, SCHEMA_LIST,
 		"print the JSON Schema of that name, such as document or SAMPLE; write all of them to a "
 		"directory; alone, list their names"),
@@ -113,8 +114,8 @@ static const char description[] =
 	"MMAP2, COMM, FORK and the like are those they tell of, and of others the task they happened in; KSYMBOL, BPF_EVENT, "
 	"TEXT_POKE, CGROUP, LOST and mappings of the kernel belong to no task and stay. --comm goes by the names that COMM "
 	"and FORK records gave up to there; --sort time makes that exact on several cpus. --event is asked of samples "
-	"and counts, cycles finds cycles:u too; mappings, names and switches hold for all events. Records that perf made up for what ran before the "
-	"recording have no time and no cpu.\n\n"
+	"and counts, cycles finds cycles:u too; mappings, names and switches hold for all events. Records that perf made up "
+	"for what ran before the recording have no time and no cpu.\n\n"
 	"Names may have wildcards as in the shell (*, ?, [a-z]). Lists can be given again and add up.\n\n"
 	"Of a time without unit, a whole number of 11 digits or more is ns, every other one seconds.\n\n"
 	SANDBOX_DESCRIPTION;

@@ -29,10 +29,12 @@ static const char *const orders[] = { "same", "little", "big", NULL };
 static const char *const modes[] = { "same", "file", "pipe", NULL };
 
 static const struct cli_option options[] = {
-	CLI_STRING('o', "output", "FILE", settings, output, "write to FILE, or to DIR/ when a directory was decoded (default stdout)"),
+	CLI_STRING('o', "output", "FILE", settings, output,
+		   "write to FILE, or to DIR/ when a directory was decoded (default stdout)"),
 	CLI_CHOICE(0, "byte-order", NULL, settings, byte_order, orders, "turn all numbers"),
 	CLI_CHOICE(0, "mode", NULL, settings, mode, modes, "file: with a header that has offsets; pipe: a stream of records"),
-	CLI_OPTIONAL('z', "compress", "LEVEL", settings, compress, DEFAULT_LEVEL, "compress the kernel's records (zstd, 1 to 22, default " DEFAULT_LEVEL ")"),
+	CLI_OPTIONAL('z', "compress", "LEVEL", settings, compress, DEFAULT_LEVEL,
+		     "compress the kernel's records (zstd, 1 to 22, default " DEFAULT_LEVEL ")"),
 	CLI_SIZE(0, "memory", "BYTES", settings, memory, "hold no more than this (default 256M)"),
 	SANDBOX_OPTION(settings),
 	CLI_END
@@ -53,7 +55,8 @@ static const struct cli_tool tool = {
 		       "Numbers have up to 64 bits, and what edits the JSON has to keep them as they are: Python does, "
 		       "jq from 1.7 on. jq 1.6, Debian 12's, and JavaScript round those above 2^53, such as the pgoff of "
 		       "a kernel's map, and nobody can tell afterwards. "
-		       "Where a key and the same with _raw or _hex behind it both stand, the latter counts: it has the exact bytes.\n\n"
+		       "Where a key and the same with _raw or _hex behind it both stand, the latter counts: it has the "
+		       "exact bytes.\n\n"
 		       SANDBOX_DESCRIPTION,
 	.usage = "[FILE|-]", .operands = CLI_AT_MOST_ONE, .options = options, .examples = examples,
 	.see_also = "pdecode(1), prepair(1), perf-report(1)",

@@ -49,10 +49,10 @@ static const struct cli_note exits[] = {
 
 static const struct cli_tool tool = {
 	.name = "prepair", .version = PD_VERSION, .summary = "Make a valid perf.data of a damaged one.",
-	.description = "prepair writes everything that can be read of a recording that was killed, cut off or damaged to a new file "
-		       "that perf and every other reader take. Records pass through as they are; those that are cut or don't keep "
-		       "to their layout are dropped, sizes and the table of features are set right, damaged features are left "
-		       "out. Compressed records are written uncompressed, the files of a directory as one.\n\n"
+	.description = "prepair writes everything that can be read of a recording that was killed, cut off or damaged to a new "
+		       "file that perf and every other reader take. Records pass through as they are; those that are cut or "
+		       "don't keep to their layout are dropped, sizes and the table of features are set right, damaged "
+		       "features are left out. Compressed records are written uncompressed, the files of a directory as one.\n\n"
 		       "Without FILE it reads perf.data. A FILE of - is standard input, and needs -o. "
 		       "The input is never touched. The output appears under its name when it is complete; "
 		       "devices and FIFOs are written then.\n\n"
@@ -253,8 +253,8 @@ static enum cli_exit say_json(const struct run *run, const struct pd_repair_repo
 	json_string(run->output);
 	printf(",\"kept\":{\"records\":%" PRIu64 ",\"expanded\":%" PRIu64, r->records, r->expanded);
 	json_features("features", r->features);
-	printf("},\"mended\":{\"attrs\":%" PRIu64 ",\"ids\":%" PRIu64 ",\"payloads\":%" PRIu64 ",\"formats_stand_in\":%s}", r->attrs_mended,
-	       r->ids_forgotten, r->shortened, r->formats_stand_in ? "true" : "false");
+	printf("},\"mended\":{\"attrs\":%" PRIu64 ",\"ids\":%" PRIu64 ",\"payloads\":%" PRIu64 ",\"formats_stand_in\":%s}",
+	       r->attrs_mended, r->ids_forgotten, r->shortened, r->formats_stand_in ? "true" : "false");
 	printf(",\"lost\":{\"records\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"missing_bytes\":%" PRIu64
 	       ",\"compressed\":%" PRIu64, r->dropped, r->bytes_dropped, run->missing, run->compressed);
 	json_features("features", r->features_dropped);
@@ -283,7 +283,8 @@ static void say_features(const struct run *run, const bool ids[256])
 
 	for (uint32_t id = 0; id < 256 && n < sizeof(text) - 64; id++)
 		if (ids[id])
-			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", n ? ", " : "", feature_name(id, name, sizeof(name)));
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", n ? ", " : "",
+					      feature_name(id, name, sizeof(name)));
 	if (n)
 		cli_error(&tool, "%s: lost features: %s", run->output, text);
 }

@@ -1,7 +1,7 @@
 /* ahead.h - a thread that decompresses the payloads of compressed records before the stream comes to them.
  *
- * The stream tells of payloads in the order of the file, and takes what they hold piece by piece, in windows that have room in front
- * for the rest of the piece before. Only the stream's thread touches the budget, the windows and the source.
+ * The stream tells of payloads in the order of the file, and takes what they hold piece by piece, in windows that have room
+ * in front for the rest of the piece before. Only the stream's thread touches the budget, the windows and the source.
  */
 #ifndef PD_FILE_AHEAD_H
 #define PD_FILE_AHEAD_H

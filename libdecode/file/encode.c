@@ -312,7 +312,8 @@ static int misc_of(const struct pd_encoder *enc, pd_node record, const struct pd
 		pd_node n = enc->v->item(flags, i, &bit);
 
 		if (n && pd_node_number(enc->v, n, d ? d->misc : NULL, &bit))
-			return pd_encode_fail(e, PD_E_ARGUMENT, "misc_flags", "names of flags that this record type has were expected");
+			return pd_encode_fail(e, PD_E_ARGUMENT, "misc_flags",
+					      "names of flags that this record type has were expected");
 		misc |= bit;
 	}
 	*out = (uint16_t)misc;
@@ -368,7 +369,8 @@ static int describe(struct pd_encoder *enc, pd_node record, struct pd_compose_re
 	*desc = desc_of_name(enc, type);
 	if (!*desc && strcmp(type, "UNKNOWN") != 0)
 		return pd_encode_fail(e, PD_E_ARGUMENT, "type", "no record type has this name");
-	if (pd_encode_take_number(enc, record, "", "type_id", &type_id, e) || pd_encode_take_number(enc, record, "", "size", &size, e) ||
+	if (pd_encode_take_number(enc, record, "", "type_id", &type_id, e) ||
+	    pd_encode_take_number(enc, record, "", "size", &size, e) ||
 	    pd_encode_take_number(enc, record, "", "cut", &cut, e) || misc_of(enc, record, *desc, &misc, e))
 		return -1;
 	*r = (struct pd_compose_record){

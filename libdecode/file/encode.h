@@ -1,4 +1,5 @@
-/* encode.h - the encoder's state; encode.c takes the parts, encode_said.c what `file` says, encode_file.c lays a file out, encode_pipe.c a pipe. */
+/* encode.h - the encoder's state; encode.c takes the parts, encode_said.c what `file` says, encode_file.c lays a file out,
+ * encode_pipe.c a pipe. */
 #ifndef PD_FILE_ENCODE_H
 #define PD_FILE_ENCODE_H
 

@@ -75,7 +75,8 @@ static int put_features(struct pd_encoder *enc, struct pd_encode_error *e)
 		const struct pd_bytes bytes = pd_buf_bytes(&enc->features[id].bytes);
 		const struct pd_value values[] = { PD_NUMBER("feat_id", id), PD_BYTES("feature", bytes.data, bytes.size) };
 
-		if (enc->features[id].given && bytes.size && !pd_feature_stays_behind(id) && !(id == FEATURE_COMPRESSED && enc->options.compress) &&
+		if (enc->features[id].given && bytes.size && !pd_feature_stays_behind(id) &&
+		    !(id == FEATURE_COMPRESSED && enc->options.compress) &&
 		    put(enc, TYPE_HEADER_FEATURE, values, 2, none, e))
 			return -1;
 	}

@@ -161,7 +161,8 @@ int pd_encoder_file(struct pd_encoder *enc, pd_node file, struct pd_encode_error
 	for (size_t i = 0; bits && i < enc->v->length(bits); i++) {
 		uint64_t ignored;
 		char name[64];
-		int id = pd_encode_text_of(enc, enc->v->item(bits, i, &ignored), name, sizeof(name)) ? pd_feature_of_name(name) : -1;
+		pd_node bit = enc->v->item(bits, i, &ignored);
+		int id = pd_encode_text_of(enc, bit, name, sizeof(name)) ? pd_feature_of_name(name) : -1;
 
 		if (id < 0)
 			return pd_encode_fail(e, PD_E_ARGUMENT, "file.adds_features", "a feature's name was expected");

@@ -130,7 +130,8 @@ struct pd_resync_at pd_resync_find(struct pd_resync *r, struct pd_bytes in, size
 	}
 	if (end == PD_RESYNC_CLOSED && span == in.size)
 		return (struct pd_resync_at){ PD_RESYNC_NONE, in.size, 0 };
-	return (struct pd_resync_at){ PD_RESYNC_NONE, in.size - span >= HEADER ? span : in.size >= HEADER ? in.size - HEADER + 1 : 0, HEADER };
+	return (struct pd_resync_at){
+		PD_RESYNC_NONE, in.size - span >= HEADER ? span : in.size >= HEADER ? in.size - HEADER + 1 : 0, HEADER };
 }
 
 /* A text takes all that is left; but whoever writes one puts no more than zeros behind it. */

@@ -10,7 +10,8 @@
 void pd_stream_init(struct pd_stream *s, struct pd_source *source, struct pd_session *session, uint64_t end,
 		    unsigned int threads)
 {
-	*s = (struct pd_stream){ .source = source, .session = session, .end = end, .threads = threads, .inner.budget = session->budget,
+	*s = (struct pd_stream){
+		.source = source, .session = session, .end = end, .threads = threads, .inner.budget = session->budget,
 		.resync.session = session, .lost.bad = UINT64_MAX, .lost_inner.bad = UINT64_MAX };
 }
 
@@ -191,7 +192,8 @@ static int is_lost(struct pd_stream *s, const struct pd_frame *f, struct pd_byte
 	if (whole && (f->desc || f->type < PD_IMPLAUSIBLE_TYPE)) {
 		if (f->desc && pd_resync_leads_chain(&s->resync, have, (size_t)size, closed ? PD_RESYNC_CLOSED : PD_RESYNC_OPEN))
 			return 0;
-		if ((!f->desc || pd_resync_may_begin(f->type, (size_t)size, f->desc)) && pd_stream_leads_on(s, l, have, f->offset, size, closed) &&
+		if ((!f->desc || pd_resync_may_begin(f->type, (size_t)size, f->desc)) &&
+		    pd_stream_leads_on(s, l, have, f->offset, size, closed) &&
 		    (!f->desc || pd_stream_is_usual(s, f, size)))
 			return 0;
 	}
@@ -384,7 +386,8 @@ static bool next_quick(struct pd_stream *s, struct pd_frame *f)
 	size = pd_load16(p + 6, swap);
 	desc = pd_record_desc(type);
 	if (!pd_resync_may_begin(type, size, desc) || desc->payload || desc->compressed || left < (uint64_t)size + HEADER ||
-	    !pd_stream_is_sound(s, &(struct pd_frame){ .type = type, .offset = offset, .desc = desc }, (struct pd_bytes){ p, (size_t)left }, size))
+	    !pd_stream_is_sound(s, &(struct pd_frame){ .type = type, .offset = offset, .desc = desc },
+				(struct pd_bytes){ p, (size_t)left }, size))
 		return false;
 	*f = (struct pd_frame){ .type = type, .misc = pd_load16(p + 4, swap), .size = size, .bytes = { p, size },
 		.offset = offset, .inner_offset = PD_OUTER, .desc = desc };

@@ -91,6 +91,12 @@ struct pd_bytes pd_stream_inner_left(const struct pd_stream *s)
 	return (struct pd_bytes){ s->inner.now ? s->inner.now->data + s->inner_at : NULL, s->inner_size - s->inner_at };
 }
 
+/* Does anything follow what is left? */
+static enum pd_resync_end is_closed(const struct pd_stream *s)
+{
+	return s->no_more_inner ? PD_RESYNC_CLOSED : PD_RESYNC_OPEN;
+}
+
 enum look_ahead { SEARCHED, NEED_MORE };
 
 /* Sees to it that something is known of the bytes at inner_at. */
@@ -105,7 +111,7 @@ static enum look_ahead search_inner(struct pd_stream *s)
 	if (at < l->awaited && s->inner_base + s->inner_size == l->known && !s->no_more_inner)
 		return NEED_MORE;	/* not the same search again for each record before */
 	pd_lost_set_time(s);
-	found = pd_resync_find(&s->resync, pd_stream_inner_left(s), at == l->bad, s->no_more_inner ? PD_RESYNC_CLOSED : PD_RESYNC_OPEN);
+	found = pd_resync_find(&s->resync, pd_stream_inner_left(s), at == l->bad, is_closed(s));
 	if (found.result == PD_RESYNC_MORE || (found.result == PD_RESYNC_NONE && !found.at)) {
 		l->awaited = at + found.at;
 		l->known = s->inner_base + s->inner_size;
@@ -144,11 +150,12 @@ static bool inner_is_lost(struct pd_stream *s, const struct pd_frame *f)
 	if (pd_resync_may_begin(f->type, f->size, f->desc) && pd_stream_leads_on(s, l, left, at, f->size, s->no_more_inner) &&
 	    pd_stream_is_usual(s, f, f->size))
 		return false;
-	if (!f->desc && f->size <= left.size && pd_stream_leads_on(s, l, left, at, f->size, s->no_more_inner) && f->type < PD_IMPLAUSIBLE_TYPE)
+	if (!f->desc && f->size <= left.size && f->type < PD_IMPLAUSIBLE_TYPE &&
+	    pd_stream_leads_on(s, l, left, at, f->size, s->no_more_inner))
 		return false;
 	pd_lost_set_time(s);
 	if (f->size <= left.size && (pd_resync_is_trusted(&s->resync, (struct pd_bytes){ left.data, f->size }) ||
-				     pd_resync_leads_chain(&s->resync, left, f->size, s->no_more_inner ? PD_RESYNC_CLOSED : PD_RESYNC_OPEN)))
+				     pd_resync_leads_chain(&s->resync, left, f->size, is_closed(s))))
 		return false;
 	l->bad = at;
 	if (search_inner(s) == NEED_MORE)

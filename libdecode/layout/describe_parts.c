@@ -240,7 +240,8 @@ static void stats(struct pd_arena *arena, struct pd_buf *b)
 			"'event':{'description':'its name','type':'string'}," COUNTED ","
 			"'samples':{'description':'how many'," NUMBER_64 "},"
 			"'period':{'description':'of all of them, modulo 2^64'," NUMBER_64 "}}}}");
-	same_keys(b, "summary", (const char *const[]){ "first_time", "last_time", "lost", "lost_samples", "errors", "skipped", NULL });
+	same_keys(b, "summary", (const char *const[]){
+		  "first_time", "last_time", "lost", "lost_samples", "errors", "skipped", NULL });
 	pd_text_json(b, "'duration':{'description':'ns from the first time to the last'," NUMBER_64 "},"
 		"'throttled':{'description':'THROTTLE records'," NUMBER_64 "},"
 		"'errors_by_code':{'type':'object','additionalProperties':{" NUMBER_64 "},"

@@ -130,7 +130,8 @@ static int pack_feature(struct pd_packer *p, const struct pd_pack_scope *s, cons
 	uint64_t id = 0;
 
 	for (uint32_t i = 0; i < s->list->nr_ops; i++)
-		if (strcmp(s->list->ops[i].field->name, "feat_id") == 0 && pd_pack_number_or_derived(p, s, &s->list->ops[i], &id) < 0)
+		if (strcmp(s->list->ops[i].field->name, "feat_id") == 0 &&
+		    pd_pack_number_or_derived(p, s, &s->list->ops[i], &id) < 0)
 			return -1;
 	if (!value)
 		return 0;

@@ -214,7 +214,8 @@ static int pack_registers(struct pd_packer *p, const struct pd_pack_scope *s, co
 		if (k < op->size / 8)
 			continue;
 		pd_pack_enter(p, op->field->name, 0);
-		return pd_pack_fail(p, name, PD_E_ARGUMENT, "the event's mask has no such register of the machine that feature ARCH names");
+		return pd_pack_fail(p, name, PD_E_ARGUMENT,
+				    "the event's mask has no such register of the machine that feature ARCH names");
 	}
 	for (uint32_t i = 0; i < op->size / 8; i++) {
 		pd_node n = regs ? p->v->member(regs, op->names[i]) : NULL;

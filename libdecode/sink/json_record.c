@@ -59,7 +59,8 @@ static inline void end(struct pd_json *j)
 
 static inline bool same_kind(const struct pd_json_kind *a, const struct pd_json_kind *b)
 {
-	return a->attr == b->attr && a->list == b->list && a->tested == b->tested && a->file == b->file && a->type == b->type && a->misc == b->misc &&
+	return a->attr == b->attr && a->list == b->list && a->tested == b->tested && a->file == b->file &&
+	       a->type == b->type && a->misc == b->misc &&
 	       a->generation == b->generation && a->arch_changes == b->arch_changes;
 }
 

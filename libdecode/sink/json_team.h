@@ -1,8 +1,8 @@
 /* json_team.h - writes records with several threads: the same bytes as with one.
  *
- * The caller's thread reads records into blocks, and takes one itself rather than wait; threads turn blocks into JSON. Whoever has
- * done the oldest hands it to the output, and those behind it that are done. What records teach the session must not happen while blocks
- * are under way: see pd_reader_before_learning().
+ * The caller's thread reads records into blocks, and takes one itself rather than wait; threads turn blocks into JSON. Whoever
+ * has done the oldest hands it to the output, and those behind it that are done. What records teach the session must not happen
+ * while blocks are under way: see pd_reader_before_learning().
  */
 #ifndef PD_SINK_JSON_TEAM_H
 #define PD_SINK_JSON_TEAM_H

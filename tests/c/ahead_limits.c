@@ -1,4 +1,5 @@
-/* ahead_limits.c - a thread that decompresses, and memory that runs out meanwhile: a line for each thing that is not as it must be. */
+/* ahead_limits.c - a thread that decompresses, and memory that runs out meanwhile: a line for each thing that is not as it
+ * must be. */
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>

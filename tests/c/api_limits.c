@@ -223,7 +223,8 @@ int main(int argc, char **argv)
 	if (strcmp(what, "by time") == 0)
 		return read_all(path, PD_OPTIONS(.order = PD_BY_TIME));
 	if (strcmp(what, "little memory") == 0)
-		return read_all(path, PD_OPTIONS(.on_error = on_error, .memory_limit = argc > 3 ? strtoull(argv[3], NULL, 0) : 4096));
+		return read_all(path, PD_OPTIONS(.on_error = on_error,
+						 .memory_limit = argc > 3 ? strtoull(argv[3], NULL, 0) : 4096));
 	if (strcmp(what, "old caller") == 0)
 		return old_caller(path);
 	if (strcmp(what, "new caller") == 0)

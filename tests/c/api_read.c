@@ -153,7 +153,8 @@ static void print_record(const struct pd_record *r)
 		printf(" read.value=%" PRIu64, value);
 	if (pd_get_text(r, "raw.data", &name))
 		printf(" raw=%zu", name.size);
-	if (pd_get_number(r, "read.weight", &value) || pd_get_number(r, "no such field", &value) || pd_get_text(r, "ip", &name) || pd_get_numbers(r, "", &chain))
+	if (pd_get_number(r, "read.weight", &value) || pd_get_number(r, "no such field", &value) ||
+	    pd_get_text(r, "ip", &name) || pd_get_numbers(r, "", &chain))
 		printf(" WRONG");
 	if (pd_record_error(r))
 		printf(" error=%s", pd_code_name(pd_record_error(r)->code));

@@ -94,7 +94,8 @@ static struct pd_sink *open_sink(struct job *j)
 	if (strcmp(j->format, "json") == 0)
 		return pd_json_sink(NULL, out);
 	if (strcmp(j->format, "jsonl") == 0)
-		return pd_json_sink(&(struct pd_json_options){ .size = sizeof(struct pd_json_options), .shape = PD_JSON_LINES }, out);
+		return pd_json_sink(&(struct pd_json_options){ .size = sizeof(struct pd_json_options),
+							       .shape = PD_JSON_LINES }, out);
 	own = calloc(1, sizeof(*own));
 	if (!own)
 		return NULL;

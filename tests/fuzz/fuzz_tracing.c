@@ -73,7 +73,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				;
 			if (id < 70000) {
 				pd_tp_decode(event, (struct pd_bytes){ raw, raw_size }, &v, &sum);
-				FUZZ_ASSERT(sum.fields == event->nr_fields, "%zu fields of %zu", sum.fields, (size_t)event->nr_fields);
+				FUZZ_ASSERT(sum.fields == event->nr_fields, "%zu fields of %zu", sum.fields,
+					    (size_t)event->nr_fields);
 				FUZZ_ASSERT(sum.bytes <= 4 * raw_size, "%zu bytes shown of %zu", sum.bytes, raw_size);
 			}
 		}

@@ -196,8 +196,9 @@ void fuzz_decode(struct pd_bytes in, const struct fuzz_how *how, struct fuzz_dec
 	pd_sink_close(run.sink);
 	FUZZ_ASSERT(peak_memory() <= limit + FUZZ_SLACK + 2 * out->json.capacity, "%llu bytes of memory for %zu",
 		    (unsigned long long)peak_memory(), in.size);
-	FUZZ_ASSERT(how->threads || run.written <= FUZZ_FACTOR * (in.size + out->record_bytes) + 65536, "%llu bytes of output for %llu",
-		    (unsigned long long)run.written, (unsigned long long)(in.size + out->record_bytes));
+	FUZZ_ASSERT(how->threads || run.written <= FUZZ_FACTOR * (in.size + out->record_bytes) + 65536,
+		    "%llu bytes of output for %llu", (unsigned long long)run.written,
+		    (unsigned long long)(in.size + out->record_bytes));
 	if (!out->opened || run.written > run.kept)
 		return;
 	if (how->sink == FUZZ_JSON && how->shape == PD_JSON_LINES) {

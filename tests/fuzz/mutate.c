@@ -195,7 +195,8 @@ static void note_list(struct places *p, const struct pd_op_list *list, uint64_t 
 
 		if (op->offset == PD_VARIABLE)
 			break;
-		if (op->kind == PD_UINT && (op->slot != PD_NO_SLOT || op->field->show == PD_HIDDEN || op->extent_slot != PD_NO_SLOT))
+		if (op->kind == PD_UINT &&
+		    (op->slot != PD_NO_SLOT || op->field->show == PD_HIDDEN || op->extent_slot != PD_NO_SLOT))
 			note(p, at + op->offset, op->width);
 		if (op->field->count.from == PD_COUNT_INLINE)
 			note(p, at + op->offset, (unsigned int)op->field->count.value);

@@ -9,8 +9,8 @@ extern "C" {
 #endif
 
 struct pd_output {
-	/* Takes all n bytes; 0, or an errno, after which it is not called again. Of a sink with threads any may call it, but never two
-	 * at once. */
+	/* Takes all n bytes; 0, or an errno, after which it is not called again. Of a sink with threads any may call it,
+	 * but never two at once. */
 	int (*write)(void *ctx, const void *p, size_t n);
 	void *ctx;
 };

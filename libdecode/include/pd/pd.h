@@ -49,7 +49,8 @@ struct pd_options {
 	/* Called before a read that may wait for a pipe's other end: a moment to flush output. */
 	void (*on_wait)(void *ctx);
 	void *ctx;		/* of both */
-	unsigned int threads;	/* that may be used, the caller's included; 0 and 1: no others. A second one expands compressed records */
+	unsigned int threads;	/* that may be used, the caller's included; 0 and 1: no others. A second one expands
+				 * compressed records */
 };
 #define PD_OPTIONS(...) PD_OPTIONS_OF(pd_options, __VA_ARGS__)
 
@@ -176,7 +177,8 @@ PD_API void pd_sink_close(struct pd_sink *s);	/* NULL is fine */
  * back. */
 PD_API int pd_sink_begin(struct pd_sink *s, struct pd_reader *r);
 PD_API int pd_sink_record(struct pd_sink *s, const struct pd_record *r);
-/* Lets the sink read records itself, as far as it has a faster way for those that come next than one by one; go on with pd_next(). */
+/* Lets the sink read records itself, as far as it has a faster way for those that come next than one by one; go on with
+ * pd_next(). */
 PD_API int pd_sink_run(struct pd_sink *s, struct pd_reader *r);
 PD_API int pd_sink_error(struct pd_sink *s, const struct pd_error *e);
 PD_API int pd_sink_finish(struct pd_sink *s, struct pd_reader *r);
