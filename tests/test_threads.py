@@ -33,6 +33,13 @@ def same_for_all(run_pdecode, path, *args):
     return one
 
 
+def recording(mode, a, records):
+    """Of one event, as a file or as a pipe."""
+    if mode == "file":
+        return File(attrs=[(a, [1])], records=records).build("<")
+    return Pipe([r.header_attr(a, [1]), *records]).build("<")
+
+
 @pytest.mark.sanitize
 @pytest.mark.parametrize("form", ["json", "jsonl"])
 def test_same_bytes(data_file, run_pdecode, form):
@@ -58,10 +65,7 @@ def many_records(broken):
 def test_many_blocks(tmp_path, run_pdecode, form, broken, mode):
     a, body = many_records(broken)
     path = tmp_path / "many.data"
-    if mode == "file":
-        path.write_bytes(File(attrs=[(a, [1])], records=body).build("<"))
-    else:
-        path.write_bytes(Pipe([r.header_attr(a, [1]), *body]).build("<"))
+    path.write_bytes(recording(mode, a, body))
     one = same_for_all(run_pdecode, path, "--format", form)
     assert one.returncode == (1 if broken else 0)
     assert one.stdout.count(b'"type":"SAMPLE"') == 20000
@@ -136,10 +140,7 @@ def test_decompressed_ahead(tmp_path, run_pdecode, form, frames, broken, mode):
     body = [sample(a, ip=i * 0x9e3779b97f4a7c15 % 2**64, pid=1, tid=i, time=2**62 + i, cpu=1) for i in range(20000)]
     records = [pressed(body, frames, broken)]
     path = tmp_path / "pressed.data"
-    if mode == "file":
-        path.write_bytes(File(attrs=[(a, [1])], records=records).build("<"))
-    else:
-        path.write_bytes(Pipe([r.header_attr(a, [1]), *records]).build("<"))
+    path.write_bytes(recording(mode, a, records))
     one = same_for_all(run_pdecode, path, "--format", form)
     if broken:                      # literals may be other ones without anybody knowing
         assert frames == 1 or one.returncode == 1
