@@ -449,6 +449,7 @@ static __attribute__((noinline)) void report_record(struct pd_reader *r)
 		struct pd_error e = rec->error.code == PD_OK ? r->cut : rec->error;
 
 		e.code = r->cut.code;
+		e.text = r->cut.text;
 		report(r, &e, rec->file);
 	} else if (rec->error.code != PD_OK) {
 		report(r, &rec->error, rec->file);

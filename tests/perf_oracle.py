@@ -210,7 +210,7 @@ FIRST_LINE = {
     "ITRACE_START": _fields(rf" pid: {INT} tid: {INT}", "pid", "tid"),
     "AUX": _fields(rf" offset: {HEX} size: {HEX} flags: {HEX} \[.*\]", "aux_offset!", "aux_size!", "flags!"),
     "NAMESPACES": _fields(rf" {INT}/{INT} - nr_namespaces: (\d+).*", "pid", "tid", "nr_namespaces"),
-    "KSYMBOL": _text_at_end(rf" addr {HEX} len (\d+) type (\d+) flags {HEX} name ", "addr!", "len", "ksym_type",
+    "KSYMBOL": _text_at_end(rf" addr ([0-9a-f]+) len (\d+) type (\d+) flags {HEX} name ", "addr!", "len", "ksym_type",
                             "flags!", "name"),
     "BPF_EVENT": _fields(r" type (\d+), flags (\d+), id (\d+)", "bpf_type", "flags", "id"),
     "CGROUP": _text_at_end(r" cgroup: (\d+) ", "id", "path"),

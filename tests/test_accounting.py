@@ -13,7 +13,8 @@ from perfdata.catalog import catalog, write
 ODD = ("trailing", "cut", "body", "padding")
 
 # Files with records that no layout can explain: see the damage in test_corpus.
-DAMAGED = {"linux-perf-data/sleep.compressed2.pipe.data": {"SKIPPED.body": 1},
+DAMAGED = {"A3-zstd-unflushed.data": {"SAMPLE.cut": 1, "SAMPLE.trailing": 1},
+           "linux-perf-data/sleep.compressed2.pipe.data": {"SKIPPED.body": 1},
            "quipper/perf.data.piped.corrupted.zero_size_sample-3.2": {"SKIPPED.body": 1}}
 
 # perf and the kernel fill texts up to 8 bytes with what lay there before, and leave a hole behind a BPF program's
@@ -54,7 +55,7 @@ def test_nothing_is_left_over(data_file, decoder, run_pdecode):
         pytest.skip("not a perf.data file: see test_corpus")
     document = decoder.result(data_file.path).document
     found = odd_in(document)
-    if data_file.origin == "perf":
+    if data_file.origin == "perf" and data_file.name not in DAMAGED:
         assert not found
     strings = ODD_STRINGS.get(data_file.name, set())
     assert {where for where in found if where.endswith("_raw")} == strings

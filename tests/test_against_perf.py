@@ -40,6 +40,7 @@ STATS_STOP_EARLY = {
     "corpus/perfparser/probe.data.stream": "unexpected end of event stream",
     "perf/95-zstd-pipe.data": "Couldn't decompress data",
 }
+CUT = {"perf/A3-zstd-unflushed.data"}
 # The only files with MMAP2 records that have no prot and flags.
 MMAP2_WITHOUT_PROT = {"corpus/hotspot/perf.data.true.v2", "corpus/hotspot/perf.data.true.v2.gz"}
 CALLCHAIN_MARKERS = {"HV": -32, "KERNEL": -128, "USER": -512, "USER_DEFERRED": -640, "GUEST": -2048,
@@ -446,7 +447,7 @@ def differences(dump, document):
             places[file].setdefault(record["offset"], None)
     for said, ours in pair(dump, document):
         if said is None:
-            if ours["type"] not in NOT_DUMPED and not dump.failure:
+            if ours["type"] not in NOT_DUMPED and not dump.failure and "cut" not in ours:    # perf drops half a record
                 found.append(f"{ours['type']} at {ours['offset']:#x}: perf does not have it")
             continue
         label = f"{said.type or said.type_id} at {said.file + ':' if said.file else ''}{said.offset:#x}"
@@ -457,7 +458,7 @@ def differences(dump, document):
         if "inner_offset" in ours:
             found += [f"{label}: {line}" for line in place_differences(said, ours, places)]
     if not dump.failure:
-        counts = collections.Counter(record["type"] for record in document["records"])
+        counts = collections.Counter(record["type"] for record in document["records"] if "cut" not in record)
         counts["TOTAL"] = sum(counts.values())
         found += [f"count of {name}: perf {dump.counts.get(name, 0)}, pdecode {counts.get(name, 0)}"
                   for name in sorted({*dump.counts, *counts}) if dump.counts.get(name, 0) != counts.get(name, 0)]
@@ -550,8 +551,10 @@ def test_counts(data_file, dumped, perf, perf_file, decode):
         assert reason and expected and expected in reason, f"perf report --stats: {reason}, expected {expected}"
         pytest.skip(f"perf report --stats: {reason}; the dump's counts are compared in test_records")
     counts.pop("TOTAL")
-    by_type = decode(data_file.path)["summary"]["by_type"]
-    assert by_type == counts
+    document = decode(data_file.path)
+    cut = collections.Counter(record["type"] for record in document["records"] if "cut" in record)   # perf drops those
+    assert document["summary"]["by_type"] == collections.Counter(counts) + cut
+    assert not cut or data_file.label in CUT
 
 
 def _expanded(document):
@@ -560,7 +563,7 @@ def _expanded(document):
     owner = {number_: attr["index"] for attr in document["attrs"] for number_ in attr.get("ids", [])}
     names = {attr["index"]: attr.get("name") for attr in document["attrs"]}
     for record in document["records"]:
-        if record["type"] != "SAMPLE":
+        if record["type"] != "SAMPLE" or "cut" in record:
             continue
         if "read" not in record:
             yield record, record.get("event"), record.get("period")

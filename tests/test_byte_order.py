@@ -10,6 +10,7 @@ import gzip
 import pytest
 
 from conftest import fixture_files
+from encoding import records_of
 from perfdata import swap
 from perfdata.catalog import cases, catalog, write
 
@@ -123,11 +124,17 @@ def turned(data):
 
 # The turner ends at the damage, the decoder finds records behind it: there the turned file is still little-endian.
 DAMAGED = {"perf.data.piped.corrupted.zero_size_sample-3.2"}
+CUT = {"A3-zstd-unflushed.data"}
 
 
 def before_damage(document):
     end = document["errors"][0]["offset"]
     return [record for record in document["records"] if record["offset"] < end]
+
+
+def but_the_cut_one(document):
+    """What was turned may also need one compressed record more."""
+    return [record for record in records_of(document) if "cut" not in record]
 
 
 @pytest.mark.sanitize
@@ -139,6 +146,9 @@ def test_file_turned_big_endian(data_file, decoder, tmp_path):
     assert one.returncode == other.returncode
     if data_file.path.name in DAMAGED:
         assert_same(before_damage(one.document), before_damage(other.document))
+        return
+    if data_file.path.name in CUT:
+        assert_same(but_the_cut_one(one.document), but_the_cut_one(other.document))
         return
     assert_same(without_order(one.document, little, "little"), without_order(other.document, big, "big"))
 

@@ -15,6 +15,9 @@ from conftest import CORPUS_PROGRAMS, FIXTURES
 Expected = collections.namedtuple("Expected", "mode counts damage gaps", defaults=(None, ()))
 # damage: None, or (offset of the error, bytes it skips). gaps: (offset, hex) of bytes that belong to nothing, without
 # the zeroes at their end.
+# perf 6.1 keeps what finds no room in the last compressed record, for one that never comes.
+UNFLUSHED = {"A3-zstd-unflushed.data":
+             "SAMPLE at 624: data needs 68 bytes, 60 left; the compressed records end inside it"}
 
 
 def counted(words):
@@ -169,14 +172,18 @@ def test_corpus_file(corpus_file, decoder, run_pdecode):
 def test_capture(fixture_file, decoder):
     """Every capture made with a well-behaved perf decodes without a word."""
     document, returncode, stderr = decoder.result(fixture_file.path)
-    assert (returncode, document["errors"], stderr) == (0, [], "")
+    if fixture_file.name in UNFLUSHED:
+        assert (returncode, [error["message"] for error in document["errors"]]) == (1, [UNFLUSHED[fixture_file.name]])
+        assert UNFLUSHED[fixture_file.name] in stderr
+    else:
+        assert (returncode, document["errors"], stderr) == (0, [], "")
     assert document["file"]["complete"] is True
     directory = fixture_file.is_directory
     pipe = not directory and fixture_file.path.read_bytes()[8:16] == (16).to_bytes(8, "little")
     assert document["file"]["mode"] == ("directory" if directory else "pipe" if pipe else "file")
     assert not [record for record in document["records"] if record["type"] == "UNKNOWN"]
     # perf writes EVENT_UPDATE records longer than what is in them
-    assert not [record for record in document["records"] if record.get("trailing", "").strip("0")]
+    assert not [record for record in document["records"] if record.get("trailing", "").strip("0") and "cut" not in record]
     assert all("attr_index" in record for record in document["records"] if record["type"] == "SAMPLE")
 
 

@@ -358,6 +358,22 @@ struct work {
 	const char *input;
 };
 
+/* What the output has no place for. */
+static enum cli_exit say_left_out(const char *input, uint64_t records)
+{
+	if (!records)
+		return CLI_OK;
+	cli_error(&tool, "%s: %llu record%s left out: the compressed records hold only a part of %s (pdecode --blobs full keeps it)",
+		  input, (unsigned long long)records, records == 1 ? "" : "s", records == 1 ? "it" : "each");
+	return CLI_ERRORS;
+}
+
+/* Is the output to be kept, though something may be missing in it? */
+static bool is_there(enum cli_exit status)
+{
+	return status == CLI_OK || status == CLI_ERRORS;
+}
+
 /* In the sandbox. */
 static enum cli_exit encode(void *ctx)
 {
@@ -383,6 +399,8 @@ static enum cli_exit encode(void *ctx)
 		status = reason(w->t, &e, &text);
 		cli_error(&tool, "%s: %s%s%s", w->input, e.path, *e.path ? ": " : "", text);
 	}
+	if (status == CLI_OK)
+		status = say_left_out(w->input, pd_encoder_left_out(j.enc));
 	split_close(in);
 	pd_encoder_free(j.enc);
 	return status;
@@ -392,12 +410,10 @@ static enum cli_exit encode(void *ctx)
 static enum cli_exit encode_directory(void *ctx)
 {
 	const struct work *w = ctx;
-	enum cli_exit status = encode(ctx);
+	enum cli_exit status = encode(ctx), kept = is_there(status) ? result_keep(w->t) : CLI_OK;
 
-	if (status == CLI_OK)
-		status = result_keep(w->t);
 	result_drop_files(w->t);
-	return status;
+	return kept == CLI_OK ? status : kept;
 }
 
 static void drop_result(void *ctx)
@@ -413,15 +429,16 @@ static enum cli_exit encode_into(struct result *t, struct work *w)
 		.tool = &tool, .word = w->s->sandbox, .input = w->fd, .write_beneath = t->directory,
 		.undo = drop_result,
 	};
-	enum cli_exit status;
+	enum cli_exit status, kept;
 
 	if (t->directory) {
 		status = sandbox_run(&sandbox, SANDBOX_APART, encode_directory, w);
-		t->made = t->made && status != CLI_OK;
+		t->made = t->made && !is_there(status);
 		return status;
 	}
 	status = sandbox_run(&sandbox, t->main.path ? SANDBOX_APART : SANDBOX_HERE, encode, w);
-	return status == CLI_OK ? result_keep(t) : status;
+	kept = is_there(status) ? result_keep(t) : CLI_OK;
+	return kept == CLI_OK ? status : kept;
 }
 
 /* 1 to 22, as zstd has them. */

@@ -38,7 +38,7 @@ static const char *plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
-/* "data.3: SAMPLE at 9000: ", as much of it as is known. What a caller got wrong stands nowhere yet. */
+/* "data.3: SAMPLE at 9000: ", as much of it as is known. What a caller got wrong stands nowhere yet: it has no offset. */
 static void where(const struct pd_error *e, char *buf)
 {
 	char record[PART / 2] = "", at[32] = "";
@@ -47,7 +47,7 @@ static void where(const struct pd_error *e, char *buf)
 		snprintf(record, sizeof(record), "%s", e->record);
 	else if (e->record_type)
 		snprintf(record, sizeof(record), "record of type %" PRIu32, e->record_type);
-	if (!e->text && (e->offset || e->record_type))
+	if (e->offset || (!e->text && e->record_type))
 		snprintf(at, sizeof(at), "%sat %" PRIu64, record[0] ? " " : "", e->offset);
 	snprintf(buf, PART, "%s%s%s%s%s", e->file ? e->file : "", e->file ? ": " : "", record, at,
 		 record[0] || at[0] ? ": " : "");
@@ -120,7 +120,7 @@ static void what(const struct pd_error *e, char *buf)
 {
 	const char *field = e->field ? e->field : "";
 
-	if (e->text) {
+	if (e->text && !e->want) {	/* of missing bytes it says why, behind how many */
 		snprintf(buf, PART, "%s%s%s", field, field[0] ? ": " : "", e->text);
 		return;
 	}
@@ -138,6 +138,8 @@ static void what(const struct pd_error *e, char *buf)
 	case PD_E_TRUNCATED:
 	case PD_E_COUNT:
 		shortage(e, field, buf);
+		if (e->text)
+			snprintf(buf + strlen(buf), PART - strlen(buf), "; %s", e->text);
 		break;
 	case PD_E_PAYLOAD:
 		shortage(e, "the data behind it", buf);

@@ -505,12 +505,16 @@ int pd_encoder_record(struct pd_encoder *enc, pd_node record, struct pd_encode_e
 	if (!out)
 		return -1;
 	enc->scratch.size = 0;
-	if (pd_encode_says(enc, record, "type", "SKIPPED"))
+	if (pd_encode_says(enc, record, "type", "SKIPPED")) {
+		enc->left_out += inner;
 		return inner ? 0 : skipped_bytes(enc, record, out, e);
+	}
 	if (describe(enc, record, &r, &d, e))
 		return -1;
-	if (inner && r.cut != PD_SIZE_OPEN)
-		return 0;	/* its rest never came out of the compressed stream: nothing to frame it by */
+	if (inner && r.cut != PD_SIZE_OPEN) {	/* nothing to frame it by */
+		enc->left_out++;
+		return 0;
+	}
 	if (d && d->compressed) {
 		enc->skip_inner = (enc->v->member(record, "data") || enc->v->member(record, "trailing")) &&
 				  !enc->converts && !enc->turns;
@@ -525,6 +529,11 @@ int pd_encoder_record(struct pd_encoder *enc, pd_node record, struct pd_encode_e
 	if (append_payload(enc, record, d, &r, e))
 		return -1;
 	return emit(enc, out, &r, size, e);
+}
+
+uint64_t pd_encoder_left_out(const struct pd_encoder *enc)
+{
+	return enc->left_out;
 }
 
 int pd_encoder_finish(struct pd_encoder *enc, struct pd_encode_error *e)

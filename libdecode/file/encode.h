@@ -60,6 +60,7 @@ struct pd_encoder {
 	struct pd_buf event_types;
 	struct pd_gap *gaps;
 	size_t nr_gaps;
+	uint64_t left_out;		/* records */
 	bool skip_inner;		/* the compressed record that holds them was written */
 	struct pd_out *others;		/* data.N of a directory */
 	char **other_names;

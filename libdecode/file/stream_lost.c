@@ -10,6 +10,8 @@ enum pd_next pd_stream_damaged(struct pd_frame *f, enum pd_code code, uint64_t w
 		.code = code, .severity = PD_DAMAGED, .offset = f->offset, .record_type = f->type,
 		.record = f->desc ? f->desc->name : NULL, .want = want, .have = bytes.size,
 	};
+	if (code == PD_E_TRUNCATED)
+		e->text = f->inner_offset == PD_OUTER ? "the records end inside it" : "the compressed records end inside it";
 	f->state = code == PD_E_TRUNCATED && bytes.size >= HEADER ? PD_FRAME_CUT : PD_FRAME_SKIPPED;
 	if (f->state == PD_FRAME_SKIPPED)
 		e->skipped = bytes.size;

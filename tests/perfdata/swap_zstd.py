@@ -81,7 +81,7 @@ def recompress(data, order, report, turned):
         payload = codec.compress(turned[at : at + length])
         at += length
         # what was turned can be harder to compress: then one record more
-        step = 65528 if type == COMPRESSED else 65504
+        step = 65527 if type == COMPRESSED else 65504
         for i in range(0, max(len(payload), 1), step):
             out += _wrap(order, type, misc, payload[i : i + step])
     out += data[here : report.end]

@@ -50,9 +50,9 @@ struct pd_error {
 	const char *file;	/* "data.3" in a directory, or NULL */
 	uint64_t want, have;	/* what the field asked for, what was left (bytes) */
 	uint64_t skipped;	/* input bytes that no record holds because of this */
-	const char *text;	/* what a caller got wrong, or NULL. Static; of pd_writer_record() and
-				 * pd_writer_feature() path and text are the writer's, until it is freed or refuses
-				 * values again */
+	const char *text;	/* what a caller got wrong, or why bytes are missing, or NULL. Static; of
+				 * pd_writer_record() and pd_writer_feature() path and text are the writer's, until it
+				 * is freed or refuses values again */
 };
 
 /* "TRUNCATED"; never NULL. */

@@ -200,6 +200,9 @@ PD_API int pd_encoder_attr(struct pd_encoder *enc, pd_node attr, struct pd_encod
 PD_API int pd_encoder_features(struct pd_encoder *enc, pd_node features, struct pd_encode_error *e);
 PD_API int pd_encoder_record(struct pd_encoder *enc, pd_node record, struct pd_encode_error *e);
 PD_API int pd_encoder_finish(struct pd_encoder *enc, struct pd_encode_error *e);
+/* Records so far that are not in the output: the rest of each never came out of a compressed stream, and without that stream
+ * (its records' payloads, pdecode --blobs full) nothing can stand in its place. */
+PD_API uint64_t pd_encoder_left_out(const struct pd_encoder *enc);
 PD_API void pd_encoder_free(struct pd_encoder *enc);	/* NULL is fine */
 
 #ifdef __cplusplus
