@@ -177,13 +177,20 @@ fail:
 	return NULL;
 }
 
+static struct pd_source_limits limits_of(struct pd_reader *r)
+{
+	return (struct pd_source_limits){ .budget = &r->budget, .map_own = r->options.access == PD_MAP_OWN };
+}
+
 struct pd_reader *pd_open_path(const char *path, const struct pd_options *o, struct pd_error *e)
 {
 	struct pd_reader *r = new_reader(o, e);
+	struct pd_source_limits limits;
 	struct stat st;
 
 	if (!r)
 		return NULL;
+	limits = limits_of(r);
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
 		r->is_directory = true;
 		if (pd_directory_list(&r->directory, path)) {
@@ -191,10 +198,8 @@ struct pd_reader *pd_open_path(const char *path, const struct pd_options *o, str
 			pd_close(r);
 			return NULL;
 		}
-		r->source = pd_directory_open_main(&r->directory, &r->budget, e);
+		r->source = pd_directory_open_main(&r->directory, &limits, e);
 	} else {
-		const struct pd_source_limits limits = { .budget = &r->budget };
-
 		r->source = pd_source_open_path(path, &limits, e);
 	}
 	if (!r->source) {
@@ -207,10 +212,11 @@ struct pd_reader *pd_open_path(const char *path, const struct pd_options *o, str
 struct pd_reader *pd_open_fd(int fd, const struct pd_options *o, struct pd_error *e)
 {
 	struct pd_reader *r = new_reader(o, e);
-	const struct pd_source_limits limits = { .budget = r ? &r->budget : NULL };
+	struct pd_source_limits limits;
 
 	if (!r)
 		return NULL;
+	limits = limits_of(r);
 	r->source = pd_source_open_fd(fd, PD_FD_BORROWED, &limits, e);
 	if (!r->source) {
 		pd_close(r);
@@ -222,10 +228,11 @@ struct pd_reader *pd_open_fd(int fd, const struct pd_options *o, struct pd_error
 struct pd_reader *pd_open_memory(struct pd_bytes in, const struct pd_options *o, struct pd_error *e)
 {
 	struct pd_reader *r = new_reader(o, e);
-	const struct pd_source_limits limits = { .budget = r ? &r->budget : NULL };
+	struct pd_source_limits limits;
 
 	if (!r)
 		return NULL;
+	limits = limits_of(r);
 	r->source = pd_source_open_memory(in, &limits, e);
 	if (!r->source) {
 		pd_close(r);
@@ -300,6 +307,8 @@ static int learn(struct pd_reader *r, struct pd_error *e)
 /* Goes on with the next data.N of a directory: 1, or 0 when there is none. */
 static int next_file(struct pd_reader *r)
 {
+	const struct pd_source_limits limits = limits_of(r);
+
 	while (r->next_file < r->directory.nr_files) {
 		struct pd_error e;
 
@@ -309,7 +318,7 @@ static int next_file(struct pd_reader *r)
 		pd_stream_free(&r->stream);
 		if (r->file_source)
 			pd_source_close(r->file_source);
-		r->file_source = pd_directory_open(&r->directory, r->file, &r->budget, &e);
+		r->file_source = pd_directory_open(&r->directory, r->file, &limits, &e);
 		if (r->file_source) {
 			pd_stream_init(&r->stream, r->file_source, &r->session, UINT64_MAX, r->options.threads);
 			return 1;

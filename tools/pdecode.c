@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "mapped.h"
 #include "output.h"
 #include "pd/pd.h"
 #include "pdecode_filter.h"
@@ -193,6 +194,13 @@ static unsigned int reader_threads(const struct settings *s)
 	return s->format == FORMAT_STATS ? threads(s) : threads(s) - 1;
 }
 
+/* To count, most bytes need not be looked at. To write them all, it makes no difference whether the kernel copies them before; and
+ * what was written can't be taken back when the file turns out to have shrunk. */
+static enum pd_access access_of(const struct settings *s)
+{
+	return s->format == FORMAT_STATS ? PD_MAP_OWN : PD_READ;
+}
+
 static struct pd_sink *make_sink(struct run *run)
 {
 	const enum pd_json_layout layout = run->s->pretty ? PD_JSON_INDENTED : PD_JSON_COMPACT;
@@ -212,7 +220,7 @@ static struct pd_reader *open_reader(struct run *run)
 {
 	const struct pd_options *o = PD_OPTIONS(.memory_limit = run->s->memory,
 		.order = run->s->sort ? PD_BY_TIME : PD_AS_WRITTEN, .on_error = on_error, .on_wait = on_wait, .ctx = run,
-		.threads = reader_threads(run->s));
+		.threads = reader_threads(run->s), .access = access_of(run->s));
 	struct pd_reader *reader;
 	struct pd_error e;
 
@@ -341,6 +349,9 @@ static void pump(struct run *run, struct pd_reader *reader)
 	}
 	if (got < 0)
 		on_error(run, &e);
+	if (mapped_lost_bytes())
+		on_error(run, &(struct pd_error){ .code = PD_E_IO, .severity = PD_DAMAGED, .text =
+			"it shrank while it was read, or can't be read everywhere: zeros stand for what is gone" });
 	if (!run->refused)
 		run->refused = pd_sink_finish(run->sink, reader);
 }
@@ -373,9 +384,13 @@ static enum cli_exit decode_open(struct run *run, struct pd_reader *reader)
 static enum cli_exit decode(void *ctx)
 {
 	struct run *run = ctx;
-	struct pd_reader *reader = open_reader(run);
-	const enum cli_exit status = reader ? decode_open(run, reader) : CLI_INPUT;
+	struct pd_reader *reader;
+	enum cli_exit status;
 
+	if (access_of(run->s) == PD_MAP_OWN)
+		mapped_watch();
+	reader = open_reader(run);
+	status = reader ? decode_open(run, reader) : CLI_INPUT;
 	pd_sink_close(run->sink);
 	run->sink = NULL;
 	pd_close(reader);

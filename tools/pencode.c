@@ -363,7 +363,8 @@ static enum cli_exit say_left_out(const char *input, uint64_t records)
 {
 	if (!records)
 		return CLI_OK;
-	cli_error(&tool, "%s: %llu record%s left out: the compressed records hold only a part of %s (pdecode --blobs full keeps it)",
+	cli_error(&tool,
+		  "%s: %llu record%s left out: the compressed records hold only a part of %s (pdecode --blobs full keeps it)",
 		  input, (unsigned long long)records, records == 1 ? "" : "s", records == 1 ? "it" : "each");
 	return CLI_ERRORS;
 }

@@ -24,7 +24,7 @@ static const int allowed[] = {
 	N(futex), N(set_robust_list), N(rseq), N(sched_yield), N(sched_getaffinity),
 	N(clock_gettime), N(gettimeofday), N(clock_nanosleep), N(nanosleep),
 	N(rt_sigaction), N(rt_sigprocmask), N(rt_sigreturn), N(restart_syscall),
-	N(getpid), N(gettid), N(getpgrp), N(getpgid), N(exit), N(exit_group),
+	N(geteuid), N(getpid), N(gettid), N(getpgrp), N(getpgid), N(exit), N(exit_group),
 	/* the same on 32 bits */
 	N(_llseek), N(fstat64), N(stat64), N(fstatat64), N(ftruncate64), N(futex_time64),
 	N(clock_gettime64), N(clock_nanosleep_time64), N(ppoll_time64), N(sigreturn),

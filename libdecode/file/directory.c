@@ -102,10 +102,9 @@ void pd_directory_free(struct pd_directory *d)
 	free(d->path);
 }
 
-struct pd_source *pd_directory_open(const struct pd_directory *d, const char *name, struct pd_budget *b,
+struct pd_source *pd_directory_open(const struct pd_directory *d, const char *name, const struct pd_source_limits *l,
 				    struct pd_error *e)
 {
-	const struct pd_source_limits limits = { .budget = b };
 	const size_t size = strlen(d->path) + strlen(name) + 2;
 	char *path = malloc(size);
 	struct pd_source *source;
@@ -114,18 +113,19 @@ struct pd_source *pd_directory_open(const struct pd_directory *d, const char *na
 	if (!path)
 		return NULL;
 	snprintf(path, size, "%s/%s", d->path, name);
-	source = pd_source_open_path(path, &limits, e);
+	source = pd_source_open_path(path, l, e);
 	free(path);
 	return source;
 }
 
-struct pd_source *pd_directory_open_main(const struct pd_directory *d, struct pd_budget *b, struct pd_error *e)
+struct pd_source *pd_directory_open_main(const struct pd_directory *d, const struct pd_source_limits *l,
+					 struct pd_error *e)
 {
 	static const char name[] = "data";
-	struct pd_source *source = pd_directory_open(d, name, b, e);
+	struct pd_source *source = pd_directory_open(d, name, l, e);
 
 	if (!source && e->code == PD_E_IO && e->have == ENOENT)
-		source = pd_directory_open(d, "header", b, e);	/* perf 5.1 to 5.4 */
+		source = pd_directory_open(d, "header", l, e);	/* perf 5.1 to 5.4 */
 	if (!source)
 		e->file = name;
 	return source;

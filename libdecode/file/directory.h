@@ -19,9 +19,10 @@ int pd_directory_list(struct pd_directory *d, const char *path);
 void pd_directory_free(struct pd_directory *d);
 
 /* A file of it; NULL and *e on failure. */
-struct pd_source *pd_directory_open(const struct pd_directory *d, const char *name, struct pd_budget *b,
+struct pd_source *pd_directory_open(const struct pd_directory *d, const char *name, const struct pd_source_limits *l,
 				    struct pd_error *e);
 /* The one that speaks of the others. */
-struct pd_source *pd_directory_open_main(const struct pd_directory *d, struct pd_budget *b, struct pd_error *e);
+struct pd_source *pd_directory_open_main(const struct pd_directory *d, const struct pd_source_limits *l,
+					 struct pd_error *e);
 
 #endif

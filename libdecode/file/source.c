@@ -14,6 +14,7 @@
 
 #define WINDOW_SIZE (256u << 10)	/* fits the cache; grows when a peek asks for more */
 #define READ_MIN (64u << 10)	/* a smaller rest of the window is not worth a read */
+#define MAP_SIZE (16u << 20)	/* mapped at once, and what is asked for */
 #define SPOOL_DEFAULT (4ull << 30)
 #define HEAD_SIZE 16
 
@@ -31,6 +32,7 @@ struct pd_source {
 	uint64_t window_at;
 	size_t filled;
 	struct pd_windows windows;	/* what window points into, but for MEMORY */
+	bool may_map;		/* FILE */
 	bool ended;		/* STREAM: a terminal would ask again */
 	struct pd_unpack *unpack;
 	struct pd_error damage;	/* of what a spooled file came from */
@@ -124,7 +126,7 @@ static int make_room(struct pd_source *s, size_t n, struct pd_error *e)
 	const size_t size = n + READ_MIN < WINDOW_SIZE ? WINDOW_SIZE : n + READ_MIN;
 	const struct pd_window *w = s->windows.now;
 
-	if (have && w->capacity >= n + READ_MIN && w->capacity - at >= n && w->capacity - s->filled >= READ_MIN)
+	if (have && !w->mapped && w->capacity >= n + READ_MIN && w->capacity - at >= n && w->capacity - s->filled >= READ_MIN)
 		return 0;
 	if (pd_windows_move(&s->windows, have ? s->window + at : NULL, have, size)) {
 		no_memory(s->budget, size, e);
@@ -136,6 +138,27 @@ static int make_room(struct pd_source *s, size_t n, struct pd_error *e)
 	return 0;
 }
 
+/* The file from the offset on, if it was that long; its end, which may grow, is read. */
+static bool map_on(struct pd_source *s, size_t n)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), at = s->origin + s->offset, from = at - at % page;
+	uint64_t size;
+
+	if (!s->may_map || s->offset >= s->size || s->size - s->offset < n || s->size - s->offset < READ_MIN)
+		return false;
+	size = s->origin + s->size - from;
+	if (size > n + MAP_SIZE)
+		size = n + MAP_SIZE;
+	s->filled = 0;
+	s->may_map = pd_windows_map(&s->windows, s->fd, from, (size_t)size) == 0;
+	if (!s->may_map)
+		return false;
+	s->window = s->windows.now->data + (at - from);
+	s->window_at = s->offset;
+	s->filled = (size_t)(size - (at - from));
+	return true;
+}
+
 int pd_source_peek(struct pd_source *s, size_t n, struct pd_bytes *out, struct pd_error *e)
 {
 	int64_t got = 1;
@@ -143,6 +166,8 @@ int pd_source_peek(struct pd_source *s, size_t n, struct pd_bytes *out, struct p
 	if (n > PD_PEEK_MAX)
 		got = fail(s, e, PD_E_ARGUMENT, 0);
 	while (got > 0 && available(s) < n && s->kind != SOURCE_MEMORY) {
+		if (map_on(s, n))
+			break;
 		if (make_room(s, n, e)) {
 			got = -1;
 			break;
@@ -310,8 +335,14 @@ static struct pd_source *new_source(enum source_kind kind, struct pd_budget *b, 
 	return s;
 }
 
+/* May nobody write it, or cut it short, but who runs this? */
+static bool is_own(const struct stat *st)
+{
+	return st->st_uid == geteuid() && !(st->st_mode & (S_IWGRP | S_IWOTH));
+}
+
 /* The fd is the source's, or still the caller's when this fails. */
-static struct pd_source *new_fd_source(int fd, enum pd_fd_owner owner, struct pd_budget *b,
+static struct pd_source *new_fd_source(int fd, enum pd_fd_owner owner, const struct pd_source_limits *l,
 				       struct pd_error *e)
 {
 	struct pd_source *s;
@@ -328,7 +359,7 @@ static struct pd_source *new_fd_source(int fd, enum pd_fd_owner owner, struct pd
 	}
 	if (S_ISREG(st.st_mode))
 		at = lseek(fd, 0, SEEK_CUR);
-	s = new_source(at >= 0 ? SOURCE_FILE : SOURCE_STREAM, b, e);
+	s = new_source(at >= 0 ? SOURCE_FILE : SOURCE_STREAM, l->budget, e);
 	if (!s)
 		return NULL;
 	s->fd = fd;
@@ -336,6 +367,7 @@ static struct pd_source *new_fd_source(int fd, enum pd_fd_owner owner, struct pd
 	if (at >= 0) {
 		s->origin = (uint64_t)at;
 		s->size = st.st_size > at ? (uint64_t)(st.st_size - at) : 0;
+		s->may_map = l->map_own && is_own(&st);
 	}
 	return s;
 }
@@ -397,16 +429,16 @@ static int fill_spool(struct pd_source *s, struct pd_spool *spool, struct pd_err
 }
 
 /* Takes s. */
-static struct pd_source *spool_source(struct pd_source *s, uint64_t limit, struct pd_error *e)
+static struct pd_source *spool_source(struct pd_source *s, const struct pd_source_limits *l, struct pd_error *e)
 {
 	struct pd_error damage = { .code = PD_OK };
 	struct pd_source *file = NULL;
 	struct pd_spool spool;
 
-	if (pd_spool_open(&spool, limit ? limit : SPOOL_DEFAULT, e))
+	if (pd_spool_open(&spool, l->spool ? l->spool : SPOOL_DEFAULT, e))
 		goto out;
 	if (!fill_spool(s, &spool, &damage, e))
-		file = new_fd_source(spool.fd, PD_FD_OWNED, s->budget, e);
+		file = new_fd_source(spool.fd, PD_FD_OWNED, l, e);
 	if (file)
 		file->damage = damage;
 	else
@@ -434,7 +466,7 @@ static struct pd_source *settle(struct pd_source *s, const struct pd_source_limi
 			goto failed;
 	}
 	if (!pd_source_is_random(s) && needs_random(head))
-		return spool_source(s, l->spool, e);
+		return spool_source(s, l, e);
 	return s;
 failed:
 	pd_source_close(s);
@@ -444,7 +476,7 @@ failed:
 struct pd_source *pd_source_open_fd(int fd, enum pd_fd_owner owner,
 				    const struct pd_source_limits *l, struct pd_error *e)
 {
-	struct pd_source *s = new_fd_source(fd, owner, l->budget, e);
+	struct pd_source *s = new_fd_source(fd, owner, l, e);
 
 	if (!s) {
 		if (owner == PD_FD_OWNED)

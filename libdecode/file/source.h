@@ -26,6 +26,7 @@ enum pd_fd_owner {
 struct pd_source_limits {
 	struct pd_budget *budget;
 	uint64_t spool;		/* most bytes of a temporary file; 0: 4 GiB */
+	bool map_own;		/* PD_MAP_OWN */
 };
 
 struct pd_source;

@@ -2,12 +2,18 @@
 #include "file/window.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 #define KEPT 8	/* of those that were held: who reads again into what another core has just looked at waits for it */
 
 static void free_window(struct pd_windows *w, struct pd_window *one)
 {
-	pd_budget_free(w->budget, one->data, one->capacity);
+	if (one->mapped) {
+		munmap(one->data, one->capacity);
+		w->budget->used -= one->capacity;
+	} else {
+		pd_budget_free(w->budget, one->data, one->capacity);
+	}
 	pd_budget_free(w->budget, one, sizeof(*one));
 }
 
@@ -57,7 +63,7 @@ static struct pd_window *find_free(struct pd_windows *w, size_t size)
 	for (struct pd_window **at = &w->all; *at;) {
 		struct pd_window *one = *at;
 
-		if (!one->holds && one->capacity >= size)
+		if (!one->holds && !one->mapped && one->capacity >= size)
 			return one;
 		if (one->holds || one == w->now) {
 			at = &one->next;
@@ -78,7 +84,7 @@ static bool may_add(const struct pd_windows *w)
 
 int pd_windows_move(struct pd_windows *w, const uint8_t *bytes, size_t n, size_t size)
 {
-	struct pd_window *to = w->now && !w->now->holds && w->now->capacity >= size ? w->now : NULL;
+	struct pd_window *to = w->now && !w->now->holds && !w->now->mapped && w->now->capacity >= size ? w->now : NULL;
 
 	if (!to && may_add(w))
 		to = new_window(w, size);
@@ -92,6 +98,29 @@ int pd_windows_move(struct pd_windows *w, const uint8_t *bytes, size_t n, size_t
 	if (n)
 		memmove(to->data, bytes, n);
 	w->now = to;
+	return 0;
+}
+
+int pd_windows_map(struct pd_windows *w, int fd, uint64_t offset, size_t size)
+{
+	const struct pd_budget *b = w->budget;
+	struct pd_window *one;
+	void *data;
+
+	w->now = NULL;
+	find_free(w, SIZE_MAX);
+	if (b->used > b->limit || b->limit - b->used < size + sizeof(*one))
+		return -1;
+	one = pd_budget_alloc(w->budget, sizeof(*one));
+	data = one ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, (off_t)offset) : MAP_FAILED;
+	if (data == MAP_FAILED) {
+		pd_budget_free(w->budget, one, one ? sizeof(*one) : 0);
+		return -1;
+	}
+	*one = (struct pd_window){ .data = data, .capacity = size, .mapped = true, .next = w->all };
+	w->budget->used += size;
+	w->count++;
+	w->now = w->all = one;
 	return 0;
 }
 

@@ -39,6 +39,13 @@ enum pd_order_by {
 	PD_BY_TIME,		/* bounded by FINISHED_ROUND; what has no time comes at once */
 };
 
+enum pd_access {
+	PD_READ,
+	/* Regular files that nobody but the process's user may write are mapped, a part at a time: quicker where most bytes are
+	 * not looked at. When such a file shrinks meanwhile, or its disk fails, the process gets SIGBUS, and has to be ready. */
+	PD_MAP_OWN,
+};
+
 struct pd_options {
 	size_t size;		/* PD_OPTIONS() sets it: old callers meet new libraries */
 	uint64_t memory_limit;	/* bytes that input may make the library hold; 0: 256 MiB */
@@ -51,6 +58,7 @@ struct pd_options {
 	void *ctx;		/* of both */
 	unsigned int threads;	/* that may be used, the caller's included; 0 and 1: no others. A second one expands
 				 * compressed records */
+	enum pd_access access;
 };
 #define PD_OPTIONS(...) PD_OPTIONS_OF(pd_options, __VA_ARGS__)
 

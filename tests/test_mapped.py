@@ -1,0 +1,141 @@
+"""To count records, pdecode maps a file that nobody but its user may write: it is read as ever, in bounded memory, and one that
+shrinks meanwhile does not end the program."""
+import collections
+import json
+import os
+import subprocess
+
+import pytest
+
+from compiled import run
+from conftest import ROOT, TOOLS
+from perfdata import records as r
+from perfdata.attr import Attr
+from perfdata.container import File, zstd_records
+from perfdata.sample import sample
+from perfdata.wire import encode
+
+EVENT = Attr(type=1, config=0, sample_type="IP|TID|TIME")
+COUNT = 30000
+MIB = 1 << 20
+SAID = "it shrank while it was read, or can't be read everywhere: zeros stand for what is gone"
+Read = collections.namedtuple("Read", "mapped records sum result mapped_at_the_end")
+
+
+def recording(count=COUNT):
+    """Of samples that can't be compressed."""
+    return [sample(EVENT, ip=i * 0x9e3779b97f4a7c15 % 2**64, pid=1, tid=i, time=1000 + i) for i in range(count)]
+
+
+def write(path, body, mode=0o600):
+    path.write_bytes(File(attrs=[(EVENT, [1])], records=body).build("<"))
+    path.chmod(mode)
+    return path
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory):
+    return write(tmp_path_factory.mktemp("mapped") / "own.data", recording())
+
+
+def read(access, path, limit=256 * MIB, skip=0):
+    code, lines = run("map_own", access, limit, skip, path)
+    assert code == 0
+    return Read(int(lines[0]), int(lines[1]), lines[2], int(lines[3]), int(lines[4]))
+
+
+def test_an_own_file_is_mapped(own):
+    plain, mapped = read("read", own), read("map", own)
+    assert plain.mapped == 0 and plain.records == COUNT
+    assert mapped.mapped > own.stat().st_size // 2 and mapped.mapped_at_the_end == 0
+    assert mapped[1:] == plain[1:]
+
+
+@pytest.mark.parametrize("mode", [0o620, 0o602])
+def test_a_file_that_others_may_write_is_read(mode, tmp_path):
+    path = write(tmp_path / "shared.data", recording(5000), mode)
+    assert path.stat().st_size > 1 << 17
+    assert read("map", path) == read("read", path)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give a file away")
+def test_a_file_of_somebody_else_is_read(tmp_path):
+    path = write(tmp_path / "others.data", recording(5000))
+    os.chown(path, 1000, 1000)
+    assert read("map", path) == read("read", path)
+
+
+def test_little_memory_is_for_reading(own):
+    assert read("map", own, limit=900 << 10) == read("read", own)
+
+
+def test_large_files_are_mapped_in_parts(tmp_path):
+    path = write(tmp_path / "large.data", [lambda wire: encode(recording(1000), wire) * 1500])
+    assert path.stat().st_size > 40 * MIB
+    plain, mapped = read("read", path), read("map", path)
+    assert 8 * MIB < mapped.mapped < 20 * MIB
+    assert mapped[1:] == plain[1:] and plain.records == 1500000
+
+
+@pytest.mark.parametrize("skip", [1, 4096, 5000])
+def test_from_where_the_descriptor_is(skip, own, tmp_path):
+    path = tmp_path / "behind.data"
+    path.write_bytes(b"\xff" * skip + own.read_bytes())
+    path.chmod(0o600)
+    mapped = read("map", path, skip=skip)
+    assert mapped.mapped > 0 and mapped[1:] == read("read", own)[1:]
+
+
+def test_captures_are_counted_alike(data_file, run_pdecode, tmp_path):
+    """The same statistics of a file that is mapped, and of one that is read, as others may write it."""
+    if data_file.is_directory:
+        pytest.skip("links into a directory: one file is enough here")
+    counts = []
+    for mode in (0o600, 0o666):
+        path = tmp_path / data_file.path.name
+        path.write_bytes(data_file.path.read_bytes())
+        path.chmod(mode)
+        done = run_pdecode(["-f", "stats", path])
+        counts.append((done.returncode, done.stdout, done.stderr))
+    assert counts[0] == counts[1]
+
+
+# --- SIGBUS -----------------------------------------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def shrink(tmp_path_factory):
+    path = tmp_path_factory.mktemp("shrink") / "shrink.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", path, ROOT / "tests" / "workload" / "shrink.c"], check=True)
+    return path
+
+
+def shrunk(library, path, to, *args, **more):
+    environment = dict(os.environ, LD_PRELOAD=str(library), SHRINK=str(path), SHRINK_TO=str(to), **more)
+    return subprocess.run([TOOLS / "pdecode", "-f", "stats", "--sandbox=never", *args, path], env=environment, timeout=60,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_file_that_shrinks_is_counted_up_to_there(jobs, shrink, tmp_path):
+    path = write(tmp_path / "shrinks.data", recording())
+    size = path.stat().st_size
+    done = shrunk(shrink, path, size // 2, "-j", jobs)
+    assert path.stat().st_size == size // 2
+    assert done.returncode == 1 and f"pdecode: {path}: {SAID}\n" in done.stderr
+    counts = json.loads(done.stdout)
+    assert COUNT // 2 - 200 < counts["by_type"]["SAMPLE"]["records"] <= COUNT // 2 + 200
+    assert counts["errors_by_code"]["IO"] == 1
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_what_is_decompressed_may_be_gone_as_well(jobs, shrink, tmp_path):
+    """With -j 2 it is a thread of its own that finds that out."""
+    path = write(tmp_path / "shrinks.data", [zstd_records(recording(), pieces=7)])
+    done = shrunk(shrink, path, os.sysconf("SC_PAGESIZE"), "-j", jobs, SHRINK_IN_ZSTD="1")
+    assert done.returncode == 1 and SAID in done.stderr
+    assert "SAMPLE" not in json.loads(done.stdout)["by_type"]
+
+
+def test_a_file_that_stays_says_nothing(shrink, own):
+    done = shrunk(shrink, own, own.stat().st_size)
+    assert done.returncode == 0 and not done.stderr

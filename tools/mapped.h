@@ -1,0 +1,12 @@
+/* mapped.h - what becomes of a file that is mapped (PD_MAP_OWN) when it shrinks, or its disk fails: SIGBUS. */
+#ifndef MAPPED_H
+#define MAPPED_H
+
+#include <stdbool.h>
+
+/* From now on bytes that can't be had are zeros, and the program goes on. */
+void mapped_watch(void);
+/* Were there any? */
+bool mapped_lost_bytes(void);
+
+#endif
