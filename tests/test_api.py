@@ -370,6 +370,18 @@ def test_wrong_events_are_named(run, tmp_path):
         "mode": "-1 ARGUMENT | there is no such mode"}
 
 
+@pytest.mark.sanitize
+def test_an_encoder_ends_once(run, tmp_path, decode):
+    path = tmp_path / "encoded.data"
+    returncode, output = run("api_write.c", "encoder", path)
+    ended = "-1 ARGUMENT | the encoder has ended: it can only be freed"
+    assert (returncode, said(output)) == (0, {
+        "file": "done", "record": "done", "finish": "done", "attr later": ended, "features later": ended,
+        "record later": ended, "finish later": ended,
+        "file later": "-1 ARGUMENT | it has to come before attrs, features and records"})
+    assert [record["comm"] for record in decode(path)["records"]] == ["worker"]
+
+
 NEEDS_EVENT = "its fields are those its event asks for: it needs the index of one"
 SAMPLES_SAID = {
     "comm": "done", "sample": "done", "fault": "done", "read": "done", "half": "done", "round": "done", "finish": "done",

@@ -133,6 +133,8 @@ int pd_encode_start(struct pd_encoder *enc, struct pd_encode_error *e)
 		enc->options.byte_order == PD_ENCODE_LITTLE ? PD_LITTLE_ENDIAN : enc->said.order;
 	const bool big_host = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 
+	if (enc->ended)
+		return pd_encode_fail(e, PD_E_ARGUMENT, "", "the encoder has ended: it can only be freed");
 	if (enc->started)
 		return 0;
 	enc->started = true;
@@ -538,8 +540,9 @@ uint64_t pd_encoder_left_out(const struct pd_encoder *enc)
 
 int pd_encoder_finish(struct pd_encoder *enc, struct pd_encode_error *e)
 {
-	if (begin(enc, e) || pd_encode_press_flush(enc, NULL, e))
+	if (pd_encode_start(enc, e) || begin(enc, e) || pd_encode_press_flush(enc, NULL, e))
 		return -1;
+	enc->ended = true;
 	for (size_t i = 0; i < enc->nr_others; i++)
 		if (pd_out_flush(&enc->others[i]))
 			return pd_encode_io(e, enc->others[i].failed);

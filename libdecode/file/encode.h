@@ -47,7 +47,7 @@ struct pd_encoder {
 	enum pd_mode mode;		/* of the output */
 	bool converts;			/* to another mode, byte order or compression: offsets that were said don't hold */
 	bool turns;			/* to the other byte order */
-	bool started, begun;
+	bool started, begun, ended;
 	struct pd_out out;
 	struct pd_encode_pressor *pressors;
 	size_t nr_pressors;

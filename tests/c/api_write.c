@@ -263,9 +263,38 @@ static int no_options(int fd)
 	return 0;
 }
 
+static void say_encoded(const char *what, int got, const struct pd_encode_error *e)
+{
+	if (!got)
+		printf("%s: done\n", what);
+	else
+		printf("%s: %d %s | %s\n", what, got, pd_code_name(e->code), e->text);
+}
+
+/* What is encoded after its end would go behind the features. */
+static int encoder(int fd)
+{
+	const struct pd_value fields[] = { PD_TEXT("type", "COMM"), PD_NUMBER("pid", 1), PD_TEXT("comm", "worker") };
+	const struct pd_value comm = PD_OBJECT(NULL, fields, 3), empty = PD_OBJECT(NULL, NULL, 0);
+	struct pd_encode_error e;
+	struct pd_encoder *enc = pd_encoder_new(&pd_value_values, fd, NULL, &e);
+
+	say_encoded("file", pd_encoder_file(enc, &empty, &e), &e);
+	say_encoded("record", pd_encoder_record(enc, &comm, &e), &e);
+	say_encoded("finish", pd_encoder_finish(enc, &e), &e);
+	say_encoded("file later", pd_encoder_file(enc, &empty, &e), &e);
+	say_encoded("attr later", pd_encoder_attr(enc, &empty, &e), &e);
+	say_encoded("features later", pd_encoder_features(enc, &empty, &e), &e);
+	say_encoded("record later", pd_encoder_record(enc, &comm, &e), &e);
+	say_encoded("finish later", pd_encoder_finish(enc, &e), &e);
+	pd_encoder_free(enc);
+	return 0;
+}
+
 static const struct { const char *name; int (*run)(int fd); } whats[] = {
 	{ "wrong values", wrong_values },
 	{ "lent texts", lent_texts },
+	{ "encoder", encoder },
 	{ "wrong events", wrong_events },
 	{ "samples", samples },
 	{ "file", turns_of_a_file },

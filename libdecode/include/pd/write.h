@@ -199,6 +199,7 @@ PD_API int pd_encoder_file(struct pd_encoder *enc, pd_node file, struct pd_encod
 PD_API int pd_encoder_attr(struct pd_encoder *enc, pd_node attr, struct pd_encode_error *e);
 PD_API int pd_encoder_features(struct pd_encoder *enc, pd_node features, struct pd_encode_error *e);
 PD_API int pd_encoder_record(struct pd_encoder *enc, pd_node record, struct pd_encode_error *e);
+/* Ends the output. The encoder can only be freed then. */
 PD_API int pd_encoder_finish(struct pd_encoder *enc, struct pd_encode_error *e);
 /* Records so far that are not in the output: the rest of each never came out of a compressed stream, and without that stream
  * (its records' payloads, pdecode --blobs full) nothing can stand in its place. */
