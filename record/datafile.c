@@ -141,7 +141,7 @@ int datafile_open(struct datafile *f, const struct say *s)
 	}
 	f->writer = pd_writer_open_fd(f->fd, PD_WRITER_OPTIONS(
 				      .mode = f->mode == PD_MODE_PIPE ? PD_MODE_PIPE : PD_MODE_FILE,
-				      .compress = f->compress), &f->error);
+				      .compress = f->compress, .by = f->by), &f->error);
 	return f->writer ? 0 : datafile_failed(f, s);
 }
 

@@ -17,6 +17,7 @@ struct datafile {
 	char path[PATH_MAX];		/* as it is called now */
 	enum pd_mode mode;
 	int compress;			/* zstd level, 0: none */
+	enum pd_write_by by;
 	int fd;				/* -1: not open */
 	struct pd_writer *writer;
 	struct tally tally;		/* of this file */

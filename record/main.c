@@ -137,6 +137,14 @@ static int fork_command(struct recording *r)
 	return got;
 }
 
+/* --exclude-perf knows only the recorder's first thread. */
+static enum pd_write_by writer_of(const struct recording *r)
+{
+	if (r->options->exclude_self)
+		return PD_WRITE_BY_CALLER;
+	return rings_are_small(&r->rings) ? PD_WRITE_BY_THREAD : PD_WRITE_BY_EITHER;
+}
+
 static int record(struct recording *r)
 {
 	int got = fork_command(r);
@@ -147,6 +155,7 @@ static int record(struct recording *r)
 		got = counters_open(&r->counters, &r->events, &r->target);
 	if (!got)
 		got = rings_map(&r->rings, &r->counters, &r->events, r->options);
+	r->file.by = writer_of(r);
 	if (!got)
 		got = datafile_open(&r->file, &r->say);
 	if (!got && r->options->bpf_event)

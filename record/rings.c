@@ -10,6 +10,9 @@
 #include "explain.h"
 #include "sysctl.h"
 
+/* A busy cpu's events fill 1 MiB in 8 ms, and a write to a file may take as long. */
+#define SMALL ((size_t)2 << 20)
+
 static size_t page_size(void)
 {
 	return (size_t)sysconf(_SC_PAGESIZE);
@@ -74,6 +77,11 @@ int rings_size(struct rings *r, const struct settings *o, const struct say *s)
 				  "another for AUX, not '%s'",
 				  text);
 	return 0;
+}
+
+bool rings_are_small(const struct rings *r)
+{
+	return r->bytes < SMALL;
 }
 
 static enum ring_kind kind_of(const struct counter *c, const struct event_list *l)

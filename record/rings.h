@@ -24,4 +24,7 @@ int rings_map(struct rings *r, const struct counters *c, const struct event_list
 	      const struct settings *o);
 void rings_unmap(struct rings *r);
 
+/* Would they overflow while a disk is waited for? */
+bool rings_are_small(const struct rings *r);
+
 #endif

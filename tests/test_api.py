@@ -371,6 +371,15 @@ def test_wrong_events_are_named(run, tmp_path):
 
 
 @pytest.mark.sanitize
+def test_a_thread_writes_the_same(run, tmp_path):
+    """And tells the same sizes at every record."""
+    by = {how: run("api_write.c", f"by {how}", tmp_path / how) for how in ("caller", "thread")}
+    assert by["caller"] == by["thread"] and by["thread"][0] == 0
+    assert (tmp_path / "thread").stat().st_size > 7 << 20
+    assert (tmp_path / "thread").read_bytes() == (tmp_path / "caller").read_bytes()
+
+
+@pytest.mark.sanitize
 def test_an_encoder_ends_once(run, tmp_path, decode):
     path = tmp_path / "encoded.data"
     returncode, output = run("api_write.c", "encoder", path)

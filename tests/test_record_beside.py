@@ -333,9 +333,12 @@ def test_without_a_thread(start_precord, gate, workload, tmp_path, decode):
 
 
 @needs_root
-def test_the_recorders_own_events_can_be_kept_out(start_precord, gate, tmp_path, decode):
-    """Then what runs is described before anything starts, as a filter names processes by their first thread."""
-    process = start_precord("-o", "perf.data", "-a", "-e", "raw_syscalls:sys_enter", "--exclude-perf", "--", "touch", "ran",
+@pytest.mark.parametrize("options", [[], ["-z"]], ids=" ".join)
+def test_the_recorders_own_events_can_be_kept_out(options, start_precord, gate, tmp_path, decode):
+    """Then what runs is described before anything starts, and no thread compresses or writes, every half second: a filter names
+    processes by their first thread."""
+    process = start_precord("-o", "perf.data", "-a", "-e", "raw_syscalls:sys_enter", "--exclude-perf", *options, "--", "sh", "-c",
+                            "touch ran; sleep 0.7",
                             env=gate.environment)
     wait_for(gate.reached.exists)
     time.sleep(0.3)
@@ -349,6 +352,7 @@ def test_the_recorders_own_events_can_be_kept_out(start_precord, gate, tmp_path,
 
 @needs_root
 def test_a_command_alone_needs_no_thread(start_precord, gate, workload, tmp_path, decode):
-    process = start_precord("-o", "perf.data", *CLOCK, "--", workload, "spin", "30", env=dict(gate.environment, NO_THREADS="1"))
+    process = start_precord("-o", "perf.data", "-m", "2M", *CLOCK, "--", workload, "spin", "30",
+                            env=dict(gate.environment, NO_THREADS="1"))
     assert NO_THREAD not in ended(process)
     assert not gate.reached.exists() and order_of(decode(tmp_path / "perf.data")).count("FINISHED_INIT") == 1

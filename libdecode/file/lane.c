@@ -12,7 +12,9 @@
 
 #include "base/thread.h"
 
-enum { BUFFERS = 4, BUFFER_SIZE = PD_PRESSED_MOST };
+/* A buffer takes what is written at once, or compressed into one record. */
+enum { BUFFERS = 4, BUFFER_SIZE = PD_OUT_BUFFER + 2 * sizeof(uint64_t) };
+_Static_assert(PD_PRESSED_MOST <= PD_OUT_BUFFER, "records to be compressed together fit as well");
 
 struct piece {
 	enum what { RECORDS, PLAIN, FLUSH } what;
@@ -35,6 +37,7 @@ struct pd_lane {
 	int failed;
 	bool ending;
 	/* the caller's: */
+	uint64_t at;			/* where the next bytes come in the output; not known of what is to be compressed */
 	struct piece *last;		/* of the buffer being filled, to be added to; or NULL */
 	bool filling;			/* buffers[put % BUFFERS] is the caller's */
 	struct buffer buffers[BUFFERS];
@@ -102,7 +105,7 @@ struct pd_lane *pd_lane_new(const struct pd_lane_work *work)
 		return NULL;
 	memset(l, 0, offsetof(struct pd_lane, buffers));
 	l->work = *work;
-	l->size = work->out->offset;
+	l->size = l->at = work->out->offset;
 	pthread_mutex_init(&l->lock, NULL);
 	pthread_cond_init(&l->more, NULL);
 	pthread_cond_init(&l->less, NULL);
@@ -159,14 +162,22 @@ static int begin(struct pd_lane *l)
 	return failed;
 }
 
+/* Bytes that the buffer takes. What is not compressed ends where a write of the file should. */
+static size_t room(const struct pd_lane *l, const struct buffer *b)
+{
+	const size_t left = (l->work.pressor ? PD_PRESSED_MOST : BUFFER_SIZE) - b->used;
+	const size_t to_end = PD_OUT_BUFFER - l->at % PD_OUT_BUFFER;
+
+	return l->work.pressor || left < to_end ? left : to_end;
+}
+
 /* As much as there is room for. Bytes to be treated like the last ones join their piece. */
 static int put(struct pd_lane *l, enum what what, struct pd_bytes bytes, size_t *taken)
 {
 	struct buffer *b = &l->buffers[l->put % BUFFERS];
-	size_t room = BUFFER_SIZE - b->used;
 	int failed;
 
-	if (l->filling && room < 2 * sizeof(struct piece))
+	if (l->filling && room(l, b) < 2 * sizeof(struct piece))
 		hand_over(l);
 	if (!l->filling) {
 		failed = begin(l);
@@ -180,12 +191,14 @@ static int put(struct pd_lane *l, enum what what, struct pd_bytes bytes, size_t 
 		*l->last = (struct piece){ .what = what };
 		b->used += sizeof(struct piece);
 	}
-	room = BUFFER_SIZE - b->used;
-	*taken = bytes.size < room ? bytes.size : room;
+	*taken = bytes.size < room(l, b) ? bytes.size : room(l, b);
 	if (*taken)
 		memcpy(b->bytes + b->used, bytes.data, *taken);
 	b->used += *taken;
+	l->at += *taken;
 	l->last->size += (uint32_t)*taken;
+	if (!l->work.pressor && l->at % PD_OUT_BUFFER == 0)
+		hand_over(l);
 	return 0;
 }
 
@@ -238,6 +251,8 @@ uint64_t pd_lane_size(struct pd_lane *l)
 {
 	uint64_t size;
 
+	if (!l->work.pressor)
+		return l->at;
 	pthread_mutex_lock(&l->lock);
 	size = l->size;
 	pthread_mutex_unlock(&l->lock);

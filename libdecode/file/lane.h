@@ -15,7 +15,7 @@ struct pd_lane;
 struct pd_lane_work {
 	/* Both are the thread's, but for the time from pd_lane_wait() to the next call. */
 	struct pd_out *out;
-	struct pd_pressor *pressor;
+	struct pd_pressor *pressor;	/* NULL: nothing is compressed */
 	/* In the thread, after each flush: everything so far is written. 0, or an errno. */
 	int (*flushed)(void *ctx, struct pd_out *out);
 	void *ctx;
@@ -32,7 +32,7 @@ int pd_lane_plain(struct pd_lane *l, struct pd_bytes bytes);	/* as they are, beh
 int pd_lane_flush(struct pd_lane *l);	/* soon: nothing waits for more to come */
 int pd_lane_wait(struct pd_lane *l);	/* until everything was done */
 
-/* Bytes of the output so far, without what waits. */
+/* Bytes of the output so far, without what waits to be compressed. */
 uint64_t pd_lane_size(struct pd_lane *l);
 
 #endif

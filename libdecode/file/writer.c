@@ -32,7 +32,7 @@ struct pd_writer {
 	struct pd_session session;
 	struct pd_out out;
 	struct pd_pressor *pressor;
-	struct pd_lane *lane;		/* from begin to finish, if anything is compressed: out and pressor are its */
+	struct pd_lane *lane;		/* from begin to finish, if a thread compresses or writes: out and pressor are its */
 	uint64_t marked;		/* what the header says of data.size */
 	struct pd_buf scratch;
 	struct pd_header_values header;
@@ -398,13 +398,14 @@ static int begin_file(struct pd_writer *w, struct pd_error *e)
 	return io(pd_out_flush(&w->out), e);
 }
 
-/* Without a thread the caller compresses, and waits as long. What is not compressed the caller writes in any case: a
- * thread took a fifth more cpu, and no fewer samples were lost. */
+/* Without a thread the caller compresses and writes, and waits as long. */
 static void start_lane(struct pd_writer *w)
 {
 	const struct pd_lane_work work = { .out = &w->out, .pressor = w->pressor, .flushed = mark_end, .ctx = w };
+	const enum pd_write_by by = w->options.by;
 
-	w->lane = w->pressor ? pd_lane_new(&work) : NULL;
+	if (by == PD_WRITE_BY_THREAD || (by == PD_WRITE_BY_EITHER && w->pressor))
+		w->lane = pd_lane_new(&work);
 }
 
 /* out and pressor are the caller's again. */
@@ -436,7 +437,7 @@ int pd_writer_begin(struct pd_writer *w, struct pd_error *e)
 static int append_records(struct pd_writer *w, struct pd_bytes records)
 {
 	if (w->lane)
-		return pd_lane_records(w->lane, records);
+		return w->pressor ? pd_lane_records(w->lane, records) : pd_lane_plain(w->lane, records);
 	return w->pressor ? pd_pressor_write(w->pressor, records, &w->out) :
 	       pd_out_append(&w->out, records.data, records.size);
 }

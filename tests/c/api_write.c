@@ -50,6 +50,42 @@ static int record(struct pd_writer *w, uint32_t type, int event, const struct pd
 	return pd_writer_record(w, type, 0, event, v, n, nothing, e);
 }
 
+/* Records of many sizes, some MiB of them, now and then all of them out; the size is told whenever it may be. */
+static int much(int fd, enum pd_write_by by)
+{
+	static uint8_t bytes[UINT16_MAX];
+	const struct pd_value comm[] = { PD_NUMBER("pid", 1), PD_TEXT("comm", "worker") };
+	struct pd_error e;
+	struct pd_writer *w = pd_writer_open_fd(fd, PD_WRITER_OPTIONS(.by = by), &e);
+	uint64_t sizes = 0;
+	int failed = !w || pd_writer_begin(w, &e);
+
+	for (int i = 0; !failed && i < 2000; i++) {
+		struct perf_event_header h = { .type = 64, .size = (uint16_t)(8 + i * 7919 % 8000 / 8 * 8) };
+		const struct pd_bytes spans[] = { { bytes, h.size / 3 }, { bytes + h.size / 3, h.size - h.size / 3 } };
+
+		memset(bytes, i, h.size);
+		memcpy(bytes, &h, sizeof(h));
+		failed = pd_writer_write(w, spans, 2, &e) || (i % 7 == 0 && record(w, PERF_RECORD_COMM, -1, comm, 2, &e)) ||
+			 (i % 500 == 100 && pd_writer_flush(w, &e)) || (i % 300 == 50 && pd_writer_flush_soon(w, &e));
+		sizes = sizes * 31 + pd_writer_size(w);
+	}
+	failed = failed || pd_writer_finish(w, &e);
+	pd_writer_free(w);
+	printf("sizes: %" PRIu64 "\n", sizes);
+	return failed;
+}
+
+static int by_caller(int fd)
+{
+	return much(fd, PD_WRITE_BY_CALLER);
+}
+
+static int by_thread(int fd)
+{
+	return much(fd, PD_WRITE_BY_THREAD);
+}
+
 /* --- values that don't fit --------------------------------------------------------------------------- */
 
 static int wrong_values(int fd)
@@ -295,6 +331,8 @@ static const struct { const char *name; int (*run)(int fd); } whats[] = {
 	{ "wrong values", wrong_values },
 	{ "lent texts", lent_texts },
 	{ "encoder", encoder },
+	{ "by caller", by_caller },
+	{ "by thread", by_thread },
 	{ "wrong events", wrong_events },
 	{ "samples", samples },
 	{ "file", turns_of_a_file },

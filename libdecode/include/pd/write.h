@@ -107,11 +107,19 @@ PD_API extern const struct pd_values pd_value_values;
 
 struct pd_writer;
 
+enum pd_write_by {
+	PD_WRITE_BY_EITHER,	/* a thread, if there is something to compress (but in a data.N), else the caller */
+	PD_WRITE_BY_CALLER,
+	PD_WRITE_BY_THREAD,	/* who calls does not wait for a disk before a MiB waits for it: for buffers that would overflow
+				 * meanwhile. Costs a copy of all bytes. (A data.N is written by the caller all the same.) */
+};
+
 struct pd_writer_options {
 	size_t size;			/* PD_WRITER_OPTIONS() sets it */
 	enum pd_mode mode;		/* PD_MODE_FILE needs an fd that can seek; PD_MODE_PIPE takes any;
 					 * PD_MODE_DIRECTORY: a data.N of one, records only, without events and features */
 	int compress;			/* zstd level of the records given to pd_writer_write(); 0: none */
+	enum pd_write_by by;
 };
 #define PD_WRITER_OPTIONS(...) PD_OPTIONS_OF(pd_writer_options, __VA_ARGS__)
 
@@ -158,7 +166,7 @@ PD_API int pd_writer_feature_bytes(struct pd_writer *w, uint32_t id, struct pd_b
 /* Everything given so far reaches the fd; a file's header then says how much that is, so that a recorder that is killed
  * leaves a file up to here. */
 PD_API int pd_writer_flush(struct pd_writer *w, struct pd_error *e);
-/* The same, but what a thread has yet to compress reaches the fd a little later; failures may come with a later call. */
+/* The same, but what a thread has yet to do reaches the fd a little later; failures may come with a later call. */
 PD_API int pd_writer_flush_soon(struct pd_writer *w, struct pd_error *e);
 /* Bytes of the output so far, without what waits to be compressed. */
 PD_API uint64_t pd_writer_size(const struct pd_writer *w);
