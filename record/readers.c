@@ -49,6 +49,7 @@ int readers_choose(struct recording *r)
 {
 	const struct settings *o = r->options;
 	const char *other = o->per_thread ? "--per-thread" : o->switch_output ? "--switch-output" :
+			    o->exclude_self ? "--exclude-perf" :
 			    events_trace(&r->events) ? "an AUX area" :
 			    events_have(&r->events, ATTR_WRITE_BACKWARD) ? "--overwrite" : NULL;
 
@@ -58,6 +59,7 @@ int readers_choose(struct recording *r)
 		return say_failed(&r->say, CLI_USAGE, "'--threads' and %s exclude each other: %s",
 				  other, o->per_thread ? "threads read the buffers of cpus" :
 				  o->switch_output ? "there is one directory" :
+				  o->exclude_self ? "it knows only the recorder's first thread" :
 				  "threads read buffers as they fill, not when asked");
 	return cpu_groups_read(&r->groups, o->threads, &r->target.cpus, &r->say);
 }

@@ -216,6 +216,7 @@ def test_a_directory_of_something_else_is_left(run_precord, tmp_path):
 
 @pytest.mark.parametrize("options, said", [
     (["-o", "-"], "a directory, not a stream"), (["--switch-output"], "--switch-output"),
+    (["--exclude-perf"], "it knows only the recorder's first thread"),
     (["--overwrite"], "--overwrite"), (["--per-thread"], "--per-thread"),
     (["--threads=none"], "cpu, core, package, numa"), (["--threads=0/"], "not '0/'"),
     (["--threads=0/0:0/0"], "more than one"), (["--threads=70/0"], "none of the lists"),
