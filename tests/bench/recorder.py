@@ -40,6 +40,10 @@ def stats(settings, path, *options):
     return json.loads(done.stdout)
 
 
+def name_of(recorder, options):
+    return " ".join([recorder.name, *options])
+
+
 def loaded(settings, recorder, options, load, path):
     """One recording of the load: what it took, less what the load itself took."""
     told = settings.work / "load-report"
@@ -50,6 +54,8 @@ def loaded(settings, recorder, options, load, path):
         return None
     wall, user, system = map(float, told.read_text().split())
     counts = stats(settings, path)
+    if counts["errors"]:    # perf 6.1 -z may leave its last records in its compressor
+        print(f"  (so a file of {name_of(recorder, options)})")
     samples = counts["by_type"].get("SAMPLE", {}).get("records", 0)
     size = os.path.getsize(path)
     path.unlink()
