@@ -832,6 +832,18 @@ def test_end_on_the_way(args, run_pdecode, tmp_path):
 
 
 @sanitize
+def test_a_cut_at_the_start_of_a_part_has_its_place(run_pdecode, tmp_path):
+    """Offset 0 of a data.N is where its first record is, no missing place."""
+    path = tmp_path / THREADS.name
+    shutil.copytree(THREADS, path)
+    part = max(path.glob("data.*"), key=lambda part: part.stat().st_size)
+    part.write_bytes(part.read_bytes()[:12])
+    done = run_pdecode([path])
+    assert done.returncode == 1
+    assert re.search(rb"data\.[0-9]: [A-Z0-9_]+ at 0: .*; the records end inside it\n", done.stderr), done.stderr
+
+
+@sanitize
 @pytest.mark.parametrize("args", [[], ["-f", "jsonl"], ["-f", "stats"], ["--pretty"], ["--sort", "time"],
                                   ["--pid", "1", "--comm", "x*", "-e", "c*"], ["--header-only"], ["--strict"]])
 def test_every_cut_of_a_file(args, run_pdecode, tmp_path):

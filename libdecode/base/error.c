@@ -2,6 +2,7 @@
 #include "pd/error.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,7 +39,13 @@ static const char *plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
-/* "data.3: SAMPLE at 9000: ", as much of it as is known. What a caller got wrong stands nowhere yet: it has no offset. */
+/* Not of input: what a caller got wrong. The text of missing bytes says why, behind how many. */
+static bool is_of_caller(const struct pd_error *e)
+{
+	return e->text && !e->want;
+}
+
+/* "data.3: SAMPLE at 9000: ", as much of it as is known. What a caller got wrong stands nowhere yet. */
 static void where(const struct pd_error *e, char *buf)
 {
 	char record[PART / 2] = "", at[32] = "";
@@ -47,7 +54,7 @@ static void where(const struct pd_error *e, char *buf)
 		snprintf(record, sizeof(record), "%s", e->record);
 	else if (e->record_type)
 		snprintf(record, sizeof(record), "record of type %" PRIu32, e->record_type);
-	if (e->offset || (!e->text && e->record_type))
+	if (!is_of_caller(e) && (e->offset || e->record_type))
 		snprintf(at, sizeof(at), "%sat %" PRIu64, record[0] ? " " : "", e->offset);
 	snprintf(buf, PART, "%s%s%s%s%s", e->file ? e->file : "", e->file ? ": " : "", record, at,
 		 record[0] || at[0] ? ": " : "");
@@ -120,7 +127,7 @@ static void what(const struct pd_error *e, char *buf)
 {
 	const char *field = e->field ? e->field : "";
 
-	if (e->text && !e->want) {	/* of missing bytes it says why, behind how many */
+	if (is_of_caller(e)) {
 		snprintf(buf, PART, "%s%s%s", field, field[0] ? ": " : "", e->text);
 		return;
 	}
