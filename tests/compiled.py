@@ -33,6 +33,14 @@ def program(name):
     return target
 
 
+def preloaded(name, directory):
+    """Path of tests/workload/NAME.c as a library for LD_PRELOAD, made in the directory."""
+    target = directory / f"{name}.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-pthread", "-o", target, ROOT / "tests" / "workload" / f"{name}.c"],
+                   check=True)
+    return target
+
+
 def run(name, *args):
     """Exit code and lines of standard output of such a program."""
     done = subprocess.run([program(name), *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -7,9 +7,8 @@ import subprocess
 
 import pytest
 
-from compiled import run
-from conftest import ROOT, TOOLS
-from perfdata import records as r
+from compiled import preloaded, run
+from conftest import TOOLS
 from perfdata.attr import Attr
 from perfdata.container import File, zstd_records
 from perfdata.sample import sample
@@ -104,9 +103,7 @@ def test_captures_are_counted_alike(data_file, run_pdecode, tmp_path):
 
 @pytest.fixture(scope="module")
 def shrink(tmp_path_factory):
-    path = tmp_path_factory.mktemp("shrink") / "shrink.so"
-    subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", path, ROOT / "tests" / "workload" / "shrink.c"], check=True)
-    return path
+    return preloaded("shrink", tmp_path_factory.mktemp("shrink"))
 
 
 def shrunk(library, path, to, *args, **more):

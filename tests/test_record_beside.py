@@ -10,7 +10,8 @@ import time
 
 import pytest
 
-from conftest import ROOT, strict_json
+from compiled import preloaded
+from conftest import strict_json
 from perf_oracle import run_perf
 from recorder import Recording, needs_root, precord, run_precord, start_precord, wait_for, workload   # noqa: F401
 
@@ -26,10 +27,7 @@ Gate = collections.namedtuple("Gate", "path reached environment")
 
 @pytest.fixture(scope="module")
 def library(workload):
-    path = workload.parent / "gate.so"
-    subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-pthread", "-o", path, ROOT / "tests" / "workload" / "gate.c"],
-                   check=True)
-    return path
+    return preloaded("gate", workload.parent)
 
 
 @pytest.fixture

@@ -1,11 +1,11 @@
 """precord on kernels that know less: a preloaded perf_event_open(2) refuses what they would."""
 import errno
 import os
-import subprocess
 
 import pytest
 
-from conftest import ROOT, TOOLS
+from compiled import preloaded
+from conftest import TOOLS
 from recorder import precord, record, run_precord, workload   # noqa: F401
 
 # All that a kernel of this version knows: attr.flags, sample_type, read_format.
@@ -20,9 +20,7 @@ pytestmark = pytest.mark.skipif("san" in TOOLS.name, reason="a sanitizer must be
 
 @pytest.fixture(scope="module")
 def shim(workload):
-    path = workload.parent / "oldkernel.so"
-    subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", path, ROOT / "tests" / "workload" / "oldkernel.c"], check=True)
-    return path
+    return preloaded("oldkernel", workload.parent)
 
 
 @pytest.fixture

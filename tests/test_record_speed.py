@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from compiled import BUILD, LIBRARIES, ROOT
+from compiled import BUILD, LIBRARIES, ROOT, preloaded
 from recorder import precord, record, run_precord, start_precord, workload  # noqa: F401 - fixtures
 
 TIMEOUT = 60
@@ -119,9 +119,7 @@ def test_a_killed_recorder_leaves_what_it_compressed(start_precord, decode, work
 
 @pytest.fixture(scope="module")
 def slow_disk(workload):
-    path = workload.parent / "slowdisk.so"
-    subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", path, ROOT / "tests" / "workload" / "slowdisk.c"], check=True)
-    return path
+    return preloaded("slowdisk", workload.parent)
 
 
 @pytest.mark.skipif("san" in BUILD.name, reason="a sanitizer must be loaded first")
