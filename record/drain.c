@@ -19,23 +19,39 @@ int drain_round(struct recording *r)
 				(struct pd_bytes){ 0 }, &r->file.error);
 }
 
+static void count(struct datafile *f, const struct pd_bytes *spans, size_t n)
+{
+	if (f->read_back)
+		f->tally.bytes += spans_size(spans, n);
+	else
+		tally_add(&f->tally, spans, n);
+	f->unfinished += spans_size(spans, n);
+}
+
+/* For the writer to compress from where it is. Small buffers are emptied at once: that is why a thread writes. */
+static bool can_lend(const struct recording *r, const struct ring *ring)
+{
+	return ring->kind == RING_FORWARD && r->file.by != PD_WRITE_BY_THREAD;
+}
+
+/* What is lent may be given back, and written over, before the call returns. */
 static int write_spans(struct recording *r, struct ring *ring, const struct pd_bytes *spans,
 		       size_t n)
 {
+	const struct pd_lender lender = { ring_give_back, ring->page };
 	struct datafile *f = &r->file;
-	size_t size = spans_size(spans, n);
 	int got = 0;
 
+	if (n && beside_runs(r) && !held_add(&r->beside.held, spans, n))
+		return 0;	/* it stays where it is: the kernel counts what finds no room */
+	count(f, spans, n);
+	if (n && !beside_runs(r) && can_lend(r, ring)) {
+		ring_lend(ring);
+		return pd_writer_lend(f->writer, spans, n, &lender, &f->error);
+	}
 	if (n && !beside_runs(r))
 		got = pd_writer_write(f->writer, spans, n, &f->error);
-	else if (n && !held_add(&r->beside.held, spans, n))
-		return 0;	/* it stays where it is: the kernel counts what finds no room */
-	if (f->read_back)
-		f->tally.bytes += size;
-	else
-		tally_add(&f->tally, spans, n);
 	ring_release(ring);
-	f->unfinished += size;
 	return got;
 }
 

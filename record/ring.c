@@ -94,6 +94,18 @@ void ring_release(struct ring *r)
 		ioctl(r->fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 0);
 }
 
+void ring_lend(struct ring *r)
+{
+	r->tail = r->pending;
+}
+
+void ring_give_back(void *page, size_t bytes)
+{
+	struct perf_event_mmap_page *p = page;
+
+	__atomic_store_n(&p->data_tail, p->data_tail + bytes, __ATOMIC_RELEASE);
+}
+
 size_t spans_size(const struct pd_bytes *spans, size_t n)
 {
 	size_t size = 0;

@@ -40,6 +40,10 @@ void ring_unmap(struct ring *r);
 /* New bytes: 0, 1 or 2 spans, which stay valid until ring_release(). */
 size_t ring_peek(struct ring *r, struct pd_bytes spans[2]);
 void ring_release(struct ring *r);
+/* Instead of ring_release(): they stay valid until they are given back, first to last, by any one thread. Not for a backward
+ * ring. Nothing is released before all that was lent is back. */
+void ring_lend(struct ring *r);
+void ring_give_back(void *page, size_t bytes);	/* r->page */
 
 /* The newest records of a backward ring, newest first, without those that were handed out before.
  * The kernel writes none until ring_release(). */

@@ -371,6 +371,20 @@ def test_wrong_events_are_named(run, tmp_path):
 
 
 @pytest.mark.sanitize
+@pytest.mark.parametrize("level, by", [(1, 0), (1, 1), (1, 2), (0, 0), (0, 2)])
+def test_what_is_lent_is_read_before_it_is_given_back(run, tmp_path, decoder, level, by):
+    """All of it comes back, once, in order; the records are those that were lent, and there is no other."""
+    path = tmp_path / "lent.data"
+    returncode, output = run("api_lend.c", level, by, path)
+    count = int(re.fullmatch(r"(\d+) records\n", output)[1])
+    assert returncode == 0 and count > 1000
+    decoded = decoder.lines(path)
+    bodies = [bytes.fromhex(record["body"]) for record in decoded.document if record.get("type_id") == 50]
+    assert decoded.returncode == 0 and sorted(bodies) == sorted(
+        number.to_bytes(8, "little") + bytes([number % 256]) * (number * 7919 % 4000 // 8 * 8) for number in range(count))
+
+
+@pytest.mark.sanitize
 def test_a_thread_writes_the_same(run, tmp_path):
     """And tells the same sizes at every record."""
     by = {how: run("api_write.c", f"by {how}", tmp_path / how) for how in ("caller", "thread")}

@@ -13,7 +13,7 @@
 #include "base/thread.h"
 
 /* A buffer takes what is written at once, or compressed into one record. */
-enum { BUFFERS = 4, BUFFER_SIZE = PD_OUT_BUFFER + 2 * sizeof(uint64_t) };
+enum { BUFFERS = 4, BUFFER_SIZE = PD_OUT_BUFFER + 2 * sizeof(uint64_t), LOANS = 16 };
 _Static_assert(PD_PRESSED_MOST <= PD_OUT_BUFFER, "records to be compressed together fit as well");
 
 struct piece {
@@ -21,8 +21,17 @@ struct piece {
 	uint32_t size;
 };
 
+struct loan {
+	struct pd_lender from;
+	size_t size;
+};
+
 struct buffer {
 	size_t used;
+	struct loan copied[LOANS];	/* what of the pieces is given back with the buffer */
+	size_t nr_copied;
+	struct pd_bytes lent;		/* behind the pieces, compressed from where it is */
+	struct pd_lender lender;
 	_Alignas(struct piece) uint8_t bytes[BUFFER_SIZE];
 };
 
@@ -60,7 +69,7 @@ static size_t aligned(size_t n)
 	return (n + sizeof(uint64_t) - 1) & ~(sizeof(uint64_t) - 1);
 }
 
-static int do_buffer(const struct pd_lane_work *w, const struct buffer *b)
+static int do_pieces(const struct pd_lane_work *w, const struct buffer *b)
 {
 	struct piece piece;
 	int failed = 0;
@@ -71,6 +80,38 @@ static int do_buffer(const struct pd_lane_work *w, const struct buffer *b)
 		failed = do_piece(w, &piece, b->bytes + at);
 	}
 	return failed;
+}
+
+static void give_back(const struct pd_lender *from, size_t n)
+{
+	from->give_back(from->owner, n);
+}
+
+/* Bit by bit: its owner has use for what is done. */
+static int do_lent(const struct pd_lane_work *w, const struct buffer *b)
+{
+	struct pd_bytes left = b->lent;
+	int failed = 0;
+
+	while (left.size && !failed) {
+		const size_t n = left.size < PD_PRESSED_MOST ? left.size : PD_PRESSED_MOST;
+
+		failed = pd_pressor_press(w->pressor, (struct pd_bytes){ left.data, n }, w->out);
+		if (!failed)
+			give_back(&b->lender, n);
+		left.data += n;
+		left.size -= n;
+	}
+	return failed;
+}
+
+static int do_buffer(const struct pd_lane_work *w, const struct buffer *b)
+{
+	const int failed = do_pieces(w, b);
+
+	for (size_t i = 0; i < b->nr_copied && !failed; i++)
+		give_back(&b->copied[i].from, b->copied[i].size);
+	return failed ? failed : do_lent(w, b);
 }
 
 static void *run(void *arg)
@@ -150,6 +191,7 @@ void pd_lane_free(struct pd_lane *l)
 /* An empty buffer, once there is one. */
 static int begin(struct pd_lane *l)
 {
+	struct buffer *b = &l->buffers[l->put % BUFFERS];
 	int failed;
 
 	pthread_mutex_lock(&l->lock);
@@ -158,7 +200,7 @@ static int begin(struct pd_lane *l)
 	failed = l->failed;
 	pthread_mutex_unlock(&l->lock);
 	l->filling = !failed;
-	l->buffers[l->put % BUFFERS].used = 0;
+	b->used = b->nr_copied = b->lent.size = 0;
 	return failed;
 }
 
@@ -218,6 +260,64 @@ static int put_all(struct pd_lane *l, enum what what, struct pd_bytes bytes)
 int pd_lane_records(struct pd_lane *l, struct pd_bytes bytes)
 {
 	return put_all(l, RECORDS, bytes);
+}
+
+/* They are given back when their buffer is, in which there is room to note that. */
+static int copy_loan(struct pd_lane *l, struct pd_bytes bytes, const struct pd_lender *from)
+{
+	size_t taken = 0;
+	int failed = 0;
+
+	while (bytes.size && !failed) {
+		struct buffer *b = &l->buffers[l->put % BUFFERS];
+
+		if (l->filling && b->nr_copied == LOANS)
+			hand_over(l);
+		failed = put(l, RECORDS, bytes, &taken);
+		if (failed)
+			break;
+		b = &l->buffers[l->put % BUFFERS];
+		b->copied[b->nr_copied++] = (struct loan){ *from, taken };
+		bytes.data += taken;
+		bytes.size -= taken;
+	}
+	return failed;
+}
+
+/* A buffer of its own: the thread begins at once. */
+static int lend(struct pd_lane *l, struct pd_bytes bytes, const struct pd_lender *from)
+{
+	struct buffer *b;
+	int failed;
+
+	hand_over(l);
+	failed = begin(l);
+	if (failed)
+		return failed;
+	b = &l->buffers[l->put % BUFFERS];
+	b->lent = bytes;
+	b->lender = *from;
+	hand_over(l);
+	return 0;
+}
+
+/* Frames are as full as if all were copied: what is being filled is filled up, and the rest waits for what comes next. */
+int pd_lane_lend(struct pd_lane *l, struct pd_bytes bytes, const struct pd_lender *from)
+{
+	const struct buffer *b = &l->buffers[l->put % BUFFERS];
+	size_t first = l->filling ? room(l, b) : 0, whole;
+	int failed;
+
+	first = first < bytes.size ? first : bytes.size;
+	whole = (bytes.size - first) / PD_PRESSED_MOST * PD_PRESSED_MOST;
+	failed = copy_loan(l, (struct pd_bytes){ bytes.data, first }, from);
+	if (!failed && whole)
+		failed = lend(l, (struct pd_bytes){ bytes.data + first, whole }, from);
+	if (failed)
+		return failed;
+	bytes.data += first + whole;
+	bytes.size -= first + whole;
+	return copy_loan(l, bytes, from);
 }
 
 int pd_lane_plain(struct pd_lane *l, struct pd_bytes bytes)

@@ -1,14 +1,15 @@
 /* lane.h - a thread that compresses and writes, in the order it was told, while the caller goes
  * on. pressor.h and out.h do the work.
  *
- * The caller's bytes are copied into one of a few buffers; only when all of them wait does it wait,
- * too. A failure is returned by the calls that come after it; nothing is written behind it.
+ * The caller's bytes are copied into one of a few buffers, or lent; only when all buffers wait does
+ * it wait, too. A failure is returned by the calls that come after it; nothing is written behind it.
  */
 #ifndef PD_FILE_LANE_H
 #define PD_FILE_LANE_H
 
 #include "file/out.h"
 #include "file/pressor.h"
+#include "pd/write.h"
 
 struct pd_lane;
 
@@ -28,6 +29,11 @@ void pd_lane_free(struct pd_lane *l);
 
 /* Each: 0, or the errno of what was told before. */
 int pd_lane_records(struct pd_lane *l, struct pd_bytes bytes);	/* to be compressed */
+/* The same; much of it is compressed from where it is. Given back in the thread, all of it, but what was written
+ * after a failure. Where nothing is compressed it is copied, and given back before the call returns. */
+int pd_lane_lend(struct pd_lane *l, struct pd_bytes bytes, const struct pd_lender *from);
+/* The same, but much is compressed from where it is. Given back in the thread, unless something failed. */
+int pd_lane_lend(struct pd_lane *l, struct pd_bytes bytes, const struct pd_lender *from);
 int pd_lane_plain(struct pd_lane *l, struct pd_bytes bytes);	/* as they are, behind those */
 int pd_lane_flush(struct pd_lane *l);	/* soon: nothing waits for more to come */
 int pd_lane_wait(struct pd_lane *l);	/* until everything was done */

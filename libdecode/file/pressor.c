@@ -121,6 +121,12 @@ int pd_pressor_write(struct pd_pressor *p, struct pd_bytes records, struct pd_ou
 		const size_t room = PD_PRESSED_MOST - p->used;
 		const size_t n = records.size < room ? records.size : room;
 
+		if (n == PD_PRESSED_MOST) {	/* there is nothing to gather */
+			failed = press(p, (struct pd_bytes){ records.data, n }, out);
+			records.data += n;
+			records.size -= n;
+			continue;
+		}
 		memcpy(p->gathered + p->used, records.data, n);
 		p->used += n;
 		records.data += n;

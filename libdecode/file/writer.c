@@ -359,6 +359,8 @@ static void place_sections(struct pd_writer *w)
 
 	h->long_size = 8;
 	h->size = PD_FILE_HEADER_SIZE;
+	if (!h->attr_size)	/* without events: readers divide by it */
+		h->attr_size = PD_ATTR_SIZE_VER0 + PD_SECTION_SIZE;
 	h->attrs.offset = PD_FILE_HEADER_SIZE;
 	for (size_t i = 0; i < w->session.nr_attrs; i++)
 		h->attrs.offset += w->session.attrs[i]->nr_ids * sizeof(uint64_t);
@@ -450,6 +452,25 @@ int pd_writer_write(struct pd_writer *w, const struct pd_bytes *spans, size_t n,
 		return -1;
 	for (size_t i = 0; i < n && !failed; i++)
 		failed = append_records(w, spans[i]);
+	return io(failed, e);
+}
+
+int pd_writer_lend(struct pd_writer *w, const struct pd_bytes *spans, size_t n, const struct pd_lender *from,
+		   struct pd_error *e)
+{
+	int failed = 0;
+
+	if (not_recording(w, e))
+		return -1;
+	for (size_t i = 0; i < n && !failed; i++) {
+		if (w->lane && w->pressor) {
+			failed = pd_lane_lend(w->lane, spans[i], from);
+			continue;
+		}
+		failed = append_records(w, spans[i]);
+		if (!failed)
+			from->give_back(from->owner, spans[i].size);
+	}
 	return io(failed, e);
 }
 

@@ -62,6 +62,16 @@ int pd_writer_write(struct pd_writer *w, const struct pd_bytes *spans, size_t n,
 	return 0;
 }
 
+int pd_writer_lend(struct pd_writer *w, const struct pd_bytes *spans, size_t n, const struct pd_lender *from,
+		   struct pd_error *e)
+{
+	const int got = pd_writer_write(w, spans, n, e);
+
+	if (!got)
+		from->give_back(from->owner, spans_size(spans, n));
+	return got;
+}
+
 int pd_writer_record(struct pd_writer *w, uint32_t type, uint16_t misc, int event, const struct pd_value *fields,
 		     size_t n, struct pd_bytes payload, struct pd_error *e)
 {

@@ -145,6 +145,17 @@ PD_API int pd_writer_begin(struct pd_writer *w, struct pd_error *e);
 #define PD_WRITER_COMPRESSED_MOST (256 * 1024)	/* bytes of them in a compressed record: mmap_len of COMPRESSED, at least */
 PD_API int pd_writer_write(struct pd_writer *w, const struct pd_bytes *spans, size_t n, struct pd_error *e);
 
+/* The same, but records may be compressed where they lie, without a copy: they stay as they are until they are given back,
+ * in order and bit by bit, from this or another thread. Of a writer that failed nothing more is given back; after
+ * pd_writer_finish(), pd_writer_flush() or pd_writer_free() it reads nothing of them. Where nothing is compressed, or not by a
+ * thread, they are given back before the call returns. */
+struct pd_lender {
+	void (*give_back)(void *owner, size_t bytes);
+	void *owner;
+};
+PD_API int pd_writer_lend(struct pd_writer *w, const struct pd_bytes *spans, size_t n, const struct pd_lender *from,
+			  struct pd_error *e);
+
 /* A record from values; never compressed. `event`: an index of pd_writer_add_event(), or -1: none.
  * - Of a SAMPLE or READ it chooses the layout: the fields that the event's sample_type and read_format ask for. Of
  *   several events in a recording readers find it by the sample's `identifier` or `id`.
