@@ -10,6 +10,8 @@
 
 #define BUILDID_MAX 20
 
+struct hits;
+
 struct buildid {
 	uint8_t data[BUILDID_MAX];
 	uint8_t size;			/* 0: none */
@@ -43,6 +45,9 @@ struct buildid_summary {
  * failed; what can't be read back is left out. */
 int buildid_feature(struct pd_writer *w, int fd, enum buildid_which which,
 		    struct buildid_summary *out, struct pd_error *e);
+/* The same of what is known already; out->files is set. */
+int buildid_feature_of(struct pd_writer *w, const struct hits *h, enum buildid_which which,
+		       struct buildid_summary *out, struct pd_error *e);
 /* The same for a directory or a file by name. */
 int buildid_feature_path(struct pd_writer *w, const char *path, enum buildid_which which,
 			 struct buildid_summary *out, struct pd_error *e);

@@ -131,6 +131,12 @@ static int write_feature(struct pd_writer *w, const struct hits *h, enum buildid
 	return ret;
 }
 
+int buildid_feature_of(struct pd_writer *w, const struct hits *h, enum buildid_which which,
+		       struct buildid_summary *out, struct pd_error *e)
+{
+	return which != BUILDID_NONE ? write_feature(w, h, which, out, e) : 0;
+}
+
 static int feature_of(struct pd_writer *w, struct pd_reader *reader, enum buildid_which which,
 		      struct buildid_summary *out, struct pd_error *e)
 {
@@ -140,8 +146,7 @@ static int feature_of(struct pd_writer *w, struct pd_reader *reader, enum buildi
 	*out = (struct buildid_summary){ 0 };
 	if (h) {
 		buildid_scan(reader, which, h, out);
-		if (which != BUILDID_NONE)
-			ret = write_feature(w, h, which, out, e);
+		ret = buildid_feature_of(w, h, which, out, e);
 	}
 	hits_free(h);
 	pd_close(reader);

@@ -1,4 +1,4 @@
-/* buildid_pass.c - blocks of a file, cut into records; those of compressed ones likewise.
+/* buildid_pass.c - pieces of a file, cut into records; those of compressed ones likewise.
  *
  * The other records are put behind a copy of the file's header, which makes a small file of them:
  * what they mean is left to the library.
@@ -22,9 +22,9 @@ enum {
 	TYPE_USER = 64, TYPE_AUXTRACE = 71, TYPE_COMPRESSED = 81, TYPE_COMPRESSED2 = 83,
 };
 
-/* Bytes that come in pieces; what is no whole record yet stays for the next. */
+/* Of bytes that come in pieces: what is no whole record yet stays for the next piece. */
 struct stage {
-	uint8_t *bytes;
+	uint8_t *begun;
 	size_t used;
 };
 
@@ -34,6 +34,7 @@ struct pass {
 	struct stage file, unpacked;
 	uint64_t skip;			/* bytes behind an AUXTRACE */
 	ZSTD_DStream *stream;
+	uint8_t *block;			/* what comes out of it */
 	uint8_t *others;		/* the file's header, then records */
 	size_t header, nr_others, room_others;
 	bool failed;
@@ -125,39 +126,79 @@ static bool is_sound(const struct perf_event_header *h)
 	       (h->size % sizeof(uint64_t) == 0 || h->type == TYPE_COMPRESSED);
 }
 
-/* Looks at the whole records of a stage, and keeps the rest. */
-static void cut(struct pass *p, struct stage *s)
+/* Bytes of what was begun: of its header, until that tells the record's. */
+static size_t whole_size(struct pass *p, const struct stage *s)
+{
+	struct perf_event_header h;
+
+	if (s->used < sizeof(h))
+		return sizeof(h);
+	memcpy(&h, s->begun, sizeof(h));
+	p->failed = !is_sound(&h);
+	return p->failed ? s->used : h.size;
+}
+
+/* What was begun goes on, up to the end of its record. The bytes taken. */
+static size_t complete(struct pass *p, struct stage *s, struct pd_bytes bytes)
+{
+	struct perf_event_header h;
+	size_t at = 0, size;
+
+	while ((size = whole_size(p, s)) > s->used && at < bytes.size) {
+		size_t n = size - s->used < bytes.size - at ? size - s->used : bytes.size - at;
+
+		memcpy(s->begun + s->used, bytes.data + at, n);
+		at += n;
+		s->used += n;
+	}
+	if (!p->failed && s->used == size) {
+		memcpy(&h, s->begun, sizeof(h));
+		s->used = 0;
+		see(p, &h, s->begun, s == &p->unpacked);
+	}
+	return at;
+}
+
+/* Looks at the whole records where they are, and keeps the rest. */
+static void feed(struct pass *p, struct stage *s, struct pd_bytes bytes)
 {
 	const bool packed = s == &p->unpacked;
 	struct perf_event_header h;
-	size_t at = 0;
+	size_t at = s->used ? complete(p, s, bytes) : 0;
 
-	while (!p->failed && s->used - at >= sizeof(h)) {
+	while (!p->failed && at < bytes.size) {
+		const size_t left = bytes.size - at;
+
 		if (p->skip) {
-			size_t some = p->skip < s->used - at ? (size_t)p->skip : s->used - at;
+			size_t some = p->skip < left ? (size_t)p->skip : left;
 
 			at += some;
 			p->skip -= some;
 			continue;
 		}
-		memcpy(&h, s->bytes + at, sizeof(h));
-		p->failed = !is_sound(&h);
-		if (p->failed || h.size > s->used - at)
+		if (left >= sizeof(h)) {
+			memcpy(&h, bytes.data + at, sizeof(h));
+			p->failed = !is_sound(&h);
+		}
+		if (left < sizeof(h) || p->failed || h.size > left)
 			break;
-		see(p, &h, s->bytes + at, packed);
+		see(p, &h, bytes.data + at, packed);
 		at += h.size;
 	}
-	memmove(s->bytes, s->bytes + at, s->used - at);
-	s->used -= at;
+	if (p->failed || at == bytes.size)
+		return;
+	memcpy(s->begun, bytes.data + at, bytes.size - at);
+	s->used = bytes.size - at;
 }
 
 static bool can_unpack(struct pass *p)
 {
 	if (!p->stream) {
 		p->stream = ZSTD_createDStream();
-		p->unpacked.bytes = malloc(BLOCK + RECORD_MOST);
+		p->block = malloc(BLOCK);
+		p->unpacked.begun = malloc(RECORD_MOST);
 	}
-	return p->stream && p->unpacked.bytes;
+	return p->stream && p->block && p->unpacked.begun;
 }
 
 static void unpack(struct pass *p, struct pd_bytes payload)
@@ -166,15 +207,14 @@ static void unpack(struct pass *p, struct pd_bytes payload)
 	bool more = true;
 
 	p->failed = !can_unpack(p);
-
 	while (!p->failed && more) {
-		ZSTD_outBuffer out = { p->unpacked.bytes, BLOCK + RECORD_MOST, p->unpacked.used };
+		ZSTD_outBuffer out = { p->block, BLOCK, 0 };
 		size_t got = ZSTD_decompressStream(p->stream, &out, &in);
 
 		p->failed = ZSTD_isError(got);
 		more = in.pos < in.size || out.pos == out.size;
-		p->unpacked.used = out.pos;
-		cut(p, &p->unpacked);
+		if (!p->failed)
+			feed(p, &p->unpacked, (struct pd_bytes){ p->block, out.pos });
 	}
 }
 
@@ -192,55 +232,87 @@ static bool read_header(struct pass *p, struct pd_reader *reader)
 static void read_blocks(struct pass *p, struct pd_reader *reader)
 {
 	const struct pd_file_info *f = pd_file(reader);
+	const size_t most = f->data_size < BLOCK ? (size_t)f->data_size : BLOCK;
 	uint64_t at = f->data_offset, end = f->data_offset + f->data_size;
-	int64_t got = 1;
+	uint8_t *block = malloc(most);
+	int64_t got = block ? 1 : 0;
 
 	while (!p->failed && at < end && got > 0) {
-		size_t most = end - at < BLOCK ? (size_t)(end - at) : BLOCK;
-
-		got = pd_read_at(reader, at, p->file.bytes + p->file.used, most);
+		got = pd_read_at(reader, at, block, end - at < most ? (size_t)(end - at) : most);
 		if (got <= 0)
 			break;
 		at += (uint64_t)got;
-		p->file.used += (size_t)got;
-		cut(p, &p->file);
+		pass_see(p, (struct pd_bytes){ block, (size_t)got });
 	}
-	/* Cut short: what the end was to be is the library's to say. */
-	p->failed = p->failed || at < end || p->file.used || p->unpacked.used;
-	hand_others(p);
+	p->failed = p->failed || at < end;
+	free(block);
 }
 
-/* A whole file with its header in front, in this machine's byte order. */
+/* A file with its header in front, in this machine's byte order. */
 static bool is_plain(struct pd_reader *reader)
 {
 	const struct pd_file_info *f = pd_file(reader);
 	const uint16_t one = 1;
 	const bool little = *(const uint8_t *)&one;
 
-	return f->mode == PD_MODE_FILE && f->size_known && !f->v1 &&
+	return f->mode == PD_MODE_FILE && !f->v1 &&
 	       f->byte_order == (little ? PD_LITTLE_ENDIAN : PD_BIG_ENDIAN) &&
-	       f->data_offset >= HEADER_SIZE && f->data_offset <= HEADER_MOST && f->data_size;
+	       f->data_offset >= HEADER_SIZE && f->data_offset <= HEADER_MOST;
+}
+
+struct pass *pass_begin(struct pd_reader *header, const struct pass_callbacks *callbacks)
+{
+	struct pass *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->callbacks = callbacks;
+	p->file.begun = malloc(RECORD_MOST);
+	if (p->file.begun && is_plain(header) && sample_table_read(&p->table, header) &&
+	    read_header(p, header))
+		return p;
+	pass_free(p);
+	return NULL;
+}
+
+void pass_see(struct pass *p, struct pd_bytes bytes)
+{
+	if (!p->failed)
+		feed(p, &p->file, bytes);
+}
+
+/* Cut short: what the end was to be is the library's to say. */
+bool pass_end(struct pass *p)
+{
+	p->failed = p->failed || p->skip || p->file.used || p->unpacked.used;
+	if (!p->failed)
+		hand_others(p);
+	return !p->failed;
+}
+
+void pass_free(struct pass *p)
+{
+	if (!p)
+		return;
+	sample_table_free(&p->table);
+	ZSTD_freeDStream(p->stream);
+	free(p->block);
+	free(p->file.begun);
+	free(p->unpacked.begun);
+	free(p->others);
+	free(p);
 }
 
 bool pass_over(struct pd_reader *reader, const struct pass_callbacks *callbacks)
 {
-	struct pass p = { .callbacks = callbacks };
-	bool passed = is_plain(reader) && sample_table_read(&p.table, reader) &&
-		      read_header(&p, reader);
+	const struct pd_file_info *f = pd_file(reader);
+	struct pass *p = f->size_known && f->data_size ? pass_begin(reader, callbacks) : NULL;
+	bool passed;
 
-	if (passed) {
-		uint64_t size = pd_file(reader)->data_size;
-
-		p.file.bytes = malloc(size < BLOCK ? (size_t)size : BLOCK + RECORD_MOST);
-		passed = p.file.bytes;
-	}
-	if (passed)
-		read_blocks(&p, reader);
-	passed = passed && !p.failed;
-	sample_table_free(&p.table);
-	ZSTD_freeDStream(p.stream);
-	free(p.file.bytes);
-	free(p.unpacked.bytes);
-	free(p.others);
+	if (!p)
+		return false;
+	read_blocks(p, reader);
+	passed = pass_end(p);
+	pass_free(p);
 	return passed;
 }

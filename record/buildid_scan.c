@@ -1,6 +1,8 @@
-/* buildid_scan.c - reads back what was recorded: maps, addresses, times. */
+/* buildid_scan.c - looks through what was recorded: maps, addresses, times. */
 #include "buildid_scan.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "buildid_pass.h"
@@ -271,4 +273,64 @@ int buildid_scan(struct pd_reader *reader, enum buildid_which which, struct hits
 	}
 	hits_resolve(hits);
 	return s.failed;
+}
+
+struct buildid_watch {
+	struct scan scan;
+	struct buildid_summary found;
+	struct pass_callbacks callbacks;
+	struct pass *pass;		/* NULL: not begun, or it can't be done */
+};
+
+struct buildid_watch *buildid_watch_new(enum buildid_which which)
+{
+	struct buildid_watch *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	w->scan = (struct scan){ .hits = hits_new(), .out = &w->found, .which = which };
+	w->callbacks = (struct pass_callbacks){ see_in_passing, see_all, &w->scan };
+	if (w->scan.hits)
+		return w;
+	free(w);
+	return NULL;
+}
+
+void buildid_watch_free(struct buildid_watch *w)
+{
+	if (!w)
+		return;
+	pass_free(w->pass);
+	hits_free(w->scan.hits);
+	free(w);
+}
+
+void buildid_watch_begin(struct buildid_watch *w, int fd)
+{
+	struct pd_error ignored;
+	struct pd_reader *header;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	header = pd_open_path(path, NULL, &ignored);
+	if (header)
+		w->pass = pass_begin(header, &w->callbacks);
+	pd_close(header);
+}
+
+void buildid_watch_see(void *watch, struct pd_bytes bytes)
+{
+	struct buildid_watch *w = watch;
+
+	if (w->pass)
+		pass_see(w->pass, bytes);
+}
+
+const struct hits *buildid_watch_end(struct buildid_watch *w, struct buildid_summary *out)
+{
+	if (!w->pass || !pass_end(w->pass) || w->scan.failed)
+		return NULL;
+	hits_resolve(w->scan.hits);
+	*out = w->found;
+	return w->scan.hits;
 }

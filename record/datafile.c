@@ -67,6 +67,7 @@ int datafile_choose(struct datafile *f, const struct settings *o, const struct s
 		return say_failed(s, CLI_USAGE, "'-z' must be a level from 1 to 22, not '%s'",
 				  o->compress);
 	f->compress = (int)level;
+	f->which = !o->buildid ? BUILDID_NONE : o->buildid_all ? BUILDID_ALL : BUILDID_HIT;
 	f->read_back = o->buildid || o->buildid_all || o->timestamp_boundary;
 	if (f->mode == PD_MODE_PIPE && (o->switch_output || o->timestamp_filename))
 		return say_failed(s, CLI_USAGE,
@@ -139,10 +140,23 @@ int datafile_open(struct datafile *f, const struct say *s)
 		else
 			f->read_back = false;
 	}
+	if (f->read_back && f->compress && f->mode == PD_MODE_FILE)
+		f->watch = buildid_watch_new(f->which);
 	f->writer = pd_writer_open_fd(f->fd, PD_WRITER_OPTIONS(
 				      .mode = f->mode == PD_MODE_PIPE ? PD_MODE_PIPE : PD_MODE_FILE,
-				      .compress = f->compress, .by = f->by), &f->error);
+				      .compress = f->compress, .by = f->by,
+				      .watch = f->watch ? buildid_watch_see : NULL, .ctx = f->watch),
+				      &f->error);
 	return f->writer ? 0 : datafile_failed(f, s);
+}
+
+int datafile_begin(struct datafile *f)
+{
+	if (pd_writer_begin(f->writer, &f->error))
+		return -1;
+	if (f->watch)
+		buildid_watch_begin(f->watch, f->fd);
+	return 0;
 }
 
 int datafile_add_event(struct pd_writer *w, const struct event *e, const uint64_t *ids, size_t n,
@@ -220,7 +234,9 @@ int datafile_close(struct datafile *f, const struct say *s)
 	int fd = f->fd;
 
 	pd_writer_free(f->writer);
+	buildid_watch_free(f->watch);
 	f->writer = NULL;
+	f->watch = NULL;
 	f->fd = -1;
 	if (fd >= 0 && fd != STDOUT_FILENO && close(fd))
 		return say_failed(s, CLI_OUTPUT, "%s: %s", f->path, strerror(errno));
@@ -234,6 +250,7 @@ void datafile_free(struct datafile *f)
 	free(f->kept);
 	free(f->auxtraces);
 	pd_writer_free(f->writer);
+	buildid_watch_free(f->watch);
 	if (f->fd >= 0 && f->fd != STDOUT_FILENO)
 		close(f->fd);
 	*f = (struct datafile)DATAFILE_CLOSED;

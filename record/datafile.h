@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "buildid_scan.h"
 #include "event.h"
 #include "options.h"
 #include "pd/write.h"
@@ -22,7 +23,9 @@ struct datafile {
 	struct pd_writer *writer;
 	struct tally tally;		/* of this file */
 	uint64_t parts;			/* bytes of data.N in the directory */
-	bool read_back;			/* at the end: records are counted then, not on their way */
+	enum buildid_which which;
+	bool read_back;			/* at the end, or looked at by `watch`: drained records are not counted */
+	struct buildid_watch *watch;	/* of what is compressed; NULL: none */
 	uint64_t unfinished;		/* bytes since the last FINISHED_ROUND */
 	struct pd_error error;		/* of the writer's call that failed, once `failed` */
 	bool failed;
@@ -45,6 +48,9 @@ int datafile_open_part(const struct datafile *f, size_t n);
 /* Adds an event to a writer that has not begun. 0, or -1 and *e. */
 int datafile_add_event(struct pd_writer *w, const struct event *e, const uint64_t *ids, size_t n,
 		       struct pd_error *error);
+
+/* The events are added: records may come. 0, or -1 and f->error. */
+int datafile_begin(struct datafile *f);
 
 /* Appends the time to the name of the file. 0; or an exit status, said. */
 int datafile_stamp(struct datafile *f, const struct say *s);

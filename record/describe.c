@@ -186,18 +186,23 @@ static int describe_directory(struct recording *r)
 	       pd_writer_feature(r->file.writer, FEATURE_DIR_FORMAT, &version, &r->file.error) : 0;
 }
 
-/* Feature BUILD_ID, and what reading back tells besides. */
+static int write_hits(struct datafile *f, struct buildid_summary *found)
+{
+	const struct hits *seen = f->watch ? buildid_watch_end(f->watch, found) : NULL;
+
+	if (seen)
+		return buildid_feature_of(f->writer, seen, f->which, found, &f->error);
+	return f->mode == PD_MODE_DIRECTORY ?
+	       buildid_feature_path(f->writer, f->path, f->which, found, &f->error) :
+	       buildid_feature(f->writer, f->fd, f->which, found, &f->error);
+}
+
+/* Feature BUILD_ID, and what the records tell besides. */
 static int describe_hits(struct recording *r, struct buildid_summary *found)
 {
-	const struct settings *o = r->options;
-	enum buildid_which which = !o->buildid ? BUILDID_NONE :
-				   o->buildid_all ? BUILDID_ALL : BUILDID_HIT;
 	struct datafile *f = &r->file;
-	int got;
+	int got = write_hits(f, found);
 
-	got = f->mode == PD_MODE_DIRECTORY ?
-	      buildid_feature_path(f->writer, f->path, which, found, &f->error) :
-	      buildid_feature(f->writer, f->fd, which, found, &f->error);
 	f->tally.samples = found->samples;
 	f->tally.lost_records = found->lost_records;
 	return got;

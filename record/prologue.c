@@ -115,7 +115,7 @@ int prologue_write(struct recording *r)
 	struct pd_writer *w = r->file.writer;
 	struct pd_error *e = &r->file.error;
 
-	if (add_events(r) || pd_writer_begin(w, e))
+	if (add_events(r) || datafile_begin(&r->file))
 		return -1;
 	if (r->file.mode == PD_MODE_PIPE && describe_stream(r))
 		return -1;

@@ -5,6 +5,7 @@ programs are sanitized as well.
 """
 import re
 import shutil
+import struct
 import subprocess
 
 import pytest
@@ -370,18 +371,34 @@ def test_wrong_events_are_named(run, tmp_path):
         "mode": "-1 ARGUMENT | there is no such mode"}
 
 
+def records_of(data):
+    at = 0
+    while at < len(data):
+        kind, _, size = struct.unpack_from("=IHH", data, at)
+        yield kind, size, data[at + 8:at + size]
+        at += size
+
+
 @pytest.mark.sanitize
-@pytest.mark.parametrize("level, by", [(1, 0), (1, 1), (1, 2), (0, 0), (0, 2)])
-def test_what_is_lent_is_read_before_it_is_given_back(run, tmp_path, decoder, level, by):
-    """All of it comes back, once, in order; the records are those that were lent, and there is no other."""
-    path = tmp_path / "lent.data"
-    returncode, output = run("api_lend.c", level, by, path)
+@pytest.mark.parametrize("level, by, mode", [(1, 0, 0), (1, 1, 0), (1, 2, 0), (0, 0, 0), (0, 2, 0), (1, 0, 1), (0, 0, 1)])
+def test_what_is_lent_is_read_before_it_is_given_back(run, tmp_path, decoder, level, by, mode):
+    """All of it comes back, once, in order; the records are those that were lent, and there is no other. All of them are seen on
+    the way, too."""
+    path, seen = tmp_path / "lent.data", tmp_path / "lent.data.seen"
+    returncode, output = run("api_lend.c", level, by, mode, path)
     count = int(re.fullmatch(r"(\d+) records\n", output)[1])
     assert returncode == 0 and count > 1000
     decoded = decoder.lines(path)
-    bodies = [bytes.fromhex(record["body"]) for record in decoded.document if record.get("type_id") == 50]
-    assert decoded.returncode == 0 and sorted(bodies) == sorted(
-        number.to_bytes(8, "little") + bytes([number % 256]) * (number * 7919 % 4000 // 8 * 8) for number in range(count))
+    records = [record for record in decoded.document if record["kind"] == "record" and
+               record["type"] not in ("COMPRESSED", "HEADER_FEATURE")]
+    bodies = sorted(bytes.fromhex(record["body"]) for record in records if "body" in record)
+    same = bodies == sorted(number.to_bytes(8, "little") + bytes([number % 256]) * (number * 7919 % 4000 // 8 * 8)
+                            for number in range(count))
+    assert decoded.returncode == 0 and same     # the bodies are too much to be shown
+    same = [(record.get("type_id", record["type"]), record["size"], record.get("body")) for record in records] == [
+        (kind, size, body.hex()) if kind == 50 else ("COMM", size, None) for kind, size, body in records_of(seen.read_bytes())]
+    assert same
+    assert len(records) == count + 5
 
 
 @pytest.mark.sanitize

@@ -54,6 +54,13 @@ def test_samples_in_place_hit_the_same_files(path, build_ids):
         assert fast[0] == "fast 1"
 
 
+@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
+def test_samples_on_their_way_hit_the_same_files(path, build_ids):
+    """Where they can be looked at so at all: not through a pipe, nor behind compressed ones."""
+    pieces = build_ids("pieces", path)
+    assert pieces == ["fast 1", *build_ids("slow", path)[1:]] or (path.stem not in IN_PLACE and pieces in ([], ["fast 0"]))
+
+
 @pytest.mark.parametrize("options", [[], ["-B"], ["-z"]], ids=" ".join)
 def test_nothing_is_lost_on_the_way(record, options):
     """More than the writer's buffers hold, with and without its thread. Counted at the end, or with -B on the way."""
@@ -164,6 +171,28 @@ def test_writes_are_few_and_large(precord, workload, tmp_path):
     seconds = 30
     assert len(sizes) < path.stat().st_size / 65536 + 2 * 2 * seconds
     assert any(size >= 1 << 18 for size in sizes)
+
+
+@pytest.mark.parametrize("options", [["-z"], ["-z", "-m", "64K"], ["-z", "--buildid-all"], []], ids=" ".join)
+def test_what_is_compressed_is_not_read_back(options, precord, workload, decode, tmp_path):
+    """It is looked at before: as many samples and files are found as when it is read."""
+    strace = shutil.which("strace")
+    if not strace:
+        pytest.skip("no strace")
+    path, trace = tmp_path / "perf.data", tmp_path / "calls"
+    done = subprocess.run([strace, "-f", "-y", "-o", trace, "-e", "trace=read,pread64", precord, *FAULTS, *options, "-o", path,
+                           "--", workload, "touch", str(PAGES)], stderr=subprocess.PIPE, timeout=TIMEOUT)
+    if done.returncode:
+        pytest.skip(f"strace: {done.stderr.decode()}")
+    sizes = [int(size) for size in re.findall(rf"pread64\(\d+<{re.escape(str(path))}>.*= (\d+)$", trace.read_text(), re.M)]
+    document = decode(path)
+    samples = document["summary"]["by_type"]["SAMPLE"]
+    assert sum(sizes) < 65536 if "-z" in options else sum(sizes) > path.stat().st_size / 2
+    assert f"({samples} samples)" in done.stderr.decode()
+    files = {entry["filename"] for entry in document["features"]["BUILD_ID"]}
+    assert {str(workload), "[vdso]"} <= files
+    times = [record["time"] for record in document["records"] if record["type"] == "SAMPLE"]
+    assert document["features"]["SAMPLE_TIME"] == {"first": min(times), "last": max(times)}
 
 
 def test_nothing_is_read_twice(precord, workload, tmp_path):

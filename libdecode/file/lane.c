@@ -52,14 +52,22 @@ struct pd_lane {
 	struct buffer buffers[BUFFERS];
 };
 
+static int press(const struct pd_lane_work *w, struct pd_bytes records)
+{
+	w->watch(w->ctx, records);
+	return pd_pressor_press(w->pressor, records, w->out);
+}
+
 static int do_piece(const struct pd_lane_work *w, const struct piece *p, const uint8_t *bytes)
 {
 	int failed;
 
 	if (p->what == RECORDS)
-		return pd_pressor_press(w->pressor, (struct pd_bytes){ bytes, p->size }, w->out);
-	if (p->what == PLAIN)
+		return press(w, (struct pd_bytes){ bytes, p->size });
+	if (p->what == PLAIN) {
+		w->watch(w->ctx, (struct pd_bytes){ bytes, p->size });
 		return pd_out_append(w->out, bytes, p->size);
+	}
 	failed = pd_out_flush(w->out);
 	return failed ? failed : w->flushed(w->ctx, w->out);
 }
@@ -96,7 +104,7 @@ static int do_lent(const struct pd_lane_work *w, const struct buffer *b)
 	while (left.size && !failed) {
 		const size_t n = left.size < PD_PRESSED_MOST ? left.size : PD_PRESSED_MOST;
 
-		failed = pd_pressor_press(w->pressor, (struct pd_bytes){ left.data, n }, w->out);
+		failed = press(w, (struct pd_bytes){ left.data, n });
 		if (!failed)
 			give_back(&b->lender, n);
 		left.data += n;

@@ -19,7 +19,9 @@ struct pd_lane_work {
 	struct pd_pressor *pressor;	/* NULL: nothing is compressed */
 	/* In the thread, after each flush: everything so far is written. 0, or an errno. */
 	int (*flushed)(void *ctx, struct pd_out *out);
-	void *ctx;
+	/* In the thread: bytes that are to be written, before they are compressed. */
+	void (*watch)(void *ctx, struct pd_bytes bytes);
+	void *ctx;			/* of both */
 };
 
 /* NULL: no memory, or no thread. */

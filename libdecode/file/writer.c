@@ -33,6 +33,7 @@ struct pd_writer {
 	struct pd_out out;
 	struct pd_pressor *pressor;
 	struct pd_lane *lane;		/* from begin to finish, if a thread compresses or writes: out and pressor are its */
+	bool watched;			/* what is written, by options.watch */
 	uint64_t marked;		/* what the header says of data.size */
 	struct pd_buf scratch;
 	struct pd_header_values header;
@@ -93,6 +94,15 @@ static int io(int failed, struct pd_error *e)
 	return failed ? fail(e, PD_E_IO, (uint64_t)failed) : 0;
 }
 
+/* Of a header nothing. */
+static void watch(void *writer, struct pd_bytes bytes)
+{
+	const struct pd_writer *w = writer;
+
+	if (w->options.watch && w->watched)
+		w->options.watch(w->options.ctx, bytes);
+}
+
 /* What was given to be compressed comes before what is not. */
 static int append(struct pd_writer *w, const void *p, size_t n)
 {
@@ -100,6 +110,7 @@ static int append(struct pd_writer *w, const void *p, size_t n)
 
 	if (w->lane)
 		return pd_lane_plain(w->lane, (struct pd_bytes){ p, n });
+	watch(w, (struct pd_bytes){ p, n });
 	failed = w->pressor ? pd_pressor_flush(w->pressor, &w->out) : 0;
 	return failed ? failed : pd_out_append(&w->out, p, n);
 }
@@ -403,7 +414,8 @@ static int begin_file(struct pd_writer *w, struct pd_error *e)
 /* Without a thread the caller compresses and writes, and waits as long. */
 static void start_lane(struct pd_writer *w)
 {
-	const struct pd_lane_work work = { .out = &w->out, .pressor = w->pressor, .flushed = mark_end, .ctx = w };
+	const struct pd_lane_work work = {
+		.out = &w->out, .pressor = w->pressor, .flushed = mark_end, .watch = watch, .ctx = w };
 	const enum pd_write_by by = w->options.by;
 
 	if (by == PD_WRITE_BY_THREAD || (by == PD_WRITE_BY_EITHER && w->pressor))
@@ -425,13 +437,15 @@ int pd_writer_begin(struct pd_writer *w, struct pd_error *e)
 	if (w->stage != ADDING_EVENTS)
 		return misused(e, "pd_writer_begin() was called before");
 	w->stage = RECORDING;
-	if (w->options.mode == PD_MODE_DIRECTORY)
+	w->watched = w->options.mode == PD_MODE_DIRECTORY;
+	if (w->watched)
 		return 0;
 	pd_session_name_events(&w->session);
 	if (w->options.mode == PD_MODE_PIPE ? begin_pipe(w, e) : begin_file(w, e)) {
 		w->stage = ENDED;	/* no records behind half a header */
 		return -1;
 	}
+	w->watched = true;
 	start_lane(w);
 	return 0;
 }
@@ -440,6 +454,7 @@ static int append_records(struct pd_writer *w, struct pd_bytes records)
 {
 	if (w->lane)
 		return w->pressor ? pd_lane_records(w->lane, records) : pd_lane_plain(w->lane, records);
+	watch(w, records);
 	return w->pressor ? pd_pressor_write(w->pressor, records, &w->out) :
 	       pd_out_append(&w->out, records.data, records.size);
 }

@@ -1,11 +1,15 @@
-/* build_ids.c - which files of a recording the recorder says were hit: build_ids fast|slow FILE.
+/* build_ids.c - which files of a recording the recorder says were hit: build_ids fast|pieces|slow FILE.
  *
  * Prints "fast 1" where samples were read in place, the counts, and the files by their names.
- * slow: by the library alone.
+ * pieces: as if the records were on their way to the file; slow: by the library alone.
  */
 #include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "buildid_scan.c"
+
+#define DATA_SIZE_AT 48
 
 static void no_sample(void *ctx, uint16_t misc, const struct sample_seen *s)
 {
@@ -28,26 +32,100 @@ static int scan(struct pd_reader *reader, bool fast, struct hits *hits, struct b
 	return s.failed;
 }
 
+static bool is(const char *how, const char *name)
+{
+	return strcmp(how, name) == 0;
+}
+
+static void print(const struct hits *hits, const struct buildid_summary *found)
+{
+	struct hits_file *f;
+
+	printf("samples %llu first %llu last %llu lost %llu\n", (unsigned long long)found->samples,
+	       (unsigned long long)found->first, (unsigned long long)found->last, (unsigned long long)found->lost);
+	for (size_t i = 0; (f = hits_file_at(hits, i)); i++)
+		if (f->hit)
+			printf("%s %llu %d\n", f->name, (unsigned long long)f->ino, f->kernel);
+}
+
+/* The header as the writer leaves it before there are records. */
+static int header_of(struct pd_reader *reader)
+{
+	const struct pd_file_info *file = pd_file(reader);
+	uint8_t *header = calloc(1, file->data_offset + 1);
+	const int fd = memfd_create("header", 0);
+
+	pd_read_at(reader, 0, header, file->data_offset);
+	memset(header + DATA_SIZE_AT, 0, sizeof(uint64_t));
+	if (write(fd, header, file->data_offset) != (ssize_t)file->data_offset)
+		exit(3);
+	free(header);
+	return fd;
+}
+
+/* Each piece in memory of its own, so that none is looked at past its end. */
+static void see_pieces(struct buildid_watch *watch, struct pd_reader *reader)
+{
+	static const size_t sizes[] = { 8, 40, 4096, 16, 24, 100000, 8, 32, 8192 };
+	const struct pd_file_info *file = pd_file(reader);
+	const uint64_t end = file->data_offset + file->data_size;
+	uint64_t at = file->data_offset;
+
+	for (size_t i = 0; at < end; i++) {
+		const size_t n = sizes[i % 9] < end - at ? sizes[i % 9] : end - at;
+		uint8_t *piece = malloc(n);
+
+		pd_read_at(reader, at, piece, n);
+		buildid_watch_see(watch, (struct pd_bytes){ piece, n });
+		free(piece);
+		at += n;
+	}
+}
+
+static void pieces(struct pd_reader *reader)
+{
+	struct buildid_watch *watch;
+	struct buildid_summary found;
+	const struct hits *hits;
+	int fd;
+
+	if (pd_file(reader)->mode != PD_MODE_FILE) {
+		printf("fast 0\n");
+		return;
+	}
+	watch = buildid_watch_new(BUILDID_HIT);
+	fd = header_of(reader);
+	buildid_watch_begin(watch, fd);
+	close(fd);
+	see_pieces(watch, reader);
+	hits = buildid_watch_end(watch, &found);
+	printf("fast %d\n", hits != NULL);
+	if (hits)
+		print(hits, &found);
+	buildid_watch_free(watch);
+}
+
 int main(int argc, char **argv)
 {
-	const bool fast = argc > 2 && strcmp(argv[1], "fast") == 0;
+	const bool fast = argc > 2 && is(argv[1], "fast");
 	const struct pass_callbacks nothing = { no_sample, no_others, NULL };
 	struct buildid_summary found = { 0 };
 	struct hits *hits = hits_new();
 	struct pd_error e;
 	struct pd_reader *reader = pd_open_path(argc > 2 ? argv[2] : "", NULL, &e);
-	struct hits_file *f;
 
 	if (!reader)
 		return 2;
+	if (is(argv[1], "pieces")) {
+		pieces(reader);
+		pd_close(reader);
+		hits_free(hits);
+		return 0;
+	}
 	printf("fast %d\n", fast && pass_over(reader, &nothing));
 	if (scan(reader, fast, hits, &found))
 		return 1;
-	printf("samples %llu first %llu last %llu lost %llu\n", (unsigned long long)found.samples,
-	       (unsigned long long)found.first, (unsigned long long)found.last, (unsigned long long)found.lost);
-	for (size_t i = 0; (f = hits_file_at(hits, i)); i++)
-		if (f->hit)
-			printf("%s %llu %d\n", f->name, (unsigned long long)f->ino, f->kernel);
+	print(hits, &found);
 	pd_close(reader);
 	hits_free(hits);
 	return 0;

@@ -120,6 +120,10 @@ struct pd_writer_options {
 					 * PD_MODE_DIRECTORY: a data.N of one, records only, without events and features */
 	int compress;			/* zstd level of the records given to pd_writer_write(); 0: none */
 	enum pd_write_by by;
+	/* Sees the records before they are compressed: all bytes that are written between pd_writer_begin() and pd_writer_finish(),
+	 * in order, in pieces that end anywhere; of whichever thread writes them. pd_writer_flush() waits for it. NULL: nobody. */
+	void (*watch)(void *ctx, struct pd_bytes bytes);
+	void *ctx;
 };
 #define PD_WRITER_OPTIONS(...) PD_OPTIONS_OF(pd_writer_options, __VA_ARGS__)
 
