@@ -11,6 +11,11 @@ def pdecode(settings, path, form, jobs, *options):
     return [settings.tool("pdecode"), "-f", form, "-j", jobs, *options, path]
 
 
+def twice(command):
+    """Two of them at once: as much as two threads could reach on this machine, did they need nothing of each other."""
+    return ["sh", "-c", '"$@" & "$@" && wait $!', "sh", *command]
+
+
 def programs_for(settings, file, perf):
     """What reads this file, and where nobody would wait for it, a little less."""
     path = file.path
@@ -19,6 +24,7 @@ def programs_for(settings, file, perf):
         Program("pdecode stats", pdecode(settings, path, "stats", 1)),
         Program("pdecode jsonl -j1", pdecode(settings, path, "jsonl", 1)),
         Program("pdecode jsonl -j2", pdecode(settings, path, "jsonl", 2)),
+        Program("two pdecode jsonl -j1 at once", twice(pdecode(settings, path, "jsonl", 1))),
         Program("pdecode json -j1", pdecode(settings, path, "json", 1)),
         Program("pdecode json -j2", pdecode(settings, path, "json", 2)),
         Program("pdecode --types COMM", pdecode(settings, path, "jsonl", 1, "--types", "COMM")),

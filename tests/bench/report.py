@@ -145,7 +145,9 @@ class Report:
         self._goal("short: the same into a file, cpu", "at most 2x", got, got is not None and got <= 2)
         for kind in ("short", "chains", "dwarf", "tracepoints", "side-band"):
             got = self._cpu_ratio(kind, "pdecode jsonl -j1", "pdecode jsonl -j2", "wall")
-            self._goal(f"{kind}: two threads against one, wall", "1.7x", got, got is not None and got >= 1.7)
+            both = self._cpu_ratio(kind, "pdecode jsonl -j1", "two pdecode jsonl -j1 at once", "wall")
+            limit = f" (two programs: {2 * both:.2f})" if both else ""
+            self._goal(f"{kind}: two threads against one, wall{limit}", "1.7x", got, got is not None and got >= 1.7)
         peaks = [one["rss_kib"] / 1024 for result in self.decode + self.growth for one in result["programs"]
                  if one["program"].startswith("pdecode") and "failed" not in one]
         if peaks:
