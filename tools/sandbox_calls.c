@@ -26,7 +26,7 @@ static const int allowed[] = {
 	N(rt_sigaction), N(rt_sigprocmask), N(rt_sigreturn), N(restart_syscall),
 	N(geteuid), N(getpid), N(gettid), N(getpgrp), N(getpgid), N(exit), N(exit_group),
 	/* the same on 32 bits */
-	N(_llseek), N(fstat64), N(stat64), N(fstatat64), N(ftruncate64), N(futex_time64),
+	N(geteuid32), N(_llseek), N(fstat64), N(stat64), N(fstatat64), N(ftruncate64), N(futex_time64),
 	N(clock_gettime64), N(clock_nanosleep_time64), N(ppoll_time64), N(sigreturn),
 };
 
