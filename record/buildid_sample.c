@@ -117,7 +117,7 @@ void sample_table_free(struct sample_table *t)
 static const struct sample_places *find(struct sample_table *t, const uint64_t *words, size_t n)
 {
 	const int at = t->places[0].id;
-	struct sample_id wanted;
+	struct sample_id wanted = { 0 };
 
 	if ((size_t)at >= n)
 		return NULL;

@@ -242,7 +242,7 @@ static int put(struct pd_lane *l, enum what what, struct pd_bytes bytes, size_t 
 		b->used += sizeof(struct piece);
 	}
 	*taken = bytes.size < room(l, b) ? bytes.size : room(l, b);
-	if (*taken)
+	if (bytes.size)
 		memcpy(b->bytes + b->used, bytes.data, *taken);
 	b->used += *taken;
 	l->at += *taken;

@@ -31,9 +31,6 @@ void pd_lane_free(struct pd_lane *l);
 
 /* Each: 0, or the errno of what was told before. */
 int pd_lane_records(struct pd_lane *l, struct pd_bytes bytes);	/* to be compressed */
-/* The same; much of it is compressed from where it is. Given back in the thread, all of it, but what was written
- * after a failure. Where nothing is compressed it is copied, and given back before the call returns. */
-int pd_lane_lend(struct pd_lane *l, struct pd_bytes bytes, const struct pd_lender *from);
 /* The same, but much is compressed from where it is. Given back in the thread, unless something failed. */
 int pd_lane_lend(struct pd_lane *l, struct pd_bytes bytes, const struct pd_lender *from);
 int pd_lane_plain(struct pd_lane *l, struct pd_bytes bytes);	/* as they are, behind those */

@@ -43,7 +43,7 @@ static void join(struct pd_stream *s, const struct pd_piece *p)
 	const struct pd_bytes left = pd_stream_inner_left(s);
 	const size_t at = PD_AHEAD_FRONT - left.size;
 
-	if (left.size)
+	if (left.data)
 		memcpy(p->window->data + at, left.data, left.size);
 	s->inner_base += s->inner_at - at;
 	s->inner_at = at;

@@ -64,12 +64,12 @@ static struct place *take_filled(struct pd_json_team *t)
 /* One for a block that was just taken: there are enough. */
 static struct pd_json_sheet *take_sheet(struct pd_json_team *t, const struct worker *w)
 {
-	struct pd_json_sheet *best = NULL;
+	struct pd_json_sheet *best = &t->sheets[0];
 
 	for (size_t i = 0; i < t->nr_places; i++) {
 		struct pd_json_sheet *s = &t->sheets[i];
 
-		if (!s->taken && (!best || s->writer == w || (!s->writer && best->writer != w)))
+		if (!s->taken && (best->taken || s->writer == w || (!s->writer && best->writer != w)))
 			best = s;
 	}
 	best->taken = true;

@@ -48,7 +48,7 @@ static inline void pd_tally_record(struct pd_tally *t, const struct pd_record *r
 
 static inline void pd_tally_plain(struct pd_tally *t, const struct pd_run *run, const struct pd_plain *p, enum pd_swap swap)
 {
-	uint64_t n;
+	uint64_t n = 0;
 
 	if (pd_plain_time(run, p, swap, &n))
 		pd_tally_time(t, n);
