@@ -13,7 +13,7 @@
 #include "base/thread.h"
 
 /* A buffer takes what is written at once, or compressed into one record. */
-enum { BUFFERS = 4, BUFFER_SIZE = PD_OUT_BUFFER + 2 * sizeof(uint64_t), LOANS = 16 };
+enum { BUFFERS = 4, BUFFER_SIZE = PD_OUT_BUFFER + 2 * sizeof(uint64_t), LOANS = 16, LEND_LEAST = 64 * 1024 };
 _Static_assert(PD_PRESSED_MOST <= PD_OUT_BUFFER, "records to be compressed together fit as well");
 
 struct piece {
@@ -30,7 +30,7 @@ struct buffer {
 	size_t used;
 	struct loan copied[LOANS];	/* what of the pieces is given back with the buffer */
 	size_t nr_copied;
-	struct pd_bytes lent;		/* behind the pieces, compressed from where it is */
+	struct pd_bytes lent;		/* instead of pieces: compressed from where it is */
 	struct pd_lender lender;
 	_Alignas(struct piece) uint8_t bytes[BUFFER_SIZE];
 };
@@ -309,23 +309,10 @@ static int lend(struct pd_lane *l, struct pd_bytes bytes, const struct pd_lender
 	return 0;
 }
 
-/* Frames are as full as if all were copied: what is being filled is filled up, and the rest waits for what comes next. */
+/* A little is better gathered than a record of its own. */
 int pd_lane_lend(struct pd_lane *l, struct pd_bytes bytes, const struct pd_lender *from)
 {
-	const struct buffer *b = &l->buffers[l->put % BUFFERS];
-	size_t first = l->filling ? room(l, b) : 0, whole;
-	int failed;
-
-	first = first < bytes.size ? first : bytes.size;
-	whole = (bytes.size - first) / PD_PRESSED_MOST * PD_PRESSED_MOST;
-	failed = copy_loan(l, (struct pd_bytes){ bytes.data, first }, from);
-	if (!failed && whole)
-		failed = lend(l, (struct pd_bytes){ bytes.data + first, whole }, from);
-	if (failed)
-		return failed;
-	bytes.data += first + whole;
-	bytes.size -= first + whole;
-	return copy_loan(l, bytes, from);
+	return bytes.size < LEND_LEAST ? copy_loan(l, bytes, from) : lend(l, bytes, from);
 }
 
 int pd_lane_plain(struct pd_lane *l, struct pd_bytes bytes)

@@ -31,7 +31,7 @@ void pd_lane_free(struct pd_lane *l);
 
 /* Each: 0, or the errno of what was told before. */
 int pd_lane_records(struct pd_lane *l, struct pd_bytes bytes);	/* to be compressed */
-/* The same, but much is compressed from where it is. Given back in the thread, unless something failed. */
+/* The same, but what is not little is compressed from where it is. Given back in the thread, unless something failed. */
 int pd_lane_lend(struct pd_lane *l, struct pd_bytes bytes, const struct pd_lender *from);
 int pd_lane_plain(struct pd_lane *l, struct pd_bytes bytes);	/* as they are, behind those */
 int pd_lane_flush(struct pd_lane *l);	/* soon: nothing waits for more to come */

@@ -26,6 +26,15 @@ struct pd_pressor {
 	uint8_t gathered[PD_PRESSED_MOST];
 };
 
+/* zstd's own for level 1, where it is not told that a frame is short: faster, and as small. */
+#define FASTEST_MATCH 7
+
+static bool set_level(ZSTD_CCtx *zstd, int level)
+{
+	return !ZSTD_isError(ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, level)) &&
+	       (level != 1 || !ZSTD_isError(ZSTD_CCtx_setParameter(zstd, ZSTD_c_minMatch, FASTEST_MATCH)));
+}
+
 struct pd_pressor *pd_pressor_new(int level, enum pd_pressed_as as, enum pd_swap swap)
 {
 	struct pd_pressor *p = calloc(1, sizeof(*p));
@@ -38,8 +47,7 @@ struct pd_pressor *pd_pressor_new(int level, enum pd_pressed_as as, enum pd_swap
 	p->room = ZSTD_compressBound(PD_PRESSED_MOST);
 	p->pressed = malloc(p->room);
 	p->zstd = ZSTD_createCCtx();
-	if (!p->pressed || !p->zstd ||
-	    ZSTD_isError(ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_compressionLevel, level))) {
+	if (!p->pressed || !p->zstd || !set_level(p->zstd, level)) {
 		pd_pressor_free(p);
 		return NULL;
 	}
