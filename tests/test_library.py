@@ -220,7 +220,8 @@ def test_constants_that_callers_compile_in():
 # Structs without a `size`, in the callers' memory: another size of one is another SONAME. Of 64-bit machines.
 FIXED = {"libdecode.so.0": {
     "pd_bytes": 16, "pd_error": 80, "pd_range": 16, "pd_ranges": 16, "pd_globs": 16, "pd_output": 16, "pd_section": 40,
-    "pd_feature": 40, "pd_numbers": 32, "pd_values": 64, "pd_value": 40, "pd_lender": 16, "pd_encode_error": 336, "pd_repair_report": 576,
+    "pd_feature": 40, "pd_numbers": 32, "pd_values": 64, "pd_value": 40, "pd_lender": 16, "pd_encode_error": 336,
+    "pd_repair_report": 576,
 }}
 GROWING = {"pd_file_info"}
 
