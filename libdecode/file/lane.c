@@ -252,13 +252,21 @@ static int put(struct pd_lane *l, enum what what, struct pd_bytes bytes, size_t 
 	return 0;
 }
 
-static int put_all(struct pd_lane *l, enum what what, struct pd_bytes bytes)
+/* What is of a loan is given back when its buffer is, in which there must be room to note that. from: NULL: it is of none. */
+static int put_all(struct pd_lane *l, enum what what, struct pd_bytes bytes, const struct pd_lender *from)
 {
 	size_t taken = 0;
 	int failed = 0;
 
 	while (bytes.size && !failed) {
+		struct buffer *b = &l->buffers[l->put % BUFFERS];
+
+		if (from && l->filling && b->nr_copied == LOANS)
+			hand_over(l);
 		failed = put(l, what, bytes, &taken);
+		b = &l->buffers[l->put % BUFFERS];
+		if (from && !failed)
+			b->copied[b->nr_copied++] = (struct loan){ *from, taken };
 		bytes.data += taken;
 		bytes.size -= taken;
 	}
@@ -267,29 +275,7 @@ static int put_all(struct pd_lane *l, enum what what, struct pd_bytes bytes)
 
 int pd_lane_records(struct pd_lane *l, struct pd_bytes bytes)
 {
-	return put_all(l, RECORDS, bytes);
-}
-
-/* They are given back when their buffer is, in which there is room to note that. */
-static int copy_loan(struct pd_lane *l, struct pd_bytes bytes, const struct pd_lender *from)
-{
-	size_t taken = 0;
-	int failed = 0;
-
-	while (bytes.size && !failed) {
-		struct buffer *b = &l->buffers[l->put % BUFFERS];
-
-		if (l->filling && b->nr_copied == LOANS)
-			hand_over(l);
-		failed = put(l, RECORDS, bytes, &taken);
-		if (failed)
-			break;
-		b = &l->buffers[l->put % BUFFERS];
-		b->copied[b->nr_copied++] = (struct loan){ *from, taken };
-		bytes.data += taken;
-		bytes.size -= taken;
-	}
-	return failed;
+	return put_all(l, RECORDS, bytes, NULL);
 }
 
 /* A buffer of its own: the thread begins at once. */
@@ -312,12 +298,12 @@ static int lend(struct pd_lane *l, struct pd_bytes bytes, const struct pd_lender
 /* A little is better gathered than a record of its own. */
 int pd_lane_lend(struct pd_lane *l, struct pd_bytes bytes, const struct pd_lender *from)
 {
-	return bytes.size < LEND_LEAST ? copy_loan(l, bytes, from) : lend(l, bytes, from);
+	return bytes.size < LEND_LEAST ? put_all(l, RECORDS, bytes, from) : lend(l, bytes, from);
 }
 
 int pd_lane_plain(struct pd_lane *l, struct pd_bytes bytes)
 {
-	return put_all(l, PLAIN, bytes);
+	return put_all(l, PLAIN, bytes, NULL);
 }
 
 int pd_lane_flush(struct pd_lane *l)
