@@ -27,6 +27,7 @@ TOOLS = pathlib.Path(os.environ.get("PD_TOOLS") or ROOT / "build")
 CORPUS = pathlib.Path(os.environ.get("PERFDATA_CORPUS") or ROOT.parent / "shared" / "corpus")
 NO_CORPUS = (f"no corpus at {CORPUS}: set PERFDATA_CORPUS to a directory with the perf.data files of other projects "
              "(quipper/, hotspot/, perfparser/, linux-perf-data/, tracepoints/)")
+TRACEFS = pathlib.Path("/sys/kernel/tracing")
 TIMEOUT = 120
 SANITIZER_REPORT = 99   # the exit code asked of ASan and UBSan: theirs is 1, which means a damaged file here
 os.environ.setdefault("ASAN_OPTIONS", f"exitcode={SANITIZER_REPORT}")
@@ -74,8 +75,17 @@ def corpus_files():
                  if name not in CORPUS_PROGRAMS and not pathlib.Path(name).name.startswith("README"))
 
 
+def mount_tracefs(config):
+    """A machine that was just started has none until somebody asks for a tracepoint. It goes again with the last test."""
+    if hasattr(config, "workerinput") or os.geteuid() != 0 or (TRACEFS / "events").is_dir():
+        return
+    if subprocess.run(["mount", "-t", "tracefs", "nodev", str(TRACEFS)], stderr=subprocess.DEVNULL, check=False).returncode == 0:
+        config.add_cleanup(lambda: subprocess.run(["umount", str(TRACEFS)], stderr=subprocess.DEVNULL, check=False))
+
+
 def pytest_configure(config):
     config.addinivalue_line("markers", "sanitize: run once more with tools built with sanitizers")
+    mount_tracefs(config)
 
 
 def pytest_generate_tests(metafunc):

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from conftest import ROOT, SANITIZER_REPORT, TOOLS, strict_json
+from conftest import ROOT, SANITIZER_REPORT, TOOLS, TRACEFS, strict_json
 
 TIMEOUT = 60
 # The clock events of some virtual machines stop the machine when they come too often: no test asks for more.
@@ -201,3 +201,5 @@ def wait_for(test, seconds=10):
 
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+needs_tracefs = pytest.mark.skipif(not os.access(TRACEFS / "events/sched/sched_switch/id", os.R_OK),
+                                   reason="tracefs can't be read")

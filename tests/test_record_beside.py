@@ -13,7 +13,7 @@ import pytest
 from compiled import preloaded
 from conftest import strict_json
 from perf_oracle import run_perf
-from recorder import Recording, needs_root, precord, run_precord, start_precord, wait_for, workload   # noqa: F401
+from recorder import Recording, needs_root, needs_tracefs, precord, run_precord, start_precord, wait_for, workload   # noqa: F401
 
 CLOCK = ["-e", "cpu-clock:u", "-F", "1000"]
 FAULTS = ["-e", "page-faults:u", "-c", "1", "-d", "-B"]
@@ -331,6 +331,7 @@ def test_without_a_thread(start_precord, gate, workload, tmp_path, decode):
 
 
 @needs_root
+@needs_tracefs
 @pytest.mark.parametrize("options", [[], ["-z"]], ids=" ".join)
 def test_the_recorders_own_events_can_be_kept_out(options, start_precord, gate, tmp_path, decode):
     """Then what runs is described before anything starts, and no thread compresses or writes, every half second: a filter names

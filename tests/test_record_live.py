@@ -7,15 +7,12 @@ import time
 
 import pytest
 
-from recorder import (event_works, needs_root, precord, record, run_precord, start_precord, symbol,   # noqa: F401
-                      wait_for, workload)
+from conftest import TRACEFS
+from recorder import (event_works, needs_root, needs_tracefs, precord, record, run_precord, start_precord,   # noqa: F401
+                      symbol, wait_for, workload)
 
 CGROUPS = next((line.split()[1] for line in pathlib.Path("/proc/mounts").read_text().splitlines()
                 if line.split()[2] == "cgroup2" and os.access(line.split()[1], os.W_OK)), None)
-TRACEFS = pathlib.Path("/sys/kernel/tracing")
-
-needs_tracefs = pytest.mark.skipif(not os.access(TRACEFS / "events/sched/sched_switch/id", os.R_OK),
-                                   reason="tracefs can't be read")
 needs_cgroups = pytest.mark.skipif(CGROUPS is None, reason="no cgroup2 that can be written")
 
 
