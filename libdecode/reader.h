@@ -14,10 +14,26 @@ void pd_reader_before_learning(struct pd_reader *r, void (*settle)(void *ctx), v
  * pd_next(). Who takes some moves `next` on. Valid until the next call. */
 struct pd_run *pd_reader_run(struct pd_reader *r);
 
+/* The next record when there is no run, if it teaches nothing, nothing is to be said of it, and nothing to be read for it. NULL:
+ * ask pd_next(). Valid until the next call; it comes again until it is taken. */
+const struct pd_record *pd_reader_peek(struct pd_reader *r);
+void pd_reader_take(struct pd_reader *r);
+
+/* May any thread ask for runs, one after the other? Where they can be had without pd_next() for long: not in a stream, not in what
+ * is decompressed. */
+bool pd_reader_may_pass(const struct pd_reader *r);
+
+/* There is no run because the window ends, and the file goes on: *at is where. */
+bool pd_reader_wants(struct pd_reader *r, uint64_t *at);
+/* Then: reads on, or takes what *ahead has (NULL: none is). False: pd_next() tells why not. */
+bool pd_reader_read_on(struct pd_reader *r, struct pd_read_ahead *ahead);
+/* For what other threads read ahead (pd_source_read_ahead()) of the source that they are told. NULL: there is nothing to read. */
+const struct pd_source *pd_reader_lend(struct pd_reader *r, struct pd_read_ahead *ahead);
+
 /* By what options.stop_at says: nothing more is to be shown. */
 bool pd_reader_is_stopped(const struct pd_reader *r);
 
-/* Keeps the bytes of that run where they are until *held is released (pd_window_release(), by the reader's thread), or all is to
+/* Keeps the bytes of that run where they are until *held is released (pd_window_release()), or all is to
  * be settled: see above. False: memory is short, they have to be copied. */
 bool pd_reader_hold(struct pd_reader *r, const struct pd_run *run, struct pd_window **held);
 

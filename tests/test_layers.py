@@ -55,16 +55,15 @@ def includes(text):
 
 
 def layer_of(path):
-    """Of a file of libdecode: base/cursor.h -> base; reader.c -> reader."""
-    first = path.relative_to(LIBRARY).parts[0]
-    return first.split(".")[0]
+    """Of a file of libdecode: base/cursor.h -> base; reader.c, reader_open.c -> reader."""
+    return re.split("[._]", path.relative_to(LIBRARY).parts[0])[0]
 
 
 def include_law(layer, name):
     """What is wrong with an include in a layer of libdecode, or None."""
     if name.startswith("pd/"):
         return None if (LIBRARY / "include" / name).is_file() else "no public header"
-    other = name.split("/")[0].split(".")[0]
+    other = re.split("[._]", name.split("/")[0])[0]
     if layer == "include":
         return "a public header includes public headers only"
     if other not in LAYERS:

@@ -1,11 +1,13 @@
 """-j N writes the same bytes for every N: files, pipes, directories, damaged ones, and files large enough for many blocks."""
 
 import array
+import collections
 import fcntl
 import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import termios
 import time
@@ -16,9 +18,9 @@ from compiled import run
 from perfdata import records as r
 from perfdata import tracing
 from perfdata.attr import Attr
-from perfdata.container import File, Pipe, zstd_stream
+from perfdata.container import Directory, File, Pipe, zstd_stream
 from perfdata.sample import sample, sample_id
-from perfdata.wire import encode
+from perfdata.wire import encode, u64
 
 JOBS = ("2", "3", "16")
 
@@ -111,6 +113,71 @@ def test_errors_in_the_order_of_the_file(tmp_path, run_pdecode, form):
     assert one.returncode == 1
     offsets = [int(offset) for offset in re.findall(rb'at (\d+)', one.stderr)]
     assert len(offsets) > 10 and offsets == sorted(offsets)
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl"])
+def test_errors_all_over_a_large_file(tmp_path, run_pdecode, form):
+    """They are told by one thread while others read and write what comes behind."""
+    events = [tracing.Format("sys_enter", 300, [("long id", 8, 8, 1), ("unsigned long args[6]", 16, 48, 0)])]
+    a = Attr(type=2, config=300, sample_type="TIME|RAW")
+    whole, short = (tracing.common(300, 7) + bytes(n) for n in (56, 12))
+    body = [sample(a, time=1000 + i, raw=short if i % 997 == 996 else whole) for i in range(40000)]
+    path = tmp_path / "short.data"
+    path.write_bytes(File(attrs=[(a, [1])], records=body,
+                          features={1: tracing.tracing_data({"raw_syscalls": events})}).build("<"))
+    one = same_for_all(run_pdecode, path, "--format", form)
+    assert one.returncode == 1 and one.stdout.count(b'"code":"TRUNCATED"') == 40000 // 997
+
+
+def mixed_sizes():
+    """Records of up to 64 KiB, which end and begin everywhere in what is read at once; between them others."""
+    a = Attr(type=1, config=0, sample_type="IP|TID|TIME|RAW", flags=("sample_id_all",))
+    body, size = [], 1
+    for i in range(600):
+        size = size * 1103515245 + 12345 & 0x7fffffff
+        body.append(sample(a, ip=i, pid=1, tid=i, time=1000 + i, raw=bytes([i % 256]) * ((size >> 8) % 65400 if i % 3 else 12)))
+        if i % 5 == 4:
+            body.append(r.finished_round())
+        if i % 50 == 49:
+            body.append(r.record(3, [b"\1\2\3\4"]))     # a COMM that ends in its second field
+    return a, body
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("args", [(), ("--types", "FINISHED_ROUND"), ("--tid", "599")], ids=" ".join)
+@pytest.mark.parametrize("mode", ["file", "pipe", "directory", "behind"])
+def test_records_of_all_sizes(tmp_path, run_pdecode, mode, args):
+    a, body = mixed_sizes()
+    path = tmp_path / "sizes.data"
+    if mode == "directory":
+        streams = {f"data.{i}": body[i * 240:(i + 1) * 240] for i in range(3)}
+        path.mkdir()
+        for name, data in Directory(File(attrs=[(a, [1])], features={24: u64(1)}), streams).build("<").items():
+            (path / name).write_bytes(data)
+    elif mode == "behind":      # bytes from where perf.data begins in another file's middle
+        path.write_bytes(recording("file", a, body) + bytes(300000))
+    else:
+        path.write_bytes(recording(mode, a, body))
+    one = same_for_all(run_pdecode, path, "--format", "jsonl", "--blobs", "omit", *args)
+    assert one.returncode == 1
+
+
+@pytest.mark.parametrize("jobs", [2, 3])
+def test_each_thread_reads(tmp_path, pdecode, jobs):
+    """What is formatted on a core is read on it: in a file of large records the reading takes as long."""
+    strace = shutil.which("strace")
+    if not strace:
+        pytest.skip("no strace")
+    a = Attr(type=1, config=0, sample_type="TIME|RAW")
+    path, trace = tmp_path / "large.data", tmp_path / "trace"
+    path.write_bytes(recording("file", a, [sample(a, time=1000 + i, raw=bytes(8188)) for i in range(4000)]))
+    done = subprocess.run([strace, "-f", "-e", "trace=pread64", "-o", trace, pdecode, "-f", "jsonl", "-j", str(jobs), path],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    if not trace.exists() or not trace.read_text():
+        pytest.skip(f"strace: {done.stderr.decode()}")
+    assert done.returncode == 0
+    reads = collections.Counter(line.split()[0] for line in trace.read_text().splitlines() if line.endswith(" = 131072"))
+    assert len(reads) == jobs and min(reads.values()) > 20
 
 
 def pressed(records, frames, broken):

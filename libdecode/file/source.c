@@ -64,8 +64,8 @@ static size_t available(const struct pd_source *s)
 
 /* --- reading --- */
 
-static int64_t read_at(const struct pd_source *s, uint64_t offset, void *p, size_t n,
-		       struct pd_error *e)
+/* Thread-safe. -1 with errno. */
+static ssize_t try_read_at(const struct pd_source *s, uint64_t offset, void *p, size_t n)
 {
 	uint64_t room = INT64_MAX - s->origin;	/* no file goes on behind that */
 	ssize_t got;
@@ -77,6 +77,14 @@ static int64_t read_at(const struct pd_source *s, uint64_t offset, void *p, size
 	do
 		got = pread(s->fd, p, n, (off_t)(s->origin + offset));
 	while (got < 0 && errno == EINTR);
+	return got;
+}
+
+static int64_t read_at(const struct pd_source *s, uint64_t offset, void *p, size_t n,
+		       struct pd_error *e)
+{
+	const ssize_t got = try_read_at(s, offset, p, n);
+
 	return got < 0 ? fail(s, e, PD_E_IO, (uint64_t)errno) : got;
 }
 
@@ -126,7 +134,8 @@ static int make_room(struct pd_source *s, size_t n, struct pd_error *e)
 	const size_t size = n + READ_MIN < WINDOW_SIZE ? WINDOW_SIZE : n + READ_MIN;
 	const struct pd_window *w = s->windows.now;
 
-	if (have && !w->mapped && w->capacity >= n + READ_MIN && w->capacity - at >= n && w->capacity - s->filled >= READ_MIN)
+	if (have && s->window == w->data && !w->mapped && w->capacity >= n + READ_MIN && w->capacity - at >= n &&
+	    w->capacity - s->filled >= READ_MIN)
 		return 0;
 	if (pd_windows_move(&s->windows, have ? s->window + at : NULL, have, size)) {
 		no_memory(s->budget, size, e);
@@ -247,6 +256,43 @@ struct pd_window *pd_source_hold(struct pd_source *s)
 {
 	pd_window_hold(s->windows.now);
 	return s->windows.now;
+}
+
+/* --- reading ahead --- */
+
+#define FRONT (WINDOW_SIZE - PD_READ_AHEAD)	/* for what is left of the window before */
+
+void pd_source_lend(struct pd_source *s, struct pd_read_ahead *a)
+{
+	const bool is_read = s->kind == SOURCE_FILE && !s->may_map;
+
+	a->size = 0;
+	a->window = is_read && s->budget->used <= s->budget->limit / 2 ? pd_windows_lend(&s->windows, WINDOW_SIZE) : NULL;
+}
+
+void pd_source_read_ahead(const struct pd_source *s, struct pd_read_ahead *a)
+{
+	const ssize_t got = try_read_at(s, a->at, a->window->data + FRONT, PD_READ_AHEAD);
+
+	a->size = got > 0 ? (size_t)got : 0;
+}
+
+void pd_source_adopt(struct pd_source *s, struct pd_read_ahead *a)
+{
+	const size_t have = available(s);
+	uint8_t *to = a->window->data + FRONT - have;
+
+	if (a->size && have <= FRONT && a->at == s->offset + have) {
+		if (have)
+			memcpy(to, s->window + (s->offset - s->window_at), have);
+		pd_windows_use(&s->windows, a->window);
+		s->window = to;
+		s->window_at = s->offset;
+		s->filled = have + a->size;
+	} else {
+		pd_window_release(a->window);
+	}
+	a->window = NULL;
 }
 
 uint64_t pd_source_offset(const struct pd_source *s)

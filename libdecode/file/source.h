@@ -60,6 +60,22 @@ int pd_source_skip(struct pd_source *s, uint64_t n, uint64_t *skipped, struct pd
  * anyway. */
 struct pd_window *pd_source_hold(struct pd_source *s);
 
+/* What another thread reads of a file, for the source to go on with. */
+struct pd_read_ahead {
+	struct pd_window *window;	/* held for the thread; NULL: there is none */
+	uint64_t at;			/* offset of what it has */
+	size_t size;			/* bytes of that */
+};
+
+#define PD_READ_AHEAD (128u << 10)	/* bytes that are read ahead at once */
+
+/* A window to read ahead into, or none: for a file that is read. */
+void pd_source_lend(struct pd_source *s, struct pd_read_ahead *a);
+/* Fills it from a->at on; less than there is, or nothing, does no harm. Thread-safe. */
+void pd_source_read_ahead(const struct pd_source *s, struct pd_read_ahead *a);
+/* If it has what comes behind what was peeked: that can be peeked now. The window is given back in any case. */
+void pd_source_adopt(struct pd_source *s, struct pd_read_ahead *a);
+
 uint64_t pd_source_offset(const struct pd_source *s);
 
 /* The rest fail with PD_E_ARGUMENT, or false, where the input is not random access. */

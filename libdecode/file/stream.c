@@ -370,7 +370,7 @@ static enum pd_next next_outer(struct pd_stream *s, struct pd_frame *f, struct p
 
 /* The usual case, without asking the source: a sound record of which only the header matters here, and the next one's header.
  * Nothing is found sound that next_outer() would look at twice. */
-static bool next_quick(struct pd_stream *s, struct pd_frame *f)
+bool pd_stream_peek(struct pd_stream *s, struct pd_frame *f)
 {
 	const enum pd_swap swap = s->session->swap;
 	const uint64_t offset = s->here_at + s->pending, left = s->here.size - s->pending;
@@ -391,15 +391,21 @@ static bool next_quick(struct pd_stream *s, struct pd_frame *f)
 		return false;
 	*f = (struct pd_frame){ .type = type, .misc = pd_load16(p + 4, swap), .size = size, .bytes = { p, size },
 		.offset = offset, .inner_offset = PD_OUTER, .desc = desc };
-	s->pending += size;
-	pd_stream_keep_sample(s, f);
 	return true;
+}
+
+void pd_stream_take(struct pd_stream *s, const struct pd_frame *f)
+{
+	s->pending += f->size;
+	pd_stream_keep_sample(s, f);
 }
 
 enum pd_next pd_stream_next(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
 {
-	if (next_quick(s, f))
+	if (pd_stream_peek(s, f)) {
+		pd_stream_take(s, f);
 		return PD_NEXT_RECORD;
+	}
 	if (s->ended)
 		return PD_NEXT_END;
 	if (s->expanding) {

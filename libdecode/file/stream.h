@@ -86,6 +86,10 @@ enum pd_next {
 
 enum pd_next pd_stream_next(struct pd_stream *s, struct pd_frame *f, struct pd_error *e);
 
+/* The same, only if that is a whole record without a payload, uncompressed, which the source has already; and not as taken yet. */
+bool pd_stream_peek(struct pd_stream *s, struct pd_frame *f);
+void pd_stream_take(struct pd_stream *s, const struct pd_frame *f);
+
 /* The next bytes of the last frame's payload, at most n; 0 at its end or the input's; -1. Borrowed until the next call. */
 int pd_stream_payload(struct pd_stream *s, size_t n, struct pd_bytes *out, struct pd_error *e);
 

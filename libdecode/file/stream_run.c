@@ -134,22 +134,25 @@ static inline uint64_t behind(uint64_t led, uint64_t offset)
 	return led > offset ? led - offset : 0;
 }
 
-void pd_stream_run(struct pd_stream *s, struct pd_run *run)
+/* What comes next, and what the run of it is to say. */
+static struct span span_of(const struct pd_stream *s, struct pd_run *run)
 {
-	struct span in = { NULL, 0, 0 };
-
-	run->count = run->next = run->size = 0;
 	if (s->expanding && !s->lost_inner.open) {
 		struct pd_bytes left = pd_stream_inner_left(s);
 
 		run->offset = s->outer_offset;
 		run->inner_offset = s->inner_base + s->inner_at;
-		in = (struct span){ left.data, left.size, behind(s->lost_inner.led, run->inner_offset) };
-	} else if (s->here.size > s->pending) {
-		run->offset = s->here_at + s->pending;
-		run->inner_offset = PD_OUTER;
-		in = (struct span){ s->here.data + s->pending, s->here.size - s->pending, behind(s->lost.led, run->offset) };
+		return (struct span){ left.data, left.size, behind(s->lost_inner.led, run->inner_offset) };
 	}
+	if (s->here.size <= s->pending)
+		return (struct span){ NULL, 0, 0 };
+	run->offset = s->here_at + s->pending;
+	run->inner_offset = PD_OUTER;
+	return (struct span){ s->here.data + s->pending, s->here.size - s->pending, behind(s->lost.led, run->offset) };
+}
+
+static void take(struct pd_stream *s, struct span in, struct pd_run *run)
+{
 	if (in.size < 2 * HEADER)
 		return;
 	cut(s, in, run);
@@ -158,6 +161,57 @@ void pd_stream_run(struct pd_stream *s, struct pd_run *run)
 	else
 		s->pending += run->size;
 	keep_sample(s, run);
+}
+
+void pd_stream_run(struct pd_stream *s, struct pd_run *run)
+{
+	run->count = run->next = run->size = 0;
+	take(s, span_of(s, run), run);
+}
+
+/* What it takes to see the record that comes next whole, and the header behind it; 0: it can be seen, or is none. */
+static uint64_t missing(const struct pd_stream *s)
+{
+	const uint64_t left = s->here.size - s->pending;
+	uint64_t want = 2 * HEADER;
+	struct head h;
+
+	if (left >= HEADER) {
+		if (!read_head(s->here.data + s->pending, s->session->swap, &h))
+			return 0;
+		want = (uint64_t)h.size + HEADER;
+	}
+	return left < want ? want : 0;
+}
+
+bool pd_stream_wants(const struct pd_stream *s, uint64_t *at)
+{
+	const uint64_t want = s->expanding || !s->here.size || !pd_source_is_random(s->source) ? 0 : missing(s);
+
+	*at = s->here_at + s->here.size;
+	return want && s->end - s->here_at - s->pending >= want;
+}
+
+bool pd_stream_read_on(struct pd_stream *s, struct pd_read_ahead *ahead)
+{
+	const uint64_t want = missing(s);
+	struct pd_error ignored;
+	int failed;
+
+	pd_stream_save_sample(s);
+	s->here.size = 0;
+	failed = pd_source_skip(s->source, s->pending, NULL, &ignored);
+	if (failed)
+		return false;
+	s->here_at += s->pending;
+	s->pending = 0;
+	if (ahead && ahead->window)
+		pd_source_adopt(s->source, ahead);
+	if (pd_source_peek(s->source, (size_t)want, &s->here, &ignored))
+		return false;
+	if (s->here.size > s->end - s->here_at)
+		s->here.size = (size_t)(s->end - s->here_at);
+	return s->here.size >= want;
 }
 
 struct pd_window *pd_stream_hold(struct pd_stream *s, const struct pd_run *run)

@@ -57,15 +57,34 @@ static void move_last(struct pd_windows *w, struct pd_window *one)
 	one->next = NULL;
 }
 
+static bool is_held(const struct pd_window *one)
+{
+	return __atomic_load_n(&one->holds, __ATOMIC_ACQUIRE);
+}
+
+static bool may_take(const struct pd_window *one, size_t size)
+{
+	return one->capacity >= size && !one->mapped && !is_held(one);
+}
+
+/* One that nobody holds and that is large enough, and that this thread used last. */
+static struct pd_window *find_own(struct pd_windows *w, size_t size)
+{
+	for (struct pd_window *one = w->all; one; one = one->next)
+		if (may_take(one, size) && pthread_equal(__atomic_load_n(&one->by, __ATOMIC_RELAXED), pthread_self()))
+			return one;
+	return NULL;
+}
+
 /* One that nobody holds and that is large enough, the longest out of use; those that have become too small go. */
 static struct pd_window *find_free(struct pd_windows *w, size_t size)
 {
 	for (struct pd_window **at = &w->all; *at;) {
 		struct pd_window *one = *at;
 
-		if (!one->holds && !one->mapped && one->capacity >= size)
+		if (may_take(one, size))
 			return one;
-		if (one->holds || one == w->now) {
+		if (is_held(one) || one == w->now) {
 			at = &one->next;
 		} else {
 			*at = one->next;
@@ -79,22 +98,29 @@ static struct pd_window *find_free(struct pd_windows *w, size_t size)
 /* More than there must be, where memory is not short. */
 static bool may_add(const struct pd_windows *w)
 {
-	return w->now && w->now->holds && w->count < KEPT && w->budget->used <= w->budget->limit / 2;
+	return w->now && is_held(w->now) && w->count < KEPT && w->budget->used <= w->budget->limit / 2;
+}
+
+/* Not one that another core has just looked at, if there is another way. */
+static struct pd_window *find(struct pd_windows *w, size_t size)
+{
+	struct pd_window *one = find_own(w, size);
+
+	if (!one && may_add(w))
+		one = new_window(w, size);
+	if (!one)
+		one = find_free(w, size);
+	return one ? one : new_window(w, size);
 }
 
 int pd_windows_move(struct pd_windows *w, const uint8_t *bytes, size_t n, size_t size)
 {
-	struct pd_window *to = w->now && !w->now->holds && !w->now->mapped && w->now->capacity >= size ? w->now : NULL;
+	struct pd_window *to = find(w, size);
 
-	if (!to && may_add(w))
-		to = new_window(w, size);
-	if (!to)
-		to = find_free(w, size);
-	if (!to)
-		to = new_window(w, size);
 	if (!to)
 		return -1;
 	move_last(w, to);
+	__atomic_store_n(&to->by, pthread_self(), __ATOMIC_RELAXED);
 	if (n)
 		memmove(to->data, bytes, n);
 	w->now = to;
@@ -126,13 +152,12 @@ int pd_windows_map(struct pd_windows *w, int fd, uint64_t offset, size_t size)
 
 struct pd_window *pd_windows_lend(struct pd_windows *w, size_t size)
 {
-	struct pd_window *one;
+	struct pd_window *now = w->now, *one;
 
-	pd_window_hold(w->now);
-	one = find_free(w, size);
-	if (!one)
-		one = new_window(w, size);
-	pd_window_release(w->now);
+	pd_window_hold(now);
+	one = find(w, size);
+	if (now)	/* who was at it last remains so */
+		__atomic_sub_fetch(&now->holds, 1, __ATOMIC_RELAXED);
 	pd_window_hold(one);
 	return one;
 }

@@ -1,14 +1,20 @@
 /* window.h - the buffers a source reads into. Who needs the bytes of one for longer holds it, and the source goes on in another,
- * so that no record has to be copied to be shown by another thread. */
+ * so that no record has to be copied to be shown by another thread.
+ *
+ * A thread reads into the window that it used last itself, where it can: what another core has just looked at takes it twice the
+ * time. */
 #ifndef PD_FILE_WINDOW_H
 #define PD_FILE_WINDOW_H
+
+#include <pthread.h>
 
 #include "base/buf.h"
 
 struct pd_window {
 	uint8_t *data;
 	size_t capacity;
-	unsigned int holds;
+	unsigned int holds;	/* changed by any thread, like `by` */
+	pthread_t by;		/* who read into it, or gave it back, last */
 	bool mapped;		/* from a file: never read into */
 	struct pd_window *next;	/* of all */
 };
@@ -34,17 +40,20 @@ struct pd_window *pd_windows_lend(struct pd_windows *w, size_t size);
 /* One that was lent is read into now, and its hold given back. */
 void pd_windows_use(struct pd_windows *w, struct pd_window *one);
 
-/* Not thread-safe: holds are taken and given back by the thread that reads. NULL is fine. */
+/* By the thread that reads. NULL is fine. */
 static inline void pd_window_hold(struct pd_window *w)
 {
 	if (w)
-		w->holds++;
+		__atomic_add_fetch(&w->holds, 1, __ATOMIC_RELAXED);
 }
 
+/* By any thread: it has no more business with the bytes. NULL is fine. */
 static inline void pd_window_release(struct pd_window *w)
 {
-	if (w)
-		w->holds--;
+	if (!w)
+		return;
+	__atomic_store_n(&w->by, pthread_self(), __ATOMIC_RELAXED);
+	__atomic_sub_fetch(&w->holds, 1, __ATOMIC_RELEASE);
 }
 
 #endif

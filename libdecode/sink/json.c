@@ -212,6 +212,15 @@ static int report_missing_of(struct pd_json *j, const struct pd_record *r)
 	return j->w.failed;
 }
 
+int pd_json_keeps(struct pd_json *j, const struct pd_record *r)
+{
+	const int kept = j->options.filter ? pd_filter_keeps(j->options.filter, r) : 1;
+
+	if (kept > 0)
+		pd_json_count(j, r);
+	return kept;
+}
+
 static int record(void *state, const struct pd_record *r)
 {
 	struct pd_json *j = state;
@@ -221,12 +230,9 @@ static int record(void *state, const struct pd_record *r)
 		keep_feature(j, r);
 	if (j->options.parts == PD_JSON_HEADER)
 		return j->w.failed;
-	if (j->options.filter) {
-		kept = pd_filter_keeps(j->options.filter, r);
-		if (kept <= 0)
-			return kept < 0 ? kept : j->w.failed;
-	}
-	pd_json_count(j, r);
+	kept = pd_json_keeps(j, r);
+	if (kept <= 0)
+		return kept < 0 ? kept : j->w.failed;
 	if (j->team && pd_json_team_takes(r))
 		return pd_json_team_add(j->team, r);
 	if (j->team && pd_json_team_drain(j->team))
@@ -252,6 +258,12 @@ static inline int plain(struct pd_json *j, const struct pd_run *run, const struc
 	return j->fields_missing ? report_missing_of_plain(j, run, p) : j->w.failed;
 }
 
+int pd_json_next_run(struct pd_json *j, struct pd_run **run)
+{
+	*run = pd_reader_run(j->reader);
+	return *run && j->options.filter ? pd_filter_run(j->options.filter, *run, j->session) : 0;
+}
+
 static int runs(void *state, struct pd_reader *r)
 {
 	struct pd_json *j = state;
@@ -260,14 +272,11 @@ static int runs(void *state, struct pd_reader *r)
 
 	if (j->options.parts == PD_JSON_HEADER)
 		return 0;
-	while (!status && (run = pd_reader_run(r))) {
-		if (j->options.filter)
-			status = pd_filter_run(j->options.filter, run, j->session);
-		if (!status && j->team)
-			status = pd_json_team_add_run(j->team, run);
+	if (j->team)
+		return pd_json_team_run(j->team);
+	while (!status && !(status = pd_json_next_run(j, &run)) && run)
 		while (!status && run->next < run->count && !pd_reader_is_stopped(r))	/* by fields that are missing */
 			status = plain(j, run, &run->records[run->next++]);
-	}
 	return status;
 }
 

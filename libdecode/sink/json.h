@@ -167,6 +167,12 @@ void pd_json_key_with(struct pd_json *j, const char *name, const char *suffix);
 /* A value's name, the number as text where there is none. */
 void pd_json_name(struct pd_json *j, const struct pd_name *names, uint64_t v);
 
+/* pd_reader_run(), of which the filter has kept some: 0, or what that failed with. */
+int pd_json_next_run(struct pd_json *j, struct pd_run **run);
+
+/* Is the record wanted? Then it is counted. Less than 0: the filter failed. */
+int pd_json_keeps(struct pd_json *j, const struct pd_record *r);
+
 /* A record as a line, or as an element of the document's array. */
 void pd_json_write_record(struct pd_json *j, const struct pd_record *r);
 void pd_json_write_plain(struct pd_json *j, const struct pd_run *run, const struct pd_plain *p);

@@ -29,12 +29,17 @@ void pd_json_block_free(struct pd_json_block *b)
 	free(b);
 }
 
+static void release(struct pd_json_block *b)
+{
+	pd_window_release(b->held);
+	b->held = NULL;
+}
+
 void pd_json_block_empty(struct pd_json_block *b)
 {
 	b->nr_spans = b->nr_plains = b->nr_items = b->size = b->used = 0;
 	b->first = false;
-	pd_window_release(b->held);
-	b->held = NULL;
+	release(b);
 }
 
 /* A single record may be larger than a block. */
@@ -57,9 +62,9 @@ static inline size_t nr_records(const struct pd_json_block *b)
 	return b->nr_plains + b->nr_items;
 }
 
-static bool is_full(const struct pd_json_block *b, size_t n)
+bool pd_json_block_fits(const struct pd_json_block *b, size_t size)
 {
-	return nr_records(b) == PD_JSON_BLOCK_RECORDS || (b->size && b->size + n > PD_JSON_BLOCK_BYTES);
+	return nr_records(b) < PD_JSON_BLOCK_RECORDS && (!b->size || b->size + size <= PD_JSON_BLOCK_BYTES);
 }
 
 /* The span of items that is last. */
@@ -78,7 +83,7 @@ int pd_json_block_add(struct pd_json_block *b, const struct pd_record *r)
 {
 	const struct pd_frame *f = &r->frame;
 
-	if (is_full(b, f->bytes.size))
+	if (!pd_json_block_fits(b, f->bytes.size))
 		return 0;
 	if (make_room(b, f->bytes.size))
 		return -1;
@@ -301,5 +306,6 @@ void pd_json_block_write(struct pd_json_block *b, struct pd_json_sheet *sheet, s
 	go_on(&j->w, sheet);
 	j->chains[0].text = j->chains[1].text = NULL;	/* that text is gone */
 	write_spans(b, j);
+	release(b);
 	b->failed |= pd_jsonw_flush(&j->w) != 0;
 }

@@ -5,8 +5,8 @@
 #include "file/run.h"
 #include "sink/json.h"
 
-#define PD_JSON_BLOCK_BYTES (128 * 1024)	/* of records, after which a block is full */
-#define PD_JSON_BLOCK_RECORDS 1024
+#define PD_JSON_BLOCK_BYTES (160 * 1024)	/* of records, after which a block is full: holds what is read ahead at once */
+#define PD_JSON_BLOCK_RECORDS 4096
 
 /* A record in a block: what it takes to make a struct pd_record of the copy. */
 struct pd_json_item {
@@ -60,6 +60,8 @@ struct pd_json_block {
 struct pd_json_block *pd_json_block_new(void);
 void pd_json_block_free(struct pd_json_block *b);
 
+/* Is there room for a record of so many bytes? */
+bool pd_json_block_fits(const struct pd_json_block *b, size_t size);
 /* Copies the record: 1; 0: the block is full; -1: no memory. */
 int pd_json_block_add(struct pd_json_block *b, const struct pd_record *r);
 

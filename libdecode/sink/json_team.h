@@ -1,8 +1,9 @@
 /* json_team.h - writes records with several threads: the same bytes as with one.
  *
- * The caller's thread reads records into blocks, and takes one itself rather than wait; threads turn blocks into JSON. Whoever
- * has done the oldest hands it to the output, and those behind it that are done. What records teach the session must not happen
- * while blocks are under way: see pd_reader_before_learning().
+ * Runs of plain records are read by whoever has time, one thread after the other, each into a block that it then turns into JSON
+ * itself: their bytes stay in one core's cache. Other records are copied into blocks by the caller's thread, for any to write. Who
+ * has done the oldest block hands it to the output, and those behind it that are done. What records teach the session must not
+ * happen while blocks are under way: see pd_reader_before_learning().
  */
 #ifndef PD_SINK_JSON_TEAM_H
 #define PD_SINK_JSON_TEAM_H
@@ -19,8 +20,8 @@ void pd_json_team_free(struct pd_json_team *t);
 bool pd_json_team_takes(const struct pd_record *r);
 /* Copies it. 0, or what the output returned. */
 int pd_json_team_add(struct pd_json_team *t, const struct pd_record *r);
-/* The rest of a run; they are counted on the way. */
-int pd_json_team_add_run(struct pd_json_team *t, struct pd_run *run);
+/* The runs that come next; they are counted on the way. 0, what the output returned, or what a filter did. */
+int pd_json_team_run(struct pd_json_team *t);
 /* A record was written without it. */
 void pd_json_team_is_not_first(struct pd_json_team *t);
 /* Everything added is written out; nothing is done while this reports an error. 0, or what the output returned. */

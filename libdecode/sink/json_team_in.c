@@ -1,0 +1,166 @@
+/* json_team_in.c - the team's input: one thread after the other leads, that is, asks the reader for runs.
+ *
+ * Where much of the time goes into reading, that is done side by side as well: who can't lead yet reads what comes behind all that
+ * others read, and leads when it is wanted. So bytes come from the file, become records and become JSON on one core.
+ */
+#include "sink/json_team_parts.h"
+
+#define RUN_ON (32u << 20)	/* bytes, after which the caller shows how far it is */
+
+void pd_json_team_open(struct pd_json_team *t)
+{
+	t->open = true;
+	t->run_until = UINT64_MAX;
+	t->status = 0;
+	t->wants = false;
+	pd_json_team_changed(t);
+}
+
+/* Is what is wanted a thread's to bring? */
+static bool is_claimed(const struct pd_json_team *t)
+{
+	for (size_t i = 0; i < t->nr_workers; i++)
+		if (pd_json_worker_has_wanted(t, &t->workers[i]))
+			return true;
+	return false;
+}
+
+static bool may_lead(const struct pd_json_team *t, const struct pd_json_worker *w)
+{
+	return t->open && !t->leading && t->oldest != (t->filling + 1) % t->nr_places &&
+	       (!t->wants || pd_json_worker_has_wanted(t, w) || !is_claimed(t));
+}
+
+static enum pd_json_filled fill_with_runs(struct pd_json_team *t, struct pd_json_block *b)
+{
+	struct pd_run *run;
+
+	while (!(t->status = pd_json_next_run(t->main, &run)) && run) {
+		if (run->next == run->count)	/* a filter's */
+			continue;
+		pd_json_block_add_run(b, run, t->main->reader);
+		pd_json_team_note_first(t);
+		if (run->next < run->count)
+			return PD_JSON_FULL;
+	}
+	return t->status ? PD_JSON_FAILED : PD_JSON_ENDED;
+}
+
+/* The record that ended a run, if that is all there is to it. */
+static enum pd_json_filled fill_with_one(struct pd_json_team *t, struct pd_json_block *b)
+{
+	const struct pd_record *r = pd_reader_peek(t->main->reader);
+	int kept;
+
+	if (!r)
+		return PD_JSON_ENDED;
+	if (!pd_json_block_fits(b, pd_record_bytes(r).size))
+		return PD_JSON_FULL;
+	pd_reader_take(t->main->reader);
+	kept = pd_json_keeps(t->main, r);
+	if (kept > 0) {
+		kept = pd_json_block_add(b, r);
+		pd_json_team_note_first(t);
+	}
+	if (kept < 0)
+		t->status = kept;
+	return kept < 0 ? PD_JSON_FAILED : PD_JSON_MORE;
+}
+
+enum pd_json_filled pd_json_team_fill(struct pd_json_team *t, struct pd_json_block *b)
+{
+	enum pd_json_filled filled;
+
+	do {
+		filled = fill_with_runs(t, b);
+		if (filled == PD_JSON_ENDED)
+			filled = fill_with_one(t, b);
+	} while (filled == PD_JSON_MORE);
+	return filled;
+}
+
+/* Brings what is wanted. */
+static bool read_on(struct pd_json_team *t, struct pd_json_worker *w)
+{
+	const bool is_read = pd_json_worker_has_wanted(t, w);
+
+	if (is_read)
+		w->claims = false;
+	return pd_reader_read_on(t->main->reader, is_read ? &w->ahead : NULL);
+}
+
+/* What comes next for all. By who leads. */
+static void note_wants(struct pd_json_team *t)
+{
+	t->wants = pd_reader_wants(t->main->reader, &t->wanted_at);
+	if (t->wants && t->run_until == UINT64_MAX)
+		t->run_until = t->wanted_at + RUN_ON;
+	if (t->wants && t->claimed < t->wanted_at)
+		t->claimed = t->wanted_at;
+}
+
+/* False: who leads can't go on, but pd_next() may. */
+static bool lead(struct pd_json_team *t, struct pd_json_worker *w, struct pd_json_place **p)
+{
+	struct pd_json_place *place = &t->ring[t->filling];
+	enum pd_json_filled filled = PD_JSON_FAILED;
+	bool goes_on;
+
+	t->leading = true;
+	pthread_mutex_unlock(&t->lock);
+	if (!t->wants || read_on(t, w))
+		filled = pd_json_team_fill(t, place->block);
+	if (!w->ahead.window)
+		w->source = pd_reader_lend(t->main->reader, &w->ahead);
+	pd_jsonw_flush(&t->main->w);	/* goes out before; if there is something, no thread is at work */
+	pthread_mutex_lock(&t->lock);
+	note_wants(t);
+	goes_on = (filled == PD_JSON_FULL || (filled == PD_JSON_ENDED && t->wants && t->wanted_at < t->run_until)) && !t->failed;
+	if (filled == PD_JSON_FULL || (goes_on && !pd_json_block_is_empty(place->block))) {
+		pd_json_team_go_on(t, PD_JSON_TAKEN);
+		*p = place;
+	}
+	t->open = goes_on;
+	t->leading = false;
+	pd_json_team_changed(t);
+	return goes_on;
+}
+
+static void read_ahead(struct pd_json_team *t, struct pd_json_worker *w)
+{
+	w->claims = w->reading = true;
+	w->ahead.at = t->claimed;
+	t->claimed += PD_READ_AHEAD;
+	pthread_mutex_unlock(&t->lock);
+	pd_source_read_ahead(w->source, &w->ahead);
+	pthread_mutex_lock(&t->lock);
+	w->reading = false;
+	pthread_cond_broadcast(&t->done);
+}
+
+bool pd_json_team_read(struct pd_json_team *t, struct pd_json_worker *w, struct pd_json_place **p)
+{
+	if (w->claims && w->ahead.at < t->wanted_at)	/* somebody else has brought that */
+		w->claims = false;
+	if (t->open && w->ahead.window && !w->claims && (t->wants || t->leading)) {
+		read_ahead(t, w);
+		return true;
+	}
+	if (!may_lead(t, w))
+		return false;
+	return lead(t, w, p);
+}
+
+void pd_json_team_stop_reading(struct pd_json_team *t)
+{
+	for (size_t i = 0; i < t->nr_workers; i++) {
+		struct pd_json_worker *w = &t->workers[i];
+
+		while (w->reading)
+			pthread_cond_wait(&t->done, &t->lock);
+		pd_window_release(w->ahead.window);
+		w->ahead.window = NULL;
+		w->claims = false;
+	}
+	t->claimed = t->wanted_at = 0;
+}
