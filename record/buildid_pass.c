@@ -13,6 +13,8 @@
 enum {
 	BLOCK = 1 << 20,
 	RECORD_MOST = 1 << 16,		/* bytes of a record */
+	CACHE_LINE = 64,
+	FETCH_AHEAD = 1024,
 	OTHERS_FIRST = 1 << 16,
 	OTHERS_MOST = 1 << 24,		/* gathered, until the library gets them */
 	HEADER_MOST = 1 << 24,
@@ -160,6 +162,15 @@ static size_t complete(struct pass *p, struct stage *s, struct pd_bytes bytes)
 }
 
 /* Looks at the whole records where they are, and keeps the rest. */
+/* The kernel wrote these bytes on another core: they come from there while those before are looked at. */
+static inline void fetch_ahead(struct pd_bytes bytes, size_t at)
+{
+	if (bytes.size - at < FETCH_AHEAD + 2 * CACHE_LINE)
+		return;
+	__builtin_prefetch(bytes.data + at + FETCH_AHEAD);
+	__builtin_prefetch(bytes.data + at + FETCH_AHEAD + CACHE_LINE);
+}
+
 static void feed(struct pass *p, struct stage *s, struct pd_bytes bytes)
 {
 	const bool packed = s == &p->unpacked;
@@ -182,6 +193,7 @@ static void feed(struct pass *p, struct stage *s, struct pd_bytes bytes)
 		}
 		if (left < sizeof(h) || p->failed || h.size > left)
 			break;
+		fetch_ahead(bytes, at);
 		see(p, &h, bytes.data + at, packed);
 		at += h.size;
 	}
