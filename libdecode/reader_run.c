@@ -30,7 +30,9 @@ const struct pd_record *pd_reader_peek(struct pd_reader *r)
 {
 	struct pd_frame *f = &r->record.frame;
 
-	if (r->order || r->stopped.code || r->run.next < r->run.count || !pd_stream_peek(&r->stream, f) || pd_reader_teaches(r, f->type))
+	if (r->order || r->stopped.code || r->run.next < r->run.count || !pd_stream_peek(&r->stream, f))
+		return NULL;
+	if (pd_reader_teaches(r, f->type))
 		return NULL;
 	r->record.payload = (struct pd_bytes){ NULL, 0 };
 	r->record.file = r->file;
