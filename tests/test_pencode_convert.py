@@ -1,5 +1,6 @@
 """pencode --mode, --byte-order and --compress: another file, the same records; perf reads what pencode wrote."""
 import collections
+import json
 import re
 import subprocess
 
@@ -35,6 +36,20 @@ def build_ids(doc):
     """As (pid, build id, file name), from the header or the records of a pipe."""
     found = as_list(doc, "BUILD_ID") + [r for r in doc["records"] if r["type"] == "HEADER_BUILD_ID"]
     return {(item.get("pid"), item["build_id"], item["filename"]) for item in found}
+
+
+@pytest.mark.parametrize("size, code", [(65000, 0), (66000, 1)])
+def test_a_feature_too_large_for_a_pipe_is_left_out_and_said(size, code):
+    text = pdecode(FIXTURES / "perf" / "01-basic.data")[1]
+    doc = json.loads(text)
+    doc["features"]["CMDLINE"] = ["x" * size]
+    done = run("pencode", "--mode", "pipe", stdin=json.dumps(doc).encode())
+    assert done.returncode == code
+    said = "pencode: stdin: feature CMDLINE left out: it is larger than a record of a pipe, 64 KiB (a file has room)\n"
+    assert done.stderr.decode() == (said if code else "")
+    after = document(done.stdout)
+    assert after["errors"] == [] and ("CMDLINE" in after["features"]) == (code == 0)
+    assert records_of(after) == records_of(doc) and "HOSTNAME" in after["features"]
 
 
 @pytest.fixture

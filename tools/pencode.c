@@ -359,14 +359,20 @@ struct work {
 };
 
 /* What the output has no place for. */
-static enum cli_exit say_left_out(const char *input, uint64_t records)
+static enum cli_exit say_left_out(const char *input, const struct pd_encoder *enc)
 {
-	if (!records)
-		return CLI_OK;
-	cli_error(&tool,
-		  "%s: %llu record%s left out: the compressed records hold only a part of %s (pdecode --blobs full keeps it)",
-		  input, (unsigned long long)records, records == 1 ? "" : "s", records == 1 ? "it" : "each");
-	return CLI_ERRORS;
+	const uint64_t records = pd_encoder_left_out(enc);
+	const char *feature;
+	size_t n;
+
+	for (n = 0; (feature = pd_encoder_feature_left_out(enc, n)); n++)
+		cli_error(&tool, "%s: feature %s left out: it is larger than a record of a pipe, 64 KiB (a file has room)", input,
+			  feature);
+	if (records)
+		cli_error(&tool, "%s: %llu record%s left out: the compressed records hold only a part of %s "
+			  "(pdecode --blobs full keeps it)", input, (unsigned long long)records, records == 1 ? "" : "s",
+			  records == 1 ? "it" : "each");
+	return records || n ? CLI_ERRORS : CLI_OK;
 }
 
 /* Is the output to be kept, though something may be missing in it? */
@@ -401,7 +407,7 @@ static enum cli_exit encode(void *ctx)
 		cli_error(&tool, "%s: %s%s%s", w->input, e.path, *e.path ? ": " : "", text);
 	}
 	if (status == CLI_OK)
-		status = say_left_out(w->input, pd_encoder_left_out(j.enc));
+		status = say_left_out(w->input, j.enc);
 	split_close(in);
 	pd_encoder_free(j.enc);
 	return status;

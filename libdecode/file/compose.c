@@ -250,3 +250,8 @@ bool pd_feature_stays_behind(uint32_t id)
 			return true;
 	return false;
 }
+
+bool pd_feature_fits_record(size_t size)
+{
+	return size <= UINT16_MAX - PD_RECORD_HEADER_SIZE - sizeof(uint64_t);
+}

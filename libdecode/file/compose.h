@@ -44,6 +44,8 @@ int pd_compose_feature(struct pd_session *s, const struct pd_values *v, const ch
 
 /* Features that pipes carry as other records, or not at all. */
 bool pd_feature_stays_behind(uint32_t id);
+/* Has a HEADER_FEATURE record room for so many bytes? */
+bool pd_feature_fits_record(size_t size);
 
 /* The bit of a feature's name, of "HOSTNAME_raw" or "FEATURE_47" too; -1: no feature is called so. */
 int pd_feature_of_name(const char *name);

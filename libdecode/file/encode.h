@@ -24,6 +24,7 @@ struct pd_said {
 
 struct pd_encoded_bytes {
 	bool given;
+	bool left_out;		/* too large for a record of a pipe */
 	struct pd_buf bytes;
 };
 

@@ -24,7 +24,7 @@ static int put(struct pd_encoder *enc, uint32_t type, const struct pd_value *val
 
 	if (pd_compose_record(&enc->session, &pd_value_values, &r, &object, &bytes, &p)) {
 		pd_buf_free(&bytes);
-		return type == TYPE_HEADER_FEATURE ? 0 : pd_encode_fail(e, p.code, p.path, p.text);
+		return pd_encode_fail(e, p.code, p.path, p.text);
 	}
 	failed = pd_out_append(&enc->out, bytes.data, bytes.size);
 	if (!failed && payload.size)
@@ -72,12 +72,15 @@ static int put_features(struct pd_encoder *enc, struct pd_encode_error *e)
 	const struct pd_bytes none = { NULL, 0 };
 
 	for (uint32_t id = 0; id < PD_FEATURE_BITS; id++) {
-		const struct pd_bytes bytes = pd_buf_bytes(&enc->features[id].bytes);
+		struct pd_encoded_bytes *f = &enc->features[id];
+		const struct pd_bytes bytes = pd_buf_bytes(&f->bytes);
 		const struct pd_value values[] = { PD_NUMBER("feat_id", id), PD_BYTES("feature", bytes.data, bytes.size) };
 
-		if (enc->features[id].given && bytes.size && !pd_feature_stays_behind(id) &&
-		    !(id == FEATURE_COMPRESSED && enc->options.compress) &&
-		    put(enc, TYPE_HEADER_FEATURE, values, 2, none, e))
+		if (!f->given || !bytes.size || pd_feature_stays_behind(id) ||
+		    (id == FEATURE_COMPRESSED && enc->options.compress))
+			continue;
+		f->left_out = !pd_feature_fits_record(bytes.size);
+		if (!f->left_out && put(enc, TYPE_HEADER_FEATURE, values, 2, none, e))
 			return -1;
 	}
 	if (tracing->given) {

@@ -282,7 +282,7 @@ static int keep_or_put(struct pd_writer *w, uint32_t id, struct pd_bytes section
 	if (w->options.mode == PD_MODE_PIPE) {
 		if (id == FEATURE_TRACING_DATA)
 			return put_tracing_data(w, section, e);
-		if (pd_feature_stays_behind(id) || section.size + 2 * sizeof(uint64_t) > UINT16_MAX)
+		if (pd_feature_stays_behind(id) || !pd_feature_fits_record(section.size))
 			return 0;
 		return put(w, TYPE_HEADER_FEATURE, values, 2, e);
 	}

@@ -227,6 +227,8 @@ PD_API int pd_encoder_finish(struct pd_encoder *enc, struct pd_encode_error *e);
 /* Records so far that are not in the output: the rest of each never came out of a compressed stream, and without that stream
  * (its records' payloads, pdecode --blobs full) nothing can stand in its place. */
 PD_API uint64_t pd_encoder_left_out(const struct pd_encoder *enc);
+/* Names of features so far that are not in the output, as they are too large for a record of a pipe; NULL behind the last. */
+PD_API const char *pd_encoder_feature_left_out(const struct pd_encoder *enc, size_t i);
 PD_API void pd_encoder_free(struct pd_encoder *enc);	/* NULL is fine */
 
 #ifdef __cplusplus
