@@ -171,7 +171,8 @@ def test_each_thread_reads(tmp_path, pdecode, jobs):
     a = Attr(type=1, config=0, sample_type="TIME|RAW")
     path, trace = tmp_path / "large.data", tmp_path / "trace"
     path.write_bytes(recording("file", a, [sample(a, time=1000 + i, raw=bytes(8188)) for i in range(4000)]))
-    done = subprocess.run([strace, "-f", "-e", "trace=pread64", "-o", trace, pdecode, "-f", "jsonl", "-j", str(jobs), path],
+    done = subprocess.run([strace, "-f", "--seccomp-bpf", "-e", "trace=pread64", "-o", trace,
+                           pdecode, "-f", "jsonl", "-j", str(jobs), path],
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
     if not trace.exists() or not trace.read_text():
         pytest.skip(f"strace: {done.stderr.decode()}")

@@ -99,6 +99,23 @@ static void note_wants(struct pd_json_team *t)
 		t->claimed = t->wanted_at;
 }
 
+static bool lend(struct pd_json_team *t, struct pd_json_worker *w)
+{
+	if (w->ahead.window)
+		return false;
+	w->source = pd_reader_lend(t->main->reader, &w->ahead);
+	return true;
+}
+
+/* Who leads needs a window for the next time, and another his first one: else he comes too late whenever he looks. */
+static void lend_windows(struct pd_json_team *t, struct pd_json_worker *w)
+{
+	lend(t, w);
+	for (size_t i = 0; i < t->nr_workers; i++)
+		if (lend(t, &t->workers[i]))
+			break;
+}
+
 /* False: who leads can't go on, but pd_next() may. */
 static bool lead(struct pd_json_team *t, struct pd_json_worker *w, struct pd_json_place **p)
 {
@@ -110,11 +127,10 @@ static bool lead(struct pd_json_team *t, struct pd_json_worker *w, struct pd_jso
 	pthread_mutex_unlock(&t->lock);
 	if (!t->wants || read_on(t, w))
 		filled = pd_json_team_fill(t, place->block);
-	if (!w->ahead.window)
-		w->source = pd_reader_lend(t->main->reader, &w->ahead);
 	pd_jsonw_flush(&t->main->w);	/* goes out before; if there is something, no thread is at work */
 	pthread_mutex_lock(&t->lock);
 	note_wants(t);
+	lend_windows(t, w);
 	goes_on = (filled == PD_JSON_FULL || (filled == PD_JSON_ENDED && t->wants && t->wanted_at < t->run_until)) && !t->failed;
 	if (filled == PD_JSON_FULL || (goes_on && !pd_json_block_is_empty(place->block))) {
 		pd_json_team_go_on(t, PD_JSON_TAKEN);

@@ -37,18 +37,22 @@ struct pd_json_team {
 	struct pd_json_sheet *sheets;	/* as many */
 	struct pd_json_worker *workers;	/* the first is the caller's thread */
 	size_t nr_places, nr_workers;
-	size_t filling, oldest;		/* indices in the ring */
-	bool quit, any;
+	/* Whose it is that leads, or the caller's when nobody may: */
+	size_t filling;			/* index in the ring */
+	int status;			/* what ended the reading when not 0 */
+	bool any;			/* something was added */
+	bool reporting;			/* the caller's thread says what was wrong in a block */
+	uint64_t run_until;		/* offset from where on the caller is to have a turn */
+	/* Under the lock: */
+	size_t oldest;			/* index in the ring */
+	uint64_t wanted_at, claimed;	/* offsets of the file; up to `claimed` somebody reads, or has read */
+	bool wants;			/* bytes from wanted_at on, which the reader has not */
 	bool open;			/* whoever has time may lead: read runs */
 	bool leading;			/* somebody does, and has the reader and `filling` to himself */
-	bool wants;			/* bytes from wanted_at on, which the reader has not */
-	uint64_t wanted_at, claimed;	/* offsets of the file; up to `claimed` somebody reads, or has read */
-	uint64_t run_until;		/* offset from where on the caller is to have a turn */
-	int status;			/* what ended that when not 0 */
-	bool reporting;			/* the caller's thread says what was wrong in a block */
+	bool quit;
 	bool putting;			/* a thread hands blocks to the output */
-	int failed;			/* what the output returned when not 0: nothing more goes out */
 	char last;			/* that went out */
+	int failed;			/* what the output returned when not 0: nothing more goes out */
 };
 
 /* A record was added to the block being filled. */
