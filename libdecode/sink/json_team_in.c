@@ -16,19 +16,21 @@ void pd_json_team_open(struct pd_json_team *t)
 	pd_json_team_changed(t);
 }
 
-/* Is what is wanted a thread's to bring? */
-static bool is_claimed(const struct pd_json_team *t)
+/* Whose it is to bring what is wanted; NULL: nobody's yet. */
+static struct pd_json_worker *bringer(struct pd_json_team *t)
 {
 	for (size_t i = 0; i < t->nr_workers; i++)
 		if (pd_json_worker_has_wanted(t, &t->workers[i]))
-			return true;
-	return false;
+			return &t->workers[i];
+	return NULL;
 }
 
-static bool may_lead(const struct pd_json_team *t, const struct pd_json_worker *w)
+/* Best is who has read what is wanted. But he may sleep, and then nobody waits until he is awake. */
+static bool may_lead(struct pd_json_team *t)
 {
-	return t->open && !t->leading && t->oldest != (t->filling + 1) % t->nr_places &&
-	       (!t->wants || pd_json_worker_has_wanted(t, w) || !is_claimed(t));
+	const struct pd_json_worker *b = t->wants ? bringer(t) : NULL;
+
+	return t->open && !t->leading && t->oldest != (t->filling + 1) % t->nr_places && !(b && b->reading);
 }
 
 static enum pd_json_filled fill_with_runs(struct pd_json_team *t, struct pd_json_block *b)
@@ -79,14 +81,18 @@ enum pd_json_filled pd_json_team_fill(struct pd_json_team *t, struct pd_json_blo
 	return filled;
 }
 
-/* Brings what is wanted. */
-static bool read_on(struct pd_json_team *t, struct pd_json_worker *w)
+/* Takes from whoever has it what is wanted. */
+static struct pd_read_ahead take_wanted(struct pd_json_team *t)
 {
-	const bool is_read = pd_json_worker_has_wanted(t, w);
+	struct pd_json_worker *b = t->wants ? bringer(t) : NULL;
+	struct pd_read_ahead taken = { NULL, 0, 0 };
 
-	if (is_read)
-		w->claims = false;
-	return pd_reader_read_on(t->main->reader, is_read ? &w->ahead : NULL);
+	if (!b)
+		return taken;
+	taken = b->ahead;
+	b->ahead.window = NULL;
+	b->claims = false;
+	return taken;
 }
 
 /* What comes next for all. By who leads. */
@@ -120,12 +126,13 @@ static void lend_windows(struct pd_json_team *t, struct pd_json_worker *w)
 static bool lead(struct pd_json_team *t, struct pd_json_worker *w, struct pd_json_place **p)
 {
 	struct pd_json_place *place = &t->ring[t->filling];
+	struct pd_read_ahead ahead = take_wanted(t);
 	enum pd_json_filled filled = PD_JSON_FAILED;
 	bool goes_on;
 
 	t->leading = true;
 	pthread_mutex_unlock(&t->lock);
-	if (!t->wants || read_on(t, w))
+	if (!t->wants || pd_reader_read_on(t->main->reader, &ahead))
 		filled = pd_json_team_fill(t, place->block);
 	pd_jsonw_flush(&t->main->w);	/* goes out before; if there is something, no thread is at work */
 	pthread_mutex_lock(&t->lock);
@@ -162,7 +169,7 @@ bool pd_json_team_read(struct pd_json_team *t, struct pd_json_worker *w, struct 
 		read_ahead(t, w);
 		return true;
 	}
-	if (!may_lead(t, w))
+	if (!may_lead(t))
 		return false;
 	return lead(t, w, p);
 }
