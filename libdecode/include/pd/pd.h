@@ -180,7 +180,8 @@ struct pd_sink_ops {
 	int (*run)(void *state, struct pd_reader *r);	/* of this library's sinks, who see its inside: else NULL */
 };
 PD_API struct pd_sink *pd_sink_new(const struct pd_sink_ops *ops, void *state);
-PD_API void pd_sink_close(struct pd_sink *s);	/* NULL is fine */
+/* Before pd_close(), but for a sink that is finished: its threads may be reading what the reader holds. NULL is fine. */
+PD_API void pd_sink_close(struct pd_sink *s);
 /* They return what the sink's function returned. wait: the input has nothing for now, so output should not be held
  * back. */
 PD_API int pd_sink_begin(struct pd_sink *s, struct pd_reader *r);
