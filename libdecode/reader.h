@@ -25,7 +25,7 @@ bool pd_reader_may_pass(const struct pd_reader *r);
 
 /* There is no run because the window ends, and the file goes on: *at is where. */
 bool pd_reader_wants(struct pd_reader *r, uint64_t *at);
-/* Then: reads on, or takes what *ahead has (NULL: none is). False: pd_next() tells why not. */
+/* Then: reads on, or takes what *ahead has, if it has a window. False: pd_next() tells why not. */
 bool pd_reader_read_on(struct pd_reader *r, struct pd_read_ahead *ahead);
 /* For what other threads read ahead (pd_source_read_ahead()) of the source that they are told. NULL: there is nothing to read. */
 const struct pd_source *pd_reader_lend(struct pd_reader *r, struct pd_read_ahead *ahead);
@@ -33,8 +33,8 @@ const struct pd_source *pd_reader_lend(struct pd_reader *r, struct pd_read_ahead
 /* By what options.stop_at says: nothing more is to be shown. */
 bool pd_reader_is_stopped(const struct pd_reader *r);
 
-/* Keeps the bytes of that run where they are until *held is released (pd_window_release()), or all is to
- * be settled: see above. False: memory is short, they have to be copied. */
+/* Keeps the bytes of that run where they are until *held is released (pd_window_release()), or all is to be
+ * settled: see above. False: memory is short, they have to be copied. */
 bool pd_reader_hold(struct pd_reader *r, const struct pd_run *run, struct pd_window **held);
 
 /* Something is wrong that only a sink sees. */

@@ -14,7 +14,7 @@ enum {
 	BLOCK = 1 << 20,
 	RECORD_MOST = 1 << 16,		/* bytes of a record */
 	CACHE_LINE = 64,
-	FETCH_AHEAD = 1024,
+	FETCH_AHEAD = 1024,		/* bytes */
 	OTHERS_FIRST = 1 << 16,
 	OTHERS_MOST = 1 << 24,		/* gathered, until the library gets them */
 	HEADER_MOST = 1 << 24,
@@ -161,7 +161,6 @@ static size_t complete(struct pass *p, struct stage *s, struct pd_bytes bytes)
 	return at;
 }
 
-/* Looks at the whole records where they are, and keeps the rest. */
 /* The kernel wrote these bytes on another core: they come from there while those before are looked at. */
 static inline void fetch_ahead(struct pd_bytes bytes, size_t at)
 {
@@ -171,6 +170,7 @@ static inline void fetch_ahead(struct pd_bytes bytes, size_t at)
 	__builtin_prefetch(bytes.data + at + FETCH_AHEAD + CACHE_LINE);
 }
 
+/* Looks at the whole records where they are, and keeps the rest. */
 static void feed(struct pass *p, struct stage *s, struct pd_bytes bytes)
 {
 	const bool packed = s == &p->unpacked;

@@ -36,8 +36,8 @@ void pd_stream_run(struct pd_stream *s, struct pd_run *run);
 /* Did the last run end where the window does, and does the file go on? Then *at is where bytes are wanted. */
 bool pd_stream_wants(const struct pd_stream *s, uint64_t *at);
 
-/* Reads them, or takes them from `ahead`, where that has them; it is used up. Only when they are wanted. False: pd_stream_next()
- * tells what is wrong. */
+/* Reads them, or takes them from `ahead`, where that has a window with them; it is used up. Only when they are wanted. False:
+ * pd_stream_next() tells what is wrong. */
 bool pd_stream_read_on(struct pd_stream *s, struct pd_read_ahead *ahead);
 
 /* Keeps the bytes of the run that was found last where they are until the window is released, or the stream freed. */

@@ -196,16 +196,14 @@ bool pd_stream_read_on(struct pd_stream *s, struct pd_read_ahead *ahead)
 {
 	const uint64_t want = missing(s);
 	struct pd_error ignored;
-	int failed;
 
 	pd_stream_save_sample(s);
 	s->here.size = 0;
-	failed = pd_source_skip(s->source, s->pending, NULL, &ignored);
-	if (failed)
+	if (pd_source_skip(s->source, s->pending, NULL, &ignored))
 		return false;
 	s->here_at += s->pending;
 	s->pending = 0;
-	if (ahead && ahead->window)
+	if (ahead->window)
 		pd_source_adopt(s->source, ahead);
 	if (pd_source_peek(s->source, (size_t)want, &s->here, &ignored))
 		return false;
