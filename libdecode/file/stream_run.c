@@ -104,14 +104,15 @@ static inline bool may_be_plain(const struct head *h)
 	return h->type < TYPE_USER && !h->desc->opaque && !h->desc->payload && !h->desc->compressed;
 }
 
-/* Has memory bring what will be looked at soon: of large records the head of the next but one, if that is as large. An address
- * of nothing does no harm. (Not inlined at once, gcc takes a function that only fetches for one that does nothing.) */
+/* Has memory bring what will be looked at soon: of small records every line, of others the heads, if those to come are as large
+ * as this one. An address of nothing does no harm. (Not inlined at once, gcc takes a function that only fetches for one that
+ * does nothing.) */
 static inline __attribute__((always_inline)) void fetch_ahead(const uint8_t *data, uint16_t size)
 {
 	const uintptr_t at = (uintptr_t)data, head = at + 2 * (size_t)size;
 
 	if (size < PD_RESYNC_UNUSUAL) {
-		__builtin_prefetch((const void *)(at + FETCH_AHEAD));
+		__builtin_prefetch((const void *)(size < 2 * CACHE_LINE ? at + FETCH_AHEAD : at + 32 * (size_t)size));
 		return;
 	}
 	for (uintptr_t line = head - CACHE_LINE; line < head + 4 * CACHE_LINE; line += CACHE_LINE)
