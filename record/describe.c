@@ -164,7 +164,11 @@ int describe_stream(struct recording *r)
 	struct parts p;
 	const struct hostinfo h = host_of(r, &p);
 	int got = hostinfo_features(r->file.writer, &h, &r->file.error);
+	const char *feature;
 
+	for (size_t i = 0; (feature = pd_writer_feature_left_out(r->file.writer, i)); i++)
+		say(&r->say, SAY_WARNING, "feature %s left out: it is larger than a record of a pipe, 64 KiB (a file has room)",
+		    feature);
 	release(&p);
 	return got;
 }

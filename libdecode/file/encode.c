@@ -546,7 +546,7 @@ const char *pd_encoder_feature_left_out(const struct pd_encoder *enc, size_t i)
 		if (!enc->features[id].left_out || i--)
 			continue;
 		d = pd_feature_desc(id);
-		return d ? d->field->name : "one without a name";
+		return d ? d->field->name : "of an unknown id";
 	}
 	return NULL;
 }

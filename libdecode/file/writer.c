@@ -37,7 +37,7 @@ struct pd_writer {
 	uint64_t marked;		/* what the header says of data.size */
 	struct pd_buf scratch;
 	struct pd_header_values header;
-	struct { bool given; struct pd_buf bytes; } features[PD_FEATURE_BITS];
+	struct { bool given, left_out; struct pd_buf bytes; } features[PD_FEATURE_BITS];
 	enum stage { ADDING_EVENTS, RECORDING, ENDED } stage;
 	struct pd_pack_error wrong;	/* with the caller's values: its texts are lent to pd_error */
 };
@@ -282,9 +282,10 @@ static int keep_or_put(struct pd_writer *w, uint32_t id, struct pd_bytes section
 	if (w->options.mode == PD_MODE_PIPE) {
 		if (id == FEATURE_TRACING_DATA)
 			return put_tracing_data(w, section, e);
-		if (pd_feature_stays_behind(id) || !pd_feature_fits_record(section.size))
+		if (pd_feature_stays_behind(id))
 			return 0;
-		return put(w, TYPE_HEADER_FEATURE, values, 2, e);
+		w->features[id].left_out = !pd_feature_fits_record(section.size);
+		return w->features[id].left_out ? 0 : put(w, TYPE_HEADER_FEATURE, values, 2, e);
 	}
 	w->features[id].given = true;
 	w->features[id].bytes.size = 0;
@@ -313,6 +314,19 @@ static int make_feature(struct pd_writer *w, uint32_t id, const struct pd_value 
 	}
 	pd_buf_free(&bytes);
 	return failed;
+}
+
+const char *pd_writer_feature_left_out(const struct pd_writer *w, size_t i)
+{
+	const struct pd_feature_desc *d;
+
+	for (uint32_t id = 0; id < PD_FEATURE_BITS; id++) {
+		if (!w->features[id].left_out || i--)
+			continue;
+		d = pd_feature_desc(id);
+		return d ? d->field->name : "of an unknown id";
+	}
+	return NULL;
 }
 
 static int compressed_feature(struct pd_writer *w, struct pd_error *e)

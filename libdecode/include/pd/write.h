@@ -177,6 +177,8 @@ PD_API int pd_writer_record(struct pd_writer *w, uint32_t type, uint16_t misc, i
 PD_API int pd_writer_feature(struct pd_writer *w, uint32_t id, const struct pd_value *value, struct pd_error *e);
 /* The same from bytes that are the section already. */
 PD_API int pd_writer_feature_bytes(struct pd_writer *w, uint32_t id, struct pd_bytes section, struct pd_error *e);
+/* Names of features so far that are not in the output, as they are too large for a record of a pipe; NULL behind the last. */
+PD_API const char *pd_writer_feature_left_out(const struct pd_writer *w, size_t i);
 
 /* Everything given so far reaches the fd; a file's header then says how much that is, so that a recorder that is killed
  * leaves a file up to here. */
