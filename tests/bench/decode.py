@@ -6,6 +6,8 @@ import subprocess
 from inputs import KINDS, CantRecord, make, multiply, stats_of
 from measure import Program, measure, median, summary
 
+LONG = 5    # times the size of an input
+
 
 def pdecode(settings, path, form, jobs, *options):
     return [settings.tool("pdecode"), "-f", form, "-j", jobs, *options, path]
@@ -24,7 +26,6 @@ def programs_for(settings, file, perf):
         Program("pdecode stats", pdecode(settings, path, "stats", 1)),
         Program("pdecode jsonl -j1", pdecode(settings, path, "jsonl", 1)),
         Program("pdecode jsonl -j2", pdecode(settings, path, "jsonl", 2)),
-        Program("two pdecode jsonl -j1 at once", twice(pdecode(settings, path, "jsonl", 1))),
         Program("pdecode json -j1", pdecode(settings, path, "json", 1)),
         Program("pdecode json -j2", pdecode(settings, path, "json", 2)),
         Program("pdecode --types COMM", pdecode(settings, path, "jsonl", 1, "--types", "COMM")),
@@ -102,15 +103,30 @@ def decode(settings, report):
                 continue
             result = measure_kind(settings, file, perf, report.notes)
             report.add_decode(result)
+            if not compressed:
+                two_threads(settings, report, file)
             if kind.name == "short" and not compressed:
                 growth(settings, report, file)
             file.remove()
 
 
+def two_threads(settings, report, file):
+    """One thread and two in turn, with nothing between them, and for so long that starting them does not count."""
+    path = settings.work / "grown.data"
+    multiply(settings, file.base, path, LONG * settings.bytes)
+    one = pdecode(settings, path, "jsonl", 1)
+    programs = [Program("pdecode jsonl -j1", one), Program("pdecode jsonl -j2", pdecode(settings, path, "jsonl", 2)),
+                Program("two pdecode jsonl -j1 at once", twice(one))]
+    measure(settings, programs)
+    size = stats_of(settings, path)["file"]["data_size"]
+    report.add_threads({"kind": file.name, "bytes": size, "programs": [summary(one, size) for one in programs]})
+    path.unlink()
+
+
 def growth(settings, report, file):
     """Time and memory as a recording gets longer: with 200 MB a kind, 10 MB, 100 MB and 1 GB."""
     path = settings.work / "grown.data"
-    for factor in (0.05, 0.5, 5):
+    for factor in (0.05, 0.5, LONG):
         multiply(settings, file.base, path, int(settings.bytes * factor))
         size = stats_of(settings, path)["file"]["data_size"]
         programs = [Program(f"pdecode {name}", pdecode(settings, path, *args)) for name, args in (
