@@ -7,11 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* At once. A piece that is no power of two goes into small folios, whose pages come from those that this cpu has freed lately.
- * Large ones come from memory that nobody has used for long: a virtual machine's host may have to bring that first, which
- * takes ten times as long as the copy, while buffers overflow. */
-#define PIECE ((size_t)60 * 1024)
-
 int pd_out_init(struct pd_out *o, int fd)
 {
 	*o = (struct pd_out){ .fd = fd, .buffer = malloc(PD_OUT_BUFFER) };
@@ -24,10 +19,13 @@ void pd_out_free(struct pd_out *o)
 	o->buffer = NULL;
 }
 
+/* Pieces that are no power of two go into small folios, whose pages come from those that this cpu has freed lately. Large ones
+ * come from memory that nobody has used for long: a virtual machine's host may have to bring that first, which takes ten times
+ * as long as the copy, while buffers overflow. */
 static int write_all(struct pd_out *o, const uint8_t *p, size_t n)
 {
 	while (n && !o->failed) {
-		ssize_t got = write(o->fd, p, n < PIECE ? n : PIECE);
+		ssize_t got = write(o->fd, p, n < PD_OUT_PIECE ? n : PD_OUT_PIECE);
 
 		if (got < 0 && errno == EINTR)
 			continue;

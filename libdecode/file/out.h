@@ -7,7 +7,8 @@
 
 #include "pd/bytes.h"
 
-#define PD_OUT_BUFFER (256 * 1024)
+#define PD_OUT_PIECE ((size_t)60 * 1024)	/* written at once */
+#define PD_OUT_BUFFER (5 * PD_OUT_PIECE)
 
 struct pd_out {
 	int fd;
