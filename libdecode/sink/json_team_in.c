@@ -3,14 +3,24 @@
  * Where much of the time goes into reading, that is done side by side as well: who can't lead yet reads what comes behind all that
  * others read, and leads when it is wanted. So bytes come from the file, become records and become JSON on one core.
  */
+#include <time.h>
+
 #include "sink/json_team_parts.h"
 
-#define RUN_ON (32u << 20)	/* bytes, after which the caller shows how far it is */
+#define RUN_ON 100000000	/* ns, after which the caller shows how far it is: until then nobody waits for all to be done */
+
+static uint64_t now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
 
 void pd_json_team_open(struct pd_json_team *t)
 {
 	t->open = true;
-	t->run_until = UINT64_MAX;
+	t->run_until = now() + RUN_ON;
 	t->status = 0;
 	t->wants = false;
 	pd_json_team_changed(t);
@@ -99,8 +109,6 @@ static struct pd_read_ahead take_wanted(struct pd_json_team *t)
 static void note_wants(struct pd_json_team *t)
 {
 	t->wants = pd_reader_wants(t->main->reader, &t->wanted_at);
-	if (t->wants && t->run_until == UINT64_MAX)
-		t->run_until = t->wanted_at + RUN_ON;
 	if (t->wants && t->claimed < t->wanted_at)
 		t->claimed = t->wanted_at;
 }
@@ -138,7 +146,7 @@ static bool lead(struct pd_json_team *t, struct pd_json_worker *w, struct pd_jso
 	pthread_mutex_lock(&t->lock);
 	note_wants(t);
 	lend_windows(t, w);
-	goes_on = (filled == PD_JSON_FULL || (filled == PD_JSON_ENDED && t->wants && t->wanted_at < t->run_until)) && !t->failed;
+	goes_on = (filled == PD_JSON_FULL || (filled == PD_JSON_ENDED && t->wants && now() < t->run_until)) && !t->failed;
 	if (filled == PD_JSON_FULL || (goes_on && !pd_json_block_is_empty(place->block))) {
 		pd_json_team_go_on(t, PD_JSON_TAKEN);
 		*p = place;

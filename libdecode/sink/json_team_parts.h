@@ -42,7 +42,7 @@ struct pd_json_team {
 	int status;			/* what ended the reading when not 0 */
 	bool any;			/* something was added */
 	bool reporting;			/* the caller's thread says what was wrong in a block */
-	uint64_t run_until;		/* offset from where on the caller is to have a turn */
+	uint64_t run_until;		/* ns of the monotonic clock, when the caller is to have a turn */
 	/* Under the lock: */
 	size_t oldest;			/* index in the ring */
 	uint64_t wanted_at, claimed;	/* offsets of the file; up to `claimed` somebody reads, or has read */
