@@ -255,3 +255,16 @@ bool pd_feature_fits_record(size_t size)
 {
 	return size <= UINT16_MAX - PD_RECORD_HEADER_SIZE - sizeof(uint64_t);
 }
+
+const char *pd_feature_left_out(const struct pd_composed_feature *features, size_t i)
+{
+	const struct pd_feature_desc *d;
+
+	for (uint32_t id = 0; id < PD_FEATURE_BITS; id++) {
+		if (!features[id].left_out || i--)
+			continue;
+		d = pd_feature_desc(id);
+		return d ? d->field->name : "of an unknown id";
+	}
+	return NULL;
+}

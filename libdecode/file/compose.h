@@ -47,6 +47,15 @@ bool pd_feature_stays_behind(uint32_t id);
 /* Has a HEADER_FEATURE record room for so many bytes? */
 bool pd_feature_fits_record(size_t size);
 
+struct pd_composed_feature {
+	bool given;
+	bool left_out;		/* too large for a record of a pipe */
+	struct pd_buf bytes;
+};
+
+/* The name of the i-th of PD_FEATURE_BITS that was left out, or NULL. */
+const char *pd_feature_left_out(const struct pd_composed_feature *features, size_t i);
+
 /* The bit of a feature's name, of "HOSTNAME_raw" or "FEATURE_47" too; -1: no feature is called so. */
 int pd_feature_of_name(const char *name);
 

@@ -540,15 +540,7 @@ uint64_t pd_encoder_left_out(const struct pd_encoder *enc)
 
 const char *pd_encoder_feature_left_out(const struct pd_encoder *enc, size_t i)
 {
-	const struct pd_feature_desc *d;
-
-	for (uint32_t id = 0; id < PD_FEATURE_BITS; id++) {
-		if (!enc->features[id].left_out || i--)
-			continue;
-		d = pd_feature_desc(id);
-		return d ? d->field->name : "of an unknown id";
-	}
-	return NULL;
+	return pd_feature_left_out(enc->features, i);
 }
 
 int pd_encoder_finish(struct pd_encoder *enc, struct pd_encode_error *e)

@@ -22,12 +22,6 @@ struct pd_said {
 	bool adds_features[PD_FEATURE_BITS];
 };
 
-struct pd_encoded_bytes {
-	bool given;
-	bool left_out;		/* too large for a record of a pipe */
-	struct pd_buf bytes;
-};
-
 struct pd_gap {
 	uint64_t offset;
 	struct pd_buf bytes;
@@ -57,7 +51,7 @@ struct pd_encoder {
 	const struct pd_record_desc *last_desc;
 	uint64_t data_offset;
 	bool nowhere;			/* data_offset is none that a file can have */
-	struct pd_encoded_bytes features[PD_FEATURE_BITS];
+	struct pd_composed_feature features[PD_FEATURE_BITS];
 	struct pd_buf event_types;
 	struct pd_gap *gaps;
 	size_t nr_gaps;

@@ -68,11 +68,11 @@ static int put_build_ids(struct pd_encoder *enc, struct pd_bytes section, struct
 
 static int put_features(struct pd_encoder *enc, struct pd_encode_error *e)
 {
-	const struct pd_encoded_bytes *tracing = &enc->features[FEATURE_TRACING_DATA];
+	const struct pd_composed_feature *tracing = &enc->features[FEATURE_TRACING_DATA];
 	const struct pd_bytes none = { NULL, 0 };
 
 	for (uint32_t id = 0; id < PD_FEATURE_BITS; id++) {
-		struct pd_encoded_bytes *f = &enc->features[id];
+		struct pd_composed_feature *f = &enc->features[id];
 		const struct pd_bytes bytes = pd_buf_bytes(&f->bytes);
 		const struct pd_value values[] = { PD_NUMBER("feat_id", id), PD_BYTES("feature", bytes.data, bytes.size) };
 

@@ -37,7 +37,7 @@ struct pd_writer {
 	uint64_t marked;		/* what the header says of data.size */
 	struct pd_buf scratch;
 	struct pd_header_values header;
-	struct { bool given, left_out; struct pd_buf bytes; } features[PD_FEATURE_BITS];
+	struct pd_composed_feature features[PD_FEATURE_BITS];
 	enum stage { ADDING_EVENTS, RECORDING, ENDED } stage;
 	struct pd_pack_error wrong;	/* with the caller's values: its texts are lent to pd_error */
 };
@@ -318,15 +318,7 @@ static int make_feature(struct pd_writer *w, uint32_t id, const struct pd_value 
 
 const char *pd_writer_feature_left_out(const struct pd_writer *w, size_t i)
 {
-	const struct pd_feature_desc *d;
-
-	for (uint32_t id = 0; id < PD_FEATURE_BITS; id++) {
-		if (!w->features[id].left_out || i--)
-			continue;
-		d = pd_feature_desc(id);
-		return d ? d->field->name : "of an unknown id";
-	}
-	return NULL;
+	return pd_feature_left_out(w->features, i);
 }
 
 static int compressed_feature(struct pd_writer *w, struct pd_error *e)
