@@ -208,7 +208,8 @@ static struct pd_sink *make_sink(struct run *run)
 
 	if (run->s->format == FORMAT_STATS)
 		return pd_stats_sink(&(struct pd_stats_options){
-			.size = sizeof(struct pd_stats_options), .layout = layout, .filter = run->filter }, out);
+			.size = sizeof(struct pd_stats_options), .layout = layout, .filter = run->filter,
+			.threads = threads(run->s) }, out);
 	return pd_json_sink(&(struct pd_json_options){
 		.size = sizeof(struct pd_json_options), .layout = layout, .filter = run->filter,
 		.shape = run->s->format == FORMAT_JSONL ? PD_JSON_LINES : PD_JSON_DOCUMENT,

@@ -23,7 +23,7 @@ static void read_header(const struct pd_resync *r, struct pd_bytes in, struct pd
 	f->desc = pd_record_desc(f->type);
 }
 
-static bool is_near(uint64_t a, uint64_t b)
+bool pd_resync_is_near(uint64_t a, uint64_t b)
 {
 	return (a > b ? a - b : b - a) < NEAR_NS;
 }
@@ -59,7 +59,7 @@ static int points_of(struct pd_resync *r, const struct pd_record *record)
 		return sum;
 	if (has_known_id(r, record))
 		sum += 2;
-	if (r->time && pd_record_time(record, &time) && is_near(time, r->time))
+	if (r->time && pd_record_time(record, &time) && pd_resync_is_near(time, r->time))
 		sum += 2;
 	return sum;
 }

@@ -37,6 +37,9 @@ enum pd_resync_end {
  */
 struct pd_resync_at pd_resync_find(struct pd_resync *r, struct pd_bytes in, size_t from, enum pd_resync_end end);
 
+/* Are these times those of one recording? */
+bool pd_resync_is_near(uint64_t a, uint64_t b);
+
 /* Is the record that fills `bytes` beyond doubt: its event, its time and every field? */
 bool pd_resync_is_trusted(struct pd_resync *r, struct pd_bytes bytes);
 

@@ -60,6 +60,23 @@ void pd_session_free(struct pd_session *s)
 	pd_arena_free(&s->arena);
 }
 
+void pd_session_branch(const struct pd_session *of, struct pd_budget *budget, struct pd_session *s)
+{
+	*s = *of;
+	s->budget = budget;
+	s->bodies = s->features = (struct pd_map){ .budget = budget };
+	memset(s->settled, 0, sizeof(s->settled));
+	s->report = NULL;
+}
+
+void pd_session_leave_branch(struct pd_session *s)
+{
+	pd_map_each(&s->bodies, free_plan, NULL);
+	pd_map_each(&s->features, free_plan, NULL);
+	pd_map_free(&s->bodies);
+	pd_map_free(&s->features);
+}
+
 static void read_attr(const struct pd_session *s, struct pd_attr *a)
 {
 	const struct pd_pick picks[] = {

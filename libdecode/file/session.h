@@ -70,6 +70,11 @@ struct pd_session {
 int pd_session_init(struct pd_session *s, struct pd_budget *budget, enum pd_swap swap);
 void pd_session_free(struct pd_session *s);
 
+/* Another view of what `of` knows, for another thread, with plans of its own for what is no event's; valid until `of` learns
+ * something or is freed. All events have to have their names. Nothing may be added to it. */
+void pd_session_branch(const struct pd_session *of, struct pd_budget *budget, struct pd_session *s);
+void pd_session_leave_branch(struct pd_session *s);
+
 /* Adds an event: `bytes` from its attribute's first to the last that may belong to it; copies. NULL: no memory. */
 struct pd_attr *pd_session_add_attr(struct pd_session *s, struct pd_bytes bytes);
 /* 0; 1: the id was known, the first event keeps it; -1: no memory. */

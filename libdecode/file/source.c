@@ -9,12 +9,13 @@
 #include <unistd.h>
 
 #include "base/cursor.h"
+#include "file/mapping.h"
 #include "file/source_unpack.h"
 #include "file/spool.h"
 
 #define WINDOW_SIZE (256u << 10)	/* fits the cache; grows when a peek asks for more */
 #define READ_MIN (64u << 10)	/* a smaller rest of the window is not worth a read */
-#define MAP_SIZE (16u << 20)	/* mapped at once, and what is asked for */
+#define PIECE_SIZE (4u << 20)	/* of a mapped file in memory at once, and what is asked for */
 #define SPOOL_DEFAULT (4ull << 30)
 #define HEAD_SIZE 16
 
@@ -31,8 +32,11 @@ struct pd_source {
 	const uint8_t *window;	/* the bytes from window_at up to window_at + filled */
 	uint64_t window_at;
 	size_t filled;
-	struct pd_windows windows;	/* what window points into, but for MEMORY */
+	struct pd_windows windows;	/* what window points into, but for MEMORY, and what is mapped */
 	bool may_map;		/* FILE */
+	struct pd_mapping mapping;	/* of the descriptor's file, up to where this one ended at the open */
+	bool branch;		/* fd and mapping are another's */
+	bool in_mapping;	/* that is where the window is */
 	bool ended;		/* STREAM: a terminal would ask again */
 	struct pd_unpack *unpack;
 	struct pd_error damage;	/* of what a spooled file came from */
@@ -127,6 +131,17 @@ static int64_t read_more(struct pd_source *s, void *p, size_t n, struct pd_error
 
 /* --- the window --- */
 
+/* The piece before is in memory no more. */
+static void leave_piece(struct pd_source *s, uint64_t until)
+{
+	const uint64_t end = s->window_at + s->filled;
+
+	if (s->in_mapping && until > s->window_at)
+		pd_mapping_drop(&s->mapping, (size_t)(s->origin + s->window_at),
+				(size_t)((until < end ? until : end) - s->window_at));
+	s->in_mapping = false;
+}
+
 /* Brings the offset into the window, with room for n bytes from there and a read worth its call. */
 static int make_room(struct pd_source *s, size_t n, struct pd_error *e)
 {
@@ -134,37 +149,49 @@ static int make_room(struct pd_source *s, size_t n, struct pd_error *e)
 	const size_t size = n + READ_MIN < WINDOW_SIZE ? WINDOW_SIZE : n + READ_MIN;
 	const struct pd_window *w = s->windows.now;
 
-	if (have && s->window == w->data && !w->mapped && w->capacity >= n + READ_MIN && w->capacity - at >= n &&
+	if (have && w && s->window == w->data && w->capacity >= n + READ_MIN && w->capacity - at >= n &&
 	    w->capacity - s->filled >= READ_MIN)
 		return 0;
 	if (pd_windows_move(&s->windows, have ? s->window + at : NULL, have, size)) {
 		no_memory(s->budget, size, e);
 		return -1;
 	}
+	leave_piece(s, UINT64_MAX);
 	s->window = s->windows.now->data;
 	s->window_at = s->offset;
 	s->filled = have;
 	return 0;
 }
 
+/* At the first need. */
+static bool is_mapped(struct pd_source *s)
+{
+	struct pd_budget *b = s->budget;
+
+	if (!s->may_map || s->mapping.data)
+		return s->may_map;
+	s->may_map = b->used <= b->limit && b->limit - b->used >= PIECE_SIZE &&
+		     pd_mapping_open(&s->mapping, s->fd, s->origin + s->size) == 0;
+	b->used += s->may_map ? PIECE_SIZE : 0;
+	return s->may_map;
+}
+
 /* The file from the offset on, if it was that long; its end, which may grow, is read. */
 static bool map_on(struct pd_source *s, size_t n)
 {
-	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), at = s->origin + s->offset, from = at - at % page;
 	uint64_t size;
 
-	if (!s->may_map || s->offset >= s->size || s->size - s->offset < n || s->size - s->offset < READ_MIN)
+	if (s->offset >= s->size || s->size - s->offset < n || s->size - s->offset < READ_MIN || !is_mapped(s))
 		return false;
-	size = s->origin + s->size - from;
-	if (size > n + MAP_SIZE)
-		size = n + MAP_SIZE;
-	s->filled = 0;
-	s->may_map = pd_windows_map(&s->windows, s->fd, from, (size_t)size) == 0;
-	if (!s->may_map)
-		return false;
-	s->window = s->windows.now->data + (at - from);
+	leave_piece(s, s->offset < s->window_at ? UINT64_MAX : s->offset);
+	size = s->size - s->offset;
+	if (size > n + PIECE_SIZE)
+		size = n + PIECE_SIZE;
+	pd_mapping_bring(&s->mapping, (size_t)(s->origin + s->offset), (size_t)size);
+	s->window = s->mapping.data + s->origin + s->offset;
 	s->window_at = s->offset;
-	s->filled = (size_t)(size - (at - from));
+	s->filled = (size_t)size;
+	s->in_mapping = true;
 	return true;
 }
 
@@ -254,6 +281,8 @@ int pd_source_skip(struct pd_source *s, uint64_t n, uint64_t *skipped, struct pd
 
 struct pd_window *pd_source_hold(struct pd_source *s)
 {
+	if (s->in_mapping)
+		return NULL;
 	pd_window_hold(s->windows.now);
 	return s->windows.now;
 }
@@ -564,8 +593,35 @@ void pd_source_close(struct pd_source *s)
 	pd_unpack_free(s->unpack);
 	if (s->owner == PD_FD_OWNED && s->fd >= 0)
 		close(s->fd);
+	if (s->mapping.data)
+		s->budget->used -= PIECE_SIZE;
+	if (!s->branch)
+		pd_mapping_close(&s->mapping);
 	pd_windows_free(&s->windows);
 	pd_budget_free(s->budget, s, sizeof(*s));
+}
+
+struct pd_source *pd_source_branch(struct pd_source *of, struct pd_budget *b)
+{
+	const bool maps = is_mapped(of) && b->limit - b->used >= PIECE_SIZE;
+	struct pd_error ignored;
+	struct pd_source *s = pd_source_is_random(of) ? new_source(of->kind, b, &ignored) : NULL;
+
+	if (!s)
+		return NULL;
+	s->branch = true;
+	s->fd = of->fd;
+	s->origin = of->origin;
+	s->size = of->size;
+	if (of->kind == SOURCE_MEMORY) {
+		s->window = of->window;
+		s->filled = of->filled;
+	} else if (maps) {
+		s->may_map = true;
+		s->mapping = of->mapping;
+		b->used += PIECE_SIZE;
+	}
+	return s;
 }
 
 void pd_source_on_wait(struct pd_source *s, void (*wait)(void *ctx), void *ctx)

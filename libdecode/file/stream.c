@@ -11,7 +11,8 @@ void pd_stream_init(struct pd_stream *s, struct pd_source *source, struct pd_ses
 		    unsigned int threads)
 {
 	*s = (struct pd_stream){
-		.source = source, .session = session, .end = end, .threads = threads, .inner.budget = session->budget,
+		.source = source, .session = session, .end = end, .run_until = UINT64_MAX, .threads = threads,
+		.inner.budget = session->budget,
 		.resync.session = session, .lost.bad = UINT64_MAX, .lost_inner.bad = UINT64_MAX };
 }
 

@@ -48,6 +48,7 @@ struct pd_stream {
 	struct pd_source *source;
 	struct pd_session *session;
 	uint64_t end;		/* offset behind the last record; UINT64_MAX: where the source ends */
+	uint64_t run_until;	/* runs end with the record that reaches this offset */
 	unsigned int threads;	/* more than 1: compressed records are expanded by one of their own */
 	struct pd_ahead *ahead;	/* that; NULL: there is none */
 	uint64_t told;		/* it knows the compressed records up to here */

@@ -19,18 +19,20 @@ enum pd_next pd_stream_damaged(struct pd_frame *f, enum pd_code code, uint64_t w
 	return PD_NEXT_DAMAGED;
 }
 
+bool pd_lost_time_of(const struct pd_stream *s, struct pd_bytes sample, uint64_t *time)
+{
+	struct pd_attr *a;
+
+	return sample.size && pd_session_attr_of(s->session, PD_RESYNC_SAMPLE, sample, &a) != PD_NOT_FOUND &&
+	       pd_session_sample_time(s->session, a, sample, time) && *time;
+}
+
 void pd_lost_set_time(struct pd_stream *s)
 {
-	struct pd_record_desc const *desc = pd_record_desc(PD_RESYNC_SAMPLE);
-	struct pd_bytes sample;
-	struct pd_attr *a;
 	uint64_t time;
 
 	pd_stream_save_sample(s);
-	sample = (struct pd_bytes){ s->sample, s->sample_size };
-	if (!s->sample_size || pd_session_attr_of(s->session, desc->type, sample, &a) == PD_NOT_FOUND)
-		return;
-	if (pd_session_sample_time(s->session, a, sample, &time) && time)
+	if (pd_lost_time_of(s, (struct pd_bytes){ s->sample, s->sample_size }, &time))
 		s->resync.time = time;
 }
 

@@ -21,7 +21,9 @@ bool pd_stream_is_sound(struct pd_stream *s, const struct pd_frame *f, struct pd
 
 /* --- stream_lost.c --- */
 
-/* The time of the last sample, for the search. */
+/* The time of a sample of which the first bytes are there. False: it has none. */
+bool pd_lost_time_of(const struct pd_stream *s, struct pd_bytes sample, uint64_t *time);
+/* That of the last one, for the search. */
 void pd_lost_set_time(struct pd_stream *s);
 
 /* Has a search been where `at` is? An event that has come since may tell more. */

@@ -14,6 +14,7 @@ struct span {
 	const uint8_t *data;
 	uint64_t size;
 	uint64_t led;		/* up to here the stream knows better */
+	uint64_t until;		/* none begins here or behind */
 };
 
 /* Do all rows of the plan fill the body, leaving nothing? */
@@ -128,7 +129,7 @@ static void cut(struct pd_stream *s, struct span in, struct pd_run *run)
 	run->data = in.data;
 	if (!read_head(in.data, swap, &h))
 		return;
-	for (; run->count < PD_RUN_RECORDS; run->count++, h = next) {
+	for (; run->count < PD_RUN_RECORDS && at < in.until; run->count++, h = next) {
 		struct pd_plain *p = &run->records[run->count];
 		const uint8_t *data = in.data + at;
 
@@ -147,9 +148,9 @@ static void cut(struct pd_stream *s, struct span in, struct pd_run *run)
 	run->size = (uint32_t)at;
 }
 
-static inline uint64_t behind(uint64_t led, uint64_t offset)
+static inline uint64_t behind(uint64_t there, uint64_t offset)
 {
-	return led > offset ? led - offset : 0;
+	return there > offset ? there - offset : 0;
 }
 
 /* What comes next, and what the run of it is to say. */
@@ -160,13 +161,14 @@ static struct span span_of(const struct pd_stream *s, struct pd_run *run)
 
 		run->offset = s->outer_offset;
 		run->inner_offset = s->inner_base + s->inner_at;
-		return (struct span){ left.data, left.size, behind(s->lost_inner.led, run->inner_offset) };
+		return (struct span){ left.data, left.size, behind(s->lost_inner.led, run->inner_offset), UINT64_MAX };
 	}
 	if (s->here.size <= s->pending)
-		return (struct span){ NULL, 0, 0 };
+		return (struct span){ .size = 0 };
 	run->offset = s->here_at + s->pending;
 	run->inner_offset = PD_OUTER;
-	return (struct span){ s->here.data + s->pending, s->here.size - s->pending, behind(s->lost.led, run->offset) };
+	return (struct span){ s->here.data + s->pending, s->here.size - s->pending, behind(s->lost.led, run->offset),
+			      behind(s->run_until, run->offset) };
 }
 
 static void take(struct pd_stream *s, struct span in, struct pd_run *run)

@@ -2,18 +2,12 @@
 #include "file/window.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 #define KEPT 8	/* of those that were held: who reads again into what another core has just looked at waits for it */
 
 static void free_window(struct pd_windows *w, struct pd_window *one)
 {
-	if (one->mapped) {
-		munmap(one->data, one->capacity);
-		w->budget->used -= one->capacity;
-	} else {
-		pd_budget_free(w->budget, one->data, one->capacity);
-	}
+	pd_budget_free(w->budget, one->data, one->capacity);
 	pd_budget_free(w->budget, one, sizeof(*one));
 }
 
@@ -64,7 +58,7 @@ static bool is_held(const struct pd_window *one)
 
 static bool may_take(const struct pd_window *one, size_t size)
 {
-	return one->capacity >= size && !one->mapped && !is_held(one);
+	return one->capacity >= size && !is_held(one);
 }
 
 /* One that nobody holds and that is large enough, and that this thread used last. */
@@ -124,30 +118,6 @@ int pd_windows_move(struct pd_windows *w, const uint8_t *bytes, size_t n, size_t
 	if (n)
 		memmove(to->data, bytes, n);
 	w->now = to;
-	return 0;
-}
-
-/* All of it will be read: pages that come at once cost a third of what they do one fault after the other. */
-int pd_windows_map(struct pd_windows *w, int fd, uint64_t offset, size_t size)
-{
-	const struct pd_budget *b = w->budget;
-	struct pd_window *one;
-	void *data;
-
-	w->now = NULL;
-	find_free(w, SIZE_MAX);
-	if (b->used > b->limit || b->limit - b->used < size + sizeof(*one))
-		return -1;
-	one = pd_budget_alloc(w->budget, sizeof(*one));
-	data = one ? mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, (off_t)offset) : MAP_FAILED;
-	if (data == MAP_FAILED) {
-		pd_budget_free(w->budget, one, one ? sizeof(*one) : 0);
-		return -1;
-	}
-	*one = (struct pd_window){ .data = data, .capacity = size, .mapped = true, .next = w->all };
-	w->budget->used += size;
-	w->count++;
-	w->now = w->all = one;
 	return 0;
 }
 

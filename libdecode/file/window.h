@@ -15,7 +15,6 @@ struct pd_window {
 	size_t capacity;
 	unsigned int holds;	/* changed by any thread, like `by` */
 	pthread_t by;		/* who read into it, or gave it back, last */
-	bool mapped;		/* from a file: never read into */
 	struct pd_window *next;	/* of all */
 };
 
@@ -30,10 +29,6 @@ void pd_windows_free(struct pd_windows *w);
 /* Brings n bytes, which may lie in the window that is read into, to the start of one of `size` bytes or more: of the same one where
  * nobody holds it. 0 and w->now, or -1: no memory. */
 int pd_windows_move(struct pd_windows *w, const uint8_t *bytes, size_t n, size_t size);
-
-/* `size` bytes of a file, from `offset`, a multiple of the page size, are all there is from now on but for what is held. 0 and
- * w->now, or -1: they can't be mapped, and there is none. */
-int pd_windows_map(struct pd_windows *w, int fd, uint64_t offset, size_t size);
 
 /* One that is not read into now, held for the caller; NULL: no memory. */
 struct pd_window *pd_windows_lend(struct pd_windows *w, size_t size);

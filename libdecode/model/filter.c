@@ -62,6 +62,7 @@ struct pd_filter {
 	struct pd_map named;		/* tid -> bool *: has a wanted name; no entry: never had one */
 	struct wanted *wanted;		/* by the event's index */
 	size_t nr_wanted;
+	bool branch;			/* what was given is another's */
 };
 
 static int copy_ranges(struct ranges *to, struct pd_ranges from)
@@ -98,6 +99,16 @@ static void free_globs(struct globs *g)
 	free(g->items);
 }
 
+static void free_given(struct pd_filter *f)
+{
+	free(f->types.items);
+	free(f->pids.items);
+	free(f->tids.items);
+	free(f->cpus.items);
+	free_globs(&f->comms);
+	free_globs(&f->events);
+}
+
 struct pd_filter *pd_filter_new(const struct pd_filter_options *given)
 {
 	struct pd_filter *f = calloc(1, sizeof(*f));
@@ -124,16 +135,32 @@ void pd_filter_free(struct pd_filter *f)
 {
 	if (!f)
 		return;
-	free(f->types.items);
-	free(f->pids.items);
-	free(f->tids.items);
-	free(f->cpus.items);
-	free_globs(&f->comms);
-	free_globs(&f->events);
+	if (!f->branch)
+		free_given(f);
 	pd_map_free(&f->named);
 	pd_arena_free(&f->arena);
 	pd_budget_free(&f->budget, f->wanted, f->nr_wanted * sizeof(*f->wanted));
 	free(f);
+}
+
+/* Names of threads are learned from the records before. */
+struct pd_filter *pd_filter_branch(const struct pd_filter *f)
+{
+	struct pd_filter *b = f->comms.count ? NULL : malloc(sizeof(*b));
+
+	if (!b)
+		return NULL;
+	*b = (struct pd_filter){
+		.types = f->types, .pids = f->pids, .tids = f->tids, .cpus = f->cpus, .events = f->events,
+		.time = f->time, .any_time = f->any_time, .budget.limit = OWN_MEMORY, .branch = true,
+	};
+	b->arena.budget = b->named.budget = &b->budget;
+	return b;
+}
+
+void pd_filter_add_dropped(struct pd_filter *f, uint64_t n)
+{
+	f->dropped += n;
 }
 
 void pd_filter_set_time(struct pd_filter *f, struct pd_range ns)

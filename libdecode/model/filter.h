@@ -8,4 +8,10 @@
 /* Of the rest of a run only what stays is left in it, as pd_filter_keeps() has it. 0, or -1: no memory. */
 int pd_filter_run(struct pd_filter *f, struct pd_run *run, struct pd_session *s);
 
+/* The same filter for another thread, which asks it for other records; valid as long as f is, whose time is not set meanwhile.
+ * NULL: no memory, or all records have to be asked for in their order. */
+struct pd_filter *pd_filter_branch(const struct pd_filter *f);
+/* Records dropped elsewhere. */
+void pd_filter_add_dropped(struct pd_filter *f, uint64_t n);
+
 #endif

@@ -4,48 +4,23 @@
 #include "base/jsonw.h"
 #include "file/record.h"
 #include "layout/container.h"
-#include "model/filter.h"
 #include "reader.h"
 #include "sink/pretty.h"
 #include "sink/sink.h"
-#include "sink/tally.h"
+#include "sink/stats_team.h"
 
-#define OWN_MEMORY (64u << 20)
-#define NR_TYPES 128		/* above them are a few of Android's, and what nobody knows */
-#define NR_HIGH 16
 #define NR_CODES (PD_E_ARGUMENT + 1)
 #define TYPE_THROTTLE 5
 #define FEATURE_VERSION 5
-
-struct count {
-	uint64_t records, bytes;
-};
-
-struct high_count {
-	const struct pd_record_desc *desc;
-	struct count all;
-};
-
-struct event_count {
-	struct count all;
-	uint64_t samples, period;
-	bool has_period;
-};
 
 struct stats {
 	struct pd_jsonw w;
 	struct pd_pretty pretty;
 	struct pd_stats_options options;
 	struct pd_session *session;
-	struct pd_budget own;
-	struct count by_type[NR_TYPES], unknown;
-	struct high_count high[NR_HIGH];
-	struct event_count *events;	/* by index */
-	size_t nr_events;
-	struct pd_tally tally;
-	struct count compressed;	/* bytes: before */
-	uint64_t expanded;		/* bytes after */
-	uint64_t errors, errors_by_code[NR_CODES], damaged, skipped;
+	struct pd_counts counts;
+	struct pd_stats_team *team;	/* NULL: nobody helps */
+	uint64_t errors, errors_by_code[NR_CODES];
 	char version[64];		/* of perf */
 };
 
@@ -81,6 +56,7 @@ static int begin(void *state, struct pd_reader *r)
 	for (size_t i = 0; i < pd_nr_features(r); i++)
 		if (pd_feature_at(r, i, &f, &e) == 0 && f.id == FEATURE_VERSION)
 			learn_version(s, f.bytes);
+	s->team = pd_stats_team_new(r, &s->counts, s->options.filter, s->options.threads);
 	return 0;
 }
 
@@ -101,132 +77,13 @@ static void learn_record(struct stats *s, const struct pd_record *r)
 		pd_record_visit(r, &v, s);
 }
 
-static void add(struct count *c, uint64_t bytes)
-{
-	c->records++;
-	c->bytes += bytes;
-}
-
-static void sum(struct count *c, const struct count *more)
-{
-	c->records += more->records;
-	c->bytes += more->bytes;
-}
-
-static struct count *count_of_type(struct stats *s, const struct pd_record *r)
-{
-	const struct pd_record_desc *d = r->frame.desc;
-
-	if (d && r->frame.type < NR_TYPES)
-		return &s->by_type[r->frame.type];
-	for (size_t i = 0; d && i < NR_HIGH; i++) {
-		if (!s->high[i].desc)
-			s->high[i].desc = d;
-		if (s->high[i].desc == d)
-			return &s->high[i].all;
-	}
-	return &s->unknown;
-}
-
-/* NULL: no memory. */
-static struct event_count *count_of_event(struct stats *s, const struct pd_attr *a)
-{
-	const size_t bigger = a->index + 16;
-	struct event_count *c;
-
-	if (a->index < s->nr_events)
-		return &s->events[a->index];
-	c = pd_budget_grow(&s->own, s->events, s->nr_events * sizeof(*c), bigger * sizeof(*c));
-	if (!c)
-		return NULL;
-	s->events = c;
-	s->nr_events = bigger;
-	return &s->events[a->index];
-}
-
-static int count_event(struct stats *s, const struct pd_record *r, uint64_t bytes)
-{
-	struct event_count *c = count_of_event(s, r->attr);
-	uint64_t period;
-
-	if (!c)
-		return -1;
-	add(&c->all, bytes);
-	if (r->frame.type != PD_TYPE_SAMPLE)
-		return 0;
-	c->samples++;
-	if (pd_record_number(r, PD_OF_BODY, PD_USUAL_PERIOD, &period)) {
-		c->period += period;
-		c->has_period = true;
-	}
-	return 0;
-}
-
-static void count_compressed(struct stats *s, const struct pd_record *r, uint64_t bytes)
-{
-	if (r->frame.inner_offset != PD_OUTER)
-		s->expanded += bytes;
-	else if (r->frame.desc && r->frame.desc->compressed)
-		add(&s->compressed, bytes);
-}
-
 static int record(void *state, const struct pd_record *r)
 {
 	struct stats *s = state;
-	const uint32_t type = r->frame.type;
-	const uint64_t bytes = r->frame.bytes.size + r->frame.payload;
-	int kept = s->options.filter ? pd_filter_keeps(s->options.filter, r) : 1;
 
-	if (r->frame.state == PD_FRAME_SKIPPED) {
-		s->skipped += r->frame.bytes.size;
-		return 0;
-	}
-	if (type == PD_TYPE_HEADER_FEATURE)
+	if (r->frame.type == PD_TYPE_HEADER_FEATURE && r->frame.state != PD_FRAME_SKIPPED)
 		learn_record(s, r);
-	if (kept <= 0)
-		return kept;
-	add(count_of_type(s, r), bytes);
-	s->damaged += r->error.code != PD_OK || r->frame.state == PD_FRAME_CUT;
-	count_compressed(s, r, bytes);
-	pd_tally_record(&s->tally, r);
-	return r->attr ? count_event(s, r, bytes) : 0;
-}
-
-static inline void count_plain_event(struct event_count *c, const struct pd_run *run, const struct pd_plain *p, enum pd_swap swap)
-{
-	uint64_t period;
-
-	add(&c->all, p->size);
-	if (p->type != PD_TYPE_SAMPLE)
-		return;
-	c->samples++;
-	if (pd_plain_number(run, p, PD_USUAL_PERIOD, swap, &period)) {
-		c->period += period;
-		c->has_period = true;
-	}
-}
-
-static int count_run(struct stats *s, struct pd_run *run)
-{
-	const enum pd_swap swap = s->session->swap;
-	const bool is_inner = run->inner_offset != PD_OUTER;
-	const struct pd_attr *last = NULL;
-	struct event_count *event = NULL;
-
-	for (; run->next < run->count; run->next++) {
-		const struct pd_plain *p = &run->records[run->next];
-
-		if (p->attr != last)
-			event = count_of_event(s, p->attr);
-		if (!event)
-			return -1;
-		last = p->attr;
-		s->expanded += is_inner ? p->size : 0;
-		add(&s->by_type[p->type], p->size);
-		pd_tally_plain(&s->tally, run, p, swap);
-		count_plain_event(event, run, p, swap);
-	}
-	return 0;
+	return pd_counts_record(&s->counts, s->options.filter, r);
 }
 
 /* Most records: nothing to be learned from them, or said of them. */
@@ -234,14 +91,13 @@ static int runs(void *state, struct pd_reader *r)
 {
 	struct stats *s = state;
 	struct pd_run *run;
-	int status = 0;
+	int status;
 
-	while (!status && (run = pd_reader_run(r))) {
-		if (s->options.filter)
-			status = pd_filter_run(s->options.filter, run, s->session);
-		if (!status)
-			status = count_run(s, run);
-	}
+	do {
+		status = 0;
+		while (!status && (run = pd_reader_run(r)))
+			status = pd_counts_run(&s->counts, s->options.filter, run, s->session);
+	} while (!status && (status = pd_stats_team_go_on(s->team)) > 0);
 	return status;
 }
 
@@ -299,7 +155,7 @@ static void file(struct stats *s, struct pd_reader *r)
 	end_object(s);
 }
 
-static void count(struct stats *s, const struct count *c)
+static void count(struct stats *s, const struct pd_number_of *c)
 {
 	NUMBER_OF(s, "records", c->records);
 	NUMBER_OF(s, "bytes", c->bytes);
@@ -307,16 +163,16 @@ static void count(struct stats *s, const struct count *c)
 
 static void count_all(struct stats *s)
 {
-	struct count all = s->unknown;
+	struct pd_number_of all = s->counts.unknown;
 
-	for (size_t i = 0; i < NR_TYPES; i++)
-		sum(&all, &s->by_type[i]);
-	for (size_t i = 0; i < NR_HIGH; i++)
-		sum(&all, &s->high[i].all);
+	for (size_t i = 0; i < PD_COUNTS_TYPES; i++)
+		pd_number_of_add(&all, &s->counts.by_type[i]);
+	for (size_t i = 0; i < PD_COUNTS_HIGH; i++)
+		pd_number_of_add(&all, &s->counts.high[i].all);
 	count(s, &all);
 }
 
-static void type_count(struct stats *s, const char *name, const struct count *c)
+static void type_count(struct stats *s, const char *name, const struct pd_number_of *c)
 {
 	if (!c->records)
 		return;
@@ -330,12 +186,12 @@ static void type_count(struct stats *s, const char *name, const struct count *c)
 static void by_type(struct stats *s)
 {
 	OBJECT_OF(s, "by_type");
-	for (uint32_t type = 0; type < NR_TYPES; type++)
-		if (s->by_type[type].records)
-			type_count(s, pd_record_desc(type)->name, &s->by_type[type]);
-	for (size_t i = 0; i < NR_HIGH && s->high[i].desc; i++)
-		type_count(s, s->high[i].desc->name, &s->high[i].all);
-	type_count(s, "UNKNOWN", &s->unknown);
+	for (uint32_t type = 0; type < PD_COUNTS_TYPES; type++)
+		if (s->counts.by_type[type].records)
+			type_count(s, pd_record_desc(type)->name, &s->counts.by_type[type]);
+	for (size_t i = 0; i < PD_COUNTS_HIGH && s->counts.high[i].desc; i++)
+		type_count(s, s->counts.high[i].desc->name, &s->counts.high[i].all);
+	type_count(s, "UNKNOWN", &s->counts.unknown);
 	end_object(s);
 }
 
@@ -344,8 +200,8 @@ static void by_event(struct stats *s, struct pd_reader *r)
 	PD_JSONW_KEY(&s->w, "by_event");
 	pd_jsonw_char(&s->w, '[');
 	for (size_t i = 0; i < pd_nr_attrs(r); i++) {
-		static const struct event_count none;
-		const struct event_count *c = i < s->nr_events ? &s->events[i] : &none;
+		static const struct pd_event_count none;
+		const struct pd_event_count *c = i < s->counts.nr_events ? &s->counts.events[i] : &none;
 
 		pd_jsonw_comma(&s->w);
 		pd_jsonw_char(&s->w, '{');
@@ -362,14 +218,14 @@ static void by_event(struct stats *s, struct pd_reader *r)
 
 static void losses(struct stats *s)
 {
-	if (s->tally.first_time) {
-		NUMBER_OF(s, "first_time", s->tally.first_time);
-		NUMBER_OF(s, "last_time", s->tally.last_time);
-		NUMBER_OF(s, "duration", s->tally.last_time - s->tally.first_time);
+	if (s->counts.tally.first_time) {
+		NUMBER_OF(s, "first_time", s->counts.tally.first_time);
+		NUMBER_OF(s, "last_time", s->counts.tally.last_time);
+		NUMBER_OF(s, "duration", s->counts.tally.last_time - s->counts.tally.first_time);
 	}
-	NUMBER_OF(s, "lost", s->tally.lost);
-	NUMBER_OF(s, "lost_samples", s->tally.lost_samples);
-	NUMBER_OF(s, "throttled", s->by_type[TYPE_THROTTLE].records);
+	NUMBER_OF(s, "lost", s->counts.tally.lost);
+	NUMBER_OF(s, "lost_samples", s->counts.tally.lost_samples);
+	NUMBER_OF(s, "throttled", s->counts.by_type[TYPE_THROTTLE].records);
 	NUMBER_OF(s, "errors", s->errors);
 	OBJECT_OF(s, "errors_by_code");
 	for (unsigned int code = 0; code < NR_CODES; code++) {
@@ -381,14 +237,16 @@ static void losses(struct stats *s)
 		pd_jsonw_unsigned(&s->w, s->errors_by_code[code]);
 	}
 	end_object(s);
-	NUMBER_OF(s, "damaged", s->damaged);
-	NUMBER_OF(s, "skipped", s->skipped);
+	NUMBER_OF(s, "damaged", s->counts.damaged);
+	NUMBER_OF(s, "skipped", s->counts.skipped);
 }
 
 static int finish(void *state, struct pd_reader *r)
 {
 	struct stats *s = state;
 
+	pd_stats_team_free(s->team);
+	s->team = NULL;
 	pd_jsonw_char(&s->w, '{');
 	OBJECT_OF(s, "pdecode");
 	NUMBER_OF(s, "format", 1);
@@ -401,11 +259,11 @@ static int finish(void *state, struct pd_reader *r)
 	by_type(s);
 	by_event(s, r);
 	losses(s);
-	if (s->compressed.records || s->expanded) {
+	if (s->counts.compressed.records || s->counts.expanded) {
 		OBJECT_OF(s, "compressed");
-		NUMBER_OF(s, "records", s->compressed.records);
-		NUMBER_OF(s, "in", s->compressed.bytes);
-		NUMBER_OF(s, "out", s->expanded);
+		NUMBER_OF(s, "records", s->counts.compressed.records);
+		NUMBER_OF(s, "in", s->counts.compressed.bytes);
+		NUMBER_OF(s, "out", s->counts.expanded);
 		end_object(s);
 	}
 	end_object(s);
@@ -417,7 +275,8 @@ static void free_stats(void *state)
 {
 	struct stats *s = state;
 
-	pd_budget_free(&s->own, s->events, s->nr_events * sizeof(*s->events));
+	pd_stats_team_free(s->team);
+	pd_counts_free(&s->counts);
 	free(s->w.buffer - 1);
 	free(s);
 }
@@ -438,7 +297,7 @@ struct pd_sink *pd_stats_sink(const struct pd_stats_options *o, struct pd_output
 		memcpy(&s->options, o, o->size < sizeof(s->options) ? o->size : sizeof(s->options));
 	if (s->options.layout == PD_JSON_INDENTED)
 		out = pd_pretty_init(&s->pretty, out);
-	s->own.limit = OWN_MEMORY;
+	pd_counts_init(&s->counts);
 	pd_jsonw_init(&s->w, buffer, out);
 	return sink;
 }

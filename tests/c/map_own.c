@@ -1,5 +1,6 @@
-/* map_own.c - map_own read|map LIMIT SKIP PATH: opens the file from byte SKIP on and reads it. Lines: how much of it is mapped at the
- * first record, how many records there are, a sum over all their bytes and places, how it ended, what is still mapped then. */
+/* map_own.c - map_own read|map LIMIT SKIP PATH: opens the file from byte SKIP on and reads it. Lines: how much of it is mapped at
+ * the first record, the most of that that is in memory at one of them, how many records there are, a sum over all their bytes and
+ * places, how it ended, what is still mapped then. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,18 +9,31 @@
 
 #include "pd/pd.h"
 
-static unsigned long mapped(const char *path)
-{
-	FILE *f = fopen("/proc/self/maps", "r");
-	unsigned long from, to, size = 0;
-	char line[4096];
+#define EVERY 10000	/* records between looks at that */
 
-	while (f && fgets(line, sizeof(line), f))
-		if (strstr(line, path) && sscanf(line, "%lx-%lx", &from, &to) == 2)
-			size += to - from;
+struct mapped {
+	unsigned long bytes, in_memory;
+};
+
+static struct mapped mapped(const char *path)
+{
+	FILE *f = fopen("/proc/self/smaps", "r");
+	struct mapped all = { 0, 0 };
+	unsigned long from, to, kib;
+	char line[4096];
+	int ours = 0;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%lx-%lx ", &from, &to) == 2) {
+			ours = strstr(line, path) != NULL;
+			all.bytes += ours ? to - from : 0;
+		} else if (ours && sscanf(line, "Rss: %lu kB", &kib) == 1) {
+			all.in_memory += kib << 10;
+		}
+	}
 	if (f)
 		fclose(f);
-	return size;
+	return all;
 }
 
 static void add(uint64_t *sum, const void *p, size_t n)
@@ -35,7 +49,7 @@ int main(int argc, char **argv)
 	const struct pd_record *record;
 	struct pd_reader *r = NULL;
 	uint64_t sum = 0, records = 0;
-	unsigned long at_first = 0;
+	struct mapped at_first = { 0, 0 }, now;
 	struct pd_error e;
 	int got;
 
@@ -49,13 +63,17 @@ int main(int argc, char **argv)
 		const struct pd_bytes bytes = pd_record_bytes(record);
 		const uint64_t offset = pd_record_offset(record);
 
-		if (!records++)
-			at_first = mapped(argv[4]);
+		if (records++ % EVERY == 0) {
+			now = mapped(argv[4]);
+			at_first.bytes = records == 1 ? now.bytes : at_first.bytes;
+			at_first.in_memory = now.in_memory > at_first.in_memory ? now.in_memory : at_first.in_memory;
+		}
 		add(&sum, &offset, sizeof(offset));
 		add(&sum, bytes.data, bytes.size);
 	}
-	printf("%lu\n%llu\n%llx\n%d\n", at_first, (unsigned long long)records, (unsigned long long)sum, got);
+	printf("%lu\n%lu\n%llu\n%llx\n%d\n", at_first.bytes, at_first.in_memory, (unsigned long long)records,
+	       (unsigned long long)sum, got);
 	pd_close(r);
-	printf("%lu\n", mapped(argv[4]));
+	printf("%lu\n", mapped(argv[4]).bytes);
 	return 0;
 }

@@ -41,8 +41,9 @@ enum pd_order_by {
 
 enum pd_access {
 	PD_READ,
-	/* Regular files that nobody but the process's user may write are mapped, a part at a time: quicker where most bytes are
-	 * not looked at. When such a file shrinks meanwhile, or its disk fails, the process gets SIGBUS, and has to be ready. */
+	/* Regular files that nobody but the process's user may write are mapped, with some MB of them in memory: quicker where
+	 * most bytes are not looked at. When such a file shrinks meanwhile, or its disk fails, the process gets SIGBUS, and has
+	 * to be ready. */
 	PD_MAP_OWN,
 };
 
@@ -221,6 +222,7 @@ struct pd_stats_options {
 	size_t size;
 	enum pd_json_layout layout;
 	struct pd_filter *filter;	/* borrowed, or NULL */
+	unsigned int threads;		/* that count, the caller's included; 0 and 1: no others. The same numbers */
 };
 /* What is in the file, counted, as one JSON object: written when the sink is finished. `o` may be NULL. */
 PD_API struct pd_sink *pd_stats_sink(const struct pd_stats_options *o, struct pd_output out);

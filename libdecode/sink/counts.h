@@ -1,0 +1,48 @@
+/* counts.h - how many records of which kind there are: what statistics are made of. */
+#ifndef PD_SINK_COUNTS_H
+#define PD_SINK_COUNTS_H
+
+#include "model/filter.h"
+#include "sink/tally.h"
+
+#define PD_COUNTS_TYPES 128	/* above them are a few of Android's, and what nobody knows */
+#define PD_COUNTS_HIGH 16
+
+struct pd_number_of {
+	uint64_t records, bytes;
+};
+
+struct pd_event_count {
+	struct pd_number_of all;
+	uint64_t samples, period;
+	bool has_period;
+};
+
+struct pd_counts {
+	struct pd_budget own;
+	struct pd_number_of by_type[PD_COUNTS_TYPES], unknown;
+	struct {
+		const struct pd_record_desc *desc;
+		struct pd_number_of all;
+	} high[PD_COUNTS_HIGH];
+	struct pd_event_count *events;	/* by index */
+	size_t nr_events;
+	struct pd_tally tally;
+	struct pd_number_of compressed;	/* bytes: before */
+	uint64_t expanded;		/* bytes after */
+	uint64_t damaged, skipped;
+};
+
+void pd_counts_init(struct pd_counts *c);
+void pd_counts_free(struct pd_counts *c);
+void pd_counts_reset(struct pd_counts *c);
+
+/* What the filter, which may be NULL, leaves of them. 0, or -1: no memory. */
+int pd_counts_record(struct pd_counts *c, struct pd_filter *filter, const struct pd_record *r);
+int pd_counts_run(struct pd_counts *c, struct pd_filter *filter, struct pd_run *run, struct pd_session *s);
+/* Of other records of the same file. */
+int pd_counts_add(struct pd_counts *c, const struct pd_counts *more);
+
+void pd_number_of_add(struct pd_number_of *c, const struct pd_number_of *more);
+
+#endif
