@@ -14,6 +14,7 @@ from perfdata import records as r
 from perfdata.case import attr
 from perfdata.container import File, Pipe, zstd_records
 from perfdata.sample import sample, sample_id
+from perfdata.stacks import STACKS, with_old_records
 from perfdata.wire import Wire, encode
 
 pytestmark = pytest.mark.sanitize
@@ -187,3 +188,29 @@ def test_a_file_that_ends_in_a_record_is_cut_there(run_pdecode):
         last = document["records"][-1]
         assert (last["offset"], last["type"]) == (at, "SKIPPED" if left < 8 else "COMM")
         assert left < 8 or last["cut"] == left
+
+
+HOLES = {"size": (6, b"\0\0"), "type": (3, b"\x77"), "head": (0, bytes(64)), "more": (0, bytes(9000))}
+
+
+@pytest.mark.parametrize("before", [200, 4096, 8000])
+@pytest.mark.parametrize("hole", HOLES)
+@pytest.mark.parametrize("kind", ["file", "pipe", "compressed"])
+def test_old_records_in_stacks_are_none(kind, hole, before, run_pdecode):
+    """They are whole, and lead to each other; but what they lie in is later."""
+    records = with_old_records(0, 60, before=before)
+    size = len(encode(records[0], Wire("<")))
+    blob = bytearray(encode(records, Wire("<")))
+    at, bad = HOLES[hole]
+    at += 20 * size
+    blob[at:at + len(bad)] = bad
+    lost = {20, 21} if hole == "more" else {20}
+    if kind == "pipe":
+        data = Pipe([r.header_attr(STACKS, [1]), lambda wire: bytes(blob)]).build("<")
+    else:
+        body = zstd_records([lambda wire: bytes(blob)], pieces=40) if kind == "compressed" else lambda wire: bytes(blob)
+        data = File(attrs=[(STACKS, [1])], records=[body]).build("<")
+    document, done = decode(run_pdecode, data)
+    times = [record["time"] for record in document["records"] if record["type"] == "SAMPLE"]
+    assert times == [2 * 10**9 + 20 * n for n in range(60) if n not in lost]
+    assert done.returncode == 1

@@ -16,6 +16,7 @@ from perfdata import tracing
 from perfdata.attr import Attr
 from perfdata.container import Directory, File
 from perfdata.sample import sample, sample_id
+from perfdata.stacks import STACKS, with_old_records
 from perfdata.wire import Wire, encode, u64
 from test_threads import same_for_all
 
@@ -25,7 +26,6 @@ SIZE = 30 * MIB
 PLAIN = Attr(type=1, config=0, sample_period=7, sample_type="IP|TID|TIME|CPU|PERIOD", flags=("sample_id_all",))
 FIRST, SECOND = (Attr(type=1, config=config, sample_period=1, sample_type="IDENTIFIER|IP|TID|TIME|CPU",
                       flags=("sample_id_all",)) for config in (0, 2))
-STACKS = Attr(type=1, config=2, sample_period=1, sample_type="IP|TID|TIME|STACK_USER")
 
 
 def plain(i, times=1000):
@@ -44,14 +44,6 @@ def plain(i, times=1000):
 def two_events(i):
     return [sample(FIRST if n % 3 else SECOND, identifier=1 + (n % 3 == 0), ip=n, pid=1, tid=2, time=10**9 + n, cpu=n % 4)
             for n in range(i, i + 1000)]
-
-
-def stacks(i):
-    """What the buffer held before stands in copies of small stacks: records of the same kind and size, only older, that lead to
-    each other from copy to copy."""
-    def one(n, time, dump):
-        return sample(STACKS, ip=5, pid=3, tid=3, time=time + (i + n) * 20, stack_user=dump, dyn_size=96)
-    return [one(n, 2 * 10**9, (bytes(4096) + encode(one(n, 10**9, bytes(8192)), Wire("<")))[:8192]) for n in range(100)]
 
 
 def build(path, attrs, make, size=SIZE, order="<", between=lambda i, at: b"", **options):
@@ -94,7 +86,7 @@ def test_options(args, tmp_path, run_pdecode):
 
 
 def test_old_records_in_stacks(tmp_path, run_pdecode):
-    path = build(tmp_path / "stacks.data", [(STACKS, [1])], stacks)
+    path = build(tmp_path / "stacks.data", [(STACKS, [1])], with_old_records)
     assert counted_alike(run_pdecode, path).returncode == 0
 
 
@@ -207,7 +199,7 @@ def reads_by_thread(tmp_path, path, *args):
 
 
 CASES = {"plain": ([(PLAIN, [1])], plain), "two events": ([(FIRST, [1]), (SECOND, [2])], two_events),
-         "stacks": ([(STACKS, [1])], stacks)}
+         "stacks": ([(STACKS, [1])], with_old_records)}
 
 
 @pytest.mark.parametrize("args", [(), ("--cpu", "1")], ids=" ".join)

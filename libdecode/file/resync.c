@@ -11,6 +11,8 @@
 #define NEAR_NS (3600ull * 1000000000)
 #define CREDIT_PER_BYTE 8
 #define CREDIT_FIRST (512u << 10)
+#define REACH 65536		/* no record is larger */
+#define MOVES_MAX 8
 
 static void read_header(const struct pd_resync *r, struct pd_bytes in, struct pd_frame *f)
 {
@@ -110,7 +112,80 @@ static struct pd_resync_at try(struct pd_resync *r, struct pd_bytes in, size_t a
 	return (struct pd_resync_at){ PD_RESYNC_FOUND, at, 0 };
 }
 
-struct pd_resync_at pd_resync_find(struct pd_resync *r, struct pd_bytes in, size_t from, enum pd_resync_end end)
+/* When was the record at in[at]? Of a sample its head tells it. */
+static bool time_at(struct pd_resync *r, struct pd_bytes in, size_t at, uint64_t *time)
+{
+	struct pd_record record = { .session = r->session };
+	struct pd_frame *f = &record.frame;
+	struct pd_attr *a;
+
+	read_header(r, (struct pd_bytes){ in.data + at, HEADER }, f);
+	if (!pd_resync_may_begin(f->type, f->size, f->desc))
+		return false;
+	f->bytes = (struct pd_bytes){ in.data + at, f->size < in.size - at ? f->size : in.size - at };
+	if (f->type == PD_RESYNC_SAMPLE)
+		return pd_session_attr_of(r->session, f->type, f->bytes, &a) != PD_NOT_FOUND &&
+		       pd_session_sample_time(r->session, a, f->bytes, time);
+	return f->bytes.size == f->size && points(r, f) && !pd_record_prepare(&record) && pd_record_time(&record, time);
+}
+
+/* Does a chain begin inside the record at in[at] that is later? */
+static struct pd_resync_at find_later(struct pd_resync *r, struct pd_bytes in, size_t at, size_t size, enum pd_resync_end end)
+{
+	uint64_t time, later;
+
+	if (!time_at(r, in, at, &time))
+		return (struct pd_resync_at){ .result = PD_RESYNC_NONE };
+	for (size_t inside = at + 8; inside < at + size; inside += 8) {
+		struct pd_resync_at found;
+
+		if (in.size - inside < HEADER)
+			return (struct pd_resync_at){ end == PD_RESYNC_OPEN ? PD_RESYNC_MORE : PD_RESYNC_NONE, at,
+						      at + size + HEADER };
+		if (!time_at(r, in, inside, &later) || later <= time || !pd_resync_is_near(later, time))
+			continue;
+		found = try(r, in, inside, end);
+		if (found.result != PD_RESYNC_NONE)
+			return found;
+	}
+	return (struct pd_resync_at){ .result = PD_RESYNC_NONE };
+}
+
+/*
+ * Where a stack is smaller than the copy of it may be, the kernel leaves in the rest of the copy what the buffer held before: whole
+ * records of the same kind, which may lead to each other from one copy to the next. But each of them is older than what it lies in,
+ * and since no copy ends where such a record does, it reaches over the beginning of one that is later.
+ */
+static struct pd_resync_at find_latest(struct pd_resync *r, struct pd_bytes in, size_t at, enum pd_resync_end end)
+{
+	unsigned int moves = 0;
+	size_t next = at;
+
+	r->credit = CREDIT_FIRST + CREDIT_PER_BYTE * REACH;
+	while (moves < MOVES_MAX && next - at < REACH && in.size - next >= HEADER) {
+		struct pd_resync_at found = { .result = PD_RESYNC_NONE };
+		struct pd_frame f;
+
+		read_header(r, (struct pd_bytes){ in.data + next, HEADER }, &f);
+		if (!pd_resync_may_begin(f.type, f.size, f.desc))
+			break;
+		if (f.type == PD_RESYNC_SAMPLE && f.size >= PD_RESYNC_UNUSUAL)
+			found = find_later(r, in, next, f.size, end);
+		if (found.result == PD_RESYNC_MORE)
+			return found;
+		moves += found.result == PD_RESYNC_FOUND;
+		if (found.result == PD_RESYNC_FOUND)
+			at = next = found.at;
+		else if (in.size - next < f.size)
+			break;
+		else
+			next += f.size;
+	}
+	return (struct pd_resync_at){ PD_RESYNC_FOUND, at, 0 };
+}
+
+/* The first that looks like one. */
+static struct pd_resync_at find_first(struct pd_resync *r, struct pd_bytes in, size_t from, enum pd_resync_end end)
 {
 	const size_t span = in.size < PD_RESYNC_SPAN ? in.size : PD_RESYNC_SPAN;
 
@@ -132,6 +207,13 @@ struct pd_resync_at pd_resync_find(struct pd_resync *r, struct pd_bytes in, size
 		return (struct pd_resync_at){ PD_RESYNC_NONE, in.size, 0 };
 	return (struct pd_resync_at){
 		PD_RESYNC_NONE, in.size - span >= HEADER ? span : in.size >= HEADER ? in.size - HEADER + 1 : 0, HEADER };
+}
+
+struct pd_resync_at pd_resync_find(struct pd_resync *r, struct pd_bytes in, size_t from, enum pd_resync_end end)
+{
+	const struct pd_resync_at first = find_first(r, in, from, end);
+
+	return first.result == PD_RESYNC_FOUND ? find_latest(r, in, first.at, end) : first;
 }
 
 /* A text takes all that is left; but whoever writes one puts no more than zeros behind it. */

@@ -31,7 +31,8 @@ enum pd_resync_end {
 
 /*
  * Where in in[from ...] does a chain of records begin that can be trusted: types are known, sizes fit their layouts, events are
- * known by their ids, times are near those before? Only records in a row, or one that is beyond doubt, count.
+ * known by their ids, times are near those before? Only records in a row, or one that is beyond doubt, count; of those that lie
+ * in each other the latest.
  * At multiples of 8 from the start first, then anywhere. The time taken is linear in the bytes gone through: what decoding
  * candidates may cost is bounded by them.
  */

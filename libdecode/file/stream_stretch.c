@@ -50,16 +50,16 @@ static bool leads_out(const struct pd_stream *s, size_t at)
 	return true;
 }
 
-/* The first record from here[*at] on that looks like one, and leads to others: *at and its size. */
-static bool find_chain(struct pd_stream *s, size_t *at, size_t *size)
+/* The first record that looks like one, and leads to others. */
+static bool find(struct pd_stream *s, size_t *at)
 {
+	*at = 0;
 	for (unsigned int i = 0; i < FIND_TRIES; i++) {
 		const struct pd_resync_at found = pd_resync_find(&s->resync, s->here, *at, PD_RESYNC_OPEN);
 
 		if (found.result != PD_RESYNC_FOUND)
 			return false;
 		*at = found.at;
-		*size = pd_load16(s->here.data + found.at + 6, s->session->swap);
 		if (leads_out(s, found.at))
 			return true;
 		*at += 8;
@@ -67,39 +67,10 @@ static bool find_chain(struct pd_stream *s, size_t *at, size_t *size)
 	return false;
 }
 
-/* Is the record at here[at] later than the one at here[than]? */
-static bool is_later(const struct pd_stream *s, size_t at, size_t than)
-{
-	uint64_t a, b;
-
-	return pd_lost_time_of(s, (struct pd_bytes){ s->here.data + at, s->here.size - at }, &a) &&
-	       pd_lost_time_of(s, (struct pd_bytes){ s->here.data + than, s->here.size - than }, &b) && a > b;
-}
-
-/* The kernel leaves in a copy of the stack what stood in the buffer before, where the stack is smaller than the copy may be. Those
- * are whole records, too; but each is older than the one it lies in. */
-static bool find_latest(struct pd_stream *s, size_t *at)
-{
-	size_t size, other, other_size;
-
-	if (!find_chain(s, at, &size))
-		return false;
-	for (unsigned int i = 0; i < FIND_TRIES && size >= PD_RESYNC_UNUSUAL; i++) {
-		other = *at + 8;
-		if (!find_chain(s, &other, &other_size) || other >= *at + size)
-			break;
-		if (!is_later(s, other, *at))
-			break;
-		*at = other;
-		size = other_size;
-	}
-	return true;
-}
-
 bool pd_stream_find(struct pd_stream *s, uint64_t from, const struct pd_sample_head *before)
 {
 	struct pd_error ignored;
-	size_t at = 0;
+	size_t at;
 
 	s->pending = 0;
 	s->here.size = 0;
@@ -111,7 +82,7 @@ bool pd_stream_find(struct pd_stream *s, uint64_t from, const struct pd_sample_h
 	if (s->here.size > s->end - from)
 		s->here.size = (size_t)(s->end - from);
 	pd_lost_set_time(s);
-	if (!find_latest(s, &at))
+	if (!find(s, &at))
 		return false;
 	s->pending = at;
 	return true;
