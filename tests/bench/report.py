@@ -19,6 +19,9 @@ def table(rows, head):
                                for i, (cell, width) in enumerate(zip(row, widths))).rstrip())
 
 
+FORMS = ("jsonl", "stats")      # of which two threads are measured beside one
+
+
 def divide(a, b):
     return a / b if a is not None and b else None
 
@@ -80,16 +83,16 @@ class Report:
             return
         size = self.threads[0]["bytes"] / 1e6
         print(f"\ntwo threads, and two programs at once as much: times as fast as one; {size:.0f} MB each, in turn")
-        table([[one["kind"], *(number(value) for value in self._threads_of(one))] for one in self.threads],
-              ["", "threads", "programs"])
+        table([[one["kind"], *(number(value) for form in FORMS for value in self._threads_of(one, form))]
+               for one in self.threads], ["", *(f"{form}: {what}" for form in FORMS for what in ("threads", "programs"))])
 
     @staticmethod
-    def _threads_of(result):
+    def _threads_of(result, form):
         """How much faster two threads are than one, two programs than one after the other."""
         wall = {one["program"]: one.get("wall") for one in result["programs"]}
-        one = wall["pdecode jsonl -j1"]
-        both = divide(one, wall["two pdecode jsonl -j1 at once"])
-        return divide(one, wall["pdecode jsonl -j2"]), both and 2 * both
+        one = wall[f"pdecode {form} -j1"]
+        both = divide(one, wall[f"two pdecode {form} -j1 at once"])
+        return divide(one, wall[f"pdecode {form} -j2"]), both and 2 * both
 
     def add_growth(self, result):
         self.growth.append(result)
@@ -153,7 +156,7 @@ class Report:
     def _decode_goals(self):
         least = [("short", "perf data convert", "jsonl -j1", 20), ("chains", "perf data convert", "jsonl -j1", 40)]
         least += [(kind, "perf report -D", "jsonl -j1", 60) for kind in ("short", "chains", "dwarf", "tracepoints", "side-band")]
-        least += [(kind, "perf report --stats", "stats", 2.5)
+        least += [(kind, "perf report --stats", "stats -j1", 2.5)
                   for kind in ("short", "chains", "dwarf", "tracepoints", "side-band")]
         for kind, peer, mine, goal in least:
             got = self._cpu_ratio(kind, peer, f"pdecode {mine}")
@@ -163,13 +166,21 @@ class Report:
         got = self._cpu_ratio("short", "pdecode jsonl -j1 > file", "emit_short > file")
         self._goal("short: the same into a file, cpu", "at most 2x", got, got is not None and got <= 2)
         for result in self.threads:
-            got, both = self._threads_of(result)
+            self._counting_goal(result)
+            got, both = self._threads_of(result, "jsonl")
             limit = f" (two programs: {both:.2f})" if both else ""
             self._goal(f"{result['kind']}: two threads against one, wall{limit}", "1.7x", got, got is not None and got >= 1.7)
         peaks = [one["rss_kib"] / 1024 for result in self.decode + self.threads + self.growth for one in result["programs"]
                  if one["program"].startswith("pdecode") and "failed" not in one]
         if peaks:
             self._goal("peak memory of pdecode, MiB", "64", max(peaks), max(peaks) <= 64)
+
+    def _counting_goal(self, result):
+        """As it is run when nothing is said of threads, on this many cpus."""
+        wall = {one["program"]: one.get("wall") for one in result["programs"]}
+        got = divide(wall.get("perf report --stats"), wall["pdecode stats -j2"])
+        self._goal(f"{result['kind']}: pdecode stats -j2 against perf report --stats, wall, {result['bytes'] / 1e9:.1f} GB", "2.5x",
+                   got, got is not None and got >= 2.5)
 
     def _cpu_goal(self, row, peer, label):
         """Who loses half of the samples has half of the work: where the load takes every cpu, a sample that was kept counts."""
