@@ -4,9 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ 22	/* Linux 5.14 */
-#endif
+#define FAULT_AROUND 65536
 
 int pd_mapping_open(struct pd_mapping *m, int fd, uint64_t size)
 {
@@ -25,12 +23,13 @@ void pd_mapping_close(struct pd_mapping *m)
 	m->data = NULL;
 }
 
-/* Pages that come at once cost a third of what they do one fault after the other: that is how they come where this is not known. */
+/* With the page that is touched come those around it, if they are in the cache: 64 KiB, unless the system is told otherwise. One by
+ * one, when they are looked at, they would not be there yet when bytes are fetched ahead; MADV_POPULATE_READ walks over each page
+ * once more, and takes twice the time. */
 void pd_mapping_bring(const struct pd_mapping *m, size_t from, size_t size)
 {
-	const size_t page = (size_t)sysconf(_SC_PAGESIZE), before = from % page;
-
-	madvise((void *)(m->data + from - before), size + before, MADV_POPULATE_READ);
+	for (size_t at = from; at < from + size; at = (at | (FAULT_AROUND - 1)) + 1)
+		(void)*(const volatile uint8_t *)(m->data + at);
 }
 
 void pd_mapping_drop(const struct pd_mapping *m, size_t from, size_t size)

@@ -14,6 +14,12 @@
 #define REACH 65536		/* no record is larger */
 #define MOVES_MAX 8
 
+/* Few words have a size where a header has it: addresses and small numbers don't. */
+static inline bool has_size(const struct pd_resync *r, struct pd_bytes in, size_t at)
+{
+	return pd_load16(in.data + at + 6, r->session->swap) >= HEADER;
+}
+
 static void read_header(const struct pd_resync *r, struct pd_bytes in, struct pd_frame *f)
 {
 	const enum pd_swap swap = r->session->swap;
@@ -142,7 +148,7 @@ static struct pd_resync_at find_later(struct pd_resync *r, struct pd_bytes in, s
 		if (in.size - inside < HEADER)
 			return (struct pd_resync_at){ end == PD_RESYNC_OPEN ? PD_RESYNC_MORE : PD_RESYNC_NONE, at,
 						      at + size + HEADER };
-		if (!time_at(r, in, inside, &later) || later <= time || !pd_resync_is_near(later, time))
+		if (!has_size(r, in, inside) || !time_at(r, in, inside, &later) || later <= time || !pd_resync_is_near(later, time))
 			continue;
 		found = try(r, in, inside, end);
 		if (found.result != PD_RESYNC_NONE)
@@ -165,18 +171,20 @@ static struct pd_resync_at find_latest(struct pd_resync *r, struct pd_bytes in, 
 	while (moves < MOVES_MAX && next - at < REACH && in.size - next >= HEADER) {
 		struct pd_resync_at found = { .result = PD_RESYNC_NONE };
 		struct pd_frame f;
+		bool is_large;
 
 		read_header(r, (struct pd_bytes){ in.data + next, HEADER }, &f);
 		if (!pd_resync_may_begin(f.type, f.size, f.desc))
 			break;
-		if (f.type == PD_RESYNC_SAMPLE && f.size >= PD_RESYNC_UNUSUAL)
+		is_large = f.type == PD_RESYNC_SAMPLE && f.size >= PD_RESYNC_UNUSUAL;
+		if (is_large)
 			found = find_later(r, in, next, f.size, end);
 		if (found.result == PD_RESYNC_MORE)
 			return found;
 		moves += found.result == PD_RESYNC_FOUND;
 		if (found.result == PD_RESYNC_FOUND)
 			at = next = found.at;
-		else if (in.size - next < f.size)
+		else if (is_large || in.size - next < f.size)	/* none of what follows a real one is old */
 			break;
 		else
 			next += f.size;
@@ -196,6 +204,8 @@ static struct pd_resync_at find_first(struct pd_resync *r, struct pd_bytes in, s
 
 			if (in.size - at < HEADER)
 				break;
+			if (!has_size(r, in, at))
+				continue;
 			found = try(r, in, at, end);
 			if (found.result != PD_RESYNC_NONE)
 				return found;
