@@ -6,6 +6,12 @@
 #define HEADER PD_RECORD_HEADER_SIZE
 #define TYPE_USER 64
 #define CHAIN_MAX 8
+/* What speaks for a record, and how much: */
+#define IS_WHOLE 1
+#define IS_FILLED 1		/* by its fields */
+#define HAS_ID 2		/* its event's */
+#define IS_NEAR 2		/* in time to the sample before */
+#define ADDS_UP 1		/* the parts of a sample that vary, to its size */
 #define TRUSTED 5		/* points that a chain needs ... */
 #define TRUSTED_AT_END 2	/* ... and one that ends where the records do */
 #define NEAR_NS (3600ull * 1000000000)
@@ -58,17 +64,18 @@ static bool has_strange_id(const struct pd_resync *r, const struct pd_record *re
 static int points_of(struct pd_resync *r, const struct pd_record *record)
 {
 	uint64_t time;
-	int sum = 1;
+	int sum = IS_WHOLE;
 
 	if (record->error.code != PD_OK || has_strange_id(r, record))
 		return 0;
-	sum += record->plan && !pd_record_trailing(record).size && record->frame.size > HEADER;
+	if (record->plan && !pd_record_trailing(record).size && record->frame.size > HEADER)
+		sum += IS_FILLED;
 	if (record->frame.type >= TYPE_USER)
 		return sum;
 	if (has_known_id(r, record))
-		sum += 2;
+		sum += HAS_ID;
 	if (r->time && pd_record_time(record, &time) && pd_resync_is_near(time, r->time))
-		sum += 2;
+		sum += IS_NEAR;
 	return sum;
 }
 
@@ -259,7 +266,15 @@ static bool is_filled(struct pd_resync *r, struct pd_bytes bytes, struct pd_reco
 
 bool pd_resync_trusts(struct pd_resync *r, const struct pd_record *record)
 {
-	return points_of(r, record) + adds_up(record) >= TRUSTED;
+	return points_of(r, record) + (adds_up(record) ? ADDS_UP : 0) >= TRUSTED;
+}
+
+bool pd_resync_trusts_samples(const struct pd_resync *r, const struct pd_attr *a)
+{
+	const bool may_be_strange = r->session->nr_attrs == 1 && a->nr_ids && a->sample_id_at != PD_NO_OFFSET;
+
+	_Static_assert(IS_WHOLE + IS_FILLED + IS_NEAR + ADDS_UP >= TRUSTED, "a sample's time and size are enough");
+	return a->sample->list->size == PD_VARIABLE && a->sample->usual[PD_USUAL_TIME] && !may_be_strange;
 }
 
 bool pd_resync_is_trusted(struct pd_resync *r, struct pd_bytes bytes)

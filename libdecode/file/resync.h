@@ -48,6 +48,10 @@ bool pd_resync_is_trusted(struct pd_resync *r, struct pd_bytes bytes);
 struct pd_record;
 bool pd_resync_trusts(struct pd_resync *r, const struct pd_record *record);
 
+/* Can an event's samples be trusted that are filled by their fields, and near in time to the sample before? Then it is found by
+ * the event's id, if there are several. */
+bool pd_resync_trusts_samples(const struct pd_resync *r, const struct pd_attr *a);
+
 /* Do fields fill all of the record that is in[0 ... size), and does a chain of records, or the end, follow? */
 bool pd_resync_leads_chain(struct pd_resync *r, struct pd_bytes in, size_t size, enum pd_resync_end end);
 

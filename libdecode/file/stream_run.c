@@ -71,13 +71,20 @@ static void keep_sample(struct pd_stream *s, const struct pd_run *run)
 		}
 }
 
-/* Large records get a second look: a damaged size would take all that comes behind. Those that it finds good are samples. */
+/* Large records get a second look: a damaged size would take all that comes behind. Those that it finds good are samples. Of one
+ * right behind such a sample most is known. */
 static bool is_trusted(struct pd_stream *s, const struct pd_run *run, const struct pd_plain *p)
 {
+	const struct pd_plain *before = run->count ? p - 1 : NULL;
 	struct pd_record record;
+	uint64_t time, last;
 
 	if (p->type != PD_TYPE_SAMPLE)
 		return false;
+	if (before && before->type == PD_TYPE_SAMPLE && pd_resync_trusts_samples(&s->resync, p->attr) &&
+	    pd_plain_time(run, p, s->session->swap, &time) && pd_plain_time(run, before, s->session->swap, &last) && last &&
+	    pd_resync_is_near(time, last))
+		return true;
 	keep_sample(s, run);
 	pd_lost_set_time(s);
 	pd_run_record(run, p, s->session, &record);
