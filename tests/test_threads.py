@@ -15,6 +15,7 @@ import time
 import pytest
 
 from compiled import run
+from perfdata import features
 from perfdata import records as r
 from perfdata import tracing
 from perfdata.attr import Attr
@@ -240,6 +241,15 @@ def test_decompressing_has_a_thread(pdecode, jobs, expected):
     body = [sample(a, ip=i * 0x9e3779b97f4a7c15 % 2**64, pid=1, tid=i, time=1000 + i) for i in range(6000)]
     data = Pipe([r.header_attr(a, [1]), pressed(body, 10, ())]).build("<")
     assert threads_in_the_middle(pdecode, data, jobs) == expected
+
+
+@pytest.mark.parametrize("ratio, expected", [(63, 2), (64, 1)])
+def test_what_is_quickly_decompressed_has_none(pdecode, ratio, expected):
+    """Handing it over would take longer."""
+    a = Attr(type=1, config=0, sample_type="IP|TID|TIME", flags=("sample_id_all",))
+    body = [sample(a, ip=i * 0x9e3779b97f4a7c15 % 2**64, pid=1, tid=i, time=1000 + i) for i in range(6000)]
+    data = Pipe([r.header_attr(a, [1]), r.header_feature(27, features.compressed(ratio=ratio)), pressed(body, 10, ())]).build("<")
+    assert threads_in_the_middle(pdecode, data, "2") == expected
 
 
 def test_no_memory_for_decompressing_ahead():

@@ -357,7 +357,7 @@ out:
 static int learn_features(struct pd_source *source, struct pd_session *s, struct pd_container *c, struct pd_error *e)
 {
 	static const uint32_t first[] = { 7 /* NRCPUS */, 6 /* ARCH */, 33 /* E_MACHINE */, 1 /* TRACING_DATA */,
-		16 /* PMU_MAPPINGS */, 12 /* EVENT_DESC */ };
+		16 /* PMU_MAPPINGS */, 12 /* EVENT_DESC */, 27 /* COMPRESSED */ };
 	struct pd_buf bytes = { .budget = s->budget };
 
 	for (size_t f = 0; f < sizeof(first) / sizeof(*first); f++)

@@ -61,6 +61,7 @@ struct pd_session {
 	unsigned int arch_changes;
 	uint32_t told;			/* counts what was learned that events are named by */
 	uint32_t cpus_available;
+	uint64_t compression_ratio;	/* as the header says; 0: it does not */
 	struct pd_map pmus;		/* attr type -> name */
 	/* Told of what is damaged in what it learns; may be NULL. */
 	void (*report)(void *ctx, const struct pd_error *e);

@@ -12,6 +12,7 @@
 #define FEATURE_NRCPUS 7
 #define FEATURE_EVENT_DESC 12
 #define FEATURE_PMU_MAPPINGS 16
+#define FEATURE_COMPRESSED 27
 #define FEATURE_E_MACHINE 33
 #define TYPE_HEADER_ATTR 64
 #define TYPE_HEADER_TRACING_DATA 66
@@ -252,6 +253,9 @@ void pd_session_learn_feature(struct pd_session *s, uint32_t id, struct pd_bytes
 		break;
 	case FEATURE_PMU_MAPPINGS:
 		visit(s, plan, section, &pmu, &(struct pmus){ .s = s });
+		break;
+	case FEATURE_COMPRESSED:
+		pd_pick(plan, section, s->swap, &(struct pd_pick){ "COMPRESSED", "ratio", &s->compression_ratio }, 1);
 		break;
 	case FEATURE_E_MACHINE:
 		pd_pick(plan, section, s->swap, &(struct pd_pick){ "E_MACHINE", "e_machine", &number }, 1);

@@ -3,6 +3,7 @@
 
 #define INNER_CHUNK (256 * 1024)
 #define INNER_STEP (64 * 1024)	/* windows are larger by up to this, so that one serves again though a little more is left */
+#define QUICK_RATIO 64		/* so much of what comes out is only copied that zstd makes more than 10 GB/s */
 #define HEADER PD_RECORD_HEADER_SIZE
 
 static int no_memory(struct pd_error *e)
@@ -268,12 +269,12 @@ static void tell_ahead(struct pd_stream *s, const struct pd_frame *f, struct pd_
 	}
 }
 
-/* What decompresses: a thread where there may be one. */
+/* What decompresses: a thread where there may be one, and it takes longer than handing over what it makes. */
 static int start_codec(struct pd_stream *s, struct pd_error *e)
 {
 	if (s->ahead || s->codec)
 		return 0;
-	if (s->threads > 1)
+	if (s->threads > 1 && s->session->compression_ratio < QUICK_RATIO)
 		s->ahead = pd_ahead_new(&s->inner, INNER_CHUNK);
 	if (!s->ahead)
 		s->codec = pd_codec_new(s->session->budget, e);
