@@ -14,7 +14,7 @@ from conftest import TOOLS
 from perfdata import records as r
 from perfdata import tracing
 from perfdata.attr import Attr
-from perfdata.container import Directory, File
+from perfdata.container import Directory, File, Pipe
 from perfdata.sample import sample, sample_id
 from perfdata.stacks import STACKS, with_old_records
 from perfdata.wire import Wire, encode, u64
@@ -77,6 +77,7 @@ def test_two_events(tmp_path, run_pdecode):
     assert counted_alike(run_pdecode, path).returncode == 0
 
 
+@pytest.mark.sanitize
 @pytest.mark.parametrize("args", [
     ("--time", "1.0000005,1.0000025"), ("--cpu", "1,3"), ("--types", "COMM,FINISHED_ROUND"), ("--pid", "3"), ("--comm", "xx*"),
     ("--event", "*"), ("--event", "none"), ("--sort", "time"), ("--memory", "9M"), ("--memory", "30M"), ("--pretty",)],
@@ -118,6 +119,7 @@ def cut_records(i, at):
     return encode([r.record(3, [b"\1\2\3\4"])] if i % 40 == 39 else [], Wire("<"))
 
 
+@pytest.mark.sanitize
 @pytest.mark.parametrize("between, status", [
     (odd_sizes, 1), (unknown_types, 0), (events_are_told_of, 0), (payloads, 0), (zeros, 1), (cut_records, 1)],
     ids=lambda x: getattr(x, "__name__", None))
@@ -226,6 +228,25 @@ def test_parts_that_are_of_no_use_are_given_up(tmp_path):
         [r.auxtrace(bytes(30000), offset=at, idx=1, tid=7, cpu=1)], Wire("<")))
     reads = reads_by_thread(tmp_path, path)
     assert sum(reads.values()) < 1.5 * path.stat().st_size
+
+
+def test_a_stream_costs_no_more_with_two(tmp_path):
+    """There is one way through it: two threads have nothing to share, and one of them takes the short way that it takes alone."""
+    path = tmp_path / "stream.data"
+    block = encode(plain(0), Wire("<"))
+    path.write_bytes(Pipe([r.header_attr(PLAIN, [1]), lambda wire: block * 500]).build("<"))
+
+    def seconds(jobs):
+        with subprocess.Popen(["cat", path], stdout=subprocess.PIPE) as cat:
+            counting = subprocess.Popen([TOOLS / "pdecode", "-f", "stats", "-j", jobs, "-"], stdin=cat.stdout,
+                                        stdout=subprocess.DEVNULL)
+            cat.stdout.close()
+            _, status, used = os.wait4(counting.pid, 0)
+            counting.returncode = status
+        assert status == 0
+        return used.ru_utime + used.ru_stime
+    one, two = (min(seconds(jobs) for _ in range(5)) for jobs in "12")
+    assert two < 1.6 * one      # one by one, records take more than twice as long
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="no /proc")

@@ -54,7 +54,7 @@ struct pd_stats_team {
 static void set_until(struct pd_stats_team *t, uint64_t offset)
 {
 	t->until = offset;
-	pd_reader_run_until(t->reader, offset);
+	pd_reader_run_until(t->reader, offset ? offset : UINT64_MAX);
 }
 
 static uint64_t end_of(const struct pd_stats_team *t, size_t part)
