@@ -22,7 +22,7 @@ static bool charge(struct pd_budget *b)
 	return true;
 }
 
-struct pd_branch *pd_branch_new(struct pd_reader *of)
+struct pd_branch *pd_branch_new(struct pd_reader *of, size_t piece)
 {
 	struct pd_branch *b = of->order ? NULL : calloc(1, sizeof(*b));
 	struct pd_reader *r = b ? &b->reader : NULL;
@@ -38,7 +38,7 @@ struct pd_branch *pd_branch_new(struct pd_reader *of)
 	r->file = of->file;
 	pd_session_branch(&of->session, &r->budget, &r->session);
 	r->record.session = &r->session;
-	r->source = pd_source_branch(of->stream.source, &r->budget);
+	r->source = pd_source_branch(of->stream.source, piece, &r->budget);
 	if (!r->source) {
 		pd_branch_free(b);
 		return NULL;

@@ -9,8 +9,9 @@
 struct pd_branch;
 
 /* Borrows the reader, which may be read meanwhile, until it learns something or goes on with another file: see
- * pd_reader_before_learning(). Its memory is charged to the reader's. NULL: there can't be one, or no memory. */
-struct pd_branch *pd_branch_new(struct pd_reader *of);
+ * pd_reader_before_learning(). `piece`: about as many bytes are to be in memory at once. Its memory is charged to the reader's.
+ * NULL: there can't be one, or no memory. */
+struct pd_branch *pd_branch_new(struct pd_reader *of, size_t piece);
 void pd_branch_free(struct pd_branch *b);	/* by the reader's thread; NULL is fine */
 
 struct pd_session *pd_branch_session(struct pd_branch *b);

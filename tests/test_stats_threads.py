@@ -209,10 +209,16 @@ CASES = {"plain": ([(PLAIN, [1])], plain), "two events": ([(FIRST, [1]), (SECOND
 def test_threads_share_the_file(case, args, tmp_path):
     """Two have a good part of it, and no byte is read twice but where parts meet: what each has found holds."""
     path = build(tmp_path / "shared.data", *CASES[case], size=2 * SIZE)
-    reads = reads_by_thread(tmp_path, path, *args)
-    assert len(reads) == 2
-    assert min(reads.values()) > path.stat().st_size // 10
-    assert sum(reads.values()) < 1.15 * path.stat().st_size
+    shares = []
+    for _ in range(5):          # on a busy machine the second one may come late
+        reads = reads_by_thread(tmp_path, path, *args)
+        assert len(reads) == 2
+        assert sum(reads.values()) < 1.15 * path.stat().st_size
+        shares.append(min(reads.values()))
+        if shares[-1] > path.stat().st_size // 10:
+            break
+    else:
+        pytest.fail(f"of {path.stat().st_size} bytes the other thread read {shares}")
 
 
 @pytest.mark.parametrize("args", [("--comm", "xx*"), ("--sort", "time"), ("--strict",), ("--memory", "4M")], ids=" ".join)
@@ -251,10 +257,10 @@ def test_a_stream_costs_no_more_with_two(tmp_path):
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="no /proc")
 def test_memory_of_many_threads(tmp_path):
-    """A piece of the file for each."""
+    """Pieces of the file for all of them together."""
     path = build(tmp_path / "memory.data", [(PLAIN, [1])], plain, size=4 * SIZE)
     code = "import resource, subprocess, sys; subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True); " \
            "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
     peak = {jobs: int(subprocess.run(["python3", "-c", code, TOOLS / "pdecode", "-f", "stats", "-j", jobs, path], check=True,
-                                     stdout=subprocess.PIPE).stdout) // 1024 for jobs in ("2", "4")}
-    assert peak["2"] < 40 and peak["4"] < 56, peak
+                                     stdout=subprocess.PIPE).stdout) // 1024 for jobs in ("2", "8", "16")}
+    assert peak["2"] < 40 and peak["8"] < 60 and peak["16"] < 60, peak

@@ -15,7 +15,7 @@
 
 #define WINDOW_SIZE (256u << 10)	/* fits the cache; grows when a peek asks for more */
 #define READ_MIN (64u << 10)	/* a smaller rest of the window is not worth a read */
-#define PIECE_SIZE (4u << 20)	/* of a mapped file in memory at once, and what is asked for */
+#define PIECE_SIZE (4u << 20)	/* of a mapped file in memory at once, beside what is asked for */
 #define SPOOL_DEFAULT (4ull << 30)
 #define HEAD_SIZE 16
 
@@ -36,6 +36,7 @@ struct pd_source {
 	bool may_map;		/* FILE */
 	struct pd_mapping mapping;	/* of the descriptor's file, up to where this one ended at the open */
 	bool branch;		/* fd and mapping are another's */
+	size_t piece;		/* bytes of it in memory at once */
 	bool in_mapping;	/* that is where the window is */
 	bool ended;		/* STREAM: a terminal would ask again */
 	struct pd_unpack *unpack;
@@ -170,9 +171,9 @@ static bool is_mapped(struct pd_source *s)
 
 	if (!s->may_map || s->mapping.data)
 		return s->may_map;
-	s->may_map = b->used <= b->limit && b->limit - b->used >= PIECE_SIZE &&
+	s->may_map = b->used <= b->limit && b->limit - b->used >= s->piece &&
 		     pd_mapping_open(&s->mapping, s->fd, s->origin + s->size) == 0;
-	b->used += s->may_map ? PIECE_SIZE : 0;
+	b->used += s->may_map ? s->piece : 0;
 	return s->may_map;
 }
 
@@ -185,8 +186,8 @@ static bool map_on(struct pd_source *s, size_t n)
 		return false;
 	leave_piece(s, s->offset < s->window_at ? UINT64_MAX : s->offset);
 	size = s->size - s->offset;
-	if (size > n + PIECE_SIZE)
-		size = n + PIECE_SIZE;
+	if (size > n + s->piece)
+		size = n + s->piece;
 	pd_mapping_bring(&s->mapping, (size_t)(s->origin + s->offset), (size_t)size);
 	s->window = s->mapping.data + s->origin + s->offset;
 	s->window_at = s->offset;
@@ -443,6 +444,7 @@ static struct pd_source *new_fd_source(int fd, enum pd_fd_owner owner, const str
 		s->origin = (uint64_t)at;
 		s->size = st.st_size > at ? (uint64_t)(st.st_size - at) : 0;
 		s->may_map = l->map_own && is_own(&st);
+		s->piece = PIECE_SIZE;
 	}
 	return s;
 }
@@ -594,16 +596,16 @@ void pd_source_close(struct pd_source *s)
 	if (s->owner == PD_FD_OWNED && s->fd >= 0)
 		close(s->fd);
 	if (s->mapping.data)
-		s->budget->used -= PIECE_SIZE;
+		s->budget->used -= s->piece;
 	if (!s->branch)
 		pd_mapping_close(&s->mapping);
 	pd_windows_free(&s->windows);
 	pd_budget_free(s->budget, s, sizeof(*s));
 }
 
-struct pd_source *pd_source_branch(struct pd_source *of, struct pd_budget *b)
+struct pd_source *pd_source_branch(struct pd_source *of, size_t piece, struct pd_budget *b)
 {
-	const bool maps = is_mapped(of) && b->limit - b->used >= PIECE_SIZE;
+	const bool maps = is_mapped(of) && b->limit - b->used >= piece;
 	struct pd_error ignored;
 	struct pd_source *s = pd_source_is_random(of) ? new_source(of->kind, b, &ignored) : NULL;
 
@@ -619,7 +621,8 @@ struct pd_source *pd_source_branch(struct pd_source *of, struct pd_budget *b)
 	} else if (maps) {
 		s->may_map = true;
 		s->mapping = of->mapping;
-		b->used += PIECE_SIZE;
+		s->piece = piece;
+		b->used += piece;
 	}
 	return s;
 }

@@ -6,7 +6,9 @@
 #include "base/thread.h"
 #include "reader_branch.h"
 
-#define PART (4u << 20)
+#define PART (4u << 20)		/* bytes */
+#define ALL_PARTS (32u << 20)	/* of all threads together: as much of the file is in memory */
+#define MOST_THREADS 64
 #define ALONE (4u << 20)	/* bytes that the reader reads first: most of what teaches it something stands at the start */
 #define MISSES 4		/* parts, of no use in the end, after which no more are tried for a while */
 
@@ -38,6 +40,7 @@ struct pd_stats_team {
 	struct worker *workers;		/* the first is the caller's thread */
 	struct part *ring;
 	size_t nr_workers, nr_places;
+	size_t part_size;
 	uint64_t first;			/* offset of the first part */
 	size_t nr_parts;
 	size_t oldest;			/* part that the reader is at; the ring begins with it */
@@ -59,7 +62,7 @@ static void set_until(struct pd_stats_team *t, uint64_t offset)
 
 static uint64_t end_of(const struct pd_stats_team *t, size_t part)
 {
-	return t->first + (part + 1) * (uint64_t)PART;
+	return t->first + (part + 1) * (uint64_t)t->part_size;
 }
 
 static bool is_told_to_quit(struct pd_stats_team *t)
@@ -89,7 +92,7 @@ static void count_part(struct worker *w, struct part *p, size_t number, const st
 	pd_counts_reset(&p->counts);
 	p->joined = false;
 	p->found = (struct pd_stretch){ .begin = 0 };
-	if (pd_branch_find(w->branch, end - PART, end, before) && count(w, p) == 0)
+	if (pd_branch_find(w->branch, end - w->team->part_size, end, before) && count(w, p) == 0)
 		p->found = *pd_branch_stretch(w->branch);
 	p->dropped = w->filter ? pd_filter_dropped(w->filter) - dropped : 0;
 }
@@ -169,7 +172,7 @@ static int start_workers(struct pd_stats_team *t)
 		struct worker *w = &t->workers[i];
 
 		w->team = t;
-		w->branch = pd_branch_new(t->reader);
+		w->branch = pd_branch_new(t->reader, t->part_size);
 		w->filter = t->filter ? pd_filter_branch(t->filter) : NULL;
 		if (!w->branch || (t->filter && !w->filter))
 			return -1;
@@ -188,11 +191,11 @@ static void begin(struct pd_stats_team *t, uint64_t at)
 	const uint64_t left = pd_reader_end(t->reader) - at;
 
 	set_until(t, UINT64_MAX);
-	if (pd_reader_end(t->reader) < at || left < 2 * PART || left / PART > SIZE_MAX / 2)
+	if (pd_reader_end(t->reader) < at || left < 2 * PART || left / t->part_size > SIZE_MAX / 2)
 		return;
 	t->begun = true;
 	t->first = at;
-	t->nr_parts = (size_t)((left + PART - 1) / PART);
+	t->nr_parts = (size_t)((left + t->part_size - 1) / t->part_size);
 	t->oldest = t->next = t->joined = t->missed = 0;
 	if (start_workers(t))
 		end(t);
@@ -285,12 +288,15 @@ struct pd_stats_team *pd_stats_team_new(struct pd_reader *r, struct pd_counts *c
 
 	if (!t)
 		return NULL;
+	if (threads > MOST_THREADS)
+		threads = MOST_THREADS;
 	t->reader = r;
 	t->counts = counts;
 	t->filter = filter;
 	t->alone = ALONE;
 	t->nr_workers = threads;
 	t->nr_places = 2 * (size_t)threads;
+	t->part_size = threads <= ALL_PARTS / PART ? PART : ALL_PARTS / threads & ~(size_t)7;
 	t->workers = calloc(t->nr_workers, sizeof(*t->workers));
 	t->ring = calloc(t->nr_places, sizeof(*t->ring));
 	pthread_mutex_init(&t->lock, NULL);
