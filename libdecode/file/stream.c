@@ -185,10 +185,14 @@ static int is_lost(struct pd_stream *s, const struct pd_frame *f, struct pd_byte
 	pd_lost_set_time(s);
 	if (whole && f->desc && pd_resync_is_trusted(&s->resync, (struct pd_bytes){ have.data, (size_t)size }))
 		return 0;
-	if (pd_source_is_random(s->source) && f->offset + size >= l->led) {	/* see farther */
+	if (pd_source_is_random(s->source) && (f->desc || f->offset + size >= l->led)) {	/* see farther */
 		if (look(s, PD_PEEK_MAX, &have, e))
 			return -1;
 		closed = is_all(s, have, PD_PEEK_MAX);
+		if (have.size > PD_PEEK_MAX) {	/* always as far, whatever the window has */
+			have.size = PD_PEEK_MAX;
+			closed = false;
+		}
 	}
 	if (whole && (f->desc || f->type < PD_IMPLAUSIBLE_TYPE)) {
 		if (f->desc && pd_resync_leads_chain(&s->resync, have, (size_t)size, closed ? PD_RESYNC_CLOSED : PD_RESYNC_OPEN))

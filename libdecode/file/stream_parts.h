@@ -6,7 +6,7 @@
 
 #include "file/stream.h"
 
-#define PD_IMPLAUSIBLE_TYPE 0x1000000	/* text that perf printed into its own output reads as such */
+#define PD_IMPLAUSIBLE_TYPE 0x10000	/* text that perf printed into its own output reads as such, and addresses of code */
 #define PD_LOST_PIECE (32 * 1024)	/* lost bytes are given out in such pieces at most */
 
 /* A record of which only `bytes` are there, or the last bytes, too few for a header. */
