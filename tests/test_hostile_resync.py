@@ -214,3 +214,38 @@ def test_old_records_in_stacks_are_none(kind, hole, before, run_pdecode):
     times = [record["time"] for record in document["records"] if record["type"] == "SAMPLE"]
     assert times == [2 * 10**9 + 20 * n for n in range(60) if n not in lost]
     assert done.returncode == 1
+
+
+CHAINS = attr("IP|TID|TIME|CALLCHAIN")
+
+
+def chains(count, word):
+    """Samples of 768 bytes; what is read as a header anywhere in one's callchain has its size, and leads into the next one's."""
+    return [sample(CHAINS, ip=5, pid=7, tid=8, time=FIRST + n, callchain=[word] * 91) for n in range(count)]
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize("type_id", [0x100, 0x1234, 0xffff])
+def test_records_are_found_in_what_leads_nowhere(type_id, order, run_pdecode):
+    """200 bytes are missing: from there on the callchains, read as headers, lead to each other for as long as anyone looks."""
+    word = struct.unpack(order + "Q", struct.pack(order + "IHH", type_id, 0, 768))[0]
+    blob = bytearray(encode(chains(4000, word), Wire(order)))
+    del blob[100 * 768 + 400:100 * 768 + 600]
+    data = File(attrs=[(CHAINS, [1])], records=[lambda wire: bytes(blob)]).build(order)
+    document, done = decode(run_pdecode, data)
+    times = [record["time"] for record in document["records"] if record["type"] == "SAMPLE"]
+    assert times == [FIRST + n for n in range(4000) if n != 101]
+    assert gaps(document) == [(data.index(blob) + 101 * 768, 768 - 200)]
+    assert again(done.stdout) == data
+
+
+@pytest.mark.parametrize("type_id", [120, 0xff, 0x80ff, 0xffff])
+def test_many_records_of_an_unknown_type_are_records(type_id, run_pdecode):
+    """More in a row than anyone looks through, of a perf to come or somebody else's; with what could be records inside only where
+    the type is near to the known ones: compressed bytes hold pieces of records."""
+    inside = encode(chains(1, 0), Wire("<")) if type_id < 0x100 else bytes(range(256)) * 3
+    blob = (struct.pack("<IHH", type_id, 0, 8 + 5 * len(inside)) + 5 * inside) * 800
+    data = File(attrs=[(CHAINS, [1])], records=[chains(10, 0), lambda wire: blob, chains(10, 0)]).build("<")
+    document, done = decode(run_pdecode, data)
+    assert len(blob) > 3_000_000 and done.returncode == 0 and not document["errors"]
+    assert [record["type"] for record in document["records"]] == ["SAMPLE"] * 10 + ["UNKNOWN"] * 800 + ["SAMPLE"] * 10

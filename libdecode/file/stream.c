@@ -175,11 +175,37 @@ static enum pd_next next_lost(struct pd_stream *s, struct pd_frame *f, struct pd
 			  (l->found && at + n == l->clear) || have.size <= n, e);
 }
 
+enum believed {
+	NOT_BELIEVED,
+	DOUBTED,	/* believed if no records are found inside it */
+	BELIEVED,
+};
+
+/* Does what lies behind the whole record that `have` begins with speak for it? Addresses that are read as headers may lead to each
+ * other for long; but of a stream too little is seen to say so. */
+static enum believed is_followed(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have, uint64_t size, bool closed)
+{
+	enum pd_leads leads;
+
+	if (!f->desc && f->type >= PD_IMPLAUSIBLE_TYPE)
+		return NOT_BELIEVED;
+	if (f->desc && pd_resync_leads_chain(&s->resync, have, (size_t)size, closed ? PD_RESYNC_CLOSED : PD_RESYNC_OPEN))
+		return BELIEVED;
+	if (f->desc && !pd_resync_may_begin(f->type, (size_t)size, f->desc))
+		return NOT_BELIEVED;
+	leads = pd_stream_leads_on(s, &s->lost, have, f->offset, size, closed);
+	if (leads == PD_LEADS_NOWHERE || (f->desc && !pd_stream_is_usual(s, f, size)))
+		return NOT_BELIEVED;
+	return leads == PD_LEADS_OUT_OF_SIGHT && !f->desc && f->type >= PD_DOUBTFUL_TYPE && pd_source_is_random(s->source) ?
+	       DOUBTED : BELIEVED;
+}
+
 /* Is the record at the source's offset, of which `have` is there, none, though its header could be one? Then its size or type
  * is damaged: a chain of records begins inside it. 1, 0, -1 and *e. */
 static int is_lost(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have, uint64_t size, struct pd_error *e)
 {
 	bool closed = is_all(s, have, size + HEADER), whole = have.size >= size;
+	enum believed believed = NOT_BELIEVED;
 	struct pd_lost *l = &s->lost;
 
 	pd_lost_set_time(s);
@@ -194,20 +220,16 @@ static int is_lost(struct pd_stream *s, const struct pd_frame *f, struct pd_byte
 			closed = false;
 		}
 	}
-	if (whole && (f->desc || f->type < PD_IMPLAUSIBLE_TYPE)) {
-		if (f->desc && pd_resync_leads_chain(&s->resync, have, (size_t)size, closed ? PD_RESYNC_CLOSED : PD_RESYNC_OPEN))
-			return 0;
-		if ((!f->desc || pd_resync_may_begin(f->type, (size_t)size, f->desc)) &&
-		    pd_stream_leads_on(s, l, have, f->offset, size, closed) &&
-		    (!f->desc || pd_stream_is_usual(s, f, size)))
-			return 0;
-	}
+	if (whole)
+		believed = is_followed(s, f, have, size, closed);
+	if (believed == BELIEVED)
+		return 0;
 	l->bad = f->offset;
 	if (search(s, e))
 		return -1;
 	if (l->found)
 		return l->clear < f->offset + size || !f->desc;
-	return !f->desc && (f->type >= PD_IMPLAUSIBLE_TYPE || whole);
+	return believed != DOUBTED && !f->desc && (f->type >= PD_IMPLAUSIBLE_TYPE || whole);
 }
 
 /* How many bytes there are from f on, of which `have` were looked at: the same whatever the window has. */

@@ -54,6 +54,7 @@ void pd_lost_begin(struct pd_lost *l, const struct pd_frame *f, uint64_t at, enu
 {
 	l->open = true;
 	l->from = l->bad = at;
+	l->led = 0;	/* that way is not gone */
 	l->why = (struct pd_error){
 		.code = code, .severity = PD_DAMAGED, .offset = f->offset, .record_type = f->type,
 		.record = f->desc ? f->desc->name : NULL, .want = want, .have = have,
@@ -73,27 +74,27 @@ enum pd_next pd_lost_piece(struct pd_lost *l, struct pd_frame *f, uint64_t at, s
 	return bytes.size ? PD_NEXT_DAMAGED : PD_NEXT_DAMAGE;
 }
 
-bool pd_stream_leads_on(const struct pd_stream *s, struct pd_lost *l, struct pd_bytes in, uint64_t offset, uint64_t size,
-			bool closed)
+enum pd_leads pd_stream_leads_on(const struct pd_stream *s, struct pd_lost *l, struct pd_bytes in, uint64_t offset,
+				 uint64_t size, bool closed)
 {
+	enum pd_leads leads;
 	uint64_t at = size;
-	bool leads;
 
 	if (offset + size < l->led)
-		return true;
+		return PD_LEADS_ON;
 	for (;;) {
 		const struct pd_record_desc *desc;
 		uint32_t type;
 		uint16_t n;
 
 		if (at > in.size || in.size - at < HEADER) {
-			leads = !closed || at == in.size;
+			leads = !closed ? PD_LEADS_OUT_OF_SIGHT : at == in.size ? PD_LEADS_ON : PD_LEADS_NOWHERE;
 			break;
 		}
 		type = pd_load32(in.data + at, s->session->swap);
 		n = pd_load16(in.data + at + 6, s->session->swap);
 		desc = pd_record_desc(type);
-		leads = desc && pd_resync_may_begin(type, n, desc);
+		leads = desc && pd_resync_may_begin(type, n, desc) ? PD_LEADS_ON : PD_LEADS_NOWHERE;
 		if (desc || n < HEADER || type >= PD_IMPLAUSIBLE_TYPE)
 			break;
 		at += n;

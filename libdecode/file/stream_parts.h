@@ -7,6 +7,7 @@
 #include "file/stream.h"
 
 #define PD_IMPLAUSIBLE_TYPE 0x10000	/* text that perf printed into its own output reads as such, and addresses of code */
+#define PD_DOUBTFUL_TYPE 0x100	/* far from those that the kernel and perf gave so far */
 #define PD_LOST_PIECE (32 * 1024)	/* lost bytes are given out in such pieces at most */
 
 /* A record of which only `bytes` are there, or the last bytes, too few for a header. */
@@ -38,10 +39,16 @@ void pd_lost_begin(struct pd_lost *l, const struct pd_frame *f, uint64_t at, enu
 enum pd_next pd_lost_piece(struct pd_lost *l, struct pd_frame *f, uint64_t at, struct pd_bytes bytes, bool last,
 			   struct pd_error *e);
 
-/* Do the headers behind the record at in[0], which lies at `offset` and has `size` bytes, lead to one that can be trusted, over
- * whatever number of unknown types? `closed`: nothing follows the bytes. */
-bool pd_stream_leads_on(const struct pd_stream *s, struct pd_lost *l, struct pd_bytes in, uint64_t offset, uint64_t size,
-			bool closed);
+enum pd_leads {
+	PD_LEADS_NOWHERE,
+	PD_LEADS_ON,		/* to a known type, or to the end of all */
+	PD_LEADS_OUT_OF_SIGHT,	/* over unknown types to the end of what can be seen */
+};
+
+/* Where do the headers behind the record at in[0] lead, which lies at `offset` and has `size` bytes, over whatever number of
+ * unknown types? `closed`: nothing follows the bytes. */
+enum pd_leads pd_stream_leads_on(const struct pd_stream *s, struct pd_lost *l, struct pd_bytes in, uint64_t offset,
+				 uint64_t size, bool closed);
 
 /* --- stream_inner.c --- */
 
