@@ -67,7 +67,7 @@ const struct pd_source *pd_reader_lend(struct pd_reader *r, struct pd_read_ahead
 
 bool pd_reader_hold(struct pd_reader *r, const struct pd_run *run, struct pd_window **held)
 {
-	const bool has_memory = r->budget.used <= r->budget.limit / 2;
+	const bool has_memory = pd_windows_may_hold(&r->budget);
 
 	*held = has_memory ? pd_stream_hold(&r->stream, run) : NULL;
 	return has_memory;

@@ -736,6 +736,18 @@ def test_why_it_ends_is_always_listed(run_pdecode, tmp_path):
 
 
 @sanitize
+@pytest.mark.parametrize("memory", ["1700K", "1900K", "2M", "2500K", "3M", "3500K", "4M"])
+def test_threads_need_no_more_than_one_may_have(memory, run_pdecode, tmp_path):
+    """What several hold of the file at once leaves room for what one record may take."""
+    path = tmp_path / "formats.data"
+    short = r.record(9, bytes(8))
+    path.write_bytes(Pipe(records=[HEAD, *[short] * 9000, r.header_tracing_data(bytes(4 << 20)), clock(2)]).build("<"))
+    one, *more = [run_pdecode(["--memory", memory, "-j", jobs, path]).stdout for jobs in ("1", "2", "5")]
+    assert len(strict_json(one)["records"]) == 9001
+    assert more == [one, one]
+
+
+@sanitize
 @pytest.mark.parametrize("args", [[], ["-f", "jsonl"], ["-f", "stats"], ["--strict"]])
 def test_oddities_are_no_errors(args, run_pdecode, tmp_path):
     """Bytes behind a record's last field, as a newer kernel writes them: -v tells of them, nothing else does."""

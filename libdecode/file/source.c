@@ -150,6 +150,7 @@ static int make_room(struct pd_source *s, size_t n, struct pd_error *e)
 	const size_t size = n + READ_MIN < WINDOW_SIZE ? WINDOW_SIZE : n + READ_MIN;
 	const struct pd_window *w = s->windows.now;
 
+	_Static_assert(PD_PEEK_MAX + READ_MIN <= PD_WINDOW_LARGEST, "room is kept for a peek");
 	if (have && w && s->window == w->data && w->capacity >= n + READ_MIN && w->capacity - at >= n &&
 	    w->capacity - s->filled >= READ_MIN)
 		return 0;
@@ -297,7 +298,7 @@ void pd_source_lend(struct pd_source *s, struct pd_read_ahead *a)
 	const bool is_read = s->kind == SOURCE_FILE && !s->may_map;
 
 	a->size = 0;
-	a->window = is_read && s->budget->used <= s->budget->limit / 2 ? pd_windows_lend(&s->windows, WINDOW_SIZE) : NULL;
+	a->window = is_read && pd_windows_may_hold(s->budget) ? pd_windows_lend(&s->windows, WINDOW_SIZE) : NULL;
 }
 
 void pd_source_read_ahead(const struct pd_source *s, struct pd_read_ahead *a)

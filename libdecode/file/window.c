@@ -92,7 +92,7 @@ static struct pd_window *find_free(struct pd_windows *w, size_t size)
 /* More than there must be, where memory is not short. */
 static bool may_add(const struct pd_windows *w)
 {
-	return w->now && is_held(w->now) && w->count < KEPT && w->budget->used <= w->budget->limit / 2;
+	return w->now && is_held(w->now) && w->count < KEPT && pd_windows_may_hold(w->budget);
 }
 
 /* Not one that another core has just looked at, if there is another way. */

@@ -30,6 +30,14 @@ void pd_windows_free(struct pd_windows *w);
  * nobody holds it. 0 and w->now, or -1: no memory. */
 int pd_windows_move(struct pd_windows *w, const uint8_t *bytes, size_t n, size_t size);
 
+#define PD_WINDOW_LARGEST (1200u << 10)
+
+/* Is there memory to hold one while another is read into? Not where it is so short that the largest would not fit any more. */
+static inline bool pd_windows_may_hold(const struct pd_budget *b)
+{
+	return b->used + PD_WINDOW_LARGEST <= b->limit / 2;
+}
+
 /* One that is not read into now, held for the caller; NULL: no memory. */
 struct pd_window *pd_windows_lend(struct pd_windows *w, size_t size);
 /* One that was lent is read into now, and its hold given back. */
