@@ -13,7 +13,7 @@
 #include "file/source_unpack.h"
 #include "file/spool.h"
 
-#define WINDOW_SIZE (256u << 10)	/* fits the cache; grows when a peek asks for more */
+#define WINDOW_SIZE (320u << 10)	/* fits the cache; grows when a peek asks for more */
 #define READ_MIN (64u << 10)	/* a smaller rest of the window is not worth a read */
 #define PIECE_SIZE (4u << 20)	/* of a mapped file in memory at once, beside what is asked for */
 #define SPOOL_DEFAULT (4ull << 30)

@@ -5,7 +5,7 @@
 #include "file/run.h"
 #include "sink/json.h"
 
-#define PD_JSON_BLOCK_BYTES (160 * 1024)	/* of records, after which a block is full: holds what is read ahead at once */
+#define PD_JSON_BLOCK_BYTES (224 * 1024)	/* of records, after which a block is full: holds what is read ahead at once */
 #define PD_JSON_BLOCK_RECORDS 4096
 
 /* A record in a block: what it takes to make a struct pd_record of the copy. */
