@@ -72,8 +72,8 @@ struct pd_read_ahead {
 	size_t size;			/* bytes of that */
 };
 
-/* Bytes that are read ahead at once. A turn costs some cache lines that another core had, which takes twice as long where the
- * cores have no cache in common: less would be cheaper to read and to write, but then threads do little else than take turns. */
+/* Bytes that are read ahead at once. Each turn costs some cache lines that another core had, and twice as much where the cores have
+ * no cache in common; of larger pieces less stays in a core's own cache. */
 #define PD_READ_AHEAD (192u << 10)
 
 /* A window to read ahead into, or none: for a file that is read. */
