@@ -5,7 +5,9 @@ SONAME := libdecode.so.0
 
 TOOLS := pdecode pencode prepair
 # pkg-config names.  The library and whatever is linked with it:
-LIB_PACKAGES := libzstd zlib
+LIB_PACKAGES := libzstd zlib liblzma
+# libbz2, which Debian 12 has no .pc file for:
+LIB_PLAIN := -lbz2
 # What the tools need besides, to read JSON and to close themselves off:
 TOOL_PACKAGES := json-c libseccomp
 
@@ -39,7 +41,7 @@ endif
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
 	-Wvla -Wformat=2 -Wundef -Wpointer-arith -Wwrite-strings -Wimplicit-fallthrough \
-	-Wno-missing-field-initializers
+	-Wno-missing-field-initializers -Wno-psabi
 ifeq ($(WERROR),1)
 WARNINGS += -Werror
 endif
@@ -51,12 +53,28 @@ probe = $(shell $(PKG_CONFIG) --exists $(2) 2>/dev/null || echo missing)
 packages = $(if $(strip $(2)),$(if $(call probe,,$(2)),$(error missing: \
 	$(2) (or $(PKG_CONFIG) itself). Run 'make deps'),$(shell $(PKG_CONFIG) $(1) $(2))))
 PKG_CFLAGS = $(call once,PKG_CFLAGS,$(call packages,--cflags,$(LIB_PACKAGES) $(TOOL_PACKAGES)))
-LIB_LIBS = $(call once,LIB_LIBS,$(call packages,--libs,$(LIB_PACKAGES)))
+LIB_LIBS = $(call once,LIB_LIBS,$(call packages,--libs,$(LIB_PACKAGES)) $(LIB_PLAIN))
 TOOL_LIBS = $(call once,TOOL_LIBS,$(call packages,--libs,$(TOOL_PACKAGES)))
+STATIC_LIBS = $(LIB_LIBS) $(TOOL_LIBS) $(call once,STATIC_MORE,$(call packages,--static --libs,$(LIB_PACKAGES) $(TOOL_PACKAGES)))
 
-ALL_CFLAGS = -std=gnu11 $(OPT) $(WARNINGS) -fPIC -pthread -fvisibility=hidden $(SANITIZE) \
-	-D_GNU_SOURCE -DPD_VERSION='"$(VERSION)"' $(PKG_CFLAGS) $(CPPFLAGS) $(CFLAGS)
-ALL_LDFLAGS = $(SANITIZE) -pthread -Wl,--as-needed -Wl,-z,relro,-z,now $(LDFLAGS)
+# What --version shows of the libraries: name-version.
+versions = $(foreach p,$(1),$(p)-$(shell $(PKG_CONFIG) --modversion $(p)))
+TOOL_VERSIONS = $(call once,TOOL_VERSIONS,$(call versions,$(LIB_PACKAGES) $(TOOL_PACKAGES)))
+RECORD_VERSIONS = $(call once,RECORD_VERSIONS,$(call versions,$(LIB_PACKAGES)))
+
+# Hardening: those of these flags that the compiler has for the machine it compiles for. Fortified functions
+# need optimization, and sanitizers check more than they do.
+CANDIDATES := -fstack-protector-strong -fstack-clash-protection -fcf-protection -mbranch-protection=standard
+FORTIFY := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE
+accepts = $(CC) -Werror $(1) -S -x c -o /dev/null /dev/null 2>/dev/null
+HARDENING = $(call once,HARDENING,$(shell for f in $(CANDIDATES); do $(call accepts,$$f) && echo "$$f"; done) \
+	$(if $(SANITIZE)$(findstring _FORTIFY_SOURCE,$(CC) $(CPPFLAGS) $(CFLAGS)),,$(if $(filter-out -O0, \
+		$(lastword $(filter -O%,$(OPT) $(CFLAGS)))),$(FORTIFY)=$(shell \
+		$(call accepts,-O2 $(FORTIFY)=3 -include features.h) && echo 3 || echo 2))))
+
+ALL_CFLAGS = -std=gnu11 $(OPT) $(WARNINGS) -fPIC -pthread -fvisibility=hidden $(HARDENING) $(SANITIZE) \
+	-D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -DPD_VERSION='"$(VERSION)"' $(PKG_CFLAGS) $(CPPFLAGS) $(CFLAGS)
+ALL_LDFLAGS = $(SANITIZE) -pthread -Wl,--as-needed -Wl,-z,relro,-z,now,-z,noexecstack $(LDFLAGS)
 
 LIB_DIRS := base layout file model sink
 LIB_SRC := $(sort $(wildcard libdecode/*.c $(LIB_DIRS:%=libdecode/%/*.c)))
@@ -88,7 +106,7 @@ endif
 # A make of our own, on every core unless the user said how many.
 SUBMAKE = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS))
 
-.PHONY: all help deps demo check check-builds check-crash fuzzers mutators fuzz bench schemas \
+.PHONY: all help deps demo check check-builds check-user check-distro check-compilers check-crash fuzzers mutators fuzz bench soak schemas \
 	analyze tidy cppcheck analyzer analyzed valgrind lint-packages install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -104,13 +122,15 @@ $(B)/flags: FORCE
 $(B)/obj/libdecode/%.o: INCLUDES := -Ilibdecode -Ilibdecode/include
 $(B)/obj/tools/%.o: INCLUDES := -Itools -Ilibdecode/include
 $(B)/obj/record/%.o: INCLUDES := -Irecord -Itools -Ilibdecode/include
+$(B)/obj/tools/%.o: DEFINES = -DPD_LIBRARIES='"$(TOOL_VERSIONS)"'
+$(B)/obj/record/%.o: DEFINES = -DPD_LIBRARIES='"$(RECORD_VERSIONS)"'
 $(B)/obj/tests/%.o: INCLUDES := -Ilibdecode/include
 $(B)/obj/tests/fuzz/%.o: INCLUDES := -Ilibdecode -Ilibdecode/include -Itools
 
 $(B)/obj/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(ALL_CFLAGS) $(INCLUDES) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) $(DEFINES) $(INCLUDES) -MMD -MP -c -o $@ $<
 
 $(B)/libdecode.a: $(LIB_OBJ)
 $(B)/shared.a: $(call objects,$(SHARED_SRC))
@@ -121,16 +141,24 @@ $(B)/libdecode.a $(B)/shared.a:
 
 $(B)/libdecode.so: $(LIB_OBJ) $(EXPORT_MAP)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(ALL_LDFLAGS) -shared $(if $(SANITIZE),,-Wl,-z,defs) -Wl,-soname,$(SONAME) \
+	$(Q)$(CC) $(filter-out $(STATIC),$(ALL_LDFLAGS)) -shared $(if $(SANITIZE),,-Wl,-z,defs) -Wl,-soname,$(SONAME) \
 		$(addprefix -Wl$(comma)--version-script=,$(EXPORT_MAP)) -o $@ $(LIB_OBJ) $(LIB_LIBS)
 	$(Q)ln -sf $(@F) $(B)/$(SONAME)
 comma := ,
 
-LINK = $(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIB_LIBS) $(TOOL_LIBS)
+# LDFLAGS=-static works as well; a shared library stays one.
+STATIC = $(filter -static -static-pie,$(LDFLAGS))
+link = $(CC) $(1) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(2)
+LINK = $(if $(STATIC),$(call link,,$(STATIC_LIBS)),$(call link,-pie,$(LIB_LIBS) $(TOOL_LIBS)))
 define program
-$(B)/$(1): $(call objects,$(2)) $(B)/shared.a $(B)/libdecode.a
+$(B)/$(1) $(B)/static/$(1): $(call objects,$(2)) $(B)/shared.a $(B)/libdecode.a
+$(B)/$(1):
 	$$(call say,LD,$$@)
-	$$(Q)$$(LINK) $(3)
+	$$(Q)$$(LINK)
+$(B)/static/$(1):
+	$$(call say,LD,$$@)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(call link,-static-pie,$$(STATIC_LIBS))
 endef
 $(foreach t,$(PROGRAMS),$(eval $(call program,$(t),$(call src_of,$(t)))))
 $(eval $(call program,precord,$(RECORD_SRC)))
@@ -150,6 +178,9 @@ $(MUTATORS): $(B)/mutate_%: $(B)/obj/tests/fuzz/fuzz_%.o $(call objects,tests/fu
 	$(call say,LD,$@)
 	$(Q)$(LINK)
 mutators: $(MUTATORS)
+
+.PHONY: static
+static: $(BINARIES:$(B)/%=$(B)/static/%)
 
 deps:
 	$(Q)$(SETUP)
@@ -188,6 +219,21 @@ check-builds:
 		$(SUBMAKE) B=build/clang SAN=0 CC=clang all; \
 	else echo 'clang: not here, skipped'; fi
 
+# By root only, who becomes somebody else.
+check-user: deps
+	+$(Q)$(SUBMAKE) B=build SAN=0 all
+	$(Q)PYTHON='$(PYTHON)' scripts/check-user build
+
+# Another Debian release; and every compiler that is installed, the build alone.
+check-distro:
+	$(Q)scripts/check-distro $(SUITE) $(if $(RUN),'$(RUN)')
+
+COMPILERS ?= $(sort $(notdir $(wildcard /usr/bin/gcc-[1-9][0-9] /usr/bin/clang-[1-9][0-9])))
+check-compilers: $(COMPILERS:%=build-with-%)
+build-with-%:
+	@echo '$*'
+	+$(Q)$(SUBMAKE) B=build/compilers/$* SAN=0 CC=$* WERROR=1 all
+
 check-crash: $(FUZZERS)
 	$(Q)for f in $(FUZZERS); do \
 		for c in fixtures/crash/*; do test ! -f "$$c" || $$f "$$c" || exit 1; done; \
@@ -199,13 +245,14 @@ fuzz: lint-packages
 	+$(Q)$(SUBMAKE) B=build all
 	+$(Q)$(SUBMAKE) B=build/fuzz FUZZ=1 CC=clang fuzzers
 	$(Q)$(PYTHON) tests/fuzz/seeds.py build/pdecode build/fuzz/seeds
-	$(Q)set -e; $(foreach t,$(FUZZ_SRC:tests/fuzz/fuzz_%.c=%),echo 'fuzz_$(t)'; \
-		mkdir -p build/fuzz/$(t).corpus; build/fuzz/fuzz_$(t) -max_total_time=$(FUZZ_SECONDS) -timeout=30 \
-			-max_len=16000 -verbosity=0 -print_final_stats=1 -artifact_prefix=build/fuzz/$(t)- \
-			build/fuzz/$(t).corpus $(call seeds_of,$(t)) fixtures/crash;)
+	$(Q)scripts/fuzz $(FUZZ_SECONDS) $(foreach t,$(FUZZ_SRC:tests/fuzz/fuzz_%.c=%),$(t)=$(call seeds_of,$(t)))
 
 bench: all
 	$(Q)if test -x scripts/bench; then scripts/bench '$(B)'; else echo 'bench: not here yet'; fi
+
+SOAK_SECONDS ?= 600
+soak: all
+	$(Q)scripts/soak '$(B)' --seconds $(SOAK_SECONDS)
 
 schemas: $(B)/pdecode
 	$(Q)$(B)/pdecode --schema=schemas
@@ -248,6 +295,13 @@ analyzed: $(call objects,$(ANALYZED))
 valgrind: lint-packages all
 	$(Q)scripts/memcheck '$(B)'
 
+# Elsewhere: another architecture in an emulator, another libc.
+.PHONY: check-arch check-musl
+check-arch: all
+	+$(Q)PYTHON='$(PYTHON)' PARALLEL='$(PARALLEL)' SETUP='$(filter :,$(SETUP))' scripts/check-arch '$(ARCH)' '$(B)' '$(SUITE)'
+check-musl: all
+	+$(Q)SETUP='$(filter :,$(SETUP))' scripts/check-musl '$(B)'
+
 # The tools print their manual pages and completions themselves.
 BASHDIR := $(DATADIR)/bash-completion/completions
 ZSHDIR := $(DATADIR)/zsh/site-functions
@@ -262,7 +316,7 @@ install: all
 	$(Q)ln -sf libdecode.so.$(VERSION) '$(DESTDIR)$(LIBDIR)/$(SONAME)'
 	$(Q)ln -sf $(SONAME) '$(DESTDIR)$(LIBDIR)/libdecode.so'
 	$(Q)umask 022 && sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
-		-e 's|@VERSION@|$(VERSION)|' -e 's|@PACKAGES@|$(LIB_PACKAGES)|' \
+		-e 's|@VERSION@|$(VERSION)|' -e 's|@PACKAGES@|$(LIB_PACKAGES)|' -e 's|@PLAIN@|$(LIB_PLAIN)|' \
 		libdecode/libdecode.pc.in > '$(DESTDIR)$(LIBDIR)/pkgconfig/libdecode.pc'
 	$(Q)set -e; umask 022; for t in $(PROGRAMS) $(RECORDER); do \
 		install -m 755 $(B)/$$t '$(DESTDIR)$(BINDIR)'; \
@@ -290,19 +344,29 @@ help:
 
 #: Targets
 #:   all          the library and the tools, in build/ (the default)
+#:   static       the tools without shared libraries, in build/static
 #:   deps         look for the Debian packages that are needed, install the missing ones
 #:   demo         deps, all, then decode a capture (DEMO_INPUT=FILE) to out.json
 #:   check        deps, builds with gcc, clang and sanitizers, every test (PYTEST_ARGS="-k NAME")
+#:   check-user   the recorder's tests as a user without rights and without perf_event_open; needs root
+#:   check-distro the same in a fresh Debian SUITE=trixie (or bullseye, bookworm) under build/distro, of which the base system
+#:                and the packages are kept for the next run; needs root and debootstrap (RUN="make demo" for that alone)
+#:   check-compilers  builds with every gcc and clang from 10 on that is installed, warnings are errors
 #:   schemas      write schemas/ anew from the tables
-#:   fuzz         fuzz each target for FUZZ_SECONDS (60), with clang
+#:   fuzz         fuzz each target for FUZZ_SECONDS (60), with clang; the corpus stays in build/fuzz
 #:   analyze      clang-tidy, cppcheck and gcc's analyzer (tidy, cppcheck, analyzer: one of them)
+#:   check-arch   ARCH=arm64|armhf|i386|riscv64|s390x: cross-build, then compare captures and run tests
+#:                in an emulator (SUITE=trixie: with libraries of that Debian release)
+#:   check-musl   builds against musl, then compares captures
 #:   valgrind     the tools over captures, under memcheck
 #:   bench        measure
+#:   soak         record a busy machine for SOAK_SECONDS (600), as root, and count whether all of it is there
 #:   install, uninstall, clean
 #: Variables
 #:   V=1          show the commands         SAN=1     ASan and UBSan, in build/san
 #:   WERROR=1     warnings are errors       CC=clang  another compiler
 #:   PREFIX=/usr/local  DESTDIR=            B=DIR     build elsewhere
 #:   SETUP=:      leave the packages alone  JOBS=N    parallel steps of demo and check
+#:   HARDENING=   without stack protector and the like
 
 -include $(ALL_OBJ:.o=.d)

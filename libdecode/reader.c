@@ -89,6 +89,7 @@ static int next_file(struct pd_reader *r)
 		r->file = r->directory.files[r->next_file++];
 		if (r->settle)
 			r->settle(r->settle_ctx);
+		pd_reader_account_file(r, &r->account);
 		pd_stream_free(&r->stream);
 		if (r->file_source)
 			pd_source_close(r->file_source);

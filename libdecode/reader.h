@@ -7,6 +7,9 @@
 
 struct pd_session *pd_reader_session(struct pd_reader *r);
 
+/* For pd_repair() to add to. */
+struct pd_account *pd_reader_own_account(struct pd_reader *r);
+
 /* Called before the session changes, or held windows go: threads that read them have to be done by then. */
 void pd_reader_before_learning(struct pd_reader *r, void (*settle)(void *ctx), void *ctx);
 

@@ -12,6 +12,42 @@ const struct pd_file_info *pd_file(const struct pd_reader *r)
 	return &r->container.info;
 }
 
+/* Bytes after the packed stream: nobody reads them. */
+static uint64_t after_packed(const struct pd_source *source)
+{
+	const struct pd_error *e = pd_source_damage(source);
+
+	return e && e->code == PD_E_TRAILING ? e->skipped : 0;
+}
+
+void pd_reader_account_file(const struct pd_reader *r, struct pd_account *a)
+{
+	pd_stream_account(&r->stream, a);
+	if (r->file_source)
+		a->unread += after_packed(r->file_source);
+}
+
+struct pd_account *pd_reader_own_account(struct pd_reader *r)
+{
+	return &r->account;
+}
+
+void pd_get_account(const struct pd_reader *r, struct pd_account *out)
+{
+	const struct pd_account *around = &r->container.account;
+	struct pd_account a = r->account;
+
+	pd_reader_account_file(r, &a);
+	a.header += r->container.info.mode == PD_MODE_PIPE ? PD_MAGIC_SIZE : around->header;
+	a.features += around->features;
+	a.gaps += around->gaps;
+	a.zeros += around->zeros;
+	a.unread += after_packed(r->source);
+	a.total = a.header + a.features + a.records + a.skipped + a.gaps + a.zeros + a.unread;
+	a.size = out->size;
+	memcpy(out, &a, a.size < sizeof(a) ? a.size : sizeof(a));
+}
+
 int64_t pd_read_at(struct pd_reader *r, uint64_t offset, void *p, size_t n)
 {
 	struct pd_error ignored;

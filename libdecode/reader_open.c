@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "file/gaps.h"
+#include "file/identify.h"
 #include "file/mend.h"
 #include "pd/pd.h"
 #include "reader_parts.h"
@@ -35,6 +36,8 @@ static struct pd_reader *new_reader(const struct pd_options *o, struct pd_error 
 	if (o)
 		memcpy(&r->options, o, o->size < sizeof(r->options) ? o->size : sizeof(r->options));
 	r->budget.limit = r->options.memory_limit ? r->options.memory_limit : DEFAULT_MEMORY;
+	r->budget.max_expanded = r->options.max_expanded;
+	r->budget.max_ratio = r->options.max_ratio;
 	r->record.session = &r->session;
 	r->session.budget = r->held.budget = r->feature.budget = &r->budget;
 	return r;
@@ -55,6 +58,16 @@ static void report_missing_files(struct pd_reader *r)
 		report_missing(r, PD_DIRECTORY_FIRST);
 }
 
+/* Damaged packing may be all there is. */
+static struct pd_error no_magic(const struct pd_source *source, struct pd_bytes first)
+{
+	const struct pd_error *damage = first.size ? NULL : pd_source_damage(source);
+	struct pd_error e = damage ? *damage : (struct pd_error){ .code = PD_E_MAGIC, .text = pd_identify(first) };
+
+	e.severity = PD_FATAL;
+	return e;
+}
+
 /* The source is open: reads what comes before the records. NULL and *e on failure; the reader is freed then. */
 static struct pd_reader *start(struct pd_reader *r, struct pd_error *e)
 {
@@ -64,7 +77,7 @@ static struct pd_reader *start(struct pd_reader *r, struct pd_error *e)
 	if (pd_source_peek(r->source, PD_MAGIC_SIZE, &first, e))
 		goto fail;
 	if (pd_header_probe(first, &r->container)) {
-		*e = (struct pd_error){ .code = PD_E_MAGIC, .severity = PD_FATAL };
+		*e = no_magic(r->source, first);
 		goto fail;
 	}
 	if (r->container.info.mode == PD_MODE_FILE &&

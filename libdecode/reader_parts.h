@@ -35,6 +35,7 @@ struct pd_reader {
 	size_t next_file;
 	const char *file;		/* being read: NULL for data itself */
 	struct pd_source *file_source;
+	struct pd_account account;	/* of the files that were read to their end; what pd_repair() adds */
 	struct pd_error stopped;	/* what options.stop_at made of an error */
 	void (*settle)(void *ctx);	/* before the session changes; may be NULL */
 	void *settle_ctx;
@@ -42,6 +43,9 @@ struct pd_reader {
 
 /* What is wrong, in which file of a directory (NULL: data itself). */
 void pd_reader_say(struct pd_reader *r, const struct pd_error *e, const char *file);
+
+/* Adds the file of a directory, or the only one, that is being read. */
+void pd_reader_account_file(const struct pd_reader *r, struct pd_account *a);
 
 static inline struct pd_source_limits pd_reader_limits(struct pd_reader *r)
 {

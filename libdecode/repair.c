@@ -56,6 +56,7 @@ static void put_attr(struct repair *p, const struct pd_attr *a, size_t size, uin
 	memset(at, 0, size);
 	memcpy(at, a->bytes.data, have);
 	own = pd_load32(at + 4, p->session->swap);
+	p->report->attrs_mended += a->is_restored;
 	if (own && (own < PD_ATTR_SIZE_VER0 || own > size)) {
 		pd_store(at + 4, size, 4, p->session->swap);
 		p->report->attrs_mended++;
@@ -121,6 +122,32 @@ static int forget_id(struct repair *p, uint64_t end, struct pd_error *e)
 	return failed ? fail(e, PD_E_IO, failed) : 0;
 }
 
+/* Counts bytes of a record that are not written. Those that are skipped the reader counts. */
+static void count_dropped(struct repair *p, const struct pd_record *r, uint64_t bytes)
+{
+	struct pd_account *a = pd_reader_own_account(p->reader);
+
+	p->report->bytes_dropped += bytes;
+	if (r->frame.inner_offset != PD_OUTER)
+		a->dropped_expanded += bytes;
+	else if (r->frame.state != PD_FRAME_SKIPPED)
+		a->dropped += bytes;
+}
+
+/* Counts a record that is not written, with the data after it. */
+static int drop_record(struct repair *p, const struct pd_record *r, struct pd_error *e)
+{
+	uint64_t bytes = r->frame.bytes.size;
+	struct pd_bytes piece;
+	int got;
+
+	while ((got = pd_payload_read(p->reader, PAYLOAD_CHUNK, &piece, e)) > 0)
+		bytes += piece.size;
+	p->report->dropped += r->frame.state != PD_FRAME_SKIPPED;
+	count_dropped(p, r, bytes);
+	return got;
+}
+
 /* Copies the bytes behind the record at `at` of the output; where they end early the record is made to say so. */
 static int copy_payload(struct repair *p, uint64_t at, const struct pd_record_desc *d, uint64_t size, struct pd_error *e)
 {
@@ -148,21 +175,62 @@ static int copy_payload(struct repair *p, uint64_t at, const struct pd_record_de
 	return got ? fail(e, PD_E_IO, got) : 0;
 }
 
+/* Copies the first `kept` bytes of a record, of which `own` are its own: that becomes its size. */
+static int copy_resized(struct repair *p, const struct pd_record *r, size_t own, size_t kept, struct pd_error *e)
+{
+	const uint64_t at = p->out.offset;
+	uint8_t number[2];
+	int failed = pd_out_append(&p->out, r->frame.bytes.data, kept);
+
+	pd_store(number, own, sizeof(number), p->session->swap);
+	if (!failed)
+		failed = pd_out_at(&p->out, at + PD_RECORD_SIZE_AT, number, sizeof(number));
+	p->report->records++;
+	p->report->expanded += r->frame.inner_offset != PD_OUTER;
+	return failed ? fail(e, PD_E_IO, failed) : 0;
+}
+
+/* Copies a record of which damage made the size cover those after it, and these as they are. */
+static int copy_split(struct repair *p, const struct pd_record *r, size_t own, struct pd_error *e)
+{
+	const struct pd_bytes bytes = r->frame.bytes;
+
+	for (size_t covered = own; covered < bytes.size; p->report->records++) {
+		covered += pd_load16(bytes.data + covered + PD_RECORD_SIZE_AT, p->session->swap);
+		p->report->expanded += r->frame.inner_offset != PD_OUTER;
+	}
+	p->report->shortened++;
+	return copy_resized(p, r, own, bytes.size, e);
+}
+
+/* Copies a sample without the bytes after its fields: they are lost. */
+static int copy_fields(struct repair *p, const struct pd_record *r, struct pd_error *e)
+{
+	const size_t rest = pd_record_trailing(r).size, own = r->frame.bytes.size - rest;
+
+	count_dropped(p, r, rest);
+	p->report->shortened++;
+	return copy_resized(p, r, own, own, e);
+}
+
 static int copy_record(struct repair *p, const struct pd_record *r, struct pd_error *e)
 {
 	const struct pd_record_desc *d = r->frame.desc;
 	const uint64_t at = p->out.offset, payload = r->frame.payload;
+	size_t own;
 	int failed;
 
 	if (d && d->compressed) {	/* what is in it follows */
 		p->expands = true;
 		return 0;
 	}
-	if (!is_good(r)) {
-		p->report->dropped += r->frame.state != PD_FRAME_SKIPPED;
-		p->report->bytes_dropped += r->frame.bytes.size;
-		return 0;
-	}
+	own = pd_record_own_size(r);
+	if (own < r->frame.bytes.size)
+		return copy_split(p, r, own, e);
+	if (r->error.code == PD_E_TRAILING && r->frame.state == PD_FRAME_WHOLE)
+		return copy_fields(p, r, e);
+	if (!is_good(r))
+		return drop_record(p, r, e);
 	p->report->records++;
 	p->report->expanded += r->frame.inner_offset != PD_OUTER;
 	failed = pd_out_append(&p->out, r->frame.bytes.data, r->frame.bytes.size);
@@ -190,15 +258,11 @@ static int copy_records(struct repair *p, struct pd_error *e)
 
 /* --- what stands behind them --- */
 
-static bool keeps_feature(struct repair *p, const struct pd_feature *f)
+/* Is the feature true of the old file only? */
+static bool is_obsolete(const struct repair *p, uint32_t id)
 {
-	const bool is_directory = pd_file(p->reader)->mode == PD_MODE_DIRECTORY;
-	struct pd_extent_of extent;
-
-	if (f->id == FEATURE_AUXTRACE || (f->id == FEATURE_COMPRESSED && p->expands) ||
-	    (f->id == FEATURE_DIR_FORMAT && is_directory))
-		return false;
-	return pd_session_check_feature(p->session, f->id, f->bytes, &extent) == PD_OK;
+	return id == FEATURE_AUXTRACE || (id == FEATURE_COMPRESSED && p->expands) ||
+	       (id == FEATURE_DIR_FORMAT && pd_file(p->reader)->mode == PD_MODE_DIRECTORY);
 }
 
 /* The tracepoints' formats, the first bit there is, where they are no good as they are: 1; 0: they are, or none is needed. */
@@ -217,10 +281,34 @@ static int replace_formats(struct repair *p, struct pd_buf *sections, struct pd_
 	return made == PD_STAND_IN_MADE;
 }
 
+/* Is all of the section there, and intact? */
+static bool is_whole(struct repair *p, const struct pd_feature *f)
+{
+	const struct pd_file_info *info = pd_file(p->reader);
+	struct pd_extent_of extent;
+
+	for (size_t k = 0; k < info->nr_sections; k++)
+		if (info->sections[k].feature == f->id && info->sections[k].offset == f->offset && f->id &&
+		    info->sections[k].size != f->bytes.size)
+			return false;
+	return pd_session_check_feature(p->session, f->id, f->bytes, &extent) == PD_OK;
+}
+
+/* Sections may lie on one another: no more is lost of them than they have together. */
+static void drop_feature(struct repair *p, const struct pd_feature *f)
+{
+	struct pd_account *own = pd_reader_own_account(p->reader), a = { .size = sizeof(a) };
+
+	pd_get_account(p->reader, &a);
+	p->report->features_dropped[f->id] = true;
+	own->dropped_features += f->bytes.size;
+	if (own->dropped_features > a.features)
+		own->dropped_features = a.features;
+}
+
 /* The table, then the sections; of one that is not kept the bit is not set. */
 static int copy_features(struct repair *p, struct pd_error *e)
 {
-	const struct pd_file_info *info = pd_file(p->reader);
 	struct pd_section kept[PD_FEATURE_BITS + 1];
 	struct pd_buf sections = { .budget = p->session->budget };
 	uint64_t base;
@@ -237,14 +325,12 @@ static int copy_features(struct repair *p, struct pd_error *e)
 	for (size_t i = 0; i < pd_nr_features(p->reader); i++) {
 		struct pd_feature f;
 		struct pd_error damage;
-		bool good = pd_feature_at(p->reader, i, &f, &damage) == 0;
+		const bool is_read = pd_feature_at(p->reader, i, &f, &damage) == 0;
 
-		for (size_t k = 0; good && k < info->nr_sections; k++)	/* all of it? */
-			if (info->sections[k].feature == f.id && info->sections[k].offset == f.offset && f.id &&
-			    info->sections[k].size != f.bytes.size)
-				good = false;
-		if (!good || !keeps_feature(p, &f) || p->header.features[f.id]) {
-			p->report->features_dropped[f.id] = true;
+		if (is_obsolete(p, f.id))
+			continue;
+		if (!is_read || !is_whole(p, &f) || p->header.features[f.id]) {
+			drop_feature(p, &f);
 			continue;
 		}
 		kept[n++] = (struct pd_section){ .feature = f.id, .offset = sections.size, .size = f.bytes.size };
@@ -270,7 +356,7 @@ static int finish(struct repair *p, struct pd_error *e)
 	if (info->mode != PD_MODE_PIPE) {
 		p->header.data.size = p->out.offset - p->header.data.offset;
 		for (size_t i = 0; i < PD_FEATURE_BITS; i++)	/* whose table was never written, or is gone */
-			p->report->features_dropped[i] = info->adds_features[i];
+			p->report->features_dropped[i] = info->adds_features[i] && !is_obsolete(p, (uint32_t)i);
 		if (copy_features(p, e))
 			return -1;
 		for (size_t i = 0; i < PD_FEATURE_BITS; i++)

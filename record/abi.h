@@ -84,6 +84,7 @@ _Static_assert(sizeof(struct event_attr) == 144, "the layout of VER9");
 
 enum {
 	ABI_FORMAT_LOST = 1 << 4,		/* PERF_FORMAT_LOST, 6.0 */
+	ABI_SAMPLE_DATA_PAGE_SIZE = 1 << 22,	/* 5.11 */
 	ABI_SAMPLE_CODE_PAGE_SIZE = 1 << 23,	/* 5.11 */
 	ABI_SAMPLE_WEIGHT_STRUCT = 1 << 24,	/* 5.12 */
 	ABI_BRANCH_HW_INDEX = 1 << 17,		/* 5.7 */

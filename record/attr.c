@@ -56,11 +56,11 @@ static void set_rate(struct event *e, const struct attr_options *o)
 {
 	struct event_attr *a = &e->attr;
 	const struct event_terms *t = &e->terms;
-	bool own = is_software(e, PERF_COUNT_SW_DUMMY) ||
-		   is_software(e, PERF_COUNT_SW_BPF_OUTPUT) || traces_all(e);
+	bool own = is_software(e, PERF_COUNT_SW_BPF_OUTPUT) || traces_all(e);
 	uint64_t freq = t->has_freq ? t->freq : t->has_period ? 0 : o->freq;
 
-	if (own) {
+	e->clock_freq = o->clock_freq;
+	if (own && !t->has_freq && !t->has_period) {
 		a->sample_period = 1;
 	} else if (t->has_freq || t->has_period || o->rate_given || !a->sample_period) {
 		a->sample_period = freq ? freq : t->has_period ? t->period : o->period;
@@ -77,7 +77,13 @@ static void set_rate(struct event *e, const struct attr_options *o)
 
 static enum callchain_mode callchain_of(const struct event *e, const struct attr_options *o)
 {
-	return e->terms.callchain ? e->terms.callchain : o->callchain;
+	if (e->terms.callchain == CALLCHAIN_LBR && e->attr.flags & ATTR_EXCLUDE_USER)
+		return CALLCHAIN_FP;	/* branches of the kernel are no call chain */
+	if (e->terms.callchain)
+		return e->terms.callchain;
+	/* How many frames are wanted says that some are. */
+	return e->terms.has_max_stack && o->callchain == CALLCHAIN_NONE ? CALLCHAIN_FP :
+									  o->callchain;
 }
 
 /* Who unwinds a stack reads tables that are mapped as data. */
@@ -120,25 +126,21 @@ static void set_callchain(struct event *e, const struct attr_options *o)
 		/* The user's part of the call chain stays: readers put the branches in its place. */
 	}
 	if (mode == CALLCHAIN_DWARF) {
-		a->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+		a->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER |
+				  PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC;
 		a->sample_regs_user |= regs_all();
 		a->sample_stack_user = e->terms.stack_size ? e->terms.stack_size : o->stack_size;
 		a->flags |= ATTR_EXCLUDE_CALLCHAIN_USER;
 	}
 }
 
+/* Without a level the kernel takes the event's own. */
 static void set_branches(struct event_attr *a, uint64_t bits)
 {
-	const uint64_t levels = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL |
-				PERF_SAMPLE_BRANCH_HV;
-
 	if (!bits)
 		return;
 	a->sample_type |= PERF_SAMPLE_BRANCH_STACK;
 	a->branch_sample_type |= bits;
-	/* Without a level the kernel takes the event's own. */
-	if (!(a->branch_sample_type & levels) && (a->flags & ATTR_EXCLUDE_KERNEL))
-		a->branch_sample_type |= PERF_SAMPLE_BRANCH_USER;
 }
 
 static void set_fields(struct event *e, const struct attr_options *o, const struct target *t)
@@ -158,9 +160,14 @@ static void set_fields(struct event *e, const struct attr_options *o, const stru
 	if (e->aux)
 		a->sample_type |= PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
 	if (is_software(e, PERF_COUNT_SW_BPF_OUTPUT))
-		a->sample_type |= PERF_SAMPLE_RAW | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
+		a->sample_type |= PERF_SAMPLE_RAW | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
+				  PERF_SAMPLE_PERIOD;
 	set_callchain(e, o);
-	set_branches(a, e->terms.branch_type ? e->terms.branch_type : o->branch_sample_type);
+	if (e->terms.callchain != CALLCHAIN_LBR)
+		set_branches(a, e->terms.branch_type ? e->terms.branch_type :
+			     o->branch_sample_type);
+	if (is_software(e, PERF_COUNT_SW_DUMMY))
+		a->sample_type &= ~(uint64_t)PERF_SAMPLE_BRANCH_STACK;
 	if (e->terms.time == CHOICE_NO)
 		a->sample_type &= ~(uint64_t)PERF_SAMPLE_TIME;
 	else if (e->terms.time == CHOICE_YES)
@@ -186,13 +193,38 @@ static void set_reading(struct event_list *l, size_t i, const struct attr_option
 		a->read_format |= PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	if (members_of(l, e->leader) < 2)
 		return;
-	/* The leader samples for all; kernels before 6.12 refuse to inherit such a group. */
 	a->read_format |= PERF_FORMAT_GROUP;
-	a->flags &= ~(ATTR_INHERIT | ATTR_INHERIT_STAT);
-	if (!is_leader(l, i)) {
+	/* Kernels before 6.12 refuse to inherit such a group. */
+	if (e->terms.inherit != CHOICE_YES)
+		a->flags &= ~(ATTR_INHERIT | ATTR_INHERIT_STAT);
+}
+
+/* The event that samples for its group: the leader, or the next one where the leader traces. */
+static const struct event *sampler_of(const struct event_list *l, size_t i)
+{
+	size_t leader = l->items[i].leader;
+
+	for (size_t k = leader + 1; l->items[leader].aux && k < l->n; k++)
+		if (l->items[k].leader == leader)
+			return &l->items[k];
+	return &l->items[leader];
+}
+
+/* Where the leader reads the group only one event samples; all records have the same fields. */
+static void follow_sampler(const struct event_list *l, size_t i)
+{
+	const struct event *sampler = sampler_of(l, i);
+	struct event_attr *a = &l->items[i].attr;
+
+	if (is_leader(l, i) || sampler == &l->items[i] || !l->items[l->items[i].leader].sample_read)
+		return;
+	if (!l->items[i].terms.has_period && !l->items[i].terms.has_freq) {
 		a->sample_period = 0;
 		a->flags &= ~ATTR_FREQ;
 	}
+	if (l->items[i].terms.overwrite != CHOICE_YES)
+		a->flags &= ~ATTR_WRITE_BACKWARD;
+	a->sample_type = sampler->attr.sample_type;
 }
 
 static void set_levels(struct event *e, const struct settings *o)
@@ -206,8 +238,6 @@ static void set_levels(struct event *e, const struct settings *o)
 		e->attr.flags |= ATTR_EXCLUDE_USER;
 	}
 	e->modified = e->modified || o->all_user || o->all_kernel;
-	if (!e->machines_given)
-		e->attr.flags |= ATTR_EXCLUDE_GUEST;
 }
 
 /* Threads that were named are meant alone, as in perf; processes with all they start. */
@@ -284,7 +314,7 @@ static void apply_attr_terms(struct event *e)
 }
 
 /* Tells of tasks and maps on behalf of events that can't: they are bound to some cpus or cgroups,
- * start late, or overwrite. */
+ * start late, or overwrite. With -C it does so on all cpus. */
 static bool needs_helper(const struct event_list *l, const struct settings *o,
 			 const struct target *t)
 {
@@ -296,7 +326,7 @@ static bool needs_helper(const struct event_list *l, const struct settings *o,
 		    e->terms.time == CHOICE_NO)
 			return true;
 	}
-	return t->kind == TARGET_SYSTEM || o->delay || o->overwrite || o->control ||
+	return t->kind == TARGET_SYSTEM || o->cpus || o->delay || o->overwrite || o->control ||
 	       o->cgroups.count || !o->samples || events_trace(l);
 }
 
@@ -363,6 +393,28 @@ static void align(struct event_list *l)
 		l->items[i].attr.size = size;
 }
 
+static void complete_event(struct event_list *l, size_t i, const struct attr_options *a, const struct target *t,
+			   size_t buffer)
+{
+	struct event *e = &l->items[i];
+
+	if (!e->helper) {
+		set_levels(e, a->o);
+		set_rate(e, a);
+		set_fields(e, a, t);
+	} else {
+		e->attr.sample_period = 1;
+		e->attr.sample_type = a->sample_type & (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME);
+		if (events_sample(l, PERF_SAMPLE_CPU))
+			e->attr.sample_type |= PERF_SAMPLE_CPU;
+	}
+	set_flags(l, i, a, t);
+	set_reading(l, i, a);
+	follow_sampler(l, i);
+	set_wakeup(&e->attr, a->o, buffer);
+	apply_attr_terms(e);
+}
+
 int attrs_configure(struct event_list *l, const struct settings *o, const struct target *t,
 		    size_t buffer)
 {
@@ -376,24 +428,30 @@ int attrs_configure(struct event_list *l, const struct settings *o, const struct
 		put_in_one_group(l);
 	if (choose_tracking(l, o, t))
 		return CLI_OUTPUT;
-	for (size_t i = 0; i < l->n; i++) {
-		struct event *e = &l->items[i];
+	for (size_t i = 0; i < l->n; i++)
+		complete_event(l, i, &a, t, buffer);
+	align(l);
+	warn_of_fast_clocks(l);
+	return 0;
+}
 
-		if (!e->helper) {
-			set_levels(e, o);
-			set_rate(e, &a);
-			set_fields(e, &a, t);
-		} else {
-			e->attr.sample_period = 1;
-			e->attr.sample_type = a.sample_type & (PERF_SAMPLE_IP | PERF_SAMPLE_TID |
-				PERF_SAMPLE_TIME);
-			if (events_sample(l, PERF_SAMPLE_CPU))
-				e->attr.sample_type |= PERF_SAMPLE_CPU;
-		}
-		set_flags(l, i, &a, t);
-		set_reading(l, i, &a);
-		set_wakeup(&e->attr, o, buffer);
-		apply_attr_terms(e);
+int attrs_configure_triggers(struct event_list *l, const struct settings *o, const struct target *t)
+{
+	struct settings plain = settings_default;
+	struct attr_options a;
+	int got;
+
+	plain.period = 1;
+	plain.buffering = plain.timestamp = false;
+	plain.inherit = o->inherit;
+	plain.inherit_thread = o->inherit_thread;
+	plain.tids = o->tids;
+	got = attr_options_read(&a, &plain, l->say);
+	if (got)
+		return got;
+	for (size_t i = 0; i < l->n; i++) {
+		complete_event(l, i, &a, t, 0);
+		l->items[i].attr.sample_type = PERF_SAMPLE_TID;	/* the smallest that counts as one */
 	}
 	align(l);
 	warn_of_fast_clocks(l);

@@ -10,6 +10,8 @@
  * buffer: bytes of each. 0; or an exit status after saying what is wrong. */
 int attrs_configure(struct event_list *l, const struct settings *o, const struct target *t,
 		    size_t buffer);
+/* Completes events of which only the occurrence is needed: each, or each N-th by a term, wakes the reader. */
+int attrs_configure_triggers(struct event_list *l, const struct settings *o, const struct target *t);
 /* The kernel is to tell the build id of what is mapped. */
 void attrs_add_build_ids(struct event_list *l);
 

@@ -9,6 +9,8 @@
 #include "sysctl.h"
 
 enum { DEFAULT_FREQ = 4000, DEFAULT_STACK = 8192 };
+/* The highest rate of a clock in place of a counter: more leaves little time for anything else. */
+enum { CLOCK_MAX_FREQ = 10000 };
 
 static bool parse_clock(const char *name, int *clock)
 {
@@ -70,6 +72,7 @@ static int read_rate(struct attr_options *a, const struct say *s)
 	const struct settings *o = a->o;
 
 	a->rate_given = o->freq || o->period != NOT_GIVEN;
+	a->clock_freq = DEFAULT_FREQ;
 	if (o->freq && o->period != NOT_GIVEN)
 		return say_failed(s, CLI_USAGE, "-F and -c exclude each other");
 	if (o->period != NOT_GIVEN) {
@@ -79,9 +82,12 @@ static int read_rate(struct attr_options *a, const struct say *s)
 		return 0;
 	}
 	a->freq = DEFAULT_FREQ;
-	if (o->freq && strcmp(o->freq, "max") != 0 &&
-	    (!parse_number(o->freq, &a->freq) || !a->freq))
+	if (o->freq && strcmp(o->freq, "max") != 0 && !parse_number(o->freq, &a->freq))
 		return say_failed(s, CLI_USAGE, "'-F' must be a number or max, not '%s'", o->freq);
+	if (!a->freq)
+		return say_failed(s, CLI_USAGE, "'-F' must be at least 1, or max; -n counts and takes "
+				  "no samples");
+	a->clock_freq = o->freq && strcmp(o->freq, "max") == 0 ? CLOCK_MAX_FREQ : DEFAULT_FREQ;
 	return limit_freq(a, s);
 }
 
@@ -109,8 +115,6 @@ static int read_callchain(struct attr_options *a, const struct say *s)
 static int read_branches(struct attr_options *a, const struct say *s)
 {
 	const struct settings *o = a->o;
-	const uint64_t privilege = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL |
-				   PERF_SAMPLE_BRANCH_HV;
 
 	if (o->branch_any)
 		a->branch_sample_type |= PERF_SAMPLE_BRANCH_ANY;
@@ -118,9 +122,7 @@ static int read_branches(struct attr_options *a, const struct say *s)
 		if (!parse_branch_filter(o->branches.items[i], &a->branch_sample_type))
 			return say_failed(s, CLI_USAGE, "'-j %s': unknown kind of branch",
 					  o->branches.items[i]);
-	/* Only levels were named: branches of any kind on them. */
-	if (a->branch_sample_type && !(a->branch_sample_type & ~privilege))
-		a->branch_sample_type |= PERF_SAMPLE_BRANCH_ANY;
+	a->branch_sample_type = branches_of_any_kind(a->branch_sample_type);
 	if (a->branch_sample_type)
 		a->sample_type |= PERF_SAMPLE_BRANCH_STACK;
 	return 0;
@@ -172,7 +174,7 @@ static void read_fields(struct attr_options *a)
 		{ o->period_field, PERF_SAMPLE_PERIOD },
 		{ o->data, PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC },
 		{ o->phys_data, PERF_SAMPLE_PHYS_ADDR },
-		{ o->data_page_size, PERF_SAMPLE_DATA_PAGE_SIZE },
+		{ o->data_page_size, ABI_SAMPLE_DATA_PAGE_SIZE },
 		{ o->code_page_size, ABI_SAMPLE_CODE_PAGE_SIZE },
 		{ o->weight, ABI_SAMPLE_WEIGHT_STRUCT },
 		{ o->raw, PERF_SAMPLE_RAW | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU },

@@ -8,6 +8,7 @@
 struct attr_options {
 	const struct settings *o;
 	uint64_t freq, period;		/* one of them is 0 */
+	uint32_t clock_freq;		/* at most, where a clock takes the place of a counter */
 	bool rate_given;		/* it stands above the default of tracepoints */
 	uint64_t sample_type;		/* of every event that samples */
 	uint64_t branch_sample_type, regs_user, regs_intr;

@@ -117,7 +117,7 @@ int beside_finish(struct recording *r)
 		r->file.error = b->error;
 		got = -1;
 	} else {
-		describe_say(&b->report, &r->say);
+		describe_say(r, &b->report);
 		got = write_held(r);
 	}
 	b->state = BESIDE_NOTHING;

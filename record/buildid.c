@@ -9,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#define NOTES_MAX (8u << 20)	/* bytes of notes, or of headers, that are believed */
+#include "regular.h"
+
+#define BYTES_MOST (8u << 20)	/* of headers and notes, read or looked at again: more than any linker makes */
 #define START 4096		/* mostly has all that is looked for */
 
 static size_t aligned(size_t n, size_t align)
@@ -25,6 +26,7 @@ struct image {
 	int fd;				/* -1: memory */
 	const uint8_t *start;
 	size_t size;			/* of start */
+	size_t budget;			/* bytes that may still be looked at */
 	bool wide, swap;		/* 64 bits; not in this machine's byte order */
 };
 
@@ -46,13 +48,16 @@ static uint64_t number_at(const struct image *im, const uint8_t *p, size_t width
 	return im->swap ? __builtin_bswap16(quarter) : quarter;
 }
 
-/* size bytes at offset: of what is here, or read into *own, for free(). NULL: not there. */
-static const uint8_t *part(const struct image *im, uint64_t offset, uint64_t size, uint8_t **own)
+/* size bytes at offset: of what is here, or read into *own, for free(). NULL: not there, or over the budget. */
+static const uint8_t *part(struct image *im, uint64_t offset, uint64_t size, uint8_t **own)
 {
 	*own = NULL;
+	if (size > im->budget)
+		return NULL;
+	im->budget -= size;
 	if (offset <= im->size && size <= im->size - offset)
 		return im->start + offset;
-	if (im->fd < 0 || size > NOTES_MAX || offset > INT64_MAX - size)
+	if (im->fd < 0 || offset > INT64_MAX - size)
 		return NULL;
 	*own = malloc(size + 1);
 	if (*own && pread(im->fd, *own, size, (off_t)offset) == (ssize_t)size)
@@ -110,7 +115,7 @@ static const struct table sections[] = {
 	TABLE(Elf64_Shdr, sh_type, sh_offset, sh_size, sh_addralign, SHT_NOTE),
 };
 
-static bool in_entry(const struct image *im, const struct table *t, const uint8_t *entry,
+static bool in_entry(struct image *im, const struct table *t, const uint8_t *entry,
 		     struct buildid *out)
 {
 	uint64_t offset = number_at(im, entry + t->offset, t->width);
@@ -133,7 +138,7 @@ struct place {
 	uint64_t offset, entry, n;
 };
 
-static bool in_table(const struct image *im, const struct table *t, const struct place *at,
+static bool in_table(struct image *im, const struct table *t, const struct place *at,
 		     struct buildid *out)
 {
 	const uint8_t *entries;
@@ -176,17 +181,8 @@ static bool in_image(struct image *im, struct buildid *out)
 
 bool buildid_of_fd(int fd, struct buildid *out)
 {
-	struct stat st;
-
-	out->size = 0;
-	/* A device might wait, or do something, when read. */
-	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && buildid_of_regular(fd, out);
-}
-
-bool buildid_of_regular(int fd, struct buildid *out)
-{
 	uint8_t start[START];
-	struct image im = { .fd = fd, .start = start };
+	struct image im = { .fd = fd, .start = start, .budget = BYTES_MOST };
 	ssize_t n;
 
 	out->size = 0;
@@ -197,7 +193,7 @@ bool buildid_of_regular(int fd, struct buildid *out)
 
 bool buildid_of_path(const char *path, struct buildid *out)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = open_regular(AT_FDCWD, path, NULL);
 	bool found;
 
 	out->size = 0;
@@ -243,7 +239,7 @@ bool buildid_of_vdso(struct buildid *out)
 {
 	/* Its first page, where the headers and notes are. */
 	struct image im = {
-		.fd = -1, .start = (const uint8_t *)getauxval(AT_SYSINFO_EHDR),
+		.fd = -1, .start = (const uint8_t *)getauxval(AT_SYSINFO_EHDR), .budget = BYTES_MOST,
 		.size = (size_t)sysconf(_SC_PAGESIZE),
 	};
 

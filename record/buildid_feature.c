@@ -11,7 +11,9 @@
 #include "buildid.h"
 #include "buildid_hits.h"
 #include "buildid_scan.h"
+#include "deadline.h"
 #include "pd/pd.h"
+#include "regular.h"
 
 #define FEATURE_BUILD_ID 2
 /* linux/perf_event.h and perf's util/build-id.c: whose file, and that build_id_size counts */
@@ -30,14 +32,13 @@ static bool is_another(const struct hits_file *f, const struct stat *st)
 
 static bool read_file(const struct hits_file *f, const char *path, struct buildid *id)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
+	int fd = open_regular(AT_FDCWD, path, &st);
 	bool found;
 
 	if (fd < 0)
 		return false;
-	found = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && !is_another(f, &st) &&
-		buildid_of_regular(fd, id);
+	found = !is_another(f, &st) && buildid_of_fd(fd, id);
 	close(fd);
 	return found;
 }
@@ -101,7 +102,8 @@ static void set_item(struct item *item, const struct hits_file *f)
 }
 
 static int write_feature(struct pd_writer *w, const struct hits *h, enum buildid_which which,
-			 struct buildid_summary *out, struct pd_error *e)
+			 const struct deadline *deadline, struct buildid_summary *out,
+			struct pd_error *e)
 {
 	struct item *items;
 	struct pd_value *list, value;
@@ -115,8 +117,10 @@ static int write_feature(struct pd_writer *w, const struct hits *h, enum buildid
 	items = calloc(most + 1, sizeof(*items));
 	list = calloc(most + 1, sizeof(*list));
 	for (size_t i = 0; items && list && (f = hits_file_at(h, i)); i++) {
-		if ((!f->hit && !is_vdso(f) && which != BUILDID_ALL) ||
-		    !read_build_id(f, &items[n].id))
+		if (!f->hit && !is_vdso(f) && which != BUILDID_ALL)
+			continue;
+		out->cut = out->cut || deadline_is_over(deadline);
+		if (out->cut || !read_build_id(f, &items[n].id))
 			continue;
 		set_item(&items[n], f);
 		list[n] = (struct pd_value)PD_OBJECT(NULL, items[n].v, 7);
@@ -132,21 +136,23 @@ static int write_feature(struct pd_writer *w, const struct hits *h, enum buildid
 }
 
 int buildid_feature_of(struct pd_writer *w, const struct hits *h, enum buildid_which which,
-		       struct buildid_summary *out, struct pd_error *e)
+		       const struct deadline *deadline, struct buildid_summary *out,
+			struct pd_error *e)
 {
-	return which != BUILDID_NONE ? write_feature(w, h, which, out, e) : 0;
+	return which != BUILDID_NONE ? write_feature(w, h, which, deadline, out, e) : 0;
 }
 
 static int feature_of(struct pd_writer *w, struct pd_reader *reader, enum buildid_which which,
-		      struct buildid_summary *out, struct pd_error *e)
+		      const struct deadline *deadline, struct buildid_summary *out,
+			struct pd_error *e)
 {
 	struct hits *h = reader ? hits_new() : NULL;
 	int ret = 0;
 
 	*out = (struct buildid_summary){ 0 };
 	if (h) {
-		buildid_scan(reader, which, h, out);
-		ret = buildid_feature_of(w, h, which, out, e);
+		buildid_scan(reader, which, h, deadline->hurry, out);
+		ret = buildid_feature_of(w, h, which, deadline, out, e);
 	}
 	hits_free(h);
 	pd_close(reader);
@@ -154,11 +160,25 @@ static int feature_of(struct pd_writer *w, struct pd_reader *reader, enum buildi
 }
 
 int buildid_feature_path(struct pd_writer *w, const char *path, enum buildid_which which,
-			 struct buildid_summary *out, struct pd_error *e)
+			 const struct deadline *deadline, struct buildid_summary *out,
+			struct pd_error *e)
 {
 	struct pd_error ignored;
 
-	return feature_of(w, pd_open_path(path, NULL, &ignored), which, out, e);
+	return feature_of(w, pd_open_path(path, NULL, &ignored), which, deadline, out, e);
+}
+
+void buildid_count(const char *path, const bool *hurry, struct buildid_summary *out)
+{
+	struct pd_error ignored;
+	struct pd_reader *reader = pd_open_path(path, NULL, &ignored);
+	struct hits *h = reader ? hits_new() : NULL;
+
+	*out = (struct buildid_summary){ 0 };
+	if (h)
+		buildid_scan(reader, BUILDID_NONE, h, hurry, out);
+	hits_free(h);
+	pd_close(reader);
 }
 
 /* All of a small recording, for free(). NULL: it is large, or can't be read back. */
@@ -173,7 +193,8 @@ static uint8_t *read_small(int fd, uint64_t size)
 }
 
 int buildid_feature(struct pd_writer *w, int fd, enum buildid_which which,
-		    struct buildid_summary *out, struct pd_error *e)
+		    const struct deadline *deadline, struct buildid_summary *out,
+			struct pd_error *e)
 {
 	struct pd_bytes whole = { .size = pd_writer_size(w) };
 	struct pd_error ignored;
@@ -183,10 +204,10 @@ int buildid_feature(struct pd_writer *w, int fd, enum buildid_which which,
 
 	if (all) {
 		whole.data = all;
-		ret = feature_of(w, pd_open_memory(whole, NULL, &ignored), which, out, e);
+		ret = feature_of(w, pd_open_memory(whole, NULL, &ignored), which, deadline, out, e);
 		free(all);
 		return ret;
 	}
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return buildid_feature_path(w, path, which, out, e);
+	return buildid_feature_path(w, path, which, deadline, out, e);
 }

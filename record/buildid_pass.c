@@ -241,6 +241,11 @@ static bool read_header(struct pass *p, struct pd_reader *reader)
 	return true;
 }
 
+static bool is_hurried(const struct pass *p)
+{
+	return p->callbacks->hurry && __atomic_load_n(p->callbacks->hurry, __ATOMIC_RELAXED);
+}
+
 static void read_blocks(struct pass *p, struct pd_reader *reader)
 {
 	const struct pd_file_info *f = pd_file(reader);
@@ -249,14 +254,14 @@ static void read_blocks(struct pass *p, struct pd_reader *reader)
 	uint8_t *block = malloc(most);
 	int64_t got = block ? 1 : 0;
 
-	while (!p->failed && at < end && got > 0) {
+	while (!p->failed && at < end && got > 0 && !is_hurried(p)) {
 		got = pd_read_at(reader, at, block, end - at < most ? (size_t)(end - at) : most);
 		if (got <= 0)
 			break;
 		at += (uint64_t)got;
 		pass_see(p, (struct pd_bytes){ block, (size_t)got });
 	}
-	p->failed = p->failed || at < end;
+	p->failed = p->failed || (at < end && !is_hurried(p));
 	free(block);
 }
 
@@ -296,7 +301,8 @@ void pass_see(struct pass *p, struct pd_bytes bytes)
 /* Cut short: what the end was to be is the library's to say. */
 bool pass_end(struct pass *p)
 {
-	p->failed = p->failed || p->skip || p->file.used || p->unpacked.used;
+	p->failed = p->failed ||
+		    (!is_hurried(p) && (p->skip || p->file.used || p->unpacked.used));
 	if (!p->failed)
 		hand_others(p);
 	return !p->failed;

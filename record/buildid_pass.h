@@ -15,6 +15,7 @@ struct pass_callbacks {
 	/* A reader of the other kernel records, a part of them at a time. */
 	void (*others)(void *ctx, struct pd_reader *reader);
 	void *ctx;
+	const bool *hurry;		/* atomic: the rest of the file is not worth the time; may be NULL */
 };
 
 /* False: of this input nothing can be said in this way (a stream, another byte order, damage). The

@@ -27,6 +27,7 @@ struct scan {
 	struct hits *hits;
 	struct buildid_summary *out;
 	enum buildid_which which;
+	const bool *hurry;
 	struct known_role roles[ROLES];
 	/* what the library has shown of the sample at hand */
 	unsigned int depth;
@@ -251,7 +252,8 @@ static void see_all(void *scan, struct pd_reader *reader)
 	const struct pd_record *r;
 	struct pd_error e;
 
-	while (!s->failed && pd_next(reader, &r, &e) == 1)
+	while (!s->failed && !(s->hurry && __atomic_load_n(s->hurry, __ATOMIC_RELAXED)) &&
+	       pd_next(reader, &r, &e) == 1)
 		see(s, r);
 }
 
@@ -262,10 +264,10 @@ static void see_in_passing(void *scan, uint16_t misc, const struct sample_seen *
 
 /* What the faster way can't read, the other counts anew; files that were hit stay hit. */
 int buildid_scan(struct pd_reader *reader, enum buildid_which which, struct hits *hits,
-		 struct buildid_summary *out)
+		 const bool *hurry, struct buildid_summary *out)
 {
-	struct scan s = { .hits = hits, .out = out, .which = which };
-	const struct pass_callbacks callbacks = { see_in_passing, see_all, &s };
+	struct scan s = { .hits = hits, .out = out, .which = which, .hurry = hurry };
+	const struct pass_callbacks callbacks = { see_in_passing, see_all, &s, hurry };
 
 	if (!pass_over(reader, &callbacks)) {
 		*out = (struct buildid_summary){ 0 };
@@ -289,7 +291,7 @@ struct buildid_watch *buildid_watch_new(enum buildid_which which)
 	if (!w)
 		return NULL;
 	w->scan = (struct scan){ .hits = hits_new(), .out = &w->found, .which = which };
-	w->callbacks = (struct pass_callbacks){ see_in_passing, see_all, &w->scan };
+	w->callbacks = (struct pass_callbacks){ see_in_passing, see_all, &w->scan, NULL };
 	if (w->scan.hits)
 		return w;
 	free(w);

@@ -5,9 +5,9 @@
 #include "buildid_hits.h"
 #include "pd/pd.h"
 
-/* To the end of what is readable. -1: no memory; what was seen by then counts. */
+/* To the end of what is readable, or until *hurry (atomic; may be NULL). -1: no memory; what was seen by then counts. */
 int buildid_scan(struct pd_reader *reader, enum buildid_which which, struct hits *hits,
-		 struct buildid_summary *out);
+		 const bool *hurry, struct buildid_summary *out);
 
 /* The same of records on their way into a file, seen one after the other: by one thread at a time. */
 struct buildid_watch;

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
@@ -134,8 +135,10 @@ bool child_poll(struct child *c)
 	return c->ended;
 }
 
-void child_finish(struct child *c, int signal)
+void child_finish(struct child *c, int signal, const bool *hurry)
 {
+	const struct timespec moment = { .tv_nsec = 2000000 };
+
 	if (c->link >= 0)
 		close(c->link);
 	c->link = -1;
@@ -143,9 +146,8 @@ void child_finish(struct child *c, int signal)
 		return;
 	if (signal)
 		kill(c->pid, signal);
-	while (waitpid(c->pid, &c->status, 0) < 0 && errno == EINTR)
-		;
-	c->ended = true;
+	while (!child_poll(c) && !__atomic_load_n(hurry, __ATOMIC_RELAXED))
+		nanosleep(&moment, NULL);
 }
 
 int child_exit_status(const struct child *c)

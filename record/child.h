@@ -34,8 +34,8 @@ int child_start(struct child *c, const char *command, const struct say *s);
 
 /* Looks whether it ended. */
 bool child_poll(struct child *c);
-/* Waits for its end, after a signal (0: none). */
-void child_finish(struct child *c, int signal);
+/* Waits for its end, after a signal (0: none), or until *hurry (atomic). */
+void child_finish(struct child *c, int signal, const bool *hurry);
 /* As a shell has it. */
 int child_exit_status(const struct child *c);
 

@@ -6,56 +6,68 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "number.h"
+#include "place.h"
 
-static int open_fifo(const char *path, int flags)
+/* Opened for both directions a FIFO is never at its end, and never waits for a peer. Others may plant what looks like
+ * one: an answer would be written into what a link leads to. */
+static int open_fifo(const char *path, const struct say *s)
 {
-	return open(path, flags | O_NONBLOCK | O_CLOEXEC);
+	struct stat st = { 0 };
+	int fd = open(path, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
+
+	if (fd < 0) {
+		say(s, SAY_ERROR, "'--control': %s: %s", path, errno == ELOOP ? "a link, not a FIFO" : strerror(errno));
+		return -1;
+	}
+	if (fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode) && owner_is_trusted(st.st_uid))
+		return fd;
+	if (S_ISFIFO(st.st_mode))
+		say(s, SAY_ERROR, "'--control': %s belongs to user %u: make your own with mkfifo", path,
+		    (unsigned int)st.st_uid);
+	else
+		say(s, SAY_ERROR, "'--control': %s is not a FIFO", path);
+	close(fd);
+	return -1;
 }
 
-static bool take_fd(const char *text, int *fd)
+static int take_fd(const char *text, const struct say *s)
 {
 	uint64_t number;
+	int fd = -1;
 
-	if (!parse_number(text, &number) || number > 1 << 20 || fcntl((int)number, F_GETFD) < 0)
-		return false;
-	*fd = (int)number;
-	return fcntl(*fd, F_SETFL, fcntl(*fd, F_GETFL) | O_NONBLOCK) == 0;
-}
-
-/* Opened for both directions a fifo is never at its end, and never waits for a peer. */
-static bool take(struct control *c, const char *in, const char *out)
-{
-	if (c->owned) {
-		c->in = open_fifo(in, O_RDWR);
-		if (out)
-			c->out = open_fifo(out, O_RDWR);
-		return c->in >= 0 && (!out || c->out >= 0);
-	}
-	return take_fd(in, &c->in) && (!out || take_fd(out, &c->out));
+	if (parse_number(text, &number) && number <= 1 << 20)
+		fd = (int)number;
+	if (fd >= 0 && fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) == 0)
+		return fd;
+	say(s, SAY_ERROR, "'--control': %s is not an open descriptor", text);
+	return -1;
 }
 
 int control_open(struct control *c, const char *text, const struct say *s)
 {
-	const char *colon = strchr(text, ':');
-	char names[4096], *comma;
+	const bool fifo = strncmp(text, "fifo:", 5) == 0;
+	int (*take)(const char *, const struct say *) = fifo ? open_fifo : take_fd;
+	char names[4096], *out;
 
 	*c = (struct control)CONTROL_ABSENT;
-	c->owned = strncmp(text, "fifo:", 5) == 0;
-	if (!colon || (!c->owned && strncmp(text, "fd:", 3) != 0))
+	c->owned = fifo;
+	if (!fifo && strncmp(text, "fd:", 3) != 0)
 		return say_failed(s, CLI_USAGE,
 				  "'--control' must be fifo:PATH[,PATH] or fd:N[,N], not "
 				  "'%s'",
 				  text);
-	snprintf(names, sizeof(names), "%s", colon + 1);
-	comma = strchr(names, ',');
-	if (comma)
-		*comma++ = '\0';
-	if (!take(c, names, comma))
-		return say_failed(s, CLI_USAGE, "'--control %s': %s", text, strerror(errno));
-	return 0;
+	snprintf(names, sizeof(names), "%s", strchr(text, ':') + 1);
+	out = strchr(names, ',');
+	if (out)
+		*out++ = '\0';
+	c->in = take(names, s);
+	if (c->in >= 0 && out)
+		c->out = take(out, s);
+	return c->in >= 0 && (!out || c->out >= 0) ? 0 : CLI_USAGE;
 }
 
 static enum control_command parse(char *line, const char **argument)
@@ -63,7 +75,7 @@ static enum control_command parse(char *line, const char **argument)
 	static const struct { const char *name; enum control_command command; } commands[] = {
 		{ "enable", CONTROL_ENABLE }, { "disable", CONTROL_DISABLE },
 		{ "snapshot", CONTROL_SNAPSHOT }, { "stop", CONTROL_STOP },
-		{ "ping", CONTROL_PING },
+		{ "ping", CONTROL_PING }, { "evlist", CONTROL_EVLIST },
 	};
 	char *blank = strchr(line, ' ');
 
@@ -101,13 +113,24 @@ enum control_command control_next(struct control *c, const char **argument)
 	}
 }
 
+/* Answers that nobody reads are dropped. A NUL ends each, as perf's. */
+static void answer(const struct control *c, const char *text)
+{
+	if (c->out >= 0 && write(c->out, text, strlen(text) + 1) < 0)
+		return;
+}
+
 void control_acknowledge(const struct control *c)
 {
-	static const char ack[] = "ack\n";
+	answer(c, "ack\n");
+}
 
-	/* Who does not read its acknowledgements does without. perf sends the NUL too. */
-	if (c->out >= 0 && write(c->out, ack, sizeof(ack)) < 0)
-		return;
+void control_refuse(const struct control *c, const char *reason)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "error: %s\n", reason);
+	answer(c, text);
 }
 
 void control_close(struct control *c)

@@ -14,6 +14,7 @@ enum control_command {
 	CONTROL_SNAPSHOT,
 	CONTROL_STOP,
 	CONTROL_PING,
+	CONTROL_EVLIST,
 	CONTROL_UNKNOWN,
 	CONTROL_CLOSED,		/* nobody will write again */
 };
@@ -31,7 +32,10 @@ struct control {
 int control_open(struct control *c, const char *text, const struct say *s);
 /* Never waits. What stands behind the command is put into *argument, valid until the next call. */
 enum control_command control_next(struct control *c, const char **argument);
+/* The command was carried out. */
 void control_acknowledge(const struct control *c);
+/* It was not: answers "error: REASON". */
+void control_refuse(const struct control *c, const char *reason);
 void control_close(struct control *c);
 
 #endif

@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "event_kinds.h"
 #include "explain.h"
 #include "fallback.h"
 
@@ -101,7 +102,8 @@ static enum opened open_on(struct opening *o, int cpu, pid_t tid, bool first_thr
 		const struct event *e = &o->l->items[i];
 		enum opened got = OPENED;
 
-		if (e->system_wide && !first_thread)
+		if ((e->system_wide && !first_thread) ||
+		    (!e->helper && cpu >= 0 && !has_cpu(&o->t->cpus, cpu)))
 			continue;
 		if (e->system_wide && cpu < 0)
 			got = open_on_own_cpus(o, i, from);
@@ -125,12 +127,13 @@ static enum opened open_all(struct opening *o)
 	static const int any = -1;
 	size_t n = o->t->kind == TARGET_SYSTEM ? 1 : threads->n;
 	const int *tids = o->t->kind == TARGET_SYSTEM ? &any : threads->items;
+	const struct int_list *cpus = target_all_cpus(o->t);
 
 	o->gone = 0;
-	for (size_t c = 0; c < o->t->cpus.n; c++) {
+	for (size_t c = 0; c < cpus->n; c++) {
 		for (size_t i = 0; i < n; i++) {
 			size_t from = o->c->n;
-			enum opened got = open_on(o, o->t->cpus.items[c], tids[i], i == 0);
+			enum opened got = open_on(o, cpus->items[c], tids[i], i == 0);
 
 			if (got == OPENED_NOT)
 				return got;
@@ -162,16 +165,25 @@ static int check_all_open(const struct counters *c, const struct event_list *l)
 	return 0;
 }
 
+static int refuse_filter(const struct event *e, int error, const struct say *s)
+{
+	char fields[1024];
+
+	if (e->attr.type == PERF_TYPE_TRACEPOINT && tracepoint_fields(e->name, fields, sizeof(fields)))
+		return say_failed(s, CLI_USAGE, "%s: the kernel does not take the filter '%s': %s; "
+				  "the event's fields are%s", e->name, e->filter, strerror(error),
+				  fields);
+	return say_failed(s, CLI_USAGE, "%s: the kernel does not take the filter '%s': %s", e->name,
+			  e->filter, strerror(error));
+}
+
 static int set_filters(const struct counters *c, const struct event_list *l)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		const struct event *e = &l->items[c->items[i].event];
 
 		if (e->filter && ioctl(c->items[i].fd, PERF_EVENT_IOC_SET_FILTER, e->filter))
-			return say_failed(l->say, CLI_USAGE,
-					  "%s: the kernel does not take the filter "
-					  "'%s': %s",
-					  e->name, e->filter, strerror(errno));
+			return refuse_filter(e, errno, l->say);
 	}
 	return 0;
 }
@@ -238,6 +250,21 @@ void counters_enable(const struct counters *c, const struct event_list *l, enum 
 void counters_disable(const struct counters *c, const struct event_list *l, enum counter_set set)
 {
 	for_each(c, l, set, PERF_EVENT_IOC_DISABLE);
+}
+
+bool counters_switch(const struct counters *c, const struct event_list *l, const char *name, bool on)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < c->n; i++) {
+		const struct event *e = &l->items[c->items[i].event];
+
+		if (e->helper || strcmp(e->name, name) != 0)
+			continue;
+		found = true;
+		ioctl(c->items[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+	}
+	return found;
 }
 
 /* read(2) gives what read_format says: a count, or those of a group. */

@@ -169,6 +169,24 @@ int cpu_groups_read(struct cpu_groups *g, const char *spec, const struct int_lis
 	return group_as_said(g, spec, cpus, s);
 }
 
+static bool is_in_a_group(const struct cpu_groups *g, int cpu)
+{
+	for (size_t i = 0; i < g->n; i++)
+		for (size_t k = 0; k < g->items[i].cpus.n; k++)
+			if (g->items[i].cpus.items[k] == cpu)
+				return true;
+	return false;
+}
+
+int cpu_groups_add_rest(struct cpu_groups *g, const struct int_list *cpus, const struct say *s)
+{
+	for (size_t i = 0; i < cpus->n; i++)
+		if (!is_in_a_group(g, cpus->items[i]) &&
+		    int_list_add(&g->items[0].cpus, cpus->items[i]))
+			return no_memory(s);
+	return 0;
+}
+
 void cpu_groups_free(struct cpu_groups *g)
 {
 	for (size_t i = 0; i < g->n; i++) {

@@ -19,6 +19,8 @@ struct cpu_groups {
  * or an exit status after saying what is wrong. */
 int cpu_groups_read(struct cpu_groups *g, const char *spec, const struct int_list *cpus,
 		    const struct say *s);
+/* The cpus that are in no group join the first. 0; or an exit status after saying what is wrong. */
+int cpu_groups_add_rest(struct cpu_groups *g, const struct int_list *cpus, const struct say *s);
 void cpu_groups_free(struct cpu_groups *g);
 
 #endif

@@ -13,27 +13,49 @@
 
 #include "old_file.h"
 
-/* Someone waits for the output: a pipe, a socket, a file that the shell opened. */
-static bool stdout_is_wanted(void)
+enum { TRIES = 100, READER_MS = 20, SILENT_MS = 1000 };
+
+/* A program reads what comes. A file that the shell opened is where the command's own output goes. */
+static bool stdout_is_read(void)
 {
 	struct stat st;
 
-	return fstat(STDOUT_FILENO, &st) == 0 &&
-	       (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) || S_ISREG(st.st_mode));
+	return fstat(STDOUT_FILENO, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
 }
 
-/* Of files with a name: a FIFO. */
-static bool is_stream(const char *base)
+/* A FIFO that nobody else made to catch the recording. */
+static bool is_stream(const struct place *p)
 {
 	struct stat st;
 
-	return strcmp(base, "-") == 0 || (stat(base, &st) == 0 && S_ISFIFO(st.st_mode));
+	return place_stat(p, &st) == 0 && S_ISFIFO(st.st_mode) && owner_is_trusted(st.st_uid);
 }
 
-/* Waits until somebody reads a FIFO: before signals wait, too, and before anything runs. */
+/* Waits until somebody reads a FIFO: before signals are blocked, and before anything runs. */
+static int open_fifo(const struct datafile *f, const struct say *s)
+{
+	const struct timespec pause = { .tv_nsec = READER_MS * 1000000 };
+	struct stat st;
+	int fd;
+
+	for (int ms = 0; (fd = place_open_file(&f->place, O_WRONLY | O_NONBLOCK, 0)) < 0; ms += READER_MS) {
+		if (errno != ENXIO)
+			return -1;
+		if (ms == SILENT_MS)
+			say(s, SAY_WARNING, "%s: waiting for a program to read this FIFO", f->base);
+		nanosleep(&pause, NULL);
+	}
+	if (fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode) && owner_is_trusted(st.st_uid) &&
+	    fcntl(fd, F_SETFL, O_WRONLY) == 0)
+		return fd;
+	close(fd);
+	errno = EPERM;
+	return -1;
+}
+
 static int open_stream(struct datafile *f, const struct say *s)
 {
-	f->fd = strcmp(f->base, "-") == 0 ? STDOUT_FILENO : open(f->base, O_WRONLY | O_CLOEXEC);
+	f->fd = strcmp(f->base, "-") == 0 ? STDOUT_FILENO : open_fifo(f, s);
 	if (f->fd < 0)
 		return say_failed(s, CLI_OUTPUT, "%s: %s", f->base, strerror(errno));
 	if (isatty(f->fd))
@@ -43,81 +65,173 @@ static int open_stream(struct datafile *f, const struct say *s)
 	return 0;
 }
 
-/* Where a directory is meant, its name may end so; FILE.old lies beside it. */
+/* A directory's name may end so; FILE.old is beside the directory, not in it. */
 static void cut_slashes(char *path)
 {
 	for (size_t n = strlen(path); n > 1 && path[n - 1] == '/'; n--)
 		path[n - 1] = '\0';
 }
 
+/* The names of the file: as asked for, and `stamp` after it. -1: too long. */
+static int set_names(struct datafile *f, const char *stamp)
+{
+	const int n = snprintf(f->path, sizeof(f->path), "%s%s", f->base, stamp);
+	const int m = snprintf(f->name, sizeof(f->name), "%s%s", f->place.name, stamp);
+
+	return n < (int)sizeof(f->path) && m < (int)sizeof(f->name) ? 0 : -1;
+}
+
+/* Finds the directory of the output, once: nothing is looked up by its path any more. */
+static int choose_place(struct datafile *f, const struct settings *o, const struct say *s)
+{
+	int error;
+
+	if (snprintf(f->base, sizeof(f->base), "%s", o->output ? o->output : stdout_is_read() ? "-" : "perf.data") >=
+	    (int)sizeof(f->base))
+		return say_failed(s, CLI_USAGE, "the name of the output is too long");
+	cut_slashes(f->base);
+	f->mode = PD_MODE_PIPE;
+	if (strcmp(f->base, "-") == 0)
+		return 0;
+	error = place_open(&f->place, f->base);
+	if (error)
+		return say_failed(s, CLI_OUTPUT, "%s: %s", f->base, strerror(error));
+	if (set_names(f, ""))
+		return say_failed(s, CLI_USAGE, "the name of the output is too long");
+	if (!o->output || !is_stream(&f->place))
+		f->mode = o->threads ? PD_MODE_DIRECTORY : PD_MODE_FILE;
+	f->in_directory = f->mode != PD_MODE_PIPE && (o->threads || o->kcore);
+	return 0;
+}
+
 int datafile_choose(struct datafile *f, const struct settings *o, const struct say *s)
 {
 	uint64_t level = 0;
+	int status = choose_place(f, o, s);
 
-	f->base = o->output ? o->output : stdout_is_wanted() ? "-" : "perf.data";
-	f->mode = is_stream(f->base) ? PD_MODE_PIPE :
-		  o->threads ? PD_MODE_DIRECTORY : PD_MODE_FILE;
-	if (snprintf(f->path, sizeof(f->path), "%s", f->base) + 32 > (int)sizeof(f->path))
-		return say_failed(s, CLI_USAGE, "the name of the output is too long");
-	cut_slashes(f->path);
-	if (f->mode == PD_MODE_PIPE && o->threads)
+	if (status)
+		return status;
+	if (f->mode == PD_MODE_PIPE && (o->threads || o->kcore))
 		return say_failed(s, CLI_USAGE,
-				  "'--threads' writes a directory, not a stream: name it with -o");
+				  "'--%s' writes a directory, not a stream: name it with -o",
+				  o->threads ? "threads" : "kcore");
+	if (o->kcore && (o->switch_output || o->switch_triggers.count))
+		return say_failed(s, CLI_USAGE, "'--kcore' and --switch-output exclude each other: there is one "
+				  "directory");
 	if (o->compress && (!parse_number(o->compress, &level) || !level || level > 22))
 		return say_failed(s, CLI_USAGE, "'-z' must be a level from 1 to 22, not '%s'",
 				  o->compress);
 	f->compress = (int)level;
 	f->which = !o->buildid ? BUILDID_NONE : o->buildid_all ? BUILDID_ALL : BUILDID_HIT;
 	f->read_back = o->buildid || o->buildid_all || o->timestamp_boundary;
-	if (f->mode == PD_MODE_PIPE && (o->switch_output || o->timestamp_filename))
+	if (f->mode == PD_MODE_PIPE && (o->switch_output || o->switch_triggers.count || o->timestamp_filename))
 		return say_failed(s, CLI_USAGE,
-				  "'--switch-output' and '--timestamp-filename' need a "
-				  "file, not a stream");
+				  "'--switch-output', '--switch-output-event' and '--timestamp-filename' "
+				  "need a file, not a stream");
 	return f->mode == PD_MODE_PIPE ? open_stream(f, s) : 0;
 }
 
-/* Under sudo the file belongs to the user who asked for it. */
-static void give_to_user(int fd)
+/* Files that the recorder made belong to the user of sudo, who asked for them. */
+static int given_to_user(int fd)
 {
-	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
-	uint64_t u, g;
+	uid_t uid;
+	gid_t gid;
 
-	if (geteuid() == 0 && uid && gid && parse_number(uid, &u) && parse_number(gid, &g) &&
-	    fchown(fd, (uid_t)u, (gid_t)g))
-		return;		/* then it stays root's */
+	if (fd >= 0 && sudo_user(&uid, &gid) && fchown(fd, uid, gid))
+		return fd;	/* it stays root's */
+	return fd;
 }
 
-static int open_new(const char *path)
+/* A file of the caller's own that could not be moved away, or a device that was named: written in place. */
+static int open_existing(const struct place *p)
 {
-	return open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-}
+	struct stat st;
+	int fd;
 
-/* A directory, and the file in it that has the header. */
-static int open_directory(const struct datafile *f)
-{
-	char data[PATH_MAX + 8];
-	int dir;
-
-	if (mkdir(f->path, 0700))
+	if (place_stat(p, &st))
 		return -1;
-	dir = open(f->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dir >= 0) {
-		give_to_user(dir);
-		close(dir);
+	if (!is_own_file(&st) && !(S_ISCHR(st.st_mode) && owner_is_trusted(st.st_uid))) {
+		errno = S_ISDIR(st.st_mode) ? EISDIR : EEXIST;
+		return -1;
 	}
-	snprintf(data, sizeof(data), "%s/data", f->path);
-	return open_new(data);
+	fd = place_open_file(p, O_RDWR, 0);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) == 0 && (is_own_file(&st) ? ftruncate(fd, 0) == 0 : S_ISCHR(st.st_mode)))
+		return fd;
+	close(fd);
+	errno = EEXIST;
+	return -1;
+}
+
+static int create_file(const struct place *p)
+{
+	return given_to_user(place_open_file(p, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+}
+
+/* Others may rename what was made: the directory is used only if it is the one. */
+static int create_directory(const struct place *p)
+{
+	struct stat st;
+	int fd;
+
+	if (mkdirat(p->dir, p->name, 0700))
+		return -1;
+	fd = openat(p->dir, p->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && !(st.st_mode & 077))
+		return given_to_user(fd);
+	close(fd);
+	errno = EEXIST;
+	return -1;
+}
+
+int datafile_create(int directory, const char *name)
+{
+	char copy[32];
+
+	snprintf(copy, sizeof(copy), "%s", name);
+	return create_file(&(struct place){ .dir = directory, .name = copy });
+}
+
+int datafile_create_directory(const struct datafile *f, const char *name)
+{
+	char copy[32];
+
+	snprintf(copy, sizeof(copy), "%s", name);
+	return create_directory(&(struct place){ .dir = f->directory, .name = copy });
 }
 
 int datafile_open_part(const struct datafile *f, size_t n)
 {
-	char path[PATH_MAX + 32];
-	int fd;
+	char name[32];
 
-	snprintf(path, sizeof(path), "%s/data.%zu", f->path, n);
-	fd = open_new(path);
-	if (fd >= 0)
-		give_to_user(fd);
+	snprintf(name, sizeof(name), "data.%zu", n);
+	return datafile_create(f->directory, name);
+}
+
+/* The directory, and the file in it that has the header. */
+static int open_directory(struct datafile *f)
+{
+	f->directory = create_directory(&f->place);
+	return f->directory < 0 ? -1 : datafile_create(f->directory, "data");
+}
+
+/* Where the name is taken again as soon as it is free, the recording gives up. */
+static int open_output(struct datafile *f, const struct say *s)
+{
+	int fd = -1;
+
+	for (int i = 0; i < TRIES && fd < 0; i++) {
+		old_file_keep(&f->place, f->path, s);
+		fd = f->in_directory ? open_directory(f) : create_file(&f->place);
+		if (fd >= 0 || errno != EEXIST)
+			break;
+		fd = f->in_directory ? -1 : open_existing(&f->place);
+		if (fd < 0 && errno != EEXIST && errno != ENOENT && errno != ELOOP)
+			break;
+	}
 	return fd;
 }
 
@@ -128,16 +242,15 @@ int datafile_open(struct datafile *f, const struct say *s)
 	f->tally = (struct tally){ 0 };
 	f->unfinished = f->parts = 0;
 	f->nr_auxtraces = 0;
+	if (f->mode != PD_MODE_PIPE)
+		set_names(f, "");
 	if (f->mode == PD_MODE_PIPE) {
 		f->read_back = false;
 	} else {
-		old_file_keep(f->path, s);
-		f->fd = f->mode == PD_MODE_FILE ? open_new(f->path) : open_directory(f);
+		f->fd = open_output(f, s);
 		if (f->fd < 0)
 			return say_failed(s, CLI_OUTPUT, "%s: %s", f->path, strerror(errno));
-		if (fstat(f->fd, &st) == 0 && S_ISREG(st.st_mode))
-			give_to_user(f->fd);
-		else
+		if (fstat(f->fd, &st) || !S_ISREG(st.st_mode))
 			f->read_back = false;
 	}
 	if (f->read_back && f->compress && f->mode == PD_MODE_FILE)
@@ -169,39 +282,67 @@ int datafile_add_event(struct pd_writer *w, const struct event *e, const uint64_
 	return pd_writer_add_event(w, &attr, attr.size, ids, n, e->name, error);
 }
 
-/* BASE.YYYYMMDDhhmmsscc, as perf names them: the time to a hundredth of a second. */
-static void stamped_name(const struct datafile *f, const struct timeval *t, char path[PATH_MAX])
+/* .YYYYMMDDhhmmsscc, as perf names them: the time to a hundredth of a second. */
+static void stamp_of(const struct timeval *t, char stamp[32])
 {
-	char stamp[32];
 	struct tm local;
+	size_t n;
 
 	localtime_r(&t->tv_sec, &local);
-	strftime(stamp, sizeof(stamp), "%Y%m%d%H%M%S", &local);
-	snprintf(path, PATH_MAX, "%.*s.%s%02u", PATH_MAX - 64, f->base, stamp,
-		 (unsigned int)(t->tv_usec / 10000) % 100);
+	n = strftime(stamp, 32, ".%Y%m%d%H%M%S", &local);
+	snprintf(stamp + n, 32 - n, "%02u", (unsigned int)(t->tv_usec / 10000) % 100);
 }
 
-/* A file that ends in the same hundredth of a second as the one before gets the next: none may
- * take the place of another. */
+/* Never over something else, where the file system can tell. */
+static int rename_new(int dir, const char *from, const char *to)
+{
+	struct stat st;
+
+	if (renameat2(dir, from, dir, to, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -1;
+	if (fstatat(dir, to, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+		errno = EEXIST;
+		return -1;
+	}
+	return renameat(dir, from, dir, to);
+}
+
+/* A file that ends in the same hundredth of a second as the one before gets the next. */
 int datafile_stamp(struct datafile *f, const struct say *s)
 {
 	const struct timeval hundredth = { .tv_usec = 10000 };
-	char path[PATH_MAX];
 	struct timeval t;
+	char stamp[32];
 
 	gettimeofday(&t, NULL);
-	for (stamped_name(f, &t, path); access(path, F_OK) == 0; stamped_name(f, &t, path))
-		timeradd(&t, &hundredth, &t);
-	if (rename(f->path, path))
-		return say_failed(s, CLI_OUTPUT, "%s can't be called %s: %s", f->path, path,
-				  strerror(errno));
-	memcpy(f->path, path, sizeof(path));
-	return 0;
+	if (timercmp(&t, &f->next_stamp, <))
+		t = f->next_stamp;
+	for (int i = 0; i < TRIES; i++) {
+		stamp_of(&t, stamp);
+		timeradd(&t, &hundredth, &f->next_stamp);
+		if (set_names(f, stamp)) {
+			errno = ENAMETOOLONG;
+			break;
+		}
+		if (rename_new(f->place.dir, f->place.name, f->name) == 0)
+			return 0;
+		if (errno != EEXIST)
+			break;
+		t = f->next_stamp;
+	}
+	return say_failed(s, CLI_OUTPUT, "%s can't be called %s: %s", f->base, f->path, strerror(errno));
+}
+
+void datafile_remove(const struct datafile *f)
+{
+	unlinkat(f->place.dir, f->name, 0);
 }
 
 void datafile_keep(struct datafile *f, uint64_t most)
 {
-	char *name = strdup(f->path);
+	char *name = strdup(f->name);
 	char **kept = name ? realloc(f->kept, (f->nr_kept + 1) * sizeof(*kept)) : NULL;
 
 	if (!kept) {
@@ -212,9 +353,14 @@ void datafile_keep(struct datafile *f, uint64_t most)
 	kept[f->nr_kept++] = name;
 	if (!most || f->nr_kept <= most)
 		return;
-	unlink(kept[0]);
+	unlinkat(f->place.dir, kept[0], 0);
 	free(kept[0]);
 	memmove(kept, kept + 1, --f->nr_kept * sizeof(*kept));
+}
+
+bool datafile_is_unread(const struct datafile *f)
+{
+	return f->failed && f->error.code == PD_E_IO && f->error.have == EPIPE;
 }
 
 int datafile_failed(struct datafile *f, const struct say *s)
@@ -222,11 +368,44 @@ int datafile_failed(struct datafile *f, const struct say *s)
 	char text[256];
 
 	f->failed = true;
-	if (f->error.code == PD_E_IO && f->error.have == EPIPE)
+	if (datafile_is_unread(f))
 		return CLI_OUTPUT;
 	return say_failed(s, CLI_OUTPUT, "%s: %s",
 			  f->fd == STDOUT_FILENO ? "standard output" : f->path,
 			  pd_error_text(&f->error, text, sizeof(text)));
+}
+
+void datafile_abort(struct datafile *f, struct pd_writer *w)
+{
+	const uint64_t given = w ? pd_writer_size(w) : 0;
+	struct pd_error ignored;
+	uint64_t kept = 0;
+
+	if (w && pd_writer_abort(w, &kept, &ignored) && f->mode == PD_MODE_FILE)
+		kept = 0;	/* the header still states what it did at the last flush */
+	f->readable += kept;
+	f->not_written += given > kept ? given - kept : 0;
+}
+
+/* Samples that are there are counted from the file: it alone knows which of them arrived. */
+static uint64_t count_samples(const struct datafile *f, const bool *hurry)
+{
+	struct buildid_summary found;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", f->directory >= 0 ? f->directory : f->fd);
+	buildid_count(path, hurry, &found);
+	return found.samples;
+}
+
+void datafile_report_loss(struct datafile *f, const bool *hurry, const struct say *s)
+{
+	if (datafile_is_unread(f) || f->fd < 0)
+		return;
+	f->tally.samples = f->mode == PD_MODE_PIPE ? 0 : count_samples(f, hurry);
+	say(s, SAY_ERROR, "%s: the recording ends here, with %.3f MB (%llu samples); at least %.3f MB of records "
+	    "are lost", f->mode == PD_MODE_PIPE ? f->base : f->path, (double)f->readable / 1048576,
+	    (unsigned long long)f->tally.samples, (double)f->not_written / 1048576);
 }
 
 int datafile_close(struct datafile *f, const struct say *s)
@@ -248,6 +427,9 @@ void datafile_free(struct datafile *f)
 	for (size_t i = 0; i < f->nr_kept; i++)
 		free(f->kept[i]);
 	free(f->kept);
+	place_close(&f->place);
+	if (f->directory >= 0)
+		close(f->directory);
 	free(f->auxtraces);
 	pd_writer_free(f->writer);
 	buildid_watch_free(f->watch);

@@ -1,6 +1,7 @@
 /* describe.c - options and events, as synth.h, hostinfo.h and buildid.h ask for them. */
 #include "describe.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +9,10 @@
 #include "buildid.h"
 #include "hostinfo.h"
 #include "synth.h"
+#include "sysctl.h"
 
 enum { FEATURE_DIR_FORMAT = 24 };
+#define LOOK_MS 30000		/* at what runs, or at the files that were hit, whatever others make of them */
 
 bool describe_parse_synth(const char *text, unsigned int *what)
 {
@@ -70,6 +73,7 @@ struct synth_options describe_options(const struct recording *r)
 		.cpus = t->cpus.items, .nr_cpus = t->cpus.n,
 		.timeout_ms = (unsigned int)o->map_timeout,
 		.nr_readers = (unsigned int)o->synth_threads, .bpf = r->bpf,
+		.deadline = deadline_in(LOOK_MS, &r->interrupt.hurry),
 	};
 }
 
@@ -81,11 +85,28 @@ int describe_running(struct pd_writer *w, const struct synth_options *o,
 	return synth_finished_init(w, e);
 }
 
-void describe_say(const struct synth_report *report, const struct say *s)
+static bool samples_kernel(const struct event_list *l)
 {
+	for (size_t i = 0; i < l->n; i++)
+		if (!l->items[i].helper && !(l->items[i].attr.flags & ATTR_EXCLUDE_KERNEL))
+			return true;
+	return false;
+}
+
+void describe_say(const struct recording *r, const struct synth_report *report)
+{
+	const struct say *s = &r->say;
+	const bool first_file = r->bytes == 0;
+	long restricted = report->kernel_hidden ? sysctl_read("kptr_restrict", 0) : 0;
+
+	if (restricted && first_file && samples_kernel(&r->events))
+		say(s, SAY_WARNING, "addresses of the kernel will have no symbols: kernel.kptr_restrict is %ld. "
+		    "Try: sudo sysctl kernel.kptr_restrict=0", restricted);
 	if (report->timed_out)
 		say(s, SAY_WARNING, "the maps of %zu processes are not complete: reading them "
 		    "took too long (--proc-map-timeout)", report->timed_out);
+	if (report->cut)
+		say(s, SAY_WARNING, "what runs already is not described in full: reading it took too long");
 	say(s, SAY_DETAIL, "%zu tasks and %zu maps were there", report->tasks, report->maps);
 }
 
@@ -96,7 +117,7 @@ int describe_existing(struct recording *r)
 
 	if (describe_running(r->file.writer, &o, &report, &r->file.error))
 		return -1;
-	describe_say(&report, &r->say);
+	describe_say(r, &report);
 	return 0;
 }
 
@@ -116,7 +137,8 @@ static void list_groups(struct hostinfo *h, struct hostinfo_group *groups,
 			members += l->items[j].leader == i;
 		if (members > 1)
 			groups[h->nr_groups++] = (struct hostinfo_group){
-				.leader = (uint32_t)i, .members = members };
+				.name = l->items[i].group_name, .leader = (uint32_t)i,
+				.members = members };
 	}
 	h->groups = groups;
 }
@@ -190,23 +212,29 @@ static int describe_directory(struct recording *r)
 	       pd_writer_feature(r->file.writer, FEATURE_DIR_FORMAT, &version, &r->file.error) : 0;
 }
 
-static int write_hits(struct datafile *f, struct buildid_summary *found)
+static int write_hits(struct datafile *f, const struct deadline *deadline, struct buildid_summary *found)
 {
 	const struct hits *seen = f->watch ? buildid_watch_end(f->watch, found) : NULL;
+	char path[32];
 
 	if (seen)
-		return buildid_feature_of(f->writer, seen, f->which, found, &f->error);
-	return f->mode == PD_MODE_DIRECTORY ?
-	       buildid_feature_path(f->writer, f->path, f->which, found, &f->error) :
-	       buildid_feature(f->writer, f->fd, f->which, found, &f->error);
+		return buildid_feature_of(f->writer, seen, f->which, deadline, found, &f->error);
+	if (f->mode != PD_MODE_DIRECTORY)
+		return buildid_feature(f->writer, f->fd, f->which, deadline, found, &f->error);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", f->directory);
+	return buildid_feature_path(f->writer, path, f->which, deadline, found, &f->error);
 }
 
 /* Feature BUILD_ID, and what the records tell besides. */
 static int describe_hits(struct recording *r, struct buildid_summary *found)
 {
 	struct datafile *f = &r->file;
-	int got = write_hits(f, found);
+	const struct deadline deadline = deadline_in(LOOK_MS, &r->interrupt.hurry);
+	int got = write_hits(f, &deadline, found);
 
+	if (found->cut)
+		say(&r->say, SAY_WARNING, "not all build ids are in the file: reading those of the files that were "
+		    "hit took too long");
 	f->tally.samples = found->samples;
 	f->tally.lost_records = found->lost_records;
 	return got;

@@ -10,7 +10,8 @@ struct synth_options describe_options(const struct recording *r);
 /* Records for what runs already, by any thread. 0, or -1 and *e. */
 int describe_running(struct pd_writer *w, const struct synth_options *o,
 		     struct synth_report *report, struct pd_error *e);
-void describe_say(const struct synth_report *report, const struct say *s);
+/* What of it the user should know. */
+void describe_say(const struct recording *r, const struct synth_report *report);
 
 /* 0, or -1 and r->file.error. */
 int describe_existing(struct recording *r);	/* the three of them, now */

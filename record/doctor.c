@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +14,12 @@
 #include "abi.h"
 #include "doctor_report.h"
 #include "event_kinds.h"
+#include "explain.h"
 #include "hostinfo_read.h"
 #include "sysctl.h"
+#include "tracefs.h"
 
 #define ATTR_USER_ONLY (ATTR_EXCLUDE_KERNEL | ATTR_EXCLUDE_HV)
-#define CAP_SYS_ADMIN_BIT 21
 #define SETCAP "sudo setcap cap_perfmon,cap_ipc_lock+ep \"$(command -v precord)\""
 
 /* 0, or the errno of opening the event by its name. */
@@ -28,6 +30,19 @@ static int try_event(const char *name, uint64_t flags, pid_t pid, int cpu)
 
 	event_symbol(name, &attr.type, &attr.config);
 	fd = abi_event_open(&attr, pid, cpu, -1, 0);
+	if (fd < 0)
+		return errno;
+	close(fd);
+	return 0;
+}
+
+/* The same of a tracepoint with its data. */
+static int try_tracepoint(uint64_t id)
+{
+	struct event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .size = 112, .config = id, .sample_period = 1,
+				   .sample_type = PERF_SAMPLE_RAW, .flags = ATTR_DISABLED };
+	int fd = abi_event_open(&attr, 0, -1, -1, 0);
+
 	if (fd < 0)
 		return errno;
 	close(fd);
@@ -167,19 +182,20 @@ static void check_kallsyms(struct doctor *d)
 
 static void check_tracepoints(struct doctor *d)
 {
+	char remedy[3 * PATH_MAX];
 	int dir = tracefs_open();
 	uint64_t id;
 
-	if (dir < 0 && errno == ENOENT) {
-		doctor_bad(d, "sudo mount -t tracefs tracefs /sys/kernel/tracing",
-			   "tracepoints have no names: tracefs is not mounted");
-		return;
-	}
-	if (dir >= 0 && host_read_number(dir, "events/sched/sched_switch/id", 10, &id))
-		doctor_ok(d, "tracepoints");
+	explain_tracefs_remedy(remedy, sizeof(remedy));
+	if (dir < 0 && errno == ENOENT)
+		doctor_note(d, "no tracepoints: the kernel is built without tracefs");
+	else if (dir < 0 || !host_read_number(dir, "events/sched/sched_switch/id", 10, &id))
+		doctor_bad(d, remedy, "tracepoints can't be read: tracefs is root's");
+	else if (try_tracepoint(id))
+		doctor_bad(d, "sudo sysctl kernel.perf_event_paranoid=-1",
+			   "data of tracepoints can't be read: kernel.perf_event_paranoid is %ld", d->paranoid);
 	else
-		doctor_bad(d, "sudo chmod -R a+rX /sys/kernel/tracing",
-			   "tracepoints can't be read: tracefs is root's");
+		doctor_ok(d, "tracepoints");
 	if (dir >= 0)
 		close(dir);
 }
@@ -191,14 +207,25 @@ static void check_probes(struct doctor *d)
 
 	if (!user && !kernel)
 		doctor_note(d, "no probes: the kernel is built without them");
-	else if (!(d->capabilities >> CAP_SYS_ADMIN_BIT & 1))
+	else if (!d->probes)
 		doctor_note(d, "probes are root's: sudo precord -e uprobe:...");
 	else
 		doctor_ok(d, "probes of %s%s%s", user ? "programs" : "",
 			  user && kernel ? " and " : "", kernel ? "the kernel" : "");
 }
 
-int doctor_run(FILE *out)
+static void check_left_probes(struct doctor *d, enum doctor_action action)
+{
+	const struct probes_left left = probes_left(action == DOCTOR_CLEAN ? PROBES_REMOVE : PROBES_COUNT);
+
+	if (left.removed)
+		doctor_ok(d, "removed %zu probes that killed recorders left in tracefs", left.removed);
+	if (left.n > left.removed)
+		doctor_bad(d, "sudo precord --doctor --clean", "%zu probes of killed recorders are left in tracefs",
+			   left.n - left.removed);
+}
+
+int doctor_run(FILE *out, enum doctor_action action)
 {
 	struct doctor d = { .out = out };
 
@@ -213,6 +240,7 @@ int doctor_run(FILE *out)
 		check_kallsyms(&d);
 		check_tracepoints(&d);
 		check_probes(&d);
+		check_left_probes(&d, action);
 	}
 	doctor_capabilities(&d);
 	return d.bad ? 1 : 0;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 /* 0: everything that precord does by default works; 1: something is missing. */
-int doctor_run(FILE *out);
+enum doctor_action { DOCTOR_LOOK, DOCTOR_CLEAN };
+int doctor_run(FILE *out, enum doctor_action action);
 
 #endif

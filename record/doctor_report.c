@@ -10,13 +10,7 @@
 #include "hostinfo_read.h"
 #include "sysctl.h"
 
-/* linux/capability.h; the last two may be younger than the headers */
-enum { CAP_IPC_LOCK = 14, CAP_SYS_ADMIN = 21, CAP_PERFMON = 38, CAP_BPF = 39 };
-
-static bool has(const struct doctor *d, int capability)
-{
-	return d->capabilities >> capability & 1;
-}
+enum { CAP_SYS_ADMIN = 21 };	/* linux/capability.h */
 
 void doctor_look(struct doctor *d)
 {
@@ -27,13 +21,11 @@ void doctor_look(struct doctor *d)
 		return;
 	at = strstr(status, "\nCapEff:");
 	if (at)
-		d->capabilities = strtoull(at + strlen("\nCapEff:"), NULL, 16);
+		d->capable = strtoull(at + strlen("\nCapEff:"), NULL, 16) >> CAP_SYS_ADMIN & 1;
 	at = strstr(status, "\nSeccomp:");
 	if (at)
 		d->seccomp = strtoul(at + strlen("\nSeccomp:"), NULL, 10) == 2;
-	d->perfmon = has(d, CAP_PERFMON) || has(d, CAP_SYS_ADMIN);
-	d->bpf = has(d, CAP_BPF) || has(d, CAP_SYS_ADMIN);
-	d->ipc_lock = has(d, CAP_IPC_LOCK);
+	doctor_ask_rights(d);
 }
 
 __attribute__((format(printf, 3, 0)))
@@ -70,18 +62,19 @@ void doctor_bad(struct doctor *d, const char *mend, const char *format, ...)
 	speak(d, "no", format, args);
 	va_end(args);
 	if (mend)
-		fprintf(d->out, "      mend it: %s\n", mend);
+		fprintf(d->out, "      try: %s\n", mend);
 	d->bad++;
 }
 
 void doctor_capabilities(struct doctor *d)
 {
 	if (d->perfmon && d->bpf && d->ipc_lock)
-		doctor_ok(d, "capabilities for everything: %s", geteuid() == 0 ? "you are root" :
-			  "CAP_PERFMON, CAP_BPF, CAP_IPC_LOCK");
+		doctor_ok(d, "capabilities for everything: CAP_PERFMON, CAP_SYS_ADMIN, CAP_IPC_LOCK");
 	else
-		doctor_note(d, "you have %sCAP_PERFMON, %sCAP_BPF, %sCAP_IPC_LOCK",
-			    d->perfmon ? "" : "no ", d->bpf ? "" : "no ", d->ipc_lock ? "" : "no ");
+		doctor_note(d, "CAP_PERFMON: %s, CAP_SYS_ADMIN (to see BPF programs): %s, CAP_IPC_LOCK: %s",
+			    d->perfmon ? "yes" : "no", d->bpf ? "yes" : "no", d->ipc_lock ? "yes" : "no");
+	if (d->capable && !d->perfmon && !d->seccomp)
+		doctor_note(d, "the root of a user namespace has no rights here: try outside of it");
 	if (d->seccomp)
 		doctor_note(d, "a seccomp filter is on, as in a container: it may forbid system "
 			    "calls");

@@ -13,13 +13,15 @@ struct doctor {
 	FILE *out;
 	int bad;			/* checks that failed */
 	long paranoid;			/* kernel.perf_event_paranoid */
-	uint64_t capabilities;		/* effective */
-	bool perfmon, ipc_lock, bpf;	/* or a capability that has it in it */
+	bool capable;			/* CAP_SYS_ADMIN, in some user namespace */
+	bool perfmon, ipc_lock, bpf, probes;	/* what the kernel grants */
 	bool seccomp;			/* a filter is on */
 };
 
 /* Fills in all but the first two. */
 void doctor_look(struct doctor *d);
+/* Its part that the kernel is asked for. */
+void doctor_ask_rights(struct doctor *d);
 
 void doctor_ok(struct doctor *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void doctor_note(struct doctor *d, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -10,6 +10,20 @@
 #include "event_kinds.h"
 #include "event_terms.h"
 
+#define BLANKS " \t\n"
+
+char *event_trim(char *text)
+{
+	size_t size;
+
+	text += strspn(text, BLANKS);
+	size = strlen(text);
+	while (size && strchr(BLANKS, text[size - 1]))
+		size--;
+	text[size] = '\0';
+	return text;
+}
+
 char *event_text(const char *text, size_t size)
 {
 	char *copy = malloc(size + 1);
@@ -37,7 +51,8 @@ struct event *events_add(struct event_list *l, const char *name, uint32_t type, 
 	l->items = items;
 	e = &items[l->n];
 	*e = (struct event){
-		.attr = { .type = type, .config = config }, .leader = l->n, .term = l->terms,
+		.attr = { .type = type, .config = config, .flags = ATTR_EXCLUDE_GUEST },
+		.leader = l->n, .term = l->terms,
 		.cgroup_fd = -1, .name = event_text(name, strlen(name)),
 	};
 	if (!e->name)
@@ -65,6 +80,7 @@ void events_free(struct event_list *l)
 		free(e->probe);
 		free(e->unit);
 		free(e->pmu);
+		free(e->group_name);
 		free(e->filter);
 		free(e->cgroup);
 		free(e->name);
@@ -79,42 +95,74 @@ static bool starts_with(const char *text, const char *start)
 	return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* Slashes of paths and of mem: do not come in pairs. */
-static bool has_terms(const char *item)
+/* A slash opens terms, but not in the path of a probe, nor before the length of a breakpoint. */
+static char *find_terms(char *item)
 {
-	return !starts_with(item, "mem:") && !is_probe(item);
+	bool breakpoint = starts_with(item, "mem:");
+
+	if (is_probe(item))
+		return NULL;
+	for (char *slash = strchr(item, '/'); slash; slash = strchr(slash + 1, '/'))
+		if (!breakpoint || !isdigit((unsigned char)slash[1]))
+			return slash;
+	return NULL;
 }
 
-/* Up to the comma or brace that ends the item. */
-static size_t item_size(const char *text)
+/* The length of the terms, up to the slash that closes them. Quoted text may hold commas. */
+static size_t terms_size(const char *terms)
 {
-	bool pairs = has_terms(text), inside = false;
 	size_t i;
 
-	for (i = 0; text[i]; i++) {
-		if (pairs && text[i] == '/')
-			inside = !inside;
-		if (!inside && (text[i] == ',' || text[i] == '}'))
-			break;
+	for (i = 0; terms[i] && terms[i] != '/'; i++) {
+		const char *end = strchr("'\"", terms[i]) ? strchr(terms + i + 1, terms[i]) : NULL;
+
+		if (end)
+			i = (size_t)(end - terms);
 	}
 	return i;
 }
 
-static bool is_raw(const char *name, uint64_t *config)
+/* Up to the comma or brace that ends the item. */
+static size_t item_size(char *text)
 {
-	char *end;
+	size_t blanks = strspn(text, BLANKS), size = blanks + strcspn(text + blanks, ",}");
+	char *terms = find_terms(text + blanks);
 
-	if (name[0] != 'r' || !isxdigit((unsigned char)name[1]))
-		return false;
-	*config = strtoull(name + 1, &end, 16);
-	return !*end;
+	if (!terms || terms > text + size)
+		return size;
+	size = (size_t)(terms + 1 - text);
+	size += terms_size(text + size);
+	return size + strcspn(text + size, ",}");
 }
 
-static int unknown(const struct event_list *l, const char *name)
+static bool is_raw(const char *name, uint64_t *config)
 {
-	say(l->say, SAY_ERROR,
-	    "no event is called '%s'; precord --list shows those of this machine", name);
-	return -1;
+	return name[0] == 'r' && parse_event_hex(name + 1, config);
+}
+
+/* "TYPE:CONFIG", as perf_event_attr has them. */
+static bool is_numeric(const char *name, uint32_t *type, uint64_t *config)
+{
+	size_t size = strcspn(name, ":");
+	char *start = name[size] ? event_text(name, size) : NULL;
+	char *end = start ? event_text(name + size + 1, strlen(name + size + 1)) : NULL;
+	uint64_t number = 0;
+	bool ok = end && parse_event_number(event_trim(start), &number) && number <= UINT32_MAX &&
+		  parse_event_number(event_trim(end), config);
+
+	*type = (uint32_t)number;
+	free(start);
+	free(end);
+	return ok;
+}
+
+/* Names and numbers that need no directory. */
+static bool is_known(const char *name, uint32_t *type, uint64_t *config)
+{
+	if (event_symbol(name, type, config) || is_numeric(name, type, config))
+		return true;
+	*type = PERF_TYPE_RAW;
+	return is_raw(name, config);
 }
 
 /* "cycles:z": no tracepoint's system is called as an event is. */
@@ -129,129 +177,136 @@ static bool has_odd_modifiers(const char *name)
 		return false;
 	memcpy(start, name, size);
 	start[size] = '\0';
-	return event_symbol(start, &type, &config);
+	return is_known(start, &type, &config);
 }
 
-/* A name without terms and modifiers; `text` is what the user wrote. */
-static int add_named(struct event_list *l, const char *name, const char *text)
+/* A piece of -e, cut up. */
+struct item {
+	const char *text;		/* what the user wrote */
+	char *name;
+	char *terms;			/* NULL: none; "" between two slashes */
+	const char *modifiers;		/* NULL: none */
+};
+
+/* The name before the slashes is a PMU's, or else that of an event which some PMUs have. */
+static int add_pmu_event(struct event_list *l, const struct item *item)
 {
+	const char *terms = item->terms ? item->terms : "";
+
+	if (item->terms && pmu_exists(item->name))
+		return event_pmu(l, item->name, terms, item->text);
+	if (pmu_has_alias(item->name))
+		return event_pmu_alias(l, item->name, terms, item->text);
+	return item->terms ? event_pmu(l, item->name, terms, item->text) :
+			     event_unknown(l, "event", item->name);
+}
+
+static int add_named(struct event_list *l, const struct item *item)
+{
+	size_t from = l->n;
 	uint64_t config;
 	uint32_t type;
-	char *pmu;
-	int got;
+	int err;
 
-	if (event_symbol(name, &type, &config))
-		return events_add(l, text, type, config) ? 0 : event_no_memory(l);
-	if (is_raw(name, &config))
-		return events_add(l, text, PERF_TYPE_RAW, config) ? 0 : event_no_memory(l);
-	if (has_odd_modifiers(name)) {
-		say(l->say, SAY_ERROR, "event '%s': '%s' are not modifiers (ukhGHpPSDeWI)", name,
-		    strchr(name, ':') + 1);
-		return -1;
+	if (starts_with(item->name, "mem:")) {
+		err = event_breakpoint(l, item->name, item->text);
+	} else if (is_known(item->name, &type, &config)) {
+		err = events_add(l, item->text, type, config) ? 0 : event_no_memory(l);
+	} else if (has_odd_modifiers(item->name)) {
+		say(l->say, SAY_ERROR, "event '%s': '%s' are not modifiers (" MODIFIERS ")",
+		    item->text, strchr(item->name, ':') + 1);
+		err = -1;
+	} else if (strchr(item->name, ':')) {
+		err = event_tracepoints(l, item->name);
+	} else {
+		return add_pmu_event(l, item);
 	}
-	if (strchr(name, ':'))
-		return event_tracepoints(l, name);
-	pmu = pmu_of_alias(name);
-	if (!pmu)
-		return unknown(l, name);
-	got = event_pmu(l, pmu, name, text);
-	free(pmu);
-	return got;
+	return err || !item->terms ? err : event_common_terms(l, from, item->terms);
 }
 
 /* "cycles:u": cuts the modifiers off and returns them, or NULL. What follows the colon of a
  * tracepoint is its name, though it may look like modifiers. */
-static char *cut_modifiers(char *name)
+static const char *cut_modifiers(char *name)
 {
-	char *colon = strrchr(name, ':');
+	char *colon = strrchr(name, ':'), *letters;
 	uint64_t config;
 	uint32_t type;
 
-	if (!colon || !is_modifiers(colon + 1))
+	if (starts_with(name, "mem:"))
+		return breakpoint_modifiers(name);
+	if (!colon)
+		return NULL;
+	letters = event_trim(colon + 1);
+	if (*letters && !is_modifiers(letters))
 		return NULL;
 	*colon = '\0';
-	if (strchr(name, ':') || event_symbol(name, &type, &config) || is_raw(name, &config))
-		return colon + 1;
+	event_trim(name);
+	if (strchr(name, ':') || is_known(name, &type, &config) || pmu_has_alias(name))
+		return letters;
 	*colon = ':';
 	return NULL;
 }
 
-static int add_plain(struct event_list *l, char *item)
+/* "name", "name:modifiers", "name/terms/modifiers"; in the last a colon may stand before them. */
+static int add_event(struct event_list *l, char *text, const char *whole)
 {
-	size_t from = l->n;
-	char *whole = event_text(item, strlen(item));
-	char *letters = cut_modifiers(item);
-	int got = whole ? add_named(l, item, whole) : event_no_memory(l);
+	char *terms = find_terms(text);
+	struct item item = { .text = whole, .terms = terms };
+	size_t from = l->n, size;
 
-	free(whole);
-	if (got || !letters)
-		return got;
-	event_modifiers(l, from, letters);
-	return 0;
-}
-
-/* "name/terms/modifiers" */
-static int add_with_terms(struct event_list *l, char *item)
-{
-	char *whole = event_text(item, strlen(item));
-	size_t from = l->n;
-	char *terms = strchr(item, '/'), *letters = strchr(terms + 1, '/');
-	uint64_t config;
-	uint32_t type;
-	int got;
-
-	if (!whole)
-		return event_no_memory(l);
-	*terms++ = '\0';
-	if (!letters) {
-		say(l->say, SAY_ERROR, "event '%s': the second slash is missing", whole);
-		free(whole);
+	if (terms) {
+		*terms++ = '\0';
+		size = terms_size(terms);
+		if (!terms[size]) {
+			say(l->say, SAY_ERROR, "event '%s': the second slash is missing", whole);
+			return -1;
+		}
+		terms[size] = '\0';
+		item.terms = event_trim(terms);
+		size += strspn(terms + size + 1, BLANKS ":");
+		item.modifiers = event_trim(terms + size + 1);
+		item.name = event_trim(text);
+		if (starts_with(item.name, "mem:") && breakpoint_modifiers(item.name)) {
+			say(l->say, SAY_ERROR, "event '%s': modifiers follow the terms", whole);
+			return -1;
+		}
+	} else {
+		item.name = event_trim(text);
+		item.modifiers = cut_modifiers(item.name);
+	}
+	if (!*item.name) {
+		say(l->say, SAY_ERROR, "event '%s': the name before the slash is missing", whole);
 		return -1;
 	}
-	*letters++ = '\0';
-	if (strchr(item, ':') || event_symbol(item, &type, &config)) {
-		got = add_named(l, item, whole);
-		if (!got)
-			got = event_common_terms(l, from, terms);
-	} else {
-		got = event_pmu(l, item, terms, whole);
-	}
-	letters += *letters == ':';
-	if (!got && *letters && !event_modifiers(l, from, letters)) {
-		say(l->say, SAY_ERROR, "event '%s': '%s' are not modifiers (ukhGHpPSDeWI)", whole,
-		    letters);
-		got = -1;
-	}
-	free(whole);
-	return got;
+	if (add_named(l, &item))
+		return -1;
+	return item.modifiers ? event_modifiers(l, from, item.modifiers, MODIFY_EVENTS) : 0;
 }
 
 static int add_item(struct event_list *l, const char *text, size_t size)
 {
-	char *item = event_text(text, size);
-	int got;
+	char *copy = event_text(text, size), *whole = NULL, *item;
+	int err = -1;
 
-	if (!item)
+	if (!copy)
 		return event_no_memory(l);
+	item = event_trim(copy);
 	l->terms++;
-	if (!size) {
+	if (!*item) {
 		say(l->say, SAY_ERROR, "an event's name is missing");
-		got = -1;
-	} else if (starts_with(item, "mem:")) {
-		got = event_breakpoint(l, item);
 	} else if (is_probe(item)) {
-		got = event_probe(l, item);
-	} else if (strchr(item, '/')) {
-		got = add_with_terms(l, item);
+		err = event_probe(l, item);
 	} else {
-		got = add_plain(l, item);
+		whole = event_text(item, strlen(item));
+		err = whole ? add_event(l, item, whole) : event_no_memory(l);
 	}
-	free(item);
-	return got;
+	free(whole);
+	free(copy);
+	return err;
 }
 
 /* Items up to the end or a closing brace, to which *text moves. */
-static int add_items(struct event_list *l, const char **text)
+static int add_items(struct event_list *l, char **text)
 {
 	for (;;) {
 		size_t size = item_size(*text);
@@ -265,12 +320,46 @@ static int add_items(struct event_list *l, const char **text)
 	}
 }
 
-/* "{a,b}:mods"; *text stands behind the brace. */
-static int add_group(struct event_list *l, const char **text)
+/* The name before the brace, maybe in quotes. False: characters that no name has, or no memory. */
+static bool set_group_name(struct event *leader, const char *name, size_t size)
 {
-	size_t from = l->n, size;
-	char *letters;
-	bool ok;
+	char *copy = event_text(name, size), *trimmed = copy ? event_trim(copy) : NULL;
+
+	if (!copy)
+		return false;
+	size = strlen(trimmed);
+	if (size > 1 && *trimmed == '\'' && trimmed[size - 1] == '\'') {
+		trimmed[size - 1] = '\0';
+		trimmed++;
+	}
+	if (*trimmed && !strpbrk(trimmed, "/:'\" "))
+		leader->group_name = event_text(trimmed, strlen(trimmed));
+	free(copy);
+	return leader->group_name != NULL;
+}
+
+/* Modifiers after the colon of a group. */
+static int modify_group(struct event_list *l, size_t from, char **text)
+{
+	size_t size = strcspn(*text, ",");
+	char *copy = event_text(*text, size), *letters = copy ? event_trim(copy) : NULL;
+	int err = -1;
+
+	*text += size;
+	if (!letters)
+		return event_no_memory(l);
+	if (*letters)
+		err = event_modifiers(l, from, letters, MODIFY_GROUP);
+	else
+		say(l->say, SAY_ERROR, "modifiers are missing behind a group's colon");
+	free(copy);
+	return err;
+}
+
+/* "a,b}:mods", after the brace that opens the group. */
+static int add_group(struct event_list *l, char **text)
+{
+	size_t from = l->n;
 
 	if (add_items(l, text))
 		return -1;
@@ -281,27 +370,28 @@ static int add_group(struct event_list *l, const char **text)
 	++*text;
 	for (size_t i = from; i < l->n; i++)
 		l->items[i].leader = from;
+	*text += strspn(*text, BLANKS);
 	if (**text != ':')
 		return 0;
 	++*text;
-	size = strcspn(*text, ",");
-	letters = event_text(*text, size);
-	ok = letters && event_modifiers(l, from, letters);
-	if (!ok)
-		say(l->say, SAY_ERROR, "'%s' are not modifiers of a group (ukhGHpPSDeWI)",
-		    letters ? letters : "");
-	free(letters);
-	*text += size;
-	return ok ? 0 : -1;
+	return modify_group(l, from, text);
 }
 
-static int add_next(struct event_list *l, const char **text)
+/* An item or a group; the name of a group stands before its brace. */
+static int add_next(struct event_list *l, char **text)
 {
-	size_t size;
+	size_t size = strcspn(*text, "{,}/");
+	size_t blanks = strspn(*text, BLANKS), from = l->n;
+	const char *name = *text + blanks;
 
-	if (**text == '{') {
-		++*text;
-		return add_group(l, text);
+	if ((*text)[size] == '{' && !is_probe(name)) {
+		*text += size + 1;
+		if (add_group(l, text))
+			return -1;
+		if (size == blanks || set_group_name(&l->items[from], name, size - blanks))
+			return 0;
+		say(l->say, SAY_ERROR, "'%.*s' is no name for a group", (int)(size - blanks), name);
+		return -1;
 	}
 	size = item_size(*text);
 	if (add_item(l, *text, size))
@@ -310,19 +400,28 @@ static int add_next(struct event_list *l, const char **text)
 	return 0;
 }
 
-int events_parse(struct event_list *l, const char *text, unsigned int place)
+static int add_all(struct event_list *l, char *text)
 {
-	size_t from = l->n;
-
 	do {
 		if (add_next(l, &text))
 			return -1;
+		text += strspn(text, BLANKS);
 		if (*text && *text != ',') {
 			say(l->say, SAY_ERROR, "'%s' can't follow an event", text);
 			return -1;
 		}
 	} while (*text++);
+	return 0;
+}
+
+int events_parse(struct event_list *l, const char *text, unsigned int place)
+{
+	char *copy = event_text(text, strlen(text));
+	size_t from = l->n;
+	int err = copy ? add_all(l, copy) : event_no_memory(l);
+
+	free(copy);
 	for (size_t i = from; i < l->n; i++)
 		l->items[i].place = place;
-	return 0;
+	return err;
 }

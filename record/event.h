@@ -22,13 +22,13 @@ enum choice { CHOICE_UNSET, CHOICE_NO, CHOICE_YES };
 
 /* Terms between slashes that stand above the options: cycles/period=1000,call-graph=fp/. */
 struct event_terms {
-	bool has_period, has_freq, has_max_stack, percore;
+	bool has_period, has_freq, has_max_stack;
 	uint64_t period, freq, branch_type, flags_set, flags_cleared;
 	uint64_t sample_type, read_format;	/* beside what options ask for */
 	enum callchain_mode callchain;
 	uint32_t stack_size, aux_sample_size;
 	uint16_t max_stack;
-	enum choice time, inherit, overwrite, aux_output;
+	enum choice time, inherit, overwrite, aux_output, percore;
 };
 
 /* Whose data an AUX area holds: the numbers of AUXTRACE_INFO. */
@@ -41,6 +41,7 @@ struct event {
 	char *name;
 	struct event_attr attr;
 	struct event_terms terms;
+	uint32_t clock_freq;		/* at most, where a clock takes its place */
 	size_t leader;			/* index of the group's first event, or its own */
 	bool sample_read, weak_group, precise_max;
 	bool modified;			/* u, k or h was given: no fallback to user space */
@@ -50,6 +51,7 @@ struct event {
 	unsigned int place;		/* in argv, of its -e */
 	unsigned int term;		/* events of one glob share a number */
 	char *filter, *cgroup;
+	char *group_name;		/* of the group that it leads, or NULL */
 	int cgroup_fd;			/* -1 */
 	struct int_list cpus;		/* of its PMU; empty: any */
 	bool system_wide;		/* its PMU knows no tasks */
@@ -76,6 +78,7 @@ void events_free(struct event_list *l);	/* and removes the probes that were crea
 struct event *events_add(struct event_list *l, const char *name, uint32_t type, uint64_t config);
 struct event *events_last(struct event_list *l);
 char *event_text(const char *text, size_t size);	/* for free(), NULL: no memory */
+char *event_trim(char *text);		/* without the blanks around it: cut off, stepped over */
 int event_no_memory(const struct event_list *l);	/* says so; -1 */
 
 #endif

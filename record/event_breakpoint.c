@@ -1,25 +1,75 @@
 /* event_breakpoint.c - mem:ADDR[/LEN][:ACCESS]: breakpoints of the hardware. */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "event_kinds.h"
 #include "event_terms.h"
 
-/* linux/hw_breakpoint.h: R 1, W 2, X 4. 0: other letters. */
+/* linux/hw_breakpoint.h: R 1, W 2, X 4. 0: other letters, or one twice. */
 static uint32_t access_bits(const char *text, size_t size)
 {
 	uint32_t bits = 0;
 
 	for (size_t i = 0; i < size; i++) {
-		switch (text[i]) {
-		case 'r': bits |= 1; break;
-		case 'w': bits |= 2; break;
-		case 'x': bits |= 4; break;
-		default: return 0;
-		}
+		uint32_t bit = text[i] == 'r' ? 1 : text[i] == 'w' ? 2 : text[i] == 'x' ? 4 : 0;
+
+		if (!bit || bits & bit)
+			return 0;
+		bits |= bit;
 	}
 	return bits;
+}
+
+/* The places of its parts; size 0: it has no such part. */
+struct breakpoint {
+	const char *address, *length, *access;
+	size_t address_size, length_size, access_size;
+	size_t size;			/* of all that was read */
+};
+
+static size_t number_size(const char *text)
+{
+	return strspn(text, "0123456789abcdefABCDEFxX");
+}
+
+static struct breakpoint split(const char *text)
+{
+	struct breakpoint b = { .address = text + strlen("mem:") };
+	const char *at = b.address + strspn(b.address, " ");
+
+	b.address = at;
+	b.address_size = strncmp(at, "0x", 2) == 0 ? number_size(at) : strspn(at, "0123456789");
+	at += b.address_size;
+	if (*at == '/') {
+		b.length = at + 1;
+		b.length_size = strncmp(at + 1, "0x", 2) == 0 ? number_size(at + 1) :
+				strspn(at + 1, "0123456789");
+		at += 1 + b.length_size;
+	}
+	if (*at == ':' && at[1] && strchr("rwx", at[1])) {
+		b.access = at + 1;
+		b.access_size = strspn(at + 1, "rwx");
+		at += 1 + b.access_size;
+	}
+	b.size = (size_t)(at - text);
+	return b;
+}
+
+const char *breakpoint_modifiers(const char *text)
+{
+	const char *end = text + split(text).size, *letters = end + (*end == ':');
+
+	return *end && (!*letters || is_modifiers(letters)) ? letters : NULL;
+}
+
+static bool number_of(const char *text, size_t size, uint64_t *number)
+{
+	char digits[32];
+
+	if (size >= sizeof(digits))
+		return false;
+	memcpy(digits, text, size);
+	digits[size] = '\0';
+	return parse_event_number(digits, number);
 }
 
 static int wrong(const struct event_list *l, const char *text)
@@ -28,29 +78,17 @@ static int wrong(const struct event_list *l, const char *text)
 	return -1;
 }
 
-int event_breakpoint(struct event_list *l, const char *text)
+int event_breakpoint(struct event_list *l, const char *name, const char *text)
 {
-	uint32_t access = 3, given;
+	const struct breakpoint b = split(name);
+	uint32_t access = b.access ? access_bits(b.access, b.access_size) : 3;
 	uint64_t address, length = 0;
 	struct event *e;
-	size_t size;
-	char *end;
 
-	errno = 0;
-	address = strtoull(text + 4, &end, 0);
-	if (errno || end == text + 4)
+	if (!access || (name[b.size] && !breakpoint_modifiers(name)) ||
+	    !number_of(b.address, b.address_size, &address) ||
+	    (b.length && !number_of(b.length, b.length_size, &length)))
 		return wrong(l, text);
-	if (*end == '/') {
-		length = strtoull(end + 1, &end, 0);
-		if (!length)
-			return wrong(l, text);
-	}
-	size = *end == ':' ? strcspn(end + 1, ":") : 0;
-	given = access_bits(end + 1, size);
-	if (size && given) {
-		access = given;
-		end += 1 + size;
-	}
 	e = events_add(l, text, PERF_TYPE_BREAKPOINT, 0);
 	if (!e)
 		return event_no_memory(l);
@@ -58,7 +96,5 @@ int event_breakpoint(struct event_list *l, const char *text)
 	e->attr.config1 = address;
 	e->attr.config2 = length ? length : access == 4 ? sizeof(long) : 4;
 	e->attr.sample_period = 1;
-	if (!*end || (*end == ':' && event_modifiers(l, l->n - 1, end + 1)))
-		return 0;
-	return wrong(l, text);
+	return 0;
 }

@@ -8,22 +8,25 @@
 #include <unistd.h>
 
 #include "event_kinds.h"
+#include "regular.h"
 
-enum { TABLE_LIMIT = 1 << 29 };		/* bytes of a section that is believed */
+#define BYTES_MOST (1u << 30)		/* of all tables together */
 
 struct elf {
 	int fd;
+	uint64_t budget;		/* bytes that may still be read */
 	ElfW(Ehdr) header;
 	ElfW(Shdr) *sections;
 	ElfW(Phdr) *segments;
 };
 
-/* size bytes at offset, for free(); NULL: not there. */
-static void *read_part(int fd, uint64_t offset, uint64_t size)
+/* size bytes at offset, for free(); NULL: not there, or over the budget. */
+static void *read_part(struct elf *e, uint64_t offset, uint64_t size)
 {
-	void *part = size && size < TABLE_LIMIT ? malloc(size) : NULL;
+	void *part = size && size <= e->budget && offset <= INT64_MAX ? malloc(size) : NULL;
 
-	if (part && pread(fd, part, size, (off_t)offset) == (ssize_t)size)
+	e->budget -= part ? size : 0;
+	if (part && pread(e->fd, part, size, (off_t)offset) == (ssize_t)size)
 		return part;
 	free(part);
 	return NULL;
@@ -33,14 +36,14 @@ static bool elf_open(struct elf *e, const char *path)
 {
 	const ElfW(Ehdr) *h = &e->header;
 
-	e->fd = open(path, O_RDONLY | O_CLOEXEC);
+	e->fd = open_regular(AT_FDCWD, path, NULL);
 	if (e->fd < 0 || pread(e->fd, &e->header, sizeof(*h), 0) != sizeof(*h) ||
 	    memcmp(h->e_ident, ELFMAG, SELFMAG) != 0 ||
 	    h->e_ident[EI_CLASS] != (sizeof(long) == 8 ? ELFCLASS64 : ELFCLASS32) ||
 	    h->e_shentsize != sizeof(*e->sections) || h->e_phentsize != sizeof(*e->segments))
 		return false;
-	e->sections = read_part(e->fd, h->e_shoff, (uint64_t)h->e_shnum * sizeof(*e->sections));
-	e->segments = read_part(e->fd, h->e_phoff, (uint64_t)h->e_phnum * sizeof(*e->segments));
+	e->sections = read_part(e, h->e_shoff, (uint64_t)h->e_shnum * sizeof(*e->sections));
+	e->segments = read_part(e, h->e_phoff, (uint64_t)h->e_phnum * sizeof(*e->segments));
 	return e->sections && e->segments;
 }
 
@@ -52,7 +55,7 @@ static void elf_close(struct elf *e)
 	free(e->segments);
 }
 
-static bool find_in(const struct elf *e, const ElfW(Shdr) *table, const char *name, uint64_t *value)
+static bool find_in(struct elf *e, const ElfW(Shdr) *table, const char *name, uint64_t *value)
 {
 	const ElfW(Shdr) *text;
 	ElfW(Sym) *symbols;
@@ -63,8 +66,8 @@ static bool find_in(const struct elf *e, const ElfW(Shdr) *table, const char *na
 	if (table->sh_link >= e->header.e_shnum)
 		return false;
 	text = &e->sections[table->sh_link];
-	symbols = read_part(e->fd, table->sh_offset, table->sh_size);
-	names = read_part(e->fd, text->sh_offset, text->sh_size);
+	symbols = read_part(e, table->sh_offset, table->sh_size);
+	names = read_part(e, text->sh_offset, text->sh_size);
 	for (size_t i = 0; symbols && names && i < n && !found; i++) {
 		if (symbols[i].st_shndx == SHN_UNDEF || symbols[i].st_name >= text->sh_size ||
 		    text->sh_size - symbols[i].st_name < size ||
@@ -94,7 +97,7 @@ static bool to_offset(const struct elf *e, uint64_t address, uint64_t *offset)
 
 bool elf_symbol_offset(const char *path, const char *symbol, uint64_t *offset)
 {
-	struct elf e = { .fd = -1 };
+	struct elf e = { .fd = -1, .budget = BYTES_MOST };
 	bool found = false;
 	uint64_t address = 0;
 

@@ -23,6 +23,7 @@
 struct pmu {
 	const char *name;
 	int dir;
+	const char *terms;		/* all that the user wrote */
 	const struct say *say;
 };
 
@@ -77,7 +78,8 @@ static uint64_t *attr_word(struct event_attr *a, const char *name, size_t size)
 	return NULL;
 }
 
-/* Puts the low bits of value where the format says; false: it does not fit, or it is odd. */
+/* Sets the low bits of value where the format says, beside those that are set; false: it does not
+ * fit, or it is odd. */
 static bool place_bits(struct event_attr *a, const char *format, uint64_t value)
 {
 	size_t size = strcspn(format, ":");
@@ -96,7 +98,7 @@ static bool place_bits(struct event_attr *a, const char *format, uint64_t value)
 		if (high > 63 || low > high)
 			return false;
 		mask = high - low == 63 ? UINT64_MAX : (1ull << (high - low + 1)) - 1;
-		*word = (*word & ~(mask << low)) | (value & mask) << low;
+		*word |= (value & mask) << low;
 		value = high - low == 63 ? 0 : value >> (high - low + 1);
 		bits = end;
 	}
@@ -117,27 +119,84 @@ uint64_t pmu_config_bits(const char *pmu, const char *term)
 	return bits.config;
 }
 
-static int apply_terms(const struct pmu *p, struct event *e, const char *terms, bool in_alias);
+/* What is applied in turn: whole words of the attribute, then events by name, then single fields. */
+enum pass { PASS_WORDS, PASS_NAMES, PASS_FIELDS };
+enum origin { FROM_USER, FROM_ALIAS };
+
+static int apply_terms(const struct pmu *p, struct event *e, const char *terms, enum origin from);
+
+/* cycles and the like, which cores have besides what their directory lists. */
+static bool is_symbol_of(const struct pmu *p, const char *name, uint32_t *type, uint64_t *config)
+{
+	return (strcmp(p->name, "cpu") == 0 || faccessat(p->dir, "cpus", F_OK, 0) == 0) &&
+	       event_symbol(name, type, config) &&
+	       (*type == PERF_TYPE_HARDWARE || *type == PERF_TYPE_HW_CACHE);
+}
+
+static bool is_file(const struct pmu *p, const char *directory, const char *name)
+{
+	char path[300];
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	return *name && !strchr(name, '/') && faccessat(p->dir, path, F_OK, 0) == 0;
+}
+
+/* "name", or "event=name". NULL: the term names no event. */
+static const char *event_named_by(const struct pmu *p, const struct term *t)
+{
+	const char *name = t->value && strcmp(t->key, "event") == 0 ? t->value : t->key;
+	uint64_t config;
+	uint32_t type;
+
+	if (t->value && (name == t->key || !is_file(p, "events", name)))
+		return NULL;
+	if (!t->value && is_file(p, "format", name))
+		return NULL;
+	return is_file(p, "events", name) || is_symbol_of(p, name, &type, &config) ? name : NULL;
+}
+
+/* Did the user give this term? Then it stands in place of the one that a name brings. */
+static bool is_given(const struct pmu *p, const char *key)
+{
+	const char *rest = p->terms;
+	struct term t;
+	bool found = false;
+
+	while (!found && event_next_term(&rest, &t, p->say) > 0) {
+		found = strcmp(t.key, key) == 0 && !event_named_by(p, &t);
+		free(t.key);
+	}
+	return found;
+}
+
+static int wrong_value(const struct pmu *p, const char *key, const char *value, const char *why)
+{
+	say(p->say, SAY_ERROR, "%s: '%s' %s for %s", p->name, value ? value : "1", why, key);
+	return -1;
+}
 
 /* 1: a term of the PMU's format; 0: it has none of that name; -1. */
-static int format_term(const struct pmu *p, struct event *e, const char *key, const char *value)
+static int format_term(const struct pmu *p, struct event *e, const struct term *t, enum origin from)
 {
 	char path[300], format[256];
 	uint64_t number = 1;
 
-	snprintf(path, sizeof(path), "format/%s", key);
+	snprintf(path, sizeof(path), "format/%s", t->key);
 	if (!read_text(p->dir, path, format, sizeof(format)))
 		return 0;
-	if (value && strcmp(value, "?") == 0)
-		number = 0;	/* an alias that waits for a value: it comes later, or is 0 */
-	else if (value && !parse_number(value, &number))
-		number = UINT64_MAX;
-	if ((value && number == UINT64_MAX) || !place_bits(&e->attr, format, number)) {
-		say(p->say, SAY_ERROR, "%s: '%s' is too large for %s (%s)", p->name,
-		    value ? value : "1", key, format);
+	if (from == FROM_ALIAS && is_given(p, t->key))
+		return 1;
+	if (from == FROM_ALIAS && t->value && strcmp(t->value, "?") == 0) {
+		say(p->say, SAY_ERROR, "%s: this event needs a value: %s=N", p->name, t->key);
 		return -1;
 	}
-	return 1;
+	if (t->value && !parse_event_number(t->value, &number))
+		return wrong_value(p, t->key, t->value, "is not a number");
+	if (place_bits(&e->attr, format, number))
+		return 1;
+	say(p->say, SAY_ERROR, "%s: '%s' is too large for %s (%s)", p->name,
+	    t->value ? t->value : "1", t->key, format);
+	return -1;
 }
 
 static void alias_unit(const struct pmu *p, struct event *e, const char *alias)
@@ -162,88 +221,131 @@ static int alias_term(const struct pmu *p, struct event *e, const char *alias)
 	if (!read_text(p->dir, path, terms, sizeof(terms)))
 		return 0;
 	alias_unit(p, e, alias);
-	return apply_terms(p, e, terms, true) ? -1 : 1;
+	return apply_terms(p, e, terms, FROM_ALIAS) ? -1 : 1;
 }
 
-/* cycles and the like, which cores have besides what their directory lists. One kind of cores of
- * several is told by its number in the high half. */
+/* One kind of cores of several is told by its number in the high half. */
 static int symbol_term(const struct pmu *p, struct event *e, const char *name)
 {
 	bool only_kind = strcmp(p->name, "cpu") == 0;
 	uint64_t config;
 	uint32_t type;
 
-	if ((!only_kind && faccessat(p->dir, "cpus", F_OK, 0) != 0) ||
-	    !event_symbol(name, &type, &config) ||
-	    (type != PERF_TYPE_HARDWARE && type != PERF_TYPE_HW_CACHE))
+	if (!is_symbol_of(p, name, &type, &config))
 		return 0;
 	e->attr.config = config | (only_kind ? 0 : (uint64_t)e->attr.type << 32);
 	e->attr.type = type;
 	return 1;
 }
 
-static int apply_term(const struct pmu *p, struct event *e, const char *key, const char *value,
-		      bool in_alias)
+/* "r1a8" or "r0x1a8": all of config. */
+static bool is_raw(const struct term *t, uint64_t *config)
 {
-	int got;
+	const char *digits = t->key + 1;
 
-	if (!*key || strchr(key, '/'))
-		return 0;
-	got = format_term(p, e, key, value);
-	if (!got && !value && !in_alias)
-		got = alias_term(p, e, key);
-	if (!got && !value)
-		got = symbol_term(p, e, key);
-	if (!got)
-		got = event_term(e, key, value, p->say);
-	return got;
+	if (t->value || t->key[0] != 'r')
+		return false;
+	return parse_event_hex(strncmp(digits, "0x", 2) == 0 ? digits + 2 : digits, config);
 }
 
-static int apply_terms(const struct pmu *p, struct event *e, const char *terms, bool in_alias)
+/* "@sink": where CoreSight writes its trace, by the number that sysfs has for it. */
+static int driver_term(const struct pmu *p, struct event *e, const char *name)
 {
-	const char *rest = *terms ? terms : NULL;
-	size_t size;
+	char path[300], text[32];
 
-	for (const char *item; (item = cli_next_item(&rest, &size));) {
-		char *key = event_text(item, size), *value;
-		int got;
+	snprintf(path, sizeof(path), "sinks/%s", name);
+	if (!strchr(name, '/') && read_text(p->dir, path, text, sizeof(text)))
+		e->attr.config2 |= strtoull(text, NULL, 16);
+	else
+		say(p->say, SAY_WARNING, "%s: '@%s' means nothing to this PMU", p->name, name);
+	return 1;
+}
 
-		if (!key)
-			return -1;
-		value = strchr(key, '=');
-		if (value)
-			*value++ = '\0';
-		got = apply_term(p, e, key, value, in_alias);
-		if (!got)
-			say(p->say, SAY_ERROR, "%s has no term or event '%s'; see "
-			    DEVICES "/%s/format", p->name, key, p->name);
-		free(key);
-		if (got != 1)
+static enum pass pass_of(const struct pmu *p, const struct term *t, enum origin from)
+{
+	uint64_t config;
+
+	if (is_file(p, "format", t->key) && !event_named_by(p, t))
+		return PASS_FIELDS;
+	if (strncmp(t->key, "config", strlen("config")) == 0 || is_raw(t, &config))
+		return PASS_WORDS;
+	return from == FROM_USER && event_named_by(p, t) ? PASS_NAMES : PASS_FIELDS;
+}
+
+static int apply_term(const struct pmu *p, struct event *e, const struct term *t, enum origin from)
+{
+	const char *name = from == FROM_USER ? event_named_by(p, t) : NULL;
+	uint64_t config;
+	int ret = 0;
+
+	if (t->key[0] == '@')
+		return driver_term(p, e, t->key + 1);
+	if (strchr(t->key, '/'))
+		return 0;
+	if (name) {
+		ret = alias_term(p, e, name);
+		return ret ? ret : symbol_term(p, e, name);
+	}
+	ret = format_term(p, e, t, from);
+	if (!ret && is_raw(t, &config)) {
+		e->attr.config = config;
+		return 1;
+	}
+	return ret ? ret : event_term(e, t->key, t->value, p->say);
+}
+
+static int apply_pass(const struct pmu *p, struct event *e, const char *terms, enum origin from,
+		      enum pass pass)
+{
+	unsigned int names = 0;
+	struct term t;
+	int ret;
+
+	while ((ret = event_next_term(&terms, &t, p->say)) > 0) {
+		if (pass_of(p, &t, from) == pass) {
+			names += pass == PASS_NAMES;
+			ret = apply_term(p, e, &t, from);
+			if (!ret)
+				say(p->say, SAY_ERROR, "%s has no term or event '%s'; see "
+				    DEVICES "/%s/format", p->name, t.key, p->name);
+		}
+		free(t.key);
+		if (ret != 1)
 			return -1;
 	}
+	if (names > 1) {
+		say(p->say, SAY_ERROR, "%s/%s/ names more than one event", p->name, p->terms);
+		return -1;
+	}
+	return ret;
+}
+
+static int apply_terms(const struct pmu *p, struct event *e, const char *terms, enum origin from)
+{
+	for (enum pass pass = PASS_WORDS; pass <= PASS_FIELDS; pass++)
+		if (apply_pass(p, e, terms, from, pass))
+			return -1;
 	return 0;
 }
 
 int event_common_terms(struct event_list *l, size_t from, const char *terms)
 {
 	for (size_t i = from; i < l->n; i++) {
-		const char *rest = *terms ? terms : NULL;
-		size_t size;
+		const char *rest = terms;
+		struct term t;
+		int ret;
 
-		for (const char *item; (item = cli_next_item(&rest, &size));) {
-			char *key = event_text(item, size);
-			char *value = key ? strchr(key, '=') : NULL;
-			int got;
-
-			if (value)
-				*value++ = '\0';
-			got = key ? event_term(&l->items[i], key, value, l->say) : -1;
-			if (!got)
-				say(l->say, SAY_ERROR, "no event has a term '%s'", key);
-			free(key);
-			if (got != 1)
+		while ((ret = event_next_term(&rest, &t, l->say)) > 0) {
+			ret = event_term(&l->items[i], t.key, t.value, l->say);
+			if (!ret)
+				say(l->say, SAY_ERROR, "event '%s' has no term '%s'",
+				    l->items[i].name, t.key);
+			free(t.key);
+			if (ret != 1)
 				return -1;
 		}
+		if (ret)
+			return -1;
 	}
 	return 0;
 }
@@ -267,7 +369,7 @@ static int apply_all_terms(const struct pmu *p, struct event *e, const char *ter
 	char unasked[256];
 
 	event_aux_terms(kind, p->dir, unasked, sizeof(unasked));
-	if (apply_terms(p, e, unasked, true) || apply_terms(p, e, terms, false))
+	if (apply_terms(p, e, unasked, FROM_ALIAS) || apply_terms(p, e, terms, FROM_USER))
 		return -1;
 	e->aux = event_aux_kind(p->name, &e->attr);
 	if (!e->aux)
@@ -279,7 +381,7 @@ static int apply_all_terms(const struct pmu *p, struct event *e, const char *ter
 
 static int add_pmu(struct event_list *l, const char *name, const char *terms, const char *text)
 {
-	struct pmu p = { .name = name, .dir = pmu_dir(name), .say = l->say };
+	struct pmu p = { .name = name, .dir = pmu_dir(name), .terms = terms, .say = l->say };
 	struct event *e;
 	uint32_t type;
 	int got;
@@ -297,18 +399,55 @@ static int add_pmu(struct event_list *l, const char *name, const char *terms, co
 	return got;
 }
 
-/* uncore_imc stands for uncore_imc_0, uncore_imc_1, ... as well. */
+static bool is_glob(const char *text)
+{
+	return strpbrk(text, "*?[") != NULL;
+}
+
+/* "uncore_imc" stands for uncore_imc_0, uncore_imc_1, ... as well, and needs no "uncore_". */
 static bool is_instance(const char *name, const char *wanted)
 {
 	size_t size = strlen(wanted);
 
-	if (strpbrk(wanted, "*?["))
+	if (strncmp(wanted, "uncore_", 7) != 0 && strncmp(name, "uncore_", 7) == 0)
+		name += 7;
+	if (is_glob(wanted))
 		return fnmatch(wanted, name, 0) == 0;
 	if (strncmp(name, wanted, size) != 0)
 		return false;
 	name += size;
+	if (!*name)
+		return true;
 	name += *name == '_';
 	return isdigit((unsigned char)*name) && name[strspn(name, "0123456789")] == '\0';
+}
+
+static bool has_alias(const char *name, const char *alias)
+{
+	char path[1024];
+
+	snprintf(path, sizeof(path), DEVICES "/%s/events/%s", name, alias);
+	return access(path, F_OK) == 0;
+}
+
+/* Does the PMU know all keys? A pattern stands for those PMUs that do. */
+static bool has_terms(const char *name, const char *terms, const struct say *s)
+{
+	struct pmu p = { .name = name, .dir = pmu_dir(name), .say = s };
+	struct event scratch = { .name = NULL };
+	bool ok = p.dir >= 0;
+	uint64_t config;
+	struct term t;
+
+	while (ok && event_next_term(&terms, &t, s) > 0) {
+		ok = is_file(&p, "format", t.key) || event_named_by(&p, &t) || is_raw(&t, &config) ||
+		     event_term(&scratch, t.key, t.value, s) == 1;
+		free(t.key);
+	}
+	free(scratch.name);
+	if (p.dir >= 0)
+		close(p.dir);
+	return ok;
 }
 
 static int is_entry(const struct dirent *d)
@@ -316,41 +455,80 @@ static int is_entry(const struct dirent *d)
 	return d->d_name[0] != '.';
 }
 
-int event_pmu(struct event_list *l, const char *pmu, const char *terms, const char *text)
+/* Adds the event of every PMU that is meant. */
+static int add_each(struct event_list *l, bool (*is_meant)(const char *name, const char *word),
+		    const char *word, const char *terms, const char *text)
 {
 	struct dirent **names;
-	size_t before = l->n;
-	int got = 0, n;
-	uint32_t type;
+	int n = scandir(DEVICES, &names, is_entry, alphasort), err = 0;
 
-	if (pmu_type(pmu, &type))
-		return add_pmu(l, pmu, terms, text);
-	n = scandir(DEVICES, &names, is_entry, alphasort);
 	for (int i = 0; i < n; i++) {
-		if (!got && is_instance(names[i]->d_name, pmu))
-			got = add_pmu(l, names[i]->d_name, terms, text);
+		const char *name = names[i]->d_name;
+
+		if (!err && is_meant(name, word) &&
+		    (!is_glob(word) || has_terms(name, terms, l->say)))
+			err = add_pmu(l, name, terms, text);
 		free(names[i]);
 	}
 	if (n >= 0)
 		free(names);
-	if (!got && l->n == before)
-		return add_pmu(l, pmu, terms, text);	/* says that there is none */
-	return got;
+	return err;
 }
 
-char *pmu_of_alias(const char *alias)
+int event_pmu(struct event_list *l, const char *pmu, const char *terms, const char *text)
+{
+	size_t before = l->n;
+	uint32_t type;
+	int err;
+
+	if (pmu_type(pmu, &type))
+		return add_pmu(l, pmu, terms, text);
+	err = add_each(l, is_instance, pmu, terms, text);
+	if (!err && l->n == before)
+		return add_pmu(l, pmu, terms, text);	/* says that there is none */
+	return err;
+}
+
+bool pmu_exists(const char *pmu)
 {
 	struct dirent **names;
-	int n = strchr(alias, '/') ? -1 : scandir(DEVICES, &names, is_entry, alphasort);
-	char path[1024], *found = NULL;
+	int n = scandir(DEVICES, &names, is_entry, alphasort);
+	bool found = false;
 
 	for (int i = 0; i < n; i++) {
-		snprintf(path, sizeof(path), DEVICES "/%s/events/%s", names[i]->d_name, alias);
-		if (!found && access(path, F_OK) == 0)
-			found = event_text(names[i]->d_name, strlen(names[i]->d_name));
+		found = found || is_instance(names[i]->d_name, pmu);
 		free(names[i]);
 	}
 	if (n >= 0)
 		free(names);
 	return found;
+}
+
+bool pmu_has_alias(const char *alias)
+{
+	struct dirent **names;
+	int n = strpbrk(alias, "/.") ? -1 : scandir(DEVICES, &names, is_entry, alphasort);
+	bool found = false;
+
+	for (int i = 0; i < n; i++) {
+		found = found || has_alias(names[i]->d_name, alias);
+		free(names[i]);
+	}
+	if (n >= 0)
+		free(names);
+	return found && *alias;
+}
+
+int event_pmu_alias(struct event_list *l, const char *alias, const char *terms, const char *text)
+{
+	size_t size = strlen(alias) + strlen(terms) + 2;
+	char *all = malloc(size);
+	int err;
+
+	if (!all)
+		return event_no_memory(l);
+	snprintf(all, size, "%s%s%s", alias, *terms ? "," : "", terms);
+	err = add_each(l, has_alias, alias, all, text);
+	free(all);
+	return err;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "event_kinds.h"
+#include "tracefs.h"
 
 struct probe {
 	const char *text;		/* as given */
@@ -149,12 +150,17 @@ void probe_remove(const char *created, const struct say *s)
 static int add_by_tracefs(struct event_list *l, const struct probe *p)
 {
 	const char *file = p->user ? "uprobe_events" : "kprobe_events";
-	const int pid = (int)getpid();
-	char name[64], line[PATH_MAX + 1024], event[128];
+	char group[48], name[64], line[PATH_MAX + 1024], event[128];
 	size_t before = l->n;
+	struct probes_left left;
 	int error;
 
-	snprintf(name, sizeof(name), "precord_%d/probe_%u", pid, l->terms);
+	if (!probe_group(group, sizeof(group)))
+		return wrong(l, p->text, "/proc is not mounted");
+	left = probes_left(PROBES_REMOVE);
+	if (left.removed)
+		say(l->say, SAY_WARNING, "removed %zu probes that killed recorders left", left.removed);
+	snprintf(name, sizeof(name), "%s/probe_%u", group, l->terms);
 	snprintf(line, sizeof(line), p->user ? "%c:%s %s:0x%llx %s" : "%c:%s %s+%llu %s",
 		 p->at_return ? 'r' : 'p', name, p->where, (unsigned long long)p->offset,
 		 p->fetch ? p->fetch : "");
@@ -165,7 +171,7 @@ static int add_by_tracefs(struct event_list *l, const struct probe *p)
 	if (error)
 		return wrong(l, p->text, strerror(error));
 	snprintf(line, sizeof(line), "%s -:%s", file, name);
-	snprintf(event, sizeof(event), "precord_%d:probe_%u", pid, l->terms);
+	snprintf(event, sizeof(event), "%s:probe_%u", group, l->terms);
 	if (event_tracepoints(l, event) || l->n == before) {
 		probe_remove(line, l->say);
 		return -1;

@@ -1,6 +1,8 @@
 /* event_terms.c - terms of single events, modifiers, and the words of -j and --call-graph. */
 #include "event_terms.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +62,69 @@ static const struct number_term {
 	{ NULL },
 };
 
+bool parse_event_hex(const char *text, uint64_t *number)
+{
+	size_t size = strspn(text, "0123456789abcdefABCDEF");
+
+	if (size == 0 || size > 16 || text[size])
+		return false;
+	*number = strtoull(text, NULL, 16);
+	return true;
+}
+
+bool parse_event_number(const char *text, uint64_t *number)
+{
+	if (strncmp(text, "0x", 2) == 0)
+		return parse_event_hex(text + 2, number);
+	if (!*text || text[strspn(text, "0123456789")])
+		return false;
+	errno = 0;
+	*number = strtoull(text, NULL, 10);
+	return !errno;
+}
+
+/* Up to the comma that ends the term, which may stand in quotes. */
+static size_t term_size(const char *text)
+{
+	size_t i;
+
+	for (i = 0; text[i] && text[i] != ','; i++) {
+		const char *end = strchr("'\"", text[i]) ? strchr(text + i + 1, text[i]) : NULL;
+
+		if (end)
+			i = (size_t)(end - text);
+	}
+	return i;
+}
+
+int event_next_term(const char **rest, struct term *t, const struct say *say_to)
+{
+	size_t size;
+	char *text;
+
+	if (!*rest || !**rest)
+		return 0;
+	size = term_size(*rest);
+	t->key = event_text(*rest, size);
+	if (!t->key)
+		return -1;
+	t->value = strchr(t->key, '=');
+	if (t->value) {
+		*t->value++ = '\0';
+		t->value = event_trim(t->value);
+	}
+	text = event_trim(t->key);
+	memmove(t->key, text, strlen(text) + 1);
+	/* Behind a comma there is another one. */
+	if (*t->key && (!t->value || *t->value) && ((*rest)[size] != ',' || (*rest)[size + 1])) {
+		*rest += size + ((*rest)[size] == ',');
+		return 1;
+	}
+	say(say_to, SAY_ERROR, "event terms '%s': one is missing", *rest);
+	free(t->key);
+	return -1;
+}
+
 static const struct word *find_word(const struct word *w, const char *name, size_t size)
 {
 	for (; w->name; w++)
@@ -80,6 +145,14 @@ bool parse_branch_filter(const char *text, uint64_t *bits)
 		*bits |= w->bits;
 	}
 	return true;
+}
+
+uint64_t branches_of_any_kind(uint64_t bits)
+{
+	const uint64_t levels = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL |
+				PERF_SAMPLE_BRANCH_HV;
+
+	return bits && !(bits & ~levels) ? bits | PERF_SAMPLE_BRANCH_ANY : bits;
 }
 
 bool parse_callchain(const char *text, enum callchain_mode *mode, uint32_t *size)
@@ -115,7 +188,7 @@ static bool number_in(const char *value, uint64_t limit, uint64_t *out)
 		*out = 1;
 		return true;
 	}
-	return parse_number(value, out) && *out <= limit;
+	return parse_event_number(value, out) && *out <= limit;
 }
 
 static int attr_term(struct event *e, const char *key, const char *value, const struct say *s)
@@ -141,7 +214,7 @@ static int attr_term(struct event *e, const char *key, const char *value, const 
 static int flag_term(struct event *e, const char *key, const char *value, const struct say *s)
 {
 	const struct word *w = find_word(flag_words, key, strlen(key));
-	uint64_t number;
+	uint64_t number = 0;
 
 	if (!w)
 		return 0;
@@ -157,19 +230,21 @@ static int flag_term(struct event *e, const char *key, const char *value, const 
 /* Terms that are a yes or no. */
 static int choice_term(struct event *e, const char *key, const char *value, const struct say *s)
 {
-	const struct { const char *name; enum choice *where; bool reversed; } rows[] = {
-		{ "time", &e->terms.time, false },
-		{ "inherit", &e->terms.inherit, false }, { "no-inherit", &e->terms.inherit, true },
-		{ "overwrite", &e->terms.overwrite, false },
-		{ "no-overwrite", &e->terms.overwrite, true },
-		{ "aux-output", &e->terms.aux_output, false },
+	const struct { const char *name; enum choice *where; bool reversed; uint64_t most; } rows[] = {
+		{ "time", &e->terms.time, false, 1 },
+		{ "inherit", &e->terms.inherit, false, UINT64_MAX },
+		{ "no-inherit", &e->terms.inherit, true, UINT64_MAX },
+		{ "overwrite", &e->terms.overwrite, false, UINT64_MAX },
+		{ "no-overwrite", &e->terms.overwrite, true, UINT64_MAX },
+		{ "aux-output", &e->terms.aux_output, false, UINT64_MAX },
+		{ "percore", &e->terms.percore, false, 1 },
 	};
 	uint64_t number;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		if (strcmp(rows[i].name, key) != 0)
 			continue;
-		if (!number_in(value, 1, &number))
+		if (!number_in(value, rows[i].most, &number))
 			return wrong_value(s, key, value);
 		*rows[i].where = (number != 0) != rows[i].reversed ? CHOICE_YES : CHOICE_NO;
 		return 1;
@@ -191,16 +266,28 @@ static int aux_action_term(struct event *e, const char *value, const struct say 
 	return 1;
 }
 
+/* Without quotes it may have no other characters. */
+static bool is_plain_name(const char *text)
+{
+	for (; *text; text++)
+		if (!isalnum((unsigned char)*text) && !strchr("_*?.[]!:-", *text))
+			return false;
+	return true;
+}
+
 static int name_term(struct event *e, const char *value, const struct say *s)
 {
 	size_t size = value ? strlen(value) : 0;
+	uint64_t number;
 	char *name;
 
-	if (!size)
-		return wrong_value(s, "name", value);
-	if (size > 1 && (*value == '\'' || *value == '"') && value[size - 1] == *value) {
+	if (size > 2 && (*value == '\'' || *value == '"') && value[size - 1] == *value) {
 		value++;
 		size -= 2;
+	} else if (!size || parse_event_number(value, &number) || !is_plain_name(value)) {
+		say(s, SAY_ERROR, "event term 'name': put '%s' in quotes: name='...'",
+		    value ? value : "");
+		return -1;
 	}
 	name = event_text(value, size);
 	if (!name)
@@ -215,13 +302,16 @@ static int number_term(struct event *e, const char *key, const char *value, cons
 {
 	struct event_terms *t = &e->terms;
 	uint64_t number = 0;
-	bool ok = value && parse_number(value, &number);
+	bool ok = number_in(value, UINT64_MAX, &number);
 
+	/* The last of both counts; a frequency of 0 is that of the options. */
 	if (strcmp(key, "period") == 0) {
 		t->has_period = true;
+		t->has_freq = false;
 		t->period = number;
 	} else if (strcmp(key, "freq") == 0) {
-		t->has_freq = true;
+		t->has_freq = number != 0;
+		t->has_period = false;
 		t->freq = number;
 	} else if (strcmp(key, "sample_type") == 0) {
 		t->sample_type = number;
@@ -232,7 +322,7 @@ static int number_term(struct event *e, const char *key, const char *value, cons
 		t->stack_size = (uint32_t)((number + 7) & ~7u);
 	} else if (strcmp(key, "max-stack") == 0) {
 		ok = ok && number <= UINT16_MAX;
-		t->has_max_stack = true;
+		t->has_max_stack = number != 0;
 		t->max_stack = (uint16_t)number;
 	} else if (strcmp(key, "aux-sample-size") == 0) {
 		ok = ok && number <= UINT32_MAX;
@@ -255,27 +345,33 @@ int event_term(struct event *e, const char *key, const char *value, const struct
 		return name_term(e, value, s);
 	if (strcmp(key, "aux-action") == 0)
 		return aux_action_term(e, value, s);
-	if (strcmp(key, "percore") == 0) {
-		e->terms.percore = true;
+	/* What perf trace and perf stat take from them. */
+	if (strcmp(key, "nr") == 0 || strcmp(key, "metric-id") == 0)
 		return 1;
-	}
 	if (strcmp(key, "call-graph") == 0)
 		return value && parse_callchain(value, &e->terms.callchain, &e->terms.stack_size) ?
 			1 : wrong_value(s, key, value);
-	if (strcmp(key, "branch_type") == 0)
-		return value && parse_branch_filter(value, &e->terms.branch_type) ?
-			1 : wrong_value(s, key, value);
+	if (strcmp(key, "branch_type") == 0) {
+		if (!value || !parse_branch_filter(value, &e->terms.branch_type))
+			return wrong_value(s, key, value);
+		e->terms.branch_type = branches_of_any_kind(e->terms.branch_type);
+		return 1;
+	}
+	/* The number of a tracepoint is its name. */
+	if (e->attr.type == PERF_TYPE_TRACEPOINT && e->attr.sample_type & PERF_SAMPLE_RAW &&
+	    strncmp(key, "config", strlen("config")) == 0)
+		return 0;
 	for (size_t i = 0; !got && i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		got = kinds[i](e, key, value, s);
 	return got;
 }
 
-#define MODIFIERS "ukhGHpPSDeWI"
-
 bool is_modifiers(const char *text)
 {
 	return *text && text[strspn(text, MODIFIERS)] == '\0';
 }
+
+#define LEVELS (ATTR_EXCLUDE_USER | ATTR_EXCLUDE_KERNEL | ATTR_EXCLUDE_HV)
 
 /* Naming what to count excludes the rest: the first letter of its kind shuts all out. */
 static void count_only(struct event_attr *a, uint64_t all, uint64_t one, bool *seen)
@@ -286,41 +382,84 @@ static void count_only(struct event_attr *a, uint64_t all, uint64_t one, bool *s
 	a->flags &= ~one;
 }
 
-static void modify(struct event *e, const char *letters)
+/* The levels of user space and precise samples mean the host, where nothing else was given. */
+static void exclude_guest(struct event *e)
 {
-	const uint64_t levels = ATTR_EXCLUDE_USER | ATTR_EXCLUDE_KERNEL | ATTR_EXCLUDE_HV;
-	const uint64_t machines = ATTR_EXCLUDE_HOST | ATTR_EXCLUDE_GUEST;
-	unsigned int precise = 0;
-
-	for (; *letters; letters++) {
-		switch (*letters) {
-		case 'u': count_only(&e->attr, levels, ATTR_EXCLUDE_USER, &e->modified); break;
-		case 'k': count_only(&e->attr, levels, ATTR_EXCLUDE_KERNEL, &e->modified); break;
-		case 'h': count_only(&e->attr, levels, ATTR_EXCLUDE_HV, &e->modified); break;
-		case 'G': count_only(&e->attr, machines, ATTR_EXCLUDE_GUEST, &e->machines_given); break;
-		case 'H': count_only(&e->attr, machines, ATTR_EXCLUDE_HOST, &e->machines_given); break;
-		case 'I': e->attr.flags |= ATTR_EXCLUDE_IDLE; break;
-		case 'p': precise += precise < 3; break;
-		case 'P': e->precise_max = true; break;
-		case 'S': e->sample_read = true; break;
-		case 'D': e->attr.flags |= ATTR_PINNED; break;
-		case 'e': e->attr.flags |= ATTR_EXCLUSIVE; break;
-		default: e->weak_group = true; break;
-		}
-	}
-	if (precise)
-		attr_set_precise_ip(&e->attr, precise);
+	if (!e->machines_given)
+		e->attr.flags |= ATTR_EXCLUDE_GUEST;
 }
 
-bool event_modifiers(struct event_list *l, size_t from, const char *letters)
+static void modify(struct event *e, char letter)
 {
-	if (!is_modifiers(letters))
-		return false;
-	for (size_t i = from; i < l->n; i++) {
-		modify(&l->items[i], letters);
-		/* Only the group's first can be pinned or alone. */
-		if (l->items[i].leader != i)
-			l->items[i].attr.flags &= ~(ATTR_PINNED | ATTR_EXCLUSIVE);
+	const uint64_t machines = ATTR_EXCLUDE_HOST | ATTR_EXCLUDE_GUEST;
+
+	switch (letter) {
+	case 'u':
+		count_only(&e->attr, LEVELS, ATTR_EXCLUDE_USER, &e->modified);
+		exclude_guest(e);
+		break;
+	case 'k': count_only(&e->attr, LEVELS, ATTR_EXCLUDE_KERNEL, &e->modified); break;
+	case 'h': count_only(&e->attr, LEVELS, ATTR_EXCLUDE_HV, &e->modified); break;
+	case 'G': count_only(&e->attr, machines, ATTR_EXCLUDE_GUEST, &e->machines_given); break;
+	case 'H': count_only(&e->attr, machines, ATTR_EXCLUDE_HOST, &e->machines_given); break;
+	case 'I': e->attr.flags |= ATTR_EXCLUDE_IDLE; break;
+	case 'p': exclude_guest(e); break;
+	case 'P': e->precise_max = true; break;
+	case 'S': e->sample_read = true; break;
+	case 'D': e->attr.flags |= ATTR_PINNED; break;
+	case 'e': e->attr.flags |= ATTR_EXCLUSIVE; break;
+	case 'W': e->weak_group = true; break;
+	default: break;			/* b: counting by BPF, which is perf stat's */
 	}
-	return true;
+}
+
+/* Each letter stands once; p up to three times, for the precise level. */
+static int check_modifiers(const struct event_list *l, const char *letters)
+{
+	if (*letters && !is_modifiers(letters)) {
+		say(l->say, SAY_ERROR, "'%s' are not modifiers (" MODIFIERS ")", letters);
+		return -1;
+	}
+	for (const char *at = letters; *at; at++) {
+		if (*at == 'p' || !strchr(at + 1, *at))
+			continue;
+		say(l->say, SAY_ERROR, "modifiers '%s': '%c' is there twice", letters, *at);
+		return -1;
+	}
+	return 0;
+}
+
+/* A group's precise level is added to that of the event; only its first is pinned or alone. */
+static int modify_event(struct event_list *l, size_t i, const char *letters, enum modified what)
+{
+	struct event *e = &l->items[i];
+	unsigned int precise = attr_precise_ip(&e->attr);
+	const bool modified = e->modified;
+
+	/* Where an event counts all levels, those of its group start afresh. */
+	e->modified = modified && e->attr.flags & LEVELS;
+	/* An event that says what it counts, in any respect, also counts guests. */
+	if (*letters && what == MODIFY_EVENTS)
+		e->attr.flags &= ~ATTR_EXCLUDE_GUEST;
+	for (const char *at = letters; *at; at++) {
+		precise += *at == 'p';
+		if (what == MODIFY_EVENTS || e->leader == i || !strchr("De", *at))
+			modify(e, *at);
+	}
+	e->modified |= modified;
+	if (precise > 3) {
+		say(l->say, SAY_ERROR, "event '%s': the precise level is at most 3, ppp", e->name);
+		return -1;
+	}
+	attr_set_precise_ip(&e->attr, precise);
+	return 0;
+}
+
+int event_modifiers(struct event_list *l, size_t from, const char *letters, enum modified what)
+{
+	int err = check_modifiers(l, letters);
+
+	for (size_t i = from; i < l->n && !err; i++)
+		err = modify_event(l, i, letters, what);
+	return err;
 }

@@ -9,26 +9,8 @@
 #include <unistd.h>
 
 #include "event_kinds.h"
-
-int tracefs_open(void)
-{
-	static const char *const places[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
-	int denied = ENOENT;
-
-	for (size_t i = 0; i < 2; i++) {
-		int dir = open(places[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-		/* Where nothing is mounted the directory is there, and empty. */
-		if (dir >= 0 && faccessat(dir, "events", F_OK, 0) == 0)
-			return dir;
-		if (errno == EACCES || errno == EPERM)
-			denied = errno;
-		if (dir >= 0)
-			close(dir);
-	}
-	errno = denied;
-	return -1;
-}
+#include "explain.h"
+#include "tracefs.h"
 
 static bool read_id(int dir, const char *path, uint64_t *id)
 {
@@ -64,16 +46,9 @@ static int add(struct event_list *l, const char *system, const char *name, uint6
 
 static int explain(const struct event_list *l, const char *text, int error)
 {
-	if (error == EACCES || error == EPERM)
-		say(l->say, SAY_ERROR,
-		    "tracepoint '%s': tracefs can't be read: %s. "
-		    "Try: sudo mount -o remount,mode=755 /sys/kernel/tracing",
-		    text, strerror(error));
-	else
-		say(l->say, SAY_ERROR, "tracepoint '%s': there is none%s", text,
-		    error == ENODEV ? ", as tracefs is not mounted. "
-		    "Try: sudo mount -t tracefs nodev /sys/kernel/tracing" :
-		    "; precord --list shows those of this machine");
+	if (error == ENOENT)
+		return event_unknown(l, "tracepoint", text);
+	explain_tracefs(text, error, l->say);
 	return -1;
 }
 
@@ -134,14 +109,14 @@ int event_tracepoints(struct event_list *l, const char *text)
 {
 	int tracefs = tracefs_open();
 	char *system = event_text(text, strcspn(text, ":"));
-	const char *name = strchr(text, ':') + 1;
+	const char *name = strchr(text, ':') + 1 + strspn(strchr(text, ':') + 1, " ");
 	int events, got = -1;
 	size_t before = l->n;
 
 	if (tracefs < 0) {
-		got = explain(l, text, errno == ENOENT ? ENODEV : errno);
+		explain_tracefs(text, errno, l->say);
 		free(system);
-		return got;
+		return -1;
 	}
 	events = openat(tracefs, "events", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	close(tracefs);
@@ -149,12 +124,12 @@ int event_tracepoints(struct event_list *l, const char *text)
 		event_no_memory(l);
 	} else if (events < 0) {
 		explain(l, text, errno);
-	} else if (strchr(system, '/') || strchr(name, '/')) {
+	} else if (strchr(event_trim(system), '/') || strchr(name, '/')) {
 		explain(l, text, ENOENT);
 	} else if (strpbrk(text, "*?[")) {
 		got = add_globs(l, events, system, name);
 		if (!got && l->n == before)
-			got = explain(l, text, access("/sys/kernel/tracing/events", R_OK) ?
+			got = explain(l, text, faccessat(events, "header_page", R_OK, AT_EACCESS) ?
 				      errno : ENOENT);
 	} else {
 		got = add_one(l, events, text, system, name);
@@ -163,4 +138,47 @@ int event_tracepoints(struct event_list *l, const char *text)
 		close(events);
 	free(system);
 	return got;
+}
+
+/* Names stand before the semicolon of "field:TYPE NAME;", arrays with their size. */
+static size_t add_field(const char *line, char *text, size_t size)
+{
+	const char *end = strchr(line, ';'), *name;
+
+	if (!end)
+		return 0;
+	if (end[-1] == ']')
+		while (end > line && *end != '[')
+			end--;
+	for (name = end; name > line && !strchr(" *", name[-1]); name--)
+		;
+	if (strncmp(name, "common_", strlen("common_")) == 0)
+		return 0;
+	return (size_t)snprintf(text, size, " %.*s", (int)(end - name), name);
+}
+
+bool tracepoint_fields(const char *name, char *text, size_t size)
+{
+	char path[600], content[16384], *line, *rest = content;
+	size_t system = strcspn(name, ":"), n = 0;
+	int tracefs = tracefs_open(), fd;
+	ssize_t got;
+
+	text[0] = '\0';
+	if (tracefs < 0)
+		return false;
+	snprintf(path, sizeof(path), "events/%.*s/%s/format", (int)system, name,
+		 name[system] ? name + system + 1 : "");
+	fd = openat(tracefs, path, O_RDONLY | O_CLOEXEC);
+	close(tracefs);
+	got = fd < 0 ? -1 : read(fd, content, sizeof(content) - 1);
+	if (fd >= 0)
+		close(fd);
+	if (got <= 0)
+		return false;
+	content[got] = '\0';
+	while ((line = strsep(&rest, "\n")) && n < size)
+		if (strncmp(line, "\tfield:", strlen("\tfield:")) == 0)
+			n += add_field(line + strlen("\tfield:"), text + n, size - n);
+	return n > 0;
 }

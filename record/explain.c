@@ -12,12 +12,21 @@
 
 #include "release.h"
 #include "sysctl.h"
+#include "tracefs.h"
 
+/* Of perf_event_open(2) and of mapping its buffers; the text for any other. strerrorname_np() is not in every C library. */
 static const char *errno_name(int error)
 {
-	const char *name = strerrorname_np(error);
+#define NAME(e) [e] = #e
+	static const char *const names[] = {
+		NAME(E2BIG), NAME(EACCES), NAME(EAGAIN), NAME(EBADF), NAME(EBUSY), NAME(EEXIST), NAME(EFAULT), NAME(EINTR),
+		NAME(EINVAL), NAME(EIO), NAME(EMFILE), NAME(ENFILE), NAME(ENODEV), NAME(ENOENT), NAME(ENOMEM), NAME(ENOSPC),
+		NAME(ENOSYS), NAME(ENXIO), NAME(EOPNOTSUPP), NAME(EOVERFLOW), NAME(EPERM), NAME(ESRCH),
+	};
+#undef NAME
+	const size_t n = sizeof(names) / sizeof(names[0]);
 
-	return name ? name : "?";
+	return error >= 0 && (size_t)error < n && names[error] ? names[error] : strerror(error);
 }
 
 /* The number behind "Name:" in /proc/self/status. */
@@ -82,13 +91,21 @@ static const char *capabilities_for(const struct remedy *r)
 	return r->other_tasks && !release_is(5, 11) ? "cap_perfmon,cap_sys_ptrace" : "cap_perfmon";
 }
 
-static void say_remedy(const struct remedy *r, const struct say *s)
+static void own_path(char path[PATH_MAX])
 {
-	char path[PATH_MAX] = "precord", level[96] = "sudo precord ...";
-	ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	ssize_t size = readlink("/proc/self/exe", path, PATH_MAX - 1);
 
 	if (size > 0)
 		path[size] = '\0';
+	else
+		snprintf(path, PATH_MAX, "precord");
+}
+
+static void say_remedy(const struct remedy *r, const struct say *s)
+{
+	char path[PATH_MAX], level[96] = "sudo precord ...";
+
+	own_path(path);
 	if (r->paranoid != NO_LEVEL)
 		snprintf(level, sizeof(level), "sudo sysctl kernel.perf_event_paranoid=%d",
 			 r->paranoid);
@@ -198,6 +215,51 @@ void explain_open(const struct event *e, const struct target *t, int error, cons
 		    "%s: the kernel refuses it (%s)%s%s; --print-attr shows what was asked",
 		    e->name, errno_name(error), why ? ": " : "", why ? why : "");
 	}
+}
+
+/* Both are needed: files of tracefs are root's, and what they describe are the kernel's data. A group of tracefs
+ * holds for all files below, those that come later, too. */
+void explain_tracefs_remedy(char *text, size_t size)
+{
+	const struct remedy tracepoints = { .paranoid = -1 };
+	char place[PATH_MAX], own[PATH_MAX], caps[PATH_MAX + 64] = "";
+	bool mounted = tracefs_place(place, sizeof(place));
+
+	own_path(own);
+	if (!may_monitor() && sysctl_read("perf_event_paranoid", 2) >= 0)
+		snprintf(caps, sizeof(caps), " && sudo setcap %s=ep %s", capabilities_for(&tracepoints), own);
+	if (geteuid() == 0)
+		snprintf(text, size, "docker run -v %s:%s --cap-add PERFMON ...", place, place);
+	else
+		snprintf(text, size, "sudo mount %sgid=%u,mode=750 %s%s%s", mounted ? "-o remount," : "-t tracefs -o ",
+			 (unsigned int)getgid(), mounted ? "" : "tracefs ", place, caps);
+}
+
+void explain_tracefs(const char *tracepoint, int error, const struct say *s)
+{
+	char remedy[3 * PATH_MAX];
+
+	if (error == ENOENT) {
+		say(s, SAY_ERROR, "tracepoint '%s': this kernel has no tracefs", tracepoint);
+		return;
+	}
+	explain_tracefs_remedy(remedy, sizeof(remedy));
+	say(s, SAY_ERROR, "tracepoint '%s': tracefs can't be read (%s). Try: %s", tracepoint, errno_name(error),
+	    remedy);
+}
+
+int explain_empty_list(const char *glob, const struct say *s)
+{
+	int tracefs = tracefs_open(), error = errno;
+	bool readable = tracefs >= 0 && faccessat(tracefs, "events/header_page", R_OK, AT_EACCESS) == 0;
+	char remedy[3 * PATH_MAX];
+
+	if (tracefs >= 0)
+		close(tracefs);
+	explain_tracefs_remedy(remedy, sizeof(remedy));
+	if (readable || (tracefs < 0 && error == ENOENT))
+		return say_failed(s, CLI_INPUT, "no event matches '%s'", glob);
+	return say_failed(s, CLI_INPUT, "no event matches '%s', but tracepoints can't be read. Try: %s", glob, remedy);
 }
 
 void explain_mmap(size_t bytes, size_t rings, int error, const struct say *s)

@@ -27,7 +27,7 @@ static const struct step {
 	{ "build ids in maps", "5.12", .flags = ATTR_BUILD_ID },
 	{ "weights in parts", "5.12", .sample_type = ABI_SAMPLE_WEIGHT_STRUCT, .quiet = true },
 	{ "page sizes", "5.11",
-	  .sample_type = ABI_SAMPLE_CODE_PAGE_SIZE | PERF_SAMPLE_DATA_PAGE_SIZE },
+	  .sample_type = ABI_SAMPLE_CODE_PAGE_SIZE | ABI_SAMPLE_DATA_PAGE_SIZE },
 	{ "text-poke", "5.9", .flags = ATTR_TEXT_POKE },
 	{ "cgroups", "5.7", .flags = ATTR_CGROUP, .sample_type = PERF_SAMPLE_CGROUP },
 	{ "the branch index", "5.7", .branch = ABI_BRANCH_HW_INDEX, .quiet = true },
@@ -149,10 +149,27 @@ static bool try_user_only(struct fallback *f, struct event_list *l, const struct
 	return changed;
 }
 
+/* The rate was meant for cycles: of a clock it may be more than the machine bears. False: it is low
+ * enough. */
+static bool lower_clock_rate(struct event *e)
+{
+	struct event_attr *a = &e->attr;
+	const uint64_t least_ns = 1000000000 / e->clock_freq;
+
+	if (a->flags & ATTR_FREQ && a->sample_period > e->clock_freq)
+		a->sample_period = e->clock_freq;
+	else if (!(a->flags & ATTR_FREQ) && a->sample_period && a->sample_period < least_ns)
+		a->sample_period = least_ns;
+	else
+		return false;
+	return true;
+}
+
 /* Virtual machines often have no hardware counters. */
 static bool try_clock(struct event_list *l, struct event *e)
 {
 	const char *level = "";
+	char rate[32] = "";
 
 	if (e->attr.type != PERF_TYPE_HARDWARE ||
 	    (uint32_t)e->attr.config != PERF_COUNT_HW_CPU_CYCLES)
@@ -166,7 +183,10 @@ static bool try_clock(struct event_list *l, struct event *e)
 	else if (e->attr.flags & ATTR_EXCLUDE_USER)
 		level = ":k";
 	rename_event(e, "cpu-clock", level);
-	say(l->say, SAY_WARNING, "no hardware counter for cycles here: sampling cpu-clock instead");
+	if (lower_clock_rate(e))
+		snprintf(rate, sizeof(rate), ", at %u Hz", e->clock_freq);
+	say(l->say, SAY_WARNING, "no hardware counter for cycles here: sampling cpu-clock instead%s",
+	    rate);
 	return true;
 }
 

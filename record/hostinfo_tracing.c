@@ -8,6 +8,7 @@
 
 #include "hostinfo_parts.h"
 #include "hostinfo_read.h"
+#include "tracefs.h"
 
 #define LIMIT (16u << 20)
 
@@ -15,25 +16,6 @@ struct format {
 	const char *system, *text;
 	size_t size;
 };
-
-static const char *const mounts[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
-
-/* The directory `events`, open; -1: there is none that may be read. */
-static int open_events(const char **mount)
-{
-	for (size_t i = 0; i < sizeof(mounts) / sizeof(*mounts); i++) {
-		char path[64];
-		int dir;
-
-		snprintf(path, sizeof(path), "%s/events", mounts[i]);
-		dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (dir >= 0) {
-			*mount = mounts[i];
-			return dir;
-		}
-	}
-	return -1;
-}
 
 static struct pd_value file_text(struct host_values *h, const char *name, int dir, const char *path)
 {
@@ -142,39 +124,37 @@ static void group_formats(struct host_values *h, const struct format *formats, s
 	}
 }
 
-static struct pd_value tracing_value(struct host_values *h, const struct hostinfo *info, int events,
-				     const char *mount)
+/* tracefs and its directory `events`, open */
+static struct pd_value tracing_value(struct host_values *h, const struct hostinfo *info, int tracefs,
+				     int events)
 {
 	struct format *formats = host_alloc(h, (info->nr_tracepoints + 1) * sizeof(*formats));
 	struct host_list systems = { .h = h }, ftrace = { .h = h };
 	size_t n = formats ? read_formats(h, info, events, formats) : 0;
-	int top = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct pd_value value;
 
 	group_formats(h, formats, n, &systems, &ftrace);
-	value = host_object(h, NULL, (const struct pd_value[]){
+	return host_object(h, NULL, (const struct pd_value[]){
 		PD_TEXT("version", "0.6"),
 		PD_NUMBER("byte_order", __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__),
 		PD_NUMBER("long_size", sizeof(long)), PD_NUMBER("page_size", sysconf(_SC_PAGESIZE)),
 		file_text(h, "header_page", events, "header_page"),
 		file_text(h, "header_event", events, "header_event"),
 		host_array(&ftrace, "ftrace_formats"), host_array(&systems, "systems"),
-		PD_TEXT("kallsyms", ""), file_text(h, "printk_formats", top, "printk_formats"),
-		file_text(h, "cmdlines", top, "saved_cmdlines") }, 11);
-	if (top >= 0)
-		close(top);
-	return value;
+		PD_TEXT("kallsyms", ""), file_text(h, "printk_formats", tracefs, "printk_formats"),
+		file_text(h, "cmdlines", tracefs, "saved_cmdlines") }, 11);
 }
 
 int hostinfo_tracing(struct pd_writer *w, struct host_values *h, const struct hostinfo *info,
 		     struct pd_error *e)
 {
-	const char *mount = NULL;
-	int events = info->nr_tracepoints ? open_events(&mount) : -1, ret;
+	int tracefs = info->nr_tracepoints ? tracefs_open() : -1, ret = 0;
+	int events = tracefs >= 0 ? openat(tracefs, "events", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
-	if (events < 0)
-		return 0;
-	ret = host_feature(w, h, HOST_TRACING_DATA, tracing_value(h, info, events, mount), e);
-	close(events);
+	if (events >= 0) {
+		ret = host_feature(w, h, HOST_TRACING_DATA, tracing_value(h, info, tracefs, events), e);
+		close(events);
+	}
+	if (tracefs >= 0)
+		close(tracefs);
 	return ret;
 }

@@ -35,7 +35,7 @@ void list_group(struct list *l, const char *title, const char *keywords)
 
 void list_note(struct list *l, const char *text)
 {
-	if (l->glob && !l->whole_group)
+	if ((l->glob && !l->whole_group) || l->names_only)
 		return;
 	fprintf(l->out, "%s%s: %s\n", l->n || l->noted ? "\n" : "", l->title, text);
 	l->noted = true;
@@ -45,11 +45,13 @@ void list_line(struct list *l, const char *name, const char *what)
 {
 	if (!list_matches(l, name))
 		return;
-	if (!l->titled)
+	if (!l->titled && !l->names_only)
 		fprintf(l->out, "%s%s:\n", l->n || l->noted ? "\n" : "", l->title);
 	l->titled = true;
 	l->n++;
-	if (what)
+	if (l->names_only)
+		fprintf(l->out, "%s\n", name);
+	else if (what)
 		fprintf(l->out, "  %-40s %s\n", name, what);
 	else
 		fprintf(l->out, "  %s\n", name);
@@ -70,66 +72,48 @@ static bool openable(const char *name)
 	return fd >= 0 || errno == EACCES || errno == EPERM;
 }
 
+/* Events of one type. The other spelling is on the same line; among bare names, on its own. */
+static void symbols(struct list *l, uint32_t type)
+{
+	const struct event_symbol *s;
+	char other[64];
+	size_t n;
+
+	s = event_symbols(&n);
+	for (size_t i = 0; i < n; i++) {
+		if (s[i].type != type || !openable(s[i].name))
+			continue;
+		snprintf(other, sizeof(other), "or %s", s[i].alias ? s[i].alias : "");
+		list_line(l, s[i].name, s[i].alias ? other : s[i].what);
+		if (s[i].alias && l->names_only)
+			list_line(l, s[i].alias, NULL);
+	}
+}
+
 static void hardware(struct list *l)
 {
-	static const char *const names[][2] = {
-		{ "cycles", "or cpu-cycles" }, { "instructions" }, { "cache-references" },
-		{ "cache-misses" }, { "branches", "or branch-instructions" }, { "branch-misses" },
-		{ "bus-cycles" }, { "stalled-cycles-frontend", "or idle-cycles-frontend" },
-		{ "stalled-cycles-backend", "or idle-cycles-backend" }, { "ref-cycles" },
-	};
 	size_t before = l->n;
 
 	list_group(l, "Hardware events", "hw hardware");
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (list_matches(l, names[i][0]) && openable(names[i][0]))
-			list_line(l, names[i][0], names[i][1]);
+	symbols(l, PERF_TYPE_HARDWARE);
 	if (l->n == before)
 		list_note(l, "none here; cpu-clock takes the place of cycles");
 }
 
 static void software(struct list *l)
 {
-	static const char *const names[][2] = {
-		{ "cpu-clock", "ns of cpu time, by the cpu" },
-		{ "task-clock", "ns of cpu time, by the task" },
-		{ "page-faults", "or faults" },
-		{ "minor-faults" },
-		{ "major-faults" },
-		{ "context-switches", "or cs" },
-		{ "cpu-migrations", "or migrations" },
-		{ "alignment-faults" },
-		{ "emulation-faults" },
-		{ "cgroup-switches" },
-		{ "bpf-output", "what BPF programs write" },
-		{ "dummy", "counts nothing; for side-band records" },
-	};
-
 	list_group(l, "Software events", "sw software");
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (list_matches(l, names[i][0]) && openable(names[i][0]))
-			list_line(l, names[i][0], names[i][1]);
+	symbols(l, PERF_TYPE_SOFTWARE);
 }
 
 static void caches(struct list *l)
 {
-	static const char *const caches[] = {
-		"L1-dcache", "L1-icache", "LLC", "dTLB", "iTLB", "branch", "node",
-	};
-	static const char *const ops[] = {
-		"loads", "load-misses", "stores", "store-misses", "prefetches", "prefetch-misses",
-	};
+	char name[48];
 
 	list_group(l, "Hardware cache events", "cache hwcache");
-	for (size_t i = 0; i < sizeof(caches) / sizeof(*caches); i++) {
-		for (size_t k = 0; k < sizeof(ops) / sizeof(*ops); k++) {
-			char name[48];
-
-			snprintf(name, sizeof(name), "%s-%s", caches[i], ops[k]);
-			if (list_matches(l, name) && openable(name))
-				list_line(l, name, NULL);
-		}
-	}
+	for (size_t i = 0; event_cache_name(i, name, sizeof(name)); i++)
+		if (list_matches(l, name) && openable(name))
+			list_line(l, name, NULL);
 }
 
 /* What is not a list of names but a way to write one. */
@@ -154,15 +138,18 @@ static void forms(struct list *l)
 		list_line(l, "rNNN", "a number from the processor's manual, in hex");
 }
 
-size_t list_events(FILE *out, const char *glob)
+size_t list_events(FILE *out, const char *glob, enum list_style style)
 {
-	struct list l = { .out = out, .glob = glob && *glob ? glob : NULL };
+	struct list l = {
+		.out = out, .glob = *glob ? glob : NULL, .names_only = style == LIST_NAMES,
+	};
 
 	hardware(&l);
 	software(&l);
 	caches(&l);
 	list_pmus(&l);
-	forms(&l);
+	if (!l.names_only)
+		forms(&l);
 	list_tracepoints(&l);
 	return l.n;
 }

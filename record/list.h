@@ -4,7 +4,12 @@
 
 #include <stdio.h>
 
-/* One event a line, grouped; only those that glob matches (NULL: all). Returns how many. */
-size_t list_events(FILE *out, const char *glob);
+enum list_style {
+	LIST_GROUPED,		/* with headings and explanations */
+	LIST_NAMES,		/* nothing but names that -e takes */
+};
+
+/* Prints one event a line, only those that glob matches ("": all). Returns how many. */
+size_t list_events(FILE *out, const char *glob, enum list_style style);
 
 #endif

@@ -10,6 +10,7 @@
 #include "event_kinds.h"
 #include "hostinfo_read.h"
 #include "list_parts.h"
+#include "tracefs.h"
 
 #define DEVICES "/sys/bus/event_source/devices"
 
@@ -97,7 +98,7 @@ static void pmu_terms(struct list *l, int devices, const char *pmu)
 		n += (size_t)snprintf(name + n, sizeof(name) - n, "%s%s=N", i ? "," : "",
 				      terms.items[i]);
 	snprintf(name + n, sizeof(name) - n, "/");
-	if (terms.n)
+	if (terms.n && !l->names_only)
 		list_line(l, name, NULL);
 	free_names(&terms);
 }

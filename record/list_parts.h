@@ -10,6 +10,7 @@ struct list {
 	const char *glob;		/* NULL: all */
 	const char *title;		/* of the group at hand */
 	bool titled, noted;		/* the title is out; so is some note */
+	bool names_only;
 	bool whole_group;		/* the glob is the group's keyword */
 	size_t n;
 };

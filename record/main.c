@@ -10,6 +10,8 @@
 #include "aux_options.h"
 #include "describe.h"
 #include "doctor.h"
+#include "explain.h"
+#include "kcore.h"
 #include "list.h"
 #include "loop.h"
 #include "print_attr.h"
@@ -34,15 +36,23 @@ static char **copy_argv(int argc, char **argv)
 }
 
 /* What only prints; -1: there is something to record. */
-static int look(const struct settings *o, char *const *operands)
+static int look(const struct settings *o, char *const *operands, const struct say *s)
 {
 	bool registers = (o->user_regs && strcmp(o->user_regs, "?") == 0) ||
 			 (o->intr_regs && strcmp(o->intr_regs, "?") == 0);
 
-	if (o->list)
-		return list_events(stdout, operands[0] ? operands[0] : o->list) ? CLI_OK : CLI_INPUT;
+	const char *glob = o->list_names ? o->list_names : o->list;
+
+	if (glob && operands[0])
+		glob = operands[0];
+	if (glob && !list_events(stdout, glob, o->list_names ? LIST_NAMES : LIST_GROUPED))
+		return explain_empty_list(glob, s);
+	if (glob)
+		return CLI_OK;
 	if (o->doctor)
-		return doctor_run(stdout);
+		return doctor_run(stdout, o->clean ? DOCTOR_CLEAN : DOCTOR_LOOK);
+	if (o->clean)
+		return cli_usage(&record_tool, "'--clean' goes with --doctor");
 	if (!registers)
 		return -1;
 	regs_list(stdout);
@@ -64,6 +74,8 @@ static int read_limits(struct recording *r)
 				  "'--synth' must be no, all, task, mmap or cgroup, "
 				  "not '%s'",
 				  o->synth);
+	if (o->aio || o->affinity)
+		say(&r->say, SAY_WARNING, "'--%s' has no effect", o->aio ? "aio" : "affinity");
 	if (o->realtime != NOT_GIVEN && (o->realtime < 1 || o->realtime > 99))
 		return say_failed(&r->say, CLI_USAGE, "'-r' must be a priority from 1 to 99");
 	if (o->cpu_percent != NOT_GIVEN && o->cpu_percent > 100)
@@ -96,6 +108,8 @@ static int prepare(struct recording *r, char *const *command)
 	if (!got)
 		got = switch_read(r);
 	if (!got)
+		got = switch_trigger_read(&r->trigger, o, &r->target, &r->say);
+	if (!got)
 		got = readers_choose(r);
 	if (!got && !only_look)
 		got = datafile_choose(&r->file, o, &r->say);
@@ -114,6 +128,7 @@ static void block_signals(struct recording *r)
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGCHLD);
 	sigaddset(&set, SIGUSR2);
 	sigprocmask(SIG_BLOCK, &set, &r->signals.mask);
@@ -153,11 +168,16 @@ static int record(struct recording *r)
 		priority_set(r->options, &r->say);
 	if (!got)
 		got = counters_open(&r->counters, &r->events, &r->target);
+	/* First the buffers that can't be smaller. */
+	if (!got)
+		got = switch_trigger_open(&r->trigger, r->options, &r->target);
 	if (!got)
 		got = rings_map(&r->rings, &r->counters, &r->events, r->options);
 	r->file.by = writer_of(r);
 	if (!got)
 		got = datafile_open(&r->file, &r->say);
+	if (!got && r->options->kcore)
+		kcore_save(&r->file, &r->say);
 	if (!got && r->options->bpf_event)
 		r->bpf = bpf_progs_read();
 	if (!got && prologue_write(r))
@@ -189,9 +209,15 @@ static int name_last_file(struct recording *r)
 {
 	if (!r->switches && !r->options->timestamp_filename)
 		return 0;
+	if (r->file.failed && !r->file.readable) {
+		datafile_remove(&r->file);
+		return 0;
+	}
 	if (datafile_stamp(&r->file, &r->say))
 		return CLI_OUTPUT;
 	datafile_keep(&r->file, r->switches ? r->options->switch_max_files : 0);
+	if (r->file.failed)
+		say_footer(&r->say, "Dump %s", r->file.path);
 	return 0;
 }
 
@@ -226,12 +252,13 @@ static int run(struct recording *r, char *const *command)
 		say(&r->say, SAY_WARNING, "kernel." CPU_PERCENT " can't be set: %s",
 		    strerror(errno));
 	block_signals(r);
+	interrupt_start(&r->interrupt, &r->say);
 	got = record(r);
 	finished = r->file.writer != NULL;
-	if (finished && !got)
-		got = name_last_file(r);
+	if (finished && (!got || r->file.failed) && name_last_file(r))
+		got = CLI_OUTPUT;
 	r->stopped = r->child.pid && !child_poll(&r->child) && !r->interrupted;
-	child_finish(&r->child, SIGTERM);
+	child_finish(&r->child, SIGTERM, &r->interrupt.hurry);
 	if (finished && !r->file.failed)
 		say_end(r);
 	if (finished && datafile_close(&r->file, &r->say) && !got)
@@ -241,11 +268,6 @@ static int run(struct recording *r, char *const *command)
 	return status_of(r, got);
 }
 
-static bool nobody_reads(const struct recording *r)
-{
-	return r->file.failed && r->file.error.code == PD_E_IO && r->file.error.have == EPIPE;
-}
-
 int main(int argc, char **argv)
 {
 	char **all = copy_argv(argc, argv);
@@ -253,14 +275,15 @@ int main(int argc, char **argv)
 	char **command = cli_parse(&record_tool, argc, argv, &o);
 	struct recording r = {
 		.options = &o, .argv = all, .child = CHILD_NONE, .agenda = AGENDA_EMPTY,
-		.control = CONTROL_ABSENT, .file = DATAFILE_CLOSED,
+		.control = CONTROL_ABSENT, .file = DATAFILE_CLOSED, .trigger = SWITCH_TRIGGER_NONE,
 		.say = { &record_tool, o.quiet ? SAY_ERROR : o.verbose ? SAY_DETAIL : SAY_WARNING },
 	};
-	int status = look(&o, command);
+	int status = look(&o, command, &r.say);
 
 	r.events.say = &r.say;
 	if (status < 0)
 		status = run(&r, command);
+	switch_trigger_close(&r.trigger);
 	rings_unmap(&r.rings);
 	cpu_groups_free(&r.groups);
 	counters_close(&r.counters);
@@ -268,7 +291,7 @@ int main(int argc, char **argv)
 	target_free(&r.target);
 	agenda_free(&r.agenda);
 	control_close(&r.control);
-	if (nobody_reads(&r))
+	if (datafile_is_unread(&r.file))
 		cli_die_of(SIGPIPE);
 	datafile_free(&r.file);
 	bpf_progs_free(r.bpf);
@@ -278,6 +301,7 @@ int main(int argc, char **argv)
 	cli_list_free(&o.pids);
 	cli_list_free(&o.tids);
 	cli_list_free(&o.branches);
+	cli_list_free(&o.switch_triggers);
 	free(all);
 	return cli_finish(&record_tool, (enum cli_exit)status);
 }

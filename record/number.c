@@ -17,38 +17,47 @@ bool parse_number(const char *text, uint64_t *out)
 	return !errno && !*end;
 }
 
-/* A decimal number, then one letter of `units`, whose place is returned; -1: neither. */
+/* A decimal number, then one letter of `units`: returns its index there, or -1 and leaves *out alone. */
 static int number_and_unit(const char *text, const char *units, uint64_t *out)
 {
+	uint64_t value;
 	const char *unit;
 	char *end;
 
 	if (!isdigit((unsigned char)text[0]))
 		return -1;
 	errno = 0;
-	*out = strtoull(text, &end, 10);
+	value = strtoull(text, &end, 10);
 	if (errno || !end[0] || end[1])
 		return -1;
 	unit = strchr(units, end[0]);
-	return unit ? (int)(unit - units) : -1;
+	if (!unit)
+		return -1;
+	*out = value;
+	return (int)(unit - units);
 }
 
 bool parse_size(const char *text, uint64_t *out)
 {
-	int unit = number_and_unit(text, "BKMGTbkmgt", out);
+	uint64_t value;
+	int unit = number_and_unit(text, "BKMGTbkmgt", &value);
 
-	if (unit < 0 || *out > UINT64_MAX >> 10 * (unit % 5))
+	if (unit < 0 || value > UINT64_MAX >> 10 * (unit % 5))
 		return false;
-	*out <<= 10 * (unit % 5);
+	*out = value << 10 * (unit % 5);
 	return true;
 }
 
 bool parse_time(const char *text, uint64_t *ns)
 {
 	static const uint64_t seconds[] = { 1, 60, 3600, 86400 };
-	int unit = number_and_unit(text, "smhd", ns);
+	uint64_t value;
+	int unit = number_and_unit(text, "smhd", &value);
 
-	return unit >= 0 && !__builtin_mul_overflow(*ns, seconds[unit] * 1000000000, ns);
+	if (unit < 0 || __builtin_mul_overflow(value, seconds[unit] * 1000000000, &value))
+		return false;
+	*ns = value;
+	return true;
 }
 
 bool parse_fraction(const char *text, double unit, uint64_t *ns)

@@ -8,9 +8,9 @@
 
 /* The whole text is a number: decimal, 0x or 0 octal. */
 bool parse_number(const char *text, uint64_t *out);
-/* "10M": with a B, K, M, G or T; false without one. */
+/* "10M": with a B, K, M, G or T; false without one, and then *out is unchanged. */
 bool parse_size(const char *text, uint64_t *out);
-/* "30s", "5m", "1h", "1d": ns; false without a unit. */
+/* "30s", "5m", "1h", "1d": ns; false without a unit, and then *ns is unchanged. */
 bool parse_time(const char *text, uint64_t *ns);
 /* "1.5" times `unit` ns. */
 bool parse_fraction(const char *text, double unit, uint64_t *ns);

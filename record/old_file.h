@@ -2,10 +2,12 @@
 #ifndef RECORD_OLD_FILE_H
 #define RECORD_OLD_FILE_H
 
+#include "place.h"
 #include "say.h"
 
-/* A recording, file or directory, is kept as PATH.old, in place of one that is called so. Anything
- * else is left. */
-void old_file_keep(const char *path, const struct say *s);
+/* Makes room for a recording. One that is there, file or directory, becomes NAME.old and replaces what is called so.
+ * Links, FIFOs and the like are removed, and what they lead to is left alone. Directories of something else, devices and
+ * empty files of the caller's own stay. path: the name for messages. */
+void old_file_keep(const struct place *at, const char *path, const struct say *s);
 
 #endif

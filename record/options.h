@@ -43,13 +43,15 @@ struct settings {
 	uint64_t cpu_percent;		/* NOT_GIVEN */
 	/* output */
 	const char *output, *max_size, *switch_output, *compress, *synth;
+	struct cli_list switch_triggers;
 	uint64_t switch_max_files;
-	bool timestamp_filename, timestamp_boundary, tail_synth;
+	const char *aio, *affinity;	/* of no effect */
+	bool kcore, timestamp_filename, timestamp_boundary, tail_synth;
 	bool buildid, buildid_all, no_buildid_cache;
 	uint64_t map_timeout, synth_threads;
 	/* itself */
-	bool quiet, verbose, strict_loss, dry_run, print_attr, doctor;
-	const char *list;
+	bool quiet, verbose, strict_loss, dry_run, print_attr, doctor, clean;
+	const char *list, *list_names;
 };
 
 extern const struct settings settings_default;

@@ -49,19 +49,22 @@ int readers_choose(struct recording *r)
 {
 	const struct settings *o = r->options;
 	const char *other = o->per_thread ? "--per-thread" : o->switch_output ? "--switch-output" :
+			    o->switch_triggers.count ? "--switch-output-event" :
 			    o->exclude_self ? "--exclude-perf" :
 			    events_trace(&r->events) ? "an AUX area" :
 			    events_have(&r->events, ATTR_WRITE_BACKWARD) ? "--overwrite" : NULL;
+	int err;
 
 	if (!o->threads)
 		return 0;
 	if (other)
 		return say_failed(&r->say, CLI_USAGE, "'--threads' and %s exclude each other: %s",
 				  other, o->per_thread ? "threads read the buffers of cpus" :
-				  o->switch_output ? "there is one directory" :
+				  r->switches ? "there is one directory" :
 				  o->exclude_self ? "it knows only the recorder's first thread" :
 				  "threads read buffers as they fill, not when asked");
-	return cpu_groups_read(&r->groups, o->threads, &r->target.cpus, &r->say);
+	err = cpu_groups_read(&r->groups, o->threads, &r->target.cpus, &r->say);
+	return err ? err : cpu_groups_add_rest(&r->groups, target_all_cpus(&r->target), &r->say);
 }
 
 /* --- in the thread ------------------------------------------------------------------------------- */
@@ -296,8 +299,12 @@ uint64_t readers_size(const struct readers *t)
 	return size;
 }
 
-static void collect(struct recording *r, const struct reader *t)
+static void collect(struct recording *r, struct reader *t)
 {
+	if (t->failed)
+		datafile_abort(&r->file, t->writer);
+	else
+		r->file.readable += t->size;
 	r->file.tally.bytes += t->tally.bytes;
 	r->file.tally.samples += t->tally.samples;
 	r->file.tally.lost_records += t->tally.lost_records;

@@ -11,7 +11,9 @@
 #include "datafile.h"
 #include "event.h"
 #include "options.h"
+#include "interrupt.h"
 #include "rings.h"
+#include "switch_trigger.h"
 #include "synth_bpf.h"
 #include "target.h"
 
@@ -26,6 +28,7 @@ struct recording {
 	struct child child;
 	struct counters counters;
 	struct rings rings;
+	struct switch_trigger trigger;
 	struct cpu_groups groups;	/* --threads: who reads what; else none */
 	struct readers *readers;	/* NULL: none run */
 	struct agenda agenda;
@@ -34,11 +37,12 @@ struct recording {
 	struct beside beside;
 	struct bpf_progs *bpf;		/* NULL: not asked for */
 	struct child_signals signals;	/* as they were */
+	struct interrupt interrupt;
 	uint64_t samples, bytes;	/* of the files that were switched from */
 	uint64_t lost;			/* samples */
 	uint64_t woken;			/* times that a buffer had something */
 	uint64_t max_size, switch_size;	/* bytes of output; 0: none */
-	bool switches;			/* --switch-output */
+	bool switches;			/* --switch-output, --switch-output-event */
 	bool interrupted;		/* by a signal, `signal` */
 	bool stopped;			/* the command, as the recording ended before it */
 	int signal;

@@ -39,7 +39,7 @@ static size_t default_bytes(void)
 }
 
 /* Pages, or bytes with a unit. */
-static bool parse_buffer(const char *text, size_t size, size_t *bytes)
+static bool parse_buffer(const char *text, size_t size, size_t *bytes, const struct say *s)
 {
 	char copy[32];
 	uint64_t number;
@@ -56,6 +56,9 @@ static bool parse_buffer(const char *text, size_t size, size_t *bytes)
 		return false;
 	}
 	*bytes = power_of_two(number < page_size() ? page_size() : (size_t)number);
+	if (*bytes != number)
+		say(s, SAY_WARNING, "'-m %s': a buffer is rounded up to %zu KiB, %zu pages", copy,
+		    *bytes / 1024, *bytes / page_size());
 	return true;
 }
 
@@ -70,8 +73,9 @@ int rings_size(struct rings *r, const struct settings *o, const struct say *s)
 		r->bytes = default_bytes();
 	if (!text)
 		return 0;
-	if ((size && !parse_buffer(text, size, &r->bytes)) ||
-	    (text[size] && !parse_buffer(text + size + 1, strlen(text + size + 1), &r->aux_bytes)))
+	if ((size && !parse_buffer(text, size, &r->bytes, s)) ||
+	    (text[size] && !parse_buffer(text + size + 1, strlen(text + size + 1), &r->aux_bytes,
+					     s)))
 		return say_failed(s, CLI_USAGE,
 				  "'-m' must be a number of pages or a size, maybe with "
 				  "another for AUX, not '%s'",

@@ -31,13 +31,11 @@ int say_failed(const struct say *s, int status, const char *format, ...)
 
 void say_footer(const struct say *s, const char *format, ...)
 {
-	char line[4096];
 	va_list args;
 
 	if (s->level < SAY_WARNING)
 		return;
 	va_start(args, format);
-	vsnprintf(line, sizeof(line), format, args);
+	cli_footer(s->tool, format, args);
 	va_end(args);
-	fprintf(stderr, "[ %s: %s ]\n", s->tool->name, line);
 }

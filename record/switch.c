@@ -8,22 +8,21 @@
 #include "drain.h"
 #include "prologue.h"
 
+/* As perf has it a small m is minutes and a capital M is MiB, so a time is tried first. */
 int switch_read(struct recording *r)
 {
 	const char *when = r->options->switch_output;
-	uint64_t ns;
+	uint64_t ns = 0;
 
-	if (!when)
+	r->switches = when || r->options->switch_triggers.count;
+	if (!when || strcmp(when, "signal") == 0)
 		return 0;
-	r->switches = true;
-	if (strcmp(when, "signal") == 0 || parse_size(when, &r->switch_size))
-		return 0;
-	if (!parse_time(when, &ns) || !ns)
+	if (parse_time(when, &ns) ? !ns : !parse_size(when, &r->switch_size) || !r->switch_size)
 		return say_failed(&r->say, CLI_USAGE,
 				  "'--switch-output' must be signal, a size (10M) or "
-				  "a time (30s), not '%s'",
+				  "a time (30s, 5m), not '%s'",
 				  when);
-	if (agenda_add(&r->agenda, ns, ns, AGENDA_SWITCH))
+	if (ns && agenda_add(&r->agenda, ns, ns, AGENDA_SWITCH))
 		return say_failed(&r->say, CLI_OUTPUT, "out of memory");
 	return 0;
 }
@@ -48,7 +47,6 @@ int switch_file(struct recording *r)
 		return failed(r);
 	say_footer(&r->say, "Dump %s", f->path);
 	datafile_keep(f, r->options->switch_max_files);
-	snprintf(f->path, sizeof(f->path), "%s", f->base);
 	if (datafile_open(f, &r->say))
 		return failed(r);
 	return prologue_write(r);

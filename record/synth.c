@@ -182,13 +182,13 @@ int synth_existing(struct pd_writer *w, const struct synth_options *o, struct sy
 	if (!report)
 		report = &unused;
 	*report = (struct synth_report){ 0 };
-	if ((o->what & SYNTH_KERNEL) && synth_kernel(w, o, e) != 0)
+	if ((o->what & SYNTH_KERNEL) && synth_kernel(w, o, report, e) != 0)
 		return -1;
 	if (put_maps(w, o, e) != 0)
 		return -1;
 	if ((o->what & SYNTH_BPF) && o->bpf && bpf_progs_synth(w, o->bpf, o->event, e) != 0)
 		return -1;
-	if ((o->what & SYNTH_CGROUPS) && synth_cgroups(w, o->event, e) != 0)
+	if ((o->what & SYNTH_CGROUPS) && synth_cgroups(w, o, report, e) != 0)
 		return -1;
 	return o->what & SYNTH_TASKS ? synth_tasks(w, o, report, e) : 0;
 }

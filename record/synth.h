@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "deadline.h"
 #include "pd/write.h"
 #include "synth_bpf.h"
 
@@ -43,11 +44,14 @@ struct synth_options {
 	unsigned int timeout_ms;	/* for the maps of one process; 0: 500 */
 	unsigned int nr_readers;	/* threads that read /proc; 0: as many as pay */
 	const struct bpf_progs *bpf;	/* for SYNTH_BPF; may be NULL */
+	struct deadline deadline;	/* for all of it */
 };
 
 struct synth_report {
 	size_t tasks, maps;
 	size_t timed_out;		/* processes whose maps took longer than timeout_ms */
+	bool kernel_hidden;		/* /proc/kallsyms has no addresses */
+	bool cut;			/* the deadline was over before all was described */
 };
 
 /* report may be NULL. */

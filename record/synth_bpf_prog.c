@@ -1,4 +1,4 @@
-/* synth_bpf_prog.c - one BPF program, as bpf(2) hands it out (struct bpf_prog_info). */
+/* synth_bpf_prog.c - one BPF program, as bpf(2) hands it out. */
 #include "synth_bpf_prog.h"
 
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static uint32_t held(const void *array, uint32_t count)
  * null pointer) has no array. */
 bool bpf_prog_read(struct bpf_prog *p, int fd)
 {
-	struct bpf_prog_info i = { 0 };
+	struct bpf_program_info i = { 0 };
 
 	memset(p, 0, sizeof(*p));
 	if (!get_info(fd, &i, sizeof(i)))
@@ -51,7 +51,7 @@ bool bpf_prog_read(struct bpf_prog *p, int fd)
 	p->lines = array(i.nr_line_info, i.line_info_rec_size);
 	p->code_lines = array(i.nr_jited_line_info, i.jited_line_info_rec_size);
 	p->tags = array(i.nr_prog_tags, BPF_TAG_SIZE);
-	p->info = (struct bpf_prog_info){
+	p->info = (struct bpf_program_info){
 		.jited_prog_len = held(p->code, i.jited_prog_len),
 		.jited_prog_insns = (uintptr_t)p->code,
 		.nr_jited_ksyms = held(p->ksyms, i.nr_jited_ksyms),
@@ -118,7 +118,7 @@ struct places {
 	uint64_t arrays, size, code, ksyms, lens, functions, lines, code_lines, tags;
 };
 
-static struct places places_of(const struct bpf_prog_info *i)
+static struct places places_of(const struct bpf_program_info *i)
 {
 	struct places p = { 0 };
 	uint64_t *arrays = &p.arrays, *at = &p.size;
@@ -137,7 +137,7 @@ static struct places places_of(const struct bpf_prog_info *i)
 
 #define SAME(f) PD_NUMBER(#f, i->f)
 
-static size_t info_values(const struct bpf_prog_info *i, const struct places *p, struct pd_value *v)
+static size_t info_values(const struct bpf_program_info *i, const struct places *p, struct pd_value *v)
 {
 	const struct pd_value rows[] = {
 		SAME(type), SAME(id), PD_BYTES("tag", i->tag, BPF_TAG_SIZE), SAME(jited_prog_len),
@@ -164,7 +164,7 @@ static size_t info_values(const struct bpf_prog_info *i, const struct places *p,
 
 static size_t data_values(const struct bpf_prog *p, struct bpf_prog_values *v)
 {
-	const struct bpf_prog_info *i = &p->info;
+	const struct bpf_program_info *i = &p->info;
 	size_t n = 0;
 
 	if (i->jited_prog_len)
@@ -191,7 +191,7 @@ static size_t data_values(const struct bpf_prog *p, struct bpf_prog_values *v)
 
 size_t bpf_prog_values(const struct bpf_prog *p, struct bpf_prog_values *v)
 {
-	struct bpf_prog_info info = p->info;
+	struct bpf_program_info info = p->info;
 	struct places at;
 	size_t n;
 

@@ -7,10 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bpf_abi.h"
 #include "pd/write.h"
 
 struct bpf_prog {
-	struct bpf_prog_info info;	/* its pointers are those below */
+	struct bpf_program_info info;	/* its pointers are those below */
 	uint8_t *code;			/* info.jited_prog_len: machine code */
 	uint64_t *ksyms;		/* info.nr_jited_ksyms: addresses of its functions */
 	uint32_t *lens;			/* info.nr_jited_func_lens, as many */

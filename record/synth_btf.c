@@ -12,6 +12,14 @@
 
 #define MOST (256u << 20)
 
+/* BTF_KIND_*, those with bytes after their struct btf_type. Headers of the machine that builds may lack the latest. */
+enum {
+	KIND_INT = 1, KIND_ARRAY = 3, KIND_STRUCT = 4, KIND_UNION = 5, KIND_ENUM = 6, KIND_FUNC_PROTO = 13,
+	KIND_VAR = 14, KIND_DATASEC = 15,
+	KIND_DECL_TAG = 17,	/* 5.16 */
+	KIND_ENUM64 = 19,	/* 6.0 */
+};
+
 bool bpf_btf_read(struct bpf_btf *b, int fd, uint32_t id)
 {
 	struct bpf_btf_info info = { 0 };
@@ -48,19 +56,19 @@ static size_t extra(uint32_t info)
 	size_t n = BTF_INFO_VLEN(info);
 
 	switch (BTF_INFO_KIND(info)) {
-	case BTF_KIND_INT:
-	case BTF_KIND_VAR:
-	case BTF_KIND_DECL_TAG:
+	case KIND_INT:
+	case KIND_VAR:
+	case KIND_DECL_TAG:
 		return 4;
-	case BTF_KIND_ARRAY:
+	case KIND_ARRAY:
 		return 12;
-	case BTF_KIND_STRUCT:
-	case BTF_KIND_UNION:
-	case BTF_KIND_DATASEC:
-	case BTF_KIND_ENUM64:
+	case KIND_STRUCT:
+	case KIND_UNION:
+	case KIND_DATASEC:
+	case KIND_ENUM64:
 		return 12 * n;
-	case BTF_KIND_ENUM:
-	case BTF_KIND_FUNC_PROTO:
+	case KIND_ENUM:
+	case KIND_FUNC_PROTO:
 		return 8 * n;
 	default:
 		return 0;

@@ -56,7 +56,8 @@ static int put_cgroup(struct pd_writer *w, int event, uint64_t id, const char *p
 	return pd_writer_record(w, RECORD_CGROUP, 0, event, v, 2, (struct pd_bytes){ 0 }, e);
 }
 
-int synth_cgroups(struct pd_writer *w, int event, struct pd_error *e)
+int synth_cgroups(struct pd_writer *w, const struct synth_options *o, struct synth_report *report,
+		  struct pd_error *e)
 {
 	char mount[PATH_MAX];
 	char *roots[] = { mount, NULL };
@@ -71,8 +72,11 @@ int synth_cgroups(struct pd_writer *w, int event, struct pd_error *e)
 	while (tree && ret == 0 && (entry = fts_read(tree))) {
 		uint64_t id;
 
+		report->cut = report->cut || deadline_is_over(&o->deadline);
+		if (report->cut)
+			break;
 		if (entry->fts_info == FTS_D && cgroup_id(entry->fts_path, &id))
-			ret = put_cgroup(w, event, id, entry->fts_path + strlen(mount), e);
+			ret = put_cgroup(w, o->event, id, entry->fts_path + strlen(mount), e);
 	}
 	if (tree)
 		fts_close(tree);

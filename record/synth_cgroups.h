@@ -2,9 +2,10 @@
 #ifndef RECORD_SYNTH_CGROUPS_H
 #define RECORD_SYNTH_CGROUPS_H
 
-#include "pd/write.h"
+#include "synth.h"
 
 /* Those of the hierarchy that the perf_event controller sits on. */
-int synth_cgroups(struct pd_writer *w, int event, struct pd_error *e);
+int synth_cgroups(struct pd_writer *w, const struct synth_options *o, struct synth_report *report,
+		  struct pd_error *e);
 
 #endif

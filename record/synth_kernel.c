@@ -18,11 +18,6 @@ enum { MISC_KERNEL = 1, MISC_BUILD_ID = 1 << 14 };
 #define LIMIT (64u << 20)
 #define MANY_SYMBOLS 20000
 
-struct kernel_text {
-	uint64_t text, stext;		/* _text, _stext: behind its header on some machines */
-	uint64_t end;			/* _etext */
-};
-
 struct kernel_map {
 	uint64_t addr, len, pgoff;
 	const char *name;
@@ -82,7 +77,7 @@ static bool see_symbol(struct kernel_text *k, const char *line, bool need_end)
 }
 
 /* Symbols come by address, so that the start is near the file's; the whole of it takes a while. */
-static bool read_kallsyms(struct kernel_text *k, bool need_end)
+bool kernel_text_read(struct kernel_text *k, bool need_end)
 {
 	FILE *file = fopen("/proc/kallsyms", "re");
 	char line[1024], buffer[16384];
@@ -172,13 +167,15 @@ static int put_modules(struct pd_writer *w, const struct synth_options *o, struc
 	return ret;
 }
 
-int synth_kernel(struct pd_writer *w, const struct synth_options *o, struct pd_error *e)
+int synth_kernel(struct pd_writer *w, const struct synth_options *o, struct synth_report *report,
+		 struct pd_error *e)
 {
 	struct kernel_map m = { .name = "[kernel.kallsyms]_text" };
 	struct kernel_text k = { 0 };
 	uint64_t size = code_size(), start;
 
-	if (!read_kallsyms(&k, size == 0))
+	report->kernel_hidden = !kernel_text_read(&k, size == 0);
+	if (report->kernel_hidden)
 		return 0;
 	start = k.text ? k.text : k.stext;
 	if (size)

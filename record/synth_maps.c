@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "buildid.h"
+#include "regular.h"
 
 /* linux/perf_event.h */
 #define MISC_USER 2
@@ -94,10 +95,10 @@ static bool read_build_id(const struct synth_maps *s, pid_t pid, const struct ta
 
 	snprintf(path, sizeof(path), "%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid, m->start,
 		 m->end);
-	fd = openat(s->proc, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fd = open_regular(s->proc, path, NULL);
 	if (fd < 0) {
 		snprintf(path, sizeof(path), "%d/root%s", (int)pid, name);
-		fd = openat(s->proc, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		fd = open_regular(s->proc, path, NULL);
 	}
 	if (fd < 0)
 		return false;
@@ -161,11 +162,12 @@ int synth_maps_put(struct synth_maps *s, const struct task *t)
 	struct task_map m, held;
 	uint16_t misc = 0;
 
-	while (task_map_next(&at, &m)) {
+	while (!s->report->cut && task_map_next(&at, &m)) {
 		bool code = m.prot & PROT_EXEC;
 
 		if (!code && !(data && (m.prot & PROT_READ)))
 			continue;
+		s->report->cut = deadline_is_over(&s->o->deadline);
 		if (misc && put_map(s, t, &held, misc) != 0)
 			return -1;
 		held = m;
@@ -173,5 +175,5 @@ int synth_maps_put(struct synth_maps *s, const struct task *t)
 	}
 	if (!misc)
 		return 0;
-	return put_map(s, t, &held, misc | (t->timed_out ? MISC_TIMEOUT : 0));
+	return put_map(s, t, &held, misc | (t->timed_out || s->report->cut ? MISC_TIMEOUT : 0));
 }

@@ -42,7 +42,8 @@ static void read_chunk(struct synth_readers *r, size_t first, size_t n)
 
 	pthread_mutex_unlock(&r->lock);
 	for (size_t i = 0; i < n; i++)
-		there[i] = task_read(&r->slots[(first + i) % WINDOW].task, r->proc,
+		there[i] = !__atomic_load_n(&r->stop, __ATOMIC_RELAXED) &&
+			   task_read(&r->slots[(first + i) % WINDOW].task, r->proc,
 				     (pid_t)r->pids[first + i], r->want, r->timeout_ms);
 	pthread_mutex_lock(&r->lock);
 	for (size_t i = 0; i < n; i++)
@@ -163,7 +164,7 @@ void synth_readers_stop(struct synth_readers *r)
 	if (!r)
 		return;
 	pthread_mutex_lock(&r->lock);
-	r->stop = true;
+	__atomic_store_n(&r->stop, true, __ATOMIC_RELAXED);
 	pthread_cond_broadcast(&r->room);
 	pthread_mutex_unlock(&r->lock);
 	for (unsigned int i = 0; i < r->nr_threads; i++)

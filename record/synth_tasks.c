@@ -101,6 +101,12 @@ static unsigned int timeout(const struct synth_options *o)
 	return o->timeout_ms ? o->timeout_ms : TIMEOUT_MS;
 }
 
+static bool is_over(const struct run *r)
+{
+	r->report->cut = r->report->cut || deadline_is_over(&r->o->deadline);
+	return r->report->cut;
+}
+
 /* Processes in the order of their numbers, as the readers get them. */
 static int put_all(const struct run *r)
 {
@@ -111,7 +117,7 @@ static int put_all(const struct run *r)
 	int ret = 0;
 
 	readers = synth_readers_start(pids, n, wanted(r->o), timeout(r->o), r->o->nr_readers);
-	while (readers && ret == 0 && (t = synth_readers_next(readers)))
+	while (readers && ret == 0 && !is_over(r) && (t = synth_readers_next(readers)))
 		ret = put_process(r, t);
 	synth_readers_stop(readers);
 	free(pids);
@@ -135,7 +141,7 @@ static int put_these(const struct run *r, int proc)
 	struct task t = { 0 };
 	int ret = 0;
 
-	for (size_t i = 0; seen && i < o->nr_threads && ret == 0; i++) {
+	for (size_t i = 0; seen && i < o->nr_threads && ret == 0 && !is_over(r); i++) {
 		pid_t tid = o->threads[i], pid;
 		char comm[TASK_COMM];
 

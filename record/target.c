@@ -13,7 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_CPUS = 1 << 16 };
+#include "synth_task.h"
+
+enum {
+	MAX_CPUS = 1 << 16,
+	COMMAND_LINE = 4096,	/* bytes that are looked at */
+};
 
 static bool online_cpus(struct int_list *cpus)
 {
@@ -65,16 +70,17 @@ static bool is_owned_by(int proc, const char *pid, const void *with)
 	return fstatat(proc, pid, &st, 0) == 0 && st.st_uid == *(const uid_t *)with;
 }
 
-static bool has_command_line(int proc, const char *pid, const void *with)
+/* The arguments with blanks between them; false: it has none, as the kernel's threads. */
+static bool read_command_line(int proc, const char *pid, char text[COMMAND_LINE])
 {
-	char path[300], text[4096];
+	char path[300];
 	ssize_t size = -1;
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/cmdline", pid);
 	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0) {
-		size = read(fd, text, sizeof(text) - 1);
+		size = read(fd, text, COMMAND_LINE - 1);
 		close(fd);
 	}
 	if (size <= 0)
@@ -83,11 +89,40 @@ static bool has_command_line(int proc, const char *pid, const void *with)
 		if (!text[i])
 			text[i] = ' ';
 	text[size] = '\0';
-	return regexec(with, text, 0, NULL, 0) == 0;
+	return true;
+}
+
+/* Whoever started the recorder has the expression in its own command line: timeout(1), a shell, sudo. */
+static bool is_ancestor(int proc, pid_t pid)
+{
+	struct task t = { 0 };
+	pid_t ancestor = getppid();
+
+	while (ancestor > 0 && ancestor != pid && task_read(&t, proc, ancestor, 0, 0))
+		ancestor = t.ppid;
+	task_release(&t);
+	return ancestor == pid;
+}
+
+static bool has_command_line(int proc, const char *pid, const void *with)
+{
+	char text[COMMAND_LINE];
+
+	return read_command_line(proc, pid, text) && regexec(with, text, 0, NULL, 0) == 0 &&
+	       !is_ancestor(proc, atoi(pid));
+}
+
+static void say_chosen(int proc, const char *pid, const struct say *s)
+{
+	char text[COMMAND_LINE];
+
+	if (s->level >= SAY_DETAIL)
+		say(s, SAY_DETAIL, "process %s: %s", pid,
+		    read_command_line(proc, pid, text) ? text : "(no command line)");
 }
 
 /* The threads of every process but this one that passes. */
-static size_t add_matching(struct int_list *threads, process_test test, const void *with)
+static size_t add_matching(struct int_list *threads, process_test test, const void *with, const struct say *s)
 {
 	DIR *dir = opendir("/proc");
 	struct dirent *d;
@@ -97,8 +132,8 @@ static size_t add_matching(struct int_list *threads, process_test test, const vo
 		return 0;
 	while ((d = readdir(dir)))
 		if (isdigit((unsigned char)d->d_name[0]) && atoi(d->d_name) != getpid() &&
-		    test(dirfd(dir), d->d_name, with))
-			add_threads_of(threads, atoi(d->d_name));
+		    test(dirfd(dir), d->d_name, with) && add_threads_of(threads, atoi(d->d_name)))
+			say_chosen(dirfd(dir), d->d_name, s);
 	closedir(dir);
 	return threads->n - before;
 }
@@ -112,7 +147,7 @@ static int add_by_pattern(struct target *t, const char *pattern, const struct sa
 		return say_failed(s, CLI_USAGE,
 				  "'-p %s' is neither a process nor a regular expression",
 				  pattern);
-	found = add_matching(&t->threads, has_command_line, &regex);
+	found = add_matching(&t->threads, has_command_line, &regex, s);
 	regfree(&regex);
 	if (!found)
 		return say_failed(s, CLI_INPUT, "no process has a command line like '%s'", pattern);
@@ -177,7 +212,7 @@ static int add_user(struct target *t, const char *name, const struct say *s)
 		uid = (uid_t)number;
 	else
 		return say_failed(s, CLI_USAGE, "there is no user '%s'", name);
-	if (!add_matching(&t->threads, is_owned_by, &uid))
+	if (!add_matching(&t->threads, is_owned_by, &uid, s))
 		return say_failed(s, CLI_INPUT, "user %s runs nothing", name);
 	return 0;
 }
@@ -195,24 +230,20 @@ static int choose_threads(struct target *t, const struct settings *o, const stru
 }
 
 /* Those that are off can't be recorded, nor those that are not there. */
-static int check_cpus(const struct int_list *cpus, const struct say *s)
+static int check_cpus(const struct int_list *cpus, const struct int_list *online,
+		      const struct say *s)
 {
-	struct int_list online = { 0 };
-	bool known = online_cpus(&online);
-	int got = 0;
-
-	for (size_t i = 0; known && i < cpus->n && !got; i++) {
+	for (size_t i = 0; i < cpus->n; i++) {
 		bool found = false;
 
-		for (size_t k = 0; k < online.n && !found; k++)
-			found = online.items[k] == cpus->items[i];
+		for (size_t k = 0; k < online->n && !found; k++)
+			found = online->items[k] == cpus->items[i];
 		if (!found)
-			got = say_failed(s, CLI_INPUT, "there is no cpu %d, or it is off; the last "
-					 "that is on is %d", cpus->items[i],
-					 online.items[online.n - 1]);
+			return say_failed(s, CLI_INPUT, "there is no cpu %d, or it is off; the "
+					  "last that is on is %d", cpus->items[i],
+					  online->items[online->n - 1]);
 	}
-	int_list_free(&online);
-	return got;
+	return 0;
 }
 
 static int choose_cpus(struct target *t, const struct settings *o, const struct say *s)
@@ -220,7 +251,7 @@ static int choose_cpus(struct target *t, const struct settings *o, const struct 
 	if (o->cpus) {
 		if (!int_list_parse(&t->cpus, o->cpus, MAX_CPUS))
 			return say_failed(s, CLI_USAGE, "'-C %s' is not a list of cpus", o->cpus);
-		return check_cpus(&t->cpus, s);
+		return online_cpus(&t->side_cpus) ? check_cpus(&t->cpus, &t->side_cpus, s) : 0;
 	}
 	if (t->per_thread ? int_list_add(&t->cpus, -1) : !online_cpus(&t->cpus))
 		return say_failed(s, CLI_OUTPUT, "%s", "out of memory");
@@ -255,4 +286,10 @@ void target_free(struct target *t)
 {
 	int_list_free(&t->threads);
 	int_list_free(&t->cpus);
+	int_list_free(&t->side_cpus);
+}
+
+const struct int_list *target_all_cpus(const struct target *t)
+{
+	return t->side_cpus.n ? &t->side_cpus : &t->cpus;
 }

@@ -19,6 +19,7 @@ struct target {
 	char *const *command;	/* what to run, NULL: nothing */
 	struct int_list threads; /* TARGET_COMMAND: filled in when it is forked */
 	struct int_list cpus; /* where a counter is opened; the one -1: wherever the thread runs */
+	struct int_list side_cpus; /* with -C: all that are on; tasks exec and map on any of them */
 	unsigned int nr_online;	/* cpus; 0: nobody asked */
 	bool per_thread;
 };
@@ -27,5 +28,7 @@ struct target {
 int target_choose(struct target *t, const struct settings *o, char *const *command,
 		  const struct say *s);
 void target_free(struct target *t);
+/* Where some counter is opened: with -C also where there are only side-band records. */
+const struct int_list *target_all_cpus(const struct target *t);
 
 #endif

@@ -13,7 +13,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("PD_BUILD") or ROOT / "build")
-LIBRARIES = ["-lzstd", "-lz", "-lm"]
+LIBRARIES = ["-lzstd", "-lz", "-llzma", "-lbz2", "-lm"]
 
 
 @functools.lru_cache(maxsize=None)

@@ -21,6 +21,8 @@ import subprocess
 
 import pytest
 
+import rights
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FIXTURES = ROOT / "fixtures"
 TOOLS = pathlib.Path(os.environ.get("PD_TOOLS") or ROOT / "build")
@@ -85,7 +87,18 @@ def mount_tracefs(config):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "sanitize: run once more with tools built with sanitizers")
+    config.addinivalue_line("markers", "needs(*names): skipped without these of rights.RIGHTS")
     mount_tracefs(config)
+
+
+def pytest_runtest_setup(item):
+    for mark in item.iter_markers("needs"):
+        rights.need(*mark.args)
+
+
+def pytest_terminal_summary(terminalreporter):
+    for line in rights.summary(terminalreporter.stats.get("skipped", [])):
+        terminalreporter.write_line(line)
 
 
 def pytest_generate_tests(metafunc):

@@ -1,6 +1,7 @@
 """libdecode as it gets installed, and programs of tests/c that are built against that and nothing else of this project."""
 import os
 import shlex
+import shutil
 import subprocess
 
 import pytest
@@ -51,6 +52,15 @@ class Installed:
             self.programs[source, kind] = self.link(ROOT / "tests" / "c" / source, kind)
         return self.programs[source, kind]
 
+    def compiler(self, source):
+        """A sanitized library, gcc's, needs gcc's run-time library; `c++` may be clang, whose own is a package apart."""
+        command, *options = CC[source.suffix]
+        if source.suffix == ".cc":
+            command = "g++" if self.sanitized else command
+            if not shutil.which(command):
+                pytest.skip(f"no {command} here")
+        return [command, *options]
+
     def link(self, source, kind):
         if kind == "static":
             libraries = ["-l:libdecode.a" if word == "-ldecode" else word for word in self.pkg_config("--static", "--libs")]
@@ -59,7 +69,7 @@ class Installed:
         if self.sanitized:
             libraries.append("-fsanitize=address,undefined")
         target = self.prefix / f"{source.stem}-{kind}"
-        done = subprocess.run([*CC[source.suffix], *STRICT, *self.pkg_config("--cflags"), "-o", str(target), str(source),
+        done = subprocess.run([*self.compiler(source), *STRICT, *self.pkg_config("--cflags"), "-o", str(target), str(source),
                                *libraries, "-pthread"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         assert done.returncode == 0, done.stdout
         return target

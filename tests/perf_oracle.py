@@ -7,6 +7,8 @@
 Only perf's own printed values go into the results; nothing here decodes a record. Each parser below states the
 oddities of perf's output that it has to know.
 """
+from __future__ import annotations
+
 import dataclasses
 import os
 import pathlib

@@ -11,7 +11,8 @@ import time
 
 import pytest
 
-from conftest import ROOT, SANITIZER_REPORT, TOOLS, TRACEFS, strict_json
+import rights
+from conftest import ROOT, SANITIZER_REPORT, TOOLS, strict_json
 
 TIMEOUT = 60
 # The clock events of some virtual machines stop the machine when they come too often: no test asks for more.
@@ -121,6 +122,7 @@ def run_precord(precord, tmp_path):
 @pytest.fixture
 def start_precord(precord, tmp_path):
     """Function: start precord and return the process; those still there at the end of the test are ended."""
+    rights.need("events")
     started = []
 
     def start(*args, **options):
@@ -139,6 +141,8 @@ def start_precord(precord, tmp_path):
 @pytest.fixture
 def record(run_precord, workload, decode, tmp_path):
     """Function: record the workload with these options; `does` are its words, e.g. "spin 20"."""
+    rights.need("events")
+
     def run(*options, does="spin 20", command=None, status=0, **more):
         path = tmp_path / "perf.data"
         command = command or [str(workload), *does.split()]
@@ -200,6 +204,5 @@ def wait_for(test, seconds=10):
         time.sleep(0.02)
 
 
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
-needs_tracefs = pytest.mark.skipif(not os.access(TRACEFS / "events/sched/sched_switch/id", os.R_OK),
-                                   reason="tracefs can't be read")
+needs_root = rights.needs("root", "events")
+needs_tracefs = rights.needs("tracefs")

@@ -314,7 +314,7 @@ def test_texts(run, decode):
     assert lines[0] == "SAMPLE at 4096: callchain needs 48 bytes, 12 left"
     assert lines[1] == "SAMPLE at 9"
     assert lines[2].split() == ("OK IO NOMEM LIMIT MAGIC SIZE TRUNCATED COUNT NO_ATTR UNKNOWN_TYPE CODEC UNFINISHED "
-                                "TRAILING PAYLOAD GARBAGE DUPLICATE FORMAT ARGUMENT").split()
+                                "TRAILING PAYLOAD GARBAGE DUPLICATE FORMAT ARGUMENT RESTORED MISMATCH").split()
     assert lines[3] == "1 10 MMAP"
     assert lines[4] == "0 no more"
     assert lines[5] == f"{decode(PERF / '01-basic.data')['pdecode']['version']} 1"

@@ -85,6 +85,7 @@ def without_places(document):
     file = document["file"]
     for key in ("size", "data_size"):
         file.pop(key, None)
+    document["summary"].pop("account")
     for section in file.get("sections", []):
         del section["offset"]
         if section["name"] == "data":

@@ -19,6 +19,7 @@ DAMAGED = {
     "killed-with-bitmap": ["UNFINISHED"],
     "killed-zstd": ["UNFINISHED"],
     "no-data-at-all": ["UNFINISHED"],
+    "sample-trailing": ["TRAILING"],           # more than the event selects
     "lookup-id-unknown": ["NO_ATTR"],          # an id that no event has
     "tracepoint-outside": ["TRUNCATED"],       # a string that lies behind its raw data
     "tracepoint-field-cut-off": ["TRUNCATED"],

@@ -2,12 +2,16 @@
 
 How the tool takes its arguments and streams as they arrive is in test_pdecode_cli; here it is what comes out.
 """
+import bz2
 import gzip
 import hashlib
 import itertools
+import lzma
 import os
 import re
 import shutil
+import socket
+import stat
 import struct
 import subprocess
 import sys
@@ -17,7 +21,7 @@ import pytest
 from conftest import FIXTURES, TOOLS, fixture_files, strict_json
 from perfdata import features as f
 from perfdata import records as r
-from perfdata import tracing
+from perfdata import tracing, zstd
 from perfdata.case import attr
 from perfdata.container import File, Pipe, zstd_records, zstd_stream
 from perfdata.sample import sample, sample_id
@@ -90,19 +94,26 @@ def packed(kind, data):
         return gzip.compress(data, mtime=0)
     if kind == "gzip of several members":
         return gzip.compress(data[:1000], mtime=0) + gzip.compress(data[1000:], mtime=0)
-    zstandard = pytest.importorskip("zstandard")
+    if kind == "xz":
+        return lzma.compress(data)
+    if kind == "xz in streams and blocks":     # with padding, as the format allows it between streams
+        blocks = subprocess.run(["xz", "--block-size=1000", "-T1"], input=data[1000:], capture_output=True, check=True).stdout \
+            if shutil.which("xz") else lzma.compress(data[1000:], check=lzma.CHECK_SHA256)
+        return lzma.compress(data[:1000], check=lzma.CHECK_CRC32) + bytes(8) + blocks
+    if kind == "bzip2":
+        return bz2.compress(data)
+    if kind == "bzip2 of several streams":
+        return bz2.compress(data[:1000], 1) + bz2.compress(b"") + bz2.compress(data[1000:], 9)
     if kind == "zstd of several frames":
-        return b"".join(zstandard.ZstdCompressor().compress(piece) for piece in (data[:1000], data[1000:]))
+        return zstd.compress(data[:1000]) + zstd.compress(data[1000:])
     if kind == "zstd in blocks":
-        stream = zstandard.ZstdCompressor().compressobj()
-        return b"".join(stream.compress(data[at:at + 512]) + stream.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
-                        for at in range(0, len(data), 512)) + stream.flush()
-    return zstandard.ZstdCompressor().compress(data)
+        return zstd_stream(data, flush_every=512, end=True)
+    return zstd.compress(data)
 
 
 @pytest.mark.sanitize
-@pytest.mark.parametrize("kind", ["gzip", "gzip of several members", "zstd", "zstd in blocks",
-                                  "zstd of several frames"])
+@pytest.mark.parametrize("kind", ["gzip", "gzip of several members", "zstd", "zstd in blocks", "zstd of several frames",
+                                  "xz", "xz in streams and blocks", "bzip2", "bzip2 of several streams"])
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_wrapped(path, kind, given, decode, run_pdecode):
     data = packed(kind, path.read_bytes())
@@ -111,7 +122,7 @@ def test_wrapped(path, kind, given, decode, run_pdecode):
     assert done.returncode == 0 and parts(strict_json(done.stdout)) == parts(decode(path))
 
 
-@pytest.mark.parametrize("kind", ["gzip", "zstd in blocks"])
+@pytest.mark.parametrize("kind", ["gzip", "zstd in blocks", "xz", "bzip2 of several streams"])
 @pytest.mark.parametrize("name", ["02-callgraph-fp.data", "18-pipe.data"])
 def test_wrapping_that_is_cut(name, kind, given, decode, run_pdecode):
     """What could be unpacked is decoded; the rest is said to be missing."""
@@ -128,15 +139,15 @@ def test_wrapping_that_is_cut(name, kind, given, decode, run_pdecode):
 
 BEHIND = {
     "zeros": (bytes(300_000), False),
-    "another packing": ({"gzip": b"\x28\xb5\x2f\xfd", "zstd": b"\x1f\x8b"}, True),
+    "another packing": ({"gzip": b"\x28\xb5\x2f\xfd", "zstd": b"\x1f\x8b", "xz": b"BZh9", "bzip2": b"\xfd7zXZ\0"}, True),
     "a letter": (b"x", True),
-    "half a member": ({"gzip": b"\x1f", "zstd": b"\x28\xb5"}, True),
+    "half a member": ({"gzip": b"\x1f", "zstd": b"\x28\xb5", "xz": b"\xfd7zX", "bzip2": b"BZh9\x31\x41\x59\x26\x53"}, True),
     "a letter behind zeros": (bytes(300_000) + b"x", True),
 }
 
 
 @pytest.mark.sanitize
-@pytest.mark.parametrize("kind", ["gzip", "zstd"])
+@pytest.mark.parametrize("kind", ["gzip", "zstd", "xz", "bzip2"])
 @pytest.mark.parametrize("what", BEHIND)
 def test_behind_the_wrapping(what, kind, given, run_pdecode, decode):
     """Padding is nothing; all else is told of, since nobody reads it."""
@@ -501,6 +512,52 @@ def test_damaged_file_of_a_directory(given, run_pdecode):
         assert [(error["file"], error["code"]) for error in document["errors"]] == [("data.1", "TRUNCATED")]
         assert [record["time"] for record in kept_of(document) if record["type"] == "SAMPLE"] == [5, 6, 8]
         assert b"data.1" in done.stderr
+
+
+def put_no_file(kind, path):
+    """Something else under that name; whatever opens and reads the FIFO or the terminal waits."""
+    if kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "device":
+        try:
+            os.mknod(path, 0o666 | stat.S_IFCHR, os.makedev(1, 5))
+        except PermissionError:
+            pytest.skip("only root can make devices")
+    elif kind == "socket":
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(os.path.relpath(path))
+    elif kind == "directory":
+        path.mkdir()
+    else:
+        path.symlink_to({"link": "elsewhere", "link to a device": "/dev/zero", "link to a terminal": "/dev/tty"}[kind])
+
+
+LINK = "a symbolic link, which is not followed: give a directory that holds the file itself"
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("kind", ["fifo", "device", "socket", "directory", "link", "link to a device", "link to a terminal"])
+@pytest.mark.parametrize("name", ["data", "data.1"])
+def test_what_is_no_file_of_a_directory(kind, name, given, run_pdecode, monkeypatch):
+    """It is an error at once: nothing waits, is opened for its effects, or leads to files elsewhere."""
+    path = given(directory({"data.0": [timed(5)], "data.1": [timed(7)]}))
+    monkeypatch.chdir(path)
+    (path / name).rename("elsewhere")
+    put_no_file(kind, path / name)
+    problem = f"{name}: {LINK if kind.startswith('link') else 'not a regular file'}"
+    for sandbox in ("--sandbox=never", "--sandbox=auto"):
+        done = run_pdecode([sandbox, path], timeout=20)
+        assert done.stderr.decode() == f"pdecode: {path}: {problem}\n"
+        if name == "data":
+            assert (done.returncode, done.stdout) == (3, b"")
+        else:
+            document = strict_json(done.stdout)
+            assert [(error["file"], error["code"]) for error in document["errors"]] == [(name, "IO")]
+            assert done.returncode == 1 and document["summary"]["by_type"]["SAMPLE"] == 1
+        fixed = path.with_name("fixed")
+        done = subprocess.run([TOOLS / "prepair", sandbox, "-o", fixed, path], capture_output=True, check=False, timeout=20)
+        assert done.stderr.decode().startswith(f"prepair: {path}: {problem}\n")
+        assert (done.returncode, fixed.exists()) == ((3, False) if name == "data" else (1, True))
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

@@ -301,3 +301,14 @@ def test_damage_is_never_filtered(tmp_path, run_pdecode, decode):
     document = decode(path, "--types", "COMM")
     assert [record["type"] for record in document["records"]] == ["SKIPPED"]
     assert document["errors"] and document["summary"]["skipped"] == 8
+
+
+@pytest.mark.parametrize("form", [["-f", "jsonl"], ["-f", "stats"], ["-f", "stats", "-j", "2"]], ids=" ".join)
+@pytest.mark.parametrize("options, said", [
+    (["--comm", "nobody"], "--comm nobody"), (["--pid", "1,2"], "--pid 1,2"), (["--tid", "77", "--cpu", "9"], "--tid 77 --cpu 9"),
+    (["--comm", "alpha"], None), (["--cpu", "0-3"], None), (["--types", "COMM", "--comm", "nobody"], None),
+])
+def test_no_sample_left_is_said(data, run_pdecode, form, options, said):
+    done = run_pdecode([*form, *options, data])
+    assert done.returncode == 0
+    assert done.stderr.decode() == (f"pdecode: no sample is of {said}\n" if said else "")

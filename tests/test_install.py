@@ -157,7 +157,7 @@ def test_pkg_config(staged):
     assert pkg_config(staged, "--cflags", "libdecode") == "-I/usr/local/include"
     assert pkg_config(staged, "--libs", "libdecode").split() == ["-L/usr/local/lib", "-ldecode"]
     static = pkg_config(staged, "--static", "--libs", "libdecode").split()
-    assert {"-ldecode", "-lzstd", "-lz"} <= set(static)
+    assert {"-ldecode", "-lzstd", "-lz", "-llzma", "-lbz2"} <= set(static)
     pkg_config(staged, "--validate", "libdecode")
     assert "@" not in (staged / "usr/local/lib/pkgconfig/libdecode.pc").read_text()
 

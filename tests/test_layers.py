@@ -159,6 +159,13 @@ def test_byte_order_has_one_home():
     assert found <= {"libdecode/base/cursor.h", "libdecode/base/jsonw.h"}
 
 
+def test_messages_have_one_home():
+    """What cli_message.c prints is safe for terminals. The other two print nothing that a stranger has named."""
+    prints = re.compile(r"\bstderr\b|\b(perror|v?warnx?|v?errx?|psignal)\(|\b(write|v?dprintf)\((2|STDERR_FILENO)\b")
+    found = {name_of(path) for path in sources("tools", "record", "libdecode") if prints.search(code_of(path.read_text()))}
+    assert found == {"tools/cli_message.c", "tools/progress.c", "tools/sandbox_calls.c"}
+
+
 def test_macros_hide_no_way_out():
     """Macros build data; only code returns or jumps."""
     wrong = [f"{name_of(path)}: {macro.splitlines()[0]}" for path in ALL

@@ -148,7 +148,7 @@ def test_nothing_is_imported_that_a_library_has_no_use_for():
 
 def test_libraries_that_are_linked():
     needed = set(re.findall(r"NEEDED.*\[(.*?)\]", output("readelf", "-d", SHARED)))
-    assert {re.sub(r"\.so.*", "", name) for name in needed} <= {"libzstd", "libz", "libc", "libm", "ld-linux-x86-64",
+    assert {re.sub(r"\.so.*", "", name) for name in needed} <= {"libzstd", "libz", "liblzma", "libbz2", "libc", "libm", "ld-linux-x86-64",
                                                                "ld-linux-aarch64"}
     assert "[libdecode.so.0]" in output("readelf", "-d", SHARED)
 

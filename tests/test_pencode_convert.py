@@ -226,6 +226,8 @@ def test_perf_reads_every_type(perf, name, tmp_path):
     code, out, err = dump(perf, ours)
     expected = dump(perf, theirs)
     assert (code, without_places(out)) == (expected[0], without_places(expected[1]))
+    if code < 0:
+        pytest.skip(f"this perf crashes on the entry itself: signal {-code}")
     words = next((words for names, words in PERF_WORDS if re.fullmatch(rf"(?:{names})\.le", name)), None)
     if words:
         assert words in err

@@ -74,7 +74,8 @@ def test_nothing_is_written_of_what_is_wrong(tmp_path, inside):
     out.write_bytes(b"old")
     assert run("pencode", "-o", out, stdin=BAD).returncode == 3
     assert out.read_bytes() == b"old" and inside() == ["out.data"]
-    assert run("pencode", "-o", f"{tmp_path}/new/", stdin=BAD).returncode == 3
+    bad_directory = b'{"file":{"mode":"directory"},' + BAD[1:]
+    assert run("pencode", "-o", f"{tmp_path}/new/", stdin=bad_directory).returncode == 3
     assert inside() == ["out.data"]
 
 
@@ -195,6 +196,23 @@ def test_directory_needs_one(tmp_path, inside):
         assert done.returncode == 3 and b"the recording is a directory: write it to one (-o DIR/), or" in done.stderr
     assert inside() == []
     assert run("pencode", "-o", tmp_path / "out", "--mode=file", stdin=text).returncode == 0
+
+
+def test_file_that_would_become_a_directory(text, tmp_path, inside):
+    """DIR/data alone would pass for a recording with threads. What to give instead is said, and works."""
+    (tmp_path / "out").mkdir()
+    lines = run("pdecode", "-f", "jsonl", "-", stdin=DATA).stdout
+    parts = [b'{"kind":"record","type":"COMM","pid":1,"tid":1,"comm":"a"}', b'{"attrs":[{"attr":{"type":1}}]}']
+    threads = pdecode(FIXTURES / "perf" / "20-threads.data")[1]
+    for args, out, given in [((), out, given) for out in ("out", "out/", "new/") for given in (text, lines, *parts)] + [
+            (("--mode=file",), "out", threads), (("--mode=pipe",), "new/", threads)]:
+        done = run("pencode", "-o", tmp_path / out if out == "out" else f"{tmp_path}/{out}", *args, stdin=given)
+        place = f"{tmp_path}/{out.rstrip('/')}/"
+        assert (done.returncode, done.stderr.decode()) == (4, f"pencode: {place}: is a directory and the recording is one file: "
+                                                              f"give that a name, such as -o {place}perf.data\n")
+        assert inside() == ["out"] and not list((tmp_path / "out").iterdir())
+    assert run("pencode", "-o", tmp_path / "out" / "perf.data", stdin=text).returncode == 0
+    assert (tmp_path / "out" / "perf.data").read_bytes() == DATA
 
 
 def test_directory_that_can_not_hold_it(tmp_path, inside):

@@ -316,6 +316,22 @@ def test_when_the_reader_is_woken(print_attr):
     assert one(print_attr, "-m", "32M")["wakeup_watermark"] == 2 << 20
 
 
+@pytest.mark.parametrize("given, said", [
+    ("3", "16 KiB, 4 pages"), ("100K", "128 KiB, 32 pages"), ("4,5", "'-m 5': a buffer is rounded up to 32 KiB"),
+    ("4", ""), ("128K", ""), ("1M,64K", ""),
+])
+@pytest.mark.skipif(os.sysconf("SC_PAGESIZE") != 4096, reason="pages have another size")
+def test_a_size_that_is_rounded_is_said(run_precord, given, said):
+    done = run_precord("--dry-run", "-m", given, "--", "true")
+    assert done.returncode == 0 and said in done.stderr.decode() and bool(said) == bool(done.stderr)
+    assert not run_precord("-q", "--dry-run", "-m", given, "--", "true").stderr
+
+
+def test_no_samples_a_second_are_refused(run_precord):
+    done = run_precord("--dry-run", "-F", "0", "--", "true")
+    assert done.returncode == 2 and b"at least 1, or max; -n" in done.stderr
+
+
 def test_wakeups_by_term(print_attr):
     assert one(print_attr, "-e", "cycles/wakeup=3/")["wakeup_events"] == 3
 
@@ -362,9 +378,8 @@ def test_what_is_wrong_is_named(run_precord, options, said):
     assert said in done.stderr.decode() and len(done.stderr.splitlines()) <= 2
 
 
-@pytest.mark.parametrize("option", ["--aio", "--affinity=cpu", "--kcore", "--off-cpu", "--pfm-events=x",
-                                    "--debuginfod", "--vmlinux=x", "--clang-path=x", "--clang-opt=x",
-                                    "--switch-output-event=x"])
+@pytest.mark.parametrize("option", ["--off-cpu", "--pfm-events=x",
+                                    "--debuginfod", "--vmlinux=x", "--clang-path=x", "--clang-opt=x"])
 def test_unsupported_options_are_refused_by_name(run_precord, option):
     done = run_precord(option, "--print-attr")
     assert done.returncode == 2 and option.split("=")[0] in done.stderr.decode()

@@ -3,17 +3,24 @@ import glob
 import os
 import pathlib
 import signal
+import subprocess
+import sys
 import time
 
 import pytest
 
+import perf_oracle
 from conftest import TRACEFS
 from recorder import (event_works, needs_root, needs_tracefs, precord, record, run_precord, start_precord,   # noqa: F401
                       symbol, wait_for, workload)
+from rights import needs
 
 CGROUPS = next((line.split()[1] for line in pathlib.Path("/proc/mounts").read_text().splitlines()
                 if line.split()[2] == "cgroup2" and os.access(line.split()[1], os.W_OK)), None)
 needs_cgroups = pytest.mark.skipif(CGROUPS is None, reason="no cgroup2 that can be written")
+
+
+needs_two_cpus = pytest.mark.skipif(not {0, 1} <= os.sched_getaffinity(0), reason="there are no two cpus")
 
 
 def needs_uprobes(function):
@@ -69,6 +76,7 @@ def test_registers(record):
     assert len(run.samples[0]["regs_intr"]["regs"]) > 8
 
 
+@needs("kernel")
 def test_every_other_sample_field(record):
     run = record("-e", "minor-faults", "-c", "1", "-d", "--phys-data", "--data-page-size", "--code-page-size", "-W",
                  "--transaction", "-P", "-R", "--sample-cpu", "--sample-identifier", "--all-cgroups", does="touch 200")
@@ -103,6 +111,7 @@ def test_one_event_is_read(record):
     assert values[-1] >= 20
 
 
+@needs("namespaces")
 def test_side_band_records(record):
     run = record("-e", "dummy", "--namespaces", "--switch-events", does="fork 3 thread 2 comm 7 map 2 switch 20")
     assert run.count("FORK") == 3 + 2 + 1 and run.count("EXIT") == 3 + 2 + 1 + 1
@@ -195,6 +204,36 @@ def test_only_a_cpu(record):
 
 
 @needs_root
+@needs_two_cpus
+@pytest.mark.parametrize("options", [["-e", "cpu-clock", "-F", "500"], ["-e", "sched:sched_switch"], ["--threads=0/0"],
+                                     ["-e", "{cpu-clock,page-faults}:S", "-F", "500"]], ids=" ".join)
+def test_what_a_task_does_on_other_cpus_is_known_on_the_one_recorded(record, perf, workload, options):
+    starter = "import os, sys; os.sched_setaffinity(0, {1}); os.execv(sys.argv[1], sys.argv[1:])"
+    run = record("-C", "0", *options, command=[sys.executable, "-c", starter, str(workload), "cpu", "0", "spin", "60"])
+    name = workload.name[:15]
+    execs = [comm["pid"] for comm in run.records("COMM") if comm["comm"] == name and "EXEC" in str(comm)]
+    assert len(execs) == 1
+    files = {record["filename"] for record in run.records("MMAP2") if record["pid"] == execs[0]}
+    assert str(workload) in files and any("/ld-" in name for name in files)
+    assert {sample["cpu"] for sample in run.samples} == {0}
+    assert any(sample["pid"] == execs[0] for sample in run.samples)
+    if "--threads=0/0" not in options:
+        code, shown, complaint = perf_oracle.run_perf(perf, ["report", "-i", run.path, "--stdio", "--sort", "comm,dso"])
+        assert code == 0 and name in shown, complaint
+
+
+@needs_root
+@needs_two_cpus
+def test_what_a_process_maps_on_other_cpus_is_known_on_the_one_recorded(start_precord, workload, decode, tmp_path):
+    task = subprocess.Popen([str(workload), "cpu", "1", "sleep", "700", "map", "3", "cpu", "0", "spin", "50"])
+    recorder = start_precord("-o", "perf.data", "-C", "0", "-e", "cpu-clock", "-F", "500", "-p", task.pid)
+    assert task.wait(20) == 0 and recorder.wait(20) == 0
+    records = decode(tmp_path / "perf.data")["records"]
+    assert len([r for r in records if r["type"] == "MMAP2" and "memfd:code" in r["filename"]]) == 3
+    assert {r["cpu"] for r in records if r["type"] == "SAMPLE"} == {0}
+
+
+@needs_root
 @needs_tracefs
 def test_tracepoints(record):
     run = record("-e", "syscalls:sys_enter_getppid", "-e", "sched:sched_process_*", does="getppid 50 fork 2")
@@ -231,6 +270,7 @@ def test_a_wrong_filter_is_named(run_precord):
         pytest.skip("no tracepoints")
     done = run_precord("-e", "sched:sched_switch", "--filter", "no_such_field == 1", "--", "true")
     assert done.returncode == 2 and b"no_such_field" in done.stderr
+    assert b"fields are prev_comm prev_pid prev_prio prev_state next_comm next_pid next_prio" in done.stderr
 
 
 @needs_uprobes
@@ -340,11 +380,32 @@ def test_units_and_scales_of_pmus(record):
     assert run.count("EVENT_UPDATE") >= 1
 
 
+@needs("kernel")
 @pytest.mark.skipif(os.path.exists("/sys/bus/event_source/devices/cpu"), reason="there are hardware counters")
 def test_cycles_become_a_clock_where_there_is_no_counter(record):
     run = record(does="spin 20")
     assert run.document["attrs"][0]["name"] == "cpu-clock"
     assert run.stderr.count("cpu-clock") == 1
+
+
+@pytest.mark.skipif(os.path.exists("/sys/bus/event_source/devices/cpu"), reason="there are hardware counters")
+@pytest.mark.parametrize("options, field, value", [
+    (["-F", "9000"], "sample_freq", 4000), (["-F", "99"], "sample_freq", 99), (["-c", "100000"], "sample_period", 250000),
+    (["-c", "3000000"], "sample_period", 3000000), (["-e", "cycles/freq=9000/"], "sample_freq", 4000),
+    (["-e", "cycles/period=200000/"], "sample_period", 250000),
+])
+def test_a_clock_in_place_of_cycles_is_no_faster_than_is_good(record, options, field, value):
+    run = record(*options, does="spin 5")
+    assert run.attr(0)[field] == value
+    lowered = str(value) not in " ".join(options)
+    assert ("cpu-clock instead, at 4000 Hz" in run.stderr) == lowered
+
+
+@pytest.mark.skipif(os.path.exists("/sys/bus/event_source/devices/cpu"), reason="there are hardware counters")
+def test_as_fast_as_can_be_is_10000_of_a_clock(record):
+    with open("/proc/sys/kernel/perf_event_max_sample_rate", encoding="ascii") as limit:
+        most = min(int(limit.read()), 10000)
+    assert record("-F", "max", does="spin 5").attr(0)["sample_freq"] == most
 
 
 @needs_root

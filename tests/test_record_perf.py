@@ -4,7 +4,8 @@ import re
 import pytest
 
 from perf_oracle import RENAMED, run_perf
-from recorder import event_works, needs_root, precord, record, run_precord, workload   # noqa: F401
+from recorder import needs_root, precord, record, run_precord, workload   # noqa: F401
+from rights import need, needs
 
 CASES = {
     "clock": (["-e", "cpu-clock", "-F", "500"], "spin 50"),
@@ -29,16 +30,17 @@ CASES = {
     "tracepoints": (["-e", "sched:sched_switch,sched:sched_process_fork"], "fork 3 switch 20"),
     "probe": (["-e", "uprobe:{workload}:probed value=%di:s64"], "call 5"),
 }
+NEEDS = {
+    "every field": ["kernel"], "side-band": ["namespaces"], "compressed noise": ["buffers"], "whole machine": ["machine"],
+    "tracepoints": ["tracepoints"], "probe": ["root", "tracepoints"],
+}
 
 
 @pytest.fixture(params=CASES, name="run")
 def run_fixture(request, record, workload):
     options, does = CASES[request.param]
     options = [option.replace("{workload}", str(workload)) for option in options]
-    if request.param in ("whole machine", "tracepoints", "probe"):
-        event = options[options.index("-e") + 1].split(",")[0]
-        if not event_works(event, *(["-a"] if "-a" in options else [])):
-            pytest.skip(f"{event} can't be recorded here")
+    need(*NEEDS.get(request.param, ["events"]))
     return record(*options, does=does)
 
 
@@ -100,6 +102,7 @@ def test_perf_unwinds_the_stacks(record, perf):
 
 
 @pytest.mark.parametrize("options", [[], ["-g"], ["-z"], ["-e", "page-faults"]], ids=" ".join)
+@needs("events")
 def test_perf_reads_a_stream(run_precord, workload, perf, tmp_path, options):
     with open(tmp_path / "stream", "wb") as stream:
         done = run_precord("-o", "-", "-e", "cpu-clock", "-F", "500", *options, "--", workload, "spin", "100", stdout=stream)

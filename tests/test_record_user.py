@@ -6,8 +6,9 @@ import subprocess
 
 import pytest
 
-from conftest import TOOLS
+from conftest import TOOLS, TRACEFS
 from recorder import Recording, check_end, needs_root, workload   # noqa: F401
+from rights import needs
 
 USER = 54321
 SYSCTL = pathlib.Path("/proc/sys/kernel")
@@ -39,7 +40,7 @@ def home(workload):
 
 @pytest.fixture
 def as_user(home, workload, decode):
-    def run(*options, does="spin 100", prefix=(), capabilities=(), target=True):
+    def run(*options, does="spin 100", prefix=(), capabilities=(), target=True, stdout=subprocess.DEVNULL):
         privileges = [f"--reuid={USER}", f"--regid={USER}", "--clear-groups"]
         if capabilities:
             names = ",".join("+" + name for name in capabilities)
@@ -48,7 +49,7 @@ def as_user(home, workload, decode):
         command = [*prefix, "setpriv", *privileges, "./precord", "-o", "perf.data", *map(str, options)]
         if target:
             command += ["--", str(workload), *does.split()]
-        done = subprocess.run(command, cwd=home, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=60)
+        done = subprocess.run(command, cwd=home, stdout=stdout, stderr=subprocess.PIPE, timeout=60)
         check_end(done, command)
         return Recording(done, home / "perf.data", decode)
     return run
@@ -125,9 +126,30 @@ def test_events_of_user_space_are_called_so(as_user, event, name):
     assert run.returncode == 0 and run.document["attrs"][0]["name"] == name
 
 
-def test_tracepoints_say_what_is_missing(as_user):
-    run = as_user("-e", "sched:sched_switch")
-    assert run.returncode in (2, 3) and ("tracefs" in run.stderr or "paranoid" in run.stderr)
+@pytest.fixture
+def tracefs_put_back():
+    """The group and mode of tracefs are of all its mounts."""
+    before = TRACEFS.stat()
+    yield
+    subprocess.run(["mount", "-o", f"remount,gid={before.st_gid},mode={before.st_mode & 0o7777:o}", str(TRACEFS)], check=True)
+
+
+@needs("tracefs")
+@pytest.mark.skipif(not shutil.which("setcap"), reason="no setcap")
+def test_the_advice_for_tracepoints_is_enough(as_user, home, tmp_path, tracefs_put_back):
+    """--doctor has the same. Whoever follows it is root here: sudo has nothing to do."""
+    refusal = as_user("-e", "sched:sched_switch")
+    assert refusal.returncode == 2 and len(refusal.stderr.splitlines()) == 1
+    advice = refusal.stderr.strip().partition(" Try: ")[2]
+    assert f"try: {advice}" in as_user("--doctor", target=False, stdout=subprocess.PIPE).done.stdout.decode()
+    sudo = tmp_path / "sudo"
+    sudo.write_text('#!/bin/sh\nexec "$@"\n')
+    sudo.chmod(0o755)
+    subprocess.run(["sh", "-ec", advice], env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}, check=True)
+    run = as_user("-e", "sched:sched_switch", does="switch 20")
+    assert run.returncode == 0 and len(run.samples) >= 20, run.stderr
+    assert "prev_comm" in run.samples[0]["raw"]["tracepoint"]["fields"]
+    assert "ok    tracepoints\n" in as_user("--doctor", target=False, stdout=subprocess.PIPE).done.stdout.decode()
 
 
 def test_a_capability_is_enough(as_user):
@@ -177,6 +199,42 @@ def test_in_a_pid_namespace(workload, tmp_path, decode):
     assert done.returncode == 0, done.stderr.decode()
     samples = [r for r in decode(tmp_path / "perf.data")["records"] if r["type"] == "SAMPLE"]
     assert len(samples) > 30 and {s["pid"] for s in samples} <= set(range(10))
+
+
+@pytest.mark.skipif(not shutil.which("unshare"), reason="no unshare")
+def test_the_root_of_a_user_namespace_is_an_ordinary_user(tmp_path):
+    inside = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]
+    if subprocess.run([*inside, "true"], stderr=subprocess.DEVNULL).returncode:
+        pytest.skip("no new user namespace")
+    done = subprocess.run([*inside, TOOLS / "precord", "--doctor"], stdout=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == 1
+    for wrong in ("ok    buffers of any size", "ok    probes", "ok    capabilities", "ok    tracepoints"):
+        assert wrong not in done.stdout
+    assert "note  CAP_PERFMON: no, CAP_SYS_ADMIN (to see BPF programs): no, CAP_IPC_LOCK: no\n" in done.stdout
+    assert "root of a user namespace" in done.stdout
+
+
+@needs("tracefs")
+def test_a_list_that_is_empty_for_lack_of_a_right_says_so(as_user):
+    done = as_user("--list", "sched:*", target=False, stdout=subprocess.PIPE).done
+    assert done.returncode == 3 and done.stderr.count(b"\n") == 1 and b"Try: sudo mount" in done.stderr
+    assert b"'sched:*'" in done.stderr
+
+
+@pytest.fixture
+def hidden_symbols():
+    path = SYSCTL / "kptr_restrict"
+    before = path.read_text()
+    path.write_text("2")
+    yield
+    path.write_text(before)
+
+
+@pytest.mark.parametrize("event, said", [("cpu-clock", 1), ("cpu-clock:u", 0)])
+def test_hidden_symbols_of_the_kernel_are_said(hidden_symbols, tmp_path, event, said):
+    done = subprocess.run([TOOLS / "precord", "-e", event, "-F", "100", "--", "true"], cwd=tmp_path, stderr=subprocess.PIPE,
+                          stdout=subprocess.DEVNULL, text=True, timeout=60)
+    assert done.returncode == 0 and done.stderr.count("kernel.kptr_restrict is 2") == said
 
 
 def test_under_sudo_the_file_is_the_users(home, workload):

@@ -172,7 +172,8 @@ def test_the_report(prepair, tmp_path):
     done = prepair("--json", broken, "-o", fixed)
     report = json.loads(done.stdout)
     assert done.returncode == 1
-    assert report["lost"] == {"records": 0, "bytes": size, "missing_bytes": 0, "compressed": 0, "features": []}
+    assert report["lost"] == {"records": 0, "bytes": size, "missing_bytes": 0, "compressed": 0, "expanded_bytes": 0,
+                              "features": []}
     assert report["errors"][0]["offset"] == offset and report["errors"][0]["skipped"] == size
     assert (report["input"], report["output"]) == (str(broken), str(fixed))
     assert f"{size} bytes lost" in done.stderr.decode()
@@ -422,4 +423,3 @@ def test_without_a_file(prepair, tmp_path):
     assert prepair(cwd=tmp_path, stdin=subprocess.DEVNULL).returncode == 0
     assert (tmp_path / "perf.data.repaired").is_file()
     assert b"Usage: prepair [OPTION]... [FILE|-]\n" in prepair("--help").stdout
-    assert b"Without FILE it reads perf.data" in prepair("--man").stdout

@@ -241,7 +241,7 @@ def can_read_more(done):
 @no_sandbox_here
 @root_only
 def test_default(intrude, open_directory):
-    """On as root, and on what belongs to others."""
+    """On for everybody, whoever owns the input."""
     tools = {name: shutil.copy(TOOLS / name, open_directory / name) for name in ("pdecode", "pencode", "prepair")}
     data, json = open_directory / "perf.data", open_directory / "in.json"
     shutil.copy(PLAIN, data)
@@ -261,8 +261,7 @@ def test_default(intrude, open_directory):
                 old.unlink()
             with open(stdin or os.devnull, "rb") as file:
                 done = intrude("read", tools[args[0]], *args[1:], *more, user=user, group=user, extra_groups=[], stdin=file)
-            on = word == "always" or (word is None and (user == 0 or user != owner))
-            assert can_read_more(done) != on, (user, owner, args, word, done.stderr)
+            assert can_read_more(done) == (word == "never"), (user, owner, args, word, done.stderr)
 
 
 @root_only
@@ -273,7 +272,9 @@ def test_default_for_directories(intrude, open_directory):
     for owner in (0, NOBODY):
         os.chown(directory, owner, owner)
         done = intrude("read", tool, directory, user=NOBODY, group=NOBODY, extra_groups=[])
-        assert can_read_more(done) == (owner == NOBODY)
+        assert not can_read_more(done)
+        done = intrude("read", tool, "--sandbox=never", directory, user=NOBODY, group=NOBODY, extra_groups=[])
+        assert can_read_more(done)
 
 
 # --- what it keeps from being done ----------------------------------------------------------------------------------
@@ -297,8 +298,10 @@ def test_fatal(deed, call, command, intrude, tmp_path):
     before = sorted(tmp_path.iterdir())
     done = intrude(deed, *command, "--sandbox")
     assert done.returncode == -signal.SIGSYS
-    assert done.stderr.decode() == (f"{command[0]}: the sandbox ends this process: reading a file never needs the system call "
-                                    f"{call}; the input may be an attack\n")
+    message = f"{command[0]}: the sandbox ends this process: reading a file never needs the system call {call}; " \
+              "the input may be an attack\n"
+    # glibc's fork() blocks all signals from 2.41 on: then nothing is printed
+    assert done.stderr.decode() in ([message, ""] if deed == "run" else [message])
     assert done.stdout == b""
     left = [path for path in tmp_path.iterdir() if path not in before]
     assert all(path.name == "new.json" and path.stat().st_size == 0 for path in left)
@@ -350,19 +353,6 @@ def test_what_is_left_of_a_directory(intrude, tmp_path):
         assert (done.returncode, b"done" in done.stderr) == (0, ok), (deed, path, done.stderr)
 
 
-@no_sandbox_here
-def test_link_out_of_a_directory(tmp_path):
-    """A stranger's directory does not read other files out for him."""
-    directory = tmp_path / "in"
-    shutil.copytree(DIRECTORY, directory)
-    shutil.copy(DIRECTORY / "data.1", tmp_path / "elsewhere")
-    (directory / "data.1").unlink()
-    (directory / "data.1").symlink_to("../elsewhere")
-    assert run("pdecode", "--sandbox=never", directory).returncode == 0
-    done = run("pdecode", "--sandbox", directory)
-    assert done.returncode == 1 and b"Permission denied" in done.stderr
-
-
 # --- around it ------------------------------------------------------------------------------------------------------
 
 @no_sandbox_here
@@ -374,7 +364,7 @@ def test_missing(what, name, reason, tmp_path):
     expected = run("pdecode", "--sandbox=never", PLAIN).stdout
     for args, status_, stderr in (
             (["--sandbox=never"], 0, ""), (["--sandbox=auto"], 0, ""),
-            (["--sandbox=auto", "-v"], 0, f"pdecode: the sandbox is without {name}: {reason}\n" * (os.geteuid() == 0)),
+            (["--sandbox=auto", "-v"], 0, f"pdecode: the sandbox is without {name}: {reason}\n"),
             (["--sandbox"], 2, f"pdecode: --sandbox: {name} can't be had here: {reason}\n")):
         done = subprocess.run([refused, what, TOOLS / "pdecode", *args, PLAIN], capture_output=True)
         assert (done.returncode, done.stderr.decode()) == (status_, stderr)

@@ -161,7 +161,6 @@ def test_version_survives_a_filter(tmp_path, decoder):
 
 
 def test_compressed(tmp_path, decoder):
-    pytest.importorskip("zstandard")
     path = tmp_path / "packed.data"
     packed = zstd_records(encode(made_records(), Wire("<")))
     path.write_bytes(File(attrs=ATTRS, records=[packed]).build("<"))

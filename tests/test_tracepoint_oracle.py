@@ -40,9 +40,9 @@ def oracle(tmp_path_factory):
     config = shutil.which("pkg-config")
     if not compiler or not config:
         pytest.skip("no C compiler or no pkg-config: the oracle can't be built")
-    flags = subprocess.run([config, "--cflags", "--libs", "libtraceevent"], capture_output=True, text=True)
+    flags = subprocess.run([config, "--cflags", "--libs", "libtraceevent >= 1.5"], capture_output=True, text=True)
     if flags.returncode:
-        pytest.skip("no libtraceevent: install Debian's libtraceevent-dev")
+        pytest.skip("no libtraceevent from 1.5 on: install Debian's libtraceevent-dev")
     program = tmp_path_factory.mktemp("oracle") / "oracle"
     source = pathlib.Path(__file__).parent / "tracepoint_oracle" / "oracle.c"
     subprocess.run([compiler, "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-Wall", "-Wextra", "-o", program, source,

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,42 +26,6 @@ struct given {
 	const char *value;	/* NULL: none */
 	bool negated;
 };
-
-__attribute__((format(printf, 2, 0)))
-static void print_message(const struct cli_tool *tool, const char *format, va_list args)
-{
-	char line[8192];
-	int head = snprintf(line, sizeof(line), "%s: ", tool->name);
-	size_t room = sizeof(line) - 1 - (size_t)head;	/* one byte stays for the newline */
-	int body = vsnprintf(line + head, room, format, args);
-	size_t length = (size_t)head + (body < 0 ? 0 : (size_t)body < room ? (size_t)body : room - 1);
-
-	for (size_t i = 0; i < length; i++)
-		if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
-			line[i] = '?';
-	line[length++] = '\n';
-	fwrite(line, 1, length, stderr);
-}
-
-void cli_error(const struct cli_tool *tool, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	print_message(tool, format, args);
-	va_end(args);
-}
-
-enum cli_exit cli_usage(const struct cli_tool *tool, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	print_message(tool, format, args);
-	va_end(args);
-	fprintf(stderr, "Try '%s --help'\n", tool->name);
-	return CLI_USAGE;
-}
 
 _Noreturn void cli_die_of(int signal_number)
 {

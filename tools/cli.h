@@ -15,6 +15,7 @@
 #ifndef PD_TOOLS_CLI_H
 #define PD_TOOLS_CLI_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -119,22 +120,34 @@ enum cli_operands {
 	CLI_COMMAND,		/* options end at the first operand: the rest is a command */
 };
 
-/* A row of a list that ends with a NULL name: an example and what it does, or a status. */
+/* A row of a list that ends with a NULL name: an example and what it does, a status, or a heading and its text. */
 struct cli_note {
 	const char *name;
 	const char *text;
 };
 
+/* What completion offers as the value of an option, beside its choices and the lower-case alternatives of its `value`. The
+ * list ends with a NULL option. */
+struct cli_values {
+	const char *option;	/* its name; of a CLI_LIST, commas part several values */
+	const char *words;	/* NULL, or values, parted by blanks */
+	const char *command;	/* NULL, or arguments with which the tool prints values, one a line */
+	const char *(*word)(size_t i, char *buf, size_t size);	/* NULL, or returns the i-th value, NULL at the end */
+};
+
 struct cli_tool {
 	const char *name;
 	const char *version;
-	const char *build;	/* NULL, or a second line for --version */
+	const char *build;	/* NULL, or more lines for --version */
 	const char *summary;	/* one sentence */
 	const char *description; /* NULL, or more for the man page; a blank line parts paragraphs */
 	const char *usage;	/* NULL, or the operands as help shows them: "[FILE|-]" */
+	const char *operand_note; /* NULL, or a line for help: what the operands are when none are given */
 	enum cli_operands operands;
 	const struct cli_option *options;
+	const struct cli_values *values; /* NULL, or for completion */
 	const struct cli_note *examples; /* NULL, or commands */
+	const struct cli_note *sections; /* NULL, or more sections for the man page; a blank line parts paragraphs */
 	const struct cli_note *exits;	/* NULL: the five of enum cli_exit */
 	const char *see_also;	/* NULL, or "pencode(1), perf-record(1)" */
 };
@@ -149,15 +162,28 @@ char **cli_parse(const struct cli_tool *tool, int argc, char **argv, void *setti
 
 void cli_list_free(struct cli_list *list);
 
+/* How many letters must be added, dropped or changed to make `name` of the `length` bytes given;
+ * SIZE_MAX: too many bytes to tell. */
+size_t cli_distance(const char *name, const char *given, size_t length);
+
 /* Takes the next item of a comma list: moves *rest behind it and returns its start, its length in
  * *length, or NULL at the end.  Empty items are handed out too. */
 const char *cli_next_item(const char **rest, size_t *length);
 
-/* Prints "NAME: MESSAGE" as one line on stderr; control characters in it come out as '?'. */
+/* Replaces with '?' what could change the state of a terminal or the order of its text: control characters, the controls
+ * of bidirectional text, bytes that are not UTF-8. Returns the new size, which is never larger. */
+size_t cli_make_printable(char *text, size_t size);
+
+/* Prints "NAME: MESSAGE" as one line on stderr. All messages of all tools go through this, cli_footer() or cli_usage(),
+ * which make them printable: they may hold names that a stranger chose. */
 void cli_error(const struct cli_tool *tool, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The same, then where to find help.  Returns CLI_USAGE, for `return cli_usage(...)`. */
+/* Prints "[ NAME: MESSAGE ]" in the same way. */
+void cli_footer(const struct cli_tool *tool, const char *format, va_list args)
+	__attribute__((format(printf, 2, 0)));
+
+/* Like cli_error(), then where to find help.  Returns CLI_USAGE, for `return cli_usage(...)`. */
 enum cli_exit cli_usage(const struct cli_tool *tool, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

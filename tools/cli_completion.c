@@ -1,27 +1,9 @@
 /* cli_completion.c - print completion scripts for bash, zsh and fish. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "cli_print.h"
-
-/* What a shell should offer for the value of an option or for an operand. */
-enum offer { OFFER_NOTHING, OFFER_FILES, OFFER_DIRS, OFFER_CHOICES };
-
-static enum offer offer_for(const struct cli_option *o)
-{
-	if (o->choices)
-		return OFFER_CHOICES;
-	if (!o->value)
-		return OFFER_NOTHING;
-	if (strncmp(o->value, "FILE", 4) == 0)
-		return OFFER_FILES;
-	return strncmp(o->value, "DIR", 3) == 0 ? OFFER_DIRS : OFFER_NOTHING;
-}
-
-static void print_choices(const struct cli_option *o, FILE *out)
-{
-	for (size_t i = 0; o->choices[i]; i++)
-		fprintf(out, "%s%s", i ? " " : "", o->choices[i]);
-}
+#include "cli_offer.h"
 
 /* Prints text for use inside single quotes, with a backslash before each of special. */
 static void print_quoted(const char *text, const char *special, const char *quote, FILE *out)
@@ -50,34 +32,54 @@ static void print_function_name(const struct cli_tool *tool, FILE *out)
 		putc(*c == '-' ? '_' : *c, out);
 }
 
-static void print_bash_values(const struct cli_option *o, FILE *out)
+/* --name=VALUE comes as "--name=", the only way for a value that may be left out. */
+static void print_bash_pattern(const struct cli_option *o, FILE *out)
 {
-	for (; o->kind != CLI_KIND_END; o++) {
-		if (!cli_takes_value(o))
-			continue;
-		fputc('\t', out);
-		if (o->letter)
-			fprintf(out, "-%c|", o->letter);
-		fprintf(out, "--%s) ", o->name);
-		switch (offer_for(o)) {
-		case OFFER_CHOICES:
-			fputs("mapfile -t COMPREPLY < <(compgen -W '", out);
-			print_choices(o, out);
-			fputs("' -- \"$cur\"); ", out);
-			break;
-		case OFFER_FILES:
-			fputs("compopt -o filenames; "
-			      "mapfile -t COMPREPLY < <(compgen -f -- \"$cur\"); ", out);
-			break;
-		case OFFER_DIRS:
-			fputs("compopt -o filenames; "
-			      "mapfile -t COMPREPLY < <(compgen -d -- \"$cur\"); ", out);
-			break;
-		case OFFER_NOTHING:
-			break;
+	fputc('\t', out);
+	if (cli_takes_value(o) && o->letter)
+		fprintf(out, "-%c|", o->letter);
+	if (cli_takes_value(o))
+		fprintf(out, "--%s|", o->name);
+	fprintf(out, "--%s=) ", o->name);
+}
+
+static void print_bash_value(const struct cli_tool *tool, const struct cli_option *o, FILE *out)
+{
+	const struct cli_offer offer = cli_offer_for(tool, o);
+
+	print_bash_pattern(o, out);
+	switch (offer.kind) {
+	case CLI_OFFER_WORDS:
+	case CLI_OFFER_COMMAND:
+		print_function_name(tool, out);
+		fprintf(out, "_offer '%s' < <(", offer.is_list ? "," : "");
+		if (offer.kind == CLI_OFFER_COMMAND) {
+			fprintf(out, "%s %s 2>/dev/null", tool->name, offer.command);
+		} else {
+			fputs("printf '%s\\n'", out);
+			cli_print_words(tool, o, out);
 		}
-		fputs("return ;;\n", out);
+		fputs("); ", out);
+		break;
+	case CLI_OFFER_FILES:
+	case CLI_OFFER_DIRS:
+		fprintf(out, "compopt -o filenames; mapfile -t COMPREPLY < <(compgen %s -- \"$cur\"); ",
+			offer.kind == CLI_OFFER_FILES ? "-f" : "-d");
+		break;
+	case CLI_OFFER_USERS:
+		fputs("mapfile -t COMPREPLY < <(compgen -u -- \"$cur\"); ", out);
+		break;
+	case CLI_OFFER_NOTHING:
+		break;
 	}
+	fputs(";;\n", out);
+}
+
+static void print_bash_values(const struct cli_tool *tool, const struct cli_option *o, FILE *out)
+{
+	for (; o->kind != CLI_KIND_END; o++)
+		if (cli_takes_value(o) || o->kind == CLI_KIND_OPTIONAL)
+			print_bash_value(tool, o, out);
 }
 
 static void print_bash_names(const struct cli_option *o, FILE *out)
@@ -93,35 +95,76 @@ static void print_bash_names(const struct cli_option *o, FILE *out)
 	}
 }
 
-static void print_bash(const struct cli_tool *tool, FILE *out)
+/* Reads words and offers those that go on with what was typed: the whole value, or what is after its last comma. */
+static void print_bash_offer(const struct cli_tool *tool, FILE *out)
 {
-	fprintf(out, "# bash completion for %s\n", tool->name);
 	print_function_name(tool, out);
-	fputs("()\n{\n"
-	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n\n"
-	      "\tCOMPREPLY=()\n"
-	      "\t# bash makes '=' a word of its own\n"
-	      "\tif [[ $cur == = ]]; then\n\t\tcur=\n"
-	      "\telif [[ $prev == = ]]; then\n\t\tprev=${COMP_WORDS[COMP_CWORD-2]}\n\tfi\n"
-	      "\tcase $prev in\n", out);
-	print_bash_values(tool->options, out);
-	print_bash_values(cli_builtin, out);
-	fputs("\tesac\n\tif [[ $cur == -* ]]; then\n"
-	      "\t\tmapfile -t COMPREPLY < <(compgen -W '", out);
+	fputs("_offer()\n{\n"
+	      "\tlocal head= item=$cur word\n\n"
+	      "\tif [[ -n $1 && $cur == *,* ]]; then\n\t\thead=${cur%,*},\n\t\titem=${cur##*,}\n\tfi\n"
+	      "\twhile IFS= read -r word; do\n"
+	      "\t\tif [[ $word == \"$item\"* ]]; then\n\t\t\tCOMPREPLY+=(\"$head$word\")\n\t\tfi\n\tdone\n}\n\n", out);
+}
+
+static void print_bash_operands(const struct cli_tool *tool, FILE *out)
+{
+	fputs("\t*)\n\t\tif [[ $cur == -* ]]; then\n\t\t\tmapfile -t COMPREPLY < <(compgen -W '", out);
 	print_bash_names(tool->options, out);
 	print_bash_names(cli_builtin, out);
 	fputs("' -- \"$cur\")\n", out);
 	if (tool->operands != CLI_NONE)
-		fprintf(out, "\telse\n\t\tcompopt -o filenames\n"
-			"\t\tmapfile -t COMPREPLY < <(compgen %s -- \"$cur\")\n",
+		fprintf(out, "\t\telse\n\t\t\tcompopt -o filenames\n\t\t\tmapfile -t COMPREPLY < <(compgen %s -- \"$cur\")\n",
 			tool->operands == CLI_COMMAND ? "-c -f" : "-f");
-	fputs("\tfi\n}\ncomplete -F ", out);
+	fputs("\t\tfi ;;\n", out);
+}
+
+static void print_bash(const struct cli_tool *tool, FILE *out)
+{
+	fprintf(out, "# bash completion for %s\n", tool->name);
+	print_bash_offer(tool, out);
+	print_function_name(tool, out);
+	fputs("()\n{\n"
+	      "\tlocal at=$COMP_CWORD cur=${COMP_WORDS[COMP_CWORD]} prev cut\n\n"
+	      "\tCOMPREPLY=()\n"
+	      "\t# bash makes ':' and '=' words of their own, and replaces only what is after them\n"
+	      "\twhile ((at > 1)) && [[ $cur == [:=]* || ${COMP_WORDS[at-1]} == [:=]* ]]; do\n"
+	      "\t\tat=$((at - 1))\n\t\tcur=${COMP_WORDS[at]}$cur\n\tdone\n"
+	      "\tprev=${COMP_WORDS[at-1]}\n"
+	      "\tif [[ $cur == --*=* ]]; then\n\t\tprev=${cur%%=*}=\n\t\tcur=${cur#*=}\n\tfi\n"
+	      "\tcase $prev in\n", out);
+	print_bash_values(tool, tool->options, out);
+	print_bash_values(tool, cli_builtin, out);
+	print_bash_operands(tool, out);
+	fputs("\tesac\n"
+	      "\tcut=${cur%\"${cur##*[:=]}\"}\n"
+	      "\tif [[ -n $cut ]]; then\n\t\tCOMPREPLY=(\"${COMPREPLY[@]#\"$cut\"}\")\n\tfi\n"
+	      "}\ncomplete -F ", out);
 	print_function_name(tool, out);
 	fprintf(out, " %s\n", tool->name);
 }
 
-static void print_zsh_action(const struct cli_option *o, FILE *out)
+/* The words are arguments of compadd, which takes them as they are; a ':' would end the action. */
+static void print_zsh_words(const struct cli_tool *tool, const struct cli_option *o, FILE *out)
 {
+	const struct cli_offer offer = cli_offer_for(tool, o);
+	char *words = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&words, &size);
+
+	fprintf(out, "{%scompadd -", offer.is_list ? "_sequence " : "");
+	if (offer.kind == CLI_OFFER_COMMAND)
+		fprintf(out, " ${(f)\"$(%s %s 2>/dev/null)\"}", tool->name, offer.command);
+	else if (stream)
+		cli_print_words(tool, o, stream);
+	if (stream && fclose(stream) == 0)
+		print_quoted(words, ":", "'\\''", out);
+	free(words);
+	putc('}', out);
+}
+
+static void print_zsh_action(const struct cli_tool *tool, const struct cli_option *o, FILE *out)
+{
+	const enum cli_offer_kind kind = cli_offer_for(tool, o).kind;
 	char value[CLI_SPELLING_MAX];
 
 	if (!cli_takes_value(o) && o->kind != CLI_KIND_OPTIONAL)
@@ -130,17 +173,14 @@ static void print_zsh_action(const struct cli_option *o, FILE *out)
 	print_quoted(o->choices ? o->name : cli_value(o, value, sizeof(value)), "[]:\\", "'\\''",
 		     out);
 	putc(':', out);
-	if (offer_for(o) == OFFER_CHOICES) {
-		putc('(', out);
-		print_choices(o, out);
-		putc(')', out);
-	} else if (offer_for(o) != OFFER_NOTHING) {
-		fputs(offer_for(o) == OFFER_DIRS ? "_files -/" : "_files", out);
-	}
+	if (kind == CLI_OFFER_WORDS || kind == CLI_OFFER_COMMAND)
+		print_zsh_words(tool, o, out);
+	else if (kind != CLI_OFFER_NOTHING)
+		fputs(kind == CLI_OFFER_DIRS ? "_files -/" : kind == CLI_OFFER_USERS ? "_users" : "_files", out);
 }
 
 /* One argument of _arguments; dash and name are "-" and "o", or "--" and "output". */
-static void print_zsh_spec(const struct cli_option *o, const char *dash, const char *name,
+static void print_zsh_spec(const struct cli_tool *tool, const struct cli_option *o, const char *dash, const char *name,
 			   FILE *out)
 {
 	bool is_long = dash[1] != '\0';
@@ -153,11 +193,11 @@ static void print_zsh_spec(const struct cli_option *o, const char *dash, const c
 	putc('[', out);
 	print_quoted(o->help, "[]:\\", "'\\''", out);
 	putc(']', out);
-	print_zsh_action(o, out);
+	print_zsh_action(tool, o, out);
 	putc('\'', out);
 }
 
-static void print_zsh_options(const struct cli_option *o, FILE *out)
+static void print_zsh_options(const struct cli_tool *tool, const struct cli_option *o, FILE *out)
 {
 	char other[CLI_SPELLING_MAX];
 
@@ -165,18 +205,18 @@ static void print_zsh_options(const struct cli_option *o, FILE *out)
 		if (!cli_is_shown(o))
 			continue;
 		if (o->letter)
-			print_zsh_spec(o, "-", (char[]){ o->letter, '\0' }, out);
-		print_zsh_spec(o, "--", o->name, out);
+			print_zsh_spec(tool, o, "-", (char[]){ o->letter, '\0' }, out);
+		print_zsh_spec(tool, o, "--", o->name, out);
 		if (o->kind == CLI_KIND_SWITCH)
-			print_zsh_spec(o, "--", other_name(o, other, sizeof(other)), out);
+			print_zsh_spec(tool, o, "--", other_name(o, other, sizeof(other)), out);
 	}
 }
 
 static void print_zsh(const struct cli_tool *tool, FILE *out)
 {
 	fprintf(out, "#compdef %s\n_arguments -s -S", tool->name);
-	print_zsh_options(tool->options, out);
-	print_zsh_options(cli_builtin, out);
+	print_zsh_options(tool, tool->options, out);
+	print_zsh_options(tool, cli_builtin, out);
 	if (tool->operands == CLI_COMMAND)
 		fputs(" \\\n\t'(-)1: :_command_names -e' \\\n\t'*:: :_normal'", out);
 	else if (tool->operands != CLI_NONE)
@@ -184,21 +224,33 @@ static void print_zsh(const struct cli_tool *tool, FILE *out)
 	putc('\n', out);
 }
 
-static void print_fish_option(const struct cli_tool *tool, const struct cli_option *o,
-			      const char *name, FILE *out)
+static void print_fish_words(const struct cli_tool *tool, const struct cli_option *o, FILE *out)
 {
-	bool valued = cli_takes_value(o);
+	const struct cli_offer offer = cli_offer_for(tool, o);
+
+	fputs(cli_takes_value(o) ? " -x -a '" : " -f -a '", out);
+	if (offer.is_list)
+		fputs("(__fish_append ,", out);
+	if (offer.kind == CLI_OFFER_COMMAND)
+		fprintf(out, " (%s %s 2>/dev/null)", tool->name, offer.command);
+	else
+		cli_print_words(tool, o, out);
+	fputs(offer.is_list ? ")'" : "'", out);
+}
+
+static void print_fish_option(const struct cli_tool *tool, const struct cli_option *o, const char *name, FILE *out)
+{
+	const enum cli_offer_kind kind = cli_offer_for(tool, o).kind;
 
 	fprintf(out, "complete -c %s -l %s", tool->name, name);
 	if (o->letter && name == o->name)
 		fprintf(out, " -s %c", o->letter);
-	if (offer_for(o) == OFFER_CHOICES) {
-		fputs(" -x -a '", out);
-		print_choices(o, out);
-		putc('\'', out);
-	} else if (valued) {
-		fputs(offer_for(o) == OFFER_NOTHING ? " -x" : " -r -F", out);
-	}
+	if (kind == CLI_OFFER_WORDS || kind == CLI_OFFER_COMMAND)
+		print_fish_words(tool, o, out);
+	else if (kind == CLI_OFFER_USERS)
+		fputs(" -x -a '(__fish_complete_users)'", out);
+	else if (cli_takes_value(o))
+		fputs(kind == CLI_OFFER_NOTHING ? " -x" : " -r -F", out);
 	fputs(" -d '", out);
 	print_quoted(o->help, "\\", "\\'", out);
 	fputs("'\n", out);

@@ -62,6 +62,8 @@ void cli_print_help(const struct cli_tool *tool, FILE *out)
 {
 	fprintf(out, "%s\n\nUsage: %s [OPTION]...%s%s\n", tool->summary, tool->name,
 		tool->usage ? " " : "", tool->usage ? tool->usage : "");
+	if (tool->operand_note)
+		fprintf(out, "%s\n", tool->operand_note);
 	if (tool->examples) {
 		fprintf(out, "\nExamples:\n");
 		for (const struct cli_note *e = tool->examples; e->name; e++)

@@ -123,6 +123,10 @@ void cli_print_man(const struct cli_tool *tool, FILE *out)
 	print_heading("SH", "Options", out);
 	print_options(tool->options, out);
 	print_options(cli_builtin, out);
+	for (const struct cli_note *s = tool->sections; s && s->name; s++) {
+		print_heading("SH", s->name, out);
+		print_paragraphs(s->text, out);
+	}
 	print_heading("SH", "Exit status", out);
 	for (const struct cli_note *e = cli_exits(tool); e->name; e++) {
 		fprintf(out, ".TP\n.B %s\n", e->name);

@@ -1,4 +1,5 @@
 /* cli_rows.c - what an option row says about itself, and the rows that every tool has. */
+#include <stdint.h>
 #include <string.h>
 
 #include "cli_print.h"
@@ -8,7 +9,7 @@ const char *const cli_shells[] = { "bash", "zsh", "fish", NULL };
 const struct cli_option cli_builtin[] = {
 	CLI_GROUP("About"),
 	{ .kind = CLI_KIND_HELP, .letter = 'h', .name = "help", .help = "print this help" },
-	{ .kind = CLI_KIND_VERSION, .name = "version", .help = "print the version" },
+	{ .kind = CLI_KIND_VERSION, .name = "version", .help = "print the version and how it was built" },
 	{ .kind = CLI_KIND_MAN, .name = "man", .help = "print the manual page, for man -l -" },
 	{ .kind = CLI_KIND_COMPLETION, .name = "completion", .choices = cli_shells,
 	  .help = "print the completion script for a shell" },
@@ -79,17 +80,19 @@ const char *cli_spelling(const struct cli_option *o, char *buf, size_t size)
 	return buf;
 }
 
-enum { NAME_MAX_LENGTH = 40 };
+enum { NAME_MAX_LENGTH = 100 };
 
 static size_t smaller(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
 
-/* How many letters must be added, dropped or changed to turn one name into the other. */
-static size_t distance(const char *name, const char *given, size_t length)
+size_t cli_distance(const char *name, const char *given, size_t length)
 {
 	size_t row[NAME_MAX_LENGTH + 1];
+
+	if (length > NAME_MAX_LENGTH)
+		return SIZE_MAX;
 
 	for (size_t j = 0; j <= length; j++)
 		row[j] = j;
@@ -117,7 +120,7 @@ static const struct cli_option *nearest_of(const struct cli_option *o, const cha
 
 		if (!o->name || !cli_is_shown(o))
 			continue;
-		d = distance(o->name, name, length);
+		d = cli_distance(o->name, name, length);
 		if (length >= 2 && strncmp(o->name, name, length) == 0)
 			d = 1;	/* the start of a name is near to it, however long the rest */
 		if (d < *best) {

@@ -10,6 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "place.h"
+#include "source.h"
+
 enum { BUFFER_SIZE = 1 << 18, NOT_COPIED = BUFFER_SIZE / 4 };
 
 static bool is_stdio(const char *path)
@@ -40,17 +43,73 @@ static enum cli_exit open_failed(struct output *o, int error)
 	return CLI_OUTPUT;
 }
 
+/* What is there is written to only if it is the caller's own file, or a FIFO or device that is his or root's: others can
+ * plant links and names of other files. -1 and errno; *why: the reason, where there is a better one than errno. */
+static int open_existing(const struct place *at, const char **why)
+{
+	struct stat st;
+	int fd;
+
+	if (place_stat(at, &st))
+		return -1;
+	*why = S_ISLNK(st.st_mode) ? "is a link that others could have made: name what it leads to, or remove it" :
+	       S_ISREG(st.st_mode) ? "belongs to another user or has another name (hard link): remove it, or use "
+				     "another name" : "is not yours";
+	errno = EPERM;
+	if (!is_own_file(&st) && (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode) || !owner_is_trusted(st.st_uid)))
+		return -1;
+	*why = NULL;
+	fd = place_open_file(at, O_WRONLY, 0);
+	if (fd < 0 || (fstat(fd, &st) == 0 && (is_own_file(&st) || (!S_ISREG(st.st_mode) && owner_is_trusted(st.st_uid)))))
+		return fd;
+	close(fd);	/* exchanged meanwhile */
+	errno = EPERM;
+	return -1;
+}
+
+static int open_new(const struct place *at, const char *input)
+{
+	struct stat source, new;
+	const int in = input && is_stdio(input) ? STDIN_FILENO : -1;
+	const bool limited = input && source_stat(input, in, &source);
+	const int fd = place_open_file(at, O_WRONLY | O_CREAT | O_EXCL, limited ? 0600 : 0666);
+
+	if (fd >= 0 && limited && fstat(fd, &new) == 0)
+		fchmod(fd, source_limit(0666 & ~source_umask(), &source, new.st_gid));
+	return fd;
+}
+
+/* Opens a path and sets o->created. -1 and errno; *why as above. */
+static int open_path(struct output *o, const char *path, const char *input, const char **why)
+{
+	struct place at;
+	int fd = -1, error = place_open(&at, path);
+
+	if (!error) {
+		fd = open_new(&at, input);
+		o->created = fd >= 0;
+		if (fd < 0 && errno == EEXIST)
+			fd = open_existing(&at, why);
+		error = errno;
+		place_close(&at);
+	}
+	errno = error;
+	return fd;
+}
+
 enum cli_exit output_open(struct output *o, const struct cli_tool *tool, const char *path,
 			  const char *input)
 {
 	bool to_stdout = is_stdio(path);
+	const char *why = NULL;
 	struct stat st;
 
 	*o = (struct output){ .tool = tool, .name = to_stdout ? "standard output" : path };
-	o->fd = to_stdout ? STDOUT_FILENO : open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	o->created = !to_stdout && o->fd >= 0;
-	if (o->fd < 0 && errno == EEXIST)
-		o->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	o->fd = to_stdout ? STDOUT_FILENO : open_path(o, path, input, &why);
+	if (why) {
+		cli_error(tool, "%s: %s", o->name, why);
+		return CLI_OUTPUT;
+	}
 	if (o->fd < 0 || fstat(o->fd, &st))
 		return open_failed(o, errno);
 	if (is_same_file(&st, input)) {

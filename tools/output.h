@@ -24,7 +24,8 @@ struct output {
 
 #define OUTPUT_CLOSED { .fd = -1 }
 
-/* Opens path, or stdout when path is NULL or "-".  What is in the file stays until output_empty().
+/* Opens path, or stdout when path is NULL or "-". A new file is readable by no one who can't read the input; of what is
+ * there only the caller's own file, FIFO or device is written to.  What is in the file stays until output_empty().
  * input is the path that is read ("-": stdin) or NULL; an output that is the same file is refused,
  * as it would destroy what is read.  Says what is wrong and returns CLI_USAGE or CLI_OUTPUT; else
  * CLI_OK. */

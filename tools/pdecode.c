@@ -1,7 +1,6 @@
 /* pdecode - everything in a perf.data file, as JSON. */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,13 +8,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "build.h"
 #include "cli.h"
+#include "input.h"
 #include "mapped.h"
 #include "output.h"
 #include "pd/pd.h"
 #include "pdecode_filter.h"
 #include "pdecode_schema.h"
 #include "progress.h"
+#include "max_output.h"
 #include "sandbox.h"
 
 enum { ERRORS_SHOWN = 20, MOST_THREADS = 16 };
@@ -24,7 +26,7 @@ enum { FORMAT_JSON, FORMAT_JSONL, FORMAT_STATS };
 
 struct settings {
 	struct cli_list inputs;
-	const char *output, *schema, *sandbox;
+	const char *output, *schema, *sandbox, *max_output;
 	unsigned int format, blobs, sort;
 	uint64_t memory;
 	unsigned int jobs;
@@ -69,6 +71,7 @@ static const struct cli_option options[] = {
 		"is the same"),
 	CLI_FLAG(0, "strict", settings, strict, "stop at the first damage"),
 	CLI_SIZE(0, "memory", "SIZE", settings, memory, "hold no more than SIZE of the input, such as 1G (default and 0: 256M)"),
+	MAX_OUTPUT_OPTION(settings, max_output),
 	SANDBOX_OPTION(settings),
 	CLI_FLAG('v', "verbose", settings, verbose, "show every error, and what is odd but no error"),
 
@@ -86,6 +89,12 @@ static const struct cli_option options[] = {
 	CLI_END
 };
 
+static const struct cli_values values[] = {
+	{ "types", .word = schema_record_type },
+	{ "schema", .word = schema_word },
+	{ NULL }
+};
+
 static const struct cli_note examples[] = {
 	{ "pdecode > out.json", "Decode perf.data of this directory." },
 	{ "pdecode -f stats --pretty perf.data", "What is in it, and is it complete?" },
@@ -99,16 +108,18 @@ static const struct cli_note examples[] = {
 static const char description[] =
 	"pdecode decodes the files that perf record writes, whatever its version and the machine it ran on, to complete "
 	"JSON: every record with every field, the header's attributes and features, and what was damaged. Files, pipes, "
-	"directories of perf record --threads, compressed records and gzip or zstd around all of it are understood.\n\n"
-	"Without FILE it reads standard input when that is a pipe, else perf.data. A FILE of - is standard input. What "
-	"comes through a pipe is written as it arrives; the first Ctrl-C is left to who writes it, so that pdecode ends "
-	"with its input.\n\n"
+	"directories of perf record --threads, compressed records and gzip, zstd, xz or bzip2 around all of it are understood. "
+	"In a directory only regular files are read: a symbolic link, FIFO or device among them is an error.\n\n"
+	INPUT_DESCRIPTION " What comes through a pipe is written as it arrives; the first Ctrl-C is left to who writes it, so "
+	"that pdecode ends with its input.\n\n"
 	"Damage does not end the decoding: what can be read is written, the rest is listed under errors, on standard "
 	"error, and in the exit status.\n\n"
 	"--format stats writes one object: records, bytes, by_type and by_event with the records and bytes of each (and "
 	"the samples of an event and the sum of their period), first_time, last_time and duration in ns, lost (records), "
 	"lost_samples, throttled, errors and errors_by_code, damaged (records), skipped (bytes that are no record), "
-	"compressed (bytes in and out), and file, where complete is false when the recording was cut off.\n\n"
+	"compressed (bytes in and out), and file, where complete is false when the recording was cut off. account says where "
+	"every byte of the input is: header, features, records, skipped, gaps, zeros and unread add up to total.\n\n"
+	"Of a recording that was not finished, everything up to the end of the file is decoded, whatever its header states.\n\n"
 	"A filter drops the records that don't match and leaves everything else as it is; the summary counts the dropped "
 	"ones as filtered. Filters given together must all match. A record without the thing that is asked for stays: "
 	"perf's own records (FINISHED_ROUND, HEADER_..., AUXTRACE) are dropped by --types only. The pid and tid of "
@@ -122,17 +133,18 @@ static const char description[] =
 	SANDBOX_DESCRIPTION;
 
 static const struct cli_tool tool = {
-	.name = "pdecode", .version = PD_VERSION, .summary = "Decode perf.data to complete JSON.",
-	.description = description, .usage = "[FILE|-]", .operands = CLI_AT_MOST_ONE, .options = options,
-	.examples = examples, .see_also = "precord(1), pencode(1), prepair(1), perf-record(1), jq(1)",
+	.name = "pdecode", .version = PD_VERSION, .build = BUILD_LINES_SANDBOXED,
+	.summary = "Decode perf.data to complete JSON.",
+	.description = description, .usage = "[FILE|-]", .operand_note = INPUT_NOTE, .operands = CLI_AT_MOST_ONE,
+	.options = options, .values = values, .examples = examples,
+	.see_also = "precord(1), pencode(1), prepair(1), perf-record(1), jq(1)",
 };
 
 /* One file on its way through. */
 struct run {
 	const struct settings *s;
-	const char *path, *name;	/* what is opened, and how messages call it */
-	const char *hint;		/* more to say when that fails */
-	int fd;				/* of the input; -1: it is a directory */
+	struct max_output max_output;
+	struct input in;
 	struct output out;
 	struct pd_filter *filter;
 	struct filter_part part;
@@ -148,7 +160,7 @@ static void complain(struct run *run, const struct pd_error *e, const char *hint
 	char text[512];
 
 	progress_clear(&run->progress);
-	cli_error(&tool, "%s: %s%s", run->name, pd_error_text(e, text, sizeof(text)), hint);
+	cli_error(&tool, "%s: %s%s", run->in.name, pd_error_text(e, text, sizeof(text)), hint);
 }
 
 static void on_error(void *ctx, const struct pd_error *e)
@@ -219,39 +231,26 @@ static struct pd_sink *make_sink(struct run *run)
 
 static struct pd_reader *open_reader(struct run *run)
 {
-	const struct pd_options *o = PD_OPTIONS(.memory_limit = run->s->memory,
+	const struct pd_options *o = PD_OPTIONS(.memory_limit = run->s->memory, .max_expanded = run->max_output.bytes,
+		.max_ratio = run->max_output.ratio,
 		.order = run->s->sort ? PD_BY_TIME : PD_AS_WRITTEN, .on_error = on_error, .on_wait = on_wait, .ctx = run,
 		.threads = reader_threads(run->s), .access = access_of(run->s));
 	struct pd_reader *reader;
 	struct pd_error e;
 
-	reader = run->fd >= 0 ? pd_open_fd(run->fd, o, &e) : pd_open_path(run->path, o, &e);
+	reader = run->in.fd >= 0 ? pd_open_fd(run->in.fd, o, &e) : pd_open_path(run->in.path, o, &e);
 	if (!reader)
-		complain(run, &e, run->fd < 0 && e.code == PD_E_IO && e.have == ENOENT ?
-			 "; a directory that was recorded has this file in it" : run->hint);
+		complain(run, &e, run->in.fd < 0 && e.code == PD_E_IO && e.have == ENOENT ?
+			 "; a directory that was recorded has this file in it" : run->in.hint);
 	return reader;
-}
-
-static bool is_directory(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 static enum cli_exit open_input(struct run *run)
 {
-	if (strcmp(run->path, "-") == 0) {
-		run->fd = STDIN_FILENO;
-	} else if (!is_directory(run->path)) {
-		run->fd = open(run->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-		if (run->fd < 0) {
-			complain(run, &(struct pd_error){ .code = PD_E_IO, .severity = PD_FATAL, .have = (uint64_t)errno },
-				 run->hint);
-			return CLI_INPUT;
-		}
-	}
-	return CLI_OK;
+	if (input_open(&run->in, &tool) == 0)
+		return CLI_OK;
+	complain(run, &(struct pd_error){ .code = PD_E_IO, .severity = PD_FATAL, .have = (uint64_t)errno }, run->in.hint);
+	return CLI_INPUT;
 }
 
 /* An output that is one of the files of an input directory would destroy it. */
@@ -281,11 +280,11 @@ static bool is_named_like_data(const char *path)
 static enum cli_exit open_output(struct run *run)
 {
 	const char *output = run->s->output;
-	bool inside = is_inside(output, run->path);
-	enum cli_exit status = inside ? CLI_USAGE : output_open(&run->out, &tool, output, run->path);
+	bool inside = is_inside(output, run->in.path);
+	enum cli_exit status = inside ? CLI_USAGE : output_open(&run->out, &tool, output, run->in.path);
 
 	/* Made before the directory is read, it would be taken for a part of it. */
-	if (run->out.created && is_named_like_data(output) && is_inside(output, run->path)) {
+	if (run->out.created && is_named_like_data(output) && is_inside(output, run->in.path)) {
 		inside = true;
 		output_drop(&run->out);
 	}
@@ -369,14 +368,16 @@ static enum cli_exit decode_open(struct run *run, struct pd_reader *reader)
 	pump(run, reader);
 	progress_end(&run->progress);
 	if (run->refused && !run->out.error) {
-		cli_error(&tool, "%s: out of memory", run->name);
+		cli_error(&tool, "%s: out of memory", run->in.name);
 		status = CLI_OUTPUT;
 	} else if (run->errors) {
 		status = CLI_ERRORS;
 	}
 	filter_say_unknown_events(&tool, &run->s->filter, reader);
+	if (run->filter && !run->s->header_only && !run->refused)
+		filter_say_empty(&tool, &run->s->filter, run->filter);
 	if (run->not_shown)
-		cli_error(&tool, "%s: and %llu more errors; -v shows all of them", run->name,
+		cli_error(&tool, "%s: and %llu more errors; -v shows all of them", run->in.name,
 			  (unsigned long long)run->not_shown);
 	return output_close(&run->out, status);
 }
@@ -401,8 +402,8 @@ static enum cli_exit decode(void *ctx)
 static enum cli_exit decode_input(struct run *run)
 {
 	const struct sandbox sandbox = {
-		.tool = &tool, .word = run->s->sandbox, .verbose = run->s->verbose, .input = run->fd,
-		.read_beneath = run->fd < 0 ? run->path : NULL,
+		.tool = &tool, .word = run->s->sandbox, .verbose = run->s->verbose, .input = run->in.fd,
+		.read_beneath = run->in.fd < 0 ? run->in.path : NULL,
 		.spool = run->s->sort ? SANDBOX_SPOOL_ALWAYS : SANDBOX_SPOOL_UNLESS_PLAIN,
 	};
 	enum cli_exit status = open_output(run);
@@ -447,22 +448,13 @@ static enum cli_exit run_all(struct run *run)
 	if (status == CLI_OK)
 		status = open_input(run);
 	if (status == CLI_OK) {
-		outlive_an_interrupt(run->fd);
+		outlive_an_interrupt(run->in.fd);
 		status = decode_input(run);
 	}
 	pd_sink_close(run->sink);
-	if (run->fd > STDIN_FILENO)
-		close(run->fd);
+	input_close(&run->in);
 	pd_filter_free(run->filter);
 	return status;
-}
-
-/* As perf does it: what is piped in, else perf.data. */
-static const char *default_input(void)
-{
-	struct stat st;
-
-	return fstat(STDIN_FILENO, &st) == 0 && S_ISFIFO(st.st_mode) ? "-" : "perf.data";
 }
 
 static enum cli_exit check(const struct settings *s, const char *operand)
@@ -487,18 +479,15 @@ int main(int argc, char **argv)
 {
 	struct settings s = { .output = NULL };
 	char **operands = cli_parse(&tool, argc, argv, &s);
-	struct run run = { .s = &s, .fd = -1, .out = OUTPUT_CLOSED, .hint = "" };
+	struct run run = { .s = &s, .in = INPUT_CLOSED, .out = OUTPUT_CLOSED };
 	enum cli_exit status = check(&s, operands[0]);
 
+	if (status == CLI_OK)
+		status = max_output_read(&tool, s.max_output, &run.max_output);
 	if (status == CLI_OK && s.schema) {
 		status = schema_write(&tool, s.schema, s.output);
 	} else if (status == CLI_OK) {
-		run.path = operands[0] ? operands[0] : s.inputs.count ? s.inputs.items[0] : NULL;
-		if (!run.path) {
-			run.path = default_input();
-			run.hint = strcmp(run.path, "-") ? "; give a FILE, or - for standard input" : "";
-		}
-		run.name = strcmp(run.path, "-") ? run.path : "standard input";
+		input_choose(&run.in, operands[0] ? operands[0] : s.inputs.count ? s.inputs.items[0] : NULL);
 		status = run_all(&run);
 	}
 	filter_settings_free(&s.filter);

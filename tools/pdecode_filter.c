@@ -346,6 +346,25 @@ void filter_say_unknown_events(const struct cli_tool *tool, const struct filter_
 	}
 }
 
+void filter_say_empty(const struct cli_tool *tool, const struct filter_settings *s, const struct pd_filter *filter)
+{
+	const struct { const char *name; const struct cli_list *list; } options[] = {
+		{ "--comm", &s->comms }, { "--pid", &s->pids }, { "--tid", &s->tids }, { "--cpu", &s->cpus },
+	};
+	char given[256];
+	size_t n = 0;
+
+	/* Of other types than samples there need be none. */
+	if (s->types.count || pd_filter_samples(filter) || !pd_filter_dropped(filter))
+		return;
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		for (size_t k = 0; k < options[i].list->count && n < sizeof(given); k++)
+			n += (size_t)snprintf(given + n, sizeof(given) - n, " %s %s", options[i].name,
+					      options[i].list->items[k]);
+	if (n)
+		cli_error(tool, "no sample is of%s", given);
+}
+
 void filter_settings_free(struct filter_settings *s)
 {
 	cli_list_free(&s->types);

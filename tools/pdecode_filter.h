@@ -29,6 +29,9 @@ enum cli_exit filter_set_part(const struct cli_tool *tool, struct pd_filter *fil
  * of events as it goes. */
 void filter_say_unknown_events(const struct cli_tool *tool, const struct filter_settings *s, const struct pd_reader *reader);
 
+/* Says when no sample is of the threads and cpus that were asked for. At the end of the input as well. */
+void filter_say_empty(const struct cli_tool *tool, const struct filter_settings *s, const struct pd_filter *filter);
+
 void filter_settings_free(struct filter_settings *s);
 
 #endif

@@ -34,6 +34,29 @@ static bool is_called(const char *what, const char *name)
 	       (record && n == m - record && strncasecmp(what, name + record, n) == 0);
 }
 
+const char *schema_word(size_t i, char *buf, size_t size)
+{
+	char name[PD_SCHEMA_NAME_SIZE];
+	const size_t record = strlen(RECORD);
+
+	if (i >= pd_schema_count())
+		return NULL;
+	pd_schema_name(i, name, sizeof(name));
+	name[strlen(name) - strlen(SUFFIX)] = '\0';
+	snprintf(buf, size, "%s", strncmp(name, RECORD, record) == 0 ? name + record : name);
+	return buf;
+}
+
+const char *schema_record_type(size_t i, char *buf, size_t size)
+{
+	char name[PD_SCHEMA_NAME_SIZE];
+
+	for (size_t at = 0; at < pd_schema_count(); at++)
+		if (strncmp(pd_schema_name(at, name, sizeof(name)), RECORD, strlen(RECORD)) == 0 && i-- == 0)
+			return schema_word(at, buf, size);
+	return NULL;
+}
+
 static enum cli_exit write_one(const struct cli_tool *tool, size_t i, const char *path)
 {
 	struct output out;

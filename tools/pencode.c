@@ -8,12 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "build.h"
 #include "cli.h"
 #include "pd/write.h"
 #include "pencode_json.h"
 #include "pencode_split.h"
 #include "result.h"
 #include "sandbox.h"
+#include "source.h"
 
 #define DEFAULT_MEMORY (256ull << 20)
 #define DEFAULT_LEVEL "1"
@@ -28,9 +30,11 @@ struct settings {
 static const char *const orders[] = { "same", "little", "big", NULL };
 static const char *const modes[] = { "same", "file", "pipe", NULL };
 
+enum { MODE_SAME };
+
 static const struct cli_option options[] = {
 	CLI_STRING('o', "output", "FILE", settings, output,
-		   "write to FILE, or to DIR/ when a directory was decoded (default stdout)"),
+		   "write to FILE, or to DIR/ when the recording is a directory of perf record --threads (default stdout)"),
 	CLI_CHOICE(0, "byte-order", NULL, settings, byte_order, orders, "turn all numbers"),
 	CLI_CHOICE(0, "mode", NULL, settings, mode, modes, "file: with a header that has offsets; pipe: a stream of records"),
 	CLI_OPTIONAL('z', "compress", "LEVEL", settings, compress, DEFAULT_LEVEL,
@@ -49,7 +53,8 @@ static const struct cli_note examples[] = {
 };
 
 static const struct cli_tool tool = {
-	.name = "pencode", .version = PD_VERSION, .summary = "Write perf.data from the JSON of pdecode.",
+	.name = "pencode", .version = PD_VERSION, .build = BUILD_LINES_SANDBOXED,
+	.summary = "Write perf.data from the JSON of pdecode.",
 	.description = "Reads the document or JSON Lines. Sizes, counts and offsets may be left out; they are computed. "
 		       "What can't be encoded is named by line and path, and nothing is written then. "
 		       "Numbers have up to 64 bits, and what edits the JSON has to keep them as they are: Python does, "
@@ -58,7 +63,8 @@ static const struct cli_tool tool = {
 		       "Where a key and the same with _raw or _hex behind it both stand, the latter counts: it has the "
 		       "exact bytes.\n\n"
 		       SANDBOX_DESCRIPTION,
-	.usage = "[FILE|-]", .operands = CLI_AT_MOST_ONE, .options = options, .examples = examples,
+	.usage = "[FILE|-]", .operand_note = "Without FILE: standard input.", .operands = CLI_AT_MOST_ONE,
+	.options = options, .examples = examples,
 	.see_also = "pdecode(1), prepair(1), perf-report(1)",
 };
 
@@ -69,12 +75,17 @@ static bool is_ours(const char *key)
 	       strcmp(key, "records") == 0;
 }
 
+static bool member_is(struct json_object *o, const char *key, const char *text)
+{
+	struct json_object *member;
+
+	return json_object_object_get_ex(o, key, &member) && json_object_is_type(member, json_type_string) &&
+	       strcmp(json_object_get_string(member), text) == 0;
+}
+
 static bool is_kind(struct json_object *o, const char *kind)
 {
-	struct json_object *k;
-
-	return json_object_object_get_ex(o, "kind", &k) && json_object_is_type(k, json_type_string) &&
-	       strcmp(json_object_get_string(k), kind) == 0;
+	return member_is(o, "kind", kind);
 }
 
 /* A part of the document that came before `file`, which says how it is to be read. */
@@ -87,10 +98,11 @@ struct early {
 struct job {
 	struct pd_encoder *enc;
 	const struct result *result;
+	const struct settings *settings;
 	const char *input;
 	struct early *early;
 	size_t nr_early;
-	bool has_file, has_parts;
+	bool has_file, has_parts, is_directory;
 };
 
 static int no_object(struct pd_encode_error *e, const char *text)
@@ -164,6 +176,18 @@ static enum cli_exit report(const struct job *j, const struct split_part *part, 
 	return status;
 }
 
+/* Where a directory is written to, `data` alone would be taken for a recording with threads of which the rest is lost. */
+static enum cli_exit check_place(const struct job *j)
+{
+	const char *directory = j->result->directory;
+
+	if (!directory || (j->is_directory && j->settings->mode == MODE_SAME))
+		return CLI_OK;
+	cli_error(&tool, "%s: is a directory and the recording is one file: give that a name, such as -o %sperf.data", directory,
+		  directory);
+	return CLI_OUTPUT;
+}
+
 /* `file` has come, or there is none. */
 static enum cli_exit encode_early(struct job *j)
 {
@@ -203,12 +227,14 @@ static enum cli_exit keep_early(struct job *j, const struct split_part *part, st
 static enum cli_exit encode_object(struct job *j, const struct split_part *part, struct json_object *o)
 {
 	const bool is_file = *part->key ? strcmp(part->key, "file") == 0 : is_kind(o, "file");
-	enum cli_exit status = CLI_OK;
+	enum cli_exit status;
 	struct pd_encode_error e;
 
 	if (*part->key && !j->has_file && (strcmp(part->key, "attrs") == 0 || strcmp(part->key, "features") == 0))
 		return keep_early(j, part, o);
-	if (!is_file)
+	j->is_directory |= is_file && member_is(o, "mode", "directory");
+	status = check_place(j);
+	if (status == CLI_OK && !is_file)
 		status = encode_early(j);
 	j->has_file |= is_file || strcmp(part->key, "records") == 0;
 	if (status == CLI_OK && encode_part(j, part, o, &e))
@@ -219,15 +245,15 @@ static enum cli_exit encode_object(struct job *j, const struct split_part *part,
 	return status;
 }
 
-/* json-c takes 2^64 - 1 for all that is larger. */
-static bool passes_64_bits(const struct split_part *part)
+/* json-c up to 0.16 reads a number outside of 64 bits as the nearest one inside; 0.18 refuses it without a reason. */
+static bool exceeds_64_bits(const struct split_part *part)
 {
-	static const char most[] = "18446744073709551615";
 	bool in_string = false;
 
 	for (size_t i = 0; i < part->size; i++) {
-		const char *at = part->text + i;
-		size_t n = 0;
+		const char *at = part->text + i, *limit = "18446744073709551615";
+		const char before = i ? at[-1] : '\0';
+		size_t n = 0, most;
 
 		if (*at == '"')
 			in_string = !in_string;
@@ -238,9 +264,12 @@ static bool passes_64_bits(const struct split_part *part)
 		while (i + n < part->size && at[n] >= '0' && at[n] <= '9')
 			n++;
 		i += n - 1;
-		if (i + 1 < part->size && strchr(".eE", at[n]))
+		if (before == '.' || (i + 1 < part->size && strchr(".eE", at[n])))
 			continue;
-		if (n > strlen(most) || (n == strlen(most) && memcmp(at, most, n) > 0))
+		if (before == '-')
+			limit = "9223372036854775808";
+		most = strlen(limit);
+		if (n > most || (n == most && memcmp(at, limit, n) > 0))
 			return true;
 	}
 	return false;
@@ -259,7 +288,7 @@ static unsigned int code_of(const char *at)
 	return (unsigned int)strtoul(digits, NULL, 16);
 }
 
-/* Writes surrogate pairs ("\ud83d\ude00") as the characters they are: json-c 0.16 takes U+1D800 and others like it
+/* Writes surrogate pairs ("\ud83d\ude00") as the characters they are: json-c 0.15 to 0.18 takes U+1D800 and others like it
  * for U+FFFD, and halves of pairs too. False: there is half a pair. */
 static bool join_surrogates(struct split_part *part)
 {
@@ -299,7 +328,6 @@ static enum cli_exit parse(struct job *j, struct json_tokener *tokener, struct s
 	const char *wrong = NULL;
 	char place[300];
 
-	json_tokener_reset(tokener);
 	if (!part->is_element && (strcmp(part->key, "records") == 0 || strcmp(part->key, "attrs") == 0))
 		wrong = "an array was expected";
 	else if (part->text[0] != '{')
@@ -308,12 +336,12 @@ static enum cli_exit parse(struct job *j, struct json_tokener *tokener, struct s
 		wrong = "half a surrogate pair is no character";
 	else if (part->size > INT32_MAX)
 		wrong = "more than 2 GiB";
-	else if (!(o = json_tokener_parse_ex(tokener, part->text, (int)part->size)))
-		wrong = json_tokener_error_desc(json_tokener_get_error(tokener));
+	else if (part->has_long_number && exceeds_64_bits(part))
+		wrong = "a number is larger than 64 bits (jq 1.6 and others round those above 2^53)";
+	else if (!(o = json_parse(tokener, part->text, part->size)))
+		wrong = json_parse_error(tokener);
 	else if (json_nr_members(o) != part->members)
 		wrong = "a key stands twice in one object";
-	else if (part->has_long_number && passes_64_bits(part))
-		wrong = "a number is larger than 64 bits (jq 1.6 and others round those above 2^53)";
 	if (!wrong)
 		return encode_object(j, part, o);
 	where(j->input, part, "", place, sizeof(place));
@@ -332,7 +360,6 @@ static enum cli_exit encode_all(struct job *j, struct split *in)
 
 	if (!tokener)
 		return CLI_OUTPUT;
-	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
 	while (status == CLI_OK && (got = split_next(in, &part, &why)) > 0)
 		if (!*part.key || is_ours(part.key))
 			status = parse(j, tokener, &part);
@@ -348,7 +375,7 @@ static enum cli_exit encode_all(struct job *j, struct split *in)
 		cli_error(&tool, "%s: no file, attrs, features or records in it", j->input);
 		status = CLI_INPUT;
 	}
-	return status;
+	return status == CLI_OK ? check_place(j) : status;
 }
 
 struct work {
@@ -361,18 +388,24 @@ struct work {
 /* What the output has no place for. */
 static enum cli_exit say_left_out(const char *input, const struct pd_encoder *enc)
 {
-	const uint64_t records = pd_encoder_left_out(enc);
+	const uint64_t records = pd_encoder_left_out(enc), gaps = pd_encoder_gaps_left_out(enc);
 	const char *feature;
-	size_t n;
+	size_t n, raw;
 
 	for (n = 0; (feature = pd_encoder_feature_left_out(enc, n)); n++)
 		cli_error(&tool, "%s: feature %s left out: it is larger than a record of a pipe, 64 KiB (a file has room)", input,
 			  feature);
+	for (raw = 0; (feature = pd_encoder_feature_lost_raw(enc, raw)); raw++)
+		cli_error(&tool, "%s: %s_raw left out: it has bytes that no field explains, and they can't change their byte order",
+			  input, feature);
+	if (gaps)
+		cli_error(&tool, "%s: gaps left out: %llu byte%s between the sections, which are elsewhere in the output", input,
+			  (unsigned long long)gaps, gaps == 1 ? "" : "s");
 	if (records)
 		cli_error(&tool, "%s: %llu record%s left out: the compressed records hold only a part of %s "
 			  "(pdecode --blobs full keeps it)", input, (unsigned long long)records, records == 1 ? "" : "s",
 			  records == 1 ? "it" : "each");
-	return records || n ? CLI_ERRORS : CLI_OK;
+	return records || n || raw || gaps ? CLI_ERRORS : CLI_OK;
 }
 
 /* Is the output to be kept, though something may be missing in it? */
@@ -392,7 +425,7 @@ static enum cli_exit encode(void *ctx)
 	};
 	struct pd_encode_error e = { .path = "", .text = "no memory" };
 	struct job j = { .enc = pd_encoder_new(&json_values, w->t->main.fd, &o, &e), .result = w->t,
-			 .input = w->input };
+			 .settings = w->s, .input = w->input };
 	struct split *in = split_open(w->fd, memory);
 	enum cli_exit status = CLI_INPUT;
 	bool failed = !j.enc || !in;
@@ -464,9 +497,12 @@ int main(int argc, char **argv)
 	char **operands = cli_parse(&tool, argc, argv, &s);
 	const char *input = operands[0] ? operands[0] : "-";
 	enum cli_exit status;
+	struct stat st;
 	struct result t;
 	int fd = 0;
 
+	if (!operands[0] && isatty(STDIN_FILENO))
+		return cli_finish(&tool, cli_usage(&tool, "no FILE is given and standard input is a terminal (- reads it)"));
 	if (strcmp(input, "-") != 0)
 		fd = open(input, O_RDONLY | O_CLOEXEC);
 	else
@@ -481,7 +517,8 @@ int main(int argc, char **argv)
 		return cli_finish(&tool, cli_usage(&tool, "--compress takes a level from 1 to 22"));
 	if ((!s.output || strcmp(s.output, "-") == 0) && isatty(1))
 		return cli_finish(&tool, cli_usage(&tool, "perf.data is not for terminals: use -o FILE"));
-	status = result_open(&t, &tool, s.output, NULL);
+	json_prepare();
+	status = result_open(&t, &tool, s.output, source_stat(input, fd, &st) ? &st : NULL);
 	if (status == CLI_OK)
 		status = encode_into(&t, &(struct work){ &s, &t, fd, input });
 	result_drop(&t);

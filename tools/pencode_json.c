@@ -1,4 +1,4 @@
-/* pencode_json.c - json-c's tree as a source of values. */
+/* pencode_json.c - parses JSON with json-c, whose tree is a source of values. */
 #include "pencode_json.h"
 
 #include <json-c/json.h>
@@ -92,6 +92,75 @@ static bool json_member_at(pd_node n, size_t i, const char **name, pd_node *valu
 	*name = lh_entry_k(at);
 	*value = lh_entry_v(at);
 	return true;
+}
+
+/* The first key of all makes json-c 0.15 open /dev/urandom, for the seed of its hash tables. */
+void json_prepare(void)
+{
+	struct json_object *o = json_object_new_object();
+
+	if (o)
+		json_object_object_add(o, "", NULL);
+	json_object_put(o);
+}
+
+/* Returns how many bytes at the start of text are ASCII. */
+static size_t ascii_length(const char *text, size_t size)
+{
+	size_t n = 0;
+
+	for (uint64_t word; size - n >= sizeof(word); n += sizeof(word)) {
+		memcpy(&word, text + n, sizeof(word));
+		if (word & 0x8080808080808080)
+			break;
+	}
+	while (n < size && (unsigned char)text[n] < 0x80)
+		n++;
+	return n;
+}
+
+/* Returns how many bytes at the start of text are not. */
+static size_t above_ascii_length(const char *text, size_t size)
+{
+	size_t n = 0;
+
+	while (n < size && (unsigned char)text[n] >= 0x80)
+		n++;
+	return n;
+}
+
+/* Bytes above 0x7f are parsed without strict mode, in which json-c 0.18 refuses them: strict mode changes nothing inside a
+ * string, and outside they are errors in any mode. Escapes instead would not do: json-c decodes those of U+1D800 and the
+ * like to U+FFFD. */
+struct json_object *json_parse(struct json_tokener *tokener, const char *text, size_t size)
+{
+	struct json_object *o = NULL;
+	int flags = JSON_TOKENER_VALIDATE_UTF8;
+
+	json_tokener_reset(tokener);
+	for (size_t at = 0, n; at < size && !o; at += n) {
+		flags ^= JSON_TOKENER_STRICT;
+		n = (flags & JSON_TOKENER_STRICT ? ascii_length : above_ascii_length)(text + at, size - at);
+		json_tokener_set_flags(tokener, flags);
+		o = json_tokener_parse_ex(tokener, text + at, (int)n);
+		if (!o && json_tokener_get_error(tokener) != json_tokener_continue)
+			break;
+	}
+	return o;
+}
+
+const char *json_parse_error(struct json_tokener *tokener)
+{
+	const enum json_tokener_error error = json_tokener_get_error(tokener);
+
+	switch (error) {
+	case json_tokener_error_parse_utf8_string:
+		return "the text is not valid UTF-8";
+	case json_tokener_error_depth:
+		return "nested too deep";
+	default:
+		return json_tokener_error_desc(error);
+	}
 }
 
 size_t json_nr_members(struct json_object *o)

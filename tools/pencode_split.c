@@ -10,7 +10,7 @@
 #define CHUNK (256 * 1024)
 #define KEY_SIZE 64
 #define NOTHING_OF_JSON 256	/* in place of a NUL: 0 is the end */
-#define LONG_NUMBER 20		/* digits: what a u64 may just have */
+#define LONG_NUMBER 20		/* digits and sign: the most that 64 bits need */
 
 enum place {
 	OUTSIDE,	/* before a document or a line */
@@ -148,7 +148,7 @@ static int value_size(struct split *s, size_t start, size_t *size, size_t *membe
 			}
 			continue;
 		}
-		digits = c >= '0' && c <= '9' ? digits + 1 : 0;
+		digits = c >= '0' && c <= '9' ? digits + 1 : c == '-';
 		s->long_number |= digits >= LONG_NUMBER;
 		if (c == '"') {
 			in_string = true;

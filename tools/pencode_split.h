@@ -15,7 +15,7 @@ struct split_part {
 	size_t size;
 	size_t members;		/* keys in it, in whatever depth */
 	bool is_element;	/* of an array that is taken apart */
-	bool has_long_number;	/* 20 digits or more: may pass 64 bits */
+	bool has_long_number;	/* one of 20 digits or more, a minus sign included: may exceed 64 bits */
 	uint64_t line;		/* where it begins, from 1 */
 	uint64_t index;		/* of an element */
 };

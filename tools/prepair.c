@@ -1,6 +1,5 @@
 /* prepair - a damaged perf.data as a valid one. */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,15 +7,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "build.h"
 #include "cli.h"
+#include "input.h"
 #include "pd/repair.h"
 #include "result.h"
+#include "max_output.h"
 #include "sandbox.h"
+#include "source.h"
 
 enum { ERRORS_SHOWN = 20, ERRORS_LISTED = 10000 };
 
 struct settings {
-	const char *output, *sandbox;
+	const char *output, *sandbox, *max_output;
 	uint64_t memory;
 	bool json, verbose;
 };
@@ -26,6 +29,7 @@ static const struct cli_option options[] = {
 		   "write to FILE, - for standard output (default: the input's name with .repaired behind it)"),
 	CLI_FLAG(0, "json", settings, json, "say on standard output, as a JSON object, what was kept and what was lost"),
 	CLI_SIZE(0, "memory", "SIZE", settings, memory, "hold no more than SIZE of the input, such as 1G (default 256M)"),
+	MAX_OUTPUT_OPTION(settings, max_output),
 	SANDBOX_OPTION(settings),
 	CLI_FLAG('v', "verbose", settings, verbose, "show every error"),
 	CLI_END
@@ -48,28 +52,31 @@ static const struct cli_note exits[] = {
 };
 
 static const struct cli_tool tool = {
-	.name = "prepair", .version = PD_VERSION, .summary = "Make a valid perf.data of a damaged one.",
+	.name = "prepair", .version = PD_VERSION, .build = BUILD_LINES_SANDBOXED,
+	.summary = "Make a valid perf.data of a damaged one.",
 	.description = "prepair writes everything that can be read of a recording that was killed, cut off or damaged to a new "
 		       "file that perf and every other reader take. Records pass through as they are; those that are cut or "
 		       "don't keep to their layout are dropped, sizes and the table of features are set right, damaged "
-		       "features are left out. Compressed records are written uncompressed, the files of a directory as one.\n\n"
-		       "Without FILE it reads perf.data. A FILE of - is standard input, and needs -o. "
+		       "features are left out. Of an unfinished recording everything up to the file's end is kept. "
+		       "Compressed records are written uncompressed, the files of a directory as one.\n\n"
+		       INPUT_DESCRIPTION " Standard input needs -o.\n\n"
 		       "The input is never touched. The output appears under its name when it is complete; "
 		       "devices and FIFOs are written then.\n\n"
 		       SANDBOX_DESCRIPTION,
-	.usage = "[FILE|-]", .operands = CLI_AT_MOST_ONE, .options = options, .examples = examples,
+	.usage = "[FILE|-]", .operand_note = INPUT_NOTE, .operands = CLI_AT_MOST_ONE, .options = options, .examples = examples,
 	.exits = exits,
 	.see_also = "pdecode(1), pencode(1), precord(1), perf-report(1)",
 };
 
 struct run {
 	const struct settings *s;
-	const char *input;	/* its path, or what it is called */
+	struct max_output max_output;
+	struct input in;
 	char *output;
-	int in;			/* -1: the input is a directory */
 	struct result *result;
 	uint64_t errors;
 	uint64_t missing;	/* bytes of records that were not there */
+	struct pd_account account;
 	uint64_t compressed;	/* records that can't be expanded, or only as far as they go */
 	uint64_t compressed_at;	/* the last of these */
 	struct pd_error *listed;
@@ -97,32 +104,33 @@ static void on_error(void *ctx, const struct pd_error *e)
 	if (run->listed && run->nr_listed < ERRORS_LISTED)
 		run->listed[run->nr_listed++] = *e;
 	if (run->errors++ < ERRORS_SHOWN || run->s->verbose)
-		cli_error(&tool, "%s: %s", run->input, pd_error_text(e, text, sizeof(text)));
+		cli_error(&tool, "%s: %s", run->in.name, pd_error_text(e, text, sizeof(text)));
 	else if (run->errors == ERRORS_SHOWN + 1)
-		cli_error(&tool, "%s: more errors; -v shows all of them", run->input);
+		cli_error(&tool, "%s: more errors; -v shows all of them", run->in.name);
 }
 
 /* --- output --- */
 
-static bool is_input(const struct run *run, const char *path)
+static bool is_input(const struct run *run, const struct stat *st)
 {
-	struct stat x, y;
+	struct stat in;
 
-	if (stat(path, &x) || (run->in >= 0 ? fstat(run->in, &y) : stat(run->input, &y)))
+	if (run->in.fd >= 0 ? fstat(run->in.fd, &in) : stat(run->in.path, &in))
 		return false;
-	return x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+	return st->st_dev == in.st_dev && st->st_ino == in.st_ino;
 }
 
 /* There it would replace a part of the input, or be taken for one. */
 static bool is_inside_input(const struct run *run)
 {
-	char *place = result_place(run->output), *slash = place ? strrchr(place, '/') : NULL;
+	struct stat dir;
+	struct place at;
 	bool inside;
 
-	if (slash)
-		slash[1] = '\0';
-	inside = place && is_input(run, slash ? place : ".");
-	free(place);
+	if (place_open(&at, run->output))
+		return false;
+	inside = fstat(at.dir, &dir) == 0 && is_input(run, &dir);
+	place_close(&at);
 	return inside;
 }
 
@@ -139,34 +147,16 @@ static bool is_directory(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Who may read the input, a file or a directory: a recording is private. A stream does not say. */
-static const struct stat *source_of(const struct run *run, struct stat *st)
-{
-	struct stat data;
-	char *path;
-
-	if (run->in >= 0)
-		return fstat(run->in, st) == 0 && S_ISREG(st->st_mode) ? st : NULL;
-	if (stat(run->input, st))
-		return NULL;
-	if (asprintf(&path, "%s/data", run->input) < 0)
-		path = NULL;
-	if (path && stat(path, &data) == 0)
-		st->st_mode &= data.st_mode;
-	free(path);
-	return st;
-}
-
 static enum cli_exit name_output(struct run *run)
 {
-	size_t n = strlen(run->input);
+	size_t n = strlen(run->in.path);
 
-	while (n > 1 && run->input[n - 1] == '/')	/* a directory's .repaired is not put inside it */
+	while (n > 1 && run->in.path[n - 1] == '/')	/* a directory's .repaired is not put inside it */
 		n--;
 	if (run->s->output) {
 		run->output = strdup(run->s->output);
 	} else {
-		if (asprintf(&run->output, "%.*s.repaired", (int)n, run->input) < 0)
+		if (asprintf(&run->output, "%.*s.repaired", (int)n, run->in.path) < 0)
 			run->output = NULL;
 	}
 	if (run->output && *run->output)
@@ -189,7 +179,7 @@ static enum cli_exit open_output(struct run *run)
 			return cli_usage(&tool, "perf.data is not for terminals: use -o FILE");
 		return result_open(run->result, &tool, NULL, NULL);
 	}
-	if (is_input(run, run->output)) {
+	if (stat(run->output, &st) == 0 && is_input(run, &st)) {
 		cli_error(&tool, "%s: is both the input and the output", run->output);
 		return CLI_USAGE;
 	}
@@ -199,7 +189,7 @@ static enum cli_exit open_output(struct run *run)
 	}
 	if (is_directory(run->output) || run->output[strlen(run->output) - 1] == '/')
 		return output_failed(run, EISDIR);
-	return result_open(run->result, &tool, run->output, source_of(run, &st));
+	return result_open(run->result, &tool, run->output, source_stat(run->in.path, run->in.fd, &st) ? &st : NULL);
 }
 
 /* --- what is said of it --- */
@@ -243,12 +233,26 @@ static void json_features(const char *key, const bool ids[256])
 	putchar(']');
 }
 
+/* Bytes of the input that hold nothing. */
+static uint64_t empty_bytes(const struct pd_account *a)
+{
+	return a->zeros + a->unwritten;
+}
+
+/* Bytes of the input that are not in the output, neither as they are nor expanded or composed again. */
+static uint64_t lost_bytes(const struct pd_account *a)
+{
+	return a->dropped + a->unexpanded + a->skipped - a->unwritten + a->gaps + a->unread + a->dropped_features;
+}
+
 static enum cli_exit say_json(const struct run *run, const struct pd_repair_report *r)
 {
+	const struct pd_account *a = &run->account;
+	const uint64_t lost = lost_bytes(a), empty = empty_bytes(a);
 	char text[512];
 
 	printf("{\"prepair\":{\"format\":1,\"version\":\"%s\"},\"input\":", PD_VERSION);
-	json_string(run->input);
+	json_string(run->in.name);
 	printf(",\"output\":");
 	json_string(run->output);
 	printf(",\"kept\":{\"records\":%" PRIu64 ",\"expanded\":%" PRIu64, r->records, r->expanded);
@@ -256,9 +260,12 @@ static enum cli_exit say_json(const struct run *run, const struct pd_repair_repo
 	printf("},\"mended\":{\"attrs\":%" PRIu64 ",\"ids\":%" PRIu64 ",\"payloads\":%" PRIu64 ",\"formats_stand_in\":%s}",
 	       r->attrs_mended, r->ids_forgotten, r->shortened, r->formats_stand_in ? "true" : "false");
 	printf(",\"lost\":{\"records\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"missing_bytes\":%" PRIu64
-	       ",\"compressed\":%" PRIu64, r->dropped, r->bytes_dropped, run->missing, run->compressed);
+	       ",\"compressed\":%" PRIu64 ",\"expanded_bytes\":%" PRIu64, r->dropped, lost, run->missing, run->compressed,
+	       a->dropped_expanded);
 	json_features("features", r->features_dropped);
-	printf("},\"errors\":[");
+	printf("},\"bytes\":{\"input\":%" PRIu64 ",\"kept\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"empty\":%" PRIu64 "}",
+	       a->total, a->total - lost - empty, lost, empty);
+	printf(",\"errors\":[");
 	for (size_t i = 0; i < run->nr_listed; i++) {
 		const struct pd_error *e = &run->listed[i];
 
@@ -291,16 +298,22 @@ static void say_features(const struct run *run, const bool ids[256])
 
 static void say(const struct run *run, const struct pd_repair_report *r)
 {
-	char missing[64] = "", compressed[64] = "";
+	const uint64_t lost = lost_bytes(&run->account), inner = run->account.dropped_expanded;
+	char missing[64] = "", compressed[64] = "", bytes[96] = "";
 
 	if (run->missing)
 		snprintf(missing, sizeof(missing), ", %" PRIu64 " missing at the end", run->missing);
 	if (run->compressed)
 		snprintf(compressed, sizeof(compressed), "; what was in %" PRIu64 " compressed record%s",
 			 run->compressed, run->compressed == 1 ? "" : "s");
-	cli_error(&tool, "%s: %" PRIu64 " record%s kept, %" PRIu64 " lost; %" PRIu64 " byte%s lost%s%s", run->output,
-		  r->records, r->records == 1 ? "" : "s", r->dropped, r->bytes_dropped,
-		  r->bytes_dropped == 1 ? "" : "s", missing, compressed);
+	if (!inner)
+		snprintf(bytes, sizeof(bytes), "%" PRIu64 " byte%s", lost, lost == 1 ? "" : "s");
+	else if (!lost)
+		snprintf(bytes, sizeof(bytes), "%" PRIu64 " expanded bytes", inner);
+	else
+		snprintf(bytes, sizeof(bytes), "%" PRIu64 " bytes and %" PRIu64 " expanded ones", lost, inner);
+	cli_error(&tool, "%s: %" PRIu64 " record%s kept, %" PRIu64 " lost; %s lost%s%s", run->output, r->records,
+		  r->records == 1 ? "" : "s", r->dropped, bytes, missing, compressed);
 	say_features(run, r->features_dropped);
 	if (r->formats_stand_in)
 		cli_error(&tool, "%s: formats of tracepoints are lost: samples of those have no fields", run->output);
@@ -315,9 +328,9 @@ static enum cli_exit input_failed(const struct run *run, const struct pd_error *
 		text = "no event is left, nobody could read the rest";
 	else if (e->code == PD_E_UNFINISHED)
 		text = "no record is left";
-	else if (e->code == PD_E_IO && e->have == ENOENT && is_directory(run->input))
+	else if (e->code == PD_E_IO && e->have == ENOENT && is_directory(run->in.path))
 		text = "no file `data` in it";
-	cli_error(&tool, "%s: %s", run->input, text);
+	cli_error(&tool, "%s: %s%s", run->in.name, text, run->in.hint);
 	return CLI_INPUT;
 }
 
@@ -337,29 +350,34 @@ static enum cli_exit repair_open(struct run *run, struct pd_reader *reader)
 	struct pd_repair_report report;
 	enum cli_exit status = CLI_OK;
 	struct pd_error e;
+	bool is_lossy;
 
 	if (pd_repair(reader, run->result->main.fd, &report, &e))
 		return e.code == PD_E_IO ? output_failed(run, (int)e.have) : input_failed(run, &e);
 	run->missing = missing_bytes(pd_file(reader));
-	if (run->errors)
+	run->account.size = sizeof(run->account);
+	pd_get_account(reader, &run->account);
+	is_lossy = run->errors || lost_bytes(&run->account) || run->account.dropped_expanded;
+	if (is_lossy)
 		say(run, &report);
 	if (run->s->json)
 		status = say_json(run, &report);
-	return status == CLI_OK && run->errors ? CLI_ERRORS : status;
+	return status == CLI_OK && is_lossy ? CLI_ERRORS : status;
 }
 
 /* In the sandbox. */
 static enum cli_exit repair(void *ctx)
 {
 	struct run *run = ctx;
-	const struct pd_options *o = PD_OPTIONS(.memory_limit = run->s->memory, .on_error = on_error, .ctx = run);
+	const struct pd_options *o = PD_OPTIONS(.memory_limit = run->s->memory, .max_expanded = run->max_output.bytes,
+		.max_ratio = run->max_output.ratio, .on_error = on_error, .ctx = run);
 	enum cli_exit status = CLI_INPUT;
 	struct pd_reader *reader;
 	struct pd_error e;
 
 	if (run->s->json)
 		run->listed = calloc(ERRORS_LISTED, sizeof(*run->listed));
-	reader = run->in >= 0 ? pd_open_fd(run->in, o, &e) : pd_open_path(run->input, o, &e);
+	reader = run->in.fd >= 0 ? pd_open_fd(run->in.fd, o, &e) : pd_open_path(run->in.path, o, &e);
 	status = reader ? repair_open(run, reader) : input_failed(run, &e);
 	pd_close(reader);
 	free(run->listed);
@@ -369,19 +387,11 @@ static enum cli_exit repair(void *ctx)
 
 static enum cli_exit open_input(struct run *run)
 {
-	if (strcmp(run->input, "-") == 0) {
-		if (!run->s->output)
-			return cli_usage(&tool, "standard input has no name to put .repaired behind: use -o FILE");
-		run->input = "standard input";
-		run->in = STDIN_FILENO;
+	if (strcmp(run->in.path, "-") == 0 && !run->s->output)
+		return cli_usage(&tool, "standard input has no name to put .repaired behind: use -o FILE%s", run->in.hint);
+	if (input_open(&run->in, &tool) == 0)
 		return CLI_OK;
-	}
-	if (is_directory(run->input))
-		return CLI_OK;
-	run->in = open(run->input, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	if (run->in < 0)
-		return input_failed(run, &(struct pd_error){ .code = PD_E_IO, .severity = PD_FATAL, .have = (uint64_t)errno });
-	return CLI_OK;
+	return input_failed(run, &(struct pd_error){ .code = PD_E_IO, .severity = PD_FATAL, .have = (uint64_t)errno });
 }
 
 static void drop_output(void *ctx)
@@ -394,8 +404,8 @@ static void drop_output(void *ctx)
 static enum cli_exit repair_input(struct run *run)
 {
 	const struct sandbox sandbox = {
-		.tool = &tool, .word = run->s->sandbox, .verbose = run->s->verbose, .input = run->in,
-		.read_beneath = run->in < 0 ? run->input : NULL, .spool = SANDBOX_SPOOL_UNLESS_PLAIN,
+		.tool = &tool, .word = run->s->sandbox, .verbose = run->s->verbose, .input = run->in.fd,
+		.read_beneath = run->in.fd < 0 ? run->in.path : NULL, .spool = SANDBOX_SPOOL_UNLESS_PLAIN,
 		.undo = drop_output,
 	};
 	enum cli_exit status = open_output(run), kept;
@@ -413,17 +423,18 @@ int main(int argc, char **argv)
 	struct settings s = { .output = NULL };
 	char **operands = cli_parse(&tool, argc, argv, &s);
 	struct result result = RESULT_CLOSED;
-	struct run run = { .s = &s, .input = operands[0] ? operands[0] : "perf.data", .in = -1,
-			   .result = &result };
+	struct run run = { .s = &s, .result = &result };
 	enum cli_exit status = sandbox_check(&tool, s.sandbox);
 
+	if (status == CLI_OK)
+		status = max_output_read(&tool, s.max_output, &run.max_output);
+	input_choose(&run.in, operands[0]);
 	if (status == CLI_OK)
 		status = open_input(&run);
 	if (status == CLI_OK)
 		status = repair_input(&run);
 	result_drop(&result);
-	if (run.in > STDIN_FILENO)
-		close(run.in);
+	input_close(&run.in);
 	free(run.output);
 	return cli_finish(&tool, status);
 }

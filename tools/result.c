@@ -11,8 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "source.h"
+
 #define TRIES 100
-#define LINKS 40	/* as many as the kernel follows */
 
 static enum cli_exit failed(const struct result *t, const char *path)
 {
@@ -29,32 +30,39 @@ static char *joined(const char *a, const char *b)
 	return s;
 }
 
-static mode_t current_umask(void)
+static int open_named(struct result_file *f, mode_t mode)
 {
-	const mode_t mask = umask(0);
-
-	umask(mask);
-	return mask;
-}
-
-/* A file without a name, or with one where there are none such. */
-static int open_hidden(struct result_file *f, const char *beside, mode_t mode)
-{
-	const char *slash = strrchr(beside, '/');
-	char *dir = slash ? strndup(beside, (size_t)(slash - beside) + 1) : strdup(".");
-
-	f->fd = dir ? open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, mode) : -1;
-	free(dir);
-	if (f->fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
-		return f->fd;
-	f->temporary = joined(beside, ".XXXXXX");
-	f->fd = f->temporary ? mkostemp(f->temporary, O_CLOEXEC) : -1;
+	f->temporary = malloc(strlen(f->at.name) + 40);
+	for (int i = 0; f->temporary && i < TRIES; i++) {
+		sprintf(f->temporary, "%s.%d.%d", f->at.name, (int)getpid(), i);
+		f->fd = openat(f->at.dir, f->temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+		if (f->fd >= 0 || errno != EEXIST)
+			break;
+	}
 	if (f->fd < 0) {
 		free(f->temporary);
 		f->temporary = NULL;
-		return -1;
 	}
-	return fchmod(f->fd, mode & ~current_umask()) ? -1 : f->fd;
+	return f->fd;
+}
+
+/* A file without a name, or with one where the file system has no such files. /proc is needed to name it later. */
+static int open_hidden(struct result_file *f, mode_t mode)
+{
+	const bool has_proc = access("/proc/self/fd", X_OK) == 0;
+
+	f->fd = has_proc ? openat(f->at.dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode) : -1;
+	if (f->fd >= 0 || (has_proc && errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
+		return f->fd;
+	return open_named(f, mode);
+}
+
+static void remove_temporary(struct result_file *f)
+{
+	if (f->temporary)
+		unlinkat(f->at.dir, f->temporary, 0);
+	free(f->temporary);
+	f->temporary = NULL;
 }
 
 static int open_scratch(struct result_file *f, const struct cli_tool *tool)
@@ -62,73 +70,50 @@ static int open_scratch(struct result_file *f, const struct cli_tool *tool)
 	const char *dir = getenv("TMPDIR");
 	char *where = joined(dir && *dir ? dir : "/tmp", "/");
 	char *name = where ? joined(where, tool->name) : NULL;
+	int error = name ? place_open(&f->at, name) : ENOMEM;
 
 	free(where);
-	if (!name || open_hidden(f, name, 0600) < 0) {
-		free(name);
-		return -1;
-	}
 	free(name);
-	if (f->temporary) {
-		unlink(f->temporary);
-		free(f->temporary);
-		f->temporary = NULL;
-	}
-	return 0;
+	if (!error && open_hidden(f, 0600) < 0)
+		error = errno;
+	if (!error)
+		remove_temporary(f);
+	place_close(&f->at);
+	errno = error;
+	return error ? -1 : 0;
 }
 
-char *result_place(const char *path)
+/* The mode of the caller's own file that is replaced, or the source's; less what the source does not allow. */
+static int set_mode(const struct result *t, int fd, const struct stat *old)
 {
-	char *at = strdup(path), *directory, *next, link[PATH_MAX];
-
-	for (int i = 0; at && i < LINKS; i++) {
-		const ssize_t n = readlink(at, link, sizeof(link) - 1);
-		const char *slash = strrchr(at, '/');
-
-		if (n < 0)	/* no link */
-			return at;
-		link[n] = '\0';
-		directory = strndup(at, slash && *link != '/' ? (size_t)(slash - at) + 1 : 0);
-		next = directory ? joined(directory, link) : NULL;
-		free(directory);
-		free(at);
-		at = next;
-	}
-	if (at)
-		errno = ELOOP;
-	free(at);
-	return NULL;
-}
-
-/* The old file's, or the source's less what the umask says; but who can't read the source can't read this. */
-static int set_mode(int fd, const struct stat *old, const struct stat *source)
-{
-	mode_t mode = old ? old->st_mode & 07777 : source->st_mode & 0666 & ~current_umask();
+	mode_t mode = old ? old->st_mode & 07777 : t->source.st_mode & 0666 & ~source_umask();
 	struct stat new;
 
 	if (fstat(fd, &new))
 		return -1;
-	if (source)
-		mode &= 0600 | (source->st_mode & 0066);
-	if (source && source->st_gid != new.st_gid)	/* another group: what all others may */
-		mode &= ~(mode_t)0060 | (source->st_mode & 0006) << 3;
-	return fchmod(fd, mode);
+	return fchmod(fd, t->has_source ? source_limit(mode, &t->source, new.st_gid) : mode);
 }
 
 /* A regular file, there or not yet. */
-static int open_file(struct result_file *f, const char *path, const struct stat *old,
-		     const struct stat *source)
+static int open_file(const struct result *t, struct result_file *f, const struct place *at, const char *path)
 {
-	const mode_t mode = old || source ? 0600 : 0666;
+	struct stat st;
+	const bool there = place_stat(at, &st) == 0;
+	const bool own = there && is_own_file(&st);
 
-	if (old && S_ISDIR(old->st_mode)) {
+	if (there && S_ISDIR(st.st_mode)) {
 		errno = EISDIR;
 		return -1;
 	}
-	f->path = result_place(path);
-	if (!f->path || (old && access(f->path, W_OK)) || open_hidden(f, f->path, mode) < 0)
+	f->path = strdup(path);
+	f->at = (struct place){ .dir = openat(at->dir, ".", O_PATH | O_DIRECTORY | O_CLOEXEC), .name = strdup(at->name) };
+	if (!f->path || f->at.dir < 0 || !f->at.name)
 		return -1;
-	return old || source ? set_mode(f->fd, old, source) : 0;
+	if (there && S_ISREG(st.st_mode) && faccessat(at->dir, at->name, W_OK, 0))
+		return -1;
+	if (open_hidden(f, own || t->has_source ? 0600 : 0666) < 0)
+		return -1;
+	return own || t->has_source ? set_mode(t, f->fd, own ? &st : NULL) : 0;
 }
 
 /* What can't be renamed: opened now, written when all is known to be right. */
@@ -139,60 +124,106 @@ static enum cli_exit open_copy(struct result *t)
 	return output_open(&t->out, t->tool, t->name, NULL);
 }
 
+static int open_data(struct result *t, const char *path)
+{
+	char name[] = "data";
+
+	return open_file(t, &t->main, &(struct place){ .dir = t->dir, .name = name }, path);
+}
+
+/* The directory is looked up once; whoever renames it afterwards does not change where the files go. */
+static enum cli_exit open_directory(struct result *t, const char *path)
+{
+	const size_t n = strlen(path);
+	struct place at;
+	int error;
+
+	t->directory = joined(path, path[n - 1] == '/' ? "" : "/");
+	error = place_open(&at, path);
+	if (!error) {
+		t->made = mkdirat(at.dir, at.name, 0777) == 0;
+		if (!t->made && errno != EEXIST)
+			error = errno;
+		t->dir = place_open_file(&at, O_RDONLY | O_DIRECTORY, 0);
+		if (t->dir < 0 && !error)
+			error = errno;
+		place_close(&at);
+	}
+	errno = error;
+	return error || open_data(t, path) ? failed(t, path) : CLI_OK;
+}
+
+/* Without the slashes after it, which would make a directory of a link. For free(). */
+static char *without_slashes(const char *path)
+{
+	size_t n = strlen(path);
+
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	return strndup(path, n);
+}
+
+static enum cli_exit open_place(struct result *t, const char *path, bool directory)
+{
+	struct place at;
+	enum cli_exit status;
+	struct stat st;
+	int error = place_open(&at, path);
+	bool there;
+
+	if (error) {
+		errno = error;
+		return failed(t, path);
+	}
+	there = place_stat(&at, &st) == 0;
+	if (!there && errno != ENOENT)
+		status = failed(t, path);
+	else if (directory || (there && S_ISDIR(st.st_mode)))
+		status = open_directory(t, path);
+	else if (there && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
+		status = open_copy(t);
+	else
+		status = open_file(t, &t->main, &at, path) ? failed(t, path) : CLI_OK;
+	place_close(&at);
+	return status;
+}
+
 enum cli_exit result_open(struct result *t, const struct cli_tool *tool, const char *path,
 			  const struct stat *source)
 {
 	const bool to_stdout = !path || strcmp(path, "-") == 0;
-	const size_t n = to_stdout ? 0 : strlen(path);
-	struct stat st;
-	bool there;
-	char *data;
+	enum cli_exit status;
+	char *cut;
 
 	*t = (struct result)RESULT_CLOSED;
 	t->tool = tool;
 	t->name = to_stdout ? NULL : path;
+	t->has_source = source != NULL;
+	if (source)
+		t->source = *source;
 	if (to_stdout)
 		return open_copy(t);
-	there = stat(path, &st) == 0;
-	if (!there && errno != ENOENT && errno != ENOTDIR)
-		return failed(t, path);
-	if (n && (path[n - 1] == '/' || (there && S_ISDIR(st.st_mode)))) {
-		t->made = mkdir(path, 0777) == 0;
-		if (!t->made && errno != EEXIST)
-			return failed(t, path);
-		t->directory = joined(path, path[n - 1] == '/' ? "" : "/");
-		data = t->directory ? joined(t->directory, "data") : NULL;
-		there = data && stat(data, &st) == 0;
-		if (!data || open_file(&t->main, data, there ? &st : NULL, source)) {
-			free(data);
-			return failed(t, path);
-		}
-		free(data);
-		return CLI_OK;
-	}
-	if (there && !S_ISREG(st.st_mode))
-		return open_copy(t);
-	return open_file(&t->main, path, there ? &st : NULL, source) ? failed(t, path) : CLI_OK;
+	cut = without_slashes(path);
+	status = cut ? open_place(t, cut, *path && path[strlen(path) - 1] == '/') : failed(t, path);
+	free(cut);
+	return status;
 }
 
 int result_open_other(void *ctx, const char *name)
 {
 	struct result *t = ctx;
-	struct result_file *others, f = { .fd = -1 };
-	char *path = t->directory ? joined(t->directory, name) : NULL;
-	struct stat st;
+	struct result_file *others, f = RESULT_FILE_CLOSED;
+	char *path = t->directory ? joined(t->directory, name) : NULL, *own = strdup(name);
 
 	t->other_error = t->directory ? ENOMEM : ENOTDIR;
-	if (!path)
-		return -1;
-	others = realloc(t->others, (t->nr_others + 1) * sizeof(*others));
-	if (others)
-		t->others = others;
+	others = path && own ? realloc(t->others, (t->nr_others + 1) * sizeof(*others)) : NULL;
 	if (others) {
-		t->other_error = open_file(&f, path, stat(path, &st) == 0 ? &st : NULL, NULL) ? errno : 0;
+		t->others = others;
+		t->other_error = open_file(t, &f, &(struct place){ .dir = t->dir, .name = own }, path) ? errno : 0;
 		others[t->nr_others++] = f;
 	}
 	free(path);
+	free(own);
 	return f.fd;
 }
 
@@ -217,11 +248,11 @@ static int name_it(struct result_file *f)
 
 	if (f->temporary)
 		return 0;
-	f->temporary = malloc(strlen(f->path) + 40);
+	f->temporary = malloc(strlen(f->at.name) + 40);
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", f->fd);
 	for (int i = 0; f->temporary && i < TRIES; i++) {
-		sprintf(f->temporary, "%s.%d.%d", f->path, (int)getpid(), i);
-		if (linkat(AT_FDCWD, self, AT_FDCWD, f->temporary, AT_SYMLINK_FOLLOW) == 0)
+		sprintf(f->temporary, "%s.%d.%d", f->at.name, (int)getpid(), i);
+		if (linkat(AT_FDCWD, self, f->at.dir, f->temporary, AT_SYMLINK_FOLLOW) == 0)
 			return 0;
 		if (errno != EEXIST)
 			break;
@@ -235,7 +266,8 @@ static enum cli_exit keep(struct result *t, struct result_file *f)
 {
 	if (!f->path)
 		return copy(t);
-	if ((fsync(f->fd) && errno != EINVAL && errno != EROFS) || name_it(f) || rename(f->temporary, f->path))
+	if ((fsync(f->fd) && errno != EINVAL && errno != EROFS) || name_it(f) ||
+	    renameat(f->at.dir, f->temporary, f->at.dir, f->at.name))
 		return failed(t, f->path);
 	free(f->temporary);
 	f->temporary = NULL;
@@ -245,7 +277,7 @@ static enum cli_exit keep(struct result *t, struct result_file *f)
 /* A data.N that was there before would be read with the new ones. */
 static enum cli_exit refuse_leftovers(struct result *t)
 {
-	DIR *dir = opendir(t->directory);
+	DIR *dir = opendir(t->directory);	/* fdopendir(3) makes a call that the sandbox refuses */
 	enum cli_exit status = CLI_OK;
 	struct dirent *entry;
 
@@ -255,7 +287,7 @@ static enum cli_exit refuse_leftovers(struct result *t)
 
 		if (strncmp(name, "data.", 5) != 0 || !name[5] || strspn(name + 5, "0123456789") != strlen(name + 5))
 			continue;
-		while (i < t->nr_others && strcmp(strrchr(t->others[i].path, '/') + 1, name) != 0)
+		while (i < t->nr_others && strcmp(t->others[i].at.name, name) != 0)
 			i++;
 		if (i < t->nr_others)
 			continue;
@@ -282,13 +314,12 @@ enum cli_exit result_keep(struct result *t)
 
 static void drop(struct result_file *f)
 {
-	if (f->temporary)
-		unlink(f->temporary);
+	remove_temporary(f);
 	if (f->fd >= 0)
 		close(f->fd);
-	free(f->temporary);
 	free(f->path);
-	*f = (struct result_file){ .fd = -1 };
+	place_close(&f->at);
+	*f = (struct result_file)RESULT_FILE_CLOSED;
 }
 
 void result_drop_files(struct result *t)
@@ -307,5 +338,8 @@ void result_drop(struct result *t)
 	output_drop(&t->out);
 	if (t->made && t->directory)
 		rmdir(t->directory);
+	if (t->dir >= 0)
+		close(t->dir);
+	t->dir = -1;
 	free(t->directory);
 }

@@ -45,17 +45,8 @@ enum cli_exit sandbox_check(const struct cli_tool *tool, const char *word)
 static bool is_wanted(const struct sandbox *s)
 {
 	const unsigned int word = word_of(s->word);
-	struct stat st;
 
-	if (word != WORD_AUTO)
-		return word == WORD_ALWAYS;
-	if (SANITIZED)
-		return false;
-	if (geteuid() == 0)
-		return true;
-	if (s->read_beneath ? stat(s->read_beneath, &st) : fstat(s->input, &st))
-		return true;
-	return st.st_uid != geteuid();
+	return word == WORD_AUTO ? !SANITIZED : word == WORD_ALWAYS;
 }
 
 /* Is it all right to go on without? */
@@ -85,11 +76,13 @@ static bool is_plain_directory(const char *path)
 {
 	static const char *const names[] = { "data", "header" };
 	const int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat st;
 	int fd = -1;
 	bool plain;
 
 	for (size_t i = 0; i < 2 && dir >= 0 && fd < 0; i++)
-		fd = openat(dir, names[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		if (fstatat(dir, names[i], &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
+			fd = openat(dir, names[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
 	plain = fd >= 0 && is_plain(fd);
 	if (fd >= 0)
 		close(fd);

@@ -17,18 +17,16 @@ extern const char *const sandbox_words[];
 /* The row of the option. The field, a const char *, is NULL when it is not given. */
 #define SANDBOX_OPTION(S) \
 	{ .kind = CLI_KIND_OPTIONAL, .name = "sandbox", .choices = sandbox_words, .bare = "always", \
-	  .help = "give up all rights that reading doesn't need before the input is read: always (so does " \
-		  "--sandbox alone), never, or, the default, auto: as root, and when the input belongs to " \
-		  "somebody else", CLI_AT(S, sandbox, const char *) }
+	  .help = "give up all rights that reading doesn't need before the input is read: auto (default: as far as " \
+		  "the kernel can), always (or fail; so does --sandbox alone), never", CLI_AT(S, sandbox, const char *) }
 
 /* For the manual page. */
 #define SANDBOX_DESCRIPTION \
-	"A file from a stranger may be made to take over the program that reads it. By default, when it runs as " \
-	"root or the input belongs to another user, it therefore opens its files and then gives up what it " \
+	"A file from a stranger may be made to take over the program that reads it, and a file that was downloaded " \
+	"belongs to the user who reads it. The program therefore opens its files and then gives up what it " \
 	"doesn't need any more, by seccomp and Landlock: it can't run programs, use the network, reach other " \
-	"processes or open other files; trying the first three ends it by SIGSYS, with a message. Links that " \
-	"lead out of an input directory aren't followed then. Where the kernel or a container has no seccomp or " \
-	"no Landlock, auto does without; --sandbox is then an error."
+	"processes or open other files; trying the first three ends it by SIGSYS, with a message. Where the kernel " \
+	"or a container has no seccomp or no Landlock, auto does without; --sandbox is then an error."
 
 /* When does the library need temporary files? */
 enum sandbox_spool {

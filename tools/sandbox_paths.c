@@ -1,49 +1,39 @@
 /* sandbox_paths.c - no path but those granted, by Landlock. */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/landlock.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "landlock.h"
 #include "sandbox_parts.h"
 
-#ifndef LANDLOCK_ACCESS_FS_REFER
-#define LANDLOCK_ACCESS_FS_REFER (1ull << 13)
-#endif
-#ifndef LANDLOCK_ACCESS_FS_TRUNCATE
-#define LANDLOCK_ACCESS_FS_TRUNCATE (1ull << 14)
-#endif
-#ifndef LANDLOCK_ACCESS_FS_IOCTL_DEV
-#define LANDLOCK_ACCESS_FS_IOCTL_DEV (1ull << 15)
-#endif
-
-#define READ (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
-#define NAMELESS (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE)
-#define NAMED (NAMELESS | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_REMOVE_FILE)
-#define WRITE (NAMED | LANDLOCK_ACCESS_FS_READ_DIR)
+#define READ (ACCESS_READ_FILE | ACCESS_READ_DIR)
+#define NAMELESS (ACCESS_READ_FILE | ACCESS_WRITE_FILE)
+#define NAMED (NAMELESS | ACCESS_MAKE_REG | ACCESS_REMOVE_FILE)
+#define WRITE (NAMED | ACCESS_READ_DIR)
 
 /* All that this kernel can take away, as far as we know: each version of Landlock knows more. */
 static uint64_t rights(void)
 {
-	const long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
-	uint64_t all = LANDLOCK_ACCESS_FS_REFER - 1;
+	const long version = syscall(CALL_CREATE_RULESET, NULL, 0, RULESET_VERSION);
+	uint64_t all = ACCESS_REFER - 1;
 
 	if (version < 1)
 		return 0;
 	if (version >= 2)
-		all |= LANDLOCK_ACCESS_FS_REFER;
+		all |= ACCESS_REFER;
 	if (version >= 3)
-		all |= LANDLOCK_ACCESS_FS_TRUNCATE;
+		all |= ACCESS_TRUNCATE;
 	if (version >= 5)
-		all |= LANDLOCK_ACCESS_FS_IOCTL_DEV;
+		all |= ACCESS_IOCTL_DEV;
 	return all;
 }
 
 static int grant(int ruleset, const char *directory, uint64_t access)
 {
-	struct landlock_path_beneath_attr beneath = { .allowed_access = access };
+	struct path_beneath_attr beneath = { .allowed_access = access };
 	int error = 0;
 
 	if (!directory)
@@ -51,7 +41,7 @@ static int grant(int ruleset, const char *directory, uint64_t access)
 	beneath.parent_fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (beneath.parent_fd < 0)
 		return errno;
-	if (syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0))
+	if (syscall(CALL_ADD_RULE, ruleset, RULE_PATH_BENEATH, &beneath, 0))
 		error = errno;
 	close(beneath.parent_fd);
 	return error;
@@ -60,13 +50,13 @@ static int grant(int ruleset, const char *directory, uint64_t access)
 int sandbox_close_paths(const struct sandbox *s, const struct sandbox_temporary *t)
 {
 	/* Known to every Landlock; a process with newer rights has them, but no right to any path. */
-	const struct landlock_ruleset_attr attr = { .handled_access_fs = rights() };
+	const struct ruleset_attr attr = { .handled_access_fs = rights() };
 	const uint64_t spool = t->way == SANDBOX_NAMED_FILE ? NAMED : NAMELESS;
 	int ruleset, error;
 
 	if (!attr.handled_access_fs)
 		return errno;
-	ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
+	ruleset = (int)syscall(CALL_CREATE_RULESET, &attr, sizeof(attr), 0);
 	if (ruleset < 0)
 		return errno;
 	error = grant(ruleset, s->read_beneath, READ);
@@ -74,7 +64,7 @@ int sandbox_close_paths(const struct sandbox *s, const struct sandbox_temporary 
 		error = grant(ruleset, s->write_beneath, WRITE);
 	if (!error)
 		error = grant(ruleset, t->directory, spool);
-	if (!error && syscall(SYS_landlock_restrict_self, ruleset, 0))
+	if (!error && syscall(CALL_RESTRICT_SELF, ruleset, 0))
 		error = errno;
 	close(ruleset);
 	return error;

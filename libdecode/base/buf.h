@@ -8,10 +8,18 @@
 
 #include "pd/bytes.h"
 
-/* How much memory input may make the library hold. */
+/* How much input may make the library hold and expand. */
 struct pd_budget {
-	uint64_t limit, used;
+	uint64_t limit, used;			/* bytes of memory */
+	uint64_t max_expanded, max_ratio;	/* of compressed input: bytes, or times what was read; both 0: any */
 };
+
+/* Whether a decompressor that has made `made` bytes of `read` bytes of input may make more. */
+static inline bool pd_budget_may_expand(const struct pd_budget *b, uint64_t made, uint64_t read)
+{
+	return (!b->max_expanded && !b->max_ratio) || made < b->max_expanded ||
+	       (b->max_ratio && made / b->max_ratio <= read);
+}
 
 /* Allocates size bytes, zeroed, charged; NULL when the budget or the machine says no. */
 void *pd_budget_alloc(struct pd_budget *b, size_t size);

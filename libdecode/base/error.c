@@ -27,6 +27,8 @@ static const char *const names[] = {
 	[PD_E_DUPLICATE] = "DUPLICATE",
 	[PD_E_FORMAT] = "FORMAT",
 	[PD_E_ARGUMENT] = "ARGUMENT",
+	[PD_E_RESTORED] = "RESTORED",
+	[PD_E_MISMATCH] = "MISMATCH",
 };
 
 const char *pd_code_name(enum pd_code code)
@@ -75,6 +77,15 @@ static void shortage(const struct pd_error *e, const char *field, char *buf)
 		snprintf(buf, PART, "%s%sis cut short", field, space);
 }
 
+static void impossible_size(const struct pd_error *e, const char *field, char *buf)
+{
+	if (e->record_type && strcmp(field, "size") == 0)
+		snprintf(buf, PART, "its size of %" PRIu64 " covers other records: its own fields take %" PRIu64 " bytes", e->have,
+			 e->want);
+	else
+		snprintf(buf, PART, "%s%simpossible size", field, field[0] ? ": " : "");
+}
+
 static void no_room(const struct pd_error *e, char *buf)
 {
 	if (e->want)
@@ -87,7 +98,7 @@ static void no_room(const struct pd_error *e, char *buf)
 static void behind(const struct pd_error *e, const char *field, char *buf)
 {
 	if (e->have)
-		snprintf(buf, PART, "%" PRIu64 " byte%s behind the last field", e->have,
+		snprintf(buf, PART, "%" PRIu64 " byte%s after the last field", e->have,
 			 plural(e->have));
 	else
 		snprintf(buf, PART, "bytes behind the %s%s", field[0] ? field : "end", field[0] ? " stream" : "");
@@ -118,6 +129,10 @@ static const char *fixed(const struct pd_error *e)
 		return "the format's text is damaged";
 	case PD_E_ARGUMENT:
 		return "the input does not allow what was asked for";
+	case PD_E_RESTORED:
+		return "an attribute is zeros in the header: this copy is used";
+	case PD_E_MISMATCH:
+		return "an attribute differs from the header's, which is used";
 	default:
 		return pd_code_name(e->code);
 	}
@@ -127,20 +142,26 @@ static void what(const struct pd_error *e, char *buf)
 {
 	const char *field = e->field ? e->field : "";
 
-	if (is_of_caller(e)) {
+	if (is_of_caller(e) && e->code != PD_E_MAGIC) {
 		snprintf(buf, PART, "%s%s%s", field, field[0] ? ": " : "", e->text);
 		return;
 	}
 	switch (e->code) {
+	case PD_E_MAGIC:
+		snprintf(buf, PART, "%s%s%s", fixed(e), e->text ? ": " : "", e->text ? e->text : "");
+		break;
 	case PD_E_IO:
 		snprintf(buf, PART, "%s",
 			 e->have ? strerror((int)e->have) : "reading or writing failed");
 		break;
 	case PD_E_LIMIT:
-		no_room(e, buf);
+		if (e->text)
+			snprintf(buf, PART, "%s", e->text);
+		else
+			no_room(e, buf);
 		break;
 	case PD_E_SIZE:
-		snprintf(buf, PART, "%s%simpossible size", field, field[0] ? ": " : "");
+		impossible_size(e, field, buf);
 		break;
 	case PD_E_TRUNCATED:
 	case PD_E_COUNT:
@@ -156,6 +177,9 @@ static void what(const struct pd_error *e, char *buf)
 		break;
 	case PD_E_TRAILING:
 		behind(e, field, buf);
+		break;
+	case PD_E_GARBAGE:
+		snprintf(buf, PART, "%s", e->text ? e->text : fixed(e));
 		break;
 	default:
 		snprintf(buf, PART, "%s%s%s", field, field[0] ? ": " : "", fixed(e));

@@ -227,9 +227,9 @@ static inline void put_hex16(char *at, pd_words16 bytes)
 	const pd_bytes16 high = pd_hex_text(pd_high_nibbles(bytes)), low = pd_hex_text(pd_low_nibbles(bytes));
 	pd_bytes16 text;
 
-	text = __builtin_shufflevector(high, low, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+	text = PD_SHUFFLE(high, low, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
 	memcpy(at, &text, sizeof(text));
-	text = __builtin_shufflevector(high, low, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+	text = PD_SHUFFLE(high, low, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
 	memcpy(at + sizeof(text), &text, sizeof(text));
 }
 
@@ -250,11 +250,11 @@ WIDE static inline __attribute__((always_inline)) void put_hex32(char *at, pd_wo
 
 	high += '0' + ((high > 9) & ('a' - '0' - 10));
 	low += '0' + ((low > 9) & ('a' - '0' - 10));
-	text = __builtin_shufflevector(high, low, 0, 32, 1, 33, 2, 34, 3, 35, 4, 36, 5, 37, 6, 38, 7, 39,
-				       8, 40, 9, 41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47);
+	text = PD_SHUFFLE(high, low, 0, 32, 1, 33, 2, 34, 3, 35, 4, 36, 5, 37, 6, 38, 7, 39,
+			  8, 40, 9, 41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47);
 	memcpy(at, &text, sizeof(text));
-	text = __builtin_shufflevector(high, low, 16, 48, 17, 49, 18, 50, 19, 51, 20, 52, 21, 53, 22, 54, 23, 55,
-				       24, 56, 25, 57, 26, 58, 27, 59, 28, 60, 29, 61, 30, 62, 31, 63);
+	text = PD_SHUFFLE(high, low, 16, 48, 17, 49, 18, 50, 19, 51, 20, 52, 21, 53, 22, 54, 23, 55,
+			  24, 56, 25, 57, 26, 58, 27, 59, 28, 60, 29, 61, 30, 62, 31, 63);
 	memcpy(at + sizeof(text), &text, sizeof(text));
 }
 
@@ -279,8 +279,8 @@ WIDE static size_t put_words_wide(char *at, const uint8_t *p, size_t n)
 		pd_bytes32 bytes;
 
 		memcpy(&bytes, p + 8 * i, sizeof(bytes));
-		bytes = __builtin_shufflevector(bytes, bytes, 7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8,
-						23, 22, 21, 20, 19, 18, 17, 16, 31, 30, 29, 28, 27, 26, 25, 24);
+		bytes = PD_SHUFFLE(bytes, bytes, 7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8,
+				   23, 22, 21, 20, 19, 18, 17, 16, 31, 30, 29, 28, 27, 26, 25, 24);
 		put_hex32(at + 16 * i, (pd_words32)bytes);
 	}
 	return i;

@@ -187,6 +187,13 @@ static inline char *pd_write_decimal(char *p, uint64_t v)
 typedef int8_t pd_bytes16 __attribute__((vector_size(16)));
 typedef uint64_t pd_words16 __attribute__((vector_size(16)));
 
+/* gcc has the builtin of clang from 12 on. */
+#if __has_builtin(__builtin_shufflevector)
+#define PD_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define PD_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (__typeof__(a)){ __VA_ARGS__ })
+#endif
+
 #define PD_NIBBLES 0x0f0f0f0f0f0f0f0full
 
 /* Numbers below 16 as hex digits, all at once. */
@@ -221,8 +228,7 @@ static inline char *pd_write_address(char *p, uint64_t v)
 
 	v <<= leading;
 	word[0] = pd_high_first(v);
-	text = __builtin_shufflevector(pd_high_nibbles(word), pd_low_nibbles(word), 0, 16, 1, 17, 2, 18, 3, 19,
-				       4, 20, 5, 21, 6, 22, 7, 23);
+	text = PD_SHUFFLE(pd_high_nibbles(word), pd_low_nibbles(word), 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
 	text = pd_hex_text(text);
 	memcpy(p, "\"0x", 4);
 	memcpy(p + 3, &text, sizeof(text));

@@ -1,13 +1,18 @@
 /* map.c - u64 -> pointer. */
 #include "base/map.h"
 
+#include <sys/auxv.h>
+#include <sys/random.h>
+
+#include "base/cursor.h"
+
 struct pd_map_slot {
 	uint64_t key;
 	void *value;
 };
 
-/* Ids are small and dense, or pointers: mix all bits into the low ones (the finalizer of splitmix64). */
-static uint64_t mix(uint64_t x)
+/* Ids are small and dense, or pointers: mixes all bits into the low ones (the finalizer of splitmix64). */
+static inline uint64_t mix(uint64_t x)
 {
 	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
 	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
@@ -16,16 +21,28 @@ static uint64_t mix(uint64_t x)
 
 static struct pd_map_slot *slot_of(const struct pd_map *m, uint64_t key)
 {
-	size_t i = mix(key) & (m->size - 1);
+	size_t i = mix(key ^ m->seed) & (m->size - 1);
 
 	while (m->slots[i].value && m->slots[i].key != key)
 		i = (i + 1) & (m->size - 1);
 	return &m->slots[i];
 }
 
+/* Where the kernel refuses, as in a sandbox, the random bytes that it gave the process at its start have to do. */
+static uint64_t draw_seed(const struct pd_map *m)
+{
+	const uint8_t *bytes = (const uint8_t *)(uintptr_t)getauxval(AT_RANDOM);
+	uint64_t seed;
+
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) == (ssize_t)sizeof(seed))
+		return seed;
+	return mix((bytes ? pd_load64(bytes, PD_SWAP_NO) : 0) ^ (uintptr_t)m);
+}
+
 static int grow(struct pd_map *m)
 {
-	struct pd_map bigger = { .budget = m->budget, .size = m->size ? m->size * 2 : 16, .used = m->used };
+	struct pd_map bigger = { .budget = m->budget, .size = m->size ? m->size * 2 : 16, .used = m->used,
+				 .seed = m->size ? m->seed : draw_seed(m) };
 
 	bigger.slots = pd_budget_alloc(m->budget, bigger.size * sizeof(*bigger.slots));
 	if (!bigger.slots)

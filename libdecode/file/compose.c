@@ -239,6 +239,31 @@ int pd_compose_feature(struct pd_session *s, const struct pd_values *v, const ch
 	return pd_pack(plan, features, &how, out, e);
 }
 
+bool pd_feature_loses_raw(struct pd_session *s, const struct pd_values *v, uint32_t id, pd_node features)
+{
+	const struct pd_pack how = { .values = v, .swap = s->swap == PD_SWAP_YES ? PD_SWAP_NO : PD_SWAP_YES,
+				     .size = PD_SIZE_OPEN };
+	const struct pd_feature_desc *d = pd_feature_desc(id);
+	const struct pd_plan *plan = d ? pd_session_feature_plan(s, d) : NULL;
+	struct pd_buf bytes = { .budget = s->budget }, packed = { .budget = s->budget };
+	struct pd_pack_error ignored;
+	char raw[96];
+	pd_node n;
+	bool same;
+
+	if (!plan)
+		return false;
+	snprintf(raw, sizeof(raw), "%s_raw", d->field->name);
+	n = v->member(features, raw);
+	if (!n || !v->member(features, d->field->name))
+		return false;
+	same = !append_hex(v, n, raw, &bytes, &ignored) && !pd_pack(plan, features, &how, &packed, &ignored) &&
+	       bytes.size == packed.size && (!bytes.size || memcmp(bytes.data, packed.data, bytes.size) == 0);
+	pd_buf_free(&bytes);
+	pd_buf_free(&packed);
+	return !same;
+}
+
 /* They are records of their own in a pipe, speak of places in a file, or have no bytes that could be sent. */
 bool pd_feature_stays_behind(uint32_t id)
 {
@@ -256,15 +281,25 @@ bool pd_feature_fits_record(size_t size)
 	return size <= UINT16_MAX - PD_RECORD_HEADER_SIZE - sizeof(uint64_t);
 }
 
+static const char *name_of(uint32_t id)
+{
+	const struct pd_feature_desc *d = pd_feature_desc(id);
+
+	return d ? d->field->name : "of an unknown id";
+}
+
 const char *pd_feature_left_out(const struct pd_composed_feature *features, size_t i)
 {
-	const struct pd_feature_desc *d;
+	for (uint32_t id = 0; id < PD_FEATURE_BITS; id++)
+		if (features[id].left_out && !i--)
+			return name_of(id);
+	return NULL;
+}
 
-	for (uint32_t id = 0; id < PD_FEATURE_BITS; id++) {
-		if (!features[id].left_out || i--)
-			continue;
-		d = pd_feature_desc(id);
-		return d ? d->field->name : "of an unknown id";
-	}
+const char *pd_feature_lost_raw(const struct pd_composed_feature *features, size_t i)
+{
+	for (uint32_t id = 0; id < PD_FEATURE_BITS; id++)
+		if (features[id].lost_raw && !i--)
+			return name_of(id);
 	return NULL;
 }

@@ -42,6 +42,10 @@ int pd_compose_record(struct pd_session *s, const struct pd_values *v, const str
 int pd_compose_feature(struct pd_session *s, const struct pd_values *v, const char *name, pd_node features,
 		       enum pd_prefer prefer, struct pd_buf *out, struct pd_pack_error *e);
 
+/* Whether name_raw has bytes that the decoded form beside it does not give back, so that they can't follow it into the byte order
+ * of the session, which is not that of the input. */
+bool pd_feature_loses_raw(struct pd_session *s, const struct pd_values *v, uint32_t id, pd_node features);
+
 /* Features that pipes carry as other records, or not at all. */
 bool pd_feature_stays_behind(uint32_t id);
 /* Has a HEADER_FEATURE record room for so many bytes? */
@@ -50,11 +54,14 @@ bool pd_feature_fits_record(size_t size);
 struct pd_composed_feature {
 	bool given;
 	bool left_out;		/* too large for a record of a pipe */
+	bool lost_raw;		/* its bytes that no field explains are in the other byte order */
 	struct pd_buf bytes;
 };
 
 /* The name of the i-th of PD_FEATURE_BITS that was left out, or NULL. */
 const char *pd_feature_left_out(const struct pd_composed_feature *features, size_t i);
+/* The same of those of which only `_raw` bytes were left out. */
+const char *pd_feature_lost_raw(const struct pd_composed_feature *features, size_t i);
 
 /* The bit of a feature's name, of "HOSTNAME_raw" or "FEATURE_47" too; -1: no feature is called so. */
 int pd_feature_of_name(const char *name);

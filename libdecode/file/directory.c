@@ -1,11 +1,13 @@
 /* directory.c - finds the files of a directory of perf record --threads, and which are missing. */
 #include "file/directory.h"
 
-#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define MOST_FILES 65536
 #define PREFIX "data."
@@ -31,25 +33,18 @@ static bool is_data(const char *name)
 
 static int find_files(struct pd_directory *d)
 {
-	DIR *dir = opendir(d->path);
 	struct dirent *entry;
-	int failed = -1;
 
-	if (!dir)
-		return -1;
 	d->files = calloc(MOST_FILES, sizeof(*d->files));
-	while (d->files && (entry = readdir(dir)) && d->nr_files < MOST_FILES) {
+	while (d->files && (entry = readdir(d->dir)) && d->nr_files < MOST_FILES) {
 		if (!is_data(entry->d_name))
 			continue;
 		d->files[d->nr_files] = strdup(entry->d_name);
 		if (!d->files[d->nr_files])
-			goto out;
+			return -1;
 		d->nr_files++;
 	}
-	failed = d->files ? 0 : -1;
-out:
-	closedir(dir);
-	return failed;
+	return d->files ? 0 : -1;
 }
 
 static int add_missing(struct pd_directory *d, unsigned int number)
@@ -84,8 +79,8 @@ static int find_missing(struct pd_directory *d)
 
 int pd_directory_list(struct pd_directory *d, const char *path)
 {
-	d->path = strdup(path);
-	if (!d->path || find_files(d))
+	d->dir = opendir(path);
+	if (!d->dir || find_files(d))
 		return -1;
 	qsort(d->files, d->nr_files, sizeof(*d->files), by_number);
 	return find_missing(d);
@@ -99,23 +94,51 @@ void pd_directory_free(struct pd_directory *d)
 		free(d->missing[i]);
 	free(d->files);
 	free(d->missing);
-	free(d->path);
+	if (d->dir)
+		closedir(d->dir);
+}
+
+/* NULL for a regular file. A FIFO or device could wait for ever, and opening a device may have effects; a link may lead to
+ * files of the reader that are not the business of whoever made the directory. */
+static const char *why_not_read(const struct stat *st)
+{
+	if (S_ISREG(st->st_mode))
+		return NULL;
+	return S_ISLNK(st->st_mode) ? "a symbolic link, which is not followed: give a directory that holds the file itself"
+				    : "not a regular file";
+}
+
+/* The descriptor, or -1 with errno, and *why for what is there but is not read. */
+static int open_regular(int dir, const char *name, const char **why)
+{
+	struct stat st;
+	int fd;
+
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
+		return -1;
+	*why = why_not_read(&st);
+	fd = *why ? -1 : openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) == 0)	/* another file may have the name by now */
+		*why = why_not_read(&st);
+	if (!*why)
+		return fd;
+	close(fd);
+	return -1;
 }
 
 struct pd_source *pd_directory_open(const struct pd_directory *d, const char *name, const struct pd_source_limits *l,
 				    struct pd_error *e)
 {
-	const size_t size = strlen(d->path) + strlen(name) + 2;
-	char *path = malloc(size);
-	struct pd_source *source;
+	const char *why = NULL;
+	const int fd = open_regular(dirfd(d->dir), name, &why);
 
-	*e = (struct pd_error){ .code = PD_E_NOMEM, .severity = PD_FATAL };
-	if (!path)
-		return NULL;
-	snprintf(path, size, "%s/%s", d->path, name);
-	source = pd_source_open_path(path, l, e);
-	free(path);
-	return source;
+	if (fd >= 0)
+		return pd_source_open_fd(fd, PD_FD_OWNED, l, e);
+	*e = (struct pd_error){ .code = PD_E_IO, .severity = PD_FATAL, .text = why };
+	e->have = why ? EINVAL : (uint64_t)errno;
+	return NULL;
 }
 
 struct pd_source *pd_directory_open_main(const struct pd_directory *d, const struct pd_source_limits *l,

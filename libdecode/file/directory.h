@@ -2,12 +2,14 @@
 #ifndef PD_FILE_DIRECTORY_H
 #define PD_FILE_DIRECTORY_H
 
+#include <dirent.h>
+
 #include "file/source.h"
 
 #define PD_DIRECTORY_FIRST "data.0"
 
 struct pd_directory {
-	char *path;
+	DIR *dir;
 	char **files;		/* data.N: names, by N */
 	size_t nr_files;
 	char **missing;		/* those that are not there, though larger numbers are: recorders leave none out */
@@ -18,7 +20,7 @@ struct pd_directory {
 int pd_directory_list(struct pd_directory *d, const char *path);
 void pd_directory_free(struct pd_directory *d);
 
-/* A file of it; NULL and *e on failure. */
+/* A regular file of the directory itself. NULL and *e on failure, also for a link, a FIFO or a device: it never waits. */
 struct pd_source *pd_directory_open(const struct pd_directory *d, const char *name, const struct pd_source_limits *l,
 				    struct pd_error *e);
 /* The one that speaks of the others. */

@@ -63,7 +63,8 @@ struct pd_encoder *pd_encoder_new(const struct pd_values *values, int fd, const 
 	enc->budget.limit = enc->options.memory_limit ? enc->options.memory_limit : DEFAULT_MEMORY;
 	enc->scratch.budget = enc->event_types.budget = &enc->budget;
 	enc->session.budget = &enc->budget;
-	enc->said = (struct pd_said){ .complete = true, .long_size = 8, .header_size = PD_FILE_HEADER_SIZE };
+	enc->said = (struct pd_said){ .complete = true, .long_size = 8, .header_size = PD_FILE_HEADER_SIZE,
+				      .ids.budget = &enc->budget };
 	for (size_t i = 0; i < PD_FEATURE_BITS; i++)
 		enc->features[i].bytes.budget = &enc->budget;
 	return enc;
@@ -85,6 +86,8 @@ void pd_encoder_free(struct pd_encoder *enc)
 	free(enc->other_names);
 	free(enc->gaps);
 	free(enc->said.sections);
+	free(enc->events.by_name);
+	pd_map_free(&enc->said.ids);
 	pd_buf_free(&enc->scratch);
 	pd_buf_free(&enc->event_types);
 	pd_encode_press_free(enc);
@@ -187,7 +190,7 @@ static struct pd_out *out_of(struct pd_encoder *enc, pd_node record, struct pd_e
 
 int pd_encoder_attr(struct pd_encoder *enc, pd_node attr, struct pd_encode_error *e)
 {
-	static const char *const also[] = { "kind", "index", "name", "ids", "trailing", NULL };
+	static const char *const also[] = { "kind", "index", "name", "ids", "restored", "trailing", NULL };
 	struct pd_pack how = { .values = enc->v, .size = PD_SIZE_OPEN, .also = also };
 	pd_node ids = enc->v->member(attr, "ids");
 	struct pd_pack_error p;
@@ -235,6 +238,7 @@ static int one_feature(struct pd_encoder *enc, const char *name, pd_node feature
 	if (pd_compose_feature(&enc->session, enc->v, name, features, enc->turns ? PD_PREFER_DECODED : PD_PREFER_RAW,
 			       &enc->features[id].bytes, &p) < 0)
 		return pd_encode_fail_pack(e, &p, "");
+	enc->features[id].lost_raw = enc->turns && pd_feature_loses_raw(&enc->session, enc->v, (uint32_t)id, features);
 	enc->features[id].given = true;
 	pd_session_learn_feature(&enc->session, (uint32_t)id, pd_buf_bytes(&enc->features[id].bytes), 0);
 	return 0;
@@ -323,7 +327,7 @@ static int misc_of(const struct pd_encoder *enc, pd_node record, const struct pd
 }
 
 /* The event of a record: as it says, or of its id, or the one of that name, or the first. */
-static int attr_of(const struct pd_encoder *enc, pd_node record, const struct pd_attr **out, struct pd_encode_error *e)
+static int attr_of(struct pd_encoder *enc, pd_node record, const struct pd_attr **out, struct pd_encode_error *e)
 {
 	static const char *const keys[] = { "identifier", "id" };
 	const struct pd_session *s = &enc->session;
@@ -351,11 +355,7 @@ static int attr_of(const struct pd_encoder *enc, pd_node record, const struct pd
 		}
 	}
 	if (s->nr_attrs > 1 && pd_encode_text_of(enc, event, name, sizeof(name)))
-		for (size_t i = 0; i < s->nr_attrs; i++)
-			if (s->attrs[i]->name && strcmp(s->attrs[i]->name, name) == 0) {
-				*out = s->attrs[i];
-				return 0;
-			}
+		return pd_encode_event_named(enc, name, out, e);
 	return 0;
 }
 
@@ -474,20 +474,41 @@ static int emit(struct pd_encoder *enc, struct pd_out *out, const struct pd_comp
 	return failed ? pd_encode_io(e, failed) : 0;
 }
 
-/* Bytes that are no record. */
+/* Bytes that are no record; zeros only where the layout stays: else they take space for nothing. */
 static int skipped_bytes(struct pd_encoder *enc, pd_node record, struct pd_out *out, struct pd_encode_error *e)
 {
 	pd_node body = enc->v->member(record, "body");
+	uint64_t zeros = 0;
 	int failed;
 
 	if (!body || enc->v->type(body) != PD_NODE_TEXT || pd_unhex(enc->v->text(body), &enc->scratch))
 		return pd_encode_fail(e, PD_E_ARGUMENT, "body", "an even number of hex digits was expected");
-	if (begin_for_record(enc, out, e))
+	if (pd_encode_take_number(enc, record, "", "zeros", &zeros, e) || begin_for_record(enc, out, e))
 		return -1;
+	if (zeros > INT64_MAX - out->offset)
+		return pd_encode_fail(e, PD_E_SIZE, "zeros", "no file can be that large");
 	if (pd_encode_press_flush(enc, out, e))
 		return -1;
 	failed = pd_out_append(out, enc->scratch.data, enc->scratch.size);
+	if (!failed && zeros && !enc->converts && !enc->turns)
+		failed = pd_out_append_zeros(out, zeros);
 	return failed ? pd_encode_io(e, failed) : 0;
+}
+
+/* Checks the feature in a HEADER_FEATURE record. */
+static void note_lost_raw(struct pd_encoder *enc, pd_node record)
+{
+	pd_node feature = enc->v->member(record, "feature"), value;
+	const char *name;
+
+	if (!feature || enc->v->type(feature) != PD_NODE_OBJECT)
+		return;
+	for (size_t i = 0; enc->v->member_at(feature, i, &name, &value); i++) {
+		const int id = pd_feature_of_name(name);
+
+		if (id >= 0 && pd_feature_loses_raw(&enc->session, enc->v, (uint32_t)id, feature))
+			enc->features[id].lost_raw = true;
+	}
 }
 
 int pd_encoder_record(struct pd_encoder *enc, pd_node record, struct pd_encode_error *e)
@@ -527,6 +548,8 @@ int pd_encoder_record(struct pd_encoder *enc, pd_node record, struct pd_encode_e
 	}
 	if (pd_compose_record(&enc->session, enc->v, &r, record, &enc->scratch, &p))
 		return pd_encode_fail_pack(e, &p, "");
+	if (enc->turns && r.type == TYPE_HEADER_FEATURE)
+		note_lost_raw(enc, record);
 	size = enc->scratch.size;
 	if (append_payload(enc, record, d, &r, e))
 		return -1;
@@ -536,6 +559,20 @@ int pd_encoder_record(struct pd_encoder *enc, pd_node record, struct pd_encode_e
 uint64_t pd_encoder_left_out(const struct pd_encoder *enc)
 {
 	return enc->left_out;
+}
+
+const char *pd_encoder_feature_lost_raw(const struct pd_encoder *enc, size_t i)
+{
+	return pd_feature_lost_raw(enc->features, i);
+}
+
+uint64_t pd_encoder_gaps_left_out(const struct pd_encoder *enc)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; !enc->wrote_gaps && i < enc->nr_gaps; i++)
+		sum += enc->gaps[i].bytes.size;
+	return sum;
 }
 
 const char *pd_encoder_feature_left_out(const struct pd_encoder *enc, size_t i)

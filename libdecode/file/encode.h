@@ -19,12 +19,21 @@ struct pd_said {
 	bool has_size;
 	struct pd_section *sections;
 	size_t nr_sections;
+	struct pd_map ids;		/* an event's index -> the section of its ids */
 	bool adds_features[PD_FEATURE_BITS];
 };
 
 struct pd_gap {
 	uint64_t offset;
 	struct pd_buf bytes;
+};
+
+/* The events that have names, sorted by them. */
+struct pd_encode_events {
+	struct pd_attr **by_name;	/* NULL: not sorted yet */
+	size_t nr_named, nr_attrs;
+	uint64_t renames;		/* the session's, when they were sorted */
+	uint64_t credit;		/* events that may be sorted again */
 };
 
 /* Each file of a directory is a stream of its own. */
@@ -49,12 +58,14 @@ struct pd_encoder {
 	bool uncompressed;		/* what was compressed is written as it was before */
 	struct pd_buf scratch;
 	const struct pd_record_desc *last_desc;
+	struct pd_encode_events events;
 	uint64_t data_offset;
 	bool nowhere;			/* data_offset is none that a file can have */
 	struct pd_composed_feature features[PD_FEATURE_BITS];
 	struct pd_buf event_types;
 	struct pd_gap *gaps;
 	size_t nr_gaps;
+	bool wrote_gaps;
 	uint64_t left_out;		/* records */
 	bool skip_inner;		/* the compressed record that holds them was written */
 	struct pd_out *others;		/* data.N of a directory */
@@ -79,6 +90,9 @@ bool pd_encode_says(const struct pd_encoder *enc, pd_node object, const char *na
 
 /* Copies a text, NUL-terminated and cut to size. */
 bool pd_encode_text_of(const struct pd_encoder *enc, pd_node n, char *buf, size_t size);
+
+/* Sets *out to the first event of that name, if there is one. 0, or -1 and *e. */
+int pd_encode_event_named(struct pd_encoder *enc, const char *name, const struct pd_attr **out, struct pd_encode_error *e);
 
 /* A data.N of the directory; made when it is first named. */
 struct pd_out *pd_encode_out_named(struct pd_encoder *enc, pd_node n, const char *path, struct pd_encode_error *e);

@@ -9,11 +9,10 @@
 #define FEATURE_TRACING_DATA 1
 #define ATTR_SIZE_USUAL 128
 
-static const struct pd_section *said_section(const struct pd_encoder *enc, const char *name, uint32_t attr_index)
+static const struct pd_section *said_section(const struct pd_encoder *enc, const char *name)
 {
 	for (size_t i = 0; i < enc->said.nr_sections; i++)
-		if (strcmp(enc->said.sections[i].name, name) == 0 &&
-		    (strcmp(name, "ids") != 0 || enc->said.sections[i].attr_index == attr_index))
+		if (strcmp(enc->said.sections[i].name, name) == 0)
 			return &enc->said.sections[i];
 	return NULL;
 }
@@ -53,7 +52,7 @@ static int put_at(struct pd_encoder *enc, uint64_t offset, const struct pd_buf *
 		return pd_encode_fail(e, PD_E_LIMIT, "", "the memory limit is too low");
 	if (!bytes->size)
 		return 0;
-	if (offset > INT64_MAX - bytes->size)
+	if (offset > (uint64_t)INT64_MAX - bytes->size)
 		return pd_encode_fail(e, PD_E_SIZE, "file.sections", "no file can be that large");
 	return pd_out_at(&enc->out, offset, bytes->data, bytes->size) ? pd_encode_io(e, enc->out.failed) : 0;
 }
@@ -61,11 +60,11 @@ static int put_at(struct pd_encoder *enc, uint64_t offset, const struct pd_buf *
 /* Does all that was packed still have the sizes that the JSON says it had? */
 static bool still_fits(const struct pd_encoder *enc)
 {
-	const struct pd_section *data = said_section(enc, "data", 0);
+	const struct pd_section *data = said_section(enc, "data");
 	const uint64_t end = enc->said.has_size ? enc->said.size : UINT64_MAX;
 	uint64_t written = enc->out.offset - enc->data_offset;
 
-	if (enc->converts || !enc->said.has_sections || !data || !said_section(enc, "attrs", 0))
+	if (enc->converts || !enc->said.has_sections || !data || !said_section(enc, "attrs"))
 		return false;
 	if (written != data->size && !(written < data->size && enc->data_offset + written == end))
 		return enc->data_offset > end && !written;
@@ -136,7 +135,7 @@ static int put_table_entry(struct pd_encoder *enc, uint64_t at, uint64_t offset,
 /* Every part where the JSON says it lay. */
 static int finish_as_said(struct pd_encoder *enc, struct pd_encode_error *e)
 {
-	const struct pd_section *attrs = said_section(enc, "attrs", 0), *types = said_section(enc, "event_types", 0);
+	const struct pd_section *attrs = said_section(enc, "attrs"), *types = said_section(enc, "event_types");
 	const struct pd_session *s = &enc->session;
 	const uint64_t end = enc->said.has_size ? enc->said.size : UINT64_MAX;
 	uint64_t table = enc->said.data_offset + enc->said.data_size;
@@ -152,7 +151,7 @@ static int finish_as_said(struct pd_encoder *enc, struct pd_encode_error *e)
 	if (put_header(enc, &h, e) || (types && put_at(enc, types->offset, &enc->event_types, e)))
 		return -1;
 	for (size_t i = 0; i < s->nr_attrs; i++) {
-		const struct pd_section *ids = said_section(enc, "ids", (uint32_t)i);
+		const struct pd_section *ids = pd_map_find(&enc->said.ids, i);
 
 		/* ids behind the file's end are known from EVENT_DESC only */
 		if (ids && ids->offset < end &&
@@ -175,6 +174,7 @@ static int finish_as_said(struct pd_encoder *enc, struct pd_encode_error *e)
 	for (size_t i = 0; i < enc->nr_gaps; i++)
 		if (put_at(enc, enc->gaps[i].offset, &enc->gaps[i].bytes, e))
 			return -1;
+	enc->wrote_gaps = true;
 	if (enc->said.has_size && (enc->said.size > INT64_MAX || ftruncate(enc->out.fd, (off_t)enc->said.size)))
 		return pd_encode_fail(e, PD_E_SIZE, "file.size", "the output can't have this size");
 	return 0;
@@ -227,7 +227,7 @@ static int finish_anew(struct pd_encoder *enc, struct pd_encode_error *e)
 	}
 	if (h.attrs.offset > enc->data_offset)
 		at = h.attrs.offset + h.attrs.size;
-	if (ftruncate(enc->out.fd, (off_t)at))
+	if (at > INT64_MAX || ftruncate(enc->out.fd, (off_t)at))
 		return pd_encode_fail(e, PD_E_SIZE, "", "the output can't have this size");
 	return put_header(enc, &h, e);
 }

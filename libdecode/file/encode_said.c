@@ -46,6 +46,8 @@ static int read_sections(struct pd_encoder *enc, pd_node list, struct pd_encode_
 		s->attr_index = (uint32_t)attr_index;
 		s->unread = enc->v->member(item, "unread") != NULL;
 		said->nr_sections++;
+		if (strcmp(s->name, "ids") == 0 && pd_map_add(&said->ids, s->attr_index, s) < 0)
+			return pd_encode_no_memory(e);
 	}
 	return 0;
 }

@@ -31,6 +31,35 @@ static int add_gap(struct pd_session *s, struct pd_container *c, uint64_t offset
 	return 0;
 }
 
+/* Counts what a section holds in [from, to), where no section before it lies. The bytes of the data are the stream's to count. */
+static void account(struct pd_container *c, const struct pd_section *section, const struct pd_section *data, uint64_t from,
+		    uint64_t to)
+{
+	static const char *const of_header[] = { "header", "attrs", "ids", "event_types", "kept" };
+	const uint64_t data_end = data->offset + data->size < data->offset ? UINT64_MAX : data->offset + data->size;
+	const uint64_t begin = from > data->offset ? from : data->offset, end = to < data_end ? to : data_end;
+	uint64_t bytes = to - from, *sum = &c->account.features;
+
+	if (section == data)
+		return;
+	if (begin < end)
+		bytes -= end - begin;
+	for (size_t i = 0; i < sizeof(of_header) / sizeof(*of_header); i++)
+		if (strcmp(section->name, of_header[i]) == 0)
+			sum = &c->account.header;
+	*sum += bytes;
+}
+
+static const struct pd_section *find_data(const struct pd_section *sections, size_t n)
+{
+	static const struct pd_section none;
+
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(sections[i].name, "data") == 0)
+			return &sections[i];
+	return &none;
+}
+
 struct scan {
 	struct pd_session *session;
 	struct pd_container *container;
@@ -41,6 +70,8 @@ static int end_gap(struct scan *s)
 {
 	if (s->first == UINT64_MAX)
 		return 0;
+	s->container->account.gaps += s->last - s->first + 1;
+	s->container->account.zeros -= s->last - s->first + 1;
 	return add_gap(s->session, s->container, s->first, s->last - s->first + 1);
 }
 
@@ -67,6 +98,7 @@ static int scan(struct pd_source *source, struct pd_session *session, struct pd_
 {
 	struct scan s = { session, c, UINT64_MAX, 0 };
 
+	c->account.zeros += to - from;
 	while (from < to) {
 		size_t ask = to - from < CHUNK ? (size_t)(to - from) : CHUNK;
 		int64_t got = pd_source_pread(source, from, chunk, ask, e);
@@ -93,6 +125,7 @@ int pd_gaps_find(struct pd_source *source, struct pd_session *s, struct pd_conta
 	const size_t n = c->nr_held;
 	struct pd_section *sorted = pd_budget_alloc(s->budget, n * sizeof(*sorted));
 	uint8_t *chunk = pd_budget_alloc(s->budget, CHUNK);
+	const struct pd_section *data;
 	uint64_t at = 0;
 	int failed = -1;
 
@@ -101,6 +134,7 @@ int pd_gaps_find(struct pd_source *source, struct pd_session *s, struct pd_conta
 		goto out;
 	memcpy(sorted, c->held, n * sizeof(*sorted));
 	qsort(sorted, n, sizeof(*sorted), by_offset);
+	data = find_data(sorted, n);
 	for (size_t i = 0; i < n; i++) {
 		uint64_t end = sorted[i].offset + sorted[i].size;
 
@@ -108,12 +142,18 @@ int pd_gaps_find(struct pd_source *source, struct pd_session *s, struct pd_conta
 			break;
 		if (end < sorted[i].offset)
 			end = UINT64_MAX;
-		if (sorted[i].offset > at && scan(source, s, c, at, sorted[i].offset, chunk, e))
-			goto out;
+		if (sorted[i].offset > at) {
+			if (scan(source, s, c, at, sorted[i].offset, chunk, e))
+				goto out;
+			at = sorted[i].offset;
+		}
 		if (strcmp(sorted[i].name, "kept") == 0 && add_gap(s, c, sorted[i].offset, sorted[i].size))
 			goto out;
-		if (end > at && sorted[i].size)
+		if (end > at && sorted[i].size) {
+			account(c, &sorted[i], data, sorted[i].offset > at ? sorted[i].offset : at,
+				end < c->info.size ? end : c->info.size);
 			at = end;
+		}
 	}
 	failed = at < c->info.size ? scan(source, s, c, at, c->info.size, chunk, e) : 0;
 out:

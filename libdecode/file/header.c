@@ -5,10 +5,12 @@
 #include <string.h>
 
 #include "file/mend.h"
+#include "file/resync.h"
 #include "layout/pick.h"
 
 #define FEATURE_HOSTNAME 3
 #define V1_MAX_ATTR_SIZE 4096
+#define RECORDS_FOLLOW_IN (128u << 10)	/* bytes in which a record of the largest size ends, and others follow */
 
 static bool same_bytes(struct pd_bytes b, const char *text)
 {
@@ -375,6 +377,15 @@ static int learn_features(struct pd_source *source, struct pd_session *s, struct
 	return 0;
 }
 
+/* The bytes of attributes that were restored, as they are in the file: a gap, so that it can be rebuilt. */
+static int keep_damaged_attrs(struct pd_session *s, struct pd_container *c, uint64_t attrs_offset)
+{
+	for (size_t i = 0; i < s->nr_attrs; i++)
+		if (s->attrs[i]->is_restored && hold(s, c, "kept", attrs_offset + i * c->info.attr_size, c->info.attr_size))
+			return -1;
+	return 0;
+}
+
 /* Each on its own: one that is cut off or damaged says nothing of the others. */
 static int check_features(struct pd_source *source, struct pd_session *s, struct pd_container *c,
 			  const struct pd_report *r, struct pd_error *e)
@@ -421,28 +432,55 @@ static int hold_event_types(struct pd_session *s, struct pd_container *c, struct
 	return add_section(s, c, types) || hold(s, c, types.name, types.offset, size - size % PD_EVENT_TYPE_SIZE) ? -1 : 0;
 }
 
-/* Where the data of a recording that was killed, or a file that is cut off, end. How many features are left then. A recorder
- * that was killed left no size, or the sign of ours, which keeps the size as large as what it wrote. */
+/* Do records go on at `end`, where the header says that they don't? */
+static bool records_follow(struct pd_source *source, struct pd_session *s, const struct pd_container *c, uint64_t end)
+{
+	struct pd_section tail = { .offset = end, .size = RECORDS_FOLLOW_IN };
+	struct pd_buf bytes = { .budget = s->budget };
+	struct pd_resync resync;
+	struct pd_error ignored;
+	bool found = false;
+
+	for (size_t i = 0; i < c->nr_held; i++)	/* attributes, ids or names of events */
+		if (c->held[i].size && c->held[i].offset >= end)
+			return false;
+	pd_resync_init(&resync, s);
+	if (pd_header_load(source, &tail, &bytes, &ignored) == 0)
+		found = pd_resync_find(&resync, pd_buf_bytes(&bytes), 0,
+				       bytes.size < tail.size ? PD_RESYNC_CLOSED : PD_RESYNC_OPEN).result == PD_RESYNC_FOUND;
+	pd_buf_free(&bytes);
+	return found;
+}
+
+/* Sets where the data of a recording that was killed, or of a file that is cut off, end. Returns how many features are left then.
+ * perf leaves no size when it is killed; precord leaves its mark, and as size what it had written some time before. */
 static size_t settle_end(struct pd_source *source, struct pd_session *s, struct pd_container *c, struct pd_section *data,
 			 size_t nr_features, const struct pd_header_numbers *h, const struct pd_report *r)
 {
 	const uint64_t left = c->info.size > data->offset ? c->info.size - data->offset : 0;
 	const bool no_size = data->size == 0 && was_killed(source, s, data->offset, nr_features);
+	const bool is_marked = h->event_types.offset == PD_UNFINISHED_AT && !h->event_types.size;
 
-	if (no_size || (h->event_types.offset == PD_UNFINISHED_AT && !h->event_types.size)) {
+	if (no_size || is_marked) {
 		report(r, PD_E_UNFINISHED, "data", data->offset, 0, 0);
 		c->info.complete = false;
 	}
-	if (no_size) {
-		c->data_end = UINT64_MAX;
-		data->size = left;
-		return 0;
-	}
-	if (c->info.size_known && c->data_end > c->info.size) {
+	if (!no_size && c->info.size_known && c->data_end > c->info.size) {
 		report_short(c, r, "data", data->offset, data->size, left);
 		return 0;
 	}
-	return nr_features;
+	if (!no_size && !is_marked) {
+		if (data->size == left || pd_mend_is_table_at(source, s->swap, c->info.size, c->data_end, nr_features) ||
+		    !records_follow(source, s, c, c->data_end))
+			return nr_features;
+		r->error(r->ctx, &(struct pd_error){
+			.code = PD_E_SIZE, .severity = PD_DAMAGED, .record = "header", .field = "data.size",
+			.offset = PD_HEADER_DATA_SIZE, .want = data->size, .have = left });
+		c->info.complete = false;
+	}
+	c->data_end = UINT64_MAX;
+	data->size = left;
+	return 0;
 }
 
 int pd_header_read(struct pd_source *source, struct pd_session *s, struct pd_container *c,
@@ -496,7 +534,11 @@ int pd_header_read(struct pd_source *source, struct pd_session *s, struct pd_con
 		 PD_FILE_HEADER_V1) ||
 	    load_feature_table(source, s, c, bits, nr_features, r, e))
 		return no_memory(e);
-	return learn_features(source, s, c, e) || check_features(source, s, c, r, e) ? -1 : 0;
+	if (learn_features(source, s, c, e))
+		return -1;
+	if (keep_damaged_attrs(s, c, attrs.offset))
+		return no_memory(e);
+	return check_features(source, s, c, r, e);
 }
 
 void pd_header_free(struct pd_container *c, struct pd_session *s)

@@ -22,6 +22,7 @@ struct pd_container {
 	size_t nr_features;
 	bool left_out[PD_FEATURE_BITS];	/* there, but not read */
 	uint64_t ids_size, features_size;	/* bytes taken in: sections that lie on one another may not multiply a file */
+	struct pd_account account;	/* of what is around the records */
 	uint64_t data_end;		/* offset behind the last record; UINT64_MAX: the end of the input */
 };
 

@@ -198,7 +198,7 @@ static void mend_data_size(struct file *f, struct pd_header_numbers *h, size_t n
 	    (fits(f, h->data.offset, h->data.size) && table_may_be_at(f, h->data.offset + h->data.size, nr_features)))
 		return;
 	if (find_table(f, h->data.offset, nr_features, &table) && table - h->data.offset != h->data.size)
-		replace(f, "data.size", 48, &h->data.size, table - h->data.offset);
+		replace(f, "data.size", PD_HEADER_DATA_SIZE, &h->data.size, table - h->data.offset);
 }
 
 bool pd_mend_header(struct pd_source *source, enum pd_swap swap, uint64_t file_size, struct pd_header_numbers *h,
@@ -210,6 +210,13 @@ bool pd_mend_header(struct pd_source *source, enum pd_swap swap, uint64_t file_s
 	mend_data_offset(&f, h);
 	mend_data_size(&f, h, nr_features);
 	return f.mended;
+}
+
+bool pd_mend_is_table_at(struct pd_source *source, enum pd_swap swap, uint64_t file_size, uint64_t offset, size_t n)
+{
+	const struct file f = { .source = source, .swap = swap, .size = file_size };
+
+	return n && table_may_be_at(&f, offset, n);
 }
 
 bool pd_mend_is_pipe(struct pd_source *source, enum pd_swap swap, uint64_t header_size)

@@ -35,6 +35,7 @@ static int write_all(struct pd_out *o, const uint8_t *p, size_t n)
 		}
 		p += got;
 		n -= (size_t)got;
+		o->written += (uint64_t)got;
 	}
 	return o->failed;
 }
@@ -78,6 +79,24 @@ int pd_out_append(struct pd_out *o, const void *p, size_t n)
 	return o->failed;
 }
 
+/* The last byte is written: it gives the file its size. */
+int pd_out_append_zeros(struct pd_out *o, uint64_t n)
+{
+	static const uint8_t zeros[4096];
+
+	if (n > sizeof(zeros) && !pd_out_flush(o) && lseek(o->fd, (off_t)(n - 1), SEEK_CUR) >= 0) {
+		o->offset += n - 1;
+		n = 1;
+	}
+	while (n && !o->failed) {
+		const size_t some = n < sizeof(zeros) ? (size_t)n : sizeof(zeros);
+
+		pd_out_append(o, zeros, some);
+		n -= some;
+	}
+	return o->failed;
+}
+
 int pd_out_at(struct pd_out *o, uint64_t offset, const void *p, size_t n)
 {
 	const uint8_t *at = p;
@@ -96,4 +115,13 @@ int pd_out_at(struct pd_out *o, uint64_t offset, const void *p, size_t n)
 		n -= (size_t)got;
 	}
 	return 0;
+}
+
+void pd_out_cut(struct pd_out *o, uint64_t end)
+{
+	o->used = 0;
+	o->failed = 0;
+	o->offset = o->written = end;
+	if (ftruncate(o->fd, (off_t)end))
+		return;		/* no file: what was written is out of reach */
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "file/resync.h"
 #include "layout/container.h"
 
 #define TYPE_READ 8
@@ -145,7 +146,7 @@ static void measure_parts(struct pd_record *r, const struct pd_attr *layout)
 		measure(r, PD_TEXT_TO_END);
 }
 
-static inline struct pd_bytes behind_header(const struct pd_record *r)
+static inline struct pd_bytes after_header(const struct pd_record *r)
 {
 	return (struct pd_bytes){ r->frame.bytes.data + PD_RECORD_HEADER_SIZE,
 				  r->frame.bytes.size - PD_RECORD_HEADER_SIZE };
@@ -163,10 +164,81 @@ static inline bool prepare_usual(struct pd_record *r)
 	if (a->named_at != s->told || !a->sample)
 		return false;
 	r->attr = a;
-	r->body = behind_header(r);
+	r->body = after_header(r);
 	r->plan = a->sample;
 	measure(r, PD_TEXT_TO_END);
-	return r->extent.code == PD_OK;
+	return r->extent.code == PD_OK && r->extent.end == r->body.size;
+}
+
+/* Whether whole records of known types fill the bytes. */
+static bool are_records(const struct pd_record *r, struct pd_bytes bytes)
+{
+	const enum pd_swap swap = r->session->swap;
+	size_t at = 0;
+
+	while (bytes.size - at >= PD_RECORD_HEADER_SIZE) {
+		const uint32_t type = pd_load32(bytes.data + at, swap);
+		const uint16_t size = pd_load16(bytes.data + at + 6, swap);
+
+		if (!pd_resync_may_begin(type, size, pd_record_desc(type)) || size > bytes.size - at)
+			return false;
+		at += size;
+	}
+	return at && at == bytes.size;
+}
+
+/* Where, at or after `end`, records begin that fill the rest of the record; its size: nowhere. perf pads names with zeros. */
+static size_t find_covered(const struct pd_record *r, size_t end)
+{
+	const struct pd_bytes whole = r->frame.bytes;
+
+	while (whole.size - end >= PD_RECORD_HEADER_SIZE && pd_all_zero((struct pd_bytes){ whole.data + end, 8 }))
+		end += 8;
+	return are_records(r, (struct pd_bytes){ whole.data + end, whole.size - end }) ? end : whole.size;
+}
+
+/* Where the record's own fields end, without those of a trailer; 0: all of it is theirs. */
+static size_t end_of_fields(const struct pd_record *r)
+{
+	struct pd_extent_of own;
+
+	if (!r->plan || r->frame.state != PD_FRAME_WHOLE || r->extent.code != PD_OK ||
+	    (r->extent.end == r->body.size && r->plan->list->size != PD_VARIABLE))
+		return 0;
+	pd_measure(r->plan, after_header(r), r->frame.misc, r->session->swap, PD_TEXT_ALIGNED, &own);
+	return own.code == PD_OK ? PD_RECORD_HEADER_SIZE + own.end : 0;
+}
+
+/* Bytes of the trailer that the record has or, by its event, should have. */
+static size_t own_trailer(const struct pd_record *r)
+{
+	const struct pd_session *s = r->session;
+	const struct pd_attr *a = r->attr ? r->attr : s->nr_attrs ? s->attrs[0] : NULL;
+
+	if (r->frame.desc && r->frame.desc->trailer == PD_TRAILER && a)
+		return a->trailer_size;
+	return r->trailer_bytes.size;
+}
+
+size_t pd_record_own_size(const struct pd_record *r)
+{
+	const size_t size = r->frame.bytes.size, end = end_of_fields(r), with_trailer = end + own_trailer(r);
+	size_t own = size;
+
+	if (!end || end >= size || with_trailer == size)
+		return size;
+	if (with_trailer < size)
+		own = find_covered(r, with_trailer);
+	return own == size ? find_covered(r, end) : own;
+}
+
+/* A sample has no more than its event selects. Newer kernels may append fields to all other records. */
+static void check_rest(struct pd_record *r)
+{
+	const size_t rest = r->body.size - r->extent.end;
+
+	if (rest && r->frame.type == PD_TYPE_SAMPLE && r->attr && r->attr->has_known_layout)
+		set_error(r, PD_E_TRAILING, NULL, 0, rest);
 }
 
 int pd_record_prepare(struct pd_record *r)
@@ -174,6 +246,7 @@ int pd_record_prepare(struct pd_record *r)
 	const struct pd_record_desc *d = r->frame.desc;
 	struct pd_attr *layout;
 	enum pd_found found;
+	size_t own;
 
 	r->trailer = NULL;
 	r->trailer_bytes = (struct pd_bytes){ NULL, 0 };
@@ -188,7 +261,7 @@ int pd_record_prepare(struct pd_record *r)
 		r->body = r->frame.bytes;
 		return 0;
 	}
-	r->body = behind_header(r);
+	r->body = after_header(r);
 	found = find_event(r, &layout);
 	r->plan = plan_of(r, layout);
 	if (!r->plan) {
@@ -197,12 +270,17 @@ int pd_record_prepare(struct pd_record *r)
 		return d && !d->opaque && r->frame.type >= TYPE_USER ? -1 : 0;
 	}
 	measure_parts(r, layout);
+	own = pd_record_own_size(r);
 	if (d->type == TYPE_HEADER_FEATURE)
 		check_feature(r);
 	if (r->extent.code != PD_OK)
 		set_error(r, r->extent.code, r->extent.field->name, r->extent.want, r->extent.have);
+	else if (own < r->frame.bytes.size)
+		set_error(r, PD_E_SIZE, "size", own, r->frame.bytes.size);
 	else if (found == PD_FOUND_LAYOUT || (found == PD_NOT_FOUND && r->trailer && r->frame.type < TYPE_USER))
 		set_error(r, PD_E_NO_ATTR, NULL, 0, 0);
+	else
+		check_rest(r);
 	return 0;
 }
 

@@ -23,6 +23,10 @@ struct pd_record {
 /* Fills in all but frame, session, file and payload. 0, or -1: no memory. */
 int pd_record_prepare(struct pd_record *r);
 
+/* The bytes that the record's own fields take with its header. Less than its stated size only where the rest is whole records:
+ * damage made the size cover them. Prepared records only. */
+size_t pd_record_own_size(const struct pd_record *r);
+
 enum pd_part { PD_OF_BODY, PD_OF_TRAILER };
 
 /* A usual number of the body or of sample_id, without walking. False: not there. */

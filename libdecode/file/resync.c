@@ -15,8 +15,6 @@
 #define TRUSTED 5		/* points that a chain needs ... */
 #define TRUSTED_AT_END 2	/* ... and one that ends where the records do */
 #define NEAR_NS (3600ull * 1000000000)
-#define CREDIT_PER_BYTE 8
-#define CREDIT_FIRST (512u << 10)
 #define REACH 65536		/* no record is larger */
 #define MOVES_MAX 8
 
@@ -84,10 +82,7 @@ static int points(struct pd_resync *r, const struct pd_frame *f)
 {
 	struct pd_record record = { .frame = *f, .session = r->session };
 
-	if (f->size > r->credit)
-		return 0;
-	r->credit -= f->size;
-	return pd_record_prepare(&record) ? 0 : points_of(r, &record);
+	return !pd_resync_charge(r, f->size) || pd_record_prepare(&record) ? 0 : points_of(r, &record);
 }
 
 /* Is there a chain at in[at]? */
@@ -155,6 +150,8 @@ static struct pd_resync_at find_later(struct pd_resync *r, struct pd_bytes in, s
 		if (in.size - inside < HEADER)
 			return (struct pd_resync_at){ end == PD_RESYNC_OPEN ? PD_RESYNC_MORE : PD_RESYNC_NONE, at,
 						      at + size + HEADER };
+		if (!pd_resync_charge(r, 1))
+			break;
 		if (!has_size(r, in, inside) || !time_at(r, in, inside, &later) || later <= time || !pd_resync_is_near(later, time))
 			continue;
 		found = try(r, in, inside, end);
@@ -174,8 +171,7 @@ static struct pd_resync_at find_latest(struct pd_resync *r, struct pd_bytes in, 
 	unsigned int moves = 0;
 	size_t next = at;
 
-	r->credit = CREDIT_FIRST + CREDIT_PER_BYTE * REACH;
-	while (moves < MOVES_MAX && next - at < REACH && in.size - next >= HEADER) {
+	while (moves < MOVES_MAX && next - at < REACH && in.size - next >= HEADER && pd_resync_charge(r, 1)) {
 		struct pd_resync_at found = { .result = PD_RESYNC_NONE };
 		struct pd_frame f;
 		bool is_large;
@@ -204,13 +200,13 @@ static struct pd_resync_at find_first(struct pd_resync *r, struct pd_bytes in, s
 {
 	const size_t span = in.size < PD_RESYNC_SPAN ? in.size : PD_RESYNC_SPAN;
 
-	r->credit = CREDIT_FIRST + CREDIT_PER_BYTE * (uint64_t)span;
 	for (size_t step = 8; step; step -= 7) {
 		for (size_t at = (from + step - 1) / step * step; at < span; at += step) {
 			struct pd_resync_at found;
 
 			if (in.size - at < HEADER)
 				break;
+			pd_resync_charge(r, 1);
 			if (!has_size(r, in, at))
 				continue;
 			found = try(r, in, at, end);
@@ -260,8 +256,8 @@ static bool is_filled(struct pd_resync *r, struct pd_bytes bytes, struct pd_reco
 	*record = (struct pd_record){ .session = r->session };
 	read_header(r, bytes, &record->frame);
 	record->frame.bytes = bytes;
-	return record->frame.desc && !pd_record_prepare(record) && record->plan && !pd_record_trailing(record).size &&
-	       text_ends_well(record);
+	return record->frame.desc && pd_resync_charge(r, bytes.size) && !pd_record_prepare(record) && record->plan &&
+	       !pd_record_trailing(record).size && text_ends_well(record);
 }
 
 bool pd_resync_trusts(struct pd_resync *r, const struct pd_record *record)
@@ -288,7 +284,6 @@ bool pd_resync_leads_chain(struct pd_resync *r, struct pd_bytes in, size_t size,
 {
 	struct pd_record record;
 
-	r->credit = CREDIT_FIRST;
 	return is_filled(r, (struct pd_bytes){ in.data, size }, &record) &&
 	       ((end == PD_RESYNC_CLOSED && size == in.size) || try(r, in, size, end).result == PD_RESYNC_FOUND);
 }

@@ -7,12 +7,14 @@
 #define PD_RESYNC_SAMPLE 9	/* the type */
 #define PD_RESYNC_UNUSUAL 1024	/* bytes of a record that make it worth a second look */
 #define PD_RESYNC_SPAN (256u << 10)	/* bytes that one search goes through */
+#define PD_RESYNC_CREDIT (16u << 20)	/* the most that can be saved up; see pd_resync_earn() */
+#define PD_RESYNC_RATE 16		/* credit for each byte of input */
 
 /* What is known of the records before. */
 struct pd_resync {
 	struct pd_session *session;
 	uint64_t time;		/* of a sample not long ago; 0: none was seen */
-	uint64_t credit;	/* bytes of candidates that may still be decoded; see pd_resync_find() */
+	uint64_t credit;	/* bytes that may still be examined; see pd_resync_earn() */
 };
 
 struct pd_resync_at {
@@ -29,12 +31,42 @@ enum pd_resync_end {
 	PD_RESYNC_CLOSED,	/* no record goes on behind the span */
 };
 
+static inline void pd_resync_init(struct pd_resync *r, struct pd_session *session)
+{
+	*r = (struct pd_resync){ .session = session, .credit = PD_RESYNC_CREDIT };
+}
+
+/*
+ * The input up to `offset` was read: each byte of it, counted once in *earned, allows PD_RESYNC_RATE bytes to be examined. All
+ * functions below charge what they examine, so that the whole search takes linear time, whatever the input. Without credit they
+ * find and trust nothing, and the reader goes on with the sizes that the headers state.
+ */
+static inline void pd_resync_earn(struct pd_resync *r, uint64_t *earned, uint64_t offset)
+{
+	const uint64_t most = PD_RESYNC_CREDIT / PD_RESYNC_RATE;
+
+	if (offset <= *earned)
+		return;
+	r->credit += PD_RESYNC_RATE * (offset - *earned < most ? offset - *earned : most);
+	if (r->credit > PD_RESYNC_CREDIT)
+		r->credit = PD_RESYNC_CREDIT;
+	*earned = offset;
+}
+
+/* Takes `n` from the credit. False, and nothing is left: there was less. */
+static inline bool pd_resync_charge(struct pd_resync *r, uint64_t n)
+{
+	const bool is_enough = n <= r->credit;
+
+	r->credit = is_enough ? r->credit - n : 0;
+	return is_enough;
+}
+
 /*
  * Where in in[from ...] does a chain of records begin that can be trusted: types are known, sizes fit their layouts, events are
  * known by their ids, times are near those before? Only records in a row, or one that is beyond doubt, count; of those that lie
  * in each other the latest.
- * At multiples of 8 from the start first, then anywhere. The time taken is linear in the bytes gone through: what decoding
- * candidates may cost is bounded by them.
+ * At multiples of 8 from the start first, then anywhere.
  */
 struct pd_resync_at pd_resync_find(struct pd_resync *r, struct pd_bytes in, size_t from, enum pd_resync_end end);
 

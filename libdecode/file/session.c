@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "layout/event_name.h"
+#include "layout/names_tables.h"
 #include "layout/pick.h"
 
 #define TYPE_SAMPLE 9
@@ -77,6 +78,13 @@ void pd_session_leave_branch(struct pd_session *s)
 	pd_map_free(&s->features);
 }
 
+static bool has_only(uint64_t value, const struct pd_name *names)
+{
+	for (const struct pd_name *n = names; n->name; n++)
+		value &= ~n->value;
+	return !value;
+}
+
 static void read_attr(const struct pd_session *s, struct pd_attr *a)
 {
 	const struct pd_pick picks[] = {
@@ -91,6 +99,9 @@ static void read_attr(const struct pd_session *s, struct pd_attr *a)
 
 	pd_pick(s->file_attr_plan, a->bytes, s->swap, picks, sizeof(picks) / sizeof(*picks));
 	a->precise_ip = a->flags >> 15 & 3;
+	a->has_known_layout = has_only(a->sample_type, pd_names_sample_type) &&
+			      has_only(a->read_format, pd_names_read_format) &&
+			      has_only(a->branch_sample_type, pd_names_branch_sample_type);
 }
 
 static struct pd_facts facts_of(const struct pd_session *s, const struct pd_attr *a)
@@ -193,6 +204,36 @@ struct pd_attr *pd_session_add_attr(struct pd_session *s, struct pd_bytes bytes)
 	return a;
 }
 
+/* What all events have in common, found again after one of them has changed. */
+static void compare_events(struct pd_session *s)
+{
+	s->same_id_at = s->same_layout = true;
+	s->nr_places = 0;
+	for (size_t i = 0; i < s->nr_attrs; i++) {
+		s->same_layout &= same_layout(s->attrs[0], s->attrs[i]);
+		add_place(s, s->attrs[i]);
+	}
+}
+
+int pd_session_restore_attr(struct pd_session *s, struct pd_attr *a, struct pd_bytes bytes)
+{
+	const size_t both = bytes.size < a->bytes.size ? bytes.size : a->bytes.size;
+	uint8_t *copy = pd_arena_alloc(&s->arena, a->bytes.size);
+
+	if (!copy)
+		return -1;
+	memset(copy, 0, a->bytes.size);
+	memcpy(copy, bytes.data, both);
+	a->bytes.data = copy;
+	a->is_restored = true;
+	read_attr(s, a);
+	drop_plans(a);
+	if (pd_session_plans_of(s, a))
+		return -1;
+	compare_events(s);
+	return 0;
+}
+
 int pd_session_add_id(struct pd_session *s, struct pd_attr *a, uint64_t id)
 {
 	if (a->nr_ids == a->ids_capacity) {
@@ -230,6 +271,7 @@ void pd_session_rename(struct pd_session *s, struct pd_attr *a, struct pd_bytes 
 	a->name = copy;
 	a->name_from = PD_NAME_FROM_FILE;
 	a->generation++;
+	s->renames++;
 }
 
 /* The body's plan under that key, made when it is first asked for. */

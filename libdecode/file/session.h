@@ -31,6 +31,8 @@ struct pd_attr {
 	/* where an id lies: bytes from the record's start; from its end */
 	size_t sample_id_at, trailer_id_at;
 	size_t trailer_size;		/* of sample_id; 0 without sample_id_all */
+	bool is_restored;		/* `bytes` are EVENT_DESC's: zeros have damaged those of the attrs section */
+	bool has_known_layout;		/* no bit that selects fields is unknown: a sample has no byte that its plan lacks */
 	struct pd_plan *sample, *trailer, *read;
 };
 
@@ -47,6 +49,7 @@ struct pd_session {
 	struct pd_arena arena;
 	struct pd_attr **attrs;
 	size_t nr_attrs, attrs_capacity;
+	uint64_t renames;		/* counts the names that events got */
 	struct pd_map ids;		/* id -> struct pd_attr */
 	struct pd_attr *places[PD_ID_PLACES];	/* for each way to place an id the first event that has it */
 	size_t nr_places;
@@ -78,6 +81,8 @@ void pd_session_leave_branch(struct pd_session *s);
 
 /* Adds an event: `bytes` from its attribute's first to the last that may belong to it; copies. NULL: no memory. */
 struct pd_attr *pd_session_add_attr(struct pd_session *s, struct pd_bytes bytes);
+/* Gives an event the attribute that damage has taken from it; copies. 0, or -1: no memory. */
+int pd_session_restore_attr(struct pd_session *s, struct pd_attr *a, struct pd_bytes bytes);
 /* 0; 1: the id was known, the first event keeps it; -1: no memory. */
 int pd_session_add_id(struct pd_session *s, struct pd_attr *a, uint64_t id);
 /* The event of an id, or NULL. */

@@ -1,5 +1,5 @@
 /* session_learn.c - what features and perf's own records say about events and machine, taken from their layouts. */
-#include "file/session.h"
+#include "file/event_desc.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -40,63 +40,6 @@ static void visit(struct pd_session *s, const struct pd_plan *plan, struct pd_by
 
 	pd_measure(plan, body, 0, s->swap, PD_TEXT_TO_END, &extent);
 	pd_visit(plan, body, 0, s->swap, &extent, v, ctx);
-}
-
-/* EVENT_DESC: its events are those of the attrs section, in its order, with names. */
-struct event_desc {
-	struct pd_session *s;
-	size_t index;			/* of the event being read, from 1 */
-	uint64_t type, config;
-	struct pd_bytes name;
-};
-
-static void desc_number(void *ctx, const struct pd_field *f, uint64_t value)
-{
-	struct event_desc *d = ctx;
-
-	if (is(f, "type"))
-		d->type = value;
-	else if (is(f, "config"))
-		d->config = value;
-}
-
-static void desc_enter(void *ctx, const struct pd_field *f)
-{
-	struct event_desc *d = ctx;
-
-	if (!f)
-		d->index++;
-}
-
-static void desc_text(void *ctx, const struct pd_field *f, struct pd_bytes text)
-{
-	struct event_desc *d = ctx;
-
-	if (is(f, "name"))
-		d->name = text;
-}
-
-static void desc_ids(void *ctx, const struct pd_field *f, const struct pd_numbers *ids)
-{
-	struct event_desc *d = ctx;
-	struct pd_session *s = d->s;
-	struct pd_attr *same = d->index <= s->nr_attrs ? s->attrs[d->index - 1] : NULL;
-
-	if (!is(f, "ids"))
-		return;
-	for (size_t i = 0; i < ids->count; i++) {
-		struct pd_attr *a = pd_session_by_id(s, pd_number_at(ids, i));
-
-		if (a) {
-			pd_session_rename(s, a, d->name);
-			return;
-		}
-	}
-	if (!same || same->type != d->type || same->config != d->config)
-		return;
-	pd_session_rename(s, same, d->name);
-	for (size_t i = 0; i < ids->count && !same->nr_ids; i++)
-		pd_session_add_id(s, same, pd_number_at(ids, i));
 }
 
 /* TRACING_DATA: the formats of its systems. */
@@ -226,9 +169,6 @@ static void arch_text(void *ctx, const struct pd_field *f, struct pd_bytes text)
 void pd_session_learn_feature(struct pd_session *s, uint32_t id, struct pd_bytes section, uint64_t offset)
 {
 	static const struct pd_visitor arch = { .size = sizeof(arch), .text = arch_text };
-	static const struct pd_visitor desc = {
-		.size = sizeof(desc), .number = desc_number, .text = desc_text, .numbers = desc_ids, .enter = desc_enter,
-	};
 	static const struct pd_visitor pmu = { .size = sizeof(pmu), .number = pmu_number, .text = pmu_text };
 	const struct pd_feature_desc *d = pd_feature_desc(id);
 	struct pd_plan *plan = d ? pd_session_feature_plan(s, d) : NULL;
@@ -249,7 +189,7 @@ void pd_session_learn_feature(struct pd_session *s, uint32_t id, struct pd_bytes
 		s->cpus_available = (uint32_t)number;
 		break;
 	case FEATURE_EVENT_DESC:
-		visit(s, plan, section, &desc, &(struct event_desc){ .s = s });
+		pd_event_desc_learn(s, plan, section, offset);
 		break;
 	case FEATURE_PMU_MAPPINGS:
 		visit(s, plan, section, &pmu, &(struct pmus){ .s = s });

@@ -18,6 +18,7 @@
 #define PIECE_SIZE (4u << 20)	/* of a mapped file in memory at once, beside what is asked for */
 #define SPOOL_DEFAULT (4ull << 30)
 #define HEAD_SIZE 16
+#define ZEROS_AT_ONCE 4096
 
 enum source_kind { SOURCE_MEMORY, SOURCE_FILE, SOURCE_STREAM, SOURCE_UNPACK };
 
@@ -68,6 +69,9 @@ static size_t available(const struct pd_source *s)
 }
 
 /* --- reading --- */
+
+/* Casts to off_t are of numbers up to INT64_MAX: with 32 bits they would read another place. */
+_Static_assert(sizeof(off_t) == sizeof(int64_t), "compile with -D_FILE_OFFSET_BITS=64");
 
 /* Thread-safe. -1 with errno. */
 static ssize_t try_read_at(const struct pd_source *s, uint64_t offset, void *p, size_t n)
@@ -344,6 +348,11 @@ bool pd_source_size(const struct pd_source *s, uint64_t *size)
 	return pd_source_is_random(s);
 }
 
+uint64_t pd_source_input_size(const struct pd_source *s)
+{
+	return pd_source_is_random(s) ? s->size : s->offset;
+}
+
 int pd_source_seek(struct pd_source *s, uint64_t offset, struct pd_error *e)
 {
 	if (!pd_source_is_random(s))
@@ -394,6 +403,25 @@ uint64_t pd_source_data_from(struct pd_source *s, uint64_t offset)
 	if (at < 0)
 		return why == ENXIO ? UINT64_MAX : offset;
 	return (uint64_t)at - s->origin;
+}
+
+uint64_t pd_source_nonzero_from(struct pd_source *s, uint64_t from, uint64_t to)
+{
+	uint8_t chunk[ZEROS_AT_ONCE];
+	struct pd_error ignored;
+
+	while (from < to) {
+		const size_t ask = to - from < sizeof(chunk) ? (size_t)(to - from) : sizeof(chunk);
+		const int64_t got = pd_source_pread(s, from, chunk, ask, &ignored);
+
+		if (got <= 0)
+			return from;
+		for (int64_t i = 0; i < got; i++)
+			if (chunk[i])
+				return from + (uint64_t)i;
+		from = pd_source_data_from(s, from + (uint64_t)got);
+	}
+	return to;
 }
 
 /* --- opening --- */
@@ -465,8 +493,7 @@ static bool needs_random(struct pd_bytes head)
 }
 
 /* Takes s. */
-static struct pd_source *unpack_source(struct pd_source *s, enum pd_packing packing,
-				       struct pd_error *e)
+static struct pd_source *unpack_source(struct pd_source *s, const struct pd_packing *packing, struct pd_error *e)
 {
 	struct pd_source *outer = new_source(SOURCE_UNPACK, s->budget, e);
 
@@ -530,13 +557,14 @@ out:
 static struct pd_source *settle(struct pd_source *s, const struct pd_source_limits *l,
 				struct pd_error *e)
 {
-	enum pd_packing packing;
+	const struct pd_packing *packing;
 	struct pd_bytes head;
 
+	_Static_assert(HEAD_SIZE >= PD_PACKING_HEAD, "the packing is found");
 	if (pd_source_peek(s, HEAD_SIZE, &head, e))
 		goto failed;
 	packing = pd_packing_of(head);
-	if (packing != PD_PACKING_NONE) {
+	if (packing) {
 		s = unpack_source(s, packing, e);
 		if (!s)
 			return NULL;

@@ -1,4 +1,4 @@
-/* source.h - input bytes, from memory, a file or a stream; gzip and zstd are unpacked on the way.
+/* source.h - input bytes, from memory, a file or a stream; gzip, zstd, xz and bzip2 are unpacked on the way.
  *
  * Two ways of access: a window that moves forward (peek, skip) for records, and pread for sections
  * where the input is random access. A perf.data header with sections on an input that can't seek (a
@@ -90,6 +90,8 @@ bool pd_source_is_random(const struct pd_source *s);
 
 /* As it was at the open; a file may shrink or grow afterwards. */
 bool pd_source_size(const struct pd_source *s, uint64_t *size);
+/* Bytes of input that there are: its size, or of a stream what was read so far. */
+uint64_t pd_source_input_size(const struct pd_source *s);
 
 /* An offset past the end is no error: peek gives nothing there. */
 int pd_source_seek(struct pd_source *s, uint64_t offset, struct pd_error *e);
@@ -103,7 +105,10 @@ int64_t pd_source_pread(struct pd_source *s, uint64_t offset, void *p, size_t n,
  */
 uint64_t pd_source_data_from(struct pd_source *s, uint64_t offset);
 
-/* What is wrong with the packing, or NULL: PD_E_CODEC for a damaged or cut gzip or zstd wrapping
+/* Offset of the first byte in [from, to) that is not zero, or `to`. What can't be read counts as not zero. */
+uint64_t pd_source_nonzero_from(struct pd_source *s, uint64_t from, uint64_t to);
+
+/* What is wrong with the packing, or NULL: PD_E_CODEC for a damaged or cut compressed wrapping
  * (the input ends at `offset`, where it shows), PD_E_TRAILING for bytes behind it that are not all zero,
  * PD_E_IO when reading broke off while a stream was spooled. `field` names the packing. Complete
  * only at the end of the input; for a spooled one from the open on.

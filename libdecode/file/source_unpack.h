@@ -1,4 +1,4 @@
-/* source_unpack.h - a gzip or zstd wrapping around a whole input, as one stream of bytes. */
+/* source_unpack.h - a compressed wrapping around a whole input, as one stream of bytes. */
 #ifndef PD_FILE_SOURCE_UNPACK_H
 #define PD_FILE_SOURCE_UNPACK_H
 
@@ -6,20 +6,16 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "file/packing.h"
 #include "file/source.h"
 #include "pd/bytes.h"
 #include "pd/error.h"
 
-enum pd_packing { PD_PACKING_NONE, PD_PACKING_GZIP, PD_PACKING_ZSTD };
-
 struct pd_unpack;
 
-/* By the first bytes. */
-enum pd_packing pd_packing_of(struct pd_bytes head);
-
 /* Takes `under`, also when it fails. */
-struct pd_unpack *pd_unpack_new(struct pd_source *under, enum pd_packing packing,
-				struct pd_budget *b, struct pd_error *e);
+struct pd_unpack *pd_unpack_new(struct pd_source *under, const struct pd_packing *packing, struct pd_budget *b,
+				struct pd_error *e);
 void pd_unpack_free(struct pd_unpack *u);
 struct pd_source *pd_unpack_under(const struct pd_unpack *u);
 

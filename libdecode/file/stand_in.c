@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "file/compose.h"
 
 #define ATTR_TRACEPOINT 2
@@ -29,10 +30,16 @@ static const char format[] =
 	"\tfield:char lost[0];\toffset:8;\tsize:0;\tsigned:0;\n"
 	"\nprint fmt: \"\"\n";
 
+struct format_of {
+	struct pd_bytes system, text;
+	struct format_of *same;		/* the next event of the same tracepoint */
+};
+
 /* The events' formats, in their order; and what a walk through a section needs. */
 struct formats {
 	struct pd_session *session;
-	struct { struct pd_bytes system, text; } *of;
+	struct format_of *of;
+	struct pd_map by_id;		/* tracepoint -> its first event's, in `of` */
 	struct pd_arena arena;		/* what is parsed only to see whether it can be */
 	struct pd_bytes system;
 	unsigned int long_size;
@@ -50,16 +57,36 @@ static void take_format(struct formats *f, struct pd_bytes text)
 	const struct pd_tp_source in = { f->system, text, f->long_size, f->swap };
 	struct pd_tp_damage damage = { 0, 0 };
 	struct pd_tp_event event;
+	struct format_of *of;
 
 	if (pd_tp_parse(&f->arena, &in, &event, &damage) != PD_OK || damage.lines) {
 		f->damaged = true;
 		return;
 	}
-	for (size_t i = 0; i < f->session->nr_attrs; i++)
-		if (is_tracepoint(f->session->attrs[i]) && f->session->attrs[i]->config == event.id && !f->of[i].text.size) {
-			f->of[i].system = f->system;
-			f->of[i].text = text;
+	of = pd_map_find(&f->by_id, event.id);
+	if (of && of->text.size)
+		return;
+	for (; of; of = of->same) {
+		of->system = f->system;
+		of->text = text;
+	}
+}
+
+/* The events by their tracepoints. */
+static int index_events(struct formats *f)
+{
+	for (size_t i = 0; i < f->session->nr_attrs; i++) {
+		const struct pd_attr *a = f->session->attrs[i];
+		struct format_of *first = is_tracepoint(a) ? pd_map_find(&f->by_id, a->config) : NULL;
+
+		if (first) {
+			f->of[i].same = first->same;
+			first->same = &f->of[i];
+		} else if (is_tracepoint(a) && pd_map_add(&f->by_id, a->config, &f->of[i])) {
+			return -1;
 		}
+	}
+	return 0;
 }
 
 static void on_number(void *ctx, const struct pd_field *field, uint64_t value)
@@ -179,7 +206,7 @@ static int make_section(const struct formats *f, struct pd_buf *out)
 
 enum pd_stand_in pd_stand_in_tracing(struct pd_session *s, struct pd_bytes tracing, struct pd_buf *out)
 {
-	struct formats f = { .session = s, .arena.budget = s->budget, .long_size = 8, .swap = s->swap };
+	struct formats f = { .session = s, .arena.budget = s->budget, .by_id.budget = s->budget, .long_size = 8, .swap = s->swap };
 	enum pd_stand_in made = PD_STAND_IN_NOT_NEEDED;
 	bool any = false;
 
@@ -190,9 +217,14 @@ enum pd_stand_in pd_stand_in_tracing(struct pd_session *s, struct pd_bytes traci
 	f.of = pd_budget_alloc(s->budget, s->nr_attrs * sizeof(*f.of));
 	if (!f.of)
 		return PD_STAND_IN_FAILED;
-	find_formats(&f, tracing);
-	if (f.damaged)
-		made = make_section(&f, out) ? PD_STAND_IN_FAILED : PD_STAND_IN_MADE;
+	if (index_events(&f) == 0) {
+		find_formats(&f, tracing);
+		if (f.damaged)
+			made = make_section(&f, out) ? PD_STAND_IN_FAILED : PD_STAND_IN_MADE;
+	} else {
+		made = PD_STAND_IN_FAILED;
+	}
+	pd_map_free(&f.by_id);
 	pd_budget_free(s->budget, f.of, s->nr_attrs * sizeof(*f.of));
 	pd_arena_free(&f.arena);
 	return made;

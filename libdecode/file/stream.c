@@ -4,16 +4,22 @@
 #define TYPE_COMPRESSED2 83
 #define AHEAD_LEAST (96u << 10)	/* bytes of what comes next, from compressed records on, that a thread is to know */
 #define AHEAD_PEEK (192u << 10)
+#define SEARCH_PEEK (1u << 20)	/* of a file: with the record before, no more than PD_PEEK_MAX */
 #define LOST_PEEK 4096		/* of a stream: more only when that settles something */
 #define HEADER PD_RECORD_HEADER_SIZE
 
 void pd_stream_init(struct pd_stream *s, struct pd_source *source, struct pd_session *session, uint64_t end,
 		    unsigned int threads)
 {
+	uint64_t size;
+
+	if (pd_source_size(source, &size) && size < end)	/* what is written while it is read is not waited for */
+		end = size;
 	*s = (struct pd_stream){
-		.source = source, .session = session, .end = end, .run_until = UINT64_MAX, .threads = threads,
-		.inner.budget = session->budget,
-		.resync.session = session, .lost.bad = UINT64_MAX, .lost_inner.bad = UINT64_MAX };
+		.source = source, .session = session, .begin = pd_source_offset(source), .end = end,
+		.run_until = UINT64_MAX, .threads = threads,
+		.inner.budget = session->budget, .lost.bad = UINT64_MAX, .lost_inner.bad = UINT64_MAX };
+	pd_resync_init(&s->resync, session);
 }
 
 void pd_stream_free(struct pd_stream *s)
@@ -111,47 +117,52 @@ static int search(struct pd_stream *s, struct pd_error *e)
 {
 	const uint64_t at = pd_source_offset(s->source);
 	struct pd_lost *l = &s->lost;
-	size_t ask = pd_source_is_random(s->source) ? PD_PEEK_MAX : LOST_PEEK;
+	size_t ask = pd_source_is_random(s->source) ? SEARCH_PEEK : LOST_PEEK;
 	struct pd_resync_at found;
 	struct pd_bytes have;
 
 	if (pd_lost_is_searched(s, l, at + (at == l->bad)))
 		return 0;
-	pd_lost_set_time(s);
+	pd_lost_prepare_search(s, l, at);
 	for (;; ask = found.want > 2 * ask ? found.want : 2 * ask) {
-		if (ask > PD_PEEK_MAX)
-			ask = PD_PEEK_MAX;
+		if (ask > SEARCH_PEEK)
+			ask = SEARCH_PEEK;
 		if (look(s, ask, &have, e))
 			return -1;
 		found = pd_resync_find(&s->resync, have, at == l->bad,
 				       is_all(s, have, ask) ? PD_RESYNC_CLOSED : PD_RESYNC_OPEN);
-		if ((found.result != PD_RESYNC_MORE && (found.at || found.result == PD_RESYNC_FOUND)) || ask == PD_PEEK_MAX)
+		if ((found.result != PD_RESYNC_MORE && (found.at || found.result == PD_RESYNC_FOUND)) || ask == SEARCH_PEEK)
 			break;
 	}
 	pd_lost_set_searched(s, l, at, &found);
 	return 0;
 }
 
-/* Is the rest a hole, and a large one? What was never written can't be a record, and is not shown. */
-static bool is_empty_from(struct pd_stream *s, uint64_t at)
+/* How many bytes are left, when all of them are zero; else 0. Space that was allocated and never written holds no records. */
+static uint64_t zeros_from(struct pd_stream *s, uint64_t at)
 {
-	uint64_t size = 0;
+	uint64_t end;
 
-	return pd_source_is_random(s->source) && pd_source_size(s->source, &size) && size > at &&
-	       size - at > PD_RESYNC_SPAN && pd_source_data_from(s->source, at) >= s->end;
+	if (!pd_source_size(s->source, &end))
+		return 0;
+	if (end > s->end)
+		end = s->end;
+	if (at < s->zeros_at || at >= s->zeros_end) {
+		s->zeros_at = at;
+		s->zeros_end = pd_source_nonzero_from(s->source, at, end);
+	}
+	return s->zeros_end == end && end > at ? end - at : 0;
 }
 
-static enum pd_next end_lost(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
+/* The rest of the records, which is zero, is one piece. */
+static enum pd_next skip_zeros(struct pd_stream *s, struct pd_frame *f, uint64_t zeros, struct pd_error *e)
 {
-	struct pd_error ignored;
-	uint64_t size = 0;
-
-	pd_source_size(s->source, &size);
-	if (size > s->end)
-		size = s->end;
-	pd_lost_piece(&s->lost, f, size, (struct pd_bytes){ NULL, 0 }, true, e);
-	pd_source_seek(s->source, size, &ignored);
-	return PD_NEXT_DAMAGE;
+	if (s->lost.from == f->offset)
+		s->lost.why = (struct pd_error){
+			.code = PD_E_GARBAGE, .severity = PD_DAMAGED, .offset = f->offset, .want = zeros,
+			.text = "zeros to the end: never written" };
+	f->zeros = s->pending = zeros;
+	return pd_lost_piece(&s->lost, f, f->offset, (struct pd_bytes){ NULL, 0 }, true, e);
 }
 
 /* A piece of lost bytes. */
@@ -159,12 +170,13 @@ static enum pd_next next_lost(struct pd_stream *s, struct pd_frame *f, struct pd
 {
 	const uint64_t at = pd_source_offset(s->source);
 	struct pd_lost *l = &s->lost;
+	const uint64_t zeros = zeros_from(s, at);
 	struct pd_bytes have;
 	size_t n;
 
 	*f = (struct pd_frame){ .offset = at, .inner_offset = PD_OUTER };
-	if (is_empty_from(s, at))
-		return end_lost(s, f, e);
+	if (zeros)
+		return skip_zeros(s, f, zeros, e);
 	if (search(s, e))
 		return fail(s, e);
 	n = l->clear - at < PD_LOST_PIECE ? (size_t)(l->clear - at) : PD_LOST_PIECE;
@@ -208,7 +220,7 @@ static int is_lost(struct pd_stream *s, const struct pd_frame *f, struct pd_byte
 	enum believed believed = NOT_BELIEVED;
 	struct pd_lost *l = &s->lost;
 
-	pd_lost_set_time(s);
+	pd_lost_prepare_search(s, l, f->offset);
 	if (whole && f->desc && pd_resync_is_trusted(&s->resync, (struct pd_bytes){ have.data, (size_t)size }))
 		return 0;
 	if (pd_source_is_random(s->source) && (f->desc || f->offset + size >= l->led)) {	/* see farther */
@@ -267,6 +279,7 @@ bool pd_stream_is_sound(struct pd_stream *s, const struct pd_frame *f, struct pd
 static int payload_is_lost(struct pd_stream *s, const struct pd_frame *f, struct pd_error *e)
 {
 	uint64_t got, end = s->end, size;
+	struct pd_bytes have;
 	int lost = 0;
 
 	if (!pd_source_is_random(s->source))
@@ -275,23 +288,25 @@ static int payload_is_lost(struct pd_stream *s, const struct pd_frame *f, struct
 		end = size;
 	if (f->offset + f->bytes.size >= end || f->payload <= end - f->offset - f->bytes.size)
 		return 0;
-	/* only when there are records somewhere behind it: the payload of a file that was cut short is just that */
-	if (pd_source_skip(s->source, f->bytes.size, &got, e))
+	/* Only when there are records somewhere after it: the payload of a file that was cut short is just that. All that is seen
+	 * at first is read with the record, so that it is not read again when the record is returned to. */
+	if (look(s, PD_PEEK_MAX, &have, e) || pd_source_skip(s->source, f->bytes.size, &got, e))
 		return -1;
 	for (;;) {
 		const uint64_t at = pd_source_offset(s->source);
-		struct pd_bytes have;
 
-		if (look(s, PD_PEEK_MAX, &have, e) || search(s, e))
+		if (look(s, SEARCH_PEEK, &have, e) || search(s, e))
 			return -1;
 		lost = s->lost.found;
-		if (!lost && is_empty_from(s, at))
+		if (!lost && zeros_from(s, at))
 			break;
-		if (lost || is_all(s, have, PD_PEEK_MAX) || s->lost.clear <= at)
+		if (lost || is_all(s, have, SEARCH_PEEK) || s->lost.clear <= at)
 			break;
 		if (pd_source_skip(s->source, s->lost.clear - at, &got, e))
 			return -1;
 	}
+	if (lost)	/* all of it was searched: not again */
+		s->lost.searched = f->offset + f->bytes.size;
 	return pd_source_seek(s->source, f->offset, e) ? -1 : lost;
 }
 
@@ -333,6 +348,19 @@ static int start_expanding(struct pd_stream *s, struct pd_frame *f, struct pd_by
 		f->bytes.data = have.data;
 	}
 	return pd_stream_start_expanding(s, f, have, e);
+}
+
+/* The records end inside this one, of which `have` is there. A compressed one is expanded as far as it goes. */
+static enum pd_next next_cut(struct pd_stream *s, struct pd_frame *f, uint64_t size, struct pd_bytes have, struct pd_error *e)
+{
+	s->pending = have.size;
+	if (f->desc && f->desc->compressed) {
+		if (start_expanding(s, f, have, e))
+			return fail(s, e);
+		s->unexpanded += have.size;
+		s->outer_size = 0;
+	}
+	return pd_stream_damaged(f, PD_E_TRUNCATED, size, (struct pd_bytes){ f->bytes.data, have.size }, e);
 }
 
 static enum pd_next next_outer(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
@@ -378,10 +406,8 @@ static enum pd_next next_outer(struct pd_stream *s, struct pd_frame *f, struct p
 			return fail(s, e);
 		f->bytes.data = have.data;
 	}
-	if (have.size < size) {
-		s->pending = have.size;
-		return pd_stream_damaged(f, PD_E_TRUNCATED, size, have, e);
-	}
+	if (have.size < size)
+		return next_cut(s, f, size, have, e);
 	s->pending = size;
 	if (find_payload(s, f, e))
 		return fail(s, e);
@@ -427,6 +453,15 @@ void pd_stream_take(struct pd_stream *s, const struct pd_frame *f)
 	pd_stream_keep_sample(s, f);
 }
 
+static enum pd_next count_skipped(struct pd_stream *s, const struct pd_frame *f, enum pd_next next)
+{
+	if ((next == PD_NEXT_RECORD || next == PD_NEXT_DAMAGED) && f->state == PD_FRAME_SKIPPED && f->inner_offset == PD_OUTER) {
+		s->skipped += f->bytes.size + f->zeros;
+		s->unwritten += f->zeros;
+	}
+	return next;
+}
+
 enum pd_next pd_stream_next(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
 {
 	if (pd_stream_peek(s, f)) {
@@ -442,7 +477,20 @@ enum pd_next pd_stream_next(struct pd_stream *s, struct pd_frame *f, struct pd_e
 			return next;
 		s->expanding = false;
 	}
-	return next_outer(s, f, e);
+	return count_skipped(s, f, next_outer(s, f, e));
+}
+
+void pd_stream_account(const struct pd_stream *s, struct pd_account *a)
+{
+	const uint64_t at = pd_source_offset(s->source) + s->pending;
+	uint64_t size;
+
+	a->records += at - s->begin - s->skipped;
+	a->skipped += s->skipped;
+	a->unwritten += s->unwritten;
+	a->unexpanded += s->unexpanded;
+	if (pd_source_size(s->source, &size) && s->end > at)
+		a->unread += s->end - at;
 }
 
 int pd_stream_payload(struct pd_stream *s, size_t n, struct pd_bytes *out, struct pd_error *e)

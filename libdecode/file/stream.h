@@ -7,6 +7,7 @@
 #include "file/resync.h"
 #include "file/session.h"
 #include "file/source.h"
+#include "pd/pd.h"
 
 #define PD_OUTER UINT64_MAX	/* inner_offset of a record that was not compressed */
 
@@ -22,6 +23,7 @@ struct pd_frame {
 	uint64_t inner_offset;	/* in the decompressed stream, or PD_OUTER */
 	uint64_t payload;	/* bytes that follow it in the source */
 	bool payload_lost;	/* they can't be as many as it says: records follow instead */
+	uint64_t zeros;		/* of SKIPPED: all that is left of the records is zero, so many bytes; `bytes` is empty */
 	const struct pd_record_desc *desc;
 	enum {
 		PD_FRAME_WHOLE,
@@ -41,6 +43,7 @@ struct pd_lost {
 	uint64_t awaited, known;	/* what begins at `awaited`, if anything, takes bytes beyond `known` to tell */
 	uint64_t led;		/* up to here headers were followed, over unknown types, to one that can be trusted */
 	size_t events;		/* that were known when it was searched */
+	uint64_t earned;	/* offset up to which the search has its credit */
 	struct pd_error why;	/* told when the last byte is known */
 };
 
@@ -66,12 +69,20 @@ struct pd_stream {
 	const char *payload_of;
 	struct pd_resync resync;
 	struct pd_lost lost, lost_inner;
+	uint64_t zeros_at, zeros_end;	/* the last range that was found to be zero */
+	uint64_t begin;		/* offset of the first record */
+	uint64_t skipped, unwritten, unexpanded;	/* bytes, as in struct pd_account */
+	uint64_t outer_size;	/* of the compressed record being expanded */
 	struct pd_bytes last_sample;	/* in the window; empty: in sample */
 	uint8_t sample[PD_SAMPLE_HEAD];	/* the head of it: tells the time when framing is lost */
 	uint16_t sample_size;
 	bool no_more_inner;	/* the source has ended */
+	bool is_expanded_enough;	/* compressed records are not expanded any more */
 	bool ended;
 };
+
+/* Adds the bytes of the records, as far as they were read. */
+void pd_stream_account(const struct pd_stream *s, struct pd_account *a);
 
 /* Records from the source's offset to `end`. Both are borrowed. `threads` that may be used, the caller's included. */
 void pd_stream_init(struct pd_stream *s, struct pd_source *source, struct pd_session *session, uint64_t end, unsigned int threads);

@@ -83,6 +83,14 @@ static int expand_ahead(struct pd_stream *s, struct pd_error *e)
 /* Decompresses until one more record may be whole. 1: more is there, 0: the payload is used up, -1 *e. */
 static int expand(struct pd_stream *s, struct pd_error *e)
 {
+	const uint64_t made = s->inner_base + s->inner_size, read = pd_source_input_size(s->source);
+
+	if (!pd_budget_may_expand(s->session->budget, made, read)) {
+		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_DAMAGED, .want = made, .have = read,
+					.text = "they expand to more than is allowed (--max-output): the rest is left out" };
+		s->is_expanded_enough = true;
+		return -1;
+	}
 	pd_stream_save_sample(s);
 	return s->ahead ? expand_ahead(s, e) : expand_here(s, e);
 }
@@ -111,7 +119,7 @@ static enum look_ahead search_inner(struct pd_stream *s)
 		return SEARCHED;
 	if (at < l->awaited && s->inner_base + s->inner_size == l->known && !s->no_more_inner)
 		return NEED_MORE;	/* not the same search again for each record before */
-	pd_lost_set_time(s);
+	pd_lost_prepare_search(s, l, at);
 	found = pd_resync_find(&s->resync, pd_stream_inner_left(s), at == l->bad, is_closed(s));
 	if (found.result == PD_RESYNC_MORE || (found.result == PD_RESYNC_NONE && !found.at)) {
 		l->awaited = at + found.at;
@@ -154,7 +162,7 @@ static bool inner_is_lost(struct pd_stream *s, const struct pd_frame *f)
 	if (!f->desc && f->size <= left.size && f->type < PD_IMPLAUSIBLE_TYPE &&
 	    pd_stream_leads_on(s, l, left, at, f->size, s->no_more_inner))
 		return false;
-	pd_lost_set_time(s);
+	pd_lost_prepare_search(s, l, at);
 	if (f->size <= left.size && (pd_resync_is_trusted(&s->resync, (struct pd_bytes){ left.data, f->size }) ||
 				     pd_resync_leads_chain(&s->resync, left, f->size, is_closed(s))))
 		return false;
@@ -201,6 +209,8 @@ enum pd_next pd_stream_next_inner(struct pd_stream *s, struct pd_frame *f, struc
 		more = expand(s, e);
 		if (more < 0) {
 			s->expanding = false;
+			s->unexpanded += s->outer_size;
+			s->outer_size = 0;
 			e->offset = s->outer_offset;
 			e->record = "COMPRESSED";
 			return PD_NEXT_DAMAGE;
@@ -285,7 +295,7 @@ int pd_stream_start_expanding(struct pd_stream *s, const struct pd_frame *f, str
 {
 	const struct pd_bytes payload = payload_of(s, f->desc, f->bytes);
 
-	if (!payload.data)
+	if (!payload.data || s->is_expanded_enough)
 		return 0;
 	if (start_codec(s, e))
 		return -1;
@@ -294,6 +304,7 @@ int pd_stream_start_expanding(struct pd_stream *s, const struct pd_frame *f, str
 	else
 		pd_codec_input(s->codec, payload);
 	s->outer_offset = f->offset;
+	s->outer_size = f->bytes.size;
 	s->expanding = true;
 	return 0;
 }

@@ -36,6 +36,12 @@ void pd_lost_set_time(struct pd_stream *s)
 		s->resync.time = time;
 }
 
+void pd_lost_prepare_search(struct pd_stream *s, struct pd_lost *l, uint64_t offset)
+{
+	pd_lost_set_time(s);
+	pd_resync_earn(&s->resync, &l->earned, offset);
+}
+
 bool pd_lost_is_searched(const struct pd_stream *s, const struct pd_lost *l, uint64_t at)
 {
 	return l->events == s->session->nr_attrs && at >= l->searched && (at < l->clear || (at == l->clear && l->found));
@@ -69,12 +75,12 @@ enum pd_next pd_lost_piece(struct pd_lost *l, struct pd_frame *f, uint64_t at, s
 	if (!last)
 		return PD_NEXT_RECORD;
 	*e = l->why;
-	e->skipped = at + bytes.size - l->from;
+	e->skipped = at + bytes.size + f->zeros - l->from;
 	l->open = false;
-	return bytes.size ? PD_NEXT_DAMAGED : PD_NEXT_DAMAGE;
+	return bytes.size || f->zeros ? PD_NEXT_DAMAGED : PD_NEXT_DAMAGE;
 }
 
-enum pd_leads pd_stream_leads_on(const struct pd_stream *s, struct pd_lost *l, struct pd_bytes in, uint64_t offset,
+enum pd_leads pd_stream_leads_on(struct pd_stream *s, struct pd_lost *l, struct pd_bytes in, uint64_t offset,
 				 uint64_t size, bool closed)
 {
 	enum pd_leads leads;
@@ -82,6 +88,7 @@ enum pd_leads pd_stream_leads_on(const struct pd_stream *s, struct pd_lost *l, s
 
 	if (offset + size < l->led)
 		return PD_LEADS_ON;
+	pd_resync_earn(&s->resync, &l->earned, offset);
 	for (;;) {
 		const struct pd_record_desc *desc;
 		uint32_t type;
@@ -95,7 +102,7 @@ enum pd_leads pd_stream_leads_on(const struct pd_stream *s, struct pd_lost *l, s
 		n = pd_load16(in.data + at + 6, s->session->swap);
 		desc = pd_record_desc(type);
 		leads = desc && pd_resync_may_begin(type, n, desc) ? PD_LEADS_ON : PD_LEADS_NOWHERE;
-		if (desc || n < HEADER || type >= PD_IMPLAUSIBLE_TYPE)
+		if (desc || n < HEADER || type >= PD_IMPLAUSIBLE_TYPE || !pd_resync_charge(&s->resync, 1))
 			break;
 		at += n;
 	}

@@ -24,7 +24,9 @@ bool pd_stream_is_sound(struct pd_stream *s, const struct pd_frame *f, struct pd
 
 /* The time of a sample of which the first bytes are there. False: it has none. */
 bool pd_lost_time_of(const struct pd_stream *s, struct pd_bytes sample, uint64_t *time);
-/* That of the last one, for the search. */
+/* Gives the search what is known at `offset`: the time of the last sample, and credit. */
+void pd_lost_prepare_search(struct pd_stream *s, struct pd_lost *l, uint64_t offset);
+/* That time alone. */
 void pd_lost_set_time(struct pd_stream *s);
 
 /* Has a search been where `at` is? An event that has come since may tell more. */
@@ -46,8 +48,8 @@ enum pd_leads {
 };
 
 /* Where do the headers behind the record at in[0] lead, which lies at `offset` and has `size` bytes, over whatever number of
- * unknown types? `closed`: nothing follows the bytes. */
-enum pd_leads pd_stream_leads_on(const struct pd_stream *s, struct pd_lost *l, struct pd_bytes in, uint64_t offset,
+ * unknown types? `closed`: nothing follows the bytes. Charges each header to the search. */
+enum pd_leads pd_stream_leads_on(struct pd_stream *s, struct pd_lost *l, struct pd_bytes in, uint64_t offset,
 				 uint64_t size, bool closed);
 
 /* --- stream_inner.c --- */

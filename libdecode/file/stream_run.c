@@ -17,6 +17,14 @@ struct span {
 	uint64_t until;		/* none begins here or behind */
 };
 
+/* Whether no more follows a text than its NUL and the padding to 8: more may be records that a damaged size covers. */
+static inline bool ends_with_text(const struct pd_op_list *list, struct pd_bytes body, enum pd_swap swap)
+{
+	const size_t at = pd_tail_at(list, body, swap);
+
+	return at <= body.size && (body.size - at <= 8 || !memchr(body.data + at, 0, body.size - at - 8));
+}
+
 /* Do all rows of the plan fill the body, leaving nothing? */
 static inline bool fills(const struct pd_plan *plan, struct pd_bytes body, uint16_t misc, enum pd_swap swap)
 {
@@ -25,6 +33,8 @@ static inline bool fills(const struct pd_plan *plan, struct pd_bytes body, uint1
 
 	if (list->size != PD_VARIABLE)
 		return list->size == body.size;
+	if (list->tail == PD_TAIL_TEXT)
+		return ends_with_text(list, body, swap);
 	if (list->tail != PD_TAIL_NONE)
 		return pd_tail_end(list, body, swap) == body.size;
 	pd_measure(plan, body, misc, swap, PD_TEXT_TO_END, &extent);

@@ -74,7 +74,7 @@ bool pd_stream_find(struct pd_stream *s, uint64_t from, const struct pd_sample_h
 
 	s->pending = 0;
 	s->here.size = 0;
-	s->resync.time = 0;
+	pd_resync_init(&s->resync, s->session);
 	set_last_sample(s, before);
 	if (pd_source_seek(s->source, from, &ignored) || from >= s->end || pd_source_peek(s->source, FIND_IN, &s->here, &ignored))
 		return false;

@@ -8,6 +8,7 @@
 #include "file/lane.h"
 #include "file/out.h"
 #include "file/pressor.h"
+#include "file/records_end.h"
 #include "layout/container.h"
 #include "pd/write.h"
 
@@ -34,7 +35,7 @@ struct pd_writer {
 	struct pd_pressor *pressor;
 	struct pd_lane *lane;		/* from begin to finish, if a thread compresses or writes: out and pressor are its */
 	bool watched;			/* what is written, by options.watch */
-	uint64_t marked;		/* what the header says of data.size */
+	uint64_t marked;		/* bytes of records up to the last flush; the header states them as data.size */
 	struct pd_buf scratch;
 	struct pd_header_values header;
 	struct pd_composed_feature features[PD_FEATURE_BITS];
@@ -121,10 +122,10 @@ static int mark_end(void *writer, struct pd_out *out)
 	struct pd_writer *w = writer;
 	uint64_t size = out->offset - w->header.data.offset;
 
-	if (w->options.mode != PD_MODE_FILE || size == w->marked)
+	if (size == w->marked)
 		return 0;
 	w->marked = size;
-	return pd_out_at(out, DATA_SIZE_AT, &size, sizeof(size));
+	return w->options.mode == PD_MODE_FILE ? pd_out_at(out, DATA_SIZE_AT, &size, sizeof(size)) : 0;
 }
 
 struct pd_writer *pd_writer_open_fd(int fd, const struct pd_writer_options *o, struct pd_error *e)
@@ -631,4 +632,31 @@ int pd_writer_finish(struct pd_writer *w, struct pd_error *e)
 			return -1;
 	}
 	return compressed_feature(w, e) || put_features(w, e) || put_header(w, e) ? -1 : 0;
+}
+
+/* The bytes of records that reached the descriptor, without the features after them. */
+static uint64_t end_of_output(const struct pd_writer *w)
+{
+	const uint64_t end = w->header.data.offset + w->header.data.size;
+
+	return w->header.data.size && end < w->out.written ? end : w->out.written;
+}
+
+int pd_writer_abort(struct pd_writer *w, uint64_t *kept, struct pd_error *e)
+{
+	const uint64_t begin = w->header.data.offset;
+	uint64_t size;
+
+	if (!end_lane(w) && w->stage == RECORDING)
+		pd_out_flush(&w->out);
+	*kept = end_of_output(w);
+	w->stage = ENDED;
+	if (*kept < begin)	/* half a header */
+		*kept = 0;
+	if (!*kept || w->options.mode == PD_MODE_PIPE)
+		return 0;
+	*kept = pd_records_end(&w->session, w->out.fd, begin + w->marked, *kept);
+	pd_out_cut(&w->out, *kept);
+	size = *kept - begin;
+	return w->options.mode == PD_MODE_FILE ? io(pd_out_at(&w->out, DATA_SIZE_AT, &size, sizeof(size)), e) : 0;
 }

@@ -7,6 +7,7 @@
 #define PD_MAGIC_SIZE 16		/* of a pipe's header, and what tells the two apart */
 #define PD_FILE_HEADER_V1 72		/* without adds_features */
 #define PD_FILE_HEADER_SIZE 104
+#define PD_HEADER_DATA_SIZE 48		/* offset of data.size in it */
 #define PD_SECTION_SIZE 16
 #define PD_FEATURE_BITS 256
 #define PD_EVENT_TYPE_SIZE 72
@@ -14,6 +15,7 @@
  * none looks there for 0 bytes; and small, since there are JSON tools that round what is above 2^53. */
 #define PD_UNFINISHED_AT 1
 #define PD_RECORD_HEADER_SIZE 8
+#define PD_RECORD_SIZE_AT 6		/* in the header */
 #define PD_ATTR_SIZE_VER0 64
 #define PD_MISC_CPUMODE 7
 

@@ -111,6 +111,8 @@ static void attr(struct pd_arena *arena, struct pd_buf *b)
 		"'name':{'description':'the event, as perf would show it','type':'string'},"
 		"'ids':{'type':'array','items':{" NUMBER_64 "}},"
 		"'attr':{'$ref':'#/$defs/perf_event_attr'},"
+		"'restored':{'description':'damaged in the header: `attr` is the copy in EVENT_DESC, the bytes of the header "
+		"are in `gaps`','const':true},"
 		"'padding':{'description':'bytes behind it in the entry, where they are not all 0'," HEX "},"
 		"'trailing':{'description':'bytes that are no whole attribute'," SOME_HEX "}},"
 		"'anyOf':[{'required':['attr']},{'required':['trailing']}],"
@@ -160,7 +162,8 @@ static void record(struct pd_arena *arena, struct pd_buf *b)
 	pd_text_json(b, "},'SKIPPED':{'description':'bytes that are no record'," CLOSED
 		"'required':['offset','type','body'],'properties':{" KIND("record") ","
 		"'offset':{" NUMBER_64 "},'inner_offset':{" NUMBER_64 "},'file':{'type':'string'},"
-		"'type':{'const':'SKIPPED'},'body':{" SOME_HEX "}}}}");
+		"'type':{'const':'SKIPPED'},'body':{" HEX "},"
+		"'zeros':{'description':'bytes to the end of the file, all zero; body is empty'," NUMBER_64 "}}}}");
 }
 
 static void error(struct pd_arena *arena, struct pd_buf *b)
@@ -188,7 +191,7 @@ static void summary(struct pd_arena *arena, struct pd_buf *b)
 {
 	(void)arena;
 	pd_text_json(b, CLOSED
-		"'required':['records','by_type','lost','lost_samples','errors','skipped','complete'],"
+		"'required':['records','by_type','lost','lost_samples','errors','skipped','account','complete'],"
 		"'properties':{" KIND("summary") ","
 		"'records':{'description':'how many'," NUMBER_64 "},"
 		"'by_type':{'description':'how many of each type','type':'object',"
@@ -203,7 +206,21 @@ static void summary(struct pd_arena *arena, struct pd_buf *b)
 		"'first_time':{'description':'ns; the times of samples and trailers'," NUMBER_64 "},"
 		"'last_time':{'description':'ns'," NUMBER_64 "},"
 		"'errors':{'description':'how many'," NUMBER_64 "},"
-		"'skipped':{'description':'bytes that are no record'," NUMBER_64 "},"
+		"'skipped':{'description':'bytes that are no record, in compressed ones too'," NUMBER_64 "},"
+		"'account':{'description':'where the (unpacked) bytes are: the first parts, up to unread, make total'," CLOSED
+			"'required':['total','header','features','records','skipped','gaps','zeros','unread','unwritten',"
+				"'unexpanded'],"
+			"'properties':{'total':{" NUMBER_64 "},"
+			"'header':{'description':'the header, attributes, ids and names of events'," NUMBER_64 "},"
+			"'features':{'description':'the feature table and the sections'," NUMBER_64 "},"
+			"'records':{'description':'with the data after them; damaged ones, too'," NUMBER_64 "},"
+			"'skipped':{'description':'bytes that are no record: entries of type SKIPPED'," NUMBER_64 "},"
+			"'gaps':{'description':'bytes that belong to nothing'," NUMBER_64 "},"
+			"'zeros':{'description':'bytes between sections that are zero'," NUMBER_64 "},"
+			"'unread':{'description':'bytes that the decoder did not come to'," NUMBER_64 "},"
+			"'unwritten':{'description':'part of skipped: zeros up to the end of the records'," NUMBER_64 "},"
+			"'unexpanded':{'description':'part of records: compressed ones that are not expanded to their end',"
+				NUMBER_64 "}}},"
 		"'filtered':{'description':'records that were asked to be left out'," NUMBER_64 "},"
 		"'complete':{'description':'as in file, known at the end','type':'boolean'}},"
 		"'dependentRequired':{'first_time':['last_time'],'last_time':['first_time']}");
@@ -224,7 +241,7 @@ static void stats(struct pd_arena *arena, struct pd_buf *b)
 	(void)arena;
 	pd_text_json(b, CLOSED
 		"'required':['pdecode','file','records','bytes','by_type','by_event','lost','lost_samples','throttled','errors',"
-			"'errors_by_code','damaged','skipped'],"
+			"'errors_by_code','damaged','skipped','account'],"
 		"'properties':{'pdecode':{'$ref':'file.schema.json#/$defs/pdecode'},"
 		"'file':{" CLOSED "'required':['mode','byte_order','complete'],'properties':{");
 	same_keys(b, "file", (const char *const[]){ "mode", "byte_order", "size", "data_offset", "data_size", "complete", NULL });
@@ -241,7 +258,8 @@ static void stats(struct pd_arena *arena, struct pd_buf *b)
 			"'samples':{'description':'how many'," NUMBER_64 "},"
 			"'period':{'description':'of all of them, modulo 2^64'," NUMBER_64 "}}}}");
 	same_keys(b, "summary", (const char *const[]){
-		  "first_time", "last_time", "lost", "lost_samples", "errors", "skipped", NULL });
+		  "first_time", "last_time", "lost", "lost_samples", "errors", "skipped", "account",
+		  NULL });
 	pd_text_json(b, "'duration':{'description':'ns from the first time to the last'," NUMBER_64 "},"
 		"'throttled':{'description':'THROTTLE records'," NUMBER_64 "},"
 		"'errors_by_code':{'type':'object','additionalProperties':{" NUMBER_64 "},"

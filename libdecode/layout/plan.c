@@ -251,7 +251,7 @@ static void find_tail(struct pd_op_list *list)
 		list->tail = PD_TAIL_NUMBERS;
 	else if (is_sized(last))
 		list->tail = PD_TAIL_SIZED;
-	list->is_simple = list->tail && list->nr_simple == before - list->ops &&
+	list->is_simple = list->tail && list->nr_simple == (size_t)(before - list->ops) &&
 			  (!list->tested || list->tested->list->nr_simple == list->tested->list->nr_ops);
 }
 

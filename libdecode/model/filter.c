@@ -56,7 +56,7 @@ struct pd_filter {
 	struct globs comms, events;
 	struct pd_range time;
 	bool any_time;
-	uint64_t dropped;
+	uint64_t dropped, samples;	/* records, and SAMPLE records that were kept */
 	struct pd_budget budget;	/* of what grows with the input */
 	struct pd_arena arena;
 	struct pd_map named;		/* tid -> bool *: has a wanted name; no entry: never had one */
@@ -158,9 +158,10 @@ struct pd_filter *pd_filter_branch(const struct pd_filter *f)
 	return b;
 }
 
-void pd_filter_add_dropped(struct pd_filter *f, uint64_t n)
+void pd_filter_add_counts(struct pd_filter *f, uint64_t dropped, uint64_t samples)
 {
-	f->dropped += n;
+	f->dropped += dropped;
+	f->samples += samples;
 }
 
 void pd_filter_set_time(struct pd_filter *f, struct pd_range ns)
@@ -172,6 +173,11 @@ void pd_filter_set_time(struct pd_filter *f, struct pd_range ns)
 uint64_t pd_filter_dropped(const struct pd_filter *f)
 {
 	return f->dropped;
+}
+
+uint64_t pd_filter_samples(const struct pd_filter *f)
+{
+	return f->samples;
 }
 
 static bool is_in(const struct ranges *r, uint64_t n)
@@ -309,7 +315,7 @@ static int keeps_event(struct pd_filter *f, const struct pd_record *r)
 	if (!f->events.count || !a || ((1u << r->frame.type) & of_no_event))
 		return 1;
 	if (a->index >= f->nr_wanted) {
-		size_t bigger = a->index + 16;
+		const size_t bigger = a->index < 16 ? 32 : 2 * (size_t)a->index;
 
 		w = pd_budget_grow(&f->budget, f->wanted, f->nr_wanted * sizeof(*w), bigger * sizeof(*w));
 		if (!w)
@@ -328,6 +334,7 @@ static int keeps_event(struct pd_filter *f, const struct pd_record *r)
 static int keeps(struct pd_filter *f, const struct pd_record *r)
 {
 	uint64_t n;
+	int kept;
 
 	if (r->frame.state == PD_FRAME_SKIPPED)
 		return 1;
@@ -343,7 +350,9 @@ static int keeps(struct pd_filter *f, const struct pd_record *r)
 		return 0;
 	if (!f->any_time && moment_number(r, PD_USUAL_TIME, &n) && (n < f->time.from || n > f->time.to))
 		return 0;
-	return keeps_task(f, r) ? keeps_event(f, r) : 0;
+	kept = keeps_task(f, r) ? keeps_event(f, r) : 0;
+	f->samples += kept > 0 && r->frame.type == PD_TYPE_SAMPLE;
+	return kept;
 }
 
 int pd_filter_keeps(struct pd_filter *f, const struct pd_record *r)

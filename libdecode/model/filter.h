@@ -11,7 +11,7 @@ int pd_filter_run(struct pd_filter *f, struct pd_run *run, struct pd_session *s)
 /* The same filter for another thread, which asks it for other records; valid as long as f is, whose time is not set meanwhile.
  * NULL: no memory, or all records have to be asked for in their order. */
 struct pd_filter *pd_filter_branch(const struct pd_filter *f);
-/* Records dropped elsewhere. */
-void pd_filter_add_dropped(struct pd_filter *f, uint64_t n);
+/* Records that another filter, a branch of this one, dropped, and samples that it kept. */
+void pd_filter_add_counts(struct pd_filter *f, uint64_t dropped, uint64_t samples);
 
 #endif

@@ -59,7 +59,7 @@ static struct pd_number_of *count_of_type(struct pd_counts *c, const struct pd_r
 /* NULL: no memory. */
 static struct pd_event_count *count_of_event(struct pd_counts *c, size_t index)
 {
-	const size_t bigger = index + 16;
+	const size_t bigger = index < 16 ? 32 : 2 * index;
 	struct pd_event_count *events;
 
 	if (index < c->nr_events)
@@ -98,18 +98,29 @@ static void count_compressed(struct pd_counts *c, const struct pd_record *r, uin
 		add(&c->compressed, bytes);
 }
 
+void pd_counts_payload_ends(struct pd_counts *c, uint64_t have)
+{
+	if (c->last.of)
+		c->last.of->bytes -= c->last.bytes - have;
+	c->last.of = NULL;
+}
+
 int pd_counts_record(struct pd_counts *c, struct pd_filter *filter, const struct pd_record *r)
 {
-	const uint64_t bytes = r->frame.bytes.size + r->frame.payload;
+	const bool is_held = r->payload.data;	/* all there is of it */
+	const uint64_t bytes = r->frame.bytes.size + (is_held ? r->payload.size : r->frame.payload);
 	const int kept = filter ? pd_filter_keeps(filter, r) : 1;
 
+	c->last.of = NULL;
 	if (r->frame.state == PD_FRAME_SKIPPED) {
-		c->skipped += bytes;
+		c->skipped += bytes + r->frame.zeros;
 		return 0;
 	}
 	if (kept <= 0)
 		return kept;
 	add(count_of_type(c, r), bytes);
+	c->last.of = r->frame.payload && !is_held ? count_of_type(c, r) : NULL;
+	c->last.bytes = bytes;
 	c->damaged += r->error.code != PD_OK || r->frame.state == PD_FRAME_CUT;
 	count_compressed(c, r, bytes);
 	pd_tally_record(&c->tally, r);

@@ -31,6 +31,10 @@ struct pd_counts {
 	struct pd_number_of compressed;	/* bytes: before */
 	uint64_t expanded;		/* bytes after */
 	uint64_t damaged, skipped;
+	struct {
+		struct pd_number_of *of;	/* the last record, if data follow it that are not known to be there; else NULL */
+		uint64_t bytes;			/* counted for it */
+	} last;
 };
 
 void pd_counts_init(struct pd_counts *c);
@@ -40,6 +44,8 @@ void pd_counts_reset(struct pd_counts *c);
 /* What the filter, which may be NULL, leaves of them. 0, or -1: no memory. */
 int pd_counts_record(struct pd_counts *c, struct pd_filter *filter, const struct pd_record *r);
 int pd_counts_run(struct pd_counts *c, struct pd_filter *filter, struct pd_run *run, struct pd_session *s);
+/* The input ends in the data after the last record: it has `have` bytes with them. */
+void pd_counts_payload_ends(struct pd_counts *c, uint64_t have);
 /* Of other records of the same file. */
 int pd_counts_add(struct pd_counts *c, const struct pd_counts *more);
 

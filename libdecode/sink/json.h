@@ -104,7 +104,8 @@ struct pd_json_chain {
 struct pd_json_counts {
 	uint64_t records, by_type[PD_JSON_TYPES], skipped, errors;
 	struct pd_tally tally;
-	struct pd_map others;		/* type -> uint64_t *: types of 128 and up */
+	struct pd_map others;		/* type -> uint64_t *: known types of 128 and up */
+	uint64_t unknown;		/* records of other types of 128 and up */
 };
 
 struct pd_json {

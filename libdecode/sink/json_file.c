@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "layout/container.h"
+#include "sink/account.h"
 
 #define CHUNK 4096
 
@@ -182,6 +183,10 @@ void pd_json_attr(struct pd_json *j, const struct pd_attr *a)
 		pd_jsonw_unsigned(&j->w, a->ids[i]);
 	}
 	pd_jsonw_char(&j->w, ']');
+	if (a->is_restored) {
+		PD_JSONW_KEY(&j->w, "restored");
+		pd_jsonw_raw(&j->w, "true", 4);
+	}
 	rest = pd_reader_visit_attr(j->reader, a, &pd_json_visitor, j);
 	if (rest.size) {
 		PD_JSONW_KEY(&j->w, "trailing");
@@ -233,12 +238,14 @@ void pd_json_count(struct pd_json *j, const struct pd_record *r)
 	uint64_t *other;
 
 	if (r->frame.state == PD_FRAME_SKIPPED) {
-		c->skipped += r->frame.bytes.size;
+		c->skipped += r->frame.bytes.size + r->frame.zeros;
 		return;
 	}
 	c->records++;
 	if (type < PD_JSON_TYPES) {
 		c->by_type[type]++;
+	} else if (!r->frame.desc) {
+		c->unknown++;
 	} else {
 		other = pd_map_find(&c->others, type);
 		if (!other) {
@@ -276,34 +283,36 @@ static void type_count(struct pd_json *j, uint32_t type, uint64_t n, uint64_t *u
 	pd_jsonw_unsigned(&j->w, n);
 }
 
-struct others {
-	struct pd_json *j;
-	uint64_t unknown;
-};
-
-static void other_count(void *ctx, uint64_t type, void *n)
+/* In the order of the tables, not the map's. */
+static void by_type(struct pd_json *j)
 {
-	struct others *o = ctx;
+	const struct pd_json_counts *c = &j->counts;
+	const struct pd_record_desc *d;
+	uint64_t unknown = c->unknown;
 
-	type_count(o->j, (uint32_t)type, *(uint64_t *)n, &o->unknown);
+	PD_JSONW_KEY(&j->w, "by_type");
+	pd_jsonw_char(&j->w, '{');
+	for (uint32_t type = 0; type < PD_JSON_TYPES; type++)
+		type_count(j, type, c->by_type[type], &unknown);
+	for (size_t i = 0; (d = pd_record_desc_at(i)); i++) {
+		const uint64_t *n = d->type < PD_JSON_TYPES ? NULL : pd_map_find(&c->others, d->type);
+
+		if (n)
+			type_count(j, d->type, *n, &unknown);
+	}
+	if (unknown)
+		NUMBER_OF(j, "UNKNOWN", unknown);
+	pd_jsonw_char(&j->w, '}');
 }
 
 void pd_json_summary(struct pd_json *j)
 {
 	const struct pd_json_counts *c = &j->counts;
-	struct others o = { j, 0 };
 
 	NUMBER_OF(j, "records", c->records);
 	if (j->options.filter)
 		NUMBER_OF(j, "filtered", pd_filter_dropped(j->options.filter));
-	PD_JSONW_KEY(&j->w, "by_type");
-	pd_jsonw_char(&j->w, '{');
-	for (uint32_t type = 0; type < 128; type++)
-		type_count(j, type, c->by_type[type], &o.unknown);
-	pd_map_each(&c->others, other_count, &o);
-	if (o.unknown)
-		NUMBER_OF(j, "UNKNOWN", o.unknown);
-	pd_jsonw_char(&j->w, '}');
+	by_type(j);
 	NUMBER_OF(j, "lost", c->tally.lost);
 	NUMBER_OF(j, "lost_samples", c->tally.lost_samples);
 	if (c->tally.first_time) {
@@ -312,6 +321,7 @@ void pd_json_summary(struct pd_json *j)
 	}
 	NUMBER_OF(j, "errors", c->errors);
 	NUMBER_OF(j, "skipped", c->skipped);
+	pd_account_write(&j->w, j->reader);
 	PD_JSONW_KEY(&j->w, "complete");
 	pd_jsonw_raw(&j->w, pd_file(j->reader)->complete ? "true" : "false", pd_file(j->reader)->complete ? 4 : 5);
 }

@@ -184,6 +184,10 @@ void pd_json_write_record(struct pd_json *j, const struct pd_record *r)
 		PD_JSONW_KEY(&j->w, "body");
 		pd_jsonw_hex(&j->w, r->body);
 	}
+	if (f->zeros) {
+		PD_JSONW_KEY(&j->w, "zeros");
+		pd_jsonw_unsigned(&j->w, f->zeros);
+	}
 	end(j);
 	j->record = NULL;
 }

@@ -10,7 +10,9 @@
 
 bool pd_json_team_takes(const struct pd_record *r)
 {
-	return !r->frame.payload && !r->frame.payload_lost && !r->payload.data && r->frame.type != TYPE_HEADER_FEATURE;
+	const struct pd_frame *f = &r->frame;
+
+	return !f->payload && !f->payload_lost && !f->zeros && !r->payload.data && f->type != TYPE_HEADER_FEATURE;
 }
 
 static struct pd_json_place *take_filled(struct pd_json_team *t)
@@ -219,7 +221,9 @@ static void init_lock(pthread_mutex_t *lock)
 	pthread_mutexattr_t a;
 
 	pthread_mutexattr_init(&a);
+#ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP	/* of glibc; musl's spins in any case */
 	pthread_mutexattr_settype(&a, PTHREAD_MUTEX_ADAPTIVE_NP);
+#endif
 	pthread_mutex_init(lock, &a);
 	pthread_mutexattr_destroy(&a);
 }

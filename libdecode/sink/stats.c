@@ -5,6 +5,7 @@
 #include "file/record.h"
 #include "layout/container.h"
 #include "reader.h"
+#include "sink/account.h"
 #include "sink/pretty.h"
 #include "sink/sink.h"
 #include "sink/stats_team.h"
@@ -108,6 +109,8 @@ static int error(void *state, const struct pd_error *e)
 	if (e->severity == PD_NOTE)
 		return 0;
 	s->errors++;
+	if (e->code == PD_E_PAYLOAD && !e->skipped)
+		pd_counts_payload_ends(&s->counts, e->have);
 	if ((unsigned int)e->code < NR_CODES)
 		s->errors_by_code[e->code]++;
 	return 0;
@@ -259,6 +262,7 @@ static int finish(void *state, struct pd_reader *r)
 	by_type(s);
 	by_event(s, r);
 	losses(s);
+	pd_account_write(&s->w, r);
 	if (s->counts.compressed.records || s->counts.expanded) {
 		OBJECT_OF(s, "compressed");
 		NUMBER_OF(s, "records", s->counts.compressed.records);

@@ -17,7 +17,7 @@ struct part {
 	enum { FREE, TAKEN, DONE } state;
 	struct pd_stretch found;
 	struct pd_counts counts;
-	uint64_t dropped;	/* by the filter */
+	uint64_t dropped, samples;	/* of the filter's counts */
 	bool joined;
 };
 
@@ -88,6 +88,7 @@ static int count(struct worker *w, struct part *p)
 static void count_part(struct worker *w, struct part *p, size_t number, const struct pd_sample_head *before)
 {
 	const uint64_t dropped = w->filter ? pd_filter_dropped(w->filter) : 0, end = end_of(w->team, number);
+	const uint64_t samples = w->filter ? pd_filter_samples(w->filter) : 0;
 
 	pd_counts_reset(&p->counts);
 	p->joined = false;
@@ -95,6 +96,7 @@ static void count_part(struct worker *w, struct part *p, size_t number, const st
 	if (pd_branch_find(w->branch, end - w->team->part_size, end, before) && count(w, p) == 0)
 		p->found = *pd_branch_stretch(w->branch);
 	p->dropped = w->filter ? pd_filter_dropped(w->filter) - dropped : 0;
+	p->samples = w->filter ? pd_filter_samples(w->filter) - samples : 0;
 }
 
 /* Called and left with the lock held. False: there is nothing to take. */
@@ -222,7 +224,7 @@ static int join(struct pd_stats_team *t, struct part *p)
 	if (!p->joined)
 		return 0;
 	if (t->filter)
-		pd_filter_add_dropped(t->filter, p->dropped);
+		pd_filter_add_counts(t->filter, p->dropped, p->samples);
 	return pd_counts_add(t->counts, &p->counts);
 }
 

@@ -186,7 +186,7 @@ static int texts(void)
 	puts(pd_error_text(&e, text, sizeof(text)));
 	pd_error_text(&e, cut, sizeof(cut));
 	printf("%s %zu\n", cut, strlen(cut));
-	for (int code = 0; code <= PD_E_ARGUMENT; code++)
+	for (int code = 0; code <= PD_E_MISMATCH; code++)
 		printf("%s ", pd_code_name((enum pd_code)code));
 	printf("\n%d", pd_record_type_of("mmap2", &type));
 	printf(" %d %s\n", (int)type, pd_record_type_name_at(0));

@@ -104,9 +104,9 @@ int describe_running(struct pd_writer *w, const struct synth_options *o, struct 
 	return described;
 }
 
-void describe_say(const struct synth_report *report, const struct say *s)
+void describe_say(const struct recording *r, const struct synth_report *report)
 {
-	(void)report, (void)s;
+	(void)r, (void)report;
 }
 
 static const struct settings settings = { .mmap_flush = 1 };

@@ -26,7 +26,7 @@ static int scan(struct pd_reader *reader, bool fast, struct hits *hits, struct b
 	struct scan s = { .hits = hits, .out = found, .which = BUILDID_HIT };
 
 	if (fast)
-		return buildid_scan(reader, BUILDID_HIT, hits, found);
+		return buildid_scan(reader, BUILDID_HIT, hits, NULL, found);
 	see_all(&s, reader);
 	hits_resolve(hits);
 	return s.failed;

@@ -189,3 +189,6 @@ ssize_t pwrite(int fd, const void *bytes, size_t size, off_t at)
 	intrude();
 	return syscall(SYS_pwrite64, fd, bytes, size, at);
 }
+
+/* The name with 64-bit file offsets. */
+ssize_t pwrite64(int fd, const void *bytes, size_t size, off_t at) __attribute__((alias("pwrite")));

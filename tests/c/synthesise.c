@@ -109,6 +109,7 @@ static int put_clock(struct pd_writer *w, struct pd_error *e)
 
 static int write_all(struct pd_writer *w, struct request *r, struct pd_error *e)
 {
+	const struct deadline no_deadline = { 0 };
 	struct buildid_summary found;
 	struct synth_report report;
 
@@ -121,7 +122,7 @@ static int write_all(struct pd_writer *w, struct request *r, struct pd_error *e)
 		return -1;
 	printf("tasks %zu maps %zu timed-out %zu\n", report.tasks, report.maps, report.timed_out);
 	if (r->buildids) {
-		if (buildid_feature_path(w, r->buildids, BUILDID_HIT, &found, e))
+		if (buildid_feature_path(w, r->buildids, BUILDID_HIT, &no_deadline, &found, e))
 			return -1;
 		printf("samples %llu first %llu last %llu lost %llu files %zu\n",
 		       (unsigned long long)found.samples, (unsigned long long)found.first,
@@ -182,8 +183,8 @@ int main(int argc, char **argv)
 	if (argc > 1 && strcmp(argv[1], "buildid") == 0)
 		return print_build_ids(argv + 2);
 	if (argc > 1 && strcmp(argv[1], "doctor") == 0)
-		return doctor_run(stdout);
+		return doctor_run(stdout, DOCTOR_LOOK);
 	if (argc > 1 && strcmp(argv[1], "list") == 0)
-		return list_events(stdout, argv[2]) ? 0 : 1;
+		return list_events(stdout, argc > 2 ? argv[2] : "", LIST_GROUPED) ? 0 : 1;
 	return argc > 1 ? synthesise(argv[1], argv) : 2;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "pencode_json.h"
@@ -95,6 +96,25 @@ static uint64_t peak_memory(void)
 }
 #endif
 
+/* --- time --- */
+
+/* Of all threads: other programs don't count. */
+static uint64_t cpu_time(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void check_time(uint64_t from, uint64_t bytes)
+{
+	const uint64_t took = cpu_time() - from, most = FUZZ_NS + FUZZ_NS_PER_BYTE * bytes;
+
+	FUZZ_ASSERT(took <= most, "%llu ms of CPU time for %llu bytes", (unsigned long long)took / 1000000,
+		    (unsigned long long)bytes);
+}
+
 /* --- decoding --- */
 
 struct run {
@@ -176,6 +196,7 @@ void fuzz_decode(struct pd_bytes in, const struct fuzz_how *how, struct fuzz_dec
 	struct run run = { .out = out, .kept = FUZZ_OUTPUT_MAX };
 	struct pd_reader *reader;
 	struct pd_error e;
+	const uint64_t from = cpu_time();
 	const char *fault;
 
 	*out = (struct fuzz_decoded){ .opened = false };
@@ -194,6 +215,7 @@ void fuzz_decode(struct pd_bytes in, const struct fuzz_how *how, struct fuzz_dec
 	}
 	pd_close(reader);
 	pd_sink_close(run.sink);
+	check_time(from, in.size + out->record_bytes);
 	FUZZ_ASSERT(peak_memory() <= limit + FUZZ_SLACK + 2 * out->json.capacity, "%llu bytes of memory for %zu",
 		    (unsigned long long)peak_memory(), in.size);
 	FUZZ_ASSERT(how->threads || run.written <= FUZZ_FACTOR * (in.size + out->record_bytes) + 65536,
@@ -244,7 +266,13 @@ static void read_back(int fd, struct fuzz_bytes *out)
 		fuzz_append(out, buffer, (size_t)got);
 }
 
-bool fuzz_encode(struct pd_bytes json, const struct pd_encoder_options *o, struct fuzz_bytes *out)
+static bool is_complete(const struct pd_encoder *enc)
+{
+	return !pd_encoder_left_out(enc) && !pd_encoder_feature_left_out(enc, 0) && !pd_encoder_feature_lost_raw(enc, 0) &&
+	       !pd_encoder_gaps_left_out(enc);
+}
+
+enum fuzz_encoded fuzz_encode(struct pd_bytes json, const struct pd_encoder_options *o, struct fuzz_bytes *out)
 {
 	struct json_tokener *tokener = json_tokener_new_ex(64);
 	const int fd = memfd_create("fuzz", MFD_CLOEXEC);
@@ -252,18 +280,17 @@ bool fuzz_encode(struct pd_bytes json, const struct pd_encoder_options *o, struc
 	struct pd_encode_error e = { .code = PD_OK };
 	struct pd_encoder *enc;
 	size_t left = json.size;
-	bool good = true;
+	const uint64_t from = cpu_time();
+	bool good = true, complete;
 
 	FUZZ_ASSERT(tokener && fd >= 0, "the harness has no memory left");
-	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
 	enc = pd_encoder_new(&json_values, fd, o, &e);
 	while (enc && good && left) {
 		const char *end = memchr(text, '\n', left);
 		const size_t n = end ? (size_t)(end - text) : left;
 		struct json_object *line;
 
-		json_tokener_reset(tokener);
-		line = n && n < INT32_MAX ? json_tokener_parse_ex(tokener, text, (int)n) : NULL;
+		line = n && n < INT32_MAX ? json_parse(tokener, text, n) : NULL;
 		if (json_object_is_type(line, json_type_object))
 			good = encode_line(enc, line, &e) == 0;
 		json_object_put(line);
@@ -274,10 +301,12 @@ bool fuzz_encode(struct pd_bytes json, const struct pd_encoder_options *o, struc
 	FUZZ_ASSERT(good || e.code != PD_OK, "refused without a reason");
 	FUZZ_ASSERT(good || (memchr(e.path, 0, sizeof(e.path)) && memchr(e.text, 0, sizeof(e.text))),
 		    "the text of an error has no end");
+	complete = good && is_complete(enc);
 	pd_encoder_free(enc);
+	check_time(from, json.size);
 	if (good)
 		read_back(fd, out);
 	json_tokener_free(tokener);
 	close(fd);
-	return good;
+	return complete ? FUZZ_COMPLETE : good ? FUZZ_PARTIAL : FUZZ_REFUSED;
 }

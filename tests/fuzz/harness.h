@@ -12,6 +12,8 @@
 #define FUZZ_MEMORY (16u << 20)		/* the limit that the library gets */
 #define FUZZ_SLACK (24u << 20)		/* what sinks, buffers and zstd may take beside it for inputs of this size */
 #define FUZZ_FACTOR 2048		/* bytes of output for a byte of records: the stated bound */
+#define FUZZ_NS 2000000000ull		/* what a run may take with the sanitizers: for the credit that a search begins with, ... */
+#define FUZZ_NS_PER_BYTE 20000		/* ... and for each byte of input, expanded */
 #define FUZZ_OUTPUT_MAX (192u << 20)	/* more is not kept */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -45,8 +47,14 @@ struct fuzz_how {
 /* Decodes and holds the output to the properties: strict JSON, bounded memory and output. Free json afterwards. */
 void fuzz_decode(struct pd_bytes in, const struct fuzz_how *how, struct fuzz_decoded *out);
 
-/* Encodes JSON Lines. False: refused. */
-bool fuzz_encode(struct pd_bytes json, const struct pd_encoder_options *o, struct fuzz_bytes *out);
+enum fuzz_encoded {
+	FUZZ_REFUSED,
+	FUZZ_PARTIAL,		/* the encoder says what was left out */
+	FUZZ_COMPLETE,
+};
+
+/* Encodes JSON Lines. */
+enum fuzz_encoded fuzz_encode(struct pd_bytes json, const struct pd_encoder_options *o, struct fuzz_bytes *out);
 
 /* NULL, or what is wrong with the text as one value of RFC 8259: UTF-8, no lone surrogates, no key twice in an object. */
 const char *fuzz_json_fault(const char *text, size_t size);

@@ -7,10 +7,10 @@ that it is called with, or in that of the object.
 """
 
 import gzip as _gzip
-import io
 import struct
 from dataclasses import dataclass, field
 
+from . import zstd
 from .features import auxtrace_index
 from .records import compressed
 from .wire import Wire, encode, fixed, u64
@@ -162,17 +162,10 @@ class Directory:
 
 def zstd_stream(data, flush_every=None, level=1, end=False):
     """One zstd stream that is flushed and never ended, as perf makes it."""
-    import zstandard
-
-    out = io.BytesIO()
-    compressor = zstandard.ZstdCompressor(level=level).compressobj()
+    compressor = zstd.Compressor(level)
     step = flush_every or max(len(data), 1)
-    for i in range(0, len(data), step):
-        out.write(compressor.compress(data[i : i + step]))
-        out.write(compressor.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK))
-    if end:
-        out.write(compressor.flush(zstandard.COMPRESSOBJ_FLUSH_FINISH))
-    return out.getvalue()
+    out = b"".join(compressor.compress(data[i : i + step]) for i in range(0, len(data), step))
+    return out + compressor.compress(b"", zstd.END) if end else out
 
 
 def zstd_records(records, pieces=1, flush_every=None, wrap=compressed):

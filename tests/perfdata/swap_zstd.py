@@ -5,6 +5,7 @@ All of them in one stream are one zstd stream, flushed for each record and never
 
 import struct
 
+from . import zstd
 from .swap_records import COMPRESSED, COMPRESSED2
 
 
@@ -16,28 +17,16 @@ class _Codec:
     """One zstd stream taken in and another given out, a record at a time."""
 
     def __init__(self):
-        import zstandard
-
-        self.flush = zstandard.COMPRESSOBJ_FLUSH_BLOCK
-        self.error = zstandard.ZstdError
-        self.new = zstandard.ZstdDecompressor().decompressobj
-        self.into = self.new()
-        self.outof = zstandard.ZstdCompressor(level=3).compressobj()
+        self.into, self.outof = zstd.Decompressor(), zstd.Compressor()
 
     def expand(self, data):
-        out = b""
         try:
-            while data:
-                out += self.into.decompress(data)
-                data = self.into.unused_data
-                if self.into.eof:  # perf ends no frame; others may
-                    self.into = self.new()
-        except self.error as problem:
+            return self.into.decompress(data)
+        except zstd.Error as problem:
             raise NotSwappable(f"zstd: {problem}") from problem
-        return out
 
     def compress(self, data):
-        return self.outof.compress(data) + self.outof.flush(self.flush)
+        return self.outof.compress(data)
 
 
 def _compressed_payload(data, order, start, type, size):

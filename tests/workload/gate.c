@@ -39,23 +39,39 @@ static void wait_at(const char *gate)
 	fprintf(stderr, "the gate stayed shut\n");
 }
 
-int openat(int dir, const char *path, int flags, ...)
-{
-	static int (*real)(int, const char *, int, ...);
-	const char *gate = getenv("GATE"), *at = getenv("GATE_AT");
-	mode_t mode = 0;
-	va_list args;
+typedef int (*openat_function)(int dir, const char *path, int flags, ...);
 
-	if (!real)
-		real = (int (*)(int, const char *, int, ...))dlsym(RTLD_NEXT, "openat");
-	va_start(args, flags);
-	if (flags & (O_CREAT | O_TMPFILE))
-		mode = va_arg(args, mode_t);
-	va_end(args);
+static int open_gated(openat_function real, int dir, const char *path, int flags, mode_t mode)
+{
+	const char *gate = getenv("GATE"), *at = getenv("GATE_AT");
+
 	if (gate && dir != AT_FDCWD && ends_in(path, at ? at : "/maps"))
 		wait_at(gate);
 	return real(dir, path, flags, mode);
 }
+
+static mode_t mode_of(int flags, va_list args)
+{
+	return flags & (O_CREAT | O_TMPFILE) ? va_arg(args, mode_t) : 0;
+}
+
+/* With 64-bit file offsets glibc has the other name for it. */
+#define GATED(name) \
+int name(int dir, const char *path, int flags, ...) \
+{ \
+	static openat_function real; \
+	mode_t mode; \
+	va_list args; \
+\
+	if (!real) \
+		real = (openat_function)dlsym(RTLD_NEXT, #name); \
+	va_start(args, flags); \
+	mode = mode_of(flags, args); \
+	va_end(args); \
+	return open_gated(real, dir, path, flags, mode); \
+}
+GATED(openat)
+GATED(openat64)
 
 int pthread_create(pthread_t *t, const pthread_attr_t *attr, void *(*run)(void *), void *arg)
 {

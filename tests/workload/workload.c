@@ -223,6 +223,16 @@ static void comm(long n)
 	prctl(PR_SET_NAME, name);
 }
 
+static void run_on(long cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		exit(3);
+}
+
 static void rest(long ms)
 {
 	usleep((useconds_t)ms * 1000);
@@ -271,7 +281,7 @@ static const struct { const char *word; void (*run)(long); } words[] = {
 	{ "fork", forks }, { "thread", threads }, { "map", maps }, { "unshare", namespaces },
 	{ "bpf", bpf }, { "cgroup", cgroups }, { "switch", switches }, { "getppid", getppids },
 	{ "noise", noise }, { "comm", comm }, { "sleep", rest }, { "say", say }, { "exit", leave }, { "raise", die },
-	{ "crowd", crowd },
+	{ "crowd", crowd }, { "cpu", run_on },
 };
 
 int main(int argc, char **argv)

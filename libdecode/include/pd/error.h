@@ -25,12 +25,14 @@ enum pd_code {
 	PD_E_UNKNOWN_TYPE,	/* a record type or section nobody has described */
 	PD_E_CODEC,		/* the compressed stream is damaged */
 	PD_E_UNFINISHED,	/* the recorder was killed: no features, no data size or one that grew with the records */
-	PD_E_TRAILING,		/* bytes behind the last field */
+	PD_E_TRAILING,		/* bytes after the last field */
 	PD_E_PAYLOAD,		/* the data behind a record is short */
 	PD_E_GARBAGE,		/* bytes that are no records */
 	PD_E_DUPLICATE,		/* the same id or feature twice; the first counts */
 	PD_E_FORMAT,		/* a tracepoint's format text is damaged */
 	PD_E_ARGUMENT,		/* the caller asked for what can't be */
+	PD_E_RESTORED,		/* zeros where an attribute was; EVENT_DESC's copy is used */
+	PD_E_MISMATCH,		/* an attribute differs from its copy in EVENT_DESC */
 };
 
 enum pd_severity {
@@ -50,7 +52,7 @@ struct pd_error {
 	const char *file;	/* "data.3" in a directory, or NULL */
 	uint64_t want, have;	/* what the field asked for, what was left (bytes) */
 	uint64_t skipped;	/* input bytes that no record holds because of this */
-	const char *text;	/* what a caller got wrong, or why bytes are missing, or NULL. Static; of
+	const char *text;	/* what a caller got wrong, why bytes are missing, what else a file is, or NULL. Static; of
 				 * pd_writer_record() and pd_writer_feature() path and text are the writer's, until it
 				 * is freed or refuses values again */
 };

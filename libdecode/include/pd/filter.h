@@ -64,6 +64,8 @@ PD_API int pd_filter_keeps(struct pd_filter *f, const struct pd_record *r);
 
 /* Records dropped so far. */
 PD_API uint64_t pd_filter_dropped(const struct pd_filter *f);
+/* SAMPLE records kept so far. */
+PD_API uint64_t pd_filter_samples(const struct pd_filter *f);
 
 /* Does one of pd_filter_options.events, `glob`, ask for an event of this name? */
 PD_API bool pd_event_name_matches(const char *glob, const char *name);

@@ -60,12 +60,15 @@ struct pd_options {
 	unsigned int threads;	/* that may be used, the caller's included; 0 and 1: no others. A second one expands
 				 * compressed records */
 	enum pd_access access;
+	/* What compressed records, and a file that is compressed as a whole, may become: so many bytes, or so many times its
+	 * size (of a stream: what was read), whichever is more. The rest is left out, with an error (PD_E_LIMIT). Both 0: any. */
+	uint64_t max_expanded, max_ratio;
 };
 #define PD_OPTIONS(...) PD_OPTIONS_OF(pd_options, __VA_ARGS__)
 
 /* Open a file or a directory of perf record --threads; a descriptor (not closed by the library); bytes (borrowed until
- * pd_close()). gzip and zstd wrappings are taken off. `o` may be NULL. NULL on failure, and *e says why: PD_E_IO, PD_E_MAGIC,
- * PD_E_NOMEM, PD_E_LIMIT, PD_E_ARGUMENT. */
+ * pd_close()). gzip, zstd, xz and bzip2 are taken off. In a directory only regular files are read, links not followed. `o` may be
+ * NULL. NULL on failure, and *e says why: PD_E_IO, PD_E_MAGIC, PD_E_NOMEM, PD_E_LIMIT, PD_E_ARGUMENT. */
 PD_API struct pd_reader *pd_open_path(const char *path, const struct pd_options *o, struct pd_error *e);
 PD_API struct pd_reader *pd_open_fd(int fd, const struct pd_options *o, struct pd_error *e);
 PD_API struct pd_reader *pd_open_memory(struct pd_bytes in, const struct pd_options *o, struct pd_error *e);
@@ -104,6 +107,27 @@ struct pd_file_info {
 PD_API const struct pd_file_info *pd_file(const struct pd_reader *r);
 /* Bytes of the file: how many were there, or -1. Only where pd_file()->size_known. */
 PD_API int64_t pd_read_at(struct pd_reader *r, uint64_t offset, void *p, size_t n);
+
+/* Where the bytes of the input are, as far as it was read: header, features, records, skipped, gaps, zeros and unread add up to
+ * total. Unpacked bytes, where the input is packed; of a directory, those of all files that were read. */
+struct pd_account {
+	size_t size;		/* the caller's sizeof(struct pd_account) */
+	uint64_t total;
+	uint64_t header;	/* the header, attributes, ids and names of events */
+	uint64_t features;	/* the feature table and the sections */
+	uint64_t records;	/* with the data after them; damaged ones, too */
+	uint64_t skipped;	/* in records named "SKIPPED": bytes that are no record */
+	uint64_t gaps;		/* belong to nothing */
+	uint64_t zeros;		/* belong to nothing, between sections, and are zero */
+	uint64_t unread;	/* the reader has not come to them, or they follow the packed stream */
+	uint64_t unwritten;	/* part of skipped: zeros up to the end of the records */
+	uint64_t unexpanded;	/* part of records: compressed ones that can't be expanded, or not to their end */
+	/* What pd_repair() has not written: */
+	uint64_t dropped;	/* part of records, not of unexpanded */
+	uint64_t dropped_expanded;	/* bytes out of compressed records; not part of total */
+	uint64_t dropped_features;	/* part of features */
+};
+PD_API void pd_get_account(const struct pd_reader *r, struct pd_account *out);
 
 /* Events. In a pipe they come with the records: the number grows. */
 PD_API size_t pd_nr_attrs(const struct pd_reader *r);

@@ -12,14 +12,16 @@ struct pd_repair_report {
 	uint64_t records;		/* written */
 	uint64_t expanded;		/* of these, came out of compressed ones and are written as they are */
 	uint64_t dropped;		/* records that are cut, don't keep to their layout, nobody knows, or samples of no event */
-	uint64_t bytes_dropped;		/* of these, and bytes that are no record */
-	uint64_t shortened;		/* data behind records (AUXTRACE) that end early: their size is set right */
+	uint64_t bytes_dropped;		/* of these, and bytes that are no record, decompressed ones included; pd_get_account()
+					 * tells them apart */
+	uint64_t shortened;		/* records whose size is set right: it covers others, or bytes after a sample's fields; or
+					 * the data after them (AUXTRACE) end early */
 	uint64_t ids_forgotten;		/* records, none of them samples, whose id no event has: it is set to 0 */
-	uint64_t attrs_mended;		/* attributes whose own size is set right */
+	uint64_t attrs_mended;		/* attributes whose own size is set right, or that are EVENT_DESC's copy */
 	bool formats_stand_in;		/* formats of tracepoints are damaged: perf refuses such files, so those have
 					 * ones that know no more than the event's id */
 	bool features[256];		/* written */
-	bool features_dropped[256];	/* damaged, or true of the old file only */
+	bool features_dropped[256];	/* damaged, or never written; not those that are true of the old file only */
 };
 
 /*

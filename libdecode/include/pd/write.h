@@ -191,6 +191,12 @@ PD_API uint64_t pd_writer_size(const struct pd_writer *w);
 /* Ends the output: a file gets its features and the sizes in its header. The writer can only be freed then. */
 PD_API int pd_writer_finish(struct pd_writer *w, struct pd_error *e);
 
+/* Ends an output that can't be written to any more: a disk is full, a limit is reached. A file, or a data.N, is cut off after
+ * the last whole record that reached it (fd must be readable to find that one), and a file's header states that size; it
+ * says that the recording is unfinished and lacks its features. Without a failure before, everything given so far is kept.
+ * Sets *kept to the bytes of the output. The writer can only be freed then. 0, or -1 and *e: the header can't be written. */
+PD_API int pd_writer_abort(struct pd_writer *w, uint64_t *kept, struct pd_error *e);
+
 /* Encoder: the parts of the JSON, from any tree of values, back to the file they came from. In any order but for what a
  * part needs: `file` first, then attrs and features of a file before its records. */
 struct pd_encoder;
@@ -231,6 +237,11 @@ PD_API int pd_encoder_finish(struct pd_encoder *enc, struct pd_encode_error *e);
 PD_API uint64_t pd_encoder_left_out(const struct pd_encoder *enc);
 /* Names of features so far that are not in the output, as they are too large for a record of a pipe; NULL behind the last. */
 PD_API const char *pd_encoder_feature_left_out(const struct pd_encoder *enc, size_t i);
+/* Names of features so far that were turned to the other byte order without the bytes that only their `_raw` has; NULL after the
+ * last. */
+PD_API const char *pd_encoder_feature_lost_raw(const struct pd_encoder *enc, size_t i);
+/* How many bytes of `gaps` are not in the output, after pd_encoder_finish(): it has another layout than the JSON states. */
+PD_API uint64_t pd_encoder_gaps_left_out(const struct pd_encoder *enc);
 PD_API void pd_encoder_free(struct pd_encoder *enc);	/* NULL is fine */
 
 #ifdef __cplusplus

@@ -1,0 +1,191 @@
+"""An output that takes no more: a full disk, a limit of the file's size, a reader that goes away. What reached it is a
+recording, what did not is reported, and the command is left alone."""
+import ctypes
+import ctypes.util
+import json
+import mmap
+import os
+import re
+import resource
+import signal
+import struct
+import subprocess
+
+import pytest
+
+from recorder import event_works, needs_root, precord, run_precord, start_precord, workload   # noqa: F401
+
+FAULTS = ["-e", "page-faults:u", "-c", "1", "-g", "-m", "512K"]
+AFTER = ["say", "5", "exit", "7"]       # what the command does once the disk is long full
+SAMPLE, COMPRESSED, AUXTRACE = 9, 81, 71
+MODES = {"plain": [], "compressed": ["-z"], "threads": ["--threads"], "threads-compressed": ["--threads", "-z"],
+         "switch": ["--switch-output=300K"]}
+
+pytestmark = pytest.mark.skipif(not event_works("page-faults:u"), reason="page faults can't be sampled here")
+
+
+class Zstd:
+    """One stream of frames, through all compressed records of a file."""
+
+    class Buffer(ctypes.Structure):
+        _fields_ = [("at", ctypes.c_void_p), ("size", ctypes.c_size_t), ("pos", ctypes.c_size_t)]
+
+    def __init__(self):
+        self.library = ctypes.CDLL(ctypes.util.find_library("zstd") or "libzstd.so.1")
+        self.library.ZSTD_createDStream.restype = ctypes.c_void_p
+        self.library.ZSTD_decompressStream.restype = ctypes.c_size_t
+        self.library.ZSTD_decompressStream.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
+        self.stream = ctypes.c_void_p(self.library.ZSTD_createDStream())
+
+    def decompress(self, data):
+        room = ctypes.create_string_buffer(1 << 20)
+        source = self.Buffer(ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p), len(data), 0)
+        out = b""
+        while True:
+            target = self.Buffer(ctypes.addressof(room), len(room), 0)
+            left = self.library.ZSTD_decompressStream(self.stream, ctypes.byref(target), ctypes.byref(source))
+            assert not self.library.ZSTD_isError(ctypes.c_size_t(left))
+            out += room.raw[:target.pos]
+            if source.pos == len(data) and target.pos < len(room):
+                return out
+
+
+def count_in(records):
+    """Samples, and bytes of whole records, in what may end inside a sample: that one counts, as its beginning is shown."""
+    at = samples = 0
+    while at + 8 <= len(records):
+        kind, _, size = struct.unpack_from("<IHH", records, at)
+        assert size >= 8 and kind != AUXTRACE
+        samples += kind == SAMPLE
+        if at + size > len(records):
+            break
+        at += size
+    return samples, at
+
+
+def samples_in(path, is_part=False):
+    """Counted by the bytes of the file alone, which has to end with a whole record."""
+    data = path.read_bytes()
+    begin, size = (0, len(data)) if is_part else struct.unpack_from("<QQ", data, 40)
+    assert is_part or begin + size <= len(data)
+    records, zstd, expanded = data[begin:begin + size], Zstd(), b""
+    samples, end = count_in(records)
+    assert end == size
+    at = 0
+    while at < end:
+        kind, _, size = struct.unpack_from("<IHH", records, at)
+        if kind == COMPRESSED:
+            expanded += zstd.decompress(records[at + 8:at + size])
+        at += size
+    return samples + count_in(expanded)[0]
+
+
+def all_samples(path):
+    if path.is_dir():
+        return samples_in(path / "data") + sum(samples_in(part, True) for part in path.glob("data.*"))
+    return samples_in(path)
+
+
+def recordings(directory):
+    return sorted(path for path in directory.iterdir() if path.name.startswith("perf.data"))
+
+
+def check_what_is_left(done, directory, run_pdecode):
+    """Each file holds what it says, and the last one what precord says."""
+    told = re.search(r"the recording ends here, with (\d+\.\d{3}) MB \((\d+) samples\); at least (\d+\.\d{3}) MB of records "
+                     r"are lost", done.stderr.decode())
+    paths = recordings(directory)
+    begun = paths if float(told[1]) else [*paths, None]     # of a file that was only begun nothing is left
+    total = 0
+    for path in paths:
+        decoded = run_pdecode(["-f", "stats", path])
+        samples = json.loads(decoded.stdout)["by_type"].get("SAMPLE", {}).get("records", 0)
+        total += samples
+        assert samples == all_samples(path)
+        if path != begun[-1]:
+            assert decoded.returncode == 0
+            continue
+        whole = path.is_dir() and b"the recorder did not finish" not in decoded.stderr    # its file `data` had room
+        assert samples == int(told[2]) and (decoded.returncode == 1 or whole), decoded.stderr
+        if path.is_file():      # not a byte is after the size that the header states
+            assert sum(struct.unpack_from("<QQ", path.read_bytes(), 40)) == path.stat().st_size
+    assert total > 100
+    return float(told[3])
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """Function: a directory on a disk of so many bytes."""
+    mounted = []
+
+    def mount(size):
+        path = tmp_path / f"disk{len(mounted)}"
+        path.mkdir()
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", path], stderr=subprocess.DEVNULL,
+                          check=False).returncode:
+            pytest.skip("tmpfs can't be mounted here")
+        mounted.append(path)
+        return path
+    yield mount
+    for path in mounted:
+        subprocess.run(["umount", path], check=True)
+
+
+@needs_root
+@pytest.mark.parametrize("less", [0, mmap.PAGESIZE], ids=["2M", "a-page-less"])
+@pytest.mark.parametrize("mode", MODES)
+def test_a_full_disk(run_precord, run_pdecode, workload, disk, mode, less):
+    compressed = "-z" in MODES[mode]
+    where = disk((128 << 10 if compressed else 2 << 20) - less)
+    done = run_precord("-o", where / "perf.data", *FAULTS, *MODES[mode], "--", workload, "touch",
+                       "150000" if compressed else "40000", *AFTER, stdout=subprocess.PIPE)
+    assert done.returncode == 4 and done.stdout == b"5\n", done.stderr
+    assert b"No space left on device" in done.stderr
+    check_what_is_left(done, where, run_pdecode)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_limit_of_the_files_size(run_precord, run_pdecode, workload, tmp_path, mode):
+    limit = (20 if "-z" in MODES[mode] else 200) << 10
+    done = run_precord("-o", "perf.data", *FAULTS, *MODES[mode], "--", workload, "touch", "40000", *AFTER,
+                       stdout=subprocess.PIPE, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    assert done.returncode == 4 and done.stdout == b"5\n" and b"File too large" in done.stderr
+    assert check_what_is_left(done, tmp_path, run_pdecode) > 0
+
+
+@needs_root
+def test_perf_reads_what_a_full_disk_left(run_precord, workload, disk, perf):
+    where = disk(1 << 20)
+    run_precord("-o", where / "perf.data", *FAULTS, "--", workload, "touch", "40000")
+    told = subprocess.run([perf, "script", "-i", where / "perf.data", "-F", "time", "-G"], capture_output=True, timeout=60)
+    assert told.returncode == 0 and len(told.stdout.splitlines()) == samples_in(where / "perf.data")
+
+
+@pytest.mark.parametrize("options", [[], ["-z"]], ids=["plain", "compressed"])
+def test_a_stream_whose_reader_ends(start_precord, workload, tmp_path, options):
+    """The command's end is waited for; then precord dies as its reader let it, without a word."""
+    process = start_precord("-o", "-", *FAULTS, *options, "--", workload, "touch", "40000", "sleep", "300", "touch", "40000",
+                            *AFTER, stdout=subprocess.PIPE)
+    process.stdout.read(16)
+    process.stdout.close()
+    assert process.wait(timeout=30) == -signal.SIGPIPE
+    assert process.stderr.read() == b"5\n"      # the command's stdout
+
+
+def test_nothing_is_waited_for_without_a_command(start_precord, workload):
+    target = subprocess.Popen([workload, "sleep", "100", "touch", "40000", "sleep", "20000"])
+    try:
+        process = start_precord("-o", "/dev/full", *FAULTS, "-p", target.pid)
+        assert process.wait(timeout=15) == 4
+        assert target.poll() is None
+    finally:
+        target.kill()
+        target.wait()
+
+
+def test_a_signal_still_ends_it(start_precord, workload):
+    process = start_precord("-o", "/dev/full", *FAULTS, "--", workload, "touch", "40000", "sleep", "20000")
+    said = process.stderr.readline() + process.stderr.readline()
+    assert b"No space left" in said or b"the recording ends here" in said
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=10) == 4

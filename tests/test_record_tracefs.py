@@ -1,0 +1,102 @@
+"""precord and tracefs: where it is mounted, where it is not, and what stays in it."""
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import TOOLS, TRACEFS
+from recorder import needs_root, precord, record, run_precord, start_precord, wait_for, workload   # noqa: F401
+from rights import needs
+
+pytestmark = [needs_root, pytest.mark.skipif(not shutil.which("unshare"), reason="no unshare")]
+
+
+@pytest.fixture
+def without_tracefs(tmp_path):
+    """Function: run a shell command line in a mount namespace that has no tracefs, and tell what is mounted then."""
+    def run(command):
+        script = ("while umount /sys/kernel/tracing || umount /sys/kernel/debug; do :; done 2>/dev/null\n"
+                  f"{command}\necho $?; grep -c tracefs /proc/self/mounts")
+        done = subprocess.run(["unshare", "--mount", "sh", "-c", script], cwd=tmp_path, capture_output=True, text=True,
+                              timeout=60)
+        if "unshare" in done.stderr:
+            pytest.skip(f"no mount namespace: {done.stderr}")
+        return done
+    return run
+
+
+def test_a_tracefs_that_is_not_mounted_stays_so(without_tracefs, workload, decode, tmp_path):
+    done = without_tracefs(f"{TOOLS}/precord -o perf.data -e sched:sched_switch -- {workload} switch 20")
+    assert done.stdout.splitlines() == ["0", "0"], done.stderr
+    document = decode(tmp_path / "perf.data")
+    samples = [r for r in document["records"] if r["type"] == "SAMPLE"]
+    assert len(samples) >= 20 and "prev_comm" in samples[0]["raw"]["tracepoint"]["fields"]
+
+
+def test_probes_without_a_mounted_tracefs(without_tracefs, workload, decode, tmp_path):
+    done = without_tracefs(f"{TOOLS}/precord -o perf.data -e 'uprobe:{workload}:probed value=%di:s64' -- {workload} call 3")
+    assert done.stdout.splitlines() == ["0", "0"], done.stderr
+    values = [r["raw"]["tracepoint"]["fields"]["value"] for r in decode(tmp_path / "perf.data")["records"]
+              if r["type"] == "SAMPLE"]
+    assert values == [0, 1, 2]
+
+
+@pytest.mark.parametrize("options", ["--list 'sched:*'", "--doctor"])
+def test_looking_mounts_nothing(without_tracefs, options):
+    done = without_tracefs(f"{TOOLS}/precord {options} | grep -E 'sched:sched_switch|^ok +tracepoints'")
+    assert done.stdout.splitlines()[-2:] == ["0", "0"], done.stdout
+
+
+def change_probes(line):
+    fd = os.open(TRACEFS / "uprobe_events", os.O_WRONLY | os.O_APPEND)
+    try:
+        os.write(fd, line.encode())
+    finally:
+        os.close(fd)
+
+
+def left_probes():
+    return [line for line in (TRACEFS / "uprobe_events").read_text().splitlines() if "precord_" in line]
+
+
+@pytest.fixture
+def killed(start_precord, workload):
+    """A recorder with a probe that was killed: the probe's line in tracefs. It goes in any case."""
+    process = start_precord("-o", "killed.data", "-e", f"uprobe:{workload}:probed value=%di:s64", "--", workload, "spin", "3000")
+    line = wait_for(lambda: [line for line in left_probes() if f"_{process.pid}_" in line])[0]
+    assert "precord_" in line
+    process.kill()
+    process.wait()
+    yield line
+    if line in left_probes():
+        change_probes("-:" + line.split()[0].partition(":")[2])
+
+
+@needs("tracepoints")
+def test_the_doctor_finds_and_removes_what_was_left(killed, run_precord):
+    assert killed in left_probes()
+    done = run_precord("--doctor", stdout=subprocess.PIPE)
+    assert done.returncode == 1 and b"no    1 probes of killed recorders are left" in done.stdout
+    assert killed in left_probes()
+    done = run_precord("--doctor", "--clean", stdout=subprocess.PIPE)
+    assert b"ok    removed 1 probes that killed recorders left" in done.stdout
+    assert killed not in left_probes()
+    assert run_precord("--clean", "--", "true").returncode == 2
+
+
+@needs("tracepoints")
+def test_the_next_probe_removes_what_was_left_and_nothing_else(killed, start_precord, record, workload):
+    change_probes(f"p:precord_1_1_1/of_another_namespace {workload}:0x1000")
+    other = start_precord("-o", "other.data", "-e", f"uprobe:{workload}:probed value=%di:s64", "--", workload, "spin", "3000")
+    try:
+        running = wait_for(lambda: [line for line in left_probes() if f"_{other.pid}_" in line])
+        run = record("-e", f"uprobe:{workload}:probed value=%di:s64", does="call 2")
+        assert len(run.samples) == 2
+        assert killed not in left_probes() and running[0] in left_probes()
+        assert [line for line in left_probes() if "of_another_namespace" in line]
+    finally:
+        change_probes("-:precord_1_1_1/of_another_namespace")
+    other.terminate()
+    other.wait()
+    assert not left_probes()

@@ -1,0 +1,71 @@
+"""An independent walk over the bytes of a perf.data: header by header, as far as whole records go.
+
+It shares nothing with libdecode. What it can't know is left out on purpose: the record in which the bytes end (of a compressed one,
+what can be expanded is not), and everything after a header that can't be one.
+"""
+import collections
+import struct
+
+SAMPLE, AUXTRACE, COMPRESSED, COMPRESSED2 = 9, 71, 81, 83
+
+
+class Walk:
+    """types: Counter of the numbers of record types, those in compressed records included; end: offset where the walk stopped."""
+
+    def __init__(self, data, start=0, order="<"):
+        self.types = collections.Counter()
+        self.order = order
+        self.stream = b""       # decompressed, and not yet walked
+        self.zstd = None
+        self.end = start + self._records(data[start:])
+
+    @property
+    def samples(self):
+        return self.types[SAMPLE]
+
+    def _records(self, data):
+        at = 0
+        while at + 8 <= len(data):
+            kind, _, size = struct.unpack_from(f"{self.order}IHH", data, at)
+            if size < 8 or at + size > len(data):
+                if size > 8 and kind == COMPRESSED:
+                    self._expand(data[at + 8:])
+                break
+            self.types[kind] += 1
+            if kind == COMPRESSED:
+                self._expand(data[at + 8:at + size])
+            elif kind == COMPRESSED2:
+                used, = struct.unpack_from(f"{self.order}Q", data, at + 8)
+                self._expand(data[at + 16:at + 16 + used])
+            elif kind == AUXTRACE:
+                at += struct.unpack_from(f"{self.order}Q", data, at + 8)[0]
+            at += size
+        return at
+
+    def _expand(self, payload):
+        """A stream may go on from record to record, and a new one begin in any."""
+        import zstandard
+
+        while payload:
+            if self.zstd is None:
+                self.zstd = zstandard.ZstdDecompressor().decompressobj()
+            self.stream += self.zstd.decompress(payload)
+            payload = self.zstd.unused_data
+            if payload or self.zstd.eof:
+                self.zstd = None
+        self.stream = self.stream[self._records(self.stream):]
+
+
+def walk_file(path):
+    """The Walk of a file's records: to the end of the file, whatever its header says."""
+    data = path.read_bytes()
+    if data[:8] not in (b"PERFILE2", b"2ELIFREP"):
+        return Walk(data)       # a data.N
+    order = "<" if data[:8] == b"PERFILE2" else ">"
+    size, = struct.unpack_from(f"{order}Q", data, 8)
+    return Walk(data, 16 if size == 16 else struct.unpack_from(f"{order}Q", data, 40)[0], order)
+
+
+def walk(path):
+    """The Walks of a recording, which may be a directory, by the names of its files."""
+    return {file.name: walk_file(file) for file in sorted(path.glob("data*"))} if path.is_dir() else {path.name: walk_file(path)}

@@ -1,0 +1,105 @@
+/* cli_message.c - messages on stderr, safe for terminals. */
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+
+enum { LINE_SIZE = 8192 };
+
+struct character {
+	uint32_t code;
+	size_t length;		/* in bytes; 0: not UTF-8 */
+};
+
+static struct character decode_utf8(const unsigned char *text, size_t size)
+{
+	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	const unsigned char first = text[0];
+	const size_t length = first < 0x80 ? 1 : first >= 0xc2 && first < 0xe0 ? 2 : (first & 0xf0) == 0xe0 ? 3 :
+			      (first & 0xf8) == 0xf0 ? 4 : 0;
+	struct character c = { .code = length > 1 ? first & (0x7fu >> length) : first, .length = length };
+
+	if (!length || length > size)
+		return (struct character){ 0 };
+	for (size_t i = 1; i < length; i++) {
+		if ((text[i] & 0xc0) != 0x80)
+			return (struct character){ 0 };
+		c.code = c.code << 6 | (text[i] & 0x3f);
+	}
+	if (c.code < smallest[length] || c.code > 0x10ffff || (c.code >= 0xd800 && c.code <= 0xdfff))
+		return (struct character){ 0 };
+	return c;
+}
+
+/* Unicode categories Cc, Zl and Zp, and the controls of bidirectional text, which reorder what a terminal shows. */
+static bool is_control(uint32_t code)
+{
+	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e || code == 0x200f ||
+	       (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}
+
+size_t cli_make_printable(char *text, size_t size)
+{
+	size_t out = 0;
+
+	for (size_t in = 0; in < size;) {
+		const struct character c = decode_utf8((const unsigned char *)text + in, size - in);
+
+		if (!c.length || is_control(c.code)) {
+			text[out++] = '?';
+			in += c.length ? c.length : 1;
+			continue;
+		}
+		memmove(text + out, text + in, c.length);
+		out += c.length;
+		in += c.length;
+	}
+	return out;
+}
+
+/* Prints "BEFORE: MESSAGEAFTER" as one line. */
+__attribute__((format(printf, 3, 0)))
+static void print_message(const char *before, const char *after, const char *format, va_list args)
+{
+	char line[LINE_SIZE];
+	const int head = snprintf(line, sizeof(line), "%s: ", before);
+	const size_t tail = strlen(after) + 1;	/* and the newline */
+	const size_t room = sizeof(line) - tail - (size_t)head;
+	const int body = vsnprintf(line + head, room, format, args);
+	size_t length = (size_t)head + (body < 0 ? 0 : (size_t)body < room ? (size_t)body : room - 1);
+
+	length = cli_make_printable(line, length);
+	memcpy(line + length, after, tail - 1);
+	line[length + tail - 1] = '\n';
+	fwrite(line, 1, length + tail, stderr);
+}
+
+void cli_error(const struct cli_tool *tool, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	print_message(tool->name, "", format, args);
+	va_end(args);
+}
+
+void cli_footer(const struct cli_tool *tool, const char *format, va_list args)
+{
+	char before[64];
+
+	snprintf(before, sizeof(before), "[ %s", tool->name);
+	print_message(before, " ]", format, args);
+}
+
+enum cli_exit cli_usage(const struct cli_tool *tool, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	print_message(tool->name, "", format, args);
+	va_end(args);
+	fprintf(stderr, "Try '%s --help'\n", tool->name);
+	return CLI_USAGE;
+}
