@@ -76,10 +76,9 @@ ALL_CFLAGS = -std=gnu11 $(OPT) $(WARNINGS) -fPIC -pthread -fvisibility=hidden $(
 	-D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -DPD_VERSION='"$(VERSION)"' $(PKG_CFLAGS) $(CPPFLAGS) $(CFLAGS)
 ALL_LDFLAGS = $(SANITIZE) -pthread -Wl,--as-needed -Wl,-z,relro,-z,now,-z,noexecstack $(LDFLAGS)
 
-LIB_DIRS := base layout file model sink
-LIB_SRC := $(sort $(wildcard libdecode/*.c $(LIB_DIRS:%=libdecode/%/*.c)))
+LIB_SRC := $(sort $(wildcard libdecode/*.c libdecode/*/*.c))
 TOOL_SRC := $(sort $(wildcard tools/*.c))
-RECORD_SRC := $(sort $(wildcard record/*.c))
+RECORD_SRC := $(sort $(wildcard record/*.c record/*/*.c))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 
 # tools/NAME.c and tools/NAME_*.c make the tool NAME; every other file of tools/ is for all of them.
@@ -203,7 +202,7 @@ pytest_env = PD_BUILD='$(abspath build)' PD_TOOLS='$(abspath $(1))' \
 
 # Side by side where pytest can; but alone those that watch the clock and the whole machine.
 PARALLEL = $(call once,PARALLEL,$(shell $(PYTHON) -c 'import xdist' 2>/dev/null && echo "--numprocesses=$$(nproc) --dist=loadfile"))
-ALONE := $(wildcard tests/test_record_*.py) tests/test_synth.py tests/test_bench.py
+ALONE := $(wildcard tests/record/*.py) tests/cli/test_bench.py
 
 # Tests marked `sanitize` run a first time with the tools under ASan and UBSan.
 check: deps

@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-#include "file/compose.h"
-#include "file/out.h"
-#include "file/record.h"
-#include "file/stand_in.h"
-#include "reader.h"
+#include "output/compose.h"
+#include "output/out.h"
+#include "output/placeholder_formats.h"
+#include "reader/reader.h"
+#include "stream/record.h"
 
 #define FEATURE_TRACING_DATA 1
 #define FEATURE_AUXTRACE 18		/* says where in the old file AUXTRACE records are */

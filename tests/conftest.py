@@ -18,12 +18,15 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 
 import pytest
 
-import rights
-
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(1, str(ROOT / "tests" / "support"))
+
+import rights  # noqa: E402
+
 FIXTURES = ROOT / "fixtures"
 TOOLS = pathlib.Path(os.environ.get("PD_TOOLS") or ROOT / "build")
 CORPUS = pathlib.Path(os.environ.get("PERFDATA_CORPUS") or ROOT.parent / "shared" / "corpus")

@@ -2,8 +2,8 @@
  *
  * Constants have names of their own, so that both headers can be included.
  */
-#ifndef LANDLOCK_H
-#define LANDLOCK_H
+#ifndef PD_TOOLS_LANDLOCK_H
+#define PD_TOOLS_LANDLOCK_H
 
 #include <asm/unistd.h>
 #include <stdint.h>

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "place.h"
+#include "output_place.h"
 #include "source.h"
 
 enum { BUFFER_SIZE = 1 << 18, NOT_COPIED = BUFFER_SIZE / 4 };

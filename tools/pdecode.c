@@ -11,14 +11,14 @@
 #include "build.h"
 #include "cli.h"
 #include "input.h"
-#include "mapped.h"
+#include "max_output.h"
 #include "output.h"
 #include "pd/pd.h"
 #include "pdecode_filter.h"
 #include "pdecode_schema.h"
 #include "progress.h"
-#include "max_output.h"
 #include "sandbox.h"
+#include "sigbus.h"
 
 enum { ERRORS_SHOWN = 20, MOST_THREADS = 16 };
 

@@ -8,12 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "atomic_output.h"
 #include "build.h"
 #include "cli.h"
 #include "pd/write.h"
 #include "pencode_json.h"
 #include "pencode_split.h"
-#include "result.h"
 #include "sandbox.h"
 #include "source.h"
 

@@ -1,6 +1,6 @@
 /* pencode_json.h - parses JSON with json-c, whose tree is a source of values: a pd_node is a struct json_object. */
-#ifndef PENCODE_JSON_H
-#define PENCODE_JSON_H
+#ifndef PD_TOOLS_PENCODE_JSON_H
+#define PD_TOOLS_PENCODE_JSON_H
 
 #include <stddef.h>
 

@@ -2,8 +2,8 @@
  *
  * Takes the document (its `records`, `attrs` element by element, other members whole) and JSON Lines alike.
  */
-#ifndef PENCODE_SPLIT_H
-#define PENCODE_SPLIT_H
+#ifndef PD_TOOLS_PENCODE_SPLIT_H
+#define PD_TOOLS_PENCODE_SPLIT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,12 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "atomic_output.h"
 #include "build.h"
 #include "cli.h"
 #include "input.h"
-#include "pd/repair.h"
-#include "result.h"
 #include "max_output.h"
+#include "pd/repair.h"
 #include "sandbox.h"
 #include "source.h"
 

@@ -5,7 +5,7 @@
 #include <zstd.h>
 
 #include "check.h"
-#include "file/ahead.h"
+#include "stream/decompress_thread.h"
 
 enum { SIZE = 256 << 10, WHOLE = 5 * SIZE + 1000 };
 

@@ -1,4 +1,4 @@
-/* beside_order.c - record/beside.c with a description that ends when it is told to, and buffers that fill
+/* beside_order.c - record/run/background_synth.c with a description that ends when it is told to, and buffers that fill
  * while what was held is written: a line for each thing that is not as it must be. */
 #include <linux/perf_event.h>
 #include <poll.h>
@@ -7,11 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/priority.h"
 #include "check.h"
-#include "describe.h"
-#include "drain.h"
 #include "idle_writer.h"
-#include "priority.h"
+#include "run/drain.h"
+#include "run/metadata.h"
 
 enum { SIZE = 1 << 20, RECORD = 4096, MOST = 1 << 12 };
 

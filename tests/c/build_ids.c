@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "buildid_scan.c"
+#include "buildid/buildid_scan.c"
 
 #define DATA_SIZE_AT 48
 

@@ -1,7 +1,7 @@
 /* check_tables - says what is wrong with the layout tables; exit 1 when anything is. */
 #include <stdio.h>
 
-#include "layout/check.h"
+#include "lint/check.h"
 
 static void complain(void *ctx, const char *text)
 {

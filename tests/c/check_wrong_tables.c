@@ -1,8 +1,8 @@
 /* check_wrong_tables - gives wrong tables to the checks and prints what they say: a check that finds nothing is none. */
 #include <stdio.h>
 
-#include "layout/check_tables.h"
 #include "layout/names_tables.h"
+#include "lint/check_tables.h"
 
 static const struct pd_name twice[] = { { 1, "A" }, { 1, "B" }, { 2, "A" }, { 0, NULL } };
 static const struct pd_bits over[] = { BIT(a, 0, 4), BIT(b, 3, 2), { .name = NULL } };

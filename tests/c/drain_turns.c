@@ -1,4 +1,4 @@
-/* drain_turns.c - record/drain.c over buffers of which one is filled again while it is read: a line for
+/* drain_turns.c - record/run/drain.c over buffers of which one is filled again while it is read: a line for
  * each thing that is not as it must be. What the writer would get is kept as a row of letters. */
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "drain.h"
 #include "idle_writer.h"
+#include "run/drain.h"
 
 enum { SIZE = 4096, BUFFERS = 3, RECORD = 64, FLOODED = 1, FLOOD = 32, MOST = 12, ROUND_BYTES = 1 << 20 };
 

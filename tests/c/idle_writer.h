@@ -1,8 +1,8 @@
-/* idle_writer.h - what record/drain.c calls besides: for programs that do not look at it. */
+/* idle_writer.h - what record/run/drain.c calls besides: for programs that do not look at it. */
 #ifndef IDLE_WRITER_H
 #define IDLE_WRITER_H
 
-#include "aux_area.h"
+#include "capture/aux_area.h"
 #include "pd/write.h"
 
 uint64_t pd_writer_size(const struct pd_writer *w)

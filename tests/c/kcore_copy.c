@@ -1,5 +1,5 @@
 /* kcore_copy.c - FROM TO PAGE [START END]...: joins the ranges and copies them. Prints the errno. */
-#include "kcore_copy.h"
+#include "run/kcore_copy.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* ring_content.c - record/ring.c over buffers filled here as the kernel fills them: a line for each
+/* ring_content.c - record/capture/ring.c over buffers filled here as the kernel fills them: a line for each
  * thing that is not as it must be. The buffers lie in a memfd, whose ioctl(2) does nothing. */
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "capture/ring.h"
 #include "check.h"
-#include "ring.h"
 
 enum { SIZE = 4096 };
 

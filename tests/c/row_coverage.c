@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "layout/container.h"
-#include "layout/walk.h"
 #include "pd/pd.h"
-#include "reader.h"
+#include "plan/walk.h"
+#include "reader/reader.h"
 
 #define MAX_ROWS 8192
 

@@ -13,11 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "buildid.h"
-#include "doctor.h"
-#include "hostinfo.h"
-#include "list.h"
-#include "synth.h"
+#include "buildid/buildid.h"
+#include "hostinfo/hostinfo.h"
+#include "inform/doctor.h"
+#include "inform/list.h"
+#include "synth/synth.h"
 
 #define EVENT_ID 7
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "harness.h"
-#include "layout/tracepoint.h"
+#include "tracepoint/tracepoint.h"
 
 struct sum {
 	size_t fields, bytes;

@@ -14,10 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "file/record.h"
 #include "harness.h"
 #include "layout/container.h"
-#include "reader.h"
+#include "reader/reader.h"
+#include "stream/record.h"
 
 #define LARGEST (1u << 20)
 

@@ -1,4 +1,4 @@
-"""What no other case has: the rest of the rows that tests/test_coverage.py asks for."""
+"""What no other case has: the rest of the rows that tests/law/test_coverage.py asks for."""
 
 from . import features as f
 from . import records as r

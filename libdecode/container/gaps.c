@@ -1,0 +1,163 @@
+/* gaps.c - finds bytes of a file that no section holds: without them a file could not be rebuilt. */
+#include "container/gaps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK 65536
+#define MAX_ZEROS 4096	/* in a row, inside a gap */
+
+static int by_offset(const void *a, const void *b)
+{
+	const struct pd_section *x = a, *y = b;
+
+	return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+static int add_gap(struct pd_session *s, struct pd_container *c, uint64_t offset, uint64_t size)
+{
+	if (c->info.nr_gaps == c->gaps_capacity) {
+		size_t capacity = c->gaps_capacity ? c->gaps_capacity * 2 : 8;
+		struct pd_section *gaps = pd_budget_grow(s->budget, c->gaps, c->gaps_capacity * sizeof(*gaps),
+							 capacity * sizeof(*gaps));
+
+		if (!gaps)
+			return -1;
+		c->gaps = gaps;
+		c->gaps_capacity = capacity;
+	}
+	c->gaps[c->info.nr_gaps++] = (struct pd_section){ .name = "gap", .offset = offset, .size = size };
+	c->info.gaps = c->gaps;
+	return 0;
+}
+
+/* Counts what a section holds in [from, to), where no section before it lies. The bytes of the data are the stream's to count. */
+static void account(struct pd_container *c, const struct pd_section *section, const struct pd_section *data, uint64_t from,
+		    uint64_t to)
+{
+	static const char *const of_header[] = { "header", "attrs", "ids", "event_types", "kept" };
+	const uint64_t data_end = data->offset + data->size < data->offset ? UINT64_MAX : data->offset + data->size;
+	const uint64_t begin = from > data->offset ? from : data->offset, end = to < data_end ? to : data_end;
+	uint64_t bytes = to - from, *sum = &c->account.features;
+
+	if (section == data)
+		return;
+	if (begin < end)
+		bytes -= end - begin;
+	for (size_t i = 0; i < sizeof(of_header) / sizeof(*of_header); i++)
+		if (strcmp(section->name, of_header[i]) == 0)
+			sum = &c->account.header;
+	*sum += bytes;
+}
+
+static const struct pd_section *find_data(const struct pd_section *sections, size_t n)
+{
+	static const struct pd_section none;
+
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(sections[i].name, "data") == 0)
+			return &sections[i];
+	return &none;
+}
+
+struct scan {
+	struct pd_session *session;
+	struct pd_container *container;
+	uint64_t first, last;	/* bytes that are not zero; UINT64_MAX: none yet */
+};
+
+static int end_gap(struct scan *s)
+{
+	if (s->first == UINT64_MAX)
+		return 0;
+	s->container->account.gaps += s->last - s->first + 1;
+	s->container->account.zeros -= s->last - s->first + 1;
+	return add_gap(s->session, s->container, s->first, s->last - s->first + 1);
+}
+
+static int scan_chunk(struct scan *s, uint64_t offset, const uint8_t *chunk, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t at = offset + i;
+
+		if (!chunk[i])
+			continue;
+		if (s->first == UINT64_MAX || at - s->last > MAX_ZEROS) {
+			if (end_gap(s))
+				return -1;
+			s->first = at;
+		}
+		s->last = at;
+	}
+	return 0;
+}
+
+/* What of [from, to) is not zero, with the zeros between as long as they are few. */
+static int scan(struct pd_source *source, struct pd_session *session, struct pd_container *c, uint64_t from,
+		uint64_t to, uint8_t *chunk, struct pd_error *e)
+{
+	struct scan s = { session, c, UINT64_MAX, 0 };
+
+	c->account.zeros += to - from;
+	while (from < to) {
+		size_t ask = to - from < CHUNK ? (size_t)(to - from) : CHUNK;
+		int64_t got = pd_source_pread(source, from, chunk, ask, e);
+
+		if (got < 0)
+			return -1;
+		if (got == 0)
+			break;
+		if (scan_chunk(&s, from, chunk, (size_t)got))
+			goto no_memory;
+		from += (uint64_t)got;
+		if (to - from > CHUNK)
+			from = pd_source_data_from(source, from);
+	}
+	if (end_gap(&s) == 0)
+		return 0;
+no_memory:
+	*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };
+	return -1;
+}
+
+int pd_gaps_find(struct pd_source *source, struct pd_session *s, struct pd_container *c, struct pd_error *e)
+{
+	const size_t n = c->nr_held;
+	struct pd_section *sorted = pd_budget_alloc(s->budget, n * sizeof(*sorted));
+	uint8_t *chunk = pd_budget_alloc(s->budget, CHUNK);
+	const struct pd_section *data;
+	uint64_t at = 0;
+	int failed = -1;
+
+	*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };
+	if (!sorted || !chunk)
+		goto out;
+	memcpy(sorted, c->held, n * sizeof(*sorted));
+	qsort(sorted, n, sizeof(*sorted), by_offset);
+	data = find_data(sorted, n);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t end = sorted[i].offset + sorted[i].size;
+
+		if (sorted[i].offset >= c->info.size)
+			break;
+		if (end < sorted[i].offset)
+			end = UINT64_MAX;
+		if (sorted[i].offset > at) {
+			if (scan(source, s, c, at, sorted[i].offset, chunk, e))
+				goto out;
+			at = sorted[i].offset;
+		}
+		if (strcmp(sorted[i].name, "kept") == 0 && add_gap(s, c, sorted[i].offset, sorted[i].size))
+			goto out;
+		if (end > at && sorted[i].size) {
+			account(c, &sorted[i], data, sorted[i].offset > at ? sorted[i].offset : at,
+				end < c->info.size ? end : c->info.size);
+			at = end;
+		}
+	}
+	failed = at < c->info.size ? scan(source, s, c, at, c->info.size, chunk, e) : 0;
+out:
+	pd_budget_free(s->budget, sorted, n * sizeof(*sorted));
+	pd_budget_free(s->budget, chunk, CHUNK);
+	return failed;
+}

@@ -1,0 +1,228 @@
+/* header_recovery.c - puts right what a damaged file header says. */
+#include "container/header_recovery.h"
+
+#include "stream/resync.h"
+
+#define HEADER PD_RECORD_HEADER_SIZE
+#define ATTR_MAX 4096
+#define CHAIN 3		/* records in a row that are enough to tell the first */
+#define CHUNK 65536
+#define TYPE_AUXTRACE 71
+
+struct file {
+	struct pd_source *source;
+	enum pd_swap swap;
+	uint64_t size;
+	const struct pd_report *report;
+	bool mended;
+};
+
+static bool fits(const struct file *f, uint64_t offset, uint64_t size)
+{
+	return offset <= f->size && size <= f->size - offset;
+}
+
+static bool load(const struct file *f, uint64_t offset, uint8_t *p, size_t n)
+{
+	struct pd_error ignored;
+
+	return fits(f, offset, n) && pd_source_pread(f->source, offset, p, n, &ignored) == (int64_t)n;
+}
+
+static void replace(struct file *f, const char *field, uint64_t at, uint64_t *number, uint64_t with)
+{
+	f->report->error(f->report->ctx, &(struct pd_error){
+		.code = PD_E_SIZE, .severity = PD_DAMAGED, .record = "header", .field = field, .offset = at,
+		.want = *number, .have = with });
+	*number = with;
+	f->mended = true;
+}
+
+/* --- attrs --- */
+
+/* The size that an attribute at this offset says it has; 0: there is none. */
+static uint64_t attr_at(const struct file *f, uint64_t offset)
+{
+	uint8_t bytes[8];
+	uint64_t size;
+
+	if (!load(f, offset, bytes, sizeof(bytes)))
+		return 0;
+	size = pd_load32(bytes + 4, f->swap);
+	if (size == 0)	/* as the first perfs wrote it */
+		size = PD_ATTR_SIZE_VER0;
+	return size >= PD_ATTR_SIZE_VER0 && size <= ATTR_MAX && size % 8 == 0 ? size : 0;
+}
+
+static bool attrs_fit(const struct file *f, uint64_t offset, uint64_t size, uint64_t stride)
+{
+	const uint64_t own = attr_at(f, offset);
+
+	return own && stride >= own + PD_SECTION_SIZE && stride <= ATTR_MAX && size && size % stride == 0 &&
+	       fits(f, offset, size);
+}
+
+static void mend_attrs(struct file *f, struct pd_header_numbers *h)
+{
+	const uint64_t stride = attr_at(f, h->attrs.offset) + PD_SECTION_SIZE;
+	const uint64_t before = h->data.offset - h->attrs.size, between = h->data.offset - h->attrs.offset;
+
+	if (!h->attrs.size || attrs_fit(f, h->attrs.offset, h->attrs.size, h->attr_size))
+		return;
+	if (attrs_fit(f, h->attrs.offset, h->attrs.size, stride))
+		replace(f, "attr_size", 16, &h->attr_size, stride);
+	else if (h->data.offset >= h->attrs.size && attrs_fit(f, before, h->attrs.size, h->attr_size))
+		replace(f, "attrs.offset", 24, &h->attrs.offset, before);
+	else if (h->data.offset >= h->attrs.offset && attrs_fit(f, h->attrs.offset, between, h->attr_size))
+		replace(f, "attrs.size", 32, &h->attrs.size, between);
+}
+
+/* --- data --- */
+
+/* Do a few records in a row begin at the offset? */
+static bool records_at(const struct file *f, uint64_t offset)
+{
+	for (unsigned int i = 0; i < CHAIN; i++) {
+		uint8_t bytes[HEADER];
+		uint32_t type;
+		uint16_t size;
+
+		if (!load(f, offset, bytes, sizeof(bytes)))
+			return i && offset == f->size;
+		type = pd_load32(bytes, f->swap);
+		size = pd_load16(bytes + 6, f->swap);
+		if (!pd_resync_may_begin(type, size, pd_record_desc(type)))
+			return false;
+		if (type == TYPE_AUXTRACE)
+			return true;
+		offset += size;
+	}
+	return true;
+}
+
+static void mend_data_offset(struct file *f, struct pd_header_numbers *h)
+{
+	const uint64_t behind = h->attrs.offset + h->attrs.size;
+
+	if (records_at(f, h->data.offset) || behind == h->data.offset || !fits(f, h->attrs.offset, h->attrs.size))
+		return;
+	if (records_at(f, behind))
+		replace(f, "data.offset", 40, &h->data.offset, behind);
+}
+
+/* Could the feature table be here: n places in the file, behind it? */
+static bool table_may_be_at(const struct file *f, uint64_t offset, size_t n)
+{
+	uint8_t bytes[PD_FEATURE_BITS * PD_SECTION_SIZE];
+
+	if (!load(f, offset, bytes, n * PD_SECTION_SIZE))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t at = pd_load64(bytes + i * PD_SECTION_SIZE, f->swap);
+		const uint64_t size = pd_load64(bytes + i * PD_SECTION_SIZE + 8, f->swap);
+
+		if (!fits(f, at, size) || (size && at < offset + n * PD_SECTION_SIZE))
+			return false;
+	}
+	return true;
+}
+
+/* Is the feature table here? perf writes the first feature right behind it, the next behind that. */
+static bool table_at(const struct file *f, uint64_t offset, size_t n)
+{
+	uint8_t bytes[2 * PD_SECTION_SIZE];
+	uint64_t first, size, second;
+
+	if (!load(f, offset, bytes, n > 1 ? sizeof(bytes) : PD_SECTION_SIZE))
+		return false;
+	first = pd_load64(bytes, f->swap);
+	size = pd_load64(bytes + 8, f->swap);
+	if (first < offset + n * PD_SECTION_SIZE || first > offset + PD_FEATURE_BITS * PD_SECTION_SIZE ||
+	    !fits(f, first, size))
+		return false;
+	second = n > 1 ? pd_load64(bytes + PD_SECTION_SIZE, f->swap) : first + size;
+	return second == first + size && table_may_be_at(f, offset, n);
+}
+
+/* The first place behind `offset`, going from record to record, and by 8 bytes where there is none, at which the table is. */
+static bool find_table(const struct file *f, uint64_t offset, size_t n, uint64_t *found)
+{
+	uint8_t chunk[CHUNK];
+	uint64_t from = 0;
+	int64_t filled = 0;
+
+	while (fits(f, offset, PD_SECTION_SIZE)) {
+		struct pd_error ignored;
+		const uint8_t *p;
+		uint64_t first;
+		uint32_t type;
+		uint16_t size;
+
+		if (offset < from || offset + PD_SECTION_SIZE > from + (uint64_t)filled) {
+			const uint64_t data = pd_source_data_from(f->source, offset);
+
+			if (data == UINT64_MAX)
+				return false;
+			if (data > offset)
+				offset += (data - offset) & ~7ull;
+			from = offset;
+			filled = pd_source_pread(f->source, from, chunk, sizeof(chunk), &ignored);
+			if (filled < PD_SECTION_SIZE)
+				return false;
+		}
+		p = chunk + (offset - from);
+		type = pd_load32(p, f->swap);
+		size = pd_load16(p + 6, f->swap);
+		first = pd_load64(p, f->swap);
+		if (pd_resync_may_begin(type, size, pd_record_desc(type))) {
+			offset += size;
+			if (type == TYPE_AUXTRACE && fits(f, offset, pd_load64(p + 8, f->swap)))
+				offset += pd_load64(p + 8, f->swap);
+			continue;
+		}
+		if (first >= offset + n * PD_SECTION_SIZE && first <= offset + PD_FEATURE_BITS * PD_SECTION_SIZE &&
+		    table_at(f, offset, n)) {
+			*found = offset;
+			return true;
+		}
+		offset += 8;
+	}
+	return false;
+}
+
+static void mend_data_size(struct file *f, struct pd_header_numbers *h, size_t nr_features)
+{
+	uint64_t table;
+
+	if (!nr_features || !h->data.size ||
+	    (fits(f, h->data.offset, h->data.size) && table_may_be_at(f, h->data.offset + h->data.size, nr_features)))
+		return;
+	if (find_table(f, h->data.offset, nr_features, &table) && table - h->data.offset != h->data.size)
+		replace(f, "data.size", PD_HEADER_DATA_SIZE, &h->data.size, table - h->data.offset);
+}
+
+bool pd_mend_header(struct pd_source *source, enum pd_swap swap, uint64_t file_size, struct pd_header_numbers *h,
+		    size_t nr_features, const struct pd_report *r)
+{
+	struct file f = { .source = source, .swap = swap, .size = file_size, .report = r };
+
+	mend_attrs(&f, h);
+	mend_data_offset(&f, h);
+	mend_data_size(&f, h, nr_features);
+	return f.mended;
+}
+
+bool pd_mend_is_table_at(struct pd_source *source, enum pd_swap swap, uint64_t file_size, uint64_t offset, size_t n)
+{
+	const struct file f = { .source = source, .swap = swap, .size = file_size };
+
+	return n && table_may_be_at(&f, offset, n);
+}
+
+bool pd_mend_is_pipe(struct pd_source *source, enum pd_swap swap, uint64_t header_size)
+{
+	struct file f = { .source = source, .swap = swap };
+
+	return (header_size < PD_FILE_HEADER_V1 || header_size > ATTR_MAX || header_size % 8) &&
+	       pd_source_size(source, &f.size) && records_at(&f, PD_MAGIC_SIZE);
+}

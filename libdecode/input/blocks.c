@@ -1,0 +1,64 @@
+/* blocks.c - memory for compression libraries: see blocks.h. */
+#include "input/blocks.h"
+
+struct pd_block {
+	size_t size;		/* of all of it */
+	struct pd_block *next;	/* of those that are not in use */
+	max_align_t data[];
+};
+
+/* The smallest unused one that is large enough. */
+static struct pd_block **find_unused(struct pd_blocks *b, size_t size)
+{
+	struct pd_block **best = NULL;
+
+	for (struct pd_block **at = &b->unused; *at; at = &(*at)->next)
+		if ((*at)->size >= size && (!best || (*at)->size < (*best)->size))
+			best = at;
+	return best;
+}
+
+void *pd_blocks_alloc(struct pd_blocks *b, size_t size)
+{
+	const size_t total = sizeof(struct pd_block) + size;
+	struct pd_block **unused, *block;
+
+	if (total < size)
+		return NULL;
+	unused = find_unused(b, total);
+	if (unused) {
+		block = *unused;
+		*unused = block->next;
+		return block->data;
+	}
+	block = pd_budget_alloc(b->budget, total);
+	if (!block && b->unused) {
+		pd_blocks_free(b);
+		block = pd_budget_alloc(b->budget, total);
+	}
+	if (!block)
+		return NULL;
+	block->size = total;
+	return block->data;
+}
+
+void pd_blocks_release(struct pd_blocks *b, void *p)
+{
+	struct pd_block *block;
+
+	if (!p)
+		return;
+	block = (void *)((uint8_t *)p - offsetof(struct pd_block, data));
+	block->next = b->unused;
+	b->unused = block;
+}
+
+void pd_blocks_free(struct pd_blocks *b)
+{
+	while (b->unused) {
+		struct pd_block *block = b->unused;
+
+		b->unused = block->next;
+		pd_budget_free(b->budget, block, block->size);
+	}
+}

@@ -1,0 +1,62 @@
+/* packing_zstd.c - zstd around a whole input, by the codec of compressed records. */
+#include <string.h>
+
+#include "input/packing.h"
+#include "input/zstd_stream.h"
+
+struct zstd {
+	struct pd_codec *codec;
+};
+
+static bool starts_zstd(struct pd_bytes head)
+{
+	static const uint8_t magic[] = { 0x28, 0xb5, 0x2f, 0xfd };
+
+	return head.size >= sizeof(magic) && memcmp(head.data, magic, sizeof(magic)) == 0;
+}
+
+/* Frames without content may follow, too. */
+static bool goes_on_zstd(struct pd_bytes head)
+{
+	static const uint8_t skippable[] = { 0x2a, 0x4d, 0x18 };
+
+	return starts_zstd(head) || (head.size > sizeof(skippable) && head.data[0] >> 4 == 5 &&
+				     memcmp(head.data + 1, skippable, sizeof(skippable)) == 0);
+}
+
+static enum pd_code begin_zstd(void *state, struct pd_blocks *b)
+{
+	struct zstd *z = state;
+	struct pd_error e;
+
+	if (!z->codec)
+		z->codec = pd_codec_new(b->budget, &e);
+	return z->codec ? PD_OK : e.code;
+}
+
+static enum pd_code step_zstd(void *state, struct pd_packing_step *s)
+{
+	struct zstd *z = state;
+	struct pd_error e;
+	size_t left;
+	int64_t made;
+
+	pd_codec_input(z->codec, s->in);
+	made = pd_codec_read_frame(z->codec, s->out, s->room, &left, &e);
+	if (made < 0)
+		return e.code;
+	s->made = (size_t)made;
+	s->taken = s->in.size - left;
+	s->ended = (s->made || s->taken) && pd_codec_at_frame_end(z->codec);
+	return PD_OK;
+}
+
+static void end_zstd(void *state)
+{
+	pd_codec_free(((struct zstd *)state)->codec);
+}
+
+const struct pd_packing pd_packing_zstd = {
+	.name = "zstd", .state_size = sizeof(struct zstd), .starts = starts_zstd, .goes_on = goes_on_zstd,
+	.begin = begin_zstd, .step = step_zstd, .end = end_zstd,
+};

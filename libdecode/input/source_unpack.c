@@ -1,0 +1,168 @@
+/* source_unpack.c - a compressed wrapping around a whole input. */
+#include "input/source_unpack.h"
+
+#include <string.h>
+
+#include "base/cursor.h"
+
+struct pd_unpack {
+	struct pd_source *under;
+	const struct pd_packing *packing;
+	struct pd_blocks blocks;
+	uint64_t produced;
+	bool between;		/* at the start of a member, or after the last */
+	bool ended;
+	struct pd_error damage;
+	max_align_t state[];	/* of the packing */
+};
+
+static size_t size_of(const struct pd_packing *packing)
+{
+	return sizeof(struct pd_unpack) + packing->state_size;
+}
+
+struct pd_unpack *pd_unpack_new(struct pd_source *under, const struct pd_packing *packing, struct pd_budget *b,
+				struct pd_error *e)
+{
+	struct pd_unpack *u = pd_budget_alloc(b, size_of(packing));
+
+	*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };
+	if (!u) {
+		pd_source_close(under);
+		return NULL;
+	}
+	u->under = under;
+	u->packing = packing;
+	u->blocks.budget = b;
+	e->code = packing->begin(u->state, &u->blocks);
+	if (e->code) {
+		pd_unpack_free(u);
+		return NULL;
+	}
+	return u;
+}
+
+void pd_unpack_free(struct pd_unpack *u)
+{
+	if (!u)
+		return;
+	u->packing->end(u->state);
+	pd_blocks_free(&u->blocks);
+	pd_source_close(u->under);
+	pd_budget_free(u->blocks.budget, u, size_of(u->packing));
+}
+
+struct pd_source *pd_unpack_under(const struct pd_unpack *u)
+{
+	return u->under;
+}
+
+const struct pd_error *pd_unpack_damage(const struct pd_unpack *u)
+{
+	return u->damage.code ? &u->damage : NULL;
+}
+
+static void end(struct pd_unpack *u, enum pd_code code)
+{
+	u->ended = true;
+	if (code)
+		u->damage = (struct pd_error){
+			.code = code, .severity = PD_DAMAGED, .offset = u->produced, .field = u->packing->name,
+		};
+}
+
+static const uint8_t *find_nonzero(struct pd_bytes in)
+{
+	while (!*in.data)
+		in.data++;
+	return in.data;
+}
+
+/* Padding of zeros; much of it may be holes. */
+static int skip_zeros(struct pd_source *s, struct pd_error *e)
+{
+	struct pd_bytes in;
+	uint64_t data;
+
+	for (;;) {
+		if (pd_source_peek(s, 1, &in, e))
+			return -1;
+		if (!in.size || in.data[0])
+			return 0;
+		if (!pd_all_zero(in))
+			in.size = (size_t)(find_nonzero(in) - in.data);
+		if (pd_source_skip(s, in.size, NULL, e))
+			return -1;
+		data = pd_source_data_from(s, pd_source_offset(s));
+		if (pd_source_is_random(s) && pd_source_seek(s, data, e))
+			return -1;
+	}
+}
+
+static bool goes_on(const struct pd_packing *packing, struct pd_bytes in)
+{
+	return packing->goes_on ? packing->goes_on(in) : packing->starts(in);
+}
+
+/* Between members, and after the last, may be zeros. Other bytes are no part of this, and nobody reads them. */
+static int next_member(struct pd_unpack *u, struct pd_error *e)
+{
+	const uint64_t from = pd_source_offset(u->under);
+	struct pd_bytes in;
+	uint64_t size;
+
+	if (pd_source_peek(u->under, PD_PACKING_HEAD, &in, e))
+		return -1;
+	if (!goes_on(u->packing, in) && (skip_zeros(u->under, e) || pd_source_peek(u->under, PD_PACKING_HEAD, &in, e)))
+		return -1;
+	u->between = false;
+	if (goes_on(u->packing, in)) {
+		const enum pd_code code = u->packing->begin(u->state, &u->blocks);
+
+		if (code)
+			end(u, code);
+		return 0;
+	}
+	end(u, in.size ? PD_E_TRAILING : PD_OK);
+	if (in.size && pd_source_size(u->under, &size) && size > from)
+		u->damage.skipped = size - from;
+	return 0;
+}
+
+/* One call of the library. -1 is an I/O error; damage ends the stream after what came out before it. */
+static int64_t expand_some(struct pd_unpack *u, void *p, size_t n, struct pd_error *e)
+{
+	struct pd_packing_step s = { .out = p, .room = n };
+	enum pd_code code;
+
+	if (pd_source_peek(u->under, 1, &s.in, e))
+		return -1;
+	code = u->packing->step(u->state, &s);
+	u->produced += s.made;
+	pd_source_skip(u->under, s.taken, NULL, e);	/* inside the window: can't fail */
+	u->between = s.ended;
+	if (!code && !s.ended && !s.taken && !s.made)	/* it wants more input than there is */
+		code = PD_E_CODEC;
+	if (code)
+		end(u, code);
+	return (int64_t)s.made;
+}
+
+int64_t pd_unpack_read(struct pd_unpack *u, void *p, size_t n, struct pd_error *e)
+{
+	int64_t got = 0;
+
+	while (!got && !u->ended) {
+		if (!pd_budget_may_expand(u->blocks.budget, u->produced, pd_source_input_size(u->under))) {
+			end(u, PD_E_LIMIT);
+			u->damage.want = u->produced;
+			u->damage.text = "it expands to more than is allowed (--max-output): the rest is left out";
+			break;
+		}
+		if (u->between && next_member(u, e))
+			return -1;
+		if (!u->ended)
+			got = expand_some(u, p, n, e);
+	}
+	return got;
+}

@@ -1,0 +1,141 @@
+/* window.c - the buffers a source reads into: see window.h. */
+#include "input/window.h"
+
+#include <string.h>
+
+#define KEPT 8	/* of those that were held: who reads again into what another core has just looked at waits for it */
+
+static void free_window(struct pd_windows *w, struct pd_window *one)
+{
+	pd_budget_free(w->budget, one->data, one->capacity);
+	pd_budget_free(w->budget, one, sizeof(*one));
+}
+
+void pd_windows_free(struct pd_windows *w)
+{
+	while (w->all) {
+		struct pd_window *one = w->all;
+
+		w->all = one->next;
+		free_window(w, one);
+	}
+	w->now = NULL;
+}
+
+static struct pd_window *new_window(struct pd_windows *w, size_t size)
+{
+	struct pd_window *one = pd_budget_alloc(w->budget, sizeof(*one));
+
+	if (!one)
+		return NULL;
+	*one = (struct pd_window){ .data = pd_budget_alloc(w->budget, size), .capacity = size, .next = w->all };
+	if (!one->data) {
+		pd_budget_free(w->budget, one, sizeof(*one));
+		return NULL;
+	}
+	w->count++;
+	return w->all = one;
+}
+
+/* Behind all others: they stand in the order of their use. */
+static void move_last(struct pd_windows *w, struct pd_window *one)
+{
+	struct pd_window **at = &w->all;
+
+	while (*at != one)
+		at = &(*at)->next;
+	*at = one->next;
+	while (*at)
+		at = &(*at)->next;
+	*at = one;
+	one->next = NULL;
+}
+
+static bool is_held(const struct pd_window *one)
+{
+	return __atomic_load_n(&one->holds, __ATOMIC_ACQUIRE);
+}
+
+static bool may_take(const struct pd_window *one, size_t size)
+{
+	return one->capacity >= size && !is_held(one);
+}
+
+/* One that nobody holds and that is large enough, and that this thread used last. */
+static struct pd_window *find_own(struct pd_windows *w, size_t size)
+{
+	for (struct pd_window *one = w->all; one; one = one->next)
+		if (may_take(one, size) && pthread_equal(__atomic_load_n(&one->by, __ATOMIC_RELAXED), pthread_self()))
+			return one;
+	return NULL;
+}
+
+/* One that nobody holds and that is large enough, the longest out of use; those that have become too small go. */
+static struct pd_window *find_free(struct pd_windows *w, size_t size)
+{
+	for (struct pd_window **at = &w->all; *at;) {
+		struct pd_window *one = *at;
+
+		if (may_take(one, size))
+			return one;
+		if (is_held(one) || one == w->now) {
+			at = &one->next;
+		} else {
+			*at = one->next;
+			free_window(w, one);
+			w->count--;
+		}
+	}
+	return NULL;
+}
+
+/* More than there must be, where memory is not short. */
+static bool may_add(const struct pd_windows *w)
+{
+	return w->now && is_held(w->now) && w->count < KEPT && pd_windows_may_hold(w->budget);
+}
+
+/* Not one that another core has just looked at, if there is another way. */
+static struct pd_window *find(struct pd_windows *w, size_t size)
+{
+	struct pd_window *one = find_own(w, size);
+
+	if (!one && may_add(w))
+		one = new_window(w, size);
+	if (!one)
+		one = find_free(w, size);
+	return one ? one : new_window(w, size);
+}
+
+int pd_windows_move(struct pd_windows *w, const uint8_t *bytes, size_t n, size_t size)
+{
+	struct pd_window *to = find(w, size);
+
+	if (!to)
+		return -1;
+	move_last(w, to);
+	__atomic_store_n(&to->by, pthread_self(), __ATOMIC_RELAXED);
+	if (n)
+		memmove(to->data, bytes, n);
+	w->now = to;
+	return 0;
+}
+
+struct pd_window *pd_windows_lend(struct pd_windows *w, size_t size)
+{
+	struct pd_window *now = w->now, *one;
+
+	pd_window_hold(now);
+	one = find(w, size);
+	if (now)	/* who was at it last remains so */
+		__atomic_sub_fetch(&now->holds, 1, __ATOMIC_RELAXED);
+	pd_window_hold(one);
+	return one;
+}
+
+void pd_windows_use(struct pd_windows *w, struct pd_window *one)
+{
+	pd_window_release(one);
+	move_last(w, one);
+	w->now = one;
+}

@@ -1,0 +1,432 @@
+/* json.c - the JSON sink: the document, or JSON Lines, around records, attrs and features. */
+#include "json/json.h"
+
+#include <stdlib.h>
+
+#include "json/json_workers.h"
+#include "model/filter.h"
+#include "sink.h"
+
+#define OWN_MEMORY (64u << 20)
+#define LIST_PART 4	/* of the reader's memory, for the errors of a document: they can only stand at its end */
+
+/* In a file the events and features come first; in a pipe they are only known at its end. */
+static bool comes_first(const struct pd_json *j)
+{
+	return pd_file(j->reader)->mode != PD_MODE_PIPE;
+}
+
+static void open_line(struct pd_json *j, const char *kind)
+{
+	pd_jsonw_raw(&j->w, "{\"kind\":\"", 9);
+	pd_jsonw_raw(&j->w, kind, strlen(kind));
+	pd_jsonw_char(&j->w, '"');
+}
+
+static void close_line(struct pd_json *j)
+{
+	pd_jsonw_raw(&j->w, "}\n", 2);
+}
+
+static void about_us(struct pd_json *j)
+{
+	PD_JSONW_KEY(&j->w, "pdecode");
+	pd_jsonw_raw(&j->w, "{\"format\":1,\"version\":", 22);
+	pd_jsonw_string(&j->w, pd_version());
+	pd_jsonw_char(&j->w, '}');
+}
+
+static void attrs(struct pd_json *j)
+{
+	const bool lines = j->options.shape == PD_JSON_LINES;
+
+	if (!lines)
+		pd_jsonw_raw(&j->w, ",\n\"attrs\":[", 11);
+	for (size_t i = 0; i < pd_nr_attrs(j->reader); i++) {
+		if (lines) {
+			open_line(j, "attr");
+		} else {
+			pd_jsonw_comma(&j->w);
+			pd_jsonw_raw(&j->w, "\n{", 2);
+		}
+		pd_json_attr(j, pd_attr_at(j->reader, i));
+		if (lines)
+			close_line(j);
+		else
+			pd_jsonw_char(&j->w, '}');
+	}
+	if (!lines)
+		pd_jsonw_raw(&j->w, "]", 1);
+}
+
+static void feature(struct pd_json *j, uint32_t id, struct pd_bytes section)
+{
+	const bool lines = j->options.shape == PD_JSON_LINES;
+
+	if (lines) {
+		open_line(j, "feature");
+		pd_jsonw_raw(&j->w, ",\"feature\":{", 12);
+	}
+	pd_json_feature(j, id, section);
+	if (lines) {
+		pd_jsonw_char(&j->w, '}');
+		close_line(j);
+	}
+}
+
+/* Those of the header, and those that came as records. */
+static void features(struct pd_json *j)
+{
+	const bool lines = j->options.shape == PD_JSON_LINES;
+
+	if (!lines)
+		pd_jsonw_raw(&j->w, ",\n\"features\":{", 14);
+	for (size_t i = 0; i < pd_nr_features(j->reader); i++) {
+		struct pd_feature f;
+		struct pd_error e;
+
+		if (pd_feature_at(j->reader, i, &f, &e) == 0)
+			feature(j, f.id, f.bytes);
+	}
+	for (size_t i = 0; i < j->nr_features; i++)
+		feature(j, j->features[i].id, j->features[i].bytes);
+	if (!lines)
+		pd_jsonw_raw(&j->w, "}", 1);
+}
+
+/* A pipe's features come as records and are shown again as features behind them. Their bytes are kept for it. */
+static void keep_feature(struct pd_json *j, const struct pd_record *r)
+{
+	struct pd_json_feature_kept *f;
+	struct pd_bytes payload;
+	uint64_t id;
+	uint8_t *copy;
+
+	if (r->frame.type == PD_TYPE_HEADER_TRACING_DATA && r->payload.size) {
+		id = PD_FEATURE_TRACING_DATA;
+		payload = r->payload;
+	} else if (r->frame.type == PD_TYPE_HEADER_FEATURE && r->body.size > 8 && pd_get_number(r, "feat_id", &id) &&
+		   id < PD_FEATURE_BITS) {
+		payload = (struct pd_bytes){ r->body.data + 8, r->body.size - 8 };
+	} else {
+		return;
+	}
+	for (size_t i = 0; i < j->nr_features; i++)
+		if (j->features[i].id == id)
+			return;
+	copy = pd_arena_alloc(&j->arena, payload.size);
+	f = copy && j->nr_features < PD_FEATURE_BITS ? &j->features[j->nr_features] : NULL;
+	if (!f)
+		return;
+	memcpy(copy, payload.data, payload.size);
+	*f = (struct pd_json_feature_kept){ (uint32_t)id, { copy, payload.size } };
+	j->nr_features++;
+}
+
+/* What the threads have goes out. */
+static void settle(void *ctx)
+{
+	struct pd_json *j = ctx;
+
+	if (j->team)
+		pd_json_team_drain(j->team);
+}
+
+/* The list is charged to the reader's budget for good: who closes the reader need not have closed this. It leaves the
+ * reader what that will need. */
+static bool may_hold(struct pd_json *j, size_t more)
+{
+	struct pd_budget *b = j->session ? j->session->budget : NULL;
+
+	if (!b)
+		return true;
+	if (more > b->limit / LIST_PART - j->listed || b->used > b->limit || more > (b->limit - b->used) / 2)
+		return false;
+	b->used += more;
+	j->listed += more;
+	return true;
+}
+
+static int begin(void *state, struct pd_reader *r)
+{
+	struct pd_json *j = state;
+	const bool lines = j->options.shape == PD_JSON_LINES;
+
+	j->reader = r;
+	j->session = pd_reader_session(r);
+	j->own.limit += j->session->budget->limit / LIST_PART;
+	may_hold(j, j->errors_capacity * sizeof(*j->errors));	/* what came with the header */
+	if (lines) {
+		open_line(j, "file");
+		about_us(j);
+		pd_json_file(j);
+		close_line(j);
+	} else {
+		pd_jsonw_char(&j->w, '{');
+		about_us(j);
+		pd_jsonw_raw(&j->w, ",\n\"file\":{", 10);
+		pd_json_file(j);
+		pd_jsonw_char(&j->w, '}');
+	}
+	j->begun = true;
+	if (comes_first(j)) {
+		attrs(j);
+		features(j);
+	}
+	if (!lines)
+		pd_jsonw_raw(&j->w, ",\n\"records\":[", 13);
+	if (j->options.threads > 1 && j->options.parts != PD_JSON_HEADER) {
+		j->team = pd_json_team_new(j, j->options.threads);
+		pd_reader_before_learning(r, settle, j);
+	}
+	return j->w.failed;
+}
+
+/* Raw data that are too short for their format: only now is it known, and only behind the record can it be said. */
+static struct pd_error missing(uint64_t offset, uint64_t want, uint64_t have, const char *file)
+{
+	return (struct pd_error){
+		.code = PD_E_TRUNCATED, .severity = PD_DAMAGED, .record_type = PD_TYPE_SAMPLE, .record = "SAMPLE",
+		.field = "raw.tracepoint", .offset = offset, .file = file, .want = want, .have = have };
+}
+
+void pd_json_report_missing(struct pd_json *j, uint64_t offset, uint64_t want, uint64_t have, const char *file)
+{
+	const struct pd_error e = missing(offset, want, have, file);
+
+	pd_reader_report(j->reader, &e);
+}
+
+void pd_json_write_missing(struct pd_json *j, const struct pd_record *r)
+{
+	const struct pd_error e = missing(r->frame.offset, r->attr->tracepoint->min_size, j->raw_data.size, r->file);
+
+	open_line(j, "error");
+	pd_json_error(j, &e);
+	close_line(j);
+}
+
+static int report_missing_of(struct pd_json *j, const struct pd_record *r)
+{
+	pd_json_report_missing(j, r->frame.offset, r->attr->tracepoint->min_size, j->raw_data.size, r->file);
+	return j->w.failed;
+}
+
+int pd_json_keeps(struct pd_json *j, const struct pd_record *r)
+{
+	const int kept = j->options.filter ? pd_filter_keeps(j->options.filter, r) : 1;
+
+	if (kept > 0)
+		pd_json_count(j, r);
+	return kept;
+}
+
+static int record(void *state, const struct pd_record *r)
+{
+	struct pd_json *j = state;
+	int kept;
+
+	if (!comes_first(j))
+		keep_feature(j, r);
+	if (j->options.parts == PD_JSON_HEADER)
+		return j->w.failed;
+	kept = pd_json_keeps(j, r);
+	if (kept <= 0)
+		return kept < 0 ? kept : j->w.failed;
+	if (j->team && pd_json_team_takes(r))
+		return pd_json_team_add(j->team, r);
+	if (j->team && pd_json_team_drain(j->team))
+		return j->w.failed;
+	pd_json_write_record(j, r);
+	if (j->team)
+		pd_json_team_is_not_first(j->team);
+	return j->fields_missing ? report_missing_of(j, r) : j->w.failed;
+}
+
+static int report_missing_of_plain(struct pd_json *j, const struct pd_run *run, const struct pd_plain *p)
+{
+	struct pd_record r;
+
+	pd_run_record(run, p, j->session, &r);
+	return report_missing_of(j, &r);
+}
+
+static inline int plain(struct pd_json *j, const struct pd_run *run, const struct pd_plain *p)
+{
+	pd_json_count_plain(j, run, p);
+	pd_json_write_plain(j, run, p);
+	return j->fields_missing ? report_missing_of_plain(j, run, p) : j->w.failed;
+}
+
+int pd_json_next_run(struct pd_json *j, struct pd_run **run)
+{
+	*run = pd_reader_run(j->reader);
+	return *run && j->options.filter ? pd_filter_run(j->options.filter, *run, j->session) : 0;
+}
+
+static int runs(void *state, struct pd_reader *r)
+{
+	struct pd_json *j = state;
+	struct pd_run *run;
+	int status = 0;
+
+	if (j->options.parts == PD_JSON_HEADER)
+		return 0;
+	if (j->team)
+		return pd_json_team_run(j->team);
+	while (!status && !(status = pd_json_next_run(j, &run)) && run)
+		while (!status && run->next < run->count && !pd_reader_is_stopped(r))	/* by fields that are missing */
+			status = plain(j, run, &run->records[run->next++]);
+	return status;
+}
+
+static int grow_errors(struct pd_json *j)
+{
+	const size_t now = j->errors_capacity * sizeof(*j->errors), bigger = now ? 2 * now : 16 * sizeof(*j->errors);
+	struct pd_error *errors;
+
+	if (j->nr_errors < j->errors_capacity)
+		return 0;
+	errors = may_hold(j, bigger - now) ? pd_budget_grow(&j->own, j->errors, now, bigger) : NULL;
+	if (!errors)
+		return -1;
+	j->errors = errors;
+	j->errors_capacity = bigger / sizeof(*errors);
+	return 0;
+}
+
+static int error(void *state, const struct pd_error *e)
+{
+	struct pd_json *j = state;
+
+	if (e->severity == PD_NOTE)
+		return 0;
+	j->counts.errors++;
+	if (j->error_is_written)
+		return 0;
+	if (j->team && pd_json_team_drain(j->team))
+		return j->w.failed;
+	if (j->options.shape == PD_JSON_LINES && j->begun) {
+		open_line(j, "error");
+		pd_json_error(j, e);
+		close_line(j);
+		return j->w.failed;
+	}
+	if (!j->unlisted && grow_errors(j) == 0)
+		j->errors[j->nr_errors++] = *e;
+	else if (e->severity == PD_FATAL)	/* the one that says why it ends */
+		j->fatal = *e;
+	else
+		j->unlisted++;
+	return 0;
+}
+
+static void open_error(struct pd_json *j)
+{
+	if (j->options.shape == PD_JSON_LINES) {
+		open_line(j, "error");
+	} else {
+		pd_jsonw_comma(&j->w);
+		pd_jsonw_raw(&j->w, "\n{", 2);
+	}
+}
+
+static void close_error(struct pd_json *j)
+{
+	if (j->options.shape == PD_JSON_LINES)
+		close_line(j);
+	else
+		pd_jsonw_char(&j->w, '}');
+}
+
+static void kept_error(struct pd_json *j, const struct pd_error *e)
+{
+	open_error(j);
+	pd_json_error(j, e);
+	close_error(j);
+}
+
+static void kept_errors(struct pd_json *j)
+{
+	for (size_t i = 0; i < j->nr_errors; i++)
+		kept_error(j, &j->errors[i]);
+	if (j->fatal.code)
+		kept_error(j, &j->fatal);
+	if (j->unlisted) {
+		open_error(j);
+		pd_json_errors_left_out(j);
+		close_error(j);
+	}
+}
+
+static int finish(void *state, struct pd_reader *r)
+{
+	struct pd_json *j = state;
+
+	(void)r;
+	settle(j);
+	if (j->options.shape == PD_JSON_LINES) {
+		if (!comes_first(j)) {
+			attrs(j);
+			features(j);
+		}
+		kept_errors(j);
+		open_line(j, "summary");
+		pd_json_summary(j);
+		close_line(j);
+		return pd_jsonw_flush(&j->w);
+	}
+	pd_jsonw_char(&j->w, ']');
+	if (!comes_first(j)) {
+		attrs(j);
+		features(j);
+	}
+	pd_jsonw_raw(&j->w, ",\n\"errors\":[", 12);
+	kept_errors(j);
+	pd_jsonw_raw(&j->w, "],\n\"summary\":{", 14);
+	pd_json_summary(j);
+	pd_jsonw_raw(&j->w, "}}\n", 3);
+	return pd_jsonw_flush(&j->w);
+}
+
+static void wait(void *state)
+{
+	struct pd_json *j = state;
+
+	settle(j);
+	pd_jsonw_flush(&j->w);
+}
+
+static void free_json(void *state)
+{
+	struct pd_json *j = state;
+
+	pd_json_team_free(j->team);
+	pd_budget_free(&j->own, j->errors, j->errors_capacity * sizeof(*j->errors));
+	pd_map_free(&j->counts.others);
+	pd_arena_free(&j->arena);
+	free(j->w.buffer - 1);
+	free(j);
+}
+
+struct pd_sink *pd_json_sink(const struct pd_json_options *o, struct pd_output out)
+{
+	static const struct pd_sink_ops ops = { sizeof(ops), begin, record, error, finish, wait, free_json, runs };
+	struct pd_json *j = calloc(1, sizeof(*j));
+	char *buffer = malloc(PD_JSONW_BUFFER + 1);
+	struct pd_sink *sink = j && buffer ? pd_sink_new(&ops, j) : NULL;
+
+	if (!sink) {
+		free(j);
+		free(buffer);
+		return NULL;
+	}
+	if (o)
+		memcpy(&j->options, o, o->size < sizeof(j->options) ? o->size : sizeof(j->options));
+	if (j->options.layout == PD_JSON_INDENTED)
+		out = pd_pretty_init(&j->pretty, out);
+	j->own.limit = OWN_MEMORY;
+	j->arena.budget = j->counts.others.budget = &j->own;
+	pd_jsonw_init(&j->w, buffer, out);
+	return sink;
+}

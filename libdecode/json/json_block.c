@@ -1,0 +1,311 @@
+/* json_block.c - records that wait for a thread, and the JSON that it makes of them. */
+#include "json/json_block.h"
+
+#include <stdlib.h>
+
+#define FIRST_TEXT (512 * 1024)		/* holds the text of most blocks; one that needs more keeps what it got */
+#define MOST_TEXT (2 * 1024 * 1024)	/* names of fields, say, may make 100 bytes of each one; a multiple */
+
+struct pd_json_block *pd_json_block_new(void)
+{
+	struct pd_json_block *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return NULL;
+	b->bytes = malloc(PD_JSON_BLOCK_BYTES);
+	b->capacity = PD_JSON_BLOCK_BYTES;
+	if (b->bytes)
+		return b;
+	free(b);
+	return NULL;
+}
+
+void pd_json_block_free(struct pd_json_block *b)
+{
+	if (!b)
+		return;
+	free(b->bytes);
+	free(b->missing);
+	free(b);
+}
+
+static void release(struct pd_json_block *b)
+{
+	pd_window_release(b->held);
+	b->held = NULL;
+}
+
+void pd_json_block_empty(struct pd_json_block *b)
+{
+	b->nr_spans = b->nr_plains = b->nr_items = b->size = b->used = 0;
+	b->first = false;
+	release(b);
+}
+
+/* A single record may be larger than a block. */
+static int make_room(struct pd_json_block *b, size_t n)
+{
+	uint8_t *bytes;
+
+	if (n <= b->capacity - b->used)
+		return 0;
+	bytes = realloc(b->bytes, n);
+	if (!bytes)
+		return -1;
+	b->bytes = bytes;
+	b->capacity = n;
+	return 0;
+}
+
+static inline size_t nr_records(const struct pd_json_block *b)
+{
+	return b->nr_plains + b->nr_items;
+}
+
+bool pd_json_block_fits(const struct pd_json_block *b, size_t size)
+{
+	return nr_records(b) < PD_JSON_BLOCK_RECORDS && (!b->size || b->size + size <= PD_JSON_BLOCK_BYTES);
+}
+
+/* The span of items that is last. */
+static struct pd_json_span *span_of_items(struct pd_json_block *b)
+{
+	struct pd_json_span *span = &b->spans[b->nr_spans];
+
+	if (b->nr_spans && !span[-1].data)
+		return &span[-1];
+	b->nr_spans++;
+	*span = (struct pd_json_span){ .from = (uint32_t)b->nr_items };
+	return span;
+}
+
+int pd_json_block_add(struct pd_json_block *b, const struct pd_record *r)
+{
+	const struct pd_frame *f = &r->frame;
+
+	if (!pd_json_block_fits(b, f->bytes.size))
+		return 0;
+	if (make_room(b, f->bytes.size))
+		return -1;
+	memcpy(b->bytes + b->used, f->bytes.data, f->bytes.size);
+	span_of_items(b)->count++;
+	b->items[b->nr_items++] = (struct pd_json_item){
+		.offset = f->offset, .inner_offset = f->inner_offset, .desc = f->desc, .attr = r->attr, .plan = r->plan,
+		.trailer = r->trailer, .file = r->file, .type = f->type, .at = (uint32_t)b->used,
+		.size = (uint32_t)f->bytes.size, .trailer_size = (uint32_t)r->trailer_bytes.size,
+		.nr_ops = r->extent.nr_ops, .end = (uint32_t)r->extent.end, .misc = f->misc, .header_size = f->size,
+		.state = (uint8_t)f->state, .variant = (uint8_t)r->extent.variant, .code = (uint8_t)r->extent.code };
+	b->size += f->bytes.size;
+	b->used += f->bytes.size;
+	return 1;
+}
+
+/* How many there is room for; they take *size bytes. */
+static uint32_t fitting(const struct pd_json_block *b, const struct pd_run *run, size_t *size)
+{
+	const struct pd_plain *first = &run->records[run->next];
+	const uint32_t room = (uint32_t)(PD_JSON_BLOCK_RECORDS - nr_records(b));
+	uint32_t n = run->count - run->next < room ? run->count - run->next : room;
+
+	for (; n; n--) {
+		*size = first[n - 1].at + first[n - 1].size - first->at;
+		if (*size <= PD_JSON_BLOCK_BYTES - b->size)
+			return n;
+	}
+	return 0;
+}
+
+/* Where the run's bytes will be when the block is written; NULL: it already holds another window. */
+static const uint8_t *data_for(struct pd_json_block *b, const struct pd_run *run, size_t size, struct pd_reader *reader)
+{
+	const uint32_t at = run->records[run->next].at;
+	uint8_t *copy = b->bytes + b->used;
+	struct pd_window *window;
+
+	if (!pd_reader_hold(reader, run, &window)) {
+		memcpy(copy, run->data + at, size);
+		b->used += size;
+		return copy - at;
+	}
+	if (b->held)
+		pd_window_release(window);
+	else
+		b->held = window;
+	return b->held == window ? run->data : NULL;
+}
+
+void pd_json_block_add_run(struct pd_json_block *b, struct pd_run *run, struct pd_reader *reader)
+{
+	size_t size;
+	const uint32_t n = b->size < PD_JSON_BLOCK_BYTES ? fitting(b, run, &size) : 0;
+	const uint8_t *data = n ? data_for(b, run, size, reader) : NULL;
+
+	if (!data)
+		return;
+	memcpy(b->plains + b->nr_plains, run->records + run->next, n * sizeof(*b->plains));
+	b->spans[b->nr_spans++] = (struct pd_json_span){
+		.data = data, .offset = run->offset, .inner_offset = run->inner_offset, .file = run->file,
+		.from = (uint32_t)b->nr_plains, .count = n };
+	b->nr_plains += n;
+	b->size += size;
+	run->next += n;
+}
+
+static void restore(const struct pd_json_block *b, const struct pd_json_item *i, struct pd_record *r)
+{
+	const uint8_t *bytes = b->bytes + i->at;
+	const size_t head = i->state == PD_FRAME_SKIPPED ? 0 : PD_RECORD_HEADER_SIZE;
+
+	r->frame = (struct pd_frame){
+		.type = i->type, .misc = i->misc, .size = i->header_size, .bytes = { bytes, i->size },
+		.offset = i->offset, .inner_offset = i->inner_offset, .desc = i->desc, .state = i->state };
+	r->attr = i->attr;
+	r->plan = i->plan;
+	r->trailer = i->trailer;
+	r->body = (struct pd_bytes){ bytes + head, i->size - head - i->trailer_size };
+	r->trailer_bytes = (struct pd_bytes){ bytes + i->size - i->trailer_size, i->trailer_size };
+	r->extent = (struct pd_extent_of){
+		.nr_ops = i->nr_ops, .variant = i->variant, .end = i->end, .code = (enum pd_code)i->code };
+	r->file = i->file;
+}
+
+/* --- the text --- */
+
+/* A sheet and the writer that fills it. */
+struct filling {
+	struct pd_json_sheet *sheet;
+	struct pd_jsonw *w;
+	struct pd_output full;
+};
+
+static int grow(struct pd_json_sheet *sheet)
+{
+	const size_t capacity = sheet->capacity ? 2 * sheet->capacity : FIRST_TEXT;
+	char *text = realloc(sheet->text, capacity);
+
+	if (!text)
+		return -1;
+	sheet->text = text;
+	sheet->capacity = capacity;
+	return 0;
+}
+
+/* The writer goes on behind what the sheet has. */
+static void go_on(struct pd_jsonw *w, const struct pd_json_sheet *sheet)
+{
+	w->at = w->buffer = sheet->text + 1 + sheet->size;
+	w->end = sheet->text + sheet->capacity - PD_JSONW_SLACK;
+}
+
+/* Makes room on a sheet as large as they get. */
+static int hand_out(const struct filling *f)
+{
+	struct pd_json_sheet *sheet = f->sheet;
+	const int failed = f->full.write(f->full.ctx, sheet->text + 1, sheet->size);
+
+	sheet->text[0] = sheet->text[sheet->size];
+	sheet->size = 0;
+	return failed;
+}
+
+/* What is flushed stays where it is. */
+static int keep(void *ctx, const void *p, size_t n)
+{
+	const struct filling *f = ctx;
+	int failed = 0;
+
+	(void)p;
+	f->sheet->size += n;
+	if (f->w->at > f->w->end - PD_JSONW_SLACK)	/* see pd_jsonw_room_twice() */
+		failed = f->sheet->capacity < MOST_TEXT ? grow(f->sheet) : hand_out(f);
+	if (failed)
+		return failed;
+	go_on(f->w, f->sheet);
+	return 0;
+}
+
+static void note_missing(struct pd_json_block *b, const struct pd_record *r, size_t have)
+{
+	if (b->nr_missing == b->missing_capacity) {
+		size_t capacity = b->missing_capacity ? 2 * b->missing_capacity : 16;
+		struct pd_json_missing *m = realloc(b->missing, capacity * sizeof(*m));
+
+		if (!m) {
+			b->failed = true;
+			return;
+		}
+		b->missing = m;
+		b->missing_capacity = capacity;
+	}
+	b->missing[b->nr_missing++] = (struct pd_json_missing){
+		r->frame.offset, r->attr->tracepoint->min_size, have, r->file };
+}
+
+/* The raw data of the record just written were too short. */
+static void say_missing(struct pd_json_block *b, struct pd_json *j, const struct pd_record *r)
+{
+	note_missing(b, r, j->raw_data.size);
+	if (j->options.shape == PD_JSON_LINES)
+		pd_json_write_missing(j, r);
+}
+
+static void write_plains(struct pd_json_block *b, struct pd_json *j, const struct pd_json_span *span)
+{
+	const struct pd_plain *p = &b->plains[span->from];
+	struct pd_record r;
+	struct pd_run run;
+
+	run.data = span->data;
+	run.offset = span->offset;
+	run.inner_offset = span->inner_offset;
+	run.file = span->file;
+	for (const struct pd_plain *end = p + span->count; p < end; p++) {
+		pd_json_count_plain(j, &run, p);
+		pd_json_write_plain(j, &run, p);
+		if (j->fields_missing) {
+			pd_run_record(&run, p, j->session, &r);
+			say_missing(b, j, &r);
+		}
+	}
+}
+
+static void write_items(struct pd_json_block *b, struct pd_json *j, const struct pd_json_span *span)
+{
+	struct pd_record r = { .session = j->session };
+
+	for (uint32_t i = 0; i < span->count; i++) {
+		restore(b, &b->items[span->from + i], &r);
+		pd_json_write_record(j, &r);
+		if (j->fields_missing)
+			say_missing(b, j, &r);
+	}
+}
+
+static void write_spans(struct pd_json_block *b, struct pd_json *j)
+{
+	for (size_t i = 0; i < b->nr_spans; i++) {
+		if (b->spans[i].data)
+			write_plains(b, j, &b->spans[i]);
+		else
+			write_items(b, j, &b->spans[i]);
+	}
+}
+
+void pd_json_block_write(struct pd_json_block *b, struct pd_json_sheet *sheet, struct pd_json *j, struct pd_output full)
+{
+	struct filling filling = { sheet, &j->w, full };
+
+	b->sheet = sheet;
+	b->nr_missing = 0;
+	sheet->size = 0;
+	b->failed = !sheet->capacity && grow(sheet);
+	if (b->failed)
+		return;
+	sheet->text[0] = b->first ? '[' : '\n';
+	j->w = (struct pd_jsonw){ .out = { keep, &filling }, .epoch = j->w.epoch + 1 };
+	go_on(&j->w, sheet);
+	j->chains[0].text = j->chains[1].text = NULL;	/* that text is gone */
+	write_spans(b, j);
+	release(b);
+	b->failed |= pd_jsonw_flush(&j->w) != 0;
+}

@@ -1,0 +1,148 @@
+/* check.c - goes through every table. */
+#include "lint/check.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "layout/container.h"
+#include "layout/names_tables.h"
+#include "layout/records.h"
+#include "lint/check_tables.h"
+
+#define USER_TYPES 64
+
+void pd_check_complain(struct pd_check *c, const char *path, const char *text, ...)
+{
+	char line[512];
+	size_t used = (size_t)snprintf(line, sizeof(line), "%s%s%s: ", c->table, *path ? " " : "", path);
+	va_list args;
+
+	if (used < sizeof(line)) {
+		va_start(args, text);
+		vsnprintf(line + used, sizeof(line) - used, text, args);
+		va_end(args);
+	}
+	c->complaints++;
+	c->complain(c->ctx, line);
+}
+
+static void check_all(struct pd_check *c, const char *table, const struct pd_field *rows, const char *prefix,
+		      enum pd_check_misc has_misc)
+{
+	c->table = table;
+	pd_check_rows(c, rows);
+	pd_check_keys(c, rows, prefix);
+	pd_check_plans(c, rows, has_misc);
+}
+
+/* Keys that records have whatever their type. */
+static bool is_common_key(const struct pd_record_desc *d, const struct pd_field *row)
+{
+	static const char *const keys[] = {
+		"kind", "offset", "inner_offset", "file", "type", "type_id", "size", "cut", "misc", "cpumode", "misc_flags",
+		"attr_index", "event", "sample_id", "trailing", "padding", "body", "frames",
+	};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		if (strcmp(keys[i], row->name) == 0)
+			return true;
+	/* a record has its data inside or behind it */
+	return d->payload && strcmp(row->name, "data") == 0 && row->when.on != PD_ON_TEST;
+}
+
+static void check_common_keys(struct pd_check *c, const struct pd_record_desc *d, const struct pd_field *rows)
+{
+	for (; rows->kind != PD_END; rows++) {
+		if (rows->kind == PD_GROUP)
+			check_common_keys(c, d, rows->fields);
+		else if (rows->kind != PD_PAD && rows->kind != PD_LITERAL && is_common_key(d, rows))
+			pd_check_complain(c, rows->name, "is a key of every record");
+	}
+}
+
+static bool has_row(const struct pd_field *rows, const char *name)
+{
+	for (; rows->kind != PD_END; rows++)
+		if (rows->kind == PD_UINT && strcmp(rows->name, name) == 0)
+			return true;
+	return false;
+}
+
+static void check_record(struct pd_check *c, const struct pd_record_desc *d)
+{
+	check_all(c, d->name, d->fields, "", PD_CHECK_HAS_MISC);
+	check_common_keys(c, d, d->fields);
+	if (!d->doc || !d->doc[0])
+		pd_check_complain(c, "", "has no doc");
+	if (pd_record_desc(d->type) != d)
+		pd_check_complain(c, "", "type %" PRIu32 " is not found in its table", d->type);
+	if (d->payload && !has_row(d->fields, d->payload))
+		pd_check_complain(c, d->payload, "the size of the payload is no row");
+	if (d->misc)
+		pd_check_names(c, "misc", d->misc, 16);
+	for (const struct pd_name *n = d->misc; n && n->name; n++)
+		if (d->cpumode && n->value & PD_MISC_CPUMODE)
+			pd_check_complain(c, "misc", "%s is among the bits of cpumode", n->name);
+	if (d->trailer == PD_TRAILER && d->type >= USER_TYPES)
+		pd_check_complain(c, "", "perf's own records have no trailer of their own");
+}
+
+static void check_records(struct pd_check *c)
+{
+	const struct pd_record_desc *d, *before = NULL;
+
+	for (size_t i = 0; (d = pd_record_desc_at(i)); before = d, i++) {
+		check_record(c, d);
+		if (before && d->type <= before->type)
+			pd_check_complain(c, "", "stands behind a higher type");
+		for (size_t j = 0; j < i; j++)
+			if (strcmp(pd_record_desc_at(j)->name, d->name) == 0)
+				pd_check_complain(c, "", "another type has this name");
+	}
+}
+
+static void check_feature(struct pd_check *c, const struct pd_feature_desc *d)
+{
+	const char *name = pd_name_of(pd_names_feature, d->id);
+
+	check_all(c, d->field->name, d->field, "features.", PD_CHECK_NO_MISC);
+	if (d->field[1].kind != PD_END)
+		pd_check_complain(c, "", "a feature is one row");
+	if (!name || strcmp(name, d->field->name) != 0)
+		pd_check_complain(c, "", "feat_id calls it %s", name ? name : "nothing");
+	if (strncmp(d->field->name, "FEATURE_", 8) == 0)
+		pd_check_complain(c, "", "looks like an unknown feature");
+	if (d->id >= PD_FEATURE_BITS)
+		pd_check_complain(c, "", "there is no such bit");
+}
+
+static void check_features(struct pd_check *c)
+{
+	const struct pd_feature_desc *d;
+	uint32_t before = 0;
+
+	for (size_t i = 0; (d = pd_feature_desc_at(i)); before = d->id, i++) {
+		check_feature(c, d);
+		if (d->id <= before)
+			pd_check_complain(c, "", "stands behind a higher bit");
+	}
+}
+
+size_t pd_check_tables(void (*complain)(void *ctx, const char *text), void *ctx)
+{
+	struct pd_budget budget = { .limit = 16u << 20 };
+	struct pd_check c = { .complain = complain, .ctx = ctx, .arena = { .budget = &budget }, .table = "names" };
+
+	pd_check_names(&c, "cpumode", pd_names_cpumode, 3);
+	check_records(&c);
+	check_features(&c);
+	check_all(&c, "sample_id", pd_sample_id_fields, "sample_id.", PD_CHECK_NO_MISC);
+	check_all(&c, "attr", pd_file_attr_fields, "", PD_CHECK_NO_MISC);
+	check_all(&c, "file header", pd_file_header_fields, "header.", PD_CHECK_NO_MISC);
+	check_all(&c, "section", pd_section_fields, "section.", PD_CHECK_NO_MISC);
+	check_all(&c, "event type", pd_event_type_fields, "file.event_types[].", PD_CHECK_NO_MISC);
+	pd_arena_free(&c.arena);
+	return c.complaints;
+}

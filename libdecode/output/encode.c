@@ -1,0 +1,594 @@
+/* encode.c - takes the parts of the JSON, one by one, and makes the bytes they came from. */
+#include "output/encode.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "layout/container.h"
+#include "layout/names_tables.h"
+
+#define DEFAULT_MEMORY (256ull << 20)
+#define TYPE_USER 64
+#define TYPE_HEADER_ATTR 64
+#define TYPE_HEADER_TRACING_DATA 66
+#define TYPE_HEADER_BUILD_ID 67
+#define TYPE_HEADER_FEATURE 80
+#define FEATURE_TRACING_DATA 1
+#define FEATURE_BUILD_ID 2
+#define FEATURE_COMPRESSED 27
+
+int pd_encode_fail(struct pd_encode_error *e, enum pd_code code, const char *path, const char *text)
+{
+	*e = (struct pd_encode_error){ .code = code };
+	snprintf(e->path, sizeof(e->path), "%s", path);
+	snprintf(e->text, sizeof(e->text), "%s", text);
+	return -1;
+}
+
+int pd_encode_io(struct pd_encode_error *e, int error)
+{
+	*e = (struct pd_encode_error){ .code = PD_E_IO, .have = (uint64_t)error };
+	return -1;
+}
+
+int pd_encode_no_memory(struct pd_encode_error *e)
+{
+	return pd_encode_fail(e, PD_E_LIMIT, "", "the memory limit is too low");
+}
+
+int pd_encode_fail_pack(struct pd_encode_error *e, const struct pd_pack_error *p, const char *prefix)
+{
+	*e = (struct pd_encode_error){ .code = p->code };
+	snprintf(e->path, sizeof(e->path), "%.40s%s%.110s", prefix, *prefix && p->path[0] && p->path[0] != '[' ? "." : "",
+		 p->path);
+	snprintf(e->text, sizeof(e->text), "%s", p->text);
+	return -1;
+}
+
+struct pd_encoder *pd_encoder_new(const struct pd_values *values, int fd, const struct pd_encoder_options *o,
+				  struct pd_encode_error *e)
+{
+	struct pd_encoder *enc = calloc(1, sizeof(*enc));
+
+	if (!enc || pd_out_init(&enc->out, fd)) {
+		free(enc);
+		pd_encode_no_memory(e);
+		return NULL;
+	}
+	enc->v = values;
+	if (o)
+		memcpy(&enc->options, o, o->size < sizeof(enc->options) ? o->size : sizeof(enc->options));
+	enc->budget.limit = enc->options.memory_limit ? enc->options.memory_limit : DEFAULT_MEMORY;
+	enc->scratch.budget = enc->event_types.budget = &enc->budget;
+	enc->session.budget = &enc->budget;
+	enc->said = (struct pd_said){ .complete = true, .long_size = 8, .header_size = PD_FILE_HEADER_SIZE,
+				      .ids.budget = &enc->budget };
+	for (size_t i = 0; i < PD_FEATURE_BITS; i++)
+		enc->features[i].bytes.budget = &enc->budget;
+	return enc;
+}
+
+void pd_encoder_free(struct pd_encoder *enc)
+{
+	if (!enc)
+		return;
+	for (size_t i = 0; i < PD_FEATURE_BITS; i++)
+		pd_buf_free(&enc->features[i].bytes);
+	for (size_t i = 0; i < enc->nr_gaps; i++)
+		pd_buf_free(&enc->gaps[i].bytes);
+	for (size_t i = 0; i < enc->nr_others; i++) {
+		pd_out_free(&enc->others[i]);
+		free(enc->other_names[i]);
+	}
+	free(enc->others);
+	free(enc->other_names);
+	free(enc->gaps);
+	free(enc->said.sections);
+	free(enc->events.by_name);
+	pd_map_free(&enc->said.ids);
+	pd_buf_free(&enc->scratch);
+	pd_buf_free(&enc->event_types);
+	pd_encode_press_free(enc);
+	pd_out_free(&enc->out);
+	pd_session_free(&enc->session);
+	free(enc);
+}
+
+int pd_encode_take_number(const struct pd_encoder *enc, pd_node object, const char *prefix, const char *name, uint64_t *out,
+		       struct pd_encode_error *e)
+{
+	pd_node n = enc->v->member(object, name);
+	char path[96];
+
+	if (!n || !pd_node_number(enc->v, n, NULL, out))
+		return 0;
+	snprintf(path, sizeof(path), "%s%s", prefix, name);
+	return pd_encode_fail(e, PD_E_ARGUMENT, path, "a number was expected");
+}
+
+bool pd_encode_says(const struct pd_encoder *enc, pd_node object, const char *name, const char *text)
+{
+	pd_node n = enc->v->member(object, name);
+	struct pd_bytes t;
+
+	if (!n || enc->v->type(n) != PD_NODE_TEXT)
+		return false;
+	t = enc->v->text(n);
+	return t.size == strlen(text) && memcmp(t.data, text, t.size) == 0;
+}
+
+bool pd_encode_text_of(const struct pd_encoder *enc, pd_node n, char *buf, size_t size)
+{
+	struct pd_bytes t;
+
+	if (!n || enc->v->type(n) != PD_NODE_TEXT)
+		return false;
+	t = enc->v->text(n);
+	snprintf(buf, size, "%.*s", (int)(t.size < size ? t.size : size - 1), (const char *)t.data);
+	return true;
+}
+
+int pd_encode_start(struct pd_encoder *enc, struct pd_encode_error *e)
+{
+	const enum pd_byte_order order = enc->options.byte_order == PD_ENCODE_BIG ? PD_BIG_ENDIAN :
+		enc->options.byte_order == PD_ENCODE_LITTLE ? PD_LITTLE_ENDIAN : enc->said.order;
+	const bool big_host = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+
+	if (enc->ended)
+		return pd_encode_fail(e, PD_E_ARGUMENT, "", "the encoder has ended: it can only be freed");
+	if (enc->started)
+		return 0;
+	enc->started = true;
+	enc->turns = order != enc->said.order;
+	enc->mode = enc->options.mode == PD_ENCODE_FILE ? PD_MODE_FILE :
+		    enc->options.mode == PD_ENCODE_PIPE ? PD_MODE_PIPE : enc->said.mode;
+	enc->converts = enc->mode != enc->said.mode || enc->options.compress;
+	if (pd_session_init(&enc->session, &enc->budget,
+			    (order == PD_BIG_ENDIAN) != big_host ? PD_SWAP_YES : PD_SWAP_NO))
+		return pd_encode_no_memory(e);
+	return 0;
+}
+
+struct pd_out *pd_encode_out_named(struct pd_encoder *enc, pd_node n, const char *path, struct pd_encode_error *e)
+{
+	char name[64], *kept;
+	int fd;
+
+	if (!pd_encode_text_of(enc, n, name, sizeof(name)) || strncmp(name, "data.", 5) != 0 ||
+	    strspn(name + 5, "0123456789") != strlen(name + 5) || !name[5]) {
+		pd_encode_fail(e, PD_E_ARGUMENT, path, "\"data.N\" was expected");
+		return NULL;
+	}
+	for (size_t i = 0; i < enc->nr_others; i++)
+		if (strcmp(enc->other_names[i], name) == 0)
+			return &enc->others[i];
+	if (!enc->others) {
+		enc->others = calloc(PD_ENCODE_MAX_FILES, sizeof(*enc->others));
+		enc->other_names = calloc(PD_ENCODE_MAX_FILES, sizeof(*enc->other_names));
+	}
+	fd = enc->options.open_file && enc->nr_others < PD_ENCODE_MAX_FILES ?
+	     enc->options.open_file(enc->options.ctx, name) : -1;
+	kept = strdup(name);
+	if (fd < 0 || !kept || !enc->others || !enc->other_names || pd_out_init(&enc->others[enc->nr_others], fd)) {
+		free(kept);
+		pd_encode_fail(e, PD_E_ARGUMENT, path, "a directory to write to was expected, or another mode");
+		return NULL;
+	}
+	enc->other_names[enc->nr_others] = kept;
+	return &enc->others[enc->nr_others++];
+}
+
+/* Where a record goes: the file itself, or a data.N of its directory. */
+static struct pd_out *out_of(struct pd_encoder *enc, pd_node record, struct pd_encode_error *e)
+{
+	pd_node n = enc->v->member(record, "file");
+
+	return n && enc->mode == PD_MODE_DIRECTORY ? pd_encode_out_named(enc, n, "file", e) : &enc->out;
+}
+
+int pd_encoder_attr(struct pd_encoder *enc, pd_node attr, struct pd_encode_error *e)
+{
+	static const char *const also[] = { "kind", "index", "name", "ids", "restored", "trailing", NULL };
+	struct pd_pack how = { .values = enc->v, .size = PD_SIZE_OPEN, .also = also };
+	pd_node ids = enc->v->member(attr, "ids");
+	struct pd_pack_error p;
+	struct pd_attr *a;
+	char name[256];
+
+	if (pd_encode_start(enc, e))
+		return -1;
+	if (enc->said.mode == PD_MODE_PIPE)
+		return 0;	/* HEADER_ATTR records say it all */
+	how.swap = enc->session.swap;
+	if (enc->said.attr_size > PD_SECTION_SIZE && enc->said.attr_size <= UINT16_MAX)
+		how.size = (size_t)enc->said.attr_size - PD_SECTION_SIZE;
+	enc->scratch.size = 0;
+	if (pd_pack(enc->session.file_attr_plan, attr, &how, &enc->scratch, &p))
+		return pd_encode_fail_pack(e, &p, "");
+	a = pd_session_add_attr(&enc->session, pd_buf_bytes(&enc->scratch));
+	if (!a)
+		return pd_encode_no_memory(e);
+	if (ids && enc->v->type(ids) != PD_NODE_ARRAY)
+		return pd_encode_fail(e, PD_E_ARGUMENT, "ids", "an array was expected");
+	for (size_t i = 0; ids && i < enc->v->length(ids); i++) {
+		uint64_t id = 0;
+		pd_node n = enc->v->item(ids, i, &id);
+
+		if ((n && pd_node_number(enc->v, n, NULL, &id)) || pd_session_add_id(&enc->session, a, id) < 0)
+			return pd_encode_fail(e, PD_E_ARGUMENT, "ids", "an integer was expected");
+	}
+	if (enc->v->member(attr, "name") && enc->v->type(enc->v->member(attr, "name")) != PD_NODE_TEXT)
+		return pd_encode_fail(e, PD_E_ARGUMENT, "name", "a string was expected");
+	if (pd_encode_text_of(enc, enc->v->member(attr, "name"), name, sizeof(name)))
+		pd_session_rename(&enc->session, a, (struct pd_bytes){ (const uint8_t *)name, strlen(name) });
+	return 0;
+}
+
+static int one_feature(struct pd_encoder *enc, const char *name, pd_node features, struct pd_encode_error *e)
+{
+	const int id = pd_feature_of_name(name);
+	struct pd_pack_error p;
+
+	if (id < 0)
+		return pd_encode_fail(e, PD_E_ARGUMENT, name, "no feature has this name");
+	if (enc->features[id].given)
+		return 0;
+	if (pd_compose_feature(&enc->session, enc->v, name, features, enc->turns ? PD_PREFER_DECODED : PD_PREFER_RAW,
+			       &enc->features[id].bytes, &p) < 0)
+		return pd_encode_fail_pack(e, &p, "");
+	enc->features[id].lost_raw = enc->turns && pd_feature_loses_raw(&enc->session, enc->v, (uint32_t)id, features);
+	enc->features[id].given = true;
+	pd_session_learn_feature(&enc->session, (uint32_t)id, pd_buf_bytes(&enc->features[id].bytes), 0);
+	return 0;
+}
+
+int pd_encoder_features(struct pd_encoder *enc, pd_node features, struct pd_encode_error *e)
+{
+	const char *name;
+	pd_node value;
+
+	if (pd_encode_start(enc, e))
+		return -1;
+	if (enc->said.mode == PD_MODE_PIPE)
+		return 0;	/* HEADER_FEATURE records say it all */
+	/* others are read by it, and its name may come late in the alphabet */
+	if (enc->v->member(features, "NRCPUS") && one_feature(enc, "NRCPUS", features, e))
+		return -1;
+	for (size_t i = 0; enc->v->member_at(features, i, &name, &value); i++)
+		if (one_feature(enc, name, features, e))
+			return -1;
+	return 0;
+}
+
+static int begin(struct pd_encoder *enc, struct pd_encode_error *e)
+{
+	if (enc->begun)
+		return 0;
+	if (pd_encode_start(enc, e))
+		return -1;
+	enc->begun = true;
+	if (enc->mode == PD_MODE_PIPE)
+		return pd_encode_begin_pipe(enc, e);
+	pd_encode_begin_file(enc);
+	return 0;
+}
+
+static int begin_for_record(struct pd_encoder *enc, const struct pd_out *out, struct pd_encode_error *e)
+{
+	if (begin(enc, e))
+		return -1;
+	return enc->nowhere && out == &enc->out ?
+		pd_encode_fail(e, PD_E_SIZE, "file.data_offset", "no file can be that large") : 0;
+}
+
+/* Records of a type come in numbers: the last one is looked at first. */
+static const struct pd_record_desc *desc_of_name(struct pd_encoder *enc, const char *name)
+{
+	const struct pd_record_desc *d = enc->last_desc;
+
+	if (d && strcmp(d->name, name) == 0)
+		return d;
+	for (size_t i = 0; (d = pd_record_desc_at(i)); i++)
+		if (strcmp(d->name, name) == 0)
+			return enc->last_desc = d;
+	return NULL;
+}
+
+/* misc from its parts, where it is not given as a whole. */
+static int misc_of(const struct pd_encoder *enc, pd_node record, const struct pd_record_desc *d, uint16_t *out,
+		   struct pd_encode_error *e)
+{
+	pd_node mode = enc->v->member(record, "cpumode"), flags = enc->v->member(record, "misc_flags");
+	uint64_t misc = 0, bit = 0;
+
+	*out = 0;
+	if (enc->v->member(record, "misc")) {
+		if (pd_encode_take_number(enc, record, "", "misc", &misc, e))
+			return -1;
+		*out = (uint16_t)misc;
+		return misc > UINT16_MAX ? pd_encode_fail(e, PD_E_ARGUMENT, "misc", "16 bits at most were expected") : 0;
+	}
+	if (mode && (pd_node_number(enc->v, mode, pd_names_cpumode, &misc) || misc > PD_MISC_CPUMODE))
+		return pd_encode_fail(e, PD_E_ARGUMENT, "cpumode", "a mode's name was expected: \"USER\", \"KERNEL\", ...");
+	if (flags && enc->v->type(flags) != PD_NODE_ARRAY)
+		return pd_encode_fail(e, PD_E_ARGUMENT, "misc_flags", "an array was expected");
+	for (size_t i = 0; flags && i < enc->v->length(flags); i++) {
+		pd_node n = enc->v->item(flags, i, &bit);
+
+		if (n && pd_node_number(enc->v, n, d ? d->misc : NULL, &bit))
+			return pd_encode_fail(e, PD_E_ARGUMENT, "misc_flags",
+					      "names of flags that this record type has were expected");
+		misc |= bit;
+	}
+	*out = (uint16_t)misc;
+	return 0;
+}
+
+/* The event of a record: as it says, or of its id, or the one of that name, or the first. */
+static int attr_of(struct pd_encoder *enc, pd_node record, const struct pd_attr **out, struct pd_encode_error *e)
+{
+	static const char *const keys[] = { "identifier", "id" };
+	const struct pd_session *s = &enc->session;
+	pd_node sample_id = enc->v->member(record, "sample_id"), event = enc->v->member(record, "event");
+	pd_node from = sample_id && enc->v->type(sample_id) == PD_NODE_OBJECT ? sample_id : record;
+	uint64_t index = 0, id;
+	char name[256];
+
+	*out = s->nr_attrs ? s->attrs[0] : NULL;
+	if (enc->v->member(record, "attr_index")) {
+		if (pd_encode_take_number(enc, record, "", "attr_index", &index, e))
+			return -1;
+		if (index >= s->nr_attrs)
+			return pd_encode_fail(e, PD_E_ARGUMENT, "attr_index", "there is no such event in attrs");
+		*out = s->attrs[index];
+		return 0;
+	}
+	for (size_t i = 0; i < 2 && s->nr_attrs > 1; i++) {
+		pd_node n = enc->v->member(from, keys[i]);
+		const struct pd_attr *a = n && !pd_node_number(enc->v, n, NULL, &id) ? pd_session_by_id(s, id) : NULL;
+
+		if (a) {
+			*out = a;
+			return 0;
+		}
+	}
+	if (s->nr_attrs > 1 && pd_encode_text_of(enc, event, name, sizeof(name)))
+		return pd_encode_event_named(enc, name, out, e);
+	return 0;
+}
+
+static int describe(struct pd_encoder *enc, pd_node record, struct pd_compose_record *r,
+		    const struct pd_record_desc **desc, struct pd_encode_error *e)
+{
+	uint64_t type_id = 0, size = PD_SIZE_OPEN, cut = PD_SIZE_OPEN;
+	uint16_t misc;
+	char type[64];
+
+	if (!pd_encode_text_of(enc, enc->v->member(record, "type"), type, sizeof(type)))
+		return pd_encode_fail(e, PD_E_ARGUMENT, "type", "a record type's name was expected");
+	*desc = desc_of_name(enc, type);
+	if (!*desc && strcmp(type, "UNKNOWN") != 0)
+		return pd_encode_fail(e, PD_E_ARGUMENT, "type", "no record type has this name");
+	if (pd_encode_take_number(enc, record, "", "type_id", &type_id, e) ||
+	    pd_encode_take_number(enc, record, "", "size", &size, e) ||
+	    pd_encode_take_number(enc, record, "", "cut", &cut, e) || misc_of(enc, record, *desc, &misc, e))
+		return -1;
+	*r = (struct pd_compose_record){
+		.type = *desc ? (*desc)->type : (uint32_t)type_id, .misc = misc,
+		.size = (size_t)size, .cut = (size_t)cut,
+		.sample_id = enc->v->member(record, "sample_id"),
+		.prefer = enc->turns ? PD_PREFER_DECODED : PD_PREFER_RAW,
+		.opaque = enc->v->member(record, "body") != NULL,
+	};
+	if (type_id > UINT32_MAX)
+		return pd_encode_fail(e, PD_E_ARGUMENT, "type_id", "32 bits at most were expected");
+	if (size != PD_SIZE_OPEN && (size > UINT16_MAX || size < PD_RECORD_HEADER_SIZE) && !(*desc && (*desc)->compressed))
+		return pd_encode_fail(e, PD_E_SIZE, "size", "8 to 65535 bytes were expected");
+	if ((r->type < TYPE_USER || r->sample_id) && attr_of(enc, record, &r->attr, e))
+		return -1;
+	if (r->sample_id && enc->v->type(r->sample_id) != PD_NODE_OBJECT)
+		return pd_encode_fail(e, PD_E_ARGUMENT, "sample_id", "an object was expected");
+	if ((r->type == 8 || r->type == 9) && !r->attr && !r->opaque)
+		return pd_encode_fail(e, PD_E_ARGUMENT, "attr_index", "there is no event in attrs that says how it is laid out");
+	return 0;
+}
+
+/* Bytes behind the record. */
+static int append_payload(struct pd_encoder *enc, pd_node record, const struct pd_record_desc *d,
+			  const struct pd_compose_record *r, struct pd_encode_error *e)
+{
+	const struct pd_bytes bytes = pd_buf_bytes(&enc->scratch);
+	pd_node data = d && d->payload ? enc->v->member(record, "data") : NULL;
+	uint64_t payload;
+
+	if (!d || !d->payload || r->cut != PD_SIZE_OPEN)
+		return 0;
+	payload = pd_session_payload(&enc->session, d, bytes);
+	if (payload && !data)
+		return pd_encode_fail(e, PD_E_COUNT, "data", "it is left out (was it decoded with --blobs omit?)");
+	if (!payload || !data)
+		return 0;
+	if (enc->v->type(data) == PD_NODE_TEXT ? pd_unhex(enc->v->text(data), &enc->scratch) : 1)
+		return pd_encode_fail(e, PD_E_ARGUMENT, "data", "an even number of hex digits was expected");
+	return 0;
+}
+
+/* What a pipe says in records, a file says in its header. */
+static int into_header(struct pd_encoder *enc, uint32_t type, struct pd_bytes record, struct pd_bytes payload,
+		       struct pd_encode_error *e)
+{
+	struct pd_bytes body = { record.data + PD_RECORD_HEADER_SIZE, record.size - PD_RECORD_HEADER_SIZE };
+	uint64_t id;
+
+	if (type == TYPE_HEADER_TRACING_DATA) {
+		enc->features[FEATURE_TRACING_DATA].given = true;
+		pd_buf_append(&enc->features[FEATURE_TRACING_DATA].bytes, payload.data, payload.size);
+	} else if (type == TYPE_HEADER_FEATURE && body.size > 8) {
+		id = pd_load64(body.data, enc->session.swap);
+		if (id < PD_FEATURE_BITS && !enc->features[id].given) {
+			enc->features[id].given = true;
+			pd_buf_append(&enc->features[id].bytes, body.data + 8, body.size - 8);
+		}
+	} else if (type == TYPE_HEADER_BUILD_ID) {
+		struct pd_buf *ids = &enc->features[FEATURE_BUILD_ID].bytes;
+
+		enc->features[FEATURE_BUILD_ID].given = true;
+		pd_buf_append(ids, (const uint8_t[4]){ 0 }, 4);	/* its items have no type */
+		pd_buf_append(ids, record.data + 4, record.size - 4);
+	} else if (type != TYPE_HEADER_ATTR && type != TYPE_HEADER_FEATURE) {
+		return 0;
+	}
+	return enc->scratch.failed ? pd_encode_no_memory(e) : 1;
+}
+
+/* Writes what is in scratch; `size` of it is the record, the rest its payload. */
+static int emit(struct pd_encoder *enc, struct pd_out *out, const struct pd_compose_record *r, size_t size,
+		struct pd_encode_error *e)
+{
+	const struct pd_bytes record = { enc->scratch.data, size };
+	const struct pd_bytes payload = { enc->scratch.data + size, enc->scratch.size - size };
+	int failed = 0;
+
+	if (enc->said.mode == PD_MODE_PIPE && r->cut == PD_SIZE_OPEN &&
+	    pd_session_learn_record(&enc->session, r->type, record, payload, 0))
+		return pd_encode_no_memory(e);
+	if (enc->options.compress && enc->mode == PD_MODE_PIPE && r->type == TYPE_HEADER_FEATURE &&
+	    size >= PD_RECORD_HEADER_SIZE + 8 &&
+	    pd_load64(record.data + PD_RECORD_HEADER_SIZE, enc->session.swap) == FEATURE_COMPRESSED)
+		return 0;	/* pd_encode_press() tells of its own */
+	if (enc->said.mode == PD_MODE_PIPE && enc->mode != PD_MODE_PIPE) {
+		int taken = into_header(enc, r->type, record, payload, e);
+
+		if (taken)
+			return taken < 0 ? -1 : 0;
+	}
+	if (begin_for_record(enc, out, e))
+		return -1;
+	if (enc->options.compress && r->type < TYPE_USER && r->type && r->cut == PD_SIZE_OPEN)
+		return pd_encode_press(enc, record, out, e);
+	if (pd_encode_press_flush(enc, out, e))
+		return -1;
+	failed = pd_out_append(out, enc->scratch.data, enc->scratch.size);
+	return failed ? pd_encode_io(e, failed) : 0;
+}
+
+/* Bytes that are no record; zeros only where the layout stays: else they take space for nothing. */
+static int skipped_bytes(struct pd_encoder *enc, pd_node record, struct pd_out *out, struct pd_encode_error *e)
+{
+	pd_node body = enc->v->member(record, "body");
+	uint64_t zeros = 0;
+	int failed;
+
+	if (!body || enc->v->type(body) != PD_NODE_TEXT || pd_unhex(enc->v->text(body), &enc->scratch))
+		return pd_encode_fail(e, PD_E_ARGUMENT, "body", "an even number of hex digits was expected");
+	if (pd_encode_take_number(enc, record, "", "zeros", &zeros, e) || begin_for_record(enc, out, e))
+		return -1;
+	if (zeros > INT64_MAX - out->offset)
+		return pd_encode_fail(e, PD_E_SIZE, "zeros", "no file can be that large");
+	if (pd_encode_press_flush(enc, out, e))
+		return -1;
+	failed = pd_out_append(out, enc->scratch.data, enc->scratch.size);
+	if (!failed && zeros && !enc->converts && !enc->turns)
+		failed = pd_out_append_zeros(out, zeros);
+	return failed ? pd_encode_io(e, failed) : 0;
+}
+
+/* Checks the feature in a HEADER_FEATURE record. */
+static void note_lost_raw(struct pd_encoder *enc, pd_node record)
+{
+	pd_node feature = enc->v->member(record, "feature"), value;
+	const char *name;
+
+	if (!feature || enc->v->type(feature) != PD_NODE_OBJECT)
+		return;
+	for (size_t i = 0; enc->v->member_at(feature, i, &name, &value); i++) {
+		const int id = pd_feature_of_name(name);
+
+		if (id >= 0 && pd_feature_loses_raw(&enc->session, enc->v, (uint32_t)id, feature))
+			enc->features[id].lost_raw = true;
+	}
+}
+
+int pd_encoder_record(struct pd_encoder *enc, pd_node record, struct pd_encode_error *e)
+{
+	const bool inner = enc->v->member(record, "inner_offset") != NULL;
+	const struct pd_record_desc *d = NULL;
+	struct pd_compose_record r;
+	struct pd_pack_error p;
+	struct pd_out *out;
+	size_t size;
+
+	if (pd_encode_start(enc, e))
+		return -1;
+	if (inner && enc->skip_inner)
+		return 0;
+	out = out_of(enc, record, e);
+	if (!out)
+		return -1;
+	enc->scratch.size = 0;
+	if (pd_encode_says(enc, record, "type", "SKIPPED")) {
+		enc->left_out += inner;
+		return inner ? 0 : skipped_bytes(enc, record, out, e);
+	}
+	if (describe(enc, record, &r, &d, e))
+		return -1;
+	if (inner && r.cut != PD_SIZE_OPEN) {	/* nothing to frame it by */
+		enc->left_out++;
+		return 0;
+	}
+	if (d && d->compressed) {
+		enc->skip_inner = (enc->v->member(record, "data") || enc->v->member(record, "trailing")) &&
+				  !enc->converts && !enc->turns;
+		if (!enc->skip_inner) {
+			enc->converts = enc->uncompressed = true;	/* its records are written instead */
+			return 0;
+		}
+	}
+	if (pd_compose_record(&enc->session, enc->v, &r, record, &enc->scratch, &p))
+		return pd_encode_fail_pack(e, &p, "");
+	if (enc->turns && r.type == TYPE_HEADER_FEATURE)
+		note_lost_raw(enc, record);
+	size = enc->scratch.size;
+	if (append_payload(enc, record, d, &r, e))
+		return -1;
+	return emit(enc, out, &r, size, e);
+}
+
+uint64_t pd_encoder_left_out(const struct pd_encoder *enc)
+{
+	return enc->left_out;
+}
+
+const char *pd_encoder_feature_lost_raw(const struct pd_encoder *enc, size_t i)
+{
+	return pd_feature_lost_raw(enc->features, i);
+}
+
+uint64_t pd_encoder_gaps_left_out(const struct pd_encoder *enc)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; !enc->wrote_gaps && i < enc->nr_gaps; i++)
+		sum += enc->gaps[i].bytes.size;
+	return sum;
+}
+
+const char *pd_encoder_feature_left_out(const struct pd_encoder *enc, size_t i)
+{
+	return pd_feature_left_out(enc->features, i);
+}
+
+int pd_encoder_finish(struct pd_encoder *enc, struct pd_encode_error *e)
+{
+	if (pd_encode_start(enc, e) || begin(enc, e) || pd_encode_press_flush(enc, NULL, e))
+		return -1;
+	enc->ended = true;
+	for (size_t i = 0; i < enc->nr_others; i++)
+		if (pd_out_flush(&enc->others[i]))
+			return pd_encode_io(e, enc->others[i].failed);
+	if (pd_out_flush(&enc->out))
+		return pd_encode_io(e, enc->out.failed);
+	return enc->mode == PD_MODE_PIPE ? 0 : pd_encode_press_finish(enc, e) || pd_encode_finish_file(enc, e) ? -1 : 0;
+}

@@ -1,0 +1,126 @@
+/* encode_compress.c - records newly compressed: a stream for each file, and the feature that tells readers how. */
+#include "output/encode.h"
+
+#include <stdlib.h>
+
+#define ZSTD 1
+#define FEATURE_COMPRESSED 27
+#define TYPE_HEADER_FEATURE 80
+
+static void sizes(const struct pd_encoder *enc, uint64_t *in, uint64_t *out)
+{
+	*in = *out = 0;
+	for (size_t i = 0; i < enc->nr_pressors; i++) {
+		uint64_t taken, made;
+
+		pd_pressor_sizes(enc->pressors[i].pressor, &taken, &made);
+		*in += taken;
+		*out += made;
+	}
+}
+
+/* The section's bytes; its old ones are dropped. */
+static int press_feature(struct pd_encoder *enc, struct pd_encode_error *e)
+{
+	struct pd_buf *out = &enc->features[FEATURE_COMPRESSED].bytes;
+	uint64_t in, made;
+	struct pd_pack_error p;
+
+	sizes(enc, &in, &made);
+	{
+		const struct pd_value fields[] = {
+			PD_NUMBER("version", 0), PD_NUMBER("type", ZSTD), PD_NUMBER("level", enc->options.compress),
+			PD_NUMBER("ratio", made ? in / made : 0), PD_NUMBER("mmap_len", 2 * PD_PRESSED_MOST),
+		};
+		const struct pd_value feature = PD_OBJECT("COMPRESSED", fields, 5), features = PD_OBJECT(NULL, &feature, 1);
+
+		out->size = 0;
+		if (pd_compose_feature(&enc->session, &pd_value_values, "COMPRESSED", &features, PD_PREFER_RAW, out, &p))
+			return pd_encode_fail(e, p.code, p.path, p.text);
+	}
+	enc->features[FEATURE_COMPRESSED].given = true;
+	return 0;
+}
+
+/* In a pipe it has to come before the first compressed record. */
+static int announce(struct pd_encoder *enc, struct pd_encode_error *e)
+{
+	const struct pd_compose_record r = { .type = TYPE_HEADER_FEATURE, .size = PD_SIZE_OPEN, .cut = PD_SIZE_OPEN };
+	const struct pd_buf *section = &enc->features[FEATURE_COMPRESSED].bytes;
+	struct pd_buf bytes = { .budget = &enc->budget };
+	struct pd_pack_error p;
+	int failed = press_feature(enc, e);
+
+	if (!failed) {
+		const struct pd_value fields[] = { PD_NUMBER("feat_id", FEATURE_COMPRESSED),
+						   PD_BYTES("feature", section->data, section->size) };
+		const struct pd_value object = PD_OBJECT(NULL, fields, 2);
+
+		failed = pd_compose_record(&enc->session, &pd_value_values, &r, &object, &bytes, &p) ?
+			pd_encode_fail(e, p.code, p.path, p.text) :
+			pd_out_append(&enc->out, bytes.data, bytes.size) ? pd_encode_io(e, enc->out.failed) : 0;
+	}
+	pd_buf_free(&bytes);
+	return failed;
+}
+
+static struct pd_pressor *pressor_of(struct pd_encoder *enc, struct pd_out *out)
+{
+	struct pd_encode_pressor *grown;
+
+	for (size_t i = 0; i < enc->nr_pressors; i++)
+		if (enc->pressors[i].out == out)
+			return enc->pressors[i].pressor;
+	grown = realloc(enc->pressors, (enc->nr_pressors + 1) * sizeof(*grown));
+	if (!grown)
+		return NULL;
+	enc->pressors = grown;
+	grown += enc->nr_pressors;
+	*grown = (struct pd_encode_pressor){ out, pd_pressor_new(enc->options.compress, PD_AS_COMPRESSED, enc->session.swap) };
+	if (grown->pressor)
+		enc->nr_pressors++;
+	return grown->pressor;
+}
+
+int pd_encode_press(struct pd_encoder *enc, struct pd_bytes record, struct pd_out *out, struct pd_encode_error *e)
+{
+	const bool first = !enc->nr_pressors;
+	struct pd_pressor *p = pressor_of(enc, out);
+	int failed;
+
+	if (!p)
+		return pd_encode_fail(e, PD_E_ARGUMENT, "", "no memory, or no such level of compression (1 to 22)");
+	if (first && enc->mode == PD_MODE_PIPE && announce(enc, e))
+		return -1;
+	failed = pd_pressor_write(p, record, out);
+	return failed ? pd_encode_io(e, failed) : 0;
+}
+
+int pd_encode_press_flush(struct pd_encoder *enc, struct pd_out *out, struct pd_encode_error *e)
+{
+	for (size_t i = 0; i < enc->nr_pressors; i++)
+		if (!out || enc->pressors[i].out == out) {
+			int failed = pd_pressor_flush(enc->pressors[i].pressor, enc->pressors[i].out);
+
+			if (failed)
+				return pd_encode_io(e, failed);
+		}
+	return 0;
+}
+
+/* At the end of a file: the feature is there when something is compressed, and only then. */
+int pd_encode_press_finish(struct pd_encoder *enc, struct pd_encode_error *e)
+{
+	if (enc->nr_pressors)
+		return press_feature(enc, e);
+	if (enc->uncompressed)
+		enc->features[FEATURE_COMPRESSED].given = false;
+	return 0;
+}
+
+void pd_encode_press_free(struct pd_encoder *enc)
+{
+	for (size_t i = 0; i < enc->nr_pressors; i++)
+		pd_pressor_free(enc->pressors[i].pressor);
+	free(enc->pressors);
+}

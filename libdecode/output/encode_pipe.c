@@ -1,0 +1,120 @@
+/* encode_pipe.c - the head of a pipe: what a file says in its header comes as records. */
+#include "output/encode.h"
+
+#include <string.h>
+
+#include "layout/container.h"
+
+#define TYPE_HEADER_ATTR 64
+#define TYPE_HEADER_TRACING_DATA 66
+#define TYPE_HEADER_BUILD_ID 67
+#define TYPE_HEADER_FEATURE 80
+#define FEATURE_TRACING_DATA 1
+#define FEATURE_BUILD_ID 2
+#define FEATURE_COMPRESSED 27
+
+static int put(struct pd_encoder *enc, uint32_t type, const struct pd_value *values, size_t n, struct pd_bytes payload,
+	       struct pd_encode_error *e)
+{
+	const struct pd_compose_record r = { .type = type, .size = PD_SIZE_OPEN, .cut = PD_SIZE_OPEN };
+	const struct pd_value object = PD_OBJECT(NULL, values, n);
+	struct pd_buf bytes = { .budget = &enc->budget };
+	struct pd_pack_error p;
+	int failed = 0;
+
+	if (pd_compose_record(&enc->session, &pd_value_values, &r, &object, &bytes, &p)) {
+		pd_buf_free(&bytes);
+		return pd_encode_fail(e, p.code, p.path, p.text);
+	}
+	failed = pd_out_append(&enc->out, bytes.data, bytes.size);
+	if (!failed && payload.size)
+		failed = pd_out_append(&enc->out, payload.data, payload.size);
+	pd_buf_free(&bytes);
+	return failed ? pd_encode_io(e, failed) : 0;
+}
+
+static int put_attr(struct pd_encoder *enc, const struct pd_attr *a, struct pd_encode_error *e)
+{
+	uint64_t own = pd_load32(a->bytes.data + 4, enc->session.swap);
+	const size_t size = own >= PD_ATTR_SIZE_VER0 && own <= a->bytes.size ? (size_t)own : a->bytes.size;
+	const struct pd_value values[] = { PD_BYTES("attr", a->bytes.data, size), PD_NUMBERS("ids", a->ids, a->nr_ids) };
+
+	return put(enc, TYPE_HEADER_ATTR, values, 2, (struct pd_bytes){ NULL, 0 }, e);
+}
+
+/* The section's items are records but for their type. */
+static int put_build_ids(struct pd_encoder *enc, struct pd_bytes section, struct pd_encode_error *e)
+{
+	struct pd_cursor c = pd_cursor(section, enc->session.swap);
+
+	while (pd_left(&c) >= PD_RECORD_HEADER_SIZE) {
+		size_t size = pd_load16(c.at + 6, c.swap);
+		uint8_t type[4];
+		const uint8_t *item;
+		int failed;
+
+		item = size < PD_RECORD_HEADER_SIZE ? NULL : pd_take(&c, size);
+		if (!item)
+			break;
+		pd_store(type, TYPE_HEADER_BUILD_ID, sizeof(type), c.swap);
+		failed = pd_out_append(&enc->out, type, sizeof(type));
+		if (!failed)
+			failed = pd_out_append(&enc->out, item + sizeof(type), size - sizeof(type));
+		if (failed)
+			return pd_encode_io(e, failed);
+	}
+	return 0;
+}
+
+static int put_features(struct pd_encoder *enc, struct pd_encode_error *e)
+{
+	const struct pd_composed_feature *tracing = &enc->features[FEATURE_TRACING_DATA];
+	const struct pd_bytes none = { NULL, 0 };
+
+	for (uint32_t id = 0; id < PD_FEATURE_BITS; id++) {
+		struct pd_composed_feature *f = &enc->features[id];
+		const struct pd_bytes bytes = pd_buf_bytes(&f->bytes);
+		const struct pd_value values[] = { PD_NUMBER("feat_id", id), PD_BYTES("feature", bytes.data, bytes.size) };
+
+		if (!f->given || !bytes.size || pd_feature_stays_behind(id) ||
+		    (id == FEATURE_COMPRESSED && enc->options.compress))
+			continue;
+		f->left_out = !pd_feature_fits_record(bytes.size);
+		if (!f->left_out && put(enc, TYPE_HEADER_FEATURE, values, 2, none, e))
+			return -1;
+	}
+	if (tracing->given) {
+		const size_t padded = (tracing->bytes.size + 7) & ~(size_t)7;
+		const struct pd_value values[] = { PD_NUMBER("data_size", padded) };
+
+		if (put(enc, TYPE_HEADER_TRACING_DATA, values, 1, pd_buf_bytes(&tracing->bytes), e))
+			return -1;
+		if (pd_out_append(&enc->out, (const uint8_t[8]){ 0 }, padded - tracing->bytes.size))
+			return pd_encode_io(e, enc->out.failed);
+	}
+	if (enc->features[FEATURE_BUILD_ID].given)
+		return put_build_ids(enc, pd_buf_bytes(&enc->features[FEATURE_BUILD_ID].bytes), e);
+	return 0;
+}
+
+int pd_encode_begin_pipe(struct pd_encoder *enc, struct pd_encode_error *e)
+{
+	struct pd_buf header = { .budget = &enc->budget };
+	int failed = pd_compose_pipe_header(&enc->session, &header) ? 12 : 0;
+
+	/* another size than a pipe's, that was damaged */
+	if (!failed && enc->said.given && enc->said.mode == PD_MODE_PIPE && !enc->converts &&
+	    enc->said.header_size != PD_FILE_HEADER_SIZE)
+		pd_store(header.data + 8, enc->said.header_size, 8, enc->session.swap);
+	if (!failed)
+		failed = pd_out_append(&enc->out, header.data, header.size);
+	pd_buf_free(&header);
+	if (failed)
+		return pd_encode_io(e, failed);
+	if (enc->said.mode == PD_MODE_PIPE)
+		return 0;
+	for (size_t i = 0; i < enc->session.nr_attrs; i++)
+		if (put_attr(enc, enc->session.attrs[i], e))
+			return -1;
+	return put_features(enc, e);
+}

@@ -1,0 +1,279 @@
+/* reader.c - the public reader gives out records, one by one. */
+#include <string.h>
+
+#include "pd/pd.h"
+#include "reader/reader_internal.h"
+
+#define TYPE_FINISHED_ROUND 68
+#define TYPE_USER 64
+
+void pd_reader_say(struct pd_reader *r, const struct pd_error *e, const char *file)
+{
+	struct pd_error with_file = *e;
+
+	with_file.file = file;
+	if (r->options.on_error)
+		r->options.on_error(r->options.ctx, &with_file);
+	if (r->options.stop_at && e->severity >= r->options.stop_at && r->stopped.code == PD_OK)
+		r->stopped = with_file;
+}
+
+void pd_reader_report(struct pd_reader *r, const struct pd_error *e)
+{
+	pd_reader_say(r, e, r->file);
+}
+
+static void report_packing(struct pd_reader *r, const struct pd_source *source)
+{
+	const struct pd_error *e = pd_source_damage(source);
+
+	if (!e)
+		return;
+	if (e->code != PD_E_TRAILING)
+		r->container.info.complete = false;
+	pd_reader_report(r, e);
+}
+
+/* HEADER_TRACING_DATA's payload is needed to read what follows: it is held in memory with its record. */
+static int hold_payload(struct pd_reader *r, struct pd_error *e)
+{
+	struct pd_frame *f = &r->record.frame;
+	size_t size = f->bytes.size;
+	struct pd_bytes piece;
+	int got;
+
+	r->held.size = 0;
+	pd_buf_append(&r->held, f->bytes.data, size);
+	while ((got = pd_stream_payload(&r->stream, 65536, &piece, e)) > 0)
+		pd_buf_append(&r->held, piece.data, piece.size);
+	if (r->held.failed) {
+		r->held.failed = false;
+		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL, .offset = f->offset,
+			.record = f->desc->name, .want = f->payload };
+		return -1;
+	}
+	if (got < 0)
+		return -1;
+	f->bytes = (struct pd_bytes){ r->held.data, size };
+	r->record.payload = (struct pd_bytes){ r->held.data + size, r->held.size - size };
+	return 0;
+}
+
+/* Takes in what the record says about events and machine. */
+static int learn(struct pd_reader *r, struct pd_error *e)
+{
+	const struct pd_frame *f = &r->record.frame;
+	const uint32_t type = f->type;
+
+	if (f->state != PD_FRAME_WHOLE || f->inner_offset != PD_OUTER)
+		return 0;
+	if (type == TYPE_HEADER_TRACING_DATA && hold_payload(r, e))
+		return -1;
+	if (pd_reader_teaches(r, type)) {
+		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL, .offset = f->offset };
+		if (r->settle)
+			r->settle(r->settle_ctx);
+		return pd_session_learn_record(&r->session, type, f->bytes, r->record.payload, f->offset);
+	}
+	return 0;
+}
+
+/* Goes on with the next data.N of a directory: 1, or 0 when there is none. */
+static int next_file(struct pd_reader *r)
+{
+	const struct pd_source_limits limits = pd_reader_limits(r);
+
+	while (r->next_file < r->directory.nr_files) {
+		struct pd_error e;
+
+		r->file = r->directory.files[r->next_file++];
+		if (r->settle)
+			r->settle(r->settle_ctx);
+		pd_reader_account_file(r, &r->account);
+		pd_stream_free(&r->stream);
+		if (r->file_source)
+			pd_source_close(r->file_source);
+		r->file_source = pd_directory_open(&r->directory, r->file, &limits, &e);
+		if (r->file_source) {
+			pd_stream_init(&r->stream, r->file_source, &r->session, UINT64_MAX, r->options.threads);
+			return 1;
+		}
+		e.severity = PD_DAMAGED;
+		pd_reader_report(r, &e);
+		pd_stream_init(&r->stream, r->source, &r->session, 0, 1);
+	}
+	return 0;
+}
+
+/* The next record in the order of the file: 1 with r->record prepared, 0, -1. */
+static int next_as_written(struct pd_reader *r, struct pd_error *e)
+{
+	struct pd_frame *f = &r->record.frame;
+	struct pd_error damage;
+
+	r->record.payload = (struct pd_bytes){ NULL, 0 };
+	if (pd_reader_has_run(r)) {
+		r->run.file = r->file;
+		pd_run_record(&r->run, &r->run.records[r->run.next++], &r->session, &r->record);
+		return 1;
+	}
+	for (;;) {
+		r->record.payload = (struct pd_bytes){ NULL, 0 };
+		switch (pd_stream_next(&r->stream, f, &damage)) {
+		case PD_NEXT_RECORD:
+			if (f->type >= TYPE_USER && learn(r, e))
+				return -1;
+			break;
+		case PD_NEXT_END:
+			report_packing(r, r->file_source ? r->file_source : r->source);
+			if (next_file(r))
+				continue;
+			return 0;
+		case PD_NEXT_FAILED:
+			*e = damage;
+			return -1;
+		case PD_NEXT_DAMAGE:
+			r->container.info.complete = false;
+			pd_reader_report(r, &damage);
+			if (r->stopped.code)
+				break;
+			continue;
+		case PD_NEXT_DAMAGED:
+			r->container.info.complete = false;
+			if (f->state == PD_FRAME_CUT)
+				r->cut = damage;	/* the record may know which field */
+			else
+				pd_reader_report(r, &damage);
+			break;
+		}
+		if (r->stopped.code) {
+			*e = r->stopped;
+			return -1;
+		}
+		r->record.file = r->file;
+		if (pd_record_prepare(&r->record) == 0)
+			return 1;
+		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL, .offset = f->offset };
+		return -1;
+	}
+}
+
+/* What order keeps of a record beside its bytes. */
+struct kept {
+	struct pd_frame frame;
+	const char *file;
+};
+
+static bool wants_order(const struct pd_reader *r, uint64_t *time)
+{
+	return r->record.frame.type < TYPE_USER && r->record.frame.state == PD_FRAME_WHOLE &&
+	       pd_record_time(&r->record, time) && *time != 0 && *time != UINT64_MAX;
+}
+
+/* Not inlined: reading as written should not pay for it. */
+static __attribute__((noinline)) int next_by_time(struct pd_reader *r, struct pd_error *e)
+{
+	for (;;) {
+		struct pd_order_item item;
+		uint64_t time;
+		int got = pd_order_pop(r->order, &item, e);
+
+		if (got < 0)
+			return -1;
+		if (got) {
+			const struct kept *kept = (const struct kept *)item.meta.data;
+
+			r->record.payload = (struct pd_bytes){ NULL, 0 };
+			r->record.frame = kept->frame;
+			r->record.frame.bytes = item.record;
+			r->record.file = kept->file;
+			return pd_record_prepare(&r->record) ? -1 : 1;
+		}
+		if (r->drained) {
+			*e = r->ended;
+			return r->ended.code == PD_OK ? 0 : -1;
+		}
+		r->record.frame = r->read;
+		got = next_as_written(r, e);
+		r->read = r->record.frame;
+		if (got <= 0) {
+			r->drained = true;
+			if (got < 0)
+				r->ended = *e;
+			pd_order_end(r->order);
+			continue;
+		}
+		if (wants_order(r, &time)) {
+			struct kept kept = { r->read, r->file };
+			struct pd_bytes meta = { (const uint8_t *)&kept, sizeof(kept) };
+
+			if (pd_order_push(r->order, time, meta, r->read.bytes, e))
+				return -1;
+			continue;
+		}
+		if (r->read.type == TYPE_FINISHED_ROUND && r->container.info.mode != PD_MODE_DIRECTORY)
+			pd_order_round(r->order);
+		return 1;
+	}
+}
+
+static __attribute__((noinline)) void report_record(struct pd_reader *r)
+{
+	const struct pd_record *rec = &r->record;
+
+	if (rec->frame.state == PD_FRAME_CUT) {
+		struct pd_error e = rec->error.code == PD_OK ? r->cut : rec->error;
+
+		e.code = r->cut.code;
+		e.text = r->cut.text;
+		pd_reader_say(r, &e, rec->file);
+	} else if (rec->error.code != PD_OK) {
+		pd_reader_say(r, &rec->error, rec->file);
+	} else {
+		struct pd_error e = { .code = PD_E_TRAILING, .severity = PD_NOTE, .offset = rec->frame.offset,
+			.record_type = rec->frame.type, .record = rec->frame.desc->name,
+			.have = rec->body.size - rec->extent.end };
+
+		pd_reader_say(r, &e, rec->file);
+	}
+}
+
+static int next(struct pd_reader *r, struct pd_error *e)
+{
+	int got = r->order ? next_by_time(r, e) : next_as_written(r, e);
+
+	if (got != 1)
+		return got;
+	if (!pd_reader_is_unremarkable(&r->record))
+		report_record(r);
+	if (!r->stopped.code)
+		return 1;
+	*e = r->stopped;
+	return -1;
+}
+
+int pd_next(struct pd_reader *r, const struct pd_record **out, struct pd_error *e)
+{
+	int got = next(r, e);
+
+	*out = &r->record;
+	if (got < 0)	/* nobody saw the end */
+		r->container.info.complete = false;
+	return got;
+}
+
+int pd_payload_read(struct pd_reader *r, size_t n, struct pd_bytes *out, struct pd_error *e)
+{
+	if (r->record.payload.data) {
+		*out = r->record.payload;
+		if (out->size > n)
+			out->size = n;
+		r->record.payload.data += out->size;
+		r->record.payload.size -= out->size;
+		return (int)out->size;
+	}
+	*out = (struct pd_bytes){ NULL, 0 };
+	if (!r->record.frame.payload)
+		return 0;
+	return pd_stream_payload(&r->stream, n, out, e);
+}

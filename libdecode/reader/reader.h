@@ -1,0 +1,53 @@
+/* reader.h - what the library's own sinks may see of a reader. */
+#ifndef PD_READER_READER_H
+#define PD_READER_READER_H
+
+#include "pd/pd.h"
+#include "stream/batch.h"
+
+struct pd_session *pd_reader_session(struct pd_reader *r);
+
+/* For pd_repair() to add to. */
+struct pd_account *pd_reader_own_account(struct pd_reader *r);
+
+/* Called before the session changes, or held windows go: threads that read them have to be done by then. */
+void pd_reader_before_learning(struct pd_reader *r, void (*settle)(void *ctx), void *ctx);
+
+/* The plain records that come next, from records[next] on, for sinks that have a faster way than one by one; NULL: ask
+ * pd_next(). Who takes some moves `next` on. Valid until the next call. */
+struct pd_run *pd_reader_run(struct pd_reader *r);
+
+/* The next record when there is no run, if it teaches nothing, nothing is to be said of it, and nothing to be read for it. NULL:
+ * ask pd_next(). Valid until the next call; it comes again until it is taken. */
+const struct pd_record *pd_reader_peek(struct pd_reader *r);
+void pd_reader_take(struct pd_reader *r);
+
+/* May any thread ask for runs, one after the other? Where they can be had without pd_next() for long: not in a stream, not in what
+ * is decompressed. */
+bool pd_reader_may_pass(const struct pd_reader *r);
+
+/* There is no run because the window ends, and the file goes on: *at is where. */
+bool pd_reader_wants(struct pd_reader *r, uint64_t *at);
+/* Then: reads on, or takes what *ahead has, if it has a window. False: pd_next() tells why not. */
+bool pd_reader_read_on(struct pd_reader *r, struct pd_read_ahead *ahead);
+/* For what other threads read ahead (pd_source_read_ahead()) of the source that they are told. NULL: there is nothing to read. */
+const struct pd_source *pd_reader_lend(struct pd_reader *r, struct pd_read_ahead *ahead);
+
+/* By what options.stop_at says: nothing more is to be shown. */
+bool pd_reader_is_stopped(const struct pd_reader *r);
+
+/* Keeps the bytes of that run where they are until *held is released (pd_window_release()), or all is to be
+ * settled: see above. False: memory is short, they have to be copied. */
+bool pd_reader_hold(struct pd_reader *r, const struct pd_run *run, struct pd_window **held);
+
+/* Something is wrong that only a sink sees. */
+void pd_reader_report(struct pd_reader *r, const struct pd_error *e);
+
+/* pd_attr_visit(); what of the attribute's bytes it could not show. */
+struct pd_bytes pd_reader_visit_attr(const struct pd_reader *r, const struct pd_attr *a, const struct pd_visitor *v,
+				     void *ctx);
+
+/* Names of the data.N in a directory, in the order they are read. */
+size_t pd_reader_files(const struct pd_reader *r, const char *const **names);
+
+#endif

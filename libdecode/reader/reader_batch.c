@@ -1,0 +1,74 @@
+/* reader_batch.c - what the library's own sinks may ask of a reader: runs of plain records, and who reads them. See reader.h. */
+#include "pd/pd.h"
+#include "reader/reader_internal.h"
+
+struct pd_session *pd_reader_session(struct pd_reader *r)
+{
+	return &r->session;
+}
+
+void pd_reader_before_learning(struct pd_reader *r, void (*settle)(void *ctx), void *ctx)
+{
+	r->settle = settle;
+	r->settle_ctx = ctx;
+}
+
+bool pd_reader_is_stopped(const struct pd_reader *r)
+{
+	return r->stopped.code;
+}
+
+struct pd_run *pd_reader_run(struct pd_reader *r)
+{
+	if (r->order || r->stopped.code || !pd_reader_has_run(r))
+		return NULL;
+	r->run.file = r->file;
+	return &r->run;
+}
+
+const struct pd_record *pd_reader_peek(struct pd_reader *r)
+{
+	struct pd_frame *f = &r->record.frame;
+
+	if (r->order || r->stopped.code || r->run.next < r->run.count || !pd_stream_peek(&r->stream, f))
+		return NULL;
+	if (pd_reader_teaches(r, f->type))
+		return NULL;
+	r->record.payload = (struct pd_bytes){ NULL, 0 };
+	r->record.file = r->file;
+	return pd_record_prepare(&r->record) == 0 && pd_reader_is_unremarkable(&r->record) ? &r->record : NULL;
+}
+
+void pd_reader_take(struct pd_reader *r)
+{
+	pd_stream_take(&r->stream, &r->record.frame);
+}
+
+bool pd_reader_may_pass(const struct pd_reader *r)
+{
+	return !r->order && !r->stream.expanding && pd_source_is_random(r->stream.source);
+}
+
+bool pd_reader_wants(struct pd_reader *r, uint64_t *at)
+{
+	return !r->order && !r->stopped.code && r->run.next == r->run.count && pd_stream_wants(&r->stream, at);
+}
+
+bool pd_reader_read_on(struct pd_reader *r, struct pd_read_ahead *ahead)
+{
+	return pd_stream_read_on(&r->stream, ahead);
+}
+
+const struct pd_source *pd_reader_lend(struct pd_reader *r, struct pd_read_ahead *ahead)
+{
+	pd_source_lend(r->stream.source, ahead);
+	return ahead->window ? r->stream.source : NULL;
+}
+
+bool pd_reader_hold(struct pd_reader *r, const struct pd_run *run, struct pd_window **held)
+{
+	const bool has_memory = pd_windows_may_hold(&r->budget);
+
+	*held = has_memory ? pd_stream_hold(&r->stream, run) : NULL;
+	return has_memory;
+}

@@ -1,0 +1,204 @@
+/* reader_open.c - opens whatever holds records. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "container/gaps.h"
+#include "container/header_recovery.h"
+#include "input/identify.h"
+#include "pd/pd.h"
+#include "reader/reader_internal.h"
+
+#define DEFAULT_MEMORY (256ull << 20)
+#define FEATURE_DIR_FORMAT 24
+
+const char *pd_version(void)
+{
+	return PD_VERSION;
+}
+
+/* Of what is being read. */
+static void on_error(void *ctx, const struct pd_error *e)
+{
+	pd_reader_report(ctx, e);
+}
+
+static struct pd_reader *new_reader(const struct pd_options *o, struct pd_error *e)
+{
+	struct pd_reader *r = calloc(1, sizeof(*r));
+
+	*e = (struct pd_error){ .code = PD_E_NOMEM, .severity = PD_FATAL };
+	if (!r)
+		return NULL;
+	if (o)
+		memcpy(&r->options, o, o->size < sizeof(r->options) ? o->size : sizeof(r->options));
+	r->budget.limit = r->options.memory_limit ? r->options.memory_limit : DEFAULT_MEMORY;
+	r->budget.max_expanded = r->options.max_expanded;
+	r->budget.max_ratio = r->options.max_ratio;
+	r->record.session = &r->session;
+	r->session.budget = r->held.budget = r->feature.budget = &r->budget;
+	return r;
+}
+
+static void report_missing(struct pd_reader *r, const char *file)
+{
+	r->container.info.complete = false;
+	pd_reader_say(r, &(struct pd_error){ .code = PD_E_IO, .severity = PD_DAMAGED, .have = ENOENT }, file);
+}
+
+/* Files that others behind them, or the header, tell of. */
+static void report_missing_files(struct pd_reader *r)
+{
+	for (size_t i = 0; i < r->directory.nr_missing; i++)
+		report_missing(r, r->directory.missing[i]);
+	if (!r->directory.nr_files && r->container.info.adds_features[FEATURE_DIR_FORMAT])
+		report_missing(r, PD_DIRECTORY_FIRST);
+}
+
+/* Damaged packing may be all there is. */
+static struct pd_error no_magic(const struct pd_source *source, struct pd_bytes first)
+{
+	const struct pd_error *damage = first.size ? NULL : pd_source_damage(source);
+	struct pd_error e = damage ? *damage : (struct pd_error){ .code = PD_E_MAGIC, .text = pd_identify(first) };
+
+	e.severity = PD_FATAL;
+	return e;
+}
+
+/* The source is open: reads what comes before the records. NULL and *e on failure; the reader is freed then. */
+static struct pd_reader *start(struct pd_reader *r, struct pd_error *e)
+{
+	const struct pd_report report = { on_error, r };
+	struct pd_bytes first;
+
+	if (pd_source_peek(r->source, PD_MAGIC_SIZE, &first, e))
+		goto fail;
+	if (pd_header_probe(first, &r->container)) {
+		*e = no_magic(r->source, first);
+		goto fail;
+	}
+	if (r->container.info.mode == PD_MODE_FILE &&
+	    pd_mend_is_pipe(r->source, r->container.swap, r->container.info.header_size)) {
+		r->container.info.mode = PD_MODE_PIPE;
+		r->container.info.complete = false;
+		on_error(r, &(struct pd_error){ .code = PD_E_SIZE, .severity = PD_DAMAGED, .record = "header", .offset = 8,
+			.want = PD_MAGIC_SIZE, .have = r->container.info.header_size });
+	}
+	*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };
+	if (pd_session_init(&r->session, &r->budget, r->container.swap))
+		goto fail;
+	r->session.report = on_error;
+	r->session.report_ctx = r;
+	if (r->options.on_wait)
+		pd_source_on_wait(r->source, r->options.on_wait, r->options.ctx);
+	if (r->container.info.mode == PD_MODE_PIPE) {
+		r->container.info.size_known = pd_source_size(r->source, &r->container.info.size);
+		r->container.info.data_offset = PD_MAGIC_SIZE;
+		if (pd_source_skip(r->source, PD_MAGIC_SIZE, NULL, e))
+			goto fail;
+	} else {
+		if (pd_header_read(r->source, &r->session, &r->container, &report, e) ||
+		    pd_gaps_find(r->source, &r->session, &r->container, e) ||
+		    pd_source_seek(r->source, r->container.info.data_offset, e))
+			goto fail;
+	}
+	if (r->is_directory) {
+		r->container.info.mode = PD_MODE_DIRECTORY;
+		report_missing_files(r);
+	}
+	pd_session_name_events(&r->session);
+	if (r->options.order == PD_BY_TIME) {
+		r->order = pd_order_new(&r->budget, r->budget.limit / 4, 0);
+		if (!r->order)
+			goto fail;
+	}
+	pd_stream_init(&r->stream, r->source, &r->session, r->container.data_end, r->options.threads);
+	if (r->stopped.code) {
+		*e = r->stopped;
+		goto fail;
+	}
+	return r;
+fail:
+	pd_close(r);
+	return NULL;
+}
+
+struct pd_reader *pd_open_path(const char *path, const struct pd_options *o, struct pd_error *e)
+{
+	struct pd_reader *r = new_reader(o, e);
+	struct pd_source_limits limits;
+	struct stat st;
+
+	if (!r)
+		return NULL;
+	limits = pd_reader_limits(r);
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+		r->is_directory = true;
+		if (pd_directory_list(&r->directory, path)) {
+			*e = (struct pd_error){ .code = PD_E_IO, .severity = PD_FATAL, .have = (uint64_t)errno };
+			pd_close(r);
+			return NULL;
+		}
+		r->source = pd_directory_open_main(&r->directory, &limits, e);
+	} else {
+		r->source = pd_source_open_path(path, &limits, e);
+	}
+	if (!r->source) {
+		pd_close(r);
+		return NULL;
+	}
+	return start(r, e);
+}
+
+struct pd_reader *pd_open_fd(int fd, const struct pd_options *o, struct pd_error *e)
+{
+	struct pd_reader *r = new_reader(o, e);
+	struct pd_source_limits limits;
+
+	if (!r)
+		return NULL;
+	limits = pd_reader_limits(r);
+	r->source = pd_source_open_fd(fd, PD_FD_BORROWED, &limits, e);
+	if (!r->source) {
+		pd_close(r);
+		return NULL;
+	}
+	return start(r, e);
+}
+
+struct pd_reader *pd_open_memory(struct pd_bytes in, const struct pd_options *o, struct pd_error *e)
+{
+	struct pd_reader *r = new_reader(o, e);
+	struct pd_source_limits limits;
+
+	if (!r)
+		return NULL;
+	limits = pd_reader_limits(r);
+	r->source = pd_source_open_memory(in, &limits, e);
+	if (!r->source) {
+		pd_close(r);
+		return NULL;
+	}
+	return start(r, e);
+}
+
+void pd_close(struct pd_reader *r)
+{
+	if (!r)
+		return;
+	pd_order_free(r->order);
+	pd_stream_free(&r->stream);
+	pd_buf_free(&r->held);
+	pd_buf_free(&r->feature);
+	pd_header_free(&r->container, &r->session);
+	pd_session_free(&r->session);
+	if (r->source)
+		pd_source_close(r->source);
+	if (r->file_source)
+		pd_source_close(r->file_source);
+	pd_directory_free(&r->directory);
+	free(r);
+}

@@ -1,0 +1,148 @@
+/* speculative_reader.c - reads stretches of a file beside its reader: see speculative_reader.h. */
+#include "reader/speculative_reader.h"
+
+#include <stdlib.h>
+
+#include "reader/reader_internal.h"
+
+#define BRANCH_MEMORY (8u << 20)	/* a piece of a mapped file, and plans */
+
+struct pd_branch {
+	struct pd_reader reader;	/* of the same file, by itself; it never learns */
+	struct pd_reader *of;
+	uint64_t until;
+	struct pd_stretch read;
+};
+
+static bool charge(struct pd_budget *b)
+{
+	if (b->used > b->limit || b->limit - b->used < BRANCH_MEMORY)
+		return false;
+	b->used += BRANCH_MEMORY;
+	return true;
+}
+
+struct pd_branch *pd_branch_new(struct pd_reader *of, size_t piece)
+{
+	struct pd_branch *b = of->order ? NULL : calloc(1, sizeof(*b));
+	struct pd_reader *r = b ? &b->reader : NULL;
+
+	if (!b || !charge(&of->budget)) {
+		free(b);
+		return NULL;
+	}
+	pd_session_name_events(&of->session);
+	b->of = of;
+	r->budget.limit = BRANCH_MEMORY;
+	r->container.info.mode = of->container.info.mode;
+	r->file = of->file;
+	pd_session_branch(&of->session, &r->budget, &r->session);
+	r->record.session = &r->session;
+	r->source = pd_source_branch(of->stream.source, piece, &r->budget);
+	if (!r->source) {
+		pd_branch_free(b);
+		return NULL;
+	}
+	pd_stream_init(&r->stream, r->source, &r->session, of->stream.end, 1);
+	return b;
+}
+
+void pd_branch_free(struct pd_branch *b)
+{
+	if (!b)
+		return;
+	pd_stream_free(&b->reader.stream);
+	pd_session_leave_branch(&b->reader.session);
+	if (b->reader.source)
+		pd_source_close(b->reader.source);
+	b->of->budget.used -= BRANCH_MEMORY;
+	free(b);
+}
+
+struct pd_session *pd_branch_session(struct pd_branch *b)
+{
+	return &b->reader.session;
+}
+
+static uint64_t position(const struct pd_branch *b)
+{
+	const struct pd_stream *s = &b->reader.stream;
+
+	return pd_source_offset(s->source) + s->pending;
+}
+
+bool pd_branch_find(struct pd_branch *b, uint64_t from, uint64_t until, const struct pd_sample_head *before)
+{
+	struct pd_reader *r = &b->reader;
+	bool found;
+
+	r->run.next = r->run.count = 0;
+	r->stream.run_until = b->until = until;
+	found = pd_stream_find(&r->stream, from, before);
+	b->read = (struct pd_stretch){ .begin = position(b), .end = position(b) };
+	return found;
+}
+
+static void note_first(struct pd_branch *b, uint32_t type, struct pd_bytes record)
+{
+	if (type == PD_TYPE_SAMPLE && !b->read.first.size)
+		pd_sample_head_of(&b->read.first, record);
+}
+
+struct pd_run *pd_branch_run(struct pd_branch *b)
+{
+	struct pd_reader *r = &b->reader;
+	struct pd_read_ahead none = { .size = 0 };
+	struct pd_run *run = pd_reader_run(r);
+	uint64_t ignored;
+
+	if (!run && position(b) < b->until && pd_reader_wants(r, &ignored) && pd_reader_read_on(r, &none))
+		run = pd_reader_run(r);
+	for (size_t i = 0; run && !b->read.first.size && i < run->count; i++)
+		note_first(b, run->records[i].type, (struct pd_bytes){ run->data + run->records[i].at, run->records[i].size });
+	return run;
+}
+
+const struct pd_record *pd_branch_next(struct pd_branch *b)
+{
+	const struct pd_record *record = position(b) < b->until ? pd_reader_peek(&b->reader) : NULL;
+
+	if (!record)
+		return NULL;
+	note_first(b, record->frame.type, record->frame.bytes);
+	pd_reader_take(&b->reader);
+	return record;
+}
+
+const struct pd_stretch *pd_branch_stretch(struct pd_branch *b)
+{
+	b->read.end = position(b);
+	if (b->read.first.size)
+		pd_stream_last_sample(&b->reader.stream, &b->read.last);
+	return &b->read;
+}
+
+bool pd_reader_position(struct pd_reader *r, uint64_t *at, struct pd_sample_head *before)
+{
+	if (r->order || r->stopped.code || r->run.next < r->run.count || !pd_stream_at(&r->stream, at))
+		return false;
+	pd_stream_last_sample(&r->stream, before);
+	return true;
+}
+
+uint64_t pd_reader_end(const struct pd_reader *r)
+{
+	uint64_t size;
+
+	return pd_source_size(r->stream.source, &size) && size < r->stream.end ? size : r->stream.end;
+}
+
+void pd_reader_run_until(struct pd_reader *r, uint64_t offset)
+{
+	r->stream.run_until = offset;
+}
+
+bool pd_reader_join(struct pd_reader *r, const struct pd_stretch *done)
+{
+	return pd_stream_join(&r->stream, done);
+}

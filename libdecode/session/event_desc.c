@@ -1,0 +1,148 @@
+/* event_desc.c - learns from EVENT_DESC, whose events are those of the attrs section, in its order.
+ *
+ * perf writes both from the same attributes. No valid file is known in which they differ, so a difference is damage.
+ */
+#include "session/event_desc.h"
+
+#include <string.h>
+
+struct event_desc {
+	struct pd_session *s;
+	uint64_t offset;		/* of the section, for errors */
+	size_t index;			/* of the event being read, from 1 */
+	uint64_t attr_size, type, config;
+	const uint8_t *attr;		/* the event's copy: attr_size bytes */
+	struct pd_bytes name;
+};
+
+static bool is(const struct pd_field *f, const char *name)
+{
+	return strcmp(f->name, name) == 0;
+}
+
+static void see_number(void *ctx, const struct pd_field *f, uint64_t value)
+{
+	struct event_desc *d = ctx;
+
+	if (is(f, "attr_size"))
+		d->attr_size = value;
+	else if (is(f, "type"))
+		d->type = value;
+	else if (is(f, "config"))
+		d->config = value;
+}
+
+/* Numbers in a row come with the place of the first: that of an attribute's is where its bytes are. */
+static void see_run(void *ctx, const struct pd_op *ops, size_t n, const uint8_t *start, enum pd_swap swap)
+{
+	struct event_desc *d = ctx;
+
+	if (ops[0].field == pd_file_attr_fields[0].fields)
+		d->attr = start;
+	for (size_t i = 0; i < n; i++)
+		if (ops[i].kind != PD_PAD)
+			see_number(d, ops[i].field, pd_op_shown(&ops[i], start, swap));
+}
+
+static void see_enter(void *ctx, const struct pd_field *f)
+{
+	struct event_desc *d = ctx;
+
+	if (f)
+		return;
+	d->index++;
+	d->attr = NULL;
+}
+
+static void see_text(void *ctx, const struct pd_field *f, struct pd_bytes text)
+{
+	if (is(f, "name"))
+		((struct event_desc *)ctx)->name = text;
+}
+
+static void report(const struct event_desc *d, enum pd_code code, enum pd_severity severity)
+{
+	if (d->s->report)
+		d->s->report(d->s->report_ctx, &(struct pd_error){
+			.code = code, .severity = severity, .record = "EVENT_DESC", .offset = d->offset });
+}
+
+enum difference { SAME, ZEROED, DIFFERENT };
+
+/* How an attribute differs from its copy. Bytes that only one of them has count as zeros of the other. */
+static enum difference compare(struct pd_bytes own, struct pd_bytes copy)
+{
+	const size_t both = own.size < copy.size ? own.size : copy.size;
+	enum difference found = SAME;
+
+	if (!pd_all_zero((struct pd_bytes){ own.data + both, own.size - both }) ||
+	    !pd_all_zero((struct pd_bytes){ copy.data + both, copy.size - both }))
+		return DIFFERENT;
+	for (size_t i = 0; i < both; i++)
+		if (own.data[i] && own.data[i] != copy.data[i])
+			return DIFFERENT;
+		else if (own.data[i] != copy.data[i])
+			found = ZEROED;
+	return found;
+}
+
+/* The attribute of the same place, restored where zeros have damaged it. */
+static struct pd_attr *check_attr(struct event_desc *d)
+{
+	struct pd_attr *a = d->index <= d->s->nr_attrs ? d->s->attrs[d->index - 1] : NULL;
+	const struct pd_bytes copy = { d->attr, (size_t)d->attr_size };
+
+	if (!a || !d->attr)
+		return a;
+	switch (compare(a->bytes, copy)) {
+	case ZEROED:
+		if (pd_session_restore_attr(d->s, a, copy) == 0)
+			report(d, PD_E_RESTORED, PD_DAMAGED);
+		break;
+	case DIFFERENT:
+		report(d, PD_E_MISMATCH, PD_NOTE);
+		break;
+	case SAME:
+		break;
+	}
+	return a;
+}
+
+/* The last row of an event: all of it is known now. */
+static void see_ids(void *ctx, const struct pd_field *f, const struct pd_numbers *ids)
+{
+	struct event_desc *d = ctx;
+	struct pd_session *s = d->s;
+	struct pd_attr *same;
+
+	if (!is(f, "ids"))
+		return;
+	same = check_attr(d);
+	for (size_t i = 0; i < ids->count; i++) {
+		struct pd_attr *a = pd_session_by_id(s, pd_number_at(ids, i));
+
+		if (a) {
+			pd_session_rename(s, a, d->name);
+			return;
+		}
+	}
+	if (!same || same->type != d->type || same->config != d->config)
+		return;
+	pd_session_rename(s, same, d->name);
+	if (same->nr_ids)
+		return;
+	for (size_t i = 0; i < ids->count; i++)
+		pd_session_add_id(s, same, pd_number_at(ids, i));
+}
+
+void pd_event_desc_learn(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes section, uint64_t offset)
+{
+	static const struct pd_visitor v = {
+		.size = sizeof(v), .number = see_number, .text = see_text, .numbers = see_ids, .enter = see_enter,
+	};
+	struct event_desc d = { .s = s, .offset = offset };
+	struct pd_extent_of extent;
+
+	pd_measure(plan, section, 0, s->swap, PD_TEXT_TO_END, &extent);
+	pd_visit_runs(plan, section, 0, s->swap, &extent, &v, see_run, &d);
+}

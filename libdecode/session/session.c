@@ -1,0 +1,441 @@
+/* session.c - the events of a recording, their ids and plans. What features say: session_update.c. */
+#include "session/session.h"
+
+#include <string.h>
+
+#include "layout/event_name.h"
+#include "layout/names_tables.h"
+#include "plan/extract.h"
+
+#define TYPE_SAMPLE 9
+#define TYPE_READ 8
+#define TYPE_USER 64
+#define SAMPLE_ID_ALL (1ull << 18)
+#define MAX_MISC_BITS 4
+
+int pd_session_init(struct pd_session *s, struct pd_budget *budget, enum pd_swap swap)
+{
+	const struct pd_facts none = { .cpus_available = 0 };
+
+	*s = (struct pd_session){
+		.budget = budget, .swap = swap, .arena.budget = budget, .ids.budget = budget,
+		.bodies.budget = budget, .features.budget = budget, .pmus.budget = budget,
+		.same_id_at = true, .same_layout = true, .told = 1,
+	};
+	s->attr_plan = pd_plan_compile(pd_attr_fields, &none, budget);
+	s->file_attr_plan = pd_plan_compile(pd_file_attr_fields, &none, budget);
+	s->tracepoints = pd_tracepoints_new(budget);
+	return s->attr_plan && s->file_attr_plan && s->tracepoints ? 0 : -1;
+}
+
+static void free_plan(void *ctx, uint64_t key, void *value)
+{
+	(void)ctx, (void)key;
+	pd_plan_free(value);
+}
+
+static void drop_plans(struct pd_attr *a)
+{
+	pd_plan_free(a->sample);
+	pd_plan_free(a->trailer);
+	pd_plan_free(a->read);
+	a->sample = a->trailer = a->read = NULL;
+}
+
+void pd_session_free(struct pd_session *s)
+{
+	for (size_t i = 0; i < s->nr_attrs; i++) {
+		drop_plans(s->attrs[i]);
+		pd_budget_free(s->budget, s->attrs[i]->ids, s->attrs[i]->ids_capacity * sizeof(uint64_t));
+	}
+	pd_map_each(&s->bodies, free_plan, NULL);
+	pd_map_each(&s->features, free_plan, NULL);
+	pd_map_free(&s->bodies);
+	pd_map_free(&s->features);
+	pd_map_free(&s->ids);
+	pd_map_free(&s->pmus);
+	pd_plan_free(s->attr_plan);
+	pd_plan_free(s->file_attr_plan);
+	pd_tracepoints_free(s->tracepoints);
+	pd_budget_free(s->budget, s->attrs, s->attrs_capacity * sizeof(*s->attrs));
+	pd_arena_free(&s->arena);
+}
+
+void pd_session_branch(const struct pd_session *of, struct pd_budget *budget, struct pd_session *s)
+{
+	*s = *of;
+	s->budget = budget;
+	s->bodies = s->features = (struct pd_map){ .budget = budget };
+	memset(s->settled, 0, sizeof(s->settled));
+	s->report = NULL;
+}
+
+void pd_session_leave_branch(struct pd_session *s)
+{
+	pd_map_each(&s->bodies, free_plan, NULL);
+	pd_map_each(&s->features, free_plan, NULL);
+	pd_map_free(&s->bodies);
+	pd_map_free(&s->features);
+}
+
+static bool has_only(uint64_t value, const struct pd_name *names)
+{
+	for (const struct pd_name *n = names; n->name; n++)
+		value &= ~n->value;
+	return !value;
+}
+
+static void read_attr(const struct pd_session *s, struct pd_attr *a)
+{
+	const struct pd_pick picks[] = {
+		{ "attr", "type", &a->type }, { "attr", "config", &a->config },
+		{ "attr", "config1", &a->config1 }, { "attr", "config2", &a->config2 },
+		{ "attr", "bp_addr", &a->bp_addr }, { "attr", "bp_len", &a->bp_len }, { "attr", "bp_type", &a->bp_type },
+		{ "attr", "sample_type", &a->sample_type }, { "attr", "read_format", &a->read_format },
+		{ "attr", "branch_sample_type", &a->branch_sample_type },
+		{ "attr", "sample_regs_user", &a->regs_user }, { "attr", "sample_regs_intr", &a->regs_intr },
+		{ "attr", "flags", &a->flags },
+	};
+
+	pd_pick(s->file_attr_plan, a->bytes, s->swap, picks, sizeof(picks) / sizeof(*picks));
+	a->precise_ip = a->flags >> 15 & 3;
+	a->has_known_layout = has_only(a->sample_type, pd_names_sample_type) &&
+			      has_only(a->read_format, pd_names_read_format) &&
+			      has_only(a->branch_sample_type, pd_names_branch_sample_type);
+}
+
+static struct pd_facts facts_of(const struct pd_session *s, const struct pd_attr *a)
+{
+	return (struct pd_facts){
+		.sample_type = a->sample_type, .read_format = a->read_format,
+		.branch_sample_type = a->branch_sample_type,
+		.regs_user = a->regs_user, .regs_intr = a->regs_intr,
+		.arch = s->arch, .cpus_available = s->cpus_available,
+	};
+}
+
+/* Where the plan has the first of these names, from its start. */
+static size_t offset_of(const struct pd_plan *plan, const char *first, const char *second)
+{
+	const struct pd_op *op = pd_plan_find(plan, first);
+
+	if (!op)
+		op = pd_plan_find(plan, second);
+	return op && op->offset != PD_VARIABLE ? op->offset : PD_NO_OFFSET;
+}
+
+int pd_session_plans_of(struct pd_session *s, struct pd_attr *a)
+{
+	static const struct pd_field nothing[] = { { .kind = PD_END } };
+	const struct pd_facts facts = facts_of(s, a);
+	size_t at;
+
+	if (a->sample)
+		return 0;
+	a->sample = pd_plan_compile(pd_sample_fields, &facts, s->budget);
+	a->read = pd_plan_compile(pd_record_desc(TYPE_READ)->fields, &facts, s->budget);
+	a->trailer = pd_plan_compile(a->flags & SAMPLE_ID_ALL ? pd_sample_id_fields : nothing, &facts, s->budget);
+	if (!a->sample || !a->read || !a->trailer) {
+		drop_plans(a);
+		return -1;
+	}
+	at = offset_of(a->sample, "identifier", "id");
+	a->sample_id_at = at == PD_NO_OFFSET ? at : PD_RECORD_HEADER_SIZE + at;
+	a->trailer_size = a->trailer->list->size;
+	at = offset_of(a->trailer, "identifier", "id");
+	a->trailer_id_at = at == PD_NO_OFFSET ? at : a->trailer_size - at;
+	return 0;
+}
+
+static bool same_layout(const struct pd_attr *a, const struct pd_attr *b)
+{
+	return a->sample_type == b->sample_type && a->read_format == b->read_format &&
+	       a->branch_sample_type == b->branch_sample_type && a->regs_user == b->regs_user &&
+	       a->regs_intr == b->regs_intr && (a->flags & SAMPLE_ID_ALL) == (b->flags & SAMPLE_ID_ALL);
+}
+
+static bool same_id_at(const struct pd_attr *a, const struct pd_attr *b)
+{
+	return a->sample_id_at == b->sample_id_at && a->trailer_id_at == b->trailer_id_at;
+}
+
+/* One event for each way in which ids are kept. */
+static void add_place(struct pd_session *s, struct pd_attr *a)
+{
+	s->same_id_at &= same_id_at(s->attrs[0], a);
+	for (size_t i = 0; i < s->nr_places; i++)
+		if (same_id_at(s->places[i], a))
+			return;
+	if (s->nr_places < PD_ID_PLACES)
+		s->places[s->nr_places++] = a;
+}
+
+static int grow_attrs(struct pd_session *s)
+{
+	size_t capacity = s->attrs_capacity ? s->attrs_capacity * 2 : 8;
+	struct pd_attr **attrs;
+
+	if (s->nr_attrs < s->attrs_capacity)
+		return 0;
+	attrs = pd_budget_grow(s->budget, s->attrs, s->attrs_capacity * sizeof(*attrs), capacity * sizeof(*attrs));
+	if (!attrs)
+		return -1;
+	s->attrs = attrs;
+	s->attrs_capacity = capacity;
+	return 0;
+}
+
+struct pd_attr *pd_session_add_attr(struct pd_session *s, struct pd_bytes bytes)
+{
+	struct pd_attr *a = pd_arena_alloc(&s->arena, sizeof(*a));
+	uint8_t *copy = pd_arena_alloc(&s->arena, bytes.size);
+
+	if (!a || !copy || grow_attrs(s))
+		return NULL;
+	if (bytes.size)
+		memcpy(copy, bytes.data, bytes.size);
+	*a = (struct pd_attr){ .index = (uint32_t)s->nr_attrs, .bytes = { copy, bytes.size } };
+	read_attr(s, a);
+	if (pd_session_plans_of(s, a))
+		return NULL;
+	s->attrs[s->nr_attrs++] = a;
+	s->same_layout &= same_layout(s->attrs[0], a);
+	add_place(s, a);
+	return a;
+}
+
+/* What all events have in common, found again after one of them has changed. */
+static void compare_events(struct pd_session *s)
+{
+	s->same_id_at = s->same_layout = true;
+	s->nr_places = 0;
+	for (size_t i = 0; i < s->nr_attrs; i++) {
+		s->same_layout &= same_layout(s->attrs[0], s->attrs[i]);
+		add_place(s, s->attrs[i]);
+	}
+}
+
+int pd_session_restore_attr(struct pd_session *s, struct pd_attr *a, struct pd_bytes bytes)
+{
+	const size_t both = bytes.size < a->bytes.size ? bytes.size : a->bytes.size;
+	uint8_t *copy = pd_arena_alloc(&s->arena, a->bytes.size);
+
+	if (!copy)
+		return -1;
+	memset(copy, 0, a->bytes.size);
+	memcpy(copy, bytes.data, both);
+	a->bytes.data = copy;
+	a->is_restored = true;
+	read_attr(s, a);
+	drop_plans(a);
+	if (pd_session_plans_of(s, a))
+		return -1;
+	compare_events(s);
+	return 0;
+}
+
+int pd_session_add_id(struct pd_session *s, struct pd_attr *a, uint64_t id)
+{
+	if (a->nr_ids == a->ids_capacity) {
+		size_t bigger = a->ids_capacity ? 2 * a->ids_capacity : 4;
+		uint64_t *ids = pd_budget_grow(s->budget, a->ids, a->ids_capacity * sizeof(id), bigger * sizeof(id));
+
+		if (!ids)
+			return -1;
+		a->ids = ids;
+		a->ids_capacity = bigger;
+	}
+	a->ids[a->nr_ids++] = id;
+	return pd_map_add(&s->ids, id, a);
+}
+
+struct pd_attr *pd_session_by_id(const struct pd_session *s, uint64_t id)
+{
+	return pd_map_find(&s->ids, id);
+}
+
+void pd_session_rename(struct pd_session *s, struct pd_attr *a, struct pd_bytes name)
+{
+	char *copy;
+
+	if (name.size > PD_EVENT_NAME_MAX) {
+		name.size = PD_EVENT_NAME_MAX;
+		while (name.size && (name.data[name.size] & 0xc0) == 0x80)	/* inside a character */
+			name.size--;
+	}
+	if (a->name && strlen(a->name) == name.size && memcmp(a->name, name.data, name.size) == 0)
+		return;
+	copy = pd_arena_text(&s->arena, name.data, name.size);
+	if (!copy)
+		return;
+	a->name = copy;
+	a->name_from = PD_NAME_FROM_FILE;
+	a->generation++;
+	s->renames++;
+}
+
+/* The body's plan under that key, made when it is first asked for. */
+static struct pd_plan *body_plan(struct pd_session *s, const struct pd_record_desc *d, uint64_t key,
+				 const struct pd_facts *facts)
+{
+	struct pd_plan *plan = pd_map_find(&s->bodies, key);
+
+	if (plan)
+		return plan;
+	plan = pd_plan_compile(d->fields, facts, s->budget);
+	if (plan && pd_map_add(&s->bodies, key, plan) < 0) {
+		pd_plan_free(plan);
+		return NULL;
+	}
+	return plan;
+}
+
+struct pd_plan *pd_session_body_plan(struct pd_session *s, const struct pd_record_desc *d)
+{
+	return body_plan(s, d, d->type, &(struct pd_facts){ .arch = s->arch });
+}
+
+/* Few bits are asked for, or there would be too many plans. */
+static __attribute__((noinline)) const struct pd_plan *settle(struct pd_session *s, const struct pd_record_desc *d,
+							      uint16_t misc)
+{
+	const struct pd_plan *plan = pd_session_body_plan(s, d);
+	const uint16_t mask = plan && __builtin_popcount(plan->misc_bits) <= MAX_MISC_BITS ? plan->misc_bits : 0;
+	const struct pd_facts facts = { .arch = s->arch, .knows_misc = true, .misc = misc & mask };
+
+	if (mask)
+		plan = body_plan(s, d, d->type | 1ull << 32 | (uint64_t)facts.misc << 33, &facts);
+	if (d->type < PD_SETTLED)
+		s->settled[d->type] = (struct pd_settled){ plan, mask, facts.misc };
+	return plan;
+}
+
+const struct pd_plan *pd_session_record_plan(struct pd_session *s, const struct pd_record_desc *d, uint16_t misc)
+{
+	if (d->type < PD_SETTLED) {
+		const struct pd_settled *last = &s->settled[d->type];
+
+		if (last->plan && (misc & last->mask) == last->bits)
+			return last->plan;
+	}
+	return settle(s, d, misc);
+}
+
+struct pd_plan *pd_session_feature_plan(struct pd_session *s, const struct pd_feature_desc *d)
+{
+	const struct pd_facts facts = { .arch = s->arch, .cpus_available = s->cpus_available };
+	const uint64_t key = (uint64_t)d->id << 32 | s->cpus_available;
+	struct pd_plan *plan = pd_map_find(&s->features, key);
+
+	if (plan)
+		return plan;
+	plan = pd_plan_compile(d->field, &facts, s->budget);
+	if (plan && pd_map_add(&s->features, key, plan) < 0) {
+		pd_plan_free(plan);
+		return NULL;
+	}
+	return plan;
+}
+
+uint64_t pd_session_payload(struct pd_session *s, const struct pd_record_desc *d, struct pd_bytes record)
+{
+	struct pd_bytes body = { record.data + PD_RECORD_HEADER_SIZE, record.size - PD_RECORD_HEADER_SIZE };
+	struct pd_cursor c = pd_cursor(body, s->swap);
+	const struct pd_op *op;
+	struct pd_plan *plan;
+	uint64_t size;
+
+	if (!d || !d->payload)
+		return 0;
+	plan = pd_session_body_plan(s, d);
+	op = plan ? pd_plan_find(plan, d->payload) : NULL;
+	if (!op || op->offset == PD_VARIABLE || !pd_take(&c, op->offset) || !pd_take_number(&c, op->width, &size))
+		return 0;
+	/* simpleperf puts the data inside the record */
+	if (op->offset == 0 && op->width == 4 && size && size <= pd_left(&c))
+		return 0;
+	return size;
+}
+
+static bool id_in(struct pd_bytes record, size_t at, enum pd_swap swap, uint64_t *id)
+{
+	struct pd_cursor c = pd_cursor(record, swap);
+
+	return at != PD_NO_OFFSET && pd_take(&c, at) && pd_take_number(&c, 8, id);
+}
+
+bool pd_session_sample_time(const struct pd_session *s, const struct pd_attr *a, struct pd_bytes record, uint64_t *time)
+{
+	const struct pd_op *op = a->sample->usual[PD_USUAL_TIME];
+
+	return op && id_in(record, PD_RECORD_HEADER_SIZE + op->offset, s->swap, time);
+}
+
+bool pd_session_id_of(const struct pd_session *s, const struct pd_attr *a, uint32_t type, struct pd_bytes record,
+		      uint64_t *id)
+{
+	if (type == TYPE_SAMPLE)
+		return id_in(record, a->sample_id_at, s->swap, id);
+	if (a->trailer_id_at == PD_NO_OFFSET || record.size < PD_RECORD_HEADER_SIZE + a->trailer_size)
+		return false;
+	return id_in(record, record.size - a->trailer_id_at, s->swap, id);
+}
+
+/* Events that keep their ids in different places: the one whose id stands where it keeps it. There are few such places. */
+static struct pd_attr *search(const struct pd_session *s, uint32_t type, struct pd_bytes record)
+{
+	for (size_t i = 0; i < s->nr_places; i++) {
+		struct pd_attr *a;
+		uint64_t id;
+
+		if (!pd_session_id_of(s, s->places[i], type, record, &id))
+			continue;
+		a = pd_session_by_id(s, id);
+		if (a && same_id_at(a, s->places[i]))
+			return a;
+	}
+	return NULL;
+}
+
+enum pd_found pd_session_attr_of(const struct pd_session *s, uint32_t type, struct pd_bytes record,
+				 struct pd_attr **out)
+{
+	struct pd_attr *first = s->nr_attrs ? s->attrs[0] : NULL, *found = NULL;
+	uint64_t id = 0;
+
+	*out = first;
+	if (!first || type >= TYPE_USER)
+		return PD_NOT_FOUND;
+	if (s->nr_attrs == 1)
+		return PD_FOUND;
+	if (type != TYPE_SAMPLE && !(first->flags & SAMPLE_ID_ALL) && s->same_id_at)
+		return PD_FOUND;
+	if (!s->same_id_at) {
+		found = search(s, type, record);
+		if (found)
+			*out = found;
+		if (found || (pd_session_id_of(s, first, type, record, &id) && id == 0))
+			return PD_FOUND;
+		return s->same_layout ? PD_FOUND_LAYOUT : PD_NOT_FOUND;
+	}
+	if (!pd_session_id_of(s, first, type, record, &id) || id == 0)
+		return PD_FOUND;
+	found = pd_session_by_id(s, id);
+	if (found) {
+		*out = found;
+		return PD_FOUND;
+	}
+	return s->same_layout ? PD_FOUND_LAYOUT : PD_NOT_FOUND;
+}
+
+enum pd_code pd_session_check_feature(struct pd_session *s, uint32_t id, struct pd_bytes section,
+				      struct pd_extent_of *extent)
+{
+	const struct pd_feature_desc *d = pd_feature_desc(id);
+	struct pd_plan *plan = d && section.size ? pd_session_feature_plan(s, d) : NULL;
+
+	*extent = (struct pd_extent_of){ .code = PD_OK };
+	if (plan)
+		pd_measure(plan, section, 0, s->swap, PD_TEXT_TO_END, extent);
+	return extent->code;
+}

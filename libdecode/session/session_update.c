@@ -1,0 +1,347 @@
+/* session_update.c - what features and perf's own records say about events and machine, taken from their layouts. */
+#include "session/event_desc.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "layout/event_name.h"
+#include "plan/extract.h"
+
+#define FEATURE_TRACING_DATA 1
+#define FEATURE_ARCH 6
+#define FEATURE_NRCPUS 7
+#define FEATURE_EVENT_DESC 12
+#define FEATURE_PMU_MAPPINGS 16
+#define FEATURE_COMPRESSED 27
+#define FEATURE_E_MACHINE 33
+#define TYPE_HEADER_ATTR 64
+#define TYPE_HEADER_TRACING_DATA 66
+#define TYPE_EVENT_UPDATE 78
+#define TYPE_HEADER_FEATURE 80
+#define ATTR_HARDWARE 0
+#define ATTR_TRACEPOINT 2
+#define ATTR_HW_CACHE 3
+#define MAX_ARCH_CHANGES 4	/* each makes the plans anew; no machine has more than one */
+
+static bool is(const struct pd_field *f, const char *name)
+{
+	return strcmp(f->name, name) == 0;
+}
+
+static struct pd_bytes body_of(struct pd_bytes record)
+{
+	return (struct pd_bytes){ record.data + PD_RECORD_HEADER_SIZE, record.size - PD_RECORD_HEADER_SIZE };
+}
+
+static void visit(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes body,
+		  const struct pd_visitor *v, void *ctx)
+{
+	struct pd_extent_of extent;
+
+	pd_measure(plan, body, 0, s->swap, PD_TEXT_TO_END, &extent);
+	pd_visit(plan, body, 0, s->swap, &extent, v, ctx);
+}
+
+/* TRACING_DATA: the formats of its systems. */
+struct tracing {
+	struct pd_session *s;
+	struct pd_bytes system;
+	unsigned int long_size;
+	enum pd_swap swap;
+	bool in_formats;
+	struct pd_bytes section;
+	uint64_t offset;
+};
+
+static void tracing_number(void *ctx, const struct pd_field *f, uint64_t value)
+{
+	struct tracing *t = ctx;
+
+	if (is(f, "byte_order"))
+		t->swap = (value != 0) == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) ? PD_SWAP_YES : PD_SWAP_NO;
+	else if (is(f, "long_size"))
+		t->long_size = (unsigned int)value;
+}
+
+static void tracing_enter_array(void *ctx, const struct pd_field *f, size_t n)
+{
+	struct tracing *t = ctx;
+
+	(void)n;
+	if (is(f, "ftrace_formats"))
+		t->system = (struct pd_bytes){ (const uint8_t *)"ftrace", 6 };
+	t->in_formats = is(f, "formats") || is(f, "ftrace_formats");
+}
+
+static void tracing_leave_array(void *ctx, const struct pd_field *f)
+{
+	(void)f;
+	((struct tracing *)ctx)->in_formats = false;
+}
+
+/* A format that can't be read, or not all of it: its samples lack fields. */
+static void add_format(struct tracing *t, struct pd_bytes text)
+{
+	struct pd_tp_damage damage = { 0, 0 };
+	const enum pd_code code = pd_tracepoints_add(t->s->tracepoints,
+			&(struct pd_tp_source){ t->system, text, t->long_size, t->swap }, &damage);
+
+	if (code == PD_E_DUPLICATE || (code == PD_OK && !damage.lines) || !t->s->report)
+		return;
+	t->s->report(t->s->report_ctx, &(struct pd_error){
+		.code = code == PD_OK ? PD_E_FORMAT : code, .severity = PD_DAMAGED, .record = "TRACING_DATA",
+		.field = "formats", .offset = t->offset + (uint64_t)(text.data - t->section.data) + damage.offset });
+}
+
+static void tracing_text(void *ctx, const struct pd_field *f, struct pd_bytes text)
+{
+	struct tracing *t = ctx;
+
+	if (is(f, "name"))
+		t->system = text;
+	else if (t->in_formats)
+		add_format(t, text);
+}
+
+static void learn_tracing(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes section, uint64_t offset)
+{
+	static const struct pd_visitor v = {
+		.size = sizeof(v), .number = tracing_number, .text = tracing_text,
+		.enter_array = tracing_enter_array, .leave_array = tracing_leave_array,
+	};
+	struct tracing t = { .s = s, .long_size = 8, .swap = s->swap, .section = section, .offset = offset };
+
+	visit(s, plan, section, &v, &t);
+}
+
+/* PMU_MAPPINGS: attr types above the kernel's fixed ones. */
+struct pmus {
+	struct pd_session *s;
+	uint64_t type;
+};
+
+static void pmu_number(void *ctx, const struct pd_field *f, uint64_t value)
+{
+	(void)f;
+	((struct pmus *)ctx)->type = value;
+}
+
+static void pmu_text(void *ctx, const struct pd_field *f, struct pd_bytes text)
+{
+	struct pmus *p = ctx;
+	char *name = pd_arena_text(&p->s->arena, text.data, text.size);
+
+	(void)f;
+	if (name)
+		pd_map_add(&p->s->pmus, p->type, name);
+}
+
+/* Register names depend on the machine: plans made before it was known are made again. */
+static void set_arch(struct pd_session *s, const struct pd_arch *arch)
+{
+	if (!arch || arch == s->arch || s->arch_changes == MAX_ARCH_CHANGES)
+		return;
+	s->arch = arch;
+	s->arch_changes++;
+	for (size_t i = 0; i < s->nr_attrs; i++) {
+		struct pd_attr *a = s->attrs[i];
+		struct pd_attr old = *a;
+
+		if (!(a->regs_user | a->regs_intr))
+			continue;
+		a->sample = a->trailer = a->read = NULL;
+		if (pd_session_plans_of(s, a)) {
+			*a = old;
+			continue;
+		}
+		pd_plan_free(old.sample);
+		pd_plan_free(old.trailer);
+		pd_plan_free(old.read);
+	}
+}
+
+static void arch_text(void *ctx, const struct pd_field *f, struct pd_bytes text)
+{
+	(void)f;
+	set_arch(ctx, pd_arch_find(text));
+}
+
+void pd_session_learn_feature(struct pd_session *s, uint32_t id, struct pd_bytes section, uint64_t offset)
+{
+	static const struct pd_visitor arch = { .size = sizeof(arch), .text = arch_text };
+	static const struct pd_visitor pmu = { .size = sizeof(pmu), .number = pmu_number, .text = pmu_text };
+	const struct pd_feature_desc *d = pd_feature_desc(id);
+	struct pd_plan *plan = d ? pd_session_feature_plan(s, d) : NULL;
+	uint64_t number = 0;
+
+	if (!plan)
+		return;
+	s->told++;
+	switch (id) {
+	case FEATURE_TRACING_DATA:
+		learn_tracing(s, plan, section, offset);
+		break;
+	case FEATURE_ARCH:
+		visit(s, plan, section, &arch, s);
+		break;
+	case FEATURE_NRCPUS:
+		pd_pick(plan, section, s->swap, &(struct pd_pick){ "NRCPUS", "available", &number }, 1);
+		s->cpus_available = (uint32_t)number;
+		break;
+	case FEATURE_EVENT_DESC:
+		pd_event_desc_learn(s, plan, section, offset);
+		break;
+	case FEATURE_PMU_MAPPINGS:
+		visit(s, plan, section, &pmu, &(struct pmus){ .s = s });
+		break;
+	case FEATURE_COMPRESSED:
+		pd_pick(plan, section, s->swap, &(struct pd_pick){ "COMPRESSED", "ratio", &s->compression_ratio }, 1);
+		break;
+	case FEATURE_E_MACHINE:
+		pd_pick(plan, section, s->swap, &(struct pd_pick){ "E_MACHINE", "e_machine", &number }, 1);
+		if (!s->arch)
+			set_arch(s, pd_arch_of_machine((uint32_t)number));
+		break;
+	}
+}
+
+/* HEADER_ATTR: an event; one that is known already (EVENT_DESC, a pipe that was sent twice) is not added again. */
+static void attr_ids(void *ctx, const struct pd_field *f, const struct pd_numbers *ids)
+{
+	struct pd_session *s = ctx;
+	struct pd_attr *a = s->attrs[s->nr_attrs - 1];
+
+	if (!is(f, "ids"))
+		return;
+	for (size_t i = 0; i < ids->count; i++)
+		if (pd_session_add_id(s, a, pd_number_at(ids, i)) < 0)
+			return;
+}
+
+static int learn_attr(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes body)
+{
+	static const struct pd_visitor v = { .size = sizeof(v), .numbers = attr_ids };
+	struct pd_cursor c = pd_cursor(body, s->swap);
+	uint64_t size = 0;
+
+	pd_pick(s->file_attr_plan, body, s->swap, &(struct pd_pick){ "attr", "size", &size }, 1);
+	if (size == 0)
+		size = PD_ATTR_SIZE_VER0;
+	if (size > body.size)
+		size = body.size;
+	if (!pd_session_add_attr(s, (struct pd_bytes){ c.at, (size_t)size }))
+		return -1;
+	visit(s, plan, body, &v, s);
+	return 0;
+}
+
+struct update {
+	uint64_t type, id;
+	struct pd_bytes name;
+};
+
+static void update_text(void *ctx, const struct pd_field *f, struct pd_bytes text)
+{
+	if (is(f, "name"))
+		((struct update *)ctx)->name = text;
+}
+
+static void update_number(void *ctx, const struct pd_field *f, uint64_t value)
+{
+	if (is(f, "id"))
+		((struct update *)ctx)->id = value;
+}
+
+static void learn_update(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes body)
+{
+	static const struct pd_visitor v = { .size = sizeof(v), .text = update_text, .number = update_number };
+	struct update u = { .type = 0 };
+	struct pd_attr *a;
+
+	visit(s, plan, body, &v, &u);
+	a = pd_session_by_id(s, u.id);
+	if (a && u.name.size)
+		pd_session_rename(s, a, u.name);
+}
+
+static void learn_feature_record(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes body, uint64_t offset)
+{
+	const struct pd_op *op = pd_plan_find(plan, "feature");
+	uint64_t id = 0;
+
+	pd_pick(plan, body, s->swap, &(struct pd_pick){ "", "feat_id", &id }, 1);
+	if (!op || op->offset >= body.size || id >= PD_FEATURE_BITS)
+		return;
+	pd_session_learn_feature(s, (uint32_t)id,
+				 (struct pd_bytes){ body.data + op->offset, body.size - op->offset },
+				 offset + PD_RECORD_HEADER_SIZE + op->offset);
+}
+
+int pd_session_learn_record(struct pd_session *s, uint32_t type, struct pd_bytes record, struct pd_bytes payload,
+			    uint64_t offset)
+{
+	const struct pd_record_desc *d = pd_record_desc(type);
+	struct pd_plan *plan = d ? pd_session_body_plan(s, d) : NULL;
+
+	if (!plan)
+		return d ? -1 : 0;
+	switch (type) {
+	case TYPE_HEADER_ATTR:
+		return learn_attr(s, plan, body_of(record));
+	case TYPE_EVENT_UPDATE:
+		learn_update(s, plan, body_of(record));
+		break;
+	case TYPE_HEADER_FEATURE:
+		learn_feature_record(s, plan, body_of(record), offset);
+		break;
+	case TYPE_HEADER_TRACING_DATA:
+		if (!payload.size && body_of(record).size > 8)	/* simpleperf's are inside */
+			payload = (struct pd_bytes){ body_of(record).data + 4, body_of(record).size - 4 };
+		pd_session_learn_feature(s, FEATURE_TRACING_DATA, payload, offset + record.size);
+		break;
+	}
+	return 0;
+}
+
+/* The name perf would show: the PMU's and the tracepoint's names come from the file. */
+static size_t implied_name(const struct pd_session *s, const struct pd_attr *a, char *buf, size_t size)
+{
+	const bool typed = a->type == ATTR_HARDWARE || a->type == ATTR_HW_CACHE;
+	struct pd_event_name_in in = {
+		.type = (uint32_t)a->type, .bp_type = (uint32_t)a->bp_type, .config = a->config,
+		.config1 = a->bp_addr ? a->bp_addr : a->config1, .config2 = a->bp_len ? a->bp_len : a->config2,
+		.flags = a->flags, .precise_ip = a->precise_ip,
+		.pmu = pd_map_find(&s->pmus, typed ? a->config >> 32 : a->type),
+	};
+	char tracepoint[128];
+
+	if (a->tracepoint) {
+		snprintf(tracepoint, sizeof(tracepoint), "%s:%s", a->tracepoint->system, a->tracepoint->name);
+		in.tracepoint = tracepoint;
+	}
+	return pd_event_name(&in, buf, size);
+}
+
+/* Tracepoints are named by their format when nothing else names them. */
+void pd_session_name_event(struct pd_session *s, struct pd_attr *a)
+{
+	char name[256];
+	size_t n;
+
+	if (a->named_at == s->told)
+		return;
+	a->named_at = s->told;
+	if (a->type == ATTR_TRACEPOINT)
+		a->tracepoint = pd_tracepoints_find(s->tracepoints, a->config);
+	if (a->name_from == PD_NAME_FROM_FILE)
+		return;
+	n = implied_name(s, a, name, sizeof(name));
+	pd_session_rename(s, a, (struct pd_bytes){ (const uint8_t *)name, n < sizeof(name) ? n : sizeof(name) - 1 });
+	a->name_from = PD_NAME_IMPLIED;
+}
+
+void pd_session_name_events(struct pd_session *s)
+{
+	for (size_t i = 0; i < s->nr_attrs; i++)
+		pd_session_name_event(s, s->attrs[i]);
+}

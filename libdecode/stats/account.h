@@ -1,0 +1,11 @@
+/* account.h - where the bytes of the input are, as an object of the summary and of statistics. */
+#ifndef PD_STATS_ACCOUNT_H
+#define PD_STATS_ACCOUNT_H
+
+#include "base/jsonw.h"
+#include "pd/pd.h"
+
+/* Writes the key "account" with its object. */
+void pd_account_write(struct pd_jsonw *w, const struct pd_reader *r);
+
+#endif

@@ -1,0 +1,307 @@
+/* stats.c - counts what is in a file: no record is formatted. */
+#include <stdlib.h>
+
+#include "base/jsonw.h"
+#include "base/pretty.h"
+#include "layout/container.h"
+#include "reader/reader.h"
+#include "sink.h"
+#include "stats/account.h"
+#include "stats/stats_workers.h"
+#include "stream/record.h"
+
+#define NR_CODES (PD_E_ARGUMENT + 1)
+#define TYPE_THROTTLE 5
+#define FEATURE_VERSION 5
+
+struct stats {
+	struct pd_jsonw w;
+	struct pd_pretty pretty;
+	struct pd_stats_options options;
+	struct pd_session *session;
+	struct pd_counts counts;
+	struct pd_stats_team *team;	/* NULL: nobody helps */
+	uint64_t errors, errors_by_code[NR_CODES];
+	char version[64];		/* of perf */
+};
+
+static void version_text(void *ctx, const struct pd_field *f, struct pd_bytes text)
+{
+	struct stats *s = ctx;
+	size_t n = text.size < sizeof(s->version) ? text.size : sizeof(s->version) - 1;
+
+	(void)f;
+	memcpy(s->version, text.data, n);
+	s->version[n] = '\0';
+}
+
+static void learn_version(struct stats *s, struct pd_bytes section)
+{
+	static const struct pd_visitor v = { .size = sizeof(v), .text = version_text };
+	struct pd_plan *plan = pd_session_feature_plan(s->session, pd_feature_desc(FEATURE_VERSION));
+	struct pd_extent_of extent;
+
+	if (!plan || s->version[0])
+		return;
+	pd_measure(plan, section, 0, s->session->swap, PD_TEXT_TO_END, &extent);
+	pd_visit(plan, section, 0, s->session->swap, &extent, &v, s);
+}
+
+static int begin(void *state, struct pd_reader *r)
+{
+	struct stats *s = state;
+	struct pd_feature f;
+	struct pd_error e;
+
+	s->session = pd_reader_session(r);
+	for (size_t i = 0; i < pd_nr_features(r); i++)
+		if (pd_feature_at(r, i, &f, &e) == 0 && f.id == FEATURE_VERSION)
+			learn_version(s, f.bytes);
+	s->team = pd_stats_team_new(r, &s->counts, s->options.filter, s->options.threads);
+	return 0;
+}
+
+/* In a pipe. */
+static void version_record(void *ctx, const struct pd_field *f, struct pd_bytes section)
+{
+	(void)f;
+	learn_version(ctx, section);
+}
+
+static void learn_record(struct stats *s, const struct pd_record *r)
+{
+	static const struct pd_visitor v = { .size = sizeof(v), .bytes = version_record };
+	uint64_t id;
+
+	if (r->frame.type == PD_TYPE_HEADER_FEATURE && pd_get_number(r, "feat_id", &id) &&
+	    id == FEATURE_VERSION)
+		pd_record_visit(r, &v, s);
+}
+
+static int record(void *state, const struct pd_record *r)
+{
+	struct stats *s = state;
+
+	if (r->frame.type == PD_TYPE_HEADER_FEATURE && r->frame.state != PD_FRAME_SKIPPED)
+		learn_record(s, r);
+	return pd_counts_record(&s->counts, s->options.filter, r);
+}
+
+/* Most records: nothing to be learned from them, or said of them. */
+static int runs(void *state, struct pd_reader *r)
+{
+	struct stats *s = state;
+	struct pd_run *run;
+	int status;
+
+	do {
+		status = 0;
+		while (!status && (run = pd_reader_run(r)))
+			status = pd_counts_run(&s->counts, s->options.filter, run, s->session);
+	} while (!status && (status = pd_stats_team_go_on(s->team)) > 0);
+	return status;
+}
+
+static int error(void *state, const struct pd_error *e)
+{
+	struct stats *s = state;
+
+	if (e->severity == PD_NOTE)
+		return 0;
+	s->errors++;
+	if (e->code == PD_E_PAYLOAD && !e->skipped)
+		pd_counts_payload_ends(&s->counts, e->have);
+	if ((unsigned int)e->code < NR_CODES)
+		s->errors_by_code[e->code]++;
+	return 0;
+}
+
+static void number(struct stats *s, const char *rendered, uint64_t v)
+{
+	pd_jsonw_key(&s->w, rendered, strlen(rendered));
+	pd_jsonw_unsigned(&s->w, v);
+}
+#define NUMBER_OF(s, name, v) number(s, ",\"" name "\":", v)
+
+static void string(struct stats *s, const char *rendered, const char *text)
+{
+	pd_jsonw_key(&s->w, rendered, strlen(rendered));
+	pd_jsonw_string(&s->w, text);
+}
+#define STRING_OF(s, name, text) string(s, ",\"" name "\":", text)
+
+#define OBJECT_OF(s, name) (PD_JSONW_KEY(&(s)->w, name), pd_jsonw_char(&(s)->w, '{'))
+
+static void end_object(struct stats *s)
+{
+	pd_jsonw_char(&s->w, '}');
+}
+
+static void file(struct stats *s, struct pd_reader *r)
+{
+	static const char *const modes[] = { "file", "pipe", "directory" };
+	const struct pd_file_info *f = pd_file(r);
+
+	OBJECT_OF(s, "file");
+	STRING_OF(s, "mode", modes[f->mode]);
+	STRING_OF(s, "byte_order", f->byte_order == PD_BIG_ENDIAN ? "big" : "little");
+	if (f->size_known)
+		NUMBER_OF(s, "size", f->size);
+	if (f->mode != PD_MODE_PIPE) {
+		NUMBER_OF(s, "data_offset", f->data_offset);
+		NUMBER_OF(s, "data_size", f->data_size);
+	}
+	PD_JSONW_KEY(&s->w, "complete");
+	pd_jsonw_raw(&s->w, f->complete ? "true" : "false", f->complete ? 4 : 5);
+	if (s->version[0])
+		STRING_OF(s, "perf_version", s->version);
+	end_object(s);
+}
+
+static void count(struct stats *s, const struct pd_number_of *c)
+{
+	NUMBER_OF(s, "records", c->records);
+	NUMBER_OF(s, "bytes", c->bytes);
+}
+
+static void count_all(struct stats *s)
+{
+	struct pd_number_of all = s->counts.unknown;
+
+	for (size_t i = 0; i < PD_COUNTS_TYPES; i++)
+		pd_number_of_add(&all, &s->counts.by_type[i]);
+	for (size_t i = 0; i < PD_COUNTS_HIGH; i++)
+		pd_number_of_add(&all, &s->counts.high[i].all);
+	count(s, &all);
+}
+
+static void type_count(struct stats *s, const char *name, const struct pd_number_of *c)
+{
+	if (!c->records)
+		return;
+	pd_jsonw_comma(&s->w);
+	pd_jsonw_string(&s->w, name);
+	pd_jsonw_raw(&s->w, ":{", 2);
+	count(s, c);
+	end_object(s);
+}
+
+static void by_type(struct stats *s)
+{
+	OBJECT_OF(s, "by_type");
+	for (uint32_t type = 0; type < PD_COUNTS_TYPES; type++)
+		if (s->counts.by_type[type].records)
+			type_count(s, pd_record_desc(type)->name, &s->counts.by_type[type]);
+	for (size_t i = 0; i < PD_COUNTS_HIGH && s->counts.high[i].desc; i++)
+		type_count(s, s->counts.high[i].desc->name, &s->counts.high[i].all);
+	type_count(s, "UNKNOWN", &s->counts.unknown);
+	end_object(s);
+}
+
+static void by_event(struct stats *s, struct pd_reader *r)
+{
+	PD_JSONW_KEY(&s->w, "by_event");
+	pd_jsonw_char(&s->w, '[');
+	for (size_t i = 0; i < pd_nr_attrs(r); i++) {
+		static const struct pd_event_count none;
+		const struct pd_event_count *c = i < s->counts.nr_events ? &s->counts.events[i] : &none;
+
+		pd_jsonw_comma(&s->w);
+		pd_jsonw_char(&s->w, '{');
+		NUMBER_OF(s, "attr_index", i);
+		STRING_OF(s, "event", pd_attr_name(pd_attr_at(r, i)));
+		count(s, &c->all);
+		NUMBER_OF(s, "samples", c->samples);
+		if (c->has_period)
+			NUMBER_OF(s, "period", c->period);
+		end_object(s);
+	}
+	pd_jsonw_char(&s->w, ']');
+}
+
+static void losses(struct stats *s)
+{
+	if (s->counts.tally.first_time) {
+		NUMBER_OF(s, "first_time", s->counts.tally.first_time);
+		NUMBER_OF(s, "last_time", s->counts.tally.last_time);
+		NUMBER_OF(s, "duration", s->counts.tally.last_time - s->counts.tally.first_time);
+	}
+	NUMBER_OF(s, "lost", s->counts.tally.lost);
+	NUMBER_OF(s, "lost_samples", s->counts.tally.lost_samples);
+	NUMBER_OF(s, "throttled", s->counts.by_type[TYPE_THROTTLE].records);
+	NUMBER_OF(s, "errors", s->errors);
+	OBJECT_OF(s, "errors_by_code");
+	for (unsigned int code = 0; code < NR_CODES; code++) {
+		if (!s->errors_by_code[code])
+			continue;
+		pd_jsonw_comma(&s->w);
+		pd_jsonw_string(&s->w, pd_code_name((enum pd_code)code));
+		pd_jsonw_char(&s->w, ':');
+		pd_jsonw_unsigned(&s->w, s->errors_by_code[code]);
+	}
+	end_object(s);
+	NUMBER_OF(s, "damaged", s->counts.damaged);
+	NUMBER_OF(s, "skipped", s->counts.skipped);
+}
+
+static int finish(void *state, struct pd_reader *r)
+{
+	struct stats *s = state;
+
+	pd_stats_team_free(s->team);
+	s->team = NULL;
+	pd_jsonw_char(&s->w, '{');
+	OBJECT_OF(s, "pdecode");
+	NUMBER_OF(s, "format", 1);
+	STRING_OF(s, "version", pd_version());
+	end_object(s);
+	file(s, r);
+	count_all(s);
+	if (s->options.filter)
+		NUMBER_OF(s, "filtered", pd_filter_dropped(s->options.filter));
+	by_type(s);
+	by_event(s, r);
+	losses(s);
+	pd_account_write(&s->w, r);
+	if (s->counts.compressed.records || s->counts.expanded) {
+		OBJECT_OF(s, "compressed");
+		NUMBER_OF(s, "records", s->counts.compressed.records);
+		NUMBER_OF(s, "in", s->counts.compressed.bytes);
+		NUMBER_OF(s, "out", s->counts.expanded);
+		end_object(s);
+	}
+	end_object(s);
+	pd_jsonw_char(&s->w, '\n');
+	return pd_jsonw_flush(&s->w);
+}
+
+static void free_stats(void *state)
+{
+	struct stats *s = state;
+
+	pd_stats_team_free(s->team);
+	pd_counts_free(&s->counts);
+	free(s->w.buffer - 1);
+	free(s);
+}
+
+struct pd_sink *pd_stats_sink(const struct pd_stats_options *o, struct pd_output out)
+{
+	static const struct pd_sink_ops ops = { sizeof(ops), begin, record, error, finish, NULL, free_stats, runs };
+	struct stats *s = calloc(1, sizeof(*s));
+	char *buffer = malloc(PD_JSONW_BUFFER + 1);
+	struct pd_sink *sink = s && buffer ? pd_sink_new(&ops, s) : NULL;
+
+	if (!sink) {
+		free(s);
+		free(buffer);
+		return NULL;
+	}
+	if (o)
+		memcpy(&s->options, o, o->size < sizeof(s->options) ? o->size : sizeof(s->options));
+	if (s->options.layout == PD_JSON_INDENTED)
+		out = pd_pretty_init(&s->pretty, out);
+	pd_counts_init(&s->counts);
+	pd_jsonw_init(&s->w, buffer, out);
+	return sink;
+}

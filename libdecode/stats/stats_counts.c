@@ -1,0 +1,199 @@
+/* stats_counts.c - counts records: see stats_counts.h. */
+#include "stats/stats_counts.h"
+
+#include <string.h>
+
+#define OWN_MEMORY (64u << 20)
+
+void pd_counts_init(struct pd_counts *c)
+{
+	*c = (struct pd_counts){ .own.limit = OWN_MEMORY };
+}
+
+void pd_counts_free(struct pd_counts *c)
+{
+	pd_budget_free(&c->own, c->events, c->nr_events * sizeof(*c->events));
+	c->events = NULL;
+	c->nr_events = 0;
+}
+
+void pd_counts_reset(struct pd_counts *c)
+{
+	const struct pd_counts kept = { .own = c->own, .events = c->events, .nr_events = c->nr_events };
+
+	*c = kept;
+	if (c->nr_events)
+		memset(c->events, 0, c->nr_events * sizeof(*c->events));
+}
+
+static void add(struct pd_number_of *c, uint64_t bytes)
+{
+	c->records++;
+	c->bytes += bytes;
+}
+
+void pd_number_of_add(struct pd_number_of *c, const struct pd_number_of *more)
+{
+	c->records += more->records;
+	c->bytes += more->bytes;
+}
+
+static struct pd_number_of *count_of_high(struct pd_counts *c, const struct pd_record_desc *d)
+{
+	for (size_t i = 0; d && i < PD_COUNTS_HIGH; i++) {
+		if (!c->high[i].desc)
+			c->high[i].desc = d;
+		if (c->high[i].desc == d)
+			return &c->high[i].all;
+	}
+	return &c->unknown;
+}
+
+static struct pd_number_of *count_of_type(struct pd_counts *c, const struct pd_record *r)
+{
+	const struct pd_record_desc *d = r->frame.desc;
+
+	return d && r->frame.type < PD_COUNTS_TYPES ? &c->by_type[r->frame.type] : count_of_high(c, d);
+}
+
+/* NULL: no memory. */
+static struct pd_event_count *count_of_event(struct pd_counts *c, size_t index)
+{
+	const size_t bigger = index < 16 ? 32 : 2 * index;
+	struct pd_event_count *events;
+
+	if (index < c->nr_events)
+		return &c->events[index];
+	events = pd_budget_grow(&c->own, c->events, c->nr_events * sizeof(*events), bigger * sizeof(*events));
+	if (!events)
+		return NULL;
+	c->events = events;
+	c->nr_events = bigger;
+	return &c->events[index];
+}
+
+static int count_event(struct pd_counts *c, const struct pd_record *r, uint64_t bytes)
+{
+	struct pd_event_count *e = count_of_event(c, r->attr->index);
+	uint64_t period;
+
+	if (!e)
+		return -1;
+	add(&e->all, bytes);
+	if (r->frame.type != PD_TYPE_SAMPLE)
+		return 0;
+	e->samples++;
+	if (pd_record_number(r, PD_OF_BODY, PD_USUAL_PERIOD, &period)) {
+		e->period += period;
+		e->has_period = true;
+	}
+	return 0;
+}
+
+static void count_compressed(struct pd_counts *c, const struct pd_record *r, uint64_t bytes)
+{
+	if (r->frame.inner_offset != PD_OUTER)
+		c->expanded += bytes;
+	else if (r->frame.desc && r->frame.desc->compressed)
+		add(&c->compressed, bytes);
+}
+
+void pd_counts_payload_ends(struct pd_counts *c, uint64_t have)
+{
+	if (c->last.of)
+		c->last.of->bytes -= c->last.bytes - have;
+	c->last.of = NULL;
+}
+
+int pd_counts_record(struct pd_counts *c, struct pd_filter *filter, const struct pd_record *r)
+{
+	const bool is_held = r->payload.data;	/* all there is of it */
+	const uint64_t bytes = r->frame.bytes.size + (is_held ? r->payload.size : r->frame.payload);
+	const int kept = filter ? pd_filter_keeps(filter, r) : 1;
+
+	c->last.of = NULL;
+	if (r->frame.state == PD_FRAME_SKIPPED) {
+		c->skipped += bytes + r->frame.zeros;
+		return 0;
+	}
+	if (kept <= 0)
+		return kept;
+	add(count_of_type(c, r), bytes);
+	c->last.of = r->frame.payload && !is_held ? count_of_type(c, r) : NULL;
+	c->last.bytes = bytes;
+	c->damaged += r->error.code != PD_OK || r->frame.state == PD_FRAME_CUT;
+	count_compressed(c, r, bytes);
+	pd_tally_record(&c->tally, r);
+	return r->attr ? count_event(c, r, bytes) : 0;
+}
+
+static inline void count_plain_event(struct pd_event_count *e, const struct pd_run *run, const struct pd_plain *p,
+				     enum pd_swap swap)
+{
+	uint64_t period;
+
+	add(&e->all, p->size);
+	if (p->type != PD_TYPE_SAMPLE)
+		return;
+	e->samples++;
+	if (pd_plain_number(run, p, PD_USUAL_PERIOD, swap, &period)) {
+		e->period += period;
+		e->has_period = true;
+	}
+}
+
+int pd_counts_run(struct pd_counts *c, struct pd_filter *filter, struct pd_run *run, struct pd_session *s)
+{
+	const enum pd_swap swap = s->swap;
+	const bool is_inner = run->inner_offset != PD_OUTER;
+	const struct pd_attr *last = NULL;
+	struct pd_event_count *event = NULL;
+
+	if (filter && pd_filter_run(filter, run, s))
+		return -1;
+	for (; run->next < run->count; run->next++) {
+		const struct pd_plain *p = &run->records[run->next];
+
+		if (p->attr != last)
+			event = count_of_event(c, p->attr->index);
+		if (!event)
+			return -1;
+		last = p->attr;
+		c->expanded += is_inner ? p->size : 0;
+		add(&c->by_type[p->type], p->size);
+		pd_tally_plain(&c->tally, run, p, swap);
+		count_plain_event(event, run, p, swap);
+	}
+	return 0;
+}
+
+static void add_event(struct pd_event_count *e, const struct pd_event_count *more)
+{
+	pd_number_of_add(&e->all, &more->all);
+	e->samples += more->samples;
+	e->period += more->period;
+	e->has_period |= more->has_period;
+}
+
+int pd_counts_add(struct pd_counts *c, const struct pd_counts *more)
+{
+	for (size_t i = 0; i < PD_COUNTS_TYPES; i++)
+		pd_number_of_add(&c->by_type[i], &more->by_type[i]);
+	for (size_t i = 0; i < PD_COUNTS_HIGH && more->high[i].desc; i++)
+		pd_number_of_add(count_of_high(c, more->high[i].desc), &more->high[i].all);
+	pd_number_of_add(&c->unknown, &more->unknown);
+	for (size_t i = more->nr_events; i--;) {
+		struct pd_event_count *e = more->events[i].all.records ? count_of_event(c, i) : NULL;
+
+		if (e)
+			add_event(e, &more->events[i]);
+		else if (more->events[i].all.records)
+			return -1;
+	}
+	pd_tally_add(&c->tally, &more->tally);
+	pd_number_of_add(&c->compressed, &more->compressed);
+	c->expanded += more->expanded;
+	c->damaged += more->damaged;
+	c->skipped += more->skipped;
+	return 0;
+}

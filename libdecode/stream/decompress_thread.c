@@ -1,0 +1,256 @@
+/* decompress_thread.c - a thread that decompresses: see decompress_thread.h.
+ *
+ * Two queues: payloads to the thread, pieces from it. Their counters only grow; an entry is the thread's alone between two of them.
+ */
+#include "stream/decompress_thread.h"
+
+#include "base/thread.h"
+#include "input/zstd_stream.h"
+
+enum { PAYLOADS = 16, PIECES = 4, SPINS = 2000 };
+
+/* What it takes, with windows, buffers and zstd's own, has to be little of what there is. */
+#define WORTHWHILE (32u << 20)
+
+struct job {
+	struct pd_payload payload;
+	uint64_t limit;			/* for what zstd needs, in all */
+	bool begun;
+};
+
+struct made {
+	struct pd_piece piece;
+	uint64_t used;			/* by zstd, afterwards */
+};
+
+struct pd_ahead {
+	struct pd_windows *windows;
+	size_t size;
+	struct pd_codec *codec;		/* the thread's, and its budget */
+	struct pd_budget own;
+	uint64_t charged;		/* of it, to the stream's budget */
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t more, ready;	/* for the thread to do; for the stream to take */
+	/* Under the lock: */
+	size_t told, done;		/* payloads: up to where the thread has them, has used them up */
+	size_t lent, made;		/* pieces: up to where they have windows, are filled */
+	bool quit;
+	/* The stream's: */
+	size_t left, taken;		/* payloads it is through with; pieces it has taken */
+	struct pd_piece last;		/* of those */
+	bool ending;			/* nothing follows it but the end of its payload */
+	struct job jobs[PAYLOADS];
+	struct made pieces[PIECES];
+};
+
+/* --- in the thread --- */
+
+static void fill(struct pd_ahead *a, struct job *job, struct made *m)
+{
+	struct pd_piece *p = &m->piece;
+	int64_t n = 1;
+
+	if (!job->begun) {
+		a->own.limit = job->limit;
+		pd_codec_input(a->codec, job->payload.bytes);
+		job->begun = true;
+	}
+	p->size = 0;
+	while (n > 0 && p->size < a->size) {
+		n = pd_codec_read(a->codec, p->window->data + PD_AHEAD_FRONT + p->size, a->size - p->size, &p->error);
+		if (n > 0)
+			p->size += (size_t)n;
+	}
+	p->result = (int)(n > 0 ? 1 : n);
+	m->used = a->own.used;
+}
+
+static bool has_work(const struct pd_ahead *a)
+{
+	return a->done < a->told && a->made < a->lent;
+}
+
+/* More comes soon. Called and left with the lock held. */
+static void look_out(struct pd_ahead *a)
+{
+	const size_t lent = a->lent, told = a->told;
+
+	pthread_mutex_unlock(&a->lock);
+	for (int i = 0; i < SPINS && __atomic_load_n(&a->lent, __ATOMIC_RELAXED) == lent &&
+			__atomic_load_n(&a->told, __ATOMIC_RELAXED) == told; i++)
+		pd_thread_relax();
+	pthread_mutex_lock(&a->lock);
+}
+
+static void *run(void *arg)
+{
+	struct pd_ahead *a = arg;
+
+	pthread_mutex_lock(&a->lock);
+	for (;;) {
+		struct made *m = &a->pieces[a->made % PIECES];
+
+		if (!has_work(a))
+			look_out(a);
+		while (!a->quit && !has_work(a))
+			pthread_cond_wait(&a->more, &a->lock);
+		if (a->quit)
+			break;
+		pthread_mutex_unlock(&a->lock);
+		fill(a, &a->jobs[a->done % PAYLOADS], m);
+		pthread_mutex_lock(&a->lock);
+		a->done += m->piece.result <= 0;
+		__atomic_store_n(&a->made, a->made + 1, __ATOMIC_RELAXED);
+		pthread_cond_signal(&a->ready);
+	}
+	pthread_mutex_unlock(&a->lock);
+	return NULL;
+}
+
+/* --- in the stream --- */
+
+/* Windows for pieces to come, as far as they can be had. -1: there is none at all. */
+static int lend(struct pd_ahead *a)
+{
+	size_t lent = a->lent;
+
+	while (lent - a->taken < PIECES) {
+		struct pd_window *w = pd_windows_lend(a->windows, PD_AHEAD_FRONT + a->size);
+
+		if (!w)
+			break;
+		a->pieces[lent++ % PIECES].piece.window = w;
+	}
+	if (lent == a->lent)
+		return lent == a->taken ? -1 : 0;
+	pthread_mutex_lock(&a->lock);
+	__atomic_store_n(&a->lent, lent, __ATOMIC_RELAXED);
+	pthread_cond_signal(&a->more);
+	pthread_mutex_unlock(&a->lock);
+	return 0;
+}
+
+/* zstd's memory, as the thread told of it last. */
+static void charge(struct pd_ahead *a, uint64_t used)
+{
+	a->windows->budget->used += used;
+	a->windows->budget->used -= a->charged;
+	a->charged = used;
+}
+
+static uint64_t limit_for(const struct pd_ahead *a)
+{
+	const struct pd_budget *b = a->windows->budget;
+	const uint64_t used = b->used - a->charged;
+
+	return used < b->limit ? b->limit - used : 0;
+}
+
+struct pd_ahead *pd_ahead_new(struct pd_windows *windows, size_t size)
+{
+	struct pd_budget *b = windows->budget;
+	struct pd_ahead *a = b->used < b->limit && b->limit - b->used >= WORTHWHILE ? pd_budget_alloc(b, sizeof(*a)) : NULL;
+	struct pd_error ignored;
+
+	if (!a)
+		return NULL;
+	a->windows = windows;
+	a->size = size;
+	a->own.limit = limit_for(a);
+	a->codec = pd_codec_new(&a->own, &ignored);
+	pthread_mutex_init(&a->lock, NULL);
+	pthread_cond_init(&a->more, NULL);
+	pthread_cond_init(&a->ready, NULL);
+	if (a->codec && !pd_thread_start(&a->thread, run, a)) {
+		charge(a, a->own.used);
+		return a;
+	}
+	pthread_cond_destroy(&a->ready);
+	pthread_cond_destroy(&a->more);
+	pthread_mutex_destroy(&a->lock);
+	pd_codec_free(a->codec);
+	pd_budget_free(b, a, sizeof(*a));
+	return NULL;
+}
+
+void pd_ahead_free(struct pd_ahead *a)
+{
+	if (!a)
+		return;
+	pthread_mutex_lock(&a->lock);
+	a->quit = true;
+	pthread_cond_signal(&a->more);
+	pthread_mutex_unlock(&a->lock);
+	pthread_join(a->thread, NULL);
+	pthread_cond_destroy(&a->ready);
+	pthread_cond_destroy(&a->more);
+	pthread_mutex_destroy(&a->lock);
+	for (; a->left < a->told; a->left++)
+		pd_window_release(a->jobs[a->left % PAYLOADS].payload.held);
+	for (; a->taken < a->lent; a->taken++)
+		pd_window_release(a->pieces[a->taken % PIECES].piece.window);
+	pd_codec_free(a->codec);
+	charge(a, 0);
+	pd_budget_free(a->windows->budget, a, sizeof(*a));
+}
+
+bool pd_ahead_has_room(const struct pd_ahead *a)
+{
+	return a->told - a->left < PAYLOADS;
+}
+
+void pd_ahead_tell(struct pd_ahead *a, const struct pd_payload *p)
+{
+	a->jobs[a->told % PAYLOADS] = (struct job){ .payload = *p, .limit = limit_for(a) };
+	pthread_mutex_lock(&a->lock);
+	__atomic_store_n(&a->told, a->told + 1, __ATOMIC_RELAXED);
+	pthread_cond_signal(&a->more);
+	pthread_mutex_unlock(&a->lock);
+}
+
+/* A payload is used up, as told by the last piece that had bytes, or by one without. */
+static void end_payload(struct pd_ahead *a, const struct pd_piece *last, struct pd_piece *end)
+{
+	*end = (struct pd_piece){ .result = last->result, .error = last->error };
+	pd_window_release(a->jobs[a->left++ % PAYLOADS].payload.held);
+	a->ending = false;
+}
+
+/* There is no window for the rest of what comes next; the thread has none either. */
+static void drop_payload(struct pd_ahead *a)
+{
+	pthread_mutex_lock(&a->lock);
+	a->done++;
+	pthread_mutex_unlock(&a->lock);
+	pd_window_release(a->jobs[a->left++ % PAYLOADS].payload.held);
+}
+
+int pd_ahead_take(struct pd_ahead *a, struct pd_piece *piece)
+{
+	const struct made *m = &a->pieces[a->taken % PIECES];
+
+	if (a->ending) {
+		end_payload(a, &a->last, piece);
+		return 0;
+	}
+	if (lend(a)) {
+		drop_payload(a);
+		return -1;
+	}
+	for (int i = 0; i < SPINS && __atomic_load_n(&a->made, __ATOMIC_RELAXED) == a->taken; i++)
+		pd_thread_relax();
+	pthread_mutex_lock(&a->lock);
+	while (a->made == a->taken)
+		pthread_cond_wait(&a->ready, &a->lock);
+	pthread_mutex_unlock(&a->lock);
+	charge(a, m->used);
+	*piece = a->last = m->piece;
+	a->taken++;
+	a->ending = piece->size && piece->result <= 0;
+	if (!piece->size) {
+		pd_window_release(piece->window);
+		end_payload(a, &a->last, piece);
+	}
+	return 0;
+}

@@ -1,0 +1,472 @@
+/* record.c - finds the event, the plans and the parts of a record, and reads single fields of it. */
+#include "stream/record.h"
+
+#include <string.h>
+
+#include "layout/container.h"
+#include "stream/resync.h"
+
+#define TYPE_READ 8
+#define TYPE_USER 64
+#define TYPE_HEADER_FEATURE 80
+
+static void set_error(struct pd_record *r, enum pd_code code, const char *field, uint64_t want, uint64_t have)
+{
+	r->error = (struct pd_error){
+		.code = code, .severity = PD_DAMAGED, .offset = r->frame.offset, .record_type = r->frame.type,
+		.record = r->frame.desc ? r->frame.desc->name : NULL, .field = field, .file = r->file,
+		.want = want, .have = have,
+	};
+}
+
+static inline void measure(struct pd_record *r, enum pd_text_end text_end)
+{
+	if (!pd_measure_fixed(r->plan, r->body, &r->extent))
+		pd_measure(r->plan, r->body, r->frame.misc, r->session->swap, text_end, &r->extent);
+}
+
+/* Parts the last `size` bytes of the body from it. */
+static void split_trailer(struct pd_record *r, const struct pd_plan *trailer, size_t size)
+{
+	r->body.size -= size;
+	r->trailer = trailer;
+	r->trailer_bytes = (struct pd_bytes){ r->body.data + r->body.size, size };
+}
+
+/* perf's own records for what existed before may come without the trailer that the event asks for. */
+static void measure_with_trailer(struct pd_record *r, const struct pd_attr *a)
+{
+	struct pd_bytes whole = r->body;
+
+	if (!a || !a->trailer_size || whole.size < a->trailer_size || r->frame.state != PD_FRAME_WHOLE) {
+		measure(r, PD_TEXT_TO_END);
+		return;
+	}
+	split_trailer(r, a->trailer, a->trailer_size);
+	measure(r, PD_TEXT_TO_END);
+	if (r->extent.code == PD_OK)
+		return;
+	r->body = whole;
+	r->trailer = NULL;
+	r->trailer_bytes = (struct pd_bytes){ NULL, 0 };
+	measure(r, PD_TEXT_TO_END);
+}
+
+/* perf inject adds a trailer to some of perf's own records. */
+static void measure_with_optional_trailer(struct pd_record *r)
+{
+	const struct pd_session *s = r->session;
+	const struct pd_attr *a = s->nr_attrs ? s->attrs[0] : NULL;
+
+	if (a && a->trailer_size && r->body.size >= a->trailer_size && r->frame.state == PD_FRAME_WHOLE) {
+		measure(r, PD_TEXT_ALIGNED);
+		if (r->extent.code == PD_OK && r->body.size - r->extent.end == a->trailer_size &&
+		    !pd_all_zero(pd_record_trailing(r)))
+			split_trailer(r, a->trailer, a->trailer_size);
+	}
+	measure(r, PD_TEXT_TO_END);
+}
+
+/* A number that pd_op_is_fixed(). */
+static inline bool load(const struct pd_op *op, struct pd_bytes bytes, enum pd_swap swap, uint64_t *out)
+{
+	struct pd_cursor c = pd_cursor(bytes, swap);
+
+	if (!pd_take(&c, op->offset) || !pd_take_number(&c, op->width, out))
+		return false;
+	if (op->field->show == PD_SIGNED)
+		*out = pd_sign_extend(*out, op->width);
+	return true;
+}
+
+/* The number at a fixed place of a plan. */
+static bool fixed_number(const struct pd_plan *plan, const char *name, struct pd_bytes bytes, enum pd_swap swap,
+			 uint64_t *out)
+{
+	const struct pd_op *op = plan ? pd_plan_find(plan, name) : NULL;
+
+	return op && pd_op_is_fixed(op) && load(op, bytes, swap, out);
+}
+
+static inline const struct pd_plan *plan_of(struct pd_record *r, const struct pd_attr *layout)
+{
+	const struct pd_record_desc *d = r->frame.desc;
+
+	if (!d || d->opaque)
+		return NULL;
+	if (d->type == PD_TYPE_SAMPLE)
+		return layout ? layout->sample : NULL;
+	if (d->type == TYPE_READ)
+		return layout ? layout->read : NULL;
+	return pd_session_record_plan(r->session, d, r->frame.misc);
+}
+
+static void check_feature(struct pd_record *r)
+{
+	const struct pd_op *op = pd_plan_find(r->plan, "feature");
+	struct pd_extent_of extent;
+	uint64_t id;
+
+	if (!op || r->body.size < op->offset || !fixed_number(r->plan, "feat_id", r->body, r->session->swap, &id) ||
+	    pd_session_check_feature(r->session, id < PD_FEATURE_BITS ? (uint32_t)id : 0,
+				     (struct pd_bytes){ r->body.data + op->offset, r->body.size - op->offset },
+				     &extent) == PD_OK)
+		return;
+	set_error(r, extent.code, extent.field->name, extent.want, extent.have);
+}
+
+/* The record's event, or one that has its layout. */
+static inline enum pd_found find_event(struct pd_record *r, struct pd_attr **out)
+{
+	struct pd_session *s = r->session;
+	enum pd_found found = PD_FOUND;
+
+	if (s->nr_attrs == 1 && r->frame.type < TYPE_USER)
+		*out = s->attrs[0];
+	else
+		found = pd_session_attr_of(s, r->frame.type, r->frame.bytes, out);
+	if (found == PD_FOUND) {
+		if ((*out)->named_at != s->told)
+			pd_session_name_event(s, *out);
+		r->attr = *out;
+	} else if (found == PD_NOT_FOUND && r->frame.type == PD_TYPE_SAMPLE) {
+		*out = NULL;
+	}
+	return found;
+}
+
+/* How far the record keeps to its plan, and with it what its parts are. */
+static void measure_parts(struct pd_record *r, const struct pd_attr *layout)
+{
+	if (r->frame.desc->trailer == PD_TRAILER)
+		measure_with_trailer(r, layout);
+	else if (r->frame.desc->trailer == PD_TRAILER_LEFT)
+		measure_with_optional_trailer(r);
+	else
+		measure(r, PD_TEXT_TO_END);
+}
+
+static inline struct pd_bytes after_header(const struct pd_record *r)
+{
+	return (struct pd_bytes){ r->frame.bytes.data + PD_RECORD_HEADER_SIZE,
+				  r->frame.bytes.size - PD_RECORD_HEADER_SIZE };
+}
+
+/* Most records: samples of the only event. What is said of all others comes to the same. False: look closer. */
+static inline bool prepare_usual(struct pd_record *r)
+{
+	const struct pd_session *s = r->session;
+	const struct pd_attr *a;
+
+	if (r->frame.type != PD_TYPE_SAMPLE || s->nr_attrs != 1 || r->frame.state == PD_FRAME_SKIPPED)
+		return false;
+	a = s->attrs[0];
+	if (a->named_at != s->told || !a->sample)
+		return false;
+	r->attr = a;
+	r->body = after_header(r);
+	r->plan = a->sample;
+	measure(r, PD_TEXT_TO_END);
+	return r->extent.code == PD_OK && r->extent.end == r->body.size;
+}
+
+/* Whether whole records of known types fill the bytes. */
+static bool are_records(const struct pd_record *r, struct pd_bytes bytes)
+{
+	const enum pd_swap swap = r->session->swap;
+	size_t at = 0;
+
+	while (bytes.size - at >= PD_RECORD_HEADER_SIZE) {
+		const uint32_t type = pd_load32(bytes.data + at, swap);
+		const uint16_t size = pd_load16(bytes.data + at + 6, swap);
+
+		if (!pd_resync_may_begin(type, size, pd_record_desc(type)) || size > bytes.size - at)
+			return false;
+		at += size;
+	}
+	return at && at == bytes.size;
+}
+
+/* Where, at or after `end`, records begin that fill the rest of the record; its size: nowhere. perf pads names with zeros. */
+static size_t find_covered(const struct pd_record *r, size_t end)
+{
+	const struct pd_bytes whole = r->frame.bytes;
+
+	while (whole.size - end >= PD_RECORD_HEADER_SIZE && pd_all_zero((struct pd_bytes){ whole.data + end, 8 }))
+		end += 8;
+	return are_records(r, (struct pd_bytes){ whole.data + end, whole.size - end }) ? end : whole.size;
+}
+
+/* Where the record's own fields end, without those of a trailer; 0: all of it is theirs. */
+static size_t end_of_fields(const struct pd_record *r)
+{
+	struct pd_extent_of own;
+
+	if (!r->plan || r->frame.state != PD_FRAME_WHOLE || r->extent.code != PD_OK ||
+	    (r->extent.end == r->body.size && r->plan->list->size != PD_VARIABLE))
+		return 0;
+	pd_measure(r->plan, after_header(r), r->frame.misc, r->session->swap, PD_TEXT_ALIGNED, &own);
+	return own.code == PD_OK ? PD_RECORD_HEADER_SIZE + own.end : 0;
+}
+
+/* Bytes of the trailer that the record has or, by its event, should have. */
+static size_t own_trailer(const struct pd_record *r)
+{
+	const struct pd_session *s = r->session;
+	const struct pd_attr *a = r->attr ? r->attr : s->nr_attrs ? s->attrs[0] : NULL;
+
+	if (r->frame.desc && r->frame.desc->trailer == PD_TRAILER && a)
+		return a->trailer_size;
+	return r->trailer_bytes.size;
+}
+
+size_t pd_record_own_size(const struct pd_record *r)
+{
+	const size_t size = r->frame.bytes.size, end = end_of_fields(r), with_trailer = end + own_trailer(r);
+	size_t own = size;
+
+	if (!end || end >= size || with_trailer == size)
+		return size;
+	if (with_trailer < size)
+		own = find_covered(r, with_trailer);
+	return own == size ? find_covered(r, end) : own;
+}
+
+/* A sample has no more than its event selects. Newer kernels may append fields to all other records. */
+static void check_rest(struct pd_record *r)
+{
+	const size_t rest = r->body.size - r->extent.end;
+
+	if (rest && r->frame.type == PD_TYPE_SAMPLE && r->attr && r->attr->has_known_layout)
+		set_error(r, PD_E_TRAILING, NULL, 0, rest);
+}
+
+int pd_record_prepare(struct pd_record *r)
+{
+	const struct pd_record_desc *d = r->frame.desc;
+	struct pd_attr *layout;
+	enum pd_found found;
+	size_t own;
+
+	r->trailer = NULL;
+	r->trailer_bytes = (struct pd_bytes){ NULL, 0 };
+	r->error.code = PD_OK;
+	if (prepare_usual(r))
+		return 0;
+	r->attr = NULL;
+	r->extent.end = r->extent.nr_ops = r->extent.variant = 0;
+	r->extent.code = PD_OK;
+	if (r->frame.state == PD_FRAME_SKIPPED) {
+		r->plan = NULL;
+		r->body = r->frame.bytes;
+		return 0;
+	}
+	r->body = after_header(r);
+	found = find_event(r, &layout);
+	r->plan = plan_of(r, layout);
+	if (!r->plan) {
+		if (d && (d->type == PD_TYPE_SAMPLE || d->type == TYPE_READ))
+			set_error(r, PD_E_NO_ATTR, NULL, 0, 0);
+		return d && !d->opaque && r->frame.type >= TYPE_USER ? -1 : 0;
+	}
+	measure_parts(r, layout);
+	own = pd_record_own_size(r);
+	if (d->type == TYPE_HEADER_FEATURE)
+		check_feature(r);
+	if (r->extent.code != PD_OK)
+		set_error(r, r->extent.code, r->extent.field->name, r->extent.want, r->extent.have);
+	else if (own < r->frame.bytes.size)
+		set_error(r, PD_E_SIZE, "size", own, r->frame.bytes.size);
+	else if (found == PD_FOUND_LAYOUT || (found == PD_NOT_FOUND && r->trailer && r->frame.type < TYPE_USER))
+		set_error(r, PD_E_NO_ATTR, NULL, 0, 0);
+	else
+		check_rest(r);
+	return 0;
+}
+
+uint32_t pd_record_type(const struct pd_record *r)
+{
+	return r->frame.type;
+}
+
+const char *pd_record_name(const struct pd_record *r)
+{
+	return r->frame.state == PD_FRAME_SKIPPED ? "SKIPPED" : r->frame.desc ? r->frame.desc->name : "UNKNOWN";
+}
+
+uint16_t pd_record_misc(const struct pd_record *r)
+{
+	return r->frame.misc;
+}
+
+uint64_t pd_record_offset(const struct pd_record *r)
+{
+	return r->frame.offset;
+}
+
+struct pd_bytes pd_record_bytes(const struct pd_record *r)
+{
+	return r->frame.bytes;
+}
+
+const struct pd_attr *pd_record_attr(const struct pd_record *r)
+{
+	return r->attr;
+}
+
+const struct pd_error *pd_record_error(const struct pd_record *r)
+{
+	return r->error.code == PD_OK ? NULL : &r->error;
+}
+
+uint64_t pd_payload_size(const struct pd_record *r)
+{
+	return r->frame.payload;
+}
+
+/* Looks for one field while visiting. */
+struct search {
+	const char *name;
+	bool found;
+	enum { WANT_NUMBER, WANT_NUMBERS, WANT_TEXT } want;
+	unsigned int depth, on_path;	/* objects entered: beside the path, along it */
+	uint64_t number;
+	struct pd_numbers numbers;
+	struct pd_bytes bytes;
+};
+
+static bool matches(const struct search *s, const struct pd_field *f, unsigned int want)
+{
+	return s->want == want && !s->depth && !s->found && s->name && strcmp(f->name, s->name) == 0;
+}
+
+static void search_number(void *ctx, const struct pd_field *f, uint64_t value)
+{
+	struct search *s = ctx;
+
+	if (!matches(s, f, WANT_NUMBER))
+		return;
+	s->number = value;
+	s->found = true;
+}
+
+static void search_numbers(void *ctx, const struct pd_field *f, const struct pd_numbers *n)
+{
+	struct search *s = ctx;
+
+	if (!matches(s, f, WANT_NUMBERS))
+		return;
+	s->numbers = *n;
+	s->found = true;
+}
+
+static void search_bytes(void *ctx, const struct pd_field *f, struct pd_bytes bytes)
+{
+	struct search *s = ctx;
+
+	if (!matches(s, f, WANT_TEXT))
+		return;
+	s->bytes = bytes;
+	s->found = true;
+}
+
+static void search_enter(void *ctx, const struct pd_field *f)
+{
+	struct search *s = ctx;
+
+	/* "raw.data": goes in where the path does */
+	if (f && !s->depth && s->name) {
+		size_t n = strlen(f->name);
+
+		if (strncmp(s->name, f->name, n) == 0 && s->name[n] == '.') {
+			s->name += n + 1;
+			s->on_path++;
+			return;
+		}
+	}
+	s->depth++;
+}
+
+static void search_leave(void *ctx, const struct pd_field *f)
+{
+	struct search *s = ctx;
+
+	(void)f;
+	if (s->depth)
+		s->depth--;
+	else if (s->on_path)
+		s->name = NULL;		/* it would have been in there */
+}
+
+static bool search(const struct pd_record *r, struct search *s)
+{
+	static const struct pd_visitor v = {
+		.size = sizeof(v), .number = search_number, .numbers = search_numbers, .text = search_bytes,
+		.bytes = search_bytes, .enter = search_enter, .leave = search_leave,
+	};
+
+	pd_record_visit(r, &v, s);
+	return s->found;
+}
+
+bool pd_get_number(const struct pd_record *r, const char *name, uint64_t *out)
+{
+	struct search s = { .name = name, .want = WANT_NUMBER };
+
+	if (fixed_number(r->plan, name, r->body, r->session->swap, out))
+		return true;
+	if (!r->plan || !search(r, &s))
+		return false;
+	*out = s.number;
+	return true;
+}
+
+bool pd_get_numbers(const struct pd_record *r, const char *name, struct pd_numbers *out)
+{
+	struct search s = { .name = name, .want = WANT_NUMBERS };
+
+	if (!r->plan || !search(r, &s))
+		return false;
+	*out = s.numbers;
+	return true;
+}
+
+bool pd_get_text(const struct pd_record *r, const char *name, struct pd_bytes *out)
+{
+	struct search s = { .name = name, .want = WANT_TEXT };
+
+	if (!r->plan || !search(r, &s))
+		return false;
+	*out = s.bytes;
+	return true;
+}
+
+bool pd_record_time(const struct pd_record *r, uint64_t *time)
+{
+	return pd_record_when(r, time);
+}
+
+static const struct pd_field sample_id = STRUCT(sample_id, "", .fields = pd_sample_id_fields);
+
+void pd_record_visit_trailer(const struct pd_record *r, const struct pd_visitor *v, void *ctx)
+{
+	struct pd_extent_of all;
+
+	pd_measure(r->trailer, r->trailer_bytes, 0, r->session->swap, PD_TEXT_TO_END, &all);
+	if (v->enter)
+		v->enter(ctx, &sample_id);
+	pd_visit(r->trailer, r->trailer_bytes, 0, r->session->swap, &all, v, ctx);
+	if (v->leave)
+		v->leave(ctx, &sample_id);
+}
+
+void pd_record_visit(const struct pd_record *r, const struct pd_visitor *v, void *ctx)
+{
+	struct pd_visitor room;
+
+	v = pd_visitor_of(v, &room);
+	if (r->plan)
+		pd_visit(r->plan, r->body, r->frame.misc, r->session->swap, &r->extent, v, ctx);
+	if (r->trailer)
+		pd_record_visit_trailer(r, v, ctx);
+}

@@ -1,0 +1,56 @@
+/* records_end.c - steps from record to record, in a window over the file. */
+#include "stream/records_end.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "layout/records.h"
+
+enum { WINDOW = 1 << 18 };	/* holds the largest record, which is 64 KiB */
+
+/* Bytes of the record that `in` begins with, and of its payload. 0: it is cut off. */
+static uint64_t record_size(struct pd_session *s, struct pd_bytes in)
+{
+	struct pd_cursor c = pd_cursor(in, s->swap);
+	uint64_t type, misc, size;
+
+	if (!pd_take_number(&c, 4, &type) || !pd_take_number(&c, 2, &misc) || !pd_take_number(&c, 2, &size) ||
+	    size < PD_RECORD_HEADER_SIZE || size > in.size)
+		return 0;
+	return size + pd_session_payload(s, pd_record_desc((uint32_t)type), (struct pd_bytes){ in.data, (size_t)size });
+}
+
+/* Steps through the window at `from`; returns how far. */
+static uint64_t step_through(struct pd_session *s, struct pd_bytes window, uint64_t most)
+{
+	uint64_t at = 0, size;
+
+	while (at < window.size) {
+		size = record_size(s, (struct pd_bytes){ window.data + at, window.size - (size_t)at });
+		if (!size || size > most - at)
+			break;
+		at += size;
+	}
+	return at;
+}
+
+uint64_t pd_records_end(struct pd_session *s, int fd, uint64_t from, uint64_t to)
+{
+	uint8_t *window = malloc(WINDOW);
+
+	while (window && from < to) {
+		const size_t ask = to - from < WINDOW ? (size_t)(to - from) : WINDOW;
+		const ssize_t n = pread(fd, window, ask, (off_t)from);
+		uint64_t step;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		step = n > 0 ? step_through(s, (struct pd_bytes){ window, (size_t)n }, to - from) : 0;
+		if (!step)
+			break;
+		from += step;
+	}
+	free(window);
+	return from;
+}

@@ -1,0 +1,289 @@
+/* resync.c - finds where records begin again. */
+#include "stream/resync.h"
+
+#include "stream/record.h"
+
+#define HEADER PD_RECORD_HEADER_SIZE
+#define TYPE_USER 64
+#define CHAIN_MAX 8
+/* What speaks for a record, and how much: */
+#define IS_WHOLE 1
+#define IS_FILLED 1		/* by its fields */
+#define HAS_ID 2		/* its event's */
+#define IS_NEAR 2		/* in time to the sample before */
+#define ADDS_UP 1		/* the parts of a sample that vary, to its size */
+#define TRUSTED 5		/* points that a chain needs ... */
+#define TRUSTED_AT_END 2	/* ... and one that ends where the records do */
+#define NEAR_NS (3600ull * 1000000000)
+#define REACH 65536		/* no record is larger */
+#define MOVES_MAX 8
+
+/* Few words have a size where a header has it: addresses and small numbers don't. */
+static inline bool has_size(const struct pd_resync *r, struct pd_bytes in, size_t at)
+{
+	return pd_load16(in.data + at + 6, r->session->swap) >= HEADER;
+}
+
+static void read_header(const struct pd_resync *r, struct pd_bytes in, struct pd_frame *f)
+{
+	const enum pd_swap swap = r->session->swap;
+
+	*f = (struct pd_frame){
+		.type = pd_load32(in.data, swap), .misc = pd_load16(in.data + 4, swap),
+		.size = pd_load16(in.data + 6, swap), .inner_offset = PD_OUTER, .state = PD_FRAME_WHOLE,
+	};
+	f->desc = pd_record_desc(f->type);
+}
+
+bool pd_resync_is_near(uint64_t a, uint64_t b)
+{
+	return (a > b ? a - b : b - a) < NEAR_NS;
+}
+
+static bool has_known_id(const struct pd_resync *r, const struct pd_record *record)
+{
+	uint64_t id;
+
+	return record->attr && pd_session_id_of(r->session, record->attr, record->frame.type, record->frame.bytes, &id) &&
+	       id && pd_session_by_id(r->session, id) == record->attr;
+}
+
+/* A sample whose id no event has. */
+static bool has_strange_id(const struct pd_resync *r, const struct pd_record *record)
+{
+	uint64_t id;
+
+	return record->frame.type == PD_RESYNC_SAMPLE && record->attr && record->attr->nr_ids && r->session->same_id_at &&
+	       pd_session_id_of(r->session, record->attr, record->frame.type, record->frame.bytes, &id) && id &&
+	       !pd_session_by_id(r->session, id);
+}
+
+/* How much speaks for a record, prepared; 0: it is none. */
+static int points_of(struct pd_resync *r, const struct pd_record *record)
+{
+	uint64_t time;
+	int sum = IS_WHOLE;
+
+	if (record->error.code != PD_OK || has_strange_id(r, record))
+		return 0;
+	if (record->plan && !pd_record_trailing(record).size && record->frame.size > HEADER)
+		sum += IS_FILLED;
+	if (record->frame.type >= TYPE_USER)
+		return sum;
+	if (has_known_id(r, record))
+		sum += HAS_ID;
+	if (r->time && pd_record_time(record, &time) && pd_resync_is_near(time, r->time))
+		sum += IS_NEAR;
+	return sum;
+}
+
+/* The same for one that fills f->bytes. */
+static int points(struct pd_resync *r, const struct pd_frame *f)
+{
+	struct pd_record record = { .frame = *f, .session = r->session };
+
+	return !pd_resync_charge(r, f->size) || pd_record_prepare(&record) ? 0 : points_of(r, &record);
+}
+
+/* Is there a chain at in[at]? */
+static struct pd_resync_at try(struct pd_resync *r, struct pd_bytes in, size_t at, enum pd_resync_end end)
+{
+	const struct pd_resync_at no = { .result = PD_RESYNC_NONE };
+	size_t next = at;
+	int sum = 0;
+
+	for (size_t i = 0; i < CHAIN_MAX; i++) {
+		struct pd_frame f;
+		int more;
+
+		if (in.size - next < HEADER) {
+			if (end == PD_RESYNC_OPEN)
+				return (struct pd_resync_at){ PD_RESYNC_MORE, at, next + HEADER };
+			return in.size == next && sum >= TRUSTED_AT_END ? (struct pd_resync_at){ PD_RESYNC_FOUND, at, 0 } : no;
+		}
+		read_header(r, (struct pd_bytes){ in.data + next, HEADER }, &f);
+		if (!pd_resync_may_begin(f.type, f.size, f.desc))
+			return no;
+		if (f.size > in.size - next)
+			return end == PD_RESYNC_OPEN ? (struct pd_resync_at){ PD_RESYNC_MORE, at, next + f.size } : no;
+		f.bytes = (struct pd_bytes){ in.data + next, f.size };
+		more = points(r, &f);
+		if (!more)
+			return no;
+		sum += more;
+		if (sum >= TRUSTED)
+			return (struct pd_resync_at){ PD_RESYNC_FOUND, at, 0 };
+		if (f.desc->payload && pd_session_payload(r->session, f.desc, f.bytes))
+			return no;
+		next += f.size;
+	}
+	return (struct pd_resync_at){ PD_RESYNC_FOUND, at, 0 };
+}
+
+/* When was the record at in[at]? Of a sample its head tells it. */
+static bool time_at(struct pd_resync *r, struct pd_bytes in, size_t at, uint64_t *time)
+{
+	struct pd_record record = { .session = r->session };
+	struct pd_frame *f = &record.frame;
+	struct pd_attr *a;
+
+	read_header(r, (struct pd_bytes){ in.data + at, HEADER }, f);
+	if (!pd_resync_may_begin(f->type, f->size, f->desc))
+		return false;
+	f->bytes = (struct pd_bytes){ in.data + at, f->size < in.size - at ? f->size : in.size - at };
+	if (f->type == PD_RESYNC_SAMPLE)
+		return pd_session_attr_of(r->session, f->type, f->bytes, &a) != PD_NOT_FOUND &&
+		       pd_session_sample_time(r->session, a, f->bytes, time);
+	return f->bytes.size == f->size && points(r, f) && !pd_record_prepare(&record) && pd_record_time(&record, time);
+}
+
+/* Does a chain begin inside the record at in[at] that is later? */
+static struct pd_resync_at find_later(struct pd_resync *r, struct pd_bytes in, size_t at, size_t size, enum pd_resync_end end)
+{
+	uint64_t time, later;
+
+	if (!time_at(r, in, at, &time))
+		return (struct pd_resync_at){ .result = PD_RESYNC_NONE };
+	for (size_t inside = at + 8; inside < at + size; inside += 8) {
+		struct pd_resync_at found;
+
+		if (in.size - inside < HEADER)
+			return (struct pd_resync_at){ end == PD_RESYNC_OPEN ? PD_RESYNC_MORE : PD_RESYNC_NONE, at,
+						      at + size + HEADER };
+		if (!pd_resync_charge(r, 1))
+			break;
+		if (!has_size(r, in, inside) || !time_at(r, in, inside, &later) || later <= time || !pd_resync_is_near(later, time))
+			continue;
+		found = try(r, in, inside, end);
+		if (found.result != PD_RESYNC_NONE)
+			return found;
+	}
+	return (struct pd_resync_at){ .result = PD_RESYNC_NONE };
+}
+
+/*
+ * Where a stack is smaller than the copy of it may be, the kernel leaves in the rest of the copy what the buffer held before: whole
+ * records of the same kind, which may lead to each other from one copy to the next. But each of them is older than what it lies in,
+ * and since no copy ends where such a record does, it reaches over the beginning of one that is later.
+ */
+static struct pd_resync_at find_latest(struct pd_resync *r, struct pd_bytes in, size_t at, enum pd_resync_end end)
+{
+	unsigned int moves = 0;
+	size_t next = at;
+
+	while (moves < MOVES_MAX && next - at < REACH && in.size - next >= HEADER && pd_resync_charge(r, 1)) {
+		struct pd_resync_at found = { .result = PD_RESYNC_NONE };
+		struct pd_frame f;
+		bool is_large;
+
+		read_header(r, (struct pd_bytes){ in.data + next, HEADER }, &f);
+		if (!pd_resync_may_begin(f.type, f.size, f.desc))
+			break;
+		is_large = f.type == PD_RESYNC_SAMPLE && f.size >= PD_RESYNC_UNUSUAL;
+		if (is_large)
+			found = find_later(r, in, next, f.size, end);
+		if (found.result == PD_RESYNC_MORE)
+			return found;
+		moves += found.result == PD_RESYNC_FOUND;
+		if (found.result == PD_RESYNC_FOUND)
+			at = next = found.at;
+		else if (is_large || in.size - next < f.size)	/* none of what follows a real one is old */
+			break;
+		else
+			next += f.size;
+	}
+	return (struct pd_resync_at){ PD_RESYNC_FOUND, at, 0 };
+}
+
+/* The first that looks like one. */
+static struct pd_resync_at find_first(struct pd_resync *r, struct pd_bytes in, size_t from, enum pd_resync_end end)
+{
+	const size_t span = in.size < PD_RESYNC_SPAN ? in.size : PD_RESYNC_SPAN;
+
+	for (size_t step = 8; step; step -= 7) {
+		for (size_t at = (from + step - 1) / step * step; at < span; at += step) {
+			struct pd_resync_at found;
+
+			if (in.size - at < HEADER)
+				break;
+			pd_resync_charge(r, 1);
+			if (!has_size(r, in, at))
+				continue;
+			found = try(r, in, at, end);
+			if (found.result != PD_RESYNC_NONE)
+				return found;
+		}
+		if (step == 1)
+			break;
+	}
+	if (end == PD_RESYNC_CLOSED && span == in.size)
+		return (struct pd_resync_at){ PD_RESYNC_NONE, in.size, 0 };
+	return (struct pd_resync_at){
+		PD_RESYNC_NONE, in.size - span >= HEADER ? span : in.size >= HEADER ? in.size - HEADER + 1 : 0, HEADER };
+}
+
+struct pd_resync_at pd_resync_find(struct pd_resync *r, struct pd_bytes in, size_t from, enum pd_resync_end end)
+{
+	const struct pd_resync_at first = find_first(r, in, from, end);
+
+	return first.result == PD_RESYNC_FOUND ? find_latest(r, in, first.at, end) : first;
+}
+
+/* A text takes all that is left; but whoever writes one puts no more than zeros behind it. */
+static bool text_ends_well(const struct pd_record *r)
+{
+	const struct pd_op_list *list = r->plan->list;
+	const struct pd_op *last = list->nr_ops ? &list->ops[list->nr_ops - 1] : NULL;
+	struct pd_bytes text;
+
+	if (!last || last->kind != PD_CSTR || last->offset == PD_VARIABLE || last->offset >= r->body.size)
+		return true;
+	text = (struct pd_bytes){ r->body.data + last->offset, r->body.size - last->offset };
+	text.data += pd_text_length(text);
+	text.size = (size_t)(r->body.data + r->body.size - text.data);
+	return pd_all_zero(text);
+}
+
+/* A sample whose own counts add up to its size: the parts that vary, and all of it. */
+static bool adds_up(const struct pd_record *r)
+{
+	return r->frame.type == PD_RESYNC_SAMPLE && r->plan->list->size == PD_VARIABLE && !pd_record_trailing(r).size;
+}
+
+/* Are all its bytes fields of it? */
+static bool is_filled(struct pd_resync *r, struct pd_bytes bytes, struct pd_record *record)
+{
+	*record = (struct pd_record){ .session = r->session };
+	read_header(r, bytes, &record->frame);
+	record->frame.bytes = bytes;
+	return record->frame.desc && pd_resync_charge(r, bytes.size) && !pd_record_prepare(record) && record->plan &&
+	       !pd_record_trailing(record).size && text_ends_well(record);
+}
+
+bool pd_resync_trusts(struct pd_resync *r, const struct pd_record *record)
+{
+	return points_of(r, record) + (adds_up(record) ? ADDS_UP : 0) >= TRUSTED;
+}
+
+bool pd_resync_trusts_samples(const struct pd_resync *r, const struct pd_attr *a)
+{
+	const bool may_be_strange = r->session->nr_attrs == 1 && a->nr_ids && a->sample_id_at != PD_NO_OFFSET;
+
+	_Static_assert(IS_WHOLE + IS_FILLED + IS_NEAR + ADDS_UP >= TRUSTED, "a sample's time and size are enough");
+	return a->sample->list->size == PD_VARIABLE && a->sample->usual[PD_USUAL_TIME] && !may_be_strange;
+}
+
+bool pd_resync_is_trusted(struct pd_resync *r, struct pd_bytes bytes)
+{
+	struct pd_record record;
+
+	return is_filled(r, bytes, &record) && pd_resync_trusts(r, &record);
+}
+
+bool pd_resync_leads_chain(struct pd_resync *r, struct pd_bytes in, size_t size, enum pd_resync_end end)
+{
+	struct pd_record record;
+
+	return is_filled(r, (struct pd_bytes){ in.data, size }, &record) &&
+	       ((end == PD_RESYNC_CLOSED && size == in.size) || try(r, in, size, end).result == PD_RESYNC_FOUND);
+}

@@ -1,0 +1,521 @@
+/* stream.c - cuts a source into records. */
+#include "stream/stream_internal.h"
+
+#define TYPE_COMPRESSED2 83
+#define AHEAD_LEAST (96u << 10)	/* bytes of what comes next, from compressed records on, that a thread is to know */
+#define AHEAD_PEEK (192u << 10)
+#define SEARCH_PEEK (1u << 20)	/* of a file: with the record before, no more than PD_PEEK_MAX */
+#define LOST_PEEK 4096		/* of a stream: more only when that settles something */
+#define HEADER PD_RECORD_HEADER_SIZE
+
+void pd_stream_init(struct pd_stream *s, struct pd_source *source, struct pd_session *session, uint64_t end,
+		    unsigned int threads)
+{
+	uint64_t size;
+
+	if (pd_source_size(source, &size) && size < end)	/* what is written while it is read is not waited for */
+		end = size;
+	*s = (struct pd_stream){
+		.source = source, .session = session, .begin = pd_source_offset(source), .end = end,
+		.run_until = UINT64_MAX, .threads = threads,
+		.inner.budget = session->budget, .lost.bad = UINT64_MAX, .lost_inner.bad = UINT64_MAX };
+	pd_resync_init(&s->resync, session);
+}
+
+void pd_stream_free(struct pd_stream *s)
+{
+	pd_ahead_free(s->ahead);
+	pd_codec_free(s->codec);
+	pd_windows_free(&s->inner);
+}
+
+/* How many bytes of the record there are: its header says it, but for COMPRESSED2 records of perf 6.16 whose size
+ * does not fit the header's 16 bits and wraps. */
+uint64_t pd_stream_real_size(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have)
+{
+	struct pd_cursor c = pd_cursor(have, s->session->swap);
+	uint64_t data_size;
+
+	if (f->type != TYPE_COMPRESSED2 || !pd_take(&c, HEADER) || !pd_take_number(&c, 8, &data_size))
+		return f->size;
+	if (data_size > PD_PEEK_MAX - 64 || ((2 * HEADER + data_size + 7) & ~7ull) <= f->size)
+		return f->size;
+	if (((2 * HEADER + data_size + 7) & 0xffff & ~7ull) != (f->size & ~7u))
+		return f->size;
+	return 2 * HEADER + data_size;
+}
+
+static enum pd_next fail(struct pd_stream *s, struct pd_error *e)
+{
+	s->ended = true;
+	e->severity = PD_FATAL;
+	return PD_NEXT_FAILED;
+}
+
+/* Bytes of a decompressed record whose rest never came. */
+static enum pd_next end_of_records(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
+{
+	enum pd_next next;
+	struct pd_bytes left;
+
+	s->no_more_inner = true;
+	next = pd_stream_next_inner(s, f, e);
+	if (next != PD_NEXT_END)
+		return next;
+	s->ended = true;
+	left = pd_stream_inner_left(s);
+	if (!left.size)
+		return PD_NEXT_END;
+	pd_stream_read_header(s, left, f);
+	f->offset = s->outer_offset;
+	f->inner_offset = s->inner_base + s->inner_at;
+	return pd_stream_damaged(f, PD_E_TRUNCATED, f->size, left, e);
+}
+
+/* Steps over the last frame and its payload. */
+static enum pd_next leave_last(struct pd_stream *s, const struct pd_frame *f, struct pd_error *e)
+{
+	uint64_t got, want = s->pending + s->payload_left, missing = s->payload_missing;
+
+	s->pending = s->payload_left = s->payload_missing = 0;
+	s->here.size = 0;
+	pd_stream_save_sample(s);
+	if (pd_source_skip(s->source, want, &got, e))
+		return fail(s, e);
+	if (got == want && !missing)
+		return PD_NEXT_RECORD;
+	if (__builtin_add_overflow(want, missing, &want))
+		want = UINT64_MAX;
+	*e = (struct pd_error){
+		.code = PD_E_PAYLOAD, .severity = PD_DAMAGED, .record = s->payload_of,
+		.offset = f->offset, .want = want, .have = got,
+	};
+	return PD_NEXT_DAMAGE;
+}
+
+/* At least `ask` bytes at the source's offset, fewer where the records end. */
+static int look(struct pd_stream *s, uint64_t ask, struct pd_bytes *have, struct pd_error *e)
+{
+	uint64_t room = s->end - pd_source_offset(s->source);
+
+	pd_stream_save_sample(s);
+	if (pd_source_peek(s->source, (size_t)(ask < room ? ask : room), have, e))
+		return -1;
+	if (have->size > room)
+		have->size = (size_t)room;
+	return 0;
+}
+
+/* Nothing follows these bytes. */
+static bool is_all(const struct pd_stream *s, struct pd_bytes have, uint64_t asked)
+{
+	return have.size < asked || have.size == s->end - pd_source_offset(s->source);
+}
+
+/* Sees to it that something is known of the bytes at the source's offset. Of a stream no more is asked for than it takes. */
+static int search(struct pd_stream *s, struct pd_error *e)
+{
+	const uint64_t at = pd_source_offset(s->source);
+	struct pd_lost *l = &s->lost;
+	size_t ask = pd_source_is_random(s->source) ? SEARCH_PEEK : LOST_PEEK;
+	struct pd_resync_at found;
+	struct pd_bytes have;
+
+	if (pd_lost_is_searched(s, l, at + (at == l->bad)))
+		return 0;
+	pd_lost_prepare_search(s, l, at);
+	for (;; ask = found.want > 2 * ask ? found.want : 2 * ask) {
+		if (ask > SEARCH_PEEK)
+			ask = SEARCH_PEEK;
+		if (look(s, ask, &have, e))
+			return -1;
+		found = pd_resync_find(&s->resync, have, at == l->bad,
+				       is_all(s, have, ask) ? PD_RESYNC_CLOSED : PD_RESYNC_OPEN);
+		if ((found.result != PD_RESYNC_MORE && (found.at || found.result == PD_RESYNC_FOUND)) || ask == SEARCH_PEEK)
+			break;
+	}
+	pd_lost_set_searched(s, l, at, &found);
+	return 0;
+}
+
+/* How many bytes are left, when all of them are zero; else 0. Space that was allocated and never written holds no records. */
+static uint64_t zeros_from(struct pd_stream *s, uint64_t at)
+{
+	uint64_t end;
+
+	if (!pd_source_size(s->source, &end))
+		return 0;
+	if (end > s->end)
+		end = s->end;
+	if (at < s->zeros_at || at >= s->zeros_end) {
+		s->zeros_at = at;
+		s->zeros_end = pd_source_nonzero_from(s->source, at, end);
+	}
+	return s->zeros_end == end && end > at ? end - at : 0;
+}
+
+/* The rest of the records, which is zero, is one piece. */
+static enum pd_next skip_zeros(struct pd_stream *s, struct pd_frame *f, uint64_t zeros, struct pd_error *e)
+{
+	if (s->lost.from == f->offset)
+		s->lost.why = (struct pd_error){
+			.code = PD_E_GARBAGE, .severity = PD_DAMAGED, .offset = f->offset, .want = zeros,
+			.text = "zeros to the end: never written" };
+	f->zeros = s->pending = zeros;
+	return pd_lost_piece(&s->lost, f, f->offset, (struct pd_bytes){ NULL, 0 }, true, e);
+}
+
+/* A piece of lost bytes. */
+static enum pd_next next_lost(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
+{
+	const uint64_t at = pd_source_offset(s->source);
+	struct pd_lost *l = &s->lost;
+	const uint64_t zeros = zeros_from(s, at);
+	struct pd_bytes have;
+	size_t n;
+
+	*f = (struct pd_frame){ .offset = at, .inner_offset = PD_OUTER };
+	if (zeros)
+		return skip_zeros(s, f, zeros, e);
+	if (search(s, e))
+		return fail(s, e);
+	n = l->clear - at < PD_LOST_PIECE ? (size_t)(l->clear - at) : PD_LOST_PIECE;
+	if (look(s, n + 1, &have, e))
+		return fail(s, e);
+	s->pending = have.size < n ? have.size : n;
+	return pd_lost_piece(l, f, at, (struct pd_bytes){ have.data, (size_t)s->pending },
+			  (l->found && at + n == l->clear) || have.size <= n, e);
+}
+
+enum believed {
+	NOT_BELIEVED,
+	DOUBTED,	/* believed if no records are found inside it */
+	BELIEVED,
+};
+
+/* Does what lies behind the whole record that `have` begins with speak for it? Addresses that are read as headers may lead to each
+ * other for long; but of a stream too little is seen to say so. */
+static enum believed is_followed(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have, uint64_t size, bool closed)
+{
+	enum pd_leads leads;
+
+	if (!f->desc && f->type >= PD_IMPLAUSIBLE_TYPE)
+		return NOT_BELIEVED;
+	if (f->desc && pd_resync_leads_chain(&s->resync, have, (size_t)size, closed ? PD_RESYNC_CLOSED : PD_RESYNC_OPEN))
+		return BELIEVED;
+	if (f->desc && !pd_resync_may_begin(f->type, (size_t)size, f->desc))
+		return NOT_BELIEVED;
+	leads = pd_stream_leads_on(s, &s->lost, have, f->offset, size, closed);
+	if (leads == PD_LEADS_NOWHERE || (f->desc && !pd_stream_is_usual(s, f, size)))
+		return NOT_BELIEVED;
+	return leads == PD_LEADS_OUT_OF_SIGHT && !f->desc && f->type >= PD_DOUBTFUL_TYPE && pd_source_is_random(s->source) ?
+	       DOUBTED : BELIEVED;
+}
+
+/* Is the record at the source's offset, of which `have` is there, none, though its header could be one? Then its size or type
+ * is damaged: a chain of records begins inside it. 1, 0, -1 and *e. */
+static int is_lost(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have, uint64_t size, struct pd_error *e)
+{
+	bool closed = is_all(s, have, size + HEADER), whole = have.size >= size;
+	enum believed believed = NOT_BELIEVED;
+	struct pd_lost *l = &s->lost;
+
+	pd_lost_prepare_search(s, l, f->offset);
+	if (whole && f->desc && pd_resync_is_trusted(&s->resync, (struct pd_bytes){ have.data, (size_t)size }))
+		return 0;
+	if (pd_source_is_random(s->source) && (f->desc || f->offset + size >= l->led)) {	/* see farther */
+		if (look(s, PD_PEEK_MAX, &have, e))
+			return -1;
+		closed = is_all(s, have, PD_PEEK_MAX);
+		if (have.size > PD_PEEK_MAX) {	/* always as far, whatever the window has */
+			have.size = PD_PEEK_MAX;
+			closed = false;
+		}
+	}
+	if (whole)
+		believed = is_followed(s, f, have, size, closed);
+	if (believed == BELIEVED)
+		return 0;
+	l->bad = f->offset;
+	if (search(s, e))
+		return -1;
+	if (l->found)
+		return l->clear < f->offset + size || !f->desc;
+	return believed != DOUBTED && !f->desc && (f->type >= PD_IMPLAUSIBLE_TYPE || whole);
+}
+
+/* How many bytes there are from f on, of which `have` were looked at: the same whatever the window has. */
+static uint64_t bytes_from(struct pd_stream *s, const struct pd_frame *f, uint64_t size, struct pd_bytes have)
+{
+	uint64_t end;
+
+	if (!pd_source_size(s->source, &end))
+		return have.size < size ? have.size : size;
+	if (end > s->end)
+		end = s->end;
+	return end > f->offset ? end - f->offset : have.size;
+}
+
+static enum pd_next begin_lost(struct pd_stream *s, struct pd_frame *f, uint64_t size, struct pd_bytes have, struct pd_error *e)
+{
+	pd_lost_begin(&s->lost, f, f->offset, f->desc ? PD_E_SIZE : PD_E_GARBAGE, size, bytes_from(s, f, size, have));
+	return next_lost(s, f, e);
+}
+
+bool pd_stream_is_sound(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have, uint64_t size)
+{
+	const uint8_t *next;
+	uint32_t type;
+
+	if (have.size < size + HEADER || !pd_resync_may_begin(f->type, (size_t)size, f->desc) || !pd_stream_is_usual(s, f, size))
+		return false;
+	next = have.data + size;
+	type = pd_load32(next, s->session->swap);
+	return f->offset + size < s->lost.led ||
+	       pd_resync_may_begin(type, pd_load16(next + 6, s->session->swap), pd_record_desc(type));
+}
+
+/* A payload that can't be: the size of what carries it, or its own, is damaged. 1, 0, -1 and *e. */
+static int payload_is_lost(struct pd_stream *s, const struct pd_frame *f, struct pd_error *e)
+{
+	uint64_t got, end = s->end, size;
+	struct pd_bytes have;
+	int lost = 0;
+
+	if (!pd_source_is_random(s->source))
+		return 0;
+	if (pd_source_size(s->source, &size) && size < end)
+		end = size;
+	if (f->offset + f->bytes.size >= end || f->payload <= end - f->offset - f->bytes.size)
+		return 0;
+	/* Only when there are records somewhere after it: the payload of a file that was cut short is just that. All that is seen
+	 * at first is read with the record, so that it is not read again when the record is returned to. */
+	if (look(s, PD_PEEK_MAX, &have, e) || pd_source_skip(s->source, f->bytes.size, &got, e))
+		return -1;
+	for (;;) {
+		const uint64_t at = pd_source_offset(s->source);
+
+		if (look(s, SEARCH_PEEK, &have, e) || search(s, e))
+			return -1;
+		lost = s->lost.found;
+		if (!lost && zeros_from(s, at))
+			break;
+		if (lost || is_all(s, have, SEARCH_PEEK) || s->lost.clear <= at)
+			break;
+		if (pd_source_skip(s->source, s->lost.clear - at, &got, e))
+			return -1;
+	}
+	if (lost)	/* all of it was searched: not again */
+		s->lost.searched = f->offset + f->bytes.size;
+	return pd_source_seek(s->source, f->offset, e) ? -1 : lost;
+}
+
+/* How much of what follows the record belongs to it. Its bytes stay in the window. */
+static int find_payload(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
+{
+	const uint64_t behind = f->offset + f->bytes.size;
+	const int lost = f->payload ? payload_is_lost(s, f, e) : 0;
+	struct pd_bytes have;
+
+	if (lost < 0)
+		return -1;
+	if (f->payload) {	/* the search may have moved the window */
+		if (look(s, f->bytes.size, &have, e))
+			return -1;
+		f->bytes.data = have.data;
+	}
+	if (lost) {
+		pd_lost_begin(&s->lost, f, behind, PD_E_PAYLOAD, f->payload, s->lost.clear - behind);
+		s->lost.bad = UINT64_MAX;	/* a record may follow at once */
+		f->payload = 0;
+		f->payload_lost = true;
+	}
+	s->payload_left = f->payload;
+	if (f->payload > s->end - behind) {	/* what is behind the data is no part of them */
+		s->payload_left = s->end - behind;
+		s->payload_missing = f->payload - s->payload_left;
+	}
+	s->payload_of = f->desc ? f->desc->name : NULL;
+	return 0;
+}
+
+/* The record begins `have`. A thread that expands those behind it is shown more of them while it still has something to do. */
+static int start_expanding(struct pd_stream *s, struct pd_frame *f, struct pd_bytes have, struct pd_error *e)
+{
+	if (s->ahead && have.size < AHEAD_LEAST && pd_source_is_random(s->source)) {
+		if (look(s, AHEAD_PEEK, &have, e))
+			return -1;
+		f->bytes.data = have.data;
+	}
+	return pd_stream_start_expanding(s, f, have, e);
+}
+
+/* The records end inside this one, of which `have` is there. A compressed one is expanded as far as it goes. */
+static enum pd_next next_cut(struct pd_stream *s, struct pd_frame *f, uint64_t size, struct pd_bytes have, struct pd_error *e)
+{
+	s->pending = have.size;
+	if (f->desc && f->desc->compressed) {
+		if (start_expanding(s, f, have, e))
+			return fail(s, e);
+		s->unexpanded += have.size;
+		s->outer_size = 0;
+	}
+	return pd_stream_damaged(f, PD_E_TRUNCATED, size, (struct pd_bytes){ f->bytes.data, have.size }, e);
+}
+
+static enum pd_next next_outer(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
+{
+	enum pd_next left = leave_last(s, f, e);
+	const bool ahead = pd_source_is_random(s->source);
+	struct pd_bytes have;
+	uint64_t size;
+	int lost;
+
+	if (left != PD_NEXT_RECORD)
+		return left;
+	if (s->lost.open)
+		return next_lost(s, f, e);
+	if (pd_source_offset(s->source) >= s->end)
+		return end_of_records(s, f, e);
+	if (look(s, 2 * HEADER, &have, e))
+		return fail(s, e);
+	if (!have.size)
+		return end_of_records(s, f, e);
+	pd_stream_read_header(s, have, f);
+	f->offset = pd_source_offset(s->source);
+	if (have.size < HEADER) {
+		s->pending = have.size;
+		return pd_stream_damaged(f, PD_E_TRUNCATED, HEADER, have, e);
+	}
+	size = pd_stream_real_size(s, f, have);
+	if (size < HEADER) {
+		pd_lost_begin(&s->lost, f, f->offset, PD_E_SIZE, HEADER, size);
+		return next_lost(s, f, e);
+	}
+	if (have.size < size + (ahead ? HEADER : 0) && look(s, size + (ahead ? HEADER : 0), &have, e))
+		return fail(s, e);
+	f->bytes = (struct pd_bytes){ have.data, have.size < size ? have.size : (size_t)size };
+	f->payload = have.size < size ? 0 : pd_session_payload(s->session, f->desc, f->bytes);
+	if (!f->payload && !pd_stream_is_sound(s, f, have, size)) {
+		lost = is_lost(s, f, have, size, e);
+		if (lost < 0)
+			return fail(s, e);
+		if (lost)
+			return begin_lost(s, f, size, have, e);
+		if (look(s, size, &have, e))	/* the search may have moved the window */
+			return fail(s, e);
+		f->bytes.data = have.data;
+	}
+	if (have.size < size)
+		return next_cut(s, f, size, have, e);
+	s->pending = size;
+	if (find_payload(s, f, e))
+		return fail(s, e);
+	pd_stream_keep_sample(s, f);
+	if (f->desc && f->desc->compressed && start_expanding(s, f, have, e))
+		return fail(s, e);
+	if (!f->payload && !f->payload_lost && !s->expanding) {
+		s->here = have;
+		s->here_at = f->offset;
+	}
+	return PD_NEXT_RECORD;
+}
+
+/* The usual case, without asking the source: a sound record of which only the header matters here, and the next one's header.
+ * Nothing is found sound that next_outer() would look at twice. */
+bool pd_stream_peek(struct pd_stream *s, struct pd_frame *f)
+{
+	const enum pd_swap swap = s->session->swap;
+	const uint64_t offset = s->here_at + s->pending, left = s->here.size - s->pending;
+	const struct pd_record_desc *desc;
+	const uint8_t *p;
+	uint32_t type;
+	uint16_t size;
+
+	if (s->here.size < s->pending + 2 * HEADER)
+		return false;
+	p = s->here.data + s->pending;
+	type = pd_load32(p, swap);
+	size = pd_load16(p + 6, swap);
+	desc = pd_record_desc(type);
+	if (!pd_resync_may_begin(type, size, desc) || desc->payload || desc->compressed || left < (uint64_t)size + HEADER ||
+	    !pd_stream_is_sound(s, &(struct pd_frame){ .type = type, .offset = offset, .desc = desc },
+				(struct pd_bytes){ p, (size_t)left }, size))
+		return false;
+	*f = (struct pd_frame){ .type = type, .misc = pd_load16(p + 4, swap), .size = size, .bytes = { p, size },
+		.offset = offset, .inner_offset = PD_OUTER, .desc = desc };
+	return true;
+}
+
+void pd_stream_take(struct pd_stream *s, const struct pd_frame *f)
+{
+	s->pending += f->size;
+	pd_stream_keep_sample(s, f);
+}
+
+static enum pd_next count_skipped(struct pd_stream *s, const struct pd_frame *f, enum pd_next next)
+{
+	if ((next == PD_NEXT_RECORD || next == PD_NEXT_DAMAGED) && f->state == PD_FRAME_SKIPPED && f->inner_offset == PD_OUTER) {
+		s->skipped += f->bytes.size + f->zeros;
+		s->unwritten += f->zeros;
+	}
+	return next;
+}
+
+enum pd_next pd_stream_next(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
+{
+	if (pd_stream_peek(s, f)) {
+		pd_stream_take(s, f);
+		return PD_NEXT_RECORD;
+	}
+	if (s->ended)
+		return PD_NEXT_END;
+	if (s->expanding) {
+		enum pd_next next = pd_stream_next_inner(s, f, e);
+
+		if (next != PD_NEXT_END)
+			return next;
+		s->expanding = false;
+	}
+	return count_skipped(s, f, next_outer(s, f, e));
+}
+
+void pd_stream_account(const struct pd_stream *s, struct pd_account *a)
+{
+	const uint64_t at = pd_source_offset(s->source) + s->pending;
+	uint64_t size;
+
+	a->records += at - s->begin - s->skipped;
+	a->skipped += s->skipped;
+	a->unwritten += s->unwritten;
+	a->unexpanded += s->unexpanded;
+	if (pd_source_size(s->source, &size) && s->end > at)
+		a->unread += s->end - at;
+}
+
+int pd_stream_payload(struct pd_stream *s, size_t n, struct pd_bytes *out, struct pd_error *e)
+{
+	uint64_t got;
+
+	*out = (struct pd_bytes){ NULL, 0 };
+	s->here.size = 0;
+	pd_stream_save_sample(s);
+	if (s->pending) {
+		if (pd_source_skip(s->source, s->pending, &got, e))
+			return -1;
+		s->pending = 0;
+	}
+	if (n > s->payload_left)
+		n = (size_t)s->payload_left;
+	if (!n)
+		return 0;
+	if (n > PD_PEEK_MAX)
+		n = PD_PEEK_MAX;
+	if (pd_source_peek(s->source, n, out, e))
+		return -1;
+	if (out->size > n)
+		out->size = n;
+	s->payload_left -= out->size;
+	s->pending = out->size;
+	return (int)out->size;
+}

@@ -1,0 +1,279 @@
+/* stream_batch.c - finds the plain records that come next: see batch.h. What is not beyond doubt is left to stream.c and record.c,
+ * which take none of these for anything else. */
+#include "stream/batch.h"
+#include "stream/stream_internal.h"
+
+#define TYPE_READ 8
+#define TYPE_USER 64
+#define HEADER PD_RECORD_HEADER_SIZE
+#define CACHE_LINE 64
+#define FETCH_AHEAD 4096	/* farther than the processor itself looks: it ends at a page's end */
+
+/* Bytes to be cut into records. */
+struct span {
+	const uint8_t *data;
+	uint64_t size;
+	uint64_t led;		/* up to here the stream knows better */
+	uint64_t until;		/* none begins here or behind */
+};
+
+/* Whether no more follows a text than its NUL and the padding to 8: more may be records that a damaged size covers. */
+static inline bool ends_with_text(const struct pd_op_list *list, struct pd_bytes body, enum pd_swap swap)
+{
+	const size_t at = pd_tail_at(list, body, swap);
+
+	return at <= body.size && (body.size - at <= 8 || !memchr(body.data + at, 0, body.size - at - 8));
+}
+
+/* Do all rows of the plan fill the body, leaving nothing? */
+static inline bool fills(const struct pd_plan *plan, struct pd_bytes body, uint16_t misc, enum pd_swap swap)
+{
+	const struct pd_op_list *list = plan->list;
+	struct pd_extent_of extent;
+
+	if (list->size != PD_VARIABLE)
+		return list->size == body.size;
+	if (list->tail == PD_TAIL_TEXT)
+		return ends_with_text(list, body, swap);
+	if (list->tail != PD_TAIL_NONE)
+		return pd_tail_end(list, body, swap) == body.size;
+	pd_measure(plan, body, misc, swap, PD_TEXT_TO_END, &extent);
+	return extent.code == PD_OK && extent.end == body.size && extent.nr_ops == list->nr_ops && extent.variant == 0;
+}
+
+static inline const struct pd_attr *event_of(const struct pd_session *s, uint32_t type, struct pd_bytes record)
+{
+	struct pd_attr *a;
+
+	if (s->nr_attrs == 1)
+		return s->attrs[0];
+	return pd_session_attr_of(s, type, record, &a) == PD_FOUND ? a : NULL;
+}
+
+/* Fills in p for a record with a sound header. False: it is not plain. */
+static inline bool is_plain(struct pd_session *s, const struct pd_record_desc *desc, struct pd_bytes record, uint16_t misc,
+			    struct pd_plain *p)
+{
+	struct pd_bytes body = { record.data + HEADER, record.size - HEADER };
+	const struct pd_attr *a = event_of(s, desc->type, record);
+
+	if (!a || a->named_at != s->told)
+		return false;
+	p->attr = a;
+	if (desc->type == PD_TYPE_SAMPLE) {
+		p->plan = a->sample;
+	} else {
+		if (desc->trailer != PD_TRAILER || body.size < a->trailer_size)
+			return false;
+		body.size -= a->trailer_size;
+		p->plan = desc->type == TYPE_READ ? a->read : pd_session_record_plan(s, desc, misc);
+	}
+	return p->plan && fills(p->plan, body, misc, s->swap);
+}
+
+/* The last sample tells the time when framing is lost. */
+static void keep_sample(struct pd_stream *s, const struct pd_run *run)
+{
+	for (size_t i = run->count; i--;)
+		if (run->records[i].type == PD_TYPE_SAMPLE) {
+			s->last_sample = (struct pd_bytes){ run->data + run->records[i].at, run->records[i].size };
+			return;
+		}
+}
+
+/* Large records get a second look: a damaged size would take all that comes behind. Those that it finds good are samples. Of one
+ * right behind such a sample most is known. */
+static bool is_trusted(struct pd_stream *s, const struct pd_run *run, const struct pd_plain *p)
+{
+	const struct pd_plain *before = run->count ? p - 1 : NULL;
+	struct pd_record record;
+	uint64_t time, last;
+
+	if (p->type != PD_TYPE_SAMPLE)
+		return false;
+	if (before && before->type == PD_TYPE_SAMPLE && pd_resync_trusts_samples(&s->resync, p->attr) &&
+	    pd_plain_time(run, p, s->session->swap, &time) && pd_plain_time(run, before, s->session->swap, &last) && last &&
+	    pd_resync_is_near(time, last))
+		return true;
+	keep_sample(s, run);
+	pd_lost_set_time(s);
+	pd_run_record(run, p, s->session, &record);
+	return pd_resync_trusts(&s->resync, &record);
+}
+
+/* What a header says. */
+struct head {
+	const struct pd_record_desc *desc;
+	uint32_t type;
+	uint16_t size;
+};
+
+static inline bool read_head(const uint8_t *p, enum pd_swap swap, struct head *h)
+{
+	h->type = pd_load32(p, swap);
+	h->size = pd_load16(p + 6, swap);
+	h->desc = pd_record_desc(h->type);
+	return pd_resync_may_begin(h->type, h->size, h->desc);
+}
+
+/* Types that nothing is learned from, and nothing follows. */
+static inline bool may_be_plain(const struct head *h)
+{
+	return h->type < TYPE_USER && !h->desc->opaque && !h->desc->payload && !h->desc->compressed;
+}
+
+/* Has memory bring what will be looked at soon: of small records every line, of others the heads, if those to come are as large
+ * as this one. An address of nothing does no harm. (Not inlined at once, gcc takes a function that only fetches for one that
+ * does nothing.) */
+static inline __attribute__((always_inline)) void fetch_ahead(const uint8_t *data, uint16_t size)
+{
+	const uintptr_t at = (uintptr_t)data, head = at + 2 * (size_t)size;
+
+	if (size < PD_RESYNC_UNUSUAL) {
+		__builtin_prefetch((const void *)(size < 2 * CACHE_LINE ? at + FETCH_AHEAD : at + 32 * (size_t)size));
+		return;
+	}
+	for (uintptr_t line = head - CACHE_LINE; line < head + 4 * CACHE_LINE; line += CACHE_LINE)
+		__builtin_prefetch((const void *)line);
+}
+
+static void cut(struct pd_stream *s, struct span in, struct pd_run *run)
+{
+	const enum pd_swap swap = s->session->swap;
+	struct head h, next;
+	uint64_t at = 0;
+
+	run->data = in.data;
+	if (!read_head(in.data, swap, &h))
+		return;
+	for (; run->count < PD_RUN_RECORDS && at < in.until; run->count++, h = next) {
+		struct pd_plain *p = &run->records[run->count];
+		const uint8_t *data = in.data + at;
+
+		if (!may_be_plain(&h) || in.size < at + h.size + HEADER || at + h.size < in.led ||
+		    !read_head(data + h.size, swap, &next))
+			break;
+		fetch_ahead(data, h.size);
+		p->at = (uint32_t)at;
+		p->size = h.size;
+		p->type = (uint8_t)h.type;
+		if (!is_plain(s->session, h.desc, (struct pd_bytes){ data, h.size }, pd_load16(data + 4, swap), p) ||
+		    (h.size >= PD_RESYNC_UNUSUAL && !is_trusted(s, run, p)))
+			break;
+		at += h.size;
+	}
+	run->size = (uint32_t)at;
+}
+
+static inline uint64_t behind(uint64_t there, uint64_t offset)
+{
+	return there > offset ? there - offset : 0;
+}
+
+/* What comes next, and what the run of it is to say. */
+static struct span span_of(const struct pd_stream *s, struct pd_run *run)
+{
+	if (s->expanding && !s->lost_inner.open) {
+		struct pd_bytes left = pd_stream_inner_left(s);
+
+		run->offset = s->outer_offset;
+		run->inner_offset = s->inner_base + s->inner_at;
+		return (struct span){ left.data, left.size, behind(s->lost_inner.led, run->inner_offset), UINT64_MAX };
+	}
+	if (s->here.size <= s->pending)
+		return (struct span){ .size = 0 };
+	run->offset = s->here_at + s->pending;
+	run->inner_offset = PD_OUTER;
+	return (struct span){ s->here.data + s->pending, s->here.size - s->pending, behind(s->lost.led, run->offset),
+			      behind(s->run_until, run->offset) };
+}
+
+static void take(struct pd_stream *s, struct span in, struct pd_run *run)
+{
+	if (in.size < 2 * HEADER)
+		return;
+	cut(s, in, run);
+	if (s->expanding)
+		s->inner_at += run->size;
+	else
+		s->pending += run->size;
+	keep_sample(s, run);
+}
+
+void pd_stream_run(struct pd_stream *s, struct pd_run *run)
+{
+	run->count = run->next = run->size = 0;
+	take(s, span_of(s, run), run);
+}
+
+/* What it takes to see the record that comes next whole, and the header behind it; 0: it can be seen, or is none. */
+static uint64_t missing(const struct pd_stream *s)
+{
+	const uint64_t left = s->here.size - s->pending;
+	uint64_t want = 2 * HEADER;
+	struct head h;
+
+	if (left >= HEADER) {
+		if (!read_head(s->here.data + s->pending, s->session->swap, &h))
+			return 0;
+		want = (uint64_t)h.size + HEADER;
+	}
+	return left < want ? want : 0;
+}
+
+bool pd_stream_wants(const struct pd_stream *s, uint64_t *at)
+{
+	const uint64_t want = s->expanding || !s->here.size || !pd_source_is_random(s->source) ? 0 : missing(s);
+
+	*at = s->here_at + s->here.size;
+	return want && s->end - s->here_at - s->pending >= want;
+}
+
+bool pd_stream_read_on(struct pd_stream *s, struct pd_read_ahead *ahead)
+{
+	const uint64_t want = missing(s);
+	struct pd_error ignored;
+
+	pd_stream_save_sample(s);
+	s->here.size = 0;
+	if (pd_source_skip(s->source, s->pending, NULL, &ignored))
+		return false;
+	s->here_at += s->pending;
+	s->pending = 0;
+	if (ahead->window)
+		pd_source_adopt(s->source, ahead);
+	if (pd_source_peek(s->source, (size_t)want, &s->here, &ignored))
+		return false;
+	if (s->here.size > s->end - s->here_at)
+		s->here.size = (size_t)(s->end - s->here_at);
+	return s->here.size >= want;
+}
+
+struct pd_window *pd_stream_hold(struct pd_stream *s, const struct pd_run *run)
+{
+	if (run->inner_offset == PD_OUTER)
+		return pd_source_hold(s->source);
+	pd_window_hold(s->inner.now);
+	return s->inner.now;
+}
+
+void pd_run_record(const struct pd_run *run, const struct pd_plain *p, struct pd_session *s, struct pd_record *r)
+{
+	const uint8_t *data = run->data + p->at;
+	const bool is_inner = run->inner_offset != PD_OUTER;
+
+	r->frame = (struct pd_frame){
+		.type = p->type, .misc = pd_load16(data + 4, s->swap), .size = p->size, .bytes = { data, p->size },
+		.offset = run->offset + (is_inner ? 0 : p->at), .inner_offset = is_inner ? run->inner_offset + p->at : PD_OUTER,
+		.desc = pd_record_desc(p->type),
+	};
+	r->file = run->file;
+	r->payload = (struct pd_bytes){ NULL, 0 };
+	r->session = s;
+	pd_run_parts(run, p, r);
+	r->extent.nr_ops = p->plan->list->nr_ops;
+	r->extent.variant = 0;
+	r->extent.end = r->body.size;
+	r->extent.code = PD_OK;
+	r->error.code = PD_OK;
+}

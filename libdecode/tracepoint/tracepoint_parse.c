@@ -1,0 +1,574 @@
+/* tracepoint_parse.c - a tracepoint's format text to its fields. */
+#include "tracepoint/tracepoint.h"
+
+#include <string.h>
+
+/* ---- Pieces of text ---- */
+
+static bool is_blank(uint8_t c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static bool is_digit(uint8_t c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_word(uint8_t c)
+{
+	return is_digit(c) || c == '_' || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+}
+
+static struct pd_bytes from(struct pd_bytes b, size_t n)
+{
+	return (struct pd_bytes){ b.data + n, b.size - n };
+}
+
+static struct pd_bytes upto(struct pd_bytes b, size_t n)
+{
+	return (struct pd_bytes){ b.data, n };
+}
+
+static struct pd_bytes trim(struct pd_bytes b)
+{
+	while (b.size && is_blank(b.data[0]))
+		b = from(b, 1);
+	while (b.size && is_blank(b.data[b.size - 1]))
+		b.size--;
+	return b;
+}
+
+static bool equals(struct pd_bytes b, const char *word)
+{
+	return strlen(word) == b.size && !memcmp(b.data, word, b.size);
+}
+
+/* Takes the prefix, and blanks behind it, off b where b begins with it. */
+static bool strip(struct pd_bytes *b, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	if (b->size < n || memcmp(b->data, prefix, n) != 0)
+		return false;
+	*b = trim(from(*b, n));
+	return true;
+}
+
+/* The piece before the mark; *rest then begins behind it. False and nothing done without a mark. */
+static bool split(struct pd_bytes *rest, uint8_t mark, struct pd_bytes *piece)
+{
+	const uint8_t *at = rest->size ? memchr(rest->data, mark, rest->size) : NULL;
+
+	if (!at)
+		return false;
+	*piece = upto(*rest, (size_t)(at - rest->data));
+	*rest = from(*rest, piece->size + 1);
+	return true;
+}
+
+/* Decimal, all of b, and no more than max. */
+static bool number(struct pd_bytes b, uint64_t max, uint64_t *out)
+{
+	uint64_t v = 0;
+
+	b = trim(b);
+	if (!b.size)
+		return false;
+	for (size_t i = 0; i < b.size; i++) {
+		unsigned int digit = b.data[i] - '0';
+
+		if (!is_digit(b.data[i]) || v > (max - digit) / 10)
+			return false;
+		v = v * 10 + digit;
+	}
+	*out = v;
+	return true;
+}
+
+/* ---- Types ---- */
+
+/* What the words of a type say. */
+enum word {
+	WORD_UNSIGNED = 1 << 0,
+	WORD_SIGNED = 1 << 1,
+	WORD_CHAR = 1 << 2,
+	WORD_SHORT = 1 << 3,
+	WORD_INT = 1 << 4,
+	WORD_LONG = 1 << 5,
+	WORD_LONG_LONG = 1 << 6,
+	WORD_ENUM = 1 << 7,
+	WORD_STRUCT = 1 << 8,
+	WORD_8 = 1 << 9,
+	WORD_16 = 1 << 10,
+	WORD_32 = 1 << 11,
+	WORD_64 = 1 << 12,
+	WORD_DATA_LOC = 1 << 13,
+	WORD_REL_LOC = 1 << 14,
+};
+
+/* Types whose size the kernel's configuration has no part in. Qualifiers and others say nothing. */
+static const struct {
+	const char *name;
+	unsigned int words;
+} words[] = {
+	{ "unsigned", WORD_UNSIGNED },
+	{ "signed", WORD_SIGNED },
+	{ "char", WORD_CHAR },
+	{ "short", WORD_SHORT },
+	{ "int", WORD_INT },
+	{ "long", WORD_LONG },
+	{ "enum", WORD_ENUM },
+	{ "struct", WORD_STRUCT },
+	{ "union", WORD_STRUCT },
+	{ "__data_loc", WORD_DATA_LOC },
+	{ "__rel_loc", WORD_REL_LOC },
+	{ "bool", WORD_8 | WORD_UNSIGNED },
+	{ "_Bool", WORD_8 | WORD_UNSIGNED },
+	{ "u8", WORD_8 | WORD_UNSIGNED },
+	{ "u16", WORD_16 | WORD_UNSIGNED },
+	{ "u32", WORD_32 | WORD_UNSIGNED },
+	{ "u64", WORD_64 | WORD_UNSIGNED },
+	{ "s8", WORD_8 | WORD_SIGNED },
+	{ "s16", WORD_16 | WORD_SIGNED },
+	{ "s32", WORD_32 | WORD_SIGNED },
+	{ "s64", WORD_64 | WORD_SIGNED },
+	{ "__u8", WORD_8 | WORD_UNSIGNED },
+	{ "__u16", WORD_16 | WORD_UNSIGNED },
+	{ "__u32", WORD_32 | WORD_UNSIGNED },
+	{ "__u64", WORD_64 | WORD_UNSIGNED },
+	{ "__s8", WORD_8 | WORD_SIGNED },
+	{ "__s16", WORD_16 | WORD_SIGNED },
+	{ "__s32", WORD_32 | WORD_SIGNED },
+	{ "__s64", WORD_64 | WORD_SIGNED },
+	{ "uint8_t", WORD_8 | WORD_UNSIGNED },
+	{ "uint16_t", WORD_16 | WORD_UNSIGNED },
+	{ "uint32_t", WORD_32 | WORD_UNSIGNED },
+	{ "uint64_t", WORD_64 | WORD_UNSIGNED },
+	{ "int8_t", WORD_8 | WORD_SIGNED },
+	{ "int16_t", WORD_16 | WORD_SIGNED },
+	{ "int32_t", WORD_32 | WORD_SIGNED },
+	{ "int64_t", WORD_64 | WORD_SIGNED },
+	{ "__le16", WORD_16 | WORD_UNSIGNED },
+	{ "__le32", WORD_32 | WORD_UNSIGNED },
+	{ "__le64", WORD_64 | WORD_UNSIGNED },
+	{ "__be16", WORD_16 | WORD_UNSIGNED },
+	{ "__be32", WORD_32 | WORD_UNSIGNED },
+	{ "__be64", WORD_64 | WORD_UNSIGNED },
+	{ "uchar", WORD_8 | WORD_UNSIGNED },
+	{ "ushort", WORD_16 | WORD_UNSIGNED },
+	{ "uint", WORD_32 | WORD_UNSIGNED },
+	{ "ulong", WORD_LONG | WORD_UNSIGNED },
+	{ "uintptr_t", WORD_LONG | WORD_UNSIGNED },
+	{ "size_t", WORD_LONG | WORD_UNSIGNED },
+	{ "ssize_t", WORD_LONG | WORD_SIGNED },
+	{ "pgoff_t", WORD_LONG | WORD_UNSIGNED },
+	{ "cpumask_t", WORD_LONG | WORD_UNSIGNED },
+	{ "nodemask_t", WORD_LONG | WORD_UNSIGNED },
+	{ "pid_t", WORD_32 | WORD_SIGNED },
+	{ "uid_t", WORD_32 | WORD_UNSIGNED },
+	{ "gid_t", WORD_32 | WORD_UNSIGNED },
+	{ "dev_t", WORD_32 | WORD_UNSIGNED },
+	{ "gfp_t", WORD_32 | WORD_UNSIGNED },
+	{ "umode_t", WORD_16 | WORD_UNSIGNED },
+	{ "loff_t", WORD_64 | WORD_SIGNED },
+	{ "sector_t", WORD_64 | WORD_UNSIGNED },
+	{ "ktime_t", WORD_64 | WORD_SIGNED },
+	{ "time64_t", WORD_64 | WORD_SIGNED },
+};
+
+struct declaration {
+	struct pd_bytes before, name, after;	/* after: "[16]", or the end of a function's type */
+	unsigned int words;
+	bool is_pointer, is_array;
+	uint64_t count;				/* of a fixed array; 0: not said in digits */
+};
+
+static void note_word(struct declaration *d, struct pd_bytes word)
+{
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (!equals(word, words[i].name))
+			continue;
+		if (words[i].words == WORD_LONG && d->words & WORD_LONG)
+			d->words |= WORD_LONG_LONG;
+		d->words |= words[i].words;
+		return;
+	}
+}
+
+/* Where the bracket that opens text is closed; the last byte where it isn't. */
+static size_t closing(struct pd_bytes text)
+{
+	size_t depth = 0;
+
+	for (size_t i = 0; i < text.size; i++) {
+		depth += text.data[i] == '[';
+		if (text.data[i] == ']' && !--depth)
+			return i;
+	}
+	return text.size - 1;
+}
+
+/* text: "[16] and so on". Returns how much of it the brackets are. */
+static size_t note_length(struct declaration *d, struct pd_bytes text)
+{
+	size_t end = closing(text);
+	uint64_t n;
+
+	if (end < 2 || !number(from(upto(text, end), 1), UINT16_MAX, &n))
+		n = 0;
+	d->count = d->is_array ? d->count * n : n;
+	if (d->count > UINT32_MAX)
+		d->count = 0;
+	d->is_array = true;
+	return end + 1;
+}
+
+static void note_type(struct declaration *d, struct pd_bytes text)
+{
+	while (text.size) {
+		size_t n = 0;
+
+		while (n < text.size && is_word(text.data[n]))
+			n++;
+		if (n)
+			note_word(d, upto(text, n));
+		else if (text.data[0] == '[')
+			n = note_length(d, text);
+		else
+			n = 1;
+		d->is_pointer |= text.data[0] == '*';
+		text = from(text, n);
+	}
+}
+
+/* `void (*name)(int)`, a pointer: what else stands there says nothing of the value. */
+static bool read_function(struct declaration *d, struct pd_bytes text)
+{
+	const uint8_t *open = memmem(text.data, text.size, "(*", 2);
+	const uint8_t *bracket = memchr(text.data, '[', text.size);
+	size_t start, end;
+
+	if (!open || (bracket && bracket < open))
+		return false;
+	start = (size_t)(open - text.data) + 2;
+	while (start < text.size && is_blank(text.data[start]))
+		start++;
+	end = start;
+	while (end < text.size && is_word(text.data[end]))
+		end++;
+	d->before = upto(text, start);
+	d->name = upto(from(text, start), end - start);
+	d->after = from(text, end);
+	d->is_pointer = true;
+	if (d->after.size && d->after.data[0] == '[')
+		note_length(d, d->after);
+	return true;
+}
+
+/* The name is the last word before the lengths at the end. */
+static void read_plain(struct declaration *d, struct pd_bytes text)
+{
+	size_t end = text.size, depth = 0, start;
+
+	while (end && (depth || text.data[end - 1] == ']' || is_blank(text.data[end - 1]))) {
+		end--;
+		depth += text.data[end] == ']';
+		depth -= text.data[end] == '[' && depth;
+	}
+	start = end;
+	while (start && is_word(text.data[start - 1]))
+		start--;
+	d->before = trim(upto(text, start));
+	d->name = upto(from(text, start), end - start);
+	d->after = trim(from(text, end));
+}
+
+static bool read_declaration(struct pd_bytes text, struct declaration *d)
+{
+	*d = (struct declaration){ .count = 0 };
+	if (!text.size || text.size > PD_TP_MAX_DECLARATION)
+		return false;
+	if (!read_function(d, text)) {
+		read_plain(d, text);
+		note_type(d, d->before);
+		note_type(d, d->after);
+	}
+	return d->before.size && d->name.size && !is_digit(d->name.data[0]);
+}
+
+/* Bytes of a value of the type; 0 where it doesn't say. */
+static unsigned int size_of_type(const struct declaration *d, unsigned int long_size)
+{
+	static const struct {
+		unsigned int word, size;
+	} sizes[] = {
+		{ WORD_ENUM, 4 },	{ WORD_8, 1 },	{ WORD_16, 2 },	  { WORD_32, 4 },
+		{ WORD_64, 8 },		{ WORD_CHAR, 1 }, { WORD_SHORT, 2 }, { WORD_LONG_LONG, 8 },
+		{ WORD_LONG, 0 },	{ WORD_INT | WORD_UNSIGNED | WORD_SIGNED, 4 },
+	};
+
+	if (d->is_pointer)
+		return long_size;
+	if (d->words & WORD_STRUCT)
+		return 0;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		if (d->words & sizes[i].word)
+			return sizes[i].size ? sizes[i].size : long_size;
+	return 0;
+}
+
+/* For kernels whose texts don't tell. */
+static bool is_signed_type(const struct declaration *d)
+{
+	if (d->is_pointer || d->words & (WORD_UNSIGNED | WORD_STRUCT | WORD_ENUM))
+		return false;
+	return d->words & (WORD_SIGNED | WORD_CHAR | WORD_SHORT | WORD_INT | WORD_LONG);
+}
+
+/* ---- A field ---- */
+
+static bool is_number_size(uint64_t size)
+{
+	return size == 1 || size == 2 || size == 4 || size == 8;
+}
+
+static unsigned int size_of_element(const struct declaration *d, const struct pd_tp_field *f,
+				    unsigned int long_size)
+{
+	unsigned int size = size_of_type(d, long_size);
+
+	/* The text's own arithmetic beats what we know of the type. */
+	if (f->place == PD_TP_FIXED && d->count && f->size % d->count == 0)
+		size = f->size / (uint32_t)d->count;
+	if (!is_number_size(size) || (d->words & WORD_STRUCT && !d->is_pointer))
+		return 0;
+	return f->place != PD_TP_FIXED || f->size % size == 0 ? size : 0;
+}
+
+static void choose_kind(const struct declaration *d, struct pd_tp_field *f, unsigned int long_size)
+{
+	const unsigned int qualified = WORD_SIGNED | WORD_UNSIGNED;
+
+	if (f->size == 4 && d->words & (WORD_DATA_LOC | WORD_REL_LOC))
+		f->place = d->words & WORD_REL_LOC ? PD_TP_REL_LOC : PD_TP_DATA_LOC;
+	else if (!f->size && d->is_array && !d->count)
+		f->place = PD_TP_REST;
+	f->is_pointer = d->is_pointer;
+	if (f->is_pointer)
+		f->is_signed = false;
+	if (f->place == PD_TP_FIXED && !d->is_array && is_number_size(f->size)) {
+		f->kind = f->is_signed ? PD_TP_SIGNED : PD_TP_UNSIGNED;
+		if (f->is_pointer)
+			f->kind = PD_TP_POINTER;
+		return;
+	}
+	if (d->words & WORD_CHAR && !(d->words & qualified) && !f->is_pointer) {
+		f->kind = PD_TP_STRING;
+		f->elem_size = 1;
+		return;
+	}
+	f->elem_size = (uint8_t)size_of_element(d, f, long_size);
+	f->kind = f->elem_size ? PD_TP_INTS : PD_TP_BYTES;
+}
+
+/* `offset:8;	size:16;	signed:0;` in any order, with whatever else kernels may add. */
+static bool read_attributes(const struct declaration *d, struct pd_bytes rest,
+			    struct pd_tp_field *f)
+{
+	bool has_offset = false, has_size = false, has_sign = false;
+	struct pd_bytes piece;
+	uint64_t value;
+
+	while (split(&rest, ';', &piece)) {
+		piece = trim(piece);
+		if (strip(&piece, "offset:")) {
+			has_offset = number(piece, UINT32_MAX, &value);
+			f->offset = has_offset ? (uint32_t)value : 0;
+		} else if (strip(&piece, "size:")) {
+			has_size = number(piece, UINT32_MAX, &value);
+			f->size = has_size ? (uint32_t)value : 0;
+		} else if (strip(&piece, "signed:")) {
+			has_sign = number(piece, 1, &value);
+			f->is_signed = has_sign && value;
+		}
+	}
+	if (!has_sign)
+		f->is_signed = is_signed_type(d);
+	return has_offset && has_size;
+}
+
+static char *put(char *at, struct pd_bytes b)
+{
+	memcpy(at, b.data, b.size);
+	return at + b.size;
+}
+
+/* Name, key and type, in one piece of the arena. */
+static bool keep_strings(struct pd_arena *a, const struct declaration *d, struct pd_tp_field *f)
+{
+	size_t size = 2 * d->name.size + d->before.size + d->after.size + sizeof(",\"\":") + 2;
+	char *at = pd_arena_alloc(a, size);
+
+	if (!at)
+		return false;
+	f->name = at;
+	at = put(at, d->name) + 1;
+	f->key = at;
+	*at++ = ',';
+	*at++ = '"';
+	at = put(at, d->name);
+	*at++ = '"';
+	*at++ = ':';
+	f->key_size = (uint16_t)(at++ - f->key);
+	f->type = at;
+	at = put(at, d->before);
+	if (d->after.size)
+		put(at, d->after);
+	return true;
+}
+
+/* Whether the name of `named` is what JSON calls the exact bytes of the string field f. */
+static bool is_hex_of(const struct pd_tp_field *f, const struct pd_tp_field *named)
+{
+	size_t n = f->name_size;
+
+	return f->kind == PD_TP_STRING && named->name_size == n + 4 &&
+	       !memcmp(named->name, f->name, n) && !memcmp(named->name + n, "_hex", 4);
+}
+
+/* Whether the new field's keys are those of one before it. */
+static bool is_taken(const struct pd_tp_event *e, const struct pd_tp_field *new)
+{
+	for (size_t i = 0; i < e->nr_fields; i++) {
+		const struct pd_tp_field *f = &e->fields[i];
+
+		if (f->name_size == new->name_size && !memcmp(f->name, new->name, f->name_size))
+			return true;
+		if (is_hex_of(f, new) || is_hex_of(new, f))
+			return true;
+	}
+	return false;
+}
+
+/* ---- A text ---- */
+
+struct parser {
+	struct pd_arena *arena;
+	const struct pd_tp_source *in;
+	struct pd_tp_event *event;
+	struct pd_tp_damage *damage;
+	struct pd_tp_field *fields;	/* event->fields, PD_TP_MAX_FIELDS at most */
+	size_t room;
+	bool has_id;
+};
+
+enum pd_code pd_tp_no_memory(const struct pd_arena *a)
+{
+	size_t most = PD_TP_MAX_FIELDS * sizeof(struct pd_tp_field);
+
+	return a->budget->limit - a->budget->used < 2 * most ? PD_E_LIMIT : PD_E_NOMEM;
+}
+
+/* line: behind "field:". PD_E_FORMAT: not understood. */
+static enum pd_code read_field(struct parser *p, struct pd_bytes line)
+{
+	struct pd_tp_event *e = p->event;
+	struct pd_tp_field f = { .name = NULL };
+	struct declaration d;
+	struct pd_bytes text;
+
+	if (!split(&line, ';', &text) || !read_declaration(trim(text), &d) ||
+	    !read_attributes(&d, line, &f))
+		return PD_E_FORMAT;
+	choose_kind(&d, &f, p->in->long_size == 4 ? 4 : 8);
+	f.name = (const char *)d.name.data;
+	f.name_size = (uint16_t)d.name.size;
+	if (e->nr_fields == p->room || is_taken(e, &f))
+		return PD_E_FORMAT;
+	if (!keep_strings(p->arena, &d, &f))
+		return pd_tp_no_memory(p->arena);
+	p->fields[e->nr_fields++] = f;
+	if ((uint64_t)f.offset + f.size > e->min_size)
+		e->min_size = (uint64_t)f.offset + f.size;
+	return PD_OK;
+}
+
+static enum pd_code read_line(struct parser *p, struct pd_bytes line)
+{
+	struct pd_tp_event *e = p->event;
+
+	if (strip(&line, "field:") || strip(&line, "field special:"))
+		return read_field(p, line);
+	if (!*e->name && strip(&line, "name:") && line.size <= PD_TP_MAX_NAME) {
+		e->name = pd_arena_text(p->arena, line.data, line.size);
+		return e->name ? PD_OK : pd_tp_no_memory(p->arena);
+	}
+	if (!p->has_id && strip(&line, "ID:")) {
+		p->has_id = number(line, UINT64_MAX, &e->id);
+		return p->has_id ? PD_OK : PD_E_FORMAT;
+	}
+	return !line.size || equals(line, "format:") ? PD_OK : PD_E_FORMAT;
+}
+
+/* The next line, trimmed: to a newline or the end. */
+static struct pd_bytes next_line(struct pd_bytes *rest)
+{
+	struct pd_bytes line;
+
+	if (!split(rest, '\n', &line)) {
+		line = *rest;
+		*rest = from(*rest, rest->size);
+	}
+	return trim(line);
+}
+
+/* Room for as many fields as there are lines. */
+static bool make_room(struct parser *p, struct pd_bytes text)
+{
+	while (text.size && p->room < PD_TP_MAX_FIELDS) {
+		struct pd_bytes line = next_line(&text);
+
+		p->room += strip(&line, "field");
+	}
+	p->fields = pd_arena_alloc(p->arena, p->room * sizeof(*p->fields));
+	p->event->fields = p->fields;
+	return p->fields;
+}
+
+static enum pd_code read_text(struct parser *p, struct pd_bytes text)
+{
+	struct pd_bytes rest = text;
+
+	while (rest.size) {
+		size_t offset = text.size - rest.size;
+		struct pd_bytes line = next_line(&rest);
+		enum pd_code code;
+
+		if (strip(&line, "print fmt"))
+			break;
+		code = read_line(p, line);
+		if (code != PD_OK && code != PD_E_FORMAT)
+			return code;
+		if (code == PD_E_FORMAT && !p->damage->lines++)
+			p->damage->offset = offset;
+	}
+	return p->has_id && p->event->nr_fields ? PD_OK : PD_E_FORMAT;
+}
+
+enum pd_code pd_tp_parse(struct pd_arena *a, const struct pd_tp_source *in, struct pd_tp_event *e,
+			 struct pd_tp_damage *damage)
+{
+	struct pd_bytes system = upto(in->system, pd_text_length(in->system));
+	struct pd_bytes text = upto(in->text, pd_text_length(in->text));
+	struct parser p = { .arena = a, .in = in, .event = e, .damage = damage };
+
+	*damage = (struct pd_tp_damage){ 0, 0 };
+	*e = (struct pd_tp_event){ .name = "", .swap = in->swap };
+	if (system.size > PD_TP_MAX_NAME)
+		return PD_E_FORMAT;
+	e->system = pd_arena_text(a, system.data, system.size);
+	if (!e->system || !make_room(&p, text))
+		return pd_tp_no_memory(a);
+	return read_text(&p, text);
+}

@@ -1,0 +1,25 @@
+/* deadline.c - cheap enough to be asked for every map. */
+#include "base/deadline.h"
+
+#include <stddef.h>
+#include <time.h>
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+struct deadline deadline_in(unsigned int ms, const bool *hurry)
+{
+	return (struct deadline){ now_ms() + ms, hurry };
+}
+
+bool deadline_is_over(const struct deadline *d)
+{
+	if (d->hurry && __atomic_load_n(d->hurry, __ATOMIC_RELAXED))
+		return true;
+	return d->end_ms && now_ms() > d->end_ms;
+}

@@ -1,0 +1,27 @@
+/* kernel_version.c - which kernel runs, by uname(2). */
+#include "base/kernel_version.h"
+
+#include <stdio.h>
+#include <sys/utsname.h>
+
+static bool read_version(const char *text, int *major, int *minor)
+{
+	return sscanf(text, "%d.%d", major, minor) == 2;
+}
+
+bool release_is(int major, int minor)
+{
+	int own_major, own_minor;
+	struct utsname host;
+
+	if (uname(&host) || !read_version(host.release, &own_major, &own_minor))
+		return false;
+	return own_major > major || (own_major == major && own_minor >= minor);
+}
+
+bool release_is_text(const char *version)
+{
+	int major, minor;
+
+	return read_version(version, &major, &minor) && release_is(major, minor);
+}

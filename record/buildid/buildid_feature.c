@@ -1,0 +1,213 @@
+/* buildid_feature.c - feature BUILD_ID: the files that were hit, with their build ids. */
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/deadline.h"
+#include "base/regular_file.h"
+#include "buildid/buildid.h"
+#include "buildid/buildid_hits.h"
+#include "buildid/buildid_scan.h"
+#include "pd/pd.h"
+
+#define FEATURE_BUILD_ID 2
+/* linux/perf_event.h and perf's util/build-id.c: whose file, and that build_id_size counts */
+enum { MISC_KERNEL = 1, MISC_USER = 2, MISC_SIZE = 1 << 15 };
+#define ITEM_SIZE 36		/* without the name */
+#define NAME_ALIGN 64		/* perf's */
+#define SMALL (1u << 20)	/* bytes that are read back at once */
+
+/* Another file at the same place, on the same device: not the one that was mapped. Device numbers
+ * differ on stacked file systems, where nothing can be said. */
+static bool is_another(const struct hits_file *f, const struct stat *st)
+{
+	return f->ino && f->ino != st->st_ino && f->maj == major(st->st_dev) &&
+	       f->min == minor(st->st_dev);
+}
+
+static bool read_file(const struct hits_file *f, const char *path, struct buildid *id)
+{
+	struct stat st;
+	int fd = open_regular(AT_FDCWD, path, &st);
+	bool found;
+
+	if (fd < 0)
+		return false;
+	found = !is_another(f, &st) && buildid_of_fd(fd, id);
+	close(fd);
+	return found;
+}
+
+static bool read_kernel(const struct hits_file *f, struct buildid *id)
+{
+	const char *name = f->name;
+	size_t size = strlen(name);
+	char module[NAME_MAX];
+
+	if (strcmp(name, "[kernel.kallsyms]") == 0)
+		return buildid_of_kernel(id);
+	if (name[0] == '/')
+		return buildid_of_path(name, id);
+	if (size < 3 || name[0] != '[' || name[size - 1] != ']' || size > sizeof(module))
+		return false;
+	memcpy(module, name + 1, size - 2);
+	module[size - 2] = '\0';
+	return buildid_of_module(module, id);
+}
+
+static bool is_vdso(const struct hits_file *f)
+{
+	return strcmp(f->name, "[vdso]") == 0;
+}
+
+/* A process that still runs may have its files in a place of its own. */
+static bool read_build_id(const struct hits_file *f, struct buildid *id)
+{
+	char path[PATH_MAX + 32];
+
+	if (f->id.size) {
+		*id = f->id;
+		return true;
+	}
+	if (f->kernel)
+		return read_kernel(f, id);
+	if (is_vdso(f))
+		return buildid_of_vdso(id);
+	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)f->pid, f->name);
+	return read_file(f, path, id) || read_file(f, f->name, id);
+}
+
+struct item {
+	struct buildid id;
+	struct pd_value v[7];
+};
+
+static void set_item(struct item *item, const struct hits_file *f)
+{
+	size_t name = (strlen(f->name) + 1 + NAME_ALIGN - 1) & ~(size_t)(NAME_ALIGN - 1);
+	const struct pd_value v[] = {
+		PD_NUMBER("record_type", 0),
+		PD_NUMBER("misc", MISC_SIZE | (f->kernel ? MISC_KERNEL : MISC_USER)),
+		PD_NUMBER("size", ITEM_SIZE + name), PD_NUMBER("pid", -1),
+		PD_BYTES("build_id", item->id.data, item->id.size),
+		PD_NUMBER("build_id_size", item->id.size), PD_TEXT("filename", f->name),
+	};
+
+	memcpy(item->v, v, sizeof(v));
+}
+
+static int write_feature(struct pd_writer *w, const struct hits *h, enum buildid_which which,
+			 const struct deadline *deadline, struct buildid_summary *out,
+			struct pd_error *e)
+{
+	struct item *items;
+	struct pd_value *list, value;
+	struct hits_file *f;
+	size_t most = 0, n = 0;
+	int ret = 0;
+
+	while (hits_file_at(h, most))
+		most++;
+	/* The vdso comes along unasked, as in perf. */
+	items = calloc(most + 1, sizeof(*items));
+	list = calloc(most + 1, sizeof(*list));
+	for (size_t i = 0; items && list && (f = hits_file_at(h, i)); i++) {
+		if (!f->hit && !is_vdso(f) && which != BUILDID_ALL)
+			continue;
+		out->cut = out->cut || deadline_is_over(deadline);
+		if (out->cut || !read_build_id(f, &items[n].id))
+			continue;
+		set_item(&items[n], f);
+		list[n] = (struct pd_value)PD_OBJECT(NULL, items[n].v, 7);
+		n++;
+	}
+	out->files = n;
+	value = (struct pd_value)PD_ARRAY(NULL, list, n);
+	if (n)
+		ret = pd_writer_feature(w, FEATURE_BUILD_ID, &value, e);
+	free(items);
+	free(list);
+	return ret;
+}
+
+int buildid_feature_of(struct pd_writer *w, const struct hits *h, enum buildid_which which,
+		       const struct deadline *deadline, struct buildid_summary *out,
+			struct pd_error *e)
+{
+	return which != BUILDID_NONE ? write_feature(w, h, which, deadline, out, e) : 0;
+}
+
+static int feature_of(struct pd_writer *w, struct pd_reader *reader, enum buildid_which which,
+		      const struct deadline *deadline, struct buildid_summary *out,
+			struct pd_error *e)
+{
+	struct hits *h = reader ? hits_new() : NULL;
+	int ret = 0;
+
+	*out = (struct buildid_summary){ 0 };
+	if (h) {
+		buildid_scan(reader, which, h, deadline->hurry, out);
+		ret = buildid_feature_of(w, h, which, deadline, out, e);
+	}
+	hits_free(h);
+	pd_close(reader);
+	return ret;
+}
+
+int buildid_feature_path(struct pd_writer *w, const char *path, enum buildid_which which,
+			 const struct deadline *deadline, struct buildid_summary *out,
+			struct pd_error *e)
+{
+	struct pd_error ignored;
+
+	return feature_of(w, pd_open_path(path, NULL, &ignored), which, deadline, out, e);
+}
+
+void buildid_count(const char *path, const bool *hurry, struct buildid_summary *out)
+{
+	struct pd_error ignored;
+	struct pd_reader *reader = pd_open_path(path, NULL, &ignored);
+	struct hits *h = reader ? hits_new() : NULL;
+
+	*out = (struct buildid_summary){ 0 };
+	if (h)
+		buildid_scan(reader, BUILDID_NONE, h, hurry, out);
+	hits_free(h);
+	pd_close(reader);
+}
+
+/* All of a small recording, for free(). NULL: it is large, or can't be read back. */
+static uint8_t *read_small(int fd, uint64_t size)
+{
+	uint8_t *all = size <= SMALL ? malloc(size) : NULL;
+
+	if (all && pread(fd, all, size, 0) == (ssize_t)size)
+		return all;
+	free(all);
+	return NULL;
+}
+
+int buildid_feature(struct pd_writer *w, int fd, enum buildid_which which,
+		    const struct deadline *deadline, struct buildid_summary *out,
+			struct pd_error *e)
+{
+	struct pd_bytes whole = { .size = pd_writer_size(w) };
+	struct pd_error ignored;
+	char path[32];
+	uint8_t *all = read_small(fd, whole.size);
+	int ret;
+
+	if (all) {
+		whole.data = all;
+		ret = feature_of(w, pd_open_memory(whole, NULL, &ignored), which, deadline, out, e);
+		free(all);
+		return ret;
+	}
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return buildid_feature_path(w, path, which, deadline, out, e);
+}

@@ -1,0 +1,308 @@
+/* buildid_hits.c - maps by process, pages in a hash set. */
+#include "buildid/buildid_hits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGE_SHIFT 12
+#define BUCKETS 1024		/* of files and processes; powers of two */
+#define MAX_PAGES (1u << 22)	/* in the set; then they are resolved and the set starts anew */
+#define MAX_DEPTH 64		/* of forks */
+
+struct process {
+	int32_t pid, parent;		/* parent: its own pid when unknown */
+	struct hits_map *maps;
+	uint64_t *ends;			/* the largest end up to each map, once sorted */
+	size_t n, room;
+	bool sorted;
+	struct process *next;
+};
+
+struct page {
+	uint64_t number;
+	int32_t pid;
+	uint32_t used;
+};
+
+struct hits {
+	struct process *processes[BUCKETS];
+	struct hits_file *buckets[BUCKETS], **files;
+	size_t nr_files, room_files;
+	struct page *pages;
+	size_t nr_pages, room_pages;	/* room: a power of two */
+	struct page recent;		/* in the set, if used */
+	struct process *last;		/* looked up */
+};
+
+struct hits *hits_new(void)
+{
+	return calloc(1, sizeof(struct hits));
+}
+
+void hits_free(struct hits *h)
+{
+	if (!h)
+		return;
+	for (size_t i = 0; i < BUCKETS; i++) {
+		while (h->processes[i]) {
+			struct process *p = h->processes[i];
+
+			h->processes[i] = p->next;
+			free(p->maps);
+			free(p->ends);
+			free(p);
+		}
+	}
+	for (size_t i = 0; i < h->nr_files; i++) {
+		free(h->files[i]->name);
+		free(h->files[i]);
+	}
+	free(h->files);
+	free(h->pages);
+	free(h);
+}
+
+static struct process *find(const struct hits *h, int32_t pid)
+{
+	struct process *p = h->processes[(uint32_t)pid % BUCKETS];
+
+	while (p && p->pid != pid)
+		p = p->next;
+	return p;
+}
+
+static struct process *find_or_make(struct hits *h, int32_t pid)
+{
+	struct process *p = h->last && h->last->pid == pid ? h->last : find(h, pid);
+
+	if (!p) {
+		p = calloc(1, sizeof(*p));
+		if (!p)
+			return NULL;
+		p->pid = p->parent = pid;
+		p->next = h->processes[(uint32_t)pid % BUCKETS];
+		h->processes[(uint32_t)pid % BUCKETS] = p;
+	}
+	h->last = p;
+	return p;
+}
+
+static size_t hash_key(const struct hits_key *key)
+{
+	uint64_t hash = 14695981039346656037ull ^ key->ino;
+
+	for (size_t i = 0; i < key->size; i++)
+		hash = (hash ^ (uint8_t)key->name[i]) * 1099511628211ull;
+	return (size_t)(hash ^ hash >> 32) % BUCKETS;
+}
+
+static bool add_file(struct hits *h, struct hits_file *f)
+{
+	if (h->nr_files == h->room_files) {
+		size_t room = h->room_files ? h->room_files * 2 : 64;
+		struct hits_file **larger = realloc(h->files, room * sizeof(*larger));
+
+		if (!larger)
+			return false;
+		h->files = larger;
+		h->room_files = room;
+	}
+	h->files[h->nr_files++] = f;
+	return true;
+}
+
+static bool is_file(const struct hits_file *f, const struct hits_key *key)
+{
+	return f->ino == key->ino && f->maj == key->maj && f->min == key->min &&
+	       strlen(f->name) == key->size && memcmp(f->name, key->name, key->size) == 0;
+}
+
+struct hits_file *hits_file(struct hits *h, const struct hits_key *key)
+{
+	size_t bucket = hash_key(key);
+	struct hits_file *f = h->buckets[bucket];
+
+	while (f && !is_file(f, key))
+		f = f->next;
+	if (f)
+		return f;
+	f = calloc(1, sizeof(*f));
+	if (!f)
+		return NULL;
+	*f = (struct hits_file){ .name = strndup(key->name, key->size), .maj = key->maj,
+				 .min = key->min, .ino = key->ino, .next = h->buckets[bucket] };
+	if (!f->name || !add_file(h, f)) {
+		free(f->name);
+		free(f);
+		return NULL;
+	}
+	h->buckets[bucket] = f;
+	return f;
+}
+
+int hits_map(struct hits *h, int32_t pid, const struct hits_map *map)
+{
+	struct process *p = find_or_make(h, pid);
+
+	if (!p)
+		return -1;
+	if (p->n == p->room) {
+		size_t room = p->room ? p->room * 2 : 8;
+		struct hits_map *larger = realloc(p->maps, room * sizeof(*larger));
+
+		if (!larger)
+			return -1;
+		p->maps = larger;
+		p->room = room;
+	}
+	p->maps[p->n++] = *map;
+	p->sorted = false;
+	return 0;
+}
+
+int hits_fork(struct hits *h, int32_t parent, int32_t child)
+{
+	struct process *p = parent != child ? find_or_make(h, child) : NULL;
+
+	if (p)
+		p->parent = parent;
+	return p || parent == child ? 0 : -1;
+}
+
+static struct page *slot(struct page *pages, size_t room, int32_t pid, uint64_t number)
+{
+	uint64_t hash = (number ^ (uint64_t)(uint32_t)pid << 40) * 0x9e3779b97f4a7c15ull;
+	size_t i = (size_t)(hash >> 32) & (room - 1);
+
+	while (pages[i].used && (pages[i].number != number || pages[i].pid != pid))
+		i = (i + 1) & (room - 1);
+	return &pages[i];
+}
+
+static bool make_room(struct hits *h)
+{
+	size_t room = h->room_pages ? h->room_pages * 2 : 512;
+	struct page *larger;
+
+	if (h->nr_pages < h->room_pages / 2)
+		return true;
+	if (h->nr_pages >= MAX_PAGES) {
+		hits_resolve(h);
+		return true;
+	}
+	larger = calloc(room, sizeof(*larger));
+	if (!larger)
+		return false;
+	for (size_t i = 0; i < h->room_pages; i++)
+		if (h->pages[i].used)
+			*slot(larger, room, h->pages[i].pid, h->pages[i].number) = h->pages[i];
+	free(h->pages);
+	h->pages = larger;
+	h->room_pages = room;
+	return true;
+}
+
+static int add_page(struct hits *h, struct page page)
+{
+	struct page *at;
+
+	if (!make_room(h))
+		return -1;
+	at = slot(h->pages, h->room_pages, page.pid, page.number);
+	h->nr_pages += !at->used;
+	h->recent = *at = page;
+	return 0;
+}
+
+int hits_address(struct hits *h, int32_t pid, uint64_t address)
+{
+	const struct page page = { address >> PAGE_SHIFT, pid, 1 };
+
+	if (h->recent.number == page.number && h->recent.pid == pid && h->recent.used)
+		return 0;
+	return add_page(h, page);
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct hits_map *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static bool sort_maps(struct process *p)
+{
+	uint64_t end = 0;
+	uint64_t *ends;
+
+	if (p->sorted)
+		return true;
+	ends = realloc(p->ends, (p->n + 1) * sizeof(*ends));
+	if (!ends)
+		return false;
+	p->ends = ends;
+	if (p->n)
+		qsort(p->maps, p->n, sizeof(*p->maps), by_start);
+	for (size_t i = 0; i < p->n; i++) {
+		end = p->maps[i].end > end ? p->maps[i].end : end;
+		p->ends[i] = end;
+	}
+	p->sorted = true;
+	return true;
+}
+
+/* Every file that was ever mapped over the page: which one it was at the time is not asked. */
+static bool mark(struct process *p, uint64_t first, uint64_t last)
+{
+	size_t low = 0, high = p->n;
+	bool found = false;
+
+	if (!sort_maps(p))
+		return false;
+	while (low < high) {	/* the first map that starts behind the page */
+		size_t middle = low + (high - low) / 2;
+
+		if (p->maps[middle].start <= last)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low > 0 && p->ends[low - 1] > first; low--) {
+		if (p->maps[low - 1].end > first) {
+			if (p->maps[low - 1].file)
+				p->maps[low - 1].file->hit = true;
+			found = true;
+		}
+	}
+	return found;
+}
+
+/* What a process has not mapped itself it has from the one that forked it. */
+static void resolve(struct hits *h, int32_t pid, uint64_t number)
+{
+	uint64_t first = number << PAGE_SHIFT, last = first | ((1u << PAGE_SHIFT) - 1);
+
+	for (int depth = 0; depth < MAX_DEPTH; depth++) {
+		struct process *p = find(h, pid);
+
+		if (!p || mark(p, first, last) || p->parent == pid)
+			return;
+		pid = p->parent;
+	}
+}
+
+void hits_resolve(struct hits *h)
+{
+	for (size_t i = 0; i < h->room_pages; i++)
+		if (h->pages[i].used)
+			resolve(h, h->pages[i].pid, h->pages[i].number);
+	if (h->pages)
+		memset(h->pages, 0, h->room_pages * sizeof(*h->pages));
+	h->nr_pages = 0;
+	h->recent.used = 0;
+}
+
+struct hits_file *hits_file_at(const struct hits *h, size_t i)
+{
+	return i < h->nr_files ? h->files[i] : NULL;
+}

@@ -1,0 +1,427 @@
+/* event.c - read -e: lists, groups, one event. */
+#include "event/event.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "event/event_kinds.h"
+#include "event/event_terms.h"
+
+#define BLANKS " \t\n"
+
+char *event_trim(char *text)
+{
+	size_t size;
+
+	text += strspn(text, BLANKS);
+	size = strlen(text);
+	while (size && strchr(BLANKS, text[size - 1]))
+		size--;
+	text[size] = '\0';
+	return text;
+}
+
+char *event_text(const char *text, size_t size)
+{
+	char *copy = malloc(size + 1);
+
+	if (!copy)
+		return NULL;
+	memcpy(copy, text, size);
+	copy[size] = '\0';
+	return copy;
+}
+
+int event_no_memory(const struct event_list *l)
+{
+	say(l->say, SAY_ERROR, "out of memory");
+	return -1;
+}
+
+struct event *events_add(struct event_list *l, const char *name, uint32_t type, uint64_t config)
+{
+	struct event *items = realloc(l->items, (l->n + 1) * sizeof(*items));
+	struct event *e;
+
+	if (!items)
+		return NULL;
+	l->items = items;
+	e = &items[l->n];
+	*e = (struct event){
+		.attr = { .type = type, .config = config, .flags = ATTR_EXCLUDE_GUEST },
+		.leader = l->n, .term = l->terms,
+		.cgroup_fd = -1, .name = event_text(name, strlen(name)),
+	};
+	if (!e->name)
+		return NULL;
+	l->n++;
+	return e;
+}
+
+struct event *events_last(struct event_list *l)
+{
+	return &l->items[l->n - 1];
+}
+
+void events_free(struct event_list *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		struct event *e = &l->items[i];
+
+		if (e->created)
+			probe_remove(e->created, l->say);
+		if (e->cgroup_fd >= 0)
+			close(e->cgroup_fd);
+		int_list_free(&e->cpus);
+		free(e->created);
+		free(e->probe);
+		free(e->unit);
+		free(e->pmu);
+		free(e->group_name);
+		free(e->filter);
+		free(e->cgroup);
+		free(e->name);
+	}
+	free(l->items);
+	l->items = NULL;
+	l->n = 0;
+}
+
+static bool starts_with(const char *text, const char *start)
+{
+	return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* A slash opens terms, but not in the path of a probe, nor before the length of a breakpoint. */
+static char *find_terms(char *item)
+{
+	bool breakpoint = starts_with(item, "mem:");
+
+	if (is_probe(item))
+		return NULL;
+	for (char *slash = strchr(item, '/'); slash; slash = strchr(slash + 1, '/'))
+		if (!breakpoint || !isdigit((unsigned char)slash[1]))
+			return slash;
+	return NULL;
+}
+
+/* The length of the terms, up to the slash that closes them. Quoted text may hold commas. */
+static size_t terms_size(const char *terms)
+{
+	size_t i;
+
+	for (i = 0; terms[i] && terms[i] != '/'; i++) {
+		const char *end = strchr("'\"", terms[i]) ? strchr(terms + i + 1, terms[i]) : NULL;
+
+		if (end)
+			i = (size_t)(end - terms);
+	}
+	return i;
+}
+
+/* Up to the comma or brace that ends the item. */
+static size_t item_size(char *text)
+{
+	size_t blanks = strspn(text, BLANKS), size = blanks + strcspn(text + blanks, ",}");
+	char *terms = find_terms(text + blanks);
+
+	if (!terms || terms > text + size)
+		return size;
+	size = (size_t)(terms + 1 - text);
+	size += terms_size(text + size);
+	return size + strcspn(text + size, ",}");
+}
+
+static bool is_raw(const char *name, uint64_t *config)
+{
+	return name[0] == 'r' && parse_event_hex(name + 1, config);
+}
+
+/* "TYPE:CONFIG", as perf_event_attr has them. */
+static bool is_numeric(const char *name, uint32_t *type, uint64_t *config)
+{
+	size_t size = strcspn(name, ":");
+	char *start = name[size] ? event_text(name, size) : NULL;
+	char *end = start ? event_text(name + size + 1, strlen(name + size + 1)) : NULL;
+	uint64_t number = 0;
+	bool ok = end && parse_event_number(event_trim(start), &number) && number <= UINT32_MAX &&
+		  parse_event_number(event_trim(end), config);
+
+	*type = (uint32_t)number;
+	free(start);
+	free(end);
+	return ok;
+}
+
+/* Names and numbers that need no directory. */
+static bool is_known(const char *name, uint32_t *type, uint64_t *config)
+{
+	if (event_symbol(name, type, config) || is_numeric(name, type, config))
+		return true;
+	*type = PERF_TYPE_RAW;
+	return is_raw(name, config);
+}
+
+/* "cycles:z": no tracepoint's system is called as an event is. */
+static bool has_odd_modifiers(const char *name)
+{
+	size_t size = strcspn(name, ":");
+	char start[64];
+	uint64_t config;
+	uint32_t type;
+
+	if (!name[size] || size >= sizeof(start))
+		return false;
+	memcpy(start, name, size);
+	start[size] = '\0';
+	return is_known(start, &type, &config);
+}
+
+/* A piece of -e, cut up. */
+struct item {
+	const char *text;		/* what the user wrote */
+	char *name;
+	char *terms;			/* NULL: none; "" between two slashes */
+	const char *modifiers;		/* NULL: none */
+};
+
+/* The name before the slashes is a PMU's, or else that of an event which some PMUs have. */
+static int add_pmu_event(struct event_list *l, const struct item *item)
+{
+	const char *terms = item->terms ? item->terms : "";
+
+	if (item->terms && pmu_exists(item->name))
+		return event_pmu(l, item->name, terms, item->text);
+	if (pmu_has_alias(item->name))
+		return event_pmu_alias(l, item->name, terms, item->text);
+	return item->terms ? event_pmu(l, item->name, terms, item->text) :
+			     event_unknown(l, "event", item->name);
+}
+
+static int add_named(struct event_list *l, const struct item *item)
+{
+	size_t from = l->n;
+	uint64_t config;
+	uint32_t type;
+	int err;
+
+	if (starts_with(item->name, "mem:")) {
+		err = event_breakpoint(l, item->name, item->text);
+	} else if (is_known(item->name, &type, &config)) {
+		err = events_add(l, item->text, type, config) ? 0 : event_no_memory(l);
+	} else if (has_odd_modifiers(item->name)) {
+		say(l->say, SAY_ERROR, "event '%s': '%s' are not modifiers (" MODIFIERS ")",
+		    item->text, strchr(item->name, ':') + 1);
+		err = -1;
+	} else if (strchr(item->name, ':')) {
+		err = event_tracepoints(l, item->name);
+	} else {
+		return add_pmu_event(l, item);
+	}
+	return err || !item->terms ? err : event_common_terms(l, from, item->terms);
+}
+
+/* "cycles:u": cuts the modifiers off and returns them, or NULL. What follows the colon of a
+ * tracepoint is its name, though it may look like modifiers. */
+static const char *cut_modifiers(char *name)
+{
+	char *colon = strrchr(name, ':'), *letters;
+	uint64_t config;
+	uint32_t type;
+
+	if (starts_with(name, "mem:"))
+		return breakpoint_modifiers(name);
+	if (!colon)
+		return NULL;
+	letters = event_trim(colon + 1);
+	if (*letters && !is_modifiers(letters))
+		return NULL;
+	*colon = '\0';
+	event_trim(name);
+	if (strchr(name, ':') || is_known(name, &type, &config) || pmu_has_alias(name))
+		return letters;
+	*colon = ':';
+	return NULL;
+}
+
+/* "name", "name:modifiers", "name/terms/modifiers"; in the last a colon may stand before them. */
+static int add_event(struct event_list *l, char *text, const char *whole)
+{
+	char *terms = find_terms(text);
+	struct item item = { .text = whole, .terms = terms };
+	size_t from = l->n, size;
+
+	if (terms) {
+		*terms++ = '\0';
+		size = terms_size(terms);
+		if (!terms[size]) {
+			say(l->say, SAY_ERROR, "event '%s': the second slash is missing", whole);
+			return -1;
+		}
+		terms[size] = '\0';
+		item.terms = event_trim(terms);
+		size += strspn(terms + size + 1, BLANKS ":");
+		item.modifiers = event_trim(terms + size + 1);
+		item.name = event_trim(text);
+		if (starts_with(item.name, "mem:") && breakpoint_modifiers(item.name)) {
+			say(l->say, SAY_ERROR, "event '%s': modifiers follow the terms", whole);
+			return -1;
+		}
+	} else {
+		item.name = event_trim(text);
+		item.modifiers = cut_modifiers(item.name);
+	}
+	if (!*item.name) {
+		say(l->say, SAY_ERROR, "event '%s': the name before the slash is missing", whole);
+		return -1;
+	}
+	if (add_named(l, &item))
+		return -1;
+	return item.modifiers ? event_modifiers(l, from, item.modifiers, MODIFY_EVENTS) : 0;
+}
+
+static int add_item(struct event_list *l, const char *text, size_t size)
+{
+	char *copy = event_text(text, size), *whole = NULL, *item;
+	int err = -1;
+
+	if (!copy)
+		return event_no_memory(l);
+	item = event_trim(copy);
+	l->terms++;
+	if (!*item) {
+		say(l->say, SAY_ERROR, "an event's name is missing");
+	} else if (is_probe(item)) {
+		err = event_probe(l, item);
+	} else {
+		whole = event_text(item, strlen(item));
+		err = whole ? add_event(l, item, whole) : event_no_memory(l);
+	}
+	free(whole);
+	free(copy);
+	return err;
+}
+
+/* Items up to the end or a closing brace, to which *text moves. */
+static int add_items(struct event_list *l, char **text)
+{
+	for (;;) {
+		size_t size = item_size(*text);
+
+		if (add_item(l, *text, size))
+			return -1;
+		*text += size;
+		if (**text != ',')
+			return 0;
+		++*text;
+	}
+}
+
+/* The name before the brace, maybe in quotes. False: characters that no name has, or no memory. */
+static bool set_group_name(struct event *leader, const char *name, size_t size)
+{
+	char *copy = event_text(name, size), *trimmed = copy ? event_trim(copy) : NULL;
+
+	if (!copy)
+		return false;
+	size = strlen(trimmed);
+	if (size > 1 && *trimmed == '\'' && trimmed[size - 1] == '\'') {
+		trimmed[size - 1] = '\0';
+		trimmed++;
+	}
+	if (*trimmed && !strpbrk(trimmed, "/:'\" "))
+		leader->group_name = event_text(trimmed, strlen(trimmed));
+	free(copy);
+	return leader->group_name != NULL;
+}
+
+/* Modifiers after the colon of a group. */
+static int modify_group(struct event_list *l, size_t from, char **text)
+{
+	size_t size = strcspn(*text, ",");
+	char *copy = event_text(*text, size), *letters = copy ? event_trim(copy) : NULL;
+	int err = -1;
+
+	*text += size;
+	if (!letters)
+		return event_no_memory(l);
+	if (*letters)
+		err = event_modifiers(l, from, letters, MODIFY_GROUP);
+	else
+		say(l->say, SAY_ERROR, "modifiers are missing behind a group's colon");
+	free(copy);
+	return err;
+}
+
+/* "a,b}:mods", after the brace that opens the group. */
+static int add_group(struct event_list *l, char **text)
+{
+	size_t from = l->n;
+
+	if (add_items(l, text))
+		return -1;
+	if (**text != '}') {
+		say(l->say, SAY_ERROR, "a group of events has no closing brace");
+		return -1;
+	}
+	++*text;
+	for (size_t i = from; i < l->n; i++)
+		l->items[i].leader = from;
+	*text += strspn(*text, BLANKS);
+	if (**text != ':')
+		return 0;
+	++*text;
+	return modify_group(l, from, text);
+}
+
+/* An item or a group; the name of a group stands before its brace. */
+static int add_next(struct event_list *l, char **text)
+{
+	size_t size = strcspn(*text, "{,}/");
+	size_t blanks = strspn(*text, BLANKS), from = l->n;
+	const char *name = *text + blanks;
+
+	if ((*text)[size] == '{' && !is_probe(name)) {
+		*text += size + 1;
+		if (add_group(l, text))
+			return -1;
+		if (size == blanks || set_group_name(&l->items[from], name, size - blanks))
+			return 0;
+		say(l->say, SAY_ERROR, "'%.*s' is no name for a group", (int)(size - blanks), name);
+		return -1;
+	}
+	size = item_size(*text);
+	if (add_item(l, *text, size))
+		return -1;
+	*text += size;
+	return 0;
+}
+
+static int add_all(struct event_list *l, char *text)
+{
+	do {
+		if (add_next(l, &text))
+			return -1;
+		text += strspn(text, BLANKS);
+		if (*text && *text != ',') {
+			say(l->say, SAY_ERROR, "'%s' can't follow an event", text);
+			return -1;
+		}
+	} while (*text++);
+	return 0;
+}
+
+int events_parse(struct event_list *l, const char *text, unsigned int place)
+{
+	char *copy = event_text(text, strlen(text));
+	size_t from = l->n;
+	int err = copy ? add_all(l, copy) : event_no_memory(l);
+
+	free(copy);
+	for (size_t i = from; i < l->n; i++)
+		l->items[i].place = place;
+	return err;
+}

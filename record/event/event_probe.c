@@ -1,0 +1,214 @@
+/* event_probe.c - probes in programs and in the kernel: by their PMU, else by a tracefs event that
+ * is made for the recording and removed after it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/tracefs.h"
+#include "event/event_kinds.h"
+
+struct probe {
+	const char *text;		/* as given */
+	bool user, at_return;
+	char *where;			/* a file, or a symbol of the kernel */
+	char *symbol;			/* in the file; part of `where` */
+	uint64_t offset;		/* in the file, or behind the symbol of the kernel */
+	const char *fetch;		/* arguments, or NULL */
+};
+
+static const struct kind {
+	const char *start;
+	bool user, at_return;
+} kinds[] = {
+	{ "uprobe:", true, false }, { "uretprobe:", true, true },
+	{ "kprobe:", false, false }, { "kretprobe:", false, true },
+};
+
+static const struct kind *kind_of(const char *text)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strncmp(text, kinds[i].start, strlen(kinds[i].start)) == 0)
+			return &kinds[i];
+	return NULL;
+}
+
+bool is_probe(const char *text)
+{
+	return kind_of(text) != NULL;
+}
+
+static int wrong(const struct event_list *l, const char *text, const char *why)
+{
+	say(l->say, SAY_ERROR, "probe '%s': %s", text, why);
+	return -1;
+}
+
+/* Cuts "+8" off the end of a symbol. */
+static bool cut_offset(char *symbol, uint64_t *offset)
+{
+	char *plus = strrchr(symbol, '+');
+
+	*offset = 0;
+	if (!plus)
+		return true;
+	*plus = '\0';
+	return parse_number(plus + 1, offset);
+}
+
+static int find_in_file(const struct event_list *l, struct probe *p)
+{
+	char *colon = strrchr(p->where, ':'), path[PATH_MAX];
+	uint64_t start, more;
+
+	if (!colon || !colon[1])
+		return wrong(l, p->text, "it is uprobe:FILE:SYMBOL[+OFFSET] or uprobe:FILE:OFFSET");
+	*colon = '\0';
+	p->symbol = colon + 1;
+	if (!realpath(p->where, path))
+		return wrong(l, p->text, strerror(errno));
+	if (parse_number(p->symbol, &p->offset)) {
+		p->symbol = NULL;
+	} else {
+		if (!cut_offset(p->symbol, &more))
+			return wrong(l, p->text, "the offset behind the symbol is not a number");
+		if (!elf_symbol_offset(path, p->symbol, &start))
+			return wrong(l, p->text, "the file has no such symbol");
+		p->offset = start + more;
+	}
+	free(p->where);
+	p->where = event_text(path, strlen(path));
+	p->symbol = NULL;
+	return p->where ? 0 : event_no_memory(l);
+}
+
+/* The bit of config that stands for the return, "config:0". */
+static uint64_t return_bit(const char *pmu)
+{
+	char path[128], text[32] = "";
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/format/retprobe", pmu);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = '\0';
+	if (fd >= 0)
+		close(fd);
+	return strncmp(text, "config:", 7) == 0 ? 1ull << (strtoul(text + 7, NULL, 10) & 63) : 1;
+}
+
+static int add_by_pmu(struct event_list *l, const struct probe *p, uint32_t type)
+{
+	struct event *e = events_add(l, p->text, type, 0);
+
+	if (!e)
+		return event_no_memory(l);
+	e->probe = event_text(p->where, strlen(p->where));
+	if (!e->probe)
+		return event_no_memory(l);
+	if (p->at_return)
+		e->attr.config = return_bit(p->user ? "uprobe" : "kprobe");
+	e->attr.config1 = (uintptr_t)e->probe;
+	e->attr.config2 = p->offset;
+	e->attr.sample_period = 1;
+	return 0;
+}
+
+/* Appends a line to uprobe_events or kprobe_events; 0 or an errno. */
+static int write_line(const char *file, const char *line)
+{
+	int dir = tracefs_open(), fd, error = 0;
+
+	if (dir < 0)
+		return errno;
+	fd = openat(dir, file, O_WRONLY | O_APPEND | O_CLOEXEC);
+	close(dir);
+	if (fd < 0)
+		return errno;
+	if (write(fd, line, strlen(line)) < 0)
+		error = errno;
+	close(fd);
+	return error;
+}
+
+void probe_remove(const char *created, const struct say *s)
+{
+	char file[32];
+	size_t size = strcspn(created, " ");
+	int error;
+
+	snprintf(file, sizeof(file), "%.*s", (int)size, created);
+	error = write_line(file, created + size + 1);
+	if (error)
+		say(s, SAY_WARNING, "probe %s stays in tracefs: %s", created + size + 3,
+		    strerror(error));
+}
+
+static int add_by_tracefs(struct event_list *l, const struct probe *p)
+{
+	const char *file = p->user ? "uprobe_events" : "kprobe_events";
+	char group[48], name[64], line[PATH_MAX + 1024], event[128];
+	size_t before = l->n;
+	struct probes_left left;
+	int error;
+
+	if (!probe_group(group, sizeof(group)))
+		return wrong(l, p->text, "/proc is not mounted");
+	left = probes_left(PROBES_REMOVE);
+	if (left.removed)
+		say(l->say, SAY_WARNING, "removed %zu probes that killed recorders left", left.removed);
+	snprintf(name, sizeof(name), "%s/probe_%u", group, l->terms);
+	snprintf(line, sizeof(line), p->user ? "%c:%s %s:0x%llx %s" : "%c:%s %s+%llu %s",
+		 p->at_return ? 'r' : 'p', name, p->where, (unsigned long long)p->offset,
+		 p->fetch ? p->fetch : "");
+	error = write_line(file, line);
+	if (error == ENOENT)
+		return wrong(l, p->text, p->user ? "this kernel has no uprobes" :
+			     "this kernel has no kprobes");
+	if (error)
+		return wrong(l, p->text, strerror(error));
+	snprintf(line, sizeof(line), "%s -:%s", file, name);
+	snprintf(event, sizeof(event), "%s:probe_%u", group, l->terms);
+	if (event_tracepoints(l, event) || l->n == before) {
+		probe_remove(line, l->say);
+		return -1;
+	}
+	events_last(l)->created = event_text(line, strlen(line));
+	return events_last(l)->created ? 0 : event_no_memory(l);
+}
+
+static int add(struct event_list *l, const char *text, const struct kind *kind)
+{
+	const char *rest = text + strlen(kind->start), *blank = strchr(rest, ' ');
+	struct probe p = {
+		.text = text, .user = kind->user, .at_return = kind->at_return,
+		.where = event_text(rest, blank ? (size_t)(blank - rest) : strlen(rest)),
+		.fetch = blank ? blank + 1 : NULL,
+	};
+	uint32_t type;
+	int got;
+
+	if (!p.where)
+		return event_no_memory(l);
+	if (p.user)
+		got = find_in_file(l, &p);
+	else
+		got = cut_offset(p.where, &p.offset) ? 0 :
+			wrong(l, text, "the offset behind the symbol is not a number");
+	if (!got && !p.fetch && pmu_type(p.user ? "uprobe" : "kprobe", &type))
+		got = add_by_pmu(l, &p, type);
+	else if (!got)
+		got = add_by_tracefs(l, &p);
+	free(p.where);
+	return got;
+}
+
+int event_probe(struct event_list *l, const char *text)
+{
+	const struct kind *kind = kind_of(text);
+
+	return kind ? add(l, text, kind) : wrong(l, text, "no kind of probe");
+}

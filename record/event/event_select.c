@@ -1,0 +1,158 @@
+/* event_select.c - -e, --filter, --exclude-perf and -G. */
+#include "event/event_select.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "event/event_aux.h"
+#include "target/cgroup.h"
+
+/* Which argument the text stands in. */
+static unsigned int place_of(char *const *argv, const char *text)
+{
+	for (unsigned int i = 0; argv[i]; i++)
+		if (text >= argv[i] && text <= argv[i] + strlen(argv[i]))
+			return i;
+	return 0;
+}
+
+static int no_memory(const struct event_list *l)
+{
+	event_no_memory(l);
+	return CLI_OUTPUT;
+}
+
+/* Both filters must pass. */
+static int add_filter(struct event *e, const char *filter)
+{
+	size_t size = strlen(filter) + (e->filter ? strlen(e->filter) : 0) + 16;
+	char *both = malloc(size);
+
+	if (!both)
+		return -1;
+	if (e->filter)
+		snprintf(both, size, "(%s) && (%s)", e->filter, filter);
+	else
+		snprintf(both, size, "%s", filter);
+	free(e->filter);
+	e->filter = both;
+	return 0;
+}
+
+/* The events of the last -e before `place`: the first of them; SIZE_MAX: none. */
+static size_t term_before(const struct event_list *l, unsigned int place)
+{
+	size_t found = SIZE_MAX;
+
+	for (size_t i = 0; i < l->n; i++)
+		if (l->items[i].place < place &&
+		    (found == SIZE_MAX || l->items[i].term != l->items[found].term))
+			found = i;
+	return found;
+}
+
+static int filter_term(struct event_list *l, const char *filter, unsigned int place)
+{
+	size_t first = term_before(l, place);
+
+	if (first == SIZE_MAX)
+		return say_failed(l->say, CLI_USAGE, "'--filter' must follow the -e it belongs to");
+	for (size_t i = first; i < l->n && l->items[i].term == l->items[first].term; i++) {
+		struct event *e = &l->items[i];
+
+		if (e->attr.type != PERF_TYPE_TRACEPOINT && !e->aux)
+			return say_failed(l->say, CLI_USAGE,
+					  "'--filter' is for tracepoints, and %s is "
+					  "none",
+					  e->name);
+		if (add_filter(e, filter))
+			return no_memory(l);
+	}
+	return 0;
+}
+
+static int read_filters(struct event_list *l, const struct settings *o, char *const *argv)
+{
+	char self[64];
+
+	for (size_t i = 0; i < o->filters.count; i++) {
+		const char *filter = o->filters.items[i];
+		int got = filter_term(l, filter, place_of(argv, filter));
+
+		if (got)
+			return got;
+	}
+	snprintf(self, sizeof(self), "common_pid != %d", (int)getpid());
+	for (size_t i = 0; i < l->n && o->exclude_self; i++)
+		if (l->items[i].attr.type == PERF_TYPE_TRACEPOINT && add_filter(&l->items[i], self))
+			return no_memory(l);
+	return 0;
+}
+
+static int set_cgroup(struct event_list *l, size_t i, const char *name, size_t size)
+{
+	struct event *e = &l->items[i];
+
+	e->cgroup = event_text(name, size);
+	if (!e->cgroup)
+		return no_memory(l);
+	e->cgroup_fd = cgroup_open(e->cgroup);
+	if (e->cgroup_fd < 0)
+		return say_failed(l->say, CLI_INPUT, "cgroup '%s': %s", e->cgroup, strerror(errno));
+	return 0;
+}
+
+/* One name for all events, or one for each, which may be empty. */
+static int read_cgroups(struct event_list *l, const struct settings *o)
+{
+	const char *only = NULL;
+	size_t event = 0, size, only_size = 0;
+	int got = 0;
+
+	for (size_t i = 0; i < o->cgroups.count; i++) {
+		const char *rest = o->cgroups.items[i];
+
+		for (const char *item; !got && (item = cli_next_item(&rest, &size)); event++) {
+			if (event == l->n)
+				return say_failed(l->say, CLI_USAGE,
+						  "'-G' names more cgroups than there "
+						  "are events");
+			only = event ? NULL : item;
+			only_size = size;
+			if (size)
+				got = set_cgroup(l, event, item, size);
+		}
+	}
+	for (size_t i = 1; only && i < l->n && !got; i++)
+		got = set_cgroup(l, i, only, only_size);
+	return got;
+}
+
+static int add_default(struct event_list *l)
+{
+	struct event *e = events_add(l, "cycles:P", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+
+	if (!e)
+		return no_memory(l);
+	e->precise_max = true;
+	return 0;
+}
+
+int selection_read(struct event_list *l, const struct settings *o, char *const *argv)
+{
+	int got = 0;
+
+	for (size_t i = 0; i < o->events.count; i++)
+		if (events_parse(l, o->events.items[i], place_of(argv, o->events.items[i])))
+			return CLI_USAGE;
+	if (!l->n)
+		got = add_default(l);
+	if (!got)
+		got = read_filters(l, o, argv);
+	if (!got)
+		got = read_cgroups(l, o);
+	return got ? got : event_aux_first(l);
+}

@@ -1,0 +1,184 @@
+/* event_tracepoint.c - sys:name, by the numbers in tracefs. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/tracefs.h"
+#include "event/event_kinds.h"
+#include "event/explain.h"
+
+static bool read_id(int dir, const char *path, uint64_t *id)
+{
+	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
+	char text[32];
+	ssize_t size;
+
+	if (fd < 0)
+		return false;
+	size = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (size <= 0)
+		return false;
+	text[size] = '\0';
+	*id = strtoull(text, NULL, 10);
+	return true;
+}
+
+static int add(struct event_list *l, const char *system, const char *name, uint64_t id)
+{
+	char text[512];
+	struct event *e;
+
+	snprintf(text, sizeof(text), "%s:%s", system, name);
+	e = events_add(l, text, PERF_TYPE_TRACEPOINT, id);
+	if (!e)
+		return event_no_memory(l);
+	e->attr.sample_period = 1;
+	e->attr.sample_type = PERF_SAMPLE_RAW | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
+			      PERF_SAMPLE_PERIOD;
+	return 0;
+}
+
+static int explain(const struct event_list *l, const char *text, int error)
+{
+	if (error == ENOENT)
+		return event_unknown(l, "tracepoint", text);
+	explain_tracefs(text, error, l->say);
+	return -1;
+}
+
+static int is_entry(const struct dirent *d)
+{
+	return d->d_name[0] != '.';
+}
+
+/* Every event of a system that the glob matches. */
+static int add_matching(struct event_list *l, int events, const char *system, const char *glob)
+{
+	struct dirent **names;
+	int n = scandirat(events, system, &names, is_entry, alphasort);
+	char path[600];
+	uint64_t id;
+	int got = 0;
+
+	for (int i = 0; i < n; i++) {
+		snprintf(path, sizeof(path), "%s/%s/id", system, names[i]->d_name);
+		if (!got && fnmatch(glob, names[i]->d_name, 0) == 0 && read_id(events, path, &id))
+			got = add(l, system, names[i]->d_name, id);
+		free(names[i]);
+	}
+	if (n >= 0)
+		free(names);
+	return got;
+}
+
+static int add_globs(struct event_list *l, int events, const char *systems, const char *glob)
+{
+	struct dirent **names;
+	int n = scandirat(events, ".", &names, is_entry, alphasort);
+	int got = 0;
+
+	for (int i = 0; i < n; i++) {
+		if (!got && fnmatch(systems, names[i]->d_name, 0) == 0)
+			got = add_matching(l, events, names[i]->d_name, glob);
+		free(names[i]);
+	}
+	if (n >= 0)
+		free(names);
+	return got;
+}
+
+static int add_one(struct event_list *l, int events, const char *text, const char *system,
+		   const char *name)
+{
+	char path[600];
+	uint64_t id;
+
+	snprintf(path, sizeof(path), "%s/%s/id", system, name);
+	if (!read_id(events, path, &id))
+		return explain(l, text, errno);
+	return add(l, system, name, id);
+}
+
+int event_tracepoints(struct event_list *l, const char *text)
+{
+	int tracefs = tracefs_open();
+	char *system = event_text(text, strcspn(text, ":"));
+	const char *name = strchr(text, ':') + 1 + strspn(strchr(text, ':') + 1, " ");
+	int events, got = -1;
+	size_t before = l->n;
+
+	if (tracefs < 0) {
+		explain_tracefs(text, errno, l->say);
+		free(system);
+		return -1;
+	}
+	events = openat(tracefs, "events", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	close(tracefs);
+	if (!system) {
+		event_no_memory(l);
+	} else if (events < 0) {
+		explain(l, text, errno);
+	} else if (strchr(event_trim(system), '/') || strchr(name, '/')) {
+		explain(l, text, ENOENT);
+	} else if (strpbrk(text, "*?[")) {
+		got = add_globs(l, events, system, name);
+		if (!got && l->n == before)
+			got = explain(l, text, faccessat(events, "header_page", R_OK, AT_EACCESS) ?
+				      errno : ENOENT);
+	} else {
+		got = add_one(l, events, text, system, name);
+	}
+	if (events >= 0)
+		close(events);
+	free(system);
+	return got;
+}
+
+/* Names stand before the semicolon of "field:TYPE NAME;", arrays with their size. */
+static size_t add_field(const char *line, char *text, size_t size)
+{
+	const char *end = strchr(line, ';'), *name;
+
+	if (!end)
+		return 0;
+	if (end[-1] == ']')
+		while (end > line && *end != '[')
+			end--;
+	for (name = end; name > line && !strchr(" *", name[-1]); name--)
+		;
+	if (strncmp(name, "common_", strlen("common_")) == 0)
+		return 0;
+	return (size_t)snprintf(text, size, " %.*s", (int)(end - name), name);
+}
+
+bool tracepoint_fields(const char *name, char *text, size_t size)
+{
+	char path[600], content[16384], *line, *rest = content;
+	size_t system = strcspn(name, ":"), n = 0;
+	int tracefs = tracefs_open(), fd;
+	ssize_t got;
+
+	text[0] = '\0';
+	if (tracefs < 0)
+		return false;
+	snprintf(path, sizeof(path), "events/%.*s/%s/format", (int)system, name,
+		 name[system] ? name + system + 1 : "");
+	fd = openat(tracefs, path, O_RDONLY | O_CLOEXEC);
+	close(tracefs);
+	got = fd < 0 ? -1 : read(fd, content, sizeof(content) - 1);
+	if (fd >= 0)
+		close(fd);
+	if (got <= 0)
+		return false;
+	content[got] = '\0';
+	while ((line = strsep(&rest, "\n")) && n < size)
+		if (strncmp(line, "\tfield:", strlen("\tfield:")) == 0)
+			n += add_field(line + strlen("\tfield:"), text + n, size - n);
+	return n > 0;
+}

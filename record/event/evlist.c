@@ -1,0 +1,85 @@
+/* evlist.c - one line for an event, or for a group of them. */
+#include "event/evlist.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct line {
+	char text[4096];
+	size_t used;
+};
+
+/* What does not fit is cut off. */
+static void append(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void append(struct line *line, const char *format, ...)
+{
+	const size_t room = sizeof(line->text) - line->used;
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(line->text + line->used, room, format, args);
+	va_end(args);
+	line->used += n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1;
+}
+
+static void append_details(struct line *line, const struct event *e, char letter)
+{
+	const char *kind = e->attr.flags & ATTR_FREQ ? "sample_freq" : "sample_period";
+
+	if (letter)
+		append(line, ": %s=%llu", kind, (unsigned long long)e->attr.sample_period);
+	if (letter == 'v')
+		append(line, ", type=%u, size=%u, config=%#llx, sample_type=%#llx, read_format=%#llx, flags=%#llx",
+		       e->attr.type, e->attr.size, (unsigned long long)e->attr.config,
+		       (unsigned long long)e->attr.sample_type, (unsigned long long)e->attr.read_format,
+		       (unsigned long long)e->attr.flags);
+}
+
+static size_t members_of(const struct event_list *l, size_t leader)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->n; i++)
+		n += l->items[i].leader == leader;
+	return n;
+}
+
+static void append_group(struct line *line, const struct event_list *l, size_t leader)
+{
+	const bool braces = members_of(l, leader) > 1;
+	const char *before = braces ? "{" : "";
+
+	for (size_t i = leader; i < l->n; i++) {
+		if (l->items[i].leader != leader)
+			continue;
+		append(line, "%s%s", before, l->items[i].name);
+		before = ",";
+	}
+	append(line, "%s", braces ? "}" : "");
+}
+
+bool evlist_print(const struct event_list *l, const char *flag)
+{
+	const char letter = flag[0] == '-' && flag[1] && !flag[2] ? flag[1] : '\0';
+
+	if (*flag && (!letter || !strchr("Fgv", letter)))
+		return false;
+	for (size_t i = 0; i < l->n; i++) {
+		const struct event *e = &l->items[i];
+		struct line line = { .used = 0 };
+
+		if (e->helper || (letter == 'g' && e->leader != i))
+			continue;
+		if (letter == 'g') {
+			append_group(&line, l, i);
+		} else {
+			append(&line, "%s", e->name);
+			append_details(&line, e, letter);
+		}
+		say(l->say, SAY_ERROR, "%s", line.text);
+	}
+	return true;
+}

@@ -1,0 +1,281 @@
+/* explain.c - errors of perf_event_open(2) and of mapping buffers, in words that help. */
+#include "event/explain.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/kernel_version.h"
+#include "base/sysctl.h"
+#include "base/tracefs.h"
+
+/* Of perf_event_open(2) and of mapping its buffers; the text for any other. strerrorname_np() is not in every C library. */
+static const char *errno_name(int error)
+{
+#define NAME(e) [e] = #e
+	static const char *const names[] = {
+		NAME(E2BIG), NAME(EACCES), NAME(EAGAIN), NAME(EBADF), NAME(EBUSY), NAME(EEXIST), NAME(EFAULT), NAME(EINTR),
+		NAME(EINVAL), NAME(EIO), NAME(EMFILE), NAME(ENFILE), NAME(ENODEV), NAME(ENOENT), NAME(ENOMEM), NAME(ENOSPC),
+		NAME(ENOSYS), NAME(ENXIO), NAME(EOPNOTSUPP), NAME(EOVERFLOW), NAME(EPERM), NAME(ESRCH),
+	};
+#undef NAME
+	const size_t n = sizeof(names) / sizeof(names[0]);
+
+	return error >= 0 && (size_t)error < n && names[error] ? names[error] : strerror(error);
+}
+
+/* The number behind "Name:" in /proc/self/status. */
+static unsigned long long status_number(const char *name, int base)
+{
+	char text[8192], *line;
+	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+	ssize_t size = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	if (size <= 0)
+		return 0;
+	text[size] = '\0';
+	line = strstr(text, name);
+	return line ? strtoull(line + strlen(name), NULL, base) : 0;
+}
+
+enum { CAP_PERFMON_BIT = 38, CAP_SYS_ADMIN_BIT = 21 };
+
+static bool may_monitor(void)
+{
+	unsigned long long caps = status_number("CapEff:", 16);
+
+	return caps >> CAP_PERFMON_BIT & 1 || caps >> CAP_SYS_ADMIN_BIT & 1;
+}
+
+/* What lets an ordinary user record something: a lower sysctl, capabilities, or nothing but root. */
+struct remedy {
+	const char *what;
+	int paranoid;			/* NO_LEVEL: no value of it helps */
+	bool other_tasks;		/* of another user */
+	bool only_root;
+};
+enum { NO_LEVEL = 9 };
+
+static struct remedy remedy_for(const struct event *e, const struct target *t)
+{
+	const struct event_attr *a = &e->attr;
+
+	if (e->probe)
+		return (struct remedy){ "a probe can be set", NO_LEVEL, .only_root = true };
+	if (a->flags & ATTR_NAMESPACES)
+		return (struct remedy){ "namespaces can be recorded", NO_LEVEL };
+	if (a->type == PERF_TYPE_TRACEPOINT && a->sample_type & PERF_SAMPLE_RAW)
+		return (struct remedy){ "tracepoint data can be read", -1 };
+	if (t->kind == TARGET_SYSTEM)
+		return (struct remedy){ "a whole cpu can be recorded", 0 };
+	if (!(a->flags & ATTR_EXCLUDE_KERNEL) || a->sample_type & PERF_SAMPLE_PHYS_ADDR)
+		return (struct remedy){ "the kernel can be recorded", 1 };
+	if (t->kind == TARGET_THREADS)
+		return (struct remedy){ "another user's process can be recorded", NO_LEVEL,
+					.other_tasks = true };
+	return (struct remedy){ "this can be recorded", NO_LEVEL };
+}
+
+/* CAP_PERFMON came with 5.8, and covers other users' tasks since 5.11. */
+static const char *capabilities_for(const struct remedy *r)
+{
+	if (!release_is(5, 8))
+		return r->other_tasks ? "cap_sys_admin,cap_sys_ptrace" : "cap_sys_admin";
+	return r->other_tasks && !release_is(5, 11) ? "cap_perfmon,cap_sys_ptrace" : "cap_perfmon";
+}
+
+static void own_path(char path[PATH_MAX])
+{
+	ssize_t size = readlink("/proc/self/exe", path, PATH_MAX - 1);
+
+	if (size > 0)
+		path[size] = '\0';
+	else
+		snprintf(path, PATH_MAX, "precord");
+}
+
+static void say_remedy(const struct remedy *r, const struct say *s)
+{
+	char path[PATH_MAX], level[96] = "sudo precord ...";
+
+	own_path(path);
+	if (r->paranoid != NO_LEVEL)
+		snprintf(level, sizeof(level), "sudo sysctl kernel.perf_event_paranoid=%d",
+			 r->paranoid);
+	if (r->only_root)
+		say(s, SAY_ERROR, "so that %s, try: %s", r->what, level);
+	else
+		say(s, SAY_ERROR, "so that %s, try: %s, or: sudo setcap %s=ep %s", r->what, level,
+		    capabilities_for(r), path);
+}
+
+static void explain_permission(const struct event *e, const struct target *t, int error,
+			       const struct say *s)
+{
+	long paranoid = sysctl_read("perf_event_paranoid", 2);
+	const struct remedy remedy = remedy_for(e, t);
+
+	say(s, SAY_ERROR, "%s: permission denied (%s): kernel.perf_event_paranoid is %ld and "
+	    "CAP_PERFMON is %s", e->name, errno_name(error), paranoid,
+	    may_monitor() ? "there" : "missing");
+	if (status_number("Seccomp:", 10) == 2)
+		say(s, SAY_ERROR, "a seccomp filter is in force: a container may need "
+		    "--cap-add PERFMON and a profile that allows perf_event_open");
+	if (!may_monitor() || remedy.only_root)
+		say_remedy(&remedy, s);
+}
+
+static void explain_absence(const struct event *e, int error, const struct say *s)
+{
+	if (e->attr.type == PERF_TYPE_HARDWARE || e->attr.type == PERF_TYPE_HW_CACHE ||
+	    e->attr.type == PERF_TYPE_RAW)
+		say(s, SAY_ERROR,
+		    "%s: this machine has no such hardware counter (%s); virtual machines "
+		    "often have none. Try: -e cpu-clock",
+		    e->name, errno_name(error));
+	else if (e->probe)
+		say(s, SAY_ERROR, "%s: there is no such place (%s)", e->name, errno_name(error));
+	else
+		say(s, SAY_ERROR,
+		    "%s: the kernel has no such event (%s); precord --list shows those it "
+		    "has",
+		    e->name, errno_name(error));
+}
+
+/* What EOPNOTSUPP and EINVAL may be about; NULL: no idea. */
+static const char *suspect(const struct event_attr *a)
+{
+	if (a->flags & ATTR_AUX_OUTPUT || a->sample_type & PERF_SAMPLE_AUX)
+		return "no AUX data come with this event";
+	if (a->sample_type & PERF_SAMPLE_BRANCH_STACK)
+		return "this machine records no branches for it (-b, -j, --call-graph lbr)";
+	if (a->type == PERF_TYPE_BREAKPOINT)
+		return "a breakpoint's address must be a multiple of its length, which is 1, 2, 4 "
+		       "or 8 "
+		       "(8 with x); there is r only together with w";
+	if (attr_precise_ip(a))
+		return "it can't be so precise: try fewer p";
+	if (a->sample_period && a->type > PERF_TYPE_BREAKPOINT)
+		return "its PMU may only count, not sample";
+	return NULL;
+}
+
+void explain_open(const struct event *e, const struct target *t, int error, const struct say *s)
+{
+	const char *why = suspect(&e->attr);
+
+	switch (error) {
+	case EACCES:
+	case EPERM:
+		explain_permission(e, t, error, s);
+		return;
+	case ENOENT:
+	case ENXIO:
+	case ENODEV:
+		explain_absence(e, error, s);
+		return;
+	case EMFILE:
+		say(s, SAY_ERROR,
+		    "%s: too many open files (EMFILE), one is needed for each event, cpu and "
+		    "thread. Try: ulimit -n 65536",
+		    e->name);
+		return;
+	case ENOSPC:
+		say(s, SAY_ERROR, "%s: no counter or breakpoint is free (ENOSPC)", e->name);
+		return;
+	case EBUSY:
+		say(s, SAY_ERROR, "%s: someone else uses the PMU alone (EBUSY)", e->name);
+		return;
+	case EOVERFLOW:
+		say(s, SAY_ERROR,
+		    "%s: call chains may have %ld frames (EOVERFLOW). Try: sudo sysctl "
+		    "kernel.perf_event_max_stack=%u",
+		    e->name, sysctl_read("perf_event_max_stack", 127), e->attr.sample_max_stack);
+		return;
+	case E2BIG:
+		say(s, SAY_ERROR, "%s: this kernel is too old for a field that was set (E2BIG): "
+		    "config3 came with 6.3, sig_data with 5.13, --max-stack with 4.8; "
+		    "--print-attr shows them", e->name);
+		return;
+	case ESRCH:
+		say(s, SAY_ERROR, "%s: there is no such process any more (ESRCH)", e->name);
+		return;
+	case ENOSYS:
+		say(s, SAY_ERROR, "this kernel has no performance events (ENOSYS)");
+		return;
+	default:
+		say(s, SAY_ERROR,
+		    "%s: the kernel refuses it (%s)%s%s; --print-attr shows what was asked",
+		    e->name, errno_name(error), why ? ": " : "", why ? why : "");
+	}
+}
+
+/* Both are needed: files of tracefs are root's, and what they describe are the kernel's data. A group of tracefs
+ * holds for all files below, those that come later, too. */
+void explain_tracefs_remedy(char *text, size_t size)
+{
+	const struct remedy tracepoints = { .paranoid = -1 };
+	char place[PATH_MAX], own[PATH_MAX], caps[PATH_MAX + 64] = "";
+	bool mounted = tracefs_place(place, sizeof(place));
+
+	own_path(own);
+	if (!may_monitor() && sysctl_read("perf_event_paranoid", 2) >= 0)
+		snprintf(caps, sizeof(caps), " && sudo setcap %s=ep %s", capabilities_for(&tracepoints), own);
+	if (geteuid() == 0)
+		snprintf(text, size, "docker run -v %s:%s --cap-add PERFMON ...", place, place);
+	else
+		snprintf(text, size, "sudo mount %sgid=%u,mode=750 %s%s%s", mounted ? "-o remount," : "-t tracefs -o ",
+			 (unsigned int)getgid(), mounted ? "" : "tracefs ", place, caps);
+}
+
+void explain_tracefs(const char *tracepoint, int error, const struct say *s)
+{
+	char remedy[3 * PATH_MAX];
+
+	if (error == ENOENT) {
+		say(s, SAY_ERROR, "tracepoint '%s': this kernel has no tracefs", tracepoint);
+		return;
+	}
+	explain_tracefs_remedy(remedy, sizeof(remedy));
+	say(s, SAY_ERROR, "tracepoint '%s': tracefs can't be read (%s). Try: %s", tracepoint, errno_name(error),
+	    remedy);
+}
+
+int explain_empty_list(const char *glob, const struct say *s)
+{
+	int tracefs = tracefs_open(), error = errno;
+	bool readable = tracefs >= 0 && faccessat(tracefs, "events/header_page", R_OK, AT_EACCESS) == 0;
+	char remedy[3 * PATH_MAX];
+
+	if (tracefs >= 0)
+		close(tracefs);
+	explain_tracefs_remedy(remedy, sizeof(remedy));
+	if (readable || (tracefs < 0 && error == ENOENT))
+		return say_failed(s, CLI_INPUT, "no event matches '%s'", glob);
+	return say_failed(s, CLI_INPUT, "no event matches '%s', but tracepoints can't be read. Try: %s", glob, remedy);
+}
+
+void explain_mmap(size_t bytes, size_t rings, int error, const struct say *s)
+{
+	struct rlimit limit = { 0 };
+
+	getrlimit(RLIMIT_MEMLOCK, &limit);
+	if (error != EPERM) {
+		say(s, SAY_ERROR,
+		    "a buffer of %zu KiB can't be mapped (%s). Try a smaller one: -m 16",
+		    bytes / 1024, errno_name(error));
+		return;
+	}
+	say(s, SAY_ERROR, "%zu buffers of %zu KiB are more than may be locked (EPERM): "
+	    "kernel.perf_event_mlock_kb is %ld, ulimit -l %llu. Try: -m 16, or: sudo sysctl "
+	    "kernel.perf_event_mlock_kb=%zu", rings, bytes / 1024,
+	    sysctl_read("perf_event_mlock_kb", 516), (unsigned long long)limit.rlim_cur / 1024,
+	    2 * bytes / 1024 + 4);
+}

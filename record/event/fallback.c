@@ -1,0 +1,320 @@
+/* fallback.c - leave out what an older kernel does not know, newest first; fall back to user space
+ * where the kernel's side is forbidden; and to cpu-clock where there is no hardware counter. */
+#include "event/fallback.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/kernel_version.h"
+#include "base/sysctl.h"
+#include "event/event_terms.h"
+
+/* Bits that came with one release. `quiet`: nobody asked for them by name. */
+static const struct step {
+	const char *what, *since;
+	uint64_t flags, sample_type, read_format, branch;
+	bool quiet;
+} steps[] = {
+	{ "deferred call chains", "6.19", .flags = ATTR_DEFER_CALLCHAIN | ATTR_DEFER_OUTPUT },
+	{ "branch counters", "6.8", .branch = ABI_BRANCH_COUNTERS },
+	{ "privilege levels of branches", "6.1", .branch = ABI_BRANCH_PRIV_SAVE },
+	{ "counts of lost samples", "6.0", .read_format = ABI_FORMAT_LOST, .quiet = true },
+	{ "inherit-thread", "5.13", .flags = ATTR_INHERIT_THREAD },
+	{ "remove-on-exec and sigtrap", "5.13", .flags = ATTR_REMOVE_ON_EXEC | ATTR_SIGTRAP },
+	{ "build ids in maps", "5.12", .flags = ATTR_BUILD_ID },
+	{ "weights in parts", "5.12", .sample_type = ABI_SAMPLE_WEIGHT_STRUCT, .quiet = true },
+	{ "page sizes", "5.11",
+	  .sample_type = ABI_SAMPLE_CODE_PAGE_SIZE | ABI_SAMPLE_DATA_PAGE_SIZE },
+	{ "text-poke", "5.9", .flags = ATTR_TEXT_POKE },
+	{ "cgroups", "5.7", .flags = ATTR_CGROUP, .sample_type = PERF_SAMPLE_CGROUP },
+	{ "the branch index", "5.7", .branch = ABI_BRANCH_HW_INDEX, .quiet = true },
+	{ "AUX samples", "5.5", .sample_type = PERF_SAMPLE_AUX },
+	{ "aux-output", "5.4", .flags = ATTR_AUX_OUTPUT },
+	{ "kernel symbols and BPF programs", "5.1", .flags = ATTR_KSYMBOL | ATTR_BPF_EVENT,
+	  .quiet = true },
+	{ "physical addresses", "4.14", .sample_type = PERF_SAMPLE_PHYS_ADDR },
+	{ "namespaces", "4.12", .flags = ATTR_NAMESPACES },
+	{ "context switches", "4.3", .flags = ATTR_CONTEXT_SWITCH },
+	{ "the clock", "4.1", .flags = ATTR_USE_CLOCKID },
+	{ "registers at the interrupt", "3.19", .sample_type = PERF_SAMPLE_REGS_INTR },
+	{ "inodes in maps", "3.16", .flags = ATTR_MMAP2 | ATTR_COMM_EXEC, .quiet = true },
+	{ "transaction flags", "3.13", .sample_type = PERF_SAMPLE_TRANSACTION },
+	{ "hosts and guests", "3.2", .flags = ATTR_EXCLUDE_GUEST | ATTR_EXCLUDE_HOST,
+	  .quiet = true },
+};
+#define NR_STEPS (sizeof(steps) / sizeof(steps[0]))
+
+static bool uses(const struct event_attr *a, const struct step *s)
+{
+	return (a->flags & s->flags) || (a->sample_type & s->sample_type) ||
+	       (a->read_format & s->read_format) || (a->branch_sample_type & s->branch);
+}
+
+static void drop(struct event_attr *a, const struct step *s)
+{
+	if (a->sample_type & s->sample_type & ABI_SAMPLE_WEIGHT_STRUCT)
+		a->sample_type |= PERF_SAMPLE_WEIGHT;
+	a->flags &= ~s->flags;
+	a->sample_type &= ~s->sample_type;
+	a->read_format &= ~s->read_format;
+	a->branch_sample_type &= ~s->branch;
+	if (s->flags & ATTR_USE_CLOCKID)
+		a->clockid = 0;
+	if (s->sample_type & PERF_SAMPLE_REGS_INTR)
+		a->sample_regs_intr = 0;
+	if (s->sample_type & PERF_SAMPLE_AUX)
+		a->aux_sample_size = 0;
+}
+
+static bool keep_original(struct fallback *f, const struct event_list *l)
+{
+	if (f->original)
+		return true;
+	f->original = malloc(l->n * sizeof(*f->original));
+	for (size_t i = 0; f->original && i < l->n; i++)
+		f->original[i] = l->items[i].attr;
+	return f->original != NULL;
+}
+
+static void restore(struct fallback *f, struct event_list *l)
+{
+	for (size_t i = 0; f->original && i < l->n; i++)
+		l->items[i].attr = f->original[i];
+	f->dropped = 0;
+}
+
+static bool next_step(struct fallback *f, struct event_list *l, const struct event *e)
+{
+	for (size_t s = 0; s < NR_STEPS; s++) {
+		if (!uses(&e->attr, &steps[s]))
+			continue;
+		if (!keep_original(f, l))
+			return false;
+		for (size_t i = 0; i < l->n; i++)
+			drop(&l->items[i].attr, &steps[s]);
+		f->dropped |= 1u << s;
+		return true;
+	}
+	return false;
+}
+
+static void rename_event(struct event *e, const char *start, const char *end)
+{
+	size_t size = strlen(start) + strlen(end) + 1;
+	char *name = malloc(size);
+
+	if (!name)
+		return;
+	snprintf(name, size, "%s%s", start, end);
+	free(e->name);
+	e->name = name;
+}
+
+/* cycles: cycles:u; cycles:P: cycles:Pu; pmu/term/: pmu/term/u. */
+static const char *user_suffix(const struct event *e)
+{
+	const char *last = strrchr(e->name, ':');
+
+	if (last && is_modifiers(last + 1) && e->attr.type != PERF_TYPE_TRACEPOINT)
+		return "u";
+	return e->name[strlen(e->name) - 1] == '/' ? "u" : ":u";
+}
+
+static bool try_user_only(struct fallback *f, struct event_list *l, const struct event *refused)
+{
+	bool changed = false;
+
+	/* Probes are root's, wherever they are. */
+	if (f->user_only || f->target->kind == TARGET_SYSTEM || refused->probe)
+		return false;
+	f->user_only = true;
+	for (size_t i = 0; i < l->n; i++) {
+		struct event *e = &l->items[i];
+
+		if (e->modified || (e->attr.flags & ATTR_EXCLUDE_KERNEL))
+			continue;
+		e->attr.flags |= ATTR_EXCLUDE_KERNEL | ATTR_EXCLUDE_HV;
+		rename_event(e, e->name, user_suffix(e));
+		if (f->original)
+			f->original[i] = e->attr;
+		changed = true;
+	}
+	if (changed)
+		say(l->say, SAY_WARNING, "recording user space only: the kernel's side is "
+		    "forbidden (kernel.perf_event_paranoid is %ld, 1 allows it)",
+		    sysctl_read("perf_event_paranoid", 2));
+	return changed;
+}
+
+/* The rate was meant for cycles: of a clock it may be more than the machine bears. False: it is low
+ * enough. */
+static bool lower_clock_rate(struct event *e)
+{
+	struct event_attr *a = &e->attr;
+	const uint64_t least_ns = 1000000000 / e->clock_freq;
+
+	if (a->flags & ATTR_FREQ && a->sample_period > e->clock_freq)
+		a->sample_period = e->clock_freq;
+	else if (!(a->flags & ATTR_FREQ) && a->sample_period && a->sample_period < least_ns)
+		a->sample_period = least_ns;
+	else
+		return false;
+	return true;
+}
+
+/* Virtual machines often have no hardware counters. */
+static bool try_clock(struct event_list *l, struct event *e)
+{
+	const char *level = "";
+	char rate[32] = "";
+
+	if (e->attr.type != PERF_TYPE_HARDWARE ||
+	    (uint32_t)e->attr.config != PERF_COUNT_HW_CPU_CYCLES)
+		return false;
+	e->attr.type = PERF_TYPE_SOFTWARE;
+	e->attr.config = PERF_COUNT_SW_CPU_CLOCK;
+	attr_set_precise_ip(&e->attr, 0);
+	e->precise_max = false;
+	if (e->attr.flags & ATTR_EXCLUDE_KERNEL)
+		level = ":u";
+	else if (e->attr.flags & ATTR_EXCLUDE_USER)
+		level = ":k";
+	rename_event(e, "cpu-clock", level);
+	if (lower_clock_rate(e))
+		snprintf(rate, sizeof(rate), ", at %u Hz", e->clock_freq);
+	say(l->say, SAY_WARNING, "no hardware counter for cycles here: sampling cpu-clock instead%s",
+	    rate);
+	return true;
+}
+
+static bool try_less_precise(struct event *e)
+{
+	unsigned int level = attr_precise_ip(&e->attr);
+
+	if (!e->precise_max || !level)
+		return false;
+	attr_set_precise_ip(&e->attr, level - 1);
+	return true;
+}
+
+/* The kernel allows less than what is usual: it was told so, or found sampling too slow. */
+static bool try_allowed_rate(struct event_list *l, const struct event *e)
+{
+	uint64_t most = (uint64_t)sysctl_read("perf_event_max_sample_rate", 100000);
+
+	if (!(e->attr.flags & ATTR_FREQ) || e->attr.sample_period <= most)
+		return false;
+	for (size_t i = 0; i < l->n; i++)
+		if (l->items[i].attr.flags & ATTR_FREQ && l->items[i].attr.sample_period > most)
+			l->items[i].attr.sample_period = most;
+	say(l->say, e->terms.has_freq ? SAY_WARNING : SAY_DETAIL, "the frequency of %s is lowered "
+	    "to %llu Hz (kernel.perf_event_max_sample_rate)", e->name, (unsigned long long)most);
+	return true;
+}
+
+/* PMUs that can't tell hosts from guests. */
+static bool try_any_guest(struct event_list *l, const struct event *e)
+{
+	if (!(e->attr.flags & ATTR_EXCLUDE_GUEST))
+		return false;
+	for (size_t i = 0; i < l->n; i++)
+		l->items[i].attr.flags &= ~ATTR_EXCLUDE_GUEST;
+	return true;
+}
+
+static bool try_more_files(struct fallback *f)
+{
+	struct rlimit limit;
+
+	if (f->more_files || getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= limit.rlim_max)
+		return false;
+	f->more_files = true;
+	limit.rlim_cur = limit.rlim_max;
+	return setrlimit(RLIMIT_NOFILE, &limit) == 0;
+}
+
+/* Kernels before 6.12 inherit no event whose samples are read. */
+static bool try_not_inherited(struct event_list *l, const struct event *e)
+{
+	if (!(e->attr.flags & ATTR_INHERIT) || !(e->attr.sample_type & PERF_SAMPLE_READ))
+		return false;
+	for (size_t i = 0; i < l->n; i++)
+		if (l->items[i].attr.sample_type & PERF_SAMPLE_READ)
+			l->items[i].attr.flags &= ~ATTR_INHERIT;
+	say(l->say, SAY_DETAIL, "%s: new tasks are not followed, as this kernel can't with :S",
+	    e->name);
+	return true;
+}
+
+static bool try_no_weak_group(struct event_list *l, const struct event *e)
+{
+	size_t leader = e->leader;
+
+	if (!e->weak_group || &l->items[leader] == e)
+		return false;
+	for (size_t i = 0; i < l->n; i++) {
+		struct event *m = &l->items[i];
+
+		if (m->leader != leader || i == leader)
+			continue;
+		m->leader = i;
+		m->attr.flags |= l->items[leader].attr.flags &
+				 (ATTR_DISABLED | ATTR_ENABLE_ON_EXEC);
+		m->attr.read_format &= ~(uint64_t)PERF_FORMAT_GROUP;
+	}
+	l->items[leader].attr.read_format &= ~(uint64_t)PERF_FORMAT_GROUP;
+	say(l->say, SAY_DETAIL, "the group of %s does not fit the PMU: counted one by one",
+	    l->items[leader].name);
+	return true;
+}
+
+bool fallback_next(struct fallback *f, struct event_list *l, size_t event, int error)
+{
+	struct event *e = &l->items[event];
+	bool changed = false;
+
+	switch (error) {
+	case EACCES:
+	case EPERM:
+		return try_user_only(f, l, e);
+	case EMFILE:
+		return try_more_files(f);
+	case ENOENT:
+	case ENXIO:
+	case ENODEV:
+		return try_clock(l, e);
+	case EOPNOTSUPP:
+		changed = try_less_precise(e) || try_clock(l, e) || try_any_guest(l, e);
+		break;
+	case EINVAL:
+		changed = try_allowed_rate(l, e) || try_no_weak_group(l, e) ||
+			  try_less_precise(e) ||
+			  try_not_inherited(l, e) || next_step(f, l, e);
+		break;
+	default:
+		break;
+	}
+	if (!changed)
+		restore(f, l);
+	return changed;
+}
+
+void fallback_done(struct fallback *f, const struct event_list *l)
+{
+	for (size_t s = 0; s < NR_STEPS; s++) {
+		if (!(f->dropped & 1u << s))
+			continue;
+		if (release_is_text(steps[s].since))
+			say(l->say, steps[s].quiet ? SAY_DETAIL : SAY_WARNING,
+			    "without %s: this kernel refuses that", steps[s].what);
+		else
+			say(l->say, steps[s].quiet ? SAY_DETAIL : SAY_WARNING,
+			    "without %s: this kernel does not know that (Linux %s does)",
+			    steps[s].what, steps[s].since);
+	}
+	free(f->original);
+	f->original = NULL;
+}

@@ -1,0 +1,143 @@
+/* hostinfo.c - the feature sections: what this machine and this recording are. */
+#include "hostinfo/hostinfo.h"
+
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "hostinfo/hostinfo_internal.h"
+
+#define ZSTD 1
+
+static int text_feature(struct pd_writer *w, struct host_values *h, uint32_t id, const char *text,
+			struct pd_error *e)
+{
+	return host_feature(w, h, id, host_text(h, NULL, text), e);
+}
+
+static int names(struct pd_writer *w, struct host_values *h, const struct hostinfo *info,
+		 struct pd_error *e)
+{
+	struct utsname host;
+
+	if (uname(&host) != 0)
+		return 0;
+	if (text_feature(w, h, HOST_HOSTNAME, host.nodename, e) != 0 ||
+	    text_feature(w, h, HOST_OSRELEASE, host.release, e) != 0 ||
+	    text_feature(w, h, HOST_VERSION, info->version, e) != 0)
+		return -1;
+	return text_feature(w, h, HOST_ARCH, host.machine, e);
+}
+
+static int command_line(struct pd_writer *w, struct host_values *h, const struct hostinfo *info,
+			struct pd_error *e)
+{
+	struct host_list words = { .h = h };
+
+	for (char *const *arg = info->argv; arg && *arg; arg++)
+		host_add(&words, (struct pd_value)PD_TEXT(NULL, *arg));
+	return host_feature(w, h, HOST_CMDLINE, host_array(&words, NULL), e);
+}
+
+static int groups(struct pd_writer *w, struct host_values *h, const struct hostinfo *info,
+		  struct pd_error *e)
+{
+	struct host_list list = { .h = h };
+
+	if (info->nr_groups == 0)
+		return 0;
+	for (size_t i = 0; i < info->nr_groups; i++) {
+		const struct hostinfo_group *g = &info->groups[i];
+		const char *name = g->name ? g->name : "{anon_group}";
+		const struct pd_value v[] = {
+			PD_TEXT("name", name), PD_NUMBER("leader_idx", g->leader),
+			PD_NUMBER("nr_members", g->members),
+		};
+
+		host_add(&list, host_object(h, NULL, v, 3));
+	}
+	return host_feature(w, h, HOST_GROUP_DESC, host_array(&list, NULL), e);
+}
+
+static uint64_t ns(const struct timespec *t)
+{
+	return (uint64_t)t->tv_sec * 1000000000 + (uint64_t)t->tv_nsec;
+}
+
+/* The resolution of the samples' clock, and what it and the wall clock said at one moment. */
+static int clocks(struct pd_writer *w, struct host_values *h, const struct hostinfo *info,
+		  struct pd_error *e)
+{
+	struct timespec resolution, wall, sample;
+
+	if (!info->use_clockid || clock_getres(info->clockid, &resolution) != 0)
+		return 0;
+	if (host_feature(w, h, HOST_CLOCKID, (struct pd_value)PD_NUMBER(NULL, ns(&resolution)), e))
+		return -1;
+	if (clock_gettime(CLOCK_REALTIME, &wall) != 0 || clock_gettime(info->clockid, &sample) != 0)
+		return 0;
+	return host_feature(w, h, HOST_CLOCK_DATA, host_object(h, NULL, (const struct pd_value[]){
+		PD_NUMBER("version", 1), PD_NUMBER("clockid", info->clockid),
+		PD_NUMBER("wall_clock_ns", ns(&wall)), PD_NUMBER("clockid_time_ns", ns(&sample)),
+		}, 4), e);
+}
+
+static int recording(struct pd_writer *w, struct host_values *h, const struct hostinfo *info,
+		     struct pd_error *e)
+{
+	const struct pd_value time[] = {
+		PD_NUMBER("first", info->first), PD_NUMBER("last", info->last),
+	};
+	const struct pd_value compressed[] = {
+		PD_NUMBER("version", 0), PD_NUMBER("type", ZSTD),
+		PD_NUMBER("level", info->compress),
+		PD_NUMBER("ratio", info->compress_ratio),
+		PD_NUMBER("mmap_len", 2 * PD_WRITER_COMPRESSED_MOST),
+	};
+
+	if (info->branch_stacks &&
+	    host_feature(w, h, HOST_BRANCH_STACK, host_object(h, NULL, NULL, 0), e) != 0)
+		return -1;
+	if (info->timed &&
+	    host_feature(w, h, HOST_SAMPLE_TIME, host_object(h, NULL, time, 2), e) != 0)
+		return -1;
+	if (info->compress &&
+	    host_feature(w, h, HOST_COMPRESSED, host_object(h, NULL, compressed, 5), e) != 0)
+		return -1;
+	return info->bpf ? bpf_progs_features(w, info->bpf, e) : 0;
+}
+
+static int auxtrace(struct pd_writer *w, struct host_values *h, const struct hostinfo *info,
+		    struct pd_error *e)
+{
+	struct host_list list = { .h = h };
+	/* simpleperf's form of the section has no count: it does not come by itself. */
+	struct pd_value parts[2] = { PD_NUMBER("nr", info->nr_auxtraces) };
+
+	if (info->nr_auxtraces == 0)
+		return 0;
+	for (size_t i = 0; i < info->nr_auxtraces; i++) {
+		const struct pd_value v[] = {
+			PD_NUMBER("file_offset", info->auxtraces[i]),
+			PD_NUMBER("size", HOSTINFO_AUXTRACE_SIZE),
+		};
+
+		host_add(&list, host_object(h, NULL, v, 2));
+	}
+	parts[1] = host_array(&list, "entries");
+	return host_feature(w, h, HOST_AUXTRACE, host_object(h, NULL, parts, 2), e);
+}
+
+int hostinfo_features(struct pd_writer *w, const struct hostinfo *info, struct pd_error *e)
+{
+	struct host_values h = { 0 };
+	int ret = -1;
+
+	if (names(w, &h, info, e) == 0 && hostinfo_processor(w, &h, e) == 0 &&
+	    hostinfo_topology(w, &h, info, e) == 0 && hostinfo_memory(w, &h, e) == 0 &&
+	    hostinfo_pmus(w, &h, e) == 0 && command_line(w, &h, info, e) == 0 &&
+	    groups(w, &h, info, e) == 0 && clocks(w, &h, info, e) == 0 &&
+	    auxtrace(w, &h, info, e) == 0 && recording(w, &h, info, e) == 0)
+		ret = hostinfo_tracing(w, &h, info, e);
+	host_values_free(&h);
+	return ret;
+}

@@ -1,0 +1,155 @@
+/* list.c - precord --list: the events of this machine. */
+#include "inform/list.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/abi.h"
+#include "event/event_kinds.h"
+#include "inform/list_internal.h"
+
+bool list_matches(const struct list *l, const char *name)
+{
+	if (!l->glob || l->whole_group)
+		return true;
+	if (strpbrk(l->glob, "*?["))
+		return fnmatch(l->glob, name, 0) == 0;
+	return strcasestr(name, l->glob) != NULL;
+}
+
+/* The heading comes with the first line under it. */
+void list_group(struct list *l, const char *title, const char *keywords)
+{
+	const char *at = l->glob ? strcasestr(keywords, l->glob) : NULL;
+	size_t size = l->glob ? strlen(l->glob) : 0;
+
+	/* a whole word of the keywords */
+	l->whole_group = at && (at == keywords || at[-1] == ' ') && (at[size] == ' ' || !at[size]);
+	l->title = title;
+	l->titled = false;
+}
+
+void list_note(struct list *l, const char *text)
+{
+	if ((l->glob && !l->whole_group) || l->names_only)
+		return;
+	fprintf(l->out, "%s%s: %s\n", l->n || l->noted ? "\n" : "", l->title, text);
+	l->noted = true;
+}
+
+void list_line(struct list *l, const char *name, const char *what)
+{
+	if (!list_matches(l, name))
+		return;
+	if (!l->titled && !l->names_only)
+		fprintf(l->out, "%s%s:\n", l->n || l->noted ? "\n" : "", l->title);
+	l->titled = true;
+	l->n++;
+	if (l->names_only)
+		fprintf(l->out, "%s\n", name);
+	else if (what)
+		fprintf(l->out, "  %-40s %s\n", name, what);
+	else
+		fprintf(l->out, "  %s\n", name);
+}
+
+/* Whether the kernel would count it. What it refuses for lack of privilege it has. */
+static bool openable(const char *name)
+{
+	struct event_attr attr = { .size = 112, .flags = ATTR_DISABLED | ATTR_EXCLUDE_KERNEL |
+				   ATTR_EXCLUDE_HV };
+	int fd;
+
+	if (!event_symbol(name, &attr.type, &attr.config))
+		return false;
+	fd = abi_event_open(&attr, 0, -1, -1, 0);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 || errno == EACCES || errno == EPERM;
+}
+
+/* Events of one type. The other spelling is on the same line; among bare names, on its own. */
+static void symbols(struct list *l, uint32_t type)
+{
+	const struct event_symbol *s;
+	char other[64];
+	size_t n;
+
+	s = event_symbols(&n);
+	for (size_t i = 0; i < n; i++) {
+		if (s[i].type != type || !openable(s[i].name))
+			continue;
+		snprintf(other, sizeof(other), "or %s", s[i].alias ? s[i].alias : "");
+		list_line(l, s[i].name, s[i].alias ? other : s[i].what);
+		if (s[i].alias && l->names_only)
+			list_line(l, s[i].alias, NULL);
+	}
+}
+
+static void hardware(struct list *l)
+{
+	size_t before = l->n;
+
+	list_group(l, "Hardware events", "hw hardware");
+	symbols(l, PERF_TYPE_HARDWARE);
+	if (l->n == before)
+		list_note(l, "none here; cpu-clock takes the place of cycles");
+}
+
+static void software(struct list *l)
+{
+	list_group(l, "Software events", "sw software");
+	symbols(l, PERF_TYPE_SOFTWARE);
+}
+
+static void caches(struct list *l)
+{
+	char name[48];
+
+	list_group(l, "Hardware cache events", "cache hwcache");
+	for (size_t i = 0; event_cache_name(i, name, sizeof(name)); i++)
+		if (list_matches(l, name) && openable(name))
+			list_line(l, name, NULL);
+}
+
+/* What is not a list of names but a way to write one. */
+static void forms(struct list *l)
+{
+	uint32_t type;
+
+	list_group(l, "Breakpoints", "breakpoint breakpoints mem");
+	list_line(l, "mem:ADDR[/LEN][:rwx]",
+		  "a hardware breakpoint; no more than four at once on x86");
+	list_group(l, "Probes", "probe probes uprobe kprobe");
+	if (pmu_type("uprobe", &type)) {
+		list_line(l, "uprobe:FILE:SYMBOL[+OFFSET]", "where a program comes by");
+		list_line(l, "uretprobe:FILE:SYMBOL", "where a function of a program returns");
+	}
+	if (pmu_type("kprobe", &type)) {
+		list_line(l, "kprobe:SYMBOL[+OFFSET]", "where the kernel comes by");
+		list_line(l, "kretprobe:SYMBOL", "where a function of the kernel returns");
+	}
+	list_group(l, "Raw events", "raw");
+	if (pmu_type("cpu", &type) || pmu_type("cpu_core", &type) || pmu_type("armv8_pmuv3", &type))
+		list_line(l, "rNNN", "a number from the processor's manual, in hex");
+}
+
+size_t list_events(FILE *out, const char *glob, enum list_style style)
+{
+	struct list l = {
+		.out = out, .glob = *glob ? glob : NULL, .names_only = style == LIST_NAMES,
+	};
+
+	hardware(&l);
+	software(&l);
+	caches(&l);
+	list_pmus(&l);
+	if (!l.names_only)
+		forms(&l);
+	list_tracepoints(&l);
+	return l.n;
+}

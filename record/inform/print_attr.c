@@ -1,0 +1,76 @@
+/* print_attr.c - a recording without records, written to memory and decoded. */
+#include "inform/print_attr.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "output.h"
+#include "output/datafile.h"
+#include "pd/pd.h"
+#include "pd/write.h"
+
+static int fail(const struct say *s, const struct pd_error *e)
+{
+	char text[256];
+
+	return say_failed(s, CLI_OUTPUT, "%s", pd_error_text(e, text, sizeof(text)));
+}
+
+static int write_events(int fd, const struct event_list *l)
+{
+	struct pd_error e;
+	struct pd_writer *w = pd_writer_open_fd(fd, PD_WRITER_OPTIONS(.mode = PD_MODE_FILE), &e);
+	int got = w ? 0 : -1;
+
+	for (size_t i = 0; i < l->n && !got; i++)
+		got = datafile_add_event(w, &l->items[i], NULL, 0, &e);
+	if (!got)
+		got = pd_writer_begin(w, &e);
+	if (!got)
+		got = pd_writer_finish(w, &e);
+	pd_writer_free(w);
+	return got ? fail(l->say, &e) : 0;
+}
+
+static int decode(int fd, const struct say *s)
+{
+	const struct pd_json_options json = { .size = sizeof(json) };
+	struct output out = OUTPUT_CLOSED;
+	const struct pd_record *record;
+	struct pd_reader *reader;
+	struct pd_sink *sink;
+	struct pd_error e;
+	int got = output_open(&out, s->tool, "-", NULL);
+
+	if (got)
+		return got;
+	lseek(fd, 0, SEEK_SET);
+	reader = pd_open_fd(fd, NULL, &e);
+	sink = reader ? pd_json_sink(&json, (struct pd_output){ output_write, &out }) : NULL;
+	if (sink) {
+		pd_sink_begin(sink, reader);
+		while (pd_next(reader, &record, &e) > 0)
+			pd_sink_record(sink, record);
+		pd_sink_finish(sink, reader);
+	} else {
+		got = fail(s, &e);
+	}
+	pd_sink_close(sink);
+	pd_close(reader);
+	return output_close(&out, got);
+}
+
+int print_attrs(const struct event_list *l)
+{
+	int fd = memfd_create("attributes", MFD_CLOEXEC), got;
+
+	if (fd < 0)
+		return say_failed(l->say, CLI_OUTPUT, "no memory file: %s", strerror(errno));
+	got = write_events(fd, l);
+	if (!got)
+		got = decode(fd, l->say);
+	close(fd);
+	return got;
+}

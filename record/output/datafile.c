@@ -1,0 +1,439 @@
+/* datafile.c - names and descriptors of the output. */
+#include "output/datafile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "output/old_file.h"
+
+enum { TRIES = 100, READER_MS = 20, SILENT_MS = 1000 };
+
+/* A program reads what comes. A file that the shell opened is where the command's own output goes. */
+static bool stdout_is_read(void)
+{
+	struct stat st;
+
+	return fstat(STDOUT_FILENO, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
+}
+
+/* A FIFO that nobody else made to catch the recording. */
+static bool is_stream(const struct place *p)
+{
+	struct stat st;
+
+	return place_stat(p, &st) == 0 && S_ISFIFO(st.st_mode) && owner_is_trusted(st.st_uid);
+}
+
+/* Waits until somebody reads a FIFO: before signals are blocked, and before anything runs. */
+static int open_fifo(const struct datafile *f, const struct say *s)
+{
+	const struct timespec pause = { .tv_nsec = READER_MS * 1000000 };
+	struct stat st;
+	int fd;
+
+	for (int ms = 0; (fd = place_open_file(&f->place, O_WRONLY | O_NONBLOCK, 0)) < 0; ms += READER_MS) {
+		if (errno != ENXIO)
+			return -1;
+		if (ms == SILENT_MS)
+			say(s, SAY_WARNING, "%s: waiting for a program to read this FIFO", f->base);
+		nanosleep(&pause, NULL);
+	}
+	if (fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode) && owner_is_trusted(st.st_uid) &&
+	    fcntl(fd, F_SETFL, O_WRONLY) == 0)
+		return fd;
+	close(fd);
+	errno = EPERM;
+	return -1;
+}
+
+static int open_stream(struct datafile *f, const struct say *s)
+{
+	f->fd = strcmp(f->base, "-") == 0 ? STDOUT_FILENO : open_fifo(f, s);
+	if (f->fd < 0)
+		return say_failed(s, CLI_OUTPUT, "%s: %s", f->base, strerror(errno));
+	if (isatty(f->fd))
+		return say_failed(s, CLI_USAGE,
+				  "a recording is not written to a terminal: use -o FILE, "
+				  "or a pipe");
+	return 0;
+}
+
+/* A directory's name may end so; FILE.old is beside the directory, not in it. */
+static void cut_slashes(char *path)
+{
+	for (size_t n = strlen(path); n > 1 && path[n - 1] == '/'; n--)
+		path[n - 1] = '\0';
+}
+
+/* The names of the file: as asked for, and `stamp` after it. -1: too long. */
+static int set_names(struct datafile *f, const char *stamp)
+{
+	const int n = snprintf(f->path, sizeof(f->path), "%s%s", f->base, stamp);
+	const int m = snprintf(f->name, sizeof(f->name), "%s%s", f->place.name, stamp);
+
+	return n < (int)sizeof(f->path) && m < (int)sizeof(f->name) ? 0 : -1;
+}
+
+/* Finds the directory of the output, once: nothing is looked up by its path any more. */
+static int choose_place(struct datafile *f, const struct settings *o, const struct say *s)
+{
+	int error;
+
+	if (snprintf(f->base, sizeof(f->base), "%s", o->output ? o->output : stdout_is_read() ? "-" : "perf.data") >=
+	    (int)sizeof(f->base))
+		return say_failed(s, CLI_USAGE, "the name of the output is too long");
+	cut_slashes(f->base);
+	f->mode = PD_MODE_PIPE;
+	if (strcmp(f->base, "-") == 0)
+		return 0;
+	error = place_open(&f->place, f->base);
+	if (error)
+		return say_failed(s, CLI_OUTPUT, "%s: %s", f->base, strerror(error));
+	if (set_names(f, ""))
+		return say_failed(s, CLI_USAGE, "the name of the output is too long");
+	if (!o->output || !is_stream(&f->place))
+		f->mode = o->threads ? PD_MODE_DIRECTORY : PD_MODE_FILE;
+	f->in_directory = f->mode != PD_MODE_PIPE && (o->threads || o->kcore);
+	return 0;
+}
+
+int datafile_choose(struct datafile *f, const struct settings *o, const struct say *s)
+{
+	uint64_t level = 0;
+	int status = choose_place(f, o, s);
+
+	if (status)
+		return status;
+	if (f->mode == PD_MODE_PIPE && (o->threads || o->kcore))
+		return say_failed(s, CLI_USAGE,
+				  "'--%s' writes a directory, not a stream: name it with -o",
+				  o->threads ? "threads" : "kcore");
+	if (o->kcore && (o->switch_output || o->switch_triggers.count))
+		return say_failed(s, CLI_USAGE, "'--kcore' and --switch-output exclude each other: there is one "
+				  "directory");
+	if (o->compress && (!parse_number(o->compress, &level) || !level || level > 22))
+		return say_failed(s, CLI_USAGE, "'-z' must be a level from 1 to 22, not '%s'",
+				  o->compress);
+	f->compress = (int)level;
+	f->which = !o->buildid ? BUILDID_NONE : o->buildid_all ? BUILDID_ALL : BUILDID_HIT;
+	f->read_back = o->buildid || o->buildid_all || o->timestamp_boundary;
+	if (f->mode == PD_MODE_PIPE && (o->switch_output || o->switch_triggers.count || o->timestamp_filename))
+		return say_failed(s, CLI_USAGE,
+				  "'--switch-output', '--switch-output-event' and '--timestamp-filename' "
+				  "need a file, not a stream");
+	return f->mode == PD_MODE_PIPE ? open_stream(f, s) : 0;
+}
+
+/* Files that the recorder made belong to the user of sudo, who asked for them. */
+static int given_to_user(int fd)
+{
+	uid_t uid;
+	gid_t gid;
+
+	if (fd >= 0 && sudo_user(&uid, &gid) && fchown(fd, uid, gid))
+		return fd;	/* it stays root's */
+	return fd;
+}
+
+/* A file of the caller's own that could not be moved away, or a device that was named: written in place. */
+static int open_existing(const struct place *p)
+{
+	struct stat st;
+	int fd;
+
+	if (place_stat(p, &st))
+		return -1;
+	if (!is_own_file(&st) && !(S_ISCHR(st.st_mode) && owner_is_trusted(st.st_uid))) {
+		errno = S_ISDIR(st.st_mode) ? EISDIR : EEXIST;
+		return -1;
+	}
+	fd = place_open_file(p, O_RDWR, 0);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) == 0 && (is_own_file(&st) ? ftruncate(fd, 0) == 0 : S_ISCHR(st.st_mode)))
+		return fd;
+	close(fd);
+	errno = EEXIST;
+	return -1;
+}
+
+static int create_file(const struct place *p)
+{
+	return given_to_user(place_open_file(p, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+}
+
+/* Others may rename what was made: the directory is used only if it is the one. */
+static int create_directory(const struct place *p)
+{
+	struct stat st;
+	int fd;
+
+	if (mkdirat(p->dir, p->name, 0700))
+		return -1;
+	fd = openat(p->dir, p->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && !(st.st_mode & 077))
+		return given_to_user(fd);
+	close(fd);
+	errno = EEXIST;
+	return -1;
+}
+
+int datafile_create(int directory, const char *name)
+{
+	char copy[32];
+
+	snprintf(copy, sizeof(copy), "%s", name);
+	return create_file(&(struct place){ .dir = directory, .name = copy });
+}
+
+int datafile_create_directory(const struct datafile *f, const char *name)
+{
+	char copy[32];
+
+	snprintf(copy, sizeof(copy), "%s", name);
+	return create_directory(&(struct place){ .dir = f->directory, .name = copy });
+}
+
+int datafile_open_part(const struct datafile *f, size_t n)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "data.%zu", n);
+	return datafile_create(f->directory, name);
+}
+
+/* The directory, and the file in it that has the header. */
+static int open_directory(struct datafile *f)
+{
+	f->directory = create_directory(&f->place);
+	return f->directory < 0 ? -1 : datafile_create(f->directory, "data");
+}
+
+/* Where the name is taken again as soon as it is free, the recording gives up. */
+static int open_output(struct datafile *f, const struct say *s)
+{
+	int fd = -1;
+
+	for (int i = 0; i < TRIES && fd < 0; i++) {
+		old_file_keep(&f->place, f->path, s);
+		fd = f->in_directory ? open_directory(f) : create_file(&f->place);
+		if (fd >= 0 || errno != EEXIST)
+			break;
+		fd = f->in_directory ? -1 : open_existing(&f->place);
+		if (fd < 0 && errno != EEXIST && errno != ENOENT && errno != ELOOP)
+			break;
+	}
+	return fd;
+}
+
+int datafile_open(struct datafile *f, const struct say *s)
+{
+	struct stat st;
+
+	f->tally = (struct tally){ 0 };
+	f->unfinished = f->parts = 0;
+	f->nr_auxtraces = 0;
+	if (f->mode != PD_MODE_PIPE)
+		set_names(f, "");
+	if (f->mode == PD_MODE_PIPE) {
+		f->read_back = false;
+	} else {
+		f->fd = open_output(f, s);
+		if (f->fd < 0)
+			return say_failed(s, CLI_OUTPUT, "%s: %s", f->path, strerror(errno));
+		if (fstat(f->fd, &st) || !S_ISREG(st.st_mode))
+			f->read_back = false;
+	}
+	if (f->read_back && f->compress && f->mode == PD_MODE_FILE)
+		f->watch = buildid_watch_new(f->which);
+	f->writer = pd_writer_open_fd(f->fd, PD_WRITER_OPTIONS(
+				      .mode = f->mode == PD_MODE_PIPE ? PD_MODE_PIPE : PD_MODE_FILE,
+				      .compress = f->compress, .by = f->by,
+				      .watch = f->watch ? buildid_watch_see : NULL, .ctx = f->watch),
+				      &f->error);
+	return f->writer ? 0 : datafile_failed(f, s);
+}
+
+int datafile_begin(struct datafile *f)
+{
+	if (pd_writer_begin(f->writer, &f->error))
+		return -1;
+	if (f->watch)
+		buildid_watch_begin(f->watch, f->fd);
+	return 0;
+}
+
+int datafile_add_event(struct pd_writer *w, const struct event *e, const uint64_t *ids, size_t n,
+		       struct pd_error *error)
+{
+	struct event_attr attr = e->attr;
+
+	if (e->probe)
+		attr.config1 = 0;	/* an address in this process's memory */
+	return pd_writer_add_event(w, &attr, attr.size, ids, n, e->name, error);
+}
+
+/* .YYYYMMDDhhmmsscc, as perf names them: the time to a hundredth of a second. */
+static void stamp_of(const struct timeval *t, char stamp[32])
+{
+	struct tm local;
+	size_t n;
+
+	localtime_r(&t->tv_sec, &local);
+	n = strftime(stamp, 32, ".%Y%m%d%H%M%S", &local);
+	snprintf(stamp + n, 32 - n, "%02u", (unsigned int)(t->tv_usec / 10000) % 100);
+}
+
+/* Never over something else, where the file system can tell. */
+static int rename_new(int dir, const char *from, const char *to)
+{
+	struct stat st;
+
+	if (renameat2(dir, from, dir, to, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -1;
+	if (fstatat(dir, to, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+		errno = EEXIST;
+		return -1;
+	}
+	return renameat(dir, from, dir, to);
+}
+
+/* A file that ends in the same hundredth of a second as the one before gets the next. */
+int datafile_stamp(struct datafile *f, const struct say *s)
+{
+	const struct timeval hundredth = { .tv_usec = 10000 };
+	struct timeval t;
+	char stamp[32];
+
+	gettimeofday(&t, NULL);
+	if (timercmp(&t, &f->next_stamp, <))
+		t = f->next_stamp;
+	for (int i = 0; i < TRIES; i++) {
+		stamp_of(&t, stamp);
+		timeradd(&t, &hundredth, &f->next_stamp);
+		if (set_names(f, stamp)) {
+			errno = ENAMETOOLONG;
+			break;
+		}
+		if (rename_new(f->place.dir, f->place.name, f->name) == 0)
+			return 0;
+		if (errno != EEXIST)
+			break;
+		t = f->next_stamp;
+	}
+	return say_failed(s, CLI_OUTPUT, "%s can't be called %s: %s", f->base, f->path, strerror(errno));
+}
+
+void datafile_remove(const struct datafile *f)
+{
+	unlinkat(f->place.dir, f->name, 0);
+}
+
+void datafile_keep(struct datafile *f, uint64_t most)
+{
+	char *name = strdup(f->name);
+	char **kept = name ? realloc(f->kept, (f->nr_kept + 1) * sizeof(*kept)) : NULL;
+
+	if (!kept) {
+		free(name);
+		return;
+	}
+	f->kept = kept;
+	kept[f->nr_kept++] = name;
+	if (!most || f->nr_kept <= most)
+		return;
+	unlinkat(f->place.dir, kept[0], 0);
+	free(kept[0]);
+	memmove(kept, kept + 1, --f->nr_kept * sizeof(*kept));
+}
+
+bool datafile_is_unread(const struct datafile *f)
+{
+	return f->failed && f->error.code == PD_E_IO && f->error.have == EPIPE;
+}
+
+int datafile_failed(struct datafile *f, const struct say *s)
+{
+	char text[256];
+
+	f->failed = true;
+	if (datafile_is_unread(f))
+		return CLI_OUTPUT;
+	return say_failed(s, CLI_OUTPUT, "%s: %s",
+			  f->fd == STDOUT_FILENO ? "standard output" : f->path,
+			  pd_error_text(&f->error, text, sizeof(text)));
+}
+
+void datafile_abort(struct datafile *f, struct pd_writer *w)
+{
+	const uint64_t given = w ? pd_writer_size(w) : 0;
+	struct pd_error ignored;
+	uint64_t kept = 0;
+
+	if (w && pd_writer_abort(w, &kept, &ignored) && f->mode == PD_MODE_FILE)
+		kept = 0;	/* the header still states what it did at the last flush */
+	f->readable += kept;
+	f->not_written += given > kept ? given - kept : 0;
+}
+
+/* Samples that are there are counted from the file: it alone knows which of them arrived. */
+static uint64_t count_samples(const struct datafile *f, const bool *hurry)
+{
+	struct buildid_summary found;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", f->directory >= 0 ? f->directory : f->fd);
+	buildid_count(path, hurry, &found);
+	return found.samples;
+}
+
+void datafile_report_loss(struct datafile *f, const bool *hurry, const struct say *s)
+{
+	if (datafile_is_unread(f) || f->fd < 0)
+		return;
+	f->tally.samples = f->mode == PD_MODE_PIPE ? 0 : count_samples(f, hurry);
+	say(s, SAY_ERROR, "%s: the recording ends here, with %.3f MB (%llu samples); at least %.3f MB of records "
+	    "are lost", f->mode == PD_MODE_PIPE ? f->base : f->path, (double)f->readable / 1048576,
+	    (unsigned long long)f->tally.samples, (double)f->not_written / 1048576);
+}
+
+int datafile_close(struct datafile *f, const struct say *s)
+{
+	int fd = f->fd;
+
+	pd_writer_free(f->writer);
+	buildid_watch_free(f->watch);
+	f->writer = NULL;
+	f->watch = NULL;
+	f->fd = -1;
+	if (fd >= 0 && fd != STDOUT_FILENO && close(fd))
+		return say_failed(s, CLI_OUTPUT, "%s: %s", f->path, strerror(errno));
+	return 0;
+}
+
+void datafile_free(struct datafile *f)
+{
+	for (size_t i = 0; i < f->nr_kept; i++)
+		free(f->kept[i]);
+	free(f->kept);
+	place_close(&f->place);
+	if (f->directory >= 0)
+		close(f->directory);
+	free(f->auxtraces);
+	pd_writer_free(f->writer);
+	buildid_watch_free(f->watch);
+	if (f->fd >= 0 && f->fd != STDOUT_FILENO)
+		close(f->fd);
+	*f = (struct datafile)DATAFILE_CLOSED;
+}

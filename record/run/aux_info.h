@@ -1,0 +1,15 @@
+/* aux_info.h - AUXTRACE_INFO: what a decoder of the AUX data must know. */
+#ifndef RECORD_AUX_INFO_H
+#define RECORD_AUX_INFO_H
+
+#include "hostinfo/hostinfo_values.h"
+#include "run/recording.h"
+
+/* Nothing where no event traces. 0, or -1 and r->file.error. */
+int aux_info_write(struct recording *r);
+
+/* The object "cs_etm" of the record. */
+struct pd_value aux_info_etm(struct host_values *h, const struct recording *r,
+			     const struct event *e);
+
+#endif

@@ -1,0 +1,143 @@
+/* control.c - commands while recording. */
+#include "run/control.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/parse.h"
+#include "output_place.h"
+
+/* Opened for both directions a FIFO is never at its end, and never waits for a peer. Others may plant what looks like
+ * one: an answer would be written into what a link leads to. */
+static int open_fifo(const char *path, const struct say *s)
+{
+	struct stat st = { 0 };
+	int fd = open(path, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
+
+	if (fd < 0) {
+		say(s, SAY_ERROR, "'--control': %s: %s", path, errno == ELOOP ? "a link, not a FIFO" : strerror(errno));
+		return -1;
+	}
+	if (fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode) && owner_is_trusted(st.st_uid))
+		return fd;
+	if (S_ISFIFO(st.st_mode))
+		say(s, SAY_ERROR, "'--control': %s belongs to user %u: make your own with mkfifo", path,
+		    (unsigned int)st.st_uid);
+	else
+		say(s, SAY_ERROR, "'--control': %s is not a FIFO", path);
+	close(fd);
+	return -1;
+}
+
+static int take_fd(const char *text, const struct say *s)
+{
+	uint64_t number;
+	int fd = -1;
+
+	if (parse_number(text, &number) && number <= 1 << 20)
+		fd = (int)number;
+	if (fd >= 0 && fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) == 0)
+		return fd;
+	say(s, SAY_ERROR, "'--control': %s is not an open descriptor", text);
+	return -1;
+}
+
+int control_open(struct control *c, const char *text, const struct say *s)
+{
+	const bool fifo = strncmp(text, "fifo:", 5) == 0;
+	int (*take)(const char *, const struct say *) = fifo ? open_fifo : take_fd;
+	char names[4096], *out;
+
+	*c = (struct control)CONTROL_ABSENT;
+	c->owned = fifo;
+	if (!fifo && strncmp(text, "fd:", 3) != 0)
+		return say_failed(s, CLI_USAGE,
+				  "'--control' must be fifo:PATH[,PATH] or fd:N[,N], not "
+				  "'%s'",
+				  text);
+	snprintf(names, sizeof(names), "%s", strchr(text, ':') + 1);
+	out = strchr(names, ',');
+	if (out)
+		*out++ = '\0';
+	c->in = take(names, s);
+	if (c->in >= 0 && out)
+		c->out = take(out, s);
+	return c->in >= 0 && (!out || c->out >= 0) ? 0 : CLI_USAGE;
+}
+
+static enum control_command parse(char *line, const char **argument)
+{
+	static const struct { const char *name; enum control_command command; } commands[] = {
+		{ "enable", CONTROL_ENABLE }, { "disable", CONTROL_DISABLE },
+		{ "snapshot", CONTROL_SNAPSHOT }, { "stop", CONTROL_STOP },
+		{ "ping", CONTROL_PING }, { "evlist", CONTROL_EVLIST },
+	};
+	char *blank = strchr(line, ' ');
+
+	if (blank)
+		*blank++ = '\0';
+	*argument = blank ? blank : "";
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (strcmp(line, commands[i].name) == 0)
+			return commands[i].command;
+	return CONTROL_UNKNOWN;
+}
+
+enum control_command control_next(struct control *c, const char **argument)
+{
+	for (;;) {
+		char byte;
+		ssize_t got = read(c->in, &byte, 1);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got == 0)
+			return CONTROL_CLOSED;
+		if (got < 0)
+			return errno == EAGAIN ? CONTROL_NONE : CONTROL_CLOSED;
+		if (byte != '\n' && byte != '\0') {
+			if (c->used < sizeof(c->line) - 1)
+				c->line[c->used++] = byte;
+			continue;
+		}
+		c->line[c->used] = '\0';
+		if (!c->used)
+			continue;
+		c->used = 0;
+		return parse(c->line, argument);
+	}
+}
+
+/* Answers that nobody reads are dropped. A NUL ends each, as perf's. */
+static void answer(const struct control *c, const char *text)
+{
+	if (c->out >= 0 && write(c->out, text, strlen(text) + 1) < 0)
+		return;
+}
+
+void control_acknowledge(const struct control *c)
+{
+	answer(c, "ack\n");
+}
+
+void control_refuse(const struct control *c, const char *reason)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "error: %s\n", reason);
+	answer(c, text);
+}
+
+void control_close(struct control *c)
+{
+	if (c->owned && c->in >= 0)
+		close(c->in);
+	if (c->owned && c->out >= 0)
+		close(c->out);
+	*c = (struct control)CONTROL_ABSENT;
+}

@@ -1,0 +1,140 @@
+/* drain.c - passes over the buffers. What a pass leaves behind is newer than what the pass before
+ * it left: that is what FINISHED_ROUND tells readers, who sort by time. */
+#include "run/drain.h"
+
+#include <linux/perf_event.h>
+#include <stdlib.h>
+
+enum {
+	TYPE_FINISHED_ROUND = 68,
+	ROUND_BYTES = 1 << 20,		/* each ends a compressed block, too */
+};
+
+int drain_round(struct recording *r)
+{
+	if (!r->file.unfinished || beside_runs(r))
+		return 0;
+	r->file.unfinished = 0;
+	return pd_writer_record(r->file.writer, TYPE_FINISHED_ROUND, 0, -1, NULL, 0,
+				(struct pd_bytes){ 0 }, &r->file.error);
+}
+
+static void count(struct datafile *f, const struct pd_bytes *spans, size_t n)
+{
+	if (f->read_back)
+		f->tally.bytes += spans_size(spans, n);
+	else
+		tally_add(&f->tally, spans, n);
+	f->unfinished += spans_size(spans, n);
+}
+
+/* For the writer to compress from where it is. Small buffers are emptied at once: that is why a thread writes. */
+static bool can_lend(const struct recording *r, const struct ring *ring)
+{
+	return ring->kind == RING_FORWARD && r->file.by != PD_WRITE_BY_THREAD;
+}
+
+/* What is lent may be given back, and written over, before the call returns. */
+static int write_spans(struct recording *r, struct ring *ring, const struct pd_bytes *spans,
+		       size_t n)
+{
+	const struct pd_lender lender = { ring_give_back, ring->page };
+	struct datafile *f = &r->file;
+	int got = 0;
+
+	if (n && beside_runs(r) && !held_add(&r->beside.held, spans, n))
+		return 0;	/* it stays where it is: the kernel counts what finds no room */
+	count(f, spans, n);
+	if (n && !beside_runs(r) && can_lend(r, ring)) {
+		ring_lend(ring);
+		return pd_writer_lend(f->writer, spans, n, &lender, &f->error);
+	}
+	if (n && !beside_runs(r))
+		got = pd_writer_write(f->writer, spans, n, &f->error);
+	ring_release(ring);
+	return got;
+}
+
+static int note_auxtrace(struct datafile *f, uint64_t before)
+{
+	uint64_t *places;
+
+	if (pd_writer_size(f->writer) == before || f->mode == PD_MODE_PIPE)
+		return 0;
+	places = realloc(f->auxtraces, (f->nr_auxtraces + 1) * sizeof(*places));
+	if (!places)
+		return -1;
+	f->auxtraces = places;
+	places[f->nr_auxtraces++] = before;
+	return 0;
+}
+
+/* What is yet to be compressed has no size: places are known once it is written. */
+static int settle(struct datafile *f)
+{
+	return f->compress ? pd_writer_flush(f->writer, &f->error) : 0;
+}
+
+static bool has_trace(const struct aux_area *a)
+{
+	return __atomic_load_n(&a->ring->page->aux_head, __ATOMIC_ACQUIRE) != a->tail;
+}
+
+static int drain_aux(struct recording *r, enum aux_kind kind)
+{
+	struct datafile *f = &r->file;
+
+	for (size_t i = 0; i < r->rings.nr_aux; i++) {
+		struct aux_area *a = &r->rings.aux[i];
+		uint64_t before;
+
+		if (a->kind != kind || !has_trace(a))
+			continue;
+		if (settle(f))
+			return -1;
+		before = pd_writer_size(f->writer);
+		if (aux_area_write(a, f->writer, &f->error) || settle(f))
+			return -1;
+		f->unfinished += pd_writer_size(f->writer) - before;
+		note_auxtrace(f, before);
+	}
+	return 0;
+}
+
+int drain_buffers(struct recording *r, enum drain_which which)
+{
+	uint64_t least = which == DRAIN_ALL ? 1 : r->options->mmap_flush;
+
+	for (size_t i = 0; i < r->rings.n; i++) {
+		struct ring *ring = &r->rings.items[i];
+		struct pd_bytes spans[2];
+		size_t n;
+
+		if (ring->kind != RING_FORWARD)
+			continue;
+		n = ring_peek(ring, spans);
+		if (n && spans_size(spans, n) >= least && write_spans(r, ring, spans, n))
+			return -1;
+	}
+	if (drain_aux(r, AUX_FULL))
+		return -1;
+	return which == DRAIN_ALL || r->file.unfinished >= ROUND_BYTES ? drain_round(r) : 0;
+}
+
+int drain_snapshot(struct recording *r)
+{
+	for (size_t i = 0; i < r->rings.n; i++) {
+		struct ring *ring = &r->rings.items[i];
+		struct pd_bytes spans[2];
+		size_t n;
+
+		if (ring->kind != RING_BACKWARD)
+			continue;
+		n = ring_snapshot(ring, spans);
+		if (write_spans(r, ring, spans, n))
+			return -1;
+	}
+	if (drain_aux(r, AUX_SNAPSHOT))
+		return -1;
+	return drain_round(r);
+}

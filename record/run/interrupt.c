@@ -1,0 +1,63 @@
+/* interrupt.c - the thread that waits for signals. */
+#include "run/interrupt.h"
+
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	SAME_MS = 200,		/* timeout(1) sends its signal twice, to the process and to its group */
+	GRACE_MS = 600,
+};
+
+static void wait_for_one(const struct interrupt *in, siginfo_t *info)
+{
+	while (sigwaitinfo(&in->set, info) < 0)
+		;
+}
+
+static void sleep_ms(int64_t ms)
+{
+	const struct timespec time = { ms / 1000, ms % 1000 * 1000000 };
+
+	nanosleep(&time, NULL);
+}
+
+static void *run(void *arg)
+{
+	const struct timespec none = { 0, 0 };
+	struct interrupt *in = arg;
+	siginfo_t second;
+
+	wait_for_one(in, &in->first);
+	eventfd_write(in->alarm, 1);
+	sleep_ms(SAME_MS);
+	while (sigtimedwait(&in->set, &second, &none) > 0)
+		;
+	wait_for_one(in, &second);
+	__atomic_store_n(&in->hurry, true, __ATOMIC_RELAXED);
+	say(in->say, SAY_WARNING, "a second signal: ending at once");
+	sleep_ms(GRACE_MS);
+	_exit(128 + second.si_signo);
+}
+
+void interrupt_start(struct interrupt *in, const struct say *s)
+{
+	struct sigaction hangup;
+	sigset_t all, before;
+
+	sigemptyset(&in->set);
+	sigaddset(&in->set, SIGINT);
+	sigaddset(&in->set, SIGTERM);
+	/* nohup(1) */
+	if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+		sigaddset(&in->set, SIGHUP);
+	in->say = s;
+	in->alarm = eventfd(0, EFD_CLOEXEC);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	in->threaded = in->alarm >= 0 && pthread_create(&in->thread, NULL, run, in) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (in->threaded)
+		pthread_detach(in->thread);
+}

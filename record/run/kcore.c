@@ -1,0 +1,126 @@
+/* kcore.c - fill kcore_dir: the kernel patches its own code, and its addresses change at the next boot. */
+#include "run/kcore.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/read_text.h"
+#include "run/kcore_copy.h"
+#include "synth/synth_kernel.h"
+
+#define TEXT_MOST (256u << 20)
+enum { PAGE = 4096 };
+
+/* 0, or an errno. A missing file becomes an empty one: a kernel without modules has no /proc/modules. */
+static int copy_text(int dir, const char *path, const char *name)
+{
+	size_t size = 0, at = 0;
+	char *text = host_read_all(AT_FDCWD, path, TEXT_MOST, &size);
+	int error = text || errno == ENOENT ? 0 : errno, fd = -1;
+
+	if (!error) {
+		fd = datafile_create(dir, name);
+		error = fd < 0 ? errno : 0;
+	}
+	while (!error && text && at < size) {
+		ssize_t n = write(fd, text + at, size - at);
+
+		if (n < 0)
+			error = errno;
+		else
+			at += (size_t)n;
+	}
+	if (fd >= 0 && close(fd) && !error)
+		error = errno;
+	if (fd >= 0 && error)
+		unlinkat(dir, name, 0);
+	free(text);
+	return error;
+}
+
+/* Returns the addresses of the kernel's code and of its modules, for free(). NULL: unknown, or no memory. */
+static struct code_range *find_code(size_t *n)
+{
+	struct kernel_text k = { 0 };
+	size_t size, lines = 1;
+	char *text = host_read_all(AT_FDCWD, "/proc/modules", TEXT_MOST, &size);
+	struct code_range *ranges;
+
+	*n = 0;
+	for (size_t i = 0; text && i < size; i++)
+		lines += text[i] == '\n';
+	ranges = kernel_text_read(&k, true) && k.end ? calloc(lines + 1, sizeof(*ranges)) : NULL;
+	if (ranges)
+		ranges[(*n)++] = (struct code_range){ k.stext ? k.stext : k.text, k.end };
+	for (char *line = text; ranges && line && *line && *n <= lines;) {
+		uint64_t length, address;
+		char *end = strchr(line, '\n');
+
+		if (sscanf(line, "%*s %" SCNu64 " %*s %*s %*s %" SCNx64, &length, &address) == 2 && address &&
+		    length < UINT64_MAX - address)
+			ranges[(*n)++] = (struct code_range){ address, address + length };
+		line = end ? end + 1 : NULL;
+	}
+	free(text);
+	if (ranges)
+		*n = code_ranges_join(ranges, *n, PAGE);
+	return ranges;
+}
+
+static void copy_code(int dir, const struct say *s)
+{
+	size_t n;
+	struct code_range *ranges = find_code(&n);
+	int from = open("/proc/kcore", O_RDONLY | O_CLOEXEC), to = -1, error = from < 0 ? errno : 0;
+
+	if (!error && ranges) {
+		to = datafile_create(dir, "kcore");
+		error = to < 0 ? errno : kcore_copy(from, to, ranges, n);
+		if (to >= 0 && close(to) && !error)
+			error = errno;
+		if (to >= 0 && error)
+			unlinkat(dir, "kcore", 0);
+	}
+	if (error)
+		say(s, SAY_WARNING, "the kernel's code is not copied: /proc/kcore: %s%s", strerror(error),
+		    error == ENOENT ? " (a kernel without CONFIG_PROC_KCORE)" : "");
+	else if (!ranges)
+		say(s, SAY_WARNING, "the kernel's code is not copied: /proc/kallsyms does not tell where it ends");
+	if (from >= 0)
+		close(from);
+	free(ranges);
+}
+
+void kcore_save(const struct datafile *f, const struct say *s)
+{
+	static const char *const names[] = { "kallsyms", "modules" };
+	struct kernel_text k = { 0 };
+	int dir;
+
+	if (!kernel_text_read(&k, false)) {
+		say(s, SAY_WARNING, "the kernel's code and symbols are not copied: their addresses are hidden from this "
+		    "user (kernel.kptr_restrict, kernel.perf_event_paranoid)");
+		return;
+	}
+	dir = datafile_create_directory(f, "kcore_dir");
+	if (dir < 0) {
+		say(s, SAY_WARNING, "kcore_dir can't be made: %s", strerror(errno));
+		return;
+	}
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char path[32];
+		int error;
+
+		snprintf(path, sizeof(path), "/proc/%s", names[i]);
+		error = copy_text(dir, path, names[i]);
+		if (error)
+			say(s, SAY_WARNING, "%s is not copied to kcore_dir: %s", path, strerror(error));
+	}
+	copy_code(dir, s);
+	close(dir);
+}

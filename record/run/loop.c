@@ -1,0 +1,483 @@
+/* loop.c - wait for buffers, signals, commands and times, and act on them. */
+#include "run/loop.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "event/evlist.h"
+#include "run/drain.h"
+#include "run/prologue.h"
+#include "run/readers.h"
+#include "run/rotate.h"
+
+enum {
+	WAIT_MS = 500,		/* a recorder that is killed loses no more than this */
+	SWITCH_MS = 10,		/* between files that events or signals ask for: names have hundredths of a second */
+	EVENTS_AT_ONCE = 64,
+	SIGNALS = 5,		/* that are waited for */
+};
+
+/* Where an epoll event comes from: one of these, or the number of a counter. */
+enum source {
+	FROM_SIGNAL = -1, FROM_CONTROL = -2, FROM_AGENDA = -3, FROM_READERS = -4,
+	FROM_BESIDE = -5,	/* it is done, as work() will see */
+	FROM_INTERRUPT = -6,
+	FROM_TRIGGER = -7,
+};
+
+struct loop {
+	struct recording *r;
+	int epoll, signals;
+	size_t watched;		/* counters that have not hung up */
+	bool snapshot, swap, done;
+	bool readers_failed;	/* readers_stop() knows why */
+	bool busy;		/* the last pass found much: more will come */
+	uint64_t flushed;	/* ms, when the file was last brought up to date */
+	int wait;		/* ms, until it has to be again */
+	uint64_t switched;	/* ms, when the last file ended */
+};
+
+static int watch(const struct loop *l, int fd, int64_t source)
+{
+	/* What others read is watched for its end only, which is told in any case. */
+	bool others = source >= 0 && l->r->groups.n;
+	struct epoll_event e = { .events = others ? 0 : EPOLLIN, .data.u64 = (uint64_t)source };
+
+	return epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &e);
+}
+
+static bool overwrites(const struct recording *r, const struct counter *c)
+{
+	return r->events.items[c->event].attr.flags & ATTR_WRITE_BACKWARD;
+}
+
+/* Of a buffer that overwrites nothing needs to be known before it is asked for. Who shares another's
+ * buffer is woken with it; but of threads all have to end before there is nothing left to wait for.
+ * Buffers were mapped in the counters' order. */
+static int watch_counters(struct loop *l)
+{
+	const struct recording *r = l->r;
+	size_t ring = 0;
+
+	if (r->groups.n && r->target.kind != TARGET_THREADS)
+		return 0;
+	for (size_t i = 0; i < r->counters.n; i++) {
+		const struct counter *c = &r->counters.items[i];
+		bool owner = ring < r->rings.n && r->rings.items[ring].fd == c->fd;
+
+		ring += owner;
+		if (overwrites(r, c) || (!owner && r->target.kind != TARGET_THREADS))
+			continue;
+		if (watch(l, c->fd, (int64_t)i))
+			return -1;
+		l->watched++;
+	}
+	return 0;
+}
+
+static int set_up(struct loop *l)
+{
+	struct recording *r = l->r;
+	sigset_t set;
+
+	sigemptyset(&set);
+	if (!r->interrupt.threaded)
+		set = r->interrupt.set;
+	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGUSR2);
+	l->epoll = epoll_create1(EPOLL_CLOEXEC);
+	l->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (l->epoll < 0 || l->signals < 0 || watch(l, l->signals, FROM_SIGNAL))
+		return -1;
+	if (r->interrupt.threaded && watch(l, r->interrupt.alarm, FROM_INTERRUPT))
+		return -1;
+	if (r->control.in >= 0 && watch(l, r->control.in, FROM_CONTROL))
+		return -1;
+	if (r->trigger.epoll >= 0 && watch(l, r->trigger.epoll, FROM_TRIGGER))
+		return -1;
+	return watch_counters(l);
+}
+
+static void on_end_signal(struct loop *l, int signo, int code)
+{
+	struct recording *r = l->r;
+
+	r->interrupted = true;
+	r->signal = signo;
+	l->done = true;
+	/* The terminal has sent its own to the command as well. */
+	if (r->child.pid && !r->child.ended && code != SI_KERNEL)
+		kill(r->child.pid, r->signal);
+}
+
+/* A snapshot, where there is one to take, and the next file, where there may be many. */
+static void ask_for_snapshot(struct loop *l)
+{
+	l->snapshot = true;
+	l->swap = l->swap || l->r->switches;
+}
+
+static void on_signal(struct loop *l)
+{
+	struct signalfd_siginfo infos[SIGNALS];		/* none waits twice */
+	ssize_t n = read(l->signals, infos, sizeof(infos)) / (ssize_t)sizeof(infos[0]);
+
+	for (ssize_t i = 0; i < n; i++) {
+		switch (infos[i].ssi_signo) {
+		case SIGCHLD:
+			l->done = l->done || child_poll(&l->r->child);
+			break;
+		case SIGUSR2:
+			ask_for_snapshot(l);
+			break;
+		default:
+			on_end_signal(l, (int)infos[i].ssi_signo, infos[i].ssi_code);
+		}
+	}
+}
+
+static void on_interrupt(struct loop *l)
+{
+	const struct interrupt *in = &l->r->interrupt;
+	eventfd_t n;
+
+	if (eventfd_read(in->alarm, &n) == 0)
+		on_end_signal(l, in->first.si_signo, in->first.si_code);
+}
+
+static void set_events(struct loop *l, bool on)
+{
+	struct recording *r = l->r;
+
+	if (on)
+		counters_enable(&r->counters, &r->events, COUNTERS_EVENTS);
+	else
+		counters_disable(&r->counters, &r->events, COUNTERS_EVENTS);
+	say(&r->say, SAY_DETAIL, "events are %s", on ? "enabled" : "disabled");
+}
+
+/* All events, or those that are named so. */
+static bool switch_events(struct loop *l, const char *name, bool on)
+{
+	struct recording *r = l->r;
+
+	if (r->file.failed)
+		return false;
+	if (!*name)
+		set_events(l, on);
+	return !*name || counters_switch(&r->counters, &r->events, name, on);
+}
+
+/* NULL, or why it was not carried out. */
+static const char *obey(struct loop *l, enum control_command command, const char *argument)
+{
+	switch (command) {
+	case CONTROL_ENABLE:
+	case CONTROL_DISABLE:
+		return switch_events(l, argument, command == CONTROL_ENABLE) ? NULL : "no event has this name";
+	case CONTROL_SNAPSHOT:
+		ask_for_snapshot(l);
+		return NULL;
+	case CONTROL_STOP:
+		l->done = true;
+		return NULL;
+	case CONTROL_EVLIST:
+		return evlist_print(&l->r->events, argument) ? NULL : "evlist takes -F, -g or -v";
+	case CONTROL_UNKNOWN:
+		return "not a command: enable, disable, evlist, snapshot, stop, ping";
+	default:
+		return NULL;
+	}
+}
+
+static void on_trigger(struct loop *l)
+{
+	if (switch_trigger_occurred(&l->r->trigger))
+		ask_for_snapshot(l);
+}
+
+static void on_control(struct loop *l)
+{
+	struct control *c = &l->r->control;
+	enum control_command command;
+	const char *argument, *refused;
+
+	while ((command = control_next(c, &argument)) != CONTROL_NONE) {
+		if (command == CONTROL_CLOSED) {
+			epoll_ctl(l->epoll, EPOLL_CTL_DEL, c->in, NULL);
+			return;
+		}
+		refused = obey(l, command, argument);
+		if (!refused) {
+			control_acknowledge(c);
+			continue;
+		}
+		say(&l->r->say, SAY_WARNING, "control: '%s%s%s': %s", c->line, *argument ? " " : "", argument, refused);
+		control_refuse(c, refused);
+	}
+}
+
+static void on_agenda(struct loop *l)
+{
+	enum agenda_action action;
+
+	while (agenda_due(&l->r->agenda, &action)) {
+		if (action == AGENDA_STOP)
+			l->done = true;
+		else if (action == AGENDA_SWITCH)
+			l->swap = true;
+		else
+			switch_events(l, "", action == AGENDA_ENABLE);
+	}
+}
+
+/* A counter's thread ended: without another, so does the recording. */
+static void on_counter(struct loop *l, size_t i, uint32_t events)
+{
+	if (!(events & (EPOLLHUP | EPOLLERR)))
+		return;
+	epoll_ctl(l->epoll, EPOLL_CTL_DEL, l->r->counters.items[i].fd, NULL);
+	if (--l->watched == 0 && l->r->target.kind == TARGET_THREADS)
+		l->done = true;
+}
+
+static void wait_for_events(struct loop *l)
+{
+	struct epoll_event events[EVENTS_AT_ONCE];
+	int n = epoll_wait(l->epoll, events, EVENTS_AT_ONCE, l->wait);
+	bool woken = false;
+
+	for (int i = 0; i < n; i++) {
+		int64_t source = (int64_t)events[i].data.u64;
+
+		if (source == FROM_SIGNAL)
+			on_signal(l);
+		else if (source == FROM_INTERRUPT)
+			on_interrupt(l);
+		else if (source == FROM_CONTROL)
+			on_control(l);
+		else if (source == FROM_AGENDA)
+			on_agenda(l);
+		else if (source == FROM_READERS)
+			l->readers_failed = true;
+		else if (source == FROM_TRIGGER)
+			on_trigger(l);
+		else if (source != FROM_BESIDE)
+			on_counter(l, (size_t)source, events[i].events);
+		woken = woken || source >= 0;
+	}
+	l->r->woken += woken;
+}
+
+static void check_sizes(struct loop *l)
+{
+	struct recording *r = l->r;
+	uint64_t size = pd_writer_size(r->file.writer) + readers_size(r->readers);
+
+	if (r->max_size && size >= r->max_size) {
+		say_footer(&r->say, "size limit reached (%llu KB), stopping the recording",
+			   (unsigned long long)size / 1024);
+		l->done = true;
+	}
+	if (r->switch_size && size >= r->switch_size)
+		l->swap = true;
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* Few large writes are cheaper than many, but none waits long: a recorder may be killed. Who reads
+ * a pipe gets what there is as soon as there is no more. */
+static int flush(struct loop *l)
+{
+	struct recording *r = l->r;
+	uint64_t now = now_ms(), waited = now - l->flushed;
+
+	if (beside_runs(r)) {
+		l->wait = WAIT_MS;
+		return 0;
+	}
+	if (waited < WAIT_MS && (l->busy || r->file.mode == PD_MODE_FILE)) {
+		l->wait = r->file.mode == PD_MODE_FILE ? (int)(WAIT_MS - waited) : 0;
+		return 0;
+	}
+	l->flushed = now;
+	l->wait = WAIT_MS;
+	return drain_round(r) ? -1 : pd_writer_flush_soon(r->file.writer, &r->file.error);
+}
+
+/* Where its end can't be told it is seen a little later. */
+static void describe_beside(struct loop *l)
+{
+	int alarm = beside_start(l->r);
+
+	if (alarm >= 0)
+		watch(l, alarm, FROM_BESIDE);
+}
+
+/* Does what was asked for. Requests that come within SWITCH_MS of a new file wait, and share the next one. */
+static int act(struct loop *l)
+{
+	struct recording *r = l->r;
+
+	if (l->swap && now_ms() - l->switched < SWITCH_MS)
+		return 0;
+	if (l->snapshot && drain_snapshot(r))
+		return -1;
+	check_sizes(l);
+	if (l->swap && !l->done) {
+		if (switch_file(r))
+			return -1;
+		l->switched = now_ms();
+		describe_beside(l);
+	}
+	l->snapshot = l->swap = false;
+	return 0;
+}
+
+/* What came since the last pass goes to the file; what was asked for is done. */
+static int work(struct loop *l)
+{
+	struct recording *r = l->r;
+	uint64_t before = r->file.tally.bytes;
+
+	if (beside_is_done(r) && beside_finish(r))
+		return -1;
+	if (!r->readers && drain_buffers(r, DRAIN_WORTHWHILE))
+		return -1;
+	l->busy = r->file.tally.bytes - before > r->rings.bytes / 8;
+	if (!beside_runs(r) && act(l))
+		return -1;
+	if (flush(l))
+		return -1;
+	if (l->swap && !beside_runs(r) && l->wait > SWITCH_MS)
+		l->wait = SWITCH_MS;
+	return 0;
+}
+
+static int start(struct loop *l)
+{
+	struct recording *r = l->r;
+	int error = agenda_start(&r->agenda);
+
+	if (error || (r->agenda.fd >= 0 && watch(l, r->agenda.fd, FROM_AGENDA)))
+		return say_failed(&r->say, CLI_INPUT, "no timer: %s",
+				  strerror(error ? error : errno));
+	error = r->groups.n ? readers_start(r) : 0;
+	if (error)
+		return error;
+	if (r->readers && watch(l, readers_alarm(r->readers), FROM_READERS))
+		return say_failed(&r->say, CLI_INPUT, "can't wait for threads: %s",
+				  strerror(errno));
+	counters_start(&r->counters, &r->events,
+		       r->agenda.starts_off ? COUNTERS_HELPERS : COUNTERS_ALL);
+	switch_trigger_start(&r->trigger);
+	describe_beside(l);
+	return r->child.pid ? child_start(&r->child, r->target.command[0], &r->say) : 0;
+}
+
+static int finish(struct loop *l)
+{
+	struct recording *r = l->r;
+
+	counters_disable(&r->counters, &r->events, COUNTERS_ALL);
+	if (beside_finish(r) || readers_stop(r))
+		return -1;
+	if (drain_buffers(r, DRAIN_ALL) || drain_snapshot(r))
+		return -1;
+	return epilogue_write(r, &r->lost);
+}
+
+/* Bytes that no file will take any more. */
+static uint64_t waiting_in_rings(const struct recording *r)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < r->rings.n; i++) {
+		struct ring *ring = &r->rings.items[i];
+		struct pd_bytes spans[2];
+
+		if (ring->kind == RING_FORWARD)
+			sum += spans_size(spans, ring_peek(ring, spans));
+	}
+	return sum;
+}
+
+/* Whole files are left. Where a thread's file failed, the one with the header may still be finished. */
+static void save_what_is_there(struct loop *l)
+{
+	struct recording *r = l->r;
+	struct datafile *f = &r->file;
+	struct pd_error first = f->error;
+
+	if (readers_stop(r) && l->readers_failed) {
+		first = f->error;
+		if (epilogue_write(r, &r->lost))
+			datafile_abort(f, f->writer);
+		else
+			f->readable += pd_writer_size(f->writer);
+	} else {
+		datafile_abort(f, f->writer);
+	}
+	f->error = first;
+}
+
+/* The output takes no more. The command is not to blame: it runs to its end, without being measured. */
+static int give_up(struct loop *l)
+{
+	struct recording *r = l->r;
+	struct datafile *f = &r->file;
+	struct pd_error first;
+	int status;
+
+	counters_disable(&r->counters, &r->events, COUNTERS_ALL);
+	switch_trigger_close(&r->trigger);
+	for (size_t i = 0; i < r->counters.n; i++)
+		epoll_ctl(l->epoll, EPOLL_CTL_DEL, r->counters.items[i].fd, NULL);
+	first = f->error;
+	if (beside_finish(r))
+		f->error = first;
+	save_what_is_there(l);
+	status = datafile_failed(f, &r->say);
+	f->not_written += waiting_in_rings(r);
+	datafile_report_loss(f, &r->interrupt.hurry, &r->say);
+	l->wait = -1;
+	l->done = l->done || !r->child.started || r->child.ended;
+	return status;
+}
+
+int loop_run(struct recording *r)
+{
+	struct loop l = {
+		.r = r, .epoll = -1, .signals = -1, .flushed = now_ms(), .wait = WAIT_MS,
+	};
+	int status = 0;
+
+	if (set_up(&l))
+		status = say_failed(&r->say, CLI_INPUT, "can't wait for events: %s",
+				    strerror(errno));
+	else
+		status = start(&l);
+	l.done = l.done || status;
+	while (!l.done) {
+		wait_for_events(&l);
+		if (!r->file.failed && (l.readers_failed || work(&l)))
+			status = give_up(&l);
+	}
+	if (!r->file.failed && finish(&l))
+		status = give_up(&l);
+	readers_stop(r);
+	close(l.epoll);
+	close(l.signals);
+	return status;
+}

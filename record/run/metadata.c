@@ -1,0 +1,263 @@
+/* metadata.c - options and events, as synth.h, hostinfo.h and buildid.h ask for them. */
+#include "run/metadata.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sysctl.h"
+#include "buildid/buildid.h"
+#include "event/attr.h"
+#include "hostinfo/hostinfo.h"
+#include "synth/synth.h"
+
+enum { FEATURE_DIR_FORMAT = 24 };
+#define LOOK_MS 30000		/* at what runs, or at the files that were hit, whatever others make of them */
+
+bool describe_parse_synth(const char *text, unsigned int *what)
+{
+	static const struct { const char *name; unsigned int what; } words[] = {
+		{ "no", 0 }, { "all", SYNTH_TASKS | SYNTH_MAPS | SYNTH_CGROUPS },
+		{ "task", SYNTH_TASKS }, { "mmap", SYNTH_TASKS | SYNTH_MAPS },
+		{ "cgroup", SYNTH_CGROUPS },
+	};
+	const size_t n = sizeof(words) / sizeof(words[0]);
+	size_t size;
+
+	*what = SYNTH_KERNEL | SYNTH_BPF;
+	for (const char *item; (item = cli_next_item(&text, &size));) {
+		size_t i = 0;
+
+		while (i < n && (strlen(words[i].name) != size ||
+				 memcmp(words[i].name, item, size) != 0))
+			i++;
+		if (i == n)
+			return false;
+		*what |= words[i].what;
+	}
+	return true;
+}
+
+static unsigned int what_exists(const struct recording *r)
+{
+	const struct settings *o = r->options;
+	unsigned int what;
+
+	describe_parse_synth(o->synth ? o->synth : "all", &what);
+	if (!o->all_cgroups)
+		what &= ~(unsigned int)SYNTH_CGROUPS;
+	if (!o->bpf_event)
+		what &= ~(unsigned int)SYNTH_BPF;
+	if (what & SYNTH_MAPS && events_have(&r->events, ATTR_MMAP_DATA))
+		what |= SYNTH_DATA_MAPS;
+	if (events_have(&r->events, ATTR_BUILD_ID))
+		what |= SYNTH_BUILD_IDS;
+	if (what & SYNTH_TASKS && o->namespaces)
+		what |= SYNTH_NAMESPACES;
+	return what;
+}
+
+struct synth_options describe_options(const struct recording *r)
+{
+	const struct settings *o = r->options;
+	const struct target *t = &r->target;
+	bool running = t->kind == TARGET_THREADS;
+	/* Of a file that is begun later: what the command started may have left its family. */
+	bool begun = r->child.started && !r->child.ended;
+
+	return (struct synth_options){
+		.what = what_exists(r), .all_tasks = t->kind == TARGET_SYSTEM || begun,
+		.threads = running ? t->threads.items : NULL,
+		.nr_threads = running ? t->threads.n : 0,
+		.workload = r->child.pid, .waiting = r->child.pid && !r->child.started,
+		.cpus = t->cpus.items, .nr_cpus = t->cpus.n,
+		.timeout_ms = (unsigned int)o->map_timeout,
+		.nr_readers = (unsigned int)o->synth_threads, .bpf = r->bpf,
+		.deadline = deadline_in(LOOK_MS, &r->interrupt.hurry),
+	};
+}
+
+int describe_running(struct pd_writer *w, const struct synth_options *o,
+		     struct synth_report *report, struct pd_error *e)
+{
+	if (synth_existing(w, o, report, e) || (o->waiting && synth_workload(w, o, e)))
+		return -1;
+	return synth_finished_init(w, e);
+}
+
+static bool samples_kernel(const struct event_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (!l->items[i].helper && !(l->items[i].attr.flags & ATTR_EXCLUDE_KERNEL))
+			return true;
+	return false;
+}
+
+void describe_say(const struct recording *r, const struct synth_report *report)
+{
+	const struct say *s = &r->say;
+	const bool first_file = r->bytes == 0;
+	long restricted = report->kernel_hidden ? sysctl_read("kptr_restrict", 0) : 0;
+
+	if (restricted && first_file && samples_kernel(&r->events))
+		say(s, SAY_WARNING, "addresses of the kernel will have no symbols: kernel.kptr_restrict is %ld. "
+		    "Try: sudo sysctl kernel.kptr_restrict=0", restricted);
+	if (report->timed_out)
+		say(s, SAY_WARNING, "the maps of %zu processes are not complete: reading them "
+		    "took too long (--proc-map-timeout)", report->timed_out);
+	if (report->cut)
+		say(s, SAY_WARNING, "what runs already is not described in full: reading it took too long");
+	say(s, SAY_DETAIL, "%zu tasks and %zu maps were there", report->tasks, report->maps);
+}
+
+int describe_existing(struct recording *r)
+{
+	const struct synth_options o = describe_options(r);
+	struct synth_report report;
+
+	if (describe_running(r->file.writer, &o, &report, &r->file.error))
+		return -1;
+	describe_say(r, &report);
+	return 0;
+}
+
+/* Arrays that a struct hostinfo borrows. */
+struct parts {
+	struct hostinfo_group *groups;
+	struct hostinfo_tracepoint *tracepoints;
+};
+
+static void list_groups(struct hostinfo *h, struct hostinfo_group *groups,
+			const struct event_list *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		uint32_t members = 0;
+
+		for (size_t j = 0; j < l->n; j++)
+			members += l->items[j].leader == i;
+		if (members > 1)
+			groups[h->nr_groups++] = (struct hostinfo_group){
+				.name = l->items[i].group_name, .leader = (uint32_t)i,
+				.members = members };
+	}
+	h->groups = groups;
+}
+
+static void list_tracepoints(struct hostinfo *h, struct hostinfo_tracepoint *tracepoints,
+			     const struct event_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->items[i].attr.type == PERF_TYPE_TRACEPOINT)
+			tracepoints[h->nr_tracepoints++] = (struct hostinfo_tracepoint){
+				l->items[i].name, l->items[i].attr.config };
+	h->tracepoints = tracepoints;
+}
+
+static struct hostinfo host_of(const struct recording *r, struct parts *p)
+{
+	const struct event_list *l = &r->events;
+	struct hostinfo h = {
+		.version = "precord " PD_VERSION, .argv = r->argv,
+		.online_cpus = r->target.nr_online,
+		.branch_stacks = events_sample(l, PERF_SAMPLE_BRANCH_STACK),
+		.auxtraces = r->file.auxtraces, .nr_auxtraces = r->file.nr_auxtraces,
+		.use_clockid = events_have(l, ATTR_USE_CLOCKID),
+		.clockid = l->items[0].attr.clockid,
+		.compress = r->file.compress, .bpf = r->bpf,
+	};
+
+	p->groups = calloc(l->n, sizeof(*p->groups));
+	p->tracepoints = calloc(l->n, sizeof(*p->tracepoints));
+	if (p->groups)
+		list_groups(&h, p->groups, l);
+	if (p->tracepoints)
+		list_tracepoints(&h, p->tracepoints, l);
+	return h;
+}
+
+static void release(struct parts *p)
+{
+	free(p->groups);
+	free(p->tracepoints);
+}
+
+int describe_stream(struct recording *r)
+{
+	struct parts p;
+	const struct hostinfo h = host_of(r, &p);
+	int got = hostinfo_features(r->file.writer, &h, &r->file.error);
+	const char *feature;
+
+	for (size_t i = 0; (feature = pd_writer_feature_left_out(r->file.writer, i)); i++)
+		say(&r->say, SAY_WARNING, "feature %s left out: it is larger than a record of a pipe, 64 KiB (a file has room)",
+		    feature);
+	release(&p);
+	return got;
+}
+
+/* Bytes compressed for each that was written. */
+static uint32_t ratio_of(const struct datafile *f)
+{
+	uint64_t written = pd_writer_size(f->writer) + f->parts;
+
+	return f->compress && written ? (uint32_t)((f->tally.bytes + written - 1) / written) : 0;
+}
+
+/* What says that a directory is read with all its files. */
+static int describe_directory(struct recording *r)
+{
+	static const struct pd_value version = PD_NUMBER(NULL, 1);
+
+	return r->file.mode == PD_MODE_DIRECTORY ?
+	       pd_writer_feature(r->file.writer, FEATURE_DIR_FORMAT, &version, &r->file.error) : 0;
+}
+
+static int write_hits(struct datafile *f, const struct deadline *deadline, struct buildid_summary *found)
+{
+	const struct hits *seen = f->watch ? buildid_watch_end(f->watch, found) : NULL;
+	char path[32];
+
+	if (seen)
+		return buildid_feature_of(f->writer, seen, f->which, deadline, found, &f->error);
+	if (f->mode != PD_MODE_DIRECTORY)
+		return buildid_feature(f->writer, f->fd, f->which, deadline, found, &f->error);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", f->directory);
+	return buildid_feature_path(f->writer, path, f->which, deadline, found, &f->error);
+}
+
+/* Feature BUILD_ID, and what the records tell besides. */
+static int describe_hits(struct recording *r, struct buildid_summary *found)
+{
+	struct datafile *f = &r->file;
+	const struct deadline deadline = deadline_in(LOOK_MS, &r->interrupt.hurry);
+	int got = write_hits(f, &deadline, found);
+
+	if (found->cut)
+		say(&r->say, SAY_WARNING, "not all build ids are in the file: reading those of the files that were "
+		    "hit took too long");
+	f->tally.samples = found->samples;
+	f->tally.lost_records = found->lost_records;
+	return got;
+}
+
+int describe_file(struct recording *r)
+{
+	struct buildid_summary found = { 0 };
+	struct hostinfo h;
+	struct parts p;
+	int got = describe_directory(r);
+
+	if (!got && r->file.read_back)
+		got = describe_hits(r, &found);
+	if (r->bpf)
+		bpf_progs_refresh(r->bpf);
+	h = host_of(r, &p);
+	h.timed = found.samples > 0;
+	h.first = found.first;
+	h.last = found.last;
+	h.compress_ratio = ratio_of(&r->file);
+	if (!got)
+		got = hostinfo_features(r->file.writer, &h, &r->file.error);
+	release(&p);
+	return got;
+}

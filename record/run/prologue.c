@@ -1,0 +1,130 @@
+/* prologue.c - the start of a recording. */
+#include "run/prologue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "hostinfo/hostinfo.h"
+#include "run/aux_info.h"
+#include "run/metadata.h"
+#include "synth/synth.h"
+
+enum { TYPE_EVENT_UPDATE = 78 };
+enum { UPDATE_UNIT = 0, UPDATE_SCALE = 1, UPDATE_CPUS = 3 };
+
+static int update(struct recording *r, uint64_t type, uint64_t id, struct pd_value value)
+{
+	const struct pd_value fields[] = {
+		PD_NUMBER("update_type", type), PD_NUMBER("id", id), value,
+	};
+
+	return pd_writer_record(r->file.writer, TYPE_EVENT_UPDATE, 0, -1, fields, 3,
+				(struct pd_bytes){ 0 }, &r->file.error);
+}
+
+static int update_cpus(struct recording *r, const struct event *e, uint64_t id)
+{
+	uint64_t *cpus = malloc(e->cpus.n * sizeof(*cpus));
+	int got = 0;
+
+	if (!cpus)
+		return 0;
+	for (size_t i = 0; i < e->cpus.n; i++)
+		cpus[i] = (uint64_t)e->cpus.items[i];
+	const struct pd_value map[] = {
+		PD_NUMBER("type", 0), PD_NUMBERS("cpus", cpus, e->cpus.n),
+	};
+	got = update(r, UPDATE_CPUS, id, (struct pd_value)PD_OBJECT("cpu_map", map, 2));
+	free(cpus);
+	return got;
+}
+
+/* What a PMU says of its event's counts. */
+static int write_updates(struct recording *r, const struct event *e, uint64_t id)
+{
+	uint64_t scale;
+	int got = 0;
+
+	if (e->unit)
+		got = update(r, UPDATE_UNIT, id, (struct pd_value)PD_TEXT("unit", e->unit));
+	memcpy(&scale, &e->scale, sizeof(scale));
+	if (!got && scale)
+		got = update(r, UPDATE_SCALE, id, (struct pd_value)PD_NUMBER("scale", scale));
+	if (!got && e->cpus.n)
+		got = update_cpus(r, e, id);
+	return got;
+}
+
+/* For each event its ids; with what stays for the caller in them. */
+static int add_events(struct recording *r)
+{
+	uint64_t *ids = malloc((r->counters.n + 1) * sizeof(*ids));
+	int got = ids ? 0 : -1;
+
+	for (size_t i = 0; i < r->events.n && !got; i++) {
+		size_t n = 0;
+
+		for (size_t j = 0; j < r->counters.n; j++)
+			if (r->counters.items[j].event == i)
+				ids[n++] = r->counters.items[j].id;
+		got = datafile_add_event(r->file.writer, &r->events.items[i], ids, n,
+					 &r->file.error);
+	}
+	free(ids);
+	return got;
+}
+
+static int write_all_updates(struct recording *r)
+{
+	for (size_t i = 0; i < r->events.n; i++) {
+		for (size_t j = 0; j < r->counters.n; j++) {
+			if (r->counters.items[j].event != i)
+				continue;
+			if (write_updates(r, &r->events.items[i], r->counters.items[j].id))
+				return -1;
+			break;
+		}
+	}
+	return 0;
+}
+
+/* idx: the number of the buffer. */
+static int write_id_index(struct recording *r)
+{
+	struct synth_id *ids = malloc((r->counters.n + 1) * sizeof(*ids));
+	int got;
+
+	if (!ids)
+		return 0;
+	for (size_t i = 0; i < r->counters.n; i++) {
+		const struct counter *c = &r->counters.items[i];
+		size_t ring = 0;
+
+		while (ring + 1 < r->rings.n && (r->rings.items[ring].cpu != c->cpu ||
+			(c->cpu < 0 && r->rings.items[ring].tid != c->tid)))
+			ring++;
+		ids[i] = (struct synth_id){ c->id, ring, c->cpu, c->tid };
+	}
+	got = synth_id_index(r->file.writer, ids, r->counters.n, &r->file.error);
+	free(ids);
+	return got;
+}
+
+int prologue_write(struct recording *r)
+{
+	struct pd_writer *w = r->file.writer;
+	struct pd_error *e = &r->file.error;
+
+	if (add_events(r) || datafile_begin(&r->file))
+		return -1;
+	if (r->file.mode == PD_MODE_PIPE && describe_stream(r))
+		return -1;
+	if (write_all_updates(r) || synth_time_conv(w, r->rings.items[0].page, e) ||
+	    write_id_index(r) || aux_info_write(r))
+		return -1;
+	if (!r->options->tail_synth && !beside_plan(r) && describe_existing(r))
+		return -1;
+	if (r->file.mode != PD_MODE_PIPE && pd_writer_flush(w, e))
+		return -1;
+	return 0;
+}

@@ -1,0 +1,53 @@
+/* rotate.c - many files, one after the other, from the same counters. */
+#include "run/rotate.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "run/drain.h"
+#include "run/prologue.h"
+
+/* As perf has it a small m is minutes and a capital M is MiB, so a time is tried first. */
+int switch_read(struct recording *r)
+{
+	const char *when = r->options->switch_output;
+	uint64_t ns = 0;
+
+	r->switches = when || r->options->switch_triggers.count;
+	if (!when || strcmp(when, "signal") == 0)
+		return 0;
+	if (parse_time(when, &ns) ? !ns : !parse_size(when, &r->switch_size) || !r->switch_size)
+		return say_failed(&r->say, CLI_USAGE,
+				  "'--switch-output' must be signal, a size (10M) or "
+				  "a time (30s, 5m), not '%s'",
+				  when);
+	if (ns && agenda_add(&r->agenda, ns, ns, AGENDA_SWITCH))
+		return say_failed(&r->say, CLI_OUTPUT, "out of memory");
+	return 0;
+}
+
+static int failed(struct recording *r)
+{
+	if (r->file.error.code == PD_OK)
+		r->file.error = (struct pd_error){ .code = PD_E_IO, .severity = PD_FATAL,
+						   .have = (uint64_t)errno };
+	return -1;
+}
+
+int switch_file(struct recording *r)
+{
+	struct datafile *f = &r->file;
+
+	if (drain_snapshot(r) || epilogue_write(r, &r->lost))
+		return -1;
+	r->samples += f->tally.samples;
+	r->bytes += pd_writer_size(f->writer);
+	if (datafile_close(f, &r->say) || datafile_stamp(f, &r->say))
+		return failed(r);
+	say_footer(&r->say, "Dump %s", f->path);
+	datafile_keep(f, r->options->switch_max_files);
+	if (datafile_open(f, &r->say))
+		return failed(r);
+	return prologue_write(r);
+}

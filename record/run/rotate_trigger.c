@@ -1,0 +1,121 @@
+/* rotate_trigger.c - events with buffers of their own, whose records are discarded: each begins a new file. */
+#include "run/rotate_trigger.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "event/attr.h"
+
+enum { HANG_UPS_AT_ONCE = 64 };
+
+/* Returns whether each occurrence may begin a file. Cycles and clocks never stop: they need a period. */
+static bool occurs_singly(const struct event *e)
+{
+	return e->attr.type == PERF_TYPE_TRACEPOINT || e->attr.type == PERF_TYPE_BREAKPOINT || e->probe ||
+	       (e->attr.type == PERF_TYPE_SOFTWARE && e->attr.config > PERF_COUNT_SW_TASK_CLOCK);
+}
+
+static int check_periods(const struct event_list *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		const struct event *e = &l->items[i];
+
+		if (!occurs_singly(e) && !e->terms.has_period && !e->terms.has_freq)
+			return say_failed(l->say, CLI_USAGE, "'--switch-output-event %s' needs a period: how "
+					  "many make a new file? For instance cpu-clock/period=1000000000/, a "
+					  "second", e->name);
+	}
+	return 0;
+}
+
+int switch_trigger_read(struct switch_trigger *s, const struct settings *o, const struct target *t,
+			const struct say *say)
+{
+	int status;
+
+	s->events.say = say;
+	for (size_t i = 0; i < o->switch_triggers.count; i++)
+		if (events_parse(&s->events, o->switch_triggers.items[i], 0))
+			return CLI_USAGE;
+	for (size_t i = 0; i < s->events.n; i++)
+		s->events.items[i].terms.overwrite = CHOICE_NO;	/* ring_peek() reads forward rings only */
+	status = check_periods(&s->events);
+	return status ? status : attrs_configure_triggers(&s->events, o, t);
+}
+
+/* All counters are watched, not one for each buffer: a counter hangs up when its thread ends, while the counters of other
+ * threads still write to the same buffer. */
+static int watch_counters(struct switch_trigger *s)
+{
+	s->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (s->epoll < 0)
+		return -1;
+	for (size_t i = 0; i < s->counters.n; i++) {
+		struct epoll_event e = { .events = EPOLLIN, .data.fd = s->counters.items[i].fd };
+
+		if (epoll_ctl(s->epoll, EPOLL_CTL_ADD, e.data.fd, &e))
+			return -1;
+	}
+	return 0;
+}
+
+int switch_trigger_open(struct switch_trigger *s, const struct settings *o, const struct target *t)
+{
+	int status;
+
+	if (!s->events.n)
+		return 0;
+	s->rings.bytes = (size_t)sysconf(_SC_PAGESIZE);
+	s->rings.bytes_given = true;
+	status = counters_open(&s->counters, &s->events, t);
+	if (!status)
+		status = rings_map(&s->rings, &s->counters, &s->events, o);
+	if (!status && watch_counters(s))
+		status = say_failed(s->events.say, CLI_INPUT, "can't wait for '--switch-output-event': %s",
+				    strerror(errno));
+	return status;
+}
+
+void switch_trigger_start(const struct switch_trigger *s)
+{
+	counters_start(&s->counters, &s->events, COUNTERS_ALL);
+}
+
+/* A counter that hung up would stay readable. */
+static void forget_ended(struct switch_trigger *s)
+{
+	struct epoll_event events[HANG_UPS_AT_ONCE];
+	int n = epoll_wait(s->epoll, events, HANG_UPS_AT_ONCE, 0);
+
+	for (int i = 0; i < n; i++)
+		if (events[i].events & (EPOLLHUP | EPOLLERR))
+			epoll_ctl(s->epoll, EPOLL_CTL_DEL, events[i].data.fd, NULL);
+}
+
+/* Looks into the buffers, since perf_event descriptors are readable only once for each wakeup: the caller's wait for this
+ * epoll has consumed that. */
+bool switch_trigger_occurred(struct switch_trigger *s)
+{
+	bool any = false;
+
+	forget_ended(s);
+	for (size_t i = 0; i < s->rings.n; i++) {
+		struct pd_bytes spans[2];
+
+		any = ring_peek(&s->rings.items[i], spans) || any;
+		ring_release(&s->rings.items[i]);
+	}
+	return any;
+}
+
+void switch_trigger_close(struct switch_trigger *s)
+{
+	rings_unmap(&s->rings);
+	counters_close(&s->counters);
+	events_free(&s->events);
+	if (s->epoll >= 0)
+		close(s->epoll);
+	*s = (struct switch_trigger)SWITCH_TRIGGER_NONE;
+}

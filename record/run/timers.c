@@ -1,0 +1,148 @@
+/* timers.c - one timer for all that is to happen at a time. */
+#include "run/timers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/parse.h"
+
+#define MS 1000000ull
+#define SECOND 1000000000ull
+
+int agenda_add(struct agenda *a, uint64_t at, uint64_t every, enum agenda_action action)
+{
+	struct agenda_item *items = realloc(a->items, (a->n + 1) * sizeof(*items));
+
+	if (!items)
+		return -1;
+	a->items = items;
+	items[a->n++] = (struct agenda_item){ at, every, action };
+	return 0;
+}
+
+/* "10-20,30-40": ms, ascending. */
+static bool read_ranges(struct agenda *a, const char *text)
+{
+	uint64_t last = 0;
+
+	while (*text) {
+		char *end;
+		uint64_t from = strtoull(text, &end, 10), to;
+
+		if (end == text || *end != '-')
+			return false;
+		text = end + 1;
+		to = strtoull(text, &end, 10);
+		if (end == text || (*end && *end != ',') || from < last || to <= from ||
+		    agenda_add(a, from * MS, 0, AGENDA_ENABLE) ||
+		    agenda_add(a, to * MS, 0, AGENDA_DISABLE))
+			return false;
+		last = to;
+		text = *end ? end + 1 : end;
+	}
+	return true;
+}
+
+static bool read_delay(struct agenda *a, const char *text)
+{
+	uint64_t ms;
+
+	a->starts_off = true;
+	if (strcmp(text, "-1") == 0)
+		return true;
+	if (!parse_number(text, &ms))
+		return read_ranges(a, text);
+	a->starts_off = ms > 0;
+	return ms == 0 || agenda_add(a, ms * MS, 0, AGENDA_ENABLE) == 0;
+}
+
+int agenda_read(struct agenda *a, const struct settings *o, const struct say *s)
+{
+	uint64_t ns;
+
+	if (o->delay && !read_delay(a, o->delay))
+		return say_failed(s, CLI_USAGE, "'-D' must be a number of ms, -1 or ranges such as "
+				  "10-20,30-40, not '%s'", o->delay);
+	if (!o->duration)
+		return 0;
+	if (!parse_time(o->duration, &ns) && !parse_fraction(o->duration, SECOND, &ns))
+		return say_failed(s, CLI_USAGE,
+				  "'--duration' must be a number of seconds, not '%s'",
+				  o->duration);
+	if (agenda_add(a, ns, 0, AGENDA_STOP))
+		return say_failed(s, CLI_OUTPUT, "out of memory");
+	return 0;
+}
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+static struct agenda_item *earliest(struct agenda *a)
+{
+	struct agenda_item *first = NULL;
+
+	for (size_t i = 0; i < a->n; i++)
+		if (!first || a->items[i].at < first->at)
+			first = &a->items[i];
+	return first;
+}
+
+static void set_timer(struct agenda *a)
+{
+	const struct agenda_item *first = earliest(a);
+	struct itimerspec timer = { 0 };
+
+	if (first) {
+		timer.it_value.tv_sec = (time_t)(first->at / SECOND);
+		timer.it_value.tv_nsec = (long)(first->at % SECOND);
+	}
+	timerfd_settime(a->fd, TFD_TIMER_ABSTIME, &timer, NULL);
+}
+
+int agenda_start(struct agenda *a)
+{
+	uint64_t start = now();
+
+	if (!a->n)
+		return 0;
+	a->fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (a->fd < 0)
+		return errno;
+	for (size_t i = 0; i < a->n; i++)
+		a->items[i].at += start;
+	set_timer(a);
+	return 0;
+}
+
+bool agenda_due(struct agenda *a, enum agenda_action *action)
+{
+	struct agenda_item *first = earliest(a);
+
+	if (!first || first->at > now()) {
+		set_timer(a);
+		return false;
+	}
+	*action = first->action;
+	if (first->every)
+		first->at += first->every;
+	else
+		*first = a->items[--a->n];
+	return true;
+}
+
+void agenda_free(struct agenda *a)
+{
+	if (a->fd >= 0)
+		close(a->fd);
+	free(a->items);
+	*a = (struct agenda)AGENDA_EMPTY;
+}

@@ -1,0 +1,179 @@
+/* synth_maps.c - MMAP2 of a process, with inodes or build ids. */
+#include "synth/synth_maps.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/regular_file.h"
+#include "buildid/buildid.h"
+
+/* linux/perf_event.h */
+#define MISC_USER 2
+#define MISC_TIMEOUT (1 << 12)
+#define MISC_MMAP_DATA (1 << 13)
+#define MISC_BUILD_ID (1 << 14)
+#define RECORD_MMAP2 10
+#define CACHE_SIZE 1024		/* a power of two */
+
+struct known {
+	uint64_t ino;
+	uint32_t maj, min;
+	struct buildid id;
+};
+
+struct synth_maps {
+	struct pd_writer *w;
+	const struct synth_options *o;
+	struct synth_report *report;
+	struct pd_error *e;
+	int proc;
+	struct known *known;		/* by inode; the later one takes the place */
+	char name[PATH_MAX + 32];
+};
+
+struct synth_maps *synth_maps_new(struct pd_writer *w, const struct synth_options *o,
+				  struct synth_report *report, int proc, struct pd_error *e)
+{
+	struct synth_maps *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	*s = (struct synth_maps){ .w = w, .o = o, .report = report, .proc = proc, .e = e };
+	if (o->what & SYNTH_BUILD_IDS)
+		s->known = calloc(CACHE_SIZE, sizeof(*s->known));
+	return s;
+}
+
+void synth_maps_free(struct synth_maps *s)
+{
+	if (s)
+		free(s->known);
+	free(s);
+}
+
+/* Newlines are written \012 there. Whether a path holds one or those four letters only the link
+ * in map_files tells; it takes privilege, so the newline is assumed without it. */
+static size_t map_name(struct synth_maps *s, pid_t pid, const struct task_map *m)
+{
+	size_t n = m->name_size < sizeof(s->name) - 1 ? m->name_size : sizeof(s->name) - 1, out = 0;
+	char link[96];
+	ssize_t got;
+
+	if (!memmem(m->name, n, "\\012", 4)) {
+		memcpy(s->name, m->name, n);
+		return n;
+	}
+	snprintf(link, sizeof(link), "%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid, m->start,
+		 m->end);
+	got = readlinkat(s->proc, link, s->name, sizeof(s->name) - 1);
+	if (got > 0)
+		return (size_t)got;
+	for (size_t i = 0; i < n; i++) {
+		if (n - i >= 4 && memcmp(m->name + i, "\\012", 4) == 0) {
+			s->name[out++] = '\n';
+			i += 3;
+		} else {
+			s->name[out++] = m->name[i];
+		}
+	}
+	return out;
+}
+
+/* The file as the process sees it: its root may be another, the name may be gone. */
+static bool read_build_id(const struct synth_maps *s, pid_t pid, const struct task_map *m,
+			  const char *name, struct buildid *id)
+{
+	char path[PATH_MAX + 64];
+	bool found;
+	int fd;
+
+	snprintf(path, sizeof(path), "%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid, m->start,
+		 m->end);
+	fd = open_regular(s->proc, path, NULL);
+	if (fd < 0) {
+		snprintf(path, sizeof(path), "%d/root%s", (int)pid, name);
+		fd = open_regular(s->proc, path, NULL);
+	}
+	if (fd < 0)
+		return false;
+	found = buildid_of_fd(fd, id);
+	close(fd);
+	return found;
+}
+
+static const struct buildid *map_build_id(struct synth_maps *s, pid_t pid, const struct task_map *m)
+{
+	struct known *k = &s->known[(m->ino ^ m->min) & (CACHE_SIZE - 1)];
+
+	if (s->name[0] != '/' || m->ino == 0)
+		return NULL;
+	if (k->ino != m->ino || k->maj != m->maj || k->min != m->min) {
+		*k = (struct known){ .ino = m->ino, .maj = m->maj, .min = m->min };
+		read_build_id(s, pid, m, s->name, &k->id);
+	}
+	return k->id.size ? &k->id : NULL;
+}
+
+static int put_map(struct synth_maps *s, const struct task *t, const struct task_map *m,
+		   uint16_t misc)
+{
+	const struct buildid *id;
+	size_t size;
+	struct pd_value v[12] = {
+		PD_NUMBER("pid", t->pid), PD_NUMBER("tid", t->pid), PD_NUMBER("addr", m->start),
+		PD_NUMBER("len", m->end - m->start), PD_NUMBER("pgoff", m->pgoff),
+		PD_NUMBER("prot", m->prot), PD_NUMBER("flags", m->flags),
+	};
+	size_t n = 7;
+
+	size = map_name(s, t->pid, m);
+	s->name[size] = '\0';
+	if (size == 0)
+		size = (size_t)snprintf(s->name, sizeof(s->name), "//anon");
+	v[n++] = (struct pd_value)PD_BYTES("filename", s->name, size);
+	v[n - 1].kind = PD_VALUE_TEXT;
+	id = s->known ? map_build_id(s, t->pid, m) : NULL;
+	if (id) {
+		misc |= MISC_BUILD_ID;
+		v[n++] = (struct pd_value)PD_NUMBER("build_id_size", id->size);
+		v[n++] = (struct pd_value)PD_BYTES("build_id", id->data, id->size);
+	} else {
+		v[n++] = (struct pd_value)PD_NUMBER("maj", m->maj);
+		v[n++] = (struct pd_value)PD_NUMBER("min", m->min);
+		v[n++] = (struct pd_value)PD_NUMBER("ino", m->ino);
+		v[n++] = (struct pd_value)PD_NUMBER("ino_generation", 0);
+	}
+	s->report->maps++;
+	return pd_writer_record(s->w, RECORD_MMAP2, misc, s->o->event, v, n,
+				(struct pd_bytes){ 0 }, s->e);
+}
+
+/* Executable ones; with -d the readable ones too. The last of a list that was cut says so. */
+int synth_maps_put(struct synth_maps *s, const struct task *t)
+{
+	const char *at = t->maps_size ? t->maps : NULL;
+	bool data = s->o->what & SYNTH_DATA_MAPS;
+	struct task_map m, held;
+	uint16_t misc = 0;
+
+	while (!s->report->cut && task_map_next(&at, &m)) {
+		bool code = m.prot & PROT_EXEC;
+
+		if (!code && !(data && (m.prot & PROT_READ)))
+			continue;
+		s->report->cut = deadline_is_over(&s->o->deadline);
+		if (misc && put_map(s, t, &held, misc) != 0)
+			return -1;
+		held = m;
+		misc = MISC_USER | (code ? 0 : MISC_MMAP_DATA);
+	}
+	if (!misc)
+		return 0;
+	return put_map(s, t, &held, misc | (t->timed_out || s->report->cut ? MISC_TIMEOUT : 0));
+}

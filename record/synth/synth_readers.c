@@ -1,0 +1,180 @@
+/* synth_readers.c - a window of tasks that threads fill and the caller empties in order. */
+#include "synth/synth_readers.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define WINDOW 64
+#define CHUNK 16	/* that a reader takes at once: a wake-up costs as much as a task */
+#define MAX_THREADS 16
+#define PAYS 128	/* processes for which one more thread is worth its start */
+
+struct slot {
+	struct task task;
+	enum { EMPTY, FULL, GONE } state;
+};
+
+struct synth_readers {
+	const unsigned int *pids;
+	size_t n, taken, given;		/* by readers, to the caller */
+	unsigned int want, timeout_ms;
+	int proc;
+	bool stop, held;		/* held: the caller still has the one before `given` */
+	pthread_mutex_t lock;
+	pthread_cond_t next, room;	/* what the caller waits for is there; readers may go on */
+	pthread_t threads[MAX_THREADS];
+	unsigned int nr_threads;
+	struct slot slots[WINDOW];
+};
+
+static size_t smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The lock is free meanwhile: slots are a reader's once they are taken, the caller's when they have a state. */
+static void read_chunk(struct synth_readers *r, size_t first, size_t n)
+{
+	bool there[CHUNK];
+
+	pthread_mutex_unlock(&r->lock);
+	for (size_t i = 0; i < n; i++)
+		there[i] = !__atomic_load_n(&r->stop, __ATOMIC_RELAXED) &&
+			   task_read(&r->slots[(first + i) % WINDOW].task, r->proc,
+				     (pid_t)r->pids[first + i], r->want, r->timeout_ms);
+	pthread_mutex_lock(&r->lock);
+	for (size_t i = 0; i < n; i++)
+		r->slots[(first + i) % WINDOW].state = there[i] ? FULL : GONE;
+	if (r->given >= first && r->given < first + n)
+		pthread_cond_signal(&r->next);
+}
+
+static void *reader(void *arg)
+{
+	struct synth_readers *r = arg;
+
+	pthread_mutex_lock(&r->lock);
+	while (!r->stop && r->taken < r->n) {
+		size_t first = r->taken, n = smaller(CHUNK, r->n - first);
+
+		if (first + n > r->given + WINDOW - (r->held ? 1 : 0)) {
+			pthread_cond_wait(&r->room, &r->lock);
+			continue;
+		}
+		r->taken += n;
+		read_chunk(r, first, n);
+	}
+	pthread_mutex_unlock(&r->lock);
+	return NULL;
+}
+
+static unsigned int worth(size_t n)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return cpus < 2 ? 0 : (unsigned int)smaller(n / PAYS, (size_t)cpus);
+}
+
+/* Signals stay the caller's thread's. */
+static void start_threads(struct synth_readers *r, unsigned int nr)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	while (r->nr_threads < nr && r->nr_threads < MAX_THREADS &&
+	       pthread_create(&r->threads[r->nr_threads], NULL, reader, r) == 0)
+		r->nr_threads++;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+struct synth_readers *synth_readers_start(const unsigned int *pids, size_t n, unsigned int want,
+					  unsigned int timeout_ms, unsigned int nr)
+{
+	struct synth_readers *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->pids = pids;
+	r->n = n;
+	r->want = want;
+	r->timeout_ms = timeout_ms;
+	r->proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	pthread_mutex_init(&r->lock, NULL);
+	pthread_cond_init(&r->next, NULL);
+	pthread_cond_init(&r->room, NULL);
+	if (nr == 0)
+		nr = worth(n);
+	if (nr > 1)
+		start_threads(r, nr);
+	return r;
+}
+
+/* Readers that ran ahead go on when half of the window is theirs again. */
+static void make_room(struct synth_readers *r)
+{
+	if (r->taken - r->given <= WINDOW / 2)
+		pthread_cond_broadcast(&r->room);
+}
+
+static const struct task *next_threaded(struct synth_readers *r)
+{
+	const struct task *found = NULL;
+
+	pthread_mutex_lock(&r->lock);
+	r->held = false;
+	make_room(r);
+	while (!found && r->given < r->n) {
+		struct slot *s = &r->slots[r->given % WINDOW];
+
+		if (s->state == EMPTY) {
+			pthread_cond_wait(&r->next, &r->lock);
+			continue;
+		}
+		if (s->state == FULL)
+			found = &s->task;
+		s->state = EMPTY;
+		r->held = found != NULL;
+		r->given++;
+		make_room(r);
+	}
+	pthread_mutex_unlock(&r->lock);
+	return found;
+}
+
+const struct task *synth_readers_next(struct synth_readers *r)
+{
+	if (r->nr_threads)
+		return next_threaded(r);
+	while (r->given < r->n) {
+		struct slot *s = &r->slots[0];
+
+		if (task_read(&s->task, r->proc, (pid_t)r->pids[r->given++], r->want,
+			      r->timeout_ms))
+			return &s->task;
+	}
+	return NULL;
+}
+
+void synth_readers_stop(struct synth_readers *r)
+{
+	if (!r)
+		return;
+	pthread_mutex_lock(&r->lock);
+	__atomic_store_n(&r->stop, true, __ATOMIC_RELAXED);
+	pthread_cond_broadcast(&r->room);
+	pthread_mutex_unlock(&r->lock);
+	for (unsigned int i = 0; i < r->nr_threads; i++)
+		pthread_join(r->threads[i], NULL);
+	for (size_t i = 0; i < WINDOW; i++)
+		task_release(&r->slots[i].task);
+	pthread_cond_destroy(&r->room);
+	pthread_cond_destroy(&r->next);
+	pthread_mutex_destroy(&r->lock);
+	if (r->proc >= 0)
+		close(r->proc);
+	free(r);
+}

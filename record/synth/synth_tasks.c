@@ -1,0 +1,209 @@
+/* synth_tasks.c - COMM, FORK, NAMESPACES and MMAP2 of what runs already. */
+#include "synth/synth_tasks.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/proc_task.h"
+#include "base/read_text.h"
+#include "synth/synth_maps.h"
+#include "synth/synth_readers.h"
+
+#define TIMEOUT_MS 500
+#define MISC_FORK_EXEC (1 << 13)	/* linux/perf_event.h */
+enum { RECORD_COMM = 3, RECORD_FORK = 7, RECORD_NAMESPACES = 16 };
+
+struct run {
+	struct pd_writer *w;
+	const struct synth_options *o;
+	struct synth_report *report;
+	struct synth_maps *maps;
+	struct pd_error *e;
+};
+
+static int put(const struct run *r, uint32_t type, uint16_t misc, const struct pd_value *v,
+	       size_t n)
+{
+	return pd_writer_record(r->w, type, misc, r->o->event, v, n, (struct pd_bytes){ 0 }, r->e);
+}
+
+static int put_comm(const struct run *r, pid_t pid, pid_t tid, const char *comm)
+{
+	const struct pd_value v[] = {
+		PD_NUMBER("pid", pid), PD_NUMBER("tid", tid), PD_TEXT("comm", comm),
+	};
+
+	r->report->tasks++;
+	return put(r, RECORD_COMM, 0, v, 3);
+}
+
+/* A thread's parent is its process, a process's the one that made it. */
+static int put_fork(const struct run *r, pid_t pid, pid_t tid, pid_t parent)
+{
+	const struct pd_value v[] = {
+		PD_NUMBER("pid", pid), PD_NUMBER("ppid", parent), PD_NUMBER("tid", tid),
+		PD_NUMBER("ptid", parent), PD_NUMBER("time", 0),
+	};
+
+	return put(r, RECORD_FORK, MISC_FORK_EXEC, v, 5);
+}
+
+static int put_namespaces(const struct run *r, const struct task *t, pid_t tid)
+{
+	struct pd_value pairs[TASK_NAMESPACES][2], rows[TASK_NAMESPACES];
+	const struct pd_value v[] = {
+		PD_NUMBER("pid", t->pid), PD_NUMBER("tid", tid),
+		PD_ARRAY("namespaces", rows, t->nr_namespaces),
+	};
+
+	for (size_t i = 0; i < t->nr_namespaces; i++) {
+		pairs[i][0] = (struct pd_value)PD_NUMBER("dev", t->namespaces[i].dev);
+		pairs[i][1] = (struct pd_value)PD_NUMBER("inode", t->namespaces[i].inode);
+		rows[i] = (struct pd_value)PD_OBJECT(NULL, pairs[i], 2);
+	}
+	return put(r, RECORD_NAMESPACES, 0, v, 3);
+}
+
+/* As if it had just been made and named. */
+static int put_thread(const struct run *r, const struct task *t, pid_t tid, const char *comm)
+{
+	pid_t parent = tid == t->pid ? t->ppid : t->pid;
+
+	if (r->o->all_tasks && put_fork(r, t->pid, tid, parent) != 0)
+		return -1;
+	if (t->nr_namespaces && put_namespaces(r, t, tid) != 0)
+		return -1;
+	return put_comm(r, t->pid, tid, comm);
+}
+
+static int put_process(const struct run *r, const struct task *t)
+{
+	if (put_thread(r, t, t->pid, t->comm) != 0 || synth_maps_put(r->maps, t) != 0)
+		return -1;
+	r->report->timed_out += t->timed_out;
+	for (size_t i = 0; i < t->nr_threads; i++)
+		if (put_thread(r, t, t->threads[i].tid, t->threads[i].comm) != 0)
+			return -1;
+	return 0;
+}
+
+static unsigned int wanted(const struct synth_options *o)
+{
+	return (o->what & (SYNTH_MAPS | SYNTH_DATA_MAPS) ? TASK_MAPS : 0) |
+	       (o->what & SYNTH_NAMESPACES ? TASK_NS : 0) | (o->all_tasks ? TASK_THREADS : 0);
+}
+
+static unsigned int timeout(const struct synth_options *o)
+{
+	return o->timeout_ms ? o->timeout_ms : TIMEOUT_MS;
+}
+
+static bool is_over(const struct run *r)
+{
+	r->report->cut = r->report->cut || deadline_is_over(&r->o->deadline);
+	return r->report->cut;
+}
+
+/* Processes in the order of their numbers, as the readers get them. */
+static int put_all(const struct run *r)
+{
+	struct synth_readers *readers;
+	const struct task *t;
+	unsigned int *pids;
+	size_t n = host_numbered("/proc", "", &pids);
+	int ret = 0;
+
+	readers = synth_readers_start(pids, n, wanted(r->o), timeout(r->o), r->o->nr_readers);
+	while (readers && ret == 0 && !is_over(r) && (t = synth_readers_next(readers)))
+		ret = put_process(r, t);
+	synth_readers_stop(readers);
+	free(pids);
+	return ret;
+}
+
+static bool among(const pid_t *list, size_t n, pid_t tid)
+{
+	for (size_t i = 0; i < n; i++)
+		if (list[i] == tid)
+			return true;
+	return false;
+}
+
+/* Threads that were asked for; the process of each the first time it is met, with its maps. */
+static int put_these(const struct run *r, int proc)
+{
+	const struct synth_options *o = r->o;
+	pid_t *seen = calloc(o->nr_threads, sizeof(*seen));
+	size_t nr_seen = 0;
+	struct task t = { 0 };
+	int ret = 0;
+
+	for (size_t i = 0; seen && i < o->nr_threads && ret == 0 && !is_over(r); i++) {
+		pid_t tid = o->threads[i], pid;
+		char comm[TASK_COMM];
+
+		if (!task_thread_process(proc, tid, &pid))
+			continue;
+		if (!among(seen, nr_seen, pid) &&
+		    task_read(&t, proc, pid, wanted(o), timeout(o))) {
+			seen[nr_seen++] = pid;
+			ret = put_process(r, &t);
+		}
+		if (ret == 0 && tid != pid && task_thread_name(proc, pid, tid, comm)) {
+			struct task head = { .pid = pid, .nr_namespaces = 0 };
+
+			ret = put_thread(r, t.pid == pid ? &t : &head, tid, comm);
+		}
+	}
+	task_release(&t);
+	free(seen);
+	return ret;
+}
+
+int synth_tasks(struct pd_writer *w, const struct synth_options *o, struct synth_report *report,
+		struct pd_error *e)
+{
+	struct run r = { w, o, report, NULL, e };
+	int proc, ret = 0;
+
+	if (!o->all_tasks && o->nr_threads == 0)
+		return 0;
+	proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (proc < 0)
+		return 0;
+	r.maps = synth_maps_new(w, o, report, proc, e);
+	if (r.maps)
+		ret = o->all_tasks ? put_all(&r) : put_these(&r, proc);
+	synth_maps_free(r.maps);
+	close(proc);
+	return ret;
+}
+
+int synth_workload(struct pd_writer *w, const struct synth_options *o, struct pd_error *e)
+{
+	struct synth_report report = { 0 };
+	struct run r = { w, o, &report, NULL, e };
+	struct task t = { 0 };
+	int proc, ret = 0;
+
+	if (o->waiting && !(o->what & SYNTH_NAMESPACES)) {
+		task_own_name(t.comm);
+		return o->what & SYNTH_TASKS ? put_comm(&r, o->workload, o->workload, t.comm) : 0;
+	}
+	proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (proc < 0)
+		return 0;
+	if ((o->what & SYNTH_TASKS) && o->workload > 0 &&
+	    task_read(&t, proc, o->workload, o->what & SYNTH_NAMESPACES ? TASK_NS : 0,
+		      TIMEOUT_MS)) {
+		ret = put_comm(&r, t.pid, t.pid, t.comm);
+		if (ret == 0 && t.nr_namespaces)
+			ret = put_namespaces(&r, &t, t.pid);
+	}
+	task_release(&t);
+	close(proc);
+	return ret;
+}

@@ -1,0 +1,38 @@
+/* cgroup.c - where cgroups are mounted: version 1 with the controller perf_event, else 2. */
+#include "target/cgroup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <mntent.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool find_mount(char *path, size_t size)
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "r");
+	bool found = false, final = false;
+	struct mntent *m;
+
+	while (mounts && !final && (m = getmntent(mounts))) {
+		final = strcmp(m->mnt_type, "cgroup") == 0 && hasmntopt(m, "perf_event");
+		if (final || (strcmp(m->mnt_type, "cgroup2") == 0 && !found))
+			found = snprintf(path, size, "%s", m->mnt_dir) < (int)size;
+	}
+	if (mounts)
+		endmntent(mounts);
+	return found;
+}
+
+int cgroup_open(const char *name)
+{
+	char mount[PATH_MAX], path[2 * PATH_MAX];
+
+	if (!find_mount(mount, sizeof(mount))) {
+		errno = ENODEV;
+		return -1;
+	}
+	snprintf(path, sizeof(path), "%s/%s", mount, name);
+	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}

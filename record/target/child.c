@@ -1,0 +1,156 @@
+/* child.c - fork, wait for the counters, exec; and the end of it. */
+#include "target/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
+
+static int check_path(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return NOT_FOUND;
+	return S_ISREG(st.st_mode) && access(path, X_OK) == 0 ? 0 : NOT_EXECUTABLE;
+}
+
+static int search(const char *command, char found[PATH_MAX])
+{
+	const char *path = getenv("PATH");
+	int worst = NOT_FOUND;
+
+	for (path = path ? path : "/bin:/usr/bin"; ; path++) {
+		size_t size = strcspn(path, ":");
+		int got;
+
+		snprintf(found, PATH_MAX, "%.*s/%s", size ? (int)size : 1, size ? path : ".",
+			 command);
+		got = check_path(found);
+		if (!got)
+			return 0;
+		worst = got < worst ? got : worst;
+		path += size;
+		if (!*path)
+			return worst;
+	}
+}
+
+static int find(const char *command, char path[PATH_MAX], const struct say *s)
+{
+	int got;
+
+	if (strchr(command, '/')) {
+		snprintf(path, PATH_MAX, "%s", command);
+		got = check_path(command);
+	} else {
+		got = search(command, path);
+	}
+
+	if (got)
+		say(s, SAY_ERROR, "%s: %s", command, got == NOT_FOUND ? "command not found" :
+		    "can't be executed");
+	return got;
+}
+
+/* How the child is to run. */
+struct running {
+	const char *path;
+	char *const *command;
+	enum child_stdout out;
+	const struct child_signals *signals;
+};
+
+static _Noreturn void run(const struct running *r, int link)
+{
+	char byte;
+
+	if (r->out == CHILD_STDOUT_TO_STDERR)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+	signal(SIGPIPE, r->signals->on_pipe);
+	signal(SIGXFSZ, r->signals->on_size);
+	sigprocmask(SIG_SETMASK, &r->signals->mask, NULL);
+	/* Its end without a byte: the recorder gave up. */
+	if (read(link, &byte, 1) == 1) {
+		/* There is a slash in it: no further search, but a shell for what has no #!. */
+		execvp(r->path, r->command);
+		if (write(link, &errno, sizeof(errno)) < 0)
+			_exit(NOT_FOUND);
+	}
+	_exit(NOT_FOUND);
+}
+
+int child_fork(struct child *c, char *const *command, enum child_stdout out,
+	       const struct child_signals *signals, const struct say *s)
+{
+	char path[PATH_MAX];
+	const struct running running = { path, command, out, signals };
+	int ends[2];
+	int got = find(command[0], path, s);
+
+	if (got)
+		return got;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+		return say_failed(s, CLI_INPUT, "no socket: %s", strerror(errno));
+	c->pid = fork();
+	if (c->pid < 0)
+		return say_failed(s, CLI_INPUT, "no process: %s", strerror(errno));
+	if (!c->pid) {
+		close(ends[0]);
+		run(&running, ends[1]);
+	}
+	close(ends[1]);
+	c->link = ends[0];
+	return 0;
+}
+
+int child_start(struct child *c, const char *command, const struct say *s)
+{
+	int error = 0;
+
+	if (write(c->link, "", 1) != 1)
+		error = errno;
+	/* Ends without a word when exec closes the other end. */
+	while (!error && read(c->link, &error, sizeof(error)) < 0 && errno == EINTR)
+		;
+	close(c->link);
+	c->link = -1;
+	c->started = !error;
+	return error ? say_failed(s, NOT_FOUND, "%s: %s", command, strerror(error)) : 0;
+}
+
+bool child_poll(struct child *c)
+{
+	if (c->pid && !c->ended)
+		c->ended = waitpid(c->pid, &c->status, WNOHANG) == c->pid;
+	return c->ended;
+}
+
+void child_finish(struct child *c, int signal, const bool *hurry)
+{
+	const struct timespec moment = { .tv_nsec = 2000000 };
+
+	if (c->link >= 0)
+		close(c->link);
+	c->link = -1;
+	if (!c->pid || child_poll(c))
+		return;
+	if (signal)
+		kill(c->pid, signal);
+	while (!child_poll(c) && !__atomic_load_n(hurry, __ATOMIC_RELAXED))
+		nanosleep(&moment, NULL);
+}
+
+int child_exit_status(const struct child *c)
+{
+	return WIFEXITED(c->status) ? WEXITSTATUS(c->status) : 128 + WTERMSIG(c->status);
+}

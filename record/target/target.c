@@ -1,0 +1,295 @@
+/* target.c - processes, users and cpus by the options. */
+#include "target/target.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/proc_task.h"
+
+enum {
+	MAX_CPUS = 1 << 16,
+	COMMAND_LINE = 4096,	/* bytes that are looked at */
+};
+
+static bool online_cpus(struct int_list *cpus)
+{
+	char text[4096];
+	int fd = open("/sys/devices/system/cpu/online", O_RDONLY | O_CLOEXEC);
+	ssize_t size = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	if (size > 0) {
+		text[size] = '\0';
+		text[strcspn(text, "\n")] = '\0';
+		if (int_list_parse(cpus, text, MAX_CPUS))
+			return true;
+	}
+	for (long i = 0; i < sysconf(_SC_NPROCESSORS_ONLN); i++)
+		if (int_list_add(cpus, (int)i))
+			return false;
+	return cpus->n > 0;
+}
+
+/* Every thread of a process; false: it is gone. */
+static bool add_threads_of(struct int_list *threads, pid_t pid)
+{
+	char path[64];
+	struct dirent *d;
+	size_t before = threads->n;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	if (!dir)
+		return false;
+	while ((d = readdir(dir)))
+		if (isdigit((unsigned char)d->d_name[0]) &&
+		    int_list_add(threads, atoi(d->d_name)))
+			break;
+	closedir(dir);
+	return threads->n > before;
+}
+
+/* A test of a process directory of /proc. */
+typedef bool (*process_test)(int proc, const char *pid, const void *with);
+
+static bool is_owned_by(int proc, const char *pid, const void *with)
+{
+	struct stat st;
+
+	return fstatat(proc, pid, &st, 0) == 0 && st.st_uid == *(const uid_t *)with;
+}
+
+/* The arguments with blanks between them; false: it has none, as the kernel's threads. */
+static bool read_command_line(int proc, const char *pid, char text[COMMAND_LINE])
+{
+	char path[300];
+	ssize_t size = -1;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/cmdline", pid);
+	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		size = read(fd, text, COMMAND_LINE - 1);
+		close(fd);
+	}
+	if (size <= 0)
+		return false;
+	for (ssize_t i = 0; i < size - 1; i++)
+		if (!text[i])
+			text[i] = ' ';
+	text[size] = '\0';
+	return true;
+}
+
+/* Whoever started the recorder has the expression in its own command line: timeout(1), a shell, sudo. */
+static bool is_ancestor(int proc, pid_t pid)
+{
+	struct task t = { 0 };
+	pid_t ancestor = getppid();
+
+	while (ancestor > 0 && ancestor != pid && task_read(&t, proc, ancestor, 0, 0))
+		ancestor = t.ppid;
+	task_release(&t);
+	return ancestor == pid;
+}
+
+static bool has_command_line(int proc, const char *pid, const void *with)
+{
+	char text[COMMAND_LINE];
+
+	return read_command_line(proc, pid, text) && regexec(with, text, 0, NULL, 0) == 0 &&
+	       !is_ancestor(proc, atoi(pid));
+}
+
+static void say_chosen(int proc, const char *pid, const struct say *s)
+{
+	char text[COMMAND_LINE];
+
+	if (s->level >= SAY_DETAIL)
+		say(s, SAY_DETAIL, "process %s: %s", pid,
+		    read_command_line(proc, pid, text) ? text : "(no command line)");
+}
+
+/* The threads of every process but this one that passes. */
+static size_t add_matching(struct int_list *threads, process_test test, const void *with, const struct say *s)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *d;
+	size_t before = threads->n;
+
+	if (!dir)
+		return 0;
+	while ((d = readdir(dir)))
+		if (isdigit((unsigned char)d->d_name[0]) && atoi(d->d_name) != getpid() &&
+		    test(dirfd(dir), d->d_name, with) && add_threads_of(threads, atoi(d->d_name)))
+			say_chosen(dirfd(dir), d->d_name, s);
+	closedir(dir);
+	return threads->n - before;
+}
+
+static int add_by_pattern(struct target *t, const char *pattern, const struct say *s)
+{
+	regex_t regex;
+	size_t found;
+
+	if (regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB))
+		return say_failed(s, CLI_USAGE,
+				  "'-p %s' is neither a process nor a regular expression",
+				  pattern);
+	found = add_matching(&t->threads, has_command_line, &regex, s);
+	regfree(&regex);
+	if (!found)
+		return say_failed(s, CLI_INPUT, "no process has a command line like '%s'", pattern);
+	return 0;
+}
+
+static int add_process(struct target *t, const char *item, const struct say *s)
+{
+	uint64_t pid;
+
+	if (!parse_number(item, &pid))
+		return add_by_pattern(t, item, s);
+	if (pid > INT32_MAX || !add_threads_of(&t->threads, (pid_t)pid))
+		return say_failed(s, CLI_INPUT, "there is no process %s", item);
+	return 0;
+}
+
+static int add_thread(struct target *t, const char *item, const struct say *s)
+{
+	char path[64];
+	uint64_t tid;
+
+	if (!parse_number(item, &tid) || tid > INT32_MAX)
+		return say_failed(s, CLI_USAGE, "'-t %s' is not the number of a thread", item);
+	snprintf(path, sizeof(path), "/proc/%llu", (unsigned long long)tid);
+	if (access(path, F_OK))
+		return say_failed(s, CLI_INPUT, "there is no thread %s", item);
+	return int_list_add(&t->threads, (int)tid)
+		       ? say_failed(s, CLI_OUTPUT, "%s", "out of memory")
+		       : 0;
+}
+
+static int add_list(struct target *t, const struct cli_list *list, const struct say *s,
+		    int (*add)(struct target *, const char *, const struct say *))
+{
+	for (size_t i = 0; i < list->count; i++) {
+		const char *rest = list->items[i];
+		size_t size;
+
+		for (const char *item; (item = cli_next_item(&rest, &size));) {
+			char text[4096];
+			int got;
+
+			snprintf(text, sizeof(text), "%.*s", (int)size, item);
+			got = add(t, text, s);
+			if (got)
+				return got;
+		}
+	}
+	return 0;
+}
+
+static int add_user(struct target *t, const char *name, const struct say *s)
+{
+	struct passwd *user = getpwnam(name);
+	uint64_t number;
+	uid_t uid;
+
+	if (user)
+		uid = user->pw_uid;
+	else if (parse_number(name, &number))
+		uid = (uid_t)number;
+	else
+		return say_failed(s, CLI_USAGE, "there is no user '%s'", name);
+	if (!add_matching(&t->threads, is_owned_by, &uid, s))
+		return say_failed(s, CLI_INPUT, "user %s runs nothing", name);
+	return 0;
+}
+
+static int choose_threads(struct target *t, const struct settings *o, const struct say *s)
+{
+	int got = add_list(t, &o->pids, s, add_process);
+
+	if (!got)
+		got = add_list(t, &o->tids, s, add_thread);
+	if (!got && o->uid)
+		got = add_user(t, o->uid, s);
+	int_list_unite(&t->threads);
+	return got;
+}
+
+/* Those that are off can't be recorded, nor those that are not there. */
+static int check_cpus(const struct int_list *cpus, const struct int_list *online,
+		      const struct say *s)
+{
+	for (size_t i = 0; i < cpus->n; i++) {
+		bool found = false;
+
+		for (size_t k = 0; k < online->n && !found; k++)
+			found = online->items[k] == cpus->items[i];
+		if (!found)
+			return say_failed(s, CLI_INPUT, "there is no cpu %d, or it is off; the "
+					  "last that is on is %d", cpus->items[i],
+					  online->items[online->n - 1]);
+	}
+	return 0;
+}
+
+static int choose_cpus(struct target *t, const struct settings *o, const struct say *s)
+{
+	if (o->cpus) {
+		if (!int_list_parse(&t->cpus, o->cpus, MAX_CPUS))
+			return say_failed(s, CLI_USAGE, "'-C %s' is not a list of cpus", o->cpus);
+		return online_cpus(&t->side_cpus) ? check_cpus(&t->cpus, &t->side_cpus, s) : 0;
+	}
+	if (t->per_thread ? int_list_add(&t->cpus, -1) : !online_cpus(&t->cpus))
+		return say_failed(s, CLI_OUTPUT, "%s", "out of memory");
+	t->nr_online = t->per_thread ? 0 : (unsigned int)t->cpus.n;
+	return 0;
+}
+
+int target_choose(struct target *t, const struct settings *o, char *const *command,
+		  const struct say *s)
+{
+	bool threads = o->pids.count || o->tids.count || o->uid;
+	bool system = o->all_cpus || o->cgroups.count || (o->cpus && !threads);
+	int got = 0;
+
+	t->command = command[0] ? command : NULL;
+	t->kind = system ? TARGET_SYSTEM : threads ? TARGET_THREADS : TARGET_COMMAND;
+	t->per_thread = o->per_thread;
+	if (system && threads)
+		say(s, SAY_WARNING, "-a records everything: -p, -t and -u count for nothing");
+	if (system && o->per_thread)
+		return say_failed(s, CLI_USAGE, "%s", "--per-thread needs a command, -p, -t or -u");
+	if (o->per_thread && o->cpus)
+		return say_failed(s, CLI_USAGE, "%s", "--per-thread and -C exclude each other");
+	if (t->kind == TARGET_THREADS)
+		got = choose_threads(t, o, s);
+	if (!got)
+		got = choose_cpus(t, o, s);
+	return got;
+}
+
+void target_free(struct target *t)
+{
+	int_list_free(&t->threads);
+	int_list_free(&t->cpus);
+	int_list_free(&t->side_cpus);
+}
+
+const struct int_list *target_all_cpus(const struct target *t)
+{
+	return t->side_cpus.n ? &t->side_cpus : &t->cpus;
+}

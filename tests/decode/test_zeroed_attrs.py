@@ -1,0 +1,75 @@
+"""Attributes that read as zeros, like a block that never reached the disk: EVENT_DESC has a copy of each."""
+import json
+import struct
+import subprocess
+
+import pytest
+
+from conftest import FIXTURES, TOOLS
+from perf_counts import stats
+
+pytestmark = pytest.mark.sanitize
+
+PERF = FIXTURES / "perf"
+FILES = ["01-basic", "12-tracepoints", "43-multi-event", "16-zstd"]
+IDS = 16        # bytes of the section at an entry's end that says where the ids are
+
+
+def zeroed(path, first, last):
+    """The file with bytes of each entry of the attrs section zeroed; last: from the entry's end."""
+    data = bytearray(path.read_bytes())
+    stride, at, size = struct.unpack_from("<3Q", data, 16)
+    for entry in range(at, at + size, stride):
+        data[entry + first:entry + stride - last] = bytes(stride - last - first)
+    return data
+
+
+def samples(document):
+    return [{key: value for key, value in record.items() if key != "offset"}
+            for record in document["records"] if record["type"] == "SAMPLE"]
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("first, last", [(0, 0), (0, IDS), (8, IDS), (24, 60)],
+                         ids=["entry", "attr", "from config", "sample_type"])
+def test_zeros_are_restored(name, first, last, run_pdecode, decode, tmp_path, perf):
+    source, path, fixed = PERF / f"{name}.data", tmp_path / "zeroed.data", tmp_path / "fixed.data"
+    path.write_bytes(zeroed(source, first, last))
+    done = run_pdecode([path])
+    document, whole = json.loads(done.stdout), decode(source)
+    assert done.returncode == 1
+    assert {e["code"] for e in document["errors"]} == {"RESTORED"}
+    assert len(document["errors"]) == len(whole["attrs"])
+    for attr, intact in zip(document["attrs"], whole["attrs"]):
+        assert attr.pop("restored") is True
+        assert attr == intact
+    assert samples(document) == samples(whole) != []
+    again = subprocess.run([TOOLS / "pencode"], input=done.stdout, capture_output=True, timeout=60)
+    assert again.stdout == path.read_bytes() or name == "16-zstd"
+    repaired = subprocess.run([TOOLS / "prepair", "-o", fixed, path], capture_output=True, timeout=60)
+    assert repaired.returncode == 1
+    assert stats(perf, fixed)["SAMPLE"] == stats(perf, source)["SAMPLE"]
+
+
+def test_without_a_copy(run_pdecode, tmp_path):
+    """The features are cut off: the samples' fields can't be known, and that is said."""
+    data = zeroed(PERF / "01-basic.data", 0, 0)
+    at, size = struct.unpack_from("<2Q", data, 40)
+    path = tmp_path / "zeroed.data"
+    path.write_bytes(data[:at + size])
+    done = run_pdecode([path])
+    codes = {e["code"] for e in json.loads(done.stdout)["errors"] if e.get("record") == "SAMPLE"}
+    assert (done.returncode, codes) == (1, {"TRAILING"})
+
+
+def test_a_copy_that_differs_is_noted(run_pdecode, decode, tmp_path):
+    """Nothing says which of the two is right: the header's is used."""
+    source, path = PERF / "01-basic.data", tmp_path / "differs.data"
+    data = bytearray(source.read_bytes())
+    at = struct.unpack_from("<Q", data, 24)[0] + 16     # sample_freq, 2000
+    data[at] ^= 1
+    path.write_bytes(data)
+    quiet, loud = run_pdecode([path]), run_pdecode(["-v", path])
+    assert (quiet.returncode, quiet.stderr, loud.returncode) == (0, b"", 0)
+    assert b"differs from the header's" in loud.stderr
+    assert json.loads(quiet.stdout)["attrs"][0]["attr"]["sample_freq"] == 2001

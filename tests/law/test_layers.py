@@ -1,0 +1,282 @@
+"""The law of the sources: who may include whom, what stands in one place only, and how long things may get.
+
+MAY_INCLUDE has a line for each room, that is, each folder; sources at the top of libdecode/ and record/ may include all rooms.
+The public headers (include/pd) include each other, and C's. tools/ and record/ see the library through them alone; record/ also
+uses the command line of tools/.
+
+A rule that one file is let off says so here, with the reason.
+"""
+import re
+import subprocess
+
+import pytest
+
+from conftest import ROOT
+
+LIBRARY = ROOT / "libdecode"
+
+MAY_INCLUDE = {
+    "libdecode": {
+        "base": "",
+        "layout": "base",
+        "plan": "base layout",
+        "schema": "base layout",
+        "lint": "base layout plan",
+        "tracepoint": "base",
+        "input": "base",
+        "session": "base layout plan tracepoint",
+        "stream": "base layout input session",
+        "container": "base input plan session stream",
+        "output": "base layout plan session stream",
+        "model": "base input stream",
+        "reader": "base container input model plan stream",
+        "stats": "base layout model reader stream sink.h",
+        "json": "base layout model plan reader stats stream sink.h",
+    },
+    "record": {
+        "base": "",
+        "bpf": "base",
+        "buildid": "base",
+        "hostinfo": "base bpf",
+        "synth": "base bpf buildid",
+        "target": "base",
+        "event": "base target",
+        "capture": "base event target",
+        "output": "base buildid capture event",
+        "inform": "base event output",
+        "run": "base bpf buildid capture event hostinfo output synth target",
+    },
+}
+COLUMNS = 132          # .clang-format says so, too
+FUNCTION_LINES = 60
+FILE_LINES = 700
+
+# Tables and lists of names are as long as what they describe.
+TABLES = re.compile(r"libdecode/layout/(names|records|features|sample|attr|registers|container)(_\w+)?\.c$")
+
+NAMES_THAT_SAY_NOTHING = {"util", "utils", "common", "misc", "helper", "helpers", "defs", "stuff", "lib"}
+
+# Decisions by record type belong into the tables of layout/.
+SWITCHES_ON_TYPE = {
+    "libdecode/session/session_update.c": "which records teach the session something: events, names, features",
+    "record/buildid/buildid_scan.c": "takes three fields out of maps and samples, through the public interface",
+}
+
+
+def sources(*tops):
+    return sorted(path for top in tops for path in (ROOT / top).rglob("*.[ch]"))
+
+
+ALL = sources("libdecode", "tools", "record")
+
+
+def name_of(path):
+    return str(path.relative_to(ROOT))
+
+
+def code_of(text):
+    """Without comments, strings and characters; lines stay where they are."""
+    def blank(match):
+        return re.sub(r"[^\n]", " ", match[0]) if match[0][0] == "/" else match[0][0] + match[0][-1]
+    return re.sub(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", blank, text, flags=re.S)
+
+
+def includes(text):
+    """[(quoted, name)] of a source's includes."""
+    return [(mark == '"', name) for mark, name in re.findall(r'^\s*#\s*include\s+(["<])([^">]+)[">]', text, flags=re.M)]
+
+
+def room_of(path):
+    """("libdecode", "stream") of libdecode/stream/batch.h; ("libdecode", "sink.h") of a file at the top."""
+    top, room, *_ = path.relative_to(ROOT).parts
+    return top, room
+
+
+def include_law(top, room, name):
+    """What is wrong with a quoted include in a room of libdecode/ or record/, or None."""
+    if name.startswith("pd/"):
+        return None if (LIBRARY / "include" / name).is_file() else "no public header"
+    if room == "include":
+        return "a public header includes public headers only"
+    if top == "record" and "/" not in name:
+        return None if (ROOT / "tools" / name).is_file() else "names no room"
+    if not (ROOT / top / name).is_file():
+        return "not there"
+    other = name.split("/")[0]
+    if room in MAY_INCLUDE[top] and other not in (room, *MAY_INCLUDE[top][room].split()):
+        return f"{room} may not include {other}"
+    return None
+
+
+@pytest.mark.parametrize("top", MAY_INCLUDE)
+def test_rooms_include_what_they_may(top):
+    wrong = [f"{name_of(path)} includes {name}: {problem}"
+             for path in sources(top) for quoted, name in includes(path.read_text()) if quoted
+             for problem in [include_law(*room_of(path), name)] if problem]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("top", MAY_INCLUDE)
+def test_every_room_has_its_law(top):
+    folders = {path.parent.name for path in (ROOT / top).glob("*/*.[ch]")} - {"include"}
+    assert folders == set(MAY_INCLUDE[top])
+
+
+@pytest.mark.parametrize("top", MAY_INCLUDE)
+def test_no_circle_of_rooms(top):
+    """In the order of the table, each room includes only what stands above it."""
+    seen = {"sink.h"}
+    for room, others in MAY_INCLUDE[top].items():
+        assert set(others.split()) <= seen, f"{room} stands above what it includes"
+        seen.add(room)
+
+
+@pytest.mark.parametrize("top, room, name, allowed", [
+    ("libdecode", "base", "layout/desc.h", False), ("libdecode", "layout", "base/buf.h", True),
+    ("libdecode", "stream", "model/order.h", False), ("libdecode", "model", "input/tempfile.h", True),
+    ("libdecode", "reader", "json/json.h", False), ("libdecode", "json", "reader/reader.h", True),
+    ("libdecode", "include", "base/buf.h", False), ("libdecode", "include", "pd/error.h", True),
+    ("libdecode", "stream", "cli.h", False), ("libdecode", "base", "pd/none.h", False),
+    ("libdecode", "sink.c", "json/json.h", True), ("record", "event", "run/loop.h", False),
+    ("record", "run", "event/event.h", True), ("record", "base", "cli.h", True), ("record", "run", "loop.h", False),
+    ("record", "run", "stream/batch.h", False),
+])
+def test_the_law_itself(top, room, name, allowed):
+    assert (include_law(top, room, name) is None) == allowed
+
+
+def test_tools_see_the_public_headers_only():
+    own = {path.name for path in sources("tools") if path.suffix == ".h"}
+    wrong = [f"{name_of(path)} includes {name}" for path in sources("tools")
+             for quoted, name in includes(path.read_text())
+             if (name.startswith("pd/") and not (LIBRARY / "include" / name).is_file())
+             or (quoted and not name.startswith("pd/") and name not in own)]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_public_headers_need_nothing_but_c():
+    allowed = {"stddef.h", "stdint.h", "stdbool.h", "string.h"}
+    wrong = [f"{path.name} includes <{name}>" for path in sources("libdecode/include")
+             for quoted, name in includes(path.read_text()) if not quoted and name not in allowed]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("header", [path for path in ALL if path.suffix == ".h"], ids=name_of)
+def test_a_header_includes_what_it_uses(header):
+    """It compiles alone, and twice."""
+    top = header.relative_to(ROOT).parts[0]
+    places = {"libdecode": ["libdecode"], "tools": ["tools"], "record": ["record", "tools"]}[top]
+    flags = [f"-I{ROOT / place}" for place in [*places, "libdecode/include"]]
+    done = subprocess.run(["cc", "-std=gnu11", "-D_GNU_SOURCE", "-xc", "-fsyntax-only", "-Wall", "-Werror",
+                           "-Wno-unused-function", *flags, "-"],
+                          input=f'#include "{header}"\n' * 2, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^#ifndef (\w+_H)\n#define \1\n", header.read_text(), flags=re.M), "no guard"
+
+
+# --- in one place only ----------------------------------------------------------------------------------------------
+
+def test_no_name_that_says_nothing():
+    assert not [name_of(path) for path in ALL if path.stem in NAMES_THAT_SAY_NOTHING]
+
+
+def switches_on_type(code):
+    """Lines that switch on a record's type."""
+    return [line.strip() for line in code.splitlines()
+            if re.search(r"\bswitch\s*\((?:[^()]*(?:->|\.))?(?:record_)?type\)"
+                         r"|\bswitch\s*\(\s*pd_record_type\(|\bcase\s+PERF_RECORD_", line)]
+
+
+def test_no_switch_on_record_types_outside_the_tables():
+    found = {name_of(path): lines for path in ALL if room_of(path) != ("libdecode", "layout")
+             for lines in [switches_on_type(code_of(path.read_text()))] if lines}
+    assert {name: lines for name, lines in found.items() if name not in SWITCHES_ON_TYPE} == {}
+
+
+def test_switches_are_found():
+    assert switches_on_type("\tswitch (r->frame.type) {\n\tswitch (type) {\n\tswitch (pd_record_type(r)) {\n"
+                            "\tcase PERF_RECORD_MMAP:\n") and not switches_on_type("\tswitch (op->kind) {\n")
+
+
+def test_byte_order_has_one_home():
+    """Only the cursor swaps what comes from a file. (The JSON writer turns hex digits with the same instruction.)"""
+    swaps = re.compile(r"\b(__builtin_bswap\w+|bswap_\d+|[bl]e\d+toh|hto[bl]e\d+|ntoh[ls]|hton[ls])\b")
+    found = {name_of(path) for path in sources("libdecode") if swaps.search(code_of(path.read_text()))}
+    assert found <= {"libdecode/base/cursor.h", "libdecode/base/jsonw.h"}
+
+
+def test_messages_have_one_home():
+    """What cli_message.c prints is safe for terminals. The other two print nothing that a stranger has named."""
+    prints = re.compile(r"\bstderr\b|\b(perror|v?warnx?|v?errx?|psignal)\(|\b(write|v?dprintf)\((2|STDERR_FILENO)\b")
+    found = {name_of(path) for path in sources("tools", "record", "libdecode") if prints.search(code_of(path.read_text()))}
+    assert found == {"tools/cli_message.c", "tools/progress.c", "tools/sandbox_calls.c"}
+
+
+def test_macros_hide_no_way_out():
+    """Macros build data; only code returns or jumps."""
+    wrong = [f"{name_of(path)}: {macro.splitlines()[0]}" for path in ALL
+             for macro in re.findall(r"^#\s*define .*(?:\\\n.*)*", code_of(path.read_text()), flags=re.M)
+             if re.search(r"\b(return|goto|break|continue)\b", macro)]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_second_boolean():
+    """f(x, true, false) says nothing: an enum or an option struct does."""
+    wrong = [f"{name_of(path)}: {found}" for path in ALL if path.suffix == ".h"
+             for found in re.findall(r"\w+\([^()]*\bbool\b[^*(),]*,[^()]*\bbool\b[^*(),]*[,)]", code_of(path.read_text()))]
+    assert not wrong, "\n".join(wrong)
+
+
+# --- sizes ----------------------------------------------------------------------------------------------------------
+
+def functions(text):
+    """(name, lines of the body, braces included) of a source in kernel style: both braces in the first column."""
+    start, lines = None, code_of(text).splitlines()
+    for i, line in enumerate(lines):
+        if line == "{":
+            start = i
+        elif line == "}" and start is not None:
+            head = " ".join(lines[max(0, start - 3):start])
+            names = re.findall(r"(\w+)\s*\(", head.rsplit("}", 1)[-1].rsplit(";", 1)[-1])
+            yield (names[0] if names else head.strip()), i - start + 1
+            start = None
+
+
+def test_functions_fit_a_screen():
+    wrong = [f"{name_of(path)}: {name}() has {lines} lines" for path in ALL
+             for name, lines in functions(path.read_text()) if lines > FUNCTION_LINES]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_lines_fit():
+    wrong = [f"{name_of(path)}:{n} has {len(line.expandtabs(8))} columns" for path in ALL
+             for n, line in enumerate(path.read_text().splitlines(), 1) if len(line.expandtabs(8)) > COLUMNS]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_files_stay_readable():
+    wrong = [f"{name_of(path)} has {lines} lines" for path in ALL if not TABLES.search(name_of(path))
+             for lines in [path.read_text().count("\n")] if lines > FILE_LINES]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_functions_are_counted():
+    text = "static int f(int a,\n\t     int b)\n{\n\tif (a) {\n\t}\n\treturn b;\n}\n\nstruct s {\n\tint x;\n};\n" \
+           "int g(void)\n{\n" + "\tg();\n" * 70 + "}\n"
+    assert list(functions(text)) == [("f", 5), ("g", 72)]
+    assert sum(1 for path in ALL for _ in functions(path.read_text())) > 500
+
+
+# --- tidiness -------------------------------------------------------------------------------------------------------
+
+def test_each_source_says_what_it_is():
+    """In its first line: /* name.c - what it does, or the tool's name where it has the main(). */"""
+    wrong = [name_of(path) for path in ALL
+             if not re.match(rf"/\* ({re.escape(path.name)}|{path.stem}) - \S", path.read_text())]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_trailing_blanks():
+    wrong = [f"{name_of(path)}:{i}" for path in ALL
+             for i, line in enumerate(path.read_text().split("\n"), 1) if line != line.rstrip()]
+    assert not wrong, "\n".join(wrong)

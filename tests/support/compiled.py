@@ -1,0 +1,48 @@
+"""Small C programs of tests/c, linked with the library as it was built: they see what the tools can't.
+
+  PD_BUILD  directory of libdecode.a; default build/ of this project
+  CC        the compiler; default cc
+"""
+import functools
+import os
+import pathlib
+import shlex
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+BUILD = pathlib.Path(os.environ.get("PD_BUILD") or ROOT / "build")
+LIBRARIES = ["-lzstd", "-lz", "-llzma", "-lbz2", "-lm"]
+
+
+@functools.lru_cache(maxsize=None)
+def program(name):
+    """Path of tests/c/NAME.c, compiled."""
+    library = BUILD / "libdecode.a"
+    if not library.is_file():
+        pytest.fail(f"{library} is not built: run make, or set PD_BUILD to the directory that holds it", pytrace=False)
+    source, target = ROOT / "tests" / "c" / f"{name}.c", BUILD / "tests" / name
+    target.parent.mkdir(exist_ok=True)
+    compiler = shlex.split(os.environ.get("CC") or "cc")
+    done = subprocess.run([*compiler, "-std=gnu11", "-g", "-Wall", "-Wextra", "-Werror", "-Wno-missing-field-initializers",
+                           "-D_GNU_SOURCE", f"-I{ROOT}/libdecode", f"-I{ROOT}/libdecode/include", "-o", target, source,
+                           library, *LIBRARIES], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode:
+        pytest.fail(f"{source} does not compile:\n{done.stdout}", pytrace=False)
+    return target
+
+
+def preloaded(name, directory):
+    """Path of tests/workload/NAME.c as a library for LD_PRELOAD, made in the directory."""
+    target = directory / f"{name}.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-pthread", "-o", target, ROOT / "tests" / "workload" / f"{name}.c"],
+                   check=True)
+    return target
+
+
+def run(name, *args):
+    """Exit code and lines of standard output of such a program."""
+    done = subprocess.run([program(name), *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert done.returncode in (0, 1) and not done.stderr, done.stderr
+    return done.returncode, done.stdout.splitlines()

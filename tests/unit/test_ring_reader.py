@@ -1,0 +1,26 @@
+"""record/capture/ring.c and record/run/drain.c over buffers that tests/c fills as the kernel does: records that wrap, lost ends, snapshots;
+one buffer that never gets empty; what is held in memory."""
+import os
+import shlex
+import subprocess
+
+import pytest
+
+from conftest import ROOT
+
+
+@pytest.mark.parametrize("program, sources", [
+    ("ring_content", ["capture/ring"]),
+    ("drain_turns", ["capture/ring", "run/drain", "run/backlog"]),
+    ("beside_order", ["capture/ring", "run/drain", "run/backlog", "run/background_synth"]),
+])
+def test_what_lies_in_a_buffer(tmp_path, program, sources):
+    target = tmp_path / program
+    done = subprocess.run([*shlex.split(os.environ.get("CC") or "cc"), "-std=gnu11", "-g", "-Wall", "-Wextra", "-Werror",
+                           "-D_GNU_SOURCE", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined",
+                           f"-I{ROOT}/record", f"-I{ROOT}/tools", f"-I{ROOT}/libdecode/include", "-o", target,
+                           ROOT / f"tests/c/{program}.c", "-pthread", *(ROOT / f"record/{source}.c" for source in sources)],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert done.returncode == 0, done.stdout
+    done = subprocess.run([target], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=30)
+    assert (done.returncode, done.stdout) == (0, "")

@@ -1,0 +1,37 @@
+/* sigbus.c - a handler of SIGBUS, which is the process's. */
+#include "sigbus.h"
+
+#include <signal.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* For the handler, which has no other way to know, and to tell. */
+static uintptr_t page_size;
+static volatile sig_atomic_t lost_bytes;
+
+/* A page of zeros comes where the fault is, in whatever thread; mmap() is a system call and no more. */
+static void on_sigbus(int number, siginfo_t *info, void *context)
+{
+	const uintptr_t page = (uintptr_t)info->si_addr & ~(page_size - 1);
+
+	(void)context;
+	if (info->si_code == BUS_ADRERR &&
+	    mmap((void *)page, page_size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED)
+		lost_bytes = 1;
+	else
+		signal(number, SIG_DFL);	/* it comes again, and kills */
+}
+
+void mapped_watch(void)
+{
+	const struct sigaction action = { .sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO };
+
+	page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
+	sigaction(SIGBUS, &action, NULL);
+}
+
+bool mapped_lost_bytes(void)
+{
+	return lost_bytes;
+}
