@@ -142,14 +142,17 @@ static int encode_part(struct job *j, const struct split_part *part, struct json
 
 static void where(const char *input, const struct split_part *part, const char *path, char *buf, size_t size)
 {
+	const bool of_file = strncmp(path, "file.", 5) == 0 || strcmp(path, "file") == 0;
+	const bool elsewhere = of_file && *part->key && strcmp(part->key, "file") != 0;
+	const char *key = elsewhere ? "" : part->key;
 	char index[40] = "";
 
-	if (part->is_element)
+	if (part->is_element && !elsewhere)
 		snprintf(index, sizeof(index), "[%llu]", (unsigned long long)part->index);
-	if (strncmp(path, "file.", 5) == 0 || strcmp(path, "file") == 0)
+	if (of_file && !elsewhere)
 		path += path[4] ? 5 : 4;	/* the part is that already */
-	snprintf(buf, size, "%s:%llu%s%s%s%s%s", input, (unsigned long long)part->line, *part->key || *path ? ": " : "",
-		 part->key, index, *part->key && *path && *path != '[' ? "." : "", path);
+	snprintf(buf, size, "%s:%llu%s%s%s%s%s", input, (unsigned long long)part->line, *key || *path ? ": " : "", key, index,
+		 *key && *path && *path != '[' ? "." : "", path);
 }
 
 /* Why, and the status that goes with it. */

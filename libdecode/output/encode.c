@@ -269,10 +269,7 @@ static int begin(struct pd_encoder *enc, struct pd_encode_error *e)
 	if (pd_encode_start(enc, e))
 		return -1;
 	enc->begun = true;
-	if (enc->mode == PD_MODE_PIPE)
-		return pd_encode_begin_pipe(enc, e);
-	pd_encode_begin_file(enc);
-	return 0;
+	return enc->mode == PD_MODE_PIPE ? pd_encode_begin_pipe(enc, e) : pd_encode_begin_file(enc, e);
 }
 
 static int begin_for_record(struct pd_encoder *enc, const struct pd_out *out, struct pd_encode_error *e)

@@ -104,7 +104,7 @@ int pd_encode_press_finish(struct pd_encoder *enc, struct pd_encode_error *e);
 void pd_encode_press_free(struct pd_encoder *enc);
 
 /* Before the first record, and at the end. 0, or -1 and *e. */
-void pd_encode_begin_file(struct pd_encoder *enc);
+int pd_encode_begin_file(struct pd_encoder *enc, struct pd_encode_error *e);
 int pd_encode_finish_file(struct pd_encoder *enc, struct pd_encode_error *e);
 int pd_encode_begin_pipe(struct pd_encoder *enc, struct pd_encode_error *e);
 

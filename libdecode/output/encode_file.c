@@ -25,8 +25,18 @@ static const struct pd_section *said_feature(const struct pd_encoder *enc, uint3
 	return NULL;
 }
 
-/* Where the data begin: behind header, ids and attrs, unless the JSON says where. */
-void pd_encode_begin_file(struct pd_encoder *enc)
+/* Readers find no events in entries of another size, and nobody could write those of the largest sizes. */
+static int check_attr_size(const struct pd_encoder *enc, struct pd_encode_error *e)
+{
+	const uint64_t size = enc->said.attr_size;
+
+	if (!enc->session.nr_attrs || (size >= PD_ATTR_SIZE_VER0 + PD_SECTION_SIZE && size <= UINT16_MAX))
+		return 0;
+	return pd_encode_fail(e, PD_E_SIZE, "file.attr_size", "80 to 65535 bytes were expected");
+}
+
+/* Data begin after header, ids and attrs, unless the JSON states where. */
+int pd_encode_begin_file(struct pd_encoder *enc, struct pd_encode_error *e)
 {
 	const struct pd_session *s = &enc->session;
 	uint64_t at = PD_FILE_HEADER_SIZE;
@@ -37,6 +47,8 @@ void pd_encode_begin_file(struct pd_encoder *enc)
 				enc->said.attr_size = s->attrs[i]->bytes.size + PD_SECTION_SIZE;
 	if (!enc->said.attr_size && !enc->said.has_sections)
 		enc->said.attr_size = ATTR_SIZE_USUAL + PD_SECTION_SIZE;	/* readers want one, events or not */
+	if (check_attr_size(enc, e))
+		return -1;
 	for (size_t i = 0; i < s->nr_attrs; i++)
 		at += s->attrs[i]->nr_ids * sizeof(uint64_t) + enc->said.attr_size;
 	enc->data_offset = !enc->converts && enc->said.has_sections ? enc->said.data_offset : at;
@@ -44,6 +56,7 @@ void pd_encode_begin_file(struct pd_encoder *enc)
 	/* where the offset is damage, no data follow */
 	if (enc->data_offset > INT64_MAX || lseek(enc->out.fd, (off_t)enc->data_offset, SEEK_SET) < 0)
 		enc->nowhere = true;
+	return 0;
 }
 
 static int put_at(struct pd_encoder *enc, uint64_t offset, const struct pd_buf *bytes, struct pd_encode_error *e)
@@ -99,6 +112,13 @@ static int put_ids(struct pd_encoder *enc, const struct pd_attr *a, uint64_t off
 	return failed;
 }
 
+/* Our own values always fit: composing fails for want of memory only. */
+static int put_composed(struct pd_encoder *enc, int failed, uint64_t offset, const struct pd_buf *bytes,
+			struct pd_encode_error *e)
+{
+	return failed ? pd_encode_no_memory(e) : put_at(enc, offset, bytes, e);
+}
+
 /* An entry of the attrs section. */
 static int put_attr(struct pd_encoder *enc, const struct pd_attr *a, uint64_t at, struct pd_section ids,
 		    struct pd_encode_error *e)
@@ -109,27 +129,28 @@ static int put_attr(struct pd_encoder *enc, const struct pd_attr *a, uint64_t at
 	pd_buf_append(&bytes, a->bytes.data, a->bytes.size);
 	while (bytes.size + PD_SECTION_SIZE < enc->said.attr_size && !bytes.failed)
 		pd_buf_append(&bytes, "", 1);
-	failed = pd_compose_section(&enc->session, ids.offset, ids.size, &bytes) || put_at(enc, at, &bytes, e);
+	failed = pd_compose_section(&enc->session, ids.offset, ids.size, &bytes);
+	failed = put_composed(enc, failed, at, &bytes, e);
 	pd_buf_free(&bytes);
-	return failed ? -1 : 0;
+	return failed;
 }
 
 static int put_header(struct pd_encoder *enc, const struct pd_header_values *h, struct pd_encode_error *e)
 {
 	struct pd_buf bytes = { .budget = &enc->budget };
-	int failed = pd_compose_header(&enc->session, h, &bytes) || put_at(enc, 0, &bytes, e);
+	const int failed = put_composed(enc, pd_compose_header(&enc->session, h, &bytes), 0, &bytes, e);
 
 	pd_buf_free(&bytes);
-	return failed ? -1 : 0;
+	return failed;
 }
 
 static int put_table_entry(struct pd_encoder *enc, uint64_t at, uint64_t offset, uint64_t size, struct pd_encode_error *e)
 {
 	struct pd_buf bytes = { .budget = &enc->budget };
-	int failed = pd_compose_section(&enc->session, offset, size, &bytes) || put_at(enc, at, &bytes, e);
+	const int failed = put_composed(enc, pd_compose_section(&enc->session, offset, size, &bytes), at, &bytes, e);
 
 	pd_buf_free(&bytes);
-	return failed ? -1 : 0;
+	return failed;
 }
 
 /* Every part where the JSON says it lay. */
@@ -234,5 +255,7 @@ static int finish_anew(struct pd_encoder *enc, struct pd_encode_error *e)
 
 int pd_encode_finish_file(struct pd_encoder *enc, struct pd_encode_error *e)
 {
+	if (check_attr_size(enc, e))
+		return -1;
 	return still_fits(enc) ? finish_as_said(enc, e) : finish_anew(enc, e);
 }
