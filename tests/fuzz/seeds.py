@@ -1,11 +1,13 @@
 #!/usr/bin/python3
 """seeds.py PDECODE DIRECTORY: what the fuzz targets start from, made of the fixtures and the catalogue of layouts.
 
-    DIRECTORY/data      files: for fuzz_decode, fuzz_order, fuzz_roundtrip
+    DIRECTORY/data      files, some of them compressed as a whole: for fuzz_decode, fuzz_order, fuzz_roundtrip, fuzz_threads
     DIRECTORY/json      their JSON Lines: for fuzz_encode
     DIRECTORY/feature   feature sections, with the two bytes that fuzz_feature wants before them
     DIRECTORY/tracing   tracepoint formats, with the two bytes of fuzz_tracing before and raw data behind them
 """
+import bz2
+import lzma
 import os
 import re
 import struct
@@ -16,10 +18,26 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tests"))
 from perfdata.catalog import write  # noqa: E402
+from perfdata.container import gzip, zstd_stream  # noqa: E402
 
 SMALL = 16_000      # bytes: a larger seed costs more than it reaches
 RAW = 64            # bytes of raw data behind a tracepoint's format
 HEADER = 104
+PACKED = ("file.le.data", "file.be.data", "pipe.le.data")
+
+
+def xz(data):
+    """Without a checksum, so that mutants of it are unpacked to their end."""
+    return lzma.compress(data, check=lzma.CHECK_NONE, filters=[{"id": lzma.FILTER_LZMA2, "preset": 0}])
+
+
+def packings(data):
+    """Packed as a whole, and in two members."""
+    half = len(data) // 2
+    for kind, pack in (("gz", gzip), ("zst", lambda part: zstd_stream(part, end=True)), ("xz", xz),
+                       ("bz2", lambda part: bz2.compress(part, 1))):
+        yield kind, pack(data)
+        yield f"2.{kind}", pack(data[:half]) + pack(data[half:])
 
 
 def captures():
@@ -64,6 +82,8 @@ def main():
                 put(directory, "tracing", f"{name}.{i}", struct.pack("<H", RAW) + text + bytes(range(RAW)))
             if len(data) < SMALL:
                 put(directory, "data", name, data)
+                for kind, packed in packings(data) if name in PACKED else ():
+                    put(directory, "data", f"{name}.{kind}", packed)
                 lines = subprocess.run([pdecode, "-f", "jsonl", "--blobs", "full", path],
                                        capture_output=True, check=False).stdout
                 if len(lines) < 4 * SMALL:

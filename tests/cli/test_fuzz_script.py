@@ -1,0 +1,54 @@
+"""scripts/fuzz: a target that fails is reported, and the others run all the same."""
+import subprocess
+
+from conftest import ROOT
+
+TARGET = """#!/bin/sh
+prefix=$(printf '%s\\n' "$@" | sed -n 's/^-artifact_prefix=//p')
+case "$*" in
+*-merge=1*) {merge} ;;
+*) echo 'stat::number_of_executed_units: 7'; {run} ;;
+esac
+"""
+FAIL = "echo 'property broken: planted'; echo x > ${prefix}crash-1; "
+
+
+def fuzz(where, **targets):
+    (where / "build" / "fuzz").mkdir(parents=True)
+    for name, (merge, run) in targets.items():
+        program = where / "build" / "fuzz" / f"fuzz_{name}"
+        program.write_text(TARGET.format(merge=merge, run=run))
+        program.chmod(0o755)
+    return subprocess.run([ROOT / "scripts" / "fuzz", "1", *(f"{name}=seeds" for name in targets)],
+                          cwd=where, capture_output=True, text=True, check=False)
+
+
+def test_all_good(tmp_path):
+    done = fuzz(tmp_path, a=(":", ":"), b=(":", ":"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "all targets              14 executions" in done.stdout
+    assert "found" not in done.stdout and "failed" not in done.stdout
+
+
+def test_a_failure_does_not_stop_the_others(tmp_path):
+    done = fuzz(tmp_path, a=(":", FAIL + "exit 77"), b=(":", ":"))
+    assert done.returncode == 1
+    assert "fuzz_a: property broken: planted" in done.stdout
+    assert "fuzz_a: found build/fuzz/a.found/crash-1" in done.stdout
+    assert "fuzz_b                    7 executions" in done.stdout
+    assert done.stdout.endswith("failed: a\n")
+
+
+def test_what_the_merge_finds_is_a_failure(tmp_path):
+    """A merge leaves out the inputs that fail, and ends well."""
+    done = fuzz(tmp_path, a=(FAIL, ":"), b=(":", ":"))
+    assert done.returncode == 1
+    assert "fuzz_a: property broken: planted" in done.stdout
+    assert "fuzz_a: found build/fuzz/a.found/crash-1" in done.stdout
+    assert "fuzz_b                    7 executions" in done.stdout
+
+
+def test_a_program_that_does_not_run(tmp_path):
+    done = fuzz(tmp_path, a=("exit 1", "exit 1"), b=(":", ":"))
+    assert done.returncode == 1
+    assert done.stdout.endswith("failed: a\n")
