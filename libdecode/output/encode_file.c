@@ -35,6 +35,16 @@ static int check_attr_size(const struct pd_encoder *enc, struct pd_encode_error 
 	return pd_encode_fail(e, PD_E_SIZE, "file.attr_size", "80 to 65535 bytes were expected");
 }
 
+/* Makes entries of attrs large enough for every event. */
+static void fit_attr_size(struct pd_encoder *enc)
+{
+	const struct pd_session *s = &enc->session;
+
+	for (size_t i = 0; i < s->nr_attrs; i++)
+		if (s->attrs[i]->bytes.size + PD_SECTION_SIZE > enc->said.attr_size)
+			enc->said.attr_size = s->attrs[i]->bytes.size + PD_SECTION_SIZE;
+}
+
 /* Data begin after header, ids and attrs, unless the JSON states where. */
 int pd_encode_begin_file(struct pd_encoder *enc, struct pd_encode_error *e)
 {
@@ -42,9 +52,7 @@ int pd_encode_begin_file(struct pd_encoder *enc, struct pd_encode_error *e)
 	uint64_t at = PD_FILE_HEADER_SIZE;
 
 	if (!enc->said.attr_size)
-		for (size_t i = 0; i < s->nr_attrs; i++)
-			if (s->attrs[i]->bytes.size + PD_SECTION_SIZE > enc->said.attr_size)
-				enc->said.attr_size = s->attrs[i]->bytes.size + PD_SECTION_SIZE;
+		fit_attr_size(enc);
 	if (!enc->said.attr_size && !enc->said.has_sections)
 		enc->said.attr_size = ATTR_SIZE_USUAL + PD_SECTION_SIZE;	/* readers want one, events or not */
 	if (check_attr_size(enc, e))
@@ -255,7 +263,11 @@ static int finish_anew(struct pd_encoder *enc, struct pd_encode_error *e)
 
 int pd_encode_finish_file(struct pd_encoder *enc, struct pd_encode_error *e)
 {
+	const bool as_said = still_fits(enc);
+
+	if (!as_said)
+		fit_attr_size(enc);	/* events that came after the first record may be larger */
 	if (check_attr_size(enc, e))
 		return -1;
-	return still_fits(enc) ? finish_as_said(enc, e) : finish_anew(enc, e);
+	return as_said ? finish_as_said(enc, e) : finish_anew(enc, e);
 }

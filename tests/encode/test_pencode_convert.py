@@ -2,13 +2,17 @@
 import collections
 import json
 import re
+import struct
 import subprocess
 
 import pytest
 
 from conftest import FIXTURES, TIMEOUT
 from encoding import COMPRESSED, document, events_of, features_of, pdecode, pencode, records_of, run
+from perfdata.case import attr
 from perfdata.catalog import catalog
+from perfdata.container import Pipe
+from perfdata.records import header_attr
 
 CATALOG = {name: entry.data for name, entry in catalog().items()}
 # What a pipe can't carry: places in a file, and sections without bytes.
@@ -50,6 +54,18 @@ def test_a_feature_too_large_for_a_pipe_is_left_out_and_said(size, code):
     after = document(done.stdout)
     assert after["errors"] == [] and ("CMDLINE" in after["features"]) == (code == 0)
     assert records_of(after) == records_of(doc) and "HOSTNAME" in after["features"]
+
+
+@pytest.mark.parametrize("sizes", [(64, 128), (128, 64), (64, 72, 136)])
+def test_events_of_a_pipe_that_come_late(sizes):
+    """Each event after the samples of the one before, and larger or smaller."""
+    parts = []
+    for number, size in enumerate(sizes):
+        sample = struct.pack("<IHHQQ", 9, 2, 24, number + 1, 5)
+        parts += [header_attr(attr("IDENTIFIER|IP", size=size, config=number), [number + 1]), lambda wire, s=sample: s]
+    before = document(Pipe(parts).build("<"))
+    assert [event["attr"]["size"] for event in before["attrs"]] == list(sizes)
+    the_same(document(pencode(before, "--mode", "file")), before)
 
 
 @pytest.fixture
