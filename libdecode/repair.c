@@ -56,10 +56,10 @@ static void put_attr(struct repair *p, const struct pd_attr *a, size_t size, uin
 	memset(at, 0, size);
 	memcpy(at, a->bytes.data, have);
 	own = pd_load32(at + 4, p->session->swap);
-	p->report->attrs_mended += a->is_restored;
+	p->report->attrs_recovered += a->is_restored;
 	if (own && (own < PD_ATTR_SIZE_VER0 || own > size)) {
 		pd_store(at + 4, size, 4, p->session->swap);
-		p->report->attrs_mended++;
+		p->report->attrs_recovered++;
 	}
 	p->buf.size += size;
 	pd_compose_section(p->session, a->nr_ids ? ids_at : 0, a->nr_ids * sizeof(uint64_t), &p->buf);
@@ -270,15 +270,16 @@ static int replace_formats(struct repair *p, struct pd_buf *sections, struct pd_
 {
 	struct pd_feature f = { .id = FEATURE_TRACING_DATA };
 	struct pd_error ignored;
-	enum pd_stand_in made;
+	enum pd_placeholder_formats made;
 
 	for (size_t i = 0; i < pd_nr_features(p->reader); i++)
 		if (pd_feature_at(p->reader, i, &f, &ignored) || f.id == FEATURE_TRACING_DATA)
 			break;
-	made = pd_stand_in_tracing(p->session, f.id == FEATURE_TRACING_DATA ? f.bytes : (struct pd_bytes){ NULL, 0 }, sections);
-	if (made == PD_STAND_IN_FAILED)
+	made = pd_placeholder_tracing_data(p->session, f.id == FEATURE_TRACING_DATA ? f.bytes : (struct pd_bytes){ NULL, 0 },
+					   sections);
+	if (made == PD_PLACEHOLDERS_FAILED)
 		return fail(e, PD_E_LIMIT, 0);
-	return made == PD_STAND_IN_MADE;
+	return made == PD_PLACEHOLDERS_MADE;
 }
 
 /* Is all of the section there, and intact? */
@@ -320,7 +321,7 @@ static int copy_features(struct repair *p, struct pd_error *e)
 		return -1;
 	if (failed) {
 		kept[n++] = (struct pd_section){ .feature = FEATURE_TRACING_DATA, .size = sections.size };
-		p->header.features[FEATURE_TRACING_DATA] = p->report->formats_stand_in = true;
+		p->header.features[FEATURE_TRACING_DATA] = p->report->placeholder_formats = true;
 	}
 	for (size_t i = 0; i < pd_nr_features(p->reader); i++) {
 		struct pd_feature f;

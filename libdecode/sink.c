@@ -34,9 +34,9 @@ int pd_sink_record(struct pd_sink *s, const struct pd_record *r)
 	return s->ops.record ? s->ops.record(s->state, r) : 0;
 }
 
-int pd_sink_run(struct pd_sink *s, struct pd_reader *r)
+int pd_sink_batch(struct pd_sink *s, struct pd_reader *r)
 {
-	return s->ops.run ? s->ops.run(s->state, r) : 0;
+	return s->ops.batch ? s->ops.batch(s->state, r) : 0;
 }
 
 int pd_sink_error(struct pd_sink *s, const struct pd_error *e)

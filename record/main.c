@@ -36,7 +36,7 @@ static char **copy_argv(int argc, char **argv)
 }
 
 /* What only prints; -1: there is something to record. */
-static int look(const struct settings *o, char *const *operands, const struct say *s)
+static int look(const struct settings *o, char *const *operands, const struct logger *s)
 {
 	bool registers = (o->user_regs && strcmp(o->user_regs, "?") == 0) ||
 			 (o->intr_regs && strcmp(o->intr_regs, "?") == 0);
@@ -66,20 +66,20 @@ static int read_limits(struct recording *r)
 	unsigned int what;
 
 	if (o->max_size && !parse_size(o->max_size, &r->max_size))
-		return say_failed(&r->say, CLI_USAGE,
-				  "'--max-size' must be a size such as 100M, not '%s'",
-				  o->max_size);
-	if (o->synth && !describe_parse_synth(o->synth, &what))
-		return say_failed(&r->say, CLI_USAGE,
-				  "'--synth' must be no, all, task, mmap or cgroup, "
-				  "not '%s'",
-				  o->synth);
+		return log_error(&r->log, CLI_USAGE,
+				 "'--max-size' must be a size such as 100M, not '%s'",
+				 o->max_size);
+	if (o->synth && !metadata_parse_synth(o->synth, &what))
+		return log_error(&r->log, CLI_USAGE,
+				 "'--synth' must be no, all, task, mmap or cgroup, "
+				 "not '%s'",
+				 o->synth);
 	if (o->aio || o->affinity)
-		say(&r->say, SAY_WARNING, "'--%s' has no effect", o->aio ? "aio" : "affinity");
+		log_at(&r->log, LOG_WARNING, "'--%s' has no effect", o->aio ? "aio" : "affinity");
 	if (o->realtime != NOT_GIVEN && (o->realtime < 1 || o->realtime > 99))
-		return say_failed(&r->say, CLI_USAGE, "'-r' must be a priority from 1 to 99");
+		return log_error(&r->log, CLI_USAGE, "'-r' must be a priority from 1 to 99");
 	if (o->cpu_percent != NOT_GIVEN && o->cpu_percent > 100)
-		return say_failed(&r->say, CLI_USAGE, "'--cpu-percent' must be at most 100");
+		return log_error(&r->log, CLI_USAGE, "'--cpu-percent' must be at most 100");
 	return 0;
 }
 
@@ -88,36 +88,36 @@ static int prepare(struct recording *r, char *const *command)
 {
 	const struct settings *o = r->options;
 	bool only_look = o->print_attr || o->dry_run;
-	int got = target_choose(&r->target, o, command, &r->say);
+	int got = target_choose(&r->target, o, command, &r->log);
 
 	if (!got && !only_look && r->target.kind == TARGET_COMMAND && !command[0])
-		got = cli_usage(r->say.tool,
+		got = cli_usage(r->log.tool,
 				"nothing to record: name a command, or -a, -p, -t, -u");
 	if (!got)
 		got = selection_read(&r->events, o, r->argv);
 	if (!got)
-		got = rings_size(&r->rings, o, &r->say);
+		got = rings_size(&r->rings, o, &r->log);
 	if (!got)
 		got = attrs_configure(&r->events, o, &r->target, r->rings.bytes);
 	if (!got && !only_look)
 		got = aux_options_read(r);
 	if (!got)
-		got = agenda_read(&r->agenda, o, &r->say);
+		got = timers_read(&r->timers, o, &r->log);
 	if (!got)
 		got = read_limits(r);
 	if (!got)
-		got = switch_read(r);
+		got = rotate_read(r);
 	if (!got)
-		got = switch_trigger_read(&r->trigger, o, &r->target, &r->say);
+		got = rotate_trigger_read(&r->trigger, o, &r->target, &r->log);
 	if (!got)
 		got = readers_choose(r);
 	if (!got && !only_look)
-		got = datafile_choose(&r->file, o, &r->say);
+		got = datafile_choose(&r->file, o, &r->log);
 	/* A stream can't be read back for the build ids of what was hit. */
 	if (!got && r->file.mode == PD_MODE_PIPE && o->buildid)
 		attrs_add_build_ids(&r->events);
 	if (!got && o->control && !only_look)
-		got = control_open(&r->control, o->control, &r->say);
+		got = control_open(&r->control, o->control, &r->log);
 	return got;
 }
 
@@ -145,10 +145,10 @@ static int fork_command(struct recording *r)
 	if (!command)
 		return 0;
 	got = child_fork(&r->child, command, r->file.fd == STDOUT_FILENO ?
-			 CHILD_STDOUT_TO_STDERR : CHILD_STDOUT, &r->signals, &r->say);
+			 CHILD_STDOUT_TO_STDERR : CHILD_STDOUT, &r->signals, &r->log);
 	if (!got && r->target.kind == TARGET_COMMAND &&
 	    int_list_add(&r->target.threads, r->child.pid))
-		got = say_failed(&r->say, CLI_OUTPUT, "out of memory");
+		got = log_error(&r->log, CLI_OUTPUT, "out of memory");
 	return got;
 }
 
@@ -165,40 +165,40 @@ static int record(struct recording *r)
 	int got = fork_command(r);
 
 	if (!got)
-		priority_set(r->options, &r->say);
+		priority_set(r->options, &r->log);
 	if (!got)
 		got = counters_open(&r->counters, &r->events, &r->target);
 	/* First the buffers that can't be smaller. */
 	if (!got)
-		got = switch_trigger_open(&r->trigger, r->options, &r->target);
+		got = rotate_trigger_open(&r->trigger, r->options, &r->target);
 	if (!got)
 		got = rings_map(&r->rings, &r->counters, &r->events, r->options);
 	r->file.by = writer_of(r);
 	if (!got)
-		got = datafile_open(&r->file, &r->say);
+		got = datafile_open(&r->file, &r->log);
 	if (!got && r->options->kcore)
-		kcore_save(&r->file, &r->say);
+		kcore_save(&r->file, &r->log);
 	if (!got && r->options->bpf_event)
 		r->bpf = bpf_progs_read();
 	if (!got && prologue_write(r))
-		got = datafile_failed(&r->file, &r->say);
+		got = datafile_failed(&r->file, &r->log);
 	return got ? got : loop_run(r);
 }
 
-static void say_end(struct recording *r)
+static void log_end(struct recording *r)
 {
 	uint64_t bytes = r->bytes + r->file.parts + pd_writer_size(r->file.writer);
 	uint64_t samples = r->samples + r->file.tally.samples;
-	const struct say *s = &r->say;
+	const struct logger *s = &r->log;
 
-	say_footer(s, "Woken up %llu times to write data", (unsigned long long)r->woken);
-	say_footer(s, "Captured and wrote %.3f MB %s (%llu samples)", (double)bytes / 1048576,
+	log_footer(s, "Woken up %llu times to write data", (unsigned long long)r->woken);
+	log_footer(s, "Captured and wrote %.3f MB %s (%llu samples)", (double)bytes / 1048576,
 		   r->file.path, (unsigned long long)samples);
 	if (!r->lost && r->file.tally.lost_records)
-		say_footer(s, "Lost samples %llu times; this kernel does not count them",
+		log_footer(s, "Lost samples %llu times; this kernel does not count them",
 			   (unsigned long long)r->file.tally.lost_records);
 	if (r->lost)
-		say_footer(s,
+		log_footer(s,
 			   "Lost %llu of %llu samples (%llu times): try a larger buffer, -m %zuK",
 			   (unsigned long long)r->lost, (unsigned long long)(r->lost + samples),
 			   (unsigned long long)r->file.tally.lost_records, r->rings.bytes / 256);
@@ -213,11 +213,11 @@ static int name_last_file(struct recording *r)
 		datafile_remove(&r->file);
 		return 0;
 	}
-	if (datafile_stamp(&r->file, &r->say))
+	if (datafile_stamp(&r->file, &r->log))
 		return CLI_OUTPUT;
 	datafile_keep(&r->file, r->switches ? r->options->switch_max_files : 0);
 	if (r->file.failed)
-		say_footer(&r->say, "Dump %s", r->file.path);
+		log_footer(&r->log, "Dump %s", r->file.path);
 	return 0;
 }
 
@@ -249,10 +249,10 @@ static int run(struct recording *r, char *const *command)
 	if (o->cpu_percent != NOT_GIVEN)
 		percent = sysctl_read(CPU_PERCENT, 25);
 	if (o->cpu_percent != NOT_GIVEN && !sysctl_write(CPU_PERCENT, (long)o->cpu_percent))
-		say(&r->say, SAY_WARNING, "kernel." CPU_PERCENT " can't be set: %s",
-		    strerror(errno));
+		log_at(&r->log, LOG_WARNING, "kernel." CPU_PERCENT " can't be set: %s",
+		       strerror(errno));
 	block_signals(r);
-	interrupt_start(&r->interrupt, &r->say);
+	interrupt_start(&r->interrupt, &r->log);
 	got = record(r);
 	finished = r->file.writer != NULL;
 	if (finished && (!got || r->file.failed) && name_last_file(r))
@@ -260,8 +260,8 @@ static int run(struct recording *r, char *const *command)
 	r->stopped = r->child.pid && !child_poll(&r->child) && !r->interrupted;
 	child_finish(&r->child, SIGTERM, &r->interrupt.hurry);
 	if (finished && !r->file.failed)
-		say_end(r);
-	if (finished && datafile_close(&r->file, &r->say) && !got)
+		log_end(r);
+	if (finished && datafile_close(&r->file, &r->log) && !got)
 		got = CLI_OUTPUT;
 	if (o->cpu_percent != NOT_GIVEN)
 		sysctl_write(CPU_PERCENT, percent);
@@ -274,22 +274,22 @@ int main(int argc, char **argv)
 	struct settings o = settings_default;
 	char **command = cli_parse(&record_tool, argc, argv, &o);
 	struct recording r = {
-		.options = &o, .argv = all, .child = CHILD_NONE, .agenda = AGENDA_EMPTY,
-		.control = CONTROL_ABSENT, .file = DATAFILE_CLOSED, .trigger = SWITCH_TRIGGER_NONE,
-		.say = { &record_tool, o.quiet ? SAY_ERROR : o.verbose ? SAY_DETAIL : SAY_WARNING },
+		.options = &o, .argv = all, .child = CHILD_NONE, .timers = TIMER_EMPTY,
+		.control = CONTROL_ABSENT, .file = DATAFILE_CLOSED, .trigger = ROTATE_TRIGGER_NONE,
+		.log = { &record_tool, o.quiet ? LOG_ERROR : o.verbose ? LOG_DETAIL : LOG_WARNING },
 	};
-	int status = look(&o, command, &r.say);
+	int status = look(&o, command, &r.log);
 
-	r.events.say = &r.say;
+	r.events.log = &r.log;
 	if (status < 0)
 		status = run(&r, command);
-	switch_trigger_close(&r.trigger);
+	rotate_trigger_close(&r.trigger);
 	rings_unmap(&r.rings);
 	cpu_groups_free(&r.groups);
 	counters_close(&r.counters);
 	events_free(&r.events);
 	target_free(&r.target);
-	agenda_free(&r.agenda);
+	timers_free(&r.timers);
 	control_close(&r.control);
 	if (datafile_is_unread(&r.file))
 		cli_die_of(SIGPIPE);
@@ -301,7 +301,7 @@ int main(int argc, char **argv)
 	cli_list_free(&o.pids);
 	cli_list_free(&o.tids);
 	cli_list_free(&o.branches);
-	cli_list_free(&o.switch_triggers);
+	cli_list_free(&o.rotate_triggers);
 	free(all);
 	return cli_finish(&record_tool, (enum cli_exit)status);
 }

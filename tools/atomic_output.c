@@ -30,7 +30,7 @@ static char *joined(const char *a, const char *b)
 	return s;
 }
 
-static int open_named(struct result_file *f, mode_t mode)
+static int open_named(struct atomic_output_file *f, mode_t mode)
 {
 	f->temporary = malloc(strlen(f->at.name) + 40);
 	for (int i = 0; f->temporary && i < TRIES; i++) {
@@ -47,7 +47,7 @@ static int open_named(struct result_file *f, mode_t mode)
 }
 
 /* A file without a name, or with one where the file system has no such files. /proc is needed to name it later. */
-static int open_hidden(struct result_file *f, mode_t mode)
+static int open_hidden(struct atomic_output_file *f, mode_t mode)
 {
 	const bool has_proc = access("/proc/self/fd", X_OK) == 0;
 
@@ -57,7 +57,7 @@ static int open_hidden(struct result_file *f, mode_t mode)
 	return open_named(f, mode);
 }
 
-static void remove_temporary(struct result_file *f)
+static void remove_temporary(struct atomic_output_file *f)
 {
 	if (f->temporary)
 		unlinkat(f->at.dir, f->temporary, 0);
@@ -65,12 +65,12 @@ static void remove_temporary(struct result_file *f)
 	f->temporary = NULL;
 }
 
-static int open_scratch(struct result_file *f, const struct cli_tool *tool)
+static int open_scratch(struct atomic_output_file *f, const struct cli_tool *tool)
 {
 	const char *dir = getenv("TMPDIR");
 	char *where = joined(dir && *dir ? dir : "/tmp", "/");
 	char *name = where ? joined(where, tool->name) : NULL;
-	int error = name ? place_open(&f->at, name) : ENOMEM;
+	int error = name ? output_place_open(&f->at, name) : ENOMEM;
 
 	free(where);
 	free(name);
@@ -78,7 +78,7 @@ static int open_scratch(struct result_file *f, const struct cli_tool *tool)
 		error = errno;
 	if (!error)
 		remove_temporary(f);
-	place_close(&f->at);
+	output_place_close(&f->at);
 	errno = error;
 	return error ? -1 : 0;
 }
@@ -95,10 +95,10 @@ static int set_mode(const struct result *t, int fd, const struct stat *old)
 }
 
 /* A regular file, there or not yet. */
-static int open_file(const struct result *t, struct result_file *f, const struct place *at, const char *path)
+static int open_file(const struct result *t, struct atomic_output_file *f, const struct place *at, const char *path)
 {
 	struct stat st;
-	const bool there = place_stat(at, &st) == 0;
+	const bool there = output_place_stat(at, &st) == 0;
 	const bool own = there && is_own_file(&st);
 
 	if (there && S_ISDIR(st.st_mode)) {
@@ -139,15 +139,15 @@ static enum cli_exit open_directory(struct result *t, const char *path)
 	int error;
 
 	t->directory = joined(path, path[n - 1] == '/' ? "" : "/");
-	error = place_open(&at, path);
+	error = output_place_open(&at, path);
 	if (!error) {
 		t->made = mkdirat(at.dir, at.name, 0777) == 0;
 		if (!t->made && errno != EEXIST)
 			error = errno;
-		t->dir = place_open_file(&at, O_RDONLY | O_DIRECTORY, 0);
+		t->dir = output_place_open_file(&at, O_RDONLY | O_DIRECTORY, 0);
 		if (t->dir < 0 && !error)
 			error = errno;
-		place_close(&at);
+		output_place_close(&at);
 	}
 	errno = error;
 	return error || open_data(t, path) ? failed(t, path) : CLI_OK;
@@ -168,14 +168,14 @@ static enum cli_exit open_place(struct result *t, const char *path, bool directo
 	struct place at;
 	enum cli_exit status;
 	struct stat st;
-	int error = place_open(&at, path);
+	int error = output_place_open(&at, path);
 	bool there;
 
 	if (error) {
 		errno = error;
 		return failed(t, path);
 	}
-	there = place_stat(&at, &st) == 0;
+	there = output_place_stat(&at, &st) == 0;
 	if (!there && errno != ENOENT)
 		status = failed(t, path);
 	else if (directory || (there && S_ISDIR(st.st_mode)))
@@ -184,18 +184,18 @@ static enum cli_exit open_place(struct result *t, const char *path, bool directo
 		status = open_copy(t);
 	else
 		status = open_file(t, &t->main, &at, path) ? failed(t, path) : CLI_OK;
-	place_close(&at);
+	output_place_close(&at);
 	return status;
 }
 
-enum cli_exit result_open(struct result *t, const struct cli_tool *tool, const char *path,
-			  const struct stat *source)
+enum cli_exit atomic_output_open(struct result *t, const struct cli_tool *tool, const char *path,
+				 const struct stat *source)
 {
 	const bool to_stdout = !path || strcmp(path, "-") == 0;
 	enum cli_exit status;
 	char *cut;
 
-	*t = (struct result)RESULT_CLOSED;
+	*t = (struct result)ATOMIC_OUTPUT_CLOSED;
 	t->tool = tool;
 	t->name = to_stdout ? NULL : path;
 	t->has_source = source != NULL;
@@ -209,10 +209,10 @@ enum cli_exit result_open(struct result *t, const struct cli_tool *tool, const c
 	return status;
 }
 
-int result_open_other(void *ctx, const char *name)
+int atomic_output_open_other(void *ctx, const char *name)
 {
 	struct result *t = ctx;
-	struct result_file *others, f = RESULT_FILE_CLOSED;
+	struct atomic_output_file *others, f = ATOMIC_OUTPUT_FILE_CLOSED;
 	char *path = t->directory ? joined(t->directory, name) : NULL, *own = strdup(name);
 
 	t->other_error = t->directory ? ENOMEM : ENOTDIR;
@@ -242,7 +242,7 @@ static enum cli_exit copy(struct result *t)
 }
 
 /* Gives it a name, if not yet the last one. */
-static int name_it(struct result_file *f)
+static int name_it(struct atomic_output_file *f)
 {
 	char self[40];
 
@@ -262,7 +262,7 @@ static int name_it(struct result_file *f)
 	return -1;
 }
 
-static enum cli_exit keep(struct result *t, struct result_file *f)
+static enum cli_exit keep(struct result *t, struct atomic_output_file *f)
 {
 	if (!f->path)
 		return copy(t);
@@ -299,7 +299,7 @@ static enum cli_exit refuse_leftovers(struct result *t)
 	return status;
 }
 
-enum cli_exit result_keep(struct result *t)
+enum cli_exit atomic_output_keep(struct result *t)
 {
 	enum cli_exit status = t->directory ? refuse_leftovers(t) : CLI_OK;
 
@@ -312,17 +312,17 @@ enum cli_exit result_keep(struct result *t)
 	return status;
 }
 
-static void drop(struct result_file *f)
+static void drop(struct atomic_output_file *f)
 {
 	remove_temporary(f);
 	if (f->fd >= 0)
 		close(f->fd);
 	free(f->path);
-	place_close(&f->at);
-	*f = (struct result_file)RESULT_FILE_CLOSED;
+	output_place_close(&f->at);
+	*f = (struct atomic_output_file)ATOMIC_OUTPUT_FILE_CLOSED;
 }
 
-void result_drop_files(struct result *t)
+void atomic_output_drop_files(struct result *t)
 {
 	for (size_t i = 0; i < t->nr_others; i++)
 		drop(&t->others[i]);
@@ -332,9 +332,9 @@ void result_drop_files(struct result *t)
 	t->nr_others = 0;
 }
 
-void result_drop(struct result *t)
+void atomic_output_drop(struct result *t)
 {
-	result_drop_files(t);
+	atomic_output_drop_files(t);
 	output_drop(&t->out);
 	if (t->made && t->directory)
 		rmdir(t->directory);

@@ -14,7 +14,7 @@
 #include "output.h"
 #include "output_place.h"
 
-struct result_file {
+struct atomic_output_file {
 	int fd;
 	char *path;		/* for messages; NULL: copied to stdout or into what is there */
 	struct place at;	/* where it is to be */
@@ -25,31 +25,31 @@ struct result {
 	const struct cli_tool *tool;
 	const char *name;	/* of what was asked for, NULL: stdout */
 	struct output out;	/* open for what gets a copy */
-	struct result_file main;
+	struct atomic_output_file main;
 	char *directory;	/* with its slash, or NULL */
 	int dir;		/* the same; -1: none */
 	struct stat source;	/* whoever can't read that can't read the output */
 	bool has_source;
 	bool made;		/* it was not there */
-	struct result_file *others;
+	struct atomic_output_file *others;
 	size_t nr_others;
 	int other_error;	/* why there is not one more of them */
 };
 
-#define RESULT_FILE_CLOSED { .fd = -1, .at = PLACE_NONE }
-#define RESULT_CLOSED { .out = OUTPUT_CLOSED, .main = RESULT_FILE_CLOSED, .dir = -1 }
+#define ATOMIC_OUTPUT_FILE_CLOSED { .fd = -1, .at = PLACE_NONE }
+#define ATOMIC_OUTPUT_CLOSED { .out = OUTPUT_CLOSED, .main = ATOMIC_OUTPUT_FILE_CLOSED, .dir = -1 }
 
 /* path: NULL or "-": stdout. `path/`, or a directory that is there: a file `data` in it. A file of the caller's own that
  * is there keeps its mode. source: whoever can't read that one can't read the new files, either; NULL: only the umask
  * counts. */
-enum cli_exit result_open(struct result *t, const struct cli_tool *tool, const char *path,
-			  const struct stat *source);
+enum cli_exit atomic_output_open(struct result *t, const struct cli_tool *tool, const char *path,
+				 const struct stat *source);
 /* Another file of the directory: its descriptor, or -1. ctx is the result. */
-int result_open_other(void *ctx, const char *name);
+int atomic_output_open_other(void *ctx, const char *name);
 /* What was written takes its place. */
-enum cli_exit result_keep(struct result *t);
+enum cli_exit atomic_output_keep(struct result *t);
 /* Leaves nothing behind but what was kept; the first only looks after files, not the directory they are in. */
-void result_drop_files(struct result *t);
-void result_drop(struct result *t);
+void atomic_output_drop_files(struct result *t);
+void atomic_output_drop(struct result *t);
 
 #endif

@@ -50,7 +50,7 @@ static int open_existing(const struct place *at, const char **why)
 	struct stat st;
 	int fd;
 
-	if (place_stat(at, &st))
+	if (output_place_stat(at, &st))
 		return -1;
 	*why = S_ISLNK(st.st_mode) ? "is a link that others could have made: name what it leads to, or remove it" :
 	       S_ISREG(st.st_mode) ? "belongs to another user or has another name (hard link): remove it, or use "
@@ -59,7 +59,7 @@ static int open_existing(const struct place *at, const char **why)
 	if (!is_own_file(&st) && (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode) || !owner_is_trusted(st.st_uid)))
 		return -1;
 	*why = NULL;
-	fd = place_open_file(at, O_WRONLY, 0);
+	fd = output_place_open_file(at, O_WRONLY, 0);
 	if (fd < 0 || (fstat(fd, &st) == 0 && (is_own_file(&st) || (!S_ISREG(st.st_mode) && owner_is_trusted(st.st_uid)))))
 		return fd;
 	close(fd);	/* exchanged meanwhile */
@@ -72,7 +72,7 @@ static int open_new(const struct place *at, const char *input)
 	struct stat source, new;
 	const int in = input && is_stdio(input) ? STDIN_FILENO : -1;
 	const bool limited = input && source_stat(input, in, &source);
-	const int fd = place_open_file(at, O_WRONLY | O_CREAT | O_EXCL, limited ? 0600 : 0666);
+	const int fd = output_place_open_file(at, O_WRONLY | O_CREAT | O_EXCL, limited ? 0600 : 0666);
 
 	if (fd >= 0 && limited && fstat(fd, &new) == 0)
 		fchmod(fd, source_limit(0666 & ~source_umask(), &source, new.st_gid));
@@ -83,7 +83,7 @@ static int open_new(const struct place *at, const char *input)
 static int open_path(struct output *o, const char *path, const char *input, const char **why)
 {
 	struct place at;
-	int fd = -1, error = place_open(&at, path);
+	int fd = -1, error = output_place_open(&at, path);
 
 	if (!error) {
 		fd = open_new(&at, input);
@@ -91,7 +91,7 @@ static int open_path(struct output *o, const char *path, const char *input, cons
 		if (fd < 0 && errno == EEXIST)
 			fd = open_existing(&at, why);
 		error = errno;
-		place_close(&at);
+		output_place_close(&at);
 	}
 	errno = error;
 	return fd;

@@ -81,7 +81,7 @@ static bool leads_to_file(const struct place *p)
 	return fstatat(p->dir, p->name, &st, 0) ? errno == ENOENT : S_ISREG(st.st_mode) || S_ISDIR(st.st_mode);
 }
 
-int place_open(struct place *p, const char *path)
+int output_place_open(struct place *p, const char *path)
 {
 	char target[PATH_MAX];
 	struct place before;
@@ -100,13 +100,13 @@ int place_open(struct place *p, const char *path)
 		target[n] = '\0';
 		before = *p;
 		error = enter(p, before.dir, target);
-		place_close(&before);
+		output_place_close(&before);
 	}
-	place_close(p);
+	output_place_close(p);
 	return error ? error : ELOOP;
 }
 
-void place_close(struct place *p)
+void output_place_close(struct place *p)
 {
 	if (p->dir >= 0)
 		close(p->dir);
@@ -114,12 +114,12 @@ void place_close(struct place *p)
 	*p = (struct place)PLACE_NONE;
 }
 
-int place_stat(const struct place *p, struct stat *st)
+int output_place_stat(const struct place *p, struct stat *st)
 {
 	return fstatat(p->dir, p->name, st, p->follow ? 0 : AT_SYMLINK_NOFOLLOW);
 }
 
-int place_open_file(const struct place *p, int flags, mode_t mode)
+int output_place_open_file(const struct place *p, int flags, mode_t mode)
 {
 	return openat(p->dir, p->name, flags | O_CLOEXEC | O_NOCTTY | (p->follow ? 0 : O_NOFOLLOW), mode);
 }

@@ -19,12 +19,12 @@ struct place {
 #define PLACE_NONE { .dir = -1 }
 
 /* Where `path` or the links there lead, whether it exists or not. 0, or an errno. */
-int place_open(struct place *p, const char *path);
-void place_close(struct place *p);
+int output_place_open(struct place *p, const char *path);
+void output_place_close(struct place *p);
 /* What is there: a link that may not be followed is a link. 0, or -1 and errno. */
-int place_stat(const struct place *p, struct stat *st);
+int output_place_stat(const struct place *p, struct stat *st);
 /* open(2) there; ELOOP at a link that may not be followed. */
-int place_open_file(const struct place *p, int flags, mode_t mode);
+int output_place_open_file(const struct place *p, int flags, mode_t mode);
 
 /* The caller, root, or, as root, the user who called sudo. */
 bool owner_is_trusted(uid_t uid);

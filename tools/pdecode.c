@@ -340,7 +340,7 @@ static void pump(struct run *run, struct pd_reader *reader)
 	run->refused = pd_sink_begin(run->sink, reader);
 	while (!must_stop(run) && !(header_only && pd_file(reader)->mode != PD_MODE_PIPE)) {
 		if (!header_only)
-			run->refused = pd_sink_run(run->sink, reader);
+			run->refused = pd_sink_batch(run->sink, reader);
 		got = run->refused ? 0 : pd_next(reader, &record, &e);
 		if (got <= 0 || must_stop(run) || (header_only && ends_header(record)))
 			break;
@@ -349,7 +349,7 @@ static void pump(struct run *run, struct pd_reader *reader)
 	}
 	if (got < 0)
 		on_error(run, &e);
-	if (mapped_lost_bytes())
+	if (sigbus_lost_bytes())
 		on_error(run, &(struct pd_error){ .code = PD_E_IO, .severity = PD_DAMAGED, .text =
 			"it shrank while it was read, or can't be read everywhere: zeros stand for what is gone" });
 	if (!run->refused)
@@ -390,7 +390,7 @@ static enum cli_exit decode(void *ctx)
 	enum cli_exit status;
 
 	if (access_of(run->s) == PD_MAP_OWN)
-		mapped_watch();
+		sigbus_watch();
 	reader = open_reader(run);
 	status = reader ? decode_open(run, reader) : CLI_INPUT;
 	pd_sink_close(run->sink);
@@ -404,7 +404,7 @@ static enum cli_exit decode_input(struct run *run)
 	const struct sandbox sandbox = {
 		.tool = &tool, .word = run->s->sandbox, .verbose = run->s->verbose, .input = run->in.fd,
 		.read_beneath = run->in.fd < 0 ? run->in.path : NULL,
-		.spool = run->s->sort ? SANDBOX_SPOOL_ALWAYS : SANDBOX_SPOOL_UNLESS_PLAIN,
+		.spool = run->s->sort ? SANDBOX_TEMPFILE_ALWAYS : SANDBOX_TEMPFILE_UNLESS_PLAIN,
 	};
 	enum cli_exit status = open_output(run);
 

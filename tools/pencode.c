@@ -424,7 +424,7 @@ static enum cli_exit encode(void *ctx)
 	const size_t memory = w->s->memory ? w->s->memory : DEFAULT_MEMORY;
 	const struct pd_encoder_options o = {
 		.size = sizeof(o), .byte_order = w->s->byte_order, .mode = w->s->mode,
-		.compress = w->s->level, .memory_limit = memory, .open_file = result_open_other, .ctx = w->t,
+		.compress = w->s->level, .memory_limit = memory, .open_file = atomic_output_open_other, .ctx = w->t,
 	};
 	struct pd_encode_error e = { .path = "", .text = "no memory" };
 	struct job j = { .enc = pd_encoder_new(&json_values, w->t->main.fd, &o, &e), .result = w->t,
@@ -453,24 +453,24 @@ static enum cli_exit encode(void *ctx)
 static enum cli_exit encode_directory(void *ctx)
 {
 	const struct work *w = ctx;
-	enum cli_exit status = encode(ctx), kept = is_there(status) ? result_keep(w->t) : CLI_OK;
+	enum cli_exit status = encode(ctx), kept = is_there(status) ? atomic_output_keep(w->t) : CLI_OK;
 
-	result_drop_files(w->t);
+	atomic_output_drop_files(w->t);
 	return kept == CLI_OK ? status : kept;
 }
 
-static void drop_result(void *ctx)
+static void drop_output(void *ctx)
 {
 	const struct work *w = ctx;
 
-	result_drop(w->t);
+	atomic_output_drop(w->t);
 }
 
 static enum cli_exit encode_into(struct result *t, struct work *w)
 {
 	const struct sandbox sandbox = {
 		.tool = &tool, .word = w->s->sandbox, .input = w->fd, .write_beneath = t->directory,
-		.undo = drop_result,
+		.undo = drop_output,
 	};
 	enum cli_exit status, kept;
 
@@ -480,7 +480,7 @@ static enum cli_exit encode_into(struct result *t, struct work *w)
 		return status;
 	}
 	status = sandbox_run(&sandbox, t->main.path ? SANDBOX_APART : SANDBOX_HERE, encode, w);
-	kept = is_there(status) ? result_keep(t) : CLI_OK;
+	kept = is_there(status) ? atomic_output_keep(t) : CLI_OK;
 	return kept == CLI_OK ? status : kept;
 }
 
@@ -521,10 +521,10 @@ int main(int argc, char **argv)
 	if ((!s.output || strcmp(s.output, "-") == 0) && isatty(1))
 		return cli_finish(&tool, cli_usage(&tool, "perf.data is not for terminals: use -o FILE"));
 	json_prepare();
-	status = result_open(&t, &tool, s.output, source_stat(input, fd, &st) ? &st : NULL);
+	status = atomic_output_open(&t, &tool, s.output, source_stat(input, fd, &st) ? &st : NULL);
 	if (status == CLI_OK)
 		status = encode_into(&t, &(struct work){ &s, &t, fd, input });
-	result_drop(&t);
+	atomic_output_drop(&t);
 	if (fd > 0)
 		close(fd);
 	return cli_finish(&tool, status);

@@ -127,10 +127,10 @@ static bool is_inside_input(const struct run *run)
 	struct place at;
 	bool inside;
 
-	if (place_open(&at, run->output))
+	if (output_place_open(&at, run->output))
 		return false;
 	inside = fstat(at.dir, &dir) == 0 && is_input(run, &dir);
-	place_close(&at);
+	output_place_close(&at);
 	return inside;
 }
 
@@ -177,7 +177,7 @@ static enum cli_exit open_output(struct run *run)
 			return cli_usage(&tool, "'--json' and '-o -' both want standard output");
 		if (isatty(STDOUT_FILENO))
 			return cli_usage(&tool, "perf.data is not for terminals: use -o FILE");
-		return result_open(run->result, &tool, NULL, NULL);
+		return atomic_output_open(run->result, &tool, NULL, NULL);
 	}
 	if (stat(run->output, &st) == 0 && is_input(run, &st)) {
 		cli_error(&tool, "%s: is both the input and the output", run->output);
@@ -189,7 +189,7 @@ static enum cli_exit open_output(struct run *run)
 	}
 	if (is_directory(run->output) || run->output[strlen(run->output) - 1] == '/')
 		return output_failed(run, EISDIR);
-	return result_open(run->result, &tool, run->output, source_stat(run->in.path, run->in.fd, &st) ? &st : NULL);
+	return atomic_output_open(run->result, &tool, run->output, source_stat(run->in.path, run->in.fd, &st) ? &st : NULL);
 }
 
 /* --- what is said of it --- */
@@ -258,7 +258,7 @@ static enum cli_exit say_json(const struct run *run, const struct pd_repair_repo
 	printf(",\"kept\":{\"records\":%" PRIu64 ",\"expanded\":%" PRIu64, r->records, r->expanded);
 	json_features("features", r->features);
 	printf("},\"mended\":{\"attrs\":%" PRIu64 ",\"ids\":%" PRIu64 ",\"payloads\":%" PRIu64 ",\"formats_stand_in\":%s}",
-	       r->attrs_mended, r->ids_forgotten, r->shortened, r->formats_stand_in ? "true" : "false");
+	       r->attrs_recovered, r->ids_forgotten, r->shortened, r->placeholder_formats ? "true" : "false");
 	printf(",\"lost\":{\"records\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"missing_bytes\":%" PRIu64
 	       ",\"compressed\":%" PRIu64 ",\"expanded_bytes\":%" PRIu64, r->dropped, lost, run->missing, run->compressed,
 	       a->dropped_expanded);
@@ -315,7 +315,7 @@ static void say(const struct run *run, const struct pd_repair_report *r)
 	cli_error(&tool, "%s: %" PRIu64 " record%s kept, %" PRIu64 " lost; %s lost%s%s", run->output, r->records,
 		  r->records == 1 ? "" : "s", r->dropped, bytes, missing, compressed);
 	say_features(run, r->features_dropped);
-	if (r->formats_stand_in)
+	if (r->placeholder_formats)
 		cli_error(&tool, "%s: formats of tracepoints are lost: samples of those have no fields", run->output);
 }
 
@@ -398,14 +398,14 @@ static void drop_output(void *ctx)
 {
 	struct run *run = ctx;
 
-	result_drop(run->result);
+	atomic_output_drop(run->result);
 }
 
 static enum cli_exit repair_input(struct run *run)
 {
 	const struct sandbox sandbox = {
 		.tool = &tool, .word = run->s->sandbox, .verbose = run->s->verbose, .input = run->in.fd,
-		.read_beneath = run->in.fd < 0 ? run->in.path : NULL, .spool = SANDBOX_SPOOL_UNLESS_PLAIN,
+		.read_beneath = run->in.fd < 0 ? run->in.path : NULL, .spool = SANDBOX_TEMPFILE_UNLESS_PLAIN,
 		.undo = drop_output,
 	};
 	enum cli_exit status = open_output(run), kept;
@@ -414,7 +414,7 @@ static enum cli_exit repair_input(struct run *run)
 		status = sandbox_run(&sandbox, SANDBOX_APART, repair, run);
 	if (status > CLI_ERRORS)
 		return status;
-	kept = result_keep(run->result);
+	kept = atomic_output_keep(run->result);
 	return kept == CLI_OK ? status : kept;
 }
 
@@ -422,7 +422,7 @@ int main(int argc, char **argv)
 {
 	struct settings s = { .output = NULL };
 	char **operands = cli_parse(&tool, argc, argv, &s);
-	struct result result = RESULT_CLOSED;
+	struct result result = ATOMIC_OUTPUT_CLOSED;
 	struct run run = { .s = &s, .result = &result };
 	enum cli_exit status = sandbox_check(&tool, s.sandbox);
 
@@ -433,7 +433,7 @@ int main(int argc, char **argv)
 		status = open_input(&run);
 	if (status == CLI_OK)
 		status = repair_input(&run);
-	result_drop(&result);
+	atomic_output_drop(&result);
 	input_close(&run.in);
 	free(run.output);
 	return cli_finish(&tool, status);

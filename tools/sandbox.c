@@ -93,8 +93,8 @@ static bool is_plain_directory(const char *path)
 
 static bool needs_spool(const struct sandbox *s)
 {
-	if (s->spool != SANDBOX_SPOOL_UNLESS_PLAIN)
-		return s->spool == SANDBOX_SPOOL_ALWAYS;
+	if (s->spool != SANDBOX_TEMPFILE_UNLESS_PLAIN)
+		return s->spool == SANDBOX_TEMPFILE_ALWAYS;
 	return s->read_beneath ? !is_plain_directory(s->read_beneath) : !is_plain(s->input);
 }
 

@@ -29,10 +29,10 @@ extern const char *const sandbox_words[];
 	"or a container has no seccomp or no Landlock, auto does without; --sandbox is then an error."
 
 /* When does the library need temporary files? */
-enum sandbox_spool {
-	SANDBOX_SPOOL_NEVER,
-	SANDBOX_SPOOL_UNLESS_PLAIN,	/* to unpack or to hold a stream; not for a plain file */
-	SANDBOX_SPOOL_ALWAYS,
+enum sandbox_tempfile {
+	SANDBOX_TEMPFILE_NEVER,
+	SANDBOX_TEMPFILE_UNLESS_PLAIN,	/* to unpack or to hold a stream; not for a plain file */
+	SANDBOX_TEMPFILE_ALWAYS,
 };
 
 struct sandbox {
@@ -42,7 +42,7 @@ struct sandbox {
 	int input;		/* descriptor; not used when there is read_beneath */
 	const char *read_beneath;	/* NULL, or the input directory: files in it are opened late */
 	const char *write_beneath;	/* NULL, or the output directory: files in it are made late */
-	enum sandbox_spool spool;	/* with read_beneath, what else is in TMPDIR can be read, too */
+	enum sandbox_tempfile spool;	/* with read_beneath, what else is in TMPDIR can be read, too */
 	void (*undo)(void *ctx);	/* NULL, or removes half a result when the process apart has died */
 };
 

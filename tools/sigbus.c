@@ -23,7 +23,7 @@ static void on_sigbus(int number, siginfo_t *info, void *context)
 		signal(number, SIG_DFL);	/* it comes again, and kills */
 }
 
-void mapped_watch(void)
+void sigbus_watch(void)
 {
 	const struct sigaction action = { .sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO };
 
@@ -31,7 +31,7 @@ void mapped_watch(void)
 	sigaction(SIGBUS, &action, NULL);
 }
 
-bool mapped_lost_bytes(void)
+bool sigbus_lost_bytes(void)
 {
 	return lost_bytes;
 }

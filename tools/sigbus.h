@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /* From now on bytes that can't be had are zeros, and the program goes on. */
-void mapped_watch(void);
+void sigbus_watch(void);
 /* Were there any? */
-bool mapped_lost_bytes(void);
+bool sigbus_lost_bytes(void);
 
 #endif

@@ -98,7 +98,7 @@ static void escape(struct pd_jsonw *w, uint8_t c)
 	pd_jsonw_raw(w, text, sizeof(text));
 }
 
-static inline bool is_plain(uint8_t c)
+static inline bool is_simple(uint8_t c)
 {
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
@@ -147,7 +147,7 @@ static inline bool copy8(char *at, const uint8_t *p)
 
 /* Copies to *at what needs no escape. Where that ends. A last piece that fills no step is copied with bytes before it once
  * more. */
-static inline const uint8_t *copy_plain(char **at, const uint8_t *p, const uint8_t *end)
+static inline const uint8_t *copy_simple(char **at, const uint8_t *p, const uint8_t *end)
 {
 	const uint8_t *start = p;
 	char *to = *at;
@@ -163,7 +163,7 @@ static inline const uint8_t *copy_plain(char **at, const uint8_t *p, const uint8
 		*at = to + left;
 		return end;
 	}
-	for (; p < end && is_plain(*p); p++)
+	for (; p < end && is_simple(*p); p++)
 		*to++ = (char)*p;
 	*at = to;
 	return p;
@@ -177,10 +177,10 @@ enum pd_utf8 pd_jsonw_text_inside(struct pd_jsonw *w, struct pd_bytes text)
 
 	while (p < end) {
 		pd_jsonw_room(w);
-		p = copy_plain(&w->at, p, end - p > PD_JSONW_SLACK ? p + PD_JSONW_SLACK : end);
+		p = copy_simple(&w->at, p, end - p > PD_JSONW_SLACK ? p + PD_JSONW_SLACK : end);
 		if (p == end)
 			break;
-		if (is_plain(*p))
+		if (is_simple(*p))
 			continue;
 		if (*p < 0x20 || *p == '"' || *p == '\\') {
 			escape(w, *p++);
@@ -211,7 +211,7 @@ enum pd_utf8 pd_jsonw_text(struct pd_jsonw *w, struct pd_bytes text)
 	pd_jsonw_room(w);
 	*w->at++ = '"';
 	if (text.size < PD_JSONW_SLACK - 2)
-		p = copy_plain(&w->at, p, end);
+		p = copy_simple(&w->at, p, end);
 	if (p == end) {
 		*w->at++ = '"';
 		return PD_UTF8;

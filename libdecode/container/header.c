@@ -129,11 +129,11 @@ int pd_header_load(struct pd_source *source, const struct pd_section *section, s
 	return 0;
 }
 
-static void pick_header(struct pd_session *s, struct pd_bytes bytes, struct pd_header_numbers *h)
+static void extract_header(struct pd_session *s, struct pd_bytes bytes, struct pd_header_numbers *h)
 {
 	const struct pd_facts none = { .cpus_available = 0 };
 	struct pd_plan *plan = pd_plan_compile(pd_file_header_fields, &none, s->budget);
-	const struct pd_pick picks[] = {
+	const struct pd_extract extracts[] = {
 		{ "", "size", &h->size }, { "", "attr_size", &h->attr_size },
 		{ "attrs", "offset", &h->attrs.offset }, { "attrs", "size", &h->attrs.size },
 		{ "data", "offset", &h->data.offset }, { "data", "size", &h->data.size },
@@ -141,7 +141,7 @@ static void pick_header(struct pd_session *s, struct pd_bytes bytes, struct pd_h
 	};
 
 	if (plan)
-		pd_pick(plan, bytes, s->swap, picks, sizeof(picks) / sizeof(*picks));
+		pd_extract(plan, bytes, s->swap, extracts, sizeof(extracts) / sizeof(*extracts));
 	pd_plan_free(plan);
 }
 
@@ -356,7 +356,7 @@ out:
 }
 
 /* What one feature means can depend on others: first those that others need. */
-static int learn_features(struct pd_source *source, struct pd_session *s, struct pd_container *c, struct pd_error *e)
+static int update_features(struct pd_source *source, struct pd_session *s, struct pd_container *c, struct pd_error *e)
 {
 	static const uint32_t first[] = { 7 /* NRCPUS */, 6 /* ARCH */, 33 /* E_MACHINE */, 1 /* TRACING_DATA */,
 		16 /* PMU_MAPPINGS */, 12 /* EVENT_DESC */, 27 /* COMPRESSED */ };
@@ -367,7 +367,7 @@ static int learn_features(struct pd_source *source, struct pd_session *s, struct
 			if (c->features[i].feature != first[f] || c->left_out[first[f]])
 				continue;
 			if (pd_header_load(source, &c->features[i], &bytes, e) == 0)
-				pd_session_learn_feature(s, first[f], pd_buf_bytes(&bytes), c->features[i].offset);
+				pd_session_update_feature(s, first[f], pd_buf_bytes(&bytes), c->features[i].offset);
 			else if (e->code == PD_E_IO) {
 				pd_buf_free(&bytes);
 				return -1;
@@ -470,7 +470,7 @@ static size_t settle_end(struct pd_source *source, struct pd_session *s, struct 
 		return 0;
 	}
 	if (!no_size && !is_marked) {
-		if (data->size == left || pd_mend_is_table_at(source, s->swap, c->info.size, c->data_end, nr_features) ||
+		if (data->size == left || pd_recovery_is_table_at(source, s->swap, c->info.size, c->data_end, nr_features) ||
 		    !records_follow(source, s, c, c->data_end))
 			return nr_features;
 		r->error(r->ctx, &(struct pd_error){
@@ -500,7 +500,7 @@ int pd_header_read(struct pd_source *source, struct pd_session *s, struct pd_con
 			.want = PD_FILE_HEADER_SIZE, .have = (uint64_t)got };
 		return -1;
 	}
-	pick_header(s, (struct pd_bytes){ bytes, (size_t)got }, &h);
+	extract_header(s, (struct pd_bytes){ bytes, (size_t)got }, &h);
 	c->info.attr_size = h.attr_size;
 	c->info.size_known = pd_source_size(source, &c->info.size);
 	if (h.size < PD_FILE_HEADER_V1)
@@ -510,7 +510,7 @@ int pd_header_read(struct pd_source *source, struct pd_session *s, struct pd_con
 	memcpy(c->info.adds_features, bits, sizeof(bits));
 	for (size_t i = 0; i < PD_FEATURE_BITS; i++)
 		nr_features += bits[i];
-	if (c->info.size_known && pd_mend_header(source, s->swap, c->info.size, &h, nr_features, r)) {
+	if (c->info.size_known && pd_recover_header(source, s->swap, c->info.size, &h, nr_features, r)) {
 		c->info.attr_size = h.attr_size;
 		c->info.complete = false;
 		if (hold(s, c, "kept", 0, (uint64_t)got))	/* the bytes as they are */
@@ -534,7 +534,7 @@ int pd_header_read(struct pd_source *source, struct pd_session *s, struct pd_con
 		 PD_FILE_HEADER_V1) ||
 	    load_feature_table(source, s, c, bits, nr_features, r, e))
 		return no_memory(e);
-	if (learn_features(source, s, c, e))
+	if (update_features(source, s, c, e))
 		return -1;
 	if (keep_damaged_attrs(s, c, attrs.offset))
 		return no_memory(e);

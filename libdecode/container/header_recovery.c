@@ -14,7 +14,7 @@ struct file {
 	enum pd_swap swap;
 	uint64_t size;
 	const struct pd_report *report;
-	bool mended;
+	bool recovered;
 };
 
 static bool fits(const struct file *f, uint64_t offset, uint64_t size)
@@ -35,7 +35,7 @@ static void replace(struct file *f, const char *field, uint64_t at, uint64_t *nu
 		.code = PD_E_SIZE, .severity = PD_DAMAGED, .record = "header", .field = field, .offset = at,
 		.want = *number, .have = with });
 	*number = with;
-	f->mended = true;
+	f->recovered = true;
 }
 
 /* --- attrs --- */
@@ -62,7 +62,7 @@ static bool attrs_fit(const struct file *f, uint64_t offset, uint64_t size, uint
 	       fits(f, offset, size);
 }
 
-static void mend_attrs(struct file *f, struct pd_header_numbers *h)
+static void recover_attrs(struct file *f, struct pd_header_numbers *h)
 {
 	const uint64_t stride = attr_at(f, h->attrs.offset) + PD_SECTION_SIZE;
 	const uint64_t before = h->data.offset - h->attrs.size, between = h->data.offset - h->attrs.offset;
@@ -100,7 +100,7 @@ static bool records_at(const struct file *f, uint64_t offset)
 	return true;
 }
 
-static void mend_data_offset(struct file *f, struct pd_header_numbers *h)
+static void recover_data_offset(struct file *f, struct pd_header_numbers *h)
 {
 	const uint64_t behind = h->attrs.offset + h->attrs.size;
 
@@ -190,7 +190,7 @@ static bool find_table(const struct file *f, uint64_t offset, size_t n, uint64_t
 	return false;
 }
 
-static void mend_data_size(struct file *f, struct pd_header_numbers *h, size_t nr_features)
+static void recover_data_size(struct file *f, struct pd_header_numbers *h, size_t nr_features)
 {
 	uint64_t table;
 
@@ -201,25 +201,25 @@ static void mend_data_size(struct file *f, struct pd_header_numbers *h, size_t n
 		replace(f, "data.size", PD_HEADER_DATA_SIZE, &h->data.size, table - h->data.offset);
 }
 
-bool pd_mend_header(struct pd_source *source, enum pd_swap swap, uint64_t file_size, struct pd_header_numbers *h,
-		    size_t nr_features, const struct pd_report *r)
+bool pd_recover_header(struct pd_source *source, enum pd_swap swap, uint64_t file_size, struct pd_header_numbers *h,
+		       size_t nr_features, const struct pd_report *r)
 {
 	struct file f = { .source = source, .swap = swap, .size = file_size, .report = r };
 
-	mend_attrs(&f, h);
-	mend_data_offset(&f, h);
-	mend_data_size(&f, h, nr_features);
-	return f.mended;
+	recover_attrs(&f, h);
+	recover_data_offset(&f, h);
+	recover_data_size(&f, h, nr_features);
+	return f.recovered;
 }
 
-bool pd_mend_is_table_at(struct pd_source *source, enum pd_swap swap, uint64_t file_size, uint64_t offset, size_t n)
+bool pd_recovery_is_table_at(struct pd_source *source, enum pd_swap swap, uint64_t file_size, uint64_t offset, size_t n)
 {
 	const struct file f = { .source = source, .swap = swap, .size = file_size };
 
 	return n && table_may_be_at(&f, offset, n);
 }
 
-bool pd_mend_is_pipe(struct pd_source *source, enum pd_swap swap, uint64_t header_size)
+bool pd_recovery_is_pipe(struct pd_source *source, enum pd_swap swap, uint64_t header_size)
 {
 	struct file f = { .source = source, .swap = swap };
 

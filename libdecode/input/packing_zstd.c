@@ -5,7 +5,7 @@
 #include "input/zstd_stream.h"
 
 struct zstd {
-	struct pd_codec *codec;
+	struct pd_zstd_stream *zstd;
 };
 
 static bool starts_zstd(struct pd_bytes head)
@@ -29,9 +29,9 @@ static enum pd_code begin_zstd(void *state, struct pd_blocks *b)
 	struct zstd *z = state;
 	struct pd_error e;
 
-	if (!z->codec)
-		z->codec = pd_codec_new(b->budget, &e);
-	return z->codec ? PD_OK : e.code;
+	if (!z->zstd)
+		z->zstd = pd_zstd_stream_new(b->budget, &e);
+	return z->zstd ? PD_OK : e.code;
 }
 
 static enum pd_code step_zstd(void *state, struct pd_packing_step *s)
@@ -41,19 +41,19 @@ static enum pd_code step_zstd(void *state, struct pd_packing_step *s)
 	size_t left;
 	int64_t made;
 
-	pd_codec_input(z->codec, s->in);
-	made = pd_codec_read_frame(z->codec, s->out, s->room, &left, &e);
+	pd_zstd_stream_input(z->zstd, s->in);
+	made = pd_zstd_stream_read_frame(z->zstd, s->out, s->room, &left, &e);
 	if (made < 0)
 		return e.code;
 	s->made = (size_t)made;
 	s->taken = s->in.size - left;
-	s->ended = (s->made || s->taken) && pd_codec_at_frame_end(z->codec);
+	s->ended = (s->made || s->taken) && pd_zstd_stream_at_frame_end(z->zstd);
 	return PD_OK;
 }
 
 static void end_zstd(void *state)
 {
-	pd_codec_free(((struct zstd *)state)->codec);
+	pd_zstd_stream_free(((struct zstd *)state)->zstd);
 }
 
 const struct pd_packing pd_packing_zstd = {

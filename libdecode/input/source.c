@@ -16,7 +16,7 @@
 #define WINDOW_SIZE (320u << 10)	/* fits the cache; grows when a peek asks for more */
 #define READ_MIN (64u << 10)	/* a smaller rest of the window is not worth a read */
 #define PIECE_SIZE (4u << 20)	/* of a mapped file in memory at once, beside what is asked for */
-#define SPOOL_DEFAULT (4ull << 30)
+#define TEMPFILE_DEFAULT (4ull << 30)
 #define HEAD_SIZE 16
 #define ZEROS_AT_ONCE 4096
 
@@ -510,8 +510,8 @@ static struct pd_source *unpack_source(struct pd_source *s, const struct pd_pack
 }
 
 /* All that s gives; what a damaged or broken input gave up to there is kept. */
-static int fill_spool(struct pd_source *s, struct pd_spool *spool, struct pd_error *damage,
-		      struct pd_error *e)
+static int fill_tempfile(struct pd_source *s, struct pd_tempfile *tempfile, struct pd_error *damage,
+			 struct pd_error *e)
 {
 	struct pd_bytes in;
 
@@ -522,7 +522,7 @@ static int fill_spool(struct pd_source *s, struct pd_spool *spool, struct pd_err
 		}
 		if (!in.size)
 			break;
-		if (pd_spool_append(spool, in.data, in.size, e)) {
+		if (pd_tempfile_append(tempfile, in.data, in.size, e)) {
 			e->offset = s->offset;
 			return -1;
 		}
@@ -534,20 +534,20 @@ static int fill_spool(struct pd_source *s, struct pd_spool *spool, struct pd_err
 }
 
 /* Takes s. */
-static struct pd_source *spool_source(struct pd_source *s, const struct pd_source_limits *l, struct pd_error *e)
+static struct pd_source *copy_to_tempfile(struct pd_source *s, const struct pd_source_limits *l, struct pd_error *e)
 {
 	struct pd_error damage = { .code = PD_OK };
 	struct pd_source *file = NULL;
-	struct pd_spool spool;
+	struct pd_tempfile tempfile;
 
-	if (pd_spool_open(&spool, l->spool ? l->spool : SPOOL_DEFAULT, e))
+	if (pd_tempfile_open(&tempfile, l->tempfile ? l->tempfile : TEMPFILE_DEFAULT, e))
 		goto out;
-	if (!fill_spool(s, &spool, &damage, e))
-		file = new_fd_source(spool.fd, PD_FD_OWNED, l, e);
+	if (!fill_tempfile(s, &tempfile, &damage, e))
+		file = new_fd_source(tempfile.fd, PD_FD_OWNED, l, e);
 	if (file)
 		file->damage = damage;
 	else
-		pd_spool_close(&spool);
+		pd_tempfile_close(&tempfile);
 out:
 	pd_source_close(s);
 	return file;
@@ -572,7 +572,7 @@ static struct pd_source *settle(struct pd_source *s, const struct pd_source_limi
 			goto failed;
 	}
 	if (!pd_source_is_random(s) && needs_random(head))
-		return spool_source(s, l, e);
+		return copy_to_tempfile(s, l, e);
 	return s;
 failed:
 	pd_source_close(s);
@@ -632,7 +632,7 @@ void pd_source_close(struct pd_source *s)
 	pd_budget_free(s->budget, s, sizeof(*s));
 }
 
-struct pd_source *pd_source_branch(struct pd_source *of, size_t piece, struct pd_budget *b)
+struct pd_source *pd_source_clone(struct pd_source *of, size_t piece, struct pd_budget *b)
 {
 	const bool maps = is_mapped(of) && b->limit - b->used >= piece;
 	struct pd_error ignored;

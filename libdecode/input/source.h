@@ -25,7 +25,7 @@ enum pd_fd_owner {
 
 struct pd_source_limits {
 	struct pd_budget *budget;
-	uint64_t spool;		/* most bytes of a temporary file; 0: 4 GiB */
+	uint64_t tempfile;		/* most bytes of a temporary file; 0: 4 GiB */
 	bool map_own;		/* PD_MAP_OWN */
 };
 
@@ -47,7 +47,7 @@ void pd_source_close(struct pd_source *s);
 /* Another look at the same bytes, for another thread: it has its own offset and window. `of` is borrowed until the branch is
  * closed, and may be read meanwhile. `piece`: bytes to have in memory at once where that is mapped. NULL: it is not random access,
  * or no memory. */
-struct pd_source *pd_source_branch(struct pd_source *of, size_t piece, struct pd_budget *b);
+struct pd_source *pd_source_clone(struct pd_source *of, size_t piece, struct pd_budget *b);
 
 /* Called before a read that has to wait for the other side, so that output can be flushed. */
 void pd_source_on_wait(struct pd_source *s, void (*wait)(void *ctx), void *ctx);

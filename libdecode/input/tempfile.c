@@ -39,18 +39,18 @@ static int open_in(const char *dir)
 	return fd;
 }
 
-int pd_spool_open(struct pd_spool *s, uint64_t limit, struct pd_error *e)
+int pd_tempfile_open(struct pd_tempfile *s, uint64_t limit, struct pd_error *e)
 {
 	const char *dirs[] = { secure_getenv("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm" };
 
-	*s = (struct pd_spool){ .fd = -1, .limit = limit < INT64_MAX ? limit : INT64_MAX };
+	*s = (struct pd_tempfile){ .fd = -1, .limit = limit < INT64_MAX ? limit : INT64_MAX };
 	for (size_t i = 0; s->fd < 0 && i < sizeof(dirs) / sizeof(dirs[0]); i++)
 		if (dirs[i] && dirs[i][0])
 			s->fd = open_in(dirs[i]);
 	return s->fd < 0 ? fail(e, PD_E_IO, errno) : 0;
 }
 
-int pd_spool_append(struct pd_spool *s, const void *p, size_t n, struct pd_error *e)
+int pd_tempfile_append(struct pd_tempfile *s, const void *p, size_t n, struct pd_error *e)
 {
 	uint64_t at = s->size;
 	uint64_t used = s->size - s->discarded;
@@ -76,8 +76,8 @@ int pd_spool_append(struct pd_spool *s, const void *p, size_t n, struct pd_error
 	return 0;
 }
 
-int pd_spool_read(const struct pd_spool *s, uint64_t offset, void *p, size_t n,
-		  struct pd_error *e)
+int pd_tempfile_read(const struct pd_tempfile *s, uint64_t offset, void *p, size_t n,
+		     struct pd_error *e)
 {
 	for (uint8_t *to = p; n;) {
 		ssize_t done = pread(s->fd, to, n, (off_t)offset);
@@ -93,7 +93,7 @@ int pd_spool_read(const struct pd_spool *s, uint64_t offset, void *p, size_t n,
 	return 0;
 }
 
-void pd_spool_discard(struct pd_spool *s, uint64_t offset, uint64_t n)
+void pd_tempfile_discard(struct pd_tempfile *s, uint64_t offset, uint64_t n)
 {
 	int how = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
 
@@ -102,7 +102,7 @@ void pd_spool_discard(struct pd_spool *s, uint64_t offset, uint64_t n)
 		s->discarded += n;
 }
 
-void pd_spool_truncate(struct pd_spool *s, uint64_t size)
+void pd_tempfile_truncate(struct pd_tempfile *s, uint64_t size)
 {
 	if (size >= s->size || ftruncate(s->fd, (off_t)size))
 		return;
@@ -111,7 +111,7 @@ void pd_spool_truncate(struct pd_spool *s, uint64_t size)
 		s->discarded = size;
 }
 
-void pd_spool_close(struct pd_spool *s)
+void pd_tempfile_close(struct pd_tempfile *s)
 {
 	if (s->fd >= 0)
 		close(s->fd);

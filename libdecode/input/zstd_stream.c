@@ -12,7 +12,7 @@
 #define BLOCK_HEADER 3
 #define FIRST_STEP 5
 
-struct pd_codec {
+struct pd_zstd_stream {
 	struct pd_budget *budget;
 	ZSTD_DStream *stream;
 	size_t charged;
@@ -24,7 +24,7 @@ struct pd_codec {
 	enum pd_code report;	/* damage not told yet */
 };
 
-static void charge(struct pd_codec *c)
+static void charge(struct pd_zstd_stream *c)
 {
 	size_t size = c->stream ? ZSTD_sizeof_DStream(c->stream) : 0;
 
@@ -34,7 +34,7 @@ static void charge(struct pd_codec *c)
 }
 
 /* zstd takes this between frames only. */
-static void limit_window(struct pd_codec *c)
+static void limit_window(struct pd_zstd_stream *c)
 {
 	uint64_t used = c->budget->used - c->charged;
 	uint64_t left = used < c->budget->limit ? c->budget->limit - used : 0;
@@ -45,9 +45,9 @@ static void limit_window(struct pd_codec *c)
 	ZSTD_DCtx_setParameter(c->stream, ZSTD_d_windowLogMax, log);
 }
 
-struct pd_codec *pd_codec_new(struct pd_budget *b, struct pd_error *e)
+struct pd_zstd_stream *pd_zstd_stream_new(struct pd_budget *b, struct pd_error *e)
 {
-	struct pd_codec *c = pd_budget_alloc(b, sizeof(*c));
+	struct pd_zstd_stream *c = pd_budget_alloc(b, sizeof(*c));
 
 	*e = (struct pd_error){ .code = PD_E_NOMEM, .severity = PD_FATAL };
 	if (!c) {
@@ -58,13 +58,13 @@ struct pd_codec *pd_codec_new(struct pd_budget *b, struct pd_error *e)
 	c->budget = b;
 	c->stream = ZSTD_createDStream();
 	if (!c->stream) {
-		pd_codec_free(c);
+		pd_zstd_stream_free(c);
 		return NULL;
 	}
 	charge(c);
 	if (b->used > b->limit) {
 		e->code = PD_E_LIMIT;
-		pd_codec_free(c);
+		pd_zstd_stream_free(c);
 		return NULL;
 	}
 	limit_window(c);
@@ -72,7 +72,7 @@ struct pd_codec *pd_codec_new(struct pd_budget *b, struct pd_error *e)
 	return c;
 }
 
-void pd_codec_free(struct pd_codec *c)
+void pd_zstd_stream_free(struct pd_zstd_stream *c)
 {
 	if (!c)
 		return;
@@ -89,7 +89,7 @@ static bool starts_frame(struct pd_bytes in)
 	return in.size >= sizeof(magic) && !memcmp(in.data, magic, sizeof(magic));
 }
 
-void pd_codec_input(struct pd_codec *c, struct pd_bytes in)
+void pd_zstd_stream_input(struct pd_zstd_stream *c, struct pd_bytes in)
 {
 	c->in = in;
 	c->at = 0;
@@ -106,7 +106,7 @@ void pd_codec_input(struct pd_codec *c, struct pd_bytes in)
 		limit_window(c);
 }
 
-static void set_broken(struct pd_codec *c, size_t zstd_result)
+static void set_broken(struct pd_zstd_stream *c, size_t zstd_result)
 {
 	c->broken = true;
 	c->pending = false;
@@ -125,7 +125,7 @@ static void set_broken(struct pd_codec *c, size_t zstd_result)
 /* A call that fails loses the output it made before it failed. So no call gets more input than one
  * block or one header: `hint` is the block and the header behind it.
  */
-static size_t step_size(const struct pd_codec *c)
+static size_t step_size(const struct pd_zstd_stream *c)
 {
 	size_t left = c->in.size - c->at;
 	size_t step = c->hint ? c->hint : FIRST_STEP;
@@ -137,7 +137,7 @@ static size_t step_size(const struct pd_codec *c)
 
 enum until { END_OF_INPUT, END_OF_FRAME };
 
-static int64_t read_until(struct pd_codec *c, enum until until, void *p, size_t n, struct pd_error *e)
+static int64_t read_until(struct pd_zstd_stream *c, enum until until, void *p, size_t n, struct pd_error *e)
 {
 	ZSTD_outBuffer out = { p, n, 0 };
 
@@ -164,12 +164,12 @@ static int64_t read_until(struct pd_codec *c, enum until until, void *p, size_t 
 	return -1;
 }
 
-int64_t pd_codec_read(struct pd_codec *c, void *p, size_t n, struct pd_error *e)
+int64_t pd_zstd_stream_read(struct pd_zstd_stream *c, void *p, size_t n, struct pd_error *e)
 {
 	return read_until(c, END_OF_INPUT, p, n, e);
 }
 
-int64_t pd_codec_read_frame(struct pd_codec *c, void *p, size_t n, size_t *left, struct pd_error *e)
+int64_t pd_zstd_stream_read_frame(struct pd_zstd_stream *c, void *p, size_t n, size_t *left, struct pd_error *e)
 {
 	const int64_t got = read_until(c, END_OF_FRAME, p, n, e);
 
@@ -177,7 +177,7 @@ int64_t pd_codec_read_frame(struct pd_codec *c, void *p, size_t n, size_t *left,
 	return got;
 }
 
-bool pd_codec_at_frame_end(const struct pd_codec *c)
+bool pd_zstd_stream_at_frame_end(const struct pd_zstd_stream *c)
 {
 	return !c->broken && !c->hint;
 }

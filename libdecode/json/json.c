@@ -177,7 +177,7 @@ static int begin(void *state, struct pd_reader *r)
 		pd_jsonw_raw(&j->w, ",\n\"records\":[", 13);
 	if (j->options.threads > 1 && j->options.parts != PD_JSON_HEADER) {
 		j->team = pd_json_team_new(j, j->options.threads);
-		pd_reader_before_learning(r, settle, j);
+		pd_reader_before_update(r, settle, j);
 	}
 	return j->w.failed;
 }
@@ -243,40 +243,40 @@ static int record(void *state, const struct pd_record *r)
 	return j->fields_missing ? report_missing_of(j, r) : j->w.failed;
 }
 
-static int report_missing_of_plain(struct pd_json *j, const struct pd_run *run, const struct pd_plain *p)
+static int report_missing_of_simple(struct pd_json *j, const struct pd_batch *batch, const struct pd_simple *p)
 {
 	struct pd_record r;
 
-	pd_run_record(run, p, j->session, &r);
+	pd_batch_record(batch, p, j->session, &r);
 	return report_missing_of(j, &r);
 }
 
-static inline int plain(struct pd_json *j, const struct pd_run *run, const struct pd_plain *p)
+static inline int simple(struct pd_json *j, const struct pd_batch *batch, const struct pd_simple *p)
 {
-	pd_json_count_plain(j, run, p);
-	pd_json_write_plain(j, run, p);
-	return j->fields_missing ? report_missing_of_plain(j, run, p) : j->w.failed;
+	pd_json_count_simple(j, batch, p);
+	pd_json_write_simple(j, batch, p);
+	return j->fields_missing ? report_missing_of_simple(j, batch, p) : j->w.failed;
 }
 
-int pd_json_next_run(struct pd_json *j, struct pd_run **run)
+int pd_json_next_batch(struct pd_json *j, struct pd_batch **batch)
 {
-	*run = pd_reader_run(j->reader);
-	return *run && j->options.filter ? pd_filter_run(j->options.filter, *run, j->session) : 0;
+	*batch = pd_reader_batch(j->reader);
+	return *batch && j->options.filter ? pd_filter_batch(j->options.filter, *batch, j->session) : 0;
 }
 
 static int runs(void *state, struct pd_reader *r)
 {
 	struct pd_json *j = state;
-	struct pd_run *run;
+	struct pd_batch *batch;
 	int status = 0;
 
 	if (j->options.parts == PD_JSON_HEADER)
 		return 0;
 	if (j->team)
-		return pd_json_team_run(j->team);
-	while (!status && !(status = pd_json_next_run(j, &run)) && run)
-		while (!status && run->next < run->count && !pd_reader_is_stopped(r))	/* by fields that are missing */
-			status = plain(j, run, &run->records[run->next++]);
+		return pd_json_team_batch(j->team);
+	while (!status && !(status = pd_json_next_batch(j, &batch)) && batch)
+		while (!status && batch->next < batch->count && !pd_reader_is_stopped(r))	/* by fields that are missing */
+			status = simple(j, batch, &batch->records[batch->next++]);
 	return status;
 }
 

@@ -27,7 +27,7 @@ struct pd_json_offset {
 struct pd_json_kind {
 	const struct pd_attr *attr;
 	const struct pd_op_list *list;		/* of the body, for its leading numbers; NULL: without them */
-	const struct pd_op *tested;		/* of that list, for the numbers in it; NULL: without them */
+	const struct pd_op *optional;		/* of that list, for the numbers in it; NULL: without them */
 	const char *file;
 	uint32_t type, generation;		/* generation: of attr */
 	unsigned int arch_changes;
@@ -44,7 +44,7 @@ struct pd_json_head {
 
 /* Numbers in a row elsewhere. Plans are made anew when the machine they are for changes. */
 #define PD_JSON_RUN_TEXT 512
-struct pd_json_run {
+struct pd_json_fixed_fields {
 	const struct pd_op *ops;	/* NULL: none yet */
 	unsigned int nr_ops, arch_changes;
 	enum pd_swap swap;
@@ -103,7 +103,7 @@ struct pd_json_chain {
 
 struct pd_json_counts {
 	uint64_t records, by_type[PD_JSON_TYPES], skipped, errors;
-	struct pd_tally tally;
+	struct pd_totals totals;
 	struct pd_map others;		/* type -> uint64_t *: known types of 128 and up */
 	uint64_t unknown;		/* records of other types of 128 and up */
 };
@@ -118,7 +118,7 @@ struct pd_json {
 	struct pd_arena arena;
 	struct pd_json_offset outer, inner;	/* of the last record */
 	struct pd_json_head heads[PD_JSON_HEADS];
-	struct pd_json_run runs[PD_JSON_RUNS];
+	struct pd_json_fixed_fields runs[PD_JSON_RUNS];
 	struct pd_json_tp tps[PD_JSON_TPS];
 	struct pd_json_registers registers[PD_JSON_REGISTERS];
 	struct pd_json_chain chains[2];
@@ -136,15 +136,15 @@ struct pd_json {
 	/* of the record being written */
 	const struct pd_record *record;	/* NULL: a plain one */
 	const struct pd_attr *attr;
-	const struct pd_op *head_ops, *head_tested;	/* numbers that stand in its head already, or NULL */
+	const struct pd_op *head_ops, *head_optional;	/* numbers that stand in its head already, or NULL */
 	struct pd_bytes raw_data;
 	size_t fields_missing;		/* of the tracepoint: the raw data are too short */
 	bool not_utf8;			/* in an array of bare strings: their bytes can't stand beside them */
 };
 
 extern const struct pd_visitor pd_json_visitor;
-/* A pd_see_run: the plain numbers of a record, without a call for each. */
-void pd_json_run(void *ctx, const struct pd_op *ops, size_t n, const uint8_t *start, enum pd_swap swap);
+/* A pd_see_fixed_fields: the plain numbers of a record, without a call for each. */
+void pd_json_fixed_fields(void *ctx, const struct pd_op *ops, size_t n, const uint8_t *start, enum pd_swap swap);
 
 /* ,"sample_id":{...} of a trailer that is a run. */
 void pd_json_trailer(struct pd_json *j, const struct pd_op *ops, size_t n, const uint8_t *start, enum pd_swap swap);
@@ -168,15 +168,15 @@ void pd_json_key_with(struct pd_json *j, const char *name, const char *suffix);
 /* A value's name, the number as text where there is none. */
 void pd_json_name(struct pd_json *j, const struct pd_name *names, uint64_t v);
 
-/* pd_reader_run(), of which the filter has kept some: 0, or what that failed with. */
-int pd_json_next_run(struct pd_json *j, struct pd_run **run);
+/* pd_reader_batch(), of which the filter has kept some: 0, or what that failed with. */
+int pd_json_next_batch(struct pd_json *j, struct pd_batch **batch);
 
 /* Is the record wanted? Then it is counted. Less than 0: the filter failed. */
 int pd_json_keeps(struct pd_json *j, const struct pd_record *r);
 
 /* A record as a line, or as an element of the document's array. */
 void pd_json_write_record(struct pd_json *j, const struct pd_record *r);
-void pd_json_write_plain(struct pd_json *j, const struct pd_run *run, const struct pd_plain *p);
+void pd_json_write_simple(struct pd_json *j, const struct pd_batch *batch, const struct pd_simple *p);
 /* Heads: for records of a kind, of one that is not like others, of bytes that are none. */
 void pd_json_make_head(struct pd_json *j, struct pd_json_head *h, const struct pd_json_kind *kind);
 void pd_json_odd_head(struct pd_json *j, const struct pd_record *r);
@@ -194,6 +194,6 @@ void pd_json_error(struct pd_json *j, const struct pd_error *e);
 void pd_json_errors_left_out(struct pd_json *j);
 void pd_json_summary(struct pd_json *j);
 void pd_json_count(struct pd_json *j, const struct pd_record *r);
-void pd_json_count_plain(struct pd_json *j, const struct pd_run *run, const struct pd_plain *p);
+void pd_json_count_simple(struct pd_json *j, const struct pd_batch *batch, const struct pd_simple *p);
 
 #endif

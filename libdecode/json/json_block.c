@@ -37,7 +37,7 @@ static void release(struct pd_json_block *b)
 
 void pd_json_block_empty(struct pd_json_block *b)
 {
-	b->nr_spans = b->nr_plains = b->nr_items = b->size = b->used = 0;
+	b->nr_spans = b->nr_simples = b->nr_items = b->size = b->used = 0;
 	b->first = false;
 	release(b);
 }
@@ -59,7 +59,7 @@ static int make_room(struct pd_json_block *b, size_t n)
 
 static inline size_t nr_records(const struct pd_json_block *b)
 {
-	return b->nr_plains + b->nr_items;
+	return b->nr_simples + b->nr_items;
 }
 
 bool pd_json_block_fits(const struct pd_json_block *b, size_t size)
@@ -101,11 +101,11 @@ int pd_json_block_add(struct pd_json_block *b, const struct pd_record *r)
 }
 
 /* How many there is room for; they take *size bytes. */
-static uint32_t fitting(const struct pd_json_block *b, const struct pd_run *run, size_t *size)
+static uint32_t fitting(const struct pd_json_block *b, const struct pd_batch *batch, size_t *size)
 {
-	const struct pd_plain *first = &run->records[run->next];
+	const struct pd_simple *first = &batch->records[batch->next];
 	const uint32_t room = (uint32_t)(PD_JSON_BLOCK_RECORDS - nr_records(b));
-	uint32_t n = run->count - run->next < room ? run->count - run->next : room;
+	uint32_t n = batch->count - batch->next < room ? batch->count - batch->next : room;
 
 	for (; n; n--) {
 		*size = first[n - 1].at + first[n - 1].size - first->at;
@@ -116,14 +116,14 @@ static uint32_t fitting(const struct pd_json_block *b, const struct pd_run *run,
 }
 
 /* Where the run's bytes will be when the block is written; NULL: it already holds another window. */
-static const uint8_t *data_for(struct pd_json_block *b, const struct pd_run *run, size_t size, struct pd_reader *reader)
+static const uint8_t *data_for(struct pd_json_block *b, const struct pd_batch *batch, size_t size, struct pd_reader *reader)
 {
-	const uint32_t at = run->records[run->next].at;
+	const uint32_t at = batch->records[batch->next].at;
 	uint8_t *copy = b->bytes + b->used;
 	struct pd_window *window;
 
-	if (!pd_reader_hold(reader, run, &window)) {
-		memcpy(copy, run->data + at, size);
+	if (!pd_reader_hold(reader, batch, &window)) {
+		memcpy(copy, batch->data + at, size);
 		b->used += size;
 		return copy - at;
 	}
@@ -131,24 +131,24 @@ static const uint8_t *data_for(struct pd_json_block *b, const struct pd_run *run
 		pd_window_release(window);
 	else
 		b->held = window;
-	return b->held == window ? run->data : NULL;
+	return b->held == window ? batch->data : NULL;
 }
 
-void pd_json_block_add_run(struct pd_json_block *b, struct pd_run *run, struct pd_reader *reader)
+void pd_json_block_add_batch(struct pd_json_block *b, struct pd_batch *batch, struct pd_reader *reader)
 {
 	size_t size;
-	const uint32_t n = b->size < PD_JSON_BLOCK_BYTES ? fitting(b, run, &size) : 0;
-	const uint8_t *data = n ? data_for(b, run, size, reader) : NULL;
+	const uint32_t n = b->size < PD_JSON_BLOCK_BYTES ? fitting(b, batch, &size) : 0;
+	const uint8_t *data = n ? data_for(b, batch, size, reader) : NULL;
 
 	if (!data)
 		return;
-	memcpy(b->plains + b->nr_plains, run->records + run->next, n * sizeof(*b->plains));
+	memcpy(b->simples + b->nr_simples, batch->records + batch->next, n * sizeof(*b->simples));
 	b->spans[b->nr_spans++] = (struct pd_json_span){
-		.data = data, .offset = run->offset, .inner_offset = run->inner_offset, .file = run->file,
-		.from = (uint32_t)b->nr_plains, .count = n };
-	b->nr_plains += n;
+		.data = data, .offset = batch->offset, .inner_offset = batch->inner_offset, .file = batch->file,
+		.from = (uint32_t)b->nr_simples, .count = n };
+	b->nr_simples += n;
 	b->size += size;
-	run->next += n;
+	batch->next += n;
 }
 
 static void restore(const struct pd_json_block *b, const struct pd_json_item *i, struct pd_record *r)
@@ -249,21 +249,21 @@ static void say_missing(struct pd_json_block *b, struct pd_json *j, const struct
 		pd_json_write_missing(j, r);
 }
 
-static void write_plains(struct pd_json_block *b, struct pd_json *j, const struct pd_json_span *span)
+static void write_simples(struct pd_json_block *b, struct pd_json *j, const struct pd_json_span *span)
 {
-	const struct pd_plain *p = &b->plains[span->from];
+	const struct pd_simple *p = &b->simples[span->from];
 	struct pd_record r;
-	struct pd_run run;
+	struct pd_batch batch;
 
-	run.data = span->data;
-	run.offset = span->offset;
-	run.inner_offset = span->inner_offset;
-	run.file = span->file;
-	for (const struct pd_plain *end = p + span->count; p < end; p++) {
-		pd_json_count_plain(j, &run, p);
-		pd_json_write_plain(j, &run, p);
+	batch.data = span->data;
+	batch.offset = span->offset;
+	batch.inner_offset = span->inner_offset;
+	batch.file = span->file;
+	for (const struct pd_simple *end = p + span->count; p < end; p++) {
+		pd_json_count_simple(j, &batch, p);
+		pd_json_write_simple(j, &batch, p);
 		if (j->fields_missing) {
-			pd_run_record(&run, p, j->session, &r);
+			pd_batch_record(&batch, p, j->session, &r);
 			say_missing(b, j, &r);
 		}
 	}
@@ -285,7 +285,7 @@ static void write_spans(struct pd_json_block *b, struct pd_json *j)
 {
 	for (size_t i = 0; i < b->nr_spans; i++) {
 		if (b->spans[i].data)
-			write_plains(b, j, &b->spans[i]);
+			write_simples(b, j, &b->spans[i]);
 		else
 			write_items(b, j, &b->spans[i]);
 	}

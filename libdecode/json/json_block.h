@@ -46,14 +46,14 @@ struct pd_json_block {
 	struct pd_window *held;		/* where the runs' bytes lie; NULL: they were copied, or stay anyway */
 	bool first;			/* holds the document's first record */
 	bool failed;			/* out of memory: its output is not whole */
-	size_t nr_spans, nr_plains, nr_items, nr_missing, missing_capacity;
+	size_t nr_spans, nr_simples, nr_items, nr_missing, missing_capacity;
 	size_t size;			/* of all records */
 	size_t used, capacity;		/* of bytes, which stay where they are */
 	uint8_t *bytes;
 	struct pd_json_sheet *sheet;	/* with the JSON; NULL: none yet */
 	struct pd_json_missing *missing;
 	struct pd_json_span spans[PD_JSON_BLOCK_RECORDS];
-	struct pd_plain plains[PD_JSON_BLOCK_RECORDS];
+	struct pd_simple simples[PD_JSON_BLOCK_RECORDS];
 	struct pd_json_item items[PD_JSON_BLOCK_RECORDS];
 };
 
@@ -66,7 +66,7 @@ bool pd_json_block_fits(const struct pd_json_block *b, size_t size);
 int pd_json_block_add(struct pd_json_block *b, const struct pd_record *r);
 
 /* Takes of the run what there is room for. Its bytes stay in the reader's window where they can, else they are copied. */
-void pd_json_block_add_run(struct pd_json_block *b, struct pd_run *run, struct pd_reader *reader);
+void pd_json_block_add_batch(struct pd_json_block *b, struct pd_batch *batch, struct pd_reader *reader);
 
 /* Makes JSON of it on a sheet with a thread's own sink, which counts the plain ones. What a sheet has no room for goes to `full`
  * while the rest is written. */

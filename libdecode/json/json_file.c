@@ -255,16 +255,16 @@ void pd_json_count(struct pd_json *j, const struct pd_record *r)
 		}
 		++*other;
 	}
-	pd_tally_record(&c->tally, r);
+	pd_totals_record(&c->totals, r);
 }
 
-void pd_json_count_plain(struct pd_json *j, const struct pd_run *run, const struct pd_plain *p)
+void pd_json_count_simple(struct pd_json *j, const struct pd_batch *batch, const struct pd_simple *p)
 {
 	struct pd_json_counts *c = &j->counts;
 
 	c->records++;
 	c->by_type[p->type]++;
-	pd_tally_plain(&c->tally, run, p, j->session->swap);
+	pd_totals_simple(&c->totals, batch, p, j->session->swap);
 }
 
 static void type_count(struct pd_json *j, uint32_t type, uint64_t n, uint64_t *unknown)
@@ -313,11 +313,11 @@ void pd_json_summary(struct pd_json *j)
 	if (j->options.filter)
 		NUMBER_OF(j, "filtered", pd_filter_dropped(j->options.filter));
 	by_type(j);
-	NUMBER_OF(j, "lost", c->tally.lost);
-	NUMBER_OF(j, "lost_samples", c->tally.lost_samples);
-	if (c->tally.first_time) {
-		NUMBER_OF(j, "first_time", c->tally.first_time);
-		NUMBER_OF(j, "last_time", c->tally.last_time);
+	NUMBER_OF(j, "lost", c->totals.lost);
+	NUMBER_OF(j, "lost_samples", c->totals.lost_samples);
+	if (c->totals.first_time) {
+		NUMBER_OF(j, "first_time", c->totals.first_time);
+		NUMBER_OF(j, "last_time", c->totals.last_time);
 	}
 	NUMBER_OF(j, "errors", c->errors);
 	NUMBER_OF(j, "skipped", c->skipped);

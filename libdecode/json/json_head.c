@@ -131,7 +131,7 @@ void pd_json_make_head(struct pd_json *j, struct pd_json_head *h, const struct p
 	take_back(j, &h->form, from);
 	if (kind->list)
 		pd_json_form_ops(&h->form, kind->list->ops, kind->list->nr_simple, 0);
-	if (kind->tested)
-		pd_json_form_ops(&h->form, kind->tested->list->ops, kind->tested->list->nr_ops, kind->tested->offset);
+	if (kind->optional)
+		pd_json_form_ops(&h->form, kind->optional->list->ops, kind->optional->list->nr_ops, kind->optional->offset);
 	h->is_good = pd_json_form_is_good(&h->form);
 }

@@ -59,7 +59,7 @@ static inline void end(struct pd_json *j)
 
 static inline bool same_kind(const struct pd_json_kind *a, const struct pd_json_kind *b)
 {
-	return a->attr == b->attr && a->list == b->list && a->tested == b->tested && a->file == b->file &&
+	return a->attr == b->attr && a->list == b->list && a->optional == b->optional && a->file == b->file &&
 	       a->type == b->type && a->misc == b->misc &&
 	       a->generation == b->generation && a->arch_changes == b->arch_changes;
 }
@@ -83,30 +83,30 @@ static inline void head(struct pd_json *j, struct pd_json_head *h, const uint8_t
 {
 	j->w.at = pd_json_fill(j, &h->form, j->w.at, body, j->session->swap);
 	j->head_ops = h->kind.list ? h->kind.list->ops : NULL;
-	j->head_tested = h->kind.tested ? h->kind.tested->list->ops : NULL;
+	j->head_optional = h->kind.optional ? h->kind.optional->list->ops : NULL;
 }
 
 /* Most records are a run of numbers: no walk for them. */
 static inline bool is_in_head(const struct pd_json *j, const struct pd_op_list *list, struct pd_bytes body, uint32_t nr_ops)
 {
-	return j->head_ops && pd_is_one_run(list, body, nr_ops);
+	return j->head_ops && pd_is_all_fixed(list, body, nr_ops);
 }
 
 static COLD void walk_body(struct pd_json *j, const struct pd_plan *plan, struct pd_bytes body, uint16_t misc,
 		      const struct pd_extent_of *extent)
 {
-	pd_visit_runs(plan, body, misc, j->session->swap, extent, &pd_json_visitor, pd_json_run, j);
+	pd_visit_runs(plan, body, misc, j->session->swap, extent, &pd_json_visitor, pd_json_fixed_fields, j);
 }
 
 /* Of a plain one: all of it is there. tail: where that begins in a simple list. */
-static inline void plain_body(struct pd_json *j, const struct pd_plan *plan, size_t tail, struct pd_bytes body,
-			      uint16_t misc)
+static inline void simple_body(struct pd_json *j, const struct pd_plan *plan, size_t tail, struct pd_bytes body,
+			       uint16_t misc)
 {
 	const struct pd_op_list *list = plan->list;
 
 	if (is_in_head(j, list, body, list->nr_ops))
 		return;
-	if (list->is_simple && pd_visit_tail(list, tail, body, j->session->swap, &pd_json_visitor, pd_json_run, j))
+	if (list->is_simple && pd_visit_tail(list, tail, body, j->session->swap, &pd_json_visitor, pd_json_fixed_fields, j))
 		return;
 	walk_body(j, plan, body, misc, &(struct pd_extent_of){ .nr_ops = list->nr_ops, .end = body.size, .code = PD_OK });
 }
@@ -114,7 +114,7 @@ static inline void plain_body(struct pd_json *j, const struct pd_plan *plan, siz
 /* Most trailers are, too. False: it is not. */
 static inline bool trailer_of(struct pd_json *j, const struct pd_op_list *list, struct pd_bytes trailer)
 {
-	if (!pd_is_one_run(list, trailer, list->nr_ops))
+	if (!pd_is_all_fixed(list, trailer, list->nr_ops))
 		return false;
 	pd_json_trailer(j, list->ops, list->nr_ops, trailer.data, j->session->swap);
 	return true;
@@ -170,7 +170,7 @@ void pd_json_write_record(struct pd_json *j, const struct pd_record *r)
 	j->fields_missing = 0;
 	j->record = r;
 	j->attr = r->attr;
-	j->head_ops = j->head_tested = NULL;
+	j->head_ops = j->head_optional = NULL;
 	begin(j, f->offset, f->inner_offset);
 	if (h)
 		head(j, h, r->body.data);
@@ -192,50 +192,50 @@ void pd_json_write_record(struct pd_json *j, const struct pd_record *r)
 	j->record = NULL;
 }
 
-static COLD void write_oddly(struct pd_json *j, const struct pd_run *run, const struct pd_plain *p)
+static COLD void write_oddly(struct pd_json *j, const struct pd_batch *batch, const struct pd_simple *p)
 {
 	struct pd_record r;
 
-	pd_run_record(run, p, j->session, &r);
+	pd_batch_record(batch, p, j->session, &r);
 	pd_json_write_record(j, &r);
 }
 
-static COLD void visit_trailer(struct pd_json *j, const struct pd_run *run, const struct pd_plain *p)
+static COLD void visit_trailer(struct pd_json *j, const struct pd_batch *batch, const struct pd_simple *p)
 {
 	struct pd_record r;
 
-	pd_run_record(run, p, j->session, &r);
+	pd_batch_record(batch, p, j->session, &r);
 	pd_record_visit_trailer(&r, &pd_json_visitor, j);
 }
 
 /* The same as pd_json_write_record() of it, without what can't be. */
-void pd_json_write_plain(struct pd_json *j, const struct pd_run *run, const struct pd_plain *p)
+void pd_json_write_simple(struct pd_json *j, const struct pd_batch *batch, const struct pd_simple *p)
 {
 	const struct pd_op_list *list = p->plan->list;
-	const size_t trailer = pd_plain_trailer_size(p);
-	const uint8_t *data = run->data + p->at;
+	const size_t trailer = pd_simple_trailer_size(p);
+	const uint8_t *data = batch->data + p->at;
 	const struct pd_bytes body = { data + PD_RECORD_HEADER_SIZE, p->size - PD_RECORD_HEADER_SIZE - trailer };
 	const size_t tail = list->is_simple ? pd_tail_at(list, body, j->session->swap) : 0;
 	const struct pd_json_kind kind = {
-		.attr = p->attr, .list = list->nr_simple ? list : NULL, .file = run->file, .type = p->type,
-		.tested = list->is_simple && list->tested && tail > list->tested->offset ? list->tested : NULL,
+		.attr = p->attr, .list = list->nr_simple ? list : NULL, .file = batch->file, .type = p->type,
+		.optional = list->is_simple && list->optional && tail > list->optional->offset ? list->optional : NULL,
 		.misc = pd_load16(data + 4, j->session->swap), .generation = p->attr->generation,
 		.arch_changes = j->session->arch_changes };
 	struct pd_json_head *h = head_of(j, &kind);
 
 	if (!h) {
-		write_oddly(j, run, p);
+		write_oddly(j, batch, p);
 		return;
 	}
 	j->fields_missing = 0;
 	j->attr = p->attr;
-	if (run->inner_offset == PD_OUTER)
-		begin(j, run->offset + p->at, PD_OUTER);
+	if (batch->inner_offset == PD_OUTER)
+		begin(j, batch->offset + p->at, PD_OUTER);
 	else
-		begin(j, run->offset, run->inner_offset + p->at);
+		begin(j, batch->offset, batch->inner_offset + p->at);
 	head(j, h, body.data);
-	plain_body(j, p->plan, tail, body, kind.misc);
+	simple_body(j, p->plan, tail, body, kind.misc);
 	if (trailer && !trailer_of(j, p->attr->trailer->list, (struct pd_bytes){ body.data + body.size, trailer }))
-		visit_trailer(j, run, p);
+		visit_trailer(j, batch, p);
 	end(j);
 }

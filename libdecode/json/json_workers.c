@@ -149,7 +149,7 @@ static void run_alone(struct pd_json_team *t)
 			break;
 }
 
-int pd_json_team_run(struct pd_json_team *t)
+int pd_json_team_batch(struct pd_json_team *t)
 {
 	if (pd_reader_may_pass(t->main->reader))
 		run_together(t);
@@ -174,7 +174,7 @@ static void collect_counts(struct pd_json_team *t)
 		all->records += c->records;
 		for (size_t type = 0; type < PD_JSON_TYPES; type++)
 			all->by_type[type] += c->by_type[type];
-		pd_tally_add(&all->tally, &c->tally);
+		pd_totals_add(&all->totals, &c->totals);
 		*c = (struct pd_json_counts){ .others = c->others };
 	}
 }

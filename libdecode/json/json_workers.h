@@ -3,7 +3,7 @@
  * Runs of plain records are read by whoever has time, one thread after the other, each into a block that it then turns into JSON
  * itself: their bytes stay in one core's cache. Other records are copied into blocks by the caller's thread, for any to write. Who
  * has done the oldest block hands it to the output, and those behind it that are done. What records teach the session must not
- * happen while blocks are under way: see pd_reader_before_learning().
+ * happen while blocks are under way: see pd_reader_before_update().
  */
 #ifndef PD_JSON_JSON_WORKERS_H
 #define PD_JSON_JSON_WORKERS_H
@@ -21,7 +21,7 @@ bool pd_json_team_takes(const struct pd_record *r);
 /* Copies it. 0, or what the output returned. */
 int pd_json_team_add(struct pd_json_team *t, const struct pd_record *r);
 /* The runs that come next; they are counted on the way. 0, what the output returned, or what a filter did. */
-int pd_json_team_run(struct pd_json_team *t);
+int pd_json_team_batch(struct pd_json_team *t);
 /* A record was written without it. */
 void pd_json_team_is_not_first(struct pd_json_team *t);
 /* Everything added is written out; nothing is done while this reports an error. 0, or what the output returned. */

@@ -45,14 +45,14 @@ static bool may_lead(struct pd_json_team *t)
 
 static enum pd_json_filled fill_with_runs(struct pd_json_team *t, struct pd_json_block *b)
 {
-	struct pd_run *run;
+	struct pd_batch *batch;
 
-	while (!(t->status = pd_json_next_run(t->main, &run)) && run) {
-		if (run->next == run->count)	/* a filter's */
+	while (!(t->status = pd_json_next_batch(t->main, &batch)) && batch) {
+		if (batch->next == batch->count)	/* a filter's */
 			continue;
-		pd_json_block_add_run(b, run, t->main->reader);
+		pd_json_block_add_batch(b, batch, t->main->reader);
 		pd_json_team_note_first(t);
-		if (run->next < run->count)
+		if (batch->next < batch->count)
 			return PD_JSON_FULL;
 	}
 	return t->status ? PD_JSON_FAILED : PD_JSON_ENDED;

@@ -144,7 +144,7 @@ void pd_filter_free(struct pd_filter *f)
 }
 
 /* Names of threads are learned from the records before. */
-struct pd_filter *pd_filter_branch(const struct pd_filter *f)
+struct pd_filter *pd_filter_clone(const struct pd_filter *f)
 {
 	struct pd_filter *b = f->comms.count ? NULL : malloc(sizeof(*b));
 
@@ -213,12 +213,12 @@ static bool trailer_counts(const struct pd_record *r)
 
 	if (!r->trailer)
 		return false;
-	if (pd_record_number(r, PD_OF_TRAILER, PD_USUAL_TIME, &time))
+	if (pd_record_number(r, PD_OF_TRAILER, PD_HOT_TIME, &time))
 		return time != 0;
 	return !pd_all_zero(r->trailer_bytes);
 }
 
-static bool task_number(const struct pd_record *r, enum pd_usual which, uint32_t *out)
+static bool task_number(const struct pd_record *r, enum pd_hot which, uint32_t *out)
 {
 	uint64_t n;
 
@@ -229,7 +229,7 @@ static bool task_number(const struct pd_record *r, enum pd_usual which, uint32_t
 	return true;
 }
 
-static bool moment_number(const struct pd_record *r, enum pd_usual which, uint64_t *out)
+static bool moment_number(const struct pd_record *r, enum pd_hot which, uint64_t *out)
 {
 	if (r->trailer)
 		return trailer_counts(r) && pd_record_number(r, PD_OF_TRAILER, which, out);
@@ -259,14 +259,14 @@ static int set_name(struct pd_filter *f, uint32_t tid, bool wanted)
 }
 
 /* Takes in what the record says about threads' names. */
-static int learn_name(struct pd_filter *f, const struct pd_record *r)
+static int update_name(struct pd_filter *f, const struct pd_record *r)
 {
 	uint64_t tid, parent;
 	struct pd_bytes comm;
 
-	if (r->frame.type == TYPE_COMM && pd_record_number(r, PD_OF_BODY, PD_USUAL_TID, &tid) && pd_get_text(r, "comm", &comm))
+	if (r->frame.type == TYPE_COMM && pd_record_number(r, PD_OF_BODY, PD_HOT_TID, &tid) && pd_get_text(r, "comm", &comm))
 		return set_name(f, (uint32_t)tid, matches_bytes(&f->comms, comm));
-	if (r->frame.type == TYPE_FORK && pd_record_number(r, PD_OF_BODY, PD_USUAL_TID, &tid) &&
+	if (r->frame.type == TYPE_FORK && pd_record_number(r, PD_OF_BODY, PD_HOT_TID, &tid) &&
 	    pd_get_number(r, "ptid", &parent))
 		return set_name(f, (uint32_t)tid, has_name(f, (uint32_t)parent));
 	return 0;
@@ -279,11 +279,11 @@ static bool keeps_task(const struct pd_filter *f, const struct pd_record *r)
 
 	if (!(f->pids.count | f->tids.count | f->comms.count) || (type & of_no_task))
 		return true;
-	if (!task_number(r, PD_USUAL_PID, &id) || ((type & maps) && id == NOBODY))
+	if (!task_number(r, PD_HOT_PID, &id) || ((type & maps) && id == NOBODY))
 		return true;
 	if (!is_in(&f->pids, id))
 		return false;
-	if (!task_number(r, PD_USUAL_TID, &id))
+	if (!task_number(r, PD_HOT_TID, &id))
 		return true;
 	return is_in(&f->tids, id) && (!f->comms.count || has_name(f, id));
 }
@@ -340,15 +340,15 @@ static int keeps(struct pd_filter *f, const struct pd_record *r)
 		return 1;
 	if (r->frame.type >= TYPE_USER)
 		return is_in(&f->types, r->frame.type);
-	if (f->comms.count && learn_name(f, r))
+	if (f->comms.count && update_name(f, r))
 		return -1;
 	if (!is_in(&f->types, r->frame.type))
 		return 0;
 	if (r->frame.type >= 32)	/* none known: nothing to ask it for */
 		return 1;
-	if (f->cpus.count && moment_number(r, PD_USUAL_CPU, &n) && !is_in(&f->cpus, (uint32_t)n))
+	if (f->cpus.count && moment_number(r, PD_HOT_CPU, &n) && !is_in(&f->cpus, (uint32_t)n))
 		return 0;
-	if (!f->any_time && moment_number(r, PD_USUAL_TIME, &n) && (n < f->time.from || n > f->time.to))
+	if (!f->any_time && moment_number(r, PD_HOT_TIME, &n) && (n < f->time.from || n > f->time.to))
 		return 0;
 	kept = keeps_task(f, r) ? keeps_event(f, r) : 0;
 	f->samples += kept > 0 && r->frame.type == PD_TYPE_SAMPLE;
@@ -364,35 +364,35 @@ int pd_filter_keeps(struct pd_filter *f, const struct pd_record *r)
 }
 
 /* By its type alone, or by numbers at fixed places; only names are looked for in a whole record. */
-static int keeps_plain(struct pd_filter *f, const struct pd_run *run, const struct pd_plain *p, struct pd_record *r)
+static int keeps_simple(struct pd_filter *f, const struct pd_batch *batch, const struct pd_simple *p, struct pd_record *r)
 {
 	if (!f->comms.count && !is_in(&f->types, p->type))
 		return 0;
 	if (p->type == TYPE_COMM || p->type == TYPE_FORK) {
-		pd_run_record(run, p, r->session, r);
+		pd_batch_record(batch, p, r->session, r);
 	} else {
 		r->frame.type = p->type;
-		pd_run_parts(run, p, r);
+		pd_batch_parts(batch, p, r);
 	}
 	return keeps(f, r);
 }
 
-int pd_filter_run(struct pd_filter *f, struct pd_run *run, struct pd_session *s)
+int pd_filter_batch(struct pd_filter *f, struct pd_batch *batch, struct pd_session *s)
 {
 	struct pd_record r = { .session = s };
-	uint32_t left = run->next;
+	uint32_t left = batch->next;
 
-	for (uint32_t i = run->next; i < run->count; i++) {
-		const int kept = keeps_plain(f, run, &run->records[i], &r);
+	for (uint32_t i = batch->next; i < batch->count; i++) {
+		const int kept = keeps_simple(f, batch, &batch->records[i], &r);
 
 		if (kept < 0)
 			return -1;
 		if (kept && left != i)
-			run->records[left] = run->records[i];
+			batch->records[left] = batch->records[i];
 		left += (uint32_t)kept;
 	}
-	f->dropped += run->count - left;
-	run->count = left;
+	f->dropped += batch->count - left;
+	batch->count = left;
 	return 0;
 }
 

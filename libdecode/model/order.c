@@ -80,7 +80,7 @@ void pd_order_free(struct pd_order *o)
 	pd_budget_free(o->budget, o, sizeof(*o));
 }
 
-struct pd_order *pd_order_new(struct pd_budget *b, uint64_t memory, uint64_t spool)
+struct pd_order *pd_order_new(struct pd_budget *b, uint64_t memory, uint64_t tempfile)
 {
 	struct pd_order *o = pd_budget_alloc(b, sizeof(*o));
 	uint64_t chunk, buffer;
@@ -97,7 +97,7 @@ struct pd_order *pd_order_new(struct pd_budget *b, uint64_t memory, uint64_t spo
 	o->chunk_size = chunk < CHUNK_MAX ? pd_pad8((size_t)chunk) : CHUNK_MAX;
 	buffer = memory / 4 / RUN_BUFFERS;
 	o->runs = pd_runs_new(b, buffer < BUFFER_MAX ? (size_t)buffer : BUFFER_MAX,
-			      spool ? spool : UINT64_MAX);
+			      tempfile ? tempfile : UINT64_MAX);
 	if (o->runs)
 		return o;
 	pd_order_free(o);

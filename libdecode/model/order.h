@@ -26,7 +26,7 @@ struct pd_order_item {
  * left; all charged. Each of up to 64 runs needs room for its largest item, whatever the memory is.
  * spool: most bytes of the temporary file, 0: no limit. NULL: the budget has too little left.
  */
-struct pd_order *pd_order_new(struct pd_budget *b, uint64_t memory, uint64_t spool);
+struct pd_order *pd_order_new(struct pd_budget *b, uint64_t memory, uint64_t tempfile);
 void pd_order_free(struct pd_order *o);
 
 /* Copies both. An item at or before a time that was set free already is ready at once. Records

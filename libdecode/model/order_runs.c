@@ -29,7 +29,7 @@ struct heap {
 
 struct pd_runs {
 	struct pd_budget *budget;
-	struct pd_spool spool;
+	struct pd_tempfile tempfile;
 	size_t buffer;
 	struct run runs[RUNS_MAX];
 	struct heap heap;
@@ -38,7 +38,7 @@ struct pd_runs {
 	size_t out_filled;
 };
 
-struct pd_runs *pd_runs_new(struct pd_budget *b, size_t buffer, uint64_t spool_limit)
+struct pd_runs *pd_runs_new(struct pd_budget *b, size_t buffer, uint64_t tempfile_limit)
 {
 	struct pd_runs *r = pd_budget_alloc(b, sizeof(*r));
 
@@ -46,7 +46,7 @@ struct pd_runs *pd_runs_new(struct pd_budget *b, size_t buffer, uint64_t spool_l
 		return NULL;
 	r->budget = b;
 	r->buffer = pd_pad8(buffer);
-	r->spool = (struct pd_spool){ .fd = -1, .limit = spool_limit };
+	r->tempfile = (struct pd_tempfile){ .fd = -1, .limit = tempfile_limit };
 	r->out = pd_budget_alloc(b, WRITE_SIZE);
 	if (!r->out) {
 		pd_budget_free(b, r, sizeof(*r));
@@ -68,7 +68,7 @@ void pd_runs_free(struct pd_runs *r)
 		return;
 	for (size_t i = 0; i < RUNS_MAX; i++)
 		drop_buffer(r, &r->runs[i]);
-	pd_spool_close(&r->spool);
+	pd_tempfile_close(&r->tempfile);
 	pd_budget_free(r->budget, r->out, WRITE_SIZE);
 	pd_budget_free(r->budget, r, sizeof(*r));
 }
@@ -77,7 +77,7 @@ void pd_runs_free(struct pd_runs *r)
 
 static int flush(struct pd_runs *r, struct pd_error *e)
 {
-	if (pd_spool_append(&r->spool, r->out, r->out_filled, e))
+	if (pd_tempfile_append(&r->tempfile, r->out, r->out_filled, e))
 		return -1;
 	r->out_filled = 0;
 	return 0;
@@ -138,7 +138,7 @@ int pd_runs_finish(struct pd_runs *r, struct pd_error *e)
 		return -1;
 	if (!r->writing.end)
 		return 0;
-	r->writing.end = r->spool.size;
+	r->writing.end = r->tempfile.size;
 	*slot = r->writing;
 	heap_add(&r->heap, slot);
 	return 0;
@@ -147,7 +147,7 @@ int pd_runs_finish(struct pd_runs *r, struct pd_error *e)
 void pd_runs_abandon(struct pd_runs *r)
 {
 	r->out_filled = 0;
-	pd_spool_truncate(&r->spool, r->writing.begin);
+	pd_tempfile_truncate(&r->tempfile, r->writing.begin);
 }
 
 /* --- reading --- */
@@ -186,7 +186,7 @@ static int load(struct pd_runs *r, struct run *run, size_t n, struct pd_error *e
 	run->read_at = run->item;
 	run->filled = have;
 	size = run->capacity < left ? run->capacity : (size_t)left;
-	if (pd_spool_read(&r->spool, run->item + have, run->buf + have, size - have, e))
+	if (pd_tempfile_read(&r->tempfile, run->item + have, run->buf + have, size - have, e))
 		return -1;
 	run->filled = size;
 	return 0;
@@ -219,7 +219,7 @@ static int settle(struct pd_runs *r, struct heap *h, struct pd_error *e)
 		pd_entry_pop(h->entries, h->count--);
 		drop_buffer(r, run);
 		if (h == &r->heap)	/* a merge may still fail */
-			pd_spool_discard(&r->spool, run->begin, run->end - run->begin);
+			pd_tempfile_discard(&r->tempfile, run->begin, run->end - run->begin);
 		run->end = 0;
 		return 0;
 	}
@@ -288,10 +288,10 @@ static unsigned int merge_level(const struct pd_runs *r)
 static void start_run(struct pd_runs *r, unsigned int level)
 {
 	if (!r->heap.count)
-		pd_spool_truncate(&r->spool, 0);
+		pd_tempfile_truncate(&r->tempfile, 0);
 	r->out_filled = 0;
 	r->writing = (struct run){
-		.begin = r->spool.size, .item = r->spool.size, .level = level,
+		.begin = r->tempfile.size, .item = r->tempfile.size, .level = level,
 	};
 }
 
@@ -335,14 +335,14 @@ static int merge_runs(struct pd_runs *r, struct pd_error *e)
 		if (r->runs[i].end)
 			heap_add(&r->heap, &r->runs[i]);
 		else if (saved[i].end)
-			pd_spool_discard(&r->spool, saved[i].begin, saved[i].end - saved[i].begin);
+			pd_tempfile_discard(&r->tempfile, saved[i].begin, saved[i].end - saved[i].begin);
 	}
 	return pd_runs_finish(r, e);
 }
 
 int pd_runs_begin(struct pd_runs *r, struct pd_error *e)
 {
-	if (r->spool.fd < 0 && pd_spool_open(&r->spool, r->spool.limit, e))
+	if (r->tempfile.fd < 0 && pd_tempfile_open(&r->tempfile, r->tempfile.limit, e))
 		return -1;
 	if (settle(r, &r->heap, e))
 		return -1;

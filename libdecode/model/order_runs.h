@@ -32,7 +32,7 @@ struct pd_runs;
 /* Each run that is being read has a buffer of `buffer` bytes, or of its largest item. The file is
  * made when the first run is. NULL: no memory.
  */
-struct pd_runs *pd_runs_new(struct pd_budget *b, size_t buffer, uint64_t spool_limit);
+struct pd_runs *pd_runs_new(struct pd_budget *b, size_t buffer, uint64_t tempfile_limit);
 void pd_runs_free(struct pd_runs *r);
 
 /* A run is written with one begin, ascending writes and one finish. After a failed write or finish

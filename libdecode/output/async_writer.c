@@ -14,7 +14,7 @@
 
 /* A buffer takes what is written at once, or compressed into one record. */
 enum { BUFFERS = 4, BUFFER_SIZE = PD_OUT_BUFFER + 2 * sizeof(uint64_t), LOANS = 16, LEND_LEAST = 64 * 1024 };
-_Static_assert(PD_PRESSED_MOST <= PD_OUT_BUFFER, "records to be compressed together fit as well");
+_Static_assert(PD_COMPRESSED_MOST <= PD_OUT_BUFFER, "records to be compressed together fit as well");
 
 struct piece {
 	enum what { RECORDS, PLAIN, FLUSH } what;
@@ -35,8 +35,8 @@ struct buffer {
 	_Alignas(struct piece) uint8_t bytes[BUFFER_SIZE];
 };
 
-struct pd_lane {
-	struct pd_lane_work work;
+struct pd_async_writer {
+	struct pd_async_writer_work work;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t more, less;
@@ -52,18 +52,18 @@ struct pd_lane {
 	struct buffer buffers[BUFFERS];
 };
 
-static int press(const struct pd_lane_work *w, struct pd_bytes records)
+static int compress(const struct pd_async_writer_work *w, struct pd_bytes records)
 {
 	w->watch(w->ctx, records);
-	return pd_pressor_press(w->pressor, records, w->out);
+	return pd_compressor_add(w->compressor, records, w->out);
 }
 
-static int do_piece(const struct pd_lane_work *w, const struct piece *p, const uint8_t *bytes)
+static int do_piece(const struct pd_async_writer_work *w, const struct piece *p, const uint8_t *bytes)
 {
 	int failed;
 
 	if (p->what == RECORDS)
-		return press(w, (struct pd_bytes){ bytes, p->size });
+		return compress(w, (struct pd_bytes){ bytes, p->size });
 	if (p->what == PLAIN) {
 		w->watch(w->ctx, (struct pd_bytes){ bytes, p->size });
 		return pd_out_append(w->out, bytes, p->size);
@@ -77,7 +77,7 @@ static size_t aligned(size_t n)
 	return (n + sizeof(uint64_t) - 1) & ~(sizeof(uint64_t) - 1);
 }
 
-static int do_pieces(const struct pd_lane_work *w, const struct buffer *b)
+static int do_pieces(const struct pd_async_writer_work *w, const struct buffer *b)
 {
 	struct piece piece;
 	int failed = 0;
@@ -96,15 +96,15 @@ static void give_back(const struct pd_lender *from, size_t n)
 }
 
 /* Bit by bit: its owner has use for what is done. */
-static int do_lent(const struct pd_lane_work *w, const struct buffer *b)
+static int do_lent(const struct pd_async_writer_work *w, const struct buffer *b)
 {
 	struct pd_bytes left = b->lent;
 	int failed = 0;
 
 	while (left.size && !failed) {
-		const size_t n = left.size < PD_PRESSED_MOST ? left.size : PD_PRESSED_MOST;
+		const size_t n = left.size < PD_COMPRESSED_MOST ? left.size : PD_COMPRESSED_MOST;
 
-		failed = press(w, (struct pd_bytes){ left.data, n });
+		failed = compress(w, (struct pd_bytes){ left.data, n });
 		if (!failed)
 			give_back(&b->lender, n);
 		left.data += n;
@@ -113,7 +113,7 @@ static int do_lent(const struct pd_lane_work *w, const struct buffer *b)
 	return failed;
 }
 
-static int do_buffer(const struct pd_lane_work *w, const struct buffer *b)
+static int do_buffer(const struct pd_async_writer_work *w, const struct buffer *b)
 {
 	const int failed = do_pieces(w, b);
 
@@ -124,7 +124,7 @@ static int do_buffer(const struct pd_lane_work *w, const struct buffer *b)
 
 static void *run(void *arg)
 {
-	struct pd_lane *l = arg;
+	struct pd_async_writer *l = arg;
 	int failed = 0;
 
 	pthread_mutex_lock(&l->lock);
@@ -146,13 +146,13 @@ static void *run(void *arg)
 	return NULL;
 }
 
-struct pd_lane *pd_lane_new(const struct pd_lane_work *work)
+struct pd_async_writer *pd_async_writer_new(const struct pd_async_writer_work *work)
 {
-	struct pd_lane *l = malloc(sizeof(*l));
+	struct pd_async_writer *l = malloc(sizeof(*l));
 
 	if (!l)
 		return NULL;
-	memset(l, 0, offsetof(struct pd_lane, buffers));
+	memset(l, 0, offsetof(struct pd_async_writer, buffers));
 	l->work = *work;
 	l->size = l->at = work->out->offset;
 	pthread_mutex_init(&l->lock, NULL);
@@ -168,7 +168,7 @@ struct pd_lane *pd_lane_new(const struct pd_lane_work *work)
 }
 
 /* What is being filled is to be emptied. */
-static void hand_over(struct pd_lane *l)
+static void hand_over(struct pd_async_writer *l)
 {
 	if (!l->filling)
 		return;
@@ -180,7 +180,7 @@ static void hand_over(struct pd_lane *l)
 	pthread_mutex_unlock(&l->lock);
 }
 
-void pd_lane_free(struct pd_lane *l)
+void pd_async_writer_free(struct pd_async_writer *l)
 {
 	if (!l)
 		return;
@@ -197,7 +197,7 @@ void pd_lane_free(struct pd_lane *l)
 }
 
 /* An empty buffer, once there is one. */
-static int begin(struct pd_lane *l)
+static int begin(struct pd_async_writer *l)
 {
 	struct buffer *b = &l->buffers[l->put % BUFFERS];
 	int failed;
@@ -213,16 +213,16 @@ static int begin(struct pd_lane *l)
 }
 
 /* Bytes that the buffer takes. What is not compressed ends where a write of the file should. */
-static size_t room(const struct pd_lane *l, const struct buffer *b)
+static size_t room(const struct pd_async_writer *l, const struct buffer *b)
 {
-	const size_t left = (l->work.pressor ? PD_PRESSED_MOST : BUFFER_SIZE) - b->used;
+	const size_t left = (l->work.compressor ? PD_COMPRESSED_MOST : BUFFER_SIZE) - b->used;
 	const size_t to_end = PD_OUT_BUFFER - l->at % PD_OUT_BUFFER;
 
-	return l->work.pressor || left < to_end ? left : to_end;
+	return l->work.compressor || left < to_end ? left : to_end;
 }
 
 /* As much as there is room for. Bytes to be treated like the last ones join their piece. */
-static int put(struct pd_lane *l, enum what what, struct pd_bytes bytes, size_t *taken)
+static int put(struct pd_async_writer *l, enum what what, struct pd_bytes bytes, size_t *taken)
 {
 	struct buffer *b = &l->buffers[l->put % BUFFERS];
 	int failed;
@@ -247,13 +247,13 @@ static int put(struct pd_lane *l, enum what what, struct pd_bytes bytes, size_t 
 	b->used += *taken;
 	l->at += *taken;
 	l->last->size += (uint32_t)*taken;
-	if (!l->work.pressor && l->at % PD_OUT_BUFFER == 0)
+	if (!l->work.compressor && l->at % PD_OUT_BUFFER == 0)
 		hand_over(l);
 	return 0;
 }
 
 /* What is of a loan is given back when its buffer is, in which there must be room to note that. from: NULL: it is of none. */
-static int put_all(struct pd_lane *l, enum what what, struct pd_bytes bytes, const struct pd_lender *from)
+static int put_all(struct pd_async_writer *l, enum what what, struct pd_bytes bytes, const struct pd_lender *from)
 {
 	size_t taken = 0;
 	int failed = 0;
@@ -273,13 +273,13 @@ static int put_all(struct pd_lane *l, enum what what, struct pd_bytes bytes, con
 	return failed;
 }
 
-int pd_lane_records(struct pd_lane *l, struct pd_bytes bytes)
+int pd_async_writer_records(struct pd_async_writer *l, struct pd_bytes bytes)
 {
 	return put_all(l, RECORDS, bytes, NULL);
 }
 
 /* A buffer of its own: the thread begins at once. */
-static int lend(struct pd_lane *l, struct pd_bytes bytes, const struct pd_lender *from)
+static int lend(struct pd_async_writer *l, struct pd_bytes bytes, const struct pd_lender *from)
 {
 	struct buffer *b;
 	int failed;
@@ -296,17 +296,17 @@ static int lend(struct pd_lane *l, struct pd_bytes bytes, const struct pd_lender
 }
 
 /* A little is better gathered than a record of its own. */
-int pd_lane_lend(struct pd_lane *l, struct pd_bytes bytes, const struct pd_lender *from)
+int pd_async_writer_lend(struct pd_async_writer *l, struct pd_bytes bytes, const struct pd_lender *from)
 {
 	return bytes.size < LEND_LEAST ? put_all(l, RECORDS, bytes, from) : lend(l, bytes, from);
 }
 
-int pd_lane_plain(struct pd_lane *l, struct pd_bytes bytes)
+int pd_async_writer_plain(struct pd_async_writer *l, struct pd_bytes bytes)
 {
 	return put_all(l, PLAIN, bytes, NULL);
 }
 
-int pd_lane_flush(struct pd_lane *l)
+int pd_async_writer_flush(struct pd_async_writer *l)
 {
 	size_t taken;
 	int failed = put(l, FLUSH, (struct pd_bytes){ 0 }, &taken);
@@ -315,7 +315,7 @@ int pd_lane_flush(struct pd_lane *l)
 	return failed;
 }
 
-int pd_lane_wait(struct pd_lane *l)
+int pd_async_writer_wait(struct pd_async_writer *l)
 {
 	int failed;
 
@@ -328,11 +328,11 @@ int pd_lane_wait(struct pd_lane *l)
 	return failed;
 }
 
-uint64_t pd_lane_size(struct pd_lane *l)
+uint64_t pd_async_writer_size(struct pd_async_writer *l)
 {
 	uint64_t size;
 
-	if (!l->work.pressor)
+	if (!l->work.compressor)
 		return l->at;
 	pthread_mutex_lock(&l->lock);
 	size = l->size;

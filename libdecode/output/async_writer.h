@@ -11,12 +11,12 @@
 #include "output/out.h"
 #include "pd/write.h"
 
-struct pd_lane;
+struct pd_async_writer;
 
-struct pd_lane_work {
-	/* Both are the thread's, but for the time from pd_lane_wait() to the next call. */
+struct pd_async_writer_work {
+	/* Both are the thread's, but for the time from pd_async_writer_wait() to the next call. */
 	struct pd_out *out;
-	struct pd_pressor *pressor;	/* NULL: nothing is compressed */
+	struct pd_compressor *compressor;	/* NULL: nothing is compressed */
 	/* In the thread, after each flush: everything so far is written. 0, or an errno. */
 	int (*flushed)(void *ctx, struct pd_out *out);
 	/* In the thread: bytes that are to be written, before they are compressed. */
@@ -25,19 +25,19 @@ struct pd_lane_work {
 };
 
 /* NULL: no memory, or no thread. */
-struct pd_lane *pd_lane_new(const struct pd_lane_work *work);
+struct pd_async_writer *pd_async_writer_new(const struct pd_async_writer_work *work);
 /* Does what was told, and ends. NULL is fine. */
-void pd_lane_free(struct pd_lane *l);
+void pd_async_writer_free(struct pd_async_writer *l);
 
 /* Each: 0, or the errno of what was told before. */
-int pd_lane_records(struct pd_lane *l, struct pd_bytes bytes);	/* to be compressed */
+int pd_async_writer_records(struct pd_async_writer *l, struct pd_bytes bytes);	/* to be compressed */
 /* The same, but what is not little is compressed from where it is. Given back in the thread, unless something failed. */
-int pd_lane_lend(struct pd_lane *l, struct pd_bytes bytes, const struct pd_lender *from);
-int pd_lane_plain(struct pd_lane *l, struct pd_bytes bytes);	/* as they are, behind those */
-int pd_lane_flush(struct pd_lane *l);	/* soon: nothing waits for more to come */
-int pd_lane_wait(struct pd_lane *l);	/* until everything was done */
+int pd_async_writer_lend(struct pd_async_writer *l, struct pd_bytes bytes, const struct pd_lender *from);
+int pd_async_writer_plain(struct pd_async_writer *l, struct pd_bytes bytes);	/* as they are, behind those */
+int pd_async_writer_flush(struct pd_async_writer *l);	/* soon: nothing waits for more to come */
+int pd_async_writer_wait(struct pd_async_writer *l);	/* until everything was done */
 
 /* Bytes of the output so far, without what waits to be compressed. */
-uint64_t pd_lane_size(struct pd_lane *l);
+uint64_t pd_async_writer_size(struct pd_async_writer *l);
 
 #endif

@@ -13,17 +13,17 @@
 #define ROOM 65000		/* of payload: with header and padding well under what a record's size can say */
 #define FITS 64000		/* bytes that are less than ROOM however they are compressed */
 
-struct pd_pressor {
+struct pd_compressor {
 	ZSTD_CCtx *zstd;
-	enum pd_pressed_as as;
+	enum pd_compressed_as as;
 	enum pd_swap swap;
 	uint64_t taken, made;
 	bool open;		/* a frame that goes on in the next record */
 	size_t most;		/* bytes of records in a frame: what became less than ROOM lately */
-	size_t room;		/* for what PD_PRESSED_MOST may become */
+	size_t room;		/* for what PD_COMPRESSED_MOST may become */
 	uint8_t *pressed;
 	size_t used;
-	uint8_t gathered[PD_PRESSED_MOST];
+	uint8_t gathered[PD_COMPRESSED_MOST];
 };
 
 /* zstd's own for level 1, where it is not told that a frame is short: faster, and as small. */
@@ -35,26 +35,26 @@ static bool set_level(ZSTD_CCtx *zstd, int level)
 	       (level != 1 || !ZSTD_isError(ZSTD_CCtx_setParameter(zstd, ZSTD_c_minMatch, FASTEST_MATCH)));
 }
 
-struct pd_pressor *pd_pressor_new(int level, enum pd_pressed_as as, enum pd_swap swap)
+struct pd_compressor *pd_compressor_new(int level, enum pd_compressed_as as, enum pd_swap swap)
 {
-	struct pd_pressor *p = calloc(1, sizeof(*p));
+	struct pd_compressor *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return NULL;
 	p->as = as;
 	p->swap = swap;
-	p->most = PD_PRESSED_MOST;
-	p->room = ZSTD_compressBound(PD_PRESSED_MOST);
+	p->most = PD_COMPRESSED_MOST;
+	p->room = ZSTD_compressBound(PD_COMPRESSED_MOST);
 	p->pressed = malloc(p->room);
 	p->zstd = ZSTD_createCCtx();
 	if (!p->pressed || !p->zstd || !set_level(p->zstd, level)) {
-		pd_pressor_free(p);
+		pd_compressor_free(p);
 		return NULL;
 	}
 	return p;
 }
 
-void pd_pressor_free(struct pd_pressor *p)
+void pd_compressor_free(struct pd_compressor *p)
 {
 	if (!p)
 		return;
@@ -63,7 +63,7 @@ void pd_pressor_free(struct pd_pressor *p)
 	free(p);
 }
 
-static int write_record(struct pd_pressor *p, struct pd_bytes payload, struct pd_out *out)
+static int write_record(struct pd_compressor *p, struct pd_bytes payload, struct pd_out *out)
 {
 	const bool second = p->as == PD_AS_COMPRESSED2;
 	const size_t head = PD_RECORD_HEADER_SIZE + (second ? sizeof(uint64_t) : 0);
@@ -83,7 +83,7 @@ static int write_record(struct pd_pressor *p, struct pd_bytes payload, struct pd
 
 /* Into one record. Much is a frame of its own: zstd takes it from where it is, and who reads needs no window. A little stays
  * in the frame that the little before it was in, as alone it would hardly get smaller. */
-static int press_some(struct pd_pressor *p, struct pd_bytes *records, struct pd_out *out)
+static int compress_some(struct pd_compressor *p, struct pd_bytes *records, struct pd_out *out)
 {
 	const size_t most = p->open ? FITS : p->most;
 	const size_t n = records->size < most ? records->size : most;
@@ -97,7 +97,7 @@ static int press_some(struct pd_pressor *p, struct pd_bytes *records, struct pd_
 		p->most = n / 2 > FITS ? n / 2 : FITS;
 		return 0;
 	}
-	if (to.pos < ROOM / 4 && p->most < PD_PRESSED_MOST)
+	if (to.pos < ROOM / 4 && p->most < PD_COMPRESSED_MOST)
 		p->most *= 2;
 	p->taken += n;
 	records->data += n;
@@ -105,32 +105,32 @@ static int press_some(struct pd_pressor *p, struct pd_bytes *records, struct pd_
 	return write_record(p, (struct pd_bytes){ p->pressed, to.pos }, out);
 }
 
-static int press(struct pd_pressor *p, struct pd_bytes records, struct pd_out *out)
+static int compress(struct pd_compressor *p, struct pd_bytes records, struct pd_out *out)
 {
 	int failed = 0;
 
 	while (records.size && !failed)
-		failed = press_some(p, &records, out);
+		failed = compress_some(p, &records, out);
 	return failed;
 }
 
-int pd_pressor_press(struct pd_pressor *p, struct pd_bytes records, struct pd_out *out)
+int pd_compressor_add(struct pd_compressor *p, struct pd_bytes records, struct pd_out *out)
 {
-	int failed = pd_pressor_flush(p, out);
+	int failed = pd_compressor_flush(p, out);
 
-	return failed ? failed : press(p, records, out);
+	return failed ? failed : compress(p, records, out);
 }
 
-int pd_pressor_write(struct pd_pressor *p, struct pd_bytes records, struct pd_out *out)
+int pd_compressor_write(struct pd_compressor *p, struct pd_bytes records, struct pd_out *out)
 {
 	int failed = 0;
 
 	while (records.size && !failed) {
-		const size_t room = PD_PRESSED_MOST - p->used;
+		const size_t room = PD_COMPRESSED_MOST - p->used;
 		const size_t n = records.size < room ? records.size : room;
 
-		if (n == PD_PRESSED_MOST) {	/* there is nothing to gather */
-			failed = press(p, (struct pd_bytes){ records.data, n }, out);
+		if (n == PD_COMPRESSED_MOST) {	/* there is nothing to gather */
+			failed = compress(p, (struct pd_bytes){ records.data, n }, out);
 			records.data += n;
 			records.size -= n;
 			continue;
@@ -140,20 +140,20 @@ int pd_pressor_write(struct pd_pressor *p, struct pd_bytes records, struct pd_ou
 		records.data += n;
 		records.size -= n;
 		if (n == room)
-			failed = pd_pressor_flush(p, out);
+			failed = pd_compressor_flush(p, out);
 	}
 	return failed;
 }
 
-int pd_pressor_flush(struct pd_pressor *p, struct pd_out *out)
+int pd_compressor_flush(struct pd_compressor *p, struct pd_out *out)
 {
 	const struct pd_bytes records = { p->gathered, p->used };
 
 	p->used = 0;
-	return records.size ? press(p, records, out) : 0;
+	return records.size ? compress(p, records, out) : 0;
 }
 
-void pd_pressor_sizes(const struct pd_pressor *p, uint64_t *in, uint64_t *out)
+void pd_compressor_sizes(const struct pd_compressor *p, uint64_t *in, uint64_t *out)
 {
 	*in = p->taken;
 	*out = p->made;

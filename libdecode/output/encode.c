@@ -63,7 +63,7 @@ struct pd_encoder *pd_encoder_new(const struct pd_values *values, int fd, const 
 	enc->budget.limit = enc->options.memory_limit ? enc->options.memory_limit : DEFAULT_MEMORY;
 	enc->scratch.budget = enc->event_types.budget = &enc->budget;
 	enc->session.budget = &enc->budget;
-	enc->said = (struct pd_said){ .complete = true, .long_size = 8, .header_size = PD_FILE_HEADER_SIZE,
+	enc->stated = (struct pd_stated){ .complete = true, .long_size = 8, .header_size = PD_FILE_HEADER_SIZE,
 				      .ids.budget = &enc->budget };
 	for (size_t i = 0; i < PD_FEATURE_BITS; i++)
 		enc->features[i].bytes.budget = &enc->budget;
@@ -85,12 +85,12 @@ void pd_encoder_free(struct pd_encoder *enc)
 	free(enc->others);
 	free(enc->other_names);
 	free(enc->gaps);
-	free(enc->said.sections);
+	free(enc->stated.sections);
 	free(enc->events.by_name);
-	pd_map_free(&enc->said.ids);
+	pd_map_free(&enc->stated.ids);
 	pd_buf_free(&enc->scratch);
 	pd_buf_free(&enc->event_types);
-	pd_encode_press_free(enc);
+	pd_encode_compress_free(enc);
 	pd_out_free(&enc->out);
 	pd_session_free(&enc->session);
 	free(enc);
@@ -108,7 +108,7 @@ int pd_encode_take_number(const struct pd_encoder *enc, pd_node object, const ch
 	return pd_encode_fail(e, PD_E_ARGUMENT, path, "a number was expected");
 }
 
-bool pd_encode_says(const struct pd_encoder *enc, pd_node object, const char *name, const char *text)
+bool pd_encode_states(const struct pd_encoder *enc, pd_node object, const char *name, const char *text)
 {
 	pd_node n = enc->v->member(object, name);
 	struct pd_bytes t;
@@ -133,7 +133,7 @@ bool pd_encode_text_of(const struct pd_encoder *enc, pd_node n, char *buf, size_
 int pd_encode_start(struct pd_encoder *enc, struct pd_encode_error *e)
 {
 	const enum pd_byte_order order = enc->options.byte_order == PD_ENCODE_BIG ? PD_BIG_ENDIAN :
-		enc->options.byte_order == PD_ENCODE_LITTLE ? PD_LITTLE_ENDIAN : enc->said.order;
+		enc->options.byte_order == PD_ENCODE_LITTLE ? PD_LITTLE_ENDIAN : enc->stated.order;
 	const bool big_host = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 
 	if (enc->ended)
@@ -141,10 +141,10 @@ int pd_encode_start(struct pd_encoder *enc, struct pd_encode_error *e)
 	if (enc->started)
 		return 0;
 	enc->started = true;
-	enc->turns = order != enc->said.order;
+	enc->turns = order != enc->stated.order;
 	enc->mode = enc->options.mode == PD_ENCODE_FILE ? PD_MODE_FILE :
-		    enc->options.mode == PD_ENCODE_PIPE ? PD_MODE_PIPE : enc->said.mode;
-	enc->converts = enc->mode != enc->said.mode || enc->options.compress;
+		    enc->options.mode == PD_ENCODE_PIPE ? PD_MODE_PIPE : enc->stated.mode;
+	enc->converts = enc->mode != enc->stated.mode || enc->options.compress;
 	if (pd_session_init(&enc->session, &enc->budget,
 			    (order == PD_BIG_ENDIAN) != big_host ? PD_SWAP_YES : PD_SWAP_NO))
 		return pd_encode_no_memory(e);
@@ -199,11 +199,11 @@ int pd_encoder_attr(struct pd_encoder *enc, pd_node attr, struct pd_encode_error
 
 	if (pd_encode_start(enc, e))
 		return -1;
-	if (enc->said.mode == PD_MODE_PIPE)
+	if (enc->stated.mode == PD_MODE_PIPE)
 		return 0;	/* HEADER_ATTR records say it all */
 	how.swap = enc->session.swap;
-	if (enc->said.attr_size > PD_SECTION_SIZE && enc->said.attr_size <= UINT16_MAX)
-		how.size = (size_t)enc->said.attr_size - PD_SECTION_SIZE;
+	if (enc->stated.attr_size > PD_SECTION_SIZE && enc->stated.attr_size <= UINT16_MAX)
+		how.size = (size_t)enc->stated.attr_size - PD_SECTION_SIZE;
 	enc->scratch.size = 0;
 	if (pd_pack(enc->session.file_attr_plan, attr, &how, &enc->scratch, &p))
 		return pd_encode_fail_pack(e, &p, "");
@@ -240,7 +240,7 @@ static int one_feature(struct pd_encoder *enc, const char *name, pd_node feature
 		return pd_encode_fail_pack(e, &p, "");
 	enc->features[id].lost_raw = enc->turns && pd_feature_loses_raw(&enc->session, enc->v, (uint32_t)id, features);
 	enc->features[id].given = true;
-	pd_session_learn_feature(&enc->session, (uint32_t)id, pd_buf_bytes(&enc->features[id].bytes), 0);
+	pd_session_update_feature(&enc->session, (uint32_t)id, pd_buf_bytes(&enc->features[id].bytes), 0);
 	return 0;
 }
 
@@ -251,7 +251,7 @@ int pd_encoder_features(struct pd_encoder *enc, pd_node features, struct pd_enco
 
 	if (pd_encode_start(enc, e))
 		return -1;
-	if (enc->said.mode == PD_MODE_PIPE)
+	if (enc->stated.mode == PD_MODE_PIPE)
 		return 0;	/* HEADER_FEATURE records say it all */
 	/* others are read by it, and its name may come late in the alphabet */
 	if (enc->v->member(features, "NRCPUS") && one_feature(enc, "NRCPUS", features, e))
@@ -448,14 +448,14 @@ static int emit(struct pd_encoder *enc, struct pd_out *out, const struct pd_comp
 	const struct pd_bytes payload = { enc->scratch.data + size, enc->scratch.size - size };
 	int failed = 0;
 
-	if (enc->said.mode == PD_MODE_PIPE && r->cut == PD_SIZE_OPEN &&
-	    pd_session_learn_record(&enc->session, r->type, record, payload, 0))
+	if (enc->stated.mode == PD_MODE_PIPE && r->cut == PD_SIZE_OPEN &&
+	    pd_session_update_record(&enc->session, r->type, record, payload, 0))
 		return pd_encode_no_memory(e);
 	if (enc->options.compress && enc->mode == PD_MODE_PIPE && r->type == TYPE_HEADER_FEATURE &&
 	    size >= PD_RECORD_HEADER_SIZE + 8 &&
 	    pd_load64(record.data + PD_RECORD_HEADER_SIZE, enc->session.swap) == FEATURE_COMPRESSED)
-		return 0;	/* pd_encode_press() tells of its own */
-	if (enc->said.mode == PD_MODE_PIPE && enc->mode != PD_MODE_PIPE) {
+		return 0;	/* pd_encode_compress() tells of its own */
+	if (enc->stated.mode == PD_MODE_PIPE && enc->mode != PD_MODE_PIPE) {
 		int taken = into_header(enc, r->type, record, payload, e);
 
 		if (taken)
@@ -464,8 +464,8 @@ static int emit(struct pd_encoder *enc, struct pd_out *out, const struct pd_comp
 	if (begin_for_record(enc, out, e))
 		return -1;
 	if (enc->options.compress && r->type < TYPE_USER && r->type && r->cut == PD_SIZE_OPEN)
-		return pd_encode_press(enc, record, out, e);
-	if (pd_encode_press_flush(enc, out, e))
+		return pd_encode_compress(enc, record, out, e);
+	if (pd_encode_compress_flush(enc, out, e))
 		return -1;
 	failed = pd_out_append(out, enc->scratch.data, enc->scratch.size);
 	return failed ? pd_encode_io(e, failed) : 0;
@@ -484,7 +484,7 @@ static int skipped_bytes(struct pd_encoder *enc, pd_node record, struct pd_out *
 		return -1;
 	if (zeros > INT64_MAX - out->offset)
 		return pd_encode_fail(e, PD_E_SIZE, "zeros", "no file can be that large");
-	if (pd_encode_press_flush(enc, out, e))
+	if (pd_encode_compress_flush(enc, out, e))
 		return -1;
 	failed = pd_out_append(out, enc->scratch.data, enc->scratch.size);
 	if (!failed && zeros && !enc->converts && !enc->turns)
@@ -525,7 +525,7 @@ int pd_encoder_record(struct pd_encoder *enc, pd_node record, struct pd_encode_e
 	if (!out)
 		return -1;
 	enc->scratch.size = 0;
-	if (pd_encode_says(enc, record, "type", "SKIPPED")) {
+	if (pd_encode_states(enc, record, "type", "SKIPPED")) {
 		enc->left_out += inner;
 		return inner ? 0 : skipped_bytes(enc, record, out, e);
 	}
@@ -579,7 +579,7 @@ const char *pd_encoder_feature_left_out(const struct pd_encoder *enc, size_t i)
 
 int pd_encoder_finish(struct pd_encoder *enc, struct pd_encode_error *e)
 {
-	if (pd_encode_start(enc, e) || begin(enc, e) || pd_encode_press_flush(enc, NULL, e))
+	if (pd_encode_start(enc, e) || begin(enc, e) || pd_encode_compress_flush(enc, NULL, e))
 		return -1;
 	enc->ended = true;
 	for (size_t i = 0; i < enc->nr_others; i++)
@@ -587,5 +587,5 @@ int pd_encoder_finish(struct pd_encoder *enc, struct pd_encode_error *e)
 			return pd_encode_io(e, enc->others[i].failed);
 	if (pd_out_flush(&enc->out))
 		return pd_encode_io(e, enc->out.failed);
-	return enc->mode == PD_MODE_PIPE ? 0 : pd_encode_press_finish(enc, e) || pd_encode_finish_file(enc, e) ? -1 : 0;
+	return enc->mode == PD_MODE_PIPE ? 0 : pd_encode_compress_finish(enc, e) || pd_encode_finish_file(enc, e) ? -1 : 0;
 }

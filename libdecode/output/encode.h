@@ -10,7 +10,7 @@
 #define PD_ENCODE_MAX_FILES 4096
 
 /* What `file` says of where things lie. */
-struct pd_said {
+struct pd_stated {
 	bool given;			/* there was a `file` */
 	bool v1, complete, has_sections;
 	enum pd_mode mode;
@@ -37,9 +37,9 @@ struct pd_encode_events {
 };
 
 /* Each file of a directory is a stream of its own. */
-struct pd_encode_pressor {
+struct pd_encode_compressor {
 	struct pd_out *out;
-	struct pd_pressor *pressor;
+	struct pd_compressor *compressor;
 };
 
 struct pd_encoder {
@@ -47,14 +47,14 @@ struct pd_encoder {
 	struct pd_encoder_options options;
 	struct pd_budget budget;
 	struct pd_session session;
-	struct pd_said said;
+	struct pd_stated stated;
 	enum pd_mode mode;		/* of the output */
 	bool converts;			/* to another mode, byte order or compression: offsets that were said don't hold */
 	bool turns;			/* to the other byte order */
 	bool started, begun, ended;
 	struct pd_out out;
-	struct pd_encode_pressor *pressors;
-	size_t nr_pressors;
+	struct pd_encode_compressor *compressors;
+	size_t nr_compressors;
 	bool uncompressed;		/* what was compressed is written as it was before */
 	struct pd_buf scratch;
 	const struct pd_record_desc *last_desc;
@@ -86,7 +86,7 @@ int pd_encode_take_number(const struct pd_encoder *enc, pd_node object, const ch
 			  struct pd_encode_error *e);
 
 /* Is the member that text? */
-bool pd_encode_says(const struct pd_encoder *enc, pd_node object, const char *name, const char *text);
+bool pd_encode_states(const struct pd_encoder *enc, pd_node object, const char *name, const char *text);
 
 /* Copies a text, NUL-terminated and cut to size. */
 bool pd_encode_text_of(const struct pd_encoder *enc, pd_node n, char *buf, size_t size);
@@ -98,10 +98,10 @@ int pd_encode_event_named(struct pd_encoder *enc, const char *name, const struct
 struct pd_out *pd_encode_out_named(struct pd_encoder *enc, pd_node n, const char *path, struct pd_encode_error *e);
 
 /* Compresses a record; writes out what was taken (of all files: NULL); at the end of a file. 0, or -1 and *e. */
-int pd_encode_press(struct pd_encoder *enc, struct pd_bytes record, struct pd_out *out, struct pd_encode_error *e);
-int pd_encode_press_flush(struct pd_encoder *enc, struct pd_out *out, struct pd_encode_error *e);
-int pd_encode_press_finish(struct pd_encoder *enc, struct pd_encode_error *e);
-void pd_encode_press_free(struct pd_encoder *enc);
+int pd_encode_compress(struct pd_encoder *enc, struct pd_bytes record, struct pd_out *out, struct pd_encode_error *e);
+int pd_encode_compress_flush(struct pd_encoder *enc, struct pd_out *out, struct pd_encode_error *e);
+int pd_encode_compress_finish(struct pd_encoder *enc, struct pd_encode_error *e);
+void pd_encode_compress_free(struct pd_encoder *enc);
 
 /* Before the first record, and at the end. 0, or -1 and *e. */
 int pd_encode_begin_file(struct pd_encoder *enc, struct pd_encode_error *e);

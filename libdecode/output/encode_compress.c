@@ -10,17 +10,17 @@
 static void sizes(const struct pd_encoder *enc, uint64_t *in, uint64_t *out)
 {
 	*in = *out = 0;
-	for (size_t i = 0; i < enc->nr_pressors; i++) {
+	for (size_t i = 0; i < enc->nr_compressors; i++) {
 		uint64_t taken, made;
 
-		pd_pressor_sizes(enc->pressors[i].pressor, &taken, &made);
+		pd_compressor_sizes(enc->compressors[i].compressor, &taken, &made);
 		*in += taken;
 		*out += made;
 	}
 }
 
 /* The section's bytes; its old ones are dropped. */
-static int press_feature(struct pd_encoder *enc, struct pd_encode_error *e)
+static int compress_feature(struct pd_encoder *enc, struct pd_encode_error *e)
 {
 	struct pd_buf *out = &enc->features[FEATURE_COMPRESSED].bytes;
 	uint64_t in, made;
@@ -30,7 +30,7 @@ static int press_feature(struct pd_encoder *enc, struct pd_encode_error *e)
 	{
 		const struct pd_value fields[] = {
 			PD_NUMBER("version", 0), PD_NUMBER("type", ZSTD), PD_NUMBER("level", enc->options.compress),
-			PD_NUMBER("ratio", made ? in / made : 0), PD_NUMBER("mmap_len", 2 * PD_PRESSED_MOST),
+			PD_NUMBER("ratio", made ? in / made : 0), PD_NUMBER("mmap_len", 2 * PD_COMPRESSED_MOST),
 		};
 		const struct pd_value feature = PD_OBJECT("COMPRESSED", fields, 5), features = PD_OBJECT(NULL, &feature, 1);
 
@@ -49,7 +49,7 @@ static int announce(struct pd_encoder *enc, struct pd_encode_error *e)
 	const struct pd_buf *section = &enc->features[FEATURE_COMPRESSED].bytes;
 	struct pd_buf bytes = { .budget = &enc->budget };
 	struct pd_pack_error p;
-	int failed = press_feature(enc, e);
+	int failed = compress_feature(enc, e);
 
 	if (!failed) {
 		const struct pd_value fields[] = { PD_NUMBER("feat_id", FEATURE_COMPRESSED),
@@ -64,43 +64,45 @@ static int announce(struct pd_encoder *enc, struct pd_encode_error *e)
 	return failed;
 }
 
-static struct pd_pressor *pressor_of(struct pd_encoder *enc, struct pd_out *out)
+static struct pd_compressor *compressor_of(struct pd_encoder *enc, struct pd_out *out)
 {
-	struct pd_encode_pressor *grown;
+	struct pd_encode_compressor *grown;
 
-	for (size_t i = 0; i < enc->nr_pressors; i++)
-		if (enc->pressors[i].out == out)
-			return enc->pressors[i].pressor;
-	grown = realloc(enc->pressors, (enc->nr_pressors + 1) * sizeof(*grown));
+	for (size_t i = 0; i < enc->nr_compressors; i++)
+		if (enc->compressors[i].out == out)
+			return enc->compressors[i].compressor;
+	grown = realloc(enc->compressors, (enc->nr_compressors + 1) * sizeof(*grown));
 	if (!grown)
 		return NULL;
-	enc->pressors = grown;
-	grown += enc->nr_pressors;
-	*grown = (struct pd_encode_pressor){ out, pd_pressor_new(enc->options.compress, PD_AS_COMPRESSED, enc->session.swap) };
-	if (grown->pressor)
-		enc->nr_pressors++;
-	return grown->pressor;
+	enc->compressors = grown;
+	grown += enc->nr_compressors;
+	*grown = (struct pd_encode_compressor){
+		out, pd_compressor_new(enc->options.compress, PD_AS_COMPRESSED, enc->session.swap)
+	};
+	if (grown->compressor)
+		enc->nr_compressors++;
+	return grown->compressor;
 }
 
-int pd_encode_press(struct pd_encoder *enc, struct pd_bytes record, struct pd_out *out, struct pd_encode_error *e)
+int pd_encode_compress(struct pd_encoder *enc, struct pd_bytes record, struct pd_out *out, struct pd_encode_error *e)
 {
-	const bool first = !enc->nr_pressors;
-	struct pd_pressor *p = pressor_of(enc, out);
+	const bool first = !enc->nr_compressors;
+	struct pd_compressor *p = compressor_of(enc, out);
 	int failed;
 
 	if (!p)
 		return pd_encode_fail(e, PD_E_ARGUMENT, "", "no memory, or no such level of compression (1 to 22)");
 	if (first && enc->mode == PD_MODE_PIPE && announce(enc, e))
 		return -1;
-	failed = pd_pressor_write(p, record, out);
+	failed = pd_compressor_write(p, record, out);
 	return failed ? pd_encode_io(e, failed) : 0;
 }
 
-int pd_encode_press_flush(struct pd_encoder *enc, struct pd_out *out, struct pd_encode_error *e)
+int pd_encode_compress_flush(struct pd_encoder *enc, struct pd_out *out, struct pd_encode_error *e)
 {
-	for (size_t i = 0; i < enc->nr_pressors; i++)
-		if (!out || enc->pressors[i].out == out) {
-			int failed = pd_pressor_flush(enc->pressors[i].pressor, enc->pressors[i].out);
+	for (size_t i = 0; i < enc->nr_compressors; i++)
+		if (!out || enc->compressors[i].out == out) {
+			int failed = pd_compressor_flush(enc->compressors[i].compressor, enc->compressors[i].out);
 
 			if (failed)
 				return pd_encode_io(e, failed);
@@ -109,18 +111,18 @@ int pd_encode_press_flush(struct pd_encoder *enc, struct pd_out *out, struct pd_
 }
 
 /* At the end of a file: the feature is there when something is compressed, and only then. */
-int pd_encode_press_finish(struct pd_encoder *enc, struct pd_encode_error *e)
+int pd_encode_compress_finish(struct pd_encoder *enc, struct pd_encode_error *e)
 {
-	if (enc->nr_pressors)
-		return press_feature(enc, e);
+	if (enc->nr_compressors)
+		return compress_feature(enc, e);
 	if (enc->uncompressed)
 		enc->features[FEATURE_COMPRESSED].given = false;
 	return 0;
 }
 
-void pd_encode_press_free(struct pd_encoder *enc)
+void pd_encode_compress_free(struct pd_encoder *enc)
 {
-	for (size_t i = 0; i < enc->nr_pressors; i++)
-		pd_pressor_free(enc->pressors[i].pressor);
-	free(enc->pressors);
+	for (size_t i = 0; i < enc->nr_compressors; i++)
+		pd_compressor_free(enc->compressors[i].compressor);
+	free(enc->compressors);
 }

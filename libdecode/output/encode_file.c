@@ -9,26 +9,26 @@
 #define FEATURE_TRACING_DATA 1
 #define ATTR_SIZE_USUAL 128
 
-static const struct pd_section *said_section(const struct pd_encoder *enc, const char *name)
+static const struct pd_section *stated_section(const struct pd_encoder *enc, const char *name)
 {
-	for (size_t i = 0; i < enc->said.nr_sections; i++)
-		if (strcmp(enc->said.sections[i].name, name) == 0)
-			return &enc->said.sections[i];
+	for (size_t i = 0; i < enc->stated.nr_sections; i++)
+		if (strcmp(enc->stated.sections[i].name, name) == 0)
+			return &enc->stated.sections[i];
 	return NULL;
 }
 
-static const struct pd_section *said_feature(const struct pd_encoder *enc, uint32_t id)
+static const struct pd_section *stated_feature(const struct pd_encoder *enc, uint32_t id)
 {
-	for (size_t i = 0; i < enc->said.nr_sections; i++)
-		if (strcmp(enc->said.sections[i].name, "feature") == 0 && enc->said.sections[i].feature == id)
-			return &enc->said.sections[i];
+	for (size_t i = 0; i < enc->stated.nr_sections; i++)
+		if (strcmp(enc->stated.sections[i].name, "feature") == 0 && enc->stated.sections[i].feature == id)
+			return &enc->stated.sections[i];
 	return NULL;
 }
 
 /* Readers find no events in entries of another size, and nobody could write those of the largest sizes. */
 static int check_attr_size(const struct pd_encoder *enc, struct pd_encode_error *e)
 {
-	const uint64_t size = enc->said.attr_size;
+	const uint64_t size = enc->stated.attr_size;
 
 	if (!enc->session.nr_attrs || (size >= PD_ATTR_SIZE_VER0 + PD_SECTION_SIZE && size <= UINT16_MAX))
 		return 0;
@@ -41,8 +41,8 @@ static void fit_attr_size(struct pd_encoder *enc)
 	const struct pd_session *s = &enc->session;
 
 	for (size_t i = 0; i < s->nr_attrs; i++)
-		if (s->attrs[i]->bytes.size + PD_SECTION_SIZE > enc->said.attr_size)
-			enc->said.attr_size = s->attrs[i]->bytes.size + PD_SECTION_SIZE;
+		if (s->attrs[i]->bytes.size + PD_SECTION_SIZE > enc->stated.attr_size)
+			enc->stated.attr_size = s->attrs[i]->bytes.size + PD_SECTION_SIZE;
 }
 
 /* Data begin after header, ids and attrs, unless the JSON states where. */
@@ -51,15 +51,15 @@ int pd_encode_begin_file(struct pd_encoder *enc, struct pd_encode_error *e)
 	const struct pd_session *s = &enc->session;
 	uint64_t at = PD_FILE_HEADER_SIZE;
 
-	if (!enc->said.attr_size)
+	if (!enc->stated.attr_size)
 		fit_attr_size(enc);
-	if (!enc->said.attr_size && !enc->said.has_sections)
-		enc->said.attr_size = ATTR_SIZE_USUAL + PD_SECTION_SIZE;	/* readers want one, events or not */
+	if (!enc->stated.attr_size && !enc->stated.has_sections)
+		enc->stated.attr_size = ATTR_SIZE_USUAL + PD_SECTION_SIZE;	/* readers want one, events or not */
 	if (check_attr_size(enc, e))
 		return -1;
 	for (size_t i = 0; i < s->nr_attrs; i++)
-		at += s->attrs[i]->nr_ids * sizeof(uint64_t) + enc->said.attr_size;
-	enc->data_offset = !enc->converts && enc->said.has_sections ? enc->said.data_offset : at;
+		at += s->attrs[i]->nr_ids * sizeof(uint64_t) + enc->stated.attr_size;
+	enc->data_offset = !enc->converts && enc->stated.has_sections ? enc->stated.data_offset : at;
 	enc->out.offset = enc->data_offset;
 	/* where the offset is damage, no data follow */
 	if (enc->data_offset > INT64_MAX || lseek(enc->out.fd, (off_t)enc->data_offset, SEEK_SET) < 0)
@@ -81,16 +81,16 @@ static int put_at(struct pd_encoder *enc, uint64_t offset, const struct pd_buf *
 /* Does all that was packed still have the sizes that the JSON says it had? */
 static bool still_fits(const struct pd_encoder *enc)
 {
-	const struct pd_section *data = said_section(enc, "data");
-	const uint64_t end = enc->said.has_size ? enc->said.size : UINT64_MAX;
+	const struct pd_section *data = stated_section(enc, "data");
+	const uint64_t end = enc->stated.has_size ? enc->stated.size : UINT64_MAX;
 	uint64_t written = enc->out.offset - enc->data_offset;
 
-	if (enc->converts || !enc->said.has_sections || !data || !said_section(enc, "attrs"))
+	if (enc->converts || !enc->stated.has_sections || !data || !stated_section(enc, "attrs"))
 		return false;
 	if (written != data->size && !(written < data->size && enc->data_offset + written == end))
 		return enc->data_offset > end && !written;
 	for (uint32_t id = 0; id < PD_FEATURE_BITS; id++) {
-		const struct pd_section *f = said_feature(enc, id);
+		const struct pd_section *f = stated_feature(enc, id);
 		const size_t size = enc->features[id].bytes.size;
 
 		if (f && id == FEATURE_TRACING_DATA && size < f->size && f->size - size < 8)
@@ -135,7 +135,7 @@ static int put_attr(struct pd_encoder *enc, const struct pd_attr *a, uint64_t at
 	int failed;
 
 	pd_buf_append(&bytes, a->bytes.data, a->bytes.size);
-	while (bytes.size + PD_SECTION_SIZE < enc->said.attr_size && !bytes.failed)
+	while (bytes.size + PD_SECTION_SIZE < enc->stated.attr_size && !bytes.failed)
 		pd_buf_append(&bytes, "", 1);
 	failed = pd_compose_section(&enc->session, ids.offset, ids.size, &bytes);
 	failed = put_composed(enc, failed, at, &bytes, e);
@@ -162,36 +162,36 @@ static int put_table_entry(struct pd_encoder *enc, uint64_t at, uint64_t offset,
 }
 
 /* Every part where the JSON says it lay. */
-static int finish_as_said(struct pd_encoder *enc, struct pd_encode_error *e)
+static int finish_as_stated(struct pd_encoder *enc, struct pd_encode_error *e)
 {
-	const struct pd_section *attrs = said_section(enc, "attrs"), *types = said_section(enc, "event_types");
+	const struct pd_section *attrs = stated_section(enc, "attrs"), *types = stated_section(enc, "event_types");
 	const struct pd_session *s = &enc->session;
-	const uint64_t end = enc->said.has_size ? enc->said.size : UINT64_MAX;
-	uint64_t table = enc->said.data_offset + enc->said.data_size;
+	const uint64_t end = enc->stated.has_size ? enc->stated.size : UINT64_MAX;
+	uint64_t table = enc->stated.data_offset + enc->stated.data_size;
 	struct pd_header_values h = {
-		.v1 = enc->said.v1, .long_size = (uint32_t)enc->said.long_size, .size = enc->said.header_size,
-		.attr_size = enc->said.attr_size, .attrs = *attrs,
-		.data = { .offset = enc->said.data_offset, .size = enc->said.data_size },
+		.v1 = enc->stated.v1, .long_size = (uint32_t)enc->stated.long_size, .size = enc->stated.header_size,
+		.attr_size = enc->stated.attr_size, .attrs = *attrs,
+		.data = { .offset = enc->stated.data_offset, .size = enc->stated.data_size },
 	};
 
 	if (types)
 		h.event_types = *types;
-	memcpy(h.features, enc->said.adds_features, sizeof(h.features));
+	memcpy(h.features, enc->stated.adds_features, sizeof(h.features));
 	if (put_header(enc, &h, e) || (types && put_at(enc, types->offset, &enc->event_types, e)))
 		return -1;
 	for (size_t i = 0; i < s->nr_attrs; i++) {
-		const struct pd_section *ids = pd_map_find(&enc->said.ids, i);
+		const struct pd_section *ids = pd_map_find(&enc->stated.ids, i);
 
 		/* ids behind the file's end are known from EVENT_DESC only */
 		if (ids && ids->offset < end &&
 		    put_ids(enc, s->attrs[i], ids->offset, ids->size < end - ids->offset ? ids->size : end - ids->offset, e))
 			return -1;
-		if (put_attr(enc, s->attrs[i], attrs->offset + i * enc->said.attr_size,
+		if (put_attr(enc, s->attrs[i], attrs->offset + i * enc->stated.attr_size,
 			     ids ? *ids : (struct pd_section){ .offset = 0 }, e))
 			return -1;
 	}
 	for (uint32_t id = 0; id < PD_FEATURE_BITS; id++) {
-		const struct pd_section *f = said_feature(enc, id);
+		const struct pd_section *f = stated_feature(enc, id);
 
 		if (!f)
 			continue;
@@ -204,7 +204,7 @@ static int finish_as_said(struct pd_encoder *enc, struct pd_encode_error *e)
 		if (put_at(enc, enc->gaps[i].offset, &enc->gaps[i].bytes, e))
 			return -1;
 	enc->wrote_gaps = true;
-	if (enc->said.has_size && (enc->said.size > INT64_MAX || ftruncate(enc->out.fd, (off_t)enc->said.size)))
+	if (enc->stated.has_size && (enc->stated.size > INT64_MAX || ftruncate(enc->out.fd, (off_t)enc->stated.size)))
 		return pd_encode_fail(e, PD_E_SIZE, "file.size", "the output can't have this size");
 	return 0;
 }
@@ -214,7 +214,7 @@ static int finish_anew(struct pd_encoder *enc, struct pd_encode_error *e)
 {
 	const struct pd_session *s = &enc->session;
 	struct pd_header_values h = {
-		.long_size = 8, .size = PD_FILE_HEADER_SIZE, .attr_size = enc->said.attr_size,
+		.long_size = 8, .size = PD_FILE_HEADER_SIZE, .attr_size = enc->stated.attr_size,
 		.data = { .offset = enc->data_offset, .size = enc->out.offset - enc->data_offset },
 	};
 	uint64_t ids_at = PD_FILE_HEADER_SIZE, table = enc->out.offset, at, before = PD_FILE_HEADER_SIZE;
@@ -222,7 +222,7 @@ static int finish_anew(struct pd_encoder *enc, struct pd_encode_error *e)
 
 	if (enc->nowhere)
 		return pd_encode_fail(e, PD_E_SIZE, "file.data_offset", "no file can be that large");
-	h.attrs.size = s->nr_attrs * enc->said.attr_size;
+	h.attrs.size = s->nr_attrs * enc->stated.attr_size;
 	h.attrs.offset = enc->data_offset - h.attrs.size;
 	for (size_t i = 0; i < s->nr_attrs; i++)
 		before += s->attrs[i]->nr_ids * sizeof(uint64_t);
@@ -240,7 +240,7 @@ static int finish_anew(struct pd_encoder *enc, struct pd_encode_error *e)
 		struct pd_section ids = { .offset = ids_at, .size = s->attrs[i]->nr_ids * sizeof(uint64_t) };
 
 		if (put_ids(enc, s->attrs[i], ids.offset, ids.size, e) ||
-		    put_attr(enc, s->attrs[i], h.attrs.offset + i * enc->said.attr_size, ids, e))
+		    put_attr(enc, s->attrs[i], h.attrs.offset + i * enc->stated.attr_size, ids, e))
 			return -1;
 		ids_at += ids.size;
 	}
@@ -269,5 +269,5 @@ int pd_encode_finish_file(struct pd_encoder *enc, struct pd_encode_error *e)
 		fit_attr_size(enc);	/* events that came after the first record may be larger */
 	if (check_attr_size(enc, e))
 		return -1;
-	return as_said ? finish_as_said(enc, e) : finish_anew(enc, e);
+	return as_said ? finish_as_stated(enc, e) : finish_anew(enc, e);
 }

@@ -103,15 +103,15 @@ int pd_encode_begin_pipe(struct pd_encoder *enc, struct pd_encode_error *e)
 	int failed = pd_compose_pipe_header(&enc->session, &header) ? 12 : 0;
 
 	/* another size than a pipe's, that was damaged */
-	if (!failed && enc->said.given && enc->said.mode == PD_MODE_PIPE && !enc->converts &&
-	    enc->said.header_size != PD_FILE_HEADER_SIZE)
-		pd_store(header.data + 8, enc->said.header_size, 8, enc->session.swap);
+	if (!failed && enc->stated.given && enc->stated.mode == PD_MODE_PIPE && !enc->converts &&
+	    enc->stated.header_size != PD_FILE_HEADER_SIZE)
+		pd_store(header.data + 8, enc->stated.header_size, 8, enc->session.swap);
 	if (!failed)
 		failed = pd_out_append(&enc->out, header.data, header.size);
 	pd_buf_free(&header);
 	if (failed)
 		return pd_encode_io(e, failed);
-	if (enc->said.mode == PD_MODE_PIPE)
+	if (enc->stated.mode == PD_MODE_PIPE)
 		return 0;
 	for (size_t i = 0; i < enc->session.nr_attrs; i++)
 		if (put_attr(enc, enc->session.attrs[i], e))

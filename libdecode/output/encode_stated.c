@@ -10,7 +10,7 @@
 
 static int read_sections(struct pd_encoder *enc, pd_node list, struct pd_encode_error *e)
 {
-	struct pd_said *said = &enc->said;
+	struct pd_stated *stated = &enc->stated;
 	size_t n;
 
 	if (!list)
@@ -18,14 +18,14 @@ static int read_sections(struct pd_encoder *enc, pd_node list, struct pd_encode_
 	if (enc->v->type(list) != PD_NODE_ARRAY)
 		return pd_encode_fail(e, PD_E_ARGUMENT, "file.sections", "an array was expected");
 	n = enc->v->length(list);
-	said->sections = calloc(n + 1, sizeof(*said->sections));
-	if (!said->sections)
+	stated->sections = calloc(n + 1, sizeof(*stated->sections));
+	if (!stated->sections)
 		return pd_encode_no_memory(e);
-	said->has_sections = true;
+	stated->has_sections = true;
 	for (size_t i = 0; i < n; i++) {
 		uint64_t ignored, attr_index = 0;
 		pd_node item = enc->v->item(list, i, &ignored);
-		struct pd_section *s = &said->sections[said->nr_sections];
+		struct pd_section *s = &stated->sections[stated->nr_sections];
 		char name[64];
 		int feature;
 
@@ -45,8 +45,8 @@ static int read_sections(struct pd_encoder *enc, pd_node list, struct pd_encode_
 			return -1;
 		s->attr_index = (uint32_t)attr_index;
 		s->unread = enc->v->member(item, "unread") != NULL;
-		said->nr_sections++;
-		if (strcmp(s->name, "ids") == 0 && pd_map_add(&said->ids, s->attr_index, s) < 0)
+		stated->nr_sections++;
+		if (strcmp(s->name, "ids") == 0 && pd_map_add(&stated->ids, s->attr_index, s) < 0)
 			return pd_encode_no_memory(e);
 	}
 	return 0;
@@ -118,8 +118,8 @@ static int open_files(struct pd_encoder *enc, pd_node list, struct pd_encode_err
 	return 0;
 }
 
-static int pick(const struct pd_encoder *enc, pd_node file, const char *name, const char *const *texts, unsigned int n,
-		const char *otherwise, unsigned int *out, struct pd_encode_error *e)
+static int extract(const struct pd_encoder *enc, pd_node file, const char *name, const char *const *texts, unsigned int n,
+		   const char *otherwise, unsigned int *out, struct pd_encode_error *e)
 {
 	char path[64];
 
@@ -127,7 +127,7 @@ static int pick(const struct pd_encoder *enc, pd_node file, const char *name, co
 	if (!enc->v->member(file, name))
 		return 0;
 	for (unsigned int i = 0; i < n; i++)
-		if (pd_encode_says(enc, file, name, texts[i])) {
+		if (pd_encode_states(enc, file, name, texts[i])) {
 			*out = i;
 			return 0;
 		}
@@ -138,26 +138,26 @@ static int pick(const struct pd_encoder *enc, pd_node file, const char *name, co
 int pd_encoder_file(struct pd_encoder *enc, pd_node file, struct pd_encode_error *e)
 {
 	static const char *const modes[] = { "file", "pipe", "directory" }, *const orders[] = { "little", "big" };
-	struct pd_said *said = &enc->said;
+	struct pd_stated *stated = &enc->stated;
 	pd_node bits = enc->v->member(file, "adds_features");
 	unsigned int mode, order;
 
 	if (enc->started)
 		return pd_encode_fail(e, PD_E_ARGUMENT, "file", "it has to come before attrs, features and records");
-	said->given = true;
-	if (pick(enc, file, "mode", modes, 3, "\"file\", \"pipe\" or \"directory\" was expected", &mode, e) ||
-	    pick(enc, file, "byte_order", orders, 2, "\"little\" or \"big\" was expected", &order, e) ||
-	    pd_encode_take_number(enc, file, "file.", "size", &said->size, e) ||
-	    pd_encode_take_number(enc, file, "file.", "header_size", &said->header_size, e) ||
-	    pd_encode_take_number(enc, file, "file.", "attr_size", &said->attr_size, e) ||
-	    pd_encode_take_number(enc, file, "file.", "data_offset", &said->data_offset, e) ||
-	    pd_encode_take_number(enc, file, "file.", "data_size", &said->data_size, e) ||
-	    pd_encode_take_number(enc, file, "file.", "long_size", &said->long_size, e))
+	stated->given = true;
+	if (extract(enc, file, "mode", modes, 3, "\"file\", \"pipe\" or \"directory\" was expected", &mode, e) ||
+	    extract(enc, file, "byte_order", orders, 2, "\"little\" or \"big\" was expected", &order, e) ||
+	    pd_encode_take_number(enc, file, "file.", "size", &stated->size, e) ||
+	    pd_encode_take_number(enc, file, "file.", "header_size", &stated->header_size, e) ||
+	    pd_encode_take_number(enc, file, "file.", "attr_size", &stated->attr_size, e) ||
+	    pd_encode_take_number(enc, file, "file.", "data_offset", &stated->data_offset, e) ||
+	    pd_encode_take_number(enc, file, "file.", "data_size", &stated->data_size, e) ||
+	    pd_encode_take_number(enc, file, "file.", "long_size", &stated->long_size, e))
 		return -1;
-	said->mode = (enum pd_mode)mode;
-	said->order = (enum pd_byte_order)order;
-	said->v1 = pd_encode_says(enc, file, "magic", "PERFFILE");
-	said->has_size = enc->v->member(file, "size") != NULL;
+	stated->mode = (enum pd_mode)mode;
+	stated->order = (enum pd_byte_order)order;
+	stated->v1 = pd_encode_states(enc, file, "magic", "PERFFILE");
+	stated->has_size = enc->v->member(file, "size") != NULL;
 	if (bits && enc->v->type(bits) != PD_NODE_ARRAY)
 		return pd_encode_fail(e, PD_E_ARGUMENT, "file.adds_features", "an array was expected");
 	for (size_t i = 0; bits && i < enc->v->length(bits); i++) {
@@ -168,7 +168,7 @@ int pd_encoder_file(struct pd_encoder *enc, pd_node file, struct pd_encode_error
 
 		if (id < 0)
 			return pd_encode_fail(e, PD_E_ARGUMENT, "file.adds_features", "a feature's name was expected");
-		said->adds_features[id] = true;
+		stated->adds_features[id] = true;
 	}
 	if (pd_encode_start(enc, e) || read_sections(enc, enc->v->member(file, "sections"), e) ||
 	    read_event_types(enc, enc->v->member(file, "event_types"), e) ||

@@ -204,10 +204,10 @@ static int make_section(const struct formats *f, struct pd_buf *out)
 	return failed;
 }
 
-enum pd_stand_in pd_stand_in_tracing(struct pd_session *s, struct pd_bytes tracing, struct pd_buf *out)
+enum pd_placeholder_formats pd_placeholder_tracing_data(struct pd_session *s, struct pd_bytes tracing, struct pd_buf *out)
 {
 	struct formats f = { .session = s, .arena.budget = s->budget, .by_id.budget = s->budget, .long_size = 8, .swap = s->swap };
-	enum pd_stand_in made = PD_STAND_IN_NOT_NEEDED;
+	enum pd_placeholder_formats made = PD_PLACEHOLDERS_NOT_NEEDED;
 	bool any = false;
 
 	for (size_t i = 0; i < s->nr_attrs; i++)
@@ -216,13 +216,13 @@ enum pd_stand_in pd_stand_in_tracing(struct pd_session *s, struct pd_bytes traci
 		return made;
 	f.of = pd_budget_alloc(s->budget, s->nr_attrs * sizeof(*f.of));
 	if (!f.of)
-		return PD_STAND_IN_FAILED;
+		return PD_PLACEHOLDERS_FAILED;
 	if (index_events(&f) == 0) {
 		find_formats(&f, tracing);
 		if (f.damaged)
-			made = make_section(&f, out) ? PD_STAND_IN_FAILED : PD_STAND_IN_MADE;
+			made = make_section(&f, out) ? PD_PLACEHOLDERS_FAILED : PD_PLACEHOLDERS_MADE;
 	} else {
-		made = PD_STAND_IN_FAILED;
+		made = PD_PLACEHOLDERS_FAILED;
 	}
 	pd_map_free(&f.by_id);
 	pd_budget_free(s->budget, f.of, s->nr_attrs * sizeof(*f.of));

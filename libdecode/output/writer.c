@@ -32,8 +32,8 @@ struct pd_writer {
 	struct pd_budget budget;
 	struct pd_session session;
 	struct pd_out out;
-	struct pd_pressor *pressor;
-	struct pd_lane *lane;		/* from begin to finish, if a thread compresses or writes: out and pressor are its */
+	struct pd_compressor *compressor;
+	struct pd_async_writer *async;		/* while a thread compresses or writes: it owns `out` and `compressor` */
 	bool watched;			/* what is written, by options.watch */
 	uint64_t marked;		/* bytes of records up to the last flush; the header states them as data.size */
 	struct pd_buf scratch;
@@ -109,10 +109,10 @@ static int append(struct pd_writer *w, const void *p, size_t n)
 {
 	int failed;
 
-	if (w->lane)
-		return pd_lane_plain(w->lane, (struct pd_bytes){ p, n });
+	if (w->async)
+		return pd_async_writer_plain(w->async, (struct pd_bytes){ p, n });
 	watch(w, (struct pd_bytes){ p, n });
-	failed = w->pressor ? pd_pressor_flush(w->pressor, &w->out) : 0;
+	failed = w->compressor ? pd_compressor_flush(w->compressor, &w->out) : 0;
 	return failed ? failed : pd_out_append(&w->out, p, n);
 }
 
@@ -148,8 +148,8 @@ struct pd_writer *pd_writer_open_fd(int fd, const struct pd_writer_options *o, s
 	if (pd_out_init(&w->out, fd) || pd_session_init(&w->session, &w->budget, PD_SWAP_NO))
 		goto out;
 	if (w->options.compress) {
-		w->pressor = pd_pressor_new(w->options.compress, PD_AS_COMPRESSED, PD_SWAP_NO);
-		if (!w->pressor) {
+		w->compressor = pd_compressor_new(w->options.compress, PD_AS_COMPRESSED, PD_SWAP_NO);
+		if (!w->compressor) {
 			misused(e, "this level of compression can't be had");
 			goto out;
 		}
@@ -171,8 +171,8 @@ void pd_writer_free(struct pd_writer *w)
 	for (size_t i = 0; i < PD_FEATURE_BITS; i++)
 		pd_buf_free(&w->features[i].bytes);
 	pd_buf_free(&w->scratch);
-	pd_lane_free(w->lane);
-	pd_pressor_free(w->pressor);
+	pd_async_writer_free(w->async);
+	pd_compressor_free(w->compressor);
 	pd_out_free(&w->out);
 	pd_session_free(&w->session);
 	free(w);
@@ -310,7 +310,7 @@ static int make_feature(struct pd_writer *w, uint32_t id, const struct pd_value 
 	if (failed) {
 		failed = refused(w, named.name, 0, &p, e);
 	} else {
-		pd_session_learn_feature(&w->session, id, pd_buf_bytes(&bytes), 0);
+		pd_session_update_feature(&w->session, id, pd_buf_bytes(&bytes), 0);
 		failed = keep_or_put(w, id, pd_buf_bytes(&bytes), e);
 	}
 	pd_buf_free(&bytes);
@@ -327,14 +327,14 @@ static int compressed_feature(struct pd_writer *w, struct pd_error *e)
 	uint64_t in, out;
 	struct pd_value values[5], feature = PD_OBJECT("COMPRESSED", values, 5);
 
-	if (!w->pressor || w->features[FEATURE_COMPRESSED].given)
+	if (!w->compressor || w->features[FEATURE_COMPRESSED].given)
 		return 0;
-	pd_pressor_sizes(w->pressor, &in, &out);
+	pd_compressor_sizes(w->compressor, &in, &out);
 	values[0] = (struct pd_value)PD_NUMBER("version", 0);
 	values[1] = (struct pd_value)PD_NUMBER("type", ZSTD);
 	values[2] = (struct pd_value)PD_NUMBER("level", w->options.compress);
 	values[3] = (struct pd_value)PD_NUMBER("ratio", out ? in / out : 0);
-	values[4] = (struct pd_value)PD_NUMBER("mmap_len", 2 * PD_PRESSED_MOST);
+	values[4] = (struct pd_value)PD_NUMBER("mmap_len", 2 * PD_COMPRESSED_MOST);
 	return make_feature(w, FEATURE_COMPRESSED, &feature, e);
 }
 
@@ -419,24 +419,24 @@ static int begin_file(struct pd_writer *w, struct pd_error *e)
 }
 
 /* Without a thread the caller compresses and writes, and waits as long. */
-static void start_lane(struct pd_writer *w)
+static void start_async_writer(struct pd_writer *w)
 {
-	const struct pd_lane_work work = {
-		.out = &w->out, .pressor = w->pressor, .flushed = mark_end, .watch = watch, .ctx = w };
+	const struct pd_async_writer_work work = {
+		.out = &w->out, .compressor = w->compressor, .flushed = mark_end, .watch = watch, .ctx = w };
 	const enum pd_write_by by = w->options.by;
 
-	if (by == PD_WRITE_BY_THREAD || (by == PD_WRITE_BY_EITHER && w->pressor))
-		w->lane = pd_lane_new(&work);
+	if (by == PD_WRITE_BY_THREAD || (by == PD_WRITE_BY_EITHER && w->compressor))
+		w->async = pd_async_writer_new(&work);
 }
 
 /* out and pressor are the caller's again. */
-static int end_lane(struct pd_writer *w)
+static int end_async_writer(struct pd_writer *w)
 {
-	int failed = w->lane ? pd_lane_wait(w->lane) : 0;
+	int failed = w->async ? pd_async_writer_wait(w->async) : 0;
 
-	pd_lane_free(w->lane);
-	w->lane = NULL;
-	return failed || !w->pressor ? failed : pd_pressor_flush(w->pressor, &w->out);
+	pd_async_writer_free(w->async);
+	w->async = NULL;
+	return failed || !w->compressor ? failed : pd_compressor_flush(w->compressor, &w->out);
 }
 
 int pd_writer_begin(struct pd_writer *w, struct pd_error *e)
@@ -453,16 +453,16 @@ int pd_writer_begin(struct pd_writer *w, struct pd_error *e)
 		return -1;
 	}
 	w->watched = true;
-	start_lane(w);
+	start_async_writer(w);
 	return 0;
 }
 
 static int append_records(struct pd_writer *w, struct pd_bytes records)
 {
-	if (w->lane)
-		return w->pressor ? pd_lane_records(w->lane, records) : pd_lane_plain(w->lane, records);
+	if (w->async)
+		return w->compressor ? pd_async_writer_records(w->async, records) : pd_async_writer_plain(w->async, records);
 	watch(w, records);
-	return w->pressor ? pd_pressor_write(w->pressor, records, &w->out) :
+	return w->compressor ? pd_compressor_write(w->compressor, records, &w->out) :
 	       pd_out_append(&w->out, records.data, records.size);
 }
 
@@ -485,8 +485,8 @@ int pd_writer_lend(struct pd_writer *w, const struct pd_bytes *spans, size_t n, 
 	if (not_recording(w, e))
 		return -1;
 	for (size_t i = 0; i < n && !failed; i++) {
-		if (w->lane && w->pressor) {
-			failed = pd_lane_lend(w->lane, spans[i], from);
+		if (w->async && w->compressor) {
+			failed = pd_async_writer_lend(w->async, spans[i], from);
 			continue;
 		}
 		failed = append_records(w, spans[i]);
@@ -565,9 +565,9 @@ int pd_writer_flush_soon(struct pd_writer *w, struct pd_error *e)
 
 	if (w->stage == ENDED)
 		return not_recording(w, e);
-	if (w->lane)
-		return io(pd_lane_flush(w->lane), e);
-	failed = w->pressor ? pd_pressor_flush(w->pressor, &w->out) : 0;
+	if (w->async)
+		return io(pd_async_writer_flush(w->async), e);
+	failed = w->compressor ? pd_compressor_flush(w->compressor, &w->out) : 0;
 	if (!failed)
 		failed = pd_out_flush(&w->out);
 	return io(failed || w->stage == ADDING_EVENTS ? failed : mark_end(w, &w->out), e);
@@ -577,12 +577,12 @@ int pd_writer_flush(struct pd_writer *w, struct pd_error *e)
 {
 	if (pd_writer_flush_soon(w, e))
 		return -1;
-	return w->lane ? io(pd_lane_wait(w->lane), e) : 0;
+	return w->async ? io(pd_async_writer_wait(w->async), e) : 0;
 }
 
 uint64_t pd_writer_size(const struct pd_writer *w)
 {
-	return w->lane ? pd_lane_size(w->lane) : w->out.offset;
+	return w->async ? pd_async_writer_size(w->async) : w->out.offset;
 }
 
 /* The feature table and the sections it speaks of. */
@@ -621,7 +621,7 @@ int pd_writer_finish(struct pd_writer *w, struct pd_error *e)
 	if (not_recording(w, e))
 		return -1;
 	w->stage = ENDED;
-	if (io(end_lane(w), e))
+	if (io(end_async_writer(w), e))
 		return -1;
 	if (w->options.mode != PD_MODE_FILE)
 		return io(pd_out_flush(&w->out), e);
@@ -647,7 +647,7 @@ int pd_writer_abort(struct pd_writer *w, uint64_t *kept, struct pd_error *e)
 	const uint64_t begin = w->header.data.offset;
 	uint64_t size;
 
-	if (!end_lane(w) && w->stage == RECORDING)
+	if (!end_async_writer(w) && w->stage == RECORDING)
 		pd_out_flush(&w->out);
 	*kept = end_of_output(w);
 	w->stage = ENDED;

@@ -4,12 +4,12 @@
 
 #include "plan/walk.h"
 
-struct pd_pick {
+struct pd_extract {
 	const char *parent;	/* name of the struct it is in, "" for the outermost */
 	const char *name;
 	uint64_t *number;	/* where it goes; stays as it was when the bytes end before it */
 };
 
-void pd_pick(const struct pd_plan *plan, struct pd_bytes body, enum pd_swap swap, const struct pd_pick *picks, size_t n);
+void pd_extract(const struct pd_plan *plan, struct pd_bytes body, enum pd_swap swap, const struct pd_extract *extracts, size_t n);
 
 #endif

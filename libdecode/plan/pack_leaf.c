@@ -141,28 +141,28 @@ static size_t pad_count(struct pd_packer *p, const struct pd_pack_scope *s, cons
 /* The count says what the values have; a count that was given must agree. */
 static int check_count(struct pd_packer *p, const struct pd_op *op, uint64_t have)
 {
-	uint64_t said;
+	uint64_t stated;
 
 	switch (op->count_from) {
 	case PD_COUNT_FIXED:
-		said = op->count_value;
+		stated = op->count_value;
 		break;
 	case PD_COUNT_SIBLING:
-		said = op->count_slot < 0 ? have : p->slots[op->count_slot];
+		stated = op->count_slot < 0 ? have : p->slots[op->count_slot];
 		if (op->count_value == 32)
-			said &= UINT32_MAX;
+			stated &= UINT32_MAX;
 		break;
 	case PD_COUNT_PRODUCT:
-		said = p->slots[op->count_slot] * p->slots[op->by_slot];
+		stated = p->slots[op->count_slot] * p->slots[op->by_slot];
 		break;
 	case PD_COUNT_WORDS:
-		said = p->slots[op->count_slot];
-		said = said / op->count_value + (said % op->count_value != 0);
+		stated = p->slots[op->count_slot];
+		stated = stated / op->count_value + (stated % op->count_value != 0);
 		break;
 	default:
 		return 0;
 	}
-	if (said == have)
+	if (stated == have)
 		return 0;
 	if (!have)
 		return pd_pack_fail(p, op->field->name, PD_E_COUNT, "it is left out (was it decoded with --blobs omit?)");

@@ -169,10 +169,10 @@ static void find_simple(struct pd_op_list *list)
 
 	for (i = 0; i < list->nr_ops; i++) {
 		const struct pd_op *op = &list->ops[i];
-		bool plain = op->kind == PD_UINT ? op->field->show != PD_ORDER :
+		bool simple = op->kind == PD_UINT ? op->field->show != PD_ORDER :
 			     op->kind == PD_PAD && op->size != PD_VARIABLE;
 
-		if (!plain || op->on != PD_ALWAYS || op->left)
+		if (!simple || op->on != PD_ALWAYS || op->left)
 			break;
 		size += op->size;
 	}
@@ -226,7 +226,7 @@ static bool is_sized(const struct pd_op *op)
 }
 
 /* A group of one size under a test, at a known place. */
-static bool is_tested(const struct pd_op *op)
+static bool is_optional(const struct pd_op *op)
 {
 	return op->kind == PD_GROUP && op->on == PD_ON_TEST && !op->left && op->offset != PD_VARIABLE && is_safe(op);
 }
@@ -238,8 +238,8 @@ static void find_tail(struct pd_op_list *list)
 
 	if (!last || last->on != PD_ALWAYS || last->left)
 		return;
-	if (last->kind == PD_CSTR && list->nr_ops > 1 && is_tested(last - 1))
-		list->tested = before = last - 1;
+	if (last->kind == PD_CSTR && list->nr_ops > 1 && is_optional(last - 1))
+		list->optional = before = last - 1;
 	if (before->offset == PD_VARIABLE)
 		return;
 	for (const struct pd_op *op = list->ops; op < before; op++)
@@ -252,7 +252,7 @@ static void find_tail(struct pd_op_list *list)
 	else if (is_sized(last))
 		list->tail = PD_TAIL_SIZED;
 	list->is_simple = list->tail && list->nr_simple == (size_t)(before - list->ops) &&
-			  (!list->tested || list->tested->list->nr_simple == list->tested->list->nr_ops);
+			  (!list->optional || list->optional->list->nr_simple == list->optional->list->nr_ops);
 }
 
 static int8_t slot_of(struct compiler *c, struct pd_op *op)
@@ -412,17 +412,17 @@ static int note_simple(struct pd_plan *plan, struct pd_op_list *list)
 	return 0;
 }
 
-static void find_usual(struct pd_plan *plan)
+static void find_hot(struct pd_plan *plan)
 {
-	static const char *const names[PD_NR_USUAL] = {
-		[PD_USUAL_PID] = "pid", [PD_USUAL_TID] = "tid", [PD_USUAL_TIME] = "time", [PD_USUAL_CPU] = "cpu",
-		[PD_USUAL_PERIOD] = "period", [PD_USUAL_LOST] = "lost",
+	static const char *const names[PD_NR_HOT] = {
+		[PD_HOT_PID] = "pid", [PD_HOT_TID] = "tid", [PD_HOT_TIME] = "time", [PD_HOT_CPU] = "cpu",
+		[PD_HOT_PERIOD] = "period", [PD_HOT_LOST] = "lost",
 	};
 
-	for (size_t i = 0; i < PD_NR_USUAL; i++) {
+	for (size_t i = 0; i < PD_NR_HOT; i++) {
 		const struct pd_op *op = pd_plan_find(plan, names[i]);
 
-		plan->usual[i] = op && pd_op_is_fixed(op) ? op : NULL;
+		plan->hot[i] = op && pd_op_is_fixed(op) ? op : NULL;
 	}
 }
 
@@ -444,7 +444,7 @@ struct pd_plan *pd_plan_compile(const struct pd_field *fields, const struct pd_f
 		pd_plan_free(plan);
 		return NULL;
 	}
-	find_usual(plan);
+	find_hot(plan);
 	return plan;
 }
 

@@ -78,26 +78,26 @@ struct pd_op_list {
 	uint32_t simple_size;		/* bytes of those */
 	/* all that varies is the last op: SIZED is a struct of a size, so many bytes, and a pad to a multiple */
 	enum { PD_TAIL_NONE, PD_TAIL_TEXT, PD_TAIL_NUMBERS, PD_TAIL_SIZED } tail;
-	const struct pd_op *tested;	/* and a group before it, if a test says so; NULL: none. See pd_tail_at() */
+	const struct pd_op *optional;	/* and a group before it, if a test says so; NULL: none. See pd_tail_at() */
 	bool is_simple;			/* what is before the tail, and in that group, is simple */
 	uint32_t *noted, nr_noted;	/* which of the simple ones are pads, those first, or have a slot */
 	uint32_t nr_pads;
 };
 
 /* Numbers that are asked for in record after record: looked up when the plan is made. */
-enum pd_usual {
-	PD_USUAL_PID,
-	PD_USUAL_TID,
-	PD_USUAL_TIME,
-	PD_USUAL_CPU,
-	PD_USUAL_PERIOD,
-	PD_USUAL_LOST,
-	PD_NR_USUAL,
+enum pd_hot {
+	PD_HOT_PID,
+	PD_HOT_TID,
+	PD_HOT_TIME,
+	PD_HOT_CPU,
+	PD_HOT_PERIOD,
+	PD_HOT_LOST,
+	PD_NR_HOT,
 };
 
 struct pd_plan {
 	struct pd_op_list *list;
-	const struct pd_op *usual[PD_NR_USUAL];	/* NULL: not there, or not at a fixed place */
+	const struct pd_op *hot[PD_NR_HOT];	/* NULL: not there, or not at a fixed place */
 	struct pd_budget *budget;
 	struct pd_arena *arena;
 	unsigned int nr_slots;

@@ -13,7 +13,7 @@ struct walk {
 	struct pd_cursor c;
 	struct pd_bytes body;
 	const struct pd_visitor *v;	/* NULL: measure */
-	pd_see_run run;			/* or NULL */
+	pd_see_fixed_fields run;			/* or NULL */
 	void *ctx;
 	unsigned int variant;
 	enum pd_text_end text_end;
@@ -634,11 +634,11 @@ enum pd_regular pd_visit(const struct pd_plan *plan, struct pd_bytes body, uint6
 }
 
 enum pd_regular pd_visit_runs(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc, enum pd_swap swap,
-			      const struct pd_extent_of *extent, const struct pd_visitor *v, pd_see_run run_of, void *ctx)
+			      const struct pd_extent_of *extent, const struct pd_visitor *v, pd_see_fixed_fields run_of, void *ctx)
 {
 	struct walk w;
 
-	if (run_of && pd_is_one_run(plan->list, body, extent->nr_ops)) {
+	if (run_of && pd_is_all_fixed(plan->list, body, extent->nr_ops)) {
 		run_of(ctx, plan->list->ops, plan->list->nr_ops, body.data, swap);
 		return PD_REGULAR;
 	}

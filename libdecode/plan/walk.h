@@ -45,15 +45,15 @@ static inline bool pd_measure_fixed(const struct pd_plan *plan, struct pd_bytes 
 /* Where the tail of a list begins; beyond the body: nowhere. */
 static inline size_t pd_tail_at(const struct pd_op_list *list, struct pd_bytes body, enum pd_swap swap)
 {
-	const struct pd_op *tested = list->tested;
+	const struct pd_op *optional = list->optional;
 
-	if (!tested)
+	if (!optional)
 		return list->ops[list->nr_ops - 1].offset;
-	if (tested->offset > body.size)
+	if (optional->offset > body.size)
 		return SIZE_MAX;
-	if (tested->field->when.test(body, tested->offset, swap) == tested->unless)
-		return tested->offset;
-	return tested->offset + tested->size;
+	if (optional->field->when.test(body, optional->offset, swap) == optional->unless)
+		return optional->offset;
+	return optional->offset + optional->size;
 }
 
 /* Numbers with their count before them, of which the cursor is at that. */
@@ -102,14 +102,14 @@ enum pd_regular {
 
 /* n ops in a row, for who has something faster than a call for each number: pd_op_shown() gives those, from the start of their
  * list. There are pads among them, and numbers that are not shown. */
-typedef void (*pd_see_run)(void *ctx, const struct pd_op *ops, size_t n, const uint8_t *start, enum pd_swap swap);
+typedef void (*pd_see_fixed_fields)(void *ctx, const struct pd_op *ops, size_t n, const uint8_t *start, enum pd_swap swap);
 
 /* Visits the measured ops. The padding of the outermost object comes last. */
 enum pd_regular pd_visit(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc, enum pd_swap swap,
 			 const struct pd_extent_of *extent, const struct pd_visitor *v, void *ctx);
 /* The same; what comes in a row goes to `run` instead of v->number, unless it is NULL. With it, v has every function. */
 enum pd_regular pd_visit_runs(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc, enum pd_swap swap,
-			      const struct pd_extent_of *extent, const struct pd_visitor *v, pd_see_run run, void *ctx);
+			      const struct pd_extent_of *extent, const struct pd_visitor *v, pd_see_fixed_fields run, void *ctx);
 
 /* A visitor of a caller, who may have been compiled when it had fewer functions: a copy in *room where that is so. One of
  * a later library has more, which are not called. Internal visitors are whole. */
@@ -139,8 +139,8 @@ static inline bool pd_pads_are_clean(const struct pd_op_list *list, const uint8_
 	return true;
 }
 
-/* Simple ops and nothing else, of which no pad has anything in it? Then a visit is one call of a pd_see_run. */
-static inline bool pd_is_one_run(const struct pd_op_list *list, struct pd_bytes body, uint32_t nr_ops)
+/* Simple ops and nothing else, of which no pad has anything in it? Then a visit is one call of a pd_see_fixed_fields. */
+static inline bool pd_is_all_fixed(const struct pd_op_list *list, struct pd_bytes body, uint32_t nr_ops)
 {
 	return list->nr_simple && list->nr_simple == list->nr_ops && nr_ops == list->nr_ops &&
 	       list->simple_size <= body.size && pd_pads_are_clean(list, body.data);
@@ -148,7 +148,7 @@ static inline bool pd_is_one_run(const struct pd_op_list *list, struct pd_bytes 
 
 /* Visits a list that is_simple, all of which is there, as a walk would; at: pd_tail_at(). False: walk it, nothing was visited. */
 bool pd_visit_tail(const struct pd_op_list *list, size_t at, struct pd_bytes body, enum pd_swap swap,
-		   const struct pd_visitor *v, pd_see_run run, void *ctx);
+		   const struct pd_visitor *v, pd_see_fixed_fields run, void *ctx);
 
 /* A bit-field word as a little-endian machine numbers it, from how a big-endian one does, or the other way. */
 enum pd_mirror { PD_TO_LITTLE, PD_TO_BIG };

@@ -70,23 +70,23 @@ static bool read_tail(struct pd_cursor *c, const struct pd_op_list *list, struct
 }
 
 bool pd_visit_tail(const struct pd_op_list *list, size_t at, struct pd_bytes body, enum pd_swap swap,
-		   const struct pd_visitor *v, pd_see_run run, void *ctx)
+		   const struct pd_visitor *v, pd_see_fixed_fields run, void *ctx)
 {
-	const struct pd_op *last = &list->ops[list->nr_ops - 1], *tested = list->tested;
+	const struct pd_op *last = &list->ops[list->nr_ops - 1], *optional = list->optional;
 	struct pd_cursor c = pd_cursor(body, swap);
 	const uint8_t *start = c.at;
 	struct tail t;
 
 	if (!pd_take(&c, at) || !pd_pads_are_clean(list, start) || !read_tail(&c, list, &t))
 		return false;
-	if (tested && at == tested->offset)
-		tested = NULL;
-	if (tested && !pd_pads_are_clean(tested->list, start + tested->offset))
+	if (optional && at == optional->offset)
+		optional = NULL;
+	if (optional && !pd_pads_are_clean(optional->list, start + optional->offset))
 		return false;
 	if (list->nr_simple)
 		run(ctx, list->ops, list->nr_simple, start, swap);
-	if (tested)
-		run(ctx, tested->list->ops, tested->list->nr_ops, start + tested->offset, swap);
+	if (optional)
+		run(ctx, optional->list->ops, optional->list->nr_ops, start + optional->offset, swap);
 	if (list->tail == PD_TAIL_TEXT) {
 		v->text(ctx, last->field, t.text);
 	} else if (list->tail == PD_TAIL_NUMBERS) {

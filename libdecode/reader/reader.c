@@ -60,7 +60,7 @@ static int hold_payload(struct pd_reader *r, struct pd_error *e)
 }
 
 /* Takes in what the record says about events and machine. */
-static int learn(struct pd_reader *r, struct pd_error *e)
+static int update(struct pd_reader *r, struct pd_error *e)
 {
 	const struct pd_frame *f = &r->record.frame;
 	const uint32_t type = f->type;
@@ -73,7 +73,7 @@ static int learn(struct pd_reader *r, struct pd_error *e)
 		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL, .offset = f->offset };
 		if (r->settle)
 			r->settle(r->settle_ctx);
-		return pd_session_learn_record(&r->session, type, f->bytes, r->record.payload, f->offset);
+		return pd_session_update_record(&r->session, type, f->bytes, r->record.payload, f->offset);
 	}
 	return 0;
 }
@@ -112,16 +112,16 @@ static int next_as_written(struct pd_reader *r, struct pd_error *e)
 	struct pd_error damage;
 
 	r->record.payload = (struct pd_bytes){ NULL, 0 };
-	if (pd_reader_has_run(r)) {
-		r->run.file = r->file;
-		pd_run_record(&r->run, &r->run.records[r->run.next++], &r->session, &r->record);
+	if (pd_reader_has_batch(r)) {
+		r->batch.file = r->file;
+		pd_batch_record(&r->batch, &r->batch.records[r->batch.next++], &r->session, &r->record);
 		return 1;
 	}
 	for (;;) {
 		r->record.payload = (struct pd_bytes){ NULL, 0 };
 		switch (pd_stream_next(&r->stream, f, &damage)) {
 		case PD_NEXT_RECORD:
-			if (f->type >= TYPE_USER && learn(r, e))
+			if (f->type >= TYPE_USER && update(r, e))
 				return -1;
 			break;
 		case PD_NEXT_END:

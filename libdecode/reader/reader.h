@@ -11,11 +11,11 @@ struct pd_session *pd_reader_session(struct pd_reader *r);
 struct pd_account *pd_reader_own_account(struct pd_reader *r);
 
 /* Called before the session changes, or held windows go: threads that read them have to be done by then. */
-void pd_reader_before_learning(struct pd_reader *r, void (*settle)(void *ctx), void *ctx);
+void pd_reader_before_update(struct pd_reader *r, void (*settle)(void *ctx), void *ctx);
 
 /* The plain records that come next, from records[next] on, for sinks that have a faster way than one by one; NULL: ask
  * pd_next(). Who takes some moves `next` on. Valid until the next call. */
-struct pd_run *pd_reader_run(struct pd_reader *r);
+struct pd_batch *pd_reader_batch(struct pd_reader *r);
 
 /* The next record when there is no run, if it teaches nothing, nothing is to be said of it, and nothing to be read for it. NULL:
  * ask pd_next(). Valid until the next call; it comes again until it is taken. */
@@ -38,7 +38,7 @@ bool pd_reader_is_stopped(const struct pd_reader *r);
 
 /* Keeps the bytes of that run where they are until *held is released (pd_window_release()), or all is to be
  * settled: see above. False: memory is short, they have to be copied. */
-bool pd_reader_hold(struct pd_reader *r, const struct pd_run *run, struct pd_window **held);
+bool pd_reader_hold(struct pd_reader *r, const struct pd_batch *batch, struct pd_window **held);
 
 /* Something is wrong that only a sink sees. */
 void pd_reader_report(struct pd_reader *r, const struct pd_error *e);

@@ -131,7 +131,7 @@ int pd_feature_at(struct pd_reader *r, size_t i, struct pd_feature *out, struct 
 
 bool pd_time_span(struct pd_reader *r, uint64_t *first, uint64_t *last)
 {
-	const struct pd_pick picks[] = { { FEATURE_SAMPLE_TIME, "first", first }, { FEATURE_SAMPLE_TIME, "last", last } };
+	const struct pd_extract extracts[] = { { FEATURE_SAMPLE_TIME, "first", first }, { FEATURE_SAMPLE_TIME, "last", last } };
 	const struct pd_feature_desc *d;
 	struct pd_feature f;
 	struct pd_error e;
@@ -144,7 +144,7 @@ bool pd_time_span(struct pd_reader *r, uint64_t *first, uint64_t *last)
 			continue;
 		plan = pd_session_feature_plan(&r->session, d);
 		if (plan)
-			pd_pick(plan, f.bytes, r->session.swap, picks, 2);
+			pd_extract(plan, f.bytes, r->session.swap, extracts, 2);
 	}
 	return *last != 0;
 }

@@ -7,7 +7,7 @@ struct pd_session *pd_reader_session(struct pd_reader *r)
 	return &r->session;
 }
 
-void pd_reader_before_learning(struct pd_reader *r, void (*settle)(void *ctx), void *ctx)
+void pd_reader_before_update(struct pd_reader *r, void (*settle)(void *ctx), void *ctx)
 {
 	r->settle = settle;
 	r->settle_ctx = ctx;
@@ -18,19 +18,19 @@ bool pd_reader_is_stopped(const struct pd_reader *r)
 	return r->stopped.code;
 }
 
-struct pd_run *pd_reader_run(struct pd_reader *r)
+struct pd_batch *pd_reader_batch(struct pd_reader *r)
 {
-	if (r->order || r->stopped.code || !pd_reader_has_run(r))
+	if (r->order || r->stopped.code || !pd_reader_has_batch(r))
 		return NULL;
-	r->run.file = r->file;
-	return &r->run;
+	r->batch.file = r->file;
+	return &r->batch;
 }
 
 const struct pd_record *pd_reader_peek(struct pd_reader *r)
 {
 	struct pd_frame *f = &r->record.frame;
 
-	if (r->order || r->stopped.code || r->run.next < r->run.count || !pd_stream_peek(&r->stream, f))
+	if (r->order || r->stopped.code || r->batch.next < r->batch.count || !pd_stream_peek(&r->stream, f))
 		return NULL;
 	if (pd_reader_teaches(r, f->type))
 		return NULL;
@@ -51,7 +51,7 @@ bool pd_reader_may_pass(const struct pd_reader *r)
 
 bool pd_reader_wants(struct pd_reader *r, uint64_t *at)
 {
-	return !r->order && !r->stopped.code && r->run.next == r->run.count && pd_stream_wants(&r->stream, at);
+	return !r->order && !r->stopped.code && r->batch.next == r->batch.count && pd_stream_wants(&r->stream, at);
 }
 
 bool pd_reader_read_on(struct pd_reader *r, struct pd_read_ahead *ahead)
@@ -65,10 +65,10 @@ const struct pd_source *pd_reader_lend(struct pd_reader *r, struct pd_read_ahead
 	return ahead->window ? r->stream.source : NULL;
 }
 
-bool pd_reader_hold(struct pd_reader *r, const struct pd_run *run, struct pd_window **held)
+bool pd_reader_hold(struct pd_reader *r, const struct pd_batch *batch, struct pd_window **held)
 {
 	const bool has_memory = pd_windows_may_hold(&r->budget);
 
-	*held = has_memory ? pd_stream_hold(&r->stream, run) : NULL;
+	*held = has_memory ? pd_stream_hold(&r->stream, batch) : NULL;
 	return has_memory;
 }

@@ -23,7 +23,7 @@ struct pd_reader {
 	struct pd_frame read;		/* the last one read, while `order` gives out others */
 	struct pd_error cut;		/* why it is cut */
 	struct pd_record record;	/* the last one given out */
-	struct pd_run run;		/* plain ones that come next */
+	struct pd_batch batch;		/* plain ones that come next */
 	struct pd_buf held;		/* a HEADER_TRACING_DATA record with its payload */
 	struct pd_buf feature;		/* the last one asked for */
 	struct pd_order *order;
@@ -60,11 +60,11 @@ static inline bool pd_reader_teaches(const struct pd_reader *r, uint32_t type)
 }
 
 /* Are there plain records to give out? */
-static inline bool pd_reader_has_run(struct pd_reader *r)
+static inline bool pd_reader_has_batch(struct pd_reader *r)
 {
-	if (r->run.next == r->run.count)
-		pd_stream_run(&r->stream, &r->run);
-	return r->run.next < r->run.count;
+	if (r->batch.next == r->batch.count)
+		pd_stream_batch(&r->stream, &r->batch);
+	return r->batch.next < r->batch.count;
 }
 
 /* Each record has to be consumed exactly: what its fields leave over is no damage, but never goes without a word. */

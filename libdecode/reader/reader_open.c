@@ -81,7 +81,7 @@ static struct pd_reader *start(struct pd_reader *r, struct pd_error *e)
 		goto fail;
 	}
 	if (r->container.info.mode == PD_MODE_FILE &&
-	    pd_mend_is_pipe(r->source, r->container.swap, r->container.info.header_size)) {
+	    pd_recovery_is_pipe(r->source, r->container.swap, r->container.info.header_size)) {
 		r->container.info.mode = PD_MODE_PIPE;
 		r->container.info.complete = false;
 		on_error(r, &(struct pd_error){ .code = PD_E_SIZE, .severity = PD_DAMAGED, .record = "header", .offset = 8,

@@ -7,11 +7,11 @@
 
 #define BRANCH_MEMORY (8u << 20)	/* a piece of a mapped file, and plans */
 
-struct pd_branch {
+struct pd_speculative_reader {
 	struct pd_reader reader;	/* of the same file, by itself; it never learns */
 	struct pd_reader *of;
 	uint64_t until;
-	struct pd_stretch read;
+	struct pd_segment read;
 };
 
 static bool charge(struct pd_budget *b)
@@ -22,9 +22,9 @@ static bool charge(struct pd_budget *b)
 	return true;
 }
 
-struct pd_branch *pd_branch_new(struct pd_reader *of, size_t piece)
+struct pd_speculative_reader *pd_speculative_reader_new(struct pd_reader *of, size_t piece)
 {
-	struct pd_branch *b = of->order ? NULL : calloc(1, sizeof(*b));
+	struct pd_speculative_reader *b = of->order ? NULL : calloc(1, sizeof(*b));
 	struct pd_reader *r = b ? &b->reader : NULL;
 
 	if (!b || !charge(&of->budget)) {
@@ -36,74 +36,76 @@ struct pd_branch *pd_branch_new(struct pd_reader *of, size_t piece)
 	r->budget.limit = BRANCH_MEMORY;
 	r->container.info.mode = of->container.info.mode;
 	r->file = of->file;
-	pd_session_branch(&of->session, &r->budget, &r->session);
+	pd_session_clone(&of->session, &r->budget, &r->session);
 	r->record.session = &r->session;
-	r->source = pd_source_branch(of->stream.source, piece, &r->budget);
+	r->source = pd_source_clone(of->stream.source, piece, &r->budget);
 	if (!r->source) {
-		pd_branch_free(b);
+		pd_speculative_reader_free(b);
 		return NULL;
 	}
 	pd_stream_init(&r->stream, r->source, &r->session, of->stream.end, 1);
 	return b;
 }
 
-void pd_branch_free(struct pd_branch *b)
+void pd_speculative_reader_free(struct pd_speculative_reader *b)
 {
 	if (!b)
 		return;
 	pd_stream_free(&b->reader.stream);
-	pd_session_leave_branch(&b->reader.session);
+	pd_session_leave_clone(&b->reader.session);
 	if (b->reader.source)
 		pd_source_close(b->reader.source);
 	b->of->budget.used -= BRANCH_MEMORY;
 	free(b);
 }
 
-struct pd_session *pd_branch_session(struct pd_branch *b)
+struct pd_session *pd_speculative_reader_session(struct pd_speculative_reader *b)
 {
 	return &b->reader.session;
 }
 
-static uint64_t position(const struct pd_branch *b)
+static uint64_t position(const struct pd_speculative_reader *b)
 {
 	const struct pd_stream *s = &b->reader.stream;
 
 	return pd_source_offset(s->source) + s->pending;
 }
 
-bool pd_branch_find(struct pd_branch *b, uint64_t from, uint64_t until, const struct pd_sample_head *before)
+bool pd_speculative_reader_find(struct pd_speculative_reader *b, uint64_t from, uint64_t until,
+				const struct pd_sample_head *before)
 {
 	struct pd_reader *r = &b->reader;
 	bool found;
 
-	r->run.next = r->run.count = 0;
+	r->batch.next = r->batch.count = 0;
 	r->stream.run_until = b->until = until;
 	found = pd_stream_find(&r->stream, from, before);
-	b->read = (struct pd_stretch){ .begin = position(b), .end = position(b) };
+	b->read = (struct pd_segment){ .begin = position(b), .end = position(b) };
 	return found;
 }
 
-static void note_first(struct pd_branch *b, uint32_t type, struct pd_bytes record)
+static void note_first(struct pd_speculative_reader *b, uint32_t type, struct pd_bytes record)
 {
 	if (type == PD_TYPE_SAMPLE && !b->read.first.size)
 		pd_sample_head_of(&b->read.first, record);
 }
 
-struct pd_run *pd_branch_run(struct pd_branch *b)
+struct pd_batch *pd_speculative_reader_batch(struct pd_speculative_reader *b)
 {
 	struct pd_reader *r = &b->reader;
 	struct pd_read_ahead none = { .size = 0 };
-	struct pd_run *run = pd_reader_run(r);
+	struct pd_batch *batch = pd_reader_batch(r);
 	uint64_t ignored;
 
-	if (!run && position(b) < b->until && pd_reader_wants(r, &ignored) && pd_reader_read_on(r, &none))
-		run = pd_reader_run(r);
-	for (size_t i = 0; run && !b->read.first.size && i < run->count; i++)
-		note_first(b, run->records[i].type, (struct pd_bytes){ run->data + run->records[i].at, run->records[i].size });
-	return run;
+	if (!batch && position(b) < b->until && pd_reader_wants(r, &ignored) && pd_reader_read_on(r, &none))
+		batch = pd_reader_batch(r);
+	for (size_t i = 0; batch && !b->read.first.size && i < batch->count; i++)
+		note_first(b, batch->records[i].type,
+			   (struct pd_bytes){ batch->data + batch->records[i].at, batch->records[i].size });
+	return batch;
 }
 
-const struct pd_record *pd_branch_next(struct pd_branch *b)
+const struct pd_record *pd_speculative_reader_next(struct pd_speculative_reader *b)
 {
 	const struct pd_record *record = position(b) < b->until ? pd_reader_peek(&b->reader) : NULL;
 
@@ -114,7 +116,7 @@ const struct pd_record *pd_branch_next(struct pd_branch *b)
 	return record;
 }
 
-const struct pd_stretch *pd_branch_stretch(struct pd_branch *b)
+const struct pd_segment *pd_speculative_reader_segment(struct pd_speculative_reader *b)
 {
 	b->read.end = position(b);
 	if (b->read.first.size)
@@ -124,7 +126,7 @@ const struct pd_stretch *pd_branch_stretch(struct pd_branch *b)
 
 bool pd_reader_position(struct pd_reader *r, uint64_t *at, struct pd_sample_head *before)
 {
-	if (r->order || r->stopped.code || r->run.next < r->run.count || !pd_stream_at(&r->stream, at))
+	if (r->order || r->stopped.code || r->batch.next < r->batch.count || !pd_stream_at(&r->stream, at))
 		return false;
 	pd_stream_last_sample(&r->stream, before);
 	return true;
@@ -137,12 +139,12 @@ uint64_t pd_reader_end(const struct pd_reader *r)
 	return pd_source_size(r->stream.source, &size) && size < r->stream.end ? size : r->stream.end;
 }
 
-void pd_reader_run_until(struct pd_reader *r, uint64_t offset)
+void pd_reader_batch_until(struct pd_reader *r, uint64_t offset)
 {
 	r->stream.run_until = offset;
 }
 
-bool pd_reader_join(struct pd_reader *r, const struct pd_stretch *done)
+bool pd_reader_adopt(struct pd_reader *r, const struct pd_segment *done)
 {
-	return pd_stream_join(&r->stream, done);
+	return pd_stream_adopt(&r->stream, done);
 }

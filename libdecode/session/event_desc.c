@@ -33,7 +33,7 @@ static void see_number(void *ctx, const struct pd_field *f, uint64_t value)
 }
 
 /* Numbers in a row come with the place of the first: that of an attribute's is where its bytes are. */
-static void see_run(void *ctx, const struct pd_op *ops, size_t n, const uint8_t *start, enum pd_swap swap)
+static void see_batch(void *ctx, const struct pd_op *ops, size_t n, const uint8_t *start, enum pd_swap swap)
 {
 	struct event_desc *d = ctx;
 
@@ -135,7 +135,7 @@ static void see_ids(void *ctx, const struct pd_field *f, const struct pd_numbers
 		pd_session_add_id(s, same, pd_number_at(ids, i));
 }
 
-void pd_event_desc_learn(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes section, uint64_t offset)
+void pd_event_desc_update(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes section, uint64_t offset)
 {
 	static const struct pd_visitor v = {
 		.size = sizeof(v), .number = see_number, .text = see_text, .numbers = see_ids, .enter = see_enter,
@@ -144,5 +144,5 @@ void pd_event_desc_learn(struct pd_session *s, const struct pd_plan *plan, struc
 	struct pd_extent_of extent;
 
 	pd_measure(plan, section, 0, s->swap, PD_TEXT_TO_END, &extent);
-	pd_visit_runs(plan, section, 0, s->swap, &extent, &v, see_run, &d);
+	pd_visit_runs(plan, section, 0, s->swap, &extent, &v, see_batch, &d);
 }

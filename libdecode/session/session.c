@@ -61,16 +61,16 @@ void pd_session_free(struct pd_session *s)
 	pd_arena_free(&s->arena);
 }
 
-void pd_session_branch(const struct pd_session *of, struct pd_budget *budget, struct pd_session *s)
+void pd_session_clone(const struct pd_session *of, struct pd_budget *budget, struct pd_session *s)
 {
 	*s = *of;
 	s->budget = budget;
 	s->bodies = s->features = (struct pd_map){ .budget = budget };
-	memset(s->settled, 0, sizeof(s->settled));
+	memset(s->plan_cache, 0, sizeof(s->plan_cache));
 	s->report = NULL;
 }
 
-void pd_session_leave_branch(struct pd_session *s)
+void pd_session_leave_clone(struct pd_session *s)
 {
 	pd_map_each(&s->bodies, free_plan, NULL);
 	pd_map_each(&s->features, free_plan, NULL);
@@ -87,7 +87,7 @@ static bool has_only(uint64_t value, const struct pd_name *names)
 
 static void read_attr(const struct pd_session *s, struct pd_attr *a)
 {
-	const struct pd_pick picks[] = {
+	const struct pd_extract extracts[] = {
 		{ "attr", "type", &a->type }, { "attr", "config", &a->config },
 		{ "attr", "config1", &a->config1 }, { "attr", "config2", &a->config2 },
 		{ "attr", "bp_addr", &a->bp_addr }, { "attr", "bp_len", &a->bp_len }, { "attr", "bp_type", &a->bp_type },
@@ -97,7 +97,7 @@ static void read_attr(const struct pd_session *s, struct pd_attr *a)
 		{ "attr", "flags", &a->flags },
 	};
 
-	pd_pick(s->file_attr_plan, a->bytes, s->swap, picks, sizeof(picks) / sizeof(*picks));
+	pd_extract(s->file_attr_plan, a->bytes, s->swap, extracts, sizeof(extracts) / sizeof(*extracts));
 	a->precise_ip = a->flags >> 15 & 3;
 	a->has_known_layout = has_only(a->sample_type, pd_names_sample_type) &&
 			      has_only(a->read_format, pd_names_read_format) &&
@@ -305,15 +305,15 @@ static __attribute__((noinline)) const struct pd_plan *settle(struct pd_session 
 
 	if (mask)
 		plan = body_plan(s, d, d->type | 1ull << 32 | (uint64_t)facts.misc << 33, &facts);
-	if (d->type < PD_SETTLED)
-		s->settled[d->type] = (struct pd_settled){ plan, mask, facts.misc };
+	if (d->type < PD_PLAN_CACHE)
+		s->plan_cache[d->type] = (struct pd_plan_cache){ plan, mask, facts.misc };
 	return plan;
 }
 
 const struct pd_plan *pd_session_record_plan(struct pd_session *s, const struct pd_record_desc *d, uint16_t misc)
 {
-	if (d->type < PD_SETTLED) {
-		const struct pd_settled *last = &s->settled[d->type];
+	if (d->type < PD_PLAN_CACHE) {
+		const struct pd_plan_cache *last = &s->plan_cache[d->type];
 
 		if (last->plan && (misc & last->mask) == last->bits)
 			return last->plan;
@@ -366,7 +366,7 @@ static bool id_in(struct pd_bytes record, size_t at, enum pd_swap swap, uint64_t
 
 bool pd_session_sample_time(const struct pd_session *s, const struct pd_attr *a, struct pd_bytes record, uint64_t *time)
 {
-	const struct pd_op *op = a->sample->usual[PD_USUAL_TIME];
+	const struct pd_op *op = a->sample->hot[PD_HOT_TIME];
 
 	return op && id_in(record, PD_RECORD_HEADER_SIZE + op->offset, s->swap, time);
 }

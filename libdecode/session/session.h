@@ -37,8 +37,8 @@ struct pd_attr {
 };
 
 /* The plan of a record type's body for records whose misc has these bits. */
-#define PD_SETTLED 32
-struct pd_settled {
+#define PD_PLAN_CACHE 32
+struct pd_plan_cache {
 	const struct pd_plan *plan;	/* NULL: none yet */
 	uint16_t mask, bits;
 };
@@ -56,7 +56,7 @@ struct pd_session {
 	bool same_id_at;		/* all events have their ids at the same place */
 	bool same_layout;		/* and all records of all events the same layout */
 	struct pd_map bodies;		/* record type, and misc where that is settled -> struct pd_plan */
-	struct pd_settled settled[PD_SETTLED];	/* by type: the plan used last */
+	struct pd_plan_cache plan_cache[PD_PLAN_CACHE];	/* by type: the plan used last */
 	struct pd_map features;		/* feature description -> struct pd_plan */
 	struct pd_plan *attr_plan, *file_attr_plan;
 	struct pd_tracepoints *tracepoints;
@@ -76,8 +76,8 @@ void pd_session_free(struct pd_session *s);
 
 /* Another view of what `of` knows, for another thread, with plans of its own for what is no event's; valid until `of` learns
  * something or is freed. All events have to have their names. Nothing may be added to it. */
-void pd_session_branch(const struct pd_session *of, struct pd_budget *budget, struct pd_session *s);
-void pd_session_leave_branch(struct pd_session *s);
+void pd_session_clone(const struct pd_session *of, struct pd_budget *budget, struct pd_session *s);
+void pd_session_leave_clone(struct pd_session *s);
 
 /* Adds an event: `bytes` from its attribute's first to the last that may belong to it; copies. NULL: no memory. */
 struct pd_attr *pd_session_add_attr(struct pd_session *s, struct pd_bytes bytes);
@@ -94,10 +94,10 @@ void pd_session_name_event(struct pd_session *s, struct pd_attr *a);
 void pd_session_name_events(struct pd_session *s);
 
 /* Learns from a feature section: the machine, names, formats. offset: of the section, for errors. */
-void pd_session_learn_feature(struct pd_session *s, uint32_t id, struct pd_bytes section, uint64_t offset);
+void pd_session_update_feature(struct pd_session *s, uint32_t id, struct pd_bytes section, uint64_t offset);
 /* Learns from one of perf's own records in a pipe; payload: the bytes that followed it; offset: of the record. */
-int pd_session_learn_record(struct pd_session *s, uint32_t type, struct pd_bytes record, struct pd_bytes payload,
-			    uint64_t offset);
+int pd_session_update_record(struct pd_session *s, uint32_t type, struct pd_bytes record, struct pd_bytes payload,
+			     uint64_t offset);
 
 /* Does a section keep to its feature's layout? PD_OK or why not, and *field. Empty and unknown ones do. */
 enum pd_code pd_session_check_feature(struct pd_session *s, uint32_t id, struct pd_bytes section,

@@ -103,7 +103,7 @@ static void tracing_text(void *ctx, const struct pd_field *f, struct pd_bytes te
 		add_format(t, text);
 }
 
-static void learn_tracing(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes section, uint64_t offset)
+static void update_tracing(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes section, uint64_t offset)
 {
 	static const struct pd_visitor v = {
 		.size = sizeof(v), .number = tracing_number, .text = tracing_text,
@@ -166,7 +166,7 @@ static void arch_text(void *ctx, const struct pd_field *f, struct pd_bytes text)
 	set_arch(ctx, pd_arch_find(text));
 }
 
-void pd_session_learn_feature(struct pd_session *s, uint32_t id, struct pd_bytes section, uint64_t offset)
+void pd_session_update_feature(struct pd_session *s, uint32_t id, struct pd_bytes section, uint64_t offset)
 {
 	static const struct pd_visitor arch = { .size = sizeof(arch), .text = arch_text };
 	static const struct pd_visitor pmu = { .size = sizeof(pmu), .number = pmu_number, .text = pmu_text };
@@ -179,26 +179,26 @@ void pd_session_learn_feature(struct pd_session *s, uint32_t id, struct pd_bytes
 	s->told++;
 	switch (id) {
 	case FEATURE_TRACING_DATA:
-		learn_tracing(s, plan, section, offset);
+		update_tracing(s, plan, section, offset);
 		break;
 	case FEATURE_ARCH:
 		visit(s, plan, section, &arch, s);
 		break;
 	case FEATURE_NRCPUS:
-		pd_pick(plan, section, s->swap, &(struct pd_pick){ "NRCPUS", "available", &number }, 1);
+		pd_extract(plan, section, s->swap, &(struct pd_extract){ "NRCPUS", "available", &number }, 1);
 		s->cpus_available = (uint32_t)number;
 		break;
 	case FEATURE_EVENT_DESC:
-		pd_event_desc_learn(s, plan, section, offset);
+		pd_event_desc_update(s, plan, section, offset);
 		break;
 	case FEATURE_PMU_MAPPINGS:
 		visit(s, plan, section, &pmu, &(struct pmus){ .s = s });
 		break;
 	case FEATURE_COMPRESSED:
-		pd_pick(plan, section, s->swap, &(struct pd_pick){ "COMPRESSED", "ratio", &s->compression_ratio }, 1);
+		pd_extract(plan, section, s->swap, &(struct pd_extract){ "COMPRESSED", "ratio", &s->compression_ratio }, 1);
 		break;
 	case FEATURE_E_MACHINE:
-		pd_pick(plan, section, s->swap, &(struct pd_pick){ "E_MACHINE", "e_machine", &number }, 1);
+		pd_extract(plan, section, s->swap, &(struct pd_extract){ "E_MACHINE", "e_machine", &number }, 1);
 		if (!s->arch)
 			set_arch(s, pd_arch_of_machine((uint32_t)number));
 		break;
@@ -218,13 +218,13 @@ static void attr_ids(void *ctx, const struct pd_field *f, const struct pd_number
 			return;
 }
 
-static int learn_attr(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes body)
+static int update_attr(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes body)
 {
 	static const struct pd_visitor v = { .size = sizeof(v), .numbers = attr_ids };
 	struct pd_cursor c = pd_cursor(body, s->swap);
 	uint64_t size = 0;
 
-	pd_pick(s->file_attr_plan, body, s->swap, &(struct pd_pick){ "attr", "size", &size }, 1);
+	pd_extract(s->file_attr_plan, body, s->swap, &(struct pd_extract){ "attr", "size", &size }, 1);
 	if (size == 0)
 		size = PD_ATTR_SIZE_VER0;
 	if (size > body.size)
@@ -252,7 +252,7 @@ static void update_number(void *ctx, const struct pd_field *f, uint64_t value)
 		((struct update *)ctx)->id = value;
 }
 
-static void learn_update(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes body)
+static void apply_event_update(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes body)
 {
 	static const struct pd_visitor v = { .size = sizeof(v), .text = update_text, .number = update_number };
 	struct update u = { .type = 0 };
@@ -264,21 +264,21 @@ static void learn_update(struct pd_session *s, const struct pd_plan *plan, struc
 		pd_session_rename(s, a, u.name);
 }
 
-static void learn_feature_record(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes body, uint64_t offset)
+static void update_feature_record(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes body, uint64_t offset)
 {
 	const struct pd_op *op = pd_plan_find(plan, "feature");
 	uint64_t id = 0;
 
-	pd_pick(plan, body, s->swap, &(struct pd_pick){ "", "feat_id", &id }, 1);
+	pd_extract(plan, body, s->swap, &(struct pd_extract){ "", "feat_id", &id }, 1);
 	if (!op || op->offset >= body.size || id >= PD_FEATURE_BITS)
 		return;
-	pd_session_learn_feature(s, (uint32_t)id,
-				 (struct pd_bytes){ body.data + op->offset, body.size - op->offset },
-				 offset + PD_RECORD_HEADER_SIZE + op->offset);
+	pd_session_update_feature(s, (uint32_t)id,
+				  (struct pd_bytes){ body.data + op->offset, body.size - op->offset },
+				  offset + PD_RECORD_HEADER_SIZE + op->offset);
 }
 
-int pd_session_learn_record(struct pd_session *s, uint32_t type, struct pd_bytes record, struct pd_bytes payload,
-			    uint64_t offset)
+int pd_session_update_record(struct pd_session *s, uint32_t type, struct pd_bytes record, struct pd_bytes payload,
+			     uint64_t offset)
 {
 	const struct pd_record_desc *d = pd_record_desc(type);
 	struct pd_plan *plan = d ? pd_session_body_plan(s, d) : NULL;
@@ -287,17 +287,17 @@ int pd_session_learn_record(struct pd_session *s, uint32_t type, struct pd_bytes
 		return d ? -1 : 0;
 	switch (type) {
 	case TYPE_HEADER_ATTR:
-		return learn_attr(s, plan, body_of(record));
+		return update_attr(s, plan, body_of(record));
 	case TYPE_EVENT_UPDATE:
-		learn_update(s, plan, body_of(record));
+		apply_event_update(s, plan, body_of(record));
 		break;
 	case TYPE_HEADER_FEATURE:
-		learn_feature_record(s, plan, body_of(record), offset);
+		update_feature_record(s, plan, body_of(record), offset);
 		break;
 	case TYPE_HEADER_TRACING_DATA:
 		if (!payload.size && body_of(record).size > 8)	/* simpleperf's are inside */
 			payload = (struct pd_bytes){ body_of(record).data + 4, body_of(record).size - 4 };
-		pd_session_learn_feature(s, FEATURE_TRACING_DATA, payload, offset + record.size);
+		pd_session_update_feature(s, FEATURE_TRACING_DATA, payload, offset + record.size);
 		break;
 	}
 	return 0;

@@ -19,7 +19,7 @@ struct stats {
 	struct pd_pretty pretty;
 	struct pd_stats_options options;
 	struct pd_session *session;
-	struct pd_counts counts;
+	struct pd_stats_counts counts;
 	struct pd_stats_team *team;	/* NULL: nobody helps */
 	uint64_t errors, errors_by_code[NR_CODES];
 	char version[64];		/* of perf */
@@ -35,7 +35,7 @@ static void version_text(void *ctx, const struct pd_field *f, struct pd_bytes te
 	s->version[n] = '\0';
 }
 
-static void learn_version(struct stats *s, struct pd_bytes section)
+static void update_version(struct stats *s, struct pd_bytes section)
 {
 	static const struct pd_visitor v = { .size = sizeof(v), .text = version_text };
 	struct pd_plan *plan = pd_session_feature_plan(s->session, pd_feature_desc(FEATURE_VERSION));
@@ -56,7 +56,7 @@ static int begin(void *state, struct pd_reader *r)
 	s->session = pd_reader_session(r);
 	for (size_t i = 0; i < pd_nr_features(r); i++)
 		if (pd_feature_at(r, i, &f, &e) == 0 && f.id == FEATURE_VERSION)
-			learn_version(s, f.bytes);
+			update_version(s, f.bytes);
 	s->team = pd_stats_team_new(r, &s->counts, s->options.filter, s->options.threads);
 	return 0;
 }
@@ -65,10 +65,10 @@ static int begin(void *state, struct pd_reader *r)
 static void version_record(void *ctx, const struct pd_field *f, struct pd_bytes section)
 {
 	(void)f;
-	learn_version(ctx, section);
+	update_version(ctx, section);
 }
 
-static void learn_record(struct stats *s, const struct pd_record *r)
+static void update_record(struct stats *s, const struct pd_record *r)
 {
 	static const struct pd_visitor v = { .size = sizeof(v), .bytes = version_record };
 	uint64_t id;
@@ -83,21 +83,21 @@ static int record(void *state, const struct pd_record *r)
 	struct stats *s = state;
 
 	if (r->frame.type == PD_TYPE_HEADER_FEATURE && r->frame.state != PD_FRAME_SKIPPED)
-		learn_record(s, r);
-	return pd_counts_record(&s->counts, s->options.filter, r);
+		update_record(s, r);
+	return pd_stats_counts_record(&s->counts, s->options.filter, r);
 }
 
 /* Most records: nothing to be learned from them, or said of them. */
 static int runs(void *state, struct pd_reader *r)
 {
 	struct stats *s = state;
-	struct pd_run *run;
+	struct pd_batch *batch;
 	int status;
 
 	do {
 		status = 0;
-		while (!status && (run = pd_reader_run(r)))
-			status = pd_counts_run(&s->counts, s->options.filter, run, s->session);
+		while (!status && (batch = pd_reader_batch(r)))
+			status = pd_stats_counts_batch(&s->counts, s->options.filter, batch, s->session);
 	} while (!status && (status = pd_stats_team_go_on(s->team)) > 0);
 	return status;
 }
@@ -110,7 +110,7 @@ static int error(void *state, const struct pd_error *e)
 		return 0;
 	s->errors++;
 	if (e->code == PD_E_PAYLOAD && !e->skipped)
-		pd_counts_payload_ends(&s->counts, e->have);
+		pd_stats_counts_payload_ends(&s->counts, e->have);
 	if ((unsigned int)e->code < NR_CODES)
 		s->errors_by_code[e->code]++;
 	return 0;
@@ -168,9 +168,9 @@ static void count_all(struct stats *s)
 {
 	struct pd_number_of all = s->counts.unknown;
 
-	for (size_t i = 0; i < PD_COUNTS_TYPES; i++)
+	for (size_t i = 0; i < PD_STATS_COUNTS_TYPES; i++)
 		pd_number_of_add(&all, &s->counts.by_type[i]);
-	for (size_t i = 0; i < PD_COUNTS_HIGH; i++)
+	for (size_t i = 0; i < PD_STATS_COUNTS_HIGH; i++)
 		pd_number_of_add(&all, &s->counts.high[i].all);
 	count(s, &all);
 }
@@ -189,10 +189,10 @@ static void type_count(struct stats *s, const char *name, const struct pd_number
 static void by_type(struct stats *s)
 {
 	OBJECT_OF(s, "by_type");
-	for (uint32_t type = 0; type < PD_COUNTS_TYPES; type++)
+	for (uint32_t type = 0; type < PD_STATS_COUNTS_TYPES; type++)
 		if (s->counts.by_type[type].records)
 			type_count(s, pd_record_desc(type)->name, &s->counts.by_type[type]);
-	for (size_t i = 0; i < PD_COUNTS_HIGH && s->counts.high[i].desc; i++)
+	for (size_t i = 0; i < PD_STATS_COUNTS_HIGH && s->counts.high[i].desc; i++)
 		type_count(s, s->counts.high[i].desc->name, &s->counts.high[i].all);
 	type_count(s, "UNKNOWN", &s->counts.unknown);
 	end_object(s);
@@ -221,13 +221,13 @@ static void by_event(struct stats *s, struct pd_reader *r)
 
 static void losses(struct stats *s)
 {
-	if (s->counts.tally.first_time) {
-		NUMBER_OF(s, "first_time", s->counts.tally.first_time);
-		NUMBER_OF(s, "last_time", s->counts.tally.last_time);
-		NUMBER_OF(s, "duration", s->counts.tally.last_time - s->counts.tally.first_time);
+	if (s->counts.totals.first_time) {
+		NUMBER_OF(s, "first_time", s->counts.totals.first_time);
+		NUMBER_OF(s, "last_time", s->counts.totals.last_time);
+		NUMBER_OF(s, "duration", s->counts.totals.last_time - s->counts.totals.first_time);
 	}
-	NUMBER_OF(s, "lost", s->counts.tally.lost);
-	NUMBER_OF(s, "lost_samples", s->counts.tally.lost_samples);
+	NUMBER_OF(s, "lost", s->counts.totals.lost);
+	NUMBER_OF(s, "lost_samples", s->counts.totals.lost_samples);
 	NUMBER_OF(s, "throttled", s->counts.by_type[TYPE_THROTTLE].records);
 	NUMBER_OF(s, "errors", s->errors);
 	OBJECT_OF(s, "errors_by_code");
@@ -280,7 +280,7 @@ static void free_stats(void *state)
 	struct stats *s = state;
 
 	pd_stats_team_free(s->team);
-	pd_counts_free(&s->counts);
+	pd_stats_counts_free(&s->counts);
 	free(s->w.buffer - 1);
 	free(s);
 }
@@ -301,7 +301,7 @@ struct pd_sink *pd_stats_sink(const struct pd_stats_options *o, struct pd_output
 		memcpy(&s->options, o, o->size < sizeof(s->options) ? o->size : sizeof(s->options));
 	if (s->options.layout == PD_JSON_INDENTED)
 		out = pd_pretty_init(&s->pretty, out);
-	pd_counts_init(&s->counts);
+	pd_stats_counts_init(&s->counts);
 	pd_jsonw_init(&s->w, buffer, out);
 	return sink;
 }

@@ -5,21 +5,21 @@
 
 #define OWN_MEMORY (64u << 20)
 
-void pd_counts_init(struct pd_counts *c)
+void pd_stats_counts_init(struct pd_stats_counts *c)
 {
-	*c = (struct pd_counts){ .own.limit = OWN_MEMORY };
+	*c = (struct pd_stats_counts){ .own.limit = OWN_MEMORY };
 }
 
-void pd_counts_free(struct pd_counts *c)
+void pd_stats_counts_free(struct pd_stats_counts *c)
 {
 	pd_budget_free(&c->own, c->events, c->nr_events * sizeof(*c->events));
 	c->events = NULL;
 	c->nr_events = 0;
 }
 
-void pd_counts_reset(struct pd_counts *c)
+void pd_stats_counts_reset(struct pd_stats_counts *c)
 {
-	const struct pd_counts kept = { .own = c->own, .events = c->events, .nr_events = c->nr_events };
+	const struct pd_stats_counts kept = { .own = c->own, .events = c->events, .nr_events = c->nr_events };
 
 	*c = kept;
 	if (c->nr_events)
@@ -38,9 +38,9 @@ void pd_number_of_add(struct pd_number_of *c, const struct pd_number_of *more)
 	c->bytes += more->bytes;
 }
 
-static struct pd_number_of *count_of_high(struct pd_counts *c, const struct pd_record_desc *d)
+static struct pd_number_of *count_of_high(struct pd_stats_counts *c, const struct pd_record_desc *d)
 {
-	for (size_t i = 0; d && i < PD_COUNTS_HIGH; i++) {
+	for (size_t i = 0; d && i < PD_STATS_COUNTS_HIGH; i++) {
 		if (!c->high[i].desc)
 			c->high[i].desc = d;
 		if (c->high[i].desc == d)
@@ -49,15 +49,15 @@ static struct pd_number_of *count_of_high(struct pd_counts *c, const struct pd_r
 	return &c->unknown;
 }
 
-static struct pd_number_of *count_of_type(struct pd_counts *c, const struct pd_record *r)
+static struct pd_number_of *count_of_type(struct pd_stats_counts *c, const struct pd_record *r)
 {
 	const struct pd_record_desc *d = r->frame.desc;
 
-	return d && r->frame.type < PD_COUNTS_TYPES ? &c->by_type[r->frame.type] : count_of_high(c, d);
+	return d && r->frame.type < PD_STATS_COUNTS_TYPES ? &c->by_type[r->frame.type] : count_of_high(c, d);
 }
 
 /* NULL: no memory. */
-static struct pd_event_count *count_of_event(struct pd_counts *c, size_t index)
+static struct pd_event_count *count_of_event(struct pd_stats_counts *c, size_t index)
 {
 	const size_t bigger = index < 16 ? 32 : 2 * index;
 	struct pd_event_count *events;
@@ -72,7 +72,7 @@ static struct pd_event_count *count_of_event(struct pd_counts *c, size_t index)
 	return &c->events[index];
 }
 
-static int count_event(struct pd_counts *c, const struct pd_record *r, uint64_t bytes)
+static int count_event(struct pd_stats_counts *c, const struct pd_record *r, uint64_t bytes)
 {
 	struct pd_event_count *e = count_of_event(c, r->attr->index);
 	uint64_t period;
@@ -83,14 +83,14 @@ static int count_event(struct pd_counts *c, const struct pd_record *r, uint64_t 
 	if (r->frame.type != PD_TYPE_SAMPLE)
 		return 0;
 	e->samples++;
-	if (pd_record_number(r, PD_OF_BODY, PD_USUAL_PERIOD, &period)) {
+	if (pd_record_number(r, PD_OF_BODY, PD_HOT_PERIOD, &period)) {
 		e->period += period;
 		e->has_period = true;
 	}
 	return 0;
 }
 
-static void count_compressed(struct pd_counts *c, const struct pd_record *r, uint64_t bytes)
+static void count_compressed(struct pd_stats_counts *c, const struct pd_record *r, uint64_t bytes)
 {
 	if (r->frame.inner_offset != PD_OUTER)
 		c->expanded += bytes;
@@ -98,14 +98,14 @@ static void count_compressed(struct pd_counts *c, const struct pd_record *r, uin
 		add(&c->compressed, bytes);
 }
 
-void pd_counts_payload_ends(struct pd_counts *c, uint64_t have)
+void pd_stats_counts_payload_ends(struct pd_stats_counts *c, uint64_t have)
 {
 	if (c->last.of)
 		c->last.of->bytes -= c->last.bytes - have;
 	c->last.of = NULL;
 }
 
-int pd_counts_record(struct pd_counts *c, struct pd_filter *filter, const struct pd_record *r)
+int pd_stats_counts_record(struct pd_stats_counts *c, struct pd_filter *filter, const struct pd_record *r)
 {
 	const bool is_held = r->payload.data;	/* all there is of it */
 	const uint64_t bytes = r->frame.bytes.size + (is_held ? r->payload.size : r->frame.payload);
@@ -123,12 +123,12 @@ int pd_counts_record(struct pd_counts *c, struct pd_filter *filter, const struct
 	c->last.bytes = bytes;
 	c->damaged += r->error.code != PD_OK || r->frame.state == PD_FRAME_CUT;
 	count_compressed(c, r, bytes);
-	pd_tally_record(&c->tally, r);
+	pd_totals_record(&c->totals, r);
 	return r->attr ? count_event(c, r, bytes) : 0;
 }
 
-static inline void count_plain_event(struct pd_event_count *e, const struct pd_run *run, const struct pd_plain *p,
-				     enum pd_swap swap)
+static inline void count_simple_event(struct pd_event_count *e, const struct pd_batch *batch, const struct pd_simple *p,
+				      enum pd_swap swap)
 {
 	uint64_t period;
 
@@ -136,23 +136,23 @@ static inline void count_plain_event(struct pd_event_count *e, const struct pd_r
 	if (p->type != PD_TYPE_SAMPLE)
 		return;
 	e->samples++;
-	if (pd_plain_number(run, p, PD_USUAL_PERIOD, swap, &period)) {
+	if (pd_simple_number(batch, p, PD_HOT_PERIOD, swap, &period)) {
 		e->period += period;
 		e->has_period = true;
 	}
 }
 
-int pd_counts_run(struct pd_counts *c, struct pd_filter *filter, struct pd_run *run, struct pd_session *s)
+int pd_stats_counts_batch(struct pd_stats_counts *c, struct pd_filter *filter, struct pd_batch *batch, struct pd_session *s)
 {
 	const enum pd_swap swap = s->swap;
-	const bool is_inner = run->inner_offset != PD_OUTER;
+	const bool is_inner = batch->inner_offset != PD_OUTER;
 	const struct pd_attr *last = NULL;
 	struct pd_event_count *event = NULL;
 
-	if (filter && pd_filter_run(filter, run, s))
+	if (filter && pd_filter_batch(filter, batch, s))
 		return -1;
-	for (; run->next < run->count; run->next++) {
-		const struct pd_plain *p = &run->records[run->next];
+	for (; batch->next < batch->count; batch->next++) {
+		const struct pd_simple *p = &batch->records[batch->next];
 
 		if (p->attr != last)
 			event = count_of_event(c, p->attr->index);
@@ -161,8 +161,8 @@ int pd_counts_run(struct pd_counts *c, struct pd_filter *filter, struct pd_run *
 		last = p->attr;
 		c->expanded += is_inner ? p->size : 0;
 		add(&c->by_type[p->type], p->size);
-		pd_tally_plain(&c->tally, run, p, swap);
-		count_plain_event(event, run, p, swap);
+		pd_totals_simple(&c->totals, batch, p, swap);
+		count_simple_event(event, batch, p, swap);
 	}
 	return 0;
 }
@@ -175,11 +175,11 @@ static void add_event(struct pd_event_count *e, const struct pd_event_count *mor
 	e->has_period |= more->has_period;
 }
 
-int pd_counts_add(struct pd_counts *c, const struct pd_counts *more)
+int pd_stats_counts_add(struct pd_stats_counts *c, const struct pd_stats_counts *more)
 {
-	for (size_t i = 0; i < PD_COUNTS_TYPES; i++)
+	for (size_t i = 0; i < PD_STATS_COUNTS_TYPES; i++)
 		pd_number_of_add(&c->by_type[i], &more->by_type[i]);
-	for (size_t i = 0; i < PD_COUNTS_HIGH && more->high[i].desc; i++)
+	for (size_t i = 0; i < PD_STATS_COUNTS_HIGH && more->high[i].desc; i++)
 		pd_number_of_add(count_of_high(c, more->high[i].desc), &more->high[i].all);
 	pd_number_of_add(&c->unknown, &more->unknown);
 	for (size_t i = more->nr_events; i--;) {
@@ -190,7 +190,7 @@ int pd_counts_add(struct pd_counts *c, const struct pd_counts *more)
 		else if (more->events[i].all.records)
 			return -1;
 	}
-	pd_tally_add(&c->tally, &more->tally);
+	pd_totals_add(&c->totals, &more->totals);
 	pd_number_of_add(&c->compressed, &more->compressed);
 	c->expanded += more->expanded;
 	c->damaged += more->damaged;

@@ -5,8 +5,8 @@
 #include "model/filter.h"
 #include "stats/totals.h"
 
-#define PD_COUNTS_TYPES 128	/* above them are a few of Android's, and what nobody knows */
-#define PD_COUNTS_HIGH 16
+#define PD_STATS_COUNTS_TYPES 128	/* above them are a few of Android's, and what nobody knows */
+#define PD_STATS_COUNTS_HIGH 16
 
 struct pd_number_of {
 	uint64_t records, bytes;
@@ -18,16 +18,16 @@ struct pd_event_count {
 	bool has_period;
 };
 
-struct pd_counts {
+struct pd_stats_counts {
 	struct pd_budget own;
-	struct pd_number_of by_type[PD_COUNTS_TYPES], unknown;
+	struct pd_number_of by_type[PD_STATS_COUNTS_TYPES], unknown;
 	struct {
 		const struct pd_record_desc *desc;
 		struct pd_number_of all;
-	} high[PD_COUNTS_HIGH];
+	} high[PD_STATS_COUNTS_HIGH];
 	struct pd_event_count *events;	/* by index */
 	size_t nr_events;
-	struct pd_tally tally;
+	struct pd_totals totals;
 	struct pd_number_of compressed;	/* bytes: before */
 	uint64_t expanded;		/* bytes after */
 	uint64_t damaged, skipped;
@@ -37,17 +37,17 @@ struct pd_counts {
 	} last;
 };
 
-void pd_counts_init(struct pd_counts *c);
-void pd_counts_free(struct pd_counts *c);
-void pd_counts_reset(struct pd_counts *c);
+void pd_stats_counts_init(struct pd_stats_counts *c);
+void pd_stats_counts_free(struct pd_stats_counts *c);
+void pd_stats_counts_reset(struct pd_stats_counts *c);
 
 /* What the filter, which may be NULL, leaves of them. 0, or -1: no memory. */
-int pd_counts_record(struct pd_counts *c, struct pd_filter *filter, const struct pd_record *r);
-int pd_counts_run(struct pd_counts *c, struct pd_filter *filter, struct pd_run *run, struct pd_session *s);
+int pd_stats_counts_record(struct pd_stats_counts *c, struct pd_filter *filter, const struct pd_record *r);
+int pd_stats_counts_batch(struct pd_stats_counts *c, struct pd_filter *filter, struct pd_batch *batch, struct pd_session *s);
 /* The input ends in the data after the last record: it has `have` bytes with them. */
-void pd_counts_payload_ends(struct pd_counts *c, uint64_t have);
+void pd_stats_counts_payload_ends(struct pd_stats_counts *c, uint64_t have);
 /* Of other records of the same file. */
-int pd_counts_add(struct pd_counts *c, const struct pd_counts *more);
+int pd_stats_counts_add(struct pd_stats_counts *c, const struct pd_stats_counts *more);
 
 void pd_number_of_add(struct pd_number_of *c, const struct pd_number_of *more);
 

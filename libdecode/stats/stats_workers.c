@@ -15,15 +15,15 @@
 /* Some MB of the file, and what was counted there. */
 struct part {
 	enum { FREE, TAKEN, DONE } state;
-	struct pd_stretch found;
-	struct pd_counts counts;
+	struct pd_segment found;
+	struct pd_stats_counts counts;
 	uint64_t dropped, samples;	/* of the filter's counts */
 	bool joined;
 };
 
 struct worker {
 	struct pd_stats_team *team;
-	struct pd_branch *branch;
+	struct pd_speculative_reader *branch;
 	struct pd_filter *filter;	/* NULL: there is none */
 	pthread_t thread;
 	bool started;
@@ -31,7 +31,7 @@ struct worker {
 
 struct pd_stats_team {
 	struct pd_reader *reader;
-	struct pd_counts *counts;
+	struct pd_stats_counts *counts;
 	struct pd_filter *filter;
 	uint64_t alone;			/* bytes to be read before it begins */
 	uint64_t until;			/* offset that the reader has to reach before there is something to do; 0: not known yet */
@@ -57,7 +57,7 @@ struct pd_stats_team {
 static void set_until(struct pd_stats_team *t, uint64_t offset)
 {
 	t->until = offset;
-	pd_reader_run_until(t->reader, offset ? offset : UINT64_MAX);
+	pd_reader_batch_until(t->reader, offset ? offset : UINT64_MAX);
 }
 
 static uint64_t end_of(const struct pd_stats_team *t, size_t part)
@@ -74,13 +74,13 @@ static bool is_told_to_quit(struct pd_stats_team *t)
 static int count(struct worker *w, struct part *p)
 {
 	for (;;) {
-		struct pd_run *run = is_told_to_quit(w->team) ? NULL : pd_branch_run(w->branch);
-		const struct pd_record *record = run ? NULL : pd_branch_next(w->branch);
+		struct pd_batch *batch = is_told_to_quit(w->team) ? NULL : pd_speculative_reader_batch(w->branch);
+		const struct pd_record *record = batch ? NULL : pd_speculative_reader_next(w->branch);
 
-		if (!run && !record)
+		if (!batch && !record)
 			return 0;
-		if (run ? pd_counts_run(&p->counts, w->filter, run, pd_branch_session(w->branch)) :
-			  pd_counts_record(&p->counts, w->filter, record))
+		if (batch ? pd_stats_counts_batch(&p->counts, w->filter, batch, pd_speculative_reader_session(w->branch)) :
+			  pd_stats_counts_record(&p->counts, w->filter, record))
 			return -1;
 	}
 }
@@ -90,11 +90,11 @@ static void count_part(struct worker *w, struct part *p, size_t number, const st
 	const uint64_t dropped = w->filter ? pd_filter_dropped(w->filter) : 0, end = end_of(w->team, number);
 	const uint64_t samples = w->filter ? pd_filter_samples(w->filter) : 0;
 
-	pd_counts_reset(&p->counts);
+	pd_stats_counts_reset(&p->counts);
 	p->joined = false;
-	p->found = (struct pd_stretch){ .begin = 0 };
-	if (pd_branch_find(w->branch, end - w->team->part_size, end, before) && count(w, p) == 0)
-		p->found = *pd_branch_stretch(w->branch);
+	p->found = (struct pd_segment){ .begin = 0 };
+	if (pd_speculative_reader_find(w->branch, end - w->team->part_size, end, before) && count(w, p) == 0)
+		p->found = *pd_speculative_reader_segment(w->branch);
 	p->dropped = w->filter ? pd_filter_dropped(w->filter) - dropped : 0;
 	p->samples = w->filter ? pd_filter_samples(w->filter) - samples : 0;
 }
@@ -143,7 +143,7 @@ static void end(struct pd_stats_team *t)
 		t->workers[i].started = false;
 	}
 	for (size_t i = 0; i < t->nr_workers; i++) {
-		pd_branch_free(t->workers[i].branch);
+		pd_speculative_reader_free(t->workers[i].branch);
 		pd_filter_free(t->workers[i].filter);
 		t->workers[i].branch = NULL;
 		t->workers[i].filter = NULL;
@@ -162,7 +162,7 @@ static void retreat(struct pd_stats_team *t)
 }
 
 /* What is known of the file may change, or another begins. */
-static void before_learning(void *ctx)
+static void before_update(void *ctx)
 {
 	retreat(ctx);
 }
@@ -174,8 +174,8 @@ static int start_workers(struct pd_stats_team *t)
 		struct worker *w = &t->workers[i];
 
 		w->team = t;
-		w->branch = pd_branch_new(t->reader, t->part_size);
-		w->filter = t->filter ? pd_filter_branch(t->filter) : NULL;
+		w->branch = pd_speculative_reader_new(t->reader, t->part_size);
+		w->filter = t->filter ? pd_filter_clone(t->filter) : NULL;
 		if (!w->branch || (t->filter && !w->filter))
 			return -1;
 	}
@@ -220,12 +220,12 @@ static bool leave_part(struct pd_stats_team *t)
 /* Adds what was counted in the part that begins here. */
 static int join(struct pd_stats_team *t, struct part *p)
 {
-	p->joined = pd_reader_join(t->reader, &p->found);
+	p->joined = pd_reader_adopt(t->reader, &p->found);
 	if (!p->joined)
 		return 0;
 	if (t->filter)
 		pd_filter_add_counts(t->filter, p->dropped, p->samples);
-	return pd_counts_add(t->counts, &p->counts);
+	return pd_stats_counts_add(t->counts, &p->counts);
 }
 
 /* What there is to do before the reader reads on: 0, or -1: no memory. With the lock held, from offset `at`. */
@@ -283,7 +283,7 @@ int pd_stats_team_go_on(struct pd_stats_team *t)
 	return failed ? -1 : 1;
 }
 
-struct pd_stats_team *pd_stats_team_new(struct pd_reader *r, struct pd_counts *counts, struct pd_filter *filter,
+struct pd_stats_team *pd_stats_team_new(struct pd_reader *r, struct pd_stats_counts *counts, struct pd_filter *filter,
 					unsigned int threads)
 {
 	struct pd_stats_team *t = threads > 1 ? calloc(1, sizeof(*t)) : NULL;
@@ -309,8 +309,8 @@ struct pd_stats_team *pd_stats_team_new(struct pd_reader *r, struct pd_counts *c
 		return NULL;
 	}
 	for (size_t i = 0; i < t->nr_places; i++)
-		pd_counts_init(&t->ring[i].counts);
-	pd_reader_before_learning(r, before_learning, t);
+		pd_stats_counts_init(&t->ring[i].counts);
+	pd_reader_before_update(r, before_update, t);
 	return t;
 }
 
@@ -320,9 +320,9 @@ void pd_stats_team_free(struct pd_stats_team *t)
 		return;
 	if (t->begun)
 		end(t);
-	pd_reader_before_learning(t->reader, NULL, NULL);
+	pd_reader_before_update(t->reader, NULL, NULL);
 	for (size_t i = 0; t->ring && i < t->nr_places; i++)
-		pd_counts_free(&t->ring[i].counts);
+		pd_stats_counts_free(&t->ring[i].counts);
 	pthread_cond_destroy(&t->room);
 	pthread_cond_destroy(&t->done);
 	pthread_mutex_destroy(&t->lock);

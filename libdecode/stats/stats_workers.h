@@ -15,7 +15,7 @@ struct pd_stats_team;
 
 /* For a reader that nothing was read from. Borrows all; `filter` may be NULL. NULL: no others than the caller's thread, or no
  * memory: nobody helps. */
-struct pd_stats_team *pd_stats_team_new(struct pd_reader *r, struct pd_counts *counts, struct pd_filter *filter,
+struct pd_stats_team *pd_stats_team_new(struct pd_reader *r, struct pd_stats_counts *counts, struct pd_filter *filter,
 					unsigned int threads);
 void pd_stats_team_free(struct pd_stats_team *t);	/* before the reader; NULL is fine */
 

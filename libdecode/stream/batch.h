@@ -8,10 +8,10 @@
 
 #include "stream/record.h"
 
-#define PD_RUN_RECORDS 512
+#define PD_BATCH_RECORDS 512
 
 /* One of them. */
-struct pd_plain {
+struct pd_simple {
 	const struct pd_attr *attr;	/* its event */
 	const struct pd_plan *plan;	/* of its body, all rows of which are there */
 	uint32_t at;			/* from the run's first byte */
@@ -19,19 +19,19 @@ struct pd_plain {
 	uint8_t type;
 };
 
-struct pd_run {
+struct pd_batch {
 	const uint8_t *data;	/* in the input's window: valid until the next frame is asked for */
 	uint64_t offset;	/* of the first one, as in struct pd_frame */
 	uint64_t inner_offset;	/* of the first one, or PD_OUTER: of all */
 	const char *file;	/* in a directory, or NULL */
 	uint32_t size;		/* bytes of all */
 	uint32_t count, next;	/* of records; the first one that has not been taken */
-	struct pd_plain records[PD_RUN_RECORDS];
+	struct pd_simple records[PD_BATCH_RECORDS];
 };
 
 /* The plain records that come next, as far as the window has them; none: pd_stream_next() tells what is next. They count as
  * taken from the stream. */
-void pd_stream_run(struct pd_stream *s, struct pd_run *run);
+void pd_stream_batch(struct pd_stream *s, struct pd_batch *batch);
 
 /* Did the last run end where the window does, and does the file go on? Then *at is where bytes are wanted. */
 bool pd_stream_wants(const struct pd_stream *s, uint64_t *at);
@@ -41,21 +41,21 @@ bool pd_stream_wants(const struct pd_stream *s, uint64_t *at);
 bool pd_stream_read_on(struct pd_stream *s, struct pd_read_ahead *ahead);
 
 /* Keeps the bytes of the run that was found last where they are until the window is released, or the stream freed. */
-struct pd_window *pd_stream_hold(struct pd_stream *s, const struct pd_run *run);
+struct pd_window *pd_stream_hold(struct pd_stream *s, const struct pd_batch *batch);
 
 /* What pd_record_prepare() makes of one. */
-void pd_run_record(const struct pd_run *run, const struct pd_plain *p, struct pd_session *s, struct pd_record *r);
+void pd_batch_record(const struct pd_batch *batch, const struct pd_simple *p, struct pd_session *s, struct pd_record *r);
 
-static inline size_t pd_plain_trailer_size(const struct pd_plain *p)
+static inline size_t pd_simple_trailer_size(const struct pd_simple *p)
 {
 	return p->type == PD_TYPE_SAMPLE ? 0 : p->attr->trailer_size;
 }
 
 /* Of that the parts that pd_record_number() looks into. */
-static inline void pd_run_parts(const struct pd_run *run, const struct pd_plain *p, struct pd_record *r)
+static inline void pd_batch_parts(const struct pd_batch *batch, const struct pd_simple *p, struct pd_record *r)
 {
-	const uint8_t *data = run->data + p->at;
-	const size_t trailer = pd_plain_trailer_size(p);
+	const uint8_t *data = batch->data + p->at;
+	const size_t trailer = pd_simple_trailer_size(p);
 
 	r->attr = p->attr;
 	r->plan = p->plan;
@@ -65,24 +65,24 @@ static inline void pd_run_parts(const struct pd_run *run, const struct pd_plain 
 }
 
 /* A usual number of its body, of its trailer (of a sample's body). False: not there. */
-static inline bool pd_plain_number(const struct pd_run *run, const struct pd_plain *p, enum pd_usual which,
-				   enum pd_swap swap, uint64_t *out)
+static inline bool pd_simple_number(const struct pd_batch *batch, const struct pd_simple *p, enum pd_hot which,
+				    enum pd_swap swap, uint64_t *out)
 {
-	const struct pd_op *op = p->plan->usual[which];
+	const struct pd_op *op = p->plan->hot[which];
 
 	if (op)
-		*out = pd_op_value(op, run->data + p->at + PD_RECORD_HEADER_SIZE, swap);
+		*out = pd_op_value(op, batch->data + p->at + PD_RECORD_HEADER_SIZE, swap);
 	return op;
 }
 
-static inline bool pd_plain_time(const struct pd_run *run, const struct pd_plain *p, enum pd_swap swap, uint64_t *time)
+static inline bool pd_simple_time(const struct pd_batch *batch, const struct pd_simple *p, enum pd_swap swap, uint64_t *time)
 {
-	const struct pd_op *op = p->attr->trailer->usual[PD_USUAL_TIME];
+	const struct pd_op *op = p->attr->trailer->hot[PD_HOT_TIME];
 
 	if (p->type == PD_TYPE_SAMPLE)
-		return pd_plain_number(run, p, PD_USUAL_TIME, swap, time);
+		return pd_simple_number(batch, p, PD_HOT_TIME, swap, time);
 	if (op)
-		*time = pd_op_value(op, run->data + p->at + p->size - p->attr->trailer_size, swap);
+		*time = pd_op_value(op, batch->data + p->at + p->size - p->attr->trailer_size, swap);
 	return op;
 }
 

@@ -26,7 +26,7 @@ struct made {
 struct pd_ahead {
 	struct pd_windows *windows;
 	size_t size;
-	struct pd_codec *codec;		/* the thread's, and its budget */
+	struct pd_zstd_stream *zstd;		/* the thread's, and its budget */
 	struct pd_budget own;
 	uint64_t charged;		/* of it, to the stream's budget */
 	pthread_t thread;
@@ -53,12 +53,12 @@ static void fill(struct pd_ahead *a, struct job *job, struct made *m)
 
 	if (!job->begun) {
 		a->own.limit = job->limit;
-		pd_codec_input(a->codec, job->payload.bytes);
+		pd_zstd_stream_input(a->zstd, job->payload.bytes);
 		job->begun = true;
 	}
 	p->size = 0;
 	while (n > 0 && p->size < a->size) {
-		n = pd_codec_read(a->codec, p->window->data + PD_AHEAD_FRONT + p->size, a->size - p->size, &p->error);
+		n = pd_zstd_stream_read(a->zstd, p->window->data + PD_FORWARD_REF_FRONT + p->size, a->size - p->size, &p->error);
 		if (n > 0)
 			p->size += (size_t)n;
 	}
@@ -83,7 +83,7 @@ static void look_out(struct pd_ahead *a)
 	pthread_mutex_lock(&a->lock);
 }
 
-static void *run(void *arg)
+static void *batch(void *arg)
 {
 	struct pd_ahead *a = arg;
 
@@ -116,7 +116,7 @@ static int lend(struct pd_ahead *a)
 	size_t lent = a->lent;
 
 	while (lent - a->taken < PIECES) {
-		struct pd_window *w = pd_windows_lend(a->windows, PD_AHEAD_FRONT + a->size);
+		struct pd_window *w = pd_windows_lend(a->windows, PD_FORWARD_REF_FRONT + a->size);
 
 		if (!w)
 			break;
@@ -158,18 +158,18 @@ struct pd_ahead *pd_ahead_new(struct pd_windows *windows, size_t size)
 	a->windows = windows;
 	a->size = size;
 	a->own.limit = limit_for(a);
-	a->codec = pd_codec_new(&a->own, &ignored);
+	a->zstd = pd_zstd_stream_new(&a->own, &ignored);
 	pthread_mutex_init(&a->lock, NULL);
 	pthread_cond_init(&a->more, NULL);
 	pthread_cond_init(&a->ready, NULL);
-	if (a->codec && !pd_thread_start(&a->thread, run, a)) {
+	if (a->zstd && !pd_thread_start(&a->thread, batch, a)) {
 		charge(a, a->own.used);
 		return a;
 	}
 	pthread_cond_destroy(&a->ready);
 	pthread_cond_destroy(&a->more);
 	pthread_mutex_destroy(&a->lock);
-	pd_codec_free(a->codec);
+	pd_zstd_stream_free(a->zstd);
 	pd_budget_free(b, a, sizeof(*a));
 	return NULL;
 }
@@ -190,7 +190,7 @@ void pd_ahead_free(struct pd_ahead *a)
 		pd_window_release(a->jobs[a->left % PAYLOADS].payload.held);
 	for (; a->taken < a->lent; a->taken++)
 		pd_window_release(a->pieces[a->taken % PIECES].piece.window);
-	pd_codec_free(a->codec);
+	pd_zstd_stream_free(a->zstd);
 	charge(a, 0);
 	pd_budget_free(a->windows->budget, a, sizeof(*a));
 }

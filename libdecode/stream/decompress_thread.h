@@ -10,7 +10,7 @@
 #include "pd/bytes.h"
 #include "pd/error.h"
 
-#define PD_AHEAD_FRONT (64u << 10)	/* bytes of room in front of a piece */
+#define PD_FORWARD_REF_FRONT (64u << 10)	/* bytes of room in front of a piece */
 
 struct pd_ahead;
 
@@ -23,7 +23,7 @@ struct pd_payload {
 
 /* Bytes that a payload holds; a piece without any ends them. */
 struct pd_piece {
-	struct pd_window *window;	/* they begin at data + PD_AHEAD_FRONT; NULL: there are none */
+	struct pd_window *window;	/* they begin at data + PD_FORWARD_REF_FRONT; NULL: there are none */
 	size_t size;
 	int result;			/* at the end: 0 that was all, -1 *error */
 	struct pd_error error;

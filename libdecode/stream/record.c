@@ -153,7 +153,7 @@ static inline struct pd_bytes after_header(const struct pd_record *r)
 }
 
 /* Most records: samples of the only event. What is said of all others comes to the same. False: look closer. */
-static inline bool prepare_usual(struct pd_record *r)
+static inline bool prepare_hot(struct pd_record *r)
 {
 	const struct pd_session *s = r->session;
 	const struct pd_attr *a;
@@ -251,7 +251,7 @@ int pd_record_prepare(struct pd_record *r)
 	r->trailer = NULL;
 	r->trailer_bytes = (struct pd_bytes){ NULL, 0 };
 	r->error.code = PD_OK;
-	if (prepare_usual(r))
+	if (prepare_hot(r))
 		return 0;
 	r->attr = NULL;
 	r->extent.end = r->extent.nr_ops = r->extent.variant = 0;

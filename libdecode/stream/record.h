@@ -30,11 +30,11 @@ size_t pd_record_own_size(const struct pd_record *r);
 enum pd_part { PD_OF_BODY, PD_OF_TRAILER };
 
 /* A usual number of the body or of sample_id, without walking. False: not there. */
-static inline bool pd_record_number(const struct pd_record *r, enum pd_part part, enum pd_usual which, uint64_t *out)
+static inline bool pd_record_number(const struct pd_record *r, enum pd_part part, enum pd_hot which, uint64_t *out)
 {
 	const struct pd_plan *plan = part == PD_OF_BODY ? r->plan : r->trailer;
 	const struct pd_bytes bytes = part == PD_OF_BODY ? r->body : r->trailer_bytes;
-	const struct pd_op *op = plan ? plan->usual[which] : NULL;
+	const struct pd_op *op = plan ? plan->hot[which] : NULL;
 
 	if (!op || bytes.size < op->offset || bytes.size - op->offset < op->width)
 		return false;
@@ -45,7 +45,7 @@ static inline bool pd_record_number(const struct pd_record *r, enum pd_part part
 /* pd_record_time(), for who asks it of each record. */
 static inline bool pd_record_when(const struct pd_record *r, uint64_t *time)
 {
-	return pd_record_number(r, r->frame.type == PD_TYPE_SAMPLE ? PD_OF_BODY : PD_OF_TRAILER, PD_USUAL_TIME, time);
+	return pd_record_number(r, r->frame.type == PD_TYPE_SAMPLE ? PD_OF_BODY : PD_OF_TRAILER, PD_HOT_TIME, time);
 }
 
 /* The part of pd_record_visit() that shows sample_id; there is one. */

@@ -270,7 +270,7 @@ bool pd_resync_trusts_samples(const struct pd_resync *r, const struct pd_attr *a
 	const bool may_be_strange = r->session->nr_attrs == 1 && a->nr_ids && a->sample_id_at != PD_NO_OFFSET;
 
 	_Static_assert(IS_WHOLE + IS_FILLED + IS_NEAR + ADDS_UP >= TRUSTED, "a sample's time and size are enough");
-	return a->sample->list->size == PD_VARIABLE && a->sample->usual[PD_USUAL_TIME] && !may_be_strange;
+	return a->sample->list->size == PD_VARIABLE && a->sample->hot[PD_HOT_TIME] && !may_be_strange;
 }
 
 bool pd_resync_is_trusted(struct pd_resync *r, struct pd_bytes bytes)

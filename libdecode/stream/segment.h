@@ -15,7 +15,7 @@ struct pd_sample_head {
 	uint16_t size;
 };
 
-struct pd_stretch {
+struct pd_segment {
 	uint64_t begin, end;	/* whole records in a row, none of which teaches anything; the same: none */
 	struct pd_sample_head first, last;
 };
@@ -33,6 +33,6 @@ bool pd_stream_find(struct pd_stream *s, uint64_t from, const struct pd_sample_h
 
 /* Goes on behind the stretch. False, and nothing is done: it is not where the stream is, or may not be what the stream would have
  * found. */
-bool pd_stream_join(struct pd_stream *s, const struct pd_stretch *done);
+bool pd_stream_adopt(struct pd_stream *s, const struct pd_segment *done);
 
 #endif

@@ -55,7 +55,7 @@ struct pd_stream {
 	unsigned int threads;	/* more than 1: compressed records are expanded by one of their own */
 	struct pd_ahead *ahead;	/* that; NULL: there is none */
 	uint64_t told;		/* it knows the compressed records up to here */
-	struct pd_codec *codec;	/* else */
+	struct pd_zstd_stream *zstd;	/* else */
 	struct pd_windows inner;	/* decompressed: inner_size bytes, from inner_at on not yet framed */
 	size_t inner_size, inner_at;
 	uint64_t inner_base;	/* offset of the first in the decompressed stream */

@@ -51,8 +51,8 @@ static inline const struct pd_attr *event_of(const struct pd_session *s, uint32_
 }
 
 /* Fills in p for a record with a sound header. False: it is not plain. */
-static inline bool is_plain(struct pd_session *s, const struct pd_record_desc *desc, struct pd_bytes record, uint16_t misc,
-			    struct pd_plain *p)
+static inline bool is_simple(struct pd_session *s, const struct pd_record_desc *desc, struct pd_bytes record, uint16_t misc,
+			     struct pd_simple *p)
 {
 	struct pd_bytes body = { record.data + HEADER, record.size - HEADER };
 	const struct pd_attr *a = event_of(s, desc->type, record);
@@ -72,32 +72,32 @@ static inline bool is_plain(struct pd_session *s, const struct pd_record_desc *d
 }
 
 /* The last sample tells the time when framing is lost. */
-static void keep_sample(struct pd_stream *s, const struct pd_run *run)
+static void keep_sample(struct pd_stream *s, const struct pd_batch *batch)
 {
-	for (size_t i = run->count; i--;)
-		if (run->records[i].type == PD_TYPE_SAMPLE) {
-			s->last_sample = (struct pd_bytes){ run->data + run->records[i].at, run->records[i].size };
+	for (size_t i = batch->count; i--;)
+		if (batch->records[i].type == PD_TYPE_SAMPLE) {
+			s->last_sample = (struct pd_bytes){ batch->data + batch->records[i].at, batch->records[i].size };
 			return;
 		}
 }
 
 /* Large records get a second look: a damaged size would take all that comes behind. Those that it finds good are samples. Of one
  * right behind such a sample most is known. */
-static bool is_trusted(struct pd_stream *s, const struct pd_run *run, const struct pd_plain *p)
+static bool is_trusted(struct pd_stream *s, const struct pd_batch *batch, const struct pd_simple *p)
 {
-	const struct pd_plain *before = run->count ? p - 1 : NULL;
+	const struct pd_simple *before = batch->count ? p - 1 : NULL;
 	struct pd_record record;
 	uint64_t time, last;
 
 	if (p->type != PD_TYPE_SAMPLE)
 		return false;
 	if (before && before->type == PD_TYPE_SAMPLE && pd_resync_trusts_samples(&s->resync, p->attr) &&
-	    pd_plain_time(run, p, s->session->swap, &time) && pd_plain_time(run, before, s->session->swap, &last) && last &&
+	    pd_simple_time(batch, p, s->session->swap, &time) && pd_simple_time(batch, before, s->session->swap, &last) && last &&
 	    pd_resync_is_near(time, last))
 		return true;
-	keep_sample(s, run);
+	keep_sample(s, batch);
 	pd_lost_set_time(s);
-	pd_run_record(run, p, s->session, &record);
+	pd_batch_record(batch, p, s->session, &record);
 	return pd_resync_trusts(&s->resync, &record);
 }
 
@@ -117,7 +117,7 @@ static inline bool read_head(const uint8_t *p, enum pd_swap swap, struct head *h
 }
 
 /* Types that nothing is learned from, and nothing follows. */
-static inline bool may_be_plain(const struct head *h)
+static inline bool may_be_simple(const struct head *h)
 {
 	return h->type < TYPE_USER && !h->desc->opaque && !h->desc->payload && !h->desc->compressed;
 }
@@ -137,32 +137,32 @@ static inline __attribute__((always_inline)) void fetch_ahead(const uint8_t *dat
 		__builtin_prefetch((const void *)line);
 }
 
-static void cut(struct pd_stream *s, struct span in, struct pd_run *run)
+static void cut(struct pd_stream *s, struct span in, struct pd_batch *batch)
 {
 	const enum pd_swap swap = s->session->swap;
 	struct head h, next;
 	uint64_t at = 0;
 
-	run->data = in.data;
+	batch->data = in.data;
 	if (!read_head(in.data, swap, &h))
 		return;
-	for (; run->count < PD_RUN_RECORDS && at < in.until; run->count++, h = next) {
-		struct pd_plain *p = &run->records[run->count];
+	for (; batch->count < PD_BATCH_RECORDS && at < in.until; batch->count++, h = next) {
+		struct pd_simple *p = &batch->records[batch->count];
 		const uint8_t *data = in.data + at;
 
-		if (!may_be_plain(&h) || in.size < at + h.size + HEADER || at + h.size < in.led ||
+		if (!may_be_simple(&h) || in.size < at + h.size + HEADER || at + h.size < in.led ||
 		    !read_head(data + h.size, swap, &next))
 			break;
 		fetch_ahead(data, h.size);
 		p->at = (uint32_t)at;
 		p->size = h.size;
 		p->type = (uint8_t)h.type;
-		if (!is_plain(s->session, h.desc, (struct pd_bytes){ data, h.size }, pd_load16(data + 4, swap), p) ||
-		    (h.size >= PD_RESYNC_UNUSUAL && !is_trusted(s, run, p)))
+		if (!is_simple(s->session, h.desc, (struct pd_bytes){ data, h.size }, pd_load16(data + 4, swap), p) ||
+		    (h.size >= PD_RESYNC_UNUSUAL && !is_trusted(s, batch, p)))
 			break;
 		at += h.size;
 	}
-	run->size = (uint32_t)at;
+	batch->size = (uint32_t)at;
 }
 
 static inline uint64_t behind(uint64_t there, uint64_t offset)
@@ -171,39 +171,39 @@ static inline uint64_t behind(uint64_t there, uint64_t offset)
 }
 
 /* What comes next, and what the run of it is to say. */
-static struct span span_of(const struct pd_stream *s, struct pd_run *run)
+static struct span span_of(const struct pd_stream *s, struct pd_batch *batch)
 {
 	if (s->expanding && !s->lost_inner.open) {
 		struct pd_bytes left = pd_stream_inner_left(s);
 
-		run->offset = s->outer_offset;
-		run->inner_offset = s->inner_base + s->inner_at;
-		return (struct span){ left.data, left.size, behind(s->lost_inner.led, run->inner_offset), UINT64_MAX };
+		batch->offset = s->outer_offset;
+		batch->inner_offset = s->inner_base + s->inner_at;
+		return (struct span){ left.data, left.size, behind(s->lost_inner.led, batch->inner_offset), UINT64_MAX };
 	}
 	if (s->here.size <= s->pending)
 		return (struct span){ .size = 0 };
-	run->offset = s->here_at + s->pending;
-	run->inner_offset = PD_OUTER;
-	return (struct span){ s->here.data + s->pending, s->here.size - s->pending, behind(s->lost.led, run->offset),
-			      behind(s->run_until, run->offset) };
+	batch->offset = s->here_at + s->pending;
+	batch->inner_offset = PD_OUTER;
+	return (struct span){ s->here.data + s->pending, s->here.size - s->pending, behind(s->lost.led, batch->offset),
+			      behind(s->run_until, batch->offset) };
 }
 
-static void take(struct pd_stream *s, struct span in, struct pd_run *run)
+static void take(struct pd_stream *s, struct span in, struct pd_batch *batch)
 {
 	if (in.size < 2 * HEADER)
 		return;
-	cut(s, in, run);
+	cut(s, in, batch);
 	if (s->expanding)
-		s->inner_at += run->size;
+		s->inner_at += batch->size;
 	else
-		s->pending += run->size;
-	keep_sample(s, run);
+		s->pending += batch->size;
+	keep_sample(s, batch);
 }
 
-void pd_stream_run(struct pd_stream *s, struct pd_run *run)
+void pd_stream_batch(struct pd_stream *s, struct pd_batch *batch)
 {
-	run->count = run->next = run->size = 0;
-	take(s, span_of(s, run), run);
+	batch->count = batch->next = batch->size = 0;
+	take(s, span_of(s, batch), batch);
 }
 
 /* What it takes to see the record that comes next whole, and the header behind it; 0: it can be seen, or is none. */
@@ -249,28 +249,28 @@ bool pd_stream_read_on(struct pd_stream *s, struct pd_read_ahead *ahead)
 	return s->here.size >= want;
 }
 
-struct pd_window *pd_stream_hold(struct pd_stream *s, const struct pd_run *run)
+struct pd_window *pd_stream_hold(struct pd_stream *s, const struct pd_batch *batch)
 {
-	if (run->inner_offset == PD_OUTER)
+	if (batch->inner_offset == PD_OUTER)
 		return pd_source_hold(s->source);
 	pd_window_hold(s->inner.now);
 	return s->inner.now;
 }
 
-void pd_run_record(const struct pd_run *run, const struct pd_plain *p, struct pd_session *s, struct pd_record *r)
+void pd_batch_record(const struct pd_batch *batch, const struct pd_simple *p, struct pd_session *s, struct pd_record *r)
 {
-	const uint8_t *data = run->data + p->at;
-	const bool is_inner = run->inner_offset != PD_OUTER;
+	const uint8_t *data = batch->data + p->at;
+	const bool is_inner = batch->inner_offset != PD_OUTER;
 
 	r->frame = (struct pd_frame){
 		.type = p->type, .misc = pd_load16(data + 4, s->swap), .size = p->size, .bytes = { data, p->size },
-		.offset = run->offset + (is_inner ? 0 : p->at), .inner_offset = is_inner ? run->inner_offset + p->at : PD_OUTER,
+		.offset = batch->offset + (is_inner ? 0 : p->at), .inner_offset = is_inner ? batch->inner_offset + p->at : PD_OUTER,
 		.desc = pd_record_desc(p->type),
 	};
-	r->file = run->file;
+	r->file = batch->file;
 	r->payload = (struct pd_bytes){ NULL, 0 };
 	r->session = s;
-	pd_run_parts(run, p, r);
+	pd_batch_parts(batch, p, r);
 	r->extent.nr_ops = p->plan->list->nr_ops;
 	r->extent.variant = 0;
 	r->extent.end = r->body.size;

@@ -31,7 +31,7 @@ static int expand_here(struct pd_stream *s, struct pd_error *e)
 
 	if (move_left(s, INNER_CHUNK, e))
 		return -1;
-	n = pd_codec_read(s->codec, s->inner.now->data + s->inner_size, INNER_CHUNK, e);
+	n = pd_zstd_stream_read(s->zstd, s->inner.now->data + s->inner_size, INNER_CHUNK, e);
 	if (n <= 0)
 		return (int)n;
 	s->inner_size += (size_t)n;
@@ -42,13 +42,13 @@ static int expand_here(struct pd_stream *s, struct pd_error *e)
 static void join(struct pd_stream *s, const struct pd_piece *p)
 {
 	const struct pd_bytes left = pd_stream_inner_left(s);
-	const size_t at = PD_AHEAD_FRONT - left.size;
+	const size_t at = PD_FORWARD_REF_FRONT - left.size;
 
 	if (left.data)
 		memcpy(p->window->data + at, left.data, left.size);
 	s->inner_base += s->inner_at - at;
 	s->inner_at = at;
-	s->inner_size = PD_AHEAD_FRONT + p->size;
+	s->inner_size = PD_FORWARD_REF_FRONT + p->size;
 	pd_windows_use(&s->inner, p->window);
 }
 
@@ -58,7 +58,7 @@ static int append(struct pd_stream *s, const struct pd_piece *p, struct pd_error
 	const int failed = move_left(s, p->size, e);
 
 	if (!failed)
-		memcpy(s->inner.now->data + s->inner_size, p->window->data + PD_AHEAD_FRONT, p->size);
+		memcpy(s->inner.now->data + s->inner_size, p->window->data + PD_FORWARD_REF_FRONT, p->size);
 	s->inner_size += failed ? 0 : p->size;
 	pd_window_release(p->window);
 	return failed;
@@ -74,7 +74,7 @@ static int expand_ahead(struct pd_stream *s, struct pd_error *e)
 		*e = p.error;
 		return p.result;
 	}
-	if (s->inner_size - s->inner_at > PD_AHEAD_FRONT)
+	if (s->inner_size - s->inner_at > PD_FORWARD_REF_FRONT)
 		return append(s, &p, e) ? -1 : 1;
 	join(s, &p);
 	return 1;
@@ -280,15 +280,15 @@ static void tell_ahead(struct pd_stream *s, const struct pd_frame *f, struct pd_
 }
 
 /* What decompresses: a thread where there may be one, and it takes longer than handing over what it makes. */
-static int start_codec(struct pd_stream *s, struct pd_error *e)
+static int start_zstd(struct pd_stream *s, struct pd_error *e)
 {
-	if (s->ahead || s->codec)
+	if (s->ahead || s->zstd)
 		return 0;
 	if (s->threads > 1 && s->session->compression_ratio < QUICK_RATIO)
 		s->ahead = pd_ahead_new(&s->inner, INNER_CHUNK);
 	if (!s->ahead)
-		s->codec = pd_codec_new(s->session->budget, e);
-	return s->ahead || s->codec ? 0 : -1;
+		s->zstd = pd_zstd_stream_new(s->session->budget, e);
+	return s->ahead || s->zstd ? 0 : -1;
 }
 
 int pd_stream_start_expanding(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have, struct pd_error *e)
@@ -297,12 +297,12 @@ int pd_stream_start_expanding(struct pd_stream *s, const struct pd_frame *f, str
 
 	if (!payload.data || s->is_expanded_enough)
 		return 0;
-	if (start_codec(s, e))
+	if (start_zstd(s, e))
 		return -1;
 	if (s->ahead)
 		tell_ahead(s, f, have);
 	else
-		pd_codec_input(s->codec, payload);
+		pd_zstd_stream_input(s->zstd, payload);
 	s->outer_offset = f->offset;
 	s->outer_size = f->bytes.size;
 	s->expanding = true;

@@ -99,7 +99,7 @@ static bool is_expected(struct pd_stream *s, const struct pd_sample_head *first)
 	return !s->resync.time || pd_resync_is_near(s->resync.time, time);
 }
 
-bool pd_stream_join(struct pd_stream *s, const struct pd_stretch *done)
+bool pd_stream_adopt(struct pd_stream *s, const struct pd_segment *done)
 {
 	struct pd_error ignored;
 	uint64_t at;

@@ -267,7 +267,7 @@ static bool read_function(struct declaration *d, struct pd_bytes text)
 }
 
 /* The name is the last word before the lengths at the end. */
-static void read_plain(struct declaration *d, struct pd_bytes text)
+static void read_simple(struct declaration *d, struct pd_bytes text)
 {
 	size_t end = text.size, depth = 0, start;
 
@@ -290,7 +290,7 @@ static bool read_declaration(struct pd_bytes text, struct declaration *d)
 	if (!text.size || text.size > PD_TP_MAX_DECLARATION)
 		return false;
 	if (!read_function(d, text)) {
-		read_plain(d, text);
+		read_simple(d, text);
 		note_type(d, d->before);
 		note_type(d, d->after);
 	}

@@ -9,7 +9,7 @@ static bool read_version(const char *text, int *major, int *minor)
 	return sscanf(text, "%d.%d", major, minor) == 2;
 }
 
-bool release_is(int major, int minor)
+bool kernel_version_is(int major, int minor)
 {
 	int own_major, own_minor;
 	struct utsname host;
@@ -19,9 +19,9 @@ bool release_is(int major, int minor)
 	return own_major > major || (own_major == major && own_minor >= minor);
 }
 
-bool release_is_text(const char *version)
+bool kernel_version_is_text(const char *version)
 {
 	int major, minor;
 
-	return read_version(version, &major, &minor) && release_is(major, minor);
+	return read_version(version, &major, &minor) && kernel_version_is(major, minor);
 }

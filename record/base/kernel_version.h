@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /* This version or a later one. Distributors add to older ones: what is there may be more. */
-bool release_is(int major, int minor);
+bool kernel_version_is(int major, int minor);
 /* The same of "5.12". */
-bool release_is_text(const char *version);
+bool kernel_version_is_text(const char *version);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-void say(const struct say *s, enum say_level level, const char *format, ...)
+void log_at(const struct logger *s, enum log_level level, const char *format, ...)
 {
 	char line[4096];
 	va_list args;
@@ -17,7 +17,7 @@ void say(const struct say *s, enum say_level level, const char *format, ...)
 	cli_error(s->tool, "%s", line);
 }
 
-int say_failed(const struct say *s, int status, const char *format, ...)
+int log_error(const struct logger *s, int status, const char *format, ...)
 {
 	char line[4096];
 	va_list args;
@@ -29,11 +29,11 @@ int say_failed(const struct say *s, int status, const char *format, ...)
 	return status;
 }
 
-void say_footer(const struct say *s, const char *format, ...)
+void log_footer(const struct logger *s, const char *format, ...)
 {
 	va_list args;
 
-	if (s->level < SAY_WARNING)
+	if (s->level < LOG_WARNING)
 		return;
 	va_start(args, format);
 	cli_footer(s->tool, format, args);

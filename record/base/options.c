@@ -129,7 +129,7 @@ static const struct cli_option options[] = {
 	CLI_STRING(0, "max-size", "SIZE", settings, max_size, "stop when the file is so large"),
 	CLI_OPTIONAL(0, "switch-output", "signal|SIZE|TIME", settings, switch_output, "signal",
 		     "begin a new file at SIGUSR2, or after SIZE (10M: MiB) or TIME (30s, 5m: minutes)"),
-	CLI_LIST(0, "switch-output-event", "EVENT", settings, switch_triggers,
+	CLI_LIST(0, "switch-output-event", "EVENT", settings, rotate_triggers,
 		 "begin a new file when EVENT, as for -e, occurs in the target; it is not recorded itself"),
 	CLI_NUMBER(0, "switch-max-files", "N", settings, switch_max_files,
 		   "keep the last N of them"),

@@ -43,7 +43,7 @@ struct settings {
 	uint64_t cpu_percent;		/* NOT_GIVEN */
 	/* output */
 	const char *output, *max_size, *switch_output, *compress, *synth;
-	struct cli_list switch_triggers;
+	struct cli_list rotate_triggers;
 	uint64_t switch_max_files;
 	const char *aio, *affinity;	/* of no effect */
 	bool kcore, timestamp_filename, timestamp_boundary, tail_synth;

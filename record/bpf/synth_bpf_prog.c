@@ -30,7 +30,7 @@ static void *array(uint64_t count, uint64_t size)
 	return count && size && count <= MOST / size ? calloc(count, size) : NULL;
 }
 
-static uint32_t held(const void *array, uint32_t count)
+static uint32_t count_of(const void *array, uint32_t count)
 {
 	return array ? count : 0;
 }
@@ -52,30 +52,30 @@ bool bpf_prog_read(struct bpf_prog *p, int fd)
 	p->code_lines = array(i.nr_jited_line_info, i.jited_line_info_rec_size);
 	p->tags = array(i.nr_prog_tags, BPF_TAG_SIZE);
 	p->info = (struct bpf_program_info){
-		.jited_prog_len = held(p->code, i.jited_prog_len),
+		.jited_prog_len = count_of(p->code, i.jited_prog_len),
 		.jited_prog_insns = (uintptr_t)p->code,
-		.nr_jited_ksyms = held(p->ksyms, i.nr_jited_ksyms),
+		.nr_jited_ksyms = count_of(p->ksyms, i.nr_jited_ksyms),
 		.jited_ksyms = (uintptr_t)p->ksyms,
-		.nr_jited_func_lens = held(p->lens, i.nr_jited_func_lens),
+		.nr_jited_func_lens = count_of(p->lens, i.nr_jited_func_lens),
 		.jited_func_lens = (uintptr_t)p->lens,
-		.nr_func_info = held(p->functions, i.nr_func_info),
+		.nr_func_info = count_of(p->functions, i.nr_func_info),
 		.func_info = (uintptr_t)p->functions,
 		.func_info_rec_size = i.func_info_rec_size,
-		.nr_line_info = held(p->lines, i.nr_line_info), .line_info = (uintptr_t)p->lines,
+		.nr_line_info = count_of(p->lines, i.nr_line_info), .line_info = (uintptr_t)p->lines,
 		.line_info_rec_size = i.line_info_rec_size,
-		.nr_jited_line_info = held(p->code_lines, i.nr_jited_line_info),
+		.nr_jited_line_info = count_of(p->code_lines, i.nr_jited_line_info),
 		.jited_line_info = (uintptr_t)p->code_lines,
 		.jited_line_info_rec_size = i.jited_line_info_rec_size,
-		.nr_prog_tags = held(p->tags, i.nr_prog_tags), .prog_tags = (uintptr_t)p->tags,
+		.nr_prog_tags = count_of(p->tags, i.nr_prog_tags), .prog_tags = (uintptr_t)p->tags,
 	};
 	if (!get_info(fd, &p->info, sizeof(p->info)) || !p->ksyms || !p->lens ||
 	    p->info.nr_jited_func_lens != p->info.nr_jited_ksyms)
 		p->info.nr_jited_ksyms = p->info.nr_jited_func_lens = 0;
-	p->info.jited_prog_len = held(p->code, i.jited_prog_len);
-	p->info.nr_func_info = held(p->functions, i.nr_func_info);
-	p->info.nr_line_info = held(p->lines, i.nr_line_info);
-	p->info.nr_jited_line_info = held(p->code_lines, i.nr_jited_line_info);
-	p->info.nr_prog_tags = held(p->tags, i.nr_prog_tags);
+	p->info.jited_prog_len = count_of(p->code, i.jited_prog_len);
+	p->info.nr_func_info = count_of(p->functions, i.nr_func_info);
+	p->info.nr_line_info = count_of(p->lines, i.nr_line_info);
+	p->info.nr_jited_line_info = count_of(p->code_lines, i.nr_jited_line_info);
+	p->info.nr_prog_tags = count_of(p->tags, i.nr_prog_tags);
 	return true;
 }
 

@@ -158,23 +158,23 @@ static int check_all_open(const struct counters *c, const struct event_list *l)
 		for (size_t j = 0; j < c->n && !found; j++)
 			found = c->items[j].event == i;
 		if (!found)
-			return say_failed(l->say, CLI_INPUT,
-					  "%s can be counted on none of these cpus",
-					  l->items[i].name);
+			return log_error(l->log, CLI_INPUT,
+					 "%s can be counted on none of these cpus",
+					 l->items[i].name);
 	}
 	return 0;
 }
 
-static int refuse_filter(const struct event *e, int error, const struct say *s)
+static int refuse_filter(const struct event *e, int error, const struct logger *s)
 {
 	char fields[1024];
 
 	if (e->attr.type == PERF_TYPE_TRACEPOINT && tracepoint_fields(e->name, fields, sizeof(fields)))
-		return say_failed(s, CLI_USAGE, "%s: the kernel does not take the filter '%s': %s; "
-				  "the event's fields are%s", e->name, e->filter, strerror(error),
-				  fields);
-	return say_failed(s, CLI_USAGE, "%s: the kernel does not take the filter '%s': %s", e->name,
-			  e->filter, strerror(error));
+		return log_error(s, CLI_USAGE, "%s: the kernel does not take the filter '%s': %s; "
+				 "the event's fields are%s", e->name, e->filter, strerror(error),
+				 fields);
+	return log_error(s, CLI_USAGE, "%s: the kernel does not take the filter '%s': %s", e->name,
+			 e->filter, strerror(error));
 }
 
 static int set_filters(const struct counters *c, const struct event_list *l)
@@ -183,7 +183,7 @@ static int set_filters(const struct counters *c, const struct event_list *l)
 		const struct event *e = &l->items[c->items[i].event];
 
 		if (e->filter && ioctl(c->items[i].fd, PERF_EVENT_IOC_SET_FILTER, e->filter))
-			return refuse_filter(e, errno, l->say);
+			return refuse_filter(e, errno, l->log);
 	}
 	return 0;
 }
@@ -202,9 +202,9 @@ int counters_open(struct counters *c, struct event_list *l, const struct target 
 			break;
 	}
 	if (got != OPENED)
-		explain_open(&l->items[o.event], t, error, l->say);
+		explain_open(&l->items[o.event], t, error, l->log);
 	else if (o.gone)
-		say(l->say, SAY_DETAIL, "%zu counters less: their threads ended meanwhile", o.gone);
+		log_at(l->log, LOG_DETAIL, "%zu counters less: their threads ended meanwhile", o.gone);
 	fallback_done(&f, l);
 	if (got != OPENED)
 		return CLI_INPUT;

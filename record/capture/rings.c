@@ -39,7 +39,7 @@ static size_t default_bytes(void)
 }
 
 /* Pages, or bytes with a unit. */
-static bool parse_buffer(const char *text, size_t size, size_t *bytes, const struct say *s)
+static bool parse_buffer(const char *text, size_t size, size_t *bytes, const struct logger *s)
 {
 	char copy[32];
 	uint64_t number;
@@ -57,12 +57,12 @@ static bool parse_buffer(const char *text, size_t size, size_t *bytes, const str
 	}
 	*bytes = power_of_two(number < page_size() ? page_size() : (size_t)number);
 	if (*bytes != number)
-		say(s, SAY_WARNING, "'-m %s': a buffer is rounded up to %zu KiB, %zu pages", copy,
-		    *bytes / 1024, *bytes / page_size());
+		log_at(s, LOG_WARNING, "'-m %s': a buffer is rounded up to %zu KiB, %zu pages", copy,
+		       *bytes / 1024, *bytes / page_size());
 	return true;
 }
 
-int rings_size(struct rings *r, const struct settings *o, const struct say *s)
+int rings_size(struct rings *r, const struct settings *o, const struct logger *s)
 {
 	const char *text = o->mmap_pages;
 	size_t size;
@@ -76,10 +76,10 @@ int rings_size(struct rings *r, const struct settings *o, const struct say *s)
 	if ((size && !parse_buffer(text, size, &r->bytes, s)) ||
 	    (text[size] && !parse_buffer(text + size + 1, strlen(text + size + 1), &r->aux_bytes,
 					     s)))
-		return say_failed(s, CLI_USAGE,
-				  "'-m' must be a number of pages or a size, maybe with "
-				  "another for AUX, not '%s'",
-				  text);
+		return log_error(s, CLI_USAGE,
+				 "'-m' must be a number of pages or a size, maybe with "
+				 "another for AUX, not '%s'",
+				 text);
 	return 0;
 }
 
@@ -177,17 +177,17 @@ int rings_map(struct rings *r, const struct counters *c, const struct event_list
 
 		rings_unmap(r);
 		if (error != EPERM || r->bytes_given || r->bytes <= page_size()) {
-			explain_mmap(r->bytes, needed, error, l->say);
+			explain_mmap(r->bytes, needed, error, l->log);
 			return CLI_INPUT;
 		}
 		r->bytes /= 2;
 	}
-	say(l->say, SAY_DETAIL, "%zu buffers of %zu KiB", r->n, r->bytes / 1024);
+	log_at(l->log, LOG_DETAIL, "%zu buffers of %zu KiB", r->n, r->bytes / 1024);
 	if (!r->aux_bytes)
 		return 0;
 	error = map_aux(r, aux_kind_of(l, o));
 	if (error)
-		explain_mmap(r->aux_bytes, r->n, error, l->say);
+		explain_mmap(r->aux_bytes, r->n, error, l->log);
 	return error ? CLI_INPUT : 0;
 }
 

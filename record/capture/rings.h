@@ -18,7 +18,7 @@ struct rings {
 };
 
 /* -m. 0; or an exit status after saying what is wrong. */
-int rings_size(struct rings *r, const struct settings *o, const struct say *s);
+int rings_size(struct rings *r, const struct settings *o, const struct logger *s);
 /* Maps what the counters need and lets the others write there, too. */
 int rings_map(struct rings *r, const struct counters *c, const struct event_list *l,
 	      const struct settings *o);

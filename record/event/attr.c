@@ -359,10 +359,10 @@ static void warn_of_fast_clocks(const struct event_list *l)
 		if (e->attr.flags & ATTR_FREQ)
 			ns = 1000000000 / ns;
 		if (ns < CLOCK_FLOOR_NS)
-			say(l->say, SAY_WARNING,
-			    "%s every %llu ns leaves little time for anything else "
-			    "and can lock up a cpu",
-			    e->name, (unsigned long long)ns);
+			log_at(l->log, LOG_WARNING,
+			       "%s every %llu ns leaves little time for anything else "
+			       "and can lock up a cpu",
+			       e->name, (unsigned long long)ns);
 	}
 }
 
@@ -419,7 +419,7 @@ int attrs_configure(struct event_list *l, const struct settings *o, const struct
 		    size_t buffer)
 {
 	struct attr_options a;
-	int got = attr_options_read(&a, o, l->say);
+	int got = attr_options_read(&a, o, l->log);
 
 	if (got)
 		return got;
@@ -446,7 +446,7 @@ int attrs_configure_triggers(struct event_list *l, const struct settings *o, con
 	plain.inherit = o->inherit;
 	plain.inherit_thread = o->inherit_thread;
 	plain.tids = o->tids;
-	got = attr_options_read(&a, &plain, l->say);
+	got = attr_options_read(&a, &plain, l->log);
 	if (got)
 		return got;
 	for (size_t i = 0; i < l->n; i++) {

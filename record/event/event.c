@@ -37,7 +37,7 @@ char *event_text(const char *text, size_t size)
 
 int event_no_memory(const struct event_list *l)
 {
-	say(l->say, SAY_ERROR, "out of memory");
+	log_at(l->log, LOG_ERROR, "out of memory");
 	return -1;
 }
 
@@ -72,7 +72,7 @@ void events_free(struct event_list *l)
 		struct event *e = &l->items[i];
 
 		if (e->created)
-			probe_remove(e->created, l->say);
+			probe_remove(e->created, l->log);
 		if (e->cgroup_fd >= 0)
 			close(e->cgroup_fd);
 		int_list_free(&e->cpus);
@@ -213,8 +213,8 @@ static int add_named(struct event_list *l, const struct item *item)
 	} else if (is_known(item->name, &type, &config)) {
 		err = events_add(l, item->text, type, config) ? 0 : event_no_memory(l);
 	} else if (has_odd_modifiers(item->name)) {
-		say(l->say, SAY_ERROR, "event '%s': '%s' are not modifiers (" MODIFIERS ")",
-		    item->text, strchr(item->name, ':') + 1);
+		log_at(l->log, LOG_ERROR, "event '%s': '%s' are not modifiers (" MODIFIERS ")",
+		       item->text, strchr(item->name, ':') + 1);
 		err = -1;
 	} else if (strchr(item->name, ':')) {
 		err = event_tracepoints(l, item->name);
@@ -258,7 +258,7 @@ static int add_event(struct event_list *l, char *text, const char *whole)
 		*terms++ = '\0';
 		size = terms_size(terms);
 		if (!terms[size]) {
-			say(l->say, SAY_ERROR, "event '%s': the second slash is missing", whole);
+			log_at(l->log, LOG_ERROR, "event '%s': the second slash is missing", whole);
 			return -1;
 		}
 		terms[size] = '\0';
@@ -267,7 +267,7 @@ static int add_event(struct event_list *l, char *text, const char *whole)
 		item.modifiers = event_trim(terms + size + 1);
 		item.name = event_trim(text);
 		if (starts_with(item.name, "mem:") && breakpoint_modifiers(item.name)) {
-			say(l->say, SAY_ERROR, "event '%s': modifiers follow the terms", whole);
+			log_at(l->log, LOG_ERROR, "event '%s': modifiers follow the terms", whole);
 			return -1;
 		}
 	} else {
@@ -275,7 +275,7 @@ static int add_event(struct event_list *l, char *text, const char *whole)
 		item.modifiers = cut_modifiers(item.name);
 	}
 	if (!*item.name) {
-		say(l->say, SAY_ERROR, "event '%s': the name before the slash is missing", whole);
+		log_at(l->log, LOG_ERROR, "event '%s': the name before the slash is missing", whole);
 		return -1;
 	}
 	if (add_named(l, &item))
@@ -293,7 +293,7 @@ static int add_item(struct event_list *l, const char *text, size_t size)
 	item = event_trim(copy);
 	l->terms++;
 	if (!*item) {
-		say(l->say, SAY_ERROR, "an event's name is missing");
+		log_at(l->log, LOG_ERROR, "an event's name is missing");
 	} else if (is_probe(item)) {
 		err = event_probe(l, item);
 	} else {
@@ -351,7 +351,7 @@ static int modify_group(struct event_list *l, size_t from, char **text)
 	if (*letters)
 		err = event_modifiers(l, from, letters, MODIFY_GROUP);
 	else
-		say(l->say, SAY_ERROR, "modifiers are missing behind a group's colon");
+		log_at(l->log, LOG_ERROR, "modifiers are missing behind a group's colon");
 	free(copy);
 	return err;
 }
@@ -364,7 +364,7 @@ static int add_group(struct event_list *l, char **text)
 	if (add_items(l, text))
 		return -1;
 	if (**text != '}') {
-		say(l->say, SAY_ERROR, "a group of events has no closing brace");
+		log_at(l->log, LOG_ERROR, "a group of events has no closing brace");
 		return -1;
 	}
 	++*text;
@@ -390,7 +390,7 @@ static int add_next(struct event_list *l, char **text)
 			return -1;
 		if (size == blanks || set_group_name(&l->items[from], name, size - blanks))
 			return 0;
-		say(l->say, SAY_ERROR, "'%.*s' is no name for a group", (int)(size - blanks), name);
+		log_at(l->log, LOG_ERROR, "'%.*s' is no name for a group", (int)(size - blanks), name);
 		return -1;
 	}
 	size = item_size(*text);
@@ -407,7 +407,7 @@ static int add_all(struct event_list *l, char *text)
 			return -1;
 		text += strspn(text, BLANKS);
 		if (*text && *text != ',') {
-			say(l->say, SAY_ERROR, "'%s' can't follow an event", text);
+			log_at(l->log, LOG_ERROR, "'%s' can't follow an event", text);
 			return -1;
 		}
 	} while (*text++);

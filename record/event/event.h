@@ -67,7 +67,7 @@ struct event_list {
 	struct event *items;
 	size_t n;
 	unsigned int terms;		/* numbers given out */
-	const struct say *say;
+	const struct logger *log;
 };
 
 /* Adds the events of one -e. 0, or -1 after saying what is wrong. */

@@ -125,15 +125,15 @@ int event_aux_first(struct event_list *l)
 		i++;
 	first = i < l->n ? l->items[i].leader : 0;
 	if (i < l->n && first != i)
-		return say_failed(l->say, CLI_USAGE, "%s must be the first of its group",
-				  l->items[i].name);
+		return log_error(l->log, CLI_USAGE, "%s must be the first of its group",
+				 l->items[i].name);
 	if (!first)
 		return 0;
 	while (first + n < l->n && l->items[first + n].leader == first)
 		n++;
 	group = malloc(n * sizeof(*group));
 	if (!group)
-		return say_failed(l->say, CLI_OUTPUT, "out of memory");
+		return log_error(l->log, CLI_OUTPUT, "out of memory");
 	to_front(l, first, n, group);
 	free(group);
 	return 0;

@@ -74,7 +74,7 @@ static bool number_of(const char *text, size_t size, uint64_t *number)
 
 static int wrong(const struct event_list *l, const char *text)
 {
-	say(l->say, SAY_ERROR, "breakpoint '%s' is not mem:ADDR[/LEN][:r|w|rw|x]", text);
+	log_at(l->log, LOG_ERROR, "breakpoint '%s' is not mem:ADDR[/LEN][:r|w|rw|x]", text);
 	return -1;
 }
 

@@ -50,7 +50,7 @@ bool pmu_type(const char *pmu, uint32_t *type);
  * blank and what to fetch. */
 bool is_probe(const char *text);
 int event_probe(struct event_list *l, const char *text);
-void probe_remove(const char *created, const struct say *say);
+void probe_remove(const char *created, const struct logger *log);
 
 /* Stores the name that this process gives to its group of probes in tracefs. False: /proc does not tell who it is. */
 bool probe_group(char *name, size_t size);

@@ -24,7 +24,7 @@ struct pmu {
 	const char *name;
 	int dir;
 	const char *terms;		/* all that the user wrote */
-	const struct say *say;
+	const struct logger *log;
 };
 
 /* A small file without its last newline; false: it can't be read. */
@@ -162,7 +162,7 @@ static bool is_given(const struct pmu *p, const char *key)
 	struct term t;
 	bool found = false;
 
-	while (!found && event_next_term(&rest, &t, p->say) > 0) {
+	while (!found && event_next_term(&rest, &t, p->log) > 0) {
 		found = strcmp(t.key, key) == 0 && !event_named_by(p, &t);
 		free(t.key);
 	}
@@ -171,7 +171,7 @@ static bool is_given(const struct pmu *p, const char *key)
 
 static int wrong_value(const struct pmu *p, const char *key, const char *value, const char *why)
 {
-	say(p->say, SAY_ERROR, "%s: '%s' %s for %s", p->name, value ? value : "1", why, key);
+	log_at(p->log, LOG_ERROR, "%s: '%s' %s for %s", p->name, value ? value : "1", why, key);
 	return -1;
 }
 
@@ -187,15 +187,15 @@ static int format_term(const struct pmu *p, struct event *e, const struct term *
 	if (from == FROM_ALIAS && is_given(p, t->key))
 		return 1;
 	if (from == FROM_ALIAS && t->value && strcmp(t->value, "?") == 0) {
-		say(p->say, SAY_ERROR, "%s: this event needs a value: %s=N", p->name, t->key);
+		log_at(p->log, LOG_ERROR, "%s: this event needs a value: %s=N", p->name, t->key);
 		return -1;
 	}
 	if (t->value && !parse_event_number(t->value, &number))
 		return wrong_value(p, t->key, t->value, "is not a number");
 	if (place_bits(&e->attr, format, number))
 		return 1;
-	say(p->say, SAY_ERROR, "%s: '%s' is too large for %s (%s)", p->name,
-	    t->value ? t->value : "1", t->key, format);
+	log_at(p->log, LOG_ERROR, "%s: '%s' is too large for %s (%s)", p->name,
+	       t->value ? t->value : "1", t->key, format);
 	return -1;
 }
 
@@ -257,7 +257,7 @@ static int driver_term(const struct pmu *p, struct event *e, const char *name)
 	if (!strchr(name, '/') && read_text(p->dir, path, text, sizeof(text)))
 		e->attr.config2 |= strtoull(text, NULL, 16);
 	else
-		say(p->say, SAY_WARNING, "%s: '@%s' means nothing to this PMU", p->name, name);
+		log_at(p->log, LOG_WARNING, "%s: '@%s' means nothing to this PMU", p->name, name);
 	return 1;
 }
 
@@ -291,7 +291,7 @@ static int apply_term(const struct pmu *p, struct event *e, const struct term *t
 		e->attr.config = config;
 		return 1;
 	}
-	return ret ? ret : event_term(e, t->key, t->value, p->say);
+	return ret ? ret : event_term(e, t->key, t->value, p->log);
 }
 
 static int apply_pass(const struct pmu *p, struct event *e, const char *terms, enum origin from,
@@ -301,20 +301,20 @@ static int apply_pass(const struct pmu *p, struct event *e, const char *terms, e
 	struct term t;
 	int ret;
 
-	while ((ret = event_next_term(&terms, &t, p->say)) > 0) {
+	while ((ret = event_next_term(&terms, &t, p->log)) > 0) {
 		if (pass_of(p, &t, from) == pass) {
 			names += pass == PASS_NAMES;
 			ret = apply_term(p, e, &t, from);
 			if (!ret)
-				say(p->say, SAY_ERROR, "%s has no term or event '%s'; see "
-				    DEVICES "/%s/format", p->name, t.key, p->name);
+				log_at(p->log, LOG_ERROR, "%s has no term or event '%s'; see "
+				       DEVICES "/%s/format", p->name, t.key, p->name);
 		}
 		free(t.key);
 		if (ret != 1)
 			return -1;
 	}
 	if (names > 1) {
-		say(p->say, SAY_ERROR, "%s/%s/ names more than one event", p->name, p->terms);
+		log_at(p->log, LOG_ERROR, "%s/%s/ names more than one event", p->name, p->terms);
 		return -1;
 	}
 	return ret;
@@ -335,11 +335,11 @@ int event_common_terms(struct event_list *l, size_t from, const char *terms)
 		struct term t;
 		int ret;
 
-		while ((ret = event_next_term(&rest, &t, l->say)) > 0) {
-			ret = event_term(&l->items[i], t.key, t.value, l->say);
+		while ((ret = event_next_term(&rest, &t, l->log)) > 0) {
+			ret = event_term(&l->items[i], t.key, t.value, l->log);
 			if (!ret)
-				say(l->say, SAY_ERROR, "event '%s' has no term '%s'",
-				    l->items[i].name, t.key);
+				log_at(l->log, LOG_ERROR, "event '%s' has no term '%s'",
+				       l->items[i].name, t.key);
 			free(t.key);
 			if (ret != 1)
 				return -1;
@@ -381,14 +381,14 @@ static int apply_all_terms(const struct pmu *p, struct event *e, const char *ter
 
 static int add_pmu(struct event_list *l, const char *name, const char *terms, const char *text)
 {
-	struct pmu p = { .name = name, .dir = pmu_dir(name), .terms = terms, .say = l->say };
+	struct pmu p = { .name = name, .dir = pmu_dir(name), .terms = terms, .log = l->log };
 	struct event *e;
 	uint32_t type;
 	int got;
 
 	if (p.dir < 0 || !pmu_type(name, &type)) {
-		say(l->say, SAY_ERROR, "this machine has no PMU '%s'; precord --list shows what "
-		    "it has", name);
+		log_at(l->log, LOG_ERROR, "this machine has no PMU '%s'; precord --list shows what "
+		       "it has", name);
 		return -1;
 	}
 	e = events_add(l, text, type, 0);
@@ -431,9 +431,9 @@ static bool has_alias(const char *name, const char *alias)
 }
 
 /* Does the PMU know all keys? A pattern stands for those PMUs that do. */
-static bool has_terms(const char *name, const char *terms, const struct say *s)
+static bool has_terms(const char *name, const char *terms, const struct logger *s)
 {
-	struct pmu p = { .name = name, .dir = pmu_dir(name), .say = s };
+	struct pmu p = { .name = name, .dir = pmu_dir(name), .log = s };
 	struct event scratch = { .name = NULL };
 	bool ok = p.dir >= 0;
 	uint64_t config;
@@ -466,7 +466,7 @@ static int add_each(struct event_list *l, bool (*is_meant)(const char *name, con
 		const char *name = names[i]->d_name;
 
 		if (!err && is_meant(name, word) &&
-		    (!is_glob(word) || has_terms(name, terms, l->say)))
+		    (!is_glob(word) || has_terms(name, terms, l->log)))
 			err = add_pmu(l, name, terms, text);
 		free(names[i]);
 	}

@@ -43,7 +43,7 @@ bool is_probe(const char *text)
 
 static int wrong(const struct event_list *l, const char *text, const char *why)
 {
-	say(l->say, SAY_ERROR, "probe '%s': %s", text, why);
+	log_at(l->log, LOG_ERROR, "probe '%s': %s", text, why);
 	return -1;
 }
 
@@ -134,7 +134,7 @@ static int write_line(const char *file, const char *line)
 	return error;
 }
 
-void probe_remove(const char *created, const struct say *s)
+void probe_remove(const char *created, const struct logger *s)
 {
 	char file[32];
 	size_t size = strcspn(created, " ");
@@ -143,8 +143,8 @@ void probe_remove(const char *created, const struct say *s)
 	snprintf(file, sizeof(file), "%.*s", (int)size, created);
 	error = write_line(file, created + size + 1);
 	if (error)
-		say(s, SAY_WARNING, "probe %s stays in tracefs: %s", created + size + 3,
-		    strerror(error));
+		log_at(s, LOG_WARNING, "probe %s stays in tracefs: %s", created + size + 3,
+		       strerror(error));
 }
 
 static int add_by_tracefs(struct event_list *l, const struct probe *p)
@@ -159,7 +159,7 @@ static int add_by_tracefs(struct event_list *l, const struct probe *p)
 		return wrong(l, p->text, "/proc is not mounted");
 	left = probes_left(PROBES_REMOVE);
 	if (left.removed)
-		say(l->say, SAY_WARNING, "removed %zu probes that killed recorders left", left.removed);
+		log_at(l->log, LOG_WARNING, "removed %zu probes that killed recorders left", left.removed);
 	snprintf(name, sizeof(name), "%s/probe_%u", group, l->terms);
 	snprintf(line, sizeof(line), p->user ? "%c:%s %s:0x%llx %s" : "%c:%s %s+%llu %s",
 		 p->at_return ? 'r' : 'p', name, p->where, (unsigned long long)p->offset,
@@ -173,7 +173,7 @@ static int add_by_tracefs(struct event_list *l, const struct probe *p)
 	snprintf(line, sizeof(line), "%s -:%s", file, name);
 	snprintf(event, sizeof(event), "%s:probe_%u", group, l->terms);
 	if (event_tracepoints(l, event) || l->n == before) {
-		probe_remove(line, l->say);
+		probe_remove(line, l->log);
 		return -1;
 	}
 	events_last(l)->created = event_text(line, strlen(line));

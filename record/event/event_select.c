@@ -59,15 +59,15 @@ static int filter_term(struct event_list *l, const char *filter, unsigned int pl
 	size_t first = term_before(l, place);
 
 	if (first == SIZE_MAX)
-		return say_failed(l->say, CLI_USAGE, "'--filter' must follow the -e it belongs to");
+		return log_error(l->log, CLI_USAGE, "'--filter' must follow the -e it belongs to");
 	for (size_t i = first; i < l->n && l->items[i].term == l->items[first].term; i++) {
 		struct event *e = &l->items[i];
 
 		if (e->attr.type != PERF_TYPE_TRACEPOINT && !e->aux)
-			return say_failed(l->say, CLI_USAGE,
-					  "'--filter' is for tracepoints, and %s is "
-					  "none",
-					  e->name);
+			return log_error(l->log, CLI_USAGE,
+					 "'--filter' is for tracepoints, and %s is "
+					 "none",
+					 e->name);
 		if (add_filter(e, filter))
 			return no_memory(l);
 	}
@@ -101,7 +101,7 @@ static int set_cgroup(struct event_list *l, size_t i, const char *name, size_t s
 		return no_memory(l);
 	e->cgroup_fd = cgroup_open(e->cgroup);
 	if (e->cgroup_fd < 0)
-		return say_failed(l->say, CLI_INPUT, "cgroup '%s': %s", e->cgroup, strerror(errno));
+		return log_error(l->log, CLI_INPUT, "cgroup '%s': %s", e->cgroup, strerror(errno));
 	return 0;
 }
 
@@ -117,9 +117,9 @@ static int read_cgroups(struct event_list *l, const struct settings *o)
 
 		for (const char *item; !got && (item = cli_next_item(&rest, &size)); event++) {
 			if (event == l->n)
-				return say_failed(l->say, CLI_USAGE,
-						  "'-G' names more cgroups than there "
-						  "are events");
+				return log_error(l->log, CLI_USAGE,
+						 "'-G' names more cgroups than there "
+						 "are events");
 			only = event ? NULL : item;
 			only_size = size;
 			if (size)

@@ -108,10 +108,10 @@ int event_unknown(const struct event_list *l, const char *what, const char *name
 	char *near = event_suggest(name);
 
 	if (near)
-		say(l->say, SAY_ERROR, "%s '%s': there is none; did you mean '%s'?", what, name, near);
+		log_at(l->log, LOG_ERROR, "%s '%s': there is none; did you mean '%s'?", what, name, near);
 	else
-		say(l->say, SAY_ERROR, "%s '%s': there is none; precord --list shows those of this "
-		    "machine", what, name);
+		log_at(l->log, LOG_ERROR, "%s '%s': there is none; precord --list shows those of this "
+		       "machine", what, name);
 	free(near);
 	return -1;
 }

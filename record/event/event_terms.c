@@ -97,7 +97,7 @@ static size_t term_size(const char *text)
 	return i;
 }
 
-int event_next_term(const char **rest, struct term *t, const struct say *say_to)
+int event_next_term(const char **rest, struct term *t, const struct logger *log_to)
 {
 	size_t size;
 	char *text;
@@ -120,7 +120,7 @@ int event_next_term(const char **rest, struct term *t, const struct say *say_to)
 		*rest += size + ((*rest)[size] == ',');
 		return 1;
 	}
-	say(say_to, SAY_ERROR, "event terms '%s': one is missing", *rest);
+	log_at(log_to, LOG_ERROR, "event terms '%s': one is missing", *rest);
 	free(t->key);
 	return -1;
 }
@@ -176,9 +176,9 @@ bool parse_callchain(const char *text, enum callchain_mode *mode, uint32_t *size
 	return false;
 }
 
-static int wrong_value(const struct say *say_to, const char *key, const char *value)
+static int wrong_value(const struct logger *log_to, const char *key, const char *value)
 {
-	say(say_to, SAY_ERROR, "event term '%s' can't be '%s'", key, value ? value : "");
+	log_at(log_to, LOG_ERROR, "event term '%s' can't be '%s'", key, value ? value : "");
 	return -1;
 }
 
@@ -191,7 +191,7 @@ static bool number_in(const char *value, uint64_t limit, uint64_t *out)
 	return parse_event_number(value, out) && *out <= limit;
 }
 
-static int attr_term(struct event *e, const char *key, const char *value, const struct say *s)
+static int attr_term(struct event *e, const char *key, const char *value, const struct logger *s)
 {
 	for (const struct number_term *t = attr_terms; t->name; t++) {
 		uint64_t number;
@@ -211,7 +211,7 @@ static int attr_term(struct event *e, const char *key, const char *value, const 
 	return 0;
 }
 
-static int flag_term(struct event *e, const char *key, const char *value, const struct say *s)
+static int flag_term(struct event *e, const char *key, const char *value, const struct logger *s)
 {
 	const struct word *w = find_word(flag_words, key, strlen(key));
 	uint64_t number = 0;
@@ -228,7 +228,7 @@ static int flag_term(struct event *e, const char *key, const char *value, const 
 }
 
 /* Terms that are a yes or no. */
-static int choice_term(struct event *e, const char *key, const char *value, const struct say *s)
+static int choice_term(struct event *e, const char *key, const char *value, const struct logger *s)
 {
 	const struct { const char *name; enum choice *where; bool reversed; uint64_t most; } rows[] = {
 		{ "time", &e->terms.time, false, 1 },
@@ -252,7 +252,7 @@ static int choice_term(struct event *e, const char *key, const char *value, cons
 	return 0;
 }
 
-static int aux_action_term(struct event *e, const char *value, const struct say *s)
+static int aux_action_term(struct event *e, const char *value, const struct logger *s)
 {
 	static const struct word words[] = {
 		{ "start-paused", AUX_ACTION_BIT(0) }, { "pause", AUX_ACTION_BIT(1) },
@@ -275,7 +275,7 @@ static bool is_plain_name(const char *text)
 	return true;
 }
 
-static int name_term(struct event *e, const char *value, const struct say *s)
+static int name_term(struct event *e, const char *value, const struct logger *s)
 {
 	size_t size = value ? strlen(value) : 0;
 	uint64_t number;
@@ -285,8 +285,8 @@ static int name_term(struct event *e, const char *value, const struct say *s)
 		value++;
 		size -= 2;
 	} else if (!size || parse_event_number(value, &number) || !is_plain_name(value)) {
-		say(s, SAY_ERROR, "event term 'name': put '%s' in quotes: name='...'",
-		    value ? value : "");
+		log_at(s, LOG_ERROR, "event term 'name': put '%s' in quotes: name='...'",
+		       value ? value : "");
 		return -1;
 	}
 	name = event_text(value, size);
@@ -298,7 +298,7 @@ static int name_term(struct event *e, const char *value, const struct say *s)
 }
 
 /* Numbers with a field of their own in struct event_terms. */
-static int number_term(struct event *e, const char *key, const char *value, const struct say *s)
+static int number_term(struct event *e, const char *key, const char *value, const struct logger *s)
 {
 	struct event_terms *t = &e->terms;
 	uint64_t number = 0;
@@ -333,10 +333,10 @@ static int number_term(struct event *e, const char *key, const char *value, cons
 	return ok ? 1 : wrong_value(s, key, value);
 }
 
-int event_term(struct event *e, const char *key, const char *value, const struct say *s)
+int event_term(struct event *e, const char *key, const char *value, const struct logger *s)
 {
 	static int (*const kinds[])(struct event *, const char *, const char *,
-				    const struct say *) = {
+				    const struct logger *) = {
 		attr_term, flag_term, choice_term, number_term,
 	};
 	int got = 0;
@@ -417,13 +417,13 @@ static void modify(struct event *e, char letter)
 static int check_modifiers(const struct event_list *l, const char *letters)
 {
 	if (*letters && !is_modifiers(letters)) {
-		say(l->say, SAY_ERROR, "'%s' are not modifiers (" MODIFIERS ")", letters);
+		log_at(l->log, LOG_ERROR, "'%s' are not modifiers (" MODIFIERS ")", letters);
 		return -1;
 	}
 	for (const char *at = letters; *at; at++) {
 		if (*at == 'p' || !strchr(at + 1, *at))
 			continue;
-		say(l->say, SAY_ERROR, "modifiers '%s': '%c' is there twice", letters, *at);
+		log_at(l->log, LOG_ERROR, "modifiers '%s': '%c' is there twice", letters, *at);
 		return -1;
 	}
 	return 0;
@@ -448,7 +448,7 @@ static int modify_event(struct event_list *l, size_t i, const char *letters, enu
 	}
 	e->modified |= modified;
 	if (precise > 3) {
-		say(l->say, SAY_ERROR, "event '%s': the precise level is at most 3, ppp", e->name);
+		log_at(l->log, LOG_ERROR, "event '%s': the precise level is at most 3, ppp", e->name);
 		return -1;
 	}
 	attr_set_precise_ip(&e->attr, precise);

@@ -5,7 +5,7 @@
 #include "event/event.h"
 
 /* "key=value" of any event; value may be NULL. 1: taken, 0: no such key, -1: wrong, said. */
-int event_term(struct event *e, const char *key, const char *value, const struct say *say);
+int event_term(struct event *e, const char *key, const char *value, const struct logger *log);
 
 /* "any,u": bits of branch_sample_type are added. False: an unknown word. */
 bool parse_branch_filter(const char *text, uint64_t *bits);
@@ -26,7 +26,7 @@ struct term {
 };
 /* Takes the next term of "key=value,..." and moves *rest after it. 1, 0: no more, -1: wrong, said.
  * Quoted values may hold commas. */
-int event_next_term(const char **rest, struct term *t, const struct say *say);
+int event_next_term(const char **rest, struct term *t, const struct logger *log);
 
 #define MODIFIERS "ukhGHpPSDeWIb"
 enum modified { MODIFY_EVENTS, MODIFY_GROUP };

@@ -48,7 +48,7 @@ static int explain(const struct event_list *l, const char *text, int error)
 {
 	if (error == ENOENT)
 		return event_unknown(l, "tracepoint", text);
-	explain_tracefs(text, error, l->say);
+	explain_tracefs(text, error, l->log);
 	return -1;
 }
 
@@ -114,7 +114,7 @@ int event_tracepoints(struct event_list *l, const char *text)
 	size_t before = l->n;
 
 	if (tracefs < 0) {
-		explain_tracefs(text, errno, l->say);
+		explain_tracefs(text, errno, l->log);
 		free(system);
 		return -1;
 	}

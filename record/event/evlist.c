@@ -79,7 +79,7 @@ bool evlist_print(const struct event_list *l, const char *flag)
 			append(&line, "%s", e->name);
 			append_details(&line, e, letter);
 		}
-		say(l->say, SAY_ERROR, "%s", line.text);
+		log_at(l->log, LOG_ERROR, "%s", line.text);
 	}
 	return true;
 }

@@ -86,9 +86,9 @@ static struct remedy remedy_for(const struct event *e, const struct target *t)
 /* CAP_PERFMON came with 5.8, and covers other users' tasks since 5.11. */
 static const char *capabilities_for(const struct remedy *r)
 {
-	if (!release_is(5, 8))
+	if (!kernel_version_is(5, 8))
 		return r->other_tasks ? "cap_sys_admin,cap_sys_ptrace" : "cap_sys_admin";
-	return r->other_tasks && !release_is(5, 11) ? "cap_perfmon,cap_sys_ptrace" : "cap_perfmon";
+	return r->other_tasks && !kernel_version_is(5, 11) ? "cap_perfmon,cap_sys_ptrace" : "cap_perfmon";
 }
 
 static void own_path(char path[PATH_MAX])
@@ -101,7 +101,7 @@ static void own_path(char path[PATH_MAX])
 		snprintf(path, PATH_MAX, "precord");
 }
 
-static void say_remedy(const struct remedy *r, const struct say *s)
+static void log_remedy(const struct remedy *r, const struct logger *s)
 {
 	char path[PATH_MAX], level[96] = "sudo precord ...";
 
@@ -110,43 +110,43 @@ static void say_remedy(const struct remedy *r, const struct say *s)
 		snprintf(level, sizeof(level), "sudo sysctl kernel.perf_event_paranoid=%d",
 			 r->paranoid);
 	if (r->only_root)
-		say(s, SAY_ERROR, "so that %s, try: %s", r->what, level);
+		log_at(s, LOG_ERROR, "so that %s, try: %s", r->what, level);
 	else
-		say(s, SAY_ERROR, "so that %s, try: %s, or: sudo setcap %s=ep %s", r->what, level,
-		    capabilities_for(r), path);
+		log_at(s, LOG_ERROR, "so that %s, try: %s, or: sudo setcap %s=ep %s", r->what, level,
+		       capabilities_for(r), path);
 }
 
 static void explain_permission(const struct event *e, const struct target *t, int error,
-			       const struct say *s)
+			       const struct logger *s)
 {
 	long paranoid = sysctl_read("perf_event_paranoid", 2);
 	const struct remedy remedy = remedy_for(e, t);
 
-	say(s, SAY_ERROR, "%s: permission denied (%s): kernel.perf_event_paranoid is %ld and "
-	    "CAP_PERFMON is %s", e->name, errno_name(error), paranoid,
-	    may_monitor() ? "there" : "missing");
+	log_at(s, LOG_ERROR, "%s: permission denied (%s): kernel.perf_event_paranoid is %ld and "
+	       "CAP_PERFMON is %s", e->name, errno_name(error), paranoid,
+	       may_monitor() ? "there" : "missing");
 	if (status_number("Seccomp:", 10) == 2)
-		say(s, SAY_ERROR, "a seccomp filter is in force: a container may need "
-		    "--cap-add PERFMON and a profile that allows perf_event_open");
+		log_at(s, LOG_ERROR, "a seccomp filter is in force: a container may need "
+		       "--cap-add PERFMON and a profile that allows perf_event_open");
 	if (!may_monitor() || remedy.only_root)
-		say_remedy(&remedy, s);
+		log_remedy(&remedy, s);
 }
 
-static void explain_absence(const struct event *e, int error, const struct say *s)
+static void explain_absence(const struct event *e, int error, const struct logger *s)
 {
 	if (e->attr.type == PERF_TYPE_HARDWARE || e->attr.type == PERF_TYPE_HW_CACHE ||
 	    e->attr.type == PERF_TYPE_RAW)
-		say(s, SAY_ERROR,
-		    "%s: this machine has no such hardware counter (%s); virtual machines "
-		    "often have none. Try: -e cpu-clock",
-		    e->name, errno_name(error));
+		log_at(s, LOG_ERROR,
+		       "%s: this machine has no such hardware counter (%s); virtual machines "
+		       "often have none. Try: -e cpu-clock",
+		       e->name, errno_name(error));
 	else if (e->probe)
-		say(s, SAY_ERROR, "%s: there is no such place (%s)", e->name, errno_name(error));
+		log_at(s, LOG_ERROR, "%s: there is no such place (%s)", e->name, errno_name(error));
 	else
-		say(s, SAY_ERROR,
-		    "%s: the kernel has no such event (%s); precord --list shows those it "
-		    "has",
-		    e->name, errno_name(error));
+		log_at(s, LOG_ERROR,
+		       "%s: the kernel has no such event (%s); precord --list shows those it "
+		       "has",
+		       e->name, errno_name(error));
 }
 
 /* What EOPNOTSUPP and EINVAL may be about; NULL: no idea. */
@@ -167,7 +167,7 @@ static const char *suspect(const struct event_attr *a)
 	return NULL;
 }
 
-void explain_open(const struct event *e, const struct target *t, int error, const struct say *s)
+void explain_open(const struct event *e, const struct target *t, int error, const struct logger *s)
 {
 	const char *why = suspect(&e->attr);
 
@@ -182,38 +182,38 @@ void explain_open(const struct event *e, const struct target *t, int error, cons
 		explain_absence(e, error, s);
 		return;
 	case EMFILE:
-		say(s, SAY_ERROR,
-		    "%s: too many open files (EMFILE), one is needed for each event, cpu and "
-		    "thread. Try: ulimit -n 65536",
-		    e->name);
+		log_at(s, LOG_ERROR,
+		       "%s: too many open files (EMFILE), one is needed for each event, cpu and "
+		       "thread. Try: ulimit -n 65536",
+		       e->name);
 		return;
 	case ENOSPC:
-		say(s, SAY_ERROR, "%s: no counter or breakpoint is free (ENOSPC)", e->name);
+		log_at(s, LOG_ERROR, "%s: no counter or breakpoint is free (ENOSPC)", e->name);
 		return;
 	case EBUSY:
-		say(s, SAY_ERROR, "%s: someone else uses the PMU alone (EBUSY)", e->name);
+		log_at(s, LOG_ERROR, "%s: someone else uses the PMU alone (EBUSY)", e->name);
 		return;
 	case EOVERFLOW:
-		say(s, SAY_ERROR,
-		    "%s: call chains may have %ld frames (EOVERFLOW). Try: sudo sysctl "
-		    "kernel.perf_event_max_stack=%u",
-		    e->name, sysctl_read("perf_event_max_stack", 127), e->attr.sample_max_stack);
+		log_at(s, LOG_ERROR,
+		       "%s: call chains may have %ld frames (EOVERFLOW). Try: sudo sysctl "
+		       "kernel.perf_event_max_stack=%u",
+		       e->name, sysctl_read("perf_event_max_stack", 127), e->attr.sample_max_stack);
 		return;
 	case E2BIG:
-		say(s, SAY_ERROR, "%s: this kernel is too old for a field that was set (E2BIG): "
-		    "config3 came with 6.3, sig_data with 5.13, --max-stack with 4.8; "
-		    "--print-attr shows them", e->name);
+		log_at(s, LOG_ERROR, "%s: this kernel is too old for a field that was set (E2BIG): "
+		       "config3 came with 6.3, sig_data with 5.13, --max-stack with 4.8; "
+		       "--print-attr shows them", e->name);
 		return;
 	case ESRCH:
-		say(s, SAY_ERROR, "%s: there is no such process any more (ESRCH)", e->name);
+		log_at(s, LOG_ERROR, "%s: there is no such process any more (ESRCH)", e->name);
 		return;
 	case ENOSYS:
-		say(s, SAY_ERROR, "this kernel has no performance events (ENOSYS)");
+		log_at(s, LOG_ERROR, "this kernel has no performance events (ENOSYS)");
 		return;
 	default:
-		say(s, SAY_ERROR,
-		    "%s: the kernel refuses it (%s)%s%s; --print-attr shows what was asked",
-		    e->name, errno_name(error), why ? ": " : "", why ? why : "");
+		log_at(s, LOG_ERROR,
+		       "%s: the kernel refuses it (%s)%s%s; --print-attr shows what was asked",
+		       e->name, errno_name(error), why ? ": " : "", why ? why : "");
 	}
 }
 
@@ -235,20 +235,20 @@ void explain_tracefs_remedy(char *text, size_t size)
 			 (unsigned int)getgid(), mounted ? "" : "tracefs ", place, caps);
 }
 
-void explain_tracefs(const char *tracepoint, int error, const struct say *s)
+void explain_tracefs(const char *tracepoint, int error, const struct logger *s)
 {
 	char remedy[3 * PATH_MAX];
 
 	if (error == ENOENT) {
-		say(s, SAY_ERROR, "tracepoint '%s': this kernel has no tracefs", tracepoint);
+		log_at(s, LOG_ERROR, "tracepoint '%s': this kernel has no tracefs", tracepoint);
 		return;
 	}
 	explain_tracefs_remedy(remedy, sizeof(remedy));
-	say(s, SAY_ERROR, "tracepoint '%s': tracefs can't be read (%s). Try: %s", tracepoint, errno_name(error),
-	    remedy);
+	log_at(s, LOG_ERROR, "tracepoint '%s': tracefs can't be read (%s). Try: %s", tracepoint, errno_name(error),
+	       remedy);
 }
 
-int explain_empty_list(const char *glob, const struct say *s)
+int explain_empty_list(const char *glob, const struct logger *s)
 {
 	int tracefs = tracefs_open(), error = errno;
 	bool readable = tracefs >= 0 && faccessat(tracefs, "events/header_page", R_OK, AT_EACCESS) == 0;
@@ -258,24 +258,24 @@ int explain_empty_list(const char *glob, const struct say *s)
 		close(tracefs);
 	explain_tracefs_remedy(remedy, sizeof(remedy));
 	if (readable || (tracefs < 0 && error == ENOENT))
-		return say_failed(s, CLI_INPUT, "no event matches '%s'", glob);
-	return say_failed(s, CLI_INPUT, "no event matches '%s', but tracepoints can't be read. Try: %s", glob, remedy);
+		return log_error(s, CLI_INPUT, "no event matches '%s'", glob);
+	return log_error(s, CLI_INPUT, "no event matches '%s', but tracepoints can't be read. Try: %s", glob, remedy);
 }
 
-void explain_mmap(size_t bytes, size_t rings, int error, const struct say *s)
+void explain_mmap(size_t bytes, size_t rings, int error, const struct logger *s)
 {
 	struct rlimit limit = { 0 };
 
 	getrlimit(RLIMIT_MEMLOCK, &limit);
 	if (error != EPERM) {
-		say(s, SAY_ERROR,
-		    "a buffer of %zu KiB can't be mapped (%s). Try a smaller one: -m 16",
-		    bytes / 1024, errno_name(error));
+		log_at(s, LOG_ERROR,
+		       "a buffer of %zu KiB can't be mapped (%s). Try a smaller one: -m 16",
+		       bytes / 1024, errno_name(error));
 		return;
 	}
-	say(s, SAY_ERROR, "%zu buffers of %zu KiB are more than may be locked (EPERM): "
-	    "kernel.perf_event_mlock_kb is %ld, ulimit -l %llu. Try: -m 16, or: sudo sysctl "
-	    "kernel.perf_event_mlock_kb=%zu", rings, bytes / 1024,
-	    sysctl_read("perf_event_mlock_kb", 516), (unsigned long long)limit.rlim_cur / 1024,
-	    2 * bytes / 1024 + 4);
+	log_at(s, LOG_ERROR, "%zu buffers of %zu KiB are more than may be locked (EPERM): "
+	       "kernel.perf_event_mlock_kb is %ld, ulimit -l %llu. Try: -m 16, or: sudo sysctl "
+	       "kernel.perf_event_mlock_kb=%zu", rings, bytes / 1024,
+	       sysctl_read("perf_event_mlock_kb", 516), (unsigned long long)limit.rlim_cur / 1024,
+	       2 * bytes / 1024 + 4);
 }

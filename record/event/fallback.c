@@ -143,9 +143,9 @@ static bool try_user_only(struct fallback *f, struct event_list *l, const struct
 		changed = true;
 	}
 	if (changed)
-		say(l->say, SAY_WARNING, "recording user space only: the kernel's side is "
-		    "forbidden (kernel.perf_event_paranoid is %ld, 1 allows it)",
-		    sysctl_read("perf_event_paranoid", 2));
+		log_at(l->log, LOG_WARNING, "recording user space only: the kernel's side is "
+		       "forbidden (kernel.perf_event_paranoid is %ld, 1 allows it)",
+		       sysctl_read("perf_event_paranoid", 2));
 	return changed;
 }
 
@@ -185,8 +185,8 @@ static bool try_clock(struct event_list *l, struct event *e)
 	rename_event(e, "cpu-clock", level);
 	if (lower_clock_rate(e))
 		snprintf(rate, sizeof(rate), ", at %u Hz", e->clock_freq);
-	say(l->say, SAY_WARNING, "no hardware counter for cycles here: sampling cpu-clock instead%s",
-	    rate);
+	log_at(l->log, LOG_WARNING, "no hardware counter for cycles here: sampling cpu-clock instead%s",
+	       rate);
 	return true;
 }
 
@@ -210,8 +210,8 @@ static bool try_allowed_rate(struct event_list *l, const struct event *e)
 	for (size_t i = 0; i < l->n; i++)
 		if (l->items[i].attr.flags & ATTR_FREQ && l->items[i].attr.sample_period > most)
 			l->items[i].attr.sample_period = most;
-	say(l->say, e->terms.has_freq ? SAY_WARNING : SAY_DETAIL, "the frequency of %s is lowered "
-	    "to %llu Hz (kernel.perf_event_max_sample_rate)", e->name, (unsigned long long)most);
+	log_at(l->log, e->terms.has_freq ? LOG_WARNING : LOG_DETAIL, "the frequency of %s is lowered "
+	       "to %llu Hz (kernel.perf_event_max_sample_rate)", e->name, (unsigned long long)most);
 	return true;
 }
 
@@ -244,8 +244,8 @@ static bool try_not_inherited(struct event_list *l, const struct event *e)
 	for (size_t i = 0; i < l->n; i++)
 		if (l->items[i].attr.sample_type & PERF_SAMPLE_READ)
 			l->items[i].attr.flags &= ~ATTR_INHERIT;
-	say(l->say, SAY_DETAIL, "%s: new tasks are not followed, as this kernel can't with :S",
-	    e->name);
+	log_at(l->log, LOG_DETAIL, "%s: new tasks are not followed, as this kernel can't with :S",
+	       e->name);
 	return true;
 }
 
@@ -266,8 +266,8 @@ static bool try_no_weak_group(struct event_list *l, const struct event *e)
 		m->attr.read_format &= ~(uint64_t)PERF_FORMAT_GROUP;
 	}
 	l->items[leader].attr.read_format &= ~(uint64_t)PERF_FORMAT_GROUP;
-	say(l->say, SAY_DETAIL, "the group of %s does not fit the PMU: counted one by one",
-	    l->items[leader].name);
+	log_at(l->log, LOG_DETAIL, "the group of %s does not fit the PMU: counted one by one",
+	       l->items[leader].name);
 	return true;
 }
 
@@ -307,13 +307,13 @@ void fallback_done(struct fallback *f, const struct event_list *l)
 	for (size_t s = 0; s < NR_STEPS; s++) {
 		if (!(f->dropped & 1u << s))
 			continue;
-		if (release_is_text(steps[s].since))
-			say(l->say, steps[s].quiet ? SAY_DETAIL : SAY_WARNING,
-			    "without %s: this kernel refuses that", steps[s].what);
+		if (kernel_version_is_text(steps[s].since))
+			log_at(l->log, steps[s].quiet ? LOG_DETAIL : LOG_WARNING,
+			       "without %s: this kernel refuses that", steps[s].what);
 		else
-			say(l->say, steps[s].quiet ? SAY_DETAIL : SAY_WARNING,
-			    "without %s: this kernel does not know that (Linux %s does)",
-			    steps[s].what, steps[s].since);
+			log_at(l->log, steps[s].quiet ? LOG_DETAIL : LOG_WARNING,
+			       "without %s: this kernel does not know that (Linux %s does)",
+			       steps[s].what, steps[s].since);
 	}
 	free(f->original);
 	f->original = NULL;

@@ -11,11 +11,11 @@
 #include "pd/pd.h"
 #include "pd/write.h"
 
-static int fail(const struct say *s, const struct pd_error *e)
+static int fail(const struct logger *s, const struct pd_error *e)
 {
 	char text[256];
 
-	return say_failed(s, CLI_OUTPUT, "%s", pd_error_text(e, text, sizeof(text)));
+	return log_error(s, CLI_OUTPUT, "%s", pd_error_text(e, text, sizeof(text)));
 }
 
 static int write_events(int fd, const struct event_list *l)
@@ -31,10 +31,10 @@ static int write_events(int fd, const struct event_list *l)
 	if (!got)
 		got = pd_writer_finish(w, &e);
 	pd_writer_free(w);
-	return got ? fail(l->say, &e) : 0;
+	return got ? fail(l->log, &e) : 0;
 }
 
-static int decode(int fd, const struct say *s)
+static int decode(int fd, const struct logger *s)
 {
 	const struct pd_json_options json = { .size = sizeof(json) };
 	struct output out = OUTPUT_CLOSED;
@@ -67,10 +67,10 @@ int print_attrs(const struct event_list *l)
 	int fd = memfd_create("attributes", MFD_CLOEXEC), got;
 
 	if (fd < 0)
-		return say_failed(l->say, CLI_OUTPUT, "no memory file: %s", strerror(errno));
+		return log_error(l->log, CLI_OUTPUT, "no memory file: %s", strerror(errno));
 	got = write_events(fd, l);
 	if (!got)
-		got = decode(fd, l->say);
+		got = decode(fd, l->log);
 	close(fd);
 	return got;
 }

@@ -28,21 +28,21 @@ static bool is_stream(const struct place *p)
 {
 	struct stat st;
 
-	return place_stat(p, &st) == 0 && S_ISFIFO(st.st_mode) && owner_is_trusted(st.st_uid);
+	return output_place_stat(p, &st) == 0 && S_ISFIFO(st.st_mode) && owner_is_trusted(st.st_uid);
 }
 
 /* Waits until somebody reads a FIFO: before signals are blocked, and before anything runs. */
-static int open_fifo(const struct datafile *f, const struct say *s)
+static int open_fifo(const struct datafile *f, const struct logger *s)
 {
 	const struct timespec pause = { .tv_nsec = READER_MS * 1000000 };
 	struct stat st;
 	int fd;
 
-	for (int ms = 0; (fd = place_open_file(&f->place, O_WRONLY | O_NONBLOCK, 0)) < 0; ms += READER_MS) {
+	for (int ms = 0; (fd = output_place_open_file(&f->place, O_WRONLY | O_NONBLOCK, 0)) < 0; ms += READER_MS) {
 		if (errno != ENXIO)
 			return -1;
 		if (ms == SILENT_MS)
-			say(s, SAY_WARNING, "%s: waiting for a program to read this FIFO", f->base);
+			log_at(s, LOG_WARNING, "%s: waiting for a program to read this FIFO", f->base);
 		nanosleep(&pause, NULL);
 	}
 	if (fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode) && owner_is_trusted(st.st_uid) &&
@@ -53,15 +53,15 @@ static int open_fifo(const struct datafile *f, const struct say *s)
 	return -1;
 }
 
-static int open_stream(struct datafile *f, const struct say *s)
+static int open_stream(struct datafile *f, const struct logger *s)
 {
 	f->fd = strcmp(f->base, "-") == 0 ? STDOUT_FILENO : open_fifo(f, s);
 	if (f->fd < 0)
-		return say_failed(s, CLI_OUTPUT, "%s: %s", f->base, strerror(errno));
+		return log_error(s, CLI_OUTPUT, "%s: %s", f->base, strerror(errno));
 	if (isatty(f->fd))
-		return say_failed(s, CLI_USAGE,
-				  "a recording is not written to a terminal: use -o FILE, "
-				  "or a pipe");
+		return log_error(s, CLI_USAGE,
+				 "a recording is not written to a terminal: use -o FILE, "
+				 "or a pipe");
 	return 0;
 }
 
@@ -82,29 +82,29 @@ static int set_names(struct datafile *f, const char *stamp)
 }
 
 /* Finds the directory of the output, once: nothing is looked up by its path any more. */
-static int choose_place(struct datafile *f, const struct settings *o, const struct say *s)
+static int choose_place(struct datafile *f, const struct settings *o, const struct logger *s)
 {
 	int error;
 
 	if (snprintf(f->base, sizeof(f->base), "%s", o->output ? o->output : stdout_is_read() ? "-" : "perf.data") >=
 	    (int)sizeof(f->base))
-		return say_failed(s, CLI_USAGE, "the name of the output is too long");
+		return log_error(s, CLI_USAGE, "the name of the output is too long");
 	cut_slashes(f->base);
 	f->mode = PD_MODE_PIPE;
 	if (strcmp(f->base, "-") == 0)
 		return 0;
-	error = place_open(&f->place, f->base);
+	error = output_place_open(&f->place, f->base);
 	if (error)
-		return say_failed(s, CLI_OUTPUT, "%s: %s", f->base, strerror(error));
+		return log_error(s, CLI_OUTPUT, "%s: %s", f->base, strerror(error));
 	if (set_names(f, ""))
-		return say_failed(s, CLI_USAGE, "the name of the output is too long");
+		return log_error(s, CLI_USAGE, "the name of the output is too long");
 	if (!o->output || !is_stream(&f->place))
 		f->mode = o->threads ? PD_MODE_DIRECTORY : PD_MODE_FILE;
 	f->in_directory = f->mode != PD_MODE_PIPE && (o->threads || o->kcore);
 	return 0;
 }
 
-int datafile_choose(struct datafile *f, const struct settings *o, const struct say *s)
+int datafile_choose(struct datafile *f, const struct settings *o, const struct logger *s)
 {
 	uint64_t level = 0;
 	int status = choose_place(f, o, s);
@@ -112,22 +112,22 @@ int datafile_choose(struct datafile *f, const struct settings *o, const struct s
 	if (status)
 		return status;
 	if (f->mode == PD_MODE_PIPE && (o->threads || o->kcore))
-		return say_failed(s, CLI_USAGE,
-				  "'--%s' writes a directory, not a stream: name it with -o",
-				  o->threads ? "threads" : "kcore");
-	if (o->kcore && (o->switch_output || o->switch_triggers.count))
-		return say_failed(s, CLI_USAGE, "'--kcore' and --switch-output exclude each other: there is one "
-				  "directory");
+		return log_error(s, CLI_USAGE,
+				 "'--%s' writes a directory, not a stream: name it with -o",
+				 o->threads ? "threads" : "kcore");
+	if (o->kcore && (o->switch_output || o->rotate_triggers.count))
+		return log_error(s, CLI_USAGE, "'--kcore' and --switch-output exclude each other: there is one "
+				 "directory");
 	if (o->compress && (!parse_number(o->compress, &level) || !level || level > 22))
-		return say_failed(s, CLI_USAGE, "'-z' must be a level from 1 to 22, not '%s'",
-				  o->compress);
+		return log_error(s, CLI_USAGE, "'-z' must be a level from 1 to 22, not '%s'",
+				 o->compress);
 	f->compress = (int)level;
 	f->which = !o->buildid ? BUILDID_NONE : o->buildid_all ? BUILDID_ALL : BUILDID_HIT;
 	f->read_back = o->buildid || o->buildid_all || o->timestamp_boundary;
-	if (f->mode == PD_MODE_PIPE && (o->switch_output || o->switch_triggers.count || o->timestamp_filename))
-		return say_failed(s, CLI_USAGE,
-				  "'--switch-output', '--switch-output-event' and '--timestamp-filename' "
-				  "need a file, not a stream");
+	if (f->mode == PD_MODE_PIPE && (o->switch_output || o->rotate_triggers.count || o->timestamp_filename))
+		return log_error(s, CLI_USAGE,
+				 "'--switch-output', '--switch-output-event' and '--timestamp-filename' "
+				 "need a file, not a stream");
 	return f->mode == PD_MODE_PIPE ? open_stream(f, s) : 0;
 }
 
@@ -148,13 +148,13 @@ static int open_existing(const struct place *p)
 	struct stat st;
 	int fd;
 
-	if (place_stat(p, &st))
+	if (output_place_stat(p, &st))
 		return -1;
 	if (!is_own_file(&st) && !(S_ISCHR(st.st_mode) && owner_is_trusted(st.st_uid))) {
 		errno = S_ISDIR(st.st_mode) ? EISDIR : EEXIST;
 		return -1;
 	}
-	fd = place_open_file(p, O_RDWR, 0);
+	fd = output_place_open_file(p, O_RDWR, 0);
 	if (fd < 0)
 		return -1;
 	if (fstat(fd, &st) == 0 && (is_own_file(&st) ? ftruncate(fd, 0) == 0 : S_ISCHR(st.st_mode)))
@@ -166,7 +166,7 @@ static int open_existing(const struct place *p)
 
 static int create_file(const struct place *p)
 {
-	return given_to_user(place_open_file(p, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+	return given_to_user(output_place_open_file(p, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
 }
 
 /* Others may rename what was made: the directory is used only if it is the one. */
@@ -219,7 +219,7 @@ static int open_directory(struct datafile *f)
 }
 
 /* Where the name is taken again as soon as it is free, the recording gives up. */
-static int open_output(struct datafile *f, const struct say *s)
+static int open_output(struct datafile *f, const struct logger *s)
 {
 	int fd = -1;
 
@@ -235,7 +235,7 @@ static int open_output(struct datafile *f, const struct say *s)
 	return fd;
 }
 
-int datafile_open(struct datafile *f, const struct say *s)
+int datafile_open(struct datafile *f, const struct logger *s)
 {
 	struct stat st;
 
@@ -249,7 +249,7 @@ int datafile_open(struct datafile *f, const struct say *s)
 	} else {
 		f->fd = open_output(f, s);
 		if (f->fd < 0)
-			return say_failed(s, CLI_OUTPUT, "%s: %s", f->path, strerror(errno));
+			return log_error(s, CLI_OUTPUT, "%s: %s", f->path, strerror(errno));
 		if (fstat(f->fd, &st) || !S_ISREG(st.st_mode))
 			f->read_back = false;
 	}
@@ -310,7 +310,7 @@ static int rename_new(int dir, const char *from, const char *to)
 }
 
 /* A file that ends in the same hundredth of a second as the one before gets the next. */
-int datafile_stamp(struct datafile *f, const struct say *s)
+int datafile_stamp(struct datafile *f, const struct logger *s)
 {
 	const struct timeval hundredth = { .tv_usec = 10000 };
 	struct timeval t;
@@ -332,7 +332,7 @@ int datafile_stamp(struct datafile *f, const struct say *s)
 			break;
 		t = f->next_stamp;
 	}
-	return say_failed(s, CLI_OUTPUT, "%s can't be called %s: %s", f->base, f->path, strerror(errno));
+	return log_error(s, CLI_OUTPUT, "%s can't be called %s: %s", f->base, f->path, strerror(errno));
 }
 
 void datafile_remove(const struct datafile *f)
@@ -363,16 +363,16 @@ bool datafile_is_unread(const struct datafile *f)
 	return f->failed && f->error.code == PD_E_IO && f->error.have == EPIPE;
 }
 
-int datafile_failed(struct datafile *f, const struct say *s)
+int datafile_failed(struct datafile *f, const struct logger *s)
 {
 	char text[256];
 
 	f->failed = true;
 	if (datafile_is_unread(f))
 		return CLI_OUTPUT;
-	return say_failed(s, CLI_OUTPUT, "%s: %s",
-			  f->fd == STDOUT_FILENO ? "standard output" : f->path,
-			  pd_error_text(&f->error, text, sizeof(text)));
+	return log_error(s, CLI_OUTPUT, "%s: %s",
+			 f->fd == STDOUT_FILENO ? "standard output" : f->path,
+			 pd_error_text(&f->error, text, sizeof(text)));
 }
 
 void datafile_abort(struct datafile *f, struct pd_writer *w)
@@ -398,17 +398,17 @@ static uint64_t count_samples(const struct datafile *f, const bool *hurry)
 	return found.samples;
 }
 
-void datafile_report_loss(struct datafile *f, const bool *hurry, const struct say *s)
+void datafile_report_loss(struct datafile *f, const bool *hurry, const struct logger *s)
 {
 	if (datafile_is_unread(f) || f->fd < 0)
 		return;
 	f->tally.samples = f->mode == PD_MODE_PIPE ? 0 : count_samples(f, hurry);
-	say(s, SAY_ERROR, "%s: the recording ends here, with %.3f MB (%llu samples); at least %.3f MB of records "
-	    "are lost", f->mode == PD_MODE_PIPE ? f->base : f->path, (double)f->readable / 1048576,
-	    (unsigned long long)f->tally.samples, (double)f->not_written / 1048576);
+	log_at(s, LOG_ERROR, "%s: the recording ends here, with %.3f MB (%llu samples); at least %.3f MB of records "
+	       "are lost", f->mode == PD_MODE_PIPE ? f->base : f->path, (double)f->readable / 1048576,
+	       (unsigned long long)f->tally.samples, (double)f->not_written / 1048576);
 }
 
-int datafile_close(struct datafile *f, const struct say *s)
+int datafile_close(struct datafile *f, const struct logger *s)
 {
 	int fd = f->fd;
 
@@ -418,7 +418,7 @@ int datafile_close(struct datafile *f, const struct say *s)
 	f->watch = NULL;
 	f->fd = -1;
 	if (fd >= 0 && fd != STDOUT_FILENO && close(fd))
-		return say_failed(s, CLI_OUTPUT, "%s: %s", f->path, strerror(errno));
+		return log_error(s, CLI_OUTPUT, "%s: %s", f->path, strerror(errno));
 	return 0;
 }
 
@@ -427,7 +427,7 @@ void datafile_free(struct datafile *f)
 	for (size_t i = 0; i < f->nr_kept; i++)
 		free(f->kept[i]);
 	free(f->kept);
-	place_close(&f->place);
+	output_place_close(&f->place);
 	if (f->directory >= 0)
 		close(f->directory);
 	free(f->auxtraces);

@@ -51,10 +51,10 @@ struct datafile {
 #define DATAFILE_CLOSED { .fd = -1, .directory = -1, .place = PLACE_NONE }
 
 /* By -o, -z and what stdout is. 0; or an exit status after saying what is wrong. */
-int datafile_choose(struct datafile *f, const struct settings *o, const struct say *s);
+int datafile_choose(struct datafile *f, const struct settings *o, const struct logger *s);
 
 /* Keeps an older file as FILE.old, and opens a writer. 0; or an exit status, said. */
-int datafile_open(struct datafile *f, const struct say *s);
+int datafile_open(struct datafile *f, const struct logger *s);
 /* Creates a file with a name of up to 31 bytes, of the user's; a descriptor, or -1 and errno. */
 int datafile_create(int directory, const char *name);
 /* The same for a directory in that of the recording. */
@@ -70,7 +70,7 @@ int datafile_add_event(struct pd_writer *w, const struct event *e, const uint64_
 int datafile_begin(struct datafile *f);
 
 /* Appends the time to the name of the file. 0; or an exit status, said. */
-int datafile_stamp(struct datafile *f, const struct say *s);
+int datafile_stamp(struct datafile *f, const struct logger *s);
 /* Removes the file: there is nothing in it. */
 void datafile_remove(const struct datafile *f);
 /* Remembers the file, and removes the oldest when there are more than `most` (0: no limit). */
@@ -78,17 +78,17 @@ void datafile_keep(struct datafile *f, uint64_t most);
 
 /* Says what `error` holds and notes the failure; the exit status for it. Nothing is said where
  * nobody reads any more. */
-int datafile_failed(struct datafile *f, const struct say *s);
+int datafile_failed(struct datafile *f, const struct logger *s);
 /* The reader of the stream went away. */
 bool datafile_is_unread(const struct datafile *f);
 
 /* After datafile_failed() or a failed thread: a writer of this output ends with what reached the disk. */
 void datafile_abort(struct datafile *f, struct pd_writer *w);
 /* Reports what of the recording is there and what is not; less exactly once *hurry. */
-void datafile_report_loss(struct datafile *f, const bool *hurry, const struct say *s);
+void datafile_report_loss(struct datafile *f, const bool *hurry, const struct logger *s);
 
 /* Closes, without finishing the writer. 0; or an exit status, said. */
-int datafile_close(struct datafile *f, const struct say *s);
+int datafile_close(struct datafile *f, const struct logger *s);
 void datafile_free(struct datafile *f);
 
 #endif

@@ -25,7 +25,7 @@ static bool has_data(const struct place *at)
 
 static enum kind kind_of(const struct place *at, struct stat *st)
 {
-	if (place_stat(at, st))
+	if (output_place_stat(at, st))
 		return NOTHING;
 	if (S_ISREG(st->st_mode))
 		return st->st_size ? RECORDING : is_own_file(st) ? STAYS : TRAP;
@@ -75,20 +75,20 @@ static void remove_directory(const struct place *at)
 	unlinkat(at->dir, at->name, AT_REMOVEDIR);
 }
 
-static void remove_trap(const struct place *at, const char *path, const struct stat *st, const struct say *s)
+static void remove_trap(const struct place *at, const char *path, const struct stat *st, const struct logger *s)
 {
 	const char *what = S_ISLNK(st->st_mode) ? "link" : S_ISFIFO(st->st_mode) ? "FIFO" :
 			   S_ISSOCK(st->st_mode) ? "socket" : "file";
 
 	if (unlinkat(at->dir, at->name, 0) == 0)
-		say(s, SAY_WARNING, "%s was a %s of user %u: it was removed, not written to", path, what,
-		    (unsigned int)st->st_uid);
+		log_at(s, LOG_WARNING, "%s was a %s of user %u: it was removed, not written to", path, what,
+		       (unsigned int)st->st_uid);
 	else if (errno != ENOENT)
-		say(s, SAY_WARNING, "%s is a %s of user %u and can't be removed: %s", path, what,
-		    (unsigned int)st->st_uid, strerror(errno));
+		log_at(s, LOG_WARNING, "%s is a %s of user %u and can't be removed: %s", path, what,
+		       (unsigned int)st->st_uid, strerror(errno));
 }
 
-static void keep_as_old(const struct place *at, enum kind kind, const char *path, const struct say *s)
+static void keep_as_old(const struct place *at, enum kind kind, const char *path, const struct logger *s)
 {
 	char name[NAME_MAX + 8];
 	const struct place old = { .dir = at->dir, .name = name };
@@ -103,10 +103,10 @@ static void keep_as_old(const struct place *at, enum kind kind, const char *path
 	else if (kind == DIRECTORY && there != NOTHING && !S_ISDIR(st.st_mode))
 		unlinkat(old.dir, old.name, 0);
 	if (renameat(at->dir, at->name, old.dir, old.name) && errno != ENOENT)
-		say(s, SAY_WARNING, "%s can't be kept as %s.old: %s", path, path, strerror(errno));
+		log_at(s, LOG_WARNING, "%s can't be kept as %s.old: %s", path, path, strerror(errno));
 }
 
-void old_file_keep(const struct place *at, const char *path, const struct say *s)
+void old_file_keep(const struct place *at, const char *path, const struct logger *s)
 {
 	struct stat st;
 	enum kind kind = kind_of(at, &st);

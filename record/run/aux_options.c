@@ -22,17 +22,17 @@ int aux_options_read(struct recording *r)
 	if (snapshot && *snapshot && strcmp(snapshot, "e") != 0 &&
 	    ((!parse_number(snapshot, &bytes) && !parse_size(snapshot, &bytes)) || !bytes ||
 	     bytes > SIZE_MAX / 2))
-		return say_failed(&r->say, CLI_USAGE,
-				  "'-S' must be a size or e (which it always does), not '%s'",
-				  snapshot);
+		return log_error(&r->log, CLI_USAGE,
+				 "'-S' must be a size or e (which it always does), not '%s'",
+				 snapshot);
 	if (!events_trace(&r->events)) {
 		if (snapshot || events_sample(&r->events, PERF_SAMPLE_AUX))
-			return say_failed(&r->say, CLI_USAGE, "'%s' needs an event with an AUX "
-					  "area, such as intel_pt//",
-					  snapshot ? "-S" : "--aux-sample");
+			return log_error(&r->log, CLI_USAGE, "'%s' needs an event with an AUX "
+					 "area, such as intel_pt//",
+					 snapshot ? "-S" : "--aux-sample");
 		if (r->rings.aux_bytes)
-			say(&r->say, SAY_WARNING, "no event has an AUX area: the second size of "
-			    "'-m' counts for nothing");
+			log_at(&r->log, LOG_WARNING, "no event has an AUX area: the second size of "
+			       "'-m' counts for nothing");
 		r->rings.aux_bytes = 0;
 		return 0;
 	}

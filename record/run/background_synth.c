@@ -13,21 +13,21 @@
 /* Not for a command alone: of that there is little before it starts. Nor where the thread would
  * be in the way: --exclude-perf knows only the recorder's first thread, and AUX areas are too large
  * to be held. */
-bool beside_plan(struct recording *r)
+bool background_plan(struct recording *r)
 {
-	struct beside *b = &r->beside;
+	struct background *b = &r->background;
 
-	b->options = describe_options(r);
+	b->options = metadata_options(r);
 	if (!(b->options.what & SYNTH_TASKS) || r->options->exclude_self || r->rings.nr_aux ||
 	    !(b->options.all_tasks || b->options.nr_threads))
 		return false;
-	b->state = BESIDE_PLANNED;
+	b->state = BACKGROUND_PLANNED;
 	return true;
 }
 
-static void describe(struct beside *b)
+static void describe(struct background *b)
 {
-	b->failed = describe_running(b->writer, &b->options, &b->report, &b->error) != 0;
+	b->failed = metadata_running(b->writer, &b->options, &b->report, &b->error) != 0;
 	__atomic_store_n(&b->done, true, __ATOMIC_RELEASE);
 	eventfd_write(b->alarm, 1);
 }
@@ -40,7 +40,7 @@ static void *run(void *arg)
 }
 
 /* Signals stay the main thread's. */
-static bool start_thread(struct beside *b)
+static bool start_thread(struct background *b)
 {
 	sigset_t all, before;
 	int error;
@@ -52,13 +52,13 @@ static bool start_thread(struct beside *b)
 	return !error;
 }
 
-int beside_start(struct recording *r)
+int background_start(struct recording *r)
 {
-	struct beside *b = &r->beside;
+	struct background *b = &r->background;
 
-	if (b->state != BESIDE_PLANNED)
+	if (b->state != BACKGROUND_PLANNED)
 		return -1;
-	b->state = BESIDE_RUNS;
+	b->state = BACKGROUND_RUNS;
 	b->writer = r->file.writer;
 	b->error = (struct pd_error){ 0 };
 	b->done = false;
@@ -69,45 +69,45 @@ int beside_start(struct recording *r)
 	return b->alarm;
 }
 
-bool beside_runs(const struct recording *r)
+bool background_runs(const struct recording *r)
 {
-	return r->beside.state == BESIDE_RUNS;
+	return r->background.state == BACKGROUND_RUNS;
 }
 
-bool beside_is_done(const struct recording *r)
+bool background_is_done(const struct recording *r)
 {
-	return beside_runs(r) && __atomic_load_n(&r->beside.done, __ATOMIC_ACQUIRE);
+	return background_runs(r) && __atomic_load_n(&r->background.done, __ATOMIC_ACQUIRE);
 }
 
 static int write_first(struct recording *r)
 {
-	const struct pd_bytes first = held_first(&r->beside.held);
+	const struct pd_bytes first = backlog_first(&r->background.backlog);
 	int got = pd_writer_write(r->file.writer, &first, 1, &r->file.error);
 
-	held_drop(&r->beside.held);
+	backlog_drop(&r->background.backlog);
 	return got;
 }
 
 /* Much takes its time: what comes meanwhile is held, too, but not for ever. */
-static int write_held(struct recording *r)
+static int write_backlog(struct recording *r)
 {
-	struct beside *b = &r->beside;
+	struct background *b = &r->background;
 	int got = 0;
 
-	for (size_t n = b->held.blocks; n && !got; n--)
+	for (size_t n = b->backlog.blocks; n && !got; n--)
 		got = write_first(r) || drain_buffers(r, DRAIN_WORTHWHILE) ? -1 : 0;
-	b->state = BESIDE_NOTHING;
-	while (!got && b->held.blocks)
+	b->state = BACKGROUND_NOTHING;
+	while (!got && b->backlog.blocks)
 		got = write_first(r);
 	return got;
 }
 
-int beside_finish(struct recording *r)
+int background_finish(struct recording *r)
 {
-	struct beside *b = &r->beside;
+	struct background *b = &r->background;
 	int got = 0;
 
-	if (!beside_runs(r))
+	if (!background_runs(r))
 		return 0;
 	if (b->threaded)
 		pthread_join(b->thread, NULL);
@@ -117,10 +117,10 @@ int beside_finish(struct recording *r)
 		r->file.error = b->error;
 		got = -1;
 	} else {
-		describe_say(r, &b->report);
-		got = write_held(r);
+		describe_log(r, &b->report);
+		got = write_backlog(r);
 	}
-	b->state = BESIDE_NOTHING;
-	held_free(&b->held);
+	b->state = BACKGROUND_NOTHING;
+	backlog_free(&b->backlog);
 	return got;
 }

@@ -15,8 +15,8 @@
 
 struct recording;
 
-struct beside {
-	enum { BESIDE_NOTHING, BESIDE_PLANNED, BESIDE_RUNS } state;
+struct background {
+	enum { BACKGROUND_NOTHING, BACKGROUND_PLANNED, BACKGROUND_RUNS } state;
 	/* the thread's while it runs: */
 	struct pd_writer *writer;
 	struct synth_options options;	/* as they were when it was planned */
@@ -28,18 +28,18 @@ struct beside {
 	bool threaded;			/* false: no thread could be had */
 	pthread_t thread;
 	int alarm;			/* readable when it is done; -1: none */
-	struct held held;
+	struct backlog backlog;
 };
 
-/* Whether beside_start() is to do what else describe_existing() would do now. */
-bool beside_plan(struct recording *r);
+/* Whether background_start() is to do what else metadata_existing() would do now. */
+bool background_plan(struct recording *r);
 /* Once the counters run, so that what changes meanwhile is in the buffers; nothing where nothing is
- * planned. A descriptor that can be read when it is done; -1: none, ask beside_is_done(). */
-int beside_start(struct recording *r);
+ * planned. A descriptor that can be read when it is done; -1: none, ask background_is_done(). */
+int background_start(struct recording *r);
 /* The writer is not the caller's. */
-bool beside_runs(const struct recording *r);
-bool beside_is_done(const struct recording *r);
+bool background_runs(const struct recording *r);
+bool background_is_done(const struct recording *r);
 /* Waits for it, and writes what was held; nothing where none runs. 0, or -1 and r->file.error. */
-int beside_finish(struct recording *r);
+int background_finish(struct recording *r);
 
 #endif

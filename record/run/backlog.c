@@ -8,24 +8,24 @@
 
 #define BLOCK ((size_t)1 << 20)
 
-struct held_block {
-	struct held_block *next;
+struct backlog_block {
+	struct backlog_block *next;
 	size_t used, room;
 	uint8_t data[];
 };
 
 /* Where so much fits in one piece. */
-static struct held_block *block_for(struct held *h, size_t size)
+static struct backlog_block *block_for(struct backlog *h, size_t size)
 {
 	size_t room = size > BLOCK ? size : BLOCK;
-	struct held_block *b = h->last;
+	struct backlog_block *b = h->last;
 
 	if (b && b->room - b->used >= size)
 		return b;
-	b = h->room + room <= HELD_MOST ? malloc(sizeof(*b) + room) : NULL;
+	b = h->room + room <= BACKLOG_MOST ? malloc(sizeof(*b) + room) : NULL;
 	if (!b)
 		return NULL;
-	*b = (struct held_block){ .room = room };
+	*b = (struct backlog_block){ .room = room };
 	if (h->last)
 		h->last->next = b;
 	else
@@ -36,9 +36,9 @@ static struct held_block *block_for(struct held *h, size_t size)
 	return b;
 }
 
-bool held_add(struct held *h, const struct pd_bytes *spans, size_t n)
+bool backlog_add(struct backlog *h, const struct pd_bytes *spans, size_t n)
 {
-	struct held_block *b = block_for(h, spans_size(spans, n));
+	struct backlog_block *b = block_for(h, spans_size(spans, n));
 
 	for (size_t i = 0; b && i < n; i++) {
 		memcpy(b->data + b->used, spans[i].data, spans[i].size);
@@ -47,15 +47,15 @@ bool held_add(struct held *h, const struct pd_bytes *spans, size_t n)
 	return b != NULL;
 }
 
-struct pd_bytes held_first(const struct held *h)
+struct pd_bytes backlog_first(const struct backlog *h)
 {
 	return h->first ? (struct pd_bytes){ h->first->data, h->first->used } :
 			  (struct pd_bytes){ 0 };
 }
 
-void held_drop(struct held *h)
+void backlog_drop(struct backlog *h)
 {
-	struct held_block *b = h->first;
+	struct backlog_block *b = h->first;
 
 	h->first = b->next;
 	if (!h->first)
@@ -65,8 +65,8 @@ void held_drop(struct held *h)
 	free(b);
 }
 
-void held_free(struct held *h)
+void backlog_free(struct backlog *h)
 {
 	while (h->first)
-		held_drop(h);
+		backlog_drop(h);
 }

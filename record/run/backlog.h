@@ -7,20 +7,20 @@
 
 #include "pd/bytes.h"
 
-#define HELD_MOST ((size_t)64 << 20)	/* bytes of memory */
+#define BACKLOG_MOST ((size_t)64 << 20)	/* bytes of memory */
 
-struct held_block;
+struct backlog_block;
 
-struct held {
-	struct held_block *first, *last;
+struct backlog {
+	struct backlog_block *first, *last;
 	size_t blocks, room;		/* bytes that they take */
 };
 
 /* Copies whole records. False: there is no room. */
-bool held_add(struct held *h, const struct pd_bytes *spans, size_t n);
+bool backlog_add(struct backlog *h, const struct pd_bytes *spans, size_t n);
 /* The oldest of it: whole records; none: 0 bytes. They stay until they are dropped. */
-struct pd_bytes held_first(const struct held *h);
-void held_drop(struct held *h);		/* what held_first() gave */
-void held_free(struct held *h);
+struct pd_bytes backlog_first(const struct backlog *h);
+void backlog_drop(struct backlog *h);		/* what backlog_first() gave */
+void backlog_free(struct backlog *h);
 
 #endif

@@ -14,27 +14,27 @@
 
 /* Opened for both directions a FIFO is never at its end, and never waits for a peer. Others may plant what looks like
  * one: an answer would be written into what a link leads to. */
-static int open_fifo(const char *path, const struct say *s)
+static int open_fifo(const char *path, const struct logger *s)
 {
 	struct stat st = { 0 };
 	int fd = open(path, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
 
 	if (fd < 0) {
-		say(s, SAY_ERROR, "'--control': %s: %s", path, errno == ELOOP ? "a link, not a FIFO" : strerror(errno));
+		log_at(s, LOG_ERROR, "'--control': %s: %s", path, errno == ELOOP ? "a link, not a FIFO" : strerror(errno));
 		return -1;
 	}
 	if (fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode) && owner_is_trusted(st.st_uid))
 		return fd;
 	if (S_ISFIFO(st.st_mode))
-		say(s, SAY_ERROR, "'--control': %s belongs to user %u: make your own with mkfifo", path,
-		    (unsigned int)st.st_uid);
+		log_at(s, LOG_ERROR, "'--control': %s belongs to user %u: make your own with mkfifo", path,
+		       (unsigned int)st.st_uid);
 	else
-		say(s, SAY_ERROR, "'--control': %s is not a FIFO", path);
+		log_at(s, LOG_ERROR, "'--control': %s is not a FIFO", path);
 	close(fd);
 	return -1;
 }
 
-static int take_fd(const char *text, const struct say *s)
+static int take_fd(const char *text, const struct logger *s)
 {
 	uint64_t number;
 	int fd = -1;
@@ -43,23 +43,23 @@ static int take_fd(const char *text, const struct say *s)
 		fd = (int)number;
 	if (fd >= 0 && fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) == 0)
 		return fd;
-	say(s, SAY_ERROR, "'--control': %s is not an open descriptor", text);
+	log_at(s, LOG_ERROR, "'--control': %s is not an open descriptor", text);
 	return -1;
 }
 
-int control_open(struct control *c, const char *text, const struct say *s)
+int control_open(struct control *c, const char *text, const struct logger *s)
 {
 	const bool fifo = strncmp(text, "fifo:", 5) == 0;
-	int (*take)(const char *, const struct say *) = fifo ? open_fifo : take_fd;
+	int (*take)(const char *, const struct logger *) = fifo ? open_fifo : take_fd;
 	char names[4096], *out;
 
 	*c = (struct control)CONTROL_ABSENT;
 	c->owned = fifo;
 	if (!fifo && strncmp(text, "fd:", 3) != 0)
-		return say_failed(s, CLI_USAGE,
-				  "'--control' must be fifo:PATH[,PATH] or fd:N[,N], not "
-				  "'%s'",
-				  text);
+		return log_error(s, CLI_USAGE,
+				 "'--control' must be fifo:PATH[,PATH] or fd:N[,N], not "
+				 "'%s'",
+				 text);
 	snprintf(names, sizeof(names), "%s", strchr(text, ':') + 1);
 	out = strchr(names, ',');
 	if (out)

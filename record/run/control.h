@@ -29,7 +29,7 @@ struct control {
 #define CONTROL_ABSENT { .in = -1, .out = -1 }
 
 /* "fifo:CTL[,ACK]" or "fd:CTL[,ACK]". 0; or an exit status after saying what is wrong. */
-int control_open(struct control *c, const char *text, const struct say *s);
+int control_open(struct control *c, const char *text, const struct logger *s);
 /* Never waits. What stands behind the command is put into *argument, valid until the next call. */
 enum control_command control_next(struct control *c, const char **argument);
 /* The command was carried out. */

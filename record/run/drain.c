@@ -12,7 +12,7 @@ enum {
 
 int drain_round(struct recording *r)
 {
-	if (!r->file.unfinished || beside_runs(r))
+	if (!r->file.unfinished || background_runs(r))
 		return 0;
 	r->file.unfinished = 0;
 	return pd_writer_record(r->file.writer, TYPE_FINISHED_ROUND, 0, -1, NULL, 0,
@@ -42,14 +42,14 @@ static int write_spans(struct recording *r, struct ring *ring, const struct pd_b
 	struct datafile *f = &r->file;
 	int got = 0;
 
-	if (n && beside_runs(r) && !held_add(&r->beside.held, spans, n))
+	if (n && background_runs(r) && !backlog_add(&r->background.backlog, spans, n))
 		return 0;	/* it stays where it is: the kernel counts what finds no room */
 	count(f, spans, n);
-	if (n && !beside_runs(r) && can_lend(r, ring)) {
+	if (n && !background_runs(r) && can_lend(r, ring)) {
 		ring_lend(ring);
 		return pd_writer_lend(f->writer, spans, n, &lender, &f->error);
 	}
-	if (n && !beside_runs(r))
+	if (n && !background_runs(r))
 		got = pd_writer_write(f->writer, spans, n, &f->error);
 	ring_release(ring);
 	return got;

@@ -9,7 +9,7 @@ enum drain_which {
 	DRAIN_ALL,
 };
 
-/* One pass over all buffers; into memory while beside_runs(). FINISHED_ROUND follows when much was written since the last one.
+/* One pass over all buffers; into memory while background_runs(). FINISHED_ROUND follows when much was written since the last one.
  * Each: 0, or -1 and r->file.error. */
 int drain_buffers(struct recording *r, enum drain_which which);
 /* The same for those that overwrite, and for AUX areas that wait to be asked (-S). */

@@ -51,11 +51,11 @@ int epilogue_write(struct recording *r, uint64_t *lost)
 	struct pd_writer *w = r->file.writer;
 	struct pd_error *e = &r->file.error;
 
-	if (r->options->tail_synth && describe_existing(r))
+	if (r->options->tail_synth && metadata_existing(r))
 		return -1;
 	if (write_lost(r, lost) || pd_writer_flush(w, e))
 		return -1;
-	if (r->file.mode != PD_MODE_PIPE && describe_file(r))
+	if (r->file.mode != PD_MODE_PIPE && metadata_file(r))
 		return -1;
 	return pd_writer_finish(w, e);
 }

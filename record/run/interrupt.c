@@ -36,12 +36,12 @@ static void *run(void *arg)
 		;
 	wait_for_one(in, &second);
 	__atomic_store_n(&in->hurry, true, __ATOMIC_RELAXED);
-	say(in->say, SAY_WARNING, "a second signal: ending at once");
+	log_at(in->log, LOG_WARNING, "a second signal: ending at once");
 	sleep_ms(GRACE_MS);
 	_exit(128 + second.si_signo);
 }
 
-void interrupt_start(struct interrupt *in, const struct say *s)
+void interrupt_start(struct interrupt *in, const struct logger *s)
 {
 	struct sigaction hangup;
 	sigset_t all, before;
@@ -52,7 +52,7 @@ void interrupt_start(struct interrupt *in, const struct say *s)
 	/* nohup(1) */
 	if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
 		sigaddset(&in->set, SIGHUP);
-	in->say = s;
+	in->log = s;
 	in->alarm = eventfd(0, EFD_CLOEXEC);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -19,10 +19,10 @@ struct interrupt {
 	int alarm;			/* readable once the first came; -1: none */
 	siginfo_t first;		/* valid once `alarm` is readable */
 	bool hurry;			/* atomic: a second one came */
-	const struct say *say;
+	const struct logger *log;
 };
 
 /* The signals must be blocked already, or blocked again in every other thread. */
-void interrupt_start(struct interrupt *in, const struct say *s);
+void interrupt_start(struct interrupt *in, const struct logger *s);
 
 #endif

@@ -72,7 +72,7 @@ static struct code_range *find_code(size_t *n)
 	return ranges;
 }
 
-static void copy_code(int dir, const struct say *s)
+static void copy_code(int dir, const struct logger *s)
 {
 	size_t n;
 	struct code_range *ranges = find_code(&n);
@@ -87,29 +87,29 @@ static void copy_code(int dir, const struct say *s)
 			unlinkat(dir, "kcore", 0);
 	}
 	if (error)
-		say(s, SAY_WARNING, "the kernel's code is not copied: /proc/kcore: %s%s", strerror(error),
-		    error == ENOENT ? " (a kernel without CONFIG_PROC_KCORE)" : "");
+		log_at(s, LOG_WARNING, "the kernel's code is not copied: /proc/kcore: %s%s", strerror(error),
+		       error == ENOENT ? " (a kernel without CONFIG_PROC_KCORE)" : "");
 	else if (!ranges)
-		say(s, SAY_WARNING, "the kernel's code is not copied: /proc/kallsyms does not tell where it ends");
+		log_at(s, LOG_WARNING, "the kernel's code is not copied: /proc/kallsyms does not tell where it ends");
 	if (from >= 0)
 		close(from);
 	free(ranges);
 }
 
-void kcore_save(const struct datafile *f, const struct say *s)
+void kcore_save(const struct datafile *f, const struct logger *s)
 {
 	static const char *const names[] = { "kallsyms", "modules" };
 	struct kernel_text k = { 0 };
 	int dir;
 
 	if (!kernel_text_read(&k, false)) {
-		say(s, SAY_WARNING, "the kernel's code and symbols are not copied: their addresses are hidden from this "
-		    "user (kernel.kptr_restrict, kernel.perf_event_paranoid)");
+		log_at(s, LOG_WARNING, "the kernel's code and symbols are not copied: their addresses are hidden from this "
+		       "user (kernel.kptr_restrict, kernel.perf_event_paranoid)");
 		return;
 	}
 	dir = datafile_create_directory(f, "kcore_dir");
 	if (dir < 0) {
-		say(s, SAY_WARNING, "kcore_dir can't be made: %s", strerror(errno));
+		log_at(s, LOG_WARNING, "kcore_dir can't be made: %s", strerror(errno));
 		return;
 	}
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -119,7 +119,7 @@ void kcore_save(const struct datafile *f, const struct say *s)
 		snprintf(path, sizeof(path), "/proc/%s", names[i]);
 		error = copy_text(dir, path, names[i]);
 		if (error)
-			say(s, SAY_WARNING, "%s is not copied to kcore_dir: %s", path, strerror(error));
+			log_at(s, LOG_WARNING, "%s is not copied to kcore_dir: %s", path, strerror(error));
 	}
 	copy_code(dir, s);
 	close(dir);

@@ -6,6 +6,6 @@
 #include "output/datafile.h"
 
 /* Copies what can be read, and warns of the rest. */
-void kcore_save(const struct datafile *f, const struct say *s);
+void kcore_save(const struct datafile *f, const struct logger *s);
 
 #endif

@@ -24,8 +24,8 @@ enum {
 
 /* Where an epoll event comes from: one of these, or the number of a counter. */
 enum source {
-	FROM_SIGNAL = -1, FROM_CONTROL = -2, FROM_AGENDA = -3, FROM_READERS = -4,
-	FROM_BESIDE = -5,	/* it is done, as work() will see */
+	FROM_SIGNAL = -1, FROM_CONTROL = -2, FROM_TIMERS = -3, FROM_READERS = -4,
+	FROM_BACKGROUND = -5,	/* it is done, as work() will see */
 	FROM_INTERRUPT = -6,
 	FROM_TRIGGER = -7,
 };
@@ -158,7 +158,7 @@ static void set_events(struct loop *l, bool on)
 		counters_enable(&r->counters, &r->events, COUNTERS_EVENTS);
 	else
 		counters_disable(&r->counters, &r->events, COUNTERS_EVENTS);
-	say(&r->say, SAY_DETAIL, "events are %s", on ? "enabled" : "disabled");
+	log_at(&r->log, LOG_DETAIL, "events are %s", on ? "enabled" : "disabled");
 }
 
 /* All events, or those that are named so. */
@@ -197,7 +197,7 @@ static const char *obey(struct loop *l, enum control_command command, const char
 
 static void on_trigger(struct loop *l)
 {
-	if (switch_trigger_occurred(&l->r->trigger))
+	if (rotate_trigger_occurred(&l->r->trigger))
 		ask_for_snapshot(l);
 }
 
@@ -217,22 +217,22 @@ static void on_control(struct loop *l)
 			control_acknowledge(c);
 			continue;
 		}
-		say(&l->r->say, SAY_WARNING, "control: '%s%s%s': %s", c->line, *argument ? " " : "", argument, refused);
+		log_at(&l->r->log, LOG_WARNING, "control: '%s%s%s': %s", c->line, *argument ? " " : "", argument, refused);
 		control_refuse(c, refused);
 	}
 }
 
-static void on_agenda(struct loop *l)
+static void on_timer(struct loop *l)
 {
-	enum agenda_action action;
+	enum timers_action action;
 
-	while (agenda_due(&l->r->agenda, &action)) {
-		if (action == AGENDA_STOP)
+	while (timers_due(&l->r->timers, &action)) {
+		if (action == TIMER_STOP)
 			l->done = true;
-		else if (action == AGENDA_SWITCH)
+		else if (action == TIMER_ROTATE)
 			l->swap = true;
 		else
-			switch_events(l, "", action == AGENDA_ENABLE);
+			switch_events(l, "", action == TIMER_ENABLE);
 	}
 }
 
@@ -261,13 +261,13 @@ static void wait_for_events(struct loop *l)
 			on_interrupt(l);
 		else if (source == FROM_CONTROL)
 			on_control(l);
-		else if (source == FROM_AGENDA)
-			on_agenda(l);
+		else if (source == FROM_TIMERS)
+			on_timer(l);
 		else if (source == FROM_READERS)
 			l->readers_failed = true;
 		else if (source == FROM_TRIGGER)
 			on_trigger(l);
-		else if (source != FROM_BESIDE)
+		else if (source != FROM_BACKGROUND)
 			on_counter(l, (size_t)source, events[i].events);
 		woken = woken || source >= 0;
 	}
@@ -280,11 +280,11 @@ static void check_sizes(struct loop *l)
 	uint64_t size = pd_writer_size(r->file.writer) + readers_size(r->readers);
 
 	if (r->max_size && size >= r->max_size) {
-		say_footer(&r->say, "size limit reached (%llu KB), stopping the recording",
+		log_footer(&r->log, "size limit reached (%llu KB), stopping the recording",
 			   (unsigned long long)size / 1024);
 		l->done = true;
 	}
-	if (r->switch_size && size >= r->switch_size)
+	if (r->rotate_size && size >= r->rotate_size)
 		l->swap = true;
 }
 
@@ -303,7 +303,7 @@ static int flush(struct loop *l)
 	struct recording *r = l->r;
 	uint64_t now = now_ms(), waited = now - l->flushed;
 
-	if (beside_runs(r)) {
+	if (background_runs(r)) {
 		l->wait = WAIT_MS;
 		return 0;
 	}
@@ -317,12 +317,12 @@ static int flush(struct loop *l)
 }
 
 /* Where its end can't be told it is seen a little later. */
-static void describe_beside(struct loop *l)
+static void describe_background(struct loop *l)
 {
-	int alarm = beside_start(l->r);
+	int alarm = background_start(l->r);
 
 	if (alarm >= 0)
-		watch(l, alarm, FROM_BESIDE);
+		watch(l, alarm, FROM_BACKGROUND);
 }
 
 /* Does what was asked for. Requests that come within SWITCH_MS of a new file wait, and share the next one. */
@@ -336,10 +336,10 @@ static int act(struct loop *l)
 		return -1;
 	check_sizes(l);
 	if (l->swap && !l->done) {
-		if (switch_file(r))
+		if (rotate_file(r))
 			return -1;
 		l->switched = now_ms();
-		describe_beside(l);
+		describe_background(l);
 	}
 	l->snapshot = l->swap = false;
 	return 0;
@@ -351,16 +351,16 @@ static int work(struct loop *l)
 	struct recording *r = l->r;
 	uint64_t before = r->file.tally.bytes;
 
-	if (beside_is_done(r) && beside_finish(r))
+	if (background_is_done(r) && background_finish(r))
 		return -1;
 	if (!r->readers && drain_buffers(r, DRAIN_WORTHWHILE))
 		return -1;
 	l->busy = r->file.tally.bytes - before > r->rings.bytes / 8;
-	if (!beside_runs(r) && act(l))
+	if (!background_runs(r) && act(l))
 		return -1;
 	if (flush(l))
 		return -1;
-	if (l->swap && !beside_runs(r) && l->wait > SWITCH_MS)
+	if (l->swap && !background_runs(r) && l->wait > SWITCH_MS)
 		l->wait = SWITCH_MS;
 	return 0;
 }
@@ -368,22 +368,22 @@ static int work(struct loop *l)
 static int start(struct loop *l)
 {
 	struct recording *r = l->r;
-	int error = agenda_start(&r->agenda);
+	int error = timers_start(&r->timers);
 
-	if (error || (r->agenda.fd >= 0 && watch(l, r->agenda.fd, FROM_AGENDA)))
-		return say_failed(&r->say, CLI_INPUT, "no timer: %s",
-				  strerror(error ? error : errno));
+	if (error || (r->timers.fd >= 0 && watch(l, r->timers.fd, FROM_TIMERS)))
+		return log_error(&r->log, CLI_INPUT, "no timer: %s",
+				 strerror(error ? error : errno));
 	error = r->groups.n ? readers_start(r) : 0;
 	if (error)
 		return error;
 	if (r->readers && watch(l, readers_alarm(r->readers), FROM_READERS))
-		return say_failed(&r->say, CLI_INPUT, "can't wait for threads: %s",
-				  strerror(errno));
+		return log_error(&r->log, CLI_INPUT, "can't wait for threads: %s",
+				 strerror(errno));
 	counters_start(&r->counters, &r->events,
-		       r->agenda.starts_off ? COUNTERS_HELPERS : COUNTERS_ALL);
-	switch_trigger_start(&r->trigger);
-	describe_beside(l);
-	return r->child.pid ? child_start(&r->child, r->target.command[0], &r->say) : 0;
+		       r->timers.starts_off ? COUNTERS_HELPERS : COUNTERS_ALL);
+	rotate_trigger_start(&r->trigger);
+	describe_background(l);
+	return r->child.pid ? child_start(&r->child, r->target.command[0], &r->log) : 0;
 }
 
 static int finish(struct loop *l)
@@ -391,7 +391,7 @@ static int finish(struct loop *l)
 	struct recording *r = l->r;
 
 	counters_disable(&r->counters, &r->events, COUNTERS_ALL);
-	if (beside_finish(r) || readers_stop(r))
+	if (background_finish(r) || readers_stop(r))
 		return -1;
 	if (drain_buffers(r, DRAIN_ALL) || drain_snapshot(r))
 		return -1;
@@ -441,16 +441,16 @@ static int give_up(struct loop *l)
 	int status;
 
 	counters_disable(&r->counters, &r->events, COUNTERS_ALL);
-	switch_trigger_close(&r->trigger);
+	rotate_trigger_close(&r->trigger);
 	for (size_t i = 0; i < r->counters.n; i++)
 		epoll_ctl(l->epoll, EPOLL_CTL_DEL, r->counters.items[i].fd, NULL);
 	first = f->error;
-	if (beside_finish(r))
+	if (background_finish(r))
 		f->error = first;
 	save_what_is_there(l);
-	status = datafile_failed(f, &r->say);
+	status = datafile_failed(f, &r->log);
 	f->not_written += waiting_in_rings(r);
-	datafile_report_loss(f, &r->interrupt.hurry, &r->say);
+	datafile_report_loss(f, &r->interrupt.hurry, &r->log);
 	l->wait = -1;
 	l->done = l->done || !r->child.started || r->child.ended;
 	return status;
@@ -464,8 +464,8 @@ int loop_run(struct recording *r)
 	int status = 0;
 
 	if (set_up(&l))
-		status = say_failed(&r->say, CLI_INPUT, "can't wait for events: %s",
-				    strerror(errno));
+		status = log_error(&r->log, CLI_INPUT, "can't wait for events: %s",
+				   strerror(errno));
 	else
 		status = start(&l);
 	l.done = l.done || status;

@@ -14,7 +14,7 @@
 enum { FEATURE_DIR_FORMAT = 24 };
 #define LOOK_MS 30000		/* at what runs, or at the files that were hit, whatever others make of them */
 
-bool describe_parse_synth(const char *text, unsigned int *what)
+bool metadata_parse_synth(const char *text, unsigned int *what)
 {
 	static const struct { const char *name; unsigned int what; } words[] = {
 		{ "no", 0 }, { "all", SYNTH_TASKS | SYNTH_MAPS | SYNTH_CGROUPS },
@@ -43,7 +43,7 @@ static unsigned int what_exists(const struct recording *r)
 	const struct settings *o = r->options;
 	unsigned int what;
 
-	describe_parse_synth(o->synth ? o->synth : "all", &what);
+	metadata_parse_synth(o->synth ? o->synth : "all", &what);
 	if (!o->all_cgroups)
 		what &= ~(unsigned int)SYNTH_CGROUPS;
 	if (!o->bpf_event)
@@ -57,7 +57,7 @@ static unsigned int what_exists(const struct recording *r)
 	return what;
 }
 
-struct synth_options describe_options(const struct recording *r)
+struct synth_options metadata_options(const struct recording *r)
 {
 	const struct settings *o = r->options;
 	const struct target *t = &r->target;
@@ -77,7 +77,7 @@ struct synth_options describe_options(const struct recording *r)
 	};
 }
 
-int describe_running(struct pd_writer *w, const struct synth_options *o,
+int metadata_running(struct pd_writer *w, const struct synth_options *o,
 		     struct synth_report *report, struct pd_error *e)
 {
 	if (synth_existing(w, o, report, e) || (o->waiting && synth_workload(w, o, e)))
@@ -93,31 +93,31 @@ static bool samples_kernel(const struct event_list *l)
 	return false;
 }
 
-void describe_say(const struct recording *r, const struct synth_report *report)
+void describe_log(const struct recording *r, const struct synth_report *report)
 {
-	const struct say *s = &r->say;
+	const struct logger *s = &r->log;
 	const bool first_file = r->bytes == 0;
 	long restricted = report->kernel_hidden ? sysctl_read("kptr_restrict", 0) : 0;
 
 	if (restricted && first_file && samples_kernel(&r->events))
-		say(s, SAY_WARNING, "addresses of the kernel will have no symbols: kernel.kptr_restrict is %ld. "
-		    "Try: sudo sysctl kernel.kptr_restrict=0", restricted);
+		log_at(s, LOG_WARNING, "addresses of the kernel will have no symbols: kernel.kptr_restrict is %ld. "
+		       "Try: sudo sysctl kernel.kptr_restrict=0", restricted);
 	if (report->timed_out)
-		say(s, SAY_WARNING, "the maps of %zu processes are not complete: reading them "
-		    "took too long (--proc-map-timeout)", report->timed_out);
+		log_at(s, LOG_WARNING, "the maps of %zu processes are not complete: reading them "
+		       "took too long (--proc-map-timeout)", report->timed_out);
 	if (report->cut)
-		say(s, SAY_WARNING, "what runs already is not described in full: reading it took too long");
-	say(s, SAY_DETAIL, "%zu tasks and %zu maps were there", report->tasks, report->maps);
+		log_at(s, LOG_WARNING, "what runs already is not described in full: reading it took too long");
+	log_at(s, LOG_DETAIL, "%zu tasks and %zu maps were there", report->tasks, report->maps);
 }
 
-int describe_existing(struct recording *r)
+int metadata_existing(struct recording *r)
 {
-	const struct synth_options o = describe_options(r);
+	const struct synth_options o = metadata_options(r);
 	struct synth_report report;
 
-	if (describe_running(r->file.writer, &o, &report, &r->file.error))
+	if (metadata_running(r->file.writer, &o, &report, &r->file.error))
 		return -1;
-	describe_say(r, &report);
+	describe_log(r, &report);
 	return 0;
 }
 
@@ -181,7 +181,7 @@ static void release(struct parts *p)
 	free(p->tracepoints);
 }
 
-int describe_stream(struct recording *r)
+int metadata_stream(struct recording *r)
 {
 	struct parts p;
 	const struct hostinfo h = host_of(r, &p);
@@ -189,8 +189,8 @@ int describe_stream(struct recording *r)
 	const char *feature;
 
 	for (size_t i = 0; (feature = pd_writer_feature_left_out(r->file.writer, i)); i++)
-		say(&r->say, SAY_WARNING, "feature %s left out: it is larger than a record of a pipe, 64 KiB (a file has room)",
-		    feature);
+		log_at(&r->log, LOG_WARNING, "feature %s left out: it is larger than a record of a pipe, 64 KiB (a file has room)",
+		       feature);
 	release(&p);
 	return got;
 }
@@ -204,7 +204,7 @@ static uint32_t ratio_of(const struct datafile *f)
 }
 
 /* What says that a directory is read with all its files. */
-static int describe_directory(struct recording *r)
+static int metadata_directory(struct recording *r)
 {
 	static const struct pd_value version = PD_NUMBER(NULL, 1);
 
@@ -226,29 +226,29 @@ static int write_hits(struct datafile *f, const struct deadline *deadline, struc
 }
 
 /* Feature BUILD_ID, and what the records tell besides. */
-static int describe_hits(struct recording *r, struct buildid_summary *found)
+static int metadata_hits(struct recording *r, struct buildid_summary *found)
 {
 	struct datafile *f = &r->file;
 	const struct deadline deadline = deadline_in(LOOK_MS, &r->interrupt.hurry);
 	int got = write_hits(f, &deadline, found);
 
 	if (found->cut)
-		say(&r->say, SAY_WARNING, "not all build ids are in the file: reading those of the files that were "
-		    "hit took too long");
+		log_at(&r->log, LOG_WARNING, "not all build ids are in the file: reading those of the files that were "
+		       "hit took too long");
 	f->tally.samples = found->samples;
 	f->tally.lost_records = found->lost_records;
 	return got;
 }
 
-int describe_file(struct recording *r)
+int metadata_file(struct recording *r)
 {
 	struct buildid_summary found = { 0 };
 	struct hostinfo h;
 	struct parts p;
-	int got = describe_directory(r);
+	int got = metadata_directory(r);
 
 	if (!got && r->file.read_back)
-		got = describe_hits(r, &found);
+		got = metadata_hits(r, &found);
 	if (r->bpf)
 		bpf_progs_refresh(r->bpf);
 	h = host_of(r, &p);

@@ -117,12 +117,12 @@ int prologue_write(struct recording *r)
 
 	if (add_events(r) || datafile_begin(&r->file))
 		return -1;
-	if (r->file.mode == PD_MODE_PIPE && describe_stream(r))
+	if (r->file.mode == PD_MODE_PIPE && metadata_stream(r))
 		return -1;
 	if (write_all_updates(r) || synth_time_conv(w, r->rings.items[0].page, e) ||
 	    write_id_index(r) || aux_info_write(r))
 		return -1;
-	if (!r->options->tail_synth && !beside_plan(r) && describe_existing(r))
+	if (!r->options->tail_synth && !background_plan(r) && metadata_existing(r))
 		return -1;
 	if (r->file.mode != PD_MODE_PIPE && pd_writer_flush(w, e))
 		return -1;

@@ -4,7 +4,7 @@
 
 #include "run/recording.h"
 
-/* Header, events and records for what exists already; of what runs beside_start() may have yet to
+/* Header, events and records for what exists already; of what runs background_start() may have yet to
  * write. 0, or -1 and r->file.error. */
 int prologue_write(struct recording *r);
 

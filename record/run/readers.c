@@ -49,7 +49,7 @@ int readers_choose(struct recording *r)
 {
 	const struct settings *o = r->options;
 	const char *other = o->per_thread ? "--per-thread" : o->switch_output ? "--switch-output" :
-			    o->switch_triggers.count ? "--switch-output-event" :
+			    o->rotate_triggers.count ? "--switch-output-event" :
 			    o->exclude_self ? "--exclude-perf" :
 			    events_trace(&r->events) ? "an AUX area" :
 			    events_have(&r->events, ATTR_WRITE_BACKWARD) ? "--overwrite" : NULL;
@@ -58,13 +58,13 @@ int readers_choose(struct recording *r)
 	if (!o->threads)
 		return 0;
 	if (other)
-		return say_failed(&r->say, CLI_USAGE, "'--threads' and %s exclude each other: %s",
-				  other, o->per_thread ? "threads read the buffers of cpus" :
-				  r->switches ? "there is one directory" :
-				  o->exclude_self ? "it knows only the recorder's first thread" :
-				  "threads read buffers as they fill, not when asked");
-	err = cpu_groups_read(&r->groups, o->threads, &r->target.cpus, &r->say);
-	return err ? err : cpu_groups_add_rest(&r->groups, target_all_cpus(&r->target), &r->say);
+		return log_error(&r->log, CLI_USAGE, "'--threads' and %s exclude each other: %s",
+				 other, o->per_thread ? "threads read the buffers of cpus" :
+				 r->switches ? "there is one directory" :
+				 o->exclude_self ? "it knows only the recorder's first thread" :
+				 "threads read buffers as they fill, not when asked");
+	err = cpu_groups_read(&r->groups, o->threads, &r->target.cpus, &r->log);
+	return err ? err : cpu_groups_add_rest(&r->groups, target_all_cpus(&r->target), &r->log);
 }
 
 /* --- in the thread ------------------------------------------------------------------------------- */
@@ -210,15 +210,15 @@ static int open_reader(struct recording *r, size_t n)
 	team->n = n + 1;
 	t->fd = datafile_open_part(&r->file, n);
 	if (t->fd < 0)
-		return say_failed(&r->say, CLI_OUTPUT, "%s/data.%zu: %s", r->file.path, n,
-				  strerror(errno));
+		return log_error(&r->log, CLI_OUTPUT, "%s/data.%zu: %s", r->file.path, n,
+				 strerror(errno));
 	t->writer = pd_writer_open_fd(t->fd, o, &r->file.error);
 	if (!t->writer || pd_writer_begin(t->writer, &r->file.error))
-		return datafile_failed(&r->file, &r->say);
+		return datafile_failed(&r->file, &r->log);
 	t->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (t->epoll < 0 || watch(t, t->stop) || give_buffers(t, r, &r->groups.items[n]))
-		return say_failed(&r->say, CLI_INPUT, "can't wait for events: %s",
-				  strerror(errno));
+		return log_error(&r->log, CLI_INPUT, "can't wait for events: %s",
+				 strerror(errno));
 	return 0;
 }
 
@@ -251,11 +251,11 @@ static int start_thread(struct recording *r, size_t n)
 	int error = start_on(t, &r->groups.items[n].run_on);
 
 	if (error) {
-		say(&r->say, SAY_DETAIL, "thread %zu runs on any cpu: %s", n, strerror(error));
+		log_at(&r->log, LOG_DETAIL, "thread %zu runs on any cpu: %s", n, strerror(error));
 		error = pthread_create(&t->thread, NULL, run, t);
 	}
 	if (error)
-		return say_failed(&r->say, CLI_INPUT, "no thread: %s", strerror(error));
+		return log_error(&r->log, CLI_INPUT, "no thread: %s", strerror(error));
 	r->readers->running++;
 	return 0;
 }
@@ -269,19 +269,19 @@ int readers_start(struct recording *r)
 		team->items = calloc(r->groups.n, sizeof(*team->items));
 	if (!team || !team->items) {
 		free(team);
-		return say_failed(&r->say, CLI_OUTPUT, "out of memory");
+		return log_error(&r->log, CLI_OUTPUT, "out of memory");
 	}
 	r->readers = team;
 	team->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	team->alarm = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (team->stop < 0 || team->alarm < 0)
-		got = say_failed(&r->say, CLI_INPUT, "no eventfd: %s", strerror(errno));
+		got = log_error(&r->log, CLI_INPUT, "no eventfd: %s", strerror(errno));
 	for (size_t i = 0; i < r->groups.n && !got; i++)
 		got = open_reader(r, i);
 	for (size_t i = 0; i < r->groups.n && !got; i++)
 		got = start_thread(r, i);
 	if (!got)
-		say(&r->say, SAY_DETAIL, "%zu threads read", team->running);
+		log_at(&r->log, LOG_DETAIL, "%zu threads read", team->running);
 	return got;
 }
 

@@ -21,27 +21,27 @@ struct readers;
 
 struct recording {
 	const struct settings *options;
-	struct say say;
+	struct logger log;
 	char *const *argv;		/* the whole command line */
 	struct event_list events;
 	struct target target;
 	struct child child;
 	struct counters counters;
 	struct rings rings;
-	struct switch_trigger trigger;
+	struct rotate_trigger trigger;
 	struct cpu_groups groups;	/* --threads: who reads what; else none */
 	struct readers *readers;	/* NULL: none run */
-	struct agenda agenda;
+	struct timers timers;
 	struct control control;
 	struct datafile file;
-	struct beside beside;
+	struct background background;
 	struct bpf_progs *bpf;		/* NULL: not asked for */
 	struct child_signals signals;	/* as they were */
 	struct interrupt interrupt;
 	uint64_t samples, bytes;	/* of the files that were switched from */
 	uint64_t lost;			/* samples */
 	uint64_t woken;			/* times that a buffer had something */
-	uint64_t max_size, switch_size;	/* bytes of output; 0: none */
+	uint64_t max_size, rotate_size;	/* bytes of output; 0: none */
 	bool switches;			/* --switch-output, --switch-output-event */
 	bool interrupted;		/* by a signal, `signal` */
 	bool stopped;			/* the command, as the recording ended before it */

@@ -9,21 +9,21 @@
 #include "run/prologue.h"
 
 /* As perf has it a small m is minutes and a capital M is MiB, so a time is tried first. */
-int switch_read(struct recording *r)
+int rotate_read(struct recording *r)
 {
 	const char *when = r->options->switch_output;
 	uint64_t ns = 0;
 
-	r->switches = when || r->options->switch_triggers.count;
+	r->switches = when || r->options->rotate_triggers.count;
 	if (!when || strcmp(when, "signal") == 0)
 		return 0;
-	if (parse_time(when, &ns) ? !ns : !parse_size(when, &r->switch_size) || !r->switch_size)
-		return say_failed(&r->say, CLI_USAGE,
-				  "'--switch-output' must be signal, a size (10M) or "
-				  "a time (30s, 5m), not '%s'",
-				  when);
-	if (ns && agenda_add(&r->agenda, ns, ns, AGENDA_SWITCH))
-		return say_failed(&r->say, CLI_OUTPUT, "out of memory");
+	if (parse_time(when, &ns) ? !ns : !parse_size(when, &r->rotate_size) || !r->rotate_size)
+		return log_error(&r->log, CLI_USAGE,
+				 "'--switch-output' must be signal, a size (10M) or "
+				 "a time (30s, 5m), not '%s'",
+				 when);
+	if (ns && timers_add(&r->timers, ns, ns, TIMER_ROTATE))
+		return log_error(&r->log, CLI_OUTPUT, "out of memory");
 	return 0;
 }
 
@@ -35,7 +35,7 @@ static int failed(struct recording *r)
 	return -1;
 }
 
-int switch_file(struct recording *r)
+int rotate_file(struct recording *r)
 {
 	struct datafile *f = &r->file;
 
@@ -43,11 +43,11 @@ int switch_file(struct recording *r)
 		return -1;
 	r->samples += f->tally.samples;
 	r->bytes += pd_writer_size(f->writer);
-	if (datafile_close(f, &r->say) || datafile_stamp(f, &r->say))
+	if (datafile_close(f, &r->log) || datafile_stamp(f, &r->log))
 		return failed(r);
-	say_footer(&r->say, "Dump %s", f->path);
+	log_footer(&r->log, "Dump %s", f->path);
 	datafile_keep(f, r->options->switch_max_files);
-	if (datafile_open(f, &r->say))
+	if (datafile_open(f, &r->log))
 		return failed(r);
 	return prologue_write(r);
 }

@@ -5,8 +5,8 @@
 #include "run/recording.h"
 
 /* --switch-output=signal|SIZE|TIME. 0; or an exit status after saying what is wrong. */
-int switch_read(struct recording *r);
+int rotate_read(struct recording *r);
 /* 0, or -1 and r->file.error. */
-int switch_file(struct recording *r);
+int rotate_file(struct recording *r);
 
 #endif

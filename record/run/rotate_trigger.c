@@ -23,21 +23,21 @@ static int check_periods(const struct event_list *l)
 		const struct event *e = &l->items[i];
 
 		if (!occurs_singly(e) && !e->terms.has_period && !e->terms.has_freq)
-			return say_failed(l->say, CLI_USAGE, "'--switch-output-event %s' needs a period: how "
-					  "many make a new file? For instance cpu-clock/period=1000000000/, a "
-					  "second", e->name);
+			return log_error(l->log, CLI_USAGE, "'--switch-output-event %s' needs a period: how "
+					 "many make a new file? For instance cpu-clock/period=1000000000/, a "
+					 "second", e->name);
 	}
 	return 0;
 }
 
-int switch_trigger_read(struct switch_trigger *s, const struct settings *o, const struct target *t,
-			const struct say *say)
+int rotate_trigger_read(struct rotate_trigger *s, const struct settings *o, const struct target *t,
+			const struct logger *log)
 {
 	int status;
 
-	s->events.say = say;
-	for (size_t i = 0; i < o->switch_triggers.count; i++)
-		if (events_parse(&s->events, o->switch_triggers.items[i], 0))
+	s->events.log = log;
+	for (size_t i = 0; i < o->rotate_triggers.count; i++)
+		if (events_parse(&s->events, o->rotate_triggers.items[i], 0))
 			return CLI_USAGE;
 	for (size_t i = 0; i < s->events.n; i++)
 		s->events.items[i].terms.overwrite = CHOICE_NO;	/* ring_peek() reads forward rings only */
@@ -47,7 +47,7 @@ int switch_trigger_read(struct switch_trigger *s, const struct settings *o, cons
 
 /* All counters are watched, not one for each buffer: a counter hangs up when its thread ends, while the counters of other
  * threads still write to the same buffer. */
-static int watch_counters(struct switch_trigger *s)
+static int watch_counters(struct rotate_trigger *s)
 {
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll < 0)
@@ -61,7 +61,7 @@ static int watch_counters(struct switch_trigger *s)
 	return 0;
 }
 
-int switch_trigger_open(struct switch_trigger *s, const struct settings *o, const struct target *t)
+int rotate_trigger_open(struct rotate_trigger *s, const struct settings *o, const struct target *t)
 {
 	int status;
 
@@ -73,18 +73,18 @@ int switch_trigger_open(struct switch_trigger *s, const struct settings *o, cons
 	if (!status)
 		status = rings_map(&s->rings, &s->counters, &s->events, o);
 	if (!status && watch_counters(s))
-		status = say_failed(s->events.say, CLI_INPUT, "can't wait for '--switch-output-event': %s",
-				    strerror(errno));
+		status = log_error(s->events.log, CLI_INPUT, "can't wait for '--switch-output-event': %s",
+				   strerror(errno));
 	return status;
 }
 
-void switch_trigger_start(const struct switch_trigger *s)
+void rotate_trigger_start(const struct rotate_trigger *s)
 {
 	counters_start(&s->counters, &s->events, COUNTERS_ALL);
 }
 
 /* A counter that hung up would stay readable. */
-static void forget_ended(struct switch_trigger *s)
+static void forget_ended(struct rotate_trigger *s)
 {
 	struct epoll_event events[HANG_UPS_AT_ONCE];
 	int n = epoll_wait(s->epoll, events, HANG_UPS_AT_ONCE, 0);
@@ -96,7 +96,7 @@ static void forget_ended(struct switch_trigger *s)
 
 /* Looks into the buffers, since perf_event descriptors are readable only once for each wakeup: the caller's wait for this
  * epoll has consumed that. */
-bool switch_trigger_occurred(struct switch_trigger *s)
+bool rotate_trigger_occurred(struct rotate_trigger *s)
 {
 	bool any = false;
 
@@ -110,12 +110,12 @@ bool switch_trigger_occurred(struct switch_trigger *s)
 	return any;
 }
 
-void switch_trigger_close(struct switch_trigger *s)
+void rotate_trigger_close(struct rotate_trigger *s)
 {
 	rings_unmap(&s->rings);
 	counters_close(&s->counters);
 	events_free(&s->events);
 	if (s->epoll >= 0)
 		close(s->epoll);
-	*s = (struct switch_trigger)SWITCH_TRIGGER_NONE;
+	*s = (struct rotate_trigger)ROTATE_TRIGGER_NONE;
 }

@@ -8,23 +8,23 @@
 #include "event/event.h"
 #include "target/target.h"
 
-struct switch_trigger {
+struct rotate_trigger {
 	struct event_list events;
 	struct counters counters;
 	struct rings rings;
 	int epoll;		/* readable when one may have occurred; -1: there are none */
 };
 
-#define SWITCH_TRIGGER_NONE { .epoll = -1 }
+#define ROTATE_TRIGGER_NONE { .epoll = -1 }
 
 /* Parses the events for this target. 0; or an exit status after saying what is wrong. */
-int switch_trigger_read(struct switch_trigger *s, const struct settings *o, const struct target *t,
-			const struct say *say);
+int rotate_trigger_read(struct rotate_trigger *s, const struct settings *o, const struct target *t,
+			const struct logger *log);
 /* Opens them, disabled, and maps a small buffer for each cpu or thread. 0; or an exit status, said. */
-int switch_trigger_open(struct switch_trigger *s, const struct settings *o, const struct target *t);
-void switch_trigger_start(const struct switch_trigger *s);
+int rotate_trigger_open(struct rotate_trigger *s, const struct settings *o, const struct target *t);
+void rotate_trigger_start(const struct rotate_trigger *s);
 /* Returns whether any occurred since the last call. */
-bool switch_trigger_occurred(struct switch_trigger *s);
-void switch_trigger_close(struct switch_trigger *s);
+bool rotate_trigger_occurred(struct rotate_trigger *s);
+void rotate_trigger_close(struct rotate_trigger *s);
 
 #endif

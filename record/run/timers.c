@@ -13,19 +13,19 @@
 #define MS 1000000ull
 #define SECOND 1000000000ull
 
-int agenda_add(struct agenda *a, uint64_t at, uint64_t every, enum agenda_action action)
+int timers_add(struct timers *a, uint64_t at, uint64_t every, enum timers_action action)
 {
-	struct agenda_item *items = realloc(a->items, (a->n + 1) * sizeof(*items));
+	struct timer *items = realloc(a->items, (a->n + 1) * sizeof(*items));
 
 	if (!items)
 		return -1;
 	a->items = items;
-	items[a->n++] = (struct agenda_item){ at, every, action };
+	items[a->n++] = (struct timer){ at, every, action };
 	return 0;
 }
 
 /* "10-20,30-40": ms, ascending. */
-static bool read_ranges(struct agenda *a, const char *text)
+static bool read_ranges(struct timers *a, const char *text)
 {
 	uint64_t last = 0;
 
@@ -38,8 +38,8 @@ static bool read_ranges(struct agenda *a, const char *text)
 		text = end + 1;
 		to = strtoull(text, &end, 10);
 		if (end == text || (*end && *end != ',') || from < last || to <= from ||
-		    agenda_add(a, from * MS, 0, AGENDA_ENABLE) ||
-		    agenda_add(a, to * MS, 0, AGENDA_DISABLE))
+		    timers_add(a, from * MS, 0, TIMER_ENABLE) ||
+		    timers_add(a, to * MS, 0, TIMER_DISABLE))
 			return false;
 		last = to;
 		text = *end ? end + 1 : end;
@@ -47,7 +47,7 @@ static bool read_ranges(struct agenda *a, const char *text)
 	return true;
 }
 
-static bool read_delay(struct agenda *a, const char *text)
+static bool read_delay(struct timers *a, const char *text)
 {
 	uint64_t ms;
 
@@ -57,24 +57,24 @@ static bool read_delay(struct agenda *a, const char *text)
 	if (!parse_number(text, &ms))
 		return read_ranges(a, text);
 	a->starts_off = ms > 0;
-	return ms == 0 || agenda_add(a, ms * MS, 0, AGENDA_ENABLE) == 0;
+	return ms == 0 || timers_add(a, ms * MS, 0, TIMER_ENABLE) == 0;
 }
 
-int agenda_read(struct agenda *a, const struct settings *o, const struct say *s)
+int timers_read(struct timers *a, const struct settings *o, const struct logger *s)
 {
 	uint64_t ns;
 
 	if (o->delay && !read_delay(a, o->delay))
-		return say_failed(s, CLI_USAGE, "'-D' must be a number of ms, -1 or ranges such as "
-				  "10-20,30-40, not '%s'", o->delay);
+		return log_error(s, CLI_USAGE, "'-D' must be a number of ms, -1 or ranges such as "
+				 "10-20,30-40, not '%s'", o->delay);
 	if (!o->duration)
 		return 0;
 	if (!parse_time(o->duration, &ns) && !parse_fraction(o->duration, SECOND, &ns))
-		return say_failed(s, CLI_USAGE,
-				  "'--duration' must be a number of seconds, not '%s'",
-				  o->duration);
-	if (agenda_add(a, ns, 0, AGENDA_STOP))
-		return say_failed(s, CLI_OUTPUT, "out of memory");
+		return log_error(s, CLI_USAGE,
+				 "'--duration' must be a number of seconds, not '%s'",
+				 o->duration);
+	if (timers_add(a, ns, 0, TIMER_STOP))
+		return log_error(s, CLI_OUTPUT, "out of memory");
 	return 0;
 }
 
@@ -86,9 +86,9 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 }
 
-static struct agenda_item *earliest(struct agenda *a)
+static struct timer *earliest(struct timers *a)
 {
-	struct agenda_item *first = NULL;
+	struct timer *first = NULL;
 
 	for (size_t i = 0; i < a->n; i++)
 		if (!first || a->items[i].at < first->at)
@@ -96,9 +96,9 @@ static struct agenda_item *earliest(struct agenda *a)
 	return first;
 }
 
-static void set_timer(struct agenda *a)
+static void set_timer(struct timers *a)
 {
-	const struct agenda_item *first = earliest(a);
+	const struct timer *first = earliest(a);
 	struct itimerspec timer = { 0 };
 
 	if (first) {
@@ -108,7 +108,7 @@ static void set_timer(struct agenda *a)
 	timerfd_settime(a->fd, TFD_TIMER_ABSTIME, &timer, NULL);
 }
 
-int agenda_start(struct agenda *a)
+int timers_start(struct timers *a)
 {
 	uint64_t start = now();
 
@@ -123,9 +123,9 @@ int agenda_start(struct agenda *a)
 	return 0;
 }
 
-bool agenda_due(struct agenda *a, enum agenda_action *action)
+bool timers_due(struct timers *a, enum timers_action *action)
 {
-	struct agenda_item *first = earliest(a);
+	struct timer *first = earliest(a);
 
 	if (!first || first->at > now()) {
 		set_timer(a);
@@ -139,10 +139,10 @@ bool agenda_due(struct agenda *a, enum agenda_action *action)
 	return true;
 }
 
-void agenda_free(struct agenda *a)
+void timers_free(struct timers *a)
 {
 	if (a->fd >= 0)
 		close(a->fd);
 	free(a->items);
-	*a = (struct agenda)AGENDA_EMPTY;
+	*a = (struct timers)TIMER_EMPTY;
 }

@@ -159,7 +159,7 @@ int synth_maps_put(struct synth_maps *s, const struct task *t)
 {
 	const char *at = t->maps_size ? t->maps : NULL;
 	bool data = s->o->what & SYNTH_DATA_MAPS;
-	struct task_map m, held;
+	struct task_map m, backlog;
 	uint16_t misc = 0;
 
 	while (!s->report->cut && task_map_next(&at, &m)) {
@@ -168,12 +168,12 @@ int synth_maps_put(struct synth_maps *s, const struct task *t)
 		if (!code && !(data && (m.prot & PROT_READ)))
 			continue;
 		s->report->cut = deadline_is_over(&s->o->deadline);
-		if (misc && put_map(s, t, &held, misc) != 0)
+		if (misc && put_map(s, t, &backlog, misc) != 0)
 			return -1;
-		held = m;
+		backlog = m;
 		misc = MISC_USER | (code ? 0 : MISC_MMAP_DATA);
 	}
 	if (!misc)
 		return 0;
-	return put_map(s, t, &held, misc | (t->timed_out || s->report->cut ? MISC_TIMEOUT : 0));
+	return put_map(s, t, &backlog, misc | (t->timed_out || s->report->cut ? MISC_TIMEOUT : 0));
 }

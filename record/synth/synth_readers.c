@@ -22,7 +22,7 @@ struct synth_readers {
 	size_t n, taken, given;		/* by readers, to the caller */
 	unsigned int want, timeout_ms;
 	int proc;
-	bool stop, held;		/* held: the caller still has the one before `given` */
+	bool stop, backlog;		/* held: the caller still has the one before `given` */
 	pthread_mutex_t lock;
 	pthread_cond_t next, room;	/* what the caller waits for is there; readers may go on */
 	pthread_t threads[MAX_THREADS];
@@ -60,7 +60,7 @@ static void *reader(void *arg)
 	while (!r->stop && r->taken < r->n) {
 		size_t first = r->taken, n = smaller(CHUNK, r->n - first);
 
-		if (first + n > r->given + WINDOW - (r->held ? 1 : 0)) {
+		if (first + n > r->given + WINDOW - (r->backlog ? 1 : 0)) {
 			pthread_cond_wait(&r->room, &r->lock);
 			continue;
 		}
@@ -125,7 +125,7 @@ static const struct task *next_threaded(struct synth_readers *r)
 	const struct task *found = NULL;
 
 	pthread_mutex_lock(&r->lock);
-	r->held = false;
+	r->backlog = false;
 	make_room(r);
 	while (!found && r->given < r->n) {
 		struct slot *s = &r->slots[r->given % WINDOW];
@@ -137,7 +137,7 @@ static const struct task *next_threaded(struct synth_readers *r)
 		if (s->state == FULL)
 			found = &s->task;
 		s->state = EMPTY;
-		r->held = found != NULL;
+		r->backlog = found != NULL;
 		r->given++;
 		make_room(r);
 	}

@@ -45,7 +45,7 @@ static int search(const char *command, char found[PATH_MAX])
 	}
 }
 
-static int find(const char *command, char path[PATH_MAX], const struct say *s)
+static int find(const char *command, char path[PATH_MAX], const struct logger *s)
 {
 	int got;
 
@@ -57,8 +57,8 @@ static int find(const char *command, char path[PATH_MAX], const struct say *s)
 	}
 
 	if (got)
-		say(s, SAY_ERROR, "%s: %s", command, got == NOT_FOUND ? "command not found" :
-		    "can't be executed");
+		log_at(s, LOG_ERROR, "%s: %s", command, got == NOT_FOUND ? "command not found" :
+		       "can't be executed");
 	return got;
 }
 
@@ -90,7 +90,7 @@ static _Noreturn void run(const struct running *r, int link)
 }
 
 int child_fork(struct child *c, char *const *command, enum child_stdout out,
-	       const struct child_signals *signals, const struct say *s)
+	       const struct child_signals *signals, const struct logger *s)
 {
 	char path[PATH_MAX];
 	const struct running running = { path, command, out, signals };
@@ -100,10 +100,10 @@ int child_fork(struct child *c, char *const *command, enum child_stdout out,
 	if (got)
 		return got;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
-		return say_failed(s, CLI_INPUT, "no socket: %s", strerror(errno));
+		return log_error(s, CLI_INPUT, "no socket: %s", strerror(errno));
 	c->pid = fork();
 	if (c->pid < 0)
-		return say_failed(s, CLI_INPUT, "no process: %s", strerror(errno));
+		return log_error(s, CLI_INPUT, "no process: %s", strerror(errno));
 	if (!c->pid) {
 		close(ends[0]);
 		run(&running, ends[1]);
@@ -113,7 +113,7 @@ int child_fork(struct child *c, char *const *command, enum child_stdout out,
 	return 0;
 }
 
-int child_start(struct child *c, const char *command, const struct say *s)
+int child_start(struct child *c, const char *command, const struct logger *s)
 {
 	int error = 0;
 
@@ -125,7 +125,7 @@ int child_start(struct child *c, const char *command, const struct say *s)
 	close(c->link);
 	c->link = -1;
 	c->started = !error;
-	return error ? say_failed(s, NOT_FOUND, "%s: %s", command, strerror(error)) : 0;
+	return error ? log_error(s, NOT_FOUND, "%s: %s", command, strerror(error)) : 0;
 }
 
 bool child_poll(struct child *c)

@@ -112,17 +112,17 @@ static bool has_command_line(int proc, const char *pid, const void *with)
 	       !is_ancestor(proc, atoi(pid));
 }
 
-static void say_chosen(int proc, const char *pid, const struct say *s)
+static void log_chosen(int proc, const char *pid, const struct logger *s)
 {
 	char text[COMMAND_LINE];
 
-	if (s->level >= SAY_DETAIL)
-		say(s, SAY_DETAIL, "process %s: %s", pid,
-		    read_command_line(proc, pid, text) ? text : "(no command line)");
+	if (s->level >= LOG_DETAIL)
+		log_at(s, LOG_DETAIL, "process %s: %s", pid,
+		       read_command_line(proc, pid, text) ? text : "(no command line)");
 }
 
 /* The threads of every process but this one that passes. */
-static size_t add_matching(struct int_list *threads, process_test test, const void *with, const struct say *s)
+static size_t add_matching(struct int_list *threads, process_test test, const void *with, const struct logger *s)
 {
 	DIR *dir = opendir("/proc");
 	struct dirent *d;
@@ -133,55 +133,55 @@ static size_t add_matching(struct int_list *threads, process_test test, const vo
 	while ((d = readdir(dir)))
 		if (isdigit((unsigned char)d->d_name[0]) && atoi(d->d_name) != getpid() &&
 		    test(dirfd(dir), d->d_name, with) && add_threads_of(threads, atoi(d->d_name)))
-			say_chosen(dirfd(dir), d->d_name, s);
+			log_chosen(dirfd(dir), d->d_name, s);
 	closedir(dir);
 	return threads->n - before;
 }
 
-static int add_by_pattern(struct target *t, const char *pattern, const struct say *s)
+static int add_by_pattern(struct target *t, const char *pattern, const struct logger *s)
 {
 	regex_t regex;
 	size_t found;
 
 	if (regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB))
-		return say_failed(s, CLI_USAGE,
-				  "'-p %s' is neither a process nor a regular expression",
-				  pattern);
+		return log_error(s, CLI_USAGE,
+				 "'-p %s' is neither a process nor a regular expression",
+				 pattern);
 	found = add_matching(&t->threads, has_command_line, &regex, s);
 	regfree(&regex);
 	if (!found)
-		return say_failed(s, CLI_INPUT, "no process has a command line like '%s'", pattern);
+		return log_error(s, CLI_INPUT, "no process has a command line like '%s'", pattern);
 	return 0;
 }
 
-static int add_process(struct target *t, const char *item, const struct say *s)
+static int add_process(struct target *t, const char *item, const struct logger *s)
 {
 	uint64_t pid;
 
 	if (!parse_number(item, &pid))
 		return add_by_pattern(t, item, s);
 	if (pid > INT32_MAX || !add_threads_of(&t->threads, (pid_t)pid))
-		return say_failed(s, CLI_INPUT, "there is no process %s", item);
+		return log_error(s, CLI_INPUT, "there is no process %s", item);
 	return 0;
 }
 
-static int add_thread(struct target *t, const char *item, const struct say *s)
+static int add_thread(struct target *t, const char *item, const struct logger *s)
 {
 	char path[64];
 	uint64_t tid;
 
 	if (!parse_number(item, &tid) || tid > INT32_MAX)
-		return say_failed(s, CLI_USAGE, "'-t %s' is not the number of a thread", item);
+		return log_error(s, CLI_USAGE, "'-t %s' is not the number of a thread", item);
 	snprintf(path, sizeof(path), "/proc/%llu", (unsigned long long)tid);
 	if (access(path, F_OK))
-		return say_failed(s, CLI_INPUT, "there is no thread %s", item);
+		return log_error(s, CLI_INPUT, "there is no thread %s", item);
 	return int_list_add(&t->threads, (int)tid)
-		       ? say_failed(s, CLI_OUTPUT, "%s", "out of memory")
+		       ? log_error(s, CLI_OUTPUT, "%s", "out of memory")
 		       : 0;
 }
 
-static int add_list(struct target *t, const struct cli_list *list, const struct say *s,
-		    int (*add)(struct target *, const char *, const struct say *))
+static int add_list(struct target *t, const struct cli_list *list, const struct logger *s,
+		    int (*add)(struct target *, const char *, const struct logger *))
 {
 	for (size_t i = 0; i < list->count; i++) {
 		const char *rest = list->items[i];
@@ -200,7 +200,7 @@ static int add_list(struct target *t, const struct cli_list *list, const struct 
 	return 0;
 }
 
-static int add_user(struct target *t, const char *name, const struct say *s)
+static int add_user(struct target *t, const char *name, const struct logger *s)
 {
 	struct passwd *user = getpwnam(name);
 	uint64_t number;
@@ -211,13 +211,13 @@ static int add_user(struct target *t, const char *name, const struct say *s)
 	else if (parse_number(name, &number))
 		uid = (uid_t)number;
 	else
-		return say_failed(s, CLI_USAGE, "there is no user '%s'", name);
+		return log_error(s, CLI_USAGE, "there is no user '%s'", name);
 	if (!add_matching(&t->threads, is_owned_by, &uid, s))
-		return say_failed(s, CLI_INPUT, "user %s runs nothing", name);
+		return log_error(s, CLI_INPUT, "user %s runs nothing", name);
 	return 0;
 }
 
-static int choose_threads(struct target *t, const struct settings *o, const struct say *s)
+static int choose_threads(struct target *t, const struct settings *o, const struct logger *s)
 {
 	int got = add_list(t, &o->pids, s, add_process);
 
@@ -231,7 +231,7 @@ static int choose_threads(struct target *t, const struct settings *o, const stru
 
 /* Those that are off can't be recorded, nor those that are not there. */
 static int check_cpus(const struct int_list *cpus, const struct int_list *online,
-		      const struct say *s)
+		      const struct logger *s)
 {
 	for (size_t i = 0; i < cpus->n; i++) {
 		bool found = false;
@@ -239,28 +239,28 @@ static int check_cpus(const struct int_list *cpus, const struct int_list *online
 		for (size_t k = 0; k < online->n && !found; k++)
 			found = online->items[k] == cpus->items[i];
 		if (!found)
-			return say_failed(s, CLI_INPUT, "there is no cpu %d, or it is off; the "
-					  "last that is on is %d", cpus->items[i],
-					  online->items[online->n - 1]);
+			return log_error(s, CLI_INPUT, "there is no cpu %d, or it is off; the "
+					 "last that is on is %d", cpus->items[i],
+					 online->items[online->n - 1]);
 	}
 	return 0;
 }
 
-static int choose_cpus(struct target *t, const struct settings *o, const struct say *s)
+static int choose_cpus(struct target *t, const struct settings *o, const struct logger *s)
 {
 	if (o->cpus) {
 		if (!int_list_parse(&t->cpus, o->cpus, MAX_CPUS))
-			return say_failed(s, CLI_USAGE, "'-C %s' is not a list of cpus", o->cpus);
+			return log_error(s, CLI_USAGE, "'-C %s' is not a list of cpus", o->cpus);
 		return online_cpus(&t->side_cpus) ? check_cpus(&t->cpus, &t->side_cpus, s) : 0;
 	}
 	if (t->per_thread ? int_list_add(&t->cpus, -1) : !online_cpus(&t->cpus))
-		return say_failed(s, CLI_OUTPUT, "%s", "out of memory");
+		return log_error(s, CLI_OUTPUT, "%s", "out of memory");
 	t->nr_online = t->per_thread ? 0 : (unsigned int)t->cpus.n;
 	return 0;
 }
 
 int target_choose(struct target *t, const struct settings *o, char *const *command,
-		  const struct say *s)
+		  const struct logger *s)
 {
 	bool threads = o->pids.count || o->tids.count || o->uid;
 	bool system = o->all_cpus || o->cgroups.count || (o->cpus && !threads);
@@ -270,11 +270,11 @@ int target_choose(struct target *t, const struct settings *o, char *const *comma
 	t->kind = system ? TARGET_SYSTEM : threads ? TARGET_THREADS : TARGET_COMMAND;
 	t->per_thread = o->per_thread;
 	if (system && threads)
-		say(s, SAY_WARNING, "-a records everything: -p, -t and -u count for nothing");
+		log_at(s, LOG_WARNING, "-a records everything: -p, -t and -u count for nothing");
 	if (system && o->per_thread)
-		return say_failed(s, CLI_USAGE, "%s", "--per-thread needs a command, -p, -t or -u");
+		return log_error(s, CLI_USAGE, "%s", "--per-thread needs a command, -p, -t or -u");
 	if (o->per_thread && o->cpus)
-		return say_failed(s, CLI_USAGE, "%s", "--per-thread and -C exclude each other");
+		return log_error(s, CLI_USAGE, "%s", "--per-thread and -C exclude each other");
 	if (t->kind == TARGET_THREADS)
 		got = choose_threads(t, o, s);
 	if (!got)

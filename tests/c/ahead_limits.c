@@ -32,7 +32,7 @@ static void take_all(struct pd_ahead *a, struct pd_windows *w, size_t i)
 		CHECK(pd_ahead_take(a, &p) == 0);
 		if (!p.size)
 			break;
-		CHECK(got + p.size <= WHOLE && memcmp(p.window->data + PD_AHEAD_FRONT, text[i] + got, p.size) == 0);
+		CHECK(got + p.size <= WHOLE && memcmp(p.window->data + PD_FORWARD_REF_FRONT, text[i] + got, p.size) == 0);
 		got += p.size;
 		pd_windows_use(w, p.window);
 	}

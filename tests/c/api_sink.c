@@ -119,7 +119,7 @@ static int pump(struct pd_sink *sink, struct pd_reader *reader)
 	int got = 0, failed;
 
 	failed = pd_sink_begin(sink, reader);
-	while (!failed && !(failed = pd_sink_run(sink, reader)) && (got = pd_next(reader, &record, &e)) == 1)
+	while (!failed && !(failed = pd_sink_batch(sink, reader)) && (got = pd_next(reader, &record, &e)) == 1)
 		failed = pd_sink_record(sink, record);
 	if (!failed && got < 0)
 		failed = pd_sink_error(sink, &e);
@@ -128,7 +128,7 @@ static int pump(struct pd_sink *sink, struct pd_reader *reader)
 	return failed;
 }
 
-/* The way without pd_sink_run(). */
+/* The way without pd_sink_batch(). */
 static int pump_singly(struct pd_sink *sink, struct pd_reader *r)
 {
 	const struct pd_record *record;

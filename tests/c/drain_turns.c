@@ -81,9 +81,9 @@ int pd_writer_record(struct pd_writer *w, uint32_t type, uint16_t misc, int even
 	return 0;
 }
 
-bool beside_runs(const struct recording *r)
+bool background_runs(const struct recording *r)
 {
-	return r->beside.state == BESIDE_RUNS;
+	return r->background.state == BACKGROUND_RUNS;
 }
 
 static struct recording start(const struct settings *o)
@@ -147,20 +147,20 @@ static void what_can_not_be_written_is_held(void)
 {
 	struct settings o = { .mmap_flush = 1 };
 	struct recording r = start(&o);
-	struct held *h = &r.beside.held;
+	struct backlog *h = &r.background.backlog;
 	struct pd_bytes first;
 
-	r.beside.state = BESIDE_RUNS;
+	r.background.state = BACKGROUND_RUNS;
 	pages[2].data_head = pages[2].data_tail = rings[2].tail = SIZE - 2 * RECORD;
 	fill(2, 4);
 	CHECK(strcmp(pass(&r, DRAIN_ALL), "") == 0 && r.file.tally.samples == 2 + 3 + 4);
 	CHECK(pages[0].data_tail == pages[0].data_head && pages[2].data_tail == pages[2].data_head);
 	CHECK(h->blocks == 1 && r.file.unfinished == 9 * RECORD);
-	first = held_first(h);
+	first = backlog_first(h);
 	CHECK(first.size == 9 * RECORD && !memcmp(first.data + 5 * RECORD, bytes[2] + SIZE - 2 * RECORD, 2 * RECORD) &&
 	      !memcmp(first.data + 7 * RECORD, bytes[2], 2 * RECORD));
-	held_free(h);
-	CHECK(!h->first && !h->last && !h->blocks && !h->room && !held_first(h).size);
+	backlog_free(h);
+	CHECK(!h->first && !h->last && !h->blocks && !h->room && !backlog_first(h).size);
 }
 
 /* Then the kernel counts what is lost. */
@@ -170,23 +170,23 @@ static void what_can_not_be_held_stays(void)
 	const struct pd_bytes spans[2] = { { much, sizeof(much) - 4096 }, { much, 4096 } };
 	struct settings o = { .mmap_flush = 1 };
 	struct recording r = start(&o);
-	struct held *h = &r.beside.held;
+	struct backlog *h = &r.background.backlog;
 	size_t n = 0;
 
-	r.beside.state = BESIDE_RUNS;
-	while (held_add(h, spans, 2))
+	r.background.state = BACKGROUND_RUNS;
+	while (backlog_add(h, spans, 2))
 		n++;
-	CHECK(n == HELD_MOST / sizeof(much) && h->room <= HELD_MOST);
-	while (held_add(h, spans + 1, 1))
+	CHECK(n == BACKLOG_MOST / sizeof(much) && h->room <= BACKLOG_MOST);
+	while (backlog_add(h, spans + 1, 1))
 		;
-	CHECK(h->room == HELD_MOST);
+	CHECK(h->room == BACKLOG_MOST);
 	CHECK(strcmp(pass(&r, DRAIN_ALL), "") == 0 && !r.file.tally.samples && !pages[0].data_tail && !rings[0].tail);
-	held_drop(h);
+	backlog_drop(h);
 	CHECK(strcmp(pass(&r, DRAIN_ALL), "") == 0 && r.file.tally.samples == 2 + 3 + 4);
-	r.beside.state = BESIDE_NOTHING;
+	r.background.state = BACKGROUND_NOTHING;
 	fill(0, 1);
 	CHECK(strcmp(pass(&r, DRAIN_ALL), "01R") == 0);
-	held_free(h);
+	backlog_free(h);
 }
 
 /* The kernel may write there again once it is given back; each byte is handed out once all the same. */

@@ -157,7 +157,7 @@ static void pump(struct run *run, struct pd_reader *reader, const struct fuzz_ho
 		struct pd_bytes bytes;
 
 		if (how->threads)
-			pd_sink_run(run->sink, reader);
+			pd_sink_batch(run->sink, reader);
 		got = pd_next(reader, &record, &e);
 		if (got <= 0)
 			break;

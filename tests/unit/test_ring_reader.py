@@ -12,7 +12,7 @@ from conftest import ROOT
 @pytest.mark.parametrize("program, sources", [
     ("ring_content", ["capture/ring"]),
     ("drain_turns", ["capture/ring", "run/drain", "run/backlog"]),
-    ("beside_order", ["capture/ring", "run/drain", "run/backlog", "run/background_synth"]),
+    ("background_order", ["capture/ring", "run/drain", "run/backlog", "run/background_synth"]),
 ])
 def test_what_lies_in_a_buffer(tmp_path, program, sources):
     target = tmp_path / program

@@ -182,7 +182,7 @@ PD_API int pd_payload_read(struct pd_reader *r, size_t n, struct pd_bytes *out, 
  *
  *	got = 0;
  *	failed = pd_sink_begin(sink, reader);
- *	while (!failed && !(failed = pd_sink_run(sink, reader)) && (got = pd_next(reader, &record, &e)) == 1)
+ *	while (!failed && !(failed = pd_sink_batch(sink, reader)) && (got = pd_next(reader, &record, &e)) == 1)
  *		failed = pd_sink_record(sink, record);
  *	if (!failed && got < 0)
  *		failed = pd_sink_error(sink, &e);
@@ -190,7 +190,7 @@ PD_API int pd_payload_read(struct pd_reader *r, size_t n, struct pd_bytes *out, 
  *		failed = pd_sink_finish(sink, reader);
  *
  * while the reader's on_error calls pd_sink_error(), and its on_wait pd_sink_wait(). (What `stop_at` ends the reading
- * with, on_error had already.) pd_sink_run() may be left out: then all records come one by one, and threads have
+ * with, on_error had already.) pd_sink_batch() may be left out: then all records come one by one, and threads have
  * nothing to do. */
 struct pd_sink;
 /* A sink of one's own: each function may be NULL. 0 goes on; anything else is for the caller to end with. */
@@ -202,7 +202,7 @@ struct pd_sink_ops {
 	int (*finish)(void *state, struct pd_reader *r);
 	void (*wait)(void *state);
 	void (*free)(void *state);
-	int (*run)(void *state, struct pd_reader *r);	/* of this library's sinks, who see its inside: else NULL */
+	int (*batch)(void *state, struct pd_reader *r);	/* of this library's sinks, who see its inside: else NULL */
 };
 PD_API struct pd_sink *pd_sink_new(const struct pd_sink_ops *ops, void *state);
 /* Before pd_close(), but for a sink that is finished: its threads may be reading what the reader holds. NULL is fine. */
@@ -213,7 +213,7 @@ PD_API int pd_sink_begin(struct pd_sink *s, struct pd_reader *r);
 PD_API int pd_sink_record(struct pd_sink *s, const struct pd_record *r);
 /* Lets the sink read records itself, as far as it has a faster way for those that come next than one by one; go on with
  * pd_next(). */
-PD_API int pd_sink_run(struct pd_sink *s, struct pd_reader *r);
+PD_API int pd_sink_batch(struct pd_sink *s, struct pd_reader *r);
 PD_API int pd_sink_error(struct pd_sink *s, const struct pd_error *e);
 PD_API int pd_sink_finish(struct pd_sink *s, struct pd_reader *r);
 PD_API void pd_sink_wait(struct pd_sink *s);

@@ -17,8 +17,8 @@ struct pd_repair_report {
 	uint64_t shortened;		/* records whose size is set right: it covers others, or bytes after a sample's fields; or
 					 * the data after them (AUXTRACE) end early */
 	uint64_t ids_forgotten;		/* records, none of them samples, whose id no event has: it is set to 0 */
-	uint64_t attrs_mended;		/* attributes whose own size is set right, or that are EVENT_DESC's copy */
-	bool formats_stand_in;		/* formats of tracepoints are damaged: perf refuses such files, so those have
+	uint64_t attrs_recovered;		/* attributes whose own size is set right, or that are EVENT_DESC's copy */
+	bool placeholder_formats;		/* formats of tracepoints are damaged: perf refuses such files, so those have
 					 * ones that know no more than the event's id */
 	bool features[256];		/* written */
 	bool features_dropped[256];	/* damaged, or never written; not those that are true of the old file only */

@@ -1,7 +1,7 @@
-/* json_batch.c - numbers in a row as JSON: the form that they fill in is made once. */
+/* json_fixed_fields.c - numbers in a row as JSON: the form that they fill in is made once. */
 #include "json/json.h"
 
-static bool is_plain(const struct pd_field *f, unsigned int width)
+static bool is_simple(const struct pd_field *f, unsigned int width)
 {
 	return !f->msb_first && (f->show == PD_DEC || f->show == PD_SIGNED || (f->show == PD_HEX && width == 8));
 }
@@ -13,7 +13,7 @@ void pd_json_form_ops(struct pd_json_form *f, const struct pd_op *op, size_t n, 
 
 		if (op->kind == PD_PAD || row->show == PD_HIDDEN)
 			continue;
-		if (!is_plain(row, op->width) || !row->key_size) {
+		if (!is_simple(row, op->width) || !row->key_size) {
 			pd_json_form_other(f, op, at);
 			continue;
 		}
@@ -22,7 +22,7 @@ void pd_json_form_ops(struct pd_json_form *f, const struct pd_op *op, size_t n, 
 	}
 }
 
-static __attribute__((noinline)) void make_run(struct pd_json *j, struct pd_json_run *run, const char *before,
+static __attribute__((noinline)) void make_run(struct pd_json *j, struct pd_json_fixed_fields *run, const char *before,
 					       const char *behind)
 {
 	run->arch_changes = j->session->arch_changes;
@@ -37,7 +37,7 @@ static __attribute__((noinline)) void make_run(struct pd_json *j, struct pd_json
 static inline struct pd_json_form *form_of(struct pd_json *j, const struct pd_op *ops, size_t n, enum pd_swap swap,
 					   const char *before, const char *behind)
 {
-	struct pd_json_run *run = &j->runs[((uintptr_t)ops >> 6 ^ (uintptr_t)ops >> 12) % PD_JSON_RUNS];
+	struct pd_json_fixed_fields *run = &j->runs[((uintptr_t)ops >> 6 ^ (uintptr_t)ops >> 12) % PD_JSON_RUNS];
 
 	if (run->ops != ops || run->nr_ops != n || run->arch_changes != j->session->arch_changes || run->swap != swap) {
 		run->ops = ops;
@@ -63,13 +63,13 @@ static bool has_comma(const struct pd_json *j, struct pd_json_joint joint)
 	return joint.at >= j->w.buffer && joint.at[-1] != '[';
 }
 
-void pd_json_run(void *ctx, const struct pd_op *ops, size_t n, const uint8_t *start, enum pd_swap swap)
+void pd_json_fixed_fields(void *ctx, const struct pd_op *ops, size_t n, const uint8_t *start, enum pd_swap swap)
 {
 	struct pd_json *j = ctx;
 	struct pd_json_form *form;
 	struct pd_json_joint joint;
 
-	if (ops == j->head_ops || ops == j->head_tested)
+	if (ops == j->head_ops || ops == j->head_optional)
 		return;
 	form = form_of(j, ops, n, swap, "", "");
 	pd_jsonw_room_twice(&j->w);

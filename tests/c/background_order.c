@@ -1,4 +1,4 @@
-/* beside_order.c - record/run/background_synth.c with a description that ends when it is told to, and buffers that fill
+/* background_order.c - record/run/background_synth.c with a description that ends when it is told to, and buffers that fill
  * while what was held is written: a line for each thing that is not as it must be. */
 #include <linux/perf_event.h>
 #include <poll.h>
@@ -26,7 +26,7 @@ static struct perf_event_mmap_page page;
 static uint8_t bytes[SIZE];
 static struct ring ring;
 static uint64_t made, written;		/* records so far */
-static int described;			/* what describe_running() is to return */
+static int described;			/* what metadata_running() is to return */
 static int go[2];			/* a pipe: it waits for a byte */
 static bool came, wrong;		/* the descriptions are in the file; something is out of order */
 static int failing;			/* so many writes from now one fails; 0: none */
@@ -84,13 +84,13 @@ void priority_be_ordinary(void)
 {
 }
 
-struct synth_options describe_options(const struct recording *r)
+struct synth_options metadata_options(const struct recording *r)
 {
 	(void)r;
 	return (struct synth_options){ .what = SYNTH_TASKS, .all_tasks = true };
 }
 
-int describe_running(struct pd_writer *w, const struct synth_options *o, struct synth_report *report,
+int metadata_running(struct pd_writer *w, const struct synth_options *o, struct synth_report *report,
 		     struct pd_error *e)
 {
 	char byte;
@@ -104,7 +104,7 @@ int describe_running(struct pd_writer *w, const struct synth_options *o, struct 
 	return described;
 }
 
-void describe_say(const struct recording *r, const struct synth_report *report)
+void describe_log(const struct recording *r, const struct synth_report *report)
 {
 	(void)r, (void)report;
 }
@@ -119,9 +119,9 @@ static void begin(struct recording *r, size_t passes)
 	ring = (struct ring){ .kind = RING_FORWARD, .fd = -1, .page = &page, .data = bytes, .size = SIZE };
 	made = written = 0;
 	came = wrong = false;
-	CHECK(beside_plan(r) && !beside_runs(r));
-	ring.fd = beside_start(r);
-	CHECK(ring.fd >= 0 && beside_runs(r) && !beside_is_done(r));
+	CHECK(background_plan(r) && !background_runs(r));
+	ring.fd = background_start(r);
+	CHECK(ring.fd >= 0 && background_runs(r) && !background_is_done(r));
 	for (; passes; passes--) {
 		fill(MOST);
 		CHECK(!drain_buffers(r, DRAIN_ALL));
@@ -133,7 +133,7 @@ static void wait_for_end(const struct recording *r)
 	struct pollfd alarm = { .fd = ring.fd, .events = POLLIN };
 
 	CHECK(write(go[1], "", 1) == 1);
-	CHECK(poll(&alarm, 1, 10000) == 1 && beside_is_done(r) && beside_runs(r));
+	CHECK(poll(&alarm, 1, 10000) == 1 && background_is_done(r) && background_runs(r));
 }
 
 /* The thread's first, then all in the order it came, also what comes while it is written. */
@@ -145,7 +145,7 @@ static void all_is_written_in_order(size_t more)
 	fill_more = more;
 	CHECK(made == 10 * SIZE / RECORD && !written);
 	wait_for_end(&r);
-	CHECK(!beside_finish(&r) && !wrong && !beside_runs(&r) && !r.beside.held.blocks);
+	CHECK(!background_finish(&r) && !wrong && !background_runs(&r) && !r.background.backlog.blocks);
 	CHECK(made - written <= 11 * more && (more || made == written));
 	fill_more = 0;
 	CHECK(!drain_buffers(&r, DRAIN_ALL) && made == written && !wrong);
@@ -158,8 +158,8 @@ static void the_end_waits_for_it(void)
 
 	begin(&r, 1);
 	CHECK(write(go[1], "", 1) == 1);
-	CHECK(!beside_finish(&r) && came && made == written && !wrong);
-	CHECK(!beside_finish(&r));
+	CHECK(!background_finish(&r) && came && made == written && !wrong);
+	CHECK(!background_finish(&r));
 }
 
 static void failures_are_told(void)
@@ -169,16 +169,16 @@ static void failures_are_told(void)
 	described = -1;
 	begin(&r, 2);
 	wait_for_end(&r);
-	CHECK(beside_finish(&r) == -1 && r.file.error.code == PD_E_IO);
-	CHECK(!written && !beside_runs(&r) && !r.beside.held.blocks);
+	CHECK(background_finish(&r) == -1 && r.file.error.code == PD_E_IO);
+	CHECK(!written && !background_runs(&r) && !r.background.backlog.blocks);
 	described = 0;
 	for (failing = 1; failing < 3; failing++) {
 		int before = failing;
 
 		begin(&r, 3);
 		wait_for_end(&r);
-		CHECK(beside_finish(&r) == -1 && r.file.error.code == PD_E_IO);
-		CHECK(!beside_runs(&r) && !r.beside.held.blocks);
+		CHECK(background_finish(&r) == -1 && r.file.error.code == PD_E_IO);
+		CHECK(!background_runs(&r) && !r.background.backlog.blocks);
 		failing = before;
 	}
 	failing = 0;
@@ -189,12 +189,12 @@ static void planned_only_where_it_is_of_use(void)
 	struct settings o = settings;
 	struct recording r = { .options = &o };
 
-	CHECK(beside_start(&r) == -1 && !beside_finish(&r));
+	CHECK(background_start(&r) == -1 && !background_finish(&r));
 	r.rings.nr_aux = 1;
-	CHECK(!beside_plan(&r));
+	CHECK(!background_plan(&r));
 	r.rings.nr_aux = 0;
 	o.exclude_self = true;
-	CHECK(!beside_plan(&r) && beside_start(&r) == -1);
+	CHECK(!background_plan(&r) && background_start(&r) == -1);
 }
 
 int main(void)
