@@ -107,12 +107,20 @@ def needs_root():
     need("root", "events")
 
 
+def without_made_up_pmu(features):
+    """perf 6.12 shows a PMU "cpu" without capabilities where the kernel has no PMU of the cpus; 6.1 does not."""
+    if not os.path.exists("/sys/bus/event_source/devices/cpu") and features.get("CPU_PMU_CAPS") == []:
+        del features["CPU_PMU_CAPS"]
+        features["PMU_MAPPINGS"].remove({"type": 4, "name": "cpu"})
+    return features
+
+
 def test_every_feature_as_perf_has_it(run, perf_record):
     needs_root()
     theirs, _ = perf_record("-e", "sched:sched_switch", "-k", "mono", "-a", "--", "true")
     config = int(theirs["attrs"][0]["attr"]["config"], 16)
     ours, _, _ = run(f"tracepoint={config}:sched:sched_switch")
-    ours, theirs = ours["features"], theirs["features"]
+    ours, theirs = ours["features"], without_made_up_pmu(theirs["features"])
     own = {"VERSION", "CMDLINE", "EVENT_DESC", "SAMPLE_TIME", "BUILD_ID"}
     assert set(theirs) - own <= set(ours)
     for features in ours, theirs:
@@ -512,14 +520,35 @@ def test_tasks_that_vanish_meanwhile(run, running):
         assert document["summary"]["by_type"]["COMM"] > 2
 
 
+def written_build_ids(document):
+    """By file, without the size of the record: perf 6.1 pads the name to 64 bytes, perf 6.12 to 8."""
+    items = {(item["filename"], item["build_id"]): item for item in document["features"]["BUILD_ID"]}
+    for item in items.values():
+        name = len(item["filename"].encode()) + 1
+        assert item.pop("size") in (36 + -(-name // 64) * 64, 36 + -(-name // 8) * 8)
+    return items
+
+
+def all_see_the_same_files():
+    namespaces = set()
+    for pid in filter(str.isdecimal, os.listdir("/proc")):
+        try:
+            os.readlink(f"/proc/{pid}/exe")     # not of the kernel's own threads
+            namespaces.add(os.readlink(f"/proc/{pid}/ns/mnt"))
+        except OSError:
+            pass
+    return len(namespaces) == 1
+
+
 def test_build_ids_of_what_was_hit(run, perf_record):
     needs_root()
-    theirs, path = perf_record("-e", "cpu-clock", "-a", "--", sys.executable, "-c", "sum(range(3000000))")
+    # What a process had mapped that has ended, in another mount namespace, perf looks for in its own.
+    all_tasks = ["-a"] if all_see_the_same_files() else []
+    theirs, path = perf_record("-e", "cpu-clock", *all_tasks, "--", sys.executable, "-c", "sum(range(3000000))")
     ours, printed, _ = run(f"buildids={path}")
-    mine = {item["filename"]: item for item in ours["features"]["BUILD_ID"]}
-    other = {item["filename"]: item for item in theirs["features"]["BUILD_ID"]}
-    assert mine == other
-    assert "[kernel.kallsyms]" in mine and "[vdso]" in mine
+    mine = written_build_ids(ours)
+    assert mine == written_build_ids(theirs)
+    assert {"[kernel.kallsyms]", "[vdso]"} <= {name for name, _ in mine}
     samples = [record["time"] for record in theirs["records"] if record["type"] == "SAMPLE"]
     words = printed.split()
     counts = dict(zip(words[6::2], map(int, words[7::2])))
@@ -649,7 +678,7 @@ def test_a_recording_has_the_features_that_perf_gives_it(record, perf_record):
     needs_root()
     theirs, _ = perf_record("-e", "sched:sched_switch", "-k", "mono", "-a", "--", "true")
     ours = record("-e", "sched:sched_switch", "-k", "mono", "-a").document["features"]
-    assert set(theirs["features"]) <= set(ours)
+    assert set(without_made_up_pmu(theirs["features"])) <= set(ours)
     formats = [system["formats"] for system in ours["TRACING_DATA"]["systems"]]
     assert formats == [system["formats"] for system in theirs["features"]["TRACING_DATA"]["systems"]]
     assert ours["VERSION"].startswith("precord ")
