@@ -9,10 +9,6 @@
 #include "reader/reader.h"
 #include "stream/record.h"
 
-#define FEATURE_TRACING_DATA 1
-#define FEATURE_AUXTRACE 18		/* says where in the old file AUXTRACE records are */
-#define FEATURE_DIR_FORMAT 24
-#define FEATURE_COMPRESSED 27
 #define PAYLOAD_CHUNK 65536
 
 struct repair {
@@ -258,24 +254,24 @@ static int copy_records(struct repair *p, struct pd_error *e)
 
 /* --- what stands behind them --- */
 
-/* Is the feature true of the old file only? */
+/* Is the feature true of the old file only? AUXTRACE gives the offsets of the AUXTRACE records. */
 static bool is_obsolete(const struct repair *p, uint32_t id)
 {
-	return id == FEATURE_AUXTRACE || (id == FEATURE_COMPRESSED && p->expands) ||
-	       (id == FEATURE_DIR_FORMAT && pd_file(p->reader)->mode == PD_MODE_DIRECTORY);
+	return id == PD_FEATURE_AUXTRACE || (id == PD_FEATURE_COMPRESSED && p->expands) ||
+	       (id == PD_FEATURE_DIR_FORMAT && pd_file(p->reader)->mode == PD_MODE_DIRECTORY);
 }
 
 /* The tracepoints' formats, the first bit there is, where they are no good as they are: 1; 0: they are, or none is needed. */
 static int replace_formats(struct repair *p, struct pd_buf *sections, struct pd_error *e)
 {
-	struct pd_feature f = { .id = FEATURE_TRACING_DATA };
+	struct pd_feature f = { .id = PD_FEATURE_TRACING_DATA };
 	struct pd_error ignored;
 	enum pd_placeholder_formats made;
 
 	for (size_t i = 0; i < pd_nr_features(p->reader); i++)
-		if (pd_feature_at(p->reader, i, &f, &ignored) || f.id == FEATURE_TRACING_DATA)
+		if (pd_feature_at(p->reader, i, &f, &ignored) || f.id == PD_FEATURE_TRACING_DATA)
 			break;
-	made = pd_placeholder_tracing_data(p->session, f.id == FEATURE_TRACING_DATA ? f.bytes : (struct pd_bytes){ NULL, 0 },
+	made = pd_placeholder_tracing_data(p->session, f.id == PD_FEATURE_TRACING_DATA ? f.bytes : (struct pd_bytes){ NULL, 0 },
 					   sections);
 	if (made == PD_PLACEHOLDERS_FAILED)
 		return fail(e, PD_E_LIMIT, 0);
@@ -320,8 +316,8 @@ static int copy_features(struct repair *p, struct pd_error *e)
 	if (failed < 0)
 		return -1;
 	if (failed) {
-		kept[n++] = (struct pd_section){ .feature = FEATURE_TRACING_DATA, .size = sections.size };
-		p->header.features[FEATURE_TRACING_DATA] = p->report->placeholder_formats = true;
+		kept[n++] = (struct pd_section){ .feature = PD_FEATURE_TRACING_DATA, .size = sections.size };
+		p->header.features[PD_FEATURE_TRACING_DATA] = p->report->placeholder_formats = true;
 	}
 	for (size_t i = 0; i < pd_nr_features(p->reader); i++) {
 		struct pd_feature f;

@@ -14,9 +14,6 @@
 #include "pd/pd.h"
 #include "pd/write.h"
 
-enum { TYPE_USER = 64, FINISHED_ROUND = 68, COMPRESSED = 81, COMPRESSED2 = 83, EVENT_DESC = 12, SAMPLE_TIME = 21,
-	ZSTD = 27 };
-
 struct copy {
 	uint8_t *bytes;
 	size_t used, room;
@@ -130,9 +127,10 @@ static void take(struct pd_reader *r, struct pd_writer *w, const uint64_t *sampl
 		const struct pd_bytes b = pd_record_bytes(record);
 		const struct pd_attr *a = pd_record_attr(record);
 
-		if (type < TYPE_USER)
+		if (type < PD_RECORD_USER_START)
 			add(c, record, a ? sample_types[pd_attr_index(a)] : 0);
-		else if (type != COMPRESSED && type != COMPRESSED2 && type != FINISHED_ROUND && pd_writer_write(w, &b, 1, &e))
+		else if (type != PD_RECORD_COMPRESSED && type != PD_RECORD_COMPRESSED2 && type != PD_RECORD_FINISHED_ROUND &&
+			 pd_writer_write(w, &b, 1, &e))
 			die("writing:", &e);
 	}
 	if (got < 0)
@@ -149,12 +147,12 @@ static void add_features(struct pd_reader *r, struct pd_writer *w, uint64_t long
 
 		if (pd_feature_at(r, i, &f, &e))
 			die("a feature:", &e);
-		if (f.id == SAMPLE_TIME && f.bytes.size == sizeof(span)) {
+		if (f.id == PD_FEATURE_SAMPLE_TIME && f.bytes.size == sizeof(span)) {
 			memcpy(span, f.bytes.data, sizeof(span));
 			span[1] += longer;
 			f.bytes.data = (const uint8_t *)span;
 		}
-		if (f.id != EVENT_DESC && f.id != ZSTD && pd_writer_feature_bytes(w, f.id, f.bytes, &e))
+		if (f.id != PD_FEATURE_EVENT_DESC && f.id != PD_FEATURE_COMPRESSED && pd_writer_feature_bytes(w, f.id, f.bytes, &e))
 			die("a feature:", &e);
 	}
 }
@@ -189,7 +187,7 @@ int main(int argc, char **argv)
 		const struct pd_bytes all = { c.bytes, c.used };
 
 		shift(&c, times ? span : 0);
-		if (pd_writer_write(w, &all, 1, &e) || pd_writer_record(w, FINISHED_ROUND, 0, -1, NULL, 0,
+		if (pd_writer_write(w, &all, 1, &e) || pd_writer_record(w, PD_RECORD_FINISHED_ROUND, 0, -1, NULL, 0,
 									 (struct pd_bytes){ NULL, 0 }, &e))
 			die("writing:", &e);
 		times++;

@@ -8,7 +8,6 @@
 #include "plan/extract.h"
 #include "stream/resync.h"
 
-#define FEATURE_HOSTNAME 3
 #define V1_MAX_ATTR_SIZE 4096
 #define RECORDS_FOLLOW_IN (128u << 10)	/* bytes in which a record of the largest size ends, and others follow */
 
@@ -156,10 +155,10 @@ static void read_bitmap(struct pd_container *c, struct pd_bytes map, bool bits[P
 			bits[i] = pd_load(map.data + word * width, width, c->swap) >> (i % (8 * width)) & 1;
 		}
 		c->info.long_size = width;
-		if (bits[FEATURE_HOSTNAME] || c->info.byte_order == PD_LITTLE_ENDIAN)
+		if (bits[PD_FEATURE_HOSTNAME] || c->info.byte_order == PD_LITTLE_ENDIAN)
 			break;
 	}
-	if (!bits[FEATURE_HOSTNAME] && c->info.long_size == 4) {
+	if (!bits[PD_FEATURE_HOSTNAME] && c->info.long_size == 4) {
 		c->info.long_size = 8;
 		for (size_t i = 0; i < PD_FEATURE_BITS; i++)
 			bits[i] = pd_load64(map.data + i / 64 * 8, c->swap) >> (i % 64) & 1;

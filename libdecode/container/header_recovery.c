@@ -7,7 +7,6 @@
 #define ATTR_MAX 4096
 #define CHAIN 3		/* records in a row that are enough to tell the first */
 #define CHUNK 65536
-#define TYPE_AUXTRACE 71
 
 struct file {
 	struct pd_source *source;
@@ -93,7 +92,7 @@ static bool records_at(const struct file *f, uint64_t offset)
 		size = pd_load16(bytes + 6, f->swap);
 		if (!pd_resync_may_begin(type, size, pd_record_desc(type)))
 			return false;
-		if (type == TYPE_AUXTRACE)
+		if (type == PD_RECORD_AUXTRACE)
 			return true;
 		offset += size;
 	}
@@ -176,7 +175,7 @@ static bool find_table(const struct file *f, uint64_t offset, size_t n, uint64_t
 		first = pd_load64(p, f->swap);
 		if (pd_resync_may_begin(type, size, pd_record_desc(type))) {
 			offset += size;
-			if (type == TYPE_AUXTRACE && fits(f, offset, pd_load64(p + 8, f->swap)))
+			if (type == PD_RECORD_AUXTRACE && fits(f, offset, pd_load64(p + 8, f->swap)))
 				offset += pd_load64(p + 8, f->swap);
 			continue;
 		}

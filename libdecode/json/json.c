@@ -186,7 +186,7 @@ static int begin(void *state, struct pd_reader *r)
 static struct pd_error missing(uint64_t offset, uint64_t want, uint64_t have, const char *file)
 {
 	return (struct pd_error){
-		.code = PD_E_TRUNCATED, .severity = PD_DAMAGED, .record_type = PD_TYPE_SAMPLE, .record = "SAMPLE",
+		.code = PD_E_TRUNCATED, .severity = PD_DAMAGED, .record_type = PD_RECORD_SAMPLE, .record = "SAMPLE",
 		.field = "raw.tracepoint", .offset = offset, .file = file, .want = want, .have = have };
 }
 

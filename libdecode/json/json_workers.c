@@ -5,14 +5,13 @@
 
 #include "json/json_internal.h"
 
-#define TYPE_HEADER_FEATURE 80
 #define SPINS 4000
 
 bool pd_json_team_takes(const struct pd_record *r)
 {
 	const struct pd_frame *f = &r->frame;
 
-	return !f->payload && !f->payload_lost && !f->zeros && !r->payload.data && f->type != TYPE_HEADER_FEATURE;
+	return !f->payload && !f->payload_lost && !f->zeros && !r->payload.data && f->type != PD_RECORD_HEADER_FEATURE;
 }
 
 static struct pd_json_place *take_filled(struct pd_json_team *t)

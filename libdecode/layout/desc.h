@@ -15,6 +15,7 @@
 #include "base/cursor.h"
 #include "layout/names.h"
 #include "pd/bytes.h"
+#include "pd/types.h"
 
 /* What is on the wire. */
 enum pd_kind {

@@ -118,7 +118,7 @@ static const struct pd_bits bpf_licence[] = {
 
 #define ROW (const struct pd_field[2])	/* the second is PD_END */
 static const struct pd_feature_desc features[] = {
-	{ 1, ROW{ STRUCT(TRACING_DATA, "tracepoint formats (perf's trace-event-info.c)", FIELDS(
+	{ PD_FEATURE_TRACING_DATA, ROW{ STRUCT(TRACING_DATA, "tracepoint formats (perf's trace-event-info.c)", FIELDS(
 		LITERAL("\x17\x08\x44tracing", 10),
 		ZSTR(version, "0.5 or 0.6"),
 		{ PD_KEY(byte_order), .kind = PD_UINT, .width = 1, .show = PD_ORDER, .names = byte_orders,
@@ -137,20 +137,20 @@ static const struct pd_feature_desc features[] = {
 		SIZED_TEXT(printk_formats, "format strings", 4),
 		SIZED_TEXT(cmdlines, "pids and names", 8, .when = { .left = 8 }),
 		PAD(TIMES_REST))) } },
-	{ 2, ROW{ ARRAY(BUILD_ID, "build ids of the files in the maps", TIMES_REST, FIELDS(
+	{ PD_FEATURE_BUILD_ID, ROW{ ARRAY(BUILD_ID, "build ids of the files in the maps", TIMES_REST, FIELDS(
 		GROUP(FIELDS(BUILD_ID_ITEM), EXTENT_OWN(size, 0)))) } },
-	{ 3, ROW{ FSTR(HOSTNAME, "uname -n") } },
-	{ 4, ROW{ FSTR(OSRELEASE, "uname -r") } },
-	{ 5, ROW{ FSTR(VERSION, "of perf") } },
-	{ 6, ROW{ FSTR(ARCH, "uname -m") } },
-	{ 7, ROW{ STRUCT(NRCPUS, "cpus", FIELDS(
+	{ PD_FEATURE_HOSTNAME, ROW{ FSTR(HOSTNAME, "uname -n") } },
+	{ PD_FEATURE_OSRELEASE, ROW{ FSTR(OSRELEASE, "uname -r") } },
+	{ PD_FEATURE_VERSION, ROW{ FSTR(VERSION, "of perf") } },
+	{ PD_FEATURE_ARCH, ROW{ FSTR(ARCH, "uname -m") } },
+	{ PD_FEATURE_NRCPUS, ROW{ STRUCT(NRCPUS, "cpus", FIELDS(
 		U32(available, "configured"),
 		U32(online, "running"))) } },
-	{ 8, ROW{ FSTR(CPUDESC, "the cpu's name") } },
-	{ 9, ROW{ FSTR(CPUID, "vendor, family, model, stepping; or the like") } },
-	{ 10, ROW{ U64(TOTAL_MEM, "KiB") } },
-	{ 11, ROW{ STRINGS(CMDLINE, "perf's arguments") } },
-	{ 12, ROW{ STRUCT(EVENT_DESC, "the events, with names", FIELDS(
+	{ PD_FEATURE_CPUDESC, ROW{ FSTR(CPUDESC, "the cpu's name") } },
+	{ PD_FEATURE_CPUID, ROW{ FSTR(CPUID, "vendor, family, model, stepping; or the like") } },
+	{ PD_FEATURE_TOTAL_MEM, ROW{ U64(TOTAL_MEM, "KiB") } },
+	{ PD_FEATURE_CMDLINE, ROW{ STRINGS(CMDLINE, "perf's arguments") } },
+	{ PD_FEATURE_EVENT_DESC, ROW{ STRUCT(EVENT_DESC, "the events, with names", FIELDS(
 		U32(nr, "how many"),
 		U32(attr_size, "bytes of each attr"),
 		ARRAY(events, "an event each", TIMES_OF(nr), FIELDS(
@@ -158,7 +158,7 @@ static const struct pd_feature_desc features[] = {
 			U32(nr_ids, "how many ids"),
 			FSTR(name, "the event's"),
 			NUMBERS(8, PD_DEC, ids, "the event's", TIMES_OF(nr_ids)))))) } },
-	{ 13, ROW{ STRUCT(CPU_TOPOLOGY, "how cpus share cores and packages", FIELDS(
+	{ PD_FEATURE_CPU_TOPOLOGY, ROW{ STRUCT(CPU_TOPOLOGY, "how cpus share cores and packages", FIELDS(
 		STRINGS(sibling_cores, "cpu lists of packages"),
 		STRINGS(sibling_threads, "cpu lists of cores"),
 		ARRAY(cpus, "by cpu number", TIMES_CPUS, FIELDS(
@@ -166,26 +166,26 @@ static const struct pd_feature_desc features[] = {
 			S32(socket_id, "-1: offline")), IF_LEFT(8)),
 		STRINGS(sibling_dies, "cpu lists of dies", .when = { .left = 4 }),
 		NUMBERS(4, PD_SIGNED, die_ids, "by cpu number", TIMES_CPUS, IF_LEFT(4)))) } },
-	{ 14, ROW{ ARRAY(NUMA_TOPOLOGY, "memory nodes", TIMES_INLINE(4), FIELDS(
+	{ PD_FEATURE_NUMA_TOPOLOGY, ROW{ ARRAY(NUMA_TOPOLOGY, "memory nodes", TIMES_INLINE(4), FIELDS(
 		U32(node, "number"),
 		U64(mem_total, "KiB"),
 		U64(mem_free, "KiB"),
 		FSTR(cpus, "cpu list"))) } },
-	{ 15, ROW{ STRUCT(BRANCH_STACK, "there are branch stacks", FIELDS({ .kind = PD_END })) } },
-	{ 16, ROW{ ARRAY(PMU_MAPPINGS, "PMUs by attr type", TIMES_INLINE(4), FIELDS(
+	{ PD_FEATURE_BRANCH_STACK, ROW{ STRUCT(BRANCH_STACK, "there are branch stacks", FIELDS({ .kind = PD_END })) } },
+	{ PD_FEATURE_PMU_MAPPINGS, ROW{ ARRAY(PMU_MAPPINGS, "PMUs by attr type", TIMES_INLINE(4), FIELDS(
 		U32(type, "as in attr.type"),
 		FSTR(name, "the PMU"))) } },
-	{ 17, ROW{ ARRAY(GROUP_DESC, "groups of events", TIMES_INLINE(4), FIELDS(
+	{ PD_FEATURE_GROUP_DESC, ROW{ ARRAY(GROUP_DESC, "groups of events", TIMES_INLINE(4), FIELDS(
 		FSTR(name, "{anon_group} when it has none"),
 		U32(leader_idx, "index of its leader in attrs"),
 		U32(nr_members, "events in it"))) } },
-	{ 18, ROW{ STRUCT(AUXTRACE, "where AUXTRACE records lie", FIELDS(
+	{ PD_FEATURE_AUXTRACE, ROW{ STRUCT(AUXTRACE, "where AUXTRACE records lie", FIELDS(
 		GROUP(FIELDS(U64(nr, "how many")), UNLESS_TEST(auxtrace_without_count)),
 		ARRAY(entries, "a record each", TIMES_REST, FIELDS(
 			U64(file_offset, "of the record"),
 			U64(size, "of the record's header"))))) } },
-	{ 19, ROW{ STRUCT(STAT, "perf stat wrote this", FIELDS({ .kind = PD_END })) } },
-	{ 20, ROW{ STRUCT(CACHE, "cpu caches", FIELDS(
+	{ PD_FEATURE_STAT, ROW{ STRUCT(STAT, "perf stat wrote this", FIELDS({ .kind = PD_END })) } },
+	{ PD_FEATURE_CACHE, ROW{ STRUCT(CACHE, "cpu caches", FIELDS(
 		U32(version, "of this layout"),
 		ARRAY(caches, "a cache each", TIMES_INLINE(4), FIELDS(
 			U32(level, "1: nearest"),
@@ -195,10 +195,10 @@ static const struct pd_feature_desc features[] = {
 			FSTR(type, "Data, Instruction, Unified"),
 			FSTR(size, "as sysfs says"),
 			FSTR(map, "cpu list"))))) } },
-	{ 21, ROW{ STRUCT(SAMPLE_TIME, "time span of the samples", FIELDS(
+	{ PD_FEATURE_SAMPLE_TIME, ROW{ STRUCT(SAMPLE_TIME, "time span of the samples", FIELDS(
 		U64(first, "ns"),
 		U64(last, "ns"))) } },
-	{ 22, ROW{ STRUCT(MEM_TOPOLOGY, "memory blocks by node", FIELDS(
+	{ PD_FEATURE_MEM_TOPOLOGY, ROW{ STRUCT(MEM_TOPOLOGY, "memory blocks by node", FIELDS(
 		U64(version, "of this layout"),
 		U64(block_size, "bytes"),
 		ARRAY(nodes, "a node each", TIMES_INLINE(8), FIELDS(
@@ -206,37 +206,37 @@ static const struct pd_feature_desc features[] = {
 			U64(size, "blocks"),
 			U64(nbits, "bits that follow"),
 			NUMBERS(8, PD_HEX, bits, "which blocks", TIMES_WORDS(nbits, 64)))))) } },
-	{ 23, ROW{ U64(CLOCKID, "resolution of the clock in ns (its id is attr.clockid)") } },
-	{ 24, ROW{ U64(DIR_FORMAT, "1: data lie in a directory") } },
-	{ 25, ROW{ ARRAY(BPF_PROG_INFO, "BPF programs", TIMES_INLINE(4), FIELDS(
+	{ PD_FEATURE_CLOCKID, ROW{ U64(CLOCKID, "resolution of the clock in ns (its id is attr.clockid)") } },
+	{ PD_FEATURE_DIR_FORMAT, ROW{ U64(DIR_FORMAT, "1: data lie in a directory") } },
+	{ PD_FEATURE_BPF_PROG_INFO, ROW{ ARRAY(BPF_PROG_INFO, "BPF programs", TIMES_INLINE(4), FIELDS(
 		U32(info_len, "bytes of info"),
 		U32(data_len, "bytes of what follows it"),
 		X64(arrays, "which arrays follow"),
 		STRUCT(info, "struct bpf_prog_info", FIELDS(BPF_INFO_ROWS), EXTENT_OF(info_len)),
 		STRUCT(data, "the arrays", FIELDS(BPF_DATA_ROWS), EXTENT_OF(data_len)))) } },
-	{ 26, ROW{ ARRAY(BPF_BTF, "BPF type information", TIMES_INLINE(4), FIELDS(
+	{ PD_FEATURE_BPF_BTF, ROW{ ARRAY(BPF_BTF, "BPF type information", TIMES_INLINE(4), FIELDS(
 		U32(id, "as in btf_id"),
 		U32(data_size, "bytes"),
 		BYTES(data, "BTF", TIMES_OF(data_size), .blob = PD_BLOB_LARGE))) } },
-	{ 27, ROW{ STRUCT(COMPRESSED, "how records were compressed", FIELDS(
+	{ PD_FEATURE_COMPRESSED, ROW{ STRUCT(COMPRESSED, "how records were compressed", FIELDS(
 		U32(version, "0"),
 		ENUM(4, type, "codec", pd_names_compression),
 		U32(level, "of compression"),
 		U32(ratio, "reached"),
 		U32(mmap_len, "bytes of perf's buffers"))) } },
-	{ 28, ROW{ ARRAY(CPU_PMU_CAPS, "what the cpu's PMU can", TIMES_INLINE(4), NAME_VALUE) } },
-	{ 29, ROW{ STRUCT(CLOCK_DATA, "one moment on two clocks", FIELDS(
+	{ PD_FEATURE_CPU_PMU_CAPS, ROW{ ARRAY(CPU_PMU_CAPS, "what the cpu's PMU can", TIMES_INLINE(4), NAME_VALUE) } },
+	{ PD_FEATURE_CLOCK_DATA, ROW{ STRUCT(CLOCK_DATA, "one moment on two clocks", FIELDS(
 		U32(version, "of this layout"),
 		ENUM(4, clockid, "the clock of the samples", pd_names_clockid),
 		U64(wall_clock_ns, "by the wall clock"),
 		U64(clockid_time_ns, "by the clock of the samples"))) } },
-	{ 30, ROW{ ARRAY(HYBRID_TOPOLOGY, "which PMU has which cpus", TIMES_INLINE(4), FIELDS(
+	{ PD_FEATURE_HYBRID_TOPOLOGY, ROW{ ARRAY(HYBRID_TOPOLOGY, "which PMU has which cpus", TIMES_INLINE(4), FIELDS(
 		FSTR(pmu_name, "the PMU"),
 		FSTR(cpus, "cpu list"))) } },
-	{ 31, ROW{ ARRAY(PMU_CAPS, "what the PMUs can", TIMES_INLINE(4), FIELDS(
+	{ PD_FEATURE_PMU_CAPS, ROW{ ARRAY(PMU_CAPS, "what the PMUs can", TIMES_INLINE(4), FIELDS(
 		ARRAY(caps, "a capability each", TIMES_INLINE(4), NAME_VALUE),
 		FSTR(pmu_name, "the PMU"))) } },
-	{ 32, ROW{ STRUCT(CPU_DOMAIN_INFO, "scheduler domains", FIELDS(
+	{ PD_FEATURE_CPU_DOMAIN_INFO, ROW{ STRUCT(CPU_DOMAIN_INFO, "scheduler domains", FIELDS(
 		U32(schedstat_version, "of /proc/schedstat"),
 		U32(max_sched_domains, "levels, and one"),
 		ARRAY(cpus, "a cpu each", TIMES_REST, FIELDS(
@@ -247,15 +247,17 @@ static const struct pd_feature_desc features[] = {
 				FSTR(dname, "its name", IF_AT_LEAST(schedstat_version, 17)),
 				FSTR(cpumask, "as a mask"),
 				FSTR(cpulist, "as a list"))))))) } },
-	{ 33, ROW{ STRUCT(E_MACHINE, "ELF machine", FIELDS(
+	{ PD_FEATURE_E_MACHINE, ROW{ STRUCT(E_MACHINE, "ELF machine", FIELDS(
 		ENUM(4, e_machine, "EM_ of elf.h", pd_names_elf_machine),
 		X32(e_flags, "as in an ELF header"))) } },
-	{ 34, ROW{ STRUCT(CLN_SIZE, "cache line", FIELDS(U32(size, "bytes"))) } },
-	{ 128, ROW{ BYTES(SIMPLEPERF_FILE, "files and their symbols", TIMES_REST) } },
-	{ 129, ROW{ TEXT(SIMPLEPERF_META_INFO, "keys and values, each with its NUL", TIMES_REST) } },
-	{ 130, ROW{ BYTES(SIMPLEPERF_DEBUG_UNWIND, "how unwinding is to be debugged", TIMES_REST) } },
-	{ 131, ROW{ BYTES(SIMPLEPERF_DEBUG_UNWIND_FILE, "files for that", TIMES_REST) } },
-	{ 132, ROW{ BYTES(SIMPLEPERF_FILE2, "files and their symbols, as protobufs", TIMES_REST) } },
+	{ PD_FEATURE_CLN_SIZE, ROW{ STRUCT(CLN_SIZE, "cache line", FIELDS(U32(size, "bytes"))) } },
+	{ PD_FEATURE_SIMPLEPERF_FILE, ROW{ BYTES(SIMPLEPERF_FILE, "files and their symbols", TIMES_REST) } },
+	{ PD_FEATURE_SIMPLEPERF_META_INFO,
+	  ROW{ TEXT(SIMPLEPERF_META_INFO, "keys and values, each with its NUL", TIMES_REST) } },
+	{ PD_FEATURE_SIMPLEPERF_DEBUG_UNWIND,
+	  ROW{ BYTES(SIMPLEPERF_DEBUG_UNWIND, "how unwinding is to be debugged", TIMES_REST) } },
+	{ PD_FEATURE_SIMPLEPERF_DEBUG_UNWIND_FILE, ROW{ BYTES(SIMPLEPERF_DEBUG_UNWIND_FILE, "files for that", TIMES_REST) } },
+	{ PD_FEATURE_SIMPLEPERF_FILE2, ROW{ BYTES(SIMPLEPERF_FILE2, "files and their symbols, as protobufs", TIMES_REST) } },
 };
 
 #define NR_FEATURES (sizeof(features) / sizeof(*features))

@@ -1,21 +1,14 @@
 /* records.c - finds the description of a record type. */
 #include "layout/records.h"
 
-#define KERNEL_FIRST 1
-#define KERNEL_LAST 22
-#define PERF_FIRST 64
-#define PERF_LAST 86
-#define SIMPLEPERF_FIRST 32769
-#define SIMPLEPERF_LAST 32777
-
 const struct pd_record_desc *pd_record_desc(uint32_t type)
 {
-	if (type >= KERNEL_FIRST && type <= KERNEL_LAST)
-		return &pd_records_kernel[type - KERNEL_FIRST];
-	if (type >= PERF_FIRST && type <= PERF_LAST)
-		return &pd_records_perf[type - PERF_FIRST];
-	if (type >= SIMPLEPERF_FIRST && type <= SIMPLEPERF_LAST)
-		return &pd_records_simpleperf[type - SIMPLEPERF_FIRST];
+	if (type >= PD_RECORD_MMAP && type < PD_RECORD_KERNEL_END)
+		return &pd_records_kernel[type - PD_RECORD_MMAP];
+	if (type >= PD_RECORD_USER_START && type < PD_RECORD_USER_END)
+		return &pd_records_perf[type - PD_RECORD_USER_START];
+	if (type >= PD_RECORD_SIMPLEPERF_START && type < PD_RECORD_SIMPLEPERF_END)
+		return &pd_records_simpleperf[type - PD_RECORD_SIMPLEPERF_START];
 	return NULL;
 }
 

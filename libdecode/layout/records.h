@@ -4,8 +4,10 @@
 
 #include "layout/desc.h"
 
-extern const struct pd_record_desc pd_records_kernel[];	/* types 1 to 63, no gaps from 1 */
-extern const struct pd_record_desc pd_records_perf[];	/* 64 and up, no gaps from 64 */
+#define TYPE(n) PD_RECORD_##n, #n
+
+extern const struct pd_record_desc pd_records_kernel[];	/* no gaps from PD_RECORD_MMAP */
+extern const struct pd_record_desc pd_records_perf[];	/* no gaps from PD_RECORD_USER_START */
 extern const struct pd_record_desc pd_records_simpleperf[];
 
 #endif

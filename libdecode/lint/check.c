@@ -11,8 +11,6 @@
 #include "layout/records.h"
 #include "lint/check_tables.h"
 
-#define USER_TYPES 64
-
 void pd_check_complain(struct pd_check *c, const char *path, const char *text, ...)
 {
 	char line[512];
@@ -85,8 +83,39 @@ static void check_record(struct pd_check *c, const struct pd_record_desc *d)
 	for (const struct pd_name *n = d->misc; n && n->name; n++)
 		if (d->cpumode && n->value & PD_MISC_CPUMODE)
 			pd_check_complain(c, "misc", "%s is among the bits of cpumode", n->name);
-	if (d->trailer == PD_TRAILER && d->type >= USER_TYPES)
+	if (d->trailer == PD_TRAILER && d->type >= PD_RECORD_USER_START)
 		pd_check_complain(c, "", "perf's own records have no trailer of their own");
+}
+
+void pd_check_numbers(struct pd_check *c, uint32_t first, uint32_t end, const char *(*name_of)(uint32_t number))
+{
+	c->table = "numbers";
+	for (uint32_t number = first; number < end; number++)
+		if (!name_of(number))
+			pd_check_complain(c, "", "%" PRIu32 " has no row", number);
+}
+
+static const char *record_name(uint32_t type)
+{
+	const struct pd_record_desc *d = pd_record_desc(type);
+
+	return d ? d->name : NULL;
+}
+
+static const char *feature_name(uint32_t id)
+{
+	const struct pd_feature_desc *d = pd_feature_desc(id);
+
+	return d ? d->field->name : NULL;
+}
+
+static void check_all_numbers(struct pd_check *c)
+{
+	pd_check_numbers(c, PD_RECORD_MMAP, PD_RECORD_KERNEL_END, record_name);
+	pd_check_numbers(c, PD_RECORD_USER_START, PD_RECORD_USER_END, record_name);
+	pd_check_numbers(c, PD_RECORD_SIMPLEPERF_START, PD_RECORD_SIMPLEPERF_END, record_name);
+	pd_check_numbers(c, PD_FEATURE_TRACING_DATA, PD_FEATURE_PERF_END, feature_name);
+	pd_check_numbers(c, PD_FEATURE_SIMPLEPERF_START, PD_FEATURE_SIMPLEPERF_END, feature_name);
 }
 
 static void check_records(struct pd_check *c)
@@ -136,6 +165,7 @@ size_t pd_check_tables(void (*complain)(void *ctx, const char *text), void *ctx)
 	struct pd_check c = { .complain = complain, .ctx = ctx, .arena = { .budget = &budget }, .table = "names" };
 
 	pd_check_names(&c, "cpumode", pd_names_cpumode, 3);
+	check_all_numbers(&c);
 	check_records(&c);
 	check_features(&c);
 	check_all(&c, "sample_id", pd_sample_id_fields, "sample_id.", PD_CHECK_NO_MISC);

@@ -35,6 +35,9 @@ void pd_check_keys(struct pd_check *c, const struct pd_field *rows, const char *
 enum pd_check_misc { PD_CHECK_NO_MISC, PD_CHECK_HAS_MISC };
 void pd_check_plans(struct pd_check *c, const struct pd_field *rows, enum pd_check_misc has_misc);
 
+/* Complains of each number from `first` to before `end` that name_of() has nothing for. */
+void pd_check_numbers(struct pd_check *c, uint32_t first, uint32_t end, const char *(*name_of)(uint32_t number));
+
 /* An array of values that have no key of their own. */
 static inline bool pd_check_is_bare(const struct pd_field *row)
 {

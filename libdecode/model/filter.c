@@ -7,16 +7,13 @@
 #include <strings.h>
 
 #define OWN_MEMORY (64u << 20)
-#define TYPE_COMM 3
-#define TYPE_FORK 7
-#define TYPE_USER 64
 #define NOBODY UINT32_MAX	/* a pid of -1 */
 
 #define MMAP (1u << 1)
 #define LOST (1u << 2)
-#define COMM (1u << TYPE_COMM)
+#define COMM (1u << PD_RECORD_COMM)
 #define EXIT (1u << 4)
-#define FORK (1u << TYPE_FORK)
+#define FORK (1u << PD_RECORD_FORK)
 #define MMAP2 (1u << 10)
 #define LOST_SAMPLES (1u << 13)
 #define SWITCH (1u << 14)
@@ -264,9 +261,9 @@ static int update_name(struct pd_filter *f, const struct pd_record *r)
 	uint64_t tid, parent;
 	struct pd_bytes comm;
 
-	if (r->frame.type == TYPE_COMM && pd_record_number(r, PD_OF_BODY, PD_HOT_TID, &tid) && pd_get_text(r, "comm", &comm))
+	if (r->frame.type == PD_RECORD_COMM && pd_record_number(r, PD_OF_BODY, PD_HOT_TID, &tid) && pd_get_text(r, "comm", &comm))
 		return set_name(f, (uint32_t)tid, matches_bytes(&f->comms, comm));
-	if (r->frame.type == TYPE_FORK && pd_record_number(r, PD_OF_BODY, PD_HOT_TID, &tid) &&
+	if (r->frame.type == PD_RECORD_FORK && pd_record_number(r, PD_OF_BODY, PD_HOT_TID, &tid) &&
 	    pd_get_number(r, "ptid", &parent))
 		return set_name(f, (uint32_t)tid, has_name(f, (uint32_t)parent));
 	return 0;
@@ -338,7 +335,7 @@ static int keeps(struct pd_filter *f, const struct pd_record *r)
 
 	if (r->frame.state == PD_FRAME_SKIPPED)
 		return 1;
-	if (r->frame.type >= TYPE_USER)
+	if (r->frame.type >= PD_RECORD_USER_START)
 		return is_in(&f->types, r->frame.type);
 	if (f->comms.count && update_name(f, r))
 		return -1;
@@ -351,7 +348,7 @@ static int keeps(struct pd_filter *f, const struct pd_record *r)
 	if (!f->any_time && moment_number(r, PD_HOT_TIME, &n) && (n < f->time.from || n > f->time.to))
 		return 0;
 	kept = keeps_task(f, r) ? keeps_event(f, r) : 0;
-	f->samples += kept > 0 && r->frame.type == PD_TYPE_SAMPLE;
+	f->samples += kept > 0 && r->frame.type == PD_RECORD_SAMPLE;
 	return kept;
 }
 
@@ -368,7 +365,7 @@ static int keeps_simple(struct pd_filter *f, const struct pd_batch *batch, const
 {
 	if (!f->comms.count && !is_in(&f->types, p->type))
 		return 0;
-	if (p->type == TYPE_COMM || p->type == TYPE_FORK) {
+	if (p->type == PD_RECORD_COMM || p->type == PD_RECORD_FORK) {
 		pd_batch_record(batch, p, r->session, r);
 	} else {
 		r->frame.type = p->type;

@@ -9,10 +9,6 @@
 #include "plan/pack_number.h"
 
 #define HEADER PD_RECORD_HEADER_SIZE
-#define TYPE_READ 8
-#define TYPE_SAMPLE 9
-
-/* Packs values of our own by a layout of the container: they always fit. */
 static int pack_own(struct pd_session *s, const struct pd_field *fields, const struct pd_value *values, size_t n,
 		    struct pd_buf *out)
 {
@@ -117,9 +113,9 @@ static const struct pd_plan *plan_of(struct pd_session *s, const struct pd_compo
 
 	if (!d || r->opaque)
 		return NULL;
-	if (r->type == TYPE_SAMPLE)
+	if (r->type == PD_RECORD_SAMPLE)
 		return r->attr ? r->attr->sample : NULL;
-	if (r->type == TYPE_READ)
+	if (r->type == PD_RECORD_READ)
 		return r->attr ? r->attr->read : NULL;
 	return pd_session_body_plan(s, d);
 }

@@ -8,8 +8,6 @@
 
 #include "layout/container.h"
 
-#define TYPE_COMPRESSED 81
-#define TYPE_COMPRESSED2 83
 #define ROOM 65000		/* of payload: with header and padding well under what a record's size can say */
 #define FITS 64000		/* bytes that are less than ROOM however they are compressed */
 
@@ -70,7 +68,7 @@ static int write_record(struct pd_compressor *p, struct pd_bytes payload, struct
 	const size_t pad = second ? -(head + payload.size) & 7 : 0;
 	uint8_t header[2 * PD_RECORD_HEADER_SIZE];
 
-	pd_store(header, second ? TYPE_COMPRESSED2 : TYPE_COMPRESSED, 4, p->swap);
+	pd_store(header, second ? PD_RECORD_COMPRESSED2 : PD_RECORD_COMPRESSED, 4, p->swap);
 	pd_store(header + 4, 0, 2, p->swap);
 	pd_store(header + 6, head + payload.size + pad, 2, p->swap);
 	if (second)

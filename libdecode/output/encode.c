@@ -10,14 +10,6 @@
 #include "layout/names_tables.h"
 
 #define DEFAULT_MEMORY (256ull << 20)
-#define TYPE_USER 64
-#define TYPE_HEADER_ATTR 64
-#define TYPE_HEADER_TRACING_DATA 66
-#define TYPE_HEADER_BUILD_ID 67
-#define TYPE_HEADER_FEATURE 80
-#define FEATURE_TRACING_DATA 1
-#define FEATURE_BUILD_ID 2
-#define FEATURE_COMPRESSED 27
 
 int pd_encode_fail(struct pd_encode_error *e, enum pd_code code, const char *path, const char *text)
 {
@@ -383,11 +375,11 @@ static int describe(struct pd_encoder *enc, pd_node record, struct pd_compose_re
 		return pd_encode_fail(e, PD_E_ARGUMENT, "type_id", "32 bits at most were expected");
 	if (size != PD_SIZE_OPEN && (size > UINT16_MAX || size < PD_RECORD_HEADER_SIZE) && !(*desc && (*desc)->compressed))
 		return pd_encode_fail(e, PD_E_SIZE, "size", "8 to 65535 bytes were expected");
-	if ((r->type < TYPE_USER || r->sample_id) && attr_of(enc, record, &r->attr, e))
+	if ((r->type < PD_RECORD_USER_START || r->sample_id) && attr_of(enc, record, &r->attr, e))
 		return -1;
 	if (r->sample_id && enc->v->type(r->sample_id) != PD_NODE_OBJECT)
 		return pd_encode_fail(e, PD_E_ARGUMENT, "sample_id", "an object was expected");
-	if ((r->type == 8 || r->type == 9) && !r->attr && !r->opaque)
+	if ((r->type == PD_RECORD_READ || r->type == PD_RECORD_SAMPLE) && !r->attr && !r->opaque)
 		return pd_encode_fail(e, PD_E_ARGUMENT, "attr_index", "there is no event in attrs that says how it is laid out");
 	return 0;
 }
@@ -419,22 +411,22 @@ static int into_header(struct pd_encoder *enc, uint32_t type, struct pd_bytes re
 	struct pd_bytes body = { record.data + PD_RECORD_HEADER_SIZE, record.size - PD_RECORD_HEADER_SIZE };
 	uint64_t id;
 
-	if (type == TYPE_HEADER_TRACING_DATA) {
-		enc->features[FEATURE_TRACING_DATA].given = true;
-		pd_buf_append(&enc->features[FEATURE_TRACING_DATA].bytes, payload.data, payload.size);
-	} else if (type == TYPE_HEADER_FEATURE && body.size > 8) {
+	if (type == PD_RECORD_HEADER_TRACING_DATA) {
+		enc->features[PD_FEATURE_TRACING_DATA].given = true;
+		pd_buf_append(&enc->features[PD_FEATURE_TRACING_DATA].bytes, payload.data, payload.size);
+	} else if (type == PD_RECORD_HEADER_FEATURE && body.size > 8) {
 		id = pd_load64(body.data, enc->session.swap);
 		if (id < PD_FEATURE_BITS && !enc->features[id].given) {
 			enc->features[id].given = true;
 			pd_buf_append(&enc->features[id].bytes, body.data + 8, body.size - 8);
 		}
-	} else if (type == TYPE_HEADER_BUILD_ID) {
-		struct pd_buf *ids = &enc->features[FEATURE_BUILD_ID].bytes;
+	} else if (type == PD_RECORD_HEADER_BUILD_ID) {
+		struct pd_buf *ids = &enc->features[PD_FEATURE_BUILD_ID].bytes;
 
-		enc->features[FEATURE_BUILD_ID].given = true;
+		enc->features[PD_FEATURE_BUILD_ID].given = true;
 		pd_buf_append(ids, (const uint8_t[4]){ 0 }, 4);	/* its items have no type */
 		pd_buf_append(ids, record.data + 4, record.size - 4);
-	} else if (type != TYPE_HEADER_ATTR && type != TYPE_HEADER_FEATURE) {
+	} else if (type != PD_RECORD_HEADER_ATTR && type != PD_RECORD_HEADER_FEATURE) {
 		return 0;
 	}
 	return enc->scratch.failed ? pd_encode_no_memory(e) : 1;
@@ -451,9 +443,9 @@ static int emit(struct pd_encoder *enc, struct pd_out *out, const struct pd_comp
 	if (enc->stated.mode == PD_MODE_PIPE && r->cut == PD_SIZE_OPEN &&
 	    pd_session_update_record(&enc->session, r->type, record, payload, 0))
 		return pd_encode_no_memory(e);
-	if (enc->options.compress && enc->mode == PD_MODE_PIPE && r->type == TYPE_HEADER_FEATURE &&
+	if (enc->options.compress && enc->mode == PD_MODE_PIPE && r->type == PD_RECORD_HEADER_FEATURE &&
 	    size >= PD_RECORD_HEADER_SIZE + 8 &&
-	    pd_load64(record.data + PD_RECORD_HEADER_SIZE, enc->session.swap) == FEATURE_COMPRESSED)
+	    pd_load64(record.data + PD_RECORD_HEADER_SIZE, enc->session.swap) == PD_FEATURE_COMPRESSED)
 		return 0;	/* pd_encode_compress() tells of its own */
 	if (enc->stated.mode == PD_MODE_PIPE && enc->mode != PD_MODE_PIPE) {
 		int taken = into_header(enc, r->type, record, payload, e);
@@ -463,7 +455,7 @@ static int emit(struct pd_encoder *enc, struct pd_out *out, const struct pd_comp
 	}
 	if (begin_for_record(enc, out, e))
 		return -1;
-	if (enc->options.compress && r->type < TYPE_USER && r->type && r->cut == PD_SIZE_OPEN)
+	if (enc->options.compress && r->type < PD_RECORD_USER_START && r->type && r->cut == PD_SIZE_OPEN)
 		return pd_encode_compress(enc, record, out, e);
 	if (pd_encode_compress_flush(enc, out, e))
 		return -1;
@@ -545,7 +537,7 @@ int pd_encoder_record(struct pd_encoder *enc, pd_node record, struct pd_encode_e
 	}
 	if (pd_compose_record(&enc->session, enc->v, &r, record, &enc->scratch, &p))
 		return pd_encode_fail_pack(e, &p, "");
-	if (enc->turns && r.type == TYPE_HEADER_FEATURE)
+	if (enc->turns && r.type == PD_RECORD_HEADER_FEATURE)
 		note_lost_raw(enc, record);
 	size = enc->scratch.size;
 	if (append_payload(enc, record, d, &r, e))

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 
 #define ZSTD 1
-#define FEATURE_COMPRESSED 27
-#define TYPE_HEADER_FEATURE 80
 
 static void sizes(const struct pd_encoder *enc, uint64_t *in, uint64_t *out)
 {
@@ -22,7 +20,7 @@ static void sizes(const struct pd_encoder *enc, uint64_t *in, uint64_t *out)
 /* The section's bytes; its old ones are dropped. */
 static int compress_feature(struct pd_encoder *enc, struct pd_encode_error *e)
 {
-	struct pd_buf *out = &enc->features[FEATURE_COMPRESSED].bytes;
+	struct pd_buf *out = &enc->features[PD_FEATURE_COMPRESSED].bytes;
 	uint64_t in, made;
 	struct pd_pack_error p;
 
@@ -38,21 +36,21 @@ static int compress_feature(struct pd_encoder *enc, struct pd_encode_error *e)
 		if (pd_compose_feature(&enc->session, &pd_value_values, "COMPRESSED", &features, PD_PREFER_RAW, out, &p))
 			return pd_encode_fail(e, p.code, p.path, p.text);
 	}
-	enc->features[FEATURE_COMPRESSED].given = true;
+	enc->features[PD_FEATURE_COMPRESSED].given = true;
 	return 0;
 }
 
 /* In a pipe it has to come before the first compressed record. */
 static int announce(struct pd_encoder *enc, struct pd_encode_error *e)
 {
-	const struct pd_compose_record r = { .type = TYPE_HEADER_FEATURE, .size = PD_SIZE_OPEN, .cut = PD_SIZE_OPEN };
-	const struct pd_buf *section = &enc->features[FEATURE_COMPRESSED].bytes;
+	const struct pd_compose_record r = { .type = PD_RECORD_HEADER_FEATURE, .size = PD_SIZE_OPEN, .cut = PD_SIZE_OPEN };
+	const struct pd_buf *section = &enc->features[PD_FEATURE_COMPRESSED].bytes;
 	struct pd_buf bytes = { .budget = &enc->budget };
 	struct pd_pack_error p;
 	int failed = compress_feature(enc, e);
 
 	if (!failed) {
-		const struct pd_value fields[] = { PD_NUMBER("feat_id", FEATURE_COMPRESSED),
+		const struct pd_value fields[] = { PD_NUMBER("feat_id", PD_FEATURE_COMPRESSED),
 						   PD_BYTES("feature", section->data, section->size) };
 		const struct pd_value object = PD_OBJECT(NULL, fields, 2);
 
@@ -116,7 +114,7 @@ int pd_encode_compress_finish(struct pd_encoder *enc, struct pd_encode_error *e)
 	if (enc->nr_compressors)
 		return compress_feature(enc, e);
 	if (enc->uncompressed)
-		enc->features[FEATURE_COMPRESSED].given = false;
+		enc->features[PD_FEATURE_COMPRESSED].given = false;
 	return 0;
 }
 

@@ -6,7 +6,6 @@
 
 #include "layout/container.h"
 
-#define FEATURE_TRACING_DATA 1
 #define ATTR_SIZE_USUAL 128
 
 static const struct pd_section *stated_section(const struct pd_encoder *enc, const char *name)
@@ -93,7 +92,7 @@ static bool still_fits(const struct pd_encoder *enc)
 		const struct pd_section *f = stated_feature(enc, id);
 		const size_t size = enc->features[id].bytes.size;
 
-		if (f && id == FEATURE_TRACING_DATA && size < f->size && f->size - size < 8)
+		if (f && id == PD_FEATURE_TRACING_DATA && size < f->size && f->size - size < 8)
 			continue;	/* zeros behind it */
 		if (f && f->unread && !enc->features[id].given)
 			continue;

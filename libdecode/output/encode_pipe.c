@@ -5,13 +5,6 @@
 
 #include "layout/container.h"
 
-#define TYPE_HEADER_ATTR 64
-#define TYPE_HEADER_TRACING_DATA 66
-#define TYPE_HEADER_BUILD_ID 67
-#define TYPE_HEADER_FEATURE 80
-#define FEATURE_TRACING_DATA 1
-#define FEATURE_BUILD_ID 2
-#define FEATURE_COMPRESSED 27
 
 static int put(struct pd_encoder *enc, uint32_t type, const struct pd_value *values, size_t n, struct pd_bytes payload,
 	       struct pd_encode_error *e)
@@ -39,7 +32,7 @@ static int put_attr(struct pd_encoder *enc, const struct pd_attr *a, struct pd_e
 	const size_t size = own >= PD_ATTR_SIZE_VER0 && own <= a->bytes.size ? (size_t)own : a->bytes.size;
 	const struct pd_value values[] = { PD_BYTES("attr", a->bytes.data, size), PD_NUMBERS("ids", a->ids, a->nr_ids) };
 
-	return put(enc, TYPE_HEADER_ATTR, values, 2, (struct pd_bytes){ NULL, 0 }, e);
+	return put(enc, PD_RECORD_HEADER_ATTR, values, 2, (struct pd_bytes){ NULL, 0 }, e);
 }
 
 /* The section's items are records but for their type. */
@@ -56,7 +49,7 @@ static int put_build_ids(struct pd_encoder *enc, struct pd_bytes section, struct
 		item = size < PD_RECORD_HEADER_SIZE ? NULL : pd_take(&c, size);
 		if (!item)
 			break;
-		pd_store(type, TYPE_HEADER_BUILD_ID, sizeof(type), c.swap);
+		pd_store(type, PD_RECORD_HEADER_BUILD_ID, sizeof(type), c.swap);
 		failed = pd_out_append(&enc->out, type, sizeof(type));
 		if (!failed)
 			failed = pd_out_append(&enc->out, item + sizeof(type), size - sizeof(type));
@@ -68,7 +61,7 @@ static int put_build_ids(struct pd_encoder *enc, struct pd_bytes section, struct
 
 static int put_features(struct pd_encoder *enc, struct pd_encode_error *e)
 {
-	const struct pd_composed_feature *tracing = &enc->features[FEATURE_TRACING_DATA];
+	const struct pd_composed_feature *tracing = &enc->features[PD_FEATURE_TRACING_DATA];
 	const struct pd_bytes none = { NULL, 0 };
 
 	for (uint32_t id = 0; id < PD_FEATURE_BITS; id++) {
@@ -77,23 +70,23 @@ static int put_features(struct pd_encoder *enc, struct pd_encode_error *e)
 		const struct pd_value values[] = { PD_NUMBER("feat_id", id), PD_BYTES("feature", bytes.data, bytes.size) };
 
 		if (!f->given || !bytes.size || pd_feature_stays_behind(id) ||
-		    (id == FEATURE_COMPRESSED && enc->options.compress))
+		    (id == PD_FEATURE_COMPRESSED && enc->options.compress))
 			continue;
 		f->left_out = !pd_feature_fits_record(bytes.size);
-		if (!f->left_out && put(enc, TYPE_HEADER_FEATURE, values, 2, none, e))
+		if (!f->left_out && put(enc, PD_RECORD_HEADER_FEATURE, values, 2, none, e))
 			return -1;
 	}
 	if (tracing->given) {
 		const size_t padded = (tracing->bytes.size + 7) & ~(size_t)7;
 		const struct pd_value values[] = { PD_NUMBER("data_size", padded) };
 
-		if (put(enc, TYPE_HEADER_TRACING_DATA, values, 1, pd_buf_bytes(&tracing->bytes), e))
+		if (put(enc, PD_RECORD_HEADER_TRACING_DATA, values, 1, pd_buf_bytes(&tracing->bytes), e))
 			return -1;
 		if (pd_out_append(&enc->out, (const uint8_t[8]){ 0 }, padded - tracing->bytes.size))
 			return pd_encode_io(e, enc->out.failed);
 	}
-	if (enc->features[FEATURE_BUILD_ID].given)
-		return put_build_ids(enc, pd_buf_bytes(&enc->features[FEATURE_BUILD_ID].bytes), e);
+	if (enc->features[PD_FEATURE_BUILD_ID].given)
+		return put_build_ids(enc, pd_buf_bytes(&enc->features[PD_FEATURE_BUILD_ID].bytes), e);
 	return 0;
 }
 

@@ -9,7 +9,6 @@
 #include "output/compose.h"
 
 #define ATTR_TRACEPOINT 2
-#define FEATURE_TRACING_DATA 1
 #define FORMAT_MAX 512
 
 static const char header_page[] =
@@ -128,7 +127,7 @@ static void find_formats(struct formats *f, struct pd_bytes section)
 		.size = sizeof(v), .number = on_number, .text = on_text,
 		.enter_array = on_enter_array, .leave_array = on_leave_array,
 	};
-	const struct pd_plan *plan = pd_session_feature_plan(f->session, pd_feature_desc(FEATURE_TRACING_DATA));
+	const struct pd_plan *plan = pd_session_feature_plan(f->session, pd_feature_desc(PD_FEATURE_TRACING_DATA));
 	struct pd_extent_of extent;
 
 	f->damaged = !plan || !section.size;

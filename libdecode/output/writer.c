@@ -13,17 +13,7 @@
 #include "stream/records_end.h"
 
 #define MEMORY (1ull << 30)		/* the caller's own data: a bound against its mistakes */
-#define TYPE_READ 8
-#define TYPE_SAMPLE 9
-#define TYPE_USER 64
-#define TYPE_HEADER_ATTR 64
-#define TYPE_HEADER_TRACING_DATA 66
-#define TYPE_EVENT_UPDATE 78
-#define TYPE_HEADER_FEATURE 80
 #define UPDATE_NAME 2
-#define FEATURE_TRACING_DATA 1
-#define FEATURE_EVENT_DESC 12
-#define FEATURE_COMPRESSED 27
 #define ZSTD 1
 #define DATA_SIZE_AT 48			/* in a file's header: behind magic, two sizes, the attrs' section and data.offset */
 
@@ -271,7 +261,7 @@ static int put_tracing_data(struct pd_writer *w, struct pd_bytes section, struct
 	const size_t padded = (section.size + 7) & ~(size_t)7;
 	const struct pd_value values[] = { PD_NUMBER("data_size", padded) };
 
-	if (put(w, TYPE_HEADER_TRACING_DATA, values, 1, e) || io(append(w, section.data, section.size), e))
+	if (put(w, PD_RECORD_HEADER_TRACING_DATA, values, 1, e) || io(append(w, section.data, section.size), e))
 		return -1;
 	return io(append(w, (const uint8_t[8]){ 0 }, padded - section.size), e);
 }
@@ -281,12 +271,12 @@ static int keep_or_put(struct pd_writer *w, uint32_t id, struct pd_bytes section
 	const struct pd_value values[] = { PD_NUMBER("feat_id", id), PD_BYTES("feature", section.data, section.size) };
 
 	if (w->options.mode == PD_MODE_PIPE) {
-		if (id == FEATURE_TRACING_DATA)
+		if (id == PD_FEATURE_TRACING_DATA)
 			return put_tracing_data(w, section, e);
 		if (pd_feature_stays_behind(id))
 			return 0;
 		w->features[id].left_out = !pd_feature_fits_record(section.size);
-		return w->features[id].left_out ? 0 : put(w, TYPE_HEADER_FEATURE, values, 2, e);
+		return w->features[id].left_out ? 0 : put(w, PD_RECORD_HEADER_FEATURE, values, 2, e);
 	}
 	w->features[id].given = true;
 	w->features[id].bytes.size = 0;
@@ -327,7 +317,7 @@ static int compressed_feature(struct pd_writer *w, struct pd_error *e)
 	uint64_t in, out;
 	struct pd_value values[5], feature = PD_OBJECT("COMPRESSED", values, 5);
 
-	if (!w->compressor || w->features[FEATURE_COMPRESSED].given)
+	if (!w->compressor || w->features[PD_FEATURE_COMPRESSED].given)
 		return 0;
 	pd_compressor_sizes(w->compressor, &in, &out);
 	values[0] = (struct pd_value)PD_NUMBER("version", 0);
@@ -335,7 +325,7 @@ static int compressed_feature(struct pd_writer *w, struct pd_error *e)
 	values[2] = (struct pd_value)PD_NUMBER("level", w->options.compress);
 	values[3] = (struct pd_value)PD_NUMBER("ratio", out ? in / out : 0);
 	values[4] = (struct pd_value)PD_NUMBER("mmap_len", 2 * PD_COMPRESSED_MOST);
-	return make_feature(w, FEATURE_COMPRESSED, &feature, e);
+	return make_feature(w, PD_FEATURE_COMPRESSED, &feature, e);
 }
 
 static int begin_pipe(struct pd_writer *w, struct pd_error *e)
@@ -353,7 +343,7 @@ static int begin_pipe(struct pd_writer *w, struct pd_error *e)
 		const struct pd_value values[] = {
 			PD_BYTES("attr", a->bytes.data, a->bytes.size), PD_NUMBERS("ids", a->ids, a->nr_ids) };
 
-		if (put(w, TYPE_HEADER_ATTR, values, 2, e))
+		if (put(w, PD_RECORD_HEADER_ATTR, values, 2, e))
 			return -1;
 	}
 	for (size_t i = 0; i < s->nr_attrs; i++) {
@@ -361,11 +351,11 @@ static int begin_pipe(struct pd_writer *w, struct pd_error *e)
 		const struct pd_value values[] = { PD_NUMBER("update_type", UPDATE_NAME),
 			PD_NUMBER("id", a->nr_ids ? a->ids[0] : 0), PD_TEXT("name", a->name) };
 
-		if (a->nr_ids && a->name_from == PD_NAME_FROM_FILE && put(w, TYPE_EVENT_UPDATE, values, 3, e))
+		if (a->nr_ids && a->name_from == PD_NAME_FROM_FILE && put(w, PD_RECORD_EVENT_UPDATE, values, 3, e))
 			return -1;
 	}
 	failed = event_desc(w, &desc, e) ||
-		 keep_or_put(w, FEATURE_EVENT_DESC, pd_buf_bytes(&desc), e) || compressed_feature(w, e);
+		 keep_or_put(w, PD_FEATURE_EVENT_DESC, pd_buf_bytes(&desc), e) || compressed_feature(w, e);
 	pd_buf_free(&desc);
 	return failed ? -1 : io(w->out.failed, e);
 }
@@ -503,21 +493,21 @@ static int by_event(const struct pd_writer *w, struct pd_compose_record *r, int 
 	static const struct pd_value zeros = PD_OBJECT("sample_id", NULL, 0);
 	const struct pd_record_desc *d = pd_record_desc(r->type);
 	const pd_node sample_id = pd_value_values.member(object, "sample_id");
-	const bool has_trailer = event >= 0 && (d ? d->trailer == PD_TRAILER : r->type < TYPE_USER);
+	const bool has_trailer = event >= 0 && (d ? d->trailer == PD_TRAILER : r->type < PD_RECORD_USER_START);
 
 	misused(e, NULL);
 	e->record_type = r->type;
 	e->record = name_of(r->type);
 	if (event >= 0 && (size_t)event >= w->session.nr_attrs)
 		e->text = "no event was added with this index";
-	else if (event < 0 && (r->type == TYPE_SAMPLE || r->type == TYPE_READ))
+	else if (event < 0 && (r->type == PD_RECORD_SAMPLE || r->type == PD_RECORD_READ))
 		e->text = "its fields are those its event asks for: it needs the index of one";
 	else if (sample_id && !has_trailer)
 		e->text = event < 0 ? "sample_id is there only with an event" :
 			  "records of this type have no sample_id";
 	if (e->text)
 		return -1;
-	r->attr = event >= 0 && r->type < TYPE_USER ? w->session.attrs[event] : NULL;
+	r->attr = event >= 0 && r->type < PD_RECORD_USER_START ? w->session.attrs[event] : NULL;
 	if (has_trailer)
 		r->sample_id = sample_id ? sample_id : &zeros;
 	return 0;
@@ -626,9 +616,9 @@ int pd_writer_finish(struct pd_writer *w, struct pd_error *e)
 	if (w->options.mode != PD_MODE_FILE)
 		return io(pd_out_flush(&w->out), e);
 	w->header.data.size = w->out.offset - w->header.data.offset;
-	if (!w->features[FEATURE_EVENT_DESC].given) {
-		w->features[FEATURE_EVENT_DESC].given = true;
-		if (event_desc(w, &w->features[FEATURE_EVENT_DESC].bytes, e))
+	if (!w->features[PD_FEATURE_EVENT_DESC].given) {
+		w->features[PD_FEATURE_EVENT_DESC].given = true;
+		if (event_desc(w, &w->features[PD_FEATURE_EVENT_DESC].bytes, e))
 			return -1;
 	}
 	return compressed_feature(w, e) || put_features(w, e) || put_header(w, e) ? -1 : 0;

@@ -4,8 +4,6 @@
 #include "pd/pd.h"
 #include "reader/reader_internal.h"
 
-#define TYPE_FINISHED_ROUND 68
-#define TYPE_USER 64
 
 void pd_reader_say(struct pd_reader *r, const struct pd_error *e, const char *file)
 {
@@ -67,7 +65,7 @@ static int update(struct pd_reader *r, struct pd_error *e)
 
 	if (f->state != PD_FRAME_WHOLE || f->inner_offset != PD_OUTER)
 		return 0;
-	if (type == TYPE_HEADER_TRACING_DATA && hold_payload(r, e))
+	if (type == PD_RECORD_HEADER_TRACING_DATA && hold_payload(r, e))
 		return -1;
 	if (pd_reader_teaches(r, type)) {
 		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL, .offset = f->offset };
@@ -121,7 +119,7 @@ static int next_as_written(struct pd_reader *r, struct pd_error *e)
 		r->record.payload = (struct pd_bytes){ NULL, 0 };
 		switch (pd_stream_next(&r->stream, f, &damage)) {
 		case PD_NEXT_RECORD:
-			if (f->type >= TYPE_USER && update(r, e))
+			if (f->type >= PD_RECORD_USER_START && update(r, e))
 				return -1;
 			break;
 		case PD_NEXT_END:
@@ -166,7 +164,7 @@ struct kept {
 
 static bool wants_order(const struct pd_reader *r, uint64_t *time)
 {
-	return r->record.frame.type < TYPE_USER && r->record.frame.state == PD_FRAME_WHOLE &&
+	return r->record.frame.type < PD_RECORD_USER_START && r->record.frame.state == PD_FRAME_WHOLE &&
 	       pd_record_time(&r->record, time) && *time != 0 && *time != UINT64_MAX;
 }
 
@@ -211,7 +209,7 @@ static __attribute__((noinline)) int next_by_time(struct pd_reader *r, struct pd
 				return -1;
 			continue;
 		}
-		if (r->read.type == TYPE_FINISHED_ROUND && r->container.info.mode != PD_MODE_DIRECTORY)
+		if (r->read.type == PD_RECORD_FINISHED_ROUND && r->container.info.mode != PD_MODE_DIRECTORY)
 			pd_order_round(r->order);
 		return 1;
 	}

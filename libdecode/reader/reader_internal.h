@@ -8,10 +8,6 @@
 #include "reader/reader.h"
 #include "stream/batch.h"
 
-#define TYPE_HEADER_ATTR 64
-#define TYPE_HEADER_TRACING_DATA 66
-#define TYPE_EVENT_UPDATE 78
-#define TYPE_HEADER_FEATURE 80
 
 struct pd_reader {
 	struct pd_options options;
@@ -55,8 +51,8 @@ static inline struct pd_source_limits pd_reader_limits(struct pd_reader *r)
 /* Does a record of this type tell about events and machine? */
 static inline bool pd_reader_teaches(const struct pd_reader *r, uint32_t type)
 {
-	return type == TYPE_HEADER_TRACING_DATA || type == TYPE_EVENT_UPDATE || type == TYPE_HEADER_FEATURE ||
-	       (type == TYPE_HEADER_ATTR && r->container.info.mode == PD_MODE_PIPE);
+	return type == PD_RECORD_HEADER_TRACING_DATA || type == PD_RECORD_EVENT_UPDATE || type == PD_RECORD_HEADER_FEATURE ||
+	       (type == PD_RECORD_HEADER_ATTR && r->container.info.mode == PD_MODE_PIPE);
 }
 
 /* Are there plain records to give out? */

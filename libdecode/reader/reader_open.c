@@ -13,7 +13,6 @@
 #include "reader/reader_internal.h"
 
 #define DEFAULT_MEMORY (256ull << 20)
-#define FEATURE_DIR_FORMAT 24
 
 const char *pd_version(void)
 {
@@ -54,7 +53,7 @@ static void report_missing_files(struct pd_reader *r)
 {
 	for (size_t i = 0; i < r->directory.nr_missing; i++)
 		report_missing(r, r->directory.missing[i]);
-	if (!r->directory.nr_files && r->container.info.adds_features[FEATURE_DIR_FORMAT])
+	if (!r->directory.nr_files && r->container.info.adds_features[PD_FEATURE_DIR_FORMAT])
 		report_missing(r, PD_DIRECTORY_FIRST);
 }
 

@@ -86,7 +86,7 @@ bool pd_speculative_reader_find(struct pd_speculative_reader *b, uint64_t from, 
 
 static void note_first(struct pd_speculative_reader *b, uint32_t type, struct pd_bytes record)
 {
-	if (type == PD_TYPE_SAMPLE && !b->read.first.size)
+	if (type == PD_RECORD_SAMPLE && !b->read.first.size)
 		pd_sample_head_of(&b->read.first, record);
 }
 

@@ -8,8 +8,6 @@
 #include "pd/error.h"
 
 #define USER_TYPES 64		/* from here on records are perf's own and belong to no event */
-#define TYPE_READ 8
-#define TYPE_SAMPLE 9
 #define NUMBER_64 "'type':'integer'," PD_RANGE_U64
 #define HEX "'type':'string','pattern':'" PD_PATTERN_HEX "'"
 #define SOME_HEX "'type':'string','pattern':'^([0-9a-f]{2})+$'"
@@ -334,7 +332,7 @@ static void misc(const struct pd_record_desc *d, struct pd_buf *b)
 /* The keys behind them. */
 static void around(struct pd_members *m, const struct pd_record_desc *d)
 {
-	if (!d || d->opaque || d->type == TYPE_SAMPLE || d->type == TYPE_READ)
+	if (!d || d->opaque || d->type == PD_RECORD_SAMPLE || d->type == PD_RECORD_READ)
 		pd_members_add(m, "body", "", d && !d->opaque ?
 			"'description':'all of it, where its event is not known'," HEX :
 			"'description':'all behind its header'," HEX);
@@ -380,7 +378,7 @@ void pd_describe_record(const struct pd_record_desc *d, struct pd_arena *arena, 
 	pd_text_json(b, "'anyOf':[{");
 	pd_members_required(&fields, b);
 	pd_text_json(b, "},{'required':['trailing']}");
-	if (d->type == TYPE_READ)
+	if (d->type == PD_RECORD_READ)
 		pd_text_json(b, "{'required':['body']}");
 	pd_text_close(b, ']');
 }

@@ -7,9 +7,6 @@
 #include "layout/names_tables.h"
 #include "plan/extract.h"
 
-#define TYPE_SAMPLE 9
-#define TYPE_READ 8
-#define TYPE_USER 64
 #define SAMPLE_ID_ALL (1ull << 18)
 #define MAX_MISC_BITS 4
 
@@ -133,7 +130,7 @@ int pd_session_plans_of(struct pd_session *s, struct pd_attr *a)
 	if (a->sample)
 		return 0;
 	a->sample = pd_plan_compile(pd_sample_fields, &facts, s->budget);
-	a->read = pd_plan_compile(pd_record_desc(TYPE_READ)->fields, &facts, s->budget);
+	a->read = pd_plan_compile(pd_record_desc(PD_RECORD_READ)->fields, &facts, s->budget);
 	a->trailer = pd_plan_compile(a->flags & SAMPLE_ID_ALL ? pd_sample_id_fields : nothing, &facts, s->budget);
 	if (!a->sample || !a->read || !a->trailer) {
 		drop_plans(a);
@@ -374,7 +371,7 @@ bool pd_session_sample_time(const struct pd_session *s, const struct pd_attr *a,
 bool pd_session_id_of(const struct pd_session *s, const struct pd_attr *a, uint32_t type, struct pd_bytes record,
 		      uint64_t *id)
 {
-	if (type == TYPE_SAMPLE)
+	if (type == PD_RECORD_SAMPLE)
 		return id_in(record, a->sample_id_at, s->swap, id);
 	if (a->trailer_id_at == PD_NO_OFFSET || record.size < PD_RECORD_HEADER_SIZE + a->trailer_size)
 		return false;
@@ -404,11 +401,11 @@ enum pd_found pd_session_attr_of(const struct pd_session *s, uint32_t type, stru
 	uint64_t id = 0;
 
 	*out = first;
-	if (!first || type >= TYPE_USER)
+	if (!first || type >= PD_RECORD_USER_START)
 		return PD_NOT_FOUND;
 	if (s->nr_attrs == 1)
 		return PD_FOUND;
-	if (type != TYPE_SAMPLE && !(first->flags & SAMPLE_ID_ALL) && s->same_id_at)
+	if (type != PD_RECORD_SAMPLE && !(first->flags & SAMPLE_ID_ALL) && s->same_id_at)
 		return PD_FOUND;
 	if (!s->same_id_at) {
 		found = search(s, type, record);

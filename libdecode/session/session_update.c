@@ -7,17 +7,6 @@
 #include "layout/event_name.h"
 #include "plan/extract.h"
 
-#define FEATURE_TRACING_DATA 1
-#define FEATURE_ARCH 6
-#define FEATURE_NRCPUS 7
-#define FEATURE_EVENT_DESC 12
-#define FEATURE_PMU_MAPPINGS 16
-#define FEATURE_COMPRESSED 27
-#define FEATURE_E_MACHINE 33
-#define TYPE_HEADER_ATTR 64
-#define TYPE_HEADER_TRACING_DATA 66
-#define TYPE_EVENT_UPDATE 78
-#define TYPE_HEADER_FEATURE 80
 #define ATTR_HARDWARE 0
 #define ATTR_TRACEPOINT 2
 #define ATTR_HW_CACHE 3
@@ -178,26 +167,26 @@ void pd_session_update_feature(struct pd_session *s, uint32_t id, struct pd_byte
 		return;
 	s->told++;
 	switch (id) {
-	case FEATURE_TRACING_DATA:
+	case PD_FEATURE_TRACING_DATA:
 		update_tracing(s, plan, section, offset);
 		break;
-	case FEATURE_ARCH:
+	case PD_FEATURE_ARCH:
 		visit(s, plan, section, &arch, s);
 		break;
-	case FEATURE_NRCPUS:
+	case PD_FEATURE_NRCPUS:
 		pd_extract(plan, section, s->swap, &(struct pd_extract){ "NRCPUS", "available", &number }, 1);
 		s->cpus_available = (uint32_t)number;
 		break;
-	case FEATURE_EVENT_DESC:
+	case PD_FEATURE_EVENT_DESC:
 		pd_event_desc_update(s, plan, section, offset);
 		break;
-	case FEATURE_PMU_MAPPINGS:
+	case PD_FEATURE_PMU_MAPPINGS:
 		visit(s, plan, section, &pmu, &(struct pmus){ .s = s });
 		break;
-	case FEATURE_COMPRESSED:
+	case PD_FEATURE_COMPRESSED:
 		pd_extract(plan, section, s->swap, &(struct pd_extract){ "COMPRESSED", "ratio", &s->compression_ratio }, 1);
 		break;
-	case FEATURE_E_MACHINE:
+	case PD_FEATURE_E_MACHINE:
 		pd_extract(plan, section, s->swap, &(struct pd_extract){ "E_MACHINE", "e_machine", &number }, 1);
 		if (!s->arch)
 			set_arch(s, pd_arch_of_machine((uint32_t)number));
@@ -286,18 +275,18 @@ int pd_session_update_record(struct pd_session *s, uint32_t type, struct pd_byte
 	if (!plan)
 		return d ? -1 : 0;
 	switch (type) {
-	case TYPE_HEADER_ATTR:
+	case PD_RECORD_HEADER_ATTR:
 		return update_attr(s, plan, body_of(record));
-	case TYPE_EVENT_UPDATE:
+	case PD_RECORD_EVENT_UPDATE:
 		apply_event_update(s, plan, body_of(record));
 		break;
-	case TYPE_HEADER_FEATURE:
+	case PD_RECORD_HEADER_FEATURE:
 		update_feature_record(s, plan, body_of(record), offset);
 		break;
-	case TYPE_HEADER_TRACING_DATA:
+	case PD_RECORD_HEADER_TRACING_DATA:
 		if (!payload.size && body_of(record).size > 8)	/* simpleperf's are inside */
 			payload = (struct pd_bytes){ body_of(record).data + 4, body_of(record).size - 4 };
-		pd_session_update_feature(s, FEATURE_TRACING_DATA, payload, offset + record.size);
+		pd_session_update_feature(s, PD_FEATURE_TRACING_DATA, payload, offset + record.size);
 		break;
 	}
 	return 0;

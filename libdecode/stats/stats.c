@@ -11,8 +11,6 @@
 #include "stream/record.h"
 
 #define NR_CODES (PD_E_ARGUMENT + 1)
-#define TYPE_THROTTLE 5
-#define FEATURE_VERSION 5
 
 struct stats {
 	struct pd_jsonw w;
@@ -38,7 +36,7 @@ static void version_text(void *ctx, const struct pd_field *f, struct pd_bytes te
 static void update_version(struct stats *s, struct pd_bytes section)
 {
 	static const struct pd_visitor v = { .size = sizeof(v), .text = version_text };
-	struct pd_plan *plan = pd_session_feature_plan(s->session, pd_feature_desc(FEATURE_VERSION));
+	struct pd_plan *plan = pd_session_feature_plan(s->session, pd_feature_desc(PD_FEATURE_VERSION));
 	struct pd_extent_of extent;
 
 	if (!plan || s->version[0])
@@ -55,7 +53,7 @@ static int begin(void *state, struct pd_reader *r)
 
 	s->session = pd_reader_session(r);
 	for (size_t i = 0; i < pd_nr_features(r); i++)
-		if (pd_feature_at(r, i, &f, &e) == 0 && f.id == FEATURE_VERSION)
+		if (pd_feature_at(r, i, &f, &e) == 0 && f.id == PD_FEATURE_VERSION)
 			update_version(s, f.bytes);
 	s->team = pd_stats_team_new(r, &s->counts, s->options.filter, s->options.threads);
 	return 0;
@@ -74,7 +72,7 @@ static void update_record(struct stats *s, const struct pd_record *r)
 	uint64_t id;
 
 	if (r->frame.type == PD_TYPE_HEADER_FEATURE && pd_get_number(r, "feat_id", &id) &&
-	    id == FEATURE_VERSION)
+	    id == PD_FEATURE_VERSION)
 		pd_record_visit(r, &v, s);
 }
 
@@ -228,7 +226,7 @@ static void losses(struct stats *s)
 	}
 	NUMBER_OF(s, "lost", s->counts.totals.lost);
 	NUMBER_OF(s, "lost_samples", s->counts.totals.lost_samples);
-	NUMBER_OF(s, "throttled", s->counts.by_type[TYPE_THROTTLE].records);
+	NUMBER_OF(s, "throttled", s->counts.by_type[PD_RECORD_THROTTLE].records);
 	NUMBER_OF(s, "errors", s->errors);
 	OBJECT_OF(s, "errors_by_code");
 	for (unsigned int code = 0; code < NR_CODES; code++) {

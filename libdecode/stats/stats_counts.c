@@ -80,7 +80,7 @@ static int count_event(struct pd_stats_counts *c, const struct pd_record *r, uin
 	if (!e)
 		return -1;
 	add(&e->all, bytes);
-	if (r->frame.type != PD_TYPE_SAMPLE)
+	if (r->frame.type != PD_RECORD_SAMPLE)
 		return 0;
 	e->samples++;
 	if (pd_record_number(r, PD_OF_BODY, PD_HOT_PERIOD, &period)) {
@@ -133,7 +133,7 @@ static inline void count_simple_event(struct pd_event_count *e, const struct pd_
 	uint64_t period;
 
 	add(&e->all, p->size);
-	if (p->type != PD_TYPE_SAMPLE)
+	if (p->type != PD_RECORD_SAMPLE)
 		return;
 	e->samples++;
 	if (pd_simple_number(batch, p, PD_HOT_PERIOD, swap, &period)) {

@@ -48,7 +48,7 @@ void pd_batch_record(const struct pd_batch *batch, const struct pd_simple *p, st
 
 static inline size_t pd_simple_trailer_size(const struct pd_simple *p)
 {
-	return p->type == PD_TYPE_SAMPLE ? 0 : p->attr->trailer_size;
+	return p->type == PD_RECORD_SAMPLE ? 0 : p->attr->trailer_size;
 }
 
 /* Of that the parts that pd_record_number() looks into. */
@@ -79,7 +79,7 @@ static inline bool pd_simple_time(const struct pd_batch *batch, const struct pd_
 {
 	const struct pd_op *op = p->attr->trailer->hot[PD_HOT_TIME];
 
-	if (p->type == PD_TYPE_SAMPLE)
+	if (p->type == PD_RECORD_SAMPLE)
 		return pd_simple_number(batch, p, PD_HOT_TIME, swap, time);
 	if (op)
 		*time = pd_op_value(op, batch->data + p->at + p->size - p->attr->trailer_size, swap);

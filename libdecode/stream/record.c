@@ -6,9 +6,6 @@
 #include "layout/container.h"
 #include "stream/resync.h"
 
-#define TYPE_READ 8
-#define TYPE_USER 64
-#define TYPE_HEADER_FEATURE 80
 
 static void set_error(struct pd_record *r, enum pd_code code, const char *field, uint64_t want, uint64_t have)
 {
@@ -94,9 +91,9 @@ static inline const struct pd_plan *plan_of(struct pd_record *r, const struct pd
 
 	if (!d || d->opaque)
 		return NULL;
-	if (d->type == PD_TYPE_SAMPLE)
+	if (d->type == PD_RECORD_SAMPLE)
 		return layout ? layout->sample : NULL;
-	if (d->type == TYPE_READ)
+	if (d->type == PD_RECORD_READ)
 		return layout ? layout->read : NULL;
 	return pd_session_record_plan(r->session, d, r->frame.misc);
 }
@@ -121,7 +118,7 @@ static inline enum pd_found find_event(struct pd_record *r, struct pd_attr **out
 	struct pd_session *s = r->session;
 	enum pd_found found = PD_FOUND;
 
-	if (s->nr_attrs == 1 && r->frame.type < TYPE_USER)
+	if (s->nr_attrs == 1 && r->frame.type < PD_RECORD_USER_START)
 		*out = s->attrs[0];
 	else
 		found = pd_session_attr_of(s, r->frame.type, r->frame.bytes, out);
@@ -129,7 +126,7 @@ static inline enum pd_found find_event(struct pd_record *r, struct pd_attr **out
 		if ((*out)->named_at != s->told)
 			pd_session_name_event(s, *out);
 		r->attr = *out;
-	} else if (found == PD_NOT_FOUND && r->frame.type == PD_TYPE_SAMPLE) {
+	} else if (found == PD_NOT_FOUND && r->frame.type == PD_RECORD_SAMPLE) {
 		*out = NULL;
 	}
 	return found;
@@ -158,7 +155,7 @@ static inline bool prepare_hot(struct pd_record *r)
 	const struct pd_session *s = r->session;
 	const struct pd_attr *a;
 
-	if (r->frame.type != PD_TYPE_SAMPLE || s->nr_attrs != 1 || r->frame.state == PD_FRAME_SKIPPED)
+	if (r->frame.type != PD_RECORD_SAMPLE || s->nr_attrs != 1 || r->frame.state == PD_FRAME_SKIPPED)
 		return false;
 	a = s->attrs[0];
 	if (a->named_at != s->told || !a->sample)
@@ -237,7 +234,7 @@ static void check_rest(struct pd_record *r)
 {
 	const size_t rest = r->body.size - r->extent.end;
 
-	if (rest && r->frame.type == PD_TYPE_SAMPLE && r->attr && r->attr->has_known_layout)
+	if (rest && r->frame.type == PD_RECORD_SAMPLE && r->attr && r->attr->has_known_layout)
 		set_error(r, PD_E_TRAILING, NULL, 0, rest);
 }
 
@@ -265,19 +262,19 @@ int pd_record_prepare(struct pd_record *r)
 	found = find_event(r, &layout);
 	r->plan = plan_of(r, layout);
 	if (!r->plan) {
-		if (d && (d->type == PD_TYPE_SAMPLE || d->type == TYPE_READ))
+		if (d && (d->type == PD_RECORD_SAMPLE || d->type == PD_RECORD_READ))
 			set_error(r, PD_E_NO_ATTR, NULL, 0, 0);
-		return d && !d->opaque && r->frame.type >= TYPE_USER ? -1 : 0;
+		return d && !d->opaque && r->frame.type >= PD_RECORD_USER_START ? -1 : 0;
 	}
 	measure_parts(r, layout);
 	own = pd_record_own_size(r);
-	if (d->type == TYPE_HEADER_FEATURE)
+	if (d->type == PD_RECORD_HEADER_FEATURE)
 		check_feature(r);
 	if (r->extent.code != PD_OK)
 		set_error(r, r->extent.code, r->extent.field->name, r->extent.want, r->extent.have);
 	else if (own < r->frame.bytes.size)
 		set_error(r, PD_E_SIZE, "size", own, r->frame.bytes.size);
-	else if (found == PD_FOUND_LAYOUT || (found == PD_NOT_FOUND && r->trailer && r->frame.type < TYPE_USER))
+	else if (found == PD_FOUND_LAYOUT || (found == PD_NOT_FOUND && r->trailer && r->frame.type < PD_RECORD_USER_START))
 		set_error(r, PD_E_NO_ATTR, NULL, 0, 0);
 	else
 		check_rest(r);

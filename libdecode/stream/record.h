@@ -5,8 +5,6 @@
 #include "pd/pd.h"
 #include "stream/stream.h"
 
-#define PD_TYPE_SAMPLE 9
-
 struct pd_record {
 	struct pd_frame frame;
 	struct pd_session *session;
@@ -45,7 +43,7 @@ static inline bool pd_record_number(const struct pd_record *r, enum pd_part part
 /* pd_record_time(), for who asks it of each record. */
 static inline bool pd_record_when(const struct pd_record *r, uint64_t *time)
 {
-	return pd_record_number(r, r->frame.type == PD_TYPE_SAMPLE ? PD_OF_BODY : PD_OF_TRAILER, PD_HOT_TIME, time);
+	return pd_record_number(r, r->frame.type == PD_RECORD_SAMPLE ? PD_OF_BODY : PD_OF_TRAILER, PD_HOT_TIME, time);
 }
 
 /* The part of pd_record_visit() that shows sample_id; there is one. */

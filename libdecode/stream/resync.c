@@ -4,7 +4,6 @@
 #include "stream/record.h"
 
 #define HEADER PD_RECORD_HEADER_SIZE
-#define TYPE_USER 64
 #define CHAIN_MAX 8
 /* What speaks for a record, and how much: */
 #define IS_WHOLE 1
@@ -68,7 +67,7 @@ static int points_of(struct pd_resync *r, const struct pd_record *record)
 		return 0;
 	if (record->plan && !pd_record_trailing(record).size && record->frame.size > HEADER)
 		sum += IS_FILLED;
-	if (record->frame.type >= TYPE_USER)
+	if (record->frame.type >= PD_RECORD_USER_START)
 		return sum;
 	if (has_known_id(r, record))
 		sum += HAS_ID;

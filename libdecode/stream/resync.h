@@ -103,7 +103,7 @@ static inline bool pd_resync_is_usual(const struct pd_resync *r, uint32_t type, 
 /* Could a record's header say this? */
 static inline bool pd_resync_may_begin(uint32_t type, size_t size, const struct pd_record_desc *desc)
 {
-	return desc && size >= PD_RECORD_HEADER_SIZE && (type >= 64 || size % 8 == 0);
+	return desc && size >= PD_RECORD_HEADER_SIZE && (type >= PD_RECORD_USER_START || size % 8 == 0);
 }
 
 #endif

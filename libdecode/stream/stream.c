@@ -1,7 +1,6 @@
 /* stream.c - cuts a source into records. */
 #include "stream/stream_internal.h"
 
-#define TYPE_COMPRESSED2 83
 #define AHEAD_LEAST (96u << 10)	/* bytes of what comes next, from compressed records on, that a thread is to know */
 #define AHEAD_PEEK (192u << 10)
 #define SEARCH_PEEK (1u << 20)	/* of a file: with the record before, no more than PD_PEEK_MAX */
@@ -36,7 +35,7 @@ uint64_t pd_stream_real_size(struct pd_stream *s, const struct pd_frame *f, stru
 	struct pd_cursor c = pd_cursor(have, s->session->swap);
 	uint64_t data_size;
 
-	if (f->type != TYPE_COMPRESSED2 || !pd_take(&c, HEADER) || !pd_take_number(&c, 8, &data_size))
+	if (f->type != PD_RECORD_COMPRESSED2 || !pd_take(&c, HEADER) || !pd_take_number(&c, 8, &data_size))
 		return f->size;
 	if (data_size > PD_PEEK_MAX - 64 || ((2 * HEADER + data_size + 7) & ~7ull) <= f->size)
 		return f->size;

@@ -3,8 +3,6 @@
 #include "stream/batch.h"
 #include "stream/stream_internal.h"
 
-#define TYPE_READ 8
-#define TYPE_USER 64
 #define HEADER PD_RECORD_HEADER_SIZE
 #define CACHE_LINE 64
 #define FETCH_AHEAD 4096	/* farther than the processor itself looks: it ends at a page's end */
@@ -60,13 +58,13 @@ static inline bool is_simple(struct pd_session *s, const struct pd_record_desc *
 	if (!a || a->named_at != s->told)
 		return false;
 	p->attr = a;
-	if (desc->type == PD_TYPE_SAMPLE) {
+	if (desc->type == PD_RECORD_SAMPLE) {
 		p->plan = a->sample;
 	} else {
 		if (desc->trailer != PD_TRAILER || body.size < a->trailer_size)
 			return false;
 		body.size -= a->trailer_size;
-		p->plan = desc->type == TYPE_READ ? a->read : pd_session_record_plan(s, desc, misc);
+		p->plan = desc->type == PD_RECORD_READ ? a->read : pd_session_record_plan(s, desc, misc);
 	}
 	return p->plan && fills(p->plan, body, misc, s->swap);
 }
@@ -75,7 +73,7 @@ static inline bool is_simple(struct pd_session *s, const struct pd_record_desc *
 static void keep_sample(struct pd_stream *s, const struct pd_batch *batch)
 {
 	for (size_t i = batch->count; i--;)
-		if (batch->records[i].type == PD_TYPE_SAMPLE) {
+		if (batch->records[i].type == PD_RECORD_SAMPLE) {
 			s->last_sample = (struct pd_bytes){ batch->data + batch->records[i].at, batch->records[i].size };
 			return;
 		}
@@ -89,9 +87,9 @@ static bool is_trusted(struct pd_stream *s, const struct pd_batch *batch, const 
 	struct pd_record record;
 	uint64_t time, last;
 
-	if (p->type != PD_TYPE_SAMPLE)
+	if (p->type != PD_RECORD_SAMPLE)
 		return false;
-	if (before && before->type == PD_TYPE_SAMPLE && pd_resync_trusts_samples(&s->resync, p->attr) &&
+	if (before && before->type == PD_RECORD_SAMPLE && pd_resync_trusts_samples(&s->resync, p->attr) &&
 	    pd_simple_time(batch, p, s->session->swap, &time) && pd_simple_time(batch, before, s->session->swap, &last) && last &&
 	    pd_resync_is_near(time, last))
 		return true;
@@ -119,7 +117,7 @@ static inline bool read_head(const uint8_t *p, enum pd_swap swap, struct head *h
 /* Types that nothing is learned from, and nothing follows. */
 static inline bool may_be_simple(const struct head *h)
 {
-	return h->type < TYPE_USER && !h->desc->opaque && !h->desc->payload && !h->desc->compressed;
+	return h->type < PD_RECORD_USER_START && !h->desc->opaque && !h->desc->payload && !h->desc->compressed;
 }
 
 /* Has memory bring what will be looked at soon: of small records every line, of others the heads, if those to come are as large

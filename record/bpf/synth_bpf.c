@@ -12,8 +12,6 @@
 #include "bpf/synth_bpf_prog.h"
 
 #define TYPE_BPF 1		/* PERF_RECORD_KSYMBOL_TYPE_BPF, PERF_BPF_EVENT_PROG_LOAD */
-enum { RECORD_KSYMBOL = 17, RECORD_BPF_EVENT = 18 };
-enum { FEATURE_BPF_PROG_INFO = 25, FEATURE_BPF_BTF = 26 };
 
 struct bpf_progs {
 	struct bpf_prog *progs;
@@ -182,7 +180,7 @@ static int put_ksymbols(struct pd_writer *w, const struct bpf_prog *prog,
 			PD_TEXT("name", name),
 		};
 
-		if (pd_writer_record(w, RECORD_KSYMBOL, 0, event, v, 5, (struct pd_bytes){ 0 }, e))
+		if (pd_writer_record(w, PD_RECORD_KSYMBOL, 0, event, v, 5, (struct pd_bytes){ 0 }, e))
 			return -1;
 	}
 	return 0;
@@ -204,7 +202,7 @@ int bpf_progs_synth(struct pd_writer *w, const struct bpf_progs *p, int event, s
 		images = images || bpf_prog_may_have_image(prog);
 		if (put_ksymbols(w, prog, btf, event, e) != 0)
 			return -1;
-		if (pd_writer_record(w, RECORD_BPF_EVENT, 0, event, v, 4, (struct pd_bytes){ 0 },
+		if (pd_writer_record(w, PD_RECORD_BPF_EVENT, 0, event, v, 4, (struct pd_bytes){ 0 },
 				     e) != 0)
 			return -1;
 	}
@@ -225,7 +223,7 @@ static int put_btfs(struct pd_writer *w, const struct bpf_progs *p, struct pd_er
 	}
 	value = (struct pd_value)PD_ARRAY("BPF_BTF", items, p->nr_btfs);
 	if (rows && items)
-		ret = pd_writer_feature(w, FEATURE_BPF_BTF, &value, e);
+		ret = pd_writer_feature(w, PD_FEATURE_BPF_BTF, &value, e);
 	free(rows);
 	free(items);
 	return ret;
@@ -244,7 +242,7 @@ int bpf_progs_features(struct pd_writer *w, const struct bpf_progs *p, struct pd
 	}
 	value = (struct pd_value)PD_ARRAY("BPF_PROG_INFO", items, p->n);
 	if (rows && items)
-		ret = pd_writer_feature(w, FEATURE_BPF_PROG_INFO, &value, e);
+		ret = pd_writer_feature(w, PD_FEATURE_BPF_PROG_INFO, &value, e);
 	for (size_t i = 0; rows && i < p->n; i++)
 		bpf_prog_values_release(&rows[i]);
 	free(rows);

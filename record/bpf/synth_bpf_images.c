@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { RECORD_KSYMBOL = 17, TYPE_BPF = 1 };	/* PERF_RECORD_KSYMBOL_TYPE_BPF */
+enum { TYPE_BPF = 1 };	/* PERF_RECORD_KSYMBOL_TYPE_BPF */
 
 bool bpf_prog_may_have_image(const struct bpf_prog *p)
 {
@@ -49,7 +49,7 @@ int bpf_images_synth(struct pd_writer *w, int event, struct pd_error *e)
 			PD_NUMBER("ksym_type", TYPE_BPF), PD_NUMBER("flags", 0),
 			PD_TEXT("name", name),
 		};
-		ret = pd_writer_record(w, RECORD_KSYMBOL, 0, event, v, 5, (struct pd_bytes){ 0 },
+		ret = pd_writer_record(w, PD_RECORD_KSYMBOL, 0, event, v, 5, (struct pd_bytes){ 0 },
 				       e);
 	}
 	fclose(file);

@@ -15,7 +15,6 @@
 #include "buildid/buildid_scan.h"
 #include "pd/pd.h"
 
-#define FEATURE_BUILD_ID 2
 /* linux/perf_event.h and perf's util/build-id.c: whose file, and that build_id_size counts */
 enum { MISC_KERNEL = 1, MISC_USER = 2, MISC_SIZE = 1 << 15 };
 #define ITEM_SIZE 36		/* without the name */
@@ -129,7 +128,7 @@ static int write_feature(struct pd_writer *w, const struct hits *h, enum buildid
 	out->files = n;
 	value = (struct pd_value)PD_ARRAY(NULL, list, n);
 	if (n)
-		ret = pd_writer_feature(w, FEATURE_BUILD_ID, &value, e);
+		ret = pd_writer_feature(w, PD_FEATURE_BUILD_ID, &value, e);
 	free(items);
 	free(list);
 	return ret;

@@ -20,8 +20,6 @@ enum {
 	HEADER_MOST = 1 << 24,
 	/* In a file's header: */
 	DATA_SIZE_AT = 48, FEATURES_AT = 72, FEATURES_SIZE = 32, HEADER_SIZE = 104,
-	/* perf's own records: */
-	TYPE_USER = 64, TYPE_AUXTRACE = 71, TYPE_COMPRESSED = 81, TYPE_COMPRESSED2 = 83,
 };
 
 /* Of bytes that come in pieces: what is no whole record yet stays for the next piece. */
@@ -101,11 +99,11 @@ static void unpack(struct pass *p, struct pd_bytes payload);
 /* AUXTRACE begins with the size of what lies behind it. */
 static void see_own(struct pass *p, uint32_t type, struct pd_bytes body, bool packed)
 {
-	if (type == TYPE_COMPRESSED && !packed)
+	if (type == PD_RECORD_COMPRESSED && !packed)
 		unpack(p, body);
-	else if (type == TYPE_COMPRESSED || type == TYPE_COMPRESSED2)
+	else if (type == PD_RECORD_COMPRESSED || type == PD_RECORD_COMPRESSED2)
 		p->failed = true;
-	else if (type == TYPE_AUXTRACE && body.size >= sizeof(p->skip))
+	else if (type == PD_RECORD_AUXTRACE && body.size >= sizeof(p->skip))
 		memcpy(&p->skip, body.data, sizeof(p->skip));
 }
 
@@ -113,9 +111,9 @@ static void see(struct pass *p, const struct perf_event_header *h, const uint8_t
 {
 	const struct pd_bytes body = { at + sizeof(*h), h->size - sizeof(*h) };
 
-	if (h->type == PERF_RECORD_SAMPLE)
+	if (h->type == PD_RECORD_SAMPLE)
 		see_sample(p, h->misc, body);
-	else if (h->type < TYPE_USER)
+	else if (h->type < PD_RECORD_USER_START)
 		gather(p, (struct pd_bytes){ at, h->size });
 	else
 		see_own(p, h->type, body, packed);
@@ -125,7 +123,7 @@ static void see(struct pass *p, const struct perf_event_header *h, const uint8_t
 static bool is_sound(const struct perf_event_header *h)
 {
 	return h->size >= sizeof(*h) &&
-	       (h->size % sizeof(uint64_t) == 0 || h->type == TYPE_COMPRESSED);
+	       (h->size % sizeof(uint64_t) == 0 || h->type == PD_RECORD_COMPRESSED);
 }
 
 /* Bytes of what was begun: of its header, until that tells the record's. */

@@ -9,7 +9,6 @@
 #include "pd/pd.h"
 
 /* linux/perf_event.h */
-enum { RECORD_MMAP = 1, RECORD_LOST = 2, RECORD_FORK = 7, RECORD_SAMPLE = 9, RECORD_MMAP2 = 10 };
 enum { MODE_MASK = 7, MODE_KERNEL = 1, MODE_USER = 2 };
 #define CONTEXT_MAX ((uint64_t)-4095)
 #define CONTEXT_KERNEL ((uint64_t)-128)
@@ -224,19 +223,19 @@ static void see_map(struct scan *s, const struct pd_record *r)
 static void see(struct scan *s, const struct pd_record *r)
 {
 	switch (pd_record_type(r)) {
-	case RECORD_SAMPLE:
+	case PD_RECORD_SAMPLE:
 		see_sample(s, r);
 		break;
-	case RECORD_LOST:
+	case PD_RECORD_LOST:
 		s->out->lost += number(r, "lost");
 		s->out->lost_records++;
 		break;
-	case RECORD_MMAP:
-	case RECORD_MMAP2:
+	case PD_RECORD_MMAP:
+	case PD_RECORD_MMAP2:
 		if (s->which != BUILDID_NONE)
 			see_map(s, r);
 		break;
-	case RECORD_FORK:
+	case PD_RECORD_FORK:
 		if (s->which == BUILDID_HIT)
 			s->failed |= hits_fork(s->hits, (int32_t)number(r, "ppid"),
 					       (int32_t)number(r, "pid"));

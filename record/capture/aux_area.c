@@ -9,8 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TYPE_AUXTRACE = 71 };
-
 int aux_area_map(struct aux_area *a, const struct ring *r, size_t size, enum aux_kind kind,
 		 uint32_t idx)
 {
@@ -86,7 +84,7 @@ int aux_area_write(struct aux_area *a, struct pd_writer *w, struct pd_error *e)
 		PD_NUMBER("tid", a->ring->tid), PD_NUMBER("cpu", a->ring->cpu),
 	};
 	before = pd_writer_size(w);
-	got = pd_writer_record(w, TYPE_AUXTRACE, 0, -1, fields, 6,
+	got = pd_writer_record(w, PD_RECORD_AUXTRACE, 0, -1, fields, 6,
 			       (struct pd_bytes){ copy, padded }, e);
 	/* Behind what is yet to be compressed: its place must be known. */
 	if (!got && pd_writer_size(w) == before)

@@ -21,11 +21,11 @@ static int names(struct pd_writer *w, struct host_values *h, const struct hostin
 
 	if (uname(&host) != 0)
 		return 0;
-	if (text_feature(w, h, HOST_HOSTNAME, host.nodename, e) != 0 ||
-	    text_feature(w, h, HOST_OSRELEASE, host.release, e) != 0 ||
-	    text_feature(w, h, HOST_VERSION, info->version, e) != 0)
+	if (text_feature(w, h, PD_FEATURE_HOSTNAME, host.nodename, e) != 0 ||
+	    text_feature(w, h, PD_FEATURE_OSRELEASE, host.release, e) != 0 ||
+	    text_feature(w, h, PD_FEATURE_VERSION, info->version, e) != 0)
 		return -1;
-	return text_feature(w, h, HOST_ARCH, host.machine, e);
+	return text_feature(w, h, PD_FEATURE_ARCH, host.machine, e);
 }
 
 static int command_line(struct pd_writer *w, struct host_values *h, const struct hostinfo *info,
@@ -35,7 +35,7 @@ static int command_line(struct pd_writer *w, struct host_values *h, const struct
 
 	for (char *const *arg = info->argv; arg && *arg; arg++)
 		host_add(&words, (struct pd_value)PD_TEXT(NULL, *arg));
-	return host_feature(w, h, HOST_CMDLINE, host_array(&words, NULL), e);
+	return host_feature(w, h, PD_FEATURE_CMDLINE, host_array(&words, NULL), e);
 }
 
 static int groups(struct pd_writer *w, struct host_values *h, const struct hostinfo *info,
@@ -55,7 +55,7 @@ static int groups(struct pd_writer *w, struct host_values *h, const struct hosti
 
 		host_add(&list, host_object(h, NULL, v, 3));
 	}
-	return host_feature(w, h, HOST_GROUP_DESC, host_array(&list, NULL), e);
+	return host_feature(w, h, PD_FEATURE_GROUP_DESC, host_array(&list, NULL), e);
 }
 
 static uint64_t ns(const struct timespec *t)
@@ -71,11 +71,11 @@ static int clocks(struct pd_writer *w, struct host_values *h, const struct hosti
 
 	if (!info->use_clockid || clock_getres(info->clockid, &resolution) != 0)
 		return 0;
-	if (host_feature(w, h, HOST_CLOCKID, (struct pd_value)PD_NUMBER(NULL, ns(&resolution)), e))
+	if (host_feature(w, h, PD_FEATURE_CLOCKID, (struct pd_value)PD_NUMBER(NULL, ns(&resolution)), e))
 		return -1;
 	if (clock_gettime(CLOCK_REALTIME, &wall) != 0 || clock_gettime(info->clockid, &sample) != 0)
 		return 0;
-	return host_feature(w, h, HOST_CLOCK_DATA, host_object(h, NULL, (const struct pd_value[]){
+	return host_feature(w, h, PD_FEATURE_CLOCK_DATA, host_object(h, NULL, (const struct pd_value[]){
 		PD_NUMBER("version", 1), PD_NUMBER("clockid", info->clockid),
 		PD_NUMBER("wall_clock_ns", ns(&wall)), PD_NUMBER("clockid_time_ns", ns(&sample)),
 		}, 4), e);
@@ -95,13 +95,13 @@ static int recording(struct pd_writer *w, struct host_values *h, const struct ho
 	};
 
 	if (info->branch_stacks &&
-	    host_feature(w, h, HOST_BRANCH_STACK, host_object(h, NULL, NULL, 0), e) != 0)
+	    host_feature(w, h, PD_FEATURE_BRANCH_STACK, host_object(h, NULL, NULL, 0), e) != 0)
 		return -1;
 	if (info->timed &&
-	    host_feature(w, h, HOST_SAMPLE_TIME, host_object(h, NULL, time, 2), e) != 0)
+	    host_feature(w, h, PD_FEATURE_SAMPLE_TIME, host_object(h, NULL, time, 2), e) != 0)
 		return -1;
 	if (info->compress &&
-	    host_feature(w, h, HOST_COMPRESSED, host_object(h, NULL, compressed, 5), e) != 0)
+	    host_feature(w, h, PD_FEATURE_COMPRESSED, host_object(h, NULL, compressed, 5), e) != 0)
 		return -1;
 	return info->bpf ? bpf_progs_features(w, info->bpf, e) : 0;
 }
@@ -124,7 +124,7 @@ static int auxtrace(struct pd_writer *w, struct host_values *h, const struct hos
 		host_add(&list, host_object(h, NULL, v, 2));
 	}
 	parts[1] = host_array(&list, "entries");
-	return host_feature(w, h, HOST_AUXTRACE, host_object(h, NULL, parts, 2), e);
+	return host_feature(w, h, PD_FEATURE_AUXTRACE, host_object(h, NULL, parts, 2), e);
 }
 
 int hostinfo_features(struct pd_writer *w, const struct hostinfo *info, struct pd_error *e)

@@ -130,5 +130,5 @@ int hostinfo_caches(struct pd_writer *w, struct host_values *h, unsigned int ava
 	if (list.n == 0)
 		return 0;
 	v[1] = host_array(&list, "caches");
-	return host_feature(w, h, HOST_CACHE, host_object(h, NULL, v, 2), e);
+	return host_feature(w, h, PD_FEATURE_CACHE, host_object(h, NULL, v, 2), e);
 }

@@ -88,10 +88,10 @@ int hostinfo_processor(struct pd_writer *w, struct host_values *h, struct pd_err
 		if (text[0])
 			break;
 	}
-	if (text[0] && host_feature(w, h, HOST_CPUDESC, host_text(h, NULL, text), e) != 0)
+	if (text[0] && host_feature(w, h, PD_FEATURE_CPUDESC, host_text(h, NULL, text), e) != 0)
 		return -1;
 	cpu_id(info, text, sizeof(text));
-	return text[0] ? host_feature(w, h, HOST_CPUID, host_text(h, NULL, text), e) : 0;
+	return text[0] ? host_feature(w, h, PD_FEATURE_CPUID, host_text(h, NULL, text), e) : 0;
 }
 
 static uint64_t number_or_none(const char *topology, const char *file)
@@ -175,7 +175,7 @@ static int topology(struct pd_writer *w, struct host_values *h, unsigned int ava
 	v[2] = host_array(&cpus, "cpus");
 	v[3] = host_array(&dies.lists, "sibling_dies");
 	v[4] = (struct pd_value)PD_NUMBERS("die_ids", die_ids, available);
-	return host_feature(w, h, HOST_CPU_TOPOLOGY, host_object(h, NULL, v,
+	return host_feature(w, h, PD_FEATURE_CPU_TOPOLOGY, host_object(h, NULL, v,
 			    dies.lists.n ? 5 : 3), e);
 }
 
@@ -208,7 +208,7 @@ int hostinfo_topology(struct pd_writer *w, struct host_values *h, const struct h
 	const struct pd_value counts[] = {
 		PD_NUMBER("available", available), PD_NUMBER("online", online),
 	};
-	if (host_feature(w, h, HOST_NRCPUS, host_object(h, NULL, counts, 2), e) != 0)
+	if (host_feature(w, h, PD_FEATURE_NRCPUS, host_object(h, NULL, counts, 2), e) != 0)
 		return -1;
 	if (topology(w, h, available, e) != 0)
 		return -1;

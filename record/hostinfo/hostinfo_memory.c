@@ -27,7 +27,7 @@ static int total(struct pd_writer *w, struct host_values *h, struct pd_error *e)
 	if (host_read(AT_FDCWD, "/proc/meminfo", text, sizeof(text)) <= 0)
 		return 0;
 	size = meminfo_field(text, "MemTotal:");
-	return host_feature(w, h, HOST_TOTAL_MEM, (struct pd_value)PD_NUMBER(NULL, size), e);
+	return host_feature(w, h, PD_FEATURE_TOTAL_MEM, (struct pd_value)PD_NUMBER(NULL, size), e);
 }
 
 static struct pd_value numa_node(struct host_values *h, unsigned int node)
@@ -83,7 +83,7 @@ static int memory_topology(struct pd_writer *w, struct host_values *h,
 	if (nodes->n == 0 ||
 	    !host_read_number(AT_FDCWD, "/sys/devices/system/memory/block_size_bytes", 16, &block))
 		return 0;
-	return host_feature(w, h, HOST_MEM_TOPOLOGY, host_object(h, NULL, (const struct pd_value[]){
+	return host_feature(w, h, PD_FEATURE_MEM_TOPOLOGY, host_object(h, NULL, (const struct pd_value[]){
 		PD_NUMBER("version", 1), PD_NUMBER("block_size", block),
 		host_array(nodes, "nodes") }, 3), e);
 }
@@ -121,7 +121,7 @@ int hostinfo_memory(struct pd_writer *w, struct host_values *h, struct pd_error 
 			host_add(&memory, v);
 	}
 	free(nodes);
-	if (numa.n && host_feature(w, h, HOST_NUMA_TOPOLOGY, host_array(&numa, NULL), e) != 0)
+	if (numa.n && host_feature(w, h, PD_FEATURE_NUMA_TOPOLOGY, host_array(&numa, NULL), e) != 0)
 		return -1;
 	return memory_topology(w, h, &memory, e);
 }

@@ -114,7 +114,7 @@ static int caps(struct pd_writer *w, struct host_values *h, const struct host_li
 			capabilities(h, name, &list);
 		if (strcmp(name, "cpu") == 0) {
 			if (list.n &&
-			    host_feature(w, h, HOST_CPU_PMU_CAPS, host_array(&list, NULL), e) != 0)
+			    host_feature(w, h, PD_FEATURE_CPU_PMU_CAPS, host_array(&list, NULL), e) != 0)
 				return -1;
 			continue;
 		}
@@ -126,9 +126,9 @@ static int caps(struct pd_writer *w, struct host_values *h, const struct host_li
 			host_add(&hybrid, host_object(h, NULL, (const struct pd_value[]){
 				host_text(h, "pmu_name", name), host_text(h, "cpus", cpus) }, 2));
 	}
-	if (hybrid.n && host_feature(w, h, HOST_HYBRID_TOPOLOGY, host_array(&hybrid, NULL), e) != 0)
+	if (hybrid.n && host_feature(w, h, PD_FEATURE_HYBRID_TOPOLOGY, host_array(&hybrid, NULL), e) != 0)
 		return -1;
-	return host_feature(w, h, HOST_PMU_CAPS, host_array(&others, NULL), e);
+	return host_feature(w, h, PD_FEATURE_PMU_CAPS, host_array(&others, NULL), e);
 }
 
 int hostinfo_pmus(struct pd_writer *w, struct host_values *h, struct pd_error *e)
@@ -138,7 +138,7 @@ int hostinfo_pmus(struct pd_writer *w, struct host_values *h, struct pd_error *e
 	mappings(h, &list);
 	if (list.n == 0 || h->failed)
 		return 0;
-	if (host_feature(w, h, HOST_PMU_MAPPINGS, host_array(&list, NULL), e) != 0)
+	if (host_feature(w, h, PD_FEATURE_PMU_MAPPINGS, host_array(&list, NULL), e) != 0)
 		return -1;
 	return caps(w, h, &list, e);
 }

@@ -151,7 +151,7 @@ int hostinfo_tracing(struct pd_writer *w, struct host_values *h, const struct ho
 	int events = tracefs >= 0 ? openat(tracefs, "events", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
 	if (events >= 0) {
-		ret = host_feature(w, h, HOST_TRACING_DATA, tracing_value(h, info, tracefs, events), e);
+		ret = host_feature(w, h, PD_FEATURE_TRACING_DATA, tracing_value(h, info, tracefs, events), e);
 		close(events);
 	}
 	if (tracefs >= 0)

@@ -11,7 +11,6 @@
 #include "event/event_kinds.h"
 
 #define DEVICES "/sys/bus/event_source/devices"
-enum { TYPE_AUXTRACE_INFO = 70 };
 /* How task switches were recorded. */
 enum { SWITCHES_NONE, SWITCHES_TRACEPOINT, SWITCHES_OF_TASKS, SWITCHES_OF_CPUS };
 
@@ -144,7 +143,7 @@ int aux_info_write(struct recording *r)
 	struct pd_value fields[2] = { PD_NUMBER("auxtrace_type", e->aux) };
 	if (kinds[e->aux])
 		fields[1] = kinds[e->aux](&h, r, e);
-	got = pd_writer_record(r->file.writer, TYPE_AUXTRACE_INFO, 0, -1, fields,
+	got = pd_writer_record(r->file.writer, PD_RECORD_AUXTRACE_INFO, 0, -1, fields,
 			       kinds[e->aux] ? 2 : 1, (struct pd_bytes){ 0 }, &r->file.error);
 	host_values_free(&h);
 	return got;

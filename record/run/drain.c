@@ -5,17 +5,14 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 
-enum {
-	TYPE_FINISHED_ROUND = 68,
-	ROUND_BYTES = 1 << 20,		/* each ends a compressed block, too */
-};
+enum { ROUND_BYTES = 1 << 20 };	/* each ends a compressed block, too */
 
 int drain_round(struct recording *r)
 {
 	if (!r->file.unfinished || background_runs(r))
 		return 0;
 	r->file.unfinished = 0;
-	return pd_writer_record(r->file.writer, TYPE_FINISHED_ROUND, 0, -1, NULL, 0,
+	return pd_writer_record(r->file.writer, PD_RECORD_FINISHED_ROUND, 0, -1, NULL, 0,
 				(struct pd_bytes){ 0 }, &r->file.error);
 }
 

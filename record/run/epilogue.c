@@ -17,7 +17,7 @@ static int write_lost_of(struct recording *r, size_t event, uint64_t id, uint64_
 	const struct pd_value fields[] = {
 		PD_NUMBER("lost", lost), PD_OBJECT("sample_id", ids, n),
 	};
-	return pd_writer_record(r->file.writer, PERF_RECORD_LOST_SAMPLES, 0, (int)event, fields, 2,
+	return pd_writer_record(r->file.writer, PD_RECORD_LOST_SAMPLES, 0, (int)event, fields, 2,
 				(struct pd_bytes){ 0 }, &r->file.error);
 }
 

@@ -11,7 +11,6 @@
 #include "hostinfo/hostinfo.h"
 #include "synth/synth.h"
 
-enum { FEATURE_DIR_FORMAT = 24 };
 #define LOOK_MS 30000		/* at what runs, or at the files that were hit, whatever others make of them */
 
 bool metadata_parse_synth(const char *text, unsigned int *what)
@@ -209,7 +208,7 @@ static int metadata_directory(struct recording *r)
 	static const struct pd_value version = PD_NUMBER(NULL, 1);
 
 	return r->file.mode == PD_MODE_DIRECTORY ?
-	       pd_writer_feature(r->file.writer, FEATURE_DIR_FORMAT, &version, &r->file.error) : 0;
+	       pd_writer_feature(r->file.writer, PD_FEATURE_DIR_FORMAT, &version, &r->file.error) : 0;
 }
 
 static int write_hits(struct datafile *f, const struct deadline *deadline, struct buildid_summary *found)

@@ -9,7 +9,6 @@
 #include "run/metadata.h"
 #include "synth/synth.h"
 
-enum { TYPE_EVENT_UPDATE = 78 };
 enum { UPDATE_UNIT = 0, UPDATE_SCALE = 1, UPDATE_CPUS = 3 };
 
 static int update(struct recording *r, uint64_t type, uint64_t id, struct pd_value value)
@@ -18,7 +17,7 @@ static int update(struct recording *r, uint64_t type, uint64_t id, struct pd_val
 		PD_NUMBER("update_type", type), PD_NUMBER("id", id), value,
 	};
 
-	return pd_writer_record(r->file.writer, TYPE_EVENT_UPDATE, 0, -1, fields, 3,
+	return pd_writer_record(r->file.writer, PD_RECORD_EVENT_UPDATE, 0, -1, fields, 3,
 				(struct pd_bytes){ 0 }, &r->file.error);
 }
 

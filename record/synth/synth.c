@@ -12,14 +12,6 @@
 #include "synth/synth_kernel.h"
 #include "synth/synth_tasks.h"
 
-/* Of perf's own (tools/lib/perf/include/perf/event.h). */
-enum {
-	RECORD_ID_INDEX = 69,
-	RECORD_THREAD_MAP = 73,
-	RECORD_CPU_MAP = 74,
-	RECORD_TIME_CONV = 79,
-	RECORD_FINISHED_INIT = 82,
-};
 enum { CPUS_LIST = 0, CPUS_RANGE = 2 };
 
 #define RECORD_MAX 65528		/* bytes, header included */
@@ -50,7 +42,7 @@ int synth_id_index(struct pd_writer *w, const struct synth_id *ids, size_t n, st
 			rows[i][3] = (struct pd_value)PD_NUMBER("tid", ids[i].tid);
 			entries[i] = (struct pd_value)PD_OBJECT(NULL, rows[i], 4);
 		}
-		ret = put(w, RECORD_ID_INDEX, (const struct pd_value[]){
+		ret = put(w, PD_RECORD_ID_INDEX, (const struct pd_value[]){
 			PD_ARRAY("entries", entries, now) }, 1, e);
 		ids += now;
 		n -= now;
@@ -73,7 +65,7 @@ int synth_time_conv(struct pd_writer *w, const struct perf_event_mmap_page *page
 		memcpy(&now, page, sizeof(now));
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	} while ((before & 1) || before != __atomic_load_n(&page->lock, __ATOMIC_RELAXED));
-	return put(w, RECORD_TIME_CONV, (const struct pd_value[]){
+	return put(w, PD_RECORD_TIME_CONV, (const struct pd_value[]){
 		PD_NUMBER("time_shift", now.time_shift), PD_NUMBER("time_mult", now.time_mult),
 		PD_NUMBER("time_zero", now.time_zero), PD_NUMBER("time_cycles", now.time_cycles),
 		PD_NUMBER("time_mask", now.time_mask),
@@ -83,7 +75,7 @@ int synth_time_conv(struct pd_writer *w, const struct perf_event_mmap_page *page
 
 int synth_finished_init(struct pd_writer *w, struct pd_error *e)
 {
-	return put(w, RECORD_FINISHED_INIT, NULL, 0, e);
+	return put(w, PD_RECORD_FINISHED_INIT, NULL, 0, e);
 }
 
 static void thread_name(const struct synth_options *o, int *proc, pid_t tid, char comm[TASK_COMM])
@@ -120,7 +112,7 @@ static int thread_map(struct pd_writer *w, const struct synth_options *o, const 
 			rows[i][1] = (struct pd_value)PD_TEXT("comm", names[i]);
 			entries[i] = (struct pd_value)PD_OBJECT(NULL, rows[i], 2);
 		}
-		ret = put(w, RECORD_THREAD_MAP, (const struct pd_value[]){
+		ret = put(w, PD_RECORD_THREAD_MAP, (const struct pd_value[]){
 			PD_ARRAY("entries", entries, n) }, 1, e);
 	}
 	free(rows);
@@ -159,7 +151,7 @@ static int cpu_map(struct pd_writer *w, const int *cpus, size_t n, struct pd_err
 		v[1] = (struct pd_value)PD_NUMBERS("cpus", list, n);
 	}
 	map = (struct pd_value)PD_OBJECT("cpu_map", v, range ? 4 : 2);
-	ret = put(w, RECORD_CPU_MAP, &map, 1, e);
+	ret = put(w, PD_RECORD_CPU_MAP, &map, 1, e);
 	free(list);
 	return ret;
 }

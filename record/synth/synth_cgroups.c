@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define RECORD_CGROUP 19
 
 /* perf_event mounted by itself (version 1) has taken it away from version 2. */
 static bool find_mount(char *path, size_t size)
@@ -53,7 +52,7 @@ static int put_cgroup(struct pd_writer *w, int event, uint64_t id, const char *p
 {
 	const struct pd_value v[] = { PD_NUMBER("id", id), PD_TEXT("path", *path ? path : "/") };
 
-	return pd_writer_record(w, RECORD_CGROUP, 0, event, v, 2, (struct pd_bytes){ 0 }, e);
+	return pd_writer_record(w, PD_RECORD_CGROUP, 0, event, v, 2, (struct pd_bytes){ 0 }, e);
 }
 
 int synth_cgroups(struct pd_writer *w, const struct synth_options *o, struct synth_report *report,

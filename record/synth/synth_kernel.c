@@ -13,7 +13,6 @@
 #include "base/read_text.h"
 #include "buildid/buildid.h"
 
-enum { RECORD_MMAP = 1, RECORD_MMAP2 = 10 };
 enum { MISC_KERNEL = 1, MISC_BUILD_ID = 1 << 14 };
 #define LIMIT (64u << 20)
 #define MANY_SYMBOLS 20000
@@ -35,9 +34,9 @@ static int put_mmap(struct pd_writer *w, int event, const struct kernel_map *m, 
 	};
 
 	if (m->id.size)
-		return pd_writer_record(w, RECORD_MMAP2, MISC_KERNEL | MISC_BUILD_ID, event, v, 10,
+		return pd_writer_record(w, PD_RECORD_MMAP2, MISC_KERNEL | MISC_BUILD_ID, event, v, 10,
 					(struct pd_bytes){ 0 }, e);
-	return pd_writer_record(w, RECORD_MMAP, MISC_KERNEL, event, v, 6, (struct pd_bytes){ 0 },
+	return pd_writer_record(w, PD_RECORD_MMAP, MISC_KERNEL, event, v, 6, (struct pd_bytes){ 0 },
 				e);
 }
 

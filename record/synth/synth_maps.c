@@ -18,7 +18,6 @@
 #define MISC_TIMEOUT (1 << 12)
 #define MISC_MMAP_DATA (1 << 13)
 #define MISC_BUILD_ID (1 << 14)
-#define RECORD_MMAP2 10
 #define CACHE_SIZE 1024		/* a power of two */
 
 struct known {
@@ -150,7 +149,7 @@ static int put_map(struct synth_maps *s, const struct task *t, const struct task
 		v[n++] = (struct pd_value)PD_NUMBER("ino_generation", 0);
 	}
 	s->report->maps++;
-	return pd_writer_record(s->w, RECORD_MMAP2, misc, s->o->event, v, n,
+	return pd_writer_record(s->w, PD_RECORD_MMAP2, misc, s->o->event, v, n,
 				(struct pd_bytes){ 0 }, s->e);
 }
 

@@ -14,7 +14,6 @@
 
 #define TIMEOUT_MS 500
 #define MISC_FORK_EXEC (1 << 13)	/* linux/perf_event.h */
-enum { RECORD_COMM = 3, RECORD_FORK = 7, RECORD_NAMESPACES = 16 };
 
 struct run {
 	struct pd_writer *w;
@@ -37,7 +36,7 @@ static int put_comm(const struct run *r, pid_t pid, pid_t tid, const char *comm)
 	};
 
 	r->report->tasks++;
-	return put(r, RECORD_COMM, 0, v, 3);
+	return put(r, PD_RECORD_COMM, 0, v, 3);
 }
 
 /* A thread's parent is its process, a process's the one that made it. */
@@ -48,7 +47,7 @@ static int put_fork(const struct run *r, pid_t pid, pid_t tid, pid_t parent)
 		PD_NUMBER("ptid", parent), PD_NUMBER("time", 0),
 	};
 
-	return put(r, RECORD_FORK, MISC_FORK_EXEC, v, 5);
+	return put(r, PD_RECORD_FORK, MISC_FORK_EXEC, v, 5);
 }
 
 static int put_namespaces(const struct run *r, const struct task *t, pid_t tid)
@@ -64,7 +63,7 @@ static int put_namespaces(const struct run *r, const struct task *t, pid_t tid)
 		pairs[i][1] = (struct pd_value)PD_NUMBER("inode", t->namespaces[i].inode);
 		rows[i] = (struct pd_value)PD_OBJECT(NULL, pairs[i], 2);
 	}
-	return put(r, RECORD_NAMESPACES, 0, v, 3);
+	return put(r, PD_RECORD_NAMESPACES, 0, v, 3);
 }
 
 /* As if it had just been made and named. */

@@ -46,6 +46,12 @@ static const struct wrong {
 	WRONG("misc", U8(a, "maybe", IF_MASK(misc, 1))),
 };
 
+/* A type that nobody has added a row for. */
+static const char *record_name(uint32_t type)
+{
+	return type < PD_RECORD_KERNEL_END ? pd_record_desc(type)->name : NULL;
+}
+
 static void complain(void *ctx, const char *text)
 {
 	(void)ctx;
@@ -63,6 +69,7 @@ int main(void)
 		pd_check_keys(&c, wrongs[i].rows, "");
 		pd_check_plans(&c, wrongs[i].rows, PD_CHECK_NO_MISC);
 	}
+	pd_check_numbers(&c, PD_RECORD_MMAP, PD_RECORD_KERNEL_END + 1, record_name);
 	pd_arena_free(&c.arena);
 	return c.complaints ? 1 : 0;
 }

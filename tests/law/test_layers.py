@@ -145,6 +145,26 @@ def test_the_law_itself(top, room, name, allowed):
     assert (include_law(top, room, name) is None) == allowed
 
 
+# A number given to the name of a record type or feature: "#define TYPE_COMM 3", "RECORD_COMM = 3".
+NUMBERED = re.compile(r"\b(?:(?:PERF_)?RECORD|TYPE|FEATURE|HOST)_([A-Z][A-Z0-9_]*)\s*(?:=\s*)?\d+")
+
+
+def numbered(text, names):
+    return [match[0] for match in NUMBERED.finditer(code_of(text)) if match[1] in names]
+
+
+def test_types_and_features_are_numbered_once():
+    header = (LIBRARY / "include" / "pd" / "types.h").read_text()
+    names = set(re.findall(r"^\tPD_(?:RECORD|FEATURE)_(\w+) = \d+,", header, flags=re.M))
+    assert {"SAMPLE", "FINISHED_ROUND", "HOSTNAME", "SIMPLEPERF_FILE"} <= names
+    found = {name_of(path): numbers for path in [*ALL, *sorted((ROOT / "bench").rglob("*.c"))]
+             for numbers in [numbered(path.read_text(), names)] if numbers}
+    assert set(found) <= {"libdecode/include/pd/types.h"}, found
+    for text, found in [("#define TYPE_COMM 3", True), ("enum { RECORD_COMM = 3 };", True), ("TYPE_OTHER = 3", False),
+                        ("a[PD_RECORD_COMM - 1]", False), ("case RECORD_COMM: 3", False)]:
+        assert bool(numbered(text, {"COMM"})) == found
+
+
 def test_tools_see_the_public_headers_only():
     own = {path.name for path in sources("tools") if path.suffix == ".h"}
     wrong = [f"{name_of(path)} includes {name}" for path in sources("tools")

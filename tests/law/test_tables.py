@@ -11,7 +11,7 @@ WRONG = {
     "deep": "deeper than", "pads": "pads", "same-name": "at once", "same-name-maybe": "at once",
     "padding": "reserved bytes", "hex": "ends as", "other-type": "is a string, but an integer in one-type",
     "sibling": "there is no nowhere", "sibling-when": "there is no nowhere", "sibling-text": "it is none",
-    "ahead": "before its turn", "misc": "no header",
+    "ahead": "before its turn", "misc": "no header", "numbers": "has no row",
 }
 RIGHT = {"one-type"}    # other-type contradicts it
 

@@ -21,6 +21,7 @@
 #include "pd/filter.h"
 #include "pd/options.h"
 #include "pd/output.h"
+#include "pd/types.h"
 #include "pd/visit.h"
 
 #ifdef __cplusplus

@@ -17,6 +17,7 @@
 #include "pd/error.h"
 #include "pd/options.h"
 #include "pd/pd.h"
+#include "pd/types.h"
 #include "pd/values.h"
 
 #ifdef __cplusplus
