@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """seeds.py PDECODE DIRECTORY: what the fuzz targets start from, made of the fixtures and the catalogue of layouts.
 
-    DIRECTORY/data      files, some of them compressed as a whole: for fuzz_decode, fuzz_order, fuzz_roundtrip, fuzz_threads
+    DIRECTORY/data      files, some of them compressed as a whole: for the other targets
     DIRECTORY/json      their JSON Lines: for fuzz_encode
     DIRECTORY/feature   feature sections, with the two bytes that fuzz_feature wants before them
     DIRECTORY/tracing   tracepoint formats, with the two bytes of fuzz_tracing before and raw data behind them
