@@ -1,4 +1,4 @@
-/* error.h - what can go wrong, as values: nothing in them is to be freed. */
+/* error.h - errors as values: a pd_error owns nothing, so there is nothing to free. */
 #ifndef PD_ERROR_H
 #define PD_ERROR_H
 
@@ -11,56 +11,61 @@ extern "C" {
 
 #define PD_API __attribute__((visibility("default")))
 
-/* Appended to, never renumbered. The name without PD_E_ is the `code` of the JSON. */
+/* New codes are appended, none is renumbered. The name without PD_E_ is the `code` in the JSON. */
 enum pd_code {
 	PD_OK,
 	PD_E_IO,		/* read(2) or write(2) failed: `have` is the errno */
 	PD_E_NOMEM,		/* malloc failed */
-	PD_E_LIMIT,		/* would pass the memory limit */
+	PD_E_LIMIT,		/* would exceed a limit, mostly of memory */
 	PD_E_MAGIC,		/* not a perf.data file */
-	PD_E_SIZE,		/* a size or offset that can't be */
+	PD_E_SIZE,		/* an impossible size or offset */
 	PD_E_TRUNCATED,		/* the bytes end before the field does */
-	PD_E_COUNT,		/* a count that the bytes left can't hold */
-	PD_E_NO_ATTR,		/* a record that belongs to no attribute */
-	PD_E_UNKNOWN_TYPE,	/* a record type or section nobody has described */
+	PD_E_COUNT,		/* a count larger than the remaining bytes can hold */
+	PD_E_NO_ATTR,		/* a record that belongs to no event */
+	PD_E_UNKNOWN_TYPE,	/* a record type or section without a known layout */
 	PD_E_CODEC,		/* the compressed stream is damaged */
-	PD_E_UNFINISHED,	/* the recorder was killed: no features, no data size or one that grew with the records */
+	PD_E_UNFINISHED,	/* the recorder was killed: no features, and no data size or an
+				 * early one */
 	PD_E_TRAILING,		/* bytes after the last field */
-	PD_E_PAYLOAD,		/* the data behind a record is short */
-	PD_E_GARBAGE,		/* bytes that are no records */
+	PD_E_PAYLOAD,		/* the data after a record is cut short */
+	PD_E_GARBAGE,		/* bytes that are not records */
 	PD_E_DUPLICATE,		/* the same id or feature twice; the first counts */
-	PD_E_FORMAT,		/* a tracepoint's format text is damaged */
-	PD_E_ARGUMENT,		/* the caller asked for what can't be */
-	PD_E_RESTORED,		/* zeros where an attribute was; EVENT_DESC's copy is used */
+	PD_E_FORMAT,		/* the text of a tracepoint format is damaged */
+	PD_E_ARGUMENT,		/* an invalid argument or call */
+	PD_E_RESTORED,		/* an attribute was zeroed; the copy in EVENT_DESC is used */
 	PD_E_MISMATCH,		/* an attribute differs from its copy in EVENT_DESC */
 };
 
 enum pd_severity {
-	PD_NOTE = 1,	/* fully decoded, but odd */
-	PD_DAMAGED,	/* this record or section is partial or opaque; the stream goes on */
+	PD_NOTE = 1,	/* fully decoded, but unusual */
+	PD_DAMAGED,	/* this record or section is partial or opaque; reading continues */
 	PD_FATAL,	/* framing is lost; nothing follows */
 };
 
 struct pd_error {
 	enum pd_code code;
 	enum pd_severity severity;
-	uint64_t offset;	/* in the input: of the record or section that is damaged */
+	uint64_t offset;	/* of the damaged record or section in the input, in bytes */
 	uint32_t record_type;	/* 0: the container */
-	const char *record;	/* the type's or section's name, static, or NULL */
-	const char *field;	/* the field's name, static, or NULL; of pd_writer_record() and pd_writer_feature() its
-				 * path: "branch_stack.entries[3].from" */
-	const char *file;	/* "data.3" in a directory, or NULL */
-	uint64_t want, have;	/* what the field asked for, what was left (bytes) */
-	uint64_t skipped;	/* input bytes that no record holds because of this */
-	const char *text;	/* what a caller got wrong, why bytes are missing, what else a file is, or NULL. Static; of
-				 * pd_writer_record() and pd_writer_feature() path and text are the writer's, until it
-				 * is freed or refuses values again */
+	const char *record;	/* name of the record type or section, or NULL; static */
+	const char *field;	/* name of the field, or NULL; static. pd_writer_record() and
+				 * pd_writer_feature() set a path, "branch_stack.entries[3].from",
+				 * borrowed as `text` is */
+	const char *file;	/* "data.3" in a directory, or NULL; borrowed until pd_close() */
+	uint64_t want, have;	/* bytes that the field needs, bytes that were left */
+	uint64_t skipped;	/* input bytes that are in no record because of this */
+	const char *text;	/* details, or NULL: the caller's mistake, why bytes are missing,
+				 * which other format a file has. Static, but pd_writer_record() and
+				 * pd_writer_feature() lend their text and path until the writer is
+				 * freed or refuses values again */
 };
 
-/* "TRUNCATED"; never NULL. */
+/* Returns the name of a code, "TRUNCATED"; "UNKNOWN" for other numbers, never NULL. Static. Safe in
+ * any thread. */
 PD_API const char *pd_code_name(enum pd_code code);
 
-/* One line of English for people, without the file's name, NUL-terminated, cut to size. Returns buf. */
+/* Writes the error as one line of English, without the input's name, to `buf`: NUL-terminated and
+ * cut to `size` bytes. Returns buf. Safe in any thread. */
 PD_API char *pd_error_text(const struct pd_error *e, char *buf, size_t size);
 
 #ifdef __cplusplus

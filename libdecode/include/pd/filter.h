@@ -1,15 +1,17 @@
-/* filter.h - which records a sink takes.
+/* filter.h - selects the records that a sink takes.
  *
- * A criterion holds for the records that have what it asks for; the rest stay. Perf's own records (type 64 and up) are
- * dropped by `types` alone. Of the kernel's records
- * - pid and tid are the body's (MMAP2, COMM, FORK, ...), else those of the task it happened in; what says something about
- *   the kernel or the whole recording (KSYMBOL, BPF_EVENT, TEXT_POKE, CGROUP, LOST, LOST_SAMPLES, maps of pid -1) is no
- *   task's;
- * - comm is the thread's name at that record, by the COMM and FORK records before it;
- * - an event's name, with or without its modifiers (cycles for cycles:u), is asked of samples and counts only: a COMM
- *   or MMAP2 holds for all events;
- * - records that perf made up for what existed before the recording have neither time nor cpu.
- * Bytes that are no record always stay.
+ * Each criterion applies only to records that have what it compares; other records are kept. perf's
+ * own records (type 64 and up) are subject to `types` alone. For kernel records:
+ * - pid and tid are those in the body (MMAP2, COMM, FORK, ...), else those of the task that was
+ *   running. Records about the kernel or the whole recording belong to no task: KSYMBOL, BPF_EVENT,
+ *   TEXT_POKE, CGROUP, LOST, LOST_SAMPLES, maps of pid -1.
+ * - comm is the thread's name at that record, known from earlier COMM and FORK records.
+ * - events compares the event's name, with or without modifiers (cycles matches cycles:u), for
+ *   samples and counts only: a COMM or MMAP2 holds for all events.
+ * - synthesized records for what existed before the recording have neither time nor cpu.
+ * Skipped bytes are always kept.
+ *
+ * A filter has state: calls on one filter must not overlap. Different filters are independent.
  */
 #ifndef PD_FILTER_H
 #define PD_FILTER_H
@@ -27,16 +29,17 @@ extern "C" {
 struct pd_record;
 
 struct pd_range {
-	uint64_t from, to;	/* both are in it */
+	uint64_t from, to;	/* inclusive */
 };
 
-/* Any of these; a count of 0: everything. */
+/* Matches a number that is in any of the ranges. A count of 0 matches everything. */
 struct pd_ranges {
 	const struct pd_range *items;
 	size_t count;
 };
 
-/* Any of these, as fnmatch(3) understands them: "cycles*". A count of 0: everything. */
+/* Matches a name that any of the fnmatch(3) patterns ("cycles*") matches. A count of 0 matches
+ * everything. */
 struct pd_globs {
 	const char *const *items;
 	size_t count;
@@ -52,27 +55,37 @@ struct pd_filter_options {
 
 struct pd_filter;
 
-/* Copies what the options point to. NULL: no memory. */
+/* Creates a filter. `o` and all that it points to is copied. `o` may be NULL: keeps everything.
+ * Returns NULL without memory. Release it with pd_filter_free(). */
 PD_API struct pd_filter *pd_filter_new(const struct pd_filter_options *o);
-PD_API void pd_filter_free(struct pd_filter *f);	/* NULL is fine */
 
-/* Sets another time; for who only knows it when the file is open. */
+/* Frees the filter. Sinks that borrow it must be closed before. `f` may be NULL. */
+PD_API void pd_filter_free(struct pd_filter *f);
+
+/* Replaces pd_filter_options.time, in ns; for a range that is known only once the file is open.
+ * Must be called before the first record is filtered. */
 PD_API void pd_filter_set_time(struct pd_filter *f, struct pd_range ns);
 
-/* 1: stays, 0: is dropped, -1: no memory for the names of threads. Ask once for each record, in their order. */
+/* Returns 1 if the record is kept, 0 if it is dropped, -1 if there is no memory for thread names.
+ * Must be called once for each record, in their order: COMM and FORK update the thread names. */
 PD_API int pd_filter_keeps(struct pd_filter *f, const struct pd_record *r);
 
-/* Records dropped so far. */
+/* Returns the number of records dropped so far. */
 PD_API uint64_t pd_filter_dropped(const struct pd_filter *f);
-/* SAMPLE records kept so far. */
+
+/* Returns the number of SAMPLE records kept so far. */
 PD_API uint64_t pd_filter_samples(const struct pd_filter *f);
 
-/* Does one of pd_filter_options.events, `glob`, ask for an event of this name? */
+/* Returns whether `glob`, one of pd_filter_options.events, matches an event of this name. Safe in
+ * any thread. */
 PD_API bool pd_event_name_matches(const char *glob, const char *name);
 
-/* The number of a record type's name, whatever its case: true and *type. */
+/* Finds a record type by its name, ignoring case, and sets *type. Returns false if there is none;
+ * *type is then unchanged. Safe in any thread. */
 PD_API bool pd_record_type_of(const char *name, uint32_t *type);
-/* The i-th name that pd_record_type_of() knows, NULL behind the last. */
+
+/* Returns the i-th name that pd_record_type_of() knows, NULL after the last. Static. Safe in any
+ * thread. */
 PD_API const char *pd_record_type_name_at(size_t i);
 
 #ifdef __cplusplus

@@ -1,8 +1,9 @@
-/* options.h - a struct of options from the members that one wants to name: the same words in C and C++11.
+/* options.h - builds a struct of options from named members, with one syntax for C and C++11.
  *
- * PD_OPTIONS(.order = PD_BY_TIME, .ctx = &mine) and its like are pointers for the call they stand in. (In C they live
- * as long as the block around them; in C++ to the end of the statement.) Members not named are 0. In C++ they may stand
- * in any order, 12 of them at most, and what has a comma outside of parentheses needs some around it.
+ * PD_OPTIONS(.order = PD_BY_TIME, .ctx = &mine) and the macros like it are arguments for a call:
+ * the pointer is valid until the end of the block in C, of the full expression in C++. Members not
+ * named are 0. In C++ the members may be in any order, at most 12 of them, and a value with a comma
+ * outside parentheses must be parenthesized.
  */
 #ifndef PD_OPTIONS_H
 #define PD_OPTIONS_H
@@ -13,12 +14,12 @@
 
 #else
 
-/* C++ got names in initializers with C++20, only in the members' order, and compilers warn of those that are left out. So
- * each `.name = value` becomes the statement `options.name = value`. */
+/* C++ has designated initializers only since C++20, only in declaration order, and compilers warn
+ * about omitted members. So each `.name = value` becomes the statement `options.name = value`. */
 #define PD_OPTIONS_OF(type, ...) \
 	(static_cast<const struct type *>(pd_options_of<struct type>([&](struct type &pd_it_) { \
-		PD_EACH_(__VA_ARGS__, PD_12_, PD_11_, PD_10_, PD_9_, PD_8_, PD_7_, PD_6_, PD_5_, PD_4_, PD_3_, PD_2_, \
-			 PD_1_, 0) \
+		PD_EACH_(__VA_ARGS__, PD_12_, PD_11_, PD_10_, PD_9_, PD_8_, PD_7_, PD_6_, PD_5_, \
+			 PD_4_, PD_3_, PD_2_, PD_1_, 0) \
 		(__VA_ARGS__) })))
 #define PD_EACH_(a, b, c, d, e, f, g, h, i, j, k, l, set, ...) set
 #define PD_1_(a) (void)(pd_it_ a);
@@ -36,7 +37,7 @@
 
 extern "C++" {
 
-/* Options that live as long as the expression they are made in. */
+/* Holds the options until the end of the full expression that creates it. */
 template <class T> struct pd_options_of {
 	T it;
 

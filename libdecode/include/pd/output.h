@@ -1,4 +1,4 @@
-/* output.h - where bytes go: the caller's function. */
+/* output.h - the caller's function that takes output bytes. */
 #ifndef PD_OUTPUT_H
 #define PD_OUTPUT_H
 
@@ -9,8 +9,8 @@ extern "C" {
 #endif
 
 struct pd_output {
-	/* Takes all n bytes; 0, or an errno, after which it is not called again. Of a sink with threads any may call it,
-	 * but never two at once. */
+	/* Must take all n bytes. Returns 0, or an errno, after which it is not called again. Sinks
+	 * with threads call it from any of them, but never from two at once. */
 	int (*write)(void *ctx, const void *p, size_t n);
 	void *ctx;
 };

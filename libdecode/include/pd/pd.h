@@ -1,13 +1,25 @@
-/* pd.h - decode perf.data files and pipes.
+/* pd.h - decodes perf.data files and pipes.
  *
- * No globals, no output, no exit; one thread per reader. Pointers handed out are borrowed: what belongs to a record stays
- * valid until the next pd_next(), everything else until pd_close(). Times are ns of the recording's clock, sizes bytes,
- * offsets bytes from the start of the (unpacked) input. Layouts: linux/perf_event.h and perf's own headers; the tables
- * of this library say where each comes from.
+ * Threads: the library has no global state. Calls on one object (reader, sink, filter, writer) must
+ * not overlap; different objects are independent. Calls on a record or attribute count as calls on
+ * its reader. Callbacks run in the calling thread, unless their documentation says otherwise, and
+ * must not call back into the object that they are called for.
  *
- * Structs that begin with `size` are the caller's and may get more members at their end: those that its size does not
- * cover are as if they were 0. So may pd_file_info, which only the library makes. No other struct changes while the
- * library's soname stays; of these the caller has arrays, or memory that the library fills.
+ * Lifetime: pointers that the library returns are borrowed. Those of a record are valid until the
+ * next pd_next(), pd_sink_batch() or pd_close(), all others until pd_close(), unless their
+ * documentation says otherwise.
+ *
+ * Units: times are ns of the recording's clock, sizes are bytes, offsets are bytes from the start
+ * of the (unpacked) input.
+ *
+ * The library does not print, exit or read the environment. The layouts come from
+ * linux/perf_event.h and perf's own headers; the tables in libdecode/layout give the source of
+ * each.
+ *
+ * Structs whose first member is `size` are allocated by the caller and may grow at their end;
+ * members beyond the caller's size are taken as 0. pd_file_info may grow, too: only the library
+ * allocates it. All other structs keep their size as long as the library's soname does, because
+ * callers keep arrays of them, or have the library fill them.
  */
 #ifndef PD_PD_H
 #define PD_PD_H
@@ -28,7 +40,7 @@
 extern "C" {
 #endif
 
-/* Of the library, "0.1.0". */
+/* Returns the version of the library, "0.1.0". Static. Safe in any thread. */
 PD_API const char *pd_version(void);
 
 struct pd_reader;
@@ -37,164 +49,249 @@ struct pd_attr;
 
 enum pd_order_by {
 	PD_AS_WRITTEN,
-	PD_BY_TIME,		/* bounded by FINISHED_ROUND; what has no time comes at once */
+	PD_BY_TIME,		/* within FINISHED_ROUNDs; records without a time are not delayed */
 };
 
 enum pd_access {
 	PD_READ,
-	/* Regular files that nobody but the process's user may write are mapped, with some MB of them in memory: quicker where
-	 * most bytes are not looked at. When such a file shrinks meanwhile, or its disk fails, the process gets SIGBUS, and has
-	 * to be ready. */
+	/* Maps regular files that only the process's user can write, a few MB at a time: faster
+	 * where most bytes are not looked at. If such a file shrinks meanwhile, or its disk fails,
+	 * the process gets SIGBUS: the caller must handle that. */
 	PD_MAP_OWN,
 };
 
 struct pd_options {
-	size_t size;		/* PD_OPTIONS() sets it: old callers meet new libraries */
-	uint64_t memory_limit;	/* bytes that input may make the library hold; 0: 256 MiB */
+	size_t size;		/* PD_OPTIONS() sets it */
+	uint64_t memory_limit;	/* bytes that input can make the library allocate; 0: 256 MiB */
 	enum pd_order_by order;
-	enum pd_severity stop_at;	/* the least severity that ends the reading; 0: PD_FATAL */
-	/* Called for everything that is wrong, at the record it concerns. `e` is valid during the call. */
+	enum pd_severity stop_at;	/* the lowest severity that ends the reading; 0: PD_FATAL */
+	/* Called for each error, before the record it concerns. `e` is valid during the call. */
 	void (*on_error)(void *ctx, const struct pd_error *e);
-	/* Called before a read that may wait for a pipe's other end: a moment to flush output. */
+	/* Called before a read that may block on a pipe: an opportunity to flush output. */
 	void (*on_wait)(void *ctx);
-	void *ctx;		/* of both */
-	unsigned int threads;	/* that may be used, the caller's included; 0 and 1: no others. A second one expands
-				 * compressed records */
+	void *ctx;		/* for both callbacks */
+	unsigned int threads;	/* upper limit, including the caller's; 0 and 1: no others. A second
+				 * thread expands compressed records */
 	enum pd_access access;
-	/* What compressed records, and a file that is compressed as a whole, may become: so many bytes, or so many times its
-	 * size (of a stream: what was read), whichever is more. The rest is left out, with an error (PD_E_LIMIT). Both 0: any. */
+	/* Limits for the decompressed size of compressed records, and of a file that is compressed
+	 * as a whole: max_expanded bytes or max_ratio times its size (for a stream: the bytes
+	 * read), whichever is more. The rest is left out, with an error (PD_E_LIMIT). Both 0: no
+	 * limit. */
 	uint64_t max_expanded, max_ratio;
 };
 #define PD_OPTIONS(...) PD_OPTIONS_OF(pd_options, __VA_ARGS__)
 
-/* Open a file or a directory of perf record --threads; a descriptor (not closed by the library); bytes (borrowed until
- * pd_close()). gzip, zstd, xz and bzip2 are taken off. In a directory only regular files are read, links not followed. `o` may be
- * NULL. NULL on failure, and *e says why: PD_E_IO, PD_E_MAGIC, PD_E_NOMEM, PD_E_LIMIT, PD_E_ARGUMENT. */
-PD_API struct pd_reader *pd_open_path(const char *path, const struct pd_options *o, struct pd_error *e);
-PD_API struct pd_reader *pd_open_fd(int fd, const struct pd_options *o, struct pd_error *e);
-PD_API struct pd_reader *pd_open_memory(struct pd_bytes in, const struct pd_options *o, struct pd_error *e);
-PD_API void pd_close(struct pd_reader *r);	/* NULL is fine */
+/* Opens a file, or a directory of perf record --threads, in which only regular files are read and
+ * links are not followed. Removes gzip, zstd, xz and bzip2. `o` is copied and may be NULL. Returns
+ * NULL on failure and sets *e: PD_E_IO, PD_E_MAGIC, PD_E_NOMEM, PD_E_LIMIT, or the error that
+ * reached pd_options.stop_at. Close the reader with pd_close(). */
+PD_API struct pd_reader *pd_open_path(const char *path, const struct pd_options *o,
+				      struct pd_error *e);
 
-/* The next record: 1 and *out; 0 at the end; -1 when reading can't go on, *e says why. */
+/* The same for a descriptor, from its current offset: a file, pipe or socket. `fd` is borrowed
+ * until pd_close() and stays open. */
+PD_API struct pd_reader *pd_open_fd(int fd, const struct pd_options *o, struct pd_error *e);
+
+/* The same for bytes in memory, borrowed until pd_close(). */
+PD_API struct pd_reader *pd_open_memory(struct pd_bytes in, const struct pd_options *o,
+					struct pd_error *e);
+
+/* Frees the reader and all that was borrowed from it. Sinks that it feeds must be closed before.
+ * `r` may be NULL. */
+PD_API void pd_close(struct pd_reader *r);
+
+/* Reads the next record. Returns 1 and sets *out, valid until the next call; 0 at the end; -1 and
+ * *e when reading cannot continue. After 0 or -1 there are no more records. */
 PD_API int pd_next(struct pd_reader *r, const struct pd_record **out, struct pd_error *e);
 
-/* The file around the records. */
+/* --- the file around the records --- */
+
 enum pd_mode { PD_MODE_FILE, PD_MODE_PIPE, PD_MODE_DIRECTORY };
 enum pd_byte_order { PD_LITTLE_ENDIAN, PD_BIG_ENDIAN };
 
 struct pd_section {
-	const char *name;	/* "header", "ids", "attrs", "data", "event_types", "feature_table", or a feature's name */
-	uint32_t feature;	/* its bit; 0: none */
+	const char *name;	/* "header", "ids", "attrs", "data", "event_types", "feature_table",
+				 * or the name of a feature; static */
+	uint32_t feature;	/* bit of the feature; 0: none */
 	uint32_t attr_index;	/* of "ids" */
 	uint64_t offset, size;
-	bool unread;		/* a feature that is said to be more than the file can hold beside others */
+	bool unread;		/* a feature whose stated size does not fit into the file with
+				 * others */
 };
 
 struct pd_file_info {
 	enum pd_mode mode;
 	enum pd_byte_order byte_order;
-	bool v1;			/* the magic of perf before 3.4 */
-	bool complete;			/* false: the recorder did not finish, or the end is missing */
+	bool v1;			/* has the magic of perf before 3.4 */
+	bool complete;			/* false: unfinished, or the end is missing. Final at the
+					 * end */
 	bool size_known;		/* false: a stream */
 	uint64_t size, header_size, attr_size, data_offset, data_size;
-	uint32_t long_size;		/* of the feature bitmap's words: 8, 4 from big-endian 32-bit machines */
-	bool adds_features[256];	/* the bitmap; a recorder that was killed may not have written them */
+	uint32_t long_size;		/* word size of the feature bitmap: 8; 4 from big-endian
+					 * 32-bit */
+	bool adds_features[256];	/* the bitmap; in an unfinished file they may be missing */
 	const struct pd_section *sections;
 	size_t nr_sections;
-	const struct pd_section *gaps;	/* non-zero bytes that belong to nothing */
+	const struct pd_section *gaps;	/* bytes in no section that are not zero */
 	size_t nr_gaps;
 };
 
+/* Returns what the header states, and what was found out since. Valid until pd_close(); later
+ * pd_next() may update it. */
 PD_API const struct pd_file_info *pd_file(const struct pd_reader *r);
-/* Bytes of the file: how many were there, or -1. Only where pd_file()->size_known. */
+
+/* Copies n bytes of the file at `offset` to `p`, without moving the reader. Returns the number of
+ * bytes copied, fewer than n at the end of the file, or -1: not readable, or not a file in which
+ * one can seek. Valid only where pd_file()->size_known. */
 PD_API int64_t pd_read_at(struct pd_reader *r, uint64_t offset, void *p, size_t n);
 
-/* Where the bytes of the input are, as far as it was read: header, features, records, skipped, gaps, zeros and unread add up to
- * total. Unpacked bytes, where the input is packed; of a directory, those of all files that were read. */
+/* Accounts for all bytes read so far: header, features, records, skipped, gaps, zeros and unread
+ * add up to total. Counts unpacked bytes where the input is packed, and the bytes of all files read
+ * so far in a directory. */
 struct pd_account {
 	size_t size;		/* the caller's sizeof(struct pd_account) */
 	uint64_t total;
 	uint64_t header;	/* the header, attributes, ids and names of events */
 	uint64_t features;	/* the feature table and the sections */
-	uint64_t records;	/* with the data after them; damaged ones, too */
-	uint64_t skipped;	/* in records named "SKIPPED": bytes that are no record */
-	uint64_t gaps;		/* belong to nothing */
-	uint64_t zeros;		/* belong to nothing, between sections, and are zero */
-	uint64_t unread;	/* the reader has not come to them, or they follow the packed stream */
+	uint64_t records;	/* including damaged ones and the data after records */
+	uint64_t skipped;	/* in records named "SKIPPED": bytes that are not records */
+	uint64_t gaps;		/* in no section, not all zero */
+	uint64_t zeros;		/* in no section, between sections, all zero */
+	uint64_t unread;	/* not reached by the reader, or after the packed stream */
 	uint64_t unwritten;	/* part of skipped: zeros up to the end of the records */
-	uint64_t unexpanded;	/* part of records: compressed ones that can't be expanded, or not to their end */
-	/* What pd_repair() has not written: */
+	uint64_t unexpanded;	/* part of records: compressed ones that cannot be expanded
+				 * completely */
+	/* Not written by pd_repair(): */
 	uint64_t dropped;	/* part of records, not of unexpanded */
-	uint64_t dropped_expanded;	/* bytes out of compressed records; not part of total */
+	uint64_t dropped_expanded;	/* decompressed bytes; not part of total */
 	uint64_t dropped_features;	/* part of features */
 };
+
+/* Fills in *out as of now. out->size must be set. */
 PD_API void pd_get_account(const struct pd_reader *r, struct pd_account *out);
 
-/* Events. In a pipe they come with the records: the number grows. */
-PD_API size_t pd_nr_attrs(const struct pd_reader *r);
-PD_API const struct pd_attr *pd_attr_at(const struct pd_reader *r, size_t i);
-PD_API const char *pd_attr_name(const struct pd_attr *a);
-PD_API size_t pd_attr_index(const struct pd_attr *a);
-PD_API const uint64_t *pd_attr_ids(const struct pd_attr *a, size_t *n);
-PD_API void pd_attr_visit(const struct pd_reader *r, const struct pd_attr *a, const struct pd_visitor *v, void *ctx);
+/* --- events --- */
 
-/* First and last time of the samples, in ns, where the header says it (feature SAMPLE_TIME). */
+/* Returns the number of events. In a pipe they arrive with the records: the number grows. */
+PD_API size_t pd_nr_attrs(const struct pd_reader *r);
+
+/* Returns the i-th event, or NULL after the last. Valid until pd_close(). */
+PD_API const struct pd_attr *pd_attr_at(const struct pd_reader *r, size_t i);
+
+/* Returns the event's name, "cycles:u"; "" if unknown, never NULL. Valid until pd_close(), but a
+ * later record may give the event another name. */
+PD_API const char *pd_attr_name(const struct pd_attr *a);
+
+/* Returns the i for which pd_attr_at() returns this event. */
+PD_API size_t pd_attr_index(const struct pd_attr *a);
+
+/* Returns the event's *n ids; may be NULL if *n is 0. Valid until the next pd_next(). */
+PD_API const uint64_t *pd_attr_ids(const struct pd_attr *a, size_t *n);
+
+/* Visits the fields of the event's struct perf_event_attr. Spans are valid until pd_close(). */
+PD_API void pd_attr_visit(const struct pd_reader *r, const struct pd_attr *a,
+			  const struct pd_visitor *v, void *ctx);
+
+/* Sets *first and *last to the times of the first and last sample, in ns, as feature SAMPLE_TIME
+ * states them. Returns false if it is missing; both are then 0. Loads a feature: see
+ * pd_feature_at(). */
 PD_API bool pd_time_span(struct pd_reader *r, uint64_t *first, uint64_t *last);
 
-/* Feature sections of a file header, in the order of their bits. `feature` is borrowed until the next call. */
+/* --- features --- */
+
+/* Returns the number of feature sections of a file header. */
 PD_API size_t pd_nr_features(const struct pd_reader *r);
+
 struct pd_feature {
 	uint32_t id;
-	const char *name;	/* "HOSTNAME", or NULL */
-	struct pd_bytes bytes;
+	const char *name;	/* "HOSTNAME", or NULL; static */
+	struct pd_bytes bytes;	/* borrowed until the next pd_feature_at(), pd_time_span() or
+				 * pd_close() */
 	uint64_t offset;
 };
-/* 0, or -1 and *e: PD_E_ARGUMENT where i is not below pd_nr_features(), else what is wrong with the section. */
+
+/* Loads the i-th feature section, in the order of the feature bits. Returns 0, or -1 and *e:
+ * PD_E_ARGUMENT if i is not below pd_nr_features(), else the damage of the section; id, name and
+ * offset are then set. */
 PD_API int pd_feature_at(struct pd_reader *r, size_t i, struct pd_feature *out, struct pd_error *e);
 
-/* A record. */
+/* --- a record --- */
+
+/* Returns the type, PERF_RECORD_*. */
 PD_API uint32_t pd_record_type(const struct pd_record *r);
-PD_API const char *pd_record_name(const struct pd_record *r);	/* "UNKNOWN" */
+
+/* Returns the name of the type, "MMAP2"; "UNKNOWN", or "SKIPPED" for bytes that are not records.
+ * Static. */
+PD_API const char *pd_record_name(const struct pd_record *r);
+
+/* Returns the header's misc, PERF_RECORD_MISC_*. */
 PD_API uint16_t pd_record_misc(const struct pd_record *r);
+
+/* Returns the record's offset in the input; for a decompressed record, that of the compressed
+ * one. */
 PD_API uint64_t pd_record_offset(const struct pd_record *r);
-PD_API struct pd_bytes pd_record_bytes(const struct pd_record *r);	/* as they lie in the file, header included */
-PD_API const struct pd_attr *pd_record_attr(const struct pd_record *r);	/* its event, or NULL */
-PD_API const struct pd_error *pd_record_error(const struct pd_record *r);	/* NULL: intact */
-/* ns; false where the record has none. */
+
+/* Returns the record's bytes, header included, in the byte order of the file. Valid until the next
+ * pd_next(). */
+PD_API struct pd_bytes pd_record_bytes(const struct pd_record *r);
+
+/* Returns the record's event, or NULL if it has none. Valid until pd_close(). */
+PD_API const struct pd_attr *pd_record_attr(const struct pd_record *r);
+
+/* Returns the record's damage, or NULL if it is intact. Valid until the next pd_next(). */
+PD_API const struct pd_error *pd_record_error(const struct pd_record *r);
+
+/* Sets *time, in ns. Returns false if the record has no time; *time is then unchanged. */
 PD_API bool pd_record_time(const struct pd_record *r, uint64_t *time);
 
-/* A field by its name, as in the JSON ("ip", "callchain", "filename"), in objects by their path ("sample_id.cpu",
- * "read.value", "raw.data"), but not inside of arrays; without walking where its place is fixed. pd_get_text() fetches
- * texts, without the NUL, and bytes; pd_get_numbers() arrays of numbers and registers. False: not there, or of another
- * kind. */
+/* The functions below find a field by its name in the JSON ("ip", "callchain", "filename"), or by
+ * its path in objects ("sample_id.cpu", "read.value", "raw.data"), but not inside arrays. They
+ * return false if the record has no such field, or one of another kind; *out is then undefined.
+ * Fields at a fixed offset are found without walking the record. */
+
+/* Gets a number; signed ones are sign-extended. */
 PD_API bool pd_get_number(const struct pd_record *r, const char *name, uint64_t *out);
+
+/* Gets an array of numbers, or registers. Valid until the next pd_next(). */
 PD_API bool pd_get_numbers(const struct pd_record *r, const char *name, struct pd_numbers *out);
+
+/* Gets a text, without its NUL, or bytes. Valid until the next pd_next(). */
 PD_API bool pd_get_text(const struct pd_record *r, const char *name, struct pd_bytes *out);
 
-/* Every field of a record, in wire order; sample_id's as an object of that name, last. */
+/* Visits all fields in the order of the file; sample_id last, as an object of that name. Spans are
+ * valid until the next pd_next(). */
 PD_API void pd_record_visit(const struct pd_record *r, const struct pd_visitor *v, void *ctx);
 
-/* Bytes that follow the record (AUXTRACE, HEADER_TRACING_DATA): up to n of what is left of them, borrowed until the next
- * call; 0 at their end, -1 and *e. Reading them ends the record's own validity. */
+/* Returns the number of bytes that follow the record (AUXTRACE, HEADER_TRACING_DATA), as it states
+ * it. */
 PD_API uint64_t pd_payload_size(const struct pd_record *r);
+
+/* Reads up to n of the bytes that follow the last record and sets *out, valid until the next call.
+ * Returns the number of bytes, 0 at their end, or -1 and *e. Ends the validity of the record
+ * itself. pd_next() skips what was not read. */
 PD_API int pd_payload_read(struct pd_reader *r, size_t n, struct pd_bytes *out, struct pd_error *e);
 
-/* Sinks take every record, from a loop of the caller's:
+/* --- sinks ---
  *
- *	got = 0;
+ * A sink takes every record from a loop of the caller:
+ *
+ *	ret = 0;
  *	failed = pd_sink_begin(sink, reader);
- *	while (!failed && !(failed = pd_sink_batch(sink, reader)) && (got = pd_next(reader, &record, &e)) == 1)
+ *	while (!failed && !(failed = pd_sink_batch(sink, reader)) &&
+ *	       (ret = pd_next(reader, &record, &e)) == 1)
  *		failed = pd_sink_record(sink, record);
- *	if (!failed && got < 0)
+ *	if (!failed && ret < 0)
  *		failed = pd_sink_error(sink, &e);
  *	if (!failed)
  *		failed = pd_sink_finish(sink, reader);
  *
- * while the reader's on_error calls pd_sink_error(), and its on_wait pd_sink_wait(). (What `stop_at` ends the reading
- * with, on_error had already.) pd_sink_batch() may be left out: then all records come one by one, and threads have
- * nothing to do. */
+ * The reader's on_error must call pd_sink_error(), and its on_wait pd_sink_wait(). (An error that
+ * reaches `stop_at` was passed to on_error already.) pd_sink_batch() is optional: without it
+ * records are passed one by one, and the sink's threads are idle. */
 struct pd_sink;
-/* A sink of one's own: each function may be NULL. 0 goes on; anything else is for the caller to end with. */
+
+/* The functions of a sink; each may be NULL. They return 0 to continue; any other value is passed
+ * to the caller, who must stop. */
 struct pd_sink_ops {
 	size_t size;
 	int (*begin)(void *state, struct pd_reader *r);
@@ -203,20 +300,38 @@ struct pd_sink_ops {
 	int (*finish)(void *state, struct pd_reader *r);
 	void (*wait)(void *state);
 	void (*free)(void *state);
-	int (*batch)(void *state, struct pd_reader *r);	/* of this library's sinks, who see its inside: else NULL */
+	int (*batch)(void *state, struct pd_reader *r);	/* must be NULL in sinks of the caller */
 };
+
+/* Creates a sink from functions and their state. `ops` is copied. Returns NULL without memory;
+ * `state` is then not freed. Close it with pd_sink_close(). */
 PD_API struct pd_sink *pd_sink_new(const struct pd_sink_ops *ops, void *state);
-/* Before pd_close(), but for a sink that is finished: its threads may be reading what the reader holds. NULL is fine. */
+
+/* Stops the sink's threads and frees it and its state. Must be called before pd_close(), unless the
+ * sink is finished: its threads may be reading the reader's memory. `s` may be NULL. */
 PD_API void pd_sink_close(struct pd_sink *s);
-/* They return what the sink's function returned. wait: the input has nothing for now, so output should not be held
- * back. */
+
+/* The functions below call the sink's function and return its result, 0 if it has none. The sinks
+ * of this library return 0, the errno that pd_output.write returned, or -1 without memory. */
+
+/* Starts the output. Must be called once, before the first record is read. */
 PD_API int pd_sink_begin(struct pd_sink *s, struct pd_reader *r);
+
+/* Takes the record that pd_next() returned last. */
 PD_API int pd_sink_record(struct pd_sink *s, const struct pd_record *r);
-/* Lets the sink read records itself, as far as it has a faster way for those that come next than one by one; go on with
- * pd_next(). */
+
+/* Lets the sink read the next records itself, as far as that is faster than one by one. Continue
+ * with pd_next(). */
 PD_API int pd_sink_batch(struct pd_sink *s, struct pd_reader *r);
+
+/* Takes an error that the reader reported. */
 PD_API int pd_sink_error(struct pd_sink *s, const struct pd_error *e);
+
+/* Completes the output. Must be called once, after the last record; the sink can only be closed
+ * then. */
 PD_API int pd_sink_finish(struct pd_sink *s, struct pd_reader *r);
+
+/* Writes out what the sink has buffered, because the input has no data for now. */
 PD_API void pd_sink_wait(struct pd_sink *s);
 
 enum pd_blobs { PD_BLOBS_HEX, PD_BLOBS_OMIT, PD_BLOBS_FULL };
@@ -228,7 +343,8 @@ enum pd_json_layout {
 };
 enum pd_json_parts {
 	PD_JSON_ALL,
-	PD_JSON_HEADER,		/* no records, though they are handed in: they tell of a pipe's features */
+	PD_JSON_HEADER,		/* no records, but the sink must be given them: in a pipe they have
+				 * the features */
 };
 
 struct pd_json_options {
@@ -237,19 +353,27 @@ struct pd_json_options {
 	enum pd_blobs blobs;
 	enum pd_json_layout layout;
 	enum pd_json_parts parts;
-	struct pd_filter *filter;	/* borrowed, or NULL: records it drops are counted as `filtered` */
-	unsigned int threads;		/* that write records, the caller's included; 0 and 1: no others. The same bytes */
+	struct pd_filter *filter;	/* borrowed until pd_sink_close(), or NULL; records it drops
+					 * are counted as `filtered` */
+	unsigned int threads;		/* that format records, including the caller's; 0 and 1: no
+					 * others. The output is the same */
 };
-/* JSON as ../schemas describe it, to `out`. `o` may be NULL. */
+
+/* Creates a sink that writes the JSON of schemas/ to `out`. `o` is copied and may be NULL. Returns
+ * NULL without memory. Close it with pd_sink_close(). */
 PD_API struct pd_sink *pd_json_sink(const struct pd_json_options *o, struct pd_output out);
 
 struct pd_stats_options {
 	size_t size;
 	enum pd_json_layout layout;
-	struct pd_filter *filter;	/* borrowed, or NULL */
-	unsigned int threads;		/* that count, the caller's included; 0 and 1: no others. The same numbers */
+	struct pd_filter *filter;	/* borrowed until pd_sink_close(), or NULL */
+	unsigned int threads;		/* that count, including the caller's; 0 and 1: no others.
+					 * The output is the same */
 };
-/* What is in the file, counted, as one JSON object: written when the sink is finished. `o` may be NULL. */
+
+/* Creates a sink that counts and writes the totals to `out`, as one JSON object, when it is
+ * finished. `o` is copied and may be NULL. Returns NULL without memory. Close it with
+ * pd_sink_close(). */
 PD_API struct pd_sink *pd_stats_sink(const struct pd_stats_options *o, struct pd_output out);
 
 #ifdef __cplusplus

@@ -1,4 +1,7 @@
-/* repair.h - write what is readable of a damaged recording as one that every reader takes. */
+/* repair.h - writes the readable part of a damaged recording as a valid file.
+ *
+ * Threads, lifetime and units are as in pd/pd.h.
+ */
 #ifndef PD_REPAIR_H
 #define PD_REPAIR_H
 
@@ -10,28 +13,39 @@ extern "C" {
 
 struct pd_repair_report {
 	uint64_t records;		/* written */
-	uint64_t expanded;		/* of these, came out of compressed ones and are written as they are */
-	uint64_t dropped;		/* records that are cut, don't keep to their layout, nobody knows, or samples of no event */
-	uint64_t bytes_dropped;		/* of these, and bytes that are no record, decompressed ones included; pd_get_account()
-					 * tells them apart */
-	uint64_t shortened;		/* records whose size is set right: it covers others, or bytes after a sample's fields; or
-					 * the data after them (AUXTRACE) end early */
-	uint64_t ids_forgotten;		/* records, none of them samples, whose id no event has: it is set to 0 */
-	uint64_t attrs_recovered;		/* attributes whose own size is set right, or that are EVENT_DESC's copy */
-	bool placeholder_formats;		/* formats of tracepoints are damaged: perf refuses such files, so those have
-					 * ones that know no more than the event's id */
+	uint64_t expanded;		/* part of records: were compressed, are written
+					 * uncompressed */
+	uint64_t dropped;		/* records not written: cut short, not valid by their
+					 * layout, of unknown type, or samples without an event */
+	uint64_t bytes_dropped;		/* of dropped records and skipped bytes, including
+					 * decompressed ones; pd_get_account() gives them
+					 * separately */
+	uint64_t shortened;		/* records whose size was corrected, because it covered
+					 * other records or bytes after a sample's fields, or the
+					 * data after them (AUXTRACE) ends early */
+	uint64_t ids_forgotten;		/* records other than samples whose id belongs to no event:
+					 * set to 0 */
+	uint64_t attrs_recovered;	/* attributes whose own size was corrected, or that were
+					 * replaced by the copy in EVENT_DESC */
+	bool placeholder_formats;	/* tracepoint formats were damaged, and perf refuses such
+					 * files: they are replaced by formats that have only the
+					 * event's id */
 	bool features[256];		/* written */
-	bool features_dropped[256];	/* damaged, or never written; not those that are true of the old file only */
+	bool features_dropped[256];	/* damaged, or never written; without those that are true of
+					 * the old file only */
 };
 
-/*
- * Writes all records of `r`, of which none was read yet, and its header to fd, which can seek and is empty, in the mode and byte
- * order of the input (the files of a directory become one). Damage is reported as the reader's options say. 0, or -1 and *e:
- * PD_E_IO (errno in have), PD_E_LIMIT; PD_E_NO_ATTR: no event is left, so that nobody could read the rest.
- */
-PD_API int pd_repair(struct pd_reader *r, int fd, struct pd_repair_report *report, struct pd_error *e);
+/* Writes all records of `r` and its header to `fd`, in the mode and byte order of the input; the
+ * files of a directory become one. `r` must be newly opened;
+ * it is at its end afterwards. `fd` must be empty and seekable; it is borrowed during the call.
+ * Reports damage through the reader's on_error and fills in *report. Returns 0, or -1 and *e:
+ * PD_E_IO (errno in have), PD_E_NOMEM, PD_E_LIMIT, PD_E_UNFINISHED (no record was readable),
+ * PD_E_NO_ATTR (no event was readable, so records cannot be interpreted). */
+PD_API int pd_repair(struct pd_reader *r, int fd, struct pd_repair_report *report,
+		     struct pd_error *e);
 
-/* "HOSTNAME" of a feature's bit, or NULL. */
+/* Returns the name of a feature by its bit, "HOSTNAME", or NULL if it is unknown. Static. Safe in
+ * any thread. */
 PD_API const char *pd_feature_name(uint32_t id);
 
 #ifdef __cplusplus

@@ -1,10 +1,13 @@
-/* write.h - write perf.data files and pipes: records from values, by the same tables that read them.
+/* write.h - writes perf.data files and pipes, with records from values, by the tables that also
+ * decode them.
  *
- * Values are named as in the JSON. What is derived may be left out: counts (from the length of what they count), sizes,
- * padding. Numbers of rows that are not given are 0.
+ * Values are named as in the JSON. Derived ones may be omitted: counts (known from the length of
+ * what they count), sizes, padding. Omitted numbers are 0.
  *
- * What can't be written is refused before anything of it is: of values, pd_error says the record, the field's path and
- * what was expected there. The caller may go on.
+ * An invalid value or call is refused before anything of it is written; pd_error then has the
+ * record, the path of the field and what was expected. The caller may continue.
+ *
+ * Calls on one writer or encoder must not overlap; different ones are independent.
  */
 #ifndef PD_WRITE_H
 #define PD_WRITE_H
@@ -25,15 +28,16 @@ extern "C" {
 #endif
 
 enum pd_value_kind {
-	PD_VALUE_NUMBER,	/* number: also enumerations, flag words (their raw value), signed ones */
+	PD_VALUE_NUMBER,	/* number; also enumerations, raw flag words, signed numbers */
 	PD_VALUE_TEXT,		/* bytes, without a NUL */
 	PD_VALUE_BYTES,		/* bytes */
 	PD_VALUE_NUMBERS,	/* numbers, count */
-	PD_VALUE_OBJECT,	/* items, count: by name */
-	PD_VALUE_ARRAY,		/* items, count: by place */
+	PD_VALUE_OBJECT,	/* items, count: found by name */
+	PD_VALUE_ARRAY,		/* items, count: found by index */
 };
 
-/* A value and its name. Arrays of values end where their count says; names in an array are NULL. */
+/* A value and its name, NULL in an array. Everything that it points to is borrowed during the
+ * call. */
 struct pd_value {
 	const char *name;
 	enum pd_value_kind kind;
@@ -45,11 +49,14 @@ struct pd_value {
 		const struct pd_value *items;
 	};
 };
-/* Initializers, in C++ expressions; all of them borrow. */
+
+/* Initializers in C, expressions in C++. They copy nothing. */
 #ifndef __cplusplus
 #define PD_NUMBER(n, v) { .name = n, .kind = PD_VALUE_NUMBER, .number = (uint64_t)(v) }
-#define PD_TEXT(n, s) { .name = n, .kind = PD_VALUE_TEXT, .bytes = { (const uint8_t *)(s), strlen(s) } }
-#define PD_BYTES(n, p, size) { .name = n, .kind = PD_VALUE_BYTES, .bytes = { (const uint8_t *)(p), size } }
+#define PD_TEXT(n, s) { .name = n, .kind = PD_VALUE_TEXT, \
+			.bytes = { (const uint8_t *)(s), strlen(s) } }
+#define PD_BYTES(n, p, size) { .name = n, .kind = PD_VALUE_BYTES, \
+			       .bytes = { (const uint8_t *)(p), size } }
 #define PD_NUMBERS(n, p, c) { .name = n, .kind = PD_VALUE_NUMBERS, .numbers = p, .count = c }
 #define PD_OBJECT(n, p, c) { .name = n, .kind = PD_VALUE_OBJECT, .items = p, .count = c }
 #define PD_ARRAY(n, p, c) { .name = n, .kind = PD_VALUE_ARRAY, .items = p, .count = c }
@@ -70,7 +77,8 @@ static inline pd_value pd_value_of_number(const char *name, uint64_t number)
 	return v;
 }
 
-static inline pd_value pd_value_of_bytes(const char *name, pd_value_kind kind, const void *p, size_t size)
+static inline pd_value pd_value_of_bytes(const char *name, pd_value_kind kind, const void *p,
+					 size_t size)
 {
 	pd_value v = pd_value();
 
@@ -92,7 +100,8 @@ static inline pd_value pd_value_of_numbers(const char *name, const uint64_t *num
 	return v;
 }
 
-static inline pd_value pd_value_of_items(const char *name, pd_value_kind kind, const pd_value *items, size_t count)
+static inline pd_value pd_value_of_items(const char *name, pd_value_kind kind,
+					 const pd_value *items, size_t count)
 {
 	pd_value v = pd_value();
 
@@ -104,146 +113,213 @@ static inline pd_value pd_value_of_items(const char *name, pd_value_kind kind, c
 }
 #endif
 
+/* Reads trees of struct pd_value: the pd_node is a const struct pd_value *. Constant; safe in any
+ * thread. */
 PD_API extern const struct pd_values pd_value_values;
+
+/* --- writer: a recording as it is made --- */
 
 struct pd_writer;
 
 enum pd_write_by {
-	PD_WRITE_BY_EITHER,	/* a thread, if there is something to compress (but in a data.N), else the caller */
+	PD_WRITE_BY_EITHER,	/* a thread if the output is compressed and not a data.N, else the
+				 * caller */
 	PD_WRITE_BY_CALLER,
-	PD_WRITE_BY_THREAD,	/* who calls does not wait for a disk before a MiB waits for it: for buffers that would overflow
-				 * meanwhile. Costs a copy of all bytes. (A data.N is written by the caller all the same.) */
+	PD_WRITE_BY_THREAD,	/* the caller does not wait for a disk until 1 MiB is queued: for
+				 * ring buffers that would overflow meanwhile. Copies all bytes. (A
+				 * data.N is written by the caller even so.) */
 };
 
 struct pd_writer_options {
 	size_t size;			/* PD_WRITER_OPTIONS() sets it */
-	enum pd_mode mode;		/* PD_MODE_FILE needs an fd that can seek; PD_MODE_PIPE takes any;
-					 * PD_MODE_DIRECTORY: a data.N of one, records only, without events and features */
-	int compress;			/* zstd level of the records given to pd_writer_write(); 0: none */
+	enum pd_mode mode;		/* PD_MODE_FILE needs a seekable fd, PD_MODE_PIPE takes any.
+					 * PD_MODE_DIRECTORY writes one data.N of a directory:
+					 * records only, without events and features */
+	int compress;			/* zstd level for pd_writer_write() and pd_writer_lend(); 0:
+					 * none */
 	enum pd_write_by by;
-	/* Sees the records before they are compressed: all bytes that are written between pd_writer_begin() and pd_writer_finish(),
-	 * in order, in pieces that end anywhere; of whichever thread writes them. pd_writer_flush() waits for it. NULL: nobody. */
+	/* Gets the records before they are compressed: all bytes that are written between
+	 * pd_writer_begin() and pd_writer_finish(), in order, in pieces that may end anywhere.
+	 * Called in the thread that writes; pd_writer_flush() waits for it. May be NULL. */
 	void (*watch)(void *ctx, struct pd_bytes bytes);
 	void *ctx;
 };
 #define PD_WRITER_OPTIONS(...) PD_OPTIONS_OF(pd_writer_options, __VA_ARGS__)
 
-/* fd is borrowed. `o` may be NULL: a file, nothing compressed. NULL and *e on failure.
- * Then, in this order: events, pd_writer_begin(), records, pd_writer_finish(). What comes out of turn is refused
- * with PD_E_ARGUMENT and changes nothing. */
-PD_API struct pd_writer *pd_writer_open_fd(int fd, const struct pd_writer_options *o, struct pd_error *e);
-PD_API void pd_writer_free(struct pd_writer *w);	/* without finishing; NULL is fine */
+/* Creates a writer. `fd` is borrowed until pd_writer_free(). `o` is copied and may be NULL: an
+ * uncompressed file. Returns NULL and *e on failure: PD_E_NOMEM, PD_E_IO, PD_E_ARGUMENT. Free it
+ * with pd_writer_free().
+ *
+ * Must be followed, in this order, by events, pd_writer_begin(), records, and pd_writer_finish() or
+ * pd_writer_abort(). A call out of order is refused with PD_E_ARGUMENT and has no effect.
+ *
+ * The functions that return int return 0, or -1 and *e: PD_E_ARGUMENT for the call, PD_E_COUNT or
+ * PD_E_SIZE for values, PD_E_IO with the errno in have, PD_E_NOMEM, PD_E_LIMIT. */
+PD_API struct pd_writer *pd_writer_open_fd(int fd, const struct pd_writer_options *o,
+					   struct pd_error *e);
 
-/* Before pd_writer_begin(): an event. attr: struct perf_event_attr in this machine's byte order, `attr_size` bytes of it;
- * the header of a file gives all events the size of the largest. ids: as PERF_EVENT_IOC_ID gives them. name: or NULL;
- * goes to EVENT_DESC, in a pipe to an EVENT_UPDATE. 0, or -1 and *e, as all that follow. */
-PD_API int pd_writer_add_event(struct pd_writer *w, const void *attr, size_t attr_size, const uint64_t *ids, size_t nr_ids,
-			       const char *name, struct pd_error *e);
+/* Frees the writer without finishing the output, and ends its thread. `w` may be NULL. */
+PD_API void pd_writer_free(struct pd_writer *w);
 
-/* Writes the header, ids and attrs; of a pipe its header and HEADER_ATTR records. A file cut off after this is one that a
- * killed recorder left: readers take its records. */
+/* Adds an event; events are numbered from 0. Copies its arguments. `attr` is a struct
+ * perf_event_attr of `attr_size` bytes in this machine's byte order; in a file, all events take the
+ * size of the largest. `ids` are those of PERF_EVENT_IOC_ID. `name` may be NULL; it is written to
+ * EVENT_DESC, in a pipe to an EVENT_UPDATE. */
+PD_API int pd_writer_add_event(struct pd_writer *w, const void *attr, size_t attr_size,
+			       const uint64_t *ids, size_t nr_ids, const char *name,
+			       struct pd_error *e);
+
+/* Writes the header, ids and attrs; in a pipe, the header and HEADER_ATTR records. A file that ends
+ * after this is like that of a killed recorder: readers get its records. */
 PD_API int pd_writer_begin(struct pd_writer *w, struct pd_error *e);
 
-/* Whole records as the kernel wrote them, in this machine's byte order, in up to n spans (a ring that wraps gives two; a
- * record may straddle them). Compressed where the options say so, by a thread of the writer (a data.N: by the caller).
- * Buffered: see pd_writer_flush(). */
-#define PD_WRITER_COMPRESSED_MOST (256 * 1024)	/* bytes of them in a compressed record: mmap_len of COMPRESSED, at least */
-PD_API int pd_writer_write(struct pd_writer *w, const struct pd_bytes *spans, size_t n, struct pd_error *e);
+/* The most bytes of records in one compressed record. mmap_len of a COMPRESSED feature must be at
+ * least that. */
+#define PD_WRITER_COMPRESSED_MOST (256 * 1024)
 
-/* The same, but records may be compressed where they lie, without a copy: they stay as they are until they are given back,
- * in order and bit by bit, from this or another thread. Of a writer that failed nothing more is given back; after
- * pd_writer_finish(), pd_writer_flush() or pd_writer_free() it reads nothing of them. Where nothing is compressed, or not by a
- * thread, they are given back before the call returns. */
+/* Appends whole records as the kernel wrote them, in this machine's byte order, in n spans: a
+ * record may straddle them, as where a ring buffer wraps. Copies or writes them before it returns.
+ * They are buffered: see pd_writer_flush(). */
+PD_API int pd_writer_write(struct pd_writer *w, const struct pd_bytes *spans, size_t n,
+			   struct pd_error *e);
+
+/* Takes back lent bytes: the next `bytes` of them, in their order, are no longer used. May be
+ * called from another thread. */
 struct pd_lender {
 	void (*give_back)(void *owner, size_t bytes);
 	void *owner;
 };
-PD_API int pd_writer_lend(struct pd_writer *w, const struct pd_bytes *spans, size_t n, const struct pd_lender *from,
-			  struct pd_error *e);
 
-/* A record from values; never compressed. `event`: an index of pd_writer_add_event(), or -1: none.
- * - Of a SAMPLE or READ it chooses the layout: the fields that the event's sample_type and read_format ask for. Of
- *   several events in a recording readers find it by the sample's `identifier` or `id`.
- * - The kernel's other records, and READ, end with the event's sample_id, where its attribute has sample_id_all: the
- *   values of an object of that name, zeros where not given (an id of 0 makes it the first event's).
- * - Perf's own (type 64 and up) have nothing of an event.
- * payload: bytes that follow the record (AUXTRACE, HEADER_TRACING_DATA); may be empty. */
-PD_API int pd_writer_record(struct pd_writer *w, uint32_t type, uint16_t misc, int event, const struct pd_value *fields,
-			    size_t n, struct pd_bytes payload, struct pd_error *e);
+/* The same as pd_writer_write(), but records may be compressed in place: they are borrowed until
+ * from->give_back() is called for them, in parts and in order, or until pd_writer_flush(),
+ * pd_writer_finish() or pd_writer_free() returns. A writer that failed gives nothing back. Without
+ * a compressing thread, they are given back before the call returns. */
+PD_API int pd_writer_lend(struct pd_writer *w, const struct pd_bytes *spans, size_t n,
+			  const struct pd_lender *from, struct pd_error *e);
 
-/* A feature section: of a file, kept until pd_writer_finish(), so that it may come before pd_writer_begin() too; of a
- * pipe, a HEADER_FEATURE record now (TRACING_DATA as HEADER_TRACING_DATA; those that pipes carry as other records, or
- * not at all, are left out: 0). `value` is what the JSON has under `features`; its name is not looked at. EVENT_DESC is
+/* Appends a record made from values; it is never compressed. `event` is the number of an event, or
+ * -1 for none:
+ * - It selects the layout of a SAMPLE or READ: the fields in the event's sample_type and
+ *   read_format. If there are several events, readers find it by the sample's `identifier` or `id`.
+ * - Other kernel records, and READ, end with the event's sample_id, if its attribute has
+ *   sample_id_all. The values are those of an object of that name; omitted ones are 0 (an id of 0
+ *   means the first event).
+ * - It has no effect on perf's own records (type 64 and up). `payload`, which may be empty, follows
+ *   the record (AUXTRACE, HEADER_TRACING_DATA). */
+PD_API int pd_writer_record(struct pd_writer *w, uint32_t type, uint16_t misc, int event,
+			    const struct pd_value *fields, size_t n, struct pd_bytes payload,
+			    struct pd_error *e);
+
+/* Adds a feature section. In a file it is kept until pd_writer_finish(), and may be added before
+ * pd_writer_begin(). In a pipe it is written now as a HEADER_FEATURE record (TRACING_DATA as
+ * HEADER_TRACING_DATA); features that a pipe has as other records, or not at all, are omitted
+ * without an error. `value` is as under `features` in the JSON; its name is ignored. EVENT_DESC is
  * made from the events. */
-PD_API int pd_writer_feature(struct pd_writer *w, uint32_t id, const struct pd_value *value, struct pd_error *e);
-/* The same from bytes that are the section already. */
-PD_API int pd_writer_feature_bytes(struct pd_writer *w, uint32_t id, struct pd_bytes section, struct pd_error *e);
-/* Names of features so far that are not in the output, as they are too large for a record of a pipe; NULL behind the last. */
+PD_API int pd_writer_feature(struct pd_writer *w, uint32_t id, const struct pd_value *value,
+			     struct pd_error *e);
+
+/* The same for an encoded section, which is copied. */
+PD_API int pd_writer_feature_bytes(struct pd_writer *w, uint32_t id, struct pd_bytes section,
+				   struct pd_error *e);
+
+/* Returns the name of the i-th feature omitted so far because it is too large for a record of a
+ * pipe; NULL after the last. Static. */
 PD_API const char *pd_writer_feature_left_out(const struct pd_writer *w, size_t i);
 
-/* Everything given so far reaches the fd; a file's header then says how much that is, so that a recorder that is killed
- * leaves a file up to here. */
+/* Writes everything given so far to the fd and states its size in a file's header, so that the file
+ * is readable up to here if the recorder is killed. Waits for the writer's thread. */
 PD_API int pd_writer_flush(struct pd_writer *w, struct pd_error *e);
-/* The same, but what a thread has yet to do reaches the fd a little later; failures may come with a later call. */
+
+/* The same without waiting: the thread writes it soon, and a later call may report its errors. */
 PD_API int pd_writer_flush_soon(struct pd_writer *w, struct pd_error *e);
-/* Bytes of the output so far, without what waits to be compressed. */
+
+/* Returns the size of the output so far, in bytes, without what is waiting to be compressed. */
 PD_API uint64_t pd_writer_size(const struct pd_writer *w);
 
-/* Ends the output: a file gets its features and the sizes in its header. The writer can only be freed then. */
+/* Completes the output: writes a file's features and the sizes in its header. The writer can only
+ * be freed then, whether or not this succeeds. */
 PD_API int pd_writer_finish(struct pd_writer *w, struct pd_error *e);
 
-/* Ends an output that can't be written to any more: a disk is full, a limit is reached. A file, or a data.N, is cut off after
- * the last whole record that reached it (fd must be readable to find that one), and a file's header states that size; it
- * says that the recording is unfinished and lacks its features. Without a failure before, everything given so far is kept.
- * Sets *kept to the bytes of the output. The writer can only be freed then. 0, or -1 and *e: the header can't be written. */
+/* Ends an output that cannot be completed: a disk is full, a limit is reached. Cuts a file, or a
+ * data.N, after the last whole record that reached it; fd must be readable to find it. A file's
+ * header then states that size, and that the recording is unfinished; it has no features. If no
+ * call failed before, everything given so far is kept. Sets *kept to the size of the output in
+ * bytes. The writer can only be freed then. Returns 0, or -1 and *e if the header cannot be
+ * written. */
 PD_API int pd_writer_abort(struct pd_writer *w, uint64_t *kept, struct pd_error *e);
 
-/* Encoder: the parts of the JSON, from any tree of values, back to the file they came from. In any order but for what a
- * part needs: `file` first, then attrs and features of a file before its records. */
+/* --- encoder: from the parts of the JSON, as any tree of values, to the file they describe --- */
+
 struct pd_encoder;
 
 enum pd_encode_order { PD_ENCODE_AS_SAID, PD_ENCODE_LITTLE, PD_ENCODE_BIG };
 enum pd_encode_mode { PD_ENCODE_SAME_MODE, PD_ENCODE_FILE, PD_ENCODE_PIPE };
 
 struct pd_encoder_options {
-	size_t size;
+	size_t size;		/* sizeof(struct pd_encoder_options) */
 	enum pd_encode_order byte_order;
 	enum pd_encode_mode mode;
-	int compress;		/* zstd level for kernel records; 0: as they are */
-	uint64_t memory_limit;	/* 0: 256 MiB */
-	/* For directories: opens another file of it ("data.0") to write. Borrowed. -1: can't be. NULL: no directories. */
+	int compress;		/* zstd level for kernel records; 0: as the JSON states */
+	uint64_t memory_limit;	/* bytes that input can make the library allocate; 0: 256 MiB */
+	/* Opens another file ("data.0") of a directory for writing and returns a descriptor, which
+	 * is borrowed until pd_encoder_free(), or -1. NULL: directories are refused. */
 	int (*open_file)(void *ctx, const char *name);
 	void *ctx;
 };
 
 struct pd_encode_error {
-	enum pd_code code;	/* PD_E_ARGUMENT, PD_E_COUNT, PD_E_SIZE: the values; PD_E_IO (errno in have), PD_E_LIMIT */
+	enum pd_code code;	/* PD_E_ARGUMENT, PD_E_COUNT, PD_E_SIZE: the values; PD_E_IO (errno
+				 * in have), PD_E_LIMIT */
 	uint64_t have;
-	char path[160];		/* "callchain[3]", from the part's object */
+	char path[160];		/* "callchain[3]", relative to the object that was passed */
 	char text[160];		/* what was expected */
 };
 
-/* fd: can seek and be truncated; borrowed. `o` may be NULL. */
-PD_API struct pd_encoder *pd_encoder_new(const struct pd_values *values, int fd, const struct pd_encoder_options *o,
+/* Creates an encoder for trees that `values` reads, borrowed until pd_encoder_free(). `fd` is
+ * borrowed as long and must be seekable and allow ftruncate(2). `o` is copied and may be NULL.
+ * Returns NULL and *e on failure.
+ *
+ * Parts may be given in any order, except that `file` must be first, and attrs and features of a
+ * file must precede its records. The functions that return int return 0, or -1 and *e; after a
+ * refused part the caller may continue. Nodes are borrowed during the call. */
+PD_API struct pd_encoder *pd_encoder_new(const struct pd_values *values, int fd,
+					 const struct pd_encoder_options *o,
 					 struct pd_encode_error *e);
-/* The object under `file`, of one of `attrs`, `features`, of a record: 0, or -1 and *e. */
+
+/* Takes the object under `file`. */
 PD_API int pd_encoder_file(struct pd_encoder *enc, pd_node file, struct pd_encode_error *e);
+
+/* Takes an object of the array `attrs`: adds an event. */
 PD_API int pd_encoder_attr(struct pd_encoder *enc, pd_node attr, struct pd_encode_error *e);
+
+/* Takes the object under `features`, or one that has some of its members. */
 PD_API int pd_encoder_features(struct pd_encoder *enc, pd_node features, struct pd_encode_error *e);
+
+/* Takes an object of the array `records`: appends a record. */
 PD_API int pd_encoder_record(struct pd_encoder *enc, pd_node record, struct pd_encode_error *e);
-/* Ends the output. The encoder can only be freed then. */
+
+/* Completes the output. The encoder can only be freed then. */
 PD_API int pd_encoder_finish(struct pd_encoder *enc, struct pd_encode_error *e);
-/* Records so far that are not in the output: the rest of each never came out of a compressed stream, and without that stream
- * (its records' payloads, pdecode --blobs full) nothing can stand in its place. */
+
+/* Returns the number of records that could not be written so far: only their first bytes came out
+ * of a compressed stream, and that stream (its records' payloads, pdecode --blobs full) is not in
+ * the JSON. */
 PD_API uint64_t pd_encoder_left_out(const struct pd_encoder *enc);
-/* Names of features so far that are not in the output, as they are too large for a record of a pipe; NULL behind the last. */
+
+/* Returns the name of the i-th feature omitted so far because it is too large for a record of a
+ * pipe; NULL after the last. Static. */
 PD_API const char *pd_encoder_feature_left_out(const struct pd_encoder *enc, size_t i);
-/* Names of features so far that were turned to the other byte order without the bytes that only their `_raw` has; NULL after the
- * last. */
+
+/* Returns the name of the i-th feature so far that was swapped to the other byte order without the
+ * bytes that only its `_raw` has; NULL after the last. Static. */
 PD_API const char *pd_encoder_feature_lost_raw(const struct pd_encoder *enc, size_t i);
-/* How many bytes of `gaps` are not in the output, after pd_encoder_finish(): it has another layout than the JSON states. */
+
+/* Returns the bytes of `gaps` that are not in the output, because its layout is not that of the
+ * JSON. Valid after pd_encoder_finish(). */
 PD_API uint64_t pd_encoder_gaps_left_out(const struct pd_encoder *enc);
-PD_API void pd_encoder_free(struct pd_encoder *enc);	/* NULL is fine */
+
+/* Frees the encoder. `enc` may be NULL. */
+PD_API void pd_encoder_free(struct pd_encoder *enc);
 
 #ifdef __cplusplus
 }
