@@ -33,8 +33,6 @@ bool tracepoint_fields(const char *name, char *text, size_t size);
 
 /* "pmu" with its terms; text: how the user wrote it. */
 int event_pmu(struct event_list *l, const char *pmu, const char *terms, const char *text);
-/* Terms of an event that is no PMU's. */
-int event_common_terms(struct event_list *l, size_t from, const char *terms);
 /* Is there such a PMU, or one that the pattern or the name without its number means? */
 bool pmu_exists(const char *pmu);
 /* Does some PMU have the name in its events directory? */

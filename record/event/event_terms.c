@@ -366,6 +366,28 @@ int event_term(struct event *e, const char *key, const char *value, const struct
 	return got;
 }
 
+int event_common_terms(struct event_list *l, size_t from, const char *terms)
+{
+	for (size_t i = from; i < l->n; i++) {
+		const char *rest = terms;
+		struct term t;
+		int ret;
+
+		while ((ret = event_next_term(&rest, &t, l->log)) > 0) {
+			ret = event_term(&l->items[i], t.key, t.value, l->log);
+			if (!ret)
+				log_at(l->log, LOG_ERROR, "event '%s' has no term '%s'",
+				       l->items[i].name, t.key);
+			free(t.key);
+			if (ret != 1)
+				return -1;
+		}
+		if (ret)
+			return -1;
+	}
+	return 0;
+}
+
 bool is_modifiers(const char *text)
 {
 	return *text && text[strspn(text, MODIFIERS)] == '\0';

@@ -30,6 +30,10 @@ int event_next_term(const char **rest, struct term *t, const struct logger *log)
 
 #define MODIFIERS "ukhGHpPSDeWIb"
 enum modified { MODIFY_EVENTS, MODIFY_GROUP };
+/* Applies a term list to the events from `from` on, for events that no PMU's directory describes.
+ * Returns 0, or -1 after logging the error. */
+int event_common_terms(struct event_list *l, size_t from, const char *terms);
+
 /* u, k, h, ...: of event `from` and all that follow it. 0, or -1 after saying what is wrong. */
 int event_modifiers(struct event_list *l, size_t from, const char *letters, enum modified what);
 bool is_modifiers(const char *text);
