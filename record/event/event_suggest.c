@@ -105,13 +105,13 @@ char *event_suggest(const char *name)
 
 int event_unknown(const struct event_list *l, const char *what, const char *name)
 {
-	char *near = event_suggest(name);
+	char *similar = event_suggest(name);
 
-	if (near)
-		log_at(l->log, LOG_ERROR, "%s '%s': there is none; did you mean '%s'?", what, name, near);
+	if (similar)
+		log_at(l->log, LOG_ERROR, "there is no %s '%s'; did you mean '%s'?", what, name, similar);
 	else
-		log_at(l->log, LOG_ERROR, "%s '%s': there is none; precord --list shows those of this "
-		       "machine", what, name);
-	free(near);
+		log_at(l->log, LOG_ERROR, "there is no %s '%s'; precord --list shows those of this machine",
+		       what, name);
+	free(similar);
 	return -1;
 }

@@ -10,6 +10,7 @@
 
 #include "base/tracefs.h"
 #include "event/event_kinds.h"
+#include "event/event_terms.h"
 #include "event/explain.h"
 
 static bool read_id(int dir, const char *path, uint64_t *id)
@@ -44,8 +45,23 @@ static int add(struct event_list *l, const char *system, const char *name, uint6
 	return 0;
 }
 
-static int explain(const struct event_list *l, const char *text, int error)
+/* "cylces:u" looks like a tracepoint, but is more likely a misspelt event with modifiers. Where
+ * tracefs can't be read, only a name like it can tell. */
+static bool is_misspelt_event(const char *text, int error)
 {
+	char *similar;
+
+	if (!is_modifiers(strchr(text, ':') + 1))
+		return false;
+	similar = error == ENOENT ? NULL : event_suggest(text);
+	free(similar);
+	return error == ENOENT || similar != NULL;
+}
+
+static int explain_missing(const struct event_list *l, const char *text, int error)
+{
+	if (is_misspelt_event(text, error))
+		return event_unknown(l, "event", text);
 	if (error == ENOENT)
 		return event_unknown(l, "tracepoint", text);
 	explain_tracefs(text, error, l->log);
@@ -101,7 +117,7 @@ static int add_one(struct event_list *l, int events, const char *text, const cha
 
 	snprintf(path, sizeof(path), "%s/%s/id", system, name);
 	if (!read_id(events, path, &id))
-		return explain(l, text, errno);
+		return explain_missing(l, text, errno);
 	return add(l, system, name, id);
 }
 
@@ -110,34 +126,34 @@ int event_tracepoints(struct event_list *l, const char *text)
 	int tracefs = tracefs_open();
 	char *system = event_text(text, strcspn(text, ":"));
 	const char *name = strchr(text, ':') + 1 + strspn(strchr(text, ':') + 1, " ");
-	int events, got = -1;
+	int events, ret = -1;
 	size_t before = l->n;
 
 	if (tracefs < 0) {
-		explain_tracefs(text, errno, l->log);
+		ret = explain_missing(l, text, errno);
 		free(system);
-		return -1;
+		return ret;
 	}
 	events = openat(tracefs, "events", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	close(tracefs);
 	if (!system) {
 		event_no_memory(l);
 	} else if (events < 0) {
-		explain(l, text, errno);
+		explain_missing(l, text, errno);
 	} else if (strchr(event_trim(system), '/') || strchr(name, '/')) {
-		explain(l, text, ENOENT);
+		explain_missing(l, text, ENOENT);
 	} else if (strpbrk(text, "*?[")) {
-		got = add_globs(l, events, system, name);
-		if (!got && l->n == before)
-			got = explain(l, text, faccessat(events, "header_page", R_OK, AT_EACCESS) ?
-				      errno : ENOENT);
+		ret = add_globs(l, events, system, name);
+		if (!ret && l->n == before)
+			ret = explain_missing(l, text, faccessat(events, "header_page", R_OK, AT_EACCESS) ?
+					      errno : ENOENT);
 	} else {
-		got = add_one(l, events, text, system, name);
+		ret = add_one(l, events, text, system, name);
 	}
 	if (events >= 0)
 		close(events);
 	free(system);
-	return got;
+	return ret;
 }
 
 /* Names stand before the semicolon of "field:TYPE NAME;", arrays with their size. */

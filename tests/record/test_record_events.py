@@ -207,6 +207,15 @@ def test_a_misspelt_event_gets_a_suggestion(run_precord, event, meant):
     assert f"did you mean '{meant}'?" in done.stderr.decode() and len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize("event, kind", [
+    ("cylces", "event"), ("cylces:u", "event"), ("xyzzy:k", "event"), ("sched:sched_swich", "tracepoint"),
+    ("nosuch:nosuch", "tracepoint"),
+])
+def test_what_does_not_exist_is_called_what_it_was_meant_as(run_precord, event, kind):
+    done = run_precord("--dry-run", "-e", event, "--", "true")
+    assert done.returncode == 2 and f"there is no {kind} '{event}'; " in done.stderr.decode()
+
+
 @pytest.mark.parametrize("event", ["xyzzy", "sched:nosuch", "qq", "x" * 300])
 def test_what_is_near_to_nothing_gets_none(run_precord, event):
     done = run_precord("--dry-run", "-e", event, "--", "true")

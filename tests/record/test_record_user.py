@@ -221,6 +221,14 @@ def test_a_list_that_is_empty_for_lack_of_a_right_says_so(as_user):
     assert b"'sched:*'" in done.stderr
 
 
+@needs("tracefs")
+@pytest.mark.parametrize("event, said", [("cylces:u", "there is no event 'cylces:u'; did you mean 'cycles'?"),
+                                         ("mysystem:b", "tracepoint 'mysystem:b': tracefs can't be read (EACCES)")])
+def test_a_misspelt_event_is_no_tracepoint_that_is_out_of_reach(as_user, event, said):
+    done = as_user("--dry-run", "-e", event).done
+    assert done.returncode == 2 and said in done.stderr.decode()
+
+
 @pytest.fixture
 def hidden_symbols():
     path = SYSCTL / "kptr_restrict"
