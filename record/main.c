@@ -36,7 +36,7 @@ static char **copy_argv(int argc, char **argv)
 }
 
 /* What only prints; -1: there is something to record. */
-static int look(const struct settings *o, char *const *operands, const struct logger *s)
+static int look(const struct settings *o, char *const *operands, const struct logger *log)
 {
 	bool registers = (o->user_regs && strcmp(o->user_regs, "?") == 0) ||
 			 (o->intr_regs && strcmp(o->intr_regs, "?") == 0);
@@ -46,7 +46,7 @@ static int look(const struct settings *o, char *const *operands, const struct lo
 	if (glob && operands[0])
 		glob = operands[0];
 	if (glob && !list_events(stdout, glob, o->list_names ? LIST_NAMES : LIST_GROUPED))
-		return explain_empty_list(glob, s);
+		return explain_empty_list(glob, log);
 	if (glob)
 		return CLI_OK;
 	if (o->doctor)
@@ -88,37 +88,37 @@ static int prepare(struct recording *r, char *const *command)
 {
 	const struct settings *o = r->options;
 	bool only_look = o->print_attr || o->dry_run;
-	int got = target_choose(&r->target, o, command, &r->log);
+	int err = target_choose(&r->target, o, command, &r->log);
 
-	if (!got && !only_look && r->target.kind == TARGET_COMMAND && !command[0])
-		got = cli_usage(r->log.tool,
+	if (!err && !only_look && r->target.kind == TARGET_COMMAND && !command[0])
+		err = cli_usage(r->log.tool,
 				"nothing to record: name a command, or -a, -p, -t, -u");
-	if (!got)
-		got = selection_read(&r->events, o, r->argv);
-	if (!got)
-		got = rings_size(&r->rings, o, &r->log);
-	if (!got)
-		got = attrs_configure(&r->events, o, &r->target, r->rings.bytes);
-	if (!got && !only_look)
-		got = aux_options_read(r);
-	if (!got)
-		got = timers_read(&r->timers, o, &r->log);
-	if (!got)
-		got = read_limits(r);
-	if (!got)
-		got = rotate_read(r);
-	if (!got)
-		got = rotate_trigger_read(&r->trigger, o, &r->target, &r->log);
-	if (!got)
-		got = readers_choose(r);
-	if (!got && !only_look)
-		got = datafile_choose(&r->file, o, &r->log);
+	if (!err)
+		err = selection_read(&r->events, o, r->argv);
+	if (!err)
+		err = rings_size(&r->rings, o, &r->log);
+	if (!err)
+		err = attrs_configure(&r->events, o, &r->target, r->rings.bytes);
+	if (!err && !only_look)
+		err = aux_options_read(r);
+	if (!err)
+		err = timers_read(&r->timers, o, &r->log);
+	if (!err)
+		err = read_limits(r);
+	if (!err)
+		err = rotate_read(r);
+	if (!err)
+		err = rotate_trigger_read(&r->trigger, o, &r->target, &r->log);
+	if (!err)
+		err = readers_choose(r);
+	if (!err && !only_look)
+		err = datafile_choose(&r->file, o, &r->log);
 	/* A stream can't be read back for the build ids of what was hit. */
-	if (!got && r->file.mode == PD_MODE_PIPE && o->buildid)
+	if (!err && r->file.mode == PD_MODE_PIPE && o->buildid)
 		attrs_add_build_ids(&r->events);
-	if (!got && o->control && !only_look)
-		got = control_open(&r->control, o->control, &r->log);
-	return got;
+	if (!err && o->control && !only_look)
+		err = control_open(&r->control, o->control, &r->log);
+	return err;
 }
 
 static void block_signals(struct recording *r)
@@ -140,16 +140,16 @@ static void block_signals(struct recording *r)
 static int fork_command(struct recording *r)
 {
 	char *const *command = r->target.command;
-	int got;
+	int err;
 
 	if (!command)
 		return 0;
-	got = child_fork(&r->child, command, r->file.fd == STDOUT_FILENO ?
+	err = child_fork(&r->child, command, r->file.fd == STDOUT_FILENO ?
 			 CHILD_STDOUT_TO_STDERR : CHILD_STDOUT, &r->signals, &r->log);
-	if (!got && r->target.kind == TARGET_COMMAND &&
+	if (!err && r->target.kind == TARGET_COMMAND &&
 	    int_list_add(&r->target.threads, r->child.pid))
-		got = log_error(&r->log, CLI_OUTPUT, "out of memory");
-	return got;
+		err = log_error(&r->log, CLI_OUTPUT, "out of memory");
+	return err;
 }
 
 /* --exclude-perf knows only the recorder's first thread. */
@@ -162,43 +162,43 @@ static enum pd_write_by writer_of(const struct recording *r)
 
 static int record(struct recording *r)
 {
-	int got = fork_command(r);
+	int err = fork_command(r);
 
-	if (!got)
+	if (!err)
 		priority_set(r->options, &r->log);
-	if (!got)
-		got = counters_open(&r->counters, &r->events, &r->target);
+	if (!err)
+		err = counters_open(&r->counters, &r->events, &r->target);
 	/* First the buffers that can't be smaller. */
-	if (!got)
-		got = rotate_trigger_open(&r->trigger, r->options, &r->target);
-	if (!got)
-		got = rings_map(&r->rings, &r->counters, &r->events, r->options);
+	if (!err)
+		err = rotate_trigger_open(&r->trigger, r->options, &r->target);
+	if (!err)
+		err = rings_map(&r->rings, &r->counters, &r->events, r->options);
 	r->file.by = writer_of(r);
-	if (!got)
-		got = datafile_open(&r->file, &r->log);
-	if (!got && r->options->kcore)
+	if (!err)
+		err = datafile_open(&r->file, &r->log);
+	if (!err && r->options->kcore)
 		kcore_save(&r->file, &r->log);
-	if (!got && r->options->bpf_event)
+	if (!err && r->options->bpf_event)
 		r->bpf = bpf_progs_read();
-	if (!got && prologue_write(r))
-		got = datafile_failed(&r->file, &r->log);
-	return got ? got : loop_run(r);
+	if (!err && prologue_write(r))
+		err = datafile_failed(&r->file, &r->log);
+	return err ? err : loop_run(r);
 }
 
 static void log_end(struct recording *r)
 {
 	uint64_t bytes = r->bytes + r->file.parts + pd_writer_size(r->file.writer);
 	uint64_t samples = r->samples + r->file.tally.samples;
-	const struct logger *s = &r->log;
+	const struct logger *log = &r->log;
 
-	log_footer(s, "Woken up %llu times to write data", (unsigned long long)r->woken);
-	log_footer(s, "Captured and wrote %.3f MB %s (%llu samples)", (double)bytes / 1048576,
+	log_footer(log, "Woken up %llu times to write data", (unsigned long long)r->woken);
+	log_footer(log, "Captured and wrote %.3f MB %s (%llu samples)", (double)bytes / 1048576,
 		   r->file.path, (unsigned long long)samples);
 	if (!r->lost && r->file.tally.lost_records)
-		log_footer(s, "Lost samples %llu times; this kernel does not count them",
+		log_footer(log, "Lost samples %llu times; this kernel does not count them",
 			   (unsigned long long)r->file.tally.lost_records);
 	if (r->lost)
-		log_footer(s,
+		log_footer(log,
 			   "Lost %llu of %llu samples (%llu times): try a larger buffer, -m %zuK",
 			   (unsigned long long)r->lost, (unsigned long long)(r->lost + samples),
 			   (unsigned long long)r->file.tally.lost_records, r->rings.bytes / 256);
@@ -221,29 +221,29 @@ static int name_last_file(struct recording *r)
 	return 0;
 }
 
-static int status_of(const struct recording *r, int got)
+static int status_of(const struct recording *r, int err)
 {
 	bool lost = r->lost || r->file.tally.lost_records;
 
-	if (got)
-		return got;
+	if (err)
+		return err;
 	if (r->child.pid && r->child.ended)
-		got = child_exit_status(&r->child);
+		err = child_exit_status(&r->child);
 	/* A command that was told to end by the recorder did nothing wrong. */
 	if (r->stopped)
-		got = 0;
-	return got ? got : lost && r->options->strict_loss ? CLI_ERRORS : 0;
+		err = 0;
+	return err ? err : lost && r->options->strict_loss ? CLI_ERRORS : 0;
 }
 
 static int run(struct recording *r, char *const *command)
 {
 	const struct settings *o = r->options;
-	int got = prepare(r, command);
+	int err = prepare(r, command);
 	long percent = 0;
 	bool finished;
 
-	if (got || o->dry_run)
-		return got;
+	if (err || o->dry_run)
+		return err;
 	if (o->print_attr)
 		return print_attrs(&r->events);
 	if (o->cpu_percent != NOT_GIVEN)
@@ -253,19 +253,19 @@ static int run(struct recording *r, char *const *command)
 		       strerror(errno));
 	block_signals(r);
 	interrupt_start(&r->interrupt, &r->log);
-	got = record(r);
+	err = record(r);
 	finished = r->file.writer != NULL;
-	if (finished && (!got || r->file.failed) && name_last_file(r))
-		got = CLI_OUTPUT;
+	if (finished && (!err || r->file.failed) && name_last_file(r))
+		err = CLI_OUTPUT;
 	r->stopped = r->child.pid && !child_poll(&r->child) && !r->interrupted;
 	child_finish(&r->child, SIGTERM, &r->interrupt.hurry);
 	if (finished && !r->file.failed)
 		log_end(r);
-	if (finished && datafile_close(&r->file, &r->log) && !got)
-		got = CLI_OUTPUT;
+	if (finished && datafile_close(&r->file, &r->log) && !err)
+		err = CLI_OUTPUT;
 	if (o->cpu_percent != NOT_GIVEN)
 		sysctl_write(CPU_PERCENT, percent);
-	return status_of(r, got);
+	return status_of(r, err);
 }
 
 int main(int argc, char **argv)

@@ -4,20 +4,20 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-void log_at(const struct logger *s, enum log_level level, const char *format, ...)
+void log_at(const struct logger *log, enum log_level level, const char *format, ...)
 {
 	char line[4096];
 	va_list args;
 
-	if (level > s->level)
+	if (level > log->level)
 		return;
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
-	cli_error(s->tool, "%s", line);
+	cli_error(log->tool, "%s", line);
 }
 
-int log_error(const struct logger *s, int status, const char *format, ...)
+int log_error(const struct logger *log, int status, const char *format, ...)
 {
 	char line[4096];
 	va_list args;
@@ -25,17 +25,17 @@ int log_error(const struct logger *s, int status, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
-	cli_error(s->tool, "%s", line);
+	cli_error(log->tool, "%s", line);
 	return status;
 }
 
-void log_footer(const struct logger *s, const char *format, ...)
+void log_footer(const struct logger *log, const char *format, ...)
 {
 	va_list args;
 
-	if (s->level < LOG_WARNING)
+	if (log->level < LOG_WARNING)
 		return;
 	va_start(args, format);
-	cli_footer(s->tool, format, args);
+	cli_footer(log->tool, format, args);
 	va_end(args);
 }

@@ -16,15 +16,15 @@ struct logger {
 };
 
 /* One line, with the tool's name before it. */
-void log_at(const struct logger *s, enum log_level level, const char *format, ...)
+void log_at(const struct logger *log, enum log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* The same as an error; returns status, for `return log_error(...)`. */
-int log_error(const struct logger *s, int status, const char *format, ...)
+int log_error(const struct logger *log, int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* "[ precord: ... ]", a warning in rank. */
-void log_footer(const struct logger *s, const char *format, ...)
+void log_footer(const struct logger *log, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 #endif

@@ -34,7 +34,7 @@ static void ask_for_short_turns(void)
 		return;			/* then turns stay as they are */
 }
 
-void priority_set(const struct settings *o, const struct logger *s)
+void priority_set(const struct settings *o, const struct logger *log)
 {
 	struct sched_param p = { .sched_priority = (int)o->realtime };
 
@@ -43,7 +43,7 @@ void priority_set(const struct settings *o, const struct logger *s)
 	if (o->realtime == NOT_GIVEN)
 		ask_for_short_turns();
 	else if (sched_setscheduler(0, SCHED_FIFO, &p))
-		log_at(s, LOG_WARNING, "no SCHED_FIFO priority: %s", strerror(errno));
+		log_at(log, LOG_WARNING, "no SCHED_FIFO priority: %s", strerror(errno));
 }
 
 void priority_be_ordinary(void)

@@ -419,10 +419,10 @@ int attrs_configure(struct event_list *l, const struct settings *o, const struct
 		    size_t buffer)
 {
 	struct attr_options a;
-	int got = attr_options_read(&a, o, l->log);
+	int err = attr_options_read(&a, o, l->log);
 
-	if (got)
-		return got;
+	if (err)
+		return err;
 	a.tracking_flags |= flags_for_unwinding(l, &a) | flags_for_tracing(l);
 	if (o->group)
 		put_in_one_group(l);
@@ -439,16 +439,16 @@ int attrs_configure_triggers(struct event_list *l, const struct settings *o, con
 {
 	struct settings plain = settings_default;
 	struct attr_options a;
-	int got;
+	int err;
 
 	plain.period = 1;
 	plain.buffering = plain.timestamp = false;
 	plain.inherit = o->inherit;
 	plain.inherit_thread = o->inherit_thread;
 	plain.tids = o->tids;
-	got = attr_options_read(&a, &plain, l->log);
-	if (got)
-		return got;
+	err = attr_options_read(&a, &plain, l->log);
+	if (err)
+		return err;
 	for (size_t i = 0; i < l->n; i++) {
 		complete_event(l, i, &a, t, 0);
 		l->items[i].attr.sample_type = PERF_SAMPLE_TID;	/* the smallest that counts as one */

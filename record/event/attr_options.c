@@ -44,7 +44,7 @@ static bool parse_clock(const char *name, int *clock)
 }
 
 /* Above the sysctl the kernel refuses a frequency. */
-static int limit_freq(struct attr_options *a, const struct logger *s)
+static int limit_freq(struct attr_options *a, const struct logger *log)
 {
 	const struct settings *o = a->o;
 	long most;
@@ -58,40 +58,40 @@ static int limit_freq(struct attr_options *a, const struct logger *s)
 	if (a->freq <= (uint64_t)most)
 		return 0;
 	if (o->strict_freq)
-		return log_error(s, CLI_INPUT, "the kernel allows %ld samples a second, not %llu. "
+		return log_error(log, CLI_INPUT, "the kernel allows %ld samples a second, not %llu. "
 				 "Try: sudo sysctl kernel.perf_event_max_sample_rate=%llu",
 				 most, (unsigned long long)a->freq, (unsigned long long)a->freq);
-	log_at(s, LOG_WARNING, "the frequency is lowered to %ld Hz "
+	log_at(log, LOG_WARNING, "the frequency is lowered to %ld Hz "
 	       "(kernel.perf_event_max_sample_rate)", most);
 	a->freq = (uint64_t)most;
 	return 0;
 }
 
-static int read_rate(struct attr_options *a, const struct logger *s)
+static int read_rate(struct attr_options *a, const struct logger *log)
 {
 	const struct settings *o = a->o;
 
 	a->rate_given = o->freq || o->period != NOT_GIVEN;
 	a->clock_freq = DEFAULT_FREQ;
 	if (o->freq && o->period != NOT_GIVEN)
-		return log_error(s, CLI_USAGE, "-F and -c exclude each other");
+		return log_error(log, CLI_USAGE, "-F and -c exclude each other");
 	if (o->period != NOT_GIVEN) {
 		if (!o->period || o->period >> 63)
-			return log_error(s, CLI_USAGE, "'-c' must be at least 1, below 2^63");
+			return log_error(log, CLI_USAGE, "'-c' must be at least 1, below 2^63");
 		a->period = o->period;
 		return 0;
 	}
 	a->freq = DEFAULT_FREQ;
 	if (o->freq && strcmp(o->freq, "max") != 0 && !parse_number(o->freq, &a->freq))
-		return log_error(s, CLI_USAGE, "'-F' must be a number or max, not '%s'", o->freq);
+		return log_error(log, CLI_USAGE, "'-F' must be a number or max, not '%s'", o->freq);
 	if (!a->freq)
-		return log_error(s, CLI_USAGE, "'-F' must be at least 1, or max; -n counts and takes "
+		return log_error(log, CLI_USAGE, "'-F' must be at least 1, or max; -n counts and takes "
 				 "no samples");
 	a->clock_freq = o->freq && strcmp(o->freq, "max") == 0 ? CLOCK_MAX_FREQ : DEFAULT_FREQ;
-	return limit_freq(a, s);
+	return limit_freq(a, log);
 }
 
-static int read_callchain(struct attr_options *a, const struct logger *s)
+static int read_callchain(struct attr_options *a, const struct logger *log)
 {
 	const struct settings *o = a->o;
 	uint64_t frames;
@@ -99,20 +99,20 @@ static int read_callchain(struct attr_options *a, const struct logger *s)
 	a->stack_size = DEFAULT_STACK;
 	a->callchain = o->callgraph ? CALLCHAIN_FP : CALLCHAIN_NONE;
 	if (o->callgraph_mode && !parse_callchain(o->callgraph_mode, &a->callchain, &a->stack_size))
-		return log_error(s, CLI_USAGE,
+		return log_error(log, CLI_USAGE,
 				 "'--call-graph' must be fp, dwarf[,SIZE up to 65528] "
 				 "or lbr, not '%s'",
 				 o->callgraph_mode);
 	if (!o->max_stack)
 		return 0;
 	if (!parse_number(o->max_stack, &frames) || frames > UINT16_MAX)
-		return log_error(s, CLI_USAGE, "'--max-stack' must be a number, not '%s'",
+		return log_error(log, CLI_USAGE, "'--max-stack' must be a number, not '%s'",
 				 o->max_stack);
 	a->max_stack = (uint16_t)frames;
 	return 0;
 }
 
-static int read_branches(struct attr_options *a, const struct logger *s)
+static int read_branches(struct attr_options *a, const struct logger *log)
 {
 	const struct settings *o = a->o;
 
@@ -120,7 +120,7 @@ static int read_branches(struct attr_options *a, const struct logger *s)
 		a->branch_sample_type |= PERF_SAMPLE_BRANCH_ANY;
 	for (size_t i = 0; i < o->branches.count; i++)
 		if (!parse_branch_filter(o->branches.items[i], &a->branch_sample_type))
-			return log_error(s, CLI_USAGE, "'-j %s': unknown kind of branch",
+			return log_error(log, CLI_USAGE, "'-j %s': unknown kind of branch",
 					 o->branches.items[i]);
 	a->branch_sample_type = branches_of_any_kind(a->branch_sample_type);
 	if (a->branch_sample_type)
@@ -128,7 +128,7 @@ static int read_branches(struct attr_options *a, const struct logger *s)
 	return 0;
 }
 
-static int read_registers(struct attr_options *a, const struct logger *s)
+static int read_registers(struct attr_options *a, const struct logger *log)
 {
 	const struct settings *o = a->o;
 	const char *wrong = NULL;
@@ -143,23 +143,23 @@ static int read_registers(struct attr_options *a, const struct logger *s)
 	}
 	if (!wrong)
 		return 0;
-	return log_error(s, CLI_USAGE, "'%s' are no registers; --user-regs=? lists them", wrong);
+	return log_error(log, CLI_USAGE, "'%s' are no registers; --user-regs=? lists them", wrong);
 }
 
-static int read_clock_and_aux(struct attr_options *a, const struct logger *s)
+static int read_clock_and_aux(struct attr_options *a, const struct logger *log)
 {
 	const struct settings *o = a->o;
 	uint64_t size;
 
 	a->use_clockid = o->clock != NULL;
 	if (o->clock && !parse_clock(o->clock, &a->clockid))
-		return log_error(s, CLI_USAGE, "'-k' must be mono, mono_raw, real, boot, tai or a "
+		return log_error(log, CLI_USAGE, "'-k' must be mono, mono_raw, real, boot, tai or a "
 				 "number, not '%s'", o->clock);
 	if (!o->aux_sample)
 		return 0;
 	if ((!parse_number(o->aux_sample, &size) && !parse_size(o->aux_sample, &size)) ||
 	    size > UINT32_MAX)
-		return log_error(s, CLI_USAGE, "'--aux-sample' must be a size, not '%s'",
+		return log_error(log, CLI_USAGE, "'--aux-sample' must be a size, not '%s'",
 				 o->aux_sample);
 	a->sample_type |= PERF_SAMPLE_AUX;
 	a->aux_sample_size = (uint32_t)size;
@@ -208,7 +208,7 @@ static void read_tracking(struct attr_options *a)
 		a->tracking_flags |= rows[i].given ? rows[i].flags : 0;
 }
 
-int attr_options_read(struct attr_options *a, const struct settings *o, const struct logger *s)
+int attr_options_read(struct attr_options *a, const struct settings *o, const struct logger *log)
 {
 	static int (*const parts[])(struct attr_options *, const struct logger *) = {
 		read_rate, read_callchain, read_branches, read_registers, read_clock_and_aux,
@@ -216,14 +216,14 @@ int attr_options_read(struct attr_options *a, const struct settings *o, const st
 
 	*a = (struct attr_options){ .o = o };
 	if (o->all_user && o->all_kernel)
-		return log_error(s, CLI_USAGE, "--all-user and --all-kernel exclude each other");
+		return log_error(log, CLI_USAGE, "--all-user and --all-kernel exclude each other");
 	read_fields(a);
 	read_tracking(a);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		int got = parts[i](a, s);
+		int err = parts[i](a, log);
 
-		if (got)
-			return got;
+		if (err)
+			return err;
 	}
 	return 0;
 }

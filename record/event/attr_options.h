@@ -21,6 +21,6 @@ struct attr_options {
 };
 
 /* 0; or an exit status after saying what is wrong. */
-int attr_options_read(struct attr_options *a, const struct settings *o, const struct logger *s);
+int attr_options_read(struct attr_options *a, const struct settings *o, const struct logger *log);
 
 #endif

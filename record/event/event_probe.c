@@ -134,7 +134,7 @@ static int write_line(const char *file, const char *line)
 	return error;
 }
 
-void probe_remove(const char *created, const struct logger *s)
+void probe_remove(const char *created, const struct logger *log)
 {
 	char file[32];
 	size_t size = strcspn(created, " ");
@@ -143,7 +143,7 @@ void probe_remove(const char *created, const struct logger *s)
 	snprintf(file, sizeof(file), "%.*s", (int)size, created);
 	error = write_line(file, created + size + 1);
 	if (error)
-		log_at(s, LOG_WARNING, "probe %s stays in tracefs: %s", created + size + 3,
+		log_at(log, LOG_WARNING, "probe %s stays in tracefs: %s", created + size + 3,
 		       strerror(error));
 }
 
@@ -189,21 +189,21 @@ static int add(struct event_list *l, const char *text, const struct kind *kind)
 		.fetch = blank ? blank + 1 : NULL,
 	};
 	uint32_t type;
-	int got;
+	int err;
 
 	if (!p.where)
 		return event_no_memory(l);
 	if (p.user)
-		got = find_in_file(l, &p);
+		err = find_in_file(l, &p);
 	else
-		got = cut_offset(p.where, &p.offset) ? 0 :
+		err = cut_offset(p.where, &p.offset) ? 0 :
 			wrong(l, text, "the offset behind the symbol is not a number");
-	if (!got && !p.fetch && pmu_type(p.user ? "uprobe" : "kprobe", &type))
-		got = add_by_pmu(l, &p, type);
-	else if (!got)
-		got = add_by_tracefs(l, &p);
+	if (!err && !p.fetch && pmu_type(p.user ? "uprobe" : "kprobe", &type))
+		err = add_by_pmu(l, &p, type);
+	else if (!err)
+		err = add_by_tracefs(l, &p);
 	free(p.where);
-	return got;
+	return err;
 }
 
 int event_probe(struct event_list *l, const char *text)

@@ -80,10 +80,10 @@ static int read_filters(struct event_list *l, const struct settings *o, char *co
 
 	for (size_t i = 0; i < o->filters.count; i++) {
 		const char *filter = o->filters.items[i];
-		int got = filter_term(l, filter, place_of(argv, filter));
+		int err = filter_term(l, filter, place_of(argv, filter));
 
-		if (got)
-			return got;
+		if (err)
+			return err;
 	}
 	snprintf(self, sizeof(self), "common_pid != %d", (int)getpid());
 	for (size_t i = 0; i < l->n && o->exclude_self; i++)
@@ -110,12 +110,12 @@ static int read_cgroups(struct event_list *l, const struct settings *o)
 {
 	const char *only = NULL;
 	size_t event = 0, size, only_size = 0;
-	int got = 0;
+	int err = 0;
 
 	for (size_t i = 0; i < o->cgroups.count; i++) {
 		const char *rest = o->cgroups.items[i];
 
-		for (const char *item; !got && (item = cli_next_item(&rest, &size)); event++) {
+		for (const char *item; !err && (item = cli_next_item(&rest, &size)); event++) {
 			if (event == l->n)
 				return log_error(l->log, CLI_USAGE,
 						 "'-G' names more cgroups than there "
@@ -123,12 +123,12 @@ static int read_cgroups(struct event_list *l, const struct settings *o)
 			only = event ? NULL : item;
 			only_size = size;
 			if (size)
-				got = set_cgroup(l, event, item, size);
+				err = set_cgroup(l, event, item, size);
 		}
 	}
-	for (size_t i = 1; only && i < l->n && !got; i++)
-		got = set_cgroup(l, i, only, only_size);
-	return got;
+	for (size_t i = 1; only && i < l->n && !err; i++)
+		err = set_cgroup(l, i, only, only_size);
+	return err;
 }
 
 static int add_default(struct event_list *l)
@@ -143,16 +143,16 @@ static int add_default(struct event_list *l)
 
 int selection_read(struct event_list *l, const struct settings *o, char *const *argv)
 {
-	int got = 0;
+	int err = 0;
 
 	for (size_t i = 0; i < o->events.count; i++)
 		if (events_parse(l, o->events.items[i], place_of(argv, o->events.items[i])))
 			return CLI_USAGE;
 	if (!l->n)
-		got = add_default(l);
-	if (!got)
-		got = read_filters(l, o, argv);
-	if (!got)
-		got = read_cgroups(l, o);
-	return got ? got : event_aux_first(l);
+		err = add_default(l);
+	if (!err)
+		err = read_filters(l, o, argv);
+	if (!err)
+		err = read_cgroups(l, o);
+	return err ? err : event_aux_first(l);
 }

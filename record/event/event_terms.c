@@ -97,7 +97,7 @@ static size_t term_size(const char *text)
 	return i;
 }
 
-int event_next_term(const char **rest, struct term *t, const struct logger *log_to)
+int event_next_term(const char **rest, struct term *t, const struct logger *log)
 {
 	size_t size;
 	char *text;
@@ -120,7 +120,7 @@ int event_next_term(const char **rest, struct term *t, const struct logger *log_
 		*rest += size + ((*rest)[size] == ',');
 		return 1;
 	}
-	log_at(log_to, LOG_ERROR, "event terms '%s': one is missing", *rest);
+	log_at(log, LOG_ERROR, "event terms '%s': one is missing", *rest);
 	free(t->key);
 	return -1;
 }
@@ -176,9 +176,9 @@ bool parse_callchain(const char *text, enum callchain_mode *mode, uint32_t *size
 	return false;
 }
 
-static int wrong_value(const struct logger *log_to, const char *key, const char *value)
+static int wrong_value(const struct logger *log, const char *key, const char *value)
 {
-	log_at(log_to, LOG_ERROR, "event term '%s' can't be '%s'", key, value ? value : "");
+	log_at(log, LOG_ERROR, "event term '%s' can't be '%s'", key, value ? value : "");
 	return -1;
 }
 
@@ -191,7 +191,7 @@ static bool number_in(const char *value, uint64_t limit, uint64_t *out)
 	return parse_event_number(value, out) && *out <= limit;
 }
 
-static int attr_term(struct event *e, const char *key, const char *value, const struct logger *s)
+static int attr_term(struct event *e, const char *key, const char *value, const struct logger *log)
 {
 	for (const struct number_term *t = attr_terms; t->name; t++) {
 		uint64_t number;
@@ -200,7 +200,7 @@ static int attr_term(struct event *e, const char *key, const char *value, const 
 		if (strcmp(t->name, key) != 0)
 			continue;
 		if (!number_in(value, UINT64_MAX >> (64 - 8 * t->width), &number))
-			return wrong_value(s, key, value);
+			return wrong_value(log, key, value);
 		narrow = (uint32_t)number;
 		if (t->width == sizeof(number))
 			memcpy((char *)&e->attr + t->offset, &number, sizeof(number));
@@ -211,7 +211,7 @@ static int attr_term(struct event *e, const char *key, const char *value, const 
 	return 0;
 }
 
-static int flag_term(struct event *e, const char *key, const char *value, const struct logger *s)
+static int flag_term(struct event *e, const char *key, const char *value, const struct logger *log)
 {
 	const struct word *w = find_word(flag_words, key, strlen(key));
 	uint64_t number = 0;
@@ -219,7 +219,7 @@ static int flag_term(struct event *e, const char *key, const char *value, const 
 	if (!w)
 		return 0;
 	if (!number_in(value, 1, &number))
-		return wrong_value(s, key, value);
+		return wrong_value(log, key, value);
 	if (number)
 		e->terms.flags_set |= w->bits;
 	else
@@ -228,7 +228,7 @@ static int flag_term(struct event *e, const char *key, const char *value, const 
 }
 
 /* Terms that are a yes or no. */
-static int choice_term(struct event *e, const char *key, const char *value, const struct logger *s)
+static int choice_term(struct event *e, const char *key, const char *value, const struct logger *log)
 {
 	const struct { const char *name; enum choice *where; bool reversed; uint64_t most; } rows[] = {
 		{ "time", &e->terms.time, false, 1 },
@@ -245,14 +245,14 @@ static int choice_term(struct event *e, const char *key, const char *value, cons
 		if (strcmp(rows[i].name, key) != 0)
 			continue;
 		if (!number_in(value, rows[i].most, &number))
-			return wrong_value(s, key, value);
+			return wrong_value(log, key, value);
 		*rows[i].where = (number != 0) != rows[i].reversed ? CHOICE_YES : CHOICE_NO;
 		return 1;
 	}
 	return 0;
 }
 
-static int aux_action_term(struct event *e, const char *value, const struct logger *s)
+static int aux_action_term(struct event *e, const char *value, const struct logger *log)
 {
 	static const struct word words[] = {
 		{ "start-paused", AUX_ACTION_BIT(0) }, { "pause", AUX_ACTION_BIT(1) },
@@ -261,7 +261,7 @@ static int aux_action_term(struct event *e, const char *value, const struct logg
 	const struct word *w = value ? find_word(words, value, strlen(value)) : NULL;
 
 	if (!w)
-		return wrong_value(s, "aux-action", value);
+		return wrong_value(log, "aux-action", value);
 	e->attr.aux_action |= (uint32_t)w->bits;
 	return 1;
 }
@@ -275,7 +275,7 @@ static bool is_plain_name(const char *text)
 	return true;
 }
 
-static int name_term(struct event *e, const char *value, const struct logger *s)
+static int name_term(struct event *e, const char *value, const struct logger *log)
 {
 	size_t size = value ? strlen(value) : 0;
 	uint64_t number;
@@ -285,7 +285,7 @@ static int name_term(struct event *e, const char *value, const struct logger *s)
 		value++;
 		size -= 2;
 	} else if (!size || parse_event_number(value, &number) || !is_plain_name(value)) {
-		log_at(s, LOG_ERROR, "event term 'name': put '%s' in quotes: name='...'",
+		log_at(log, LOG_ERROR, "event term 'name': put '%s' in quotes: name='...'",
 		       value ? value : "");
 		return -1;
 	}
@@ -298,7 +298,7 @@ static int name_term(struct event *e, const char *value, const struct logger *s)
 }
 
 /* Numbers with a field of their own in struct event_terms. */
-static int number_term(struct event *e, const char *key, const char *value, const struct logger *s)
+static int number_term(struct event *e, const char *key, const char *value, const struct logger *log)
 {
 	struct event_terms *t = &e->terms;
 	uint64_t number = 0;
@@ -330,30 +330,30 @@ static int number_term(struct event *e, const char *key, const char *value, cons
 	} else {
 		return 0;
 	}
-	return ok ? 1 : wrong_value(s, key, value);
+	return ok ? 1 : wrong_value(log, key, value);
 }
 
-int event_term(struct event *e, const char *key, const char *value, const struct logger *s)
+int event_term(struct event *e, const char *key, const char *value, const struct logger *log)
 {
 	static int (*const kinds[])(struct event *, const char *, const char *,
 				    const struct logger *) = {
 		attr_term, flag_term, choice_term, number_term,
 	};
-	int got = 0;
+	int ret = 0;
 
 	if (strcmp(key, "name") == 0)
-		return name_term(e, value, s);
+		return name_term(e, value, log);
 	if (strcmp(key, "aux-action") == 0)
-		return aux_action_term(e, value, s);
+		return aux_action_term(e, value, log);
 	/* What perf trace and perf stat take from them. */
 	if (strcmp(key, "nr") == 0 || strcmp(key, "metric-id") == 0)
 		return 1;
 	if (strcmp(key, "call-graph") == 0)
 		return value && parse_callchain(value, &e->terms.callchain, &e->terms.stack_size) ?
-			1 : wrong_value(s, key, value);
+			1 : wrong_value(log, key, value);
 	if (strcmp(key, "branch_type") == 0) {
 		if (!value || !parse_branch_filter(value, &e->terms.branch_type))
-			return wrong_value(s, key, value);
+			return wrong_value(log, key, value);
 		e->terms.branch_type = branches_of_any_kind(e->terms.branch_type);
 		return 1;
 	}
@@ -361,9 +361,9 @@ int event_term(struct event *e, const char *key, const char *value, const struct
 	if (e->attr.type == PERF_TYPE_TRACEPOINT && e->attr.sample_type & PERF_SAMPLE_RAW &&
 	    strncmp(key, "config", strlen("config")) == 0)
 		return 0;
-	for (size_t i = 0; !got && i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		got = kinds[i](e, key, value, s);
-	return got;
+	for (size_t i = 0; !ret && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		ret = kinds[i](e, key, value, log);
+	return ret;
 }
 
 int event_common_terms(struct event_list *l, size_t from, const char *terms)

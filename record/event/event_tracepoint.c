@@ -80,33 +80,33 @@ static int add_matching(struct event_list *l, int events, const char *system, co
 	int n = scandirat(events, system, &names, is_entry, alphasort);
 	char path[600];
 	uint64_t id;
-	int got = 0;
+	int err = 0;
 
 	for (int i = 0; i < n; i++) {
 		snprintf(path, sizeof(path), "%s/%s/id", system, names[i]->d_name);
-		if (!got && fnmatch(glob, names[i]->d_name, 0) == 0 && read_id(events, path, &id))
-			got = add(l, system, names[i]->d_name, id);
+		if (!err && fnmatch(glob, names[i]->d_name, 0) == 0 && read_id(events, path, &id))
+			err = add(l, system, names[i]->d_name, id);
 		free(names[i]);
 	}
 	if (n >= 0)
 		free(names);
-	return got;
+	return err;
 }
 
 static int add_globs(struct event_list *l, int events, const char *systems, const char *glob)
 {
 	struct dirent **names;
 	int n = scandirat(events, ".", &names, is_entry, alphasort);
-	int got = 0;
+	int err = 0;
 
 	for (int i = 0; i < n; i++) {
-		if (!got && fnmatch(systems, names[i]->d_name, 0) == 0)
-			got = add_matching(l, events, names[i]->d_name, glob);
+		if (!err && fnmatch(systems, names[i]->d_name, 0) == 0)
+			err = add_matching(l, events, names[i]->d_name, glob);
 		free(names[i]);
 	}
 	if (n >= 0)
 		free(names);
-	return got;
+	return err;
 }
 
 static int add_one(struct event_list *l, int events, const char *text, const char *system,

@@ -101,7 +101,7 @@ static void own_path(char path[PATH_MAX])
 		snprintf(path, PATH_MAX, "precord");
 }
 
-static void log_remedy(const struct remedy *r, const struct logger *s)
+static void log_remedy(const struct remedy *r, const struct logger *log)
 {
 	char path[PATH_MAX], level[96] = "sudo precord ...";
 
@@ -110,40 +110,40 @@ static void log_remedy(const struct remedy *r, const struct logger *s)
 		snprintf(level, sizeof(level), "sudo sysctl kernel.perf_event_paranoid=%d",
 			 r->paranoid);
 	if (r->only_root)
-		log_at(s, LOG_ERROR, "so that %s, try: %s", r->what, level);
+		log_at(log, LOG_ERROR, "so that %s, try: %s", r->what, level);
 	else
-		log_at(s, LOG_ERROR, "so that %s, try: %s, or: sudo setcap %s=ep %s", r->what, level,
+		log_at(log, LOG_ERROR, "so that %s, try: %s, or: sudo setcap %s=ep %s", r->what, level,
 		       capabilities_for(r), path);
 }
 
 static void explain_permission(const struct event *e, const struct target *t, int error,
-			       const struct logger *s)
+			       const struct logger *log)
 {
 	long paranoid = sysctl_read("perf_event_paranoid", 2);
 	const struct remedy remedy = remedy_for(e, t);
 
-	log_at(s, LOG_ERROR, "%s: permission denied (%s): kernel.perf_event_paranoid is %ld and "
+	log_at(log, LOG_ERROR, "%s: permission denied (%s): kernel.perf_event_paranoid is %ld and "
 	       "CAP_PERFMON is %s", e->name, errno_name(error), paranoid,
 	       may_monitor() ? "there" : "missing");
 	if (status_number("Seccomp:", 10) == 2)
-		log_at(s, LOG_ERROR, "a seccomp filter is in force: a container may need "
+		log_at(log, LOG_ERROR, "a seccomp filter is in force: a container may need "
 		       "--cap-add PERFMON and a profile that allows perf_event_open");
 	if (!may_monitor() || remedy.only_root)
-		log_remedy(&remedy, s);
+		log_remedy(&remedy, log);
 }
 
-static void explain_absence(const struct event *e, int error, const struct logger *s)
+static void explain_absence(const struct event *e, int error, const struct logger *log)
 {
 	if (e->attr.type == PERF_TYPE_HARDWARE || e->attr.type == PERF_TYPE_HW_CACHE ||
 	    e->attr.type == PERF_TYPE_RAW)
-		log_at(s, LOG_ERROR,
+		log_at(log, LOG_ERROR,
 		       "%s: this machine has no such hardware counter (%s); virtual machines "
 		       "often have none. Try: -e cpu-clock",
 		       e->name, errno_name(error));
 	else if (e->probe)
-		log_at(s, LOG_ERROR, "%s: there is no such place (%s)", e->name, errno_name(error));
+		log_at(log, LOG_ERROR, "%s: there is no such place (%s)", e->name, errno_name(error));
 	else
-		log_at(s, LOG_ERROR,
+		log_at(log, LOG_ERROR,
 		       "%s: the kernel has no such event (%s); precord --list shows those it "
 		       "has",
 		       e->name, errno_name(error));
@@ -167,51 +167,51 @@ static const char *suspect(const struct event_attr *a)
 	return NULL;
 }
 
-void explain_open(const struct event *e, const struct target *t, int error, const struct logger *s)
+void explain_open(const struct event *e, const struct target *t, int error, const struct logger *log)
 {
 	const char *why = suspect(&e->attr);
 
 	switch (error) {
 	case EACCES:
 	case EPERM:
-		explain_permission(e, t, error, s);
+		explain_permission(e, t, error, log);
 		return;
 	case ENOENT:
 	case ENXIO:
 	case ENODEV:
-		explain_absence(e, error, s);
+		explain_absence(e, error, log);
 		return;
 	case EMFILE:
-		log_at(s, LOG_ERROR,
+		log_at(log, LOG_ERROR,
 		       "%s: too many open files (EMFILE), one is needed for each event, cpu and "
 		       "thread. Try: ulimit -n 65536",
 		       e->name);
 		return;
 	case ENOSPC:
-		log_at(s, LOG_ERROR, "%s: no counter or breakpoint is free (ENOSPC)", e->name);
+		log_at(log, LOG_ERROR, "%s: no counter or breakpoint is free (ENOSPC)", e->name);
 		return;
 	case EBUSY:
-		log_at(s, LOG_ERROR, "%s: someone else uses the PMU alone (EBUSY)", e->name);
+		log_at(log, LOG_ERROR, "%s: someone else uses the PMU alone (EBUSY)", e->name);
 		return;
 	case EOVERFLOW:
-		log_at(s, LOG_ERROR,
+		log_at(log, LOG_ERROR,
 		       "%s: call chains may have %ld frames (EOVERFLOW). Try: sudo sysctl "
 		       "kernel.perf_event_max_stack=%u",
 		       e->name, sysctl_read("perf_event_max_stack", 127), e->attr.sample_max_stack);
 		return;
 	case E2BIG:
-		log_at(s, LOG_ERROR, "%s: this kernel is too old for a field that was set (E2BIG): "
+		log_at(log, LOG_ERROR, "%s: this kernel is too old for a field that was set (E2BIG): "
 		       "config3 came with 6.3, sig_data with 5.13, --max-stack with 4.8; "
 		       "--print-attr shows them", e->name);
 		return;
 	case ESRCH:
-		log_at(s, LOG_ERROR, "%s: there is no such process any more (ESRCH)", e->name);
+		log_at(log, LOG_ERROR, "%s: there is no such process any more (ESRCH)", e->name);
 		return;
 	case ENOSYS:
-		log_at(s, LOG_ERROR, "this kernel has no performance events (ENOSYS)");
+		log_at(log, LOG_ERROR, "this kernel has no performance events (ENOSYS)");
 		return;
 	default:
-		log_at(s, LOG_ERROR,
+		log_at(log, LOG_ERROR,
 		       "%s: the kernel refuses it (%s)%s%s; --print-attr shows what was asked",
 		       e->name, errno_name(error), why ? ": " : "", why ? why : "");
 	}
@@ -235,20 +235,20 @@ void explain_tracefs_remedy(char *text, size_t size)
 			 (unsigned int)getgid(), mounted ? "" : "tracefs ", place, caps);
 }
 
-void explain_tracefs(const char *tracepoint, int error, const struct logger *s)
+void explain_tracefs(const char *tracepoint, int error, const struct logger *log)
 {
 	char remedy[3 * PATH_MAX];
 
 	if (error == ENOENT) {
-		log_at(s, LOG_ERROR, "tracepoint '%s': this kernel has no tracefs", tracepoint);
+		log_at(log, LOG_ERROR, "tracepoint '%s': this kernel has no tracefs", tracepoint);
 		return;
 	}
 	explain_tracefs_remedy(remedy, sizeof(remedy));
-	log_at(s, LOG_ERROR, "tracepoint '%s': tracefs can't be read (%s). Try: %s", tracepoint, errno_name(error),
+	log_at(log, LOG_ERROR, "tracepoint '%s': tracefs can't be read (%s). Try: %s", tracepoint, errno_name(error),
 	       remedy);
 }
 
-int explain_empty_list(const char *glob, const struct logger *s)
+int explain_empty_list(const char *glob, const struct logger *log)
 {
 	int tracefs = tracefs_open(), error = errno;
 	bool readable = tracefs >= 0 && faccessat(tracefs, "events/header_page", R_OK, AT_EACCESS) == 0;
@@ -258,22 +258,22 @@ int explain_empty_list(const char *glob, const struct logger *s)
 		close(tracefs);
 	explain_tracefs_remedy(remedy, sizeof(remedy));
 	if (readable || (tracefs < 0 && error == ENOENT))
-		return log_error(s, CLI_INPUT, "no event matches '%s'", glob);
-	return log_error(s, CLI_INPUT, "no event matches '%s', but tracepoints can't be read. Try: %s", glob, remedy);
+		return log_error(log, CLI_INPUT, "no event matches '%s'", glob);
+	return log_error(log, CLI_INPUT, "no event matches '%s', but tracepoints can't be read. Try: %s", glob, remedy);
 }
 
-void explain_mmap(size_t bytes, size_t rings, int error, const struct logger *s)
+void explain_mmap(size_t bytes, size_t rings, int error, const struct logger *log)
 {
 	struct rlimit limit = { 0 };
 
 	getrlimit(RLIMIT_MEMLOCK, &limit);
 	if (error != EPERM) {
-		log_at(s, LOG_ERROR,
+		log_at(log, LOG_ERROR,
 		       "a buffer of %zu KiB can't be mapped (%s). Try a smaller one: -m 16",
 		       bytes / 1024, errno_name(error));
 		return;
 	}
-	log_at(s, LOG_ERROR, "%zu buffers of %zu KiB are more than may be locked (EPERM): "
+	log_at(log, LOG_ERROR, "%zu buffers of %zu KiB are more than may be locked (EPERM): "
 	       "kernel.perf_event_mlock_kb is %ld, ulimit -l %llu. Try: -m 16, or: sudo sysctl "
 	       "kernel.perf_event_mlock_kb=%zu", rings, bytes / 1024,
 	       sysctl_read("perf_event_mlock_kb", 516), (unsigned long long)limit.rlim_cur / 1024,

@@ -11,30 +11,30 @@
 #include "pd/pd.h"
 #include "pd/write.h"
 
-static int fail(const struct logger *s, const struct pd_error *e)
+static int fail(const struct logger *log, const struct pd_error *e)
 {
 	char text[256];
 
-	return log_error(s, CLI_OUTPUT, "%s", pd_error_text(e, text, sizeof(text)));
+	return log_error(log, CLI_OUTPUT, "%s", pd_error_text(e, text, sizeof(text)));
 }
 
 static int write_events(int fd, const struct event_list *l)
 {
 	struct pd_error e;
 	struct pd_writer *w = pd_writer_open_fd(fd, PD_WRITER_OPTIONS(.mode = PD_MODE_FILE), &e);
-	int got = w ? 0 : -1;
+	int err = w ? 0 : -1;
 
-	for (size_t i = 0; i < l->n && !got; i++)
-		got = datafile_add_event(w, &l->items[i], NULL, 0, &e);
-	if (!got)
-		got = pd_writer_begin(w, &e);
-	if (!got)
-		got = pd_writer_finish(w, &e);
+	for (size_t i = 0; i < l->n && !err; i++)
+		err = datafile_add_event(w, &l->items[i], NULL, 0, &e);
+	if (!err)
+		err = pd_writer_begin(w, &e);
+	if (!err)
+		err = pd_writer_finish(w, &e);
 	pd_writer_free(w);
-	return got ? fail(l->log, &e) : 0;
+	return err ? fail(l->log, &e) : 0;
 }
 
-static int decode(int fd, const struct logger *s)
+static int decode(int fd, const struct logger *log)
 {
 	const struct pd_json_options json = { .size = sizeof(json) };
 	struct output out = OUTPUT_CLOSED;
@@ -42,10 +42,10 @@ static int decode(int fd, const struct logger *s)
 	struct pd_reader *reader;
 	struct pd_sink *sink;
 	struct pd_error e;
-	int got = output_open(&out, s->tool, "-", NULL);
+	int err = output_open(&out, log->tool, "-", NULL);
 
-	if (got)
-		return got;
+	if (err)
+		return err;
 	lseek(fd, 0, SEEK_SET);
 	reader = pd_open_fd(fd, NULL, &e);
 	sink = reader ? pd_json_sink(&json, (struct pd_output){ output_write, &out }) : NULL;
@@ -55,22 +55,22 @@ static int decode(int fd, const struct logger *s)
 			pd_sink_record(sink, record);
 		pd_sink_finish(sink, reader);
 	} else {
-		got = fail(s, &e);
+		err = fail(log, &e);
 	}
 	pd_sink_close(sink);
 	pd_close(reader);
-	return output_close(&out, got);
+	return output_close(&out, err);
 }
 
 int print_attrs(const struct event_list *l)
 {
-	int fd = memfd_create("attributes", MFD_CLOEXEC), got;
+	int fd = memfd_create("attributes", MFD_CLOEXEC), err;
 
 	if (fd < 0)
 		return log_error(l->log, CLI_OUTPUT, "no memory file: %s", strerror(errno));
-	got = write_events(fd, l);
-	if (!got)
-		got = decode(fd, l->log);
+	err = write_events(fd, l);
+	if (!err)
+		err = decode(fd, l->log);
 	close(fd);
-	return got;
+	return err;
 }

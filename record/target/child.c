@@ -31,35 +31,35 @@ static int search(const char *command, char found[PATH_MAX])
 
 	for (path = path ? path : "/bin:/usr/bin"; ; path++) {
 		size_t size = strcspn(path, ":");
-		int got;
+		int err;
 
 		snprintf(found, PATH_MAX, "%.*s/%s", size ? (int)size : 1, size ? path : ".",
 			 command);
-		got = check_path(found);
-		if (!got)
+		err = check_path(found);
+		if (!err)
 			return 0;
-		worst = got < worst ? got : worst;
+		worst = err < worst ? err : worst;
 		path += size;
 		if (!*path)
 			return worst;
 	}
 }
 
-static int find(const char *command, char path[PATH_MAX], const struct logger *s)
+static int find(const char *command, char path[PATH_MAX], const struct logger *log)
 {
-	int got;
+	int err;
 
 	if (strchr(command, '/')) {
 		snprintf(path, PATH_MAX, "%s", command);
-		got = check_path(command);
+		err = check_path(command);
 	} else {
-		got = search(command, path);
+		err = search(command, path);
 	}
 
-	if (got)
-		log_at(s, LOG_ERROR, "%s: %s", command, got == NOT_FOUND ? "command not found" :
+	if (err)
+		log_at(log, LOG_ERROR, "%s: %s", command, err == NOT_FOUND ? "command not found" :
 		       "can't be executed");
-	return got;
+	return err;
 }
 
 /* How the child is to run. */
@@ -90,20 +90,20 @@ static _Noreturn void run(const struct running *r, int link)
 }
 
 int child_fork(struct child *c, char *const *command, enum child_stdout out,
-	       const struct child_signals *signals, const struct logger *s)
+	       const struct child_signals *signals, const struct logger *log)
 {
 	char path[PATH_MAX];
 	const struct running running = { path, command, out, signals };
 	int ends[2];
-	int got = find(command[0], path, s);
+	int err = find(command[0], path, log);
 
-	if (got)
-		return got;
+	if (err)
+		return err;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
-		return log_error(s, CLI_INPUT, "no socket: %s", strerror(errno));
+		return log_error(log, CLI_INPUT, "no socket: %s", strerror(errno));
 	c->pid = fork();
 	if (c->pid < 0)
-		return log_error(s, CLI_INPUT, "no process: %s", strerror(errno));
+		return log_error(log, CLI_INPUT, "no process: %s", strerror(errno));
 	if (!c->pid) {
 		close(ends[0]);
 		run(&running, ends[1]);
@@ -113,7 +113,7 @@ int child_fork(struct child *c, char *const *command, enum child_stdout out,
 	return 0;
 }
 
-int child_start(struct child *c, const char *command, const struct logger *s)
+int child_start(struct child *c, const char *command, const struct logger *log)
 {
 	int error = 0;
 
@@ -125,7 +125,7 @@ int child_start(struct child *c, const char *command, const struct logger *s)
 	close(c->link);
 	c->link = -1;
 	c->started = !error;
-	return error ? log_error(s, NOT_FOUND, "%s: %s", command, strerror(error)) : 0;
+	return error ? log_error(log, NOT_FOUND, "%s: %s", command, strerror(error)) : 0;
 }
 
 bool child_poll(struct child *c)

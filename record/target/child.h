@@ -28,9 +28,9 @@ enum child_stdout { CHILD_STDOUT, CHILD_STDOUT_TO_STDERR };
 /* Forks; the child waits for child_start(). 0; or an exit status, said: a shell's for what
  * can't be found (127) or executed (126). */
 int child_fork(struct child *c, char *const *command, enum child_stdout out,
-	       const struct child_signals *signals, const struct logger *s);
+	       const struct child_signals *signals, const struct logger *log);
 /* 0; or 127 when it could not be executed, said. */
-int child_start(struct child *c, const char *command, const struct logger *s);
+int child_start(struct child *c, const char *command, const struct logger *log);
 
 /* Looks whether it ended. */
 bool child_poll(struct child *c);

@@ -57,9 +57,9 @@ static int key_of_node(int cpu)
 	return key;
 }
 
-static int no_memory(const struct logger *s)
+static int no_memory(const struct logger *log)
 {
-	return log_error(s, CLI_OUTPUT, "out of memory");
+	return log_error(log, CLI_OUTPUT, "out of memory");
 }
 
 static struct cpu_group *add_group(struct cpu_groups *g)
@@ -88,14 +88,14 @@ static struct cpu_group *group_of(struct cpu_groups *g, int key)
 
 /* A thread runs on the cpus that it reads from. */
 static int group_by(struct cpu_groups *g, int (*key_of)(int cpu), const struct int_list *cpus,
-		    const struct logger *s)
+		    const struct logger *log)
 {
 	for (size_t i = 0; i < cpus->n; i++) {
 		struct cpu_group *group = group_of(g, key_of(cpus->items[i]));
 
 		if (!group || int_list_add(&group->cpus, cpus->items[i]) ||
 		    int_list_add(&group->run_on, cpus->items[i]))
-			return no_memory(s);
+			return no_memory(log);
 	}
 	return 0;
 }
@@ -109,7 +109,7 @@ static bool has(const struct int_list *l, int item)
 }
 
 /* A buffer has one reader. */
-static int check_all(const struct cpu_groups *g, const struct int_list *cpus, const struct logger *s)
+static int check_all(const struct cpu_groups *g, const struct int_list *cpus, const struct logger *log)
 {
 	for (size_t i = 0; i < cpus->n; i++) {
 		size_t readers = 0;
@@ -117,7 +117,7 @@ static int check_all(const struct cpu_groups *g, const struct int_list *cpus, co
 		for (size_t j = 0; j < g->n; j++)
 			readers += has(&g->items[j].cpus, cpus->items[i]);
 		if (readers != 1)
-			return log_error(s, CLI_USAGE, "'--threads': cpu %d is in %s", cpus->items[i],
+			return log_error(log, CLI_USAGE, "'--threads': cpu %d is in %s", cpus->items[i],
 					 readers ? "more than one list" : "none of the lists");
 	}
 	return 0;
@@ -136,27 +136,27 @@ static bool read_group(struct cpu_group *group, char *text)
 }
 
 static int group_as_said(struct cpu_groups *g, const char *spec, const struct int_list *cpus,
-			 const struct logger *s)
+			 const struct logger *log)
 {
 	char *copy = strdup(spec), *rest = copy, *text;
-	int got = copy ? 0 : no_memory(s);
+	int err = copy ? 0 : no_memory(log);
 
-	while (!got && (text = strsep(&rest, ":"))) {
+	while (!err && (text = strsep(&rest, ":"))) {
 		struct cpu_group *group = add_group(g);
 
 		if (!group)
-			got = no_memory(s);
+			err = no_memory(log);
 		else if (!read_group(group, text))
-			got = log_error(s, CLI_USAGE,
+			err = log_error(log, CLI_USAGE,
 					"'--threads' must be cpu, core, package, numa, or lists of "
 					"cpus to read and to run on (0-3/0:4-7/4), not '%s'", spec);
 	}
 	free(copy);
-	return got ? got : check_all(g, cpus, s);
+	return err ? err : check_all(g, cpus, log);
 }
 
 int cpu_groups_read(struct cpu_groups *g, const char *spec, const struct int_list *cpus,
-		    const struct logger *s)
+		    const struct logger *log)
 {
 	static const struct { const char *name; int (*key_of)(int cpu); } kinds[] = {
 		{ "cpu", key_of_cpu }, { "core", key_of_core }, { "package", key_of_package },
@@ -165,8 +165,8 @@ int cpu_groups_read(struct cpu_groups *g, const char *spec, const struct int_lis
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (strcmp(spec, kinds[i].name) == 0)
-			return group_by(g, kinds[i].key_of, cpus, s);
-	return group_as_said(g, spec, cpus, s);
+			return group_by(g, kinds[i].key_of, cpus, log);
+	return group_as_said(g, spec, cpus, log);
 }
 
 static bool is_in_a_group(const struct cpu_groups *g, int cpu)
@@ -178,12 +178,12 @@ static bool is_in_a_group(const struct cpu_groups *g, int cpu)
 	return false;
 }
 
-int cpu_groups_add_rest(struct cpu_groups *g, const struct int_list *cpus, const struct logger *s)
+int cpu_groups_add_rest(struct cpu_groups *g, const struct int_list *cpus, const struct logger *log)
 {
 	for (size_t i = 0; i < cpus->n; i++)
 		if (!is_in_a_group(g, cpus->items[i]) &&
 		    int_list_add(&g->items[0].cpus, cpus->items[i]))
-			return no_memory(s);
+			return no_memory(log);
 	return 0;
 }
 

@@ -18,9 +18,9 @@ struct cpu_groups {
 /* spec: cpu, core, package, numa, or CPUS/RUN-ON:...; every one of `cpus` is in one group then. 0;
  * or an exit status after saying what is wrong. */
 int cpu_groups_read(struct cpu_groups *g, const char *spec, const struct int_list *cpus,
-		    const struct logger *s);
+		    const struct logger *log);
 /* The cpus that are in no group join the first. 0; or an exit status after saying what is wrong. */
-int cpu_groups_add_rest(struct cpu_groups *g, const struct int_list *cpus, const struct logger *s);
+int cpu_groups_add_rest(struct cpu_groups *g, const struct int_list *cpus, const struct logger *log);
 void cpu_groups_free(struct cpu_groups *g);
 
 #endif

@@ -112,17 +112,17 @@ static bool has_command_line(int proc, const char *pid, const void *with)
 	       !is_ancestor(proc, atoi(pid));
 }
 
-static void log_chosen(int proc, const char *pid, const struct logger *s)
+static void log_chosen(int proc, const char *pid, const struct logger *log)
 {
 	char text[COMMAND_LINE];
 
-	if (s->level >= LOG_DETAIL)
-		log_at(s, LOG_DETAIL, "process %s: %s", pid,
+	if (log->level >= LOG_DETAIL)
+		log_at(log, LOG_DETAIL, "process %s: %s", pid,
 		       read_command_line(proc, pid, text) ? text : "(no command line)");
 }
 
 /* The threads of every process but this one that passes. */
-static size_t add_matching(struct int_list *threads, process_test test, const void *with, const struct logger *s)
+static size_t add_matching(struct int_list *threads, process_test test, const void *with, const struct logger *log)
 {
 	DIR *dir = opendir("/proc");
 	struct dirent *d;
@@ -133,54 +133,54 @@ static size_t add_matching(struct int_list *threads, process_test test, const vo
 	while ((d = readdir(dir)))
 		if (isdigit((unsigned char)d->d_name[0]) && atoi(d->d_name) != getpid() &&
 		    test(dirfd(dir), d->d_name, with) && add_threads_of(threads, atoi(d->d_name)))
-			log_chosen(dirfd(dir), d->d_name, s);
+			log_chosen(dirfd(dir), d->d_name, log);
 	closedir(dir);
 	return threads->n - before;
 }
 
-static int add_by_pattern(struct target *t, const char *pattern, const struct logger *s)
+static int add_by_pattern(struct target *t, const char *pattern, const struct logger *log)
 {
 	regex_t regex;
 	size_t found;
 
 	if (regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB))
-		return log_error(s, CLI_USAGE,
+		return log_error(log, CLI_USAGE,
 				 "'-p %s' is neither a process nor a regular expression",
 				 pattern);
-	found = add_matching(&t->threads, has_command_line, &regex, s);
+	found = add_matching(&t->threads, has_command_line, &regex, log);
 	regfree(&regex);
 	if (!found)
-		return log_error(s, CLI_INPUT, "no process has a command line like '%s'", pattern);
+		return log_error(log, CLI_INPUT, "no process has a command line like '%s'", pattern);
 	return 0;
 }
 
-static int add_process(struct target *t, const char *item, const struct logger *s)
+static int add_process(struct target *t, const char *item, const struct logger *log)
 {
 	uint64_t pid;
 
 	if (!parse_number(item, &pid))
-		return add_by_pattern(t, item, s);
+		return add_by_pattern(t, item, log);
 	if (pid > INT32_MAX || !add_threads_of(&t->threads, (pid_t)pid))
-		return log_error(s, CLI_INPUT, "there is no process %s", item);
+		return log_error(log, CLI_INPUT, "there is no process %s", item);
 	return 0;
 }
 
-static int add_thread(struct target *t, const char *item, const struct logger *s)
+static int add_thread(struct target *t, const char *item, const struct logger *log)
 {
 	char path[64];
 	uint64_t tid;
 
 	if (!parse_number(item, &tid) || tid > INT32_MAX)
-		return log_error(s, CLI_USAGE, "'-t %s' is not the number of a thread", item);
+		return log_error(log, CLI_USAGE, "'-t %s' is not the number of a thread", item);
 	snprintf(path, sizeof(path), "/proc/%llu", (unsigned long long)tid);
 	if (access(path, F_OK))
-		return log_error(s, CLI_INPUT, "there is no thread %s", item);
+		return log_error(log, CLI_INPUT, "there is no thread %s", item);
 	return int_list_add(&t->threads, (int)tid)
-		       ? log_error(s, CLI_OUTPUT, "%s", "out of memory")
+		       ? log_error(log, CLI_OUTPUT, "%s", "out of memory")
 		       : 0;
 }
 
-static int add_list(struct target *t, const struct cli_list *list, const struct logger *s,
+static int add_list(struct target *t, const struct cli_list *list, const struct logger *log,
 		    int (*add)(struct target *, const char *, const struct logger *))
 {
 	for (size_t i = 0; i < list->count; i++) {
@@ -189,18 +189,18 @@ static int add_list(struct target *t, const struct cli_list *list, const struct 
 
 		for (const char *item; (item = cli_next_item(&rest, &size));) {
 			char text[4096];
-			int got;
+			int err;
 
 			snprintf(text, sizeof(text), "%.*s", (int)size, item);
-			got = add(t, text, s);
-			if (got)
-				return got;
+			err = add(t, text, log);
+			if (err)
+				return err;
 		}
 	}
 	return 0;
 }
 
-static int add_user(struct target *t, const char *name, const struct logger *s)
+static int add_user(struct target *t, const char *name, const struct logger *log)
 {
 	struct passwd *user = getpwnam(name);
 	uint64_t number;
@@ -211,27 +211,27 @@ static int add_user(struct target *t, const char *name, const struct logger *s)
 	else if (parse_number(name, &number))
 		uid = (uid_t)number;
 	else
-		return log_error(s, CLI_USAGE, "there is no user '%s'", name);
-	if (!add_matching(&t->threads, is_owned_by, &uid, s))
-		return log_error(s, CLI_INPUT, "user %s runs nothing", name);
+		return log_error(log, CLI_USAGE, "there is no user '%s'", name);
+	if (!add_matching(&t->threads, is_owned_by, &uid, log))
+		return log_error(log, CLI_INPUT, "user %s runs nothing", name);
 	return 0;
 }
 
-static int choose_threads(struct target *t, const struct settings *o, const struct logger *s)
+static int choose_threads(struct target *t, const struct settings *o, const struct logger *log)
 {
-	int got = add_list(t, &o->pids, s, add_process);
+	int err = add_list(t, &o->pids, log, add_process);
 
-	if (!got)
-		got = add_list(t, &o->tids, s, add_thread);
-	if (!got && o->uid)
-		got = add_user(t, o->uid, s);
+	if (!err)
+		err = add_list(t, &o->tids, log, add_thread);
+	if (!err && o->uid)
+		err = add_user(t, o->uid, log);
 	int_list_unite(&t->threads);
-	return got;
+	return err;
 }
 
 /* Those that are off can't be recorded, nor those that are not there. */
 static int check_cpus(const struct int_list *cpus, const struct int_list *online,
-		      const struct logger *s)
+		      const struct logger *log)
 {
 	for (size_t i = 0; i < cpus->n; i++) {
 		bool found = false;
@@ -239,47 +239,47 @@ static int check_cpus(const struct int_list *cpus, const struct int_list *online
 		for (size_t k = 0; k < online->n && !found; k++)
 			found = online->items[k] == cpus->items[i];
 		if (!found)
-			return log_error(s, CLI_INPUT, "there is no cpu %d, or it is off; the "
+			return log_error(log, CLI_INPUT, "there is no cpu %d, or it is off; the "
 					 "last that is on is %d", cpus->items[i],
 					 online->items[online->n - 1]);
 	}
 	return 0;
 }
 
-static int choose_cpus(struct target *t, const struct settings *o, const struct logger *s)
+static int choose_cpus(struct target *t, const struct settings *o, const struct logger *log)
 {
 	if (o->cpus) {
 		if (!int_list_parse(&t->cpus, o->cpus, MAX_CPUS))
-			return log_error(s, CLI_USAGE, "'-C %s' is not a list of cpus", o->cpus);
-		return online_cpus(&t->side_cpus) ? check_cpus(&t->cpus, &t->side_cpus, s) : 0;
+			return log_error(log, CLI_USAGE, "'-C %s' is not a list of cpus", o->cpus);
+		return online_cpus(&t->side_cpus) ? check_cpus(&t->cpus, &t->side_cpus, log) : 0;
 	}
 	if (t->per_thread ? int_list_add(&t->cpus, -1) : !online_cpus(&t->cpus))
-		return log_error(s, CLI_OUTPUT, "%s", "out of memory");
+		return log_error(log, CLI_OUTPUT, "%s", "out of memory");
 	t->nr_online = t->per_thread ? 0 : (unsigned int)t->cpus.n;
 	return 0;
 }
 
 int target_choose(struct target *t, const struct settings *o, char *const *command,
-		  const struct logger *s)
+		  const struct logger *log)
 {
 	bool threads = o->pids.count || o->tids.count || o->uid;
 	bool system = o->all_cpus || o->cgroups.count || (o->cpus && !threads);
-	int got = 0;
+	int err = 0;
 
 	t->command = command[0] ? command : NULL;
 	t->kind = system ? TARGET_SYSTEM : threads ? TARGET_THREADS : TARGET_COMMAND;
 	t->per_thread = o->per_thread;
 	if (system && threads)
-		log_at(s, LOG_WARNING, "-a records everything: -p, -t and -u count for nothing");
+		log_at(log, LOG_WARNING, "-a records everything: -p, -t and -u count for nothing");
 	if (system && o->per_thread)
-		return log_error(s, CLI_USAGE, "%s", "--per-thread needs a command, -p, -t or -u");
+		return log_error(log, CLI_USAGE, "%s", "--per-thread needs a command, -p, -t or -u");
 	if (o->per_thread && o->cpus)
-		return log_error(s, CLI_USAGE, "%s", "--per-thread and -C exclude each other");
+		return log_error(log, CLI_USAGE, "%s", "--per-thread and -C exclude each other");
 	if (t->kind == TARGET_THREADS)
-		got = choose_threads(t, o, s);
-	if (!got)
-		got = choose_cpus(t, o, s);
-	return got;
+		err = choose_threads(t, o, log);
+	if (!err)
+		err = choose_cpus(t, o, log);
+	return err;
 }
 
 void target_free(struct target *t)

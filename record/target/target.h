@@ -26,7 +26,7 @@ struct target {
 
 /* 0; or an exit status after saying what is wrong. */
 int target_choose(struct target *t, const struct settings *o, char *const *command,
-		  const struct logger *s);
+		  const struct logger *log);
 void target_free(struct target *t);
 /* Where some counter is opened: with -C also where there are only side-band records. */
 const struct int_list *target_all_cpus(const struct target *t);
