@@ -94,7 +94,7 @@ static int prepare(struct recording *r, char *const *command)
 		err = cli_usage(r->log.tool,
 				"nothing to record: name a command, or -a, -p, -t, -u");
 	if (!err)
-		err = selection_read(&r->events, o, r->argv);
+		err = events_select(&r->events, o, r->argv);
 	if (!err)
 		err = rings_size(&r->rings, o, &r->log);
 	if (!err)

@@ -17,7 +17,7 @@
 /* linux/mount.h, which does not go with every libc's sys/mount.h */
 enum { CLOEXEC = 1, COMMAND_CREATE = 6, NOSUID = 2, NODEV = 4, NOEXEC = 8 };
 
-bool tracefs_place(char *path, size_t size)
+bool tracefs_path(char *path, size_t size)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "re");
 	bool found = false;
@@ -87,7 +87,7 @@ int tracefs_open(void)
 
 	if (dir >= 0)
 		return dir;
-	if (tracefs_place(path, sizeof(path)))
+	if (tracefs_path(path, sizeof(path)))
 		return open_at(path);
 	dir = open_at(IN_DEBUGFS);
 	if (dir < 0)

@@ -10,6 +10,6 @@
 int tracefs_open(void);
 
 /* Stores where tracefs is mounted. False: nowhere that can be seen; path is then where it should be. */
-bool tracefs_place(char *path, size_t size);
+bool tracefs_path(char *path, size_t size);
 
 #endif

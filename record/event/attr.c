@@ -11,7 +11,7 @@
 enum { CLOCK_FLOOR_NS = 50000 };
 enum { WAKEUP_LEAST = 64 << 10, WAKEUP_MOST = 2 << 20 };	/* bytes */
 
-bool events_have(const struct event_list *l, uint64_t flags)
+bool events_have_flag(const struct event_list *l, uint64_t flags)
 {
 	for (size_t i = 0; i < l->n; i++)
 		if (l->items[i].attr.flags & flags)
@@ -19,7 +19,7 @@ bool events_have(const struct event_list *l, uint64_t flags)
 	return false;
 }
 
-bool events_sample(const struct event_list *l, uint64_t sample_type)
+bool events_have_sample(const struct event_list *l, uint64_t sample_type)
 {
 	for (size_t i = 0; i < l->n; i++)
 		if (l->items[i].attr.sample_type & sample_type)
@@ -327,7 +327,7 @@ static bool needs_helper(const struct event_list *l, const struct settings *o,
 			return true;
 	}
 	return t->kind == TARGET_SYSTEM || o->cpus || o->delay || o->overwrite || o->control ||
-	       o->cgroups.count || !o->samples || events_trace(l);
+	       o->cgroups.count || !o->samples || events_have_aux(l);
 }
 
 static int choose_tracking(struct event_list *l, const struct settings *o, const struct target *t)
@@ -338,7 +338,7 @@ static int choose_tracking(struct event_list *l, const struct settings *o, const
 		l->items[0].tracking = true;
 		return 0;
 	}
-	l->terms++;
+	l->specs++;
 	e = events_add(l, "dummy:u", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
 	if (!e)
 		return event_no_memory(l);
@@ -366,17 +366,17 @@ static void warn_of_fast_clocks(const struct event_list *l)
 	}
 }
 
-static void put_in_one_group(struct event_list *l)
+static void group_all_events(struct event_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)
 		l->items[i].leader = 0;
 }
 
 /* Ids tell events apart; all attributes have them in the same place, and the same size. */
-static void align(struct event_list *l)
+static void align_attrs(struct event_list *l)
 {
-	bool read = events_sample(l, PERF_SAMPLE_READ);
-	uint64_t id = events_sample(l, PERF_SAMPLE_IDENTIFIER) || l->n > 1 ?
+	bool read = events_have_sample(l, PERF_SAMPLE_READ);
+	uint64_t id = events_have_sample(l, PERF_SAMPLE_IDENTIFIER) || l->n > 1 ?
 		      PERF_SAMPLE_IDENTIFIER : 0;
 	uint32_t size = 0;
 
@@ -405,7 +405,7 @@ static void complete_event(struct event_list *l, size_t i, const struct attr_opt
 	} else {
 		e->attr.sample_period = 1;
 		e->attr.sample_type = a->sample_type & (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME);
-		if (events_sample(l, PERF_SAMPLE_CPU))
+		if (events_have_sample(l, PERF_SAMPLE_CPU))
 			e->attr.sample_type |= PERF_SAMPLE_CPU;
 	}
 	set_flags(l, i, a, t);
@@ -425,12 +425,12 @@ int attrs_configure(struct event_list *l, const struct settings *o, const struct
 		return err;
 	a.tracking_flags |= flags_for_unwinding(l, &a) | flags_for_tracing(l);
 	if (o->group)
-		put_in_one_group(l);
+		group_all_events(l);
 	if (choose_tracking(l, o, t))
 		return CLI_OUTPUT;
 	for (size_t i = 0; i < l->n; i++)
 		complete_event(l, i, &a, t, buffer);
-	align(l);
+	align_attrs(l);
 	warn_of_fast_clocks(l);
 	return 0;
 }
@@ -453,7 +453,7 @@ int attrs_configure_triggers(struct event_list *l, const struct settings *o, con
 		complete_event(l, i, &a, t, 0);
 		l->items[i].attr.sample_type = PERF_SAMPLE_TID;	/* the smallest that counts as one */
 	}
-	align(l);
+	align_attrs(l);
 	warn_of_fast_clocks(l);
 	return 0;
 }

@@ -16,7 +16,7 @@ int attrs_configure_triggers(struct event_list *l, const struct settings *o, con
 void attrs_add_build_ids(struct event_list *l);
 
 /* Things that several parts must know of the events. */
-bool events_have(const struct event_list *l, uint64_t flags);
-bool events_sample(const struct event_list *l, uint64_t sample_type);
+bool events_have_flag(const struct event_list *l, uint64_t flags);
+bool events_have_sample(const struct event_list *l, uint64_t sample_type);
 
 #endif

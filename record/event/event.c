@@ -52,7 +52,7 @@ struct event *events_add(struct event_list *l, const char *name, uint32_t type, 
 	e = &items[l->n];
 	*e = (struct event){
 		.attr = { .type = type, .config = config, .flags = ATTR_EXCLUDE_GUEST },
-		.leader = l->n, .term = l->terms,
+		.leader = l->n, .spec = l->specs,
 		.cgroup_fd = -1, .name = event_text(name, strlen(name)),
 	};
 	if (!e->name)
@@ -291,7 +291,7 @@ static int add_item(struct event_list *l, const char *text, size_t size)
 	if (!copy)
 		return event_no_memory(l);
 	item = event_trim(copy);
-	l->terms++;
+	l->specs++;
 	if (!*item) {
 		log_at(l->log, LOG_ERROR, "an event's name is missing");
 	} else if (is_probe(item)) {
@@ -414,7 +414,7 @@ static int add_all(struct event_list *l, char *text)
 	return 0;
 }
 
-int events_parse(struct event_list *l, const char *text, unsigned int place)
+int events_parse(struct event_list *l, const char *text, unsigned int argv_index)
 {
 	char *copy = event_text(text, strlen(text));
 	size_t from = l->n;
@@ -422,6 +422,6 @@ int events_parse(struct event_list *l, const char *text, unsigned int place)
 
 	free(copy);
 	for (size_t i = from; i < l->n; i++)
-		l->items[i].place = place;
+		l->items[i].argv_index = argv_index;
 	return err;
 }

@@ -48,8 +48,8 @@ struct event {
 	bool machines_given;		/* G or H was */
 	bool tracking;			/* its side-band records tell of tasks and maps */
 	bool helper;			/* not the user's: only for side-band records */
-	unsigned int place;		/* in argv, of its -e */
-	unsigned int term;		/* events of one glob share a number */
+	unsigned int argv_index;		/* in argv, of its -e */
+	unsigned int spec;		/* number of the specification; events of one pattern share it */
 	char *filter, *cgroup;
 	char *group_name;		/* of the group that it leads, or NULL */
 	int cgroup_fd;			/* -1 */
@@ -66,12 +66,12 @@ struct event {
 struct event_list {
 	struct event *items;
 	size_t n;
-	unsigned int terms;		/* numbers given out */
+	unsigned int specs;		/* read so far, by which they are numbered */
 	const struct logger *log;
 };
 
 /* Adds the events of one -e. 0, or -1 after saying what is wrong. */
-int events_parse(struct event_list *l, const char *text, unsigned int place);
+int events_parse(struct event_list *l, const char *text, unsigned int argv_index);
 void events_free(struct event_list *l);	/* and removes the probes that were created */
 
 /* Parts of the parser. NULL: no memory. */

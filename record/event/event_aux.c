@@ -96,7 +96,7 @@ void event_aux_wakeup(struct event_list *l, size_t bytes)
 			l->items[i].attr.aux_watermark = (uint32_t)bytes;
 }
 
-bool events_trace(const struct event_list *l)
+bool events_have_aux(const struct event_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)
 		if (l->items[i].aux)
@@ -105,7 +105,7 @@ bool events_trace(const struct event_list *l)
 }
 
 /* The group's events lie together. */
-static void to_front(struct event_list *l, size_t first, size_t n, struct event *group)
+static void move_group_to_front(struct event_list *l, size_t first, size_t n, struct event *group)
 {
 	memcpy(group, l->items + first, n * sizeof(*group));
 	memmove(l->items + n, l->items, first * sizeof(*group));
@@ -116,7 +116,7 @@ static void to_front(struct event_list *l, size_t first, size_t n, struct event 
 		l->items[i].leader += n;
 }
 
-int event_aux_first(struct event_list *l)
+int events_aux_to_front(struct event_list *l)
 {
 	size_t i = 0, first, n = 0;
 	struct event *group;
@@ -134,7 +134,7 @@ int event_aux_first(struct event_list *l)
 	group = malloc(n * sizeof(*group));
 	if (!group)
 		return log_error(l->log, CLI_OUTPUT, "out of memory");
-	to_front(l, first, n, group);
+	move_group_to_front(l, first, n, group);
 	free(group);
 	return 0;
 }

@@ -14,11 +14,11 @@ void event_aux_attr(struct event *e, int dir);
 
 /* The first event with an AUX area and its group, to the front: buffers are mapped by the first
  * event. 0; or an exit status after saying what is wrong. */
-int event_aux_first(struct event_list *l);
+int events_aux_to_front(struct event_list *l);
 
 /* The reader is woken when so many bytes of an area are new. */
 void event_aux_wakeup(struct event_list *l, size_t bytes);
 
-bool events_trace(const struct event_list *l);
+bool events_have_aux(const struct event_list *l);
 
 #endif

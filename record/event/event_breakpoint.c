@@ -31,7 +31,7 @@ static size_t number_size(const char *text)
 	return strspn(text, "0123456789abcdefABCDEFxX");
 }
 
-static struct breakpoint split(const char *text)
+static struct breakpoint split_breakpoint(const char *text)
 {
 	struct breakpoint b = { .address = text + strlen("mem:") };
 	const char *at = b.address + strspn(b.address, " ");
@@ -56,7 +56,7 @@ static struct breakpoint split(const char *text)
 
 const char *breakpoint_modifiers(const char *text)
 {
-	const char *end = text + split(text).size, *letters = end + (*end == ':');
+	const char *end = text + split_breakpoint(text).size, *letters = end + (*end == ':');
 
 	return *end && (!*letters || is_modifiers(letters)) ? letters : NULL;
 }
@@ -72,7 +72,7 @@ static bool number_of(const char *text, size_t size, uint64_t *number)
 	return parse_event_number(digits, number);
 }
 
-static int wrong(const struct event_list *l, const char *text)
+static int log_malformed(const struct event_list *l, const char *text)
 {
 	log_at(l->log, LOG_ERROR, "breakpoint '%s' is not mem:ADDR[/LEN][:r|w|rw|x]", text);
 	return -1;
@@ -80,7 +80,7 @@ static int wrong(const struct event_list *l, const char *text)
 
 int event_breakpoint(struct event_list *l, const char *name, const char *text)
 {
-	const struct breakpoint b = split(name);
+	const struct breakpoint b = split_breakpoint(name);
 	uint32_t access = b.access ? access_bits(b.access, b.access_size) : 3;
 	uint64_t address, length = 0;
 	struct event *e;
@@ -88,7 +88,7 @@ int event_breakpoint(struct event_list *l, const char *name, const char *text)
 	if (!access || (name[b.size] && !breakpoint_modifiers(name)) ||
 	    !number_of(b.address, b.address_size, &address) ||
 	    (b.length && !number_of(b.length, b.length_size, &length)))
-		return wrong(l, text);
+		return log_malformed(l, text);
 	e = events_add(l, text, PERF_TYPE_BREAKPOINT, 0);
 	if (!e)
 		return event_no_memory(l);

@@ -41,7 +41,7 @@ bool is_probe(const char *text)
 	return kind_of(text) != NULL;
 }
 
-static int wrong(const struct event_list *l, const char *text, const char *why)
+static int log_wrong_probe(const struct event_list *l, const char *text, const char *why)
 {
 	log_at(l->log, LOG_ERROR, "probe '%s': %s", text, why);
 	return -1;
@@ -65,18 +65,18 @@ static int find_in_file(const struct event_list *l, struct probe *p)
 	uint64_t start, more;
 
 	if (!colon || !colon[1])
-		return wrong(l, p->text, "it is uprobe:FILE:SYMBOL[+OFFSET] or uprobe:FILE:OFFSET");
+		return log_wrong_probe(l, p->text, "it is uprobe:FILE:SYMBOL[+OFFSET] or uprobe:FILE:OFFSET");
 	*colon = '\0';
 	p->symbol = colon + 1;
 	if (!realpath(p->where, path))
-		return wrong(l, p->text, strerror(errno));
+		return log_wrong_probe(l, p->text, strerror(errno));
 	if (parse_number(p->symbol, &p->offset)) {
 		p->symbol = NULL;
 	} else {
 		if (!cut_offset(p->symbol, &more))
-			return wrong(l, p->text, "the offset behind the symbol is not a number");
+			return log_wrong_probe(l, p->text, "the offset behind the symbol is not a number");
 		if (!elf_symbol_offset(path, p->symbol, &start))
-			return wrong(l, p->text, "the file has no such symbol");
+			return log_wrong_probe(l, p->text, "the file has no such symbol");
 		p->offset = start + more;
 	}
 	free(p->where);
@@ -156,22 +156,22 @@ static int add_by_tracefs(struct event_list *l, const struct probe *p)
 	int error;
 
 	if (!probe_group(group, sizeof(group)))
-		return wrong(l, p->text, "/proc is not mounted");
+		return log_wrong_probe(l, p->text, "/proc is not mounted");
 	left = probes_left(PROBES_REMOVE);
 	if (left.removed)
 		log_at(l->log, LOG_WARNING, "removed %zu probes that killed recorders left", left.removed);
-	snprintf(name, sizeof(name), "%s/probe_%u", group, l->terms);
+	snprintf(name, sizeof(name), "%s/probe_%u", group, l->specs);
 	snprintf(line, sizeof(line), p->user ? "%c:%s %s:0x%llx %s" : "%c:%s %s+%llu %s",
 		 p->at_return ? 'r' : 'p', name, p->where, (unsigned long long)p->offset,
 		 p->fetch ? p->fetch : "");
 	error = write_line(file, line);
 	if (error == ENOENT)
-		return wrong(l, p->text, p->user ? "this kernel has no uprobes" :
+		return log_wrong_probe(l, p->text, p->user ? "this kernel has no uprobes" :
 			     "this kernel has no kprobes");
 	if (error)
-		return wrong(l, p->text, strerror(error));
+		return log_wrong_probe(l, p->text, strerror(error));
 	snprintf(line, sizeof(line), "%s -:%s", file, name);
-	snprintf(event, sizeof(event), "%s:probe_%u", group, l->terms);
+	snprintf(event, sizeof(event), "%s:probe_%u", group, l->specs);
 	if (event_tracepoints(l, event) || l->n == before) {
 		probe_remove(line, l->log);
 		return -1;
@@ -180,7 +180,7 @@ static int add_by_tracefs(struct event_list *l, const struct probe *p)
 	return events_last(l)->created ? 0 : event_no_memory(l);
 }
 
-static int add(struct event_list *l, const char *text, const struct kind *kind)
+static int add_probe(struct event_list *l, const char *text, const struct kind *kind)
 {
 	const char *rest = text + strlen(kind->start), *blank = strchr(rest, ' ');
 	struct probe p = {
@@ -197,7 +197,7 @@ static int add(struct event_list *l, const char *text, const struct kind *kind)
 		err = find_in_file(l, &p);
 	else
 		err = cut_offset(p.where, &p.offset) ? 0 :
-			wrong(l, text, "the offset behind the symbol is not a number");
+			log_wrong_probe(l, text, "the offset behind the symbol is not a number");
 	if (!err && !p.fetch && pmu_type(p.user ? "uprobe" : "kprobe", &type))
 		err = add_by_pmu(l, &p, type);
 	else if (!err)
@@ -210,5 +210,5 @@ int event_probe(struct event_list *l, const char *text)
 {
 	const struct kind *kind = kind_of(text);
 
-	return kind ? add(l, text, kind) : wrong(l, text, "no kind of probe");
+	return kind ? add_probe(l, text, kind) : log_wrong_probe(l, text, "no kind of probe");
 }

@@ -11,7 +11,7 @@
 #include "target/cgroup.h"
 
 /* Which argument the text stands in. */
-static unsigned int place_of(char *const *argv, const char *text)
+static unsigned int argv_index_of(char *const *argv, const char *text)
 {
 	for (unsigned int i = 0; argv[i]; i++)
 		if (text >= argv[i] && text <= argv[i] + strlen(argv[i]))
@@ -43,24 +43,24 @@ static int add_filter(struct event *e, const char *filter)
 }
 
 /* The events of the last -e before `place`: the first of them; SIZE_MAX: none. */
-static size_t term_before(const struct event_list *l, unsigned int place)
+static size_t find_spec_before(const struct event_list *l, unsigned int argv_index)
 {
 	size_t found = SIZE_MAX;
 
 	for (size_t i = 0; i < l->n; i++)
-		if (l->items[i].place < place &&
-		    (found == SIZE_MAX || l->items[i].term != l->items[found].term))
+		if (l->items[i].argv_index < argv_index &&
+		    (found == SIZE_MAX || l->items[i].spec != l->items[found].spec))
 			found = i;
 	return found;
 }
 
-static int filter_term(struct event_list *l, const char *filter, unsigned int place)
+static int filter_spec(struct event_list *l, const char *filter, unsigned int argv_index)
 {
-	size_t first = term_before(l, place);
+	size_t first = find_spec_before(l, argv_index);
 
 	if (first == SIZE_MAX)
 		return log_error(l->log, CLI_USAGE, "'--filter' must follow the -e it belongs to");
-	for (size_t i = first; i < l->n && l->items[i].term == l->items[first].term; i++) {
+	for (size_t i = first; i < l->n && l->items[i].spec == l->items[first].spec; i++) {
 		struct event *e = &l->items[i];
 
 		if (e->attr.type != PERF_TYPE_TRACEPOINT && !e->aux)
@@ -80,7 +80,7 @@ static int read_filters(struct event_list *l, const struct settings *o, char *co
 
 	for (size_t i = 0; i < o->filters.count; i++) {
 		const char *filter = o->filters.items[i];
-		int err = filter_term(l, filter, place_of(argv, filter));
+		int err = filter_spec(l, filter, argv_index_of(argv, filter));
 
 		if (err)
 			return err;
@@ -141,12 +141,12 @@ static int add_default(struct event_list *l)
 	return 0;
 }
 
-int selection_read(struct event_list *l, const struct settings *o, char *const *argv)
+int events_select(struct event_list *l, const struct settings *o, char *const *argv)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < o->events.count; i++)
-		if (events_parse(l, o->events.items[i], place_of(argv, o->events.items[i])))
+		if (events_parse(l, o->events.items[i], argv_index_of(argv, o->events.items[i])))
 			return CLI_USAGE;
 	if (!l->n)
 		err = add_default(l);
@@ -154,5 +154,5 @@ int selection_read(struct event_list *l, const struct settings *o, char *const *
 		err = read_filters(l, o, argv);
 	if (!err)
 		err = read_cgroups(l, o);
-	return err ? err : event_aux_first(l);
+	return err ? err : events_aux_to_front(l);
 }

@@ -7,6 +7,6 @@
 
 /* argv: the command line in its order, as --filter and -G belong to the -e before them.
  * 0; or an exit status after saying what is wrong. */
-int selection_read(struct event_list *l, const struct settings *o, char *const *argv);
+int events_select(struct event_list *l, const struct settings *o, char *const *argv);
 
 #endif

@@ -41,7 +41,7 @@ static const char *const results[][5] = {
 };
 
 /* Moves *text over the longest word of the rows that ends there or before a '-'; its row, or -1. */
-static int take(const char **text, const char *const (*rows)[5], int n)
+static int skip_longest_word(const char **text, const char *const (*rows)[5], int n)
 {
 	size_t best = 0;
 	int found = -1;
@@ -64,16 +64,16 @@ static int take(const char **text, const char *const (*rows)[5], int n)
 /* "CACHE", "CACHE-WORD" or "CACHE-WORD-WORD": the first word of each kind counts. */
 static bool cache_event(const char *name, uint64_t *config)
 {
-	int cache = take(&name, caches, 7), operation = -1, result = -1;
+	int cache = skip_longest_word(&name, caches, 7), operation = -1, result = -1;
 
 	for (int words = 0; cache >= 0 && *name == '-' && words < 2; words++) {
 		const char *word = ++name;
-		int found = take(&name, operations, 3);
+		int found = skip_longest_word(&name, operations, 3);
 
 		if (found >= 0 && operation < 0)
 			operation = found;
 		if (found < 0)
-			found = take(&name, results, 2);
+			found = skip_longest_word(&name, results, 2);
 		else
 			continue;
 		if (found < 0 || name == word)

@@ -30,7 +30,7 @@ static bool read_id(int dir, const char *path, uint64_t *id)
 	return true;
 }
 
-static int add(struct event_list *l, const char *system, const char *name, uint64_t id)
+static int add_tracepoint(struct event_list *l, const char *system, const char *name, uint64_t id)
 {
 	char text[512];
 	struct event *e;
@@ -58,7 +58,7 @@ static bool is_misspelt_event(const char *text, int error)
 	return error == ENOENT || similar != NULL;
 }
 
-static int explain_missing(const struct event_list *l, const char *text, int error)
+static int log_missing(const struct event_list *l, const char *text, int error)
 {
 	if (is_misspelt_event(text, error))
 		return event_unknown(l, "event", text);
@@ -85,7 +85,7 @@ static int add_matching(struct event_list *l, int events, const char *system, co
 	for (int i = 0; i < n; i++) {
 		snprintf(path, sizeof(path), "%s/%s/id", system, names[i]->d_name);
 		if (!err && fnmatch(glob, names[i]->d_name, 0) == 0 && read_id(events, path, &id))
-			err = add(l, system, names[i]->d_name, id);
+			err = add_tracepoint(l, system, names[i]->d_name, id);
 		free(names[i]);
 	}
 	if (n >= 0)
@@ -117,8 +117,8 @@ static int add_one(struct event_list *l, int events, const char *text, const cha
 
 	snprintf(path, sizeof(path), "%s/%s/id", system, name);
 	if (!read_id(events, path, &id))
-		return explain_missing(l, text, errno);
-	return add(l, system, name, id);
+		return log_missing(l, text, errno);
+	return add_tracepoint(l, system, name, id);
 }
 
 int event_tracepoints(struct event_list *l, const char *text)
@@ -130,7 +130,7 @@ int event_tracepoints(struct event_list *l, const char *text)
 	size_t before = l->n;
 
 	if (tracefs < 0) {
-		ret = explain_missing(l, text, errno);
+		ret = log_missing(l, text, errno);
 		free(system);
 		return ret;
 	}
@@ -139,13 +139,13 @@ int event_tracepoints(struct event_list *l, const char *text)
 	if (!system) {
 		event_no_memory(l);
 	} else if (events < 0) {
-		explain_missing(l, text, errno);
+		log_missing(l, text, errno);
 	} else if (strchr(event_trim(system), '/') || strchr(name, '/')) {
-		explain_missing(l, text, ENOENT);
+		log_missing(l, text, ENOENT);
 	} else if (strpbrk(text, "*?[")) {
 		ret = add_globs(l, events, system, name);
 		if (!ret && l->n == before)
-			ret = explain_missing(l, text, faccessat(events, "header_page", R_OK, AT_EACCESS) ?
+			ret = log_missing(l, text, faccessat(events, "header_page", R_OK, AT_EACCESS) ?
 					      errno : ENOENT);
 	} else {
 		ret = add_one(l, events, text, system, name);

@@ -11,9 +11,9 @@ struct line {
 };
 
 /* What does not fit is cut off. */
-static void append(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void append_text(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-static void append(struct line *line, const char *format, ...)
+static void append_text(struct line *line, const char *format, ...)
 {
 	const size_t room = sizeof(line->text) - line->used;
 	va_list args;
@@ -30,9 +30,9 @@ static void append_details(struct line *line, const struct event *e, char letter
 	const char *kind = e->attr.flags & ATTR_FREQ ? "sample_freq" : "sample_period";
 
 	if (letter)
-		append(line, ": %s=%llu", kind, (unsigned long long)e->attr.sample_period);
+		append_text(line, ": %s=%llu", kind, (unsigned long long)e->attr.sample_period);
 	if (letter == 'v')
-		append(line, ", type=%u, size=%u, config=%#llx, sample_type=%#llx, read_format=%#llx, flags=%#llx",
+		append_text(line, ", type=%u, size=%u, config=%#llx, sample_type=%#llx, read_format=%#llx, flags=%#llx",
 		       e->attr.type, e->attr.size, (unsigned long long)e->attr.config,
 		       (unsigned long long)e->attr.sample_type, (unsigned long long)e->attr.read_format,
 		       (unsigned long long)e->attr.flags);
@@ -55,10 +55,10 @@ static void append_group(struct line *line, const struct event_list *l, size_t l
 	for (size_t i = leader; i < l->n; i++) {
 		if (l->items[i].leader != leader)
 			continue;
-		append(line, "%s%s", before, l->items[i].name);
+		append_text(line, "%s%s", before, l->items[i].name);
 		before = ",";
 	}
-	append(line, "%s", braces ? "}" : "");
+	append_text(line, "%s", braces ? "}" : "");
 }
 
 bool evlist_print(const struct event_list *l, const char *flag)
@@ -76,7 +76,7 @@ bool evlist_print(const struct event_list *l, const char *flag)
 		if (letter == 'g') {
 			append_group(&line, l, i);
 		} else {
-			append(&line, "%s", e->name);
+			append_text(&line, "%s", e->name);
 			append_details(&line, e, letter);
 		}
 		log_at(l->log, LOG_ERROR, "%s", line.text);

@@ -223,7 +223,7 @@ void explain_tracefs_remedy(char *text, size_t size)
 {
 	const struct remedy tracepoints = { .paranoid = -1 };
 	char place[PATH_MAX], own[PATH_MAX], caps[PATH_MAX + 64] = "";
-	bool mounted = tracefs_place(place, sizeof(place));
+	bool mounted = tracefs_path(place, sizeof(place));
 
 	own_path(own);
 	if (!may_monitor() && sysctl_read("perf_event_paranoid", 2) >= 0)

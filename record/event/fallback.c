@@ -47,13 +47,13 @@ static const struct step {
 };
 #define NR_STEPS (sizeof(steps) / sizeof(steps[0]))
 
-static bool uses(const struct event_attr *a, const struct step *s)
+static bool attr_uses(const struct event_attr *a, const struct step *s)
 {
 	return (a->flags & s->flags) || (a->sample_type & s->sample_type) ||
 	       (a->read_format & s->read_format) || (a->branch_sample_type & s->branch);
 }
 
-static void drop(struct event_attr *a, const struct step *s)
+static void drop_from_attr(struct event_attr *a, const struct step *s)
 {
 	if (a->sample_type & s->sample_type & ABI_SAMPLE_WEIGHT_STRUCT)
 		a->sample_type |= PERF_SAMPLE_WEIGHT;
@@ -79,7 +79,7 @@ static bool keep_original(struct fallback *f, const struct event_list *l)
 	return f->original != NULL;
 }
 
-static void restore(struct fallback *f, struct event_list *l)
+static void restore_attrs(struct fallback *f, struct event_list *l)
 {
 	for (size_t i = 0; f->original && i < l->n; i++)
 		l->items[i].attr = f->original[i];
@@ -89,12 +89,12 @@ static void restore(struct fallback *f, struct event_list *l)
 static bool next_step(struct fallback *f, struct event_list *l, const struct event *e)
 {
 	for (size_t s = 0; s < NR_STEPS; s++) {
-		if (!uses(&e->attr, &steps[s]))
+		if (!attr_uses(&e->attr, &steps[s]))
 			continue;
 		if (!keep_original(f, l))
 			return false;
 		for (size_t i = 0; i < l->n; i++)
-			drop(&l->items[i].attr, &steps[s]);
+			drop_from_attr(&l->items[i].attr, &steps[s]);
 		f->dropped |= 1u << s;
 		return true;
 	}
@@ -298,7 +298,7 @@ bool fallback_next(struct fallback *f, struct event_list *l, size_t event, int e
 		break;
 	}
 	if (!changed)
-		restore(f, l);
+		restore_attrs(f, l);
 	return changed;
 }
 

@@ -38,7 +38,7 @@ static void read_ratio(const char *pmu, uint64_t *tsc, uint64_t *ctc)
 
 static uint64_t switches_of(const struct recording *r)
 {
-	if (events_have(&r->events, ATTR_CONTEXT_SWITCH))
+	if (events_have_flag(&r->events, ATTR_CONTEXT_SWITCH))
 		return r->target.kind == TARGET_SYSTEM ? SWITCHES_OF_CPUS : SWITCHES_OF_TASKS;
 	for (size_t i = 0; i < r->events.n; i++)
 		if (strcmp(r->events.items[i].name, "sched:sched_switch") == 0)

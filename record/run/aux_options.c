@@ -25,8 +25,8 @@ int aux_options_read(struct recording *r)
 		return log_error(&r->log, CLI_USAGE,
 				 "'-S' must be a size or e (which it always does), not '%s'",
 				 snapshot);
-	if (!events_trace(&r->events)) {
-		if (snapshot || events_sample(&r->events, PERF_SAMPLE_AUX))
+	if (!events_have_aux(&r->events)) {
+		if (snapshot || events_have_sample(&r->events, PERF_SAMPLE_AUX))
 			return log_error(&r->log, CLI_USAGE, "'%s' needs an event with an AUX "
 					 "area, such as intel_pt//",
 					 snapshot ? "-S" : "--aux-sample");
@@ -42,7 +42,7 @@ int aux_options_read(struct recording *r)
 			r->rings.aux_bytes *= 2;
 	if (!r->rings.aux_bytes)
 		r->rings.aux_bytes = default_aux_bytes();
-	if (!snapshot && !events_sample(&r->events, PERF_SAMPLE_AUX))
+	if (!snapshot && !events_have_sample(&r->events, PERF_SAMPLE_AUX))
 		event_aux_wakeup(&r->events, r->rings.aux_bytes / 4);
 	return 0;
 }

@@ -47,9 +47,9 @@ static unsigned int what_exists(const struct recording *r)
 		what &= ~(unsigned int)SYNTH_CGROUPS;
 	if (!o->bpf_event)
 		what &= ~(unsigned int)SYNTH_BPF;
-	if (what & SYNTH_MAPS && events_have(&r->events, ATTR_MMAP_DATA))
+	if (what & SYNTH_MAPS && events_have_flag(&r->events, ATTR_MMAP_DATA))
 		what |= SYNTH_DATA_MAPS;
-	if (events_have(&r->events, ATTR_BUILD_ID))
+	if (events_have_flag(&r->events, ATTR_BUILD_ID))
 		what |= SYNTH_BUILD_IDS;
 	if (what & SYNTH_TASKS && o->namespaces)
 		what |= SYNTH_NAMESPACES;
@@ -158,9 +158,9 @@ static struct hostinfo host_of(const struct recording *r, struct parts *p)
 	struct hostinfo h = {
 		.version = "precord " PD_VERSION, .argv = r->argv,
 		.online_cpus = r->target.nr_online,
-		.branch_stacks = events_sample(l, PERF_SAMPLE_BRANCH_STACK),
+		.branch_stacks = events_have_sample(l, PERF_SAMPLE_BRANCH_STACK),
 		.auxtraces = r->file.auxtraces, .nr_auxtraces = r->file.nr_auxtraces,
-		.use_clockid = events_have(l, ATTR_USE_CLOCKID),
+		.use_clockid = events_have_flag(l, ATTR_USE_CLOCKID),
 		.clockid = l->items[0].attr.clockid,
 		.compress = r->file.compress, .bpf = r->bpf,
 	};

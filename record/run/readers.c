@@ -51,8 +51,8 @@ int readers_choose(struct recording *r)
 	const char *other = o->per_thread ? "--per-thread" : o->switch_output ? "--switch-output" :
 			    o->rotate_triggers.count ? "--switch-output-event" :
 			    o->exclude_self ? "--exclude-perf" :
-			    events_trace(&r->events) ? "an AUX area" :
-			    events_have(&r->events, ATTR_WRITE_BACKWARD) ? "--overwrite" : NULL;
+			    events_have_aux(&r->events) ? "an AUX area" :
+			    events_have_flag(&r->events, ATTR_WRITE_BACKWARD) ? "--overwrite" : NULL;
 	int err;
 
 	if (!o->threads)
