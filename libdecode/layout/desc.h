@@ -218,11 +218,32 @@ enum pd_trailer {
 	PD_TRAILER_LEFT,	/* only where exactly its size is left: perf inject adds it to some of perf's own */
 };
 
+/* Whose record it is. */
+enum pd_task_of {
+	PD_TASK_OF_RECORD,	/* the body's pid and tid, else those of the trailer */
+	PD_TASK_OR_KERNEL,	/* the same, but with a pid of -1 it is the kernel's */
+	PD_TASK_NONE,		/* about the kernel or the recording, whatever task was running */
+};
+enum pd_event_of {
+	PD_EVENT_OF_RECORD,
+	PD_EVENT_ANY,		/* holds for every event, whichever brought it */
+};
+
+/* What a record tells about a thread's name. */
+enum pd_names_thread {
+	PD_NAMES_NO_THREAD,
+	PD_NAMES_THREAD,	/* `comm` is that of `tid` */
+	PD_NAMES_CHILD,		/* `tid` begins with that of `ptid` */
+};
+
 struct pd_record_desc {
 	uint32_t type;
 	const char *name, *doc;
 	const struct pd_field *fields;
 	enum pd_trailer trailer;
+	enum pd_task_of task;		/* these three are for filters, of the kernel's records only */
+	enum pd_event_of event;
+	enum pd_names_thread names_thread;
 	const char *payload;		/* sibling: this many bytes follow the record, shown as `data` */
 	const struct pd_name *misc;	/* misc flags of this type */
 	bool cpumode;			/* misc's low bits mean something */

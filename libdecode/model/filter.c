@@ -9,28 +9,6 @@
 #define OWN_MEMORY (64u << 20)
 #define NOBODY UINT32_MAX	/* a pid of -1 */
 
-#define MMAP (1u << 1)
-#define LOST (1u << 2)
-#define COMM (1u << PD_RECORD_COMM)
-#define EXIT (1u << 4)
-#define FORK (1u << PD_RECORD_FORK)
-#define MMAP2 (1u << 10)
-#define LOST_SAMPLES (1u << 13)
-#define SWITCH (1u << 14)
-#define SWITCH_CPU_WIDE (1u << 15)
-#define NAMESPACES (1u << 16)
-#define KSYMBOL (1u << 17)
-#define BPF_EVENT (1u << 18)
-#define CGROUP (1u << 19)
-#define TEXT_POKE (1u << 20)
-
-/* Types that say something about the kernel or the recording, whoever was running. */
-static const uint32_t of_no_task = KSYMBOL | BPF_EVENT | CGROUP | TEXT_POKE | LOST | LOST_SAMPLES;
-/* Types that hold for every event, whichever of them brought the record. */
-static const uint32_t of_no_event = MMAP | COMM | EXIT | FORK | MMAP2 | SWITCH | SWITCH_CPU_WIDE | NAMESPACES | KSYMBOL |
-				    BPF_EVENT | CGROUP | TEXT_POKE;
-static const uint32_t maps = MMAP | MMAP2;
-
 /* What pd_ranges is when it is one's own. */
 struct ranges {
 	struct pd_range *items;
@@ -260,10 +238,11 @@ static int update_name(struct pd_filter *f, const struct pd_record *r)
 {
 	uint64_t tid, parent;
 	struct pd_bytes comm;
+	const enum pd_names_thread names = r->frame.desc ? r->frame.desc->names_thread : PD_NAMES_NO_THREAD;
 
-	if (r->frame.type == PD_RECORD_COMM && pd_record_number(r, PD_OF_BODY, PD_HOT_TID, &tid) && pd_get_text(r, "comm", &comm))
+	if (names == PD_NAMES_THREAD && pd_record_number(r, PD_OF_BODY, PD_HOT_TID, &tid) && pd_get_text(r, "comm", &comm))
 		return set_name(f, (uint32_t)tid, matches_bytes(&f->comms, comm));
-	if (r->frame.type == PD_RECORD_FORK && pd_record_number(r, PD_OF_BODY, PD_HOT_TID, &tid) &&
+	if (names == PD_NAMES_CHILD && pd_record_number(r, PD_OF_BODY, PD_HOT_TID, &tid) &&
 	    pd_get_number(r, "ptid", &parent))
 		return set_name(f, (uint32_t)tid, has_name(f, (uint32_t)parent));
 	return 0;
@@ -271,12 +250,12 @@ static int update_name(struct pd_filter *f, const struct pd_record *r)
 
 static bool keeps_task(const struct pd_filter *f, const struct pd_record *r)
 {
-	const uint32_t type = 1u << r->frame.type;
+	const enum pd_task_of task = r->frame.desc->task;
 	uint32_t id;
 
-	if (!(f->pids.count | f->tids.count | f->comms.count) || (type & of_no_task))
+	if (!(f->pids.count | f->tids.count | f->comms.count) || task == PD_TASK_NONE)
 		return true;
-	if (!task_number(r, PD_HOT_PID, &id) || ((type & maps) && id == NOBODY))
+	if (!task_number(r, PD_HOT_PID, &id) || (task == PD_TASK_OR_KERNEL && id == NOBODY))
 		return true;
 	if (!is_in(&f->pids, id))
 		return false;
@@ -309,7 +288,7 @@ static int keeps_event(struct pd_filter *f, const struct pd_record *r)
 	const struct pd_attr *a = r->attr;
 	struct wanted *w;
 
-	if (!f->events.count || !a || ((1u << r->frame.type) & of_no_event))
+	if (!f->events.count || !a || r->frame.desc->event == PD_EVENT_ANY)
 		return 1;
 	if (a->index >= f->nr_wanted) {
 		const size_t bigger = a->index < 16 ? 32 : 2 * (size_t)a->index;
@@ -341,7 +320,7 @@ static int keeps(struct pd_filter *f, const struct pd_record *r)
 		return -1;
 	if (!is_in(&f->types, r->frame.type))
 		return 0;
-	if (r->frame.type >= 32)	/* none known: nothing to ask it for */
+	if (!r->frame.desc)	/* nothing to ask it for */
 		return 1;
 	if (f->cpus.count && moment_number(r, PD_HOT_CPU, &n) && !is_in(&f->cpus, (uint32_t)n))
 		return 0;
@@ -363,12 +342,15 @@ int pd_filter_keeps(struct pd_filter *f, const struct pd_record *r)
 /* By its type alone, or by numbers at fixed places; only names are looked for in a whole record. */
 static int keeps_simple(struct pd_filter *f, const struct pd_batch *batch, const struct pd_simple *p, struct pd_record *r)
 {
+	const struct pd_record_desc *desc = pd_record_desc(p->type);
+
 	if (!f->comms.count && !is_in(&f->types, p->type))
 		return 0;
-	if (p->type == PD_RECORD_COMM || p->type == PD_RECORD_FORK) {
+	if (desc->names_thread != PD_NAMES_NO_THREAD) {
 		pd_batch_record(batch, p, r->session, r);
 	} else {
 		r->frame.type = p->type;
+		r->frame.desc = desc;
 		pd_batch_parts(batch, p, r);
 	}
 	return keeps(f, r);

@@ -382,6 +382,10 @@ static void put_record(struct pd_buf *b, const struct pd_record_desc *d)
 			put(b, "%s %s", n == d->misc ? "" : ",", n->name);
 		put(b, ".");
 	}
+	if (d->task == PD_TASK_NONE)
+		put(b, " Belongs to no task.");
+	if (d->event == PD_EVENT_ANY)
+		put(b, " Holds for every event.");
 	if (d->payload)
 		put(b, " `%s` bytes follow it, shown as `data`.", d->payload);
 	if (d->opaque)
