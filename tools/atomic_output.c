@@ -1,4 +1,4 @@
-/* atomic_output.c - where the output goes. */
+/* atomic_output.c - write output files that appear only when they are complete. */
 #include "atomic_output.h"
 
 #include <dirent.h>
@@ -13,15 +13,15 @@
 
 #include "source.h"
 
-#define TRIES 100
+#define MAX_NAME_ATTEMPTS 100
 
-static enum cli_exit failed(const struct result *t, const char *path)
+static enum cli_exit report_failure(const struct atomic_output *a, const char *path)
 {
-	cli_error(t->tool, "%s: %s", path ? path : "standard output", strerror(errno));
+	cli_error(a->tool, "%s: %s", path ? path : "standard output", strerror(errno));
 	return CLI_OUTPUT;
 }
 
-static char *joined(const char *a, const char *b)
+static char *concat(const char *a, const char *b)
 {
 	char *s = malloc(strlen(a) + strlen(b) + 1);
 
@@ -33,7 +33,7 @@ static char *joined(const char *a, const char *b)
 static int open_named(struct atomic_output_file *f, mode_t mode)
 {
 	f->temporary = malloc(strlen(f->at.name) + 40);
-	for (int i = 0; f->temporary && i < TRIES; i++) {
+	for (int i = 0; f->temporary && i < MAX_NAME_ATTEMPTS; i++) {
 		sprintf(f->temporary, "%s.%d.%d", f->at.name, (int)getpid(), i);
 		f->fd = openat(f->at.dir, f->temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 		if (f->fd >= 0 || errno != EEXIST)
@@ -46,7 +46,8 @@ static int open_named(struct atomic_output_file *f, mode_t mode)
 	return f->fd;
 }
 
-/* A file without a name, or with one where the file system has no such files. /proc is needed to name it later. */
+/* Opens a file without a name, or with a temporary one where the file system lacks O_TMPFILE. The
+ * file gets its name through /proc later. */
 static int open_hidden(struct atomic_output_file *f, mode_t mode)
 {
 	const bool has_proc = access("/proc/self/fd", X_OK) == 0;
@@ -68,8 +69,8 @@ static void remove_temporary(struct atomic_output_file *f)
 static int open_scratch(struct atomic_output_file *f, const struct cli_tool *tool)
 {
 	const char *dir = getenv("TMPDIR");
-	char *where = joined(dir && *dir ? dir : "/tmp", "/");
-	char *name = where ? joined(where, tool->name) : NULL;
+	char *where = concat(dir && *dir ? dir : "/tmp", "/");
+	char *name = where ? concat(where, tool->name) : NULL;
 	int error = name ? output_place_open(&f->at, name) : ENOMEM;
 
 	free(where);
@@ -83,19 +84,20 @@ static int open_scratch(struct atomic_output_file *f, const struct cli_tool *too
 	return error ? -1 : 0;
 }
 
-/* The mode of the caller's own file that is replaced, or the source's; less what the source does not allow. */
-static int set_mode(const struct result *t, int fd, const struct stat *old)
+/* Keeps the mode of the caller's file that is replaced, else takes the source's; never more than
+ * the source allows. */
+static int set_file_mode(const struct atomic_output *a, int fd, const struct stat *old)
 {
-	mode_t mode = old ? old->st_mode & 07777 : t->source.st_mode & 0666 & ~source_umask();
+	mode_t mode = old ? old->st_mode & 07777 : a->source.st_mode & 0666 & ~source_umask();
 	struct stat new;
 
 	if (fstat(fd, &new))
 		return -1;
-	return fchmod(fd, t->has_source ? source_limit(mode, &t->source, new.st_gid) : mode);
+	return fchmod(fd, a->has_source ? source_limit(mode, &a->source, new.st_gid) : mode);
 }
 
-/* A regular file, there or not yet. */
-static int open_file(const struct result *t, struct atomic_output_file *f, const struct place *at, const char *path)
+static int open_file(const struct atomic_output *a, struct atomic_output_file *f,
+		     const struct place *at, const char *path)
 {
 	struct stat st;
 	const bool there = output_place_stat(at, &st) == 0;
@@ -111,49 +113,49 @@ static int open_file(const struct result *t, struct atomic_output_file *f, const
 		return -1;
 	if (there && S_ISREG(st.st_mode) && faccessat(at->dir, at->name, W_OK, 0))
 		return -1;
-	if (open_hidden(f, own || t->has_source ? 0600 : 0666) < 0)
+	if (open_hidden(f, own || a->has_source ? 0600 : 0666) < 0)
 		return -1;
-	return own || t->has_source ? set_mode(t, f->fd, own ? &st : NULL) : 0;
+	return own || a->has_source ? set_file_mode(a, f->fd, own ? &st : NULL) : 0;
 }
 
-/* What can't be renamed: opened now, written when all is known to be right. */
-static enum cli_exit open_copy(struct result *t)
+/* stdout, devices and FIFOs can't be renamed: they are opened now and written at the end. */
+static enum cli_exit open_for_copying(struct atomic_output *a)
 {
-	if (open_scratch(&t->main, t->tool))
-		return failed(t, "a temporary file (TMPDIR)");
-	return output_open(&t->out, t->tool, t->name, NULL);
+	if (open_scratch(&a->main, a->tool))
+		return report_failure(a, "a temporary file (TMPDIR)");
+	return output_open(&a->out, a->tool, a->name, NULL);
 }
 
-static int open_data(struct result *t, const char *path)
+static int open_data(struct atomic_output *a, const char *path)
 {
 	char name[] = "data";
 
-	return open_file(t, &t->main, &(struct place){ .dir = t->dir, .name = name }, path);
+	return open_file(a, &a->main, &(struct place){ .dir = a->dir, .name = name }, path);
 }
 
-/* The directory is looked up once; whoever renames it afterwards does not change where the files go. */
-static enum cli_exit open_directory(struct result *t, const char *path)
+/* The directory is looked up once: renaming it afterwards does not change where the files go. */
+static enum cli_exit open_directory(struct atomic_output *a, const char *path)
 {
 	const size_t n = strlen(path);
 	struct place at;
 	int error;
 
-	t->directory = joined(path, path[n - 1] == '/' ? "" : "/");
+	a->directory = concat(path, path[n - 1] == '/' ? "" : "/");
 	error = output_place_open(&at, path);
 	if (!error) {
-		t->made = mkdirat(at.dir, at.name, 0777) == 0;
-		if (!t->made && errno != EEXIST)
+		a->made = mkdirat(at.dir, at.name, 0777) == 0;
+		if (!a->made && errno != EEXIST)
 			error = errno;
-		t->dir = output_place_open_file(&at, O_RDONLY | O_DIRECTORY, 0);
-		if (t->dir < 0 && !error)
+		a->dir = output_place_open_file(&at, O_RDONLY | O_DIRECTORY, 0);
+		if (a->dir < 0 && !error)
 			error = errno;
 		output_place_close(&at);
 	}
 	errno = error;
-	return error || open_data(t, path) ? failed(t, path) : CLI_OK;
+	return error || open_data(a, path) ? report_failure(a, path) : CLI_OK;
 }
 
-/* Without the slashes after it, which would make a directory of a link. For free(). */
+/* Returns the path without trailing slashes, which would follow a symbolic link; for free(). */
 static char *without_slashes(const char *path)
 {
 	size_t n = strlen(path);
@@ -163,7 +165,7 @@ static char *without_slashes(const char *path)
 	return strndup(path, n);
 }
 
-static enum cli_exit open_place(struct result *t, const char *path, bool directory)
+static enum cli_exit open_place(struct atomic_output *a, const char *path, bool directory)
 {
 	struct place at;
 	enum cli_exit status;
@@ -173,76 +175,79 @@ static enum cli_exit open_place(struct result *t, const char *path, bool directo
 
 	if (error) {
 		errno = error;
-		return failed(t, path);
+		return report_failure(a, path);
 	}
 	there = output_place_stat(&at, &st) == 0;
 	if (!there && errno != ENOENT)
-		status = failed(t, path);
+		status = report_failure(a, path);
 	else if (directory || (there && S_ISDIR(st.st_mode)))
-		status = open_directory(t, path);
+		status = open_directory(a, path);
 	else if (there && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
-		status = open_copy(t);
+		status = open_for_copying(a);
 	else
-		status = open_file(t, &t->main, &at, path) ? failed(t, path) : CLI_OK;
+		status = open_file(a, &a->main, &at, path) ? report_failure(a, path) : CLI_OK;
 	output_place_close(&at);
 	return status;
 }
 
-enum cli_exit atomic_output_open(struct result *t, const struct cli_tool *tool, const char *path,
+enum cli_exit atomic_output_open(struct atomic_output *a, const struct cli_tool *tool,
+				 const char *path,
 				 const struct stat *source)
 {
 	const bool to_stdout = !path || strcmp(path, "-") == 0;
 	enum cli_exit status;
 	char *cut;
 
-	*t = (struct result)ATOMIC_OUTPUT_CLOSED;
-	t->tool = tool;
-	t->name = to_stdout ? NULL : path;
-	t->has_source = source != NULL;
+	*a = (struct atomic_output)ATOMIC_OUTPUT_CLOSED;
+	a->tool = tool;
+	a->name = to_stdout ? NULL : path;
+	a->has_source = source != NULL;
 	if (source)
-		t->source = *source;
+		a->source = *source;
 	if (to_stdout)
-		return open_copy(t);
+		return open_for_copying(a);
 	cut = without_slashes(path);
-	status = cut ? open_place(t, cut, *path && path[strlen(path) - 1] == '/') : failed(t, path);
+	status = cut ? open_place(a, cut, *path && path[strlen(path) - 1] == '/') :
+		report_failure(a, path);
 	free(cut);
 	return status;
 }
 
 int atomic_output_open_other(void *ctx, const char *name)
 {
-	struct result *t = ctx;
+	struct atomic_output *a = ctx;
 	struct atomic_output_file *others, f = ATOMIC_OUTPUT_FILE_CLOSED;
-	char *path = t->directory ? joined(t->directory, name) : NULL, *own = strdup(name);
+	char *path = a->directory ? concat(a->directory, name) : NULL, *own = strdup(name);
 
-	t->other_error = t->directory ? ENOMEM : ENOTDIR;
-	others = path && own ? realloc(t->others, (t->nr_others + 1) * sizeof(*others)) : NULL;
+	a->other_error = a->directory ? ENOMEM : ENOTDIR;
+	others = path && own ? realloc(a->others, (a->nr_others + 1) * sizeof(*others)) : NULL;
 	if (others) {
-		t->others = others;
-		t->other_error = open_file(t, &f, &(struct place){ .dir = t->dir, .name = own }, path) ? errno : 0;
-		others[t->nr_others++] = f;
+		a->others = others;
+		a->other_error = open_file(a, &f, &(struct place){ .dir = a->dir, .name = own },
+					   path) ? errno : 0;
+		others[a->nr_others++] = f;
 	}
 	free(path);
 	free(own);
 	return f.fd;
 }
 
-static enum cli_exit copy(struct result *t)
+static enum cli_exit copy_to_stream(struct atomic_output *a)
 {
 	static char buffer[65536];
-	ssize_t got = 1;
+	ssize_t n = 1;
 
-	lseek(t->main.fd, 0, SEEK_SET);
-	while ((got = read(t->main.fd, buffer, sizeof(buffer))) > 0)
-		if (output_write(&t->out, buffer, (size_t)got))
+	lseek(a->main.fd, 0, SEEK_SET);
+	while ((n = read(a->main.fd, buffer, sizeof(buffer))) > 0)
+		if (output_write(&a->out, buffer, (size_t)n))
 			break;
-	if (got < 0)
-		cli_error(t->tool, "a temporary file (TMPDIR): %s", strerror(errno));
-	return output_close(&t->out, got < 0 ? CLI_OUTPUT : CLI_OK);
+	if (n < 0)
+		cli_error(a->tool, "a temporary file (TMPDIR): %s", strerror(errno));
+	return output_close(&a->out, n < 0 ? CLI_OUTPUT : CLI_OK);
 }
 
-/* Gives it a name, if not yet the last one. */
-static int name_it(struct atomic_output_file *f)
+/* Gives the file its temporary name, from which it is renamed. */
+static int link_temporary_name(struct atomic_output_file *f)
 {
 	char self[40];
 
@@ -250,7 +255,7 @@ static int name_it(struct atomic_output_file *f)
 		return 0;
 	f->temporary = malloc(strlen(f->at.name) + 40);
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", f->fd);
-	for (int i = 0; f->temporary && i < TRIES; i++) {
+	for (int i = 0; f->temporary && i < MAX_NAME_ATTEMPTS; i++) {
 		sprintf(f->temporary, "%s.%d.%d", f->at.name, (int)getpid(), i);
 		if (linkat(AT_FDCWD, self, f->at.dir, f->temporary, AT_SYMLINK_FOLLOW) == 0)
 			return 0;
@@ -262,22 +267,23 @@ static int name_it(struct atomic_output_file *f)
 	return -1;
 }
 
-static enum cli_exit keep(struct result *t, struct atomic_output_file *f)
+static enum cli_exit commit_file(struct atomic_output *a, struct atomic_output_file *f)
 {
 	if (!f->path)
-		return copy(t);
-	if ((fsync(f->fd) && errno != EINVAL && errno != EROFS) || name_it(f) ||
+		return copy_to_stream(a);
+	if ((fsync(f->fd) && errno != EINVAL && errno != EROFS) || link_temporary_name(f) ||
 	    renameat(f->at.dir, f->temporary, f->at.dir, f->at.name))
-		return failed(t, f->path);
+		return report_failure(a, f->path);
 	free(f->temporary);
 	f->temporary = NULL;
 	return CLI_OK;
 }
 
-/* A data.N that was there before would be read with the new ones. */
-static enum cli_exit refuse_leftovers(struct result *t)
+/* An older data.N would be read as part of the new recording. */
+static enum cli_exit refuse_leftovers(struct atomic_output *a)
 {
-	DIR *dir = opendir(t->directory);	/* fdopendir(3) makes a call that the sandbox refuses */
+	/* not fdopendir(3), which makes a system call that the sandbox refuses */
+	DIR *dir = opendir(a->directory);
 	enum cli_exit status = CLI_OK;
 	struct dirent *entry;
 
@@ -287,11 +293,12 @@ static enum cli_exit refuse_leftovers(struct result *t)
 
 		if (strncmp(name, "data.", 5) != 0 || !name[5] || strspn(name + 5, "0123456789") != strlen(name + 5))
 			continue;
-		while (i < t->nr_others && strcmp(t->others[i].at.name, name) != 0)
+		while (i < a->nr_others && strcmp(a->others[i].at.name, name) != 0)
 			i++;
-		if (i < t->nr_others)
+		if (i < a->nr_others)
 			continue;
-		cli_error(t->tool, "%s%s: is there already and no part of this recording", t->directory, name);
+		cli_error(a->tool, "%s%s: exists and is not part of this recording", a->directory,
+			  name);
 		status = CLI_OUTPUT;
 	}
 	if (dir)
@@ -299,20 +306,20 @@ static enum cli_exit refuse_leftovers(struct result *t)
 	return status;
 }
 
-enum cli_exit atomic_output_keep(struct result *t)
+enum cli_exit atomic_output_commit(struct atomic_output *a)
 {
-	enum cli_exit status = t->directory ? refuse_leftovers(t) : CLI_OK;
+	enum cli_exit status = a->directory ? refuse_leftovers(a) : CLI_OK;
 
-	for (size_t i = 0; i < t->nr_others && status == CLI_OK; i++)
-		status = keep(t, &t->others[i]);
+	for (size_t i = 0; i < a->nr_others && status == CLI_OK; i++)
+		status = commit_file(a, &a->others[i]);
 	if (status == CLI_OK)
-		status = keep(t, &t->main);
+		status = commit_file(a, &a->main);
 	if (status == CLI_OK)
-		t->made = false;
+		a->made = false;
 	return status;
 }
 
-static void drop(struct atomic_output_file *f)
+static void discard_file(struct atomic_output_file *f)
 {
 	remove_temporary(f);
 	if (f->fd >= 0)
@@ -322,24 +329,24 @@ static void drop(struct atomic_output_file *f)
 	*f = (struct atomic_output_file)ATOMIC_OUTPUT_FILE_CLOSED;
 }
 
-void atomic_output_drop_files(struct result *t)
+void atomic_output_discard_files(struct atomic_output *a)
 {
-	for (size_t i = 0; i < t->nr_others; i++)
-		drop(&t->others[i]);
-	drop(&t->main);
-	free(t->others);
-	t->others = NULL;
-	t->nr_others = 0;
+	for (size_t i = 0; i < a->nr_others; i++)
+		discard_file(&a->others[i]);
+	discard_file(&a->main);
+	free(a->others);
+	a->others = NULL;
+	a->nr_others = 0;
 }
 
-void atomic_output_drop(struct result *t)
+void atomic_output_discard(struct atomic_output *a)
 {
-	atomic_output_drop_files(t);
-	output_drop(&t->out);
-	if (t->made && t->directory)
-		rmdir(t->directory);
-	if (t->dir >= 0)
-		close(t->dir);
-	t->dir = -1;
-	free(t->directory);
+	atomic_output_discard_files(a);
+	output_discard(&a->out);
+	if (a->made && a->directory)
+		rmdir(a->directory);
+	if (a->dir >= 0)
+		close(a->dir);
+	a->dir = -1;
+	free(a->directory);
 }

@@ -1,8 +1,8 @@
-/* atomic_output.h - where the output goes: it is seen only when all of it is known to be right.
+/* atomic_output.h - output files that appear only when they are complete.
  *
- * Regular files are written without a name, or under another one, and renamed at the end, so nothing is ever written into
- * a file of somebody else. Links are followed as output_place.h has it. stdout, devices and FIFOs get a copy. A directory's files
- * are all made that way.
+ * Regular files are written without a name, or under a temporary one, and renamed at the end, so
+ * that nothing is ever written into another user's file. Links are followed as output_place.h
+ * describes. stdout, devices and FIFOs get a copy of a temporary file at the end.
  */
 #ifndef PD_TOOLS_ATOMIC_OUTPUT_H
 #define PD_TOOLS_ATOMIC_OUTPUT_H
@@ -16,40 +16,41 @@
 
 struct atomic_output_file {
 	int fd;
-	char *path;		/* for messages; NULL: copied to stdout or into what is there */
-	struct place at;	/* where it is to be */
-	char *temporary;	/* its name in that directory until then; NULL: none yet */
+	char *path;		/* for messages; NULL: to be copied to stdout, a device or FIFO */
+	struct place at;	/* final place */
+	char *temporary;	/* temporary name in that directory, or NULL */
 };
 
-struct result {
+struct atomic_output {
 	const struct cli_tool *tool;
-	const char *name;	/* of what was asked for, NULL: stdout */
-	struct output out;	/* open for what gets a copy */
+	const char *name;	/* as the user gave it; NULL: stdout */
+	struct output out;	/* open when the output is a copy */
 	struct atomic_output_file main;
-	char *directory;	/* with its slash, or NULL */
-	int dir;		/* the same; -1: none */
-	struct stat source;	/* whoever can't read that can't read the output */
+	char *directory;	/* path with a trailing slash, or NULL */
+	int dir;		/* its descriptor, or -1 */
+	struct stat source;	/* the output is readable by no more users than this */
 	bool has_source;
-	bool made;		/* it was not there */
+	bool made;		/* the directory is new */
 	struct atomic_output_file *others;
 	size_t nr_others;
-	int other_error;	/* why there is not one more of them */
+	int other_error;	/* errno of the last open_other(), or 0 */
 };
 
 #define ATOMIC_OUTPUT_FILE_CLOSED { .fd = -1, .at = PLACE_NONE }
 #define ATOMIC_OUTPUT_CLOSED { .out = OUTPUT_CLOSED, .main = ATOMIC_OUTPUT_FILE_CLOSED, .dir = -1 }
 
-/* path: NULL or "-": stdout. `path/`, or a directory that is there: a file `data` in it. A file of the caller's own that
- * is there keeps its mode. source: whoever can't read that one can't read the new files, either; NULL: only the umask
- * counts. */
-enum cli_exit atomic_output_open(struct result *t, const struct cli_tool *tool, const char *path,
+/* path: NULL or "-" for stdout; `path/` or an existing directory for a file `data` in it. A file of
+ * the caller's that is replaced keeps its mode. source limits who may read the new files; with NULL
+ * only the umask does. */
+enum cli_exit atomic_output_open(struct atomic_output *a, const struct cli_tool *tool,
+				 const char *path,
 				 const struct stat *source);
-/* Another file of the directory: its descriptor, or -1. ctx is the result. */
+/* Opens another file of the directory. Returns its descriptor, or -1. ctx is the atomic_output. */
 int atomic_output_open_other(void *ctx, const char *name);
-/* What was written takes its place. */
-enum cli_exit atomic_output_keep(struct result *t);
-/* Leaves nothing behind but what was kept; the first only looks after files, not the directory they are in. */
-void atomic_output_drop_files(struct result *t);
-void atomic_output_drop(struct result *t);
+/* Gives the files their names, or copies them to the stream. */
+enum cli_exit atomic_output_commit(struct atomic_output *a);
+/* Removes what was not committed. The first leaves the directory itself. */
+void atomic_output_discard_files(struct atomic_output *a);
+void atomic_output_discard(struct atomic_output *a);
 
 #endif

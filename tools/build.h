@@ -2,7 +2,7 @@
 #ifndef PD_TOOLS_BUILD_H
 #define PD_TOOLS_BUILD_H
 
-#include <limits.h>	/* of glibc it defines what glibc this is */
+#include <limits.h>	/* defines __GLIBC__ */
 
 #ifndef PD_LIBRARIES	/* the Makefile's: "zlib-1.2.13 ..." */
 #define PD_LIBRARIES "unknown"
@@ -20,7 +20,7 @@
 #ifdef __GLIBC__
 #define BUILD_LIBC "glibc " BUILD_TEXT(__GLIBC__) "." BUILD_TEXT(__GLIBC_MINOR__)
 #else
-#define BUILD_LIBC "another libc than glibc"
+#define BUILD_LIBC "a libc other than glibc"
 #endif
 
 #ifdef __SSP_STRONG__
@@ -52,7 +52,7 @@
 	"compiler: " BUILD_COMPILER ", " BUILD_LIBC "\n" \
 	"hardening:" BUILD_STACK BUILD_FORTIFY BUILD_BRANCHES BUILD_SANITIZERS
 
-/* For the tools that read files of strangers. */
+/* For the tools that read untrusted files. */
 #define BUILD_LINES_SANDBOXED BUILD_LINES "\n" "sandbox: seccomp landlock"
 
 #endif

@@ -15,11 +15,11 @@
 struct parser {
 	const struct cli_tool *tool;
 	char **argv;
-	int at;			/* the next argument to look at; argv ends with NULL */
+	int at;			/* index of the next argument; argv ends with NULL */
 	void *settings;
 };
 
-/* What was found on the command line: the row and how the user wrote it. */
+/* An option on the command line: its row and how the user wrote it. */
 struct given {
 	const struct cli_option *option;
 	char spelled[80];	/* for messages */
@@ -53,8 +53,8 @@ enum cli_exit cli_finish(const struct cli_tool *tool, enum cli_exit status)
 	return CLI_OUTPUT;
 }
 
-/* A missing stdin is opened for writing and a missing stdout for reading: using them then fails
- * with EBADF as it would have, and output that goes nowhere is not taken for a success. */
+/* Opens a missing stdin for writing and a missing stdout for reading: using them then fails with
+ * EBADF as before, and lost output is not taken for success. */
 static void fill_standard_fds(void)
 {
 	static const int modes[] = { O_WRONLY, O_RDONLY, O_RDWR };
@@ -100,7 +100,7 @@ static void list_add(const struct cli_tool *tool, struct cli_list *list, const c
 /* Reads decimal digits and returns the end of them. */
 static const char *read_digits(const char *text, uint64_t *n, bool *too_large)
 {
-	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): take_value() saw to it */
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): read_value() checked it */
 	for (*n = 0; *text >= '0' && *text <= '9'; text++)
 		if (__builtin_mul_overflow(*n, 10, n) ||
 		    __builtin_add_overflow(*n, (unsigned int)(*text - '0'), n))
@@ -155,7 +155,8 @@ static void store_choice(const struct parser *p, const struct given *g)
 	struct cli_option bare = *o;
 
 	for (unsigned int i = 0; o->choices[i]; i++) {
-		/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): take_value() saw to it */
+		/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): read_value() checked
+		 * it */
 		if (strcmp(o->choices[i], g->value) == 0) {
 			memcpy((char *)p->settings + o->offset, &i, sizeof(i));
 			return;
@@ -182,7 +183,8 @@ static void print_and_exit(const struct parser *p, const struct given *g)
 		break;
 	default:
 		for (size_t i = 0; cli_shells[i]; i++)
-			/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): take_value() saw to it */
+			/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): read_value()
+			 * checked it */
 			known = known || strcmp(cli_shells[i], g->value) == 0;
 		if (!known)
 			exit(cli_usage(p->tool, "'%s' must be one of bash|zsh|fish, not '%s'",
@@ -193,7 +195,7 @@ static void print_and_exit(const struct parser *p, const struct given *g)
 	exit(cli_finish(p->tool, CLI_OK));
 }
 
-static void store(const struct parser *p, const struct given *g)
+static void store_value(const struct parser *p, const struct given *g)
 {
 	const struct cli_option *o = g->option;
 	void *field = (char *)p->settings + o->offset;
@@ -234,7 +236,7 @@ static void store(const struct parser *p, const struct given *g)
 }
 
 /* The value is the next argument when the option needs one and it isn't attached. */
-static void take_value(struct parser *p, struct given *g)
+static void read_value(struct parser *p, struct given *g)
 {
 	char value[CLI_SPELLING_MAX];
 
@@ -251,7 +253,7 @@ static bool same_name(const char *name, const char *given, size_t length)
 	return strlen(name) == length && memcmp(name, given, length) == 0;
 }
 
-/* Does the option answer to this name in its other form, "no-NAME" for "NAME" or the reverse? */
+/* Returns whether the name is the option's other form, "no-NAME" for "NAME" or the reverse. */
 static bool is_negation(const struct cli_option *o, const char *given, size_t length)
 {
 	if (o->kind != CLI_KIND_SWITCH)
@@ -305,11 +307,11 @@ static void parse_long(struct parser *p, const char *arg)
 	if (g.value && g.option->kind != CLI_KIND_OPTIONAL &&
 	    g.option->kind != CLI_KIND_REFUSED && !cli_takes_value(g.option))
 		exit(cli_usage(p->tool, "'%s' takes no value", g.spelled));
-	take_value(p, &g);
-	store(p, &g);
+	read_value(p, &g);
+	store_value(p, &g);
 }
 
-/* A cluster of letters; the first one that can have a value takes what is left as its value. */
+/* Parses a cluster of letters; the first one that takes a value takes the rest of the argument. */
 static void parse_short(struct parser *p, const char *arg)
 {
 	for (const char *c = arg + 1; *c; c++) {
@@ -325,11 +327,11 @@ static void parse_short(struct parser *p, const char *arg)
 				g.value = c + 1;
 			if (c[1] == '=' && g.option->kind == CLI_KIND_OPTIONAL)
 				g.value = c + 2;
-			take_value(p, &g);
-			store(p, &g);
+			read_value(p, &g);
+			store_value(p, &g);
 			return;
 		}
-		store(p, &g);
+		store_value(p, &g);
 	}
 }
 

@@ -1,7 +1,7 @@
 /* cli.h - the command line of every tool: a tool is a table of options.
  *
- * An option is one row.  Parsing, --help, --man and --completion all read the same rows, so none
- * of them can say something that the others don't.  Every tool also has --help, --version, --man
+ * An option is one row.  Parsing, --help, --man and --completion all read the same rows, so they
+ * can't disagree.  Every tool also has --help, --version, --man
  * and --completion, which need no row.
  *
  *	struct settings { const char *output; bool strict; };
@@ -19,10 +19,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a tool's exit status means.  precord passes its child's status on instead. */
+/* The exit statuses of the tools, except precord, which returns its child's. */
 enum cli_exit {
 	CLI_OK = 0,
-	CLI_ERRORS = 1,		/* the output is complete but for what its `errors` list */
+	CLI_ERRORS = 1,		/* the output is complete except for what its `errors` list */
 	CLI_USAGE = 2,
 	CLI_INPUT = 3,		/* the input can't be opened or is not a perf.data file */
 	CLI_OUTPUT = 4,		/* the output could not be written */
@@ -34,20 +34,20 @@ enum cli_kind {
 	CLI_KIND_FLAG,
 	CLI_KIND_SWITCH,	/* a flag with a --no- form */
 	CLI_KIND_STRING,
-	CLI_KIND_OPTIONAL,	/* a string that may be left out: --name or --name=VALUE */
+	CLI_KIND_OPTIONAL,	/* a string with an optional value: --name or --name=VALUE */
 	CLI_KIND_LIST,
 	CLI_KIND_NUMBER,
 	CLI_KIND_SIZE,
 	CLI_KIND_CHOICE,
-	CLI_KIND_REFUSED,	/* known, but not supported; help says why */
-	CLI_KIND_HELP,		/* the rest: what every tool has */
+	CLI_KIND_REFUSED,	/* known, but not supported; .help is the reason */
+	CLI_KIND_HELP,		/* from here on: options of every tool */
 	CLI_KIND_VERSION,
 	CLI_KIND_MAN,
 	CLI_KIND_COMPLETION,
 };
 
-/* The values of an option that may be given many times, in the order given.  The strings are
- * argv's; the array is the tool's to release with cli_list_free(). */
+/* The values of a repeatable option, in order.  The strings are borrowed from argv; release the
+ * array with cli_list_free(). */
 struct cli_list {
 	const char **items;
 	size_t count;
@@ -58,11 +58,11 @@ struct cli_option {
 	enum cli_kind kind;
 	char letter;		/* 0: there is no short form */
 	const char *name;	/* without the dashes */
-	const char *value;	/* stands for the value in help; FILE and DIR also steer completion */
+	const char *value;	/* placeholder in help; FILE and DIR also select completion */
 	const char *help;	/* lower case, no full stop; the default belongs here */
 	size_t offset, width;	/* of the field in the tool's settings */
 	const char *const *choices;
-	const char *bare;	/* OPTIONAL: the value when none is given */
+	const char *bare;	/* OPTIONAL: the value when it is omitted */
 };
 
 #define CLI_MEMBER(S, f) (((struct S *)0)->f)
@@ -80,23 +80,23 @@ struct cli_option {
 /* bool: set to true. */
 #define CLI_FLAG(c, n, S, f, text) \
 	{ .kind = CLI_KIND_FLAG, .letter = c, .name = n, .help = text, CLI_AT(S, f, bool) }
-/* bool: --name sets it and --no-name clears it, the last one counts.  A row that is itself named
+/* bool: --name sets it and --no-name clears it, the last one wins.  A row that is itself named
  * "no-name" clears the field, and --name sets it. */
 #define CLI_SWITCH(c, n, S, f, text) \
 	{ .kind = CLI_KIND_SWITCH, .letter = c, .name = n, .help = text, CLI_AT(S, f, bool) }
-/* const char *: left alone when the option is absent. */
+/* const char *: unchanged when the option is absent. */
 #define CLI_STRING(c, n, v, S, f, text) \
 	{ .kind = CLI_KIND_STRING, .letter = c, .name = n, .value = v, .help = text, \
 	  CLI_AT(S, f, const char *) }
-/* const char *: the value must stick to the option (-z3, -z=3, --level=3); alone it is b. */
+/* const char *: the value must be attached (-z3, -z=3, --level=3); without one it is b. */
 #define CLI_OPTIONAL(c, n, v, S, f, b, text) \
 	{ .kind = CLI_KIND_OPTIONAL, .letter = c, .name = n, .value = v, .help = text, .bare = b, \
 	  CLI_AT(S, f, const char *) }
-/* struct cli_list: each time adds one string; nothing is split at commas. */
+/* struct cli_list: each occurrence adds one string; commas do not split it. */
 #define CLI_LIST(c, n, v, S, f, text) \
 	{ .kind = CLI_KIND_LIST, .letter = c, .name = n, .value = v, .help = text, \
 	  CLI_AT(S, f, struct cli_list) }
-/* unsigned, unsigned long or uint64_t: decimal; what the field can't hold is refused. */
+/* unsigned, unsigned long or uint64_t: decimal; an error if the field can't hold it. */
 #define CLI_NUMBER(c, n, v, S, f, text) \
 	{ .kind = CLI_KIND_NUMBER, .letter = c, .name = n, .value = v, .help = text, \
 	  CLI_AT_UNSIGNED(S, f) }
@@ -104,12 +104,12 @@ struct cli_option {
 #define CLI_SIZE(c, n, v, S, f, text) \
 	{ .kind = CLI_KIND_SIZE, .letter = c, .name = n, .value = v, .help = text, \
 	  CLI_AT_UNSIGNED(S, f) }
-/* enum: the index of the name in list, a NULL-terminated array.  v may be NULL: help then shows
- * the names in its place. */
+/* enum: the index of the name in list, a NULL-terminated array.  If v is NULL, help shows the
+ * names. */
 #define CLI_CHOICE(c, n, v, S, f, list, text) \
 	{ .kind = CLI_KIND_CHOICE, .letter = c, .name = n, .value = v, .help = text, \
 	  .choices = list, CLI_AT(S, f, unsigned int) }
-/* An option that users may bring from elsewhere and that is refused with a reason.  Not in help. */
+/* An option of similar tools that is refused with a reason.  Not in help. */
 #define CLI_REFUSED(c, n, reason) \
 	{ .kind = CLI_KIND_REFUSED, .letter = c, .name = n, .help = reason }
 
@@ -120,19 +120,21 @@ enum cli_operands {
 	CLI_COMMAND,		/* options end at the first operand: the rest is a command */
 };
 
-/* A row of a list that ends with a NULL name: an example and what it does, a status, or a heading and its text. */
+/* An example and its purpose, a status and its meaning, or a heading and its text. A list of these
+ * ends with a NULL name. */
 struct cli_note {
 	const char *name;
 	const char *text;
 };
 
-/* What completion offers as the value of an option, beside its choices and the lower-case alternatives of its `value`. The
- * list ends with a NULL option. */
+/* Values that completion offers in addition to the option's choices and the lower-case alternatives
+ * of its `value`. The list ends with a NULL option. */
 struct cli_values {
-	const char *option;	/* its name; of a CLI_LIST, commas part several values */
-	const char *words;	/* NULL, or values, parted by blanks */
-	const char *command;	/* NULL, or arguments with which the tool prints values, one a line */
-	const char *(*word)(size_t i, char *buf, size_t size);	/* NULL, or returns the i-th value, NULL at the end */
+	const char *option;	/* its name; values of a CLI_LIST are separated by commas */
+	const char *words;	/* NULL, or values separated by blanks */
+	const char *command;	/* NULL, or arguments that make the tool print one value per line */
+	/* NULL, or returns the i-th value, NULL at the end */
+	const char *(*word)(size_t i, char *buf, size_t size);
 };
 
 struct cli_tool {
@@ -140,58 +142,61 @@ struct cli_tool {
 	const char *version;
 	const char *build;	/* NULL, or more lines for --version */
 	const char *summary;	/* one sentence */
-	const char *description; /* NULL, or more for the man page; a blank line parts paragraphs */
-	const char *usage;	/* NULL, or the operands as help shows them: "[FILE|-]" */
-	const char *operand_note; /* NULL, or a line for help: what the operands are when none are given */
+	const char *description; /* NULL, or the man page's; blank lines separate paragraphs */
+	const char *usage;	/* NULL, or the operands for help: "[FILE|-]" */
+	const char *operand_note; /* NULL, or a line for help: the default operands */
 	enum cli_operands operands;
 	const struct cli_option *options;
 	const struct cli_values *values; /* NULL, or for completion */
 	const struct cli_note *examples; /* NULL, or commands */
-	const struct cli_note *sections; /* NULL, or more sections for the man page; a blank line parts paragraphs */
+	const struct cli_note *sections; /* NULL, or more sections for the man page */
 	const struct cli_note *exits;	/* NULL: the five of enum cli_exit */
 	const char *see_also;	/* NULL, or "pencode(1), perf-record(1)" */
 };
 
-/* Stores what argv says in *settings, which holds the defaults, and returns the operands, ended by
- * NULL; they live in argv, which is rearranged.  --help and its kin print and exit; bad usage
- * prints one line and a hint and exits with CLI_USAGE.
+/* Stores the options of argv in *settings, which holds the defaults. Returns the operands, ended by
+ * NULL, in argv, which is rearranged.  --help and the like print and exit; bad usage prints a line
+ * and a hint and exits with CLI_USAGE.
  *
- * Call it before anything opens a file: it also fills a closed descriptor 0, 1 or 2 with one on
- * which reading (0) or writing (1) fails, so that no file of the tool's can end up there. */
+ * Must be called before any file is opened: it replaces a closed descriptor 0, 1 or 2 by one on
+ * which reading (0) or writing (1) fails, so that no file of the tool can get that number. */
 char **cli_parse(const struct cli_tool *tool, int argc, char **argv, void *settings);
 
 void cli_list_free(struct cli_list *list);
 
-/* How many letters must be added, dropped or changed to make `name` of the `length` bytes given;
- * SIZE_MAX: too many bytes to tell. */
+/* Returns the edit distance of `name` and the `length` bytes given, or SIZE_MAX if these are too
+ * long. */
 size_t cli_distance(const char *name, const char *given, size_t length);
 
-/* Takes the next item of a comma list: moves *rest behind it and returns its start, its length in
- * *length, or NULL at the end.  Empty items are handed out too. */
+/* Takes the next item of a comma list: moves *rest past it, sets *length and returns its start, or
+ * NULL at the end.  Empty items count. */
 const char *cli_next_item(const char **rest, size_t *length);
 
-/* Replaces with '?' what could change the state of a terminal or the order of its text: control characters, the controls
- * of bidirectional text, bytes that are not UTF-8. Returns the new size, which is never larger. */
+/* Replaces with '?' characters that could change the state of a terminal or the order of its text:
+ * control characters, controls of bidirectional text and bytes that are not UTF-8. Returns the new
+ * size, which is never larger. */
 size_t cli_make_printable(char *text, size_t size);
 
-/* Prints "NAME: MESSAGE" as one line on stderr. All messages of all tools go through this, cli_footer() or cli_usage(),
- * which make them printable: they may hold names that a stranger chose. */
+/* Prints "NAME: MESSAGE" as one line on stderr. All messages of all tools go through this,
+ * cli_footer() or cli_usage(), which make them printable, since they may contain names from
+ * untrusted input. */
 void cli_error(const struct cli_tool *tool, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Prints "[ NAME: MESSAGE ]" in the same way. */
+/* Prints "[ NAME: MESSAGE ]" likewise. */
 void cli_footer(const struct cli_tool *tool, const char *format, va_list args)
 	__attribute__((format(printf, 2, 0)));
 
-/* Like cli_error(), then where to find help.  Returns CLI_USAGE, for `return cli_usage(...)`. */
+/* Like cli_error(), followed by a hint at --help. Returns CLI_USAGE, for `return
+ * cli_usage(...)`. */
 enum cli_exit cli_usage(const struct cli_tool *tool, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Flushes what was printed with stdio; the last thing main() does.  Returns status, or CLI_OUTPUT
- * after saying why when stdout could not be written. */
+/* Flushes stdio; the last thing main() does.  Returns status, or prints an error and returns
+ * CLI_OUTPUT when stdout could not be written. */
 enum cli_exit cli_finish(const struct cli_tool *tool, enum cli_exit status);
 
-/* Ends the process the way the signal does, though it be ignored or blocked. */
+/* Ends the process by the signal, even if that is ignored or blocked. */
 _Noreturn void cli_die_of(int signal_number);
 
 #endif

@@ -32,7 +32,7 @@ static void print_function_name(const struct cli_tool *tool, FILE *out)
 		putc(*c == '-' ? '_' : *c, out);
 }
 
-/* --name=VALUE comes as "--name=", the only way for a value that may be left out. */
+/* print_bash() splits --name=VALUE after the '='; an optional value can only be given so. */
 static void print_bash_pattern(const struct cli_option *o, FILE *out)
 {
 	fputc('\t', out);
@@ -95,7 +95,8 @@ static void print_bash_names(const struct cli_option *o, FILE *out)
 	}
 }
 
-/* Reads words and offers those that go on with what was typed: the whole value, or what is after its last comma. */
+/* Prints the function that reads words and offers those which complete the value, or its last
+ * item. */
 static void print_bash_offer(const struct cli_tool *tool, FILE *out)
 {
 	print_function_name(tool, out);
@@ -126,7 +127,7 @@ static void print_bash(const struct cli_tool *tool, FILE *out)
 	fputs("()\n{\n"
 	      "\tlocal at=$COMP_CWORD cur=${COMP_WORDS[COMP_CWORD]} prev cut\n\n"
 	      "\tCOMPREPLY=()\n"
-	      "\t# bash makes ':' and '=' words of their own, and replaces only what is after them\n"
+	      "\t# bash splits words at ':' and '=' and replaces only the text after them\n"
 	      "\twhile ((at > 1)) && [[ $cur == [:=]* || ${COMP_WORDS[at-1]} == [:=]* ]]; do\n"
 	      "\t\tat=$((at - 1))\n\t\tcur=${COMP_WORDS[at]}$cur\n\tdone\n"
 	      "\tprev=${COMP_WORDS[at-1]}\n"

@@ -4,7 +4,7 @@
 
 #include "cli_print.h"
 
-/* Prints text so that roff takes none of it for a request and keeps every dash a dash. */
+/* Prints text escaped for roff: no line is a request, and dashes stay ASCII. */
 static void print_span(const char *text, size_t length, FILE *out)
 {
 	bool at_start = true;
@@ -54,7 +54,6 @@ static void print_paragraphs(const char *text, FILE *out)
 	print_line(text, out);
 }
 
-/* The dashes and names bold, the value in italics. */
 static void print_option(const struct cli_option *o, FILE *out)
 {
 	char value[CLI_SPELLING_MAX];

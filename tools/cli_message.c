@@ -33,7 +33,8 @@ static struct character decode_utf8(const unsigned char *text, size_t size)
 	return c;
 }
 
-/* Unicode categories Cc, Zl and Zp, and the controls of bidirectional text, which reorder what a terminal shows. */
+/* Unicode categories Cc, Zl and Zp, and the controls of bidirectional text, which reorder the text
+ * on a terminal. */
 static bool is_control(uint32_t code)
 {
 	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e || code == 0x200f ||
@@ -65,7 +66,7 @@ static void print_message(const char *before, const char *after, const char *for
 {
 	char line[LINE_SIZE];
 	const int head = snprintf(line, sizeof(line), "%s: ", before);
-	const size_t tail = strlen(after) + 1;	/* and the newline */
+	const size_t tail = strlen(after) + 1;	/* with the newline */
 	const size_t room = sizeof(line) - tail - (size_t)head;
 	const int body = vsnprintf(line + head, room, format, args);
 	size_t length = (size_t)head + (body < 0 ? 0 : (size_t)body < room ? (size_t)body : room - 1);

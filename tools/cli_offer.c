@@ -1,4 +1,4 @@
-/* cli_offer.c - what completion offers for the value of an option. */
+/* cli_offer.c - the values that completion offers for an option. */
 #include "cli_offer.h"
 
 #include <ctype.h>
@@ -19,7 +19,8 @@ static bool is_word_byte(char c)
 	return islower((unsigned char)c) || isdigit((unsigned char)c) || c == '_' || c == '-' || c == ':';
 }
 
-/* Takes the next of "fp|dwarf[,SIZE]|N" that is a word, or begins with one: fp, dwarf. NULL at the end. */
+/* Returns the next alternative of "fp|dwarf[,SIZE]|N" that begins with a word (fp, dwarf), or
+ * NULL. */
 static const char *next_alternative(const char **rest, size_t *length)
 {
 	while (*rest) {

@@ -1,4 +1,4 @@
-/* cli_rows.c - what an option row says about itself, and the rows that every tool has. */
+/* cli_rows.c - properties of option rows, and the rows that every tool has. */
 #include <stdint.h>
 #include <string.h>
 
@@ -18,9 +18,9 @@ const struct cli_option cli_builtin[] = {
 
 static const struct cli_note default_exits[] = {
 	{ "0", "everything was read and written" },
-	{ "1", "the output is there, but part of the input was damaged: see its errors" },
+	{ "1", "the output is complete, but part of the input was damaged: see its errors" },
 	{ "2", "the command line is wrong" },
-	{ "3", "the input can't be opened, or is not of the kind expected" },
+	{ "3", "the input can't be opened or is not of the expected kind" },
 	{ "4", "the output could not be written" },
 	{ NULL, NULL }
 };
@@ -122,7 +122,7 @@ static const struct cli_option *nearest_of(const struct cli_option *o, const cha
 			continue;
 		d = cli_distance(o->name, name, length);
 		if (length >= 2 && strncmp(o->name, name, length) == 0)
-			d = 1;	/* the start of a name is near to it, however long the rest */
+			d = 1;	/* a prefix is always similar */
 		if (d < *best) {
 			*best = d;
 			found = o;
@@ -133,7 +133,7 @@ static const struct cli_option *nearest_of(const struct cli_option *o, const cha
 
 const struct cli_option *cli_nearest(const struct cli_tool *tool, const char *name, size_t length)
 {
-	size_t best = length <= 3 ? 2 : 3;	/* so far apart and further is not near */
+	size_t best = length <= 3 ? 2 : 3;	/* names at this distance are not similar */
 	const struct cli_option *own;
 	const struct cli_option *builtin;
 

@@ -1,4 +1,4 @@
-/* input.c - the recording that a tool reads: which one, when none is named. */
+/* input.c - choose and open the recording that a tool reads. */
 #include "input.h"
 
 #include <errno.h>
@@ -8,11 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 3000 };
+enum { STDIN_WAIT_MS = 3000 };
 
-static const char is_default_stdin[] = "; standard input is read as no FILE is given";
+static const char is_default_stdin[] = "; standard input is read because no FILE is given";
 
-/* A terminal, /dev/null and what cli_parse() put in the place of a closed descriptor are character devices. */
+/* False for a terminal, /dev/null and the replacement of a closed descriptor by cli_parse(). */
 static bool stdin_is_redirected(void)
 {
 	struct stat st;
@@ -38,13 +38,14 @@ static bool is_directory(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Somebody who meant perf.data would wait without knowing for what. */
-static void await_stdin(const struct cli_tool *tool)
+/* A user who meant perf.data would not know why the tool does nothing. */
+static void report_idle_stdin(const struct cli_tool *tool)
 {
 	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
 
-	if (poll(&in, 1, PATIENCE_MS) == 0)
-		cli_error(tool, "waiting for standard input, which is read as no FILE is given");
+	if (poll(&in, 1, STDIN_WAIT_MS) == 0)
+		cli_error(tool,
+			  "waiting for standard input, which is read because no FILE is given");
 }
 
 int input_open(struct input *in, const struct cli_tool *tool)
@@ -52,7 +53,7 @@ int input_open(struct input *in, const struct cli_tool *tool)
 	if (strcmp(in->path, "-") == 0) {
 		in->fd = STDIN_FILENO;
 		if (in->hint == is_default_stdin)
-			await_stdin(tool);
+			report_idle_stdin(tool);
 		return 0;
 	}
 	if (is_directory(in->path))

@@ -11,26 +11,27 @@
 
 /* For the description in the manual page. */
 #define INPUT_DESCRIPTION \
-	"Without FILE, standard input is read when it is a file, a pipe or a socket (pdecode < FILE, perf record -o - | " \
-	"pdecode), and perf.data of the current directory when it is a terminal, /dev/null or closed, as under cron and " \
-	"systemd and with ssh -n. A pipe that ends without data is an error, so that a recorder that failed does not pass " \
-	"unnoticed; where a wrapper leaves such a pipe or its own script as standard input, name perf.data. A FILE of - " \
-	"always is standard input."
+	"Without FILE, the input is standard input if that is a file, a pipe or a socket " \
+	"(pdecode < FILE, perf record -o - | pdecode). If it is a terminal, /dev/null or " \
+	"closed, as under cron and systemd and with ssh -n, the input is perf.data in the " \
+	"current directory. A pipe that ends without data is an error, so that a failed " \
+	"recorder is noticed; if a wrapper leaves such a pipe or its own script as standard " \
+	"input, name perf.data. A FILE of - always means standard input."
 
 struct input {
 	const char *path;	/* "-": standard input */
 	const char *name;	/* for messages */
-	const char *hint;	/* what else to say when it can't be read */
+	const char *hint;	/* appended to the message if it can't be read */
 	int fd;			/* -1: not open, or a directory */
 };
 
 #define INPUT_CLOSED { .hint = "", .fd = -1 }
 
-/* Names the input: path, or what is to be read when that is NULL. */
+/* Sets the input to path, or to the default when that is NULL. */
 void input_choose(struct input *in, const char *path);
 
-/* Opens what is no directory: 0, or -1 with errno. Tells the user when standard input was not asked for by name and nothing
- * comes from it for some seconds. */
+/* Opens the input unless it is a directory. Returns 0, or -1 and errno. Prints a message if
+ * standard input is the default and delivers nothing for some seconds. */
 int input_open(struct input *in, const struct cli_tool *tool);
 
 void input_close(struct input *in);

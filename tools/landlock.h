@@ -1,6 +1,6 @@
-/* landlock.h - what the tools use of Landlock (linux/landlock.h, Linux 5.13), for headers that are older.
+/* landlock.h - the parts of linux/landlock.h (Linux 5.13) that the tools need, for older headers.
  *
- * Constants have names of their own, so that both headers can be included.
+ * The names differ from the kernel's, so that both headers can be included.
  */
 #ifndef PD_TOOLS_LANDLOCK_H
 #define PD_TOOLS_LANDLOCK_H
@@ -8,7 +8,8 @@
 #include <asm/unistd.h>
 #include <stdint.h>
 
-/* New system calls have consecutive numbers on every architecture; pidfd_open(2) is of 5.3. */
+/* New system calls have consecutive numbers on every architecture; pidfd_open(2) is in Linux
+ * 5.3. */
 enum {
 	CALL_CREATE_RULESET = __NR_pidfd_open + 10,
 	CALL_ADD_RULE,
@@ -32,7 +33,7 @@ enum {
 	ACCESS_IOCTL_DEV = 1 << 15,	/* version 5, Linux 6.10 */
 };
 
-/* struct landlock_ruleset_attr of version 1: a longer one is not needed. */
+/* struct landlock_ruleset_attr of version 1 */
 struct ruleset_attr {
 	uint64_t handled_access_fs;
 };

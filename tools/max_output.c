@@ -1,4 +1,4 @@
-/* max_output.c - reads --max-output. */
+/* max_output.c - parse --max-output. */
 #include "max_output.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #define DEFAULT_BYTES (1ull << 30)
 #define DEFAULT_RATIO 4096
 
-static int parse(const char *text, struct max_output *out)
+static int parse_limit(const char *text, struct max_output *out)
 {
 	static const char units[] = "KMGT";
 	unsigned long long n;
@@ -40,7 +40,8 @@ static int parse(const char *text, struct max_output *out)
 enum cli_exit max_output_read(const struct cli_tool *tool, const char *text, struct max_output *out)
 {
 	*out = (struct max_output){ DEFAULT_BYTES, DEFAULT_RATIO };
-	if (text && parse(text, out))
-		return cli_usage(tool, "'--max-output=%s': a ratio such as 100x or a size such as 2G was expected", text);
+	if (text && parse_limit(text, out))
+		return cli_usage(tool, "'--max-output=%s': expected a ratio (100x) or a size (2G)",
+				 text);
 	return CLI_OK;
 }

@@ -1,4 +1,4 @@
-/* output.c - buffered output that notices every failure. */
+/* output.c - buffered output that misses no write error. */
 #include "output.h"
 
 #include <errno.h>
@@ -13,14 +13,14 @@
 #include "output_place.h"
 #include "source.h"
 
-enum { BUFFER_SIZE = 1 << 18, NOT_COPIED = BUFFER_SIZE / 4 };
+enum { BUFFER_SIZE = 1 << 18, DIRECT_SIZE = BUFFER_SIZE / 4 };
 
 static bool is_stdio(const char *path)
 {
 	return !path || strcmp(path, "-") == 0;
 }
 
-/* Only a regular file can be harmed by being both. */
+/* Only a regular file is destroyed when it is both. */
 static bool is_same_file(const struct stat *out, const char *input)
 {
 	struct stat in;
@@ -43,8 +43,8 @@ static enum cli_exit open_failed(struct output *o, int error)
 	return CLI_OUTPUT;
 }
 
-/* What is there is written to only if it is the caller's own file, or a FIFO or device that is his or root's: others can
- * plant links and names of other files. -1 and errno; *why: the reason, where there is a better one than errno. */
+/* Opens an existing file only if it is the caller's own, or a FIFO or device of the caller or root:
+ * other users can plant links and FIFOs. Returns -1 and errno, or *why where that is better. */
 static int open_existing(const struct place *at, const char **why)
 {
 	struct stat st;
@@ -52,9 +52,10 @@ static int open_existing(const struct place *at, const char **why)
 
 	if (output_place_stat(at, &st))
 		return -1;
-	*why = S_ISLNK(st.st_mode) ? "is a link that others could have made: name what it leads to, or remove it" :
+	*why = S_ISLNK(st.st_mode) ? "is a link that another user may have made: name its target, "
+				     "or remove it" :
 	       S_ISREG(st.st_mode) ? "belongs to another user or has another name (hard link): remove it, or use "
-				     "another name" : "is not yours";
+				     "another name" : "belongs to another user";
 	errno = EPERM;
 	if (!is_own_file(&st) && (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode) || !owner_is_trusted(st.st_uid)))
 		return -1;
@@ -62,7 +63,7 @@ static int open_existing(const struct place *at, const char **why)
 	fd = output_place_open_file(at, O_WRONLY, 0);
 	if (fd < 0 || (fstat(fd, &st) == 0 && (is_own_file(&st) || (!S_ISREG(st.st_mode) && owner_is_trusted(st.st_uid)))))
 		return fd;
-	close(fd);	/* exchanged meanwhile */
+	close(fd);	/* replaced in the meantime */
 	errno = EPERM;
 	return -1;
 }
@@ -79,7 +80,7 @@ static int open_new(const struct place *at, const char *input)
 	return fd;
 }
 
-/* Opens a path and sets o->created. -1 and errno; *why as above. */
+/* Opens a path and sets o->created. Returns -1 and errno; *why as in open_existing(). */
 static int open_path(struct output *o, const char *path, const char *input, const char **why)
 {
 	struct place at;
@@ -113,7 +114,7 @@ enum cli_exit output_open(struct output *o, const struct cli_tool *tool, const c
 	if (o->fd < 0 || fstat(o->fd, &st))
 		return open_failed(o, errno);
 	if (is_same_file(&st, input)) {
-		cli_error(tool, "%s: is both the input and the output", o->name);
+		cli_error(tool, "%s: is both input and output", o->name);
 		if (!to_stdout)
 			close(o->fd);
 		o->fd = -1;
@@ -125,7 +126,7 @@ enum cli_exit output_open(struct output *o, const struct cli_tool *tool, const c
 	return CLI_OK;
 }
 
-enum cli_exit output_empty(struct output *o)
+enum cli_exit output_truncate(struct output *o)
 {
 	struct stat st;
 
@@ -136,7 +137,7 @@ enum cli_exit output_empty(struct output *o)
 	return CLI_OK;
 }
 
-void output_drop(struct output *o)
+void output_discard(struct output *o)
 {
 	if (o->fd < 0)
 		return;
@@ -160,7 +161,7 @@ static int write_all(struct output *o, const unsigned char *bytes, size_t size)
 		} else if (n == 0) {
 			o->error = ENOSPC;
 		} else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-			/* someone else made the terminal or pipe non-blocking */
+			/* another process made the terminal or pipe non-blocking */
 			poll(&(struct pollfd){ .fd = o->fd, .events = POLLOUT }, 1, -1);
 		} else if (errno != EINTR) {
 			o->error = errno;
@@ -184,9 +185,9 @@ int output_write(void *output, const void *bytes, size_t size)
 	if (o->error)
 		return -1;
 	o->written += size;
-	if ((size > BUFFER_SIZE - o->used || size >= NOT_COPIED) && output_flush(o))
+	if ((size > BUFFER_SIZE - o->used || size >= DIRECT_SIZE) && output_flush(o))
 		return -1;
-	if (size >= NOT_COPIED)
+	if (size >= DIRECT_SIZE)
 		return write_all(o, bytes, size);
 	if (size)
 		memcpy(o->buffer + o->used, bytes, size);
@@ -208,7 +209,8 @@ bool output_is_terminal(const struct output *o)
 	return o->fd >= 0 && isatty(o->fd);
 }
 
-/* Some file systems report a failed write only here.  stdout stays open: a copy is closed. */
+/* Some file systems report a failed write only in close(2).  stdout stays open: a duplicate is
+ * closed. */
 static void close_fd(struct output *o)
 {
 	int fd = o->fd == STDOUT_FILENO ? dup(o->fd) : o->fd;

@@ -1,4 +1,4 @@
-/* output_place.c - where an output may go. */
+/* output_place.c - resolve the path of an output safely. */
 #include "output_place.h"
 
 #include <errno.h>
@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LINKS 40	/* as many as the kernel follows */
+#define MAX_LINKS 40	/* the kernel's own limit */
 
-static bool id_from(const char *name, unsigned long *id)
+static bool read_id(const char *name, unsigned long *id)
 {
 	const char *text = getenv(name);
 	char *end;
@@ -26,7 +26,7 @@ bool sudo_user(uid_t *uid, gid_t *gid)
 {
 	unsigned long u, g;
 
-	if (geteuid() != 0 || !id_from("SUDO_UID", &u) || !id_from("SUDO_GID", &g))
+	if (geteuid() != 0 || !read_id("SUDO_UID", &u) || !read_id("SUDO_GID", &g))
 		return false;
 	*uid = (uid_t)u;
 	*gid = (gid_t)g;
@@ -51,7 +51,7 @@ bool is_own_file(const struct stat *st)
 	return S_ISREG(st->st_mode) && is_callers(st->st_uid) && st->st_nlink == 1;
 }
 
-/* Only root and the caller can make anything in it. */
+/* Returns whether only root and the caller can create files in it. */
 static bool is_private(int dir)
 {
 	struct stat st;
@@ -59,8 +59,8 @@ static bool is_private(int dir)
 	return fstat(dir, &st) == 0 && owner_is_trusted(st.st_uid) && !(st.st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* Takes the directory of `path`, which begins in `from`, and its last component. */
-static int enter(struct place *p, int from, const char *path)
+/* Opens the directory of `path`, which is relative to `from`, and sets the last component. */
+static int open_parent(struct place *p, int from, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	char *dir = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
@@ -73,7 +73,7 @@ static int enter(struct place *p, int from, const char *path)
 	return p->dir < 0 ? errno : 0;
 }
 
-/* Pipes and devices have no path to be replaced at. */
+/* Pipes and devices have no path at which they could be replaced. */
 static bool leads_to_file(const struct place *p)
 {
 	struct stat st;
@@ -88,8 +88,8 @@ int output_place_open(struct place *p, const char *path)
 	int error;
 
 	*p = (struct place)PLACE_NONE;
-	error = enter(p, AT_FDCWD, path);
-	for (int i = 0; !error && i < LINKS; i++) {
+	error = open_parent(p, AT_FDCWD, path);
+	for (int i = 0; !error && i < MAX_LINKS; i++) {
 		const ssize_t n = readlinkat(p->dir, p->name, target, sizeof(target) - 1);
 
 		if (n < 0 || !is_private(p->dir))
@@ -99,7 +99,7 @@ int output_place_open(struct place *p, const char *path)
 			return 0;
 		target[n] = '\0';
 		before = *p;
-		error = enter(p, before.dir, target);
+		error = open_parent(p, before.dir, target);
 		output_place_close(&before);
 	}
 	output_place_close(p);

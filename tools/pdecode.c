@@ -1,4 +1,4 @@
-/* pdecode - everything in a perf.data file, as JSON. */
+/* pdecode.c - decode a perf.data file to JSON. */
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>
@@ -41,49 +41,64 @@ static const char *const sorts[] = { "file", "time", NULL };
 static const struct cli_option options[] = {
 	CLI_GROUP("Input and output"),
 	CLI_LIST('i', "input", "FILE", settings, inputs, "read FILE; the same as the operand"),
-	CLI_STRING('o', "output", "FILE", settings, output, "write to FILE instead of standard output"),
+	CLI_STRING('o', "output", "FILE", settings, output,
+		   "write to FILE instead of standard output"),
 	CLI_CHOICE('f', "format", NULL, settings, format, formats,
-		"json: one document (default); jsonl: an object a line, each with its kind; "
-		"stats: counts instead of records"),
-	CLI_FLAG(0, "pretty", settings, pretty, "json and stats: indented, for people"),
+		   "json: one document (default); jsonl: one object per line, each with its kind; "
+		   "stats: counts instead of records"),
+	CLI_FLAG(0, "pretty", settings, pretty, "indent json and stats for human readers"),
 	CLI_CHOICE(0, "blobs", NULL, settings, blobs, blobs,
-		"stacks, raw and AUX data: as hex (default); left out; hex, and the payloads of compressed "
-		"records too"),
-	CLI_CHOICE(0, "sort", NULL, settings, sort, sorts, "order of the records: as written (default), or by time"),
+		   "stacks, raw and AUX data: hex (default); omit leaves them out; full adds the "
+		   "payloads of compressed records"),
+	CLI_CHOICE(0, "sort", NULL, settings, sort, sorts,
+		   "order of the records: as written (default), or by time"),
 	CLI_FLAG(0, "header-only", settings, header_only,
-		"the file, its events and features; reads no records, and a pipe up to the first sample"),
+		 "only the file, its events and features; reads no records, or in a pipe those "
+		 "before "
+		 "the first sample"),
 	CLI_OPTIONAL(0, "schema", "NAME|DIR", settings, schema, SCHEMA_LIST,
-		"print the JSON Schema of that name, such as document or SAMPLE; write all of them to a "
-		"directory; alone, list their names"),
+		     "print the JSON Schema of that name, such as document or SAMPLE; write all of "
+		     "them to a directory; without a value, list their names"),
 	CLI_GROUP("Filters"),
 	CLI_LIST(0, "types", "LIST", settings, filter.types,
-		"records of these types, by name or number: SAMPLE,MMAP2,70"),
-	CLI_LIST('e', "event", "LIST", settings, filter.events, "samples of these events: cycles,'sched:*'"),
-	CLI_LIST(0, "pid", "LIST", settings, filter.pids, "of these processes: 4711,5000-5010"),
-	CLI_LIST(0, "tid", "LIST", settings, filter.tids, "of these threads"),
-	CLI_LIST('c', "comm", "LIST", settings, filter.comms, "of threads with these names: bash,'kworker*'"),
-	CLI_LIST('C', "cpu", "LIST", settings, filter.cpus, "of these cpus: 0-3,5"),
+		 "records of these types, by name or number: SAMPLE,MMAP2,70"),
+	CLI_LIST('e', "event", "LIST", settings, filter.events,
+		 "samples of these events: cycles,'sched:*'"),
+	CLI_LIST(0, "pid", "LIST", settings, filter.pids,
+		 "records of these processes: 4711,5000-5010"),
+	CLI_LIST(0, "tid", "LIST", settings, filter.tids, "records of these threads"),
+	CLI_LIST('c', "comm", "LIST", settings, filter.comms,
+		 "records of threads with these names: bash,'kworker*'"),
+	CLI_LIST('C', "cpu", "LIST", settings, filter.cpus, "records of these CPUs: 0-3,5"),
 	CLI_STRING(0, "time", "A,B", settings, filter.time,
-		"from A to B; either may be left out. Seconds as perf prints them (12.5), ns as in the JSON, or with "
-		"a unit (s, ms, us, ns); or a part of the recording: 10%-20%"),
+		   "records from A to B; either may be left out. Seconds as perf prints them "
+		   "(12.5), "
+		   "ns as in the JSON, or with a unit (s, ms, us, ns); or a part of the recording: "
+		   "10%-20%"),
 	CLI_GROUP("Limits and messages"),
-	CLI_NUMBER('j', "jobs", "N", settings, jobs, "use N threads, at most 16 (default and 0: one for each cpu); the output "
-		"is the same"),
+	CLI_NUMBER('j', "jobs", "N", settings, jobs,
+		   "use N threads, at most 16 (default and 0: one per CPU); the output is the "
+		   "same"),
 	CLI_FLAG(0, "strict", settings, strict, "stop at the first damage"),
-	CLI_SIZE(0, "memory", "SIZE", settings, memory, "hold no more than SIZE of the input, such as 1G (default and 0: 256M)"),
+	CLI_SIZE(0, "memory", "SIZE", settings, memory,
+		 "keep at most SIZE of the input in memory, such as 1G (default and 0: 256M)"),
 	MAX_OUTPUT_OPTION(settings, max_output),
 	SANDBOX_OPTION(settings),
-	CLI_FLAG('v', "verbose", settings, verbose, "show every error, and what is odd but no error"),
+	CLI_FLAG('v', "verbose", settings, verbose,
+		 "show every error, and notes on what is unusual but no error"),
 
-	/* perf script's, that fingers know */
-	CLI_REFUSED('F', "fields", "all fields are written; pick some with pdecode -f jsonl | jq -c '{time,pid,ip}'"),
+	/* Options of perf script that users may try. */
+	CLI_REFUSED('F', "fields",
+		    "all fields are written; select some with "
+		    "pdecode -f jsonl | jq -c '{time,pid,ip}'"),
 	CLI_REFUSED('D', "dump-raw-trace", "the JSON has every record and field; try --pretty"),
-	CLI_REFUSED(0, "ns", "times always are in ns"),
-	CLI_REFUSED(0, "header", "the header is always written; --header-only leaves out the rest"),
-	CLI_REFUSED('I', "show-info", "the header is always written; --header-only leaves out the rest"),
-	CLI_REFUSED('G', "hide-call-graph", "drop it with pdecode -f jsonl | jq -c 'del(.callchain)'"),
-	CLI_REFUSED('s', "script", "give a script of your own the lines of pdecode -f jsonl"),
-	CLI_REFUSED(0, "itrace", "AUX data are written as they are, not decoded"),
+	CLI_REFUSED(0, "ns", "times are always in ns"),
+	CLI_REFUSED(0, "header", "the header is always written; --header-only omits the rest"),
+	CLI_REFUSED('I', "show-info", "the header is always written; --header-only omits the rest"),
+	CLI_REFUSED('G', "hide-call-graph",
+		    "remove it with pdecode -f jsonl | jq -c 'del(.callchain)'"),
+	CLI_REFUSED('s', "script", "pipe pdecode -f jsonl into your own script"),
+	CLI_REFUSED(0, "itrace", "AUX data is written as it is, not decoded"),
 	CLI_REFUSED('k', "vmlinux", "addresses are not resolved to symbols"),
 	CLI_REFUSED(0, "kallsyms", "addresses are not resolved to symbols"),
 	CLI_END
@@ -96,40 +111,54 @@ static const struct cli_values values[] = {
 };
 
 static const struct cli_note examples[] = {
-	{ "pdecode > out.json", "Decode perf.data of this directory." },
-	{ "pdecode -f stats --pretty perf.data", "What is in it, and is it complete?" },
-	{ "pdecode -f jsonl --types SAMPLE perf.data | jq -r .ip", "One object a line, for jq, databases and scripts." },
+	{ "pdecode > out.json", "Decode perf.data in the current directory." },
+	{ "pdecode -f stats --pretty perf.data",
+		"Show what it contains and whether it is complete." },
+	{ "pdecode -f jsonl --types SAMPLE perf.data | jq -r .ip",
+	  "Write one object per line, for jq, databases and scripts." },
 	{ "perf record -a -o - sleep 10 | pdecode -f jsonl", "Decode while perf records." },
-	{ "pdecode --header-only --pretty perf.data", "Machine, command line and events, at once for any size." },
-	{ "pdecode --comm nginx --cpu 0-3 --time 12.5,13 perf.data", "A part of it." },
+	{ "pdecode --header-only --pretty perf.data",
+	  "Show machine, command line and events, fast for any file size." },
+	{ "pdecode --comm nginx --cpu 0-3 --time 12.5,13 perf.data", "Decode a part." },
 	{ NULL, NULL }
 };
 
 static const char description[] =
-	"pdecode decodes the files that perf record writes, whatever its version and the machine it ran on, to complete "
-	"JSON: every record with every field, the header's attributes and features, and what was damaged. Files, pipes, "
-	"directories of perf record --threads, compressed records and gzip, zstd, xz or bzip2 around all of it are understood. "
-	"In a directory only regular files are read: a symbolic link, FIFO or device among them is an error.\n\n"
-	INPUT_DESCRIPTION " What comes through a pipe is written as it arrives; the first Ctrl-C is left to who writes it, so "
-	"that pdecode ends with its input.\n\n"
-	"Damage does not end the decoding: what can be read is written, the rest is listed under errors, on standard "
-	"error, and in the exit status.\n\n"
-	"--format stats writes one object: records, bytes, by_type and by_event with the records and bytes of each (and "
-	"the samples of an event and the sum of their period), first_time, last_time and duration in ns, lost (records), "
-	"lost_samples, throttled, errors and errors_by_code, damaged (records), skipped (bytes that are no record), "
-	"compressed (bytes in and out), and file, where complete is false when the recording was cut off. account says where "
-	"every byte of the input is: header, features, records, skipped, gaps, zeros and unread add up to total.\n\n"
-	"Of a recording that was not finished, everything up to the end of the file is decoded, whatever its header states.\n\n"
-	"A filter drops the records that don't match and leaves everything else as it is; the summary counts the dropped "
-	"ones as filtered. Filters given together must all match. A record without the thing that is asked for stays: "
-	"perf's own records (FINISHED_ROUND, HEADER_..., AUXTRACE) are dropped by --types only. The pid and tid of "
-	"MMAP2, COMM, FORK and the like are those they tell of, and of others the task they happened in; KSYMBOL, BPF_EVENT, "
-	"TEXT_POKE, CGROUP, LOST and mappings of the kernel belong to no task and stay. --comm goes by the names that COMM "
-	"and FORK records gave up to there; --sort time makes that exact on several cpus. --event is asked of samples "
-	"and counts, cycles finds cycles:u too; mappings, names and switches hold for all events. Records that perf made up "
-	"for what ran before the recording have no time and no cpu.\n\n"
-	"Names may have wildcards as in the shell (*, ?, [a-z]). Lists can be given again and add up.\n\n"
-	"Of a time without unit, a whole number of 11 digits or more is ns, every other one seconds.\n\n"
+	"pdecode decodes the files that perf record writes, of any perf version and machine, "
+	"to complete JSON: every record with every field, the attributes and features of the "
+	"header, and a list of the damage. It reads files, pipes, directories of perf record "
+	"--threads and compressed records, and all of these inside gzip, zstd, xz or bzip2. In "
+	"a directory only regular files are read: a symbolic link, FIFO or device there is an "
+	"error.\n\n"
+	INPUT_DESCRIPTION
+	" The records of a pipe are written as they arrive; the first Ctrl-C is left to the "
+	"program that writes the pipe, so that pdecode ends with its input.\n\n"
+	"Damage does not end the decoding: whatever can be read is written; the rest is "
+	"reported under errors, on standard error, and by the exit status.\n\n"
+	"--format stats writes one object: records, bytes, by_type and by_event with the "
+	"records and bytes of each (and the samples of an event and the sum of their periods), "
+	"first_time, last_time and duration in ns, lost (records), lost_samples, throttled, "
+	"errors and errors_by_code, damaged (records), skipped (bytes that no record holds), "
+	"compressed (bytes in and out), and file, where complete is false if the recording was "
+	"cut off. account assigns every byte of the input: header, features, records, skipped, "
+	"gaps, zeros and unread add up to total.\n\n"
+	"An unfinished recording is decoded up to the end of the file, whatever its header "
+	"states.\n\n"
+	"A filter drops the records that don't match and leaves the rest as it is; the summary "
+	"counts the dropped ones as filtered. Several filters must all match. A record without "
+	"the property that a filter tests is kept: perf's own records (FINISHED_ROUND, "
+	"HEADER_..., AUXTRACE) are dropped by --types only. The pid and tid of MMAP2, COMM, "
+	"FORK and the like are those of the task that they describe; of other records, those "
+	"of the task that they happened in. KSYMBOL, BPF_EVENT, TEXT_POKE, CGROUP, LOST and "
+	"mappings of the kernel belong to no task and are kept. --comm uses the names that "
+	"earlier COMM and FORK records have set; --sort time makes that exact for several "
+	"CPUs. --event applies to samples and counts, and cycles also matches cycles:u; "
+	"mappings, names and switches belong to all events. Records that perf synthesized for "
+	"what existed before the recording have no time and no CPU.\n\n"
+	"Names may contain wildcards as in the shell (*, ?, [a-z]). List options can be "
+	"repeated and add up.\n\n"
+	"A --time without a unit is in ns if it is a whole number of 11 digits or more, else "
+	"in seconds.\n\n"
 	SANDBOX_DESCRIPTION;
 
 static const struct cli_tool tool = {
@@ -140,7 +169,7 @@ static const struct cli_tool tool = {
 	.see_also = "precord(1), pencode(1), prepair(1), perf-record(1), jq(1)",
 };
 
-/* One file on its way through. */
+/* The decoding of one input. */
 struct run {
 	const struct settings *s;
 	struct max_output max_output;
@@ -150,12 +179,12 @@ struct run {
 	struct filter_part part;
 	struct pd_sink *sink;
 	struct progress progress;
-	uint64_t done;			/* bytes of the input, for the progress */
+	uint64_t done;			/* bytes of the input, for progress */
 	uint64_t errors, not_shown;
-	int refused;			/* what the sink returned when not 0 */
+	int refused;			/* what the sink returned if not 0 */
 };
 
-static void complain(struct run *run, const struct pd_error *e, const char *hint)
+static void report_error(struct run *run, const struct pd_error *e, const char *hint)
 {
 	char text[512];
 
@@ -166,15 +195,15 @@ static void complain(struct run *run, const struct pd_error *e, const char *hint
 static void on_error(void *ctx, const struct pd_error *e)
 {
 	struct run *run = ctx;
-
-	int refused = run->refused ? 0 : pd_sink_error(run->sink, e);	/* says first what its threads found before this */
+	/* first reports what its threads found before this */
+	int refused = run->refused ? 0 : pd_sink_error(run->sink, e);
 
 	if (!run->refused)
 		run->refused = refused;
 	if (e->severity > PD_NOTE)
 		run->errors++;
 	if (run->s->verbose || (e->severity > PD_NOTE && run->errors <= ERRORS_SHOWN))
-		complain(run, e, "");
+		report_error(run, e, "");
 	else if (e->severity > PD_NOTE)
 		run->not_shown++;
 }
@@ -187,8 +216,8 @@ static void on_wait(void *ctx)
 	output_flush(&run->out);
 }
 
-/* --strict ends at the very record that is damaged: no thread may be ahead of it. */
-static unsigned int threads(const struct settings *s)
+/* --strict ends at the very record that is damaged, so no thread may be ahead of it. */
+static unsigned int thread_count(const struct settings *s)
 {
 	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -199,15 +228,15 @@ static unsigned int threads(const struct settings *s)
 	return cpus < 1 ? 1 : cpus < MOST_THREADS ? (unsigned int)cpus : MOST_THREADS;
 }
 
-/* The reader has a use for a thread of its own, to decompress, where another would have nothing to do: on two cpus it would be in
- * the way of those that write. */
+/* A decompression thread pays off only on a spare CPU: with two CPUs it would slow down the threads
+ * that format. */
 static unsigned int reader_threads(const struct settings *s)
 {
-	return s->format == FORMAT_STATS ? threads(s) : threads(s) - 1;
+	return s->format == FORMAT_STATS ? thread_count(s) : thread_count(s) - 1;
 }
 
-/* To count, most bytes need not be looked at. To write them all, it makes no difference whether the kernel copies them before; and
- * what was written can't be taken back when the file turns out to have shrunk. */
+/* Counting does not touch most bytes, so it maps the file. Writing touches all of them, and what is
+ * written can't be taken back if the file turns out to have shrunk. */
 static enum pd_access access_of(const struct settings *s)
 {
 	return s->format == FORMAT_STATS ? PD_MAP_OWN : PD_READ;
@@ -221,11 +250,11 @@ static struct pd_sink *make_sink(struct run *run)
 	if (run->s->format == FORMAT_STATS)
 		return pd_stats_sink(&(struct pd_stats_options){
 			.size = sizeof(struct pd_stats_options), .layout = layout, .filter = run->filter,
-			.threads = threads(run->s) }, out);
+			.threads = thread_count(run->s) }, out);
 	return pd_json_sink(&(struct pd_json_options){
 		.size = sizeof(struct pd_json_options), .layout = layout, .filter = run->filter,
 		.shape = run->s->format == FORMAT_JSONL ? PD_JSON_LINES : PD_JSON_DOCUMENT,
-		.blobs = (enum pd_blobs)run->s->blobs, .threads = threads(run->s),
+		.blobs = (enum pd_blobs)run->s->blobs, .threads = thread_count(run->s),
 		.parts = run->s->header_only ? PD_JSON_HEADER : PD_JSON_ALL }, out);
 }
 
@@ -240,8 +269,8 @@ static struct pd_reader *open_reader(struct run *run)
 
 	reader = run->in.fd >= 0 ? pd_open_fd(run->in.fd, o, &e) : pd_open_path(run->in.path, o, &e);
 	if (!reader)
-		complain(run, &e, run->in.fd < 0 && e.code == PD_E_IO && e.have == ENOENT ?
-			 "; a directory that was recorded has this file in it" : run->in.hint);
+		report_error(run, &e, run->in.fd < 0 && e.code == PD_E_IO && e.have == ENOENT ?
+			     "; a recorded directory contains this file" : run->in.hint);
 	return reader;
 }
 
@@ -249,11 +278,13 @@ static enum cli_exit open_input(struct run *run)
 {
 	if (input_open(&run->in, &tool) == 0)
 		return CLI_OK;
-	complain(run, &(struct pd_error){ .code = PD_E_IO, .severity = PD_FATAL, .have = (uint64_t)errno }, run->in.hint);
+	report_error(run,
+		     &(struct pd_error){ .code = PD_E_IO, .severity = PD_FATAL,
+			     .have = (uint64_t)errno }, run->in.hint);
 	return CLI_INPUT;
 }
 
-/* An output that is one of the files of an input directory would destroy it. */
+/* Returns whether the output is a file of the input directory, which it would destroy. */
 static bool is_inside(const char *output, const char *directory)
 {
 	DIR *dir = output && strcmp(output, "-") != 0 ? opendir(directory) : NULL;
@@ -283,13 +314,13 @@ static enum cli_exit open_output(struct run *run)
 	bool inside = is_inside(output, run->in.path);
 	enum cli_exit status = inside ? CLI_USAGE : output_open(&run->out, &tool, output, run->in.path);
 
-	/* Made before the directory is read, it would be taken for a part of it. */
+	/* A new data.N would be read as part of the directory. */
 	if (run->out.created && is_named_like_data(output) && is_inside(output, run->in.path)) {
 		inside = true;
-		output_drop(&run->out);
+		output_discard(&run->out);
 	}
 	if (inside)
-		cli_error(&tool, "%s: is both the input and the output", output);
+		cli_error(&tool, "%s: is both input and output", output);
 	return inside ? CLI_USAGE : status;
 }
 
@@ -305,14 +336,14 @@ static void show_progress(struct run *run, const struct pd_reader *reader, const
 {
 	const uint64_t offset = pd_record_offset(record);
 
-	if (pd_file(reader)->mode == PD_MODE_DIRECTORY)	/* offsets begin anew in each file */
+	if (pd_file(reader)->mode == PD_MODE_DIRECTORY)	/* each file has its own offsets */
 		run->done += pd_record_bytes(record).size;
 	else if (offset > run->done)
 		run->done = offset;
 	progress_update(&run->progress, run->done);
 }
 
-/* In a pipe the header is records, which end where the recording begins. */
+/* In a pipe the header consists of records, which end at the first of these. */
 static bool ends_header(const struct pd_record *record)
 {
 	static const char *const firsts[] = {
@@ -330,42 +361,43 @@ static bool must_stop(const struct run *run)
 	return run->refused || (run->s->strict && run->errors);
 }
 
-static void pump(struct run *run, struct pd_reader *reader)
+static void decode_records(struct run *run, struct pd_reader *reader)
 {
 	const bool header_only = run->s->header_only;
 	const struct pd_record *record;
 	struct pd_error e;
-	int got = 0;
+	int ret = 0;
 
 	run->refused = pd_sink_begin(run->sink, reader);
 	while (!must_stop(run) && !(header_only && pd_file(reader)->mode != PD_MODE_PIPE)) {
 		if (!header_only)
 			run->refused = pd_sink_batch(run->sink, reader);
-		got = run->refused ? 0 : pd_next(reader, &record, &e);
-		if (got <= 0 || must_stop(run) || (header_only && ends_header(record)))
+		ret = run->refused ? 0 : pd_next(reader, &record, &e);
+		if (ret <= 0 || must_stop(run) || (header_only && ends_header(record)))
 			break;
 		run->refused = pd_sink_record(run->sink, record);
 		show_progress(run, reader, record);
 	}
-	if (got < 0)
+	if (ret < 0)
 		on_error(run, &e);
 	if (sigbus_lost_bytes())
 		on_error(run, &(struct pd_error){ .code = PD_E_IO, .severity = PD_DAMAGED, .text =
-			"it shrank while it was read, or can't be read everywhere: zeros stand for what is gone" });
+			"it shrank while it was read, or parts can't be read: zeros replace what "
+			"is missing" });
 	if (!run->refused)
 		run->refused = pd_sink_finish(run->sink, reader);
 }
 
-static enum cli_exit decode_open(struct run *run, struct pd_reader *reader)
+static enum cli_exit decode_reader(struct run *run, struct pd_reader *reader)
 {
 	enum cli_exit status = run->filter ? filter_set_part(&tool, run->filter, run->part, reader) : CLI_OK;
 
 	if (status == CLI_OK)
-		status = output_empty(&run->out);
+		status = output_truncate(&run->out);
 	if (status != CLI_OK)
 		return status;
 	start_progress(run, reader);
-	pump(run, reader);
+	decode_records(run, reader);
 	progress_end(&run->progress);
 	if (run->refused && !run->out.error) {
 		cli_error(&tool, "%s: out of memory", run->in.name);
@@ -373,16 +405,16 @@ static enum cli_exit decode_open(struct run *run, struct pd_reader *reader)
 	} else if (run->errors) {
 		status = CLI_ERRORS;
 	}
-	filter_say_unknown_events(&tool, &run->s->filter, reader);
+	filter_report_unknown_events(&tool, &run->s->filter, reader);
 	if (run->filter && !run->s->header_only && !run->refused)
-		filter_say_empty(&tool, &run->s->filter, run->filter);
+		filter_report_no_match(&tool, &run->s->filter, run->filter);
 	if (run->not_shown)
 		cli_error(&tool, "%s: and %llu more errors; -v shows all of them", run->in.name,
 			  (unsigned long long)run->not_shown);
 	return output_close(&run->out, status);
 }
 
-/* In the sandbox: all files are open, but for those of a directory. */
+/* Runs in the sandbox: all files are open, except those of a directory. */
 static enum cli_exit decode(void *ctx)
 {
 	struct run *run = ctx;
@@ -392,7 +424,7 @@ static enum cli_exit decode(void *ctx)
 	if (access_of(run->s) == PD_MAP_OWN)
 		sigbus_watch();
 	reader = open_reader(run);
-	status = reader ? decode_open(run, reader) : CLI_INPUT;
+	status = reader ? decode_reader(run, reader) : CLI_INPUT;
 	pd_sink_close(run->sink);
 	run->sink = NULL;
 	pd_close(reader);
@@ -404,7 +436,7 @@ static enum cli_exit decode_input(struct run *run)
 	const struct sandbox sandbox = {
 		.tool = &tool, .word = run->s->sandbox, .verbose = run->s->verbose, .input = run->in.fd,
 		.read_beneath = run->in.fd < 0 ? run->in.path : NULL,
-		.spool = run->s->sort ? SANDBOX_TEMPFILE_ALWAYS : SANDBOX_TEMPFILE_UNLESS_PLAIN,
+		.tempfile = run->s->sort ? SANDBOX_TEMPFILE_ALWAYS : SANDBOX_TEMPFILE_UNLESS_PLAIN,
 	};
 	enum cli_exit status = open_output(run);
 
@@ -415,23 +447,27 @@ static enum cli_exit decode_input(struct run *run)
 		cli_error(&tool, "out of memory");
 		return CLI_OUTPUT;
 	}
-	/* A new output goes again when the input is none, which needs a right to its directory. */
-	status = sandbox_run(&sandbox, run->out.created ? SANDBOX_APART : SANDBOX_HERE, decode, run);
+	/* If the input is invalid, a new output is removed, which needs a right to its
+	 * directory. */
+	status = sandbox_run(&sandbox, run->out.created ? SANDBOX_IN_CHILD : SANDBOX_IN_PROCESS,
+			     decode, run);
 	if (status == CLI_INPUT || status == CLI_USAGE)
-		output_drop(&run->out);
+		output_discard(&run->out);
 	return status;
 }
 
-static void leave_it_to_the_writer(int number)
+static void ignore_sigint(int number)
 {
 	(void)number;
 }
 
-/* A terminal's SIGINT goes to all of a pipeline. Who writes the recording brings it to its end, which is worth having: the
- * first one is left to him. The second one ends us, as the first does where nobody writes. */
-static void outlive_an_interrupt(int input)
+/* A terminal sends SIGINT to the whole pipeline. Ignore the first one, so that the upstream
+ * recorder can finish; the second one ends this process, as does the first if there is no
+ * upstream. */
+static void ignore_first_sigint(int input)
 {
-	const struct sigaction once = { .sa_handler = leave_it_to_the_writer, .sa_flags = SA_RESTART | SA_RESETHAND };
+	const struct sigaction once = { .sa_handler = ignore_sigint, .sa_flags = SA_RESTART |
+		SA_RESETHAND };
 	struct sigaction now;
 	struct stat st;
 
@@ -441,14 +477,14 @@ static void outlive_an_interrupt(int input)
 		sigaction(SIGINT, &once, NULL);
 }
 
-static enum cli_exit run_all(struct run *run)
+static enum cli_exit run_decode(struct run *run)
 {
 	enum cli_exit status = filter_make(&tool, &run->s->filter, &run->filter, &run->part);
 
 	if (status == CLI_OK)
 		status = open_input(run);
 	if (status == CLI_OK) {
-		outlive_an_interrupt(run->in.fd);
+		ignore_first_sigint(run->in.fd);
 		status = decode_input(run);
 	}
 	pd_sink_close(run->sink);
@@ -457,7 +493,7 @@ static enum cli_exit run_all(struct run *run)
 	return status;
 }
 
-static enum cli_exit check(const struct settings *s, const char *operand)
+static enum cli_exit check_settings(const struct settings *s, const char *operand)
 {
 	const struct cli_list *inputs = &s->inputs;
 
@@ -465,13 +501,17 @@ static enum cli_exit check(const struct settings *s, const char *operand)
 		return cli_usage(&tool, "two inputs: '%s' and '%s'", inputs->items[0],
 				 inputs->count > 1 ? inputs->items[1] : operand);
 	if (s->pretty && s->format == FORMAT_JSONL)
-		return cli_usage(&tool, "'--pretty' is not for jsonl: it has an object on each line");
+		return cli_usage(&tool,
+				 "'--pretty' does not apply to jsonl, which has one object per "
+				 "line");
 	if (s->header_only && s->format == FORMAT_STATS)
-		return cli_usage(&tool, "'--header-only' reads no records, stats would have nothing to count");
+		return cli_usage(&tool,
+				 "'--header-only' reads no records, so stats has nothing to count");
 	if (s->schema && (operand || inputs->count))
 		return cli_usage(&tool, "'--schema' reads no input ('--schema=NAME' needs the '=')");
 	if (s->verbose && s->jobs > MOST_THREADS)
-		cli_error(&tool, "'--jobs': %u threads are used, that is the most", (unsigned int)MOST_THREADS);
+		cli_error(&tool, "'--jobs': using %u threads, the maximum",
+			  (unsigned int)MOST_THREADS);
 	return sandbox_check(&tool, s->sandbox);
 }
 
@@ -480,7 +520,7 @@ int main(int argc, char **argv)
 	struct settings s = { .output = NULL };
 	char **operands = cli_parse(&tool, argc, argv, &s);
 	struct run run = { .s = &s, .in = INPUT_CLOSED, .out = OUTPUT_CLOSED };
-	enum cli_exit status = check(&s, operands[0]);
+	enum cli_exit status = check_settings(&s, operands[0]);
 
 	if (status == CLI_OK)
 		status = max_output_read(&tool, s.max_output, &run.max_output);
@@ -488,7 +528,7 @@ int main(int argc, char **argv)
 		status = schema_write(&tool, s.schema, s.output);
 	} else if (status == CLI_OK) {
 		input_choose(&run.in, operands[0] ? operands[0] : s.inputs.count ? s.inputs.items[0] : NULL);
-		status = run_all(&run);
+		status = run_decode(&run);
 	}
 	filter_settings_free(&s.filter);
 	cli_list_free(&s.inputs);

@@ -6,19 +6,19 @@
 #include <string.h>
 
 #define NS 1000000000ull
-/* A whole number from here on is taken for ns: as many seconds would be more than 300 years. */
-#define SURELY_NS 10000000000ull
+/* Whole numbers from here on are ns: as seconds they would be more than 300 years. */
+#define MIN_NS 10000000000ull
 #define ITEM_MAX 256
 #define EVENTS_SHOWN 20
 
-/* What one list becomes: ranges of numbers, or words. */
+/* A parsed list option: ranges of numbers, or words. */
 struct list {
 	struct pd_range *ranges;
 	char **words;
 	size_t count;
 };
 
-typedef bool (*item_reader)(const char *item, struct pd_range *out);
+typedef bool (*item_parser)(const char *item, struct pd_range *out);
 
 static void list_free(struct list *l)
 {
@@ -28,7 +28,7 @@ static void list_free(struct list *l)
 	free(l->ranges);
 }
 
-static const char *read_number(const char *text, uint64_t *n)
+static const char *parse_number(const char *text, uint64_t *n)
 {
 	for (*n = 0; *text >= '0' && *text <= '9'; text++)
 		if (__builtin_mul_overflow(*n, 10, n) || __builtin_add_overflow(*n, (uint64_t)(*text - '0'), n))
@@ -36,28 +36,28 @@ static const char *read_number(const char *text, uint64_t *n)
 	return text;
 }
 
-/* "5" or "0-3", 32 bits each. */
-static bool read_range(const char *item, struct pd_range *out)
+/* Parses "5" or "0-3", 32 bits each. */
+static bool parse_range(const char *item, struct pd_range *out)
 {
-	const char *end = read_number(item, &out->from);
+	const char *end = parse_number(item, &out->from);
 
 	if (!end || end == item)
 		return false;
 	out->to = out->from;
 	if (*end == '-') {
 		item = end + 1;
-		end = read_number(item, &out->to);
+		end = parse_number(item, &out->to);
 		if (!end || end == item)
 			return false;
 	}
 	return !*end && out->from <= out->to && out->to <= UINT32_MAX;
 }
 
-static bool read_type(const char *item, struct pd_range *out)
+static bool parse_type(const char *item, struct pd_range *out)
 {
 	uint32_t type;
 
-	if (read_range(item, out))
+	if (parse_range(item, out))
 		return true;
 	if (!pd_record_type_of(item, &type))
 		return false;
@@ -71,7 +71,8 @@ static bool is_word(const char *item, struct pd_range *out)
 	return *item != '\0';
 }
 
-static int add_item(struct list *l, const char *item, const struct pd_range *range, item_reader read)
+static int add_item(struct list *l, const char *item, const struct pd_range *range,
+		    item_parser read)
 {
 	void *bigger;
 
@@ -94,8 +95,9 @@ static int add_item(struct list *l, const char *item, const struct pd_range *ran
 	return 0;
 }
 
-/* The next item of a list; a comma between two slashes is part of an event's name: cpu/event=0x3c,umask=1/. */
-static const char *next_item(const char **rest, size_t *length, item_reader read)
+/* Takes the next item of a list; a comma between two slashes is part of an event's name:
+ * cpu/event=0x3c,umask=1/. */
+static const char *next_item(const char **rest, size_t *length, item_parser read)
 {
 	const char *item = *rest;
 	bool inside = false;
@@ -109,9 +111,10 @@ static const char *next_item(const char **rest, size_t *length, item_reader read
 	return item;
 }
 
-/* Reads every item of a list option; `what` says what one should be. */
-static enum cli_exit read_list(const struct cli_tool *tool, const struct cli_list *given, const char *option,
-			       const char *what, item_reader read, struct list *out)
+/* Parses every item of a list option; `what` describes a valid item, for the message. */
+static enum cli_exit parse_list(const struct cli_tool *tool, const struct cli_list *given,
+				const char *option,
+				const char *what, item_parser read, struct list *out)
 {
 	for (size_t i = 0; i < given->count; i++) {
 		const char *rest = given->items[i], *at;
@@ -130,8 +133,8 @@ static enum cli_exit read_list(const struct cli_tool *tool, const struct cli_lis
 	return CLI_OK;
 }
 
-/* Decimals behind the point, as billionths; what is finer is dropped. */
-static const char *read_decimals(const char *text, uint64_t *billionths)
+/* Parses decimals as billionths; further digits are dropped. */
+static const char *parse_decimals(const char *text, uint64_t *billionths)
 {
 	uint64_t unit = NS / 10;
 
@@ -140,25 +143,26 @@ static const char *read_decimals(const char *text, uint64_t *billionths)
 	return text;
 }
 
-/* "12.5" and "12" are seconds, as perf has it; "12s", "12ms", "12us", "12ns" say it; long whole numbers are ns. */
-static bool read_time(const char *text, uint64_t *ns)
+/* Parses "12.5" and "12" as seconds, like perf, "12s", "12ms", "12us" and "12ns" by unit, and long
+ * whole numbers as ns. */
+static bool parse_time(const char *text, uint64_t *ns)
 {
 	static const struct { const char *name; uint64_t ns; } units[] = {
 		{ "s", NS }, { "ms", NS / 1000 }, { "us", NS / 1000000 }, { "ns", 1 },
 	};
 	uint64_t whole, part = 0, unit = 0;
-	const char *end = read_number(text, &whole), *decimals = NULL;
+	const char *end = parse_number(text, &whole), *decimals = NULL;
 
 	if (!end)
 		return false;
 	if (*end == '.') {
 		decimals = end + 1;
-		end = read_decimals(decimals, &part);
+		end = parse_decimals(decimals, &part);
 	}
 	if (end == text || (decimals && end == decimals && decimals - text == 1))
 		return false;
 	if (!*end)
-		unit = decimals || whole < SURELY_NS ? NS : 1;
+		unit = decimals || whole < MIN_NS ? NS : 1;
 	for (size_t i = 0; *end && i < sizeof(units) / sizeof(units[0]); i++)
 		if (strcmp(end, units[i].name) == 0)
 			unit = units[i].ns;
@@ -167,8 +171,8 @@ static bool read_time(const char *text, uint64_t *ns)
 	return !__builtin_add_overflow(*ns, part / (NS / unit), ns);
 }
 
-/* "a,b", either end open. */
-static bool read_span(const char *text, struct pd_range *out)
+/* Parses "a,b"; either end may be omitted. */
+static bool parse_span(const char *text, struct pd_range *out)
 {
 	const char *comma = strchr(text, ',');
 	char from[64];
@@ -180,12 +184,13 @@ static bool read_span(const char *text, struct pd_range *out)
 	*out = (struct pd_range){ 0, UINT64_MAX };
 	if (!from[0] && !comma[1])
 		return false;
-	return (!from[0] || read_time(from, &out->from)) && (!comma[1] || read_time(comma + 1, &out->to)) &&
+	return (!from[0] || parse_time(from, &out->from)) &&
+		(!comma[1] || parse_time(comma + 1, &out->to)) &&
 	       out->from <= out->to;
 }
 
-/* "10%-20%", or "10%/2": the second tenth. */
-static bool read_part(const char *text, struct filter_part *part)
+/* Parses "10%-20%", or "10%/2", the second tenth. */
+static bool parse_part(const char *text, struct filter_part *part)
 {
 	double a, b;
 	int end = 0;
@@ -202,21 +207,22 @@ static bool read_part(const char *text, struct filter_part *part)
 	return part->from >= 0 && part->from < part->to && part->to <= 1;
 }
 
-static enum cli_exit read_when(const struct cli_tool *tool, const char *text, struct pd_range *time,
-			       struct filter_part *part)
+static enum cli_exit parse_time_option(const struct cli_tool *tool, const char *text,
+				       struct pd_range *time,
+				       struct filter_part *part)
 {
 	if (strchr(text, '%')) {
-		if (!read_part(text, part))
+		if (!parse_part(text, part))
 			return cli_usage(tool, "'--time' needs a part such as 10%%-20%%, not '%s'", text);
 		*time = (struct pd_range){ 0, UINT64_MAX };
 		return CLI_OK;
 	}
-	if (!read_span(text, time))
+	if (!parse_span(text, time))
 		return cli_usage(tool, "'--time' needs a span such as 12.5,13 or 12.5, (open), not '%s'", text);
 	return CLI_OK;
 }
 
-static bool is_given(const struct filter_settings *s)
+static bool has_filters(const struct filter_settings *s)
 {
 	return s->types.count || s->pids.count || s->tids.count || s->cpus.count || s->comms.count ||
 	       s->events.count || s->time;
@@ -229,12 +235,12 @@ enum cli_exit filter_make(const struct cli_tool *tool, const struct filter_setti
 	const struct {
 		const struct cli_list *given;
 		const char *option, *what;
-		item_reader read;
+		item_parser read;
 	} rows[LISTS] = {
-		[TYPES] = { &s->types, "--types", "record types such as SAMPLE,MMAP2", read_type },
-		[PIDS] = { &s->pids, "--pid", "process ids such as 1,20-29", read_range },
-		[TIDS] = { &s->tids, "--tid", "thread ids such as 1,20-29", read_range },
-		[CPUS] = { &s->cpus, "--cpu", "cpus such as 0-3,5", read_range },
+		[TYPES] = { &s->types, "--types", "record types such as SAMPLE,MMAP2", parse_type },
+		[PIDS] = { &s->pids, "--pid", "process ids such as 1,20-29", parse_range },
+		[TIDS] = { &s->tids, "--tid", "thread ids such as 1,20-29", parse_range },
+		[CPUS] = { &s->cpus, "--cpu", "cpus such as 0-3,5", parse_range },
 		[COMMS] = { &s->comms, "--comm", "names of threads", is_word },
 		[EVENTS] = { &s->events, "--event", "names of events", is_word },
 	};
@@ -244,12 +250,13 @@ enum cli_exit filter_make(const struct cli_tool *tool, const struct filter_setti
 
 	*filter = NULL;
 	*part = (struct filter_part){ 0, 0 };
-	if (!is_given(s))
+	if (!has_filters(s))
 		return CLI_OK;
 	for (size_t i = 0; i < LISTS && status == CLI_OK; i++)
-		status = read_list(tool, rows[i].given, rows[i].option, rows[i].what, rows[i].read, &lists[i]);
+		status = parse_list(tool, rows[i].given, rows[i].option, rows[i].what, rows[i].read,
+				    &lists[i]);
 	if (status == CLI_OK && s->time)
-		status = read_when(tool, s->time, &time, part);
+		status = parse_time_option(tool, s->time, &time, part);
 	if (status == CLI_OK) {
 		*filter = pd_filter_new(&(struct pd_filter_options){
 			.size = sizeof(struct pd_filter_options),
@@ -277,8 +284,10 @@ enum cli_exit filter_set_part(const struct cli_tool *tool, struct pd_filter *fil
 	if (part.to == 0)
 		return CLI_OK;
 	if (!pd_time_span(reader, &first, &last))
-		return cli_usage(tool, "'--time' with %% needs a file that says when its samples were taken; this one "
-				 "does not: give times, as in --time 12.5,13");
+		return cli_usage(tool,
+				 "'--time' with %% needs a file that states the time of its first "
+				 "and last sample; this one does not: use times, as in --time "
+				 "12.5,13");
 	pd_filter_set_time(filter, (struct pd_range){
 		first + (uint64_t)((double)(last - first) * part.from),
 		part.to >= 1 ? last : first + (uint64_t)((double)(last - first) * part.to),
@@ -294,8 +303,8 @@ static bool has_event(const struct pd_reader *reader, const char *glob)
 	return false;
 }
 
-/* Events are often there once for each cpu; a name may come again. */
-static bool is_first_of_its_name(const struct pd_reader *reader, size_t index)
+/* An event may exist once per CPU, with the same name. */
+static bool is_first_with_name(const struct pd_reader *reader, size_t index)
 {
 	const char *name = pd_attr_name(pd_attr_at(reader, index));
 
@@ -317,7 +326,7 @@ static const char *list_events(const struct pd_reader *reader, char *text, size_
 			snprintf(text + n, size - n, "%s...", n ? ", " : "");
 			break;
 		}
-		if (!is_first_of_its_name(reader, i))
+		if (!is_first_with_name(reader, i))
 			continue;
 		n += (size_t)snprintf(text + n, size - n, "%s%s", n ? ", " : "", name);
 		shown++;
@@ -325,7 +334,8 @@ static const char *list_events(const struct pd_reader *reader, char *text, size_
 	return text;
 }
 
-void filter_say_unknown_events(const struct cli_tool *tool, const struct filter_settings *s, const struct pd_reader *reader)
+void filter_report_unknown_events(const struct cli_tool *tool, const struct filter_settings *s,
+				  const struct pd_reader *reader)
 {
 	char names[1024], item[ITEM_MAX];
 
@@ -338,15 +348,19 @@ void filter_say_unknown_events(const struct cli_tool *tool, const struct filter_
 			if (has_event(reader, item))
 				continue;
 			if (pd_nr_attrs(reader))
-				cli_error(tool, "--event: no event is called '%s'; there are %s", item,
+				cli_error(tool, "--event: no event matches '%s'; the events are %s",
+					  item,
 					  list_events(reader, names, sizeof(names)));
 			else
-				cli_error(tool, "--event: no event is called '%s', there are none", item);
+				cli_error(tool,
+					  "--event: no event matches '%s'; there are no "
+					  "events", item);
 		}
 	}
 }
 
-void filter_say_empty(const struct cli_tool *tool, const struct filter_settings *s, const struct pd_filter *filter)
+void filter_report_no_match(const struct cli_tool *tool, const struct filter_settings *s,
+			    const struct pd_filter *filter)
 {
 	const struct { const char *name; const struct cli_list *list; } options[] = {
 		{ "--comm", &s->comms }, { "--pid", &s->pids }, { "--tid", &s->tids }, { "--cpu", &s->cpus },
@@ -354,7 +368,7 @@ void filter_say_empty(const struct cli_tool *tool, const struct filter_settings 
 	char given[256];
 	size_t n = 0;
 
-	/* Of other types than samples there need be none. */
+	/* With --types other than SAMPLE no samples are expected. */
 	if (s->types.count || pd_filter_samples(filter) || !pd_filter_dropped(filter))
 		return;
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
@@ -362,7 +376,7 @@ void filter_say_empty(const struct cli_tool *tool, const struct filter_settings 
 			n += (size_t)snprintf(given + n, sizeof(given) - n, " %s %s", options[i].name,
 					      options[i].list->items[k]);
 	if (n)
-		cli_error(tool, "no sample is of%s", given);
+		cli_error(tool, "no sample matches%s", given);
 }
 
 void filter_settings_free(struct filter_settings *s)

@@ -12,20 +12,20 @@
 
 #define SUFFIX ".schema.json"
 #define RECORD "record-"
-#define PAGE "RECORDS.md"	/* the same for people */
+#define PAGE "RECORDS.md"	/* the schemas in readable form */
 
-/* The number of schemas is that of the page. */
-static const char *name_at(size_t i, char *buf)
+/* Index pd_schema_count() is the page. */
+static const char *schema_file_name(size_t i, char *buf)
 {
 	return i < pd_schema_count() ? pd_schema_name(i, buf, PD_SCHEMA_NAME_SIZE) : PAGE;
 }
 
-static int write_at(size_t i, struct pd_output out)
+static int write_schema(size_t i, struct pd_output out)
 {
 	return i < pd_schema_count() ? pd_schema_write(i, out) : pd_doc_write(out);
 }
 
-static bool is_called(const char *what, const char *name)
+static bool name_matches(const char *what, const char *name)
 {
 	const size_t n = strlen(what), m = strlen(name) - (strstr(name, SUFFIX) ? strlen(SUFFIX) : 0);
 	const size_t record = strncmp(name, RECORD, strlen(RECORD)) == 0 ? strlen(RECORD) : 0;
@@ -64,14 +64,14 @@ static enum cli_exit write_one(const struct cli_tool *tool, size_t i, const char
 
 	if (status != CLI_OK)
 		return status;
-	if (write_at(i, (struct pd_output){ output_write, &out }) && !out.error) {
+	if (write_schema(i, (struct pd_output){ output_write, &out }) && !out.error) {
 		cli_error(tool, "out of memory");
 		status = CLI_OUTPUT;
 	}
 	return output_close(&out, status);
 }
 
-static enum cli_exit list(const struct cli_tool *tool, const char *path)
+static enum cli_exit list_schemas(const struct cli_tool *tool, const char *path)
 {
 	struct output out;
 	char name[PD_SCHEMA_NAME_SIZE];
@@ -80,7 +80,7 @@ static enum cli_exit list(const struct cli_tool *tool, const char *path)
 	if (status != CLI_OK)
 		return status;
 	for (size_t i = 0; i <= pd_schema_count(); i++) {
-		const char *text = name_at(i, name);
+		const char *text = schema_file_name(i, name);
 
 		output_write(&out, text, strlen(text));
 		output_write(&out, "\n", 1);
@@ -94,7 +94,7 @@ static enum cli_exit write_all(const struct cli_tool *tool, const char *director
 	char name[PD_SCHEMA_NAME_SIZE], *path;
 
 	for (size_t i = 0; i <= pd_schema_count() && status == CLI_OK; i++) {
-		if (asprintf(&path, "%s/%s", directory, name_at(i, name)) < 0) {
+		if (asprintf(&path, "%s/%s", directory, schema_file_name(i, name)) < 0) {
 			cli_error(tool, "out of memory");
 			return CLI_OUTPUT;
 		}
@@ -110,14 +110,18 @@ enum cli_exit schema_write(const struct cli_tool *tool, const char *what, const 
 	struct stat st;
 
 	if (strcmp(what, SCHEMA_LIST) == 0)
-		return list(tool, output);
+		return list_schemas(tool, output);
 	for (size_t i = 0; i <= pd_schema_count(); i++)
-		if (is_called(what, name_at(i, name)))
+		if (name_matches(what, schema_file_name(i, name)))
 			return write_one(tool, i, output);
 	if (stat(what, &st) == 0 && S_ISDIR(st.st_mode)) {
 		if (output)
-			return cli_usage(tool, "'--schema=%s' writes to that directory; '-o' has nothing to take", what);
+			return cli_usage(tool,
+					 "'--schema=%s' writes to that directory; '-o' does not "
+					 "apply", what);
 		return write_all(tool, what);
 	}
-	return cli_usage(tool, "'--schema': '%s' is no schema and no directory; --schema alone lists the schemas", what);
+	return cli_usage(tool,
+			 "'--schema': '%s' is neither a schema nor a directory; --schema alone "
+			 "lists the schemas", what);
 }

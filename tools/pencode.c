@@ -1,4 +1,4 @@
-/* pencode - perf.data from the JSON that pdecode writes. */
+/* pencode.c - encode the JSON of pdecode as perf.data. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -34,42 +34,47 @@ enum { MODE_SAME };
 
 static const struct cli_option options[] = {
 	CLI_STRING('o', "output", "FILE", settings, output,
-		   "write to FILE, or to DIR/ when the recording is a directory of perf record --threads (default stdout)"),
-	CLI_CHOICE(0, "byte-order", NULL, settings, byte_order, orders, "turn all numbers"),
-	CLI_CHOICE(0, "mode", NULL, settings, mode, modes, "file: with a header that has offsets; pipe: a stream of records"),
+		   "write to FILE, or to DIR/ if the recording is a directory of perf record "
+		   "--threads (default: standard output)"),
+	CLI_CHOICE(0, "byte-order", NULL, settings, byte_order, orders,
+		   "change the byte order of all numbers"),
+	CLI_CHOICE(0, "mode", NULL, settings, mode, modes,
+		   "file: a header with offsets; pipe: a stream of records"),
 	CLI_OPTIONAL('z', "compress", "LEVEL", settings, compress, DEFAULT_LEVEL,
 		     "compress the kernel's records (zstd, 1 to 22, default " DEFAULT_LEVEL ")"),
-	CLI_SIZE(0, "memory", "BYTES", settings, memory, "hold no more than this (default 256M)"),
+	CLI_SIZE(0, "memory", "BYTES", settings, memory, "use at most this memory (default 256M)"),
 	SANDBOX_OPTION(settings),
 	CLI_END
 };
 
 static const struct cli_note examples[] = {
-	{ "pdecode perf.data | pencode -o copy.data", "the same bytes again" },
+	{ "pdecode perf.data | pencode -o copy.data", "write the same bytes again" },
 	{ "pdecode -f jsonl perf.data | grep -v '\"type\":\"MMAP2\"' | pencode > less.data",
-	  "without some records" },
-	{ "pencode --byte-order big --mode pipe in.json -o out.data", "as a big-endian machine would have piped it" },
+	  "remove some records" },
+	{ "pencode --byte-order big --mode pipe in.json -o out.data",
+	  "write it as a pipe from a big-endian machine" },
 	{ NULL, NULL }
 };
 
 static const struct cli_tool tool = {
 	.name = "pencode", .version = PD_VERSION, .build = BUILD_LINES_SANDBOXED,
 	.summary = "Write perf.data from the JSON of pdecode.",
-	.description = "Reads the document or JSON Lines. Sizes, counts and offsets may be left out; they are computed. "
-		       "What can't be encoded is named by line and path, and nothing is written then. "
-		       "Numbers have up to 64 bits, and what edits the JSON has to keep them as they are: Python does, "
-		       "jq from 1.7 on. jq 1.6, Debian 12's, and JavaScript round those above 2^53, such as the pgoff of "
-		       "a kernel's map, and nobody can tell afterwards. "
-		       "Where a key and the same with _raw or _hex behind it both stand, the latter counts: it has the "
-		       "exact bytes.\n\n"
-		       SANDBOX_DESCRIPTION,
+	.description =
+		"Reads a JSON document or JSON Lines. Sizes, counts and offsets may be left "
+		"out; they are computed. Errors are reported with line and path, and then "
+		"nothing is written. Numbers have up to 64 bits, and tools that edit the JSON "
+		"must keep them exact: Python does, and jq since 1.7. jq 1.6 (Debian 12) and "
+		"JavaScript round numbers above 2^53, such as the pgoff of a kernel map, which "
+		"can't be detected afterwards. If an object has a key and the same key with "
+		"_raw or _hex appended, the latter counts: it has the exact bytes.\n\n"
+		SANDBOX_DESCRIPTION,
 	.usage = "[FILE|-]", .operand_note = "Without FILE: standard input.", .operands = CLI_AT_MOST_ONE,
 	.options = options, .examples = examples,
 	.see_also = "pdecode(1), prepair(1), perf-report(1)",
 };
 
-/* Members of the document that are encoded. */
-static bool is_ours(const char *key)
+/* Returns whether the member of the document is encoded. */
+static bool is_encoded_key(const char *key)
 {
 	return strcmp(key, "file") == 0 || strcmp(key, "attrs") == 0 || strcmp(key, "features") == 0 ||
 	       strcmp(key, "records") == 0;
@@ -88,8 +93,8 @@ static bool is_kind(struct json_object *o, const char *kind)
 	return member_is(o, "kind", kind);
 }
 
-/* A part of the document that came before `file`, which says how it is to be read. */
-struct early {
+/* A part of the document that precedes `file`, on which its encoding depends. */
+struct early_part {
 	struct json_object *object;
 	bool is_attr;
 	uint64_t line, index;
@@ -97,27 +102,27 @@ struct early {
 
 struct job {
 	struct pd_encoder *enc;
-	const struct result *result;
+	const struct atomic_output *result;
 	const struct settings *settings;
 	const char *input;
-	struct early *early;
+	struct early_part *early;
 	size_t nr_early;
 	bool has_file, has_parts, is_directory;
 };
 
-static int no_object(struct pd_encode_error *e, const char *text)
+static int set_error(struct pd_encode_error *e, const char *text)
 {
 	*e = (struct pd_encode_error){ .code = PD_E_ARGUMENT };
 	snprintf(e->text, sizeof(e->text), "%s", text);
 	return -1;
 }
 
-/* One part goes to where it belongs. Errors, summary and what others add are not needed. */
+/* Encodes one part. Errors, the summary and unknown keys are ignored. */
 static int encode_part(struct job *j, const struct split_part *part, struct json_object *o, struct pd_encode_error *e)
 {
 	struct json_object *features;
 
-	j->has_parts |= !*part->key || is_ours(part->key);
+	j->has_parts |= !*part->key || is_encoded_key(part->key);
 	if (*part->key) {
 		if (strcmp(part->key, "file") == 0)
 			return pd_encoder_file(j->enc, o, e);
@@ -135,12 +140,14 @@ static int encode_part(struct job *j, const struct split_part *part, struct json
 		return pd_encoder_attr(j->enc, o, e);
 	if (is_kind(o, "feature"))
 		return json_object_object_get_ex(o, "feature", &features) && json_object_is_type(features, json_type_object) ?
-			pd_encoder_features(j->enc, features, e) : no_object(e, "an object `feature` was expected");
+			pd_encoder_features(j->enc, features, e) :
+				set_error(e, "expected an object `feature`");
 	return is_kind(o, "error") || is_kind(o, "summary") ? 0 :
-		no_object(e, "`kind` has to be file, attr, feature, record, error or summary");
+		set_error(e, "`kind` must be file, attr, feature, record, error or summary");
 }
 
-static void where(const char *input, const struct split_part *part, const char *path, char *buf, size_t size)
+static void format_location(const char *input, const struct split_part *part, const char *path,
+			    char *buf, size_t size)
 {
 	const bool of_file = strncmp(path, "file.", 5) == 0 || strcmp(path, "file") == 0;
 	const bool elsewhere = of_file && *part->key && strcmp(part->key, "file") != 0;
@@ -150,60 +157,63 @@ static void where(const char *input, const struct split_part *part, const char *
 	if (part->is_element && !elsewhere)
 		snprintf(index, sizeof(index), "[%llu]", (unsigned long long)part->index);
 	if (of_file && !elsewhere)
-		path += path[4] ? 5 : 4;	/* the part is that already */
+		path += path[4] ? 5 : 4;	/* key already names `file` */
 	snprintf(buf, size, "%s:%llu%s%s%s%s%s", input, (unsigned long long)part->line, *key || *path ? ": " : "", key, index,
 		 *key && *path && *path != '[' ? "." : "", path);
 }
 
-/* Why, and the status that goes with it. */
-static enum cli_exit reason(const struct result *t, const struct pd_encode_error *e, const char **text)
+/* Sets *text to the reason and returns the exit status for it. */
+static enum cli_exit error_reason(const struct atomic_output *out, const struct pd_encode_error *e,
+				  const char **text)
 {
-	const int error = e->code == PD_E_IO ? (int)e->have : t->other_error;
+	const int error = e->code == PD_E_IO ? (int)e->have : out->other_error;
 
 	*text = error ? strerror(error) : e->text;
-	if (error && !t->directory && e->code != PD_E_IO) {
+	if (error && !out->directory && e->code != PD_E_IO) {
 		*text = "the recording is a directory: write it to one (-o DIR/), or as one file (--mode file)";
 		return CLI_INPUT;
 	}
 	return error ? CLI_OUTPUT : CLI_INPUT;
 }
 
-static enum cli_exit report(const struct job *j, const struct split_part *part, const struct pd_encode_error *e)
+static enum cli_exit report_error(const struct job *j, const struct split_part *part,
+				  const struct pd_encode_error *e)
 {
 	const char *text;
-	enum cli_exit status = reason(j->result, e, &text);
+	enum cli_exit status = error_reason(j->result, e, &text);
 	char place[300];
 
-	where(j->input, part, e->path, place, sizeof(place));
+	format_location(j->input, part, e->path, place, sizeof(place));
 	cli_error(&tool, "%s: %s", place, text);
 	return status;
 }
 
-/* Where a directory is written to, `data` alone would be taken for a recording with threads of which the rest is lost. */
-static enum cli_exit check_place(const struct job *j)
+/* In a directory a single `data` would look like a recording with threads whose other files are
+ * lost. */
+static enum cli_exit check_output_kind(const struct job *j)
 {
 	const char *directory = j->result->directory;
 
 	if (!directory || (j->is_directory && j->settings->mode == MODE_SAME))
 		return CLI_OK;
-	cli_error(&tool, "%s: is a directory and the recording is one file: give that a name, such as -o %sperf.data", directory,
-		  directory);
+	cli_error(&tool, "%s: is a directory, but the recording is one file: use -o %sperf.data",
+		  directory, directory);
 	return CLI_OUTPUT;
 }
 
-/* `file` has come, or there is none. */
-static enum cli_exit encode_early(struct job *j)
+/* Encodes the kept parts once `file` is known, or known to be missing. */
+static enum cli_exit encode_early_parts(struct job *j)
 {
 	enum cli_exit status = CLI_OK;
 	struct pd_encode_error e;
 
 	for (size_t i = 0; i < j->nr_early; i++) {
-		const struct early *early = &j->early[i];
+		const struct early_part *early = &j->early[i];
 		const struct split_part part = { .key = early->is_attr ? "attrs" : "features", .line = early->line,
 						 .index = early->index, .is_element = early->is_attr };
 
 		if (status == CLI_OK && encode_part(j, &part, early->object, &e))
-			status = report(j, &part, &e);
+			status = report_error(j, &part, &e);
 		json_object_put(early->object);
 	}
 	free(j->early);
@@ -212,10 +222,11 @@ static enum cli_exit encode_early(struct job *j)
 	return status;
 }
 
-/* Takes the object over. */
-static enum cli_exit keep_early(struct job *j, const struct split_part *part, struct json_object *o)
+/* Takes ownership of the object. */
+static enum cli_exit keep_early_part(struct job *j, const struct split_part *part,
+				     struct json_object *o)
 {
-	struct early *more = realloc(j->early, (j->nr_early + 1) * sizeof(*more));
+	struct early_part *more = realloc(j->early, (j->nr_early + 1) * sizeof(*more));
 
 	if (!more) {
 		json_object_put(o);
@@ -223,7 +234,8 @@ static enum cli_exit keep_early(struct job *j, const struct split_part *part, st
 		return CLI_OUTPUT;
 	}
 	j->early = more;
-	j->early[j->nr_early++] = (struct early){ o, strcmp(part->key, "attrs") == 0, part->line, part->index };
+	j->early[j->nr_early++] = (struct early_part){ o, strcmp(part->key, "attrs") == 0,
+		part->line, part->index };
 	return CLI_OK;
 }
 
@@ -234,21 +246,22 @@ static enum cli_exit encode_object(struct job *j, const struct split_part *part,
 	struct pd_encode_error e;
 
 	if (*part->key && !j->has_file && (strcmp(part->key, "attrs") == 0 || strcmp(part->key, "features") == 0))
-		return keep_early(j, part, o);
+		return keep_early_part(j, part, o);
 	j->is_directory |= is_file && member_is(o, "mode", "directory");
-	status = check_place(j);
+	status = check_output_kind(j);
 	if (status == CLI_OK && !is_file)
-		status = encode_early(j);
+		status = encode_early_parts(j);
 	j->has_file |= is_file || strcmp(part->key, "records") == 0;
 	if (status == CLI_OK && encode_part(j, part, o, &e))
-		status = report(j, part, &e);
+		status = report_error(j, part, &e);
 	if (status == CLI_OK && is_file)
-		status = encode_early(j);
+		status = encode_early_parts(j);
 	json_object_put(o);
 	return status;
 }
 
-/* json-c up to 0.16 reads a number outside of 64 bits as the nearest one inside; 0.18 refuses it without a reason. */
+/* json-c up to 0.16 clamps a number beyond 64 bits to the range; 0.18 refuses it without a
+ * reason. */
 static bool exceeds_64_bits(const struct split_part *part)
 {
 	bool in_string = false;
@@ -278,21 +291,22 @@ static bool exceeds_64_bits(const struct split_part *part)
 	return false;
 }
 
-static bool is_escaped(const char *at, const char *end, const char *digits)
+static bool is_surrogate(const char *at, const char *end, const char *digits)
 {
 	return end - at >= 6 && strncasecmp(at, "\\ud", 3) == 0 && strchr(digits, at[3]) && isxdigit((unsigned char)at[4]) &&
 	       isxdigit((unsigned char)at[5]);
 }
 
-static unsigned int code_of(const char *at)
+static unsigned int parse_escape(const char *at)
 {
 	const char digits[] = { at[2], at[3], at[4], at[5], '\0' };
 
 	return (unsigned int)strtoul(digits, NULL, 16);
 }
 
-/* Writes surrogate pairs ("\ud83d\ude00") as the characters they are: json-c 0.15 to 0.18 takes U+1D800 and others like it
- * for U+FFFD, and halves of pairs too. False: there is half a pair. */
+/* Replaces surrogate pairs ("\ud83d\ude00") by the UTF-8 characters: json-c 0.15 to 0.18 decodes
+ * U+1D800 and the like, and unpaired surrogates, to U+FFFD. Returns false for an unpaired
+ * surrogate. */
 static bool join_surrogates(struct split_part *part)
 {
 	char *at = part->text, *to = NULL, *end = at + part->size, *next;
@@ -301,8 +315,10 @@ static bool join_surrogates(struct split_part *part)
 		if (to)
 			to = (char *)memmove(to, at, (size_t)(next - at)) + (next - at);
 		at = next;
-		if (is_escaped(at, end, "89abAB") && is_escaped(at + 6, end, "cdefCDEF")) {
-			unsigned int c = 0x10000 + ((code_of(at) & 0x3ff) << 10) + (code_of(at + 6) & 0x3ff);
+		if (is_surrogate(at, end, "89abAB") && is_surrogate(at + 6, end, "cdefCDEF")) {
+			const unsigned int high = parse_escape(at) & 0x3ff;
+			const unsigned int c =
+				0x10000 + (high << 10) + (parse_escape(at + 6) & 0x3ff);
 
 			to = to ? to : at;
 			*to++ = (char)(0xf0 | c >> 18);
@@ -312,7 +328,7 @@ static bool join_surrogates(struct split_part *part)
 			at += 12;
 			continue;
 		}
-		if (is_escaped(at, end, "89abcdefABCDEF"))
+		if (is_surrogate(at, end, "89abcdefABCDEF"))
 			return false;
 		for (int i = 0; i < 2 && at < end; i++, at++)
 			if (to)
@@ -325,29 +341,30 @@ static bool join_surrogates(struct split_part *part)
 	return true;
 }
 
-static enum cli_exit parse(struct job *j, struct json_tokener *tokener, struct split_part *part)
+static enum cli_exit parse_part(struct job *j, struct json_tokener *tokener,
+				struct split_part *part)
 {
 	struct json_object *o = NULL;
 	const char *wrong = NULL;
 	char place[300];
 
 	if (!part->is_element && (strcmp(part->key, "records") == 0 || strcmp(part->key, "attrs") == 0))
-		wrong = "an array was expected";
+		wrong = "expected an array";
 	else if (part->text[0] != '{')
-		wrong = "an object was expected";
+		wrong = "expected an object";
 	else if (!join_surrogates(part))
-		wrong = "half a surrogate pair is no character";
+		wrong = "an unpaired surrogate is not a character";
 	else if (part->size > INT32_MAX)
 		wrong = "more than 2 GiB";
 	else if (part->has_long_number && exceeds_64_bits(part))
-		wrong = "a number is larger than 64 bits (jq 1.6 and others round those above 2^53)";
+		wrong = "a number exceeds 64 bits (jq 1.6 and others round numbers above 2^53)";
 	else if (!(o = json_parse(tokener, part->text, part->size)))
 		wrong = json_parse_error(tokener);
 	else if (json_nr_members(o) != part->members)
-		wrong = "a key stands twice in one object";
+		wrong = "an object has a key twice";
 	if (!wrong)
 		return encode_object(j, part, o);
-	where(j->input, part, "", place, sizeof(place));
+	format_location(j->input, part, "", place, sizeof(place));
 	cli_error(&tool, "%s: %s", place, wrong);
 	json_object_put(o);
 	return CLI_INPUT;
@@ -359,50 +376,56 @@ static enum cli_exit encode_all(struct job *j, struct split *in)
 	enum cli_exit status = CLI_OK, early;
 	struct split_part part;
 	const char *why = "";
-	int got = 1;
+	int ret = 1;
 
 	if (!tokener)
 		return CLI_OUTPUT;
-	while (status == CLI_OK && (got = split_next(in, &part, &why)) > 0)
-		if (!*part.key || is_ours(part.key))
-			status = parse(j, tokener, &part);
+	while (status == CLI_OK && (ret = split_next(in, &part, &why)) > 0)
+		if (!*part.key || is_encoded_key(part.key))
+			status = parse_part(j, tokener, &part);
 	json_tokener_free(tokener);
-	if (status == CLI_OK && got < 0) {
+	if (status == CLI_OK && ret < 0) {
 		cli_error(&tool, "%s:%llu: %s", j->input, (unsigned long long)split_line(in), why);
 		status = CLI_INPUT;
 	}
-	early = encode_early(j);
+	early = encode_early_parts(j);
 	if (status == CLI_OK)
 		status = early;
 	if (status == CLI_OK && !j->has_parts) {
-		cli_error(&tool, "%s: no file, attrs, features or records in it", j->input);
+		cli_error(&tool, "%s: contains no file, attrs, features or records", j->input);
 		status = CLI_INPUT;
 	}
-	return status == CLI_OK ? check_place(j) : status;
+	return status == CLI_OK ? check_output_kind(j) : status;
 }
 
 struct work {
 	const struct settings *s;
-	struct result *t;
+	struct atomic_output *out;
 	int fd;
 	const char *input;
 };
 
-/* What the output has no place for. */
-static enum cli_exit say_left_out(const char *input, const struct pd_encoder *enc)
+/* Reports the parts that the output can't represent. */
+static enum cli_exit report_left_out(const char *input, const struct pd_encoder *enc)
 {
 	const uint64_t records = pd_encoder_left_out(enc), gaps = pd_encoder_gaps_left_out(enc);
 	const char *feature;
 	size_t n, raw;
 
 	for (n = 0; (feature = pd_encoder_feature_left_out(enc, n)); n++)
-		cli_error(&tool, "%s: feature %s left out: it is larger than a record of a pipe, 64 KiB (a file has room)", input,
+		cli_error(&tool,
+			  "%s: feature %s left out: it exceeds the 64 KiB of a pipe's record (a "
+			  "file can hold it)", input,
 			  feature);
 	for (raw = 0; (feature = pd_encoder_feature_lost_raw(enc, raw)); raw++)
-		cli_error(&tool, "%s: %s_raw left out: it has bytes that no field explains, and they can't change their byte order",
+		cli_error(&tool,
+			  "%s: %s_raw left out: the byte order of bytes that no field describes "
+			  "can't be changed",
 			  input, feature);
 	if (gaps)
-		cli_error(&tool, "%s: gaps left out: %llu byte%s between the sections, which are elsewhere in the output", input,
+		cli_error(&tool,
+			  "%s: gaps left out: %llu byte%s between sections, which have other "
+			  "offsets in the output", input,
 			  (unsigned long long)gaps, gaps == 1 ? "" : "s");
 	if (records)
 		cli_error(&tool, "%s: %llu record%s left out: the compressed records hold only a part of %s "
@@ -411,23 +434,25 @@ static enum cli_exit say_left_out(const char *input, const struct pd_encoder *en
 	return records || n || raw || gaps ? CLI_ERRORS : CLI_OK;
 }
 
-/* Is the output to be kept, though something may be missing in it? */
-static bool is_there(enum cli_exit status)
+/* Returns whether to keep the output, which may lack something. */
+static bool is_output_valid(enum cli_exit status)
 {
 	return status == CLI_OK || status == CLI_ERRORS;
 }
 
-/* In the sandbox. */
+/* Runs in the sandbox. */
 static enum cli_exit encode(void *ctx)
 {
 	const struct work *w = ctx;
 	const size_t memory = w->s->memory ? w->s->memory : DEFAULT_MEMORY;
 	const struct pd_encoder_options o = {
 		.size = sizeof(o), .byte_order = w->s->byte_order, .mode = w->s->mode,
-		.compress = w->s->level, .memory_limit = memory, .open_file = atomic_output_open_other, .ctx = w->t,
+		.compress = w->s->level, .memory_limit = memory,
+		.open_file = atomic_output_open_other, .ctx = w->out,
 	};
 	struct pd_encode_error e = { .path = "", .text = "no memory" };
-	struct job j = { .enc = pd_encoder_new(&json_values, w->t->main.fd, &o, &e), .result = w->t,
+	struct job j = { .enc = pd_encoder_new(&json_values, w->out->main.fd, &o, &e),
+		.result = w->out,
 			 .settings = w->s, .input = w->input };
 	struct split *in = split_open(w->fd, memory);
 	enum cli_exit status = CLI_INPUT;
@@ -439,23 +464,27 @@ static enum cli_exit encode(void *ctx)
 		failed = status == CLI_OK && pd_encoder_finish(j.enc, &e);
 	}
 	if (failed) {
-		status = reason(w->t, &e, &text);
+		status = error_reason(w->out, &e, &text);
 		cli_error(&tool, "%s: %s%s%s", w->input, e.path, *e.path ? ": " : "", text);
 	}
 	if (status == CLI_OK)
-		status = say_left_out(w->input, j.enc);
+		status = report_left_out(w->input, j.enc);
 	split_close(in);
 	pd_encoder_free(j.enc);
 	return status;
 }
 
-/* The files of a directory are known only here. */
+/* Commits in the child: only it knows the files of a directory. */
 static enum cli_exit encode_directory(void *ctx)
 {
 	const struct work *w = ctx;
-	enum cli_exit status = encode(ctx), kept = is_there(status) ? atomic_output_keep(w->t) : CLI_OK;
+	const enum cli_exit status = encode(ctx);
+	enum cli_exit kept = CLI_OK;
 
-	atomic_output_drop_files(w->t);
+	if (is_output_valid(status))
+		kept = atomic_output_commit(w->out);
+
+	atomic_output_discard_files(w->out);
 	return kept == CLI_OK ? status : kept;
 }
 
@@ -463,28 +492,30 @@ static void drop_output(void *ctx)
 {
 	const struct work *w = ctx;
 
-	atomic_output_drop(w->t);
+	atomic_output_discard(w->out);
 }
 
-static enum cli_exit encode_into(struct result *t, struct work *w)
+static enum cli_exit encode_into(struct atomic_output *out, struct work *w)
 {
 	const struct sandbox sandbox = {
-		.tool = &tool, .word = w->s->sandbox, .input = w->fd, .write_beneath = t->directory,
+		.tool = &tool, .word = w->s->sandbox, .input = w->fd,
+		.write_beneath = out->directory,
 		.undo = drop_output,
 	};
 	enum cli_exit status, kept;
 
-	if (t->directory) {
-		status = sandbox_run(&sandbox, SANDBOX_APART, encode_directory, w);
-		t->made = t->made && !is_there(status);
+	if (out->directory) {
+		status = sandbox_run(&sandbox, SANDBOX_IN_CHILD, encode_directory, w);
+		out->made = out->made && !is_output_valid(status);
 		return status;
 	}
-	status = sandbox_run(&sandbox, t->main.path ? SANDBOX_APART : SANDBOX_HERE, encode, w);
-	kept = is_there(status) ? atomic_output_keep(t) : CLI_OK;
+	status = sandbox_run(&sandbox, out->main.path ? SANDBOX_IN_CHILD : SANDBOX_IN_PROCESS,
+			     encode, w);
+	kept = is_output_valid(status) ? atomic_output_commit(out) : CLI_OK;
 	return kept == CLI_OK ? status : kept;
 }
 
-/* 1 to 22, as zstd has them. */
+/* Parses a zstd level, 1 to 22. */
 static bool is_level(const char *text, int *level)
 {
 	char *end;
@@ -501,11 +532,14 @@ int main(int argc, char **argv)
 	const char *input = operands[0] ? operands[0] : "-";
 	enum cli_exit status;
 	struct stat st;
-	struct result t;
+	struct atomic_output out;
 	int fd = 0;
 
 	if (!operands[0] && isatty(STDIN_FILENO))
-		return cli_finish(&tool, cli_usage(&tool, "no FILE is given and standard input is a terminal (- reads it)"));
+		return cli_finish(&tool,
+				  cli_usage(&tool,
+					    "no FILE is given and standard input is a terminal "
+					    "(use - to read it)"));
 	if (strcmp(input, "-") != 0)
 		fd = open(input, O_RDONLY | O_CLOEXEC);
 	else
@@ -517,14 +551,18 @@ int main(int argc, char **argv)
 	if (sandbox_check(&tool, s.sandbox) != CLI_OK)
 		return cli_finish(&tool, CLI_USAGE);
 	if (s.compress && !is_level(s.compress, &s.level))
-		return cli_finish(&tool, cli_usage(&tool, "--compress takes a level from 1 to 22"));
+		return cli_finish(&tool, cli_usage(&tool, "--compress needs a level from 1 to 22"));
 	if ((!s.output || strcmp(s.output, "-") == 0) && isatty(1))
-		return cli_finish(&tool, cli_usage(&tool, "perf.data is not for terminals: use -o FILE"));
+		return cli_finish(&tool,
+				  cli_usage(&tool,
+					    "perf.data is binary and standard output is a "
+					    "terminal: use -o FILE"));
 	json_prepare();
-	status = atomic_output_open(&t, &tool, s.output, source_stat(input, fd, &st) ? &st : NULL);
+	status = atomic_output_open(&out, &tool, s.output,
+				    source_stat(input, fd, &st) ? &st : NULL);
 	if (status == CLI_OK)
-		status = encode_into(&t, &(struct work){ &s, &t, fd, input });
-	atomic_output_drop(&t);
+		status = encode_into(&out, &(struct work){ &s, &out, fd, input });
+	atomic_output_discard(&out);
 	if (fd > 0)
 		close(fd);
 	return cli_finish(&tool, status);

@@ -1,15 +1,16 @@
-/* pencode_json.c - parses JSON with json-c, whose tree is a source of values. */
+/* pencode_json.c - parse JSON with json-c and expose its tree as values. */
 #include "pencode_json.h"
 
 #include <json-c/json.h>
 #include <string.h>
 
-/* Stands for null in an array: json-c has NULL for it. */
+/* Represents null in an array, for which json-c returns NULL. */
 static const char null_item;
 
+/* Drops const, which json-c's getters do not take. */
 static struct json_object *object_of(pd_node n)
 {
-	return n == &null_item ? NULL : (struct json_object *)n;	/* json-c's readers are not const */
+	return n == &null_item ? NULL : (struct json_object *)n;
 }
 
 static enum pd_node_type json_type_of(pd_node n)
@@ -69,7 +70,7 @@ static pd_node json_item(pd_node n, size_t i, uint64_t *number)
 	return item ? (pd_node)item : &null_item;
 }
 
-/* Asked for one after the other: the last place is kept. */
+/* Caches the last position, since members are visited in order. */
 static bool json_member_at(pd_node n, size_t i, const char **name, pd_node *value)
 {
 	static _Thread_local struct {
@@ -94,7 +95,7 @@ static bool json_member_at(pd_node n, size_t i, const char **name, pd_node *valu
 	return true;
 }
 
-/* The first key of all makes json-c 0.15 open /dev/urandom, for the seed of its hash tables. */
+/* The first key makes json-c 0.15 open /dev/urandom, to seed its hash tables. */
 void json_prepare(void)
 {
 	struct json_object *o = json_object_new_object();
@@ -104,7 +105,7 @@ void json_prepare(void)
 	json_object_put(o);
 }
 
-/* Returns how many bytes at the start of text are ASCII. */
+/* Returns the number of leading ASCII bytes. */
 static size_t ascii_length(const char *text, size_t size)
 {
 	size_t n = 0;
@@ -119,7 +120,7 @@ static size_t ascii_length(const char *text, size_t size)
 	return n;
 }
 
-/* Returns how many bytes at the start of text are not. */
+/* Returns the number of leading bytes that are not ASCII. */
 static size_t above_ascii_length(const char *text, size_t size)
 {
 	size_t n = 0;
@@ -129,9 +130,9 @@ static size_t above_ascii_length(const char *text, size_t size)
 	return n;
 }
 
-/* Bytes above 0x7f are parsed without strict mode, in which json-c 0.18 refuses them: strict mode changes nothing inside a
- * string, and outside they are errors in any mode. Escapes instead would not do: json-c decodes those of U+1D800 and the
- * like to U+FFFD. */
+/* Bytes above 0x7f are parsed without strict mode, in which json-c 0.18 refuses them. Strict mode
+ * changes nothing inside a string, and outside they are errors in any mode. Escaping them instead
+ * fails: json-c decodes escapes of U+1D800 and the like to U+FFFD. */
 struct json_object *json_parse(struct json_tokener *tokener, const char *text, size_t size)
 {
 	struct json_object *o = NULL;
@@ -157,7 +158,7 @@ const char *json_parse_error(struct json_tokener *tokener)
 	case json_tokener_error_parse_utf8_string:
 		return "the text is not valid UTF-8";
 	case json_tokener_error_depth:
-		return "nested too deep";
+		return "nested too deeply";
 	default:
 		return json_tokener_error_desc(error);
 	}

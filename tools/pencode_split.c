@@ -1,4 +1,6 @@
-/* pencode_split.c - cuts JSON text into parts: only brackets and strings matter here, the parser checks the rest. */
+/* pencode_split.c - cut JSON text into parts. It looks at brackets and strings only; the parser
+ * checks the rest.
+ */
 #include "pencode_split.h"
 
 #include <errno.h>
@@ -9,23 +11,23 @@
 
 #define CHUNK (256 * 1024)
 #define KEY_SIZE 64
-#define NOTHING_OF_JSON 256	/* in place of a NUL: 0 is the end */
-#define LONG_NUMBER 20		/* digits and sign: the most that 64 bits need */
+#define INVALID_CHAR 256	/* for a NUL, as 0 is the end */
+#define LONG_NUMBER_DIGITS 20		/* with the sign: the most that 64 bits need */
 
-enum place {
-	OUTSIDE,	/* before a document or a line */
+enum position {
+	OUTSIDE,	/* before a document or line */
 	MEMBERS,	/* in the document, before a key */
-	ELEMENTS,	/* in an array that is taken apart */
+	ELEMENTS,	/* in an array whose elements are parts */
 };
 
 struct split {
 	int fd;
-	char *text;		/* from `from` on not yet taken */
+	char *text;		/* unread from `from` on */
 	size_t from, size, capacity, largest;
 	uint64_t line, index;
-	enum place place;
-	bool ended, first;	/* first: no comma yet */
-	bool long_number;	/* in the value scanned last */
+	enum position place;
+	bool ended, first;	/* first: no comma expected yet */
+	bool long_number;	/* in the last measured value */
 	char key[KEY_SIZE];
 };
 
@@ -57,10 +59,10 @@ uint64_t split_line(const struct split *s)
 	return s->line;
 }
 
-/* More text behind what is there. 1, 0 at the end, -1. */
-static int more(struct split *s, const char **why)
+/* Appends text. Returns 1, 0 at the end, or -1. */
+static int read_more(struct split *s, const char **why)
 {
-	ssize_t got;
+	ssize_t ret;
 
 	if (s->ended)
 		return 0;
@@ -80,30 +82,30 @@ static int more(struct split *s, const char **why)
 		s->capacity *= 2;
 	}
 	do {
-		got = read(s->fd, s->text + s->size, CHUNK);
-	} while (got < 0 && errno == EINTR);
-	if (got < 0) {
+		ret = read(s->fd, s->text + s->size, CHUNK);
+	} while (ret < 0 && errno == EINTR);
+	if (ret < 0) {
 		*why = strerror(errno);
 		return -1;
 	}
-	s->ended = got == 0;
-	s->size += (size_t)got;
-	return got > 0;
+	s->ended = ret == 0;
+	s->size += (size_t)ret;
+	return ret > 0;
 }
 
-/* The next character that is no white space; 0 at the end, -1. */
-static int look(struct split *s, const char **why)
+/* Skips white space. Returns the next character, 0 at the end, or -1. */
+static int peek_char(struct split *s, const char **why)
 {
 	for (;;) {
 		while (s->from < s->size) {
 			char c = s->text[s->from];
 
 			if (c != ' ' && c != '\t' && c != '\n' && c != '\r')
-				return c ? (unsigned char)c : NOTHING_OF_JSON;
+				return c ? (unsigned char)c : INVALID_CHAR;
 			s->line += c == '\n';
 			s->from++;
 		}
-		switch (more(s, why)) {
+		switch (read_more(s, why)) {
 		case 0:
 			return 0;
 		case -1:
@@ -112,9 +114,10 @@ static int look(struct split *s, const char **why)
 	}
 }
 
-/* Bytes of the value that begins `start` behind `from`: up to what closes it. 0: the input ends in it; -1. *members:
- * keys in it, in whatever depth. */
-static int value_size(struct split *s, size_t start, size_t *size, size_t *members, const char **why)
+/* Measures the value `start` bytes after `from`, up to its last byte, and counts its keys at any
+ * depth. Returns 1, 0 if the input ends inside it, or -1. */
+static int measure_value(struct split *s, size_t start, size_t *size, size_t *members,
+			 const char **why)
 {
 	bool in_string = false, escaped = false, scalar = false;
 	size_t depth = 0, at = start, digits = 0;
@@ -125,11 +128,11 @@ static int value_size(struct split *s, size_t start, size_t *size, size_t *membe
 		char c;
 
 		if (s->from + at >= s->size) {
-			int got = more(s, why);
+			int ret = read_more(s, why);
 
-			if (got <= 0) {
+			if (ret <= 0) {
 				*size = at - start;
-				return got < 0 ? -1 : scalar && !in_string && !depth;
+				return ret < 0 ? -1 : scalar && !in_string && !depth;
 			}
 		}
 		c = s->text[s->from + at];
@@ -142,20 +145,20 @@ static int value_size(struct split *s, size_t start, size_t *size, size_t *membe
 				in_string = false;
 				if (!depth && !scalar)
 					break;
-			} else {	/* on to what may end it */
+			} else {	/* skip to a quote or backslash */
 				while (s->from + at + 1 < s->size && (c = s->text[s->from + at + 1]) != '"' && c != '\\')
 					at++;
 			}
 			continue;
 		}
 		digits = c >= '0' && c <= '9' ? digits + 1 : c == '-';
-		s->long_number |= digits >= LONG_NUMBER;
+		s->long_number |= digits >= LONG_NUMBER_DIGITS;
 		if (c == '"') {
 			in_string = true;
 		} else if (c == '{' || c == '[') {
 			depth++;
 		} else if (c == '}' || c == ']') {
-			if (!depth) {	/* closes what is around a scalar */
+			if (!depth) {	/* closes the container of a scalar */
 				*size = at - start;
 				return 1;
 			}
@@ -175,15 +178,15 @@ static int value_size(struct split *s, size_t start, size_t *size, size_t *membe
 	return 1;
 }
 
-/* Hands out the value at `from`. */
-static int take(struct split *s, struct split_part *out, const char **why)
+/* Takes the value at `from`. */
+static int take_value(struct split *s, struct split_part *out, const char **why)
 {
 	size_t size = 0, members;
-	int got = value_size(s, 0, &size, &members, why);
+	int ret = measure_value(s, 0, &size, &members, why);
 
-	if (got <= 0 || !size) {
-		if (got >= 0)
-			*why = got ? "a value was expected" : "the JSON ends too early";
+	if (ret <= 0 || !size) {
+		if (ret >= 0)
+			*why = ret ? "expected a value" : "unexpected end of the JSON";
 		return -1;
 	}
 	*out = (struct split_part){ .key = s->key, .text = s->text + s->from, .size = size, .members = members,
@@ -196,13 +199,13 @@ static int take(struct split *s, struct split_part *out, const char **why)
 	return 1;
 }
 
-static int expect(struct split *s, int c, const char *otherwise, const char **why)
+static int take_char(struct split *s, int c, const char *otherwise, const char **why)
 {
-	int got = look(s, why);
+	int ret = peek_char(s, why);
 
-	if (got < 0)
+	if (ret < 0)
 		return -1;
-	if (got != c) {
+	if (ret != c) {
 		*why = otherwise;
 		return -1;
 	}
@@ -210,37 +213,38 @@ static int expect(struct split *s, int c, const char *otherwise, const char **wh
 	return 0;
 }
 
-/* A key of the document, and its colon. */
+/* Takes a key of the document, and its colon. */
 static int take_key(struct split *s, const char **why)
 {
 	struct split_part key;
 
-	if (look(s, why) != '"') {
-		*why = "a key was expected";
+	if (peek_char(s, why) != '"') {
+		*why = "expected a key";
 		return -1;
 	}
-	if (take(s, &key, why) < 0)
+	if (take_value(s, &key, why) < 0)
 		return -1;
 	memset(s->key, 0, sizeof(s->key));
 	if (key.size - 2 < sizeof(s->key))
 		memcpy(s->key, key.text + 1, key.size - 2);
 	if (!s->key[0])
-		s->key[0] = '?';	/* "" is for lines */
-	return expect(s, ':', "a colon was expected behind the key", why);
+		s->key[0] = '?';	/* "" marks lines */
+	return take_char(s, ':', "expected a colon after the key", why);
 }
 
-/* Skips white space from *at behind `from`. The character there; 0 at the end, -1. */
-static int look_from(struct split *s, size_t *at, const char **why)
+/* Skips white space from *at bytes after `from`. Returns the character there, 0 at the end, or
+ * -1. */
+static int peek_char_at(struct split *s, size_t *at, const char **why)
 {
 	for (;; ++*at) {
 		if (s->from + *at >= s->size) {
-			int got = more(s, why);
+			int ret = read_more(s, why);
 
-			if (got <= 0)
-				return got;
+			if (ret <= 0)
+				return ret;
 		}
 		if (!s->text[s->from + *at])
-			return NOTHING_OF_JSON;
+			return INVALID_CHAR;
 		if (!strchr(" \t\n\r", s->text[s->from + *at]))
 			return (unsigned char)s->text[s->from + *at];
 	}
@@ -251,20 +255,20 @@ static bool key_is(const struct split *s, size_t at, size_t size, const char *ke
 	return size == strlen(key) + 2 && memcmp(s->text + s->from + at + 1, key, size - 2) == 0;
 }
 
-enum shape {
-	A_LINE,
-	A_DOCUMENT,	/* also where the JSON is wrong: that is said when it is taken apart */
-	NEITHER,
+enum object_shape {
+	SHAPE_LINE,
+	SHAPE_DOCUMENT,	/* also for invalid JSON, which is reported when its parts are taken */
+	SHAPE_OTHER,
 };
 
-/* A line has a "kind"; a document has, with an array or object behind it, a key that is encoded (a record's `file`
- * is text, a summary's `records` a number). Keys come in any order. */
-static enum shape shape_of(struct split *s, const char **why)
+/* A line has a "kind". A document has a key that is encoded with an array or object as its value (a
+ * record's `file` is text, a summary's `records` a number). Keys come in any order. */
+static enum object_shape detect_shape(struct split *s, const char **why)
 {
 	size_t at = 1, size, members;
 
 	for (;;) {
-		int c = look_from(s, &at, why);
+		int c = peek_char_at(s, &at, why);
 		bool is_part;
 
 		if (c == ',') {
@@ -272,52 +276,53 @@ static enum shape shape_of(struct split *s, const char **why)
 			continue;
 		}
 		if (c == '}')
-			return NEITHER;
-		if (c != '"' || value_size(s, at, &size, &members, why) <= 0)
-			return A_DOCUMENT;
+			return SHAPE_OTHER;
+		if (c != '"' || measure_value(s, at, &size, &members, why) <= 0)
+			return SHAPE_DOCUMENT;
 		if (key_is(s, at, size, "kind"))
-			return A_LINE;
+			return SHAPE_LINE;
 		is_part = key_is(s, at, size, "records") || key_is(s, at, size, "attrs") ||
 			  key_is(s, at, size, "features") || key_is(s, at, size, "file");
 		at += size;
-		if (look_from(s, &at, why) != ':')
-			return A_DOCUMENT;
+		if (peek_char_at(s, &at, why) != ':')
+			return SHAPE_DOCUMENT;
 		at++;
-		c = look_from(s, &at, why);
+		c = peek_char_at(s, &at, why);
 		if (is_part && (c == '{' || c == '['))
-			return A_DOCUMENT;
-		if (value_size(s, at, &size, &members, why) <= 0 || !size)
-			return A_DOCUMENT;
+			return SHAPE_DOCUMENT;
+		if (measure_value(s, at, &size, &members, why) <= 0 || !size)
+			return SHAPE_DOCUMENT;
 		at += size;
 	}
 }
 
-/* Between members and elements stands a comma, but before the first. `close` ends them: 1; 0: another one follows; -1. */
-static int separator(struct split *s, int close, const char **why)
+/* Takes the comma between members or elements. Returns 1 after taking `close`, 0 if another one
+ * follows, or -1. */
+static int take_separator(struct split *s, int close, const char **why)
 {
-	int c = look(s, why);
+	int c = peek_char(s, why);
 
 	if (c < 0)
 		return -1;
 	if (c == close) {
 		s->from++;
-		s->first = false;	/* of what is around it */
+		s->first = false;	/* of the container */
 		return 1;
 	}
 	if (s->first)
 		return 0;
 	if (c != ',') {
-		*why = c ? "a comma was expected" : "the JSON ends too early";
+		*why = c ? "expected a comma" : "unexpected end of the JSON";
 		return -1;
 	}
 	s->from++;
 	return 0;
 }
 
-/* 2: nothing to hand out, but the place has changed. */
+/* Returns 2 if only the position has changed. */
 static int next_member(struct split *s, struct split_part *out, const char **why)
 {
-	int c = separator(s, '}', why);
+	int c = take_separator(s, '}', why);
 
 	if (c) {
 		s->place = OUTSIDE;
@@ -326,7 +331,7 @@ static int next_member(struct split *s, struct split_part *out, const char **why
 	if (take_key(s, why))
 		return -1;
 	s->index = 0;
-	c = look(s, why);
+	c = peek_char(s, why);
 	if (c < 0)
 		return -1;
 	if (c == '[' && (strcmp(s->key, "records") == 0 || strcmp(s->key, "attrs") == 0)) {
@@ -335,42 +340,42 @@ static int next_member(struct split *s, struct split_part *out, const char **why
 		s->first = true;
 		return 2;
 	}
-	return take(s, out, why);
+	return take_value(s, out, why);
 }
 
 static int next_element(struct split *s, struct split_part *out, const char **why)
 {
-	int c = separator(s, ']', why);
+	int c = take_separator(s, ']', why);
 
 	if (c) {
 		s->place = MEMBERS;
 		return c < 0 ? -1 : 2;
 	}
-	c = look(s, why);
+	c = peek_char(s, why);
 	if (c < 0)
 		return -1;
-	c = take(s, out, why);
+	c = take_value(s, out, why);
 	s->index++;
 	return c;
 }
 
-/* 2: it is a document, to be taken apart. */
+/* Returns 2 at the start of a document. */
 static int next_object(struct split *s, struct split_part *out, const char **why)
 {
-	int c = look(s, why);
+	int c = peek_char(s, why);
 
 	if (c <= 0)
 		return c;
 	if (c != '{') {
-		*why = "an object was expected";
+		*why = "expected an object";
 		return -1;
 	}
-	switch (shape_of(s, why)) {
-	case A_LINE:
+	switch (detect_shape(s, why)) {
+	case SHAPE_LINE:
 		s->key[0] = '\0';
-		return take(s, out, why);
-	case NEITHER:
-		*why = "an object without `kind` is no line, and with no file, attrs, features or records no document";
+		return take_value(s, out, why);
+	case SHAPE_OTHER:
+		*why = "the object has neither `kind` nor file, attrs, features or records";
 		return -1;
 	default:
 		s->from++;
@@ -383,20 +388,20 @@ static int next_object(struct split *s, struct split_part *out, const char **why
 int split_next(struct split *s, struct split_part *out, const char **why)
 {
 	for (;;) {
-		int got;
+		int ret;
 
 		switch (s->place) {
 		case OUTSIDE:
-			got = next_object(s, out, why);
+			ret = next_object(s, out, why);
 			break;
 		case MEMBERS:
-			got = next_member(s, out, why);
+			ret = next_member(s, out, why);
 			break;
 		default:
-			got = next_element(s, out, why);
+			ret = next_element(s, out, why);
 			break;
 		}
-		if (got != 2)
-			return got;
+		if (ret != 2)
+			return ret;
 	}
 }

@@ -1,4 +1,4 @@
-/* prepair - a damaged perf.data as a valid one. */
+/* prepair.c - write a damaged perf.data file as a valid one. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,9 +26,12 @@ struct settings {
 
 static const struct cli_option options[] = {
 	CLI_STRING('o', "output", "FILE", settings, output,
-		   "write to FILE, - for standard output (default: the input's name with .repaired behind it)"),
-	CLI_FLAG(0, "json", settings, json, "say on standard output, as a JSON object, what was kept and what was lost"),
-	CLI_SIZE(0, "memory", "SIZE", settings, memory, "hold no more than SIZE of the input, such as 1G (default 256M)"),
+		   "write to FILE, - for standard output (default: the input's name with .repaired "
+		   "appended)"),
+	CLI_FLAG(0, "json", settings, json,
+		 "report what was kept and lost on standard output, as a JSON object"),
+	CLI_SIZE(0, "memory", "SIZE", settings, memory,
+		 "keep at most SIZE of the input in memory, such as 1G (default 256M)"),
 	MAX_OUTPUT_OPTION(settings, max_output),
 	SANDBOX_OPTION(settings),
 	CLI_FLAG('v', "verbose", settings, verbose, "show every error"),
@@ -37,34 +40,39 @@ static const struct cli_option options[] = {
 
 static const struct cli_note examples[] = {
 	{ "prepair -o fixed.data perf.data; perf report -i fixed.data",
-	  "What the recorder got written before it was killed. (Status 1 says that something is lost.)" },
-	{ "prepair --json perf.data | jq .lost", "What is missing from it?" },
+	  "Keep what the recorder wrote before it was killed. (Status 1: something is lost.)" },
+	{ "prepair --json perf.data | jq .lost", "Show what is missing." },
 	{ NULL, NULL }
 };
 
 static const struct cli_note exits[] = {
 	{ "0", "nothing is lost" },
-	{ "1", "the output is valid; what is lost is on standard error" },
-	{ "2", "wrong usage" },
-	{ "3", "the input can't be opened, is no perf.data file, or has no event or record left: no output" },
+	{ "1", "the output is valid, but something is lost: see standard error" },
+	{ "2", "the command line is wrong" },
+	{ "3", "no output: the input can't be opened, is no perf.data file, or has no event or "
+	       "record left" },
 	{ "4", "the output could not be written" },
 	{ NULL, NULL }
 };
 
 static const struct cli_tool tool = {
 	.name = "prepair", .version = PD_VERSION, .build = BUILD_LINES_SANDBOXED,
-	.summary = "Make a valid perf.data of a damaged one.",
-	.description = "prepair writes everything that can be read of a recording that was killed, cut off or damaged to a new "
-		       "file that perf and every other reader take. Records pass through as they are; those that are cut or "
-		       "don't keep to their layout are dropped, sizes and the table of features are set right, damaged "
-		       "features are left out. Of an unfinished recording everything up to the file's end is kept. "
-		       "Compressed records are written uncompressed, the files of a directory as one.\n\n"
-		       INPUT_DESCRIPTION " Standard input needs -o.\n\n"
-		       "The input is never touched. The output appears under its name when it is complete; "
-		       "devices and FIFOs are written then.\n\n"
-		       SANDBOX_DESCRIPTION,
-	.usage = "[FILE|-]", .operand_note = INPUT_NOTE, .operands = CLI_AT_MOST_ONE, .options = options, .examples = examples,
-	.exits = exits,
+	.summary = "Write a damaged perf.data file as a valid one.",
+	.description =
+		"prepair writes everything that can be read from a killed, truncated or "
+		"damaged recording to a new file that perf and other readers accept. Records "
+		"are copied unchanged; truncated records and those that don't match their "
+		"layout are dropped, sizes and the feature table are corrected, and damaged "
+		"features are left out. An unfinished recording is read up to the end of the "
+		"file. Compressed records are written uncompressed, and the files of a "
+		"directory as one.\n\n"
+		INPUT_DESCRIPTION
+		" Standard input needs -o.\n\n"
+		"The input is never changed. The output appears under its name when it is "
+		"complete; devices and FIFOs are written at that point.\n\n"
+		SANDBOX_DESCRIPTION,
+	.usage = "[FILE|-]", .operand_note = INPUT_NOTE, .operands = CLI_AT_MOST_ONE,
+	.options = options, .examples = examples, .exits = exits,
 	.see_also = "pdecode(1), pencode(1), precord(1), perf-report(1)",
 };
 
@@ -73,17 +81,18 @@ struct run {
 	struct max_output max_output;
 	struct input in;
 	char *output;
-	struct result *result;
+	struct atomic_output *result;
 	uint64_t errors;
-	uint64_t missing;	/* bytes of records that were not there */
+	uint64_t missing;	/* bytes of records beyond the end of the file */
 	struct pd_account account;
-	uint64_t compressed;	/* records that can't be expanded, or only as far as they go */
-	uint64_t compressed_at;	/* the last of these */
+	uint64_t compressed;	/* records that can't be expanded to their end */
+	uint64_t compressed_at;	/* offset of the last of these */
 	struct pd_error *listed;
 	size_t nr_listed;
 };
 
-/* Is it a record with others in it that is damaged, not the feature of that name? Nobody knows how many those were. */
+/* Returns whether a COMPRESSED record is damaged (not the feature of that name): the number of
+ * records lost in it is unknown. */
 static bool is_compressed(const struct pd_error *e)
 {
 	return (e->record_type || (e->field && strcmp(e->field, "zstd") == 0)) && e->record &&
@@ -120,7 +129,7 @@ static bool is_input(const struct run *run, const struct stat *st)
 	return st->st_dev == in.st_dev && st->st_ino == in.st_ino;
 }
 
-/* There it would replace a part of the input, or be taken for one. */
+/* There the output would replace a part of the input, or be read as one. */
 static bool is_inside_input(const struct run *run)
 {
 	struct stat dir;
@@ -151,7 +160,8 @@ static enum cli_exit name_output(struct run *run)
 {
 	size_t n = strlen(run->in.path);
 
-	while (n > 1 && run->in.path[n - 1] == '/')	/* a directory's .repaired is not put inside it */
+	/* DIR/ gives DIR.repaired, not DIR/.repaired */
+	while (n > 1 && run->in.path[n - 1] == '/')
 		n--;
 	if (run->s->output) {
 		run->output = strdup(run->s->output);
@@ -174,13 +184,15 @@ static enum cli_exit open_output(struct run *run)
 		return status;
 	if (strcmp(run->output, "-") == 0) {
 		if (run->s->json)
-			return cli_usage(&tool, "'--json' and '-o -' both want standard output");
+			return cli_usage(&tool, "'--json' and '-o -' both use standard output");
 		if (isatty(STDOUT_FILENO))
-			return cli_usage(&tool, "perf.data is not for terminals: use -o FILE");
+			return cli_usage(&tool,
+					 "perf.data is binary and standard output is a terminal: "
+					 "use -o FILE");
 		return atomic_output_open(run->result, &tool, NULL, NULL);
 	}
 	if (stat(run->output, &st) == 0 && is_input(run, &st)) {
-		cli_error(&tool, "%s: is both the input and the output", run->output);
+		cli_error(&tool, "%s: is both input and output", run->output);
 		return CLI_USAGE;
 	}
 	if (is_inside_input(run)) {
@@ -192,7 +204,7 @@ static enum cli_exit open_output(struct run *run)
 	return atomic_output_open(run->result, &tool, run->output, source_stat(run->in.path, run->in.fd, &st) ? &st : NULL);
 }
 
-/* --- what is said of it --- */
+/* --- reports --- */
 
 static const char *feature_name(uint32_t id, char *buf, size_t size)
 {
@@ -209,7 +221,7 @@ static void json_string(const char *text)
 		if (*c == '"' || *c == '\\')
 			printf("\\%c", *c);
 		else if (*c < 0x20 || *c >= 0x7f)
-			printf("\\u%04x", *c);	/* of other alphabets the bytes; paths need not be UTF-8 */
+			printf("\\u%04x", *c);	/* byte by byte: paths need not be UTF-8 */
 		else
 			putchar(*c);
 	}
@@ -233,19 +245,20 @@ static void json_features(const char *key, const bool ids[256])
 	putchar(']');
 }
 
-/* Bytes of the input that hold nothing. */
+/* Bytes of the input that were never written. */
 static uint64_t empty_bytes(const struct pd_account *a)
 {
 	return a->zeros + a->unwritten;
 }
 
-/* Bytes of the input that are not in the output, neither as they are nor expanded or composed again. */
+/* Bytes of the input that are not in the output, neither copied, nor expanded, nor in a section
+ * that was written again. */
 static uint64_t lost_bytes(const struct pd_account *a)
 {
 	return a->dropped + a->unexpanded + a->skipped - a->unwritten + a->gaps + a->unread + a->dropped_features;
 }
 
-static enum cli_exit say_json(const struct run *run, const struct pd_repair_report *r)
+static enum cli_exit write_json_report(const struct run *run, const struct pd_repair_report *r)
 {
 	const struct pd_account *a = &run->account;
 	const uint64_t lost = lost_bytes(a), empty = empty_bytes(a);
@@ -282,8 +295,8 @@ static enum cli_exit say_json(const struct run *run, const struct pd_repair_repo
 	return CLI_OK;
 }
 
-/* One line, however many. */
-static void say_features(const struct run *run, const bool ids[256])
+/* Prints one line for all of them. */
+static void report_lost_features(const struct run *run, const bool ids[256])
 {
 	char text[2048] = "", name[32];
 	size_t n = 0;
@@ -296,7 +309,7 @@ static void say_features(const struct run *run, const bool ids[256])
 		cli_error(&tool, "%s: lost features: %s", run->output, text);
 }
 
-static void say(const struct run *run, const struct pd_repair_report *r)
+static void report_losses(const struct run *run, const struct pd_repair_report *r)
 {
 	const uint64_t lost = lost_bytes(&run->account), inner = run->account.dropped_expanded;
 	char missing[64] = "", compressed[64] = "", bytes[96] = "";
@@ -304,7 +317,8 @@ static void say(const struct run *run, const struct pd_repair_report *r)
 	if (run->missing)
 		snprintf(missing, sizeof(missing), ", %" PRIu64 " missing at the end", run->missing);
 	if (run->compressed)
-		snprintf(compressed, sizeof(compressed), "; what was in %" PRIu64 " compressed record%s",
+		snprintf(compressed, sizeof(compressed),
+			 "; damaged content in %" PRIu64 " compressed record%s",
 			 run->compressed, run->compressed == 1 ? "" : "s");
 	if (!inner)
 		snprintf(bytes, sizeof(bytes), "%" PRIu64 " byte%s", lost, lost == 1 ? "" : "s");
@@ -314,9 +328,11 @@ static void say(const struct run *run, const struct pd_repair_report *r)
 		snprintf(bytes, sizeof(bytes), "%" PRIu64 " bytes and %" PRIu64 " expanded ones", lost, inner);
 	cli_error(&tool, "%s: %" PRIu64 " record%s kept, %" PRIu64 " lost; %s lost%s%s", run->output, r->records,
 		  r->records == 1 ? "" : "s", r->dropped, bytes, missing, compressed);
-	say_features(run, r->features_dropped);
+	report_lost_features(run, r->features_dropped);
 	if (r->placeholder_formats)
-		cli_error(&tool, "%s: formats of tracepoints are lost: samples of those have no fields", run->output);
+		cli_error(&tool,
+			  "%s: tracepoint formats are lost: samples of these events have no "
+			  "fields", run->output);
 }
 
 static enum cli_exit input_failed(const struct run *run, const struct pd_error *e)
@@ -325,17 +341,17 @@ static enum cli_exit input_failed(const struct run *run, const struct pd_error *
 	const char *text = pd_error_text(e, buffer, sizeof(buffer));
 
 	if (e->code == PD_E_NO_ATTR)
-		text = "no event is left, nobody could read the rest";
+		text = "no event is left, so the records can't be read";
 	else if (e->code == PD_E_UNFINISHED)
 		text = "no record is left";
 	else if (e->code == PD_E_IO && e->have == ENOENT && is_directory(run->in.path))
-		text = "no file `data` in it";
+		text = "contains no file `data`";
 	cli_error(&tool, "%s: %s%s", run->in.name, text, run->in.hint);
 	return CLI_INPUT;
 }
 
-/* Bytes of the data that the header tells of, and the file ends before them. A pipe, or a recorder that was killed,
- * does not say. */
+/* Bytes of the data section, by its header, beyond the end of the file. Unknown for a pipe or a
+ * recorder that was killed. */
 static uint64_t missing_bytes(const struct pd_file_info *info)
 {
 	const uint64_t there = info->size > info->data_offset ? info->size - info->data_offset : 0;
@@ -345,7 +361,7 @@ static uint64_t missing_bytes(const struct pd_file_info *info)
 	return info->data_size - there;
 }
 
-static enum cli_exit repair_open(struct run *run, struct pd_reader *reader)
+static enum cli_exit repair_reader(struct run *run, struct pd_reader *reader)
 {
 	struct pd_repair_report report;
 	enum cli_exit status = CLI_OK;
@@ -359,13 +375,13 @@ static enum cli_exit repair_open(struct run *run, struct pd_reader *reader)
 	pd_get_account(reader, &run->account);
 	is_lossy = run->errors || lost_bytes(&run->account) || run->account.dropped_expanded;
 	if (is_lossy)
-		say(run, &report);
+		report_losses(run, &report);
 	if (run->s->json)
-		status = say_json(run, &report);
+		status = write_json_report(run, &report);
 	return status == CLI_OK && is_lossy ? CLI_ERRORS : status;
 }
 
-/* In the sandbox. */
+/* Runs in the sandbox. */
 static enum cli_exit repair(void *ctx)
 {
 	struct run *run = ctx;
@@ -378,7 +394,7 @@ static enum cli_exit repair(void *ctx)
 	if (run->s->json)
 		run->listed = calloc(ERRORS_LISTED, sizeof(*run->listed));
 	reader = run->in.fd >= 0 ? pd_open_fd(run->in.fd, o, &e) : pd_open_path(run->in.path, o, &e);
-	status = reader ? repair_open(run, reader) : input_failed(run, &e);
+	status = reader ? repair_reader(run, reader) : input_failed(run, &e);
 	pd_close(reader);
 	free(run->listed);
 	run->listed = NULL;
@@ -388,7 +404,9 @@ static enum cli_exit repair(void *ctx)
 static enum cli_exit open_input(struct run *run)
 {
 	if (strcmp(run->in.path, "-") == 0 && !run->s->output)
-		return cli_usage(&tool, "standard input has no name to put .repaired behind: use -o FILE%s", run->in.hint);
+		return cli_usage(&tool,
+				 "standard input has no name to append .repaired to: use -o "
+				 "FILE%s", run->in.hint);
 	if (input_open(&run->in, &tool) == 0)
 		return CLI_OK;
 	return input_failed(run, &(struct pd_error){ .code = PD_E_IO, .severity = PD_FATAL, .have = (uint64_t)errno });
@@ -398,23 +416,24 @@ static void drop_output(void *ctx)
 {
 	struct run *run = ctx;
 
-	atomic_output_drop(run->result);
+	atomic_output_discard(run->result);
 }
 
 static enum cli_exit repair_input(struct run *run)
 {
 	const struct sandbox sandbox = {
 		.tool = &tool, .word = run->s->sandbox, .verbose = run->s->verbose, .input = run->in.fd,
-		.read_beneath = run->in.fd < 0 ? run->in.path : NULL, .spool = SANDBOX_TEMPFILE_UNLESS_PLAIN,
+		.read_beneath = run->in.fd < 0 ? run->in.path :
+			NULL, .tempfile = SANDBOX_TEMPFILE_UNLESS_PLAIN,
 		.undo = drop_output,
 	};
 	enum cli_exit status = open_output(run), kept;
 
 	if (status == CLI_OK)
-		status = sandbox_run(&sandbox, SANDBOX_APART, repair, run);
+		status = sandbox_run(&sandbox, SANDBOX_IN_CHILD, repair, run);
 	if (status > CLI_ERRORS)
 		return status;
-	kept = atomic_output_keep(run->result);
+	kept = atomic_output_commit(run->result);
 	return kept == CLI_OK ? status : kept;
 }
 
@@ -422,7 +441,7 @@ int main(int argc, char **argv)
 {
 	struct settings s = { .output = NULL };
 	char **operands = cli_parse(&tool, argc, argv, &s);
-	struct result result = ATOMIC_OUTPUT_CLOSED;
+	struct atomic_output result = ATOMIC_OUTPUT_CLOSED;
 	struct run run = { .s = &s, .result = &result };
 	enum cli_exit status = sandbox_check(&tool, s.sandbox);
 
@@ -433,7 +452,7 @@ int main(int argc, char **argv)
 		status = open_input(&run);
 	if (status == CLI_OK)
 		status = repair_input(&run);
-	atomic_output_drop(&result);
+	atomic_output_discard(&result);
 	input_close(&run.in);
 	free(run.output);
 	return cli_finish(&tool, status);

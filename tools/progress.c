@@ -15,7 +15,7 @@ enum {
 
 static const uint64_t second = 1000000000;
 
-static uint64_t now(void)
+static uint64_t clock_ns(void)
 {
 	struct timespec ts;
 
@@ -23,7 +23,7 @@ static uint64_t now(void)
 	return (uint64_t)ts.tv_sec * second + (uint64_t)ts.tv_nsec;
 }
 
-static size_t columns(void)
+static size_t terminal_width(void)
 {
 	struct winsize size;
 
@@ -32,14 +32,14 @@ static size_t columns(void)
 	return DEFAULT_COLUMNS;
 }
 
-/* A job in the background leaves the terminal to others. */
+/* A background job must not draw on the terminal. */
 static bool is_foreground(void)
 {
 	return tcgetpgrp(STDERR_FILENO) == getpgrp();
 }
 
-/* "1.4 GiB"; three digits are enough to watch. */
-static const char *amount(double bytes, char *buf, size_t size)
+/* Formats as "1.4 GiB", with at most three digits. */
+static const char *format_bytes(double bytes, char *buf, size_t size)
 {
 	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
 	size_t unit = 0;
@@ -60,8 +60,8 @@ static size_t format_line(const struct progress *p, uint64_t done, uint64_t at, 
 	double part;
 	int n;
 
-	amount((double)done, have, sizeof(have));
-	amount((double)done / seconds, rate, sizeof(rate));
+	format_bytes((double)done, have, sizeof(have));
+	format_bytes((double)done / seconds, rate, sizeof(rate));
 	if (!p->total) {
 		n = snprintf(line, size, "%s  %s/s", have, rate);
 	} else {
@@ -70,13 +70,13 @@ static size_t format_line(const struct progress *p, uint64_t done, uint64_t at, 
 		memset(bar, '#', (size_t)(part * BAR_WIDTH));
 		bar[BAR_WIDTH] = '\0';
 		n = snprintf(line, size, "%3d%% [%s] %s of %s  %s/s", (int)(part * 100), bar, have,
-			     amount((double)p->total, all, sizeof(all)), rate);
+			     format_bytes((double)p->total, all, sizeof(all)), rate);
 	}
 	return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
 }
 
-/* One write: a line that arrives in parts flickers.  Nothing depends on it, so failure is fine. */
-static void put(const char *text, size_t length)
+/* One write(2), as a line in parts flickers. A failure is harmless. */
+static void write_line(const char *text, size_t length)
 {
 	if (write(STDERR_FILENO, text, length) < 0)
 		return;
@@ -86,14 +86,14 @@ void progress_start(struct progress *p, uint64_t total)
 {
 	*p = (struct progress){ .on = isatty(STDERR_FILENO), .total = total };
 	if (p->on)
-		p->started = now();
+		p->started = clock_ns();
 }
 
 void progress_draw(struct progress *p, uint64_t done)
 {
 	char line[2 * LINE_MAX_WIDTH];
-	size_t room = columns();
-	uint64_t at = now();
+	size_t room = terminal_width();
+	uint64_t at = clock_ns();
 	size_t length;
 
 	p->next = done + PROGRESS_STEP;
@@ -106,7 +106,7 @@ void progress_draw(struct progress *p, uint64_t done)
 	line[0] = '\r';
 	for (size_t i = length; i < p->width && i < LINE_MAX_WIDTH; i++)
 		line[1 + i] = ' ';
-	put(line, 1 + (length > p->width ? length : p->width));
+	write_line(line, 1 + (length > p->width ? length : p->width));
 	p->width = length;
 }
 
@@ -119,9 +119,9 @@ void progress_clear(struct progress *p)
 	memset(line, ' ', sizeof(line));
 	line[0] = '\r';
 	line[1 + p->width] = '\r';
-	put(line, p->width + 2);
+	write_line(line, p->width + 2);
 	p->width = 0;
-	p->drawn = now();
+	p->drawn = clock_ns();
 }
 
 void progress_end(struct progress *p)

@@ -1,4 +1,4 @@
-/* sandbox_calls.c - no system call but those that reading and writing need, by seccomp. */
+/* sandbox_calls.c - allow only the system calls that reading and writing need, by seccomp. */
 #include <asm/termbits.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,10 +12,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "sandbox_parts.h"
+#include "sandbox_internal.h"
 
-/* The C library's ways differ: of each thing all names. No macro with an argument, which would be expanded: musl's headers
- * define pread64 as pread. */
+/* C libraries differ, so every name of each call is here. N takes no argument, which would be
+ * expanded first: musl's headers define pread64 as pread. */
 #define N SCMP_SYS
 
 static const int allowed[] = {
@@ -26,12 +26,12 @@ static const int allowed[] = {
 	N(clock_gettime), N(gettimeofday), N(clock_nanosleep), N(nanosleep),
 	N(rt_sigaction), N(rt_sigprocmask), N(rt_sigreturn), N(restart_syscall),
 	N(geteuid), N(getpid), N(gettid), N(getpgrp), N(getpgid), N(exit), N(exit_group),
-	/* the same on 32 bits */
+	/* the 32-bit variants */
 	N(geteuid32), N(_llseek), N(fstat64), N(stat64), N(fstatat64), N(ftruncate64), N(futex_time64),
 	N(clock_gettime64), N(clock_nanosleep_time64), N(ppoll_time64), N(sigreturn),
 };
 
-/* For directories to read, names to give and take, and files to make. */
+/* For reading directories, removing names, and creating files. */
 static const int allowed_to_list[] = { N(getdents64) };
 static const int allowed_to_name[] = { N(unlink), N(unlinkat) };
 static const int allowed_to_make[] = {
@@ -46,7 +46,7 @@ struct call {
 
 #define CALL(name) { SCMP_SYS(name), #name }
 
-/* No bug of ours calls these. */
+/* A plain bug never calls these. */
 static const struct call fatal[] = {
 	CALL(execve), CALL(execveat), CALL(fork), CALL(vfork), CALL(clone),
 	CALL(socket), CALL(socketpair), CALL(connect), CALL(bind), CALL(sendto), CALL(sendmsg),
@@ -56,7 +56,7 @@ static const struct call fatal[] = {
 	CALL(init_module), CALL(finit_module), CALL(setuid), CALL(setresuid), CALL(capset), CALL(open_by_handle_at),
 };
 
-static const char *tool_name;	/* for a signal handler, which has no other way to know */
+static const char *tool_name;	/* for the signal handler, which has no argument for it */
 
 /* Async-signal-safe: the process may be in any state. */
 static void on_sigsys(int signal_number, siginfo_t *info, void *context)
@@ -73,7 +73,7 @@ static void on_sigsys(int signal_number, siginfo_t *info, void *context)
 	end = stpcpy(stpcpy(stpcpy(stpcpy(line, tool_name), before), name), after);
 	if (write(STDERR_FILENO, line, (size_t)(end - line)) < 0)
 		_exit(128 + signal_number);
-	raise(signal_number);	/* SA_RESETHAND: this time it kills */
+	raise(signal_number);	/* SA_RESETHAND is set: now it ends the process */
 }
 
 static void watch_sigsys(const struct cli_tool *tool)
@@ -86,7 +86,7 @@ static void watch_sigsys(const struct cli_tool *tool)
 	sigaction(SIGSYS, &action, NULL);
 }
 
-static int allow(scmp_filter_ctx f, const int *numbers, size_t count)
+static int allow_calls(scmp_filter_ctx f, const int *numbers, size_t count)
 {
 	int error = 0;
 
@@ -95,16 +95,17 @@ static int allow(scmp_filter_ctx f, const int *numbers, size_t count)
 	return error;
 }
 
-#define ALLOW(f, list) allow(f, list, sizeof(list) / sizeof((list)[0]))
+#define ALLOW(f, list) allow_calls(f, list, sizeof(list) / sizeof((list)[0]))
 
-/* One argument, under a mask, is the same as value. */
+/* Allows the call if the argument, masked, equals value. */
 static int allow_if(scmp_filter_ctx f, int number, unsigned int argument, uint64_t mask, uint64_t value)
 {
 	return seccomp_rule_add(f, SCMP_ACT_ALLOW, number, 1, SCMP_CMP64(argument, SCMP_CMP_MASKED_EQ, mask, value));
 }
 
-/* Memory without code, threads without processes, terminals that can be asked but not typed into. */
-static int allow_parts(scmp_filter_ctx f)
+/* Allows memory without code, threads but no processes, and terminal queries but no typing into
+ * terminals. */
+static int allow_restricted(scmp_filter_ctx f)
 {
 	const uint64_t all = UINT32_MAX;
 	int error = allow_if(f, SCMP_SYS(mmap), 2, PROT_EXEC, 0);
@@ -118,7 +119,7 @@ static int allow_parts(scmp_filter_ctx f)
 	error = error ?: allow_if(f, SCMP_SYS(ioctl), 1, all, TIOCGWINSZ);
 	error = error ?: allow_if(f, SCMP_SYS(ioctl), 1, all, TIOCGPGRP);
 	error = error ?: allow_if(f, SCMP_SYS(ioctl), 1, all, TCGETS);
-#ifdef TCGETS2	/* musl asks by TCGETS alone */
+#ifdef TCGETS2	/* musl uses TCGETS only */
 	error = error ?: allow_if(f, SCMP_SYS(ioctl), 1, all, TCGETS2);
 #endif
 	return error;
@@ -132,13 +133,13 @@ static int allow_open(scmp_filter_ctx f, uint64_t flags)
 	return error ?: allow_if(f, SCMP_SYS(openat), 2, mask, flags & mask);
 }
 
-/* A file without a name, as the library opens it, is nobody's: it can't get one. */
+/* The library opens its nameless files with O_EXCL: they can't get a name later. */
 static int allow_files(scmp_filter_ctx f, const struct sandbox *s, const struct sandbox_temporary *t)
 {
-	const bool named = s->write_beneath || t->way == SANDBOX_NAMED_FILE;
+	const bool named = s->write_beneath || t->kind == SANDBOX_NAMED_FILE;
 	int error = 0;
 
-	if (t->way != SANDBOX_NO_FILE)
+	if (t->kind != SANDBOX_NO_FILE)
 		error = allow_open(f, O_RDWR | O_TMPFILE | O_EXCL);
 	if (!error && named)
 		error = allow_open(f, O_RDWR | O_CREAT | O_EXCL);
@@ -166,28 +167,30 @@ static int stop_at_fatal(scmp_filter_ctx f)
 	return error;
 }
 
-/* The library would not say why. A filter of nothing is a bad address where filters are to be had. */
-static int unavailable(void)
+/* libseccomp does not report the reason. With seccomp, a NULL filter fails with EFAULT. */
+static int seccomp_error(void)
 {
-	const long got = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, NULL);
+	const long ret = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, NULL);
 
-	return got == 0 || errno == EFAULT ? 0 : errno;
+	return ret == 0 || errno == EFAULT ? 0 : errno;
 }
 
-int sandbox_close_calls(const struct sandbox *s, const struct sandbox_temporary *t)
+int sandbox_restrict_calls(const struct sandbox *s, const struct sandbox_temporary *t)
 {
-	/* For a call that it finds missing (clone3, whose flags a filter can't see) the C library has an older one. */
+	/* ENOSYS makes the C library use an older call: clone3's flags can't be seen by a
+	 * filter. */
 	scmp_filter_ctx f = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
-	int error = f ? -unavailable() : -ENOMEM;
+	int error = f ? -seccomp_error() : -ENOMEM;
 
-	/* Where the kernel is too old for it: the thread is killed, and all stores are slowed, which will do. */
+	/* Best effort: an old kernel kills only the thread and keeps the store bypass mitigation,
+	 * which is slower. */
 	if (f) {
 		seccomp_attr_set(f, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
 		seccomp_attr_set(f, SCMP_FLTATR_CTL_SSB, 1);
 	}
 	error = error ?: seccomp_attr_set(f, SCMP_FLTATR_CTL_NNP, 0);
 	error = error ?: ALLOW(f, allowed);
-	error = error ?: allow_parts(f);
+	error = error ?: allow_restricted(f);
 	error = error ?: allow_files(f, s, t);
 	error = error ?: stop_at_fatal(f);
 	if (!error) {

@@ -1,4 +1,4 @@
-/* sandbox_paths.c - no path but those granted, by Landlock. */
+/* sandbox_paths.c - allow access only to the granted paths, by Landlock. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -7,15 +7,15 @@
 #include <unistd.h>
 
 #include "landlock.h"
-#include "sandbox_parts.h"
+#include "sandbox_internal.h"
 
 #define READ (ACCESS_READ_FILE | ACCESS_READ_DIR)
 #define NAMELESS (ACCESS_READ_FILE | ACCESS_WRITE_FILE)
 #define NAMED (NAMELESS | ACCESS_MAKE_REG | ACCESS_REMOVE_FILE)
 #define WRITE (NAMED | ACCESS_READ_DIR)
 
-/* All that this kernel can take away, as far as we know: each version of Landlock knows more. */
-static uint64_t rights(void)
+/* Returns all rights that this kernel can restrict and that we know. */
+static uint64_t supported_rights(void)
 {
 	const long version = syscall(CALL_CREATE_RULESET, NULL, 0, RULESET_VERSION);
 	uint64_t all = ACCESS_REFER - 1;
@@ -31,7 +31,7 @@ static uint64_t rights(void)
 	return all;
 }
 
-static int grant(int ruleset, const char *directory, uint64_t access)
+static int grant_access(int ruleset, const char *directory, uint64_t access)
 {
 	struct path_beneath_attr beneath = { .allowed_access = access };
 	int error = 0;
@@ -47,11 +47,12 @@ static int grant(int ruleset, const char *directory, uint64_t access)
 	return error;
 }
 
-int sandbox_close_paths(const struct sandbox *s, const struct sandbox_temporary *t)
+int sandbox_restrict_paths(const struct sandbox *s, const struct sandbox_temporary *t)
 {
-	/* Known to every Landlock; a process with newer rights has them, but no right to any path. */
-	const struct ruleset_attr attr = { .handled_access_fs = rights() };
-	const uint64_t spool = t->way == SANDBOX_NAMED_FILE ? NAMED : NAMELESS;
+	/* Every Landlock knows this size. Rights that are newer stay, but there is no right to open
+	 * any path. */
+	const struct ruleset_attr attr = { .handled_access_fs = supported_rights() };
+	const uint64_t tempfile = t->kind == SANDBOX_NAMED_FILE ? NAMED : NAMELESS;
 	int ruleset, error;
 
 	if (!attr.handled_access_fs)
@@ -59,18 +60,18 @@ int sandbox_close_paths(const struct sandbox *s, const struct sandbox_temporary 
 	ruleset = (int)syscall(CALL_CREATE_RULESET, &attr, sizeof(attr), 0);
 	if (ruleset < 0)
 		return errno;
-	error = grant(ruleset, s->read_beneath, READ);
+	error = grant_access(ruleset, s->read_beneath, READ);
 	if (!error)
-		error = grant(ruleset, s->write_beneath, WRITE);
+		error = grant_access(ruleset, s->write_beneath, WRITE);
 	if (!error)
-		error = grant(ruleset, t->directory, spool);
+		error = grant_access(ruleset, t->directory, tempfile);
 	if (!error && syscall(CALL_RESTRICT_SELF, ruleset, 0))
 		error = errno;
 	close(ruleset);
 	return error;
 }
 
-/* The library's own order of directories, and its ways. */
+/* Tries the directories in the order in which the library does. */
 struct sandbox_temporary sandbox_find_temporary(void)
 {
 	const char *const directories[] = { secure_getenv("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm" };

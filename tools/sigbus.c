@@ -1,4 +1,4 @@
-/* sigbus.c - a handler of SIGBUS, which is the process's. */
+/* sigbus.c - handle SIGBUS for the process. */
 #include "sigbus.h"
 
 #include <signal.h>
@@ -6,11 +6,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* For the handler, which has no other way to know, and to tell. */
+/* The handler has no other way to pass data. */
 static uintptr_t page_size;
 static volatile sig_atomic_t lost_bytes;
 
-/* A page of zeros comes where the fault is, in whatever thread; mmap() is a system call and no more. */
+/* Maps a page of zeros at the fault, in any thread. mmap() is async-signal-safe in practice: a
+ * plain system call. */
 static void on_sigbus(int number, siginfo_t *info, void *context)
 {
 	const uintptr_t page = (uintptr_t)info->si_addr & ~(page_size - 1);
@@ -20,7 +21,7 @@ static void on_sigbus(int number, siginfo_t *info, void *context)
 	    mmap((void *)page, page_size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED)
 		lost_bytes = 1;
 	else
-		signal(number, SIG_DFL);	/* it comes again, and kills */
+		signal(number, SIG_DFL);	/* the fault repeats and ends the process */
 }
 
 void sigbus_watch(void)

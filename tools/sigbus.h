@@ -1,12 +1,12 @@
-/* sigbus.h - what becomes of a file that is mapped (PD_MAP_OWN) when it shrinks, or its disk fails: SIGBUS. */
+/* sigbus.h - survive SIGBUS when a mapped file (PD_MAP_OWN) shrinks or its disk fails. */
 #ifndef PD_TOOLS_SIGBUS_H
 #define PD_TOOLS_SIGBUS_H
 
 #include <stdbool.h>
 
-/* From now on bytes that can't be had are zeros, and the program goes on. */
+/* Installs the handler: from now on bytes that can't be read are zeros. */
 void sigbus_watch(void);
-/* Were there any? */
+/* Returns whether any bytes were replaced by zeros. */
 bool sigbus_lost_bytes(void);
 
 #endif

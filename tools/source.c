@@ -1,4 +1,4 @@
-/* source.c - who may read an input. */
+/* source.c - the access rights of an input. */
 #include "source.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ bool source_stat(const char *path, int fd, struct stat *st)
 mode_t source_limit(mode_t mode, const struct stat *source, gid_t gid)
 {
 	mode &= 0600 | (source->st_mode & 0066);
-	if (source->st_gid != gid)	/* another group: what all others may */
+	if (source->st_gid != gid)	/* another group gets the rights of others */
 		mode &= ~(mode_t)0060 | (source->st_mode & 0006) << 3;
 	return mode;
 }

@@ -12,7 +12,7 @@ from conftest import FIXTURES, TIMEOUT, TOOLS, strict_json
 
 PERF = FIXTURES / "perf"
 HERE, OTHER = PERF / "02-callgraph-fp.data", PERF / "18-pipe.data"
-HINT = "; standard input is read as no FILE is given"
+HINT = "; standard input is read because no FILE is given"
 
 
 @contextlib.contextmanager
@@ -131,7 +131,7 @@ def test_waiting(tmp_path):
     with standard_input("open pipe") as stdin:
         process = subprocess.Popen([TOOLS / "pdecode"], stdin=stdin, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=tmp_path)
         try:
-            assert process.stderr.readline() == b"pdecode: waiting for standard input, which is read as no FILE is given\n"
+            assert process.stderr.readline() == b"pdecode: waiting for standard input, which is read because no FILE is given\n"
         finally:
             process.kill()
             process.communicate()

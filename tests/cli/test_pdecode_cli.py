@@ -108,7 +108,7 @@ def test_examples_of_help_work(run_pdecode, tmp_path):
         else:
             done = subprocess.run(["bash", "-o", "pipefail", "-c", example], cwd=tmp_path, env=environment,
                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            note = b"" if "nginx" not in example else b"pdecode: no sample is of --comm nginx --cpu 0-3\n"
+            note = b"" if "nginx" not in example else b"pdecode: no sample matches --comm nginx --cpu 0-3\n"
             assert (done.returncode, done.stderr) == (0, note), example
 
 
@@ -152,22 +152,22 @@ def test_completion(shell, check, run_pdecode, tmp_path):
     (["--memory", "lots"], "'--memory' needs a size such as 64M, not 'lots'"),
     (["--pretty=yes"], "'--pretty' takes no value"),
     (["--strict=1"], "'--strict' takes no value"),
-    (["--pretty", "-f", "jsonl"], "'--pretty' is not for jsonl: it has an object on each line"),
-    (["--header-only", "-f", "stats"], "'--header-only' reads no records, stats would have nothing to count"),
+    (["--pretty", "-f", "jsonl"], "'--pretty' does not apply to jsonl, which has one object per line"),
+    (["--header-only", "-f", "stats"], "'--header-only' reads no records, so stats has nothing to count"),
     (["-i", "a", "b"], "two inputs: 'a' and 'b'"),
     (["-i", "a", "-i", "b"], "two inputs: 'a' and 'b'"),
     (["-i", "a", "--input=a"], "two inputs: 'a' and 'a'"),
     (["a", "b"], "too many operands: 'b'"),
-    (["-F", "ip,sym"], "'-F' is not supported: all fields are written; pick some with "
+    (["-F", "ip,sym"], "'-F' is not supported: all fields are written; select some with "
                        "pdecode -f jsonl | jq -c '{time,pid,ip}'"),
-    (["--fields=ip"], "'--fields' is not supported: all fields are written; pick some with "
+    (["--fields=ip"], "'--fields' is not supported: all fields are written; select some with "
                       "pdecode -f jsonl | jq -c '{time,pid,ip}'"),
     (["-D"], "'-D' is not supported: the JSON has every record and field; try --pretty"),
-    (["--ns"], "'--ns' is not supported: times always are in ns"),
-    (["--header"], "'--header' is not supported: the header is always written; --header-only leaves out the rest"),
+    (["--ns"], "'--ns' is not supported: times are always in ns"),
+    (["--header"], "'--header' is not supported: the header is always written; --header-only omits the rest"),
     (["--schema", "document"], "'--schema' reads no input ('--schema=NAME' needs the '=')"),
     (["--schema=nothing-such"],
-     "'--schema': 'nothing-such' is no schema and no directory; --schema alone lists the schemas"),
+     "'--schema': 'nothing-such' is neither a schema nor a directory; --schema alone lists the schemas"),
 ])
 def test_wrong_usage(args, says, run_pdecode):
     done = run_pdecode(args)
@@ -273,7 +273,7 @@ def test_output_is_input(run_pdecode, tmp_path):
     for args in (["-o", data, data], ["-o", link, data], ["-o", data, link]):
         done = run_pdecode(args)
         assert (done.returncode, done.stdout) == (2, b"")
-        assert one_line(done).endswith("is both the input and the output")
+        assert one_line(done).endswith("is both input and output")
     with open(data, "rb") as stdin:
         done = subprocess.run([*COMMAND, "-o", data, "-"], stdin=stdin)
         assert done.returncode == 2
@@ -286,7 +286,7 @@ def test_output_inside_input_directory(run_pdecode, tmp_path):
     for name in ("data", "data.0", "data.1"):
         done = run_pdecode(["-o", directory / name, directory])
         assert (done.returncode, one_line(done)) == (
-            2, f"pdecode: {directory / name}: is both the input and the output")
+            2, f"pdecode: {directory / name}: is both input and output")
         assert (directory / name).read_bytes() == (THREADS / name).read_bytes()
     assert run_pdecode(["-o", directory / "out.json", directory]).returncode == 0
     assert strict_json((directory / "out.json").read_bytes())["file"]["files"] == ["data.0", "data.1"]
@@ -784,12 +784,12 @@ def test_strict_and_a_damaged_header(run_pdecode, tmp_path):
 
 def test_most_threads_and_the_defaults_of_numbers(run_pdecode):
     out = " ".join(run_pdecode(["--help"]).stdout.decode().split())
-    assert "at most 16 (default and 0: one for each cpu)" in out and "(default and 0: 256M)" in out
+    assert "at most 16 (default and 0: one per CPU)" in out and "(default and 0: 256M)" in out
     plain = run_pdecode([PLAIN])
     for args in (["-j", "0"], ["--memory", "0"], ["-j", "99"], ["-v", "-j", "16"]):
         done = run_pdecode([*args, PLAIN])
         assert (done.returncode, done.stdout, done.stderr) == (0, plain.stdout, b"")
-    assert one_line(run_pdecode(["-v", "-j", "17", PLAIN])) == "pdecode: '--jobs': 16 threads are used, that is the most"
+    assert one_line(run_pdecode(["-v", "-j", "17", PLAIN])) == "pdecode: '--jobs': using 16 threads, the maximum"
 
 
 @sanitize

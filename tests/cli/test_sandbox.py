@@ -364,8 +364,8 @@ def test_missing(what, name, reason, tmp_path):
     expected = run("pdecode", "--sandbox=never", PLAIN).stdout
     for args, status_, stderr in (
             (["--sandbox=never"], 0, ""), (["--sandbox=auto"], 0, ""),
-            (["--sandbox=auto", "-v"], 0, f"pdecode: the sandbox is without {name}: {reason}\n"),
-            (["--sandbox"], 2, f"pdecode: --sandbox: {name} can't be had here: {reason}\n")):
+            (["--sandbox=auto", "-v"], 0, f"pdecode: the sandbox works without {name}: {reason}\n"),
+            (["--sandbox"], 2, f"pdecode: --sandbox: {name} is not available here: {reason}\n")):
         done = subprocess.run([refused, what, TOOLS / "pdecode", *args, PLAIN], capture_output=True)
         assert (done.returncode, done.stderr.decode()) == (status_, stderr)
         assert done.stdout == (b"" if status_ else expected)
@@ -382,7 +382,7 @@ def test_no_process_to_be_had(open_directory):
     out = open_directory / "alone.json"
     os.close(os.open(out, os.O_CREAT))
     os.chown(open_directory, NOBODY, NOBODY)
-    for word, code, reason in (("auto", 0, b""), ("always", 2, b"pdecode: --sandbox: a process of its own can't be had here")):
+    for word, code, reason in (("auto", 0, b""), ("always", 2, b"pdecode: --sandbox: a separate process is not available here")):
         out.unlink(missing_ok=True)
         done = run(tool, f"--sandbox={word}", "-j", "1", PLAIN, "-o", out, user=NOBODY, group=NOBODY, extra_groups=[],
                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NPROC, (0, 0)))
@@ -396,7 +396,7 @@ def test_no_process_to_be_had(open_directory):
 def test_sanitizers():
     assert run("pdecode", PLAIN).returncode == 0
     done = run("pdecode", "--sandbox", PLAIN)
-    assert (done.returncode, done.stderr) == (2, b"pdecode: --sandbox: can't be had in a build with sanitizers\n")
+    assert (done.returncode, done.stderr) == (2, b"pdecode: --sandbox: not available in a build with sanitizers\n")
 
 
 @pytest.mark.parametrize("tool", ["pdecode", "pencode", "prepair"])
@@ -432,7 +432,7 @@ def test_output_that_would_be_part_of_the_input(tmp_path):
     before = sorted(directory.iterdir())
     done = run("pdecode", directory, "-o", directory / "data.7")
     assert (done.returncode, sorted(directory.iterdir())) == (2, before)
-    assert done.stderr.decode() == f"pdecode: {directory / 'data.7'}: is both the input and the output\n"
+    assert done.stderr.decode() == f"pdecode: {directory / 'data.7'}: is both input and output\n"
     assert run("pdecode", directory, "-o", directory / "out.json").returncode == 0
     assert (directory / "out.json").read_bytes() == run("pdecode", DIRECTORY).stdout
 

@@ -36,6 +36,6 @@ def test_libraries(built):
 
 def test_build(built):
     name, _, about = built
-    assert re.fullmatch(r"(gcc|clang) \d.*, (glibc \d+\.\d+|another libc than glibc)", about["compiler"])
+    assert re.fullmatch(r"(gcc|clang) \d.*, (glibc \d+\.\d+|a libc other than glibc)", about["compiler"])
     assert about.get("sandbox") == ("seccomp landlock" if name in READERS else None)
     assert ("stack-protector" in about["hardening"]) == ("__stack_chk_fail" in output("nm", TOOLS / name))

@@ -17,7 +17,7 @@ from perfdata.wire import encode
 EVENT = Attr(type=1, config=0, sample_type="IP|TID|TIME")
 COUNT = 30000
 MIB = 1 << 20
-SAID = "it shrank while it was read, or can't be read everywhere: zeros stand for what is gone"
+SAID = "it shrank while it was read, or parts can't be read: zeros replace what is missing"
 Read = collections.namedtuple("Read", "mapped in_memory records sum result mapped_at_the_end")
 
 

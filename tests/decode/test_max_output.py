@@ -83,4 +83,4 @@ def test_prepair_says_so_and_keeps_the_rest(tmp_path):
 @pytest.mark.parametrize("wrong", ["x", "12q", "1Mx", "-1", "99999999999999999999", "20000000T", ""])
 def test_what_is_no_limit_is_refused(wrong):
     _, status, said = run("pdecode", b"", f"--max-output={wrong}")
-    assert status == 2 and "ratio such as 100x or a size such as 2G" in said
+    assert status == 2 and "expected a ratio (100x) or a size (2G)" in said

@@ -49,7 +49,7 @@ def test_a_feature_too_large_for_a_pipe_is_left_out_and_said(size, code):
     doc["features"]["CMDLINE"] = ["x" * size]
     done = run("pencode", "--mode", "pipe", stdin=json.dumps(doc).encode())
     assert done.returncode == code
-    said = "pencode: stdin: feature CMDLINE left out: it is larger than a record of a pipe, 64 KiB (a file has room)\n"
+    said = "pencode: stdin: feature CMDLINE left out: it exceeds the 64 KiB of a pipe's record (a file can hold it)\n"
     assert done.stderr.decode() == (said if code else "")
     after = document(done.stdout)
     assert after["errors"] == [] and ("CMDLINE" in after["features"]) == (code == 0)

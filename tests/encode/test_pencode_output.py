@@ -208,8 +208,8 @@ def test_file_that_would_become_a_directory(text, tmp_path, inside):
             (("--mode=file",), "out", threads), (("--mode=pipe",), "new/", threads)]:
         done = run("pencode", "-o", tmp_path / out if out == "out" else f"{tmp_path}/{out}", *args, stdin=given)
         place = f"{tmp_path}/{out.rstrip('/')}/"
-        assert (done.returncode, done.stderr.decode()) == (4, f"pencode: {place}: is a directory and the recording is one file: "
-                                                              f"give that a name, such as -o {place}perf.data\n")
+        assert (done.returncode, done.stderr.decode()) == (4, f"pencode: {place}: is a directory, but the recording is one file: "
+                                                              f"use -o {place}perf.data\n")
         assert inside() == ["out"] and not list((tmp_path / "out").iterdir())
     assert run("pencode", "-o", tmp_path / "out" / "perf.data", stdin=text).returncode == 0
     assert (tmp_path / "out" / "perf.data").read_bytes() == DATA

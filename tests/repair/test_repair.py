@@ -192,8 +192,8 @@ def test_what_was_packed(prepair, decode, tmp_path):
     broken, fixed = tmp_path / "broken", tmp_path / "fixed"
     mutant = data.copy()
     mutant[first + 9] ^= 0xff       # in the frame's header: the stream goes through both
-    for damaged, count, words in ((mutant, 2, "; what was in 2 compressed records\n"),
-                                  (data[:second + 500], 1, "; what was in 1 compressed record\n")):
+    for damaged, count, words in ((mutant, 2, "; damaged content in 2 compressed records\n"),
+                                  (data[:second + 500], 1, "; damaged content in 1 compressed record\n")):
         broken.write_bytes(damaged)
         done = prepair("--json", "-o", fixed, broken)
         assert json.loads(done.stdout)["lost"]["compressed"] == count
@@ -219,7 +219,7 @@ def test_the_original_is_never_touched(prepair, tmp_path):
     (tmp_path / "hard").hardlink_to(path)
     for other in (path, tmp_path / "link", tmp_path / "hard", tmp_path / "." / "perf.data"):
         done = prepair("-o", other, path)
-        assert done.returncode == 2 and b"both the input and the output" in done.stderr
+        assert done.returncode == 2 and b"both input and output" in done.stderr
     assert path.read_bytes() == (PERF / "01-basic.data").read_bytes()
     assert sorted(p.name for p in tmp_path.iterdir()) == ["hard", "link", "perf.data"]
     assert prepair(path).returncode == 0
@@ -241,7 +241,7 @@ def test_a_directory_without_data(prepair, tmp_path):
     (tmp_path / "in").mkdir()
     for name in ("in", "in/"):
         done = prepair("-o", tmp_path / "out", f"{tmp_path}/{name}")
-        assert (done.returncode, done.stderr.decode()) == (3, f"prepair: {tmp_path}/{name}: no file `data` in it\n")
+        assert (done.returncode, done.stderr.decode()) == (3, f"prepair: {tmp_path}/{name}: contains no file `data`\n")
     done = prepair("-o", tmp_path / "out", tmp_path / "absent")
     assert (done.returncode, done.stderr.decode()) == (3, f"prepair: {tmp_path}/absent: No such file or directory\n")
 
@@ -328,7 +328,7 @@ def test_to_stdout(prepair, tmp_path):
     done = prepair("-o", tmp_path / "out", PERF / "01-basic.data")
     assert prepair("-o", "-", PERF / "01-basic.data").stdout == (tmp_path / "out").read_bytes()
     done = prepair("--json", "-o", "-", PERF / "01-basic.data")
-    assert (done.returncode, done.stdout) == (2, b"") and b"both want standard output" in done.stderr
+    assert (done.returncode, done.stdout) == (2, b"") and b"both use standard output" in done.stderr
     with open("/dev/full", "wb") as full:
         done = subprocess.run([TOOLS / "prepair", "-o", "-", PERF / "01-basic.data"], stdout=full, stderr=subprocess.PIPE)
     assert done.returncode == 4 and b"standard output: No space left on device" in done.stderr
@@ -399,7 +399,7 @@ def test_what_stdin_can_not_be(prepair, tmp_path):
     shutil.copyfile(PERF / "01-basic.data", path)
     with open(path, "rb") as stdin:
         done = prepair("-", "-o", path, stdin=stdin)
-    assert done.returncode == 2 and b"both the input and the output" in done.stderr
+    assert done.returncode == 2 and b"both input and output" in done.stderr
     done = prepair("-", stdin=subprocess.DEVNULL, cwd=tmp_path)
     assert done.returncode == 2 and b"use -o FILE" in done.stderr
     done = prepair("-", "-o", tmp_path / "out", stdin=subprocess.DEVNULL)

@@ -1,0 +1,27 @@
+/* sandbox_internal.h - the two parts of the sandbox: system calls and paths. */
+#ifndef PD_TOOLS_SANDBOX_INTERNAL_H
+#define PD_TOOLS_SANDBOX_INTERNAL_H
+
+#include "sandbox.h"
+
+enum sandbox_file_kind {
+	SANDBOX_NO_FILE,
+	SANDBOX_NAMELESS_FILE,	/* by O_TMPFILE */
+	/* created and unlinked at once, on file systems without O_TMPFILE */
+	SANDBOX_NAMED_FILE,
+};
+
+/* Where and how the library will create its temporary files. */
+struct sandbox_temporary {
+	enum sandbox_file_kind kind;
+	const char *directory;
+};
+
+/* Returns the kind that works here; leaves no file. */
+struct sandbox_temporary sandbox_find_temporary(void);
+
+/* Each returns 0, or an errno if the kernel lacks it. The caller must have set no_new_privs. */
+int sandbox_restrict_paths(const struct sandbox *s, const struct sandbox_temporary *t);
+int sandbox_restrict_calls(const struct sandbox *s, const struct sandbox_temporary *t);
+
+#endif
