@@ -285,11 +285,11 @@ int pd_source_skip(struct pd_source *s, uint64_t n, uint64_t *skipped, struct pd
 	return status;
 }
 
-struct pd_window *pd_source_hold(struct pd_source *s)
+struct pd_window *pd_source_pin(struct pd_source *s)
 {
 	if (s->in_mapping)
 		return NULL;
-	pd_window_hold(s->windows.now);
+	pd_window_pin(s->windows.now);
 	return s->windows.now;
 }
 
@@ -297,12 +297,12 @@ struct pd_window *pd_source_hold(struct pd_source *s)
 
 #define FRONT (WINDOW_SIZE - PD_READ_AHEAD)	/* for what is left of the window before */
 
-void pd_source_lend(struct pd_source *s, struct pd_read_ahead *a)
+void pd_source_start_read_ahead(struct pd_source *s, struct pd_read_ahead *a)
 {
 	const bool is_read = s->kind == SOURCE_FILE && !s->may_map;
 
 	a->size = 0;
-	a->window = is_read && pd_windows_may_hold(s->budget) ? pd_windows_lend(&s->windows, WINDOW_SIZE) : NULL;
+	a->window = is_read && pd_windows_may_pin(s->budget) ? pd_windows_acquire(&s->windows, WINDOW_SIZE) : NULL;
 }
 
 void pd_source_read_ahead(const struct pd_source *s, struct pd_read_ahead *a)

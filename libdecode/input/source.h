@@ -63,7 +63,7 @@ int pd_source_skip(struct pd_source *s, uint64_t n, uint64_t *skipped, struct pd
 
 /* What was peeked stays as it is until this is released, whatever is asked of the source, but for its close. NULL when it stays
  * anyway. */
-struct pd_window *pd_source_hold(struct pd_source *s);
+struct pd_window *pd_source_pin(struct pd_source *s);
 
 /* What another thread reads of a file, for the source to go on with. */
 struct pd_read_ahead {
@@ -77,7 +77,7 @@ struct pd_read_ahead {
 #define PD_READ_AHEAD (192u << 10)
 
 /* A window to read ahead into, or none: for a file that is read. */
-void pd_source_lend(struct pd_source *s, struct pd_read_ahead *a);
+void pd_source_start_read_ahead(struct pd_source *s, struct pd_read_ahead *a);
 /* Fills it from a->at on; less than there is, or nothing, does no harm. Thread-safe. */
 void pd_source_read_ahead(const struct pd_source *s, struct pd_read_ahead *a);
 /* If it has what comes behind what was peeked: that can be peeked now. The window is given back in any case. */

@@ -92,7 +92,7 @@ static struct pd_window *find_free(struct pd_windows *w, size_t size)
 /* More than there must be, where memory is not short. */
 static bool may_add(const struct pd_windows *w)
 {
-	return w->now && is_held(w->now) && w->count < KEPT && pd_windows_may_hold(w->budget);
+	return w->now && is_held(w->now) && w->count < KEPT && pd_windows_may_pin(w->budget);
 }
 
 /* Not one that another core has just looked at, if there is another way. */
@@ -121,15 +121,15 @@ int pd_windows_move(struct pd_windows *w, const uint8_t *bytes, size_t n, size_t
 	return 0;
 }
 
-struct pd_window *pd_windows_lend(struct pd_windows *w, size_t size)
+struct pd_window *pd_windows_acquire(struct pd_windows *w, size_t size)
 {
 	struct pd_window *now = w->now, *one;
 
-	pd_window_hold(now);
+	pd_window_pin(now);
 	one = find(w, size);
 	if (now)	/* who was at it last remains so */
 		__atomic_sub_fetch(&now->holds, 1, __ATOMIC_RELAXED);
-	pd_window_hold(one);
+	pd_window_pin(one);
 	return one;
 }
 

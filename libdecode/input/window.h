@@ -33,18 +33,18 @@ int pd_windows_move(struct pd_windows *w, const uint8_t *bytes, size_t n, size_t
 #define PD_WINDOW_LARGEST (1200u << 10)
 
 /* Is there memory to hold one while another is read into? Not where it is so short that the largest would not fit any more. */
-static inline bool pd_windows_may_hold(const struct pd_budget *b)
+static inline bool pd_windows_may_pin(const struct pd_budget *b)
 {
 	return b->used + PD_WINDOW_LARGEST <= b->limit / 2;
 }
 
 /* One that is not read into now, held for the caller; NULL: no memory. */
-struct pd_window *pd_windows_lend(struct pd_windows *w, size_t size);
+struct pd_window *pd_windows_acquire(struct pd_windows *w, size_t size);
 /* One that was lent is read into now, and its hold given back. */
 void pd_windows_use(struct pd_windows *w, struct pd_window *one);
 
 /* By the thread that reads. NULL is fine. */
-static inline void pd_window_hold(struct pd_window *w)
+static inline void pd_window_pin(struct pd_window *w)
 {
 	if (w)
 		__atomic_add_fetch(&w->holds, 1, __ATOMIC_RELAXED);

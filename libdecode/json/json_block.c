@@ -122,7 +122,7 @@ static const uint8_t *data_for(struct pd_json_block *b, const struct pd_batch *b
 	uint8_t *copy = b->bytes + b->used;
 	struct pd_window *window;
 
-	if (!pd_reader_hold(reader, batch, &window)) {
+	if (!pd_reader_pin_batch(reader, batch, &window)) {
 		memcpy(copy, batch->data + at, size);
 		b->used += size;
 		return copy - at;

@@ -150,7 +150,7 @@ static void run_alone(struct pd_json_team *t)
 
 int pd_json_team_batch(struct pd_json_team *t)
 {
-	if (pd_reader_may_pass(t->main->reader))
+	if (pd_reader_can_change_threads(t->main->reader))
 		run_together(t);
 	else
 		run_alone(t);

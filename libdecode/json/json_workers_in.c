@@ -108,7 +108,7 @@ static struct pd_read_ahead take_wanted(struct pd_json_team *t)
 /* What comes next for all. By who leads. */
 static void note_wants(struct pd_json_team *t)
 {
-	t->wants = pd_reader_wants(t->main->reader, &t->wanted_at);
+	t->wants = pd_reader_needs_input(t->main->reader, &t->wanted_at);
 	if (t->wants && t->claimed < t->wanted_at)
 		t->claimed = t->wanted_at;
 }
@@ -117,7 +117,7 @@ static bool lend(struct pd_json_team *t, struct pd_json_worker *w)
 {
 	if (w->ahead.window)
 		return false;
-	w->source = pd_reader_lend(t->main->reader, &w->ahead);
+	w->source = pd_reader_start_read_ahead(t->main->reader, &w->ahead);
 	return true;
 }
 

@@ -5,7 +5,7 @@
 #include "reader/reader_internal.h"
 
 
-void pd_reader_say(struct pd_reader *r, const struct pd_error *e, const char *file)
+void pd_reader_report_in_file(struct pd_reader *r, const struct pd_error *e, const char *file)
 {
 	struct pd_error with_file = *e;
 
@@ -18,7 +18,7 @@ void pd_reader_say(struct pd_reader *r, const struct pd_error *e, const char *fi
 
 void pd_reader_report(struct pd_reader *r, const struct pd_error *e)
 {
-	pd_reader_say(r, e, r->file);
+	pd_reader_report_in_file(r, e, r->file);
 }
 
 static void report_packing(struct pd_reader *r, const struct pd_source *source)
@@ -67,10 +67,10 @@ static int update(struct pd_reader *r, struct pd_error *e)
 		return 0;
 	if (type == PD_RECORD_HEADER_TRACING_DATA && hold_payload(r, e))
 		return -1;
-	if (pd_reader_teaches(r, type)) {
+	if (pd_reader_updates_session(r, type)) {
 		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL, .offset = f->offset };
-		if (r->settle)
-			r->settle(r->settle_ctx);
+		if (r->quiesce)
+			r->quiesce(r->quiesce_ctx);
 		return pd_session_update_record(&r->session, type, f->bytes, r->record.payload, f->offset);
 	}
 	return 0;
@@ -85,8 +85,8 @@ static int next_file(struct pd_reader *r)
 		struct pd_error e;
 
 		r->file = r->directory.files[r->next_file++];
-		if (r->settle)
-			r->settle(r->settle_ctx);
+		if (r->quiesce)
+			r->quiesce(r->quiesce_ctx);
 		pd_reader_account_file(r, &r->account);
 		pd_stream_free(&r->stream);
 		if (r->file_source)
@@ -224,15 +224,15 @@ static __attribute__((noinline)) void report_record(struct pd_reader *r)
 
 		e.code = r->cut.code;
 		e.text = r->cut.text;
-		pd_reader_say(r, &e, rec->file);
+		pd_reader_report_in_file(r, &e, rec->file);
 	} else if (rec->error.code != PD_OK) {
-		pd_reader_say(r, &rec->error, rec->file);
+		pd_reader_report_in_file(r, &rec->error, rec->file);
 	} else {
 		struct pd_error e = { .code = PD_E_TRAILING, .severity = PD_NOTE, .offset = rec->frame.offset,
 			.record_type = rec->frame.type, .record = rec->frame.desc->name,
 			.have = rec->body.size - rec->extent.end };
 
-		pd_reader_say(r, &e, rec->file);
+		pd_reader_report_in_file(r, &e, rec->file);
 	}
 }
 

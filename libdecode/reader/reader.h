@@ -11,7 +11,7 @@ struct pd_session *pd_reader_session(struct pd_reader *r);
 struct pd_account *pd_reader_own_account(struct pd_reader *r);
 
 /* Called before the session changes, or held windows go: threads that read them have to be done by then. */
-void pd_reader_before_update(struct pd_reader *r, void (*settle)(void *ctx), void *ctx);
+void pd_reader_before_update(struct pd_reader *r, void (*quiesce)(void *ctx), void *ctx);
 
 /* The plain records that come next, from records[next] on, for sinks that have a faster way than one by one; NULL: ask
  * pd_next(). Who takes some moves `next` on. Valid until the next call. */
@@ -24,21 +24,21 @@ void pd_reader_take(struct pd_reader *r);
 
 /* May any thread ask for runs, one after the other? Where they can be had without pd_next() for long: not in a stream, not in what
  * is decompressed. */
-bool pd_reader_may_pass(const struct pd_reader *r);
+bool pd_reader_can_change_threads(const struct pd_reader *r);
 
 /* There is no run because the window ends, and the file goes on: *at is where. */
-bool pd_reader_wants(struct pd_reader *r, uint64_t *at);
+bool pd_reader_needs_input(struct pd_reader *r, uint64_t *at);
 /* Then: reads on, or takes what *ahead has, if it has a window. False: pd_next() tells why not. */
 bool pd_reader_read_on(struct pd_reader *r, struct pd_read_ahead *ahead);
 /* For what other threads read ahead (pd_source_read_ahead()) of the source that they are told. NULL: there is nothing to read. */
-const struct pd_source *pd_reader_lend(struct pd_reader *r, struct pd_read_ahead *ahead);
+const struct pd_source *pd_reader_start_read_ahead(struct pd_reader *r, struct pd_read_ahead *ahead);
 
 /* By what options.stop_at says: nothing more is to be shown. */
 bool pd_reader_is_stopped(const struct pd_reader *r);
 
 /* Keeps the bytes of that run where they are until *held is released (pd_window_release()), or all is to be
  * settled: see above. False: memory is short, they have to be copied. */
-bool pd_reader_hold(struct pd_reader *r, const struct pd_batch *batch, struct pd_window **held);
+bool pd_reader_pin_batch(struct pd_reader *r, const struct pd_batch *batch, struct pd_window **held);
 
 /* Something is wrong that only a sink sees. */
 void pd_reader_report(struct pd_reader *r, const struct pd_error *e);

@@ -7,10 +7,10 @@ struct pd_session *pd_reader_session(struct pd_reader *r)
 	return &r->session;
 }
 
-void pd_reader_before_update(struct pd_reader *r, void (*settle)(void *ctx), void *ctx)
+void pd_reader_before_update(struct pd_reader *r, void (*quiesce)(void *ctx), void *ctx)
 {
-	r->settle = settle;
-	r->settle_ctx = ctx;
+	r->quiesce = quiesce;
+	r->quiesce_ctx = ctx;
 }
 
 bool pd_reader_is_stopped(const struct pd_reader *r)
@@ -32,7 +32,7 @@ const struct pd_record *pd_reader_peek(struct pd_reader *r)
 
 	if (r->order || r->stopped.code || r->batch.next < r->batch.count || !pd_stream_peek(&r->stream, f))
 		return NULL;
-	if (pd_reader_teaches(r, f->type))
+	if (pd_reader_updates_session(r, f->type))
 		return NULL;
 	r->record.payload = (struct pd_bytes){ NULL, 0 };
 	r->record.file = r->file;
@@ -44,14 +44,14 @@ void pd_reader_take(struct pd_reader *r)
 	pd_stream_take(&r->stream, &r->record.frame);
 }
 
-bool pd_reader_may_pass(const struct pd_reader *r)
+bool pd_reader_can_change_threads(const struct pd_reader *r)
 {
 	return !r->order && !r->stream.expanding && pd_source_is_random(r->stream.source);
 }
 
-bool pd_reader_wants(struct pd_reader *r, uint64_t *at)
+bool pd_reader_needs_input(struct pd_reader *r, uint64_t *at)
 {
-	return !r->order && !r->stopped.code && r->batch.next == r->batch.count && pd_stream_wants(&r->stream, at);
+	return !r->order && !r->stopped.code && r->batch.next == r->batch.count && pd_stream_needs_input(&r->stream, at);
 }
 
 bool pd_reader_read_on(struct pd_reader *r, struct pd_read_ahead *ahead)
@@ -59,16 +59,16 @@ bool pd_reader_read_on(struct pd_reader *r, struct pd_read_ahead *ahead)
 	return pd_stream_read_on(&r->stream, ahead);
 }
 
-const struct pd_source *pd_reader_lend(struct pd_reader *r, struct pd_read_ahead *ahead)
+const struct pd_source *pd_reader_start_read_ahead(struct pd_reader *r, struct pd_read_ahead *ahead)
 {
-	pd_source_lend(r->stream.source, ahead);
+	pd_source_start_read_ahead(r->stream.source, ahead);
 	return ahead->window ? r->stream.source : NULL;
 }
 
-bool pd_reader_hold(struct pd_reader *r, const struct pd_batch *batch, struct pd_window **held)
+bool pd_reader_pin_batch(struct pd_reader *r, const struct pd_batch *batch, struct pd_window **held)
 {
-	const bool has_memory = pd_windows_may_hold(&r->budget);
+	const bool has_memory = pd_windows_may_pin(&r->budget);
 
-	*held = has_memory ? pd_stream_hold(&r->stream, batch) : NULL;
+	*held = has_memory ? pd_stream_pin(&r->stream, batch) : NULL;
 	return has_memory;
 }

@@ -33,12 +33,12 @@ struct pd_reader {
 	struct pd_source *file_source;
 	struct pd_account account;	/* of the files that were read to their end; what pd_repair() adds */
 	struct pd_error stopped;	/* what options.stop_at made of an error */
-	void (*settle)(void *ctx);	/* before the session changes; may be NULL */
-	void *settle_ctx;
+	void (*quiesce)(void *ctx);	/* before the session changes; may be NULL */
+	void *quiesce_ctx;
 };
 
 /* What is wrong, in which file of a directory (NULL: data itself). */
-void pd_reader_say(struct pd_reader *r, const struct pd_error *e, const char *file);
+void pd_reader_report_in_file(struct pd_reader *r, const struct pd_error *e, const char *file);
 
 /* Adds the file of a directory, or the only one, that is being read. */
 void pd_reader_account_file(const struct pd_reader *r, struct pd_account *a);
@@ -49,7 +49,7 @@ static inline struct pd_source_limits pd_reader_limits(struct pd_reader *r)
 }
 
 /* Does a record of this type tell about events and machine? */
-static inline bool pd_reader_teaches(const struct pd_reader *r, uint32_t type)
+static inline bool pd_reader_updates_session(const struct pd_reader *r, uint32_t type)
 {
 	return type == PD_RECORD_HEADER_TRACING_DATA || type == PD_RECORD_EVENT_UPDATE || type == PD_RECORD_HEADER_FEATURE ||
 	       (type == PD_RECORD_HEADER_ATTR && r->container.info.mode == PD_MODE_PIPE);

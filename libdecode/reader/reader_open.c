@@ -45,7 +45,7 @@ static struct pd_reader *new_reader(const struct pd_options *o, struct pd_error 
 static void report_missing(struct pd_reader *r, const char *file)
 {
 	r->container.info.complete = false;
-	pd_reader_say(r, &(struct pd_error){ .code = PD_E_IO, .severity = PD_DAMAGED, .have = ENOENT }, file);
+	pd_reader_report_in_file(r, &(struct pd_error){ .code = PD_E_IO, .severity = PD_DAMAGED, .have = ENOENT }, file);
 }
 
 /* Files that others behind them, or the header, tell of. */

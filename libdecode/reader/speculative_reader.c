@@ -71,7 +71,7 @@ static uint64_t position(const struct pd_speculative_reader *b)
 	return pd_source_offset(s->source) + s->pending;
 }
 
-bool pd_speculative_reader_find(struct pd_speculative_reader *b, uint64_t from, uint64_t until,
+bool pd_speculative_reader_find_segment(struct pd_speculative_reader *b, uint64_t from, uint64_t until,
 				const struct pd_sample_head *before)
 {
 	struct pd_reader *r = &b->reader;
@@ -79,7 +79,7 @@ bool pd_speculative_reader_find(struct pd_speculative_reader *b, uint64_t from, 
 
 	r->batch.next = r->batch.count = 0;
 	r->stream.run_until = b->until = until;
-	found = pd_stream_find(&r->stream, from, before);
+	found = pd_stream_find_segment(&r->stream, from, before);
 	b->read = (struct pd_segment){ .begin = position(b), .end = position(b) };
 	return found;
 }
@@ -97,7 +97,7 @@ struct pd_batch *pd_speculative_reader_batch(struct pd_speculative_reader *b)
 	struct pd_batch *batch = pd_reader_batch(r);
 	uint64_t ignored;
 
-	if (!batch && position(b) < b->until && pd_reader_wants(r, &ignored) && pd_reader_read_on(r, &none))
+	if (!batch && position(b) < b->until && pd_reader_needs_input(r, &ignored) && pd_reader_read_on(r, &none))
 		batch = pd_reader_batch(r);
 	for (size_t i = 0; batch && !b->read.first.size && i < batch->count; i++)
 		note_first(b, batch->records[i].type,
@@ -126,7 +126,7 @@ const struct pd_segment *pd_speculative_reader_segment(struct pd_speculative_rea
 
 bool pd_reader_position(struct pd_reader *r, uint64_t *at, struct pd_sample_head *before)
 {
-	if (r->order || r->stopped.code || r->batch.next < r->batch.count || !pd_stream_at(&r->stream, at))
+	if (r->order || r->stopped.code || r->batch.next < r->batch.count || !pd_stream_position(&r->stream, at))
 		return false;
 	pd_stream_last_sample(&r->stream, before);
 	return true;

@@ -17,7 +17,7 @@ void pd_speculative_reader_free(struct pd_speculative_reader *b);	/* by the read
 struct pd_session *pd_speculative_reader_session(struct pd_speculative_reader *b);
 
 /* What begins from `from` on and before `until` is to be read; `before`: see pd_reader_position(). False: nothing is found. */
-bool pd_speculative_reader_find(struct pd_speculative_reader *b, uint64_t from, uint64_t until,
+bool pd_speculative_reader_find_segment(struct pd_speculative_reader *b, uint64_t from, uint64_t until,
 				const struct pd_sample_head *before);
 /* Plain records, all of them for the caller to take; NULL: ask for a single one. Valid until the next call. */
 struct pd_batch *pd_speculative_reader_batch(struct pd_speculative_reader *b);

@@ -17,7 +17,7 @@ int pd_session_init(struct pd_session *s, struct pd_budget *budget, enum pd_swap
 	*s = (struct pd_session){
 		.budget = budget, .swap = swap, .arena.budget = budget, .ids.budget = budget,
 		.bodies.budget = budget, .features.budget = budget, .pmus.budget = budget,
-		.same_id_at = true, .same_layout = true, .told = 1,
+		.same_id_at = true, .same_layout = true, .updates = 1,
 	};
 	s->attr_plan = pd_plan_compile(pd_attr_fields, &none, budget);
 	s->file_attr_plan = pd_plan_compile(pd_file_attr_fields, &none, budget);

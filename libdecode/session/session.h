@@ -26,7 +26,7 @@ struct pd_attr {
 	const char *name;		/* NULL before pd_session_name_event() */
 	enum { PD_NAME_IMPLIED, PD_NAME_FROM_FILE } name_from;
 	uint32_t generation;		/* counts the names it had */
-	uint32_t named_at;		/* the session's `told` when it was named */
+	uint32_t named_at;		/* the session's `updates` when it was named */
 	const struct pd_tp_event *tracepoint;	/* the format of its raw data, or NULL */
 	/* where an id lies: bytes from the record's start; from its end */
 	size_t sample_id_at, trailer_id_at;
@@ -62,7 +62,7 @@ struct pd_session {
 	struct pd_tracepoints *tracepoints;
 	const struct pd_arch *arch;
 	unsigned int arch_changes;
-	uint32_t told;			/* counts what was learned that events are named by */
+	uint32_t updates;		/* counts changes of what events are named by */
 	uint32_t cpus_available;
 	uint64_t compression_ratio;	/* as the header says; 0: it does not */
 	struct pd_map pmus;		/* attr type -> name */

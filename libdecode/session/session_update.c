@@ -165,7 +165,7 @@ void pd_session_update_feature(struct pd_session *s, uint32_t id, struct pd_byte
 
 	if (!plan)
 		return;
-	s->told++;
+	s->updates++;
 	switch (id) {
 	case PD_FEATURE_TRACING_DATA:
 		update_tracing(s, plan, section, offset);
@@ -317,9 +317,9 @@ void pd_session_name_event(struct pd_session *s, struct pd_attr *a)
 	char name[256];
 	size_t n;
 
-	if (a->named_at == s->told)
+	if (a->named_at == s->updates)
 		return;
-	a->named_at = s->told;
+	a->named_at = s->updates;
 	if (a->type == ATTR_TRACEPOINT)
 		a->tracepoint = pd_tracepoints_find(s->tracepoints, a->config);
 	if (a->name_from == PD_NAME_FROM_FILE)

@@ -93,7 +93,7 @@ static void count_part(struct worker *w, struct part *p, size_t number, const st
 	pd_stats_counts_reset(&p->counts);
 	p->joined = false;
 	p->found = (struct pd_segment){ .begin = 0 };
-	if (pd_speculative_reader_find(w->branch, end - w->team->part_size, end, before) && count(w, p) == 0)
+	if (pd_speculative_reader_find_segment(w->branch, end - w->team->part_size, end, before) && count(w, p) == 0)
 		p->found = *pd_speculative_reader_segment(w->branch);
 	p->dropped = w->filter ? pd_filter_dropped(w->filter) - dropped : 0;
 	p->samples = w->filter ? pd_filter_samples(w->filter) - samples : 0;

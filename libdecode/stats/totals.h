@@ -40,7 +40,7 @@ static inline void pd_totals_record(struct pd_totals *t, const struct pd_record 
 	const uint32_t type = r->frame.type;
 	uint64_t n;
 
-	if (pd_record_when(r, &n))
+	if (pd_record_hot_time(r, &n))
 		pd_totals_time(t, n);
 	if (pd_totals_asks(type) && pd_record_number(r, PD_OF_BODY, PD_HOT_LOST, &n))
 		pd_totals_lost(t, type, n);

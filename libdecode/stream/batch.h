@@ -34,14 +34,14 @@ struct pd_batch {
 void pd_stream_batch(struct pd_stream *s, struct pd_batch *batch);
 
 /* Did the last run end where the window does, and does the file go on? Then *at is where bytes are wanted. */
-bool pd_stream_wants(const struct pd_stream *s, uint64_t *at);
+bool pd_stream_needs_input(const struct pd_stream *s, uint64_t *at);
 
 /* Reads them, or takes them from `ahead`, where that has a window with them; it is used up. Only when they are wanted. False:
  * pd_stream_next() tells what is wrong. */
 bool pd_stream_read_on(struct pd_stream *s, struct pd_read_ahead *ahead);
 
 /* Keeps the bytes of the run that was found last where they are until the window is released, or the stream freed. */
-struct pd_window *pd_stream_hold(struct pd_stream *s, const struct pd_batch *batch);
+struct pd_window *pd_stream_pin(struct pd_stream *s, const struct pd_batch *batch);
 
 /* What pd_record_prepare() makes of one. */
 void pd_batch_record(const struct pd_batch *batch, const struct pd_simple *p, struct pd_session *s, struct pd_record *r);

@@ -23,7 +23,7 @@ struct made {
 	uint64_t used;			/* by zstd, afterwards */
 };
 
-struct pd_ahead {
+struct pd_decompress_thread {
 	struct pd_windows *windows;
 	size_t size;
 	struct pd_zstd_stream *zstd;		/* the thread's, and its budget */
@@ -46,7 +46,7 @@ struct pd_ahead {
 
 /* --- in the thread --- */
 
-static void fill(struct pd_ahead *a, struct job *job, struct made *m)
+static void fill(struct pd_decompress_thread *a, struct job *job, struct made *m)
 {
 	struct pd_piece *p = &m->piece;
 	int64_t n = 1;
@@ -58,7 +58,7 @@ static void fill(struct pd_ahead *a, struct job *job, struct made *m)
 	}
 	p->size = 0;
 	while (n > 0 && p->size < a->size) {
-		n = pd_zstd_stream_read(a->zstd, p->window->data + PD_FORWARD_REF_FRONT + p->size, a->size - p->size, &p->error);
+		n = pd_zstd_stream_read(a->zstd, p->window->data + PD_PIECE_FRONT + p->size, a->size - p->size, &p->error);
 		if (n > 0)
 			p->size += (size_t)n;
 	}
@@ -66,13 +66,13 @@ static void fill(struct pd_ahead *a, struct job *job, struct made *m)
 	m->used = a->own.used;
 }
 
-static bool has_work(const struct pd_ahead *a)
+static bool has_work(const struct pd_decompress_thread *a)
 {
 	return a->done < a->told && a->made < a->lent;
 }
 
 /* More comes soon. Called and left with the lock held. */
-static void look_out(struct pd_ahead *a)
+static void look_out(struct pd_decompress_thread *a)
 {
 	const size_t lent = a->lent, told = a->told;
 
@@ -85,7 +85,7 @@ static void look_out(struct pd_ahead *a)
 
 static void *batch(void *arg)
 {
-	struct pd_ahead *a = arg;
+	struct pd_decompress_thread *a = arg;
 
 	pthread_mutex_lock(&a->lock);
 	for (;;) {
@@ -111,12 +111,12 @@ static void *batch(void *arg)
 /* --- in the stream --- */
 
 /* Windows for pieces to come, as far as they can be had. -1: there is none at all. */
-static int lend(struct pd_ahead *a)
+static int lend(struct pd_decompress_thread *a)
 {
 	size_t lent = a->lent;
 
 	while (lent - a->taken < PIECES) {
-		struct pd_window *w = pd_windows_lend(a->windows, PD_FORWARD_REF_FRONT + a->size);
+		struct pd_window *w = pd_windows_acquire(a->windows, PD_PIECE_FRONT + a->size);
 
 		if (!w)
 			break;
@@ -132,14 +132,14 @@ static int lend(struct pd_ahead *a)
 }
 
 /* zstd's memory, as the thread told of it last. */
-static void charge(struct pd_ahead *a, uint64_t used)
+static void charge(struct pd_decompress_thread *a, uint64_t used)
 {
 	a->windows->budget->used += used;
 	a->windows->budget->used -= a->charged;
 	a->charged = used;
 }
 
-static uint64_t limit_for(const struct pd_ahead *a)
+static uint64_t limit_for(const struct pd_decompress_thread *a)
 {
 	const struct pd_budget *b = a->windows->budget;
 	const uint64_t used = b->used - a->charged;
@@ -147,12 +147,14 @@ static uint64_t limit_for(const struct pd_ahead *a)
 	return used < b->limit ? b->limit - used : 0;
 }
 
-struct pd_ahead *pd_ahead_new(struct pd_windows *windows, size_t size)
+struct pd_decompress_thread *pd_decompress_thread_new(struct pd_windows *windows, size_t size)
 {
 	struct pd_budget *b = windows->budget;
-	struct pd_ahead *a = b->used < b->limit && b->limit - b->used >= WORTHWHILE ? pd_budget_alloc(b, sizeof(*a)) : NULL;
+	struct pd_decompress_thread *a = NULL;
 	struct pd_error ignored;
 
+	if (b->used < b->limit && b->limit - b->used >= WORTHWHILE)
+		a = pd_budget_alloc(b, sizeof(*a));
 	if (!a)
 		return NULL;
 	a->windows = windows;
@@ -174,7 +176,7 @@ struct pd_ahead *pd_ahead_new(struct pd_windows *windows, size_t size)
 	return NULL;
 }
 
-void pd_ahead_free(struct pd_ahead *a)
+void pd_decompress_thread_free(struct pd_decompress_thread *a)
 {
 	if (!a)
 		return;
@@ -195,12 +197,12 @@ void pd_ahead_free(struct pd_ahead *a)
 	pd_budget_free(a->windows->budget, a, sizeof(*a));
 }
 
-bool pd_ahead_has_room(const struct pd_ahead *a)
+bool pd_decompress_thread_has_room(const struct pd_decompress_thread *a)
 {
 	return a->told - a->left < PAYLOADS;
 }
 
-void pd_ahead_tell(struct pd_ahead *a, const struct pd_payload *p)
+void pd_decompress_thread_add(struct pd_decompress_thread *a, const struct pd_payload *p)
 {
 	a->jobs[a->told % PAYLOADS] = (struct job){ .payload = *p, .limit = limit_for(a) };
 	pthread_mutex_lock(&a->lock);
@@ -210,7 +212,7 @@ void pd_ahead_tell(struct pd_ahead *a, const struct pd_payload *p)
 }
 
 /* A payload is used up, as told by the last piece that had bytes, or by one without. */
-static void end_payload(struct pd_ahead *a, const struct pd_piece *last, struct pd_piece *end)
+static void end_payload(struct pd_decompress_thread *a, const struct pd_piece *last, struct pd_piece *end)
 {
 	*end = (struct pd_piece){ .result = last->result, .error = last->error };
 	pd_window_release(a->jobs[a->left++ % PAYLOADS].payload.held);
@@ -218,7 +220,7 @@ static void end_payload(struct pd_ahead *a, const struct pd_piece *last, struct 
 }
 
 /* There is no window for the rest of what comes next; the thread has none either. */
-static void drop_payload(struct pd_ahead *a)
+static void drop_payload(struct pd_decompress_thread *a)
 {
 	pthread_mutex_lock(&a->lock);
 	a->done++;
@@ -226,7 +228,7 @@ static void drop_payload(struct pd_ahead *a)
 	pd_window_release(a->jobs[a->left++ % PAYLOADS].payload.held);
 }
 
-int pd_ahead_take(struct pd_ahead *a, struct pd_piece *piece)
+int pd_decompress_thread_next(struct pd_decompress_thread *a, struct pd_piece *piece)
 {
 	const struct made *m = &a->pieces[a->taken % PIECES];
 

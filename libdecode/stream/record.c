@@ -123,7 +123,7 @@ static inline enum pd_found find_event(struct pd_record *r, struct pd_attr **out
 	else
 		found = pd_session_attr_of(s, r->frame.type, r->frame.bytes, out);
 	if (found == PD_FOUND) {
-		if ((*out)->named_at != s->told)
+		if ((*out)->named_at != s->updates)
 			pd_session_name_event(s, *out);
 		r->attr = *out;
 	} else if (found == PD_NOT_FOUND && r->frame.type == PD_RECORD_SAMPLE) {
@@ -158,7 +158,7 @@ static inline bool prepare_hot(struct pd_record *r)
 	if (r->frame.type != PD_RECORD_SAMPLE || s->nr_attrs != 1 || r->frame.state == PD_FRAME_SKIPPED)
 		return false;
 	a = s->attrs[0];
-	if (a->named_at != s->told || !a->sample)
+	if (a->named_at != s->updates || !a->sample)
 		return false;
 	r->attr = a;
 	r->body = after_header(r);
@@ -440,7 +440,7 @@ bool pd_get_text(const struct pd_record *r, const char *name, struct pd_bytes *o
 
 bool pd_record_time(const struct pd_record *r, uint64_t *time)
 {
-	return pd_record_when(r, time);
+	return pd_record_hot_time(r, time);
 }
 
 static const struct pd_field sample_id = STRUCT(sample_id, "", .fields = pd_sample_id_fields);

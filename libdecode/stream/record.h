@@ -41,7 +41,7 @@ static inline bool pd_record_number(const struct pd_record *r, enum pd_part part
 }
 
 /* pd_record_time(), for who asks it of each record. */
-static inline bool pd_record_when(const struct pd_record *r, uint64_t *time)
+static inline bool pd_record_hot_time(const struct pd_record *r, uint64_t *time)
 {
 	return pd_record_number(r, r->frame.type == PD_RECORD_SAMPLE ? PD_OF_BODY : PD_OF_TRAILER, PD_HOT_TIME, time);
 }

@@ -23,13 +23,13 @@ struct pd_segment {
 void pd_sample_head_of(struct pd_sample_head *h, struct pd_bytes sample);
 
 /* Where the next record begins. False: that is not known before it is asked for, or it is no record of the source's own. */
-bool pd_stream_at(const struct pd_stream *s, uint64_t *offset);
+bool pd_stream_position(const struct pd_stream *s, uint64_t *offset);
 
 /* The time of the stream's last sample, for those who read on behind it. */
 void pd_stream_last_sample(struct pd_stream *s, struct pd_sample_head *h);
 
 /* Goes to the first record at or behind `from` that looks like one, with what was known of samples before. False: there is none. */
-bool pd_stream_find(struct pd_stream *s, uint64_t from, const struct pd_sample_head *before);
+bool pd_stream_find_segment(struct pd_stream *s, uint64_t from, const struct pd_sample_head *before);
 
 /* Goes on behind the stretch. False, and nothing is done: it is not where the stream is, or may not be what the stream would have
  * found. */

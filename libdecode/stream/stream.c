@@ -23,7 +23,7 @@ void pd_stream_init(struct pd_stream *s, struct pd_source *source, struct pd_ses
 
 void pd_stream_free(struct pd_stream *s)
 {
-	pd_ahead_free(s->ahead);
+	pd_decompress_thread_free(s->ahead);
 	pd_zstd_stream_free(s->zstd);
 	pd_windows_free(&s->inner);
 }

@@ -53,8 +53,8 @@ struct pd_stream {
 	uint64_t end;		/* offset behind the last record; UINT64_MAX: where the source ends */
 	uint64_t run_until;	/* runs end with the record that reaches this offset */
 	unsigned int threads;	/* more than 1: compressed records are expanded by one of their own */
-	struct pd_ahead *ahead;	/* that; NULL: there is none */
-	uint64_t told;		/* it knows the compressed records up to here */
+	struct pd_decompress_thread *ahead;	/* that; NULL: there is none */
+	uint64_t queued_to;	/* the thread has the compressed records up to here */
 	struct pd_zstd_stream *zstd;	/* else */
 	struct pd_windows inner;	/* decompressed: inner_size bytes, from inner_at on not yet framed */
 	size_t inner_size, inner_at;

@@ -55,7 +55,7 @@ static inline bool is_simple(struct pd_session *s, const struct pd_record_desc *
 	struct pd_bytes body = { record.data + HEADER, record.size - HEADER };
 	const struct pd_attr *a = event_of(s, desc->type, record);
 
-	if (!a || a->named_at != s->told)
+	if (!a || a->named_at != s->updates)
 		return false;
 	p->attr = a;
 	if (desc->type == PD_RECORD_SAMPLE) {
@@ -219,7 +219,7 @@ static uint64_t missing(const struct pd_stream *s)
 	return left < want ? want : 0;
 }
 
-bool pd_stream_wants(const struct pd_stream *s, uint64_t *at)
+bool pd_stream_needs_input(const struct pd_stream *s, uint64_t *at)
 {
 	const uint64_t want = s->expanding || !s->here.size || !pd_source_is_random(s->source) ? 0 : missing(s);
 
@@ -247,11 +247,11 @@ bool pd_stream_read_on(struct pd_stream *s, struct pd_read_ahead *ahead)
 	return s->here.size >= want;
 }
 
-struct pd_window *pd_stream_hold(struct pd_stream *s, const struct pd_batch *batch)
+struct pd_window *pd_stream_pin(struct pd_stream *s, const struct pd_batch *batch)
 {
 	if (batch->inner_offset == PD_OUTER)
-		return pd_source_hold(s->source);
-	pd_window_hold(s->inner.now);
+		return pd_source_pin(s->source);
+	pd_window_pin(s->inner.now);
 	return s->inner.now;
 }
 

@@ -42,13 +42,13 @@ static int expand_here(struct pd_stream *s, struct pd_error *e)
 static void join(struct pd_stream *s, const struct pd_piece *p)
 {
 	const struct pd_bytes left = pd_stream_inner_left(s);
-	const size_t at = PD_FORWARD_REF_FRONT - left.size;
+	const size_t at = PD_PIECE_FRONT - left.size;
 
 	if (left.data)
 		memcpy(p->window->data + at, left.data, left.size);
 	s->inner_base += s->inner_at - at;
 	s->inner_at = at;
-	s->inner_size = PD_FORWARD_REF_FRONT + p->size;
+	s->inner_size = PD_PIECE_FRONT + p->size;
 	pd_windows_use(&s->inner, p->window);
 }
 
@@ -58,7 +58,7 @@ static int append(struct pd_stream *s, const struct pd_piece *p, struct pd_error
 	const int failed = move_left(s, p->size, e);
 
 	if (!failed)
-		memcpy(s->inner.now->data + s->inner_size, p->window->data + PD_FORWARD_REF_FRONT, p->size);
+		memcpy(s->inner.now->data + s->inner_size, p->window->data + PD_PIECE_FRONT, p->size);
 	s->inner_size += failed ? 0 : p->size;
 	pd_window_release(p->window);
 	return failed;
@@ -68,13 +68,13 @@ static int expand_ahead(struct pd_stream *s, struct pd_error *e)
 {
 	struct pd_piece p;
 
-	if (pd_ahead_take(s->ahead, &p))
+	if (pd_decompress_thread_next(s->ahead, &p))
 		return no_memory(e);
 	if (!p.size) {
 		*e = p.error;
 		return p.result;
 	}
-	if (s->inner_size - s->inner_at > PD_FORWARD_REF_FRONT)
+	if (s->inner_size - s->inner_at > PD_PIECE_FRONT)
 		return append(s, &p, e) ? -1 : 1;
 	join(s, &p);
 	return 1;
@@ -246,8 +246,8 @@ static void tell(struct pd_stream *s, const struct pd_frame *f)
 	const struct pd_bytes payload = payload_of(s, f->desc, f->bytes);
 
 	if (payload.data)
-		pd_ahead_tell(s->ahead, &(struct pd_payload){ f->offset, payload, pd_source_hold(s->source) });
-	s->told = f->offset + f->bytes.size;
+		pd_decompress_thread_add(s->ahead, &(struct pd_payload){ f->offset, payload, pd_source_pin(s->source) });
+	s->queued_to = f->offset + f->bytes.size;
 }
 
 /* Tells the thread of f, if it does not know of it yet, and of the compressed records that follow in `have`: of those that the
@@ -256,17 +256,17 @@ static void tell_ahead(struct pd_stream *s, const struct pd_frame *f, struct pd_
 {
 	struct pd_frame next;
 
-	if (s->told <= f->offset)
+	if (s->queued_to <= f->offset)
 		tell(s, f);
-	while (pd_ahead_has_room(s->ahead)) {
-		const uint64_t at = s->told - f->offset;
+	while (pd_decompress_thread_has_room(s->ahead)) {
+		const uint64_t at = s->queued_to - f->offset;
 		uint64_t size;
 
 		if (have.size < at + 2 * HEADER)
 			return;
 		next.bytes = (struct pd_bytes){ have.data + at, have.size - (size_t)at };
 		pd_stream_read_header(s, next.bytes, &next);
-		next.offset = s->told;
+		next.offset = s->queued_to;
 		next.bytes = (struct pd_bytes){ have.data + at, have.size - (size_t)at };
 		size = pd_stream_real_size(s, &next, next.bytes);
 		if (size < HEADER || !pd_stream_is_sound(s, &next, next.bytes, size) || next.desc->payload)
@@ -275,7 +275,7 @@ static void tell_ahead(struct pd_stream *s, const struct pd_frame *f, struct pd_
 		if (next.desc->compressed)
 			tell(s, &next);
 		else
-			s->told += size;
+			s->queued_to += size;
 	}
 }
 
@@ -285,7 +285,7 @@ static int start_zstd(struct pd_stream *s, struct pd_error *e)
 	if (s->ahead || s->zstd)
 		return 0;
 	if (s->threads > 1 && s->session->compression_ratio < QUICK_RATIO)
-		s->ahead = pd_ahead_new(&s->inner, INNER_CHUNK);
+		s->ahead = pd_decompress_thread_new(&s->inner, INNER_CHUNK);
 	if (!s->ahead)
 		s->zstd = pd_zstd_stream_new(s->session->budget, e);
 	return s->ahead || s->zstd ? 0 : -1;

@@ -12,7 +12,7 @@ void pd_sample_head_of(struct pd_sample_head *h, struct pd_bytes sample)
 		memcpy(h->bytes, sample.data, h->size);
 }
 
-bool pd_stream_at(const struct pd_stream *s, uint64_t *offset)
+bool pd_stream_position(const struct pd_stream *s, uint64_t *offset)
 {
 	*offset = pd_source_offset(s->source) + s->pending;
 	return pd_source_is_random(s->source) && !s->expanding && !s->lost.open && !s->payload_left && !s->payload_missing &&
@@ -67,7 +67,7 @@ static bool find(struct pd_stream *s, size_t *at)
 	return false;
 }
 
-bool pd_stream_find(struct pd_stream *s, uint64_t from, const struct pd_sample_head *before)
+bool pd_stream_find_segment(struct pd_stream *s, uint64_t from, const struct pd_sample_head *before)
 {
 	struct pd_error ignored;
 	size_t at;
@@ -104,7 +104,7 @@ bool pd_stream_adopt(struct pd_stream *s, const struct pd_segment *done)
 	struct pd_error ignored;
 	uint64_t at;
 
-	if (!pd_stream_at(s, &at) || at != done->begin || done->end == done->begin || !is_expected(s, &done->first) ||
+	if (!pd_stream_position(s, &at) || at != done->begin || done->end == done->begin || !is_expected(s, &done->first) ||
 	    pd_source_seek(s->source, done->end, &ignored))
 		return false;
 	s->pending = 0;
