@@ -51,10 +51,10 @@ static void put_attr(struct repair *p, const struct pd_attr *a, size_t size, uin
 		return;
 	memset(at, 0, size);
 	memcpy(at, a->bytes.data, have);
-	own = pd_load32(at + 4, p->session->swap);
+	own = pd_attr_size_load(at, p->session->swap);
 	p->report->attrs_recovered += a->is_restored;
 	if (own && (own < PD_ATTR_SIZE_VER0 || own > size)) {
-		pd_store(at + 4, size, 4, p->session->swap);
+		pd_store(at + PD_ATTR_SIZE_AT, size, 4, p->session->swap);
 		p->report->attrs_recovered++;
 	}
 	p->buf.size += size;
@@ -192,7 +192,7 @@ static int copy_split(struct repair *p, const struct pd_record *r, size_t own, s
 	const struct pd_bytes bytes = r->frame.bytes;
 
 	for (size_t covered = own; covered < bytes.size; p->report->records++) {
-		covered += pd_load16(bytes.data + covered + PD_RECORD_SIZE_AT, p->session->swap);
+		covered += pd_record_header_load(bytes.data + covered, p->session->swap).size;
 		p->report->expanded += r->frame.inner_offset != PD_OUTER;
 	}
 	p->report->shortened++;

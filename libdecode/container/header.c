@@ -232,7 +232,7 @@ static int load_ids(struct pd_source *source, struct pd_session *s, struct pd_co
  * entries are larger than they say. False: there; then nothing else tells of the bytes at the end. */
 static bool find_ids(const struct pd_session *s, struct pd_bytes entry, uint64_t file_size, struct pd_section *ids)
 {
-	uint64_t own = pd_load32(entry.data + 4, s->swap);
+	uint64_t own = pd_attr_size_load(entry.data, s->swap);
 
 	read_section(s, entry.data + entry.size - PD_SECTION_SIZE, ids);
 	if (ids->offset <= file_size && ids->size <= file_size - ids->offset)

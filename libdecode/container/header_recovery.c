@@ -47,7 +47,7 @@ static uint64_t attr_at(const struct file *f, uint64_t offset)
 
 	if (!load(f, offset, bytes, sizeof(bytes)))
 		return 0;
-	size = pd_load32(bytes + 4, f->swap);
+	size = pd_attr_size_load(bytes, f->swap);
 	if (size == 0)	/* as the first perfs wrote it */
 		size = PD_ATTR_SIZE_VER0;
 	return size >= PD_ATTR_SIZE_VER0 && size <= ATTR_MAX && size % 8 == 0 ? size : 0;
@@ -83,18 +83,16 @@ static bool records_at(const struct file *f, uint64_t offset)
 {
 	for (unsigned int i = 0; i < CHAIN; i++) {
 		uint8_t bytes[HEADER];
-		uint32_t type;
-		uint16_t size;
+		struct pd_record_header h;
 
 		if (!load(f, offset, bytes, sizeof(bytes)))
 			return i && offset == f->size;
-		type = pd_load32(bytes, f->swap);
-		size = pd_load16(bytes + 6, f->swap);
-		if (!pd_resync_may_begin(type, size, pd_record_desc(type)))
+		h = pd_record_header_load(bytes, f->swap);
+		if (!pd_resync_may_begin(h.type, h.size, pd_record_desc(h.type)))
 			return false;
-		if (type == PD_RECORD_AUXTRACE)
+		if (h.type == PD_RECORD_AUXTRACE)
 			return true;
-		offset += size;
+		offset += h.size;
 	}
 	return true;
 }
@@ -154,8 +152,7 @@ static bool find_table(const struct file *f, uint64_t offset, size_t n, uint64_t
 		struct pd_error ignored;
 		const uint8_t *p;
 		uint64_t first;
-		uint32_t type;
-		uint16_t size;
+		struct pd_record_header h;
 
 		if (offset < from || offset + PD_SECTION_SIZE > from + (uint64_t)filled) {
 			const uint64_t data = pd_source_data_from(f->source, offset);
@@ -170,12 +167,11 @@ static bool find_table(const struct file *f, uint64_t offset, size_t n, uint64_t
 				return false;
 		}
 		p = chunk + (offset - from);
-		type = pd_load32(p, f->swap);
-		size = pd_load16(p + 6, f->swap);
+		h = pd_record_header_load(p, f->swap);
 		first = pd_load64(p, f->swap);
-		if (pd_resync_may_begin(type, size, pd_record_desc(type))) {
-			offset += size;
-			if (type == PD_RECORD_AUXTRACE && fits(f, offset, pd_load64(p + 8, f->swap)))
+		if (pd_resync_may_begin(h.type, h.size, pd_record_desc(h.type))) {
+			offset += h.size;
+			if (h.type == PD_RECORD_AUXTRACE && fits(f, offset, pd_load64(p + 8, f->swap)))
 				offset += pd_load64(p + 8, f->swap);
 			continue;
 		}

@@ -219,7 +219,7 @@ void pd_json_write_simple(struct pd_json *j, const struct pd_batch *batch, const
 	const struct pd_json_kind kind = {
 		.attr = p->attr, .list = list->nr_simple ? list : NULL, .file = batch->file, .type = p->type,
 		.optional = list->is_simple && list->optional && tail > list->optional->offset ? list->optional : NULL,
-		.misc = pd_load16(data + 4, j->session->swap), .generation = p->attr->generation,
+		.misc = pd_record_header_load(data, j->session->swap).misc, .generation = p->attr->generation,
 		.arch_changes = j->session->arch_changes };
 	struct pd_json_head *h = head_of(j, &kind);
 

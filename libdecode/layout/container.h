@@ -3,6 +3,7 @@
 #define PD_LAYOUT_CONTAINER_H
 
 #include "layout/desc.h"
+#include "layout/record_header.h"
 
 #define PD_MAGIC_SIZE 16		/* of a pipe's header, and what tells the two apart */
 #define PD_FILE_HEADER_V1 72		/* without adds_features */
@@ -14,10 +15,15 @@
 /* event_types.offset, with a size of 0, while our recorder has not finished. Inside the header, where no perf ever put them;
  * none looks there for 0 bytes; and small, since there are JSON tools that round what is above 2^53. */
 #define PD_UNFINISHED_AT 1
-#define PD_RECORD_HEADER_SIZE 8
-#define PD_RECORD_SIZE_AT 6		/* in the header */
 #define PD_ATTR_SIZE_VER0 64
 #define PD_MISC_CPUMODE 7
+
+/* `size` of a struct perf_event_attr. */
+#define PD_ATTR_SIZE_AT 4
+static inline uint32_t pd_attr_size_load(const uint8_t *attr, enum pd_swap swap)
+{
+	return pd_load32(attr + PD_ATTR_SIZE_AT, swap);
+}
 
 extern const struct pd_field pd_file_header_fields[];
 extern const struct pd_field pd_section_fields[];

@@ -170,9 +170,7 @@ int pd_compose_record(struct pd_session *s, const struct pd_values *v, const str
 	size = r->size == PD_SIZE_OPEN ? out->size - from : r->size;
 	if (size > UINT16_MAX && r->size == PD_SIZE_OPEN)
 		return fail(e, PD_E_SIZE, "", "the record would be larger than 65535 bytes");
-	pd_store(header, r->type, 4, s->swap);
-	pd_store(header + 4, r->misc, 2, s->swap);
-	pd_store(header + 6, size, 2, s->swap);
+	pd_record_header_store(header, (struct pd_record_header){ r->type, r->misc, (uint16_t)size }, s->swap);
 	if (out->failed)
 		return fail(e, PD_E_LIMIT, "", "too many bytes");
 	memcpy(out->data + from, header, HEADER);

@@ -66,11 +66,12 @@ static int write_record(struct pd_compressor *p, struct pd_bytes payload, struct
 	const bool second = p->as == PD_AS_COMPRESSED2;
 	const size_t head = PD_RECORD_HEADER_SIZE + (second ? sizeof(uint64_t) : 0);
 	const size_t pad = second ? -(head + payload.size) & 7 : 0;
+	const struct pd_record_header h = {
+		.type = second ? PD_RECORD_COMPRESSED2 : PD_RECORD_COMPRESSED, .size = (uint16_t)(head + payload.size + pad),
+	};
 	uint8_t header[2 * PD_RECORD_HEADER_SIZE];
 
-	pd_store(header, second ? PD_RECORD_COMPRESSED2 : PD_RECORD_COMPRESSED, 4, p->swap);
-	pd_store(header + 4, 0, 2, p->swap);
-	pd_store(header + 6, head + payload.size + pad, 2, p->swap);
+	pd_record_header_store(header, h, p->swap);
 	if (second)
 		pd_store(header + PD_RECORD_HEADER_SIZE, payload.size, 8, p->swap);
 	p->made += head + payload.size + pad;

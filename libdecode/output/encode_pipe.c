@@ -28,7 +28,7 @@ static int put(struct pd_encoder *enc, uint32_t type, const struct pd_value *val
 
 static int put_attr(struct pd_encoder *enc, const struct pd_attr *a, struct pd_encode_error *e)
 {
-	uint64_t own = pd_load32(a->bytes.data + 4, enc->session.swap);
+	uint64_t own = pd_attr_size_load(a->bytes.data, enc->session.swap);
 	const size_t size = own >= PD_ATTR_SIZE_VER0 && own <= a->bytes.size ? (size_t)own : a->bytes.size;
 	const struct pd_value values[] = { PD_BYTES("attr", a->bytes.data, size), PD_NUMBERS("ids", a->ids, a->nr_ids) };
 
@@ -41,18 +41,19 @@ static int put_build_ids(struct pd_encoder *enc, struct pd_bytes section, struct
 	struct pd_cursor c = pd_cursor(section, enc->session.swap);
 
 	while (pd_left(&c) >= PD_RECORD_HEADER_SIZE) {
-		size_t size = pd_load16(c.at + 6, c.swap);
-		uint8_t type[4];
+		struct pd_record_header h = pd_record_header_load(c.at, c.swap);
+		uint8_t header[PD_RECORD_HEADER_SIZE];
 		const uint8_t *item;
 		int failed;
 
-		item = size < PD_RECORD_HEADER_SIZE ? NULL : pd_take(&c, size);
+		item = h.size < sizeof(header) ? NULL : pd_take(&c, h.size);
 		if (!item)
 			break;
-		pd_store(type, PD_RECORD_HEADER_BUILD_ID, sizeof(type), c.swap);
-		failed = pd_out_append(&enc->out, type, sizeof(type));
+		h.type = PD_RECORD_HEADER_BUILD_ID;
+		pd_record_header_store(header, h, c.swap);
+		failed = pd_out_append(&enc->out, header, sizeof(header));
 		if (!failed)
-			failed = pd_out_append(&enc->out, item + sizeof(type), size - sizeof(type));
+			failed = pd_out_append(&enc->out, item + sizeof(header), h.size - sizeof(header));
 		if (failed)
 			return pd_encode_io(e, failed);
 	}

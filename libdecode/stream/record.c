@@ -174,12 +174,11 @@ static bool are_records(const struct pd_record *r, struct pd_bytes bytes)
 	size_t at = 0;
 
 	while (bytes.size - at >= PD_RECORD_HEADER_SIZE) {
-		const uint32_t type = pd_load32(bytes.data + at, swap);
-		const uint16_t size = pd_load16(bytes.data + at + 6, swap);
+		const struct pd_record_header h = pd_record_header_load(bytes.data + at, swap);
 
-		if (!pd_resync_may_begin(type, size, pd_record_desc(type)) || size > bytes.size - at)
+		if (!pd_resync_may_begin(h.type, h.size, pd_record_desc(h.type)) || h.size > bytes.size - at)
 			return false;
-		at += size;
+		at += h.size;
 	}
 	return at && at == bytes.size;
 }

@@ -13,12 +13,11 @@ enum { WINDOW = 1 << 18 };	/* holds the largest record, which is 64 KiB */
 static uint64_t record_size(struct pd_session *s, struct pd_bytes in)
 {
 	struct pd_cursor c = pd_cursor(in, s->swap);
-	uint64_t type, misc, size;
+	struct pd_record_header h;
 
-	if (!pd_take_number(&c, 4, &type) || !pd_take_number(&c, 2, &misc) || !pd_take_number(&c, 2, &size) ||
-	    size < PD_RECORD_HEADER_SIZE || size > in.size)
+	if (!pd_take_record_header(&c, &h) || h.size < PD_RECORD_HEADER_SIZE || h.size > in.size)
 		return 0;
-	return size + pd_session_payload(s, pd_record_desc((uint32_t)type), (struct pd_bytes){ in.data, (size_t)size });
+	return h.size + pd_session_payload(s, pd_record_desc(h.type), (struct pd_bytes){ in.data, h.size });
 }
 
 /* Steps through the window at `from`; returns how far. */

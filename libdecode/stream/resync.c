@@ -20,18 +20,17 @@
 /* Few words have a size where a header has it: addresses and small numbers don't. */
 static inline bool has_size(const struct pd_resync *r, struct pd_bytes in, size_t at)
 {
-	return pd_load16(in.data + at + 6, r->session->swap) >= HEADER;
+	return pd_record_header_load(in.data + at, r->session->swap).size >= HEADER;
 }
 
 static void read_header(const struct pd_resync *r, struct pd_bytes in, struct pd_frame *f)
 {
-	const enum pd_swap swap = r->session->swap;
+	const struct pd_record_header h = pd_record_header_load(in.data, r->session->swap);
 
 	*f = (struct pd_frame){
-		.type = pd_load32(in.data, swap), .misc = pd_load16(in.data + 4, swap),
-		.size = pd_load16(in.data + 6, swap), .inner_offset = PD_OUTER, .state = PD_FRAME_WHOLE,
+		.type = h.type, .misc = h.misc, .size = h.size, .inner_offset = PD_OUTER, .state = PD_FRAME_WHOLE,
+		.desc = pd_record_desc(h.type),
 	};
-	f->desc = pd_record_desc(f->type);
 }
 
 bool pd_resync_is_near(uint64_t a, uint64_t b)
@@ -52,7 +51,7 @@ static bool has_strange_id(const struct pd_resync *r, const struct pd_record *re
 {
 	uint64_t id;
 
-	return record->frame.type == PD_RESYNC_SAMPLE && record->attr && record->attr->nr_ids && r->session->same_id_at &&
+	return record->frame.type == PD_RECORD_SAMPLE && record->attr && record->attr->nr_ids && r->session->same_id_at &&
 	       pd_session_id_of(r->session, record->attr, record->frame.type, record->frame.bytes, &id) && id &&
 	       !pd_session_by_id(r->session, id);
 }
@@ -130,7 +129,7 @@ static bool time_at(struct pd_resync *r, struct pd_bytes in, size_t at, uint64_t
 	if (!pd_resync_may_begin(f->type, f->size, f->desc))
 		return false;
 	f->bytes = (struct pd_bytes){ in.data + at, f->size < in.size - at ? f->size : in.size - at };
-	if (f->type == PD_RESYNC_SAMPLE)
+	if (f->type == PD_RECORD_SAMPLE)
 		return pd_session_attr_of(r->session, f->type, f->bytes, &a) != PD_NOT_FOUND &&
 		       pd_session_sample_time(r->session, a, f->bytes, time);
 	return f->bytes.size == f->size && points(r, f) && !pd_record_prepare(&record) && pd_record_time(&record, time);
@@ -178,7 +177,7 @@ static struct pd_resync_at find_latest(struct pd_resync *r, struct pd_bytes in, 
 		read_header(r, (struct pd_bytes){ in.data + next, HEADER }, &f);
 		if (!pd_resync_may_begin(f.type, f.size, f.desc))
 			break;
-		is_large = f.type == PD_RESYNC_SAMPLE && f.size >= PD_RESYNC_UNUSUAL;
+		is_large = f.type == PD_RECORD_SAMPLE && f.size >= PD_RESYNC_UNUSUAL;
 		if (is_large)
 			found = find_later(r, in, next, f.size, end);
 		if (found.result == PD_RESYNC_MORE)
@@ -246,7 +245,7 @@ static bool text_ends_well(const struct pd_record *r)
 /* A sample whose own counts add up to its size: the parts that vary, and all of it. */
 static bool adds_up(const struct pd_record *r)
 {
-	return r->frame.type == PD_RESYNC_SAMPLE && r->plan->list->size == PD_VARIABLE && !pd_record_trailing(r).size;
+	return r->frame.type == PD_RECORD_SAMPLE && r->plan->list->size == PD_VARIABLE && !pd_record_trailing(r).size;
 }
 
 /* Are all its bytes fields of it? */

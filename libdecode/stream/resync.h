@@ -4,7 +4,6 @@
 
 #include "session/session.h"
 
-#define PD_RESYNC_SAMPLE 9	/* the type */
 #define PD_RESYNC_UNUSUAL 1024	/* bytes of a record that make it worth a second look */
 #define PD_RESYNC_SPAN (256u << 10)	/* bytes that one search goes through */
 #define PD_RESYNC_CREDIT (16u << 20)	/* the most that can be saved up; see pd_resync_earn() */
@@ -95,7 +94,7 @@ static inline bool pd_resync_is_usual(const struct pd_resync *r, uint32_t type, 
 
 	if (size >= PD_RESYNC_UNUSUAL)
 		return false;
-	if (type == PD_RESYNC_SAMPLE && s->nr_attrs && s->same_layout)
+	if (type == PD_RECORD_SAMPLE && s->nr_attrs && s->same_layout)
 		fixed = s->attrs[0]->sample->list->size;
 	return fixed == PD_VARIABLE || size == PD_RECORD_HEADER_SIZE + fixed;
 }

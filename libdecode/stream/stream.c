@@ -263,15 +263,12 @@ static enum pd_next begin_lost(struct pd_stream *s, struct pd_frame *f, uint64_t
 
 bool pd_stream_is_sound(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have, uint64_t size)
 {
-	const uint8_t *next;
-	uint32_t type;
+	struct pd_record_header next;
 
 	if (have.size < size + HEADER || !pd_resync_may_begin(f->type, (size_t)size, f->desc) || !pd_stream_is_usual(s, f, size))
 		return false;
-	next = have.data + size;
-	type = pd_load32(next, s->session->swap);
-	return f->offset + size < s->lost.led ||
-	       pd_resync_may_begin(type, pd_load16(next + 6, s->session->swap), pd_record_desc(type));
+	next = pd_record_header_load(have.data + size, s->session->swap);
+	return f->offset + size < s->lost.led || pd_resync_may_begin(next.type, next.size, pd_record_desc(next.type));
 }
 
 /* A payload that can't be: the size of what carries it, or its own, is damaged. 1, 0, -1 and *e. */
@@ -424,24 +421,21 @@ static enum pd_next next_outer(struct pd_stream *s, struct pd_frame *f, struct p
  * Nothing is found sound that next_outer() would look at twice. */
 bool pd_stream_peek(struct pd_stream *s, struct pd_frame *f)
 {
-	const enum pd_swap swap = s->session->swap;
 	const uint64_t offset = s->here_at + s->pending, left = s->here.size - s->pending;
 	const struct pd_record_desc *desc;
 	const uint8_t *p;
-	uint32_t type;
-	uint16_t size;
+	struct pd_record_header h;
 
 	if (s->here.size < s->pending + 2 * HEADER)
 		return false;
 	p = s->here.data + s->pending;
-	type = pd_load32(p, swap);
-	size = pd_load16(p + 6, swap);
-	desc = pd_record_desc(type);
-	if (!pd_resync_may_begin(type, size, desc) || desc->payload || desc->compressed || left < (uint64_t)size + HEADER ||
-	    !pd_stream_is_sound(s, &(struct pd_frame){ .type = type, .offset = offset, .desc = desc },
-				(struct pd_bytes){ p, (size_t)left }, size))
+	h = pd_record_header_load(p, s->session->swap);
+	desc = pd_record_desc(h.type);
+	if (!pd_resync_may_begin(h.type, h.size, desc) || desc->payload || desc->compressed || left < (uint64_t)h.size + HEADER ||
+	    !pd_stream_is_sound(s, &(struct pd_frame){ .type = h.type, .offset = offset, .desc = desc },
+				(struct pd_bytes){ p, (size_t)left }, h.size))
 		return false;
-	*f = (struct pd_frame){ .type = type, .misc = pd_load16(p + 4, swap), .size = size, .bytes = { p, size },
+	*f = (struct pd_frame){ .type = h.type, .misc = h.misc, .size = h.size, .bytes = { p, h.size },
 		.offset = offset, .inner_offset = PD_OUTER, .desc = desc };
 	return true;
 }

@@ -103,14 +103,14 @@ static bool is_trusted(struct pd_stream *s, const struct pd_batch *batch, const 
 struct head {
 	const struct pd_record_desc *desc;
 	uint32_t type;
-	uint16_t size;
+	uint16_t misc, size;
 };
 
 static inline bool read_head(const uint8_t *p, enum pd_swap swap, struct head *h)
 {
-	h->type = pd_load32(p, swap);
-	h->size = pd_load16(p + 6, swap);
-	h->desc = pd_record_desc(h->type);
+	const struct pd_record_header at = pd_record_header_load(p, swap);
+
+	*h = (struct head){ pd_record_desc(at.type), at.type, at.misc, at.size };
 	return pd_resync_may_begin(h->type, h->size, h->desc);
 }
 
@@ -155,7 +155,7 @@ static void cut(struct pd_stream *s, struct span in, struct pd_batch *batch)
 		p->at = (uint32_t)at;
 		p->size = h.size;
 		p->type = (uint8_t)h.type;
-		if (!is_simple(s->session, h.desc, (struct pd_bytes){ data, h.size }, pd_load16(data + 4, swap), p) ||
+		if (!is_simple(s->session, h.desc, (struct pd_bytes){ data, h.size }, h.misc, p) ||
 		    (h.size >= PD_RESYNC_UNUSUAL && !is_trusted(s, batch, p)))
 			break;
 		at += h.size;
@@ -261,7 +261,7 @@ void pd_batch_record(const struct pd_batch *batch, const struct pd_simple *p, st
 	const bool is_inner = batch->inner_offset != PD_OUTER;
 
 	r->frame = (struct pd_frame){
-		.type = p->type, .misc = pd_load16(data + 4, s->swap), .size = p->size, .bytes = { data, p->size },
+		.type = p->type, .misc = pd_record_header_load(data, s->swap).misc, .size = p->size, .bytes = { data, p->size },
 		.offset = batch->offset + (is_inner ? 0 : p->at), .inner_offset = is_inner ? batch->inner_offset + p->at : PD_OUTER,
 		.desc = pd_record_desc(p->type),
 	};

@@ -66,21 +66,18 @@ struct pd_bytes pd_stream_inner_left(const struct pd_stream *s);
 static inline void pd_stream_read_header(struct pd_stream *s, struct pd_bytes bytes, struct pd_frame *f)
 {
 	struct pd_cursor c = pd_cursor(bytes, s->session->swap);
-	uint64_t type = 0, misc = 0, size = 0;
+	struct pd_record_header h = { .type = 0 };
 
-	pd_take_number(&c, 4, &type);
-	pd_take_number(&c, 2, &misc);
-	pd_take_number(&c, 2, &size);
+	pd_take_record_header(&c, &h);
 	*f = (struct pd_frame){
-		.type = (uint32_t)type, .misc = (uint16_t)misc, .size = (uint16_t)size,
-		.desc = pd_record_desc((uint32_t)type), .inner_offset = PD_OUTER,
+		.type = h.type, .misc = h.misc, .size = h.size, .desc = pd_record_desc(h.type), .inner_offset = PD_OUTER,
 	};
 }
 
 /* The last sample tells the time when framing is lost. */
 static inline void pd_stream_keep_sample(struct pd_stream *s, const struct pd_frame *f)
 {
-	if (f->type == PD_RESYNC_SAMPLE)
+	if (f->type == PD_RECORD_SAMPLE)
 		s->last_sample = f->bytes;
 }
 

@@ -23,7 +23,7 @@ bool pd_lost_time_of(const struct pd_stream *s, struct pd_bytes sample, uint64_t
 {
 	struct pd_attr *a;
 
-	return sample.size && pd_session_attr_of(s->session, PD_RESYNC_SAMPLE, sample, &a) != PD_NOT_FOUND &&
+	return sample.size && pd_session_attr_of(s->session, PD_RECORD_SAMPLE, sample, &a) != PD_NOT_FOUND &&
 	       pd_session_sample_time(s->session, a, sample, time) && *time;
 }
 
@@ -91,20 +91,18 @@ enum pd_leads pd_stream_leads_on(struct pd_stream *s, struct pd_lost *l, struct 
 	pd_resync_earn(&s->resync, &l->earned, offset);
 	for (;;) {
 		const struct pd_record_desc *desc;
-		uint32_t type;
-		uint16_t n;
+		struct pd_record_header h;
 
 		if (at > in.size || in.size - at < HEADER) {
 			leads = !closed ? PD_LEADS_OUT_OF_SIGHT : at == in.size ? PD_LEADS_ON : PD_LEADS_NOWHERE;
 			break;
 		}
-		type = pd_load32(in.data + at, s->session->swap);
-		n = pd_load16(in.data + at + 6, s->session->swap);
-		desc = pd_record_desc(type);
-		leads = desc && pd_resync_may_begin(type, n, desc) ? PD_LEADS_ON : PD_LEADS_NOWHERE;
-		if (desc || n < HEADER || type >= PD_IMPLAUSIBLE_TYPE || !pd_resync_charge(&s->resync, 1))
+		h = pd_record_header_load(in.data + at, s->session->swap);
+		desc = pd_record_desc(h.type);
+		leads = desc && pd_resync_may_begin(h.type, h.size, desc) ? PD_LEADS_ON : PD_LEADS_NOWHERE;
+		if (desc || h.size < HEADER || h.type >= PD_IMPLAUSIBLE_TYPE || !pd_resync_charge(&s->resync, 1))
 			break;
-		at += n;
+		at += h.size;
 	}
 	if (leads)
 		l->led = offset + at;

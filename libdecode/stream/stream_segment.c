@@ -39,13 +39,11 @@ static bool leads_out(const struct pd_stream *s, size_t at)
 	const size_t out = at + UINT16_MAX;
 
 	while (at < out && at + PD_RECORD_HEADER_SIZE <= s->here.size) {
-		const uint8_t *p = s->here.data + at;
-		const uint32_t type = pd_load32(p, swap);
-		const uint16_t size = pd_load16(p + 6, swap);
+		const struct pd_record_header h = pd_record_header_load(s->here.data + at, swap);
 
-		if (!pd_resync_may_begin(type, size, pd_record_desc(type)))
+		if (!pd_resync_may_begin(h.type, h.size, pd_record_desc(h.type)))
 			return false;
-		at += size;
+		at += h.size;
 	}
 	return true;
 }

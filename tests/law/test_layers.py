@@ -165,6 +165,15 @@ def test_types_and_features_are_numbered_once():
         assert bool(numbered(text, {"COMM"})) == found
 
 
+# misc and size at their offsets in a record header, size in an attribute.
+HEADER_OFFSET = re.compile(r"\bpd_(?:load|store)(?:16|32)?\([^;]*\+ [46],")
+
+
+def test_headers_have_one_accessor():
+    found = [name_of(path) for path in ALL if HEADER_OFFSET.search(code_of(path.read_text()))]
+    assert found == ["libdecode/layout/record_header.h"]
+
+
 def test_tools_see_the_public_headers_only():
     own = {path.name for path in sources("tools") if path.suffix == ".h"}
     wrong = [f"{name_of(path)} includes {name}" for path in sources("tools")
