@@ -10,6 +10,8 @@ LIB_PACKAGES := libzstd zlib liblzma
 LIB_PLAIN := -lbz2
 # What the tools need besides, to read JSON and to close themselves off:
 TOOL_PACKAGES := json-c libseccomp
+# What precord needs as well, to read ELF files:
+RECORD_PACKAGES := libelf
 
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
@@ -52,15 +54,17 @@ once = $(eval $(1) := $(2))$($(1))
 probe = $(shell $(PKG_CONFIG) --exists $(2) 2>/dev/null || echo missing)
 packages = $(if $(strip $(2)),$(if $(call probe,,$(2)),$(error missing: \
 	$(2) (or $(PKG_CONFIG) itself). Run 'make deps'),$(shell $(PKG_CONFIG) $(1) $(2))))
-PKG_CFLAGS = $(call once,PKG_CFLAGS,$(call packages,--cflags,$(LIB_PACKAGES) $(TOOL_PACKAGES)))
+PACKAGES := $(LIB_PACKAGES) $(TOOL_PACKAGES) $(RECORD_PACKAGES)
+PKG_CFLAGS = $(call once,PKG_CFLAGS,$(call packages,--cflags,$(PACKAGES)))
 LIB_LIBS = $(call once,LIB_LIBS,$(call packages,--libs,$(LIB_PACKAGES)) $(LIB_PLAIN))
 TOOL_LIBS = $(call once,TOOL_LIBS,$(call packages,--libs,$(TOOL_PACKAGES)))
-STATIC_LIBS = $(LIB_LIBS) $(TOOL_LIBS) $(call once,STATIC_MORE,$(call packages,--static --libs,$(LIB_PACKAGES) $(TOOL_PACKAGES)))
+RECORD_LIBS = $(call once,RECORD_LIBS,$(call packages,--libs,$(RECORD_PACKAGES)))
+STATIC_LIBS = $(LIB_LIBS) $(TOOL_LIBS) $(call once,STATIC_MORE,$(call packages,--static --libs,$(PACKAGES)))
 
 # What --version shows of the libraries: name-version.
 versions = $(foreach p,$(1),$(p)-$(shell $(PKG_CONFIG) --modversion $(p)))
 TOOL_VERSIONS = $(call once,TOOL_VERSIONS,$(call versions,$(LIB_PACKAGES) $(TOOL_PACKAGES)))
-RECORD_VERSIONS = $(call once,RECORD_VERSIONS,$(call versions,$(LIB_PACKAGES)))
+RECORD_VERSIONS = $(call once,RECORD_VERSIONS,$(call versions,$(LIB_PACKAGES) $(RECORD_PACKAGES)))
 
 # Hardening: those of these flags that the compiler has for the machine it compiles for. Fortified functions
 # need optimization, and sanitizers check more than they do.
@@ -148,7 +152,7 @@ comma := ,
 # LDFLAGS=-static works as well; a shared library stays one.
 STATIC = $(filter -static -static-pie,$(LDFLAGS))
 link = $(CC) $(1) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(2)
-LINK = $(if $(STATIC),$(call link,,$(STATIC_LIBS)),$(call link,-pie,$(LIB_LIBS) $(TOOL_LIBS)))
+LINK = $(if $(STATIC),$(call link,,$(STATIC_LIBS)),$(call link,-pie,$(LIB_LIBS) $(TOOL_LIBS) $(RECORD_LIBS)))
 define program
 $(B)/$(1) $(B)/static/$(1): $(call objects,$(2)) $(B)/shared.a $(B)/libdecode.a
 $(B)/$(1):

@@ -1,10 +1,8 @@
 /* buildid.c - build ids: the GNU note that linkers put into a file, and into the kernel. */
 #include "buildid/buildid.h"
 
-#include <elf.h>
-#include <endian.h>
 #include <fcntl.h>
-#include <stddef.h>
+#include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,182 +11,127 @@
 
 #include "base/regular_file.h"
 
-#define BYTES_MOST (8u << 20)	/* of headers and notes, read or looked at again: more than any linker makes */
-#define START 4096		/* mostly has all that is looked for */
+#define BYTES_MOST (8u << 20)	/* of tables and notes: more than any linker makes */
+#define START 4096		/* usually has all of them */
 
-static size_t aligned(size_t n, size_t align)
-{
-	return (n + align - 1) & ~(align - 1);
-}
-
-/* What is read of: a file whose first bytes are here already, or memory. */
+/* An ELF file, or one in memory. libelf converts and walks its tables and notes, but never reads the file
+ * itself: it would allocate what the file's owner asks for, who may change the file between two reads. */
 struct image {
 	int fd;				/* -1: memory */
-	const uint8_t *start;
+	const char *start;
 	size_t size;			/* of start */
-	size_t budget;			/* bytes that may still be looked at */
-	bool wide, swap;		/* 64 bits; not in this machine's byte order */
+	size_t budget;			/* bytes that may still be read */
+	Elf *elf;			/* of start */
 };
 
-static uint64_t number_at(const struct image *im, const uint8_t *p, size_t width)
+/* Reads a part of the file and converts it to this machine's byte order. part->d_buf is for free(), also after a
+ * failure. */
+static bool read_part(struct image *im, uint64_t offset, uint64_t size, Elf_Type type, Elf_Data *part)
 {
-	uint64_t value = 0;
-	uint32_t half;
-	uint16_t quarter;
-
-	if (width == 8) {
-		memcpy(&value, p, 8);
-		return im->swap ? __builtin_bswap64(value) : value;
-	}
-	if (width == 4) {
-		memcpy(&half, p, 4);
-		return im->swap ? __builtin_bswap32(half) : half;
-	}
-	memcpy(&quarter, p, 2);
-	return im->swap ? __builtin_bswap16(quarter) : quarter;
-}
-
-/* size bytes at offset: of what is here, or read into *own, for free(). NULL: not there, or over the budget. */
-static const uint8_t *part(struct image *im, uint64_t offset, uint64_t size, uint8_t **own)
-{
-	*own = NULL;
-	if (size > im->budget)
-		return NULL;
+	*part = (Elf_Data){ .d_type = type, .d_version = EV_CURRENT };
+	if (!size || size > im->budget)
+		return false;
 	im->budget -= size;
+	part->d_size = size;
+	part->d_buf = malloc(size);
+	if (!part->d_buf)
+		return false;
 	if (offset <= im->size && size <= im->size - offset)
-		return im->start + offset;
-	if (im->fd < 0 || offset > INT64_MAX - size)
-		return NULL;
-	*own = malloc(size + 1);
-	if (*own && pread(im->fd, *own, size, (off_t)offset) == (ssize_t)size)
-		return *own;
-	free(*own);
-	return *own = NULL;
+		memcpy(part->d_buf, im->start + offset, size);
+	else if (im->fd < 0 || offset > INT64_MAX - size ||
+		 pread(im->fd, part->d_buf, size, (off_t)offset) != (ssize_t)size)
+		return false;
+	return gelf_xlatetom(im->elf, part, part, elf_getident(im->elf, NULL)[EI_DATA]) != NULL;
 }
 
-/* Notes one after another. */
-static bool in_notes(const struct image *im, const uint8_t *p, size_t size, size_t align,
-		     struct buildid *out)
+static bool find_in_notes(Elf_Data *notes, struct buildid *out)
 {
-	while (size >= sizeof(Elf32_Nhdr)) {
-		size_t names = number_at(im, p, 4), descs = number_at(im, p + 4, 4), desc;
-		const uint8_t *name = p + sizeof(Elf32_Nhdr);
+	GElf_Nhdr note;
+	size_t at = 0, name, desc;
 
-		if (names > size || descs > size)
-			return false;
-		desc = aligned(sizeof(Elf32_Nhdr) + names, align);
-		if (desc > size || descs > size - desc)
-			return false;
-		if (number_at(im, p + 8, 4) == NT_GNU_BUILD_ID && names == 4 && descs > 0 &&
-		    descs <= BUILDID_MAX && memcmp(name, "GNU", 4) == 0) {
-			memset(out, 0, sizeof(*out));
-			memcpy(out->data, p + desc, descs);
-			out->size = (uint8_t)descs;
-			return true;
-		}
-		desc = aligned(desc + descs, align);
-		if (desc >= size)
-			return false;
-		p += desc;
-		size -= desc;
+	while ((at = gelf_getnote(notes, at, &note, &name, &desc)) > 0) {
+		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != sizeof("GNU") || !note.n_descsz ||
+		    note.n_descsz > BUILDID_MAX || memcmp((char *)notes->d_buf + name, "GNU", sizeof("GNU")) != 0)
+			continue;
+		memset(out, 0, sizeof(*out));
+		memcpy(out->data, (char *)notes->d_buf + desc, note.n_descsz);
+		out->size = (uint8_t)note.n_descsz;
+		return true;
 	}
 	return false;
 }
 
-/* Where a table's entries have what matters: type, offset in the file, size, alignment. */
-struct table {
-	size_t entry;			/* bytes of one */
-	size_t type, offset, size, align;
-	size_t width;			/* of all but the type */
-	uint32_t notes;			/* the type */
+struct extent {
+	uint64_t offset, size, align;
 };
 
-#define TABLE(header, t, o, s, a, kind) { \
-	sizeof(header), offsetof(header, t), offsetof(header, o), offsetof(header, s), \
-	offsetof(header, a), sizeof(((header *)0)->o), kind }
-static const struct table segments[] = {
-	TABLE(Elf32_Phdr, p_type, p_offset, p_filesz, p_align, PT_NOTE),
-	TABLE(Elf64_Phdr, p_type, p_offset, p_filesz, p_align, PT_NOTE),
-};
-static const struct table sections[] = {
-	TABLE(Elf32_Shdr, sh_type, sh_offset, sh_size, sh_addralign, SHT_NOTE),
-	TABLE(Elf64_Shdr, sh_type, sh_offset, sh_size, sh_addralign, SHT_NOTE),
-};
+#define SEGMENT(p) \
+	((p)->p_type == PT_NOTE ? (struct extent){ (p)->p_offset, (p)->p_filesz, (p)->p_align } : none)
+#define SECTION(s) \
+	((s)->sh_type == SHT_NOTE ? (struct extent){ (s)->sh_offset, (s)->sh_size, (s)->sh_addralign } : none)
 
-static bool in_entry(struct image *im, const struct table *t, const uint8_t *entry,
-		     struct buildid *out)
+/* Returns where the notes are that entry i of the table describes; size 0 if it describes something else. */
+static struct extent notes_of_entry(const Elf_Data *table, bool is_64bit, size_t i)
 {
-	uint64_t offset = number_at(im, entry + t->offset, t->width);
-	uint64_t size = number_at(im, entry + t->size, t->width);
-	uint64_t align = number_at(im, entry + t->align, t->width);
-	const uint8_t *notes;
-	uint8_t *own;
+	const struct extent none = { 0 };
+
+	if (table->d_type == ELF_T_PHDR)
+		return is_64bit ? SEGMENT((const Elf64_Phdr *)table->d_buf + i) :
+				  SEGMENT((const Elf32_Phdr *)table->d_buf + i);
+	return is_64bit ? SECTION((const Elf64_Shdr *)table->d_buf + i) :
+			  SECTION((const Elf32_Shdr *)table->d_buf + i);
+}
+
+static bool find_in_entry(struct image *im, struct extent at, struct buildid *out)
+{
+	Elf_Data notes;
 	bool found;
 
-	if (number_at(im, entry + t->type, 4) != t->notes)
-		return false;
-	notes = part(im, offset, size, &own);
-	found = notes && in_notes(im, notes, size, align == 8 ? 8 : 4, out);
-	free(own);
+	found = read_part(im, at.offset, at.size, at.align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR, &notes) &&
+		find_in_notes(&notes, out);
+	free(notes.d_buf);
 	return found;
 }
 
-/* Where the file's header has a table: its offset, the size of an entry, how many. */
-struct place {
-	uint64_t offset, entry, n;
-};
-
-static bool in_table(struct image *im, const struct table *t, const struct place *at,
-		     struct buildid *out)
+/* n entries of the type at offset. */
+static bool find_in_table(struct image *im, uint64_t offset, size_t n, Elf_Type type, struct buildid *out)
 {
-	const uint8_t *entries;
-	uint8_t *own;
+	const bool is_64bit = gelf_getclass(im->elf) == ELFCLASS64;
+	Elf_Data table;
+	bool readable = read_part(im, offset, gelf_fsize(im->elf, type, n, EV_CURRENT), type, &table);
 	bool found = false;
 
-	if (at->entry != t->entry || !at->n)
-		return false;
-	entries = part(im, at->offset, at->n * at->entry, &own);
-	for (uint64_t i = 0; entries && i < at->n && !found; i++)
-		found = in_entry(im, t, entries + i * at->entry, out);
-	free(own);
+	for (size_t i = 0; readable && i < n && !found; i++)
+		found = find_in_entry(im, notes_of_entry(&table, is_64bit, i), out);
+	free(table.d_buf);
 	return found;
 }
 
-#define HEADER(im, field) \
-	((im)->wide ? number_at(im, (im)->start + offsetof(Elf64_Ehdr, field), \
-				sizeof(((Elf64_Ehdr *)0)->field)) : \
-		      number_at(im, (im)->start + offsetof(Elf32_Ehdr, field), \
-				sizeof(((Elf32_Ehdr *)0)->field)))
-
 /* Programs and libraries have segments; object files (modules) have only sections. */
-static bool in_image(struct image *im, struct buildid *out)
+static bool find_in_image(struct image *im, struct buildid *out)
 {
-	const uint8_t *ident = im->start;
-	struct place at;
+	GElf_Ehdr header;
+	bool found;
 
-	if (im->size < sizeof(Elf64_Ehdr) || memcmp(ident, ELFMAG, SELFMAG) != 0 ||
-	    (ident[EI_CLASS] != ELFCLASS32 && ident[EI_CLASS] != ELFCLASS64) ||
-	    (ident[EI_DATA] != ELFDATA2LSB && ident[EI_DATA] != ELFDATA2MSB))
-		return false;
-	im->wide = ident[EI_CLASS] == ELFCLASS64;
-	im->swap = (ident[EI_DATA] == ELFDATA2LSB) != (__BYTE_ORDER == __LITTLE_ENDIAN);
-	at = (struct place){ HEADER(im, e_phoff), HEADER(im, e_phentsize), HEADER(im, e_phnum) };
-	if (in_table(im, &segments[im->wide], &at, out))
-		return true;
-	at = (struct place){ HEADER(im, e_shoff), HEADER(im, e_shentsize), HEADER(im, e_shnum) };
-	return in_table(im, &sections[im->wide], &at, out);
+	elf_version(EV_CURRENT);
+	im->elf = elf_memory((char *)im->start, im->size);
+	found = im->elf && gelf_getehdr(im->elf, &header) &&
+		(find_in_table(im, header.e_phoff, header.e_phnum, ELF_T_PHDR, out) ||
+		 find_in_table(im, header.e_shoff, header.e_shnum, ELF_T_SHDR, out));
+	elf_end(im->elf);
+	return found;
 }
 
 bool buildid_of_fd(int fd, struct buildid *out)
 {
-	uint8_t start[START];
+	_Alignas(Elf64_Ehdr) char start[START];
 	struct image im = { .fd = fd, .start = start, .budget = BYTES_MOST };
 	ssize_t n;
 
 	out->size = 0;
 	n = pread(fd, start, sizeof(start), 0);
 	im.size = n > 0 ? (size_t)n : 0;
-	return in_image(&im, out);
+	return n > 0 && find_in_image(&im, out);
 }
 
 bool buildid_of_path(const char *path, struct buildid *out)
@@ -204,24 +147,26 @@ bool buildid_of_path(const char *path, struct buildid *out)
 	return found;
 }
 
-static bool of_notes_file(const char *path, struct buildid *out)
+/* A file of sysfs that has notes and nothing else. */
+static bool find_in_notes_file(const char *path, struct buildid *out)
 {
-	const struct image native = { .fd = -1 };
-	uint8_t notes[8192];
+	_Alignas(GElf_Nhdr) char bytes[8192];
+	Elf_Data notes = { .d_buf = bytes, .d_type = ELF_T_NHDR, .d_version = EV_CURRENT };
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n;
 
 	out->size = 0;
 	if (fd < 0)
 		return false;
-	n = read(fd, notes, sizeof(notes));
+	n = read(fd, bytes, sizeof(bytes));
 	close(fd);
-	return n > 0 && in_notes(&native, notes, (size_t)n, 4, out);
+	notes.d_size = n > 0 ? (size_t)n : 0;
+	return find_in_notes(&notes, out);
 }
 
 bool buildid_of_kernel(struct buildid *out)
 {
-	return of_notes_file("/sys/kernel/notes", out);
+	return find_in_notes_file("/sys/kernel/notes", out);
 }
 
 bool buildid_of_module(const char *name, struct buildid *out)
@@ -232,17 +177,17 @@ bool buildid_of_module(const char *name, struct buildid *out)
 	if (strchr(name, '/'))
 		return false;
 	snprintf(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id", name);
-	return of_notes_file(path, out);
+	return find_in_notes_file(path, out);
 }
 
 bool buildid_of_vdso(struct buildid *out)
 {
-	/* Its first page, where the headers and notes are. */
+	/* Its first page, which has the headers and notes. */
 	struct image im = {
-		.fd = -1, .start = (const uint8_t *)getauxval(AT_SYSINFO_EHDR), .budget = BYTES_MOST,
+		.fd = -1, .start = (const char *)getauxval(AT_SYSINFO_EHDR), .budget = BYTES_MOST,
 		.size = (size_t)sysconf(_SC_PAGESIZE),
 	};
 
 	out->size = 0;
-	return im.start && in_image(&im, out);
+	return im.start && find_in_image(&im, out);
 }

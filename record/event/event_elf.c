@@ -1,10 +1,7 @@
 /* event_elf.c - find a function in an ELF file, as a probe needs it: by its place in the file. */
-#include <elf.h>
 #include <fcntl.h>
-#include <link.h>
-#include <stdlib.h>
+#include <gelf.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/regular_file.h"
@@ -12,84 +9,64 @@
 
 #define BYTES_MOST (1u << 30)		/* of all tables together */
 
-struct elf {
-	int fd;
-	uint64_t budget;		/* bytes that may still be read */
-	ElfW(Ehdr) header;
-	ElfW(Shdr) *sections;
-	ElfW(Phdr) *segments;
-};
-
-/* size bytes at offset, for free(); NULL: not there, or over the budget. */
-static void *read_part(struct elf *e, uint64_t offset, uint64_t size)
+/* libelf allocates a descriptor for each section when it opens a file. If the number of sections is not in the
+ * header, it may be as large as 2^32: such files are refused. */
+static bool states_section_count(int fd)
 {
-	void *part = size && size <= e->budget && offset <= INT64_MAX ? malloc(size) : NULL;
+	_Alignas(Elf64_Ehdr) char start[sizeof(Elf64_Ehdr)];
+	GElf_Ehdr header;
+	Elf *e = NULL;
+	bool stated;
 
-	e->budget -= part ? size : 0;
-	if (part && pread(e->fd, part, size, (off_t)offset) == (ssize_t)size)
-		return part;
-	free(part);
-	return NULL;
+	if (pread(fd, start, sizeof(start), 0) == sizeof(start))
+		e = elf_memory(start, sizeof(start));
+	stated = e && gelf_getehdr(e, &header) && header.e_shnum;
+	elf_end(e);
+	return stated;
 }
 
-static bool elf_open(struct elf *e, const char *path)
+/* Takes the size from the budget. */
+static bool may_read(uint64_t *budget, uint64_t size)
 {
-	const ElfW(Ehdr) *h = &e->header;
-
-	e->fd = open_regular(AT_FDCWD, path, NULL);
-	if (e->fd < 0 || pread(e->fd, &e->header, sizeof(*h), 0) != sizeof(*h) ||
-	    memcmp(h->e_ident, ELFMAG, SELFMAG) != 0 ||
-	    h->e_ident[EI_CLASS] != (sizeof(long) == 8 ? ELFCLASS64 : ELFCLASS32) ||
-	    h->e_shentsize != sizeof(*e->sections) || h->e_phentsize != sizeof(*e->segments))
+	if (size > *budget)
 		return false;
-	e->sections = read_part(e, h->e_shoff, (uint64_t)h->e_shnum * sizeof(*e->sections));
-	e->segments = read_part(e, h->e_phoff, (uint64_t)h->e_phnum * sizeof(*e->segments));
-	return e->sections && e->segments;
+	*budget -= size;
+	return true;
 }
 
-static void elf_close(struct elf *e)
+static bool find_in_table(Elf *e, Elf_Scn *section, uint64_t *budget, const char *name, uint64_t *address)
 {
-	if (e->fd >= 0)
-		close(e->fd);
-	free(e->sections);
-	free(e->segments);
-}
+	GElf_Shdr table, text;
+	Elf_Data *symbols;
+	GElf_Sym s;
 
-static bool find_in(struct elf *e, const ElfW(Shdr) *table, const char *name, uint64_t *value)
-{
-	const ElfW(Shdr) *text;
-	ElfW(Sym) *symbols;
-	char *names;
-	size_t n = table->sh_size / sizeof(*symbols), size = strlen(name) + 1;
-	bool found = false;
-
-	if (table->sh_link >= e->header.e_shnum)
+	if (!gelf_getshdr(section, &table) || (table.sh_type != SHT_SYMTAB && table.sh_type != SHT_DYNSYM) ||
+	    !gelf_getshdr(elf_getscn(e, table.sh_link), &text) ||
+	    !may_read(budget, table.sh_size) || !may_read(budget, text.sh_size))
 		return false;
-	text = &e->sections[table->sh_link];
-	symbols = read_part(e, table->sh_offset, table->sh_size);
-	names = read_part(e, text->sh_offset, text->sh_size);
-	for (size_t i = 0; symbols && names && i < n && !found; i++) {
-		if (symbols[i].st_shndx == SHN_UNDEF || symbols[i].st_name >= text->sh_size ||
-		    text->sh_size - symbols[i].st_name < size ||
-		    memcmp(names + symbols[i].st_name, name, size) != 0)
+	symbols = elf_getdata(section, NULL);
+	for (int i = 0; gelf_getsym(symbols, i, &s); i++) {
+		const char *known = s.st_shndx == SHN_UNDEF ? NULL : elf_strptr(e, table.sh_link, s.st_name);
+
+		if (!known || strcmp(known, name) != 0)
 			continue;
-		*value = symbols[i].st_value;
-		found = true;
+		*address = s.st_value;
+		return true;
 	}
-	free(symbols);
-	free(names);
-	return found;
+	return false;
 }
 
-static bool to_offset(const struct elf *e, uint64_t address, uint64_t *offset)
+static bool address_to_offset(Elf *e, uint64_t *budget, uint64_t address, uint64_t *offset)
 {
-	for (size_t i = 0; i < e->header.e_phnum; i++) {
-		const ElfW(Phdr) *p = &e->segments[i];
+	GElf_Phdr p;
+	size_t n;
 
-		if (p->p_type != PT_LOAD || address < p->p_vaddr ||
-		    address - p->p_vaddr >= p->p_filesz)
+	if (elf_getphdrnum(e, &n) || n > *budget / sizeof(p))
+		return false;
+	for (int i = 0; gelf_getphdr(e, i, &p); i++) {
+		if (p.p_type != PT_LOAD || address < p.p_vaddr || address - p.p_vaddr >= p.p_filesz)
 			continue;
-		*offset = address - p->p_vaddr + p->p_offset;
+		*offset = address - p.p_vaddr + p.p_offset;
 		return true;
 	}
 	return false;
@@ -97,19 +74,19 @@ static bool to_offset(const struct elf *e, uint64_t address, uint64_t *offset)
 
 bool elf_symbol_offset(const char *path, const char *symbol, uint64_t *offset)
 {
-	struct elf e = { .fd = -1, .budget = BYTES_MOST };
+	int fd = open_regular(AT_FDCWD, path, NULL);
+	uint64_t budget = BYTES_MOST, address = 0;
 	bool found = false;
-	uint64_t address = 0;
+	Elf *e = NULL;
 
-	if (elf_open(&e, path)) {
-		for (size_t i = 0; i < e.header.e_shnum && !found; i++) {
-			uint32_t type = e.sections[i].sh_type;
-
-			found = (type == SHT_SYMTAB || type == SHT_DYNSYM) &&
-				find_in(&e, &e.sections[i], symbol, &address);
-		}
-		found = found && to_offset(&e, address, offset);
-	}
-	elf_close(&e);
+	elf_version(EV_CURRENT);
+	if (fd >= 0 && states_section_count(fd))
+		e = elf_begin(fd, ELF_C_READ, NULL);
+	for (Elf_Scn *s = elf_nextscn(e, NULL); s && !found; s = elf_nextscn(e, s))
+		found = find_in_table(e, s, &budget, symbol, &address);
+	found = found && address_to_offset(e, &budget, address, offset);
+	elf_end(e);
+	if (fd >= 0)
+		close(fd);
 	return found;
 }

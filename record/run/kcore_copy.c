@@ -4,6 +4,7 @@
 #include "run/kcore_copy.h"
 
 #include <errno.h>
+#include <libelf.h>
 #include <link.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -14,6 +15,10 @@
 #define BUFFER (1u << 20)
 enum { SEGMENTS_MOST = 65536, ALIGN = 4096 };
 
+/* libelf's functions for cores of this machine's width, elf64_getehdr() for example. */
+#define NATIVE(function) JOIN(__ELF_NATIVE_CLASS, function)
+#define JOIN(width, function) JOIN_EXPANDED(width, function)
+#define JOIN_EXPANDED(width, function) elf##width##_##function
 typedef ElfW(Ehdr) elf_header;
 typedef ElfW(Phdr) elf_segment;
 
@@ -21,6 +26,7 @@ struct core {
 	int fd;
 	elf_header header;
 	elf_segment *segments;
+	size_t n;
 };
 
 static int compare_ranges(const void *a, const void *b)
@@ -58,7 +64,7 @@ static int read_at(int fd, void *data, size_t size, uint64_t offset)
 	uint8_t *p = data;
 
 	while (size) {
-		ssize_t n = offset > INT64_MAX - size ? 0 : pread(fd, p, size, (off_t)offset);
+		ssize_t n = offset > (uint64_t)INT64_MAX - size ? 0 : pread(fd, p, size, (off_t)offset);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -93,24 +99,36 @@ static int write_at(int fd, const void *data, size_t size, uint64_t offset)
 static bool is_core(const elf_header *h)
 {
 	const int byte_order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
-	const int width = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
 
-	return memcmp(h->e_ident, ELFMAG, SELFMAG) == 0 && h->e_ident[EI_CLASS] == width &&
-	       h->e_ident[EI_DATA] == byte_order && h->e_type == ET_CORE &&
-	       h->e_phentsize == sizeof(elf_segment) && h->e_phnum > 0;
+	return h && h->e_ident[EI_DATA] == byte_order && h->e_type == ET_CORE;
 }
 
-/* c->segments is for free(), also after an error. */
-static int read_core(struct core *c)
+/* Reads the headers from elf. c->segments is for free(), also after an error. */
+static int read_core(struct core *c, Elf *elf)
 {
-	int error = read_at(c->fd, &c->header, sizeof(c->header), 0);
+	const elf_header *header = NATIVE(getehdr)(elf);
+	const elf_segment *segments = is_core(header) ? NATIVE(getphdr)(elf) : NULL;
 
-	if (error)
-		return error;
-	if (!is_core(&c->header))
+	if (!segments || elf_getphdrnum(elf, &c->n) || !c->n)
 		return ENOEXEC;
-	c->segments = calloc(c->header.e_phnum, sizeof(*c->segments));
-	return c->segments ? read_at(c->fd, c->segments, c->header.e_phnum * sizeof(*c->segments), c->header.e_phoff) : ENOMEM;
+	c->header = *header;
+	c->segments = calloc(c->n, sizeof(*c->segments));
+	if (!c->segments)
+		return ENOMEM;
+	memcpy(c->segments, segments, c->n * sizeof(*c->segments));
+	return 0;
+}
+
+static int open_core(struct core *c)
+{
+	Elf *elf;
+	int error;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(c->fd, ELF_C_READ, NULL);
+	error = read_core(c, elf);
+	elf_end(elf);
+	return error;
 }
 
 /* Stores the part of the segment that lies in the range, with its offset in the source. False: none does. */
@@ -141,7 +159,7 @@ static size_t find_parts(const struct core *c, const struct code_range *ranges, 
 	size_t found = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		for (size_t k = 0; k < c->header.e_phnum; k++) {
+		for (size_t k = 0; k < c->n; k++) {
 			elf_segment part;
 
 			if (!intersect(&c->segments[k], &ranges[i], &part))
@@ -206,7 +224,7 @@ int kcore_copy(int from, int to, const struct code_range *ranges, size_t n)
 	struct core c = { .fd = from };
 	elf_segment *parts = NULL;
 	size_t found = 0;
-	int error = read_core(&c);
+	int error = open_core(&c);
 
 	if (!error) {
 		found = find_parts(&c, ranges, n, NULL);

@@ -28,7 +28,8 @@ def copy(tmp_path_factory):
     directory = tmp_path_factory.mktemp("kcore")
     subprocess.run([*shlex.split(os.environ.get("CC") or "cc"), "-std=gnu11", "-g", "-Wall", "-Wextra", "-Werror",
                     "-D_GNU_SOURCE", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", f"-I{ROOT}/record",
-                    "-o", directory / "copy", ROOT / "tests/c/kcore_copy.c", ROOT / "record/run/kcore_copy.c"], check=True)
+                    "-o", directory / "copy", ROOT / "tests/c/kcore_copy.c", ROOT / "record/run/kcore_copy.c", "-lelf"],
+                   check=True)
 
     def run(core, *ranges):
         (directory / "kcore").unlink(missing_ok=True)

@@ -3,6 +3,7 @@ import glob
 import os
 import pathlib
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -297,6 +298,24 @@ def test_probe_without_a_place(run_precord, workload):
     assert done.returncode == 2 and b"no such symbol" in done.stderr
     done = run_precord("-e", "uprobe:/no/such/file:main", "--", "true")
     assert done.returncode == 2 and b"No such file" in done.stderr
+
+
+@needs_root
+def test_probe_of_a_file_with_too_many_sections(precord, tmp_path):
+    """libelf would allocate 1 GB for their number, which is in the first of them."""
+    with open(tmp_path / "many", "wb") as file:
+        file.write(b"\x7fELF" + bytes([2, 1 if sys.byteorder == "little" else 2, 1]) + bytes(9))
+        file.write(struct.pack("=HHIQQQIHHHHHH", 3, 62, 1, 0, 0, 4096, 0, 64, 56, 0, 64, 0, 0))
+        file.seek(4096 + 32)
+        file.write(struct.pack("=Q", 1 << 22))
+        file.truncate(4096 + (64 << 22))
+    process = subprocess.Popen([precord, "-e", f"uprobe:{tmp_path}/many:main", "--", "true"], stderr=subprocess.PIPE)
+    said = process.stderr.read()
+    process.stderr.close()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 2 and b"no such symbol" in said
+    assert usage.ru_maxrss < 100 << 10
 
 
 @needs_root

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from compiled import BUILD, LIBRARIES, ROOT, preloaded
+from compiled import BUILD, RECORD_LIBRARIES, ROOT, preloaded
 from recorder import precord, record, run_precord, start_precord, workload  # noqa: F401 - fixtures
 
 TIMEOUT = 60
@@ -35,7 +35,7 @@ def build_ids(tmp_path_factory):
                "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined",
                f"-I{ROOT}/record", f"-I{ROOT}/tools", f"-I{ROOT}/libdecode/include", "-o", target,
                ROOT / "tests" / "c" / "build_ids.c", *sources,
-               BUILD / "libdecode.a", "-lpthread", *LIBRARIES]
+               BUILD / "libdecode.a", "-lpthread", *RECORD_LIBRARIES]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert done.returncode == 0, done.stdout
 

@@ -16,7 +16,7 @@ import time
 import pytest
 
 import bpf_programs
-from compiled import BUILD, LIBRARIES, ROOT
+from compiled import BUILD, RECORD_LIBRARIES, ROOT
 from recorder import precord, record, run_precord, workload  # noqa: F401 - fixtures
 from rights import need
 
@@ -37,7 +37,7 @@ def synthesise(tmp_path_factory):
                "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined",
                f"-I{ROOT}/record", f"-I{ROOT}/tools", f"-I{ROOT}/libdecode/include", "-o", target,
                ROOT / "tests" / "c" / "synthesise.c", *sources, BUILD / "shared.a", BUILD / "libdecode.a",
-               "-lpthread", *LIBRARIES]
+               "-lpthread", *RECORD_LIBRARIES]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert done.returncode == 0, done.stdout
     return target
@@ -357,6 +357,37 @@ def test_build_id_of_any_machines_file(synthesise, tmp_path):
                 paths[-1].write_bytes(small_elf(order, bits, sections))
     assert build_ids(synthesise, paths) == [bytes(range(20)).hex()] * 8
     assert [gnu_build_id(path) for path in paths if "True" not in path.name] == [bytes(range(20)).hex()] * 4
+
+
+def test_build_id_far_behind_the_header(synthesise, tmp_path):
+    """As tools leave it that move the program headers and the notes to the end of a large file."""
+    identity = bytes(range(1, 21))
+    content = note(b"GNU\0", 3, identity)
+    header, entry = elf(content)[:64], struct.pack("=IIQQQQQQ", 4, 4, 200 << 20, 0, 0, len(content), len(content), 4)
+    with open(tmp_path / "large", "wb") as file:
+        file.write(header[:32] + struct.pack("=Q", 100 << 20) + header[40:])
+        file.seek(100 << 20)
+        file.write(entry)
+        file.seek(200 << 20)
+        file.write(content)
+    assert build_ids(synthesise, [tmp_path / "large"]) == [identity.hex()]
+
+
+@pytest.mark.parametrize("shnum, first_size", [(0, 1 << 24), (65535, 0)], ids=["in section 0", "in the header"])
+def test_a_file_of_many_sections_costs_little(synthesise, tmp_path, shnum, first_size):
+    """libelf would allocate 4 GB for the first.."""
+    header = struct.pack("=HHIQQQIHHHHHH", 3, 62, 1, 0, 0, 8192, 0, 64, 56, 0, 64, shnum, 0)
+    with open(tmp_path / "many", "wb") as file:
+        file.write(b"\x7fELF" + bytes([2, 1 if sys.byteorder == "little" else 2, 1]) + bytes(9) + header)
+        file.seek(8192 + 32)
+        file.write(struct.pack("=Q", 1 << 24))
+        file.truncate(8192 + (64 << 24))
+    process = subprocess.Popen([synthesise, "buildid", tmp_path / "many"], stdout=subprocess.PIPE)
+    assert process.stdout.read() == b"\n"
+    process.stdout.close()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = status
+    assert status == 0 and usage.ru_maxrss < 100 << 10
 
 
 def test_what_has_no_build_id(synthesise, tmp_path):

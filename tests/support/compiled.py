@@ -14,6 +14,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = pathlib.Path(os.environ.get("PD_BUILD") or ROOT / "build")
 LIBRARIES = ["-lzstd", "-lz", "-llzma", "-lbz2", "-lm"]
+RECORD_LIBRARIES = ["-lelf", *LIBRARIES]
 
 
 @functools.lru_cache(maxsize=None)
