@@ -1,4 +1,4 @@
-/* attr.c - what each event's attribute becomes. */
+/* attr.c - build the events' attributes from options and terms. */
 #include "event/attr.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "event/event_aux.h"
 #include "event/regs.h"
 
-/* Below this many ns between its ticks a clock event can leave a cpu no time for anything else. */
+/* A clock event that fires more often than this can leave a cpu no time for anything else. */
 enum { CLOCK_FLOOR_NS = 50000 };
 enum { WAKEUP_LEAST = 64 << 10, WAKEUP_MOST = 2 << 20 };	/* bytes */
 
@@ -46,7 +46,7 @@ static size_t members_of(const struct event_list *l, size_t leader)
 	return n;
 }
 
-/* It counts nothing whose every n-th could be sampled. */
+/* Most hardware traces have no count of which each Nth could be sampled. */
 static bool traces_all(const struct event *e)
 {
 	return e->aux && e->aux != AUX_ARM_SPE && e->aux != AUX_S390_CPUMSF;
@@ -56,11 +56,11 @@ static void set_rate(struct event *e, const struct attr_options *o)
 {
 	struct event_attr *a = &e->attr;
 	const struct event_terms *t = &e->terms;
-	bool own = is_software(e, PERF_COUNT_SW_BPF_OUTPUT) || traces_all(e);
+	bool every = is_software(e, PERF_COUNT_SW_BPF_OUTPUT) || traces_all(e);
 	uint64_t freq = t->has_freq ? t->freq : t->has_period ? 0 : o->freq;
 
 	e->clock_freq = o->clock_freq;
-	if (own && !t->has_freq && !t->has_period) {
+	if (every && !t->has_freq && !t->has_period) {
 		a->sample_period = 1;
 	} else if (t->has_freq || t->has_period || o->rate_given || !a->sample_period) {
 		a->sample_period = freq ? freq : t->has_period ? t->period : o->period;
@@ -78,15 +78,15 @@ static void set_rate(struct event *e, const struct attr_options *o)
 static enum callchain_mode callchain_of(const struct event *e, const struct attr_options *o)
 {
 	if (e->terms.callchain == CALLCHAIN_LBR && e->attr.flags & ATTR_EXCLUDE_USER)
-		return CALLCHAIN_FP;	/* branches of the kernel are no call chain */
+		return CALLCHAIN_FP;	/* LBR call stacks work in user space only */
 	if (e->terms.callchain)
 		return e->terms.callchain;
-	/* How many frames are wanted says that some are. */
+	/* A max-stack term alone asks for call chains, too. */
 	return e->terms.has_max_stack && o->callchain == CALLCHAIN_NONE ? CALLCHAIN_FP :
 									  o->callchain;
 }
 
-/* Who unwinds a stack reads tables that are mapped as data. */
+/* Unwinders of stack copies need tables that are mapped as data. */
 static uint64_t flags_for_unwinding(const struct event_list *l, const struct attr_options *o)
 {
 	for (size_t i = 0; i < l->n; i++)
@@ -95,7 +95,7 @@ static uint64_t flags_for_unwinding(const struct event_list *l, const struct att
 	return 0;
 }
 
-/* Decoders of Intel PT must know which task a kernel's branch belongs to. */
+/* Intel PT decoders need to know which task a branch in the kernel belongs to. */
 static uint64_t flags_for_tracing(const struct event_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)
@@ -123,7 +123,7 @@ static void set_callchain(struct event *e, const struct attr_options *o)
 		a->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |
 			PERF_SAMPLE_BRANCH_NO_CYCLES | PERF_SAMPLE_BRANCH_NO_FLAGS |
 			ABI_BRANCH_HW_INDEX;
-		/* The user's part of the call chain stays: readers put the branches in its place. */
+		/* Keep the user part of the call chain: readers replace it with the branches. */
 	}
 	if (mode == CALLCHAIN_DWARF) {
 		a->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER |
@@ -134,7 +134,7 @@ static void set_callchain(struct event *e, const struct attr_options *o)
 	}
 }
 
-/* Without a level the kernel takes the event's own. */
+/* Where bits name no privilege level, the kernel uses the event's. */
 static void set_branches(struct event_attr *a, uint64_t bits)
 {
 	if (!bits)
@@ -199,7 +199,8 @@ static void set_reading(struct event_list *l, size_t i, const struct attr_option
 		a->flags &= ~(ATTR_INHERIT | ATTR_INHERIT_STAT);
 }
 
-/* The event that samples for its group: the leader, or the next one where the leader traces. */
+/* Returns the event that samples for the group of event i: the leader, or the next member where
+ * the leader is a hardware trace. */
 static const struct event *sampler_of(const struct event_list *l, size_t i)
 {
 	size_t leader = l->items[i].leader;
@@ -210,7 +211,7 @@ static const struct event *sampler_of(const struct event_list *l, size_t i)
 	return &l->items[leader];
 }
 
-/* Where the leader reads the group only one event samples; all records have the same fields. */
+/* With :S only one event of the group samples, and all of the group's records have its fields. */
 static void follow_sampler(const struct event_list *l, size_t i)
 {
 	const struct event *sampler = sampler_of(l, i);
@@ -240,7 +241,7 @@ static void set_levels(struct event *e, const struct settings *o)
 	e->modified = e->modified || o->all_user || o->all_kernel;
 }
 
-/* Threads that were named are meant alone, as in perf; processes with all they start. */
+/* As in perf, -t records the named threads alone, -p also what the processes start. */
 static bool inherits(const struct event *e, const struct settings *o)
 {
 	if (e->terms.inherit != CHOICE_UNSET)
@@ -256,7 +257,7 @@ static void set_flags(struct event_list *l, size_t i, const struct attr_options 
 	uint64_t *flags = &e->attr.flags;
 
 	*flags |= ATTR_SAMPLE_ID_ALL;
-	/* A counter on any cpu can't share its buffer with those of new tasks. */
+	/* The kernel maps no ring buffer for an inherited counter on any cpu (cpu -1). */
 	if (t->cpus.items[0] >= 0 && inherits(e, o->o))
 		*flags |= ATTR_INHERIT;
 	if (o->o->inherit_thread && (*flags & ATTR_INHERIT))
@@ -281,10 +282,10 @@ static void set_flags(struct event_list *l, size_t i, const struct attr_options 
 		*flags |= o->tracking_flags;
 }
 
-/* At a quarter of a buffer: what is left holds while a write waits for the disk. Of a small one at half of it, as the kernel
- * itself would: wake-ups are what the recorded cpus pay for, and more of them lose more samples there. Of a
- * large one sooner: who compresses needs time for what he is given at once. */
-static uint32_t watermark(size_t buffer)
+/* A quarter of the buffer: the rest must last while a write waits for the disk. Half of a small
+ * buffer, the kernel's default: wake-ups take time on the recorded cpus, and more of them lose more
+ * samples. Less of a large one: the compressor needs time for what it gets at once. */
+static uint32_t watermark_for(size_t buffer)
 {
 	if (buffer / 4 < WAKEUP_LEAST)
 		return (uint32_t)(buffer / 2 < WAKEUP_LEAST ? buffer / 2 : WAKEUP_LEAST);
@@ -297,7 +298,7 @@ static void set_wakeup(struct event_attr *a, const struct settings *o, size_t bu
 		a->wakeup = 1;
 	} else if (!a->wakeup) {
 		a->flags |= ATTR_WATERMARK;
-		a->wakeup = watermark(buffer);
+		a->wakeup = watermark_for(buffer);
 	}
 }
 
@@ -313,8 +314,8 @@ static void apply_attr_terms(struct event *e)
 		e->attr.flags &= ~ATTR_ENABLE_ON_EXEC;
 }
 
-/* Tells of tasks and maps on behalf of events that can't: they are bound to some cpus or cgroups,
- * start late, or overwrite. With -C it does so on all cpus. */
+/* Whether tasks and maps must be recorded by an event of their own: the user's can't where they are
+ * bound to some cpus or cgroups, start late, or overwrite. With -C the helper covers all cpus. */
 static bool needs_helper(const struct event_list *l, const struct settings *o,
 			 const struct target *t)
 {
@@ -372,7 +373,8 @@ static void group_all_events(struct event_list *l)
 		l->items[i].leader = 0;
 }
 
-/* Ids tell events apart; all attributes have them in the same place, and the same size. */
+/* Readers find a record's event by its id, which must be at the same place for all events. All
+ * attributes get the same size. */
 static void align_attrs(struct event_list *l)
 {
 	bool read = events_have_sample(l, PERF_SAMPLE_READ);
@@ -393,8 +395,8 @@ static void align_attrs(struct event_list *l)
 		l->items[i].attr.size = size;
 }
 
-static void complete_event(struct event_list *l, size_t i, const struct attr_options *a, const struct target *t,
-			   size_t buffer)
+static void complete_event(struct event_list *l, size_t i, const struct attr_options *a,
+			   const struct target *t, size_t buffer)
 {
 	struct event *e = &l->items[i];
 
@@ -404,7 +406,8 @@ static void complete_event(struct event_list *l, size_t i, const struct attr_opt
 		set_fields(e, a, t);
 	} else {
 		e->attr.sample_period = 1;
-		e->attr.sample_type = a->sample_type & (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME);
+		e->attr.sample_type = a->sample_type &
+				      (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME);
 		if (events_have_sample(l, PERF_SAMPLE_CPU))
 			e->attr.sample_type |= PERF_SAMPLE_CPU;
 	}
@@ -451,7 +454,8 @@ int attrs_configure_triggers(struct event_list *l, const struct settings *o, con
 		return err;
 	for (size_t i = 0; i < l->n; i++) {
 		complete_event(l, i, &a, t, 0);
-		l->items[i].attr.sample_type = PERF_SAMPLE_TID;	/* the smallest that counts as one */
+		/* The smallest sample that counts as one. */
+		l->items[i].attr.sample_type = PERF_SAMPLE_TID;
 	}
 	align_attrs(l);
 	warn_of_fast_clocks(l);

@@ -1,4 +1,4 @@
-/* attr.h - from options and terms to the attributes that are opened. */
+/* attr.h - build the events' attributes from options and terms. */
 #ifndef RECORD_ATTR_H
 #define RECORD_ATTR_H
 
@@ -6,16 +6,19 @@
 #include "event/event.h"
 #include "target/target.h"
 
-/* Completes every event, and adds the helper that records side-band events where no other can.
- * buffer: bytes of each. 0; or an exit status after saying what is wrong. */
+/* Completes the attributes, and adds a helper event for the side-band records where none of the
+ * user's can carry them. buffer: bytes of each ring buffer. Returns 0, or an exit status after
+ * logging the error. */
 int attrs_configure(struct event_list *l, const struct settings *o, const struct target *t,
 		    size_t buffer);
-/* Completes events of which only the occurrence is needed: each, or each N-th by a term, wakes the reader. */
-int attrs_configure_triggers(struct event_list *l, const struct settings *o, const struct target *t);
-/* The kernel is to tell the build id of what is mapped. */
+/* Completes events that are not sampled: each occurrence, or each Nth with a term, wakes the
+ * reader. */
+int attrs_configure_triggers(struct event_list *l, const struct settings *o,
+			     const struct target *t);
+/* Asks the kernel to record the build ids of mapped files. */
 void attrs_add_build_ids(struct event_list *l);
 
-/* Things that several parts must know of the events. */
+/* Return whether any event has one of the bits. */
 bool events_have_flag(const struct event_list *l, uint64_t flags);
 bool events_have_sample(const struct event_list *l, uint64_t sample_type);
 

@@ -1,4 +1,4 @@
-/* attr_options.c - -F, -g, -d, -j, -k and the like. */
+/* attr_options.c - parse -F, -g, -d, -j, -k and the like. */
 #include "event/attr_options.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "event/regs.h"
 
 enum { DEFAULT_FREQ = 4000, DEFAULT_STACK = 8192 };
-/* The highest rate of a clock in place of a counter: more leaves little time for anything else. */
+/* A clock that replaces a counter at a higher rate would leave little time for other work. */
 enum { CLOCK_MAX_FREQ = 10000 };
 
 static bool parse_clock(const char *name, int *clock)
@@ -24,7 +24,7 @@ static bool parse_clock(const char *name, int *clock)
 	};
 	uint64_t number;
 
-	/* Those of a thread or a process count for nothing here. */
+	/* Clocks of a thread or a process can't be used. */
 	for (size_t i = 0; parse_number(name, &number) && i < sizeof(clocks) / sizeof(clocks[0]);
 	     i++) {
 		if ((uint64_t)clocks[i].clock != number)
@@ -43,13 +43,13 @@ static bool parse_clock(const char *name, int *clock)
 	return false;
 }
 
-/* Above the sysctl the kernel refuses a frequency. */
+/* The kernel refuses frequencies above the sysctl. */
 static int limit_freq(struct attr_options *a, const struct logger *log)
 {
 	const struct settings *o = a->o;
 	long most;
 
-	/* Where nobody asked, the kernel is first to be asked: see fallback.c. */
+	/* Lower the default only if the kernel refuses it: see fallback.c. */
 	if (!o->freq)
 		return 0;
 	most = sysctl_read("perf_event_max_sample_rate", 100000);
@@ -58,7 +58,8 @@ static int limit_freq(struct attr_options *a, const struct logger *log)
 	if (a->freq <= (uint64_t)most)
 		return 0;
 	if (o->strict_freq)
-		return log_error(log, CLI_INPUT, "the kernel allows %ld samples a second, not %llu. "
+		return log_error(log, CLI_INPUT,
+				 "the kernel allows %ld samples a second, not %llu. "
 				 "Try: sudo sysctl kernel.perf_event_max_sample_rate=%llu",
 				 most, (unsigned long long)a->freq, (unsigned long long)a->freq);
 	log_at(log, LOG_WARNING, "the frequency is lowered to %ld Hz "
@@ -85,8 +86,8 @@ static int read_rate(struct attr_options *a, const struct logger *log)
 	if (o->freq && strcmp(o->freq, "max") != 0 && !parse_number(o->freq, &a->freq))
 		return log_error(log, CLI_USAGE, "'-F' must be a number or max, not '%s'", o->freq);
 	if (!a->freq)
-		return log_error(log, CLI_USAGE, "'-F' must be at least 1, or max; -n counts and takes "
-				 "no samples");
+		return log_error(log, CLI_USAGE, "'-F' must be at least 1, or max; use -n to count "
+				 "without samples");
 	a->clock_freq = o->freq && strcmp(o->freq, "max") == 0 ? CLOCK_MAX_FREQ : DEFAULT_FREQ;
 	return limit_freq(a, log);
 }
@@ -100,9 +101,8 @@ static int read_callchain(struct attr_options *a, const struct logger *log)
 	a->callchain = o->callgraph ? CALLCHAIN_FP : CALLCHAIN_NONE;
 	if (o->callgraph_mode && !parse_callchain(o->callgraph_mode, &a->callchain, &a->stack_size))
 		return log_error(log, CLI_USAGE,
-				 "'--call-graph' must be fp, dwarf[,SIZE up to 65528] "
-				 "or lbr, not '%s'",
-				 o->callgraph_mode);
+				 "'--call-graph' must be fp, dwarf[,SIZE up to 65528] or lbr, "
+				 "not '%s'", o->callgraph_mode);
 	if (!o->max_stack)
 		return 0;
 	if (!parse_number(o->max_stack, &frames) || frames > UINT16_MAX)
@@ -143,7 +143,8 @@ static int read_registers(struct attr_options *a, const struct logger *log)
 	}
 	if (!wrong)
 		return 0;
-	return log_error(log, CLI_USAGE, "'%s' are no registers; --user-regs=? lists them", wrong);
+	return log_error(log, CLI_USAGE, "'%s' names unknown registers; --user-regs=? lists them",
+			 wrong);
 }
 
 static int read_clock_and_aux(struct attr_options *a, const struct logger *log)
@@ -153,7 +154,8 @@ static int read_clock_and_aux(struct attr_options *a, const struct logger *log)
 
 	a->use_clockid = o->clock != NULL;
 	if (o->clock && !parse_clock(o->clock, &a->clockid))
-		return log_error(log, CLI_USAGE, "'-k' must be mono, mono_raw, real, boot, tai or a "
+		return log_error(log, CLI_USAGE,
+				 "'-k' must be mono, mono_raw, real, boot, tai or a "
 				 "number, not '%s'", o->clock);
 	if (!o->aux_sample)
 		return 0;

@@ -1,4 +1,4 @@
-/* attr_options.h - the options that say what is sampled, read once for all events. */
+/* attr_options.h - the options for samples, parsed once for all events. */
 #ifndef RECORD_ATTR_OPTIONS_H
 #define RECORD_ATTR_OPTIONS_H
 
@@ -8,11 +8,11 @@
 struct attr_options {
 	const struct settings *o;
 	uint64_t freq, period;		/* one of them is 0 */
-	uint32_t clock_freq;		/* at most, where a clock takes the place of a counter */
-	bool rate_given;		/* it stands above the default of tracepoints */
-	uint64_t sample_type;		/* of every event that samples */
+	uint32_t clock_freq;		/* highest rate of a clock that replaces a counter */
+	bool rate_given;		/* by -F or -c: overrides the default of tracepoints */
+	uint64_t sample_type;		/* of all events that sample */
 	uint64_t branch_sample_type, regs_user, regs_intr;
-	uint64_t tracking_flags;	/* of the event with the side-band records */
+	uint64_t tracking_flags;	/* of the event that carries the side-band records */
 	enum callchain_mode callchain;
 	uint32_t stack_size, aux_sample_size;
 	uint16_t max_stack;
@@ -20,7 +20,7 @@ struct attr_options {
 	int clockid;
 };
 
-/* 0; or an exit status after saying what is wrong. */
+/* Returns 0, or an exit status after logging the error. */
 int attr_options_read(struct attr_options *a, const struct settings *o, const struct logger *log);
 
 #endif

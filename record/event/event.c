@@ -1,4 +1,4 @@
-/* event.c - read -e: lists, groups, one event. */
+/* event.c - parse -e: lists, groups, single events. */
 #include "event/event.h"
 
 #include <ctype.h>
@@ -95,7 +95,8 @@ static bool starts_with(const char *text, const char *start)
 	return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* A slash opens terms, but not in the path of a probe, nor before the length of a breakpoint. */
+/* Returns the slash that opens the terms, or NULL. Slashes are also in the paths of probes and
+ * before the length of a breakpoint. */
 static char *find_terms(char *item)
 {
 	bool breakpoint = starts_with(item, "mem:");
@@ -108,7 +109,7 @@ static char *find_terms(char *item)
 	return NULL;
 }
 
-/* The length of the terms, up to the slash that closes them. Quoted text may hold commas. */
+/* Returns the length of the terms up to the closing slash. Quoted text may contain slashes. */
 static size_t terms_size(const char *terms)
 {
 	size_t i;
@@ -122,7 +123,7 @@ static size_t terms_size(const char *terms)
 	return i;
 }
 
-/* Up to the comma or brace that ends the item. */
+/* Returns the length of the item up to the comma or brace that ends it. */
 static size_t item_size(char *text)
 {
 	size_t blanks = strspn(text, BLANKS), size = blanks + strcspn(text + blanks, ",}");
@@ -140,7 +141,7 @@ static bool is_raw(const char *name, uint64_t *config)
 	return name[0] == 'r' && parse_event_hex(name + 1, config);
 }
 
-/* "TYPE:CONFIG", as perf_event_attr has them. */
+/* "TYPE:CONFIG", numbers for perf_event_attr. */
 static bool is_numeric(const char *name, uint32_t *type, uint64_t *config)
 {
 	size_t size = strcspn(name, ":");
@@ -156,7 +157,7 @@ static bool is_numeric(const char *name, uint32_t *type, uint64_t *config)
 	return ok;
 }
 
-/* Names and numbers that need no directory. */
+/* Names and numbers that need no look-up in sysfs or tracefs. */
 static bool is_known(const char *name, uint32_t *type, uint64_t *config)
 {
 	if (event_symbol(name, type, config) || is_numeric(name, type, config))
@@ -165,8 +166,8 @@ static bool is_known(const char *name, uint32_t *type, uint64_t *config)
 	return is_raw(name, config);
 }
 
-/* "cycles:z": no tracepoint's system is called as an event is. */
-static bool has_odd_modifiers(const char *name)
+/* "cycles:z": no tracepoint, because no subsystem has the name of an event. */
+static bool has_unknown_modifiers(const char *name)
 {
 	size_t size = strcspn(name, ":");
 	char start[64];
@@ -180,15 +181,15 @@ static bool has_odd_modifiers(const char *name)
 	return is_known(start, &type, &config);
 }
 
-/* A piece of -e, cut up. */
+/* The parts of an event's specification. */
 struct item {
-	const char *text;		/* what the user wrote */
+	const char *text;		/* as the user wrote it */
 	char *name;
-	char *terms;			/* NULL: none; "" between two slashes */
+	char *terms;			/* NULL: none; "" for two slashes with nothing between */
 	const char *modifiers;		/* NULL: none */
 };
 
-/* The name before the slashes is a PMU's, or else that of an event which some PMUs have. */
+/* The name is a PMU's, or that of an event which some PMUs list. */
 static int add_pmu_event(struct event_list *l, const struct item *item)
 {
 	const char *terms = item->terms ? item->terms : "";
@@ -212,7 +213,7 @@ static int add_named(struct event_list *l, const struct item *item)
 		err = event_breakpoint(l, item->name, item->text);
 	} else if (is_known(item->name, &type, &config)) {
 		err = events_add(l, item->text, type, config) ? 0 : event_no_memory(l);
-	} else if (has_odd_modifiers(item->name)) {
+	} else if (has_unknown_modifiers(item->name)) {
 		log_at(l->log, LOG_ERROR, "event '%s': '%s' are not modifiers (" MODIFIERS ")",
 		       item->text, strchr(item->name, ':') + 1);
 		err = -1;
@@ -224,8 +225,8 @@ static int add_named(struct event_list *l, const struct item *item)
 	return err || !item->terms ? err : event_common_terms(l, from, item->terms);
 }
 
-/* "cycles:u": cuts the modifiers off and returns them, or NULL. What follows the colon of a
- * tracepoint is its name, though it may look like modifiers. */
+/* Cuts the modifiers off "cycles:u" and returns them, or NULL. A tracepoint's name follows its
+ * colon, and may look like modifiers. */
 static const char *cut_modifiers(char *name)
 {
 	char *colon = strrchr(name, ':'), *letters;
@@ -247,7 +248,7 @@ static const char *cut_modifiers(char *name)
 	return NULL;
 }
 
-/* "name", "name:modifiers", "name/terms/modifiers"; in the last a colon may stand before them. */
+/* "name", "name:modifiers", "name/terms/modifiers" or "name/terms/:modifiers". */
 static int add_event(struct event_list *l, char *text, const char *whole)
 {
 	char *terms = find_terms(text);
@@ -267,7 +268,8 @@ static int add_event(struct event_list *l, char *text, const char *whole)
 		item.modifiers = event_trim(terms + size + 1);
 		item.name = event_trim(text);
 		if (starts_with(item.name, "mem:") && breakpoint_modifiers(item.name)) {
-			log_at(l->log, LOG_ERROR, "event '%s': modifiers follow the terms", whole);
+			log_at(l->log, LOG_ERROR, "event '%s': modifiers must follow the terms",
+			       whole);
 			return -1;
 		}
 	} else {
@@ -275,7 +277,7 @@ static int add_event(struct event_list *l, char *text, const char *whole)
 		item.modifiers = cut_modifiers(item.name);
 	}
 	if (!*item.name) {
-		log_at(l->log, LOG_ERROR, "event '%s': the name before the slash is missing", whole);
+		log_at(l->log, LOG_ERROR, "event '%s': a name is missing before the slash", whole);
 		return -1;
 	}
 	if (add_named(l, &item))
@@ -305,7 +307,7 @@ static int add_item(struct event_list *l, const char *text, size_t size)
 	return err;
 }
 
-/* Items up to the end or a closing brace, to which *text moves. */
+/* Adds items up to the end or a closing brace, and moves *text there. */
 static int add_items(struct event_list *l, char **text)
 {
 	for (;;) {
@@ -320,7 +322,8 @@ static int add_items(struct event_list *l, char **text)
 	}
 }
 
-/* The name before the brace, maybe in quotes. False: characters that no name has, or no memory. */
+/* Stores the name before the brace, which may be in quotes. False: it has characters that no name
+ * may have, or memory is short. */
 static bool set_group_name(struct event *leader, const char *name, size_t size)
 {
 	char *copy = event_text(name, size), *trimmed = copy ? event_trim(copy) : NULL;
@@ -338,7 +341,7 @@ static bool set_group_name(struct event *leader, const char *name, size_t size)
 	return leader->group_name != NULL;
 }
 
-/* Modifiers after the colon of a group. */
+/* Applies the modifiers after a group's colon. */
 static int modify_group(struct event_list *l, size_t from, char **text)
 {
 	size_t size = strcspn(*text, ",");
@@ -351,12 +354,12 @@ static int modify_group(struct event_list *l, size_t from, char **text)
 	if (*letters)
 		err = event_modifiers(l, from, letters, MODIFY_GROUP);
 	else
-		log_at(l->log, LOG_ERROR, "modifiers are missing behind a group's colon");
+		log_at(l->log, LOG_ERROR, "modifiers are missing after a group's colon");
 	free(copy);
 	return err;
 }
 
-/* "a,b}:mods", after the brace that opens the group. */
+/* Parses "a,b}:modifiers": a group after its opening brace. */
 static int add_group(struct event_list *l, char **text)
 {
 	size_t from = l->n;
@@ -377,7 +380,7 @@ static int add_group(struct event_list *l, char **text)
 	return modify_group(l, from, text);
 }
 
-/* An item or a group; the name of a group stands before its brace. */
+/* Parses "item", "{group}" or "name{group}". */
 static int add_next(struct event_list *l, char **text)
 {
 	size_t size = strcspn(*text, "{,}/");
@@ -390,7 +393,8 @@ static int add_next(struct event_list *l, char **text)
 			return -1;
 		if (size == blanks || set_group_name(&l->items[from], name, size - blanks))
 			return 0;
-		log_at(l->log, LOG_ERROR, "'%.*s' is no name for a group", (int)(size - blanks), name);
+		log_at(l->log, LOG_ERROR, "'%.*s' can't be a group's name", (int)(size - blanks),
+		       name);
 		return -1;
 	}
 	size = item_size(*text);
@@ -407,7 +411,7 @@ static int add_all(struct event_list *l, char *text)
 			return -1;
 		text += strspn(text, BLANKS);
 		if (*text && *text != ',') {
-			log_at(l->log, LOG_ERROR, "'%s' can't follow an event", text);
+			log_at(l->log, LOG_ERROR, "unexpected '%s' after an event", text);
 			return -1;
 		}
 	} while (*text++);

@@ -1,4 +1,4 @@
-/* event_aux.c - Intel PT and BTS, CoreSight, SPE and their like: what their events need unasked. */
+/* event_aux.c - defaults for events of Intel PT and BTS, CoreSight, SPE and similar PMUs. */
 #include "event/event_aux.h"
 
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 
 #include "base/read_text.h"
 
-enum { USUAL_PERIOD = 3 };		/* of Intel PT's packets for timing and synchronisation */
+enum { DEFAULT_PERIOD = 3 };		/* of Intel PT's timing and synchronization packets */
 enum { CPUM_SF_DIAG = 0xbd000 };	/* s390's sampling with diagnostic data, by attr.config */
 
 enum aux_pmu event_aux_kind(const char *pmu, const struct event_attr *attr)
@@ -27,19 +27,19 @@ enum aux_pmu event_aux_kind(const char *pmu, const struct event_attr *attr)
 	return AUX_NONE;
 }
 
-/* The usual one of those that the cpu can; else the next below it, or the lowest. */
+/* Adds the default period where the cpu supports it, else the next lower one, or the lowest. */
 static void add_period(int dir, const char *caps, const char *term, char *terms, size_t size)
 {
 	size_t n = strlen(terms);
-	uint64_t can;
-	int period = USUAL_PERIOD;
+	uint64_t supported;
+	int period = DEFAULT_PERIOD;
 
-	if (!host_read_number(dir, caps, 16, &can) || !can)
+	if (!host_read_number(dir, caps, 16, &supported) || !supported)
 		return;
-	while (period > 0 && !(can >> period & 1))
+	while (period > 0 && !(supported >> period & 1))
 		period--;
-	if (!(can >> period & 1))
-		period = __builtin_ctzll(can);
+	if (!(supported >> period & 1))
+		period = __builtin_ctzll(supported);
 	snprintf(terms + n, size - n, ",%s=%d", term, period);
 }
 
@@ -55,14 +55,14 @@ static void add_if_there(int dir, const char *term, char *terms, size_t size)
 
 static void intel_pt_terms(int dir, char *terms, size_t size)
 {
-	uint64_t can;
+	uint64_t supported;
 
 	add_if_there(dir, "tsc", terms, size);
-	if (host_read_number(dir, "caps/mtc", 10, &can) && can) {
+	if (host_read_number(dir, "caps/mtc", 10, &supported) && supported) {
 		add_if_there(dir, "mtc", terms, size);
 		add_period(dir, "caps/mtc_periods", "mtc_period", terms, size);
 	}
-	if (host_read_number(dir, "caps/psb_cyc", 10, &can) && can)
+	if (host_read_number(dir, "caps/psb_cyc", 10, &supported) && supported)
 		add_period(dir, "caps/psb_periods", "psb_period", terms, size);
 	add_if_there(dir, "pt", terms, size);
 	add_if_there(dir, "branch", terms, size);
@@ -104,7 +104,7 @@ bool events_have_aux(const struct event_list *l)
 	return false;
 }
 
-/* The group's events lie together. */
+/* group: room for n events. The events of a group are adjacent in the list. */
 static void move_group_to_front(struct event_list *l, size_t first, size_t n, struct event *group)
 {
 	memcpy(group, l->items + first, n * sizeof(*group));
@@ -125,7 +125,7 @@ int events_aux_to_front(struct event_list *l)
 		i++;
 	first = i < l->n ? l->items[i].leader : 0;
 	if (i < l->n && first != i)
-		return log_error(l->log, CLI_USAGE, "%s must be the first of its group",
+		return log_error(l->log, CLI_USAGE, "%s must be the first event of its group",
 				 l->items[i].name);
 	if (!first)
 		return 0;

@@ -1,10 +1,10 @@
-/* event_breakpoint.c - mem:ADDR[/LEN][:ACCESS]: breakpoints of the hardware. */
+/* event_breakpoint.c - parse hardware breakpoints: mem:ADDR[/LEN][:ACCESS]. */
 #include <string.h>
 
 #include "event/event_kinds.h"
 #include "event/event_terms.h"
 
-/* linux/hw_breakpoint.h: R 1, W 2, X 4. 0: other letters, or one twice. */
+/* linux/hw_breakpoint.h: R 1, W 2, X 4. Returns 0 for other or repeated letters. */
 static uint32_t access_bits(const char *text, size_t size)
 {
 	uint32_t bits = 0;
@@ -19,11 +19,11 @@ static uint32_t access_bits(const char *text, size_t size)
 	return bits;
 }
 
-/* The places of its parts; size 0: it has no such part. */
+/* Where its parts are in the text; length and access are NULL where absent. */
 struct breakpoint {
 	const char *address, *length, *access;
 	size_t address_size, length_size, access_size;
-	size_t size;			/* of all that was read */
+	size_t size;			/* of all parts */
 };
 
 static size_t number_size(const char *text)

@@ -1,4 +1,4 @@
-/* event_elf.c - find a function in an ELF file, as a probe needs it: by its place in the file. */
+/* event_elf.c - find the file offset of a function in an ELF file, for a probe. */
 #include <fcntl.h>
 #include <gelf.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 
 #define BYTES_MOST (1u << 30)		/* of all tables together */
 
-/* libelf allocates a descriptor for each section when it opens a file. If the number of sections is not in the
- * header, it may be as large as 2^32: such files are refused. */
+/* libelf allocates a descriptor for each section when it opens a file. A number of sections that is
+ * not in the header can be as large as 2^32: such files are refused. */
 static bool states_section_count(int fd)
 {
 	_Alignas(Elf64_Ehdr) char start[sizeof(Elf64_Ehdr)];
@@ -25,8 +25,7 @@ static bool states_section_count(int fd)
 	return stated;
 }
 
-/* Takes the size from the budget. */
-static bool may_read(uint64_t *budget, uint64_t size)
+static bool charge_budget(uint64_t *budget, uint64_t size)
 {
 	if (size > *budget)
 		return false;
@@ -34,21 +33,24 @@ static bool may_read(uint64_t *budget, uint64_t size)
 	return true;
 }
 
-static bool find_in_table(Elf *e, Elf_Scn *section, uint64_t *budget, const char *name, uint64_t *address)
+static bool find_in_table(Elf *e, Elf_Scn *section, uint64_t *budget, const char *name,
+			  uint64_t *address)
 {
 	GElf_Shdr table, text;
 	Elf_Data *symbols;
 	GElf_Sym s;
 
-	if (!gelf_getshdr(section, &table) || (table.sh_type != SHT_SYMTAB && table.sh_type != SHT_DYNSYM) ||
+	if (!gelf_getshdr(section, &table) ||
+	    (table.sh_type != SHT_SYMTAB && table.sh_type != SHT_DYNSYM) ||
 	    !gelf_getshdr(elf_getscn(e, table.sh_link), &text) ||
-	    !may_read(budget, table.sh_size) || !may_read(budget, text.sh_size))
+	    !charge_budget(budget, table.sh_size) || !charge_budget(budget, text.sh_size))
 		return false;
 	symbols = elf_getdata(section, NULL);
 	for (int i = 0; gelf_getsym(symbols, i, &s); i++) {
-		const char *known = s.st_shndx == SHN_UNDEF ? NULL : elf_strptr(e, table.sh_link, s.st_name);
+		const char *other = s.st_shndx == SHN_UNDEF ? NULL :
+				    elf_strptr(e, table.sh_link, s.st_name);
 
-		if (!known || strcmp(known, name) != 0)
+		if (!other || strcmp(other, name) != 0)
 			continue;
 		*address = s.st_value;
 		return true;

@@ -30,7 +30,7 @@ static int add_pmu(struct event_list *l, const char *name, const char *terms, co
 	int err;
 
 	if (p.dir < 0 || !pmu_type(name, &type)) {
-		log_at(l->log, LOG_ERROR, "this machine has no PMU '%s'; precord --list shows the PMUs it has",
+		log_at(l->log, LOG_ERROR, "this machine has no PMU '%s'; precord --list shows its PMUs",
 		       name);
 		return -1;
 	}
@@ -42,7 +42,8 @@ static int add_pmu(struct event_list *l, const char *name, const char *terms, co
 	return err;
 }
 
-/* Adds the event of every PMU that is_wanted() selects. Patterns select only PMUs that know all terms. */
+/* Adds the event of every PMU that is_wanted() selects, with a pattern only where it knows all
+ * terms. */
 static int add_each(struct event_list *l, bool (*is_wanted)(const char *name, const char *word),
 		    const char *word, const char *terms, const char *text)
 {

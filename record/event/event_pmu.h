@@ -10,7 +10,8 @@
 
 /* Opens the PMU's directory. Returns a descriptor, or -1. */
 int pmu_open(const char *name);
-/* Stores the names of all PMUs, sorted; the caller frees each and the array. Returns how many, or -1. */
+/* Stores the names of all PMUs, sorted; the caller frees each and the array. Returns how many,
+ * or -1. */
 int pmu_scan(struct dirent ***names);
 bool pmu_is_pattern(const char *text);
 /* Whether `wanted` selects the PMU: its name, a pattern, or the name without its number

@@ -17,7 +17,7 @@ enum origin { FROM_USER, FROM_ALIAS };
 
 static int apply_terms(const struct pmu *p, struct event *e, const char *terms, enum origin from);
 
-/* PMUs of cpu cores also have the generic events, such as cycles, which their directory may not list. */
+/* PMUs of cpu cores also have the kernel's generic events, such as cycles. */
 static bool is_symbol_of(const struct pmu *p, const char *name, uint32_t *type, uint64_t *config)
 {
 	return (strcmp(p->name, "cpu") == 0 || faccessat(p->dir, "cpus", F_OK, 0) == 0) &&
@@ -67,7 +67,7 @@ static int wrong_value(const struct pmu *p, const char *key, const char *value, 
 	return -1;
 }
 
-/* Returns 1 for a field of the PMU's format, 0 where it has no field of that name, -1 on an error. */
+/* Returns 1 for a field of the PMU's format, 0 for another name, or -1 after logging the error. */
 static int format_term(const struct pmu *p, struct event *e, const struct term *t, enum origin from)
 {
 	char path[300], format[256];
@@ -149,7 +149,8 @@ static int driver_term(const struct pmu *p, struct event *e, const char *name)
 	if (!strchr(name, '/') && host_read(p->dir, path, text, sizeof(text)) >= 0)
 		e->attr.config2 |= strtoull(text, NULL, 16);
 	else
-		log_at(p->log, LOG_WARNING, "%s: this PMU has no sink '%s': '@%s' is ignored", p->name, name, name);
+		log_at(p->log, LOG_WARNING, "%s: this PMU has no sink '%s': '@%s' is ignored",
+		       p->name, name, name);
 	return 1;
 }
 
@@ -246,8 +247,8 @@ bool pmu_has_terms(const char *name, const char *terms, const struct logger *log
 	struct term t;
 
 	while (ok && event_next_term(&terms, &t, log) > 0) {
-		ok = is_file(&p, "format", t.key) || event_named_by(&p, &t) || is_raw(&t, &config) ||
-		     event_term(&scratch, t.key, t.value, log) == 1;
+		ok = is_file(&p, "format", t.key) || event_named_by(&p, &t) ||
+		     is_raw(&t, &config) || event_term(&scratch, t.key, t.value, log) == 1;
 		free(t.key);
 	}
 	free(scratch.name);

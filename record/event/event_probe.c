@@ -1,5 +1,5 @@
-/* event_probe.c - probes in programs and in the kernel: by their PMU, else by a tracefs event that
- * is made for the recording and removed after it. */
+/* event_probe.c - probes in programs and the kernel, opened by their PMU, or else by a tracefs
+ * event that is created for the recording and removed after it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -15,9 +15,9 @@ struct probe {
 	const char *text;		/* as given */
 	bool user, at_return;
 	char *where;			/* a file, or a symbol of the kernel */
-	char *symbol;			/* in the file; part of `where` */
-	uint64_t offset;		/* in the file, or behind the symbol of the kernel */
-	const char *fetch;		/* arguments, or NULL */
+	char *symbol;			/* in the file; points into `where` */
+	uint64_t offset;		/* in the file, or from the symbol of the kernel */
+	const char *fetch;		/* fetch arguments, or NULL */
 };
 
 static const struct kind {
@@ -47,7 +47,7 @@ static int log_wrong_probe(const struct event_list *l, const char *text, const c
 	return -1;
 }
 
-/* Cuts "+8" off the end of a symbol. */
+/* Cuts "+8" off the end of a symbol. False: it is not a number. */
 static bool cut_offset(char *symbol, uint64_t *offset)
 {
 	char *plus = strrchr(symbol, '+');
@@ -65,7 +65,8 @@ static int find_in_file(const struct event_list *l, struct probe *p)
 	uint64_t start, more;
 
 	if (!colon || !colon[1])
-		return log_wrong_probe(l, p->text, "it is uprobe:FILE:SYMBOL[+OFFSET] or uprobe:FILE:OFFSET");
+		return log_wrong_probe(l, p->text,
+				       "must be uprobe:FILE:SYMBOL[+OFFSET] or uprobe:FILE:OFFSET");
 	*colon = '\0';
 	p->symbol = colon + 1;
 	if (!realpath(p->where, path))
@@ -74,30 +75,16 @@ static int find_in_file(const struct event_list *l, struct probe *p)
 		p->symbol = NULL;
 	} else {
 		if (!cut_offset(p->symbol, &more))
-			return log_wrong_probe(l, p->text, "the offset behind the symbol is not a number");
+			return log_wrong_probe(l, p->text,
+					       "the offset after the symbol is not a number");
 		if (!elf_symbol_offset(path, p->symbol, &start))
-			return log_wrong_probe(l, p->text, "the file has no such symbol");
+			return log_wrong_probe(l, p->text, "no such symbol in the file");
 		p->offset = start + more;
 	}
 	free(p->where);
 	p->where = event_text(path, strlen(path));
 	p->symbol = NULL;
 	return p->where ? 0 : event_no_memory(l);
-}
-
-/* The bit of config that stands for the return, "config:0". */
-static uint64_t return_bit(const char *pmu)
-{
-	char path[128], text[32] = "";
-	int fd;
-
-	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/format/retprobe", pmu);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
-		text[0] = '\0';
-	if (fd >= 0)
-		close(fd);
-	return strncmp(text, "config:", 7) == 0 ? 1ull << (strtoul(text + 7, NULL, 10) & 63) : 1;
 }
 
 static int add_by_pmu(struct event_list *l, const struct probe *p, uint32_t type)
@@ -110,14 +97,14 @@ static int add_by_pmu(struct event_list *l, const struct probe *p, uint32_t type
 	if (!e->probe)
 		return event_no_memory(l);
 	if (p->at_return)
-		e->attr.config = return_bit(p->user ? "uprobe" : "kprobe");
+		e->attr.config = pmu_config_bits(p->user ? "uprobe" : "kprobe", "retprobe");
 	e->attr.config1 = (uintptr_t)e->probe;
 	e->attr.config2 = p->offset;
 	e->attr.sample_period = 1;
 	return 0;
 }
 
-/* Appends a line to uprobe_events or kprobe_events; 0 or an errno. */
+/* Appends a line to uprobe_events or kprobe_events. Returns 0 or an errno. */
 static int write_line(const char *file, const char *line)
 {
 	int dir = tracefs_open(), fd, error = 0;
@@ -143,8 +130,8 @@ void probe_remove(const char *created, const struct logger *log)
 	snprintf(file, sizeof(file), "%.*s", (int)size, created);
 	error = write_line(file, created + size + 1);
 	if (error)
-		log_at(log, LOG_WARNING, "probe %s stays in tracefs: %s", created + size + 3,
-		       strerror(error));
+		log_at(log, LOG_WARNING, "probe %s could not be removed from tracefs: %s",
+		       created + size + 3, strerror(error));
 }
 
 static int add_by_tracefs(struct event_list *l, const struct probe *p)
@@ -159,7 +146,8 @@ static int add_by_tracefs(struct event_list *l, const struct probe *p)
 		return log_wrong_probe(l, p->text, "/proc is not mounted");
 	left = probes_left(PROBES_REMOVE);
 	if (left.removed)
-		log_at(l->log, LOG_WARNING, "removed %zu probes that killed recorders left", left.removed);
+		log_at(l->log, LOG_WARNING, "removed %zu probes that killed recorders left behind",
+		       left.removed);
 	snprintf(name, sizeof(name), "%s/probe_%u", group, l->specs);
 	snprintf(line, sizeof(line), p->user ? "%c:%s %s:0x%llx %s" : "%c:%s %s+%llu %s",
 		 p->at_return ? 'r' : 'p', name, p->where, (unsigned long long)p->offset,
@@ -197,7 +185,7 @@ static int add_probe(struct event_list *l, const char *text, const struct kind *
 		err = find_in_file(l, &p);
 	else
 		err = cut_offset(p.where, &p.offset) ? 0 :
-			log_wrong_probe(l, text, "the offset behind the symbol is not a number");
+			log_wrong_probe(l, text, "the offset after the symbol is not a number");
 	if (!err && !p.fetch && pmu_type(p.user ? "uprobe" : "kprobe", &type))
 		err = add_by_pmu(l, &p, type);
 	else if (!err)
@@ -210,5 +198,5 @@ int event_probe(struct event_list *l, const char *text)
 {
 	const struct kind *kind = kind_of(text);
 
-	return kind ? add_probe(l, text, kind) : log_wrong_probe(l, text, "no kind of probe");
+	return kind ? add_probe(l, text, kind) : log_wrong_probe(l, text, "unknown kind of probe");
 }

@@ -1,6 +1,7 @@
-/* event_probe_left.c - names of probes in tracefs tell who made them: of whom is gone, they are removed.
+/* event_probe_left.c - find and remove probes in tracefs whose recorder was killed.
  *
- * Only recorders of this PID namespace are judged. A probe that is in use the kernel does not remove.
+ * The name of a probe's group identifies its recorder. Those of other PID namespaces are left alone,
+ * because their processes can't be seen. The kernel does not remove probes that are in use.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +18,7 @@
 
 #define LIMIT (16u << 20)	/* bytes of a list of probes */
 
-/* A process, beyond the reuse of its number. */
+/* Identifies a process even after its pid is used again. */
 struct owner {
 	uintmax_t pid_namespace;	/* its inode */
 	int pid;
@@ -32,11 +33,11 @@ static bool read_owner(int pid, struct owner *o)
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	if (host_read(AT_FDCWD, path, text, sizeof(text)) <= 0 || stat("/proc/self/ns/pid", &st))
 		return false;
-	/* The name may hold anything. The start is the 20th number after it and the state. */
+	/* The comm may contain ") ". The start time is the 19th number after the state. */
 	end = strrchr(text, ')');
 	*o = (struct owner){ st.st_ino, pid, 0 };
-	return end && sscanf(end + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-			     "%llu", &o->start) == 1;
+	return end && sscanf(end + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s"
+			     " %*s %*s %*s %*s %llu", &o->start) == 1;
 }
 
 bool probe_group(char *name, size_t size)
@@ -49,7 +50,7 @@ bool probe_group(char *name, size_t size)
 	return true;
 }
 
-static bool is_left(const char *group, const struct owner *self)
+static bool is_left_behind(const char *group, const struct owner *self)
 {
 	struct owner o, now;
 
@@ -60,11 +61,11 @@ static bool is_left(const char *group, const struct owner *self)
 }
 
 /* "p:group/event place args", "r8:group/event ..." */
-static void look_at_line(char *line, const struct owner *self, struct probes_left *left, int list)
+static void check_line(char *line, const struct owner *self, struct probes_left *left, int list)
 {
 	char *name = strchr(line, ':'), command[256];
 
-	if (!name || !is_left(name + 1, self))
+	if (!name || !is_left_behind(name + 1, self))
 		return;
 	left->n++;
 	if (list < 0)
@@ -73,15 +74,17 @@ static void look_at_line(char *line, const struct owner *self, struct probes_lef
 	left->removed += write(list, command, strlen(command)) > 0;
 }
 
-static void look_at_list(int tracefs, const char *file, const struct owner *self, enum probes_action action,
-			 struct probes_left *left)
+static void check_list(int tracefs, const char *file, const struct owner *self,
+		       enum probes_action action, struct probes_left *left)
 {
 	size_t size;
 	char *text = host_read_all(tracefs, file, LIMIT, &size), *rest = text, *line;
-	int list = text && action == PROBES_REMOVE ? openat(tracefs, file, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
+	int list = -1;
 
+	if (text && action == PROBES_REMOVE)
+		list = openat(tracefs, file, O_WRONLY | O_APPEND | O_CLOEXEC);
 	while (text && (line = strsep(&rest, "\n")))
-		look_at_line(line, self, left, list);
+		check_line(line, self, left, list);
 	if (list >= 0)
 		close(list);
 	free(text);
@@ -94,8 +97,8 @@ struct probes_left probes_left(enum probes_action action)
 	struct owner self;
 
 	if (tracefs >= 0 && read_owner((int)getpid(), &self)) {
-		look_at_list(tracefs, "uprobe_events", &self, action, &left);
-		look_at_list(tracefs, "kprobe_events", &self, action, &left);
+		check_list(tracefs, "uprobe_events", &self, action, &left);
+		check_list(tracefs, "kprobe_events", &self, action, &left);
 	}
 	if (tracefs >= 0)
 		close(tracefs);

@@ -1,4 +1,4 @@
-/* event_select.c - -e, --filter, --exclude-perf and -G. */
+/* event_select.c - evaluate -e, --filter, --exclude-perf and -G. */
 #include "event/event_select.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "event/event_aux.h"
 #include "target/cgroup.h"
 
-/* Which argument the text stands in. */
+/* Returns the index of the argument that contains the text. */
 static unsigned int argv_index_of(char *const *argv, const char *text)
 {
 	for (unsigned int i = 0; argv[i]; i++)
@@ -25,7 +25,7 @@ static int no_memory(const struct event_list *l)
 	return CLI_OUTPUT;
 }
 
-/* Both filters must pass. */
+/* An event that has a filter must pass both. */
 static int add_filter(struct event *e, const char *filter)
 {
 	size_t size = strlen(filter) + (e->filter ? strlen(e->filter) : 0) + 16;
@@ -42,7 +42,7 @@ static int add_filter(struct event *e, const char *filter)
 	return 0;
 }
 
-/* The events of the last -e before `place`: the first of them; SIZE_MAX: none. */
+/* Returns the index of the first event of the last specification before argv_index, or SIZE_MAX. */
 static size_t find_spec_before(const struct event_list *l, unsigned int argv_index)
 {
 	size_t found = SIZE_MAX;
@@ -65,8 +65,7 @@ static int filter_spec(struct event_list *l, const char *filter, unsigned int ar
 
 		if (e->attr.type != PERF_TYPE_TRACEPOINT && !e->aux)
 			return log_error(l->log, CLI_USAGE,
-					 "'--filter' is for tracepoints, and %s is "
-					 "none",
+					 "'--filter' is for tracepoints, and %s is none",
 					 e->name);
 		if (add_filter(e, filter))
 			return no_memory(l);
@@ -118,8 +117,7 @@ static int read_cgroups(struct event_list *l, const struct settings *o)
 		for (const char *item; !err && (item = cli_next_item(&rest, &size)); event++) {
 			if (event == l->n)
 				return log_error(l->log, CLI_USAGE,
-						 "'-G' names more cgroups than there "
-						 "are events");
+						 "'-G' names more cgroups than there are events");
 			only = event ? NULL : item;
 			only_size = size;
 			if (size)

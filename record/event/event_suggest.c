@@ -1,4 +1,4 @@
-/* event_suggest.c - the event that a misspelt name is most likely to mean. */
+/* event_suggest.c - find the event that a misspelt name most likely means. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,21 +11,22 @@
 #include "event/event_kinds.h"
 #include "event/event_terms.h"
 
-enum { TOO_FAR = 3 };			/* letters */
+enum { TOO_FAR = 3 };			/* edit distance in letters */
 
 struct suggestion {
 	const char *wanted;
-	size_t size;			/* of it, without modifiers */
+	size_t size;			/* of wanted, without modifiers */
 	size_t distance;
 	char name[256];
 };
 
-/* A name that was compared as `compared`. */
+/* Suggests `name` if `compared` is more similar than the best so far. */
 static void consider(struct suggestion *s, const char *compared, const char *name)
 {
 	size_t distance = cli_distance(compared, s->wanted, s->size);
 
-	if (distance && strlen(compared) == s->size && strncasecmp(compared, s->wanted, s->size) == 0)
+	if (distance && strlen(compared) == s->size &&
+	    strncasecmp(compared, s->wanted, s->size) == 0)
 		distance = 1;
 	if (distance >= s->distance)
 		return;
@@ -53,7 +54,7 @@ static int is_entry(const struct dirent *d)
 	return d->d_name[0] != '.';
 }
 
-/* Without a system all are looked through for the event. */
+/* Names without a system are compared with the events of all systems. */
 static void consider_system(struct suggestion *s, int events, const char *system)
 {
 	const char *colon = memchr(s->wanted, ':', s->size);
@@ -62,7 +63,9 @@ static void consider_system(struct suggestion *s, int events, const char *system
 	char name[256];
 
 	for (int i = 0; i < n; i++) {
-		if (snprintf(name, sizeof(name), "%s:%s", system, names[i]->d_name) < (int)sizeof(name))
+		int size = snprintf(name, sizeof(name), "%s:%s", system, names[i]->d_name);
+
+		if (size < (int)sizeof(name))
 			consider(s, colon ? name : names[i]->d_name, name);
 		free(names[i]);
 	}
@@ -73,7 +76,8 @@ static void consider_system(struct suggestion *s, int events, const char *system
 static void consider_tracepoints(struct suggestion *s)
 {
 	int tracefs = tracefs_open();
-	int events = tracefs < 0 ? -1 : openat(tracefs, "events", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int events = tracefs < 0 ? -1 :
+		     openat(tracefs, "events", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct dirent **systems;
 	int n = events < 0 ? -1 : scandirat(events, ".", &systems, is_entry, alphasort);
 
@@ -108,10 +112,11 @@ int event_unknown(const struct event_list *l, const char *what, const char *name
 	char *similar = event_suggest(name);
 
 	if (similar)
-		log_at(l->log, LOG_ERROR, "there is no %s '%s'; did you mean '%s'?", what, name, similar);
+		log_at(l->log, LOG_ERROR, "there is no %s '%s'; did you mean '%s'?", what, name,
+		       similar);
 	else
-		log_at(l->log, LOG_ERROR, "there is no %s '%s'; precord --list shows those of this machine",
-		       what, name);
+		log_at(l->log, LOG_ERROR,
+		       "there is no %s '%s'; precord --list shows those of this machine", what, name);
 	free(similar);
 	return -1;
 }

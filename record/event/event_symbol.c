@@ -1,4 +1,4 @@
-/* event_symbol.c - events that the kernel itself has numbers for. */
+/* event_symbol.c - events that the kernel's ABI numbers: hardware, software and cache events. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,8 +15,8 @@ static const struct event_symbol symbols[] = {
 	HW(STALLED_CYCLES_FRONTEND, "stalled-cycles-frontend", "idle-cycles-frontend"),
 	HW(STALLED_CYCLES_BACKEND, "stalled-cycles-backend", "idle-cycles-backend"),
 	HW(REF_CPU_CYCLES, "ref-cycles"),
-	SW(0, "cpu-clock", .what = "ns of cpu time, by the cpu"),
-	SW(1, "task-clock", .what = "ns of cpu time, by the task"),
+	SW(0, "cpu-clock", .what = "ns of cpu time, by the cpu's clock"),
+	SW(1, "task-clock", .what = "ns of cpu time, by the task's clock"),
 	SW(2, "page-faults", "faults"), SW(3, "context-switches", "cs"),
 	SW(4, "cpu-migrations", "migrations"), SW(5, "minor-faults"), SW(6, "major-faults"),
 	SW(7, "alignment-faults"), SW(8, "emulation-faults"),
@@ -24,13 +24,13 @@ static const struct event_symbol symbols[] = {
 	SW(10, "bpf-output", .what = "output of BPF programs"), SW(11, "cgroup-switches"),
 };
 
-/* The parts of a cache event's name, by number; the longest that fits counts. */
+/* The words of cache events' names, by number; the longest word that matches counts. */
 static const char *const caches[][5] = {
 	{ "L1-dcache", "l1-d", "l1d", "L1-data" }, { "L1-icache", "l1-i", "l1i", "L1-instruction" },
 	{ "LLC", "L2" }, { "dTLB", "d-tlb", "Data-TLB" }, { "iTLB", "i-tlb", "Instruction-TLB" },
 	{ "branch", "bpu", "btb", "bpc" }, { "node" },
 };
-/* What each can do: read, write, prefetch. */
+/* The operations of each cache: read, write, prefetch. */
 static const char *const operations_of[] = { "rwp", "rp", "rwp", "rwp", "r", "r", "rwp" };
 static const char *const operations[][5] = {
 	{ "load", "loads", "read" }, { "store", "stores", "write" },
@@ -40,7 +40,8 @@ static const char *const results[][5] = {
 	{ "refs", "Reference", "ops", "access" }, { "misses", "miss" },
 };
 
-/* Moves *text over the longest word of the rows that ends there or before a '-'; its row, or -1. */
+/* Moves *text past the longest word of the rows that it begins with. The word must end at the end
+ * or before a '-'. Returns the word's row, or -1. */
 static int skip_longest_word(const char **text, const char *const (*rows)[5], int n)
 {
 	size_t best = 0;
@@ -61,7 +62,8 @@ static int skip_longest_word(const char **text, const char *const (*rows)[5], in
 	return found;
 }
 
-/* "CACHE", "CACHE-WORD" or "CACHE-WORD-WORD": the first word of each kind counts. */
+/* Parses "CACHE", "CACHE-WORD" or "CACHE-WORD-WORD", as the kernel does: of two words of one kind
+ * the first counts. */
 static bool cache_event(const char *name, uint64_t *config)
 {
 	int cache = skip_longest_word(&name, caches, 7), operation = -1, result = -1;
@@ -81,7 +83,8 @@ static bool cache_event(const char *name, uint64_t *config)
 		if (result < 0)
 			result = found;
 	}
-	if (cache < 0 || *name || (operation > 0 && !strchr(operations_of[cache], "rwp"[operation])))
+	if (cache < 0 || *name ||
+	    (operation > 0 && !strchr(operations_of[cache], "rwp"[operation])))
 		return false;
 	*config = (uint64_t)cache | (uint64_t)(operation < 0 ? 0 : operation) << 8 |
 		  (uint64_t)(result < 0 ? 0 : result) << 16;

@@ -1,4 +1,4 @@
-/* event_terms.c - terms of single events, modifiers, and the words of -j and --call-graph. */
+/* event_terms.c - parse terms, modifiers, and the values of -j and --call-graph. */
 #include "event/event_terms.h"
 
 #include <ctype.h>
@@ -29,7 +29,7 @@ static const struct word branch_words[] = {
 	{ NULL, 0 },
 };
 
-/* Flags of the attribute that no option sets alone. */
+/* Terms that set a flag of the attribute. */
 static const struct word flag_words[] = {
 	{ "pinned", ATTR_PINNED }, { "exclusive", ATTR_EXCLUSIVE },
 	{ "exclude_user", ATTR_EXCLUDE_USER }, { "exclude_kernel", ATTR_EXCLUDE_KERNEL },
@@ -49,7 +49,7 @@ static const struct word flag_words[] = {
 	{ NULL, 0 },
 };
 
-/* Numbers that go to the attribute as they are. */
+/* Terms that set a member of the attribute. */
 static const struct number_term {
 	const char *name;
 	size_t offset, width;
@@ -83,7 +83,7 @@ bool parse_event_number(const char *text, uint64_t *number)
 	return !errno;
 }
 
-/* Up to the comma that ends the term, which may stand in quotes. */
+/* Returns the length of the term up to the comma that ends it; commas in quotes don't. */
 static size_t term_size(const char *text)
 {
 	size_t i;
@@ -115,12 +115,12 @@ int event_next_term(const char **rest, struct term *t, const struct logger *log)
 	}
 	text = event_trim(t->key);
 	memmove(t->key, text, strlen(text) + 1);
-	/* Behind a comma there is another one. */
+	/* A comma must be followed by another term. */
 	if (*t->key && (!t->value || *t->value) && ((*rest)[size] != ',' || (*rest)[size + 1])) {
 		*rest += size + ((*rest)[size] == ',');
 		return 1;
 	}
-	log_at(log, LOG_ERROR, "event terms '%s': one is missing", *rest);
+	log_at(log, LOG_ERROR, "event terms '%s': a term or value is missing", *rest);
 	free(t->key);
 	return -1;
 }
@@ -227,10 +227,16 @@ static int flag_term(struct event *e, const char *key, const char *value, const 
 	return 1;
 }
 
-/* Terms that are a yes or no. */
-static int choice_term(struct event *e, const char *key, const char *value, const struct logger *log)
+/* Terms with a yes or no. */
+static int choice_term(struct event *e, const char *key, const char *value,
+		       const struct logger *log)
 {
-	const struct { const char *name; enum choice *where; bool reversed; uint64_t most; } rows[] = {
+	const struct {
+		const char *name;
+		enum choice *where;
+		bool reversed;
+		uint64_t most;
+	} rows[] = {
 		{ "time", &e->terms.time, false, 1 },
 		{ "inherit", &e->terms.inherit, false, UINT64_MAX },
 		{ "no-inherit", &e->terms.inherit, true, UINT64_MAX },
@@ -266,7 +272,7 @@ static int aux_action_term(struct event *e, const char *value, const struct logg
 	return 1;
 }
 
-/* Without quotes it may have no other characters. */
+/* Whether a name has only characters that need no quotes. */
 static bool is_plain_name(const char *text)
 {
 	for (; *text; text++)
@@ -297,14 +303,15 @@ static int name_term(struct event *e, const char *value, const struct logger *lo
 	return 1;
 }
 
-/* Numbers with a field of their own in struct event_terms. */
-static int number_term(struct event *e, const char *key, const char *value, const struct logger *log)
+/* Terms that set a member of struct event_terms. */
+static int number_term(struct event *e, const char *key, const char *value,
+		       const struct logger *log)
 {
 	struct event_terms *t = &e->terms;
 	uint64_t number = 0;
 	bool ok = number_in(value, UINT64_MAX, &number);
 
-	/* The last of both counts; a frequency of 0 is that of the options. */
+	/* The last of period and freq counts; freq=0 stands for the frequency of the options. */
 	if (strcmp(key, "period") == 0) {
 		t->has_period = true;
 		t->has_freq = false;
@@ -345,7 +352,7 @@ int event_term(struct event *e, const char *key, const char *value, const struct
 		return name_term(e, value, log);
 	if (strcmp(key, "aux-action") == 0)
 		return aux_action_term(e, value, log);
-	/* What perf trace and perf stat take from them. */
+	/* Used by perf trace and perf stat only. */
 	if (strcmp(key, "nr") == 0 || strcmp(key, "metric-id") == 0)
 		return 1;
 	if (strcmp(key, "call-graph") == 0)
@@ -357,7 +364,7 @@ int event_term(struct event *e, const char *key, const char *value, const struct
 		e->terms.branch_type = branches_of_any_kind(e->terms.branch_type);
 		return 1;
 	}
-	/* The number of a tracepoint is its name. */
+	/* A tracepoint's config is the id that its name stands for. */
 	if (e->attr.type == PERF_TYPE_TRACEPOINT && e->attr.sample_type & PERF_SAMPLE_RAW &&
 	    strncmp(key, "config", strlen("config")) == 0)
 		return 0;
@@ -395,7 +402,7 @@ bool is_modifiers(const char *text)
 
 #define LEVELS (ATTR_EXCLUDE_USER | ATTR_EXCLUDE_KERNEL | ATTR_EXCLUDE_HV)
 
-/* Naming what to count excludes the rest: the first letter of its kind shuts all out. */
+/* The first modifier of a kind excludes all others of that kind. */
 static void count_only(struct event_attr *a, uint64_t all, uint64_t one, bool *seen)
 {
 	if (!*seen)
@@ -404,14 +411,14 @@ static void count_only(struct event_attr *a, uint64_t all, uint64_t one, bool *s
 	a->flags &= ~one;
 }
 
-/* The levels of user space and precise samples mean the host, where nothing else was given. */
+/* As in perf, u and p exclude guests unless G or H was given. */
 static void exclude_guest(struct event *e)
 {
 	if (!e->machines_given)
 		e->attr.flags |= ATTR_EXCLUDE_GUEST;
 }
 
-static void modify(struct event *e, char letter)
+static void apply_modifier(struct event *e, char letter)
 {
 	const uint64_t machines = ATTR_EXCLUDE_HOST | ATTR_EXCLUDE_GUEST;
 
@@ -431,11 +438,11 @@ static void modify(struct event *e, char letter)
 	case 'D': e->attr.flags |= ATTR_PINNED; break;
 	case 'e': e->attr.flags |= ATTR_EXCLUSIVE; break;
 	case 'W': e->weak_group = true; break;
-	default: break;			/* b: counting by BPF, which is perf stat's */
+	default: break;			/* b: counting by BPF, for perf stat only */
 	}
 }
 
-/* Each letter stands once; p up to three times, for the precise level. */
+/* Each letter may occur once; p up to three times, for the precise level. */
 static int check_modifiers(const struct event_list *l, const char *letters)
 {
 	if (*letters && !is_modifiers(letters)) {
@@ -445,32 +452,33 @@ static int check_modifiers(const struct event_list *l, const char *letters)
 	for (const char *at = letters; *at; at++) {
 		if (*at == 'p' || !strchr(at + 1, *at))
 			continue;
-		log_at(l->log, LOG_ERROR, "modifiers '%s': '%c' is there twice", letters, *at);
+		log_at(l->log, LOG_ERROR, "modifiers '%s': '%c' occurs twice", letters, *at);
 		return -1;
 	}
 	return 0;
 }
 
-/* A group's precise level is added to that of the event; only its first is pinned or alone. */
+/* The precise level of a group is added to the event's; D and e apply to the leader only. */
 static int modify_event(struct event_list *l, size_t i, const char *letters, enum modified what)
 {
 	struct event *e = &l->items[i];
 	unsigned int precise = attr_precise_ip(&e->attr);
 	const bool modified = e->modified;
 
-	/* Where an event counts all levels, those of its group start afresh. */
+	/* Levels of the group replace those of an event that counts all levels. */
 	e->modified = modified && e->attr.flags & LEVELS;
-	/* An event that says what it counts, in any respect, also counts guests. */
+	/* As in perf, an event with modifiers counts guests, too. */
 	if (*letters && what == MODIFY_EVENTS)
 		e->attr.flags &= ~ATTR_EXCLUDE_GUEST;
 	for (const char *at = letters; *at; at++) {
 		precise += *at == 'p';
 		if (what == MODIFY_EVENTS || e->leader == i || !strchr("De", *at))
-			modify(e, *at);
+			apply_modifier(e, *at);
 	}
 	e->modified |= modified;
 	if (precise > 3) {
-		log_at(l->log, LOG_ERROR, "event '%s': the precise level is at most 3, ppp", e->name);
+		log_at(l->log, LOG_ERROR, "event '%s': the highest precise level is 3 (ppp)",
+		       e->name);
 		return -1;
 	}
 	attr_set_precise_ip(&e->attr, precise);

@@ -1,4 +1,4 @@
-/* event_tracepoint.c - sys:name, by the numbers in tracefs. */
+/* event_tracepoint.c - parse system:name; tracefs has the tracepoints' ids. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -8,27 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/read_text.h"
 #include "base/tracefs.h"
 #include "event/event_kinds.h"
 #include "event/event_terms.h"
 #include "event/explain.h"
-
-static bool read_id(int dir, const char *path, uint64_t *id)
-{
-	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
-	char text[32];
-	ssize_t size;
-
-	if (fd < 0)
-		return false;
-	size = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (size <= 0)
-		return false;
-	text[size] = '\0';
-	*id = strtoull(text, NULL, 10);
-	return true;
-}
 
 static int add_tracepoint(struct event_list *l, const char *system, const char *name, uint64_t id)
 {
@@ -73,7 +57,7 @@ static int is_entry(const struct dirent *d)
 	return d->d_name[0] != '.';
 }
 
-/* Every event of a system that the glob matches. */
+/* Adds the system's events that the pattern matches. */
 static int add_matching(struct event_list *l, int events, const char *system, const char *glob)
 {
 	struct dirent **names;
@@ -84,7 +68,8 @@ static int add_matching(struct event_list *l, int events, const char *system, co
 
 	for (int i = 0; i < n; i++) {
 		snprintf(path, sizeof(path), "%s/%s/id", system, names[i]->d_name);
-		if (!err && fnmatch(glob, names[i]->d_name, 0) == 0 && read_id(events, path, &id))
+		if (!err && fnmatch(glob, names[i]->d_name, 0) == 0 &&
+		    host_read_number(events, path, 10, &id))
 			err = add_tracepoint(l, system, names[i]->d_name, id);
 		free(names[i]);
 	}
@@ -116,7 +101,7 @@ static int add_one(struct event_list *l, int events, const char *text, const cha
 	uint64_t id;
 
 	snprintf(path, sizeof(path), "%s/%s/id", system, name);
-	if (!read_id(events, path, &id))
+	if (!host_read_number(events, path, 10, &id))
 		return log_missing(l, text, errno);
 	return add_tracepoint(l, system, name, id);
 }
@@ -145,7 +130,8 @@ int event_tracepoints(struct event_list *l, const char *text)
 	} else if (strpbrk(text, "*?[")) {
 		ret = add_globs(l, events, system, name);
 		if (!ret && l->n == before)
-			ret = log_missing(l, text, faccessat(events, "header_page", R_OK, AT_EACCESS) ?
+			ret = log_missing(l, text,
+					  faccessat(events, "header_page", R_OK, AT_EACCESS) ?
 					      errno : ENOENT);
 	} else {
 		ret = add_one(l, events, text, system, name);
@@ -156,7 +142,8 @@ int event_tracepoints(struct event_list *l, const char *text)
 	return ret;
 }
 
-/* Names stand before the semicolon of "field:TYPE NAME;", arrays with their size. */
+/* Appends the name in "TYPE NAME;" or "TYPE NAME[SIZE];", and returns the length. Common fields are
+ * left out. */
 static size_t add_field(const char *line, char *text, size_t size)
 {
 	const char *end = strchr(line, ';'), *name;

@@ -1,4 +1,4 @@
-/* evlist.c - one line for an event, or for a group of them. */
+/* evlist.c - print a line for each event or group. */
 #include "event/evlist.h"
 
 #include <stdarg.h>
@@ -10,9 +10,8 @@ struct line {
 	size_t used;
 };
 
-/* What does not fit is cut off. */
-static void append_text(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
+/* Truncates the line where it is full. */
+__attribute__((format(printf, 2, 3)))
 static void append_text(struct line *line, const char *format, ...)
 {
 	const size_t room = sizeof(line->text) - line->used;
@@ -32,10 +31,12 @@ static void append_details(struct line *line, const struct event *e, char letter
 	if (letter)
 		append_text(line, ": %s=%llu", kind, (unsigned long long)e->attr.sample_period);
 	if (letter == 'v')
-		append_text(line, ", type=%u, size=%u, config=%#llx, sample_type=%#llx, read_format=%#llx, flags=%#llx",
-		       e->attr.type, e->attr.size, (unsigned long long)e->attr.config,
-		       (unsigned long long)e->attr.sample_type, (unsigned long long)e->attr.read_format,
-		       (unsigned long long)e->attr.flags);
+		append_text(line, ", type=%u, size=%u, config=%#llx, sample_type=%#llx, "
+			    "read_format=%#llx, flags=%#llx",
+			    e->attr.type, e->attr.size, (unsigned long long)e->attr.config,
+			    (unsigned long long)e->attr.sample_type,
+			    (unsigned long long)e->attr.read_format,
+			    (unsigned long long)e->attr.flags);
 }
 
 static size_t members_of(const struct event_list *l, size_t leader)

@@ -1,4 +1,4 @@
-/* evlist.h - the recorded events as text, for the control command of that name. */
+/* evlist.h - print the recorded events, for the control command of that name. */
 #ifndef RECORD_EVLIST_H
 #define RECORD_EVLIST_H
 
@@ -6,7 +6,8 @@
 
 #include "event/event.h"
 
-/* perf's flags: "" names, -F with the period or frequency, -g in groups, -v with the attribute. False: another flag. */
+/* flag, as in perf: "" for names, -F adds the period or frequency, -g prints groups, -v the whole
+ * attribute. False: unknown flag. */
 bool evlist_print(const struct event_list *l, const char *flag);
 
 #endif

@@ -1,4 +1,4 @@
-/* explain.c - errors of perf_event_open(2) and of mapping buffers, in words that help. */
+/* explain.c - explain errors of perf_event_open(2) and of mapping ring buffers. */
 #include "event/explain.h"
 
 #include <errno.h>
@@ -14,14 +14,16 @@
 #include "base/sysctl.h"
 #include "base/tracefs.h"
 
-/* Of perf_event_open(2) and of mapping its buffers; the text for any other. strerrorname_np() is not in every C library. */
+/* Returns the name of an error of perf_event_open(2) or mmap(2), or the text of another one:
+ * strerrorname_np() is not in every C library. */
 static const char *errno_name(int error)
 {
 #define NAME(e) [e] = #e
 	static const char *const names[] = {
-		NAME(E2BIG), NAME(EACCES), NAME(EAGAIN), NAME(EBADF), NAME(EBUSY), NAME(EEXIST), NAME(EFAULT), NAME(EINTR),
-		NAME(EINVAL), NAME(EIO), NAME(EMFILE), NAME(ENFILE), NAME(ENODEV), NAME(ENOENT), NAME(ENOMEM), NAME(ENOSPC),
-		NAME(ENOSYS), NAME(ENXIO), NAME(EOPNOTSUPP), NAME(EOVERFLOW), NAME(EPERM), NAME(ESRCH),
+		NAME(E2BIG), NAME(EACCES), NAME(EAGAIN), NAME(EBADF), NAME(EBUSY), NAME(EEXIST),
+		NAME(EFAULT), NAME(EINTR), NAME(EINVAL), NAME(EIO), NAME(EMFILE), NAME(ENFILE),
+		NAME(ENODEV), NAME(ENOENT), NAME(ENOMEM), NAME(ENOSPC), NAME(ENOSYS), NAME(ENXIO),
+		NAME(EOPNOTSUPP), NAME(EOVERFLOW), NAME(EPERM), NAME(ESRCH),
 	};
 #undef NAME
 	const size_t n = sizeof(names) / sizeof(names[0]);
@@ -29,7 +31,7 @@ static const char *errno_name(int error)
 	return error >= 0 && (size_t)error < n && names[error] ? names[error] : strerror(error);
 }
 
-/* The number behind "Name:" in /proc/self/status. */
+/* Returns the number after "Name:" in /proc/self/status, 0 if there is none. */
 static unsigned long long status_number(const char *name, int base)
 {
 	char text[8192], *line;
@@ -47,18 +49,18 @@ static unsigned long long status_number(const char *name, int base)
 
 enum { CAP_PERFMON_BIT = 38, CAP_SYS_ADMIN_BIT = 21 };
 
-static bool may_monitor(void)
+static bool has_perfmon(void)
 {
 	unsigned long long caps = status_number("CapEff:", 16);
 
 	return caps >> CAP_PERFMON_BIT & 1 || caps >> CAP_SYS_ADMIN_BIT & 1;
 }
 
-/* What lets an ordinary user record something: a lower sysctl, capabilities, or nothing but root. */
+/* What an ordinary user needs to record something: a lower sysctl, capabilities, or root. */
 struct remedy {
 	const char *what;
-	int paranoid;			/* NO_LEVEL: no value of it helps */
-	bool other_tasks;		/* of another user */
+	int paranoid;			/* NO_LEVEL: no value of the sysctl helps */
+	bool other_tasks;		/* tasks of another user */
 	bool only_root;
 };
 enum { NO_LEVEL = 9 };
@@ -80,15 +82,16 @@ static struct remedy remedy_for(const struct event *e, const struct target *t)
 	if (t->kind == TARGET_THREADS)
 		return (struct remedy){ "another user's process can be recorded", NO_LEVEL,
 					.other_tasks = true };
-	return (struct remedy){ "this can be recorded", NO_LEVEL };
+	return (struct remedy){ "the event can be recorded", NO_LEVEL };
 }
 
-/* CAP_PERFMON came with 5.8, and covers other users' tasks since 5.11. */
+/* CAP_PERFMON exists since Linux 5.8, and covers other users' tasks since 5.11. */
 static const char *capabilities_for(const struct remedy *r)
 {
 	if (!kernel_version_is(5, 8))
 		return r->other_tasks ? "cap_sys_admin,cap_sys_ptrace" : "cap_sys_admin";
-	return r->other_tasks && !kernel_version_is(5, 11) ? "cap_perfmon,cap_sys_ptrace" : "cap_perfmon";
+	return r->other_tasks && !kernel_version_is(5, 11) ? "cap_perfmon,cap_sys_ptrace" :
+							     "cap_perfmon";
 }
 
 static void own_path(char path[PATH_MAX])
@@ -112,8 +115,8 @@ static void log_remedy(const struct remedy *r, const struct logger *log)
 	if (r->only_root)
 		log_at(log, LOG_ERROR, "so that %s, try: %s", r->what, level);
 	else
-		log_at(log, LOG_ERROR, "so that %s, try: %s, or: sudo setcap %s=ep %s", r->what, level,
-		       capabilities_for(r), path);
+		log_at(log, LOG_ERROR, "so that %s, try: %s, or: sudo setcap %s=ep %s", r->what,
+		       level, capabilities_for(r), path);
 }
 
 static void explain_permission(const struct event *e, const struct target *t, int error,
@@ -124,11 +127,11 @@ static void explain_permission(const struct event *e, const struct target *t, in
 
 	log_at(log, LOG_ERROR, "%s: permission denied (%s): kernel.perf_event_paranoid is %ld and "
 	       "CAP_PERFMON is %s", e->name, errno_name(error), paranoid,
-	       may_monitor() ? "there" : "missing");
+	       has_perfmon() ? "present" : "missing");
 	if (status_number("Seccomp:", 10) == 2)
-		log_at(log, LOG_ERROR, "a seccomp filter is in force: a container may need "
+		log_at(log, LOG_ERROR, "a seccomp filter is active: a container may need "
 		       "--cap-add PERFMON and a profile that allows perf_event_open");
-	if (!may_monitor() || remedy.only_root)
+	if (!has_perfmon() || remedy.only_root)
 		log_remedy(&remedy, log);
 }
 
@@ -141,35 +144,35 @@ static void explain_absence(const struct event *e, int error, const struct logge
 		       "often have none. Try: -e cpu-clock",
 		       e->name, errno_name(error));
 	else if (e->probe)
-		log_at(log, LOG_ERROR, "%s: there is no such place (%s)", e->name, errno_name(error));
+		log_at(log, LOG_ERROR, "%s: no probe can be set there (%s)", e->name,
+		       errno_name(error));
 	else
 		log_at(log, LOG_ERROR,
-		       "%s: the kernel has no such event (%s); precord --list shows those it "
-		       "has",
+		       "%s: the kernel has no such event (%s); precord --list shows its events",
 		       e->name, errno_name(error));
 }
 
-/* What EOPNOTSUPP and EINVAL may be about; NULL: no idea. */
-static const char *suspect(const struct event_attr *a)
+/* Returns the likely reason for EOPNOTSUPP or EINVAL, or NULL. */
+static const char *likely_reason(const struct event_attr *a)
 {
 	if (a->flags & ATTR_AUX_OUTPUT || a->sample_type & PERF_SAMPLE_AUX)
-		return "no AUX data come with this event";
+		return "this event can't have AUX data";
 	if (a->sample_type & PERF_SAMPLE_BRANCH_STACK)
-		return "this machine records no branches for it (-b, -j, --call-graph lbr)";
+		return "this machine can't record its branches (-b, -j, --call-graph lbr)";
 	if (a->type == PERF_TYPE_BREAKPOINT)
 		return "a breakpoint's address must be a multiple of its length, which is 1, 2, 4 "
-		       "or 8 "
-		       "(8 with x); there is r only together with w";
+		       "or 8 (8 with x); r needs w";
 	if (attr_precise_ip(a))
-		return "it can't be so precise: try fewer p";
+		return "it does not support this precise level: try fewer p";
 	if (a->sample_period && a->type > PERF_TYPE_BREAKPOINT)
-		return "its PMU may only count, not sample";
+		return "its PMU may support counting only, not sampling";
 	return NULL;
 }
 
-void explain_open(const struct event *e, const struct target *t, int error, const struct logger *log)
+void explain_open(const struct event *e, const struct target *t, int error,
+		  const struct logger *log)
 {
-	const char *why = suspect(&e->attr);
+	const char *why = likely_reason(&e->attr);
 
 	switch (error) {
 	case EACCES:
@@ -183,56 +186,59 @@ void explain_open(const struct event *e, const struct target *t, int error, cons
 		return;
 	case EMFILE:
 		log_at(log, LOG_ERROR,
-		       "%s: too many open files (EMFILE), one is needed for each event, cpu and "
-		       "thread. Try: ulimit -n 65536",
-		       e->name);
+		       "%s: too many open files (EMFILE): each event needs one on each cpu and for "
+		       "each thread. Try: ulimit -n 65536", e->name);
 		return;
 	case ENOSPC:
 		log_at(log, LOG_ERROR, "%s: no counter or breakpoint is free (ENOSPC)", e->name);
 		return;
 	case EBUSY:
-		log_at(log, LOG_ERROR, "%s: someone else uses the PMU alone (EBUSY)", e->name);
+		log_at(log, LOG_ERROR, "%s: another process has exclusive use of the PMU (EBUSY)",
+		       e->name);
 		return;
 	case EOVERFLOW:
 		log_at(log, LOG_ERROR,
-		       "%s: call chains may have %ld frames (EOVERFLOW). Try: sudo sysctl "
+		       "%s: call chains are limited to %ld frames (EOVERFLOW). Try: sudo sysctl "
 		       "kernel.perf_event_max_stack=%u",
 		       e->name, sysctl_read("perf_event_max_stack", 127), e->attr.sample_max_stack);
 		return;
 	case E2BIG:
-		log_at(log, LOG_ERROR, "%s: this kernel is too old for a field that was set (E2BIG): "
-		       "config3 came with 6.3, sig_data with 5.13, --max-stack with 4.8; "
-		       "--print-attr shows them", e->name);
+		log_at(log, LOG_ERROR,
+		       "%s: this kernel is too old for a field of the attribute (E2BIG): "
+		       "config3 needs Linux 6.3, sig_data 5.13, --max-stack 4.8; --print-attr shows "
+		       "the fields", e->name);
 		return;
 	case ESRCH:
-		log_at(log, LOG_ERROR, "%s: there is no such process any more (ESRCH)", e->name);
+		log_at(log, LOG_ERROR, "%s: the process does not exist any more (ESRCH)", e->name);
 		return;
 	case ENOSYS:
 		log_at(log, LOG_ERROR, "this kernel has no performance events (ENOSYS)");
 		return;
 	default:
 		log_at(log, LOG_ERROR,
-		       "%s: the kernel refuses it (%s)%s%s; --print-attr shows what was asked",
+		       "%s: the kernel refuses it (%s)%s%s; --print-attr shows the attribute",
 		       e->name, errno_name(error), why ? ": " : "", why ? why : "");
 	}
 }
 
-/* Both are needed: files of tracefs are root's, and what they describe are the kernel's data. A group of tracefs
- * holds for all files below, those that come later, too. */
+/* Two things are needed: files of tracefs are root's, and tracepoint data are the kernel's. The
+ * gid of the mount applies to all files, also later ones. */
 void explain_tracefs_remedy(char *text, size_t size)
 {
 	const struct remedy tracepoints = { .paranoid = -1 };
-	char place[PATH_MAX], own[PATH_MAX], caps[PATH_MAX + 64] = "";
-	bool mounted = tracefs_path(place, sizeof(place));
+	char path[PATH_MAX], own[PATH_MAX], caps[PATH_MAX + 64] = "";
+	bool mounted = tracefs_path(path, sizeof(path));
 
 	own_path(own);
-	if (!may_monitor() && sysctl_read("perf_event_paranoid", 2) >= 0)
-		snprintf(caps, sizeof(caps), " && sudo setcap %s=ep %s", capabilities_for(&tracepoints), own);
+	if (!has_perfmon() && sysctl_read("perf_event_paranoid", 2) >= 0)
+		snprintf(caps, sizeof(caps), " && sudo setcap %s=ep %s",
+			 capabilities_for(&tracepoints), own);
 	if (geteuid() == 0)
-		snprintf(text, size, "docker run -v %s:%s --cap-add PERFMON ...", place, place);
+		snprintf(text, size, "docker run -v %s:%s --cap-add PERFMON ...", path, path);
 	else
-		snprintf(text, size, "sudo mount %sgid=%u,mode=750 %s%s%s", mounted ? "-o remount," : "-t tracefs -o ",
-			 (unsigned int)getgid(), mounted ? "" : "tracefs ", place, caps);
+		snprintf(text, size, "sudo mount %sgid=%u,mode=750 %s%s%s",
+			 mounted ? "-o remount," : "-t tracefs -o ", (unsigned int)getgid(),
+			 mounted ? "" : "tracefs ", path, caps);
 }
 
 void explain_tracefs(const char *tracepoint, int error, const struct logger *log)
@@ -244,14 +250,15 @@ void explain_tracefs(const char *tracepoint, int error, const struct logger *log
 		return;
 	}
 	explain_tracefs_remedy(remedy, sizeof(remedy));
-	log_at(log, LOG_ERROR, "tracepoint '%s': tracefs can't be read (%s). Try: %s", tracepoint, errno_name(error),
-	       remedy);
+	log_at(log, LOG_ERROR, "tracepoint '%s': tracefs can't be read (%s). Try: %s", tracepoint,
+	       errno_name(error), remedy);
 }
 
 int explain_empty_list(const char *glob, const struct logger *log)
 {
 	int tracefs = tracefs_open(), error = errno;
-	bool readable = tracefs >= 0 && faccessat(tracefs, "events/header_page", R_OK, AT_EACCESS) == 0;
+	bool readable = tracefs >= 0 &&
+			faccessat(tracefs, "events/header_page", R_OK, AT_EACCESS) == 0;
 	char remedy[3 * PATH_MAX];
 
 	if (tracefs >= 0)
@@ -259,7 +266,9 @@ int explain_empty_list(const char *glob, const struct logger *log)
 	explain_tracefs_remedy(remedy, sizeof(remedy));
 	if (readable || (tracefs < 0 && error == ENOENT))
 		return log_error(log, CLI_INPUT, "no event matches '%s'", glob);
-	return log_error(log, CLI_INPUT, "no event matches '%s', but tracepoints can't be read. Try: %s", glob, remedy);
+	return log_error(log, CLI_INPUT,
+			 "no event matches '%s', but tracepoints can't be read. Try: %s",
+			 glob, remedy);
 }
 
 void explain_mmap(size_t bytes, size_t rings, int error, const struct logger *log)
@@ -273,7 +282,7 @@ void explain_mmap(size_t bytes, size_t rings, int error, const struct logger *lo
 		       bytes / 1024, errno_name(error));
 		return;
 	}
-	log_at(log, LOG_ERROR, "%zu buffers of %zu KiB are more than may be locked (EPERM): "
+	log_at(log, LOG_ERROR, "%zu buffers of %zu KiB exceed the limit for locked memory (EPERM): "
 	       "kernel.perf_event_mlock_kb is %ld, ulimit -l %llu. Try: -m 16, or: sudo sysctl "
 	       "kernel.perf_event_mlock_kb=%zu", rings, bytes / 1024,
 	       sysctl_read("perf_event_mlock_kb", 516), (unsigned long long)limit.rlim_cur / 1024,

@@ -1,5 +1,6 @@
-/* fallback.c - leave out what an older kernel does not know, newest first; fall back to user space
- * where the kernel's side is forbidden; and to cpu-clock where there is no hardware counter. */
+/* fallback.c - change events that the kernel refuses: leave out features of later kernels, newest
+ * first; record user space only where the kernel is forbidden; use cpu-clock where there is no
+ * hardware counter. */
 #include "event/fallback.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@
 #include "base/sysctl.h"
 #include "event/event_terms.h"
 
-/* Bits that came with one release. `quiet`: nobody asked for them by name. */
+/* Bits that one kernel release added. quiet: no option asked for them by name. */
 static const struct step {
 	const char *what, *since;
 	uint64_t flags, sample_type, read_format, branch;
@@ -127,7 +128,7 @@ static bool try_user_only(struct fallback *f, struct event_list *l, const struct
 {
 	bool changed = false;
 
-	/* Probes are root's, wherever they are. */
+	/* Only root may set probes, also in user space. */
 	if (f->user_only || f->target->kind == TARGET_SYSTEM || refused->probe)
 		return false;
 	f->user_only = true;
@@ -143,13 +144,14 @@ static bool try_user_only(struct fallback *f, struct event_list *l, const struct
 		changed = true;
 	}
 	if (changed)
-		log_at(l->log, LOG_WARNING, "recording user space only: the kernel's side is "
-		       "forbidden (kernel.perf_event_paranoid is %ld, 1 allows it)",
+		log_at(l->log, LOG_WARNING,
+		       "recording user space only: the kernel can't be recorded "
+		       "(kernel.perf_event_paranoid is %ld, 1 allows it)",
 		       sysctl_read("perf_event_paranoid", 2));
 	return changed;
 }
 
-/* The rate was meant for cycles: of a clock it may be more than the machine bears. False: it is low
+/* The rate was chosen for cycles; a clock at that rate could overload the machine. False: it is low
  * enough. */
 static bool lower_clock_rate(struct event *e)
 {
@@ -185,8 +187,8 @@ static bool try_clock(struct event_list *l, struct event *e)
 	rename_event(e, "cpu-clock", level);
 	if (lower_clock_rate(e))
 		snprintf(rate, sizeof(rate), ", at %u Hz", e->clock_freq);
-	log_at(l->log, LOG_WARNING, "no hardware counter for cycles here: sampling cpu-clock instead%s",
-	       rate);
+	log_at(l->log, LOG_WARNING,
+	       "no hardware counter for cycles here: sampling cpu-clock instead%s", rate);
 	return true;
 }
 
@@ -200,7 +202,8 @@ static bool try_less_precise(struct event *e)
 	return true;
 }
 
-/* The kernel allows less than what is usual: it was told so, or found sampling too slow. */
+/* The kernel may allow less than the default rate: the sysctl was lowered by an administrator,
+ * or by the kernel when sampling took too long. */
 static bool try_allowed_rate(struct event_list *l, const struct event *e)
 {
 	uint64_t most = (uint64_t)sysctl_read("perf_event_max_sample_rate", 100000);
@@ -210,12 +213,13 @@ static bool try_allowed_rate(struct event_list *l, const struct event *e)
 	for (size_t i = 0; i < l->n; i++)
 		if (l->items[i].attr.flags & ATTR_FREQ && l->items[i].attr.sample_period > most)
 			l->items[i].attr.sample_period = most;
-	log_at(l->log, e->terms.has_freq ? LOG_WARNING : LOG_DETAIL, "the frequency of %s is lowered "
-	       "to %llu Hz (kernel.perf_event_max_sample_rate)", e->name, (unsigned long long)most);
+	log_at(l->log, e->terms.has_freq ? LOG_WARNING : LOG_DETAIL,
+	       "the frequency of %s is lowered to %llu Hz (kernel.perf_event_max_sample_rate)",
+	       e->name, (unsigned long long)most);
 	return true;
 }
 
-/* PMUs that can't tell hosts from guests. */
+/* Some PMUs can't tell hosts from guests. */
 static bool try_any_guest(struct event_list *l, const struct event *e)
 {
 	if (!(e->attr.flags & ATTR_EXCLUDE_GUEST))
@@ -236,7 +240,7 @@ static bool try_more_files(struct fallback *f)
 	return setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
-/* Kernels before 6.12 inherit no event whose samples are read. */
+/* Kernels before 6.12 refuse to inherit events with PERF_SAMPLE_READ. */
 static bool try_not_inherited(struct event_list *l, const struct event *e)
 {
 	if (!(e->attr.flags & ATTR_INHERIT) || !(e->attr.sample_type & PERF_SAMPLE_READ))
@@ -244,8 +248,8 @@ static bool try_not_inherited(struct event_list *l, const struct event *e)
 	for (size_t i = 0; i < l->n; i++)
 		if (l->items[i].attr.sample_type & PERF_SAMPLE_READ)
 			l->items[i].attr.flags &= ~ATTR_INHERIT;
-	log_at(l->log, LOG_DETAIL, "%s: new tasks are not followed, as this kernel can't with :S",
-	       e->name);
+	log_at(l->log, LOG_DETAIL,
+	       "%s: new tasks are not recorded: this kernel can't inherit events with :S", e->name);
 	return true;
 }
 
@@ -266,8 +270,8 @@ static bool try_no_weak_group(struct event_list *l, const struct event *e)
 		m->attr.read_format &= ~(uint64_t)PERF_FORMAT_GROUP;
 	}
 	l->items[leader].attr.read_format &= ~(uint64_t)PERF_FORMAT_GROUP;
-	log_at(l->log, LOG_DETAIL, "the group of %s does not fit the PMU: counted one by one",
-	       l->items[leader].name);
+	log_at(l->log, LOG_DETAIL, "the group of %s does not fit the PMU: its events are counted "
+	       "separately", l->items[leader].name);
 	return true;
 }
 
@@ -291,8 +295,7 @@ bool fallback_next(struct fallback *f, struct event_list *l, size_t event, int e
 		break;
 	case EINVAL:
 		changed = try_allowed_rate(l, e) || try_no_weak_group(l, e) ||
-			  try_less_precise(e) ||
-			  try_not_inherited(l, e) || next_step(f, l, e);
+			  try_less_precise(e) || try_not_inherited(l, e) || next_step(f, l, e);
 		break;
 	default:
 		break;
@@ -309,11 +312,11 @@ void fallback_done(struct fallback *f, const struct event_list *l)
 			continue;
 		if (kernel_version_is_text(steps[s].since))
 			log_at(l->log, steps[s].quiet ? LOG_DETAIL : LOG_WARNING,
-			       "without %s: this kernel refuses that", steps[s].what);
+			       "recording without %s (refused by this kernel)", steps[s].what);
 		else
 			log_at(l->log, steps[s].quiet ? LOG_DETAIL : LOG_WARNING,
-			       "without %s: this kernel does not know that (Linux %s does)",
-			       steps[s].what, steps[s].since);
+			       "recording without %s (needs Linux %s)", steps[s].what,
+			       steps[s].since);
 	}
 	free(f->original);
 	f->original = NULL;

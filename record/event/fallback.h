@@ -9,15 +9,15 @@
 
 struct fallback {
 	const struct target *target;
-	uint32_t dropped;		/* steps taken, by number */
+	uint32_t dropped;		/* steps that were taken, a bit each */
 	bool user_only, more_files;
-	struct event_attr *original;	/* of all events, once a step was taken */
+	struct event_attr *original;	/* of all events, saved before the first step */
 };
 
-/* Changes the events so that opening may work now. False: nothing is left to try; the events are
- * as they were. */
+/* Changes the events so that opening may succeed. False: nothing is left to try, and steps for an
+ * older kernel are undone. */
 bool fallback_next(struct fallback *f, struct event_list *l, size_t event, int error);
-/* Says what was left out, and frees. */
+/* Logs what was left out, and frees. */
 void fallback_done(struct fallback *f, const struct event_list *l);
 
 #endif

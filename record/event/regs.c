@@ -35,7 +35,7 @@ static const char *const register_names[64] = {
 	"t5", "t6",
 };
 #else
-static const char *const register_names[64];	/* a mask can still be given */
+static const char *const register_names[64];	/* masks work without names */
 #endif
 
 uint64_t regs_all(void)
@@ -50,7 +50,8 @@ uint64_t regs_all(void)
 static bool find_register(const char *name, size_t size, uint64_t *mask)
 {
 	for (int i = 0; i < 64; i++) {
-		if (!register_names[i] || strlen(register_names[i]) != size || strncasecmp(register_names[i], name, size) != 0)
+		if (!register_names[i] || strlen(register_names[i]) != size ||
+		    strncasecmp(register_names[i], name, size) != 0)
 			continue;
 		*mask |= 1ull << i;
 		return true;

@@ -1,4 +1,4 @@
-/* regs.h - registers that a sample can hold, by name. */
+/* regs.h - names of the registers that a sample can have. */
 #ifndef RECORD_REGS_H
 #define RECORD_REGS_H
 
@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* All that this machine's kernel takes. */
+/* Returns the mask of all registers that this machine's kernel accepts. */
 uint64_t regs_all(void);
-/* "ax,ip", or a mask 0x...; "" means all. False: an unknown name. */
+/* Parses "ax,ip", a mask 0x... or "" for all. False: an unknown name. */
 bool regs_parse(const char *text, uint64_t *mask);
 void regs_list(FILE *out);
 

@@ -329,7 +329,7 @@ def test_a_size_that_is_rounded_is_said(run_precord, given, said):
 
 def test_no_samples_a_second_are_refused(run_precord):
     done = run_precord("--dry-run", "-F", "0", "--", "true")
-    assert done.returncode == 2 and b"at least 1, or max; -n" in done.stderr
+    assert done.returncode == 2 and b"at least 1, or max; use -n" in done.stderr
 
 
 def test_wakeups_by_term(print_attr):

@@ -233,7 +233,7 @@ def test_the_event_that_traces_comes_first(attrs, fake, run_precord):
     leaders = [("disabled" in attr.flags) for attr in attrs("-e", "cpu-clock,{page-faults,cs},{intel_pt//u,faults}")]
     assert leaders == [True, False, True, True, False, True]
     done = run_precord("--print-attr", "-e", "{cpu-clock,intel_pt//u}", prefix=within(fake[1]))
-    assert done.returncode == 2 and b"intel_pt//u must be the first of its group" in done.stderr
+    assert done.returncode == 2 and b"intel_pt//u must be the first event of its group" in done.stderr
 
 
 @pytest.mark.parametrize("event, kind, config", [

@@ -158,11 +158,12 @@ def test_names_of_events(print_attr, event, name):
 
 
 @pytest.mark.parametrize("event, said", [
-    ("cycles:uu", "'u' is there twice"), ("cycles:pppp", "at most 3"), ("cycles:q", "not modifiers"),
-    ("{cycles,cs}:", "modifiers are missing"), ("{cycles,cs", "closing brace"), ("cycles/period=1", "second slash"),
-    ("cycles/period=1,/", "one is missing"), ("cycles/nosuch/", "no term 'nosuch'"), ("cycles/name=12/", "in quotes"),
-    ("mem:0x1000:ww", "mem:ADDR[/LEN]"), ("mem:0x1000:u/name=x/", "modifiers follow the terms"),
-    ("sched:sched_switch/config=1/", "no term 'config'"), ("/x/{cycles}", "name before the slash"), ("a b{cycles,cs}", "no name for a group"),
+    ("cycles:uu", "'u' occurs twice"), ("cycles:pppp", "level is 3"), ("cycles:q", "not modifiers"),
+    ("{cycles,cs}:", "missing after a group's colon"), ("{cycles,cs", "closing brace"), ("cycles/period=1", "second slash"),
+    ("cycles/period=1,/", "a term or value is missing"), ("cycles/nosuch/", "no term 'nosuch'"), ("cycles/name=12/", "in quotes"),
+    ("mem:0x1000:ww", "mem:ADDR[/LEN]"), ("mem:0x1000:u/name=x/", "modifiers must follow the terms"),
+    ("sched:sched_switch/config=1/", "no term 'config'"), ("/x/{cycles}", "name is missing before the slash"),
+    ("a b{cycles,cs}", "can't be a group's name"),
 ])
 def test_what_is_wrong_is_said(run_precord, event, said):
     done = run_precord("--dry-run", "-e", event, "--", "true")

@@ -53,13 +53,13 @@ def test_the_defaults_work_on_every_kernel(old, kernel):
 def test_what_was_asked_for_and_is_left_out_is_said(old):
     run = old("-e", "cpu-clock", "--all-cgroups", "--namespaces", "--code-page-size", "-W", kernel="4.4")
     for words in ("without cgroups", "without namespaces", "without page sizes"):
-        assert f"{words}: this kernel does not know that (Linux" in run.stderr
+        assert f"recording {words} (needs Linux " in run.stderr
     assert "WEIGHT" in names(run.attr(), "sample_type") and "WEIGHT_STRUCT" not in names(run.attr(), "sample_type")
 
 
 def test_a_kernel_that_should_know_refuses(old):
     run = old("-e", "cpu-clock", "--namespaces", OLD_FLAGS="0x07ffffff")
-    assert "without namespaces: this kernel refuses that" in run.stderr and "Linux" not in run.stderr
+    assert "recording without namespaces (refused by this kernel)" in run.stderr and "Linux" not in run.stderr
 
 
 def test_nothing_is_left_out_when_that_does_not_help(old, run_precord, shim):
