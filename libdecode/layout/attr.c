@@ -27,7 +27,7 @@ static const struct pd_bits aux_action_bits[] = {
 #define ATTR_ROWS \
 	ENUM(4, type, "the kind of event, or the number of its PMU", pd_names_attr_type), \
 	U32(size, "bytes of this structure"), \
-	X64(config, "which event, in the type's own coding"), \
+	X64(config, "which event, in the type's own coding", ROLE(NONE)), \
 	U64(sample_freq, "samples per second", IF_MASK(flags, FREQ)), \
 	U64(sample_period, "events per sample, 0: count only", UNLESS_MASK(flags, FREQ)), \
 	FLAGS(8, sample_type, "what a sample holds", pd_names_sample_type), \
@@ -37,29 +37,29 @@ static const struct pd_bits aux_action_bits[] = {
 	U32(wakeup_watermark, "bytes before a wake-up", IF_MASK(flags, WATERMARK)), \
 	U32(wakeup_events, "samples before a wake-up", UNLESS_MASK(flags, WATERMARK)), \
 	ENUM(4, bp_type, "what a breakpoint waits for", pd_names_bp_type), \
-	X64(bp_addr, "a breakpoint's address", IF_EQUAL(type, BREAKPOINT)), \
-	X64(config1, "more of config; a probe's name or path", UNLESS_EQUAL(type, BREAKPOINT)), \
+	X64(bp_addr, "a breakpoint's address", IF_EQUAL(type, BREAKPOINT), ROLE(DATA_ADDRESS)), \
+	X64(config1, "more of config; a probe's name or path", UNLESS_EQUAL(type, BREAKPOINT), ROLE(NONE)), \
 	U64(bp_len, "a breakpoint's length in bytes", \
 	    .when = { .on = PD_ON_EQUAL, .sibling = "type", .value = BREAKPOINT, .left = 8 }), \
 	X64(config2, "more of config; a probe's offset", \
-	    .when = { .on = PD_ON_EQUAL, .sibling = "type", .value = BREAKPOINT, .unless = true, .left = 8 }), \
+	    .when = { .on = PD_ON_EQUAL, .sibling = "type", .value = BREAKPOINT, .unless = true, .left = 8 }, ROLE(NONE)), \
 	FLAGS(8, branch_sample_type, "which branches are recorded", pd_names_branch_sample_type, IF_LEFT(8)), \
-	X64(sample_regs_user, "mask of user registers", IF_LEFT(8)), \
+	X64(sample_regs_user, "mask of user registers", IF_LEFT(8), ROLE(NONE)), \
 	U32(sample_stack_user, "bytes of user stack", IF_LEFT(4)), \
 	{ PD_KEY(clockid), .kind = PD_UINT, .width = 4, .show = PD_ENUM, .names = pd_names_clockid, \
 	  .doc = "the clock of `time`", \
 	  .when = { .on = PD_ON_MASK, .sibling = "flags", .value = USE_CLOCKID, .left = 4 } }, \
 	PAD(TIMES(4), .when = { .on = PD_ON_MASK, .sibling = "flags", .value = USE_CLOCKID, .unless = true, .left = 4 }), \
-	X64(sample_regs_intr, "mask of registers at the interrupt", IF_LEFT(8)), \
+	X64(sample_regs_intr, "mask of registers at the interrupt", IF_LEFT(8), ROLE(NONE)), \
 	U32(aux_watermark, "bytes of AUX data before a wake-up", IF_LEFT(4)), \
 	U16(sample_max_stack, "callchain entries at most", IF_LEFT(2)), \
 	PAD(TIMES(2), IF_LEFT(2)), \
 	U32(aux_sample_size, "bytes of AUX data in a sample", IF_LEFT(4)), \
 	{ PD_KEY(aux_action), .kind = PD_UINT, .width = 4, .show = PD_BITS_OBJECT, .msb_first = true, \
 	  .bits = aux_action_bits, .doc = "what this event does to its group's AUX event", IF_LEFT(4) }, \
-	X64(sig_data, "goes to the SIGTRAP of sigtrap", IF_LEFT(8)), \
-	X64(config3, "more of config", IF_LEFT(8)), \
-	X64(config4, "more of config", IF_LEFT(8))
+	X64(sig_data, "goes to the SIGTRAP of sigtrap", IF_LEFT(8), ROLE(NONE)), \
+	X64(config3, "more of config", IF_LEFT(8), ROLE(NONE)), \
+	X64(config4, "more of config", IF_LEFT(8), ROLE(NONE))
 
 const struct pd_field pd_attr_fields[] = {
 	STRUCT(attr, "struct perf_event_attr", FIELDS(ATTR_ROWS), EXTENT_OWN(size, 64)),

@@ -121,11 +121,41 @@ enum pd_blob {
 	PD_BLOB_PAYLOAD,	/* compressed records: only with --blobs full */
 };
 
+/* What a value means beyond its record: which values name the same task in two recordings, which tell something about a person
+ * or a machine. Text, bytes and addresses must have one. */
+enum pd_role {
+	PD_ROLE_UNSET,
+	PD_ROLE_NONE,		/* means something in its record alone */
+	PD_ROLE_PID,
+	PD_ROLE_TID,
+	PD_ROLE_UID,
+	PD_ROLE_CPU,
+	PD_ROLE_TIME,		/* ns of the recording's clock */
+	PD_ROLE_CODE_ADDRESS,	/* virtual: instructions, maps */
+	PD_ROLE_DATA_ADDRESS,	/* virtual */
+	PD_ROLE_PHYS_ADDRESS,
+	PD_ROLE_REGISTERS,
+	PD_ROLE_EVENT_ID,
+	PD_ROLE_EVENT_NAME,
+	PD_ROLE_CGROUP_ID,
+	PD_ROLE_COMM,
+	PD_ROLE_PATH,
+	PD_ROLE_SYMBOL,
+	PD_ROLE_BUILD_ID,	/* of a file, or the tag of a BPF program */
+	PD_ROLE_HOST,		/* names a machine */
+	PD_ROLE_MACHINE,	/* describes its hardware or system */
+	PD_ROLE_ARGUMENTS,	/* from a command line */
+	PD_ROLE_USER_BYTES,	/* memory of tasks, raw data, hardware traces */
+	PD_ROLE_CODE_BYTES,
+	PD_ROLE_RECORDS,	/* other records, compressed */
+	PD_NR_ROLES,
+};
+
 struct pd_field {
 	const char *name;	/* as in the kernel's struct; "" for an array's bare element */
 	const char *key;	/* `,"name":` */
 	uint8_t key_size;
-	uint8_t kind, show, blob;
+	uint8_t kind, show, blob, role;
 	uint16_t width;
 	bool msb_first;		/* bit-fields that big-endian compilers lay out from the top */
 	const char *doc;
@@ -144,6 +174,8 @@ struct pd_field {
 #define PD_KEY_FILL "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 #define PD_KEY(n) .name = #n, .key = ",\"" #n "\":" PD_KEY_FILL, .key_size = sizeof(",\"" #n "\":") - 1
 #define FIELDS(...) .fields = (const struct pd_field[]){ __VA_ARGS__, { .kind = PD_END } }
+
+#define ROLE(r) .role = PD_ROLE_##r
 
 #define NUMBER(w, s, n, d, ...) { PD_KEY(n), .kind = PD_UINT, .width = w, .show = s, .doc = d, __VA_ARGS__ }
 #define U8(n, d, ...)  { PD_KEY(n), .kind = PD_UINT, .width = 1, .doc = d, __VA_ARGS__ }

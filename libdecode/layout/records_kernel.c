@@ -16,39 +16,39 @@ static bool prot_is_path(struct pd_bytes body, size_t at, enum pd_swap swap)
 }
 
 #define MAP_ROWS \
-	S32(pid, "process, -1: the kernel"), \
-	S32(tid, "thread"), \
-	X64(addr, "where it begins"), \
+	S32(pid, "process, -1: the kernel", ROLE(PID)), \
+	S32(tid, "thread", ROLE(TID)), \
+	X64(addr, "where it begins", ROLE(CODE_ADDRESS)), \
 	U64(len, "bytes"), \
 	U64(pgoff, "offset in the file; for the kernel the address of its reference symbol")
 
 #define TASK_ROWS \
-	S32(pid, "process"), \
-	S32(ppid, "its parent"), \
-	S32(tid, "thread"), \
-	S32(ptid, "the thread that made it"), \
-	U64(time, "ns")
+	S32(pid, "process", ROLE(PID)), \
+	S32(ppid, "its parent", ROLE(PID)), \
+	S32(tid, "thread", ROLE(TID)), \
+	S32(ptid, "the thread that made it", ROLE(TID)), \
+	U64(time, "ns", ROLE(TIME))
 
 #define THROTTLE_ROWS \
-	U64(time, "ns"), \
-	U64(id, "event"), \
-	U64(stream_id, "instance")
+	U64(time, "ns", ROLE(TIME)), \
+	U64(id, "event", ROLE(EVENT_ID)), \
+	U64(stream_id, "instance", ROLE(EVENT_ID))
 
 const struct pd_record_desc pd_records_kernel[] = {
 	{ TYPE(MMAP), "a mapping was made (executable, unless misc says data)", .cpumode = true,
 	  .misc = pd_names_misc_mmap, .trailer = PD_TRAILER,
 	  .task = PD_TASK_OR_KERNEL, .event = PD_EVENT_ANY,
 	  FIELDS(MAP_ROWS,
-		CSTR(filename, "path, //anon, [vdso], ...")) },
+		CSTR(filename, "path, //anon, [vdso], ...", ROLE(PATH))) },
 	{ TYPE(LOST), "records were lost: the buffer was full", .trailer = PD_TRAILER, .misc = pd_names_misc_default,
 	  .task = PD_TASK_NONE,
-	  FIELDS(U64(id, "event whose buffer it was"),
+	  FIELDS(U64(id, "event whose buffer it was", ROLE(EVENT_ID)),
 		U64(lost, "records")) },
 	{ TYPE(COMM), "a thread got its name", .misc = pd_names_misc_comm, .trailer = PD_TRAILER,
 	  .event = PD_EVENT_ANY, .names_thread = PD_NAMES_THREAD,
-	  FIELDS(S32(pid, "process"),
-		S32(tid, "thread"),
-		CSTR(comm, "the name")) },
+	  FIELDS(S32(pid, "process", ROLE(PID)),
+		S32(tid, "thread", ROLE(TID)),
+		CSTR(comm, "the name", ROLE(COMM))) },
 	{ TYPE(EXIT), "a thread ended", .misc = pd_names_misc_default, .trailer = PD_TRAILER,
 	  .event = PD_EVENT_ANY,
 	  FIELDS(TASK_ROWS) },
@@ -60,8 +60,8 @@ const struct pd_record_desc pd_records_kernel[] = {
 	  .event = PD_EVENT_ANY, .names_thread = PD_NAMES_CHILD,
 	  FIELDS(TASK_ROWS) },
 	{ TYPE(READ), "the counts of a task that ended", .misc = pd_names_misc_default, .trailer = PD_TRAILER,
-	  FIELDS(S32(pid, "process"),
-		S32(tid, "thread"),
+	  FIELDS(S32(pid, "process", ROLE(PID)),
+		S32(tid, "thread", ROLE(TID)),
 		GROUP(.fields = pd_read_fields)) },
 	{ TYPE(SAMPLE), "what the event saw", .cpumode = true, .misc = pd_names_misc_sample,
 	  .fields = pd_sample_fields },
@@ -72,7 +72,7 @@ const struct pd_record_desc pd_records_kernel[] = {
 		GROUP(FIELDS(
 			U8(build_id_size, "bytes of build_id"),
 			PAD(TIMES(3)),
-			AREA(20, build_id, "of the file", TIMES_OF(build_id_size))),
+			AREA(20, build_id, "of the file", TIMES_OF(build_id_size), ROLE(BUILD_ID))),
 			IF_MASK(misc, MISC_MMAP_BUILD_ID)),
 		GROUP(FIELDS(
 			U32(maj, "device"),
@@ -84,14 +84,14 @@ const struct pd_record_desc pd_records_kernel[] = {
 			FLAGS(4, prot, "PROT_ of mmap(2)", pd_names_prot),
 			FLAGS(4, flags, "MAP_ of mmap(2)", pd_names_map)),
 			UNLESS_TEST(prot_is_path)),
-		CSTR(filename, "path, //anon, [vdso], ...")) },
+		CSTR(filename, "path, //anon, [vdso], ...", ROLE(PATH))) },
 	{ TYPE(AUX), "new data in the AUX area", .misc = pd_names_misc_default, .trailer = PD_TRAILER,
 	  FIELDS(U64(aux_offset, "where it begins"),
 		U64(aux_size, "bytes"),
 		FLAGS(8, flags, "what happened to it", pd_names_aux)) },
 	{ TYPE(ITRACE_START), "a hardware trace begins", .misc = pd_names_misc_default, .trailer = PD_TRAILER,
-	  FIELDS(S32(pid, "process"),
-		S32(tid, "thread")) },
+	  FIELDS(S32(pid, "process", ROLE(PID)),
+		S32(tid, "thread", ROLE(TID))) },
 	{ TYPE(LOST_SAMPLES), "samples were lost", .misc = pd_names_misc_lost_samples, .trailer = PD_TRAILER,
 	  .task = PD_TASK_NONE,
 	  FIELDS(U64(lost, "samples")) },
@@ -100,12 +100,12 @@ const struct pd_record_desc pd_records_kernel[] = {
 	  FIELDS({ .kind = PD_END }) },
 	{ TYPE(SWITCH_CPU_WIDE), "this cpu switched tasks", .misc = pd_names_misc_switch, .trailer = PD_TRAILER,
 	  .event = PD_EVENT_ANY,
-	  FIELDS(S32(next_prev_pid, "process it went to (out) or came from (in)"),
-		S32(next_prev_tid, "thread")) },
+	  FIELDS(S32(next_prev_pid, "process it went to (out) or came from (in)", ROLE(PID)),
+		S32(next_prev_tid, "thread", ROLE(TID))) },
 	{ TYPE(NAMESPACES), "a task's namespaces", .misc = pd_names_misc_default, .trailer = PD_TRAILER,
 	  .event = PD_EVENT_ANY,
-	  FIELDS(S32(pid, "process"),
-		S32(tid, "thread"),
+	  FIELDS(S32(pid, "process", ROLE(PID)),
+		S32(tid, "thread", ROLE(TID)),
 		U64(nr_namespaces, "how many"),
 		ARRAY(namespaces, "net, uts, ipc, pid, user, mnt, cgroup", TIMES_OF(nr_namespaces), FIELDS(
 			U64(dev, "device of its inode"),
@@ -113,30 +113,30 @@ const struct pd_record_desc pd_records_kernel[] = {
 	{ TYPE(KSYMBOL), "a kernel symbol came or went", .cpumode = true, .misc = pd_names_misc_default,
 	  .trailer = PD_TRAILER,
 	  .task = PD_TASK_NONE, .event = PD_EVENT_ANY,
-	  FIELDS(X64(addr, "where it begins"),
+	  FIELDS(X64(addr, "where it begins", ROLE(CODE_ADDRESS)),
 		U32(len, "bytes"),
 		ENUM(2, ksym_type, "what made it", pd_names_ksym_type),
 		FLAGS(2, flags, "register or unregister", pd_names_ksym),
-		CSTR(name, "the symbol")) },
+		CSTR(name, "the symbol", ROLE(SYMBOL))) },
 	{ TYPE(BPF_EVENT), "a BPF program was loaded or unloaded", .cpumode = true, .misc = pd_names_misc_default,
 	  .trailer = PD_TRAILER,
 	  .task = PD_TASK_NONE, .event = PD_EVENT_ANY,
 	  FIELDS(ENUM(2, bpf_type, "what happened", pd_names_bpf_event_type),
 		FLAGS(2, flags, "none known", pd_names_none),
 		U32(id, "the program's id"),
-		BYTES(tag, "the program's tag", TIMES(8))) },
+		BYTES(tag, "the program's tag", TIMES(8), ROLE(BUILD_ID))) },
 	{ TYPE(CGROUP), "a cgroup was made", .misc = pd_names_misc_default, .trailer = PD_TRAILER,
 	  .task = PD_TASK_NONE, .event = PD_EVENT_ANY,
-	  FIELDS(U64(id, "as in samples' cgroup"),
-		CSTR(path, "from the hierarchy's root")) },
+	  FIELDS(U64(id, "as in samples' cgroup", ROLE(CGROUP_ID)),
+		CSTR(path, "from the hierarchy's root", ROLE(PATH))) },
 	{ TYPE(TEXT_POKE), "the kernel changed its own code", .cpumode = true, .misc = pd_names_misc_default,
 	  .trailer = PD_TRAILER,
 	  .task = PD_TASK_NONE, .event = PD_EVENT_ANY,
-	  FIELDS(X64(addr, "where"),
+	  FIELDS(X64(addr, "where", ROLE(CODE_ADDRESS)),
 		U16(old_len, "bytes before"),
 		U16(new_len, "bytes after"),
-		BYTES(old_bytes, "what stood there", TIMES_OF(old_len)),
-		BYTES(new_bytes, "what stands there now", TIMES_OF(new_len)),
+		BYTES(old_bytes, "what stood there", TIMES_OF(old_len), ROLE(CODE_BYTES)),
+		BYTES(new_bytes, "what stands there now", TIMES_OF(new_len), ROLE(CODE_BYTES)),
 		PAD(TIMES_REST_MOD(8))) },
 	{ TYPE(AUX_OUTPUT_HW_ID), "which hardware id an event has in the AUX data", .misc = pd_names_misc_default,
 	  .trailer = PD_TRAILER,
@@ -146,6 +146,6 @@ const struct pd_record_desc pd_records_kernel[] = {
 	  FIELDS(U64(cookie, "as behind USER_DEFERRED in the sample's callchain"),
 		U64(nr, "how many"),
 		NUMBERS(8, PD_MARKED, ips, "return addresses, innermost first", TIMES_OF(nr),
-			.names = pd_names_callchain)) },
+			.names = pd_names_callchain, ROLE(CODE_ADDRESS))) },
 	{ .name = NULL },
 };

@@ -18,12 +18,12 @@ static bool more_than_padding(struct pd_bytes body, size_t at, enum pd_swap swap
 /* A build id is 20 bytes unless its size says so; the size counts only with its bit in misc. */
 #define BUILD_ID_ROWS \
 	GROUP(FIELDS( \
-		AREA(20, build_id, "of the file", TIMES_OF(build_id_size)), \
+		AREA(20, build_id, "of the file", TIMES_OF(build_id_size), ROLE(BUILD_ID)), \
 		U8(build_id_size, "bytes of build_id"), \
 		PAD(TIMES(3))), \
 		IF_MASK(misc, BUILD_ID_SIZE_VALID)), \
 	GROUP(FIELDS( \
-		AREA(20, build_id, "of the file", TIMES(0)), \
+		AREA(20, build_id, "of the file", TIMES(0), ROLE(BUILD_ID)), \
 		PAD(TIMES(4))), \
 		UNLESS_MASK(misc, BUILD_ID_SIZE_VALID))
 
@@ -42,10 +42,10 @@ const struct pd_field pd_build_id_fields[] = {
 		U16(nr, "words"), \
 		U16(long_size, "bytes of a word"), \
 		NUMBERS(4, PD_HEX, mask, "bit b of word w: cpu w * 8 * long_size + b", TIMES_OF(nr), \
-			IF_EQUAL(long_size, 4)), \
+			IF_EQUAL(long_size, 4), ROLE(NONE)), \
 		GROUP(FIELDS( \
 			PAD(TIMES(4)), \
-			NUMBERS(8, PD_HEX, mask, "bit b of word w: cpu w * 8 * long_size + b", TIMES_OF(nr))), \
+			NUMBERS(8, PD_HEX, mask, "bit b of word w: cpu w * 8 * long_size + b", TIMES_OF(nr), ROLE(NONE))), \
 			IF_EQUAL(long_size, 8))), \
 		IF_EQUAL(type, 1)), \
 	GROUP(FIELDS( \
@@ -61,25 +61,25 @@ const struct pd_field pd_build_id_fields[] = {
 	U64(time_mult, "time conversion", IF_LEFT(8)), \
 	U64(time_zero, "time conversion", IF_LEFT(8)), \
 	U64(cap_user_time_zero, "1: the conversion holds", IF_LEFT(8)), \
-	X64(tsc_bit, "mask in config", IF_LEFT(8)), \
-	X64(noretcomp_bit, "mask in config", IF_LEFT(8)), \
+	X64(tsc_bit, "mask in config", IF_LEFT(8), ROLE(NONE)), \
+	X64(noretcomp_bit, "mask in config", IF_LEFT(8), ROLE(NONE)), \
 	U64(have_sched_switch, "how context switches were recorded", IF_LEFT(8)), \
 	U64(snapshot_mode, "1: snapshots", IF_LEFT(8)), \
 	U64(per_cpu_mmaps, "1: a buffer for each cpu", IF_LEFT(8)), \
-	X64(mtc_bit, "mask in config", IF_LEFT(8)), \
-	X64(mtc_freq_bits, "mask in config", IF_LEFT(8)), \
+	X64(mtc_bit, "mask in config", IF_LEFT(8), ROLE(NONE)), \
+	X64(mtc_freq_bits, "mask in config", IF_LEFT(8), ROLE(NONE)), \
 	U64(tsc_ctc_ratio_n, "TSC to CTC", IF_LEFT(8)), \
 	U64(tsc_ctc_ratio_d, "TSC to CTC", IF_LEFT(8)), \
-	X64(cyc_bit, "mask in config", IF_LEFT(8)), \
+	X64(cyc_bit, "mask in config", IF_LEFT(8), ROLE(NONE)), \
 	U64(max_nonturbo_ratio, "of the cpu", IF_LEFT(8)), \
 	U64(filter_str_len, "bytes of the filter", IF_LEFT(8)), \
 	CHARS_OF(filter, "address filter", filter_str_len), \
-	NUMBERS(8, PD_HEX, priv, "what newer perfs add", TIMES_REST_WORDS)
+	NUMBERS(8, PD_HEX, priv, "what newer perfs add", TIMES_REST_WORDS, ROLE(NONE))
 
 /* The filter has a NUL and is padded to 8 bytes. */
 #define CHARS_OF(n, d, s) \
 	GROUP(FIELDS( \
-		TEXT(n, d, TIMES_OF(s), .when = { .left = 1 }), \
+		TEXT(n, d, TIMES_OF(s), .when = { .left = 1 }, ROLE(ARGUMENTS)), \
 		PAD(TIMES(1), IF_LEFT(1)), \
 		PAD(TIMES_REST_MOD(8))), \
 		UNLESS_EQUAL(s, 0))
@@ -92,7 +92,7 @@ const struct pd_field pd_build_id_fields[] = {
 	U64(time_zero, "time conversion", IF_LEFT(8)), \
 	U64(cap_user_time_zero, "1: the conversion holds", IF_LEFT(8)), \
 	U64(snapshot_mode, "1: snapshots", IF_LEFT(8)), \
-	NUMBERS(8, PD_HEX, priv, "what newer perfs add", TIMES_REST_WORDS)
+	NUMBERS(8, PD_HEX, priv, "what newer perfs add", TIMES_REST_WORDS, ROLE(NONE))
 
 static const struct pd_bits cs_etm_bits[] = {
 	BIT(nr_cpus, 0, 32),
@@ -107,13 +107,13 @@ static const struct pd_bits cs_etm_bits[] = {
 	U64(snapshot, "1: snapshots"), \
 	GROUP(FIELDS( \
 		ARRAY(cpus, "a block for each cpu", TIMES_OF_LOW(cpus_and_pmu), FIELDS( \
-			X64(magic, "0x3030...: ETMv3, 0x4040...: ETMv4, 0x5050...: ETE"), \
-			U64(cpu, "which"), \
+			X64(magic, "0x3030...: ETMv3, 0x4040...: ETMv4, 0x5050...: ETE", ROLE(NONE)), \
+			U64(cpu, "which", ROLE(CPU)), \
 			U64(nr_params, "registers that follow"), \
 			NUMBERS(8, PD_HEX, params, "registers, in the order of the magic's kind", \
-				TIMES_OF(nr_params))))), \
+				TIMES_OF(nr_params), ROLE(NONE))))), \
 		IF_AT_LEAST(version, 1)), \
-	NUMBERS(8, PD_HEX, priv, "what this version does not tell apart", TIMES_REST_WORDS)
+	NUMBERS(8, PD_HEX, priv, "what this version does not tell apart", TIMES_REST_WORDS, ROLE(NONE))
 
 /* Version 1 is 16 bytes behind auxtrace_type and its padding, and has no version. The same answer for every row. */
 static bool spe_is_v1(struct pd_bytes body, size_t at, enum pd_swap swap)
@@ -133,7 +133,7 @@ static bool spe_is_v1(struct pd_bytes body, size_t at, enum pd_swap swap)
 		U64(pmu_type, "number of the PMU", IF_LEFT(8)), \
 		U64(per_cpu_mmaps, "1: a buffer for each cpu", IF_LEFT(8))), \
 		IF_TEST(spe_is_v1)), \
-	NUMBERS(8, PD_HEX, priv, "a block for each cpu: magic, cpu, count, registers", TIMES_REST_WORDS)
+	NUMBERS(8, PD_HEX, priv, "a block for each cpu: magic, cpu, count, registers", TIMES_REST_WORDS, ROLE(NONE))
 
 #define AUXTRACE_INFO_ROWS \
 	ENUM(4, auxtrace_type, "which decoder", pd_names_auxtrace_type), \
@@ -142,7 +142,7 @@ static bool spe_is_v1(struct pd_bytes body, size_t at, enum pd_swap swap)
 	STRUCT(intel_bts, "Intel BTS", FIELDS(INTEL_BTS_ROWS), IF_EQUAL(auxtrace_type, 2)), \
 	STRUCT(cs_etm, "Arm CoreSight", FIELDS(CS_ETM_ROWS), IF_EQUAL(auxtrace_type, 3)), \
 	STRUCT(arm_spe, "Arm SPE", FIELDS(ARM_SPE_ROWS), IF_EQUAL(auxtrace_type, 4)), \
-	NUMBERS(8, PD_HEX, priv, "the decoder's own words", TIMES_REST_WORDS)
+	NUMBERS(8, PD_HEX, priv, "the decoder's own words", TIMES_REST_WORDS, ROLE(NONE))
 
 #define DOMAIN_COUNTS_BEGIN \
 	U32(count, "times balancing was tried"), \
@@ -183,31 +183,31 @@ static bool spe_is_v1(struct pd_bytes body, size_t at, enum pd_swap swap)
 const struct pd_record_desc pd_records_perf[] = {
 	{ TYPE(HEADER_ATTR), "an event's attributes, where there is no file header",
 	  FIELDS(GROUP(.fields = pd_attr_fields),
-		NUMBERS(8, PD_DEC, ids, "the event's ids", TIMES_REST)) },
+		NUMBERS(8, PD_DEC, ids, "the event's ids", TIMES_REST, ROLE(EVENT_ID))) },
 	{ TYPE(HEADER_EVENT_TYPE), "an event's name (perf before 3.12)",
 	  FIELDS(U64(event_id, "config"),
-		CSTR(name, "the name")) },
+		CSTR(name, "the name", ROLE(EVENT_NAME))) },
 	{ TYPE(HEADER_TRACING_DATA), "tracepoint formats follow", .payload = "data_size",
 	  FIELDS(U32(data_size, "bytes that follow"),
 		GROUP(FIELDS(PAD(TIMES(4), IF_LEFT(4))), UNLESS_TEST(more_than_padding)),
 		BYTES(inline_data, "what simpleperf puts here instead", TIMES_REST, IF_TEST(more_than_padding),
-		      .blob = PD_BLOB_LARGE)) },
+		      .blob = PD_BLOB_LARGE, ROLE(NONE))) },
 	{ TYPE(HEADER_BUILD_ID), "a file's build id", .cpumode = true, .misc = pd_names_misc_build_id,
 	  .trailer = PD_TRAILER_LEFT,
-	  FIELDS(S32(pid, "-1: the kernel, 0: a guest's"),
+	  FIELDS(S32(pid, "-1: the kernel, 0: a guest's", ROLE(PID)),
 		BUILD_ID_ROWS,
-		CSTR(filename, "the file")) },
+		CSTR(filename, "the file", ROLE(PATH))) },
 	{ TYPE(FINISHED_ROUND), "all buffers were read once: what follows is newer than the round before this" ,
 	  FIELDS({ .kind = PD_END }) },
 	{ TYPE(ID_INDEX), "which event, cpu and thread an id belongs to",
 	  FIELDS(U64(nr, "how many"),
 		ARRAY(entries, "an id each", TIMES_OF(nr), FIELDS(
-			U64(id, "the id"),
+			U64(id, "the id", ROLE(EVENT_ID)),
 			U64(idx, "event's number"),
-			S64(cpu, "-1: any"),
-			S64(tid, "-1: any"))),
+			S64(cpu, "-1: any", ROLE(CPU)),
+			S64(tid, "-1: any", ROLE(TID)))),
 		ARRAY(vcpu_entries, "the same ids in a virtual machine", TIMES_OF(nr), FIELDS(
-			U64(machine_pid, "its process"),
+			U64(machine_pid, "its process", ROLE(PID)),
 			U64(vcpu, "its cpu")), IF_LEFT(16))) },
 	{ TYPE(AUXTRACE_INFO), "how AUX data are to be read",
 	  FIELDS(AUXTRACE_INFO_ROWS) },
@@ -216,39 +216,39 @@ const struct pd_record_desc pd_records_perf[] = {
 		U64(data_offset, "their place in the AUX stream"),
 		U64(reference, "tells overlapping snapshots apart"),
 		U32(idx, "which buffer"),
-		S32(tid, "thread, -1: any"),
-		S32(cpu, "cpu, -1: any"),
+		S32(tid, "thread, -1: any", ROLE(TID)),
+		S32(cpu, "cpu, -1: any", ROLE(CPU)),
 		PAD(TIMES(4))) },
 	{ TYPE(AUXTRACE_ERROR), "AUX data could not be decoded",
 	  FIELDS(ENUM(4, error_type, "whose error", pd_names_auxtrace_error_type),
 		U32(code, "which"),
-		S32(cpu, "where"),
-		S32(pid, "process"),
-		S32(tid, "thread"),
+		S32(cpu, "where", ROLE(CPU)),
+		S32(pid, "process", ROLE(PID)),
+		S32(tid, "thread", ROLE(TID)),
 		U32(fmt, "version of this layout"),
-		X64(ip, "instruction"),
-		U64(time, "ns", IF_AT_LEAST(fmt, 1)),
-		GROUP(FIELDS(CSTR(msg, "in words")), UNLESS_AT_LEAST(fmt, 2)),
+		X64(ip, "instruction", ROLE(CODE_ADDRESS)),
+		U64(time, "ns", IF_AT_LEAST(fmt, 1), ROLE(TIME)),
+		GROUP(FIELDS(CSTR(msg, "in words", ROLE(NONE))), UNLESS_AT_LEAST(fmt, 2)),
 		GROUP(FIELDS(
-			CHARS(64, msg, "in words"),
-			U32(machine_pid, "process of the virtual machine"),
+			CHARS(64, msg, "in words", ROLE(NONE)),
+			U32(machine_pid, "process of the virtual machine", ROLE(PID)),
 			U32(vcpu, "its cpu")),
 			IF_AT_LEAST(fmt, 2))) },
 	{ TYPE(THREAD_MAP), "the threads that were asked for",
 	  FIELDS(U64(nr, "how many"),
 		ARRAY(entries, "a thread each", TIMES_OF(nr), FIELDS(
-			S64(pid, "thread"),
-			CHARS(16, comm, "its name")))) },
+			S64(pid, "thread", ROLE(TID)),
+			CHARS(16, comm, "its name", ROLE(COMM))))) },
 	{ TYPE(CPU_MAP), "the cpus that were asked for",
 	  FIELDS(STRUCT(cpu_map, "struct perf_record_cpu_map_data", FIELDS(CPU_MAP_ROWS)),
 		PAD(TIMES_REST_MOD(8))) },
 	{ TYPE(STAT_CONFIG), "how perf stat counted",
 	  FIELDS(U64(nr, "how many"),
 		ARRAY(config, "settings", TIMES_OF(nr), FIELDS(
-			ENUM(8, tag, "which", pd_names_stat_config),
+			ENUM(8, tag, "which", pd_names_stat_config, ROLE(BUILD_ID)),
 			U64(val, "its value")))) },
 	{ TYPE(STAT), "a count",
-	  FIELDS(U64(id, "event"),
+	  FIELDS(U64(id, "event", ROLE(EVENT_ID)),
 		S32(cpu, "index in the cpu map"),
 		S32(thread, "index in the thread map"),
 		U64(val, "the count"),
@@ -259,14 +259,14 @@ const struct pd_record_desc pd_records_perf[] = {
 		U64(time, "ns since the start")) },
 	{ TYPE(EVENT_UPDATE), "more about an event",
 	  FIELDS(ENUM(8, update_type, "what", pd_names_event_update_type),
-		U64(id, "any id of the event"),
-		GROUP(FIELDS(CSTR(unit, "of the counts")), IF_EQUAL(update_type, 0)),
+		U64(id, "any id of the event", ROLE(EVENT_ID)),
+		GROUP(FIELDS(CSTR(unit, "of the counts", ROLE(NONE))), IF_EQUAL(update_type, 0)),
 		GROUP(FIELDS(
 			{ PD_KEY(scale), .kind = PD_UINT, .width = 8, .show = PD_FLOAT,
 			  .doc = "counts times this are units" },
 			PAD(TIMES_REST)),
 			IF_EQUAL(update_type, 1)),
-		GROUP(FIELDS(CSTR(name, "the event's")), IF_EQUAL(update_type, 2)),
+		GROUP(FIELDS(CSTR(name, "the event's", ROLE(EVENT_NAME))), IF_EQUAL(update_type, 2)),
 		GROUP(FIELDS(
 			STRUCT(cpu_map, "struct perf_record_cpu_map_data", FIELDS(CPU_MAP_ROWS)),
 			PAD(TIMES_REST_MOD(8))),
@@ -276,7 +276,7 @@ const struct pd_record_desc pd_records_perf[] = {
 		U64(time_mult, "see time_shift"),
 		U64(time_zero, "see time_shift"),
 		U64(time_cycles, "for short counters", IF_LEFT(8)),
-		X64(time_mask, "for short counters", IF_LEFT(8)),
+		X64(time_mask, "for short counters", IF_LEFT(8), ROLE(NONE)),
 		U8(cap_user_time_zero, "1: time_zero holds", IF_LEFT(1)),
 		U8(cap_user_time_short, "1: the counter is short", IF_LEFT(1)),
 		PAD(TIMES_REST_MOD(8))) },
@@ -284,22 +284,22 @@ const struct pd_record_desc pd_records_perf[] = {
 	  FIELDS(ENUM(8, feat_id, "which", pd_names_feature),
 		{ PD_KEY(feature), .kind = PD_FEATURE, .doc = "as under features", .when = { .left = 1 } }) },
 	{ TYPE(COMPRESSED), "a piece of a zstd stream of records", .compressed = true,
-	  FIELDS(BYTES(data, "the piece", TIMES_REST, .blob = PD_BLOB_PAYLOAD)) },
+	  FIELDS(BYTES(data, "the piece", TIMES_REST, .blob = PD_BLOB_PAYLOAD, ROLE(RECORDS))) },
 	{ TYPE(FINISHED_INIT), "what existed before the recording is told",
 	  FIELDS({ .kind = PD_END }) },
 	{ TYPE(COMPRESSED2), "a piece of a zstd stream of records, padded", .compressed = true,
 	  FIELDS(U64(data_size, "bytes of the piece"),
-		BYTES(data, "the piece", TIMES_OF(data_size), .blob = PD_BLOB_PAYLOAD),
+		BYTES(data, "the piece", TIMES_OF(data_size), .blob = PD_BLOB_PAYLOAD, ROLE(RECORDS)),
 		PAD(TIMES_REST)) },
 	{ TYPE(BPF_METADATA), "what a BPF program says of itself", .trailer = PD_TRAILER_LEFT,
-	  FIELDS(CHARS(512, prog_name, "the program"),
+	  FIELDS(CHARS(512, prog_name, "the program", ROLE(SYMBOL)),
 		U64(nr_entries, "how many"),
 		ARRAY(entries, "variables", TIMES_OF(nr_entries), FIELDS(
-			CHARS(64, key, "its name"),
-			CHARS(256, value, "its value")))) },
+			CHARS(64, key, "its name", ROLE(NONE)),
+			CHARS(256, value, "its value", ROLE(NONE))))) },
 	{ TYPE(SCHEDSTAT_CPU), "a line of /proc/schedstat for a cpu",
 	  FIELDS(U64(timestamp, "jiffies"),
-		S32(cpu, "which"),
+		S32(cpu, "which", ROLE(CPU)),
 		U16(version, "of schedstat"),
 		PAD(TIMES(2)),
 		U32(yld_count, "sched_yield() calls"),
@@ -313,7 +313,7 @@ const struct pd_record_desc pd_records_perf[] = {
 		U64(pcount, "time slices")) },
 	{ TYPE(SCHEDSTAT_DOMAIN), "a line of /proc/schedstat for a domain",
 	  FIELDS(U64(timestamp, "jiffies"),
-		S32(cpu, "which"),
+		S32(cpu, "which", ROLE(CPU)),
 		U16(version, "of schedstat"),
 		U16(domain, "which of the cpu's domains"),
 		GROUP(FIELDS(

@@ -19,7 +19,7 @@ enum { TOTAL_TIME_ENABLED = 1, TOTAL_TIME_RUNNING = 2, READ_ID = 4, READ_GROUP =
 	U64(time_enabled, "ns the event was enabled", IF_READ(TOTAL_TIME_ENABLED)), \
 	U64(time_running, "ns it was counting", IF_READ(TOTAL_TIME_RUNNING))
 #define READ_TAIL \
-	U64(id, "which event", IF_READ(READ_ID)), \
+	U64(id, "which event", IF_READ(READ_ID), ROLE(EVENT_ID)), \
 	U64(lost, "records of this event lost", IF_READ(READ_LOST))
 #define READ_ROWS \
 	GROUP(FIELDS( \
@@ -99,37 +99,38 @@ enum {
 			IF_EQUAL(nr, 0))), \
 		IF_BRANCH(HW_INDEX)), \
 	ARRAY(entries, "newest first", TIMES_OF(nr), FIELDS( \
-		X64(from, "address of the branch"), \
-		X64(to, "its target"), \
+		X64(from, "address of the branch", ROLE(CODE_ADDRESS)), \
+		X64(to, "its target", ROLE(CODE_ADDRESS)), \
 		BITS(8, PD_BITS, flags, "what kind of branch", .bits = branch_flags, .msb_first = true))), \
 	GROUP(FIELDS( \
-		NUMBERS(8, PD_HEX, counters, "event counts of each entry, packed", TIMES_OF(nr), IF_VARIANT(HAS_COUNTERS))), \
+		NUMBERS(8, PD_HEX, counters, "event counts of each entry, packed", TIMES_OF(nr), IF_VARIANT(HAS_COUNTERS), \
+			ROLE(NONE))), \
 		UNLESS_EQUAL(nr, 0))
 
 #define REGISTER_ROWS(mask) \
 	ENUM(8, abi, "word size of the task", pd_names_regs_abi), \
-	{ PD_KEY(regs), .kind = PD_REGISTERS, .width = 8, .show = PD_HEX, .doc = "by the machine's names", \
+	{ PD_KEY(regs), .kind = PD_REGISTERS, .width = 8, .show = PD_HEX, .doc = "by the machine's names", ROLE(REGISTERS), \
 	  .count = { .from = mask }, UNLESS_EQUAL(abi, 0) }
 
 const struct pd_field pd_sample_fields[] = {
-	U64(identifier, "the event's id, first so that it can be found", IF_SAMPLE(BIT_OF(IDENTIFIER))),
-	X64(ip, "instruction pointer", IF_SAMPLE(BIT_OF(IP))),
-	S32(pid, "process", IF_SAMPLE(BIT_OF(TID))),
-	S32(tid, "thread", IF_SAMPLE(BIT_OF(TID))),
-	U64(time, "ns of the event's clock", IF_SAMPLE(BIT_OF(TIME))),
-	X64(addr, "data address, or what the event calls so", IF_SAMPLE(BIT_OF(ADDR))),
-	U64(id, "the event's id (its parent's, when inherited)", IF_SAMPLE(BIT_OF(ID))),
-	U64(stream_id, "the id of the very instance", IF_SAMPLE(BIT_OF(STREAM_ID))),
-	S32(cpu, "where it happened", IF_SAMPLE(BIT_OF(CPU))),
+	U64(identifier, "the event's id, first so that it can be found", IF_SAMPLE(BIT_OF(IDENTIFIER)), ROLE(EVENT_ID)),
+	X64(ip, "instruction pointer", IF_SAMPLE(BIT_OF(IP)), ROLE(CODE_ADDRESS)),
+	S32(pid, "process", IF_SAMPLE(BIT_OF(TID)), ROLE(PID)),
+	S32(tid, "thread", IF_SAMPLE(BIT_OF(TID)), ROLE(TID)),
+	U64(time, "ns of the event's clock", IF_SAMPLE(BIT_OF(TIME)), ROLE(TIME)),
+	X64(addr, "data address, or what the event calls so", IF_SAMPLE(BIT_OF(ADDR)), ROLE(DATA_ADDRESS)),
+	U64(id, "the event's id (its parent's, when inherited)", IF_SAMPLE(BIT_OF(ID)), ROLE(EVENT_ID)),
+	U64(stream_id, "the id of the very instance", IF_SAMPLE(BIT_OF(STREAM_ID)), ROLE(EVENT_ID)),
+	S32(cpu, "where it happened", IF_SAMPLE(BIT_OF(CPU)), ROLE(CPU)),
 	PAD(TIMES(4), IF_SAMPLE(BIT_OF(CPU))),
 	U64(period, "events since the last sample", IF_SAMPLE(BIT_OF(PERIOD))),
 	STRUCT(read, "counts, as read_format asks", FIELDS(READ_ROWS), IF_SAMPLE(BIT_OF(READ))),
 	{ PD_KEY(callchain), .kind = PD_NUMBERS, .width = 8, .show = PD_MARKED, .names = pd_names_callchain,
-	  .doc = "return addresses, innermost first, and markers of context", TIMES_INLINE(8),
+	  .doc = "return addresses, innermost first, and markers of context", TIMES_INLINE(8), ROLE(CODE_ADDRESS),
 	  IF_SAMPLE(BIT_OF(CALLCHAIN)) },
 	STRUCT(raw, "what the event itself writes", FIELDS(
 		U32(size, "bytes of data"),
-		BYTES(data, "a tracepoint's fields, a program's output", TIMES_OF(size), .blob = PD_BLOB_LARGE),
+		BYTES(data, "a tracepoint's fields, a program's output", TIMES_OF(size), .blob = PD_BLOB_LARGE, ROLE(USER_BYTES)),
 		PAD(TIMES_REST_MOD(8))),
 		IF_SAMPLE(BIT_OF(RAW))),
 	STRUCT(branch_stack, "the last branches taken", FIELDS(BRANCH_ROWS), IF_SAMPLE(BIT_OF(BRANCH_STACK))),
@@ -137,7 +138,7 @@ const struct pd_field pd_sample_fields[] = {
 	       IF_SAMPLE(BIT_OF(REGS_USER))),
 	STRUCT(stack_user, "the top of the user stack", FIELDS(
 		U64(size, "bytes of data"),
-		BYTES(data, "from the stack pointer up", TIMES_OF(size), .blob = PD_BLOB_LARGE),
+		BYTES(data, "from the stack pointer up", TIMES_OF(size), .blob = PD_BLOB_LARGE, ROLE(USER_BYTES)),
 		U64(dyn_size, "bytes that are valid", UNLESS_EQUAL(size, 0))),
 		IF_SAMPLE(BIT_OF(STACK_USER))),
 	U64(weight, "cost, often a latency in cycles", IF_SAMPLE(BIT_OF(WEIGHT))),
@@ -147,26 +148,26 @@ const struct pd_field pd_sample_fields[] = {
 	     IF_SAMPLE(BIT_OF(TRANSACTION))),
 	STRUCT(regs_intr, "registers at the interrupt", FIELDS(REGISTER_ROWS(PD_COUNT_REGS_INTR)),
 	       IF_SAMPLE(BIT_OF(REGS_INTR))),
-	X64(phys_addr, "physical data address", IF_SAMPLE(BIT_OF(PHYS_ADDR))),
-	U64(cgroup, "the cgroup's id", IF_SAMPLE(BIT_OF(CGROUP))),
+	X64(phys_addr, "physical data address", IF_SAMPLE(BIT_OF(PHYS_ADDR)), ROLE(PHYS_ADDRESS)),
+	U64(cgroup, "the cgroup's id", IF_SAMPLE(BIT_OF(CGROUP)), ROLE(CGROUP_ID)),
 	U64(data_page_size, "bytes of the page of addr, 0: not known", IF_SAMPLE(BIT_OF(DATA_PAGE_SIZE))),
 	U64(code_page_size, "bytes of the page of ip, 0: not known", IF_SAMPLE(BIT_OF(CODE_PAGE_SIZE))),
 	STRUCT(aux, "a snapshot of the AUX area", FIELDS(
 		U64(size, "bytes of data"),
-		BYTES(data, "in the format of the AUX event", TIMES_OF(size), .blob = PD_BLOB_LARGE)),
+		BYTES(data, "in the format of the AUX event", TIMES_OF(size), .blob = PD_BLOB_LARGE, ROLE(USER_BYTES))),
 		IF_SAMPLE(BIT_OF(AUX))),
 	{ .kind = PD_END },
 };
 
 /* The trailer of every other kernel record, where the attribute has sample_id_all. */
 const struct pd_field pd_sample_id_fields[] = {
-	S32(pid, "process", IF_SAMPLE(BIT_OF(TID))),
-	S32(tid, "thread", IF_SAMPLE(BIT_OF(TID))),
-	U64(time, "ns of the event's clock", IF_SAMPLE(BIT_OF(TIME))),
-	U64(id, "the event's id", IF_SAMPLE(BIT_OF(ID))),
-	U64(stream_id, "the id of the very instance", IF_SAMPLE(BIT_OF(STREAM_ID))),
-	S32(cpu, "where it happened", IF_SAMPLE(BIT_OF(CPU))),
+	S32(pid, "process", IF_SAMPLE(BIT_OF(TID)), ROLE(PID)),
+	S32(tid, "thread", IF_SAMPLE(BIT_OF(TID)), ROLE(TID)),
+	U64(time, "ns of the event's clock", IF_SAMPLE(BIT_OF(TIME)), ROLE(TIME)),
+	U64(id, "the event's id", IF_SAMPLE(BIT_OF(ID)), ROLE(EVENT_ID)),
+	U64(stream_id, "the id of the very instance", IF_SAMPLE(BIT_OF(STREAM_ID)), ROLE(EVENT_ID)),
+	S32(cpu, "where it happened", IF_SAMPLE(BIT_OF(CPU)), ROLE(CPU)),
 	PAD(TIMES(4), IF_SAMPLE(BIT_OF(CPU))),
-	U64(identifier, "the event's id, last so that it can be found", IF_SAMPLE(BIT_OF(IDENTIFIER))),
+	U64(identifier, "the event's id, last so that it can be found", IF_SAMPLE(BIT_OF(IDENTIFIER)), ROLE(EVENT_ID)),
 	{ .kind = PD_END },
 };

@@ -147,6 +147,31 @@ static void check_doc(struct pd_check *c, const struct pd_field *row, const char
 			pd_check_complain(c, path, "its doc has a character that would need escaping");
 }
 
+static bool needs_role(const struct pd_field *row)
+{
+	switch (row->kind) {
+	case PD_CSTR:
+	case PD_ZSTR:
+	case PD_CHARS:
+	case PD_FSTR:
+	case PD_TEXT:
+	case PD_BYTES:
+	case PD_AREA:
+	case PD_REGISTERS:
+		return true;
+	default:
+		return row->show == PD_HEX || row->show == PD_MARKED;	/* how addresses are shown */
+	}
+}
+
+static void check_role(struct pd_check *c, const struct pd_field *row, const char *path)
+{
+	if (needs_role(row) && row->role == PD_ROLE_UNSET)
+		pd_check_complain(c, path, "text, bytes and addresses need a role");
+	if (row->role >= PD_NR_ROLES || (row->fields && row->role != PD_ROLE_UNSET))
+		pd_check_complain(c, path, "a role that it can't have");
+}
+
 static void check_list(struct pd_check *c, const struct pd_field *rows, struct place *p);
 
 static void check_inside(struct pd_check *c, const struct pd_field *row, struct place *p)
@@ -189,6 +214,7 @@ static void check_list(struct pd_check *c, const struct pd_field *rows, struct p
 
 		snprintf(path, sizeof(path), "%s%s", p->path, rows->name);
 		check_kind(c, rows, path);
+		check_role(c, rows, path);
 		if (rows->kind != PD_PAD && rows->kind != PD_GROUP && rows->kind != PD_LITERAL && !bare)
 			check_key(c, path, rows->name, rows->key, rows->key_size);
 		if (is_shown(rows) && !bare)

@@ -308,10 +308,31 @@ static void put_bit_rows(struct pd_buf *b, const struct pd_field *row, const str
 		put(b, "| `%s%s%s%s` | %s | bit", p->path, flat ? "" : row->name, flat ? "" : ".", bits->name,
 		    kinds[bits->show]);
 		if (bits->width > 1)
-			put(b, "s %u-%u of %s | | |\n", bits->shift, bits->shift + bits->width - 1, row->name);
+			put(b, "s %u-%u of %s | | | |\n", bits->shift, bits->shift + bits->width - 1, row->name);
 		else
-			put(b, " %u of %s | | |\n", bits->shift, row->name);
+			put(b, " %u of %s | | | |\n", bits->shift, row->name);
 	}
+}
+
+/* A bare element has no name of its own: its array's row says it all but for its kind. */
+static bool is_bare(const struct pd_field *row)
+{
+	return row->kind == PD_ARRAY && !row->fields->name[0] && row->fields->kind != PD_GROUP;
+}
+
+static void put_role(struct pd_buf *b, const struct pd_field *row)
+{
+	static const char *const roles[PD_NR_ROLES] = {
+		[PD_ROLE_PID] = "pid", [PD_ROLE_TID] = "tid", [PD_ROLE_UID] = "uid", [PD_ROLE_CPU] = "cpu",
+		[PD_ROLE_TIME] = "time", [PD_ROLE_CODE_ADDRESS] = "code address", [PD_ROLE_DATA_ADDRESS] = "data address",
+		[PD_ROLE_PHYS_ADDRESS] = "physical address", [PD_ROLE_REGISTERS] = "registers", [PD_ROLE_EVENT_ID] = "event id",
+		[PD_ROLE_EVENT_NAME] = "event name", [PD_ROLE_CGROUP_ID] = "cgroup id", [PD_ROLE_COMM] = "comm",
+		[PD_ROLE_PATH] = "path", [PD_ROLE_SYMBOL] = "symbol", [PD_ROLE_BUILD_ID] = "build id",
+		[PD_ROLE_HOST] = "host", [PD_ROLE_MACHINE] = "machine", [PD_ROLE_ARGUMENTS] = "arguments",
+		[PD_ROLE_USER_BYTES] = "user bytes", [PD_ROLE_CODE_BYTES] = "code bytes", [PD_ROLE_RECORDS] = "records",
+	};
+
+	put(b, "%s", roles[row->role] ? roles[row->role] : "");
 }
 
 static void put_row(struct pd_buf *b, const struct pd_field *row, const struct place *p)
@@ -322,6 +343,8 @@ static void put_row(struct pd_buf *b, const struct pd_field *row, const struct p
 	put_width(b, row);
 	put(b, " | ");
 	put_when(b, &row->when, p);
+	put(b, " | ");
+	put_role(b, is_bare(row) ? row->fields : row);
 	put(b, " | ");
 	put_cell(b, row->doc ? row->doc : "");
 	put(b, " |\n");
@@ -345,12 +368,6 @@ static void put_inside(struct pd_buf *b, const struct pd_field *row, const struc
 	put_rows(b, &inside);
 }
 
-/* A bare element has no name of its own: its array's row says it all but for its kind. */
-static bool is_bare(const struct pd_field *row)
-{
-	return row->kind == PD_ARRAY && !row->fields->name[0] && row->fields->kind != PD_GROUP;
-}
-
 static void put_rows(struct pd_buf *b, const struct place *p)
 {
 	for (const struct pd_field *row = p->rows; row->kind != PD_END; row++) {
@@ -367,7 +384,7 @@ static void put_table(struct pd_buf *b, const struct pd_field *rows, const struc
 
 	if (rows->kind == PD_END)
 		return;
-	put(b, "\n| key | shown as | bytes | when | what |\n| --- | --- | --- | --- | --- |\n");
+	put(b, "\n| key | shown as | bytes | when | role | what |\n| --- | --- | --- | --- | --- | --- |\n");
 	put_rows(b, &top);
 }
 
@@ -401,7 +418,8 @@ static const char head[] =
 	"\n"
 	"A table has the fields in the order they lie in the file. *bytes*: how many it takes; `nr x 8` is an array "
 	"whose length is the field `nr`, `(4)` a length of 4 bytes right before it, `the rest` all that the record or "
-	"section has left. *when*: where nothing stands, always. Reserved bytes have the key `padding`. Text that is "
+	"section has left. *when*: where nothing stands, always. *role*: what the value means in every record that has it. "
+	"Reserved bytes have the key `padding`. Text that is "
 	"not UTF-8 has its bytes beside it, under its key and `_hex`.\n"
 	"\n"
 	"Every record has `offset`, `type`, `size`, `misc` and, where they apply, `attr_index`, `event`, "

@@ -1,7 +1,10 @@
 """The layout tables keep to what the code that runs them takes for granted; and the check of that can fail."""
+import re
+
 import pytest
 
 import compiled
+from conftest import ROOT
 
 # What check_wrong_tables.c gets wrong: a word of what must be said about it.
 WRONG = {
@@ -12,6 +15,8 @@ WRONG = {
     "padding": "reserved bytes", "hex": "ends as", "other-type": "is a string, but an integer in one-type",
     "sibling": "there is no nowhere", "sibling-when": "there is no nowhere", "sibling-text": "it is none",
     "ahead": "before its turn", "misc": "no header", "numbers": "has no row",
+    "role-text": "need a role", "role-bytes": "need a role", "role-address": "need a role", "role-bare": "need a role",
+    "role-struct": "can't have",
 }
 RIGHT = {"one-type"}    # other-type contradicts it
 
@@ -36,3 +41,26 @@ def test_a_wrong_table_is_found(table, complaints):
 
 def test_nothing_else_is_said(complaints):
     assert {line.split(" ")[0].rstrip(":") for line in complaints} == set(WRONG) - RIGHT
+
+
+# Keys whose values mean the same wherever they stand, and the role of them; but these are something else.
+ROLES = {"pid": "pid", "ppid": "pid", "tid": "tid", "ptid": "tid", "cpu": "cpu", "time": "time", "comm": "comm",
+         "filename": "path", "ip": "code address", "identifier": "event id", "stream_id": "event id", "build_id": "build id"}
+OTHERWISE = {("THREAD_MAP", "pid"): "tid",      # perf calls them so
+             ("STAT", "cpu"): "",               # an index
+             ("STAT_ROUND", "time"): ""}        # since the start
+
+
+def test_numbers_have_the_role_of_their_name():
+    wrong, table, seen = [], None, set()
+    for line in (ROOT / "schemas" / "RECORDS.md").read_text().splitlines():
+        if line.startswith("#"):
+            table = line.split(" ")[-1]
+        match = re.match(r"\| `(?:\S*[.\]])?(\w+)` \|", line)
+        if not match or match[1] not in ROLES or "| object |" in line:
+            continue
+        role, key = line.split(" | ")[4].strip(), match[1]
+        if role != OTHERWISE.get((table, key), ROLES[key]):
+            wrong.append((table, key, role))
+        seen.add(key)
+    assert not wrong and seen == set(ROLES)
