@@ -63,7 +63,7 @@ static void put_attr(struct repair *p, const struct pd_attr *a, size_t size, uin
 
 static int begin_file(struct repair *p, struct pd_error *e)
 {
-	const struct pd_file_info *info = pd_file(p->reader);
+	const struct pd_file_info *info = pd_reader_file(p->reader);
 	const struct pd_session *s = p->session;
 	uint64_t ids_at = PD_FILE_HEADER_SIZE;
 	uint8_t number[8];
@@ -88,7 +88,7 @@ static int begin_file(struct repair *p, struct pd_error *e)
 
 static int begin(struct repair *p, struct pd_error *e)
 {
-	if (pd_file(p->reader)->mode != PD_MODE_PIPE)
+	if (pd_reader_file(p->reader)->mode != PD_MODE_PIPE)
 		return p->session->nr_attrs ? begin_file(p, e) : fail(e, PD_E_NO_ATTR, 0);
 	pd_compose_pipe_header(p->session, &p->buf);
 	return flush_buf(p, e);
@@ -137,7 +137,7 @@ static int drop_record(struct repair *p, const struct pd_record *r, struct pd_er
 	struct pd_bytes piece;
 	int got;
 
-	while ((got = pd_payload_read(p->reader, PAYLOAD_CHUNK, &piece, e)) > 0)
+	while ((got = pd_reader_read_payload(p->reader, PAYLOAD_CHUNK, &piece, e)) > 0)
 		bytes += piece.size;
 	p->report->dropped += r->frame.state != PD_FRAME_SKIPPED;
 	count_dropped(p, r, bytes);
@@ -154,7 +154,7 @@ static int copy_payload(struct repair *p, uint64_t at, const struct pd_record_de
 	uint8_t number[8];
 	int got;
 
-	while ((got = pd_payload_read(p->reader, PAYLOAD_CHUNK, &piece, e)) > 0) {
+	while ((got = pd_reader_read_payload(p->reader, PAYLOAD_CHUNK, &piece, e)) > 0) {
 		const int failed = pd_out_append(&p->out, piece.data, piece.size);
 
 		if (failed)
@@ -242,7 +242,7 @@ static int copy_records(struct repair *p, struct pd_error *e)
 	const struct pd_record *r;
 	int got;
 
-	while ((got = pd_next(p->reader, &r, e)) > 0)
+	while ((got = pd_reader_next(p->reader, &r, e)) > 0)
 		if (copy_record(p, r, e))
 			return -1;
 	if (got < 0 && (e->code == PD_E_LIMIT || e->code == PD_E_NOMEM))
@@ -258,7 +258,7 @@ static int copy_records(struct repair *p, struct pd_error *e)
 static bool is_obsolete(const struct repair *p, uint32_t id)
 {
 	return id == PD_FEATURE_AUXTRACE || (id == PD_FEATURE_COMPRESSED && p->expands) ||
-	       (id == PD_FEATURE_DIR_FORMAT && pd_file(p->reader)->mode == PD_MODE_DIRECTORY);
+	       (id == PD_FEATURE_DIR_FORMAT && pd_reader_file(p->reader)->mode == PD_MODE_DIRECTORY);
 }
 
 /* The tracepoints' formats, the first bit there is, where they are no good as they are: 1; 0: they are, or none is needed. */
@@ -268,8 +268,8 @@ static int replace_formats(struct repair *p, struct pd_buf *sections, struct pd_
 	struct pd_error ignored;
 	enum pd_placeholder_formats made;
 
-	for (size_t i = 0; i < pd_nr_features(p->reader); i++)
-		if (pd_feature_at(p->reader, i, &f, &ignored) || f.id == PD_FEATURE_TRACING_DATA)
+	for (size_t i = 0; i < pd_reader_nr_features(p->reader); i++)
+		if (pd_reader_feature(p->reader, i, &f, &ignored) || f.id == PD_FEATURE_TRACING_DATA)
 			break;
 	made = pd_placeholder_tracing_data(p->session, f.id == PD_FEATURE_TRACING_DATA ? f.bytes : (struct pd_bytes){ NULL, 0 },
 					   sections);
@@ -281,7 +281,7 @@ static int replace_formats(struct repair *p, struct pd_buf *sections, struct pd_
 /* Is all of the section there, and intact? */
 static bool is_whole(struct repair *p, const struct pd_feature *f)
 {
-	const struct pd_file_info *info = pd_file(p->reader);
+	const struct pd_file_info *info = pd_reader_file(p->reader);
 	struct pd_extent_of extent;
 
 	for (size_t k = 0; k < info->nr_sections; k++)
@@ -296,7 +296,7 @@ static void drop_feature(struct repair *p, const struct pd_feature *f)
 {
 	struct pd_account *own = pd_reader_own_account(p->reader), a = { .size = sizeof(a) };
 
-	pd_get_account(p->reader, &a);
+	pd_reader_account(p->reader, &a);
 	p->report->features_dropped[f->id] = true;
 	own->dropped_features += f->bytes.size;
 	if (own->dropped_features > a.features)
@@ -319,10 +319,10 @@ static int copy_features(struct repair *p, struct pd_error *e)
 		kept[n++] = (struct pd_section){ .feature = PD_FEATURE_TRACING_DATA, .size = sections.size };
 		p->header.features[PD_FEATURE_TRACING_DATA] = p->report->placeholder_formats = true;
 	}
-	for (size_t i = 0; i < pd_nr_features(p->reader); i++) {
+	for (size_t i = 0; i < pd_reader_nr_features(p->reader); i++) {
 		struct pd_feature f;
 		struct pd_error damage;
-		const bool is_read = pd_feature_at(p->reader, i, &f, &damage) == 0;
+		const bool is_read = pd_reader_feature(p->reader, i, &f, &damage) == 0;
 
 		if (is_obsolete(p, f.id))
 			continue;
@@ -345,7 +345,7 @@ static int copy_features(struct repair *p, struct pd_error *e)
 
 static int finish(struct repair *p, struct pd_error *e)
 {
-	const struct pd_file_info *info = pd_file(p->reader);
+	const struct pd_file_info *info = pd_reader_file(p->reader);
 	int failed;
 
 	if (!p->report->records)
@@ -371,7 +371,7 @@ static int finish(struct repair *p, struct pd_error *e)
 	return failed ? fail(e, PD_E_IO, failed) : 0;
 }
 
-int pd_repair(struct pd_reader *r, int fd, struct pd_repair_report *report, struct pd_error *e)
+int pd_reader_repair(struct pd_reader *r, int fd, struct pd_repair_report *report, struct pd_error *e)
 {
 	struct repair p = { .reader = r, .session = pd_reader_session(r), .report = report };
 	int failed = -1;

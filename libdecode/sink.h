@@ -8,9 +8,16 @@
 #define PD_TYPE_HEADER_FEATURE 80
 #define PD_FEATURE_TRACING_DATA 1
 
+/* Lets the sink read the next records itself, as far as that is faster than one by one. */
+typedef int (*pd_sink_batch_fn)(void *state, struct pd_reader *r);
+
 struct pd_sink {
 	struct pd_sink_ops ops;
+	pd_sink_batch_fn batch;		/* or NULL */
 	void *state;
 };
+
+/* As pd_sink_new(), for sinks that see the inside of a reader. */
+struct pd_sink *pd_sink_new_batched(const struct pd_sink_ops *ops, pd_sink_batch_fn batch, void *state);
 
 #endif

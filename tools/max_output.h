@@ -7,7 +7,7 @@
 #include "cli.h"
 
 struct max_output {
-	uint64_t bytes, ratio;	/* as in struct pd_options */
+	uint64_t bytes, ratio;	/* as in struct pd_reader_options */
 };
 
 #define MAX_OUTPUT_OPTION(S, f) \

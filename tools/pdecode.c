@@ -248,10 +248,10 @@ static struct pd_sink *make_sink(struct run *run)
 	const struct pd_output out = { output_write, &run->out };
 
 	if (run->s->format == FORMAT_STATS)
-		return pd_stats_sink(&(struct pd_stats_options){
+		return pd_sink_new_stats(&(struct pd_stats_options){
 			.size = sizeof(struct pd_stats_options), .layout = layout, .filter = run->filter,
 			.threads = thread_count(run->s) }, out);
-	return pd_json_sink(&(struct pd_json_options){
+	return pd_sink_new_json(&(struct pd_json_options){
 		.size = sizeof(struct pd_json_options), .layout = layout, .filter = run->filter,
 		.shape = run->s->format == FORMAT_JSONL ? PD_JSON_LINES : PD_JSON_DOCUMENT,
 		.blobs = (enum pd_blobs)run->s->blobs, .threads = thread_count(run->s),
@@ -260,14 +260,14 @@ static struct pd_sink *make_sink(struct run *run)
 
 static struct pd_reader *open_reader(struct run *run)
 {
-	const struct pd_options *o = PD_OPTIONS(.memory_limit = run->s->memory, .max_expanded = run->max_output.bytes,
+	const struct pd_reader_options *o = PD_READER_OPTIONS(.memory_limit = run->s->memory, .max_expanded = run->max_output.bytes,
 		.max_ratio = run->max_output.ratio,
 		.order = run->s->sort ? PD_BY_TIME : PD_AS_WRITTEN, .on_error = on_error, .on_wait = on_wait, .ctx = run,
 		.threads = reader_threads(run->s), .access = access_of(run->s));
 	struct pd_reader *reader;
 	struct pd_error e;
 
-	reader = run->in.fd >= 0 ? pd_open_fd(run->in.fd, o, &e) : pd_open_path(run->in.path, o, &e);
+	reader = run->in.fd >= 0 ? pd_reader_open_fd(run->in.fd, o, &e) : pd_reader_open_path(run->in.path, o, &e);
 	if (!reader)
 		report_error(run, &e, run->in.fd < 0 && e.code == PD_E_IO && e.have == ENOENT ?
 			     "; a recorded directory contains this file" : run->in.hint);
@@ -326,7 +326,7 @@ static enum cli_exit open_output(struct run *run)
 
 static void start_progress(struct run *run, const struct pd_reader *reader)
 {
-	const struct pd_file_info *f = pd_file(reader);
+	const struct pd_file_info *f = pd_reader_file(reader);
 
 	if (!output_is_terminal(&run->out) || run->s->format == FORMAT_STATS)
 		progress_start(&run->progress, f->size_known && f->mode != PD_MODE_DIRECTORY ? f->size : 0);
@@ -336,7 +336,7 @@ static void show_progress(struct run *run, const struct pd_reader *reader, const
 {
 	const uint64_t offset = pd_record_offset(record);
 
-	if (pd_file(reader)->mode == PD_MODE_DIRECTORY)	/* each file has its own offsets */
+	if (pd_reader_file(reader)->mode == PD_MODE_DIRECTORY)	/* each file has its own offsets */
 		run->done += pd_record_bytes(record).size;
 	else if (offset > run->done)
 		run->done = offset;
@@ -369,10 +369,10 @@ static void decode_records(struct run *run, struct pd_reader *reader)
 	int ret = 0;
 
 	run->refused = pd_sink_begin(run->sink, reader);
-	while (!must_stop(run) && !(header_only && pd_file(reader)->mode != PD_MODE_PIPE)) {
+	while (!must_stop(run) && !(header_only && pd_reader_file(reader)->mode != PD_MODE_PIPE)) {
 		if (!header_only)
 			run->refused = pd_sink_batch(run->sink, reader);
-		ret = run->refused ? 0 : pd_next(reader, &record, &e);
+		ret = run->refused ? 0 : pd_reader_next(reader, &record, &e);
 		if (ret <= 0 || must_stop(run) || (header_only && ends_header(record)))
 			break;
 		run->refused = pd_sink_record(run->sink, record);
@@ -425,9 +425,9 @@ static enum cli_exit decode(void *ctx)
 		sigbus_watch();
 	reader = open_reader(run);
 	status = reader ? decode_reader(run, reader) : CLI_INPUT;
-	pd_sink_close(run->sink);
+	pd_sink_free(run->sink);
 	run->sink = NULL;
-	pd_close(reader);
+	pd_reader_free(reader);
 	return status;
 }
 
@@ -487,7 +487,7 @@ static enum cli_exit run_decode(struct run *run)
 		ignore_first_sigint(run->in.fd);
 		status = decode_input(run);
 	}
-	pd_sink_close(run->sink);
+	pd_sink_free(run->sink);
 	input_close(&run->in);
 	pd_filter_free(run->filter);
 	return status;

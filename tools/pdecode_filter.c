@@ -59,7 +59,7 @@ static bool parse_type(const char *item, struct pd_range *out)
 
 	if (parse_range(item, out))
 		return true;
-	if (!pd_record_type_of(item, &type))
+	if (!pd_record_type_parse(item, &type))
 		return false;
 	out->from = out->to = type;
 	return true;
@@ -283,7 +283,7 @@ enum cli_exit filter_set_part(const struct cli_tool *tool, struct pd_filter *fil
 
 	if (part.to == 0)
 		return CLI_OK;
-	if (!pd_time_span(reader, &first, &last))
+	if (!pd_reader_time_span(reader, &first, &last))
 		return cli_usage(tool,
 				 "'--time' with %% needs a file that states the time of its first "
 				 "and last sample; this one does not: use times, as in --time "
@@ -297,8 +297,8 @@ enum cli_exit filter_set_part(const struct cli_tool *tool, struct pd_filter *fil
 
 static bool has_event(const struct pd_reader *reader, const char *glob)
 {
-	for (size_t i = 0; i < pd_nr_attrs(reader); i++)
-		if (pd_event_name_matches(glob, pd_attr_name(pd_attr_at(reader, i))))
+	for (size_t i = 0; i < pd_reader_nr_attrs(reader); i++)
+		if (pd_event_name_matches(glob, pd_attr_name(pd_reader_attr(reader, i))))
 			return true;
 	return false;
 }
@@ -306,10 +306,10 @@ static bool has_event(const struct pd_reader *reader, const char *glob)
 /* An event may exist once per CPU, with the same name. */
 static bool is_first_with_name(const struct pd_reader *reader, size_t index)
 {
-	const char *name = pd_attr_name(pd_attr_at(reader, index));
+	const char *name = pd_attr_name(pd_reader_attr(reader, index));
 
 	for (size_t i = 0; i < index; i++)
-		if (strcmp(pd_attr_name(pd_attr_at(reader, i)), name) == 0)
+		if (strcmp(pd_attr_name(pd_reader_attr(reader, i)), name) == 0)
 			return false;
 	return true;
 }
@@ -319,8 +319,8 @@ static const char *list_events(const struct pd_reader *reader, char *text, size_
 	size_t n = 0;
 
 	text[0] = '\0';
-	for (size_t i = 0, shown = 0; i < pd_nr_attrs(reader); i++) {
-		const char *name = pd_attr_name(pd_attr_at(reader, i));
+	for (size_t i = 0, shown = 0; i < pd_reader_nr_attrs(reader); i++) {
+		const char *name = pd_attr_name(pd_reader_attr(reader, i));
 
 		if (shown == EVENTS_SHOWN || n + strlen(name) + sizeof(", ...") > size) {
 			snprintf(text + n, size - n, "%s...", n ? ", " : "");
@@ -347,7 +347,7 @@ void filter_report_unknown_events(const struct cli_tool *tool, const struct filt
 			snprintf(item, sizeof(item), "%.*s", (int)n, at);
 			if (has_event(reader, item))
 				continue;
-			if (pd_nr_attrs(reader))
+			if (pd_reader_nr_attrs(reader))
 				cli_error(tool, "--event: no event matches '%s'; the events are %s",
 					  item,
 					  list_events(reader, names, sizeof(names)));

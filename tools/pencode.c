@@ -110,15 +110,14 @@ struct job {
 	bool has_file, has_parts, is_directory;
 };
 
-static int set_error(struct pd_encode_error *e, const char *text)
+static int set_error(struct pd_error *e, const char *text)
 {
-	*e = (struct pd_encode_error){ .code = PD_E_ARGUMENT };
-	snprintf(e->text, sizeof(e->text), "%s", text);
+	*e = (struct pd_error){ .code = PD_E_ARGUMENT, .text = text };
 	return -1;
 }
 
 /* Encodes one part. Errors, the summary and unknown keys are ignored. */
-static int encode_part(struct job *j, const struct split_part *part, struct json_object *o, struct pd_encode_error *e)
+static int encode_part(struct job *j, const struct split_part *part, struct json_object *o, struct pd_error *e)
 {
 	struct json_object *features;
 
@@ -163,12 +162,12 @@ static void format_location(const char *input, const struct split_part *part, co
 }
 
 /* Sets *text to the reason and returns the exit status for it. */
-static enum cli_exit error_reason(const struct atomic_output *out, const struct pd_encode_error *e,
+static enum cli_exit error_reason(const struct atomic_output *out, const struct pd_error *e,
 				  const char **text)
 {
 	const int error = e->code == PD_E_IO ? (int)e->have : out->other_error;
 
-	*text = error ? strerror(error) : e->text;
+	*text = error ? strerror(error) : e->text ? e->text : pd_code_name(e->code);
 	if (error && !out->directory && e->code != PD_E_IO) {
 		*text = "the recording is a directory: write it to one (-o DIR/), or as one file (--mode file)";
 		return CLI_INPUT;
@@ -177,13 +176,13 @@ static enum cli_exit error_reason(const struct atomic_output *out, const struct 
 }
 
 static enum cli_exit report_error(const struct job *j, const struct split_part *part,
-				  const struct pd_encode_error *e)
+				  const struct pd_error *e)
 {
 	const char *text;
 	enum cli_exit status = error_reason(j->result, e, &text);
 	char place[300];
 
-	format_location(j->input, part, e->path, place, sizeof(place));
+	format_location(j->input, part, e->field ? e->field : "", place, sizeof(place));
 	cli_error(&tool, "%s: %s", place, text);
 	return status;
 }
@@ -205,7 +204,7 @@ static enum cli_exit check_output_kind(const struct job *j)
 static enum cli_exit encode_early_parts(struct job *j)
 {
 	enum cli_exit status = CLI_OK;
-	struct pd_encode_error e;
+	struct pd_error e;
 
 	for (size_t i = 0; i < j->nr_early; i++) {
 		const struct early_part *early = &j->early[i];
@@ -243,7 +242,7 @@ static enum cli_exit encode_object(struct job *j, const struct split_part *part,
 {
 	const bool is_file = *part->key ? strcmp(part->key, "file") == 0 : is_kind(o, "file");
 	enum cli_exit status;
-	struct pd_encode_error e;
+	struct pd_error e;
 
 	if (*part->key && !j->has_file && (strcmp(part->key, "attrs") == 0 || strcmp(part->key, "features") == 0))
 		return keep_early_part(j, part, o);
@@ -450,7 +449,7 @@ static enum cli_exit encode(void *ctx)
 		.compress = w->s->level, .memory_limit = memory,
 		.open_file = atomic_output_open_other, .ctx = w->out,
 	};
-	struct pd_encode_error e = { .path = "", .text = "no memory" };
+	struct pd_error e = { .text = "no memory" };
 	struct job j = { .enc = pd_encoder_new(&json_values, w->out->main.fd, &o, &e),
 		.result = w->out,
 			 .settings = w->s, .input = w->input };
@@ -465,7 +464,7 @@ static enum cli_exit encode(void *ctx)
 	}
 	if (failed) {
 		status = error_reason(w->out, &e, &text);
-		cli_error(&tool, "%s: %s%s%s", w->input, e.path, *e.path ? ": " : "", text);
+		cli_error(&tool, "%s: %s%s%s", w->input, e.field ? e.field : "", e.field ? ": " : "", text);
 	}
 	if (status == CLI_OK)
 		status = report_left_out(w->input, j.enc);

@@ -368,11 +368,11 @@ static enum cli_exit repair_reader(struct run *run, struct pd_reader *reader)
 	struct pd_error e;
 	bool is_lossy;
 
-	if (pd_repair(reader, run->result->main.fd, &report, &e))
+	if (pd_reader_repair(reader, run->result->main.fd, &report, &e))
 		return e.code == PD_E_IO ? output_failed(run, (int)e.have) : input_failed(run, &e);
-	run->missing = missing_bytes(pd_file(reader));
+	run->missing = missing_bytes(pd_reader_file(reader));
 	run->account.size = sizeof(run->account);
-	pd_get_account(reader, &run->account);
+	pd_reader_account(reader, &run->account);
 	is_lossy = run->errors || lost_bytes(&run->account) || run->account.dropped_expanded;
 	if (is_lossy)
 		report_losses(run, &report);
@@ -385,7 +385,7 @@ static enum cli_exit repair_reader(struct run *run, struct pd_reader *reader)
 static enum cli_exit repair(void *ctx)
 {
 	struct run *run = ctx;
-	const struct pd_options *o = PD_OPTIONS(.memory_limit = run->s->memory, .max_expanded = run->max_output.bytes,
+	const struct pd_reader_options *o = PD_READER_OPTIONS(.memory_limit = run->s->memory, .max_expanded = run->max_output.bytes,
 		.max_ratio = run->max_output.ratio, .on_error = on_error, .ctx = run);
 	enum cli_exit status = CLI_INPUT;
 	struct pd_reader *reader;
@@ -393,9 +393,9 @@ static enum cli_exit repair(void *ctx)
 
 	if (run->s->json)
 		run->listed = calloc(ERRORS_LISTED, sizeof(*run->listed));
-	reader = run->in.fd >= 0 ? pd_open_fd(run->in.fd, o, &e) : pd_open_path(run->in.path, o, &e);
+	reader = run->in.fd >= 0 ? pd_reader_open_fd(run->in.fd, o, &e) : pd_reader_open_path(run->in.path, o, &e);
 	status = reader ? repair_reader(run, reader) : input_failed(run, &e);
-	pd_close(reader);
+	pd_reader_free(reader);
 	free(run->listed);
 	run->listed = NULL;
 	return status;

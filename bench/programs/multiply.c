@@ -88,7 +88,7 @@ static void shift(struct copy *c, uint64_t by)
 
 static void add_events(struct pd_reader *r, struct pd_writer *w, uint64_t *sample_types)
 {
-	const struct pd_file_info *file = pd_file(r);
+	const struct pd_file_info *file = pd_reader_file(r);
 	struct pd_error e;
 
 	for (size_t i = 0; i < file->nr_sections; i++) {
@@ -98,12 +98,12 @@ static void add_events(struct pd_reader *r, struct pd_writer *w, uint64_t *sampl
 
 		if (strcmp(s->name, "attrs") != 0)
 			continue;
-		for (size_t n = 0; n < pd_nr_attrs(r); n++) {
-			const struct pd_attr *a = pd_attr_at(r, n);
+		for (size_t n = 0; n < pd_reader_nr_attrs(r); n++) {
+			const struct pd_attr *a = pd_reader_attr(r, n);
 			const uint64_t *ids;
 			size_t nr_ids;
 
-			if (file->attr_size > sizeof(entry) || pd_read_at(r, s->offset + n * file->attr_size, entry,
+			if (file->attr_size > sizeof(entry) || pd_reader_read_at(r, s->offset + n * file->attr_size, entry,
 						file->attr_size) != (int64_t)file->attr_size)
 				die("can't read the attributes", NULL);
 			memcpy(&attr, entry, file->attr_size < sizeof(attr) ? file->attr_size : sizeof(attr));
@@ -122,7 +122,7 @@ static void take(struct pd_reader *r, struct pd_writer *w, const uint64_t *sampl
 	struct pd_error e;
 	int got;
 
-	while ((got = pd_next(r, &record, &e)) > 0) {
+	while ((got = pd_reader_next(r, &record, &e)) > 0) {
 		const uint32_t type = pd_record_type(record);
 		const struct pd_bytes b = pd_record_bytes(record);
 		const struct pd_attr *a = pd_record_attr(record);
@@ -141,11 +141,11 @@ static void add_features(struct pd_reader *r, struct pd_writer *w, uint64_t long
 {
 	struct pd_error e;
 
-	for (size_t i = 0; i < pd_nr_features(r); i++) {
+	for (size_t i = 0; i < pd_reader_nr_features(r); i++) {
 		struct pd_feature f;
 		uint64_t span[2];
 
-		if (pd_feature_at(r, i, &f, &e))
+		if (pd_reader_feature(r, i, &f, &e))
 			die("a feature:", &e);
 		if (f.id == PD_FEATURE_SAMPLE_TIME && f.bytes.size == sizeof(span)) {
 			memcpy(span, f.bytes.data, sizeof(span));
@@ -169,11 +169,11 @@ int main(int argc, char **argv)
 
 	if (out < 0)
 		die("usage: multiply IN OUT BYTES [ZSTD-LEVEL]", NULL);
-	r = pd_open_path(argv[1], NULL, &e);
+	r = pd_reader_open_path(argv[1], NULL, &e);
 	if (!r)
 		die(argv[1], &e);
 	w = pd_writer_open_fd(out, PD_WRITER_OPTIONS(.mode = PD_MODE_FILE, .compress = argc > 4 ? atoi(argv[4]) : 0), &e);
-	sample_types = calloc(pd_nr_attrs(r) + 1, sizeof(*sample_types));
+	sample_types = calloc(pd_reader_nr_attrs(r) + 1, sizeof(*sample_types));
 	if (!w || !sample_types)
 		die(argv[2], &e);
 	add_events(r, w, sample_types);
@@ -197,7 +197,7 @@ int main(int argc, char **argv)
 	if (pd_writer_finish(w, &e))
 		die("writing:", &e);
 	pd_writer_free(w);
-	pd_close(r);
+	pd_reader_free(r);
 	free(c.bytes);
 	free(c.times);
 	free(sample_types);

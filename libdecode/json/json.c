@@ -13,7 +13,7 @@
 /* In a file the events and features come first; in a pipe they are only known at its end. */
 static bool comes_first(const struct pd_json *j)
 {
-	return pd_file(j->reader)->mode != PD_MODE_PIPE;
+	return pd_reader_file(j->reader)->mode != PD_MODE_PIPE;
 }
 
 static void open_line(struct pd_json *j, const char *kind)
@@ -42,14 +42,14 @@ static void attrs(struct pd_json *j)
 
 	if (!lines)
 		pd_jsonw_raw(&j->w, ",\n\"attrs\":[", 11);
-	for (size_t i = 0; i < pd_nr_attrs(j->reader); i++) {
+	for (size_t i = 0; i < pd_reader_nr_attrs(j->reader); i++) {
 		if (lines) {
 			open_line(j, "attr");
 		} else {
 			pd_jsonw_comma(&j->w);
 			pd_jsonw_raw(&j->w, "\n{", 2);
 		}
-		pd_json_attr(j, pd_attr_at(j->reader, i));
+		pd_json_attr(j, pd_reader_attr(j->reader, i));
 		if (lines)
 			close_line(j);
 		else
@@ -81,11 +81,11 @@ static void features(struct pd_json *j)
 
 	if (!lines)
 		pd_jsonw_raw(&j->w, ",\n\"features\":{", 14);
-	for (size_t i = 0; i < pd_nr_features(j->reader); i++) {
+	for (size_t i = 0; i < pd_reader_nr_features(j->reader); i++) {
 		struct pd_feature f;
 		struct pd_error e;
 
-		if (pd_feature_at(j->reader, i, &f, &e) == 0)
+		if (pd_reader_feature(j->reader, i, &f, &e) == 0)
 			feature(j, f.id, f.bytes);
 	}
 	for (size_t i = 0; i < j->nr_features; i++)
@@ -105,7 +105,7 @@ static void keep_feature(struct pd_json *j, const struct pd_record *r)
 	if (r->frame.type == PD_TYPE_HEADER_TRACING_DATA && r->payload.size) {
 		id = PD_FEATURE_TRACING_DATA;
 		payload = r->payload;
-	} else if (r->frame.type == PD_TYPE_HEADER_FEATURE && r->body.size > 8 && pd_get_number(r, "feat_id", &id) &&
+	} else if (r->frame.type == PD_TYPE_HEADER_FEATURE && r->body.size > 8 && pd_record_get_number(r, "feat_id", &id) &&
 		   id < PD_FEATURE_BITS) {
 		payload = (struct pd_bytes){ r->body.data + 8, r->body.size - 8 };
 	} else {
@@ -409,12 +409,12 @@ static void free_json(void *state)
 	free(j);
 }
 
-struct pd_sink *pd_json_sink(const struct pd_json_options *o, struct pd_output out)
+struct pd_sink *pd_sink_new_json(const struct pd_json_options *o, struct pd_output out)
 {
-	static const struct pd_sink_ops ops = { sizeof(ops), begin, record, error, finish, wait, free_json, runs };
+	static const struct pd_sink_ops ops = { sizeof(ops), begin, record, error, finish, wait, free_json };
 	struct pd_json *j = calloc(1, sizeof(*j));
 	char *buffer = malloc(PD_JSONW_BUFFER + 1);
-	struct pd_sink *sink = j && buffer ? pd_sink_new(&ops, j) : NULL;
+	struct pd_sink *sink = j && buffer ? pd_sink_new_batched(&ops, runs, j) : NULL;
 
 	if (!sink) {
 		free(j);

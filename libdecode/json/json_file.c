@@ -59,7 +59,7 @@ static void gaps(struct pd_json *j, const struct pd_file_info *f)
 		PD_JSONW_KEY(&j->w, "data");
 		pd_jsonw_char(&j->w, '"');
 		while (at < end) {
-			int64_t got = pd_read_at(j->reader, at, chunk, end - at < CHUNK ? (size_t)(end - at) : CHUNK);
+			int64_t got = pd_reader_read_at(j->reader, at, chunk, end - at < CHUNK ? (size_t)(end - at) : CHUNK);
 
 			if (got <= 0)
 				break;
@@ -126,7 +126,7 @@ static void event_types(struct pd_json *j, const struct pd_file_info *f)
 			const struct pd_bytes bytes = { entry, sizeof(entry) };
 			struct pd_extent_of extent;
 
-			if (pd_read_at(j->reader, s->offset + at, entry, sizeof(entry)) != sizeof(entry))
+			if (pd_reader_read_at(j->reader, s->offset + at, entry, sizeof(entry)) != sizeof(entry))
 				break;
 			pd_jsonw_comma(&j->w);
 			pd_jsonw_char(&j->w, '{');
@@ -142,7 +142,7 @@ static void event_types(struct pd_json *j, const struct pd_file_info *f)
 void pd_json_file(struct pd_json *j)
 {
 	static const char *const modes[] = { "file", "pipe", "directory" };
-	const struct pd_file_info *f = pd_file(j->reader);
+	const struct pd_file_info *f = pd_reader_file(j->reader);
 
 	STRING_OF(j, "mode", modes[f->mode]);
 	STRING_OF(j, "byte_order", f->byte_order == PD_BIG_ENDIAN ? "big" : "little");
@@ -323,5 +323,5 @@ void pd_json_summary(struct pd_json *j)
 	NUMBER_OF(j, "skipped", c->skipped);
 	pd_account_write(&j->w, j->reader);
 	PD_JSONW_KEY(&j->w, "complete");
-	pd_jsonw_raw(&j->w, pd_file(j->reader)->complete ? "true" : "false", pd_file(j->reader)->complete ? 4 : 5);
+	pd_jsonw_raw(&j->w, pd_reader_file(j->reader)->complete ? "true" : "false", pd_reader_file(j->reader)->complete ? 4 : 5);
 }

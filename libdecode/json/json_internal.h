@@ -72,7 +72,8 @@ static inline void pd_json_team_go_on(struct pd_json_team *t, enum pd_json_place
 	t->filling = next;
 }
 
-/* What became of filling a block: ENDED is for pd_next(), or for bytes that are wanted; FAILED has a status, or could not read. */
+/* The result of filling a block: ENDED is for pd_reader_next(), or for bytes that are wanted; FAILED has a status, or
+ * could not read. */
 enum pd_json_filled { PD_JSON_MORE, PD_JSON_FULL, PD_JSON_ENDED, PD_JSON_FAILED };
 
 /* Is it a thread's own to bring what is wanted? */

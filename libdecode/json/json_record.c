@@ -128,7 +128,7 @@ static COLD void payload(struct pd_json *j)
 
 	PD_JSONW_KEY(&j->w, "data");
 	pd_jsonw_char(&j->w, '"');
-	while (pd_payload_read(j->reader, PAYLOAD_CHUNK, &piece, &e) > 0)
+	while (pd_reader_read_payload(j->reader, PAYLOAD_CHUNK, &piece, &e) > 0)
 		pd_jsonw_hex_inside(&j->w, piece);
 	pd_jsonw_char(&j->w, '"');
 }

@@ -180,7 +180,7 @@ static void feature_object(struct pd_json *j, const struct pd_field *f, struct p
 {
 	uint64_t id = 0;
 
-	pd_get_number(j->record, "feat_id", &id);
+	pd_record_get_number(j->record, "feat_id", &id);
 	pd_json_key(j, f);
 	pd_jsonw_char(&j->w, '{');
 	pd_json_feature(j, id, section);
@@ -282,7 +282,7 @@ void pd_json_feature(struct pd_json *j, uint64_t id, struct pd_bytes section)
 	}
 	rest = (struct pd_bytes){ section.data ? section.data + extent.end : NULL, section.size - extent.end };
 	if (regular == PD_REGULAR && extent.code == PD_OK && !j->not_utf8 &&
-	    (!rest.size || (pd_file(j->reader)->mode == PD_MODE_PIPE && rest.size < 8 && pd_all_zero(rest))))
+	    (!rest.size || (pd_reader_file(j->reader)->mode == PD_MODE_PIPE && rest.size < 8 && pd_all_zero(rest))))
 		return;		/* in a record, zeros up to its size need no saying */
 	pd_json_key_with(j, d->field->name, "_raw");
 	pd_jsonw_hex(&j->w, section);

@@ -130,7 +130,7 @@ static void lend_windows(struct pd_json_team *t, struct pd_json_worker *w)
 			break;
 }
 
-/* False: who leads can't go on, but pd_next() may. */
+/* False: who leads can't go on, but pd_reader_next() may. */
 static bool lead(struct pd_json_team *t, struct pd_json_worker *w, struct pd_json_place **p)
 {
 	struct pd_json_place *place = &t->ring[t->filling];

@@ -240,10 +240,10 @@ static int update_name(struct pd_filter *f, const struct pd_record *r)
 	struct pd_bytes comm;
 	const enum pd_names_thread names = r->frame.desc ? r->frame.desc->names_thread : PD_NAMES_NO_THREAD;
 
-	if (names == PD_NAMES_THREAD && pd_record_number(r, PD_OF_BODY, PD_HOT_TID, &tid) && pd_get_text(r, "comm", &comm))
+	if (names == PD_NAMES_THREAD && pd_record_number(r, PD_OF_BODY, PD_HOT_TID, &tid) && pd_record_get_text(r, "comm", &comm))
 		return set_name(f, (uint32_t)tid, matches_bytes(&f->comms, comm));
 	if (names == PD_NAMES_CHILD && pd_record_number(r, PD_OF_BODY, PD_HOT_TID, &tid) &&
-	    pd_get_number(r, "ptid", &parent))
+	    pd_record_get_number(r, "ptid", &parent))
 		return set_name(f, (uint32_t)tid, has_name(f, (uint32_t)parent));
 	return 0;
 }
@@ -375,7 +375,7 @@ int pd_filter_batch(struct pd_filter *f, struct pd_batch *batch, struct pd_sessi
 	return 0;
 }
 
-bool pd_record_type_of(const char *name, uint32_t *type)
+bool pd_record_type_parse(const char *name, uint32_t *type)
 {
 	const struct pd_record_desc *d;
 

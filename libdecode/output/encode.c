@@ -39,14 +39,13 @@ int pd_encode_fail_pack(struct pd_encode_error *e, const struct pd_pack_error *p
 	return -1;
 }
 
-struct pd_encoder *pd_encoder_new(const struct pd_values *values, int fd, const struct pd_encoder_options *o,
-				  struct pd_encode_error *e)
+struct pd_encoder *pd_encoder_new(const struct pd_values *values, int fd, const struct pd_encoder_options *o, struct pd_error *e)
 {
 	struct pd_encoder *enc = calloc(1, sizeof(*enc));
 
 	if (!enc || pd_out_init(&enc->out, fd)) {
 		free(enc);
-		pd_encode_no_memory(e);
+		*e = (struct pd_error){ .code = PD_E_NOMEM, .severity = PD_FATAL };
 		return NULL;
 	}
 	enc->v = values;
@@ -124,8 +123,8 @@ bool pd_encode_text_of(const struct pd_encoder *enc, pd_node n, char *buf, size_
 
 int pd_encode_start(struct pd_encoder *enc, struct pd_encode_error *e)
 {
-	const enum pd_byte_order order = enc->options.byte_order == PD_ENCODE_BIG ? PD_BIG_ENDIAN :
-		enc->options.byte_order == PD_ENCODE_LITTLE ? PD_LITTLE_ENDIAN : enc->stated.order;
+	const enum pd_byte_order order = enc->options.byte_order == PD_ENCODER_BIG ? PD_BIG_ENDIAN :
+		enc->options.byte_order == PD_ENCODER_LITTLE ? PD_LITTLE_ENDIAN : enc->stated.order;
 	const bool big_host = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 
 	if (enc->ended)
@@ -134,8 +133,8 @@ int pd_encode_start(struct pd_encoder *enc, struct pd_encode_error *e)
 		return 0;
 	enc->started = true;
 	enc->turns = order != enc->stated.order;
-	enc->mode = enc->options.mode == PD_ENCODE_FILE ? PD_MODE_FILE :
-		    enc->options.mode == PD_ENCODE_PIPE ? PD_MODE_PIPE : enc->stated.mode;
+	enc->mode = enc->options.mode == PD_ENCODER_FILE ? PD_MODE_FILE :
+		    enc->options.mode == PD_ENCODER_PIPE ? PD_MODE_PIPE : enc->stated.mode;
 	enc->converts = enc->mode != enc->stated.mode || enc->options.compress;
 	if (pd_session_init(&enc->session, &enc->budget,
 			    (order == PD_BIG_ENDIAN) != big_host ? PD_SWAP_YES : PD_SWAP_NO))
@@ -180,7 +179,7 @@ static struct pd_out *out_of(struct pd_encoder *enc, pd_node record, struct pd_e
 	return n && enc->mode == PD_MODE_DIRECTORY ? pd_encode_out_named(enc, n, "file", e) : &enc->out;
 }
 
-int pd_encoder_attr(struct pd_encoder *enc, pd_node attr, struct pd_encode_error *e)
+int pd_encode_attr(struct pd_encoder *enc, pd_node attr, struct pd_encode_error *e)
 {
 	static const char *const also[] = { "kind", "index", "name", "ids", "restored", "trailing", NULL };
 	struct pd_pack how = { .values = enc->v, .size = PD_SIZE_OPEN, .also = also };
@@ -236,7 +235,7 @@ static int one_feature(struct pd_encoder *enc, const char *name, pd_node feature
 	return 0;
 }
 
-int pd_encoder_features(struct pd_encoder *enc, pd_node features, struct pd_encode_error *e)
+int pd_encode_features(struct pd_encoder *enc, pd_node features, struct pd_encode_error *e)
 {
 	const char *name;
 	pd_node value;
@@ -500,7 +499,7 @@ static void note_lost_raw(struct pd_encoder *enc, pd_node record)
 	}
 }
 
-int pd_encoder_record(struct pd_encoder *enc, pd_node record, struct pd_encode_error *e)
+int pd_encode_record(struct pd_encoder *enc, pd_node record, struct pd_encode_error *e)
 {
 	const bool inner = enc->v->member(record, "inner_offset") != NULL;
 	const struct pd_record_desc *d = NULL;
@@ -569,7 +568,7 @@ const char *pd_encoder_feature_left_out(const struct pd_encoder *enc, size_t i)
 	return pd_feature_left_out(enc->features, i);
 }
 
-int pd_encoder_finish(struct pd_encoder *enc, struct pd_encode_error *e)
+int pd_encode_finish(struct pd_encoder *enc, struct pd_encode_error *e)
 {
 	if (pd_encode_start(enc, e) || begin(enc, e) || pd_encode_compress_flush(enc, NULL, e))
 		return -1;

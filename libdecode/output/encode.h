@@ -42,7 +42,16 @@ struct pd_encode_compressor {
 	struct pd_compressor *compressor;
 };
 
+/* What is wrong with a part. Its texts are lent to the pd_error of the caller. */
+struct pd_encode_error {
+	enum pd_code code;
+	uint64_t have;		/* errno of PD_E_IO */
+	char path[160];		/* "callchain[3]", relative to the part */
+	char text[160];		/* what was expected */
+};
+
 struct pd_encoder {
+	struct pd_encode_error wrong;
 	const struct pd_values *v;
 	struct pd_encoder_options options;
 	struct pd_budget budget;
@@ -102,6 +111,13 @@ int pd_encode_compress(struct pd_encoder *enc, struct pd_bytes record, struct pd
 int pd_encode_compress_flush(struct pd_encoder *enc, struct pd_out *out, struct pd_encode_error *e);
 int pd_encode_compress_finish(struct pd_encoder *enc, struct pd_encode_error *e);
 void pd_encode_compress_free(struct pd_encoder *enc);
+
+/* The functions behind pd_encoder_file() and so on. 0, or -1 and *e. */
+int pd_encode_file(struct pd_encoder *enc, pd_node file, struct pd_encode_error *e);
+int pd_encode_attr(struct pd_encoder *enc, pd_node attr, struct pd_encode_error *e);
+int pd_encode_features(struct pd_encoder *enc, pd_node features, struct pd_encode_error *e);
+int pd_encode_record(struct pd_encoder *enc, pd_node record, struct pd_encode_error *e);
+int pd_encode_finish(struct pd_encoder *enc, struct pd_encode_error *e);
 
 /* Before the first record, and at the end. 0, or -1 and *e. */
 int pd_encode_begin_file(struct pd_encoder *enc, struct pd_encode_error *e);

@@ -135,7 +135,7 @@ static int extract(const struct pd_encoder *enc, pd_node file, const char *name,
 	return pd_encode_fail(e, PD_E_ARGUMENT, path, otherwise);
 }
 
-int pd_encoder_file(struct pd_encoder *enc, pd_node file, struct pd_encode_error *e)
+int pd_encode_file(struct pd_encoder *enc, pd_node file, struct pd_encode_error *e)
 {
 	static const char *const modes[] = { "file", "pipe", "directory" }, *const orders[] = { "little", "big" };
 	struct pd_stated *stated = &enc->stated;

@@ -250,7 +250,7 @@ static int next(struct pd_reader *r, struct pd_error *e)
 	return -1;
 }
 
-int pd_next(struct pd_reader *r, const struct pd_record **out, struct pd_error *e)
+int pd_reader_next(struct pd_reader *r, const struct pd_record **out, struct pd_error *e)
 {
 	int got = next(r, e);
 
@@ -260,7 +260,7 @@ int pd_next(struct pd_reader *r, const struct pd_record **out, struct pd_error *
 	return got;
 }
 
-int pd_payload_read(struct pd_reader *r, size_t n, struct pd_bytes *out, struct pd_error *e)
+int pd_reader_read_payload(struct pd_reader *r, size_t n, struct pd_bytes *out, struct pd_error *e)
 {
 	if (r->record.payload.data) {
 		*out = r->record.payload;

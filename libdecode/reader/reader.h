@@ -7,28 +7,28 @@
 
 struct pd_session *pd_reader_session(struct pd_reader *r);
 
-/* For pd_repair() to add to. */
+/* For pd_reader_repair() to add to. */
 struct pd_account *pd_reader_own_account(struct pd_reader *r);
 
 /* Called before the session changes, or held windows go: threads that read them have to be done by then. */
 void pd_reader_before_update(struct pd_reader *r, void (*quiesce)(void *ctx), void *ctx);
 
 /* The plain records that come next, from records[next] on, for sinks that have a faster way than one by one; NULL: ask
- * pd_next(). Who takes some moves `next` on. Valid until the next call. */
+ * pd_reader_next(). Who takes some moves `next` on. Valid until the next call. */
 struct pd_batch *pd_reader_batch(struct pd_reader *r);
 
 /* The next record when there is no run, if it teaches nothing, nothing is to be said of it, and nothing to be read for it. NULL:
- * ask pd_next(). Valid until the next call; it comes again until it is taken. */
+ * ask pd_reader_next(). Valid until the next call; it comes again until it is taken. */
 const struct pd_record *pd_reader_peek(struct pd_reader *r);
 void pd_reader_take(struct pd_reader *r);
 
-/* May any thread ask for runs, one after the other? Where they can be had without pd_next() for long: not in a stream, not in what
- * is decompressed. */
+/* Returns whether any thread may ask for batches, one thread at a time: batches must come without pd_reader_next() for
+ * long, so not in a stream and not in decompressed records. */
 bool pd_reader_can_change_threads(const struct pd_reader *r);
 
 /* There is no run because the window ends, and the file goes on: *at is where. */
 bool pd_reader_needs_input(struct pd_reader *r, uint64_t *at);
-/* Then: reads on, or takes what *ahead has, if it has a window. False: pd_next() tells why not. */
+/* Then: reads on, or takes what *ahead has, if it has a window. False: pd_reader_next() tells why not. */
 bool pd_reader_read_on(struct pd_reader *r, struct pd_read_ahead *ahead);
 /* For what other threads read ahead (pd_source_read_ahead()) of the source that they are told. NULL: there is nothing to read. */
 const struct pd_source *pd_reader_start_read_ahead(struct pd_reader *r, struct pd_read_ahead *ahead);

@@ -7,7 +7,7 @@
 
 #define FEATURE_SAMPLE_TIME "SAMPLE_TIME"
 
-const struct pd_file_info *pd_file(const struct pd_reader *r)
+const struct pd_file_info *pd_reader_file(const struct pd_reader *r)
 {
 	return &r->container.info;
 }
@@ -32,7 +32,7 @@ struct pd_account *pd_reader_own_account(struct pd_reader *r)
 	return &r->account;
 }
 
-void pd_get_account(const struct pd_reader *r, struct pd_account *out)
+void pd_reader_account(const struct pd_reader *r, struct pd_account *out)
 {
 	const struct pd_account *around = &r->container.account;
 	struct pd_account a = r->account;
@@ -48,19 +48,19 @@ void pd_get_account(const struct pd_reader *r, struct pd_account *out)
 	memcpy(out, &a, a.size < sizeof(a) ? a.size : sizeof(a));
 }
 
-int64_t pd_read_at(struct pd_reader *r, uint64_t offset, void *p, size_t n)
+int64_t pd_reader_read_at(struct pd_reader *r, uint64_t offset, void *p, size_t n)
 {
 	struct pd_error ignored;
 
 	return pd_source_is_random(r->source) ? pd_source_pread(r->source, offset, p, n, &ignored) : -1;
 }
 
-size_t pd_nr_attrs(const struct pd_reader *r)
+size_t pd_reader_nr_attrs(const struct pd_reader *r)
 {
 	return r->session.nr_attrs;
 }
 
-const struct pd_attr *pd_attr_at(const struct pd_reader *r, size_t i)
+const struct pd_attr *pd_reader_attr(const struct pd_reader *r, size_t i)
 {
 	struct pd_attr *a = i < r->session.nr_attrs ? r->session.attrs[i] : NULL;
 
@@ -103,12 +103,12 @@ struct pd_bytes pd_reader_visit_attr(const struct pd_reader *r, const struct pd_
 	return (struct pd_bytes){ a->bytes.data + extent.end, a->bytes.size - extent.end };
 }
 
-size_t pd_nr_features(const struct pd_reader *r)
+size_t pd_reader_nr_features(const struct pd_reader *r)
 {
 	return r->container.nr_features;
 }
 
-int pd_feature_at(struct pd_reader *r, size_t i, struct pd_feature *out, struct pd_error *e)
+int pd_reader_feature(struct pd_reader *r, size_t i, struct pd_feature *out, struct pd_error *e)
 {
 	const struct pd_section *section;
 	const struct pd_feature_desc *d;
@@ -129,7 +129,7 @@ int pd_feature_at(struct pd_reader *r, size_t i, struct pd_feature *out, struct 
 	return 0;
 }
 
-bool pd_time_span(struct pd_reader *r, uint64_t *first, uint64_t *last)
+bool pd_reader_time_span(struct pd_reader *r, uint64_t *first, uint64_t *last)
 {
 	const struct pd_extract extracts[] = { { FEATURE_SAMPLE_TIME, "first", first }, { FEATURE_SAMPLE_TIME, "last", last } };
 	const struct pd_feature_desc *d;
@@ -138,9 +138,9 @@ bool pd_time_span(struct pd_reader *r, uint64_t *first, uint64_t *last)
 	struct pd_plan *plan;
 
 	*first = *last = 0;
-	for (size_t i = 0; i < pd_nr_features(r); i++) {
+	for (size_t i = 0; i < pd_reader_nr_features(r); i++) {
 		d = pd_feature_desc(r->container.features[i].feature);
-		if (!d || strcmp(d->field->name, FEATURE_SAMPLE_TIME) != 0 || pd_feature_at(r, i, &f, &e))
+		if (!d || strcmp(d->field->name, FEATURE_SAMPLE_TIME) != 0 || pd_reader_feature(r, i, &f, &e))
 			continue;
 		plan = pd_session_feature_plan(&r->session, d);
 		if (plan)

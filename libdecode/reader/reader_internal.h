@@ -10,7 +10,7 @@
 
 
 struct pd_reader {
-	struct pd_options options;
+	struct pd_reader_options options;
 	struct pd_budget budget;
 	struct pd_source *source;
 	struct pd_session session;
@@ -31,7 +31,7 @@ struct pd_reader {
 	size_t next_file;
 	const char *file;		/* being read: NULL for data itself */
 	struct pd_source *file_source;
-	struct pd_account account;	/* of the files that were read to their end; what pd_repair() adds */
+	struct pd_account account;	/* of the files that were read to their end; what pd_reader_repair() adds */
 	struct pd_error stopped;	/* what options.stop_at made of an error */
 	void (*quiesce)(void *ctx);	/* before the session changes; may be NULL */
 	void *quiesce_ctx;

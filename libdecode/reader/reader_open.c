@@ -25,7 +25,7 @@ static void on_error(void *ctx, const struct pd_error *e)
 	pd_reader_report(ctx, e);
 }
 
-static struct pd_reader *new_reader(const struct pd_options *o, struct pd_error *e)
+static struct pd_reader *new_reader(const struct pd_reader_options *o, struct pd_error *e)
 {
 	struct pd_reader *r = calloc(1, sizeof(*r));
 
@@ -121,11 +121,11 @@ static struct pd_reader *start(struct pd_reader *r, struct pd_error *e)
 	}
 	return r;
 fail:
-	pd_close(r);
+	pd_reader_free(r);
 	return NULL;
 }
 
-struct pd_reader *pd_open_path(const char *path, const struct pd_options *o, struct pd_error *e)
+struct pd_reader *pd_reader_open_path(const char *path, const struct pd_reader_options *o, struct pd_error *e)
 {
 	struct pd_reader *r = new_reader(o, e);
 	struct pd_source_limits limits;
@@ -138,7 +138,7 @@ struct pd_reader *pd_open_path(const char *path, const struct pd_options *o, str
 		r->is_directory = true;
 		if (pd_directory_list(&r->directory, path)) {
 			*e = (struct pd_error){ .code = PD_E_IO, .severity = PD_FATAL, .have = (uint64_t)errno };
-			pd_close(r);
+			pd_reader_free(r);
 			return NULL;
 		}
 		r->source = pd_directory_open_main(&r->directory, &limits, e);
@@ -146,13 +146,13 @@ struct pd_reader *pd_open_path(const char *path, const struct pd_options *o, str
 		r->source = pd_source_open_path(path, &limits, e);
 	}
 	if (!r->source) {
-		pd_close(r);
+		pd_reader_free(r);
 		return NULL;
 	}
 	return start(r, e);
 }
 
-struct pd_reader *pd_open_fd(int fd, const struct pd_options *o, struct pd_error *e)
+struct pd_reader *pd_reader_open_fd(int fd, const struct pd_reader_options *o, struct pd_error *e)
 {
 	struct pd_reader *r = new_reader(o, e);
 	struct pd_source_limits limits;
@@ -162,13 +162,13 @@ struct pd_reader *pd_open_fd(int fd, const struct pd_options *o, struct pd_error
 	limits = pd_reader_limits(r);
 	r->source = pd_source_open_fd(fd, PD_FD_BORROWED, &limits, e);
 	if (!r->source) {
-		pd_close(r);
+		pd_reader_free(r);
 		return NULL;
 	}
 	return start(r, e);
 }
 
-struct pd_reader *pd_open_memory(struct pd_bytes in, const struct pd_options *o, struct pd_error *e)
+struct pd_reader *pd_reader_open_memory(struct pd_bytes in, const struct pd_reader_options *o, struct pd_error *e)
 {
 	struct pd_reader *r = new_reader(o, e);
 	struct pd_source_limits limits;
@@ -178,13 +178,13 @@ struct pd_reader *pd_open_memory(struct pd_bytes in, const struct pd_options *o,
 	limits = pd_reader_limits(r);
 	r->source = pd_source_open_memory(in, &limits, e);
 	if (!r->source) {
-		pd_close(r);
+		pd_reader_free(r);
 		return NULL;
 	}
 	return start(r, e);
 }
 
-void pd_close(struct pd_reader *r)
+void pd_reader_free(struct pd_reader *r)
 {
 	if (!r)
 		return;

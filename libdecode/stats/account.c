@@ -14,7 +14,7 @@ void pd_account_write(struct pd_jsonw *w, const struct pd_reader *r)
 		{ ",\"unexpanded\":", &a.unexpanded },
 	};
 
-	pd_get_account(r, &a);
+	pd_reader_account(r, &a);
 	PD_JSONW_KEY(w, "account");
 	pd_jsonw_char(w, '{');
 	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {

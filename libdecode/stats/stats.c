@@ -52,8 +52,8 @@ static int begin(void *state, struct pd_reader *r)
 	struct pd_error e;
 
 	s->session = pd_reader_session(r);
-	for (size_t i = 0; i < pd_nr_features(r); i++)
-		if (pd_feature_at(r, i, &f, &e) == 0 && f.id == PD_FEATURE_VERSION)
+	for (size_t i = 0; i < pd_reader_nr_features(r); i++)
+		if (pd_reader_feature(r, i, &f, &e) == 0 && f.id == PD_FEATURE_VERSION)
 			update_version(s, f.bytes);
 	s->team = pd_stats_team_new(r, &s->counts, s->options.filter, s->options.threads);
 	return 0;
@@ -71,7 +71,7 @@ static void update_record(struct stats *s, const struct pd_record *r)
 	static const struct pd_visitor v = { .size = sizeof(v), .bytes = version_record };
 	uint64_t id;
 
-	if (r->frame.type == PD_TYPE_HEADER_FEATURE && pd_get_number(r, "feat_id", &id) &&
+	if (r->frame.type == PD_TYPE_HEADER_FEATURE && pd_record_get_number(r, "feat_id", &id) &&
 	    id == PD_FEATURE_VERSION)
 		pd_record_visit(r, &v, s);
 }
@@ -138,7 +138,7 @@ static void end_object(struct stats *s)
 static void file(struct stats *s, struct pd_reader *r)
 {
 	static const char *const modes[] = { "file", "pipe", "directory" };
-	const struct pd_file_info *f = pd_file(r);
+	const struct pd_file_info *f = pd_reader_file(r);
 
 	OBJECT_OF(s, "file");
 	STRING_OF(s, "mode", modes[f->mode]);
@@ -200,14 +200,14 @@ static void by_event(struct stats *s, struct pd_reader *r)
 {
 	PD_JSONW_KEY(&s->w, "by_event");
 	pd_jsonw_char(&s->w, '[');
-	for (size_t i = 0; i < pd_nr_attrs(r); i++) {
+	for (size_t i = 0; i < pd_reader_nr_attrs(r); i++) {
 		static const struct pd_event_count none;
 		const struct pd_event_count *c = i < s->counts.nr_events ? &s->counts.events[i] : &none;
 
 		pd_jsonw_comma(&s->w);
 		pd_jsonw_char(&s->w, '{');
 		NUMBER_OF(s, "attr_index", i);
-		STRING_OF(s, "event", pd_attr_name(pd_attr_at(r, i)));
+		STRING_OF(s, "event", pd_attr_name(pd_reader_attr(r, i)));
 		count(s, &c->all);
 		NUMBER_OF(s, "samples", c->samples);
 		if (c->has_period)
@@ -283,12 +283,12 @@ static void free_stats(void *state)
 	free(s);
 }
 
-struct pd_sink *pd_stats_sink(const struct pd_stats_options *o, struct pd_output out)
+struct pd_sink *pd_sink_new_stats(const struct pd_stats_options *o, struct pd_output out)
 {
-	static const struct pd_sink_ops ops = { sizeof(ops), begin, record, error, finish, NULL, free_stats, runs };
+	static const struct pd_sink_ops ops = { sizeof(ops), begin, record, error, finish, NULL, free_stats };
 	struct stats *s = calloc(1, sizeof(*s));
 	char *buffer = malloc(PD_JSONW_BUFFER + 1);
-	struct pd_sink *sink = s && buffer ? pd_sink_new(&ops, s) : NULL;
+	struct pd_sink *sink = s && buffer ? pd_sink_new_batched(&ops, runs, s) : NULL;
 
 	if (!sink) {
 		free(s);

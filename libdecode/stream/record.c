@@ -315,7 +315,7 @@ const struct pd_error *pd_record_error(const struct pd_record *r)
 	return r->error.code == PD_OK ? NULL : &r->error;
 }
 
-uint64_t pd_payload_size(const struct pd_record *r)
+uint64_t pd_record_payload_size(const struct pd_record *r)
 {
 	return r->frame.payload;
 }
@@ -405,7 +405,7 @@ static bool search(const struct pd_record *r, struct search *s)
 	return s->found;
 }
 
-bool pd_get_number(const struct pd_record *r, const char *name, uint64_t *out)
+bool pd_record_get_number(const struct pd_record *r, const char *name, uint64_t *out)
 {
 	struct search s = { .name = name, .want = WANT_NUMBER };
 
@@ -417,7 +417,7 @@ bool pd_get_number(const struct pd_record *r, const char *name, uint64_t *out)
 	return true;
 }
 
-bool pd_get_numbers(const struct pd_record *r, const char *name, struct pd_numbers *out)
+bool pd_record_get_numbers(const struct pd_record *r, const char *name, struct pd_numbers *out)
 {
 	struct search s = { .name = name, .want = WANT_NUMBERS };
 
@@ -427,7 +427,7 @@ bool pd_get_numbers(const struct pd_record *r, const char *name, struct pd_numbe
 	return true;
 }
 
-bool pd_get_text(const struct pd_record *r, const char *name, struct pd_bytes *out)
+bool pd_record_get_text(const struct pd_record *r, const char *name, struct pd_bytes *out)
 {
 	struct search s = { .name = name, .want = WANT_TEXT };
 

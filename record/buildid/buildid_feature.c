@@ -154,7 +154,7 @@ static int feature_of(struct pd_writer *w, struct pd_reader *reader, enum buildi
 		ret = buildid_feature_of(w, h, which, deadline, out, e);
 	}
 	hits_free(h);
-	pd_close(reader);
+	pd_reader_free(reader);
 	return ret;
 }
 
@@ -164,20 +164,20 @@ int buildid_feature_path(struct pd_writer *w, const char *path, enum buildid_whi
 {
 	struct pd_error ignored;
 
-	return feature_of(w, pd_open_path(path, NULL, &ignored), which, deadline, out, e);
+	return feature_of(w, pd_reader_open_path(path, NULL, &ignored), which, deadline, out, e);
 }
 
 void buildid_count(const char *path, const bool *hurry, struct buildid_summary *out)
 {
 	struct pd_error ignored;
-	struct pd_reader *reader = pd_open_path(path, NULL, &ignored);
+	struct pd_reader *reader = pd_reader_open_path(path, NULL, &ignored);
 	struct hits *h = reader ? hits_new() : NULL;
 
 	*out = (struct buildid_summary){ 0 };
 	if (h)
 		buildid_scan(reader, BUILDID_NONE, h, hurry, out);
 	hits_free(h);
-	pd_close(reader);
+	pd_reader_free(reader);
 }
 
 /* All of a small recording, for free(). NULL: it is large, or can't be read back. */
@@ -203,7 +203,7 @@ int buildid_feature(struct pd_writer *w, int fd, enum buildid_which which,
 
 	if (all) {
 		whole.data = all;
-		ret = feature_of(w, pd_open_memory(whole, NULL, &ignored), which, deadline, out, e);
+		ret = feature_of(w, pd_reader_open_memory(whole, NULL, &ignored), which, deadline, out, e);
 		free(all);
 		return ret;
 	}

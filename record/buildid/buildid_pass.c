@@ -50,12 +50,12 @@ static void hand_others(struct pass *p)
 	if (!size)
 		return;
 	memcpy(p->others + DATA_SIZE_AT, &size, sizeof(size));
-	reader = pd_open_memory(file, NULL, &ignored);
+	reader = pd_reader_open_memory(file, NULL, &ignored);
 	if (reader)
 		p->callbacks->others(p->callbacks->ctx, reader);
 	else
 		p->failed = true;
-	pd_close(reader);
+	pd_reader_free(reader);
 	p->nr_others = 0;
 }
 
@@ -230,10 +230,10 @@ static void unpack(struct pass *p, struct pd_bytes payload)
 
 static bool read_header(struct pass *p, struct pd_reader *reader)
 {
-	const struct pd_file_info *f = pd_file(reader);
+	const struct pd_file_info *f = pd_reader_file(reader);
 
 	p->header = (size_t)f->data_offset;
-	if (!grow_others(p, OTHERS_FIRST) || pd_read_at(reader, 0, p->others, p->header) != (int64_t)p->header)
+	if (!grow_others(p, OTHERS_FIRST) || pd_reader_read_at(reader, 0, p->others, p->header) != (int64_t)p->header)
 		return false;
 	memset(p->others + FEATURES_AT, 0, FEATURES_SIZE);
 	return true;
@@ -246,14 +246,14 @@ static bool is_hurried(const struct pass *p)
 
 static void read_blocks(struct pass *p, struct pd_reader *reader)
 {
-	const struct pd_file_info *f = pd_file(reader);
+	const struct pd_file_info *f = pd_reader_file(reader);
 	const size_t most = f->data_size < BLOCK ? (size_t)f->data_size : BLOCK;
 	uint64_t at = f->data_offset, end = f->data_offset + f->data_size;
 	uint8_t *block = malloc(most);
 	int64_t got = block ? 1 : 0;
 
 	while (!p->failed && at < end && got > 0 && !is_hurried(p)) {
-		got = pd_read_at(reader, at, block, end - at < most ? (size_t)(end - at) : most);
+		got = pd_reader_read_at(reader, at, block, end - at < most ? (size_t)(end - at) : most);
 		if (got <= 0)
 			break;
 		at += (uint64_t)got;
@@ -266,7 +266,7 @@ static void read_blocks(struct pass *p, struct pd_reader *reader)
 /* A file with its header in front, in this machine's byte order. */
 static bool is_plain(struct pd_reader *reader)
 {
-	const struct pd_file_info *f = pd_file(reader);
+	const struct pd_file_info *f = pd_reader_file(reader);
 	const uint16_t one = 1;
 	const bool little = *(const uint8_t *)&one;
 
@@ -321,7 +321,7 @@ void pass_free(struct pass *p)
 
 bool pass_over(struct pd_reader *reader, const struct pass_callbacks *callbacks)
 {
-	const struct pd_file_info *f = pd_file(reader);
+	const struct pd_file_info *f = pd_reader_file(reader);
 	struct pass *p = f->size_known && f->data_size ? pass_begin(reader, callbacks) : NULL;
 	bool passed;
 

@@ -57,12 +57,12 @@ static bool read_ids(struct sample_table *t, struct pd_reader *reader)
 	size_t all = 0, n;
 
 	for (size_t i = 0; i < t->n; i++) {
-		pd_attr_ids(pd_attr_at(reader, i), &n);
+		pd_attr_ids(pd_reader_attr(reader, i), &n);
 		all += n;
 	}
 	t->ids = calloc(all + 1, sizeof(*t->ids));
 	for (size_t i = 0; t->ids && i < t->n; i++) {
-		const uint64_t *ids = pd_attr_ids(pd_attr_at(reader, i), &n);
+		const uint64_t *ids = pd_attr_ids(pd_reader_attr(reader, i), &n);
 
 		for (size_t j = 0; j < n; j++)
 			t->ids[t->nr_ids++] = (struct sample_id){ ids[j], i };
@@ -94,14 +94,14 @@ bool sample_table_read(struct sample_table *t, struct pd_reader *reader)
 		.size = sizeof(visitor), .number = attr_number,
 	};
 
-	*t = (struct sample_table){ .n = pd_nr_attrs(reader) };
+	*t = (struct sample_table){ .n = pd_reader_nr_attrs(reader) };
 	t->places = calloc(t->n + 1, sizeof(*t->places));
 	if (!t->places || !t->n)
 		return false;
 	for (size_t i = 0; i < t->n; i++) {
 		struct attr_words words = { 0 };
 
-		pd_attr_visit(reader, pd_attr_at(reader, i), &visitor, &words);
+		pd_attr_visit(reader, pd_reader_attr(reader, i), &visitor, &words);
 		set_places(&t->places[i], &words);
 	}
 	return agree(t) && (t->alike || read_ids(t, reader));

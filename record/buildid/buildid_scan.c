@@ -159,7 +159,7 @@ static uint64_t number(const struct pd_record *r, const char *name)
 {
 	uint64_t value = 0;
 
-	pd_get_number(r, name, &value);
+	pd_record_get_number(r, name, &value);
 	return value;
 }
 
@@ -179,7 +179,7 @@ static void take_build_id(const struct pd_record *r, struct hits_file *f)
 {
 	struct pd_bytes id;
 
-	if (f->id.size || !pd_get_text(r, "build_id", &id) || id.size == 0 || id.size > BUILDID_MAX)
+	if (f->id.size || !pd_record_get_text(r, "build_id", &id) || id.size == 0 || id.size > BUILDID_MAX)
 		return;
 	memcpy(f->id.data, id.data, id.size);
 	f->id.size = (uint8_t)id.size;
@@ -195,7 +195,7 @@ static void see_map(struct scan *s, const struct pd_record *r)
 	map.end = map.start + number(r, "len");
 	if (map.end < map.start)
 		map.end = UINT64_MAX;
-	if (!pd_get_text(r, "filename", &name))
+	if (!pd_record_get_text(r, "filename", &name))
 		return;
 	/* its reference symbol follows */
 	if (kernel && name.size > sizeof(kernel_map) - 1 &&
@@ -252,7 +252,7 @@ static void see_all(void *scan, struct pd_reader *reader)
 	struct pd_error e;
 
 	while (!s->failed && !(s->hurry && __atomic_load_n(s->hurry, __ATOMIC_RELAXED)) &&
-	       pd_next(reader, &r, &e) == 1)
+	       pd_reader_next(reader, &r, &e) == 1)
 		see(s, r);
 }
 
@@ -313,10 +313,10 @@ void buildid_watch_begin(struct buildid_watch *w, int fd)
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	header = pd_open_path(path, NULL, &ignored);
+	header = pd_reader_open_path(path, NULL, &ignored);
 	if (header)
 		w->pass = pass_begin(header, &w->callbacks);
-	pd_close(header);
+	pd_reader_free(header);
 }
 
 void buildid_watch_see(void *watch, struct pd_bytes bytes)

@@ -47,18 +47,18 @@ static int decode(int fd, const struct logger *log)
 	if (err)
 		return err;
 	lseek(fd, 0, SEEK_SET);
-	reader = pd_open_fd(fd, NULL, &e);
-	sink = reader ? pd_json_sink(&json, (struct pd_output){ output_write, &out }) : NULL;
+	reader = pd_reader_open_fd(fd, NULL, &e);
+	sink = reader ? pd_sink_new_json(&json, (struct pd_output){ output_write, &out }) : NULL;
 	if (sink) {
 		pd_sink_begin(sink, reader);
-		while (pd_next(reader, &record, &e) > 0)
+		while (pd_reader_next(reader, &record, &e) > 0)
 			pd_sink_record(sink, record);
 		pd_sink_finish(sink, reader);
 	} else {
 		err = fail(log, &e);
 	}
-	pd_sink_close(sink);
-	pd_close(reader);
+	pd_sink_free(sink);
+	pd_reader_free(reader);
 	return output_close(&out, err);
 }
 

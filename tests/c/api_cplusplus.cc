@@ -40,7 +40,7 @@ int two(int a, int b)
 
 int read_it(const char *path)
 {
-	pd_options options = {};
+	pd_reader_options options = {};
 	const pd_record *record;
 	pd_error error;
 	unsigned long samples = 0;
@@ -50,46 +50,47 @@ int read_it(const char *path)
 	pd_visitor visitor = {};
 
 	options.size = sizeof(options);
-	pd_reader *reader = pd_open_path(path, &options, &error);
+	pd_reader *reader = pd_reader_open_path(path, &options, &error);
 	if (!reader)
 		return 1;
-	while (pd_next(reader, &record, &error) == 1)
-		samples += pd_get_number(record, "ip", &ip);
+	while (pd_reader_next(reader, &record, &error) == 1)
+		samples += pd_record_get_number(record, "ip", &ip);
 	std::printf("samples %lu\n", samples);
-	pd_close(reader);
+	pd_reader_free(reader);
 
 	// in another order than the members', with commas, with names from here
-	reader = pd_open_path(path, PD_OPTIONS(.ctx = &it, .order = sorted ? PD_BY_TIME : PD_AS_WRITTEN,
+	reader = pd_reader_open_path(path, PD_READER_OPTIONS(.ctx = &it, .order = sorted ? PD_BY_TIME : PD_AS_WRITTEN,
 					       .memory_limit = uint64_t(two(32, 32)) << 20, .on_error = on_error), &error);
 	visitor.size = sizeof(visitor);
 	visitor.number = on_number;
-	for (; reader && pd_next(reader, &record, &error) == 1; it.records++)
+	for (; reader && pd_reader_next(reader, &record, &error) == 1; it.records++)
 		pd_record_visit(record, &visitor, &it);
 	std::printf("records %lu errors %lu numbers %d\n", it.records, it.errors, it.numbers > it.records);
-	pd_close(reader);
+	pd_reader_free(reader);
 
-	reader = pd_open_path(path, PD_OPTIONS(), &error);
+	reader = pd_reader_open_path(path, PD_READER_OPTIONS(), &error);
 	std::printf("defaults %d\n", reader != nullptr);
-	pd_close(reader);
+	pd_reader_free(reader);
 	return 0;
 }
 
 int json_of(const char *path)
 {
-	const pd_record *record;
 	pd_error error;
 	size_t size = 0;
 	pd_output out = { append, &size };
-	pd_reader *reader = pd_open_path(path, PD_OPTIONS(.stop_at = PD_FATAL), &error);
-	pd_sink *sink = pd_json_sink(PD_OPTIONS_OF(pd_json_options, .blobs = PD_BLOBS_OMIT, .shape = PD_JSON_LINES), out);
+	pd_reader *reader = pd_reader_open_path(path, PD_READER_OPTIONS(.stop_at = PD_FATAL), &error);
+	pd_filter *filter = pd_filter_new(PD_FILTER_OPTIONS(.time = nullptr));
+	pd_sink *sink = pd_sink_new_json(PD_JSON_OPTIONS(.blobs = PD_BLOBS_OMIT, .shape = PD_JSON_LINES,
+						 .filter = filter), out);
 
-	if (!reader || !sink || pd_sink_begin(sink, reader))
+	if (!reader || !sink || !filter || pd_pump(reader, sink))
 		return 1;
-	while (pd_next(reader, &record, &error) == 1)
-		pd_sink_record(sink, record);
-	pd_sink_finish(sink, reader);
-	pd_sink_close(sink);
-	pd_close(reader);
+	pd_sink_free(sink);
+	sink = pd_sink_new_stats(PD_STATS_OPTIONS(.filter = filter), out);
+	pd_sink_free(sink);
+	pd_reader_free(reader);
+	pd_filter_free(filter);
 	std::printf("json %d\n", size > 1000);
 	return 0;
 }
@@ -128,7 +129,12 @@ int write_it(const char *path)
 		return 1;
 	}
 	pd_writer_free(writer);
+	pd_encoder *encoder = pd_encoder_new(&pd_value_values, fileno(file), PD_ENCODER_OPTIONS(.compress = 1), &error);
+	const bool has_encoder = encoder != nullptr;
+	pd_encoder_free(encoder);
 	std::fclose(file);
+	if (!has_encoder)
+		return 1;
 	return 0;
 }
 
@@ -138,7 +144,7 @@ int main(int argc, char **argv)
 {
 	char name[PD_SCHEMA_NAME_SIZE];
 
-	static_assert(PD_VALUE_ARRAY != PD_VALUE_NUMBER && PD_ENCODE_BIG != PD_ENCODE_LITTLE, "in no struct");
+	static_assert(PD_VALUE_ARRAY != PD_VALUE_NUMBER && PD_ENCODER_BIG != PD_ENCODER_LITTLE, "in no struct");
 	static_assert(PD_WRITER_COMPRESSED_MOST > 65536, "a constant");
 	if (argc != 3)
 		return 2;

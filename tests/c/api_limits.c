@@ -23,11 +23,11 @@ static void on_error(void *ctx, const struct pd_error *e)
 	print("told", e);
 }
 
-static int read_all(const char *path, const struct pd_options *o)
+static int read_all(const char *path, const struct pd_reader_options *o)
 {
 	const struct pd_record *record;
 	struct pd_error e;
-	struct pd_reader *r = pd_open_path(path, o, &e);
+	struct pd_reader *r = pd_reader_open_path(path, o, &e);
 	uint64_t last = 0, time;
 	unsigned int n = 0;
 	bool sorted = true;
@@ -37,7 +37,7 @@ static int read_all(const char *path, const struct pd_options *o)
 		print("not opened", &e);
 		return 1;
 	}
-	while ((got = pd_next(r, &record, &e)) == 1) {
+	while ((got = pd_reader_next(r, &record, &e)) == 1) {
 		n++;
 		if (pd_record_time(record, &time) && time) {
 			sorted = sorted && time >= last;
@@ -47,14 +47,14 @@ static int read_all(const char *path, const struct pd_options *o)
 	printf("records %u sorted=%d\n", n, sorted);
 	if (got < 0)
 		print("stopped", &e);
-	pd_close(r);
+	pd_reader_free(r);
 	return got < 0;
 }
 
 /* A caller that was compiled with an older, shorter struct: what it does not know is as if it were 0. */
 static int old_caller(const char *path)
 {
-	struct pd_options o = { .on_error = on_error, .stop_at = PD_NOTE, .order = PD_BY_TIME };
+	struct pd_reader_options o = { .on_error = on_error, .stop_at = PD_NOTE, .order = PD_BY_TIME };
 
 	o.size = sizeof(o.size) + sizeof(o.memory_limit);
 	return read_all(path, &o);
@@ -64,7 +64,7 @@ static int old_caller(const char *path)
 static int new_caller(const char *path)
 {
 	struct {
-		struct pd_options known;
+		struct pd_reader_options known;
 		char more[64];
 	} o = { .known.order = PD_BY_TIME };
 
@@ -118,16 +118,16 @@ static int visitors(const char *path)
 	struct visits records[3] = { { 0, 0 } }, attrs[3] = { { 0, 0 } };
 	const struct pd_record *record;
 	struct pd_error e;
-	struct pd_reader *r = pd_open_path(path, NULL, &e);
+	struct pd_reader *r = pd_reader_open_path(path, NULL, &e);
 
-	while (r && pd_next(r, &record, &e) == 1)
+	while (r && pd_reader_next(r, &record, &e) == 1)
 		for (int i = 0; i < 3; i++)
 			pd_record_visit(record, ages[i], &records[i]);
 	for (int i = 0; r && i < 3; i++)
-		pd_attr_visit(r, pd_attr_at(r, 0), ages[i], &attrs[i]);
+		pd_attr_visit(r, pd_reader_attr(r, 0), ages[i], &attrs[i]);
 	for (int i = 0; i < 3; i++)
 		printf("%u %u wrong=%u\n", records[i].numbers, attrs[i].numbers, records[i].wrong + attrs[i].wrong);
-	pd_close(r);
+	pd_reader_free(r);
 	return 0;
 }
 
@@ -143,20 +143,20 @@ static int full(void *ctx, const void *p, size_t n)
 static int output_fails(const char *path)
 {
 	int calls = 0, failed;
-	struct pd_sink *sink = pd_json_sink(&(struct pd_json_options){ .size = sizeof(struct pd_json_options) },
-					    (struct pd_output){ full, &calls });
+	struct pd_sink *sink = pd_sink_new_json(PD_JSON_OPTIONS(.shape = PD_JSON_DOCUMENT),
+						(struct pd_output){ full, &calls });
 	struct pd_error e;
-	struct pd_reader *r = pd_open_path(path, NULL, &e);
+	struct pd_reader *r = pd_reader_open_path(path, NULL, &e);
 	const struct pd_record *record;
 
 	failed = pd_sink_begin(sink, r);
-	while (!failed && pd_next(r, &record, &e) == 1)
+	while (!failed && pd_reader_next(r, &record, &e) == 1)
 		failed = pd_sink_record(sink, record);
 	if (!failed)
 		failed = pd_sink_finish(sink, r);
 	printf("failed=%s calls=%d\n", strerror(failed), calls);
-	pd_sink_close(sink);
-	pd_close(r);
+	pd_sink_free(sink);
+	pd_reader_free(r);
 	return 0;
 }
 
@@ -166,11 +166,11 @@ static int early(const char *path)
 	for (unsigned int records = 0; records < 20; records++) {
 		struct pd_error e;
 		const struct pd_record *record;
-		struct pd_reader *r = pd_open_path(path, PD_OPTIONS(.order = records & 1 ? PD_BY_TIME : PD_AS_WRITTEN), &e);
+		struct pd_reader *r = pd_reader_open_path(path, PD_READER_OPTIONS(.order = records & 1 ? PD_BY_TIME : PD_AS_WRITTEN), &e);
 
-		for (unsigned int i = 0; r && i < records && pd_next(r, &record, &e) == 1; i++)
+		for (unsigned int i = 0; r && i < records && pd_reader_next(r, &record, &e) == 1; i++)
 			;
-		pd_close(r);
+		pd_reader_free(r);
 	}
 	puts("closed");
 	return 0;
@@ -188,9 +188,9 @@ static int texts(void)
 	printf("%s %zu\n", cut, strlen(cut));
 	for (int code = 0; code <= PD_E_MISMATCH; code++)
 		printf("%s ", pd_code_name((enum pd_code)code));
-	printf("\n%d", pd_record_type_of("mmap2", &type));
+	printf("\n%d", pd_record_type_parse("mmap2", &type));
 	printf(" %d %s\n", (int)type, pd_record_type_name_at(0));
-	printf("%d %s\n", pd_record_type_of("no such", &type), pd_record_type_name_at(100000) ? "more" : "no more");
+	printf("%d %s\n", pd_record_type_parse("no such", &type), pd_record_type_name_at(100000) ? "more" : "no more");
 	printf("%s %d\n", pd_version(), pd_schema_count() > 50);
 	return 0;
 }
@@ -213,18 +213,18 @@ int main(int argc, char **argv)
 	const char *what = argc > 1 ? argv[1] : "", *path = argc > 2 ? argv[2] : "";
 
 	if (strcmp(what, "plain") == 0)
-		return read_all(path, PD_OPTIONS(.on_error = on_error));
+		return read_all(path, PD_READER_OPTIONS(.on_error = on_error));
 	if (strcmp(what, "defaults") == 0)
 		return read_all(path, NULL);
 	if (strcmp(what, "strict") == 0)
-		return read_all(path, PD_OPTIONS(.on_error = on_error, .stop_at = PD_DAMAGED));
+		return read_all(path, PD_READER_OPTIONS(.on_error = on_error, .stop_at = PD_DAMAGED));
 	if (strcmp(what, "stop at notes") == 0)
-		return read_all(path, PD_OPTIONS(.on_error = on_error, .stop_at = PD_NOTE));
+		return read_all(path, PD_READER_OPTIONS(.on_error = on_error, .stop_at = PD_NOTE));
 	if (strcmp(what, "by time") == 0)
-		return read_all(path, PD_OPTIONS(.order = PD_BY_TIME));
+		return read_all(path, PD_READER_OPTIONS(.order = PD_BY_TIME));
 	if (strcmp(what, "little memory") == 0)
-		return read_all(path, PD_OPTIONS(.on_error = on_error,
-						 .memory_limit = argc > 3 ? strtoull(argv[3], NULL, 0) : 4096));
+		return read_all(path, PD_READER_OPTIONS(.on_error = on_error,
+							.memory_limit = argc > 3 ? strtoull(argv[3], NULL, 0) : 4096));
 	if (strcmp(what, "old caller") == 0)
 		return old_caller(path);
 	if (strcmp(what, "new caller") == 0)

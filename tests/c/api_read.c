@@ -114,15 +114,15 @@ static struct pd_bytes whole(const char *path)
 	return (struct pd_bytes){ data, size };
 }
 
-static struct pd_reader *open_it(const char *way, const char *path, const struct pd_options *o, int *fd,
+static struct pd_reader *open_it(const char *way, const char *path, const struct pd_reader_options *o, int *fd,
 				 struct pd_error *e)
 {
 	if (strcmp(way, "path") == 0)
-		return pd_open_path(path, o, e);
+		return pd_reader_open_path(path, o, e);
 	if (strcmp(way, "memory") == 0)
-		return pd_open_memory(whole(path), o, e);
+		return pd_reader_open_memory(whole(path), o, e);
 	*fd = strcmp(path, "-") == 0 ? dup(0) : open(path, O_RDONLY | O_CLOEXEC);
-	return pd_open_fd(*fd, o, e);
+	return pd_reader_open_fd(*fd, o, e);
 }
 
 static void print_record(const struct pd_record *r)
@@ -139,27 +139,27 @@ static void print_record(const struct pd_record *r)
 		printf(" attr=%zu", pd_attr_index(pd_record_attr(r)));
 	if (pd_record_time(r, &time))
 		printf(" time=%" PRIu64, time);
-	if (pd_get_number(r, "ip", &value))
+	if (pd_record_get_number(r, "ip", &value))
 		printf(" ip=0x%" PRIx64, value);
-	if (pd_get_number(r, "pid", &value))
+	if (pd_record_get_number(r, "pid", &value))
 		printf(" pid=%" PRId64, (int64_t)value);
-	if (pd_get_number(r, "sample_id.tid", &value))
+	if (pd_record_get_number(r, "sample_id.tid", &value))
 		printf(" sample_id.tid=%" PRId64, (int64_t)value);
-	if (pd_get_numbers(r, "callchain", &chain))
+	if (pd_record_get_numbers(r, "callchain", &chain))
 		printf(" callchain=%zu,0x%" PRIx64, chain.count, chain.count ? pd_number_at(&chain, chain.count - 1) : 0);
-	if (pd_get_text(r, "comm", &name) || pd_get_text(r, "filename", &name))
+	if (pd_record_get_text(r, "comm", &name) || pd_record_get_text(r, "filename", &name))
 		printf(" text=%.*s", (int)name.size, (const char *)name.data);
-	if (pd_get_number(r, "read.value", &value))
+	if (pd_record_get_number(r, "read.value", &value))
 		printf(" read.value=%" PRIu64, value);
-	if (pd_get_text(r, "raw.data", &name))
+	if (pd_record_get_text(r, "raw.data", &name))
 		printf(" raw=%zu", name.size);
-	if (pd_get_number(r, "read.weight", &value) || pd_get_number(r, "no such field", &value) ||
-	    pd_get_text(r, "ip", &name) || pd_get_numbers(r, "", &chain))
+	if (pd_record_get_number(r, "read.weight", &value) || pd_record_get_number(r, "no such field", &value) ||
+	    pd_record_get_text(r, "ip", &name) || pd_record_get_numbers(r, "", &chain))
 		printf(" WRONG");
 	if (pd_record_error(r))
 		printf(" error=%s", pd_code_name(pd_record_error(r)->code));
-	if (pd_payload_size(r))
-		printf(" payload=%" PRIu64, pd_payload_size(r));
+	if (pd_record_payload_size(r))
+		printf(" payload=%" PRIu64, pd_record_payload_size(r));
 	pd_record_visit(r, &visitor, &n);
 	printf(" visited=%u,%u,%u,%u,%u,%u,%u\n", n.numbers, n.spans, n.texts, n.blobs, n.objects, n.arrays, n.depth);
 }
@@ -167,22 +167,22 @@ static void print_record(const struct pd_record *r)
 static void print_file(struct pd_reader *r)
 {
 	static const char *const modes[] = { "file", "pipe", "directory" };
-	const struct pd_file_info *f = pd_file(r);
+	const struct pd_file_info *f = pd_reader_file(r);
 	uint64_t first, last;
 	uint8_t magic[8];
 
 	printf("file %s %s complete=%d sections=%zu gaps=%zu\n", modes[f->mode],
 	       f->byte_order == PD_LITTLE_ENDIAN ? "little" : "big", f->complete, f->nr_sections, f->nr_gaps);
-	if (f->size_known && pd_read_at(r, 0, magic, sizeof(magic)) == 8)
+	if (f->size_known && pd_reader_read_at(r, 0, magic, sizeof(magic)) == 8)
 		printf("magic %.8s\n", (const char *)magic);
-	if (pd_time_span(r, &first, &last))
+	if (pd_reader_time_span(r, &first, &last))
 		printf("span %" PRIu64 " %" PRIu64 "\n", first, last);
 }
 
 static void print_attrs(struct pd_reader *r)
 {
-	for (size_t i = 0; i < pd_nr_attrs(r); i++) {
-		const struct pd_attr *a = pd_attr_at(r, i);
+	for (size_t i = 0; i < pd_reader_nr_attrs(r); i++) {
+		const struct pd_attr *a = pd_reader_attr(r, i);
 		struct fields n = { 0 };
 		const uint64_t *ids;
 		size_t nr_ids;
@@ -196,20 +196,20 @@ static void print_attrs(struct pd_reader *r)
 
 static void print_features(struct pd_reader *r)
 {
-	const size_t none[] = { pd_nr_features(r), pd_nr_features(r) + 1000, SIZE_MAX / 64, SIZE_MAX };
+	const size_t none[] = { pd_reader_nr_features(r), pd_reader_nr_features(r) + 1000, SIZE_MAX / 64, SIZE_MAX };
 
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
 		struct pd_feature f;
 		struct pd_error e;
 
-		if (pd_feature_at(r, none[i], &f, &e) != -1 || e.code != PD_E_ARGUMENT || f.bytes.size)
+		if (pd_reader_feature(r, none[i], &f, &e) != -1 || e.code != PD_E_ARGUMENT || f.bytes.size)
 			printf("feature WRONG beyond the last\n");
 	}
-	for (size_t i = 0; i < pd_nr_features(r); i++) {
+	for (size_t i = 0; i < pd_reader_nr_features(r); i++) {
 		struct pd_feature f;
 		struct pd_error e;
 
-		if (pd_feature_at(r, i, &f, &e))
+		if (pd_reader_feature(r, i, &f, &e))
 			printf("feature %zu %s\n", i, pd_code_name(e.code));
 		else
 			printf("feature %" PRIu32 " %s %zu\n", f.id, f.name ? f.name : "-", f.bytes.size);
@@ -218,13 +218,13 @@ static void print_features(struct pd_reader *r)
 
 static int payload(struct pd_reader *r, const struct pd_record *record, struct pd_error *e)
 {
-	uint64_t expected = pd_payload_size(record), got = 0;
+	uint64_t expected = pd_record_payload_size(record), got = 0;
 	struct pd_bytes piece;
 	int n = 0;
 
 	if (!expected)
 		return 0;
-	while ((n = pd_payload_read(r, 100, &piece, e)) > 0) {
+	while ((n = pd_reader_read_payload(r, 100, &piece, e)) > 0) {
 		if (piece.size > 100 || (size_t)n != piece.size)
 			return -1;
 		got += piece.size;
@@ -243,26 +243,26 @@ int main(int argc, char **argv)
 
 	if (argc != 3)
 		return 2;
-	r = open_it(argv[1], argv[2], PD_OPTIONS(.on_error = on_error, .ctx = &errors), &fd, &e);
+	r = open_it(argv[1], argv[2], PD_READER_OPTIONS(.on_error = on_error, .ctx = &errors), &fd, &e);
 	if (!r) {
 		printf("not opened: %s\n", pd_code_name(e.code));
 		return 3;
 	}
 	print_file(r);
-	while ((got = pd_next(r, &record, &e)) == 1) {
+	while ((got = pd_reader_next(r, &record, &e)) == 1) {
 		print_record(record);
 		if (payload(r, record, &e) < 0)
 			break;
 	}
 	if (got < 0)
 		printf("stopped: %s\n", pd_code_name(e.code));
-	else if (pd_next(r, &record, &e) != 0)
+	else if (pd_reader_next(r, &record, &e) != 0)
 		printf("the end is not the end\n");
 	print_attrs(r);
 	print_features(r);
 	printf("end errors=%u\n", errors);
-	pd_close(r);
-	pd_close(NULL);
+	pd_reader_free(r);
+	pd_reader_free(NULL);
 	if (fd >= 0 && fcntl(fd, F_GETFD) < 0)
 		printf("the descriptor was closed\n");
 	return 0;

@@ -49,7 +49,7 @@ static int own_begin(void *state, struct pd_reader *r)
 {
 	struct own *o = state;
 
-	o->begins += pd_file(r) != NULL;
+	o->begins += pd_reader_file(r) != NULL;
 	return 0;
 }
 
@@ -74,7 +74,7 @@ static int own_finish(void *state, struct pd_reader *r)
 {
 	struct own *o = state;
 	char line[100];
-	int n = snprintf(line, sizeof(line), "%u %u %u %zu\n", o->begins, o->records, o->errors, pd_nr_attrs(r));
+	int n = snprintf(line, sizeof(line), "%u %u %u %zu\n", o->begins, o->records, o->errors, pd_reader_nr_attrs(r));
 
 	o->finishes++;
 	return append(o->job, line, (size_t)n);
@@ -90,12 +90,11 @@ static struct pd_sink *open_sink(struct job *j)
 	struct own *own;
 
 	if (strcmp(j->format, "stats") == 0)
-		return pd_stats_sink(NULL, out);
+		return pd_sink_new_stats(NULL, out);
 	if (strcmp(j->format, "json") == 0)
-		return pd_json_sink(NULL, out);
+		return pd_sink_new_json(NULL, out);
 	if (strcmp(j->format, "jsonl") == 0)
-		return pd_json_sink(&(struct pd_json_options){ .size = sizeof(struct pd_json_options),
-							       .shape = PD_JSON_LINES }, out);
+		return pd_sink_new_json(PD_JSON_OPTIONS(.shape = PD_JSON_LINES), out);
 	own = calloc(1, sizeof(*own));
 	if (!own)
 		return NULL;
@@ -111,31 +110,14 @@ static void on_error(void *ctx, const struct pd_error *e)
 		pd_sink_error(*sink, e);
 }
 
-/* As pd/pd.h has it. */
-static int pump(struct pd_sink *sink, struct pd_reader *reader)
-{
-	const struct pd_record *record;
-	struct pd_error e;
-	int got = 0, failed;
-
-	failed = pd_sink_begin(sink, reader);
-	while (!failed && !(failed = pd_sink_batch(sink, reader)) && (got = pd_next(reader, &record, &e)) == 1)
-		failed = pd_sink_record(sink, record);
-	if (!failed && got < 0)
-		failed = pd_sink_error(sink, &e);
-	if (!failed)
-		failed = pd_sink_finish(sink, reader);
-	return failed;
-}
-
 /* The way without pd_sink_batch(). */
-static int pump_singly(struct pd_sink *sink, struct pd_reader *r)
+static int pump_singly(struct pd_reader *r, struct pd_sink *sink)
 {
 	const struct pd_record *record;
 	struct pd_error e;
 	int got = 1, failed = pd_sink_begin(sink, r);
 
-	while (!failed && (got = pd_next(r, &record, &e)) == 1)
+	while (!failed && (got = pd_reader_next(r, &record, &e)) == 1)
 		failed = pd_sink_record(sink, record);
 	if (!failed && got < 0)
 		failed = pd_sink_error(sink, &e);
@@ -148,11 +130,11 @@ static void *run(void *arg)
 	struct job *j = arg;
 	struct pd_sink *sink = open_sink(j);
 	struct pd_error e;
-	struct pd_reader *r = pd_open_path(j->path, PD_OPTIONS(.on_error = on_error, .ctx = &sink), &e);
+	struct pd_reader *r = pd_reader_open_path(j->path, PD_READER_OPTIONS(.on_error = on_error, .ctx = &sink), &e);
 
-	j->failed = !sink || !r || (j->singly ? pump_singly : pump)(sink, r);
-	pd_sink_close(sink);
-	pd_close(r);
+	j->failed = !sink || !r || (j->singly ? pump_singly : pd_pump)(r, sink);
+	pd_sink_free(sink);
+	pd_reader_free(r);
 	return NULL;
 }
 
@@ -177,6 +159,6 @@ int main(int argc, char **argv)
 	fwrite(jobs[0].text, 1, jobs[0].size, stdout);
 	for (int i = 0; i < n; i++)
 		free(jobs[i].text);
-	pd_sink_close(NULL);
+	pd_sink_free(NULL);
 	return failed;
 }

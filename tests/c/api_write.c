@@ -284,7 +284,7 @@ static int no_options(int fd)
 	const struct pd_value pid = PD_NUMBER("pid", 1);
 	struct pd_error e;
 	struct pd_writer *w = pd_writer_open_fd(fd, NULL, &e);
-	struct pd_encode_error failed;
+	struct pd_error failed;
 	struct pd_encoder *enc = pd_encoder_new(&pd_value_values, fd, NULL, &failed);
 	struct pd_filter *filter = pd_filter_new(NULL);
 
@@ -299,7 +299,7 @@ static int no_options(int fd)
 	return 0;
 }
 
-static void say_encoded(const char *what, int got, const struct pd_encode_error *e)
+static void say_encoded(const char *what, int got, const struct pd_error *e)
 {
 	if (!got)
 		printf("%s: done\n", what);
@@ -312,7 +312,7 @@ static int encoder(int fd)
 {
 	const struct pd_value fields[] = { PD_TEXT("type", "COMM"), PD_NUMBER("pid", 1), PD_TEXT("comm", "worker") };
 	const struct pd_value comm = PD_OBJECT(NULL, fields, 3), empty = PD_OBJECT(NULL, NULL, 0);
-	struct pd_encode_error e;
+	struct pd_error e;
 	struct pd_encoder *enc = pd_encoder_new(&pd_value_values, fd, NULL, &e);
 
 	say_encoded("file", pd_encoder_file(enc, &empty, &e), &e);

@@ -51,11 +51,11 @@ static void print(const struct hits *hits, const struct buildid_summary *found)
 /* The header as the writer leaves it before there are records. */
 static int header_of(struct pd_reader *reader)
 {
-	const struct pd_file_info *file = pd_file(reader);
+	const struct pd_file_info *file = pd_reader_file(reader);
 	uint8_t *header = calloc(1, file->data_offset + 1);
 	const int fd = memfd_create("header", 0);
 
-	pd_read_at(reader, 0, header, file->data_offset);
+	pd_reader_read_at(reader, 0, header, file->data_offset);
 	memset(header + DATA_SIZE_AT, 0, sizeof(uint64_t));
 	if (write(fd, header, file->data_offset) != (ssize_t)file->data_offset)
 		exit(3);
@@ -67,7 +67,7 @@ static int header_of(struct pd_reader *reader)
 static void see_pieces(struct buildid_watch *watch, struct pd_reader *reader)
 {
 	static const size_t sizes[] = { 8, 40, 4096, 16, 24, 100000, 8, 32, 8192 };
-	const struct pd_file_info *file = pd_file(reader);
+	const struct pd_file_info *file = pd_reader_file(reader);
 	const uint64_t end = file->data_offset + file->data_size;
 	uint64_t at = file->data_offset;
 
@@ -75,7 +75,7 @@ static void see_pieces(struct buildid_watch *watch, struct pd_reader *reader)
 		const size_t n = sizes[i % 9] < end - at ? sizes[i % 9] : end - at;
 		uint8_t *piece = malloc(n);
 
-		pd_read_at(reader, at, piece, n);
+		pd_reader_read_at(reader, at, piece, n);
 		buildid_watch_see(watch, (struct pd_bytes){ piece, n });
 		free(piece);
 		at += n;
@@ -89,7 +89,7 @@ static void pieces(struct pd_reader *reader)
 	const struct hits *hits;
 	int fd;
 
-	if (pd_file(reader)->mode != PD_MODE_FILE) {
+	if (pd_reader_file(reader)->mode != PD_MODE_FILE) {
 		printf("fast 0\n");
 		return;
 	}
@@ -112,13 +112,13 @@ int main(int argc, char **argv)
 	struct buildid_summary found = { 0 };
 	struct hits *hits = hits_new();
 	struct pd_error e;
-	struct pd_reader *reader = pd_open_path(argc > 2 ? argv[2] : "", NULL, &e);
+	struct pd_reader *reader = pd_reader_open_path(argc > 2 ? argv[2] : "", NULL, &e);
 
 	if (!reader)
 		return 2;
 	if (is(argv[1], "pieces")) {
 		pieces(reader);
-		pd_close(reader);
+		pd_reader_free(reader);
 		hits_free(hits);
 		return 0;
 	}
@@ -126,7 +126,7 @@ int main(int argc, char **argv)
 	if (scan(reader, fast, hits, &found))
 		return 1;
 	print(hits, &found);
-	pd_close(reader);
+	pd_reader_free(reader);
 	hits_free(hits);
 	return 0;
 }

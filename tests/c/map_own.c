@@ -45,7 +45,7 @@ static void add(uint64_t *sum, const void *p, size_t n)
 int main(int argc, char **argv)
 {
 	const int fd = argc == 5 ? open(argv[4], O_RDONLY) : -1;
-	const struct pd_options *o;
+	const struct pd_reader_options *o;
 	const struct pd_record *record;
 	struct pd_reader *r = NULL;
 	uint64_t sum = 0, records = 0;
@@ -55,11 +55,11 @@ int main(int argc, char **argv)
 
 	if (fd < 0 || lseek(fd, atol(argv[3]), SEEK_SET) < 0)
 		return 2;
-	o = PD_OPTIONS(.access = strcmp(argv[1], "map") == 0 ? PD_MAP_OWN : PD_READ, .memory_limit = strtoull(argv[2], NULL, 0));
-	r = pd_open_fd(fd, o, &e);
+	o = PD_READER_OPTIONS(.access = strcmp(argv[1], "map") == 0 ? PD_MAP_OWN : PD_READ, .memory_limit = strtoull(argv[2], NULL, 0));
+	r = pd_reader_open_fd(fd, o, &e);
 	if (!r)
 		return 2;
-	while ((got = pd_next(r, &record, &e)) == 1) {
+	while ((got = pd_reader_next(r, &record, &e)) == 1) {
 		const struct pd_bytes bytes = pd_record_bytes(record);
 		const uint64_t offset = pd_record_offset(record);
 
@@ -73,7 +73,7 @@ int main(int argc, char **argv)
 	}
 	printf("%lu\n%lu\n%llu\n%llx\n%d\n", at_first.bytes, at_first.in_memory, (unsigned long long)records,
 	       (unsigned long long)sum, got);
-	pd_close(r);
+	pd_reader_free(r);
 	printf("%lu\n", mapped(argv[4]).bytes);
 	return 0;
 }

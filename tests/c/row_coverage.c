@@ -84,23 +84,23 @@ static int decode(const char *path)
 {
 	struct pd_error e;
 	const struct pd_record *record;
-	struct pd_reader *r = pd_open_path(path, NULL, &e);
+	struct pd_reader *r = pd_reader_open_path(path, NULL, &e);
 
 	if (!r) {
 		fprintf(stderr, "%s: %s\n", path, pd_code_name(e.code));
 		return 1;
 	}
-	for (size_t i = 0; i < pd_nr_features(r); i++) {
+	for (size_t i = 0; i < pd_reader_nr_features(r); i++) {
 		struct pd_feature f;
 
-		if (pd_feature_at(r, i, &f, &e) == 0)
+		if (pd_reader_feature(r, i, &f, &e) == 0)
 			visit_feature(pd_reader_session(r), f.id, f.bytes);
 	}
-	while (pd_next(r, &record, &e) > 0)
+	while (pd_reader_next(r, &record, &e) > 0)
 		pd_record_visit(record, &visitor, NULL);
-	for (size_t i = 0; i < pd_nr_attrs(r); i++)
-		pd_attr_visit(r, pd_attr_at(r, i), &visitor, NULL);
-	pd_close(r);
+	for (size_t i = 0; i < pd_reader_nr_attrs(r); i++)
+		pd_attr_visit(r, pd_reader_attr(r, i), &visitor, NULL);
+	pd_reader_free(r);
 	return 0;
 }
 

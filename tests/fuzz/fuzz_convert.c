@@ -6,7 +6,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct fuzz_how how = { PD_AS_WRITTEN, PD_JSON_LINES, PD_BLOBS_FULL, FUZZ_JSON };
-	static const enum pd_encode_mode modes[] = { PD_ENCODE_FILE, PD_ENCODE_PIPE, PD_ENCODE_SAME_MODE };
+	static const enum pd_encoder_mode modes[] = { PD_ENCODER_FILE, PD_ENCODER_PIPE, PD_ENCODER_SAME_MODE };
 	const struct pd_encoder_options o = {
 		.size = sizeof(o), .memory_limit = FUZZ_MEMORY, .mode = modes[size % 3], .compress = size % 5 ? 0 : 1,
 	};

@@ -8,7 +8,7 @@
 enum { TURNS = 4 };
 
 /* False: not opened, not intact, refused, or not all of it. */
-static bool turn(struct pd_bytes in, enum pd_encode_order order, struct fuzz_bytes *out)
+static bool turn(struct pd_bytes in, enum pd_encoder_order order, struct fuzz_bytes *out)
 {
 	static const struct fuzz_how how = { PD_AS_WRITTEN, PD_JSON_LINES, PD_BLOBS_FULL, FUZZ_JSON };
 	const struct pd_encoder_options o = { .size = sizeof(o), .memory_limit = FUZZ_MEMORY, .byte_order = order };
@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct pd_bytes in = { data, size };
 	size_t n = 0;
 
-	while (n < TURNS && turn(in, n % 2 ? PD_ENCODE_BIG : PD_ENCODE_LITTLE, &turned[n])) {
+	while (n < TURNS && turn(in, n % 2 ? PD_ENCODER_BIG : PD_ENCODER_LITTLE, &turned[n])) {
 		in = (struct pd_bytes){ turned[n].data, turned[n].size };
 		n++;
 	}

@@ -247,14 +247,14 @@ static void note_record(struct places *p, const struct pd_record *r)
 
 static void note_features(struct places *p, struct pd_reader *reader)
 {
-	for (size_t i = 0; i < pd_nr_features(reader); i++) {
+	for (size_t i = 0; i < pd_reader_nr_features(reader); i++) {
 		const struct pd_feature_desc *d;
 		struct pd_extent_of extent;
 		struct pd_feature f;
 		struct pd_error e;
 		struct pd_plan *plan;
 
-		if (pd_feature_at(reader, i, &f, &e))
+		if (pd_reader_feature(reader, i, &f, &e))
 			continue;
 		d = pd_feature_desc(f.id);
 		plan = d ? pd_session_feature_plan(pd_reader_session(reader), d) : NULL;
@@ -272,7 +272,7 @@ static void note_features(struct places *p, struct pd_reader *reader)
 /* Header, attrs and tables are made of numbers. */
 static void note_container(struct places *p, struct pd_reader *reader)
 {
-	const struct pd_file_info *info = pd_file(reader);
+	const struct pd_file_info *info = pd_reader_file(reader);
 
 	for (size_t i = 0; i < info->nr_sections; i++) {
 		const struct pd_section *s = &info->sections[i];
@@ -291,15 +291,15 @@ static void find_places(struct places *p)
 {
 	const struct pd_record *record;
 	struct pd_error e;
-	struct pd_reader *reader = pd_open_memory((struct pd_bytes){ p->in->data, p->in->size }, NULL, &e);
+	struct pd_reader *reader = pd_reader_open_memory((struct pd_bytes){ p->in->data, p->in->size }, NULL, &e);
 
 	if (!reader)
 		return;
 	note_container(p, reader);
 	note_features(p, reader);
-	while (pd_next(reader, &record, &e) > 0)
+	while (pd_reader_next(reader, &record, &e) > 0)
 		note_record(p, record);
-	pd_close(reader);
+	pd_reader_free(reader);
 }
 
 static void replace(const struct input *in, size_t at, unsigned int width)

@@ -199,15 +199,6 @@ def test_sinks_write_what_pdecode_writes(way, name, format, run, run_pdecode):
     assert output == run_pdecode(["-f", format, PERF / name]).stdout.decode(errors="replace")
 
 
-def test_the_loop_that_the_header_shows():
-    """Is the one that the program above has."""
-    header, program = ((ROOT / path).read_text() for path in ("libdecode/include/pd/pd.h", "tests/c/api_sink.c"))
-    shown = re.search(r"from a loop of the caller's:\n \*\n(.*?)\n \*\n", header, flags=re.S)[1]
-    lines = [line.strip(" *\t") for line in shown.splitlines()]
-    pump = re.search(r"^static int pump\(.*?^}", program, flags=re.S | re.M)[0]
-    assert len(lines) == 8 and "\n".join(lines[1:]) in "\n".join(line.strip("\t") for line in pump.splitlines())
-
-
 @pytest.mark.sanitize
 def test_a_sink_of_ones_own(run, decode):
     document = decode(PERF / "02-callgraph-fp.data")

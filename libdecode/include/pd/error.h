@@ -48,16 +48,16 @@ struct pd_error {
 	uint64_t offset;	/* of the damaged record or section in the input, in bytes */
 	uint32_t record_type;	/* 0: the container */
 	const char *record;	/* name of the record type or section, or NULL; static */
-	const char *field;	/* name of the field, or NULL; static. pd_writer_record() and
-				 * pd_writer_feature() set a path, "branch_stack.entries[3].from",
-				 * borrowed as `text` is */
-	const char *file;	/* "data.3" in a directory, or NULL; borrowed until pd_close() */
+	const char *field;	/* name of the field, or NULL; static. pd_writer_record(),
+				 * pd_writer_feature() and encoders set a path,
+				 * "branch_stack.entries[3].from", borrowed as `text` is */
+	const char *file;	/* "data.3" in a directory, or NULL; borrowed until pd_reader_free() */
 	uint64_t want, have;	/* bytes that the field needs, bytes that were left */
 	uint64_t skipped;	/* input bytes that are in no record because of this */
 	const char *text;	/* details, or NULL: the caller's mistake, why bytes are missing,
-				 * which other format a file has. Static, but pd_writer_record() and
-				 * pd_writer_feature() lend their text and path until the writer is
-				 * freed or refuses values again */
+				 * which other format a file has. Static, but text and path of
+				 * writers and encoders are borrowed until they are freed or refuse
+				 * values again */
 };
 
 /* Returns the name of a code, "TRUNCATED"; "UNKNOWN" for other numbers, never NULL. Static. Safe in

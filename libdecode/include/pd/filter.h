@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "pd/error.h"
+#include "pd/options.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -46,12 +47,13 @@ struct pd_globs {
 };
 
 struct pd_filter_options {
-	size_t size;			/* sizeof(struct pd_filter_options) */
+	size_t size;		/* PD_FILTER_OPTIONS() sets it */
 	struct pd_ranges types;		/* record types, by number */
 	struct pd_ranges pids, tids, cpus;
 	struct pd_globs comms, events;
 	const struct pd_range *time;	/* ns of the recording's clock; NULL: any */
 };
+#define PD_FILTER_OPTIONS(...) PD_OPTIONS_OF(pd_filter_options, __VA_ARGS__)
 
 struct pd_filter;
 
@@ -82,9 +84,9 @@ PD_API bool pd_event_name_matches(const char *glob, const char *name);
 
 /* Finds a record type by its name, ignoring case, and sets *type. Returns false if there is none;
  * *type is then unchanged. Safe in any thread. */
-PD_API bool pd_record_type_of(const char *name, uint32_t *type);
+PD_API bool pd_record_type_parse(const char *name, uint32_t *type);
 
-/* Returns the i-th name that pd_record_type_of() knows, NULL after the last. Static. Safe in any
+/* Returns the i-th name that pd_record_type_parse() knows, NULL after the last. Static. Safe in any
  * thread. */
 PD_API const char *pd_record_type_name_at(size_t i);
 

@@ -6,11 +6,14 @@
  * must not call back into the object that they are called for.
  *
  * Lifetime: pointers that the library returns are borrowed. Those of a record are valid until the
- * next pd_next(), pd_sink_batch() or pd_close(), all others until pd_close(), unless their
+ * next pd_reader_next(), pd_sink_batch() or pd_reader_free(), all others until pd_reader_free(), unless their
  * documentation says otherwise.
  *
  * Units: times are ns of the recording's clock, sizes are bytes, offsets are bytes from the start
  * of the (unpacked) input.
+ *
+ * Names: pd_OBJECT_VERB() or pd_OBJECT_MEMBER(); `_new` or `_open_` creates, `_free` frees. Options
+ * are struct pd_OBJECT_options, built by PD_OBJECT_OPTIONS().
  *
  * The library does not print, exit or read the environment. The layouts come from
  * linux/perf_event.h and perf's own headers; the tables in libdecode/layout give the source of
@@ -60,8 +63,8 @@ enum pd_access {
 	PD_MAP_OWN,
 };
 
-struct pd_options {
-	size_t size;		/* PD_OPTIONS() sets it */
+struct pd_reader_options {
+	size_t size;		/* PD_READER_OPTIONS() sets it */
 	uint64_t memory_limit;	/* bytes that input can make the library allocate; 0: 256 MiB */
 	enum pd_order_by order;
 	enum pd_severity stop_at;	/* the lowest severity that ends the reading; 0: PD_FATAL */
@@ -79,30 +82,30 @@ struct pd_options {
 	 * limit. */
 	uint64_t max_expanded, max_ratio;
 };
-#define PD_OPTIONS(...) PD_OPTIONS_OF(pd_options, __VA_ARGS__)
+#define PD_READER_OPTIONS(...) PD_OPTIONS_OF(pd_reader_options, __VA_ARGS__)
 
 /* Opens a file, or a directory of perf record --threads, in which only regular files are read and
  * links are not followed. Removes gzip, zstd, xz and bzip2. `o` is copied and may be NULL. Returns
  * NULL on failure and sets *e: PD_E_IO, PD_E_MAGIC, PD_E_NOMEM, PD_E_LIMIT, or the error that
- * reached pd_options.stop_at. Close the reader with pd_close(). */
-PD_API struct pd_reader *pd_open_path(const char *path, const struct pd_options *o,
-				      struct pd_error *e);
+ * reached pd_reader_options.stop_at. Close the reader with pd_reader_free(). */
+PD_API struct pd_reader *pd_reader_open_path(const char *path, const struct pd_reader_options *o,
+					     struct pd_error *e);
 
 /* The same for a descriptor, from its current offset: a file, pipe or socket. `fd` is borrowed
- * until pd_close() and stays open. */
-PD_API struct pd_reader *pd_open_fd(int fd, const struct pd_options *o, struct pd_error *e);
+ * until pd_reader_free() and stays open. */
+PD_API struct pd_reader *pd_reader_open_fd(int fd, const struct pd_reader_options *o, struct pd_error *e);
 
-/* The same for bytes in memory, borrowed until pd_close(). */
-PD_API struct pd_reader *pd_open_memory(struct pd_bytes in, const struct pd_options *o,
-					struct pd_error *e);
+/* The same for bytes in memory, borrowed until pd_reader_free(). */
+PD_API struct pd_reader *pd_reader_open_memory(struct pd_bytes in, const struct pd_reader_options *o,
+					       struct pd_error *e);
 
 /* Frees the reader and all that was borrowed from it. Sinks that it feeds must be closed before.
  * `r` may be NULL. */
-PD_API void pd_close(struct pd_reader *r);
+PD_API void pd_reader_free(struct pd_reader *r);
 
 /* Reads the next record. Returns 1 and sets *out, valid until the next call; 0 at the end; -1 and
  * *e when reading cannot continue. After 0 or -1 there are no more records. */
-PD_API int pd_next(struct pd_reader *r, const struct pd_record **out, struct pd_error *e);
+PD_API int pd_reader_next(struct pd_reader *r, const struct pd_record **out, struct pd_error *e);
 
 /* --- the file around the records --- */
 
@@ -136,14 +139,14 @@ struct pd_file_info {
 	size_t nr_gaps;
 };
 
-/* Returns what the header states, and what was found out since. Valid until pd_close(); later
- * pd_next() may update it. */
-PD_API const struct pd_file_info *pd_file(const struct pd_reader *r);
+/* Returns what the header states, and what was found out since. Valid until pd_reader_free(); later
+ * pd_reader_next() may update it. */
+PD_API const struct pd_file_info *pd_reader_file(const struct pd_reader *r);
 
 /* Copies n bytes of the file at `offset` to `p`, without moving the reader. Returns the number of
  * bytes copied, fewer than n at the end of the file, or -1: not readable, or not a file in which
- * one can seek. Valid only where pd_file()->size_known. */
-PD_API int64_t pd_read_at(struct pd_reader *r, uint64_t offset, void *p, size_t n);
+ * one can seek. Valid only where pd_reader_file()->size_known. */
+PD_API int64_t pd_reader_read_at(struct pd_reader *r, uint64_t offset, void *p, size_t n);
 
 /* Accounts for all bytes read so far: header, features, records, skipped, gaps, zeros and unread
  * add up to total. Counts unpacked bytes where the input is packed, and the bytes of all files read
@@ -161,59 +164,59 @@ struct pd_account {
 	uint64_t unwritten;	/* part of skipped: zeros up to the end of the records */
 	uint64_t unexpanded;	/* part of records: compressed ones that cannot be expanded
 				 * completely */
-	/* Not written by pd_repair(): */
+	/* Not written by pd_reader_repair(): */
 	uint64_t dropped;	/* part of records, not of unexpanded */
 	uint64_t dropped_expanded;	/* decompressed bytes; not part of total */
 	uint64_t dropped_features;	/* part of features */
 };
 
 /* Fills in *out as of now. out->size must be set. */
-PD_API void pd_get_account(const struct pd_reader *r, struct pd_account *out);
+PD_API void pd_reader_account(const struct pd_reader *r, struct pd_account *out);
 
 /* --- events --- */
 
 /* Returns the number of events. In a pipe they arrive with the records: the number grows. */
-PD_API size_t pd_nr_attrs(const struct pd_reader *r);
+PD_API size_t pd_reader_nr_attrs(const struct pd_reader *r);
 
-/* Returns the i-th event, or NULL after the last. Valid until pd_close(). */
-PD_API const struct pd_attr *pd_attr_at(const struct pd_reader *r, size_t i);
+/* Returns the i-th event, or NULL after the last. Valid until pd_reader_free(). */
+PD_API const struct pd_attr *pd_reader_attr(const struct pd_reader *r, size_t i);
 
-/* Returns the event's name, "cycles:u"; "" if unknown, never NULL. Valid until pd_close(), but a
+/* Returns the event's name, "cycles:u"; "" if unknown, never NULL. Valid until pd_reader_free(), but a
  * later record may give the event another name. */
 PD_API const char *pd_attr_name(const struct pd_attr *a);
 
-/* Returns the i for which pd_attr_at() returns this event. */
+/* Returns the i for which pd_reader_attr() returns this event. */
 PD_API size_t pd_attr_index(const struct pd_attr *a);
 
-/* Returns the event's *n ids; may be NULL if *n is 0. Valid until the next pd_next(). */
+/* Returns the event's *n ids; may be NULL if *n is 0. Valid until the next pd_reader_next(). */
 PD_API const uint64_t *pd_attr_ids(const struct pd_attr *a, size_t *n);
 
-/* Visits the fields of the event's struct perf_event_attr. Spans are valid until pd_close(). */
+/* Visits the fields of the event's struct perf_event_attr. Spans are valid until pd_reader_free(). */
 PD_API void pd_attr_visit(const struct pd_reader *r, const struct pd_attr *a,
 			  const struct pd_visitor *v, void *ctx);
 
 /* Sets *first and *last to the times of the first and last sample, in ns, as feature SAMPLE_TIME
  * states them. Returns false if it is missing; both are then 0. Loads a feature: see
- * pd_feature_at(). */
-PD_API bool pd_time_span(struct pd_reader *r, uint64_t *first, uint64_t *last);
+ * pd_reader_feature(). */
+PD_API bool pd_reader_time_span(struct pd_reader *r, uint64_t *first, uint64_t *last);
 
 /* --- features --- */
 
 /* Returns the number of feature sections of a file header. */
-PD_API size_t pd_nr_features(const struct pd_reader *r);
+PD_API size_t pd_reader_nr_features(const struct pd_reader *r);
 
 struct pd_feature {
 	uint32_t id;
 	const char *name;	/* "HOSTNAME", or NULL; static */
-	struct pd_bytes bytes;	/* borrowed until the next pd_feature_at(), pd_time_span() or
-				 * pd_close() */
+	struct pd_bytes bytes;	/* borrowed until the next pd_reader_feature(), pd_reader_time_span() or
+				 * pd_reader_free() */
 	uint64_t offset;
 };
 
 /* Loads the i-th feature section, in the order of the feature bits. Returns 0, or -1 and *e:
- * PD_E_ARGUMENT if i is not below pd_nr_features(), else the damage of the section; id, name and
+ * PD_E_ARGUMENT if i is not below pd_reader_nr_features(), else the damage of the section; id, name and
  * offset are then set. */
-PD_API int pd_feature_at(struct pd_reader *r, size_t i, struct pd_feature *out, struct pd_error *e);
+PD_API int pd_reader_feature(struct pd_reader *r, size_t i, struct pd_feature *out, struct pd_error *e);
 
 /* --- a record --- */
 
@@ -232,13 +235,13 @@ PD_API uint16_t pd_record_misc(const struct pd_record *r);
 PD_API uint64_t pd_record_offset(const struct pd_record *r);
 
 /* Returns the record's bytes, header included, in the byte order of the file. Valid until the next
- * pd_next(). */
+ * pd_reader_next(). */
 PD_API struct pd_bytes pd_record_bytes(const struct pd_record *r);
 
-/* Returns the record's event, or NULL if it has none. Valid until pd_close(). */
+/* Returns the record's event, or NULL if it has none. Valid until pd_reader_free(). */
 PD_API const struct pd_attr *pd_record_attr(const struct pd_record *r);
 
-/* Returns the record's damage, or NULL if it is intact. Valid until the next pd_next(). */
+/* Returns the record's damage, or NULL if it is intact. Valid until the next pd_reader_next(). */
 PD_API const struct pd_error *pd_record_error(const struct pd_record *r);
 
 /* Sets *time, in ns. Returns false if the record has no time; *time is then unchanged. */
@@ -250,44 +253,32 @@ PD_API bool pd_record_time(const struct pd_record *r, uint64_t *time);
  * Fields at a fixed offset are found without walking the record. */
 
 /* Gets a number; signed ones are sign-extended. */
-PD_API bool pd_get_number(const struct pd_record *r, const char *name, uint64_t *out);
+PD_API bool pd_record_get_number(const struct pd_record *r, const char *name, uint64_t *out);
 
-/* Gets an array of numbers, or registers. Valid until the next pd_next(). */
-PD_API bool pd_get_numbers(const struct pd_record *r, const char *name, struct pd_numbers *out);
+/* Gets an array of numbers, or registers. Valid until the next pd_reader_next(). */
+PD_API bool pd_record_get_numbers(const struct pd_record *r, const char *name, struct pd_numbers *out);
 
-/* Gets a text, without its NUL, or bytes. Valid until the next pd_next(). */
-PD_API bool pd_get_text(const struct pd_record *r, const char *name, struct pd_bytes *out);
+/* Gets a text, without its NUL, or bytes. Valid until the next pd_reader_next(). */
+PD_API bool pd_record_get_text(const struct pd_record *r, const char *name, struct pd_bytes *out);
 
 /* Visits all fields in the order of the file; sample_id last, as an object of that name. Spans are
- * valid until the next pd_next(). */
+ * valid until the next pd_reader_next(). */
 PD_API void pd_record_visit(const struct pd_record *r, const struct pd_visitor *v, void *ctx);
 
 /* Returns the number of bytes that follow the record (AUXTRACE, HEADER_TRACING_DATA), as it states
  * it. */
-PD_API uint64_t pd_payload_size(const struct pd_record *r);
+PD_API uint64_t pd_record_payload_size(const struct pd_record *r);
 
 /* Reads up to n of the bytes that follow the last record and sets *out, valid until the next call.
  * Returns the number of bytes, 0 at their end, or -1 and *e. Ends the validity of the record
- * itself. pd_next() skips what was not read. */
-PD_API int pd_payload_read(struct pd_reader *r, size_t n, struct pd_bytes *out, struct pd_error *e);
+ * itself. pd_reader_next() skips what was not read. */
+PD_API int pd_reader_read_payload(struct pd_reader *r, size_t n, struct pd_bytes *out, struct pd_error *e);
 
 /* --- sinks ---
  *
- * A sink takes every record from a loop of the caller:
- *
- *	ret = 0;
- *	failed = pd_sink_begin(sink, reader);
- *	while (!failed && !(failed = pd_sink_batch(sink, reader)) &&
- *	       (ret = pd_next(reader, &record, &e)) == 1)
- *		failed = pd_sink_record(sink, record);
- *	if (!failed && ret < 0)
- *		failed = pd_sink_error(sink, &e);
- *	if (!failed)
- *		failed = pd_sink_finish(sink, reader);
- *
- * The reader's on_error must call pd_sink_error(), and its on_wait pd_sink_wait(). (An error that
- * reaches `stop_at` was passed to on_error already.) pd_sink_batch() is optional: without it
- * records are passed one by one, and the sink's threads are idle. */
+ * A sink takes all records, and the errors of a reader: its on_error must call pd_sink_error(), its
+ * on_wait pd_sink_wait(). pd_pump() does the rest; a caller that wants to stop early or to see the
+ * records, too, calls the functions that it is made of. */
 struct pd_sink;
 
 /* The functions of a sink; each may be NULL. They return 0 to continue; any other value is passed
@@ -300,16 +291,15 @@ struct pd_sink_ops {
 	int (*finish)(void *state, struct pd_reader *r);
 	void (*wait)(void *state);
 	void (*free)(void *state);
-	int (*batch)(void *state, struct pd_reader *r);	/* must be NULL in sinks of the caller */
 };
 
 /* Creates a sink from functions and their state. `ops` is copied. Returns NULL without memory;
- * `state` is then not freed. Close it with pd_sink_close(). */
+ * `state` is then not freed. Close it with pd_sink_free(). */
 PD_API struct pd_sink *pd_sink_new(const struct pd_sink_ops *ops, void *state);
 
-/* Stops the sink's threads and frees it and its state. Must be called before pd_close(), unless the
+/* Stops the sink's threads and frees it and its state. Must be called before pd_reader_free(), unless the
  * sink is finished: its threads may be reading the reader's memory. `s` may be NULL. */
-PD_API void pd_sink_close(struct pd_sink *s);
+PD_API void pd_sink_free(struct pd_sink *s);
 
 /* The functions below call the sink's function and return its result, 0 if it has none. The sinks
  * of this library return 0, the errno that pd_output.write returned, or -1 without memory. */
@@ -317,11 +307,11 @@ PD_API void pd_sink_close(struct pd_sink *s);
 /* Starts the output. Must be called once, before the first record is read. */
 PD_API int pd_sink_begin(struct pd_sink *s, struct pd_reader *r);
 
-/* Takes the record that pd_next() returned last. */
+/* Takes the record that pd_reader_next() returned last. */
 PD_API int pd_sink_record(struct pd_sink *s, const struct pd_record *r);
 
 /* Lets the sink read the next records itself, as far as that is faster than one by one. Continue
- * with pd_next(). */
+ * with pd_reader_next(). */
 PD_API int pd_sink_batch(struct pd_sink *s, struct pd_reader *r);
 
 /* Takes an error that the reader reported. */
@@ -333,6 +323,12 @@ PD_API int pd_sink_finish(struct pd_sink *s, struct pd_reader *r);
 
 /* Writes out what the sink has buffered, because the input has no data for now. */
 PD_API void pd_sink_wait(struct pd_sink *s);
+
+/* Passes everything that the reader has to the sink: begins it, reads to the end, and finishes it.
+ * If reading cannot continue, the sink gets that error and is finished. (An error that reaches
+ * `stop_at` was passed to on_error before.) Returns 0, or what a function of the sink returned; the
+ * sink is then not finished. */
+PD_API int pd_pump(struct pd_reader *r, struct pd_sink *s);
 
 enum pd_blobs { PD_BLOBS_HEX, PD_BLOBS_OMIT, PD_BLOBS_FULL };
 enum pd_json_shape { PD_JSON_DOCUMENT, PD_JSON_LINES };
@@ -348,33 +344,35 @@ enum pd_json_parts {
 };
 
 struct pd_json_options {
-	size_t size;
+	size_t size;		/* PD_JSON_OPTIONS() sets it */
 	enum pd_json_shape shape;
 	enum pd_blobs blobs;
 	enum pd_json_layout layout;
 	enum pd_json_parts parts;
-	struct pd_filter *filter;	/* borrowed until pd_sink_close(), or NULL; records it drops
+	struct pd_filter *filter;	/* borrowed until pd_sink_free(), or NULL; records it drops
 					 * are counted as `filtered` */
 	unsigned int threads;		/* that format records, including the caller's; 0 and 1: no
 					 * others. The output is the same */
 };
+#define PD_JSON_OPTIONS(...) PD_OPTIONS_OF(pd_json_options, __VA_ARGS__)
 
 /* Creates a sink that writes the JSON of schemas/ to `out`. `o` is copied and may be NULL. Returns
- * NULL without memory. Close it with pd_sink_close(). */
-PD_API struct pd_sink *pd_json_sink(const struct pd_json_options *o, struct pd_output out);
+ * NULL without memory. Close it with pd_sink_free(). */
+PD_API struct pd_sink *pd_sink_new_json(const struct pd_json_options *o, struct pd_output out);
 
 struct pd_stats_options {
-	size_t size;
+	size_t size;		/* PD_STATS_OPTIONS() sets it */
 	enum pd_json_layout layout;
-	struct pd_filter *filter;	/* borrowed until pd_sink_close(), or NULL */
+	struct pd_filter *filter;	/* borrowed until pd_sink_free(), or NULL */
 	unsigned int threads;		/* that count, including the caller's; 0 and 1: no others.
 					 * The output is the same */
 };
+#define PD_STATS_OPTIONS(...) PD_OPTIONS_OF(pd_stats_options, __VA_ARGS__)
 
 /* Creates a sink that counts and writes the totals to `out`, as one JSON object, when it is
  * finished. `o` is copied and may be NULL. Returns NULL without memory. Close it with
- * pd_sink_close(). */
-PD_API struct pd_sink *pd_stats_sink(const struct pd_stats_options *o, struct pd_output out);
+ * pd_sink_free(). */
+PD_API struct pd_sink *pd_sink_new_stats(const struct pd_stats_options *o, struct pd_output out);
 
 #ifdef __cplusplus
 }

@@ -18,7 +18,7 @@ struct pd_repair_report {
 	uint64_t dropped;		/* records not written: cut short, not valid by their
 					 * layout, of unknown type, or samples without an event */
 	uint64_t bytes_dropped;		/* of dropped records and skipped bytes, including
-					 * decompressed ones; pd_get_account() gives them
+					 * decompressed ones; pd_reader_account() gives them
 					 * separately */
 	uint64_t shortened;		/* records whose size was corrected, because it covered
 					 * other records or bytes after a sample's fields, or the
@@ -41,8 +41,8 @@ struct pd_repair_report {
  * Reports damage through the reader's on_error and fills in *report. Returns 0, or -1 and *e:
  * PD_E_IO (errno in have), PD_E_NOMEM, PD_E_LIMIT, PD_E_UNFINISHED (no record was readable),
  * PD_E_NO_ATTR (no event was readable, so records cannot be interpreted). */
-PD_API int pd_repair(struct pd_reader *r, int fd, struct pd_repair_report *report,
-		     struct pd_error *e);
+PD_API int pd_reader_repair(struct pd_reader *r, int fd, struct pd_repair_report *report,
+			    struct pd_error *e);
 
 /* Returns the name of a feature by its bit, "HOSTNAME", or NULL if it is unknown. Static. Safe in
  * any thread. */

@@ -252,13 +252,13 @@ PD_API int pd_writer_abort(struct pd_writer *w, uint64_t *kept, struct pd_error 
 
 struct pd_encoder;
 
-enum pd_encode_order { PD_ENCODE_AS_SAID, PD_ENCODE_LITTLE, PD_ENCODE_BIG };
-enum pd_encode_mode { PD_ENCODE_SAME_MODE, PD_ENCODE_FILE, PD_ENCODE_PIPE };
+enum pd_encoder_order { PD_ENCODER_STATED_ORDER, PD_ENCODER_LITTLE, PD_ENCODER_BIG };
+enum pd_encoder_mode { PD_ENCODER_SAME_MODE, PD_ENCODER_FILE, PD_ENCODER_PIPE };
 
 struct pd_encoder_options {
-	size_t size;		/* sizeof(struct pd_encoder_options) */
-	enum pd_encode_order byte_order;
-	enum pd_encode_mode mode;
+	size_t size;		/* PD_ENCODER_OPTIONS() sets it */
+	enum pd_encoder_order byte_order;
+	enum pd_encoder_mode mode;
 	int compress;		/* zstd level for kernel records; 0: as the JSON states */
 	uint64_t memory_limit;	/* bytes that input can make the library allocate; 0: 256 MiB */
 	/* Opens another file ("data.0") of a directory for writing and returns a descriptor, which
@@ -266,40 +266,36 @@ struct pd_encoder_options {
 	int (*open_file)(void *ctx, const char *name);
 	void *ctx;
 };
-
-struct pd_encode_error {
-	enum pd_code code;	/* PD_E_ARGUMENT, PD_E_COUNT, PD_E_SIZE: the values; PD_E_IO (errno
-				 * in have), PD_E_LIMIT */
-	uint64_t have;
-	char path[160];		/* "callchain[3]", relative to the object that was passed */
-	char text[160];		/* what was expected */
-};
+#define PD_ENCODER_OPTIONS(...) PD_OPTIONS_OF(pd_encoder_options, __VA_ARGS__)
 
 /* Creates an encoder for trees that `values` reads, borrowed until pd_encoder_free(). `fd` is
  * borrowed as long and must be seekable and allow ftruncate(2). `o` is copied and may be NULL.
  * Returns NULL and *e on failure.
  *
  * Parts may be given in any order, except that `file` must be first, and attrs and features of a
- * file must precede its records. The functions that return int return 0, or -1 and *e; after a
- * refused part the caller may continue. Nodes are borrowed during the call. */
+ * file must precede its records. The functions that return int return 0, or -1 and *e: code
+ * PD_E_ARGUMENT, PD_E_COUNT or PD_E_SIZE for the values, with the path of the wrong one in `field`
+ * ("callchain[3]", relative to the object that was passed; NULL: the object) and what was expected
+ * in `text`, both borrowed until the next call; PD_E_IO, with the errno in `have`; PD_E_LIMIT. After
+ * a refused part the caller may continue. Nodes are borrowed during the call. */
 PD_API struct pd_encoder *pd_encoder_new(const struct pd_values *values, int fd,
 					 const struct pd_encoder_options *o,
-					 struct pd_encode_error *e);
+					 struct pd_error *e);
 
 /* Takes the object under `file`. */
-PD_API int pd_encoder_file(struct pd_encoder *enc, pd_node file, struct pd_encode_error *e);
+PD_API int pd_encoder_file(struct pd_encoder *enc, pd_node file, struct pd_error *e);
 
 /* Takes an object of the array `attrs`: adds an event. */
-PD_API int pd_encoder_attr(struct pd_encoder *enc, pd_node attr, struct pd_encode_error *e);
+PD_API int pd_encoder_attr(struct pd_encoder *enc, pd_node attr, struct pd_error *e);
 
 /* Takes the object under `features`, or one that has some of its members. */
-PD_API int pd_encoder_features(struct pd_encoder *enc, pd_node features, struct pd_encode_error *e);
+PD_API int pd_encoder_features(struct pd_encoder *enc, pd_node features, struct pd_error *e);
 
 /* Takes an object of the array `records`: appends a record. */
-PD_API int pd_encoder_record(struct pd_encoder *enc, pd_node record, struct pd_encode_error *e);
+PD_API int pd_encoder_record(struct pd_encoder *enc, pd_node record, struct pd_error *e);
 
 /* Completes the output. The encoder can only be freed then. */
-PD_API int pd_encoder_finish(struct pd_encoder *enc, struct pd_encode_error *e);
+PD_API int pd_encoder_finish(struct pd_encoder *enc, struct pd_error *e);
 
 /* Returns the number of records that could not be written so far: only their first bytes came out
  * of a compressed stream, and that stream (its records' payloads, pdecode --blobs full) is not in
