@@ -6,6 +6,8 @@ what can be expanded is not), and everything after a header that can't be one.
 import collections
 import struct
 
+from perfdata import zstd
+
 SAMPLE, AUXTRACE, COMPRESSED, COMPRESSED2 = 9, 71, 81, 83
 
 
@@ -16,7 +18,7 @@ class Walk:
         self.types = collections.Counter()
         self.order = order
         self.stream = b""       # decompressed, and not yet walked
-        self.zstd = None
+        self.zstd = zstd.Decompressor()
         self.end = start + self._records(data[start:])
 
     @property
@@ -44,15 +46,7 @@ class Walk:
 
     def _expand(self, payload):
         """A stream may go on from record to record, and a new one begin in any."""
-        import zstandard
-
-        while payload:
-            if self.zstd is None:
-                self.zstd = zstandard.ZstdDecompressor().decompressobj()
-            self.stream += self.zstd.decompress(payload)
-            payload = self.zstd.unused_data
-            if payload or self.zstd.eof:
-                self.zstd = None
+        self.stream += self.zstd.decompress(payload)
         self.stream = self.stream[self._records(self.stream):]
 
 
