@@ -1,6 +1,7 @@
 /* decompress_thread.c - a thread that decompresses: see decompress_thread.h.
  *
- * Two queues: payloads to the thread, pieces from it. Their counters only grow; an entry is the thread's alone between two of them.
+ * Two queues: payloads to the thread, pieces from it. Their counters only grow. Between two
+ * counters, an entry belongs to one side alone.
  */
 #include "stream/decompress_thread.h"
 
@@ -9,44 +10,45 @@
 
 enum { PAYLOADS = 16, PIECES = 4, SPINS = 2000 };
 
-/* What it takes, with windows, buffers and zstd's own, has to be little of what there is. */
+/* A thread needs windows, buffers and zstd's own memory: start one only if that is little of what
+ * is left. */
 #define WORTHWHILE (32u << 20)
 
 struct job {
 	struct pd_payload payload;
-	uint64_t limit;			/* for what zstd needs, in all */
+	uint64_t limit;			/* for all memory that zstd needs */
 	bool begun;
 };
 
 struct made {
 	struct pd_piece piece;
-	uint64_t used;			/* by zstd, afterwards */
+	uint64_t used;			/* memory that zstd has after this piece */
 };
 
 struct pd_decompress_thread {
 	struct pd_windows *windows;
 	size_t size;
-	struct pd_zstd_stream *zstd;		/* the thread's, and its budget */
+	struct pd_zstd_stream *zstd;		/* used by the thread only, as its budget `own` */
 	struct pd_budget own;
-	uint64_t charged;		/* of it, to the stream's budget */
+	uint64_t charged;		/* how much of `own` is charged to the stream's budget */
 	pthread_t thread;
 	pthread_mutex_t lock;
-	pthread_cond_t more, ready;	/* for the thread to do; for the stream to take */
-	/* Under the lock: */
-	size_t told, done;		/* payloads: up to where the thread has them, has used them up */
-	size_t lent, made;		/* pieces: up to where they have windows, are filled */
+	pthread_cond_t more, ready;	/* there is work for the thread; a piece for the stream */
+	/* Protected by the lock: */
+	size_t queued, done;		/* payloads queued, and used up by the thread */
+	size_t lent, made;		/* pieces that have windows, and that are filled */
 	bool quit;
-	/* The stream's: */
-	size_t left, taken;		/* payloads it is through with; pieces it has taken */
-	struct pd_piece last;		/* of those */
-	bool ending;			/* nothing follows it but the end of its payload */
+	/* Used by the stream only: */
+	size_t released, taken;		/* payloads released; pieces taken */
+	struct pd_piece last;		/* the last piece taken */
+	bool ending;			/* only the end of its payload follows `last` */
 	struct job jobs[PAYLOADS];
 	struct made pieces[PIECES];
 };
 
 /* --- in the thread --- */
 
-static void fill(struct pd_decompress_thread *a, struct job *job, struct made *m)
+static void fill_piece(struct pd_decompress_thread *a, struct job *job, struct made *m)
 {
 	struct pd_piece *p = &m->piece;
 	int64_t n = 1;
@@ -58,7 +60,8 @@ static void fill(struct pd_decompress_thread *a, struct job *job, struct made *m
 	}
 	p->size = 0;
 	while (n > 0 && p->size < a->size) {
-		n = pd_zstd_stream_read(a->zstd, p->window->data + PD_PIECE_FRONT + p->size, a->size - p->size, &p->error);
+		n = pd_zstd_stream_read(a->zstd, p->window->data + PD_PIECE_FRONT + p->size,
+					a->size - p->size, &p->error);
 		if (n > 0)
 			p->size += (size_t)n;
 	}
@@ -68,22 +71,22 @@ static void fill(struct pd_decompress_thread *a, struct job *job, struct made *m
 
 static bool has_work(const struct pd_decompress_thread *a)
 {
-	return a->done < a->told && a->made < a->lent;
+	return a->done < a->queued && a->made < a->lent;
 }
 
-/* More comes soon. Called and left with the lock held. */
-static void look_out(struct pd_decompress_thread *a)
+/* Spins for a while, because more work is likely soon. Called and left with the lock held. */
+static void spin_for_work(struct pd_decompress_thread *a)
 {
-	const size_t lent = a->lent, told = a->told;
+	const size_t lent = a->lent, queued = a->queued;
 
 	pthread_mutex_unlock(&a->lock);
 	for (int i = 0; i < SPINS && __atomic_load_n(&a->lent, __ATOMIC_RELAXED) == lent &&
-			__atomic_load_n(&a->told, __ATOMIC_RELAXED) == told; i++)
+			__atomic_load_n(&a->queued, __ATOMIC_RELAXED) == queued; i++)
 		pd_thread_relax();
 	pthread_mutex_lock(&a->lock);
 }
 
-static void *batch(void *arg)
+static void *decompress_payloads(void *arg)
 {
 	struct pd_decompress_thread *a = arg;
 
@@ -92,13 +95,13 @@ static void *batch(void *arg)
 		struct made *m = &a->pieces[a->made % PIECES];
 
 		if (!has_work(a))
-			look_out(a);
+			spin_for_work(a);
 		while (!a->quit && !has_work(a))
 			pthread_cond_wait(&a->more, &a->lock);
 		if (a->quit)
 			break;
 		pthread_mutex_unlock(&a->lock);
-		fill(a, &a->jobs[a->done % PAYLOADS], m);
+		fill_piece(a, &a->jobs[a->done % PAYLOADS], m);
 		pthread_mutex_lock(&a->lock);
 		a->done += m->piece.result <= 0;
 		__atomic_store_n(&a->made, a->made + 1, __ATOMIC_RELAXED);
@@ -110,8 +113,9 @@ static void *batch(void *arg)
 
 /* --- in the stream --- */
 
-/* Windows for pieces to come, as far as they can be had. -1: there is none at all. */
-static int lend(struct pd_decompress_thread *a)
+/* Acquires windows for the next pieces, as far as memory allows. Returns -1 if there is none at
+ * all. */
+static int lend_windows(struct pd_decompress_thread *a)
 {
 	size_t lent = a->lent;
 
@@ -131,8 +135,8 @@ static int lend(struct pd_decompress_thread *a)
 	return 0;
 }
 
-/* zstd's memory, as the thread told of it last. */
-static void charge(struct pd_decompress_thread *a, uint64_t used)
+/* Charges zstd's memory to the stream's budget, as of the thread's last piece. */
+static void charge_zstd_memory(struct pd_decompress_thread *a, uint64_t used)
 {
 	a->windows->budget->used += used;
 	a->windows->budget->used -= a->charged;
@@ -164,8 +168,8 @@ struct pd_decompress_thread *pd_decompress_thread_new(struct pd_windows *windows
 	pthread_mutex_init(&a->lock, NULL);
 	pthread_cond_init(&a->more, NULL);
 	pthread_cond_init(&a->ready, NULL);
-	if (a->zstd && !pd_thread_start(&a->thread, batch, a)) {
-		charge(a, a->own.used);
+	if (a->zstd && !pd_thread_start(&a->thread, decompress_payloads, a)) {
+		charge_zstd_memory(a, a->own.used);
 		return a;
 	}
 	pthread_cond_destroy(&a->ready);
@@ -188,44 +192,45 @@ void pd_decompress_thread_free(struct pd_decompress_thread *a)
 	pthread_cond_destroy(&a->ready);
 	pthread_cond_destroy(&a->more);
 	pthread_mutex_destroy(&a->lock);
-	for (; a->left < a->told; a->left++)
-		pd_window_release(a->jobs[a->left % PAYLOADS].payload.held);
+	for (; a->released < a->queued; a->released++)
+		pd_window_release(a->jobs[a->released % PAYLOADS].payload.held);
 	for (; a->taken < a->lent; a->taken++)
 		pd_window_release(a->pieces[a->taken % PIECES].piece.window);
 	pd_zstd_stream_free(a->zstd);
-	charge(a, 0);
+	charge_zstd_memory(a, 0);
 	pd_budget_free(a->windows->budget, a, sizeof(*a));
 }
 
 bool pd_decompress_thread_has_room(const struct pd_decompress_thread *a)
 {
-	return a->told - a->left < PAYLOADS;
+	return a->queued - a->released < PAYLOADS;
 }
 
 void pd_decompress_thread_add(struct pd_decompress_thread *a, const struct pd_payload *p)
 {
-	a->jobs[a->told % PAYLOADS] = (struct job){ .payload = *p, .limit = limit_for(a) };
+	a->jobs[a->queued % PAYLOADS] = (struct job){ .payload = *p, .limit = limit_for(a) };
 	pthread_mutex_lock(&a->lock);
-	__atomic_store_n(&a->told, a->told + 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&a->queued, a->queued + 1, __ATOMIC_RELAXED);
 	pthread_cond_signal(&a->more);
 	pthread_mutex_unlock(&a->lock);
 }
 
-/* A payload is used up, as told by the last piece that had bytes, or by one without. */
-static void end_payload(struct pd_decompress_thread *a, const struct pd_piece *last, struct pd_piece *end)
+/* Ends a payload with the result of its last piece. */
+static void end_payload(struct pd_decompress_thread *a, const struct pd_piece *last,
+			struct pd_piece *end)
 {
 	*end = (struct pd_piece){ .result = last->result, .error = last->error };
-	pd_window_release(a->jobs[a->left++ % PAYLOADS].payload.held);
+	pd_window_release(a->jobs[a->released++ % PAYLOADS].payload.held);
 	a->ending = false;
 }
 
-/* There is no window for the rest of what comes next; the thread has none either. */
+/* Drops the rest of a payload for which there is no window; the thread is waiting for one, too. */
 static void drop_payload(struct pd_decompress_thread *a)
 {
 	pthread_mutex_lock(&a->lock);
 	a->done++;
 	pthread_mutex_unlock(&a->lock);
-	pd_window_release(a->jobs[a->left++ % PAYLOADS].payload.held);
+	pd_window_release(a->jobs[a->released++ % PAYLOADS].payload.held);
 }
 
 int pd_decompress_thread_next(struct pd_decompress_thread *a, struct pd_piece *piece)
@@ -236,7 +241,7 @@ int pd_decompress_thread_next(struct pd_decompress_thread *a, struct pd_piece *p
 		end_payload(a, &a->last, piece);
 		return 0;
 	}
-	if (lend(a)) {
+	if (lend_windows(a)) {
 		drop_payload(a);
 		return -1;
 	}
@@ -246,7 +251,7 @@ int pd_decompress_thread_next(struct pd_decompress_thread *a, struct pd_piece *p
 	while (a->made == a->taken)
 		pthread_cond_wait(&a->ready, &a->lock);
 	pthread_mutex_unlock(&a->lock);
-	charge(a, m->used);
+	charge_zstd_memory(a, m->used);
 	*piece = a->last = m->piece;
 	a->taken++;
 	a->ending = piece->size && piece->result <= 0;

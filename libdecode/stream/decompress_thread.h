@@ -1,7 +1,9 @@
-/* decompress_thread.h - a thread that decompresses the payloads of compressed records before the stream comes to them.
+/* decompress_thread.h - a thread that decompresses the payloads of compressed records before the
+ * stream needs them.
  *
- * The stream tells of payloads in the order of the file, and takes what they hold piece by piece, in windows that have room
- * in front for the rest of the piece before. Only the stream's thread touches the budget, the windows and the source.
+ * The stream queues payloads in the order of the file and takes their decompressed bytes piece by
+ * piece, in windows with room in front for the incomplete record at the end of the piece before.
+ * Only the stream's thread uses the budget, the windows and the source.
  */
 #ifndef PD_STREAM_DECOMPRESS_THREAD_H
 #define PD_STREAM_DECOMPRESS_THREAD_H
@@ -10,7 +12,7 @@
 #include "pd/bytes.h"
 #include "pd/error.h"
 
-#define PD_PIECE_FRONT (64u << 10)	/* bytes of room in front of a piece */
+#define PD_PIECE_FRONT (64u << 10)	/* room in front of a piece, in bytes */
 
 struct pd_decompress_thread;
 
@@ -18,28 +20,31 @@ struct pd_decompress_thread;
 struct pd_payload {
 	uint64_t offset;
 	struct pd_bytes bytes;
-	struct pd_window *held;		/* where they lie, released when they are used up; NULL: they stay anyway */
+	struct pd_window *held;		/* has the bytes, and is released when they are used up;
+					 * NULL: they stay valid */
 };
 
-/* Bytes that a payload holds; a piece without any ends them. */
+/* Decompressed bytes of a payload. A piece without bytes ends the payload. */
 struct pd_piece {
-	struct pd_window *window;	/* they begin at data + PD_PIECE_FRONT; NULL: there are none */
+	struct pd_window *window;	/* the bytes begin at data + PD_PIECE_FRONT; NULL: no
+					 * bytes */
 	size_t size;
-	int result;			/* at the end: 0 that was all, -1 *error */
+	int result;			/* at the end: 0 for success, -1 for *error */
 	struct pd_error error;
 };
 
-/* Borrows both. `size`: bytes of a piece, as the codec would be asked for. NULL: no thread, or too little memory for one. */
+/* Starts a thread that makes pieces of at least `size` bytes; `windows` is borrowed. Returns NULL
+ * if there is no thread, or too little memory for one. */
 struct pd_decompress_thread *pd_decompress_thread_new(struct pd_windows *windows, size_t size);
 void pd_decompress_thread_free(struct pd_decompress_thread *a);
 
 bool pd_decompress_thread_has_room(const struct pd_decompress_thread *a);
-/* While there is room. */
+/* Queues a payload. Must be called only while there is room. */
 void pd_decompress_thread_add(struct pd_decompress_thread *a, const struct pd_payload *p);
 
-/* The next piece of the payload that was told first; waits for it. Its window is lent to the caller, for pd_windows_use() or
- * pd_window_release(). 0, or -1: no memory, the rest of that payload is
- * dropped. */
+/* Waits for the next piece of the oldest payload. The caller must pass its window to
+ * pd_windows_use() or pd_window_release(). Returns 0, or -1 without memory: the rest of the payload
+ * is dropped. */
 int pd_decompress_thread_next(struct pd_decompress_thread *a, struct pd_piece *piece);
 
 #endif

@@ -1,4 +1,4 @@
-/* record.c - finds the event, the plans and the parts of a record, and reads single fields of it. */
+/* record.c - finds the event, the plans and the parts of a record, and gets single fields. */
 #include "stream/record.h"
 
 #include <string.h>
@@ -6,23 +6,25 @@
 #include "layout/container.h"
 #include "stream/resync.h"
 
-
-static void set_error(struct pd_record *r, enum pd_code code, const char *field, uint64_t want, uint64_t have)
+static void set_error(struct pd_record *r, enum pd_code code, const char *field, uint64_t want,
+		      uint64_t have)
 {
 	r->error = (struct pd_error){
-		.code = code, .severity = PD_DAMAGED, .offset = r->frame.offset, .record_type = r->frame.type,
-		.record = r->frame.desc ? r->frame.desc->name : NULL, .field = field, .file = r->file,
+		.code = code, .severity = PD_DAMAGED, .offset = r->frame.offset,
+		.record_type = r->frame.type,
+		.record = r->frame.desc ? r->frame.desc->name : NULL, .field = field,
+		.file = r->file,
 		.want = want, .have = have,
 	};
 }
 
-static inline void measure(struct pd_record *r, enum pd_text_end text_end)
+static inline void measure_body(struct pd_record *r, enum pd_text_end text_end)
 {
 	if (!pd_measure_fixed(r->plan, r->body, &r->extent))
 		pd_measure(r->plan, r->body, r->frame.misc, r->session->swap, text_end, &r->extent);
 }
 
-/* Parts the last `size` bytes of the body from it. */
+/* Splits the last `size` bytes off the body. */
 static void split_trailer(struct pd_record *r, const struct pd_plan *trailer, size_t size)
 {
 	r->body.size -= size;
@@ -30,23 +32,25 @@ static void split_trailer(struct pd_record *r, const struct pd_plan *trailer, si
 	r->trailer_bytes = (struct pd_bytes){ r->body.data + r->body.size, size };
 }
 
-/* perf's own records for what existed before may come without the trailer that the event asks for. */
+/* Records that perf synthesized for what existed before the recording may lack the trailer that the
+ * event asks for. */
 static void measure_with_trailer(struct pd_record *r, const struct pd_attr *a)
 {
 	struct pd_bytes whole = r->body;
 
-	if (!a || !a->trailer_size || whole.size < a->trailer_size || r->frame.state != PD_FRAME_WHOLE) {
-		measure(r, PD_TEXT_TO_END);
+	if (!a || !a->trailer_size || whole.size < a->trailer_size ||
+	    r->frame.state != PD_FRAME_WHOLE) {
+		measure_body(r, PD_TEXT_TO_END);
 		return;
 	}
 	split_trailer(r, a->trailer, a->trailer_size);
-	measure(r, PD_TEXT_TO_END);
+	measure_body(r, PD_TEXT_TO_END);
 	if (r->extent.code == PD_OK)
 		return;
 	r->body = whole;
 	r->trailer = NULL;
 	r->trailer_bytes = (struct pd_bytes){ NULL, 0 };
-	measure(r, PD_TEXT_TO_END);
+	measure_body(r, PD_TEXT_TO_END);
 }
 
 /* perf inject adds a trailer to some of perf's own records. */
@@ -55,17 +59,19 @@ static void measure_with_optional_trailer(struct pd_record *r)
 	const struct pd_session *s = r->session;
 	const struct pd_attr *a = s->nr_attrs ? s->attrs[0] : NULL;
 
-	if (a && a->trailer_size && r->body.size >= a->trailer_size && r->frame.state == PD_FRAME_WHOLE) {
-		measure(r, PD_TEXT_ALIGNED);
+	if (a && a->trailer_size && r->body.size >= a->trailer_size &&
+	    r->frame.state == PD_FRAME_WHOLE) {
+		measure_body(r, PD_TEXT_ALIGNED);
 		if (r->extent.code == PD_OK && r->body.size - r->extent.end == a->trailer_size &&
 		    !pd_all_zero(pd_record_trailing(r)))
 			split_trailer(r, a->trailer, a->trailer_size);
 	}
-	measure(r, PD_TEXT_TO_END);
+	measure_body(r, PD_TEXT_TO_END);
 }
 
-/* A number that pd_op_is_fixed(). */
-static inline bool load(const struct pd_op *op, struct pd_bytes bytes, enum pd_swap swap, uint64_t *out)
+/* Reads a number for which pd_op_is_fixed() holds. */
+static inline bool load_fixed(const struct pd_op *op, struct pd_bytes bytes, enum pd_swap swap,
+			      uint64_t *out)
 {
 	struct pd_cursor c = pd_cursor(bytes, swap);
 
@@ -76,16 +82,16 @@ static inline bool load(const struct pd_op *op, struct pd_bytes bytes, enum pd_s
 	return true;
 }
 
-/* The number at a fixed place of a plan. */
-static bool fixed_number(const struct pd_plan *plan, const char *name, struct pd_bytes bytes, enum pd_swap swap,
-			 uint64_t *out)
+/* Reads the field of that name if the plan has it at a fixed offset. */
+static bool fixed_number(const struct pd_plan *plan, const char *name, struct pd_bytes bytes,
+			 enum pd_swap swap, uint64_t *out)
 {
 	const struct pd_op *op = plan ? pd_plan_find(plan, name) : NULL;
 
-	return op && pd_op_is_fixed(op) && load(op, bytes, swap, out);
+	return op && pd_op_is_fixed(op) && load_fixed(op, bytes, swap, out);
 }
 
-static inline const struct pd_plan *plan_of(struct pd_record *r, const struct pd_attr *layout)
+static inline const struct pd_plan *choose_plan(struct pd_record *r, const struct pd_attr *layout)
 {
 	const struct pd_record_desc *d = r->frame.desc;
 
@@ -104,15 +110,17 @@ static void check_feature(struct pd_record *r)
 	struct pd_extent_of extent;
 	uint64_t id;
 
-	if (!op || r->body.size < op->offset || !fixed_number(r->plan, "feat_id", r->body, r->session->swap, &id) ||
-	    pd_session_check_feature(r->session, id < PD_FEATURE_BITS ? (uint32_t)id : 0,
-				     (struct pd_bytes){ r->body.data + op->offset, r->body.size - op->offset },
-				     &extent) == PD_OK)
+	if (!op || r->body.size < op->offset ||
+	    !fixed_number(r->plan, "feat_id", r->body, r->session->swap, &id) ||
+	    pd_session_check_feature(
+		    r->session, id < PD_FEATURE_BITS ? (uint32_t)id : 0,
+		    (struct pd_bytes){ r->body.data + op->offset, r->body.size - op->offset },
+		    &extent) == PD_OK)
 		return;
 	set_error(r, extent.code, extent.field->name, extent.want, extent.have);
 }
 
-/* The record's event, or one that has its layout. */
+/* Sets *out to the record's event, or to one that has the same layout. */
 static inline enum pd_found find_event(struct pd_record *r, struct pd_attr **out)
 {
 	struct pd_session *s = r->session;
@@ -132,7 +140,7 @@ static inline enum pd_found find_event(struct pd_record *r, struct pd_attr **out
 	return found;
 }
 
-/* How far the record keeps to its plan, and with it what its parts are. */
+/* Checks the body against its plan, and splits off the trailer if there is one. */
 static void measure_parts(struct pd_record *r, const struct pd_attr *layout)
 {
 	if (r->frame.desc->trailer == PD_TRAILER)
@@ -140,7 +148,7 @@ static void measure_parts(struct pd_record *r, const struct pd_attr *layout)
 	else if (r->frame.desc->trailer == PD_TRAILER_LEFT)
 		measure_with_optional_trailer(r);
 	else
-		measure(r, PD_TEXT_TO_END);
+		measure_body(r, PD_TEXT_TO_END);
 }
 
 static inline struct pd_bytes after_header(const struct pd_record *r)
@@ -149,13 +157,15 @@ static inline struct pd_bytes after_header(const struct pd_record *r)
 				  r->frame.bytes.size - PD_RECORD_HEADER_SIZE };
 }
 
-/* Most records: samples of the only event. What is said of all others comes to the same. False: look closer. */
+/* Fast path for samples of the only event, with the same result as the slow one. Returns false if
+ * the record must be checked further. */
 static inline bool prepare_hot(struct pd_record *r)
 {
 	const struct pd_session *s = r->session;
 	const struct pd_attr *a;
 
-	if (r->frame.type != PD_RECORD_SAMPLE || s->nr_attrs != 1 || r->frame.state == PD_FRAME_SKIPPED)
+	if (r->frame.type != PD_RECORD_SAMPLE || s->nr_attrs != 1 ||
+	    r->frame.state == PD_FRAME_SKIPPED)
 		return false;
 	a = s->attrs[0];
 	if (a->named_at != s->updates || !a->sample)
@@ -163,11 +173,11 @@ static inline bool prepare_hot(struct pd_record *r)
 	r->attr = a;
 	r->body = after_header(r);
 	r->plan = a->sample;
-	measure(r, PD_TEXT_TO_END);
+	measure_body(r, PD_TEXT_TO_END);
 	return r->extent.code == PD_OK && r->extent.end == r->body.size;
 }
 
-/* Whether whole records of known types fill the bytes. */
+/* Returns whether whole records of known types fill the bytes. */
 static bool are_records(const struct pd_record *r, struct pd_bytes bytes)
 {
 	const enum pd_swap swap = r->session->swap;
@@ -176,24 +186,28 @@ static bool are_records(const struct pd_record *r, struct pd_bytes bytes)
 	while (bytes.size - at >= PD_RECORD_HEADER_SIZE) {
 		const struct pd_record_header h = pd_record_header_load(bytes.data + at, swap);
 
-		if (!pd_resync_may_begin(h.type, h.size, pd_record_desc(h.type)) || h.size > bytes.size - at)
+		if (!pd_resync_may_begin(h.type, h.size, pd_record_desc(h.type)) ||
+		    h.size > bytes.size - at)
 			return false;
 		at += h.size;
 	}
 	return at && at == bytes.size;
 }
 
-/* Where, at or after `end`, records begin that fill the rest of the record; its size: nowhere. perf pads names with zeros. */
+/* Finds the records that fill the rest of this one: returns where they begin, at or after `end`, or
+ * the record's size if there are none. Skips the zeros that perf pads names with. */
 static size_t find_covered(const struct pd_record *r, size_t end)
 {
 	const struct pd_bytes whole = r->frame.bytes;
 
-	while (whole.size - end >= PD_RECORD_HEADER_SIZE && pd_all_zero((struct pd_bytes){ whole.data + end, 8 }))
+	while (whole.size - end >= PD_RECORD_HEADER_SIZE &&
+	       pd_all_zero((struct pd_bytes){ whole.data + end, 8 }))
 		end += 8;
-	return are_records(r, (struct pd_bytes){ whole.data + end, whole.size - end }) ? end : whole.size;
+	return are_records(r, (struct pd_bytes){ whole.data + end, whole.size - end }) ? end :
+											 whole.size;
 }
 
-/* Where the record's own fields end, without those of a trailer; 0: all of it is theirs. */
+/* Returns where the record's own fields end, without a trailer; 0 if they fill it. */
 static size_t end_of_fields(const struct pd_record *r)
 {
 	struct pd_extent_of own;
@@ -201,11 +215,12 @@ static size_t end_of_fields(const struct pd_record *r)
 	if (!r->plan || r->frame.state != PD_FRAME_WHOLE || r->extent.code != PD_OK ||
 	    (r->extent.end == r->body.size && r->plan->list->size != PD_VARIABLE))
 		return 0;
-	pd_measure(r->plan, after_header(r), r->frame.misc, r->session->swap, PD_TEXT_ALIGNED, &own);
+	pd_measure(r->plan, after_header(r), r->frame.misc, r->session->swap, PD_TEXT_ALIGNED,
+		   &own);
 	return own.code == PD_OK ? PD_RECORD_HEADER_SIZE + own.end : 0;
 }
 
-/* Bytes of the trailer that the record has or, by its event, should have. */
+/* Returns the size of the trailer that the record has or, by its event, should have. */
 static size_t own_trailer(const struct pd_record *r)
 {
 	const struct pd_session *s = r->session;
@@ -218,7 +233,8 @@ static size_t own_trailer(const struct pd_record *r)
 
 size_t pd_record_own_size(const struct pd_record *r)
 {
-	const size_t size = r->frame.bytes.size, end = end_of_fields(r), with_trailer = end + own_trailer(r);
+	const size_t size = r->frame.bytes.size, end = end_of_fields(r),
+		     with_trailer = end + own_trailer(r);
 	size_t own = size;
 
 	if (!end || end >= size || with_trailer == size)
@@ -228,7 +244,8 @@ size_t pd_record_own_size(const struct pd_record *r)
 	return own == size ? find_covered(r, end) : own;
 }
 
-/* A sample has no more than its event selects. Newer kernels may append fields to all other records. */
+/* Reports bytes after the fields of a sample, which has no more than its event selects. Newer
+ * kernels may append fields to other records. */
 static void check_rest(struct pd_record *r)
 {
 	const size_t rest = r->body.size - r->extent.end;
@@ -259,7 +276,7 @@ int pd_record_prepare(struct pd_record *r)
 	}
 	r->body = after_header(r);
 	found = find_event(r, &layout);
-	r->plan = plan_of(r, layout);
+	r->plan = choose_plan(r, layout);
 	if (!r->plan) {
 		if (d && (d->type == PD_RECORD_SAMPLE || d->type == PD_RECORD_READ))
 			set_error(r, PD_E_NO_ATTR, NULL, 0, 0);
@@ -273,7 +290,8 @@ int pd_record_prepare(struct pd_record *r)
 		set_error(r, r->extent.code, r->extent.field->name, r->extent.want, r->extent.have);
 	else if (own < r->frame.bytes.size)
 		set_error(r, PD_E_SIZE, "size", own, r->frame.bytes.size);
-	else if (found == PD_FOUND_LAYOUT || (found == PD_NOT_FOUND && r->trailer && r->frame.type < PD_RECORD_USER_START))
+	else if (found == PD_FOUND_LAYOUT ||
+		 (found == PD_NOT_FOUND && r->trailer && r->frame.type < PD_RECORD_USER_START))
 		set_error(r, PD_E_NO_ATTR, NULL, 0, 0);
 	else
 		check_rest(r);
@@ -287,7 +305,9 @@ uint32_t pd_record_type(const struct pd_record *r)
 
 const char *pd_record_name(const struct pd_record *r)
 {
-	return r->frame.state == PD_FRAME_SKIPPED ? "SKIPPED" : r->frame.desc ? r->frame.desc->name : "UNKNOWN";
+	return r->frame.state == PD_FRAME_SKIPPED ? "SKIPPED" :
+	       r->frame.desc			  ? r->frame.desc->name :
+						    "UNKNOWN";
 }
 
 uint16_t pd_record_misc(const struct pd_record *r)
@@ -320,27 +340,28 @@ uint64_t pd_record_payload_size(const struct pd_record *r)
 	return r->frame.payload;
 }
 
-/* Looks for one field while visiting. */
+/* The search for one field by a visitor. */
 struct search {
 	const char *name;
 	bool found;
 	enum { WANT_NUMBER, WANT_NUMBERS, WANT_TEXT } want;
-	unsigned int depth, on_path;	/* objects entered: beside the path, along it */
+	unsigned int depth, on_path;	/* objects entered outside the path, and along it */
 	uint64_t number;
 	struct pd_numbers numbers;
 	struct pd_bytes bytes;
 };
 
-static bool matches(const struct search *s, const struct pd_field *f, unsigned int want)
+static bool is_wanted(const struct search *s, const struct pd_field *f, unsigned int want)
 {
-	return s->want == want && !s->depth && !s->found && s->name && strcmp(f->name, s->name) == 0;
+	return s->want == want && !s->depth && !s->found && s->name &&
+	       strcmp(f->name, s->name) == 0;
 }
 
 static void search_number(void *ctx, const struct pd_field *f, uint64_t value)
 {
 	struct search *s = ctx;
 
-	if (!matches(s, f, WANT_NUMBER))
+	if (!is_wanted(s, f, WANT_NUMBER))
 		return;
 	s->number = value;
 	s->found = true;
@@ -350,7 +371,7 @@ static void search_numbers(void *ctx, const struct pd_field *f, const struct pd_
 {
 	struct search *s = ctx;
 
-	if (!matches(s, f, WANT_NUMBERS))
+	if (!is_wanted(s, f, WANT_NUMBERS))
 		return;
 	s->numbers = *n;
 	s->found = true;
@@ -360,7 +381,7 @@ static void search_bytes(void *ctx, const struct pd_field *f, struct pd_bytes by
 {
 	struct search *s = ctx;
 
-	if (!matches(s, f, WANT_TEXT))
+	if (!is_wanted(s, f, WANT_TEXT))
 		return;
 	s->bytes = bytes;
 	s->found = true;
@@ -370,7 +391,7 @@ static void search_enter(void *ctx, const struct pd_field *f)
 {
 	struct search *s = ctx;
 
-	/* "raw.data": goes in where the path does */
+	/* enters only the object that the path "raw.data" names */
 	if (f && !s->depth && s->name) {
 		size_t n = strlen(f->name);
 
@@ -391,13 +412,14 @@ static void search_leave(void *ctx, const struct pd_field *f)
 	if (s->depth)
 		s->depth--;
 	else if (s->on_path)
-		s->name = NULL;		/* it would have been in there */
+		s->name = NULL;		/* the object on the path had no such field */
 }
 
-static bool search(const struct pd_record *r, struct search *s)
+static bool search_field(const struct pd_record *r, struct search *s)
 {
 	static const struct pd_visitor v = {
-		.size = sizeof(v), .number = search_number, .numbers = search_numbers, .text = search_bytes,
+		.size = sizeof(v), .number = search_number, .numbers = search_numbers,
+		.text = search_bytes,
 		.bytes = search_bytes, .enter = search_enter, .leave = search_leave,
 	};
 
@@ -411,7 +433,7 @@ bool pd_record_get_number(const struct pd_record *r, const char *name, uint64_t 
 
 	if (fixed_number(r->plan, name, r->body, r->session->swap, out))
 		return true;
-	if (!r->plan || !search(r, &s))
+	if (!r->plan || !search_field(r, &s))
 		return false;
 	*out = s.number;
 	return true;
@@ -421,7 +443,7 @@ bool pd_record_get_numbers(const struct pd_record *r, const char *name, struct p
 {
 	struct search s = { .name = name, .want = WANT_NUMBERS };
 
-	if (!r->plan || !search(r, &s))
+	if (!r->plan || !search_field(r, &s))
 		return false;
 	*out = s.numbers;
 	return true;
@@ -431,7 +453,7 @@ bool pd_record_get_text(const struct pd_record *r, const char *name, struct pd_b
 {
 	struct search s = { .name = name, .want = WANT_TEXT };
 
-	if (!r->plan || !search(r, &s))
+	if (!r->plan || !search_field(r, &s))
 		return false;
 	*out = s.bytes;
 	return true;

@@ -1,4 +1,4 @@
-/* record.h - a record with everything needed to read it; what struct pd_record of the public header is inside. */
+/* record.h - a record and all that is needed to read it: the public struct pd_record. */
 #ifndef PD_STREAM_RECORD_H
 #define PD_STREAM_RECORD_H
 
@@ -8,27 +8,30 @@
 struct pd_record {
 	struct pd_frame frame;
 	struct pd_session *session;
-	const struct pd_attr *attr;	/* its event, or NULL */
+	const struct pd_attr *attr;	/* the event, or NULL */
 	const struct pd_plan *plan;	/* of the body; NULL: opaque */
 	const struct pd_plan *trailer;	/* of sample_id; NULL: none */
 	struct pd_bytes body, trailer_bytes;
-	struct pd_extent_of extent;	/* of the body that keeps to the plan */
-	const char *file;		/* in a directory, or NULL */
-	struct pd_bytes payload;	/* of HEADER_TRACING_DATA: held in memory */
+	struct pd_extent_of extent;	/* the part of the body that is valid by its plan */
+	const char *file;		/* name of the data.N, or NULL */
+	struct pd_bytes payload;	/* of HEADER_TRACING_DATA, which is kept in memory */
 	struct pd_error error;		/* PD_OK: intact */
 };
 
-/* Fills in all but frame, session, file and payload. 0, or -1: no memory. */
+/* Fills in all members except frame, session, file and payload, which must be set. Returns 0, or -1
+ * without memory. */
 int pd_record_prepare(struct pd_record *r);
 
-/* The bytes that the record's own fields take with its header. Less than its stated size only where the rest is whole records:
- * damage made the size cover them. Prepared records only. */
+/* Returns the size of the header and the record's own fields. It is less than the stated size only
+ * if whole records fill the rest: a damaged size covers them. The record must be prepared. */
 size_t pd_record_own_size(const struct pd_record *r);
 
 enum pd_part { PD_OF_BODY, PD_OF_TRAILER };
 
-/* A usual number of the body or of sample_id, without walking. False: not there. */
-static inline bool pd_record_number(const struct pd_record *r, enum pd_part part, enum pd_hot which, uint64_t *out)
+/* Gets a hot field of the body or of sample_id, without walking. Returns false if it is not
+ * present. */
+static inline bool pd_record_number(const struct pd_record *r, enum pd_part part, enum pd_hot which,
+				    uint64_t *out)
 {
 	const struct pd_plan *plan = part == PD_OF_BODY ? r->plan : r->trailer;
 	const struct pd_bytes bytes = part == PD_OF_BODY ? r->body : r->trailer_bytes;
@@ -40,16 +43,17 @@ static inline bool pd_record_number(const struct pd_record *r, enum pd_part part
 	return true;
 }
 
-/* pd_record_time(), for who asks it of each record. */
+/* Inline version of pd_record_time() for loops over all records. */
 static inline bool pd_record_hot_time(const struct pd_record *r, uint64_t *time)
 {
-	return pd_record_number(r, r->frame.type == PD_RECORD_SAMPLE ? PD_OF_BODY : PD_OF_TRAILER, PD_HOT_TIME, time);
+	return pd_record_number(r, r->frame.type == PD_RECORD_SAMPLE ? PD_OF_BODY : PD_OF_TRAILER,
+				PD_HOT_TIME, time);
 }
 
-/* The part of pd_record_visit() that shows sample_id; there is one. */
+/* Visits sample_id as pd_record_visit() does; the record must have one. */
 void pd_record_visit_trailer(const struct pd_record *r, const struct pd_visitor *v, void *ctx);
 
-/* Bytes of the body that the layout does not explain. */
+/* Returns the bytes of the body after the last known field. */
 static inline struct pd_bytes pd_record_trailing(const struct pd_record *r)
 {
 	return (struct pd_bytes){ r->body.data + r->extent.end, r->body.size - r->extent.end };

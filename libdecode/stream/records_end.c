@@ -1,4 +1,4 @@
-/* records_end.c - steps from record to record, in a window over the file. */
+/* records_end.c - steps from record to record in a window over a file. */
 #include "stream/records_end.h"
 
 #include <errno.h>
@@ -7,9 +7,9 @@
 
 #include "layout/records.h"
 
-enum { WINDOW = 1 << 18 };	/* holds the largest record, which is 64 KiB */
+enum { WINDOW = 1 << 18 };	/* larger than any record (64 KiB) */
 
-/* Bytes of the record that `in` begins with, and of its payload. 0: it is cut off. */
+/* Returns the size of the first record of `in`, including its payload; 0 if it is cut short. */
 static uint64_t record_size(struct pd_session *s, struct pd_bytes in)
 {
 	struct pd_cursor c = pd_cursor(in, s->swap);
@@ -17,16 +17,18 @@ static uint64_t record_size(struct pd_session *s, struct pd_bytes in)
 
 	if (!pd_take_record_header(&c, &h) || h.size < PD_RECORD_HEADER_SIZE || h.size > in.size)
 		return 0;
-	return h.size + pd_session_payload(s, pd_record_desc(h.type), (struct pd_bytes){ in.data, h.size });
+	return h.size +
+	       pd_session_payload(s, pd_record_desc(h.type), (struct pd_bytes){ in.data, h.size });
 }
 
-/* Steps through the window at `from`; returns how far. */
+/* Returns the size of the whole records in the window, at most `most`. */
 static uint64_t step_through(struct pd_session *s, struct pd_bytes window, uint64_t most)
 {
 	uint64_t at = 0, size;
 
 	while (at < window.size) {
-		size = record_size(s, (struct pd_bytes){ window.data + at, window.size - (size_t)at });
+		size = record_size(s,
+				   (struct pd_bytes){ window.data + at, window.size - (size_t)at });
 		if (!size || size > most - at)
 			break;
 		at += size;
@@ -45,7 +47,8 @@ uint64_t pd_records_end(struct pd_session *s, int fd, uint64_t from, uint64_t to
 
 		if (n < 0 && errno == EINTR)
 			continue;
-		step = n > 0 ? step_through(s, (struct pd_bytes){ window, (size_t)n }, to - from) : 0;
+		step = n > 0 ? step_through(s, (struct pd_bytes){ window, (size_t)n }, to - from) :
+			       0;
 		if (!step)
 			break;
 		from += step;

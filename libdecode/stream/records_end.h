@@ -1,4 +1,4 @@
-/* records_end.h - where the whole records in a file end. */
+/* records_end.h - finds the end of the last whole record of a file. */
 #ifndef PD_STREAM_RECORDS_END_H
 #define PD_STREAM_RECORDS_END_H
 
@@ -6,8 +6,8 @@
 
 #include "session/session.h"
 
-/* The end of the last record that is whole, with its payload, in the bytes from `from`, where a record begins, to `to`.
- * What can't be read back counts as not there. */
+/* Returns the end of the last whole record, including its payload, between the offsets `from`,
+ * where a record must begin, and `to`. Bytes that cannot be read back count as missing. */
 uint64_t pd_records_end(struct pd_session *s, int fd, uint64_t from, uint64_t to);
 
 #endif

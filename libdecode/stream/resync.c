@@ -1,24 +1,24 @@
-/* resync.c - finds where records begin again. */
+/* resync.c - finds the next record after damage. */
 #include "stream/resync.h"
 
 #include "stream/record.h"
 
 #define HEADER PD_RECORD_HEADER_SIZE
 #define CHAIN_MAX 8
-/* What speaks for a record, and how much: */
+/* Points for a record: */
 #define IS_WHOLE 1
-#define IS_FILLED 1		/* by its fields */
-#define HAS_ID 2		/* its event's */
-#define IS_NEAR 2		/* in time to the sample before */
-#define ADDS_UP 1		/* the parts of a sample that vary, to its size */
-#define TRUSTED 5		/* points that a chain needs ... */
-#define TRUSTED_AT_END 2	/* ... and one that ends where the records do */
+#define IS_FILLED 1		/* its fields fill it */
+#define HAS_ID 2		/* has an id of its event */
+#define IS_NEAR 2		/* its time is near that of the sample before */
+#define ADDS_UP 1		/* the variable parts of a sample add up to its size */
+#define TRUSTED 5		/* points that a chain needs, ... */
+#define TRUSTED_AT_END 2	/* ... and one that ends where the records end */
 #define NEAR_NS (3600ull * 1000000000)
 #define REACH 65536		/* no record is larger */
 #define MOVES_MAX 8
 
-/* Few words have a size where a header has it: addresses and small numbers don't. */
-static inline bool has_size(const struct pd_resync *r, struct pd_bytes in, size_t at)
+/* Returns whether there may be a header: addresses and small numbers have no valid size there. */
+static inline bool may_have_size(const struct pd_resync *r, struct pd_bytes in, size_t at)
 {
 	return pd_record_header_load(in.data + at, r->session->swap).size >= HEADER;
 }
@@ -28,7 +28,8 @@ static void read_header(const struct pd_resync *r, struct pd_bytes in, struct pd
 	const struct pd_record_header h = pd_record_header_load(in.data, r->session->swap);
 
 	*f = (struct pd_frame){
-		.type = h.type, .misc = h.misc, .size = h.size, .inner_offset = PD_OUTER, .state = PD_FRAME_WHOLE,
+		.type = h.type, .misc = h.misc, .size = h.size, .inner_offset = PD_OUTER,
+		.state = PD_FRAME_WHOLE,
 		.desc = pd_record_desc(h.type),
 	};
 }
@@ -42,27 +43,31 @@ static bool has_known_id(const struct pd_resync *r, const struct pd_record *reco
 {
 	uint64_t id;
 
-	return record->attr && pd_session_id_of(r->session, record->attr, record->frame.type, record->frame.bytes, &id) &&
+	return record->attr &&
+	       pd_session_id_of(r->session, record->attr, record->frame.type, record->frame.bytes,
+				&id) &&
 	       id && pd_session_by_id(r->session, id) == record->attr;
 }
 
-/* A sample whose id no event has. */
-static bool has_strange_id(const struct pd_resync *r, const struct pd_record *record)
+/* Returns whether a sample has an id that belongs to no event. */
+static bool has_unknown_id(const struct pd_resync *r, const struct pd_record *record)
 {
 	uint64_t id;
 
-	return record->frame.type == PD_RECORD_SAMPLE && record->attr && record->attr->nr_ids && r->session->same_id_at &&
-	       pd_session_id_of(r->session, record->attr, record->frame.type, record->frame.bytes, &id) && id &&
-	       !pd_session_by_id(r->session, id);
+	return record->frame.type == PD_RECORD_SAMPLE && record->attr && record->attr->nr_ids &&
+	       r->session->same_id_at &&
+	       pd_session_id_of(r->session, record->attr, record->frame.type, record->frame.bytes,
+				&id) &&
+	       id && !pd_session_by_id(r->session, id);
 }
 
-/* How much speaks for a record, prepared; 0: it is none. */
-static int points_of(struct pd_resync *r, const struct pd_record *record)
+/* Returns the points of a prepared record; 0: not a record. */
+static int score_record(struct pd_resync *r, const struct pd_record *record)
 {
 	uint64_t time;
 	int sum = IS_WHOLE;
 
-	if (record->error.code != PD_OK || has_strange_id(r, record))
+	if (record->error.code != PD_OK || has_unknown_id(r, record))
 		return 0;
 	if (record->plan && !pd_record_trailing(record).size && record->frame.size > HEADER)
 		sum += IS_FILLED;
@@ -75,16 +80,19 @@ static int points_of(struct pd_resync *r, const struct pd_record *record)
 	return sum;
 }
 
-/* The same for one that fills f->bytes. */
-static int points(struct pd_resync *r, const struct pd_frame *f)
+/* The same for a record that fills f->bytes. */
+static int score_frame(struct pd_resync *r, const struct pd_frame *f)
 {
 	struct pd_record record = { .frame = *f, .session = r->session };
 
-	return !pd_resync_charge(r, f->size) || pd_record_prepare(&record) ? 0 : points_of(r, &record);
+	return !pd_resync_charge(r, f->size) || pd_record_prepare(&record) ?
+		       0 :
+		       score_record(r, &record);
 }
 
-/* Is there a chain at in[at]? */
-static struct pd_resync_at try(struct pd_resync *r, struct pd_bytes in, size_t at, enum pd_resync_end end)
+/* Looks for a chain that begins at in[at]. */
+static struct pd_resync_at try_chain(struct pd_resync *r, struct pd_bytes in, size_t at,
+				     enum pd_resync_end end)
 {
 	const struct pd_resync_at no = { .result = PD_RESYNC_NONE };
 	size_t next = at;
@@ -97,15 +105,19 @@ static struct pd_resync_at try(struct pd_resync *r, struct pd_bytes in, size_t a
 		if (in.size - next < HEADER) {
 			if (end == PD_RESYNC_OPEN)
 				return (struct pd_resync_at){ PD_RESYNC_MORE, at, next + HEADER };
-			return in.size == next && sum >= TRUSTED_AT_END ? (struct pd_resync_at){ PD_RESYNC_FOUND, at, 0 } : no;
+			return in.size == next && sum >= TRUSTED_AT_END ?
+				       (struct pd_resync_at){ PD_RESYNC_FOUND, at, 0 } :
+				       no;
 		}
 		read_header(r, (struct pd_bytes){ in.data + next, HEADER }, &f);
 		if (!pd_resync_may_begin(f.type, f.size, f.desc))
 			return no;
 		if (f.size > in.size - next)
-			return end == PD_RESYNC_OPEN ? (struct pd_resync_at){ PD_RESYNC_MORE, at, next + f.size } : no;
+			return end == PD_RESYNC_OPEN ?
+				       (struct pd_resync_at){ PD_RESYNC_MORE, at, next + f.size } :
+				       no;
 		f.bytes = (struct pd_bytes){ in.data + next, f.size };
-		more = points(r, &f);
+		more = score_frame(r, &f);
 		if (!more)
 			return no;
 		sum += more;
@@ -118,7 +130,7 @@ static struct pd_resync_at try(struct pd_resync *r, struct pd_bytes in, size_t a
 	return (struct pd_resync_at){ PD_RESYNC_FOUND, at, 0 };
 }
 
-/* When was the record at in[at]? Of a sample its head tells it. */
+/* Gets the time of the record at in[at]; the first bytes of a sample are enough. */
 static bool time_at(struct pd_resync *r, struct pd_bytes in, size_t at, uint64_t *time)
 {
 	struct pd_record record = { .session = r->session };
@@ -128,15 +140,18 @@ static bool time_at(struct pd_resync *r, struct pd_bytes in, size_t at, uint64_t
 	read_header(r, (struct pd_bytes){ in.data + at, HEADER }, f);
 	if (!pd_resync_may_begin(f->type, f->size, f->desc))
 		return false;
-	f->bytes = (struct pd_bytes){ in.data + at, f->size < in.size - at ? f->size : in.size - at };
+	f->bytes =
+		(struct pd_bytes){ in.data + at, f->size < in.size - at ? f->size : in.size - at };
 	if (f->type == PD_RECORD_SAMPLE)
 		return pd_session_attr_of(r->session, f->type, f->bytes, &a) != PD_NOT_FOUND &&
 		       pd_session_sample_time(r->session, a, f->bytes, time);
-	return f->bytes.size == f->size && points(r, f) && !pd_record_prepare(&record) && pd_record_time(&record, time);
+	return f->bytes.size == f->size && score_frame(r, f) && !pd_record_prepare(&record) &&
+	       pd_record_time(&record, time);
 }
 
-/* Does a chain begin inside the record at in[at] that is later? */
-static struct pd_resync_at find_later(struct pd_resync *r, struct pd_bytes in, size_t at, size_t size, enum pd_resync_end end)
+/* Finds a chain inside the record at in[at] that is later than it. */
+static struct pd_resync_at find_later(struct pd_resync *r, struct pd_bytes in, size_t at,
+				      size_t size, enum pd_resync_end end)
 {
 	uint64_t time, later;
 
@@ -146,30 +161,36 @@ static struct pd_resync_at find_later(struct pd_resync *r, struct pd_bytes in, s
 		struct pd_resync_at found;
 
 		if (in.size - inside < HEADER)
-			return (struct pd_resync_at){ end == PD_RESYNC_OPEN ? PD_RESYNC_MORE : PD_RESYNC_NONE, at,
-						      at + size + HEADER };
+			return (struct pd_resync_at){ end == PD_RESYNC_OPEN ? PD_RESYNC_MORE :
+									      PD_RESYNC_NONE,
+						      at, at + size + HEADER };
 		if (!pd_resync_charge(r, 1))
 			break;
-		if (!has_size(r, in, inside) || !time_at(r, in, inside, &later) || later <= time || !pd_resync_is_near(later, time))
+		if (!may_have_size(r, in, inside) || !time_at(r, in, inside, &later) ||
+		    later <= time || !pd_resync_is_near(later, time))
 			continue;
-		found = try(r, in, inside, end);
+		found = try_chain(r, in, inside, end);
 		if (found.result != PD_RESYNC_NONE)
 			return found;
 	}
 	return (struct pd_resync_at){ .result = PD_RESYNC_NONE };
 }
 
-/*
- * Where a stack is smaller than the copy of it may be, the kernel leaves in the rest of the copy what the buffer held before: whole
- * records of the same kind, which may lead to each other from one copy to the next. But each of them is older than what it lies in,
- * and since no copy ends where such a record does, it reaches over the beginning of one that is later.
+/* Moves from a chain at in[at] to the latest one that overlaps it.
+ *
+ * If a user stack is smaller than its copy in a sample, the kernel leaves the rest of the copy as
+ * it was in the ring buffer: whole old records, which may form chains from one copy to the next.
+ * Each of them is older than the sample around it, and because no copy ends where such a record
+ * does, the chain runs over the beginning of a later sample.
  */
-static struct pd_resync_at find_latest(struct pd_resync *r, struct pd_bytes in, size_t at, enum pd_resync_end end)
+static struct pd_resync_at find_latest(struct pd_resync *r, struct pd_bytes in, size_t at,
+				       enum pd_resync_end end)
 {
 	unsigned int moves = 0;
 	size_t next = at;
 
-	while (moves < MOVES_MAX && next - at < REACH && in.size - next >= HEADER && pd_resync_charge(r, 1)) {
+	while (moves < MOVES_MAX && next - at < REACH && in.size - next >= HEADER &&
+	       pd_resync_charge(r, 1)) {
 		struct pd_resync_at found = { .result = PD_RESYNC_NONE };
 		struct pd_frame f;
 		bool is_large;
@@ -185,7 +206,8 @@ static struct pd_resync_at find_latest(struct pd_resync *r, struct pd_bytes in, 
 		moves += found.result == PD_RESYNC_FOUND;
 		if (found.result == PD_RESYNC_FOUND)
 			at = next = found.at;
-		else if (is_large || in.size - next < f.size)	/* none of what follows a real one is old */
+		else if (is_large || in.size - next < f.size)	/* what follows a real record is not
+								 * old */
 			break;
 		else
 			next += f.size;
@@ -193,8 +215,9 @@ static struct pd_resync_at find_latest(struct pd_resync *r, struct pd_bytes in, 
 	return (struct pd_resync_at){ PD_RESYNC_FOUND, at, 0 };
 }
 
-/* The first that looks like one. */
-static struct pd_resync_at find_first(struct pd_resync *r, struct pd_bytes in, size_t from, enum pd_resync_end end)
+/* Finds the first chain. */
+static struct pd_resync_at find_first(struct pd_resync *r, struct pd_bytes in, size_t from,
+				      enum pd_resync_end end)
 {
 	const size_t span = in.size < PD_RESYNC_SPAN ? in.size : PD_RESYNC_SPAN;
 
@@ -205,9 +228,9 @@ static struct pd_resync_at find_first(struct pd_resync *r, struct pd_bytes in, s
 			if (in.size - at < HEADER)
 				break;
 			pd_resync_charge(r, 1);
-			if (!has_size(r, in, at))
+			if (!may_have_size(r, in, at))
 				continue;
-			found = try(r, in, at, end);
+			found = try_chain(r, in, at, end);
 			if (found.result != PD_RESYNC_NONE)
 				return found;
 		}
@@ -216,25 +239,31 @@ static struct pd_resync_at find_first(struct pd_resync *r, struct pd_bytes in, s
 	}
 	if (end == PD_RESYNC_CLOSED && span == in.size)
 		return (struct pd_resync_at){ PD_RESYNC_NONE, in.size, 0 };
-	return (struct pd_resync_at){
-		PD_RESYNC_NONE, in.size - span >= HEADER ? span : in.size >= HEADER ? in.size - HEADER + 1 : 0, HEADER };
+	return (struct pd_resync_at){ PD_RESYNC_NONE,
+				      in.size - span >= HEADER ? span :
+				      in.size >= HEADER	       ? in.size - HEADER + 1 :
+								 0,
+				      HEADER };
 }
 
-struct pd_resync_at pd_resync_find(struct pd_resync *r, struct pd_bytes in, size_t from, enum pd_resync_end end)
+struct pd_resync_at pd_resync_find(struct pd_resync *r, struct pd_bytes in, size_t from,
+				   enum pd_resync_end end)
 {
 	const struct pd_resync_at first = find_first(r, in, from, end);
 
 	return first.result == PD_RESYNC_FOUND ? find_latest(r, in, first.at, end) : first;
 }
 
-/* A text takes all that is left; but whoever writes one puts no more than zeros behind it. */
+/* Returns whether only zeros follow the text at the end of a record: a text row takes all bytes
+ * that are left, but writers pad with zeros only. */
 static bool text_ends_well(const struct pd_record *r)
 {
 	const struct pd_op_list *list = r->plan->list;
 	const struct pd_op *last = list->nr_ops ? &list->ops[list->nr_ops - 1] : NULL;
 	struct pd_bytes text;
 
-	if (!last || last->kind != PD_CSTR || last->offset == PD_VARIABLE || last->offset >= r->body.size)
+	if (!last || last->kind != PD_CSTR || last->offset == PD_VARIABLE ||
+	    last->offset >= r->body.size)
 		return true;
 	text = (struct pd_bytes){ r->body.data + last->offset, r->body.size - last->offset };
 	text.data += pd_text_length(text);
@@ -242,33 +271,39 @@ static bool text_ends_well(const struct pd_record *r)
 	return pd_all_zero(text);
 }
 
-/* A sample whose own counts add up to its size: the parts that vary, and all of it. */
+/* Returns whether a sample's own counts add up to its size: it has variable parts, and nothing is
+ * left. */
 static bool adds_up(const struct pd_record *r)
 {
-	return r->frame.type == PD_RECORD_SAMPLE && r->plan->list->size == PD_VARIABLE && !pd_record_trailing(r).size;
+	return r->frame.type == PD_RECORD_SAMPLE && r->plan->list->size == PD_VARIABLE &&
+	       !pd_record_trailing(r).size;
 }
 
-/* Are all its bytes fields of it? */
+/* Returns whether the record's fields fill it. Sets *record. */
 static bool is_filled(struct pd_resync *r, struct pd_bytes bytes, struct pd_record *record)
 {
 	*record = (struct pd_record){ .session = r->session };
 	read_header(r, bytes, &record->frame);
 	record->frame.bytes = bytes;
-	return record->frame.desc && pd_resync_charge(r, bytes.size) && !pd_record_prepare(record) && record->plan &&
-	       !pd_record_trailing(record).size && text_ends_well(record);
+	return record->frame.desc && pd_resync_charge(r, bytes.size) &&
+	       !pd_record_prepare(record) && record->plan && !pd_record_trailing(record).size &&
+	       text_ends_well(record);
 }
 
 bool pd_resync_trusts(struct pd_resync *r, const struct pd_record *record)
 {
-	return points_of(r, record) + (adds_up(record) ? ADDS_UP : 0) >= TRUSTED;
+	return score_record(r, record) + (adds_up(record) ? ADDS_UP : 0) >= TRUSTED;
 }
 
 bool pd_resync_trusts_samples(const struct pd_resync *r, const struct pd_attr *a)
 {
-	const bool may_be_strange = r->session->nr_attrs == 1 && a->nr_ids && a->sample_id_at != PD_NO_OFFSET;
+	const bool may_have_unknown_id =
+		r->session->nr_attrs == 1 && a->nr_ids && a->sample_id_at != PD_NO_OFFSET;
 
-	_Static_assert(IS_WHOLE + IS_FILLED + IS_NEAR + ADDS_UP >= TRUSTED, "a sample's time and size are enough");
-	return a->sample->list->size == PD_VARIABLE && a->sample->hot[PD_HOT_TIME] && !may_be_strange;
+	_Static_assert(IS_WHOLE + IS_FILLED + IS_NEAR + ADDS_UP >= TRUSTED,
+		       "a sample's time and size are enough");
+	return a->sample->list->size == PD_VARIABLE && a->sample->hot[PD_HOT_TIME] &&
+	       !may_have_unknown_id;
 }
 
 bool pd_resync_is_trusted(struct pd_resync *r, struct pd_bytes bytes)
@@ -278,10 +313,12 @@ bool pd_resync_is_trusted(struct pd_resync *r, struct pd_bytes bytes)
 	return is_filled(r, bytes, &record) && pd_resync_trusts(r, &record);
 }
 
-bool pd_resync_leads_chain(struct pd_resync *r, struct pd_bytes in, size_t size, enum pd_resync_end end)
+bool pd_resync_leads_chain(struct pd_resync *r, struct pd_bytes in, size_t size,
+			   enum pd_resync_end end)
 {
 	struct pd_record record;
 
 	return is_filled(r, (struct pd_bytes){ in.data, size }, &record) &&
-	       ((end == PD_RESYNC_CLOSED && size == in.size) || try(r, in, size, end).result == PD_RESYNC_FOUND);
+	       ((end == PD_RESYNC_CLOSED && size == in.size) ||
+		try_chain(r, in, size, end).result == PD_RESYNC_FOUND);
 }

@@ -1,41 +1,48 @@
-/* stream.c - cuts a source into records. */
+/* stream.c - frames a source: cuts it into records. */
 #include "stream/stream_internal.h"
 
-#define AHEAD_LEAST (96u << 10)	/* bytes of what comes next, from compressed records on, that a thread is to know */
-#define AHEAD_PEEK (192u << 10)
-#define SEARCH_PEEK (1u << 20)	/* of a file: with the record before, no more than PD_PEEK_MAX */
-#define LOST_PEEK 4096		/* of a stream: more only when that settles something */
+#define AHEAD_LEAST (96u << 10)	/* when expanding, fewer peeked bytes than this ... */
+#define AHEAD_PEEK (192u << 10)	/* ... are increased to this */
+#define SEARCH_PEEK (1u << 20)	/* for files; with the record before, at most PD_PEEK_MAX */
+#define LOST_PEEK 4096		/* for pipes; more only if that can decide something */
 #define HEADER PD_RECORD_HEADER_SIZE
 
-void pd_stream_init(struct pd_stream *s, struct pd_source *source, struct pd_session *session, uint64_t end,
-		    unsigned int threads)
+void pd_stream_init(struct pd_stream *s, struct pd_source *source, struct pd_session *session,
+		    uint64_t end, unsigned int threads)
 {
 	uint64_t size;
 
-	if (pd_source_size(source, &size) && size < end)	/* what is written while it is read is not waited for */
+	/* do not wait for bytes that are written meanwhile */
+	if (pd_source_size(source, &size) && size < end)
 		end = size;
-	*s = (struct pd_stream){
-		.source = source, .session = session, .begin = pd_source_offset(source), .end = end,
-		.run_until = UINT64_MAX, .threads = threads,
-		.inner.budget = session->budget, .lost.bad = UINT64_MAX, .lost_inner.bad = UINT64_MAX };
+	*s = (struct pd_stream){ .source = source,
+				 .session = session,
+				 .begin = pd_source_offset(source),
+				 .end = end,
+				 .run_until = UINT64_MAX,
+				 .threads = threads,
+				 .inner.budget = session->budget,
+				 .lost.bad_at = UINT64_MAX,
+				 .lost_inner.bad_at = UINT64_MAX };
 	pd_resync_init(&s->resync, session);
 }
 
 void pd_stream_free(struct pd_stream *s)
 {
-	pd_decompress_thread_free(s->ahead);
+	pd_decompress_thread_free(s->thread);
 	pd_zstd_stream_free(s->zstd);
 	pd_windows_free(&s->inner);
 }
 
-/* How many bytes of the record there are: its header says it, but for COMPRESSED2 records of perf 6.16 whose size
- * does not fit the header's 16 bits and wraps. */
+/* See stream_internal.h. The size of a COMPRESSED2 record of perf 6.16 wraps if it does not fit the
+ * header's 16 bits. */
 uint64_t pd_stream_real_size(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have)
 {
 	struct pd_cursor c = pd_cursor(have, s->session->swap);
 	uint64_t data_size;
 
-	if (f->type != PD_RECORD_COMPRESSED2 || !pd_take(&c, HEADER) || !pd_take_number(&c, 8, &data_size))
+	if (f->type != PD_RECORD_COMPRESSED2 || !pd_take(&c, HEADER) ||
+	    !pd_take_number(&c, 8, &data_size))
 		return f->size;
 	if (data_size > PD_PEEK_MAX - 64 || ((2 * HEADER + data_size + 7) & ~7ull) <= f->size)
 		return f->size;
@@ -44,14 +51,14 @@ uint64_t pd_stream_real_size(struct pd_stream *s, const struct pd_frame *f, stru
 	return 2 * HEADER + data_size;
 }
 
-static enum pd_next fail(struct pd_stream *s, struct pd_error *e)
+static enum pd_next fail_reading(struct pd_stream *s, struct pd_error *e)
 {
 	s->ended = true;
 	e->severity = PD_FATAL;
 	return PD_NEXT_FAILED;
 }
 
-/* Bytes of a decompressed record whose rest never came. */
+/* Returns the first bytes of a decompressed record whose rest is missing. */
 static enum pd_next end_of_records(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
 {
 	enum pd_next next;
@@ -71,16 +78,16 @@ static enum pd_next end_of_records(struct pd_stream *s, struct pd_frame *f, stru
 	return pd_stream_damaged(f, PD_E_TRUNCATED, f->size, left, e);
 }
 
-/* Steps over the last frame and its payload. */
+/* Skips the last frame and its payload. */
 static enum pd_next leave_last(struct pd_stream *s, const struct pd_frame *f, struct pd_error *e)
 {
 	uint64_t got, want = s->pending + s->payload_left, missing = s->payload_missing;
 
 	s->pending = s->payload_left = s->payload_missing = 0;
-	s->here.size = 0;
+	s->peeked.size = 0;
 	pd_stream_save_sample(s);
 	if (pd_source_skip(s->source, want, &got, e))
-		return fail(s, e);
+		return fail_reading(s, e);
 	if (got == want && !missing)
 		return PD_NEXT_RECORD;
 	if (__builtin_add_overflow(want, missing, &want))
@@ -92,8 +99,8 @@ static enum pd_next leave_last(struct pd_stream *s, const struct pd_frame *f, st
 	return PD_NEXT_DAMAGE;
 }
 
-/* At least `ask` bytes at the source's offset, fewer where the records end. */
-static int look(struct pd_stream *s, uint64_t ask, struct pd_bytes *have, struct pd_error *e)
+/* Peeks at least `ask` bytes at the source's offset, fewer where the records end. */
+static int peek(struct pd_stream *s, uint64_t ask, struct pd_bytes *have, struct pd_error *e)
 {
 	uint64_t room = s->end - pd_source_offset(s->source);
 
@@ -105,14 +112,15 @@ static int look(struct pd_stream *s, uint64_t ask, struct pd_bytes *have, struct
 	return 0;
 }
 
-/* Nothing follows these bytes. */
-static bool is_all(const struct pd_stream *s, struct pd_bytes have, uint64_t asked)
+/* Returns whether nothing follows these bytes. */
+static bool is_last(const struct pd_stream *s, struct pd_bytes have, uint64_t asked)
 {
 	return have.size < asked || have.size == s->end - pd_source_offset(s->source);
 }
 
-/* Sees to it that something is known of the bytes at the source's offset. Of a stream no more is asked for than it takes. */
-static int search(struct pd_stream *s, struct pd_error *e)
+/* Searches for a record at the source's offset, unless that is done already. Reads no more of a
+ * pipe than the search needs. */
+static int search_at_offset(struct pd_stream *s, struct pd_error *e)
 {
 	const uint64_t at = pd_source_offset(s->source);
 	struct pd_lost *l = &s->lost;
@@ -120,24 +128,27 @@ static int search(struct pd_stream *s, struct pd_error *e)
 	struct pd_resync_at found;
 	struct pd_bytes have;
 
-	if (pd_lost_is_searched(s, l, at + (at == l->bad)))
+	if (pd_lost_is_searched(s, l, at + (at == l->bad_at)))
 		return 0;
 	pd_lost_prepare_search(s, l, at);
 	for (;; ask = found.want > 2 * ask ? found.want : 2 * ask) {
 		if (ask > SEARCH_PEEK)
 			ask = SEARCH_PEEK;
-		if (look(s, ask, &have, e))
+		if (peek(s, ask, &have, e))
 			return -1;
-		found = pd_resync_find(&s->resync, have, at == l->bad,
-				       is_all(s, have, ask) ? PD_RESYNC_CLOSED : PD_RESYNC_OPEN);
-		if ((found.result != PD_RESYNC_MORE && (found.at || found.result == PD_RESYNC_FOUND)) || ask == SEARCH_PEEK)
+		found = pd_resync_find(&s->resync, have, at == l->bad_at,
+				       is_last(s, have, ask) ? PD_RESYNC_CLOSED : PD_RESYNC_OPEN);
+		if ((found.result != PD_RESYNC_MORE &&
+		     (found.at || found.result == PD_RESYNC_FOUND)) ||
+		    ask == SEARCH_PEEK)
 			break;
 	}
 	pd_lost_set_searched(s, l, at, &found);
 	return 0;
 }
 
-/* How many bytes are left, when all of them are zero; else 0. Space that was allocated and never written holds no records. */
+/* Returns the number of bytes left if all of them are zero, else 0. Space that was allocated and
+ * never written has no records. */
 static uint64_t zeros_from(struct pd_stream *s, uint64_t at)
 {
 	uint64_t end;
@@ -153,18 +164,20 @@ static uint64_t zeros_from(struct pd_stream *s, uint64_t at)
 	return s->zeros_end == end && end > at ? end - at : 0;
 }
 
-/* The rest of the records, which is zero, is one piece. */
-static enum pd_next skip_zeros(struct pd_stream *s, struct pd_frame *f, uint64_t zeros, struct pd_error *e)
+/* Returns the rest of the records, which is zero, as one frame. */
+static enum pd_next skip_zeros(struct pd_stream *s, struct pd_frame *f, uint64_t zeros,
+			       struct pd_error *e)
 {
 	if (s->lost.from == f->offset)
-		s->lost.why = (struct pd_error){
-			.code = PD_E_GARBAGE, .severity = PD_DAMAGED, .offset = f->offset, .want = zeros,
+		s->lost.error_at_end = (struct pd_error){
+			.code = PD_E_GARBAGE, .severity = PD_DAMAGED, .offset = f->offset,
+			.want = zeros,
 			.text = "zeros to the end: never written" };
 	f->zeros = s->pending = zeros;
 	return pd_lost_piece(&s->lost, f, f->offset, (struct pd_bytes){ NULL, 0 }, true, e);
 }
 
-/* A piece of lost bytes. */
+/* Returns a piece of the lost bytes. */
 static enum pd_next next_lost(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
 {
 	const uint64_t at = pd_source_offset(s->source);
@@ -176,57 +189,65 @@ static enum pd_next next_lost(struct pd_stream *s, struct pd_frame *f, struct pd
 	*f = (struct pd_frame){ .offset = at, .inner_offset = PD_OUTER };
 	if (zeros)
 		return skip_zeros(s, f, zeros, e);
-	if (search(s, e))
-		return fail(s, e);
-	n = l->clear - at < PD_LOST_PIECE ? (size_t)(l->clear - at) : PD_LOST_PIECE;
-	if (look(s, n + 1, &have, e))
-		return fail(s, e);
+	if (search_at_offset(s, e))
+		return fail_reading(s, e);
+	n = l->searched_to - at < PD_LOST_PIECE ? (size_t)(l->searched_to - at) : PD_LOST_PIECE;
+	if (peek(s, n + 1, &have, e))
+		return fail_reading(s, e);
 	s->pending = have.size < n ? have.size : n;
 	return pd_lost_piece(l, f, at, (struct pd_bytes){ have.data, (size_t)s->pending },
-			  (l->found && at + n == l->clear) || have.size <= n, e);
+			  (l->found && at + n == l->searched_to) || have.size <= n, e);
 }
 
 enum believed {
 	NOT_BELIEVED,
-	DOUBTED,	/* believed if no records are found inside it */
+	DOUBTED,	/* is a record unless records are found inside it */
 	BELIEVED,
 };
 
-/* Does what lies behind the whole record that `have` begins with speak for it? Addresses that are read as headers may lead to each
- * other for long; but of a stream too little is seen to say so. */
-static enum believed is_followed(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have, uint64_t size, bool closed)
+/* Returns whether the bytes after the whole record at the start of `have` confirm it. Addresses
+ * that are read as headers may form long chains; in a pipe too little is visible to tell. */
+static enum believed is_followed(struct pd_stream *s, const struct pd_frame *f,
+				 struct pd_bytes have, uint64_t size, bool closed)
 {
 	enum pd_leads leads;
 
 	if (!f->desc && f->type >= PD_IMPLAUSIBLE_TYPE)
 		return NOT_BELIEVED;
-	if (f->desc && pd_resync_leads_chain(&s->resync, have, (size_t)size, closed ? PD_RESYNC_CLOSED : PD_RESYNC_OPEN))
+	if (f->desc && pd_resync_leads_chain(&s->resync, have, (size_t)size,
+					     closed ? PD_RESYNC_CLOSED : PD_RESYNC_OPEN))
 		return BELIEVED;
 	if (f->desc && !pd_resync_may_begin(f->type, (size_t)size, f->desc))
 		return NOT_BELIEVED;
 	leads = pd_stream_leads_on(s, &s->lost, have, f->offset, size, closed);
 	if (leads == PD_LEADS_NOWHERE || (f->desc && !pd_stream_is_usual(s, f, size)))
 		return NOT_BELIEVED;
-	return leads == PD_LEADS_OUT_OF_SIGHT && !f->desc && f->type >= PD_DOUBTFUL_TYPE && pd_source_is_random(s->source) ?
-	       DOUBTED : BELIEVED;
+	return leads == PD_LEADS_OUT_OF_SIGHT && !f->desc && f->type >= PD_DOUBTFUL_TYPE &&
+			       pd_source_is_random(s->source) ?
+		       DOUBTED :
+		       BELIEVED;
 }
 
-/* Is the record at the source's offset, of which `have` is there, none, though its header could be one? Then its size or type
- * is damaged: a chain of records begins inside it. 1, 0, -1 and *e. */
-static int is_lost(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have, uint64_t size, struct pd_error *e)
+/* Returns 1 if what is at the source's offset is not a record, although its header is possible: its
+ * size or type is damaged, and a chain of records begins inside it. Returns 0 if it is a record, -1
+ * and *e on failure. */
+static int is_lost(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have,
+		   uint64_t size, struct pd_error *e)
 {
-	bool closed = is_all(s, have, size + HEADER), whole = have.size >= size;
+	bool closed = is_last(s, have, size + HEADER), whole = have.size >= size;
 	enum believed believed = NOT_BELIEVED;
 	struct pd_lost *l = &s->lost;
 
 	pd_lost_prepare_search(s, l, f->offset);
-	if (whole && f->desc && pd_resync_is_trusted(&s->resync, (struct pd_bytes){ have.data, (size_t)size }))
+	if (whole && f->desc &&
+	    pd_resync_is_trusted(&s->resync, (struct pd_bytes){ have.data, (size_t)size }))
 		return 0;
-	if (pd_source_is_random(s->source) && (f->desc || f->offset + size >= l->led)) {	/* see farther */
-		if (look(s, PD_PEEK_MAX, &have, e))
+	if (pd_source_is_random(s->source) && (f->desc || f->offset + size >= l->followed_to)) {
+		if (peek(s, PD_PEEK_MAX, &have, e))
 			return -1;
-		closed = is_all(s, have, PD_PEEK_MAX);
-		if (have.size > PD_PEEK_MAX) {	/* always as far, whatever the window has */
+		closed = is_last(s, have, PD_PEEK_MAX);
+		if (have.size > PD_PEEK_MAX) {
+			/* the result must not depend on the window's size */
 			have.size = PD_PEEK_MAX;
 			closed = false;
 		}
@@ -235,16 +256,17 @@ static int is_lost(struct pd_stream *s, const struct pd_frame *f, struct pd_byte
 		believed = is_followed(s, f, have, size, closed);
 	if (believed == BELIEVED)
 		return 0;
-	l->bad = f->offset;
-	if (search(s, e))
+	l->bad_at = f->offset;
+	if (search_at_offset(s, e))
 		return -1;
 	if (l->found)
-		return l->clear < f->offset + size || !f->desc;
+		return l->searched_to < f->offset + size || !f->desc;
 	return believed != DOUBTED && !f->desc && (f->type >= PD_IMPLAUSIBLE_TYPE || whole);
 }
 
-/* How many bytes there are from f on, of which `have` were looked at: the same whatever the window has. */
-static uint64_t bytes_from(struct pd_stream *s, const struct pd_frame *f, uint64_t size, struct pd_bytes have)
+/* Returns the number of bytes from f on; it must not depend on the window's size. */
+static uint64_t bytes_from(struct pd_stream *s, const struct pd_frame *f, uint64_t size,
+			   struct pd_bytes have)
 {
 	uint64_t end;
 
@@ -255,23 +277,29 @@ static uint64_t bytes_from(struct pd_stream *s, const struct pd_frame *f, uint64
 	return end > f->offset ? end - f->offset : have.size;
 }
 
-static enum pd_next begin_lost(struct pd_stream *s, struct pd_frame *f, uint64_t size, struct pd_bytes have, struct pd_error *e)
+static enum pd_next begin_lost(struct pd_stream *s, struct pd_frame *f, uint64_t size,
+			       struct pd_bytes have, struct pd_error *e)
 {
-	pd_lost_begin(&s->lost, f, f->offset, f->desc ? PD_E_SIZE : PD_E_GARBAGE, size, bytes_from(s, f, size, have));
+	pd_lost_begin(&s->lost, f, f->offset, f->desc ? PD_E_SIZE : PD_E_GARBAGE, size,
+		      bytes_from(s, f, size, have));
 	return next_lost(s, f, e);
 }
 
-bool pd_stream_is_sound(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have, uint64_t size)
+bool pd_stream_is_sound(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have,
+			uint64_t size)
 {
 	struct pd_record_header next;
 
-	if (have.size < size + HEADER || !pd_resync_may_begin(f->type, (size_t)size, f->desc) || !pd_stream_is_usual(s, f, size))
+	if (have.size < size + HEADER || !pd_resync_may_begin(f->type, (size_t)size, f->desc) ||
+	    !pd_stream_is_usual(s, f, size))
 		return false;
 	next = pd_record_header_load(have.data + size, s->session->swap);
-	return f->offset + size < s->lost.led || pd_resync_may_begin(next.type, next.size, pd_record_desc(next.type));
+	return f->offset + size < s->lost.followed_to ||
+	       pd_resync_may_begin(next.type, next.size, pd_record_desc(next.type));
 }
 
-/* A payload that can't be: the size of what carries it, or its own, is damaged. 1, 0, -1 and *e. */
+/* Returns 1 if the payload cannot be there because its size, or that of its record, is damaged; 0
+ * if it can; -1 and *e on failure. */
 static int payload_is_lost(struct pd_stream *s, const struct pd_frame *f, struct pd_error *e)
 {
 	uint64_t got, end = s->end, size;
@@ -284,79 +312,87 @@ static int payload_is_lost(struct pd_stream *s, const struct pd_frame *f, struct
 		end = size;
 	if (f->offset + f->bytes.size >= end || f->payload <= end - f->offset - f->bytes.size)
 		return 0;
-	/* Only when there are records somewhere after it: the payload of a file that was cut short is just that. All that is seen
-	 * at first is read with the record, so that it is not read again when the record is returned to. */
-	if (look(s, PD_PEEK_MAX, &have, e) || pd_source_skip(s->source, f->bytes.size, &got, e))
+	/* It is lost only if records follow: in a truncated file a payload may be cut short.
+	 * Everything visible at first is read with the record, so that returning to the record does
+	 * not read it again. */
+	if (peek(s, PD_PEEK_MAX, &have, e) || pd_source_skip(s->source, f->bytes.size, &got, e))
 		return -1;
 	for (;;) {
 		const uint64_t at = pd_source_offset(s->source);
 
-		if (look(s, SEARCH_PEEK, &have, e) || search(s, e))
+		if (peek(s, SEARCH_PEEK, &have, e) || search_at_offset(s, e))
 			return -1;
 		lost = s->lost.found;
 		if (!lost && zeros_from(s, at))
 			break;
-		if (lost || is_all(s, have, SEARCH_PEEK) || s->lost.clear <= at)
+		if (lost || is_last(s, have, SEARCH_PEEK) || s->lost.searched_to <= at)
 			break;
-		if (pd_source_skip(s->source, s->lost.clear - at, &got, e))
+		if (pd_source_skip(s->source, s->lost.searched_to - at, &got, e))
 			return -1;
 	}
-	if (lost)	/* all of it was searched: not again */
-		s->lost.searched = f->offset + f->bytes.size;
+	if (lost)	/* all of it was searched */
+		s->lost.searched_from = f->offset + f->bytes.size;
 	return pd_source_seek(s->source, f->offset, e) ? -1 : lost;
 }
 
-/* How much of what follows the record belongs to it. Its bytes stay in the window. */
+/* Finds out how many of the bytes after the record are its payload. Keeps the record's bytes in the
+ * window. */
 static int find_payload(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
 {
-	const uint64_t behind = f->offset + f->bytes.size;
+	const uint64_t after = f->offset + f->bytes.size;
 	const int lost = f->payload ? payload_is_lost(s, f, e) : 0;
 	struct pd_bytes have;
 
 	if (lost < 0)
 		return -1;
 	if (f->payload) {	/* the search may have moved the window */
-		if (look(s, f->bytes.size, &have, e))
+		if (peek(s, f->bytes.size, &have, e))
 			return -1;
 		f->bytes.data = have.data;
 	}
 	if (lost) {
-		pd_lost_begin(&s->lost, f, behind, PD_E_PAYLOAD, f->payload, s->lost.clear - behind);
-		s->lost.bad = UINT64_MAX;	/* a record may follow at once */
+		pd_lost_begin(&s->lost, f, after, PD_E_PAYLOAD, f->payload,
+			      s->lost.searched_to - after);
+		s->lost.bad_at = UINT64_MAX;	/* a record may follow directly */
 		f->payload = 0;
 		f->payload_lost = true;
 	}
 	s->payload_left = f->payload;
-	if (f->payload > s->end - behind) {	/* what is behind the data is no part of them */
-		s->payload_left = s->end - behind;
+	if (f->payload > s->end - after) {	/* the payload ends with the data section */
+		s->payload_left = s->end - after;
 		s->payload_missing = f->payload - s->payload_left;
 	}
 	s->payload_of = f->desc ? f->desc->name : NULL;
 	return 0;
 }
 
-/* The record begins `have`. A thread that expands those behind it is shown more of them while it still has something to do. */
-static int start_expanding(struct pd_stream *s, struct pd_frame *f, struct pd_bytes have, struct pd_error *e)
+/* Starts to expand the record at the start of `have`. The thread that decompresses is given more
+ * compressed records while it still has work. */
+static int start_expanding(struct pd_stream *s, struct pd_frame *f, struct pd_bytes have,
+			   struct pd_error *e)
 {
-	if (s->ahead && have.size < AHEAD_LEAST && pd_source_is_random(s->source)) {
-		if (look(s, AHEAD_PEEK, &have, e))
+	if (s->thread && have.size < AHEAD_LEAST && pd_source_is_random(s->source)) {
+		if (peek(s, AHEAD_PEEK, &have, e))
 			return -1;
 		f->bytes.data = have.data;
 	}
 	return pd_stream_start_expanding(s, f, have, e);
 }
 
-/* The records end inside this one, of which `have` is there. A compressed one is expanded as far as it goes. */
-static enum pd_next next_cut(struct pd_stream *s, struct pd_frame *f, uint64_t size, struct pd_bytes have, struct pd_error *e)
+/* Returns a record that the end of the records cuts short. A compressed one is expanded as far as
+ * possible. */
+static enum pd_next next_cut(struct pd_stream *s, struct pd_frame *f, uint64_t size,
+			     struct pd_bytes have, struct pd_error *e)
 {
 	s->pending = have.size;
 	if (f->desc && f->desc->compressed) {
 		if (start_expanding(s, f, have, e))
-			return fail(s, e);
+			return fail_reading(s, e);
 		s->unexpanded += have.size;
 		s->outer_size = 0;
 	}
-	return pd_stream_damaged(f, PD_E_TRUNCATED, size, (struct pd_bytes){ f->bytes.data, have.size }, e);
+	return pd_stream_damaged(f, PD_E_TRUNCATED, size,
+				 (struct pd_bytes){ f->bytes.data, have.size }, e);
 }
 
 static enum pd_next next_outer(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
@@ -373,8 +409,8 @@ static enum pd_next next_outer(struct pd_stream *s, struct pd_frame *f, struct p
 		return next_lost(s, f, e);
 	if (pd_source_offset(s->source) >= s->end)
 		return end_of_records(s, f, e);
-	if (look(s, 2 * HEADER, &have, e))
-		return fail(s, e);
+	if (peek(s, 2 * HEADER, &have, e))
+		return fail_reading(s, e);
 	if (!have.size)
 		return end_of_records(s, f, e);
 	pd_stream_read_header(s, have, f);
@@ -388,54 +424,58 @@ static enum pd_next next_outer(struct pd_stream *s, struct pd_frame *f, struct p
 		pd_lost_begin(&s->lost, f, f->offset, PD_E_SIZE, HEADER, size);
 		return next_lost(s, f, e);
 	}
-	if (have.size < size + (ahead ? HEADER : 0) && look(s, size + (ahead ? HEADER : 0), &have, e))
-		return fail(s, e);
+	if (have.size < size + (ahead ? HEADER : 0) &&
+	    peek(s, size + (ahead ? HEADER : 0), &have, e))
+		return fail_reading(s, e);
 	f->bytes = (struct pd_bytes){ have.data, have.size < size ? have.size : (size_t)size };
 	f->payload = have.size < size ? 0 : pd_session_payload(s->session, f->desc, f->bytes);
 	if (!f->payload && !pd_stream_is_sound(s, f, have, size)) {
 		lost = is_lost(s, f, have, size, e);
 		if (lost < 0)
-			return fail(s, e);
+			return fail_reading(s, e);
 		if (lost)
 			return begin_lost(s, f, size, have, e);
-		if (look(s, size, &have, e))	/* the search may have moved the window */
-			return fail(s, e);
+		if (peek(s, size, &have, e))	/* the search may have moved the window */
+			return fail_reading(s, e);
 		f->bytes.data = have.data;
 	}
 	if (have.size < size)
 		return next_cut(s, f, size, have, e);
 	s->pending = size;
 	if (find_payload(s, f, e))
-		return fail(s, e);
+		return fail_reading(s, e);
 	pd_stream_keep_sample(s, f);
 	if (f->desc && f->desc->compressed && start_expanding(s, f, have, e))
-		return fail(s, e);
+		return fail_reading(s, e);
 	if (!f->payload && !f->payload_lost && !s->expanding) {
-		s->here = have;
-		s->here_at = f->offset;
+		s->peeked = have;
+		s->peeked_at = f->offset;
 	}
 	return PD_NEXT_RECORD;
 }
 
-/* The usual case, without asking the source: a sound record of which only the header matters here, and the next one's header.
- * Nothing is found sound that next_outer() would look at twice. */
+/* Fast path that does not use the source: a sound record, with the header of the next one visible.
+ * Accepts only what next_outer() would accept without further checks. */
 bool pd_stream_peek(struct pd_stream *s, struct pd_frame *f)
 {
-	const uint64_t offset = s->here_at + s->pending, left = s->here.size - s->pending;
+	const uint64_t offset = s->peeked_at + s->pending, left = s->peeked.size - s->pending;
 	const struct pd_record_desc *desc;
 	const uint8_t *p;
 	struct pd_record_header h;
 
-	if (s->here.size < s->pending + 2 * HEADER)
+	if (s->peeked.size < s->pending + 2 * HEADER)
 		return false;
-	p = s->here.data + s->pending;
+	p = s->peeked.data + s->pending;
 	h = pd_record_header_load(p, s->session->swap);
 	desc = pd_record_desc(h.type);
-	if (!pd_resync_may_begin(h.type, h.size, desc) || desc->payload || desc->compressed || left < (uint64_t)h.size + HEADER ||
-	    !pd_stream_is_sound(s, &(struct pd_frame){ .type = h.type, .offset = offset, .desc = desc },
+	if (!pd_resync_may_begin(h.type, h.size, desc) || desc->payload || desc->compressed ||
+	    left < (uint64_t)h.size + HEADER ||
+	    !pd_stream_is_sound(s, &(struct pd_frame){ .type = h.type, .offset = offset,
+	    	.desc = desc },
 				(struct pd_bytes){ p, (size_t)left }, h.size))
 		return false;
-	*f = (struct pd_frame){ .type = h.type, .misc = h.misc, .size = h.size, .bytes = { p, h.size },
+	*f = (struct pd_frame){ .type = h.type, .misc = h.misc, .size = h.size, .bytes = { p,
+		h.size },
 		.offset = offset, .inner_offset = PD_OUTER, .desc = desc };
 	return true;
 }
@@ -448,7 +488,8 @@ void pd_stream_take(struct pd_stream *s, const struct pd_frame *f)
 
 static enum pd_next count_skipped(struct pd_stream *s, const struct pd_frame *f, enum pd_next next)
 {
-	if ((next == PD_NEXT_RECORD || next == PD_NEXT_DAMAGED) && f->state == PD_FRAME_SKIPPED && f->inner_offset == PD_OUTER) {
+	if ((next == PD_NEXT_RECORD || next == PD_NEXT_DAMAGED) && f->state == PD_FRAME_SKIPPED &&
+	    f->inner_offset == PD_OUTER) {
 		s->skipped += f->bytes.size + f->zeros;
 		s->unwritten += f->zeros;
 	}
@@ -491,7 +532,7 @@ int pd_stream_payload(struct pd_stream *s, size_t n, struct pd_bytes *out, struc
 	uint64_t got;
 
 	*out = (struct pd_bytes){ NULL, 0 };
-	s->here.size = 0;
+	s->peeked.size = 0;
 	pd_stream_save_sample(s);
 	if (s->pending) {
 		if (pd_source_skip(s->source, s->pending, &got, e))

@@ -1,30 +1,34 @@
-/* stream_batch.c - finds the plain records that come next: see batch.h. What is not beyond doubt is left to stream.c and record.c,
- * which take none of these for anything else. */
+/* stream_batch.c - finds the simple records that come next: see batch.h. Whatever is in doubt is
+ * left to stream.c and record.c, which would take each of these for the same record. */
 #include "stream/batch.h"
 #include "stream/stream_internal.h"
 
 #define HEADER PD_RECORD_HEADER_SIZE
 #define CACHE_LINE 64
-#define FETCH_AHEAD 4096	/* farther than the processor itself looks: it ends at a page's end */
+#define FETCH_AHEAD 4096	/* the hardware prefetcher stops at the end of a page */
 
-/* Bytes to be cut into records. */
+/* Bytes to be framed. */
 struct span {
 	const uint8_t *data;
 	uint64_t size;
-	uint64_t led;		/* up to here the stream knows better */
-	uint64_t until;		/* none begins here or behind */
+	uint64_t followed_to;	/* up to here the stream follows headers: see struct pd_lost */
+	uint64_t until;		/* no record of the batch begins at or after this */
 };
 
-/* Whether no more follows a text than its NUL and the padding to 8: more may be records that a damaged size covers. */
-static inline bool ends_with_text(const struct pd_op_list *list, struct pd_bytes body, enum pd_swap swap)
+/* Returns whether only its NUL and padding to 8 follow a text: more may be records that a damaged
+ * size covers. */
+static inline bool ends_with_text(const struct pd_op_list *list, struct pd_bytes body,
+				  enum pd_swap swap)
 {
 	const size_t at = pd_tail_at(list, body, swap);
 
-	return at <= body.size && (body.size - at <= 8 || !memchr(body.data + at, 0, body.size - at - 8));
+	return at <= body.size &&
+	       (body.size - at <= 8 || !memchr(body.data + at, 0, body.size - at - 8));
 }
 
-/* Do all rows of the plan fill the body, leaving nothing? */
-static inline bool fills(const struct pd_plan *plan, struct pd_bytes body, uint16_t misc, enum pd_swap swap)
+/* Returns whether all rows of the plan are present and fill the body. */
+static inline bool fills_body(const struct pd_plan *plan, struct pd_bytes body, uint16_t misc,
+			      enum pd_swap swap)
 {
 	const struct pd_op_list *list = plan->list;
 	struct pd_extent_of extent;
@@ -36,10 +40,12 @@ static inline bool fills(const struct pd_plan *plan, struct pd_bytes body, uint1
 	if (list->tail != PD_TAIL_NONE)
 		return pd_tail_end(list, body, swap) == body.size;
 	pd_measure(plan, body, misc, swap, PD_TEXT_TO_END, &extent);
-	return extent.code == PD_OK && extent.end == body.size && extent.nr_ops == list->nr_ops && extent.variant == 0;
+	return extent.code == PD_OK && extent.end == body.size && extent.nr_ops == list->nr_ops &&
+	       extent.variant == 0;
 }
 
-static inline const struct pd_attr *event_of(const struct pd_session *s, uint32_t type, struct pd_bytes record)
+static inline const struct pd_attr *find_event(const struct pd_session *s, uint32_t type,
+					       struct pd_bytes record)
 {
 	struct pd_attr *a;
 
@@ -48,12 +54,12 @@ static inline const struct pd_attr *event_of(const struct pd_session *s, uint32_
 	return pd_session_attr_of(s, type, record, &a) == PD_FOUND ? a : NULL;
 }
 
-/* Fills in p for a record with a sound header. False: it is not plain. */
-static inline bool is_simple(struct pd_session *s, const struct pd_record_desc *desc, struct pd_bytes record, uint16_t misc,
-			     struct pd_simple *p)
+/* Fills in *p for a record with a sound header. Returns false if the record is not simple. */
+static inline bool is_simple(struct pd_session *s, const struct pd_record_desc *desc,
+			     struct pd_bytes record, uint16_t misc, struct pd_simple *p)
 {
 	struct pd_bytes body = { record.data + HEADER, record.size - HEADER };
-	const struct pd_attr *a = event_of(s, desc->type, record);
+	const struct pd_attr *a = find_event(s, desc->type, record);
 
 	if (!a || a->named_at != s->updates)
 		return false;
@@ -64,23 +70,25 @@ static inline bool is_simple(struct pd_session *s, const struct pd_record_desc *
 		if (desc->trailer != PD_TRAILER || body.size < a->trailer_size)
 			return false;
 		body.size -= a->trailer_size;
-		p->plan = desc->type == PD_RECORD_READ ? a->read : pd_session_record_plan(s, desc, misc);
+		p->plan = desc->type == PD_RECORD_READ ? a->read :
+							 pd_session_record_plan(s, desc, misc);
 	}
-	return p->plan && fills(p->plan, body, misc, s->swap);
+	return p->plan && fills_body(p->plan, body, misc, s->swap);
 }
 
-/* The last sample tells the time when framing is lost. */
+/* The last sample gives the time when framing is lost. */
 static void keep_sample(struct pd_stream *s, const struct pd_batch *batch)
 {
 	for (size_t i = batch->count; i--;)
 		if (batch->records[i].type == PD_RECORD_SAMPLE) {
-			s->last_sample = (struct pd_bytes){ batch->data + batch->records[i].at, batch->records[i].size };
+			s->last_sample = (struct pd_bytes){ batch->data + batch->records[i].at,
+							    batch->records[i].size };
 			return;
 		}
 }
 
-/* Large records get a second look: a damaged size would take all that comes behind. Those that it finds good are samples. Of one
- * right behind such a sample most is known. */
+/* Verifies a large record: a damaged size would swallow the records after it. Only samples can be
+ * trusted. A sample directly after a trusted one needs only the time. */
 static bool is_trusted(struct pd_stream *s, const struct pd_batch *batch, const struct pd_simple *p)
 {
 	const struct pd_simple *before = batch->count ? p - 1 : NULL;
@@ -89,8 +97,10 @@ static bool is_trusted(struct pd_stream *s, const struct pd_batch *batch, const 
 
 	if (p->type != PD_RECORD_SAMPLE)
 		return false;
-	if (before && before->type == PD_RECORD_SAMPLE && pd_resync_trusts_samples(&s->resync, p->attr) &&
-	    pd_simple_time(batch, p, s->session->swap, &time) && pd_simple_time(batch, before, s->session->swap, &last) && last &&
+	if (before && before->type == PD_RECORD_SAMPLE &&
+	    pd_resync_trusts_samples(&s->resync, p->attr) &&
+	    pd_simple_time(batch, p, s->session->swap, &time) &&
+	    pd_simple_time(batch, before, s->session->swap, &last) && last &&
 	    pd_resync_is_near(time, last))
 		return true;
 	keep_sample(s, batch);
@@ -99,7 +109,7 @@ static bool is_trusted(struct pd_stream *s, const struct pd_batch *batch, const 
 	return pd_resync_trusts(&s->resync, &record);
 }
 
-/* What a header says. */
+/* The values of a record header. */
 struct head {
 	const struct pd_record_desc *desc;
 	uint32_t type;
@@ -114,28 +124,30 @@ static inline bool read_head(const uint8_t *p, enum pd_swap swap, struct head *h
 	return pd_resync_may_begin(h->type, h->size, h->desc);
 }
 
-/* Types that nothing is learned from, and nothing follows. */
+/* Returns whether records of this type update nothing and have no payload. */
 static inline bool may_be_simple(const struct head *h)
 {
-	return h->type < PD_RECORD_USER_START && !h->desc->opaque && !h->desc->payload && !h->desc->compressed;
+	return h->type < PD_RECORD_USER_START && !h->desc->opaque && !h->desc->payload &&
+	       !h->desc->compressed;
 }
 
-/* Has memory bring what will be looked at soon: of small records every line, of others the heads, if those to come are as large
- * as this one. An address of nothing does no harm. (Not inlined at once, gcc takes a function that only fetches for one that
- * does nothing.) */
+/* Prefetches what is needed soon: every line of small records, the heads of large ones, assuming
+ * that the next ones have this size. Prefetching an invalid address is harmless. (Always inlined,
+ * because gcc removes a function that only prefetches.) */
 static inline __attribute__((always_inline)) void fetch_ahead(const uint8_t *data, uint16_t size)
 {
 	const uintptr_t at = (uintptr_t)data, head = at + 2 * (size_t)size;
 
 	if (size < PD_RESYNC_UNUSUAL) {
-		__builtin_prefetch((const void *)(size < 2 * CACHE_LINE ? at + FETCH_AHEAD : at + 32 * (size_t)size));
+		__builtin_prefetch((const void *)(size < 2 * CACHE_LINE ? at + FETCH_AHEAD :
+									  at + 32 * (size_t)size));
 		return;
 	}
 	for (uintptr_t line = head - CACHE_LINE; line < head + 4 * CACHE_LINE; line += CACHE_LINE)
 		__builtin_prefetch((const void *)line);
 }
 
-static void cut(struct pd_stream *s, struct span in, struct pd_batch *batch)
+static void frame_batch(struct pd_stream *s, struct span in, struct pd_batch *batch)
 {
 	const enum pd_swap swap = s->session->swap;
 	struct head h, next;
@@ -148,8 +160,8 @@ static void cut(struct pd_stream *s, struct span in, struct pd_batch *batch)
 		struct pd_simple *p = &batch->records[batch->count];
 		const uint8_t *data = in.data + at;
 
-		if (!may_be_simple(&h) || in.size < at + h.size + HEADER || at + h.size < in.led ||
-		    !read_head(data + h.size, swap, &next))
+		if (!may_be_simple(&h) || in.size < at + h.size + HEADER ||
+		    at + h.size < in.followed_to || !read_head(data + h.size, swap, &next))
 			break;
 		fetch_ahead(data, h.size);
 		p->at = (uint32_t)at;
@@ -163,34 +175,37 @@ static void cut(struct pd_stream *s, struct span in, struct pd_batch *batch)
 	batch->size = (uint32_t)at;
 }
 
-static inline uint64_t behind(uint64_t there, uint64_t offset)
+static inline uint64_t distance_to(uint64_t to, uint64_t offset)
 {
-	return there > offset ? there - offset : 0;
+	return to > offset ? to - offset : 0;
 }
 
-/* What comes next, and what the run of it is to say. */
-static struct span span_of(const struct pd_stream *s, struct pd_batch *batch)
+/* Returns the bytes that come next, and sets the batch's offsets. */
+static struct span next_span(const struct pd_stream *s, struct pd_batch *batch)
 {
 	if (s->expanding && !s->lost_inner.open) {
 		struct pd_bytes left = pd_stream_inner_left(s);
 
 		batch->offset = s->outer_offset;
 		batch->inner_offset = s->inner_base + s->inner_at;
-		return (struct span){ left.data, left.size, behind(s->lost_inner.led, batch->inner_offset), UINT64_MAX };
+		return (struct span){ left.data, left.size,
+				      distance_to(s->lost_inner.followed_to, batch->inner_offset),
+				      UINT64_MAX };
 	}
-	if (s->here.size <= s->pending)
+	if (s->peeked.size <= s->pending)
 		return (struct span){ .size = 0 };
-	batch->offset = s->here_at + s->pending;
+	batch->offset = s->peeked_at + s->pending;
 	batch->inner_offset = PD_OUTER;
-	return (struct span){ s->here.data + s->pending, s->here.size - s->pending, behind(s->lost.led, batch->offset),
-			      behind(s->run_until, batch->offset) };
+	return (struct span){ s->peeked.data + s->pending, s->peeked.size - s->pending,
+			      distance_to(s->lost.followed_to, batch->offset),
+			      distance_to(s->run_until, batch->offset) };
 }
 
-static void take(struct pd_stream *s, struct span in, struct pd_batch *batch)
+static void take_batch(struct pd_stream *s, struct span in, struct pd_batch *batch)
 {
 	if (in.size < 2 * HEADER)
 		return;
-	cut(s, in, batch);
+	frame_batch(s, in, batch);
 	if (s->expanding)
 		s->inner_at += batch->size;
 	else
@@ -201,18 +216,19 @@ static void take(struct pd_stream *s, struct span in, struct pd_batch *batch)
 void pd_stream_batch(struct pd_stream *s, struct pd_batch *batch)
 {
 	batch->count = batch->next = batch->size = 0;
-	take(s, span_of(s, batch), batch);
+	take_batch(s, next_span(s, batch), batch);
 }
 
-/* What it takes to see the record that comes next whole, and the header behind it; 0: it can be seen, or is none. */
-static uint64_t missing(const struct pd_stream *s)
+/* Returns the bytes needed to see the next record whole, and the header after it; 0 if they are
+ * there, or if it is not a record. */
+static uint64_t bytes_missing(const struct pd_stream *s)
 {
-	const uint64_t left = s->here.size - s->pending;
+	const uint64_t left = s->peeked.size - s->pending;
 	uint64_t want = 2 * HEADER;
 	struct head h;
 
 	if (left >= HEADER) {
-		if (!read_head(s->here.data + s->pending, s->session->swap, &h))
+		if (!read_head(s->peeked.data + s->pending, s->session->swap, &h))
 			return 0;
 		want = (uint64_t)h.size + HEADER;
 	}
@@ -221,30 +237,32 @@ static uint64_t missing(const struct pd_stream *s)
 
 bool pd_stream_needs_input(const struct pd_stream *s, uint64_t *at)
 {
-	const uint64_t want = s->expanding || !s->here.size || !pd_source_is_random(s->source) ? 0 : missing(s);
+	const uint64_t want = s->expanding || !s->peeked.size || !pd_source_is_random(s->source) ?
+				      0 :
+				      bytes_missing(s);
 
-	*at = s->here_at + s->here.size;
-	return want && s->end - s->here_at - s->pending >= want;
+	*at = s->peeked_at + s->peeked.size;
+	return want && s->end - s->peeked_at - s->pending >= want;
 }
 
 bool pd_stream_read_on(struct pd_stream *s, struct pd_read_ahead *ahead)
 {
-	const uint64_t want = missing(s);
+	const uint64_t want = bytes_missing(s);
 	struct pd_error ignored;
 
 	pd_stream_save_sample(s);
-	s->here.size = 0;
+	s->peeked.size = 0;
 	if (pd_source_skip(s->source, s->pending, NULL, &ignored))
 		return false;
-	s->here_at += s->pending;
+	s->peeked_at += s->pending;
 	s->pending = 0;
 	if (ahead->window)
 		pd_source_adopt(s->source, ahead);
-	if (pd_source_peek(s->source, (size_t)want, &s->here, &ignored))
+	if (pd_source_peek(s->source, (size_t)want, &s->peeked, &ignored))
 		return false;
-	if (s->here.size > s->end - s->here_at)
-		s->here.size = (size_t)(s->end - s->here_at);
-	return s->here.size >= want;
+	if (s->peeked.size > s->end - s->peeked_at)
+		s->peeked.size = (size_t)(s->end - s->peeked_at);
+	return s->peeked.size >= want;
 }
 
 struct pd_window *pd_stream_pin(struct pd_stream *s, const struct pd_batch *batch)
@@ -255,14 +273,17 @@ struct pd_window *pd_stream_pin(struct pd_stream *s, const struct pd_batch *batc
 	return s->inner.now;
 }
 
-void pd_batch_record(const struct pd_batch *batch, const struct pd_simple *p, struct pd_session *s, struct pd_record *r)
+void pd_batch_record(const struct pd_batch *batch, const struct pd_simple *p, struct pd_session *s,
+		     struct pd_record *r)
 {
 	const uint8_t *data = batch->data + p->at;
 	const bool is_inner = batch->inner_offset != PD_OUTER;
 
 	r->frame = (struct pd_frame){
-		.type = p->type, .misc = pd_record_header_load(data, s->swap).misc, .size = p->size, .bytes = { data, p->size },
-		.offset = batch->offset + (is_inner ? 0 : p->at), .inner_offset = is_inner ? batch->inner_offset + p->at : PD_OUTER,
+		.type = p->type, .misc = pd_record_header_load(data, s->swap).misc, .size = p->size,
+		.bytes = { data, p->size },
+		.offset = batch->offset + (is_inner ? 0 : p->at),
+		.inner_offset = is_inner ? batch->inner_offset + p->at : PD_OUTER,
 		.desc = pd_record_desc(p->type),
 	};
 	r->file = batch->file;

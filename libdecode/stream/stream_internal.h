@@ -1,4 +1,5 @@
-/* stream_internal.h - what the parts of the stream share: stream.c, stream_lost.c, stream_inner.c. */
+/* stream_internal.h - shared by stream.c, stream_batch.c, stream_inner.c, stream_lost.c and
+ * stream_segment.c. */
 #ifndef PD_STREAM_STREAM_INTERNAL_H
 #define PD_STREAM_STREAM_INTERNAL_H
 
@@ -6,95 +7,110 @@
 
 #include "stream/stream.h"
 
-#define PD_IMPLAUSIBLE_TYPE 0x10000	/* text that perf printed into its own output reads as such, and addresses of code */
-#define PD_DOUBTFUL_TYPE 0x100	/* far from those that the kernel and perf gave so far */
-#define PD_LOST_PIECE (32 * 1024)	/* lost bytes are given out in such pieces at most */
+#define PD_IMPLAUSIBLE_TYPE 0x10000	/* types from here on are text that perf printed into its
+					 * own output, or code addresses */
+#define PD_DOUBTFUL_TYPE 0x100	/* unknown types from here on are unlikely: far above those in
+				 * use */
+#define PD_LOST_PIECE (32 * 1024)	/* lost bytes are returned in pieces of at most this size */
 
-/* A record of which only `bytes` are there, or the last bytes, too few for a header. */
-enum pd_next pd_stream_damaged(struct pd_frame *f, enum pd_code code, uint64_t want, struct pd_bytes bytes,
-			       struct pd_error *e);
+/* Makes f a record of which only `bytes` are there, or the last bytes if too few for a header. Sets
+ * *e. */
+enum pd_next pd_stream_damaged(struct pd_frame *f, enum pd_code code, uint64_t want,
+			       struct pd_bytes bytes, struct pd_error *e);
 
-/* How many bytes of the record there are: its header says it, but for some COMPRESSED2. */
+/* Returns the record's size: that of its header, except for some COMPRESSED2 records. */
 uint64_t pd_stream_real_size(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have);
 
-/* The usual case: this header and the next are plausible. */
-bool pd_stream_is_sound(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have, uint64_t size);
+/* Returns whether this header and the next are plausible: the usual case. */
+bool pd_stream_is_sound(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have,
+			uint64_t size);
 
 /* --- stream_lost.c --- */
 
-/* The time of a sample of which the first bytes are there. False: it has none. */
+/* Gets the time of a sample from its first bytes. Returns false if it has none. */
 bool pd_lost_time_of(const struct pd_stream *s, struct pd_bytes sample, uint64_t *time);
-/* Gives the search what is known at `offset`: the time of the last sample, and credit. */
+/* Prepares a search at `offset`: sets the time of the last sample and adds credit. */
 void pd_lost_prepare_search(struct pd_stream *s, struct pd_lost *l, uint64_t offset);
-/* That time alone. */
+/* Sets the time of the last sample. */
 void pd_lost_set_time(struct pd_stream *s);
 
-/* Has a search been where `at` is? An event that has come since may tell more. */
+/* Returns whether `at` was searched already. Not if an event was added since: it may change the
+ * result. */
 bool pd_lost_is_searched(const struct pd_stream *s, const struct pd_lost *l, uint64_t at);
-void pd_lost_set_searched(struct pd_stream *s, struct pd_lost *l, uint64_t at, const struct pd_resync_at *found);
+void pd_lost_set_searched(struct pd_stream *s, struct pd_lost *l, uint64_t at,
+			  const struct pd_resync_at *found);
 
-/* From `at` on bytes are no records; `code`, `want` and `have` are what will be said of them. */
-void pd_lost_begin(struct pd_lost *l, const struct pd_frame *f, uint64_t at, enum pd_code code, uint64_t want,
-		   uint64_t have);
+/* Begins lost bytes at `at`. `code`, `want` and `have` are for the error that is reported with the
+ * last of them. */
+void pd_lost_begin(struct pd_lost *l, const struct pd_frame *f, uint64_t at, enum pd_code code,
+		   uint64_t want, uint64_t have);
 
-/* A piece of the lost bytes, the last one with *e. */
-enum pd_next pd_lost_piece(struct pd_lost *l, struct pd_frame *f, uint64_t at, struct pd_bytes bytes, bool last,
-			   struct pd_error *e);
+/* Makes f a piece of the lost bytes; the last piece sets *e. */
+enum pd_next pd_lost_piece(struct pd_lost *l, struct pd_frame *f, uint64_t at,
+			   struct pd_bytes bytes, bool last, struct pd_error *e);
 
 enum pd_leads {
 	PD_LEADS_NOWHERE,
-	PD_LEADS_ON,		/* to a known type, or to the end of all */
-	PD_LEADS_OUT_OF_SIGHT,	/* over unknown types to the end of what can be seen */
+	PD_LEADS_ON,		/* to a known type, or to the end of the input */
+	PD_LEADS_OUT_OF_SIGHT,	/* over unknown types to the end of the visible bytes */
 };
 
-/* Where do the headers behind the record at in[0] lead, which lies at `offset` and has `size` bytes, over whatever number of
- * unknown types? `closed`: nothing follows the bytes. Charges each header to the search. */
-enum pd_leads pd_stream_leads_on(struct pd_stream *s, struct pd_lost *l, struct pd_bytes in, uint64_t offset,
-				 uint64_t size, bool closed);
+/* Follows the headers after the record at in[0], which is at `offset` and has `size` bytes, over
+ * any number of unknown types. `closed`: nothing follows `in`. Charges each header to the
+ * search. */
+enum pd_leads pd_stream_leads_on(struct pd_stream *s, struct pd_lost *l, struct pd_bytes in,
+				 uint64_t offset, uint64_t size, bool closed);
 
 /* --- stream_inner.c --- */
 
-/* The compressed record f is expanded from here on; `have` begins with it. 0, or -1 and *e. */
-int pd_stream_start_expanding(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have, struct pd_error *e);
+/* Starts to expand the compressed record f, which `have` begins with. Returns 0, or -1 and *e. */
+int pd_stream_start_expanding(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have,
+			      struct pd_error *e);
 
-/* The next record out of the compressed one that is being expanded; PD_NEXT_END when it is used up. */
+/* Returns the next record of the compressed one that is being expanded; PD_NEXT_END when it is used
+ * up. */
 enum pd_next pd_stream_next_inner(struct pd_stream *s, struct pd_frame *f, struct pd_error *e);
 
-/* What is decompressed and not yet framed. */
+/* Returns the decompressed bytes that are not yet framed. */
 struct pd_bytes pd_stream_inner_left(const struct pd_stream *s);
 
-static inline void pd_stream_read_header(struct pd_stream *s, struct pd_bytes bytes, struct pd_frame *f)
+static inline void pd_stream_read_header(struct pd_stream *s, struct pd_bytes bytes,
+					 struct pd_frame *f)
 {
 	struct pd_cursor c = pd_cursor(bytes, s->session->swap);
 	struct pd_record_header h = { .type = 0 };
 
 	pd_take_record_header(&c, &h);
 	*f = (struct pd_frame){
-		.type = h.type, .misc = h.misc, .size = h.size, .desc = pd_record_desc(h.type), .inner_offset = PD_OUTER,
+		.type = h.type, .misc = h.misc, .size = h.size, .desc = pd_record_desc(h.type),
+		.inner_offset = PD_OUTER,
 	};
 }
 
-/* The last sample tells the time when framing is lost. */
+/* The last sample gives the time when framing is lost. */
 static inline void pd_stream_keep_sample(struct pd_stream *s, const struct pd_frame *f)
 {
 	if (f->type == PD_RECORD_SAMPLE)
 		s->last_sample = f->bytes;
 }
 
-/* Its first bytes, before those it lies in move. */
+/* Saves the first bytes of the last sample before the window moves. */
 static inline void pd_stream_save_sample(struct pd_stream *s)
 {
 	if (!s->last_sample.size)
 		return;
-	s->sample_size = s->last_sample.size < PD_SAMPLE_HEAD ? (uint16_t)s->last_sample.size : PD_SAMPLE_HEAD;
+	s->sample_size = s->last_sample.size < PD_SAMPLE_HEAD ? (uint16_t)s->last_sample.size :
+								PD_SAMPLE_HEAD;
 	memcpy(s->sample, s->last_sample.data, s->sample_size);
 	s->last_sample.size = 0;
 }
 
-/* Is its size nothing to look twice at? Compressed bytes may hold what looks like records. */
+/* Returns whether the size needs no verification. Compressed bytes may contain what looks like
+ * records. */
 static inline bool pd_stream_is_usual(struct pd_stream *s, const struct pd_frame *f, uint64_t size)
 {
-	return f->desc && (f->desc->compressed || pd_resync_is_usual(&s->resync, f->type, (size_t)size));
+	return f->desc &&
+	       (f->desc->compressed || pd_resync_is_usual(&s->resync, f->type, (size_t)size));
 }
 
 #endif

@@ -1,17 +1,18 @@
-/* stream_lost.c - what is known of bytes that are no record, and which record can be believed. */
+/* stream_lost.c - lost framing: the range that was searched, and which headers to trust. */
 #include "stream/stream_internal.h"
 
 #define HEADER PD_RECORD_HEADER_SIZE
 
-enum pd_next pd_stream_damaged(struct pd_frame *f, enum pd_code code, uint64_t want, struct pd_bytes bytes,
-			       struct pd_error *e)
+enum pd_next pd_stream_damaged(struct pd_frame *f, enum pd_code code, uint64_t want,
+			       struct pd_bytes bytes, struct pd_error *e)
 {
 	*e = (struct pd_error){
 		.code = code, .severity = PD_DAMAGED, .offset = f->offset, .record_type = f->type,
 		.record = f->desc ? f->desc->name : NULL, .want = want, .have = bytes.size,
 	};
 	if (code == PD_E_TRUNCATED)
-		e->text = f->inner_offset == PD_OUTER ? "the records end inside it" : "the compressed records end inside it";
+		e->text = f->inner_offset == PD_OUTER ? "the records end inside it" :
+							"the compressed records end inside it";
 	f->state = code == PD_E_TRUNCATED && bytes.size >= HEADER ? PD_FRAME_CUT : PD_FRAME_SKIPPED;
 	if (f->state == PD_FRAME_SKIPPED)
 		e->skipped = bytes.size;
@@ -23,7 +24,8 @@ bool pd_lost_time_of(const struct pd_stream *s, struct pd_bytes sample, uint64_t
 {
 	struct pd_attr *a;
 
-	return sample.size && pd_session_attr_of(s->session, PD_RECORD_SAMPLE, sample, &a) != PD_NOT_FOUND &&
+	return sample.size &&
+	       pd_session_attr_of(s->session, PD_RECORD_SAMPLE, sample, &a) != PD_NOT_FOUND &&
 	       pd_session_sample_time(s->session, a, sample, time) && *time;
 }
 
@@ -39,72 +41,78 @@ void pd_lost_set_time(struct pd_stream *s)
 void pd_lost_prepare_search(struct pd_stream *s, struct pd_lost *l, uint64_t offset)
 {
 	pd_lost_set_time(s);
-	pd_resync_earn(&s->resync, &l->earned, offset);
+	pd_resync_earn(&s->resync, &l->credited_to, offset);
 }
 
 bool pd_lost_is_searched(const struct pd_stream *s, const struct pd_lost *l, uint64_t at)
 {
-	return l->events == s->session->nr_attrs && at >= l->searched && (at < l->clear || (at == l->clear && l->found));
+	return l->events == s->session->nr_attrs && at >= l->searched_from &&
+	       (at < l->searched_to || (at == l->searched_to && l->found));
 }
 
-void pd_lost_set_searched(struct pd_stream *s, struct pd_lost *l, uint64_t at, const struct pd_resync_at *found)
+void pd_lost_set_searched(struct pd_stream *s, struct pd_lost *l, uint64_t at,
+			  const struct pd_resync_at *found)
 {
 	l->events = s->session->nr_attrs;
-	l->searched = at;
-	l->clear = at + found->at;
+	l->searched_from = at;
+	l->searched_to = at + found->at;
 	l->found = found->result == PD_RESYNC_FOUND;
 }
 
-void pd_lost_begin(struct pd_lost *l, const struct pd_frame *f, uint64_t at, enum pd_code code, uint64_t want,
-		   uint64_t have)
+void pd_lost_begin(struct pd_lost *l, const struct pd_frame *f, uint64_t at, enum pd_code code,
+		   uint64_t want, uint64_t have)
 {
 	l->open = true;
-	l->from = l->bad = at;
-	l->led = 0;	/* that way is not gone */
-	l->why = (struct pd_error){
+	l->from = l->bad_at = at;
+	l->followed_to = 0;	/* those headers are not followed now */
+	l->error_at_end = (struct pd_error){
 		.code = code, .severity = PD_DAMAGED, .offset = f->offset, .record_type = f->type,
 		.record = f->desc ? f->desc->name : NULL, .want = want, .have = have,
 	};
 }
 
-enum pd_next pd_lost_piece(struct pd_lost *l, struct pd_frame *f, uint64_t at, struct pd_bytes bytes, bool last,
-			   struct pd_error *e)
+enum pd_next pd_lost_piece(struct pd_lost *l, struct pd_frame *f, uint64_t at,
+			   struct pd_bytes bytes, bool last, struct pd_error *e)
 {
 	f->state = PD_FRAME_SKIPPED;
 	f->bytes = bytes;
 	if (!last)
 		return PD_NEXT_RECORD;
-	*e = l->why;
+	*e = l->error_at_end;
 	e->skipped = at + bytes.size + f->zeros - l->from;
 	l->open = false;
 	return bytes.size || f->zeros ? PD_NEXT_DAMAGED : PD_NEXT_DAMAGE;
 }
 
-enum pd_leads pd_stream_leads_on(struct pd_stream *s, struct pd_lost *l, struct pd_bytes in, uint64_t offset,
-				 uint64_t size, bool closed)
+enum pd_leads pd_stream_leads_on(struct pd_stream *s, struct pd_lost *l, struct pd_bytes in,
+				 uint64_t offset, uint64_t size, bool closed)
 {
 	enum pd_leads leads;
 	uint64_t at = size;
 
-	if (offset + size < l->led)
+	if (offset + size < l->followed_to)
 		return PD_LEADS_ON;
-	pd_resync_earn(&s->resync, &l->earned, offset);
+	pd_resync_earn(&s->resync, &l->credited_to, offset);
 	for (;;) {
 		const struct pd_record_desc *desc;
 		struct pd_record_header h;
 
 		if (at > in.size || in.size - at < HEADER) {
-			leads = !closed ? PD_LEADS_OUT_OF_SIGHT : at == in.size ? PD_LEADS_ON : PD_LEADS_NOWHERE;
+			leads = !closed	      ? PD_LEADS_OUT_OF_SIGHT :
+				at == in.size ? PD_LEADS_ON :
+						PD_LEADS_NOWHERE;
 			break;
 		}
 		h = pd_record_header_load(in.data + at, s->session->swap);
 		desc = pd_record_desc(h.type);
-		leads = desc && pd_resync_may_begin(h.type, h.size, desc) ? PD_LEADS_ON : PD_LEADS_NOWHERE;
-		if (desc || h.size < HEADER || h.type >= PD_IMPLAUSIBLE_TYPE || !pd_resync_charge(&s->resync, 1))
+		leads = desc && pd_resync_may_begin(h.type, h.size, desc) ? PD_LEADS_ON :
+									    PD_LEADS_NOWHERE;
+		if (desc || h.size < HEADER || h.type >= PD_IMPLAUSIBLE_TYPE ||
+		    !pd_resync_charge(&s->resync, 1))
 			break;
 		at += h.size;
 	}
 	if (leads)
-		l->led = offset + at;
+		l->followed_to = offset + at;
 	return leads;
 }

@@ -1,8 +1,10 @@
-/* stream_segment.c - reads from the middle of a file, and goes on behind what was read so: see segment.h. */
+/* stream_segment.c - reads from the middle of a file, and adopts what was read so: see
+ * segment.h. */
 #include "stream/segment.h"
 #include "stream/stream_internal.h"
 
-#define FIND_IN (192u << 10)	/* two records of the largest size, and what it takes to trust the one behind */
+#define FIND_IN (192u << 10)	/* two records of maximum size, and the bytes needed to trust the
+				 * second */
 #define FIND_TRIES 16
 
 void pd_sample_head_of(struct pd_sample_head *h, struct pd_bytes sample)
@@ -15,8 +17,8 @@ void pd_sample_head_of(struct pd_sample_head *h, struct pd_bytes sample)
 bool pd_stream_position(const struct pd_stream *s, uint64_t *offset)
 {
 	*offset = pd_source_offset(s->source) + s->pending;
-	return pd_source_is_random(s->source) && !s->expanding && !s->lost.open && !s->payload_left && !s->payload_missing &&
-	       !s->ended;
+	return pd_source_is_random(s->source) && !s->expanding && !s->lost.open &&
+	       !s->payload_left && !s->payload_missing && !s->ended;
 }
 
 void pd_stream_last_sample(struct pd_stream *s, struct pd_sample_head *h)
@@ -32,14 +34,15 @@ static void set_last_sample(struct pd_stream *s, const struct pd_sample_head *h)
 	memcpy(s->sample, h->bytes, h->size);
 }
 
-/* Does a record that begins at here[at] lead to others as far as any record could reach that it may be a part of? */
-static bool leads_out(const struct pd_stream *s, size_t at)
+/* Returns whether a record at peeked[at] leads to others, up to where any record must end that it
+ * might be inside of. */
+static bool is_followed_by_chain(const struct pd_stream *s, size_t at)
 {
 	const enum pd_swap swap = s->session->swap;
 	const size_t out = at + UINT16_MAX;
 
-	while (at < out && at + PD_RECORD_HEADER_SIZE <= s->here.size) {
-		const struct pd_record_header h = pd_record_header_load(s->here.data + at, swap);
+	while (at < out && at + PD_RECORD_HEADER_SIZE <= s->peeked.size) {
+		const struct pd_record_header h = pd_record_header_load(s->peeked.data + at, swap);
 
 		if (!pd_resync_may_begin(h.type, h.size, pd_record_desc(h.type)))
 			return false;
@@ -48,17 +51,18 @@ static bool leads_out(const struct pd_stream *s, size_t at)
 	return true;
 }
 
-/* The first record that looks like one, and leads to others. */
-static bool find(struct pd_stream *s, size_t *at)
+/* Finds the first record that begins a chain and leads to others. */
+static bool find_chain(struct pd_stream *s, size_t *at)
 {
 	*at = 0;
 	for (unsigned int i = 0; i < FIND_TRIES; i++) {
-		const struct pd_resync_at found = pd_resync_find(&s->resync, s->here, *at, PD_RESYNC_OPEN);
+		const struct pd_resync_at found =
+			pd_resync_find(&s->resync, s->peeked, *at, PD_RESYNC_OPEN);
 
 		if (found.result != PD_RESYNC_FOUND)
 			return false;
 		*at = found.at;
-		if (leads_out(s, found.at))
+		if (is_followed_by_chain(s, found.at))
 			return true;
 		*at += 8;
 	}
@@ -71,22 +75,24 @@ bool pd_stream_find_segment(struct pd_stream *s, uint64_t from, const struct pd_
 	size_t at;
 
 	s->pending = 0;
-	s->here.size = 0;
+	s->peeked.size = 0;
 	pd_resync_init(&s->resync, s->session);
 	set_last_sample(s, before);
-	if (pd_source_seek(s->source, from, &ignored) || from >= s->end || pd_source_peek(s->source, FIND_IN, &s->here, &ignored))
+	if (pd_source_seek(s->source, from, &ignored) || from >= s->end ||
+	    pd_source_peek(s->source, FIND_IN, &s->peeked, &ignored))
 		return false;
-	s->here_at = from;
-	if (s->here.size > s->end - from)
-		s->here.size = (size_t)(s->end - from);
+	s->peeked_at = from;
+	if (s->peeked.size > s->end - from)
+		s->peeked.size = (size_t)(s->end - from);
 	pd_lost_set_time(s);
-	if (!find(s, &at))
+	if (!find_chain(s, &at))
 		return false;
 	s->pending = at;
 	return true;
 }
 
-/* What a large sample is taken for depends on the time of the one before. Was another's before the first as good as this one's? */
+/* The verification of a large sample depends on the time of the sample before it. Returns whether
+ * the other stream's sample before the segment was as good as this stream's. */
 static bool is_expected(struct pd_stream *s, const struct pd_sample_head *first)
 {
 	uint64_t time;
@@ -102,11 +108,11 @@ bool pd_stream_adopt(struct pd_stream *s, const struct pd_segment *done)
 	struct pd_error ignored;
 	uint64_t at;
 
-	if (!pd_stream_position(s, &at) || at != done->begin || done->end == done->begin || !is_expected(s, &done->first) ||
-	    pd_source_seek(s->source, done->end, &ignored))
+	if (!pd_stream_position(s, &at) || at != done->begin || done->end == done->begin ||
+	    !is_expected(s, &done->first) || pd_source_seek(s->source, done->end, &ignored))
 		return false;
 	s->pending = 0;
-	s->here.size = 0;
+	s->peeked.size = 0;
 	if (done->last.size)
 		set_last_sample(s, &done->last);
 	return true;
