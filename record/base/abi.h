@@ -1,7 +1,7 @@
-/* abi.h - the kernel's side of recording: perf_event_open(2) and what it takes.
+/* abi.h - perf_event_open(2) and its attribute.
  *
- * Headers of the machine that builds may be older than the kernel that runs: struct event_attr is
- * struct perf_event_attr up to config4 (linux/perf_event.h), its bit-fields as one word.
+ * The kernel headers of the build machine may be older than the running kernel: struct event_attr is
+ * struct perf_event_attr up to config4 (linux/perf_event.h), with its bit-fields as one word.
  */
 #ifndef RECORD_ABI_H
 #define RECORD_ABI_H
@@ -18,8 +18,8 @@ struct event_attr {
 	uint64_t flags;			/* ATTR_* */
 	uint32_t wakeup;		/* events, or bytes with ATTR_WATERMARK */
 	uint32_t bp_type;
-	uint64_t config1;		/* or a breakpoint's address, a probe's path */
-	uint64_t config2;		/* or a breakpoint's length, a probe's offset */
+	uint64_t config1;		/* or address of a breakpoint, pointer to a probe's path */
+	uint64_t config2;		/* or length of a breakpoint, offset of a probe */
 	uint64_t branch_sample_type, sample_regs_user;
 	uint32_t sample_stack_user;
 	int32_t clockid;
@@ -31,7 +31,7 @@ struct event_attr {
 };
 _Static_assert(sizeof(struct event_attr) == 144, "the layout of VER9");
 
-/* Bit-fields lie from the other end where the byte order is the other one. */
+/* Big-endian compilers allocate bit-fields from the most significant bit. */
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define ATTR_BIT(n) (1ull << (63 - (n)))
 #define ATTR_PRECISE_SHIFT 47
@@ -92,14 +92,14 @@ enum {
 	ABI_BRANCH_COUNTERS = 1 << 19,		/* 6.8 */
 };
 
-/* A new descriptor, or -1 and errno. */
+/* Returns a new descriptor, or -1 and errno. */
 int abi_event_open(const struct event_attr *attr, pid_t pid, int cpu, int group_fd,
 		   unsigned long flags);
 
 unsigned int attr_precise_ip(const struct event_attr *attr);
 void attr_set_precise_ip(struct event_attr *attr, unsigned int level);
 
-/* The smallest published size, not below VER5, that holds all that is not zero. */
+/* Returns the smallest published size, from VER5 on, that covers all members that are not zero. */
 uint32_t attr_size_needed(const struct event_attr *attr);
 
 #endif

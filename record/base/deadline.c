@@ -1,4 +1,4 @@
-/* deadline.c - cheap enough to be asked for every map. */
+/* deadline.c - time limits that are cheap enough to check for every map. */
 #include "base/deadline.h"
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* deadline.h - how long the recorder looks at what others own: their processes, files and cgroups. */
+/* deadline.h - time limits for reading what others own: processes, files and cgroups. */
 #ifndef RECORD_DEADLINE_H
 #define RECORD_DEADLINE_H
 
@@ -7,7 +7,7 @@
 
 struct deadline {
 	int64_t end_ms;			/* CLOCK_MONOTONIC; 0: none */
-	const bool *hurry;		/* atomic: the user waits no longer; may be NULL */
+	const bool *hurry;		/* atomic: the user interrupted again; may be NULL */
 };
 
 struct deadline deadline_in(unsigned int ms, const bool *hurry);

@@ -1,4 +1,4 @@
-/* kernel_version.c - which kernel runs, by uname(2). */
+/* kernel_version.c - the version of the running kernel, from uname(2). */
 #include "base/kernel_version.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@ static bool read_version(const char *text, int *major, int *minor)
 	return sscanf(text, "%d.%d", major, minor) == 2;
 }
 
-bool kernel_version_is(int major, int minor)
+bool kernel_is_at_least(int major, int minor)
 {
 	int own_major, own_minor;
 	struct utsname host;
@@ -19,9 +19,9 @@ bool kernel_version_is(int major, int minor)
 	return own_major > major || (own_major == major && own_minor >= minor);
 }
 
-bool kernel_version_is_text(const char *version)
+bool kernel_is_at_least_text(const char *version)
 {
 	int major, minor;
 
-	return read_version(version, &major, &minor) && kernel_version_is(major, minor);
+	return read_version(version, &major, &minor) && kernel_is_at_least(major, minor);
 }

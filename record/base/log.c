@@ -1,4 +1,4 @@
-/* log.c - messages by rank. */
+/* log.c - print messages up to a level. */
 #include "base/log.h"
 
 #include <stdarg.h>

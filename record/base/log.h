@@ -1,4 +1,4 @@
-/* log.h - what the recorder tells its user, on stderr. */
+/* log.h - messages on stderr. */
 #ifndef RECORD_LOG_H
 #define RECORD_LOG_H
 
@@ -12,18 +12,18 @@ enum log_level {
 
 struct logger {
 	const struct cli_tool *tool;
-	enum log_level level;	/* the least important one that is said */
+	enum log_level level;	/* the least important that is printed */
 };
 
-/* One line, with the tool's name before it. */
+/* Prints a line that begins with the tool's name. */
 void log_at(const struct logger *log, enum log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The same as an error; returns status, for `return log_error(...)`. */
+/* Logs an error and returns status, for `return log_error(...)`. */
 int log_error(const struct logger *log, int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* "[ precord: ... ]", a warning in rank. */
+/* Prints "[ precord: ... ]" at the level of warnings. */
 void log_footer(const struct logger *log, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -9,20 +9,20 @@
 
 #define NOT_GIVEN UINT64_MAX
 
-/* As given: strings are argv's, NULL where an option is absent. */
+/* Options as given: strings point into argv, NULL where an option is absent. */
 struct settings {
 	/* events */
 	struct cli_list events, filters, cgroups;
 	bool group, exclude_self;
 	/* how often */
 	const char *freq;
-	uint64_t period;		/* NOT_GIVEN */
+	uint64_t period;		/* or NOT_GIVEN */
 	bool strict_freq, samples;
-	/* whom */
+	/* targets */
 	struct cli_list pids, tids;
 	const char *cpus, *uid;
 	bool all_cpus, per_thread, inherit, inherit_thread, exit_with_parent;
-	/* what a sample holds */
+	/* fields of samples */
 	bool callgraph, data, phys_data, data_page_size, code_page_size, weight, raw, branch_any;
 	bool transaction, timestamp, period_field, sample_cpu, identifier, running_time;
 	bool kernel_callchains, user_callchains, all_user, all_kernel, stat;
@@ -39,17 +39,17 @@ struct settings {
 	const char *snapshot;
 	/* the recording */
 	const char *delay, *duration, *control;
-	uint64_t realtime;		/* NOT_GIVEN */
-	uint64_t cpu_percent;		/* NOT_GIVEN */
+	uint64_t realtime;		/* or NOT_GIVEN */
+	uint64_t cpu_percent;		/* or NOT_GIVEN */
 	/* output */
 	const char *output, *max_size, *switch_output, *compress, *synth;
 	struct cli_list rotate_triggers;
 	uint64_t switch_max_files;
-	const char *aio, *affinity;	/* of no effect */
+	const char *aio, *affinity;	/* no effect */
 	bool kcore, timestamp_filename, timestamp_boundary, tail_synth;
 	bool buildid, buildid_all, no_buildid_cache;
 	uint64_t map_timeout, synth_threads;
-	/* itself */
+	/* precord itself */
 	bool quiet, verbose, strict_loss, dry_run, print_attr, doctor, clean;
 	const char *list, *list_names;
 };

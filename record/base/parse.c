@@ -1,4 +1,4 @@
-/* parse.c - numbers, sizes, times and lists as users write them. */
+/* parse.c - parse numbers, sizes, times and lists of the command line. */
 #include "base/parse.h"
 
 #include <ctype.h>
@@ -17,8 +17,9 @@ bool parse_number(const char *text, uint64_t *out)
 	return !errno && !*end;
 }
 
-/* A decimal number, then one letter of `units`: returns its index there, or -1 and leaves *out alone. */
-static int number_and_unit(const char *text, const char *units, uint64_t *out)
+/* Parses a decimal number and one letter of `units`. Returns the letter's index, or -1 with *out
+ * unchanged. */
+static int parse_number_and_unit(const char *text, const char *units, uint64_t *out)
 {
 	uint64_t value;
 	const char *unit;
@@ -40,7 +41,7 @@ static int number_and_unit(const char *text, const char *units, uint64_t *out)
 bool parse_size(const char *text, uint64_t *out)
 {
 	uint64_t value;
-	int unit = number_and_unit(text, "BKMGTbkmgt", &value);
+	int unit = parse_number_and_unit(text, "BKMGTbkmgt", &value);
 
 	if (unit < 0 || value > UINT64_MAX >> 10 * (unit % 5))
 		return false;
@@ -52,7 +53,7 @@ bool parse_time(const char *text, uint64_t *ns)
 {
 	static const uint64_t seconds[] = { 1, 60, 3600, 86400 };
 	uint64_t value;
-	int unit = number_and_unit(text, "smhd", &value);
+	int unit = parse_number_and_unit(text, "smhd", &value);
 
 	if (unit < 0 || __builtin_mul_overflow(value, seconds[unit] * 1000000000, &value))
 		return false;
@@ -101,7 +102,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-void int_list_unite(struct int_list *l)
+void int_list_sort(struct int_list *l)
 {
 	size_t kept = 0;
 
@@ -132,6 +133,6 @@ bool int_list_parse(struct int_list *l, const char *text, int limit)
 				return false;
 		text = *end ? end + 1 : end;
 	}
-	int_list_unite(l);
+	int_list_sort(l);
 	return l->n > 0;
 }

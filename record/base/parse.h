@@ -1,4 +1,4 @@
-/* parse.h - numbers, sizes, times and lists as users write them. */
+/* parse.h - parse numbers, sizes, times and lists of the command line. */
 #ifndef RECORD_PARSE_H
 #define RECORD_PARSE_H
 
@@ -6,13 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The whole text is a number: decimal, 0x or 0 octal. */
+/* Parses a decimal, 0x... or 0... (octal) number that fills the text. */
 bool parse_number(const char *text, uint64_t *out);
-/* "10M": with a B, K, M, G or T; false without one, and then *out is unchanged. */
+/* Parses "10M": a number and B, K, M, G or T. False: no such unit; *out is unchanged. */
 bool parse_size(const char *text, uint64_t *out);
-/* "30s", "5m", "1h", "1d": ns; false without a unit, and then *ns is unchanged. */
+/* Parses "30s", "5m", "1h" or "1d" to ns. False: no such unit; *ns is unchanged. */
 bool parse_time(const char *text, uint64_t *ns);
-/* "1.5" times `unit` ns. */
+/* Parses "1.5" in units of `unit` ns. */
 bool parse_fraction(const char *text, double unit, uint64_t *ns);
 
 struct int_list {
@@ -20,10 +20,10 @@ struct int_list {
 	size_t n;
 };
 
-int int_list_add(struct int_list *l, int item);		/* 0, or -1: no memory */
+int int_list_add(struct int_list *l, int item);		/* returns 0, or -1 if memory is short */
 void int_list_free(struct int_list *l);
-void int_list_unite(struct int_list *l);		/* ascending, none twice */
-/* "0-3,5", in ascending order and without doubles, below `limit`. */
+void int_list_sort(struct int_list *l);			/* and removes duplicates */
+/* Parses "0-3,5", numbers below `limit`; sorts them and removes duplicates. */
 bool int_list_parse(struct int_list *l, const char *text, int limit);
 
 #endif

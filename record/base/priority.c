@@ -1,6 +1,9 @@
-/* priority.c - a recorder that has to wait for its turn loses what the buffers can't hold. Since
- * Linux 6.12 a task that asks for short turns gets them soon after it wakes up; it needs no
- * privilege and takes no more time in all. Older kernels don't listen. */
+/* priority.c - run the recorder soon after it wakes up.
+ *
+ * While the recorder waits for a cpu, ring buffers overflow. Since Linux 6.12 a task that asks for
+ * short time slices gets the cpu sooner after it wakes up, without privilege and without more cpu
+ * time in total. Older kernels ignore the request.
+ */
 #include "base/priority.h"
 
 #include <errno.h>
@@ -12,10 +15,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { TURN_NS = 100000 };		/* the shortest there is */
+enum { SLICE_NS = 100000 };		/* the shortest that the kernel grants */
 
-/* struct sched_attr (linux/sched/types.h), whose header does not get along with sched.h. */
-struct turn {
+/* struct sched_attr of linux/sched/types.h, a header that conflicts with sched.h. */
+struct scheduling {
 	uint32_t size, policy;
 	uint64_t flags;
 	int32_t nice;
@@ -23,15 +26,14 @@ struct turn {
 	uint64_t runtime, deadline, period;
 };
 
-static void ask_for_short_turns(void)
+static void request_short_slices(void)
 {
-	struct turn t = { .size = sizeof(t) };
+	struct scheduling t = { .size = sizeof(t) };
 
 	if (syscall(SYS_sched_getattr, 0, &t, sizeof(t), 0) || t.policy != SCHED_OTHER)
 		return;
-	t.runtime = TURN_NS;
-	if (syscall(SYS_sched_setattr, 0, &t, 0))
-		return;			/* then turns stay as they are */
+	t.runtime = SLICE_NS;
+	syscall(SYS_sched_setattr, 0, &t, 0);	/* on an error slices keep their length */
 }
 
 void priority_set(const struct settings *o, const struct logger *log)
@@ -41,17 +43,17 @@ void priority_set(const struct settings *o, const struct logger *log)
 	if (o->exit_with_parent)
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (o->realtime == NOT_GIVEN)
-		ask_for_short_turns();
+		request_short_slices();
 	else if (sched_setscheduler(0, SCHED_FIFO, &p))
 		log_at(log, LOG_WARNING, "no SCHED_FIFO priority: %s", strerror(errno));
 }
 
-void priority_be_ordinary(void)
+void priority_reset(void)
 {
 	const struct sched_param p = { 0 };
 	int policy = sched_getscheduler(0);
 
-	/* Turns get back their usual length by that. Others were not the recorder's choice. */
+	/* This also resets the time slice. Other policies were not the recorder's choice. */
 	if (policy == SCHED_FIFO || policy == SCHED_OTHER)
 		sched_setscheduler(0, SCHED_OTHER, &p);
 }

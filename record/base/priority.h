@@ -1,14 +1,14 @@
-/* priority.h - when the recorder gets a cpu. */
+/* priority.h - the recorder's scheduling priority. */
 #ifndef RECORD_PRIORITY_H
 #define RECORD_PRIORITY_H
 
 #include "base/log.h"
 #include "base/options.h"
 
-/* -r, --exit-with-parent; otherwise: short turns, but at once. Of this process only: do it when the
- * command was forked. */
+/* Applies -r and --exit-with-parent; without -r asks for short time slices. Must be called after
+ * the command was forked, which must not inherit them. */
 void priority_set(const struct settings *o, const struct logger *log);
-/* None of that for the calling thread: its work can wait. */
-void priority_be_ordinary(void);
+/* Gives the calling thread the default priority, for work that can wait. */
+void priority_reset(void);
 
 #endif

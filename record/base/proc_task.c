@@ -1,4 +1,4 @@
-/* proc_task.c - a process as /proc shows it, with as few system calls as that takes. */
+/* proc_task.c - read a process from /proc with few system calls. */
 #include "base/proc_task.h"
 
 #include <dirent.h>
@@ -27,7 +27,7 @@ static void set_comm(char comm[TASK_COMM], const char *text, size_t size)
 	memset(comm + size, 0, TASK_COMM - size);
 }
 
-/* "PID (COMM) S PPID ...": the name may hold anything, also ") ", so the last one counts. */
+/* "PID (COMM) S PPID ...": comm may contain ") ", so the last ")" ends it. */
 static bool read_stat(struct task *t, int proc, unsigned long *threads)
 {
 	char path[32], text[1024], *open, *close;
@@ -67,7 +67,7 @@ bool task_thread_name(int proc, pid_t pid, pid_t tid, char comm[TASK_COMM])
 
 void task_own_name(char comm[TASK_COMM])
 {
-	_Static_assert(TASK_COMM >= 16, "what the kernel writes");
+	_Static_assert(TASK_COMM >= 16, "the size that prctl(2) writes");
 	prctl(PR_GET_NAME, comm);
 }
 
@@ -132,7 +132,7 @@ static void read_threads(struct task *t, int proc)
 
 static void read_namespaces(struct task *t, int proc)
 {
-	/* In the kernel's order (linux/perf_event.h, NET_NS_INDEX and on). */
+	/* In the kernel's order: linux/perf_event.h, from NET_NS_INDEX on. */
 	static const char *const names[TASK_NAMESPACES] = {
 		"net", "uts", "ipc", "pid", "user", "mnt", "cgroup",
 	};
@@ -224,7 +224,7 @@ void task_release(struct task *t)
 	*t = (struct task){ 0 };
 }
 
-static bool take_hex(const char **at, char end, uint64_t *out)
+static bool parse_hex(const char **at, char end, uint64_t *out)
 {
 	uint64_t value = 0;
 	const char *p = *at;
@@ -246,7 +246,7 @@ static bool take_hex(const char **at, char end, uint64_t *out)
 	return true;
 }
 
-static bool take_perms(const char **at, struct task_map *m)
+static bool parse_permissions(const char **at, struct task_map *m)
 {
 	const char *p = *at;
 
@@ -265,8 +265,9 @@ static bool parse_map(const char *p, const char *end, struct task_map *m)
 	uint64_t maj, min;
 	char *after;
 
-	if (!take_hex(&p, '-', &m->start) || !take_hex(&p, ' ', &m->end) || !take_perms(&p, m) ||
-	    !take_hex(&p, ' ', &m->pgoff) || !take_hex(&p, ':', &maj) || !take_hex(&p, ' ', &min))
+	if (!parse_hex(&p, '-', &m->start) || !parse_hex(&p, ' ', &m->end) ||
+	    !parse_permissions(&p, m) || !parse_hex(&p, ' ', &m->pgoff) ||
+	    !parse_hex(&p, ':', &maj) || !parse_hex(&p, ' ', &min))
 		return false;
 	m->maj = (uint32_t)maj;
 	m->min = (uint32_t)min;
@@ -284,7 +285,7 @@ bool task_map_next(const char **text, struct task_map *out)
 	while (*text && **text) {
 		const char *line = *text, *end = strchr(line, '\n');
 
-		if (!end)	/* cut by the time limit */
+		if (!end)	/* cut off by the time limit */
 			return false;
 		*text = end + 1;
 		if (parse_map(line, end, out))

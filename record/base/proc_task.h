@@ -1,4 +1,4 @@
-/* proc_task.h - a process as /proc shows it at one moment, read into memory at once. */
+/* proc_task.h - a snapshot of a process from /proc. */
 #ifndef RECORD_PROC_TASK_H
 #define RECORD_PROC_TASK_H
 
@@ -25,39 +25,38 @@ enum task_want {
 	TASK_NS = 1 << 2,
 };
 
-/* Buffers stay with the struct from one task to the next. */
+/* Buffers are reused from one task to the next. */
 struct task {
 	pid_t pid, ppid;
 	char comm[TASK_COMM];		/* of the process's first thread */
 	bool kernel;
-	struct task_thread *threads;	/* the others */
+	struct task_thread *threads;	/* without the first */
 	size_t nr_threads, room_threads;
 	struct task_ns namespaces[TASK_NAMESPACES];
 	size_t nr_namespaces;
-	char *maps;			/* /proc/PID/maps, ended by NUL */
+	char *maps;			/* /proc/PID/maps, with a NUL at the end */
 	size_t maps_size, maps_room;
-	bool timed_out;			/* the maps are not all */
+	bool timed_out;			/* the maps are incomplete */
 };
 
-/* proc: /proc, open. False: the process is gone, or hidden. */
+/* proc: an open descriptor of /proc. False: the process has ended, or is hidden. */
 bool task_read(struct task *t, int proc, pid_t pid, unsigned int want, unsigned int timeout_ms);
 void task_release(struct task *t);
 
-/* Name and process of a thread. False: it is gone. */
+/* Store the name and process of a thread. False: it has ended. */
 bool task_thread_name(int proc, pid_t pid, pid_t tid, char comm[TASK_COMM]);
 bool task_thread_process(int proc, pid_t tid, pid_t *pid);
-/* Of the thread that asks, and of a process it has just forked. */
+/* Stores the name of the calling thread, which is also that of a process it has just forked. */
 void task_own_name(char comm[TASK_COMM]);
 
-/* One mapping. */
 struct task_map {
 	uint64_t start, end, pgoff, ino;
 	uint32_t maj, min, prot, flags;
-	const char *name;		/* not ended: size bytes */
+	const char *name;		/* name_size bytes, without a NUL */
 	size_t name_size;
 };
 
-/* The mapping in the line at *text, which moves to the next. False: no more. */
+/* Parses the next mapping and moves *text past its line. False: no more. */
 bool task_map_next(const char **text, struct task_map *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* read_text.c - small files of /proc and /sys, whole. */
+/* read_text.c - read small files of /proc and /sys. */
 #include "base/read_text.h"
 
 #include <ctype.h>
@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The kernel fills a page before it stops early, and has no line or entry as long as half a one:
- * less than this is all there is. */
+/* A shorter read is the last one, without a further read() that returns 0: reads of /proc and /sys
+ * stop early only when a page is full, and no line or entry is as long as half a page. */
 #define SHORT_READ 2048
 
 ssize_t host_read(int dir, const char *path, char *buf, size_t size)
@@ -51,7 +51,7 @@ bool host_read_number(int dir, const char *path, int base, uint64_t *out)
 	return end != text;
 }
 
-static char *grow(char *text, size_t *capacity, size_t limit)
+static char *grow_text(char *text, size_t *capacity, size_t limit)
 {
 	size_t more = *capacity * 2;
 	char *larger = more <= limit ? realloc(text, more) : NULL;
@@ -82,7 +82,7 @@ char *host_read_all(int dir, const char *path, size_t limit, size_t *size)
 			break;
 		n += (size_t)got;
 		if (n == capacity - 1)
-			text = grow(text, &capacity, limit);
+			text = grow_text(text, &capacity, limit);
 	}
 	if (fd >= 0)
 		close(fd);

@@ -1,4 +1,4 @@
-/* regular_file.c - a path is opened as a place, looked at, then opened for reading through that place. */
+/* regular_file.c - open a path with O_PATH, check its type, then open the same file to read. */
 #include "base/regular_file.h"
 
 #include <errno.h>
@@ -9,24 +9,24 @@
 
 int open_regular(int dir, const char *path, struct stat *status)
 {
-	int place = openat(dir, path, O_PATH | O_CLOEXEC), fd = -1, error;
+	int path_fd = openat(dir, path, O_PATH | O_CLOEXEC), fd = -1, error;
 	struct stat own;
 	char link[32];
 
-	if (place < 0)
+	if (path_fd < 0)
 		return -1;
 	if (!status)
 		status = &own;
 	errno = 0;
-	if (fstat(place, status) == 0 && S_ISREG(status->st_mode)) {
-		/* O_NONBLOCK: somebody may hold a lease. */
-		snprintf(link, sizeof(link), "/proc/self/fd/%d", place);
+	if (fstat(path_fd, status) == 0 && S_ISREG(status->st_mode)) {
+		/* O_NONBLOCK: another process may hold a lease on the file. */
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", path_fd);
 		fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	} else if (!errno) {
 		errno = EINVAL;
 	}
 	error = errno;
-	close(place);
+	close(path_fd);
 	errno = error;
 	return fd;
 }

@@ -1,4 +1,4 @@
-/* sysctl.c - /proc/sys/kernel/perf_*. */
+/* sysctl.c - read and write numbers in /proc/sys/kernel. */
 #include "base/sysctl.h"
 
 #include <fcntl.h>

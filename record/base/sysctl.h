@@ -1,10 +1,10 @@
-/* sysctl.h - the kernel's knobs for performance events. */
+/* sysctl.h - the sysctls kernel.perf_* and their like. */
 #ifndef RECORD_SYSCTL_H
 #define RECORD_SYSCTL_H
 
 #include <stdbool.h>
 
-/* The number in /proc/sys/kernel/NAME; `missing` where there is none. */
+/* Returns the number in /proc/sys/kernel/NAME, or `missing` if there is none. */
 long sysctl_read(const char *name, long missing);
 bool sysctl_write(const char *name, long value);
 

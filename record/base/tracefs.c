@@ -1,4 +1,4 @@
-/* tracefs.c - open tracefs, mounted or not. */
+/* tracefs.c - open tracefs, whether mounted or not. */
 #include "base/tracefs.h"
 
 #include <errno.h>
@@ -11,10 +11,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define USUAL_PLACE "/sys/kernel/tracing"
+#define USUAL_PATH "/sys/kernel/tracing"
 #define IN_DEBUGFS "/sys/kernel/debug/tracing"
 
-/* linux/mount.h, which does not go with every libc's sys/mount.h */
+/* From linux/mount.h, which conflicts with sys/mount.h of some libcs. */
 enum { CLOEXEC = 1, COMMAND_CREATE = 6, NOSUID = 2, NODEV = 4, NOEXEC = 8 };
 
 bool tracefs_path(char *path, size_t size)
@@ -23,7 +23,7 @@ bool tracefs_path(char *path, size_t size)
 	bool found = false;
 	struct mntent *m;
 
-	snprintf(path, size, "%s", USUAL_PLACE);
+	snprintf(path, size, "%s", USUAL_PATH);
 	while (mounts && !found && (m = getmntent(mounts))) {
 		found = strcmp(m->mnt_type, "tracefs") == 0;
 		if (found)
@@ -34,7 +34,7 @@ bool tracefs_path(char *path, size_t size)
 	return found;
 }
 
-/* Where nothing is mounted the directory is there, and empty. */
+/* The directory also exists, but empty, where nothing is mounted on it. */
 static int open_at(const char *path)
 {
 	int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -46,7 +46,7 @@ static int open_at(const char *path)
 	return -1;
 }
 
-/* A mount without a place in the tree, which goes when its files are closed (Linux 5.2). */
+/* A mount that is not attached to the file tree; it ends when its files are closed (Linux 5.2). */
 static int open_detached(void)
 {
 	int dir = -1;
@@ -57,7 +57,7 @@ static int open_detached(void)
 		return -1;
 	if (syscall(SYS_fsconfig, context, COMMAND_CREATE, NULL, NULL, 0) == 0)
 		top = (int)syscall(SYS_fsmount, context, CLOEXEC, NOSUID | NODEV | NOEXEC);
-	/* fsmount's descriptor is a path: it can't be read. */
+	/* fsmount(2) returns an O_PATH descriptor, which can't be read. */
 	if (top >= 0)
 		dir = openat(top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	error = errno;
@@ -72,10 +72,10 @@ static int open_detached(void)
 }
 
 /* As perf does. */
-static int open_mounted(void)
+static int mount_and_open(void)
 {
-	if (mount("tracefs", USUAL_PLACE, "tracefs", 0, NULL) == 0)
-		return open_at(USUAL_PLACE);
+	if (mount("tracefs", USUAL_PATH, "tracefs", 0, NULL) == 0)
+		return open_at(USUAL_PATH);
 	errno = errno == ENODEV ? ENOENT : errno;
 	return -1;
 }
@@ -83,7 +83,7 @@ static int open_mounted(void)
 int tracefs_open(void)
 {
 	char path[PATH_MAX];
-	int dir = open_at(USUAL_PLACE);
+	int dir = open_at(USUAL_PATH);
 
 	if (dir >= 0)
 		return dir;
@@ -92,5 +92,5 @@ int tracefs_open(void)
 	dir = open_at(IN_DEBUGFS);
 	if (dir < 0)
 		dir = open_detached();
-	return dir >= 0 ? dir : open_mounted();
+	return dir >= 0 ? dir : mount_and_open();
 }

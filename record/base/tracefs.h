@@ -5,11 +5,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Opens tracefs: where it is mounted, else through a mount that nobody else sees, else mounted at its usual place.
- * Returns a directory, or -1 and errno: ENOENT where the kernel has none, else why it can't be reached. */
+/* Opens tracefs where it is mounted; else by a detached mount that no other process sees; else
+ * mounts it at the usual path. Returns a directory, or -1 and errno: ENOENT if the kernel has no
+ * tracefs. */
 int tracefs_open(void);
 
-/* Stores where tracefs is mounted. False: nowhere that can be seen; path is then where it should be. */
+/* Stores the path at which tracefs is mounted. False: it is not mounted; path is the usual one. */
 bool tracefs_path(char *path, size_t size);
 
 #endif

@@ -88,9 +88,9 @@ static struct remedy remedy_for(const struct event *e, const struct target *t)
 /* CAP_PERFMON exists since Linux 5.8, and covers other users' tasks since 5.11. */
 static const char *capabilities_for(const struct remedy *r)
 {
-	if (!kernel_version_is(5, 8))
+	if (!kernel_is_at_least(5, 8))
 		return r->other_tasks ? "cap_sys_admin,cap_sys_ptrace" : "cap_sys_admin";
-	return r->other_tasks && !kernel_version_is(5, 11) ? "cap_perfmon,cap_sys_ptrace" :
+	return r->other_tasks && !kernel_is_at_least(5, 11) ? "cap_perfmon,cap_sys_ptrace" :
 							     "cap_perfmon";
 }
 

@@ -310,7 +310,7 @@ void fallback_done(struct fallback *f, const struct event_list *l)
 	for (size_t s = 0; s < NR_STEPS; s++) {
 		if (!(f->dropped & 1u << s))
 			continue;
-		if (kernel_version_is_text(steps[s].since))
+		if (kernel_is_at_least_text(steps[s].since))
 			log_at(l->log, steps[s].quiet ? LOG_DETAIL : LOG_WARNING,
 			       "recording without %s (refused by this kernel)", steps[s].what);
 		else

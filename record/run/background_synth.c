@@ -34,7 +34,7 @@ static void describe(struct background *b)
 
 static void *run(void *arg)
 {
-	priority_be_ordinary();
+	priority_reset();
 	describe(arg);
 	return NULL;
 }

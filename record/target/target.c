@@ -225,7 +225,7 @@ static int choose_threads(struct target *t, const struct settings *o, const stru
 		err = add_list(t, &o->tids, log, add_thread);
 	if (!err && o->uid)
 		err = add_user(t, o->uid, log);
-	int_list_unite(&t->threads);
+	int_list_sort(&t->threads);
 	return err;
 }
 

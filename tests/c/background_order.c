@@ -80,7 +80,7 @@ int pd_writer_record(struct pd_writer *w, uint32_t type, uint16_t misc, int even
 	return 0;
 }
 
-void priority_be_ordinary(void)
+void priority_reset(void)
 {
 }
 
