@@ -1,8 +1,8 @@
-/* async_writer.c - a bounded queue of buffers, one writer and one thread that empties them.
+/* async_writer.c - a bounded queue of buffers between one caller and one thread.
  *
- * A buffer holds pieces: what to do and how many bytes follow. The caller fills
- * buffers[put % BUFFERS] without the lock, as the thread looks at none before it is counted in
- * `put`; the thread empties buffers[got % BUFFERS] likewise.
+ * A buffer holds pieces: an action and the bytes for it. The caller fills buffers[queued % BUFFERS]
+ * without the lock, since the thread reads no buffer before it is counted in `queued`; the thread
+ * empties buffers[done % BUFFERS] likewise.
  */
 #include "output/async_writer.h"
 
@@ -12,25 +12,26 @@
 
 #include "base/thread.h"
 
-/* A buffer takes what is written at once, or compressed into one record. */
-enum { BUFFERS = 4, BUFFER_SIZE = PD_OUT_BUFFER + 2 * sizeof(uint64_t), LOANS = 16, LEND_LEAST = 64 * 1024 };
-_Static_assert(PD_COMPRESSED_MOST <= PD_OUT_BUFFER, "records to be compressed together fit as well");
+/* One buffer holds what is written at once, or compressed into one record. */
+enum { BUFFERS = 4, BUFFER_SIZE = PD_OUT_BUFFER + 2 * sizeof(uint64_t), MAX_BORROWED = 16,
+	MIN_BORROWED = 64 * 1024 };
+_Static_assert(PD_COMPRESSED_MOST <= PD_OUT_BUFFER, "a compressed record's input must fit");
 
 struct piece {
-	enum what { RECORDS, PLAIN, FLUSH } what;
+	enum action { COMPRESS, COPY, FLUSH } action;
 	uint32_t size;
 };
 
-struct loan {
+struct borrowed {
 	struct pd_lender from;
 	size_t size;
 };
 
 struct buffer {
 	size_t used;
-	struct loan copied[LOANS];	/* what of the pieces is given back with the buffer */
-	size_t nr_copied;
-	struct pd_bytes lent;		/* instead of pieces: compressed from where it is */
+	struct borrowed borrowed[MAX_BORROWED];	/* copied; released with the buffer */
+	size_t nr_borrowed;
+	struct pd_bytes in_place;	/* instead of pieces: borrowed, not copied */
 	struct pd_lender lender;
 	_Alignas(struct piece) uint8_t bytes[BUFFER_SIZE];
 };
@@ -41,14 +42,14 @@ struct pd_async_writer {
 	pthread_mutex_t lock;
 	pthread_cond_t more, less;
 	/* under the lock: */
-	uint64_t put, got;
+	uint64_t queued, done;
 	uint64_t size;
-	int failed;
-	bool ending;
-	/* the caller's: */
-	uint64_t at;			/* where the next bytes come in the output; not known of what is to be compressed */
-	struct piece *last;		/* of the buffer being filled, to be added to; or NULL */
-	bool filling;			/* buffers[put % BUFFERS] is the caller's */
+	int err;
+	bool stop;
+	/* used by the caller only: */
+	uint64_t at;			/* output offset of the next bytes, unless compressed */
+	struct piece *last;		/* of the buffer being filled, or NULL */
+	bool filling;			/* buffers[queued % BUFFERS] is being filled */
 	struct buffer buffers[BUFFERS];
 };
 
@@ -58,284 +59,292 @@ static int compress(const struct pd_async_writer_work *w, struct pd_bytes record
 	return pd_compressor_add(w->compressor, records, w->out);
 }
 
-static int do_piece(const struct pd_async_writer_work *w, const struct piece *p, const uint8_t *bytes)
+static int process_piece(const struct pd_async_writer_work *w, const struct piece *p,
+			 const uint8_t *bytes)
 {
-	int failed;
+	int err;
 
-	if (p->what == RECORDS)
+	if (p->action == COMPRESS)
 		return compress(w, (struct pd_bytes){ bytes, p->size });
-	if (p->what == PLAIN) {
+	if (p->action == COPY) {
 		w->watch(w->ctx, (struct pd_bytes){ bytes, p->size });
 		return pd_out_append(w->out, bytes, p->size);
 	}
-	failed = pd_out_flush(w->out);
-	return failed ? failed : w->flushed(w->ctx, w->out);
+	err = pd_out_flush(w->out);
+	return err ? err : w->flushed(w->ctx, w->out);
 }
 
-static size_t aligned(size_t n)
+static size_t align_up(size_t n)
 {
 	return (n + sizeof(uint64_t) - 1) & ~(sizeof(uint64_t) - 1);
 }
 
-static int do_pieces(const struct pd_async_writer_work *w, const struct buffer *b)
+static int process_pieces(const struct pd_async_writer_work *w, const struct buffer *b)
 {
 	struct piece piece;
-	int failed = 0;
+	int err = 0;
 
-	for (size_t at = 0; at < b->used && !failed; at = aligned(at + piece.size)) {
+	for (size_t at = 0; at < b->used && !err; at = align_up(at + piece.size)) {
 		memcpy(&piece, b->bytes + at, sizeof(piece));
 		at += sizeof(piece);
-		failed = do_piece(w, &piece, b->bytes + at);
+		err = process_piece(w, &piece, b->bytes + at);
 	}
-	return failed;
+	return err;
 }
 
-static void give_back(const struct pd_lender *from, size_t n)
+static void release_borrowed(const struct pd_lender *from, size_t n)
 {
 	from->give_back(from->owner, n);
 }
 
-/* Bit by bit: its owner has use for what is done. */
-static int do_lent(const struct pd_async_writer_work *w, const struct buffer *b)
+/* Releases the bytes in parts, since their owner can reuse them at once. */
+static int compress_borrowed(const struct pd_async_writer_work *w, const struct buffer *b)
 {
-	struct pd_bytes left = b->lent;
-	int failed = 0;
+	struct pd_bytes left = b->in_place;
+	int err = 0;
 
-	while (left.size && !failed) {
+	while (left.size && !err) {
 		const size_t n = left.size < PD_COMPRESSED_MOST ? left.size : PD_COMPRESSED_MOST;
 
-		failed = compress(w, (struct pd_bytes){ left.data, n });
-		if (!failed)
-			give_back(&b->lender, n);
+		err = compress(w, (struct pd_bytes){ left.data, n });
+		if (!err)
+			release_borrowed(&b->lender, n);
 		left.data += n;
 		left.size -= n;
 	}
-	return failed;
+	return err;
 }
 
-static int do_buffer(const struct pd_async_writer_work *w, const struct buffer *b)
+static int process_buffer(const struct pd_async_writer_work *w, const struct buffer *b)
 {
-	const int failed = do_pieces(w, b);
+	const int err = process_pieces(w, b);
 
-	for (size_t i = 0; i < b->nr_copied && !failed; i++)
-		give_back(&b->copied[i].from, b->copied[i].size);
-	return failed ? failed : do_lent(w, b);
+	for (size_t i = 0; i < b->nr_borrowed && !err; i++)
+		release_borrowed(&b->borrowed[i].from, b->borrowed[i].size);
+	return err ? err : compress_borrowed(w, b);
 }
 
-static void *run(void *arg)
+static void *writer_thread(void *arg)
 {
-	struct pd_async_writer *l = arg;
-	int failed = 0;
+	struct pd_async_writer *a = arg;
+	int err = 0;
 
-	pthread_mutex_lock(&l->lock);
+	pthread_mutex_lock(&a->lock);
 	for (;;) {
-		while (l->got == l->put && !l->ending)
-			pthread_cond_wait(&l->more, &l->lock);
-		if (l->got == l->put)
+		while (a->done == a->queued && !a->stop)
+			pthread_cond_wait(&a->more, &a->lock);
+		if (a->done == a->queued)
 			break;
-		pthread_mutex_unlock(&l->lock);
-		if (!failed)
-			failed = do_buffer(&l->work, &l->buffers[l->got % BUFFERS]);
-		pthread_mutex_lock(&l->lock);
-		l->got++;
-		l->failed = failed;
-		l->size = l->work.out->offset;
-		pthread_cond_signal(&l->less);
+		pthread_mutex_unlock(&a->lock);
+		if (!err)
+			err = process_buffer(&a->work, &a->buffers[a->done % BUFFERS]);
+		pthread_mutex_lock(&a->lock);
+		a->done++;
+		a->err = err;
+		a->size = a->work.out->offset;
+		pthread_cond_signal(&a->less);
 	}
-	pthread_mutex_unlock(&l->lock);
+	pthread_mutex_unlock(&a->lock);
 	return NULL;
 }
 
 struct pd_async_writer *pd_async_writer_new(const struct pd_async_writer_work *work)
 {
-	struct pd_async_writer *l = malloc(sizeof(*l));
+	struct pd_async_writer *a = malloc(sizeof(*a));
 
-	if (!l)
+	if (!a)
 		return NULL;
-	memset(l, 0, offsetof(struct pd_async_writer, buffers));
-	l->work = *work;
-	l->size = l->at = work->out->offset;
-	pthread_mutex_init(&l->lock, NULL);
-	pthread_cond_init(&l->more, NULL);
-	pthread_cond_init(&l->less, NULL);
-	if (!pd_thread_start(&l->thread, run, l))
-		return l;
-	pthread_cond_destroy(&l->less);
-	pthread_cond_destroy(&l->more);
-	pthread_mutex_destroy(&l->lock);
-	free(l);
+	memset(a, 0, offsetof(struct pd_async_writer, buffers));
+	a->work = *work;
+	a->size = a->at = work->out->offset;
+	pthread_mutex_init(&a->lock, NULL);
+	pthread_cond_init(&a->more, NULL);
+	pthread_cond_init(&a->less, NULL);
+	if (!pd_thread_start(&a->thread, writer_thread, a))
+		return a;
+	pthread_cond_destroy(&a->less);
+	pthread_cond_destroy(&a->more);
+	pthread_mutex_destroy(&a->lock);
+	free(a);
 	return NULL;
 }
 
-/* What is being filled is to be emptied. */
-static void hand_over(struct pd_async_writer *l)
+/* Passes the buffer being filled to the thread. */
+static void submit_buffer(struct pd_async_writer *a)
 {
-	if (!l->filling)
+	if (!a->filling)
 		return;
-	l->filling = false;
-	l->last = NULL;
-	pthread_mutex_lock(&l->lock);
-	l->put++;
-	pthread_cond_signal(&l->more);
-	pthread_mutex_unlock(&l->lock);
+	a->filling = false;
+	a->last = NULL;
+	pthread_mutex_lock(&a->lock);
+	a->queued++;
+	pthread_cond_signal(&a->more);
+	pthread_mutex_unlock(&a->lock);
 }
 
-void pd_async_writer_free(struct pd_async_writer *l)
+void pd_async_writer_free(struct pd_async_writer *a)
 {
-	if (!l)
+	if (!a)
 		return;
-	hand_over(l);
-	pthread_mutex_lock(&l->lock);
-	l->ending = true;
-	pthread_cond_signal(&l->more);
-	pthread_mutex_unlock(&l->lock);
-	pthread_join(l->thread, NULL);
-	pthread_cond_destroy(&l->less);
-	pthread_cond_destroy(&l->more);
-	pthread_mutex_destroy(&l->lock);
-	free(l);
+	submit_buffer(a);
+	pthread_mutex_lock(&a->lock);
+	a->stop = true;
+	pthread_cond_signal(&a->more);
+	pthread_mutex_unlock(&a->lock);
+	pthread_join(a->thread, NULL);
+	pthread_cond_destroy(&a->less);
+	pthread_cond_destroy(&a->more);
+	pthread_mutex_destroy(&a->lock);
+	free(a);
 }
 
-/* An empty buffer, once there is one. */
-static int begin(struct pd_async_writer *l)
+/* Waits for an empty buffer. */
+static int wait_for_buffer(struct pd_async_writer *a)
 {
-	struct buffer *b = &l->buffers[l->put % BUFFERS];
-	int failed;
+	struct buffer *b = &a->buffers[a->queued % BUFFERS];
+	int err;
 
-	pthread_mutex_lock(&l->lock);
-	while (l->put - l->got == BUFFERS)
-		pthread_cond_wait(&l->less, &l->lock);
-	failed = l->failed;
-	pthread_mutex_unlock(&l->lock);
-	l->filling = !failed;
-	b->used = b->nr_copied = b->lent.size = 0;
-	return failed;
+	pthread_mutex_lock(&a->lock);
+	while (a->queued - a->done == BUFFERS)
+		pthread_cond_wait(&a->less, &a->lock);
+	err = a->err;
+	pthread_mutex_unlock(&a->lock);
+	a->filling = !err;
+	b->used = b->nr_borrowed = b->in_place.size = 0;
+	return err;
 }
 
-/* Bytes that the buffer takes. What is not compressed ends where a write of the file should. */
-static size_t room(const struct pd_async_writer *l, const struct buffer *b)
+/* Returns the room in the buffer. Without compression it ends at a multiple of PD_OUT_BUFFER in the
+ * output, so that writes are aligned. */
+static size_t buffer_room(const struct pd_async_writer *a, const struct buffer *b)
 {
-	const size_t left = (l->work.compressor ? PD_COMPRESSED_MOST : BUFFER_SIZE) - b->used;
-	const size_t to_end = PD_OUT_BUFFER - l->at % PD_OUT_BUFFER;
+	const size_t left = (a->work.compressor ? PD_COMPRESSED_MOST : BUFFER_SIZE) - b->used;
+	const size_t to_end = PD_OUT_BUFFER - a->at % PD_OUT_BUFFER;
 
-	return l->work.compressor || left < to_end ? left : to_end;
+	return a->work.compressor || left < to_end ? left : to_end;
 }
 
-/* As much as there is room for. Bytes to be treated like the last ones join their piece. */
-static int put(struct pd_async_writer *l, enum what what, struct pd_bytes bytes, size_t *taken)
+/* Appends as many bytes as there is room for. Bytes with the same action join the last piece. */
+static int append_piece(struct pd_async_writer *a, enum action action, struct pd_bytes bytes,
+			size_t *taken)
 {
-	struct buffer *b = &l->buffers[l->put % BUFFERS];
-	int failed;
+	struct buffer *b = &a->buffers[a->queued % BUFFERS];
+	int err;
 
-	if (l->filling && room(l, b) < 2 * sizeof(struct piece))
-		hand_over(l);
-	if (!l->filling) {
-		failed = begin(l);
-		if (failed)
-			return failed;
-		b = &l->buffers[l->put % BUFFERS];
+	if (a->filling && buffer_room(a, b) < 2 * sizeof(struct piece))
+		submit_buffer(a);
+	if (!a->filling) {
+		err = wait_for_buffer(a);
+		if (err)
+			return err;
+		b = &a->buffers[a->queued % BUFFERS];
 	}
-	if (!l->last || l->last->what != what) {
-		b->used = aligned(b->used);
-		l->last = (struct piece *)(b->bytes + b->used);
-		*l->last = (struct piece){ .what = what };
+	if (!a->last || a->last->action != action) {
+		b->used = align_up(b->used);
+		a->last = (struct piece *)(b->bytes + b->used);
+		*a->last = (struct piece){ .action = action };
 		b->used += sizeof(struct piece);
 	}
-	*taken = bytes.size < room(l, b) ? bytes.size : room(l, b);
+	*taken = bytes.size < buffer_room(a, b) ? bytes.size : buffer_room(a, b);
 	if (bytes.size)
 		memcpy(b->bytes + b->used, bytes.data, *taken);
 	b->used += *taken;
-	l->at += *taken;
-	l->last->size += (uint32_t)*taken;
-	if (!l->work.compressor && l->at % PD_OUT_BUFFER == 0)
-		hand_over(l);
+	a->at += *taken;
+	a->last->size += (uint32_t)*taken;
+	if (!a->work.compressor && a->at % PD_OUT_BUFFER == 0)
+		submit_buffer(a);
 	return 0;
 }
 
-/* What is of a loan is given back when its buffer is, in which there must be room to note that. from: NULL: it is of none. */
-static int put_all(struct pd_async_writer *l, enum what what, struct pd_bytes bytes, const struct pd_lender *from)
+/* from: owner of borrowed bytes, or NULL. The loan is recorded in the buffer, which must have room
+ * for that, and released with it. */
+static int append_all(struct pd_async_writer *a, enum action action, struct pd_bytes bytes,
+		      const struct pd_lender *from)
 {
 	size_t taken = 0;
-	int failed = 0;
+	int err = 0;
 
-	while (bytes.size && !failed) {
-		struct buffer *b = &l->buffers[l->put % BUFFERS];
+	while (bytes.size && !err) {
+		struct buffer *b = &a->buffers[a->queued % BUFFERS];
 
-		if (from && l->filling && b->nr_copied == LOANS)
-			hand_over(l);
-		failed = put(l, what, bytes, &taken);
-		b = &l->buffers[l->put % BUFFERS];
-		if (from && !failed)
-			b->copied[b->nr_copied++] = (struct loan){ *from, taken };
+		if (from && a->filling && b->nr_borrowed == MAX_BORROWED)
+			submit_buffer(a);
+		err = append_piece(a, action, bytes, &taken);
+		b = &a->buffers[a->queued % BUFFERS];
+		if (from && !err)
+			b->borrowed[b->nr_borrowed++] = (struct borrowed){ *from, taken };
 		bytes.data += taken;
 		bytes.size -= taken;
 	}
-	return failed;
+	return err;
 }
 
-int pd_async_writer_records(struct pd_async_writer *l, struct pd_bytes bytes)
+int pd_async_writer_compress(struct pd_async_writer *a, struct pd_bytes bytes)
 {
-	return put_all(l, RECORDS, bytes, NULL);
+	return append_all(a, COMPRESS, bytes, NULL);
 }
 
-/* A buffer of its own: the thread begins at once. */
-static int lend(struct pd_async_writer *l, struct pd_bytes bytes, const struct pd_lender *from)
+/* Uses a buffer of its own, so that the thread starts at once. */
+static int queue_borrowed(struct pd_async_writer *a, struct pd_bytes bytes,
+			  const struct pd_lender *from)
 {
 	struct buffer *b;
-	int failed;
+	int err;
 
-	hand_over(l);
-	failed = begin(l);
-	if (failed)
-		return failed;
-	b = &l->buffers[l->put % BUFFERS];
-	b->lent = bytes;
+	submit_buffer(a);
+	err = wait_for_buffer(a);
+	if (err)
+		return err;
+	b = &a->buffers[a->queued % BUFFERS];
+	b->in_place = bytes;
 	b->lender = *from;
-	hand_over(l);
+	submit_buffer(a);
 	return 0;
 }
 
-/* A little is better gathered than a record of its own. */
-int pd_async_writer_lend(struct pd_async_writer *l, struct pd_bytes bytes, const struct pd_lender *from)
+/* Few bytes are better copied than compressed into a record of their own. */
+int pd_async_writer_lend(struct pd_async_writer *a, struct pd_bytes bytes,
+			 const struct pd_lender *from)
 {
-	return bytes.size < LEND_LEAST ? put_all(l, RECORDS, bytes, from) : lend(l, bytes, from);
+	return bytes.size < MIN_BORROWED ? append_all(a, COMPRESS, bytes, from) :
+		queue_borrowed(a, bytes, from);
 }
 
-int pd_async_writer_plain(struct pd_async_writer *l, struct pd_bytes bytes)
+int pd_async_writer_copy(struct pd_async_writer *a, struct pd_bytes bytes)
 {
-	return put_all(l, PLAIN, bytes, NULL);
+	return append_all(a, COPY, bytes, NULL);
 }
 
-int pd_async_writer_flush(struct pd_async_writer *l)
+int pd_async_writer_flush(struct pd_async_writer *a)
 {
 	size_t taken;
-	int failed = put(l, FLUSH, (struct pd_bytes){ 0 }, &taken);
+	int err = append_piece(a, FLUSH, (struct pd_bytes){ 0 }, &taken);
 
-	hand_over(l);
-	return failed;
+	submit_buffer(a);
+	return err;
 }
 
-int pd_async_writer_wait(struct pd_async_writer *l)
+int pd_async_writer_wait(struct pd_async_writer *a)
 {
-	int failed;
+	int err;
 
-	hand_over(l);
-	pthread_mutex_lock(&l->lock);
-	while (l->got != l->put)
-		pthread_cond_wait(&l->less, &l->lock);
-	failed = l->failed;
-	pthread_mutex_unlock(&l->lock);
-	return failed;
+	submit_buffer(a);
+	pthread_mutex_lock(&a->lock);
+	while (a->done != a->queued)
+		pthread_cond_wait(&a->less, &a->lock);
+	err = a->err;
+	pthread_mutex_unlock(&a->lock);
+	return err;
 }
 
-uint64_t pd_async_writer_size(struct pd_async_writer *l)
+uint64_t pd_async_writer_size(struct pd_async_writer *a)
 {
 	uint64_t size;
 
-	if (!l->work.compressor)
-		return l->at;
-	pthread_mutex_lock(&l->lock);
-	size = l->size;
-	pthread_mutex_unlock(&l->lock);
+	if (!a->work.compressor)
+		return a->at;
+	pthread_mutex_lock(&a->lock);
+	size = a->size;
+	pthread_mutex_unlock(&a->lock);
 	return size;
 }

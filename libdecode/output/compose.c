@@ -1,4 +1,4 @@
-/* compose.c - bytes of the parts of a file from values. */
+/* compose.c - encode the parts of a file from values. */
 #include "output/compose.h"
 
 #include <stdio.h>
@@ -9,8 +9,9 @@
 #include "plan/pack_number.h"
 
 #define HEADER PD_RECORD_HEADER_SIZE
-static int pack_own(struct pd_session *s, const struct pd_field *fields, const struct pd_value *values, size_t n,
-		    struct pd_buf *out)
+
+static int pack_values(struct pd_session *s, const struct pd_field *fields,
+		       const struct pd_value *values, size_t n, struct pd_buf *out)
 {
 	const struct pd_facts none = { .cpus_available = 0 };
 	const struct pd_value object = PD_OBJECT(NULL, values, n);
@@ -27,10 +28,10 @@ int pd_compose_section(struct pd_session *s, uint64_t offset, uint64_t size, str
 {
 	const struct pd_value values[] = { PD_NUMBER("offset", offset), PD_NUMBER("size", size) };
 
-	return pack_own(s, pd_section_fields, values, 2, out);
+	return pack_values(s, pd_section_fields, values, 2, out);
 }
 
-static const char *magic(const struct pd_session *s, bool v1)
+static const char *magic_bytes(const struct pd_session *s, bool v1)
 {
 	return v1 ? "PERFFILE" : pd_is_big(s->swap) ? "2ELIFREP" : "PERFILE2";
 }
@@ -39,14 +40,16 @@ int pd_compose_pipe_header(struct pd_session *s, struct pd_buf *out)
 {
 	uint8_t size[8];
 
-	pd_buf_append(out, magic(s, false), 8);
+	pd_buf_append(out, magic_bytes(s, false), 8);
 	pd_store(size, PD_MAGIC_SIZE, sizeof(size), s->swap);
 	pd_buf_append(out, size, sizeof(size));
 	return out->failed ? -1 : 0;
 }
 
-/* The bitmap as 64-bit words, so that its bytes are those of the recording machine's longs. */
-static void bitmap(const struct pd_session *s, const struct pd_header_values *h, uint64_t words[4])
+/* Fills the bitmap as 64-bit words, so that packing gives the bytes of the recording machine's
+ * longs. */
+static void fill_feature_words(const struct pd_session *s, const struct pd_header_values *h,
+			       uint64_t words[4])
 {
 	const bool halves = h->long_size == 4 && pd_is_big(s->swap);
 
@@ -64,16 +67,18 @@ int pd_compose_header(struct pd_session *s, const struct pd_header_values *h, st
 					  PD_NUMBER("size", h->event_types.size) };
 	uint64_t words[4];
 	const struct pd_value values[] = {
-		PD_BYTES("magic", magic(s, h->v1), 8), PD_NUMBER("size", h->size), PD_NUMBER("attr_size", h->attr_size),
+		PD_BYTES("magic", magic_bytes(s, h->v1), 8), PD_NUMBER("size", h->size),
+		PD_NUMBER("attr_size", h->attr_size),
 		PD_OBJECT("attrs", attrs, 2), PD_OBJECT("data", data, 2), PD_OBJECT("event_types", types, 2),
 		PD_NUMBERS("adds_features", words, 4),
 	};
 
-	bitmap(s, h, words);
-	return pack_own(s, pd_file_header_fields, values, h->size < PD_FILE_HEADER_SIZE ? 6 : 7, out);
+	fill_feature_words(s, h, words);
+	return pack_values(s, pd_file_header_fields, values, h->size < PD_FILE_HEADER_SIZE ? 6 : 7,
+			   out);
 }
 
-static int fail(struct pd_pack_error *e, enum pd_code code, const char *path, const char *text)
+static int fail_at(struct pd_pack_error *e, enum pd_code code, const char *path, const char *text)
 {
 	*e = (struct pd_pack_error){ .code = code };
 	snprintf(e->path, sizeof(e->path), "%s", path);
@@ -88,8 +93,8 @@ struct nested {
 	enum pd_prefer prefer;
 };
 
-/* A feature inside HEADER_FEATURE. */
-static int nested_feature(void *ctx, uint64_t id, pd_node value, struct pd_packer *p)
+/* Packs the feature inside a HEADER_FEATURE record. */
+static int pack_nested_feature(void *ctx, uint64_t id, pd_node value, struct pd_packer *p)
 {
 	struct nested *n = ctx;
 	struct pd_pack_error e;
@@ -107,7 +112,7 @@ static int nested_feature(void *ctx, uint64_t id, pd_node value, struct pd_packe
 	return 0;
 }
 
-static const struct pd_plan *plan_of(struct pd_session *s, const struct pd_compose_record *r)
+static const struct pd_plan *record_plan(struct pd_session *s, const struct pd_compose_record *r)
 {
 	const struct pd_record_desc *d = pd_record_desc(r->type);
 
@@ -125,11 +130,12 @@ static int pack_opaque(const struct pd_values *v, pd_node fields, struct pd_buf 
 	pd_node body = v->member(fields, "body");
 
 	if (!body)
-		return fail(e, PD_E_ARGUMENT, "body", "the bytes of a record whose layout is not known were expected");
+		return fail_at(e, PD_E_ARGUMENT, "body",
+			       "expected the bytes of a record with unknown layout");
 	if (v->type(body) == PD_NODE_BYTES)
 		pd_buf_append(out, v->text(body).data, v->text(body).size);
 	else if (v->type(body) != PD_NODE_TEXT || pd_unhex(v->text(body), out))
-		return fail(e, PD_E_ARGUMENT, "body", "an even number of hex digits was expected");
+		return fail_at(e, PD_E_ARGUMENT, "body", "expected an even number of hex digits");
 	return 0;
 }
 
@@ -143,15 +149,15 @@ int pd_compose_record(struct pd_session *s, const struct pd_values *v, const str
 		"misc", "cpumode", "misc_flags", "attr_index", "event", "sample_id", "trailing", "data", NULL };
 	static const char *const nothing[] = { NULL };
 	struct pd_pack how = { .values = v, .swap = s->swap, .misc = r->misc, .size = PD_SIZE_OPEN,
-			       .feature = nested_feature, .ctx = &nested, .also = common };
-	const struct pd_plan *plan = plan_of(s, r);
+			       .feature = pack_nested_feature, .ctx = &nested, .also = common };
+	const struct pd_plan *plan = record_plan(s, r);
 	uint8_t header[HEADER];
 	size_t size;
 
 	*e = (struct pd_pack_error){ .code = PD_OK };
 	if (whole != PD_SIZE_OPEN) {
 		if (whole < HEADER + trailer)
-			return fail(e, PD_E_SIZE, "size", "too small for these fields: leave it out");
+			return fail_at(e, PD_E_SIZE, "size", "too small for these fields; omit it");
 		how.size = whole - HEADER - trailer;
 	}
 	pd_buf_append(out, (const uint8_t[HEADER]){ 0 }, HEADER);
@@ -169,10 +175,11 @@ int pd_compose_record(struct pd_session *s, const struct pd_values *v, const str
 	}
 	size = r->size == PD_SIZE_OPEN ? out->size - from : r->size;
 	if (size > UINT16_MAX && r->size == PD_SIZE_OPEN)
-		return fail(e, PD_E_SIZE, "", "the record would be larger than 65535 bytes");
-	pd_record_header_store(header, (struct pd_record_header){ r->type, r->misc, (uint16_t)size }, s->swap);
+		return fail_at(e, PD_E_SIZE, "", "the record would be larger than 65535 bytes");
+	pd_record_header_store(header,
+			       (struct pd_record_header){ r->type, r->misc, (uint16_t)size }, s->swap);
 	if (out->failed)
-		return fail(e, PD_E_LIMIT, "", "too many bytes");
+		return fail_at(e, PD_E_LIMIT, "", "too many bytes");
 	memcpy(out->data + from, header, HEADER);
 	return 0;
 }
@@ -200,7 +207,7 @@ static int append_hex(const struct pd_values *v, pd_node n, const char *path, st
 	if (v->type(n) == PD_NODE_BYTES)
 		pd_buf_append(out, v->text(n).data, v->text(n).size);
 	else if (v->type(n) != PD_NODE_TEXT || pd_unhex(v->text(n), out))
-		return fail(e, PD_E_ARGUMENT, path, "an even number of hex digits was expected");
+		return fail_at(e, PD_E_ARGUMENT, path, "expected an even number of hex digits");
 	return 0;
 }
 
@@ -229,7 +236,7 @@ int pd_compose_feature(struct pd_session *s, const struct pd_values *v, const ch
 		return 1;
 	plan = pd_session_feature_plan(s, d);
 	if (!plan)
-		return fail(e, PD_E_LIMIT, name, "no memory");
+		return fail_at(e, PD_E_LIMIT, name, "out of memory");
 	return pd_pack(plan, features, &how, out, e);
 }
 
@@ -258,8 +265,8 @@ bool pd_feature_loses_raw(struct pd_session *s, const struct pd_values *v, uint3
 	return !same;
 }
 
-/* They are records of their own in a pipe, speak of places in a file, or have no bytes that could be sent. */
-bool pd_feature_stays_behind(uint32_t id)
+/* These are records in a pipe, refer to offsets in a file, or have no content. */
+bool pd_feature_not_in_pipe(uint32_t id)
 {
 	static const uint32_t ids[] = { 1 /* TRACING_DATA */, 2 /* BUILD_ID */, 15 /* BRANCH_STACK */, 18 /* AUXTRACE */,
 		19 /* STAT */, 24 /* DIR_FORMAT */ };
@@ -275,7 +282,7 @@ bool pd_feature_fits_record(size_t size)
 	return size <= UINT16_MAX - PD_RECORD_HEADER_SIZE - sizeof(uint64_t);
 }
 
-static const char *name_of(uint32_t id)
+static const char *feature_name(uint32_t id)
 {
 	const struct pd_feature_desc *d = pd_feature_desc(id);
 
@@ -286,7 +293,7 @@ const char *pd_feature_left_out(const struct pd_composed_feature *features, size
 {
 	for (uint32_t id = 0; id < PD_FEATURE_BITS; id++)
 		if (features[id].left_out && !i--)
-			return name_of(id);
+			return feature_name(id);
 	return NULL;
 }
 
@@ -294,6 +301,6 @@ const char *pd_feature_lost_raw(const struct pd_composed_feature *features, size
 {
 	for (uint32_t id = 0; id < PD_FEATURE_BITS; id++)
 		if (features[id].lost_raw && !i--)
-			return name_of(id);
+			return feature_name(id);
 	return NULL;
 }

@@ -1,4 +1,4 @@
-/* compressor.c - compresses records into COMPRESSED or COMPRESSED2 records. */
+/* compressor.c - compress records into COMPRESSED or COMPRESSED2 records. */
 #include "output/compressor.h"
 
 #include <errno.h>
@@ -8,29 +8,30 @@
 
 #include "layout/container.h"
 
-#define ROOM 65000		/* of payload: with header and padding well under what a record's size can say */
-#define FITS 64000		/* bytes that are less than ROOM however they are compressed */
+#define MAX_PAYLOAD 65000	/* with header and padding below the 16-bit record size */
+#define ALWAYS_FITS 64000	/* input whose compressed form never exceeds MAX_PAYLOAD */
 
 struct pd_compressor {
 	ZSTD_CCtx *zstd;
 	enum pd_compressed_as as;
 	enum pd_swap swap;
 	uint64_t taken, made;
-	bool open;		/* a frame that goes on in the next record */
-	size_t most;		/* bytes of records in a frame: what became less than ROOM lately */
-	size_t room;		/* for what PD_COMPRESSED_MOST may become */
-	uint8_t *pressed;
+	bool open;		/* the frame continues in the next record */
+	size_t most;		/* bytes of records per frame: what lately fit into MAX_PAYLOAD */
+	size_t room;		/* compressed bound of PD_COMPRESSED_MOST */
+	uint8_t *payload;
 	size_t used;
 	uint8_t gathered[PD_COMPRESSED_MOST];
 };
 
-/* zstd's own for level 1, where it is not told that a frame is short: faster, and as small. */
-#define FASTEST_MATCH 7
+/* zstd's own value for level 1 and large inputs; faster for the short frames here, and as small. */
+#define LEVEL1_MIN_MATCH 7
 
 static bool set_level(ZSTD_CCtx *zstd, int level)
 {
 	return !ZSTD_isError(ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, level)) &&
-	       (level != 1 || !ZSTD_isError(ZSTD_CCtx_setParameter(zstd, ZSTD_c_minMatch, FASTEST_MATCH)));
+	       (level != 1 ||
+		!ZSTD_isError(ZSTD_CCtx_setParameter(zstd, ZSTD_c_minMatch, LEVEL1_MIN_MATCH)));
 }
 
 struct pd_compressor *pd_compressor_new(int level, enum pd_compressed_as as, enum pd_swap swap)
@@ -43,9 +44,9 @@ struct pd_compressor *pd_compressor_new(int level, enum pd_compressed_as as, enu
 	p->swap = swap;
 	p->most = PD_COMPRESSED_MOST;
 	p->room = ZSTD_compressBound(PD_COMPRESSED_MOST);
-	p->pressed = malloc(p->room);
+	p->payload = malloc(p->room);
 	p->zstd = ZSTD_createCCtx();
-	if (!p->pressed || !p->zstd || !set_level(p->zstd, level)) {
+	if (!p->payload || !p->zstd || !set_level(p->zstd, level)) {
 		pd_compressor_free(p);
 		return NULL;
 	}
@@ -57,7 +58,7 @@ void pd_compressor_free(struct pd_compressor *p)
 	if (!p)
 		return;
 	ZSTD_freeCCtx(p->zstd);
-	free(p->pressed);
+	free(p->payload);
 	free(p);
 }
 
@@ -80,56 +81,57 @@ static int write_record(struct pd_compressor *p, struct pd_bytes payload, struct
 	return pd_out_append(out, (const uint8_t[8]){ 0 }, pad);
 }
 
-/* Into one record. Much is a frame of its own: zstd takes it from where it is, and who reads needs no window. A little stays
- * in the frame that the little before it was in, as alone it would hardly get smaller. */
-static int compress_some(struct pd_compressor *p, struct pd_bytes *records, struct pd_out *out)
+/* Compresses as much as fits into one record. A large input is a frame of its own: zstd reads it in
+ * place, and readers need no window. Small inputs share a frame, since a small frame of its own
+ * hardly shrinks. */
+static int compress_record(struct pd_compressor *p, struct pd_bytes *records, struct pd_out *out)
 {
-	const size_t most = p->open ? FITS : p->most;
+	const size_t most = p->open ? ALWAYS_FITS : p->most;
 	const size_t n = records->size < most ? records->size : most;
 	ZSTD_inBuffer in = { records->data, n, 0 };
-	ZSTD_outBuffer to = { p->pressed, p->room, 0 };
+	ZSTD_outBuffer to = { p->payload, p->room, 0 };
 
-	if (ZSTD_compressStream2(p->zstd, &to, &in, n < FITS ? ZSTD_e_flush : ZSTD_e_end))
+	if (ZSTD_compressStream2(p->zstd, &to, &in, n < ALWAYS_FITS ? ZSTD_e_flush : ZSTD_e_end))
 		return EIO;
-	p->open = n < FITS;
-	if (to.pos > ROOM) {
-		p->most = n / 2 > FITS ? n / 2 : FITS;
+	p->open = n < ALWAYS_FITS;
+	if (to.pos > MAX_PAYLOAD) {
+		p->most = n / 2 > ALWAYS_FITS ? n / 2 : ALWAYS_FITS;
 		return 0;
 	}
-	if (to.pos < ROOM / 4 && p->most < PD_COMPRESSED_MOST)
+	if (to.pos < MAX_PAYLOAD / 4 && p->most < PD_COMPRESSED_MOST)
 		p->most *= 2;
 	p->taken += n;
 	records->data += n;
 	records->size -= n;
-	return write_record(p, (struct pd_bytes){ p->pressed, to.pos }, out);
+	return write_record(p, (struct pd_bytes){ p->payload, to.pos }, out);
 }
 
 static int compress(struct pd_compressor *p, struct pd_bytes records, struct pd_out *out)
 {
-	int failed = 0;
+	int err = 0;
 
-	while (records.size && !failed)
-		failed = compress_some(p, &records, out);
-	return failed;
+	while (records.size && !err)
+		err = compress_record(p, &records, out);
+	return err;
 }
 
 int pd_compressor_add(struct pd_compressor *p, struct pd_bytes records, struct pd_out *out)
 {
-	int failed = pd_compressor_flush(p, out);
+	int err = pd_compressor_flush(p, out);
 
-	return failed ? failed : compress(p, records, out);
+	return err ? err : compress(p, records, out);
 }
 
 int pd_compressor_write(struct pd_compressor *p, struct pd_bytes records, struct pd_out *out)
 {
-	int failed = 0;
+	int err = 0;
 
-	while (records.size && !failed) {
+	while (records.size && !err) {
 		const size_t room = PD_COMPRESSED_MOST - p->used;
 		const size_t n = records.size < room ? records.size : room;
 
-		if (n == PD_COMPRESSED_MOST) {	/* there is nothing to gather */
-			failed = compress(p, (struct pd_bytes){ records.data, n }, out);
+		if (n == PD_COMPRESSED_MOST) {	/* a full input needs no copy */
+			err = compress(p, (struct pd_bytes){ records.data, n }, out);
 			records.data += n;
 			records.size -= n;
 			continue;
@@ -139,9 +141,9 @@ int pd_compressor_write(struct pd_compressor *p, struct pd_bytes records, struct
 		records.data += n;
 		records.size -= n;
 		if (n == room)
-			failed = pd_compressor_flush(p, out);
+			err = pd_compressor_flush(p, out);
 	}
-	return failed;
+	return err;
 }
 
 int pd_compressor_flush(struct pd_compressor *p, struct pd_out *out)

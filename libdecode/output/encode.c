@@ -1,4 +1,4 @@
-/* encode.c - takes the parts of the JSON, one by one, and makes the bytes they came from. */
+/* encode.c - encode the parts of the JSON, one by one. */
 #include "output/encode.h"
 
 #include <stdio.h>
@@ -87,7 +87,8 @@ void pd_encoder_free(struct pd_encoder *enc)
 	free(enc);
 }
 
-int pd_encode_take_number(const struct pd_encoder *enc, pd_node object, const char *prefix, const char *name, uint64_t *out,
+int pd_encode_get_number(const struct pd_encoder *enc, pd_node object, const char *prefix,
+			 const char *name, uint64_t *out,
 		       struct pd_encode_error *e)
 {
 	pd_node n = enc->v->member(object, name);
@@ -96,10 +97,11 @@ int pd_encode_take_number(const struct pd_encoder *enc, pd_node object, const ch
 	if (!n || !pd_node_number(enc->v, n, NULL, out))
 		return 0;
 	snprintf(path, sizeof(path), "%s%s", prefix, name);
-	return pd_encode_fail(e, PD_E_ARGUMENT, path, "a number was expected");
+	return pd_encode_fail(e, PD_E_ARGUMENT, path, "expected a number");
 }
 
-bool pd_encode_states(const struct pd_encoder *enc, pd_node object, const char *name, const char *text)
+bool pd_encode_text_is(const struct pd_encoder *enc, pd_node object, const char *name,
+		       const char *text)
 {
 	pd_node n = enc->v->member(object, name);
 	struct pd_bytes t;
@@ -110,7 +112,7 @@ bool pd_encode_states(const struct pd_encoder *enc, pd_node object, const char *
 	return t.size == strlen(text) && memcmp(t.data, text, t.size) == 0;
 }
 
-bool pd_encode_text_of(const struct pd_encoder *enc, pd_node n, char *buf, size_t size)
+bool pd_encode_copy_text(const struct pd_encoder *enc, pd_node n, char *buf, size_t size)
 {
 	struct pd_bytes t;
 
@@ -128,11 +130,12 @@ int pd_encode_start(struct pd_encoder *enc, struct pd_encode_error *e)
 	const bool big_host = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 
 	if (enc->ended)
-		return pd_encode_fail(e, PD_E_ARGUMENT, "", "the encoder has ended: it can only be freed");
+		return pd_encode_fail(e, PD_E_ARGUMENT, "",
+				      "the encoder has finished and can only be freed");
 	if (enc->started)
 		return 0;
 	enc->started = true;
-	enc->turns = order != enc->stated.order;
+	enc->swaps = order != enc->stated.order;
 	enc->mode = enc->options.mode == PD_ENCODER_FILE ? PD_MODE_FILE :
 		    enc->options.mode == PD_ENCODER_PIPE ? PD_MODE_PIPE : enc->stated.mode;
 	enc->converts = enc->mode != enc->stated.mode || enc->options.compress;
@@ -142,14 +145,15 @@ int pd_encode_start(struct pd_encoder *enc, struct pd_encode_error *e)
 	return 0;
 }
 
-struct pd_out *pd_encode_out_named(struct pd_encoder *enc, pd_node n, const char *path, struct pd_encode_error *e)
+struct pd_out *pd_encode_open_data_n(struct pd_encoder *enc, pd_node n, const char *path,
+				     struct pd_encode_error *e)
 {
 	char name[64], *kept;
 	int fd;
 
-	if (!pd_encode_text_of(enc, n, name, sizeof(name)) || strncmp(name, "data.", 5) != 0 ||
+	if (!pd_encode_copy_text(enc, n, name, sizeof(name)) || strncmp(name, "data.", 5) != 0 ||
 	    strspn(name + 5, "0123456789") != strlen(name + 5) || !name[5]) {
-		pd_encode_fail(e, PD_E_ARGUMENT, path, "\"data.N\" was expected");
+		pd_encode_fail(e, PD_E_ARGUMENT, path, "expected \"data.N\"");
 		return NULL;
 	}
 	for (size_t i = 0; i < enc->nr_others; i++)
@@ -164,19 +168,22 @@ struct pd_out *pd_encode_out_named(struct pd_encoder *enc, pd_node n, const char
 	kept = strdup(name);
 	if (fd < 0 || !kept || !enc->others || !enc->other_names || pd_out_init(&enc->others[enc->nr_others], fd)) {
 		free(kept);
-		pd_encode_fail(e, PD_E_ARGUMENT, path, "a directory to write to was expected, or another mode");
+		pd_encode_fail(e, PD_E_ARGUMENT, path,
+			       "it needs an output directory, or another mode");
 		return NULL;
 	}
 	enc->other_names[enc->nr_others] = kept;
 	return &enc->others[enc->nr_others++];
 }
 
-/* Where a record goes: the file itself, or a data.N of its directory. */
-static struct pd_out *out_of(struct pd_encoder *enc, pd_node record, struct pd_encode_error *e)
+/* Returns the output of a record: the file itself, or a data.N of its directory. */
+static struct pd_out *record_output(struct pd_encoder *enc, pd_node record,
+				    struct pd_encode_error *e)
 {
 	pd_node n = enc->v->member(record, "file");
 
-	return n && enc->mode == PD_MODE_DIRECTORY ? pd_encode_out_named(enc, n, "file", e) : &enc->out;
+	return n && enc->mode == PD_MODE_DIRECTORY ? pd_encode_open_data_n(enc, n, "file", e) :
+		&enc->out;
 }
 
 int pd_encode_attr(struct pd_encoder *enc, pd_node attr, struct pd_encode_error *e)
@@ -191,7 +198,7 @@ int pd_encode_attr(struct pd_encoder *enc, pd_node attr, struct pd_encode_error 
 	if (pd_encode_start(enc, e))
 		return -1;
 	if (enc->stated.mode == PD_MODE_PIPE)
-		return 0;	/* HEADER_ATTR records say it all */
+		return 0;	/* HEADER_ATTR records contain the same */
 	how.swap = enc->session.swap;
 	if (enc->stated.attr_size > PD_SECTION_SIZE && enc->stated.attr_size <= UINT16_MAX)
 		how.size = (size_t)enc->stated.attr_size - PD_SECTION_SIZE;
@@ -202,22 +209,23 @@ int pd_encode_attr(struct pd_encoder *enc, pd_node attr, struct pd_encode_error 
 	if (!a)
 		return pd_encode_no_memory(e);
 	if (ids && enc->v->type(ids) != PD_NODE_ARRAY)
-		return pd_encode_fail(e, PD_E_ARGUMENT, "ids", "an array was expected");
+		return pd_encode_fail(e, PD_E_ARGUMENT, "ids", "expected an array");
 	for (size_t i = 0; ids && i < enc->v->length(ids); i++) {
 		uint64_t id = 0;
 		pd_node n = enc->v->item(ids, i, &id);
 
 		if ((n && pd_node_number(enc->v, n, NULL, &id)) || pd_session_add_id(&enc->session, a, id) < 0)
-			return pd_encode_fail(e, PD_E_ARGUMENT, "ids", "an integer was expected");
+			return pd_encode_fail(e, PD_E_ARGUMENT, "ids", "expected an integer");
 	}
 	if (enc->v->member(attr, "name") && enc->v->type(enc->v->member(attr, "name")) != PD_NODE_TEXT)
-		return pd_encode_fail(e, PD_E_ARGUMENT, "name", "a string was expected");
-	if (pd_encode_text_of(enc, enc->v->member(attr, "name"), name, sizeof(name)))
+		return pd_encode_fail(e, PD_E_ARGUMENT, "name", "expected a string");
+	if (pd_encode_copy_text(enc, enc->v->member(attr, "name"), name, sizeof(name)))
 		pd_session_rename(&enc->session, a, (struct pd_bytes){ (const uint8_t *)name, strlen(name) });
 	return 0;
 }
 
-static int one_feature(struct pd_encoder *enc, const char *name, pd_node features, struct pd_encode_error *e)
+static int encode_feature(struct pd_encoder *enc, const char *name, pd_node features,
+			  struct pd_encode_error *e)
 {
 	const int id = pd_feature_of_name(name);
 	struct pd_pack_error p;
@@ -226,10 +234,11 @@ static int one_feature(struct pd_encoder *enc, const char *name, pd_node feature
 		return pd_encode_fail(e, PD_E_ARGUMENT, name, "no feature has this name");
 	if (enc->features[id].given)
 		return 0;
-	if (pd_compose_feature(&enc->session, enc->v, name, features, enc->turns ? PD_PREFER_DECODED : PD_PREFER_RAW,
-			       &enc->features[id].bytes, &p) < 0)
+	if (pd_compose_feature(&enc->session, enc->v, name, features, enc->swaps ?
+			       PD_PREFER_DECODED : PD_PREFER_RAW, &enc->features[id].bytes, &p) < 0)
 		return pd_encode_fail_pack(e, &p, "");
-	enc->features[id].lost_raw = enc->turns && pd_feature_loses_raw(&enc->session, enc->v, (uint32_t)id, features);
+	enc->features[id].lost_raw = enc->swaps &&
+		pd_feature_loses_raw(&enc->session, enc->v, (uint32_t)id, features);
 	enc->features[id].given = true;
 	pd_session_update_feature(&enc->session, (uint32_t)id, pd_buf_bytes(&enc->features[id].bytes), 0);
 	return 0;
@@ -245,15 +254,15 @@ int pd_encode_features(struct pd_encoder *enc, pd_node features, struct pd_encod
 	if (enc->stated.mode == PD_MODE_PIPE)
 		return 0;	/* HEADER_FEATURE records say it all */
 	/* others are read by it, and its name may come late in the alphabet */
-	if (enc->v->member(features, "NRCPUS") && one_feature(enc, "NRCPUS", features, e))
+	if (enc->v->member(features, "NRCPUS") && encode_feature(enc, "NRCPUS", features, e))
 		return -1;
 	for (size_t i = 0; enc->v->member_at(features, i, &name, &value); i++)
-		if (one_feature(enc, name, features, e))
+		if (encode_feature(enc, name, features, e))
 			return -1;
 	return 0;
 }
 
-static int begin(struct pd_encoder *enc, struct pd_encode_error *e)
+static int begin_output(struct pd_encoder *enc, struct pd_encode_error *e)
 {
 	if (enc->begun)
 		return 0;
@@ -263,16 +272,18 @@ static int begin(struct pd_encoder *enc, struct pd_encode_error *e)
 	return enc->mode == PD_MODE_PIPE ? pd_encode_begin_pipe(enc, e) : pd_encode_begin_file(enc, e);
 }
 
-static int begin_for_record(struct pd_encoder *enc, const struct pd_out *out, struct pd_encode_error *e)
+static int begin_before_record(struct pd_encoder *enc, const struct pd_out *out,
+			       struct pd_encode_error *e)
 {
-	if (begin(enc, e))
+	if (begin_output(enc, e))
 		return -1;
-	return enc->nowhere && out == &enc->out ?
-		pd_encode_fail(e, PD_E_SIZE, "file.data_offset", "no file can be that large") : 0;
+	return enc->offset_invalid && out == &enc->out ?
+		pd_encode_fail(e, PD_E_SIZE, "file.data_offset", "exceeds the size of any file") :
+			0;
 }
 
-/* Records of a type come in numbers: the last one is looked at first. */
-static const struct pd_record_desc *desc_of_name(struct pd_encoder *enc, const char *name)
+/* Most records have the type of the one before. */
+static const struct pd_record_desc *find_record_desc(struct pd_encoder *enc, const char *name)
 {
 	const struct pd_record_desc *d = enc->last_desc;
 
@@ -284,38 +295,41 @@ static const struct pd_record_desc *desc_of_name(struct pd_encoder *enc, const c
 	return NULL;
 }
 
-/* misc from its parts, where it is not given as a whole. */
-static int misc_of(const struct pd_encoder *enc, pd_node record, const struct pd_record_desc *d, uint16_t *out,
-		   struct pd_encode_error *e)
+/* Composes misc from cpumode and misc_flags unless it is given as a number. */
+static int encode_misc(const struct pd_encoder *enc, pd_node record, const struct pd_record_desc *d,
+		       uint16_t *out, struct pd_encode_error *e)
 {
 	pd_node mode = enc->v->member(record, "cpumode"), flags = enc->v->member(record, "misc_flags");
 	uint64_t misc = 0, bit = 0;
 
 	*out = 0;
 	if (enc->v->member(record, "misc")) {
-		if (pd_encode_take_number(enc, record, "", "misc", &misc, e))
+		if (pd_encode_get_number(enc, record, "", "misc", &misc, e))
 			return -1;
 		*out = (uint16_t)misc;
-		return misc > UINT16_MAX ? pd_encode_fail(e, PD_E_ARGUMENT, "misc", "16 bits at most were expected") : 0;
+		return misc > UINT16_MAX ?
+			pd_encode_fail(e, PD_E_ARGUMENT, "misc", "expected at most 16 bits") : 0;
 	}
 	if (mode && (pd_node_number(enc->v, mode, pd_names_cpumode, &misc) || misc > PD_MISC_CPUMODE))
-		return pd_encode_fail(e, PD_E_ARGUMENT, "cpumode", "a mode's name was expected: \"USER\", \"KERNEL\", ...");
+		return pd_encode_fail(e, PD_E_ARGUMENT, "cpumode",
+				      "expected the name of a mode: \"USER\", \"KERNEL\", ...");
 	if (flags && enc->v->type(flags) != PD_NODE_ARRAY)
-		return pd_encode_fail(e, PD_E_ARGUMENT, "misc_flags", "an array was expected");
+		return pd_encode_fail(e, PD_E_ARGUMENT, "misc_flags", "expected an array");
 	for (size_t i = 0; flags && i < enc->v->length(flags); i++) {
 		pd_node n = enc->v->item(flags, i, &bit);
 
 		if (n && pd_node_number(enc->v, n, d ? d->misc : NULL, &bit))
 			return pd_encode_fail(e, PD_E_ARGUMENT, "misc_flags",
-					      "names of flags that this record type has were expected");
+					      "expected names of flags of this record type");
 		misc |= bit;
 	}
 	*out = (uint16_t)misc;
 	return 0;
 }
 
-/* The event of a record: as it says, or of its id, or the one of that name, or the first. */
-static int attr_of(struct pd_encoder *enc, pd_node record, const struct pd_attr **out, struct pd_encode_error *e)
+/* Finds the event of a record: by attr_index, by id, by name, or the first one. */
+static int find_record_attr(struct pd_encoder *enc, pd_node record, const struct pd_attr **out,
+			    struct pd_encode_error *e)
 {
 	static const char *const keys[] = { "identifier", "id" };
 	const struct pd_session *s = &enc->session;
@@ -326,10 +340,11 @@ static int attr_of(struct pd_encoder *enc, pd_node record, const struct pd_attr 
 
 	*out = s->nr_attrs ? s->attrs[0] : NULL;
 	if (enc->v->member(record, "attr_index")) {
-		if (pd_encode_take_number(enc, record, "", "attr_index", &index, e))
+		if (pd_encode_get_number(enc, record, "", "attr_index", &index, e))
 			return -1;
 		if (index >= s->nr_attrs)
-			return pd_encode_fail(e, PD_E_ARGUMENT, "attr_index", "there is no such event in attrs");
+			return pd_encode_fail(e, PD_E_ARGUMENT, "attr_index",
+					      "attrs has no such event");
 		*out = s->attrs[index];
 		return 0;
 	}
@@ -342,48 +357,52 @@ static int attr_of(struct pd_encoder *enc, pd_node record, const struct pd_attr 
 			return 0;
 		}
 	}
-	if (s->nr_attrs > 1 && pd_encode_text_of(enc, event, name, sizeof(name)))
-		return pd_encode_event_named(enc, name, out, e);
+	if (s->nr_attrs > 1 && pd_encode_copy_text(enc, event, name, sizeof(name)))
+		return pd_encode_find_event(enc, name, out, e);
 	return 0;
 }
 
-static int describe(struct pd_encoder *enc, pd_node record, struct pd_compose_record *r,
-		    const struct pd_record_desc **desc, struct pd_encode_error *e)
+static int read_record_head(struct pd_encoder *enc, pd_node record, struct pd_compose_record *r,
+			    const struct pd_record_desc **desc, struct pd_encode_error *e)
 {
 	uint64_t type_id = 0, size = PD_SIZE_OPEN, cut = PD_SIZE_OPEN;
 	uint16_t misc;
 	char type[64];
 
-	if (!pd_encode_text_of(enc, enc->v->member(record, "type"), type, sizeof(type)))
-		return pd_encode_fail(e, PD_E_ARGUMENT, "type", "a record type's name was expected");
-	*desc = desc_of_name(enc, type);
+	if (!pd_encode_copy_text(enc, enc->v->member(record, "type"), type, sizeof(type)))
+		return pd_encode_fail(e, PD_E_ARGUMENT, "type",
+				      "expected the name of a record type");
+	*desc = find_record_desc(enc, type);
 	if (!*desc && strcmp(type, "UNKNOWN") != 0)
 		return pd_encode_fail(e, PD_E_ARGUMENT, "type", "no record type has this name");
-	if (pd_encode_take_number(enc, record, "", "type_id", &type_id, e) ||
-	    pd_encode_take_number(enc, record, "", "size", &size, e) ||
-	    pd_encode_take_number(enc, record, "", "cut", &cut, e) || misc_of(enc, record, *desc, &misc, e))
+	if (pd_encode_get_number(enc, record, "", "type_id", &type_id, e) ||
+	    pd_encode_get_number(enc, record, "", "size", &size, e) ||
+	    pd_encode_get_number(enc, record, "", "cut", &cut, e) ||
+		    encode_misc(enc, record, *desc, &misc, e))
 		return -1;
 	*r = (struct pd_compose_record){
 		.type = *desc ? (*desc)->type : (uint32_t)type_id, .misc = misc,
 		.size = (size_t)size, .cut = (size_t)cut,
 		.sample_id = enc->v->member(record, "sample_id"),
-		.prefer = enc->turns ? PD_PREFER_DECODED : PD_PREFER_RAW,
+		.prefer = enc->swaps ? PD_PREFER_DECODED : PD_PREFER_RAW,
 		.opaque = enc->v->member(record, "body") != NULL,
 	};
 	if (type_id > UINT32_MAX)
-		return pd_encode_fail(e, PD_E_ARGUMENT, "type_id", "32 bits at most were expected");
+		return pd_encode_fail(e, PD_E_ARGUMENT, "type_id", "expected at most 32 bits");
 	if (size != PD_SIZE_OPEN && (size > UINT16_MAX || size < PD_RECORD_HEADER_SIZE) && !(*desc && (*desc)->compressed))
-		return pd_encode_fail(e, PD_E_SIZE, "size", "8 to 65535 bytes were expected");
-	if ((r->type < PD_RECORD_USER_START || r->sample_id) && attr_of(enc, record, &r->attr, e))
+		return pd_encode_fail(e, PD_E_SIZE, "size", "expected 8 to 65535 bytes");
+	if ((r->type < PD_RECORD_USER_START || r->sample_id) &&
+	    find_record_attr(enc, record, &r->attr, e))
 		return -1;
 	if (r->sample_id && enc->v->type(r->sample_id) != PD_NODE_OBJECT)
-		return pd_encode_fail(e, PD_E_ARGUMENT, "sample_id", "an object was expected");
+		return pd_encode_fail(e, PD_E_ARGUMENT, "sample_id", "expected an object");
 	if ((r->type == PD_RECORD_READ || r->type == PD_RECORD_SAMPLE) && !r->attr && !r->opaque)
-		return pd_encode_fail(e, PD_E_ARGUMENT, "attr_index", "there is no event in attrs that says how it is laid out");
+		return pd_encode_fail(e, PD_E_ARGUMENT, "attr_index",
+				      "attrs has no event that defines its layout");
 	return 0;
 }
 
-/* Bytes behind the record. */
+/* Appends the payload, if the record has one. */
 static int append_payload(struct pd_encoder *enc, pd_node record, const struct pd_record_desc *d,
 			  const struct pd_compose_record *r, struct pd_encode_error *e)
 {
@@ -395,17 +414,20 @@ static int append_payload(struct pd_encoder *enc, pd_node record, const struct p
 		return 0;
 	payload = pd_session_payload(&enc->session, d, bytes);
 	if (payload && !data)
-		return pd_encode_fail(e, PD_E_COUNT, "data", "it is left out (was it decoded with --blobs omit?)");
+		return pd_encode_fail(e, PD_E_COUNT, "data",
+				      "it is missing (was it decoded with --blobs omit?)");
 	if (!payload || !data)
 		return 0;
 	if (enc->v->type(data) == PD_NODE_TEXT ? pd_unhex(enc->v->text(data), &enc->scratch) : 1)
-		return pd_encode_fail(e, PD_E_ARGUMENT, "data", "an even number of hex digits was expected");
+		return pd_encode_fail(e, PD_E_ARGUMENT, "data",
+				      "expected an even number of hex digits");
 	return 0;
 }
 
-/* What a pipe says in records, a file says in its header. */
-static int into_header(struct pd_encoder *enc, uint32_t type, struct pd_bytes record, struct pd_bytes payload,
-		       struct pd_encode_error *e)
+/* Stores the content of a pipe's header record for the header of a file. Returns 1, 0 for other
+ * records, or -1. */
+static int move_to_header(struct pd_encoder *enc, uint32_t type, struct pd_bytes record,
+			  struct pd_bytes payload, struct pd_encode_error *e)
 {
 	struct pd_bytes body = { record.data + PD_RECORD_HEADER_SIZE, record.size - PD_RECORD_HEADER_SIZE };
 	uint64_t id;
@@ -423,7 +445,8 @@ static int into_header(struct pd_encoder *enc, uint32_t type, struct pd_bytes re
 		struct pd_buf *ids = &enc->features[PD_FEATURE_BUILD_ID].bytes;
 
 		enc->features[PD_FEATURE_BUILD_ID].given = true;
-		pd_buf_append(ids, (const uint8_t[4]){ 0 }, 4);	/* its items have no type */
+		/* the section's items have no type */
+		pd_buf_append(ids, (const uint8_t[4]){ 0 }, 4);
 		pd_buf_append(ids, record.data + 4, record.size - 4);
 	} else if (type != PD_RECORD_HEADER_ATTR && type != PD_RECORD_HEADER_FEATURE) {
 		return 0;
@@ -431,13 +454,13 @@ static int into_header(struct pd_encoder *enc, uint32_t type, struct pd_bytes re
 	return enc->scratch.failed ? pd_encode_no_memory(e) : 1;
 }
 
-/* Writes what is in scratch; `size` of it is the record, the rest its payload. */
-static int emit(struct pd_encoder *enc, struct pd_out *out, const struct pd_compose_record *r, size_t size,
-		struct pd_encode_error *e)
+/* Writes the scratch buffer: `size` bytes of the record, then its payload. */
+static int write_record(struct pd_encoder *enc, struct pd_out *out,
+			const struct pd_compose_record *r, size_t size, struct pd_encode_error *e)
 {
 	const struct pd_bytes record = { enc->scratch.data, size };
 	const struct pd_bytes payload = { enc->scratch.data + size, enc->scratch.size - size };
-	int failed = 0;
+	int err = 0;
 
 	if (enc->stated.mode == PD_MODE_PIPE && r->cut == PD_SIZE_OPEN &&
 	    pd_session_update_record(&enc->session, r->type, record, payload, 0))
@@ -445,46 +468,50 @@ static int emit(struct pd_encoder *enc, struct pd_out *out, const struct pd_comp
 	if (enc->options.compress && enc->mode == PD_MODE_PIPE && r->type == PD_RECORD_HEADER_FEATURE &&
 	    size >= PD_RECORD_HEADER_SIZE + 8 &&
 	    pd_load64(record.data + PD_RECORD_HEADER_SIZE, enc->session.swap) == PD_FEATURE_COMPRESSED)
-		return 0;	/* pd_encode_compress() tells of its own */
+		return 0;	/* pd_encode_compress() writes a new one */
 	if (enc->stated.mode == PD_MODE_PIPE && enc->mode != PD_MODE_PIPE) {
-		int taken = into_header(enc, r->type, record, payload, e);
+		int taken = move_to_header(enc, r->type, record, payload, e);
 
 		if (taken)
 			return taken < 0 ? -1 : 0;
 	}
-	if (begin_for_record(enc, out, e))
+	if (begin_before_record(enc, out, e))
 		return -1;
 	if (enc->options.compress && r->type < PD_RECORD_USER_START && r->type && r->cut == PD_SIZE_OPEN)
 		return pd_encode_compress(enc, record, out, e);
 	if (pd_encode_compress_flush(enc, out, e))
 		return -1;
-	failed = pd_out_append(out, enc->scratch.data, enc->scratch.size);
-	return failed ? pd_encode_io(e, failed) : 0;
+	err = pd_out_append(out, enc->scratch.data, enc->scratch.size);
+	return err ? pd_encode_io(e, err) : 0;
 }
 
-/* Bytes that are no record; zeros only where the layout stays: else they take space for nothing. */
-static int skipped_bytes(struct pd_encoder *enc, pd_node record, struct pd_out *out, struct pd_encode_error *e)
+/* Writes bytes that no record holds. Zeros are written only if the layout is unchanged; elsewhere
+ * they would waste space. */
+static int write_skipped_bytes(struct pd_encoder *enc, pd_node record, struct pd_out *out,
+			       struct pd_encode_error *e)
 {
 	pd_node body = enc->v->member(record, "body");
 	uint64_t zeros = 0;
-	int failed;
+	int err;
 
 	if (!body || enc->v->type(body) != PD_NODE_TEXT || pd_unhex(enc->v->text(body), &enc->scratch))
-		return pd_encode_fail(e, PD_E_ARGUMENT, "body", "an even number of hex digits was expected");
-	if (pd_encode_take_number(enc, record, "", "zeros", &zeros, e) || begin_for_record(enc, out, e))
+		return pd_encode_fail(e, PD_E_ARGUMENT, "body",
+				      "expected an even number of hex digits");
+	if (pd_encode_get_number(enc, record, "", "zeros", &zeros, e) ||
+	    begin_before_record(enc, out, e))
 		return -1;
 	if (zeros > INT64_MAX - out->offset)
-		return pd_encode_fail(e, PD_E_SIZE, "zeros", "no file can be that large");
+		return pd_encode_fail(e, PD_E_SIZE, "zeros", "exceeds the size of any file");
 	if (pd_encode_compress_flush(enc, out, e))
 		return -1;
-	failed = pd_out_append(out, enc->scratch.data, enc->scratch.size);
-	if (!failed && zeros && !enc->converts && !enc->turns)
-		failed = pd_out_append_zeros(out, zeros);
-	return failed ? pd_encode_io(e, failed) : 0;
+	err = pd_out_append(out, enc->scratch.data, enc->scratch.size);
+	if (!err && zeros && !enc->converts && !enc->swaps)
+		err = pd_out_append_zeros(out, zeros);
+	return err ? pd_encode_io(e, err) : 0;
 }
 
-/* Checks the feature in a HEADER_FEATURE record. */
-static void note_lost_raw(struct pd_encoder *enc, pd_node record)
+/* Notes whether the feature in a HEADER_FEATURE record loses raw bytes. */
+static void check_lost_raw(struct pd_encoder *enc, pd_node record)
 {
 	pd_node feature = enc->v->member(record, "feature"), value;
 	const char *name;
@@ -512,36 +539,37 @@ int pd_encode_record(struct pd_encoder *enc, pd_node record, struct pd_encode_er
 		return -1;
 	if (inner && enc->skip_inner)
 		return 0;
-	out = out_of(enc, record, e);
+	out = record_output(enc, record, e);
 	if (!out)
 		return -1;
 	enc->scratch.size = 0;
-	if (pd_encode_states(enc, record, "type", "SKIPPED")) {
+	if (pd_encode_text_is(enc, record, "type", "SKIPPED")) {
 		enc->left_out += inner;
-		return inner ? 0 : skipped_bytes(enc, record, out, e);
+		return inner ? 0 : write_skipped_bytes(enc, record, out, e);
 	}
-	if (describe(enc, record, &r, &d, e))
+	if (read_record_head(enc, record, &r, &d, e))
 		return -1;
-	if (inner && r.cut != PD_SIZE_OPEN) {	/* nothing to frame it by */
+	if (inner && r.cut != PD_SIZE_OPEN) {	/* a truncated record has no end to frame by */
 		enc->left_out++;
 		return 0;
 	}
 	if (d && d->compressed) {
 		enc->skip_inner = (enc->v->member(record, "data") || enc->v->member(record, "trailing")) &&
-				  !enc->converts && !enc->turns;
+				  !enc->converts && !enc->swaps;
 		if (!enc->skip_inner) {
-			enc->converts = enc->uncompressed = true;	/* its records are written instead */
+			/* the inner records are written instead */
+			enc->converts = enc->uncompressed = true;
 			return 0;
 		}
 	}
 	if (pd_compose_record(&enc->session, enc->v, &r, record, &enc->scratch, &p))
 		return pd_encode_fail_pack(e, &p, "");
-	if (enc->turns && r.type == PD_RECORD_HEADER_FEATURE)
-		note_lost_raw(enc, record);
+	if (enc->swaps && r.type == PD_RECORD_HEADER_FEATURE)
+		check_lost_raw(enc, record);
 	size = enc->scratch.size;
 	if (append_payload(enc, record, d, &r, e))
 		return -1;
-	return emit(enc, out, &r, size, e);
+	return write_record(enc, out, &r, size, e);
 }
 
 uint64_t pd_encoder_left_out(const struct pd_encoder *enc)
@@ -570,7 +598,8 @@ const char *pd_encoder_feature_left_out(const struct pd_encoder *enc, size_t i)
 
 int pd_encode_finish(struct pd_encoder *enc, struct pd_encode_error *e)
 {
-	if (pd_encode_start(enc, e) || begin(enc, e) || pd_encode_compress_flush(enc, NULL, e))
+	if (pd_encode_start(enc, e) || begin_output(enc, e) ||
+	    pd_encode_compress_flush(enc, NULL, e))
 		return -1;
 	enc->ended = true;
 	for (size_t i = 0; i < enc->nr_others; i++)

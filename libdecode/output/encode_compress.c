@@ -1,11 +1,11 @@
-/* encode_compress.c - records newly compressed: a stream for each file, and the feature that tells readers how. */
+/* encode_compress.c - compress records: a stream for each file, and the COMPRESSED feature. */
 #include "output/encode.h"
 
 #include <stdlib.h>
 
 #define ZSTD 1
 
-static void sizes(const struct pd_encoder *enc, uint64_t *in, uint64_t *out)
+static void sum_sizes(const struct pd_encoder *enc, uint64_t *in, uint64_t *out)
 {
 	*in = *out = 0;
 	for (size_t i = 0; i < enc->nr_compressors; i++) {
@@ -17,14 +17,14 @@ static void sizes(const struct pd_encoder *enc, uint64_t *in, uint64_t *out)
 	}
 }
 
-/* The section's bytes; its old ones are dropped. */
-static int compress_feature(struct pd_encoder *enc, struct pd_encode_error *e)
+/* Composes the section, replacing an older one. */
+static int compose_compressed_feature(struct pd_encoder *enc, struct pd_encode_error *e)
 {
 	struct pd_buf *out = &enc->features[PD_FEATURE_COMPRESSED].bytes;
 	uint64_t in, made;
 	struct pd_pack_error p;
 
-	sizes(enc, &in, &made);
+	sum_sizes(enc, &in, &made);
 	{
 		const struct pd_value fields[] = {
 			PD_NUMBER("version", 0), PD_NUMBER("type", ZSTD), PD_NUMBER("level", enc->options.compress),
@@ -40,29 +40,29 @@ static int compress_feature(struct pd_encoder *enc, struct pd_encode_error *e)
 	return 0;
 }
 
-/* In a pipe it has to come before the first compressed record. */
-static int announce(struct pd_encoder *enc, struct pd_encode_error *e)
+/* In a pipe the feature must precede the first compressed record. */
+static int write_compressed_feature(struct pd_encoder *enc, struct pd_encode_error *e)
 {
 	const struct pd_compose_record r = { .type = PD_RECORD_HEADER_FEATURE, .size = PD_SIZE_OPEN, .cut = PD_SIZE_OPEN };
 	const struct pd_buf *section = &enc->features[PD_FEATURE_COMPRESSED].bytes;
 	struct pd_buf bytes = { .budget = &enc->budget };
 	struct pd_pack_error p;
-	int failed = compress_feature(enc, e);
+	int err = compose_compressed_feature(enc, e);
 
-	if (!failed) {
+	if (!err) {
 		const struct pd_value fields[] = { PD_NUMBER("feat_id", PD_FEATURE_COMPRESSED),
 						   PD_BYTES("feature", section->data, section->size) };
 		const struct pd_value object = PD_OBJECT(NULL, fields, 2);
 
-		failed = pd_compose_record(&enc->session, &pd_value_values, &r, &object, &bytes, &p) ?
+		err = pd_compose_record(&enc->session, &pd_value_values, &r, &object, &bytes, &p) ?
 			pd_encode_fail(e, p.code, p.path, p.text) :
 			pd_out_append(&enc->out, bytes.data, bytes.size) ? pd_encode_io(e, enc->out.failed) : 0;
 	}
 	pd_buf_free(&bytes);
-	return failed;
+	return err;
 }
 
-static struct pd_compressor *compressor_of(struct pd_encoder *enc, struct pd_out *out)
+static struct pd_compressor *get_compressor(struct pd_encoder *enc, struct pd_out *out)
 {
 	struct pd_encode_compressor *grown;
 
@@ -85,34 +85,36 @@ static struct pd_compressor *compressor_of(struct pd_encoder *enc, struct pd_out
 int pd_encode_compress(struct pd_encoder *enc, struct pd_bytes record, struct pd_out *out, struct pd_encode_error *e)
 {
 	const bool first = !enc->nr_compressors;
-	struct pd_compressor *p = compressor_of(enc, out);
-	int failed;
+	struct pd_compressor *p = get_compressor(enc, out);
+	int err;
 
 	if (!p)
-		return pd_encode_fail(e, PD_E_ARGUMENT, "", "no memory, or no such level of compression (1 to 22)");
-	if (first && enc->mode == PD_MODE_PIPE && announce(enc, e))
+		return pd_encode_fail(e, PD_E_ARGUMENT, "",
+				      "out of memory, or the compression level is not 1 to 22");
+	if (first && enc->mode == PD_MODE_PIPE && write_compressed_feature(enc, e))
 		return -1;
-	failed = pd_compressor_write(p, record, out);
-	return failed ? pd_encode_io(e, failed) : 0;
+	err = pd_compressor_write(p, record, out);
+	return err ? pd_encode_io(e, err) : 0;
 }
 
 int pd_encode_compress_flush(struct pd_encoder *enc, struct pd_out *out, struct pd_encode_error *e)
 {
 	for (size_t i = 0; i < enc->nr_compressors; i++)
 		if (!out || enc->compressors[i].out == out) {
-			int failed = pd_compressor_flush(enc->compressors[i].compressor, enc->compressors[i].out);
+			int err = pd_compressor_flush(enc->compressors[i].compressor,
+						      enc->compressors[i].out);
 
-			if (failed)
-				return pd_encode_io(e, failed);
+			if (err)
+				return pd_encode_io(e, err);
 		}
 	return 0;
 }
 
-/* At the end of a file: the feature is there when something is compressed, and only then. */
+/* The feature exists if and only if something is compressed. */
 int pd_encode_compress_finish(struct pd_encoder *enc, struct pd_encode_error *e)
 {
 	if (enc->nr_compressors)
-		return compress_feature(enc, e);
+		return compose_compressed_feature(enc, e);
 	if (enc->uncompressed)
 		enc->features[PD_FEATURE_COMPRESSED].given = false;
 	return 0;

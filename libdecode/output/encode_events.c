@@ -1,11 +1,11 @@
-/* encode_events.c - finds events by their names, for records that state neither index nor id. */
+/* encode_events.c - find events by name, for records that state neither index nor id. */
 #include "output/encode.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define CREDIT_FIRST (1u << 20)
-#define CREDIT_OF_LOOKUP 64	/* events that each lookup allows to be sorted */
+#define INITIAL_CREDIT (1u << 20)
+#define LOOKUP_CREDIT 64	/* events that each lookup allows to be sorted again */
 
 static int compare_attrs(const void *a, const void *b)
 {
@@ -34,29 +34,30 @@ static int sort_events(struct pd_encoder *enc, struct pd_encode_error *e)
 	return 0;
 }
 
-/* Events may come, or change their names, between any two records: how often they are sorted again is limited, so that the whole
- * takes linear time. */
-static int refresh(struct pd_encoder *enc, struct pd_encode_error *e)
+/* Events may be added or renamed between any two records; the number of sorts is limited, so that
+ * the total time is linear. */
+static int update_sorted_events(struct pd_encoder *enc, struct pd_encode_error *e)
 {
 	const struct pd_session *s = &enc->session;
 	struct pd_encode_events *events = &enc->events;
 
-	events->credit += events->by_name ? CREDIT_OF_LOOKUP : CREDIT_FIRST;
+	events->credit += events->by_name ? LOOKUP_CREDIT : INITIAL_CREDIT;
 	if (events->by_name && events->nr_attrs == s->nr_attrs && events->renames == s->renames)
 		return 0;
 	if (events->by_name && events->credit < s->nr_attrs)
 		return pd_encode_fail(e, PD_E_ARGUMENT, "attr_index",
-				      "the event's index was expected: names change too often here");
+				      "expected the event's index, as names change too often here");
 	events->credit -= events->credit < s->nr_attrs ? events->credit : s->nr_attrs;
 	return sort_events(enc, e);
 }
 
-int pd_encode_event_named(struct pd_encoder *enc, const char *name, const struct pd_attr **out, struct pd_encode_error *e)
+int pd_encode_find_event(struct pd_encoder *enc, const char *name, const struct pd_attr **out,
+			 struct pd_encode_error *e)
 {
 	const struct pd_encode_events *events = &enc->events;
 	size_t first = 0, end;
 
-	if (refresh(enc, e))
+	if (update_sorted_events(enc, e))
 		return -1;
 	for (end = events->nr_named; first < end;) {
 		const size_t middle = first + (end - first) / 2;

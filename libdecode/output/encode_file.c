@@ -1,4 +1,6 @@
-/* encode_file.c - lays a file out: where its JSON says things lie, as long as that still fits; else as perf does. */
+/* encode_file.c - write a file with the layout that its JSON states, if that still fits, else with
+ * perf's layout.
+ */
 #include "output/encode.h"
 
 #include <string.h>
@@ -6,7 +8,7 @@
 
 #include "layout/container.h"
 
-#define ATTR_SIZE_USUAL 128
+#define DEFAULT_ATTR_SIZE 128
 
 static const struct pd_section *stated_section(const struct pd_encoder *enc, const char *name)
 {
@@ -24,14 +26,14 @@ static const struct pd_section *stated_feature(const struct pd_encoder *enc, uin
 	return NULL;
 }
 
-/* Readers find no events in entries of another size, and nobody could write those of the largest sizes. */
+/* Readers find no events in smaller entries, and attr sizes have 16 bits. */
 static int check_attr_size(const struct pd_encoder *enc, struct pd_encode_error *e)
 {
 	const uint64_t size = enc->stated.attr_size;
 
 	if (!enc->session.nr_attrs || (size >= PD_ATTR_SIZE_VER0 + PD_SECTION_SIZE && size <= UINT16_MAX))
 		return 0;
-	return pd_encode_fail(e, PD_E_SIZE, "file.attr_size", "80 to 65535 bytes were expected");
+	return pd_encode_fail(e, PD_E_SIZE, "file.attr_size", "expected 80 to 65535 bytes");
 }
 
 /* Makes entries of attrs large enough for every event. */
@@ -44,7 +46,7 @@ static void fit_attr_size(struct pd_encoder *enc)
 			enc->stated.attr_size = s->attrs[i]->bytes.size + PD_SECTION_SIZE;
 }
 
-/* Data begin after header, ids and attrs, unless the JSON states where. */
+/* The data section begins after header, ids and attrs, unless the JSON states its offset. */
 int pd_encode_begin_file(struct pd_encoder *enc, struct pd_encode_error *e)
 {
 	const struct pd_session *s = &enc->session;
@@ -52,33 +54,36 @@ int pd_encode_begin_file(struct pd_encoder *enc, struct pd_encode_error *e)
 
 	if (!enc->stated.attr_size)
 		fit_attr_size(enc);
+	/* readers divide by it, even without events */
 	if (!enc->stated.attr_size && !enc->stated.has_sections)
-		enc->stated.attr_size = ATTR_SIZE_USUAL + PD_SECTION_SIZE;	/* readers want one, events or not */
+		enc->stated.attr_size = DEFAULT_ATTR_SIZE + PD_SECTION_SIZE;
 	if (check_attr_size(enc, e))
 		return -1;
 	for (size_t i = 0; i < s->nr_attrs; i++)
 		at += s->attrs[i]->nr_ids * sizeof(uint64_t) + enc->stated.attr_size;
 	enc->data_offset = !enc->converts && enc->stated.has_sections ? enc->stated.data_offset : at;
 	enc->out.offset = enc->data_offset;
-	/* where the offset is damage, no data follow */
+	/* an invalid offset is an error only if data follows */
 	if (enc->data_offset > INT64_MAX || lseek(enc->out.fd, (off_t)enc->data_offset, SEEK_SET) < 0)
-		enc->nowhere = true;
+		enc->offset_invalid = true;
 	return 0;
 }
 
-static int put_at(struct pd_encoder *enc, uint64_t offset, const struct pd_buf *bytes, struct pd_encode_error *e)
+static int write_at(struct pd_encoder *enc, uint64_t offset, const struct pd_buf *bytes,
+		    struct pd_encode_error *e)
 {
 	if (bytes->failed)
 		return pd_encode_fail(e, PD_E_LIMIT, "", "the memory limit is too low");
 	if (!bytes->size)
 		return 0;
 	if (offset > (uint64_t)INT64_MAX - bytes->size)
-		return pd_encode_fail(e, PD_E_SIZE, "file.sections", "no file can be that large");
+		return pd_encode_fail(e, PD_E_SIZE, "file.sections",
+				      "exceeds the size of any file");
 	return pd_out_at(&enc->out, offset, bytes->data, bytes->size) ? pd_encode_io(e, enc->out.failed) : 0;
 }
 
-/* Does all that was packed still have the sizes that the JSON says it had? */
-static bool still_fits(const struct pd_encoder *enc)
+/* Returns whether all packed parts have the sizes that the JSON states. */
+static bool fits_stated_layout(const struct pd_encoder *enc)
 {
 	const struct pd_section *data = stated_section(enc, "data");
 	const uint64_t end = enc->stated.has_size ? enc->stated.size : UINT64_MAX;
@@ -93,7 +98,7 @@ static bool still_fits(const struct pd_encoder *enc)
 		const size_t size = enc->features[id].bytes.size;
 
 		if (f && id == PD_FEATURE_TRACING_DATA && size < f->size && f->size - size < 8)
-			continue;	/* zeros behind it */
+			continue;	/* followed by padding */
 		if (f && f->unread && !enc->features[id].given)
 			continue;
 		if (!f ? enc->features[id].given :
@@ -103,65 +108,69 @@ static bool still_fits(const struct pd_encoder *enc)
 	return true;
 }
 
-static int put_ids(struct pd_encoder *enc, const struct pd_attr *a, uint64_t offset, uint64_t size,
-		   struct pd_encode_error *e)
+static int write_ids(struct pd_encoder *enc, const struct pd_attr *a, uint64_t offset,
+		     uint64_t size, struct pd_encode_error *e)
 {
 	struct pd_buf bytes = { .budget = &enc->budget };
 	uint8_t id[8];
-	int failed;
+	int err;
 
 	for (size_t i = 0; i < a->nr_ids && (i + 1) * sizeof(id) <= size; i++) {
 		pd_store(id, a->ids[i], sizeof(id), enc->session.swap);
 		pd_buf_append(&bytes, id, sizeof(id));
 	}
-	failed = put_at(enc, offset, &bytes, e);
+	err = write_at(enc, offset, &bytes, e);
 	pd_buf_free(&bytes);
-	return failed;
+	return err;
 }
 
-/* Our own values always fit: composing fails for want of memory only. */
-static int put_composed(struct pd_encoder *enc, int failed, uint64_t offset, const struct pd_buf *bytes,
-			struct pd_encode_error *e)
+/* Composing our own values fails only if out of memory. */
+static int write_composed(struct pd_encoder *enc, int err, uint64_t offset,
+			  const struct pd_buf *bytes, struct pd_encode_error *e)
 {
-	return failed ? pd_encode_no_memory(e) : put_at(enc, offset, bytes, e);
+	return err ? pd_encode_no_memory(e) : write_at(enc, offset, bytes, e);
 }
 
-/* An entry of the attrs section. */
-static int put_attr(struct pd_encoder *enc, const struct pd_attr *a, uint64_t at, struct pd_section ids,
-		    struct pd_encode_error *e)
+/* Writes an entry of the attrs section. */
+static int write_attr(struct pd_encoder *enc, const struct pd_attr *a, uint64_t at,
+		      struct pd_section ids, struct pd_encode_error *e)
 {
 	struct pd_buf bytes = { .budget = &enc->budget };
-	int failed;
+	int err;
 
 	pd_buf_append(&bytes, a->bytes.data, a->bytes.size);
 	while (bytes.size + PD_SECTION_SIZE < enc->stated.attr_size && !bytes.failed)
 		pd_buf_append(&bytes, "", 1);
-	failed = pd_compose_section(&enc->session, ids.offset, ids.size, &bytes);
-	failed = put_composed(enc, failed, at, &bytes, e);
+	err = pd_compose_section(&enc->session, ids.offset, ids.size, &bytes);
+	err = write_composed(enc, err, at, &bytes, e);
 	pd_buf_free(&bytes);
-	return failed;
+	return err;
 }
 
-static int put_header(struct pd_encoder *enc, const struct pd_header_values *h, struct pd_encode_error *e)
+static int write_header(struct pd_encoder *enc, const struct pd_header_values *h,
+			struct pd_encode_error *e)
 {
 	struct pd_buf bytes = { .budget = &enc->budget };
-	const int failed = put_composed(enc, pd_compose_header(&enc->session, h, &bytes), 0, &bytes, e);
+	const int err = write_composed(enc, pd_compose_header(&enc->session, h, &bytes), 0, &bytes,
+				       e);
 
 	pd_buf_free(&bytes);
-	return failed;
+	return err;
 }
 
-static int put_table_entry(struct pd_encoder *enc, uint64_t at, uint64_t offset, uint64_t size, struct pd_encode_error *e)
+static int write_table_entry(struct pd_encoder *enc, uint64_t at, uint64_t offset, uint64_t size,
+			     struct pd_encode_error *e)
 {
 	struct pd_buf bytes = { .budget = &enc->budget };
-	const int failed = put_composed(enc, pd_compose_section(&enc->session, offset, size, &bytes), at, &bytes, e);
+	const int err = write_composed(enc, pd_compose_section(&enc->session, offset, size, &bytes),
+				       at, &bytes, e);
 
 	pd_buf_free(&bytes);
-	return failed;
+	return err;
 }
 
-/* Every part where the JSON says it lay. */
-static int finish_as_stated(struct pd_encoder *enc, struct pd_encode_error *e)
+/* Writes every part at its stated offset. */
+static int write_stated_layout(struct pd_encoder *enc, struct pd_encode_error *e)
 {
 	const struct pd_section *attrs = stated_section(enc, "attrs"), *types = stated_section(enc, "event_types");
 	const struct pd_session *s = &enc->session;
@@ -176,17 +185,19 @@ static int finish_as_stated(struct pd_encoder *enc, struct pd_encode_error *e)
 	if (types)
 		h.event_types = *types;
 	memcpy(h.features, enc->stated.adds_features, sizeof(h.features));
-	if (put_header(enc, &h, e) || (types && put_at(enc, types->offset, &enc->event_types, e)))
+	if (write_header(enc, &h, e) ||
+	    (types && write_at(enc, types->offset, &enc->event_types, e)))
 		return -1;
 	for (size_t i = 0; i < s->nr_attrs; i++) {
 		const struct pd_section *ids = pd_map_find(&enc->stated.ids, i);
 
-		/* ids behind the file's end are known from EVENT_DESC only */
+		/* ids beyond the end of the file are known from EVENT_DESC only */
 		if (ids && ids->offset < end &&
-		    put_ids(enc, s->attrs[i], ids->offset, ids->size < end - ids->offset ? ids->size : end - ids->offset, e))
+		    write_ids(enc, s->attrs[i], ids->offset, ids->size < end - ids->offset ?
+			      ids->size : end - ids->offset, e))
 			return -1;
-		if (put_attr(enc, s->attrs[i], attrs->offset + i * enc->stated.attr_size,
-			     ids ? *ids : (struct pd_section){ .offset = 0 }, e))
+		if (write_attr(enc, s->attrs[i], attrs->offset + i * enc->stated.attr_size,
+			       ids ? *ids : (struct pd_section){ .offset = 0 }, e))
 			return -1;
 	}
 	for (uint32_t id = 0; id < PD_FEATURE_BITS; id++) {
@@ -194,13 +205,14 @@ static int finish_as_stated(struct pd_encoder *enc, struct pd_encode_error *e)
 
 		if (!f)
 			continue;
-		if (put_table_entry(enc, table, f->offset, f->size, e) ||
-		    (enc->features[id].bytes.size && put_at(enc, f->offset, &enc->features[id].bytes, e)))
+		if (write_table_entry(enc, table, f->offset, f->size, e) ||
+		    (enc->features[id].bytes.size &&
+		     write_at(enc, f->offset, &enc->features[id].bytes, e)))
 			return -1;
 		table += PD_SECTION_SIZE;
 	}
 	for (size_t i = 0; i < enc->nr_gaps; i++)
-		if (put_at(enc, enc->gaps[i].offset, &enc->gaps[i].bytes, e))
+		if (write_at(enc, enc->gaps[i].offset, &enc->gaps[i].bytes, e))
 			return -1;
 	enc->wrote_gaps = true;
 	if (enc->stated.has_size && (enc->stated.size > INT64_MAX || ftruncate(enc->out.fd, (off_t)enc->stated.size)))
@@ -208,8 +220,8 @@ static int finish_as_stated(struct pd_encoder *enc, struct pd_encode_error *e)
 	return 0;
 }
 
-/* As perf lays a file out: header, ids, attrs, data, feature table, features. */
-static int finish_anew(struct pd_encoder *enc, struct pd_encode_error *e)
+/* Writes perf's layout: header, ids, attrs, data, feature table, features. */
+static int write_default_layout(struct pd_encoder *enc, struct pd_encode_error *e)
 {
 	const struct pd_session *s = &enc->session;
 	struct pd_header_values h = {
@@ -219,8 +231,9 @@ static int finish_anew(struct pd_encoder *enc, struct pd_encode_error *e)
 	uint64_t ids_at = PD_FILE_HEADER_SIZE, table = enc->out.offset, at, before = PD_FILE_HEADER_SIZE;
 	size_t n = 0, features = 0;
 
-	if (enc->nowhere)
-		return pd_encode_fail(e, PD_E_SIZE, "file.data_offset", "no file can be that large");
+	if (enc->offset_invalid)
+		return pd_encode_fail(e, PD_E_SIZE, "file.data_offset",
+				      "exceeds the size of any file");
 	h.attrs.size = s->nr_attrs * enc->stated.attr_size;
 	h.attrs.offset = enc->data_offset - h.attrs.size;
 	for (size_t i = 0; i < s->nr_attrs; i++)
@@ -231,15 +244,17 @@ static int finish_anew(struct pd_encoder *enc, struct pd_encode_error *e)
 		features += enc->features[id].given ? enc->features[id].bytes.size : 0;
 	}
 	at = table + n * PD_SECTION_SIZE;
-	if (before + h.attrs.size > enc->data_offset) {	/* events that came late in a pipe: behind all the rest */
+	if (before + h.attrs.size > enc->data_offset) {
+		/* events found late in a pipe go to the end */
 		ids_at = (at + features + 7) & ~7ull;
 		h.attrs.offset = ids_at + before - PD_FILE_HEADER_SIZE;
 	}
 	for (size_t i = 0; i < s->nr_attrs; i++) {
 		struct pd_section ids = { .offset = ids_at, .size = s->attrs[i]->nr_ids * sizeof(uint64_t) };
 
-		if (put_ids(enc, s->attrs[i], ids.offset, ids.size, e) ||
-		    put_attr(enc, s->attrs[i], h.attrs.offset + i * enc->stated.attr_size, ids, e))
+		if (write_ids(enc, s->attrs[i], ids.offset, ids.size, e) ||
+		    write_attr(enc, s->attrs[i], h.attrs.offset + i * enc->stated.attr_size, ids,
+			       e))
 			return -1;
 		ids_at += ids.size;
 	}
@@ -248,7 +263,8 @@ static int finish_anew(struct pd_encoder *enc, struct pd_encode_error *e)
 
 		if (!enc->features[id].given)
 			continue;
-		if (put_table_entry(enc, table, at, bytes->size, e) || put_at(enc, at, bytes, e))
+		if (write_table_entry(enc, table, at, bytes->size, e) ||
+		    write_at(enc, at, bytes, e))
 			return -1;
 		table += PD_SECTION_SIZE;
 		at += bytes->size;
@@ -257,16 +273,16 @@ static int finish_anew(struct pd_encoder *enc, struct pd_encode_error *e)
 		at = h.attrs.offset + h.attrs.size;
 	if (at > INT64_MAX || ftruncate(enc->out.fd, (off_t)at))
 		return pd_encode_fail(e, PD_E_SIZE, "", "the output can't have this size");
-	return put_header(enc, &h, e);
+	return write_header(enc, &h, e);
 }
 
 int pd_encode_finish_file(struct pd_encoder *enc, struct pd_encode_error *e)
 {
-	const bool as_said = still_fits(enc);
+	const bool as_stated = fits_stated_layout(enc);
 
-	if (!as_said)
-		fit_attr_size(enc);	/* events that came after the first record may be larger */
+	if (!as_stated)
+		fit_attr_size(enc);	/* events after the first record may be larger */
 	if (check_attr_size(enc, e))
 		return -1;
-	return as_said ? finish_as_stated(enc, e) : finish_anew(enc, e);
+	return as_stated ? write_stated_layout(enc, e) : write_default_layout(enc, e);
 }

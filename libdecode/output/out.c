@@ -1,4 +1,4 @@
-/* out.c - a descriptor to write to. */
+/* out.c - buffered output to a descriptor. */
 #include "output/out.h"
 
 #include <errno.h>
@@ -19,23 +19,24 @@ void pd_out_free(struct pd_out *o)
 	o->buffer = NULL;
 }
 
-/* Pieces that are no power of two go into small folios, whose pages come from those that this cpu has freed lately. Large ones
- * come from memory that nobody has used for long: a virtual machine's host may have to bring that first, which takes ten times
- * as long as the copy, while buffers overflow. */
+/* A piece size that is no power of two makes the kernel use small folios, whose pages come from
+ * recently freed memory. Large folios come from memory that has not been used for long; a virtual
+ * machine's host may have to provide that first, which takes ten times as long as the copy, while
+ * ring buffers overflow. */
 static int write_all(struct pd_out *o, const uint8_t *p, size_t n)
 {
 	while (n && !o->failed) {
-		ssize_t got = write(o->fd, p, n < PD_OUT_PIECE ? n : PD_OUT_PIECE);
+		ssize_t n_written = write(o->fd, p, n < PD_OUT_PIECE ? n : PD_OUT_PIECE);
 
-		if (got < 0 && errno == EINTR)
+		if (n_written < 0 && errno == EINTR)
 			continue;
-		if (got < 0) {
+		if (n_written < 0) {
 			o->failed = errno;
 			break;
 		}
-		p += got;
-		n -= (size_t)got;
-		o->written += (uint64_t)got;
+		p += n_written;
+		n -= (size_t)n_written;
+		o->written += (uint64_t)n_written;
 	}
 	return o->failed;
 }
@@ -48,8 +49,9 @@ int pd_out_flush(struct pd_out *o)
 	return write_all(o, o->buffer, n);
 }
 
-/* Up to where the output is a multiple of the buffer long: whole pages, many at a time, are what a file takes best. */
-static size_t room(const struct pd_out *o)
+/* Returns the room up to a multiple of PD_OUT_BUFFER in the output: aligned writes of many pages
+ * are the fastest. */
+static size_t room_to_boundary(const struct pd_out *o)
 {
 	const size_t before = (size_t)((o->offset - o->used) % PD_OUT_BUFFER);
 
@@ -62,7 +64,8 @@ int pd_out_append(struct pd_out *o, const void *p, size_t n)
 
 	while (n) {
 		const bool whole = !o->used && o->offset % PD_OUT_BUFFER == 0 && n >= PD_OUT_BUFFER;
-		const size_t some = whole ? n - n % PD_OUT_BUFFER : n < room(o) ? n : room(o);
+		const size_t some = whole ? n - n % PD_OUT_BUFFER : n < room_to_boundary(o) ? n :
+			room_to_boundary(o);
 
 		if (whole) {
 			write_all(o, at, some);
@@ -71,7 +74,7 @@ int pd_out_append(struct pd_out *o, const void *p, size_t n)
 			o->used += some;
 		}
 		o->offset += some;
-		if (o->used && !room(o))
+		if (o->used && !room_to_boundary(o))
 			pd_out_flush(o);
 		at += some;
 		n -= some;
@@ -79,7 +82,7 @@ int pd_out_append(struct pd_out *o, const void *p, size_t n)
 	return o->failed;
 }
 
-/* The last byte is written: it gives the file its size. */
+/* Writes the last byte, which sets the size of the file. */
 int pd_out_append_zeros(struct pd_out *o, uint64_t n)
 {
 	static const uint8_t zeros[4096];
@@ -104,15 +107,15 @@ int pd_out_at(struct pd_out *o, uint64_t offset, const void *p, size_t n)
 	if (pd_out_flush(o))
 		return o->failed;
 	while (n) {
-		ssize_t got = pwrite(o->fd, at, n, (off_t)offset);
+		ssize_t n_written = pwrite(o->fd, at, n, (off_t)offset);
 
-		if (got < 0 && errno == EINTR)
+		if (n_written < 0 && errno == EINTR)
 			continue;
-		if (got < 0)
+		if (n_written < 0)
 			return o->failed = errno;
-		at += got;
-		offset += (uint64_t)got;
-		n -= (size_t)got;
+		at += n_written;
+		offset += (uint64_t)n_written;
+		n -= (size_t)n_written;
 	}
 	return 0;
 }
@@ -123,5 +126,5 @@ void pd_out_cut(struct pd_out *o, uint64_t end)
 	o->failed = 0;
 	o->offset = o->written = end;
 	if (ftruncate(o->fd, (off_t)end))
-		return;		/* no file: what was written is out of reach */
+		return;		/* not a file: what was written stays */
 }

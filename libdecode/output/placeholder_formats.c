@@ -1,4 +1,4 @@
-/* placeholder_formats.c - formats for tracepoints whose own are lost. */
+/* placeholder_formats.c - make formats for tracepoints whose own are lost. */
 #include "output/placeholder_formats.h"
 
 #include <inttypes.h>
@@ -29,17 +29,17 @@ static const char format[] =
 	"\tfield:char lost[0];\toffset:8;\tsize:0;\tsigned:0;\n"
 	"\nprint fmt: \"\"\n";
 
-struct format_of {
+struct event_format {
 	struct pd_bytes system, text;
-	struct format_of *same;		/* the next event of the same tracepoint */
+	struct event_format *same;		/* next event of the same tracepoint */
 };
 
-/* The events' formats, in their order; and what a walk through a section needs. */
+/* The events' formats, in the order of the events, and the state of a walk through a section. */
 struct formats {
 	struct pd_session *session;
-	struct format_of *of;
-	struct pd_map by_id;		/* tracepoint -> its first event's, in `of` */
-	struct pd_arena arena;		/* what is parsed only to see whether it can be */
+	struct event_format *of;
+	struct pd_map by_id;		/* tracepoint -> format of its first event */
+	struct pd_arena arena;		/* for formats that are parsed only as a check */
 	struct pd_bytes system;
 	unsigned int long_size;
 	enum pd_swap swap;
@@ -51,12 +51,12 @@ static bool is_tracepoint(const struct pd_attr *a)
 	return a->type == ATTR_TRACEPOINT;
 }
 
-static void take_format(struct formats *f, struct pd_bytes text)
+static void store_format(struct formats *f, struct pd_bytes text)
 {
 	const struct pd_tp_source in = { f->system, text, f->long_size, f->swap };
 	struct pd_tp_damage damage = { 0, 0 };
 	struct pd_tp_event event;
-	struct format_of *of;
+	struct event_format *of;
 
 	if (pd_tp_parse(&f->arena, &in, &event, &damage) != PD_OK || damage.lines) {
 		f->damaged = true;
@@ -71,12 +71,13 @@ static void take_format(struct formats *f, struct pd_bytes text)
 	}
 }
 
-/* The events by their tracepoints. */
+/* Maps tracepoints to their events. */
 static int index_events(struct formats *f)
 {
 	for (size_t i = 0; i < f->session->nr_attrs; i++) {
 		const struct pd_attr *a = f->session->attrs[i];
-		struct format_of *first = is_tracepoint(a) ? pd_map_find(&f->by_id, a->config) : NULL;
+		struct event_format *first = is_tracepoint(a) ? pd_map_find(&f->by_id, a->config) :
+			NULL;
 
 		if (first) {
 			f->of[i].same = first->same;
@@ -105,7 +106,7 @@ static void on_text(void *ctx, const struct pd_field *field, struct pd_bytes tex
 	if (strcmp(field->name, "name") == 0)
 		f->system = text;
 	else if (f->in_formats)
-		take_format(f, text);
+		store_format(f, text);
 }
 
 static void on_enter_array(void *ctx, const struct pd_field *field, size_t n)
@@ -120,7 +121,7 @@ static void on_leave_array(void *ctx, const struct pd_field *field)
 	((struct formats *)ctx)->in_formats = false;
 }
 
-/* Looks every format of the section up. */
+/* Looks up every format of the section. */
 static void find_formats(struct formats *f, struct pd_bytes section)
 {
 	static const struct pd_visitor v = {
@@ -145,7 +146,8 @@ static struct pd_value text_value(const char *name, const char *text, size_t siz
 	return (struct pd_value){ .name = name, .kind = PD_VALUE_TEXT, .bytes = { (const uint8_t *)text, size } };
 }
 
-static int compose(struct pd_session *s, const struct pd_value *systems, size_t n, struct pd_buf *out)
+static int compose_section(struct pd_session *s, const struct pd_value *systems, size_t n,
+			   struct pd_buf *out)
 {
 	const struct pd_value members[] = {
 		PD_TEXT("version", "0.5"), PD_NUMBER("byte_order", pd_is_big(s->swap)), PD_NUMBER("long_size", 8),
@@ -160,13 +162,13 @@ static int compose(struct pd_session *s, const struct pd_value *systems, size_t 
 	return pd_compose_feature(s, &pd_value_values, "TRACING_DATA", &features, PD_PREFER_DECODED, out, &e) ? -1 : 0;
 }
 
-/* What a system with its one format is made of. */
-struct made {
+/* The values of a system with one format. */
+struct composed_system {
 	struct pd_value system[2], format;
 	char text[FORMAT_MAX];
 };
 
-static struct pd_value make_system(const struct formats *f, size_t i, struct made *m)
+static struct pd_value make_system(const struct formats *f, size_t i, struct composed_system *m)
 {
 	const uint64_t id = f->session->attrs[i]->config;
 
@@ -185,46 +187,48 @@ static struct pd_value make_system(const struct formats *f, size_t i, struct mad
 static int make_section(const struct formats *f, struct pd_buf *out)
 {
 	struct pd_session *s = f->session;
-	const size_t values_size = s->nr_attrs * sizeof(struct pd_value), made_size = s->nr_attrs * sizeof(struct made);
+	const size_t values_size = s->nr_attrs * sizeof(struct pd_value), made_size =
+		s->nr_attrs * sizeof(struct composed_system);
 	struct pd_value *systems = pd_budget_alloc(s->budget, values_size);
-	struct made *made = pd_budget_alloc(s->budget, made_size);
+	struct composed_system *composed = pd_budget_alloc(s->budget, made_size);
 	size_t n = 0;
-	int failed = -1;
+	int err = -1;
 
-	for (size_t i = 0; systems && made && i < s->nr_attrs; i++)
+	for (size_t i = 0; systems && composed && i < s->nr_attrs; i++)
 		if (is_tracepoint(s->attrs[i])) {
-			systems[n] = make_system(f, i, &made[n]);
+			systems[n] = make_system(f, i, &composed[n]);
 			n++;
 		}
-	if (systems && made)
-		failed = compose(s, systems, n, out);
+	if (systems && composed)
+		err = compose_section(s, systems, n, out);
 	pd_budget_free(s->budget, systems, values_size);
-	pd_budget_free(s->budget, made, made_size);
-	return failed;
+	pd_budget_free(s->budget, composed, made_size);
+	return err;
 }
 
 enum pd_placeholder_formats pd_placeholder_tracing_data(struct pd_session *s, struct pd_bytes tracing, struct pd_buf *out)
 {
 	struct formats f = { .session = s, .arena.budget = s->budget, .by_id.budget = s->budget, .long_size = 8, .swap = s->swap };
-	enum pd_placeholder_formats made = PD_PLACEHOLDERS_NOT_NEEDED;
+	enum pd_placeholder_formats result = PD_PLACEHOLDERS_NOT_NEEDED;
 	bool any = false;
 
 	for (size_t i = 0; i < s->nr_attrs; i++)
 		any |= is_tracepoint(s->attrs[i]);
 	if (!any)
-		return made;
+		return result;
 	f.of = pd_budget_alloc(s->budget, s->nr_attrs * sizeof(*f.of));
 	if (!f.of)
 		return PD_PLACEHOLDERS_FAILED;
 	if (index_events(&f) == 0) {
 		find_formats(&f, tracing);
 		if (f.damaged)
-			made = make_section(&f, out) ? PD_PLACEHOLDERS_FAILED : PD_PLACEHOLDERS_MADE;
+			result = make_section(&f, out) ? PD_PLACEHOLDERS_FAILED :
+				PD_PLACEHOLDERS_MADE;
 	} else {
-		made = PD_PLACEHOLDERS_FAILED;
+		result = PD_PLACEHOLDERS_FAILED;
 	}
 	pd_map_free(&f.by_id);
 	pd_budget_free(s->budget, f.of, s->nr_attrs * sizeof(*f.of));
 	pd_arena_free(&f.arena);
-	return made;
+	return result;
 }

@@ -1,4 +1,4 @@
-/* writer.c - writes a recording as it is made: pd_writer of the public header. */
+/* writer.c - write a recording while it is made: pd_writer of the public header. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +12,10 @@
 #include "pd/write.h"
 #include "stream/records_end.h"
 
-#define MEMORY (1ull << 30)		/* the caller's own data: a bound against its mistakes */
+#define MEMORY_LIMIT (1ull << 30)		/* bounds mistakes of the caller */
 #define UPDATE_NAME 2
 #define ZSTD 1
-#define DATA_SIZE_AT 48			/* in a file's header: behind magic, two sizes, the attrs' section and data.offset */
+#define DATA_SIZE_AT 48			/* offset of data.size in a file's header */
 
 struct pd_writer {
 	struct pd_writer_options options;
@@ -23,14 +23,16 @@ struct pd_writer {
 	struct pd_session session;
 	struct pd_out out;
 	struct pd_compressor *compressor;
-	struct pd_async_writer *async;		/* while a thread compresses or writes: it owns `out` and `compressor` */
-	bool watched;			/* what is written, by options.watch */
-	uint64_t marked;		/* bytes of records up to the last flush; the header states them as data.size */
+	/* or NULL; owns `out` and `compressor` while it exists */
+	struct pd_async_writer *async;
+	bool watching;			/* pass records to options.watch */
+	uint64_t stated_size;		/* data.size in the header: records up to the last flush */
 	struct pd_buf scratch;
 	struct pd_header_values header;
 	struct pd_composed_feature features[PD_FEATURE_BITS];
 	enum stage { ADDING_EVENTS, RECORDING, ENDED } stage;
-	struct pd_pack_error wrong;	/* with the caller's values: its texts are lent to pd_error */
+	/* in the caller's values; pd_error borrows its texts */
+	struct pd_pack_error pack_error;
 };
 
 static int fail(struct pd_error *e, enum pd_code code, uint64_t have)
@@ -39,82 +41,86 @@ static int fail(struct pd_error *e, enum pd_code code, uint64_t have)
 	return -1;
 }
 
-/* A call that can't be. The text is static. */
-static int misused(struct pd_error *e, const char *text)
+/* Reports a wrong call. The text must be static. */
+static int fail_argument(struct pd_error *e, const char *text)
 {
 	*e = (struct pd_error){ .code = PD_E_ARGUMENT, .severity = PD_FATAL, .text = text };
 	return -1;
 }
 
-/* What is written belongs between begin and finish: before, it would go where the header does, and afterwards the
- * header would no longer be true. */
-static int not_recording(const struct pd_writer *w, struct pd_error *e)
+/* Records belong between begin and finish: earlier they would precede the header, later the header
+ * would no longer match. */
+static int require_recording(const struct pd_writer *w, struct pd_error *e)
 {
 	if (w->stage == RECORDING)
 		return 0;
-	return misused(e, w->stage == ENDED ? "the writer has ended: it can only be freed" :
-		       "pd_writer_begin() comes first");
+	return fail_argument(e, w->stage == ENDED ?
+			     "the writer has finished and can only be freed" :
+			     "pd_writer_begin() must be called first");
 }
 
-/* The caller's values can't be packed. `name` is static; a feature's path begins with it. */
-static int refused(struct pd_writer *w, const char *name, uint32_t type, const struct pd_pack_error *p,
-		   struct pd_error *e)
+/* Reports values of the caller that can't be packed. `name` is static, and a feature's path begins
+ * with it. */
+static int fail_pack(struct pd_writer *w, const char *name, uint32_t type,
+		     const struct pd_pack_error *p, struct pd_error *e)
 {
-	const char *path = w->wrong.path;
+	const char *path = w->pack_error.path;
 	size_t n = name ? strlen(name) : 0;
 
-	w->wrong = *p;
+	w->pack_error = *p;
 	if (n && strncmp(path, name, n) == 0 && (path[n] == '.' || path[n] == '\0'))
 		path += n + (path[n] == '.');
-	*e = (struct pd_error){ .code = w->wrong.code, .severity = PD_FATAL, .record_type = type, .record = name,
-				.field = path[0] ? path : NULL, .text = w->wrong.text };
+	*e = (struct pd_error){ .code = w->pack_error.code, .severity = PD_FATAL,
+				.record_type = type, .record = name,
+				.field = path[0] ? path : NULL, .text = w->pack_error.text };
 	return -1;
 }
 
-/* Values of our own that can't: a name or a list of ids may be too long. What is lent is for the caller's. */
-static int too_much(enum pd_code code, const char *name, struct pd_error *e)
+/* Reports values of ours that can't be packed: a name or a list of ids is too long. pack_error is
+ * for the caller's values. */
+static int fail_own_values(enum pd_code code, const char *name, struct pd_error *e)
 {
 	*e = (struct pd_error){ .code = code, .severity = PD_FATAL, .record = name,
-				.text = "the names or ids of the events are too much for it" };
+				.text = "the names or ids of the events are too long for it" };
 	return -1;
 }
 
-/* 0 is no failure. */
-static int io(int failed, struct pd_error *e)
+/* Returns 0 for an errno of 0. */
+static int check_io(int failed, struct pd_error *e)
 {
 	return failed ? fail(e, PD_E_IO, (uint64_t)failed) : 0;
 }
 
-/* Of a header nothing. */
-static void watch(void *writer, struct pd_bytes bytes)
+/* The header is not passed on. */
+static void notify_watch(void *writer, struct pd_bytes bytes)
 {
 	const struct pd_writer *w = writer;
 
-	if (w->options.watch && w->watched)
+	if (w->options.watch && w->watching)
 		w->options.watch(w->options.ctx, bytes);
 }
 
-/* What was given to be compressed comes before what is not. */
-static int append(struct pd_writer *w, const void *p, size_t n)
+/* Flushes the compressor first, to keep the order. */
+static int append_uncompressed(struct pd_writer *w, const void *p, size_t n)
 {
 	int failed;
 
 	if (w->async)
-		return pd_async_writer_plain(w->async, (struct pd_bytes){ p, n });
-	watch(w, (struct pd_bytes){ p, n });
+		return pd_async_writer_copy(w->async, (struct pd_bytes){ p, n });
+	notify_watch(w, (struct pd_bytes){ p, n });
 	failed = w->compressor ? pd_compressor_flush(w->compressor, &w->out) : 0;
 	return failed ? failed : pd_out_append(&w->out, p, n);
 }
 
-/* A file's header says how much there is; readers of one that ends here go by it. */
-static int mark_end(void *writer, struct pd_out *out)
+/* Readers of an unfinished file rely on the size in the header. */
+static int update_data_size(void *writer, struct pd_out *out)
 {
 	struct pd_writer *w = writer;
 	uint64_t size = out->offset - w->header.data.offset;
 
-	if (size == w->marked)
+	if (size == w->stated_size)
 		return 0;
-	w->marked = size;
+	w->stated_size = size;
 	return w->options.mode == PD_MODE_FILE ? pd_out_at(out, DATA_SIZE_AT, &size, sizeof(size)) : 0;
 }
 
@@ -127,12 +133,12 @@ struct pd_writer *pd_writer_open_fd(int fd, const struct pd_writer_options *o, s
 		return NULL;
 	if (o)
 		memcpy(&w->options, o, o->size < sizeof(w->options) ? o->size : sizeof(w->options));
-	w->budget.limit = MEMORY;
+	w->budget.limit = MEMORY_LIMIT;
 	w->scratch.budget = w->session.budget = &w->budget;
 	for (size_t i = 0; i < PD_FEATURE_BITS; i++)
 		w->features[i].bytes.budget = &w->budget;
 	if (w->options.mode > PD_MODE_DIRECTORY) {
-		misused(e, "there is no such mode");
+		fail_argument(e, "the mode is invalid");
 		goto out;
 	}
 	if (pd_out_init(&w->out, fd) || pd_session_init(&w->session, &w->budget, PD_SWAP_NO))
@@ -140,7 +146,7 @@ struct pd_writer *pd_writer_open_fd(int fd, const struct pd_writer_options *o, s
 	if (w->options.compress) {
 		w->compressor = pd_compressor_new(w->options.compress, PD_AS_COMPRESSED, PD_SWAP_NO);
 		if (!w->compressor) {
-			misused(e, "this level of compression can't be had");
+			fail_argument(e, "the compression level is not supported");
 			goto out;
 		}
 	}
@@ -174,9 +180,9 @@ int pd_writer_add_event(struct pd_writer *w, const void *attr, size_t attr_size,
 	struct pd_attr *a;
 
 	if (w->stage != ADDING_EVENTS)
-		return misused(e, "events are added before pd_writer_begin()");
+		return fail_argument(e, "events must be added before pd_writer_begin()");
 	if (attr_size < PD_ATTR_SIZE_VER0 || attr_size > UINT16_MAX - PD_SECTION_SIZE)
-		return misused(e, "no perf_event_attr has this size");
+		return fail_argument(e, "no perf_event_attr has this size");
 	a = pd_session_add_attr(&w->session, (struct pd_bytes){ attr, attr_size });
 	if (!a)
 		return fail(e, PD_E_NOMEM, 0);
@@ -190,16 +196,16 @@ int pd_writer_add_event(struct pd_writer *w, const void *attr, size_t attr_size,
 	return 0;
 }
 
-static const char *name_of(uint32_t type)
+static const char *record_name(uint32_t type)
 {
 	const struct pd_record_desc *d = pd_record_desc(type);
 
 	return d ? d->name : NULL;
 }
 
-/* Composes into scratch, emptied first. */
-static int compose(struct pd_writer *w, const struct pd_compose_record *r, const struct pd_value *fields, size_t n,
-		   struct pd_pack_error *p)
+/* Composes into the scratch buffer. */
+static int compose_record(struct pd_writer *w, const struct pd_compose_record *r,
+			  const struct pd_value *fields, size_t n, struct pd_pack_error *p)
 {
 	const struct pd_value object = PD_OBJECT(NULL, fields, n);
 
@@ -207,19 +213,20 @@ static int compose(struct pd_writer *w, const struct pd_compose_record *r, const
 	return pd_compose_record(&w->session, &pd_value_values, r, &object, &w->scratch, p);
 }
 
-/* A record of our own. */
-static int put(struct pd_writer *w, uint32_t type, const struct pd_value *fields, size_t n, struct pd_error *e)
+/* Writes a record that the caller has not asked for. */
+static int write_own_record(struct pd_writer *w, uint32_t type, const struct pd_value *fields,
+			    size_t n, struct pd_error *e)
 {
 	const struct pd_compose_record r = { .type = type, .size = PD_SIZE_OPEN, .cut = PD_SIZE_OPEN };
 	struct pd_pack_error p;
 
-	if (compose(w, &r, fields, n, &p))
-		return too_much(p.code, name_of(type), e);
-	return io(append(w, w->scratch.data, w->scratch.size), e);
+	if (compose_record(w, &r, fields, n, &p))
+		return fail_own_values(p.code, record_name(type), e);
+	return check_io(append_uncompressed(w, w->scratch.data, w->scratch.size), e);
 }
 
-/* EVENT_DESC, from the events themselves. */
-static int event_desc(struct pd_writer *w, struct pd_buf *out, struct pd_error *e)
+/* Composes EVENT_DESC from the events. */
+static int compose_event_desc(struct pd_writer *w, struct pd_buf *out, struct pd_error *e)
 {
 	const struct pd_session *s = &w->session;
 	struct pd_value *events = calloc(s->nr_attrs + 1, sizeof(*events));
@@ -246,7 +253,7 @@ static int event_desc(struct pd_writer *w, struct pd_buf *out, struct pd_error *
 	desc[2] = (struct pd_value)PD_ARRAY("events", events, s->nr_attrs);
 	feature = (struct pd_value)PD_OBJECT("EVENT_DESC", desc, 3);
 	if (pd_compose_feature(&w->session, &pd_value_values, "EVENT_DESC", &object, PD_PREFER_RAW, out, &p))
-		too_much(p.code, "EVENT_DESC", e);
+		fail_own_values(p.code, "EVENT_DESC", e);
 	else
 		failed = 0;
 out:
@@ -255,28 +262,31 @@ out:
 	return failed;
 }
 
-/* A pipe carries the formats behind a record of their own, padded to 8. */
-static int put_tracing_data(struct pd_writer *w, struct pd_bytes section, struct pd_error *e)
+/* In a pipe the formats are the payload of a record, padded to 8 bytes. */
+static int write_tracing_data(struct pd_writer *w, struct pd_bytes section, struct pd_error *e)
 {
 	const size_t padded = (section.size + 7) & ~(size_t)7;
 	const struct pd_value values[] = { PD_NUMBER("data_size", padded) };
 
-	if (put(w, PD_RECORD_HEADER_TRACING_DATA, values, 1, e) || io(append(w, section.data, section.size), e))
+	if (write_own_record(w, PD_RECORD_HEADER_TRACING_DATA, values, 1, e) ||
+	    check_io(append_uncompressed(w, section.data, section.size), e))
 		return -1;
-	return io(append(w, (const uint8_t[8]){ 0 }, padded - section.size), e);
+	return check_io(append_uncompressed(w, (const uint8_t[8]){ 0 }, padded - section.size), e);
 }
 
-static int keep_or_put(struct pd_writer *w, uint32_t id, struct pd_bytes section, struct pd_error *e)
+static int store_feature(struct pd_writer *w, uint32_t id, struct pd_bytes section,
+			 struct pd_error *e)
 {
 	const struct pd_value values[] = { PD_NUMBER("feat_id", id), PD_BYTES("feature", section.data, section.size) };
 
 	if (w->options.mode == PD_MODE_PIPE) {
 		if (id == PD_FEATURE_TRACING_DATA)
-			return put_tracing_data(w, section, e);
-		if (pd_feature_stays_behind(id))
+			return write_tracing_data(w, section, e);
+		if (pd_feature_not_in_pipe(id))
 			return 0;
 		w->features[id].left_out = !pd_feature_fits_record(section.size);
-		return w->features[id].left_out ? 0 : put(w, PD_RECORD_HEADER_FEATURE, values, 2, e);
+		return w->features[id].left_out ? 0 :
+			write_own_record(w, PD_RECORD_HEADER_FEATURE, values, 2, e);
 	}
 	w->features[id].given = true;
 	w->features[id].bytes.size = 0;
@@ -284,7 +294,8 @@ static int keep_or_put(struct pd_writer *w, uint32_t id, struct pd_bytes section
 	return w->features[id].bytes.failed ? fail(e, PD_E_NOMEM, 0) : 0;
 }
 
-static int make_feature(struct pd_writer *w, uint32_t id, const struct pd_value *value, struct pd_error *e)
+static int encode_feature(struct pd_writer *w, uint32_t id, const struct pd_value *value,
+			  struct pd_error *e)
 {
 	const struct pd_feature_desc *d = pd_feature_desc(id);
 	struct pd_value named = *value;
@@ -294,14 +305,16 @@ static int make_feature(struct pd_writer *w, uint32_t id, const struct pd_value 
 	int failed;
 
 	if (!d)
-		return misused(e, "no layout of this feature is known: pd_writer_feature_bytes() takes its bytes");
+		return fail_argument(e,
+				     "the layout of this feature is unknown: use "
+				     "pd_writer_feature_bytes()");
 	named.name = d->field->name;
 	failed = pd_compose_feature(&w->session, &pd_value_values, named.name, &object, PD_PREFER_RAW, &bytes, &p);
 	if (failed) {
-		failed = refused(w, named.name, 0, &p, e);
+		failed = fail_pack(w, named.name, 0, &p, e);
 	} else {
 		pd_session_update_feature(&w->session, id, pd_buf_bytes(&bytes), 0);
-		failed = keep_or_put(w, id, pd_buf_bytes(&bytes), e);
+		failed = store_feature(w, id, pd_buf_bytes(&bytes), e);
 	}
 	pd_buf_free(&bytes);
 	return failed;
@@ -312,7 +325,7 @@ const char *pd_writer_feature_left_out(const struct pd_writer *w, size_t i)
 	return pd_feature_left_out(w->features, i);
 }
 
-static int compressed_feature(struct pd_writer *w, struct pd_error *e)
+static int encode_compressed_feature(struct pd_writer *w, struct pd_error *e)
 {
 	uint64_t in, out;
 	struct pd_value values[5], feature = PD_OBJECT("COMPRESSED", values, 5);
@@ -325,7 +338,7 @@ static int compressed_feature(struct pd_writer *w, struct pd_error *e)
 	values[2] = (struct pd_value)PD_NUMBER("level", w->options.compress);
 	values[3] = (struct pd_value)PD_NUMBER("ratio", out ? in / out : 0);
 	values[4] = (struct pd_value)PD_NUMBER("mmap_len", 2 * PD_COMPRESSED_MOST);
-	return make_feature(w, PD_FEATURE_COMPRESSED, &feature, e);
+	return encode_feature(w, PD_FEATURE_COMPRESSED, &feature, e);
 }
 
 static int begin_pipe(struct pd_writer *w, struct pd_error *e)
@@ -337,13 +350,13 @@ static int begin_pipe(struct pd_writer *w, struct pd_error *e)
 	w->scratch.size = 0;
 	if (pd_compose_pipe_header(&w->session, &w->scratch))
 		return fail(e, PD_E_NOMEM, 0);
-	append(w, w->scratch.data, w->scratch.size);
+	append_uncompressed(w, w->scratch.data, w->scratch.size);
 	for (size_t i = 0; i < s->nr_attrs; i++) {
 		const struct pd_attr *a = s->attrs[i];
 		const struct pd_value values[] = {
 			PD_BYTES("attr", a->bytes.data, a->bytes.size), PD_NUMBERS("ids", a->ids, a->nr_ids) };
 
-		if (put(w, PD_RECORD_HEADER_ATTR, values, 2, e))
+		if (write_own_record(w, PD_RECORD_HEADER_ATTR, values, 2, e))
 			return -1;
 	}
 	for (size_t i = 0; i < s->nr_attrs; i++) {
@@ -351,23 +364,25 @@ static int begin_pipe(struct pd_writer *w, struct pd_error *e)
 		const struct pd_value values[] = { PD_NUMBER("update_type", UPDATE_NAME),
 			PD_NUMBER("id", a->nr_ids ? a->ids[0] : 0), PD_TEXT("name", a->name) };
 
-		if (a->nr_ids && a->name_from == PD_NAME_FROM_FILE && put(w, PD_RECORD_EVENT_UPDATE, values, 3, e))
+		if (a->nr_ids && a->name_from == PD_NAME_FROM_FILE &&
+		    write_own_record(w, PD_RECORD_EVENT_UPDATE, values, 3, e))
 			return -1;
 	}
-	failed = event_desc(w, &desc, e) ||
-		 keep_or_put(w, PD_FEATURE_EVENT_DESC, pd_buf_bytes(&desc), e) || compressed_feature(w, e);
+	failed = compose_event_desc(w, &desc, e) ||
+		 store_feature(w, PD_FEATURE_EVENT_DESC, pd_buf_bytes(&desc), e) ||
+			 encode_compressed_feature(w, e);
 	pd_buf_free(&desc);
-	return failed ? -1 : io(w->out.failed, e);
+	return failed ? -1 : check_io(w->out.failed, e);
 }
 
-/* The ids of all events, their attributes, records. */
+/* Order: ids of all events, attrs, data. */
 static void place_sections(struct pd_writer *w)
 {
 	struct pd_header_values *h = &w->header;
 
 	h->long_size = 8;
 	h->size = PD_FILE_HEADER_SIZE;
-	if (!h->attr_size)	/* without events: readers divide by it */
+	if (!h->attr_size)	/* no events, but readers divide by it */
 		h->attr_size = PD_ATTR_SIZE_VER0 + PD_SECTION_SIZE;
 	h->attrs.offset = PD_FILE_HEADER_SIZE;
 	for (size_t i = 0; i < w->session.nr_attrs; i++)
@@ -405,21 +420,22 @@ static int begin_file(struct pd_writer *w, struct pd_error *e)
 	if (b->failed)
 		return fail(e, PD_E_NOMEM, 0);
 	pd_out_append(&w->out, b->data, b->size);
-	return io(pd_out_flush(&w->out), e);
+	return check_io(pd_out_flush(&w->out), e);
 }
 
-/* Without a thread the caller compresses and writes, and waits as long. */
+/* Without a thread the caller compresses and writes itself. */
 static void start_async_writer(struct pd_writer *w)
 {
 	const struct pd_async_writer_work work = {
-		.out = &w->out, .compressor = w->compressor, .flushed = mark_end, .watch = watch, .ctx = w };
+		.out = &w->out, .compressor = w->compressor, .flushed = update_data_size,
+		.watch = notify_watch, .ctx = w };
 	const enum pd_write_by by = w->options.by;
 
 	if (by == PD_WRITE_BY_THREAD || (by == PD_WRITE_BY_EITHER && w->compressor))
 		w->async = pd_async_writer_new(&work);
 }
 
-/* out and pressor are the caller's again. */
+/* Makes the caller the owner of out and compressor again. */
 static int end_async_writer(struct pd_writer *w)
 {
 	int failed = w->async ? pd_async_writer_wait(w->async) : 0;
@@ -432,17 +448,17 @@ static int end_async_writer(struct pd_writer *w)
 int pd_writer_begin(struct pd_writer *w, struct pd_error *e)
 {
 	if (w->stage != ADDING_EVENTS)
-		return misused(e, "pd_writer_begin() was called before");
+		return fail_argument(e, "pd_writer_begin() was already called");
 	w->stage = RECORDING;
-	w->watched = w->options.mode == PD_MODE_DIRECTORY;
-	if (w->watched)
+	w->watching = w->options.mode == PD_MODE_DIRECTORY;
+	if (w->watching)
 		return 0;
 	pd_session_name_events(&w->session);
 	if (w->options.mode == PD_MODE_PIPE ? begin_pipe(w, e) : begin_file(w, e)) {
-		w->stage = ENDED;	/* no records behind half a header */
+		w->stage = ENDED;	/* no records after a partial header */
 		return -1;
 	}
-	w->watched = true;
+	w->watching = true;
 	start_async_writer(w);
 	return 0;
 }
@@ -450,8 +466,9 @@ int pd_writer_begin(struct pd_writer *w, struct pd_error *e)
 static int append_records(struct pd_writer *w, struct pd_bytes records)
 {
 	if (w->async)
-		return w->compressor ? pd_async_writer_records(w->async, records) : pd_async_writer_plain(w->async, records);
-	watch(w, records);
+		return w->compressor ? pd_async_writer_compress(w->async, records) :
+			pd_async_writer_copy(w->async, records);
+	notify_watch(w, records);
 	return w->compressor ? pd_compressor_write(w->compressor, records, &w->out) :
 	       pd_out_append(&w->out, records.data, records.size);
 }
@@ -460,11 +477,11 @@ int pd_writer_write(struct pd_writer *w, const struct pd_bytes *spans, size_t n,
 {
 	int failed = 0;
 
-	if (not_recording(w, e))
+	if (require_recording(w, e))
 		return -1;
 	for (size_t i = 0; i < n && !failed; i++)
 		failed = append_records(w, spans[i]);
-	return io(failed, e);
+	return check_io(failed, e);
 }
 
 int pd_writer_lend(struct pd_writer *w, const struct pd_bytes *spans, size_t n, const struct pd_lender *from,
@@ -472,7 +489,7 @@ int pd_writer_lend(struct pd_writer *w, const struct pd_bytes *spans, size_t n, 
 {
 	int failed = 0;
 
-	if (not_recording(w, e))
+	if (require_recording(w, e))
 		return -1;
 	for (size_t i = 0; i < n && !failed; i++) {
 		if (w->async && w->compressor) {
@@ -483,27 +500,28 @@ int pd_writer_lend(struct pd_writer *w, const struct pd_bytes *spans, size_t n, 
 		if (!failed)
 			from->give_back(from->owner, spans[i].size);
 	}
-	return io(failed, e);
+	return check_io(failed, e);
 }
 
-/* What the event says of a record: the layout of a SAMPLE or READ, and the trailer of all others. */
-static int by_event(const struct pd_writer *w, struct pd_compose_record *r, int event, const struct pd_value *object,
-		    struct pd_error *e)
+/* Sets what depends on the event: the layout of a SAMPLE or READ, and the trailer of other
+ * records. */
+static int apply_event(const struct pd_writer *w, struct pd_compose_record *r, int event,
+		       const struct pd_value *object, struct pd_error *e)
 {
 	static const struct pd_value zeros = PD_OBJECT("sample_id", NULL, 0);
 	const struct pd_record_desc *d = pd_record_desc(r->type);
 	const pd_node sample_id = pd_value_values.member(object, "sample_id");
 	const bool has_trailer = event >= 0 && (d ? d->trailer == PD_TRAILER : r->type < PD_RECORD_USER_START);
 
-	misused(e, NULL);
+	fail_argument(e, NULL);
 	e->record_type = r->type;
-	e->record = name_of(r->type);
+	e->record = record_name(r->type);
 	if (event >= 0 && (size_t)event >= w->session.nr_attrs)
 		e->text = "no event was added with this index";
 	else if (event < 0 && (r->type == PD_RECORD_SAMPLE || r->type == PD_RECORD_READ))
-		e->text = "its fields are those its event asks for: it needs the index of one";
+		e->text = "its layout depends on an event, so it needs an event's index";
 	else if (sample_id && !has_trailer)
-		e->text = event < 0 ? "sample_id is there only with an event" :
+		e->text = event < 0 ? "sample_id needs an event" :
 			  "records of this type have no sample_id";
 	if (e->text)
 		return -1;
@@ -520,33 +538,37 @@ int pd_writer_record(struct pd_writer *w, uint32_t type, uint16_t misc, int even
 	struct pd_compose_record r = { .type = type, .misc = misc, .size = PD_SIZE_OPEN, .cut = PD_SIZE_OPEN };
 	struct pd_pack_error p;
 
-	if (not_recording(w, e) || by_event(w, &r, event, &object, e))
+	if (require_recording(w, e) || apply_event(w, &r, event, &object, e))
 		return -1;
-	if (compose(w, &r, fields, n, &p))
-		return refused(w, name_of(type), type, &p, e);
-	if (io(append(w, w->scratch.data, w->scratch.size), e))
+	if (compose_record(w, &r, fields, n, &p))
+		return fail_pack(w, record_name(type), type, &p, e);
+	if (check_io(append_uncompressed(w, w->scratch.data, w->scratch.size), e))
 		return -1;
-	return payload.size ? io(append(w, payload.data, payload.size), e) : 0;
+	return payload.size ? check_io(append_uncompressed(w, payload.data, payload.size), e) : 0;
 }
 
-/* Of a file, features are kept for its end. */
-static int no_features(const struct pd_writer *w, struct pd_error *e)
+/* A file's features may be given early: they are kept until its end. */
+static int check_feature_allowed(const struct pd_writer *w, struct pd_error *e)
 {
 	if (w->options.mode == PD_MODE_DIRECTORY)
-		return misused(e, "a data.N has no features: they go into the file `data` beside it");
-	return w->stage == ADDING_EVENTS && w->options.mode == PD_MODE_FILE ? 0 : not_recording(w, e);
+		return fail_argument(e,
+				     "a data.N has no features: they belong into the file `data` "
+				     "of its directory");
+	return w->stage == ADDING_EVENTS && w->options.mode == PD_MODE_FILE ? 0 :
+		require_recording(w, e);
 }
 
 int pd_writer_feature_bytes(struct pd_writer *w, uint32_t id, struct pd_bytes section, struct pd_error *e)
 {
-	if (no_features(w, e))
+	if (check_feature_allowed(w, e))
 		return -1;
-	return id < PD_FEATURE_BITS ? keep_or_put(w, id, section, e) : misused(e, "no feature has this id");
+	return id < PD_FEATURE_BITS ? store_feature(w, id, section, e) :
+		fail_argument(e, "no feature has this id");
 }
 
 int pd_writer_feature(struct pd_writer *w, uint32_t id, const struct pd_value *value, struct pd_error *e)
 {
-	return no_features(w, e) ? -1 : make_feature(w, id, value, e);
+	return check_feature_allowed(w, e) ? -1 : encode_feature(w, id, value, e);
 }
 
 int pd_writer_flush_soon(struct pd_writer *w, struct pd_error *e)
@@ -554,20 +576,21 @@ int pd_writer_flush_soon(struct pd_writer *w, struct pd_error *e)
 	int failed;
 
 	if (w->stage == ENDED)
-		return not_recording(w, e);
+		return require_recording(w, e);
 	if (w->async)
-		return io(pd_async_writer_flush(w->async), e);
+		return check_io(pd_async_writer_flush(w->async), e);
 	failed = w->compressor ? pd_compressor_flush(w->compressor, &w->out) : 0;
 	if (!failed)
 		failed = pd_out_flush(&w->out);
-	return io(failed || w->stage == ADDING_EVENTS ? failed : mark_end(w, &w->out), e);
+	return check_io(failed || w->stage == ADDING_EVENTS ? failed : update_data_size(w, &w->out),
+			e);
 }
 
 int pd_writer_flush(struct pd_writer *w, struct pd_error *e)
 {
 	if (pd_writer_flush_soon(w, e))
 		return -1;
-	return w->async ? io(pd_async_writer_wait(w->async), e) : 0;
+	return w->async ? check_io(pd_async_writer_wait(w->async), e) : 0;
 }
 
 uint64_t pd_writer_size(const struct pd_writer *w)
@@ -575,8 +598,8 @@ uint64_t pd_writer_size(const struct pd_writer *w)
 	return w->async ? pd_async_writer_size(w->async) : w->out.offset;
 }
 
-/* The feature table and the sections it speaks of. */
-static int put_features(struct pd_writer *w, struct pd_error *e)
+/* Writes the feature table and the sections it points to. */
+static int write_features(struct pd_writer *w, struct pd_error *e)
 {
 	uint64_t at = w->out.offset;
 
@@ -595,37 +618,38 @@ static int put_features(struct pd_writer *w, struct pd_error *e)
 	pd_out_append(&w->out, w->scratch.data, w->scratch.size);
 	for (size_t i = 0; i < PD_FEATURE_BITS; i++)
 		pd_out_append(&w->out, w->features[i].bytes.data, w->features[i].bytes.size);
-	return io(pd_out_flush(&w->out), e);
+	return check_io(pd_out_flush(&w->out), e);
 }
 
-static int put_header(struct pd_writer *w, struct pd_error *e)
+static int write_header(struct pd_writer *w, struct pd_error *e)
 {
 	w->scratch.size = 0;
 	if (pd_compose_header(&w->session, &w->header, &w->scratch))
 		return fail(e, PD_E_NOMEM, 0);
-	return io(pd_out_at(&w->out, 0, w->scratch.data, w->scratch.size), e);
+	return check_io(pd_out_at(&w->out, 0, w->scratch.data, w->scratch.size), e);
 }
 
 int pd_writer_finish(struct pd_writer *w, struct pd_error *e)
 {
-	if (not_recording(w, e))
+	if (require_recording(w, e))
 		return -1;
 	w->stage = ENDED;
-	if (io(end_async_writer(w), e))
+	if (check_io(end_async_writer(w), e))
 		return -1;
 	if (w->options.mode != PD_MODE_FILE)
-		return io(pd_out_flush(&w->out), e);
+		return check_io(pd_out_flush(&w->out), e);
 	w->header.data.size = w->out.offset - w->header.data.offset;
 	if (!w->features[PD_FEATURE_EVENT_DESC].given) {
 		w->features[PD_FEATURE_EVENT_DESC].given = true;
-		if (event_desc(w, &w->features[PD_FEATURE_EVENT_DESC].bytes, e))
+		if (compose_event_desc(w, &w->features[PD_FEATURE_EVENT_DESC].bytes, e))
 			return -1;
 	}
-	return compressed_feature(w, e) || put_features(w, e) || put_header(w, e) ? -1 : 0;
+	return encode_compressed_feature(w, e) || write_features(w, e) || write_header(w, e) ? -1 :
+		0;
 }
 
-/* The bytes of records that reached the descriptor, without the features after them. */
-static uint64_t end_of_output(const struct pd_writer *w)
+/* Returns the end of the records that reached the descriptor. */
+static uint64_t end_of_records(const struct pd_writer *w)
 {
 	const uint64_t end = w->header.data.offset + w->header.data.size;
 
@@ -639,14 +663,15 @@ int pd_writer_abort(struct pd_writer *w, uint64_t *kept, struct pd_error *e)
 
 	if (!end_async_writer(w) && w->stage == RECORDING)
 		pd_out_flush(&w->out);
-	*kept = end_of_output(w);
+	*kept = end_of_records(w);
 	w->stage = ENDED;
-	if (*kept < begin)	/* half a header */
+	if (*kept < begin)	/* a partial header */
 		*kept = 0;
 	if (!*kept || w->options.mode == PD_MODE_PIPE)
 		return 0;
-	*kept = pd_records_end(&w->session, w->out.fd, begin + w->marked, *kept);
+	*kept = pd_records_end(&w->session, w->out.fd, begin + w->stated_size, *kept);
 	pd_out_cut(&w->out, *kept);
 	size = *kept - begin;
-	return w->options.mode == PD_MODE_FILE ? io(pd_out_at(&w->out, DATA_SIZE_AT, &size, sizeof(size)), e) : 0;
+	return w->options.mode == PD_MODE_FILE ?
+		check_io(pd_out_at(&w->out, DATA_SIZE_AT, &size, sizeof(size)), e) : 0;
 }

@@ -335,11 +335,11 @@ def test_wrong_values_are_named(run, tmp_path, decode):
         "large": "-1 SIZE | COMM: the record would be larger than 65535 bytes",
         "trailer": "-1 ARGUMENT | COMM: sample_id.tim: there is no such field here, but there is time",
         "deep": "-1 ARGUMENT | NAMESPACES: namespaces[1].inode: not a number or name that this field can have",
-        "unknown": "-1 ARGUMENT | record of type 999: body: the bytes of a record whose layout is not known were expected",
+        "unknown": "-1 ARGUMENT | record of type 999: body: expected the bytes of a record with unknown layout",
         "no such event": "-1 ARGUMENT | COMM: no event was added with this index",
         "feature": "-1 ARGUMENT | HOSTNAME: a string was expected",
         "feature's field": "-1 ARGUMENT | CPU_TOPOLOGY: pid: there is no such field here",
-        "no such feature": "-1 ARGUMENT | no layout of this feature is known: pd_writer_feature_bytes() takes its bytes",
+        "no such feature": "-1 ARGUMENT | the layout of this feature is unknown: use pd_writer_feature_bytes()",
         "no such bit": "-1 ARGUMENT | no feature has this id",
         "right": "done", "finish": "done"})
     document = decode(path)
@@ -358,8 +358,8 @@ def test_texts_that_are_lent(run, tmp_path):
 def test_wrong_events_are_named(run, tmp_path):
     assert said(run("api_write.c", "wrong events", tmp_path / "written.data")[1]) == {
         "small": "-1 ARGUMENT | no perf_event_attr has this size", "many ids": "done",
-        "begin": "-1 SIZE | HEADER_ATTR: the names or ids of the events are too much for it",
-        "mode": "-1 ARGUMENT | there is no such mode"}
+        "begin": "-1 SIZE | HEADER_ATTR: the names or ids of the events are too long for it",
+        "mode": "-1 ARGUMENT | the mode is invalid"}
 
 
 def records_of(data):
@@ -405,21 +405,21 @@ def test_a_thread_writes_the_same(run, tmp_path):
 def test_an_encoder_ends_once(run, tmp_path, decode):
     path = tmp_path / "encoded.data"
     returncode, output = run("api_write.c", "encoder", path)
-    ended = "-1 ARGUMENT | the encoder has ended: it can only be freed"
+    ended = "-1 ARGUMENT | the encoder has finished and can only be freed"
     assert (returncode, said(output)) == (0, {
         "file": "done", "record": "done", "finish": "done", "attr later": ended, "features later": ended,
         "record later": ended, "finish later": ended,
-        "file later": "-1 ARGUMENT | it has to come before attrs, features and records"})
+        "file later": "-1 ARGUMENT | it must precede attrs, features and records"})
     assert [record["comm"] for record in decode(path)["records"]] == ["worker"]
 
 
-NEEDS_EVENT = "its fields are those its event asks for: it needs the index of one"
+NEEDS_EVENT = "its layout depends on an event, so it needs an event's index"
 SAMPLES_SAID = {
     "comm": "done", "sample": "done", "fault": "done", "read": "done", "half": "done", "round": "done", "finish": "done",
     "other's field": "-1 ARGUMENT | SAMPLE: callchain: there is no such field here",
     "no event": f"-1 ARGUMENT | SAMPLE: {NEEDS_EVENT}", "no event's counts": f"-1 ARGUMENT | READ: {NEEDS_EVENT}",
     "trailer": "-1 ARGUMENT | SAMPLE: records of this type have no sample_id",
-    "trailer of nobody": "-1 ARGUMENT | COMM: sample_id is there only with an event",
+    "trailer of nobody": "-1 ARGUMENT | COMM: sample_id needs an event",
     "trailer of perf": "-1 ARGUMENT | FINISHED_ROUND: records of this type have no sample_id",
 }
 
@@ -461,8 +461,8 @@ def test_samples_written_are_perfs(run, tmp_path):
     assert "PERF_RECORD_READ: 7 8 page-faults 5" in dump
 
 
-FIRST = "-1 ARGUMENT | pd_writer_begin() comes first"
-ENDED = "-1 ARGUMENT | the writer has ended: it can only be freed"
+FIRST = "-1 ARGUMENT | pd_writer_begin() must be called first"
+ENDED = "-1 ARGUMENT | the writer has finished and can only be freed"
 CALLS = ["write", "record", "finish", "feature", "bytes", "flush", "flush soon"]
 
 
@@ -480,14 +480,14 @@ def test_calls_out_of_turn(mode, run, tmp_path, decode):
     late = {call: ENDED for call in CALLS}
     if mode == "directory":
         late["feature"] = late["bytes"] = early["feature"] = early["bytes"] = (
-            "-1 ARGUMENT | a data.N has no features: they go into the file `data` beside it")
+            "-1 ARGUMENT | a data.N has no features: they belong into the file `data` of its directory")
     assert returncode == 0 and said(before) == early
     assert said("add: " + between) == {
-        "add": "done", "begin": "done", "add again": "-1 ARGUMENT | events are added before pd_writer_begin()",
-        "begin again": "-1 ARGUMENT | pd_writer_begin() was called before", "record": "done", "finish": "done"}
+        "add": "done", "begin": "done", "add again": "-1 ARGUMENT | events must be added before pd_writer_begin()",
+        "begin again": "-1 ARGUMENT | pd_writer_begin() was already called", "record": "done", "finish": "done"}
     assert said(after) == late | {
-        "add at last": "-1 ARGUMENT | events are added before pd_writer_begin()",
-        "begin at last": "-1 ARGUMENT | pd_writer_begin() was called before", "size": "the same"}
+        "add at last": "-1 ARGUMENT | events must be added before pd_writer_begin()",
+        "begin at last": "-1 ARGUMENT | pd_writer_begin() was already called", "size": "the same"}
     if mode != "directory":
         document = decode(path)
         assert not document["errors"] and document["summary"]["by_type"]["COMM"] == 1
