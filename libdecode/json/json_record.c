@@ -95,7 +95,8 @@ static inline bool is_in_head(const struct pd_json *j, const struct pd_op_list *
 static COLD void walk_body(struct pd_json *j, const struct pd_plan *plan, struct pd_bytes body, uint16_t misc,
 		      const struct pd_extent_of *extent)
 {
-	pd_visit_runs(plan, body, misc, j->session->swap, extent, &pd_json_visitor, pd_json_fixed_fields, j);
+	pd_visit_batches(plan, body, misc, j->session->swap, extent, &pd_json_visitor,
+			 pd_json_fixed_fields, j);
 }
 
 /* Of a plain one: all of it is there. tail: where that begins in a simple list. */

@@ -1,4 +1,5 @@
-/* check_plans.c - plans made of the tables: every name they use is a number that is known when it is needed. */
+/* check_plans.c - plans made of the tables: every name they use is a number that is known when it
+ * is needed. */
 #include "lint/check_tables.h"
 
 #include "plan/plan.h"
@@ -38,9 +39,9 @@ static void check_op(const struct planned *p, const struct pd_op *op)
 
 static void check_list(const struct planned *p, const struct pd_op_list *list)
 {
-	for (uint32_t i = 0; i < list->nr_aheads; i++)
-		if (list->aheads[i].offset == PD_VARIABLE)
-			pd_check_complain(p->c, list->aheads[i].op->field->name,
+	for (uint32_t i = 0; i < list->nr_forward_refs; i++)
+		if (list->forward_refs[i].offset == PD_VARIABLE)
+			pd_check_complain(p->c, list->forward_refs[i].op->field->name,
 					  "is needed before its turn, and its place is not known");
 	for (uint32_t i = 0; i < list->nr_ops; i++)
 		check_op(p, &list->ops[i]);

@@ -1,4 +1,4 @@
-/* extract.c - single numbers out of a layout, by name. */
+/* extract.c - read single numbers of a layout by name. */
 #include "plan/extract.h"
 
 #include <string.h>

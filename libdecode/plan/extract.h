@@ -1,13 +1,13 @@
-/* extract.h - single numbers and texts out of a layout, by name: for code that needs a value or two. */
+/* extract.h - read single numbers of a layout by name, for code that needs a value or two. */
 #ifndef PD_PLAN_EXTRACT_H
 #define PD_PLAN_EXTRACT_H
 
 #include "plan/walk.h"
 
 struct pd_extract {
-	const char *parent;	/* name of the struct it is in, "" for the outermost */
+	const char *parent;	/* name of the enclosing struct, "" for the outermost */
 	const char *name;
-	uint64_t *number;	/* where it goes; stays as it was when the bytes end before it */
+	uint64_t *number;	/* set unless the bytes end before it */
 };
 
 void pd_extract(const struct pd_plan *plan, struct pd_bytes body, enum pd_swap swap, const struct pd_extract *extracts, size_t n);

@@ -1,4 +1,4 @@
-/* pack.c - runs a plan the other way: values to bytes. The mirror of walk.c, row kind by row kind. */
+/* pack.c - run a plan in reverse: values to bytes. Mirrors walk.c, row kind by row kind. */
 #include "plan/pack_internal.h"
 
 #include <string.h>
@@ -17,13 +17,14 @@ static int open_object(struct pd_packer *p, pd_node node, struct pd_packed_objec
 		return 0;
 	}
 	if (p->v->type(n) != PD_NODE_TEXT || pd_unhex(p->v->text(n), &o->padding_bytes))
-		return pd_pack_fail(p, "padding", PD_E_ARGUMENT, "an even number of hex digits was expected");
+		return pd_pack_fail(p, "padding", PD_E_ARGUMENT,
+				    "expected an even number of hex digits");
 	o->padding = pd_buf_bytes(&o->padding_bytes);
 	return 0;
 }
 
-/* A size that its row did not give: now it is known. */
-static void patch(struct pd_packer *p, int8_t slot, uint64_t v)
+/* Stores a size that was not given, once it is known. */
+static void patch_size(struct pd_packer *p, int8_t slot, uint64_t v)
 {
 	if (slot < 0)
 		return;
@@ -33,23 +34,24 @@ static void patch(struct pd_packer *p, int8_t slot, uint64_t v)
 	p->patch_at[slot] = 0;
 }
 
-/* An object of its own; where its extent is given, it is filled. */
+/* Packs a nested object, with padding up to `end` if `fill`. */
 static int pack_object(struct pd_packer *p, const struct pd_op *op, pd_node node, size_t end, bool fill)
 {
 	struct pd_packed_object o;
-	int failed;
+	int err;
 
 	if (pd_pack_enter(p, op->field->name, 0))
 		return -1;
-	failed = open_object(p, node, &o) || pack_list(p, op->list, &o, end) || pd_pack_check_members(p, &o, NULL);
-	if (!failed && fill && p->out->size < end) {
+	err = open_object(p, node, &o) || pack_list(p, op->list, &o, end) ||
+		pd_pack_check_members(p, &o, NULL);
+	if (!err && fill && p->out->size < end) {
 		struct pd_pack_scope s = { .in = &o };
 
-		failed = pd_pack_append_padding(p, &s, end - p->out->size);
+		err = pd_pack_append_padding(p, &s, end - p->out->size);
 	}
 	pd_buf_free(&o.padding_bytes);
 	p->depth--;
-	return failed ? -1 : 0;
+	return err ? -1 : 0;
 }
 
 static int pack_struct(struct pd_packer *p, struct pd_pack_scope *s, const struct pd_op *op)
@@ -60,11 +62,11 @@ static int pack_struct(struct pd_packer *p, struct pd_pack_scope *s, const struc
 	bool given = false;
 
 	if (object && op->kind == PD_STRUCT && p->v->type(object) == PD_NODE_BYTES) {
-		pd_packer_append(p, p->v->text(object));	/* packed already */
+		pd_packer_append(p, p->v->text(object));	/* already packed */
 		return 0;
 	}
 	if (object && p->v->type(object) != PD_NODE_OBJECT)
-		return pd_pack_fail(p, op->field->name, PD_E_ARGUMENT, "an object was expected");
+		return pd_pack_fail(p, op->field->name, PD_E_ARGUMENT, "expected an object");
 	if (extent->from == PD_EXTENT_SIBLING && op->extent_slot >= 0) {
 		given = !p->patch_at[op->extent_slot];
 		end = given ? from + p->slots[op->extent_slot] : PD_SIZE_OPEN;
@@ -76,7 +78,7 @@ static int pack_struct(struct pd_packer *p, struct pd_pack_scope *s, const struc
 		own = own ? own : extent->value;
 		end = given ? from + own : PD_SIZE_OPEN;
 		if (given && s->end < end)
-			end = s->end;	/* cut short by what is around it */
+			end = s->end;	/* truncated by the outer extent */
 	}
 	if (op->kind == PD_GROUP) {
 		if (pack_list(p, op->list, s->in, end))
@@ -89,9 +91,10 @@ static int pack_struct(struct pd_packer *p, struct pd_pack_scope *s, const struc
 	if (op->kind == PD_GROUP && given && p->out->size < end && pd_pack_append_padding(p, s, end - p->out->size))
 		return -1;
 	if (given && p->out->size != end)
-		return pd_pack_fail(p, op->field->name, PD_E_SIZE, "more bytes than its size says: leave the size out");
+		return pd_pack_fail(p, op->field->name, PD_E_SIZE,
+				    "more bytes than its size states; omit the size");
 	if (!given)
-		patch(p, op->extent_slot, p->out->size - from);
+		patch_size(p, op->extent_slot, p->out->size - from);
 	return 0;
 }
 
@@ -108,15 +111,17 @@ static int pack_array(struct pd_packer *p, struct pd_pack_scope *s, const struct
 		struct pd_packed_object o;
 		uint64_t ignored;
 		pd_node item = p->v->item(list, i, &ignored);
-		int failed;
+		int err;
 
 		if (pd_pack_enter(p, NULL, i))
 			return -1;
 		if (!item || (!bare && p->v->type(item) != PD_NODE_OBJECT))
-			return pd_pack_fail(p, NULL, PD_E_ARGUMENT, bare ? "a string was expected" : "an object was expected");
-		failed = open_object(p, item, &o) || pack_list(p, op->list, &o, s->end) || pd_pack_check_members(p, &o, NULL);
+			return pd_pack_fail(p, NULL, PD_E_ARGUMENT, bare ? "expected a string" :
+					    "expected an object");
+		err = open_object(p, item, &o) || pack_list(p, op->list, &o, s->end) ||
+			pd_pack_check_members(p, &o, NULL);
 		pd_buf_free(&o.padding_bytes);
-		if (failed)
+		if (err)
 			return -1;
 		p->depth--;
 	}
@@ -140,7 +145,8 @@ static int pack_feature(struct pd_packer *p, const struct pd_pack_scope *s, cons
 		return 0;
 	}
 	if (!p->how->feature)
-		return pd_pack_fail(p, op->field->name, PD_E_ARGUMENT, "no feature can stand here");
+		return pd_pack_fail(p, op->field->name, PD_E_ARGUMENT,
+				    "a feature is not allowed here");
 	return p->how->feature(p->how->ctx, id, value, p);
 }
 
@@ -175,11 +181,11 @@ static int pack_op(struct pd_packer *p, struct pd_pack_scope *s, const struct pd
 	}
 }
 
-/* Numbers that rows before them need. */
-static int look_ahead(struct pd_packer *p, const struct pd_pack_scope *s)
+/* Packs numbers that earlier rows need. */
+static int pack_forward_refs(struct pd_packer *p, const struct pd_pack_scope *s)
 {
-	for (uint32_t i = 0; i < s->list->nr_aheads; i++) {
-		const struct pd_op *op = s->list->aheads[i].op;
+	for (uint32_t i = 0; i < s->list->nr_forward_refs; i++) {
+		const struct pd_op *op = s->list->forward_refs[i].op;
 		uint64_t v = 0;
 
 		if (s->object && pd_pack_number_or_derived(p, s, op, &v) < 0)
@@ -189,8 +195,8 @@ static int look_ahead(struct pd_packer *p, const struct pd_pack_scope *s)
 	return 0;
 }
 
-/* A damaged record stops where its `trailing` bytes take over: rows from there on are not given. */
-static bool trailing_takes_over(struct pd_packer *p, const struct pd_pack_scope *s, uint32_t i)
+/* In a damaged record the rows from `trailing` on are not given. */
+static bool is_replaced_by_trailing(struct pd_packer *p, const struct pd_pack_scope *s, uint32_t i)
 {
 	const struct pd_op *op = &s->list->ops[i];
 
@@ -204,13 +210,13 @@ static int pack_list(struct pd_packer *p, const struct pd_op_list *list, struct 
 	struct pd_pack_scope s = { .list = list, .object = in->node, .in = in, .start = p->out->size, .end = end };
 	const enum pd_swap swap = p->swap;
 
-	if (look_ahead(p, &s))
+	if (pack_forward_refs(p, &s))
 		return -1;
 	for (uint32_t i = 0; i < list->nr_ops; i++) {
 		const struct pd_op *op = &list->ops[i];
 		enum pd_presence there = op->on != PD_ALWAYS || op->left ? pd_pack_presence_of(p, &s, i) : PD_PRESENT;
 
-		if (there == PD_LIST_ENDS || trailing_takes_over(p, &s, i))
+		if (there == PD_LIST_ENDS || is_replaced_by_trailing(p, &s, i))
 			break;
 		if (there == PD_ABSENT)
 			continue;
@@ -231,19 +237,20 @@ static int pack_body(struct pd_packer *p, const struct pd_plan *plan, pd_node ob
 	struct pd_pack_scope s = { .in = &o };
 	pd_node trailing = p->v->member(object, "trailing");
 	const size_t left = trailing ? pd_pack_blob_size(p, trailing) : 0;
-	int failed;
+	int err;
 
 	p->fields_end = trailing && end != PD_SIZE_OPEN && left <= how->size ? end - left : PD_SIZE_OPEN;
-	failed = open_object(p, object, &o) || pack_list(p, plan->list, &o, end) ||
+	err = open_object(p, object, &o) || pack_list(p, plan->list, &o, end) ||
 		 (how->also && !trailing && pd_pack_check_members(p, &o, how->also));
-	if (!failed && trailing && pd_pack_append_blob(p, trailing))
-		failed = pd_pack_fail(p, "trailing", PD_E_ARGUMENT, "an even number of hex digits was expected");
-	if (!failed && end != PD_SIZE_OPEN && p->out->size < end)
-		failed = pd_pack_append_padding(p, &s, end - p->out->size);
-	if (!failed && end != PD_SIZE_OPEN && p->out->size > end)
-		failed = pd_pack_fail(p, "size", PD_E_SIZE, "too small for these fields: leave it out");
+	if (!err && trailing && pd_pack_append_blob(p, trailing))
+		err = pd_pack_fail(p, "trailing", PD_E_ARGUMENT,
+				   "expected an even number of hex digits");
+	if (!err && end != PD_SIZE_OPEN && p->out->size < end)
+		err = pd_pack_append_padding(p, &s, end - p->out->size);
+	if (!err && end != PD_SIZE_OPEN && p->out->size > end)
+		err = pd_pack_fail(p, "size", PD_E_SIZE, "too small for these fields; omit it");
 	pd_buf_free(&o.padding_bytes);
-	return failed ? -1 : 0;
+	return err ? -1 : 0;
 }
 
 int pd_pack(const struct pd_plan *plan, pd_node object, const struct pd_pack *how, struct pd_buf *out,

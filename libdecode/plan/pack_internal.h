@@ -1,4 +1,6 @@
-/* pack_internal.h - what the parts of a pack run share: pack.c, pack_out.c, pack_members.c, pack_leaf.c. */
+/* pack_internal.h - state and functions of a pack run, shared by pack.c, pack_out.c, pack_members.c
+ * and pack_leaf.c.
+ */
 #ifndef PD_PLAN_PACK_INTERNAL_H
 #define PD_PLAN_PACK_INTERNAL_H
 
@@ -7,10 +9,10 @@
 #define PD_PACK_DEPTH 12
 #define PD_PACK_USED 256
 
-/* An object of the source; groups share that of the list around them. */
+/* An object of the source; groups share that of the outer list. */
 struct pd_packed_object {
 	pd_node node;
-	struct pd_bytes padding;	/* what is left of its `padding` */
+	struct pd_bytes padding;	/* remaining bytes of its `padding` */
 	struct pd_buf padding_bytes;
 	unsigned int first_used;
 };
@@ -20,7 +22,7 @@ struct pd_pack_scope {
 	pd_node object;
 	struct pd_packed_object *in;
 	size_t start;			/* of the list in out */
-	size_t end;			/* of the extent in out; PD_SIZE_OPEN: not known */
+	size_t end;			/* of the extent in out, or PD_SIZE_OPEN */
 };
 
 struct pd_packer {
@@ -30,66 +32,71 @@ struct pd_packer {
 	struct pd_pack_error *e;
 	enum pd_swap swap;
 	size_t base;			/* of the body in out */
-	size_t fields_end;		/* in out, where `trailing` begins; PD_SIZE_OPEN: not known */
+	size_t fields_end;		/* offset in out where `trailing` begins, or PD_SIZE_OPEN */
 	unsigned int depth, nr_used;
-	const struct pd_field *used[PD_PACK_USED];	/* rows that were there, of the objects that are open */
-	const char *names[PD_PACK_DEPTH];	/* the path, for errors; NULL: an element */
+	const struct pd_field *used[PD_PACK_USED];	/* rows present in the open objects */
+	const char *names[PD_PACK_DEPTH];	/* path for errors; NULL: an array element */
 	size_t indices[PD_PACK_DEPTH];
 	uint64_t slots[PD_SLOTS];
-	size_t patch_at[PD_SLOTS];	/* where a size that is not yet known stands, or 0 */
+	size_t patch_at[PD_SLOTS];	/* 1 + offset of a size to be patched, or 0 */
 	uint16_t patch_width[PD_SLOTS];
 };
 
 /* --- pack_out.c --- */
 
-/* -1; the first failure is kept. `last`: the member below the path, or NULL. */
+/* Records the first failure and returns -1. `last`: the member below the path, or NULL. */
 int pd_pack_fail(struct pd_packer *p, const char *last, enum pd_code code, const char *text);
 
-/* One step down the path: a member, or with name NULL an element. */
+/* Appends a member to the path, or an element if name is NULL. */
 int pd_pack_enter(struct pd_packer *p, const char *name, size_t index);
 
 void pd_pack_store(struct pd_packer *p, uint64_t v, unsigned int width);
 
-/* Bytes of a node: hex text, or bytes as they are. */
+/* Appends the bytes of a node, hex text or bytes; returns -1 if it is neither. The second returns
+ * their number. */
 int pd_pack_append_blob(struct pd_packer *p, pd_node n);
 size_t pd_pack_blob_size(struct pd_packer *p, pd_node n);
 
-/* The member `name` + `suffix`, or NULL. */
+/* Returns the member `name` + `suffix`, or NULL. */
 pd_node pd_pack_suffixed(struct pd_packer *p, pd_node object, const char *name, const char *suffix);
 
-/* Text: its exact bytes stand beside it where it is not UTF-8. *size: bytes appended. */
+/* Appends a text, preferring the exact bytes of its _hex member. Sets *size to the bytes
+ * appended. */
 int pd_pack_append_text(struct pd_packer *p, struct pd_pack_scope *s, const struct pd_field *f, pd_node n, size_t *size);
 
-/* n bytes of padding: from the object's `padding` while it lasts, then zeros. */
+/* Appends n bytes of the object's `padding`, then zeros. */
 int pd_pack_append_padding(struct pd_packer *p, struct pd_pack_scope *s, size_t n);
 
 /* --- pack_members.c --- */
 
-/* The row that a member belongs to has this name, or a part of it has. */
-bool pd_pack_is_of_row(const struct pd_field *f, const char *name);
+/* Returns whether a member of this name belongs to the row or to one of its parts. */
+bool pd_pack_row_has_key(const struct pd_field *f, const char *name);
 
-/* Every member has found its row. The object is closed. */
+/* Checks that every member belongs to a row, and closes the object. */
 int pd_pack_check_members(struct pd_packer *p, const struct pd_packed_object *o, const char *const *also);
 
-/* A number that is not given: the length of what it counts, in this list or a group of it. */
+/* Derives a number that is not given: the length of what it counts, in this list or a group of
+ * it. */
 bool pd_pack_derive(struct pd_packer *p, const struct pd_op_list *list, pd_node object, int8_t slot, uint64_t *out);
 
-/* Bytes up to the end of the extent; 0 where that is open. */
-size_t pd_pack_left_of(const struct pd_packer *p, const struct pd_pack_scope *s);
+/* Returns the bytes up to the end of the extent, or 0 if that is open. */
+size_t pd_pack_bytes_left(const struct pd_packer *p, const struct pd_pack_scope *s);
 
-/* Is any of these rows given? */
+/* Returns whether any row from `from` on is given. */
 bool pd_pack_any_given(struct pd_packer *p, const struct pd_op_list *list, uint32_t from, pd_node object);
 
-/* Is row i of the list there? */
+/* Returns whether row i of the list is present. */
 enum pd_presence { PD_ABSENT, PD_PRESENT, PD_LIST_ENDS };
 enum pd_presence pd_pack_presence_of(struct pd_packer *p, const struct pd_pack_scope *s, uint32_t i);
 
 /* --- pack_leaf.c --- */
 
-/* The number of a row as its source gives it, or as derived. 0, 1: neither, -1. */
+/* Sets *v to the number of a row as given, or as derived. Returns 0, 1 if there is neither, or
+ * -1. */
 int pd_pack_number_or_derived(struct pd_packer *p, const struct pd_pack_scope *s, const struct pd_op *op, uint64_t *v);
 
-/* The array of a row and its length, which the row's count agrees with; a count before it is packed. 0 or -1. */
+/* Finds the array of a row, checks its length against the count, and packs an inline count. Returns
+ * 0 or -1. */
 int pd_pack_begin_array(struct pd_packer *p, const struct pd_pack_scope *s, const struct pd_op *op, pd_node *list, size_t *n);
 
 int pd_pack_number(struct pd_packer *p, struct pd_pack_scope *s, const struct pd_op *op);

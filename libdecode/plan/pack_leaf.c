@@ -1,4 +1,4 @@
-/* pack_leaf.c - rows without rows in them: numbers, texts, bytes, registers. */
+/* pack_leaf.c - pack rows without inner rows: numbers, texts, bytes, registers. */
 #include "plan/pack_internal.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 static int fail_names(struct pd_packer *p, const char *last, const struct pd_name *names)
 {
-	char text[sizeof(p->e->text)] = "a number was expected";
+	char text[sizeof(p->e->text)] = "expected a number";
 
 	if (names && names->name)
 		snprintf(text, sizeof(text), "a number or one of %s", names->name);
@@ -21,22 +21,23 @@ static int fail_names(struct pd_packer *p, const char *last, const struct pd_nam
 		snprintf(text + n, sizeof(text) - n, ", %s", names->name);
 	}
 	if (!names)
-		snprintf(text, sizeof(text), "not a number or name that this field can have");
+		snprintf(text, sizeof(text), "not a number or name of this field");
 	return pd_pack_fail(p, last, PD_E_ARGUMENT, text);
 }
 
 int pd_pack_number_or_derived(struct pd_packer *p, const struct pd_pack_scope *s, const struct pd_op *op, uint64_t *v)
 {
 	const char *bad;
-	int got = pd_pack_number_of(p->v, s->object, op->field, v, &bad);
+	int ret = pd_pack_number_of(p->v, s->object, op->field, v, &bad);
 
-	if (got < 0) {
-		if (bad && (op->field->show != PD_BITS && !pd_pack_is_of_row(op->field, bad)))
-			pd_pack_enter(p, op->field->name, 0);	/* else it is a member of the object around */
+	if (ret < 0) {
+		if (bad && (op->field->show != PD_BITS && !pd_pack_row_has_key(op->field, bad)))
+			/* else it is a member of the outer object */
+			pd_pack_enter(p, op->field->name, 0);
 		return fail_names(p, bad ? bad : op->field->name, bad ? NULL : op->field->names);
 	}
-	if (got == 0 || op->slot < 0 || !pd_pack_derive(p, s->list, s->object, op->slot, v))
-		return got;
+	if (ret == 0 || op->slot < 0 || !pd_pack_derive(p, s->list, s->object, op->slot, v))
+		return ret;
 	return 0;
 }
 
@@ -49,9 +50,9 @@ int pd_pack_number(struct pd_packer *p, struct pd_pack_scope *s, const struct pd
 {
 	uint64_t v = 0;
 	pd_node hex;
-	int got = pd_pack_number_or_derived(p, s, op, &v);
+	int ret = pd_pack_number_or_derived(p, s, op, &v);
 
-	if (got < 0)
+	if (ret < 0)
 		return -1;
 	hex = op->field->show == PD_FLOAT ? pd_pack_suffixed(p, s->object, op->field->name, "_hex") : NULL;
 	if (hex && p->v->type(hex) == PD_NODE_TEXT) {
@@ -65,10 +66,10 @@ int pd_pack_number(struct pd_packer *p, struct pd_pack_scope *s, const struct pd
 	if (!fits(op, v))
 		return pd_pack_fail(p, op->field->name, PD_E_ARGUMENT, "too large for this field");
 	if (op->field->show == PD_DEC && v >> 63 && pd_node_is_negative(p->v, pd_pack_member(p, s, op->field)))
-		return pd_pack_fail(p, op->field->name, PD_E_ARGUMENT, "it can't be negative");
+		return pd_pack_fail(p, op->field->name, PD_E_ARGUMENT, "must not be negative");
 	if (op->slot >= 0) {
 		p->slots[op->slot] = v;
-		p->patch_at[op->slot] = got ? p->out->size + 1 : 0;
+		p->patch_at[op->slot] = ret ? p->out->size + 1 : 0;
 		p->patch_width[op->slot] = op->width;
 	}
 	if (op->field->show == PD_ORDER)
@@ -88,9 +89,10 @@ int pd_pack_cstr(struct pd_packer *p, struct pd_pack_scope *s, const struct pd_o
 	if (s->end == PD_SIZE_OPEN)
 		pad = 1 + (size_t)(-(ptrdiff_t)(p->out->size - p->base + 1) & 7);
 	else if (s->end < p->out->size)
-		return pd_pack_fail(p, op->field->name, PD_E_SIZE, "the record's size is too small for it: leave size out");
+		return pd_pack_fail(p, op->field->name, PD_E_SIZE,
+				    "the record's size is too small for it; omit the size");
 	else
-		pad = pd_pack_left_of(p, s);
+		pad = pd_pack_bytes_left(p, s);
 	return pd_pack_append_padding(p, s, pad);
 }
 
@@ -106,7 +108,7 @@ int pd_pack_text(struct pd_packer *p, struct pd_pack_scope *s, const struct pd_o
 	switch (op->kind) {
 	case PD_CHARS:
 		if (size > op->width)
-			return pd_pack_fail(p, op->field->name, PD_E_SIZE, "longer than the array it goes into");
+			return pd_pack_fail(p, op->field->name, PD_E_SIZE, "longer than its array");
 		return pd_pack_append_padding(p, s, op->width - size);
 	case PD_ZSTR:
 		pd_buf_append(p->out, "", 1);
@@ -119,18 +121,18 @@ int pd_pack_text(struct pd_packer *p, struct pd_pack_scope *s, const struct pd_o
 	}
 }
 
-/* Elements or bytes that a count asks for beside the values themselves. */
+/* Returns the size of a pad. */
 static size_t pad_count(struct pd_packer *p, const struct pd_pack_scope *s, const struct pd_op *op)
 {
 	size_t at = p->out->size;
 
 	switch (op->count_from) {
 	case PD_COUNT_REST:
-		return pd_pack_left_of(p, s);
+		return pd_pack_bytes_left(p, s);
 	case PD_COUNT_REST_MOD:
 		if (s->end == PD_SIZE_OPEN)
 			return (size_t)(-(ptrdiff_t)(at - p->base)) & (size_t)(op->count_value - 1);
-		return pd_pack_left_of(p, s) % (size_t)op->count_value;
+		return pd_pack_bytes_left(p, s) % (size_t)op->count_value;
 	case PD_COUNT_ALIGN:
 		return (size_t)(-(ptrdiff_t)(at - s->start)) & (size_t)(op->count_value - 1);
 	default:
@@ -138,7 +140,7 @@ static size_t pad_count(struct pd_packer *p, const struct pd_pack_scope *s, cons
 	}
 }
 
-/* The count says what the values have; a count that was given must agree. */
+/* Checks a given count against the values. */
 static int check_count(struct pd_packer *p, const struct pd_op *op, uint64_t have)
 {
 	uint64_t stated;
@@ -165,8 +167,10 @@ static int check_count(struct pd_packer *p, const struct pd_op *op, uint64_t hav
 	if (stated == have)
 		return 0;
 	if (!have)
-		return pd_pack_fail(p, op->field->name, PD_E_COUNT, "it is left out (was it decoded with --blobs omit?)");
-	return pd_pack_fail(p, op->field->name, PD_E_COUNT, "its length is not what its count says: leave the count out");
+		return pd_pack_fail(p, op->field->name, PD_E_COUNT,
+				    "it is missing (was it decoded with --blobs omit?)");
+	return pd_pack_fail(p, op->field->name, PD_E_COUNT,
+			    "its length differs from its count; omit the count");
 }
 
 int pd_pack_bytes(struct pd_packer *p, struct pd_pack_scope *s, const struct pd_op *op)
@@ -186,12 +190,13 @@ int pd_pack_bytes(struct pd_packer *p, struct pd_pack_scope *s, const struct pd_
 		size_t from = p->out->size;
 
 		if (pd_pack_append_blob(p, n))
-			return pd_pack_fail(p, op->field->name, PD_E_ARGUMENT, "an even number of hex digits was expected");
+			return pd_pack_fail(p, op->field->name, PD_E_ARGUMENT,
+					    "expected an even number of hex digits");
 		size = p->out->size - from;
 	}
 	if (op->kind == PD_AREA) {
 		if (size > op->width)
-			return pd_pack_fail(p, op->field->name, PD_E_SIZE, "longer than the bytes it goes into");
+			return pd_pack_fail(p, op->field->name, PD_E_SIZE, "longer than its field");
 		return pd_pack_append_padding(p, s, op->width - size);
 	}
 	if (op->count_from == PD_COUNT_INLINE && !p->out->failed)
@@ -205,7 +210,8 @@ static int pack_registers(struct pd_packer *p, const struct pd_pack_scope *s, co
 	const char *name;
 
 	if (regs && p->v->type(regs) != PD_NODE_OBJECT)
-		return pd_pack_fail(p, op->field->name, PD_E_ARGUMENT, "an object was expected: registers by name");
+		return pd_pack_fail(p, op->field->name, PD_E_ARGUMENT,
+				    "expected an object of registers by name");
 	for (size_t i = 0; regs && p->v->member_at(regs, i, &name, &value); i++) {
 		uint32_t k = 0;
 
@@ -215,7 +221,8 @@ static int pack_registers(struct pd_packer *p, const struct pd_pack_scope *s, co
 			continue;
 		pd_pack_enter(p, op->field->name, 0);
 		return pd_pack_fail(p, name, PD_E_ARGUMENT,
-				    "the event's mask has no such register of the machine that feature ARCH names");
+				    "the event's mask does not include such a register of the "
+				    "machine in feature ARCH");
 	}
 	for (uint32_t i = 0; i < op->size / 8; i++) {
 		pd_node n = regs ? p->v->member(regs, op->names[i]) : NULL;
@@ -223,7 +230,8 @@ static int pack_registers(struct pd_packer *p, const struct pd_pack_scope *s, co
 
 		if (n && pd_node_number(p->v, n, NULL, &v))
 			return pd_pack_enter(p, op->field->name, 0),
-			       pd_pack_fail(p, op->names[i], PD_E_ARGUMENT, "a register's value was expected");
+			       pd_pack_fail(p, op->names[i], PD_E_ARGUMENT,
+					    "expected the value of a register");
 		pd_pack_store(p, v, 8);
 	}
 	return 0;
@@ -235,7 +243,7 @@ int pd_pack_begin_array(struct pd_packer *p, const struct pd_pack_scope *s, cons
 	*n = 0;
 	if (*list) {
 		if (p->v->type(*list) != PD_NODE_ARRAY)
-			return pd_pack_fail(p, op->field->name, PD_E_ARGUMENT, "an array was expected");
+			return pd_pack_fail(p, op->field->name, PD_E_ARGUMENT, "expected an array");
 		*n = p->v->length(*list);
 	}
 	if (op->count_from == PD_COUNT_INLINE)
@@ -260,7 +268,8 @@ int pd_pack_numbers(struct pd_packer *p, const struct pd_pack_scope *s, const st
 		    (item && op->field->show == PD_DEC && pd_node_is_negative(p->v, item))) {
 			pd_pack_enter(p, op->field->name, 0);
 			pd_pack_enter(p, NULL, i);
-			return pd_pack_fail(p, NULL, PD_E_ARGUMENT, "a number that this field can have was expected");
+			return pd_pack_fail(p, NULL, PD_E_ARGUMENT,
+					    "expected a number that fits this field");
 		}
 		pd_pack_store(p, v, op->width);
 	}

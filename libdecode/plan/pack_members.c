@@ -1,10 +1,10 @@
-/* pack_members.c - which members an object may have, and which rows they make be there. */
+/* pack_members.c - check the members of an object and decide which rows they make present. */
 #include "plan/pack_internal.h"
 
 #include <stdio.h>
 #include <string.h>
 
-bool pd_pack_is_of_row(const struct pd_field *f, const char *name)
+bool pd_pack_row_has_key(const struct pd_field *f, const char *name)
 {
 	if (f->name[0] == name[0]) {
 		const size_t n = strlen(f->name);
@@ -28,8 +28,8 @@ static bool is_listed(const char *const *names, const char *name)
 	return false;
 }
 
-/* One letter more, less, other, or two swapped. */
-static bool is_like(const char *a, const char *b)
+/* Returns whether the names differ by one letter added, removed, replaced or swapped. */
+static bool is_similar(const char *a, const char *b)
 {
 	size_t n = strlen(a), m = strlen(b), same = 0, end = 0;
 
@@ -42,13 +42,15 @@ static bool is_like(const char *a, const char *b)
 	return n <= 2 && m <= 2 && (n < 2 || m < 2 || (a[same] == b[same + 1] && a[same + 1] == b[same]));
 }
 
-static int no_such_field(struct pd_packer *p, const struct pd_packed_object *o, const char *name)
+static int fail_unknown_member(struct pd_packer *p, const struct pd_packed_object *o,
+			       const char *name)
 {
-	char text[sizeof(p->e->text)] = "there is no such field here";
+	char text[sizeof(p->e->text)] = "unknown field";
 
 	for (unsigned int i = o->first_used; i < p->nr_used; i++)
-		if (is_like(p->used[i]->name, name))
-			snprintf(text, sizeof(text), "there is no such field here, but there is %s", p->used[i]->name);
+		if (is_similar(p->used[i]->name, name))
+			snprintf(text, sizeof(text), "unknown field; did you mean %s?",
+				 p->used[i]->name);
 	return pd_pack_fail(p, name, PD_E_ARGUMENT, text);
 }
 
@@ -67,19 +69,19 @@ int pd_pack_check_members(struct pd_packer *p, const struct pd_packed_object *o,
 
 		if (!name || is_listed(also, name))
 			continue;
-		while (k < n && !pd_pack_is_of_row(p->used[first + (next + k) % n], name))
+		while (k < n && !pd_pack_row_has_key(p->used[first + (next + k) % n], name))
 			k++;
 		if (k < n)
 			next = (next + k) % n;
 		else if (!is_listed(anywhere, name))
-			return no_such_field(p, o, name);
+			return fail_unknown_member(p, o, name);
 	}
 	p->nr_used = first;
 	return 0;
 }
 
-/* How many elements or bytes a node holds. */
-static size_t length_of(struct pd_packer *p, pd_node object, const struct pd_field *f)
+/* Returns the number of elements or bytes of a node. */
+static size_t node_length(struct pd_packer *p, pd_node object, const struct pd_field *f)
 {
 	pd_node n = p->v->member(object, f->name), hex = pd_pack_suffixed(p, object, f->name, "_hex");
 
@@ -107,13 +109,13 @@ bool pd_pack_derive(struct pd_packer *p, const struct pd_op_list *list, pd_node 
 		if (op->count_slot != slot || op->count_from != PD_COUNT_SIBLING || !op->field->key_size ||
 		    !p->v->member(object, op->field->name))
 			continue;
-		*out = length_of(p, object, op->field);
+		*out = node_length(p, object, op->field);
 		return true;
 	}
 	return false;
 }
 
-size_t pd_pack_left_of(const struct pd_packer *p, const struct pd_pack_scope *s)
+size_t pd_pack_bytes_left(const struct pd_packer *p, const struct pd_pack_scope *s)
 {
 	return s->end == PD_SIZE_OPEN || s->end < p->out->size ? 0 : s->end - p->out->size;
 }
@@ -131,36 +133,37 @@ bool pd_pack_any_given(struct pd_packer *p, const struct pd_op_list *list, uint3
 	return false;
 }
 
-/* The first row with a name, in groups too. */
-static const struct pd_field *first_named(const struct pd_op *op)
+/* Finds the first row with a name, also in groups. */
+static const struct pd_field *find_first_named(const struct pd_op *op)
 {
 	const struct pd_field *f = op->field;
 
 	if (op->kind != PD_GROUP)
 		return f->key_size ? f : NULL;
 	for (uint32_t i = 0; i < op->list->nr_ops; i++) {
-		f = first_named(&op->list->ops[i]);
+		f = find_first_named(&op->list->ops[i]);
 		if (f)
 			return f;
 	}
 	return NULL;
 }
 
-/* Layouts that only the bytes tell apart: a row is there when it is given, a group when its first row is. */
-static bool given(struct pd_packer *p, const struct pd_pack_scope *s, const struct pd_op *op)
+/* For layouts that only the bytes distinguish: a row is present if it is given, a group if its
+ * first row is. */
+static bool is_given(struct pd_packer *p, const struct pd_pack_scope *s, const struct pd_op *op)
 {
-	const struct pd_field *f = first_named(op);
+	const struct pd_field *f = find_first_named(op);
 
 	return f && s->object && p->v->member(s->object, f->name);
 }
 
-/* The row before is there instead: the same test, the other way round. */
-static bool other_given(struct pd_packer *p, const struct pd_pack_scope *s, uint32_t i)
+/* Returns whether the row before, with the opposite test, is given instead. */
+static bool is_alternative_given(struct pd_packer *p, const struct pd_pack_scope *s, uint32_t i)
 {
 	const struct pd_op *op = &s->list->ops[i], *before = op - 1;
 
 	return i && before->on == PD_ON_TEST && before->unless != op->unless &&
-	       before->field->when.test == op->field->when.test && given(p, s, before);
+	       before->field->when.test == op->field->when.test && is_given(p, s, before);
 }
 
 enum pd_presence pd_pack_presence_of(struct pd_packer *p, const struct pd_pack_scope *s, uint32_t i)
@@ -168,13 +171,15 @@ enum pd_presence pd_pack_presence_of(struct pd_packer *p, const struct pd_pack_s
 	const struct pd_op *op = &s->list->ops[i];
 
 	if (op->on == PD_ON_TEST || op->on == PD_ON_VARIANT)
-		return given(p, s, op) && !(op->on == PD_ON_TEST && other_given(p, s, i)) ? PD_PRESENT : PD_ABSENT;
-	if (pd_op_number_says(op, p->slots) == op->unless)
+		return is_given(p, s, op) &&
+			!(op->on == PD_ON_TEST && is_alternative_given(p, s, i)) ? PD_PRESENT :
+				PD_ABSENT;
+	if (pd_op_condition_met(op, p->slots) == op->unless)
 		return PD_ABSENT;
 	if (!op->left)
 		return PD_PRESENT;
 	if (s->end != PD_SIZE_OPEN)
-		return pd_pack_left_of(p, s) >= op->left && (pd_pack_left_of(p, s) > 0) &&
+		return pd_pack_bytes_left(p, s) >= op->left && (pd_pack_bytes_left(p, s) > 0) &&
 		       (op->kind == PD_UINT || op->kind == PD_PAD || pd_pack_any_given(p, s->list, i, s->object)) ?
 			PD_PRESENT : PD_LIST_ENDS;
 	return op->kind == PD_PAD || pd_pack_any_given(p, s->list, i, s->object) ? PD_PRESENT : PD_LIST_ENDS;

@@ -1,10 +1,10 @@
-/* pack_number.c - numbers in the forms that the JSON has for them. */
+/* pack_number.c - numbers in the forms that the JSON has. */
 #include "plan/pack_number.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-static int digits(struct pd_bytes text, unsigned int base, uint64_t *out)
+static int parse_digits(struct pd_bytes text, unsigned int base, uint64_t *out)
 {
 	uint64_t v = 0;
 
@@ -21,7 +21,7 @@ static int digits(struct pd_bytes text, unsigned int base, uint64_t *out)
 	return 0;
 }
 
-static int named(const struct pd_name *names, struct pd_bytes text, uint64_t *out)
+static int find_name(const struct pd_name *names, struct pd_bytes text, uint64_t *out)
 {
 	for (; names && names->name; names++)
 		if (strlen(names->name) == text.size && memcmp(names->name, text.data, text.size) == 0) {
@@ -31,19 +31,20 @@ static int named(const struct pd_name *names, struct pd_bytes text, uint64_t *ou
 	return -1;
 }
 
-static int of_text(struct pd_bytes t, const struct pd_name *names, uint64_t *out)
+static int parse_text(struct pd_bytes t, const struct pd_name *names, uint64_t *out)
 {
-	if (named(names, t, out) == 0)
+	if (find_name(names, t, out) == 0)
 		return 0;
 	if (t.size > 1 && t.data[0] == '-') {
-		if (digits((struct pd_bytes){ t.data + 1, t.size - 1 }, 10, out) || *out > 1ull << 63)
+		if (parse_digits((struct pd_bytes){ t.data + 1, t.size - 1 }, 10, out) ||
+		    *out > 1ull << 63)
 			return -1;
 		*out = -*out;
 		return 0;
 	}
 	if (t.size > 2 && t.data[0] == '0' && (t.data[1] | 0x20) == 'x')
-		return digits((struct pd_bytes){ t.data + 2, t.size - 2 }, 16, out);
-	return digits(t, 10, out);
+		return parse_digits((struct pd_bytes){ t.data + 2, t.size - 2 }, 16, out);
+	return parse_digits(t, 10, out);
 }
 
 bool pd_node_is_negative(const struct pd_values *v, pd_node n)
@@ -68,8 +69,8 @@ int pd_node_number(const struct pd_values *v, pd_node n, const struct pd_name *n
 		*out = v->number(n);
 		return 0;
 	case PD_NODE_TEXT:
-		return of_text(v->text(n), names, out);
-	case PD_NODE_REAL:	/* 1e3, 5.0: what jq makes of large or rounded integers */
+		return parse_text(v->text(n), names, out);
+	case PD_NODE_REAL:	/* 1e3, 5.0: jq writes large or rounded integers so */
 		real = v->real(n);
 		if (!(real >= -9223372036854775808.0 && real < 18446744073709551616.0))
 			return -1;
@@ -80,7 +81,7 @@ int pd_node_number(const struct pd_values *v, pd_node n, const struct pd_name *n
 	}
 }
 
-/* A list of names, each a mask. */
+/* ORs the values of a list of names. */
 static int mask_of_names(const struct pd_values *v, pd_node list, const struct pd_name *names, uint64_t *out)
 {
 	*out = 0;
@@ -104,7 +105,7 @@ static uint64_t low_bits(unsigned int width)
 	return (width == 64 ? 0 : 1ull << width) - 1;
 }
 
-static int part(const struct pd_values *v, pd_node n, const struct pd_bits *b, uint64_t *out)
+static int pack_part(const struct pd_values *v, pd_node n, const struct pd_bits *b, uint64_t *out)
 {
 	uint64_t ignored = 0;
 
@@ -130,7 +131,7 @@ int pd_pack_bits(const struct pd_values *v, pd_node object, const struct pd_bits
 
 		if (!n)
 			continue;
-		if (part(v, n, b, &value) || value > low_bits(b->width)) {
+		if (pack_part(v, n, b, &value) || value > low_bits(b->width)) {
 			*bad = b->name;
 			return -1;
 		}
@@ -139,9 +140,9 @@ int pd_pack_bits(const struct pd_values *v, pd_node object, const struct pd_bits
 	return 0;
 }
 
-/* {"raw", "names"}: raw holds everything; by hand, names do. */
-static int flags(const struct pd_values *v, pd_node n, pd_node parent, const struct pd_field *f, uint64_t *out,
-		 const char **bad)
+/* Packs {"raw", "names"}: raw has all bits; without it (JSON made by hand) names count. */
+static int pack_flags(const struct pd_values *v, pd_node n, pd_node parent,
+		      const struct pd_field *f, uint64_t *out, const char **bad)
 {
 	if (v->type(n) != PD_NODE_OBJECT)
 		return pd_node_number(v, n, f->names, out);
@@ -155,7 +156,7 @@ static int flags(const struct pd_values *v, pd_node n, pd_node parent, const str
 	return pd_pack_bits(v, parent, f->bits, out, bad);
 }
 
-static int floating(const struct pd_values *v, pd_node n, uint64_t *out)
+static int pack_double(const struct pd_values *v, pd_node n, uint64_t *out)
 {
 	double d;
 
@@ -186,9 +187,9 @@ int pd_pack_number_of(const struct pd_values *v, pd_node object, const struct pd
 		return 1;
 	switch (f->show) {
 	case PD_FLAGS:
-		return flags(v, n, object, f, out, bad);
+		return pack_flags(v, n, object, f, out, bad);
 	case PD_FLOAT:
-		return v->type(n) == PD_NODE_NULL ? 1 : floating(v, n, out);
+		return v->type(n) == PD_NODE_NULL ? 1 : pack_double(v, n, out);
 	case PD_BITS_OBJECT:
 	case PD_BITS_RAW:
 		if (v->type(n) != PD_NODE_OBJECT)

@@ -1,4 +1,4 @@
-/* pack_out.c - what a pack run appends, and what it says when it can't. */
+/* pack_out.c - append bytes and report errors of a pack run. */
 #include "plan/pack_internal.h"
 
 #include <stdio.h>
@@ -39,7 +39,7 @@ void pd_packer_append(struct pd_packer *p, struct pd_bytes bytes)
 int pd_pack_enter(struct pd_packer *p, const char *name, size_t index)
 {
 	if (p->depth == PD_PACK_DEPTH)
-		return pd_pack_fail(p, name, PD_E_ARGUMENT, "too deep");
+		return pd_pack_fail(p, name, PD_E_ARGUMENT, "nested too deeply");
 	p->names[p->depth] = name;
 	p->indices[p->depth++] = index;
 	return 0;
@@ -104,17 +104,18 @@ pd_node pd_pack_suffixed(struct pd_packer *p, pd_node object, const char *name, 
 int pd_pack_append_text(struct pd_packer *p, struct pd_pack_scope *s, const struct pd_field *f, pd_node n, size_t *size)
 {
 	pd_node hex = f->name[0] ? pd_pack_suffixed(p, s->object, f->name, "_hex") : NULL;
-	size_t from = p->out->size;
+	size_t start = p->out->size;
 
 	if (hex) {
 		if (pd_pack_append_blob(p, hex))
-			return pd_pack_fail(p, f->name, PD_E_ARGUMENT, "the _hex beside it is no hex");
+			return pd_pack_fail(p, f->name, PD_E_ARGUMENT,
+					    "its _hex member is not hex");
 	} else if (n) {
 		if (p->v->type(n) != PD_NODE_TEXT && p->v->type(n) != PD_NODE_BYTES)
-			return pd_pack_fail(p, f->name, PD_E_ARGUMENT, "a string was expected");
+			return pd_pack_fail(p, f->name, PD_E_ARGUMENT, "expected a string");
 		pd_packer_append(p, p->v->text(n));
 	}
-	*size = p->out->size - from;
+	*size = p->out->size - start;
 	return 0;
 }
 

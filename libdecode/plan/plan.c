@@ -1,4 +1,6 @@
-/* plan.c - compiles a layout for one attribute: drops rows that can't be there, flattens groups, turns names to slots. */
+/* plan.c - compile a layout for one event: drop rows that can't exist, flatten groups, resolve
+ * names to slots.
+ */
 #include "plan/plan.h"
 
 #include <stdio.h>
@@ -11,31 +13,32 @@ struct compiler {
 	const struct pd_facts *facts;
 };
 
-/* Where a name is looked up: a list, the op that asks, and the lists around it. */
+/* Where a name is looked up: a list, the op that refers to it, and the outer lists. */
 struct scope {
 	const struct scope *outer;
 	struct pd_op_list *list;
 	uint32_t at;
 };
 
-enum verdict { DROP, KEEP, ASK };
+enum verdict { DROP, KEEP, RUNTIME };
 
-/* Does a row depend on misc alone, which is known? A body has no row of that name: it is the header's. */
-static bool is_of_known_misc(const struct pd_when *w, const struct pd_facts *f)
+/* A body has no row named misc, so that name is the header's. */
+static bool depends_on_known_misc(const struct pd_when *w, const struct pd_facts *f)
 {
 	return f->knows_misc && w->sibling && strcmp(w->sibling, "misc") == 0 && !w->left;
 }
 
-/* What the attribute and misc say of a row's condition. */
-static enum verdict judge(const struct pd_when *w, const struct pd_facts *f)
+/* Decides a row's condition as far as the attr and misc determine it. */
+static enum verdict decide_condition(const struct pd_when *w, const struct pd_facts *f)
 {
 	uint64_t bits;
 
-	if (is_of_known_misc(w, f))
-		return pd_number_says((uint8_t)w->on, w->value, f->misc) != w->unless ? KEEP : DROP;
+	if (depends_on_known_misc(w, f))
+		return pd_number_meets((uint8_t)w->on, w->value, f->misc) != w->unless ? KEEP :
+			DROP;
 	switch (w->on) {
 	case PD_ALWAYS:
-		return w->left ? ASK : KEEP;
+		return w->left ? RUNTIME : KEEP;
 	case PD_ON_SAMPLE_TYPE:
 		bits = f->sample_type;
 		break;
@@ -46,13 +49,13 @@ static enum verdict judge(const struct pd_when *w, const struct pd_facts *f)
 		bits = f->branch_sample_type;
 		break;
 	default:
-		return ASK;
+		return RUNTIME;
 	}
 	return ((bits & w->value) != 0) != w->unless ? KEEP : DROP;
 }
 
-/* A group that leaves no trace: its rows join the list around it. */
-static bool dissolves(const struct pd_field *row, enum verdict v)
+/* Returns whether the rows of a group join the outer list. */
+static bool is_flattened(const struct pd_field *row, enum verdict v)
 {
 	return row->kind == PD_GROUP && v == KEEP && row->extent.from == PD_EXTENT_NONE;
 }
@@ -62,11 +65,11 @@ static uint32_t count_rows(const struct pd_field *rows, const struct pd_facts *f
 	uint32_t n = 0;
 
 	for (; rows->kind != PD_END; rows++) {
-		enum verdict v = judge(&rows->when, facts);
+		enum verdict v = decide_condition(&rows->when, facts);
 
 		if (v == DROP)
 			continue;
-		n += dissolves(rows, v) ? count_rows(rows->fields, facts) : 1;
+		n += is_flattened(rows, v) ? count_rows(rows->fields, facts) : 1;
 	}
 	return n;
 }
@@ -76,7 +79,7 @@ static uint64_t register_mask(const struct pd_field *row, const struct pd_facts 
 	return row->count.from == PD_COUNT_REGS_USER ? f->regs_user : f->regs_intr;
 }
 
-/* Bytes of a row that holds no other rows; PD_VARIABLE when the record decides. */
+/* Returns the size of a row without inner rows, or PD_VARIABLE if the record determines it. */
 static uint32_t leaf_size(const struct pd_field *row, const struct pd_facts *facts)
 {
 	switch (row->kind) {
@@ -102,7 +105,7 @@ static void fill_op(struct pd_op *op, const struct pd_field *row, enum verdict v
 {
 	*op = (struct pd_op){
 		.field = row, .kind = row->kind, .width = row->width,
-		.on = v == ASK ? (uint8_t)row->when.on : PD_ALWAYS,
+		.on = v == RUNTIME ? (uint8_t)row->when.on : PD_ALWAYS,
 		.left = row->when.left, .unless = row->when.unless, .when_value = row->when.value,
 		.count_from = (uint8_t)row->count.from, .count_value = row->count.value,
 		.size = leaf_size(row, facts), .offset = PD_VARIABLE,
@@ -118,11 +121,11 @@ static void fill_op(struct pd_op *op, const struct pd_field *row, enum verdict v
 static struct pd_op *fill_ops(struct pd_op *op, const struct pd_field *rows, const struct compiler *c)
 {
 	for (; rows->kind != PD_END; rows++) {
-		enum verdict v = judge(&rows->when, c->facts);
+		enum verdict v = decide_condition(&rows->when, c->facts);
 
 		if (v == DROP)
 			continue;
-		if (dissolves(rows, v)) {
+		if (is_flattened(rows, v)) {
 			op = fill_ops(op, rows->fields, c);
 			continue;
 		}
@@ -133,8 +136,8 @@ static struct pd_op *fill_ops(struct pd_op *op, const struct pd_field *rows, con
 	return op;
 }
 
-/* Rows of which exactly one is there: the same condition, once the other way round. */
-static bool alternatives(const struct pd_op *a, const struct pd_op *b)
+/* Returns whether exactly one of two rows exists: the same condition, once with `unless`. */
+static bool are_alternatives(const struct pd_op *a, const struct pd_op *b)
 {
 	const struct pd_when *w = &a->field->when, *x = &b->field->when;
 
@@ -142,14 +145,14 @@ static bool alternatives(const struct pd_op *a, const struct pd_op *b)
 	       w->value == x->value && w->sibling && x->sibling && strcmp(w->sibling, x->sibling) == 0 && a->size == b->size;
 }
 
-/* Offsets as far as they are constant, and the size of the whole list when all are. */
-static void place(struct pd_op_list *list)
+/* Sets constant offsets, and the size of the list if all are constant. */
+static void set_offsets(struct pd_op_list *list)
 {
 	uint32_t at = 0;
 
 	for (uint32_t i = 0; i < list->nr_ops; i++) {
 		struct pd_op *op = &list->ops[i];
-		bool pair = i + 1 < list->nr_ops && alternatives(op, op + 1);
+		bool pair = i + 1 < list->nr_ops && are_alternatives(op, op + 1);
 
 		op->offset = at;
 		if (pair)
@@ -162,8 +165,8 @@ static void place(struct pd_op_list *list)
 	list->size = at;
 }
 
-/* The run of plain numbers at the start: walk.c checks its size once. */
-static void find_simple(struct pd_op_list *list)
+/* Counts the leading simple numbers, whose size walk.c checks at once. */
+static void count_simple(struct pd_op_list *list)
 {
 	uint32_t i, size = 0;
 
@@ -180,7 +183,7 @@ static void find_simple(struct pd_op_list *list)
 	list->simple_size = size;
 }
 
-/* Where there are bytes enough for it, does it go wrong? */
+/* Returns whether the op can't fail if there are enough bytes. */
 static bool is_safe(const struct pd_op *op)
 {
 	switch (op->kind) {
@@ -205,13 +208,13 @@ static bool is_safe(const struct pd_op *op)
 	}
 }
 
-/* A size, so many bytes, perhaps a pad behind them. */
+/* Returns whether it is a struct of a size, bytes of that size, and an optional pad. */
 static bool is_sized(const struct pd_op *op)
 {
 	const struct pd_op_list *l = op->list;
 
 	if (op->kind != PD_STRUCT || op->field->extent.from != PD_EXTENT_NONE || l->nr_ops < 2 || l->nr_ops > 3 ||
-	    l->nr_aheads)
+	    l->nr_forward_refs)
 		return false;
 	for (uint32_t i = 0; i < l->nr_ops; i++)
 		if (l->ops[i].on != PD_ALWAYS || l->ops[i].left)
@@ -225,13 +228,13 @@ static bool is_sized(const struct pd_op *op)
 	return l->nr_ops == 2 || (l->ops[2].kind == PD_PAD && l->ops[2].count_from == PD_COUNT_REST_MOD);
 }
 
-/* A group of one size under a test, at a known place. */
+/* Returns whether it is a group of constant size under a test, at a fixed offset. */
 static bool is_optional(const struct pd_op *op)
 {
 	return op->kind == PD_GROUP && op->on == PD_ON_TEST && !op->left && op->offset != PD_VARIABLE && is_safe(op);
 }
 
-/* Lists that text ends, or numbers with their count: walk.c measures them without walking. */
+/* Finds lists that end with a text or with counted numbers: walk.c measures them without a walk. */
 static void find_tail(struct pd_op_list *list)
 {
 	const struct pd_op *last = list->nr_ops ? &list->ops[list->nr_ops - 1] : NULL, *before = last;
@@ -255,40 +258,40 @@ static void find_tail(struct pd_op_list *list)
 			  (!list->optional || list->optional->list->nr_simple == list->optional->list->nr_ops);
 }
 
-static int8_t slot_of(struct compiler *c, struct pd_op *op)
+static int8_t assign_slot(struct compiler *c, struct pd_op *op)
 {
 	if (op->slot == PD_NO_SLOT && c->plan->nr_slots < PD_SLOTS)
 		op->slot = (int8_t)c->plan->nr_slots++;
 	return op->slot;
 }
 
-static bool is_called(const struct pd_op *op, const char *name, size_t size)
+static bool has_name(const struct pd_op *op, const char *name, size_t size)
 {
 	return strncmp(op->field->name, name, size) == 0 && op->field->name[size] == '\0';
 }
 
-/* The nearest op of that name before `at`, or the first behind it. */
+/* Finds the nearest op of that name before `at`, or else the first one after it. */
 static struct pd_op *find_near(struct pd_op_list *list, uint32_t at, const char *name, size_t size)
 {
 	for (uint32_t i = at; i-- > 0;)
-		if (is_called(&list->ops[i], name, size))
+		if (has_name(&list->ops[i], name, size))
 			return &list->ops[i];
 	for (uint32_t i = at + 1; i < list->nr_ops; i++)
-		if (is_called(&list->ops[i], name, size))
+		if (has_name(&list->ops[i], name, size))
 			return &list->ops[i];
 	return NULL;
 }
 
-static void look_ahead(struct pd_op_list *list, const struct pd_op *op)
+static void add_forward_ref(struct pd_op_list *list, const struct pd_op *op)
 {
-	for (uint32_t i = 0; i < list->nr_aheads; i++)
-		if (list->aheads[i].op == op)
+	for (uint32_t i = 0; i < list->nr_forward_refs; i++)
+		if (list->forward_refs[i].op == op)
 			return;
-	list->aheads[list->nr_aheads++] = (struct pd_ahead){ op, op->offset };
+	list->forward_refs[list->nr_forward_refs++] = (struct pd_forward_ref){ op, op->offset };
 }
 
-/* The slot of a sibling: see pd_when. check.c holds that every name is found. */
-static int8_t resolve(struct compiler *c, const struct scope *s, const char *name)
+/* Returns the slot of a sibling, see pd_when. The lint checks that every name is found. */
+static int8_t resolve_name(struct compiler *c, const struct scope *s, const char *name)
 {
 	const char *dot = strchr(name, '.');
 	size_t size = dot ? (size_t)(dot - name) : strlen(name);
@@ -301,8 +304,8 @@ static int8_t resolve(struct compiler *c, const struct scope *s, const char *nam
 		if (dot)
 			op = op->list ? find_near(op->list, op->list->nr_ops, dot + 1, strlen(dot + 1)) : NULL;
 		else if (op > &s->list->ops[s->at])
-			look_ahead(s->list, op);
-		return op ? slot_of(c, op) : PD_NO_SLOT;
+			add_forward_ref(s->list, op);
+		return op ? assign_slot(c, op) : PD_NO_SLOT;
 	}
 	return strcmp(name, "misc") == 0 ? PD_MISC_SLOT : PD_NO_SLOT;
 }
@@ -321,7 +324,7 @@ static int name_registers(struct compiler *c, struct pd_op *op)
 
 		if (!(mask >> bit & 1))
 			continue;
-		if (!name)	/* of a machine nobody has named */
+		if (!name)	/* unknown machine or register */
 			name = pd_arena_text(c->plan->arena, number,
 					     (size_t)snprintf(number, sizeof(number), "reg%u", bit));
 		if (!name)
@@ -339,15 +342,15 @@ static int compile_op(struct compiler *c, struct pd_op *op, const struct scope *
 	const struct pd_field *row = op->field;
 
 	if (row->when.sibling && op->on != PD_ALWAYS)
-		op->when_slot = resolve(c, scope, row->when.sibling);
+		op->when_slot = resolve_name(c, scope, row->when.sibling);
 	if (op->when_slot == PD_MISC_SLOT)
 		c->plan->misc_bits |= op->on == PD_ON_MASK ? (uint16_t)op->when_value : UINT16_MAX;
 	if (row->count.sibling)
-		op->count_slot = resolve(c, scope, row->count.sibling);
+		op->count_slot = resolve_name(c, scope, row->count.sibling);
 	if (row->count.by)
-		op->by_slot = resolve(c, scope, row->count.by);
+		op->by_slot = resolve_name(c, scope, row->count.by);
 	if (row->extent.from == PD_EXTENT_SIBLING)
-		op->extent_slot = resolve(c, scope, row->extent.sibling);
+		op->extent_slot = resolve_name(c, scope, row->extent.sibling);
 	if (op->kind == PD_REGISTERS)
 		return name_registers(c, op);
 	if (!row->fields)
@@ -361,8 +364,8 @@ static int compile_op(struct compiler *c, struct pd_op *op, const struct scope *
 					      strlen(row->extent.sibling));
 
 		if (own) {
-			op->extent_slot = slot_of(c, own);
-			look_ahead(inside.list, own);
+			op->extent_slot = assign_slot(c, own);
+			add_forward_ref(inside.list, own);
 		}
 	} else if (op->kind != PD_ARRAY && row->extent.from == PD_EXTENT_NONE) {
 		op->size = op->list->size;
@@ -379,35 +382,36 @@ static struct pd_op_list *compile_list(struct compiler *c, const struct pd_field
 		return NULL;
 	list->nr_ops = n;
 	list->ops = pd_arena_alloc(c->plan->arena, n * sizeof(*list->ops));
-	list->aheads = pd_arena_alloc(c->plan->arena, n * sizeof(*list->aheads));
-	if (!list->ops || !list->aheads)
+	list->forward_refs = pd_arena_alloc(c->plan->arena, n * sizeof(*list->forward_refs));
+	if (!list->ops || !list->forward_refs)
 		return NULL;
 	fill_ops(list->ops, rows, c);
-	place(list);
+	set_offsets(list);
 	for (uint32_t i = 0; i < n; i++)
 		if (compile_op(c, &list->ops[i], &(struct scope){ outer, list, i }))
 			return NULL;
-	place(list);
-	find_simple(list);
+	set_offsets(list);
+	count_simple(list);
 	find_tail(list);
 	return list;
 }
 
-/* Which simple ops need a look, here and in the lists inside: slots are known only when all is compiled. */
-static int note_simple(struct pd_plan *plan, struct pd_op_list *list)
+/* Collects the simple ops that need processing, here and in inner lists. Slots are known only after
+ * all rows are compiled. */
+static int index_special(struct pd_plan *plan, struct pd_op_list *list)
 {
-	list->noted = pd_arena_alloc(plan->arena, list->nr_simple * sizeof(*list->noted));
-	if (!list->noted)
+	list->special = pd_arena_alloc(plan->arena, list->nr_simple * sizeof(*list->special));
+	if (!list->special)
 		return -1;
 	for (uint32_t i = 0; i < list->nr_simple; i++)
 		if (list->ops[i].kind == PD_PAD)
-			list->noted[list->nr_pads++] = i;
-	list->nr_noted = list->nr_pads;
+			list->special[list->nr_pads++] = i;
+	list->nr_special = list->nr_pads;
 	for (uint32_t i = 0; i < list->nr_simple; i++)
 		if (list->ops[i].kind != PD_PAD && list->ops[i].slot >= 0)
-			list->noted[list->nr_noted++] = i;
+			list->special[list->nr_special++] = i;
 	for (uint32_t i = list->nr_simple; i < list->nr_ops; i++)
-		if (list->ops[i].list && note_simple(plan, list->ops[i].list))
+		if (list->ops[i].list && index_special(plan, list->ops[i].list))
 			return -1;
 	return 0;
 }
@@ -440,7 +444,7 @@ struct pd_plan *pd_plan_compile(const struct pd_field *fields, const struct pd_f
 	*kept = arena;
 	*plan = (struct pd_plan){ .budget = budget, .arena = kept, .nr_slots = PD_MISC_SLOT + 1 };
 	plan->list = compile_list(&c, fields, NULL);
-	if (!plan->list || note_simple(plan, plan->list)) {
+	if (!plan->list || index_special(plan, plan->list)) {
 		pd_plan_free(plan);
 		return NULL;
 	}
@@ -454,7 +458,7 @@ void pd_plan_free(struct pd_plan *plan)
 
 	if (!plan)
 		return;
-	arena = *plan->arena;	/* the plan lies in its own arena */
+	arena = *plan->arena;	/* the plan is in its own arena */
 	pd_arena_free(&arena);
 }
 

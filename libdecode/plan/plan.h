@@ -1,4 +1,5 @@
-/* plan.h - a layout compiled for one attribute: what the attribute decides is decided, names are slots.
+/* plan.h - a layout compiled for one event: conditions on the attr are decided, and names are
+ * resolved to slots.
  *
  * Compiled once per stream and kept; walk.c runs it for each record.
  */
@@ -14,13 +15,14 @@
 #define PD_MISC_SLOT 0		/* the record header's misc */
 #define PD_SLOTS 48
 
-/* What a layout may depend on beside the record's own bytes. */
+/* What a layout may depend on besides the record's own bytes. */
 struct pd_facts {
 	uint64_t sample_type, read_format, branch_sample_type;
 	uint64_t regs_user, regs_intr;
 	const struct pd_arch *arch;
 	uint32_t cpus_available;
-	bool knows_misc;		/* the record header's misc is this in each record of the plan */
+	/* misc is the same in the header of each record of the plan */
+	bool knows_misc;
 	uint16_t misc;
 };
 
@@ -28,22 +30,22 @@ struct pd_op_list;
 
 struct pd_op {
 	const struct pd_field *field;
-	struct pd_op_list *list;	/* of groups, structs, arrays */
-	const char *const *names;	/* of registers */
+	struct pd_op_list *list;	/* for groups, structs, arrays */
+	const char *const *names;	/* for registers */
 	uint64_t when_value, count_value;
-	uint32_t offset;		/* from the start of its list */
+	uint32_t offset;		/* from the start of the list */
 	uint32_t size;			/* on the wire */
 	uint16_t width;
 	uint8_t kind;
-	uint8_t on, left;		/* what is left of pd_when */
+	uint8_t on, left;		/* remaining condition, see pd_when */
 	bool unless;
 	uint8_t count_from;
-	int8_t slot;			/* where its number is kept */
+	int8_t slot;			/* where its number is stored */
 	int8_t when_slot, count_slot, by_slot, extent_slot;
 };
 
-/* Does a number meet a condition on numbers? */
-static inline bool pd_number_says(uint8_t on, uint64_t value, uint64_t number)
+/* Returns whether a number meets a condition on numbers. */
+static inline bool pd_number_meets(uint8_t on, uint64_t value, uint64_t number)
 {
 	switch (on) {
 	case PD_ON_MASK:
@@ -57,34 +59,37 @@ static inline bool pd_number_says(uint8_t on, uint64_t value, uint64_t number)
 	}
 }
 
-/* Does the number before it that the row depends on say it is there? `unless` turns the answer over. */
-static inline bool pd_op_number_says(const struct pd_op *op, const uint64_t *slots)
+/* Evaluates the row's condition on an earlier field, without `unless`. */
+static inline bool pd_op_condition_met(const struct pd_op *op, const uint64_t *slots)
 {
-	return pd_number_says(op->on, op->when_value, op->when_slot >= 0 ? slots[op->when_slot] : 0);
+	return pd_number_meets(op->on, op->when_value, op->when_slot >= 0 ? slots[op->when_slot] :
+			       0);
 }
 
-/* A number that is needed before its turn. */
-struct pd_ahead {
+/* A number that an earlier row needs. */
+struct pd_forward_ref {
 	const struct pd_op *op;
 	uint32_t offset;
 };
 
 struct pd_op_list {
 	struct pd_op *ops;
-	struct pd_ahead *aheads;
-	uint32_t nr_ops, nr_aheads;
-	uint32_t size;			/* of all, where constant */
-	uint32_t nr_simple;		/* leading ops that are unconditional numbers or pads at known offsets */
-	uint32_t simple_size;		/* bytes of those */
-	/* all that varies is the last op: SIZED is a struct of a size, so many bytes, and a pad to a multiple */
+	struct pd_forward_ref *forward_refs;
+	uint32_t nr_ops, nr_forward_refs;
+	uint32_t size;			/* total, if constant */
+	/* leading ops that are unconditional numbers or pads at fixed offsets */
+	uint32_t nr_simple;
+	uint32_t simple_size;		/* their size in bytes */
+	/* set if only the last op varies; SIZED is a struct of a size, bytes of that size, and a
+	 * pad to a multiple */
 	enum { PD_TAIL_NONE, PD_TAIL_TEXT, PD_TAIL_NUMBERS, PD_TAIL_SIZED } tail;
-	const struct pd_op *optional;	/* and a group before it, if a test says so; NULL: none. See pd_tail_at() */
-	bool is_simple;			/* what is before the tail, and in that group, is simple */
-	uint32_t *noted, nr_noted;	/* which of the simple ones are pads, those first, or have a slot */
+	const struct pd_op *optional;	/* group under a test before the tail, or NULL: pd_tail_at() */
+	bool is_simple;			/* all ops before the tail and in `optional` are simple */
+	uint32_t *special, nr_special;	/* simple ops that are pads (first) or have a slot */
 	uint32_t nr_pads;
 };
 
-/* Numbers that are asked for in record after record: looked up when the plan is made. */
+/* Numbers that are read from most records; looked up when the plan is compiled. */
 enum pd_hot {
 	PD_HOT_PID,
 	PD_HOT_TID,
@@ -97,22 +102,22 @@ enum pd_hot {
 
 struct pd_plan {
 	struct pd_op_list *list;
-	const struct pd_op *hot[PD_NR_HOT];	/* NULL: not there, or not at a fixed place */
+	const struct pd_op *hot[PD_NR_HOT];	/* NULL: absent, or not at a fixed offset */
 	struct pd_budget *budget;
 	struct pd_arena *arena;
 	unsigned int nr_slots;
-	unsigned int variants;		/* mask of the PD_ON_VARIANT bits it has */
-	uint16_t misc_bits;		/* of the header's misc that rows depend on, unless it was known */
+	unsigned int variants;		/* mask of the PD_ON_VARIANT bits in use */
+	uint16_t misc_bits;		/* bits of misc that rows depend on, if misc is not known */
 };
 
-/* NULL when memory runs out. `fields` must outlive the plan. */
+/* Returns NULL if out of memory. `fields` must outlive the plan. */
 struct pd_plan *pd_plan_compile(const struct pd_field *fields, const struct pd_facts *facts, struct pd_budget *budget);
 void pd_plan_free(struct pd_plan *plan);
 
-/* The op of the outermost list that is called name, or NULL. */
+/* Returns the op of the outermost list with that name, or NULL. */
 const struct pd_op *pd_plan_find(const struct pd_plan *plan, const char *name);
 
-/* Is it a number that every record of the plan has, in the same place? */
+/* Returns whether the op is a number at a fixed offset in every record of the plan. */
 static inline bool pd_op_is_fixed(const struct pd_op *op)
 {
 	return op->kind == PD_UINT && op->on == PD_ALWAYS && !op->left && op->offset != PD_VARIABLE &&

@@ -1,4 +1,4 @@
-/* value_tree.c - struct pd_value as a source of values. */
+/* value_tree.c - struct pd_value as a source of values for packing. */
 #include <string.h>
 
 #include "pd/write.h"

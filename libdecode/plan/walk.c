@@ -1,6 +1,7 @@
-/* walk.c - runs a plan over bytes: see walk.h.
+/* walk.c - run a plan over bytes.
  *
- * One function does both passes, so that they can't differ: without a visitor it only counts.
+ * One function measures and visits, so that the two can't differ: without a visitor it only
+ * counts.
  */
 #include "plan/walk.h"
 
@@ -13,13 +14,13 @@ struct walk {
 	struct pd_cursor c;
 	struct pd_bytes body;
 	const struct pd_visitor *v;	/* NULL: measure */
-	pd_see_fixed_fields run;			/* or NULL */
+	pd_see_fixed_fields batch;			/* or NULL */
 	void *ctx;
 	unsigned int variant;
 	enum pd_text_end text_end;
 	enum pd_regular regular;
 	unsigned int nr_pads, dirty_pads;
-	uint32_t ops_done;		/* of the list walked last */
+	uint32_t ops_done;		/* in the last list walked */
 	uint64_t slots[PD_SLOTS];
 	struct pd_bytes pads[MAX_PADS];
 	/* why the walk ended */
@@ -41,7 +42,7 @@ static enum step fail(struct walk *w, const struct pd_op *op, enum pd_code code,
 	return FAILED;
 }
 
-static const uint8_t *take(struct walk *w, const struct pd_op *op, uint64_t n)
+static const uint8_t *take_bytes(struct walk *w, const struct pd_op *op, uint64_t n)
 {
 	const uint8_t *p = n <= SIZE_MAX ? pd_take(&w->c, (size_t)n) : NULL;
 
@@ -59,7 +60,8 @@ uint64_t pd_bits_mirror(const struct pd_field *f, uint64_t v, unsigned int width
 		out |= (v >> (bits - 1 - i) & 1) << i;
 	for (const struct pd_bits *b = f->bits; b && b->name; b++) {
 		const uint64_t mask = (b->width == 64 ? 0 : 1ull << b->width) - 1;
-		const unsigned int top = bits - b->shift - b->width;	/* the machine counts from its own end */
+		/* the machine counts from the other end */
+		const unsigned int top = bits - b->shift - b->width;
 		const unsigned int from = way == PD_TO_LITTLE ? top : b->shift;
 		const unsigned int to = way == PD_TO_LITTLE ? b->shift : top;
 
@@ -68,17 +70,19 @@ uint64_t pd_bits_mirror(const struct pd_field *f, uint64_t v, unsigned int width
 	return out;
 }
 
-static uint64_t mirror_back(const struct pd_field *f, uint64_t v, unsigned int width, enum pd_swap swap)
+static uint64_t unmirror(const struct pd_field *f, uint64_t v, unsigned int width,
+			 enum pd_swap swap)
 {
 	return f->msb_first && pd_is_big(swap) ? pd_bits_mirror(f, v, width, PD_TO_LITTLE) : v;
 }
 
 uint64_t pd_op_shown(const struct pd_op *op, const uint8_t *start, enum pd_swap swap)
 {
-	return mirror_back(op->field, pd_op_value(op, start, swap), op->width, swap);
+	return unmirror(op->field, pd_op_value(op, start, swap), op->width, swap);
 }
 
-static void see_number(struct walk *w, const struct pd_field *f, unsigned int width, uint64_t value)
+static void visit_number(struct walk *w, const struct pd_field *f, unsigned int width,
+			 uint64_t value)
 {
 	if (f->show == PD_SIGNED)
 		value = pd_sign_extend(value, width);
@@ -86,19 +90,19 @@ static void see_number(struct walk *w, const struct pd_field *f, unsigned int wi
 		w->v->number(w->ctx, f, value);
 }
 
-static void see_text(struct walk *w, const struct pd_field *f, struct pd_bytes text)
+static void visit_text(struct walk *w, const struct pd_field *f, struct pd_bytes text)
 {
 	if (w->v && w->v->text)
 		w->v->text(w->ctx, f, text);
 }
 
-static void see_bytes(struct walk *w, const struct pd_field *f, struct pd_bytes bytes)
+static void visit_bytes(struct walk *w, const struct pd_field *f, struct pd_bytes bytes)
 {
 	if (w->v && w->v->bytes)
 		w->v->bytes(w->ctx, f, bytes);
 }
 
-static void see_pad(struct walk *w, const uint8_t *p, size_t n)
+static void visit_pad(struct walk *w, const uint8_t *p, size_t n)
 {
 	struct pd_bytes span = { p, n };
 
@@ -109,7 +113,7 @@ static void see_pad(struct walk *w, const uint8_t *p, size_t n)
 	w->dirty_pads += !pd_pad_is_clean(span);
 }
 
-/* Pads belong to the object they lie in. */
+/* Pads belong to the innermost object. */
 struct pad_mark {
 	unsigned int nr, dirty;
 };
@@ -132,7 +136,8 @@ static inline void close_object(struct walk *w, struct pad_mark m)
 
 static enum step walk_list(struct walk *w, const struct pd_op_list *list, uint32_t nr_ops, const uint8_t *outer_end);
 
-static enum step count_other(struct walk *w, const struct pd_op *op, const uint8_t *start, uint64_t *n)
+static enum step read_other_count(struct walk *w, const struct pd_op *op, const uint8_t *start,
+				  uint64_t *n)
 {
 	uint64_t unit = op->kind == PD_NUMBERS ? op->width : 1;
 	uint64_t left = pd_left(&w->c);
@@ -149,7 +154,7 @@ static enum step count_other(struct walk *w, const struct pd_op *op, const uint8
 		*n = *n / op->count_value + (*n % op->count_value != 0);
 		return DONE;
 	case PD_COUNT_INLINE:
-		p = take(w, op, op->count_value);
+		p = take_bytes(w, op, op->count_value);
 		if (!p)
 			return FAILED;
 		*n = pd_load(p, (unsigned int)op->count_value, w->c.swap);
@@ -165,16 +170,17 @@ static enum step count_other(struct walk *w, const struct pd_op *op, const uint8
 		*n = *n ? op->count_value - *n : 0;
 		return DONE;
 	default:
-		*n = op->count_value;	/* fixed; PD_COUNT_CPUS was settled by the plan */
+		*n = op->count_value;	/* fixed; the plan has replaced PD_COUNT_CPUS */
 		return DONE;
 	}
 }
 
-/* Elements or bytes: FAILED when the count itself is cut off. */
-static inline enum step count_of(struct walk *w, const struct pd_op *op, const uint8_t *start, uint64_t *n)
+/* Sets *n to the number of elements or bytes. Returns FAILED if the count itself is truncated. */
+static inline enum step read_count(struct walk *w, const struct pd_op *op, const uint8_t *start,
+				   uint64_t *n)
 {
 	if (op->count_from != PD_COUNT_SIBLING)
-		return count_other(w, op, start, n);
+		return read_other_count(w, op, start, n);
 	*n = op->count_slot < 0 ? 0 : w->slots[op->count_slot];
 	if (op->count_value == 32)
 		*n &= UINT32_MAX;
@@ -183,30 +189,30 @@ static inline enum step count_of(struct walk *w, const struct pd_op *op, const u
 
 static enum step walk_fstr(struct walk *w, const struct pd_op *op)
 {
-	const uint8_t *p = take(w, op, 4);
+	const uint8_t *p = take_bytes(w, op, 4);
 	uint32_t size;
 	size_t text;
 
 	if (!p)
 		return FAILED;
 	size = pd_load32(p, w->c.swap);
-	p = take(w, op, size);
+	p = take_bytes(w, op, size);
 	if (!p)
 		return FAILED;
 	text = pd_text_length((struct pd_bytes){ p, size });
 	if (size != pd_fstr_size(text) || !pd_all_zero((struct pd_bytes){ p + text, size - text }))
 		w->regular = PD_IRREGULAR;
-	see_text(w, op->field, (struct pd_bytes){ p, text });
+	visit_text(w, op->field, (struct pd_bytes){ p, text });
 	return DONE;
 }
 
-/* Text with zeros behind it: `size` bytes in all, taken. */
-static void padded_text(struct walk *w, const struct pd_op *op, const uint8_t *p, size_t size)
+/* Visits text followed by zeros, `size` bytes in all. */
+static void visit_padded_text(struct walk *w, const struct pd_op *op, const uint8_t *p, size_t size)
 {
 	size_t text = pd_text_length((struct pd_bytes){ p, size });
 
-	see_text(w, op->field, (struct pd_bytes){ p, text });
-	see_pad(w, p + text, size - text);
+	visit_text(w, op->field, (struct pd_bytes){ p, text });
+	visit_pad(w, p + text, size - text);
 }
 
 static enum step walk_text(struct walk *w, const struct pd_op *op, const uint8_t *start)
@@ -222,20 +228,20 @@ static enum step walk_text(struct walk *w, const struct pd_op *op, const uint8_t
 			size = text + 1 + (size_t)(-(w->c.at - start + (ptrdiff_t)text + 1) & 7);
 			size = size < left.size ? size : left.size;
 		}
-		padded_text(w, op, pd_take(&w->c, size), size);
+		visit_padded_text(w, op, pd_take(&w->c, size), size);
 		return DONE;
 	case PD_ZSTR:
 		text = pd_text_length(left);
 		if (text == left.size)
 			return fail(w, op, PD_E_TRUNCATED, text + 1);
 		p = pd_take(&w->c, text + 1);
-		see_text(w, op->field, (struct pd_bytes){ p, text });
+		visit_text(w, op->field, (struct pd_bytes){ p, text });
 		return DONE;
 	case PD_CHARS:
-		p = take(w, op, op->width);
+		p = take_bytes(w, op, op->width);
 		if (!p)
 			return FAILED;
-		padded_text(w, op, p, op->width);
+		visit_padded_text(w, op, p, op->width);
 		return DONE;
 	default:
 		return walk_fstr(w, op);
@@ -244,15 +250,15 @@ static enum step walk_text(struct walk *w, const struct pd_op *op, const uint8_t
 
 static enum step walk_area(struct walk *w, const struct pd_op *op, uint64_t used)
 {
-	const uint8_t *p = take(w, op, op->width);
+	const uint8_t *p = take_bytes(w, op, op->width);
 
 	if (!p)
 		return FAILED;
 	if (used == 0 || used > op->width)
 		for (used = op->width; used > 4 && pd_all_zero((struct pd_bytes){ p + used - 4, 4 });)
 			used -= 4;
-	see_bytes(w, op->field, (struct pd_bytes){ p, (size_t)used });
-	see_pad(w, p + used, op->width - (size_t)used);
+	visit_bytes(w, op->field, (struct pd_bytes){ p, (size_t)used });
+	visit_pad(w, p + used, op->width - (size_t)used);
 	return DONE;
 }
 
@@ -261,21 +267,21 @@ static enum step walk_bytes(struct walk *w, const struct pd_op *op, const uint8_
 	const uint8_t *p;
 	uint64_t n;
 
-	if (count_of(w, op, start, &n) != DONE)
+	if (read_count(w, op, start, &n) != DONE)
 		return FAILED;
 	if (op->kind == PD_AREA)
 		return walk_area(w, op, n);
-	p = take(w, op, n);
+	p = take_bytes(w, op, n);
 	if (!p)
 		return FAILED;
 	if (op->kind == PD_PAD) {
-		see_pad(w, p, (size_t)n);
+		visit_pad(w, p, (size_t)n);
 		if (op->count_from == PD_COUNT_REST && (n >= 8 || !pd_all_zero((struct pd_bytes){ p, (size_t)n })))
 			w->regular = PD_IRREGULAR;
 	} else if (op->kind == PD_TEXT)
-		see_text(w, op->field, (struct pd_bytes){ p, (size_t)n });
+		visit_text(w, op->field, (struct pd_bytes){ p, (size_t)n });
 	else
-		see_bytes(w, op->field, (struct pd_bytes){ p, (size_t)n });
+		visit_bytes(w, op->field, (struct pd_bytes){ p, (size_t)n });
 	return DONE;
 }
 
@@ -284,7 +290,7 @@ static enum step walk_numbers(struct walk *w, const struct pd_op *op, const uint
 	struct pd_numbers numbers = { NULL, 0, op->width, w->c.swap, op->names };
 	uint64_t n = op->size / 8;
 
-	if (op->kind != PD_REGISTERS && count_of(w, op, start, &n) != DONE)
+	if (op->kind != PD_REGISTERS && read_count(w, op, start, &n) != DONE)
 		return FAILED;
 	if (n > pd_left(&w->c) / op->width)
 		return fail(w, op, PD_E_COUNT, n > UINT64_MAX / op->width ? UINT64_MAX : n * op->width);
@@ -295,26 +301,26 @@ static enum step walk_numbers(struct walk *w, const struct pd_op *op, const uint
 	return DONE;
 }
 
-/* Numbers that rows before them need; absent ones count as 0. */
-static void look_ahead(struct walk *w, const struct pd_op_list *list)
+/* Reads numbers that earlier rows need; absent ones are 0. */
+static void read_forward_refs(struct walk *w, const struct pd_op_list *list)
 {
-	for (uint32_t i = 0; i < list->nr_aheads; i++) {
-		const struct pd_ahead *a = &list->aheads[i];
+	for (uint32_t i = 0; i < list->nr_forward_refs; i++) {
+		const struct pd_forward_ref *a = &list->forward_refs[i];
 		struct pd_cursor c = w->c;
 		uint64_t v = 0;
 
 		if (a->offset != PD_VARIABLE && pd_take(&c, a->offset) && pd_take_number(&c, a->op->width, &v))
-			v = mirror_back(a->op->field, v, a->op->width, c.swap);
+			v = unmirror(a->op->field, v, a->op->width, c.swap);
 		w->slots[a->op->slot] = v;
 	}
 }
 
-/* A struct that says its own size ends there, or at the outer end when that comes first. */
-static void cut_to_own_size(struct walk *w, const struct pd_op *op)
+/* Ends a struct after the size that it states, or at the outer end if that comes first. */
+static void limit_to_own_size(struct walk *w, const struct pd_op *op)
 {
 	uint64_t size;
 
-	look_ahead(w, op->list);
+	read_forward_refs(w, op->list);
 	size = op->extent_slot < 0 ? 0 : w->slots[op->extent_slot];
 	if (size == 0)
 		size = op->field->extent.value;
@@ -324,7 +330,7 @@ static void cut_to_own_size(struct walk *w, const struct pd_op *op)
 		w->regular = PD_IRREGULAR;
 }
 
-/* A group or struct, in its extent; what its rows leave of the extent is a pad. */
+/* Walks a group or struct in its extent; bytes of the extent after the last row are a pad. */
 static enum step walk_struct(struct walk *w, const struct pd_op *op)
 {
 	const uint8_t *outer_end = w->c.end;
@@ -344,7 +350,7 @@ static enum step walk_struct(struct walk *w, const struct pd_op *op)
 		w->c.end = w->c.at + size;
 	}
 	if (op->field->extent.from == PD_EXTENT_OWN)
-		cut_to_own_size(w, op);
+		limit_to_own_size(w, op);
 	step = walk_list(w, op->list, op->list->nr_ops,
 			 op->field->extent.from == PD_EXTENT_NONE ? NULL : outer_end);
 	w->c.end = outer_end;
@@ -381,7 +387,7 @@ static enum step walk_array(struct walk *w, const struct pd_op *op, const uint8_
 {
 	uint64_t n, unit = op->list->size;
 
-	if (count_of(w, op, start, &n) != DONE)
+	if (read_count(w, op, start, &n) != DONE)
 		return FAILED;
 	if (op->count_from == PD_COUNT_REST)
 		n = UINT64_MAX;
@@ -408,7 +414,7 @@ static enum step walk_array(struct walk *w, const struct pd_op *op, const uint8_
 
 static enum step walk_literal(struct walk *w, const struct pd_op *op)
 {
-	const uint8_t *p = take(w, op, op->width);
+	const uint8_t *p = take_bytes(w, op, op->width);
 
 	if (!p)
 		return FAILED;
@@ -421,39 +427,39 @@ static enum step walk_literal(struct walk *w, const struct pd_op *op)
 
 static enum step walk_number(struct walk *w, const struct pd_op *op)
 {
-	const uint8_t *p = take(w, op, op->width);
+	const uint8_t *p = take_bytes(w, op, op->width);
 	uint64_t value;
 
 	if (!p)
 		return FAILED;
-	value = mirror_back(op->field, pd_load(p, op->width, w->c.swap), op->width, w->c.swap);
+	value = unmirror(op->field, pd_load(p, op->width, w->c.swap), op->width, w->c.swap);
 	if (op->slot >= 0)
 		w->slots[op->slot] = value;
 	if (op->field->show == PD_ORDER)
 		w->c.swap = (value != 0) == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) ? PD_SWAP_YES : PD_SWAP_NO;
 	if (w->v)
-		see_number(w, op->field, op->width, value);
+		visit_number(w, op->field, op->width, value);
 	return DONE;
 }
 
-/* Is the row there? LIST_ENDS: no, and nothing behind it either. */
-static enum step is_there(struct walk *w, const struct pd_op *op, bool *there)
+/* Sets *present. Returns LIST_ENDS if neither this row nor any later one exists. */
+static enum step check_condition(struct walk *w, const struct pd_op *op, bool *present)
 {
-	bool yes;
+	bool met;
 
 	switch (op->on) {
 	case PD_ON_VARIANT:
-		yes = (w->variant & op->when_value) != 0;
+		met = (w->variant & op->when_value) != 0;
 		break;
 	case PD_ON_TEST:
-		yes = op->field->when.test(w->body, (size_t)(w->c.at - w->body.data), w->c.swap);
+		met = op->field->when.test(w->body, (size_t)(w->c.at - w->body.data), w->c.swap);
 		break;
 	default:
-		yes = pd_op_number_says(op, w->slots);
+		met = pd_op_condition_met(op, w->slots);
 		break;
 	}
-	*there = yes != op->unless;
-	return *there && op->left > pd_left(&w->c) ? LIST_ENDS : DONE;
+	*present = met != op->unless;
+	return *present && op->left > pd_left(&w->c) ? LIST_ENDS : DONE;
 }
 
 static enum step walk_op(struct walk *w, const struct pd_op *op, const uint8_t *start)
@@ -479,7 +485,7 @@ static enum step walk_op(struct walk *w, const struct pd_op *op, const uint8_t *
 	case PD_ARRAY:
 		return walk_array(w, op, start);
 	case PD_FEATURE:
-		see_bytes(w, op->field, (struct pd_bytes){ w->c.at, pd_left(&w->c) });
+		visit_bytes(w, op->field, (struct pd_bytes){ w->c.at, pd_left(&w->c) });
 		w->c.at = w->c.end;
 		return DONE;
 	default:
@@ -487,48 +493,50 @@ static enum step walk_op(struct walk *w, const struct pd_op *op, const uint8_t *
 	}
 }
 
-/* The first ops: one check for all of them. */
+/* Walks the leading simple ops with one size check. */
 static void walk_simple(struct walk *w, const struct pd_op_list *list)
 {
 	const uint8_t *start = pd_take(&w->c, list->simple_size);
 
-	for (uint32_t i = 0; i < list->nr_noted; i++) {
-		const struct pd_op *op = &list->ops[list->noted[i]];
+	for (uint32_t i = 0; i < list->nr_special; i++) {
+		const struct pd_op *op = &list->ops[list->special[i]];
 
 		if (op->kind == PD_PAD)
-			see_pad(w, start + op->offset, op->size);
+			visit_pad(w, start + op->offset, op->size);
 		else
-			w->slots[op->slot] = mirror_back(op->field, pd_load(start + op->offset, op->width, w->c.swap),
-							 op->width, w->c.swap);
+			w->slots[op->slot] = unmirror(op->field,
+						      pd_load(start + op->offset, op->width,
+							      w->c.swap),
+						      op->width, w->c.swap);
 	}
-	if (w->run) {
-		w->run(w->ctx, list->ops, list->nr_simple, start, w->c.swap);
+	if (w->batch) {
+		w->batch(w->ctx, list->ops, list->nr_simple, start, w->c.swap);
 		return;
 	}
 	if (!w->v)
 		return;
 	for (const struct pd_op *op = list->ops, *end = op + list->nr_simple; op < end; op++)
 		if (op->kind != PD_PAD)
-			see_number(w, op->field, op->width, pd_op_shown(op, start, w->c.swap));
+			visit_number(w, op->field, op->width, pd_op_shown(op, start, w->c.swap));
 }
 
-static void forget(struct walk *w, const struct pd_op *op, const struct pd_op *end)
+static void clear_slots(struct walk *w, const struct pd_op *op, const struct pd_op *end)
 {
 	for (; op < end; op++)
 		if (op->slot >= 0)
 			w->slots[op->slot] = 0;
 }
 
-/* The first nr_ops of a list. In an extent (outer_end is the end around it), what is left over is a pad. On failure the
- * cursor stands where the op that failed began. */
+/* Walks the first nr_ops of a list. In an extent (outer_end is the end around it) the remaining
+ * bytes are a pad. On failure the cursor is at the start of the op that failed. */
 static enum step walk_list(struct walk *w, const struct pd_op_list *list, uint32_t nr_ops, const uint8_t *outer_end)
 {
 	const uint8_t *start = w->c.at;
 	enum pd_swap swap = w->c.swap;
 	uint32_t i = 0;
 
-	if (list->nr_aheads)
-		look_ahead(w, list);
+	if (list->nr_forward_refs)
+		read_forward_refs(w, list);
 	if (list->nr_simple && nr_ops >= list->nr_simple && pd_left(&w->c) >= list->simple_size) {
 		walk_simple(w, list);
 		i = list->nr_simple;
@@ -536,15 +544,15 @@ static enum step walk_list(struct walk *w, const struct pd_op_list *list, uint32
 	for (; i < nr_ops; i++) {
 		const struct pd_op *op = &list->ops[i];
 		const uint8_t *at = w->c.at;
-		bool there = true;
+		bool present = true;
 
 		if (op->on != PD_ALWAYS || op->left)
-			if (is_there(w, op, &there) == LIST_ENDS) {
-				forget(w, op, list->ops + list->nr_ops);
+			if (check_condition(w, op, &present) == LIST_ENDS) {
+				clear_slots(w, op, list->ops + list->nr_ops);
 				break;
 			}
-		if (!there) {
-			forget(w, op, op + 1);
+		if (!present) {
+			clear_slots(w, op, op + 1);
 			continue;
 		}
 		if (walk_op(w, op, start) == FAILED) {
@@ -557,22 +565,22 @@ static enum step walk_list(struct walk *w, const struct pd_op_list *list, uint32
 	if (outer_end) {
 		size_t rest = pd_left(&w->c);
 
-		see_pad(w, pd_take(&w->c, rest), rest);
+		visit_pad(w, pd_take(&w->c, rest), rest);
 	}
 	w->c.swap = swap;
 	w->ops_done = nr_ops;
 	return DONE;
 }
 
-static void run(struct walk *w, const struct pd_plan *plan, struct pd_bytes body, uint64_t misc, enum pd_swap swap,
-		uint32_t nr_ops)
+static void walk_body(struct walk *w, const struct pd_plan *plan, struct pd_bytes body,
+		      uint64_t misc, enum pd_swap swap, uint32_t nr_ops)
 {
 	w->c = pd_cursor(body, swap);
-	w->body = (struct pd_bytes){ w->c.at, body.size };	/* never NULL */
+	w->body = (struct pd_bytes){ w->c.at, body.size };	/* data is never NULL */
 	if (plan->nr_slots > FEW_SLOTS)
 		memset(w->slots, 0, plan->nr_slots * sizeof(*w->slots));
 	else
-		memset(w->slots, 0, FEW_SLOTS * sizeof(*w->slots));	/* takes no call */
+		memset(w->slots, 0, FEW_SLOTS * sizeof(*w->slots));	/* constant size: inlined */
 	w->slots[PD_MISC_SLOT] = misc;
 	w->nr_pads = w->dirty_pads = 0;
 	w->code = PD_OK;
@@ -580,16 +588,16 @@ static void run(struct walk *w, const struct pd_plan *plan, struct pd_bytes body
 	walk_list(w, plan->list, nr_ops, NULL);
 }
 
-/* With one variant. Does it take every byte? */
-static bool measure(struct walk *w, const struct pd_plan *plan, struct pd_bytes body, uint64_t misc,
-		    enum pd_swap swap, unsigned int variant)
+/* Returns whether the variant takes every byte. */
+static bool measure_variant(struct walk *w, const struct pd_plan *plan, struct pd_bytes body,
+			    uint64_t misc, enum pd_swap swap, unsigned int variant)
 {
 	w->variant = variant;
-	run(w, plan, body, misc, swap, plan->list->nr_ops);
+	walk_body(w, plan, body, misc, swap, plan->list->nr_ops);
 	return w->code == PD_OK && w->c.at == w->c.end;
 }
 
-static void tell(const struct walk *w, struct pd_extent_of *out)
+static void set_extent(const struct walk *w, struct pd_extent_of *out)
 {
 	out->nr_ops = w->ops_done;
 	out->variant = w->variant;
@@ -613,44 +621,47 @@ void pd_measure(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc,
 	if (plan->list->tail && !plan->variants && pd_measure_tail(plan->list, body, swap, text_end, out))
 		return;
 	w.v = NULL;
-	w.run = NULL;
+	w.batch = NULL;
 	w.text_end = text_end;
-	/* The plainest layout that takes every byte; when none does, the plainest. */
-	exact = measure(&w, plan, body, misc, swap, 0);
-	tell(&w, out);
+	/* Choose the lowest variant that takes every byte, or variant 0 if none does. */
+	exact = measure_variant(&w, plan, body, misc, swap, 0);
+	set_extent(&w, out);
 	for (unsigned int variant = 1; variant <= plan->variants && !exact; variant++) {
 		if (variant & ~plan->variants)
 			continue;
-		exact = measure(&w, plan, body, misc, swap, variant);
+		exact = measure_variant(&w, plan, body, misc, swap, variant);
 		if (exact)
-			tell(&w, out);
+			set_extent(&w, out);
 	}
 }
 
 enum pd_regular pd_visit(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc, enum pd_swap swap,
 			 const struct pd_extent_of *extent, const struct pd_visitor *v, void *ctx)
 {
-	return pd_visit_runs(plan, body, misc, swap, extent, v, NULL, ctx);
+	return pd_visit_batches(plan, body, misc, swap, extent, v, NULL, ctx);
 }
 
-enum pd_regular pd_visit_runs(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc, enum pd_swap swap,
-			      const struct pd_extent_of *extent, const struct pd_visitor *v, pd_see_fixed_fields run_of, void *ctx)
+enum pd_regular pd_visit_batches(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc,
+				 enum pd_swap swap,
+				 const struct pd_extent_of *extent, const struct pd_visitor *v,
+				 pd_see_fixed_fields batch, void *ctx)
 {
 	struct walk w;
 
-	if (run_of && pd_is_all_fixed(plan->list, body, extent->nr_ops)) {
-		run_of(ctx, plan->list->ops, plan->list->nr_ops, body.data, swap);
+	if (batch && pd_is_all_fixed(plan->list, body, extent->nr_ops)) {
+		batch(ctx, plan->list->ops, plan->list->nr_ops, body.data, swap);
 		return PD_REGULAR;
 	}
-	if (run_of && plan->list->is_simple && extent->nr_ops == plan->list->nr_ops &&
-	    pd_visit_tail(plan->list, pd_tail_at(plan->list, body, swap), body, swap, v, run_of, ctx))
+	if (batch && plan->list->is_simple && extent->nr_ops == plan->list->nr_ops &&
+	    pd_visit_tail(plan->list, pd_tail_at(plan->list, body, swap), body, swap, v, batch,
+			  ctx))
 		return PD_REGULAR;
 	w.v = v;
-	w.run = run_of;
+	w.batch = batch;
 	w.ctx = ctx;
 	w.variant = extent->variant;
 	w.text_end = PD_TEXT_TO_END;
-	run(&w, plan, body, misc, swap, extent->nr_ops);
+	walk_body(&w, plan, body, misc, swap, extent->nr_ops);
 	close_object(&w, (struct pad_mark){ 0, 0 });
 	return w.regular;
 }

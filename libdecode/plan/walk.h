@@ -1,4 +1,6 @@
-/* walk.h - runs a plan over bytes. First measure: how far do the bytes keep to the layout? Then visit just that much. */
+/* walk.h - run a plan over bytes. pd_measure() finds how much of the bytes matches the layout;
+ * pd_visit() then visits that part.
+ */
 #ifndef PD_PLAN_WALK_H
 #define PD_PLAN_WALK_H
 
@@ -8,27 +10,29 @@
 #include "pd/visit.h"
 #include "plan/plan.h"
 
-/* What pd_measure() found out; pd_visit() takes it from there. */
+/* The result of pd_measure(), for pd_visit(). */
 struct pd_extent_of {
-	uint32_t nr_ops;		/* ops of the outermost list that fit */
+	uint32_t nr_ops;		/* matching ops of the outermost list */
 	unsigned int variant;
-	size_t end;			/* bytes those ops take */
-	enum pd_code code;		/* PD_OK, or why the next op does not fit; only then the rest is set */
-	const struct pd_field *field;	/* the row that does not fit */
-	size_t at;			/* where it begins */
+	size_t end;			/* their size in bytes */
+	/* PD_OK, or why the next op does not match; only then the rest is set */
+	enum pd_code code;
+	const struct pd_field *field;	/* the row that does not match */
+	size_t at;			/* its offset */
 	uint64_t want, have;
 };
 
 enum pd_text_end {
-	PD_TEXT_TO_END,		/* a CSTR takes all that is left */
-	PD_TEXT_ALIGNED,	/* only up to its NUL and the padding to 8 */
+	PD_TEXT_TO_END,		/* a CSTR takes all remaining bytes */
+	PD_TEXT_ALIGNED,	/* a CSTR ends after its NUL and the padding to 8 */
 };
 
-/* body: what the plan's rows describe, without the record's header and trailer. */
+/* body: the record without header and trailer. */
 void pd_measure(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc, enum pd_swap swap,
 		enum pd_text_end text_end, struct pd_extent_of *out);
 
-/* The same for the usual case, where it takes no walk: a layout of one size, of which nothing is cut off. */
+/* Fast path for a layout of constant size that is not truncated. Returns false if it does not
+ * apply. */
 static inline bool pd_measure_fixed(const struct pd_plan *plan, struct pd_bytes body, struct pd_extent_of *out)
 {
 	const struct pd_op_list *list = plan->list;
@@ -42,7 +46,7 @@ static inline bool pd_measure_fixed(const struct pd_plan *plan, struct pd_bytes 
 	return true;
 }
 
-/* Where the tail of a list begins; beyond the body: nowhere. */
+/* Returns the offset of a list's tail, or SIZE_MAX if it is beyond the body. */
 static inline size_t pd_tail_at(const struct pd_op_list *list, struct pd_bytes body, enum pd_swap swap)
 {
 	const struct pd_op *optional = list->optional;
@@ -56,7 +60,7 @@ static inline size_t pd_tail_at(const struct pd_op_list *list, struct pd_bytes b
 	return optional->offset + optional->size;
 }
 
-/* Numbers with their count before them, of which the cursor is at that. */
+/* Takes numbers and the count before them. */
 static inline bool pd_take_counted(struct pd_cursor *c, const struct pd_op *op)
 {
 	uint64_t n;
@@ -66,7 +70,7 @@ static inline bool pd_take_counted(struct pd_cursor *c, const struct pd_op *op)
 	       pd_take(c, size);
 }
 
-/* A size, so many bytes, perhaps a pad. */
+/* Takes a size, bytes of that size, and the optional pad. */
 static inline bool pd_take_sized(struct pd_cursor *c, const struct pd_op_list *list)
 {
 	uint64_t size;
@@ -76,7 +80,8 @@ static inline bool pd_take_sized(struct pd_cursor *c, const struct pd_op_list *l
 	return list->nr_ops == 2 || pd_take(c, pd_left(c) % list->ops[2].count_value);
 }
 
-/* Where a list with a tail ends by what that says of itself; a text takes all. SIZE_MAX: not in the body. */
+/* Returns where a list with a tail ends by its own size (a text takes all), or SIZE_MAX if that is
+ * beyond the body. */
 static inline size_t pd_tail_end(const struct pd_op_list *list, struct pd_bytes body, enum pd_swap swap)
 {
 	const struct pd_op *last = &list->ops[list->nr_ops - 1];
@@ -91,28 +96,33 @@ static inline size_t pd_tail_end(const struct pd_op_list *list, struct pd_bytes 
 	return body.size - pd_left(&c);
 }
 
-/* And for lists with a tail: what a walk of them finds where nothing is wrong. False: walk it. */
+/* Fast path for lists with a tail; gives the same result as a walk without errors. Returns false if
+ * it does not apply. */
 bool pd_measure_tail(const struct pd_op_list *list, struct pd_bytes body, enum pd_swap swap,
 		     enum pd_text_end text_end, struct pd_extent_of *out);
 
 enum pd_regular {
-	PD_REGULAR,	/* encoding what was seen gives the same bytes */
-	PD_IRREGULAR,	/* it would not: a text's length is not the one perf would write */
+	PD_REGULAR,	/* encoding the visited values gives the same bytes */
+	PD_IRREGULAR,	/* it does not: a text's length is not the one that perf would write */
 };
 
-/* n ops in a row, for who has something faster than a call for each number: pd_op_shown() gives those, from the start of their
- * list. There are pads among them, and numbers that are not shown. */
+/* Takes n consecutive ops at once, for callers that are faster without a call per number.
+ * pd_op_shown() returns their values; `start` is the start of their list. Pads and hidden numbers
+ * are among them. */
 typedef void (*pd_see_fixed_fields)(void *ctx, const struct pd_op *ops, size_t n, const uint8_t *start, enum pd_swap swap);
 
-/* Visits the measured ops. The padding of the outermost object comes last. */
+/* Visits the measured ops; the padding of the outermost object comes last. */
 enum pd_regular pd_visit(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc, enum pd_swap swap,
 			 const struct pd_extent_of *extent, const struct pd_visitor *v, void *ctx);
-/* The same; what comes in a row goes to `run` instead of v->number, unless it is NULL. With it, v has every function. */
-enum pd_regular pd_visit_runs(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc, enum pd_swap swap,
-			      const struct pd_extent_of *extent, const struct pd_visitor *v, pd_see_fixed_fields run, void *ctx);
+/* Like pd_visit(), but passes consecutive simple ops to `batch` instead of v->number, unless it is
+ * NULL. With `batch`, v must have every function. */
+enum pd_regular pd_visit_batches(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc,
+				 enum pd_swap swap,
+				 const struct pd_extent_of *extent, const struct pd_visitor *v,
+				 pd_see_fixed_fields batch, void *ctx);
 
-/* A visitor of a caller, who may have been compiled when it had fewer functions: a copy in *room where that is so. One of
- * a later library has more, which are not called. Internal visitors are whole. */
+/* Returns a visitor of this library's size: a copy in *room if the caller was compiled with fewer
+ * functions. Functions of a later library are not called. Internal visitors are complete. */
 static inline const struct pd_visitor *pd_visitor_of(const struct pd_visitor *v, struct pd_visitor *room)
 {
 	if (v->size >= sizeof(*v))
@@ -127,11 +137,11 @@ static inline bool pd_pad_is_clean(struct pd_bytes pad)
 	return pad.size == 4 ? pd_load32(pad.data, PD_SWAP_NO) == 0 : pd_all_zero(pad);
 }
 
-/* Has no pad among the simple ops anything in it? */
+/* Returns whether all pads among the simple ops are zero. */
 static inline bool pd_pads_are_clean(const struct pd_op_list *list, const uint8_t *start)
 {
 	for (uint32_t i = 0; i < list->nr_pads; i++) {
-		const struct pd_op *op = &list->ops[list->noted[i]];
+		const struct pd_op *op = &list->ops[list->special[i]];
 
 		if (!pd_pad_is_clean((struct pd_bytes){ start + op->offset, op->size }))
 			return false;
@@ -139,22 +149,25 @@ static inline bool pd_pads_are_clean(const struct pd_op_list *list, const uint8_
 	return true;
 }
 
-/* Simple ops and nothing else, of which no pad has anything in it? Then a visit is one call of a pd_see_fixed_fields. */
+/* Returns whether the list has only simple ops and clean pads: then a visit is one call of a
+ * pd_see_fixed_fields. */
 static inline bool pd_is_all_fixed(const struct pd_op_list *list, struct pd_bytes body, uint32_t nr_ops)
 {
 	return list->nr_simple && list->nr_simple == list->nr_ops && nr_ops == list->nr_ops &&
 	       list->simple_size <= body.size && pd_pads_are_clean(list, body.data);
 }
 
-/* Visits a list that is_simple, all of which is there, as a walk would; at: pd_tail_at(). False: walk it, nothing was visited. */
+/* Visits a complete list that is_simple like a walk would; at: pd_tail_at(). Returns false, with
+ * nothing visited, if a walk is needed. */
 bool pd_visit_tail(const struct pd_op_list *list, size_t at, struct pd_bytes body, enum pd_swap swap,
-		   const struct pd_visitor *v, pd_see_fixed_fields run, void *ctx);
+		   const struct pd_visitor *v, pd_see_fixed_fields batch, void *ctx);
 
-/* A bit-field word as a little-endian machine numbers it, from how a big-endian one does, or the other way. */
+/* Big-endian compilers allocate bit-fields from the most significant bit: converts such a word to
+ * little-endian numbering, or back. */
 enum pd_mirror { PD_TO_LITTLE, PD_TO_BIG };
 uint64_t pd_bits_mirror(const struct pd_field *f, uint64_t v, unsigned int width, enum pd_mirror way);
 
-/* v's low width bytes, sign-extended. */
+/* Sign-extends the low width bytes. */
 static inline uint64_t pd_sign_extend(uint64_t v, unsigned int width)
 {
 	unsigned int shift = 64 - 8 * width;
@@ -162,9 +175,9 @@ static inline uint64_t pd_sign_extend(uint64_t v, unsigned int width)
 	return (uint64_t)((int64_t)(v << shift) >> shift);
 }
 
-/* A number of a run as a visitor gets it. */
+/* Returns the number as visitors get it. */
 uint64_t pd_op_shown(const struct pd_op *op, const uint8_t *start, enum pd_swap swap);
-/* The same of one without bit-fields. */
+/* The same for a number without bit-fields. */
 static inline uint64_t pd_op_value(const struct pd_op *op, const uint8_t *start, enum pd_swap swap)
 {
 	const uint8_t *p = start + op->offset;
@@ -181,13 +194,13 @@ static inline uint64_t pd_op_value(const struct pd_op *op, const uint8_t *start,
 	return v;
 }
 
-/* Is a span read with this swap big-endian? */
+/* Returns whether data read with this swap is big-endian. */
 static inline bool pd_is_big(enum pd_swap swap)
 {
 	return (swap == PD_SWAP_YES) == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
 }
 
-/* The length perf gives a feature string of this many bytes. */
+/* Returns the size that perf gives a feature string of this length. */
 static inline size_t pd_fstr_size(size_t text)
 {
 	return (text + 1 + 63) & ~(size_t)63;

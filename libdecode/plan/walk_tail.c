@@ -1,4 +1,4 @@
-/* walk_tail.c - measures and visits a list of which only the end varies, without walking it: see walk.h. */
+/* walk_tail.c - measure and visit a list of which only the end varies, without walking it. */
 #include "plan/walk.h"
 
 bool pd_measure_tail(const struct pd_op_list *list, struct pd_bytes body, enum pd_swap swap,
@@ -13,14 +13,14 @@ bool pd_measure_tail(const struct pd_op_list *list, struct pd_bytes body, enum p
 	return out->end != SIZE_MAX;
 }
 
-/* A tail in its parts. */
+/* A parsed tail. */
 struct tail {
-	struct pd_bytes text;		/* or the bytes of a sized one */
+	struct pd_bytes text;		/* TEXT; bytes of SIZED */
 	struct pd_numbers numbers;
-	const uint8_t *size;		/* where that stands */
+	const uint8_t *size;		/* of SIZED: address of the size */
 };
 
-/* Are the last n bytes zeros? Mostly they are few. */
+/* Returns whether the last n bytes, mostly few, are zero. */
 static inline bool ends_in_zeros(struct pd_bytes b, size_t n)
 {
 	const enum pd_swap little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? PD_SWAP_NO : PD_SWAP_YES;
@@ -70,7 +70,7 @@ static bool read_tail(struct pd_cursor *c, const struct pd_op_list *list, struct
 }
 
 bool pd_visit_tail(const struct pd_op_list *list, size_t at, struct pd_bytes body, enum pd_swap swap,
-		   const struct pd_visitor *v, pd_see_fixed_fields run, void *ctx)
+		   const struct pd_visitor *v, pd_see_fixed_fields batch, void *ctx)
 {
 	const struct pd_op *last = &list->ops[list->nr_ops - 1], *optional = list->optional;
 	struct pd_cursor c = pd_cursor(body, swap);
@@ -84,16 +84,17 @@ bool pd_visit_tail(const struct pd_op_list *list, size_t at, struct pd_bytes bod
 	if (optional && !pd_pads_are_clean(optional->list, start + optional->offset))
 		return false;
 	if (list->nr_simple)
-		run(ctx, list->ops, list->nr_simple, start, swap);
+		batch(ctx, list->ops, list->nr_simple, start, swap);
 	if (optional)
-		run(ctx, optional->list->ops, optional->list->nr_ops, start + optional->offset, swap);
+		batch(ctx, optional->list->ops, optional->list->nr_ops, start + optional->offset,
+		      swap);
 	if (list->tail == PD_TAIL_TEXT) {
 		v->text(ctx, last->field, t.text);
 	} else if (list->tail == PD_TAIL_NUMBERS) {
 		v->numbers(ctx, last->field, &t.numbers);
 	} else {
 		v->enter(ctx, last->field);
-		run(ctx, last->list->ops, 1, t.size, swap);
+		batch(ctx, last->list->ops, 1, t.size, swap);
 		v->bytes(ctx, last->list->ops[1].field, t.text);
 		v->leave(ctx, last->field);
 	}

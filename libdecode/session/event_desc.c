@@ -1,7 +1,7 @@
 /* event_desc.c - learns from EVENT_DESC, whose events are those of the attrs section, in its order.
  *
- * perf writes both from the same attributes. No valid file is known in which they differ, so a difference is damage.
- */
+ * perf writes both from the same attributes. No valid file is known in which they differ, so a
+ * difference is damage. / */
 #include "session/event_desc.h"
 
 #include <string.h>
@@ -32,7 +32,8 @@ static void see_number(void *ctx, const struct pd_field *f, uint64_t value)
 		d->config = value;
 }
 
-/* Numbers in a row come with the place of the first: that of an attribute's is where its bytes are. */
+/* Numbers in a row come with the place of the first: that of an attribute's is where its bytes
+ * are. */
 static void see_batch(void *ctx, const struct pd_op *ops, size_t n, const uint8_t *start, enum pd_swap swap)
 {
 	struct event_desc *d = ctx;
@@ -69,7 +70,8 @@ static void report(const struct event_desc *d, enum pd_code code, enum pd_severi
 
 enum difference { SAME, ZEROED, DIFFERENT };
 
-/* How an attribute differs from its copy. Bytes that only one of them has count as zeros of the other. */
+/* How an attribute differs from its copy. Bytes that only one of them has count as zeros of the
+ * other. */
 static enum difference compare(struct pd_bytes own, struct pd_bytes copy)
 {
 	const size_t both = own.size < copy.size ? own.size : copy.size;
@@ -144,5 +146,5 @@ void pd_event_desc_update(struct pd_session *s, const struct pd_plan *plan, stru
 	struct pd_extent_of extent;
 
 	pd_measure(plan, section, 0, s->swap, PD_TEXT_TO_END, &extent);
-	pd_visit_runs(plan, section, 0, s->swap, &extent, &v, see_batch, &d);
+	pd_visit_batches(plan, section, 0, s->swap, &extent, &v, see_batch, &d);
 }

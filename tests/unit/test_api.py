@@ -329,16 +329,16 @@ def test_wrong_values_are_named(run, tmp_path, decode):
     path = tmp_path / "written.data"
     returncode, output = run("api_write.c", "wrong values", path)
     assert (returncode, said(output)) == (0, {
-        "typo": "-1 ARGUMENT | COMM: tidd: there is no such field here, but there is tid",
+        "typo": "-1 ARGUMENT | COMM: tidd: unknown field; did you mean tid?",
         "fields": "type=3 COMM tidd",
-        "kind": "-1 ARGUMENT | COMM: pid: not a number or name that this field can have",
+        "kind": "-1 ARGUMENT | COMM: pid: not a number or name of this field",
         "large": "-1 SIZE | COMM: the record would be larger than 65535 bytes",
-        "trailer": "-1 ARGUMENT | COMM: sample_id.tim: there is no such field here, but there is time",
-        "deep": "-1 ARGUMENT | NAMESPACES: namespaces[1].inode: not a number or name that this field can have",
+        "trailer": "-1 ARGUMENT | COMM: sample_id.tim: unknown field; did you mean time?",
+        "deep": "-1 ARGUMENT | NAMESPACES: namespaces[1].inode: not a number or name of this field",
         "unknown": "-1 ARGUMENT | record of type 999: body: expected the bytes of a record with unknown layout",
         "no such event": "-1 ARGUMENT | COMM: no event was added with this index",
-        "feature": "-1 ARGUMENT | HOSTNAME: a string was expected",
-        "feature's field": "-1 ARGUMENT | CPU_TOPOLOGY: pid: there is no such field here",
+        "feature": "-1 ARGUMENT | HOSTNAME: expected a string",
+        "feature's field": "-1 ARGUMENT | CPU_TOPOLOGY: pid: unknown field",
         "no such feature": "-1 ARGUMENT | the layout of this feature is unknown: use pd_writer_feature_bytes()",
         "no such bit": "-1 ARGUMENT | no feature has this id",
         "right": "done", "finish": "done"})
@@ -351,7 +351,7 @@ def test_wrong_values_are_named(run, tmp_path, decode):
 def test_texts_that_are_lent(run, tmp_path):
     """By a writer, until the next that it refuses."""
     assert run("api_write.c", "lent texts", tmp_path / "written.data") == (
-        0, "later: -1 ARGUMENT | COMM: pidd: there is no such field here, but there is pid\n")
+        0, "later: -1 ARGUMENT | COMM: pidd: unknown field; did you mean pid?\n")
 
 
 @pytest.mark.sanitize
@@ -416,7 +416,7 @@ def test_an_encoder_ends_once(run, tmp_path, decode):
 NEEDS_EVENT = "its layout depends on an event, so it needs an event's index"
 SAMPLES_SAID = {
     "comm": "done", "sample": "done", "fault": "done", "read": "done", "half": "done", "round": "done", "finish": "done",
-    "other's field": "-1 ARGUMENT | SAMPLE: callchain: there is no such field here",
+    "other's field": "-1 ARGUMENT | SAMPLE: callchain: unknown field",
     "no event": f"-1 ARGUMENT | SAMPLE: {NEEDS_EVENT}", "no event's counts": f"-1 ARGUMENT | READ: {NEEDS_EVENT}",
     "trailer": "-1 ARGUMENT | SAMPLE: records of this type have no sample_id",
     "trailer of nobody": "-1 ARGUMENT | COMM: sample_id needs an event",
