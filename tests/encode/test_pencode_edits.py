@@ -287,7 +287,7 @@ WRONG = [
     (("records", 0, "time"), "-1", r"records\[0\]\.time", "negative"),
     (("records", 0, "pid"), 1 << 32, r"records\[0\]\.pid", "too large"),
     (("records", 0, "addr"), "0x1", r"records\[0\]\.addr", "unknown field"),
-    (("records", 0, "tme"), 1, r"records\[0\]\.tme", "there is time"),
+    (("records", 0, "tme"), 1, r"records\[0\]\.tme", "mean time"),
     (("records", 0, "type"), "SAMPEL", r"records\[0\]\.type", "no record type"),
     (("records", 0, "type"), 9, r"records\[0\]\.type", "name"),
     (("records", 0, "size"), 7, r"records\[0\]\.size", "8 to 65535"),
