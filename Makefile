@@ -109,7 +109,7 @@ endif
 # A make of our own, on every core unless the user said how many.
 SUBMAKE = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS))
 
-.PHONY: all help deps demo check check-builds check-user check-distro check-compilers check-crash fuzzers mutators fuzz bench soak schemas \
+.PHONY: all help deps demo check check-short check-builds check-user check-distro check-compilers check-crash fuzzers mutators fuzz bench soak schemas \
 	analyze tidy cppcheck analyzer analyzed valgrind lint-packages install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -204,9 +204,12 @@ export UBSAN_OPTIONS ?= exitcode=99:print_stacktrace=1
 pytest_env = PD_BUILD='$(abspath build)' PD_TOOLS='$(abspath $(1))' \
 	PDECODE='$(abspath $(1)/pdecode)'
 
-# Side by side where pytest can; but alone those that watch the clock and the whole machine.
+# In parallel where pytest can. Alone: tests that measure time, or record or change the whole machine.
 PARALLEL = $(call once,PARALLEL,$(shell $(PYTHON) -c 'import xdist' 2>/dev/null && echo "--numprocesses=$$(nproc) --dist=loadfile"))
-ALONE := $(wildcard tests/record/*.py) tests/cli/test_bench.py
+NOT_ALONE := attr events kcore oldkernel output places
+ALONE := $(filter-out $(NOT_ALONE:%=tests/record/test_record_%.py),$(wildcard tests/record/*.py)) tests/cli/test_bench.py
+SHORT := tests/law tests/decode/test_catalogue.py tests/decode/test_containers.py tests/decode/test_stats.py \
+	tests/encode/test_pencode_roundtrip.py tests/repair/test_repair.py tests/cli/test_pdecode_cli.py tests/record/test_record_attr.py
 
 # Tests marked `sanitize` run a first time with the tools under ASan and UBSan.
 check: deps
@@ -215,6 +218,11 @@ check: deps
 	$(Q)$(call pytest_env,build) $(PYTEST) $(PARALLEL) $(ALONE:%=--ignore=%) tests
 	$(Q)$(call pytest_env,build) $(PYTEST) $(ALONE)
 
+# For every change: one build, and the tests that find most mistakes.
+check-short: deps
+	+$(Q)$(SUBMAKE) B=build SAN=0 all
+	$(Q)$(call pytest_env,build) $(PYTEST) $(PARALLEL) $(SHORT)
+
 check-builds:
 	+$(Q)$(SUBMAKE) B=build SAN=0 all
 	+$(Q)$(SUBMAKE) B=build/san SAN=1 all check-crash mutators
@@ -222,7 +230,7 @@ check-builds:
 		$(SUBMAKE) B=build/clang SAN=0 CC=clang all; \
 	else echo 'clang: not here, skipped'; fi
 
-# By root only, who becomes somebody else.
+# Needs root, to become another user.
 check-user: deps
 	+$(Q)$(SUBMAKE) B=build SAN=0 all
 	$(Q)PYTHON='$(PYTHON)' scripts/check-user build
@@ -351,11 +359,12 @@ help:
 #:   deps         look for the Debian packages that are needed, install the missing ones
 #:   demo         deps, all, then decode a capture (DEMO_INPUT=FILE) to out.json
 #:   check        deps, builds with gcc, clang and sanitizers, every test (PYTEST_ARGS="-k NAME")
+#:   check-short  one build and a part of the tests, in 3 minutes
 #:   check-user   the recorder's tests as a user without rights and without perf_event_open; needs root
 #:   check-distro the same in a fresh Debian SUITE=trixie (or bullseye, bookworm) under build/distro, of which the base system
 #:                and the packages are kept for the next run; needs root and debootstrap (RUN="make demo" for that alone)
 #:   check-compilers  builds with every gcc and clang from 10 on that is installed, warnings are errors
-#:   schemas      write schemas/ anew from the tables
+#:   schemas      write schemas/ from the tables
 #:   fuzz         fuzz each target for FUZZ_SECONDS (60), with clang; the corpus stays in build/fuzz
 #:   analyze      clang-tidy, cppcheck and gcc's analyzer (tidy, cppcheck, analyzer: one of them)
 #:   check-arch   ARCH=arm64|armhf|i386|riscv64|s390x: cross-build, then compare captures and run tests
