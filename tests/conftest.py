@@ -1,13 +1,13 @@
-"""What the tests share: the built tools, strict reading of their output, and the files to try them on.
+"""Shared by all tests: the built tools, strict parsing of their output, and the files to run them on.
 
 Environment:
   PD_TOOLS         directory of the built tools; default build/ of this project
-  PERFDATA_CORPUS  directory of perf.data files of other projects; default ../shared/corpus beside this project;
-                   tests that need it are skipped, with a word about it, where it is absent
+  PERFDATA_CORPUS  directory of perf.data files of other projects; default ../shared/corpus next to this project;
+                   tests that need it are skipped with a reason where it is absent
   PERF             the perf to compare with; default: the one in PATH
 
 A test that takes the argument `fixture_file`, `corpus_file` or `data_file` (either) runs once for each of them.
-They are of module scope, so that pytest takes all tests of one file together and its decoded form is made once.
+They have module scope: pytest runs all tests of one file together, and decodes it once.
 """
 import collections
 import functools

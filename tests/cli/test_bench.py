@@ -1,4 +1,4 @@
-"""scripts/bench runs through and says what it measured as JSON. How fast anything is, is no test."""
+"""scripts/bench runs to its end and writes its measurements as JSON. Speed is not tested."""
 import json
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Completion by the shells themselves: what the Tab key makes of a line."""
+"""Completion in bash, zsh and fish, as the shells themselves do it."""
 import os
 import pty
 import re

@@ -1,4 +1,4 @@
-"""Which input a tool reads when none is named: the one that somebody redirected to it, and never another in silence."""
+"""The default input of each tool: redirected standard input, else perf.data, and never another file silently."""
 import contextlib
 import os
 import pty

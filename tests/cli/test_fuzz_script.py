@@ -1,4 +1,4 @@
-"""scripts/fuzz: a target that fails is reported, and the others run all the same."""
+"""scripts/fuzz: a failing target is reported, and the other targets still run."""
 import subprocess
 
 from conftest import ROOT

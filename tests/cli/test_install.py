@@ -1,4 +1,4 @@
-"""make install and make uninstall: every file in its place, nothing anywhere else, and what is installed works."""
+"""make install and make uninstall: every file in its place, no other file touched, and the installed tools work."""
 import os
 import re
 import shutil

@@ -1,4 +1,4 @@
-"""The manual pages that the tools print: they are whole, and man has nothing to say against them."""
+"""The manual pages that the tools print are complete, and man reports no error in them."""
 import os
 import re
 import shutil

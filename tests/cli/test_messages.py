@@ -1,4 +1,4 @@
-"""Messages on stderr: what strangers named can't control the terminal of the one who reads them."""
+"""Messages on stderr: names from untrusted input cannot control the reader's terminal."""
 import subprocess
 import unicodedata
 

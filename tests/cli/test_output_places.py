@@ -1,4 +1,4 @@
-"""Where pdecode, pencode and prepair write when others can write there too, and who may read the result."""
+"""Output of pdecode, pencode and prepair in directories that others can write, and the permissions of the result."""
 import os
 import pathlib
 import shutil

@@ -1,4 +1,4 @@
-"""pdecode as people and scripts meet it: options, messages, exit codes, pipes that close early, disks that are full."""
+"""The command line of pdecode: options, messages, exit codes, pipes that close early, full disks."""
 import contextlib
 import fcntl
 import gzip

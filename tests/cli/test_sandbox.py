@@ -1,4 +1,4 @@
-"""The sandbox of the tools: on when it should be, the same results in it, and what an attacker's code can't do in it."""
+"""The sandbox of the tools: when it is on, that results are the same in it, and what code of an attacker cannot do in it."""
 import contextlib
 import gzip
 import itertools

@@ -1,4 +1,4 @@
-"""make static: tools that run where there is nothing else, neither libraries nor /proc."""
+"""make static: tools that run without shared libraries and without /proc."""
 import os
 import shutil
 import subprocess

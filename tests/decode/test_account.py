@@ -1,7 +1,7 @@
-"""Every byte of the input has one place: what pdecode and prepair report as kept, skipped and lost adds up to the file's size.
+"""Every byte of the input is counted once: the kept, skipped and lost bytes that pdecode and prepair report add up to the file's size.
 
-The numbers are held against the file and against the records that are shown, for mutants of captures and for files that are cut
-anywhere. scripts/mutants does the same for all of its mutants.
+The numbers are compared with the file and with the records that are shown, for mutants of captures and for files cut at any byte.
+scripts/mutants does the same for all of its mutants.
 """
 import importlib.machinery
 import importlib.util

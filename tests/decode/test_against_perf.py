@@ -1,9 +1,8 @@
-"""pdecode against Debian's perf: the same records at the same offsets, and in each what perf reads in it.
+"""pdecode against Debian's perf: the same records at the same offsets, with the same values.
 
-The comparison is one way round a time: everything perf says has to be in the document, every record of the document
-has to be known to perf, and the keys that perf always prints (callchain, registers, ...) must not be in the document
-where perf is silent. Numbers are compared as numbers (integer, hex string or flag word); how they are written is for
-the schemas to say.
+The comparison goes both ways: everything that perf prints must be in the document, every record of the document must be known to
+perf, and keys that perf always prints (callchain, registers, ...) must be absent where perf does not print them. Numbers are compared
+as numbers (integer, hex string or flag word); test_schemas checks how they are written.
 """
 import collections
 import copy

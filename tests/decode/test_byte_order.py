@@ -1,8 +1,7 @@
-"""A file rewritten in the other byte order decodes to the same JSON but for `byte_order`, bit-fields included.
+"""A file rewritten in the other byte order decodes to the same JSON except for `byte_order`, bit-fields included.
 
-The rewriting (perfdata/swap.py) is a walk by a description of its own. What the JSON gives as the file's own bytes, since
-no layout explains them or the decoded form would not give them back, is held against the file instead; nothing else is
-left out, but for compressed files: those are compressed anew, so sizes and places in the file are others.
+perfdata/swap.py rewrites files by a description of its own. Bytes that the JSON shows as they are in the file, because no layout explains
+them, are compared with the file instead. Compressed files are compressed again, so their sizes and offsets differ.
 """
 import copy
 import gzip

@@ -1,7 +1,7 @@
-"""Every file of the catalogue (perfdata/) decodes, shows what its author said of it, and ends as it should.
+"""Every file of the catalogue (perfdata/) decodes, shows the values that its author stated, and has the expected exit code.
 
-The catalogue has every layout that libdecode knows, in both byte orders; its facts are said by people, by the names that
-the JSON contract gives, never taken from a decoder.
+The catalogue has every layout that libdecode knows, in both byte orders. Its expected values are written by hand, with the names of the
+JSON contract, never taken from a decoder.
 """
 import copy
 

@@ -1,6 +1,6 @@
-"""What is round the records: each way a file can reach pdecode gives the same records, and what is cut keeps what is whole.
+"""Containers: each way in which a file can reach pdecode gives the same records, and cut files keep what is whole.
 
-How the tool takes its arguments and streams as they arrive is in test_pdecode_cli; here it is what comes out.
+test_pdecode_cli tests how the tool takes its arguments and streams; here the output is compared.
 """
 import bz2
 import gzip

@@ -1,7 +1,7 @@
-"""Every file of the corpus and every capture decodes, as stated here by hand, and every byte of it is accounted for.
+"""Every file of the corpus and every capture decodes to the counts stated here, and every byte of it is accounted for.
 
-The counts were taken from perf 6.1's dump where perf can read the file (test_against_perf compares all of it), and by
-stepping through the record headers where it can't.
+The counts are from perf 6.1's dump where perf can read the file (test_against_perf compares all of it), else from stepping through
+the record headers.
 """
 import collections
 import copy

@@ -1,4 +1,4 @@
-"""Records of which damage made the size cover those after them: each is told, and prepair writes them all."""
+"""Records that a damaged size of an earlier record covers: each is reported, and prepair writes them all."""
 import json
 import struct
 import subprocess

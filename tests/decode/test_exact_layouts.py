@@ -1,7 +1,7 @@
-"""Each record is consumed exactly, by its layout alone: nothing trails, nothing is opaque, nothing is skipped.
+"""Each layout consumes its record exactly: no trailing, opaque or skipped bytes.
 
-That records, sections and gaps tile the file is in test_corpus; here it is what lies within them. Of real files nothing
-at all may be left over but what perf itself leaves dirty, which is stated.
+test_corpus checks that records, sections and gaps tile the file; here their content is checked. In real files, only the bytes that
+perf itself leaves uninitialized may remain, and these are stated.
 """
 import collections
 

@@ -1,4 +1,4 @@
-"""The filters of pdecode: which records stay, on a file made so that each record has a name to be asked for."""
+"""The filters of pdecode, on a file in which each record has a name to be selected by."""
 import pytest
 
 from perfdata import records as r

@@ -1,4 +1,4 @@
-"""Inputs that are no perf.data file, or one in a wrapping made to do harm: what they are is said, and nothing is spent on them."""
+"""Inputs that are not perf.data files, or have a hostile compression around them: they are identified, at little cost."""
 import bz2
 import gzip
 import io

@@ -1,4 +1,4 @@
-"""Inputs and outputs that misbehave: each ends with a line that says what is wrong, and the exit code that belongs to it."""
+"""Inputs and outputs that misbehave: each run ends with one line that states the problem, and the right exit code."""
 import json
 import os
 import pty

@@ -1,6 +1,6 @@
 """Mutants of files, always the same ones, in one process under the sanitizers: the properties of tests/fuzz/ hold for each.
 
-The driver (tests/fuzz/mutate.c) is built with the sanitizers by `make check`; without it there is nothing to run.
+`make check` builds the driver (tests/fuzz/mutate.c) with the sanitizers; without it these tests are skipped.
 """
 import os
 import re

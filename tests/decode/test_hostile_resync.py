@@ -1,7 +1,6 @@
-"""Behind a damaged record decoding goes on where records can be trusted again; what lies between is kept and told of.
+"""After a damaged record, decoding continues where records can be trusted again; the bytes between are kept and reported.
 
-Files are made by the tests' own builder, then damaged by hand: the expectation follows from what was damaged, not from
-what the decoder does.
+Files are made by the tests' own builder, then damaged by hand: the expectation follows from the damage, not from the decoder.
 """
 import json
 import struct

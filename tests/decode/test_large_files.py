@@ -1,4 +1,4 @@
-"""Files of more than 2 GiB, which 32 bits of file offset do not reach. Nearly all of each is a hole."""
+"""Files of more than 2 GiB, beyond a 32-bit file offset. Nearly all of each is a hole."""
 import json
 import os
 import struct

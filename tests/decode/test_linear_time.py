@@ -1,10 +1,9 @@
 """No input costs more than linear time: each kind of file that might, at three sizes, each twice the one before.
 
-CPU time is measured first, the least of several runs, without that of an empty file: it is quick, but other programs and caches that
-are too small for twice the data add to it. Where twice the input takes more than GROWTH times as long, valgrind counts the
-instructions, of which there may be no more than 2.2 times as many.
+CPU time is measured first: the least of several runs, less that of an empty file. This is quick, but other programs and caches add noise.
+If twice the input takes more than GROWTH times as long, valgrind counts the instructions, and these may grow at most 2.2 times.
 
-PD_LINEAR_SCALE=8 makes all files eight times as large; PD_LINEAR_INSTRUCTIONS=1 counts instructions always (minutes).
+PD_LINEAR_SCALE=8 makes all files eight times as large; PD_LINEAR_INSTRUCTIONS=1 always counts instructions (minutes).
 """
 import os
 import random

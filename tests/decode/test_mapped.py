@@ -1,5 +1,5 @@
-"""To count records, pdecode maps a file that nobody but its user may write: it is read as ever, in bounded memory, and one that
-shrinks meanwhile does not end the program."""
+"""Statistics map a file that only its user can write: the results are the same, memory is bounded, and a file that shrinks
+meanwhile does not end the program."""
 import collections
 import json
 import os

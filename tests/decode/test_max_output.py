@@ -1,4 +1,4 @@
-"""--max-output: compressed input becomes no more than that; what is cut is an error."""
+"""--max-output: compressed input expands to at most this size; cutting it off is an error."""
 import gzip
 import json
 import struct

@@ -1,5 +1,4 @@
-"""What is copied from the record before, in records of many kinds by turns: heads that change with misc and event, paths,
-flags, bytes where none belong, offsets of any length."""
+"""Records of many kinds in turn: misc and event change the head, then paths, flags, misplaced bytes, offsets of any length."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""What is copied from the record before is what the record says: values that stay, change by little, come back."""
+"""Values that stay, change by little or return are written as each record has them."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""--format stats: held against the document of each file, and against what a made file is known to hold."""
+"""--format stats, compared with the document of each file and with the known content of built files."""
 import collections
 
 import pytest

@@ -1,6 +1,6 @@
-"""Statistics by several threads: the numbers of one, wherever the parts that they take begin, and whatever stands there.
+"""Statistics by several threads: the numbers of one thread, wherever their segments begin.
 
-The files here are larger than what the reader counts alone before it has help, and have several parts behind that.
+The files are larger than what the reader counts before other threads start, and have several segments after that.
 """
 import collections
 import os

@@ -1,4 +1,4 @@
-"""-j N writes the same bytes for every N: files, pipes, directories, damaged ones, and files large enough for many blocks."""
+"""-j N writes the same bytes for every N: files, pipes, directories, damaged files, and files of many blocks."""
 
 import array
 import collections

@@ -1,7 +1,7 @@
-"""The fields of tracepoint samples: pdecode against libtraceevent, and against what odd formats have to give.
+"""The fields of tracepoint samples: pdecode against libtraceevent, and against the expected results of unusual formats.
 
-libtraceevent says where each field's bytes are and what number they make; tracepoint_oracle/oracle.c asks it. How a
-field is to be shown (text, number, list, hex) is this file's own rule, in shown().
+libtraceevent states where each field is and which number it holds (tests/c/tracepoint_oracle.c). How a field is shown (text, number,
+list, hex) is this file's own rule, in shown().
 
 Environment:
   TRACEFS  where tracefs is mounted; default /sys/kernel/tracing

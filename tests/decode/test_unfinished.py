@@ -1,6 +1,6 @@
-"""What stands after the size that an unfinished file states belongs to the recording; zeros at its end are no records.
+"""Records after the data size that an unfinished file states belong to the recording; zeros at its end are not records.
 
-Files are made by the tests' own builder, so that it is known what is in them.
+Files are made by the tests' own builder, so their content is known.
 """
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""pencode --mode, --byte-order and --compress: another file, the same records; perf reads what pencode wrote."""
+"""pencode --mode, --byte-order and --compress: another file with the same records, which perf reads."""
 import collections
 import json
 import re

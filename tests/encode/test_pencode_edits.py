@@ -1,5 +1,5 @@
-"""JSON made or edited by people and programs: what can be derived may be missing, other ways to write it are as good, and
-what can't be encoded is said with its line and path."""
+"""JSON written or edited by people and programs: derived values may be missing, other spellings are accepted, and errors state
+line and path."""
 import copy
 import json
 import os

@@ -1,4 +1,4 @@
-"""What pencode can't bring into the other byte order it tells of; all else survives the way there and back."""
+"""pencode reports what it cannot swap to the other byte order; everything else survives two swaps."""
 import subprocess
 
 from conftest import TOOLS

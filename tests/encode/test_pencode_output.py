@@ -1,4 +1,4 @@
-"""Where pencode writes to, and that it leaves nothing behind when it can't: exit codes, memory, help."""
+"""Output of pencode: exit codes, memory, help, and that failures leave no files."""
 import json
 import os
 import resource

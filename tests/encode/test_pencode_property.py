@@ -1,7 +1,7 @@
-"""Random values where the schemas allow them: what is encoded is what is decoded.
+"""Random values where the schemas allow them: decoding returns what was encoded.
 
-An entry of the catalogue says which fields stand together, schemas/ what each of them may hold. Fields that decide which
-others there are keep their values; counts are left out.
+An entry of the catalogue states which fields occur together, schemas/ what each may hold. Fields that decide which others exist keep
+their values; counts are left out.
 """
 import copy
 import functools

@@ -1,4 +1,4 @@
-"""What pdecode writes, pencode turns back into the very same bytes: sound files and damaged ones."""
+"""pencode returns the original bytes from pdecode's output, for intact and damaged files."""
 import random
 
 import pytest

@@ -1,9 +1,8 @@
-"""The tests' own description of the format held against itself.
+"""The tests' own description of the format, checked against itself.
 
-The builder (perfdata/) writes files in both byte orders, the re-ender (perfdata/swap.py) walks
-files by a description of its own: where both agree on every byte of every layout, a slip in one of
-them would have to be made twice.  Real captures keep both honest: a walk has to end on the exact
-byte of each record and section.
+The builder (perfdata/) writes files in both byte orders, perfdata/swap.py walks files by a description of its own. Where both agree on
+every byte of every layout, a mistake would have to be made twice. Captures keep both honest: a walk must end at the last byte of each
+record and section.
 """
 
 import os

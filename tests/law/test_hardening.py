@@ -1,4 +1,4 @@
-"""What the compiler and the linker were asked for against exploits is in the binaries, and a user's own flags still come first."""
+"""The binaries have the requested hardening of compiler and linker, and a user's own flags still take precedence."""
 import platform
 import re
 import shutil

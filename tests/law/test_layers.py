@@ -1,10 +1,10 @@
-"""The law of the sources: who may include whom, what stands in one place only, and how long things may get.
+"""Laws of the sources: includes between folders, facts that have one place, and sizes.
 
-MAY_INCLUDE has a line for each room, that is, each folder; sources at the top of libdecode/ and record/ may include all rooms.
-The public headers (include/pd) include each other, and C's. tools/ and record/ see the library through them alone; record/ also
-uses the command line of tools/.
+MAY_INCLUDE has a line for each folder; sources at the top of libdecode/ and record/ may include all folders. The public headers
+(include/pd) include each other and C's. tools/ and record/ see the library through them only; record/ also uses the command line
+of tools/.
 
-A rule that one file is let off says so here, with the reason.
+An exception states its reason here.
 """
 import re
 import subprocess

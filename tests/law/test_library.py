@@ -1,4 +1,4 @@
-"""libdecode as a library: what it exports and imports, that it holds no state, and that its headers stand alone."""
+"""libdecode as a library: its exports and imports, no writable state, headers that compile alone."""
 import re
 import shutil
 import subprocess

@@ -1,6 +1,6 @@
-"""The schemas are those of the build, are valid themselves, and hold for every output; and they can say no.
+"""The schemas match the build, are valid, hold for every output, and can reject.
 
-Validating is slow: of lines that are built alike (the same keys with the same types all the way down) one is taken.
+Validation is slow: of lines with the same keys and types all the way down, one is validated.
 """
 import copy
 import json

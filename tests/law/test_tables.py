@@ -1,4 +1,4 @@
-"""The layout tables keep to what the code that runs them takes for granted; and the check of that can fail."""
+"""The layout tables keep the rules on which their interpreters rely, and the check of these rules can fail."""
 import re
 
 import pytest

@@ -1,4 +1,4 @@
-"""precord --print-attr: what every option and every event's spelling makes of the attribute; nothing is opened."""
+"""precord --print-attr: the attribute that each option and each spelling of an event gives; no event is opened."""
 import os
 
 import pytest

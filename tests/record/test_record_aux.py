@@ -1,5 +1,5 @@
-"""precord with PMUs that this machine lacks: sysfs as they fill it, in a mount namespace of the test's own, and buffers
-with prepared content (tests/workload/fakepmu.c). What a real one does with an event is not tested by this."""
+"""precord with PMUs that this machine lacks: their sysfs, in a private mount namespace, and buffers with prepared content
+(tests/workload/fakepmu.c). The behaviour of real hardware is not tested."""
 import os
 import shutil
 import struct

@@ -1,5 +1,5 @@
-"""What runs already is described beside the recording: nothing waits for it, nothing is missed meanwhile, and the file looks
-as if it had been there before. A preloaded library (tests/workload/gate.c) stops precord where it reads /proc."""
+"""Running tasks are synthesized in parallel with the recording: nothing waits for it, nothing is missed, and the file looks as if
+it had been done before. A preloaded library (tests/workload/gate.c) stops precord where it reads /proc."""
 import collections
 import os
 import re

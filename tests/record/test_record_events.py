@@ -1,6 +1,6 @@
-"""precord -e against perf record -e: the same strings are taken and refused, and the same attributes come of them.
+"""precord -e against perf record -e: both accept and refuse the same strings, and make the same attributes of them.
 
-Strings are made from the grammar (event_grammar.py). Both run where sysfs shows the PMUs that the strings name; perf's
+Strings are generated from the grammar (event_grammar.py). Both run where sysfs shows the PMUs that the strings name; perf's
 perf_event_open(2) accepts everything (tests/workload/allevents.c), so that its attributes get into its file.
 """
 import concurrent.futures

@@ -1,5 +1,5 @@
-"""An output that takes no more: a full disk, a limit of the file's size, a reader that goes away. What reached it is a
-recording, what did not is reported, and the command is left alone."""
+"""Outputs that stop accepting data: a full disk, a file size limit, a reader that exits. What was written is a valid recording,
+the loss is reported, and the command is not disturbed."""
 import ctypes
 import ctypes.util
 import json

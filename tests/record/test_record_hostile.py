@@ -1,4 +1,4 @@
-"""precord looks at what others own: their files, their maps. It takes no longer than a budget, and two signals end it."""
+"""precord reads files and maps that others own: within a time budget, and two signals end it."""
 import ctypes
 import os
 import signal

@@ -1,5 +1,5 @@
-"""precord --kcore: a directory with the recording and copies of the kernel's code and symbols. Few kernels that run tests have
-/proc/kcore, so its copying is tested with core files that are made here."""
+"""precord --kcore: a directory with the recording and copies of the kernel's code and symbols. Few test machines have
+/proc/kcore, so copying is tested with generated core files."""
 import errno
 import os
 import pathlib

@@ -1,6 +1,6 @@
 """kill -9 at random moments under load: every sample that reached the file is decoded, kept by prepair, and read by perf.
 
-How many reached it, tests/support/walk.py finds without the library. The moments are drawn from a seed, which a failure names.
+tests/support/walk.py counts the samples without the library. The moments come from a seed that a failure prints.
 """
 import json
 import os

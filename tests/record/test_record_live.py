@@ -1,4 +1,4 @@
-"""precord records real programs: every record type and sample field that a kernel without a PMU can give."""
+"""precord records real programs: every record type and sample field that a kernel without a PMU provides."""
 import glob
 import os
 import pathlib

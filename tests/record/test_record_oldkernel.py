@@ -1,4 +1,4 @@
-"""precord on kernels that know less: a preloaded perf_event_open(2) refuses what they would."""
+"""precord on older kernels: a preloaded perf_event_open(2) refuses what they would refuse."""
 import errno
 import os
 

@@ -1,4 +1,4 @@
-"""Files that precord leaves: how many, under which names."""
+"""The output files of precord: their number and names."""
 import os
 import re
 import shutil

@@ -1,4 +1,4 @@
-"""What precord wrote, read by perf: no warning, and the counts that pdecode has."""
+"""Recordings of precord, read by perf: no warnings, and the counts of pdecode."""
 import re
 
 import pytest

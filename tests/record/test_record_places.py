@@ -1,4 +1,4 @@
-"""Where precord writes when others can write there too: traps that an unprivileged user planted, and races with one."""
+"""Output of precord in directories that others can write: traps of an unprivileged user, and races with one."""
 import os
 import pathlib
 import shutil

@@ -1,4 +1,4 @@
-"""How precord behaves around a recording: exit codes, signals, files, streams, delays, commands while it runs."""
+"""The life of a recording: exit codes, signals, files, streams, delays, control commands."""
 import os
 import pathlib
 import re

@@ -1,4 +1,4 @@
-"""scripts/soak, short: a busy machine is recorded whole. `make soak` takes ten minutes."""
+"""A short run of scripts/soak: a busy machine is recorded completely. `make soak` takes ten minutes."""
 import os
 import re
 import subprocess

@@ -1,5 +1,4 @@
-"""What the recorder leaves out to be fast, and what it still has to get right: compression in a thread of its own, few
-writes, samples read back in place."""
+"""What makes the recorder fast must stay correct: the compressing thread, few writes, samples read back in place."""
 import os
 import re
 import shutil

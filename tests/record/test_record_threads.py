@@ -1,4 +1,4 @@
-"""precord --threads: a directory with a file for each thread that reads, for pdecode and for perf."""
+"""precord --threads: a directory with a file for each reading thread, for pdecode and for perf."""
 import collections
 import os
 import re

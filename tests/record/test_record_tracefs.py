@@ -1,4 +1,4 @@
-"""precord and tracefs: where it is mounted, where it is not, and what stays in it."""
+"""precord and tracefs: mounted, not mounted, and that nothing is left behind in it."""
 import os
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""precord for people who are not root: what works by itself, and what is said where it can't."""
+"""precord for ordinary users: what works without rights, and the messages where it does not."""
 import os
 import pathlib
 import shutil

@@ -1,6 +1,6 @@
-"""What the recorder says of the machine: records for what exists already, feature sections, build ids, --list, --doctor.
+"""Synthesized records and the description of the machine: existing tasks, feature sections, build ids, --list, --doctor.
 
-tests/c/synthesise.c writes them without a recording; perf on the same machine is what they are held against.
+tests/c/synthesise.c writes them without a recording; they are compared with those of perf on the same machine.
 """
 import os
 import random

@@ -1,4 +1,4 @@
-"""scripts/mutants, the table about broken files: it runs and counts; pdecode neither crashes nor hangs."""
+"""scripts/mutants, which makes the table of damaged files: it runs and counts; pdecode neither crashes nor hangs."""
 import json
 import shutil
 import subprocess

@@ -1,4 +1,5 @@
-"""prepair: what is readable of a damaged recording becomes one that perf takes; nothing else is lost, the original stays."""
+"""prepair: the readable part of a damaged recording becomes a file that perf accepts; nothing else is lost, the original is not
+changed."""
 import gzip
 import json
 import os

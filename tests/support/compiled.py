@@ -1,4 +1,4 @@
-"""Small C programs of tests/c, linked with the library as it was built: they see what the tools can't.
+"""Small C programs of tests/c, linked with the built library: they see what the tools cannot show.
 
   PD_BUILD  directory of libdecode.a; default build/ of this project
   CC        the compiler; default cc

@@ -1,6 +1,6 @@
-"""Event strings for -e, made from the grammar that perf-list(1) and perf-record(1) describe, and the PMUs that they name.
+"""Event strings for -e, generated from the grammar in perf-list(1) and perf-record(1), and the PMUs that they name.
 
-Strings are made at random, the same ones every time: right ones by the rules, wrong ones by one slip in a right one.
+The strings are random but always the same: valid ones by the rules, invalid ones by one mistake in a valid one.
 """
 import random
 import re

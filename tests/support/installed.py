@@ -1,4 +1,4 @@
-"""libdecode as it gets installed, and programs of tests/c that are built against that and nothing else of this project."""
+"""libdecode as installed, and programs of tests/c that are built against the installation alone."""
 import os
 import shlex
 import shutil

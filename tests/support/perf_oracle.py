@@ -1,11 +1,11 @@
-"""What Debian's perf (6.1) says about a perf.data file, in the words of this project's JSON contract.
+"""The content of a perf.data file according to Debian's perf (6.1), with the names of this project's JSON contract.
 
-    perf report -D          every record, with its bytes and what perf reads in it, and counts by type
+    perf report -D          every record, with its bytes and decoded values, and counts by type
     perf script             the samples in order of time
     perf report --header-only -I, perf evlist -v
 
-Only perf's own printed values go into the results; nothing here decodes a record. Each parser below states the
-oddities of perf's output that it has to know.
+Only values that perf prints are used; nothing here decodes a record. Each parser below states the oddities of perf's output that it
+must know.
 """
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of precord share: the built recorder, the program it records, and a recording as they look at it."""
+"""Helpers for the tests of precord: the built recorder, a program to record, and a decoded recording."""
 import collections
 import functools
 import os

@@ -1,9 +1,9 @@
-"""What a test may do here, asked of the kernel and not of the tools: tests without the right are skipped with the reason.
+"""What a test may do here, asked of the kernel and not of the tools: tests without the right are skipped with a reason.
 
     @needs("machine")            on a test or in pytestmark
     need("machine")              in a test or a fixture
 
-pytest's closing lines count what was skipped for each right, and say who has it.
+pytest's closing lines count the skipped tests by right, and state who has it.
 """
 import collections
 import ctypes

@@ -1,4 +1,4 @@
-"""What a schema of the tree has against a value."""
+"""Validates a value against a schema of the tree."""
 import functools
 import json
 

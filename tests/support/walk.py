@@ -1,7 +1,7 @@
-"""An independent walk over the bytes of a perf.data: header by header, as far as whole records go.
+"""An independent walk over the bytes of a perf.data file, header by header, as far as records are whole.
 
-It shares nothing with libdecode. What it can't know is left out on purpose: the record in which the bytes end (of a compressed one,
-what can be expanded is not), and everything after a header that can't be one.
+It shares nothing with libdecode. It leaves out what it cannot know: the record in which the bytes end (of a compressed one, the part that
+can still be expanded), and everything after an impossible header.
 """
 import collections
 import struct

@@ -1,7 +1,6 @@
-"""libdecode's C interface, from programs that see only what `make install` puts there.
+"""libdecode's C interface, from programs that see only what `make install` installs.
 
-What they print is held against pdecode's JSON: two ways to the same values. With the tools of the sanitized build the
-programs are sanitized as well.
+Their output is compared with pdecode's JSON. With the sanitized tools the programs are sanitized as well.
 """
 import re
 import shutil

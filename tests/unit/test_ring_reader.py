@@ -1,5 +1,5 @@
-"""record/capture/ring.c and record/run/drain.c over buffers that tests/c fills as the kernel does: records that wrap, lost ends, snapshots;
-one buffer that never gets empty; what is held in memory."""
+"""record/capture/ring.c and record/run/drain.c over buffers that tests/c fills like the kernel: records that wrap, lost ends,
+snapshots, a buffer that never becomes empty, and what waits in memory."""
 import os
 import shlex
 import subprocess
