@@ -1,13 +1,13 @@
-/* blocks.c - memory for compression libraries: see blocks.h. */
+/* blocks.c - reusable memory for compression libraries: see blocks.h. */
 #include "input/blocks.h"
 
 struct pd_block {
-	size_t size;		/* of all of it */
-	struct pd_block *next;	/* of those that are not in use */
+	size_t size;		/* including this header */
+	struct pd_block *next;	/* next unused block */
 	max_align_t data[];
 };
 
-/* The smallest unused one that is large enough. */
+/* Finds the smallest unused block that is large enough. */
 static struct pd_block **find_unused(struct pd_blocks *b, size_t size)
 {
 	struct pd_block **best = NULL;

@@ -1,7 +1,8 @@
-/* blocks.h - memory for compression libraries, charged to a budget and used again.
+/* blocks.h - reusable memory for compression libraries, charged to a budget.
  *
- * Input may consist of thousands of members of a few bytes each. A library that allocates its megabytes for each of them would
- * spend nearly all time in clearing memory; here they are allocated once. */
+ * Input may consist of thousands of members of a few bytes each. A library that allocated megabytes
+ * for each of them would spend nearly all time clearing memory.
+ */
 #ifndef PD_INPUT_BLOCKS_H
 #define PD_INPUT_BLOCKS_H
 
@@ -11,17 +12,17 @@
 
 struct pd_block;
 
-/* Zero-initialise with a budget. */
+/* Must be zero-initialized, except for the budget. */
 struct pd_blocks {
 	struct pd_budget *budget;
 	struct pd_block *unused;
 };
 
-/* What is in it is undefined; NULL: the budget or the machine says no. */
+/* Returns uninitialized memory, or NULL if the budget or malloc fails. */
 void *pd_blocks_alloc(struct pd_blocks *b, size_t size);
-/* p is of pd_blocks_alloc(), or NULL. */
+/* Makes p, which is from pd_blocks_alloc() or NULL, available again. */
 void pd_blocks_release(struct pd_blocks *b, void *p);
-/* Frees what was released. */
+/* Frees the released blocks. */
 void pd_blocks_free(struct pd_blocks *b);
 
 #endif

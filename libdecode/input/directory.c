@@ -1,4 +1,4 @@
-/* directory.c - finds the files of a directory of perf record --threads, and which are missing. */
+/* directory.c - finds the files of a directory of perf record --threads, and the missing ones. */
 #include "input/directory.h"
 
 #include <errno.h>
@@ -60,7 +60,7 @@ static int add_missing(struct pd_directory *d, unsigned int number)
 	return d->missing[d->nr_missing++] ? 0 : -1;
 }
 
-/* No recorder goes up to MOST_FILES: whoever made names behind that, what is missing before it says enough. */
+/* Reports no gaps from MOST_FILES on: no recorder writes that many files. */
 static int find_missing(struct pd_directory *d)
 {
 	unsigned int expected = 0;
@@ -98,17 +98,18 @@ void pd_directory_free(struct pd_directory *d)
 		closedir(d->dir);
 }
 
-/* NULL for a regular file. A FIFO or device could wait for ever, and opening a device may have effects; a link may lead to
- * files of the reader that are not the business of whoever made the directory. */
+/* Returns why a file is not read, NULL for a regular file. Opening a FIFO or device may block or
+ * have effects; a link may lead to private files of the user who reads the directory. */
 static const char *why_not_read(const struct stat *st)
 {
 	if (S_ISREG(st->st_mode))
 		return NULL;
-	return S_ISLNK(st->st_mode) ? "a symbolic link, which is not followed: give a directory that holds the file itself"
-				    : "not a regular file";
+	return S_ISLNK(st->st_mode) ? "a symbolic link, which is not followed: give a directory "
+				      "that holds the file itself" :
+				      "not a regular file";
 }
 
-/* The descriptor, or -1 with errno, and *why for what is there but is not read. */
+/* Returns a descriptor, or -1 and errno, or -1 and *why for a file that exists but is not read. */
 static int open_regular(int dir, const char *name, const char **why)
 {
 	struct stat st;
@@ -117,10 +118,11 @@ static int open_regular(int dir, const char *name, const char **why)
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
 		return -1;
 	*why = why_not_read(&st);
-	fd = *why ? -1 : openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK);
+	fd = *why ? -1 :
+		    openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
 		return -1;
-	if (fstat(fd, &st) == 0)	/* another file may have the name by now */
+	if (fstat(fd, &st) == 0)	/* the file may have been replaced meanwhile */
 		*why = why_not_read(&st);
 	if (!*why)
 		return fd;
@@ -128,8 +130,8 @@ static int open_regular(int dir, const char *name, const char **why)
 	return -1;
 }
 
-struct pd_source *pd_directory_open(const struct pd_directory *d, const char *name, const struct pd_source_limits *l,
-				    struct pd_error *e)
+struct pd_source *pd_directory_open(const struct pd_directory *d, const char *name,
+				    const struct pd_source_limits *l, struct pd_error *e)
 {
 	const char *why = NULL;
 	const int fd = open_regular(dirfd(d->dir), name, &why);
@@ -141,14 +143,14 @@ struct pd_source *pd_directory_open(const struct pd_directory *d, const char *na
 	return NULL;
 }
 
-struct pd_source *pd_directory_open_main(const struct pd_directory *d, const struct pd_source_limits *l,
-					 struct pd_error *e)
+struct pd_source *pd_directory_open_main(const struct pd_directory *d,
+					 const struct pd_source_limits *l, struct pd_error *e)
 {
 	static const char name[] = "data";
 	struct pd_source *source = pd_directory_open(d, name, l, e);
 
 	if (!source && e->code == PD_E_IO && e->have == ENOENT)
-		source = pd_directory_open(d, "header", l, e);	/* perf 5.1 to 5.4 */
+		source = pd_directory_open(d, "header", l, e);	/* the name in perf 5.1 to 5.4 */
 	if (!source)
 		e->file = name;
 	return source;

@@ -1,4 +1,4 @@
-/* identify.c - what a file is that is not a perf.data file. */
+/* identify.c - recognizes files that are not perf.data files. */
 #include "input/identify.h"
 
 #include <ctype.h>
@@ -18,7 +18,7 @@ struct signature {
 
 #define AT(at, text, is) { .offset = (at), .bytes = (text), .size = sizeof(text) - 1, .what = (is) }
 
-/* Of each format's own specification. */
+/* From the specification of each format. */
 static const struct signature signatures[] = {
 	AT(257, "ustar", "it is a tar archive; unpack it with tar xf"),
 	AT(0, "PK\3\4", "it is a zip archive; unpack it with unzip"),
@@ -36,13 +36,16 @@ static const struct signature signatures[] = {
 	AT(0, "\x89LZO", "it is compressed with lzop; unpack it with lzop -d"),
 	AT(0, "\x1f\x9d", "it is compressed with compress; unpack it with uncompress"),
 	AT(0, "\x7f" "ELF", "it is an ELF file: a program, a library or a core dump"),
-	AT(0, "SIMPLEPERF", "it is what simpleperf report-sample writes; decode the perf.data that it was made from"),
+	AT(0, "SIMPLEPERF",
+	   "it is output of simpleperf report-sample; decode the perf.data that it was made from"),
 	AT(0, "\x17\x08\x44tracing", "it is a trace.dat of trace-cmd; trace-cmd report reads it"),
-	AT(0, "JiTD", "it is a jitdump of a JIT compiler; perf inject --jit merges it into a perf.data file"),
-	AT(0, "DTiJ", "it is a jitdump of a JIT compiler; perf inject --jit merges it into a perf.data file"),
+	AT(0, "JiTD",
+	   "it is a jitdump of a JIT compiler; perf inject --jit merges it into a perf.data file"),
+	AT(0, "DTiJ",
+	   "it is a jitdump of a JIT compiler; perf inject --jit merges it into a perf.data file"),
 	AT(0, "gmon", "it is a gmon.out; gprof reads it"),
 	AT(0, "FLR\0", "it is a recording of Java Flight Recorder; jfr reads it"),
-	AT(0, "version https://git-lfs", "it is a pointer of Git LFS; git lfs pull fetches the file"),
+	AT(0, "version https://git-lfs", "it is a Git LFS pointer; git lfs pull fetches the file"),
 	AT(0, "# callgrind format", "it is output of callgrind; callgrind_annotate reads it"),
 	AT(0, "<!DOCTYPE html", "it is an HTML page, such as a failed download"),
 	AT(0, "<!doctype html", "it is an HTML page, such as a failed download"),
@@ -50,12 +53,14 @@ static const struct signature signatures[] = {
 	AT(0, "<?xml", "it is XML"),
 	AT(0, "<svg", "it is an SVG image, such as a flame graph"),
 	AT(0, "#!", "it is a script"),
-	AT(0, "{\"pdecode\":", "it is JSON of pdecode; pencode makes perf.data of it"),
-	AT(0, "{\"kind\":", "it is JSON of pdecode; pencode makes perf.data of it"),
-	/* the first lines of perf script and perf report --header, of perf report and of perf stat */
-	AT(0, "# ========\n# captured on", "it is text that perf printed; decode the perf.data that it came from"),
-	AT(0, "# To display the perf.data header info", "it is text that perf printed; decode the perf.data that it came from"),
-	AT(0, "# started on ", "it is text of perf stat"),
+	AT(0, "{\"pdecode\":", "it is JSON of pdecode; pencode converts it to perf.data"),
+	AT(0, "{\"kind\":", "it is JSON of pdecode; pencode converts it to perf.data"),
+	/* first lines of perf script and perf report --header, of perf report, of perf stat */
+	AT(0, "# ========\n# captured on",
+	   "it is output of perf; decode the perf.data that it came from"),
+	AT(0, "# To display the perf.data header info",
+	   "it is output of perf; decode the perf.data that it came from"),
+	AT(0, "# started on ", "it is output of perf stat"),
 };
 
 static const char *identify_signature(struct pd_bytes head)
@@ -63,7 +68,8 @@ static const char *identify_signature(struct pd_bytes head)
 	for (size_t i = 0; i < sizeof(signatures) / sizeof(signatures[0]); i++) {
 		const struct signature *s = &signatures[i];
 
-		if (head.size >= s->offset + s->size && memcmp(head.data + s->offset, s->bytes, s->size) == 0)
+		if (head.size >= s->offset + s->size &&
+		    memcmp(head.data + s->offset, s->bytes, s->size) == 0)
 			return s->what;
 	}
 	return NULL;
@@ -72,7 +78,8 @@ static const char *identify_signature(struct pd_bytes head)
 static bool is_text(struct pd_bytes head)
 {
 	for (size_t i = 0; i < head.size; i++)
-		if (head.data[i] < 0x20 ? !strchr("\t\n\r\f\33", head.data[i]) || !head.data[i] : head.data[i] == 0x7f)
+		if (head.data[i] < 0x20 ? !strchr("\t\n\r\f\33", head.data[i]) || !head.data[i] :
+					  head.data[i] == 0x7f)
 			return false;
 	return true;
 }
@@ -84,14 +91,15 @@ static const char *skip_digits(const char *text)
 	return text;
 }
 
-/* "comm  4711 [002]  1234.567890:     250000 cycles: ..." of perf script: a time with six or nine digits, then an event. */
+/* Returns whether a line is like "comm 4711 [002] 1234.567890: 250000 cycles: ..." of perf script:
+ * a time with six or nine digits, then an event. */
 static bool is_line_of_perf_script(const char *line)
 {
 	for (const char *dot = strchr(line, '.'); dot; dot = strchr(dot + 1, '.')) {
 		const char *end = skip_digits(dot + 1);
 
-		if (dot > line && isdigit((unsigned char)dot[-1]) && (end - dot == 7 || end - dot == 10) && *end == ':' &&
-		    strchr(end + 1, ':'))
+		if (dot > line && isdigit((unsigned char)dot[-1]) &&
+		    (end - dot == 7 || end - dot == 10) && *end == ':' && strchr(end + 1, ':'))
 			return true;
 	}
 	return false;
@@ -109,11 +117,14 @@ static const char *identify_text(struct pd_bytes head)
 	while (blanks < head.size && isspace(head.data[blanks]))
 		blanks++;
 	if (blanks < head.size && (head.data[blanks] == '{' || head.data[blanks] == '['))
-		return "it is JSON; pencode makes perf.data of what pdecode wrote";
-	for (n = 0; n < sizeof(line) - 1 && blanks + n < head.size && head.data[blanks + n] != '\n'; n++)
+		return "it is JSON; pencode converts the JSON of pdecode to perf.data";
+	for (n = 0; n < sizeof(line) - 1 && blanks + n < head.size && head.data[blanks + n] != '\n';
+	     n++)
 		line[n] = (char)head.data[blanks + n];
 	line[n] = '\0';
-	return is_line_of_perf_script(line) ? "it is text of perf script; decode the perf.data that it came from" : "it is text";
+	return is_line_of_perf_script(line) ?
+		       "it is output of perf script; decode the perf.data that it came from" :
+		       "it is text";
 }
 
 const char *pd_identify(struct pd_bytes head)
@@ -125,5 +136,7 @@ const char *pd_identify(struct pd_bytes head)
 	what = identify_signature(head);
 	if (!what)
 		what = identify_text(head);
-	return what || !pd_all_zero(head) ? what : "it begins with zeros: its header was never written";
+	if (what || !pd_all_zero(head))
+		return what;
+	return "it begins with zeros: its header was never written";
 }

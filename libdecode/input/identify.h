@@ -1,10 +1,11 @@
-/* identify.h - what a file is that is not a perf.data file, for the message that says so. */
+/* identify.h - recognizes files that are not perf.data files, for the error message. */
 #ifndef PD_INPUT_IDENTIFY_H
 #define PD_INPUT_IDENTIFY_H
 
 #include "pd/bytes.h"
 
-/* What begins with these bytes, and what to do about it; NULL: unknown. Static. More bytes tell more: 4 KiB are enough. */
+/* Returns a description of the file that begins with these bytes and a hint, or NULL if it is
+ * unknown. Static. More than 4 KiB do not help. */
 const char *pd_identify(struct pd_bytes head);
 
 #endif

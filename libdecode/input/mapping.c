@@ -1,4 +1,4 @@
-/* mapping.c - a file that is mapped: see mapping.h. */
+/* mapping.c - a mapped file: see mapping.h. */
 #include "input/mapping.h"
 
 #include <sys/mman.h>
@@ -8,7 +8,9 @@
 
 int pd_mapping_open(struct pd_mapping *m, int fd, uint64_t size)
 {
-	void *data = size && size <= SIZE_MAX ? mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+	void *data = size && size <= SIZE_MAX ?
+			     mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0) :
+			     MAP_FAILED;
 
 	if (data == MAP_FAILED)
 		return -1;
@@ -23,9 +25,9 @@ void pd_mapping_close(struct pd_mapping *m)
 	m->data = NULL;
 }
 
-/* With the page that is touched come those around it, if they are in the cache: 64 KiB, unless the system is told otherwise. One by
- * one, when they are looked at, they would not be there yet when bytes are fetched ahead; MADV_POPULATE_READ walks over each page
- * once more, and takes twice the time. */
+/* Touching a page also maps the cached pages around it, 64 KiB by default. If pages were touched
+ * one by one when they are needed, prefetches of later bytes would fail. MADV_POPULATE_READ walks
+ * over each page again and takes twice the time. */
 void pd_mapping_bring(const struct pd_mapping *m, size_t from, size_t size)
 {
 	for (size_t at = from; at < from + size; at = (at | (FAULT_AROUND - 1)) + 1)
@@ -34,7 +36,8 @@ void pd_mapping_bring(const struct pd_mapping *m, size_t from, size_t size)
 
 void pd_mapping_drop(const struct pd_mapping *m, size_t from, size_t size)
 {
-	const size_t page = (size_t)sysconf(_SC_PAGESIZE), first = from / page * page, end = (from + size) / page * page;
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE), first = from / page * page,
+		     end = (from + size) / page * page;
 
 	if (end > first)
 		madvise((void *)(m->data + first), end - first, MADV_DONTNEED);

@@ -1,7 +1,7 @@
-/* mapping.h - a file that is mapped as a whole, of which a piece at a time is in memory.
+/* mapping.h - a file that is mapped as a whole, with a piece at a time in memory.
  *
- * The address space costs nothing. What does is a change of it, for which all threads wait until the kernel has brought pages for
- * any of them: it is made once, and pieces come and go without.
+ * Address space is free. Changing it is not: each change waits until the page faults of all threads
+ * are done. So the mapping is made once, and pieces are populated and dropped without changing it.
  */
 #ifndef PD_INPUT_MAPPING_H
 #define PD_INPUT_MAPPING_H
@@ -10,17 +10,18 @@
 #include <stdint.h>
 
 struct pd_mapping {
-	const uint8_t *data;	/* NULL: it is not mapped */
+	const uint8_t *data;	/* NULL: not mapped */
 	size_t size;
 };
 
-/* The first `size` bytes of the file; -1: they can't be. */
+/* Maps the first `size` bytes of the file. Returns 0, or -1 if that is impossible. */
 int pd_mapping_open(struct pd_mapping *m, int fd, uint64_t size);
 void pd_mapping_close(struct pd_mapping *m);
 
-/* All of the piece will be read. Thread-safe, like the next. */
+/* Populates the piece, because all of it will be read. Thread-safe, like pd_mapping_drop(). */
 void pd_mapping_bring(const struct pd_mapping *m, size_t from, size_t size);
-/* It was; who reads it again gets the same bytes, later. The page it ends in stays for what comes next. */
+/* The range was read: drops its pages; reading it again faults them in. Keeps the page it ends
+ * in. */
 void pd_mapping_drop(const struct pd_mapping *m, size_t from, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* packing_bzip2.c - bzip2, by libbz2. */
+/* packing_bzip2.c - bzip2, with libbz2. */
 #include <bzlib.h>
 #include <string.h>
 
@@ -11,13 +11,16 @@ struct bzip2 {
 	bool open;
 };
 
-/* The level, then a block or, without content, the end of the stream. */
+/* The level is followed by a block or, without content, by the end of the stream. */
 static bool starts_bzip2(struct pd_bytes head)
 {
-	static const uint8_t block[] = { 0x31, 0x41, 0x59, 0x26, 0x53, 0x59 }, last[] = { 0x17, 0x72, 0x45, 0x38, 0x50, 0x90 };
+	static const uint8_t block[] = { 0x31, 0x41, 0x59, 0x26, 0x53, 0x59 },
+			     last[] = { 0x17, 0x72, 0x45, 0x38, 0x50, 0x90 };
 
-	return head.size >= 10 && memcmp(head.data, "BZh", 3) == 0 && head.data[3] >= '1' && head.data[3] <= '9' &&
-	       (memcmp(head.data + 4, block, sizeof(block)) == 0 || memcmp(head.data + 4, last, sizeof(last)) == 0);
+	return head.size >= 10 && memcmp(head.data, "BZh", 3) == 0 && head.data[3] >= '1' &&
+	       head.data[3] <= '9' &&
+	       (memcmp(head.data + 4, block, sizeof(block)) == 0 ||
+		memcmp(head.data + 4, last, sizeof(last)) == 0);
 }
 
 static void *alloc_block(void *blocks, int items, int size)

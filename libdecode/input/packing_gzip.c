@@ -1,10 +1,10 @@
-/* packing_gzip.c - gzip, by zlib. */
+/* packing_gzip.c - gzip, with zlib. */
 #include <string.h>
 #include <zlib.h>
 
 #include "input/packing.h"
 
-#define GZIP_ONLY (15 + 16)	/* for inflateInit2: the largest window, and only gzip headers */
+#define GZIP_ONLY (15 + 16)	/* for inflateInit2: the largest window, and gzip headers only */
 #define STEP_MAX (1u << 30)	/* zlib counts in unsigned int */
 
 struct gzip {

@@ -1,4 +1,4 @@
-/* packing_xz.c - xz, by liblzma. */
+/* packing_xz.c - xz, with liblzma. */
 #include <lzma.h>
 #include <string.h>
 
@@ -28,7 +28,8 @@ static void release_block(void *blocks, void *p)
 	pd_blocks_release(blocks, p);
 }
 
-/* The allocator keeps to the budget, so that the library needs no limit of its own. It keeps its memory from stream to stream. */
+/* The allocator enforces the budget, so the library needs no limit of its own. It keeps its memory
+ * for the next stream. */
 static enum pd_code begin_xz(void *state, struct pd_blocks *b)
 {
 	struct xz *x = state;

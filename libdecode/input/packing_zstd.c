@@ -1,4 +1,4 @@
-/* packing_zstd.c - zstd around a whole input, by the codec of compressed records. */
+/* packing_zstd.c - zstd for whole inputs, with the decoder of compressed records. */
 #include <string.h>
 
 #include "input/packing.h"
@@ -15,7 +15,7 @@ static bool starts_zstd(struct pd_bytes head)
 	return head.size >= sizeof(magic) && memcmp(head.data, magic, sizeof(magic)) == 0;
 }
 
-/* Frames without content may follow, too. */
+/* Skippable frames may follow, too. */
 static bool goes_on_zstd(struct pd_bytes head)
 {
 	static const uint8_t skippable[] = { 0x2a, 0x4d, 0x18 };
@@ -57,6 +57,7 @@ static void end_zstd(void *state)
 }
 
 const struct pd_packing pd_packing_zstd = {
-	.name = "zstd", .state_size = sizeof(struct zstd), .starts = starts_zstd, .goes_on = goes_on_zstd,
+	.name = "zstd", .state_size = sizeof(struct zstd), .starts = starts_zstd,
+	.goes_on = goes_on_zstd,
 	.begin = begin_zstd, .step = step_zstd, .end = end_zstd,
 };

@@ -1,4 +1,4 @@
-/* source.c - input bytes, from memory, a file or a stream. */
+/* source.c - input bytes from memory, a file or a pipe. */
 #include "input/source.h"
 
 #include <errno.h>
@@ -13,9 +13,10 @@
 #include "input/source_unpack.h"
 #include "input/tempfile.h"
 
-#define WINDOW_SIZE (320u << 10)	/* fits the cache; grows when a peek asks for more */
-#define READ_MIN (64u << 10)	/* a smaller rest of the window is not worth a read */
-#define PIECE_SIZE (4u << 20)	/* of a mapped file in memory at once, beside what is asked for */
+#define WINDOW_SIZE (320u << 10)	/* fits into the cache; grows if a peek asks for more */
+#define READ_MIN (64u << 10)	/* less free space in the window is not worth a read */
+#define PIECE_SIZE (4u << 20)	/* bytes of a mapped file in memory at once, besides those asked
+				 * for */
 #define TEMPFILE_DEFAULT (4ull << 30)
 #define HEAD_SIZE 16
 #define ZEROS_AT_ONCE 4096
@@ -27,26 +28,28 @@ struct pd_source {
 	struct pd_budget *budget;
 	int fd;
 	enum pd_fd_owner owner;
-	uint64_t origin;	/* FILE: where in the descriptor offset 0 is */
-	uint64_t size;		/* MEMORY, FILE: at the open */
+	uint64_t origin;	/* FILE: offset 0 is here in the descriptor */
+	uint64_t size;		/* MEMORY, FILE: when it was opened */
 	uint64_t offset;
-	const uint8_t *window;	/* the bytes from window_at up to window_at + filled */
+	const uint8_t *window;	/* bytes from window_at to window_at + filled */
 	uint64_t window_at;
 	size_t filled;
-	struct pd_windows windows;	/* what window points into, but for MEMORY, and what is mapped */
+	struct pd_windows windows;	/* `window` points into these, except for MEMORY and mapped
+					 * files */
 	bool may_map;		/* FILE */
-	struct pd_mapping mapping;	/* of the descriptor's file, up to where this one ended at the open */
-	bool branch;		/* fd and mapping are another's */
-	size_t piece;		/* bytes of it in memory at once */
-	bool in_mapping;	/* that is where the window is */
-	bool ended;		/* STREAM: a terminal would ask again */
+	struct pd_mapping mapping;	/* of the file, up to its size when it was opened */
+	bool is_clone;		/* fd and mapping belong to another source */
+	size_t piece;		/* bytes of the mapping in memory at once */
+	bool in_mapping;	/* the window is in the mapping */
+	bool ended;		/* STREAM: a terminal could be read again after EOF */
 	struct pd_unpack *unpack;
-	struct pd_error damage;	/* of what a spooled file came from */
+	struct pd_error damage;	/* damage of the input that was copied to a temporary file */
 	void (*wait)(void *ctx);
 	void *wait_ctx;
 };
 
-static int fail(const struct pd_source *s, struct pd_error *e, enum pd_code code, uint64_t have)
+static int set_error(const struct pd_source *s, struct pd_error *e, enum pd_code code,
+		     uint64_t have)
 {
 	*e = (struct pd_error){
 		.code = code, .severity = PD_FATAL, .offset = s ? s->offset : 0, .have = have,
@@ -58,10 +61,10 @@ static void no_memory(const struct pd_budget *b, size_t size, struct pd_error *e
 {
 	bool fits = b->used <= b->limit && b->limit - b->used >= size;
 
-	fail(NULL, e, fits ? PD_E_NOMEM : PD_E_LIMIT, 0);
+	set_error(NULL, e, fits ? PD_E_NOMEM : PD_E_LIMIT, 0);
 }
 
-static size_t available(const struct pd_source *s)
+static size_t bytes_left(const struct pd_source *s)
 {
 	uint64_t at = s->offset - s->window_at;
 
@@ -70,13 +73,13 @@ static size_t available(const struct pd_source *s)
 
 /* --- reading --- */
 
-/* Casts to off_t are of numbers up to INT64_MAX: with 32 bits they would read another place. */
+/* Casts to off_t are of numbers up to INT64_MAX: a 32-bit off_t would truncate them. */
 _Static_assert(sizeof(off_t) == sizeof(int64_t), "compile with -D_FILE_OFFSET_BITS=64");
 
-/* Thread-safe. -1 with errno. */
+/* Thread-safe. Returns -1 and errno on failure. */
 static ssize_t try_read_at(const struct pd_source *s, uint64_t offset, void *p, size_t n)
 {
-	uint64_t room = INT64_MAX - s->origin;	/* no file goes on behind that */
+	uint64_t room = INT64_MAX - s->origin;	/* largest possible file size */
 	ssize_t got;
 
 	if (offset >= room)
@@ -94,7 +97,7 @@ static int64_t read_at(const struct pd_source *s, uint64_t offset, void *p, size
 {
 	const ssize_t got = try_read_at(s, offset, p, n);
 
-	return got < 0 ? fail(s, e, PD_E_IO, (uint64_t)errno) : got;
+	return got < 0 ? set_error(s, e, PD_E_IO, (uint64_t)errno) : got;
 }
 
 static int64_t read_stream(struct pd_source *s, void *p, size_t n, struct pd_error *e)
@@ -110,16 +113,17 @@ static int64_t read_stream(struct pd_source *s, void *p, size_t n, struct pd_err
 
 		if (got < 0 && errno == EINTR)
 			continue;
-		if (got < 0 && errno == EAGAIN) {	/* somebody made it non-blocking */
+		if (got < 0 && errno == EAGAIN) {	/* another process may have made it
+							 * non-blocking */
 			poll(&ready, 1, -1);
 			continue;
 		}
 		s->ended = got == 0;
-		return got < 0 ? fail(s, e, PD_E_IO, (uint64_t)errno) : got;
+		return got < 0 ? set_error(s, e, PD_E_IO, (uint64_t)errno) : got;
 	}
 }
 
-/* Some bytes from where the window ends. */
+/* Reads some bytes that follow the window. */
 static int64_t read_more(struct pd_source *s, void *p, size_t n, struct pd_error *e)
 {
 	switch (s->kind) {
@@ -136,8 +140,8 @@ static int64_t read_more(struct pd_source *s, void *p, size_t n, struct pd_error
 
 /* --- the window --- */
 
-/* The piece before is in memory no more. */
-static void leave_piece(struct pd_source *s, uint64_t until)
+/* Drops the pages of the piece up to `until`. */
+static void drop_piece(struct pd_source *s, uint64_t until)
 {
 	const uint64_t end = s->window_at + s->filled;
 
@@ -147,30 +151,30 @@ static void leave_piece(struct pd_source *s, uint64_t until)
 	s->in_mapping = false;
 }
 
-/* Brings the offset into the window, with room for n bytes from there and a read worth its call. */
+/* Moves the window to the offset, if needed, so that n bytes and a reasonable read fit. */
 static int make_room(struct pd_source *s, size_t n, struct pd_error *e)
 {
-	const size_t have = available(s), at = have ? (size_t)(s->offset - s->window_at) : 0;
+	const size_t have = bytes_left(s), at = have ? (size_t)(s->offset - s->window_at) : 0;
 	const size_t size = n + READ_MIN < WINDOW_SIZE ? WINDOW_SIZE : n + READ_MIN;
 	const struct pd_window *w = s->windows.now;
 
 	_Static_assert(PD_PEEK_MAX + READ_MIN <= PD_WINDOW_LARGEST, "room is kept for a peek");
-	if (have && w && s->window == w->data && w->capacity >= n + READ_MIN && w->capacity - at >= n &&
-	    w->capacity - s->filled >= READ_MIN)
+	if (have && w && s->window == w->data && w->capacity >= n + READ_MIN &&
+	    w->capacity - at >= n && w->capacity - s->filled >= READ_MIN)
 		return 0;
 	if (pd_windows_move(&s->windows, have ? s->window + at : NULL, have, size)) {
 		no_memory(s->budget, size, e);
 		return -1;
 	}
-	leave_piece(s, UINT64_MAX);
+	drop_piece(s, UINT64_MAX);
 	s->window = s->windows.now->data;
 	s->window_at = s->offset;
 	s->filled = have;
 	return 0;
 }
 
-/* At the first need. */
-static bool is_mapped(struct pd_source *s)
+/* Maps the file when that is first needed. Returns whether it is mapped. */
+static bool map_file(struct pd_source *s)
 {
 	struct pd_budget *b = s->budget;
 
@@ -182,14 +186,16 @@ static bool is_mapped(struct pd_source *s)
 	return s->may_map;
 }
 
-/* The file from the offset on, if it was that long; its end, which may grow, is read. */
-static bool map_on(struct pd_source *s, size_t n)
+/* Moves the window to the offset in the mapping. Returns false for bytes that are not mapped: those
+ * appended after the open are read. */
+static bool map_window(struct pd_source *s, size_t n)
 {
 	uint64_t size;
 
-	if (s->offset >= s->size || s->size - s->offset < n || s->size - s->offset < READ_MIN || !is_mapped(s))
+	if (s->offset >= s->size || s->size - s->offset < n || s->size - s->offset < READ_MIN ||
+	    !map_file(s))
 		return false;
-	leave_piece(s, s->offset < s->window_at ? UINT64_MAX : s->offset);
+	drop_piece(s, s->offset < s->window_at ? UINT64_MAX : s->offset);
 	size = s->size - s->offset;
 	if (size > n + s->piece)
 		size = n + s->piece;
@@ -206,27 +212,28 @@ int pd_source_peek(struct pd_source *s, size_t n, struct pd_bytes *out, struct p
 	int64_t got = 1;
 
 	if (n > PD_PEEK_MAX)
-		got = fail(s, e, PD_E_ARGUMENT, 0);
-	while (got > 0 && available(s) < n && s->kind != SOURCE_MEMORY) {
-		if (map_on(s, n))
+		got = set_error(s, e, PD_E_ARGUMENT, 0);
+	while (got > 0 && bytes_left(s) < n && s->kind != SOURCE_MEMORY) {
+		if (map_window(s, n))
 			break;
 		if (make_room(s, n, e)) {
 			got = -1;
 			break;
 		}
-		got = read_more(s, s->windows.now->data + s->filled, s->windows.now->capacity - s->filled, e);
+		got = read_more(s, s->windows.now->data + s->filled,
+				s->windows.now->capacity - s->filled, e);
 		if (got > 0)
 			s->filled += (size_t)got;
 	}
-	out->size = available(s);
+	out->size = bytes_left(s);
 	out->data = out->size ? s->window + (s->offset - s->window_at) : NULL;
 	return got < 0 ? -1 : 0;
 }
 
-/* Where the input ends now, as far as that is before `wanted`; wanted is behind the window. */
+/* Sets *end to the current end of the input, at most `wanted`, which must be after the window. */
 static int find_end(struct pd_source *s, uint64_t wanted, uint64_t *end, struct pd_error *e)
 {
-	uint64_t known = available(s) ? s->window_at + s->filled : s->offset;
+	uint64_t known = bytes_left(s) ? s->window_at + s->filled : s->offset;
 	struct stat st;
 	uint8_t probe;
 	int64_t got = read_at(s, wanted - 1, &probe, 1, e);
@@ -235,9 +242,9 @@ static int find_end(struct pd_source *s, uint64_t wanted, uint64_t *end, struct 
 	if (got)
 		return got < 0 ? -1 : 0;
 	if (fstat(s->fd, &st))
-		return fail(s, e, PD_E_IO, (uint64_t)errno);
+		return set_error(s, e, PD_E_IO, (uint64_t)errno);
 	*end = (uint64_t)st.st_size > s->origin ? (uint64_t)st.st_size - s->origin : 0;
-	if (*end > wanted)	/* it grew just now */
+	if (*end > wanted)	/* it has grown since */
 		*end = wanted;
 	if (*end < known)
 		*end = known;
@@ -264,8 +271,8 @@ static int skip_stream(struct pd_source *s, uint64_t n, struct pd_error *e)
 int pd_source_skip(struct pd_source *s, uint64_t n, uint64_t *skipped, struct pd_error *e)
 {
 	uint64_t from = s->offset;
-	size_t have = available(s);
-	int status = 0;
+	size_t have = bytes_left(s);
+	int ret = 0;
 
 	if (n <= have) {
 		s->offset += n;
@@ -274,15 +281,15 @@ int pd_source_skip(struct pd_source *s, uint64_t n, uint64_t *skipped, struct pd
 	} else if (s->kind == SOURCE_FILE) {
 		uint64_t to = n > UINT64_MAX - from ? UINT64_MAX : from + n;
 
-		status = find_end(s, to, &to, e);
-		if (!status)
+		ret = find_end(s, to, &to, e);
+		if (!ret)
 			s->offset = to;
 	} else {
-		status = skip_stream(s, n, e);
+		ret = skip_stream(s, n, e);
 	}
 	if (skipped)
 		*skipped = s->offset - from;
-	return status;
+	return ret;
 }
 
 struct pd_window *pd_source_pin(struct pd_source *s)
@@ -295,14 +302,16 @@ struct pd_window *pd_source_pin(struct pd_source *s)
 
 /* --- reading ahead --- */
 
-#define FRONT (WINDOW_SIZE - PD_READ_AHEAD)	/* for what is left of the window before */
+#define FRONT (WINDOW_SIZE - PD_READ_AHEAD)	/* room for what is left of the window before */
 
 void pd_source_start_read_ahead(struct pd_source *s, struct pd_read_ahead *a)
 {
 	const bool is_read = s->kind == SOURCE_FILE && !s->may_map;
 
 	a->size = 0;
-	a->window = is_read && pd_windows_may_pin(s->budget) ? pd_windows_acquire(&s->windows, WINDOW_SIZE) : NULL;
+	a->window = is_read && pd_windows_may_pin(s->budget) ?
+			    pd_windows_acquire(&s->windows, WINDOW_SIZE) :
+			    NULL;
 }
 
 void pd_source_read_ahead(const struct pd_source *s, struct pd_read_ahead *a)
@@ -314,7 +323,7 @@ void pd_source_read_ahead(const struct pd_source *s, struct pd_read_ahead *a)
 
 void pd_source_adopt(struct pd_source *s, struct pd_read_ahead *a)
 {
-	const size_t have = available(s);
+	const size_t have = bytes_left(s);
 	uint8_t *to = a->window->data + FRONT - have;
 
 	if (a->size && have <= FRONT && a->at == s->offset + have) {
@@ -356,7 +365,7 @@ uint64_t pd_source_input_size(const struct pd_source *s)
 int pd_source_seek(struct pd_source *s, uint64_t offset, struct pd_error *e)
 {
 	if (!pd_source_is_random(s))
-		return fail(s, e, PD_E_ARGUMENT, 0);
+		return set_error(s, e, PD_E_ARGUMENT, 0);
 	s->offset = offset;
 	return 0;
 }
@@ -367,7 +376,7 @@ int64_t pd_source_pread(struct pd_source *s, uint64_t offset, void *p, size_t n,
 	size_t done = 0;
 
 	if (!pd_source_is_random(s))
-		return fail(s, e, PD_E_ARGUMENT, 0);
+		return set_error(s, e, PD_E_ARGUMENT, 0);
 	if (s->kind == SOURCE_MEMORY) {
 		if (offset >= s->filled || !n)
 			return 0;
@@ -398,7 +407,7 @@ uint64_t pd_source_data_from(struct pd_source *s, uint64_t offset)
 	was = lseek(s->fd, 0, SEEK_CUR);
 	at = lseek(s->fd, (off_t)(s->origin + offset), SEEK_DATA);
 	why = errno;
-	if (was >= 0)	/* it is the caller's as well */
+	if (was >= 0)	/* the offset is shared with the caller */
 		lseek(s->fd, was, SEEK_SET);
 	if (at < 0)
 		return why == ENXIO ? UINT64_MAX : offset;
@@ -440,26 +449,26 @@ static struct pd_source *new_source(enum source_kind kind, struct pd_budget *b, 
 	return s;
 }
 
-/* May nobody write it, or cut it short, but who runs this? */
+/* Returns whether only the process's user can write or truncate the file. */
 static bool is_own(const struct stat *st)
 {
 	return st->st_uid == geteuid() && !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* The fd is the source's, or still the caller's when this fails. */
-static struct pd_source *new_fd_source(int fd, enum pd_fd_owner owner, const struct pd_source_limits *l,
-				       struct pd_error *e)
+/* Takes ownership of fd; on failure the caller keeps it. */
+static struct pd_source *new_fd_source(int fd, enum pd_fd_owner owner,
+				       const struct pd_source_limits *l, struct pd_error *e)
 {
 	struct pd_source *s;
 	struct stat st;
 	off_t at = -1;
 
 	if (fstat(fd, &st)) {
-		fail(NULL, e, PD_E_IO, (uint64_t)errno);
+		set_error(NULL, e, PD_E_IO, (uint64_t)errno);
 		return NULL;
 	}
 	if (S_ISDIR(st.st_mode)) {
-		fail(NULL, e, PD_E_IO, EISDIR);
+		set_error(NULL, e, PD_E_IO, EISDIR);
 		return NULL;
 	}
 	if (S_ISREG(st.st_mode))
@@ -478,7 +487,8 @@ static struct pd_source *new_fd_source(int fd, enum pd_fd_owner owner, const str
 	return s;
 }
 
-/* A perf.data header that points to sections: any but that of pipe mode, whose size says 16. */
+/* Returns whether this is a perf.data header with sections: its size is not 16, that of pipe
+ * mode. */
 static bool needs_random(struct pd_bytes head)
 {
 	static const char magics[][9] = { "PERFILE2", "2ELIFREP", "PERFFILE" };
@@ -492,8 +502,9 @@ static bool needs_random(struct pd_bytes head)
 	       pd_load64(head.data + 8, PD_SWAP_YES) != HEAD_SIZE;
 }
 
-/* Takes s. */
-static struct pd_source *unpack_source(struct pd_source *s, const struct pd_packing *packing, struct pd_error *e)
+/* Takes ownership of s. */
+static struct pd_source *unpack_source(struct pd_source *s, const struct pd_packing *packing,
+				       struct pd_error *e)
 {
 	struct pd_source *outer = new_source(SOURCE_UNPACK, s->budget, e);
 
@@ -509,7 +520,7 @@ static struct pd_source *unpack_source(struct pd_source *s, const struct pd_pack
 	return outer;
 }
 
-/* All that s gives; what a damaged or broken input gave up to there is kept. */
+/* Copies all of s to the file. If the input is damaged or broken, keeps what came before. */
 static int fill_tempfile(struct pd_source *s, struct pd_tempfile *tempfile, struct pd_error *damage,
 			 struct pd_error *e)
 {
@@ -533,8 +544,9 @@ static int fill_tempfile(struct pd_source *s, struct pd_tempfile *tempfile, stru
 	return 0;
 }
 
-/* Takes s. */
-static struct pd_source *copy_to_tempfile(struct pd_source *s, const struct pd_source_limits *l, struct pd_error *e)
+/* Takes ownership of s. */
+static struct pd_source *copy_to_tempfile(struct pd_source *s, const struct pd_source_limits *l,
+					  struct pd_error *e)
 {
 	struct pd_error damage = { .code = PD_OK };
 	struct pd_source *file = NULL;
@@ -553,8 +565,8 @@ out:
 	return file;
 }
 
-/* Looks at the first bytes and puts in front of s what they ask for. Takes s. */
-static struct pd_source *settle(struct pd_source *s, const struct pd_source_limits *l,
+/* Adds the layers that the first bytes need: unpacking, a temporary file. Takes ownership of s. */
+static struct pd_source *open_layers(struct pd_source *s, const struct pd_source_limits *l,
 				struct pd_error *e)
 {
 	const struct pd_packing *packing;
@@ -589,7 +601,7 @@ struct pd_source *pd_source_open_fd(int fd, enum pd_fd_owner owner,
 			close(fd);
 		return NULL;
 	}
-	return settle(s, l, e);
+	return open_layers(s, l, e);
 }
 
 struct pd_source *pd_source_open_path(const char *path, const struct pd_source_limits *l,
@@ -598,7 +610,7 @@ struct pd_source *pd_source_open_path(const char *path, const struct pd_source_l
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
 	if (fd < 0) {
-		fail(NULL, e, PD_E_IO, (uint64_t)errno);
+		set_error(NULL, e, PD_E_IO, (uint64_t)errno);
 		return NULL;
 	}
 	return pd_source_open_fd(fd, PD_FD_OWNED, l, e);
@@ -614,7 +626,7 @@ struct pd_source *pd_source_open_memory(struct pd_bytes in, const struct pd_sour
 	s->window = in.data;
 	s->filled = in.size;
 	s->size = in.size;
-	return settle(s, l, e);
+	return open_layers(s, l, e);
 }
 
 void pd_source_close(struct pd_source *s)
@@ -626,7 +638,7 @@ void pd_source_close(struct pd_source *s)
 		close(s->fd);
 	if (s->mapping.data)
 		s->budget->used -= s->piece;
-	if (!s->branch)
+	if (!s->is_clone)
 		pd_mapping_close(&s->mapping);
 	pd_windows_free(&s->windows);
 	pd_budget_free(s->budget, s, sizeof(*s));
@@ -634,13 +646,13 @@ void pd_source_close(struct pd_source *s)
 
 struct pd_source *pd_source_clone(struct pd_source *of, size_t piece, struct pd_budget *b)
 {
-	const bool maps = is_mapped(of) && b->limit - b->used >= piece;
+	const bool maps = map_file(of) && b->limit - b->used >= piece;
 	struct pd_error ignored;
 	struct pd_source *s = pd_source_is_random(of) ? new_source(of->kind, b, &ignored) : NULL;
 
 	if (!s)
 		return NULL;
-	s->branch = true;
+	s->is_clone = true;
 	s->fd = of->fd;
 	s->origin = of->origin;
 	s->size = of->size;

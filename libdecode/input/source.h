@@ -1,9 +1,10 @@
-/* source.h - input bytes, from memory, a file or a stream; gzip, zstd, xz and bzip2 are unpacked on the way.
+/* source.h - input bytes from memory, a file or a pipe; gzip, zstd, xz and bzip2 are unpacked.
  *
- * Two ways of access: a window that moves forward (peek, skip) for records, and pread for sections
- * where the input is random access. A perf.data header with sections on an input that can't seek (a
- * pipe, a packed file) makes the open copy all of it to an unlinked temporary file, so that such a
- * source is always random access. Offsets count unpacked bytes from the start of the input.
+ * There are two ways of access: a window that moves forward (peek, skip) for records, and pread for
+ * sections if the input is random access. If an input that cannot seek (a pipe, a packed file) has
+ * a perf.data header with sections, it is copied to an unlinked temporary file when it is opened.
+ * So such a source is always random access. Offsets count unpacked bytes from the start of the
+ * input.
  */
 #ifndef PD_INPUT_SOURCE_H
 #define PD_INPUT_SOURCE_H
@@ -20,99 +21,100 @@
 
 enum pd_fd_owner {
 	PD_FD_BORROWED,
-	PD_FD_OWNED,	/* closed with the source, and when opening fails */
+	PD_FD_OWNED,	/* closed with the source, and if opening fails */
 };
 
 struct pd_source_limits {
 	struct pd_budget *budget;
-	uint64_t tempfile;		/* most bytes of a temporary file; 0: 4 GiB */
+	uint64_t tempfile;		/* largest temporary file; 0: 4 GiB */
 	bool map_own;		/* PD_MAP_OWN */
 };
 
 struct pd_source;
 
-/* NULL and *e: PD_E_IO with the errno (EISDIR for a directory), PD_E_LIMIT, PD_E_NOMEM. Waits until
- * the first 16 bytes are there. A regular file is random access, from the descriptor's offset on,
- * and that offset is left alone; anything else is a stream.
- */
+/* Opens a source. Waits for the first 16 bytes. A regular file is random access, starting at the
+ * descriptor's offset, which is not changed; anything else is a stream. Returns NULL and *e on
+ * failure: PD_E_IO with the errno (EISDIR for a directory), PD_E_LIMIT, PD_E_NOMEM. */
 struct pd_source *pd_source_open_path(const char *path, const struct pd_source_limits *l,
 				      struct pd_error *e);
 struct pd_source *pd_source_open_fd(int fd, enum pd_fd_owner owner,
 				    const struct pd_source_limits *l, struct pd_error *e);
-/* in is borrowed until the close. */
+/* `in` is borrowed until pd_source_close(). */
 struct pd_source *pd_source_open_memory(struct pd_bytes in, const struct pd_source_limits *l,
 					struct pd_error *e);
 void pd_source_close(struct pd_source *s);
 
-/* Another look at the same bytes, for another thread: it has its own offset and window. `of` is borrowed until the branch is
- * closed, and may be read meanwhile. `piece`: bytes to have in memory at once where that is mapped. NULL: it is not random access,
- * or no memory. */
+/* Creates a source for the same bytes with its own offset and window, for another thread. `of` is
+ * borrowed until the clone is closed, and may be read meanwhile. `piece`: bytes to have in memory
+ * at once if the file is mapped. Returns NULL if `of` is not random access, or without memory. */
 struct pd_source *pd_source_clone(struct pd_source *of, size_t piece, struct pd_budget *b);
 
-/* Called before a read that has to wait for the other side, so that output can be flushed. */
+/* Sets a function to call before a read that may block on a pipe, so that output can be flushed. */
 void pd_source_on_wait(struct pd_source *s, void (*wait)(void *ctx), void *ctx);
 
-/* *out is what is contiguous at the offset now: n bytes (at most PD_PEEK_MAX) or more, fewer at the
- * end of the input; never waits for more than n. -1: a read failed, *out is what came before it.
- * The bytes stay valid until a peek or skip past them, a seek or the close.
- */
+/* Sets *out to the contiguous bytes at the offset: n bytes (at most PD_PEEK_MAX) or more, fewer at
+ * the end of the input. Never waits for more than n. Returns -1 and *e if a read failed; *out is
+ * then what came before. The bytes are valid until a peek or skip past them, a seek or the
+ * close. */
 int pd_source_peek(struct pd_source *s, size_t n, struct pd_bytes *out, struct pd_error *e);
 
-/* Moves on by n bytes, by fewer at the end of the input: *skipped (may be NULL) says how many. */
+/* Skips n bytes, fewer at the end of the input, and sets *skipped (may be NULL) to their number. */
 int pd_source_skip(struct pd_source *s, uint64_t n, uint64_t *skipped, struct pd_error *e);
 
-/* What was peeked stays as it is until this is released, whatever is asked of the source, but for its close. NULL when it stays
- * anyway. */
+/* Pins the peeked bytes until the returned window is released; it must be released before the
+ * source is closed. Returns NULL if they stay valid anyway. */
 struct pd_window *pd_source_pin(struct pd_source *s);
 
-/* What another thread reads of a file, for the source to go on with. */
+/* Bytes that another thread reads from a file for the source. */
 struct pd_read_ahead {
-	struct pd_window *window;	/* held for the thread; NULL: there is none */
-	uint64_t at;			/* offset of what it has */
-	size_t size;			/* bytes of that */
+	struct pd_window *window;	/* pinned for the thread; NULL: none */
+	uint64_t at;			/* offset of the bytes */
+	size_t size;			/* number of bytes */
 };
 
-/* Bytes that are read ahead at once. Each turn costs some cache lines that another core had, and twice as much where the cores have
- * no cache in common; of larger pieces less stays in a core's own cache. */
+/* Bytes read ahead at once. Each handover moves some cache lines between cores, at twice the cost
+ * if they share no cache; of larger pieces less fits into a core's own cache. */
 #define PD_READ_AHEAD (192u << 10)
 
-/* A window to read ahead into, or none: for a file that is read. */
+/* Sets a->window to a window to read into, or NULL if the source is not a file that is read. */
 void pd_source_start_read_ahead(struct pd_source *s, struct pd_read_ahead *a);
-/* Fills it from a->at on; less than there is, or nothing, does no harm. Thread-safe. */
+/* Fills the window from the offset a->at. Reading less than there is, or nothing, is harmless.
+ * Thread-safe. */
 void pd_source_read_ahead(const struct pd_source *s, struct pd_read_ahead *a);
-/* If it has what comes behind what was peeked: that can be peeked now. The window is given back in any case. */
+/* Makes the bytes available to pd_source_peek() if they follow those peeked so far. Releases the
+ * window in any case. */
 void pd_source_adopt(struct pd_source *s, struct pd_read_ahead *a);
 
 uint64_t pd_source_offset(const struct pd_source *s);
 
-/* The rest fail with PD_E_ARGUMENT, or false, where the input is not random access. */
+/* The functions below fail with PD_E_ARGUMENT, or false, if the input is not random access. */
 bool pd_source_is_random(const struct pd_source *s);
 
-/* As it was at the open; a file may shrink or grow afterwards. */
+/* Sets *size to the size when the source was opened; a file may shrink or grow afterwards. */
 bool pd_source_size(const struct pd_source *s, uint64_t *size);
-/* Bytes of input that there are: its size, or of a stream what was read so far. */
+/* Returns the source's size; for a stream, the bytes read so far. */
 uint64_t pd_source_input_size(const struct pd_source *s);
 
-/* An offset past the end is no error: peek gives nothing there. */
+/* Sets the offset. An offset past the end is not an error: there is nothing to peek. */
 int pd_source_seek(struct pd_source *s, uint64_t offset, struct pd_error *e);
 
-/* Bytes got, fewer than n only at the end of the input, or -1. Leaves the window alone. */
+/* Reads n bytes at `offset` without moving the window. Returns the number of bytes, fewer than n
+ * only at the end of the input, or -1 and *e. */
 int64_t pd_source_pread(struct pd_source *s, uint64_t offset, void *p, size_t n,
 			struct pd_error *e);
 
-/* Where the next bytes are that may not be zero: the holes of sparse files are stepped over. At or
- * behind `offset`; UINT64_MAX: none are left. Where holes can't be told it is `offset`.
- */
+/* Returns the offset of the next bytes that may be non-zero, at or after `offset`, skipping the
+ * holes of sparse files; UINT64_MAX if there are none, `offset` if holes are not known. */
 uint64_t pd_source_data_from(struct pd_source *s, uint64_t offset);
 
-/* Offset of the first byte in [from, to) that is not zero, or `to`. What can't be read counts as not zero. */
+/* Returns the offset of the first non-zero byte in [from, to), or `to`. Unreadable bytes count as
+ * non-zero. */
 uint64_t pd_source_nonzero_from(struct pd_source *s, uint64_t from, uint64_t to);
 
-/* What is wrong with the packing, or NULL: PD_E_CODEC for a damaged or cut compressed wrapping
- * (the input ends at `offset`, where it shows), PD_E_TRAILING for bytes behind it that are not all zero,
- * PD_E_IO when reading broke off while a stream was spooled. `field` names the packing. Complete
- * only at the end of the input; for a spooled one from the open on.
- */
+/* Returns the damage of the packing, or NULL: PD_E_CODEC if it is damaged or cut short (the input
+ * ends at `offset`, where that was found), PD_E_TRAILING if bytes that are not all zero follow it,
+ * PD_E_IO if reading failed while the input was copied. `field` names the packing. Complete only at
+ * the end of the input; for a copied one, after the open. */
 const struct pd_error *pd_source_damage(const struct pd_source *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* source_unpack.c - a compressed wrapping around a whole input. */
+/* source_unpack.c - decompresses a whole input. */
 #include "input/source_unpack.h"
 
 #include <string.h>
@@ -10,21 +10,21 @@ struct pd_unpack {
 	const struct pd_packing *packing;
 	struct pd_blocks blocks;
 	uint64_t produced;
-	bool between;		/* at the start of a member, or after the last */
+	bool between;		/* not inside a member */
 	bool ended;
 	struct pd_error damage;
 	max_align_t state[];	/* of the packing */
 };
 
-static size_t size_of(const struct pd_packing *packing)
+static size_t unpack_size(const struct pd_packing *packing)
 {
 	return sizeof(struct pd_unpack) + packing->state_size;
 }
 
-struct pd_unpack *pd_unpack_new(struct pd_source *under, const struct pd_packing *packing, struct pd_budget *b,
-				struct pd_error *e)
+struct pd_unpack *pd_unpack_new(struct pd_source *under, const struct pd_packing *packing,
+				struct pd_budget *b, struct pd_error *e)
 {
-	struct pd_unpack *u = pd_budget_alloc(b, size_of(packing));
+	struct pd_unpack *u = pd_budget_alloc(b, unpack_size(packing));
 
 	*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };
 	if (!u) {
@@ -49,7 +49,7 @@ void pd_unpack_free(struct pd_unpack *u)
 	u->packing->end(u->state);
 	pd_blocks_free(&u->blocks);
 	pd_source_close(u->under);
-	pd_budget_free(u->blocks.budget, u, size_of(u->packing));
+	pd_budget_free(u->blocks.budget, u, unpack_size(u->packing));
 }
 
 struct pd_source *pd_unpack_under(const struct pd_unpack *u)
@@ -62,12 +62,13 @@ const struct pd_error *pd_unpack_damage(const struct pd_unpack *u)
 	return u->damage.code ? &u->damage : NULL;
 }
 
-static void end(struct pd_unpack *u, enum pd_code code)
+static void end_unpacking(struct pd_unpack *u, enum pd_code code)
 {
 	u->ended = true;
 	if (code)
 		u->damage = (struct pd_error){
-			.code = code, .severity = PD_DAMAGED, .offset = u->produced, .field = u->packing->name,
+			.code = code, .severity = PD_DAMAGED, .offset = u->produced,
+			.field = u->packing->name,
 		};
 }
 
@@ -78,7 +79,7 @@ static const uint8_t *find_nonzero(struct pd_bytes in)
 	return in.data;
 }
 
-/* Padding of zeros; much of it may be holes. */
+/* Skips zero padding, much of which may be holes. */
 static int skip_zeros(struct pd_source *s, struct pd_error *e)
 {
 	struct pd_bytes in;
@@ -99,12 +100,13 @@ static int skip_zeros(struct pd_source *s, struct pd_error *e)
 	}
 }
 
-static bool goes_on(const struct pd_packing *packing, struct pd_bytes in)
+static bool is_continued(const struct pd_packing *packing, struct pd_bytes in)
 {
 	return packing->goes_on ? packing->goes_on(in) : packing->starts(in);
 }
 
-/* Between members, and after the last, may be zeros. Other bytes are no part of this, and nobody reads them. */
+/* Begins the next member. Zeros may be between members and after the last; other bytes are not part
+ * of the input and are not read. */
 static int next_member(struct pd_unpack *u, struct pd_error *e)
 {
 	const uint64_t from = pd_source_offset(u->under);
@@ -113,23 +115,25 @@ static int next_member(struct pd_unpack *u, struct pd_error *e)
 
 	if (pd_source_peek(u->under, PD_PACKING_HEAD, &in, e))
 		return -1;
-	if (!goes_on(u->packing, in) && (skip_zeros(u->under, e) || pd_source_peek(u->under, PD_PACKING_HEAD, &in, e)))
+	if (!is_continued(u->packing, in) &&
+	    (skip_zeros(u->under, e) || pd_source_peek(u->under, PD_PACKING_HEAD, &in, e)))
 		return -1;
 	u->between = false;
-	if (goes_on(u->packing, in)) {
+	if (is_continued(u->packing, in)) {
 		const enum pd_code code = u->packing->begin(u->state, &u->blocks);
 
 		if (code)
-			end(u, code);
+			end_unpacking(u, code);
 		return 0;
 	}
-	end(u, in.size ? PD_E_TRAILING : PD_OK);
+	end_unpacking(u, in.size ? PD_E_TRAILING : PD_OK);
 	if (in.size && pd_source_size(u->under, &size) && size > from)
 		u->damage.skipped = size - from;
 	return 0;
 }
 
-/* One call of the library. -1 is an I/O error; damage ends the stream after what came out before it. */
+/* Calls the decompressor once. Returns -1 on an I/O error only; damage ends the stream after the
+ * output that came before it. */
 static int64_t expand_some(struct pd_unpack *u, void *p, size_t n, struct pd_error *e)
 {
 	struct pd_packing_step s = { .out = p, .room = n };
@@ -139,12 +143,12 @@ static int64_t expand_some(struct pd_unpack *u, void *p, size_t n, struct pd_err
 		return -1;
 	code = u->packing->step(u->state, &s);
 	u->produced += s.made;
-	pd_source_skip(u->under, s.taken, NULL, e);	/* inside the window: can't fail */
+	pd_source_skip(u->under, s.taken, NULL, e);	/* within the window, so this cannot fail */
 	u->between = s.ended;
-	if (!code && !s.ended && !s.taken && !s.made)	/* it wants more input than there is */
+	if (!code && !s.ended && !s.taken && !s.made)	/* it needs more input than there is */
 		code = PD_E_CODEC;
 	if (code)
-		end(u, code);
+		end_unpacking(u, code);
 	return (int64_t)s.made;
 }
 
@@ -153,10 +157,12 @@ int64_t pd_unpack_read(struct pd_unpack *u, void *p, size_t n, struct pd_error *
 	int64_t got = 0;
 
 	while (!got && !u->ended) {
-		if (!pd_budget_may_expand(u->blocks.budget, u->produced, pd_source_input_size(u->under))) {
-			end(u, PD_E_LIMIT);
+		if (!pd_budget_may_expand(u->blocks.budget, u->produced,
+					  pd_source_input_size(u->under))) {
+			end_unpacking(u, PD_E_LIMIT);
 			u->damage.want = u->produced;
-			u->damage.text = "it expands to more than is allowed (--max-output): the rest is left out";
+			u->damage.text = "expands to more than the limit (--max-output): the rest "
+					 "is left out";
 			break;
 		}
 		if (u->between && next_member(u, e))

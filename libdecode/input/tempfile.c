@@ -97,7 +97,7 @@ void pd_tempfile_discard(struct pd_tempfile *s, uint64_t offset, uint64_t n)
 {
 	int how = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
 
-	/* Where it can't, the space comes back at the close. */
+	/* Where this is not supported, the space is freed at the close. */
 	if (n && !fallocate(s->fd, how, (off_t)offset, (off_t)n))
 		s->discarded += n;
 }

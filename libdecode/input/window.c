@@ -1,9 +1,10 @@
-/* window.c - the buffers a source reads into: see window.h. */
+/* window.c - the buffers that a source reads into: see window.h. */
 #include "input/window.h"
 
 #include <string.h>
 
-#define KEPT 8	/* of those that were held: who reads again into what another core has just looked at waits for it */
+#define KEPT 8	/* windows to keep while memory allows, so that a thread need not read into one that
+		 * another core has just used */
 
 static void free_window(struct pd_windows *w, struct pd_window *one)
 {
@@ -28,7 +29,8 @@ static struct pd_window *new_window(struct pd_windows *w, size_t size)
 
 	if (!one)
 		return NULL;
-	*one = (struct pd_window){ .data = pd_budget_alloc(w->budget, size), .capacity = size, .next = w->all };
+	*one = (struct pd_window){ .data = pd_budget_alloc(w->budget, size), .capacity = size,
+		.next = w->all };
 	if (!one->data) {
 		pd_budget_free(w->budget, one, sizeof(*one));
 		return NULL;
@@ -37,7 +39,7 @@ static struct pd_window *new_window(struct pd_windows *w, size_t size)
 	return w->all = one;
 }
 
-/* Behind all others: they stand in the order of their use. */
+/* Moves the window to the end of the list, which is in the order of use. */
 static void move_last(struct pd_windows *w, struct pd_window *one)
 {
 	struct pd_window **at = &w->all;
@@ -51,34 +53,36 @@ static void move_last(struct pd_windows *w, struct pd_window *one)
 	one->next = NULL;
 }
 
-static bool is_held(const struct pd_window *one)
+static bool is_pinned(const struct pd_window *one)
 {
-	return __atomic_load_n(&one->holds, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&one->pins, __ATOMIC_ACQUIRE);
 }
 
-static bool may_take(const struct pd_window *one, size_t size)
+static bool is_usable(const struct pd_window *one, size_t size)
 {
-	return one->capacity >= size && !is_held(one);
+	return one->capacity >= size && !is_pinned(one);
 }
 
-/* One that nobody holds and that is large enough, and that this thread used last. */
+/* Finds a usable window that this thread used last. */
 static struct pd_window *find_own(struct pd_windows *w, size_t size)
 {
 	for (struct pd_window *one = w->all; one; one = one->next)
-		if (may_take(one, size) && pthread_equal(__atomic_load_n(&one->by, __ATOMIC_RELAXED), pthread_self()))
+		if (is_usable(one, size) &&
+		    pthread_equal(__atomic_load_n(&one->last_user, __ATOMIC_RELAXED),
+				  pthread_self()))
 			return one;
 	return NULL;
 }
 
-/* One that nobody holds and that is large enough, the longest out of use; those that have become too small go. */
+/* Finds the usable window that is out of use longest. Frees windows that are too small. */
 static struct pd_window *find_free(struct pd_windows *w, size_t size)
 {
 	for (struct pd_window **at = &w->all; *at;) {
 		struct pd_window *one = *at;
 
-		if (may_take(one, size))
+		if (is_usable(one, size))
 			return one;
-		if (is_held(one) || one == w->now) {
+		if (is_pinned(one) || one == w->now) {
 			at = &one->next;
 		} else {
 			*at = one->next;
@@ -89,18 +93,18 @@ static struct pd_window *find_free(struct pd_windows *w, size_t size)
 	return NULL;
 }
 
-/* More than there must be, where memory is not short. */
-static bool may_add(const struct pd_windows *w)
+/* Returns whether to allocate a window more than necessary, because memory is not short. */
+static bool may_allocate(const struct pd_windows *w)
 {
-	return w->now && is_held(w->now) && w->count < KEPT && pd_windows_may_pin(w->budget);
+	return w->now && is_pinned(w->now) && w->count < KEPT && pd_windows_may_pin(w->budget);
 }
 
-/* Not one that another core has just looked at, if there is another way. */
-static struct pd_window *find(struct pd_windows *w, size_t size)
+/* Avoids windows that another core has just used, if possible. */
+static struct pd_window *find_or_allocate(struct pd_windows *w, size_t size)
 {
 	struct pd_window *one = find_own(w, size);
 
-	if (!one && may_add(w))
+	if (!one && may_allocate(w))
 		one = new_window(w, size);
 	if (!one)
 		one = find_free(w, size);
@@ -109,12 +113,12 @@ static struct pd_window *find(struct pd_windows *w, size_t size)
 
 int pd_windows_move(struct pd_windows *w, const uint8_t *bytes, size_t n, size_t size)
 {
-	struct pd_window *to = find(w, size);
+	struct pd_window *to = find_or_allocate(w, size);
 
 	if (!to)
 		return -1;
 	move_last(w, to);
-	__atomic_store_n(&to->by, pthread_self(), __ATOMIC_RELAXED);
+	__atomic_store_n(&to->last_user, pthread_self(), __ATOMIC_RELAXED);
 	if (n)
 		memmove(to->data, bytes, n);
 	w->now = to;
@@ -126,9 +130,9 @@ struct pd_window *pd_windows_acquire(struct pd_windows *w, size_t size)
 	struct pd_window *now = w->now, *one;
 
 	pd_window_pin(now);
-	one = find(w, size);
-	if (now)	/* who was at it last remains so */
-		__atomic_sub_fetch(&now->holds, 1, __ATOMIC_RELAXED);
+	one = find_or_allocate(w, size);
+	if (now)	/* last_user must not change */
+		__atomic_sub_fetch(&now->pins, 1, __ATOMIC_RELAXED);
 	pd_window_pin(one);
 	return one;
 }

@@ -7,7 +7,7 @@
 #include <zstd_errors.h>
 
 #define WINDOW_LOG_MIN 10
-#define WINDOW_LOG_MAX 27	/* what zstd itself takes without being asked */
+#define WINDOW_LOG_MAX 27	/* zstd's own default limit */
 #define CONTEXT_SIZE (512u << 10)	/* generous: tables and the buffer for one block */
 #define BLOCK_HEADER 3
 #define FIRST_STEP 5
@@ -18,13 +18,13 @@ struct pd_zstd_stream {
 	size_t charged;
 	struct pd_bytes in;
 	size_t at;
-	size_t hint;		/* what zstd wants to see next; 0 between frames */
+	size_t hint;		/* input size that zstd asks for; 0 between frames */
 	bool pending;		/* zstd may hold output that did not fit */
 	bool broken;		/* until a payload starts a new frame */
-	enum pd_code report;	/* damage not told yet */
+	enum pd_code report;	/* damage not reported yet */
 };
 
-static void charge(struct pd_zstd_stream *c)
+static void charge_memory(struct pd_zstd_stream *c)
 {
 	size_t size = c->stream ? ZSTD_sizeof_DStream(c->stream) : 0;
 
@@ -33,7 +33,7 @@ static void charge(struct pd_zstd_stream *c)
 	c->charged = size;
 }
 
-/* zstd takes this between frames only. */
+/* zstd accepts this between frames only. */
 static void limit_window(struct pd_zstd_stream *c)
 {
 	uint64_t used = c->budget->used - c->charged;
@@ -61,7 +61,7 @@ struct pd_zstd_stream *pd_zstd_stream_new(struct pd_budget *b, struct pd_error *
 		pd_zstd_stream_free(c);
 		return NULL;
 	}
-	charge(c);
+	charge_memory(c);
 	if (b->used > b->limit) {
 		e->code = PD_E_LIMIT;
 		pd_zstd_stream_free(c);
@@ -78,7 +78,7 @@ void pd_zstd_stream_free(struct pd_zstd_stream *c)
 		return;
 	ZSTD_freeDStream(c->stream);
 	c->stream = NULL;
-	charge(c);
+	charge_memory(c);
 	pd_budget_free(c->budget, c, sizeof(*c));
 }
 
@@ -122,9 +122,8 @@ static void set_broken(struct pd_zstd_stream *c, size_t zstd_result)
 	}
 }
 
-/* A call that fails loses the output it made before it failed. So no call gets more input than one
- * block or one header: `hint` is the block and the header behind it.
- */
+/* A failing call loses the output that it has made. So no call gets more input than one block or
+ * one header: `hint` is the size of the block and of the header after it. */
 static size_t step_size(const struct pd_zstd_stream *c)
 {
 	size_t left = c->in.size - c->at;
@@ -137,7 +136,8 @@ static size_t step_size(const struct pd_zstd_stream *c)
 
 enum until { END_OF_INPUT, END_OF_FRAME };
 
-static int64_t read_until(struct pd_zstd_stream *c, enum until until, void *p, size_t n, struct pd_error *e)
+static int64_t read_until(struct pd_zstd_stream *c, enum until until, void *p, size_t n,
+			  struct pd_error *e)
 {
 	ZSTD_outBuffer out = { p, n, 0 };
 
@@ -155,7 +155,7 @@ static int64_t read_until(struct pd_zstd_stream *c, enum until until, void *p, s
 		if (!result && until == END_OF_FRAME)
 			break;
 	}
-	charge(c);
+	charge_memory(c);
 	if (out.pos || !c->report)
 		return (int64_t)out.pos;
 	*e = (struct pd_error){ .code = c->report, .severity = PD_DAMAGED, .field = "zstd" };
@@ -169,7 +169,8 @@ int64_t pd_zstd_stream_read(struct pd_zstd_stream *c, void *p, size_t n, struct 
 	return read_until(c, END_OF_INPUT, p, n, e);
 }
 
-int64_t pd_zstd_stream_read_frame(struct pd_zstd_stream *c, void *p, size_t n, size_t *left, struct pd_error *e)
+int64_t pd_zstd_stream_read_frame(struct pd_zstd_stream *c, void *p, size_t n, size_t *left,
+				  struct pd_error *e)
 {
 	const int64_t got = read_until(c, END_OF_FRAME, p, n, e);
 

@@ -470,13 +470,13 @@ bool pd_stream_peek(struct pd_stream *s, struct pd_frame *f)
 	desc = pd_record_desc(h.type);
 	if (!pd_resync_may_begin(h.type, h.size, desc) || desc->payload || desc->compressed ||
 	    left < (uint64_t)h.size + HEADER ||
-	    !pd_stream_is_sound(s, &(struct pd_frame){ .type = h.type, .offset = offset,
-	    	.desc = desc },
+	    !pd_stream_is_sound(s,
+				&(struct pd_frame){ .type = h.type, .offset = offset, .desc = desc },
 				(struct pd_bytes){ p, (size_t)left }, h.size))
 		return false;
-	*f = (struct pd_frame){ .type = h.type, .misc = h.misc, .size = h.size, .bytes = { p,
-		h.size },
-		.offset = offset, .inner_offset = PD_OUTER, .desc = desc };
+	*f = (struct pd_frame){ .type = h.type, .misc = h.misc, .size = h.size,
+				.bytes = { p, h.size }, .offset = offset, .inner_offset = PD_OUTER,
+				.desc = desc };
 	return true;
 }
 
