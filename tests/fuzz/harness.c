@@ -163,6 +163,7 @@ static void pump(struct run *run, struct pd_reader *reader, const struct fuzz_ho
 			break;
 		bytes = pd_record_bytes(record);
 		run->out->records++;
+		run->out->headers += strncmp(pd_record_name(record), "HEADER_", 7) == 0;
 		run->out->record_bytes += bytes.size;
 		if (strcmp(pd_record_name(record), "SKIPPED") == 0)
 			run->out->skipped += bytes.size;

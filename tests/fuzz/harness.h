@@ -33,6 +33,7 @@ struct fuzz_decoded {
 	bool opened;
 	size_t errors;		/* what pdecode exits with 1 for */
 	uint64_t records, record_bytes, skipped;
+	uint64_t headers;	/* records that stand for a file's header */
 };
 
 struct fuzz_how {
