@@ -19,7 +19,6 @@ void pd_jsonw_init(struct pd_jsonw *w, char *buffer, struct pd_output out)
 	buffer[0] = '\n';
 	*w = (struct pd_jsonw){
 		.at = buffer + 1, .end = buffer + 1 + PD_JSONW_BUFFER - PD_JSONW_SLACK, .buffer = buffer + 1, .out = out,
-		.epoch = w->epoch + 1,
 	};
 }
 
@@ -29,8 +28,6 @@ int pd_jsonw_flush(struct pd_jsonw *w)
 
 	if (n && !w->failed)
 		w->failed = w->out.write(w->out.ctx, w->buffer, n);
-	w->flushed += n;
-	w->epoch++;
 	w->buffer[-1] = w->at[-1];	/* the comma rule looks at the last byte */
 	w->at = w->buffer;
 	return w->failed;

@@ -22,11 +22,9 @@ struct pd_jsonw {
 	char *buffer;		/* PD_JSONW_BUFFER bytes; buffer[-1] exists */
 	struct pd_output out;
 	int failed;		/* what out.write returned when not 0: sticky, later output is dropped */
-	uint64_t flushed;	/* bytes handed to out */
-	uint64_t epoch;		/* counts how often the buffer began anew */
 };
 
-/* buffer: PD_JSONW_BUFFER + 1 bytes, borrowed. w was zeroed at first. */
+/* buffer: PD_JSONW_BUFFER + 1 bytes, borrowed. */
 void pd_jsonw_init(struct pd_jsonw *w, char *buffer, struct pd_output out);
 /* Hands all that is buffered to out. 0, or what out.write returned. */
 int pd_jsonw_flush(struct pd_jsonw *w);
@@ -35,13 +33,6 @@ int pd_jsonw_flush(struct pd_jsonw *w);
 static inline void pd_jsonw_room(struct pd_jsonw *w)
 {
 	if (__builtin_expect(w->at > w->end, 0))
-		pd_jsonw_flush(w);
-}
-
-/* And that so many can be written, with any of these functions, before the buffer begins anew. */
-static inline void pd_jsonw_room_twice(struct pd_jsonw *w)
-{
-	if (__builtin_expect(w->at > w->end - PD_JSONW_SLACK, 0))
 		pd_jsonw_flush(w);
 }
 

@@ -243,40 +243,40 @@ static int record(void *state, const struct pd_record *r)
 	return j->fields_missing ? report_missing_of(j, r) : j->w.failed;
 }
 
-static int report_missing_of_simple(struct pd_json *j, const struct pd_batch *batch, const struct pd_simple *p)
-{
-	struct pd_record r;
-
-	pd_batch_record(batch, p, j->session, &r);
-	return report_missing_of(j, &r);
-}
-
-static inline int simple(struct pd_json *j, const struct pd_batch *batch, const struct pd_simple *p)
-{
-	pd_json_count_simple(j, batch, p);
-	pd_json_write_simple(j, batch, p);
-	return j->fields_missing ? report_missing_of_simple(j, batch, p) : j->w.failed;
-}
-
 int pd_json_next_batch(struct pd_json *j, struct pd_batch **batch)
 {
 	*batch = pd_reader_batch(j->reader);
 	return *batch && j->options.filter ? pd_filter_batch(j->options.filter, *batch, j->session) : 0;
 }
 
-static int runs(void *state, struct pd_reader *r)
+static int write_batch(struct pd_json *j, struct pd_batch *batch)
+{
+	struct pd_record r;
+	int status = 0;
+
+	pd_batch_begin(batch, j->session, &r);
+	while (!status && batch->next < batch->count && !pd_reader_is_stopped(j->reader)) {	/* by fields that are missing */
+		pd_batch_set(batch, &batch->records[batch->next++], &r);
+		pd_json_count(j, &r);
+		pd_json_write_record(j, &r);
+		status = j->fields_missing ? report_missing_of(j, &r) : j->w.failed;
+	}
+	return status;
+}
+
+static int write_batches(void *state, struct pd_reader *r)
 {
 	struct pd_json *j = state;
 	struct pd_batch *batch;
 	int status = 0;
 
+	(void)r;
 	if (j->options.parts == PD_JSON_HEADER)
 		return 0;
 	if (j->team)
 		return pd_json_team_batch(j->team);
 	while (!status && !(status = pd_json_next_batch(j, &batch)) && batch)
-		while (!status && batch->next < batch->count && !pd_reader_is_stopped(r))	/* by fields that are missing */
-			status = simple(j, batch, &batch->records[batch->next++]);
+		status = write_batch(j, batch);
 	return status;
 }
 
@@ -414,7 +414,7 @@ struct pd_sink *pd_sink_new_json(const struct pd_json_options *o, struct pd_outp
 	static const struct pd_sink_ops ops = { sizeof(ops), begin, record, error, finish, wait, free_json };
 	struct pd_json *j = calloc(1, sizeof(*j));
 	char *buffer = malloc(PD_JSONW_BUFFER + 1);
-	struct pd_sink *sink = j && buffer ? pd_sink_new_batched(&ops, runs, j) : NULL;
+	struct pd_sink *sink = j && buffer ? pd_sink_new_batched(&ops, write_batches, j) : NULL;
 
 	if (!sink) {
 		free(j);

@@ -216,7 +216,7 @@ static int keep(void *ctx, const void *p, size_t n)
 
 	(void)p;
 	f->sheet->size += n;
-	if (f->w->at > f->w->end - PD_JSONW_SLACK)	/* see pd_jsonw_room_twice() */
+	if (f->w->at > f->w->end)
 		failed = f->sheet->capacity < MOST_TEXT ? grow(f->sheet) : hand_out(f);
 	if (failed)
 		return failed;
@@ -259,13 +259,13 @@ static void write_simples(struct pd_json_block *b, struct pd_json *j, const stru
 	batch.offset = span->offset;
 	batch.inner_offset = span->inner_offset;
 	batch.file = span->file;
+	pd_batch_begin(&batch, j->session, &r);
 	for (const struct pd_simple *end = p + span->count; p < end; p++) {
-		pd_json_count_simple(j, &batch, p);
-		pd_json_write_simple(j, &batch, p);
-		if (j->fields_missing) {
-			pd_batch_record(&batch, p, j->session, &r);
+		pd_batch_set(&batch, p, &r);
+		pd_json_count(j, &r);
+		pd_json_write_record(j, &r);
+		if (j->fields_missing)
 			say_missing(b, j, &r);
-		}
 	}
 }
 
@@ -302,9 +302,8 @@ void pd_json_block_write(struct pd_json_block *b, struct pd_json_sheet *sheet, s
 	if (b->failed)
 		return;
 	sheet->text[0] = b->first ? '[' : '\n';
-	j->w = (struct pd_jsonw){ .out = { keep, &filling }, .epoch = j->w.epoch + 1 };
+	j->w = (struct pd_jsonw){ .out = { keep, &filling } };
 	go_on(&j->w, sheet);
-	j->chains[0].text = j->chains[1].text = NULL;	/* that text is gone */
 	write_spans(b, j);
 	release(b);
 	b->failed |= pd_jsonw_flush(&j->w) != 0;

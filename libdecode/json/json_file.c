@@ -258,15 +258,6 @@ void pd_json_count(struct pd_json *j, const struct pd_record *r)
 	pd_totals_record(&c->totals, r);
 }
 
-void pd_json_count_simple(struct pd_json *j, const struct pd_batch *batch, const struct pd_simple *p)
-{
-	struct pd_json_counts *c = &j->counts;
-
-	c->records++;
-	c->by_type[p->type]++;
-	pd_totals_simple(&c->totals, batch, p, j->session->swap);
-}
-
 static void type_count(struct pd_json *j, uint32_t type, uint64_t n, uint64_t *unknown)
 {
 	const struct pd_record_desc *d = pd_record_desc(type);

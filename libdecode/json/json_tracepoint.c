@@ -67,16 +67,16 @@ static void bytes(void *ctx, const struct pd_tp_field *f, struct pd_bytes span)
 static const struct pd_tp_visitor visitor = { number, numbers, text, bytes, NULL };
 
 /* From the key to the fields. */
-static void head(struct pd_json *j, const struct pd_tp_event *e)
+static void head(struct pd_jsonw *w, const struct pd_tp_event *e)
 {
-	PD_JSONW_KEY(&j->w, "tracepoint");
-	pd_jsonw_char(&j->w, '{');
-	PD_JSONW_KEY(&j->w, "system");
-	pd_jsonw_string(&j->w, e->system);
-	PD_JSONW_KEY(&j->w, "name");
-	pd_jsonw_string(&j->w, e->name);
-	PD_JSONW_KEY(&j->w, "fields");
-	pd_jsonw_char(&j->w, '{');
+	PD_JSONW_KEY(w, "tracepoint");
+	pd_jsonw_char(w, '{');
+	PD_JSONW_KEY(w, "system");
+	pd_jsonw_string(w, e->system);
+	PD_JSONW_KEY(w, "name");
+	pd_jsonw_string(w, e->name);
+	PD_JSONW_KEY(w, "fields");
+	pd_jsonw_char(w, '{');
 }
 
 #define SHORT_ARRAY 8
@@ -93,123 +93,80 @@ static unsigned int numbers_of(const struct pd_tp_field *f)
 	return f->size / f->elem_size;
 }
 
-/* False: it is of another kind, or there is no room for it. */
-static bool add_field(struct pd_json_form *form, const struct pd_tp_field *f)
+/* Appends the field. False: it is of another kind, or there is no room for it. */
+static bool add_field(struct pd_emit *p, const struct pd_tp_field *f)
 {
 	const bool array = f->kind == PD_TP_INTS;
 	const unsigned int width = array ? f->elem_size : f->size, n = numbers_of(f);
 	const enum pd_show show = f->is_pointer ? PD_HEX : f->is_signed ? PD_SIGNED : PD_DEC;
-	const struct pd_json_form without = *form;
 
-	if (!n || (show == PD_HEX && width != 8) || f->offset > INT32_MAX - f->size)
+	if (!n || (show == PD_HEX && width != 8) || f->offset > INT32_MAX - f->size || f->key_size > PD_EMIT_TEXT / 2 ||
+	    p->nr_slots + n > PD_EMIT_SLOTS || p->size + f->key_size + n + 2 > PD_EMIT_TEXT)
 		return false;
-	pd_json_form_text(form, f->key, f->key_size);
+	pd_emit_add_text(p, f->key, f->key_size);
 	if (array)
-		pd_json_form_text(form, "[", 1);
+		pd_emit_add_text(p, "[", 1);
 	for (unsigned int i = 0; i < n; i++) {
 		if (i)
-			pd_json_form_text(form, ",", 1);
-		pd_json_form_number(form, (int32_t)(f->offset + i * width), width, show);
+			pd_emit_add_text(p, ",", 1);
+		pd_emit_add_number(p, (int32_t)(f->offset + i * width), width, show);
 	}
 	if (array)
-		pd_json_form_text(form, "]", 1);
-	if (pd_json_form_is_good(form))
-		return true;
-	*form = without;
-	return false;
-}
-
-/* The next part of the fields. False: they end, or there is no room for it. */
-static bool make_part(struct pd_json_tp *tp)
-{
-	const struct pd_tp_event *e = tp->event;
-	struct pd_json_tp_part *part = &tp->parts[tp->nr_parts];
-	struct pd_json_form *form = &part->form;
-
-	if (tp->done == e->nr_fields || tp->nr_parts == PD_JSON_TP_PARTS)
-		return false;
-	if (tp->nr_parts)	/* the first one has the head already */
-		pd_json_form_init(form, tp->blanks + tp->nr_blanks, PD_JSON_TP_BLANKS - tp->nr_blanks,
-				  tp->text + tp->used, PD_JSON_TP_TEXT - tp->used);
-	part->from = (uint32_t)tp->done;
-	part->used = 0;
-	part->then = NULL;
-	while (tp->done < e->nr_fields) {
-		const struct pd_tp_field *f = &e->fields[tp->done++];
-
-		if (!add_field(form, f)) {
-			part->then = f;
-			break;
-		}
-		part->used += f->size + 1;
-	}
-	tp->nr_blanks += form->nr_blanks;
-	tp->used += form->size;
-	tp->nr_parts++;
+		pd_emit_add_text(p, "]", 1);
 	return true;
 }
 
-/* The head is text of the first part. Without parts when it is too long. */
-static void make_parts(struct pd_json *j, struct pd_json_tp *tp)
+/* The fields from `first` on that are numbers, and before the very first one the head. */
+static COLD void compile(struct pd_emit *p, const struct pd_emit_key *key, const struct pd_tp_event *e, size_t first)
 {
-	struct pd_json_form *first = &tp->parts[0].form;
-	char *const from = (pd_jsonw_room_twice(&j->w), j->w.at);
+	struct pd_emit_scratch s;
 
-	tp->nr_parts = tp->nr_blanks = tp->used = tp->done = 0;
-	pd_json_form_init(first, tp->blanks, PD_JSON_TP_BLANKS, tp->text, PD_JSON_TP_TEXT);
-	*j->w.at++ = ' ';	/* whatever lies before it, the head begins with a comma */
-	head(j, tp->event);
-	pd_json_form_text(first, from + 1, (size_t)(j->w.at - from - 1));
-	j->w.at = from;
-	while (pd_json_form_is_good(first) && make_part(tp))
-		;
-}
-
-static struct pd_json_tp *tp_of(struct pd_json *j, const struct pd_tp_event *e)
-{
-	struct pd_json_tp *tp = &j->tps[((uintptr_t)e >> 6 ^ (uintptr_t)e >> 12) % PD_JSON_TPS];
-
-	if (tp->event == e)
-		return tp;
-	tp->event = e;
-	make_parts(j, tp);
-	return tp;
-}
-
-/* All from the head on, of raw data that hold every fixed part. How many fields are missing. */
-static size_t parts(struct pd_json *j, struct pd_json_tp *tp)
-{
-	const struct pd_tp_event *e = tp->event;
-	const struct pd_bytes raw = j->raw_data;
-	uint64_t left = pd_tp_allowance(raw);
-	size_t missing = 0;
-
-	for (struct pd_json_tp_part *p = tp->parts, *end = p + tp->nr_parts; p < end; p++) {
-		if (p->used > left)
-			return missing + pd_tp_decode_from(e, p->from, raw, left, &visitor, j);
-		left -= p->used;
-		pd_jsonw_room_twice(&j->w);
-		if (p->form.size) {
-			const struct pd_json_joint joint = pd_json_joint(j->w.at);
-
-			j->w.at = pd_json_fill(j, &p->form, joint.at, raw.data, e->swap);
-			*joint.at = joint.first;
-		}
-		if (p->then)
-			missing += !pd_tp_decode_field(e, p->then, raw, &left, &visitor, j);
+	pd_emit_begin(p, key);
+	if (!first) {
+		pd_emit_scratch_init(&s);
+		head(&s.w, e);
+		pd_emit_add_scratch(p, &s);
 	}
-	return missing + pd_tp_decode_from(e, tp->done, raw, left, &visitor, j);
+	for (size_t i = first; i < e->nr_fields && !p->is_unusable && add_field(p, &e->fields[i]); i++) {
+		p->nr_fields++;
+		p->cost += e->fields[i].size + 1;
+	}
+	pd_emit_end(p);
+}
+
+/* NULL: the field at `first` is none of those, or there is no room. */
+static const struct pd_emit *program_of(struct pd_json *j, const struct pd_tp_event *e, size_t first)
+{
+	const struct pd_emit_key key = { .of = &e->fields[first], .what = PD_EMIT_TRACEPOINT };
+	struct pd_emit *p = pd_emit_place(j->programs, &key);
+
+	if (!pd_emit_is_for(p, &key))
+		compile(p, &key, e, first);
+	return p->is_unusable ? NULL : p;
+}
+
+/* Writes as many fields as a program has, else one. Returns the next one. */
+static size_t write_fields(struct pd_json *j, const struct pd_tp_event *e, size_t i, uint64_t *left)
+{
+	const struct pd_emit *p = j->raw_data.size >= e->min_size ? program_of(j, e, i) : NULL;
+
+	if (p && p->cost <= *left) {
+		*left -= p->cost;
+		pd_emit_run(j, p, j->raw_data.data, e->swap);
+		if (i || p->nr_fields)
+			return i + p->nr_fields;
+	} else if (!i) {
+		head(&j->w, e);
+	}
+	j->fields_missing += !pd_tp_decode_field(e, &e->fields[i], j->raw_data, left, &visitor, j);
+	return i + 1;
 }
 
 void pd_json_tracepoint(struct pd_json *j, const struct pd_tp_event *e)
 {
-	struct pd_json_tp *tp = tp_of(j, e);
+	uint64_t left = pd_tp_allowance(j->raw_data);
 
-	if (j->raw_data.size >= e->min_size && tp->nr_parts && tp->parts[0].used <= pd_tp_allowance(j->raw_data)) {
-		j->fields_missing = parts(j, tp);
-	} else {
-		head(j, e);
-		j->fields_missing = pd_tp_decode(e, j->raw_data, &visitor, j);
-	}
+	for (size_t i = 0; i < e->nr_fields;)
+		i = write_fields(j, e, i, &left);
 	pd_jsonw_raw(&j->w, "}}", 2);
 }

@@ -16,7 +16,7 @@ void pd_json_key_with(struct pd_json *j, const char *name, const char *suffix)
 void pd_json_name(struct pd_json *j, const struct pd_name *names, uint64_t v)
 {
 	const char *name = pd_name_of(names, v);
-	char number[24];
+	char number[25];
 	uint64_t other;
 
 	if (name) {
@@ -36,17 +36,27 @@ void pd_json_name(struct pd_json *j, const struct pd_name *names, uint64_t v)
 	pd_jsonw_char(&j->w, '"');
 }
 
+/* A table's names take less than PD_JSONW_SLACK bytes. */
 static void names_of_bits(struct pd_json *j, const struct pd_name *names, uint64_t v)
 {
-	pd_jsonw_char(&j->w, '[');
-	for (; names->name; names++)
-		if (names->value && (v & names->value) == names->value) {
-			pd_jsonw_comma(&j->w);
-			pd_jsonw_char(&j->w, '"');
-			pd_jsonw_raw(&j->w, names->name, strlen(names->name));
-			pd_jsonw_char(&j->w, '"');
-		}
-	pd_jsonw_char(&j->w, ']');
+	char *at = (pd_jsonw_room(&j->w), j->w.at);
+
+	*at++ = '[';
+	for (; names->name; names++) {
+		size_t size;
+
+		if (!names->value || (v & names->value) != names->value)
+			continue;
+		size = strlen(names->name);
+		*at = ',';
+		at += at[-1] != '[';
+		*at++ = '"';
+		memcpy(at, names->name, size);
+		at += size;
+		*at++ = '"';
+	}
+	*at++ = ']';
+	j->w.at = at;
 }
 
 static void one_bits(struct pd_json *j, const struct pd_bits *b, uint64_t word)
@@ -218,8 +228,8 @@ static void on_leave(void *ctx, const struct pd_field *f)
 {
 	struct pd_json *j = ctx;
 
-	if (f && j->attr && j->attr->tracepoint && strcmp(f->name, "raw") == 0)
-		pd_json_tracepoint(j, j->attr->tracepoint);
+	if (f && j->record && j->record->attr && j->record->attr->tracepoint && strcmp(f->name, "raw") == 0)
+		pd_json_tracepoint(j, j->record->attr->tracepoint);
 	pd_jsonw_char(&j->w, '}');
 }
 

@@ -70,6 +70,27 @@ static inline void pd_batch_parts(const struct pd_batch *batch, const struct pd_
 	r->trailer_bytes = (struct pd_bytes){ trailer ? data + p->size - trailer : NULL, trailer };
 }
 
+/* For all records of a batch, one after the other: sets what is the same for all. */
+void pd_batch_begin(const struct pd_batch *batch, struct pd_session *s, struct pd_record *r);
+/* Sets the rest, for one of them. */
+static inline void pd_batch_set(const struct pd_batch *batch, const struct pd_simple *p, struct pd_record *r)
+{
+	const uint8_t *data = batch->data + p->at;
+
+	r->frame.type = p->type;
+	r->frame.misc = pd_record_header_load(data, r->session->swap).misc;
+	r->frame.size = p->size;
+	r->frame.bytes = (struct pd_bytes){ data, p->size };
+	r->frame.desc = pd_record_desc(p->type);
+	if (batch->inner_offset == PD_OUTER)
+		r->frame.offset = batch->offset + p->at;
+	else
+		r->frame.inner_offset = batch->inner_offset + p->at;
+	pd_batch_parts(batch, p, r);
+	r->extent.nr_ops = p->plan->list->nr_ops;
+	r->extent.end = r->body.size;
+}
+
 /* Gets a hot field of the body, without walking. Returns false if the record has no such field. */
 static inline bool pd_simple_number(const struct pd_batch *batch, const struct pd_simple *p,
 				    enum pd_hot which, enum pd_swap swap, uint64_t *out)

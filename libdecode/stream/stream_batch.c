@@ -273,26 +273,19 @@ struct pd_window *pd_stream_pin(struct pd_stream *s, const struct pd_batch *batc
 	return s->inner.now;
 }
 
+void pd_batch_begin(const struct pd_batch *batch, struct pd_session *s, struct pd_record *r)
+{
+	r->frame = (struct pd_frame){ .offset = batch->offset, .inner_offset = PD_OUTER, .state = PD_FRAME_WHOLE };
+	r->session = s;
+	r->file = batch->file;
+	r->payload = (struct pd_bytes){ NULL, 0 };
+	r->extent = (struct pd_extent_of){ .code = PD_OK };
+	r->error.code = PD_OK;
+}
+
 void pd_batch_record(const struct pd_batch *batch, const struct pd_simple *p, struct pd_session *s,
 		     struct pd_record *r)
 {
-	const uint8_t *data = batch->data + p->at;
-	const bool is_inner = batch->inner_offset != PD_OUTER;
-
-	r->frame = (struct pd_frame){
-		.type = p->type, .misc = pd_record_header_load(data, s->swap).misc, .size = p->size,
-		.bytes = { data, p->size },
-		.offset = batch->offset + (is_inner ? 0 : p->at),
-		.inner_offset = is_inner ? batch->inner_offset + p->at : PD_OUTER,
-		.desc = pd_record_desc(p->type),
-	};
-	r->file = batch->file;
-	r->payload = (struct pd_bytes){ NULL, 0 };
-	r->session = s;
-	pd_batch_parts(batch, p, r);
-	r->extent.nr_ops = p->plan->list->nr_ops;
-	r->extent.variant = 0;
-	r->extent.end = r->body.size;
-	r->extent.code = PD_OK;
-	r->error.code = PD_OK;
+	pd_batch_begin(batch, s, r);
+	pd_batch_set(batch, p, r);
 }

@@ -1,4 +1,4 @@
-"""Values that stay, change by little or return are written as each record has them."""
+"""A record's text depends on that record alone: values that stay, change by little, come back."""
 
 import json
 import random

@@ -1,0 +1,235 @@
+/* emit.c - compiles and runs emit programs: see emit.h. */
+#include "json/json.h"
+
+#define NUMBER_MOST 24	/* bytes of a number or an address */
+#define INLINE inline __attribute__((always_inline))	/* once for each byte order */
+
+void pd_emit_begin(struct pd_emit *p, const struct pd_emit_key *key)
+{
+	p->key = *key;
+	p->nr_slots = p->size = p->tail = p->most = p->nr_fields = 0;
+	p->cost = 0;
+	p->is_unusable = false;
+}
+
+void pd_emit_add_text(struct pd_emit *p, const char *text, size_t n)
+{
+	if (n && *text == ',' && p->tail && p->text[p->size - 1] == '{') {
+		text++;
+		n--;
+	}
+	if (n > PD_EMIT_TEXT - p->size) {
+		p->is_unusable = true;
+		return;
+	}
+	memcpy(p->text + p->size, text, n);
+	p->size += (uint32_t)n;
+	p->tail += (uint32_t)n;
+}
+
+static void add_slot(struct pd_emit *p, struct pd_emit_slot slot, size_t most)
+{
+	if (p->nr_slots == PD_EMIT_SLOTS) {
+		p->is_unusable = true;
+		return;
+	}
+	slot.literal = (uint16_t)p->tail;
+	p->slots[p->nr_slots++] = slot;
+	p->tail = 0;
+	p->most += (uint32_t)most;
+}
+
+void pd_emit_add_number(struct pd_emit *p, int32_t offset, unsigned int width, enum pd_show show)
+{
+	const bool is_signed = show == PD_SIGNED;
+	const enum pd_emit_how how = show == PD_HEX ? PD_EMIT_ADDRESS :
+				     width == 4 ? (is_signed ? PD_EMIT_SIGNED4 : PD_EMIT_NUMBER4) :
+				     is_signed ? PD_EMIT_SIGNED :
+				     width == 8 ? PD_EMIT_NUMBER8 : width == 2 ? PD_EMIT_NUMBER2 : PD_EMIT_OTHER;
+
+	add_slot(p, (struct pd_emit_slot){ .offset = offset, .width = (uint8_t)width, .how = how }, NUMBER_MOST);
+}
+
+/* Bytes of the longest of a table's names, and of all of them with quotes and commas. */
+static size_t longest_name(const struct pd_name *names)
+{
+	size_t most = NUMBER_MOST;
+
+	for (; names && names->name; names++)
+		if (strlen(names->name) > most)
+			most = strlen(names->name);
+	return most + 2;
+}
+
+static size_t all_names(const struct pd_name *names)
+{
+	size_t sum = 2;
+
+	for (; names && names->name; names++)
+		sum += strlen(names->name) + 3;
+	return sum;
+}
+
+/* The most bytes that a row can take, its keys included. */
+static size_t most_of(const struct pd_field *f)
+{
+	size_t sum = 2 * ((size_t)f->key_size + 8 * NUMBER_MOST) + longest_name(f->names);
+
+	if (f->show == PD_FLAGS)
+		sum += all_names(f->names);
+	for (const struct pd_bits *b = f->bits; b && b->name; b++)
+		sum += b->key_size + longest_name(b->names) + (b->show == PD_BIT_LIST ? all_names(b->names) : 2);
+	return sum;
+}
+
+static bool is_number(const struct pd_field *f, unsigned int width)
+{
+	return f->key_size && !f->msb_first &&
+	       (f->show == PD_DEC || f->show == PD_SIGNED || (f->show == PD_HEX && width == 8));
+}
+
+void pd_emit_add_ops(struct pd_emit *p, const struct pd_op *ops, size_t n)
+{
+	for (const struct pd_op *op = ops, *end = op + n; op < end; op++) {
+		const struct pd_field *f = op->field;
+		const int32_t offset = (int32_t)op->offset;
+
+		if (op->kind == PD_PAD || f->show == PD_HIDDEN)
+			continue;
+		if (is_number(f, op->width)) {
+			pd_emit_add_text(p, f->key, f->key_size);
+			pd_emit_add_number(p, offset, op->width, (enum pd_show)f->show);
+		} else {
+			add_slot(p, (struct pd_emit_slot){ .offset = offset, .op = op, .how = PD_EMIT_VISIT }, most_of(f));
+		}
+	}
+}
+
+void pd_emit_end(struct pd_emit *p)
+{
+	const size_t first = p->nr_slots ? p->slots[0].literal : p->tail;
+
+	if (!first || p->size + p->most + PD_EMIT_STEP > PD_JSONW_SLACK)
+		p->is_unusable = true;
+}
+
+/* Most have less bytes than a step. */
+static INLINE char *put_literal(char *at, const char *text, size_t n)
+{
+	pd_bytes16 step;
+
+	memcpy(&step, text, sizeof(step));
+	memcpy(at, &step, sizeof(step));
+	for (size_t i = PD_EMIT_STEP; __builtin_expect(i < n, 0); i += PD_EMIT_STEP) {
+		memcpy(&step, text + i, sizeof(step));
+		memcpy(at + i, &step, sizeof(step));
+	}
+	return at + n;
+}
+
+static COLD char *put_other(struct pd_json *j, const struct pd_emit_slot *s, char *at, const uint8_t *data, enum pd_swap swap)
+{
+	uint64_t v;
+
+	if (s->how == PD_EMIT_VISIT) {
+		j->w.at = at;
+		pd_json_visitor.number(j, s->op->field, pd_op_shown(s->op, data - s->op->offset, swap));
+		return j->w.at;
+	}
+	v = pd_load(data, s->width, swap);
+	if (s->how == PD_EMIT_SIGNED) {
+		v = pd_sign_extend(v, s->width);
+		if ((int64_t)v < 0) {
+			*at++ = '-';
+			v = -v;
+		}
+	}
+	return pd_write_decimal(at, v);
+}
+
+/* Most numbers of 4 bytes, and all sizes, have few digits. */
+static INLINE char *put_small(char *at, uint32_t v)
+{
+	if (v < 10) {
+		*at = (char)('0' + v);
+		return at + 1;
+	}
+	return v < 10000 ? pd_write_decimal4(at, v) : pd_write_decimal(at, v);
+}
+
+static INLINE char *put_signed4(char *at, uint32_t v)
+{
+	if ((int32_t)v < 0) {
+		*at++ = '-';
+		v = -v;
+	}
+	return put_small(at, v);
+}
+
+static INLINE char *put_slot(struct pd_json *j, const struct pd_emit_slot *s, char *at, const uint8_t *data, enum pd_swap swap)
+{
+	switch ((enum pd_emit_how)s->how) {
+	case PD_EMIT_NUMBER2:
+		return put_small(at, pd_load16(data, swap));
+	case PD_EMIT_NUMBER4:
+		return put_small(at, pd_load32(data, swap));
+	case PD_EMIT_SIGNED4:
+		return put_signed4(at, pd_load32(data, swap));
+	case PD_EMIT_NUMBER8:
+		return pd_write_decimal(at, pd_load64(data, swap));
+	case PD_EMIT_ADDRESS:
+		return pd_write_address(at, pd_load64(data, swap));
+	default:
+		return put_other(j, s, at, data, swap);
+	}
+}
+
+static INLINE void run(struct pd_json *j, const struct pd_emit *p, const uint8_t *start, enum pd_swap swap)
+{
+	char *at = (pd_jsonw_room(&j->w), j->w.at);
+	const size_t skip = at[-1] == '{';
+	const char *text = p->text + skip;
+	size_t before = skip;
+
+	for (const struct pd_emit_slot *s = p->slots, *end = s + p->nr_slots; s < end; s++) {
+		const size_t n = s->literal - before;
+
+		at = put_literal(at, text, n);
+		text += n;
+		before = 0;
+		at = put_slot(j, s, at, start + s->offset, swap);
+	}
+	j->w.at = put_literal(at, text, p->tail - before);
+}
+
+void pd_emit_run(struct pd_json *j, const struct pd_emit *p, const uint8_t *start, enum pd_swap swap)
+{
+	if (swap == PD_SWAP_NO)
+		run(j, p, start, PD_SWAP_NO);
+	else
+		run(j, p, start, PD_SWAP_YES);
+}
+
+static int refuse(void *ctx, const void *p, size_t n)
+{
+	(void)ctx;
+	(void)p;
+	(void)n;
+	return -1;
+}
+
+void pd_emit_scratch_init(struct pd_emit_scratch *s)
+{
+	s->text[0] = ' ';	/* no bracket: keys keep their commas */
+	s->w = (struct pd_jsonw){
+		.at = s->text + 1, .buffer = s->text + 1, .end = s->text + 1 + PD_JSONW_SLACK, .out = { refuse, NULL } };
+}
+
+void pd_emit_add_scratch(struct pd_emit *p, struct pd_emit_scratch *s)
+{
+	pd_emit_add_text(p, s->w.buffer, (size_t)(s->w.at - s->w.buffer));
+	if (s->w.failed)
+		p->is_unusable = true;
+	s->text[0] = s->w.at[-1];
+	s->w.at = s->w.buffer;
+}

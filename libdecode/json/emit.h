@@ -1,0 +1,103 @@
+/* emit.h - emit programs: the text of one kind of record as literals and slots for its numbers.
+ *
+ * A program is compiled when its key is first seen and then run for each record. It remembers nothing of the records before.
+ */
+#ifndef PD_JSON_EMIT_H
+#define PD_JSON_EMIT_H
+
+#include "base/jsonw.h"
+#include "plan/walk.h"
+
+struct pd_json;
+
+enum {
+	PD_EMIT_PROGRAMS = 256,	/* a power of 2; programs whose keys meet in one place replace each other */
+	PD_EMIT_SLOTS = 24,
+	PD_EMIT_TEXT = 1024,
+	PD_EMIT_STEP = 16,	/* literals are copied in steps, so as many bytes after their end are read and written */
+};
+
+enum pd_emit_how {
+	PD_EMIT_NUMBER2,	/* an unsigned decimal of 2 bytes */
+	PD_EMIT_NUMBER4,
+	PD_EMIT_SIGNED4,
+	PD_EMIT_NUMBER8,
+	PD_EMIT_ADDRESS,	/* 8 bytes in hex */
+	PD_EMIT_SIGNED,		/* a decimal of any width */
+	PD_EMIT_OTHER,		/* an unsigned decimal of any width */
+	PD_EMIT_VISIT,		/* anything else: the visitor writes it with its key */
+};
+
+struct pd_emit_slot {
+	const struct pd_op *op;	/* VISIT only */
+	int32_t offset;		/* of the number's bytes, from where the program starts to read */
+	uint16_t literal;	/* bytes of text before it */
+	uint8_t width, how;
+};
+
+/* What a program was compiled for. */
+struct pd_emit_key {
+	const void *of;
+	const struct pd_attr *attr;
+	const char *file;
+	uint64_t what, version;
+};
+
+/* The high bits of key.what. */
+#define PD_EMIT_RECORD (1ull << 56)	/* of: the first op, if the body begins with numbers; what: type and misc; version: the
+					 * attribute's generation and arch_changes of the session */
+#define PD_EMIT_FIELDS (2ull << 56)	/* of: the first op; what: how many; version: arch_changes */
+#define PD_EMIT_TRAILER (3ull << 56)	/* the same */
+#define PD_EMIT_TRACEPOINT (4ull << 56)	/* of: the first field */
+
+struct pd_emit {
+	struct pd_emit_key key;
+	uint32_t nr_slots;
+	uint32_t size;		/* of text */
+	uint32_t tail;		/* bytes of it after the last slot */
+	uint32_t most;		/* bytes that the slots may take */
+	bool is_unusable;	/* something did not fit */
+	uint32_t nr_fields;	/* of a tracepoint: that it covers, and what they take of the allowance, see pd_tp_decode() */
+	uint64_t cost;
+	struct pd_emit_slot slots[PD_EMIT_SLOTS];
+	char text[PD_EMIT_TEXT + PD_EMIT_STEP];
+};
+
+/* The place for a key's program. If its key is another, the caller compiles it there, with pd_emit_begin() first. */
+static inline struct pd_emit *pd_emit_place(struct pd_emit *programs, const struct pd_emit_key *key)
+{
+	const uint64_t of = (uintptr_t)key->of ^ (uintptr_t)key->attr;
+	const uint64_t hash = (of ^ key->what * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
+
+	return &programs[hash >> 32 & (PD_EMIT_PROGRAMS - 1)];
+}
+
+static inline bool pd_emit_is_for(const struct pd_emit *p, const struct pd_emit_key *key)
+{
+	return p->key.of == key->of && p->key.attr == key->attr && p->key.file == key->file && p->key.what == key->what &&
+	       p->key.version == key->version;
+}
+
+void pd_emit_begin(struct pd_emit *p, const struct pd_emit_key *key);
+/* Appends a literal. Its comma is left out after an opening brace. */
+void pd_emit_add_text(struct pd_emit *p, const char *text, size_t n);
+/* Appends a slot for a number that is shown as decimal, signed, or hex (of 8 bytes). */
+void pd_emit_add_number(struct pd_emit *p, int32_t offset, unsigned int width, enum pd_show show);
+/* Appends the ops that begin a list, with their keys. */
+void pd_emit_add_ops(struct pd_emit *p, const struct pd_op *ops, size_t n);
+/* Checks that the program can be run: all of it fitted, and it begins with a literal. */
+void pd_emit_end(struct pd_emit *p);
+
+/* Writes the text with the numbers at `start`. A comma at its begin is left out after an opening brace. */
+void pd_emit_run(struct pd_json *j, const struct pd_emit *p, const uint8_t *start, enum pd_swap swap);
+
+/* A writer whose text becomes a literal. */
+struct pd_emit_scratch {
+	struct pd_jsonw w;
+	char text[1 + 2 * PD_JSONW_SLACK];
+};
+void pd_emit_scratch_init(struct pd_emit_scratch *s);
+/* Appends what was written to it, and empties it. */
+void pd_emit_add_scratch(struct pd_emit *p, struct pd_emit_scratch *s);
+
+#endif
