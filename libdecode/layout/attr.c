@@ -1,7 +1,8 @@
 /* attr.c - struct perf_event_attr (linux/perf_event.h), from VER0 (64 bytes) to config4 (144).
  *
- * It grew at its end: `size` says how much of it there is. Its bit-fields are laid out from the top on big-endian
- * machines. The section of a file pads each to a common stride.
+ * New fields are appended; `size` states how many exist. Big-endian compilers allocate the
+ * bit-fields from the most significant bit. In a file's attrs section every entry is padded to the
+ * same size.
  */
 #include "layout/desc.h"
 #include "layout/names_tables.h"
@@ -25,41 +26,46 @@ static const struct pd_bits aux_action_bits[] = {
 };
 
 #define ATTR_ROWS \
-	ENUM(4, type, "the kind of event, or the number of its PMU", pd_names_attr_type), \
-	U32(size, "bytes of this structure"), \
-	X64(config, "which event, in the type's own coding", ROLE(NONE)), \
+	ENUM(4, type, "kind of event, or id of its PMU", pd_names_attr_type), \
+	U32(size, "size of this structure in bytes"), \
+	X64(config, "the event, in the encoding of its type", ROLE(NONE)), \
 	U64(sample_freq, "samples per second", IF_MASK(flags, FREQ)), \
 	U64(sample_period, "events per sample, 0: count only", UNLESS_MASK(flags, FREQ)), \
-	FLAGS(8, sample_type, "what a sample holds", pd_names_sample_type), \
-	FLAGS(8, read_format, "what a count holds", pd_names_read_format), \
+	FLAGS(8, sample_type, "fields of a sample", pd_names_sample_type), \
+	FLAGS(8, read_format, "fields of a count", pd_names_read_format), \
 	{ PD_KEY(flags), .kind = PD_UINT, .width = 8, .show = PD_FLAGS, .msb_first = true, .bits = flag_bits, \
-	  .names = pd_names_attr_flags, .doc = "the bit-fields, as little-endian machines number them" }, \
+	  .names = pd_names_attr_flags, \
+	  .doc = "bit-fields, numbered as on little-endian machines" }, \
 	U32(wakeup_watermark, "bytes before a wake-up", IF_MASK(flags, WATERMARK)), \
 	U32(wakeup_events, "samples before a wake-up", UNLESS_MASK(flags, WATERMARK)), \
-	ENUM(4, bp_type, "what a breakpoint waits for", pd_names_bp_type), \
-	X64(bp_addr, "a breakpoint's address", IF_EQUAL(type, BREAKPOINT), ROLE(DATA_ADDRESS)), \
-	X64(config1, "more of config; a probe's name or path", UNLESS_EQUAL(type, BREAKPOINT), ROLE(NONE)), \
-	U64(bp_len, "a breakpoint's length in bytes", \
+	ENUM(4, bp_type, "accesses that trigger the breakpoint", pd_names_bp_type), \
+	X64(bp_addr, "address of the breakpoint", IF_EQUAL(type, BREAKPOINT), ROLE(DATA_ADDRESS)), \
+	X64(config1, "extension of config; name or path of a probe", \
+	    UNLESS_EQUAL(type, BREAKPOINT), ROLE(NONE)), \
+	U64(bp_len, "length of the breakpoint in bytes", \
 	    .when = { .on = PD_ON_EQUAL, .sibling = "type", .value = BREAKPOINT, .left = 8 }), \
-	X64(config2, "more of config; a probe's offset", \
+	X64(config2, "extension of config; offset of a probe", \
 	    .when = { .on = PD_ON_EQUAL, .sibling = "type", .value = BREAKPOINT, .unless = true, .left = 8 }, ROLE(NONE)), \
-	FLAGS(8, branch_sample_type, "which branches are recorded", pd_names_branch_sample_type, IF_LEFT(8)), \
-	X64(sample_regs_user, "mask of user registers", IF_LEFT(8), ROLE(NONE)), \
-	U32(sample_stack_user, "bytes of user stack", IF_LEFT(4)), \
+	FLAGS(8, branch_sample_type, "branches to record", pd_names_branch_sample_type, \
+	      IF_LEFT(8)), \
+	X64(sample_regs_user, "mask of the user registers in samples", IF_LEFT(8), ROLE(NONE)), \
+	U32(sample_stack_user, "bytes of user stack in samples", IF_LEFT(4)), \
 	{ PD_KEY(clockid), .kind = PD_UINT, .width = 4, .show = PD_ENUM, .names = pd_names_clockid, \
-	  .doc = "the clock of `time`", \
+	  .doc = "clock of `time`", \
 	  .when = { .on = PD_ON_MASK, .sibling = "flags", .value = USE_CLOCKID, .left = 4 } }, \
 	PAD(TIMES(4), .when = { .on = PD_ON_MASK, .sibling = "flags", .value = USE_CLOCKID, .unless = true, .left = 4 }), \
-	X64(sample_regs_intr, "mask of registers at the interrupt", IF_LEFT(8), ROLE(NONE)), \
+	X64(sample_regs_intr, "mask of the interrupt-time registers in samples", IF_LEFT(8), \
+	    ROLE(NONE)), \
 	U32(aux_watermark, "bytes of AUX data before a wake-up", IF_LEFT(4)), \
-	U16(sample_max_stack, "callchain entries at most", IF_LEFT(2)), \
+	U16(sample_max_stack, "maximum number of callchain entries", IF_LEFT(2)), \
 	PAD(TIMES(2), IF_LEFT(2)), \
-	U32(aux_sample_size, "bytes of AUX data in a sample", IF_LEFT(4)), \
+	U32(aux_sample_size, "bytes of AUX data in samples", IF_LEFT(4)), \
 	{ PD_KEY(aux_action), .kind = PD_UINT, .width = 4, .show = PD_BITS_OBJECT, .msb_first = true, \
-	  .bits = aux_action_bits, .doc = "what this event does to its group's AUX event", IF_LEFT(4) }, \
-	X64(sig_data, "goes to the SIGTRAP of sigtrap", IF_LEFT(8), ROLE(NONE)), \
-	X64(config3, "more of config", IF_LEFT(8), ROLE(NONE)), \
-	X64(config4, "more of config", IF_LEFT(8), ROLE(NONE))
+	  .bits = aux_action_bits, .doc = "effect of this event on the AUX event of its group", \
+	  IF_LEFT(4) }, \
+	X64(sig_data, "data for the SIGTRAP of sigtrap", IF_LEFT(8), ROLE(NONE)), \
+	X64(config3, "extension of config", IF_LEFT(8), ROLE(NONE)), \
+	X64(config4, "extension of config", IF_LEFT(8), ROLE(NONE))
 
 const struct pd_field pd_attr_fields[] = {
 	STRUCT(attr, "struct perf_event_attr", FIELDS(ATTR_ROWS), EXTENT_OWN(size, 64)),

@@ -1,19 +1,20 @@
-/* container.h - layouts of what is around the records. */
+/* container.h - layouts of the parts around the records. */
 #ifndef PD_LAYOUT_CONTAINER_H
 #define PD_LAYOUT_CONTAINER_H
 
 #include "layout/desc.h"
 #include "layout/record_header.h"
 
-#define PD_MAGIC_SIZE 16		/* of a pipe's header, and what tells the two apart */
+#define PD_MAGIC_SIZE 16		/* size of a pipe's header; common to both */
 #define PD_FILE_HEADER_V1 72		/* without adds_features */
 #define PD_FILE_HEADER_SIZE 104
-#define PD_HEADER_DATA_SIZE 48		/* offset of data.size in it */
+#define PD_HEADER_DATA_SIZE 48		/* offset of data.size in a file's header */
 #define PD_SECTION_SIZE 16
 #define PD_FEATURE_BITS 256
 #define PD_EVENT_TYPE_SIZE 72
-/* event_types.offset, with a size of 0, while our recorder has not finished. Inside the header, where no perf ever put them;
- * none looks there for 0 bytes; and small, since there are JSON tools that round what is above 2^53. */
+/* event_types.offset, with size 0, until our recorder has finished. It is inside the header, where
+ * perf never puts them, and perf ignores an empty section. It is small because some JSON tools
+ * round numbers above 2^53. */
 #define PD_UNFINISHED_AT 1
 #define PD_ATTR_SIZE_VER0 64
 #define PD_MISC_CPUMODE 7

@@ -1,9 +1,10 @@
-/* desc.h - the language that every layout is written in.
+/* desc.h - the language in which all layouts are written.
  *
- * A layout is a list of rows (struct pd_field), in wire order, ended by a PD_END row. The same rows drive decoding
- * (walk.c), JSON (sink/json.c), the schemas (describe.c) and encoding (pack.c), in either byte order. A row says what
- * is on the wire (kind, width, count, extent), when it is there (when) and how people see it (name, show, names, bits).
- * What depends on the attribute alone is settled once by plan.c; the rest when a record is walked.
+ * A layout is a list of rows (struct pd_field), in wire order, ended by a PD_END row. The same rows
+ * drive decoding (walk.c), JSON, the schemas (describe.c) and encoding (pack.c), in either byte
+ * order. A row states its bytes (kind, width, count, extent), its condition (when), its
+ * presentation (name, show, names, bits) and its meaning (role). plan.c decides once what depends
+ * on the attr alone; the rest is decided for each record.
  */
 #ifndef PD_LAYOUT_DESC_H
 #define PD_LAYOUT_DESC_H
@@ -17,41 +18,46 @@
 #include "pd/bytes.h"
 #include "pd/types.h"
 
-/* What is on the wire. */
+/* The bytes of a row. */
 enum pd_kind {
 	PD_END,
 	PD_UINT,	/* a number of `width` bytes */
 	PD_CSTR,	/* text, NUL, zeros, to the end of the extent */
 	PD_ZSTR,	/* text and its NUL */
-	PD_CHARS,	/* text in `width` bytes, zeros behind it */
-	PD_FSTR,	/* u32 length, text, NUL, zeros: a feature's string; perf rounds the length up to 64 */
-	PD_TEXT,	/* `count` bytes of text, NULs and all */
+	PD_CHARS,	/* text in `width` bytes, padded with zeros */
+	/* u32 length, text, NUL, zeros: a feature's string; perf rounds the length up to 64 */
+	PD_FSTR,
+	PD_TEXT,	/* `count` bytes of text, may contain NULs */
 	PD_BYTES,	/* `count` bytes */
-	PD_AREA,	/* `width` bytes of which `count` are used (0, or more than width: up to the last non-zero word) */
-	PD_PAD,		/* `count` reserved bytes: kept under `padding` when they are not zero */
-	PD_LITERAL,	/* exactly the bytes of `literal` (with its NUL where `width` says so); not shown */
+	/* `width` bytes of which `count` are used (0 or above width: up to the last non-zero
+	 * word) */
+	PD_AREA,
+	PD_PAD,		/* `count` reserved bytes: kept as `padding` if not zero */
+	/* exactly the bytes of `literal` (including its NUL if `width` counts it); not shown */
+	PD_LITERAL,
 	PD_NUMBERS,	/* `count` numbers of `width` bytes */
 	PD_REGISTERS,	/* one u64 for each bit set in the attribute's mask */
 	PD_GROUP,	/* `fields`, flat, under one condition or in one extent */
 	PD_STRUCT,	/* `fields` as an object */
-	PD_ARRAY,	/* `count` times `fields`: objects, or bare values where the single row has no name */
-	PD_FEATURE,	/* the rest is the feature section that the sibling feat_id names */
+	/* `count` times `fields`: objects, or bare values if the only row has no name */
+	PD_ARRAY,
+	PD_FEATURE,	/* the rest is a feature section; its id is the sibling feat_id */
 };
 
-/* How people see a number. */
+/* The presentation of a number. */
 enum pd_show {
 	PD_DEC,
 	PD_SIGNED,
 	PD_HEX,
-	PD_ENUM,	/* `names`, the number as text where there is none */
+	PD_ENUM,	/* `names`, or the number as text */
 	PD_FLAGS,	/* {"raw", "names"} */
 	PD_FLOAT,	/* an IEEE double */
 	PD_MARKED,	/* hex, or one of `names`: callchain entries */
 	PD_BITS,	/* each of `bits`, flat in the parent */
-	PD_BITS_OBJECT,	/* each of `bits`, in an object of its own */
+	PD_BITS_OBJECT,	/* each of `bits`, in its own object */
 	PD_BITS_RAW,	/* an object with `raw` first */
-	PD_HIDDEN,	/* a count: seen as the length of what it counts */
-	PD_ORDER,	/* byte order of all that follows in this list: 0 little, 1 big */
+	PD_HIDDEN,	/* a count: implied by the length of what it counts */
+	PD_ORDER,	/* byte order of the rest of this list: 0 little, 1 big */
 };
 
 /* A part of a number, by its position in a little-endian file. */
@@ -63,53 +69,58 @@ struct pd_bits {
 	const struct pd_name *names;
 };
 
-/* When a row is there. Siblings are rows before it in its own or an enclosing list, or fixed ones behind it in its own
- * ("a.b": in the struct a). "misc" is the record header's where no row has that name. */
+/* The condition of a row. Siblings are earlier rows of its own or an enclosing list, or later ones
+ * at a fixed offset of its own ("a.b": in the struct a). "misc" is the record header's, unless a
+ * row has that name. */
 struct pd_when {
 	enum {
 		PD_ALWAYS,
-		PD_ON_SAMPLE_TYPE,	/* any bit of value in the attribute's ... */
+		PD_ON_SAMPLE_TYPE,	/* any bit of value in the attr's ... */
 		PD_ON_READ_FORMAT,
 		PD_ON_BRANCH_TYPE,
 		PD_ON_MASK,		/* any bit of value in the sibling */
 		PD_ON_EQUAL,		/* sibling == value */
 		PD_ON_AT_LEAST,		/* sibling >= value */
-		PD_ON_TEST,		/* test() says so; in JSON: its key is there */
-		PD_ON_VARIANT,		/* layouts that only the record's length tells apart: bit value of the variant */
+		PD_ON_TEST,		/* test() returns true; in JSON: the key exists */
+		/* layouts that only the record's length distinguishes: bit of the variant */
+		PD_ON_VARIANT,
 	} on;
-	bool unless;			/* the other way round */
-	uint8_t left;			/* where fewer bytes are left the list ends: structs that grew at their end */
+	bool unless;			/* negates the condition */
+	/* the list ends if fewer bytes are left: structs that grew at their end */
+	uint8_t left;
 	const char *sibling;
 	uint64_t value;
-	/* body: the whole record or section, at: where this row would begin in it. */
+	/* body: the whole record or section; at: offset of this row. */
 	bool (*test)(struct pd_bytes body, size_t at, enum pd_swap swap);
 };
 
-/* How many elements (PD_NUMBERS, PD_ARRAY) or bytes (PD_BYTES, PD_TEXT, PD_PAD, PD_AREA). */
+/* The number of elements (PD_NUMBERS, PD_ARRAY) or bytes (PD_BYTES, PD_TEXT, PD_PAD, PD_AREA). */
 struct pd_count {
 	enum {
 		PD_COUNT_FIXED,		/* value */
-		PD_COUNT_SIBLING,	/* the sibling's value (its low 32 bits where value says so) */
+		PD_COUNT_SIBLING,	/* the sibling's value (its low 32 bits if value is 32) */
 		PD_COUNT_PRODUCT,	/* the sibling's value times by's */
-		PD_COUNT_WORDS,		/* as many as hold the sibling's value as bits, `value` bits each */
-		PD_COUNT_INLINE,	/* a number of `value` bytes right before */
+		/* words of `value` bits that hold the sibling's value in bits */
+		PD_COUNT_WORDS,
+		PD_COUNT_INLINE,	/* a number of `value` bytes just before */
 		PD_COUNT_REST,		/* to the end of the extent */
-		PD_COUNT_REST_MOD,	/* what is left of the extent modulo value */
+		PD_COUNT_REST_MOD,	/* the rest of the extent modulo value */
 		PD_COUNT_ALIGN,		/* to a multiple of value from the start of this list */
-		PD_COUNT_CPUS,		/* the cpus that feature NRCPUS calls available */
-		PD_COUNT_REGS_USER,	/* bits set in the attribute's sample_regs_user ... */
+		PD_COUNT_CPUS,		/* `available` of feature NRCPUS */
+		PD_COUNT_REGS_USER,	/* bits set in the attr's sample_regs_user ... */
 		PD_COUNT_REGS_INTR,
 	} from;
 	uint64_t value;
 	const char *sibling, *by;
 };
 
-/* Where a struct or group ends when not with its last row. */
+/* The end of a struct or group, if not that of its last row. */
 struct pd_extent {
 	enum {
 		PD_EXTENT_NONE,
-		PD_EXTENT_SIBLING,	/* as many bytes as the sibling says */
-		PD_EXTENT_OWN,		/* as many as its own row `sibling` says (0: value); cut at the outer end */
+		PD_EXTENT_SIBLING,	/* the size is the sibling's value */
+		/* the size is its own row `sibling` (0: value), at most the outer end */
+		PD_EXTENT_OWN,
 	} from;
 	uint64_t value;
 	const char *sibling;
@@ -117,15 +128,15 @@ struct pd_extent {
 
 enum pd_blob {
 	PD_BLOB_SMALL,
-	PD_BLOB_LARGE,		/* left out by --blobs omit */
+	PD_BLOB_LARGE,		/* omitted by --blobs omit */
 	PD_BLOB_PAYLOAD,	/* compressed records: only with --blobs full */
 };
 
-/* What a value means beyond its record: which values name the same task in two recordings, which tell something about a person
- * or a machine. Text, bytes and addresses must have one. */
+/* The meaning of a value beyond its record: which values name the same task in two recordings,
+ * which reveal something about a person or a machine. Required for text, bytes and addresses. */
 enum pd_role {
 	PD_ROLE_UNSET,
-	PD_ROLE_NONE,		/* means something in its record alone */
+	PD_ROLE_NONE,		/* meaningful only within its record */
 	PD_ROLE_PID,
 	PD_ROLE_TID,
 	PD_ROLE_UID,
@@ -141,7 +152,7 @@ enum pd_role {
 	PD_ROLE_COMM,
 	PD_ROLE_PATH,
 	PD_ROLE_SYMBOL,
-	PD_ROLE_BUILD_ID,	/* of a file, or the tag of a BPF program */
+	PD_ROLE_BUILD_ID,	/* of a file, or tag of a BPF program */
 	PD_ROLE_HOST,		/* names a machine */
 	PD_ROLE_MACHINE,	/* describes its hardware or system */
 	PD_ROLE_ARGUMENTS,	/* from a command line */
@@ -152,12 +163,12 @@ enum pd_role {
 };
 
 struct pd_field {
-	const char *name;	/* as in the kernel's struct; "" for an array's bare element */
+	const char *name;	/* as in the kernel's struct; "" for the bare element of an array */
 	const char *key;	/* `,"name":` */
 	uint8_t key_size;
 	uint8_t kind, show, blob, role;
 	uint16_t width;
-	bool msb_first;		/* bit-fields that big-endian compilers lay out from the top */
+	bool msb_first;		/* bit-fields, which big-endian compilers allocate from the top */
 	const char *doc;
 	const char *literal;
 	struct pd_when when;
@@ -168,8 +179,8 @@ struct pd_field {
 	const struct pd_field *fields;
 };
 
-/* Rows. The macros build data and nothing else. A key is readable for PD_KEY_ROOM bytes, so that it can be copied without
- * looking at its size. */
+/* Rows. The macros build data and nothing else. PD_KEY_ROOM bytes of a key are readable, so that it
+ * can be copied with a constant size. */
 #define PD_KEY_ROOM 32
 #define PD_KEY_FILL "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 #define PD_KEY(n) .name = #n, .key = ",\"" #n "\":" PD_KEY_FILL, .key_size = sizeof(",\"" #n "\":") - 1
@@ -206,7 +217,7 @@ struct pd_field {
 #define GROUP(f, ...) { .name = "", .kind = PD_GROUP, f, __VA_ARGS__ }
 #define BITS(w, s, n, d, ...) \
 	{ PD_KEY(n), .kind = PD_UINT, .width = w, .show = s, .doc = d, __VA_ARGS__ }
-#define ELEMENT .name = "", .key = "", .key_size = 0	/* an array's bare value */
+#define ELEMENT .name = "", .key = "", .key_size = 0	/* bare value of an array */
 
 #define BITS_ARE(...) .bits = (const struct pd_bits[]){ __VA_ARGS__, { .name = NULL } }
 #define BIT(n, s, w) { PD_KEY(n), s, w, PD_BIT_NUMBER, NULL }
@@ -246,26 +257,27 @@ struct pd_field {
 /* A record type. */
 enum pd_trailer {
 	PD_TRAILER_NONE,	/* perf's own records */
-	PD_TRAILER,		/* sample_id where the attribute has sample_id_all */
-	PD_TRAILER_LEFT,	/* only where exactly its size is left: perf inject adds it to some of perf's own */
+	PD_TRAILER,		/* sample_id if the attr has sample_id_all */
+	/* only if exactly its size is left: perf inject adds it to some of perf's own */
+	PD_TRAILER_LEFT,
 };
 
-/* Whose record it is. */
+/* The task of a record. */
 enum pd_task_of {
-	PD_TASK_OF_RECORD,	/* the body's pid and tid, else those of the trailer */
-	PD_TASK_OR_KERNEL,	/* the same, but with a pid of -1 it is the kernel's */
-	PD_TASK_NONE,		/* about the kernel or the recording, whatever task was running */
+	PD_TASK_OF_RECORD,	/* pid and tid of the body, else of the trailer */
+	PD_TASK_OR_KERNEL,	/* the same, but a pid of -1 means the kernel */
+	PD_TASK_NONE,		/* about the kernel or the recording, not the running task */
 };
 enum pd_event_of {
 	PD_EVENT_OF_RECORD,
-	PD_EVENT_ANY,		/* holds for every event, whichever brought it */
+	PD_EVENT_ANY,		/* valid for all events */
 };
 
-/* What a record tells about a thread's name. */
+/* What a record states about the name of a thread. */
 enum pd_names_thread {
 	PD_NAMES_NO_THREAD,
-	PD_NAMES_THREAD,	/* `comm` is that of `tid` */
-	PD_NAMES_CHILD,		/* `tid` begins with that of `ptid` */
+	PD_NAMES_THREAD,	/* `comm` is the name of `tid` */
+	PD_NAMES_CHILD,		/* `tid` starts with the name of `ptid` */
 };
 
 struct pd_record_desc {
@@ -273,22 +285,22 @@ struct pd_record_desc {
 	const char *name, *doc;
 	const struct pd_field *fields;
 	enum pd_trailer trailer;
-	enum pd_task_of task;		/* these three are for filters, of the kernel's records only */
+	enum pd_task_of task;		/* these three are for filters; kernel records only */
 	enum pd_event_of event;
 	enum pd_names_thread names_thread;
-	const char *payload;		/* sibling: this many bytes follow the record, shown as `data` */
+	const char *payload;		/* sibling: size of the payload, which is shown as `data` */
 	const struct pd_name *misc;	/* misc flags of this type */
-	bool cpumode;			/* misc's low bits mean something */
-	bool opaque;			/* the name is known, the layout is not: `body` */
-	bool compressed;		/* `data` is part of the stream of compressed records */
+	bool cpumode;			/* the low bits of misc are a cpumode */
+	bool opaque;			/* the layout is unknown: `body` */
+	bool compressed;		/* `data` is part of the zstd stream of records */
 };
 
-/* NULL for a type nobody has described. */
+/* Returns NULL for an unknown type. */
 const struct pd_record_desc *pd_record_desc(uint32_t type);
-/* The i-th description, NULL behind the last. */
+/* Returns the i-th description, or NULL after the last. */
 const struct pd_record_desc *pd_record_desc_at(size_t i);
 
-/* A feature section is one row, named as in the JSON. */
+/* A feature section is one row, with its name in the JSON. */
 struct pd_feature_desc {
 	uint32_t id;
 	const struct pd_field *field;
@@ -298,7 +310,8 @@ const struct pd_feature_desc *pd_feature_desc(uint32_t id);
 const struct pd_feature_desc *pd_feature_desc_at(size_t i);
 
 /* Rows that several files need. */
-extern const struct pd_field pd_attr_fields[];		/* {attr} as an object, cut by its own size */
+/* {attr} as an object, limited by its own size */
+extern const struct pd_field pd_attr_fields[];
 extern const struct pd_field pd_file_attr_fields[];	/* an entry of the attrs section */
 extern const struct pd_field pd_sample_fields[];
 extern const struct pd_field pd_sample_id_fields[];

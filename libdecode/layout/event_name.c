@@ -1,4 +1,4 @@
-/* event_name.c - names of events as people write them after perf record -e. */
+/* event_name.c - names of events as users write them after perf record -e. */
 #include "layout/event_name.h"
 
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 
 #define ROWS(a) (sizeof(a) / sizeof((a)[0]))
 
-/* linux/perf_event.h: enum perf_type_id (other types are PMUs), bit-fields of the attribute. */
+/* linux/perf_event.h: enum perf_type_id (other types are PMUs), bit-fields of the attr. */
 enum { HARDWARE, SOFTWARE, TRACEPOINT, HW_CACHE, RAW, BREAKPOINT, FIRST_PMU };
 #define SYNTH 0x80000000u
 #define EXCLUDE_USER (1ull << 4)
@@ -63,7 +63,7 @@ struct text {
 	size_t size, used;	/* used < size */
 };
 
-__attribute__((format(printf, 2, 3))) static void put(struct text *t, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void append(struct text *t, const char *format, ...)
 {
 	size_t room = t->size - t->used;
 	va_list args;
@@ -76,55 +76,55 @@ __attribute__((format(printf, 2, 3))) static void put(struct text *t, const char
 		t->used += (size_t)n < room ? (size_t)n : room - 1;
 }
 
-static void put_hardware(struct text *t, uint64_t config)
+static void append_hardware(struct text *t, uint64_t config)
 {
 	if (config < ROWS(hardware))
-		put(t, "%s", hardware[config]);
+		append(t, "%s", hardware[config]);
 	else
-		put(t, "hardware:0x%" PRIx64, config);
+		append(t, "hardware:0x%" PRIx64, config);
 }
 
-static void put_software(struct text *t, uint64_t config)
+static void append_software(struct text *t, uint64_t config)
 {
 	if (config < ROWS(software))
-		put(t, "%s", software[config]);
+		append(t, "%s", software[config]);
 	else
-		put(t, "software:0x%" PRIx64, config);
+		append(t, "software:0x%" PRIx64, config);
 }
 
-/* config: which cache, what was done to it << 8, how that ended << 16. */
-static void put_cache(struct text *t, uint64_t config)
+/* config: cache, operation << 8, result << 16. */
+static void append_cache(struct text *t, uint64_t config)
 {
 	uint64_t cache = config & 0xff, operation = config >> 8 & 0xff, result = config >> 16;
 
 	if (cache < ROWS(caches) && operation < ROWS(operations) && result < 2)
-		put(t, "%s-%s", caches[cache], operations[operation][result]);
+		append(t, "%s-%s", caches[cache], operations[operation][result]);
 	else
-		put(t, "hw-cache:0x%" PRIx64, config);
+		append(t, "hw-cache:0x%" PRIx64, config);
 }
 
-static void put_tracepoint(struct text *t, const struct pd_event_name_in *in)
+static void append_tracepoint(struct text *t, const struct pd_event_name_in *in)
 {
 	if (in->tracepoint)
-		put(t, "%s", in->tracepoint);
+		append(t, "%s", in->tracepoint);
 	else
-		put(t, "tracepoint:%" PRIu64, in->config);
+		append(t, "tracepoint:%" PRIu64, in->config);
 }
 
-static void put_breakpoint(struct text *t, const struct pd_event_name_in *in)
+static void append_breakpoint(struct text *t, const struct pd_event_name_in *in)
 {
-	put(t, "mem:0x%" PRIx64, in->config1);
+	append(t, "mem:0x%" PRIx64, in->config1);
 	if (in->bp_type & 7)
-		put(t, ":%s%s%s", in->bp_type & 1 ? "r" : "", in->bp_type & 2 ? "w" : "",
-		    in->bp_type & 4 ? "x" : "");
+		append(t, ":%s%s%s", in->bp_type & 1 ? "r" : "", in->bp_type & 2 ? "w" : "",
+		       in->bp_type & 4 ? "x" : "");
 }
 
-static void put_synth(struct text *t, uint64_t config)
+static void append_synth(struct text *t, uint64_t config)
 {
 	if (config < ROWS(synth))
-		put(t, "%s", synth[config]);
+		append(t, "%s", synth[config]);
 	else
-		put(t, "synth:0x%" PRIx64, config);
+		append(t, "synth:0x%" PRIx64, config);
 }
 
 uint32_t pd_event_pmu_type(const struct pd_event_name_in *in)
@@ -134,61 +134,61 @@ uint32_t pd_event_pmu_type(const struct pd_event_name_in *in)
 	return in->type >= FIRST_PMU && in->type != SYNTH ? in->type : 0;
 }
 
-static void put_pmu(struct text *t, const struct pd_event_name_in *in)
+static void append_pmu(struct text *t, const struct pd_event_name_in *in)
 {
 	if (in->pmu)
-		put(t, "%s/", in->pmu);
+		append(t, "%s/", in->pmu);
 	else
-		put(t, "pmu%" PRIu32 "/", pd_event_pmu_type(in));
+		append(t, "pmu%" PRIu32 "/", pd_event_pmu_type(in));
 	if (in->type == HARDWARE) {
-		put_hardware(t, in->config & UINT32_MAX);
+		append_hardware(t, in->config & UINT32_MAX);
 	} else if (in->type == HW_CACHE) {
-		put_cache(t, in->config & UINT32_MAX);
+		append_cache(t, in->config & UINT32_MAX);
 	} else {
-		put(t, "config=0x%" PRIx64, in->config);
+		append(t, "config=0x%" PRIx64, in->config);
 		if (in->config1)
-			put(t, ",config1=0x%" PRIx64, in->config1);
+			append(t, ",config1=0x%" PRIx64, in->config1);
 		if (in->config2)
-			put(t, ",config2=0x%" PRIx64, in->config2);
+			append(t, ",config2=0x%" PRIx64, in->config2);
 	}
-	put(t, "/");
+	append(t, "/");
 }
 
-static void put_name(struct text *t, const struct pd_event_name_in *in)
+static void append_name(struct text *t, const struct pd_event_name_in *in)
 {
 	if (pd_event_pmu_type(in)) {
-		put_pmu(t, in);
+		append_pmu(t, in);
 		return;
 	}
 	switch (in->type) {
 	case HARDWARE:
-		put_hardware(t, in->config);
+		append_hardware(t, in->config);
 		break;
 	case SOFTWARE:
-		put_software(t, in->config);
+		append_software(t, in->config);
 		break;
 	case TRACEPOINT:
-		put_tracepoint(t, in);
+		append_tracepoint(t, in);
 		break;
 	case HW_CACHE:
-		put_cache(t, in->config);
+		append_cache(t, in->config);
 		break;
 	case RAW:
-		put(t, "r%" PRIx64, in->config);
+		append(t, "r%" PRIx64, in->config);
 		break;
 	case BREAKPOINT:
-		put_breakpoint(t, in);
+		append_breakpoint(t, in);
 		break;
 	default:
-		put_synth(t, in->config);
+		append_synth(t, in->config);
 		break;
 	}
 }
 
-/* What perf writes behind the name: which code counts (where not all does), how precise the ip is,
- * host or guest. These two are left out where they are what perf assumes: without the other letters
- * exclude_guest, with them not. */
-static void put_modifiers(struct text *t, const struct pd_event_name_in *in, const char *colon)
+/* Appends perf's modifiers: the counted code (unless all), the precision of the ip, host or guest.
+ * The last two are omitted if they match perf's default: exclude_guest without other modifiers, not
+ * so with them. */
+static void append_modifiers(struct text *t, const struct pd_event_name_in *in, const char *colon)
 {
 	static const char precise[] = "ppp";
 	uint64_t f = in->flags;
@@ -203,15 +203,15 @@ static void put_modifiers(struct text *t, const struct pd_event_name_in *in, con
 	const char *guest = machine && !no_guest ? "G" : "";
 
 	if (kernel[0] || user[0] || hv[0] || level || host[0] || guest[0])
-		put(t, "%s%s%s%s%.*s%s%s", colon, kernel, user, hv, level, precise, host, guest);
+		append(t, "%s%s%s%s%.*s%s%s", colon, kernel, user, hv, level, precise, host, guest);
 }
 
 size_t pd_event_name(const struct pd_event_name_in *in, char *buf, size_t size)
 {
 	struct text t = { buf, size, 0 };
 
-	put_name(&t, in);
+	append_name(&t, in);
 	if (in->type != TRACEPOINT && in->type != SYNTH)
-		put_modifiers(&t, in, pd_event_pmu_type(in) ? "" : ":");
+		append_modifiers(&t, in, pd_event_pmu_type(in) ? "" : ":");
 	return t.used;
 }

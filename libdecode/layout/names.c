@@ -1,4 +1,4 @@
-/* names.c - looks names up. The tables are small, the values that people meet stand first. */
+/* names.c - look up names. The tables are small; common values come first. */
 #include "layout/names_tables.h"
 
 #include <string.h>

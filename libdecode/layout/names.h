@@ -8,16 +8,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* For an enumeration `value` is the value, for flags the mask. The last row's name is NULL. */
+/* `value` is the value of an enumeration, or the mask of a flag. The last row's name is NULL. */
 struct pd_name {
 	uint64_t value;
 	const char *name;
 };
 
-/* The name of an enumeration's value, or NULL. */
+/* Returns the name of an enumeration's value, or NULL. */
 const char *pd_name_of(const struct pd_name *names, uint64_t value);
 
-/* The value of a name: 0 and *value, or -1. */
+/* Sets *value to the value of a name. Returns 0 or -1. */
 int pd_value_of(const struct pd_name *names, const char *name, uint64_t *value);
 
 #endif

@@ -1,4 +1,4 @@
-/* names_records.c - the record header's misc, and values in the bodies of the kernel's records. */
+/* names_records.c - misc of the record header, and values in the bodies of the kernel's records. */
 #include "layout/names_tables.h"
 
 /* linux/perf_event.h: PERF_RECORD_MISC_CPUMODE_MASK. */

@@ -140,7 +140,7 @@ const struct pd_name pd_names_mem_dtlb[] = {
 	{ 0, NULL },
 };
 
-/* 0, written before the field was there, has no name. */
+/* 0, written by kernels without the field, has no name. */
 const struct pd_name pd_names_mem_lvl_num[] = {
 	{ 0x1, "L1" },
 	{ 0x2, "L2" },

@@ -1,4 +1,4 @@
-/* names_tables.h - the tables of names that layouts point to: values, or flags where it says so. */
+/* names_tables.h - the tables of names that layouts use: values, or flags where noted. */
 #ifndef PD_LAYOUT_NAMES_TABLES_H
 #define PD_LAYOUT_NAMES_TABLES_H
 
@@ -6,7 +6,7 @@
 
 extern const struct pd_name pd_names_none[];		/* no rows: all bits unknown */
 
-/* Record header's misc, flags by type of record (names_records.c). */
+/* misc of the record header, flags by record type (names_records.c). */
 extern const struct pd_name pd_names_cpumode[];		/* values of misc & 7 */
 extern const struct pd_name pd_names_misc_mmap[];
 extern const struct pd_name pd_names_misc_comm[];
@@ -39,7 +39,7 @@ extern const struct pd_name pd_names_compression[];
 extern const struct pd_name pd_names_bpf_prog_type[];
 extern const struct pd_name pd_names_elf_machine[];
 
-/* struct perf_event_attr, bits as little-endian machines number them (names_attr.c). */
+/* struct perf_event_attr, bits numbered as on little-endian machines (names_attr.c). */
 extern const struct pd_name pd_names_attr_type[];
 extern const struct pd_name pd_names_attr_flags[];	/* flags */
 extern const struct pd_name pd_names_hardware[];	/* config of HARDWARE, its low 32 bits */

@@ -1,11 +1,11 @@
-/* record_header.h - what every record begins with: struct perf_event_header. */
+/* record_header.h - struct perf_event_header, the start of every record. */
 #ifndef PD_LAYOUT_RECORD_HEADER_H
 #define PD_LAYOUT_RECORD_HEADER_H
 
 #include "base/cursor.h"
 
 #define PD_RECORD_HEADER_SIZE 8
-#define PD_RECORD_SIZE_AT 6	/* in the header, 2 bytes */
+#define PD_RECORD_SIZE_AT 6	/* offset in the header, 2 bytes */
 
 struct pd_record_header {
 	uint32_t type;
@@ -20,7 +20,7 @@ static inline struct pd_record_header pd_record_header_load(const uint8_t *p, en
 	};
 }
 
-/* False: the bytes end before. */
+/* Returns false if too few bytes are left. */
 static inline bool pd_take_record_header(struct pd_cursor *c, struct pd_record_header *h)
 {
 	const uint8_t *p = pd_take(c, PD_RECORD_HEADER_SIZE);

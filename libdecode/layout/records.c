@@ -1,4 +1,4 @@
-/* records.c - finds the description of a record type. */
+/* records.c - find the description of a record type. */
 #include "layout/records.h"
 
 const struct pd_record_desc *pd_record_desc(uint32_t type)

@@ -1,4 +1,6 @@
-/* records.h - the tables of record types; records.c looks them up. Each ends with a row whose name is NULL. */
+/* records.h - the tables of record types, which records.c searches. Each ends with a row whose name
+ * is NULL.
+ */
 #ifndef PD_LAYOUT_RECORDS_H
 #define PD_LAYOUT_RECORDS_H
 

@@ -59,7 +59,7 @@ static const char *const mips[] = {
 	"$22", "$23", "$24", "$25", "$26", "$27", "$28", "$29", "$30", "$31",
 };
 
-/* ABIv2; the first ABI has no more than the first 20. */
+/* ABIv2; ABIv1 has only the first 20. */
 static const char *const csky[] = {
 	"tls",	    "lr",	"pc",	    "sr",      "sp",	  "orig_a0", "a0",	 "a1",
 	"a2",	    "a3",	"regs0",    "regs1",   "regs2",	  "regs3",   "regs4",	 "regs5",
@@ -69,15 +69,15 @@ static const char *const csky[] = {
 };
 
 struct pd_arch {
-	const char *text; /* of feature ARCH; a * at its end: what begins so */
+	const char *text; /* feature ARCH; a trailing * matches any suffix */
 	const char *name;
-	uint32_t e_machine; /* EM_ of linux/elf-em.h; 0: another row has it */
+	uint32_t e_machine; /* EM_ of linux/elf-em.h; 0: in another row */
 	unsigned int word_size;
 	const char *const *registers;
 	size_t nr_registers;
 };
 
-/* The first row that fits counts. Names that leave the size of a word open have none. */
+/* The first matching row is used. Names that do not determine the word size have 0. */
 static const struct pd_arch archs[] = {
 	{ "x86_64", "x86", 62, 8, x86, ROWS(x86) },
 	{ "i386", "x86", 3, 4, x86, ROWS(x86) },
@@ -104,7 +104,7 @@ static const struct pd_arch archs[] = {
 	{ "csky*", "csky", 252, 4, csky, ROWS(csky) },
 };
 
-static int fits(const char *row, struct pd_bytes text)
+static int matches(const char *row, struct pd_bytes text)
 {
 	size_t size = strlen(row);
 
@@ -118,7 +118,7 @@ const struct pd_arch *pd_arch_find(struct pd_bytes arch)
 	if (!arch.size)
 		return NULL;
 	for (size_t i = 0; i < ROWS(archs); i++)
-		if (fits(archs[i].text, arch))
+		if (matches(archs[i].text, arch))
 			return &archs[i];
 	return NULL;
 }

@@ -1,4 +1,4 @@
-/* registers.h - machines: names of the registers in a sample, size of a word. */
+/* registers.h - machines: names of the registers in a sample, and the word size. */
 #ifndef PD_LAYOUT_REGISTERS_H
 #define PD_LAYOUT_REGISTERS_H
 
@@ -6,19 +6,21 @@
 
 #include "pd/bytes.h"
 
-/* A machine that perf samples registers of; static. */
+/* A machine whose registers perf can sample; static. */
 struct pd_arch;
 
-/* By the text of feature ARCH: uname -m ("armv7l", "s390x") or perf's names ("x86"). Or NULL. */
+/* Finds a machine by the text of feature ARCH: uname -m ("armv7l", "s390x") or perf's names
+ * ("x86"). Returns NULL if unknown. */
 const struct pd_arch *pd_arch_find(struct pd_bytes arch);
-/* By feature E_MACHINE (EM_ of elf.h); or NULL. */
+/* Finds a machine by feature E_MACHINE (EM_ of elf.h). Returns NULL if unknown. */
 const struct pd_arch *pd_arch_of_machine(uint32_t e_machine);
 
-/* "x86", "arm64", ...; NULL for NULL. */
+/* Returns "x86", "arm64", ...; NULL for NULL. */
 const char *pd_arch_name(const struct pd_arch *arch);
-/* Bytes of the kernel's unsigned long: 4 or 8; 0 for NULL, or where the name leaves it open. */
+/* Returns the size of the kernel's unsigned long, 4 or 8; 0 for NULL, or if the name does not
+ * determine it. */
 unsigned int pd_arch_word_size(const struct pd_arch *arch);
-/* "ip", "x29", ...: by bit of the attribute's mask. NULL for a NULL arch or a bit without. */
+/* Returns "ip", "x29", ... for a bit of the attr's mask; NULL for a NULL arch or an unknown bit. */
 const char *pd_register_name(const struct pd_arch *arch, unsigned int bit);
 
 #endif
