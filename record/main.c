@@ -207,7 +207,7 @@ static void log_end(struct recording *r)
 /* The last file of many has a time in its name, as the others. */
 static int name_last_file(struct recording *r)
 {
-	if (!r->switches && !r->options->timestamp_filename)
+	if (!r->rotates && !r->options->timestamp_filename)
 		return 0;
 	if (r->file.failed && !r->file.readable) {
 		datafile_remove(&r->file);
@@ -215,7 +215,7 @@ static int name_last_file(struct recording *r)
 	}
 	if (datafile_stamp(&r->file, &r->log))
 		return CLI_OUTPUT;
-	datafile_keep(&r->file, r->switches ? r->options->switch_max_files : 0);
+	datafile_keep(&r->file, r->rotates ? r->options->switch_max_files : 0);
 	if (r->file.failed)
 		log_footer(&r->log, "Dump %s", r->file.path);
 	return 0;

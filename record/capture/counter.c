@@ -252,7 +252,7 @@ void counters_disable(const struct counters *c, const struct event_list *l, enum
 	for_each(c, l, set, PERF_EVENT_IOC_DISABLE);
 }
 
-bool counters_switch(const struct counters *c, const struct event_list *l, const char *name, bool on)
+bool counters_set_named(const struct counters *c, const struct event_list *l, const char *name, bool on)
 {
 	bool found = false;
 

@@ -37,7 +37,7 @@ void counters_enable(const struct counters *c, const struct event_list *l, enum 
 void counters_disable(const struct counters *c, const struct event_list *l, enum counter_set set);
 
 /* Those of the events with this name. False: there are none. */
-bool counters_switch(const struct counters *c, const struct event_list *l, const char *name, bool on);
+bool counters_set_named(const struct counters *c, const struct event_list *l, const char *name, bool on);
 
 /* Samples that found no room, as the kernel counts them since 6.0; false where it does not. */
 bool counter_lost(const struct counter *c, const struct event_attr *attr, uint64_t *lost);

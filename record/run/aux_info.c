@@ -1,4 +1,4 @@
-/* aux_info.c - AUXTRACE_INFO by the kind of PMU; perf's decoders read it. */
+/* aux_info.c - AUXTRACE_INFO for each kind of PMU, in the layouts that perf's decoders read. */
 #include "run/aux_info.h"
 
 #include <fcntl.h>
@@ -36,7 +36,7 @@ static void read_ratio(const char *pmu, uint64_t *tsc, uint64_t *ctc)
 	*ctc = *end == ':' ? strtoull(end + 1, NULL, 10) : 0;
 }
 
-static uint64_t switches_of(const struct recording *r)
+static uint64_t sched_switch_kind(const struct recording *r)
 {
 	if (events_have_flag(&r->events, ATTR_CONTEXT_SWITCH))
 		return r->target.kind == TARGET_SYSTEM ? SWITCHES_OF_CPUS : SWITCHES_OF_TASKS;
@@ -46,13 +46,13 @@ static uint64_t switches_of(const struct recording *r)
 	return SWITCHES_NONE;
 }
 
-static bool has_buffers_of_cpus(const struct recording *r)
+static bool has_cpu_buffers(const struct recording *r)
 {
 	return r->target.cpus.items[0] >= 0;
 }
 
-/* The filter with its NUL in whole words, and one for whether events are traced. */
-static struct pd_value after_filter(struct host_values *h, const struct event *e)
+/* The filter with its NUL, padded to words, and a word that states whether events are traced. */
+static struct pd_value filter_and_event_trace(struct host_values *h, const struct event *e)
 {
 	size_t n = e->filter ? strlen(e->filter) / sizeof(uint64_t) + 1 : 0;
 	uint64_t *words = host_alloc(h, (n + 1) * sizeof(*words));
@@ -78,9 +78,9 @@ static struct pd_value intel_pt(struct host_values *h, const struct recording *r
 		PD_NUMBER("cap_user_time_zero", page->cap_user_time_zero),
 		PD_NUMBER("tsc_bit", pmu_config_bits(e->pmu, "tsc")),
 		PD_NUMBER("noretcomp_bit", pmu_config_bits(e->pmu, "noretcomp")),
-		PD_NUMBER("have_sched_switch", switches_of(r)),
+		PD_NUMBER("have_sched_switch", sched_switch_kind(r)),
 		PD_NUMBER("snapshot_mode", r->options->snapshot != NULL),
-		PD_NUMBER("per_cpu_mmaps", has_buffers_of_cpus(r)),
+		PD_NUMBER("per_cpu_mmaps", has_cpu_buffers(r)),
 		PD_NUMBER("mtc_bit", pmu_config_bits(e->pmu, "mtc")),
 		PD_NUMBER("mtc_freq_bits", pmu_config_bits(e->pmu, "mtc_period")),
 		PD_NUMBER("tsc_ctc_ratio_n", tsc), PD_NUMBER("tsc_ctc_ratio_d", ctc),
@@ -90,7 +90,7 @@ static struct pd_value intel_pt(struct host_values *h, const struct recording *r
 	};
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
 		host_add(&v, fixed[i]);
-	host_add(&v, after_filter(h, e));
+	host_add(&v, filter_and_event_trace(h, e));
 	return (struct pd_value)PD_OBJECT("intel_pt", v.items, v.n);
 }
 
@@ -106,13 +106,13 @@ static struct pd_value intel_bts(struct host_values *h, const struct recording *
 		PD_NUMBER("snapshot_mode", r->options->snapshot != NULL) }, 6);
 }
 
-/* The first layout, which every perf reads. */
+/* Version 1 of the layout, which every perf reads. */
 static struct pd_value arm_spe(struct host_values *h, const struct recording *r,
 			       const struct event *e)
 {
 	return host_object(h, "arm_spe", (const struct pd_value[]){
 		PD_NUMBER("pmu_type", e->attr.type),
-		PD_NUMBER("per_cpu_mmaps", has_buffers_of_cpus(r)) }, 2);
+		PD_NUMBER("per_cpu_mmaps", has_cpu_buffers(r)) }, 2);
 }
 
 static struct pd_value hisi_ptt(struct host_values *h, const struct recording *r,
@@ -128,7 +128,7 @@ static struct pd_value hisi_ptt(struct host_values *h, const struct recording *r
 
 int aux_info_write(struct recording *r)
 {
-	static struct pd_value (*const kinds[])(struct host_values *, const struct recording *,
+	static struct pd_value (*const writers[])(struct host_values *, const struct recording *,
 						const struct event *) = {
 		[AUX_INTEL_PT] = intel_pt, [AUX_INTEL_BTS] = intel_bts,
 		[AUX_CS_ETM] = aux_info_etm, [AUX_ARM_SPE] = arm_spe,
@@ -136,15 +136,15 @@ int aux_info_write(struct recording *r)
 	};
 	const struct event *e = &r->events.items[0];
 	struct host_values h = { 0 };
-	int got;
+	int err;
 
 	if (!e->aux || !r->rings.nr_aux)
 		return 0;
 	struct pd_value fields[2] = { PD_NUMBER("auxtrace_type", e->aux) };
-	if (kinds[e->aux])
-		fields[1] = kinds[e->aux](&h, r, e);
-	got = pd_writer_record(r->file.writer, PD_RECORD_AUXTRACE_INFO, 0, -1, fields,
-			       kinds[e->aux] ? 2 : 1, (struct pd_bytes){ 0 }, &r->file.error);
+	if (writers[e->aux])
+		fields[1] = writers[e->aux](&h, r, e);
+	err = pd_writer_record(r->file.writer, PD_RECORD_AUXTRACE_INFO, 0, -1, fields,
+			       writers[e->aux] ? 2 : 1, (struct pd_bytes){ 0 }, &r->file.error);
 	host_values_free(&h);
-	return got;
+	return err;
 }

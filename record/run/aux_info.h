@@ -1,11 +1,11 @@
-/* aux_info.h - AUXTRACE_INFO: what a decoder of the AUX data must know. */
+/* aux_info.h - AUXTRACE_INFO: parameters for decoders of the AUX data. */
 #ifndef RECORD_AUX_INFO_H
 #define RECORD_AUX_INFO_H
 
 #include "hostinfo/hostinfo_values.h"
 #include "run/recording.h"
 
-/* Nothing where no event traces. 0, or -1 and r->file.error. */
+/* Writes the record if an event has an AUX area. Returns 0, or -1 and r->file.error. */
 int aux_info_write(struct recording *r);
 
 /* The object "cs_etm" of the record. */

@@ -1,6 +1,8 @@
-/* aux_info_etm.c - CoreSight: the registers of each cpu's trace unit, as sysfs shows them. Which
- * trace a cpu's data has in the common stream newer kernels say in AUX_OUTPUT_HW_ID records; older
- * ones count as here. */
+/* aux_info_etm.c - CoreSight: the registers of each CPU's trace unit, from sysfs.
+ *
+ * Newer kernels state a CPU's trace id in AUX_OUTPUT_HW_ID records; older ones compute it as
+ * TRACE_ID() does.
+ */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,12 +18,13 @@ enum { LAYOUT_VERSION = 1 };
 #define MAGIC_ETM4 0x4040404040404040
 #define MAGIC_ETE 0x5050505050505050
 
-/* Bits of attr.config (linux/coresight-pmu.h), and of the register that they end up in. */
-static const struct { unsigned int option, bit; } options4[] = {
+/* Bits of attr.config (linux/coresight-pmu.h), and of the configuration register that the driver
+ * sets from them. */
+static const struct { unsigned int option, bit; } etm4_options[] = {
 	{ 8, 3 },		/* branch broadcast */
 	{ 12, 4 },		/* cycle counts */
 	{ 14, 6 },		/* context id */
-	{ 15, 7 }, { 15, 15 },	/* context id of a hypervisor's host */
+	{ 15, 7 }, { 15, 15 },	/* context id of a hypervisor's host: two bits */
 	{ 28, 11 },		/* timestamps */
 	{ 29, 12 },		/* return stack */
 };
@@ -49,22 +52,22 @@ static bool has_register(const struct unit *u, const char *file)
 	return host_read_number(AT_FDCWD, path, 16, &value);
 }
 
-static uint64_t config4(uint64_t config)
+static uint64_t etm4_config(uint64_t config)
 {
 	uint64_t value = 0;
 
-	for (size_t i = 0; i < sizeof(options4) / sizeof(options4[0]); i++)
-		value |= (config >> options4[i].option & 1) << options4[i].bit;
+	for (size_t i = 0; i < sizeof(etm4_options) / sizeof(etm4_options[0]); i++)
+		value |= (config >> etm4_options[i].option & 1) << etm4_options[i].bit;
 	return value;
 }
 
-/* Part 0xA13 of the architecture, 5th version. */
+/* TRCDEVARCH: architecture part 0xA13, version 5. */
 static bool is_ete(uint64_t devarch)
 {
 	return (devarch & 0xffff) == 0x5a13;
 }
 
-static struct pd_value unit_value(struct host_values *h, const struct unit *u,
+static struct pd_value unit_to_value(struct host_values *h, const struct unit *u,
 				  const struct event *e)
 {
 	uint64_t *params = host_alloc(h, 8 * sizeof(*params)), magic = MAGIC_ETM3;
@@ -75,7 +78,7 @@ static struct pd_value unit_value(struct host_values *h, const struct unit *u,
 		return host_object(h, NULL, NULL, 0);
 	if (has_register(u, "trcidr/trcidr0")) {
 		magic = is_ete(devarch) ? MAGIC_ETE : MAGIC_ETM4;
-		params[n++] = config4(e->attr.config);
+		params[n++] = etm4_config(e->attr.config);
 		params[n++] = TRACE_ID(u->cpu);
 		params[n++] = unit_register(u, "trcidr/trcidr0");
 		params[n++] = unit_register(u, "trcidr/trcidr1");
@@ -95,7 +98,7 @@ static struct pd_value unit_value(struct host_values *h, const struct unit *u,
 		PD_NUMBERS("params", params, n) }, 4);
 }
 
-/* Those that sysfs has, of the cpus that are recorded; where tasks are, that is every one. */
+/* Lists the units in sysfs of all recorded CPUs; tasks may run on any. */
 static void list_units(struct host_list *list, const struct recording *r, const struct event *e)
 {
 	char path[256];
@@ -111,7 +114,7 @@ static void list_units(struct host_list *list, const struct recording *r, const 
 		for (size_t k = 0; k < r->target.cpus.n && !wanted; k++)
 			wanted = r->target.cpus.items[k] == u.cpu;
 		if (wanted)
-			host_add(list, unit_value(list->h, &u, e));
+			host_add(list, unit_to_value(list->h, &u, e));
 	}
 	free(cpus);
 }

@@ -1,4 +1,4 @@
-/* aux_options.c - -S, the second size of -m, and what both are where nothing was said. */
+/* aux_options.c - the options -S, --aux-sample and the second size of -m, and their defaults. */
 #include "run/aux_options.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "event/attr.h"
 #include "event/event_aux.h"
 
-/* What one cpu traces in some ms; others than root may not lock as much. */
+/* 4 MiB hold some ms of a CPU's trace; unprivileged users can lock less memory. */
 static size_t default_aux_bytes(void)
 {
 	return geteuid() == 0 || sysctl_read("perf_event_paranoid", 2) < 0 ? 4 << 20 : 128 << 10;
@@ -23,7 +23,7 @@ int aux_options_read(struct recording *r)
 	    ((!parse_number(snapshot, &bytes) && !parse_size(snapshot, &bytes)) || !bytes ||
 	     bytes > SIZE_MAX / 2))
 		return log_error(&r->log, CLI_USAGE,
-				 "'-S' must be a size or e (which it always does), not '%s'",
+				 "'-S' must be a size or e (the default), not '%s'",
 				 snapshot);
 	if (!events_have_aux(&r->events)) {
 		if (snapshot || events_have_sample(&r->events, PERF_SAMPLE_AUX))
@@ -32,7 +32,7 @@ int aux_options_read(struct recording *r)
 					 snapshot ? "-S" : "--aux-sample");
 		if (r->rings.aux_bytes)
 			log_at(&r->log, LOG_WARNING, "no event has an AUX area: the second size of "
-			       "'-m' counts for nothing");
+			       "'-m' has no effect");
 		r->rings.aux_bytes = 0;
 		return 0;
 	}

@@ -1,10 +1,11 @@
-/* aux_options.h - how large AUX areas are, and what -S and --aux-sample need. */
+/* aux_options.h - the size of AUX areas, and checks of -S and --aux-sample. */
 #ifndef RECORD_AUX_OPTIONS_H
 #define RECORD_AUX_OPTIONS_H
 
 #include "run/recording.h"
 
-/* Once the events are complete and -m was read. 0; or an exit status after saying what is wrong. */
+/* Must be called after the events and -m were read. Returns 0, or an exit status after logging the
+ * error. */
 int aux_options_read(struct recording *r);
 
 #endif

@@ -1,4 +1,4 @@
-/* background_synth.c - the thread, and what is held for it. */
+/* background_synth.c - the synthesizing thread, and the backlog that waits for it. */
 #include "run/background_synth.h"
 
 #include <signal.h>
@@ -10,9 +10,9 @@
 #include "run/metadata.h"
 #include "run/recording.h"
 
-/* Not for a command alone: of that there is little before it starts. Nor where the thread would
- * be in the way: --exclude-perf knows only the recorder's first thread, and AUX areas are too large
- * to be held. */
+/* Not for a command alone: little exists before it starts. Not with --exclude-perf, which filters
+ * by the tid of the recorder's first thread only, nor with AUX areas, which are too large for the
+ * backlog. */
 bool background_plan(struct recording *r)
 {
 	struct background *b = &r->background;
@@ -25,21 +25,21 @@ bool background_plan(struct recording *r)
 	return true;
 }
 
-static void describe(struct background *b)
+static void synthesize(struct background *b)
 {
 	b->failed = metadata_running(b->writer, &b->options, &b->report, &b->error) != 0;
 	__atomic_store_n(&b->done, true, __ATOMIC_RELEASE);
-	eventfd_write(b->alarm, 1);
+	eventfd_write(b->done_fd, 1);
 }
 
-static void *run(void *arg)
+static void *background_thread(void *arg)
 {
 	priority_reset();
-	describe(arg);
+	synthesize(arg);
 	return NULL;
 }
 
-/* Signals stay the main thread's. */
+/* Signals are blocked in the thread: the main thread handles them. */
 static bool start_thread(struct background *b)
 {
 	sigset_t all, before;
@@ -47,7 +47,7 @@ static bool start_thread(struct background *b)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(&b->thread, NULL, run, b);
+	error = pthread_create(&b->thread, NULL, background_thread, b);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return !error;
 }
@@ -62,11 +62,11 @@ int background_start(struct recording *r)
 	b->writer = r->file.writer;
 	b->error = (struct pd_error){ 0 };
 	b->done = false;
-	b->alarm = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	b->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	b->threaded = start_thread(b);
 	if (!b->threaded)
-		describe(b);
-	return b->alarm;
+		synthesize(b);
+	return b->done_fd;
 }
 
 bool background_runs(const struct recording *r)
@@ -79,48 +79,49 @@ bool background_is_done(const struct recording *r)
 	return background_runs(r) && __atomic_load_n(&r->background.done, __ATOMIC_ACQUIRE);
 }
 
-static int write_first(struct recording *r)
+static int write_oldest(struct recording *r)
 {
 	const struct pd_bytes first = backlog_first(&r->background.backlog);
-	int got = pd_writer_write(r->file.writer, &first, 1, &r->file.error);
+	int err = pd_writer_write(r->file.writer, &first, 1, &r->file.error);
 
 	backlog_drop(&r->background.backlog);
-	return got;
+	return err;
 }
 
-/* Much takes its time: what comes meanwhile is held, too, but not for ever. */
+/* Writing a large backlog takes time: until the blocks of now are written, records still go to its
+ * end, then they are written directly. */
 static int write_backlog(struct recording *r)
 {
 	struct background *b = &r->background;
-	int got = 0;
+	int err = 0;
 
-	for (size_t n = b->backlog.blocks; n && !got; n--)
-		got = write_first(r) || drain_buffers(r, DRAIN_WORTHWHILE) ? -1 : 0;
+	for (size_t n = b->backlog.blocks; n && !err; n--)
+		err = write_oldest(r) || drain_buffers(r, DRAIN_WORTHWHILE) ? -1 : 0;
 	b->state = BACKGROUND_NOTHING;
-	while (!got && b->backlog.blocks)
-		got = write_first(r);
-	return got;
+	while (!err && b->backlog.blocks)
+		err = write_oldest(r);
+	return err;
 }
 
 int background_finish(struct recording *r)
 {
 	struct background *b = &r->background;
-	int got = 0;
+	int err = 0;
 
 	if (!background_runs(r))
 		return 0;
 	if (b->threaded)
 		pthread_join(b->thread, NULL);
-	if (b->alarm >= 0)
-		close(b->alarm);
+	if (b->done_fd >= 0)
+		close(b->done_fd);
 	if (b->failed) {
 		r->file.error = b->error;
-		got = -1;
+		err = -1;
 	} else {
-		describe_log(r, &b->report);
-		got = write_backlog(r);
+		metadata_log_report(r, &b->report);
+		err = write_backlog(r);
 	}
 	b->state = BACKGROUND_NOTHING;
 	backlog_free(&b->backlog);
-	return got;
+	return err;
 }

@@ -1,4 +1,4 @@
-/* backlog.c - a list of blocks. */
+/* backlog.c - records waiting for the writer, in a list of blocks. */
 #include "run/backlog.h"
 
 #include <stdlib.h>
@@ -14,8 +14,8 @@ struct backlog_block {
 	uint8_t data[];
 };
 
-/* Where so much fits in one piece. */
-static struct backlog_block *block_for(struct backlog *h, size_t size)
+/* Returns a block with `size` contiguous bytes free, or NULL: over the limit, or no memory. */
+static struct backlog_block *block_with_room(struct backlog *h, size_t size)
 {
 	size_t room = size > BLOCK ? size : BLOCK;
 	struct backlog_block *b = h->last;
@@ -38,7 +38,7 @@ static struct backlog_block *block_for(struct backlog *h, size_t size)
 
 bool backlog_add(struct backlog *h, const struct pd_bytes *spans, size_t n)
 {
-	struct backlog_block *b = block_for(h, spans_size(spans, n));
+	struct backlog_block *b = block_with_room(h, spans_size(spans, n));
 
 	for (size_t i = 0; b && i < n; i++) {
 		memcpy(b->data + b->used, spans[i].data, spans[i].size);

@@ -1,4 +1,4 @@
-/* backlog.h - what came from the buffers and can't be written yet, in its order. */
+/* backlog.h - records that were drained but can't be written yet, in order. */
 #ifndef RECORD_BACKLOG_H
 #define RECORD_BACKLOG_H
 
@@ -13,14 +13,14 @@ struct backlog_block;
 
 struct backlog {
 	struct backlog_block *first, *last;
-	size_t blocks, room;		/* bytes that they take */
+	size_t blocks, room;		/* number of blocks; bytes in them */
 };
 
-/* Copies whole records. False: there is no room. */
+/* Copies whole records. Returns false if there is no room. */
 bool backlog_add(struct backlog *h, const struct pd_bytes *spans, size_t n);
-/* The oldest of it: whole records; none: 0 bytes. They stay until they are dropped. */
+/* Returns the oldest whole records, 0 bytes if there are none. Borrowed until backlog_drop(). */
 struct pd_bytes backlog_first(const struct backlog *h);
-void backlog_drop(struct backlog *h);		/* what backlog_first() gave */
+void backlog_drop(struct backlog *h);		/* frees the records of backlog_first() */
 void backlog_free(struct backlog *h);
 
 #endif

@@ -1,4 +1,4 @@
-/* control.c - commands while recording. */
+/* control.c - --control: read commands and answer them. */
 #include "run/control.h"
 
 #include <errno.h>
@@ -12,21 +12,23 @@
 #include "base/parse.h"
 #include "output_place.h"
 
-/* Opened for both directions a FIFO is never at its end, and never waits for a peer. Others may plant what looks like
- * one: an answer would be written into what a link leads to. */
+/* Opened for both directions, a FIFO never reports end of file and opening does not wait for a
+ * peer. Links are refused: others may plant one, and answers would be written to its target. */
 static int open_fifo(const char *path, const struct logger *s)
 {
 	struct stat st = { 0 };
 	int fd = open(path, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
 
 	if (fd < 0) {
-		log_at(s, LOG_ERROR, "'--control': %s: %s", path, errno == ELOOP ? "a link, not a FIFO" : strerror(errno));
+		log_at(s, LOG_ERROR, "'--control': %s: %s", path,
+		       errno == ELOOP ? "a link, not a FIFO" : strerror(errno));
 		return -1;
 	}
 	if (fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode) && owner_is_trusted(st.st_uid))
 		return fd;
 	if (S_ISFIFO(st.st_mode))
-		log_at(s, LOG_ERROR, "'--control': %s belongs to user %u: make your own with mkfifo", path,
+		log_at(s, LOG_ERROR,
+		       "'--control': %s belongs to user %u: make your own with mkfifo", path,
 		       (unsigned int)st.st_uid);
 	else
 		log_at(s, LOG_ERROR, "'--control': %s is not a FIFO", path);
@@ -34,7 +36,7 @@ static int open_fifo(const char *path, const struct logger *s)
 	return -1;
 }
 
-static int take_fd(const char *text, const struct logger *s)
+static int use_fd(const char *text, const struct logger *s)
 {
 	uint64_t number;
 	int fd = -1;
@@ -50,7 +52,7 @@ static int take_fd(const char *text, const struct logger *s)
 int control_open(struct control *c, const char *text, const struct logger *s)
 {
 	const bool fifo = strncmp(text, "fifo:", 5) == 0;
-	int (*take)(const char *, const struct logger *) = fifo ? open_fifo : take_fd;
+	int (*open_end)(const char *, const struct logger *) = fifo ? open_fifo : use_fd;
 	char names[4096], *out;
 
 	*c = (struct control)CONTROL_ABSENT;
@@ -64,13 +66,13 @@ int control_open(struct control *c, const char *text, const struct logger *s)
 	out = strchr(names, ',');
 	if (out)
 		*out++ = '\0';
-	c->in = take(names, s);
+	c->in = open_end(names, s);
 	if (c->in >= 0 && out)
-		c->out = take(out, s);
+		c->out = open_end(out, s);
 	return c->in >= 0 && (!out || c->out >= 0) ? 0 : CLI_USAGE;
 }
 
-static enum control_command parse(char *line, const char **argument)
+static enum control_command parse_command(char *line, const char **argument)
 {
 	static const struct { const char *name; enum control_command command; } commands[] = {
 		{ "enable", CONTROL_ENABLE }, { "disable", CONTROL_DISABLE },
@@ -92,13 +94,13 @@ enum control_command control_next(struct control *c, const char **argument)
 {
 	for (;;) {
 		char byte;
-		ssize_t got = read(c->in, &byte, 1);
+		ssize_t n = read(c->in, &byte, 1);
 
-		if (got < 0 && errno == EINTR)
+		if (n < 0 && errno == EINTR)
 			continue;
-		if (got == 0)
+		if (n == 0)
 			return CONTROL_CLOSED;
-		if (got < 0)
+		if (n < 0)
 			return errno == EAGAIN ? CONTROL_NONE : CONTROL_CLOSED;
 		if (byte != '\n' && byte != '\0') {
 			if (c->used < sizeof(c->line) - 1)
@@ -109,12 +111,12 @@ enum control_command control_next(struct control *c, const char **argument)
 		if (!c->used)
 			continue;
 		c->used = 0;
-		return parse(c->line, argument);
+		return parse_command(c->line, argument);
 	}
 }
 
-/* Answers that nobody reads are dropped. A NUL ends each, as perf's. */
-static void answer(const struct control *c, const char *text)
+/* Each answer ends with a NUL, as perf's do. An answer that can't be written is dropped. */
+static void send_answer(const struct control *c, const char *text)
 {
 	if (c->out >= 0 && write(c->out, text, strlen(text) + 1) < 0)
 		return;
@@ -122,7 +124,7 @@ static void answer(const struct control *c, const char *text)
 
 void control_acknowledge(const struct control *c)
 {
-	answer(c, "ack\n");
+	send_answer(c, "ack\n");
 }
 
 void control_refuse(const struct control *c, const char *reason)
@@ -130,7 +132,7 @@ void control_refuse(const struct control *c, const char *reason)
 	char text[512];
 
 	snprintf(text, sizeof(text), "error: %s\n", reason);
-	answer(c, text);
+	send_answer(c, text);
 }
 
 void control_close(struct control *c)

@@ -1,11 +1,11 @@
-/* drain.c - passes over the buffers. What a pass leaves behind is newer than what the pass before
- * it left: that is what FINISHED_ROUND tells readers, who sort by time. */
+/* drain.c - drain the ring buffers. What a pass does not take is newer than everything that the
+ * pass before it took: FINISHED_ROUND states that to readers that sort by time. */
 #include "run/drain.h"
 
 #include <linux/perf_event.h>
 #include <stdlib.h>
 
-enum { ROUND_BYTES = 1 << 20 };	/* each ends a compressed block, too */
+enum { ROUND_BYTES = 1 << 20 };	/* FINISHED_ROUND also ends a compressed block */
 
 int drain_round(struct recording *r)
 {
@@ -16,7 +16,7 @@ int drain_round(struct recording *r)
 				(struct pd_bytes){ 0 }, &r->file.error);
 }
 
-static void count(struct datafile *f, const struct pd_bytes *spans, size_t n)
+static void count_spans(struct datafile *f, const struct pd_bytes *spans, size_t n)
 {
 	if (f->read_back)
 		f->tally.bytes += spans_size(spans, n);
@@ -25,54 +25,55 @@ static void count(struct datafile *f, const struct pd_bytes *spans, size_t n)
 	f->unfinished += spans_size(spans, n);
 }
 
-/* For the writer to compress from where it is. Small buffers are emptied at once: that is why a thread writes. */
+/* Whether the writer may compress directly from the ring. Not if a thread writes: it does so
+ * because the rings are small, and small rings are emptied at once. */
 static bool can_lend(const struct recording *r, const struct ring *ring)
 {
 	return ring->kind == RING_FORWARD && r->file.by != PD_WRITE_BY_THREAD;
 }
 
-/* What is lent may be given back, and written over, before the call returns. */
+/* Lent spans may be given back, and overwritten by the kernel, before pd_writer_lend() returns. */
 static int write_spans(struct recording *r, struct ring *ring, const struct pd_bytes *spans,
 		       size_t n)
 {
 	const struct pd_lender lender = { ring_give_back, ring->page };
 	struct datafile *f = &r->file;
-	int got = 0;
+	int err = 0;
 
 	if (n && background_runs(r) && !backlog_add(&r->background.backlog, spans, n))
-		return 0;	/* it stays where it is: the kernel counts what finds no room */
-	count(f, spans, n);
+		return 0;	/* records stay in the ring; the kernel counts losses */
+	count_spans(f, spans, n);
 	if (n && !background_runs(r) && can_lend(r, ring)) {
 		ring_lend(ring);
 		return pd_writer_lend(f->writer, spans, n, &lender, &f->error);
 	}
 	if (n && !background_runs(r))
-		got = pd_writer_write(f->writer, spans, n, &f->error);
+		err = pd_writer_write(f->writer, spans, n, &f->error);
 	ring_release(ring);
-	return got;
+	return err;
 }
 
-static int note_auxtrace(struct datafile *f, uint64_t before)
+static int add_auxtrace_offset(struct datafile *f, uint64_t before)
 {
-	uint64_t *places;
+	uint64_t *offsets;
 
 	if (pd_writer_size(f->writer) == before || f->mode == PD_MODE_PIPE)
 		return 0;
-	places = realloc(f->auxtraces, (f->nr_auxtraces + 1) * sizeof(*places));
-	if (!places)
+	offsets = realloc(f->auxtraces, (f->nr_auxtraces + 1) * sizeof(*offsets));
+	if (!offsets)
 		return -1;
-	f->auxtraces = places;
-	places[f->nr_auxtraces++] = before;
+	f->auxtraces = offsets;
+	offsets[f->nr_auxtraces++] = before;
 	return 0;
 }
 
-/* What is yet to be compressed has no size: places are known once it is written. */
-static int settle(struct datafile *f)
+/* Offsets in the file are known only after pending data is compressed and written. */
+static int finish_compression(struct datafile *f)
 {
 	return f->compress ? pd_writer_flush(f->writer, &f->error) : 0;
 }
 
-static bool has_trace(const struct aux_area *a)
+static bool has_new_trace(const struct aux_area *a)
 {
 	return __atomic_load_n(&a->ring->page->aux_head, __ATOMIC_ACQUIRE) != a->tail;
 }
@@ -85,15 +86,15 @@ static int drain_aux(struct recording *r, enum aux_kind kind)
 		struct aux_area *a = &r->rings.aux[i];
 		uint64_t before;
 
-		if (a->kind != kind || !has_trace(a))
+		if (a->kind != kind || !has_new_trace(a))
 			continue;
-		if (settle(f))
+		if (finish_compression(f))
 			return -1;
 		before = pd_writer_size(f->writer);
-		if (aux_area_write(a, f->writer, &f->error) || settle(f))
+		if (aux_area_write(a, f->writer, &f->error) || finish_compression(f))
 			return -1;
 		f->unfinished += pd_writer_size(f->writer) - before;
-		note_auxtrace(f, before);
+		add_auxtrace_offset(f, before);
 	}
 	return 0;
 }

@@ -1,4 +1,4 @@
-/* drain.h - from the buffers into the file. */
+/* drain.h - write the contents of the ring buffers to the file. */
 #ifndef RECORD_DRAIN_H
 #define RECORD_DRAIN_H
 
@@ -9,12 +9,15 @@ enum drain_which {
 	DRAIN_ALL,
 };
 
-/* One pass over all buffers; into memory while background_runs(). FINISHED_ROUND follows when much was written since the last one.
- * Each: 0, or -1 and r->file.error. */
+/* All functions return 0, or -1 and r->file.error. */
+
+/* Drains all buffers; into the backlog while background_runs(). Writes FINISHED_ROUND if much was
+ * written since the last one. */
 int drain_buffers(struct recording *r, enum drain_which which);
-/* The same for those that overwrite, and for AUX areas that wait to be asked (-S). */
+/* Drains overwriting buffers, and AUX areas in snapshot mode (-S). */
 int drain_snapshot(struct recording *r);
-/* FINISHED_ROUND, if anything was written since the last: between passes, before a flush. */
+/* Writes FINISHED_ROUND if anything was written since the last one. Must be called between passes,
+ * before a flush. */
 int drain_round(struct recording *r);
 
 #endif

@@ -4,7 +4,7 @@
 #include "run/metadata.h"
 #include "run/prologue.h"
 
-static int write_lost_of(struct recording *r, size_t event, uint64_t id, uint64_t lost)
+static int write_lost_record(struct recording *r, size_t event, uint64_t id, uint64_t lost)
 {
 	uint64_t sample_type = r->events.items[event].attr.sample_type;
 	struct pd_value ids[2];
@@ -21,8 +21,8 @@ static int write_lost_of(struct recording *r, size_t event, uint64_t id, uint64_
 				(struct pd_bytes){ 0 }, &r->file.error);
 }
 
-/* A LOST_SAMPLES record for each event that lost any. */
-static int write_lost(struct recording *r, uint64_t *lost)
+/* Writes a LOST_SAMPLES record for each event that lost any since the last call. */
+static int write_lost_counts(struct recording *r, uint64_t *lost)
 {
 	for (size_t i = 0; i < r->events.n; i++) {
 		uint64_t sum = 0, id = 0;
@@ -40,7 +40,7 @@ static int write_lost(struct recording *r, uint64_t *lost)
 		if (!sum)
 			continue;
 		*lost += sum;
-		if (write_lost_of(r, i, id, sum))
+		if (write_lost_record(r, i, id, sum))
 			return -1;
 	}
 	return 0;
@@ -53,7 +53,7 @@ int epilogue_write(struct recording *r, uint64_t *lost)
 
 	if (r->options->tail_synth && metadata_existing(r))
 		return -1;
-	if (write_lost(r, lost) || pd_writer_flush(w, e))
+	if (write_lost_counts(r, lost) || pd_writer_flush(w, e))
 		return -1;
 	if (r->file.mode != PD_MODE_PIPE && metadata_file(r))
 		return -1;

@@ -1,4 +1,4 @@
-/* interrupt.c - the thread that waits for signals. */
+/* interrupt.c - the thread that waits for the signals that end a recording. */
 #include "run/interrupt.h"
 
 #include <sys/eventfd.h>
@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 enum {
-	SAME_MS = 200,		/* timeout(1) sends its signal twice, to the process and to its group */
+	SAME_MS = 200,		/* timeout(1) signals the process, and again its group */
 	GRACE_MS = 600,
 };
 
-static void wait_for_one(const struct interrupt *in, siginfo_t *info)
+static void wait_for_signal(const struct interrupt *in, siginfo_t *info)
 {
 	while (sigwaitinfo(&in->set, info) < 0)
 		;
@@ -23,18 +23,18 @@ static void sleep_ms(int64_t ms)
 	nanosleep(&time, NULL);
 }
 
-static void *run(void *arg)
+static void *signal_thread(void *arg)
 {
 	const struct timespec none = { 0, 0 };
 	struct interrupt *in = arg;
 	siginfo_t second;
 
-	wait_for_one(in, &in->first);
-	eventfd_write(in->alarm, 1);
+	wait_for_signal(in, &in->first);
+	eventfd_write(in->first_fd, 1);
 	sleep_ms(SAME_MS);
 	while (sigtimedwait(&in->set, &second, &none) > 0)
 		;
-	wait_for_one(in, &second);
+	wait_for_signal(in, &second);
 	__atomic_store_n(&in->hurry, true, __ATOMIC_RELAXED);
 	log_at(in->log, LOG_WARNING, "a second signal: ending at once");
 	sleep_ms(GRACE_MS);
@@ -49,14 +49,15 @@ void interrupt_start(struct interrupt *in, const struct logger *s)
 	sigemptyset(&in->set);
 	sigaddset(&in->set, SIGINT);
 	sigaddset(&in->set, SIGTERM);
-	/* nohup(1) */
+	/* nohup(1) ignores SIGHUP */
 	if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
 		sigaddset(&in->set, SIGHUP);
 	in->log = s;
-	in->alarm = eventfd(0, EFD_CLOEXEC);
+	in->first_fd = eventfd(0, EFD_CLOEXEC);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	in->threaded = in->alarm >= 0 && pthread_create(&in->thread, NULL, run, in) == 0;
+	in->threaded =
+		in->first_fd >= 0 && pthread_create(&in->thread, NULL, signal_thread, in) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (in->threaded)
 		pthread_detach(in->thread);

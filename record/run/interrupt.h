@@ -1,7 +1,9 @@
-/* interrupt.h - SIGINT, SIGTERM and SIGHUP: the first ends the recording, the second everything.
+/* interrupt.h - SIGINT, SIGTERM and SIGHUP: the first signal ends the recording, the second the
+ * recorder.
  *
- * A thread waits for them, so that they are seen whatever the main thread does. After a second signal what is not
- * described yet is left out; if the recorder then still does not end, since the kernel holds it, the thread ends it.
+ * A thread waits for the signals, as the main thread may be blocked. After the second signal the
+ * remaining metadata is left out; if the recorder is stuck in the kernel and still does not end,
+ * the thread ends it.
  */
 #ifndef RECORD_INTERRUPT_H
 #define RECORD_INTERRUPT_H
@@ -14,15 +16,15 @@
 
 struct interrupt {
 	sigset_t set;
-	bool threaded;			/* false: no thread could be had, the signals stay pending */
+	bool threaded;			/* false: no thread started, the signals stay pending */
 	pthread_t thread;
-	int alarm;			/* readable once the first came; -1: none */
-	siginfo_t first;		/* valid once `alarm` is readable */
-	bool hurry;			/* atomic: a second one came */
+	int first_fd;			/* an eventfd, readable after the first signal; -1: none */
+	siginfo_t first;		/* valid once first_fd is readable */
+	bool hurry;			/* atomic: set by the second signal */
 	const struct logger *log;
 };
 
-/* The signals must be blocked already, or blocked again in every other thread. */
+/* The signals must be blocked in every other thread. */
 void interrupt_start(struct interrupt *in, const struct logger *s);
 
 #endif

@@ -1,4 +1,5 @@
-/* kcore.c - fill kcore_dir: the kernel patches its own code, and its addresses change at the next boot. */
+/* kcore.c - fill kcore_dir. The kernel patches its code while running, and its addresses change at
+ * the next boot. */
 #include "run/kcore.h"
 
 #include <errno.h>
@@ -16,7 +17,8 @@
 #define TEXT_MOST (256u << 20)
 enum { PAGE = 4096 };
 
-/* 0, or an errno. A missing file becomes an empty one: a kernel without modules has no /proc/modules. */
+/* Returns 0, or an errno. Copies a missing file as an empty one: a kernel without modules has no
+ * /proc/modules. */
 static int copy_text(int dir, const char *path, const char *name)
 {
 	size_t size = 0, at = 0;
@@ -43,7 +45,8 @@ static int copy_text(int dir, const char *path, const char *name)
 	return error;
 }
 
-/* Returns the addresses of the kernel's code and of its modules, for free(). NULL: unknown, or no memory. */
+/* Returns the addresses of the kernel's code and of its modules, for free(). NULL: unknown, or no
+ * memory. */
 static struct code_range *find_code(size_t *n)
 {
 	struct kernel_text k = { 0 };
@@ -61,8 +64,8 @@ static struct code_range *find_code(size_t *n)
 		uint64_t length, address;
 		char *end = strchr(line, '\n');
 
-		if (sscanf(line, "%*s %" SCNu64 " %*s %*s %*s %" SCNx64, &length, &address) == 2 && address &&
-		    length < UINT64_MAX - address)
+		if (sscanf(line, "%*s %" SCNu64 " %*s %*s %*s %" SCNx64, &length, &address) == 2 &&
+		    address && length < UINT64_MAX - address)
 			ranges[(*n)++] = (struct code_range){ address, address + length };
 		line = end ? end + 1 : NULL;
 	}
@@ -87,10 +90,12 @@ static void copy_code(int dir, const struct logger *s)
 			unlinkat(dir, "kcore", 0);
 	}
 	if (error)
-		log_at(s, LOG_WARNING, "the kernel's code is not copied: /proc/kcore: %s%s", strerror(error),
+		log_at(s, LOG_WARNING, "the kernel's code is not copied: /proc/kcore: %s%s",
+		       strerror(error),
 		       error == ENOENT ? " (a kernel without CONFIG_PROC_KCORE)" : "");
 	else if (!ranges)
-		log_at(s, LOG_WARNING, "the kernel's code is not copied: /proc/kallsyms does not tell where it ends");
+		log_at(s, LOG_WARNING,
+		       "the kernel's code is not copied: /proc/kallsyms does not state its end");
 	if (from >= 0)
 		close(from);
 	free(ranges);
@@ -103,13 +108,14 @@ void kcore_save(const struct datafile *f, const struct logger *s)
 	int dir;
 
 	if (!kernel_text_read(&k, false)) {
-		log_at(s, LOG_WARNING, "the kernel's code and symbols are not copied: their addresses are hidden from this "
-		       "user (kernel.kptr_restrict, kernel.perf_event_paranoid)");
+		log_at(s, LOG_WARNING,
+		       "the kernel's code and symbols are not copied: their addresses are hidden "
+		       "from this user (kernel.kptr_restrict, kernel.perf_event_paranoid)");
 		return;
 	}
 	dir = datafile_create_directory(f, "kcore_dir");
 	if (dir < 0) {
-		log_at(s, LOG_WARNING, "kcore_dir can't be made: %s", strerror(errno));
+		log_at(s, LOG_WARNING, "can't create kcore_dir: %s", strerror(errno));
 		return;
 	}
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -119,7 +125,8 @@ void kcore_save(const struct datafile *f, const struct logger *s)
 		snprintf(path, sizeof(path), "/proc/%s", names[i]);
 		error = copy_text(dir, path, names[i]);
 		if (error)
-			log_at(s, LOG_WARNING, "%s is not copied to kcore_dir: %s", path, strerror(error));
+			log_at(s, LOG_WARNING, "%s is not copied to kcore_dir: %s", path,
+			       strerror(error));
 	}
 	copy_code(dir, s);
 	close(dir);

@@ -1,6 +1,5 @@
-/* kcore_copy.c - copy segments of /proc/kcore. Its segments span all memory and its size means nothing, so it can be neither
- * mapped nor read as a whole.
- */
+/* kcore_copy.c - copy ranges of /proc/kcore, whose segments span all memory: it can be neither
+ * mapped nor read as a whole. */
 #include "run/kcore_copy.h"
 
 #include <errno.h>
@@ -11,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BYTES_MOST (1ull << 30)		/* of code; a large kernel with all its modules has a tenth of this */
+#define BYTES_MOST (1ull << 30)		/* ten times a large kernel with all modules */
 #define BUFFER (1u << 20)
 enum { SEGMENTS_MOST = 65536, ALIGN = 4096 };
 
@@ -64,7 +63,8 @@ static int read_at(int fd, void *data, size_t size, uint64_t offset)
 	uint8_t *p = data;
 
 	while (size) {
-		ssize_t n = offset > (uint64_t)INT64_MAX - size ? 0 : pread(fd, p, size, (off_t)offset);
+		bool exists = offset <= (uint64_t)INT64_MAX - size;
+		ssize_t n = exists ? pread(fd, p, size, (off_t)offset) : 0;
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -98,7 +98,8 @@ static int write_at(int fd, const void *data, size_t size, uint64_t offset)
 /* Accepts the byte order and width of this machine only. */
 static bool is_core(const elf_header *h)
 {
-	const int byte_order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
+	const int byte_order =
+		__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
 
 	return h && h->e_ident[EI_DATA] == byte_order && h->e_type == ET_CORE;
 }
@@ -131,13 +132,16 @@ static int open_core(struct core *c)
 	return error;
 }
 
-/* Stores the part of the segment that lies in the range, with its offset in the source. False: none does. */
+/* Stores the part of the segment in the range, with its offset in the source. Returns false if
+ * there is none. */
 static bool intersect(const elf_segment *s, const struct code_range *range, elf_segment *part)
 {
-	uint64_t start = s->p_vaddr, end = s->p_filesz > UINT64_MAX - start ? UINT64_MAX : start + s->p_filesz;
+	uint64_t start = s->p_vaddr, end = start + s->p_filesz;
 
 	if (s->p_type != PT_LOAD)
 		return false;
+	if (end < start)
+		end = UINT64_MAX;
 	if (start < range->start)
 		start = range->start;
 	if (end > range->end)
@@ -153,8 +157,9 @@ static bool intersect(const elf_segment *s, const struct code_range *range, elf_
 	return true;
 }
 
-/* Stores the parts of all segments that lie in the ranges, unless parts is NULL. Returns how many there are. */
-static size_t find_parts(const struct core *c, const struct code_range *ranges, size_t n, elf_segment *parts)
+/* Stores the parts of all segments in the ranges, unless parts is NULL. Returns their number. */
+static size_t find_parts(const struct core *c, const struct code_range *ranges, size_t n,
+			 elf_segment *parts)
 {
 	size_t found = 0;
 

@@ -1,4 +1,4 @@
-/* loop.c - wait for buffers, signals, commands and times, and act on them. */
+/* loop.c - the event loop: buffers, signals, control commands and timers. */
 #include "run/loop.h"
 
 #include <errno.h>
@@ -16,16 +16,16 @@
 #include "run/rotate.h"
 
 enum {
-	WAIT_MS = 500,		/* a recorder that is killed loses no more than this */
-	SWITCH_MS = 10,		/* between files that events or signals ask for: names have hundredths of a second */
+	WAIT_MS = 500,		/* between flushes: the most that a killed recorder loses */
+	ROTATE_MS = 10,		/* between two files: their names have hundredths of a second */
 	EVENTS_AT_ONCE = 64,
-	SIGNALS = 5,		/* that are waited for */
+	SIGNALS = 5,		/* in the set of the signalfd and of interrupt.c */
 };
 
-/* Where an epoll event comes from: one of these, or the number of a counter. */
+/* The data of an epoll event: one of these, or the index of a counter. */
 enum source {
 	FROM_SIGNAL = -1, FROM_CONTROL = -2, FROM_TIMERS = -3, FROM_READERS = -4,
-	FROM_BACKGROUND = -5,	/* it is done, as work() will see */
+	FROM_BACKGROUND = -5,	/* synthesis ended; process_pending() checks for it */
 	FROM_INTERRUPT = -6,
 	FROM_TRIGGER = -7,
 };
@@ -33,20 +33,21 @@ enum source {
 struct loop {
 	struct recording *r;
 	int epoll, signals;
-	size_t watched;		/* counters that have not hung up */
-	bool snapshot, swap, done;
-	bool readers_failed;	/* readers_stop() knows why */
-	bool busy;		/* the last pass found much: more will come */
-	uint64_t flushed;	/* ms, when the file was last brought up to date */
-	int wait;		/* ms, until it has to be again */
-	uint64_t switched;	/* ms, when the last file ended */
+	size_t watched;		/* counters without a hang-up so far */
+	bool snapshot, rotate, done;
+	bool readers_failed;	/* readers_stop() gives the reason */
+	bool busy;		/* the last pass found so much that more is likely to come */
+	uint64_t flushed;	/* ms, time of the last flush */
+	int wait;		/* ms, timeout of the next wait */
+	uint64_t rotated;	/* ms, time of the last rotation */
 };
 
-static int watch(const struct loop *l, int fd, int64_t source)
+static int watch_fd(const struct loop *l, int fd, int64_t source)
 {
-	/* What others read is watched for its end only, which is told in any case. */
-	bool others = source >= 0 && l->r->groups.n;
-	struct epoll_event e = { .events = others ? 0 : EPOLLIN, .data.u64 = (uint64_t)source };
+	/* For counters that threads read only hang-ups matter; epoll always reports those. */
+	bool read_by_thread = source >= 0 && l->r->groups.n;
+	struct epoll_event e = { .events = read_by_thread ? 0 : EPOLLIN,
+				 .data.u64 = (uint64_t)source };
 
 	return epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &e);
 }
@@ -56,9 +57,9 @@ static bool overwrites(const struct recording *r, const struct counter *c)
 	return r->events.items[c->event].attr.flags & ATTR_WRITE_BACKWARD;
 }
 
-/* Of a buffer that overwrites nothing needs to be known before it is asked for. Who shares another's
- * buffer is woken with it; but of threads all have to end before there is nothing left to wait for.
- * Buffers were mapped in the counters' order. */
+/* Overwriting buffers are read on request only, so they are not watched. A counter that shares a
+ * buffer wakes with the buffer's owner; for threads every counter is watched, as the recording ends
+ * when the last thread does. Relies on rings being in the order of their counters. */
 static int watch_counters(struct loop *l)
 {
 	const struct recording *r = l->r;
@@ -73,14 +74,14 @@ static int watch_counters(struct loop *l)
 		ring += owner;
 		if (overwrites(r, c) || (!owner && r->target.kind != TARGET_THREADS))
 			continue;
-		if (watch(l, c->fd, (int64_t)i))
+		if (watch_fd(l, c->fd, (int64_t)i))
 			return -1;
 		l->watched++;
 	}
 	return 0;
 }
 
-static int set_up(struct loop *l)
+static int set_up_epoll(struct loop *l)
 {
 	struct recording *r = l->r;
 	sigset_t set;
@@ -92,13 +93,13 @@ static int set_up(struct loop *l)
 	sigaddset(&set, SIGUSR2);
 	l->epoll = epoll_create1(EPOLL_CLOEXEC);
 	l->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (l->epoll < 0 || l->signals < 0 || watch(l, l->signals, FROM_SIGNAL))
+	if (l->epoll < 0 || l->signals < 0 || watch_fd(l, l->signals, FROM_SIGNAL))
 		return -1;
-	if (r->interrupt.threaded && watch(l, r->interrupt.alarm, FROM_INTERRUPT))
+	if (r->interrupt.threaded && watch_fd(l, r->interrupt.first_fd, FROM_INTERRUPT))
 		return -1;
-	if (r->control.in >= 0 && watch(l, r->control.in, FROM_CONTROL))
+	if (r->control.in >= 0 && watch_fd(l, r->control.in, FROM_CONTROL))
 		return -1;
-	if (r->trigger.epoll >= 0 && watch(l, r->trigger.epoll, FROM_TRIGGER))
+	if (r->trigger.epoll >= 0 && watch_fd(l, r->trigger.epoll, FROM_TRIGGER))
 		return -1;
 	return watch_counters(l);
 }
@@ -110,21 +111,21 @@ static void on_end_signal(struct loop *l, int signo, int code)
 	r->interrupted = true;
 	r->signal = signo;
 	l->done = true;
-	/* The terminal has sent its own to the command as well. */
+	/* A signal of the terminal (SI_KERNEL) also went to the command. */
 	if (r->child.pid && !r->child.ended && code != SI_KERNEL)
 		kill(r->child.pid, r->signal);
 }
 
-/* A snapshot, where there is one to take, and the next file, where there may be many. */
-static void ask_for_snapshot(struct loop *l)
+/* Requests a snapshot, and the next file if the output rotates. */
+static void request_snapshot(struct loop *l)
 {
 	l->snapshot = true;
-	l->swap = l->swap || l->r->switches;
+	l->rotate = l->rotate || l->r->rotates;
 }
 
 static void on_signal(struct loop *l)
 {
-	struct signalfd_siginfo infos[SIGNALS];		/* none waits twice */
+	struct signalfd_siginfo infos[SIGNALS];		/* a pending signal is not queued again */
 	ssize_t n = read(l->signals, infos, sizeof(infos)) / (ssize_t)sizeof(infos[0]);
 
 	for (ssize_t i = 0; i < n; i++) {
@@ -133,7 +134,7 @@ static void on_signal(struct loop *l)
 			l->done = l->done || child_poll(&l->r->child);
 			break;
 		case SIGUSR2:
-			ask_for_snapshot(l);
+			request_snapshot(l);
 			break;
 		default:
 			on_end_signal(l, (int)infos[i].ssi_signo, infos[i].ssi_code);
@@ -146,11 +147,11 @@ static void on_interrupt(struct loop *l)
 	const struct interrupt *in = &l->r->interrupt;
 	eventfd_t n;
 
-	if (eventfd_read(in->alarm, &n) == 0)
+	if (eventfd_read(in->first_fd, &n) == 0)
 		on_end_signal(l, in->first.si_signo, in->first.si_code);
 }
 
-static void set_events(struct loop *l, bool on)
+static void set_all_events(struct loop *l, bool on)
 {
 	struct recording *r = l->r;
 
@@ -161,27 +162,30 @@ static void set_events(struct loop *l, bool on)
 	log_at(&r->log, LOG_DETAIL, "events are %s", on ? "enabled" : "disabled");
 }
 
-/* All events, or those that are named so. */
-static bool switch_events(struct loop *l, const char *name, bool on)
+/* An empty name means all events. */
+static bool set_events(struct loop *l, const char *name, bool on)
 {
 	struct recording *r = l->r;
 
 	if (r->file.failed)
 		return false;
 	if (!*name)
-		set_events(l, on);
-	return !*name || counters_switch(&r->counters, &r->events, name, on);
+		set_all_events(l, on);
+	return !*name || counters_set_named(&r->counters, &r->events, name, on);
 }
 
-/* NULL, or why it was not carried out. */
-static const char *obey(struct loop *l, enum control_command command, const char *argument)
+/* Returns NULL, or why the command was refused. */
+static const char *execute_command(struct loop *l, enum control_command command,
+				   const char *argument)
 {
 	switch (command) {
 	case CONTROL_ENABLE:
 	case CONTROL_DISABLE:
-		return switch_events(l, argument, command == CONTROL_ENABLE) ? NULL : "no event has this name";
+		if (!set_events(l, argument, command == CONTROL_ENABLE))
+			return "no event has this name";
+		return NULL;
 	case CONTROL_SNAPSHOT:
-		ask_for_snapshot(l);
+		request_snapshot(l);
 		return NULL;
 	case CONTROL_STOP:
 		l->done = true;
@@ -198,7 +202,7 @@ static const char *obey(struct loop *l, enum control_command command, const char
 static void on_trigger(struct loop *l)
 {
 	if (rotate_trigger_occurred(&l->r->trigger))
-		ask_for_snapshot(l);
+		request_snapshot(l);
 }
 
 static void on_control(struct loop *l)
@@ -212,12 +216,13 @@ static void on_control(struct loop *l)
 			epoll_ctl(l->epoll, EPOLL_CTL_DEL, c->in, NULL);
 			return;
 		}
-		refused = obey(l, command, argument);
+		refused = execute_command(l, command, argument);
 		if (!refused) {
 			control_acknowledge(c);
 			continue;
 		}
-		log_at(&l->r->log, LOG_WARNING, "control: '%s%s%s': %s", c->line, *argument ? " " : "", argument, refused);
+		log_at(&l->r->log, LOG_WARNING, "control: '%s%s%s': %s", c->line,
+		       *argument ? " " : "", argument, refused);
 		control_refuse(c, refused);
 	}
 }
@@ -230,13 +235,13 @@ static void on_timer(struct loop *l)
 		if (action == TIMER_STOP)
 			l->done = true;
 		else if (action == TIMER_ROTATE)
-			l->swap = true;
+			l->rotate = true;
 		else
-			switch_events(l, "", action == TIMER_ENABLE);
+			set_events(l, "", action == TIMER_ENABLE);
 	}
 }
 
-/* A counter's thread ended: without another, so does the recording. */
+/* A counter hangs up when its thread ends; the recording ends with the last thread. */
 static void on_counter(struct loop *l, size_t i, uint32_t events)
 {
 	if (!(events & (EPOLLHUP | EPOLLERR)))
@@ -285,7 +290,7 @@ static void check_sizes(struct loop *l)
 		l->done = true;
 	}
 	if (r->rotate_size && size >= r->rotate_size)
-		l->swap = true;
+		l->rotate = true;
 }
 
 static uint64_t now_ms(void)
@@ -296,9 +301,9 @@ static uint64_t now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* Few large writes are cheaper than many, but none waits long: a recorder may be killed. Who reads
- * a pipe gets what there is as soon as there is no more. */
-static int flush(struct loop *l)
+/* Few large writes are cheaper than many, but the recorder may be killed: data waits for WAIT_MS at
+ * most. A pipe is flushed as soon as the buffers are empty. */
+static int flush_if_due(struct loop *l)
 {
 	struct recording *r = l->r;
 	uint64_t now = now_ms(), waited = now - l->flushed;
@@ -316,37 +321,35 @@ static int flush(struct loop *l)
 	return drain_round(r) ? -1 : pd_writer_flush_soon(r->file.writer, &r->file.error);
 }
 
-/* Where its end can't be told it is seen a little later. */
-static void describe_background(struct loop *l)
+static void start_background_synth(struct loop *l)
 {
-	int alarm = background_start(l->r);
+	int done_fd = background_start(l->r);
 
-	if (alarm >= 0)
-		watch(l, alarm, FROM_BACKGROUND);
+	if (done_fd >= 0)
+		watch_fd(l, done_fd, FROM_BACKGROUND);
 }
 
-/* Does what was asked for. Requests that come within SWITCH_MS of a new file wait, and share the next one. */
-static int act(struct loop *l)
+/* Requests that come within ROTATE_MS of a new file wait, and share the next one. */
+static int carry_out_requests(struct loop *l)
 {
 	struct recording *r = l->r;
 
-	if (l->swap && now_ms() - l->switched < SWITCH_MS)
+	if (l->rotate && now_ms() - l->rotated < ROTATE_MS)
 		return 0;
 	if (l->snapshot && drain_snapshot(r))
 		return -1;
 	check_sizes(l);
-	if (l->swap && !l->done) {
+	if (l->rotate && !l->done) {
 		if (rotate_file(r))
 			return -1;
-		l->switched = now_ms();
-		describe_background(l);
+		l->rotated = now_ms();
+		start_background_synth(l);
 	}
-	l->snapshot = l->swap = false;
+	l->snapshot = l->rotate = false;
 	return 0;
 }
 
-/* What came since the last pass goes to the file; what was asked for is done. */
-static int work(struct loop *l)
+static int process_pending(struct loop *l)
 {
 	struct recording *r = l->r;
 	uint64_t before = r->file.tally.bytes;
@@ -356,37 +359,37 @@ static int work(struct loop *l)
 	if (!r->readers && drain_buffers(r, DRAIN_WORTHWHILE))
 		return -1;
 	l->busy = r->file.tally.bytes - before > r->rings.bytes / 8;
-	if (!background_runs(r) && act(l))
+	if (!background_runs(r) && carry_out_requests(l))
 		return -1;
-	if (flush(l))
+	if (flush_if_due(l))
 		return -1;
-	if (l->swap && !background_runs(r) && l->wait > SWITCH_MS)
-		l->wait = SWITCH_MS;
+	if (l->rotate && !background_runs(r) && l->wait > ROTATE_MS)
+		l->wait = ROTATE_MS;
 	return 0;
 }
 
-static int start(struct loop *l)
+static int start_recording(struct loop *l)
 {
 	struct recording *r = l->r;
 	int error = timers_start(&r->timers);
 
-	if (error || (r->timers.fd >= 0 && watch(l, r->timers.fd, FROM_TIMERS)))
+	if (error || (r->timers.fd >= 0 && watch_fd(l, r->timers.fd, FROM_TIMERS)))
 		return log_error(&r->log, CLI_INPUT, "no timer: %s",
 				 strerror(error ? error : errno));
 	error = r->groups.n ? readers_start(r) : 0;
 	if (error)
 		return error;
-	if (r->readers && watch(l, readers_alarm(r->readers), FROM_READERS))
+	if (r->readers && watch_fd(l, readers_failed_fd(r->readers), FROM_READERS))
 		return log_error(&r->log, CLI_INPUT, "can't wait for threads: %s",
 				 strerror(errno));
 	counters_start(&r->counters, &r->events,
 		       r->timers.starts_off ? COUNTERS_HELPERS : COUNTERS_ALL);
 	rotate_trigger_start(&r->trigger);
-	describe_background(l);
+	start_background_synth(l);
 	return r->child.pid ? child_start(&r->child, r->target.command[0], &r->log) : 0;
 }
 
-static int finish(struct loop *l)
+static int finish_recording(struct loop *l)
 {
 	struct recording *r = l->r;
 
@@ -398,8 +401,7 @@ static int finish(struct loop *l)
 	return epilogue_write(r, &r->lost);
 }
 
-/* Bytes that no file will take any more. */
-static uint64_t waiting_in_rings(const struct recording *r)
+static uint64_t bytes_in_rings(const struct recording *r)
 {
 	uint64_t sum = 0;
 
@@ -413,8 +415,9 @@ static uint64_t waiting_in_rings(const struct recording *r)
 	return sum;
 }
 
-/* Whole files are left. Where a thread's file failed, the one with the header may still be finished. */
-static void save_what_is_there(struct loop *l)
+/* Ends each file with its last whole record. If a thread's file failed, the one with the header may
+ * still be finished. */
+static void save_written_parts(struct loop *l)
 {
 	struct recording *r = l->r;
 	struct datafile *f = &r->file;
@@ -432,8 +435,8 @@ static void save_what_is_there(struct loop *l)
 	f->error = first;
 }
 
-/* The output takes no more. The command is not to blame: it runs to its end, without being measured. */
-static int give_up(struct loop *l)
+/* Ends the output after an error. The command is not to blame: it runs to its end, unrecorded. */
+static int abandon_output(struct loop *l)
 {
 	struct recording *r = l->r;
 	struct datafile *f = &r->file;
@@ -447,9 +450,9 @@ static int give_up(struct loop *l)
 	first = f->error;
 	if (background_finish(r))
 		f->error = first;
-	save_what_is_there(l);
+	save_written_parts(l);
 	status = datafile_failed(f, &r->log);
-	f->not_written += waiting_in_rings(r);
+	f->not_written += bytes_in_rings(r);
 	datafile_report_loss(f, &r->interrupt.hurry, &r->log);
 	l->wait = -1;
 	l->done = l->done || !r->child.started || r->child.ended;
@@ -463,19 +466,19 @@ int loop_run(struct recording *r)
 	};
 	int status = 0;
 
-	if (set_up(&l))
+	if (set_up_epoll(&l))
 		status = log_error(&r->log, CLI_INPUT, "can't wait for events: %s",
 				   strerror(errno));
 	else
-		status = start(&l);
+		status = start_recording(&l);
 	l.done = l.done || status;
 	while (!l.done) {
 		wait_for_events(&l);
-		if (!r->file.failed && (l.readers_failed || work(&l)))
-			status = give_up(&l);
+		if (!r->file.failed && (l.readers_failed || process_pending(&l)))
+			status = abandon_output(&l);
 	}
-	if (!r->file.failed && finish(&l))
-		status = give_up(&l);
+	if (!r->file.failed && finish_recording(&l))
+		status = abandon_output(&l);
 	readers_stop(r);
 	close(l.epoll);
 	close(l.signals);

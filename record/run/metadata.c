@@ -1,4 +1,4 @@
-/* metadata.c - options and events, as synth.h, hostinfo.h and buildid.h ask for them. */
+/* metadata.c - pass options and events to synth.h, hostinfo.h and buildid.h. */
 #include "run/metadata.h"
 
 #include <stdio.h>
@@ -11,7 +11,8 @@
 #include "hostinfo/hostinfo.h"
 #include "synth/synth.h"
 
-#define LOOK_MS 30000		/* at what runs, or at the files that were hit, whatever others make of them */
+/* Limits for reading /proc, and for reading the files that were hit: other users own them. */
+#define LOOK_MS 30000
 
 bool metadata_parse_synth(const char *text, unsigned int *what)
 {
@@ -37,7 +38,7 @@ bool metadata_parse_synth(const char *text, unsigned int *what)
 	return true;
 }
 
-static unsigned int what_exists(const struct recording *r)
+static unsigned int synth_what(const struct recording *r)
 {
 	const struct settings *o = r->options;
 	unsigned int what;
@@ -60,14 +61,14 @@ struct synth_options metadata_options(const struct recording *r)
 {
 	const struct settings *o = r->options;
 	const struct target *t = &r->target;
-	bool running = t->kind == TARGET_THREADS;
-	/* Of a file that is begun later: what the command started may have left its family. */
-	bool begun = r->child.started && !r->child.ended;
+	bool by_thread = t->kind == TARGET_THREADS;
+	/* For a later file of a rotation: descendants of the command may have been reparented. */
+	bool command_runs = r->child.started && !r->child.ended;
 
 	return (struct synth_options){
-		.what = what_exists(r), .all_tasks = t->kind == TARGET_SYSTEM || begun,
-		.threads = running ? t->threads.items : NULL,
-		.nr_threads = running ? t->threads.n : 0,
+		.what = synth_what(r), .all_tasks = t->kind == TARGET_SYSTEM || command_runs,
+		.threads = by_thread ? t->threads.items : NULL,
+		.nr_threads = by_thread ? t->threads.n : 0,
 		.workload = r->child.pid, .waiting = r->child.pid && !r->child.started,
 		.cpus = t->cpus.items, .nr_cpus = t->cpus.n,
 		.timeout_ms = (unsigned int)o->map_timeout,
@@ -84,7 +85,7 @@ int metadata_running(struct pd_writer *w, const struct synth_options *o,
 	return synth_finished_init(w, e);
 }
 
-static bool samples_kernel(const struct event_list *l)
+static bool any_samples_kernel(const struct event_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)
 		if (!l->items[i].helper && !(l->items[i].attr.flags & ATTR_EXCLUDE_KERNEL))
@@ -92,21 +93,25 @@ static bool samples_kernel(const struct event_list *l)
 	return false;
 }
 
-void describe_log(const struct recording *r, const struct synth_report *report)
+void metadata_log_report(const struct recording *r, const struct synth_report *report)
 {
 	const struct logger *s = &r->log;
 	const bool first_file = r->bytes == 0;
 	long restricted = report->kernel_hidden ? sysctl_read("kptr_restrict", 0) : 0;
 
-	if (restricted && first_file && samples_kernel(&r->events))
-		log_at(s, LOG_WARNING, "addresses of the kernel will have no symbols: kernel.kptr_restrict is %ld. "
-		       "Try: sudo sysctl kernel.kptr_restrict=0", restricted);
+	if (restricted && first_file && any_samples_kernel(&r->events))
+		log_at(s, LOG_WARNING,
+		       "addresses of the kernel will have no symbols: kernel.kptr_restrict is %ld. "
+		       "Try: sudo sysctl kernel.kptr_restrict=0",
+		       restricted);
 	if (report->timed_out)
 		log_at(s, LOG_WARNING, "the maps of %zu processes are not complete: reading them "
 		       "took too long (--proc-map-timeout)", report->timed_out);
 	if (report->cut)
-		log_at(s, LOG_WARNING, "what runs already is not described in full: reading it took too long");
-	log_at(s, LOG_DETAIL, "%zu tasks and %zu maps were there", report->tasks, report->maps);
+		log_at(s, LOG_WARNING,
+		       "existing tasks are not recorded in full: reading them took too long");
+	log_at(s, LOG_DETAIL, "%zu tasks and %zu maps existed already", report->tasks,
+	       report->maps);
 }
 
 int metadata_existing(struct recording *r)
@@ -116,12 +121,12 @@ int metadata_existing(struct recording *r)
 
 	if (metadata_running(r->file.writer, &o, &report, &r->file.error))
 		return -1;
-	describe_log(r, &report);
+	metadata_log_report(r, &report);
 	return 0;
 }
 
 /* Arrays that a struct hostinfo borrows. */
-struct parts {
+struct host_arrays {
 	struct hostinfo_group *groups;
 	struct hostinfo_tracepoint *tracepoints;
 };
@@ -152,7 +157,7 @@ static void list_tracepoints(struct hostinfo *h, struct hostinfo_tracepoint *tra
 	h->tracepoints = tracepoints;
 }
 
-static struct hostinfo host_of(const struct recording *r, struct parts *p)
+static struct hostinfo host_of(const struct recording *r, struct host_arrays *a)
 {
 	const struct event_list *l = &r->events;
 	struct hostinfo h = {
@@ -165,53 +170,56 @@ static struct hostinfo host_of(const struct recording *r, struct parts *p)
 		.compress = r->file.compress, .bpf = r->bpf,
 	};
 
-	p->groups = calloc(l->n, sizeof(*p->groups));
-	p->tracepoints = calloc(l->n, sizeof(*p->tracepoints));
-	if (p->groups)
-		list_groups(&h, p->groups, l);
-	if (p->tracepoints)
-		list_tracepoints(&h, p->tracepoints, l);
+	a->groups = calloc(l->n, sizeof(*a->groups));
+	a->tracepoints = calloc(l->n, sizeof(*a->tracepoints));
+	if (a->groups)
+		list_groups(&h, a->groups, l);
+	if (a->tracepoints)
+		list_tracepoints(&h, a->tracepoints, l);
 	return h;
 }
 
-static void release(struct parts *p)
+static void free_host_arrays(struct host_arrays *a)
 {
-	free(p->groups);
-	free(p->tracepoints);
+	free(a->groups);
+	free(a->tracepoints);
 }
 
 int metadata_stream(struct recording *r)
 {
-	struct parts p;
-	const struct hostinfo h = host_of(r, &p);
-	int got = hostinfo_features(r->file.writer, &h, &r->file.error);
+	struct host_arrays arrays;
+	const struct hostinfo h = host_of(r, &arrays);
+	int err = hostinfo_features(r->file.writer, &h, &r->file.error);
 	const char *feature;
 
 	for (size_t i = 0; (feature = pd_writer_feature_left_out(r->file.writer, i)); i++)
-		log_at(&r->log, LOG_WARNING, "feature %s left out: it is larger than a record of a pipe, 64 KiB (a file has room)",
+		log_at(&r->log, LOG_WARNING,
+		       "feature %s left out: larger than a record of a pipe, 64 KiB (a file has room)",
 		       feature);
-	release(&p);
-	return got;
+	free_host_arrays(&arrays);
+	return err;
 }
 
-/* Bytes compressed for each that was written. */
-static uint32_t ratio_of(const struct datafile *f)
+/* Uncompressed bytes per written byte, rounded up. */
+static uint32_t compression_ratio(const struct datafile *f)
 {
 	uint64_t written = pd_writer_size(f->writer) + f->parts;
 
 	return f->compress && written ? (uint32_t)((f->tally.bytes + written - 1) / written) : 0;
 }
 
-/* What says that a directory is read with all its files. */
-static int metadata_directory(struct recording *r)
+/* Feature DIR_FORMAT: readers take data.N of a directory only if it is there. */
+static int write_directory_format(struct recording *r)
 {
 	static const struct pd_value version = PD_NUMBER(NULL, 1);
 
-	return r->file.mode == PD_MODE_DIRECTORY ?
-	       pd_writer_feature(r->file.writer, PD_FEATURE_DIR_FORMAT, &version, &r->file.error) : 0;
+	if (r->file.mode != PD_MODE_DIRECTORY)
+		return 0;
+	return pd_writer_feature(r->file.writer, PD_FEATURE_DIR_FORMAT, &version, &r->file.error);
 }
 
-static int write_hits(struct datafile *f, const struct deadline *deadline, struct buildid_summary *found)
+static int write_hits(struct datafile *f, const struct deadline *deadline,
+		      struct buildid_summary *found)
 {
 	const struct hits *seen = f->watch ? buildid_watch_end(f->watch, found) : NULL;
 	char path[32];
@@ -224,39 +232,40 @@ static int write_hits(struct datafile *f, const struct deadline *deadline, struc
 	return buildid_feature_path(f->writer, path, f->which, deadline, found, &f->error);
 }
 
-/* Feature BUILD_ID, and what the records tell besides. */
-static int metadata_hits(struct recording *r, struct buildid_summary *found)
+/* Writes feature BUILD_ID, and takes totals from the same pass over the records. */
+static int write_build_ids(struct recording *r, struct buildid_summary *found)
 {
 	struct datafile *f = &r->file;
 	const struct deadline deadline = deadline_in(LOOK_MS, &r->interrupt.hurry);
-	int got = write_hits(f, &deadline, found);
+	int err = write_hits(f, &deadline, found);
 
 	if (found->cut)
-		log_at(&r->log, LOG_WARNING, "not all build ids are in the file: reading those of the files that were "
+		log_at(&r->log, LOG_WARNING,
+		       "not all build ids are in the file: reading those of the files that were "
 		       "hit took too long");
 	f->tally.samples = found->samples;
 	f->tally.lost_records = found->lost_records;
-	return got;
+	return err;
 }
 
 int metadata_file(struct recording *r)
 {
 	struct buildid_summary found = { 0 };
 	struct hostinfo h;
-	struct parts p;
-	int got = metadata_directory(r);
+	struct host_arrays arrays;
+	int err = write_directory_format(r);
 
-	if (!got && r->file.read_back)
-		got = metadata_hits(r, &found);
+	if (!err && r->file.read_back)
+		err = write_build_ids(r, &found);
 	if (r->bpf)
 		bpf_progs_refresh(r->bpf);
-	h = host_of(r, &p);
+	h = host_of(r, &arrays);
 	h.timed = found.samples > 0;
 	h.first = found.first;
 	h.last = found.last;
-	h.compress_ratio = ratio_of(&r->file);
-	if (!got)
-		got = hostinfo_features(r->file.writer, &h, &r->file.error);
-	release(&p);
-	return got;
+	h.compress_ratio = compression_ratio(&r->file);
+	if (!err)
+		err = hostinfo_features(r->file.writer, &h, &r->file.error);
+	free_host_arrays(&arrays);
+	return err;
 }

@@ -11,7 +11,7 @@
 
 enum { UPDATE_UNIT = 0, UPDATE_SCALE = 1, UPDATE_CPUS = 3 };
 
-static int update(struct recording *r, uint64_t type, uint64_t id, struct pd_value value)
+static int write_update(struct recording *r, uint64_t type, uint64_t id, struct pd_value value)
 {
 	const struct pd_value fields[] = {
 		PD_NUMBER("update_type", type), PD_NUMBER("id", id), value,
@@ -21,10 +21,10 @@ static int update(struct recording *r, uint64_t type, uint64_t id, struct pd_val
 				(struct pd_bytes){ 0 }, &r->file.error);
 }
 
-static int update_cpus(struct recording *r, const struct event *e, uint64_t id)
+static int write_cpus_update(struct recording *r, const struct event *e, uint64_t id)
 {
 	uint64_t *cpus = malloc(e->cpus.n * sizeof(*cpus));
-	int got = 0;
+	int err = 0;
 
 	if (!cpus)
 		return 0;
@@ -33,44 +33,44 @@ static int update_cpus(struct recording *r, const struct event *e, uint64_t id)
 	const struct pd_value map[] = {
 		PD_NUMBER("type", 0), PD_NUMBERS("cpus", cpus, e->cpus.n),
 	};
-	got = update(r, UPDATE_CPUS, id, (struct pd_value)PD_OBJECT("cpu_map", map, 2));
+	err = write_update(r, UPDATE_CPUS, id, (struct pd_value)PD_OBJECT("cpu_map", map, 2));
 	free(cpus);
-	return got;
+	return err;
 }
 
-/* What a PMU says of its event's counts. */
+/* Unit, scale and CPUs of an event, as its PMU states them. */
 static int write_updates(struct recording *r, const struct event *e, uint64_t id)
 {
 	uint64_t scale;
-	int got = 0;
+	int err = 0;
 
 	if (e->unit)
-		got = update(r, UPDATE_UNIT, id, (struct pd_value)PD_TEXT("unit", e->unit));
+		err = write_update(r, UPDATE_UNIT, id, (struct pd_value)PD_TEXT("unit", e->unit));
 	memcpy(&scale, &e->scale, sizeof(scale));
-	if (!got && scale)
-		got = update(r, UPDATE_SCALE, id, (struct pd_value)PD_NUMBER("scale", scale));
-	if (!got && e->cpus.n)
-		got = update_cpus(r, e, id);
-	return got;
+	if (!err && scale)
+		err = write_update(r, UPDATE_SCALE, id, (struct pd_value)PD_NUMBER("scale", scale));
+	if (!err && e->cpus.n)
+		err = write_cpus_update(r, e, id);
+	return err;
 }
 
-/* For each event its ids; with what stays for the caller in them. */
+/* Adds each event with the ids of its counters. */
 static int add_events(struct recording *r)
 {
 	uint64_t *ids = malloc((r->counters.n + 1) * sizeof(*ids));
-	int got = ids ? 0 : -1;
+	int err = ids ? 0 : -1;
 
-	for (size_t i = 0; i < r->events.n && !got; i++) {
+	for (size_t i = 0; i < r->events.n && !err; i++) {
 		size_t n = 0;
 
 		for (size_t j = 0; j < r->counters.n; j++)
 			if (r->counters.items[j].event == i)
 				ids[n++] = r->counters.items[j].id;
-		got = datafile_add_event(r->file.writer, &r->events.items[i], ids, n,
+		err = datafile_add_event(r->file.writer, &r->events.items[i], ids, n,
 					 &r->file.error);
 	}
 	free(ids);
-	return got;
+	return err;
 }
 
 static int write_all_updates(struct recording *r)
@@ -87,11 +87,10 @@ static int write_all_updates(struct recording *r)
 	return 0;
 }
 
-/* idx: the number of the buffer. */
 static int write_id_index(struct recording *r)
 {
 	struct synth_id *ids = malloc((r->counters.n + 1) * sizeof(*ids));
-	int got;
+	int err;
 
 	if (!ids)
 		return 0;
@@ -104,9 +103,9 @@ static int write_id_index(struct recording *r)
 			ring++;
 		ids[i] = (struct synth_id){ c->id, ring, c->cpu, c->tid };
 	}
-	got = synth_id_index(r->file.writer, ids, r->counters.n, &r->file.error);
+	err = synth_id_index(r->file.writer, ids, r->counters.n, &r->file.error);
 	free(ids);
-	return got;
+	return err;
 }
 
 int prologue_write(struct recording *r)

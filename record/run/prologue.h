@@ -1,14 +1,15 @@
-/* prologue.h - what stands in a recording before the first sample, and behind the last. */
+/* prologue.h - the parts of a recording before the first sample and after the last. */
 #ifndef RECORD_PROLOGUE_H
 #define RECORD_PROLOGUE_H
 
 #include "run/recording.h"
 
-/* Header, events and records for what exists already; of what runs background_start() may have yet to
- * write. 0, or -1 and r->file.error. */
+/* Writes the header, the events and records for existing tasks and maps, or leaves the latter to
+ * background_start(). Returns 0, or -1 and r->file.error. */
 int prologue_write(struct recording *r);
 
-/* Counts of what was lost, features, sizes: the writer is finished. 0, or -1 and r->file.error. */
+/* Writes counts of lost samples and the features, and finishes the writer. Returns 0, or -1 and
+ * r->file.error. */
 int epilogue_write(struct recording *r, uint64_t *lost);
 
 #endif

@@ -1,7 +1,7 @@
-/* readers.c - threads that read buffers.
+/* readers.c - threads that drain ring buffers.
  *
- * A thread knows its own reader and nothing of the recording. What it tells meanwhile is its size
- * and, by an eventfd, that it failed; all else is looked at when it was joined.
+ * A thread accesses its own struct reader only. While it runs, the main thread sees its size and,
+ * by an eventfd, its failure; all else is read after the thread was joined.
  */
 #include "run/readers.h"
 
@@ -19,7 +19,7 @@
 #include "event/event_aux.h"
 
 enum {
-	WAIT_MS = 500,		/* as long as the loop's */
+	WAIT_MS = 500,		/* as in loop.c */
 	EVENTS_AT_ONCE = 16,
 };
 
@@ -27,32 +27,34 @@ struct reader {
 	pthread_t thread;
 	struct ring **rings;		/* borrowed */
 	size_t nr_rings;
-	int fd, epoll, stop, alarm;	/* the last two are borrowed */
+	int fd, epoll;
+	int stop_fd, failed_fd;		/* eventfds of all readers, borrowed */
 	struct pd_writer *writer;
 	uint64_t size;			/* bytes written: atomic */
-	uint64_t least;			/* bytes that are worth while */
-	bool read_back;			/* samples are counted later */
+	uint64_t least;			/* bytes; buffers with less are left for later */
+	bool read_back;			/* samples are counted when the file is read back */
 	struct tally tally;
 	uint64_t woken;
-	struct pd_error error;		/* once `failed` */
+	struct pd_error error;		/* valid if `failed` */
 	bool failed;
 };
 
 struct readers {
 	struct reader *items;
 	size_t n;
-	size_t running;			/* the first so many */
-	int stop, alarm;
+	size_t running;			/* items[0..running) have a thread */
+	int stop_fd, failed_fd;
 };
 
 int readers_choose(struct recording *r)
 {
 	const struct settings *o = r->options;
+	const bool overwrites = events_have_flag(&r->events, ATTR_WRITE_BACKWARD);
 	const char *other = o->per_thread ? "--per-thread" : o->switch_output ? "--switch-output" :
 			    o->rotate_triggers.count ? "--switch-output-event" :
 			    o->exclude_self ? "--exclude-perf" :
 			    events_have_aux(&r->events) ? "an AUX area" :
-			    events_have_flag(&r->events, ATTR_WRITE_BACKWARD) ? "--overwrite" : NULL;
+			    overwrites ? "--overwrite" : NULL;
 	int err;
 
 	if (!o->threads)
@@ -60,14 +62,14 @@ int readers_choose(struct recording *r)
 	if (other)
 		return log_error(&r->log, CLI_USAGE, "'--threads' and %s exclude each other: %s",
 				 other, o->per_thread ? "threads read the buffers of cpus" :
-				 r->switches ? "there is one directory" :
+				 r->rotates ? "there is one directory" :
 				 o->exclude_self ? "it knows only the recorder's first thread" :
 				 "threads read buffers as they fill, not when asked");
 	err = cpu_groups_read(&r->groups, o->threads, &r->target.cpus, &r->log);
 	return err ? err : cpu_groups_add_rest(&r->groups, target_all_cpus(&r->target), &r->log);
 }
 
-/* --- in the thread ------------------------------------------------------------------------------- */
+/* --- in a reader's thread ------------------------------------------------------------------- */
 
 static uint64_t now_ms(void)
 {
@@ -77,32 +79,32 @@ static uint64_t now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-static int take(struct reader *t, struct ring *ring, uint64_t least)
+static int drain_ring(struct reader *t, struct ring *ring, uint64_t least)
 {
 	struct pd_bytes spans[2];
 	size_t n = ring_peek(ring, spans), size = spans_size(spans, n);
-	int got;
+	int err;
 
 	if (!n || size < least)
 		return 0;
-	got = pd_writer_write(t->writer, spans, n, &t->error);
+	err = pd_writer_write(t->writer, spans, n, &t->error);
 	if (t->read_back)
 		t->tally.bytes += size;
 	else
 		tally_add(&t->tally, spans, n);
 	ring_release(ring);
-	return got;
+	return err;
 }
 
-static int take_all(struct reader *t, uint64_t least)
+static int drain_rings(struct reader *t, uint64_t least)
 {
 	for (size_t i = 0; i < t->nr_rings; i++)
-		if (take(t, t->rings[i], least))
+		if (drain_ring(t, t->rings[i], least))
 			return -1;
 	return 0;
 }
 
-/* Whether it is to stop. A counter whose thread ended has nothing to say any more. */
+/* Returns whether the thread must stop. Counters whose thread ended are no longer watched. */
 static bool wait_for_records(struct reader *t, int ms)
 {
 	struct epoll_event events[EVENTS_AT_ONCE];
@@ -110,29 +112,29 @@ static bool wait_for_records(struct reader *t, int ms)
 	bool stop = false, woken = false;
 
 	for (int i = 0; i < n; i++) {
-		if (events[i].data.fd == t->stop)
+		if (events[i].data.fd == t->stop_fd)
 			stop = true;
 		else if (events[i].events & (EPOLLHUP | EPOLLERR))
 			epoll_ctl(t->epoll, EPOLL_CTL_DEL, events[i].data.fd, NULL);
-		woken = woken || events[i].data.fd != t->stop;
+		woken = woken || events[i].data.fd != t->stop_fd;
 	}
 	t->woken += woken;
 	return stop;
 }
 
-static void tell_size(struct reader *t)
+static void publish_size(struct reader *t)
 {
 	__atomic_store_n(&t->size, pd_writer_size(t->writer), __ATOMIC_RELAXED);
 }
 
-static int read_on(struct reader *t)
+static int read_until_stopped(struct reader *t)
 {
 	uint64_t flushed = now_ms(), waited = 0;
 	bool stop = false;
 
 	while (!stop) {
 		stop = wait_for_records(t, (int)(WAIT_MS - waited));
-		if (take_all(t, stop ? 1 : t->least))
+		if (drain_rings(t, stop ? 1 : t->least))
 			return -1;
 		waited = now_ms() - flushed;
 		if (waited >= WAIT_MS) {
@@ -141,25 +143,25 @@ static int read_on(struct reader *t)
 			flushed += waited;
 			waited = 0;
 		}
-		tell_size(t);
+		publish_size(t);
 	}
 	return pd_writer_finish(t->writer, &t->error);
 }
 
-static void *run(void *reader)
+static void *reader_thread(void *reader)
 {
 	struct reader *t = reader;
 
-	t->failed = read_on(t) != 0;
-	tell_size(t);
+	t->failed = read_until_stopped(t) != 0;
+	publish_size(t);
 	if (t->failed)
-		eventfd_write(t->alarm, 1);
+		eventfd_write(t->failed_fd, 1);
 	return NULL;
 }
 
-/* --- around it ----------------------------------------------------------------------------------- */
+/* --- in the main thread --------------------------------------------------------------------- */
 
-static bool has(const struct int_list *l, int item)
+static bool list_has(const struct int_list *l, int item)
 {
 	for (size_t i = 0; i < l->n; i++)
 		if (l->items[i] == item)
@@ -167,16 +169,16 @@ static bool has(const struct int_list *l, int item)
 	return false;
 }
 
-static int watch(const struct reader *t, int fd)
+static int watch_fd(const struct reader *t, int fd)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.fd = fd };
 
 	return epoll_ctl(t->epoll, EPOLL_CTL_ADD, fd, &e);
 }
 
-/* Its buffers, and the counters that wake it: of threads that end all, as one may own the buffer
- * of others. */
-static int give_buffers(struct reader *t, struct recording *r, const struct cpu_group *g)
+/* Sets the buffers of a reader, and the counters that wake it. For threads these are all counters:
+ * the owner of a shared buffer may end before the others. */
+static int assign_buffers(struct reader *t, struct recording *r, const struct cpu_group *g)
 {
 	t->rings = calloc(r->rings.n, sizeof(*t->rings));
 	if (!t->rings)
@@ -184,30 +186,31 @@ static int give_buffers(struct reader *t, struct recording *r, const struct cpu_
 	for (size_t i = 0; i < r->rings.n; i++) {
 		struct ring *ring = &r->rings.items[i];
 
-		if (!has(&g->cpus, ring->cpu))
+		if (!list_has(&g->cpus, ring->cpu))
 			continue;
 		t->rings[t->nr_rings++] = ring;
-		if (r->target.kind != TARGET_THREADS && watch(t, ring->fd))
+		if (r->target.kind != TARGET_THREADS && watch_fd(t, ring->fd))
 			return -1;
 	}
 	for (size_t i = 0; i < r->counters.n && r->target.kind == TARGET_THREADS; i++)
-		if (has(&g->cpus, r->counters.items[i].cpu) && watch(t, r->counters.items[i].fd))
+		if (list_has(&g->cpus, r->counters.items[i].cpu) &&
+		    watch_fd(t, r->counters.items[i].fd))
 			return -1;
 	return 0;
 }
 
 static int open_reader(struct recording *r, size_t n)
 {
-	struct readers *team = r->readers;
-	struct reader *t = &team->items[n];
+	struct readers *readers = r->readers;
+	struct reader *t = &readers->items[n];
 	const struct pd_writer_options *o = PD_WRITER_OPTIONS(.mode = PD_MODE_DIRECTORY,
 							      .compress = r->file.compress);
 
 	*t = (struct reader){
-		.fd = -1, .epoll = -1, .stop = team->stop, .alarm = team->alarm,
+		.fd = -1, .epoll = -1, .stop_fd = readers->stop_fd, .failed_fd = readers->failed_fd,
 		.least = r->options->mmap_flush, .read_back = r->file.read_back,
 	};
-	team->n = n + 1;
+	readers->n = n + 1;
 	t->fd = datafile_open_part(&r->file, n);
 	if (t->fd < 0)
 		return log_error(&r->log, CLI_OUTPUT, "%s/data.%zu: %s", r->file.path, n,
@@ -216,19 +219,19 @@ static int open_reader(struct recording *r, size_t n)
 	if (!t->writer || pd_writer_begin(t->writer, &r->file.error))
 		return datafile_failed(&r->file, &r->log);
 	t->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (t->epoll < 0 || watch(t, t->stop) || give_buffers(t, r, &r->groups.items[n]))
+	if (t->epoll < 0 || watch_fd(t, t->stop_fd) || assign_buffers(t, r, &r->groups.items[n]))
 		return log_error(&r->log, CLI_INPUT, "can't wait for events: %s",
 				 strerror(errno));
 	return 0;
 }
 
-static int start_on(struct reader *t, const struct int_list *cpus)
+static int create_thread_on(struct reader *t, const struct int_list *cpus)
 {
-	int most = cpus->items[cpus->n - 1] + 1;	/* they ascend */
+	int most = cpus->items[cpus->n - 1] + 1;	/* sorted */
 	size_t size = CPU_ALLOC_SIZE(most);
 	cpu_set_t *set = CPU_ALLOC(most);
 	pthread_attr_t attr;
-	int got;
+	int err;
 
 	if (!set)
 		return ENOMEM;
@@ -236,23 +239,23 @@ static int start_on(struct reader *t, const struct int_list *cpus)
 	for (size_t i = 0; i < cpus->n; i++)
 		CPU_SET_S((size_t)cpus->items[i], size, set);
 	pthread_attr_init(&attr);
-	got = pthread_attr_setaffinity_np(&attr, size, set);
-	if (!got)
-		got = pthread_create(&t->thread, &attr, run, t);
+	err = pthread_attr_setaffinity_np(&attr, size, set);
+	if (!err)
+		err = pthread_create(&t->thread, &attr, reader_thread, t);
 	pthread_attr_destroy(&attr);
 	CPU_FREE(set);
-	return got;
+	return err;
 }
 
-/* Where it may not run as it should it runs anywhere. */
+/* Without permission for its CPUs the thread runs on any. */
 static int start_thread(struct recording *r, size_t n)
 {
 	struct reader *t = &r->readers->items[n];
-	int error = start_on(t, &r->groups.items[n].run_on);
+	int error = create_thread_on(t, &r->groups.items[n].run_on);
 
 	if (error) {
 		log_at(&r->log, LOG_DETAIL, "thread %zu runs on any cpu: %s", n, strerror(error));
-		error = pthread_create(&t->thread, NULL, run, t);
+		error = pthread_create(&t->thread, NULL, reader_thread, t);
 	}
 	if (error)
 		return log_error(&r->log, CLI_INPUT, "no thread: %s", strerror(error));
@@ -262,32 +265,32 @@ static int start_thread(struct recording *r, size_t n)
 
 int readers_start(struct recording *r)
 {
-	struct readers *team = calloc(1, sizeof(*team));
-	int got = 0;
+	struct readers *readers = calloc(1, sizeof(*readers));
+	int err = 0;
 
-	if (team)
-		team->items = calloc(r->groups.n, sizeof(*team->items));
-	if (!team || !team->items) {
-		free(team);
+	if (readers)
+		readers->items = calloc(r->groups.n, sizeof(*readers->items));
+	if (!readers || !readers->items) {
+		free(readers);
 		return log_error(&r->log, CLI_OUTPUT, "out of memory");
 	}
-	r->readers = team;
-	team->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	team->alarm = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (team->stop < 0 || team->alarm < 0)
-		got = log_error(&r->log, CLI_INPUT, "no eventfd: %s", strerror(errno));
-	for (size_t i = 0; i < r->groups.n && !got; i++)
-		got = open_reader(r, i);
-	for (size_t i = 0; i < r->groups.n && !got; i++)
-		got = start_thread(r, i);
-	if (!got)
-		log_at(&r->log, LOG_DETAIL, "%zu threads read", team->running);
-	return got;
+	r->readers = readers;
+	readers->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	readers->failed_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (readers->stop_fd < 0 || readers->failed_fd < 0)
+		err = log_error(&r->log, CLI_INPUT, "no eventfd: %s", strerror(errno));
+	for (size_t i = 0; i < r->groups.n && !err; i++)
+		err = open_reader(r, i);
+	for (size_t i = 0; i < r->groups.n && !err; i++)
+		err = start_thread(r, i);
+	if (!err)
+		log_at(&r->log, LOG_DETAIL, "%zu threads read", readers->running);
+	return err;
 }
 
-int readers_alarm(const struct readers *t)
+int readers_failed_fd(const struct readers *t)
 {
-	return t->alarm;
+	return t->failed_fd;
 }
 
 uint64_t readers_size(const struct readers *t)
@@ -299,7 +302,7 @@ uint64_t readers_size(const struct readers *t)
 	return size;
 }
 
-static void collect(struct recording *r, struct reader *t)
+static void collect_totals(struct recording *r, struct reader *t)
 {
 	if (t->failed)
 		datafile_abort(&r->file, t->writer);
@@ -325,32 +328,32 @@ static int close_reader(struct reader *t)
 
 int readers_stop(struct recording *r)
 {
-	struct readers *team = r->readers;
-	int got = 0;
+	struct readers *readers = r->readers;
+	int err = 0;
 
-	if (!team)
+	if (!readers)
 		return 0;
-	eventfd_write(team->stop, 1);
-	for (size_t i = 0; i < team->n; i++) {
-		struct reader *t = &team->items[i];
+	eventfd_write(readers->stop_fd, 1);
+	for (size_t i = 0; i < readers->n; i++) {
+		struct reader *t = &readers->items[i];
 		int error;
 
-		if (i < team->running) {
+		if (i < readers->running) {
 			pthread_join(t->thread, NULL);
-			collect(r, t);
-			got = t->failed ? -1 : got;
+			collect_totals(r, t);
+			err = t->failed ? -1 : err;
 		}
 		error = close_reader(t);
-		if (error && !got) {
+		if (error && !err) {
 			r->file.error = (struct pd_error){ .code = PD_E_IO, .severity = PD_FATAL,
 							   .have = (uint64_t)error };
-			got = -1;
+			err = -1;
 		}
 	}
-	close(team->stop);
-	close(team->alarm);
-	free(team->items);
-	free(team);
+	close(readers->stop_fd);
+	close(readers->failed_fd);
+	free(readers->items);
+	free(readers);
 	r->readers = NULL;
-	return got;
+	return err;
 }

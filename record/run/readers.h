@@ -1,21 +1,23 @@
-/* readers.h - --threads: each group of cpus has a thread that reads its buffers into a file of its
- * own, data.N of the directory. Everything else stays the main thread's. */
+/* readers.h - --threads: a thread for each group of CPUs drains its buffers into a file of its own,
+ * data.N of the directory. The main thread does everything else. */
 #ifndef RECORD_READERS_H
 #define RECORD_READERS_H
 
 #include "run/recording.h"
 
-/* The groups, and what can't be had with them. 0; or an exit status after saying what is wrong. */
+/* Parses --threads and refuses options that exclude it. Returns 0, or an exit status after logging
+ * the error. */
 int readers_choose(struct recording *r);
 
-/* Before the counters are enabled. 0; or an exit status after saying what is wrong. */
+/* Starts the threads. Must be called before the counters are enabled. Returns 0, or an exit status
+ * after logging the error. */
 int readers_start(struct recording *r);
-/* Can be read once one of them failed. */
-int readers_alarm(const struct readers *t);
-/* Bytes written so far; NULL: none. */
+/* Returns a descriptor that is readable once a thread failed. */
+int readers_failed_fd(const struct readers *t);
+/* Returns the bytes written so far; 0 if t is NULL. */
 uint64_t readers_size(const struct readers *t);
-/* They take what is left, and end. Behind the counters' end; nothing is done where none run. 0, or
- * -1 and r->file.error. */
+/* Drains what is left and ends the threads, if there are any. Must be called after the counters
+ * were disabled. Returns 0, or -1 and r->file.error. */
 int readers_stop(struct recording *r);
 
 #endif

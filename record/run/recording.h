@@ -1,4 +1,4 @@
-/* recording.h - all of one run: what main() sets up and the loop works on. */
+/* recording.h - the state of one recording: main() sets it up, the loop works on it. */
 #ifndef RECORD_RECORDING_H
 #define RECORD_RECORDING_H
 
@@ -29,22 +29,22 @@ struct recording {
 	struct counters counters;
 	struct rings rings;
 	struct rotate_trigger trigger;
-	struct cpu_groups groups;	/* --threads: who reads what; else none */
-	struct readers *readers;	/* NULL: none run */
+	struct cpu_groups groups;	/* --threads: which thread reads which CPUs */
+	struct readers *readers;	/* NULL: no threads run */
 	struct timers timers;
 	struct control control;
 	struct datafile file;
 	struct background background;
-	struct bpf_progs *bpf;		/* NULL: not asked for */
-	struct child_signals signals;	/* as they were */
+	struct bpf_progs *bpf;		/* NULL: not requested */
+	struct child_signals signals;	/* dispositions before the recording */
 	struct interrupt interrupt;
-	uint64_t samples, bytes;	/* of the files that were switched from */
+	uint64_t samples, bytes;	/* of the files before the current one */
 	uint64_t lost;			/* samples */
-	uint64_t woken;			/* times that a buffer had something */
-	uint64_t max_size, rotate_size;	/* bytes of output; 0: none */
-	bool switches;			/* --switch-output, --switch-output-event */
+	uint64_t woken;			/* wakeups for records */
+	uint64_t max_size, rotate_size;	/* bytes of output; 0: no limit */
+	bool rotates;			/* --switch-output, --switch-output-event */
 	bool interrupted;		/* by a signal, `signal` */
-	bool stopped;			/* the command, as the recording ended before it */
+	bool stopped;			/* the recording ended first and the command was stopped */
 	int signal;
 };
 

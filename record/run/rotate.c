@@ -1,4 +1,4 @@
-/* rotate.c - many files, one after the other, from the same counters. */
+/* rotate.c - end the current file and begin the next one with the same counters. */
 #include "run/rotate.h"
 
 #include <errno.h>
@@ -8,13 +8,13 @@
 #include "run/drain.h"
 #include "run/prologue.h"
 
-/* As perf has it a small m is minutes and a capital M is MiB, so a time is tried first. */
+/* As in perf, m is minutes and M is MiB, so a time is tried before a size. */
 int rotate_read(struct recording *r)
 {
 	const char *when = r->options->switch_output;
 	uint64_t ns = 0;
 
-	r->switches = when || r->options->rotate_triggers.count;
+	r->rotates = when || r->options->rotate_triggers.count;
 	if (!when || strcmp(when, "signal") == 0)
 		return 0;
 	if (parse_time(when, &ns) ? !ns : !parse_size(when, &r->rotate_size) || !r->rotate_size)
@@ -27,7 +27,7 @@ int rotate_read(struct recording *r)
 	return 0;
 }
 
-static int failed(struct recording *r)
+static int set_error(struct recording *r)
 {
 	if (r->file.error.code == PD_OK)
 		r->file.error = (struct pd_error){ .code = PD_E_IO, .severity = PD_FATAL,
@@ -44,10 +44,10 @@ int rotate_file(struct recording *r)
 	r->samples += f->tally.samples;
 	r->bytes += pd_writer_size(f->writer);
 	if (datafile_close(f, &r->log) || datafile_stamp(f, &r->log))
-		return failed(r);
+		return set_error(r);
 	log_footer(&r->log, "Dump %s", f->path);
 	datafile_keep(f, r->options->switch_max_files);
 	if (datafile_open(f, &r->log))
-		return failed(r);
+		return set_error(r);
 	return prologue_write(r);
 }

@@ -1,4 +1,5 @@
-/* rotate_trigger.c - events with buffers of their own, whose records are discarded: each begins a new file. */
+/* rotate_trigger.c - events whose occurrence begins a new file. Their records go to separate
+ * buffers and are discarded. */
 #include "run/rotate_trigger.h"
 
 #include <errno.h>
@@ -10,10 +11,12 @@
 
 enum { HANG_UPS_AT_ONCE = 64 };
 
-/* Returns whether each occurrence may begin a file. Cycles and clocks never stop: they need a period. */
+/* Returns whether each occurrence may begin a file. Cycles and clocks never stop: they need a
+ * period. */
 static bool occurs_singly(const struct event *e)
 {
-	return e->attr.type == PERF_TYPE_TRACEPOINT || e->attr.type == PERF_TYPE_BREAKPOINT || e->probe ||
+	return e->attr.type == PERF_TYPE_TRACEPOINT || e->attr.type == PERF_TYPE_BREAKPOINT ||
+	       e->probe ||
 	       (e->attr.type == PERF_TYPE_SOFTWARE && e->attr.config > PERF_COUNT_SW_TASK_CLOCK);
 }
 
@@ -23,9 +26,10 @@ static int check_periods(const struct event_list *l)
 		const struct event *e = &l->items[i];
 
 		if (!occurs_singly(e) && !e->terms.has_period && !e->terms.has_freq)
-			return log_error(l->log, CLI_USAGE, "'--switch-output-event %s' needs a period: how "
-					 "many make a new file? For instance cpu-clock/period=1000000000/, a "
-					 "second", e->name);
+			return log_error(l->log, CLI_USAGE,
+					 "'--switch-output-event %s' needs a period, such as "
+					 "cpu-clock/period=1000000000/, a second",
+					 e->name);
 	}
 	return 0;
 }
@@ -39,14 +43,15 @@ int rotate_trigger_read(struct rotate_trigger *s, const struct settings *o, cons
 	for (size_t i = 0; i < o->rotate_triggers.count; i++)
 		if (events_parse(&s->events, o->rotate_triggers.items[i], 0))
 			return CLI_USAGE;
+	/* ring_peek() reads forward rings only */
 	for (size_t i = 0; i < s->events.n; i++)
-		s->events.items[i].terms.overwrite = CHOICE_NO;	/* ring_peek() reads forward rings only */
+		s->events.items[i].terms.overwrite = CHOICE_NO;
 	status = check_periods(&s->events);
 	return status ? status : attrs_configure_triggers(&s->events, o, t);
 }
 
-/* All counters are watched, not one for each buffer: a counter hangs up when its thread ends, while the counters of other
- * threads still write to the same buffer. */
+/* All counters are watched, not one for each buffer: a counter hangs up when its thread ends, while
+ * the counters of other threads still write to the same buffer. */
 static int watch_counters(struct rotate_trigger *s)
 {
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -73,8 +78,8 @@ int rotate_trigger_open(struct rotate_trigger *s, const struct settings *o, cons
 	if (!status)
 		status = rings_map(&s->rings, &s->counters, &s->events, o);
 	if (!status && watch_counters(s))
-		status = log_error(s->events.log, CLI_INPUT, "can't wait for '--switch-output-event': %s",
-				   strerror(errno));
+		status = log_error(s->events.log, CLI_INPUT,
+				   "can't wait for '--switch-output-event': %s", strerror(errno));
 	return status;
 }
 
@@ -83,8 +88,8 @@ void rotate_trigger_start(const struct rotate_trigger *s)
 	counters_start(&s->counters, &s->events, COUNTERS_ALL);
 }
 
-/* A counter that hung up would stay readable. */
-static void forget_ended(struct rotate_trigger *s)
+/* Stops watching counters that hung up: they would stay readable. */
+static void unwatch_ended(struct rotate_trigger *s)
 {
 	struct epoll_event events[HANG_UPS_AT_ONCE];
 	int n = epoll_wait(s->epoll, events, HANG_UPS_AT_ONCE, 0);
@@ -94,13 +99,13 @@ static void forget_ended(struct rotate_trigger *s)
 			epoll_ctl(s->epoll, EPOLL_CTL_DEL, events[i].data.fd, NULL);
 }
 
-/* Looks into the buffers, since perf_event descriptors are readable only once for each wakeup: the caller's wait for this
- * epoll has consumed that. */
+/* Checks the buffers rather than the descriptors: those are readable only once for each wakeup,
+ * which the caller's wait for this epoll has consumed. */
 bool rotate_trigger_occurred(struct rotate_trigger *s)
 {
 	bool any = false;
 
-	forget_ended(s);
+	unwatch_ended(s);
 	for (size_t i = 0; i < s->rings.n; i++) {
 		struct pd_bytes spans[2];
 

@@ -1,4 +1,4 @@
-/* timers.c - one timer for all that is to happen at a time. */
+/* timers.c - timed actions, on one timerfd. */
 #include "run/timers.h"
 
 #include <errno.h>
@@ -78,7 +78,7 @@ int timers_read(struct timers *a, const struct settings *o, const struct logger 
 	return 0;
 }
 
-static uint64_t now(void)
+static uint64_t now_ns(void)
 {
 	struct timespec t;
 
@@ -110,7 +110,7 @@ static void set_timer(struct timers *a)
 
 int timers_start(struct timers *a)
 {
-	uint64_t start = now();
+	uint64_t start = now_ns();
 
 	if (!a->n)
 		return 0;
@@ -127,7 +127,7 @@ bool timers_due(struct timers *a, enum timers_action *action)
 {
 	struct timer *first = earliest(a);
 
-	if (!first || first->at > now()) {
+	if (!first || first->at > now_ns()) {
 		set_timer(a);
 		return false;
 	}

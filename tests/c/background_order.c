@@ -104,7 +104,7 @@ int metadata_running(struct pd_writer *w, const struct synth_options *o, struct 
 	return described;
 }
 
-void describe_log(const struct recording *r, const struct synth_report *report)
+void metadata_log_report(const struct recording *r, const struct synth_report *report)
 {
 	(void)r, (void)report;
 }

@@ -282,7 +282,7 @@ def test_a_new_file_is_described_while_samples_come(start_precord, gate, workloa
     gate.path.unlink()
     process = start_precord("-v", "-o", "perf.data", "--switch-output", "-a", "-m", f"{RING}B", *FAULTS, "--", "sh", "-c",
                             f"n=0; while [ ! -e go -a $n -lt 500 ]; do n=$((n+1)); sleep 0.02; done; {on_one_cpu()} {workload} touch {PAGES}; rm gate", env=gate.environment)
-    assert any(b"maps were there" in line for line in process.stderr)
+    assert any(b"maps existed already" in line for line in process.stderr)
     gate.path.touch()
     process.send_signal(signal.SIGUSR2)
     wait_for(gate.reached.exists)

@@ -122,7 +122,7 @@ def test_a_stream(run_precord, run_pdecode, workload, options):
 def test_a_feature_too_large_for_a_stream_is_left_out_and_said(run_precord, run_pdecode, size, is_there):
     from conftest import strict_json
     done = run_precord("-o", "-", *CLOCK, "--", "true", "x" * size, stdout=subprocess.PIPE)
-    said = b"precord: feature CMDLINE left out: it is larger than a record of a pipe, 64 KiB (a file has room)\n"
+    said = b"precord: feature CMDLINE left out: larger than a record of a pipe, 64 KiB (a file has room)\n"
     assert done.returncode == 0 and (said in done.stderr) != is_there
     features = strict_json(run_pdecode(["-"], input=done.stdout).stdout)["features"]
     assert ("CMDLINE" in features) == is_there and "HOSTNAME" in features
