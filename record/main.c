@@ -50,7 +50,7 @@ static int look(const struct settings *o, char *const *operands, const struct lo
 	if (glob)
 		return CLI_OK;
 	if (o->doctor)
-		return doctor_run(stdout, o->clean ? DOCTOR_CLEAN : DOCTOR_LOOK);
+		return doctor_run(stdout, o->clean ? DOCTOR_CLEAN : DOCTOR_CHECK);
 	if (o->clean)
 		return cli_usage(&record_tool, "'--clean' goes with --doctor");
 	if (!registers)

@@ -1,4 +1,4 @@
-/* doctor.c - precord --doctor: each check says what works, or what does not and what mends it. */
+/* doctor.c - precord --doctor: each check prints what works, or what does not and its remedy. */
 #include "inform/doctor.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@
 #define ATTR_USER_ONLY (ATTR_EXCLUDE_KERNEL | ATTR_EXCLUDE_HV)
 #define SETCAP "sudo setcap cap_perfmon,cap_ipc_lock+ep \"$(command -v precord)\""
 
-/* 0, or the errno of opening the event by its name. */
+/* Opens the event by its name. Returns 0 or an errno. */
 static int try_event(const char *name, uint64_t flags, pid_t pid, int cpu)
 {
 	struct event_attr attr = { .size = 112, .flags = flags | ATTR_DISABLED };
@@ -36,11 +36,12 @@ static int try_event(const char *name, uint64_t flags, pid_t pid, int cpu)
 	return 0;
 }
 
-/* The same of a tracepoint with its data. */
+/* Opens a tracepoint with its data. Returns 0 or an errno. */
 static int try_tracepoint(uint64_t id)
 {
-	struct event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .size = 112, .config = id, .sample_period = 1,
-				   .sample_type = PERF_SAMPLE_RAW, .flags = ATTR_DISABLED };
+	struct event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .size = 112, .config = id,
+				   .sample_period = 1, .sample_type = PERF_SAMPLE_RAW,
+				   .flags = ATTR_DISABLED };
 	int fd = abi_event_open(&attr, 0, -1, -1, 0);
 
 	if (fd < 0)
@@ -59,11 +60,10 @@ static void check_kernel(struct doctor *d)
 	if (major > 3 || (major == 3 && minor >= 12))
 		doctor_ok(d, "kernel %s, %s", host.release, host.machine);
 	else
-		doctor_bad(d, NULL, "kernel %s is too old: 3.12 is the first that will do",
-			   host.release);
+		doctor_bad(d, NULL, "kernel %s is too old: precord needs 3.12", host.release);
 }
 
-/* Whether the system call is there and not filtered. False: all else is in vain. */
+/* Whether the system call exists and is not filtered; all other checks need it. */
 static bool check_call(struct doctor *d)
 {
 	int error = try_event("dummy", ATTR_USER_ONLY, 0, -1);
@@ -88,10 +88,10 @@ static void check_kernel_side(struct doctor *d)
 	int error = try_event("cpu-clock", 0, 0, -1);
 
 	if (error == 0)
-		doctor_ok(d, "the kernel's side of your programs can be profiled");
+		doctor_ok(d, "your programs can be recorded in the kernel, too");
 	else
 		doctor_bad(d, "sudo sysctl kernel.perf_event_paranoid=1",
-			   "only user space can be profiled: kernel.perf_event_paranoid is %ld "
+			   "only user space can be recorded: kernel.perf_event_paranoid is %ld "
 			   "(%s)", d->paranoid, strerror(error));
 }
 
@@ -100,9 +100,9 @@ static void check_system_wide(struct doctor *d)
 	int error = try_event("cpu-clock", 0, -1, 0);
 
 	if (error == 0)
-		doctor_ok(d, "all of the machine can be profiled (-a)");
+		doctor_ok(d, "all cpus can be recorded (-a)");
 	else
-		doctor_bad(d, SETCAP, "other users' programs and -a are out of reach: "
+		doctor_bad(d, SETCAP, "other users' programs and all cpus (-a) can't be recorded: "
 			   "kernel.perf_event_paranoid is %ld (%s)", d->paranoid, strerror(error));
 }
 
@@ -113,12 +113,12 @@ static void check_hardware(struct doctor *d)
 
 	if (error) {
 		doctor_note(d, "no hardware counters (%s), as in most virtual machines: cpu-clock "
-			    "takes the place of cycles", strerror(error));
+			    "is used instead of cycles", strerror(error));
 		return;
 	}
 	doctor_ok(d, "hardware counters");
 	if (host_read_number(AT_FDCWD, "/proc/sys/kernel/nmi_watchdog", 10, &watchdog) && watchdog)
-		doctor_note(d, "the NMI watchdog takes one hardware counter (sudo sysctl "
+		doctor_note(d, "the NMI watchdog occupies a hardware counter (sudo sysctl "
 			    "kernel.nmi_watchdog=0 frees it)");
 }
 
@@ -128,14 +128,14 @@ static void check_rate(struct doctor *d)
 	long percent = sysctl_read("perf_cpu_time_max_percent", -1);
 
 	if (rate >= DOCTOR_USUAL_RATE)
-		doctor_ok(d, "up to %ld samples a second (kernel.perf_event_max_sample_rate)",
+		doctor_ok(d, "up to %ld samples per second (kernel.perf_event_max_sample_rate)",
 			  rate);
 	else
 		doctor_bad(d, percent == 0 || percent == 100 ?
 			   "sudo sysctl kernel.perf_cpu_time_max_percent=25 "
 			   "kernel.perf_event_max_sample_rate=100000" :
 			   "sudo sysctl kernel.perf_event_max_sample_rate=100000",
-			   "no more than %ld samples a second: kernel.perf_event_max_sample_rate",
+			   "only %ld samples per second: kernel.perf_event_max_sample_rate",
 			   rate);
 }
 
@@ -146,17 +146,19 @@ static void check_buffers(struct doctor *d)
 
 	getrlimit(RLIMIT_MEMLOCK, &own);
 	if (d->ipc_lock || d->paranoid < 0 || own.rlim_cur == RLIM_INFINITY)
-		doctor_ok(d, "buffers of any size");
+		doctor_ok(d, "ring buffers of any size");
 	else if (each + (long)(own.rlim_cur / 1024) / cpus >= DOCTOR_USUAL_BUFFER)
-		doctor_ok(d, "buffers of %ld KiB for each cpu (kernel.perf_event_mlock_kb), and "
-			  "%llu KiB in all (ulimit -l)", each,
+		doctor_ok(d,
+			  "ring buffers of %ld KiB for each cpu (kernel.perf_event_mlock_kb), plus "
+			  "%llu KiB in total (ulimit -l)", each,
 			  (unsigned long long)own.rlim_cur / 1024);
 	else
 		doctor_bad(d, "sudo sysctl kernel.perf_event_mlock_kb=516",
-			   "buffers of only %ld KiB for each cpu: kernel.perf_event_mlock_kb", each);
+			   "ring buffers of only %ld KiB for each cpu: kernel.perf_event_mlock_kb",
+			   each);
 }
 
-/* Its first symbols have addresses, or all are 0. */
+/* To users without the right, the kernel shows 0 for all addresses. */
 static void check_kallsyms(struct doctor *d)
 {
 	FILE *file = fopen("/proc/kallsyms", "re");
@@ -188,12 +190,13 @@ static void check_tracepoints(struct doctor *d)
 
 	explain_tracefs_remedy(remedy, sizeof(remedy));
 	if (dir < 0 && errno == ENOENT)
-		doctor_note(d, "no tracepoints: the kernel is built without tracefs");
+		doctor_note(d, "no tracepoints: the kernel has no tracefs");
 	else if (dir < 0 || !host_read_number(dir, "events/sched/sched_switch/id", 10, &id))
-		doctor_bad(d, remedy, "tracepoints can't be read: tracefs is root's");
+		doctor_bad(d, remedy, "tracepoints can't be read: only root can read tracefs");
 	else if (try_tracepoint(id))
 		doctor_bad(d, "sudo sysctl kernel.perf_event_paranoid=-1",
-			   "data of tracepoints can't be read: kernel.perf_event_paranoid is %ld", d->paranoid);
+			   "tracepoint data can't be read: kernel.perf_event_paranoid is %ld",
+			   d->paranoid);
 	else
 		doctor_ok(d, "tracepoints");
 	if (dir >= 0)
@@ -206,30 +209,31 @@ static void check_probes(struct doctor *d)
 	bool user = pmu_type("uprobe", &type), kernel = pmu_type("kprobe", &type);
 
 	if (!user && !kernel)
-		doctor_note(d, "no probes: the kernel is built without them");
+		doctor_note(d, "no probes: the kernel has no uprobes and kprobes");
 	else if (!d->probes)
-		doctor_note(d, "probes are root's: sudo precord -e uprobe:...");
+		doctor_note(d, "only root can set probes: sudo precord -e uprobe:...");
 	else
-		doctor_ok(d, "probes of %s%s%s", user ? "programs" : "",
+		doctor_ok(d, "probes in %s%s%s", user ? "programs" : "",
 			  user && kernel ? " and " : "", kernel ? "the kernel" : "");
 }
 
 static void check_left_probes(struct doctor *d, enum doctor_action action)
 {
-	const struct probes_left left = probes_left(action == DOCTOR_CLEAN ? PROBES_REMOVE : PROBES_COUNT);
+	const struct probes_left left = probes_left(action == DOCTOR_CLEAN ? PROBES_REMOVE :
+								     PROBES_COUNT);
 
 	if (left.removed)
-		doctor_ok(d, "removed %zu probes that killed recorders left in tracefs", left.removed);
+		doctor_ok(d, "removed %zu probes of killed recorders from tracefs", left.removed);
 	if (left.n > left.removed)
-		doctor_bad(d, "sudo precord --doctor --clean", "%zu probes of killed recorders are left in tracefs",
-			   left.n - left.removed);
+		doctor_bad(d, "sudo precord --doctor --clean",
+			   "%zu probes of killed recorders remain in tracefs", left.n - left.removed);
 }
 
 int doctor_run(FILE *out, enum doctor_action action)
 {
 	struct doctor d = { .out = out };
 
-	doctor_look(&d);
+	doctor_examine_process(&d);
 	check_kernel(&d);
 	if (check_call(&d)) {
 		check_hardware(&d);
@@ -242,6 +246,6 @@ int doctor_run(FILE *out, enum doctor_action action)
 		check_probes(&d);
 		check_left_probes(&d, action);
 	}
-	doctor_capabilities(&d);
+	doctor_report_rights(&d);
 	return d.bad ? 1 : 0;
 }

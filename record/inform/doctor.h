@@ -1,11 +1,11 @@
-/* doctor.h - precord --doctor: what can be recorded here, and how to mend what can't. */
+/* doctor.h - precord --doctor: report what can be recorded here, and how to enable the rest. */
 #ifndef RECORD_DOCTOR_H
 #define RECORD_DOCTOR_H
 
 #include <stdio.h>
 
-/* 0: everything that precord does by default works; 1: something is missing. */
-enum doctor_action { DOCTOR_LOOK, DOCTOR_CLEAN };
+enum doctor_action { DOCTOR_CHECK, DOCTOR_CLEAN };
+/* Returns 0 if everything works that precord does by default, else 1. */
 int doctor_run(FILE *out, enum doctor_action action);
 
 #endif

@@ -1,4 +1,4 @@
-/* doctor_report.c - what the doctor knows of this process, and how it speaks. */
+/* doctor_report.c - the rights of this process, and the lines of the report. */
 #include "inform/doctor_report.h"
 
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 
 enum { CAP_SYS_ADMIN = 21 };	/* linux/capability.h */
 
-void doctor_look(struct doctor *d)
+void doctor_examine_process(struct doctor *d)
 {
 	char status[8192], *at;
 
@@ -25,11 +25,11 @@ void doctor_look(struct doctor *d)
 	at = strstr(status, "\nSeccomp:");
 	if (at)
 		d->seccomp = strtoul(at + strlen("\nSeccomp:"), NULL, 10) == 2;
-	doctor_ask_rights(d);
+	doctor_test_rights(d);
 }
 
 __attribute__((format(printf, 3, 0)))
-static void speak(const struct doctor *d, const char *state, const char *format, va_list args)
+static void print_line(const struct doctor *d, const char *state, const char *format, va_list args)
 {
 	fprintf(d->out, "%-5s ", state);
 	vfprintf(d->out, format, args);
@@ -41,7 +41,7 @@ void doctor_ok(struct doctor *d, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	speak(d, "ok", format, args);
+	print_line(d, "ok", format, args);
 	va_end(args);
 }
 
@@ -50,32 +50,35 @@ void doctor_note(struct doctor *d, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	speak(d, "note", format, args);
+	print_line(d, "note", format, args);
 	va_end(args);
 }
 
-void doctor_bad(struct doctor *d, const char *mend, const char *format, ...)
+void doctor_bad(struct doctor *d, const char *remedy, const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	speak(d, "no", format, args);
+	print_line(d, "no", format, args);
 	va_end(args);
-	if (mend)
-		fprintf(d->out, "      try: %s\n", mend);
+	if (remedy)
+		fprintf(d->out, "      try: %s\n", remedy);
 	d->bad++;
 }
 
-void doctor_capabilities(struct doctor *d)
+void doctor_report_rights(struct doctor *d)
 {
 	if (d->perfmon && d->bpf && d->ipc_lock)
-		doctor_ok(d, "capabilities for everything: CAP_PERFMON, CAP_SYS_ADMIN, CAP_IPC_LOCK");
+		doctor_ok(d, "all capabilities: CAP_PERFMON, CAP_SYS_ADMIN, CAP_IPC_LOCK");
 	else
-		doctor_note(d, "CAP_PERFMON: %s, CAP_SYS_ADMIN (to see BPF programs): %s, CAP_IPC_LOCK: %s",
-			    d->perfmon ? "yes" : "no", d->bpf ? "yes" : "no", d->ipc_lock ? "yes" : "no");
+		doctor_note(d, "CAP_PERFMON: %s, CAP_SYS_ADMIN (to see BPF programs): %s, "
+			    "CAP_IPC_LOCK: %s", d->perfmon ? "yes" : "no", d->bpf ? "yes" : "no",
+			    d->ipc_lock ? "yes" : "no");
 	if (d->capable && !d->perfmon && !d->seccomp)
-		doctor_note(d, "the root of a user namespace has no rights here: try outside of it");
+		doctor_note(d,
+			    "root of a user namespace has no rights here: try outside the namespace");
 	if (d->seccomp)
-		doctor_note(d, "a seccomp filter is on, as in a container: it may forbid system "
+		doctor_note(d,
+			    "a seccomp filter is active, as in a container: it may forbid system "
 			    "calls");
 }

@@ -1,5 +1,5 @@
-/* doctor_rights.c - what the kernel grants, found by asking for it: in a user namespace root has every capability, and none
- * that counts here. */
+/* doctor_rights.c - find what the kernel grants, by trying it: root of a user namespace has every
+ * capability, but none that the kernel accepts here. */
 #include <errno.h>
 #include <linux/bpf.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static bool is_denied(const struct event_attr *attr)
 	return fd < 0 && (errno == EACCES || errno == EPERM);
 }
 
-/* Records of namespaces need the capability whatever the sysctl says. */
+/* NAMESPACES records need the capability whatever the value of the sysctl. */
 static bool has_perfmon(void)
 {
 	const struct event_attr attr = {
@@ -32,15 +32,16 @@ static bool has_perfmon(void)
 	return !is_denied(&attr);
 }
 
-/* The right comes first, then that there is no such place. */
-static bool may_probe(void)
+/* The kernel checks the right before it finds that the attribute names no probe. */
+static bool can_probe(void)
 {
 	struct event_attr attr = { .size = 112, .flags = ATTR_DISABLED };
 
-	return (pmu_type("uprobe", &attr.type) || pmu_type("kprobe", &attr.type)) && !is_denied(&attr);
+	return (pmu_type("uprobe", &attr.type) || pmu_type("kprobe", &attr.type)) &&
+	       !is_denied(&attr);
 }
 
-/* A user who may lock nothing needs the capability to lock even a page. */
+/* With a limit of 0, locking even a page needs the capability. */
 static bool has_ipc_lock(void)
 {
 	const long size = sysconf(_SC_PAGESIZE);
@@ -57,7 +58,7 @@ static bool has_ipc_lock(void)
 	return locked;
 }
 
-static bool may_see_programs(void)
+static bool can_list_programs(void)
 {
 	union bpf_attr attr;
 
@@ -65,10 +66,10 @@ static bool may_see_programs(void)
 	return syscall(SYS_bpf, BPF_PROG_GET_NEXT_ID, &attr, sizeof(attr)) == 0 || errno != EPERM;
 }
 
-void doctor_ask_rights(struct doctor *d)
+void doctor_test_rights(struct doctor *d)
 {
 	d->perfmon = has_perfmon();
-	d->bpf = may_see_programs();
+	d->bpf = can_list_programs();
 	d->ipc_lock = has_ipc_lock();
-	d->probes = may_probe();
+	d->probes = can_probe();
 }

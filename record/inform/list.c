@@ -1,4 +1,4 @@
-/* list.c - precord --list: the events of this machine. */
+/* list.c - precord --list: list the events of this machine. */
 #include "inform/list.h"
 
 #include <errno.h>
@@ -21,13 +21,12 @@ bool list_matches(const struct list *l, const char *name)
 	return strcasestr(name, l->glob) != NULL;
 }
 
-/* The heading comes with the first line under it. */
-void list_group(struct list *l, const char *title, const char *keywords)
+void list_begin_group(struct list *l, const char *title, const char *keywords)
 {
 	const char *at = l->glob ? strcasestr(keywords, l->glob) : NULL;
 	size_t size = l->glob ? strlen(l->glob) : 0;
 
-	/* a whole word of the keywords */
+	/* The glob must be a whole word of the keywords. */
 	l->whole_group = at && (at == keywords || at[-1] == ' ') && (at[size] == ' ' || !at[size]);
 	l->title = title;
 	l->titled = false;
@@ -57,8 +56,8 @@ void list_line(struct list *l, const char *name, const char *what)
 		fprintf(l->out, "  %s\n", name);
 }
 
-/* Whether the kernel would count it. What it refuses for lack of privilege it has. */
-static bool openable(const char *name)
+/* Whether the kernel has the event. One that is refused for lack of privilege exists. */
+static bool is_available(const char *name)
 {
 	struct event_attr attr = { .size = 112, .flags = ATTR_DISABLED | ATTR_EXCLUDE_KERNEL |
 				   ATTR_EXCLUDE_HV };
@@ -72,70 +71,70 @@ static bool openable(const char *name)
 	return fd >= 0 || errno == EACCES || errno == EPERM;
 }
 
-/* Events of one type. The other spelling is on the same line; among bare names, on its own. */
-static void symbols(struct list *l, uint32_t type)
+/* Lists events of one type. An alias is on the same line, but on its own with LIST_NAMES. */
+static void list_symbols(struct list *l, uint32_t type)
 {
 	const struct event_symbol *s;
-	char other[64];
+	char alias[64];
 	size_t n;
 
 	s = event_symbols(&n);
 	for (size_t i = 0; i < n; i++) {
-		if (s[i].type != type || !openable(s[i].name))
+		if (s[i].type != type || !is_available(s[i].name))
 			continue;
-		snprintf(other, sizeof(other), "or %s", s[i].alias ? s[i].alias : "");
-		list_line(l, s[i].name, s[i].alias ? other : s[i].what);
+		snprintf(alias, sizeof(alias), "or %s", s[i].alias ? s[i].alias : "");
+		list_line(l, s[i].name, s[i].alias ? alias : s[i].what);
 		if (s[i].alias && l->names_only)
 			list_line(l, s[i].alias, NULL);
 	}
 }
 
-static void hardware(struct list *l)
+static void list_hardware(struct list *l)
 {
 	size_t before = l->n;
 
-	list_group(l, "Hardware events", "hw hardware");
-	symbols(l, PERF_TYPE_HARDWARE);
+	list_begin_group(l, "Hardware events", "hw hardware");
+	list_symbols(l, PERF_TYPE_HARDWARE);
 	if (l->n == before)
-		list_note(l, "none here; cpu-clock takes the place of cycles");
+		list_note(l, "none here; cpu-clock is used instead of cycles");
 }
 
-static void software(struct list *l)
+static void list_software(struct list *l)
 {
-	list_group(l, "Software events", "sw software");
-	symbols(l, PERF_TYPE_SOFTWARE);
+	list_begin_group(l, "Software events", "sw software");
+	list_symbols(l, PERF_TYPE_SOFTWARE);
 }
 
-static void caches(struct list *l)
+static void list_caches(struct list *l)
 {
 	char name[48];
 
-	list_group(l, "Hardware cache events", "cache hwcache");
+	list_begin_group(l, "Hardware cache events", "cache hwcache");
 	for (size_t i = 0; event_cache_name(i, name, sizeof(name)); i++)
-		if (list_matches(l, name) && openable(name))
+		if (list_matches(l, name) && is_available(name))
 			list_line(l, name, NULL);
 }
 
-/* What is not a list of names but a way to write one. */
-static void forms(struct list *l)
+/* Lists the syntax of events that have no fixed names. */
+static void list_syntaxes(struct list *l)
 {
 	uint32_t type;
 
-	list_group(l, "Breakpoints", "breakpoint breakpoints mem");
+	list_begin_group(l, "Breakpoints", "breakpoint breakpoints mem");
 	list_line(l, "mem:ADDR[/LEN][:rwx]",
-		  "a hardware breakpoint; no more than four at once on x86");
-	list_group(l, "Probes", "probe probes uprobe kprobe");
+		  "a hardware breakpoint; at most four at a time on x86");
+	list_begin_group(l, "Probes", "probe probes uprobe kprobe");
 	if (pmu_type("uprobe", &type)) {
-		list_line(l, "uprobe:FILE:SYMBOL[+OFFSET]", "where a program comes by");
-		list_line(l, "uretprobe:FILE:SYMBOL", "where a function of a program returns");
+		list_line(l, "uprobe:FILE:SYMBOL[+OFFSET]", "when a program reaches this code");
+		list_line(l, "uretprobe:FILE:SYMBOL", "when a function of a program returns");
 	}
 	if (pmu_type("kprobe", &type)) {
-		list_line(l, "kprobe:SYMBOL[+OFFSET]", "where the kernel comes by");
-		list_line(l, "kretprobe:SYMBOL", "where a function of the kernel returns");
+		list_line(l, "kprobe:SYMBOL[+OFFSET]", "when the kernel reaches this code");
+		list_line(l, "kretprobe:SYMBOL", "when a function of the kernel returns");
 	}
-	list_group(l, "Raw events", "raw");
+	list_begin_group(l, "Raw events", "raw");
 	if (pmu_type("cpu", &type) || pmu_type("cpu_core", &type) || pmu_type("armv8_pmuv3", &type))
-		list_line(l, "rNNN", "a number from the processor's manual, in hex");
+		list_line(l, "rNNN", "an event number from the processor's manual, in hex");
 }
 
 size_t list_events(FILE *out, const char *glob, enum list_style style)
@@ -144,12 +143,12 @@ size_t list_events(FILE *out, const char *glob, enum list_style style)
 		.out = out, .glob = *glob ? glob : NULL, .names_only = style == LIST_NAMES,
 	};
 
-	hardware(&l);
-	software(&l);
-	caches(&l);
+	list_hardware(&l);
+	list_software(&l);
+	list_caches(&l);
 	list_pmus(&l);
 	if (!l.names_only)
-		forms(&l);
+		list_syntaxes(&l);
 	list_tracepoints(&l);
 	return l.n;
 }

@@ -1,4 +1,4 @@
-/* list.h - precord --list: the events of this machine. */
+/* list.h - precord --list: list the events of this machine. */
 #ifndef RECORD_LIST_H
 #define RECORD_LIST_H
 
@@ -6,10 +6,10 @@
 
 enum list_style {
 	LIST_GROUPED,		/* with headings and explanations */
-	LIST_NAMES,		/* nothing but names that -e takes */
+	LIST_NAMES,		/* only names that -e accepts */
 };
 
-/* Prints one event a line, only those that glob matches ("": all). Returns how many. */
+/* Prints the events that glob matches ("": all), one per line. Returns how many. */
 size_t list_events(FILE *out, const char *glob, enum list_style style);
 
 #endif

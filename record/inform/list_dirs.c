@@ -1,4 +1,4 @@
-/* list_dirs.c - events that are names in directories: of the PMUs, of tracefs. */
+/* list_dirs.c - list events that have directory entries: those of PMUs and tracefs. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,9 +10,8 @@
 #include "base/read_text.h"
 #include "base/tracefs.h"
 #include "event/event_kinds.h"
+#include "event/event_pmu.h"
 #include "inform/list_internal.h"
-
-#define DEVICES "/sys/bus/event_source/devices"
 
 struct names {
 	char **items;
@@ -39,9 +38,12 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* What lies in a directory, sorted: directories and links to them, or files. */
-static struct names read_names(int parent, const char *path, bool directories)
+enum entry_kind { ENTRY_FILES, ENTRY_DIRECTORIES };	/* links count as directories */
+
+/* Returns the names of a directory's entries of one kind, sorted. */
+static struct names read_names(int parent, const char *path, enum entry_kind kind)
 {
+	const bool directories = kind == ENTRY_DIRECTORIES;
 	int fd = openat(parent, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 	struct names names = { 0 };
@@ -64,14 +66,14 @@ static void free_names(struct names *names)
 	free(names->items);
 }
 
-/* NAME.unit, NAME.scale and the like say more about NAME. */
-static void pmu_events(struct list *l, int devices, const char *pmu)
+/* Entries such as NAME.unit and NAME.scale are attributes of NAME. */
+static void list_pmu_events(struct list *l, int devices, const char *pmu)
 {
 	char path[NAME_MAX + 16], name[2 * NAME_MAX], text[256];
 	struct names events;
 
 	snprintf(path, sizeof(path), "%s/events", pmu);
-	events = read_names(devices, path, false);
+	events = read_names(devices, path, ENTRY_FILES);
 	for (size_t i = 0; i < events.n; i++) {
 		if (strchr(events.items[i], '.'))
 			continue;
@@ -84,15 +86,15 @@ static void pmu_events(struct list *l, int devices, const char *pmu)
 	free_names(&events);
 }
 
-/* "pmu/term=,term=/": how its own events are written. */
-static void pmu_terms(struct list *l, int devices, const char *pmu)
+/* Lists the syntax of the PMU's events: "pmu/term=N,term=N/". */
+static void list_pmu_terms(struct list *l, int devices, const char *pmu)
 {
 	char path[NAME_MAX + 16], name[4096];
 	struct names terms;
 	size_t n;
 
 	snprintf(path, sizeof(path), "%s/format", pmu);
-	terms = read_names(devices, path, false);
+	terms = read_names(devices, path, ENTRY_FILES);
 	n = (size_t)snprintf(name, sizeof(name), "%s/", pmu);
 	for (size_t i = 0; i < terms.n && n + NAME_MAX + 4 < sizeof(name); i++)
 		n += (size_t)snprintf(name + n, sizeof(name) - n, "%s%s=N", i ? "," : "",
@@ -105,15 +107,15 @@ static void pmu_terms(struct list *l, int devices, const char *pmu)
 
 void list_pmus(struct list *l)
 {
-	int devices = open(DEVICES, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int devices = open(PMU_DEVICES, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct names pmus = { 0 };
 
-	list_group(l, "Events of PMUs", "pmu pmus");
+	list_begin_group(l, "Events of PMUs", "pmu pmus");
 	if (devices >= 0)
-		pmus = read_names(devices, ".", true);
+		pmus = read_names(devices, ".", ENTRY_DIRECTORIES);
 	for (size_t i = 0; i < pmus.n; i++) {
-		pmu_events(l, devices, pmus.items[i]);
-		pmu_terms(l, devices, pmus.items[i]);
+		list_pmu_events(l, devices, pmus.items[i]);
+		list_pmu_terms(l, devices, pmus.items[i]);
 	}
 	free_names(&pmus);
 	if (devices >= 0)
@@ -125,21 +127,21 @@ void list_tracepoints(struct list *l)
 	int tracefs = tracefs_open();
 	struct names systems = { 0 };
 
-	list_group(l, "Tracepoints", "tracepoint tracepoints");
+	list_begin_group(l, "Tracepoints", "tracepoint tracepoints");
 	if (tracefs >= 0)
-		systems = read_names(tracefs, "events", true);
+		systems = read_names(tracefs, "events", ENTRY_DIRECTORIES);
 	if (tracefs < 0 || systems.n == 0)
-		list_note(l, tracefs < 0 && errno == ENOENT ? "tracefs is not mounted" :
-			  "tracefs can't be read; precord --doctor says what to do");
+		list_note(l, tracefs < 0 && errno == ENOENT ? "the kernel has no tracefs" :
+			  "tracefs can't be read; precord --doctor shows a remedy");
 	for (size_t i = 0; i < systems.n; i++) {
 		char path[NAME_MAX + 16], name[2 * NAME_MAX + 2];
 		struct names events;
 
-		/* ftrace's own take no events */
+		/* perf_event_open(2) does not accept ftrace's own. */
 		if (strcmp(systems.items[i], "ftrace") == 0)
 			continue;
 		snprintf(path, sizeof(path), "events/%.200s", systems.items[i]);
-		events = read_names(tracefs, path, true);
+		events = read_names(tracefs, path, ENTRY_DIRECTORIES);
 		for (size_t k = 0; k < events.n; k++) {
 			snprintf(name, sizeof(name), "%s:%s", systems.items[i], events.items[k]);
 			list_line(l, name, NULL);

@@ -1,4 +1,4 @@
-/* list_internal.h - the list under construction. */
+/* list_internal.h - the list while it is printed. */
 #ifndef RECORD_LIST_INTERNAL_H
 #define RECORD_LIST_INTERNAL_H
 
@@ -8,18 +8,20 @@
 struct list {
 	FILE *out;
 	const char *glob;		/* NULL: all */
-	const char *title;		/* of the group at hand */
-	bool titled, noted;		/* the title is out; so is some note */
+	const char *title;		/* of the current group */
+	bool titled;			/* the title was printed */
+	bool noted;			/* some note was printed */
 	bool names_only;
 	bool whole_group;		/* the glob is the group's keyword */
 	size_t n;
 };
 
-/* keywords: words that stand for the group in place of a glob, blanks between them. */
-void list_group(struct list *l, const char *title, const char *keywords);
+/* Begins a group; its title is printed with its first line. keywords: words with blanks between; a
+ * glob that equals one of them selects the whole group. */
+void list_begin_group(struct list *l, const char *title, const char *keywords);
 bool list_matches(const struct list *l, const char *name);
 void list_line(struct list *l, const char *name, const char *what);
-/* Why a group is empty. */
+/* Prints why a group is empty. */
 void list_note(struct list *l, const char *text);
 
 void list_pmus(struct list *l);

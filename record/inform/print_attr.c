@@ -1,4 +1,4 @@
-/* print_attr.c - a recording without records, written to memory and decoded. */
+/* print_attr.c - write a recording without records to memory, and decode it. */
 #include "inform/print_attr.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "pd/pd.h"
 #include "pd/write.h"
 
-static int fail(const struct logger *log, const struct pd_error *e)
+static int log_library_error(const struct logger *log, const struct pd_error *e)
 {
 	char text[256];
 
@@ -31,10 +31,10 @@ static int write_events(int fd, const struct event_list *l)
 	if (!err)
 		err = pd_writer_finish(w, &e);
 	pd_writer_free(w);
-	return err ? fail(l->log, &e) : 0;
+	return err ? log_library_error(l->log, &e) : 0;
 }
 
-static int decode(int fd, const struct logger *log)
+static int decode_to_stdout(int fd, const struct logger *log)
 {
 	const struct pd_json_options json = { .size = sizeof(json) };
 	struct output out = OUTPUT_CLOSED;
@@ -55,7 +55,7 @@ static int decode(int fd, const struct logger *log)
 			pd_sink_record(sink, record);
 		pd_sink_finish(sink, reader);
 	} else {
-		err = fail(log, &e);
+		err = log_library_error(log, &e);
 	}
 	pd_sink_free(sink);
 	pd_reader_free(reader);
@@ -67,10 +67,11 @@ int print_attrs(const struct event_list *l)
 	int fd = memfd_create("attributes", MFD_CLOEXEC), err;
 
 	if (fd < 0)
-		return log_error(l->log, CLI_OUTPUT, "no memory file: %s", strerror(errno));
+		return log_error(l->log, CLI_OUTPUT, "can't create a memory file: %s",
+				 strerror(errno));
 	err = write_events(fd, l);
 	if (!err)
-		err = decode(fd, l->log);
+		err = decode_to_stdout(fd, l->log);
 	close(fd);
 	return err;
 }

@@ -183,7 +183,7 @@ int main(int argc, char **argv)
 	if (argc > 1 && strcmp(argv[1], "buildid") == 0)
 		return print_build_ids(argv + 2);
 	if (argc > 1 && strcmp(argv[1], "doctor") == 0)
-		return doctor_run(stdout, DOCTOR_LOOK);
+		return doctor_run(stdout, DOCTOR_CHECK);
 	if (argc > 1 && strcmp(argv[1], "list") == 0)
 		return list_events(stdout, argc > 2 ? argv[2] : "", LIST_GROUPED) ? 0 : 1;
 	return argc > 1 ? synthesise(argv[1], argv) : 2;

@@ -77,10 +77,10 @@ def killed(start_precord, workload):
 def test_the_doctor_finds_and_removes_what_was_left(killed, run_precord):
     assert killed in left_probes()
     done = run_precord("--doctor", stdout=subprocess.PIPE)
-    assert done.returncode == 1 and b"no    1 probes of killed recorders are left" in done.stdout
+    assert done.returncode == 1 and b"no    1 probes of killed recorders remain in tracefs" in done.stdout
     assert killed in left_probes()
     done = run_precord("--doctor", "--clean", stdout=subprocess.PIPE)
-    assert b"ok    removed 1 probes that killed recorders left" in done.stdout
+    assert b"ok    removed 1 probes of killed recorders from tracefs" in done.stdout
     assert killed not in left_probes()
     assert run_precord("--clean", "--", "true").returncode == 2
 

@@ -687,12 +687,12 @@ def test_doctor_tells_a_user_what_to_do(for_users):
     paranoid = int(open("/proc/sys/kernel/perf_event_paranoid").read())
     done = as_user(for_users, "doctor")
     lines = done.stdout.splitlines()
-    mends = [line for line in lines if line.lstrip().startswith("try: ")]
+    remedies = [line for line in lines if line.lstrip().startswith("try: ")]
     if paranoid >= 2:
         assert done.returncode == 1
-        assert any("kernel.perf_event_paranoid=1" in line for line in mends)
+        assert any("kernel.perf_event_paranoid=1" in line for line in remedies)
         assert f"kernel.perf_event_paranoid is {paranoid}" in done.stdout
-    assert all(lines[lines.index(line) - 1].startswith("no ") for line in mends)
+    assert all(lines[lines.index(line) - 1].startswith("no ") for line in remedies)
 
 
 def test_as_a_user_what_is_hidden_is_left_out(for_users, decode):
