@@ -88,11 +88,11 @@ static void check_kernel_side(struct doctor *d)
 	int error = try_event("cpu-clock", 0, 0, -1);
 
 	if (error == 0)
-		doctor_ok(d, "your programs can be recorded in the kernel, too");
+		doctor_ok(d, "user and kernel code of your programs can be recorded");
 	else
 		doctor_bad(d, "sudo sysctl kernel.perf_event_paranoid=1",
-			   "only user space can be recorded: kernel.perf_event_paranoid is %ld "
-			   "(%s)", d->paranoid, strerror(error));
+			   "only user code of your programs can be recorded: "
+			   "kernel.perf_event_paranoid is %ld (%s)", d->paranoid, strerror(error));
 }
 
 static void check_system_wide(struct doctor *d)
@@ -226,7 +226,8 @@ static void check_left_probes(struct doctor *d, enum doctor_action action)
 		doctor_ok(d, "removed %zu probes of killed recorders from tracefs", left.removed);
 	if (left.n > left.removed)
 		doctor_bad(d, "sudo precord --doctor --clean",
-			   "%zu probes of killed recorders remain in tracefs", left.n - left.removed);
+			   "%zu probes of killed recorders remain in tracefs",
+			   left.n - left.removed);
 }
 
 int doctor_run(FILE *out, enum doctor_action action)

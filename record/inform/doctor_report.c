@@ -75,8 +75,8 @@ void doctor_report_rights(struct doctor *d)
 			    "CAP_IPC_LOCK: %s", d->perfmon ? "yes" : "no", d->bpf ? "yes" : "no",
 			    d->ipc_lock ? "yes" : "no");
 	if (d->capable && !d->perfmon && !d->seccomp)
-		doctor_note(d,
-			    "root of a user namespace has no rights here: try outside the namespace");
+		doctor_note(d, "root of a user namespace has no rights here: try outside the "
+			    "namespace");
 	if (d->seccomp)
 		doctor_note(d,
 			    "a seccomp filter is active, as in a container: it may forbid system "
