@@ -1,4 +1,4 @@
-/* main.c - precord: from the options to a finished recording. */
+/* main.c - precord: evaluate the options, record, report. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -35,12 +35,12 @@ static char **copy_argv(int argc, char **argv)
 	return copy;
 }
 
-/* What only prints; -1: there is something to record. */
-static int look(const struct settings *o, char *const *operands, const struct logger *log)
+/* Runs options that print instead of recording. Returns an exit status, or -1 if there is none. */
+static int print_information(const struct settings *o, char *const *operands,
+			     const struct logger *log)
 {
 	bool registers = (o->user_regs && strcmp(o->user_regs, "?") == 0) ||
 			 (o->intr_regs && strcmp(o->intr_regs, "?") == 0);
-
 	const char *glob = o->list_names ? o->list_names : o->list;
 
 	if (glob && operands[0])
@@ -52,14 +52,14 @@ static int look(const struct settings *o, char *const *operands, const struct lo
 	if (o->doctor)
 		return doctor_run(stdout, o->clean ? DOCTOR_CLEAN : DOCTOR_CHECK);
 	if (o->clean)
-		return cli_usage(&record_tool, "'--clean' goes with --doctor");
+		return cli_usage(&record_tool, "'--clean' needs --doctor");
 	if (!registers)
 		return -1;
 	regs_list(stdout);
 	return CLI_OK;
 }
 
-/* Numbers among the options that no other part reads. */
+/* Checks the options that no other part reads. */
 static int read_limits(struct recording *r)
 {
 	const struct settings *o = r->options;
@@ -71,8 +71,7 @@ static int read_limits(struct recording *r)
 				 o->max_size);
 	if (o->synth && !metadata_parse_synth(o->synth, &what))
 		return log_error(&r->log, CLI_USAGE,
-				 "'--synth' must be no, all, task, mmap or cgroup, "
-				 "not '%s'",
+				 "'--synth' must be no, all, task, mmap or cgroup, not '%s'",
 				 o->synth);
 	if (o->aio || o->affinity)
 		log_at(&r->log, LOG_WARNING, "'--%s' has no effect", o->aio ? "aio" : "affinity");
@@ -83,14 +82,14 @@ static int read_limits(struct recording *r)
 	return 0;
 }
 
-/* Everything that can be wrong before anything is changed. */
+/* Evaluates all options; finds what is wrong before anything is changed. */
 static int prepare(struct recording *r, char *const *command)
 {
 	const struct settings *o = r->options;
-	bool only_look = o->print_attr || o->dry_run;
+	bool records = !o->print_attr && !o->dry_run;
 	int err = target_choose(&r->target, o, command, &r->log);
 
-	if (!err && !only_look && r->target.kind == TARGET_COMMAND && !command[0])
+	if (!err && records && r->target.kind == TARGET_COMMAND && !command[0])
 		err = cli_usage(r->log.tool,
 				"nothing to record: name a command, or -a, -p, -t, -u");
 	if (!err)
@@ -99,7 +98,7 @@ static int prepare(struct recording *r, char *const *command)
 		err = rings_size(&r->rings, o, &r->log);
 	if (!err)
 		err = attrs_configure(&r->events, o, &r->target, r->rings.bytes);
-	if (!err && !only_look)
+	if (!err && records)
 		err = aux_options_read(r);
 	if (!err)
 		err = timers_read(&r->timers, o, &r->log);
@@ -111,12 +110,12 @@ static int prepare(struct recording *r, char *const *command)
 		err = rotate_trigger_read(&r->trigger, o, &r->target, &r->log);
 	if (!err)
 		err = readers_choose(r);
-	if (!err && !only_look)
+	if (!err && records)
 		err = datafile_choose(&r->file, o, &r->log);
-	/* A stream can't be read back for the build ids of what was hit. */
+	/* A stream can't be read again for the build ids of the files that samples hit. */
 	if (!err && r->file.mode == PD_MODE_PIPE && o->buildid)
 		attrs_add_build_ids(&r->events);
-	if (!err && o->control && !only_look)
+	if (!err && o->control && records)
 		err = control_open(&r->control, o->control, &r->log);
 	return err;
 }
@@ -132,7 +131,7 @@ static void block_signals(struct recording *r)
 	sigaddset(&set, SIGCHLD);
 	sigaddset(&set, SIGUSR2);
 	sigprocmask(SIG_BLOCK, &set, &r->signals.mask);
-	/* A reader that went away and a file that may not grow are errors of write(2). */
+	/* A stream without a reader and a file at its size limit become errors of write(2). */
 	r->signals.on_pipe = signal(SIGPIPE, SIG_IGN);
 	r->signals.on_size = signal(SIGXFSZ, SIG_IGN);
 }
@@ -152,8 +151,8 @@ static int fork_command(struct recording *r)
 	return err;
 }
 
-/* --exclude-perf knows only the recorder's first thread. */
-static enum pd_write_by writer_of(const struct recording *r)
+/* --exclude-perf excludes the recorder's first thread only, so that thread must write. */
+static enum pd_write_by choose_writer_thread(const struct recording *r)
 {
 	if (r->options->exclude_self)
 		return PD_WRITE_BY_CALLER;
@@ -168,12 +167,13 @@ static int record(struct recording *r)
 		priority_set(r->options, &r->log);
 	if (!err)
 		err = counters_open(&r->counters, &r->events, &r->target);
-	/* First the buffers that can't be smaller. */
+	/* Before the ring buffers, which can be smaller if the limit for locked memory is
+	 * reached. */
 	if (!err)
 		err = rotate_trigger_open(&r->trigger, r->options, &r->target);
 	if (!err)
 		err = rings_map(&r->rings, &r->counters, &r->events, r->options);
-	r->file.by = writer_of(r);
+	r->file.by = choose_writer_thread(r);
 	if (!err)
 		err = datafile_open(&r->file, &r->log);
 	if (!err && r->options->kcore)
@@ -185,12 +185,13 @@ static int record(struct recording *r)
 	return err ? err : loop_run(r);
 }
 
-static void log_end(struct recording *r)
+static void log_totals(struct recording *r)
 {
 	uint64_t bytes = r->bytes + r->file.parts + pd_writer_size(r->file.writer);
 	uint64_t samples = r->samples + r->file.tally.samples;
 	const struct logger *log = &r->log;
 
+	/* The wording is perf's. */
 	log_footer(log, "Woken up %llu times to write data", (unsigned long long)r->woken);
 	log_footer(log, "Captured and wrote %.3f MB %s (%llu samples)", (double)bytes / 1048576,
 		   r->file.path, (unsigned long long)samples);
@@ -204,7 +205,7 @@ static void log_end(struct recording *r)
 			   (unsigned long long)r->file.tally.lost_records, r->rings.bytes / 256);
 }
 
-/* The last file of many has a time in its name, as the others. */
+/* The last file of --switch-output gets the time in its name, as the others. */
 static int name_last_file(struct recording *r)
 {
 	if (!r->rotates && !r->options->timestamp_filename)
@@ -221,21 +222,20 @@ static int name_last_file(struct recording *r)
 	return 0;
 }
 
-static int status_of(const struct recording *r, int err)
+static int exit_status(const struct recording *r, int err)
 {
 	bool lost = r->lost || r->file.tally.lost_records;
+	int status = 0;
 
 	if (err)
 		return err;
-	if (r->child.pid && r->child.ended)
-		err = child_exit_status(&r->child);
-	/* A command that was told to end by the recorder did nothing wrong. */
-	if (r->stopped)
-		err = 0;
-	return err ? err : lost && r->options->strict_loss ? CLI_ERRORS : 0;
+	/* The status of a command that the recorder ended is no failure. */
+	if (r->child.pid && r->child.ended && !r->stopped)
+		status = child_exit_status(&r->child);
+	return status ? status : lost && r->options->strict_loss ? CLI_ERRORS : 0;
 }
 
-static int run(struct recording *r, char *const *command)
+static int run_recorder(struct recording *r, char *const *command)
 {
 	const struct settings *o = r->options;
 	int err = prepare(r, command);
@@ -260,12 +260,12 @@ static int run(struct recording *r, char *const *command)
 	r->stopped = r->child.pid && !child_poll(&r->child) && !r->interrupted;
 	child_finish(&r->child, SIGTERM, &r->interrupt.hurry);
 	if (finished && !r->file.failed)
-		log_end(r);
+		log_totals(r);
 	if (finished && datafile_close(&r->file, &r->log) && !err)
 		err = CLI_OUTPUT;
 	if (o->cpu_percent != NOT_GIVEN)
 		sysctl_write(CPU_PERCENT, percent);
-	return status_of(r, err);
+	return exit_status(r, err);
 }
 
 int main(int argc, char **argv)
@@ -278,11 +278,11 @@ int main(int argc, char **argv)
 		.control = CONTROL_ABSENT, .file = DATAFILE_CLOSED, .trigger = ROTATE_TRIGGER_NONE,
 		.log = { &record_tool, o.quiet ? LOG_ERROR : o.verbose ? LOG_DETAIL : LOG_WARNING },
 	};
-	int status = look(&o, command, &r.log);
+	int status = print_information(&o, command, &r.log);
 
 	r.events.log = &r.log;
 	if (status < 0)
-		status = run(&r, command);
+		status = run_recorder(&r, command);
 	rotate_trigger_close(&r.trigger);
 	rings_unmap(&r.rings);
 	cpu_groups_free(&r.groups);

@@ -1,4 +1,4 @@
-/* cgroup.c - where cgroups are mounted: version 1 with the controller perf_event, else 2. */
+/* cgroup.c - open cgroups: of version 1 with the controller perf_event, else of version 2. */
 #include "target/cgroup.h"
 
 #include <errno.h>

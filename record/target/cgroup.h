@@ -1,8 +1,9 @@
-/* cgroup.h - cgroups by name. */
+/* cgroup.h - open cgroups by name. */
 #ifndef RECORD_CGROUP_H
 #define RECORD_CGROUP_H
 
-/* The directory, open, in the hierarchy that performance events follow; -1 and errno. */
+/* Opens the cgroup's directory in the hierarchy that performance events use. Returns a
+ * descriptor, or -1 and errno. */
 int cgroup_open(const char *name);
 
 #endif

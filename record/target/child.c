@@ -1,4 +1,4 @@
-/* child.c - fork, wait for the counters, exec; and the end of it. */
+/* child.c - fork the command, let it wait for the counters, execute it, wait for its end. */
 #include "target/child.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static int check_path(const char *path)
 	return S_ISREG(st.st_mode) && access(path, X_OK) == 0 ? 0 : NOT_EXECUTABLE;
 }
 
-static int search(const char *command, char found[PATH_MAX])
+static int search_path(const char *command, char found[PATH_MAX])
 {
 	const char *path = getenv("PATH");
 	int worst = NOT_FOUND;
@@ -45,7 +45,7 @@ static int search(const char *command, char found[PATH_MAX])
 	}
 }
 
-static int find(const char *command, char path[PATH_MAX], const struct logger *log)
+static int find_command(const char *command, char path[PATH_MAX], const struct logger *log)
 {
 	int err;
 
@@ -53,24 +53,22 @@ static int find(const char *command, char path[PATH_MAX], const struct logger *l
 		snprintf(path, PATH_MAX, "%s", command);
 		err = check_path(command);
 	} else {
-		err = search(command, path);
+		err = search_path(command, path);
 	}
-
 	if (err)
 		log_at(log, LOG_ERROR, "%s: %s", command, err == NOT_FOUND ? "command not found" :
 		       "can't be executed");
 	return err;
 }
 
-/* How the child is to run. */
-struct running {
+struct execution {
 	const char *path;
 	char *const *command;
 	enum child_stdout out;
 	const struct child_signals *signals;
 };
 
-static _Noreturn void run(const struct running *r, int link)
+static _Noreturn void wait_and_exec(const struct execution *r, int link)
 {
 	char byte;
 
@@ -79,9 +77,10 @@ static _Noreturn void run(const struct running *r, int link)
 	signal(SIGPIPE, r->signals->on_pipe);
 	signal(SIGXFSZ, r->signals->on_size);
 	sigprocmask(SIG_SETMASK, &r->signals->mask, NULL);
-	/* Its end without a byte: the recorder gave up. */
+	/* The recorder closes the socket without a byte when it gives up. */
 	if (read(link, &byte, 1) == 1) {
-		/* There is a slash in it: no further search, but a shell for what has no #!. */
+		/* The path has a slash, so there is no search; but a shell runs scripts without
+		 * #!. */
 		execvp(r->path, r->command);
 		if (write(link, &errno, sizeof(errno)) < 0)
 			_exit(NOT_FOUND);
@@ -93,20 +92,20 @@ int child_fork(struct child *c, char *const *command, enum child_stdout out,
 	       const struct child_signals *signals, const struct logger *log)
 {
 	char path[PATH_MAX];
-	const struct running running = { path, command, out, signals };
+	const struct execution execution = { path, command, out, signals };
 	int ends[2];
-	int err = find(command[0], path, log);
+	int err = find_command(command[0], path, log);
 
 	if (err)
 		return err;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
-		return log_error(log, CLI_INPUT, "no socket: %s", strerror(errno));
+		return log_error(log, CLI_INPUT, "can't create a socket: %s", strerror(errno));
 	c->pid = fork();
 	if (c->pid < 0)
-		return log_error(log, CLI_INPUT, "no process: %s", strerror(errno));
+		return log_error(log, CLI_INPUT, "can't create a process: %s", strerror(errno));
 	if (!c->pid) {
 		close(ends[0]);
-		run(&running, ends[1]);
+		wait_and_exec(&execution, ends[1]);
 	}
 	close(ends[1]);
 	c->link = ends[0];
@@ -119,7 +118,7 @@ int child_start(struct child *c, const char *command, const struct logger *log)
 
 	if (write(c->link, "", 1) != 1)
 		error = errno;
-	/* Ends without a word when exec closes the other end. */
+	/* A successful exec closes the other end, and read() returns 0. */
 	while (!error && read(c->link, &error, sizeof(error)) < 0 && errno == EINTR)
 		;
 	close(c->link);
@@ -137,7 +136,7 @@ bool child_poll(struct child *c)
 
 void child_finish(struct child *c, int signal, const bool *hurry)
 {
-	const struct timespec moment = { .tv_nsec = 2000000 };
+	const struct timespec pause = { .tv_nsec = 2000000 };
 
 	if (c->link >= 0)
 		close(c->link);
@@ -147,7 +146,7 @@ void child_finish(struct child *c, int signal, const bool *hurry)
 	if (signal)
 		kill(c->pid, signal);
 	while (!child_poll(c) && !__atomic_load_n(hurry, __ATOMIC_RELAXED))
-		nanosleep(&moment, NULL);
+		nanosleep(&pause, NULL);
 }
 
 int child_exit_status(const struct child *c)

@@ -1,4 +1,4 @@
-/* child.h - the command that is recorded. */
+/* child.h - the recorded command. */
 #ifndef RECORD_CHILD_H
 #define RECORD_CHILD_H
 
@@ -10,12 +10,12 @@
 
 struct child {
 	pid_t pid;		/* 0: none */
-	int link;		/* a socket: lets it go; its errno when exec failed */
+	int link;		/* socket: a byte starts it; it sends errno if exec fails */
 	bool started, ended;
-	int status;		/* of wait(2), once it ended */
+	int status;		/* of wait(2), after it ended */
 };
 
-/* How the recorder found its signals, and the command is to find them. */
+/* The recorder's signal settings at its start, which the command gets back. */
 struct child_signals {
 	sigset_t mask;
 	void (*on_pipe)(int), (*on_size)(int);	/* SIGPIPE, SIGXFSZ */
@@ -25,18 +25,18 @@ struct child_signals {
 
 enum child_stdout { CHILD_STDOUT, CHILD_STDOUT_TO_STDERR };
 
-/* Forks; the child waits for child_start(). 0; or an exit status, said: a shell's for what
- * can't be found (127) or executed (126). */
+/* Forks; the child waits for child_start(). Returns 0, or an exit status after logging the
+ * error: as from a shell, 127 if the command can't be found, 126 if it can't be executed. */
 int child_fork(struct child *c, char *const *command, enum child_stdout out,
 	       const struct child_signals *signals, const struct logger *log);
-/* 0; or 127 when it could not be executed, said. */
+/* Lets the child execute the command. Returns 0, or 127 after logging the error. */
 int child_start(struct child *c, const char *command, const struct logger *log);
 
-/* Looks whether it ended. */
+/* Returns whether it has ended, without waiting. */
 bool child_poll(struct child *c);
-/* Waits for its end, after a signal (0: none), or until *hurry (atomic). */
+/* Sends a signal (0: none) and waits for its end, or until *hurry (atomic). */
 void child_finish(struct child *c, int signal, const bool *hurry);
-/* As a shell has it. */
+/* Returns its exit status as a shell does: 128 plus the signal that ended it. */
 int child_exit_status(const struct child *c);
 
 #endif

@@ -1,4 +1,4 @@
-/* cpu_groups.c - cpus by what /sys says of them, or as the user groups them. */
+/* cpu_groups.c - group cpus by their topology in /sys, or by lists of the user. */
 #include "target/cpu_groups.h"
 
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 enum { MAX_CPUS = 1 << 16, LIST_SIZE = 4096 };
 
-static int key_from(const char *file, int cpu)
+static int read_topology(const char *file, int cpu)
 {
 	char path[128];
 	uint64_t number;
@@ -27,18 +27,18 @@ static int key_of_cpu(int cpu)
 	return cpu;
 }
 
-/* Its first thread. */
+/* A core's key is its first thread. */
 static int key_of_core(int cpu)
 {
-	return key_from("thread_siblings_list", cpu);
+	return read_topology("thread_siblings_list", cpu);
 }
 
 static int key_of_package(int cpu)
 {
-	return key_from("physical_package_id", cpu);
+	return read_topology("physical_package_id", cpu);
 }
 
-/* Without nodes all memory is as near. */
+/* Without nodes all cpus are in one group. */
 static int key_of_node(int cpu)
 {
 	unsigned int *nodes = NULL;
@@ -73,7 +73,7 @@ static struct cpu_group *add_group(struct cpu_groups *g)
 	return &items[g->n++];
 }
 
-static struct cpu_group *group_of(struct cpu_groups *g, int key)
+static struct cpu_group *find_or_add_group(struct cpu_groups *g, int key)
 {
 	struct cpu_group *new;
 
@@ -91,7 +91,7 @@ static int group_by(struct cpu_groups *g, int (*key_of)(int cpu), const struct i
 		    const struct logger *log)
 {
 	for (size_t i = 0; i < cpus->n; i++) {
-		struct cpu_group *group = group_of(g, key_of(cpus->items[i]));
+		struct cpu_group *group = find_or_add_group(g, key_of(cpus->items[i]));
 
 		if (!group || int_list_add(&group->cpus, cpus->items[i]) ||
 		    int_list_add(&group->run_on, cpus->items[i]))
@@ -100,7 +100,7 @@ static int group_by(struct cpu_groups *g, int (*key_of)(int cpu), const struct i
 	return 0;
 }
 
-static bool has(const struct int_list *l, int item)
+static bool list_has(const struct int_list *l, int item)
 {
 	for (size_t i = 0; i < l->n; i++)
 		if (l->items[i] == item)
@@ -108,23 +108,25 @@ static bool has(const struct int_list *l, int item)
 	return false;
 }
 
-/* A buffer has one reader. */
-static int check_all(const struct cpu_groups *g, const struct int_list *cpus, const struct logger *log)
+/* Each ring buffer needs exactly one reader. */
+static int check_groups(const struct cpu_groups *g, const struct int_list *cpus,
+			const struct logger *log)
 {
 	for (size_t i = 0; i < cpus->n; i++) {
 		size_t readers = 0;
 
 		for (size_t j = 0; j < g->n; j++)
-			readers += has(&g->items[j].cpus, cpus->items[i]);
+			readers += list_has(&g->items[j].cpus, cpus->items[i]);
 		if (readers != 1)
-			return log_error(log, CLI_USAGE, "'--threads': cpu %d is in %s", cpus->items[i],
+			return log_error(log, CLI_USAGE, "'--threads': cpu %d is in %s",
+					 cpus->items[i],
 					 readers ? "more than one list" : "none of the lists");
 	}
 	return 0;
 }
 
-/* CPUS/RUN-ON of a text that is cut up for it. */
-static bool read_group(struct cpu_group *group, char *text)
+/* Parses CPUS/RUN-ON; changes the text. */
+static bool parse_group(struct cpu_group *group, char *text)
 {
 	char *slash = strchr(text, '/');
 
@@ -135,8 +137,8 @@ static bool read_group(struct cpu_group *group, char *text)
 	       int_list_parse(&group->run_on, slash + 1, MAX_CPUS);
 }
 
-static int group_as_said(struct cpu_groups *g, const char *spec, const struct int_list *cpus,
-			 const struct logger *log)
+static int group_by_lists(struct cpu_groups *g, const char *spec, const struct int_list *cpus,
+			  const struct logger *log)
 {
 	char *copy = strdup(spec), *rest = copy, *text;
 	int err = copy ? 0 : no_memory(log);
@@ -146,13 +148,13 @@ static int group_as_said(struct cpu_groups *g, const char *spec, const struct in
 
 		if (!group)
 			err = no_memory(log);
-		else if (!read_group(group, text))
+		else if (!parse_group(group, text))
 			err = log_error(log, CLI_USAGE,
 					"'--threads' must be cpu, core, package, numa, or lists of "
 					"cpus to read and to run on (0-3/0:4-7/4), not '%s'", spec);
 	}
 	free(copy);
-	return err ? err : check_all(g, cpus, log);
+	return err ? err : check_groups(g, cpus, log);
 }
 
 int cpu_groups_read(struct cpu_groups *g, const char *spec, const struct int_list *cpus,
@@ -166,15 +168,14 @@ int cpu_groups_read(struct cpu_groups *g, const char *spec, const struct int_lis
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (strcmp(spec, kinds[i].name) == 0)
 			return group_by(g, kinds[i].key_of, cpus, log);
-	return group_as_said(g, spec, cpus, log);
+	return group_by_lists(g, spec, cpus, log);
 }
 
 static bool is_in_a_group(const struct cpu_groups *g, int cpu)
 {
 	for (size_t i = 0; i < g->n; i++)
-		for (size_t k = 0; k < g->items[i].cpus.n; k++)
-			if (g->items[i].cpus.items[k] == cpu)
-				return true;
+		if (list_has(&g->items[i].cpus, cpu))
+			return true;
 	return false;
 }
 

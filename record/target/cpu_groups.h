@@ -1,4 +1,4 @@
-/* cpu_groups.h - --threads: which thread reads the buffers of which cpus, and where it runs. */
+/* cpu_groups.h - --threads: which ring buffers each thread reads, and on which cpus it runs. */
 #ifndef RECORD_CPU_GROUPS_H
 #define RECORD_CPU_GROUPS_H
 
@@ -7,7 +7,7 @@
 
 struct cpu_group {
 	struct int_list cpus, run_on;
-	int key;			/* of its core, package or node */
+	int key;			/* number of the core, package or node */
 };
 
 struct cpu_groups {
@@ -15,12 +15,14 @@ struct cpu_groups {
 	size_t n;
 };
 
-/* spec: cpu, core, package, numa, or CPUS/RUN-ON:...; every one of `cpus` is in one group then. 0;
- * or an exit status after saying what is wrong. */
+/* Puts each of `cpus` into one group. spec: cpu, core, package, numa, or CPUS/RUN-ON:... Returns
+ * 0, or an exit status after logging the error. */
 int cpu_groups_read(struct cpu_groups *g, const char *spec, const struct int_list *cpus,
 		    const struct logger *log);
-/* The cpus that are in no group join the first. 0; or an exit status after saying what is wrong. */
-int cpu_groups_add_rest(struct cpu_groups *g, const struct int_list *cpus, const struct logger *log);
+/* Adds the cpus that are in no group to the first. Returns 0, or an exit status after logging the
+ * error. */
+int cpu_groups_add_rest(struct cpu_groups *g, const struct int_list *cpus,
+			const struct logger *log);
 void cpu_groups_free(struct cpu_groups *g);
 
 #endif

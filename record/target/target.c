@@ -1,4 +1,4 @@
-/* target.c - processes, users and cpus by the options. */
+/* target.c - find the processes, users and cpus that the options name. */
 #include "target/target.h"
 
 #include <ctype.h>
@@ -14,33 +14,27 @@
 #include <unistd.h>
 
 #include "base/proc_task.h"
+#include "base/read_text.h"
 
 enum {
 	MAX_CPUS = 1 << 16,
-	COMMAND_LINE = 4096,	/* bytes that are looked at */
+	COMMAND_LINE = 4096,	/* bytes that are read */
 };
 
-static bool online_cpus(struct int_list *cpus)
+static bool read_online_cpus(struct int_list *cpus)
 {
 	char text[4096];
-	int fd = open("/sys/devices/system/cpu/online", O_RDONLY | O_CLOEXEC);
-	ssize_t size = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 
-	if (fd >= 0)
-		close(fd);
-	if (size > 0) {
-		text[size] = '\0';
-		text[strcspn(text, "\n")] = '\0';
-		if (int_list_parse(cpus, text, MAX_CPUS))
-			return true;
-	}
+	if (host_read(AT_FDCWD, "/sys/devices/system/cpu/online", text, sizeof(text)) > 0 &&
+	    int_list_parse(cpus, text, MAX_CPUS))
+		return true;
 	for (long i = 0; i < sysconf(_SC_NPROCESSORS_ONLN); i++)
 		if (int_list_add(cpus, (int)i))
 			return false;
 	return cpus->n > 0;
 }
 
-/* Every thread of a process; false: it is gone. */
+/* Adds all threads of a process. False: it has ended. */
 static bool add_threads_of(struct int_list *threads, pid_t pid)
 {
 	char path[64];
@@ -60,17 +54,17 @@ static bool add_threads_of(struct int_list *threads, pid_t pid)
 	return threads->n > before;
 }
 
-/* A test of a process directory of /proc. */
-typedef bool (*process_test)(int proc, const char *pid, const void *with);
+/* Whether to record the process of a directory in /proc. */
+typedef bool (*process_test)(int proc, const char *pid, const void *criterion);
 
-static bool is_owned_by(int proc, const char *pid, const void *with)
+static bool is_owned_by(int proc, const char *pid, const void *criterion)
 {
 	struct stat st;
 
-	return fstatat(proc, pid, &st, 0) == 0 && st.st_uid == *(const uid_t *)with;
+	return fstatat(proc, pid, &st, 0) == 0 && st.st_uid == *(const uid_t *)criterion;
 }
 
-/* The arguments with blanks between them; false: it has none, as the kernel's threads. */
+/* Stores the arguments with blanks between them. False: it has none; kernel threads don't. */
 static bool read_command_line(int proc, const char *pid, char text[COMMAND_LINE])
 {
 	char path[300];
@@ -92,7 +86,8 @@ static bool read_command_line(int proc, const char *pid, char text[COMMAND_LINE]
 	return true;
 }
 
-/* Whoever started the recorder has the expression in its own command line: timeout(1), a shell, sudo. */
+/* Ancestors of the recorder have the expression in their own command lines: timeout(1), a shell,
+ * sudo. */
 static bool is_ancestor(int proc, pid_t pid)
 {
 	struct task t = { 0 };
@@ -104,11 +99,11 @@ static bool is_ancestor(int proc, pid_t pid)
 	return ancestor == pid;
 }
 
-static bool has_command_line(int proc, const char *pid, const void *with)
+static bool has_command_line(int proc, const char *pid, const void *criterion)
 {
 	char text[COMMAND_LINE];
 
-	return read_command_line(proc, pid, text) && regexec(with, text, 0, NULL, 0) == 0 &&
+	return read_command_line(proc, pid, text) && regexec(criterion, text, 0, NULL, 0) == 0 &&
 	       !is_ancestor(proc, atoi(pid));
 }
 
@@ -121,8 +116,9 @@ static void log_chosen(int proc, const char *pid, const struct logger *log)
 		       read_command_line(proc, pid, text) ? text : "(no command line)");
 }
 
-/* The threads of every process but this one that passes. */
-static size_t add_matching(struct int_list *threads, process_test test, const void *with, const struct logger *log)
+/* Adds the threads of all processes that pass the test, except this one. Returns how many. */
+static size_t add_matching(struct int_list *threads, process_test test, const void *criterion,
+			   const struct logger *log)
 {
 	DIR *dir = opendir("/proc");
 	struct dirent *d;
@@ -132,7 +128,8 @@ static size_t add_matching(struct int_list *threads, process_test test, const vo
 		return 0;
 	while ((d = readdir(dir)))
 		if (isdigit((unsigned char)d->d_name[0]) && atoi(d->d_name) != getpid() &&
-		    test(dirfd(dir), d->d_name, with) && add_threads_of(threads, atoi(d->d_name)))
+		    test(dirfd(dir), d->d_name, criterion) &&
+		    add_threads_of(threads, atoi(d->d_name)))
 			log_chosen(dirfd(dir), d->d_name, log);
 	closedir(dir);
 	return threads->n - before;
@@ -145,12 +142,13 @@ static int add_by_pattern(struct target *t, const char *pattern, const struct lo
 
 	if (regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB))
 		return log_error(log, CLI_USAGE,
-				 "'-p %s' is neither a process nor a regular expression",
+				 "'-p %s' is neither a process id nor a regular expression",
 				 pattern);
 	found = add_matching(&t->threads, has_command_line, &regex, log);
 	regfree(&regex);
 	if (!found)
-		return log_error(log, CLI_INPUT, "no process has a command line like '%s'", pattern);
+		return log_error(log, CLI_INPUT, "no command line of a process matches '%s'",
+				 pattern);
 	return 0;
 }
 
@@ -171,12 +169,12 @@ static int add_thread(struct target *t, const char *item, const struct logger *l
 	uint64_t tid;
 
 	if (!parse_number(item, &tid) || tid > INT32_MAX)
-		return log_error(log, CLI_USAGE, "'-t %s' is not the number of a thread", item);
+		return log_error(log, CLI_USAGE, "'-t %s' is not a thread id", item);
 	snprintf(path, sizeof(path), "/proc/%llu", (unsigned long long)tid);
 	if (access(path, F_OK))
 		return log_error(log, CLI_INPUT, "there is no thread %s", item);
 	return int_list_add(&t->threads, (int)tid)
-		       ? log_error(log, CLI_OUTPUT, "%s", "out of memory")
+		       ? log_error(log, CLI_OUTPUT, "out of memory")
 		       : 0;
 }
 
@@ -213,7 +211,7 @@ static int add_user(struct target *t, const char *name, const struct logger *log
 	else
 		return log_error(log, CLI_USAGE, "there is no user '%s'", name);
 	if (!add_matching(&t->threads, is_owned_by, &uid, log))
-		return log_error(log, CLI_INPUT, "user %s runs nothing", name);
+		return log_error(log, CLI_INPUT, "user %s has no processes", name);
 	return 0;
 }
 
@@ -229,7 +227,7 @@ static int choose_threads(struct target *t, const struct settings *o, const stru
 	return err;
 }
 
-/* Those that are off can't be recorded, nor those that are not there. */
+/* Offline cpus can't be recorded. */
 static int check_cpus(const struct int_list *cpus, const struct int_list *online,
 		      const struct logger *log)
 {
@@ -239,8 +237,8 @@ static int check_cpus(const struct int_list *cpus, const struct int_list *online
 		for (size_t k = 0; k < online->n && !found; k++)
 			found = online->items[k] == cpus->items[i];
 		if (!found)
-			return log_error(log, CLI_INPUT, "there is no cpu %d, or it is off; the "
-					 "last that is on is %d", cpus->items[i],
+			return log_error(log, CLI_INPUT, "cpu %d does not exist or is offline; the "
+					 "last online cpu is %d", cpus->items[i],
 					 online->items[online->n - 1]);
 	}
 	return 0;
@@ -251,10 +249,11 @@ static int choose_cpus(struct target *t, const struct settings *o, const struct 
 	if (o->cpus) {
 		if (!int_list_parse(&t->cpus, o->cpus, MAX_CPUS))
 			return log_error(log, CLI_USAGE, "'-C %s' is not a list of cpus", o->cpus);
-		return online_cpus(&t->side_cpus) ? check_cpus(&t->cpus, &t->side_cpus, log) : 0;
+		return read_online_cpus(&t->side_cpus) ? check_cpus(&t->cpus, &t->side_cpus, log) :
+							 0;
 	}
-	if (t->per_thread ? int_list_add(&t->cpus, -1) : !online_cpus(&t->cpus))
-		return log_error(log, CLI_OUTPUT, "%s", "out of memory");
+	if (t->per_thread ? int_list_add(&t->cpus, -1) : !read_online_cpus(&t->cpus))
+		return log_error(log, CLI_OUTPUT, "out of memory");
 	t->nr_online = t->per_thread ? 0 : (unsigned int)t->cpus.n;
 	return 0;
 }
@@ -270,11 +269,11 @@ int target_choose(struct target *t, const struct settings *o, char *const *comma
 	t->kind = system ? TARGET_SYSTEM : threads ? TARGET_THREADS : TARGET_COMMAND;
 	t->per_thread = o->per_thread;
 	if (system && threads)
-		log_at(log, LOG_WARNING, "-a records everything: -p, -t and -u count for nothing");
+		log_at(log, LOG_WARNING, "-a records everything: -p, -t and -u are ignored");
 	if (system && o->per_thread)
-		return log_error(log, CLI_USAGE, "%s", "--per-thread needs a command, -p, -t or -u");
+		return log_error(log, CLI_USAGE, "--per-thread needs a command, -p, -t or -u");
 	if (o->per_thread && o->cpus)
-		return log_error(log, CLI_USAGE, "%s", "--per-thread and -C exclude each other");
+		return log_error(log, CLI_USAGE, "--per-thread and -C exclude each other");
 	if (t->kind == TARGET_THREADS)
 		err = choose_threads(t, o, log);
 	if (!err)

@@ -1,4 +1,4 @@
-/* target.h - whom the counters watch: threads and cpus. */
+/* target.h - the threads and cpus that are recorded. */
 #ifndef RECORD_TARGET_H
 #define RECORD_TARGET_H
 
@@ -16,19 +16,19 @@ enum target_kind {
 
 struct target {
 	enum target_kind kind;
-	char *const *command;	/* what to run, NULL: nothing */
-	struct int_list threads; /* TARGET_COMMAND: filled in when it is forked */
-	struct int_list cpus; /* where a counter is opened; the one -1: wherever the thread runs */
-	struct int_list side_cpus; /* with -C: all that are on; tasks exec and map on any of them */
-	unsigned int nr_online;	/* cpus; 0: nobody asked */
+	char *const *command;	/* to execute, or NULL */
+	struct int_list threads; /* TARGET_COMMAND: filled in after the fork */
+	struct int_list cpus;	/* of the counters; only -1: any cpu that the thread runs on */
+	struct int_list side_cpus; /* with -C: all online cpus, for side-band records */
+	unsigned int nr_online;	/* cpus; 0: not counted */
 	bool per_thread;
 };
 
-/* 0; or an exit status after saying what is wrong. */
+/* Returns 0, or an exit status after logging the error. */
 int target_choose(struct target *t, const struct settings *o, char *const *command,
 		  const struct logger *log);
 void target_free(struct target *t);
-/* Where some counter is opened: with -C also where there are only side-band records. */
+/* Returns all cpus with a counter: with -C also those that have only side-band records. */
 const struct int_list *target_all_cpus(const struct target *t);
 
 #endif
