@@ -45,7 +45,7 @@ void priority_set(const struct settings *o, const struct logger *log)
 	if (o->realtime == NOT_GIVEN)
 		request_short_slices();
 	else if (sched_setscheduler(0, SCHED_FIFO, &p))
-		log_at(log, LOG_WARNING, "no SCHED_FIFO priority: %s", strerror(errno));
+		log_at(log, LOG_WARNING, "can't set the SCHED_FIFO priority: %s", strerror(errno));
 }
 
 void priority_reset(void)

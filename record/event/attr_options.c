@@ -59,7 +59,7 @@ static int limit_freq(struct attr_options *a, const struct logger *log)
 		return 0;
 	if (o->strict_freq)
 		return log_error(log, CLI_INPUT,
-				 "the kernel allows %ld samples a second, not %llu. "
+				 "the kernel allows %ld samples per second, not %llu. "
 				 "Try: sudo sysctl kernel.perf_event_max_sample_rate=%llu",
 				 most, (unsigned long long)a->freq, (unsigned long long)a->freq);
 	log_at(log, LOG_WARNING, "the frequency is lowered to %ld Hz "

@@ -214,7 +214,8 @@ static int add_named(struct event_list *l, const struct item *item)
 	} else if (is_known(item->name, &type, &config)) {
 		err = events_add(l, item->text, type, config) ? 0 : event_no_memory(l);
 	} else if (has_unknown_modifiers(item->name)) {
-		log_at(l->log, LOG_ERROR, "event '%s': '%s' are not modifiers (" MODIFIERS ")",
+		log_at(l->log, LOG_ERROR,
+		       "event '%s': unknown modifiers '%s' (known: " MODIFIERS ")",
 		       item->text, strchr(item->name, ':') + 1);
 		err = -1;
 	} else if (strchr(item->name, ':')) {

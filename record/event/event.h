@@ -49,7 +49,7 @@ struct event {
 	bool tracking;			/* carries the side-band records of tasks and maps */
 	bool helper;			/* added by precord, only for side-band records */
 	unsigned int argv_index;	/* of its -e */
-	unsigned int spec;		/* its specification's number; a pattern's events share it */
+	unsigned int spec;		/* number; all events of a pattern share it */
 	char *filter, *cgroup;
 	char *group_name;		/* of the group that it leads, or NULL */
 	int cgroup_fd;			/* -1: none */
@@ -75,8 +75,7 @@ int events_parse(struct event_list *l, const char *text, unsigned int argv_index
 /* Frees the list; removes the probes that were created for it. */
 void events_free(struct event_list *l);
 
-/* For the files of the parser. */
-/* Returns NULL if memory is short. */
+/* For the files of the parser. Returns NULL if memory is short. */
 struct event *events_add(struct event_list *l, const char *name, uint32_t type, uint64_t config);
 struct event *events_last(struct event_list *l);
 /* Returns a copy that the caller frees, or NULL if memory is short. */

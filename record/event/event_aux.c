@@ -104,7 +104,7 @@ bool events_have_aux(const struct event_list *l)
 	return false;
 }
 
-/* group: room for n events. The events of a group are adjacent in the list. */
+/* group: scratch memory for n events. The events of a group are adjacent in the list. */
 static void move_group_to_front(struct event_list *l, size_t first, size_t n, struct event *group)
 {
 	memcpy(group, l->items + first, n * sizeof(*group));

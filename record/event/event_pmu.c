@@ -30,7 +30,8 @@ static int add_pmu(struct event_list *l, const char *name, const char *terms, co
 	int err;
 
 	if (p.dir < 0 || !pmu_type(name, &type)) {
-		log_at(l->log, LOG_ERROR, "this machine has no PMU '%s'; precord --list shows its PMUs",
+		log_at(l->log, LOG_ERROR,
+		       "this machine has no PMU '%s'; precord --list shows its PMUs",
 		       name);
 		return -1;
 	}

@@ -65,7 +65,7 @@ static int filter_spec(struct event_list *l, const char *filter, unsigned int ar
 
 		if (e->attr.type != PERF_TYPE_TRACEPOINT && !e->aux)
 			return log_error(l->log, CLI_USAGE,
-					 "'--filter' is for tracepoints, and %s is none",
+					 "'--filter' is for tracepoints and AUX events, not for %s",
 					 e->name);
 		if (add_filter(e, filter))
 			return no_memory(l);

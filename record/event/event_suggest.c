@@ -116,7 +116,8 @@ int event_unknown(const struct event_list *l, const char *what, const char *name
 		       similar);
 	else
 		log_at(l->log, LOG_ERROR,
-		       "there is no %s '%s'; precord --list shows those of this machine", what, name);
+		       "there is no %s '%s'; precord --list shows those of this machine",
+		       what, name);
 	free(similar);
 	return -1;
 }

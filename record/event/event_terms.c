@@ -446,7 +446,7 @@ static void apply_modifier(struct event *e, char letter)
 static int check_modifiers(const struct event_list *l, const char *letters)
 {
 	if (*letters && !is_modifiers(letters)) {
-		log_at(l->log, LOG_ERROR, "'%s' are not modifiers (" MODIFIERS ")", letters);
+		log_at(l->log, LOG_ERROR, "unknown modifiers '%s' (known: " MODIFIERS ")", letters);
 		return -1;
 	}
 	for (const char *at = letters; *at; at++) {

@@ -30,16 +30,20 @@ static int add_tracepoint(struct event_list *l, const char *system, const char *
 }
 
 /* "cylces:u" looks like a tracepoint, but is more likely a misspelt event with modifiers. Where
- * tracefs can't be read, only a name like it can tell. */
+ * tracefs can't be read, it is one if there is an event with a similar name. */
 static bool is_misspelt_event(const char *text, int error)
 {
 	char *similar;
+	bool misspelt;
 
 	if (!is_modifiers(strchr(text, ':') + 1))
 		return false;
-	similar = error == ENOENT ? NULL : event_suggest(text);
+	if (error == ENOENT)
+		return true;
+	similar = event_suggest(text);
+	misspelt = similar != NULL;
 	free(similar);
-	return error == ENOENT || similar != NULL;
+	return misspelt;
 }
 
 static int log_missing(const struct event_list *l, const char *text, int error)

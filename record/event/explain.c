@@ -205,8 +205,8 @@ void explain_open(const struct event *e, const struct target *t, int error,
 	case E2BIG:
 		log_at(log, LOG_ERROR,
 		       "%s: this kernel is too old for a field of the attribute (E2BIG): "
-		       "config3 needs Linux 6.3, sig_data 5.13, --max-stack 4.8; --print-attr shows "
-		       "the fields", e->name);
+		       "config3 needs Linux 6.3, sig_data 5.13, --max-stack 4.8; --print-attr "
+		       "shows the fields", e->name);
 		return;
 	case ESRCH:
 		log_at(log, LOG_ERROR, "%s: the process does not exist any more (ESRCH)", e->name);

@@ -158,7 +158,7 @@ def test_names_of_events(print_attr, event, name):
 
 
 @pytest.mark.parametrize("event, said", [
-    ("cycles:uu", "'u' occurs twice"), ("cycles:pppp", "level is 3"), ("cycles:q", "not modifiers"),
+    ("cycles:uu", "'u' occurs twice"), ("cycles:pppp", "level is 3"), ("cycles:q", "unknown modifiers 'q'"),
     ("{cycles,cs}:", "missing after a group's colon"), ("{cycles,cs", "closing brace"), ("cycles/period=1", "second slash"),
     ("cycles/period=1,/", "a term or value is missing"), ("cycles/nosuch/", "no term 'nosuch'"), ("cycles/name=12/", "in quotes"),
     ("mem:0x1000:ww", "mem:ADDR[/LEN]"), ("mem:0x1000:u/name=x/", "modifiers must follow the terms"),
