@@ -35,7 +35,7 @@ static bool read_stat(struct task *t, int proc, unsigned long *threads)
 	long ppid = 0;
 
 	snprintf(path, sizeof(path), "%d/stat", (int)t->pid);
-	if (host_read(proc, path, text, sizeof(text)) <= 0)
+	if (read_text(proc, path, text, sizeof(text)) <= 0)
 		return false;
 	open = strchr(text, '(');
 	close = strrchr(text, ')');
@@ -58,7 +58,7 @@ bool task_thread_name(int proc, pid_t pid, pid_t tid, char comm[TASK_COMM])
 	ssize_t n;
 
 	snprintf(path, sizeof(path), "%d/task/%d/comm", (int)pid, (int)tid);
-	n = host_read(proc, path, text, sizeof(text));
+	n = read_text(proc, path, text, sizeof(text));
 	if (n < 0)
 		return false;
 	set_comm(comm, text, (size_t)n);
@@ -76,7 +76,7 @@ bool task_thread_process(int proc, pid_t tid, pid_t *pid)
 	char path[32], text[4096], *at;
 
 	snprintf(path, sizeof(path), "%d/status", (int)tid);
-	if (host_read(proc, path, text, sizeof(text)) <= 0)
+	if (read_text(proc, path, text, sizeof(text)) <= 0)
 		return false;
 	at = strstr(text, "\nTgid:");
 	if (!at)

@@ -14,7 +14,7 @@
  * stop early only when a page is full, and no line or entry is as long as half a page. */
 #define SHORT_READ 2048
 
-ssize_t host_read(int dir, const char *path, char *buf, size_t size)
+ssize_t read_text(int dir, const char *path, char *buf, size_t size)
 {
 	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
 	size_t n = 0;
@@ -41,11 +41,11 @@ ssize_t host_read(int dir, const char *path, char *buf, size_t size)
 	return (ssize_t)n;
 }
 
-bool host_read_number(int dir, const char *path, int base, uint64_t *out)
+bool read_text_number(int dir, const char *path, int base, uint64_t *out)
 {
 	char text[64], *end;
 
-	if (host_read(dir, path, text, sizeof(text)) <= 0)
+	if (read_text(dir, path, text, sizeof(text)) <= 0)
 		return false;
 	*out = strtoull(text, &end, base);
 	return end != text;
@@ -63,7 +63,7 @@ static char *grow_text(char *text, size_t *capacity, size_t limit)
 	return larger;
 }
 
-char *host_read_all(int dir, const char *path, size_t limit, size_t *size)
+char *read_text_all(int dir, const char *path, size_t limit, size_t *size)
 {
 	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
 	size_t capacity = 16384, n = 0;
@@ -99,7 +99,7 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-size_t host_numbered(const char *path, const char *prefix, unsigned int **numbers)
+size_t list_numbered(const char *path, const char *prefix, unsigned int **numbers)
 {
 	size_t n = 0, capacity = 0, length = strlen(prefix);
 	DIR *dir = opendir(path);
@@ -130,7 +130,7 @@ size_t host_numbered(const char *path, const char *prefix, unsigned int **number
 	return n;
 }
 
-size_t host_parse_cpus(const char *list, unsigned int *cpus, size_t n)
+size_t parse_cpu_list(const char *list, unsigned int *cpus, size_t n)
 {
 	size_t found = 0;
 
@@ -148,7 +148,7 @@ size_t host_parse_cpus(const char *list, unsigned int *cpus, size_t n)
 	return found;
 }
 
-bool host_list_has(const char *list, unsigned int cpu)
+bool cpu_list_has(const char *list, unsigned int cpu)
 {
 	while (isdigit((unsigned char)*list)) {
 		char *end;

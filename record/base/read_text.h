@@ -9,23 +9,23 @@
 
 /* Stores up to size - 1 bytes of a file and a NUL, without newlines at the end. path is relative to
  * the directory `dir` or AT_FDCWD. Returns the number of bytes, or -1 and errno. */
-ssize_t host_read(int dir, const char *path, char *buf, size_t size);
+ssize_t read_text(int dir, const char *path, char *buf, size_t size);
 
 /* Stores the number that a file begins with; base as for strtoull(). False: no such file, or no
  * number. */
-bool host_read_number(int dir, const char *path, int base, uint64_t *out);
+bool read_text_number(int dir, const char *path, int base, uint64_t *out);
 
 /* Returns the whole file and a NUL, for the caller to free. NULL: unreadable, or over limit
  * bytes. */
-char *host_read_all(int dir, const char *path, size_t limit, size_t *size);
+char *read_text_all(int dir, const char *path, size_t limit, size_t *size);
 
 /* Stores the numbers of a directory's entries whose names are prefix and a number, sorted; the
  * caller frees them. Returns how many there are. */
-size_t host_numbered(const char *path, const char *prefix, unsigned int **numbers);
+size_t list_numbered(const char *path, const char *prefix, unsigned int **numbers);
 
 /* Parses "0-3,8" and stores at most n numbers. Returns how many there are. */
-size_t host_parse_cpus(const char *list, unsigned int *cpus, size_t n);
+size_t parse_cpu_list(const char *list, unsigned int *cpus, size_t n);
 /* Whether the list has the number. */
-bool host_list_has(const char *list, unsigned int cpu);
+bool cpu_list_has(const char *list, unsigned int cpu);
 
 #endif

@@ -34,7 +34,7 @@ static void add_period(int dir, const char *caps, const char *term, char *terms,
 	uint64_t supported;
 	int period = DEFAULT_PERIOD;
 
-	if (!host_read_number(dir, caps, 16, &supported) || !supported)
+	if (!read_text_number(dir, caps, 16, &supported) || !supported)
 		return;
 	while (period > 0 && !(supported >> period & 1))
 		period--;
@@ -58,11 +58,11 @@ static void intel_pt_terms(int dir, char *terms, size_t size)
 	uint64_t supported;
 
 	add_if_there(dir, "tsc", terms, size);
-	if (host_read_number(dir, "caps/mtc", 10, &supported) && supported) {
+	if (read_text_number(dir, "caps/mtc", 10, &supported) && supported) {
 		add_if_there(dir, "mtc", terms, size);
 		add_period(dir, "caps/mtc_periods", "mtc_period", terms, size);
 	}
-	if (host_read_number(dir, "caps/psb_cyc", 10, &supported) && supported)
+	if (read_text_number(dir, "caps/psb_cyc", 10, &supported) && supported)
 		add_period(dir, "caps/psb_periods", "psb_period", terms, size);
 	add_if_there(dir, "pt", terms, size);
 	add_if_there(dir, "branch", terms, size);
@@ -85,7 +85,7 @@ void event_aux_attr(struct event *e, int dir)
 {
 	uint64_t least;
 
-	if (e->aux == AUX_ARM_SPE && host_read_number(dir, "caps/min_interval", 10, &least))
+	if (e->aux == AUX_ARM_SPE && read_text_number(dir, "caps/min_interval", 10, &least))
 		e->attr.sample_period = least;
 }
 

@@ -14,9 +14,9 @@ static void read_cpus(const struct pmu *p, struct event *e)
 {
 	char text[4096];
 
-	if (host_read(p->dir, "cpumask", text, sizeof(text)) >= 0)
+	if (read_text(p->dir, "cpumask", text, sizeof(text)) >= 0)
 		e->system_wide = true;
-	else if (host_read(p->dir, "cpus", text, sizeof(text)) < 0)
+	else if (read_text(p->dir, "cpus", text, sizeof(text)) < 0)
 		return;
 	if (*text)
 		int_list_parse(&e->cpus, text, 1 << 20);

@@ -29,7 +29,7 @@ bool pmu_type(const char *pmu, uint32_t *type)
 {
 	int dir = pmu_open(pmu);
 	uint64_t number;
-	bool ok = dir >= 0 && host_read_number(dir, "type", 10, &number);
+	bool ok = dir >= 0 && read_text_number(dir, "type", 10, &number);
 
 	if (ok)
 		*type = (uint32_t)number;
@@ -83,7 +83,7 @@ uint64_t pmu_config_bits(const char *pmu, const char *term)
 	int dir = pmu_open(pmu);
 
 	snprintf(path, sizeof(path), "format/%s", term);
-	if (dir >= 0 && host_read(dir, path, format, sizeof(format)) >= 0)
+	if (dir >= 0 && read_text(dir, path, format, sizeof(format)) >= 0)
 		pmu_set_bits(&bits, format, UINT64_MAX);
 	if (dir >= 0)
 		close(dir);

@@ -74,7 +74,7 @@ static int format_term(const struct pmu *p, struct event *e, const struct term *
 	uint64_t number = 1;
 
 	snprintf(path, sizeof(path), "format/%s", t->key);
-	if (host_read(p->dir, path, format, sizeof(format)) < 0)
+	if (read_text(p->dir, path, format, sizeof(format)) < 0)
 		return 0;
 	if (from == FROM_ALIAS && is_given(p, t->key))
 		return 1;
@@ -96,12 +96,12 @@ static void alias_unit(const struct pmu *p, struct event *e, const char *alias)
 	char path[300], text[128];
 
 	snprintf(path, sizeof(path), "events/%s.unit", alias);
-	if (host_read(p->dir, path, text, sizeof(text)) >= 0 && *text) {
+	if (read_text(p->dir, path, text, sizeof(text)) >= 0 && *text) {
 		free(e->unit);
 		e->unit = event_text(text, strlen(text));
 	}
 	snprintf(path, sizeof(path), "events/%s.scale", alias);
-	if (host_read(p->dir, path, text, sizeof(text)) >= 0)
+	if (read_text(p->dir, path, text, sizeof(text)) >= 0)
 		e->scale = strtod(text, NULL);
 }
 
@@ -110,7 +110,7 @@ static int alias_term(const struct pmu *p, struct event *e, const char *alias)
 	char path[300], terms[1024];
 
 	snprintf(path, sizeof(path), "events/%s", alias);
-	if (host_read(p->dir, path, terms, sizeof(terms)) < 0)
+	if (read_text(p->dir, path, terms, sizeof(terms)) < 0)
 		return 0;
 	alias_unit(p, e, alias);
 	return apply_terms(p, e, terms, FROM_ALIAS) ? -1 : 1;
@@ -146,7 +146,7 @@ static int driver_term(const struct pmu *p, struct event *e, const char *name)
 	char path[300], text[32];
 
 	snprintf(path, sizeof(path), "sinks/%s", name);
-	if (!strchr(name, '/') && host_read(p->dir, path, text, sizeof(text)) >= 0)
+	if (!strchr(name, '/') && read_text(p->dir, path, text, sizeof(text)) >= 0)
 		e->attr.config2 |= strtoull(text, NULL, 16);
 	else
 		log_at(p->log, LOG_WARNING, "%s: this PMU has no sink '%s': '@%s' is ignored",

@@ -31,7 +31,7 @@ static bool read_owner(int pid, struct owner *o)
 	struct stat st;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	if (host_read(AT_FDCWD, path, text, sizeof(text)) <= 0 || stat("/proc/self/ns/pid", &st))
+	if (read_text(AT_FDCWD, path, text, sizeof(text)) <= 0 || stat("/proc/self/ns/pid", &st))
 		return false;
 	/* The comm may contain ") ". The start time is the 19th number after the state. */
 	end = strrchr(text, ')');
@@ -78,7 +78,7 @@ static void check_list(int tracefs, const char *file, const struct owner *self,
 		       enum probes_action action, struct probes_left *left)
 {
 	size_t size;
-	char *text = host_read_all(tracefs, file, LIMIT, &size), *rest = text, *line;
+	char *text = read_text_all(tracefs, file, LIMIT, &size), *rest = text, *line;
 	int list = -1;
 
 	if (text && action == PROBES_REMOVE)

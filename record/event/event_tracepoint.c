@@ -73,7 +73,7 @@ static int add_matching(struct event_list *l, int events, const char *system, co
 	for (int i = 0; i < n; i++) {
 		snprintf(path, sizeof(path), "%s/%s/id", system, names[i]->d_name);
 		if (!err && fnmatch(glob, names[i]->d_name, 0) == 0 &&
-		    host_read_number(events, path, 10, &id))
+		    read_text_number(events, path, 10, &id))
 			err = add_tracepoint(l, system, names[i]->d_name, id);
 		free(names[i]);
 	}
@@ -105,7 +105,7 @@ static int add_one(struct event_list *l, int events, const char *text, const cha
 	uint64_t id;
 
 	snprintf(path, sizeof(path), "%s/%s/id", system, name);
-	if (!host_read_number(events, path, 10, &id))
+	if (!read_text_number(events, path, 10, &id))
 		return log_missing(l, text, errno);
 	return add_tracepoint(l, system, name, id);
 }

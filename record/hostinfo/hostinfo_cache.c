@@ -25,7 +25,7 @@ struct caches {
 
 static bool has_cpu(const struct cache *c, unsigned int cpu)
 {
-	return host_list_has((const char *)c->v[MAP].bytes.data, cpu);
+	return cpu_list_has((const char *)c->v[MAP].bytes.data, cpu);
 }
 
 /* Everything but the map. */
@@ -42,12 +42,12 @@ static void read_rows(struct host_values *h, const char *directory, struct pd_va
 		uint64_t value = 0;
 
 		snprintf(path, sizeof(path), "%s/%s", directory, files[i]);
-		host_read_number(AT_FDCWD, path, 10, &value);
+		read_text_number(AT_FDCWD, path, 10, &value);
 		v[i] = (struct pd_value)PD_NUMBER(names[i], value);
 	}
 	for (size_t i = TYPE; i <= SIZE; i++) {
 		snprintf(path, sizeof(path), "%s/%s", directory, files[i]);
-		if (host_read(AT_FDCWD, path, text, sizeof(text)) < 0)
+		if (read_text(AT_FDCWD, path, text, sizeof(text)) < 0)
 			text[0] = '\0';
 		v[i] = host_text(h, names[i], text);
 	}
@@ -86,7 +86,7 @@ static bool see_cache(struct caches *all, unsigned int cpu, unsigned int index)
 		return false;
 	snprintf(path, sizeof(path), CPUS "/cpu%u/cache/index%u", cpu, index);
 	snprintf(file, sizeof(file), "%s/shared_cpu_list", path);
-	if (host_read(AT_FDCWD, file, map, sizeof(map)) < 0)
+	if (read_text(AT_FDCWD, file, map, sizeof(map)) < 0)
 		return false;
 	c = host_alloc(all->h, sizeof(*c));
 	if (!c)

@@ -44,7 +44,7 @@ static void cpu_id(const char *info, char *id, size_t size)
 
 	id[0] = '\0';
 #ifdef __aarch64__
-	if (host_read(AT_FDCWD, CPUS "/cpu0/regs/identification/midr_el1", id, size) > 0)
+	if (read_text(AT_FDCWD, CPUS "/cpu0/regs/identification/midr_el1", id, size) > 0)
 		return;
 #endif
 	cpuinfo_field(info, "mvendorid", part, sizeof(part));
@@ -100,7 +100,7 @@ static uint64_t number_or_none(const char *topology, const char *file)
 	uint64_t value;
 
 	snprintf(path, sizeof(path), "%s/%s", topology, file);
-	return host_read_number(AT_FDCWD, path, 10, &value) ? value : NONE;
+	return read_text_number(AT_FDCWD, path, 10, &value) ? value : NONE;
 }
 
 /* What cpus share: lists like "0-3" of all cpus, each once, with the number that sysfs has for it. */
@@ -118,7 +118,7 @@ static bool read_list(struct sharing *s, const char *topology, const char *file)
 	if (!file)
 		return false;
 	snprintf(path, sizeof(path), "%s/%s", topology, file);
-	if (host_read(AT_FDCWD, path, text, sizeof(text)) <= 0)
+	if (read_text(AT_FDCWD, path, text, sizeof(text)) <= 0)
 		return false;
 	host_add(&s->lists, host_text(s->lists.h, NULL, text));
 	return true;
@@ -131,7 +131,7 @@ static uint64_t see_cpu(struct sharing *s, unsigned int cpu, const char *topolog
 	size_t n;
 
 	for (size_t i = 0; i < s->lists.n; i++)
-		if (host_list_has((const char *)s->lists.items[i].bytes.data, cpu))
+		if (cpu_list_has((const char *)s->lists.items[i].bytes.data, cpu))
 			return s->numbers[i];
 	number = number_or_none(topology, s->number);
 	n = s->lists.n;
@@ -182,10 +182,10 @@ static int topology(struct pd_writer *w, struct host_values *h, unsigned int ava
 /* The highest number of "0-3,8", and one. */
 static unsigned int count_to_last(const char *list)
 {
-	unsigned int n = (unsigned int)host_parse_cpus(list, NULL, 0), last = 0, *cpus;
+	unsigned int n = (unsigned int)parse_cpu_list(list, NULL, 0), last = 0, *cpus;
 
 	cpus = n && n < MAX_CPUS ? malloc(n * sizeof(*cpus)) : NULL;
-	if (cpus && host_parse_cpus(list, cpus, n))
+	if (cpus && parse_cpu_list(list, cpus, n))
 		last = cpus[n - 1] + 1;
 	free(cpus);
 	return last;
@@ -197,12 +197,12 @@ int hostinfo_topology(struct pd_writer *w, struct host_values *h, const struct h
 	char list[4096];
 	unsigned int available = 0, online = info->online_cpus;
 
-	if (host_read(AT_FDCWD, CPUS "/present", list, sizeof(list)) > 0)
+	if (read_text(AT_FDCWD, CPUS "/present", list, sizeof(list)) > 0)
 		available = count_to_last(list);
 	if (available == 0)
 		available = (unsigned int)sysconf(_SC_NPROCESSORS_CONF);
-	if (online == 0 && host_read(AT_FDCWD, CPUS "/online", list, sizeof(list)) > 0)
-		online = (unsigned int)host_parse_cpus(list, NULL, 0);
+	if (online == 0 && read_text(AT_FDCWD, CPUS "/online", list, sizeof(list)) > 0)
+		online = (unsigned int)parse_cpu_list(list, NULL, 0);
 	if (online == 0)
 		online = available;
 	const struct pd_value counts[] = {

@@ -24,7 +24,7 @@ static int total(struct pd_writer *w, struct host_values *h, struct pd_error *e)
 	char text[4096];
 	uint64_t size;
 
-	if (host_read(AT_FDCWD, "/proc/meminfo", text, sizeof(text)) <= 0)
+	if (read_text(AT_FDCWD, "/proc/meminfo", text, sizeof(text)) <= 0)
 		return 0;
 	size = meminfo_field(text, "MemTotal:");
 	return host_feature(w, h, PD_FEATURE_TOTAL_MEM, (struct pd_value)PD_NUMBER(NULL, size), e);
@@ -36,10 +36,10 @@ static struct pd_value numa_node(struct host_values *h, unsigned int node)
 	const struct pd_value none = { .name = NULL };
 
 	snprintf(path, sizeof(path), NODES "/node%u/meminfo", node);
-	if (host_read(AT_FDCWD, path, text, sizeof(text)) <= 0)
+	if (read_text(AT_FDCWD, path, text, sizeof(text)) <= 0)
 		return none;
 	snprintf(path, sizeof(path), NODES "/node%u/cpulist", node);
-	if (host_read(AT_FDCWD, path, cpus, sizeof(cpus)) < 0)
+	if (read_text(AT_FDCWD, path, cpus, sizeof(cpus)) < 0)
 		cpus[0] = '\0';
 	return host_object(h, NULL, (const struct pd_value[]){
 		PD_NUMBER("node", node), PD_NUMBER("mem_total", meminfo_field(text, "MemTotal:")),
@@ -62,7 +62,7 @@ static struct pd_value memory_node(struct host_values *h, unsigned int node)
 	size_t n;
 
 	snprintf(path, sizeof(path), NODES "/node%u", node);
-	n = host_numbered(path, "memory", &blocks);
+	n = list_numbered(path, "memory", &blocks);
 	size = n ? blocks[n - 1] + 1 : 0;
 	words = size && size < MAX_BLOCK ? host_alloc(h, (size / 64 + 1) * sizeof(*words)) : NULL;
 	for (size_t i = 0; words && i < n; i++)
@@ -81,7 +81,7 @@ static int memory_topology(struct pd_writer *w, struct host_values *h,
 	uint64_t block;
 
 	if (nodes->n == 0 ||
-	    !host_read_number(AT_FDCWD, "/sys/devices/system/memory/block_size_bytes", 16, &block))
+	    !read_text_number(AT_FDCWD, "/sys/devices/system/memory/block_size_bytes", 16, &block))
 		return 0;
 	return host_feature(w, h, PD_FEATURE_MEM_TOPOLOGY, host_object(h, NULL, (const struct pd_value[]){
 		PD_NUMBER("version", 1), PD_NUMBER("block_size", block),
@@ -95,11 +95,11 @@ static size_t online_nodes(unsigned int **nodes)
 	size_t n;
 
 	*nodes = NULL;
-	if (host_read(AT_FDCWD, NODES "/online", list, sizeof(list)) <= 0)
-		return host_numbered(NODES, "node", nodes);
-	n = host_parse_cpus(list, NULL, 0);
+	if (read_text(AT_FDCWD, NODES "/online", list, sizeof(list)) <= 0)
+		return list_numbered(NODES, "node", nodes);
+	n = parse_cpu_list(list, NULL, 0);
 	*nodes = n < MAX_NODES ? malloc((n + 1) * sizeof(**nodes)) : NULL;
-	return *nodes ? host_parse_cpus(list, *nodes, n) : 0;
+	return *nodes ? parse_cpu_list(list, *nodes, n) : 0;
 }
 
 int hostinfo_memory(struct pd_writer *w, struct host_values *h, struct pd_error *e)

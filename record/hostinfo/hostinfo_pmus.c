@@ -34,7 +34,7 @@ static bool type_of(int devices, const char *pmu, uint64_t *type)
 			return true;
 	}
 	snprintf(path, sizeof(path), "%s/type", pmu);
-	return host_read_number(devices, path, 10, type);
+	return read_text_number(devices, path, 10, type);
 }
 
 static void mappings(struct host_values *h, struct host_list *list)
@@ -82,7 +82,7 @@ static void capabilities(struct host_values *h, const char *pmu, struct host_lis
 	dir = opendir(path);
 	while (dir && (entry = readdir(dir))) {
 		if (entry->d_name[0] == '.' ||
-		    host_read(dirfd(dir), entry->d_name, text, sizeof(text)) < 0)
+		    read_text(dirfd(dir), entry->d_name, text, sizeof(text)) < 0)
 			continue;
 		host_add(list, host_object(h, NULL, (const struct pd_value[]){
 			host_text(h, "name", entry->d_name), host_text(h, "value", text) }, 2));
@@ -122,7 +122,7 @@ static int caps(struct pd_writer *w, struct host_values *h, const struct host_li
 			host_add(&others, host_object(h, NULL, (const struct pd_value[]){
 				host_array(&list, "caps"), host_text(h, "pmu_name", name) }, 2));
 		snprintf(path, sizeof(path), DEVICES "/%s/cpus", name);
-		if (is_core(name) && host_read(AT_FDCWD, path, cpus, sizeof(cpus)) > 0)
+		if (is_core(name) && read_text(AT_FDCWD, path, cpus, sizeof(cpus)) > 0)
 			host_add(&hybrid, host_object(h, NULL, (const struct pd_value[]){
 				host_text(h, "pmu_name", name), host_text(h, "cpus", cpus) }, 2));
 	}

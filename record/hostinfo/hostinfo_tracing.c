@@ -20,7 +20,7 @@ struct format {
 static struct pd_value file_text(struct host_values *h, const char *name, int dir, const char *path)
 {
 	size_t size;
-	char *text = host_read_all(dir, path, LIMIT, &size);
+	char *text = read_text_all(dir, path, LIMIT, &size);
 	char *copy = text ? host_alloc(h, size + 1) : NULL;
 
 	if (copy)
@@ -36,7 +36,7 @@ static bool has_id(int events, const char *path, uint64_t id)
 	uint64_t found;
 
 	snprintf(file, sizeof(file), "%s/id", path);
-	return host_read_number(events, file, 10, &found) && found == id;
+	return read_text_number(events, file, 10, &found) && found == id;
 }
 
 /* "system/event" of an id: by the event's name, which people may have changed, else by looking. */

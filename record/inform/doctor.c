@@ -117,7 +117,7 @@ static void check_hardware(struct doctor *d)
 		return;
 	}
 	doctor_ok(d, "hardware counters");
-	if (host_read_number(AT_FDCWD, "/proc/sys/kernel/nmi_watchdog", 10, &watchdog) && watchdog)
+	if (read_text_number(AT_FDCWD, "/proc/sys/kernel/nmi_watchdog", 10, &watchdog) && watchdog)
 		doctor_note(d, "the NMI watchdog occupies a hardware counter (sudo sysctl "
 			    "kernel.nmi_watchdog=0 frees it)");
 }
@@ -191,7 +191,7 @@ static void check_tracepoints(struct doctor *d)
 	explain_tracefs_remedy(remedy, sizeof(remedy));
 	if (dir < 0 && errno == ENOENT)
 		doctor_note(d, "no tracepoints: the kernel has no tracefs");
-	else if (dir < 0 || !host_read_number(dir, "events/sched/sched_switch/id", 10, &id))
+	else if (dir < 0 || !read_text_number(dir, "events/sched/sched_switch/id", 10, &id))
 		doctor_bad(d, remedy, "tracepoints can't be read: only root can read tracefs");
 	else if (try_tracepoint(id))
 		doctor_bad(d, "sudo sysctl kernel.perf_event_paranoid=-1",

@@ -17,7 +17,7 @@ void doctor_examine_process(struct doctor *d)
 	char status[8192], *at;
 
 	d->paranoid = sysctl_read("perf_event_paranoid", 2);
-	if (host_read(AT_FDCWD, "/proc/self/status", status, sizeof(status)) <= 0)
+	if (read_text(AT_FDCWD, "/proc/self/status", status, sizeof(status)) <= 0)
 		return;
 	at = strstr(status, "\nCapEff:");
 	if (at)

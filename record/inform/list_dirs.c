@@ -81,7 +81,7 @@ static void list_pmu_events(struct list *l, int devices, const char *pmu)
 		snprintf(path, sizeof(path), "%s/events/%.200s", pmu, events.items[i]);
 		if (list_matches(l, name))
 			list_line(l, name,
-				  host_read(devices, path, text, sizeof(text)) > 0 ? text : NULL);
+				  read_text(devices, path, text, sizeof(text)) > 0 ? text : NULL);
 	}
 	free_names(&events);
 }

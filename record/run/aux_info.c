@@ -20,7 +20,7 @@ static uint64_t pmu_number(const char *pmu, const char *file)
 	uint64_t value;
 
 	snprintf(path, sizeof(path), DEVICES "/%s/%s", pmu, file);
-	return host_read_number(AT_FDCWD, path, 10, &value) ? value : 0;
+	return read_text_number(AT_FDCWD, path, 10, &value) ? value : 0;
 }
 
 /* "TSC:CTC" */
@@ -30,7 +30,7 @@ static void read_ratio(const char *pmu, uint64_t *tsc, uint64_t *ctc)
 
 	*tsc = *ctc = 0;
 	snprintf(path, sizeof(path), DEVICES "/%s/tsc_art_ratio", pmu);
-	if (host_read(AT_FDCWD, path, text, sizeof(text)) <= 0)
+	if (read_text(AT_FDCWD, path, text, sizeof(text)) <= 0)
 		return;
 	*tsc = strtoull(text, &end, 10);
 	*ctc = *end == ':' ? strtoull(end + 1, NULL, 10) : 0;

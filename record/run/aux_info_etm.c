@@ -40,7 +40,7 @@ static uint64_t unit_register(const struct unit *u, const char *file)
 	uint64_t value;
 
 	snprintf(path, sizeof(path), DEVICES "/%s/cpu%d/%s", u->pmu, u->cpu, file);
-	return host_read_number(AT_FDCWD, path, 16, &value) ? value : 0;
+	return read_text_number(AT_FDCWD, path, 16, &value) ? value : 0;
 }
 
 static bool has_register(const struct unit *u, const char *file)
@@ -49,7 +49,7 @@ static bool has_register(const struct unit *u, const char *file)
 	uint64_t value;
 
 	snprintf(path, sizeof(path), DEVICES "/%s/cpu%d/%s", u->pmu, u->cpu, file);
-	return host_read_number(AT_FDCWD, path, 16, &value);
+	return read_text_number(AT_FDCWD, path, 16, &value);
 }
 
 static uint64_t etm4_config(uint64_t config)
@@ -106,7 +106,7 @@ static void list_units(struct host_list *list, const struct recording *r, const 
 	size_t n;
 
 	snprintf(path, sizeof(path), DEVICES "/%s", e->pmu);
-	n = host_numbered(path, "cpu", &cpus);
+	n = list_numbered(path, "cpu", &cpus);
 	for (size_t i = 0; i < n; i++) {
 		const struct unit u = { e->pmu, (int)cpus[i] };
 		bool wanted = r->target.kind != TARGET_SYSTEM;

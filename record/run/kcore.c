@@ -22,7 +22,7 @@ enum { PAGE = 4096 };
 static int copy_text(int dir, const char *path, const char *name)
 {
 	size_t size = 0, at = 0;
-	char *text = host_read_all(AT_FDCWD, path, TEXT_MOST, &size);
+	char *text = read_text_all(AT_FDCWD, path, TEXT_MOST, &size);
 	int error = text || errno == ENOENT ? 0 : errno, fd = -1;
 
 	if (!error) {
@@ -51,7 +51,7 @@ static struct code_range *find_code(size_t *n)
 {
 	struct kernel_text k = { 0 };
 	size_t size, lines = 1;
-	char *text = host_read_all(AT_FDCWD, "/proc/modules", TEXT_MOST, &size);
+	char *text = read_text_all(AT_FDCWD, "/proc/modules", TEXT_MOST, &size);
 	struct code_range *ranges;
 
 	*n = 0;

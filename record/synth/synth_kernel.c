@@ -44,7 +44,7 @@ static int put_mmap(struct pd_writer *w, int event, const struct kernel_map *m, 
 static uint64_t code_size(void)
 {
 	size_t size;
-	char *text = host_read_all(AT_FDCWD, "/proc/iomem", LIMIT, &size), *line;
+	char *text = read_text_all(AT_FDCWD, "/proc/iomem", LIMIT, &size), *line;
 	uint64_t start = 0, end = 0;
 
 	line = text ? strstr(text, " : Kernel code\n") : NULL;
@@ -131,7 +131,7 @@ static bool module_path(const char *deps, const char *release, const char *modul
 static int put_modules(struct pd_writer *w, const struct synth_options *o, struct pd_error *e)
 {
 	size_t size;
-	char *text = host_read_all(AT_FDCWD, "/proc/modules", LIMIT, &size), *deps = NULL;
+	char *text = read_text_all(AT_FDCWD, "/proc/modules", LIMIT, &size), *deps = NULL;
 	char path[PATH_MAX], name[64];
 	struct utsname host;
 	int ret = 0;
@@ -142,7 +142,7 @@ static int put_modules(struct pd_writer *w, const struct synth_options *o, struc
 	}
 	uname(&host);
 	snprintf(path, sizeof(path), "/lib/modules/%s/modules.dep", host.release);
-	deps = host_read_all(AT_FDCWD, path, LIMIT, &size);
+	deps = read_text_all(AT_FDCWD, path, LIMIT, &size);
 	for (char *line = text; line && *line && ret == 0;) {
 		struct kernel_map m = { .name = path };
 		char *end = line + strcspn(line, "\n");

@@ -112,7 +112,7 @@ static int put_all(const struct run *r)
 	struct synth_readers *readers;
 	const struct task *t;
 	unsigned int *pids;
-	size_t n = host_numbered("/proc", "", &pids);
+	size_t n = list_numbered("/proc", "", &pids);
 	int ret = 0;
 
 	readers = synth_readers_start(pids, n, wanted(r->o), timeout(r->o), r->o->nr_readers);

@@ -19,7 +19,7 @@ static int read_topology(const char *file, int cpu)
 	uint64_t number;
 
 	snprintf(path, sizeof(path), CPU_DIR "/cpu%d/topology/%s", cpu, file);
-	return host_read_number(AT_FDCWD, path, 10, &number) ? (int)number : cpu;
+	return read_text_number(AT_FDCWD, path, 10, &number) ? (int)number : cpu;
 }
 
 static int key_of_cpu(int cpu)
@@ -42,15 +42,15 @@ static int key_of_package(int cpu)
 static int key_of_node(int cpu)
 {
 	unsigned int *nodes = NULL;
-	size_t n = host_numbered(NODE_DIR, "node", &nodes);
+	size_t n = list_numbered(NODE_DIR, "node", &nodes);
 	int key = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		char path[128], list[LIST_SIZE];
 
 		snprintf(path, sizeof(path), NODE_DIR "/node%u/cpulist", nodes[i]);
-		if (host_read(AT_FDCWD, path, list, sizeof(list)) > 0 &&
-		    host_list_has(list, (unsigned int)cpu))
+		if (read_text(AT_FDCWD, path, list, sizeof(list)) > 0 &&
+		    cpu_list_has(list, (unsigned int)cpu))
 			key = (int)nodes[i];
 	}
 	free(nodes);

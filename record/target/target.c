@@ -25,7 +25,7 @@ static bool read_online_cpus(struct int_list *cpus)
 {
 	char text[4096];
 
-	if (host_read(AT_FDCWD, "/sys/devices/system/cpu/online", text, sizeof(text)) > 0 &&
+	if (read_text(AT_FDCWD, "/sys/devices/system/cpu/online", text, sizeof(text)) > 0 &&
 	    int_list_parse(cpus, text, MAX_CPUS))
 		return true;
 	for (long i = 0; i < sysconf(_SC_NPROCESSORS_ONLN); i++)
