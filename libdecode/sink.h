@@ -4,10 +4,6 @@
 
 #include "pd/pd.h"
 
-#define PD_TYPE_HEADER_TRACING_DATA 66
-#define PD_TYPE_HEADER_FEATURE 80
-#define PD_FEATURE_TRACING_DATA 1
-
 /* Lets the sink read the next records itself, as far as that is faster than one by one. */
 typedef int (*pd_sink_batch_fn)(void *state, struct pd_reader *r);
 

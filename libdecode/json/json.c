@@ -102,10 +102,10 @@ static void keep_feature(struct pd_json *j, const struct pd_record *r)
 	uint64_t id;
 	uint8_t *copy;
 
-	if (r->frame.type == PD_TYPE_HEADER_TRACING_DATA && r->payload.size) {
+	if (r->frame.type == PD_RECORD_HEADER_TRACING_DATA && r->payload.size) {
 		id = PD_FEATURE_TRACING_DATA;
 		payload = r->payload;
-	} else if (r->frame.type == PD_TYPE_HEADER_FEATURE && r->body.size > 8 && pd_record_get_number(r, "feat_id", &id) &&
+	} else if (r->frame.type == PD_RECORD_HEADER_FEATURE && r->body.size > 8 && pd_record_get_number(r, "feat_id", &id) &&
 		   id < PD_FEATURE_BITS) {
 		payload = (struct pd_bytes){ r->body.data + 8, r->body.size - 8 };
 	} else {

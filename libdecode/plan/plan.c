@@ -416,11 +416,19 @@ static int index_special(struct pd_plan *plan, struct pd_op_list *list)
 	return 0;
 }
 
+static const struct pd_op *find_kind(const struct pd_plan *plan, const char *name, enum pd_kind kind)
+{
+	const struct pd_op *op = pd_plan_find(plan, name);
+
+	return op && op->kind == kind ? op : NULL;
+}
+
 static void find_hot(struct pd_plan *plan)
 {
 	static const char *const names[PD_NR_HOT] = {
 		[PD_HOT_PID] = "pid", [PD_HOT_TID] = "tid", [PD_HOT_TIME] = "time", [PD_HOT_CPU] = "cpu",
-		[PD_HOT_PERIOD] = "period", [PD_HOT_LOST] = "lost",
+		[PD_HOT_PERIOD] = "period", [PD_HOT_LOST] = "lost", [PD_HOT_IP] = "ip", [PD_HOT_ADDR] = "addr",
+		[PD_HOT_ID] = "id", [PD_HOT_IDENTIFIER] = "identifier",
 	};
 
 	for (size_t i = 0; i < PD_NR_HOT; i++) {
@@ -428,6 +436,8 @@ static void find_hot(struct pd_plan *plan)
 
 		plan->hot[i] = op && pd_op_is_fixed(op) ? op : NULL;
 	}
+	plan->callchain = find_kind(plan, "callchain", PD_NUMBERS);
+	plan->raw = find_kind(plan, "raw", PD_STRUCT);
 }
 
 struct pd_plan *pd_plan_compile(const struct pd_field *fields, const struct pd_facts *facts, struct pd_budget *budget)

@@ -97,12 +97,17 @@ enum pd_hot {
 	PD_HOT_CPU,
 	PD_HOT_PERIOD,
 	PD_HOT_LOST,
+	PD_HOT_IP,
+	PD_HOT_ADDR,
+	PD_HOT_ID,
+	PD_HOT_IDENTIFIER,
 	PD_NR_HOT,
 };
 
 struct pd_plan {
 	struct pd_op_list *list;
 	const struct pd_op *hot[PD_NR_HOT];	/* NULL: absent, or not at a fixed offset */
+	const struct pd_op *callchain, *raw;	/* of samples, or NULL; see pd_op_at() */
 	struct pd_budget *budget;
 	struct pd_arena *arena;
 	unsigned int nr_slots;

@@ -635,6 +635,20 @@ void pd_measure(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc,
 	}
 }
 
+size_t pd_op_at(const struct pd_plan *plan, const struct pd_op *op, struct pd_bytes body, enum pd_swap swap)
+{
+	struct walk w;
+
+	if (op->offset != PD_VARIABLE)
+		return op->offset;
+	w.v = NULL;
+	w.batch = NULL;
+	w.text_end = PD_TEXT_TO_END;
+	w.variant = 0;
+	walk_body(&w, plan, body, 0, swap, (uint32_t)(op - plan->list->ops));
+	return (size_t)(w.c.at - w.body.data);
+}
+
 enum pd_regular pd_visit(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc, enum pd_swap swap,
 			 const struct pd_extent_of *extent, const struct pd_visitor *v, void *ctx)
 {

@@ -101,6 +101,9 @@ static inline size_t pd_tail_end(const struct pd_op_list *list, struct pd_bytes 
 bool pd_measure_tail(const struct pd_op_list *list, struct pd_bytes body, enum pd_swap swap,
 		     enum pd_text_end text_end, struct pd_extent_of *out);
 
+/* Where a row of the outermost list begins in a body that has it. */
+size_t pd_op_at(const struct pd_plan *plan, const struct pd_op *op, struct pd_bytes body, enum pd_swap swap);
+
 enum pd_regular {
 	PD_REGULAR,	/* encoding the visited values gives the same bytes */
 	PD_IRREGULAR,	/* it does not: a text's length is not the one that perf would write */

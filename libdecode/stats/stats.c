@@ -71,7 +71,7 @@ static void update_record(struct stats *s, const struct pd_record *r)
 	static const struct pd_visitor v = { .size = sizeof(v), .bytes = version_record };
 	uint64_t id;
 
-	if (r->frame.type == PD_TYPE_HEADER_FEATURE && pd_record_get_number(r, "feat_id", &id) &&
+	if (r->frame.type == PD_RECORD_HEADER_FEATURE && pd_record_get_number(r, "feat_id", &id) &&
 	    id == PD_FEATURE_VERSION)
 		pd_record_visit(r, &v, s);
 }
@@ -80,7 +80,7 @@ static int record(void *state, const struct pd_record *r)
 {
 	struct stats *s = state;
 
-	if (r->frame.type == PD_TYPE_HEADER_FEATURE && r->frame.state != PD_FRAME_SKIPPED)
+	if (r->frame.type == PD_RECORD_HEADER_FEATURE && r->frame.state != PD_FRAME_SKIPPED)
 		update_record(s, r);
 	return pd_stats_counts_record(&s->counts, s->options.filter, r);
 }

@@ -4,9 +4,6 @@
 
 #include "stream/batch.h"
 
-#define PD_TYPE_LOST 2
-#define PD_TYPE_LOST_SAMPLES 13
-
 struct pd_totals {
 	uint64_t first_time, last_time;	/* ns; 0: no record had one */
 	uint64_t lost, lost_samples;
@@ -24,7 +21,7 @@ static inline void pd_totals_time(struct pd_totals *t, uint64_t time)
 
 static inline void pd_totals_lost(struct pd_totals *t, uint32_t type, uint64_t n)
 {
-	if (type == PD_TYPE_LOST)
+	if (type == PD_RECORD_LOST)
 		t->lost += n;
 	else
 		t->lost_samples += n;
@@ -32,7 +29,7 @@ static inline void pd_totals_lost(struct pd_totals *t, uint32_t type, uint64_t n
 
 static inline bool pd_totals_asks(uint32_t type)
 {
-	return type == PD_TYPE_LOST || type == PD_TYPE_LOST_SAMPLES;
+	return type == PD_RECORD_LOST || type == PD_RECORD_LOST_SAMPLES;
 }
 
 static inline void pd_totals_record(struct pd_totals *t, const struct pd_record *r)

@@ -146,7 +146,7 @@ def test_the_law_itself(top, room, name, allowed):
 
 
 # A number given to the name of a record type or feature: "#define TYPE_COMM 3", "RECORD_COMM = 3".
-NUMBERED = re.compile(r"\b(?:(?:PERF_)?RECORD|TYPE|FEATURE|HOST)_([A-Z][A-Z0-9_]*)\s*(?:=\s*)?\d+")
+NUMBERED = re.compile(r"\b(?:PD_)?(?:(?:PERF_)?RECORD|TYPE|FEATURE|HOST)_([A-Z][A-Z0-9_]*)\s*(?:=\s*)?\d+")
 
 
 def numbered(text, names):

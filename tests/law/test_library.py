@@ -223,7 +223,7 @@ FIXED = {"libdecode.so.0": {
     "pd_feature": 40, "pd_numbers": 32, "pd_values": 64, "pd_value": 40, "pd_lender": 16,
     "pd_repair_report": 576,
 }}
-GROWING = {"pd_file_info"}
+GROWING = {"pd_file_info", "pd_fields"}      # the size of pd_fields is pd_fields_batch.item_size
 
 
 def structs():

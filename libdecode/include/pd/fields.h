@@ -1,0 +1,99 @@
+/* fields.h - records in batches, with the fields that most programs want at fixed places.
+ *
+ * The fastest way through a recording: one call for many records, no lookup by name. A profile of
+ * processes, say, needs nothing else:
+ *
+ *	struct pd_fields items[256];
+ *	struct pd_fields_batch batch = { sizeof(batch), items, sizeof(*items), 256 };
+ *	int n;
+ *
+ *	while ((n = pd_reader_next_fields(reader, &batch, &e)) > 0)
+ *		for (int i = 0; i < n; i++)
+ *			if (items[i].type == PD_RECORD_SAMPLE)
+ *				...
+ *
+ * Threads: as in pd.h, calls on one reader must not overlap.
+ */
+#ifndef PD_FIELDS_H
+#define PD_FIELDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pd/bytes.h"
+#include "pd/error.h"
+#include "pd/types.h"
+#include "pd/visit.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct pd_attr;
+struct pd_reader;
+struct pd_record;
+
+/* Bits of pd_fields.has and pd_fields_batch.want. */
+enum pd_fields_bit {
+	PD_HAS_PID = 1 << 0,
+	PD_HAS_TID = 1 << 1,
+	PD_HAS_CPU = 1 << 2,
+	PD_HAS_TIME = 1 << 3,
+	PD_HAS_IP = 1 << 4,
+	PD_HAS_ADDR = 1 << 5,
+	PD_HAS_PERIOD = 1 << 6,
+	PD_HAS_ID = 1 << 7,
+	PD_HAS_CALLCHAIN = 1 << 8,
+	PD_HAS_RAW = 1 << 9,
+};
+
+/* A record. Members whose bit is not set in `has` are not written. */
+struct pd_fields {
+	uint32_t type;		/* enum pd_record_type, or a number that it does not have; 0: bytes
+				 * that are no record */
+	uint16_t misc;
+	uint16_t reserved;
+	uint32_t has;
+	uint32_t place;		/* for pd_reader_record() */
+	int32_t pid, tid;	/* of the body, else of the sample_id; -1: the kernel, or any */
+	uint32_t cpu;		/* of the sample_id, else of the body, as time and id */
+	uint32_t reserved2;
+	uint64_t time;		/* as pd_record_time() */
+	uint64_t ip, addr, period;	/* of the body */
+	uint64_t id;		/* the event's: `identifier`, else `id` */
+	struct pd_bytes bytes;	/* the record in the byte order of the file, header included */
+	const struct pd_attr *attr;	/* its event, or NULL */
+	const struct pd_error *error;	/* NULL: intact; else the members that are there are good */
+	uint64_t offset;	/* as pd_record_offset() */
+	struct pd_numbers callchain;	/* innermost first; markers (PERF_CONTEXT_*) are among them */
+	struct pd_bytes raw;	/* what the event wrote: data of `raw` */
+};
+
+struct pd_fields_batch {
+	size_t size;			/* sizeof(struct pd_fields_batch) */
+	struct pd_fields *items;	/* the caller's array */
+	size_t item_size;		/* sizeof(struct pd_fields) */
+	size_t capacity;		/* of `items`; between 64 and 512 is fast */
+	uint32_t want;			/* bits of the members to fill in; 0: all */
+};
+
+/* Reads the next records, in the order of pd_reader_next(), which may be called in between. Returns how
+ * many it filled in: 1 to capacity; 0 at the end; -1 and *e when reading cannot continue, or with
+ * PD_E_ARGUMENT when the batch has no room. What the items point to is borrowed until the next call
+ * that reads from the reader.
+ *
+ * Records in a row that are intact, of a known event and not changed by what is between them come
+ * together. All others come alone: damaged ones, perf's own (types from PD_RECORD_USER_START), those
+ * with a payload, which pd_reader_read_payload() reads then, all with PD_BY_TIME. Errors are reported to
+ * on_error before the call returns. */
+PD_API int pd_reader_next_fields(struct pd_reader *r, struct pd_fields_batch *batch, struct pd_error *e);
+
+/* Returns the record of an item of the last batch, for the fields that have no place in the item:
+ * names, paths, branches. Borrowed until the next call of this function, or the next that reads from
+ * the reader. */
+PD_API const struct pd_record *pd_reader_record(struct pd_reader *r, const struct pd_fields *item);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

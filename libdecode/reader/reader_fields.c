@@ -1,0 +1,259 @@
+/* reader_fields.c - gives out records in batches, with the usual fields at fixed places: see pd/fields.h. */
+#include "pd/fields.h"
+
+#include <string.h>
+
+#include "reader/reader_internal.h"
+
+#define ALONE UINT32_MAX	/* pd_fields.place of an item that came by pd_reader_next() */
+
+/* A number of a record, and where it goes. */
+struct usual {
+	enum pd_fields_bit bit;
+	enum pd_hot hot;
+	uint8_t to, width;
+	uint8_t role;			/* that rows of this name have where it is meant; PD_ROLE_UNSET: any */
+	enum { BODY, BODY_FIRST, TRAILER_FIRST, TIME } from;
+};
+
+#define USUAL(b, h, member, r, where) { PD_HAS_##b, PD_HOT_##h, offsetof(struct pd_fields, member), \
+					sizeof(((struct pd_fields *)0)->member), PD_ROLE_##r, where }
+static const struct usual usual[] = {
+	USUAL(PID, PID, pid, PID, BODY_FIRST),
+	USUAL(TID, TID, tid, TID, BODY_FIRST),
+	USUAL(CPU, CPU, cpu, CPU, TRAILER_FIRST),
+	USUAL(TIME, TIME, time, TIME, TIME),
+	USUAL(IP, IP, ip, CODE_ADDRESS, BODY),
+	USUAL(ADDR, ADDR, addr, UNSET, BODY),
+	USUAL(PERIOD, PERIOD, period, UNSET, BODY),
+	USUAL(ID, IDENTIFIER, id, EVENT_ID, TRAILER_FIRST),
+	USUAL(ID, ID, id, EVENT_ID, TRAILER_FIRST),
+};
+#define NR_USUAL (sizeof(usual) / sizeof(*usual))
+
+/* A number at a place that is the same in all records of a body's and a trailer's plan. */
+struct load {
+	const struct pd_op *op;
+	uint32_t at;			/* of the body, of the trailer */
+	bool in_trailer;
+	uint8_t to, width;
+	uint8_t same;			/* the width of both sides where it is one; 0: they differ */
+};
+
+struct loads {
+	const struct pd_plan *body, *trailer;	/* of which they are; NULL: none yet */
+	uint32_t has, nr;
+	struct load loads[NR_USUAL];
+};
+
+/* Copies the number from its body or trailer. */
+static inline void copy_number(const struct load *l, const uint8_t *part, enum pd_swap swap, struct pd_fields *out)
+{
+	uint8_t *to = (uint8_t *)out + l->to;
+	uint64_t value;
+	uint32_t half;
+
+	if (l->same == sizeof(value))
+		value = pd_load64(part + l->at, swap);
+	else
+		value = l->same == sizeof(half) ? pd_load32(part + l->at, swap) : pd_op_value(l->op, part, swap);
+	half = (uint32_t)value;
+	if (l->width == sizeof(value))
+		memcpy(to, &value, sizeof(value));
+	else
+		memcpy(to, &half, sizeof(half));
+}
+
+/* Sets l where a record of these plans has the number. */
+static bool choose_load(const struct usual *u, uint32_t type, const struct pd_plan *body, const struct pd_plan *trailer,
+			struct load *l)
+{
+	const struct pd_op *in_body = body ? body->hot[u->hot] : NULL, *in_trailer = trailer ? trailer->hot[u->hot] : NULL;
+
+	if (in_body && u->role != PD_ROLE_UNSET && in_body->field->role != u->role)
+		in_body = NULL;
+	if (u->from == BODY || (u->from == BODY_FIRST && in_body) || (u->from == TIME && type == PD_RECORD_SAMPLE))
+		in_trailer = NULL;
+	if (in_trailer || (u->from == TIME && type != PD_RECORD_SAMPLE))
+		in_body = NULL;
+	l->op = in_trailer ? in_trailer : in_body;
+	l->in_trailer = in_trailer;
+	l->to = u->to;
+	l->width = u->width;
+	if (!l->op)
+		return false;
+	l->at = l->op->offset;
+	l->same = l->op->width == l->width ? l->width : 0;
+	return true;
+}
+
+static void find_loads(struct loads *all, uint32_t type, const struct pd_plan *body, const struct pd_plan *trailer, uint32_t want)
+{
+	all->body = body;
+	all->trailer = trailer;
+	all->has = all->nr = 0;
+	for (size_t i = 0; i < NR_USUAL; i++) {
+		if (!(usual[i].bit & want & ~all->has) || !choose_load(&usual[i], type, body, trailer, &all->loads[all->nr]))
+			continue;
+		all->has |= usual[i].bit;
+		all->nr++;
+	}
+}
+
+/* The callchain of a body that has it whole. */
+static void fill_callchain(const struct pd_plan *plan, struct pd_bytes body, enum pd_swap swap, struct pd_fields *out)
+{
+	const struct pd_op *op = plan->callchain;
+	struct pd_cursor c = pd_cursor(body, swap);
+	uint64_t n;
+
+	if (!pd_take(&c, pd_op_at(plan, op, body, swap)) || !pd_take_number(&c, (unsigned int)op->count_value, &n) ||
+	    n > pd_left(&c) / op->width)
+		return;
+	out->callchain = (struct pd_numbers){ c.at, (size_t)n, op->width, swap == PD_SWAP_YES, NULL };
+	out->has |= PD_HAS_CALLCHAIN;
+}
+
+static void fill_raw(const struct pd_plan *plan, struct pd_bytes body, enum pd_swap swap, struct pd_fields *out)
+{
+	const struct pd_op *op = plan->raw;
+	struct pd_cursor c = pd_cursor(body, swap);
+	uint64_t size;
+
+	if (!pd_take(&c, pd_op_at(plan, op, body, swap)) || !pd_take_number(&c, op->list->ops[0].width, &size) ||
+	    size > pd_left(&c) || !pd_take_bytes(&c, (size_t)size, &out->raw))
+		return;
+	out->has |= PD_HAS_RAW;
+}
+
+static inline bool has_op(const struct pd_plan *plan, const struct pd_op *op, uint32_t nr_ops)
+{
+	return op && (uint32_t)(op - plan->list->ops) < nr_ops;
+}
+
+/* What has no fixed place, of a body of which so many ops are there. */
+static inline void fill_rest(const struct pd_plan *plan, struct pd_bytes body, uint32_t nr_ops, uint32_t want,
+			     enum pd_swap swap, struct pd_fields *out)
+{
+	if ((want & PD_HAS_CALLCHAIN) && has_op(plan, plan->callchain, nr_ops))
+		fill_callchain(plan, body, swap, out);
+	if ((want & PD_HAS_RAW) && has_op(plan, plan->raw, nr_ops))
+		fill_raw(plan, body, swap, out);
+}
+
+static inline void fill_simple(const struct pd_batch *batch, const struct pd_simple *p, const struct loads *all,
+			       uint32_t want, enum pd_swap swap, struct pd_fields *out)
+{
+	const uint8_t *data = batch->data + p->at, *body = data + PD_RECORD_HEADER_SIZE;
+	const size_t trailer_size = pd_simple_trailer_size(p);
+	const uint8_t *trailer = data + p->size - trailer_size;
+
+	out->type = p->type;
+	out->misc = pd_record_header_load(data, swap).misc;
+	out->has = all->has;
+	out->bytes = (struct pd_bytes){ data, p->size };
+	out->attr = p->attr;
+	out->error = NULL;
+	out->offset = batch->offset + (batch->inner_offset == PD_OUTER ? p->at : 0);
+	for (const struct load *l = all->loads; l < all->loads + all->nr; l++)
+		copy_number(l, l->in_trailer ? trailer : body, swap, out);
+	if (p->plan->callchain || p->plan->raw)
+		fill_rest(p->plan, (struct pd_bytes){ body, p->size - PD_RECORD_HEADER_SIZE - trailer_size },
+			  p->plan->list->nr_ops, want, swap, out);
+}
+
+/* A record that pd_reader_next() gave. */
+static void fill_record(const struct pd_record *r, uint32_t want, struct pd_fields *out)
+{
+	const enum pd_swap swap = r->session->swap;
+	struct loads all;
+
+	out->type = r->frame.state == PD_FRAME_SKIPPED ? 0 : r->frame.type;
+	out->misc = r->frame.misc;
+	out->has = 0;
+	out->place = ALONE;
+	out->bytes = r->frame.bytes;
+	out->attr = r->attr;
+	out->error = pd_record_error(r);
+	out->offset = r->frame.offset;
+	find_loads(&all, out->type, r->plan, r->trailer, want);
+	for (uint32_t i = 0; i < all.nr; i++) {
+		const struct load *l = &all.loads[i];
+		const struct pd_bytes part = l->in_trailer ? r->trailer_bytes : r->body;
+
+		if (part.size < l->op->offset || part.size - l->op->offset < l->op->width)
+			continue;
+		copy_number(l, part.data, swap, out);
+		for (size_t j = 0; j < NR_USUAL; j++)
+			out->has |= usual[j].to == l->to ? usual[j].bit : 0;
+	}
+	if (r->plan)
+		fill_rest(r->plan, r->body, r->extent.nr_ops, want, swap, out);
+}
+
+/* Where the n-th item is filled in: of a caller whose items are smaller, *own, to be copied. */
+static inline struct pd_fields *item_of(const struct pd_fields_batch *b, size_t n, struct pd_fields *own)
+{
+	return b->item_size < sizeof(*own) ? own : (struct pd_fields *)((uint8_t *)b->items + n * b->item_size);
+}
+
+static inline void keep_item(const struct pd_fields_batch *b, size_t n, const struct pd_fields *own)
+{
+	uint8_t *at = (uint8_t *)b->items + n * b->item_size;
+
+	if (b->item_size < sizeof(*own))
+		memcpy(at, own, b->item_size);
+	else if (b->item_size > sizeof(*own))
+		memset(at + sizeof(*own), 0, b->item_size - sizeof(*own));
+}
+
+static int fill_batch(struct pd_reader *r, const struct pd_fields_batch *b, uint32_t want)
+{
+	const enum pd_swap swap = r->session.swap;
+	struct pd_batch *batch = &r->batch;
+	struct loads all = { NULL };
+	struct pd_fields own;
+	size_t n = 0;
+
+	for (; n < b->capacity && batch->next < batch->count; n++, batch->next++) {
+		const struct pd_simple *p = &batch->records[batch->next];
+		const struct pd_plan *trailer = pd_simple_trailer_size(p) ? p->attr->trailer : NULL;
+		struct pd_fields *out = item_of(b, n, &own);
+
+		if (all.body != p->plan || all.trailer != trailer)
+			find_loads(&all, p->type, p->plan, trailer, want);
+		fill_simple(batch, p, &all, want, swap, out);
+		out->place = batch->next;
+		keep_item(b, n, out);
+	}
+	return (int)n;
+}
+
+int pd_reader_next_fields(struct pd_reader *r, struct pd_fields_batch *b, struct pd_error *e)
+{
+	const uint32_t want = b->want ? b->want : UINT32_MAX;
+	const struct pd_record *record;
+	struct pd_fields own, *out;
+	int ret;
+
+	if (!b->capacity || b->capacity > INT32_MAX || b->item_size < offsetof(struct pd_fields, reserved2)) {
+		*e = (struct pd_error){ .code = PD_E_ARGUMENT, .severity = PD_FATAL, .text = "no room for an item" };
+		return -1;
+	}
+	if (pd_reader_batch(r))
+		return fill_batch(r, b, want);
+	ret = pd_reader_next(r, &record, e);
+	if (ret != 1)
+		return ret;
+	out = item_of(b, 0, &own);
+	fill_record(record, want, out);
+	keep_item(b, 0, out);
+	return 1;
+}
+
+const struct pd_record *pd_reader_record(struct pd_reader *r, const struct pd_fields *item)
+{
+	if (item->place < r->batch.count)
+		pd_batch_record(&r->batch, &r->batch.records[item->place], &r->session, &r->record);
+	return &r->record;
+}
