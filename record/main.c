@@ -188,21 +188,21 @@ static int record(struct recording *r)
 static void log_totals(struct recording *r)
 {
 	uint64_t bytes = r->bytes + r->file.parts + pd_writer_size(r->file.writer);
-	uint64_t samples = r->samples + r->file.tally.samples;
+	uint64_t samples = r->samples + r->file.totals.samples;
 	const struct logger *log = &r->log;
 
 	/* The wording is perf's. */
 	log_footer(log, "Woken up %llu times to write data", (unsigned long long)r->woken);
 	log_footer(log, "Captured and wrote %.3f MB %s (%llu samples)", (double)bytes / 1048576,
 		   r->file.path, (unsigned long long)samples);
-	if (!r->lost && r->file.tally.lost_records)
+	if (!r->lost && r->file.totals.lost_records)
 		log_footer(log, "Lost samples %llu times; this kernel does not count them",
-			   (unsigned long long)r->file.tally.lost_records);
+			   (unsigned long long)r->file.totals.lost_records);
 	if (r->lost)
 		log_footer(log,
 			   "Lost %llu of %llu samples (%llu times): try a larger buffer, -m %zuK",
 			   (unsigned long long)r->lost, (unsigned long long)(r->lost + samples),
-			   (unsigned long long)r->file.tally.lost_records, r->rings.bytes / 256);
+			   (unsigned long long)r->file.totals.lost_records, r->rings.bytes / 256);
 }
 
 /* The last file of --switch-output gets the time in its name, as the others. */
@@ -224,7 +224,7 @@ static int name_last_file(struct recording *r)
 
 static int exit_status(const struct recording *r, int err)
 {
-	bool lost = r->lost || r->file.tally.lost_records;
+	bool lost = r->lost || r->file.totals.lost_records;
 	int status = 0;
 
 	if (err)

@@ -1,4 +1,4 @@
-/* aux_area.c - aux_head is the kernel's, aux_tail ours, with the barriers of ring.c. */
+/* aux_area.c - the kernel writes aux_head, the recorder aux_tail, with the barriers of ring.c. */
 #include "capture/aux_area.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 int aux_area_map(struct aux_area *a, const struct ring *r, size_t size, enum aux_kind kind,
 		 uint32_t idx)
 {
-	/* Without PROT_WRITE the hardware overwrites the oldest. */
+	/* Without PROT_WRITE the hardware overwrites the oldest data. */
 	int access = kind == AUX_FULL ? PROT_READ | PROT_WRITE : PROT_READ;
 	uint64_t offset = (uint64_t)sysconf(_SC_PAGESIZE) + r->size;
 	void *map;
@@ -34,8 +34,8 @@ void aux_area_unmap(struct aux_area *a)
 	a->data = NULL;
 }
 
-/* A record's payload is one piece and a multiple of 8 bytes. */
-static uint8_t *join(const struct aux_area *a, uint64_t from, size_t size, size_t padded)
+/* Copies data that may wrap: the payload of a record is contiguous, and a multiple of 8 bytes. */
+static uint8_t *copy_unwrapped(const struct aux_area *a, uint64_t from, size_t size, size_t padded)
 {
 	size_t start = from % a->size;
 	size_t first = size < a->size - start ? size : a->size - start;
@@ -48,8 +48,8 @@ static uint8_t *join(const struct aux_area *a, uint64_t from, size_t size, size_
 	return copy;
 }
 
-/* When it was read: decoders of traces without times put them in order by it. */
-static uint64_t now(void)
+/* Time of reading: decoders order traces without timestamps by it. */
+static uint64_t reference_time(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
 	return __builtin_ia32_rdtsc();
@@ -69,29 +69,29 @@ int aux_area_write(struct aux_area *a, struct pd_writer *w, struct pd_error *e)
 	size_t size = (size_t)(head - from), padded = (size + 7) & ~(size_t)7;
 	uint64_t before;
 	uint8_t *copy;
-	int got;
+	int err;
 
 	if (!size)
 		return 0;
-	copy = join(a, from, size, padded);
+	copy = copy_unwrapped(a, from, size, padded);
 	if (!copy) {
 		*e = (struct pd_error){ .code = PD_E_NOMEM, .severity = PD_FATAL };
 		return -1;
 	}
 	const struct pd_value fields[] = {
 		PD_NUMBER("data_size", padded), PD_NUMBER("data_offset", from),
-		PD_NUMBER("reference", now()), PD_NUMBER("idx", a->idx),
+		PD_NUMBER("reference", reference_time()), PD_NUMBER("idx", a->idx),
 		PD_NUMBER("tid", a->ring->tid), PD_NUMBER("cpu", a->ring->cpu),
 	};
 	before = pd_writer_size(w);
-	got = pd_writer_record(w, PD_RECORD_AUXTRACE, 0, -1, fields, 6,
+	err = pd_writer_record(w, PD_RECORD_AUXTRACE, 0, -1, fields, 6,
 			       (struct pd_bytes){ copy, padded }, e);
-	/* Behind what is yet to be compressed: its place must be known. */
-	if (!got && pd_writer_size(w) == before)
-		got = pd_writer_flush(w, e);
+	/* Still in the compressor's buffer: flush, as the caller needs the offset in the file. */
+	if (!err && pd_writer_size(w) == before)
+		err = pd_writer_flush(w, e);
 	free(copy);
 	a->tail = head;
 	if (a->kind == AUX_FULL)
 		__atomic_store_n(&page->aux_tail, head, __ATOMIC_RELEASE);
-	return got;
+	return err;
 }

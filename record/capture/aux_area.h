@@ -10,26 +10,26 @@
 #include "pd/write.h"
 
 enum aux_kind {
-	AUX_FULL,		/* all that is traced */
-	AUX_SNAPSHOT,		/* the newest, when asked for (-S) */
-	AUX_SAMPLES,		/* what samples take from it; it is not written by itself */
+	AUX_FULL,		/* the whole trace */
+	AUX_SNAPSHOT,		/* the newest data, on request (-S) */
+	AUX_SAMPLES,		/* samples copy parts of it; it is not written itself */
 };
 
 struct aux_area {
 	enum aux_kind kind;
-	const struct ring *ring;	/* whose first page it is described in */
-	uint32_t idx;			/* of the buffer */
+	const struct ring *ring;	/* its first page has aux_head and the like */
+	uint32_t idx;			/* index of the ring buffer */
 	uint8_t *data;
 	size_t size;
 	uint64_t tail;
 };
 
-/* 0; ENOTSUP where the event has none; or another errno. */
+/* Returns 0, ENOTSUP if the event has no AUX area, or another errno. */
 int aux_area_map(struct aux_area *a, const struct ring *r, size_t size, enum aux_kind kind,
 		 uint32_t idx);
 void aux_area_unmap(struct aux_area *a);
 
-/* What is new as an AUXTRACE record; nothing when nothing is. 0, or -1 and *e. */
+/* Writes new data, if any, as an AUXTRACE record. Returns 0, or -1 and *e. */
 int aux_area_write(struct aux_area *a, struct pd_writer *w, struct pd_error *e);
 
 #endif

@@ -11,17 +11,17 @@
 #include "event/explain.h"
 #include "event/fallback.h"
 
-/* One pass over all events, cpus and threads. */
+/* State of opening a counter for each event, CPU and thread. */
 struct opening {
 	struct counters *c;
 	struct event_list *l;
 	const struct target *t;
-	size_t room, gone;
-	size_t event;			/* that failed */
+	size_t room;
+	size_t gone;			/* threads that ended meanwhile */
+	size_t event;			/* index of the last one tried */
 };
 
-/* What counters_open() may go on with. */
-enum opened { OPENED, OPENED_NOT, THREAD_GONE };
+enum opened { OPENED, OPEN_FAILED, THREAD_GONE };
 
 static int leader_fd(const struct counters *c, size_t from, size_t leader)
 {
@@ -31,7 +31,7 @@ static int leader_fd(const struct counters *c, size_t from, size_t leader)
 	return -1;
 }
 
-static struct counter *add(struct opening *o)
+static struct counter *next_counter(struct opening *o)
 {
 	struct counters *c = o->c;
 
@@ -47,19 +47,19 @@ static struct counter *add(struct opening *o)
 	return &c->items[c->n];
 }
 
-/* from: where the counters of this cpu and thread begin. */
+/* from: index of the first counter of this CPU and thread. */
 static enum opened open_one(struct opening *o, size_t event, int cpu, pid_t tid, size_t from)
 {
 	const struct event *e = &o->l->items[event];
 	bool member = e->leader != event;
 	unsigned long flags = PERF_FLAG_FD_CLOEXEC;
-	struct counter *c = add(o);
+	struct counter *c = next_counter(o);
 	int fd;
 
 	o->event = event;
 	if (!c) {
 		errno = ENOMEM;
-		return OPENED_NOT;
+		return OPEN_FAILED;
 	}
 	if (e->cgroup_fd >= 0) {
 		flags |= PERF_FLAG_PID_CGROUP;
@@ -68,11 +68,11 @@ static enum opened open_one(struct opening *o, size_t event, int cpu, pid_t tid,
 	fd = abi_event_open(&e->attr, tid, cpu, member ? leader_fd(o->c, from, e->leader) : -1,
 			    flags);
 	if (fd < 0)
-		return errno == ESRCH && o->t->kind == TARGET_THREADS ? THREAD_GONE : OPENED_NOT;
+		return errno == ESRCH && o->t->kind == TARGET_THREADS ? THREAD_GONE : OPEN_FAILED;
 	*c = (struct counter){ .fd = fd, .event = event, .cpu = cpu,
 			       .tid = e->cgroup_fd >= 0 ? -1 : tid };
 	o->c->n++;
-	return ioctl(fd, PERF_EVENT_IOC_ID, &c->id) ? OPENED_NOT : OPENED;
+	return ioctl(fd, PERF_EVENT_IOC_ID, &c->id) ? OPEN_FAILED : OPENED;
 }
 
 static bool has_cpu(const struct int_list *cpus, int cpu)
@@ -83,34 +83,35 @@ static bool has_cpu(const struct int_list *cpus, int cpu)
 	return !cpus->n;
 }
 
-/* A PMU outside the cpus, with a target that has no cpus: once, on its own. */
+/* An uncore PMU with a target without CPUs: its counters are opened once, on the CPUs that the PMU
+ * names. */
 static enum opened open_on_own_cpus(struct opening *o, size_t event, size_t from)
 {
 	const struct int_list *cpus = &o->l->items[event].cpus;
-	enum opened got = OPENED;
+	enum opened result = OPENED;
 
-	for (size_t i = 0; i < cpus->n && got == OPENED; i++)
-		got = open_one(o, event, cpus->items[i], -1, from);
-	return got;
+	for (size_t i = 0; i < cpus->n && result == OPENED; i++)
+		result = open_one(o, event, cpus->items[i], -1, from);
+	return result;
 }
 
-static enum opened open_on(struct opening *o, int cpu, pid_t tid, bool first_thread)
+static enum opened open_on_thread(struct opening *o, int cpu, pid_t tid, bool first_thread)
 {
 	size_t from = o->c->n;
 
 	for (size_t i = 0; i < o->l->n; i++) {
 		const struct event *e = &o->l->items[i];
-		enum opened got = OPENED;
+		enum opened result = OPENED;
 
 		if ((e->system_wide && !first_thread) ||
 		    (!e->helper && cpu >= 0 && !has_cpu(&o->t->cpus, cpu)))
 			continue;
 		if (e->system_wide && cpu < 0)
-			got = open_on_own_cpus(o, i, from);
+			result = open_on_own_cpus(o, i, from);
 		else if (cpu < 0 || has_cpu(&e->cpus, cpu))
-			got = open_one(o, i, cpu, e->system_wide ? -1 : tid, from);
-		if (got != OPENED)
-			return got;
+			result = open_one(o, i, cpu, e->system_wide ? -1 : tid, from);
+		if (result != OPENED)
+			return result;
 	}
 	return OPENED;
 }
@@ -133,11 +134,11 @@ static enum opened open_all(struct opening *o)
 	for (size_t c = 0; c < cpus->n; c++) {
 		for (size_t i = 0; i < n; i++) {
 			size_t from = o->c->n;
-			enum opened got = open_on(o, cpus->items[c], tids[i], i == 0);
+			enum opened result = open_on_thread(o, cpus->items[c], tids[i], i == 0);
 
-			if (got == OPENED_NOT)
-				return got;
-			if (got == THREAD_GONE) {
+			if (result == OPEN_FAILED)
+				return result;
+			if (result == THREAD_GONE) {
 				close_from(o->c, from);
 				o->gone++;
 			}
@@ -146,10 +147,10 @@ static enum opened open_all(struct opening *o)
 	if (o->c->n)
 		return OPENED;
 	errno = ESRCH;
-	return OPENED_NOT;
+	return OPEN_FAILED;
 }
 
-/* A system-wide event that no cpu of the target can count. */
+/* Fails for a system-wide event that no CPU of the target can count. */
 static int check_all_open(const struct counters *c, const struct event_list *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
@@ -159,7 +160,7 @@ static int check_all_open(const struct counters *c, const struct event_list *l)
 			found = c->items[j].event == i;
 		if (!found)
 			return log_error(l->log, CLI_INPUT,
-					 "%s can be counted on none of these cpus",
+					 "%s can't be counted on any of these CPUs",
 					 l->items[i].name);
 	}
 	return 0;
@@ -169,7 +170,8 @@ static int refuse_filter(const struct event *e, int error, const struct logger *
 {
 	char fields[1024];
 
-	if (e->attr.type == PERF_TYPE_TRACEPOINT && tracepoint_fields(e->name, fields, sizeof(fields)))
+	if (e->attr.type == PERF_TYPE_TRACEPOINT &&
+	    tracepoint_fields(e->name, fields, sizeof(fields)))
 		return log_error(s, CLI_USAGE, "%s: the kernel does not take the filter '%s': %s; "
 				 "the event's fields are%s", e->name, e->filter, strerror(error),
 				 fields);
@@ -192,21 +194,22 @@ int counters_open(struct counters *c, struct event_list *l, const struct target 
 {
 	struct opening o = { .c = c, .l = l, .t = t };
 	struct fallback f = { .target = t };
-	enum opened got;
+	enum opened result;
 	int error;
 
-	while ((got = open_all(&o)) != OPENED) {
+	while ((result = open_all(&o)) != OPENED) {
 		error = errno;
 		close_from(c, 0);
 		if (!fallback_next(&f, l, o.event, error))
 			break;
 	}
-	if (got != OPENED)
+	if (result != OPENED)
 		explain_open(&l->items[o.event], t, error, l->log);
 	else if (o.gone)
-		log_at(l->log, LOG_DETAIL, "%zu counters less: their threads ended meanwhile", o.gone);
+		log_at(l->log, LOG_DETAIL, "%zu counters left out: their threads ended meanwhile",
+		       o.gone);
 	fallback_done(&f, l);
-	if (got != OPENED)
+	if (result != OPENED)
 		return CLI_INPUT;
 	error = check_all_open(c, l);
 	return error ? error : set_filters(c, l);
@@ -219,16 +222,16 @@ void counters_close(struct counters *c)
 	c->items = NULL;
 }
 
-static bool is_in(const struct event *e, enum counter_set set)
+static bool in_set(const struct event *e, enum counter_set set)
 {
 	return set == COUNTERS_ALL || e->helper == (set == COUNTERS_HELPERS);
 }
 
-static void for_each(const struct counters *c, const struct event_list *l, enum counter_set set,
+static void ioctl_each(const struct counters *c, const struct event_list *l, enum counter_set set,
 		     unsigned long request)
 {
 	for (size_t i = 0; i < c->n; i++)
-		if (is_in(&l->items[c->items[i].event], set))
+		if (in_set(&l->items[c->items[i].event], set))
 			ioctl(c->items[i].fd, request, 0);
 }
 
@@ -237,22 +240,23 @@ void counters_start(const struct counters *c, const struct event_list *l, enum c
 	for (size_t i = 0; i < c->n; i++) {
 		const struct event *e = &l->items[c->items[i].event];
 
-		if (is_in(e, set) && !(e->attr.flags & ATTR_ENABLE_ON_EXEC))
+		if (in_set(e, set) && !(e->attr.flags & ATTR_ENABLE_ON_EXEC))
 			ioctl(c->items[i].fd, PERF_EVENT_IOC_ENABLE, 0);
 	}
 }
 
 void counters_enable(const struct counters *c, const struct event_list *l, enum counter_set set)
 {
-	for_each(c, l, set, PERF_EVENT_IOC_ENABLE);
+	ioctl_each(c, l, set, PERF_EVENT_IOC_ENABLE);
 }
 
 void counters_disable(const struct counters *c, const struct event_list *l, enum counter_set set)
 {
-	for_each(c, l, set, PERF_EVENT_IOC_DISABLE);
+	ioctl_each(c, l, set, PERF_EVENT_IOC_DISABLE);
 }
 
-bool counters_set_named(const struct counters *c, const struct event_list *l, const char *name, bool on)
+bool counters_set_named(const struct counters *c, const struct event_list *l, const char *name,
+			bool on)
 {
 	bool found = false;
 
@@ -267,7 +271,7 @@ bool counters_set_named(const struct counters *c, const struct event_list *l, co
 	return found;
 }
 
-/* read(2) gives what read_format says: a count, or those of a group. */
+/* read(2) returns one counter, or all of a group, as read_format selects. */
 bool counter_lost(const struct counter *c, const struct event_attr *attr, uint64_t *lost)
 {
 	const uint64_t times[] = { PERF_FORMAT_TOTAL_TIME_ENABLED, PERF_FORMAT_TOTAL_TIME_RUNNING };

@@ -1,9 +1,9 @@
-/* ring.c - reading a buffer that the kernel writes, after perf_event_open(2), "MMAP layout".
+/* ring.c - read a buffer that the kernel writes; perf_event_open(2), "MMAP layout".
  *
- * data_head is the kernel's: whatever lies before it was written before it was (acquire here, a
- * write barrier there). data_tail is ours: what was read must have been read before the kernel may
- * write over it (release here). A backward ring has only a head, which runs down; it is not told
- * what was read, so it must be paused meanwhile.
+ * The kernel writes data_head, after the data before it: acquire here pairs with a write barrier
+ * there. The recorder writes data_tail, after reading the data before it: release here, before the
+ * kernel may overwrite it. A backward ring has only a head, which decreases; the kernel does not
+ * learn what was read, so output is paused while reading.
  */
 #include "capture/ring.h"
 
@@ -16,7 +16,7 @@
 int ring_map(struct ring *r, int fd, enum ring_kind kind, size_t size)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	/* A forward ring is written to: that is how the kernel knows it heeds data_tail. */
+	/* The kernel honors data_tail only if the mapping is writable. */
 	int access = kind == RING_FORWARD ? PROT_READ | PROT_WRITE : PROT_READ;
 	void *map = mmap(NULL, page + size, access, MAP_SHARED, fd, 0);
 
@@ -34,13 +34,14 @@ void ring_unmap(struct ring *r)
 	r->page = NULL;
 }
 
-static uint64_t head_of(const struct ring *r)
+static uint64_t read_head(const struct ring *r)
 {
 	return __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
 }
 
-/* The bytes [from, to) of the stream, as they lie in the buffer. */
-static size_t cut(const struct ring *r, uint64_t from, uint64_t to, struct pd_bytes spans[2])
+/* Returns the bytes [from, to) of the stream as spans of the buffer. */
+static size_t split_spans(const struct ring *r, uint64_t from, uint64_t to,
+			  struct pd_bytes spans[2])
 {
 	size_t start = from & (r->size - 1), size = (size_t)(to - from);
 	size_t first = size < r->size - start ? size : r->size - start;
@@ -54,13 +55,13 @@ static size_t cut(const struct ring *r, uint64_t from, uint64_t to, struct pd_by
 
 size_t ring_peek(struct ring *r, struct pd_bytes spans[2])
 {
-	uint64_t head = head_of(r);
+	uint64_t head = read_head(r);
 
 	r->pending = head;
-	return cut(r, r->tail, head, spans);
+	return split_spans(r, r->tail, head, spans);
 }
 
-/* Headers are 8 bytes at multiples of 8: none wraps. */
+/* A header has 8 bytes and is aligned to 8: it never wraps. */
 static const struct perf_event_header *header_at(const struct ring *r, uint64_t at)
 {
 	return (const struct perf_event_header *)(r->data + (at & (r->size - 1)));
@@ -71,8 +72,8 @@ size_t ring_snapshot(struct ring *r, struct pd_bytes spans[2])
 	uint64_t head, end, limit;
 
 	ioctl(r->fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 1);
-	head = head_of(r);
-	/* Records end where the last snapshot began, or where the buffer was written over. */
+	head = read_head(r);
+	/* Records end where the last snapshot began, or where the kernel overwrote them. */
 	limit = r->tail - head < r->size ? r->tail : head + r->size;
 	for (end = head; end != limit;) {
 		size_t size = header_at(r, end)->size;
@@ -82,7 +83,7 @@ size_t ring_snapshot(struct ring *r, struct pd_bytes spans[2])
 		end += size;
 	}
 	r->pending = head;
-	return cut(r, head, end, spans);
+	return split_spans(r, head, end, spans);
 }
 
 void ring_release(struct ring *r)
@@ -115,9 +116,9 @@ size_t spans_size(const struct pd_bytes *spans, size_t n)
 	return size;
 }
 
-void tally_add(struct tally *t, const struct pd_bytes *spans, size_t n)
+void drain_totals_add(struct drain_totals *t, const struct pd_bytes *spans, size_t n)
 {
-	size_t at = 0;		/* may begin in the second span, behind a record that wraps */
+	size_t at = 0;		/* may exceed the first span: a record can wrap */
 
 	for (size_t i = 0; i < n; i++) {
 		while (at + sizeof(struct perf_event_header) <= spans[i].size) {

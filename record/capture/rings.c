@@ -1,4 +1,4 @@
-/* rings.c - map buffers, and point counters at them. */
+/* rings.c - map ring buffers and redirect counters to them. */
 #include "capture/rings.h"
 
 #include <errno.h>
@@ -10,8 +10,8 @@
 #include "base/sysctl.h"
 #include "event/explain.h"
 
-/* A busy cpu's events fill 1 MiB in 8 ms, and a write to a file may take as long. */
-#define SMALL ((size_t)2 << 20)
+/* The events of a busy CPU fill 1 MiB in 8 ms; a write to a file may take as long. */
+#define SMALL_RING ((size_t)2 << 20)
 
 static size_t page_size(void)
 {
@@ -27,7 +27,7 @@ static size_t power_of_two(size_t n)
 	return power;
 }
 
-/* As much as an ordinary user may lock, less the first page. */
+/* The largest size that an unprivileged user may lock together with the first page. */
 static size_t default_bytes(void)
 {
 	size_t allowed = (size_t)sysctl_read("perf_event_mlock_kb", 516) * 1024;
@@ -38,7 +38,7 @@ static size_t default_bytes(void)
 	return bytes;
 }
 
-/* Pages, or bytes with a unit. */
+/* A number of pages, or bytes with a unit. */
 static bool parse_buffer(const char *text, size_t size, size_t *bytes, const struct logger *s)
 {
 	char copy[32];
@@ -57,8 +57,8 @@ static bool parse_buffer(const char *text, size_t size, size_t *bytes, const str
 	}
 	*bytes = power_of_two(number < page_size() ? page_size() : (size_t)number);
 	if (*bytes != number)
-		log_at(s, LOG_WARNING, "'-m %s': a buffer is rounded up to %zu KiB, %zu pages", copy,
-		       *bytes / 1024, *bytes / page_size());
+		log_at(s, LOG_WARNING, "'-m %s': a buffer is rounded up to %zu KiB, %zu pages",
+		       copy, *bytes / 1024, *bytes / page_size());
 	return true;
 }
 
@@ -77,15 +77,15 @@ int rings_size(struct rings *r, const struct settings *o, const struct logger *s
 	    (text[size] && !parse_buffer(text + size + 1, strlen(text + size + 1), &r->aux_bytes,
 					     s)))
 		return log_error(s, CLI_USAGE,
-				 "'-m' must be a number of pages or a size, maybe with "
-				 "another for AUX, not '%s'",
+				 "'-m' must be a number of pages or a size, optionally "
+				 "with another for AUX, not '%s'",
 				 text);
 	return 0;
 }
 
 bool rings_are_small(const struct rings *r)
 {
-	return r->bytes < SMALL;
+	return r->bytes < SMALL_RING;
 }
 
 static enum ring_kind kind_of(const struct counter *c, const struct event_list *l)
@@ -93,8 +93,8 @@ static enum ring_kind kind_of(const struct counter *c, const struct event_list *
 	return l->items[c->event].attr.flags & ATTR_WRITE_BACKWARD ? RING_BACKWARD : RING_FORWARD;
 }
 
-/* The buffer that a counter shares: of its cpu; of its thread, without one. */
-static struct ring *find(const struct rings *r, const struct counter *c, enum ring_kind kind)
+/* Returns the ring of the counter's CPU, or of its thread if it has no CPU. */
+static struct ring *find_ring(const struct rings *r, const struct counter *c, enum ring_kind kind)
 {
 	for (size_t i = r->n; i-- > 0;) {
 		struct ring *ring = &r->items[i];
@@ -106,7 +106,7 @@ static struct ring *find(const struct rings *r, const struct counter *c, enum ri
 	return NULL;
 }
 
-static int map_one(struct rings *r, const struct counter *c, enum ring_kind kind)
+static int map_ring(struct rings *r, const struct counter *c, enum ring_kind kind)
 {
 	struct ring *items = realloc(r->items, (r->n + 1) * sizeof(*items));
 	int error;
@@ -123,16 +123,16 @@ static int map_one(struct rings *r, const struct counter *c, enum ring_kind kind
 	return 0;
 }
 
-static int map_all(struct rings *r, const struct counters *c, const struct event_list *l)
+static int map_rings(struct rings *r, const struct counters *c, const struct event_list *l)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		const struct counter *counter = &c->items[i];
 		enum ring_kind kind = kind_of(counter, l);
-		const struct ring *ring = find(r, counter, kind);
+		const struct ring *ring = find_ring(r, counter, kind);
 		int error;
 
 		if (!ring)
-			error = map_one(r, counter, kind);
+			error = map_ring(r, counter, kind);
 		else
 			error = ioctl(counter->fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) ? errno : 0;
 		if (error)
@@ -149,7 +149,7 @@ static enum aux_kind aux_kind_of(const struct event_list *l, const struct settin
 	return o->snapshot ? AUX_SNAPSHOT : AUX_FULL;
 }
 
-/* Only now do the rings stay where they are in memory. */
+/* Must be called after all rings were added: AUX areas point to them. */
 static int map_aux(struct rings *r, enum aux_kind kind)
 {
 	r->aux = calloc(r->n, sizeof(*r->aux));
@@ -172,7 +172,7 @@ int rings_map(struct rings *r, const struct counters *c, const struct event_list
 {
 	int error;
 
-	while ((error = map_all(r, c, l))) {
+	while ((error = map_rings(r, c, l))) {
 		size_t needed = r->n + 1;
 
 		rings_unmap(r);

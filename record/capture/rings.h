@@ -1,5 +1,5 @@
-/* rings.h - the buffers of all counters: one for each cpu, or for each thread where counters have
- * no cpu; and another for those that overwrite. */
+/* rings.h - the ring buffers of all counters: one for each CPU, or for each thread if counters have
+ * no CPU; counters that overwrite have separate ones. */
 #ifndef RECORD_RINGS_H
 #define RECORD_RINGS_H
 
@@ -11,20 +11,21 @@
 struct rings {
 	struct ring *items;
 	size_t n;
-	struct aux_area *aux;		/* of rings that have one */
+	struct aux_area *aux;		/* of the rings that have one */
 	size_t nr_aux;
 	size_t bytes, aux_bytes;	/* of each */
-	bool bytes_given;		/* by the user: a smaller buffer won't do */
+	bool bytes_given;		/* by the user: a smaller buffer is no fallback */
 };
 
-/* -m. 0; or an exit status after saying what is wrong. */
+/* Reads -m. Returns 0, or an exit status after logging the error. */
 int rings_size(struct rings *r, const struct settings *o, const struct logger *s);
-/* Maps what the counters need and lets the others write there, too. */
+/* Maps the rings and redirects all counters to them. Returns 0, or an exit status after logging the
+ * error. */
 int rings_map(struct rings *r, const struct counters *c, const struct event_list *l,
 	      const struct settings *o);
 void rings_unmap(struct rings *r);
 
-/* Would they overflow while a disk is waited for? */
+/* Returns whether rings may overflow during a write to a disk. */
 bool rings_are_small(const struct rings *r);
 
 #endif

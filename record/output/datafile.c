@@ -1,4 +1,4 @@
-/* datafile.c - names and descriptors of the output. */
+/* datafile.c - the output file or directory: names, descriptors and its writer. */
 #include "output/datafile.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 enum { TRIES = 100, READER_MS = 20, SILENT_MS = 1000 };
 
-/* A program reads what comes. A file that the shell opened is where the command's own output goes. */
+/* Whether a program reads stdout. A file there is for the output of the command. */
 static bool stdout_is_read(void)
 {
 	struct stat st;
@@ -23,26 +23,29 @@ static bool stdout_is_read(void)
 	return fstat(STDOUT_FILENO, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
 }
 
-/* A FIFO that nobody else made to catch the recording. */
+/* Whether it is a FIFO of a trusted owner: others may make one to catch the recording. */
 static bool is_stream(const struct place *p)
 {
 	struct stat st;
 
-	return output_place_stat(p, &st) == 0 && S_ISFIFO(st.st_mode) && owner_is_trusted(st.st_uid);
+	return output_place_stat(p, &st) == 0 && S_ISFIFO(st.st_mode) &&
+	       owner_is_trusted(st.st_uid);
 }
 
-/* Waits until somebody reads a FIFO: before signals are blocked, and before anything runs. */
+/* Waits until a program reads the FIFO. Must be called before signals are blocked. */
 static int open_fifo(const struct datafile *f, const struct logger *s)
 {
 	const struct timespec pause = { .tv_nsec = READER_MS * 1000000 };
 	struct stat st;
 	int fd;
 
-	for (int ms = 0; (fd = output_place_open_file(&f->place, O_WRONLY | O_NONBLOCK, 0)) < 0; ms += READER_MS) {
+	for (int ms = 0; (fd = output_place_open_file(&f->place, O_WRONLY | O_NONBLOCK, 0)) < 0;
+	     ms += READER_MS) {
 		if (errno != ENXIO)
 			return -1;
 		if (ms == SILENT_MS)
-			log_at(s, LOG_WARNING, "%s: waiting for a program to read this FIFO", f->base);
+			log_at(s, LOG_WARNING, "%s: waiting for a program to read this FIFO",
+			       f->base);
 		nanosleep(&pause, NULL);
 	}
 	if (fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode) && owner_is_trusted(st.st_uid) &&
@@ -65,14 +68,14 @@ static int open_stream(struct datafile *f, const struct logger *s)
 	return 0;
 }
 
-/* A directory's name may end so; FILE.old is beside the directory, not in it. */
+/* The name of a directory may end with slashes; NAME.old is not in it. */
 static void cut_slashes(char *path)
 {
 	for (size_t n = strlen(path); n > 1 && path[n - 1] == '/'; n--)
 		path[n - 1] = '\0';
 }
 
-/* The names of the file: as asked for, and `stamp` after it. -1: too long. */
+/* Sets the names of the file, with `stamp` appended. Returns 0, or -1: too long. */
 static int set_names(struct datafile *f, const char *stamp)
 {
 	const int n = snprintf(f->path, sizeof(f->path), "%s%s", f->base, stamp);
@@ -81,13 +84,14 @@ static int set_names(struct datafile *f, const char *stamp)
 	return n < (int)sizeof(f->path) && m < (int)sizeof(f->name) ? 0 : -1;
 }
 
-/* Finds the directory of the output, once: nothing is looked up by its path any more. */
-static int choose_place(struct datafile *f, const struct settings *o, const struct logger *s)
+/* Opens the directory of the output; later look-ups start there, not at the path. */
+static int open_place(struct datafile *f, const struct settings *o, const struct logger *s)
 {
+	const char *unnamed = stdout_is_read() ? "-" : "perf.data";
+	const char *base = o->output ? o->output : unnamed;
 	int error;
 
-	if (snprintf(f->base, sizeof(f->base), "%s", o->output ? o->output : stdout_is_read() ? "-" : "perf.data") >=
-	    (int)sizeof(f->base))
+	if (snprintf(f->base, sizeof(f->base), "%s", base) >= (int)sizeof(f->base))
 		return log_error(s, CLI_USAGE, "the name of the output is too long");
 	cut_slashes(f->base);
 	f->mode = PD_MODE_PIPE;
@@ -107,7 +111,7 @@ static int choose_place(struct datafile *f, const struct settings *o, const stru
 int datafile_choose(struct datafile *f, const struct settings *o, const struct logger *s)
 {
 	uint64_t level = 0;
-	int status = choose_place(f, o, s);
+	int status = open_place(f, o, s);
 
 	if (status)
 		return status;
@@ -116,7 +120,8 @@ int datafile_choose(struct datafile *f, const struct settings *o, const struct l
 				 "'--%s' writes a directory, not a stream: name it with -o",
 				 o->threads ? "threads" : "kcore");
 	if (o->kcore && (o->switch_output || o->rotate_triggers.count))
-		return log_error(s, CLI_USAGE, "'--kcore' and --switch-output exclude each other: there is one "
+		return log_error(s, CLI_USAGE,
+				 "'--kcore' and --switch-output exclude each other: there is one "
 				 "directory");
 	if (o->compress && (!parse_number(o->compress, &level) || !level || level > 22))
 		return log_error(s, CLI_USAGE, "'-z' must be a level from 1 to 22, not '%s'",
@@ -124,25 +129,26 @@ int datafile_choose(struct datafile *f, const struct settings *o, const struct l
 	f->compress = (int)level;
 	f->which = !o->buildid ? BUILDID_NONE : o->buildid_all ? BUILDID_ALL : BUILDID_HIT;
 	f->read_back = o->buildid || o->buildid_all || o->timestamp_boundary;
-	if (f->mode == PD_MODE_PIPE && (o->switch_output || o->rotate_triggers.count || o->timestamp_filename))
+	if (f->mode == PD_MODE_PIPE &&
+	    (o->switch_output || o->rotate_triggers.count || o->timestamp_filename))
 		return log_error(s, CLI_USAGE,
-				 "'--switch-output', '--switch-output-event' and '--timestamp-filename' "
-				 "need a file, not a stream");
+				 "'--switch-output', '--switch-output-event' and "
+				 "'--timestamp-filename' need a file, not a stream");
 	return f->mode == PD_MODE_PIPE ? open_stream(f, s) : 0;
 }
 
-/* Files that the recorder made belong to the user of sudo, who asked for them. */
-static int given_to_user(int fd)
+/* Under sudo, gives a created file to the user who called sudo. */
+static int give_to_user(int fd)
 {
 	uid_t uid;
 	gid_t gid;
 
 	if (fd >= 0 && sudo_user(&uid, &gid) && fchown(fd, uid, gid))
-		return fd;	/* it stays root's */
+		return fd;	/* root keeps it */
 	return fd;
 }
 
-/* A file of the caller's own that could not be moved away, or a device that was named: written in place. */
+/* Opens the caller's own file that could not be renamed, or a device, for writing in place. */
 static int open_existing(const struct place *p)
 {
 	struct stat st;
@@ -166,10 +172,11 @@ static int open_existing(const struct place *p)
 
 static int create_file(const struct place *p)
 {
-	return given_to_user(output_place_open_file(p, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+	return give_to_user(
+		output_place_open_file(p, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
 }
 
-/* Others may rename what was made: the directory is used only if it is the one. */
+/* Others may replace the directory before it is opened: checks that it is the new one. */
 static int create_directory(const struct place *p)
 {
 	struct stat st;
@@ -181,7 +188,7 @@ static int create_directory(const struct place *p)
 	if (fd < 0)
 		return -1;
 	if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && !(st.st_mode & 077))
-		return given_to_user(fd);
+		return give_to_user(fd);
 	close(fd);
 	errno = EEXIST;
 	return -1;
@@ -211,14 +218,14 @@ int datafile_open_part(const struct datafile *f, size_t n)
 	return datafile_create(f->directory, name);
 }
 
-/* The directory, and the file in it that has the header. */
+/* Creates the directory, and the file in it that has the header. */
 static int open_directory(struct datafile *f)
 {
 	f->directory = create_directory(&f->place);
 	return f->directory < 0 ? -1 : datafile_create(f->directory, "data");
 }
 
-/* Where the name is taken again as soon as it is free, the recording gives up. */
+/* Gives up after TRIES if others keep taking the name. */
 static int open_output(struct datafile *f, const struct logger *s)
 {
 	int fd = -1;
@@ -239,7 +246,7 @@ int datafile_open(struct datafile *f, const struct logger *s)
 {
 	struct stat st;
 
-	f->tally = (struct tally){ 0 };
+	f->totals = (struct drain_totals){ 0 };
 	f->unfinished = f->parts = 0;
 	f->nr_auxtraces = 0;
 	if (f->mode != PD_MODE_PIPE)
@@ -255,11 +262,12 @@ int datafile_open(struct datafile *f, const struct logger *s)
 	}
 	if (f->read_back && f->compress && f->mode == PD_MODE_FILE)
 		f->watch = buildid_watch_new(f->which);
-	f->writer = pd_writer_open_fd(f->fd, PD_WRITER_OPTIONS(
-				      .mode = f->mode == PD_MODE_PIPE ? PD_MODE_PIPE : PD_MODE_FILE,
-				      .compress = f->compress, .by = f->by,
-				      .watch = f->watch ? buildid_watch_see : NULL, .ctx = f->watch),
-				      &f->error);
+	f->writer = pd_writer_open_fd(
+		f->fd,
+		PD_WRITER_OPTIONS(.mode = f->mode == PD_MODE_PIPE ? PD_MODE_PIPE : PD_MODE_FILE,
+				  .compress = f->compress, .by = f->by,
+				  .watch = f->watch ? buildid_watch_see : NULL, .ctx = f->watch),
+		&f->error);
 	return f->writer ? 0 : datafile_failed(f, s);
 }
 
@@ -278,12 +286,12 @@ int datafile_add_event(struct pd_writer *w, const struct event *e, const uint64_
 	struct event_attr attr = e->attr;
 
 	if (e->probe)
-		attr.config1 = 0;	/* an address in this process's memory */
+		attr.config1 = 0;	/* a pointer into this process */
 	return pd_writer_add_event(w, &attr, attr.size, ids, n, e->name, error);
 }
 
-/* .YYYYMMDDhhmmsscc, as perf names them: the time to a hundredth of a second. */
-static void stamp_of(const struct timeval *t, char stamp[32])
+/* .YYYYMMDDhhmmsscc as in perf: the time in hundredths of a second. */
+static void format_stamp(const struct timeval *t, char stamp[32])
 {
 	struct tm local;
 	size_t n;
@@ -293,8 +301,8 @@ static void stamp_of(const struct timeval *t, char stamp[32])
 	snprintf(stamp + n, 32 - n, "%02u", (unsigned int)(t->tv_usec / 10000) % 100);
 }
 
-/* Never over something else, where the file system can tell. */
-static int rename_new(int dir, const char *from, const char *to)
+/* Renames without replacing another file. Without RENAME_NOREPLACE others may win a race. */
+static int rename_noreplace(int dir, const char *from, const char *to)
 {
 	struct stat st;
 
@@ -309,7 +317,7 @@ static int rename_new(int dir, const char *from, const char *to)
 	return renameat(dir, from, dir, to);
 }
 
-/* A file that ends in the same hundredth of a second as the one before gets the next. */
+/* A file of the same hundredth of a second as the previous one gets the next. */
 int datafile_stamp(struct datafile *f, const struct logger *s)
 {
 	const struct timeval hundredth = { .tv_usec = 10000 };
@@ -320,19 +328,20 @@ int datafile_stamp(struct datafile *f, const struct logger *s)
 	if (timercmp(&t, &f->next_stamp, <))
 		t = f->next_stamp;
 	for (int i = 0; i < TRIES; i++) {
-		stamp_of(&t, stamp);
+		format_stamp(&t, stamp);
 		timeradd(&t, &hundredth, &f->next_stamp);
 		if (set_names(f, stamp)) {
 			errno = ENAMETOOLONG;
 			break;
 		}
-		if (rename_new(f->place.dir, f->place.name, f->name) == 0)
+		if (rename_noreplace(f->place.dir, f->place.name, f->name) == 0)
 			return 0;
 		if (errno != EEXIST)
 			break;
 		t = f->next_stamp;
 	}
-	return log_error(s, CLI_OUTPUT, "%s can't be called %s: %s", f->base, f->path, strerror(errno));
+	return log_error(s, CLI_OUTPUT, "%s can't be called %s: %s", f->base, f->path,
+			 strerror(errno));
 }
 
 void datafile_remove(const struct datafile *f)
@@ -382,12 +391,12 @@ void datafile_abort(struct datafile *f, struct pd_writer *w)
 	uint64_t kept = 0;
 
 	if (w && pd_writer_abort(w, &kept, &ignored) && f->mode == PD_MODE_FILE)
-		kept = 0;	/* the header still states what it did at the last flush */
+		kept = 0;	/* the header was not updated after the last flush */
 	f->readable += kept;
 	f->not_written += given > kept ? given - kept : 0;
 }
 
-/* Samples that are there are counted from the file: it alone knows which of them arrived. */
+/* Counts samples in the file: an unknown part of what was written reached it. */
 static uint64_t count_samples(const struct datafile *f, const bool *hurry)
 {
 	struct buildid_summary found;
@@ -402,10 +411,12 @@ void datafile_report_loss(struct datafile *f, const bool *hurry, const struct lo
 {
 	if (datafile_is_unread(f) || f->fd < 0)
 		return;
-	f->tally.samples = f->mode == PD_MODE_PIPE ? 0 : count_samples(f, hurry);
-	log_at(s, LOG_ERROR, "%s: the recording ends here, with %.3f MB (%llu samples); at least %.3f MB of records "
-	       "are lost", f->mode == PD_MODE_PIPE ? f->base : f->path, (double)f->readable / 1048576,
-	       (unsigned long long)f->tally.samples, (double)f->not_written / 1048576);
+	f->totals.samples = f->mode == PD_MODE_PIPE ? 0 : count_samples(f, hurry);
+	log_at(s, LOG_ERROR,
+	       "%s: the recording ends here, with %.3f MB (%llu samples); at least %.3f MB of "
+	       "records are lost",
+	       f->mode == PD_MODE_PIPE ? f->base : f->path, (double)f->readable / 1048576,
+	       (unsigned long long)f->totals.samples, (double)f->not_written / 1048576);
 }
 
 int datafile_close(struct datafile *f, const struct logger *s)

@@ -1,4 +1,5 @@
-/* old_file.c - NAME becomes NAME.old. Of directories only the files of a recording are removed. */
+/* old_file.c - rename NAME to NAME.old. In directories only the files of a recording are
+ * removed. */
 #include "output/old_file.h"
 
 #include <dirent.h>
@@ -31,10 +32,12 @@ static enum kind kind_of(const struct place *at, struct stat *st)
 		return st->st_size ? RECORDING : is_own_file(st) ? STAYS : TRAP;
 	if (S_ISDIR(st->st_mode))
 		return has_data(at) ? DIRECTORY : STAYS;
-	return S_ISLNK(st->st_mode) || S_ISFIFO(st->st_mode) || S_ISSOCK(st->st_mode) ? TRAP : STAYS;
+	if (S_ISLNK(st->st_mode) || S_ISFIFO(st->st_mode) || S_ISSOCK(st->st_mode))
+		return TRAP;
+	return STAYS;
 }
 
-static bool is_part(const char *name)
+static bool is_recording_file(const char *name)
 {
 	if (strcmp(name, "data") == 0)
 		return true;
@@ -42,7 +45,7 @@ static bool is_part(const char *name)
 	       strspn(name + 5, "0123456789") == strlen(name + 5);
 }
 
-/* Copies of the kernel's code and symbols, by --kcore. */
+/* Removes what --kcore wrote. */
 static void remove_kcore(int recording)
 {
 	static const char *const names[] = { "kcore", "kallsyms", "modules" };
@@ -56,7 +59,7 @@ static void remove_kcore(int recording)
 	unlinkat(recording, "kcore_dir", AT_REMOVEDIR);
 }
 
-/* Other files stay in it, and rename(2) reports them. */
+/* Other files stay in the directory; rename(2) then fails. */
 static void remove_directory(const struct place *at)
 {
 	int fd = openat(at->dir, at->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -66,7 +69,7 @@ static void remove_directory(const struct place *at)
 	if (dir)
 		remove_kcore(fd);
 	while (dir && (entry = readdir(dir)))
-		if (is_part(entry->d_name))
+		if (is_recording_file(entry->d_name))
 			unlinkat(fd, entry->d_name, 0);
 	if (dir)
 		closedir(dir);
@@ -75,20 +78,22 @@ static void remove_directory(const struct place *at)
 	unlinkat(at->dir, at->name, AT_REMOVEDIR);
 }
 
-static void remove_trap(const struct place *at, const char *path, const struct stat *st, const struct logger *s)
+static void remove_trap(const struct place *at, const char *path, const struct stat *st,
+			const struct logger *s)
 {
 	const char *what = S_ISLNK(st->st_mode) ? "link" : S_ISFIFO(st->st_mode) ? "FIFO" :
 			   S_ISSOCK(st->st_mode) ? "socket" : "file";
 
 	if (unlinkat(at->dir, at->name, 0) == 0)
-		log_at(s, LOG_WARNING, "%s was a %s of user %u: it was removed, not written to", path, what,
-		       (unsigned int)st->st_uid);
+		log_at(s, LOG_WARNING, "%s was a %s of user %u: it was removed, not written to",
+		       path, what, (unsigned int)st->st_uid);
 	else if (errno != ENOENT)
 		log_at(s, LOG_WARNING, "%s is a %s of user %u and can't be removed: %s", path, what,
 		       (unsigned int)st->st_uid, strerror(errno));
 }
 
-static void keep_as_old(const struct place *at, enum kind kind, const char *path, const struct logger *s)
+static void keep_as_old(const struct place *at, enum kind kind, const char *path,
+			const struct logger *s)
 {
 	char name[NAME_MAX + 8];
 	const struct place old = { .dir = at->dir, .name = name };
@@ -96,14 +101,15 @@ static void keep_as_old(const struct place *at, enum kind kind, const char *path
 	struct stat st;
 
 	snprintf(name, sizeof(name), "%s.old", at->name);
-	/* A file does not take the place of a directory, nor the other way round. */
+	/* rename(2) replaces neither a directory by a file nor a file by a directory. */
 	there = kind_of(&old, &st);
 	if (there == DIRECTORY)
 		remove_directory(&old);
 	else if (kind == DIRECTORY && there != NOTHING && !S_ISDIR(st.st_mode))
 		unlinkat(old.dir, old.name, 0);
 	if (renameat(at->dir, at->name, old.dir, old.name) && errno != ENOENT)
-		log_at(s, LOG_WARNING, "%s can't be kept as %s.old: %s", path, path, strerror(errno));
+		log_at(s, LOG_WARNING, "%s can't be kept as %s.old: %s", path, path,
+		       strerror(errno));
 }
 
 void old_file_keep(const struct place *at, const char *path, const struct logger *s)

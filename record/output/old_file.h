@@ -1,13 +1,13 @@
-/* old_file.h - what stands where a recording is to be. */
+/* old_file.h - keep or remove an older file under the name of the output. */
 #ifndef RECORD_OLD_FILE_H
 #define RECORD_OLD_FILE_H
 
 #include "base/log.h"
 #include "output_place.h"
 
-/* Makes room for a recording. One that is there, file or directory, becomes NAME.old and replaces what is called so.
- * Links, FIFOs and the like are removed, and what they lead to is left alone. Directories of something else, devices and
- * empty files of the caller's own stay. path: the name for messages. */
+/* Makes room for a recording. An older one, file or directory, becomes NAME.old and replaces an
+ * older NAME.old. Links, FIFOs and sockets are removed, not followed. Other directories, devices
+ * and the caller's own empty files stay. path: the name for messages. */
 void old_file_keep(const struct place *at, const char *path, const struct logger *s);
 
 #endif

@@ -19,9 +19,9 @@ int drain_round(struct recording *r)
 static void count_spans(struct datafile *f, const struct pd_bytes *spans, size_t n)
 {
 	if (f->read_back)
-		f->tally.bytes += spans_size(spans, n);
+		f->totals.bytes += spans_size(spans, n);
 	else
-		tally_add(&f->tally, spans, n);
+		drain_totals_add(&f->totals, spans, n);
 	f->unfinished += spans_size(spans, n);
 }
 

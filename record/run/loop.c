@@ -352,13 +352,13 @@ static int carry_out_requests(struct loop *l)
 static int process_pending(struct loop *l)
 {
 	struct recording *r = l->r;
-	uint64_t before = r->file.tally.bytes;
+	uint64_t before = r->file.totals.bytes;
 
 	if (background_is_done(r) && background_finish(r))
 		return -1;
 	if (!r->readers && drain_buffers(r, DRAIN_WORTHWHILE))
 		return -1;
-	l->busy = r->file.tally.bytes - before > r->rings.bytes / 8;
+	l->busy = r->file.totals.bytes - before > r->rings.bytes / 8;
 	if (!background_runs(r) && carry_out_requests(l))
 		return -1;
 	if (flush_if_due(l))

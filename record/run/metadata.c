@@ -205,7 +205,7 @@ static uint32_t compression_ratio(const struct datafile *f)
 {
 	uint64_t written = pd_writer_size(f->writer) + f->parts;
 
-	return f->compress && written ? (uint32_t)((f->tally.bytes + written - 1) / written) : 0;
+	return f->compress && written ? (uint32_t)((f->totals.bytes + written - 1) / written) : 0;
 }
 
 /* Feature DIR_FORMAT: readers take data.N of a directory only if it is there. */
@@ -243,8 +243,8 @@ static int write_build_ids(struct recording *r, struct buildid_summary *found)
 		log_at(&r->log, LOG_WARNING,
 		       "not all build ids are in the file: reading those of the files that were "
 		       "hit took too long");
-	f->tally.samples = found->samples;
-	f->tally.lost_records = found->lost_records;
+	f->totals.samples = found->samples;
+	f->totals.lost_records = found->lost_records;
 	return err;
 }
 

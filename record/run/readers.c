@@ -33,7 +33,7 @@ struct reader {
 	uint64_t size;			/* bytes written: atomic */
 	uint64_t least;			/* bytes; buffers with less are left for later */
 	bool read_back;			/* samples are counted when the file is read back */
-	struct tally tally;
+	struct drain_totals totals;
 	uint64_t woken;
 	struct pd_error error;		/* valid if `failed` */
 	bool failed;
@@ -89,9 +89,9 @@ static int drain_ring(struct reader *t, struct ring *ring, uint64_t least)
 		return 0;
 	err = pd_writer_write(t->writer, spans, n, &t->error);
 	if (t->read_back)
-		t->tally.bytes += size;
+		t->totals.bytes += size;
 	else
-		tally_add(&t->tally, spans, n);
+		drain_totals_add(&t->totals, spans, n);
 	ring_release(ring);
 	return err;
 }
@@ -308,9 +308,9 @@ static void collect_totals(struct recording *r, struct reader *t)
 		datafile_abort(&r->file, t->writer);
 	else
 		r->file.readable += t->size;
-	r->file.tally.bytes += t->tally.bytes;
-	r->file.tally.samples += t->tally.samples;
-	r->file.tally.lost_records += t->tally.lost_records;
+	r->file.totals.bytes += t->totals.bytes;
+	r->file.totals.samples += t->totals.samples;
+	r->file.totals.lost_records += t->totals.lost_records;
 	r->file.parts += t->size;
 	r->woken += t->woken;
 	if (t->failed)

@@ -41,7 +41,7 @@ int rotate_file(struct recording *r)
 
 	if (drain_snapshot(r) || epilogue_write(r, &r->lost))
 		return -1;
-	r->samples += f->tally.samples;
+	r->samples += f->totals.samples;
 	r->bytes += pd_writer_size(f->writer);
 	if (datafile_close(f, &r->log) || datafile_stamp(f, &r->log))
 		return set_error(r);

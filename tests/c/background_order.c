@@ -149,7 +149,7 @@ static void all_is_written_in_order(size_t more)
 	CHECK(made - written <= 11 * more && (more || made == written));
 	fill_more = 0;
 	CHECK(!drain_buffers(&r, DRAIN_ALL) && made == written && !wrong);
-	CHECK(r.file.tally.samples == made);
+	CHECK(r.file.totals.samples == made);
 }
 
 static void the_end_waits_for_it(void)

@@ -118,7 +118,7 @@ static void each_has_its_turn(void)
 	fill(2, 5);
 	CHECK(strcmp(pass(&r, DRAIN_WORTHWHILE), "12") == 0);
 	CHECK(sizes[2] == 9 * RECORD && sizes[FLOODED] == 3 * FLOOD * RECORD);
-	CHECK(r.file.tally.samples == 3 * FLOOD + 11);
+	CHECK(r.file.totals.samples == 3 * FLOOD + 11);
 }
 
 /* What follows it is newer only if no buffer was left out. */
@@ -153,7 +153,7 @@ static void what_can_not_be_written_is_held(void)
 	r.background.state = BACKGROUND_RUNS;
 	pages[2].data_head = pages[2].data_tail = rings[2].tail = SIZE - 2 * RECORD;
 	fill(2, 4);
-	CHECK(strcmp(pass(&r, DRAIN_ALL), "") == 0 && r.file.tally.samples == 2 + 3 + 4);
+	CHECK(strcmp(pass(&r, DRAIN_ALL), "") == 0 && r.file.totals.samples == 2 + 3 + 4);
 	CHECK(pages[0].data_tail == pages[0].data_head && pages[2].data_tail == pages[2].data_head);
 	CHECK(h->blocks == 1 && r.file.unfinished == 9 * RECORD);
 	first = backlog_first(h);
@@ -180,9 +180,9 @@ static void what_can_not_be_held_stays(void)
 	while (backlog_add(h, spans + 1, 1))
 		;
 	CHECK(h->room == BACKLOG_MOST);
-	CHECK(strcmp(pass(&r, DRAIN_ALL), "") == 0 && !r.file.tally.samples && !pages[0].data_tail && !rings[0].tail);
+	CHECK(strcmp(pass(&r, DRAIN_ALL), "") == 0 && !r.file.totals.samples && !pages[0].data_tail && !rings[0].tail);
 	backlog_drop(h);
-	CHECK(strcmp(pass(&r, DRAIN_ALL), "") == 0 && r.file.tally.samples == 2 + 3 + 4);
+	CHECK(strcmp(pass(&r, DRAIN_ALL), "") == 0 && r.file.totals.samples == 2 + 3 + 4);
 	r.background.state = BACKGROUND_NOTHING;
 	fill(0, 1);
 	CHECK(strcmp(pass(&r, DRAIN_ALL), "01R") == 0);
@@ -196,7 +196,7 @@ static void what_is_lent_stays(void)
 	struct recording r = start(&o);
 
 	r.file.by = PD_WRITE_BY_EITHER;
-	CHECK(strcmp(pass(&r, DRAIN_WORTHWHILE), "012") == 0 && r.file.tally.samples == 2 + 3 + FLOOD + 4);
+	CHECK(strcmp(pass(&r, DRAIN_WORTHWHILE), "012") == 0 && r.file.totals.samples == 2 + 3 + FLOOD + 4);
 	CHECK(!pages[0].data_tail && !pages[1].data_tail && !pages[2].data_tail);
 	fill(0, 1);
 	CHECK(strcmp(pass(&r, DRAIN_WORTHWHILE), "01") == 0);

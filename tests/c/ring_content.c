@@ -105,7 +105,7 @@ static void nothing_new(void)
 
 static void records_in_one_piece(void)
 {
-	struct tally t = { 0 };
+	struct drain_totals t = { 0 };
 	struct pd_bytes spans[2];
 	struct ring r;
 	struct kernel k = open_ring(&r, RING_FORWARD);
@@ -117,7 +117,7 @@ static void records_in_one_piece(void)
 	CHECK(k.page->data_tail == 0);
 	/* What comes after the look belongs to the next one. */
 	write_forward(&k, PERF_RECORD_SAMPLE, 16);
-	tally_add(&t, spans, 1);
+	drain_totals_add(&t, spans, 1);
 	ring_release(&r);
 	CHECK(k.page->data_tail == 64 && t.samples == 1 && t.lost_records == 1 && t.bytes == 64);
 	CHECK(ring_peek(&r, spans) == 1 && spans[0].size == 16);
@@ -130,7 +130,7 @@ static void records_in_one_piece(void)
 static void a_record_that_wraps(uint16_t first, uint64_t turns)
 {
 	uint8_t expected[48], got[SIZE];
-	struct tally t = { 0 };
+	struct drain_totals t = { 0 };
 	struct pd_bytes spans[2];
 	struct ring r;
 	struct kernel k = open_ring(&r, RING_FORWARD);
@@ -145,7 +145,7 @@ static void a_record_that_wraps(uint16_t first, uint64_t turns)
 	CHECK(n == 2 && spans[0].size == first && spans[1].size == 56u - first);
 	CHECK(spans_size(spans, n) == 56 && join(spans, n, got) == 56);
 	CHECK(memcmp(got, expected, 48) == 0);
-	tally_add(&t, spans, n);
+	drain_totals_add(&t, spans, n);
 	CHECK(t.samples == 2 && t.bytes == 56);
 	ring_release(&r);
 	CHECK(k.page->data_tail == k.head);
@@ -154,7 +154,7 @@ static void a_record_that_wraps(uint16_t first, uint64_t turns)
 
 static void a_full_buffer(void)
 {
-	struct tally t = { 0 };
+	struct drain_totals t = { 0 };
 	struct pd_bytes spans[2];
 	struct ring r;
 	struct kernel k = open_ring(&r, RING_FORWARD);
@@ -163,7 +163,7 @@ static void a_full_buffer(void)
 	for (size_t i = 0; i < SIZE / 32; i++)
 		write_forward(&k, PERF_RECORD_SAMPLE, 32);
 	CHECK(ring_peek(&r, spans) == 2 && spans_size(spans, 2) == SIZE);
-	tally_add(&t, spans, 2);
+	drain_totals_add(&t, spans, 2);
 	CHECK(t.samples == SIZE / 32);
 	close_ring(&r, &k);
 }
@@ -186,16 +186,16 @@ static void the_positions_overflow(void)
 /* A kernel would not: nothing is counted then, and nothing is walked for ever. */
 static void sizes_that_can_not_be(void)
 {
-	struct tally t = { 0 };
+	struct drain_totals t = { 0 };
 	uint8_t bytes[24] = { 0 };
 	const struct pd_bytes span = { bytes, sizeof(bytes) }, cut = { bytes, 4 };
 
-	tally_add(&t, &span, 1);
-	tally_add(&t, &cut, 1);
-	tally_add(&t, NULL, 0);
+	drain_totals_add(&t, &span, 1);
+	drain_totals_add(&t, &cut, 1);
+	drain_totals_add(&t, NULL, 0);
 	CHECK(t.samples == 0);
 	memcpy(bytes, &(struct perf_event_header){ .type = PERF_RECORD_SAMPLE, .size = 60000 }, 8);
-	tally_add(&t, &span, 1);
+	drain_totals_add(&t, &span, 1);
 	CHECK(t.samples == 1);
 }
 
@@ -229,7 +229,7 @@ static void the_newest_come_first(void)
 /* The oldest record has lost its end to the newest: it must not be handed out. */
 static void the_oldest_is_torn(void)
 {
-	struct tally t = { 0 };
+	struct drain_totals t = { 0 };
 	struct pd_bytes spans[2];
 	struct ring r;
 	struct kernel k = open_ring(&r, RING_BACKWARD);
@@ -240,7 +240,7 @@ static void the_oldest_is_torn(void)
 		write_backward(&k, PERF_RECORD_SAMPLE, 40);
 	n = ring_snapshot(&r, spans);
 	CHECK(spans_size(spans, n) == whole * 40 && SIZE % 40 != 0);
-	tally_add(&t, spans, n);
+	drain_totals_add(&t, spans, n);
 	CHECK(t.samples == whole);
 	ring_release(&r);
 	close_ring(&r, &k);
