@@ -1,4 +1,4 @@
-/* arena.h - many small allocations that live and die together, charged to a budget. */
+/* arena.h - many small allocations that are freed together, charged to a budget. */
 #ifndef PD_BASE_ARENA_H
 #define PD_BASE_ARENA_H
 
@@ -6,15 +6,15 @@
 
 struct pd_arena_block;
 
-/* Zero-initialise with a budget. */
+/* Must be zero-initialized, except for the budget. */
 struct pd_arena {
 	struct pd_budget *budget;
 	struct pd_arena_block *blocks;
 };
 
-/* size bytes, zeroed, aligned for any type; NULL when there is no more. */
+/* Returns `size` zeroed bytes, aligned for any type; NULL without memory. */
 void *pd_arena_alloc(struct pd_arena *a, size_t size);
-/* n bytes of p and a NUL. */
+/* Returns a copy of n bytes of p, terminated by a NUL; NULL without memory. */
 char *pd_arena_text(struct pd_arena *a, const void *p, size_t n);
 void pd_arena_free(struct pd_arena *a);
 

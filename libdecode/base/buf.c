@@ -1,4 +1,4 @@
-/* buf.c - growing bytes, charged to a budget. */
+/* buf.c - a growing buffer, charged to a budget. */
 #include "base/buf.h"
 
 #include <stdlib.h>

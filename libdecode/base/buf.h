@@ -1,4 +1,5 @@
-/* buf.h - growing bytes. Every allocation of the library that input can drive is charged to a budget. */
+/* buf.h - a growing buffer, and the budget: every allocation that input can drive is charged to
+ * one. */
 #ifndef PD_BASE_BUF_H
 #define PD_BASE_BUF_H
 
@@ -8,26 +9,30 @@
 
 #include "pd/bytes.h"
 
-/* How much input may make the library hold and expand. */
+/* Limits for what input can make the library allocate and expand. */
 struct pd_budget {
 	uint64_t limit, used;			/* bytes of memory */
-	uint64_t max_expanded, max_ratio;	/* of compressed input: bytes, or times what was read; both 0: any */
+	uint64_t max_expanded, max_ratio;	/* for compressed input: bytes, or a multiple of the
+						 * bytes read; both 0: no limit */
 };
 
-/* Whether a decompressor that has made `made` bytes of `read` bytes of input may make more. */
+/* Returns whether a decompressor that has made `made` bytes from `read` bytes of input may
+ * continue. */
 static inline bool pd_budget_may_expand(const struct pd_budget *b, uint64_t made, uint64_t read)
 {
 	return (!b->max_expanded && !b->max_ratio) || made < b->max_expanded ||
 	       (b->max_ratio && made / b->max_ratio <= read);
 }
 
-/* Allocates size bytes, zeroed, charged; NULL when the budget or the machine says no. */
+/* Allocates `size` zeroed bytes and charges them. Returns NULL if the budget or malloc refuses. */
 void *pd_budget_alloc(struct pd_budget *b, size_t size);
-/* p as from pd_budget_alloc() or NULL, with its old size. On failure NULL, and p stays valid. */
+/* Grows p, which is from pd_budget_alloc() or NULL, from its old size. Returns NULL on failure; p
+ * is then still valid. */
 void *pd_budget_grow(struct pd_budget *b, void *p, size_t old_size, size_t new_size);
 void pd_budget_free(struct pd_budget *b, void *p, size_t size);
 
-/* Failure is sticky: after it appends do nothing and `failed` stays set. Zero-initialise with a budget. */
+/* Failure is sticky: later appends do nothing, and `failed` stays set. Must be zero-initialized,
+ * except for the budget. */
 struct pd_buf {
 	uint8_t *data;
 	size_t size, capacity;
@@ -35,7 +40,7 @@ struct pd_buf {
 	bool failed;
 };
 
-/* Room for n more bytes at data + size, or NULL. */
+/* Returns room for n more bytes at data + size, or NULL. */
 uint8_t *pd_buf_reserve(struct pd_buf *b, size_t n);
 void pd_buf_append(struct pd_buf *b, const void *p, size_t n);
 /* Drops the first n bytes. */

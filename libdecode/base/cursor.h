@@ -1,6 +1,6 @@
-/* cursor.h - take n bytes or fail. The only code that reads input bytes or knows a byte order.
+/* cursor.h - takes n bytes or fails. The only code that reads input bytes or knows a byte order.
  *
- * Every other file sees numbers, or spans (struct pd_bytes) that a cursor handed out after its check.
+ * All other files get numbers, or spans (struct pd_bytes) that a cursor has checked.
  */
 #ifndef PD_BASE_CURSOR_H
 #define PD_BASE_CURSOR_H
@@ -12,7 +12,7 @@
 
 #include "pd/bytes.h"
 
-/* Byte order of the file, as seen from this machine. */
+/* Whether the byte order of the file differs from this machine's. */
 enum pd_swap { PD_SWAP_NO, PD_SWAP_YES };
 
 static inline uint16_t pd_load16(const uint8_t *p, enum pd_swap swap)
@@ -54,7 +54,7 @@ static inline uint64_t pd_load(const uint8_t *p, unsigned int width, enum pd_swa
 	}
 }
 
-/* The other way: v's low width bytes to p. */
+/* Stores the low `width` bytes of v at p. */
 static inline void pd_store(uint8_t *p, uint64_t v, unsigned int width, enum pd_swap swap)
 {
 	const bool big = (swap == PD_SWAP_YES) == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
@@ -70,7 +70,7 @@ struct pd_cursor {
 
 static inline struct pd_cursor pd_cursor(struct pd_bytes in, enum pd_swap swap)
 {
-	const uint8_t *at = in.data ? in.data : (const uint8_t *)"";	/* NULL + 0 is not defined */
+	const uint8_t *at = in.data ? in.data : (const uint8_t *)"";	/* NULL + 0 is undefined */
 
 	return (struct pd_cursor){ at, at + in.size, swap };
 }
@@ -80,7 +80,7 @@ static inline size_t pd_left(const struct pd_cursor *c)
 	return (size_t)(c->end - c->at);
 }
 
-/* The next n bytes, or NULL (and the cursor stays where it was). */
+/* Returns the next n bytes and moves past them, or NULL if fewer are left. */
 static inline const uint8_t *pd_take(struct pd_cursor *c, size_t n)
 {
 	const uint8_t *p = c->at;
@@ -91,7 +91,7 @@ static inline const uint8_t *pd_take(struct pd_cursor *c, size_t n)
 	return p;
 }
 
-/* True and the value when width bytes were left; *v is 0 otherwise. */
+/* Reads the next number. Returns false, and sets *v to 0, if fewer than `width` bytes are left. */
 static inline bool pd_take_number(struct pd_cursor *c, unsigned int width, uint64_t *v)
 {
 	const uint8_t *p = pd_take(c, width);
@@ -108,14 +108,14 @@ static inline bool pd_take_bytes(struct pd_cursor *c, size_t n, struct pd_bytes 
 	return p != NULL;
 }
 
-/* For who reads the source without seeing where it is called: where there is a size there are bytes. */
+/* Tells static analyzers that size > 0 implies data != NULL. */
 static inline void pd_bytes_are_there(struct pd_bytes b)
 {
 	if (b.size && !b.data)
 		__builtin_unreachable();
 }
 
-/* Bytes before the first NUL, at most n. */
+/* Returns the number of bytes before the first NUL, at most b.size. */
 static inline size_t pd_text_length(struct pd_bytes b)
 {
 	const uint8_t *nul;

@@ -1,4 +1,4 @@
-/* error.c - the only sentences of the library: what a pd_error says, for people. */
+/* error.c - the texts of errors; the library has no other messages. */
 #include "pd/error.h"
 
 #include <inttypes.h>
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PART 384		/* a path and a text of a writer are 160 each */
+#define PART 384		/* path and text of a writer's error are 160 bytes each */
 
 static const char *const names[] = {
 	[PD_OK] = "OK",
@@ -41,14 +41,15 @@ static const char *plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
-/* Not of input: what a caller got wrong. The text of missing bytes says why, behind how many. */
+/* Returns whether the error is a mistake of the caller's, not damage of the input. With `want` set,
+ * the text states why bytes are missing. */
 static bool is_of_caller(const struct pd_error *e)
 {
 	return e->text && !e->want;
 }
 
-/* "data.3: SAMPLE at 9000: ", as much of it as is known. What a caller got wrong stands nowhere yet. */
-static void where(const struct pd_error *e, char *buf)
+/* "data.3: SAMPLE at 9000: ", as far as it is known. A caller's mistake has no offset. */
+static void format_place(const struct pd_error *e, char *buf)
 {
 	char record[PART / 2] = "", at[32] = "";
 
@@ -62,8 +63,8 @@ static void where(const struct pd_error *e, char *buf)
 		 record[0] || at[0] ? ": " : "");
 }
 
-/* What asked for more bytes than there were. */
-static void shortage(const struct pd_error *e, const char *field, char *buf)
+/* Describes a field that needs more bytes than there are. */
+static void format_shortage(const struct pd_error *e, const char *field, char *buf)
 {
 	const char *space = field[0] ? " " : "";
 
@@ -77,16 +78,18 @@ static void shortage(const struct pd_error *e, const char *field, char *buf)
 		snprintf(buf, PART, "%s%sis cut short", field, space);
 }
 
-static void impossible_size(const struct pd_error *e, const char *field, char *buf)
+static void format_size(const struct pd_error *e, const char *field, char *buf)
 {
 	if (e->record_type && strcmp(field, "size") == 0)
-		snprintf(buf, PART, "its size of %" PRIu64 " covers other records: its own fields take %" PRIu64 " bytes", e->have,
-			 e->want);
+		snprintf(buf, PART,
+			 "its size of %" PRIu64
+			 " covers other records: its own fields take %" PRIu64 " bytes",
+			 e->have, e->want);
 	else
 		snprintf(buf, PART, "%s%simpossible size", field, field[0] ? ": " : "");
 }
 
-static void no_room(const struct pd_error *e, char *buf)
+static void format_limit(const struct pd_error *e, char *buf)
 {
 	if (e->want)
 		snprintf(buf, PART, "the memory limit is too low for %" PRIu64 " more byte%s",
@@ -95,17 +98,18 @@ static void no_room(const struct pd_error *e, char *buf)
 		snprintf(buf, PART, "the memory limit is too low");
 }
 
-static void behind(const struct pd_error *e, const char *field, char *buf)
+static void format_trailing(const struct pd_error *e, const char *field, char *buf)
 {
 	if (e->have)
 		snprintf(buf, PART, "%" PRIu64 " byte%s after the last field", e->have,
 			 plural(e->have));
 	else
-		snprintf(buf, PART, "bytes behind the %s%s", field[0] ? field : "end", field[0] ? " stream" : "");
+		snprintf(buf, PART, "bytes after the %s%s", field[0] ? field : "end",
+			 field[0] ? " stream" : "");
 }
 
-/* Errors whose text needs no more than the field's name. */
-static const char *fixed(const struct pd_error *e)
+/* Returns the text of errors that needs no more than the field's name. */
+static const char *fixed_text(const struct pd_error *e)
 {
 	switch (e->code) {
 	case PD_OK:
@@ -118,19 +122,19 @@ static const char *fixed(const struct pd_error *e)
 	case PD_E_NO_ATTR:
 		return "belongs to no event of this file";
 	case PD_E_UNKNOWN_TYPE:
-		return "not known; its bytes are kept as they are";
+		return "unknown; its bytes are kept as they are";
 	case PD_E_UNFINISHED:
-		return "the recorder did not finish: what it writes last is missing";
+		return "the recorder did not finish: what it writes at the end is missing";
 	case PD_E_GARBAGE:
-		return "these bytes are no records";
+		return "these bytes are not records";
 	case PD_E_DUPLICATE:
-		return "there twice; the first one counts";
+		return "present twice; the first one counts";
 	case PD_E_FORMAT:
 		return "the format's text is damaged";
 	case PD_E_ARGUMENT:
 		return "the input does not allow what was asked for";
 	case PD_E_RESTORED:
-		return "an attribute is zeros in the header: this copy is used";
+		return "an attribute was zeroed in the header: this copy is used";
 	case PD_E_MISMATCH:
 		return "an attribute differs from the header's, which is used";
 	default:
@@ -138,7 +142,7 @@ static const char *fixed(const struct pd_error *e)
 	}
 }
 
-static void what(const struct pd_error *e, char *buf)
+static void format_problem(const struct pd_error *e, char *buf)
 {
 	const char *field = e->field ? e->field : "";
 
@@ -148,7 +152,8 @@ static void what(const struct pd_error *e, char *buf)
 	}
 	switch (e->code) {
 	case PD_E_MAGIC:
-		snprintf(buf, PART, "%s%s%s", fixed(e), e->text ? ": " : "", e->text ? e->text : "");
+		snprintf(buf, PART, "%s%s%s", fixed_text(e), e->text ? ": " : "",
+			 e->text ? e->text : "");
 		break;
 	case PD_E_IO:
 		snprintf(buf, PART, "%s",
@@ -158,31 +163,31 @@ static void what(const struct pd_error *e, char *buf)
 		if (e->text)
 			snprintf(buf, PART, "%s", e->text);
 		else
-			no_room(e, buf);
+			format_limit(e, buf);
 		break;
 	case PD_E_SIZE:
-		impossible_size(e, field, buf);
+		format_size(e, field, buf);
 		break;
 	case PD_E_TRUNCATED:
 	case PD_E_COUNT:
-		shortage(e, field, buf);
+		format_shortage(e, field, buf);
 		if (e->text)
 			snprintf(buf + strlen(buf), PART - strlen(buf), "; %s", e->text);
 		break;
 	case PD_E_PAYLOAD:
-		shortage(e, "the data behind it", buf);
+		format_shortage(e, "the data after it", buf);
 		break;
 	case PD_E_CODEC:
 		snprintf(buf, PART, "the %s stream is damaged", field[0] ? field : "compressed");
 		break;
 	case PD_E_TRAILING:
-		behind(e, field, buf);
+		format_trailing(e, field, buf);
 		break;
 	case PD_E_GARBAGE:
-		snprintf(buf, PART, "%s", e->text ? e->text : fixed(e));
+		snprintf(buf, PART, "%s", e->text ? e->text : fixed_text(e));
 		break;
 	default:
-		snprintf(buf, PART, "%s%s%s", field, field[0] ? ": " : "", fixed(e));
+		snprintf(buf, PART, "%s%s%s", field, field[0] ? ": " : "", fixed_text(e));
 	}
 }
 
@@ -190,8 +195,8 @@ char *pd_error_text(const struct pd_error *e, char *buf, size_t size)
 {
 	char place[PART], problem[PART], skipped[48] = "";
 
-	where(e, place);
-	what(e, problem);
+	format_place(e, place);
+	format_problem(e, problem);
 	if (e->skipped)
 		snprintf(skipped, sizeof(skipped), "; %" PRIu64 " byte%s skipped", e->skipped,
 			 plural(e->skipped));

@@ -18,7 +18,8 @@ void pd_jsonw_init(struct pd_jsonw *w, char *buffer, struct pd_output out)
 {
 	buffer[0] = '\n';
 	*w = (struct pd_jsonw){
-		.at = buffer + 1, .end = buffer + 1 + PD_JSONW_BUFFER - PD_JSONW_SLACK, .buffer = buffer + 1, .out = out,
+		.at = buffer + 1, .end = buffer + 1 + PD_JSONW_BUFFER - PD_JSONW_SLACK,
+		.buffer = buffer + 1, .out = out,
 	};
 }
 
@@ -47,7 +48,7 @@ void pd_jsonw_double(struct pd_jsonw *w, double v)
 
 		if (digits < 17 && strtod(text, NULL) != v)
 			continue;
-		comma = strchr(text, ',');	/* some locales' decimal point */
+		comma = strchr(text, ',');	/* the decimal point of some locales */
 		if (comma)
 			*comma = '.';
 		pd_jsonw_raw(w, text, (size_t)n);
@@ -55,7 +56,8 @@ void pd_jsonw_double(struct pd_jsonw *w, double v)
 	}
 }
 
-/* Bytes of the UTF-8 sequence at p, 0 when it is none (RFC 3629: no surrogates, nothing overlong). */
+/* Returns the size of the UTF-8 sequence at p, 0 if it is invalid (RFC 3629: no surrogates, no
+ * overlong forms). */
 static size_t utf8_sequence(const uint8_t *p, size_t left)
 {
 	uint8_t low = 0x80, high = 0xbf;
@@ -95,37 +97,40 @@ static void escape(struct pd_jsonw *w, uint8_t c)
 	pd_jsonw_raw(w, text, sizeof(text));
 }
 
-static inline bool is_simple(uint8_t c)
+static inline bool needs_no_escape(uint8_t c)
 {
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
 #define EACH(byte) (0x0101010101010101ull * (byte))
 
-/* All 8 of them. A byte's top bit is set where it is below 0x20, above 0x7e, or the same as one of the two. */
-static inline bool are_plain(uint64_t x)
+/* Returns whether none of 8 bytes needs an escape. A byte's top bit is set if it is below 0x20,
+ * above 0x7e, or one of the two. */
+static inline bool need_no_escape8(uint64_t x)
 {
 	const uint64_t quote = x ^ EACH('"'), backslash = x ^ EACH('\\');
-	const uint64_t special = x | (x + EACH(1)) | (x - EACH(0x20)) | ((quote - EACH(1)) & ~quote) |
+	const uint64_t special = x | (x + EACH(1)) | (x - EACH(0x20)) |
+				 ((quote - EACH(1)) & ~quote) |
 				 ((backslash - EACH(1)) & ~backslash);
 
 	return !(special & EACH(0x80));
 }
 
-static inline bool are_plain16(pd_bytes16 x)
+static inline bool need_no_escape16(pd_bytes16 x)
 {
-	const pd_words16 special = (pd_words16)((x < 0x20) | (x == 0x7f) | (x == '"') | (x == '\\'));
+	const pd_words16 special =
+		(pd_words16)((x < 0x20) | (x == 0x7f) | (x == '"') | (x == '\\'));
 
 	return !(special[0] | special[1]);
 }
 
-/* The 16 bytes at p, if they are plain. */
+/* Copies 16 bytes if none needs an escape. */
 static inline bool copy16(char *at, const uint8_t *p)
 {
 	pd_bytes16 x;
 
 	memcpy(&x, p, sizeof(x));
-	if (!are_plain16(x))
+	if (!need_no_escape16(x))
 		return false;
 	memcpy(at, &x, sizeof(x));
 	return true;
@@ -136,15 +141,15 @@ static inline bool copy8(char *at, const uint8_t *p)
 	uint64_t x;
 
 	memcpy(&x, p, sizeof(x));
-	if (!are_plain(x))
+	if (!need_no_escape8(x))
 		return false;
 	memcpy(at, &x, sizeof(x));
 	return true;
 }
 
-/* Copies to *at what needs no escape. Where that ends. A last piece that fills no step is copied with bytes before it once
- * more. */
-static inline const uint8_t *copy_simple(char **at, const uint8_t *p, const uint8_t *end)
+/* Copies bytes up to the first that needs an escape, and returns where that is. The last piece,
+ * shorter than a step, is copied again together with bytes before it. */
+static inline const uint8_t *copy_unescaped(char **at, const uint8_t *p, const uint8_t *end)
 {
 	const uint8_t *start = p;
 	char *to = *at;
@@ -160,7 +165,7 @@ static inline const uint8_t *copy_simple(char **at, const uint8_t *p, const uint
 		*at = to + left;
 		return end;
 	}
-	for (; p < end && is_simple(*p); p++)
+	for (; p < end && needs_no_escape(*p); p++)
 		*to++ = (char)*p;
 	*at = to;
 	return p;
@@ -174,10 +179,10 @@ enum pd_utf8 pd_jsonw_text_inside(struct pd_jsonw *w, struct pd_bytes text)
 
 	while (p < end) {
 		pd_jsonw_room(w);
-		p = copy_simple(&w->at, p, end - p > PD_JSONW_SLACK ? p + PD_JSONW_SLACK : end);
+		p = copy_unescaped(&w->at, p, end - p > PD_JSONW_SLACK ? p + PD_JSONW_SLACK : end);
 		if (p == end)
 			break;
-		if (is_simple(*p))
+		if (needs_no_escape(*p))
 			continue;
 		if (*p < 0x20 || *p == '"' || *p == '\\') {
 			escape(w, *p++);
@@ -208,7 +213,7 @@ enum pd_utf8 pd_jsonw_text(struct pd_jsonw *w, struct pd_bytes text)
 	pd_jsonw_room(w);
 	*w->at++ = '"';
 	if (text.size < PD_JSONW_SLACK - 2)
-		p = copy_simple(&w->at, p, end);
+		p = copy_unescaped(&w->at, p, end);
 	if (p == end) {
 		*w->at++ = '"';
 		return PD_UTF8;
@@ -218,10 +223,11 @@ enum pd_utf8 pd_jsonw_text(struct pd_jsonw *w, struct pd_bytes text)
 	return verdict;
 }
 
-/* 16 bytes as 32 digits. */
-static inline void put_hex16(char *at, pd_words16 bytes)
+/* Writes 16 bytes as 32 digits. */
+static inline void write_hex16(char *at, pd_words16 bytes)
 {
-	const pd_bytes16 high = pd_hex_text(pd_high_nibbles(bytes)), low = pd_hex_text(pd_low_nibbles(bytes));
+	const pd_bytes16 high = pd_hex_text(pd_high_nibbles(bytes)),
+			 low = pd_hex_text(pd_low_nibbles(bytes));
 	pd_bytes16 text;
 
 	text = PD_SHUFFLE(high, low, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
@@ -234,7 +240,7 @@ static inline void put_hex16(char *at, pd_words16 bytes)
 typedef int8_t pd_bytes32 __attribute__((vector_size(32)));
 typedef uint64_t pd_words32 __attribute__((vector_size(32)));
 
-#define WIDE __attribute__((target("avx2")))	/* where the machine has it: 32 bytes at once */
+#define WIDE __attribute__((target("avx2")))	/* if the machine has it: 32 bytes at once */
 
 static inline bool is_wide(void)
 {
@@ -243,7 +249,8 @@ static inline bool is_wide(void)
 
 WIDE static inline __attribute__((always_inline)) void put_hex32(char *at, pd_words32 bytes)
 {
-	pd_bytes32 high = (pd_bytes32)(bytes >> 4 & PD_NIBBLES), low = (pd_bytes32)(bytes & PD_NIBBLES), text;
+	pd_bytes32 high = (pd_bytes32)(bytes >> 4 & PD_NIBBLES),
+		   low = (pd_bytes32)(bytes & PD_NIBBLES), text;
 
 	high += '0' + ((high > 9) & ('a' - '0' - 10));
 	low += '0' + ((low > 9) & ('a' - '0' - 10));
@@ -255,7 +262,7 @@ WIDE static inline __attribute__((always_inline)) void put_hex32(char *at, pd_wo
 	memcpy(at + sizeof(text), &text, sizeof(text));
 }
 
-WIDE static size_t put_hex_wide(char *at, const uint8_t *p, size_t n)
+WIDE static size_t write_hex_wide(char *at, const uint8_t *p, size_t n)
 {
 	size_t i;
 
@@ -276,8 +283,9 @@ WIDE static size_t put_words_wide(char *at, const uint8_t *p, size_t n)
 		pd_bytes32 bytes;
 
 		memcpy(&bytes, p + 8 * i, sizeof(bytes));
-		bytes = PD_SHUFFLE(bytes, bytes, 7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8,
-				   23, 22, 21, 20, 19, 18, 17, 16, 31, 30, 29, 28, 27, 26, 25, 24);
+		bytes = PD_SHUFFLE(bytes, bytes, 7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9,
+				   8, 23, 22, 21, 20, 19, 18, 17, 16, 31, 30, 29, 28, 27, 26, 25,
+				   24);
 		put_hex32(at + 16 * i, (pd_words32)bytes);
 	}
 	return i;
@@ -288,8 +296,8 @@ static inline bool is_wide(void)
 	return false;
 }
 
-/* Not called. */
-static inline size_t put_hex_wide(char *at, const uint8_t *p, size_t n)
+/* Never called. */
+static inline size_t write_hex_wide(char *at, const uint8_t *p, size_t n)
 {
 	(void)at, (void)p, (void)n;
 	return 0;
@@ -297,16 +305,17 @@ static inline size_t put_hex_wide(char *at, const uint8_t *p, size_t n)
 #define put_words_wide put_hex_wide
 #endif
 
-/* As many whole steps of n bytes as there are. How many bytes that are. */
-static inline size_t put_hex(char *at, const uint8_t *p, size_t n)
+/* Writes as many whole steps of 32 or 16 bytes as there are. Returns the number of bytes
+ * written. */
+static inline size_t write_hex(char *at, const uint8_t *p, size_t n)
 {
-	size_t i = is_wide() ? put_hex_wide(at, p, n) : 0;
+	size_t i = is_wide() ? write_hex_wide(at, p, n) : 0;
 
 	for (; i + 16 <= n; i += 16) {
 		pd_words16 bytes;
 
 		memcpy(&bytes, p + i, sizeof(bytes));
-		put_hex16(at + 2 * i, bytes);
+		write_hex16(at + 2 * i, bytes);
 	}
 	return i;
 }
@@ -316,12 +325,14 @@ void pd_write_hex_words(char *at, const uint8_t *words, size_t n, enum pd_swap s
 	size_t i = 0;
 
 	if (is_wide())
-		i = swap == PD_SWAP_NO ? put_words_wide(at, words, n) : put_hex_wide(at, words, 8 * n) / 8;
+		i = swap == PD_SWAP_NO ? put_words_wide(at, words, n) :
+					 write_hex_wide(at, words, 8 * n) / 8;
 	for (; i < n; i += 2) {
 		const uint64_t first = pd_load64(words + 8 * i, swap);
 		const uint64_t second = i + 1 < n ? pd_load64(words + 8 * (i + 1), swap) : 0;
 
-		put_hex16(at + 16 * i, (pd_words16){ pd_high_first(first), pd_high_first(second) });
+		write_hex16(at + 16 * i,
+			    (pd_words16){ pd_high_first(first), pd_high_first(second) });
 	}
 }
 
@@ -330,12 +341,13 @@ void pd_jsonw_hex_inside(struct pd_jsonw *w, struct pd_bytes bytes)
 	static const char digits[] = HEX_DIGITS;
 
 	for (size_t i = 0; i < bytes.size;) {
-		size_t stop = bytes.size - i > PD_JSONW_SLACK / 2 ? i + PD_JSONW_SLACK / 2 : bytes.size;
+		size_t stop =
+			bytes.size - i > PD_JSONW_SLACK / 2 ? i + PD_JSONW_SLACK / 2 : bytes.size;
 		size_t done;
 		char *at;
 
 		pd_jsonw_room(w);
-		done = put_hex(w->at, bytes.data + i, stop - i);
+		done = write_hex(w->at, bytes.data + i, stop - i);
 		at = w->at + 2 * done;
 		for (i += done; i < stop; i++) {
 			*at++ = digits[bytes.data[i] >> 4];

@@ -1,6 +1,7 @@
-/* jsonw.h - writes JSON as a stream: no tree, large writes, valid whatever the bytes are.
+/* jsonw.h - writes JSON as a stream: without a tree, in large writes, valid for any bytes.
  *
- * Keys come rendered, as `,"name":`; the comma is left out behind `{`. Commas between array elements likewise.
+ * Keys are rendered, as `,"name":`; the comma is omitted after `{`. Commas between array elements
+ * likewise.
  */
 #ifndef PD_BASE_JSONW_H
 #define PD_BASE_JSONW_H
@@ -15,28 +16,28 @@
 #include "pd/output.h"
 
 #define PD_JSONW_BUFFER (256 * 1024)
-#define PD_JSONW_SLACK 4096	/* what pd_jsonw_room() promises at most */
+#define PD_JSONW_SLACK 4096	/* room that pd_jsonw_room() guarantees */
 
 struct pd_jsonw {
-	char *at, *end;		/* end: leaves PD_JSONW_SLACK behind it */
+	char *at, *end;		/* end: PD_JSONW_SLACK bytes follow it */
 	char *buffer;		/* PD_JSONW_BUFFER bytes; buffer[-1] exists */
 	struct pd_output out;
-	int failed;		/* what out.write returned when not 0: sticky, later output is dropped */
+	int failed;		/* error of out.write: sticky, later output is dropped */
 };
 
-/* buffer: PD_JSONW_BUFFER + 1 bytes, borrowed. */
+/* Starts writing to `out`. `buffer` has PD_JSONW_BUFFER + 1 bytes and is borrowed. */
 void pd_jsonw_init(struct pd_jsonw *w, char *buffer, struct pd_output out);
-/* Hands all that is buffered to out. 0, or what out.write returned. */
+/* Writes all that is buffered to out. Returns 0, or what out.write returned. */
 int pd_jsonw_flush(struct pd_jsonw *w);
 
-/* Makes sure of PD_JSONW_SLACK bytes at w->at. */
+/* Ensures PD_JSONW_SLACK bytes at w->at. */
 static inline void pd_jsonw_room(struct pd_jsonw *w)
 {
 	if (__builtin_expect(w->at > w->end, 0))
 		pd_jsonw_flush(w);
 }
 
-/* n <= PD_JSONW_SLACK bytes as they are. */
+/* Writes n <= PD_JSONW_SLACK bytes as they are. */
 static inline void pd_jsonw_raw(struct pd_jsonw *w, const char *p, size_t n)
 {
 	pd_jsonw_room(w);
@@ -50,7 +51,7 @@ static inline void pd_jsonw_char(struct pd_jsonw *w, char c)
 	*w->at++ = c;
 }
 
-/* A rendered key. */
+/* Writes a rendered key. */
 static inline void pd_jsonw_key(struct pd_jsonw *w, const char *key, size_t n)
 {
 	pd_jsonw_room(w);
@@ -61,7 +62,7 @@ static inline void pd_jsonw_key(struct pd_jsonw *w, const char *key, size_t n)
 	memcpy(w->at, key, n);
 	w->at += n;
 }
-/* The same where key can be read PD_JSONW_KEY_ROOM bytes far, whatever its size. */
+/* The same for a key of which PD_JSONW_KEY_ROOM bytes are readable, whatever its size. */
 #define PD_JSONW_KEY_ROOM 32
 static inline void pd_jsonw_padded_key(struct pd_jsonw *w, const char *key, size_t n)
 {
@@ -76,7 +77,8 @@ static inline void pd_jsonw_padded_key(struct pd_jsonw *w, const char *key, size
 }
 #define PD_JSONW_KEY(w, name) pd_jsonw_key(w, ",\"" name "\":", sizeof(",\"" name "\":") - 1)
 
-/* Before each element of an array, each key of an object: none behind the opening bracket. */
+/* Must be called before each element of an array and each key of an object. Writes no comma after
+ * the opening bracket. */
 static inline void pd_jsonw_comma(struct pd_jsonw *w)
 {
 	pd_jsonw_room(w);
@@ -87,7 +89,7 @@ static inline void pd_jsonw_comma(struct pd_jsonw *w)
 /* "00" to "99". */
 extern const char pd_digit_pairs[200];
 
-/* v < 100 as 2 digits, the first in the lowest byte. */
+/* Returns v < 100 as 2 digits, the first in the lowest byte. */
 static inline uint32_t pd_two_digits(uint32_t v)
 {
 	uint16_t text;
@@ -96,7 +98,7 @@ static inline uint32_t pd_two_digits(uint32_t v)
 	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? text : __builtin_bswap16(text);
 }
 
-/* v < 10^4 as 4 digits. */
+/* Returns v < 10^4 as 4 digits. */
 static inline uint32_t pd_four_digits(uint32_t v)
 {
 	const uint32_t hundreds = v * 10486 >> 20;
@@ -111,7 +113,7 @@ static inline void pd_store_four(char *p, uint32_t digits)
 	memcpy(p, &digits, sizeof(digits));
 }
 
-/* v < 10^8 as 8 digits at p. */
+/* Writes v < 10^8 as 8 digits at p. */
 static inline void pd_write_eight_digits(char *p, uint32_t v)
 {
 	const uint32_t high = v / 10000;
@@ -120,7 +122,7 @@ static inline void pd_write_eight_digits(char *p, uint32_t v)
 	pd_store_four(p + 4, pd_four_digits(v - high * 10000));
 }
 
-/* v < 10^4 in decimal at p, of which 4 bytes are written; the end. */
+/* Writes v < 10^4 in decimal at p, where 4 bytes are overwritten. Returns the end. */
 static inline char *pd_write_decimal4(char *p, uint32_t v)
 {
 	const uint32_t digits = pd_four_digits(v);
@@ -133,7 +135,7 @@ static inline char *pd_write_decimal4(char *p, uint32_t v)
 	return p + (v >= 100 ? 3 : v >= 10 ? 2 : 1);
 }
 
-/* v < 10^8 in decimal at p, of which 8 bytes are written at most; the end. */
+/* Writes v < 10^8 in decimal at p, where up to 8 bytes are overwritten. Returns the end. */
 static inline char *pd_write_decimal8(char *p, uint32_t v)
 {
 	const uint32_t high = v / 10000;
@@ -145,7 +147,7 @@ static inline char *pd_write_decimal8(char *p, uint32_t v)
 	return p + 4;
 }
 
-/* v < 10^16 in decimal at p; the end. */
+/* Writes v < 10^16 in decimal at p. Returns the end. */
 static inline char *pd_write_decimal16(char *p, uint64_t v)
 {
 	uint64_t high;
@@ -158,7 +160,7 @@ static inline char *pd_write_decimal16(char *p, uint64_t v)
 	return p + 8;
 }
 
-/* v in decimal at p; the end. At most 20 bytes. */
+/* Writes v in decimal at p, at most 20 bytes. Returns the end. */
 static inline char *pd_write_decimal(char *p, uint64_t v)
 {
 	if (v < 10) {
@@ -178,7 +180,7 @@ static inline char *pd_write_decimal(char *p, uint64_t v)
 typedef int8_t pd_bytes16 __attribute__((vector_size(16)));
 typedef uint64_t pd_words16 __attribute__((vector_size(16)));
 
-/* gcc has the builtin of clang from 12 on. */
+/* gcc has clang's builtin since version 12. */
 #if __has_builtin(__builtin_shufflevector)
 #define PD_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
@@ -187,13 +189,13 @@ typedef uint64_t pd_words16 __attribute__((vector_size(16)));
 
 #define PD_NIBBLES 0x0f0f0f0f0f0f0f0full
 
-/* Numbers below 16 as hex digits, all at once. */
+/* Converts 16 numbers below 16 to hex digits. */
 static inline pd_bytes16 pd_hex_text(pd_bytes16 nibbles)
 {
 	return nibbles + '0' + ((nibbles > 9) & ('a' - '0' - 10));
 }
 
-/* The nibbles of 16 bytes, one to a byte: the high ones, the low ones. */
+/* Return the high and the low nibbles of 16 bytes, one per byte. */
 static inline pd_bytes16 pd_high_nibbles(pd_words16 bytes)
 {
 	return (pd_bytes16)(bytes >> 4 & PD_NIBBLES);
@@ -204,13 +206,13 @@ static inline pd_bytes16 pd_low_nibbles(pd_words16 bytes)
 	return (pd_bytes16)(bytes & PD_NIBBLES);
 }
 
-/* v with its highest byte first in memory. */
+/* Returns v with its highest byte first in memory. */
 static inline uint64_t pd_high_first(uint64_t v)
 {
 	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? __builtin_bswap64(v) : v;
 }
 
-/* "0x..." with its quotes at p; the end. At most 20 bytes. */
+/* Writes "0x..." with its quotes at p, at most 20 bytes. Returns the end. */
 static inline char *pd_write_address(char *p, uint64_t v)
 {
 	const unsigned int leading = (unsigned int)__builtin_clzll(v | 1) & ~3u;	/* bits */
@@ -219,7 +221,8 @@ static inline char *pd_write_address(char *p, uint64_t v)
 
 	v <<= leading;
 	word[0] = pd_high_first(v);
-	text = PD_SHUFFLE(pd_high_nibbles(word), pd_low_nibbles(word), 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+	text = PD_SHUFFLE(pd_high_nibbles(word), pd_low_nibbles(word), 0, 16, 1, 17, 2, 18, 3, 19,
+			  4, 20, 5, 21, 6, 22, 7, 23);
 	text = pd_hex_text(text);
 	memcpy(p, "\"0x", 4);
 	memcpy(p + 3, &text, sizeof(text));
@@ -228,10 +231,12 @@ static inline char *pd_write_address(char *p, uint64_t v)
 	return p + 1;
 }
 
-/* n numbers of 8 bytes as 16 digits each, and 16 bytes behind them at most: see pd_write_address_rest(). */
+/* Writes n numbers of 8 bytes as 16 digits each, and overwrites up to 16 bytes after them: see
+ * pd_write_address_rest(). */
 void pd_write_hex_words(char *at, const uint8_t *words, size_t n, enum pd_swap swap);
 
-/* The rest of an address v, behind its "0x, from its 16 digits: the end. As much is written as pd_write_address() does. */
+/* Writes the rest of an address v after its "0x, from its 16 digits. Returns the end. Overwrites as
+ * much as pd_write_address() does. */
 static inline char *pd_write_address_rest(char *p, uint64_t v, const char *digits)
 {
 	const unsigned int leading = (unsigned int)__builtin_clzll(v | 1) >> 2;
@@ -264,17 +269,18 @@ static inline void pd_jsonw_address(struct pd_jsonw *w, uint64_t v)
 	w->at = pd_write_address(w->at, v);
 }
 
-/* An IEEE double so that it reads back exactly; null when it is no number. */
+/* Writes a double so that it reads back exactly; null if it is not a number. */
 void pd_jsonw_double(struct pd_jsonw *w, double v);
 
 enum pd_utf8 { PD_UTF8, PD_NOT_UTF8 };
 
-/* A string. What is not UTF-8 becomes U+FFFD, and PD_NOT_UTF8 says so. */
+/* Writes a string. Invalid UTF-8 becomes U+FFFD, and PD_NOT_UTF8 is returned. */
 enum pd_utf8 pd_jsonw_text(struct pd_jsonw *w, struct pd_bytes text);
-/* Just its inside, without quotes. */
+/* The same without quotes. */
 enum pd_utf8 pd_jsonw_text_inside(struct pd_jsonw *w, struct pd_bytes text);
 
-/* "hex" of any size, and without its quotes so that it can come in pieces. */
+/* Writes bytes as "hex", of any size; the second function without quotes, so that it can be called
+ * for pieces. */
 void pd_jsonw_hex(struct pd_jsonw *w, struct pd_bytes bytes);
 void pd_jsonw_hex_inside(struct pd_jsonw *w, struct pd_bytes bytes);
 

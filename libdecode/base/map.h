@@ -1,5 +1,6 @@
-/* map.h - u64 -> pointer. Open addressing, charged to a budget; nothing is ever taken out. Each map has a random seed, so that
- * nobody can prepare keys that collide; and nothing may depend on the order of its entries. */
+/* map.h - a hash map from u64 to pointers: open addressing, charged to a budget, without removal.
+ * Each map has a random seed, so that input cannot provoke collisions; nothing may depend on the
+ * order of entries. */
 #ifndef PD_BASE_MAP_H
 #define PD_BASE_MAP_H
 
@@ -7,19 +8,21 @@
 
 struct pd_map_slot;
 
-/* Zero-initialise with a budget. */
+/* Must be zero-initialized, except for the budget. */
 struct pd_map {
 	struct pd_budget *budget;
 	struct pd_map_slot *slots;
 	size_t size, used;	/* size: a power of two, or 0 */
-	uint64_t seed;		/* drawn with the first entry */
+	uint64_t seed;		/* set with the first entry */
 };
 
-/* 0; 1: the key was there and keeps its value; -1: no memory. value is not NULL. */
+/* Adds an entry; value must not be NULL. Returns 0; 1 if the key exists: it keeps its value; -1
+ * without memory. */
 int pd_map_add(struct pd_map *m, uint64_t key, void *value);
 void *pd_map_find(const struct pd_map *m, uint64_t key);
-/* Visits every entry, in no order. */
-void pd_map_each(const struct pd_map *m, void (*visit)(void *ctx, uint64_t key, void *value), void *ctx);
+/* Calls `visit` for every entry, in no particular order. */
+void pd_map_each(const struct pd_map *m, void (*visit)(void *ctx, uint64_t key, void *value),
+		 void *ctx);
 void pd_map_free(struct pd_map *m);
 
 #endif

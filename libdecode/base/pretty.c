@@ -1,20 +1,21 @@
-/* pretty.c - a bracket stays on its line while it may fit; when it can't, it is broken and its inside tried anew. */
+/* pretty.c - keeps brackets on one line while they may fit; those that do not are broken, and their
+ * content is tried again. */
 #include "base/pretty.h"
 
 #include <string.h>
 
-static void hand_on(struct pd_pretty *p)
+static void flush_output(struct pd_pretty *p)
 {
 	if (p->used && !p->failed)
 		p->failed = p->out.write(p->out.ctx, p->buffer, p->used);
 	p->used = 0;
 }
 
-static void put(struct pd_pretty *p, const char *text, size_t n)
+static void append(struct pd_pretty *p, const char *text, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (p->used == sizeof(p->buffer))
-			hand_on(p);
+			flush_output(p);
 		p->buffer[p->used++] = text[i];
 	}
 	p->column += n;
@@ -22,15 +23,15 @@ static void put(struct pd_pretty *p, const char *text, size_t n)
 
 static void new_line(struct pd_pretty *p)
 {
-	put(p, "\n", 1);
+	append(p, "\n", 1);
 	p->column = 0;
 	for (unsigned int i = 0; i < p->depth; i++)
-		put(p, "  ", 2);
+		append(p, "  ", 2);
 }
 
-static void take(struct pd_pretty *p, char c);
+static void add_char(struct pd_pretty *p, char c);
 
-/* The first bracket held is broken, what is behind it gets another chance. */
+/* Breaks the first pending bracket, and tries what follows it again. */
 static void break_held(struct pd_pretty *p)
 {
 	char again[sizeof(p->held)];
@@ -39,22 +40,22 @@ static void break_held(struct pd_pretty *p)
 	memcpy(again, p->held, n);
 	p->nr_held = p->held_depth = 0;
 	p->state = PD_PRETTY_OUTSIDE;
-	put(p, again, 1);
+	append(p, again, 1);
 	p->depth++;
 	new_line(p);
 	for (size_t i = 1; i < n; i++)
-		take(p, again[i]);
+		add_char(p, again[i]);
 }
 
 static void end_held(struct pd_pretty *p)
 {
-	put(p, p->held, p->nr_held);
+	append(p, p->held, p->nr_held);
 	p->nr_held = 0;
 	if (!p->depth)
 		new_line(p);
 }
 
-static void take_held(struct pd_pretty *p, char c, bool outside)
+static void add_held(struct pd_pretty *p, char c, bool outside)
 {
 	p->held[p->nr_held++] = c;
 	if (outside && (c == ',' || c == ':'))
@@ -69,27 +70,27 @@ static void take_held(struct pd_pretty *p, char c, bool outside)
 		break_held(p);
 }
 
-static void take_broken(struct pd_pretty *p, char c, bool outside)
+static void add_broken(struct pd_pretty *p, char c, bool outside)
 {
 	if (outside && (c == '{' || c == '[')) {
-		take_held(p, c, outside);
+		add_held(p, c, outside);
 	} else if (outside && (c == '}' || c == ']')) {
 		p->depth--;
 		new_line(p);
-		put(p, &c, 1);
+		append(p, &c, 1);
 		if (!p->depth)
 			new_line(p);
 	} else {
-		put(p, &c, 1);
+		append(p, &c, 1);
 		if (outside && c == ',')
 			new_line(p);
 		else if (outside && c == ':')
-			put(p, " ", 1);
+			append(p, " ", 1);
 	}
 }
 
-/* Blanks between values are made anew. */
-static void take(struct pd_pretty *p, char c)
+/* Drops the input's blanks between values. */
+static void add_char(struct pd_pretty *p, char c)
 {
 	const bool outside = p->state == PD_PRETTY_OUTSIDE;
 
@@ -102,9 +103,9 @@ static void take(struct pd_pretty *p, char c)
 	else if (c == '"')
 		p->state = outside ? PD_PRETTY_IN_STRING : PD_PRETTY_OUTSIDE;
 	if (p->nr_held)
-		take_held(p, c, outside);
+		add_held(p, c, outside);
 	else
-		take_broken(p, c, outside);
+		add_broken(p, c, outside);
 }
 
 static int write_pretty(void *ctx, const void *bytes, size_t n)
@@ -113,8 +114,8 @@ static int write_pretty(void *ctx, const void *bytes, size_t n)
 	const char *c = bytes;
 
 	for (size_t i = 0; i < n; i++)
-		take(p, c[i]);
-	hand_on(p);
+		add_char(p, c[i]);
+	flush_output(p);
 	return p->failed;
 }
 

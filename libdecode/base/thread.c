@@ -1,4 +1,4 @@
-/* thread.c - threads of the library's own. */
+/* thread.c - starts the library's threads. */
 #include "base/thread.h"
 
 #include <signal.h>
@@ -9,7 +9,8 @@ int pd_thread_start(pthread_t *thread, void *(*run)(void *), void *arg)
 	int failed;
 
 	sigfillset(&all);
-	sigdelset(&all, SIGBUS);	/* of a mapped file: it comes to the thread that reads it, blocked or not */
+	sigdelset(&all, SIGBUS);	/* for mapped files: it is sent to the thread that reads,
+					 * blocked or not */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	failed = pthread_create(thread, NULL, run, arg);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -1,13 +1,15 @@
-/* thread.h - threads of the library's own. */
+/* thread.h - starts the library's threads. */
 #ifndef PD_BASE_THREAD_H
 #define PD_BASE_THREAD_H
 
 #include <pthread.h>
 
-/* Signals stay with the caller's threads. 0, or an errno. */
+/* Starts a thread that blocks signals, so that the caller's threads get them. Returns 0, or an
+ * errno. */
 int pd_thread_start(pthread_t *thread, void *(*run)(void *), void *arg);
 
-/* The other side is soon done: going to sleep and being woken takes longer than a look now and then. */
+/* For short spins, when the other thread is nearly done: sleeping and waking up would take
+ * longer. */
 static inline void pd_thread_relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)

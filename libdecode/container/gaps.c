@@ -1,11 +1,11 @@
-/* gaps.c - finds bytes of a file that no section holds: without them a file could not be rebuilt. */
+/* gaps.c - finds bytes of a file that are in no section: they are needed to rebuild the file. */
 #include "container/gaps.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define CHUNK 65536
-#define MAX_ZEROS 4096	/* in a row, inside a gap */
+#define MAX_ZEROS 4096	/* consecutive zeros inside a gap */
 
 static int by_offset(const void *a, const void *b)
 {
@@ -18,26 +18,31 @@ static int add_gap(struct pd_session *s, struct pd_container *c, uint64_t offset
 {
 	if (c->info.nr_gaps == c->gaps_capacity) {
 		size_t capacity = c->gaps_capacity ? c->gaps_capacity * 2 : 8;
-		struct pd_section *gaps = pd_budget_grow(s->budget, c->gaps, c->gaps_capacity * sizeof(*gaps),
-							 capacity * sizeof(*gaps));
+		struct pd_section *gaps =
+			pd_budget_grow(s->budget, c->gaps, c->gaps_capacity * sizeof(*gaps),
+				       capacity * sizeof(*gaps));
 
 		if (!gaps)
 			return -1;
 		c->gaps = gaps;
 		c->gaps_capacity = capacity;
 	}
-	c->gaps[c->info.nr_gaps++] = (struct pd_section){ .name = "gap", .offset = offset, .size = size };
+	c->gaps[c->info.nr_gaps++] = (struct pd_section){ .name = "gap", .offset = offset,
+		.size = size };
 	c->info.gaps = c->gaps;
 	return 0;
 }
 
-/* Counts what a section holds in [from, to), where no section before it lies. The bytes of the data are the stream's to count. */
-static void account(struct pd_container *c, const struct pd_section *section, const struct pd_section *data, uint64_t from,
-		    uint64_t to)
+/* Accounts for the bytes of a section in [from, to), which earlier sections do not cover. The
+ * stream accounts for the bytes of the data section. */
+static void account_section(struct pd_container *c, const struct pd_section *section,
+			    const struct pd_section *data, uint64_t from, uint64_t to)
 {
 	static const char *const of_header[] = { "header", "attrs", "ids", "event_types", "kept" };
-	const uint64_t data_end = data->offset + data->size < data->offset ? UINT64_MAX : data->offset + data->size;
-	const uint64_t begin = from > data->offset ? from : data->offset, end = to < data_end ? to : data_end;
+	const uint64_t data_end =
+		data->offset + data->size < data->offset ? UINT64_MAX : data->offset + data->size;
+	const uint64_t begin = from > data->offset ? from : data->offset,
+		       end = to < data_end ? to : data_end;
 	uint64_t bytes = to - from, *sum = &c->account.features;
 
 	if (section == data)
@@ -63,10 +68,10 @@ static const struct pd_section *find_data(const struct pd_section *sections, siz
 struct scan {
 	struct pd_session *session;
 	struct pd_container *container;
-	uint64_t first, last;	/* bytes that are not zero; UINT64_MAX: none yet */
+	uint64_t first, last;	/* first and last non-zero byte; UINT64_MAX: none yet */
 };
 
-static int end_gap(struct scan *s)
+static int finish_gap(struct scan *s)
 {
 	if (s->first == UINT64_MAX)
 		return 0;
@@ -83,7 +88,7 @@ static int scan_chunk(struct scan *s, uint64_t offset, const uint8_t *chunk, siz
 		if (!chunk[i])
 			continue;
 		if (s->first == UINT64_MAX || at - s->last > MAX_ZEROS) {
-			if (end_gap(s))
+			if (finish_gap(s))
 				return -1;
 			s->first = at;
 		}
@@ -92,9 +97,10 @@ static int scan_chunk(struct scan *s, uint64_t offset, const uint8_t *chunk, siz
 	return 0;
 }
 
-/* What of [from, to) is not zero, with the zeros between as long as they are few. */
-static int scan(struct pd_source *source, struct pd_session *session, struct pd_container *c, uint64_t from,
-		uint64_t to, uint8_t *chunk, struct pd_error *e)
+/* Adds the non-zero bytes in [from, to) as gaps, which may include a few zeros. */
+static int add_gaps_between(struct pd_source *source, struct pd_session *session,
+			    struct pd_container *c, uint64_t from, uint64_t to, uint8_t *chunk,
+			    struct pd_error *e)
 {
 	struct scan s = { session, c, UINT64_MAX, 0 };
 
@@ -113,16 +119,17 @@ static int scan(struct pd_source *source, struct pd_session *session, struct pd_
 		if (to - from > CHUNK)
 			from = pd_source_data_from(source, from);
 	}
-	if (end_gap(&s) == 0)
+	if (finish_gap(&s) == 0)
 		return 0;
 no_memory:
 	*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };
 	return -1;
 }
 
-int pd_gaps_find(struct pd_source *source, struct pd_session *s, struct pd_container *c, struct pd_error *e)
+int pd_gaps_find(struct pd_source *source, struct pd_session *s, struct pd_container *c,
+		 struct pd_error *e)
 {
-	const size_t n = c->nr_held;
+	const size_t n = c->nr_ranges;
 	struct pd_section *sorted = pd_budget_alloc(s->budget, n * sizeof(*sorted));
 	uint8_t *chunk = pd_budget_alloc(s->budget, CHUNK);
 	const struct pd_section *data;
@@ -132,7 +139,7 @@ int pd_gaps_find(struct pd_source *source, struct pd_session *s, struct pd_conta
 	*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };
 	if (!sorted || !chunk)
 		goto out;
-	memcpy(sorted, c->held, n * sizeof(*sorted));
+	memcpy(sorted, c->ranges, n * sizeof(*sorted));
 	qsort(sorted, n, sizeof(*sorted), by_offset);
 	data = find_data(sorted, n);
 	for (size_t i = 0; i < n; i++) {
@@ -143,19 +150,21 @@ int pd_gaps_find(struct pd_source *source, struct pd_session *s, struct pd_conta
 		if (end < sorted[i].offset)
 			end = UINT64_MAX;
 		if (sorted[i].offset > at) {
-			if (scan(source, s, c, at, sorted[i].offset, chunk, e))
+			if (add_gaps_between(source, s, c, at, sorted[i].offset, chunk, e))
 				goto out;
 			at = sorted[i].offset;
 		}
-		if (strcmp(sorted[i].name, "kept") == 0 && add_gap(s, c, sorted[i].offset, sorted[i].size))
+		if (strcmp(sorted[i].name, "kept") == 0 &&
+		    add_gap(s, c, sorted[i].offset, sorted[i].size))
 			goto out;
 		if (end > at && sorted[i].size) {
-			account(c, &sorted[i], data, sorted[i].offset > at ? sorted[i].offset : at,
-				end < c->info.size ? end : c->info.size);
+			account_section(c, &sorted[i], data,
+					sorted[i].offset > at ? sorted[i].offset : at,
+					end < c->info.size ? end : c->info.size);
 			at = end;
 		}
 	}
-	failed = at < c->info.size ? scan(source, s, c, at, c->info.size, chunk, e) : 0;
+	failed = at < c->info.size ? add_gaps_between(source, s, c, at, c->info.size, chunk, e) : 0;
 out:
 	pd_budget_free(s->budget, sorted, n * sizeof(*sorted));
 	pd_budget_free(s->budget, chunk, CHUNK);

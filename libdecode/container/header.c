@@ -1,4 +1,5 @@
-/* header.c - reads the file around the records. Offsets are followed, never assumed: sections come in any order. */
+/* header.c - reads the file around the records. Sections may be in any order: offsets are followed,
+ * never assumed. */
 #include "container/header.h"
 
 #include <stdlib.h>
@@ -9,7 +10,8 @@
 #include "stream/resync.h"
 
 #define V1_MAX_ATTR_SIZE 4096
-#define RECORDS_FOLLOW_IN (128u << 10)	/* bytes in which a record of the largest size ends, and others follow */
+#define RECORDS_FOLLOW_IN (128u << 10)	/* fits a record of maximum size and some records after
+					 * it */
 
 static bool same_bytes(struct pd_bytes b, const char *text)
 {
@@ -18,12 +20,15 @@ static bool same_bytes(struct pd_bytes b, const char *text)
 
 static enum pd_swap swap_for(enum pd_byte_order order)
 {
-	return (order == PD_BIG_ENDIAN) == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) ? PD_SWAP_YES : PD_SWAP_NO;
+	return (order == PD_BIG_ENDIAN) == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) ?
+		       PD_SWAP_YES :
+		       PD_SWAP_NO;
 }
 
 int pd_header_probe(struct pd_bytes first, struct pd_container *c)
 {
-	*c = (struct pd_container){ .info.complete = true, .info.long_size = 8, .data_end = UINT64_MAX };
+	*c = (struct pd_container){ .info.complete = true, .info.long_size = 8,
+		.data_end = UINT64_MAX };
 	if (first.size < PD_MAGIC_SIZE)
 		return -1;
 	if (same_bytes(first, "PERFILE2")) {
@@ -31,10 +36,13 @@ int pd_header_probe(struct pd_bytes first, struct pd_container *c)
 	} else if (same_bytes(first, "2ELIFREP")) {
 		c->info.byte_order = PD_BIG_ENDIAN;
 	} else if (same_bytes(first, "PERFFILE") || same_bytes(first, "ELIFFREP")) {
-		/* says nothing of the order: the size of a header does, read the right way round */
+		/* this magic does not state the byte order; the header's size is plausible in one
+		 * order only */
 		c->info.v1 = true;
-		c->info.byte_order = pd_load64(first.data + 8, swap_for(PD_LITTLE_ENDIAN)) <= V1_MAX_ATTR_SIZE ?
-			PD_LITTLE_ENDIAN : PD_BIG_ENDIAN;
+		c->info.byte_order =
+			pd_load64(first.data + 8, swap_for(PD_LITTLE_ENDIAN)) <= V1_MAX_ATTR_SIZE ?
+				PD_LITTLE_ENDIAN :
+				PD_BIG_ENDIAN;
 	} else {
 		return -1;
 	}
@@ -44,7 +52,8 @@ int pd_header_probe(struct pd_bytes first, struct pd_container *c)
 	return 0;
 }
 
-static struct pd_section *grow(struct pd_budget *b, struct pd_section *list, size_t n, size_t *capacity)
+static struct pd_section *grow_list(struct pd_budget *b, struct pd_section *list, size_t n,
+				    size_t *capacity)
 {
 	size_t bigger = *capacity ? *capacity * 2 : 32;
 	struct pd_section *grown;
@@ -59,7 +68,8 @@ static struct pd_section *grow(struct pd_budget *b, struct pd_section *list, siz
 
 static int add_section(struct pd_session *s, struct pd_container *c, struct pd_section section)
 {
-	struct pd_section *list = grow(s->budget, c->sections, c->info.nr_sections, &c->sections_capacity);
+	struct pd_section *list =
+		grow_list(s->budget, c->sections, c->info.nr_sections, &c->sections_capacity);
 
 	if (!list)
 		return -1;
@@ -69,31 +79,34 @@ static int add_section(struct pd_session *s, struct pd_container *c, struct pd_s
 	return 0;
 }
 
-/* Not what a section claims, but what of it there was and was read. */
-static int hold(struct pd_session *s, struct pd_container *c, const char *name, uint64_t offset, uint64_t size)
+/* Notes a range of bytes that was read, which may be less than its section states. */
+static int note_range(struct pd_session *s, struct pd_container *c, const char *name,
+		      uint64_t offset, uint64_t size)
 {
-	struct pd_section *list = grow(s->budget, c->held, c->nr_held, &c->held_capacity);
+	struct pd_section *list =
+		grow_list(s->budget, c->ranges, c->nr_ranges, &c->ranges_capacity);
 
 	if (!list)
 		return -1;
-	c->held = list;
-	list[c->nr_held++] = (struct pd_section){ .name = name, .offset = offset, .size = size };
+	c->ranges = list;
+	list[c->nr_ranges++] = (struct pd_section){ .name = name, .offset = offset, .size = size };
 	return 0;
 }
 
-static void report(const struct pd_report *r, enum pd_code code, const char *record, uint64_t offset, uint64_t want,
-		   uint64_t have)
+static void report_damage(const struct pd_report *r, enum pd_code code, const char *record,
+			  uint64_t offset, uint64_t want, uint64_t have)
 {
 	r->error(r->ctx, &(struct pd_error){
-		.code = code, .severity = PD_DAMAGED, .record = record, .offset = offset, .want = want, .have = have });
+		.code = code, .severity = PD_DAMAGED, .record = record, .offset = offset,
+		.want = want, .have = have });
 }
 
-/* The end of the file is missing, and with it some of this section. */
-static void report_short(struct pd_container *c, const struct pd_report *r, const char *section, uint64_t offset,
-			 uint64_t want, uint64_t have)
+/* Reports a section that the end of a truncated file cuts short. */
+static void report_short(struct pd_container *c, const struct pd_report *r, const char *section,
+			 uint64_t offset, uint64_t want, uint64_t have)
 {
 	c->info.complete = false;
-	report(r, PD_E_TRUNCATED, section, offset, want, have);
+	report_damage(r, PD_E_TRUNCATED, section, offset, want, have);
 }
 
 static int no_memory(struct pd_error *e)
@@ -102,7 +115,8 @@ static int no_memory(struct pd_error *e)
 	return -1;
 }
 
-int pd_header_load(struct pd_source *source, const struct pd_section *section, struct pd_buf *out, struct pd_error *e)
+int pd_header_load(struct pd_source *source, const struct pd_section *section, struct pd_buf *out,
+		   struct pd_error *e)
 {
 	uint64_t file_size = UINT64_MAX, size = section->size;
 	uint8_t *room;
@@ -117,7 +131,8 @@ int pd_header_load(struct pd_source *source, const struct pd_section *section, s
 	room = size <= SIZE_MAX ? pd_buf_reserve(out, (size_t)size) : NULL;
 	if (!room) {
 		out->failed = false;
-		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_DAMAGED, .offset = section->offset,
+		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_DAMAGED,
+			.offset = section->offset,
 			.record = section->name, .want = size };
 		return -1;
 	}
@@ -133,10 +148,14 @@ static void extract_header(struct pd_session *s, struct pd_bytes bytes, struct p
 	const struct pd_facts none = { .cpus_available = 0 };
 	struct pd_plan *plan = pd_plan_compile(pd_file_header_fields, &none, s->budget);
 	const struct pd_extract extracts[] = {
-		{ "", "size", &h->size }, { "", "attr_size", &h->attr_size },
-		{ "attrs", "offset", &h->attrs.offset }, { "attrs", "size", &h->attrs.size },
-		{ "data", "offset", &h->data.offset }, { "data", "size", &h->data.size },
-		{ "event_types", "offset", &h->event_types.offset }, { "event_types", "size", &h->event_types.size },
+		{ "", "size", &h->size },
+		{ "", "attr_size", &h->attr_size },
+		{ "attrs", "offset", &h->attrs.offset },
+		{ "attrs", "size", &h->attrs.size },
+		{ "data", "offset", &h->data.offset },
+		{ "data", "size", &h->data.size },
+		{ "event_types", "offset", &h->event_types.offset },
+		{ "event_types", "size", &h->event_types.size },
 	};
 
 	if (plan)
@@ -144,15 +163,17 @@ static void extract_header(struct pd_session *s, struct pd_bytes bytes, struct p
 	pd_plan_free(plan);
 }
 
-/* The bitmap is an array of the recording machine's longs: where HOSTNAME is not set when read as 64-bit ones but is
- * when read as 32-bit ones, that machine had 32. Always all of it: 256 bits. */
+/* The bitmap is an array of longs of the recording machine. If HOSTNAME is not set in 64-bit words
+ * but is in 32-bit words, that machine had 32-bit longs. Its size is always 256 bits. */
 static void read_bitmap(struct pd_container *c, struct pd_bytes map, bool bits[PD_FEATURE_BITS])
 {
 	for (uint32_t width = 8; width >= 4; width -= 4) {
 		for (size_t i = 0; i < PD_FEATURE_BITS; i++) {
 			size_t word = i / (8 * width);
 
-			bits[i] = pd_load(map.data + word * width, width, c->swap) >> (i % (8 * width)) & 1;
+			bits[i] = pd_load(map.data + word * width, width, c->swap) >>
+					  (i % (8 * width)) &
+				  1;
 		}
 		c->info.long_size = width;
 		if (bits[PD_FEATURE_HOSTNAME] || c->info.byte_order == PD_LITTLE_ENDIAN)
@@ -173,7 +194,8 @@ static void read_section(const struct pd_session *s, const uint8_t *p, struct pd
 	out->size = pd_load64(p + 8, s->swap);
 }
 
-/* Takes a section's size from what all of its kind may have together: that of the file. False: there is not so much left. */
+/* Subtracts a section's size from what all of its kind may have together: the file's size. Returns
+ * false if too little is left. */
 static bool claim(const struct pd_container *c, uint64_t *sum, const struct pd_section *section)
 {
 	uint64_t size = section->size;
@@ -188,8 +210,9 @@ static bool claim(const struct pd_container *c, uint64_t *sum, const struct pd_s
 	return true;
 }
 
-static int load_ids(struct pd_source *source, struct pd_session *s, struct pd_container *c, struct pd_attr *a,
-		    struct pd_section ids, const struct pd_report *r, struct pd_error *e)
+static int load_ids(struct pd_source *source, struct pd_session *s, struct pd_container *c,
+		    struct pd_attr *a, struct pd_section ids, const struct pd_report *r,
+		    struct pd_error *e)
 {
 	struct pd_buf bytes = { .budget = s->budget };
 
@@ -200,17 +223,18 @@ static int load_ids(struct pd_source *source, struct pd_session *s, struct pd_co
 	if (add_section(s, c, ids))
 		return no_memory(e);
 	if (!claim(c, &c->ids_size, &ids)) {
-		report(r, PD_E_SIZE, "ids", ids.offset, ids.size, 0);
+		report_damage(r, PD_E_SIZE, "ids", ids.offset, ids.size, 0);
 		return 0;
 	}
 	if (pd_header_load(source, &ids, &bytes, e)) {
 		pd_buf_free(&bytes);
 		if (e->code != PD_E_LIMIT)
 			return -1;
-		r->error(r->ctx, e);	/* it says more than there is memory for: the records can be read without */
+		r->error(r->ctx, e);	/* its size exceeds the memory limit; the records do not
+					 * need it */
 		return 0;
 	}
-	if (hold(s, c, "ids", ids.offset, bytes.size - bytes.size % sizeof(uint64_t))) {
+	if (note_range(s, c, "ids", ids.offset, bytes.size - bytes.size % sizeof(uint64_t))) {
 		pd_buf_free(&bytes);
 		return no_memory(e);
 	}
@@ -228,9 +252,11 @@ static int load_ids(struct pd_source *source, struct pd_session *s, struct pd_co
 	return 0;
 }
 
-/* Where an attribute's ids lie is behind it: at the end of the entry, or where the attribute itself ends in files whose
- * entries are larger than they say. False: there; then nothing else tells of the bytes at the end. */
-static bool find_ids(const struct pd_session *s, struct pd_bytes entry, uint64_t file_size, struct pd_section *ids)
+/* Finds the section of an attribute's ids, which follows the attribute: at the end of the entry,
+ * or, in files whose entries are larger than stated, at the attribute's own end. Returns false in
+ * the latter case: the bytes at the end of the entry are then in no section. */
+static bool find_ids(const struct pd_session *s, struct pd_bytes entry, uint64_t file_size,
+		     struct pd_section *ids)
 {
 	uint64_t own = pd_attr_size_load(entry.data, s->swap);
 
@@ -243,8 +269,8 @@ static bool find_ids(const struct pd_session *s, struct pd_bytes entry, uint64_t
 	return false;
 }
 
-static int load_attrs(struct pd_source *source, struct pd_session *s, struct pd_container *c, struct pd_section attrs,
-		      const struct pd_report *r, struct pd_error *e)
+static int load_attrs(struct pd_source *source, struct pd_session *s, struct pd_container *c,
+		      struct pd_section attrs, const struct pd_report *r, struct pd_error *e)
 {
 	const uint64_t stride = c->info.attr_size;
 	struct pd_buf bytes = { .budget = s->budget };
@@ -255,11 +281,13 @@ static int load_attrs(struct pd_source *source, struct pd_session *s, struct pd_
 	if (add_section(s, c, attrs))
 		return no_memory(e);
 	if (stride < PD_ATTR_SIZE_VER0 + PD_SECTION_SIZE || stride > UINT16_MAX) {
-		report(r, PD_E_SIZE, "attrs", attrs.offset, PD_ATTR_SIZE_VER0 + PD_SECTION_SIZE, stride);
+		report_damage(r, PD_E_SIZE, "attrs", attrs.offset,
+			      PD_ATTR_SIZE_VER0 + PD_SECTION_SIZE, stride);
 		return 0;
 	}
 	for (uint64_t at = 0; at + stride <= attrs.size; at += stride) {
-		struct pd_section entry = { .name = "attrs", .offset = attrs.offset + at, .size = stride }, ids = { 0 };
+		struct pd_section entry = { .name = "attrs", .offset = attrs.offset + at,
+			.size = stride }, ids = { 0 };
 		struct pd_attr *a;
 		bool at_end;
 
@@ -272,9 +300,11 @@ static int load_attrs(struct pd_source *source, struct pd_session *s, struct pd_
 			break;
 		}
 		at_end = find_ids(s, pd_buf_bytes(&bytes), file_size, &ids);
-		a = pd_session_add_attr(s, (struct pd_bytes){ bytes.data, (size_t)stride - PD_SECTION_SIZE });
-		if (!a || hold(s, c, "attrs", entry.offset, stride) ||
-		    (!at_end && hold(s, c, "kept", entry.offset + stride - PD_SECTION_SIZE, PD_SECTION_SIZE)) ||
+		a = pd_session_add_attr(
+			s, (struct pd_bytes){ bytes.data, (size_t)stride - PD_SECTION_SIZE });
+		if (!a || note_range(s, c, "attrs", entry.offset, stride) ||
+		    (!at_end && note_range(s, c, "kept", entry.offset + stride - PD_SECTION_SIZE,
+					   PD_SECTION_SIZE)) ||
 		    load_ids(source, s, c, a, ids, r, e)) {
 			pd_buf_free(&bytes);
 			return no_memory(e);
@@ -300,25 +330,30 @@ static const char *feature_name(struct pd_session *s, uint32_t bit)
 	return pd_arena_text(&s->arena, name, n);
 }
 
-/* A recorder that was killed left the size of its data 0 and features it never wrote. A file that just has no records
- * looks alike, but has a table there: the first feature follows right behind it. */
-static bool was_killed(struct pd_source *source, struct pd_session *s, uint64_t data_offset, size_t nr_features)
+/* Returns whether the file is unfinished: a killed recorder leaves a data size of 0 and features
+ * that it never wrote. A finished file without records has the same size, but also a feature table:
+ * the first feature follows directly after it. */
+static bool was_killed(struct pd_source *source, struct pd_session *s, uint64_t data_offset,
+		       size_t nr_features)
 {
 	struct pd_error ignored;
 	struct pd_section first;
 	uint8_t entry[PD_SECTION_SIZE];
 
-	if (!nr_features || pd_source_pread(source, data_offset, entry, sizeof(entry), &ignored) != sizeof(entry))
+	if (!nr_features ||
+	    pd_source_pread(source, data_offset, entry, sizeof(entry), &ignored) != sizeof(entry))
 		return true;
 	read_section(s, entry, &first);
 	return first.offset < data_offset + nr_features * PD_SECTION_SIZE ||
 	       first.offset > data_offset + PD_FEATURE_BITS * PD_SECTION_SIZE;
 }
 
-static int load_feature_table(struct pd_source *source, struct pd_session *s, struct pd_container *c,
-			      const bool bits[PD_FEATURE_BITS], size_t n, const struct pd_report *r, struct pd_error *e)
+static int load_feature_table(struct pd_source *source, struct pd_session *s,
+			      struct pd_container *c, const bool bits[PD_FEATURE_BITS], size_t n,
+			      const struct pd_report *r, struct pd_error *e)
 {
-	struct pd_section table = { .name = "feature_table", .offset = c->data_end, .size = n * PD_SECTION_SIZE };
+	struct pd_section table = { .name = "feature_table", .offset = c->data_end,
+		.size = n * PD_SECTION_SIZE };
 	struct pd_buf bytes = { .budget = s->budget };
 	size_t first, entry = 0;
 	int failed = -1;
@@ -340,7 +375,7 @@ static int load_feature_table(struct pd_source *source, struct pd_session *s, st
 		read_section(s, bytes.data + entry++ * PD_SECTION_SIZE, &feature);
 		feature.name = feature_name(s, bit);
 		if (!claim(c, &c->features_size, &feature)) {
-			report(r, PD_E_SIZE, feature.name, feature.offset, feature.size, 0);
+			report_damage(r, PD_E_SIZE, feature.name, feature.offset, feature.size, 0);
 			c->left_out[bit] = feature.unread = true;
 		}
 		if (!feature.name || add_section(s, c, feature))
@@ -348,17 +383,20 @@ static int load_feature_table(struct pd_source *source, struct pd_session *s, st
 	}
 	c->features = c->sections + first;
 	c->nr_features = c->info.nr_sections - first;
-	failed = hold(s, c, table.name, table.offset, entry * PD_SECTION_SIZE);
+	failed = note_range(s, c, table.name, table.offset, entry * PD_SECTION_SIZE);
 out:
 	pd_buf_free(&bytes);
 	return failed ? no_memory(e) : 0;
 }
 
-/* What one feature means can depend on others: first those that others need. */
-static int update_features(struct pd_source *source, struct pd_session *s, struct pd_container *c, struct pd_error *e)
+/* Some features depend on others: reads those first. */
+static int update_features(struct pd_source *source, struct pd_session *s, struct pd_container *c,
+			   struct pd_error *e)
 {
-	static const uint32_t first[] = { 7 /* NRCPUS */, 6 /* ARCH */, 33 /* E_MACHINE */, 1 /* TRACING_DATA */,
-		16 /* PMU_MAPPINGS */, 12 /* EVENT_DESC */, 27 /* COMPRESSED */ };
+	static const uint32_t first[] = {
+		PD_FEATURE_NRCPUS, PD_FEATURE_ARCH, PD_FEATURE_E_MACHINE, PD_FEATURE_TRACING_DATA,
+		PD_FEATURE_PMU_MAPPINGS, PD_FEATURE_EVENT_DESC, PD_FEATURE_COMPRESSED,
+	};
 	struct pd_buf bytes = { .budget = s->budget };
 
 	for (size_t f = 0; f < sizeof(first) / sizeof(*first); f++)
@@ -366,7 +404,8 @@ static int update_features(struct pd_source *source, struct pd_session *s, struc
 			if (c->features[i].feature != first[f] || c->left_out[first[f]])
 				continue;
 			if (pd_header_load(source, &c->features[i], &bytes, e) == 0)
-				pd_session_update_feature(s, first[f], pd_buf_bytes(&bytes), c->features[i].offset);
+				pd_session_update_feature(s, first[f], pd_buf_bytes(&bytes),
+							  c->features[i].offset);
 			else if (e->code == PD_E_IO) {
 				pd_buf_free(&bytes);
 				return -1;
@@ -376,16 +415,18 @@ static int update_features(struct pd_source *source, struct pd_session *s, struc
 	return 0;
 }
 
-/* The bytes of attributes that were restored, as they are in the file: a gap, so that it can be rebuilt. */
+/* Adds the original bytes of restored attributes as gaps, so that the file can be rebuilt. */
 static int keep_damaged_attrs(struct pd_session *s, struct pd_container *c, uint64_t attrs_offset)
 {
 	for (size_t i = 0; i < s->nr_attrs; i++)
-		if (s->attrs[i]->is_restored && hold(s, c, "kept", attrs_offset + i * c->info.attr_size, c->info.attr_size))
+		if (s->attrs[i]->is_restored &&
+		    note_range(s, c, "kept", attrs_offset + i * c->info.attr_size,
+			       c->info.attr_size))
 			return -1;
 	return 0;
 }
 
-/* Each on its own: one that is cut off or damaged says nothing of the others. */
+/* Checks each feature on its own: damage of one does not affect the others. */
 static int check_features(struct pd_source *source, struct pd_session *s, struct pd_container *c,
 			  const struct pd_report *r, struct pd_error *e)
 {
@@ -405,15 +446,18 @@ static int check_features(struct pd_source *source, struct pd_session *s, struct
 			r->error(r->ctx, e);
 			continue;
 		}
-		if (hold(s, c, f->name, f->offset, bytes.size)) {
+		if (note_range(s, c, f->name, f->offset, bytes.size)) {
 			pd_buf_free(&bytes);
 			return no_memory(e);
 		}
 		if (bytes.size < f->size) {
 			report_short(c, r, f->name, f->offset, f->size, bytes.size);
-		} else if (pd_session_check_feature(s, f->feature, pd_buf_bytes(&bytes), &extent) != PD_OK) {
-			r->error(r->ctx, &(struct pd_error){ .code = extent.code, .severity = PD_DAMAGED,
-				 .record = f->name, .field = extent.field->name, .offset = f->offset,
+		} else if (pd_session_check_feature(s, f->feature, pd_buf_bytes(&bytes), &extent) !=
+			   PD_OK) {
+			r->error(r->ctx, &(struct pd_error){ .code = extent.code,
+				.severity = PD_DAMAGED,
+				 .record = f->name, .field = extent.field->name,
+				 .offset = f->offset,
 				 .want = extent.want, .have = extent.have });
 		}
 	}
@@ -421,18 +465,23 @@ static int check_features(struct pd_source *source, struct pd_session *s, struct
 	return 0;
 }
 
-/* Whole entries, as far as the file has them. */
-static int hold_event_types(struct pd_session *s, struct pd_container *c, struct pd_section types)
+/* Adds the section with names of event types: the whole entries that the file has. */
+static int add_event_types(struct pd_session *s, struct pd_container *c,
+			   const struct pd_header_numbers *h)
 {
+	const struct pd_section types = { .name = "event_types", .offset = h->event_types.offset,
+					  .size = h->event_types.size };
 	uint64_t size = c->info.size > types.offset ? c->info.size - types.offset : 0;
 
 	if (size > types.size)
 		size = types.size;
-	return add_section(s, c, types) || hold(s, c, types.name, types.offset, size - size % PD_EVENT_TYPE_SIZE) ? -1 : 0;
+	size -= size % PD_EVENT_TYPE_SIZE;
+	return add_section(s, c, types) || note_range(s, c, types.name, types.offset, size) ? -1 : 0;
 }
 
-/* Do records go on at `end`, where the header says that they don't? */
-static bool records_follow(struct pd_source *source, struct pd_session *s, const struct pd_container *c, uint64_t end)
+/* Returns whether records continue at `end`, where the header states their end. */
+static bool records_follow(struct pd_source *source, struct pd_session *s,
+			   const struct pd_container *c, uint64_t end)
 {
 	struct pd_section tail = { .offset = end, .size = RECORDS_FOLLOW_IN };
 	struct pd_buf bytes = { .budget = s->budget };
@@ -440,28 +489,30 @@ static bool records_follow(struct pd_source *source, struct pd_session *s, const
 	struct pd_error ignored;
 	bool found = false;
 
-	for (size_t i = 0; i < c->nr_held; i++)	/* attributes, ids or names of events */
-		if (c->held[i].size && c->held[i].offset >= end)
+	for (size_t i = 0; i < c->nr_ranges; i++)	/* attributes, ids or names of events */
+		if (c->ranges[i].size && c->ranges[i].offset >= end)
 			return false;
 	pd_resync_init(&resync, s);
 	if (pd_header_load(source, &tail, &bytes, &ignored) == 0)
 		found = pd_resync_find(&resync, pd_buf_bytes(&bytes), 0,
-				       bytes.size < tail.size ? PD_RESYNC_CLOSED : PD_RESYNC_OPEN).result == PD_RESYNC_FOUND;
+				       bytes.size < tail.size ? PD_RESYNC_CLOSED : PD_RESYNC_OPEN)
+				.result == PD_RESYNC_FOUND;
 	pd_buf_free(&bytes);
 	return found;
 }
 
-/* Sets where the data of a recording that was killed, or of a file that is cut off, end. Returns how many features are left then.
- * perf leaves no size when it is killed; precord leaves its mark, and as size what it had written some time before. */
-static size_t settle_end(struct pd_source *source, struct pd_session *s, struct pd_container *c, struct pd_section *data,
-			 size_t nr_features, const struct pd_header_numbers *h, const struct pd_report *r)
+/* Sets the end of the data in an unfinished or truncated file. Returns how many features are left
+ * then. A killed perf leaves no size; precord leaves its mark, and the size of its last flush. */
+static size_t find_data_end(struct pd_source *source, struct pd_session *s, struct pd_container *c,
+			    struct pd_section *data, size_t nr_features,
+			    const struct pd_header_numbers *h, const struct pd_report *r)
 {
 	const uint64_t left = c->info.size > data->offset ? c->info.size - data->offset : 0;
 	const bool no_size = data->size == 0 && was_killed(source, s, data->offset, nr_features);
 	const bool is_marked = h->event_types.offset == PD_UNFINISHED_AT && !h->event_types.size;
 
 	if (no_size || is_marked) {
-		report(r, PD_E_UNFINISHED, "data", data->offset, 0, 0);
+		report_damage(r, PD_E_UNFINISHED, "data", data->offset, 0, 0);
 		c->info.complete = false;
 	}
 	if (!no_size && c->info.size_known && c->data_end > c->info.size) {
@@ -469,11 +520,14 @@ static size_t settle_end(struct pd_source *source, struct pd_session *s, struct 
 		return 0;
 	}
 	if (!no_size && !is_marked) {
-		if (data->size == left || pd_recovery_is_table_at(source, s->swap, c->info.size, c->data_end, nr_features) ||
+		if (data->size == left ||
+		    pd_recovery_is_table_at(source, s->swap, c->info.size, c->data_end,
+					    nr_features) ||
 		    !records_follow(source, s, c, c->data_end))
 			return nr_features;
 		r->error(r->ctx, &(struct pd_error){
-			.code = PD_E_SIZE, .severity = PD_DAMAGED, .record = "header", .field = "data.size",
+			.code = PD_E_SIZE, .severity = PD_DAMAGED, .record = "header",
+			.field = "data.size",
 			.offset = PD_HEADER_DATA_SIZE, .want = data->size, .have = left });
 		c->info.complete = false;
 	}
@@ -489,30 +543,32 @@ int pd_header_read(struct pd_source *source, struct pd_session *s, struct pd_con
 	bool bits[PD_FEATURE_BITS] = { false };
 	int64_t got = pd_source_pread(source, 0, bytes, sizeof(bytes), e);
 	struct pd_header_numbers h = { 0 };
-	struct pd_section attrs, data;
+	struct pd_section header = { .name = "header" }, attrs, data;
 	size_t nr_features = 0;
 
 	if (got < 0)
 		return -1;
 	if (got < PD_FILE_HEADER_V1) {
-		*e = (struct pd_error){ .code = PD_E_TRUNCATED, .severity = PD_FATAL, .record = "header",
-			.want = PD_FILE_HEADER_SIZE, .have = (uint64_t)got };
+		*e = (struct pd_error){ .code = PD_E_TRUNCATED, .severity = PD_FATAL,
+			.record = "header", .want = PD_FILE_HEADER_SIZE, .have = (uint64_t)got };
 		return -1;
 	}
 	extract_header(s, (struct pd_bytes){ bytes, (size_t)got }, &h);
 	c->info.attr_size = h.attr_size;
 	c->info.size_known = pd_source_size(source, &c->info.size);
 	if (h.size < PD_FILE_HEADER_V1)
-		report(r, PD_E_SIZE, "header", 8, PD_FILE_HEADER_V1, h.size);
+		report_damage(r, PD_E_SIZE, "header", 8, PD_FILE_HEADER_V1, h.size);
 	if (h.size >= PD_FILE_HEADER_SIZE && got == PD_FILE_HEADER_SIZE)
-		read_bitmap(c, (struct pd_bytes){ bytes + PD_FILE_HEADER_V1, PD_FEATURE_BITS / 8 }, bits);
+		read_bitmap(c, (struct pd_bytes){ bytes + PD_FILE_HEADER_V1, PD_FEATURE_BITS / 8 },
+			    bits);
 	memcpy(c->info.adds_features, bits, sizeof(bits));
 	for (size_t i = 0; i < PD_FEATURE_BITS; i++)
 		nr_features += bits[i];
-	if (c->info.size_known && pd_recover_header(source, s->swap, c->info.size, &h, nr_features, r)) {
+	if (c->info.size_known &&
+	    pd_recover_header(source, s->swap, c->info.size, &h, nr_features, r)) {
 		c->info.attr_size = h.attr_size;
 		c->info.complete = false;
-		if (hold(s, c, "kept", 0, (uint64_t)got))	/* the bytes as they are */
+		if (note_range(s, c, "kept", 0, (uint64_t)got))	/* keeps the bytes */
 			return no_memory(e);
 	}
 	attrs = (struct pd_section){ .offset = h.attrs.offset, .size = h.attrs.size };
@@ -520,17 +576,16 @@ int pd_header_read(struct pd_source *source, struct pd_session *s, struct pd_con
 	c->info.data_offset = data.offset;
 	c->info.data_size = data.size;
 	c->data_end = data.offset + data.size < data.offset ? UINT64_MAX : data.offset + data.size;
-	if (add_section(s, c, (struct pd_section){ .name = "header", .size = h.size < PD_FILE_HEADER_SIZE ?
-						   PD_FILE_HEADER_V1 : PD_FILE_HEADER_SIZE }) ||
-	    load_attrs(source, s, c, attrs, r, e))
+	header.size = h.size < PD_FILE_HEADER_SIZE ? PD_FILE_HEADER_V1 : PD_FILE_HEADER_SIZE;
+	if (add_section(s, c, header) || load_attrs(source, s, c, attrs, r, e))
 		return e->code == PD_E_IO ? -1 : no_memory(e);
-	if ((h.event_types.size || h.event_types.offset) && hold_event_types(s, c, (struct pd_section){
-			.name = "event_types", .offset = h.event_types.offset, .size = h.event_types.size }))
+	if ((h.event_types.size || h.event_types.offset) && add_event_types(s, c, &h))
 		return no_memory(e);
-	nr_features = settle_end(source, s, c, &data, nr_features, &h, r);
-	if (add_section(s, c, data) || hold(s, c, data.name, data.offset, c->data_end - data.offset) ||
-	    hold(s, c, "header", 0, got == PD_FILE_HEADER_SIZE && h.size >= PD_FILE_HEADER_SIZE ? PD_FILE_HEADER_SIZE :
-		 PD_FILE_HEADER_V1) ||
+	nr_features = find_data_end(source, s, c, &data, nr_features, &h, r);
+	if (add_section(s, c, data) ||
+	    note_range(s, c, data.name, data.offset, c->data_end - data.offset) ||
+	    note_range(s, c, header.name, 0,
+		       got == PD_FILE_HEADER_SIZE ? header.size : PD_FILE_HEADER_V1) ||
 	    load_feature_table(source, s, c, bits, nr_features, r, e))
 		return no_memory(e);
 	if (update_features(source, s, c, e))
@@ -544,5 +599,5 @@ void pd_header_free(struct pd_container *c, struct pd_session *s)
 {
 	pd_budget_free(s->budget, c->sections, c->sections_capacity * sizeof(*c->sections));
 	pd_budget_free(s->budget, c->gaps, c->gaps_capacity * sizeof(*c->gaps));
-	pd_budget_free(s->budget, c->held, c->held_capacity * sizeof(*c->held));
+	pd_budget_free(s->budget, c->ranges, c->ranges_capacity * sizeof(*c->ranges));
 }

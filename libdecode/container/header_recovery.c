@@ -1,11 +1,11 @@
-/* header_recovery.c - puts right what a damaged file header says. */
+/* header_recovery.c - corrects a damaged file header. */
 #include "container/header_recovery.h"
 
 #include "stream/resync.h"
 
 #define HEADER PD_RECORD_HEADER_SIZE
 #define ATTR_MAX 4096
-#define CHAIN 3		/* records in a row that are enough to tell the first */
+#define CHAIN 3		/* records in a row that are enough to recognize the first */
 #define CHUNK 65536
 
 struct file {
@@ -25,13 +25,15 @@ static bool load(const struct file *f, uint64_t offset, uint8_t *p, size_t n)
 {
 	struct pd_error ignored;
 
-	return fits(f, offset, n) && pd_source_pread(f->source, offset, p, n, &ignored) == (int64_t)n;
+	return fits(f, offset, n) &&
+	       pd_source_pread(f->source, offset, p, n, &ignored) == (int64_t)n;
 }
 
 static void replace(struct file *f, const char *field, uint64_t at, uint64_t *number, uint64_t with)
 {
 	f->report->error(f->report->ctx, &(struct pd_error){
-		.code = PD_E_SIZE, .severity = PD_DAMAGED, .record = "header", .field = field, .offset = at,
+		.code = PD_E_SIZE, .severity = PD_DAMAGED, .record = "header", .field = field,
+		.offset = at,
 		.want = *number, .have = with });
 	*number = with;
 	f->recovered = true;
@@ -39,7 +41,7 @@ static void replace(struct file *f, const char *field, uint64_t at, uint64_t *nu
 
 /* --- attrs --- */
 
-/* The size that an attribute at this offset says it has; 0: there is none. */
+/* Returns the size that an attribute at this offset states; 0 if there is no attribute. */
 static uint64_t attr_at(const struct file *f, uint64_t offset)
 {
 	uint8_t bytes[8];
@@ -48,7 +50,7 @@ static uint64_t attr_at(const struct file *f, uint64_t offset)
 	if (!load(f, offset, bytes, sizeof(bytes)))
 		return 0;
 	size = pd_attr_size_load(bytes, f->swap);
-	if (size == 0)	/* as the first perfs wrote it */
+	if (size == 0)	/* as written by the first versions of perf */
 		size = PD_ATTR_SIZE_VER0;
 	return size >= PD_ATTR_SIZE_VER0 && size <= ATTR_MAX && size % 8 == 0 ? size : 0;
 }
@@ -57,28 +59,31 @@ static bool attrs_fit(const struct file *f, uint64_t offset, uint64_t size, uint
 {
 	const uint64_t own = attr_at(f, offset);
 
-	return own && stride >= own + PD_SECTION_SIZE && stride <= ATTR_MAX && size && size % stride == 0 &&
-	       fits(f, offset, size);
+	return own && stride >= own + PD_SECTION_SIZE && stride <= ATTR_MAX && size &&
+	       size % stride == 0 && fits(f, offset, size);
 }
 
 static void recover_attrs(struct file *f, struct pd_header_numbers *h)
 {
 	const uint64_t stride = attr_at(f, h->attrs.offset) + PD_SECTION_SIZE;
-	const uint64_t before = h->data.offset - h->attrs.size, between = h->data.offset - h->attrs.offset;
+	const uint64_t before = h->data.offset - h->attrs.size,
+		       between = h->data.offset - h->attrs.offset;
 
 	if (!h->attrs.size || attrs_fit(f, h->attrs.offset, h->attrs.size, h->attr_size))
 		return;
 	if (attrs_fit(f, h->attrs.offset, h->attrs.size, stride))
 		replace(f, "attr_size", 16, &h->attr_size, stride);
-	else if (h->data.offset >= h->attrs.size && attrs_fit(f, before, h->attrs.size, h->attr_size))
+	else if (h->data.offset >= h->attrs.size &&
+		 attrs_fit(f, before, h->attrs.size, h->attr_size))
 		replace(f, "attrs.offset", 24, &h->attrs.offset, before);
-	else if (h->data.offset >= h->attrs.offset && attrs_fit(f, h->attrs.offset, between, h->attr_size))
+	else if (h->data.offset >= h->attrs.offset &&
+		 attrs_fit(f, h->attrs.offset, between, h->attr_size))
 		replace(f, "attrs.size", 32, &h->attrs.size, between);
 }
 
 /* --- data --- */
 
-/* Do a few records in a row begin at the offset? */
+/* Returns whether a few records in a row begin at the offset. */
 static bool records_at(const struct file *f, uint64_t offset)
 {
 	for (unsigned int i = 0; i < CHAIN; i++) {
@@ -99,15 +104,16 @@ static bool records_at(const struct file *f, uint64_t offset)
 
 static void recover_data_offset(struct file *f, struct pd_header_numbers *h)
 {
-	const uint64_t behind = h->attrs.offset + h->attrs.size;
+	const uint64_t attrs_end = h->attrs.offset + h->attrs.size;
 
-	if (records_at(f, h->data.offset) || behind == h->data.offset || !fits(f, h->attrs.offset, h->attrs.size))
+	if (records_at(f, h->data.offset) || attrs_end == h->data.offset ||
+	    !fits(f, h->attrs.offset, h->attrs.size))
 		return;
-	if (records_at(f, behind))
-		replace(f, "data.offset", 40, &h->data.offset, behind);
+	if (records_at(f, attrs_end))
+		replace(f, "data.offset", 40, &h->data.offset, attrs_end);
 }
 
-/* Could the feature table be here: n places in the file, behind it? */
+/* Returns whether the feature table may be here: n sections of the file that follow it. */
 static bool table_may_be_at(const struct file *f, uint64_t offset, size_t n)
 {
 	uint8_t bytes[PD_FEATURE_BITS * PD_SECTION_SIZE];
@@ -124,7 +130,8 @@ static bool table_may_be_at(const struct file *f, uint64_t offset, size_t n)
 	return true;
 }
 
-/* Is the feature table here? perf writes the first feature right behind it, the next behind that. */
+/* Returns whether the feature table is here. perf writes the first feature directly after it, and
+ * the next one after that. */
 static bool table_at(const struct file *f, uint64_t offset, size_t n)
 {
 	uint8_t bytes[2 * PD_SECTION_SIZE];
@@ -134,14 +141,15 @@ static bool table_at(const struct file *f, uint64_t offset, size_t n)
 		return false;
 	first = pd_load64(bytes, f->swap);
 	size = pd_load64(bytes + 8, f->swap);
-	if (first < offset + n * PD_SECTION_SIZE || first > offset + PD_FEATURE_BITS * PD_SECTION_SIZE ||
-	    !fits(f, first, size))
+	if (first < offset + n * PD_SECTION_SIZE ||
+	    first > offset + PD_FEATURE_BITS * PD_SECTION_SIZE || !fits(f, first, size))
 		return false;
 	second = n > 1 ? pd_load64(bytes + PD_SECTION_SIZE, f->swap) : first + size;
 	return second == first + size && table_may_be_at(f, offset, n);
 }
 
-/* The first place behind `offset`, going from record to record, and by 8 bytes where there is none, at which the table is. */
+/* Finds the first feature table after `offset`, stepping from record to record, and by 8 bytes
+ * where there is none. */
 static bool find_table(const struct file *f, uint64_t offset, size_t n, uint64_t *found)
 {
 	uint8_t chunk[CHUNK];
@@ -171,12 +179,13 @@ static bool find_table(const struct file *f, uint64_t offset, size_t n, uint64_t
 		first = pd_load64(p, f->swap);
 		if (pd_resync_may_begin(h.type, h.size, pd_record_desc(h.type))) {
 			offset += h.size;
-			if (h.type == PD_RECORD_AUXTRACE && fits(f, offset, pd_load64(p + 8, f->swap)))
+			if (h.type == PD_RECORD_AUXTRACE &&
+			    fits(f, offset, pd_load64(p + 8, f->swap)))
 				offset += pd_load64(p + 8, f->swap);
 			continue;
 		}
-		if (first >= offset + n * PD_SECTION_SIZE && first <= offset + PD_FEATURE_BITS * PD_SECTION_SIZE &&
-		    table_at(f, offset, n)) {
+		if (first >= offset + n * PD_SECTION_SIZE &&
+		    first <= offset + PD_FEATURE_BITS * PD_SECTION_SIZE && table_at(f, offset, n)) {
 			*found = offset;
 			return true;
 		}
@@ -190,14 +199,16 @@ static void recover_data_size(struct file *f, struct pd_header_numbers *h, size_
 	uint64_t table;
 
 	if (!nr_features || !h->data.size ||
-	    (fits(f, h->data.offset, h->data.size) && table_may_be_at(f, h->data.offset + h->data.size, nr_features)))
+	    (fits(f, h->data.offset, h->data.size) &&
+	     table_may_be_at(f, h->data.offset + h->data.size, nr_features)))
 		return;
-	if (find_table(f, h->data.offset, nr_features, &table) && table - h->data.offset != h->data.size)
+	if (find_table(f, h->data.offset, nr_features, &table) &&
+	    table - h->data.offset != h->data.size)
 		replace(f, "data.size", PD_HEADER_DATA_SIZE, &h->data.size, table - h->data.offset);
 }
 
-bool pd_recover_header(struct pd_source *source, enum pd_swap swap, uint64_t file_size, struct pd_header_numbers *h,
-		       size_t nr_features, const struct pd_report *r)
+bool pd_recover_header(struct pd_source *source, enum pd_swap swap, uint64_t file_size,
+		       struct pd_header_numbers *h, size_t nr_features, const struct pd_report *r)
 {
 	struct file f = { .source = source, .swap = swap, .size = file_size, .report = r };
 
@@ -207,7 +218,8 @@ bool pd_recover_header(struct pd_source *source, enum pd_swap swap, uint64_t fil
 	return f.recovered;
 }
 
-bool pd_recovery_is_table_at(struct pd_source *source, enum pd_swap swap, uint64_t file_size, uint64_t offset, size_t n)
+bool pd_recovery_is_table_at(struct pd_source *source, enum pd_swap swap, uint64_t file_size,
+			     uint64_t offset, size_t n)
 {
 	const struct file f = { .source = source, .swap = swap, .size = file_size };
 

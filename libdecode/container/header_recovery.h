@@ -1,4 +1,4 @@
-/* header_recovery.h - puts right what a damaged file header says, where the rest of the file says it too. */
+/* header_recovery.h - corrects a damaged file header by what the rest of the file shows. */
 #ifndef PD_CONTAINER_HEADER_RECOVERY_H
 #define PD_CONTAINER_HEADER_RECOVERY_H
 
@@ -9,18 +9,19 @@ struct pd_header_numbers {
 	struct { uint64_t offset, size; } attrs, data, event_types;
 };
 
-/*
- * Offsets and sizes that can't be are replaced by those that the usual layout gives (attrs end where data begin, the feature
- * table is behind the last record), if and only if what is found there fits. Each is reported. nr_features: bits set in the
- * header. Returns whether anything was replaced. The time is linear in the file's size, and only spent where something is wrong.
- */
-bool pd_recover_header(struct pd_source *source, enum pd_swap swap, uint64_t file_size, struct pd_header_numbers *h,
-		       size_t nr_features, const struct pd_report *r);
+/* Replaces impossible offsets and sizes by those of the usual layout (attrs end where data begin,
+ * the feature table follows the last record), but only if what is found there fits. Reports each.
+ * `nr_features` is the number of bits set in the header. Returns whether anything was replaced.
+ * Takes time only if something is wrong, linear in the file's size. */
+bool pd_recover_header(struct pd_source *source, enum pd_swap swap, uint64_t file_size,
+		       struct pd_header_numbers *h, size_t nr_features, const struct pd_report *r);
 
-/* Could the table of n features be at this offset? No, if there are none. */
-bool pd_recovery_is_table_at(struct pd_source *source, enum pd_swap swap, uint64_t file_size, uint64_t offset, size_t n);
+/* Returns whether a table of n features may be at this offset. False for n = 0. */
+bool pd_recovery_is_table_at(struct pd_source *source, enum pd_swap swap, uint64_t file_size,
+			     uint64_t offset, size_t n);
 
-/* Is this a pipe's stream of records, though its header gives a file's size that can't be? */
+/* Returns whether the input is a stream of records in pipe mode, although its header states an
+ * impossible size. */
 bool pd_recovery_is_pipe(struct pd_source *source, enum pd_swap swap, uint64_t header_size);
 
 #endif

@@ -1,40 +1,43 @@
-/* event_desc.c - learns from EVENT_DESC, whose events are those of the attrs section, in its order.
+/* event_desc.c - updates the session from EVENT_DESC, whose events are those of the attrs section,
+ * in its order.
  *
  * perf writes both from the same attributes. No valid file is known in which they differ, so a
- * difference is damage. / */
+ * difference is damage.
+ */
 #include "session/event_desc.h"
 
 #include <string.h>
 
 struct event_desc {
 	struct pd_session *s;
-	uint64_t offset;		/* of the section, for errors */
-	size_t index;			/* of the event being read, from 1 */
+	uint64_t offset;		/* of the section, for error reports */
+	size_t index;			/* of the current event, from 1 */
 	uint64_t attr_size, type, config;
-	const uint8_t *attr;		/* the event's copy: attr_size bytes */
+	const uint8_t *attr;		/* the event's copy of its attribute: attr_size bytes */
 	struct pd_bytes name;
 };
 
-static bool is(const struct pd_field *f, const char *name)
+static bool is_named(const struct pd_field *f, const char *name)
 {
 	return strcmp(f->name, name) == 0;
 }
 
-static void see_number(void *ctx, const struct pd_field *f, uint64_t value)
+static void visit_number(void *ctx, const struct pd_field *f, uint64_t value)
 {
 	struct event_desc *d = ctx;
 
-	if (is(f, "attr_size"))
+	if (is_named(f, "attr_size"))
 		d->attr_size = value;
-	else if (is(f, "type"))
+	else if (is_named(f, "type"))
 		d->type = value;
-	else if (is(f, "config"))
+	else if (is_named(f, "config"))
 		d->config = value;
 }
 
-/* Numbers in a row come with the place of the first: that of an attribute's is where its bytes
- * are. */
-static void see_batch(void *ctx, const struct pd_op *ops, size_t n, const uint8_t *start, enum pd_swap swap)
+/* Numbers in a row come with a pointer to the first one: that of an attribute's numbers is where
+ * its bytes begin. */
+static void visit_batch(void *ctx, const struct pd_op *ops, size_t n, const uint8_t *start,
+			enum pd_swap swap)
 {
 	struct event_desc *d = ctx;
 
@@ -42,10 +45,10 @@ static void see_batch(void *ctx, const struct pd_op *ops, size_t n, const uint8_
 		d->attr = start;
 	for (size_t i = 0; i < n; i++)
 		if (ops[i].kind != PD_PAD)
-			see_number(d, ops[i].field, pd_op_shown(&ops[i], start, swap));
+			visit_number(d, ops[i].field, pd_op_shown(&ops[i], start, swap));
 }
 
-static void see_enter(void *ctx, const struct pd_field *f)
+static void visit_enter(void *ctx, const struct pd_field *f)
 {
 	struct event_desc *d = ctx;
 
@@ -55,24 +58,25 @@ static void see_enter(void *ctx, const struct pd_field *f)
 	d->attr = NULL;
 }
 
-static void see_text(void *ctx, const struct pd_field *f, struct pd_bytes text)
+static void visit_text(void *ctx, const struct pd_field *f, struct pd_bytes text)
 {
-	if (is(f, "name"))
+	if (is_named(f, "name"))
 		((struct event_desc *)ctx)->name = text;
 }
 
-static void report(const struct event_desc *d, enum pd_code code, enum pd_severity severity)
+static void report_difference(const struct event_desc *d, enum pd_code code,
+			      enum pd_severity severity)
 {
 	if (d->s->report)
 		d->s->report(d->s->report_ctx, &(struct pd_error){
-			.code = code, .severity = severity, .record = "EVENT_DESC", .offset = d->offset });
+			.code = code, .severity = severity, .record = "EVENT_DESC",
+			.offset = d->offset });
 }
 
 enum difference { SAME, ZEROED, DIFFERENT };
 
-/* How an attribute differs from its copy. Bytes that only one of them has count as zeros of the
- * other. */
-static enum difference compare(struct pd_bytes own, struct pd_bytes copy)
+/* Compares an attribute with its copy. Missing bytes of the shorter one count as zeros. */
+static enum difference compare_attrs(struct pd_bytes own, struct pd_bytes copy)
 {
 	const size_t both = own.size < copy.size ? own.size : copy.size;
 	enum difference found = SAME;
@@ -88,7 +92,7 @@ static enum difference compare(struct pd_bytes own, struct pd_bytes copy)
 	return found;
 }
 
-/* The attribute of the same place, restored where zeros have damaged it. */
+/* Returns the attribute with the same index, restored if zeros have damaged it. */
 static struct pd_attr *check_attr(struct event_desc *d)
 {
 	struct pd_attr *a = d->index <= d->s->nr_attrs ? d->s->attrs[d->index - 1] : NULL;
@@ -96,13 +100,13 @@ static struct pd_attr *check_attr(struct event_desc *d)
 
 	if (!a || !d->attr)
 		return a;
-	switch (compare(a->bytes, copy)) {
+	switch (compare_attrs(a->bytes, copy)) {
 	case ZEROED:
 		if (pd_session_restore_attr(d->s, a, copy) == 0)
-			report(d, PD_E_RESTORED, PD_DAMAGED);
+			report_difference(d, PD_E_RESTORED, PD_DAMAGED);
 		break;
 	case DIFFERENT:
-		report(d, PD_E_MISMATCH, PD_NOTE);
+		report_difference(d, PD_E_MISMATCH, PD_NOTE);
 		break;
 	case SAME:
 		break;
@@ -110,14 +114,14 @@ static struct pd_attr *check_attr(struct event_desc *d)
 	return a;
 }
 
-/* The last row of an event: all of it is known now. */
-static void see_ids(void *ctx, const struct pd_field *f, const struct pd_numbers *ids)
+/* Applies the event: `ids` is its last row. */
+static void visit_ids(void *ctx, const struct pd_field *f, const struct pd_numbers *ids)
 {
 	struct event_desc *d = ctx;
 	struct pd_session *s = d->s;
 	struct pd_attr *same;
 
-	if (!is(f, "ids"))
+	if (!is_named(f, "ids"))
 		return;
 	same = check_attr(d);
 	for (size_t i = 0; i < ids->count; i++) {
@@ -137,14 +141,16 @@ static void see_ids(void *ctx, const struct pd_field *f, const struct pd_numbers
 		pd_session_add_id(s, same, pd_number_at(ids, i));
 }
 
-void pd_event_desc_update(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes section, uint64_t offset)
+void pd_event_desc_update(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes section,
+			  uint64_t offset)
 {
 	static const struct pd_visitor v = {
-		.size = sizeof(v), .number = see_number, .text = see_text, .numbers = see_ids, .enter = see_enter,
+		.size = sizeof(v), .number = visit_number, .text = visit_text, .numbers = visit_ids,
+		.enter = visit_enter,
 	};
 	struct event_desc d = { .s = s, .offset = offset };
 	struct pd_extent_of extent;
 
 	pd_measure(plan, section, 0, s->swap, PD_TEXT_TO_END, &extent);
-	pd_visit_batches(plan, section, 0, s->swap, &extent, &v, see_batch, &d);
+	pd_visit_batches(plan, section, 0, s->swap, &extent, &v, visit_batch, &d);
 }

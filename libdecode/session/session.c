@@ -1,4 +1,5 @@
-/* session.c - the events of a recording, their ids and plans. What features say: session_update.c. */
+/* session.c - the events of a recording, their ids and plans. session_update.c updates it from
+ * features. */
 #include "session/session.h"
 
 #include <string.h>
@@ -43,7 +44,8 @@ void pd_session_free(struct pd_session *s)
 {
 	for (size_t i = 0; i < s->nr_attrs; i++) {
 		drop_plans(s->attrs[i]);
-		pd_budget_free(s->budget, s->attrs[i]->ids, s->attrs[i]->ids_capacity * sizeof(uint64_t));
+		pd_budget_free(s->budget, s->attrs[i]->ids,
+			       s->attrs[i]->ids_capacity * sizeof(uint64_t));
 	}
 	pd_map_each(&s->bodies, free_plan, NULL);
 	pd_map_each(&s->features, free_plan, NULL);
@@ -75,7 +77,7 @@ void pd_session_leave_clone(struct pd_session *s)
 	pd_map_free(&s->features);
 }
 
-static bool has_only(uint64_t value, const struct pd_name *names)
+static bool has_only_names(uint64_t value, const struct pd_name *names)
 {
 	for (const struct pd_name *n = names; n->name; n++)
 		value &= ~n->value;
@@ -85,20 +87,27 @@ static bool has_only(uint64_t value, const struct pd_name *names)
 static void read_attr(const struct pd_session *s, struct pd_attr *a)
 {
 	const struct pd_extract extracts[] = {
-		{ "attr", "type", &a->type }, { "attr", "config", &a->config },
-		{ "attr", "config1", &a->config1 }, { "attr", "config2", &a->config2 },
-		{ "attr", "bp_addr", &a->bp_addr }, { "attr", "bp_len", &a->bp_len }, { "attr", "bp_type", &a->bp_type },
-		{ "attr", "sample_type", &a->sample_type }, { "attr", "read_format", &a->read_format },
+		{ "attr", "type", &a->type },
+		{ "attr", "config", &a->config },
+		{ "attr", "config1", &a->config1 },
+		{ "attr", "config2", &a->config2 },
+		{ "attr", "bp_addr", &a->bp_addr },
+		{ "attr", "bp_len", &a->bp_len },
+		{ "attr", "bp_type", &a->bp_type },
+		{ "attr", "sample_type", &a->sample_type },
+		{ "attr", "read_format", &a->read_format },
 		{ "attr", "branch_sample_type", &a->branch_sample_type },
-		{ "attr", "sample_regs_user", &a->regs_user }, { "attr", "sample_regs_intr", &a->regs_intr },
+		{ "attr", "sample_regs_user", &a->regs_user },
+		{ "attr", "sample_regs_intr", &a->regs_intr },
 		{ "attr", "flags", &a->flags },
 	};
 
-	pd_extract(s->file_attr_plan, a->bytes, s->swap, extracts, sizeof(extracts) / sizeof(*extracts));
+	pd_extract(s->file_attr_plan, a->bytes, s->swap, extracts,
+		   sizeof(extracts) / sizeof(*extracts));
 	a->precise_ip = a->flags >> 15 & 3;
-	a->has_known_layout = has_only(a->sample_type, pd_names_sample_type) &&
-			      has_only(a->read_format, pd_names_read_format) &&
-			      has_only(a->branch_sample_type, pd_names_branch_sample_type);
+	a->has_known_layout = has_only_names(a->sample_type, pd_names_sample_type) &&
+			      has_only_names(a->read_format, pd_names_read_format) &&
+			      has_only_names(a->branch_sample_type, pd_names_branch_sample_type);
 }
 
 static struct pd_facts facts_of(const struct pd_session *s, const struct pd_attr *a)
@@ -111,8 +120,8 @@ static struct pd_facts facts_of(const struct pd_session *s, const struct pd_attr
 	};
 }
 
-/* Where the plan has the first of these names, from its start. */
-static size_t offset_of(const struct pd_plan *plan, const char *first, const char *second)
+/* Returns the offset of the first of these fields that the plan has. */
+static size_t field_offset(const struct pd_plan *plan, const char *first, const char *second)
 {
 	const struct pd_op *op = pd_plan_find(plan, first);
 
@@ -131,15 +140,16 @@ int pd_session_plans_of(struct pd_session *s, struct pd_attr *a)
 		return 0;
 	a->sample = pd_plan_compile(pd_sample_fields, &facts, s->budget);
 	a->read = pd_plan_compile(pd_record_desc(PD_RECORD_READ)->fields, &facts, s->budget);
-	a->trailer = pd_plan_compile(a->flags & SAMPLE_ID_ALL ? pd_sample_id_fields : nothing, &facts, s->budget);
+	a->trailer = pd_plan_compile(a->flags & SAMPLE_ID_ALL ? pd_sample_id_fields : nothing,
+				     &facts, s->budget);
 	if (!a->sample || !a->read || !a->trailer) {
 		drop_plans(a);
 		return -1;
 	}
-	at = offset_of(a->sample, "identifier", "id");
+	at = field_offset(a->sample, "identifier", "id");
 	a->sample_id_at = at == PD_NO_OFFSET ? at : PD_RECORD_HEADER_SIZE + at;
 	a->trailer_size = a->trailer->list->size;
-	at = offset_of(a->trailer, "identifier", "id");
+	at = field_offset(a->trailer, "identifier", "id");
 	a->trailer_id_at = at == PD_NO_OFFSET ? at : a->trailer_size - at;
 	return 0;
 }
@@ -148,7 +158,8 @@ static bool same_layout(const struct pd_attr *a, const struct pd_attr *b)
 {
 	return a->sample_type == b->sample_type && a->read_format == b->read_format &&
 	       a->branch_sample_type == b->branch_sample_type && a->regs_user == b->regs_user &&
-	       a->regs_intr == b->regs_intr && (a->flags & SAMPLE_ID_ALL) == (b->flags & SAMPLE_ID_ALL);
+	       a->regs_intr == b->regs_intr &&
+	       (a->flags & SAMPLE_ID_ALL) == (b->flags & SAMPLE_ID_ALL);
 }
 
 static bool same_id_at(const struct pd_attr *a, const struct pd_attr *b)
@@ -156,7 +167,7 @@ static bool same_id_at(const struct pd_attr *a, const struct pd_attr *b)
 	return a->sample_id_at == b->sample_id_at && a->trailer_id_at == b->trailer_id_at;
 }
 
-/* One event for each way in which ids are kept. */
+/* Keeps one event for each way to place ids. */
 static void add_place(struct pd_session *s, struct pd_attr *a)
 {
 	s->same_id_at &= same_id_at(s->attrs[0], a);
@@ -167,14 +178,15 @@ static void add_place(struct pd_session *s, struct pd_attr *a)
 		s->places[s->nr_places++] = a;
 }
 
-static int grow_attrs(struct pd_session *s)
+static int reserve_attr(struct pd_session *s)
 {
 	size_t capacity = s->attrs_capacity ? s->attrs_capacity * 2 : 8;
 	struct pd_attr **attrs;
 
 	if (s->nr_attrs < s->attrs_capacity)
 		return 0;
-	attrs = pd_budget_grow(s->budget, s->attrs, s->attrs_capacity * sizeof(*attrs), capacity * sizeof(*attrs));
+	attrs = pd_budget_grow(s->budget, s->attrs, s->attrs_capacity * sizeof(*attrs),
+			       capacity * sizeof(*attrs));
 	if (!attrs)
 		return -1;
 	s->attrs = attrs;
@@ -187,7 +199,7 @@ struct pd_attr *pd_session_add_attr(struct pd_session *s, struct pd_bytes bytes)
 	struct pd_attr *a = pd_arena_alloc(&s->arena, sizeof(*a));
 	uint8_t *copy = pd_arena_alloc(&s->arena, bytes.size);
 
-	if (!a || !copy || grow_attrs(s))
+	if (!a || !copy || reserve_attr(s))
 		return NULL;
 	if (bytes.size)
 		memcpy(copy, bytes.data, bytes.size);
@@ -201,7 +213,7 @@ struct pd_attr *pd_session_add_attr(struct pd_session *s, struct pd_bytes bytes)
 	return a;
 }
 
-/* What all events have in common, found again after one of them has changed. */
+/* Compares all events again after one of them has changed. */
 static void compare_events(struct pd_session *s)
 {
 	s->same_id_at = s->same_layout = true;
@@ -235,7 +247,8 @@ int pd_session_add_id(struct pd_session *s, struct pd_attr *a, uint64_t id)
 {
 	if (a->nr_ids == a->ids_capacity) {
 		size_t bigger = a->ids_capacity ? 2 * a->ids_capacity : 4;
-		uint64_t *ids = pd_budget_grow(s->budget, a->ids, a->ids_capacity * sizeof(id), bigger * sizeof(id));
+		uint64_t *ids = pd_budget_grow(s->budget, a->ids, a->ids_capacity * sizeof(id),
+					       bigger * sizeof(id));
 
 		if (!ids)
 			return -1;
@@ -257,7 +270,8 @@ void pd_session_rename(struct pd_session *s, struct pd_attr *a, struct pd_bytes 
 
 	if (name.size > PD_EVENT_NAME_MAX) {
 		name.size = PD_EVENT_NAME_MAX;
-		while (name.size && (name.data[name.size] & 0xc0) == 0x80)	/* inside a character */
+		while (name.size && (name.data[name.size] & 0xc0) == 0x80)	/* do not cut a
+										 * UTF-8 sequence */
 			name.size--;
 	}
 	if (a->name && strlen(a->name) == name.size && memcmp(a->name, name.data, name.size) == 0)
@@ -271,7 +285,7 @@ void pd_session_rename(struct pd_session *s, struct pd_attr *a, struct pd_bytes 
 	s->renames++;
 }
 
-/* The body's plan under that key, made when it is first asked for. */
+/* Returns the body's plan for that key; compiles it at the first use. */
 static struct pd_plan *body_plan(struct pd_session *s, const struct pd_record_desc *d, uint64_t key,
 				 const struct pd_facts *facts)
 {
@@ -292,12 +306,14 @@ struct pd_plan *pd_session_body_plan(struct pd_session *s, const struct pd_recor
 	return body_plan(s, d, d->type, &(struct pd_facts){ .arch = s->arch });
 }
 
-/* Few bits are asked for, or there would be too many plans. */
-static __attribute__((noinline)) const struct pd_plan *settle(struct pd_session *s, const struct pd_record_desc *d,
-							      uint16_t misc)
+/* Compiles a plan for these misc bits. If the layout depends on many bits, uses the general plan:
+ * there would be too many. */
+static __attribute__((noinline)) const struct pd_plan *
+compile_for_misc(struct pd_session *s, const struct pd_record_desc *d, uint16_t misc)
 {
 	const struct pd_plan *plan = pd_session_body_plan(s, d);
-	const uint16_t mask = plan && __builtin_popcount(plan->misc_bits) <= MAX_MISC_BITS ? plan->misc_bits : 0;
+	const uint16_t mask =
+		plan && __builtin_popcount(plan->misc_bits) <= MAX_MISC_BITS ? plan->misc_bits : 0;
 	const struct pd_facts facts = { .arch = s->arch, .knows_misc = true, .misc = misc & mask };
 
 	if (mask)
@@ -307,7 +323,8 @@ static __attribute__((noinline)) const struct pd_plan *settle(struct pd_session 
 	return plan;
 }
 
-const struct pd_plan *pd_session_record_plan(struct pd_session *s, const struct pd_record_desc *d, uint16_t misc)
+const struct pd_plan *pd_session_record_plan(struct pd_session *s, const struct pd_record_desc *d,
+					     uint16_t misc)
 {
 	if (d->type < PD_PLAN_CACHE) {
 		const struct pd_plan_cache *last = &s->plan_cache[d->type];
@@ -315,7 +332,7 @@ const struct pd_plan *pd_session_record_plan(struct pd_session *s, const struct 
 		if (last->plan && (misc & last->mask) == last->bits)
 			return last->plan;
 	}
-	return settle(s, d, misc);
+	return compile_for_misc(s, d, misc);
 }
 
 struct pd_plan *pd_session_feature_plan(struct pd_session *s, const struct pd_feature_desc *d)
@@ -334,9 +351,11 @@ struct pd_plan *pd_session_feature_plan(struct pd_session *s, const struct pd_fe
 	return plan;
 }
 
-uint64_t pd_session_payload(struct pd_session *s, const struct pd_record_desc *d, struct pd_bytes record)
+uint64_t pd_session_payload(struct pd_session *s, const struct pd_record_desc *d,
+			    struct pd_bytes record)
 {
-	struct pd_bytes body = { record.data + PD_RECORD_HEADER_SIZE, record.size - PD_RECORD_HEADER_SIZE };
+	struct pd_bytes body = { record.data + PD_RECORD_HEADER_SIZE,
+				 record.size - PD_RECORD_HEADER_SIZE };
 	struct pd_cursor c = pd_cursor(body, s->swap);
 	const struct pd_op *op;
 	struct pd_plan *plan;
@@ -346,40 +365,45 @@ uint64_t pd_session_payload(struct pd_session *s, const struct pd_record_desc *d
 		return 0;
 	plan = pd_session_body_plan(s, d);
 	op = plan ? pd_plan_find(plan, d->payload) : NULL;
-	if (!op || op->offset == PD_VARIABLE || !pd_take(&c, op->offset) || !pd_take_number(&c, op->width, &size))
+	if (!op || op->offset == PD_VARIABLE || !pd_take(&c, op->offset) ||
+	    !pd_take_number(&c, op->width, &size))
 		return 0;
-	/* simpleperf puts the data inside the record */
+	/* simpleperf writes the data inside the record */
 	if (op->offset == 0 && op->width == 4 && size && size <= pd_left(&c))
 		return 0;
 	return size;
 }
 
-static bool id_in(struct pd_bytes record, size_t at, enum pd_swap swap, uint64_t *id)
+static bool read_id_at(struct pd_bytes record, size_t at, enum pd_swap swap, uint64_t *id)
 {
 	struct pd_cursor c = pd_cursor(record, swap);
 
 	return at != PD_NO_OFFSET && pd_take(&c, at) && pd_take_number(&c, 8, id);
 }
 
-bool pd_session_sample_time(const struct pd_session *s, const struct pd_attr *a, struct pd_bytes record, uint64_t *time)
+bool pd_session_sample_time(const struct pd_session *s, const struct pd_attr *a,
+			    struct pd_bytes record, uint64_t *time)
 {
 	const struct pd_op *op = a->sample->hot[PD_HOT_TIME];
 
-	return op && id_in(record, PD_RECORD_HEADER_SIZE + op->offset, s->swap, time);
+	return op && read_id_at(record, PD_RECORD_HEADER_SIZE + op->offset, s->swap, time);
 }
 
-bool pd_session_id_of(const struct pd_session *s, const struct pd_attr *a, uint32_t type, struct pd_bytes record,
-		      uint64_t *id)
+bool pd_session_id_of(const struct pd_session *s, const struct pd_attr *a, uint32_t type,
+		      struct pd_bytes record, uint64_t *id)
 {
 	if (type == PD_RECORD_SAMPLE)
-		return id_in(record, a->sample_id_at, s->swap, id);
-	if (a->trailer_id_at == PD_NO_OFFSET || record.size < PD_RECORD_HEADER_SIZE + a->trailer_size)
+		return read_id_at(record, a->sample_id_at, s->swap, id);
+	if (a->trailer_id_at == PD_NO_OFFSET ||
+	    record.size < PD_RECORD_HEADER_SIZE + a->trailer_size)
 		return false;
-	return id_in(record, record.size - a->trailer_id_at, s->swap, id);
+	return read_id_at(record, record.size - a->trailer_id_at, s->swap, id);
 }
 
-/* Events that keep their ids in different places: the one whose id stands where it keeps it. There are few such places. */
-static struct pd_attr *search(const struct pd_session *s, uint32_t type, struct pd_bytes record)
+/* Finds the event of a record if events place their ids differently: the one whose id is where that
+ * event places it. There are few ways to place ids. */
+static struct pd_attr *find_by_place(const struct pd_session *s, uint32_t type,
+				     struct pd_bytes record)
 {
 	for (size_t i = 0; i < s->nr_places; i++) {
 		struct pd_attr *a;
@@ -408,7 +432,7 @@ enum pd_found pd_session_attr_of(const struct pd_session *s, uint32_t type, stru
 	if (type != PD_RECORD_SAMPLE && !(first->flags & SAMPLE_ID_ALL) && s->same_id_at)
 		return PD_FOUND;
 	if (!s->same_id_at) {
-		found = search(s, type, record);
+		found = find_by_place(s, type, record);
 		if (found)
 			*out = found;
 		if (found || (pd_session_id_of(s, first, type, record, &id) && id == 0))

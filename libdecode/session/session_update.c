@@ -1,4 +1,4 @@
-/* session_update.c - what features and perf's own records say about events and machine, taken from their layouts. */
+/* session_update.c - updates the session from features and perf's own records, by their layouts. */
 #include "session/event_desc.h"
 
 #include <stdio.h>
@@ -10,19 +10,20 @@
 #define ATTR_HARDWARE 0
 #define ATTR_TRACEPOINT 2
 #define ATTR_HW_CACHE 3
-#define MAX_ARCH_CHANGES 4	/* each makes the plans anew; no machine has more than one */
+#define MAX_ARCH_CHANGES 4	/* each compiles the plans again; no machine has more than one */
 
-static bool is(const struct pd_field *f, const char *name)
+static bool is_named(const struct pd_field *f, const char *name)
 {
 	return strcmp(f->name, name) == 0;
 }
 
 static struct pd_bytes body_of(struct pd_bytes record)
 {
-	return (struct pd_bytes){ record.data + PD_RECORD_HEADER_SIZE, record.size - PD_RECORD_HEADER_SIZE };
+	return (struct pd_bytes){ record.data + PD_RECORD_HEADER_SIZE,
+				  record.size - PD_RECORD_HEADER_SIZE };
 }
 
-static void visit(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes body,
+static void visit_fields(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes body,
 		  const struct pd_visitor *v, void *ctx)
 {
 	struct pd_extent_of extent;
@@ -31,7 +32,7 @@ static void visit(struct pd_session *s, const struct pd_plan *plan, struct pd_by
 	pd_visit(plan, body, 0, s->swap, &extent, v, ctx);
 }
 
-/* TRACING_DATA: the formats of its systems. */
+/* TRACING_DATA: formats of tracepoints, by system. */
 struct tracing {
 	struct pd_session *s;
 	struct pd_bytes system;
@@ -46,9 +47,11 @@ static void tracing_number(void *ctx, const struct pd_field *f, uint64_t value)
 {
 	struct tracing *t = ctx;
 
-	if (is(f, "byte_order"))
-		t->swap = (value != 0) == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) ? PD_SWAP_YES : PD_SWAP_NO;
-	else if (is(f, "long_size"))
+	if (is_named(f, "byte_order"))
+		t->swap = (value != 0) == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) ?
+				  PD_SWAP_YES :
+				  PD_SWAP_NO;
+	else if (is_named(f, "long_size"))
 		t->long_size = (unsigned int)value;
 }
 
@@ -57,9 +60,9 @@ static void tracing_enter_array(void *ctx, const struct pd_field *f, size_t n)
 	struct tracing *t = ctx;
 
 	(void)n;
-	if (is(f, "ftrace_formats"))
+	if (is_named(f, "ftrace_formats"))
 		t->system = (struct pd_bytes){ (const uint8_t *)"ftrace", 6 };
-	t->in_formats = is(f, "formats") || is(f, "ftrace_formats");
+	t->in_formats = is_named(f, "formats") || is_named(f, "ftrace_formats");
 }
 
 static void tracing_leave_array(void *ctx, const struct pd_field *f)
@@ -68,7 +71,7 @@ static void tracing_leave_array(void *ctx, const struct pd_field *f)
 	((struct tracing *)ctx)->in_formats = false;
 }
 
-/* A format that can't be read, or not all of it: its samples lack fields. */
+/* Adds a tracepoint format. Reports it if it is damaged: its samples then lack fields. */
 static void add_format(struct tracing *t, struct pd_bytes text)
 {
 	struct pd_tp_damage damage = { 0, 0 };
@@ -78,29 +81,33 @@ static void add_format(struct tracing *t, struct pd_bytes text)
 	if (code == PD_E_DUPLICATE || (code == PD_OK && !damage.lines) || !t->s->report)
 		return;
 	t->s->report(t->s->report_ctx, &(struct pd_error){
-		.code = code == PD_OK ? PD_E_FORMAT : code, .severity = PD_DAMAGED, .record = "TRACING_DATA",
-		.field = "formats", .offset = t->offset + (uint64_t)(text.data - t->section.data) + damage.offset });
+		.code = code == PD_OK ? PD_E_FORMAT : code, .severity = PD_DAMAGED,
+		.record = "TRACING_DATA",
+		.field = "formats",
+		.offset = t->offset + (uint64_t)(text.data - t->section.data) + damage.offset });
 }
 
 static void tracing_text(void *ctx, const struct pd_field *f, struct pd_bytes text)
 {
 	struct tracing *t = ctx;
 
-	if (is(f, "name"))
+	if (is_named(f, "name"))
 		t->system = text;
 	else if (t->in_formats)
 		add_format(t, text);
 }
 
-static void update_tracing(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes section, uint64_t offset)
+static void update_tracing(struct pd_session *s, const struct pd_plan *plan,
+			   struct pd_bytes section, uint64_t offset)
 {
 	static const struct pd_visitor v = {
 		.size = sizeof(v), .number = tracing_number, .text = tracing_text,
 		.enter_array = tracing_enter_array, .leave_array = tracing_leave_array,
 	};
-	struct tracing t = { .s = s, .long_size = 8, .swap = s->swap, .section = section, .offset = offset };
+	struct tracing t = { .s = s, .long_size = 8, .swap = s->swap, .section = section,
+		.offset = offset };
 
-	visit(s, plan, section, &v, &t);
+	visit_fields(s, plan, section, &v, &t);
 }
 
 /* PMU_MAPPINGS: attr types above the kernel's fixed ones. */
@@ -125,7 +132,7 @@ static void pmu_text(void *ctx, const struct pd_field *f, struct pd_bytes text)
 		pd_map_add(&p->s->pmus, p->type, name);
 }
 
-/* Register names depend on the machine: plans made before it was known are made again. */
+/* Sets the machine. Register names depend on it, so plans with registers are compiled again. */
 static void set_arch(struct pd_session *s, const struct pd_arch *arch)
 {
 	if (!arch || arch == s->arch || s->arch_changes == MAX_ARCH_CHANGES)
@@ -155,10 +162,12 @@ static void arch_text(void *ctx, const struct pd_field *f, struct pd_bytes text)
 	set_arch(ctx, pd_arch_find(text));
 }
 
-void pd_session_update_feature(struct pd_session *s, uint32_t id, struct pd_bytes section, uint64_t offset)
+void pd_session_update_feature(struct pd_session *s, uint32_t id, struct pd_bytes section,
+			       uint64_t offset)
 {
 	static const struct pd_visitor arch = { .size = sizeof(arch), .text = arch_text };
-	static const struct pd_visitor pmu = { .size = sizeof(pmu), .number = pmu_number, .text = pmu_text };
+	static const struct pd_visitor pmu = { .size = sizeof(pmu), .number = pmu_number,
+		.text = pmu_text };
 	const struct pd_feature_desc *d = pd_feature_desc(id);
 	struct pd_plan *plan = d ? pd_session_feature_plan(s, d) : NULL;
 	uint64_t number = 0;
@@ -171,36 +180,39 @@ void pd_session_update_feature(struct pd_session *s, uint32_t id, struct pd_byte
 		update_tracing(s, plan, section, offset);
 		break;
 	case PD_FEATURE_ARCH:
-		visit(s, plan, section, &arch, s);
+		visit_fields(s, plan, section, &arch, s);
 		break;
 	case PD_FEATURE_NRCPUS:
-		pd_extract(plan, section, s->swap, &(struct pd_extract){ "NRCPUS", "available", &number }, 1);
+		pd_extract(plan, section, s->swap,
+			   &(struct pd_extract){ "NRCPUS", "available", &number }, 1);
 		s->cpus_available = (uint32_t)number;
 		break;
 	case PD_FEATURE_EVENT_DESC:
 		pd_event_desc_update(s, plan, section, offset);
 		break;
 	case PD_FEATURE_PMU_MAPPINGS:
-		visit(s, plan, section, &pmu, &(struct pmus){ .s = s });
+		visit_fields(s, plan, section, &pmu, &(struct pmus){ .s = s });
 		break;
 	case PD_FEATURE_COMPRESSED:
-		pd_extract(plan, section, s->swap, &(struct pd_extract){ "COMPRESSED", "ratio", &s->compression_ratio }, 1);
+		pd_extract(plan, section, s->swap,
+			   &(struct pd_extract){ "COMPRESSED", "ratio", &s->compression_ratio }, 1);
 		break;
 	case PD_FEATURE_E_MACHINE:
-		pd_extract(plan, section, s->swap, &(struct pd_extract){ "E_MACHINE", "e_machine", &number }, 1);
+		pd_extract(plan, section, s->swap,
+			   &(struct pd_extract){ "E_MACHINE", "e_machine", &number }, 1);
 		if (!s->arch)
 			set_arch(s, pd_arch_of_machine((uint32_t)number));
 		break;
 	}
 }
 
-/* HEADER_ATTR: an event; one that is known already (EVENT_DESC, a pipe that was sent twice) is not added again. */
+/* HEADER_ATTR: adds an event. */
 static void attr_ids(void *ctx, const struct pd_field *f, const struct pd_numbers *ids)
 {
 	struct pd_session *s = ctx;
 	struct pd_attr *a = s->attrs[s->nr_attrs - 1];
 
-	if (!is(f, "ids"))
+	if (!is_named(f, "ids"))
 		return;
 	for (size_t i = 0; i < ids->count; i++)
 		if (pd_session_add_id(s, a, pd_number_at(ids, i)) < 0)
@@ -213,14 +225,15 @@ static int update_attr(struct pd_session *s, const struct pd_plan *plan, struct 
 	struct pd_cursor c = pd_cursor(body, s->swap);
 	uint64_t size = 0;
 
-	pd_extract(s->file_attr_plan, body, s->swap, &(struct pd_extract){ "attr", "size", &size }, 1);
+	pd_extract(s->file_attr_plan, body, s->swap, &(struct pd_extract){ "attr", "size", &size },
+		   1);
 	if (size == 0)
 		size = PD_ATTR_SIZE_VER0;
 	if (size > body.size)
 		size = body.size;
 	if (!pd_session_add_attr(s, (struct pd_bytes){ c.at, (size_t)size }))
 		return -1;
-	visit(s, plan, body, &v, s);
+	visit_fields(s, plan, body, &v, s);
 	return 0;
 }
 
@@ -231,29 +244,32 @@ struct update {
 
 static void update_text(void *ctx, const struct pd_field *f, struct pd_bytes text)
 {
-	if (is(f, "name"))
+	if (is_named(f, "name"))
 		((struct update *)ctx)->name = text;
 }
 
 static void update_number(void *ctx, const struct pd_field *f, uint64_t value)
 {
-	if (is(f, "id"))
+	if (is_named(f, "id"))
 		((struct update *)ctx)->id = value;
 }
 
-static void apply_event_update(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes body)
+static void apply_event_update(struct pd_session *s, const struct pd_plan *plan,
+			       struct pd_bytes body)
 {
-	static const struct pd_visitor v = { .size = sizeof(v), .text = update_text, .number = update_number };
+	static const struct pd_visitor v = { .size = sizeof(v), .text = update_text,
+		.number = update_number };
 	struct update u = { .type = 0 };
 	struct pd_attr *a;
 
-	visit(s, plan, body, &v, &u);
+	visit_fields(s, plan, body, &v, &u);
 	a = pd_session_by_id(s, u.id);
 	if (a && u.name.size)
 		pd_session_rename(s, a, u.name);
 }
 
-static void update_feature_record(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes body, uint64_t offset)
+static void update_feature_record(struct pd_session *s, const struct pd_plan *plan,
+				  struct pd_bytes body, uint64_t offset)
 {
 	const struct pd_op *op = pd_plan_find(plan, "feature");
 	uint64_t id = 0;
@@ -261,13 +277,14 @@ static void update_feature_record(struct pd_session *s, const struct pd_plan *pl
 	pd_extract(plan, body, s->swap, &(struct pd_extract){ "", "feat_id", &id }, 1);
 	if (!op || op->offset >= body.size || id >= PD_FEATURE_BITS)
 		return;
-	pd_session_update_feature(s, (uint32_t)id,
-				  (struct pd_bytes){ body.data + op->offset, body.size - op->offset },
-				  offset + PD_RECORD_HEADER_SIZE + op->offset);
+	pd_session_update_feature(
+		s, (uint32_t)id,
+		(struct pd_bytes){ body.data + op->offset, body.size - op->offset },
+		offset + PD_RECORD_HEADER_SIZE + op->offset);
 }
 
-int pd_session_update_record(struct pd_session *s, uint32_t type, struct pd_bytes record, struct pd_bytes payload,
-			     uint64_t offset)
+int pd_session_update_record(struct pd_session *s, uint32_t type, struct pd_bytes record,
+			     struct pd_bytes payload, uint64_t offset)
 {
 	const struct pd_record_desc *d = pd_record_desc(type);
 	struct pd_plan *plan = d ? pd_session_body_plan(s, d) : NULL;
@@ -284,34 +301,39 @@ int pd_session_update_record(struct pd_session *s, uint32_t type, struct pd_byte
 		update_feature_record(s, plan, body_of(record), offset);
 		break;
 	case PD_RECORD_HEADER_TRACING_DATA:
-		if (!payload.size && body_of(record).size > 8)	/* simpleperf's are inside */
-			payload = (struct pd_bytes){ body_of(record).data + 4, body_of(record).size - 4 };
-		pd_session_update_feature(s, PD_FEATURE_TRACING_DATA, payload, offset + record.size);
+		if (!payload.size && body_of(record).size > 8)	/* simpleperf writes the data inside
+								 * the record */
+			payload = (struct pd_bytes){ body_of(record).data + 4,
+						     body_of(record).size - 4 };
+		pd_session_update_feature(s, PD_FEATURE_TRACING_DATA, payload,
+					  offset + record.size);
 		break;
 	}
 	return 0;
 }
 
-/* The name perf would show: the PMU's and the tracepoint's names come from the file. */
-static size_t implied_name(const struct pd_session *s, const struct pd_attr *a, char *buf, size_t size)
+/* Makes the name that perf would show; the names of PMUs and tracepoints come from the file. */
+static size_t make_implied_name(const struct pd_session *s, const struct pd_attr *a, char *buf,
+				size_t size)
 {
 	const bool typed = a->type == ATTR_HARDWARE || a->type == ATTR_HW_CACHE;
 	struct pd_event_name_in in = {
 		.type = (uint32_t)a->type, .bp_type = (uint32_t)a->bp_type, .config = a->config,
-		.config1 = a->bp_addr ? a->bp_addr : a->config1, .config2 = a->bp_len ? a->bp_len : a->config2,
+		.config1 = a->bp_addr ? a->bp_addr : a->config1,
+		.config2 = a->bp_len ? a->bp_len : a->config2,
 		.flags = a->flags, .precise_ip = a->precise_ip,
 		.pmu = pd_map_find(&s->pmus, typed ? a->config >> 32 : a->type),
 	};
 	char tracepoint[128];
 
 	if (a->tracepoint) {
-		snprintf(tracepoint, sizeof(tracepoint), "%s:%s", a->tracepoint->system, a->tracepoint->name);
+		snprintf(tracepoint, sizeof(tracepoint), "%s:%s", a->tracepoint->system,
+			 a->tracepoint->name);
 		in.tracepoint = tracepoint;
 	}
 	return pd_event_name(&in, buf, size);
 }
 
-/* Tracepoints are named by their format when nothing else names them. */
 void pd_session_name_event(struct pd_session *s, struct pd_attr *a)
 {
 	char name[256];
@@ -324,8 +346,10 @@ void pd_session_name_event(struct pd_session *s, struct pd_attr *a)
 		a->tracepoint = pd_tracepoints_find(s->tracepoints, a->config);
 	if (a->name_from == PD_NAME_FROM_FILE)
 		return;
-	n = implied_name(s, a, name, sizeof(name));
-	pd_session_rename(s, a, (struct pd_bytes){ (const uint8_t *)name, n < sizeof(name) ? n : sizeof(name) - 1 });
+	n = make_implied_name(s, a, name, sizeof(name));
+	pd_session_rename(s, a,
+			  (struct pd_bytes){ (const uint8_t *)name,
+					     n < sizeof(name) ? n : sizeof(name) - 1 });
 	a->name_from = PD_NAME_IMPLIED;
 }
 

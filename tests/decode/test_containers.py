@@ -162,7 +162,7 @@ def test_behind_the_wrapping(what, kind, given, run_pdecode, decode):
             assert document["records"] == decode(PERF / name)["records"]
             assert [(error["code"], error["offset"], error["skipped"]) for error in document["errors"]] == \
                 [("TRAILING", len(data), skipped)] * is_damage
-            assert (f"bytes behind the {kind} stream".encode() in done.stderr) is is_damage
+            assert (f"bytes after the {kind} stream".encode() in done.stderr) is is_damage
 
 
 @pytest.mark.sanitize
