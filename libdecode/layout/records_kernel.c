@@ -1,11 +1,13 @@
-/* records_kernel.c - the records that the kernel writes (linux/perf_event.h, enum perf_event_type), by their number. */
+/* records_kernel.c - the records that the kernel writes (linux/perf_event.h, enum perf_event_type),
+ * by number.
+ */
 #include "layout/records.h"
 
 #include "layout/names_tables.h"
 
 #define MISC_MMAP_BUILD_ID (1 << 14)
 
-/* The first MMAP2 of 3.10 kernels (RHEL 7) has no prot and flags: where they would be stands the path. */
+/* The first MMAP2 of 3.10 kernels (RHEL 7) has no prot and flags: the path is in their place. */
 static bool prot_is_path(struct pd_bytes body, size_t at, enum pd_swap swap)
 {
 	struct pd_bytes rest = { body.data + at, body.size - at };
@@ -18,67 +20,73 @@ static bool prot_is_path(struct pd_bytes body, size_t at, enum pd_swap swap)
 #define MAP_ROWS \
 	S32(pid, "process, -1: the kernel", ROLE(PID)), \
 	S32(tid, "thread", ROLE(TID)), \
-	X64(addr, "where it begins", ROLE(CODE_ADDRESS)), \
-	U64(len, "bytes"), \
+	X64(addr, "start address", ROLE(CODE_ADDRESS)), \
+	U64(len, "size in bytes"), \
 	U64(pgoff, "offset in the file; for the kernel the address of its reference symbol")
 
 #define TASK_ROWS \
 	S32(pid, "process", ROLE(PID)), \
-	S32(ppid, "its parent", ROLE(PID)), \
+	S32(ppid, "parent process", ROLE(PID)), \
 	S32(tid, "thread", ROLE(TID)), \
-	S32(ptid, "the thread that made it", ROLE(TID)), \
+	S32(ptid, "thread that created it", ROLE(TID)), \
 	U64(time, "ns", ROLE(TIME))
 
 #define THROTTLE_ROWS \
 	U64(time, "ns", ROLE(TIME)), \
-	U64(id, "event", ROLE(EVENT_ID)), \
-	U64(stream_id, "instance", ROLE(EVENT_ID))
+	U64(id, "id of the event", ROLE(EVENT_ID)), \
+	U64(stream_id, "id of the event instance", ROLE(EVENT_ID))
 
 const struct pd_record_desc pd_records_kernel[] = {
-	{ TYPE(MMAP), "a mapping was made (executable, unless misc says data)", .cpumode = true,
+	{ TYPE(MMAP), "a mapping was created (executable, unless misc states data)",
+		.cpumode = true,
 	  .misc = pd_names_misc_mmap, .trailer = PD_TRAILER,
 	  .task = PD_TASK_OR_KERNEL, .event = PD_EVENT_ANY,
 	  FIELDS(MAP_ROWS,
 		CSTR(filename, "path, //anon, [vdso], ...", ROLE(PATH))) },
-	{ TYPE(LOST), "records were lost: the buffer was full", .trailer = PD_TRAILER, .misc = pd_names_misc_default,
+	{ TYPE(LOST), "records were lost because the buffer was full", .trailer = PD_TRAILER,
+		.misc = pd_names_misc_default,
 	  .task = PD_TASK_NONE,
-	  FIELDS(U64(id, "event whose buffer it was", ROLE(EVENT_ID)),
-		U64(lost, "records")) },
-	{ TYPE(COMM), "a thread got its name", .misc = pd_names_misc_comm, .trailer = PD_TRAILER,
+	  FIELDS(U64(id, "event of the buffer", ROLE(EVENT_ID)),
+		U64(lost, "number of lost records")) },
+	{ TYPE(COMM), "the name of a thread", .misc = pd_names_misc_comm, .trailer = PD_TRAILER,
 	  .event = PD_EVENT_ANY, .names_thread = PD_NAMES_THREAD,
 	  FIELDS(S32(pid, "process", ROLE(PID)),
 		S32(tid, "thread", ROLE(TID)),
-		CSTR(comm, "the name", ROLE(COMM))) },
+		CSTR(comm, "name of the thread", ROLE(COMM))) },
 	{ TYPE(EXIT), "a thread ended", .misc = pd_names_misc_default, .trailer = PD_TRAILER,
 	  .event = PD_EVENT_ANY,
 	  FIELDS(TASK_ROWS) },
-	{ TYPE(THROTTLE), "an event was stopped: too many samples", .misc = pd_names_misc_default, .trailer = PD_TRAILER,
+	{ TYPE(THROTTLE), "an event was stopped after too many samples",
+		.misc = pd_names_misc_default, .trailer = PD_TRAILER,
 	  FIELDS(THROTTLE_ROWS) },
-	{ TYPE(UNTHROTTLE), "a throttled event goes on", .misc = pd_names_misc_default, .trailer = PD_TRAILER,
+	{ TYPE(UNTHROTTLE), "a throttled event continues", .misc = pd_names_misc_default,
+		.trailer = PD_TRAILER,
 	  FIELDS(THROTTLE_ROWS) },
-	{ TYPE(FORK), "a thread was made", .misc = pd_names_misc_fork, .trailer = PD_TRAILER,
+	{ TYPE(FORK), "a thread was created", .misc = pd_names_misc_fork, .trailer = PD_TRAILER,
 	  .event = PD_EVENT_ANY, .names_thread = PD_NAMES_CHILD,
 	  FIELDS(TASK_ROWS) },
-	{ TYPE(READ), "the counts of a task that ended", .misc = pd_names_misc_default, .trailer = PD_TRAILER,
+	{ TYPE(READ), "counts of a task that ended", .misc = pd_names_misc_default,
+		.trailer = PD_TRAILER,
 	  FIELDS(S32(pid, "process", ROLE(PID)),
 		S32(tid, "thread", ROLE(TID)),
 		GROUP(.fields = pd_read_fields)) },
-	{ TYPE(SAMPLE), "what the event saw", .cpumode = true, .misc = pd_names_misc_sample,
+	{ TYPE(SAMPLE), "a sample of an event", .cpumode = true, .misc = pd_names_misc_sample,
 	  .fields = pd_sample_fields },
-	{ TYPE(MMAP2), "a mapping was made, with its inode or build id", .cpumode = true,
+	{ TYPE(MMAP2), "a mapping was created, with its inode or build id", .cpumode = true,
 	  .misc = pd_names_misc_mmap2, .trailer = PD_TRAILER,
 	  .task = PD_TASK_OR_KERNEL, .event = PD_EVENT_ANY,
 	  FIELDS(MAP_ROWS,
 		GROUP(FIELDS(
-			U8(build_id_size, "bytes of build_id"),
+			U8(build_id_size, "size of build_id in bytes"),
 			PAD(TIMES(3)),
-			AREA(20, build_id, "of the file", TIMES_OF(build_id_size), ROLE(BUILD_ID))),
+			AREA(20, build_id, "build id of the file", TIMES_OF(build_id_size),
+			     ROLE(BUILD_ID))),
 			IF_MASK(misc, MISC_MMAP_BUILD_ID)),
 		GROUP(FIELDS(
-			U32(maj, "device"),
-			U32(min, "device"),
-			U64(ino, "inode"),
-			U64(ino_generation, "its generation")),
+			U32(maj, "major number of the device"),
+			U32(min, "minor number of the device"),
+			U64(ino, "inode number"),
+			U64(ino_generation, "generation of the inode")),
 			UNLESS_MASK(misc, MISC_MMAP_BUILD_ID)),
 		GROUP(FIELDS(
 			FLAGS(4, prot, "PROT_ of mmap(2)", pd_names_prot),
@@ -86,65 +94,70 @@ const struct pd_record_desc pd_records_kernel[] = {
 			UNLESS_TEST(prot_is_path)),
 		CSTR(filename, "path, //anon, [vdso], ...", ROLE(PATH))) },
 	{ TYPE(AUX), "new data in the AUX area", .misc = pd_names_misc_default, .trailer = PD_TRAILER,
-	  FIELDS(U64(aux_offset, "where it begins"),
-		U64(aux_size, "bytes"),
-		FLAGS(8, flags, "what happened to it", pd_names_aux)) },
-	{ TYPE(ITRACE_START), "a hardware trace begins", .misc = pd_names_misc_default, .trailer = PD_TRAILER,
+	  FIELDS(U64(aux_offset, "offset in the AUX stream"),
+		U64(aux_size, "size in bytes"),
+		FLAGS(8, flags, "state of the data", pd_names_aux)) },
+	{ TYPE(ITRACE_START), "a hardware trace starts", .misc = pd_names_misc_default,
+		.trailer = PD_TRAILER,
 	  FIELDS(S32(pid, "process", ROLE(PID)),
 		S32(tid, "thread", ROLE(TID))) },
 	{ TYPE(LOST_SAMPLES), "samples were lost", .misc = pd_names_misc_lost_samples, .trailer = PD_TRAILER,
 	  .task = PD_TASK_NONE,
-	  FIELDS(U64(lost, "samples")) },
+	  FIELDS(U64(lost, "number of lost samples")) },
 	{ TYPE(SWITCH), "this task was switched in or out", .misc = pd_names_misc_switch, .trailer = PD_TRAILER,
 	  .event = PD_EVENT_ANY,
 	  FIELDS({ .kind = PD_END }) },
 	{ TYPE(SWITCH_CPU_WIDE), "this cpu switched tasks", .misc = pd_names_misc_switch, .trailer = PD_TRAILER,
 	  .event = PD_EVENT_ANY,
-	  FIELDS(S32(next_prev_pid, "process it went to (out) or came from (in)", ROLE(PID)),
-		S32(next_prev_tid, "thread", ROLE(TID))) },
-	{ TYPE(NAMESPACES), "a task's namespaces", .misc = pd_names_misc_default, .trailer = PD_TRAILER,
+	  FIELDS(S32(next_prev_pid, "next process (out) or previous process (in)", ROLE(PID)),
+		S32(next_prev_tid, "next or previous thread", ROLE(TID))) },
+	{ TYPE(NAMESPACES), "namespaces of a task", .misc = pd_names_misc_default,
+		.trailer = PD_TRAILER,
 	  .event = PD_EVENT_ANY,
 	  FIELDS(S32(pid, "process", ROLE(PID)),
 		S32(tid, "thread", ROLE(TID)),
-		U64(nr_namespaces, "how many"),
+		U64(nr_namespaces, "number of namespaces"),
 		ARRAY(namespaces, "net, uts, ipc, pid, user, mnt, cgroup", TIMES_OF(nr_namespaces), FIELDS(
-			U64(dev, "device of its inode"),
-			U64(inode, "inode")))) },
-	{ TYPE(KSYMBOL), "a kernel symbol came or went", .cpumode = true, .misc = pd_names_misc_default,
+			U64(dev, "device of the inode"),
+			U64(inode, "inode number")))) },
+	{ TYPE(KSYMBOL), "a kernel symbol was added or removed", .cpumode = true,
+		.misc = pd_names_misc_default,
 	  .trailer = PD_TRAILER,
 	  .task = PD_TASK_NONE, .event = PD_EVENT_ANY,
-	  FIELDS(X64(addr, "where it begins", ROLE(CODE_ADDRESS)),
-		U32(len, "bytes"),
-		ENUM(2, ksym_type, "what made it", pd_names_ksym_type),
+	  FIELDS(X64(addr, "start address", ROLE(CODE_ADDRESS)),
+		U32(len, "size in bytes"),
+		ENUM(2, ksym_type, "origin of the symbol", pd_names_ksym_type),
 		FLAGS(2, flags, "register or unregister", pd_names_ksym),
-		CSTR(name, "the symbol", ROLE(SYMBOL))) },
+		CSTR(name, "name of the symbol", ROLE(SYMBOL))) },
 	{ TYPE(BPF_EVENT), "a BPF program was loaded or unloaded", .cpumode = true, .misc = pd_names_misc_default,
 	  .trailer = PD_TRAILER,
 	  .task = PD_TASK_NONE, .event = PD_EVENT_ANY,
-	  FIELDS(ENUM(2, bpf_type, "what happened", pd_names_bpf_event_type),
-		FLAGS(2, flags, "none known", pd_names_none),
-		U32(id, "the program's id"),
-		BYTES(tag, "the program's tag", TIMES(8), ROLE(BUILD_ID))) },
-	{ TYPE(CGROUP), "a cgroup was made", .misc = pd_names_misc_default, .trailer = PD_TRAILER,
+	  FIELDS(ENUM(2, bpf_type, "kind of event", pd_names_bpf_event_type),
+		FLAGS(2, flags, "no known flags", pd_names_none),
+		U32(id, "id of the program"),
+		BYTES(tag, "tag of the program", TIMES(8), ROLE(BUILD_ID))) },
+	{ TYPE(CGROUP), "a cgroup was created", .misc = pd_names_misc_default,
+		.trailer = PD_TRAILER,
 	  .task = PD_TASK_NONE, .event = PD_EVENT_ANY,
-	  FIELDS(U64(id, "as in samples' cgroup", ROLE(CGROUP_ID)),
-		CSTR(path, "from the hierarchy's root", ROLE(PATH))) },
+	  FIELDS(U64(id, "same as cgroup in samples", ROLE(CGROUP_ID)),
+		CSTR(path, "path from the root of the hierarchy", ROLE(PATH))) },
 	{ TYPE(TEXT_POKE), "the kernel changed its own code", .cpumode = true, .misc = pd_names_misc_default,
 	  .trailer = PD_TRAILER,
 	  .task = PD_TASK_NONE, .event = PD_EVENT_ANY,
-	  FIELDS(X64(addr, "where", ROLE(CODE_ADDRESS)),
-		U16(old_len, "bytes before"),
-		U16(new_len, "bytes after"),
-		BYTES(old_bytes, "what stood there", TIMES_OF(old_len), ROLE(CODE_BYTES)),
-		BYTES(new_bytes, "what stands there now", TIMES_OF(new_len), ROLE(CODE_BYTES)),
+	  FIELDS(X64(addr, "address", ROLE(CODE_ADDRESS)),
+		U16(old_len, "size of old_bytes"),
+		U16(new_len, "size of new_bytes"),
+		BYTES(old_bytes, "code before the change", TIMES_OF(old_len), ROLE(CODE_BYTES)),
+		BYTES(new_bytes, "code after the change", TIMES_OF(new_len), ROLE(CODE_BYTES)),
 		PAD(TIMES_REST_MOD(8))) },
-	{ TYPE(AUX_OUTPUT_HW_ID), "which hardware id an event has in the AUX data", .misc = pd_names_misc_default,
+	{ TYPE(AUX_OUTPUT_HW_ID), "hardware id of an event in the AUX data",
+		.misc = pd_names_misc_default,
 	  .trailer = PD_TRAILER,
-	  FIELDS(U64(hw_id, "the id")) },
+	  FIELDS(U64(hw_id, "hardware id")) },
 	{ TYPE(CALLCHAIN_DEFERRED), "the user part of earlier callchains", .cpumode = true,
 	  .misc = pd_names_misc_default, .trailer = PD_TRAILER,
-	  FIELDS(U64(cookie, "as behind USER_DEFERRED in the sample's callchain"),
-		U64(nr, "how many"),
+	  FIELDS(U64(cookie, "value after USER_DEFERRED in the sample's callchain"),
+		U64(nr, "number of entries"),
 		NUMBERS(8, PD_MARKED, ips, "return addresses, innermost first", TIMES_OF(nr),
 			.names = pd_names_callchain, ROLE(CODE_ADDRESS))) },
 	{ .name = NULL },
