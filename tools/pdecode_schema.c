@@ -62,6 +62,8 @@ static enum cli_exit write_one(const struct cli_tool *tool, size_t i, const char
 	struct output out;
 	enum cli_exit status = output_open(&out, tool, path, NULL);
 
+	if (status == CLI_OK)
+		status = output_truncate(&out);
 	if (status != CLI_OK)
 		return status;
 	if (write_schema(i, (struct pd_output){ output_write, &out }) && !out.error) {
@@ -77,6 +79,8 @@ static enum cli_exit list_schemas(const struct cli_tool *tool, const char *path)
 	char name[PD_SCHEMA_NAME_SIZE];
 	enum cli_exit status = output_open(&out, tool, path, NULL);
 
+	if (status == CLI_OK)
+		status = output_truncate(&out);
 	if (status != CLI_OK)
 		return status;
 	for (size_t i = 0; i <= pd_schema_count(); i++) {

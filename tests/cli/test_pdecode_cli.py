@@ -644,6 +644,10 @@ def test_schema(run_pdecode, tmp_path):
     assert run_pdecode(["--schema=document", "-o", tmp_path / "out"]).returncode == 0
     assert (tmp_path / "out").read_bytes() == (tmp_path / "document.schema.json").read_bytes()
     assert run_pdecode([f"--schema={tmp_path}", "-o", tmp_path / "out"]).returncode == 2
+    for args in (["--schema=document"], ["--schema"]):      # nothing of a longer file stays
+        (tmp_path / "out").write_bytes(b"longer" * 100000)
+        assert run_pdecode([*args, "-o", tmp_path / "out"]).returncode == 0
+        assert (tmp_path / "out").read_bytes() == run_pdecode(args).stdout
     assert run_pdecode(["--schema=document", "-o", "/dev/full"]).returncode == 4
     assert run_pdecode(["--schema", "-o", "/dev/full"]).returncode == 4
 
