@@ -35,7 +35,7 @@ char *pd_schema_name(size_t i, char *buf, size_t size)
 	return buf;
 }
 
-static void describe(size_t i, struct pd_arena *arena, struct pd_buf *b)
+static void write_schema_body(size_t i, struct pd_arena *arena, struct pd_buf *b)
 {
 	const size_t parts = nr_parts();
 	const struct pd_record_desc *d = i < parts ? NULL : pd_record_desc_at(i - parts);
@@ -60,7 +60,7 @@ int pd_schema_write(size_t i, struct pd_output out)
 	struct pd_buf json = { .budget = &budget }, laid_out = { .budget = &budget };
 	int failed = ENOMEM;
 
-	describe(i, &arena, &json);
+	write_schema_body(i, &arena, &json);
 	if (!json.failed)
 		pd_text_lay_out(pd_buf_bytes(&json), &laid_out);
 	if (!json.failed && !laid_out.failed)

@@ -1,4 +1,4 @@
-/* describe.h - layout tables as JSON Schema: what the parts of describe*.c give each other. */
+/* describe.h - layout tables as JSON Schema: shared by the describe*.c files. */
 #ifndef PD_SCHEMA_DESCRIBE_H
 #define PD_SCHEMA_DESCRIBE_H
 
@@ -14,46 +14,46 @@
 #define PD_RANGE_U64 "'minimum':0,'maximum':18446744073709551615"
 #define PD_RANGE_U32 "'minimum':0,'maximum':4294967295"
 
-/* How a member of an object came to be there. */
+/* The origin of a member of an object. */
 struct pd_member {
 	struct pd_member *next;		/* in the order of the rows */
-	struct pd_member *other;	/* the same key in another case */
+	struct pd_member *other;	/* the same key under another condition */
 	const char *name, *suffix;	/* the key: both */
-	const struct pd_field *row;	/* what describes the value ... */
+	const struct pd_field *row;	/* description of the value: a row ... */
 	const struct pd_bits *bits;	/* ... or a part of row ... */
 	const char *json;		/* ... or the members of its schema, as for pd_text_json() */
-	const struct pd_when *when;	/* the one condition it depends on, if it is one */
+	const struct pd_when *when;	/* its only condition, or NULL */
 	bool required;
 };
 
-/* The members of an object, those of alternatives together. */
+/* The members of an object; members of alternatives share a key. */
 struct pd_members {
 	struct pd_arena *arena;
 	struct pd_member *first, **end;
-	bool failed;			/* no memory */
+	bool failed;			/* out of memory */
 };
 
 void pd_members_init(struct pd_members *m, struct pd_arena *arena);
 void pd_members_of_rows(struct pd_members *m, const struct pd_field *rows);
 void pd_members_add(struct pd_members *m, const char *name, const char *suffix, const char *json);
-/* "key":schema of each. */
+/* Writes "key":schema for each member. */
 void pd_members_write(struct pd_members *m, struct pd_buf *b);
 bool pd_members_any_required(const struct pd_members *m);
-/* "required":[...] of those that are always there; nothing when there is none. */
+/* Writes "required":[...] with the members that always exist, or nothing. */
 void pd_members_required(const struct pd_members *m, struct pd_buf *b);
 
-/* The schema of a row's value, with its braces. */
+/* Writes the schema of a row's value, with braces. */
 void pd_describe_row(const struct pd_field *row, struct pd_arena *arena, struct pd_buf *b);
-/* The members of the schema of an object of rows, without braces. */
+/* Writes the members of the schema of an object of rows, without braces. */
 void pd_describe_object(const struct pd_field *rows, struct pd_arena *arena, struct pd_buf *b);
-/* Schema members of one of the names, or its number where the width leaves unnamed ones. */
+/* Writes schema members for one of the names, or a number if some values have no name. */
 void pd_describe_enum(const struct pd_name *names, unsigned int bits, struct pd_buf *b);
-/* Schema members of a list of names: of flags. */
+/* Writes schema members for a list of flag names. */
 void pd_describe_names(const struct pd_name *names, struct pd_buf *b);
-/* Schema of a part of a row's number. */
+/* Writes the schema of a part of a row's number. */
 void pd_describe_bits(const struct pd_bits *bits, struct pd_buf *b);
 
-/* The files that do not follow from rows alone (describe_parts.c), without braces. */
+/* The schemas that do not follow from rows alone (describe_parts.c), without braces. */
 struct pd_part {
 	const char *name, *title, *doc;
 	void (*write)(struct pd_arena *arena, struct pd_buf *b);

@@ -1,4 +1,4 @@
-/* describe_doc.c - the layouts as a page for people: a table for each record type and feature. */
+/* describe_doc.c - the layouts as a readable page: a table for each record type and feature. */
 #include "schema/describe.h"
 
 #include <ctype.h>
@@ -14,7 +14,7 @@
 #define PATH_SIZE 128
 #define FEW_NAMES 8
 
-/* Where a row is: the path of its object, the lists around it, what must hold for all of them. */
+/* The position of a row: path of its object, outer lists, and the group it is in. */
 struct place {
 	const struct place *outer;
 	const struct pd_field *rows;
@@ -23,7 +23,7 @@ struct place {
 	char path[PATH_SIZE];
 };
 
-__attribute__((format(printf, 2, 3))) static void put(struct pd_buf *b, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void append(struct pd_buf *b, const char *format, ...)
 {
 	char text[1000];
 	va_list args;
@@ -34,17 +34,18 @@ __attribute__((format(printf, 2, 3))) static void put(struct pd_buf *b, const ch
 	pd_buf_append(b, text, strlen(text));
 }
 
-/* Text in a cell of a table. */
+/* Appends text in a table cell. */
 static void put_cell(struct pd_buf *b, const char *text)
 {
 	for (; *text; text++)
-		put(b, *text == '|' ? "\\|" : "%c", *text);
+		append(b, *text == '|' ? "\\|" : "%c", *text);
 }
 
-static const struct pd_field *find(const struct pd_field *rows, const char *name, size_t size)
+static const struct pd_field *find_row(const struct pd_field *rows, const char *name, size_t size)
 {
 	for (; rows->kind != PD_END; rows++) {
-		const struct pd_field *inside = rows->kind == PD_GROUP ? find(rows->fields, name, size) : NULL;
+		const struct pd_field *inside = rows->kind == PD_GROUP ?
+			find_row(rows->fields, name, size) : NULL;
 
 		if (inside)
 			return inside;
@@ -54,47 +55,48 @@ static const struct pd_field *find(const struct pd_field *rows, const char *name
 	return NULL;
 }
 
-/* The names of a sibling's values; NULL: numbers. */
-static const struct pd_name *names_of(const struct place *p, const char *sibling)
+/* Returns the names of a sibling's values, or NULL for numbers. */
+static const struct pd_name *sibling_names(const struct place *p, const char *sibling)
 {
 	const char *dot = strchr(sibling, '.');
 	const struct pd_name *misc = p->misc;
 
 	for (; p; p = p->outer) {
-		const struct pd_field *row = find(p->rows, sibling, dot ? (size_t)(dot - sibling) : strlen(sibling));
+		const struct pd_field *row = find_row(p->rows, sibling, dot ?
+						      (size_t)(dot - sibling) : strlen(sibling));
 
 		if (row && dot)
-			row = find(row->fields, dot + 1, strlen(dot + 1));
+			row = find_row(row->fields, dot + 1, strlen(dot + 1));
 		if (row)
 			return row->names;
 	}
 	return strcmp(sibling, "misc") == 0 ? misc : NULL;
 }
 
-/* Bits by their names, those without as a number. */
+/* Appends bits by name, and the rest as a number. */
 static void put_bits(struct pd_buf *b, const struct pd_name *names, uint64_t bits)
 {
 	const char *between = "";
 
 	for (; names && names->name; names++)
 		if (names->value && (bits & names->value) == names->value) {
-			put(b, "%s%s", between, names->name);
+			append(b, "%s%s", between, names->name);
 			between = " or ";
 			bits &= ~names->value;
 		}
 	if (bits)
-		put(b, "%s0x%" PRIx64, between, bits);
+		append(b, "%s0x%" PRIx64, between, bits);
 }
 
 static void put_attr_bits(struct pd_buf *b, const struct pd_when *w, const char *word, const struct pd_name *names)
 {
-	put(b, "%s %s ", word, w->unless ? "lacks" : "has");
+	append(b, "%s %s ", word, w->unless ? "lacks" : "has");
 	put_bits(b, names, w->value);
 }
 
 static void put_condition(struct pd_buf *b, const struct pd_when *w, const struct place *p)
 {
-	const struct pd_name *names = w->sibling ? names_of(p, w->sibling) : NULL;
+	const struct pd_name *names = w->sibling ? sibling_names(p, w->sibling) : NULL;
 	const char *name = names ? pd_name_of(names, w->value) : NULL;
 
 	switch (w->on) {
@@ -113,27 +115,28 @@ static void put_condition(struct pd_buf *b, const struct pd_when *w, const struc
 		put_attr_bits(b, w, w->sibling, names);
 		break;
 	case PD_ON_EQUAL:
-		put(b, "%s is %s", w->sibling, w->unless ? "not " : "");
+		append(b, "%s is %s", w->sibling, w->unless ? "not " : "");
 		if (name)
-			put(b, "%s", name);
+			append(b, "%s", name);
 		else
-			put(b, "%" PRIu64, w->value);
+			append(b, "%" PRIu64, w->value);
 		break;
 	case PD_ON_AT_LEAST:
-		put(b, "%s is %s %" PRIu64, w->sibling, w->unless ? "below" : "at least", w->value);
+		append(b, "%s is %s %" PRIu64, w->sibling, w->unless ? "below" : "at least",
+		       w->value);
 		break;
 	case PD_ON_TEST:
-		put(b, "the bytes %s look so", w->unless ? "don't" : "");
+		append(b, "the bytes %s this layout", w->unless ? "don't fit" : "fit");
 		break;
 	case PD_ON_VARIANT:
-		put(b, "the record is that long");
+		append(b, "the record's size requires it");
 		break;
 	}
 	if (w->left)
-		put(b, "%s%u bytes are left", w->on != PD_ALWAYS ? ", " : "", w->left);
+		append(b, "%sat least %u bytes are left", w->on != PD_ALWAYS ? ", " : "", w->left);
 }
 
-/* The conditions of the groups around a row, then its own. */
+/* Appends the conditions of the outer groups, then the row's own. */
 static void put_when(struct pd_buf *b, const struct pd_when *own, const struct place *p)
 {
 	const bool has = own->on != PD_ALWAYS || own->left;
@@ -145,7 +148,7 @@ static void put_when(struct pd_buf *b, const struct pd_when *own, const struct p
 		put_when(&before, group, p->outer);
 		pd_buf_append(b, before.data, before.size);
 		if (has && before.size)
-			put(b, ", ");
+			append(b, ", ");
 		pd_buf_free(&before);
 	}
 	if (has)
@@ -156,11 +159,11 @@ static void put_names(struct pd_buf *b, const char *what, const struct pd_name *
 {
 	size_t n = 0;
 
-	put(b, "%s", what);
+	append(b, "%s", what);
 	while (names[n].name)
 		n++;
 	for (size_t i = 0; i < n && n <= FEW_NAMES; i++)
-		put(b, "%s %s", i ? "," : ":", names[i].name);
+		append(b, "%s %s", i ? "," : ":", names[i].name);
 }
 
 static void put_shown(struct pd_buf *b, const struct pd_field *row)
@@ -178,51 +181,51 @@ static void put_shown(struct pd_buf *b, const struct pd_field *row)
 	else if (row->show == PD_MARKED)
 		put_names(b, shown[PD_MARKED], row->names);
 	else
-		put(b, "%s", shown[row->show]);
+		append(b, "%s", shown[row->show]);
 	if (row->show == PD_SIGNED)
-		put(b, ", signed");
+		append(b, ", signed");
 }
 
 static void put_count(struct pd_buf *b, const struct pd_count *c)
 {
 	switch (c->from) {
 	case PD_COUNT_FIXED:
-		put(b, "%" PRIu64, c->value);
+		append(b, "%" PRIu64, c->value);
 		break;
 	case PD_COUNT_SIBLING:
-		put(b, "%s", c->sibling);
+		append(b, "%s", c->sibling);
 		break;
 	case PD_COUNT_PRODUCT:
-		put(b, "%s * %s", c->sibling, c->by);
+		append(b, "%s * %s", c->sibling, c->by);
 		break;
 	case PD_COUNT_WORDS:
-		put(b, "%s / %" PRIu64, c->sibling, c->value);
+		append(b, "%s / %" PRIu64, c->sibling, c->value);
 		break;
 	case PD_COUNT_INLINE:
-		put(b, "(%" PRIu64 ")", c->value);
+		append(b, "(%" PRIu64 ")", c->value);
 		break;
 	case PD_COUNT_REST:
-		put(b, "the rest");
+		append(b, "the rest");
 		break;
 	case PD_COUNT_REST_MOD:
-		put(b, "the rest %% %" PRIu64, c->value);
+		append(b, "the rest %% %" PRIu64, c->value);
 		break;
 	case PD_COUNT_ALIGN:
-		put(b, "to %" PRIu64, c->value);
+		append(b, "to %" PRIu64, c->value);
 		break;
 	case PD_COUNT_CPUS:
-		put(b, "NRCPUS.available");
+		append(b, "NRCPUS.available");
 		break;
 	case PD_COUNT_REGS_USER:
-		put(b, "bits in sample_regs_user");
+		append(b, "bits in sample_regs_user");
 		break;
 	case PD_COUNT_REGS_INTR:
-		put(b, "bits in sample_regs_intr");
+		append(b, "bits in sample_regs_intr");
 		break;
 	}
 }
 
-/* How many bytes it takes: "8", "nr x 8", "(4) x" for a count of 4 bytes right before. */
+/* Appends the size in bytes: "8", "nr x 8", "(4) x" for a count of 4 bytes just before. */
 static void put_width(struct pd_buf *b, const struct pd_field *row)
 {
 	switch (row->kind) {
@@ -230,16 +233,16 @@ static void put_width(struct pd_buf *b, const struct pd_field *row)
 	case PD_CHARS:
 	case PD_AREA:
 	case PD_LITERAL:
-		put(b, "%u", row->width);
+		append(b, "%u", row->width);
 		break;
 	case PD_CSTR:
-		put(b, "the rest");
+		append(b, "the rest");
 		break;
 	case PD_ZSTR:
-		put(b, "to its NUL");
+		append(b, "to its NUL");
 		break;
 	case PD_FSTR:
-		put(b, "(4)");
+		append(b, "(4)");
 		break;
 	case PD_TEXT:
 	case PD_BYTES:
@@ -249,11 +252,11 @@ static void put_width(struct pd_buf *b, const struct pd_field *row)
 	case PD_NUMBERS:
 	case PD_REGISTERS:
 		put_count(b, &row->count);
-		put(b, " x %u", row->width);
+		append(b, " x %u", row->width);
 		break;
 	case PD_ARRAY:
 		put_count(b, &row->count);
-		put(b, " x");
+		append(b, " x");
 		break;
 	}
 }
@@ -265,31 +268,31 @@ static void put_kind(struct pd_buf *b, const struct pd_field *row)
 		put_shown(b, row);
 		break;
 	case PD_NUMBERS:
-		put(b, "array: ");
+		append(b, "array: ");
 		put_shown(b, row);
 		break;
 	case PD_REGISTERS:
-		put(b, "object by register: hex address");
+		append(b, "object by register: hex address");
 		break;
 	case PD_BYTES:
 	case PD_AREA:
-		put(b, "hex");
+		append(b, "hex");
 		break;
 	case PD_PAD:
-		put(b, "hex, where not 0");
+		append(b, "hex, if not 0");
 		break;
 	case PD_LITERAL:
-		put(b, "not shown");
+		append(b, "not shown");
 		break;
 	case PD_ARRAY:
-		put(b, "array");
+		append(b, "array");
 		break;
 	case PD_STRUCT:
 	case PD_FEATURE:
-		put(b, "object");
+		append(b, "object");
 		break;
 	default:
-		put(b, "text");
+		append(b, "text");
 		break;
 	}
 }
@@ -305,16 +308,17 @@ static void put_bit_rows(struct pd_buf *b, const struct pd_field *row, const str
 	};
 
 	for (const struct pd_bits *bits = row->bits; bits && bits->name; bits++) {
-		put(b, "| `%s%s%s%s` | %s | bit", p->path, flat ? "" : row->name, flat ? "" : ".", bits->name,
-		    kinds[bits->show]);
+		append(b, "| `%s%s%s%s` | %s | bit", p->path, flat ? "" : row->name, flat ? "" :
+		       ".", bits->name, kinds[bits->show]);
 		if (bits->width > 1)
-			put(b, "s %u-%u of %s | | | |\n", bits->shift, bits->shift + bits->width - 1, row->name);
+			append(b, "s %u-%u of %s | | | |\n", bits->shift,
+			       bits->shift + bits->width - 1, row->name);
 		else
-			put(b, " %u of %s | | | |\n", bits->shift, row->name);
+			append(b, " %u of %s | | | |\n", bits->shift, row->name);
 	}
 }
 
-/* A bare element has no name of its own: its array's row says it all but for its kind. */
+/* A bare element has no name: the row of its array describes it, except its kind. */
 static bool is_bare(const struct pd_field *row)
 {
 	return row->kind == PD_ARRAY && !row->fields->name[0] && row->fields->kind != PD_GROUP;
@@ -332,22 +336,22 @@ static void put_role(struct pd_buf *b, const struct pd_field *row)
 		[PD_ROLE_USER_BYTES] = "user bytes", [PD_ROLE_CODE_BYTES] = "code bytes", [PD_ROLE_RECORDS] = "records",
 	};
 
-	put(b, "%s", roles[row->role] ? roles[row->role] : "");
+	append(b, "%s", roles[row->role] ? roles[row->role] : "");
 }
 
 static void put_row(struct pd_buf *b, const struct pd_field *row, const struct place *p)
 {
-	put(b, "| `%s%s` | ", p->path, row->kind == PD_LITERAL ? row->literal : row->name);
+	append(b, "| `%s%s` | ", p->path, row->kind == PD_LITERAL ? row->literal : row->name);
 	put_kind(b, row);
-	put(b, " | ");
+	append(b, " | ");
 	put_width(b, row);
-	put(b, " | ");
+	append(b, " | ");
 	put_when(b, &row->when, p);
-	put(b, " | ");
+	append(b, " | ");
 	put_role(b, is_bare(row) ? row->fields : row);
-	put(b, " | ");
+	append(b, " | ");
 	put_cell(b, row->doc ? row->doc : "");
-	put(b, " |\n");
+	append(b, " |\n");
 	if (row->kind == PD_UINT)
 		put_bit_rows(b, row, p);
 }
@@ -358,7 +362,7 @@ static void put_inside(struct pd_buf *b, const struct pd_field *row, const struc
 	const char *end = row->kind == PD_ARRAY ? "[]." : ".";
 
 	if (p->group && (p->rows == pd_attr_fields || p->rows == pd_file_attr_fields))
-		return;		/* has a table of its own */
+		return;		/* has its own table */
 	if (row->kind == PD_GROUP) {
 		inside.group = row;
 		snprintf(inside.path, sizeof(inside.path), "%s", p->path);
@@ -384,46 +388,51 @@ static void put_table(struct pd_buf *b, const struct pd_field *rows, const struc
 
 	if (rows->kind == PD_END)
 		return;
-	put(b, "\n| key | shown as | bytes | when | role | what |\n| --- | --- | --- | --- | --- | --- |\n");
+	append(b,
+	       "\n| key | shown as | bytes | when | role | description |\n| --- | --- | --- | --- "
+	       "| --- | --- |\n");
 	put_rows(b, &top);
 }
 
 static void put_record(struct pd_buf *b, const struct pd_record_desc *d)
 {
-	put(b, "\n### %" PRIu32 " %s\n\n%c%s.", d->type, d->name, toupper((unsigned char)d->doc[0]), d->doc + 1);
+	append(b, "\n### %" PRIu32 " %s\n\n%c%s.", d->type, d->name,
+	       toupper((unsigned char)d->doc[0]), d->doc + 1);
 	if (d->cpumode)
-		put(b, " Has `cpumode`.");
+		append(b, " Has `cpumode`.");
 	if (d->misc && d->misc->name) {
-		put(b, " `misc_flags`:");
+		append(b, " `misc_flags`:");
 		for (const struct pd_name *n = d->misc; n->name; n++)
-			put(b, "%s %s", n == d->misc ? "" : ",", n->name);
-		put(b, ".");
+			append(b, "%s %s", n == d->misc ? "" : ",", n->name);
+		append(b, ".");
 	}
 	if (d->task == PD_TASK_NONE)
-		put(b, " Belongs to no task.");
+		append(b, " Belongs to no task.");
 	if (d->event == PD_EVENT_ANY)
-		put(b, " Holds for every event.");
+		append(b, " Applies to all events.");
 	if (d->payload)
-		put(b, " `%s` bytes follow it, shown as `data`.", d->payload);
+		append(b, " A payload of `%s` bytes follows, shown as `data`.", d->payload);
 	if (d->opaque)
-		put(b, " Its bytes are kept as `body`.");
-	put(b, "\n");
+		append(b, " Its body is not decoded and shown as `body`.");
+	append(b, "\n");
 	put_table(b, d->fields, d->misc);
 }
 
 static const char head[] =
 	"# Records and features\n"
 	"\n"
-	"Written by `make schemas` from the layout tables; the schemas beside it say the same to programs.\n"
+	"Generated by `make schemas` from the layout tables; the schemas in this directory are "
+	"for programs.\n"
 	"\n"
-	"A table has the fields in the order they lie in the file. *bytes*: how many it takes; `nr x 8` is an array "
-	"whose length is the field `nr`, `(4)` a length of 4 bytes right before it, `the rest` all that the record or "
-	"section has left. *when*: where nothing stands, always. *role*: what the value means in every record that has it. "
-	"Reserved bytes have the key `padding`. Text that is "
-	"not UTF-8 has its bytes beside it, under its key and `_hex`.\n"
+	"Each table has the fields in the order of the file. *bytes* is the size: `nr x 8` is "
+	"an array whose length is the field `nr`, `(4)` a length of 4 bytes just before it, "
+	"`the rest` all remaining bytes of the record or section. *when* is the condition of "
+	"the field; empty means always. *role* is the meaning of the value, the same in every "
+	"record. Reserved bytes have the key `padding`. Text that is not UTF-8 also has its "
+	"bytes as hex, with `_hex` appended to the key.\n"
 	"\n"
-	"Every record has `offset`, `type`, `size`, `misc` and, where they apply, `attr_index`, `event`, "
-	"`inner_offset`, `file`, `cut`, `trailing`.\n"
+	"Every record has `offset`, `type`, `size`, `misc` and, if they apply, `attr_index`, "
+	"`event`, `inner_offset`, `file`, `cut`, `trailing`.\n"
 	"\n"
 	"## Records\n";
 
@@ -432,17 +441,19 @@ static void put_page(struct pd_buf *b)
 	pd_buf_append(b, head, sizeof(head) - 1);
 	for (size_t i = 0; pd_record_desc_at(i); i++)
 		put_record(b, pd_record_desc_at(i));
-	put(b, "\n### sample_id\n\nBehind the fields of a record of the kernel that is no sample, where the event has "
-	       "`sample_id_all`.\n");
+	append(b, "\n### sample_id\n\nFollows the fields of kernel records other than SAMPLE, "
+	       "if the event has `sample_id_all`.\n");
 	put_table(b, pd_sample_id_fields, NULL);
-	put(b, "\n## Features\n");
+	append(b, "\n## Features\n");
 	for (size_t i = 0; pd_feature_desc_at(i); i++) {
 		const struct pd_feature_desc *d = pd_feature_desc_at(i);
 
-		put(b, "\n### Feature %" PRIu32 " %s\n", d->id, d->field->name);
+		append(b, "\n### Feature %" PRIu32 " %s\n", d->id, d->field->name);
 		put_table(b, d->field, NULL);
 	}
-	put(b, "\n## Events\n\nAn entry of `attrs`; `attr` in HEADER_ATTR and EVENT_DESC is the same.\n");
+	append(b,
+	       "\n## Events\n\nAn entry of `attrs`; `attr` in HEADER_ATTR and EVENT_DESC is the "
+	       "same.\n");
 	put_table(b, pd_attr_fields, NULL);
 }
 

@@ -1,4 +1,6 @@
-/* describe_object.c - a list of rows as a JSON object: its keys, which of them are always there, alternatives. */
+/* describe_object.c - a list of rows as a JSON object: its keys, the required ones,
+ * alternatives.
+ */
 #include "schema/describe.h"
 
 #include <string.h>
@@ -15,11 +17,11 @@
 	"'additionalProperties':{'type':['integer','string','array'],'minimum':-9223372036854775808," \
 	"'maximum':18446744073709551615,'items':{'type':['integer','string']}}}}"
 
-/* What a list of rows says about all rows in it. */
+/* Properties of a list that apply to all its rows. */
 struct place {
-	const struct pd_when *when;	/* the condition around it */
+	const struct pd_when *when;	/* condition of the list */
 	bool conditional;
-	bool ended;			/* a row before may have ended the list */
+	bool ended;			/* an earlier row may have ended the list */
 };
 
 void pd_members_init(struct pd_members *m, struct pd_arena *arena)
@@ -32,14 +34,14 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Of two such conditions one holds. */
-static bool complementary(const struct pd_when *a, const struct pd_when *b)
+/* Returns whether exactly one of the conditions holds. */
+static bool are_complementary(const struct pd_when *a, const struct pd_when *b)
 {
 	return a && b && a->on == b->on && a->unless != b->unless && !a->left && !b->left &&
 	       a->value == b->value && a->test == b->test && same_text(a->sibling, b->sibling);
 }
 
-static struct pd_member *add(struct pd_members *m, const struct pd_member *what)
+static struct pd_member *add_member(struct pd_members *m, const struct pd_member *what)
 {
 	struct pd_member *new = pd_arena_alloc(m->arena, sizeof(*new)), *same;
 
@@ -56,7 +58,7 @@ static struct pd_member *add(struct pd_members *m, const struct pd_member *what)
 		m->end = &new->next;
 		return new;
 	}
-	same->required |= new->required || complementary(same->when, new->when);
+	same->required |= new->required || are_complementary(same->when, new->when);
 	while (same->other)
 		same = same->other;
 	same->other = new;
@@ -65,7 +67,7 @@ static struct pd_member *add(struct pd_members *m, const struct pd_member *what)
 
 void pd_members_add(struct pd_members *m, const char *name, const char *suffix, const char *json)
 {
-	add(m, &(struct pd_member){ .name = name, .suffix = suffix, .json = json });
+	add_member(m, &(struct pd_member){ .name = name, .suffix = suffix, .json = json });
 }
 
 static void add_row(struct pd_members *m, const struct pd_field *row, const struct place *p)
@@ -75,12 +77,12 @@ static void add_row(struct pd_members *m, const struct pd_field *row, const stru
 		.name = row->name, .suffix = "", .row = row,
 	};
 
-	if (row->blob == PD_BLOB_SMALL && !p->ended) {	/* others may be left out */
+	if (row->blob == PD_BLOB_SMALL && !p->ended) {	/* large ones may be omitted */
 		member.required = !p->conditional && !own;
 		member.when = !own ? p->when : p->conditional ? NULL : &row->when;
 	}
 	if (row->show != PD_BITS)
-		add(m, &member);
+		add_member(m, &member);
 	if (row->show != PD_BITS && row->show != PD_FLAGS)
 		return;
 	for (const struct pd_bits *bits = row->bits; bits && bits->name; bits++) {
@@ -89,13 +91,13 @@ static void add_row(struct pd_members *m, const struct pd_field *row, const stru
 		part.name = bits->name;
 		part.bits = bits;
 		part.required &= bits->show != PD_BIT_RESERVED;
-		add(m, &part);
+		add_member(m, &part);
 	}
 }
 
 static void add_rows(struct pd_members *m, const struct pd_field *rows, struct place *p);
 
-/* Rows of a group that leaves no trace end the list around it too. */
+/* Rows of a flattened group can also end the outer list. */
 static void add_group(struct pd_members *m, const struct pd_field *row, struct place *p)
 {
 	const bool own = row->when.on != PD_ALWAYS || row->when.left;
@@ -111,8 +113,8 @@ static void add_group(struct pd_members *m, const struct pd_field *row, struct p
 		p->ended |= inside.ended;
 }
 
-/* The keys that some kinds bring with them. */
-static void add_beside(struct pd_members *m, const struct pd_field *row)
+/* Adds the additional keys of some kinds. */
+static void add_extra_keys(struct pd_members *m, const struct pd_field *row)
 {
 	if (row->kind == PD_CSTR || row->kind == PD_CHARS || row->kind == PD_AREA)
 		pd_members_add(m, "padding", "", PADDING);
@@ -140,7 +142,7 @@ static void add_rows(struct pd_members *m, const struct pd_field *rows, struct p
 			if (rows->show == PD_HIDDEN)
 				break;
 			add_row(m, rows, p);
-			add_beside(m, rows);
+			add_extra_keys(m, rows);
 			break;
 		}
 	}
@@ -151,7 +153,7 @@ void pd_members_of_rows(struct pd_members *m, const struct pd_field *rows)
 	add_rows(m, rows, &(struct place){ NULL });
 }
 
-static void write_one(const struct pd_member *member, struct pd_arena *arena, struct pd_buf *b)
+static void write_member(const struct pd_member *member, struct pd_arena *arena, struct pd_buf *b)
 {
 	if (member->bits) {
 		pd_describe_bits(member->bits, b);
@@ -164,8 +166,8 @@ static void write_one(const struct pd_member *member, struct pd_arena *arena, st
 	}
 }
 
-/* Without its description: two texts of one key may differ in it. */
-static struct pd_bytes without_doc(struct pd_bytes schema)
+/* Returns the schema without its description, in which alternatives of a key may differ. */
+static struct pd_bytes strip_description(struct pd_bytes schema)
 {
 	static const char doc[] = "{\"description\":\"";
 	const uint8_t *quote;
@@ -178,12 +180,12 @@ static struct pd_bytes without_doc(struct pd_bytes schema)
 	return (struct pd_bytes){ quote + 2, schema.size - (size_t)(quote + 2 - schema.data) };
 }
 
-static bool is_among(const struct pd_bytes *seen, size_t n, struct pd_bytes schema)
+static bool contains_schema(const struct pd_bytes *seen, size_t n, struct pd_bytes schema)
 {
-	struct pd_bytes bare = without_doc(schema);
+	struct pd_bytes bare = strip_description(schema);
 
 	for (size_t i = 0; i < n; i++) {
-		struct pd_bytes other = without_doc(seen[i]);
+		struct pd_bytes other = strip_description(seen[i]);
 
 		if (other.size == bare.size && memcmp(other.data, bare.data, bare.size) == 0)
 			return true;
@@ -191,8 +193,9 @@ static bool is_among(const struct pd_bytes *seen, size_t n, struct pd_bytes sche
 	return false;
 }
 
-/* Cases of one key: one schema when they are alike, else any of them. */
-static void write_cases(const struct pd_member *member, struct pd_arena *arena, struct pd_buf *b)
+/* Writes the alternatives of a key: one schema if they are equal, else anyOf. */
+static void write_alternatives(const struct pd_member *member, struct pd_arena *arena,
+			       struct pd_buf *b)
 {
 	struct pd_bytes cases[8];
 	size_t n = 0;
@@ -201,13 +204,13 @@ static void write_cases(const struct pd_member *member, struct pd_arena *arena, 
 		struct pd_buf one = { .budget = b->budget };
 		struct pd_bytes schema;
 
-		write_one(member, arena, &one);
+		write_member(member, arena, &one);
 		schema = (struct pd_bytes){ (const uint8_t *)pd_arena_text(arena, one.data, one.size), one.size };
 		b->failed |= one.failed || !schema.data;
 		pd_buf_free(&one);
 		if (b->failed)
 			return;
-		if (n < sizeof(cases) / sizeof(*cases) && !is_among(cases, n, schema))
+		if (n < sizeof(cases) / sizeof(*cases) && !contains_schema(cases, n, schema))
 			cases[n++] = schema;
 	}
 	if (n > 1)
@@ -226,7 +229,7 @@ void pd_members_write(struct pd_members *m, struct pd_buf *b)
 	b->failed |= m->failed;
 	for (const struct pd_member *member = m->first; member; member = member->next) {
 		pd_text_key2(b, member->name, member->suffix);
-		write_cases(member, m->arena, b);
+		write_alternatives(member, m->arena, b);
 	}
 }
 
@@ -250,7 +253,7 @@ void pd_members_required(const struct pd_members *m, struct pd_buf *b)
 	pd_text_close(b, ']');
 }
 
-/* Raw data of a tracepoint are shown a second time, by the file's own format. */
+/* Raw data of a tracepoint is also shown by fields, according to the file's format. */
 static bool holds_raw_data(const struct pd_field *rows)
 {
 	for (const struct pd_field *f = pd_sample_fields; f->kind != PD_END; f++)

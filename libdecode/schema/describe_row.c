@@ -1,44 +1,44 @@
-/* describe_row.c - a row of a layout as JSON Schema: what sink/json_visit.c writes for it. */
+/* describe_row.c - a row of a layout as JSON Schema: the value that json_visit.c writes for it. */
 #include "schema/describe.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t largest(unsigned int bits)
+static uint64_t max_value(unsigned int bits)
 {
 	return bits >= 64 ? UINT64_MAX : (1ull << bits) - 1;
 }
 
-/* How many digits a number of that many bits has at most. */
-static unsigned int digits(unsigned int bits)
+/* Returns the maximum number of decimal digits. */
+static unsigned int max_digits(unsigned int bits)
 {
 	unsigned int n = 1;
 
-	for (uint64_t v = largest(bits); v >= 10; v /= 10)
+	for (uint64_t v = max_value(bits); v >= 10; v /= 10)
 		n++;
 	return n;
 }
 
-static void number(unsigned int bits, enum pd_show show, struct pd_buf *b)
+static void write_number(unsigned int bits, enum pd_show show, struct pd_buf *b)
 {
 	pd_text_member(b, "type", "integer");
 	pd_text_key(b, "minimum");
 	if (show == PD_SIGNED)
-		pd_text_signed(b, -(int64_t)(largest(bits) / 2) - 1);
+		pd_text_signed(b, -(int64_t)(max_value(bits) / 2) - 1);
 	else
 		pd_text_unsigned(b, 0);
 	pd_text_key(b, "maximum");
-	pd_text_unsigned(b, show == PD_SIGNED ? largest(bits) / 2 : largest(bits));
+	pd_text_unsigned(b, show == PD_SIGNED ? max_value(bits) / 2 : max_value(bits));
 }
 
-static void address(unsigned int width, struct pd_buf *b)
+static void write_address(unsigned int width, struct pd_buf *b)
 {
 	pd_text_format(b, "'type':'string','pattern':'^0x(0|[1-9a-f][0-9a-f]{0,%u})$'", 2 * width - 1);
 }
 
-/* A number that looks like the name of another value is written in hex. */
-static void numbers_like_names(const struct pd_name *names, struct pd_buf *b)
+/* A number that equals the name of another value is written in hex. */
+static void write_ambiguous_numbers(const struct pd_name *names, struct pd_buf *b)
 {
 	for (const struct pd_name *n = names; n->name; n++) {
 		char *end;
@@ -49,22 +49,22 @@ static void numbers_like_names(const struct pd_name *names, struct pd_buf *b)
 	}
 }
 
-static void name_list(const struct pd_name *names, struct pd_buf *b)
+static void write_name_list(const struct pd_name *names, struct pd_buf *b)
 {
 	pd_text_key(b, "enum");
 	pd_text_open(b, '[');
 	for (const struct pd_name *n = names; n->name; n++)
 		pd_text_string(b, n->name);
-	numbers_like_names(names, b);
+	write_ambiguous_numbers(names, b);
 	pd_text_close(b, ']');
 }
 
-/* Of few bits: every name, and the numbers that have none. */
-static void every_value(const struct pd_name *names, unsigned int bits, struct pd_buf *b)
+/* For few bits: all names, and the numbers without a name. */
+static void write_enum_values(const struct pd_name *names, unsigned int bits, struct pd_buf *b)
 {
 	pd_text_key(b, "enum");
 	pd_text_open(b, '[');
-	for (uint64_t v = 0; v <= largest(bits); v++)
+	for (uint64_t v = 0; v <= max_value(bits); v++)
 		if (pd_name_of(names, v))
 			pd_text_string(b, pd_name_of(names, v));
 		else
@@ -76,18 +76,18 @@ void pd_describe_enum(const struct pd_name *names, unsigned int bits, struct pd_
 {
 	pd_text_member(b, "type", "string");
 	if (bits <= 5) {
-		every_value(names, bits, b);
+		write_enum_values(names, bits, b);
 		return;
 	}
 	if (names->name) {
 		pd_text_key(b, "anyOf");
 		pd_text_open(b, '[');
 		pd_text_open(b, '{');
-		name_list(names, b);
+		write_name_list(names, b);
 		pd_text_close(b, '}');
 		pd_text_open(b, '{');
 	}
-	pd_text_format(b, "'pattern':'^(0|[1-9][0-9]{0,%u})$'", digits(bits) - 1);
+	pd_text_format(b, "'pattern':'^(0|[1-9][0-9]{0,%u})$'", max_digits(bits) - 1);
 	if (names->name) {
 		pd_text_close(b, '}');
 		pd_text_close(b, ']');
@@ -113,14 +113,14 @@ void pd_describe_names(const struct pd_name *names, struct pd_buf *b)
 	pd_text_json(b, "'uniqueItems':true");
 }
 
-static void flags(const struct pd_field *row, struct pd_buf *b)
+static void write_flags(const struct pd_field *row, struct pd_buf *b)
 {
 	pd_text_json(b, "'type':'object','additionalProperties':false,'required':['raw','names']");
 	pd_text_key(b, "properties");
 	pd_text_open(b, '{');
 	pd_text_key(b, "raw");
 	pd_text_open(b, '{');
-	number(8u * row->width, PD_DEC, b);
+	write_number(8u * row->width, PD_DEC, b);
 	pd_text_close(b, '}');
 	pd_text_key(b, "names");
 	pd_text_open(b, '{');
@@ -146,15 +146,15 @@ void pd_describe_bits(const struct pd_bits *bits, struct pd_buf *b)
 		break;
 	default:
 		if (bits->show == PD_BIT_RESERVED)
-			pd_text_member(b, "description", "reserved bits, where they are not 0");
-		number(bits->width, PD_DEC, b);
+			pd_text_member(b, "description", "reserved bits, if not 0");
+		write_number(bits->width, PD_DEC, b);
 		break;
 	}
 	pd_text_close(b, '}');
 }
 
-/* An object of a number's parts. */
-static void parts(const struct pd_field *row, struct pd_buf *b)
+/* Writes the schema of an object of a number's parts. */
+static void write_parts(const struct pd_field *row, struct pd_buf *b)
 {
 	const bool raw = row->show == PD_BITS_RAW;
 
@@ -170,7 +170,7 @@ static void parts(const struct pd_field *row, struct pd_buf *b)
 	if (raw) {
 		pd_text_key(b, "raw");
 		pd_text_open(b, '{');
-		number(8u * row->width, PD_DEC, b);
+		write_number(8u * row->width, PD_DEC, b);
 		pd_text_close(b, '}');
 	}
 	for (const struct pd_bits *p = row->bits; p->name; p++) {
@@ -182,42 +182,42 @@ static void parts(const struct pd_field *row, struct pd_buf *b)
 	pd_text_close(b, '}');
 }
 
-static void shown_number(const struct pd_field *row, struct pd_buf *b)
+static void write_shown_number(const struct pd_field *row, struct pd_buf *b)
 {
 	switch (row->show) {
 	case PD_HEX:
-		address(row->width, b);
+		write_address(row->width, b);
 		break;
 	case PD_ENUM:
 		pd_describe_enum(row->names, 8u * row->width, b);
 		break;
 	case PD_FLAGS:
-		flags(row, b);
+		write_flags(row, b);
 		break;
 	case PD_FLOAT:
 		pd_text_json(b, "'type':['number','null']");
 		break;
 	case PD_MARKED:
 		pd_text_json(b, "'type':'string','anyOf':[{");
-		name_list(row->names, b);
+		write_name_list(row->names, b);
 		pd_text_close(b, '}');
 		pd_text_json(b, "{'pattern':'" PD_PATTERN_ADDRESS "'}]");
 		break;
 	case PD_BITS_OBJECT:
 	case PD_BITS_RAW:
-		parts(row, b);
+		write_parts(row, b);
 		break;
 	case PD_ORDER:
 		pd_text_json(b, "'enum':['little','big']");
 		break;
 	default:
-		number(8u * row->width, row->show, b);
+		write_number(8u * row->width, row->show, b);
 		break;
 	}
 }
 
-/* Hex of bytes whose number the layout bounds. */
-static void hex(const struct pd_field *row, struct pd_buf *b)
+/* Writes the schema of hex bytes, with the length that the layout allows. */
+static void write_hex(const struct pd_field *row, struct pd_buf *b)
 {
 	pd_text_member(b, "type", "string");
 	if (row->kind == PD_AREA)
@@ -228,7 +228,7 @@ static void hex(const struct pd_field *row, struct pd_buf *b)
 		pd_text_format(b, "'pattern':'%s'", PD_PATTERN_HEX);
 }
 
-static void array(const struct pd_field *row, struct pd_arena *arena, struct pd_buf *b)
+static void write_array(const struct pd_field *row, struct pd_arena *arena, struct pd_buf *b)
 {
 	const struct pd_field *only = row->fields;
 
@@ -243,29 +243,29 @@ static void array(const struct pd_field *row, struct pd_arena *arena, struct pd_
 	pd_text_close(b, '}');
 }
 
-static void value(const struct pd_field *row, struct pd_arena *arena, struct pd_buf *b)
+static void write_value(const struct pd_field *row, struct pd_arena *arena, struct pd_buf *b)
 {
 	switch (row->kind) {
 	case PD_UINT:
-		shown_number(row, b);
+		write_shown_number(row, b);
 		break;
 	case PD_NUMBERS:
 		pd_text_json(b, "'type':'array','items':{");
-		shown_number(row, b);
+		write_shown_number(row, b);
 		pd_text_close(b, '}');
 		break;
 	case PD_REGISTERS:
 		pd_text_json(b, "'type':'object','propertyNames':{'pattern':'^[$]?[a-z0-9_]+$'},"
 				"'additionalProperties':{");
-		shown_number(row, b);
+		write_shown_number(row, b);
 		pd_text_close(b, '}');
 		break;
 	case PD_BYTES:
 	case PD_AREA:
-		hex(row, b);
+		write_hex(row, b);
 		break;
 	case PD_ARRAY:
-		array(row, arena, b);
+		write_array(row, arena, b);
 		break;
 	case PD_STRUCT:
 		pd_describe_object(row->fields, arena, b);
@@ -279,7 +279,7 @@ static void value(const struct pd_field *row, struct pd_arena *arena, struct pd_
 	}
 }
 
-/* An attribute is described once, in its own schema. */
+/* An attr is described once, in its own schema. */
 static bool is_attr(const struct pd_field *row)
 {
 	return row == pd_attr_fields || row == pd_file_attr_fields;
@@ -293,6 +293,6 @@ void pd_describe_row(const struct pd_field *row, struct pd_arena *arena, struct 
 	if (is_attr(row))
 		pd_text_member(b, "$ref", "attr.schema.json#/$defs/perf_event_attr");
 	else
-		value(row, arena, b);
+		write_value(row, arena, b);
 	pd_text_close(b, '}');
 }

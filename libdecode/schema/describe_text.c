@@ -1,4 +1,4 @@
-/* describe_text.c - JSON text that is built in memory and then laid out for people. */
+/* describe_text.c - build JSON text in memory and format it. */
 #include "schema/describe_text.h"
 
 #include <inttypes.h>
@@ -8,49 +8,49 @@
 
 #define COLUMNS 120
 
-static void put(struct pd_buf *b, const char *text)
+static void append_text(struct pd_buf *b, const char *text)
 {
 	pd_buf_append(b, text, strlen(text));
 }
 
-static void put_char(struct pd_buf *b, char c)
+static void append_char(struct pd_buf *b, char c)
 {
 	pd_buf_append(b, &c, 1);
 }
 
-static void comma(struct pd_buf *b)
+static void append_comma(struct pd_buf *b)
 {
 	if (b->size && !strchr("[{:", b->data[b->size - 1]))
-		put_char(b, ',');
+		append_char(b, ',');
 }
 
 void pd_text_open(struct pd_buf *b, char bracket)
 {
-	comma(b);
-	put_char(b, bracket);
+	append_comma(b);
+	append_char(b, bracket);
 }
 
 void pd_text_close(struct pd_buf *b, char bracket)
 {
-	put_char(b, bracket);
+	append_char(b, bracket);
 }
 
-static void put_escaped(struct pd_buf *b, const char *text)
+static void append_escaped(struct pd_buf *b, const char *text)
 {
 	for (; *text; text++) {
 		if (*text == '"' || *text == '\\')
-			put_char(b, '\\');
-		put_char(b, *text);
+			append_char(b, '\\');
+		append_char(b, *text);
 	}
 }
 
 void pd_text_key2(struct pd_buf *b, const char *key, const char *suffix)
 {
-	comma(b);
-	put_char(b, '"');
-	put_escaped(b, key);
-	put_escaped(b, suffix);
-	put(b, "\":");
+	append_comma(b);
+	append_char(b, '"');
+	append_escaped(b, key);
+	append_escaped(b, suffix);
+	append_text(b, "\":");
 }
 
 void pd_text_key(struct pd_buf *b, const char *key)
@@ -60,10 +60,10 @@ void pd_text_key(struct pd_buf *b, const char *key)
 
 void pd_text_string(struct pd_buf *b, const char *text)
 {
-	comma(b);
-	put_char(b, '"');
-	put_escaped(b, text);
-	put_char(b, '"');
+	append_comma(b);
+	append_char(b, '"');
+	append_escaped(b, text);
+	append_char(b, '"');
 }
 
 void pd_text_unsigned(struct pd_buf *b, uint64_t v)
@@ -71,8 +71,8 @@ void pd_text_unsigned(struct pd_buf *b, uint64_t v)
 	char text[24];
 
 	snprintf(text, sizeof(text), "%" PRIu64, v);
-	comma(b);
-	put(b, text);
+	append_comma(b);
+	append_text(b, text);
 }
 
 void pd_text_signed(struct pd_buf *b, int64_t v)
@@ -80,8 +80,8 @@ void pd_text_signed(struct pd_buf *b, int64_t v)
 	char text[24];
 
 	snprintf(text, sizeof(text), "%" PRId64, v);
-	comma(b);
-	put(b, text);
+	append_comma(b);
+	append_text(b, text);
 }
 
 void pd_text_member(struct pd_buf *b, const char *key, const char *text)
@@ -93,9 +93,9 @@ void pd_text_member(struct pd_buf *b, const char *key, const char *text)
 void pd_text_json(struct pd_buf *b, const char *json)
 {
 	if (*json != '}' && *json != ']')
-		comma(b);
+		append_comma(b);
 	for (; *json; json++)
-		put_char(b, *json == '\'' ? '"' : *json);
+		append_char(b, *json == '\'' ? '"' : *json);
 }
 
 void pd_text_format(struct pd_buf *b, const char *json, ...)
@@ -109,8 +109,8 @@ void pd_text_format(struct pd_buf *b, const char *json, ...)
 	pd_text_json(b, text);
 }
 
-/* Where the value at p ends. */
-static const char *value_end(const char *p, const char *end)
+/* Returns the end of the value at p. */
+static const char *find_value_end(const char *p, const char *end)
 {
 	unsigned int depth = 0;
 
@@ -135,20 +135,21 @@ static const char *value_end(const char *p, const char *end)
 	return end;
 }
 
-/* On one line, a space behind each comma and colon. Returns its columns; writes only where out is there. */
-static size_t flat(const char *p, const char *end, struct pd_buf *out)
+/* Writes the value on one line with a space after each comma and colon, unless out is NULL. Returns
+ * its width. */
+static size_t write_flat(const char *p, const char *end, struct pd_buf *out)
 {
 	size_t columns = 0;
 	bool quoted = false;
 
 	for (; p < end; p++, columns++) {
 		if (out)
-			put_char(out, *p);
+			append_char(out, *p);
 		if (*p == '\\' && quoted) {
 			p++;
 			columns++;
 			if (out)
-				put_char(out, *p);
+				append_char(out, *p);
 			continue;
 		}
 		if (*p == '"')
@@ -156,93 +157,94 @@ static size_t flat(const char *p, const char *end, struct pd_buf *out)
 		if (!quoted && (*p == ',' || *p == ':')) {
 			columns++;
 			if (out)
-				put_char(out, ' ');
+				append_char(out, ' ');
 		}
 	}
 	return columns;
 }
 
-static void new_line(struct pd_buf *out, unsigned int depth)
+static void append_newline(struct pd_buf *out, unsigned int depth)
 {
-	put_char(out, '\n');
+	append_char(out, '\n');
 	for (unsigned int i = 0; i < depth; i++)
-		put(out, "  ");
+		append_text(out, "  ");
 }
 
-/* An array of plain values fills its lines. */
+/* An array of scalars fills its lines. */
 static bool is_plain_array(const char *p, const char *end)
 {
 	if (*p != '[')
 		return false;
-	for (p++; p < end; p = value_end(p, end) + 1)
+	for (p++; p < end; p = find_value_end(p, end) + 1)
 		if (*p == '{' || *p == '[')
 			return false;
 	return true;
 }
 
-static void fill(const char *p, const char *end, struct pd_buf *out, unsigned int depth)
+static void fill_lines(const char *p, const char *end, struct pd_buf *out, unsigned int depth)
 {
 	size_t column = COLUMNS;
 
-	put_char(out, '[');
+	append_char(out, '[');
 	for (p++; p < end - 1;) {
-		const char *next = value_end(p, end);
-		size_t columns = flat(p, next, NULL) + 1;
+		const char *next = find_value_end(p, end);
+		size_t columns = write_flat(p, next, NULL) + 1;
 
 		if (column + 1 + columns > COLUMNS) {
-			new_line(out, depth + 1);
+			append_newline(out, depth + 1);
 			column = 2 * (depth + 1);
 		} else {
-			put_char(out, ' ');
+			append_char(out, ' ');
 			column++;
 		}
-		flat(p, next, out);
+		write_flat(p, next, out);
 		if (*next == ',')
-			put_char(out, ',');
+			append_char(out, ',');
 		column += columns;
 		p = next + 1;
 	}
-	new_line(out, depth);
-	put_char(out, ']');
+	append_newline(out, depth);
+	append_char(out, ']');
 }
 
-/* The value at p, behind `column` columns of its line. */
-static void lay_out(const char *p, const char *end, struct pd_buf *out, unsigned int depth, size_t column)
+/* Formats the value at p, which starts at `column`. */
+static void format_value(const char *p, const char *end, struct pd_buf *out, unsigned int depth,
+			 size_t column)
 {
 	bool object = *p == '{';
 
-	if ((!object && *p != '[') || column + flat(p, end, NULL) + 1 <= COLUMNS) {
-		flat(p, end, out);
+	if ((!object && *p != '[') || column + write_flat(p, end, NULL) + 1 <= COLUMNS) {
+		write_flat(p, end, out);
 		return;
 	}
 	if (is_plain_array(p, end)) {
-		fill(p, end, out, depth);
+		fill_lines(p, end, out, depth);
 		return;
 	}
-	put_char(out, *p);
+	append_char(out, *p);
 	for (p++; p < end - 1;) {
-		const char *next = value_end(p, end);
+		const char *next = find_value_end(p, end);
 
 		column = 2 * (depth + 1);
-		new_line(out, depth + 1);
+		append_newline(out, depth + 1);
 		if (object) {
-			column += flat(p, next + 1, out);
+			column += write_flat(p, next + 1, out);
 			p = next + 1;
-			next = value_end(p, end);
+			next = find_value_end(p, end);
 		}
-		lay_out(p, next, out, depth + 1, column);
+		format_value(p, next, out, depth + 1, column);
 		if (*next == ',')
-			put_char(out, ',');
+			append_char(out, ',');
 		p = next + 1;
 	}
-	new_line(out, depth);
-	put_char(out, object ? '}' : ']');
+	append_newline(out, depth);
+	append_char(out, object ? '}' : ']');
 }
 
 void pd_text_lay_out(struct pd_bytes json, struct pd_buf *out)
 {
 	const char *p = (const char *)json.data;
 
-	lay_out(p, p + json.size, out, 0, 0);
-	put_char(out, '\n');
+	format_value(p, p + json.size, out, 0, 0);
+	append_char(out, '\n');
 }
