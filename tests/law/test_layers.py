@@ -146,7 +146,7 @@ def test_the_law_itself(top, room, name, allowed):
 
 
 # A number given to the name of a record type or feature: "#define TYPE_COMM 3", "RECORD_COMM = 3".
-NUMBERED = re.compile(r"\b(?:PD_)?(?:(?:PERF_)?RECORD|TYPE|FEATURE|HOST)_([A-Z][A-Z0-9_]*)\s*(?:=\s*)?\d+")
+NUMBERED = re.compile(r"\b(?:PD_)?(?:(?:PERF_)?RECORD|TYPE|FEATURE|HOST)_([A-Z][A-Z0-9_]*)(?:\s*=\s*|\s+)\d+")
 
 
 def numbered(text, names):
@@ -160,7 +160,7 @@ def test_types_and_features_are_numbered_once():
     found = {name_of(path): numbers for path in [*ALL, *sorted((ROOT / "bench").rglob("*.c"))]
              for numbers in [numbered(path.read_text(), names)] if numbers}
     assert set(found) <= {"libdecode/include/pd/types.h"}, found
-    for text, found in [("#define TYPE_COMM 3", True), ("enum { RECORD_COMM = 3 };", True), ("TYPE_OTHER = 3", False),
+    for text, found in [("#define TYPE_COMM 3", True), ("enum { RECORD_COMM = 3 };", True), ("TYPE_OTHER = 3", False), ("f(PD_RECORD_COMM2, 4)", False),
                         ("a[PD_RECORD_COMM - 1]", False), ("case RECORD_COMM: 3", False)]:
         assert bool(numbered(text, {"COMM"})) == found
 
