@@ -269,6 +269,20 @@ static bool find_ids(const struct pd_session *s, struct pd_bytes entry, uint64_t
 	return false;
 }
 
+/* Checks the size that an attribute states. The first perfs wrote 0; otherwise no recorder writes less
+ * than the first kernels had, or more than there is room for. */
+static void check_own_size(const struct pd_session *s, const struct pd_section *entry,
+			   struct pd_bytes bytes, const struct pd_report *r)
+{
+	const uint64_t own = pd_attr_size_load(bytes.data, s->swap);
+	const uint64_t most = entry->size - PD_SECTION_SIZE;
+
+	if (own && own < PD_ATTR_SIZE_VER0)
+		report_damage(r, PD_E_SIZE, "attrs", entry->offset, PD_ATTR_SIZE_VER0, own);
+	else if (own > most)
+		report_damage(r, PD_E_TRUNCATED, "attrs", entry->offset, own, most);
+}
+
 static int load_attrs(struct pd_source *source, struct pd_session *s, struct pd_container *c,
 		      struct pd_section attrs, const struct pd_report *r, struct pd_error *e)
 {
@@ -299,6 +313,7 @@ static int load_attrs(struct pd_source *source, struct pd_session *s, struct pd_
 			report_short(c, r, "attrs", entry.offset, stride, bytes.size);
 			break;
 		}
+		check_own_size(s, &entry, pd_buf_bytes(&bytes), r);
 		at_end = find_ids(s, pd_buf_bytes(&bytes), file_size, &ids);
 		a = pd_session_add_attr(
 			s, (struct pd_bytes){ bytes.data, (size_t)stride - PD_SECTION_SIZE });

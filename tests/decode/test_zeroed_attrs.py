@@ -73,3 +73,17 @@ def test_a_copy_that_differs_is_noted(run_pdecode, decode, tmp_path):
     assert (quiet.returncode, quiet.stderr, loud.returncode) == (0, b"", 0)
     assert b"differs from the header's" in loud.stderr
     assert json.loads(quiet.stdout)["attrs"][0]["attr"]["sample_freq"] == 2001
+
+
+@pytest.mark.parametrize("own, code", [(1, "SIZE"), (63, "SIZE"), (64, None), (0x100, "TRUNCATED"), (0xffffffff, "TRUNCATED")])
+def test_a_size_that_no_recorder_writes(own, code, run_pdecode, tmp_path):
+    """An attribute states its size: less than the first kernels' or more than there is room for is damage."""
+    data = bytearray((PERF / "43-multi-event.data").read_bytes())
+    stride, at = struct.unpack_from("<2Q", data, 16)
+    struct.pack_into("<I", data, at + stride + 4, own)
+    path = tmp_path / "size.data"
+    path.write_bytes(data)
+    done = run_pdecode([path])
+    found = [e["code"] for e in json.loads(done.stdout)["errors"] if e["record"] == "attrs" and e["offset"] == at + stride]
+    assert (code in found) if code else not {"SIZE", "TRUNCATED"} & set(found), found
+    assert done.returncode == 1 or not code
