@@ -29,6 +29,7 @@ def programs_for(settings, file, perf):
         Program("pdecode jsonl -j2", pdecode(settings, path, "jsonl", 2)),
         Program("pdecode json -j1", pdecode(settings, path, "json", 1)),
         Program("pdecode json -j2", pdecode(settings, path, "json", 2)),
+        Program("count_samples", [settings.program("count_samples"), path, 20]),
         Program("pdecode --types COMM", pdecode(settings, path, "jsonl", 1, "--types", "COMM")),
     ]
     if perf:

@@ -64,6 +64,9 @@ class Report:
                          number(one["mb_per_second"], 0), f"{one['rss_kib'] / 1024:.1f}",
                          ratio(divide(one["cpu"], base and base["cpu"])), one["runs"]])
         table(rows, ["", "wall s", "cpu s", "spread", "MB/s", "MiB", "cpu, pdecode=1", "runs"])
+        counted = self.program(this["kind"], "count_samples")
+        if counted:
+            print(f"  count_samples reads {number(divide(this['records'], counted['cpu']) / 1e6, 1)} million records a second of cpu time")
         for note in self.notes:
             print(f"  {note}")
 
