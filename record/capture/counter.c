@@ -228,7 +228,7 @@ static bool in_set(const struct event *e, enum counter_set set)
 }
 
 static void ioctl_each(const struct counters *c, const struct event_list *l, enum counter_set set,
-		     unsigned long request)
+		       unsigned long request)
 {
 	for (size_t i = 0; i < c->n; i++)
 		if (in_set(&l->items[c->items[i].event], set))

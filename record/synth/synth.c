@@ -1,4 +1,4 @@
-/* synth.c - records for what exists before the recording begins. */
+/* synth.c - records for tasks, maps and the like that exist before the recording begins. */
 #include "synth/synth.h"
 
 #include <fcntl.h>
@@ -17,10 +17,10 @@ enum { CPUS_LIST = 0, CPUS_RANGE = 2 };
 #define RECORD_MAX 65528		/* bytes, header included */
 #define IDS_PER_RECORD ((RECORD_MAX - 16) / 32)
 #define THREADS_PER_RECORD ((RECORD_MAX - 16) / 24)
-#define CPU_LIMIT 65535			/* 16 bits, of which the last stands for any cpu */
+#define CPU_LIMIT 65535			/* CPUs have 16 bits; the last value means any CPU */
 
-static int put(struct pd_writer *w, uint32_t type, const struct pd_value *v, size_t n,
-	       struct pd_error *e)
+static int write_record(struct pd_writer *w, uint32_t type, const struct pd_value *v, size_t n,
+			struct pd_error *e)
 {
 	return pd_writer_record(w, type, 0, -1, v, n, (struct pd_bytes){ 0 }, e);
 }
@@ -42,7 +42,7 @@ int synth_id_index(struct pd_writer *w, const struct synth_id *ids, size_t n, st
 			rows[i][3] = (struct pd_value)PD_NUMBER("tid", ids[i].tid);
 			entries[i] = (struct pd_value)PD_OBJECT(NULL, rows[i], 4);
 		}
-		ret = put(w, PD_RECORD_ID_INDEX, (const struct pd_value[]){
+		ret = write_record(w, PD_RECORD_ID_INDEX, (const struct pd_value[]){
 			PD_ARRAY("entries", entries, now) }, 1, e);
 		ids += now;
 		n -= now;
@@ -60,12 +60,12 @@ int synth_time_conv(struct pd_writer *w, const struct perf_event_mmap_page *page
 
 	if (!page->cap_user_time)
 		return 0;
-	do {	/* the kernel counts up before and after it changes the page */
+	do {	/* a seqlock: the kernel increments it before and after a change */
 		before = __atomic_load_n(&page->lock, __ATOMIC_ACQUIRE);
 		memcpy(&now, page, sizeof(now));
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	} while ((before & 1) || before != __atomic_load_n(&page->lock, __ATOMIC_RELAXED));
-	return put(w, PD_RECORD_TIME_CONV, (const struct pd_value[]){
+	return write_record(w, PD_RECORD_TIME_CONV, (const struct pd_value[]){
 		PD_NUMBER("time_shift", now.time_shift), PD_NUMBER("time_mult", now.time_mult),
 		PD_NUMBER("time_zero", now.time_zero), PD_NUMBER("time_cycles", now.time_cycles),
 		PD_NUMBER("time_mask", now.time_mask),
@@ -75,7 +75,7 @@ int synth_time_conv(struct pd_writer *w, const struct perf_event_mmap_page *page
 
 int synth_finished_init(struct pd_writer *w, struct pd_error *e)
 {
-	return put(w, PD_RECORD_FINISHED_INIT, NULL, 0, e);
+	return write_record(w, PD_RECORD_FINISHED_INIT, NULL, 0, e);
 }
 
 static void thread_name(const struct synth_options *o, int *proc, pid_t tid, char comm[TASK_COMM])
@@ -93,9 +93,9 @@ static void thread_name(const struct synth_options *o, int *proc, pid_t tid, cha
 		task_thread_name(*proc, tid, tid, comm);
 }
 
-/* One record, as readers take it; threads that it has no room for are left out. */
-static int thread_map(struct pd_writer *w, const struct synth_options *o, const pid_t *threads,
-		      size_t n, struct pd_error *e)
+/* Readers expect one record: threads that do not fit are left out. */
+static int write_thread_map(struct pd_writer *w, const struct synth_options *o,
+			    const pid_t *threads, size_t n, struct pd_error *e)
 {
 	struct pd_value (*rows)[2], *entries;
 	char (*names)[TASK_COMM];
@@ -112,7 +112,7 @@ static int thread_map(struct pd_writer *w, const struct synth_options *o, const 
 			rows[i][1] = (struct pd_value)PD_TEXT("comm", names[i]);
 			entries[i] = (struct pd_value)PD_OBJECT(NULL, rows[i], 2);
 		}
-		ret = put(w, PD_RECORD_THREAD_MAP, (const struct pd_value[]){
+		ret = write_record(w, PD_RECORD_THREAD_MAP, (const struct pd_value[]){
 			PD_ARRAY("entries", entries, n) }, 1, e);
 	}
 	free(rows);
@@ -123,9 +123,9 @@ static int thread_map(struct pd_writer *w, const struct synth_options *o, const 
 	return ret;
 }
 
-/* The numbers of a row without gaps are a range; perf before 6.1 does not know that form, but
- * skips the record. */
-static int cpu_map(struct pd_writer *w, const int *cpus, size_t n, struct pd_error *e)
+/* Consecutive CPUs are written as a range; perf before 6.1 does not know that form and skips the
+ * record. */
+static int write_cpu_map(struct pd_writer *w, const int *cpus, size_t n, struct pd_error *e)
 {
 	bool any = cpus[0] == -1, range = true;
 	uint64_t *list;
@@ -151,19 +151,19 @@ static int cpu_map(struct pd_writer *w, const int *cpus, size_t n, struct pd_err
 		v[1] = (struct pd_value)PD_NUMBERS("cpus", list, n);
 	}
 	map = (struct pd_value)PD_OBJECT("cpu_map", v, range ? 4 : 2);
-	ret = put(w, PD_RECORD_CPU_MAP, &map, 1, e);
+	ret = write_record(w, PD_RECORD_CPU_MAP, &map, 1, e);
 	free(list);
 	return ret;
 }
 
-static int put_maps(struct pd_writer *w, const struct synth_options *o, struct pd_error *e)
+static int write_target_maps(struct pd_writer *w, const struct synth_options *o, struct pd_error *e)
 {
 	const pid_t one = o->workload > 0 && !o->all_tasks ? o->workload : -1;	/* -1: any */
 	bool given = o->nr_threads && !o->all_tasks;
 
-	if (thread_map(w, o, given ? o->threads : &one, given ? o->nr_threads : 1, e) != 0)
+	if (write_thread_map(w, o, given ? o->threads : &one, given ? o->nr_threads : 1, e) != 0)
 		return -1;
-	return o->nr_cpus ? cpu_map(w, o->cpus, o->nr_cpus, e) : 0;
+	return o->nr_cpus ? write_cpu_map(w, o->cpus, o->nr_cpus, e) : 0;
 }
 
 int synth_existing(struct pd_writer *w, const struct synth_options *o, struct synth_report *report,
@@ -176,7 +176,7 @@ int synth_existing(struct pd_writer *w, const struct synth_options *o, struct sy
 	*report = (struct synth_report){ 0 };
 	if ((o->what & SYNTH_KERNEL) && synth_kernel(w, o, report, e) != 0)
 		return -1;
-	if (put_maps(w, o, e) != 0)
+	if (write_target_maps(w, o, e) != 0)
 		return -1;
 	if ((o->what & SYNTH_BPF) && o->bpf && bpf_progs_synth(w, o->bpf, o->event, e) != 0)
 		return -1;

@@ -1,4 +1,4 @@
-/* synth_cgroups.c - CGROUP records of the cgroups that exist. */
+/* synth_cgroups.c - CGROUP records for existing cgroups. */
 #include "synth/synth_cgroups.h"
 
 #include <fcntl.h>
@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-
-/* perf_event mounted by itself (version 1) has taken it away from version 2. */
+/* Finds the hierarchy of the perf_event controller: if a version 1 mount has it, version 2 does
+ * not. */
 static bool find_mount(char *path, size_t size)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "re");
@@ -31,7 +31,7 @@ static bool find_mount(char *path, size_t size)
 	return found;
 }
 
-/* The kernel's id of a cgroup is the handle of its directory. */
+/* The kernel's id of a cgroup is the file handle of its directory. */
 static bool cgroup_id(const char *path, uint64_t *id)
 {
 	union {
@@ -47,8 +47,8 @@ static bool cgroup_id(const char *path, uint64_t *id)
 	return true;
 }
 
-static int put_cgroup(struct pd_writer *w, int event, uint64_t id, const char *path,
-		      struct pd_error *e)
+static int write_cgroup(struct pd_writer *w, int event, uint64_t id, const char *path,
+			struct pd_error *e)
 {
 	const struct pd_value v[] = { PD_NUMBER("id", id), PD_TEXT("path", *path ? path : "/") };
 
@@ -66,7 +66,7 @@ int synth_cgroups(struct pd_writer *w, const struct synth_options *o, struct syn
 
 	if (!find_mount(mount, sizeof(mount)))
 		return 0;
-	/* No stat of each file: whether one is a directory its links and type tell. */
+	/* FTS_NOSTAT: link counts and d_type suffice to find directories. */
 	tree = fts_open(roots, FTS_PHYSICAL | FTS_NOSTAT | FTS_NOCHDIR | FTS_XDEV, NULL);
 	while (tree && ret == 0 && (entry = fts_read(tree))) {
 		uint64_t id;
@@ -75,7 +75,7 @@ int synth_cgroups(struct pd_writer *w, const struct synth_options *o, struct syn
 		if (report->cut)
 			break;
 		if (entry->fts_info == FTS_D && cgroup_id(entry->fts_path, &id))
-			ret = put_cgroup(w, o->event, id, entry->fts_path + strlen(mount), e);
+			ret = write_cgroup(w, o->event, id, entry->fts_path + strlen(mount), e);
 	}
 	if (tree)
 		fts_close(tree);

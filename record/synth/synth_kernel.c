@@ -1,4 +1,4 @@
-/* synth_kernel.c - MMAP of the kernel and its modules, or MMAP2 with their build ids. */
+/* synth_kernel.c - maps of the kernel and its modules: MMAP, or MMAP2 with build ids. */
 #include "synth/synth_kernel.h"
 
 #include <fcntl.h>
@@ -23,24 +23,30 @@ struct kernel_map {
 	struct buildid id;
 };
 
-static int put_mmap(struct pd_writer *w, int event, const struct kernel_map *m, struct pd_error *e)
+static int write_map(struct pd_writer *w, int event, const struct kernel_map *m, struct pd_error *e)
 {
 	const struct pd_value v[] = {
-		PD_NUMBER("pid", -1), PD_NUMBER("tid", 0), PD_NUMBER("addr", m->addr),
-		PD_NUMBER("len", m->len), PD_NUMBER("pgoff", m->pgoff),
+		PD_NUMBER("pid", -1),
+		PD_NUMBER("tid", 0),
+		PD_NUMBER("addr", m->addr),
+		PD_NUMBER("len", m->len),
+		PD_NUMBER("pgoff", m->pgoff),
 		PD_TEXT("filename", m->name),
-		PD_NUMBER("build_id_size", m->id.size), PD_BYTES("build_id", m->id.data, m->id.size),
-		PD_NUMBER("prot", 0), PD_NUMBER("flags", 0),
+		PD_NUMBER("build_id_size", m->id.size),
+		PD_BYTES("build_id", m->id.data, m->id.size),
+		PD_NUMBER("prot", 0),
+		PD_NUMBER("flags", 0),
 	};
 
 	if (m->id.size)
-		return pd_writer_record(w, PD_RECORD_MMAP2, MISC_KERNEL | MISC_BUILD_ID, event, v, 10,
-					(struct pd_bytes){ 0 }, e);
+		return pd_writer_record(w, PD_RECORD_MMAP2, MISC_KERNEL | MISC_BUILD_ID, event, v,
+					10, (struct pd_bytes){ 0 }, e);
 	return pd_writer_record(w, PD_RECORD_MMAP, MISC_KERNEL, event, v, 6, (struct pd_bytes){ 0 },
 				e);
 }
 
-/* The length of the kernel's code without its symbols: physical memory lists it. */
+/* Returns the size of the kernel's code by /proc/iomem; 0: unknown. Reading it from kallsyms takes
+ * longer. */
 static uint64_t code_size(void)
 {
 	size_t size;
@@ -58,8 +64,8 @@ static uint64_t code_size(void)
 	return end > start ? end + 1 - start : 0;
 }
 
-/* A line of kallsyms. True when nothing more is needed. */
-static bool see_symbol(struct kernel_text *k, const char *line, bool need_end)
+/* Takes the address from a line of kallsyms. Returns whether all needed ones are known. */
+static bool take_symbol(struct kernel_text *k, const char *line, bool need_end)
 {
 	char name[16];
 	uint64_t address;
@@ -75,7 +81,7 @@ static bool see_symbol(struct kernel_text *k, const char *line, bool need_end)
 	return k->text && k->stext && (k->end || !need_end);
 }
 
-/* Symbols come by address, so that the start is near the file's; the whole of it takes a while. */
+/* Symbols are sorted by address: _text and _stext come early, _etext much later. */
 bool kernel_text_read(struct kernel_text *k, bool need_end)
 {
 	FILE *file = fopen("/proc/kallsyms", "re");
@@ -86,17 +92,18 @@ bool kernel_text_read(struct kernel_text *k, bool need_end)
 	if (file)
 		setvbuf(file, buffer, _IOFBF, sizeof(buffer));
 	while (file && !done && fgets(line, sizeof(line), file)) {
-		/* Hidden addresses are all 0; honest ones only of per-cpu data, and not so many. */
+		/* Hidden addresses are 0. So are real ones of per-CPU data, but fewer than
+		 * these. */
 		if (++lines > MANY_SYMBOLS && ((!k->text && !k->stext) || !need_end))
 			break;
-		done = see_symbol(k, line, need_end);
+		done = take_symbol(k, line, need_end);
 	}
 	if (file)
 		fclose(file);
 	return k->text || k->stext;
 }
 
-/* Path of a module in modules.dep, where the file says "kernel/fs/ext4/ext4.ko: ...". */
+/* Finds the path of a module in modules.dep, which has lines "kernel/fs/ext4/ext4.ko: ...". */
 static bool module_path(const char *deps, const char *release, const char *module, char *path,
 			size_t size)
 {
@@ -127,8 +134,8 @@ static bool module_path(const char *deps, const char *release, const char *modul
 	return false;
 }
 
-/* "NAME SIZE COUNT DEPS STATE ADDRESS ..." */
-static int put_modules(struct pd_writer *w, const struct synth_options *o, struct pd_error *e)
+/* /proc/modules has lines "NAME SIZE COUNT DEPS STATE ADDRESS ...". */
+static int write_modules(struct pd_writer *w, const struct synth_options *o, struct pd_error *e)
 {
 	size_t size;
 	char *text = read_text_all(AT_FDCWD, "/proc/modules", LIMIT, &size), *deps = NULL;
@@ -159,7 +166,7 @@ static int put_modules(struct pd_writer *w, const struct synth_options *o, struc
 			snprintf(path, sizeof(path), "[%s]", name);
 		if (o->what & SYNTH_BUILD_IDS)
 			buildid_of_module(name, &m.id);
-		ret = put_mmap(w, o->event, &m, e);
+		ret = write_map(w, o->event, &m, e);
 	}
 	free(deps);
 	free(text);
@@ -187,7 +194,7 @@ int synth_kernel(struct pd_writer *w, const struct synth_options *o, struct synt
 		m.name = "[kernel.kallsyms]_stext";
 	if (o->what & SYNTH_BUILD_IDS)
 		buildid_of_kernel(&m.id);
-	if (put_mmap(w, o->event, &m, e) != 0)
+	if (write_map(w, o->event, &m, e) != 0)
 		return -1;
-	return put_modules(w, o, e);
+	return write_modules(w, o, e);
 }

@@ -1,18 +1,18 @@
-/* synth_kernel.h - MMAP of the kernel and its modules, or MMAP2 with their build ids. */
+/* synth_kernel.h - maps of the kernel and its modules: MMAP, or MMAP2 with build ids. */
 #ifndef RECORD_SYNTH_KERNEL_H
 #define RECORD_SYNTH_KERNEL_H
 
 #include "synth/synth.h"
 
 struct kernel_text {
-	uint64_t text, stext;		/* _text, _stext: after its header on some machines */
+	uint64_t text, stext;		/* _text; _stext, which follows a header on some machines */
 	uint64_t end;			/* _etext */
 };
 
-/* Reads the addresses from kallsyms, `end` only if it is needed. False: they are hidden. */
+/* Reads the addresses from kallsyms, `end` only if needed. Returns false if they are hidden. */
 bool kernel_text_read(struct kernel_text *k, bool need_end);
 
-/* Nothing where addresses are hidden (kptr_restrict). */
+/* Writes nothing if addresses are hidden (kptr_restrict). Returns 0, or -1 and *e. */
 int synth_kernel(struct pd_writer *w, const struct synth_options *o, struct synth_report *report,
 		 struct pd_error *e);
 

@@ -1,4 +1,4 @@
-/* synth_maps.c - MMAP2 of a process, with inodes or build ids. */
+/* synth_maps.c - MMAP2 records of a process, with inodes or build ids. */
 #include "synth/synth_maps.h"
 
 #include <fcntl.h>
@@ -18,9 +18,9 @@
 #define MISC_TIMEOUT (1 << 12)
 #define MISC_MMAP_DATA (1 << 13)
 #define MISC_BUILD_ID (1 << 14)
-#define CACHE_SIZE 1024		/* a power of two */
+#define CACHE_ENTRIES 1024		/* a power of two */
 
-struct known {
+struct cached_id {
 	uint64_t ino;
 	uint32_t maj, min;
 	struct buildid id;
@@ -32,7 +32,7 @@ struct synth_maps {
 	struct synth_report *report;
 	struct pd_error *e;
 	int proc;
-	struct known *known;		/* by inode; the later one takes the place */
+	struct cached_id *cache;	/* by a hash of the inode; newer entries replace older */
 	char name[PATH_MAX + 32];
 };
 
@@ -45,19 +45,19 @@ struct synth_maps *synth_maps_new(struct pd_writer *w, const struct synth_option
 		return NULL;
 	*s = (struct synth_maps){ .w = w, .o = o, .report = report, .proc = proc, .e = e };
 	if (o->what & SYNTH_BUILD_IDS)
-		s->known = calloc(CACHE_SIZE, sizeof(*s->known));
+		s->cache = calloc(CACHE_ENTRIES, sizeof(*s->cache));
 	return s;
 }
 
 void synth_maps_free(struct synth_maps *s)
 {
 	if (s)
-		free(s->known);
+		free(s->cache);
 	free(s);
 }
 
-/* Newlines are written \012 there. Whether a path holds one or those four letters only the link
- * in map_files tells; it takes privilege, so the newline is assumed without it. */
+/* The maps file writes a newline in a path as \012, as it does those four characters. The link in
+ * map_files is unambiguous, but needs privileges; without it a newline is assumed. */
 static size_t map_name(struct synth_maps *s, pid_t pid, const struct task_map *m)
 {
 	size_t n = m->name_size < sizeof(s->name) - 1 ? m->name_size : sizeof(s->name) - 1, out = 0;
@@ -84,7 +84,7 @@ static size_t map_name(struct synth_maps *s, pid_t pid, const struct task_map *m
 	return out;
 }
 
-/* The file as the process sees it: its root may be another, the name may be gone. */
+/* Opens the file as the process sees it: its root may differ, and the name may be gone. */
 static bool read_build_id(const struct synth_maps *s, pid_t pid, const struct task_map *m,
 			  const char *name, struct buildid *id)
 {
@@ -108,19 +108,19 @@ static bool read_build_id(const struct synth_maps *s, pid_t pid, const struct ta
 
 static const struct buildid *map_build_id(struct synth_maps *s, pid_t pid, const struct task_map *m)
 {
-	struct known *k = &s->known[(m->ino ^ m->min) & (CACHE_SIZE - 1)];
+	struct cached_id *k = &s->cache[(m->ino ^ m->min) & (CACHE_ENTRIES - 1)];
 
 	if (s->name[0] != '/' || m->ino == 0)
 		return NULL;
 	if (k->ino != m->ino || k->maj != m->maj || k->min != m->min) {
-		*k = (struct known){ .ino = m->ino, .maj = m->maj, .min = m->min };
+		*k = (struct cached_id){ .ino = m->ino, .maj = m->maj, .min = m->min };
 		read_build_id(s, pid, m, s->name, &k->id);
 	}
 	return k->id.size ? &k->id : NULL;
 }
 
-static int put_map(struct synth_maps *s, const struct task *t, const struct task_map *m,
-		   uint16_t misc)
+static int write_map(struct synth_maps *s, const struct task *t, const struct task_map *m,
+		     uint16_t misc)
 {
 	const struct buildid *id;
 	size_t size;
@@ -137,7 +137,7 @@ static int put_map(struct synth_maps *s, const struct task *t, const struct task
 		size = (size_t)snprintf(s->name, sizeof(s->name), "//anon");
 	v[n++] = (struct pd_value)PD_BYTES("filename", s->name, size);
 	v[n - 1].kind = PD_VALUE_TEXT;
-	id = s->known ? map_build_id(s, t->pid, m) : NULL;
+	id = s->cache ? map_build_id(s, t->pid, m) : NULL;
 	if (id) {
 		misc |= MISC_BUILD_ID;
 		v[n++] = (struct pd_value)PD_NUMBER("build_id_size", id->size);
@@ -153,12 +153,13 @@ static int put_map(struct synth_maps *s, const struct task *t, const struct task
 				(struct pd_bytes){ 0 }, s->e);
 }
 
-/* Executable ones; with -d the readable ones too. The last of a list that was cut says so. */
-int synth_maps_put(struct synth_maps *s, const struct task *t)
+/* Writes executable maps, with -d all readable ones. The last record of an incomplete list is
+ * marked. */
+int synth_maps_write(struct synth_maps *s, const struct task *t)
 {
 	const char *at = t->maps_size ? t->maps : NULL;
 	bool data = s->o->what & SYNTH_DATA_MAPS;
-	struct task_map m, backlog;
+	struct task_map m, previous;
 	uint16_t misc = 0;
 
 	while (!s->report->cut && task_map_next(&at, &m)) {
@@ -167,12 +168,13 @@ int synth_maps_put(struct synth_maps *s, const struct task *t)
 		if (!code && !(data && (m.prot & PROT_READ)))
 			continue;
 		s->report->cut = deadline_is_over(&s->o->deadline);
-		if (misc && put_map(s, t, &backlog, misc) != 0)
+		if (misc && write_map(s, t, &previous, misc) != 0)
 			return -1;
-		backlog = m;
+		previous = m;
 		misc = MISC_USER | (code ? 0 : MISC_MMAP_DATA);
 	}
 	if (!misc)
 		return 0;
-	return put_map(s, t, &backlog, misc | (t->timed_out || s->report->cut ? MISC_TIMEOUT : 0));
+	return write_map(s, t, &previous,
+			 misc | (t->timed_out || s->report->cut ? MISC_TIMEOUT : 0));
 }

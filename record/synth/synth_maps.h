@@ -1,4 +1,4 @@
-/* synth_maps.h - MMAP2 of a process. */
+/* synth_maps.h - MMAP2 records of a process. */
 #ifndef RECORD_SYNTH_MAPS_H
 #define RECORD_SYNTH_MAPS_H
 
@@ -7,10 +7,10 @@
 
 struct synth_maps;
 
-/* Keeps the build ids it has read. All arguments are borrowed. NULL: no memory. */
+/* Caches build ids. Borrows all arguments. Returns NULL without memory. */
 struct synth_maps *synth_maps_new(struct pd_writer *w, const struct synth_options *o,
 				  struct synth_report *report, int proc, struct pd_error *e);
-int synth_maps_put(struct synth_maps *s, const struct task *t);
+int synth_maps_write(struct synth_maps *s, const struct task *t);
 void synth_maps_free(struct synth_maps *s);	/* NULL is fine */
 
 #endif

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #define WINDOW 64
-#define CHUNK 16	/* that a reader takes at once: a wake-up costs as much as a task */
+#define CHUNK 16	/* tasks that a reader takes at once: a wakeup costs as much as a task */
 #define MAX_THREADS 16
-#define PAYS 128	/* processes for which one more thread is worth its start */
+#define PROCESSES_PER_THREAD 128	/* fewer do not pay for starting another thread */
 
 struct slot {
 	struct task task;
@@ -19,48 +19,49 @@ struct slot {
 
 struct synth_readers {
 	const unsigned int *pids;
-	size_t n, taken, given;		/* by readers, to the caller */
+	size_t n, taken, given;		/* taken by readers; given to the caller */
 	unsigned int want, timeout_ms;
 	int proc;
-	bool stop, backlog;		/* held: the caller still has the one before `given` */
+	bool stop;
+	bool lent;			/* the caller has the task before `given` */
 	pthread_mutex_t lock;
-	pthread_cond_t next, room;	/* what the caller waits for is there; readers may go on */
+	pthread_cond_t next, room;	/* the next task is read; slots are free */
 	pthread_t threads[MAX_THREADS];
 	unsigned int nr_threads;
 	struct slot slots[WINDOW];
 };
 
-static size_t smaller(size_t a, size_t b)
+static size_t min_size(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
 
-/* The lock is free meanwhile: slots are a reader's once they are taken, the caller's when they have a state. */
+/* Unlocks while reading: a reader owns the slots that it has taken, until it sets their state. */
 static void read_chunk(struct synth_readers *r, size_t first, size_t n)
 {
-	bool there[CHUNK];
+	bool exists[CHUNK];
 
 	pthread_mutex_unlock(&r->lock);
 	for (size_t i = 0; i < n; i++)
-		there[i] = !__atomic_load_n(&r->stop, __ATOMIC_RELAXED) &&
+		exists[i] = !__atomic_load_n(&r->stop, __ATOMIC_RELAXED) &&
 			   task_read(&r->slots[(first + i) % WINDOW].task, r->proc,
 				     (pid_t)r->pids[first + i], r->want, r->timeout_ms);
 	pthread_mutex_lock(&r->lock);
 	for (size_t i = 0; i < n; i++)
-		r->slots[(first + i) % WINDOW].state = there[i] ? FULL : GONE;
+		r->slots[(first + i) % WINDOW].state = exists[i] ? FULL : GONE;
 	if (r->given >= first && r->given < first + n)
 		pthread_cond_signal(&r->next);
 }
 
-static void *reader(void *arg)
+static void *reader_thread(void *arg)
 {
 	struct synth_readers *r = arg;
 
 	pthread_mutex_lock(&r->lock);
 	while (!r->stop && r->taken < r->n) {
-		size_t first = r->taken, n = smaller(CHUNK, r->n - first);
+		size_t first = r->taken, n = min_size(CHUNK, r->n - first);
 
-		if (first + n > r->given + WINDOW - (r->backlog ? 1 : 0)) {
+		if (first + n > r->given + WINDOW - (r->lent ? 1 : 0)) {
 			pthread_cond_wait(&r->room, &r->lock);
 			continue;
 		}
@@ -71,14 +72,14 @@ static void *reader(void *arg)
 	return NULL;
 }
 
-static unsigned int worth(size_t n)
+static unsigned int default_threads(size_t n)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
-	return cpus < 2 ? 0 : (unsigned int)smaller(n / PAYS, (size_t)cpus);
+	return cpus < 2 ? 0 : (unsigned int)min_size(n / PROCESSES_PER_THREAD, (size_t)cpus);
 }
 
-/* Signals stay the caller's thread's. */
+/* Signals are blocked in the threads: the caller's thread handles them. */
 static void start_threads(struct synth_readers *r, unsigned int nr)
 {
 	sigset_t all, before;
@@ -86,7 +87,7 @@ static void start_threads(struct synth_readers *r, unsigned int nr)
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	while (r->nr_threads < nr && r->nr_threads < MAX_THREADS &&
-	       pthread_create(&r->threads[r->nr_threads], NULL, reader, r) == 0)
+	       pthread_create(&r->threads[r->nr_threads], NULL, reader_thread, r) == 0)
 		r->nr_threads++;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
@@ -107,14 +108,14 @@ struct synth_readers *synth_readers_start(const unsigned int *pids, size_t n, un
 	pthread_cond_init(&r->next, NULL);
 	pthread_cond_init(&r->room, NULL);
 	if (nr == 0)
-		nr = worth(n);
+		nr = default_threads(n);
 	if (nr > 1)
 		start_threads(r, nr);
 	return r;
 }
 
-/* Readers that ran ahead go on when half of the window is theirs again. */
-static void make_room(struct synth_readers *r)
+/* Wakes waiting readers once half of the window is free. */
+static void wake_readers(struct synth_readers *r)
 {
 	if (r->taken - r->given <= WINDOW / 2)
 		pthread_cond_broadcast(&r->room);
@@ -125,8 +126,8 @@ static const struct task *next_threaded(struct synth_readers *r)
 	const struct task *found = NULL;
 
 	pthread_mutex_lock(&r->lock);
-	r->backlog = false;
-	make_room(r);
+	r->lent = false;
+	wake_readers(r);
 	while (!found && r->given < r->n) {
 		struct slot *s = &r->slots[r->given % WINDOW];
 
@@ -137,9 +138,9 @@ static const struct task *next_threaded(struct synth_readers *r)
 		if (s->state == FULL)
 			found = &s->task;
 		s->state = EMPTY;
-		r->backlog = found != NULL;
+		r->lent = found != NULL;
 		r->given++;
-		make_room(r);
+		wake_readers(r);
 	}
 	pthread_mutex_unlock(&r->lock);
 	return found;

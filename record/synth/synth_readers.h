@@ -1,4 +1,4 @@
-/* synth_readers.h - reads many processes on several threads, hands them out in order. */
+/* synth_readers.h - read many processes on several threads and return them in order. */
 #ifndef RECORD_SYNTH_READERS_H
 #define RECORD_SYNTH_READERS_H
 
@@ -8,11 +8,11 @@
 
 struct synth_readers;
 
-/* pids is borrowed. want: enum task_want. nr: threads besides the caller's; 0: as many as pay.
- * NULL: no memory. */
+/* Borrows pids. want: enum task_want. nr: threads besides the caller's; 0: by the number of
+ * processes. Returns NULL without memory. */
 struct synth_readers *synth_readers_start(const unsigned int *pids, size_t n, unsigned int want,
 					  unsigned int timeout_ms, unsigned int nr);
-/* The next process that still exists, borrowed until the next call; NULL behind the last. */
+/* Returns the next process that still exists, borrowed until the next call; NULL after the last. */
 const struct task *synth_readers_next(struct synth_readers *r);
 void synth_readers_stop(struct synth_readers *r);	/* NULL is fine */
 

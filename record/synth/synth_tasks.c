@@ -1,4 +1,4 @@
-/* synth_tasks.c - COMM, FORK, NAMESPACES and MMAP2 of what runs already. */
+/* synth_tasks.c - COMM, FORK, NAMESPACES and MMAP2 records for existing tasks. */
 #include "synth/synth_tasks.h"
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #define TIMEOUT_MS 500
 #define MISC_FORK_EXEC (1 << 13)	/* linux/perf_event.h */
 
-struct run {
+struct synth_run {
 	struct pd_writer *w;
 	const struct synth_options *o;
 	struct synth_report *report;
@@ -23,34 +23,34 @@ struct run {
 	struct pd_error *e;
 };
 
-static int put(const struct run *r, uint32_t type, uint16_t misc, const struct pd_value *v,
-	       size_t n)
+static int write_record(const struct synth_run *r, uint32_t type, uint16_t misc,
+			const struct pd_value *v, size_t n)
 {
 	return pd_writer_record(r->w, type, misc, r->o->event, v, n, (struct pd_bytes){ 0 }, r->e);
 }
 
-static int put_comm(const struct run *r, pid_t pid, pid_t tid, const char *comm)
+static int write_comm(const struct synth_run *r, pid_t pid, pid_t tid, const char *comm)
 {
 	const struct pd_value v[] = {
 		PD_NUMBER("pid", pid), PD_NUMBER("tid", tid), PD_TEXT("comm", comm),
 	};
 
 	r->report->tasks++;
-	return put(r, PD_RECORD_COMM, 0, v, 3);
+	return write_record(r, PD_RECORD_COMM, 0, v, 3);
 }
 
-/* A thread's parent is its process, a process's the one that made it. */
-static int put_fork(const struct run *r, pid_t pid, pid_t tid, pid_t parent)
+/* The parent of a thread is its process; that of a process is the process that forked it. */
+static int write_fork(const struct synth_run *r, pid_t pid, pid_t tid, pid_t parent)
 {
 	const struct pd_value v[] = {
 		PD_NUMBER("pid", pid), PD_NUMBER("ppid", parent), PD_NUMBER("tid", tid),
 		PD_NUMBER("ptid", parent), PD_NUMBER("time", 0),
 	};
 
-	return put(r, PD_RECORD_FORK, MISC_FORK_EXEC, v, 5);
+	return write_record(r, PD_RECORD_FORK, MISC_FORK_EXEC, v, 5);
 }
 
-static int put_namespaces(const struct run *r, const struct task *t, pid_t tid)
+static int write_namespaces(const struct synth_run *r, const struct task *t, pid_t tid)
 {
 	struct pd_value pairs[TASK_NAMESPACES][2], rows[TASK_NAMESPACES];
 	const struct pd_value v[] = {
@@ -63,51 +63,52 @@ static int put_namespaces(const struct run *r, const struct task *t, pid_t tid)
 		pairs[i][1] = (struct pd_value)PD_NUMBER("inode", t->namespaces[i].inode);
 		rows[i] = (struct pd_value)PD_OBJECT(NULL, pairs[i], 2);
 	}
-	return put(r, PD_RECORD_NAMESPACES, 0, v, 3);
+	return write_record(r, PD_RECORD_NAMESPACES, 0, v, 3);
 }
 
-/* As if it had just been made and named. */
-static int put_thread(const struct run *r, const struct task *t, pid_t tid, const char *comm)
+/* Writes the records of a thread that was just forked and named. */
+static int write_thread(const struct synth_run *r, const struct task *t, pid_t tid,
+			const char *comm)
 {
 	pid_t parent = tid == t->pid ? t->ppid : t->pid;
 
-	if (r->o->all_tasks && put_fork(r, t->pid, tid, parent) != 0)
+	if (r->o->all_tasks && write_fork(r, t->pid, tid, parent) != 0)
 		return -1;
-	if (t->nr_namespaces && put_namespaces(r, t, tid) != 0)
+	if (t->nr_namespaces && write_namespaces(r, t, tid) != 0)
 		return -1;
-	return put_comm(r, t->pid, tid, comm);
+	return write_comm(r, t->pid, tid, comm);
 }
 
-static int put_process(const struct run *r, const struct task *t)
+static int write_process(const struct synth_run *r, const struct task *t)
 {
-	if (put_thread(r, t, t->pid, t->comm) != 0 || synth_maps_put(r->maps, t) != 0)
+	if (write_thread(r, t, t->pid, t->comm) != 0 || synth_maps_write(r->maps, t) != 0)
 		return -1;
 	r->report->timed_out += t->timed_out;
 	for (size_t i = 0; i < t->nr_threads; i++)
-		if (put_thread(r, t, t->threads[i].tid, t->threads[i].comm) != 0)
+		if (write_thread(r, t, t->threads[i].tid, t->threads[i].comm) != 0)
 			return -1;
 	return 0;
 }
 
-static unsigned int wanted(const struct synth_options *o)
+static unsigned int task_wants(const struct synth_options *o)
 {
 	return (o->what & (SYNTH_MAPS | SYNTH_DATA_MAPS) ? TASK_MAPS : 0) |
 	       (o->what & SYNTH_NAMESPACES ? TASK_NS : 0) | (o->all_tasks ? TASK_THREADS : 0);
 }
 
-static unsigned int timeout(const struct synth_options *o)
+static unsigned int maps_timeout(const struct synth_options *o)
 {
 	return o->timeout_ms ? o->timeout_ms : TIMEOUT_MS;
 }
 
-static bool is_over(const struct run *r)
+static bool is_deadline_over(const struct synth_run *r)
 {
 	r->report->cut = r->report->cut || deadline_is_over(&r->o->deadline);
 	return r->report->cut;
 }
 
-/* Processes in the order of their numbers, as the readers get them. */
-static int put_all(const struct run *r)
+/* Writes all processes, by ascending pid. */
+static int write_all_tasks(const struct synth_run *r)
 {
 	struct synth_readers *readers;
 	const struct task *t;
@@ -115,15 +116,16 @@ static int put_all(const struct run *r)
 	size_t n = list_numbered("/proc", "", &pids);
 	int ret = 0;
 
-	readers = synth_readers_start(pids, n, wanted(r->o), timeout(r->o), r->o->nr_readers);
-	while (readers && ret == 0 && !is_over(r) && (t = synth_readers_next(readers)))
-		ret = put_process(r, t);
+	readers = synth_readers_start(pids, n, task_wants(r->o), maps_timeout(r->o),
+				      r->o->nr_readers);
+	while (readers && ret == 0 && !is_deadline_over(r) && (t = synth_readers_next(readers)))
+		ret = write_process(r, t);
 	synth_readers_stop(readers);
 	free(pids);
 	return ret;
 }
 
-static bool among(const pid_t *list, size_t n, pid_t tid)
+static bool has_pid(const pid_t *list, size_t n, pid_t tid)
 {
 	for (size_t i = 0; i < n; i++)
 		if (list[i] == tid)
@@ -131,8 +133,9 @@ static bool among(const pid_t *list, size_t n, pid_t tid)
 	return false;
 }
 
-/* Threads that were asked for; the process of each the first time it is met, with its maps. */
-static int put_these(const struct run *r, int proc)
+/* Writes the threads of the options, and before the first of a process the process with its
+ * maps. */
+static int write_threads(const struct synth_run *r, int proc)
 {
 	const struct synth_options *o = r->o;
 	pid_t *seen = calloc(o->nr_threads, sizeof(*seen));
@@ -140,21 +143,21 @@ static int put_these(const struct run *r, int proc)
 	struct task t = { 0 };
 	int ret = 0;
 
-	for (size_t i = 0; seen && i < o->nr_threads && ret == 0 && !is_over(r); i++) {
+	for (size_t i = 0; seen && i < o->nr_threads && ret == 0 && !is_deadline_over(r); i++) {
 		pid_t tid = o->threads[i], pid;
 		char comm[TASK_COMM];
 
 		if (!task_thread_process(proc, tid, &pid))
 			continue;
-		if (!among(seen, nr_seen, pid) &&
-		    task_read(&t, proc, pid, wanted(o), timeout(o))) {
+		if (!has_pid(seen, nr_seen, pid) &&
+		    task_read(&t, proc, pid, task_wants(o), maps_timeout(o))) {
 			seen[nr_seen++] = pid;
-			ret = put_process(r, &t);
+			ret = write_process(r, &t);
 		}
 		if (ret == 0 && tid != pid && task_thread_name(proc, pid, tid, comm)) {
 			struct task head = { .pid = pid, .nr_namespaces = 0 };
 
-			ret = put_thread(r, t.pid == pid ? &t : &head, tid, comm);
+			ret = write_thread(r, t.pid == pid ? &t : &head, tid, comm);
 		}
 	}
 	task_release(&t);
@@ -165,7 +168,7 @@ static int put_these(const struct run *r, int proc)
 int synth_tasks(struct pd_writer *w, const struct synth_options *o, struct synth_report *report,
 		struct pd_error *e)
 {
-	struct run r = { w, o, report, NULL, e };
+	struct synth_run r = { w, o, report, NULL, e };
 	int proc, ret = 0;
 
 	if (!o->all_tasks && o->nr_threads == 0)
@@ -175,7 +178,7 @@ int synth_tasks(struct pd_writer *w, const struct synth_options *o, struct synth
 		return 0;
 	r.maps = synth_maps_new(w, o, report, proc, e);
 	if (r.maps)
-		ret = o->all_tasks ? put_all(&r) : put_these(&r, proc);
+		ret = o->all_tasks ? write_all_tasks(&r) : write_threads(&r, proc);
 	synth_maps_free(r.maps);
 	close(proc);
 	return ret;
@@ -184,13 +187,13 @@ int synth_tasks(struct pd_writer *w, const struct synth_options *o, struct synth
 int synth_workload(struct pd_writer *w, const struct synth_options *o, struct pd_error *e)
 {
 	struct synth_report report = { 0 };
-	struct run r = { w, o, &report, NULL, e };
+	struct synth_run r = { w, o, &report, NULL, e };
 	struct task t = { 0 };
 	int proc, ret = 0;
 
 	if (o->waiting && !(o->what & SYNTH_NAMESPACES)) {
 		task_own_name(t.comm);
-		return o->what & SYNTH_TASKS ? put_comm(&r, o->workload, o->workload, t.comm) : 0;
+		return o->what & SYNTH_TASKS ? write_comm(&r, o->workload, o->workload, t.comm) : 0;
 	}
 	proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (proc < 0)
@@ -198,9 +201,9 @@ int synth_workload(struct pd_writer *w, const struct synth_options *o, struct pd
 	if ((o->what & SYNTH_TASKS) && o->workload > 0 &&
 	    task_read(&t, proc, o->workload, o->what & SYNTH_NAMESPACES ? TASK_NS : 0,
 		      TIMEOUT_MS)) {
-		ret = put_comm(&r, t.pid, t.pid, t.comm);
+		ret = write_comm(&r, t.pid, t.pid, t.comm);
 		if (ret == 0 && t.nr_namespaces)
-			ret = put_namespaces(&r, &t, t.pid);
+			ret = write_namespaces(&r, &t, t.pid);
 	}
 	task_release(&t);
 	close(proc);

@@ -1,4 +1,4 @@
-/* synth_tasks.h - COMM, FORK, NAMESPACES and MMAP2 of what runs already. */
+/* synth_tasks.h - COMM, FORK, NAMESPACES and MMAP2 records for existing tasks. */
 #ifndef RECORD_SYNTH_TASKS_H
 #define RECORD_SYNTH_TASKS_H
 
