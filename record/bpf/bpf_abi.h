@@ -1,7 +1,8 @@
 /* bpf_abi.h - what bpf(2) reports about a program.
  *
- * Headers of the machine that builds may be older than the kernel that runs: struct bpf_program_info is
- * struct bpf_prog_info of linux/bpf.h up to attach_btf_id (6.0). An older kernel leaves the last members 0.
+ * The headers of the build machine may be older than the running kernel: struct bpf_program_info is
+ * struct bpf_prog_info of linux/bpf.h up to attach_btf_id (6.0). An older kernel leaves the last
+ * members 0.
  */
 #ifndef RECORD_BPF_ABI_H
 #define RECORD_BPF_ABI_H

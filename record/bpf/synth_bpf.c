@@ -1,4 +1,4 @@
-/* synth_bpf.c - the BPF programs that are loaded, by bpf(2): linux/bpf.h has the layouts. */
+/* synth_bpf.c - loaded BPF programs, by bpf(2). */
 #include "bpf/synth_bpf.h"
 
 #include <linux/bpf.h>
@@ -25,12 +25,12 @@ static int bpf_call(int command, union bpf_attr *attr)
 	return (int)syscall(SYS_bpf, command, attr, sizeof(*attr));
 }
 
-static int by_id(int command, uint32_t id)
+static int open_by_id(int command, uint32_t id)
 {
 	union bpf_attr attr;
 
 	memset(&attr, 0, sizeof(attr));
-	attr.prog_id = id;	/* and btf_id: a union */
+	attr.prog_id = id;	/* btf_id is in the same union */
 	return bpf_call(command, &attr);
 }
 
@@ -42,7 +42,7 @@ static const struct bpf_btf *find_btf(const struct bpf_progs *p, uint32_t id)
 	return NULL;
 }
 
-static bool knows(const struct bpf_progs *p, uint32_t id)
+static bool has_prog(const struct bpf_progs *p, uint32_t id)
 {
 	for (size_t i = 0; i < p->n; i++)
 		if (p->progs[i].info.id == id)
@@ -50,8 +50,8 @@ static bool knows(const struct bpf_progs *p, uint32_t id)
 	return false;
 }
 
-/* Room for one more of the elements; NULL where there is none. */
-static void *room_for(void *list, size_t n, size_t *room, size_t size)
+/* Makes room for one more element. Returns the list, or NULL without memory. */
+static void *reserve(void *list, size_t n, size_t *room, size_t size)
 {
 	size_t more = *room ? *room * 2 : 8;
 	void *larger = n < *room ? list : realloc(list, more * size);
@@ -68,11 +68,11 @@ static int add_btf(struct bpf_progs *p, uint32_t id)
 
 	if (id == 0 || find_btf(p, id))
 		return 0;
-	list = room_for(p->btfs, p->nr_btfs, &p->room_btfs, sizeof(*list));
+	list = reserve(p->btfs, p->nr_btfs, &p->room_btfs, sizeof(*list));
 	if (!list)
 		return -1;
 	p->btfs = list;
-	fd = by_id(BPF_BTF_GET_FD_BY_ID, id);
+	fd = open_by_id(BPF_BTF_GET_FD_BY_ID, id);
 	if (fd < 0)
 		return 0;
 	if (bpf_btf_read(&list[p->nr_btfs], fd, id))
@@ -86,14 +86,14 @@ static int add_prog(struct bpf_progs *p, uint32_t id)
 	struct bpf_prog *list;
 	int fd, ret = 0;
 
-	if (knows(p, id))
+	if (has_prog(p, id))
 		return 0;
-	list = room_for(p->progs, p->n, &p->room, sizeof(*list));
+	list = reserve(p->progs, p->n, &p->room, sizeof(*list));
 	if (!list)
 		return -1;
 	p->progs = list;
-	fd = by_id(BPF_PROG_GET_FD_BY_ID, id);
-	if (fd < 0)	/* gone meanwhile */
+	fd = open_by_id(BPF_PROG_GET_FD_BY_ID, id);
+	if (fd < 0)	/* unloaded meanwhile */
 		return 0;
 	if (bpf_prog_read(&list[p->n], fd)) {
 		ret = add_btf(p, list[p->n].info.btf_id);
@@ -148,7 +148,7 @@ void bpf_progs_free(struct bpf_progs *p)
 	free(p);
 }
 
-/* bpf_prog_TAG_NAME, as the kernel names them in its own records and in kallsyms. */
+/* bpf_prog_TAG_NAME, as in kallsyms and in KSYMBOL records of the kernel. */
 static void function_name(const struct bpf_prog *prog, const struct bpf_btf *btf, size_t i,
 			  char *name, size_t size)
 {
@@ -167,8 +167,8 @@ static void function_name(const struct bpf_prog *prog, const struct bpf_btf *btf
 		snprintf(name + n, size - (size_t)n, "_%s", function);
 }
 
-static int put_ksymbols(struct pd_writer *w, const struct bpf_prog *prog,
-			const struct bpf_btf *btf, int event, struct pd_error *e)
+static int write_ksymbols(struct pd_writer *w, const struct bpf_prog *prog,
+			  const struct bpf_btf *btf, int event, struct pd_error *e)
 {
 	char name[512];
 
@@ -180,7 +180,8 @@ static int put_ksymbols(struct pd_writer *w, const struct bpf_prog *prog,
 			PD_TEXT("name", name),
 		};
 
-		if (pd_writer_record(w, PD_RECORD_KSYMBOL, 0, event, v, 5, (struct pd_bytes){ 0 }, e))
+		if (pd_writer_record(w, PD_RECORD_KSYMBOL, 0, event, v, 5, (struct pd_bytes){ 0 },
+				     e))
 			return -1;
 	}
 	return 0;
@@ -200,7 +201,7 @@ int bpf_progs_synth(struct pd_writer *w, const struct bpf_progs *p, int event, s
 		};
 
 		images = images || bpf_prog_may_have_image(prog);
-		if (put_ksymbols(w, prog, btf, event, e) != 0)
+		if (write_ksymbols(w, prog, btf, event, e) != 0)
 			return -1;
 		if (pd_writer_record(w, PD_RECORD_BPF_EVENT, 0, event, v, 4, (struct pd_bytes){ 0 },
 				     e) != 0)
@@ -209,7 +210,7 @@ int bpf_progs_synth(struct pd_writer *w, const struct bpf_progs *p, int event, s
 	return images ? bpf_images_synth(w, event, e) : 0;
 }
 
-static int put_btfs(struct pd_writer *w, const struct bpf_progs *p, struct pd_error *e)
+static int write_btfs(struct pd_writer *w, const struct bpf_progs *p, struct pd_error *e)
 {
 	struct pd_value (*rows)[3] = calloc(p->nr_btfs + 1, sizeof(*rows));
 	struct pd_value *items = calloc(p->nr_btfs + 1, sizeof(*items)), value;
@@ -247,5 +248,5 @@ int bpf_progs_features(struct pd_writer *w, const struct bpf_progs *p, struct pd
 		bpf_prog_values_release(&rows[i]);
 	free(rows);
 	free(items);
-	return ret == 0 ? put_btfs(w, p, e) : ret;
+	return ret == 0 ? write_btfs(w, p, e) : ret;
 }

@@ -1,4 +1,4 @@
-/* synth_bpf.h - the BPF programs that are loaded, as bpf(2) tells of them. */
+/* synth_bpf.h - records and features for loaded BPF programs. */
 #ifndef RECORD_SYNTH_BPF_H
 #define RECORD_SYNTH_BPF_H
 
@@ -6,16 +6,16 @@
 
 struct bpf_progs;
 
-/* All that are loaded now; none where bpf(2) is forbidden. NULL: no memory. */
+/* Reads all loaded programs; none if bpf(2) is not permitted. Returns NULL without memory. */
 struct bpf_progs *bpf_progs_read(void);
-/* Those that were loaded since, too. Programs that are gone stay. */
+/* Adds programs that were loaded since. Unloaded ones stay. Returns 0, or -1 without memory. */
 int bpf_progs_refresh(struct bpf_progs *p);
 size_t bpf_progs_count(const struct bpf_progs *p);
 void bpf_progs_free(struct bpf_progs *p);	/* NULL is fine */
 
-/* KSYMBOL and BPF_EVENT records. */
+/* Writes KSYMBOL and BPF_EVENT records. Returns 0, or -1 and *e. */
 int bpf_progs_synth(struct pd_writer *w, const struct bpf_progs *p, int event, struct pd_error *e);
-/* Features BPF_PROG_INFO and BPF_BTF. */
+/* Writes features BPF_PROG_INFO and BPF_BTF. Returns 0, or -1 and *e. */
 int bpf_progs_features(struct pd_writer *w, const struct bpf_progs *p, struct pd_error *e);
 
 #endif

@@ -1,5 +1,5 @@
-/* synth_bpf_images.c - code of BPF that is no program: trampolines from kernel functions into
- * programs, dispatchers that jump to the one in use. Only kallsyms knows them. */
+/* synth_bpf_images.c - BPF code outside of programs: trampolines from kernel functions to programs,
+ * and dispatchers that jump to the program in use. bpf(2) does not report them; kallsyms does. */
 #include "bpf/synth_bpf_prog.h"
 
 #include <inttypes.h>
@@ -18,7 +18,7 @@ bool bpf_prog_may_have_image(const struct bpf_prog *p)
 	return p->info.type < 64 && kinds >> p->info.type & 1;
 }
 
-/* "ffffffffc0026500 t bpf_dispatcher_xdp	[bpf]" */
+/* Lines are "ffffffffc0026500 t bpf_dispatcher_xdp	[bpf]". */
 static bool is_image(const char *line, uint64_t *address, char name[128])
 {
 	char module[16] = "";

@@ -1,4 +1,4 @@
-/* synth_bpf_prog.c - one BPF program, as bpf(2) hands it out. */
+/* synth_bpf_prog.c - a BPF program, as bpf(2) returns it. */
 #include "bpf/synth_bpf_prog.h"
 
 #include <stdlib.h>
@@ -6,9 +6,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define MOST (256u << 20)	/* bytes of one array */
+#define ARRAY_MOST (256u << 20)	/* bytes of one array */
 
-/* Bits of `arrays` in the feature section: which of the arrays follow, in this order. */
+/* Bits of `arrays` in feature BPF_PROG_INFO: the arrays that follow, in this order. */
 enum {
 	ARRAY_CODE = 0, ARRAY_KSYMS = 3, ARRAY_LENS = 4, ARRAY_FUNCTIONS = 5, ARRAY_LINES = 6,
 	ARRAY_CODE_LINES = 7, ARRAY_TAGS = 8,
@@ -25,18 +25,18 @@ static bool get_info(int fd, void *info, uint32_t size)
 	return syscall(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &attr, sizeof(attr)) == 0;
 }
 
-static void *array(uint64_t count, uint64_t size)
+static void *alloc_array(uint64_t count, uint64_t size)
 {
-	return count && size && count <= MOST / size ? calloc(count, size) : NULL;
+	return count && size && count <= ARRAY_MOST / size ? calloc(count, size) : NULL;
 }
 
-static uint32_t count_of(const void *array, uint32_t count)
+static uint32_t count_if(const void *array, uint32_t count)
 {
 	return array ? count : 0;
 }
 
-/* The first call tells the sizes, the second fills the arrays. What is refused (0 elements, or a
- * null pointer) has no array. */
+/* The first call returns the sizes, the second fills the arrays. An array without elements, or
+ * without memory, stays NULL and is not requested. */
 bool bpf_prog_read(struct bpf_prog *p, int fd)
 {
 	struct bpf_program_info i = { 0 };
@@ -44,38 +44,40 @@ bool bpf_prog_read(struct bpf_prog *p, int fd)
 	memset(p, 0, sizeof(*p));
 	if (!get_info(fd, &i, sizeof(i)))
 		return false;
-	p->code = array(i.jited_prog_len, 1);
-	p->ksyms = array(i.nr_jited_ksyms, sizeof(*p->ksyms));
-	p->lens = array(i.nr_jited_func_lens, sizeof(*p->lens));
-	p->functions = array(i.nr_func_info, i.func_info_rec_size);
-	p->lines = array(i.nr_line_info, i.line_info_rec_size);
-	p->code_lines = array(i.nr_jited_line_info, i.jited_line_info_rec_size);
-	p->tags = array(i.nr_prog_tags, BPF_TAG_SIZE);
+	p->code = alloc_array(i.jited_prog_len, 1);
+	p->ksyms = alloc_array(i.nr_jited_ksyms, sizeof(*p->ksyms));
+	p->lens = alloc_array(i.nr_jited_func_lens, sizeof(*p->lens));
+	p->functions = alloc_array(i.nr_func_info, i.func_info_rec_size);
+	p->lines = alloc_array(i.nr_line_info, i.line_info_rec_size);
+	p->code_lines = alloc_array(i.nr_jited_line_info, i.jited_line_info_rec_size);
+	p->tags = alloc_array(i.nr_prog_tags, BPF_TAG_SIZE);
 	p->info = (struct bpf_program_info){
-		.jited_prog_len = count_of(p->code, i.jited_prog_len),
+		.jited_prog_len = count_if(p->code, i.jited_prog_len),
 		.jited_prog_insns = (uintptr_t)p->code,
-		.nr_jited_ksyms = count_of(p->ksyms, i.nr_jited_ksyms),
+		.nr_jited_ksyms = count_if(p->ksyms, i.nr_jited_ksyms),
 		.jited_ksyms = (uintptr_t)p->ksyms,
-		.nr_jited_func_lens = count_of(p->lens, i.nr_jited_func_lens),
+		.nr_jited_func_lens = count_if(p->lens, i.nr_jited_func_lens),
 		.jited_func_lens = (uintptr_t)p->lens,
-		.nr_func_info = count_of(p->functions, i.nr_func_info),
+		.nr_func_info = count_if(p->functions, i.nr_func_info),
 		.func_info = (uintptr_t)p->functions,
 		.func_info_rec_size = i.func_info_rec_size,
-		.nr_line_info = count_of(p->lines, i.nr_line_info), .line_info = (uintptr_t)p->lines,
+		.nr_line_info = count_if(p->lines, i.nr_line_info),
+		.line_info = (uintptr_t)p->lines,
 		.line_info_rec_size = i.line_info_rec_size,
-		.nr_jited_line_info = count_of(p->code_lines, i.nr_jited_line_info),
+		.nr_jited_line_info = count_if(p->code_lines, i.nr_jited_line_info),
 		.jited_line_info = (uintptr_t)p->code_lines,
 		.jited_line_info_rec_size = i.jited_line_info_rec_size,
-		.nr_prog_tags = count_of(p->tags, i.nr_prog_tags), .prog_tags = (uintptr_t)p->tags,
+		.nr_prog_tags = count_if(p->tags, i.nr_prog_tags),
+		.prog_tags = (uintptr_t)p->tags,
 	};
 	if (!get_info(fd, &p->info, sizeof(p->info)) || !p->ksyms || !p->lens ||
 	    p->info.nr_jited_func_lens != p->info.nr_jited_ksyms)
 		p->info.nr_jited_ksyms = p->info.nr_jited_func_lens = 0;
-	p->info.jited_prog_len = count_of(p->code, i.jited_prog_len);
-	p->info.nr_func_info = count_of(p->functions, i.nr_func_info);
-	p->info.nr_line_info = count_of(p->lines, i.nr_line_info);
-	p->info.nr_jited_line_info = count_of(p->code_lines, i.nr_jited_line_info);
-	p->info.nr_prog_tags = count_of(p->tags, i.nr_prog_tags);
+	p->info.jited_prog_len = count_if(p->code, i.jited_prog_len);
+	p->info.nr_func_info = count_if(p->functions, i.nr_func_info);
+	p->info.nr_line_info = count_if(p->lines, i.nr_line_info);
+	p->info.nr_jited_line_info = count_if(p->code_lines, i.nr_jited_line_info);
+	p->info.nr_prog_tags = count_if(p->tags, i.nr_prog_tags);
 	return true;
 }
 
@@ -101,9 +103,9 @@ uint32_t bpf_prog_function_type(const struct bpf_prog *p, size_t function)
 	return info.type_id;
 }
 
-/* What stands where the kernel's struct has a pointer: the array's place in the data, and what
- * follows begins at a multiple of 8. */
-static uint64_t place(uint64_t *arrays, unsigned int bit, uint64_t *at, uint64_t size)
+/* Appends an array to the data, aligned to 8 bytes. Returns its offset, which replaces the pointer
+ * in the kernel's struct. */
+static uint64_t append_array(uint64_t *arrays, unsigned int bit, uint64_t *at, uint64_t size)
 {
 	uint64_t here = *at;
 
@@ -114,30 +116,32 @@ static uint64_t place(uint64_t *arrays, unsigned int bit, uint64_t *at, uint64_t
 	return here;
 }
 
-struct places {
+struct array_offsets {
 	uint64_t arrays, size, code, ksyms, lens, functions, lines, code_lines, tags;
 };
 
-static struct places places_of(const struct bpf_program_info *i)
+static struct array_offsets lay_out_arrays(const struct bpf_program_info *i)
 {
-	struct places p = { 0 };
+	struct array_offsets p = { 0 };
 	uint64_t *arrays = &p.arrays, *at = &p.size;
 
-	p.code = place(arrays, ARRAY_CODE, at, i->jited_prog_len);
-	p.ksyms = place(arrays, ARRAY_KSYMS, at, 8ULL * i->nr_jited_ksyms);
-	p.lens = place(arrays, ARRAY_LENS, at, 4ULL * i->nr_jited_func_lens);
-	p.functions = place(arrays, ARRAY_FUNCTIONS, at, (uint64_t)i->nr_func_info *
-			    i->func_info_rec_size);
-	p.lines = place(arrays, ARRAY_LINES, at, (uint64_t)i->nr_line_info * i->line_info_rec_size);
-	p.code_lines = place(arrays, ARRAY_CODE_LINES, at, (uint64_t)i->nr_jited_line_info *
-			     i->jited_line_info_rec_size);
-	p.tags = place(arrays, ARRAY_TAGS, at, (uint64_t)BPF_TAG_SIZE * i->nr_prog_tags);
+	p.code = append_array(arrays, ARRAY_CODE, at, i->jited_prog_len);
+	p.ksyms = append_array(arrays, ARRAY_KSYMS, at, 8ULL * i->nr_jited_ksyms);
+	p.lens = append_array(arrays, ARRAY_LENS, at, 4ULL * i->nr_jited_func_lens);
+	p.functions = append_array(arrays, ARRAY_FUNCTIONS, at, (uint64_t)i->nr_func_info *
+				   i->func_info_rec_size);
+	p.lines = append_array(arrays, ARRAY_LINES, at,
+			       (uint64_t)i->nr_line_info * i->line_info_rec_size);
+	p.code_lines = append_array(arrays, ARRAY_CODE_LINES, at, (uint64_t)i->nr_jited_line_info *
+				    i->jited_line_info_rec_size);
+	p.tags = append_array(arrays, ARRAY_TAGS, at, (uint64_t)BPF_TAG_SIZE * i->nr_prog_tags);
 	return p;
 }
 
 #define SAME(f) PD_NUMBER(#f, i->f)
 
-static size_t info_values(const struct bpf_program_info *i, const struct places *p, struct pd_value *v)
+static size_t info_values(const struct bpf_program_info *i, const struct array_offsets *p,
+			  struct pd_value *v)
 {
 	const struct pd_value rows[] = {
 		SAME(type), SAME(id), PD_BYTES("tag", i->tag, BPF_TAG_SIZE), SAME(jited_prog_len),
@@ -192,7 +196,7 @@ static size_t data_values(const struct bpf_prog *p, struct bpf_prog_values *v)
 size_t bpf_prog_values(const struct bpf_prog *p, struct bpf_prog_values *v)
 {
 	struct bpf_program_info info = p->info;
-	struct places at;
+	struct array_offsets at;
 	size_t n;
 
 	v->tags = calloc(info.nr_prog_tags + 1, sizeof(*v->tags));
@@ -204,7 +208,7 @@ size_t bpf_prog_values(const struct bpf_prog *p, struct bpf_prog_values *v)
 						       BPF_TAG_SIZE);
 	for (size_t i = 0; i < info.nr_jited_func_lens; i++)
 		v->lens[i] = p->lens[i];
-	at = places_of(&p->info);
+	at = lay_out_arrays(&p->info);
 	v->all[0] = (struct pd_value)PD_NUMBER("info_len", sizeof(info));
 	v->all[1] = (struct pd_value)PD_NUMBER("data_len", at.size);
 	v->all[2] = (struct pd_value)PD_NUMBER("arrays", at.arrays);

@@ -1,6 +1,6 @@
 /* synth_btf.c - names of functions in BPF type information (linux/btf.h).
  *
- * The kernel has checked it, and yet nothing here trusts a length.
+ * The kernel has verified it, but lengths are checked again.
  */
 #include <linux/btf.h>
 #include <stdlib.h>
@@ -10,14 +10,15 @@
 
 #include "bpf/synth_bpf_prog.h"
 
-#define MOST (256u << 20)
+#define BTF_MOST (256u << 20)
 
-/* BTF_KIND_*, those with bytes after their struct btf_type. Headers of the machine that builds may lack the latest. */
+/* BTF_KIND_* that have data after struct btf_type. The headers of the build machine may lack the
+ * latest. */
 enum {
-	KIND_INT = 1, KIND_ARRAY = 3, KIND_STRUCT = 4, KIND_UNION = 5, KIND_ENUM = 6, KIND_FUNC_PROTO = 13,
-	KIND_VAR = 14, KIND_DATASEC = 15,
-	KIND_DECL_TAG = 17,	/* 5.16 */
-	KIND_ENUM64 = 19,	/* 6.0 */
+	KIND_INT = 1, KIND_ARRAY = 3, KIND_STRUCT = 4, KIND_UNION = 5, KIND_ENUM = 6,
+	KIND_FUNC_PROTO = 13, KIND_VAR = 14, KIND_DATASEC = 15,
+	KIND_DECL_TAG = 17, /* 5.16 */
+	KIND_ENUM64 = 19, /* 6.0 */
 };
 
 bool bpf_btf_read(struct bpf_btf *b, int fd, uint32_t id)
@@ -37,7 +38,7 @@ bool bpf_btf_read(struct bpf_btf *b, int fd, uint32_t id)
 			b->size = info.btf_size;
 			return true;
 		}
-		if (info.btf_size == 0 || info.btf_size > MOST)
+		if (info.btf_size == 0 || info.btf_size > BTF_MOST)
 			break;
 		b->data = malloc(info.btf_size);
 		info = (struct bpf_btf_info){ .btf = (uintptr_t)b->data,
@@ -50,8 +51,8 @@ bool bpf_btf_read(struct bpf_btf *b, int fd, uint32_t id)
 	return false;
 }
 
-/* Bytes behind struct btf_type. */
-static size_t extra(uint32_t info)
+/* Returns the size of the data after struct btf_type. */
+static size_t data_size(uint32_t info)
 {
 	size_t n = BTF_INFO_VLEN(info);
 
@@ -103,7 +104,7 @@ const char *bpf_btf_function(const struct bpf_btf *b, uint32_t type)
 		memcpy(&t, b->data + at, sizeof(t));
 		if (id == type)
 			return string_at(b, &h, t.name_off);
-		at += sizeof(t) + extra(t.info);
+		at += sizeof(t) + data_size(t.info);
 	}
 	return NULL;
 }

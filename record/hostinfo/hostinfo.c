@@ -1,4 +1,4 @@
-/* hostinfo.c - the feature sections: what this machine and this recording are. */
+/* hostinfo.c - header features that describe the machine and the recording. */
 #include "hostinfo/hostinfo.h"
 
 #include <sys/utsname.h>
@@ -6,30 +6,30 @@
 
 #include "hostinfo/hostinfo_internal.h"
 
-#define ZSTD 1
+#define COMPRESSION_ZSTD 1
 
-static int text_feature(struct pd_writer *w, struct host_values *h, uint32_t id, const char *text,
-			struct pd_error *e)
+static int write_text(struct pd_writer *w, struct host_values *h, uint32_t id, const char *text,
+		      struct pd_error *e)
 {
 	return host_feature(w, h, id, host_text(h, NULL, text), e);
 }
 
-static int names(struct pd_writer *w, struct host_values *h, const struct hostinfo *info,
-		 struct pd_error *e)
+static int write_names(struct pd_writer *w, struct host_values *h, const struct hostinfo *info,
+		       struct pd_error *e)
 {
 	struct utsname host;
 
 	if (uname(&host) != 0)
 		return 0;
-	if (text_feature(w, h, PD_FEATURE_HOSTNAME, host.nodename, e) != 0 ||
-	    text_feature(w, h, PD_FEATURE_OSRELEASE, host.release, e) != 0 ||
-	    text_feature(w, h, PD_FEATURE_VERSION, info->version, e) != 0)
+	if (write_text(w, h, PD_FEATURE_HOSTNAME, host.nodename, e) != 0 ||
+	    write_text(w, h, PD_FEATURE_OSRELEASE, host.release, e) != 0 ||
+	    write_text(w, h, PD_FEATURE_VERSION, info->version, e) != 0)
 		return -1;
-	return text_feature(w, h, PD_FEATURE_ARCH, host.machine, e);
+	return write_text(w, h, PD_FEATURE_ARCH, host.machine, e);
 }
 
-static int command_line(struct pd_writer *w, struct host_values *h, const struct hostinfo *info,
-			struct pd_error *e)
+static int write_command_line(struct pd_writer *w, struct host_values *h,
+			      const struct hostinfo *info, struct pd_error *e)
 {
 	struct host_list words = { .h = h };
 
@@ -38,8 +38,8 @@ static int command_line(struct pd_writer *w, struct host_values *h, const struct
 	return host_feature(w, h, PD_FEATURE_CMDLINE, host_array(&words, NULL), e);
 }
 
-static int groups(struct pd_writer *w, struct host_values *h, const struct hostinfo *info,
-		  struct pd_error *e)
+static int write_groups(struct pd_writer *w, struct host_values *h, const struct hostinfo *info,
+			struct pd_error *e)
 {
 	struct host_list list = { .h = h };
 
@@ -58,37 +58,42 @@ static int groups(struct pd_writer *w, struct host_values *h, const struct hosti
 	return host_feature(w, h, PD_FEATURE_GROUP_DESC, host_array(&list, NULL), e);
 }
 
-static uint64_t ns(const struct timespec *t)
+static uint64_t timespec_ns(const struct timespec *t)
 {
 	return (uint64_t)t->tv_sec * 1000000000 + (uint64_t)t->tv_nsec;
 }
 
-/* The resolution of the samples' clock, and what it and the wall clock said at one moment. */
-static int clocks(struct pd_writer *w, struct host_values *h, const struct hostinfo *info,
-		  struct pd_error *e)
+/* CLOCKID and CLOCK_DATA: the resolution of the samples' clock, and its time and the wall clock's
+ * at one moment. */
+static int write_clocks(struct pd_writer *w, struct host_values *h, const struct hostinfo *info,
+			struct pd_error *e)
 {
 	struct timespec resolution, wall, sample;
 
 	if (!info->use_clockid || clock_getres(info->clockid, &resolution) != 0)
 		return 0;
-	if (host_feature(w, h, PD_FEATURE_CLOCKID, (struct pd_value)PD_NUMBER(NULL, ns(&resolution)), e))
+	if (host_feature(w, h, PD_FEATURE_CLOCKID,
+			 (struct pd_value)PD_NUMBER(NULL, timespec_ns(&resolution)), e))
 		return -1;
 	if (clock_gettime(CLOCK_REALTIME, &wall) != 0 || clock_gettime(info->clockid, &sample) != 0)
 		return 0;
-	return host_feature(w, h, PD_FEATURE_CLOCK_DATA, host_object(h, NULL, (const struct pd_value[]){
-		PD_NUMBER("version", 1), PD_NUMBER("clockid", info->clockid),
-		PD_NUMBER("wall_clock_ns", ns(&wall)), PD_NUMBER("clockid_time_ns", ns(&sample)),
-		}, 4), e);
+	const struct pd_value v[] = {
+		PD_NUMBER("version", 1),
+		PD_NUMBER("clockid", info->clockid),
+		PD_NUMBER("wall_clock_ns", timespec_ns(&wall)),
+		PD_NUMBER("clockid_time_ns", timespec_ns(&sample)),
+	};
+	return host_feature(w, h, PD_FEATURE_CLOCK_DATA, host_object(h, NULL, v, 4), e);
 }
 
-static int recording(struct pd_writer *w, struct host_values *h, const struct hostinfo *info,
-		     struct pd_error *e)
+static int write_recording_facts(struct pd_writer *w, struct host_values *h,
+				 const struct hostinfo *info, struct pd_error *e)
 {
 	const struct pd_value time[] = {
 		PD_NUMBER("first", info->first), PD_NUMBER("last", info->last),
 	};
 	const struct pd_value compressed[] = {
-		PD_NUMBER("version", 0), PD_NUMBER("type", ZSTD),
+		PD_NUMBER("version", 0), PD_NUMBER("type", COMPRESSION_ZSTD),
 		PD_NUMBER("level", info->compress),
 		PD_NUMBER("ratio", info->compress_ratio),
 		PD_NUMBER("mmap_len", 2 * PD_WRITER_COMPRESSED_MOST),
@@ -106,11 +111,11 @@ static int recording(struct pd_writer *w, struct host_values *h, const struct ho
 	return info->bpf ? bpf_progs_features(w, info->bpf, e) : 0;
 }
 
-static int auxtrace(struct pd_writer *w, struct host_values *h, const struct hostinfo *info,
-		    struct pd_error *e)
+static int write_auxtrace_index(struct pd_writer *w, struct host_values *h,
+				const struct hostinfo *info, struct pd_error *e)
 {
 	struct host_list list = { .h = h };
-	/* simpleperf's form of the section has no count: it does not come by itself. */
+	/* simpleperf writes the section without `nr`, so it must be given. */
 	struct pd_value parts[2] = { PD_NUMBER("nr", info->nr_auxtraces) };
 
 	if (info->nr_auxtraces == 0)
@@ -132,11 +137,11 @@ int hostinfo_features(struct pd_writer *w, const struct hostinfo *info, struct p
 	struct host_values h = { 0 };
 	int ret = -1;
 
-	if (names(w, &h, info, e) == 0 && hostinfo_processor(w, &h, e) == 0 &&
+	if (write_names(w, &h, info, e) == 0 && hostinfo_processor(w, &h, e) == 0 &&
 	    hostinfo_topology(w, &h, info, e) == 0 && hostinfo_memory(w, &h, e) == 0 &&
-	    hostinfo_pmus(w, &h, e) == 0 && command_line(w, &h, info, e) == 0 &&
-	    groups(w, &h, info, e) == 0 && clocks(w, &h, info, e) == 0 &&
-	    auxtrace(w, &h, info, e) == 0 && recording(w, &h, info, e) == 0)
+	    hostinfo_pmus(w, &h, e) == 0 && write_command_line(w, &h, info, e) == 0 &&
+	    write_groups(w, &h, info, e) == 0 && write_clocks(w, &h, info, e) == 0 &&
+	    write_auxtrace_index(w, &h, info, e) == 0 && write_recording_facts(w, &h, info, e) == 0)
 		ret = hostinfo_tracing(w, &h, info, e);
 	host_values_free(&h);
 	return ret;

@@ -1,4 +1,4 @@
-/* hostinfo_cache.c - the caches: which cpus share which. */
+/* hostinfo_cache.c - feature CACHE: CPU caches and the CPUs that share them. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -7,20 +7,20 @@
 #include "hostinfo/hostinfo_internal.h"
 
 #define CPUS "/sys/devices/system/cpu"
-#define MAX_CACHES 16		/* of a cpu; levels of them, too */
+#define MAX_CACHES 16		/* of a CPU, and cache levels */
 
 enum { LEVEL, LINE_SIZE, SETS, WAYS, TYPE, SIZE, MAP, ROWS };
 
 struct cache {
 	struct cache *next;
-	unsigned int index;		/* in the cpu's directory */
+	unsigned int index;		/* in the CPU's directory */
 	struct pd_value v[ROWS];
 };
 
 struct caches {
 	struct host_values *h;
 	struct cache *first, **end;
-	bool alike;			/* all cores have the same near caches */
+	bool uniform;			/* all cores have the same L1 and L2 caches */
 };
 
 static bool has_cpu(const struct cache *c, unsigned int cpu)
@@ -28,7 +28,7 @@ static bool has_cpu(const struct cache *c, unsigned int cpu)
 	return cpu_list_has((const char *)c->v[MAP].bytes.data, cpu);
 }
 
-/* Everything but the map. */
+/* Reads everything but the map. */
 static void read_rows(struct host_values *h, const char *directory, struct pd_value *v)
 {
 	static const char *const names[] = { "level", "line_size", "sets", "ways", "type", "size" };
@@ -53,36 +53,37 @@ static void read_rows(struct host_values *h, const char *directory, struct pd_va
 	}
 }
 
-/* The first one at that index, where the rows of another cpu's can be taken from. */
-static const struct cache *model_of(const struct caches *all, unsigned int index)
+/* Returns a cache of another CPU from which the rows of the one at `index` can be copied; NULL:
+ * none. */
+static const struct cache *find_model(const struct caches *all, unsigned int index)
 {
-	for (const struct cache *c = all->first; c && all->alike; c = c->next)
+	for (const struct cache *c = all->first; c && all->uniform; c = c->next)
 		if (c->index == index && c->v[LEVEL].number <= 2)
 			return c;
 	return NULL;
 }
 
-/* Cores that are alike have as many caches as the first. */
-static bool is_behind_last(const struct caches *all, unsigned int cpu, unsigned int index)
+/* If cores are uniform, the first one shows how many caches each has. */
+static bool is_past_last(const struct caches *all, unsigned int cpu, unsigned int index)
 {
-	bool more = cpu == 0 || !all->alike;
+	bool more = cpu == 0 || !all->uniform;
 
 	for (const struct cache *c = all->first; c && !more; c = c->next)
 		more = c->index >= index;
 	return !more;
 }
 
-/* False: the cpu has no cache at this index. */
-static bool see_cache(struct caches *all, unsigned int cpu, unsigned int index)
+/* Adds the cache unless it is known. Returns false if the CPU has none at this index. */
+static bool add_cache(struct caches *all, unsigned int cpu, unsigned int index)
 {
-	const struct cache *model = model_of(all, index);
+	const struct cache *model = find_model(all, index);
 	char path[96], file[128], map[8192];
 	struct cache *c;
 
 	for (c = all->first; c; c = c->next)
 		if (c->index == index && has_cpu(c, cpu))
 			return true;
-	if (is_behind_last(all, cpu, index))
+	if (is_past_last(all, cpu, index))
 		return false;
 	snprintf(path, sizeof(path), CPUS "/cpu%u/cache/index%u", cpu, index);
 	snprintf(file, sizeof(file), "%s/shared_cpu_list", path);
@@ -102,8 +103,8 @@ static bool see_cache(struct caches *all, unsigned int cpu, unsigned int index)
 	return true;
 }
 
-/* Of one kind of cores only the caches beyond the second level differ. */
-static bool cores_alike(void)
+/* Cores of one kind differ only in caches above L2. Hybrid x86 machines have a PMU cpu_atom. */
+static bool cores_are_uniform(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
 	return access("/sys/bus/event_source/devices/cpu_atom", F_OK) != 0;
@@ -115,13 +116,13 @@ static bool cores_alike(void)
 int hostinfo_caches(struct pd_writer *w, struct host_values *h, unsigned int available,
 		    struct pd_error *e)
 {
-	struct caches all = { .h = h, .alike = cores_alike() };
+	struct caches all = { .h = h, .uniform = cores_are_uniform() };
 	struct host_list list = { .h = h };
 	struct pd_value v[2] = { PD_NUMBER("version", 1) };
 
 	all.end = &all.first;
 	for (unsigned int cpu = 0; cpu < available; cpu++)
-		for (unsigned int i = 0; i < MAX_CACHES && see_cache(&all, cpu, i); i++)
+		for (unsigned int i = 0; i < MAX_CACHES && add_cache(&all, cpu, i); i++)
 			;
 	for (uint64_t level = 0; level < MAX_CACHES; level++)
 		for (struct cache *c = all.first; c; c = c->next)

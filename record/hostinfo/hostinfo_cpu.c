@@ -1,4 +1,4 @@
-/* hostinfo_cpu.c - which cpus there are, how they share cores and packages. */
+/* hostinfo_cpu.c - features of CPUs: model, number, and how they share cores, dies and packages. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,8 @@
 #define NONE UINT64_MAX
 #define MAX_CPUS (1u << 16)
 
-/* The line of /proc/cpuinfo that begins with key, without its blanks; "" when there is none. */
+/* Stores the value of the line of /proc/cpuinfo that begins with key, without runs of blanks; ""
+ * without such a line. */
 static void cpuinfo_field(const char *text, const char *key, char *out, size_t size)
 {
 	size_t length = strlen(key), n = 0;
@@ -34,8 +35,8 @@ static void cpuinfo_field(const char *text, const char *key, char *out, size_t s
 	}
 }
 
-/* As perf writes it: x86 "vendor,family,model,stepping", arm64 the MIDR, riscv three ids. */
-static void cpu_id(const char *info, char *id, size_t size)
+/* In perf's form: x86 "vendor,family,model,stepping", arm64 the MIDR, riscv three ids. */
+static void format_cpu_id(const char *info, char *id, size_t size)
 {
 	static const char *const x86[] = { "vendor_id", "cpu family", "model", "stepping", NULL };
 	static const char *const riscv[] = { "mvendorid", "marchid", "mimpid", NULL };
@@ -61,16 +62,16 @@ static void cpu_id(const char *info, char *id, size_t size)
 	}
 }
 
-/* One read has at least the first processor; the file of a large machine is long. */
+/* One read returns at least the first processor; the whole file is long on large machines. */
 static bool read_first_cpu(char *info, size_t size)
 {
 	int fd = open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC);
-	ssize_t got = fd < 0 ? -1 : read(fd, info, size - 1);
+	ssize_t n = fd < 0 ? -1 : read(fd, info, size - 1);
 
 	if (fd >= 0)
 		close(fd);
-	info[got > 0 ? got : 0] = '\0';
-	return got > 0;
+	info[n > 0 ? n : 0] = '\0';
+	return n > 0;
 }
 
 int hostinfo_processor(struct pd_writer *w, struct host_values *h, struct pd_error *e)
@@ -90,11 +91,11 @@ int hostinfo_processor(struct pd_writer *w, struct host_values *h, struct pd_err
 	}
 	if (text[0] && host_feature(w, h, PD_FEATURE_CPUDESC, host_text(h, NULL, text), e) != 0)
 		return -1;
-	cpu_id(info, text, sizeof(text));
+	format_cpu_id(info, text, sizeof(text));
 	return text[0] ? host_feature(w, h, PD_FEATURE_CPUID, host_text(h, NULL, text), e) : 0;
 }
 
-static uint64_t number_or_none(const char *topology, const char *file)
+static uint64_t read_number_or_none(const char *topology, const char *file)
 {
 	char path[160];
 	uint64_t value;
@@ -103,12 +104,12 @@ static uint64_t number_or_none(const char *topology, const char *file)
 	return read_text_number(AT_FDCWD, path, 10, &value) ? value : NONE;
 }
 
-/* What cpus share: lists like "0-3" of all cpus, each once, with the number that sysfs has for it. */
+/* What CPUs share: each distinct list of CPUs, such as "0-3", and its number in sysfs. */
 struct sharing {
 	struct host_list lists;
-	const char *file, *older;	/* name before 5.3 */
+	const char *file, *older;	/* name of the file; its name before 5.3 */
 	const char *number;
-	uint64_t *numbers;		/* of each list, as many as there are cpus */
+	uint64_t *numbers;		/* of each list; room for one per CPU */
 };
 
 static bool read_list(struct sharing *s, const char *topology, const char *file)
@@ -124,8 +125,8 @@ static bool read_list(struct sharing *s, const char *topology, const char *file)
 	return true;
 }
 
-/* The number of what the cpu shares; a cpu of a list that was read before needs no more reading. */
-static uint64_t see_cpu(struct sharing *s, unsigned int cpu, const char *topology)
+/* Returns the number of what the CPU shares. Reads nothing for a CPU in a list that is known. */
+static uint64_t add_cpu(struct sharing *s, unsigned int cpu, const char *topology)
 {
 	uint64_t number;
 	size_t n;
@@ -133,17 +134,17 @@ static uint64_t see_cpu(struct sharing *s, unsigned int cpu, const char *topolog
 	for (size_t i = 0; i < s->lists.n; i++)
 		if (cpu_list_has((const char *)s->lists.items[i].bytes.data, cpu))
 			return s->numbers[i];
-	number = number_or_none(topology, s->number);
+	number = read_number_or_none(topology, s->number);
 	n = s->lists.n;
-	/* A cpu that is off has none of this. */
+	/* An offline CPU has no list. */
 	if ((read_list(s, topology, s->file) || read_list(s, topology, s->older)) &&
 	    s->lists.n > n)
 		s->numbers[n] = number;
 	return number;
 }
 
-static int topology(struct pd_writer *w, struct host_values *h, unsigned int available,
-		    struct pd_error *e)
+static int write_topology(struct pd_writer *w, struct host_values *h, unsigned int available,
+			  struct pd_error *e)
 {
 	uint64_t *numbers = host_alloc(h, 4 * (size_t)available * sizeof(*numbers));
 	struct sharing packages = { { .h = h }, "package_cpus_list", "core_siblings_list",
@@ -161,12 +162,12 @@ static int topology(struct pd_writer *w, struct host_values *h, unsigned int ava
 
 		snprintf(dir, sizeof(dir), CPUS "/cpu%u/topology", cpu);
 		const struct pd_value ids[] = {
-			PD_NUMBER("core_id", see_cpu(&cores, cpu, dir)),
-			PD_NUMBER("socket_id", see_cpu(&packages, cpu, dir)),
+			PD_NUMBER("core_id", add_cpu(&cores, cpu, dir)),
+			PD_NUMBER("socket_id", add_cpu(&packages, cpu, dir)),
 		};
 
 		host_add(&cpus, host_object(h, NULL, ids, 2));
-		die_ids[cpu] = see_cpu(&dies, cpu, dir);
+		die_ids[cpu] = add_cpu(&dies, cpu, dir);
 	}
 	if (packages.lists.n == 0)
 		return 0;
@@ -179,8 +180,8 @@ static int topology(struct pd_writer *w, struct host_values *h, unsigned int ava
 			    dies.lists.n ? 5 : 3), e);
 }
 
-/* The highest number of "0-3,8", and one. */
-static unsigned int count_to_last(const char *list)
+/* Returns the highest number in a list such as "0-3,8", plus one. */
+static unsigned int cpus_up_to_last(const char *list)
 {
 	unsigned int n = (unsigned int)parse_cpu_list(list, NULL, 0), last = 0, *cpus;
 
@@ -198,7 +199,7 @@ int hostinfo_topology(struct pd_writer *w, struct host_values *h, const struct h
 	unsigned int available = 0, online = info->online_cpus;
 
 	if (read_text(AT_FDCWD, CPUS "/present", list, sizeof(list)) > 0)
-		available = count_to_last(list);
+		available = cpus_up_to_last(list);
 	if (available == 0)
 		available = (unsigned int)sysconf(_SC_NPROCESSORS_CONF);
 	if (online == 0 && read_text(AT_FDCWD, CPUS "/online", list, sizeof(list)) > 0)
@@ -210,7 +211,7 @@ int hostinfo_topology(struct pd_writer *w, struct host_values *h, const struct h
 	};
 	if (host_feature(w, h, PD_FEATURE_NRCPUS, host_object(h, NULL, counts, 2), e) != 0)
 		return -1;
-	if (topology(w, h, available, e) != 0)
+	if (write_topology(w, h, available, e) != 0)
 		return -1;
 	return hostinfo_caches(w, h, available, e);
 }

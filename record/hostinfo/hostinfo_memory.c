@@ -1,4 +1,4 @@
-/* hostinfo_memory.c - how much memory there is, and which node has which. */
+/* hostinfo_memory.c - features of memory: its size, NUMA nodes and memory blocks. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #define MAX_NODES (1u << 16)
 #define MAX_BLOCK (1u << 24)
 
-/* "MemTotal:   123 kB", of a node "Node 0 MemTotal: ..." */
+/* Lines are "MemTotal:   123 kB", or "Node 0 MemTotal: ..." */
 static uint64_t meminfo_field(const char *text, const char *key)
 {
 	const char *at = strstr(text, key);
@@ -19,7 +19,7 @@ static uint64_t meminfo_field(const char *text, const char *key)
 	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
 }
 
-static int total(struct pd_writer *w, struct host_values *h, struct pd_error *e)
+static int write_total(struct pd_writer *w, struct host_values *h, struct pd_error *e)
 {
 	char text[4096];
 	uint64_t size;
@@ -52,7 +52,7 @@ static void set_bit(uint64_t *words, unsigned int bit)
 	words[bit / 64] |= 1ULL << bit % 64;
 }
 
-/* The blocks of a node: memoryN in its directory. */
+/* The memory blocks of a node are memoryN in its directory. */
 static struct pd_value memory_node(struct host_values *h, unsigned int node)
 {
 	const struct pd_value none = { .name = NULL };
@@ -75,17 +75,19 @@ static struct pd_value memory_node(struct host_values *h, unsigned int node)
 		PD_NUMBERS("bits", words, (size + 63) / 64) }, 4);
 }
 
-static int memory_topology(struct pd_writer *w, struct host_values *h,
-			   const struct host_list *nodes, struct pd_error *e)
+static int write_memory_topology(struct pd_writer *w, struct host_values *h,
+				 const struct host_list *nodes, struct pd_error *e)
 {
 	uint64_t block;
 
 	if (nodes->n == 0 ||
 	    !read_text_number(AT_FDCWD, "/sys/devices/system/memory/block_size_bytes", 16, &block))
 		return 0;
-	return host_feature(w, h, PD_FEATURE_MEM_TOPOLOGY, host_object(h, NULL, (const struct pd_value[]){
+	const struct pd_value v[] = {
 		PD_NUMBER("version", 1), PD_NUMBER("block_size", block),
-		host_array(nodes, "nodes") }, 3), e);
+		host_array(nodes, "nodes"),
+	};
+	return host_feature(w, h, PD_FEATURE_MEM_TOPOLOGY, host_object(h, NULL, v, 3), e);
 }
 
 /* Their numbers, for free(). */
@@ -108,7 +110,7 @@ int hostinfo_memory(struct pd_writer *w, struct host_values *h, struct pd_error 
 	unsigned int *nodes;
 	size_t n;
 
-	if (total(w, h, e) != 0)
+	if (write_total(w, h, e) != 0)
 		return -1;
 	n = online_nodes(&nodes);
 	for (size_t i = 0; i < n; i++) {
@@ -123,5 +125,5 @@ int hostinfo_memory(struct pd_writer *w, struct host_values *h, struct pd_error 
 	free(nodes);
 	if (numa.n && host_feature(w, h, PD_FEATURE_NUMA_TOPOLOGY, host_array(&numa, NULL), e) != 0)
 		return -1;
-	return memory_topology(w, h, &memory, e);
+	return write_memory_topology(w, h, &memory, e);
 }

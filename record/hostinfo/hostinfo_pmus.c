@@ -1,4 +1,4 @@
-/* hostinfo_pmus.c - the PMUs: their numbers, what they can, on which cpus they are. */
+/* hostinfo_pmus.c - features of PMUs: their types, capabilities and CPUs. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -20,8 +20,8 @@ static int by_type(const void *a, const void *b)
 	return 0;
 }
 
-/* Three numbers are the kernel's interface (linux/perf_event.h). */
-static bool type_of(int devices, const char *pmu, uint64_t *type)
+/* Three types are fixed (linux/perf_event.h); these PMUs may have no file `type`. */
+static bool read_type(int devices, const char *pmu, uint64_t *type)
 {
 	static const struct { const char *name; uint64_t type; } fixed[] = {
 		{ "software", 1 }, { "tracepoint", 2 }, { "breakpoint", 5 },
@@ -37,7 +37,7 @@ static bool type_of(int devices, const char *pmu, uint64_t *type)
 	return read_text_number(devices, path, 10, type);
 }
 
-static void mappings(struct host_values *h, struct host_list *list)
+static void list_mappings(struct host_values *h, struct host_list *list)
 {
 	DIR *dir = opendir(DEVICES);
 	struct dirent *entry;
@@ -45,7 +45,7 @@ static void mappings(struct host_values *h, struct host_list *list)
 	while (dir && (entry = readdir(dir))) {
 		uint64_t type;
 
-		if (entry->d_name[0] == '.' || !type_of(dirfd(dir), entry->d_name, &type))
+		if (entry->d_name[0] == '.' || !read_type(dirfd(dir), entry->d_name, &type))
 			continue;
 		host_add(list, host_object(h, NULL, (const struct pd_value[]){
 			PD_NUMBER("type", type), host_text(h, "name", entry->d_name) }, 2));
@@ -63,7 +63,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp((const char *)x->items[0].bytes.data, (const char *)y->items[0].bytes.data);
 }
 
-/* Of the kernel's own kinds only that of the core has any. */
+/* Of the fixed types only the core's has capabilities. */
 static bool may_have_capabilities(const struct pd_value *pmu)
 {
 	enum { RAW = 4, BREAKPOINT };
@@ -71,8 +71,8 @@ static bool may_have_capabilities(const struct pd_value *pmu)
 	return pmu->items[0].number > BREAKPOINT || pmu->items[0].number == RAW;
 }
 
-/* The files of PMU/caps, each a name with a value. */
-static void capabilities(struct host_values *h, const char *pmu, struct host_list *list)
+/* Lists the files of PMU/caps: names and values. */
+static void list_capabilities(struct host_values *h, const char *pmu, struct host_list *list)
 {
 	char path[PATH_MAX], text[256];
 	struct dirent *entry;
@@ -99,9 +99,10 @@ static bool is_core(const char *name)
 	       strcmp(name, "cpu_atom") == 0 || strcmp(name, "cpu_lowpower") == 0;
 }
 
-/* The core's PMU has a section of its own where there is only one kind of cores. */
-static int caps(struct pd_writer *w, struct host_values *h, const struct host_list *pmus,
-		struct pd_error *e)
+/* The capabilities of PMU `cpu`, on machines with one kind of cores, are feature CPU_PMU_CAPS; all
+ * others are in PMU_CAPS. */
+static int write_capabilities(struct pd_writer *w, struct host_values *h,
+			      const struct host_list *pmus, struct pd_error *e)
 {
 	struct host_list others = { .h = h }, hybrid = { .h = h };
 
@@ -111,10 +112,10 @@ static int caps(struct pd_writer *w, struct host_values *h, const struct host_li
 		char path[PATH_MAX], cpus[4096];
 
 		if (may_have_capabilities(&pmus->items[i]))
-			capabilities(h, name, &list);
+			list_capabilities(h, name, &list);
 		if (strcmp(name, "cpu") == 0) {
-			if (list.n &&
-			    host_feature(w, h, PD_FEATURE_CPU_PMU_CAPS, host_array(&list, NULL), e) != 0)
+			if (list.n && host_feature(w, h, PD_FEATURE_CPU_PMU_CAPS,
+						   host_array(&list, NULL), e) != 0)
 				return -1;
 			continue;
 		}
@@ -126,7 +127,8 @@ static int caps(struct pd_writer *w, struct host_values *h, const struct host_li
 			host_add(&hybrid, host_object(h, NULL, (const struct pd_value[]){
 				host_text(h, "pmu_name", name), host_text(h, "cpus", cpus) }, 2));
 	}
-	if (hybrid.n && host_feature(w, h, PD_FEATURE_HYBRID_TOPOLOGY, host_array(&hybrid, NULL), e) != 0)
+	if (hybrid.n &&
+	    host_feature(w, h, PD_FEATURE_HYBRID_TOPOLOGY, host_array(&hybrid, NULL), e) != 0)
 		return -1;
 	return host_feature(w, h, PD_FEATURE_PMU_CAPS, host_array(&others, NULL), e);
 }
@@ -135,10 +137,10 @@ int hostinfo_pmus(struct pd_writer *w, struct host_values *h, struct pd_error *e
 {
 	struct host_list list = { .h = h };
 
-	mappings(h, &list);
+	list_mappings(h, &list);
 	if (list.n == 0 || h->failed)
 		return 0;
 	if (host_feature(w, h, PD_FEATURE_PMU_MAPPINGS, host_array(&list, NULL), e) != 0)
 		return -1;
-	return caps(w, h, &list, e);
+	return write_capabilities(w, h, &list, e);
 }

@@ -1,4 +1,4 @@
-/* hostinfo_tracing.c - formats of the tracepoints that are recorded, as tracefs shows them. */
+/* hostinfo_tracing.c - feature TRACING_DATA: formats of the recorded tracepoints, from tracefs. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -39,7 +39,8 @@ static bool has_id(int events, const char *path, uint64_t id)
 	return read_text_number(events, file, 10, &found) && found == id;
 }
 
-/* "system/event" of an id: by the event's name, which people may have changed, else by looking. */
+/* Finds "system/event" by id: tries the name, which the user may have changed, then all
+ * tracepoints. */
 static bool find_event(int events, const struct hostinfo_tracepoint *t, char *path, size_t size)
 {
 	const char *colon = t->name ? strchr(t->name, ':') : NULL;
@@ -72,7 +73,7 @@ static bool find_event(int events, const struct hostinfo_tracepoint *t, char *pa
 	return found;
 }
 
-static bool seen(const struct hostinfo *info, size_t i)
+static bool is_duplicate(const struct hostinfo *info, size_t i)
 {
 	for (size_t k = 0; k < i; k++)
 		if (info->tracepoints[k].id == info->tracepoints[i].id)
@@ -94,7 +95,8 @@ static size_t read_formats(struct host_values *h, const struct hostinfo *info, i
 		char path[PATH_MAX / 2], file[PATH_MAX];
 		struct pd_value text;
 
-		if (seen(info, i) || !find_event(events, &info->tracepoints[i], path, sizeof(path)))
+		if (is_duplicate(info, i) ||
+		    !find_event(events, &info->tracepoints[i], path, sizeof(path)))
 			continue;
 		snprintf(file, sizeof(file), "%s/format", path);
 		text = file_text(h, NULL, events, file);
@@ -106,7 +108,7 @@ static size_t read_formats(struct host_values *h, const struct hostinfo *info, i
 	return n;
 }
 
-/* An object for each system, with its formats; ftrace's own are a list by themselves. */
+/* Makes an object for each system with its formats, and a separate list for system ftrace. */
 static void group_formats(struct host_values *h, const struct format *formats, size_t n,
 			  struct host_list *systems, struct host_list *ftrace)
 {
@@ -124,9 +126,9 @@ static void group_formats(struct host_values *h, const struct format *formats, s
 	}
 }
 
-/* tracefs and its directory `events`, open */
-static struct pd_value tracing_value(struct host_values *h, const struct hostinfo *info, int tracefs,
-				     int events)
+/* tracefs, events: open directories. */
+static struct pd_value tracing_value(struct host_values *h, const struct hostinfo *info,
+				     int tracefs, int events)
 {
 	struct format *formats = host_alloc(h, (info->nr_tracepoints + 1) * sizeof(*formats));
 	struct host_list systems = { .h = h }, ftrace = { .h = h };
@@ -148,10 +150,13 @@ int hostinfo_tracing(struct pd_writer *w, struct host_values *h, const struct ho
 		     struct pd_error *e)
 {
 	int tracefs = info->nr_tracepoints ? tracefs_open() : -1, ret = 0;
-	int events = tracefs >= 0 ? openat(tracefs, "events", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	int events = -1;
 
+	if (tracefs >= 0)
+		events = openat(tracefs, "events", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (events >= 0) {
-		ret = host_feature(w, h, PD_FEATURE_TRACING_DATA, tracing_value(h, info, tracefs, events), e);
+		ret = host_feature(w, h, PD_FEATURE_TRACING_DATA,
+				   tracing_value(h, info, tracefs, events), e);
 		close(events);
 	}
 	if (tracefs >= 0)

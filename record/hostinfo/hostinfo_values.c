@@ -1,4 +1,4 @@
-/* hostinfo_values.c - values under construction, all freed at once. */
+/* hostinfo_values.c - values of features under construction, freed together. */
 #include "hostinfo/hostinfo_values.h"
 
 #include <stddef.h>

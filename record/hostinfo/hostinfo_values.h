@@ -1,4 +1,4 @@
-/* hostinfo_values.h - values under construction, all freed at once. */
+/* hostinfo_values.h - values of features under construction, freed together. */
 #ifndef RECORD_HOSTINFO_VALUES_H
 #define RECORD_HOSTINFO_VALUES_H
 
@@ -6,8 +6,8 @@
 
 #include "pd/write.h"
 
-/* Zeroed before the first use. Without memory everything given out is NULL or 0, `failed` says so
- * and what would be written is left out. */
+/* Must be zeroed before use. Without memory functions return NULL or empty values and set `failed`;
+ * then host_feature() writes nothing. */
 struct host_values {
 	struct host_block *blocks;
 	int failed;
@@ -17,7 +17,7 @@ void *host_alloc(struct host_values *h, size_t size);	/* zeroed */
 const char *host_copy(struct host_values *h, const char *text);
 void host_values_free(struct host_values *h);
 
-/* An array that grows, in h. */
+/* A growing array, allocated in h. */
 struct host_list {
 	struct host_values *h;
 	struct pd_value *items;
@@ -25,12 +25,12 @@ struct host_list {
 };
 void host_add(struct host_list *l, struct pd_value v);
 struct pd_value host_array(const struct host_list *l, const char *name);
-/* n values as an object. */
+/* Copies n values into an object. */
 struct pd_value host_object(struct host_values *h, const char *name, const struct pd_value *v,
 			    size_t n);
 struct pd_value host_text(struct host_values *h, const char *name, const char *text);
 
-/* Writes the feature unless memory failed. */
+/* Writes the feature unless h->failed. Returns 0, or -1 and *e. */
 int host_feature(struct pd_writer *w, struct host_values *h, uint32_t id, struct pd_value value,
 		 struct pd_error *e);
 
