@@ -1,4 +1,5 @@
-/* repair.c - writes what is readable of a recording as a valid one: bytes of records pass through untouched. */
+/* repair.c - writes the readable part of a recording as a valid file; bytes of records are not
+ * changed. */
 #include "pd/repair.h"
 
 #include <string.h>
@@ -18,10 +19,10 @@ struct repair {
 	struct pd_out out;
 	struct pd_buf buf;
 	struct pd_header_values header;
-	bool expands;		/* there were compressed records */
+	bool expands;		/* the input has compressed records */
 };
 
-static int fail(struct pd_error *e, enum pd_code code, int error)
+static int set_error(struct pd_error *e, enum pd_code code, int error)
 {
 	*e = (struct pd_error){ .code = code, .severity = PD_FATAL, .have = (uint64_t)error };
 	return -1;
@@ -32,16 +33,17 @@ static int flush_buf(struct repair *p, struct pd_error *e)
 	int failed = p->buf.failed;
 
 	if (failed)
-		return fail(e, PD_E_LIMIT, 0);
+		return set_error(e, PD_E_LIMIT, 0);
 	failed = pd_out_append(&p->out, p->buf.data, p->buf.size);
 	p->buf.size = 0;
-	return failed ? fail(e, PD_E_IO, failed) : 0;
+	return failed ? set_error(e, PD_E_IO, failed) : 0;
 }
 
-/* --- what stands before the records --- */
+/* --- before the records --- */
 
-/* The attribute as the header's stride has it, its own size set right where it can't be. */
-static void put_attr(struct repair *p, const struct pd_attr *a, size_t size, uint64_t ids_at)
+/* Appends an attribute in the size that the header states, with its own size corrected if
+ * impossible. */
+static void append_attr(struct repair *p, const struct pd_attr *a, size_t size, uint64_t ids_at)
 {
 	uint8_t *at = pd_buf_reserve(&p->buf, size);
 	const size_t have = a->bytes.size < size ? a->bytes.size : size;
@@ -58,7 +60,8 @@ static void put_attr(struct repair *p, const struct pd_attr *a, size_t size, uin
 		p->report->attrs_recovered++;
 	}
 	p->buf.size += size;
-	pd_compose_section(p->session, a->nr_ids ? ids_at : 0, a->nr_ids * sizeof(uint64_t), &p->buf);
+	pd_compose_section(p->session, a->nr_ids ? ids_at : 0, a->nr_ids * sizeof(uint64_t),
+			   &p->buf);
 }
 
 static int begin_file(struct repair *p, struct pd_error *e)
@@ -69,7 +72,8 @@ static int begin_file(struct repair *p, struct pd_error *e)
 	uint8_t number[8];
 
 	p->header = (struct pd_header_values){
-		.long_size = info->long_size, .size = PD_FILE_HEADER_SIZE, .attr_size = info->attr_size };
+		.long_size = info->long_size, .size = PD_FILE_HEADER_SIZE,
+		.attr_size = info->attr_size };
 	pd_compose_header(p->session, &p->header, &p->buf);
 	for (size_t i = 0; i < s->nr_attrs; i++)
 		for (size_t k = 0; k < s->attrs[i]->nr_ids; k++) {
@@ -78,7 +82,7 @@ static int begin_file(struct repair *p, struct pd_error *e)
 		}
 	p->header.attrs.offset = p->buf.size;
 	for (size_t i = 0; i < s->nr_attrs; i++) {
-		put_attr(p, s->attrs[i], (size_t)info->attr_size - PD_SECTION_SIZE, ids_at);
+		append_attr(p, s->attrs[i], (size_t)info->attr_size - PD_SECTION_SIZE, ids_at);
 		ids_at += s->attrs[i]->nr_ids * sizeof(number);
 	}
 	p->header.attrs.size = p->buf.size - p->header.attrs.offset;
@@ -86,17 +90,17 @@ static int begin_file(struct repair *p, struct pd_error *e)
 	return flush_buf(p, e);
 }
 
-static int begin(struct repair *p, struct pd_error *e)
+static int begin_output(struct repair *p, struct pd_error *e)
 {
 	if (pd_reader_file(p->reader)->mode != PD_MODE_PIPE)
-		return p->session->nr_attrs ? begin_file(p, e) : fail(e, PD_E_NO_ATTR, 0);
+		return p->session->nr_attrs ? begin_file(p, e) : set_error(e, PD_E_NO_ATTR, 0);
 	pd_compose_pipe_header(p->session, &p->buf);
 	return flush_buf(p, e);
 }
 
 /* --- records --- */
 
-/* Can every reader take this record? */
+/* Returns whether every reader accepts this record. */
 static bool is_good(const struct pd_record *r)
 {
 	if (r->frame.state != PD_FRAME_WHOLE || r->frame.payload_lost || !r->frame.desc)
@@ -104,7 +108,8 @@ static bool is_good(const struct pd_record *r)
 	return r->error.code == PD_OK || (r->error.code == PD_E_NO_ATTR && r->trailer);
 }
 
-/* An id that no event has makes perf give up; 0 is one that it takes for "not known". */
+/* Sets an id that belongs to no event to 0: perf rejects unknown ids, and takes 0 for "not
+ * known". */
 static int forget_id(struct repair *p, uint64_t end, struct pd_error *e)
 {
 	static const uint8_t none[8];
@@ -115,10 +120,10 @@ static int forget_id(struct repair *p, uint64_t end, struct pd_error *e)
 		return 0;
 	p->report->ids_forgotten++;
 	failed = pd_out_at(&p->out, end - first->trailer_id_at, none, sizeof(none));
-	return failed ? fail(e, PD_E_IO, failed) : 0;
+	return failed ? set_error(e, PD_E_IO, failed) : 0;
 }
 
-/* Counts bytes of a record that are not written. Those that are skipped the reader counts. */
+/* Counts bytes of a record that are not written. The reader counts skipped ones. */
 static void count_dropped(struct repair *p, const struct pd_record *r, uint64_t bytes)
 {
 	struct pd_account *a = pd_reader_own_account(p->reader);
@@ -130,7 +135,7 @@ static void count_dropped(struct repair *p, const struct pd_record *r, uint64_t 
 		a->dropped += bytes;
 }
 
-/* Counts a record that is not written, with the data after it. */
+/* Counts a record that is not written, and the data after it. */
 static int drop_record(struct repair *p, const struct pd_record *r, struct pd_error *e)
 {
 	uint64_t bytes = r->frame.bytes.size;
@@ -144,8 +149,10 @@ static int drop_record(struct repair *p, const struct pd_record *r, struct pd_er
 	return got;
 }
 
-/* Copies the bytes behind the record at `at` of the output; where they end early the record is made to say so. */
-static int copy_payload(struct repair *p, uint64_t at, const struct pd_record_desc *d, uint64_t size, struct pd_error *e)
+/* Copies the data after the record at `at` of the output; if they end early, corrects the size in
+ * the record. */
+static int copy_payload(struct repair *p, uint64_t at, const struct pd_record_desc *d,
+			uint64_t size, struct pd_error *e)
 {
 	const struct pd_plan *plan = pd_session_body_plan(p->session, d);
 	const struct pd_op *op = plan ? pd_plan_find(plan, d->payload) : NULL;
@@ -158,7 +165,7 @@ static int copy_payload(struct repair *p, uint64_t at, const struct pd_record_de
 		const int failed = pd_out_append(&p->out, piece.data, piece.size);
 
 		if (failed)
-			return fail(e, PD_E_IO, failed);
+			return set_error(e, PD_E_IO, failed);
 		copied += piece.size;
 	}
 	if (got < 0)
@@ -168,11 +175,13 @@ static int copy_payload(struct repair *p, uint64_t at, const struct pd_record_de
 	p->report->shortened++;
 	pd_store(number, copied, op->width, p->session->swap);
 	got = pd_out_at(&p->out, at + PD_RECORD_HEADER_SIZE + op->offset, number, op->width);
-	return got ? fail(e, PD_E_IO, got) : 0;
+	return got ? set_error(e, PD_E_IO, got) : 0;
 }
 
-/* Copies the first `kept` bytes of a record, of which `own` are its own: that becomes its size. */
-static int copy_resized(struct repair *p, const struct pd_record *r, size_t own, size_t kept, struct pd_error *e)
+/* Copies the first `kept` bytes of a record, and sets its size to `own`: the rest are other
+ * records. */
+static int copy_resized(struct repair *p, const struct pd_record *r, size_t own, size_t kept,
+			struct pd_error *e)
 {
 	const uint64_t at = p->out.offset;
 	uint8_t number[2];
@@ -183,10 +192,10 @@ static int copy_resized(struct repair *p, const struct pd_record *r, size_t own,
 		failed = pd_out_at(&p->out, at + PD_RECORD_SIZE_AT, number, sizeof(number));
 	p->report->records++;
 	p->report->expanded += r->frame.inner_offset != PD_OUTER;
-	return failed ? fail(e, PD_E_IO, failed) : 0;
+	return failed ? set_error(e, PD_E_IO, failed) : 0;
 }
 
-/* Copies a record of which damage made the size cover those after it, and these as they are. */
+/* Copies a record whose damaged size covers the records after it, and copies these. */
 static int copy_split(struct repair *p, const struct pd_record *r, size_t own, struct pd_error *e)
 {
 	const struct pd_bytes bytes = r->frame.bytes;
@@ -216,7 +225,7 @@ static int copy_record(struct repair *p, const struct pd_record *r, struct pd_er
 	size_t own;
 	int failed;
 
-	if (d && d->compressed) {	/* what is in it follows */
+	if (d && d->compressed) {	/* its records follow, decompressed */
 		p->expands = true;
 		return 0;
 	}
@@ -231,7 +240,7 @@ static int copy_record(struct repair *p, const struct pd_record *r, struct pd_er
 	p->report->expanded += r->frame.inner_offset != PD_OUTER;
 	failed = pd_out_append(&p->out, r->frame.bytes.data, r->frame.bytes.size);
 	if (failed)
-		return fail(e, PD_E_IO, failed);
+		return set_error(e, PD_E_IO, failed);
 	if (r->error.code == PD_E_NO_ATTR)
 		return forget_id(p, p->out.offset, e);
 	return payload ? copy_payload(p, at, d, payload, e) : 0;
@@ -247,21 +256,24 @@ static int copy_records(struct repair *p, struct pd_error *e)
 			return -1;
 	if (got < 0 && (e->code == PD_E_LIMIT || e->code == PD_E_NOMEM))
 		return -1;
-	if (got < 0)	/* the rest can't be read: what came before it is kept */
+	if (got < 0)	/* the rest is unreadable: keeps what came before */
 		pd_reader_report(p->reader, e);
 	return 0;
 }
 
-/* --- what stands behind them --- */
+/* --- after the records --- */
 
-/* Is the feature true of the old file only? AUXTRACE gives the offsets of the AUXTRACE records. */
+/* Returns whether the feature is true of the old file only. AUXTRACE gives the offsets of the
+ * AUXTRACE records. */
 static bool is_obsolete(const struct repair *p, uint32_t id)
 {
 	return id == PD_FEATURE_AUXTRACE || (id == PD_FEATURE_COMPRESSED && p->expands) ||
-	       (id == PD_FEATURE_DIR_FORMAT && pd_reader_file(p->reader)->mode == PD_MODE_DIRECTORY);
+	       (id == PD_FEATURE_DIR_FORMAT &&
+		pd_reader_file(p->reader)->mode == PD_MODE_DIRECTORY);
 }
 
-/* The tracepoints' formats, the first bit there is, where they are no good as they are: 1; 0: they are, or none is needed. */
+/* Makes placeholder formats if the tracepoint formats are unusable. Returns 1 if it did, 0 if there
+ * is no need, -1 and *e. Formats are the first feature bit. */
 static int replace_formats(struct repair *p, struct pd_buf *sections, struct pd_error *e)
 {
 	struct pd_feature f = { .id = PD_FEATURE_TRACING_DATA };
@@ -269,29 +281,31 @@ static int replace_formats(struct repair *p, struct pd_buf *sections, struct pd_
 	enum pd_placeholder_formats made;
 
 	for (size_t i = 0; i < pd_reader_nr_features(p->reader); i++)
-		if (pd_reader_feature(p->reader, i, &f, &ignored) || f.id == PD_FEATURE_TRACING_DATA)
+		if (pd_reader_feature(p->reader, i, &f, &ignored) ||
+		    f.id == PD_FEATURE_TRACING_DATA)
 			break;
-	made = pd_placeholder_tracing_data(p->session, f.id == PD_FEATURE_TRACING_DATA ? f.bytes : (struct pd_bytes){ NULL, 0 },
-					   sections);
+	made = pd_placeholder_tracing_data(
+		p->session,
+		f.id == PD_FEATURE_TRACING_DATA ? f.bytes : (struct pd_bytes){ NULL, 0 }, sections);
 	if (made == PD_PLACEHOLDERS_FAILED)
-		return fail(e, PD_E_LIMIT, 0);
+		return set_error(e, PD_E_LIMIT, 0);
 	return made == PD_PLACEHOLDERS_MADE;
 }
 
-/* Is all of the section there, and intact? */
+/* Returns whether the section is complete and intact. */
 static bool is_whole(struct repair *p, const struct pd_feature *f)
 {
 	const struct pd_file_info *info = pd_reader_file(p->reader);
 	struct pd_extent_of extent;
 
 	for (size_t k = 0; k < info->nr_sections; k++)
-		if (info->sections[k].feature == f->id && info->sections[k].offset == f->offset && f->id &&
-		    info->sections[k].size != f->bytes.size)
+		if (info->sections[k].feature == f->id && info->sections[k].offset == f->offset &&
+		    f->id && info->sections[k].size != f->bytes.size)
 			return false;
 	return pd_session_check_feature(p->session, f->id, f->bytes, &extent) == PD_OK;
 }
 
-/* Sections may lie on one another: no more is lost of them than they have together. */
+/* Sections may overlap: no more is counted than their total size. */
 static void drop_feature(struct repair *p, const struct pd_feature *f)
 {
 	struct pd_account *own = pd_reader_own_account(p->reader), a = { .size = sizeof(a) };
@@ -303,7 +317,7 @@ static void drop_feature(struct repair *p, const struct pd_feature *f)
 		own->dropped_features = a.features;
 }
 
-/* The table, then the sections; of one that is not kept the bit is not set. */
+/* Writes the feature table and the sections that are kept. */
 static int copy_features(struct repair *p, struct pd_error *e)
 {
 	struct pd_section kept[PD_FEATURE_BITS + 1];
@@ -316,7 +330,8 @@ static int copy_features(struct repair *p, struct pd_error *e)
 	if (failed < 0)
 		return -1;
 	if (failed) {
-		kept[n++] = (struct pd_section){ .feature = PD_FEATURE_TRACING_DATA, .size = sections.size };
+		kept[n++] = (struct pd_section){ .feature = PD_FEATURE_TRACING_DATA,
+			.size = sections.size };
 		p->header.features[PD_FEATURE_TRACING_DATA] = p->report->placeholder_formats = true;
 	}
 	for (size_t i = 0; i < pd_reader_nr_features(p->reader); i++) {
@@ -330,7 +345,8 @@ static int copy_features(struct repair *p, struct pd_error *e)
 			drop_feature(p, &f);
 			continue;
 		}
-		kept[n++] = (struct pd_section){ .feature = f.id, .offset = sections.size, .size = f.bytes.size };
+		kept[n++] = (struct pd_section){ .feature = f.id, .offset = sections.size,
+			.size = f.bytes.size };
 		pd_buf_append(&sections, f.bytes.data, f.bytes.size);
 		p->report->features[f.id] = p->header.features[f.id] = true;
 	}
@@ -338,40 +354,43 @@ static int copy_features(struct repair *p, struct pd_error *e)
 	for (size_t i = 0; i < n; i++)
 		pd_compose_section(p->session, base + kept[i].offset, kept[i].size, &p->buf);
 	pd_buf_append(&p->buf, sections.data, sections.size);
-	failed = sections.failed ? fail(e, PD_E_LIMIT, 0) : flush_buf(p, e);
+	failed = sections.failed ? set_error(e, PD_E_LIMIT, 0) : flush_buf(p, e);
 	pd_buf_free(&sections);
 	return failed;
 }
 
-static int finish(struct repair *p, struct pd_error *e)
+static int finish_output(struct repair *p, struct pd_error *e)
 {
 	const struct pd_file_info *info = pd_reader_file(p->reader);
 	int failed;
 
 	if (!p->report->records)
-		return fail(e, PD_E_UNFINISHED, 0);
+		return set_error(e, PD_E_UNFINISHED, 0);
 	if (info->mode != PD_MODE_PIPE) {
 		p->header.data.size = p->out.offset - p->header.data.offset;
-		for (size_t i = 0; i < PD_FEATURE_BITS; i++)	/* whose table was never written, or is gone */
-			p->report->features_dropped[i] = info->adds_features[i] && !is_obsolete(p, (uint32_t)i);
+		for (size_t i = 0; i < PD_FEATURE_BITS; i++)	/* if the table was never written,
+								 * or is lost */
+			p->report->features_dropped[i] =
+				info->adds_features[i] && !is_obsolete(p, (uint32_t)i);
 		if (copy_features(p, e))
 			return -1;
 		for (size_t i = 0; i < PD_FEATURE_BITS; i++)
 			p->report->features_dropped[i] &= !p->report->features[i];
 		pd_compose_header(p->session, &p->header, &p->buf);
 		if (p->buf.failed)
-			return fail(e, PD_E_LIMIT, 0);
+			return set_error(e, PD_E_LIMIT, 0);
 		failed = pd_out_at(&p->out, 0, p->buf.data, p->buf.size);
 		if (failed)
-			return fail(e, PD_E_IO, failed);
+			return set_error(e, PD_E_IO, failed);
 	} else if (!p->session->nr_attrs) {
-		return fail(e, PD_E_NO_ATTR, 0);
+		return set_error(e, PD_E_NO_ATTR, 0);
 	}
 	failed = pd_out_flush(&p->out);
-	return failed ? fail(e, PD_E_IO, failed) : 0;
+	return failed ? set_error(e, PD_E_IO, failed) : 0;
 }
 
-int pd_reader_repair(struct pd_reader *r, int fd, struct pd_repair_report *report, struct pd_error *e)
+int pd_reader_repair(struct pd_reader *r, int fd, struct pd_repair_report *report,
+		     struct pd_error *e)
 {
 	struct repair p = { .reader = r, .session = pd_reader_session(r), .report = report };
 	int failed = -1;
@@ -379,8 +398,8 @@ int pd_reader_repair(struct pd_reader *r, int fd, struct pd_repair_report *repor
 	*report = (struct pd_repair_report){ .records = 0 };
 	p.buf.budget = p.session->budget;
 	if (pd_out_init(&p.out, fd))
-		return fail(e, PD_E_NOMEM, 0);
-	if (begin(&p, e) == 0 && copy_records(&p, e) == 0 && finish(&p, e) == 0)
+		return set_error(e, PD_E_NOMEM, 0);
+	if (begin_output(&p, e) == 0 && copy_records(&p, e) == 0 && finish_output(&p, e) == 0)
 		failed = 0;
 	pd_buf_free(&p.buf);
 	pd_out_free(&p.out);

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct pd_sink *pd_sink_new_batched(const struct pd_sink_ops *ops, pd_sink_batch_fn batch, void *state)
+struct pd_sink *pd_sink_new_batched(const struct pd_sink_ops *ops, pd_sink_batch_fn batch,
+				    void *state)
 {
 	struct pd_sink *s = calloc(1, sizeof(*s));
 
@@ -67,7 +68,8 @@ int pd_pump(struct pd_reader *r, struct pd_sink *s)
 	struct pd_error e;
 	int ret = 0, failed = pd_sink_begin(s, r);
 
-	while (!failed && !(failed = pd_sink_batch(s, r)) && (ret = pd_reader_next(r, &record, &e)) == 1)
+	while (!failed && !(failed = pd_sink_batch(s, r)) &&
+	       (ret = pd_reader_next(r, &record, &e)) == 1)
 		failed = pd_sink_record(s, record);
 	if (!failed && ret < 0)
 		failed = pd_sink_error(s, &e);

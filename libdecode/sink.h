@@ -14,6 +14,7 @@ struct pd_sink {
 };
 
 /* As pd_sink_new(), for sinks that see the inside of a reader. */
-struct pd_sink *pd_sink_new_batched(const struct pd_sink_ops *ops, pd_sink_batch_fn batch, void *state);
+struct pd_sink *pd_sink_new_batched(const struct pd_sink_ops *ops, pd_sink_batch_fn batch,
+				    void *state);
 
 #endif

@@ -1,4 +1,4 @@
-/* filter.c - which records are wanted: by type, task, cpu, time and event. */
+/* filter.c - selects records by type, task, cpu, time and event. */
 #include "model/filter.h"
 
 #include <fnmatch.h>
@@ -7,9 +7,9 @@
 #include <strings.h>
 
 #define OWN_MEMORY (64u << 20)
-#define NOBODY UINT32_MAX	/* a pid of -1 */
+#define NOBODY UINT32_MAX	/* the pid -1 */
 
-/* What pd_ranges is when it is one's own. */
+/* A pd_ranges that the filter owns. */
 struct ranges {
 	struct pd_range *items;
 	size_t count;
@@ -20,7 +20,7 @@ struct globs {
 	size_t count;
 };
 
-/* Whether an event's name is wanted; asked once for each name it has. */
+/* Whether an event's name is wanted; determined once for each name it has. */
 struct wanted {
 	uint32_t generation;
 	enum { NOT_ASKED, WANTED, UNWANTED } answer;
@@ -31,13 +31,14 @@ struct pd_filter {
 	struct globs comms, events;
 	struct pd_range time;
 	bool any_time;
-	uint64_t dropped, samples;	/* records, and SAMPLE records that were kept */
-	struct pd_budget budget;	/* of what grows with the input */
+	uint64_t dropped, samples;	/* records dropped, SAMPLE records kept */
+	struct pd_budget budget;	/* for what grows with the input */
 	struct pd_arena arena;
-	struct pd_map named;		/* tid -> bool *: has a wanted name; no entry: never had one */
+	struct pd_map named;		/* tid -> bool *: has a wanted name; no entry: never had
+					 * one */
 	struct wanted *wanted;		/* by the event's index */
 	size_t nr_wanted;
-	bool branch;			/* what was given is another's */
+	bool is_clone;			/* the options belong to another filter */
 };
 
 static int copy_ranges(struct ranges *to, struct pd_ranges from)
@@ -98,8 +99,9 @@ struct pd_filter *pd_filter_new(const struct pd_filter_options *given)
 	f->any_time = !o.time;
 	if (o.time)
 		f->time = *o.time;
-	if (copy_ranges(&f->types, o.types) || copy_ranges(&f->pids, o.pids) || copy_ranges(&f->tids, o.tids) ||
-	    copy_ranges(&f->cpus, o.cpus) || copy_globs(&f->comms, o.comms) || copy_globs(&f->events, o.events)) {
+	if (copy_ranges(&f->types, o.types) || copy_ranges(&f->pids, o.pids) ||
+	    copy_ranges(&f->tids, o.tids) || copy_ranges(&f->cpus, o.cpus) ||
+	    copy_globs(&f->comms, o.comms) || copy_globs(&f->events, o.events)) {
 		pd_filter_free(f);
 		return NULL;
 	}
@@ -110,7 +112,7 @@ void pd_filter_free(struct pd_filter *f)
 {
 	if (!f)
 		return;
-	if (!f->branch)
+	if (!f->is_clone)
 		free_given(f);
 	pd_map_free(&f->named);
 	pd_arena_free(&f->arena);
@@ -118,7 +120,7 @@ void pd_filter_free(struct pd_filter *f)
 	free(f);
 }
 
-/* Names of threads are learned from the records before. */
+/* Filters by comm cannot be cloned: they need all earlier records. */
 struct pd_filter *pd_filter_clone(const struct pd_filter *f)
 {
 	struct pd_filter *b = f->comms.count ? NULL : malloc(sizeof(*b));
@@ -126,8 +128,10 @@ struct pd_filter *pd_filter_clone(const struct pd_filter *f)
 	if (!b)
 		return NULL;
 	*b = (struct pd_filter){
-		.types = f->types, .pids = f->pids, .tids = f->tids, .cpus = f->cpus, .events = f->events,
-		.time = f->time, .any_time = f->any_time, .budget.limit = OWN_MEMORY, .branch = true,
+		.types = f->types, .pids = f->pids, .tids = f->tids, .cpus = f->cpus,
+		.events = f->events,
+		.time = f->time, .any_time = f->any_time, .budget.limit = OWN_MEMORY,
+		.is_clone = true,
 	};
 	b->arena.budget = b->named.budget = &b->budget;
 	return b;
@@ -155,7 +159,7 @@ uint64_t pd_filter_samples(const struct pd_filter *f)
 	return f->samples;
 }
 
-static bool is_in(const struct ranges *r, uint64_t n)
+static bool in_ranges(const struct ranges *r, uint64_t n)
 {
 	for (size_t i = 0; i < r->count; i++)
 		if (n >= r->items[i].from && n <= r->items[i].to)
@@ -163,7 +167,7 @@ static bool is_in(const struct ranges *r, uint64_t n)
 	return r->count == 0;
 }
 
-static bool matches(const struct globs *g, const char *text)
+static bool matches_any(const struct globs *g, const char *text)
 {
 	for (size_t i = 0; i < g->count; i++)
 		if (fnmatch(g->items[i], text, 0) == 0)
@@ -173,15 +177,16 @@ static bool matches(const struct globs *g, const char *text)
 
 static bool matches_bytes(const struct globs *g, struct pd_bytes text)
 {
-	char copy[512];	/* threads' names have 15 bytes, events' hardly more than a line */
+	char copy[512];	/* names of threads have 15 bytes, those of events rarely more than a
+			 * line */
 	size_t n = text.size < sizeof(copy) ? text.size : sizeof(copy) - 1;
 
 	memcpy(copy, text.data, n);
 	copy[n] = '\0';
-	return matches(g, copy);
+	return matches_any(g, copy);
 }
 
-/* Does the trailer say anything? Perf leaves it empty in what it makes up. */
+/* Returns whether the trailer has values: perf leaves it empty in synthesized records. */
 static bool trailer_counts(const struct pd_record *r)
 {
 	uint64_t time;
@@ -211,12 +216,12 @@ static bool moment_number(const struct pd_record *r, enum pd_hot which, uint64_t
 	return pd_record_number(r, PD_OF_BODY, which, out);
 }
 
-/* Thread 0 is an idle cpu; no record names it. */
+/* Thread 0 is an idle CPU and is not named by records. */
 static bool has_name(const struct pd_filter *f, uint32_t tid)
 {
 	const bool *named = pd_map_find(&f->named, tid);
 
-	return named ? *named : tid == 0 && matches(&f->comms, "swapper");
+	return named ? *named : tid == 0 && matches_any(&f->comms, "swapper");
 }
 
 static int set_name(struct pd_filter *f, uint32_t tid, bool wanted)
@@ -233,14 +238,16 @@ static int set_name(struct pd_filter *f, uint32_t tid, bool wanted)
 	return 0;
 }
 
-/* Takes in what the record says about threads' names. */
+/* Updates the names of threads from COMM and FORK. */
 static int update_name(struct pd_filter *f, const struct pd_record *r)
 {
 	uint64_t tid, parent;
 	struct pd_bytes comm;
-	const enum pd_names_thread names = r->frame.desc ? r->frame.desc->names_thread : PD_NAMES_NO_THREAD;
+	const enum pd_names_thread names =
+		r->frame.desc ? r->frame.desc->names_thread : PD_NAMES_NO_THREAD;
 
-	if (names == PD_NAMES_THREAD && pd_record_number(r, PD_OF_BODY, PD_HOT_TID, &tid) && pd_record_get_text(r, "comm", &comm))
+	if (names == PD_NAMES_THREAD && pd_record_number(r, PD_OF_BODY, PD_HOT_TID, &tid) &&
+	    pd_record_get_text(r, "comm", &comm))
 		return set_name(f, (uint32_t)tid, matches_bytes(&f->comms, comm));
 	if (names == PD_NAMES_CHILD && pd_record_number(r, PD_OF_BODY, PD_HOT_TID, &tid) &&
 	    pd_record_get_number(r, "ptid", &parent))
@@ -257,19 +264,19 @@ static bool keeps_task(const struct pd_filter *f, const struct pd_record *r)
 		return true;
 	if (!task_number(r, PD_HOT_PID, &id) || (task == PD_TASK_OR_KERNEL && id == NOBODY))
 		return true;
-	if (!is_in(&f->pids, id))
+	if (!in_ranges(&f->pids, id))
 		return false;
 	if (!task_number(r, PD_HOT_TID, &id))
 		return true;
-	return is_in(&f->tids, id) && (!f->comms.count || has_name(f, id));
+	return in_ranges(&f->tids, id) && (!f->comms.count || has_name(f, id));
 }
 
-/* The name, or the name without its modifiers: "cycles" finds cycles:u. */
+/* Compares the name with and without its modifiers: "cycles" matches cycles:u. */
 static bool matches_event(const struct globs *g, const char *name)
 {
 	const char *colon = strrchr(name, ':');
 
-	if (matches(g, name))
+	if (matches_any(g, name))
 		return true;
 	if (!colon || !colon[1] || colon[1 + strspn(colon + 1, "ukhHGpPSDeWbR")])
 		return false;
@@ -278,7 +285,7 @@ static bool matches_event(const struct globs *g, const char *name)
 
 bool pd_event_name_matches(const char *glob, const char *name)
 {
-	char *items[] = { (char *)(uintptr_t)glob };	/* it is only read */
+	char *items[] = { (char *)(uintptr_t)glob };	/* only read */
 
 	return matches_event(&(const struct globs){ items, 1 }, name);
 }
@@ -293,7 +300,8 @@ static int keeps_event(struct pd_filter *f, const struct pd_record *r)
 	if (a->index >= f->nr_wanted) {
 		const size_t bigger = a->index < 16 ? 32 : 2 * (size_t)a->index;
 
-		w = pd_budget_grow(&f->budget, f->wanted, f->nr_wanted * sizeof(*w), bigger * sizeof(*w));
+		w = pd_budget_grow(&f->budget, f->wanted, f->nr_wanted * sizeof(*w),
+				   bigger * sizeof(*w));
 		if (!w)
 			return -1;
 		f->wanted = w;
@@ -307,7 +315,7 @@ static int keeps_event(struct pd_filter *f, const struct pd_record *r)
 	return w->answer == WANTED;
 }
 
-static int keeps(struct pd_filter *f, const struct pd_record *r)
+static int keeps_record(struct pd_filter *f, const struct pd_record *r)
 {
 	uint64_t n;
 	int kept;
@@ -315,16 +323,17 @@ static int keeps(struct pd_filter *f, const struct pd_record *r)
 	if (r->frame.state == PD_FRAME_SKIPPED)
 		return 1;
 	if (r->frame.type >= PD_RECORD_USER_START)
-		return is_in(&f->types, r->frame.type);
+		return in_ranges(&f->types, r->frame.type);
 	if (f->comms.count && update_name(f, r))
 		return -1;
-	if (!is_in(&f->types, r->frame.type))
+	if (!in_ranges(&f->types, r->frame.type))
 		return 0;
-	if (!r->frame.desc)	/* nothing to ask it for */
+	if (!r->frame.desc)	/* has no known fields */
 		return 1;
-	if (f->cpus.count && moment_number(r, PD_HOT_CPU, &n) && !is_in(&f->cpus, (uint32_t)n))
+	if (f->cpus.count && moment_number(r, PD_HOT_CPU, &n) && !in_ranges(&f->cpus, (uint32_t)n))
 		return 0;
-	if (!f->any_time && moment_number(r, PD_HOT_TIME, &n) && (n < f->time.from || n > f->time.to))
+	if (!f->any_time && moment_number(r, PD_HOT_TIME, &n) &&
+	    (n < f->time.from || n > f->time.to))
 		return 0;
 	kept = keeps_task(f, r) ? keeps_event(f, r) : 0;
 	f->samples += kept > 0 && r->frame.type == PD_RECORD_SAMPLE;
@@ -333,18 +342,19 @@ static int keeps(struct pd_filter *f, const struct pd_record *r)
 
 int pd_filter_keeps(struct pd_filter *f, const struct pd_record *r)
 {
-	int kept = keeps(f, r);
+	int kept = keeps_record(f, r);
 
 	f->dropped += kept == 0;
 	return kept;
 }
 
-/* By its type alone, or by numbers at fixed places; only names are looked for in a whole record. */
-static int keeps_simple(struct pd_filter *f, const struct pd_batch *batch, const struct pd_simple *p, struct pd_record *r)
+/* Decides by the type alone, or by numbers at fixed offsets; only names need a whole record. */
+static int keeps_simple(struct pd_filter *f, const struct pd_batch *batch,
+			const struct pd_simple *p, struct pd_record *r)
 {
 	const struct pd_record_desc *desc = pd_record_desc(p->type);
 
-	if (!f->comms.count && !is_in(&f->types, p->type))
+	if (!f->comms.count && !in_ranges(&f->types, p->type))
 		return 0;
 	if (desc->names_thread != PD_NAMES_NO_THREAD) {
 		pd_batch_record(batch, p, r->session, r);
@@ -353,7 +363,7 @@ static int keeps_simple(struct pd_filter *f, const struct pd_batch *batch, const
 		r->frame.desc = desc;
 		pd_batch_parts(batch, p, r);
 	}
-	return keeps(f, r);
+	return keeps_record(f, r);
 }
 
 int pd_filter_batch(struct pd_filter *f, struct pd_batch *batch, struct pd_session *s)

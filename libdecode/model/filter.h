@@ -1,17 +1,18 @@
-/* filter.h - the filter, asked for many records at once. */
+/* filter.h - filters batches of records, and clones filters for threads. */
 #ifndef PD_MODEL_FILTER_H
 #define PD_MODEL_FILTER_H
 
 #include "pd/filter.h"
 #include "stream/batch.h"
 
-/* Of the rest of a run only what stays is left in it, as pd_filter_keeps() has it. 0, or -1: no memory. */
+/* Removes the records from the rest of the batch that pd_filter_keeps() drops. Returns 0, or -1
+ * without memory. */
 int pd_filter_batch(struct pd_filter *f, struct pd_batch *batch, struct pd_session *s);
 
-/* The same filter for another thread, which asks it for other records; valid as long as f is, whose time is not set meanwhile.
- * NULL: no memory, or all records have to be asked for in their order. */
+/* Clones a filter for another thread and other records; valid as long as f, whose time must not be
+ * set meanwhile. Returns NULL without memory, or if all records must be filtered in their order. */
 struct pd_filter *pd_filter_clone(const struct pd_filter *f);
-/* Records that another filter, a branch of this one, dropped, and samples that it kept. */
+/* Adds the counts of a clone. */
 void pd_filter_add_counts(struct pd_filter *f, uint64_t dropped, uint64_t samples);
 
 #endif

@@ -1,4 +1,4 @@
-/* order.c - gives items back by time, in bounded memory. */
+/* order.c - sorts items by time, in bounded memory. */
 #include "model/order.h"
 
 #include <string.h>
@@ -9,40 +9,42 @@
 #define MEMORY_MIN (1u << 20)
 #define CHUNK_MAX (1u << 20)
 #define ENTRIES_MIN 1024
-#define RUN_BUFFERS 64	/* at most so many runs are read at once */
+#define RUN_BUFFERS 64	/* the most runs that are read at once */
 #define BUFFER_MAX (1u << 20)
 
 struct chunk {
 	struct chunk *next, *prev;
-	size_t size, used;	/* of data */
-	size_t live;		/* items not released */
+	size_t size, used;	/* bytes of data */
+	size_t live;		/* number of items in use */
 	uint64_t data[];
 };
 
 struct item {
 	struct chunk *chunk;
 	uint32_t meta_size, record_size;
-	/* the payload, as order_runs.h lays it out */
+	/* followed by the payload, as in order_runs.h */
 };
 
 struct pd_order {
 	struct pd_budget *budget;
-	uint64_t memory, used;		/* used by chunks and entries */
+	uint64_t memory, used;		/* by chunks and entries */
 	size_t chunk_size;
-	struct chunk *chunks, *current, *spare;	/* current is one of chunks */
+	struct chunk *chunks, *current, *spare;	/* `current` is one of `chunks` */
 
 	struct pd_order_entry *entries, *scratch;
-	size_t head, sorted, count, capacity;	/* [head, sorted) ascends, the rest not yet */
+	size_t head, sorted, count, capacity;	/* [head, sorted) is sorted, [sorted, count) is
+						 * not */
 	uint64_t batch_first;			/* smallest time in [sorted, count) */
-	struct pd_order_entry *late;		/* heap of what came when its time was set free */
+	struct pd_order_entry *late;		/* heap of items that arrived after their time was
+						 * released */
 	size_t late_count, late_capacity;
 	struct pd_runs *runs;
 
 	uint64_t seq;
 	uint64_t free_to;			/* items up to this time are ready */
 	uint64_t max;				/* largest time seen */
-	uint64_t next_free;			/* max at the last round */
-	struct item *taken;			/* released by the next call */
+	uint64_t next_free;			/* `max` at the last round */
+	struct item *taken;			/* freed by the next call */
 	uint64_t last, late_items;
 };
 
@@ -92,7 +94,7 @@ struct pd_order *pd_order_new(struct pd_budget *b, uint64_t memory, uint64_t tem
 	if (memory < MEMORY_MIN)
 		memory = MEMORY_MIN;
 	o->budget = b;
-	o->memory = memory - memory / 4;	/* the last quarter is for pd_runs */
+	o->memory = memory - memory / 4;	/* the rest is for pd_runs */
 	chunk = memory / 32;
 	o->chunk_size = chunk < CHUNK_MAX ? pd_pad8((size_t)chunk) : CHUNK_MAX;
 	buffer = memory / 4 / RUN_BUFFERS;
@@ -240,7 +242,7 @@ static void release_taken(struct pd_order *o)
 		recycle(o, c);
 }
 
-/* --- out of memory: everything that waits goes to the file as one run --- */
+/* --- out of memory: all queued items are written to the file as one run --- */
 
 static void sort_batch(struct pd_order *o)
 {
@@ -257,7 +259,7 @@ static void sort_batch(struct pd_order *o)
 	o->sorted = o->count;
 }
 
-/* In place: an ascending array is a heap, too. */
+/* In place: a sorted array is a heap, too. */
 static void sort_late(struct pd_order *o)
 {
 	struct pd_order_entry *v = o->late, swap;
@@ -365,7 +367,7 @@ static void add_entry(struct pd_order *o, struct pd_order_entry new_entry)
 	} else if (o->head < o->count && new_entry.time < o->entries[o->count - 1].time) {
 		o->batch_first = new_entry.time;
 	} else {
-		o->sorted++;	/* in order up to here: nothing to sort */
+		o->sorted++;	/* already in order */
 	}
 	o->entries[o->count++] = new_entry;
 }
@@ -431,7 +433,7 @@ static int take_from_runs(struct pd_order *o, struct pd_order_item *out, struct 
 	const struct pd_run_item *head;
 	int status = pd_runs_take(o->runs, &head, e);
 
-	if (status && o->spare) {	/* its buffers may fit without those */
+	if (status && o->spare) {	/* the buffers of runs may fit without the spare chunk */
 		free_chunks(o, o->spare);
 		o->spare = NULL;
 		status = pd_runs_take(o->runs, &head, e);

@@ -1,4 +1,4 @@
-/* order_entry.c - queued items by (time, seq). */
+/* order_entry.c - sorts queued items by (time, seq). */
 #include "model/order_entry.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ void pd_entry_pop(struct pd_order_entry *heap, size_t n)
 		pd_entry_sink(heap, n - 1);
 }
 
-/* Where the ascending run that starts at i ends. */
+/* Returns the end of the ascending run that starts at i. */
 static size_t run_end(const struct pd_order_entry *v, size_t i, size_t n)
 {
 	do
@@ -54,7 +54,7 @@ static void merge(const struct pd_order_entry *a, const struct pd_order_entry *a
 	memcpy(to, b, (size_t)(b_end - b) * sizeof(*b));
 }
 
-/* Records come as one ascending run for each CPU and round: few runs, so few passes. */
+/* Records arrive as one ascending run for each CPU and round: few runs, so few passes. */
 struct pd_order_entry *pd_entry_sort(struct pd_order_entry *v, struct pd_order_entry *scratch,
 				     size_t n)
 {

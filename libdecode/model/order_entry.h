@@ -7,7 +7,8 @@
 #include <stdint.h>
 
 struct pd_order_entry {
-	uint64_t time, seq;	/* seq: place in the input, so that equal times keep their order */
+	uint64_t time, seq;	/* seq: position in the input, so that equal times keep their
+				 * order */
 	void *at;
 };
 
@@ -19,10 +20,11 @@ static inline bool pd_entry_before(const struct pd_order_entry *a, const struct 
 /* heap[0] is the smallest of n. */
 void pd_entry_push(struct pd_order_entry *heap, size_t n, struct pd_order_entry new_entry);
 void pd_entry_pop(struct pd_order_entry *heap, size_t n);
-/* After heap[0] got larger. */
+/* Restores the heap after heap[0] has grown. */
 void pd_entry_sink(struct pd_order_entry *heap, size_t n);
 
-/* Ascending; in v or in scratch (room for n too), whichever it returns. */
+/* Sorts n entries in ascending order. Returns v or scratch, which must have room for n, whichever
+ * has the result. */
 struct pd_order_entry *pd_entry_sort(struct pd_order_entry *v, struct pd_order_entry *scratch,
 				     size_t n);
 

@@ -11,20 +11,20 @@
 #define BUFFER_MIN 4096
 
 struct run {
-	uint64_t begin;		/* in the file */
-	uint64_t item;		/* where the current item is */
-	uint64_t end;		/* 0: the slot is free */
+	uint64_t begin;		/* offset in the file */
+	uint64_t item;		/* offset of the current item */
+	uint64_t end;		/* 0: unused slot */
 	uint64_t time, seq;	/* of the current item */
 	unsigned int level;	/* how often its items were merged */
-	uint8_t *buf;		/* the file from read_at on; NULL: nothing was read yet */
+	uint8_t *buf;		/* the file from read_at on; NULL: nothing read yet */
 	size_t capacity, filled;
 	uint64_t read_at;
 };
 
 struct heap {
-	struct pd_order_entry entries[RUNS_MAX];	/* `at` is the run */
+	struct pd_order_entry entries[RUNS_MAX];	/* `at` points to the run */
 	size_t count;
-	struct run *taken;	/* its item is handed out: the next call goes on behind it */
+	struct run *taken;	/* its item was returned: the next call moves past it */
 };
 
 struct pd_runs {
@@ -33,7 +33,7 @@ struct pd_runs {
 	size_t buffer;
 	struct run runs[RUNS_MAX];
 	struct heap heap;
-	struct run writing;	/* end is 0 until the first item */
+	struct run writing;	/* `end` is 0 until the first item */
 	uint8_t *out;		/* WRITE_SIZE bytes */
 	size_t out_filled;
 };
@@ -132,7 +132,7 @@ static void heap_add(struct heap *h, struct run *run)
 
 int pd_runs_finish(struct pd_runs *r, struct pd_error *e)
 {
-	struct run *slot = free_slot(r);	/* pd_runs_begin() saw to it */
+	struct run *slot = free_slot(r);	/* pd_runs_begin() has ensured that there is one */
 
 	if (flush(r, e))
 		return -1;
@@ -157,7 +157,7 @@ static int grow_buffer(struct pd_runs *r, struct run *run, size_t n, struct pd_e
 	size_t size = n > r->buffer ? n : r->buffer;
 	uint8_t *buf = pd_budget_grow(r->budget, run->buf, run->capacity, size);
 
-	if (!buf && n < size) {	/* slower, but it goes on */
+	if (!buf && n < size) {	/* slower, but works with little memory */
 		size = n > BUFFER_MIN ? n : BUFFER_MIN;
 		buf = pd_budget_grow(r->budget, run->buf, run->capacity, size);
 	}
@@ -170,8 +170,8 @@ static int grow_buffer(struct pd_runs *r, struct run *run, size_t n, struct pd_e
 	return 0;
 }
 
-/* Makes n bytes of the current item readable. */
-static int load(struct pd_runs *r, struct run *run, size_t n, struct pd_error *e)
+/* Reads n bytes of the current item into the buffer. */
+static int load_bytes(struct pd_runs *r, struct run *run, size_t n, struct pd_error *e)
 {
 	size_t have = run->buf ? run->filled - (size_t)(run->item - run->read_at) : 0;
 	uint64_t left = run->end - run->item;
@@ -199,13 +199,13 @@ static struct pd_run_item *item_of(const struct run *run)
 
 static int load_item(struct pd_runs *r, struct run *run, struct pd_error *e)
 {
-	if (load(r, run, sizeof(struct pd_run_item), e))
+	if (load_bytes(r, run, sizeof(struct pd_run_item), e))
 		return -1;
-	return load(r, run, sizeof(struct pd_run_item) + pd_run_payload(item_of(run)), e);
+	return load_bytes(r, run, sizeof(struct pd_run_item) + pd_run_payload(item_of(run)), e);
 }
 
-/* Behind the item handed out last, which was that of the run on top of the heap. */
-static int settle(struct pd_runs *r, struct heap *h, struct pd_error *e)
+/* Moves past the item returned last, which was that of the run on top of the heap. */
+static int advance_taken(struct pd_runs *r, struct heap *h, struct pd_error *e)
 {
 	struct run *run = h->taken;
 	const struct pd_run_item *head;
@@ -218,12 +218,12 @@ static int settle(struct pd_runs *r, struct heap *h, struct pd_error *e)
 	if (run->item == run->end) {
 		pd_entry_pop(h->entries, h->count--);
 		drop_buffer(r, run);
-		if (h == &r->heap)	/* a merge may still fail */
+		if (h == &r->heap)	/* a merge may still fail, so its input is kept */
 			pd_tempfile_discard(&r->tempfile, run->begin, run->end - run->begin);
 		run->end = 0;
 		return 0;
 	}
-	if (load(r, run, sizeof(*head), e))
+	if (load_bytes(r, run, sizeof(*head), e))
 		return -1;
 	head = item_of(run);
 	run->time = head->time;
@@ -236,7 +236,7 @@ static int settle(struct pd_runs *r, struct heap *h, struct pd_error *e)
 static int first(struct pd_runs *r, struct heap *h, struct pd_order_entry *key,
 		 struct pd_error *e)
 {
-	if (settle(r, h, e))
+	if (advance_taken(r, h, e))
 		return -1;
 	if (!h->count)
 		return 0;
@@ -249,7 +249,7 @@ static int take(struct pd_runs *r, struct heap *h, const struct pd_run_item **he
 {
 	struct run *run;
 
-	if (settle(r, h, e))
+	if (advance_taken(r, h, e))
 		return -1;
 	run = h->entries[0].at;
 	if (load_item(r, run, e))
@@ -271,7 +271,7 @@ int pd_runs_take(struct pd_runs *r, const struct pd_run_item **head, struct pd_e
 
 /* --- too many runs --- */
 
-/* The lowest level up to which there are at least two runs: merging those costs least. */
+/* Returns the lowest level up to which there are at least two runs: merging those costs least. */
 static unsigned int merge_level(const struct pd_runs *r)
 {
 	unsigned int level = 0, count;
@@ -335,7 +335,8 @@ static int merge_runs(struct pd_runs *r, struct pd_error *e)
 		if (r->runs[i].end)
 			heap_add(&r->heap, &r->runs[i]);
 		else if (saved[i].end)
-			pd_tempfile_discard(&r->tempfile, saved[i].begin, saved[i].end - saved[i].begin);
+			pd_tempfile_discard(&r->tempfile, saved[i].begin,
+					    saved[i].end - saved[i].begin);
 	}
 	return pd_runs_finish(r, e);
 }
@@ -344,7 +345,7 @@ int pd_runs_begin(struct pd_runs *r, struct pd_error *e)
 {
 	if (r->tempfile.fd < 0 && pd_tempfile_open(&r->tempfile, r->tempfile.limit, e))
 		return -1;
-	if (settle(r, &r->heap, e))
+	if (advance_taken(r, &r->heap, e))
 		return -1;
 	if (!free_slot(r) && merge_runs(r, e))
 		return -1;

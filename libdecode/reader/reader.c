@@ -1,4 +1,4 @@
-/* reader.c - the public reader gives out records, one by one. */
+/* reader.c - the public reader: returns records one by one. */
 #include <string.h>
 
 #include "pd/pd.h"
@@ -32,51 +32,55 @@ static void report_packing(struct pd_reader *r, const struct pd_source *source)
 	pd_reader_report(r, e);
 }
 
-/* HEADER_TRACING_DATA's payload is needed to read what follows: it is held in memory with its record. */
-static int hold_payload(struct pd_reader *r, struct pd_error *e)
+/* Keeps HEADER_TRACING_DATA in memory with its payload, which later records need. */
+static int keep_tracing_data(struct pd_reader *r, struct pd_error *e)
 {
 	struct pd_frame *f = &r->record.frame;
 	size_t size = f->bytes.size;
 	struct pd_bytes piece;
 	int got;
 
-	r->held.size = 0;
-	pd_buf_append(&r->held, f->bytes.data, size);
+	r->tracing_data.size = 0;
+	pd_buf_append(&r->tracing_data, f->bytes.data, size);
 	while ((got = pd_stream_payload(&r->stream, 65536, &piece, e)) > 0)
-		pd_buf_append(&r->held, piece.data, piece.size);
-	if (r->held.failed) {
-		r->held.failed = false;
-		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL, .offset = f->offset,
+		pd_buf_append(&r->tracing_data, piece.data, piece.size);
+	if (r->tracing_data.failed) {
+		r->tracing_data.failed = false;
+		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL,
+			.offset = f->offset,
 			.record = f->desc->name, .want = f->payload };
 		return -1;
 	}
 	if (got < 0)
 		return -1;
-	f->bytes = (struct pd_bytes){ r->held.data, size };
-	r->record.payload = (struct pd_bytes){ r->held.data + size, r->held.size - size };
+	f->bytes = (struct pd_bytes){ r->tracing_data.data, size };
+	r->record.payload =
+		(struct pd_bytes){ r->tracing_data.data + size, r->tracing_data.size - size };
 	return 0;
 }
 
-/* Takes in what the record says about events and machine. */
-static int update(struct pd_reader *r, struct pd_error *e)
+/* Updates the session from the record, if it is about events or the machine. */
+static int update_session(struct pd_reader *r, struct pd_error *e)
 {
 	const struct pd_frame *f = &r->record.frame;
 	const uint32_t type = f->type;
 
 	if (f->state != PD_FRAME_WHOLE || f->inner_offset != PD_OUTER)
 		return 0;
-	if (type == PD_RECORD_HEADER_TRACING_DATA && hold_payload(r, e))
+	if (type == PD_RECORD_HEADER_TRACING_DATA && keep_tracing_data(r, e))
 		return -1;
 	if (pd_reader_updates_session(r, type)) {
-		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL, .offset = f->offset };
+		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL,
+			.offset = f->offset };
 		if (r->quiesce)
 			r->quiesce(r->quiesce_ctx);
-		return pd_session_update_record(&r->session, type, f->bytes, r->record.payload, f->offset);
+		return pd_session_update_record(&r->session, type, f->bytes, r->record.payload,
+						f->offset);
 	}
 	return 0;
 }
 
-/* Goes on with the next data.N of a directory: 1, or 0 when there is none. */
+/* Continues with the next data.N of a directory. Returns 1, or 0 if there is none. */
 static int next_file(struct pd_reader *r)
 {
 	const struct pd_source_limits limits = pd_reader_limits(r);
@@ -93,7 +97,8 @@ static int next_file(struct pd_reader *r)
 			pd_source_close(r->file_source);
 		r->file_source = pd_directory_open(&r->directory, r->file, &limits, &e);
 		if (r->file_source) {
-			pd_stream_init(&r->stream, r->file_source, &r->session, UINT64_MAX, r->options.threads);
+			pd_stream_init(&r->stream, r->file_source, &r->session, UINT64_MAX,
+				       r->options.threads);
 			return 1;
 		}
 		e.severity = PD_DAMAGED;
@@ -103,7 +108,8 @@ static int next_file(struct pd_reader *r)
 	return 0;
 }
 
-/* The next record in the order of the file: 1 with r->record prepared, 0, -1. */
+/* Reads the next record in the order of the file into r->record. Returns 1, 0 at the end, -1 and
+ * *e. */
 static int next_as_written(struct pd_reader *r, struct pd_error *e)
 {
 	struct pd_frame *f = &r->record.frame;
@@ -112,14 +118,15 @@ static int next_as_written(struct pd_reader *r, struct pd_error *e)
 	r->record.payload = (struct pd_bytes){ NULL, 0 };
 	if (pd_reader_has_batch(r)) {
 		r->batch.file = r->file;
-		pd_batch_record(&r->batch, &r->batch.records[r->batch.next++], &r->session, &r->record);
+		pd_batch_record(&r->batch, &r->batch.records[r->batch.next++], &r->session,
+				&r->record);
 		return 1;
 	}
 	for (;;) {
 		r->record.payload = (struct pd_bytes){ NULL, 0 };
 		switch (pd_stream_next(&r->stream, f, &damage)) {
 		case PD_NEXT_RECORD:
-			if (f->type >= PD_RECORD_USER_START && update(r, e))
+			if (f->type >= PD_RECORD_USER_START && update_session(r, e))
 				return -1;
 			break;
 		case PD_NEXT_END:
@@ -139,7 +146,8 @@ static int next_as_written(struct pd_reader *r, struct pd_error *e)
 		case PD_NEXT_DAMAGED:
 			r->container.info.complete = false;
 			if (f->state == PD_FRAME_CUT)
-				r->cut = damage;	/* the record may know which field */
+				r->cut = damage;	/* reported with the record, which may know
+							 * the field */
 			else
 				pd_reader_report(r, &damage);
 			break;
@@ -151,12 +159,13 @@ static int next_as_written(struct pd_reader *r, struct pd_error *e)
 		r->record.file = r->file;
 		if (pd_record_prepare(&r->record) == 0)
 			return 1;
-		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL, .offset = f->offset };
+		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL,
+			.offset = f->offset };
 		return -1;
 	}
 }
 
-/* What order keeps of a record beside its bytes. */
+/* What `order` keeps of a record in addition to its bytes. */
 struct kept {
 	struct pd_frame frame;
 	const char *file;
@@ -164,11 +173,12 @@ struct kept {
 
 static bool wants_order(const struct pd_reader *r, uint64_t *time)
 {
-	return r->record.frame.type < PD_RECORD_USER_START && r->record.frame.state == PD_FRAME_WHOLE &&
-	       pd_record_time(&r->record, time) && *time != 0 && *time != UINT64_MAX;
+	return r->record.frame.type < PD_RECORD_USER_START &&
+	       r->record.frame.state == PD_FRAME_WHOLE && pd_record_time(&r->record, time) &&
+	       *time != 0 && *time != UINT64_MAX;
 }
 
-/* Not inlined: reading as written should not pay for it. */
+/* Not inlined, so that reading in file order is not slowed down. */
 static __attribute__((noinline)) int next_by_time(struct pd_reader *r, struct pd_error *e)
 {
 	for (;;) {
@@ -209,7 +219,8 @@ static __attribute__((noinline)) int next_by_time(struct pd_reader *r, struct pd
 				return -1;
 			continue;
 		}
-		if (r->read.type == PD_RECORD_FINISHED_ROUND && r->container.info.mode != PD_MODE_DIRECTORY)
+		if (r->read.type == PD_RECORD_FINISHED_ROUND &&
+		    r->container.info.mode != PD_MODE_DIRECTORY)
 			pd_order_round(r->order);
 		return 1;
 	}
@@ -228,7 +239,8 @@ static __attribute__((noinline)) void report_record(struct pd_reader *r)
 	} else if (rec->error.code != PD_OK) {
 		pd_reader_report_in_file(r, &rec->error, rec->file);
 	} else {
-		struct pd_error e = { .code = PD_E_TRAILING, .severity = PD_NOTE, .offset = rec->frame.offset,
+		struct pd_error e = { .code = PD_E_TRAILING, .severity = PD_NOTE,
+			.offset = rec->frame.offset,
 			.record_type = rec->frame.type, .record = rec->frame.desc->name,
 			.have = rec->body.size - rec->extent.end };
 
@@ -236,7 +248,7 @@ static __attribute__((noinline)) void report_record(struct pd_reader *r)
 	}
 }
 
-static int next(struct pd_reader *r, struct pd_error *e)
+static int next_record(struct pd_reader *r, struct pd_error *e)
 {
 	int got = r->order ? next_by_time(r, e) : next_as_written(r, e);
 
@@ -252,10 +264,10 @@ static int next(struct pd_reader *r, struct pd_error *e)
 
 int pd_reader_next(struct pd_reader *r, const struct pd_record **out, struct pd_error *e)
 {
-	int got = next(r, e);
+	int got = next_record(r, e);
 
 	*out = &r->record;
-	if (got < 0)	/* nobody saw the end */
+	if (got < 0)	/* the end was not reached */
 		r->container.info.complete = false;
 	return got;
 }

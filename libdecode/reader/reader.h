@@ -1,4 +1,4 @@
-/* reader.h - what the library's own sinks may see of a reader. */
+/* reader.h - the parts of a reader that the library's own sinks use. */
 #ifndef PD_READER_READER_H
 #define PD_READER_READER_H
 
@@ -7,47 +7,57 @@
 
 struct pd_session *pd_reader_session(struct pd_reader *r);
 
-/* For pd_reader_repair() to add to. */
+/* Returns the account that pd_reader_repair() adds to. */
 struct pd_account *pd_reader_own_account(struct pd_reader *r);
 
-/* Called before the session changes, or held windows go: threads that read them have to be done by then. */
+/* Sets a function to call before the session changes or pinned windows are freed: it must wait for
+ * threads that read them. */
 void pd_reader_before_update(struct pd_reader *r, void (*quiesce)(void *ctx), void *ctx);
 
-/* The plain records that come next, from records[next] on, for sinks that have a faster way than one by one; NULL: ask
- * pd_reader_next(). Who takes some moves `next` on. Valid until the next call. */
+/* Returns the simple records that come next, from records[next] on, for sinks that take them faster
+ * than one by one, or NULL: call pd_reader_next(). A caller that takes some must advance `next`.
+ * Valid until the next call. */
 struct pd_batch *pd_reader_batch(struct pd_reader *r);
 
-/* The next record when there is no run, if it teaches nothing, nothing is to be said of it, and nothing to be read for it. NULL:
- * ask pd_reader_next(). Valid until the next call; it comes again until it is taken. */
+/* Returns the next record if there is no batch, and it does not update the session and has nothing
+ * to report or to be read after it; else NULL: call pd_reader_next(). Valid until the next call;
+ * the same record is returned until it is taken. */
 const struct pd_record *pd_reader_peek(struct pd_reader *r);
 void pd_reader_take(struct pd_reader *r);
 
-/* Returns whether any thread may ask for batches, one thread at a time: batches must come without pd_reader_next() for
- * long, so not in a stream and not in decompressed records. */
+/* Returns whether any thread may ask for batches, one thread at a time: batches must come without
+ * pd_reader_next() for long, so not in a stream and not in decompressed records. */
 bool pd_reader_can_change_threads(const struct pd_reader *r);
 
-/* There is no run because the window ends, and the file goes on: *at is where. */
+/* Returns whether there is no batch because the window ends, although the file continues. Sets *at
+ * to where bytes are needed. */
 bool pd_reader_needs_input(struct pd_reader *r, uint64_t *at);
-/* Then: reads on, or takes what *ahead has, if it has a window. False: pd_reader_next() tells why not. */
+/* Reads those bytes, or uses the window of *ahead if it has one. Returns false if they cannot be
+ * had: pd_reader_next() reports why. */
 bool pd_reader_read_on(struct pd_reader *r, struct pd_read_ahead *ahead);
-/* For what other threads read ahead (pd_source_read_ahead()) of the source that they are told. NULL: there is nothing to read. */
-const struct pd_source *pd_reader_start_read_ahead(struct pd_reader *r, struct pd_read_ahead *ahead);
+/* Prepares *ahead for another thread to call pd_source_read_ahead() with the returned source; NULL:
+ * nothing to read. */
+const struct pd_source *pd_reader_start_read_ahead(struct pd_reader *r,
+						   struct pd_read_ahead *ahead);
 
-/* By what options.stop_at says: nothing more is to be shown. */
+/* Returns whether an error has reached options.stop_at: nothing more may be output. */
 bool pd_reader_is_stopped(const struct pd_reader *r);
 
-/* Keeps the bytes of that run where they are until *held is released (pd_window_release()), or all is to be
- * settled: see above. False: memory is short, they have to be copied. */
-bool pd_reader_pin_batch(struct pd_reader *r, const struct pd_batch *batch, struct pd_window **held);
+/* Pins the bytes of the batch until *window is released (pd_window_release()), or until the
+ * function of pd_reader_before_update() is called. Returns false if memory is short: they must be
+ * copied. */
+bool pd_reader_pin_batch(struct pd_reader *r, const struct pd_batch *batch,
+			 struct pd_window **window);
 
-/* Something is wrong that only a sink sees. */
+/* Reports damage that only a sink can see. */
 void pd_reader_report(struct pd_reader *r, const struct pd_error *e);
 
-/* pd_attr_visit(); what of the attribute's bytes it could not show. */
-struct pd_bytes pd_reader_visit_attr(const struct pd_reader *r, const struct pd_attr *a, const struct pd_visitor *v,
-				     void *ctx);
+/* Visits an attribute as pd_attr_visit() does. Returns the bytes after its last known field. */
+struct pd_bytes pd_reader_visit_attr(const struct pd_reader *r, const struct pd_attr *a,
+				     const struct pd_visitor *v, void *ctx);
 
-/* Names of the data.N in a directory, in the order they are read. */
+/* Sets *names to the names of the data.N of a directory, in the order in which they are read, and
+ * returns their number. */
 size_t pd_reader_files(const struct pd_reader *r, const char *const **names);
 
 #endif

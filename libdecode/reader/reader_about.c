@@ -1,4 +1,4 @@
-/* reader_about.c - what a reader tells beside records: the file, its events, its features. */
+/* reader_about.c - what a reader provides besides records: the file, its events, its features. */
 #include <string.h>
 
 #include "pd/pd.h"
@@ -12,7 +12,7 @@ const struct pd_file_info *pd_reader_file(const struct pd_reader *r)
 	return &r->container.info;
 }
 
-/* Bytes after the packed stream: nobody reads them. */
+/* Returns the number of bytes after the packed stream, which are not read. */
 static uint64_t after_packed(const struct pd_source *source)
 {
 	const struct pd_error *e = pd_source_damage(source);
@@ -52,7 +52,8 @@ int64_t pd_reader_read_at(struct pd_reader *r, uint64_t offset, void *p, size_t 
 {
 	struct pd_error ignored;
 
-	return pd_source_is_random(r->source) ? pd_source_pread(r->source, offset, p, n, &ignored) : -1;
+	return pd_source_is_random(r->source) ? pd_source_pread(r->source, offset, p, n, &ignored) :
+						-1;
 }
 
 size_t pd_reader_nr_attrs(const struct pd_reader *r)
@@ -64,7 +65,7 @@ const struct pd_attr *pd_reader_attr(const struct pd_reader *r, size_t i)
 {
 	struct pd_attr *a = i < r->session.nr_attrs ? r->session.attrs[i] : NULL;
 
-	if (a)	/* only now is it known that somebody wants the name */
+	if (a)	/* names are made at the first use */
 		pd_session_name_event((struct pd_session *)&r->session, a);
 	return a;
 }
@@ -85,15 +86,16 @@ const uint64_t *pd_attr_ids(const struct pd_attr *a, size_t *n)
 	return a->ids;
 }
 
-void pd_attr_visit(const struct pd_reader *r, const struct pd_attr *a, const struct pd_visitor *v, void *ctx)
+void pd_attr_visit(const struct pd_reader *r, const struct pd_attr *a, const struct pd_visitor *v,
+		   void *ctx)
 {
 	struct pd_visitor room;
 
 	pd_reader_visit_attr(r, a, pd_visitor_of(v, &room), ctx);
 }
 
-struct pd_bytes pd_reader_visit_attr(const struct pd_reader *r, const struct pd_attr *a, const struct pd_visitor *v,
-				     void *ctx)
+struct pd_bytes pd_reader_visit_attr(const struct pd_reader *r, const struct pd_attr *a,
+				     const struct pd_visitor *v, void *ctx)
 {
 	const struct pd_session *s = &r->session;
 	struct pd_extent_of extent;
@@ -121,9 +123,12 @@ int pd_reader_feature(struct pd_reader *r, size_t i, struct pd_feature *out, str
 	}
 	section = &r->container.features[i];
 	d = pd_feature_desc(section->feature);
-	*out = (struct pd_feature){ .id = section->feature, .name = d ? d->field->name : NULL, .offset = section->offset };
-	*e = (struct pd_error){ .code = PD_E_SIZE, .severity = PD_DAMAGED, .offset = section->offset };
-	if (r->container.left_out[section->feature] || pd_header_load(r->source, section, &r->feature, e))
+	*out = (struct pd_feature){ .id = section->feature, .name = d ? d->field->name : NULL,
+		.offset = section->offset };
+	*e = (struct pd_error){ .code = PD_E_SIZE, .severity = PD_DAMAGED,
+		.offset = section->offset };
+	if (r->container.left_out[section->feature] ||
+	    pd_header_load(r->source, section, &r->feature, e))
 		return -1;
 	out->bytes = pd_buf_bytes(&r->feature);
 	return 0;
@@ -131,7 +136,8 @@ int pd_reader_feature(struct pd_reader *r, size_t i, struct pd_feature *out, str
 
 bool pd_reader_time_span(struct pd_reader *r, uint64_t *first, uint64_t *last)
 {
-	const struct pd_extract extracts[] = { { FEATURE_SAMPLE_TIME, "first", first }, { FEATURE_SAMPLE_TIME, "last", last } };
+	const struct pd_extract extracts[] = { { FEATURE_SAMPLE_TIME, "first", first },
+					       { FEATURE_SAMPLE_TIME, "last", last } };
 	const struct pd_feature_desc *d;
 	struct pd_feature f;
 	struct pd_error e;
@@ -140,7 +146,8 @@ bool pd_reader_time_span(struct pd_reader *r, uint64_t *first, uint64_t *last)
 	*first = *last = 0;
 	for (size_t i = 0; i < pd_reader_nr_features(r); i++) {
 		d = pd_feature_desc(r->container.features[i].feature);
-		if (!d || strcmp(d->field->name, FEATURE_SAMPLE_TIME) != 0 || pd_reader_feature(r, i, &f, &e))
+		if (!d || strcmp(d->field->name, FEATURE_SAMPLE_TIME) != 0 ||
+		    pd_reader_feature(r, i, &f, &e))
 			continue;
 		plan = pd_session_feature_plan(&r->session, d);
 		if (plan)

@@ -1,4 +1,4 @@
-/* reader_batch.c - what the library's own sinks may ask of a reader: runs of plain records, and who reads them. See reader.h. */
+/* reader_batch.c - batches, for the library's own sinks: see reader.h. */
 #include "pd/pd.h"
 #include "reader/reader_internal.h"
 
@@ -30,13 +30,16 @@ const struct pd_record *pd_reader_peek(struct pd_reader *r)
 {
 	struct pd_frame *f = &r->record.frame;
 
-	if (r->order || r->stopped.code || r->batch.next < r->batch.count || !pd_stream_peek(&r->stream, f))
+	if (r->order || r->stopped.code || r->batch.next < r->batch.count ||
+	    !pd_stream_peek(&r->stream, f))
 		return NULL;
 	if (pd_reader_updates_session(r, f->type))
 		return NULL;
 	r->record.payload = (struct pd_bytes){ NULL, 0 };
 	r->record.file = r->file;
-	return pd_record_prepare(&r->record) == 0 && pd_reader_is_unremarkable(&r->record) ? &r->record : NULL;
+	return pd_record_prepare(&r->record) == 0 && pd_reader_is_unremarkable(&r->record) ?
+		       &r->record :
+		       NULL;
 }
 
 void pd_reader_take(struct pd_reader *r)
@@ -51,7 +54,8 @@ bool pd_reader_can_change_threads(const struct pd_reader *r)
 
 bool pd_reader_needs_input(struct pd_reader *r, uint64_t *at)
 {
-	return !r->order && !r->stopped.code && r->batch.next == r->batch.count && pd_stream_needs_input(&r->stream, at);
+	return !r->order && !r->stopped.code && r->batch.next == r->batch.count &&
+	       pd_stream_needs_input(&r->stream, at);
 }
 
 bool pd_reader_read_on(struct pd_reader *r, struct pd_read_ahead *ahead)
@@ -65,10 +69,11 @@ const struct pd_source *pd_reader_start_read_ahead(struct pd_reader *r, struct p
 	return ahead->window ? r->stream.source : NULL;
 }
 
-bool pd_reader_pin_batch(struct pd_reader *r, const struct pd_batch *batch, struct pd_window **held)
+bool pd_reader_pin_batch(struct pd_reader *r, const struct pd_batch *batch,
+			 struct pd_window **window)
 {
 	const bool has_memory = pd_windows_may_pin(&r->budget);
 
-	*held = has_memory ? pd_stream_pin(&r->stream, batch) : NULL;
+	*window = has_memory ? pd_stream_pin(&r->stream, batch) : NULL;
 	return has_memory;
 }

@@ -1,4 +1,4 @@
-/* reader_open.c - opens whatever holds records. */
+/* reader_open.c - opens a reader. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -19,7 +19,6 @@ const char *pd_version(void)
 	return PD_VERSION;
 }
 
-/* Of what is being read. */
 static void on_error(void *ctx, const struct pd_error *e)
 {
 	pd_reader_report(ctx, e);
@@ -38,17 +37,18 @@ static struct pd_reader *new_reader(const struct pd_reader_options *o, struct pd
 	r->budget.max_expanded = r->options.max_expanded;
 	r->budget.max_ratio = r->options.max_ratio;
 	r->record.session = &r->session;
-	r->session.budget = r->held.budget = r->feature.budget = &r->budget;
+	r->session.budget = r->tracing_data.budget = r->feature.budget = &r->budget;
 	return r;
 }
 
 static void report_missing(struct pd_reader *r, const char *file)
 {
 	r->container.info.complete = false;
-	pd_reader_report_in_file(r, &(struct pd_error){ .code = PD_E_IO, .severity = PD_DAMAGED, .have = ENOENT }, file);
+	pd_reader_report_in_file(r, &(struct pd_error){ .code = PD_E_IO, .severity = PD_DAMAGED,
+		.have = ENOENT }, file);
 }
 
-/* Files that others behind them, or the header, tell of. */
+/* Reports files that later ones, or the header, show to be missing. */
 static void report_missing_files(struct pd_reader *r)
 {
 	for (size_t i = 0; i < r->directory.nr_missing; i++)
@@ -57,18 +57,19 @@ static void report_missing_files(struct pd_reader *r)
 		report_missing(r, PD_DIRECTORY_FIRST);
 }
 
-/* Damaged packing may be all there is. */
+/* Returns the error for a file without a magic, which may be that of its packing. */
 static struct pd_error no_magic(const struct pd_source *source, struct pd_bytes first)
 {
 	const struct pd_error *damage = first.size ? NULL : pd_source_damage(source);
-	struct pd_error e = damage ? *damage : (struct pd_error){ .code = PD_E_MAGIC, .text = pd_identify(first) };
+	struct pd_error e = damage ? *damage : (struct pd_error){ .code = PD_E_MAGIC,
+		.text = pd_identify(first) };
 
 	e.severity = PD_FATAL;
 	return e;
 }
 
-/* The source is open: reads what comes before the records. NULL and *e on failure; the reader is freed then. */
-static struct pd_reader *start(struct pd_reader *r, struct pd_error *e)
+/* Reads what precedes the records. Frees the reader and returns NULL and *e on failure. */
+static struct pd_reader *read_header(struct pd_reader *r, struct pd_error *e)
 {
 	const struct pd_report report = { on_error, r };
 	struct pd_bytes first;
@@ -83,7 +84,8 @@ static struct pd_reader *start(struct pd_reader *r, struct pd_error *e)
 	    pd_recovery_is_pipe(r->source, r->container.swap, r->container.info.header_size)) {
 		r->container.info.mode = PD_MODE_PIPE;
 		r->container.info.complete = false;
-		on_error(r, &(struct pd_error){ .code = PD_E_SIZE, .severity = PD_DAMAGED, .record = "header", .offset = 8,
+		on_error(r, &(struct pd_error){ .code = PD_E_SIZE, .severity = PD_DAMAGED,
+			.record = "header", .offset = 8,
 			.want = PD_MAGIC_SIZE, .have = r->container.info.header_size });
 	}
 	*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };
@@ -114,7 +116,8 @@ static struct pd_reader *start(struct pd_reader *r, struct pd_error *e)
 		if (!r->order)
 			goto fail;
 	}
-	pd_stream_init(&r->stream, r->source, &r->session, r->container.data_end, r->options.threads);
+	pd_stream_init(&r->stream, r->source, &r->session, r->container.data_end,
+		       r->options.threads);
 	if (r->stopped.code) {
 		*e = r->stopped;
 		goto fail;
@@ -125,7 +128,8 @@ fail:
 	return NULL;
 }
 
-struct pd_reader *pd_reader_open_path(const char *path, const struct pd_reader_options *o, struct pd_error *e)
+struct pd_reader *pd_reader_open_path(const char *path, const struct pd_reader_options *o,
+				      struct pd_error *e)
 {
 	struct pd_reader *r = new_reader(o, e);
 	struct pd_source_limits limits;
@@ -137,7 +141,8 @@ struct pd_reader *pd_reader_open_path(const char *path, const struct pd_reader_o
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
 		r->is_directory = true;
 		if (pd_directory_list(&r->directory, path)) {
-			*e = (struct pd_error){ .code = PD_E_IO, .severity = PD_FATAL, .have = (uint64_t)errno };
+			*e = (struct pd_error){ .code = PD_E_IO, .severity = PD_FATAL,
+				.have = (uint64_t)errno };
 			pd_reader_free(r);
 			return NULL;
 		}
@@ -149,7 +154,7 @@ struct pd_reader *pd_reader_open_path(const char *path, const struct pd_reader_o
 		pd_reader_free(r);
 		return NULL;
 	}
-	return start(r, e);
+	return read_header(r, e);
 }
 
 struct pd_reader *pd_reader_open_fd(int fd, const struct pd_reader_options *o, struct pd_error *e)
@@ -165,10 +170,11 @@ struct pd_reader *pd_reader_open_fd(int fd, const struct pd_reader_options *o, s
 		pd_reader_free(r);
 		return NULL;
 	}
-	return start(r, e);
+	return read_header(r, e);
 }
 
-struct pd_reader *pd_reader_open_memory(struct pd_bytes in, const struct pd_reader_options *o, struct pd_error *e)
+struct pd_reader *pd_reader_open_memory(struct pd_bytes in, const struct pd_reader_options *o,
+					struct pd_error *e)
 {
 	struct pd_reader *r = new_reader(o, e);
 	struct pd_source_limits limits;
@@ -181,7 +187,7 @@ struct pd_reader *pd_reader_open_memory(struct pd_bytes in, const struct pd_read
 		pd_reader_free(r);
 		return NULL;
 	}
-	return start(r, e);
+	return read_header(r, e);
 }
 
 void pd_reader_free(struct pd_reader *r)
@@ -190,7 +196,7 @@ void pd_reader_free(struct pd_reader *r)
 		return;
 	pd_order_free(r->order);
 	pd_stream_free(&r->stream);
-	pd_buf_free(&r->held);
+	pd_buf_free(&r->tracing_data);
 	pd_buf_free(&r->feature);
 	pd_header_free(&r->container, &r->session);
 	pd_session_free(&r->session);

@@ -1,24 +1,26 @@
-/* speculative_reader.c - reads stretches of a file beside its reader: see speculative_reader.h. */
+/* speculative_reader.c - reads segments of a file in parallel with its reader: see
+ * speculative_reader.h. */
 #include "reader/speculative_reader.h"
 
 #include <stdlib.h>
 
 #include "reader/reader_internal.h"
 
-#define BRANCH_MEMORY (8u << 20)	/* a piece of a mapped file, and plans */
+#define OWN_MEMORY (8u << 20)	/* for a piece of a mapped file, and plans */
 
 struct pd_speculative_reader {
-	struct pd_reader reader;	/* of the same file, by itself; it never learns */
+	struct pd_reader reader;	/* an independent reader of the same file, whose session is
+					 * never updated */
 	struct pd_reader *of;
 	uint64_t until;
 	struct pd_segment read;
 };
 
-static bool charge(struct pd_budget *b)
+static bool charge_memory(struct pd_budget *b)
 {
-	if (b->used > b->limit || b->limit - b->used < BRANCH_MEMORY)
+	if (b->used > b->limit || b->limit - b->used < OWN_MEMORY)
 		return false;
-	b->used += BRANCH_MEMORY;
+	b->used += OWN_MEMORY;
 	return true;
 }
 
@@ -27,13 +29,13 @@ struct pd_speculative_reader *pd_speculative_reader_new(struct pd_reader *of, si
 	struct pd_speculative_reader *b = of->order ? NULL : calloc(1, sizeof(*b));
 	struct pd_reader *r = b ? &b->reader : NULL;
 
-	if (!b || !charge(&of->budget)) {
+	if (!b || !charge_memory(&of->budget)) {
 		free(b);
 		return NULL;
 	}
 	pd_session_name_events(&of->session);
 	b->of = of;
-	r->budget.limit = BRANCH_MEMORY;
+	r->budget.limit = OWN_MEMORY;
 	r->container.info.mode = of->container.info.mode;
 	r->file = of->file;
 	pd_session_clone(&of->session, &r->budget, &r->session);
@@ -55,7 +57,7 @@ void pd_speculative_reader_free(struct pd_speculative_reader *b)
 	pd_session_leave_clone(&b->reader.session);
 	if (b->reader.source)
 		pd_source_close(b->reader.source);
-	b->of->budget.used -= BRANCH_MEMORY;
+	b->of->budget.used -= OWN_MEMORY;
 	free(b);
 }
 
@@ -71,8 +73,8 @@ static uint64_t position(const struct pd_speculative_reader *b)
 	return pd_source_offset(s->source) + s->pending;
 }
 
-bool pd_speculative_reader_find_segment(struct pd_speculative_reader *b, uint64_t from, uint64_t until,
-				const struct pd_sample_head *before)
+bool pd_speculative_reader_find_segment(struct pd_speculative_reader *b, uint64_t from,
+					uint64_t until, const struct pd_sample_head *before)
 {
 	struct pd_reader *r = &b->reader;
 	bool found;
@@ -97,11 +99,13 @@ struct pd_batch *pd_speculative_reader_batch(struct pd_speculative_reader *b)
 	struct pd_batch *batch = pd_reader_batch(r);
 	uint64_t ignored;
 
-	if (!batch && position(b) < b->until && pd_reader_needs_input(r, &ignored) && pd_reader_read_on(r, &none))
+	if (!batch && position(b) < b->until && pd_reader_needs_input(r, &ignored) &&
+	    pd_reader_read_on(r, &none))
 		batch = pd_reader_batch(r);
 	for (size_t i = 0; batch && !b->read.first.size && i < batch->count; i++)
 		note_first(b, batch->records[i].type,
-			   (struct pd_bytes){ batch->data + batch->records[i].at, batch->records[i].size });
+			   (struct pd_bytes){ batch->data + batch->records[i].at,
+					      batch->records[i].size });
 	return batch;
 }
 
@@ -126,7 +130,8 @@ const struct pd_segment *pd_speculative_reader_segment(struct pd_speculative_rea
 
 bool pd_reader_position(struct pd_reader *r, uint64_t *at, struct pd_sample_head *before)
 {
-	if (r->order || r->stopped.code || r->batch.next < r->batch.count || !pd_stream_position(&r->stream, at))
+	if (r->order || r->stopped.code || r->batch.next < r->batch.count ||
+	    !pd_stream_position(&r->stream, at))
 		return false;
 	pd_stream_last_sample(&r->stream, before);
 	return true;
@@ -136,7 +141,8 @@ uint64_t pd_reader_end(const struct pd_reader *r)
 {
 	uint64_t size;
 
-	return pd_source_size(r->stream.source, &size) && size < r->stream.end ? size : r->stream.end;
+	return pd_source_size(r->stream.source, &size) && size < r->stream.end ? size :
+										 r->stream.end;
 }
 
 void pd_reader_batch_until(struct pd_reader *r, uint64_t offset)

@@ -1,5 +1,6 @@
-/* speculative_reader.h - reads stretches of a reader's file beside it, in another thread: only what is plain, or of which there is
- * nothing to say. The reader joins it when it comes to where one begins (pd_reader_adopt()). */
+/* speculative_reader.h - reads segments of a reader's file in another thread: only records that are
+ * simple or have nothing to report. The reader adopts a segment when it arrives at its beginning
+ * (pd_reader_adopt()). */
 #ifndef PD_READER_SPECULATIVE_READER_H
 #define PD_READER_SPECULATIVE_READER_H
 
@@ -8,33 +9,40 @@
 
 struct pd_speculative_reader;
 
-/* Borrows the reader, which may be read meanwhile, until it learns something or goes on with another file: see
- * pd_reader_before_update(). `piece`: about as many bytes are to be in memory at once. Its memory is charged to the reader's.
- * NULL: there can't be one, or no memory. */
+/* Creates a speculative reader. Borrows the reader, which may be read meanwhile, until the reader's
+ * session is updated or it continues with another file: see pd_reader_before_update(). `piece` is
+ * the number of bytes to have in memory at once. Its memory is charged to the reader's budget.
+ * Returns NULL if this reader cannot have one, or without memory. */
 struct pd_speculative_reader *pd_speculative_reader_new(struct pd_reader *of, size_t piece);
-void pd_speculative_reader_free(struct pd_speculative_reader *b);	/* by the reader's thread; NULL is fine */
+void pd_speculative_reader_free(struct pd_speculative_reader *b);	/* must be called by the
+									 * reader's thread; `b` may
+									 * be NULL */
 
 struct pd_session *pd_speculative_reader_session(struct pd_speculative_reader *b);
 
-/* What begins from `from` on and before `until` is to be read; `before`: see pd_reader_position(). False: nothing is found. */
-bool pd_speculative_reader_find_segment(struct pd_speculative_reader *b, uint64_t from, uint64_t until,
-				const struct pd_sample_head *before);
-/* Plain records, all of them for the caller to take; NULL: ask for a single one. Valid until the next call. */
+/* Finds the first record from `from` on. Records that begin before `until` are then read. For
+ * `before` see pd_reader_position(). Returns false if no record is found. */
+bool pd_speculative_reader_find_segment(struct pd_speculative_reader *b, uint64_t from,
+					uint64_t until, const struct pd_sample_head *before);
+/* Returns simple records, all of which the caller must take, or NULL: call
+ * pd_speculative_reader_next(). Valid until the next call. */
 struct pd_batch *pd_speculative_reader_batch(struct pd_speculative_reader *b);
-/* One that is not plain, but unremarkable; NULL: that is all. Valid until the next call. */
+/* Returns a record that is not simple but has nothing to report, or NULL: the segment ends. Valid
+ * until the next call. */
 const struct pd_record *pd_speculative_reader_next(struct pd_speculative_reader *b);
-/* All that was read since it was found. */
+/* Returns the segment read since pd_speculative_reader_find_segment(). */
 const struct pd_segment *pd_speculative_reader_segment(struct pd_speculative_reader *b);
 
 /* --- the reader's side --- */
 
-/* Where the next record begins, and behind which sample. False: nowhere that can be told. */
+/* Sets *at to where the next record begins, and *before to the sample before it. Returns false if
+ * that is not known. */
 bool pd_reader_position(struct pd_reader *r, uint64_t *at, struct pd_sample_head *before);
-/* Where the records of the file that is being read end; of one that grows, where they did. */
+/* Returns the end of the records of the current file; for a growing file, when it was opened. */
 uint64_t pd_reader_end(const struct pd_reader *r);
-/* Runs are to end with the record that reaches this offset. */
+/* Lets batches end with the record that reaches this offset. */
 void pd_reader_batch_until(struct pd_reader *r, uint64_t offset);
-/* Goes on behind the stretch. False: it does not begin here, or is none. */
+/* Continues after the segment. Returns false if it does not begin here, or is empty. */
 bool pd_reader_adopt(struct pd_reader *r, const struct pd_segment *done);
 
 #endif
