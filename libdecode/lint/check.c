@@ -1,4 +1,4 @@
-/* check.c - goes through every table. */
+/* check.c - check every table. */
 #include "lint/check.h"
 
 #include <inttypes.h>
@@ -35,7 +35,7 @@ static void check_all(struct pd_check *c, const char *table, const struct pd_fie
 	pd_check_plans(c, rows, has_misc);
 }
 
-/* Keys that records have whatever their type. */
+/* Returns whether the key exists in records of all types. */
 static bool is_common_key(const struct pd_record_desc *d, const struct pd_field *row)
 {
 	static const char *const keys[] = {
@@ -46,7 +46,7 @@ static bool is_common_key(const struct pd_record_desc *d, const struct pd_field 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
 		if (strcmp(keys[i], row->name) == 0)
 			return true;
-	/* a record has its data inside or behind it */
+	/* `data` is either a field or the payload */
 	return d->payload && strcmp(row->name, "data") == 0 && row->when.on != PD_ON_TEST;
 }
 
@@ -77,16 +77,16 @@ static void check_record(struct pd_check *c, const struct pd_record_desc *d)
 	if (pd_record_desc(d->type) != d)
 		pd_check_complain(c, "", "type %" PRIu32 " is not found in its table", d->type);
 	if (d->payload && !has_row(d->fields, d->payload))
-		pd_check_complain(c, d->payload, "the size of the payload is no row");
+		pd_check_complain(c, d->payload, "the size of the payload has no row");
 	if (d->misc)
 		pd_check_names(c, "misc", d->misc, 16);
 	for (const struct pd_name *n = d->misc; n && n->name; n++)
 		if (d->cpumode && n->value & PD_MISC_CPUMODE)
 			pd_check_complain(c, "misc", "%s is among the bits of cpumode", n->name);
 	if (d->type >= PD_RECORD_USER_START && (d->task | d->event | d->names_thread))
-		pd_check_complain(c, "", "filters ask perf's own records for nothing but their type");
+		pd_check_complain(c, "", "filters test only the type of perf's own records");
 	if (d->trailer == PD_TRAILER && d->type >= PD_RECORD_USER_START)
-		pd_check_complain(c, "", "perf's own records have no trailer of their own");
+		pd_check_complain(c, "", "perf's own records have no trailer");
 }
 
 void pd_check_numbers(struct pd_check *c, uint32_t first, uint32_t end, const char *(*name_of)(uint32_t number))
@@ -127,10 +127,10 @@ static void check_records(struct pd_check *c)
 	for (size_t i = 0; (d = pd_record_desc_at(i)); before = d, i++) {
 		check_record(c, d);
 		if (before && d->type <= before->type)
-			pd_check_complain(c, "", "stands behind a higher type");
+			pd_check_complain(c, "", "comes after a higher type");
 		for (size_t j = 0; j < i; j++)
 			if (strcmp(pd_record_desc_at(j)->name, d->name) == 0)
-				pd_check_complain(c, "", "another type has this name");
+				pd_check_complain(c, "", "another type has the same name");
 	}
 }
 
@@ -140,13 +140,13 @@ static void check_feature(struct pd_check *c, const struct pd_feature_desc *d)
 
 	check_all(c, d->field->name, d->field, "features.", PD_CHECK_NO_MISC);
 	if (d->field[1].kind != PD_END)
-		pd_check_complain(c, "", "a feature is one row");
+		pd_check_complain(c, "", "a feature must be one row");
 	if (!name || strcmp(name, d->field->name) != 0)
-		pd_check_complain(c, "", "feat_id calls it %s", name ? name : "nothing");
+		pd_check_complain(c, "", "its name in feat_id is %s", name ? name : "nothing");
 	if (strncmp(d->field->name, "FEATURE_", 8) == 0)
 		pd_check_complain(c, "", "looks like an unknown feature");
 	if (d->id >= PD_FEATURE_BITS)
-		pd_check_complain(c, "", "there is no such bit");
+		pd_check_complain(c, "", "there is no such feature bit");
 }
 
 static void check_features(struct pd_check *c)
@@ -157,7 +157,7 @@ static void check_features(struct pd_check *c)
 	for (size_t i = 0; (d = pd_feature_desc_at(i)); before = d->id, i++) {
 		check_feature(c, d);
 		if (d->id <= before)
-			pd_check_complain(c, "", "stands behind a higher bit");
+			pd_check_complain(c, "", "comes after a higher bit");
 	}
 }
 

@@ -1,4 +1,6 @@
-/* check_keys.c - keys of the output: one of a name in an object at a time, one type for a path in every table. */
+/* check_keys.c - keys of the output: unique within an object, and with one type per path in all
+ * tables.
+ */
 #include "lint/check_tables.h"
 
 #include <stdio.h>
@@ -6,7 +8,7 @@
 
 #define MAX_CONDITIONS 8
 
-/* A key of the object that is looked at, with the conditions on the way to it. */
+/* A key of the current object, with the conditions that lead to it. */
 struct key {
 	struct key *next;
 	const char *name;
@@ -17,7 +19,7 @@ struct key {
 struct object {
 	struct key *keys;
 	const char *prefix;
-	const struct pd_when *when[MAX_CONDITIONS];	/* of the groups around the row */
+	const struct pd_when *when[MAX_CONDITIONS];	/* of the outer groups */
 	unsigned int nr;
 };
 
@@ -32,7 +34,7 @@ bool pd_check_exclusive(const struct pd_when *a, const struct pd_when *b)
 	return a->on != PD_ALWAYS && a->value == b->value && a->unless != b->unless;
 }
 
-static bool alternatives(const struct key *a, const struct key *b)
+static bool are_exclusive(const struct key *a, const struct key *b)
 {
 	for (unsigned int i = 0; i < a->nr; i++)
 		for (unsigned int j = 0; j < b->nr; j++)
@@ -73,8 +75,8 @@ static void add_key(struct pd_check *c, struct object *o, const char *name, cons
 	if (when && key->nr < MAX_CONDITIONS)
 		key->when[key->nr++] = when;
 	for (const struct key *k = o->keys; k; k = k->next)
-		if (strcmp(k->name, name) == 0 && !alternatives(k, key))
-			pd_check_complain(c, path, "two rows of this name can be there at once");
+		if (strcmp(k->name, name) == 0 && !are_exclusive(k, key))
+			pd_check_complain(c, path, "two rows with this name can exist at once");
 	o->keys = key;
 	add_type(c, path, type);
 }
@@ -111,7 +113,7 @@ static const char *type_of(const struct pd_field *row)
 	}
 }
 
-static const char *part_type(const struct pd_bits *bits)
+static const char *type_of_part(const struct pd_bits *bits)
 {
 	if (bits->show == PD_BIT_ENUM)
 		return "a string";
@@ -129,9 +131,9 @@ static void add_parts(struct pd_check *c, struct object *o, const struct pd_fiel
 	snprintf(prefix, sizeof(prefix), "%s%s.", o->prefix, row->name);
 	for (const struct pd_bits *p = row->bits; p && p->name; p++)
 		if (flat)
-			add_key(c, o, p->name, when, part_type(p));
+			add_key(c, o, p->name, when, type_of_part(p));
 		else
-			add_key(c, &inside, p->name, NULL, part_type(p));
+			add_key(c, &inside, p->name, NULL, type_of_part(p));
 }
 
 static void add_row(struct pd_check *c, struct object *o, const struct pd_field *row)
@@ -167,7 +169,7 @@ static void add_rows(struct pd_check *c, struct object *o, const struct pd_field
 	}
 }
 
-/* Keys that the output adds to those of the rows. */
+/* Checks against keys that the output adds to those of the rows. */
 static void check_suffixes(struct pd_check *c, const struct object *o)
 {
 	static const char *const suffixes[] = { "_hex", "_raw" };
@@ -176,10 +178,12 @@ static void check_suffixes(struct pd_check *c, const struct object *o)
 		size_t size = strlen(k->name);
 
 		if (strcmp(k->name, "padding") == 0)
-			pd_check_complain(c, k->name, "is what reserved bytes are called");
+			pd_check_complain(c, k->name, "is the key of reserved bytes");
 		for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++)
 			if (size > 4 && strcmp(k->name + size - 4, suffixes[i]) == 0)
-				pd_check_complain(c, k->name, "ends as the keys beside a text or feature do");
+				pd_check_complain(c, k->name,
+						  "ends as the additional keys of a text or "
+						  "feature do");
 	}
 }
 

@@ -1,5 +1,6 @@
-/* check_plans.c - plans made of the tables: every name they use is a number that is known when it
- * is needed. */
+/* check_plans.c - plans made of the tables: every name that they use is a number that is known in
+ * time.
+ */
 #include "lint/check_tables.h"
 
 #include "plan/plan.h"
@@ -14,7 +15,7 @@ static void check_slot(const struct planned *p, const struct pd_op *op, const ch
 	if (slot < 0)
 		pd_check_complain(p->c, op->field->name, "there is no %s", sibling);
 	else if (slot == PD_MISC_SLOT && p->has_misc == PD_CHECK_NO_MISC)
-		pd_check_complain(p->c, op->field->name, "there is no header to take %s from", sibling);
+		pd_check_complain(p->c, op->field->name, "there is no header with %s", sibling);
 }
 
 static void check_list(const struct planned *p, const struct pd_op_list *list);
@@ -32,7 +33,7 @@ static void check_op(const struct planned *p, const struct pd_op *op)
 	if (row->extent.sibling)
 		check_slot(p, op, row->extent.sibling, op->extent_slot);
 	if (op->slot >= 0 && op->kind != PD_UINT)
-		pd_check_complain(p->c, row->name, "others take a number from it, and it is none");
+		pd_check_complain(p->c, row->name, "other rows use its value, but it is no number");
 	if (op->list)
 		check_list(p, op->list);
 }
@@ -42,7 +43,8 @@ static void check_list(const struct planned *p, const struct pd_op_list *list)
 	for (uint32_t i = 0; i < list->nr_forward_refs; i++)
 		if (list->forward_refs[i].offset == PD_VARIABLE)
 			pd_check_complain(p->c, list->forward_refs[i].op->field->name,
-					  "is needed before its turn, and its place is not known");
+					  "is needed by an earlier row, but its offset is not "
+					  "fixed");
 	for (uint32_t i = 0; i < list->nr_ops; i++)
 		check_op(p, &list->ops[i]);
 }
@@ -68,7 +70,7 @@ void pd_check_plans(struct pd_check *c, const struct pd_field *rows, enum pd_che
 	struct pd_facts facts = { .cpus_available = 1 };
 	const size_t before = c->complaints;
 
-	/* one kind of wrong row shows in many plans: the first that shows one is enough */
+	/* a wrong row affects many plans: report only the first */
 	for (uint64_t group = 0; group < 2 && c->complaints == before; group++) {
 		for (unsigned int bit = 0; bit < 64 && c->complaints == before; bit++) {
 			facts.sample_type = 1ull << bit;

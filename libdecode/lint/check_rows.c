@@ -1,12 +1,14 @@
-/* check_rows.c - rows by themselves: kinds with what they need, keys, docs, bits, names, depth, pads. */
+/* check_rows.c - single rows: required members of each kind, keys, docs, bits, names, depth,
+ * pads.
+ */
 #include "lint/check_tables.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_DEPTH 8		/* extract.c keeps so many parents */
-#define MAX_PADS 32		/* walk.c keeps so many spans of an object and those around it */
+#define MAX_DEPTH 8		/* as in extract.c */
+#define MAX_PADS 32		/* as in walk.c: an object and its outer ones */
 
 struct place {
 	char path[PD_CHECK_PATH];
@@ -34,7 +36,7 @@ void pd_check_names(struct pd_check *c, const char *path, const struct pd_name *
 			pd_check_complain(c, path, "%s does not fit into %u bits", n->name, bits);
 		for (const struct pd_name *m = names; m != n; m++) {
 			if (strcmp(n->name, m->name) == 0)
-				pd_check_complain(c, path, "two values are called %s", n->name);
+				pd_check_complain(c, path, "two values have the name %s", n->name);
 			if (n->value == m->value)
 				pd_check_complain(c, path, "%s and %s have one value", n->name, m->name);
 		}
@@ -95,7 +97,7 @@ static void check_number(struct pd_check *c, const struct pd_field *row, const c
 	if (row->bits)
 		check_bits(c, row, path);
 	if (row->kind == PD_NUMBERS && (bits || row->show == PD_ENUM || row->show == PD_FLAGS || row->show == PD_FLOAT))
-		pd_check_complain(c, path, "an array of numbers that the output has no form for");
+		pd_check_complain(c, path, "the output has no form for such an array of numbers");
 }
 
 static void check_kind(struct pd_check *c, const struct pd_field *row, const char *path)
@@ -107,7 +109,8 @@ static void check_kind(struct pd_check *c, const struct pd_field *row, const cha
 		break;
 	case PD_REGISTERS:
 		if (row->width != 8 || (row->count.from != PD_COUNT_REGS_USER && row->count.from != PD_COUNT_REGS_INTR))
-			pd_check_complain(c, path, "registers are 8 bytes and counted by a mask");
+			pd_check_complain(c, path,
+					  "registers must have 8 bytes and a mask as count");
 		break;
 	case PD_CHARS:
 	case PD_AREA:
@@ -128,9 +131,11 @@ static void check_kind(struct pd_check *c, const struct pd_field *row, const cha
 	if (row->msb_first && !(row->kind == PD_UINT && row->bits))
 		pd_check_complain(c, path, "msb_first, but no bit-fields");
 	if (row->blob != PD_BLOB_SMALL && row->kind != PD_BYTES)
-		pd_check_complain(c, path, "only bytes can be left out");
+		pd_check_complain(c, path, "only bytes can be omitted");
 	if (row->kind == PD_GROUP && row->when.left && row->when.on != PD_ALWAYS && row->when.on <= PD_ON_BRANCH_TYPE)
-		pd_check_complain(c, path, "a group that the attribute decides on can't ask for bytes left too");
+		pd_check_complain(c, path,
+				  "a group whose condition depends on the attr can't also depend "
+				  "on the bytes left");
 }
 
 static bool is_shown(const struct pd_field *row)
@@ -169,7 +174,7 @@ static void check_role(struct pd_check *c, const struct pd_field *row, const cha
 	if (needs_role(row) && row->role == PD_ROLE_UNSET)
 		pd_check_complain(c, path, "text, bytes and addresses need a role");
 	if (row->role >= PD_NR_ROLES || (row->fields && row->role != PD_ROLE_UNSET))
-		pd_check_complain(c, path, "a role that it can't have");
+		pd_check_complain(c, path, "its kind can't have a role");
 }
 
 static void check_list(struct pd_check *c, const struct pd_field *rows, struct place *p);
@@ -196,7 +201,7 @@ static void check_inside(struct pd_check *c, const struct pd_field *row, struct 
 		pd_check_complain(c, inside.path, "deeper than %d", MAX_DEPTH);
 }
 
-/* Pads of alternatives are counted too: a bound, not a sum. */
+/* Counts pads of alternatives, too: an upper bound. */
 static void count_pads(struct pd_check *c, const struct pd_field *row, struct place *p)
 {
 	if (row->kind == PD_PAD || row->kind == PD_CSTR || row->kind == PD_CHARS || row->kind == PD_AREA ||

@@ -1,8 +1,8 @@
 /* tracepoint.c - tracepoint formats by id, and the fields of raw data. */
 #include "tracepoint/tracepoint.h"
 
-/* A digital search tree: at depth d the d-th lowest bit of the id chooses the branch. No path is
- * longer than an id has bits, whatever ids the input comes up with, and nothing is ever moved. */
+/* A digital search tree: at depth d the d-th lowest bit of the id selects the branch. No path is
+ * longer than the bits of an id, whatever ids the input has, and no node is ever moved. */
 struct node {
 	struct pd_tp_event event;
 	struct node *branch[2];
@@ -30,8 +30,8 @@ void pd_tracepoints_free(struct pd_tracepoints *t)
 	pd_budget_free(t->arena.budget, t, sizeof(*t));
 }
 
-/* The link that holds the event with this id, or the empty one where it belongs. */
-static struct node **place_of(struct node **link, uint64_t id)
+/* Returns the link to the event with this id, or the empty link for it. */
+static struct node **find_link(struct node **link, uint64_t id)
 {
 	uint64_t bits = id;
 
@@ -51,7 +51,7 @@ enum pd_code pd_tracepoints_add(struct pd_tracepoints *t, const struct pd_tp_sou
 
 	if (code)
 		return code;
-	link = place_of(&t->root, event.id);
+	link = find_link(&t->root, event.id);
 	if (*link)
 		return PD_E_DUPLICATE;
 	node = pd_arena_alloc(&t->arena, sizeof(*node));
@@ -74,7 +74,7 @@ const struct pd_tp_event *pd_tracepoints_find(const struct pd_tracepoints *t, ui
 	return node ? &node->event : NULL;
 }
 
-static uint64_t extend(const struct pd_tp_field *f, uint64_t value, unsigned int width)
+static uint64_t extend_number(const struct pd_tp_field *f, uint64_t value, unsigned int width)
 {
 	unsigned int unused = 64 - 8 * width;
 
@@ -85,11 +85,11 @@ uint64_t pd_tp_element(const struct pd_tp_field *f, const struct pd_numbers *n, 
 {
 	enum pd_swap swap = n->swapped ? PD_SWAP_YES : PD_SWAP_NO;
 
-	return extend(f, pd_load(n->data + i * n->width, n->width, swap), n->width);
+	return extend_number(f, pd_load(n->data + i * n->width, n->width, swap), n->width);
 }
 
-/* `size` bytes at `offset` of the data. */
-static bool cut(struct pd_bytes raw, uint64_t offset, uint64_t size, struct pd_bytes *out)
+/* Sets *out to `size` bytes at `offset` of the data. Returns false if they are out of range. */
+static bool take_range(struct pd_bytes raw, uint64_t offset, uint64_t size, struct pd_bytes *out)
 {
 	if (offset > raw.size || size > raw.size - offset)
 		return false;
@@ -97,26 +97,26 @@ static bool cut(struct pd_bytes raw, uint64_t offset, uint64_t size, struct pd_b
 	return true;
 }
 
-static bool locate(const struct pd_tp_event *e, const struct pd_tp_field *f, struct pd_bytes raw,
-		   struct pd_bytes *out)
+static bool find_span(const struct pd_tp_event *e, const struct pd_tp_field *f, struct pd_bytes raw,
+		      struct pd_bytes *out)
 {
 	uint64_t from = 0, size = f->size;
 	uint32_t loc;
 
 	if (f->place == PD_TP_REST)
 		size = f->offset < raw.size ? raw.size - f->offset : 0;
-	if (!cut(raw, f->offset, size, out))
+	if (!take_range(raw, f->offset, size, out))
 		return false;
 	if (f->place == PD_TP_FIXED || f->place == PD_TP_REST)
 		return true;
 	loc = pd_load32(out->data, e->swap);
 	if (f->place == PD_TP_REL_LOC)
 		from = (uint64_t)f->offset + f->size;
-	return cut(raw, from + (loc & 0xffff), loc >> 16, out);
+	return take_range(raw, from + (loc & 0xffff), loc >> 16, out);
 }
 
-static void deliver(const struct pd_tp_event *e, const struct pd_tp_field *f, struct pd_bytes span,
-		    const struct pd_tp_visitor *v, void *ctx)
+static void visit_span(const struct pd_tp_event *e, const struct pd_tp_field *f,
+		       struct pd_bytes span, const struct pd_tp_visitor *v, void *ctx)
 {
 	struct pd_numbers n = { .data = span.data, .swapped = e->swap == PD_SWAP_YES };
 
@@ -125,7 +125,8 @@ static void deliver(const struct pd_tp_event *e, const struct pd_tp_field *f, st
 	case PD_TP_SIGNED:
 	case PD_TP_POINTER:
 		if (v->number)
-			v->number(ctx, f, extend(f, pd_load(span.data, f->size, e->swap), f->size));
+			v->number(ctx, f,
+				  extend_number(f, pd_load(span.data, f->size, e->swap), f->size));
 		break;
 	case PD_TP_STRING:
 		span.size = pd_text_length(span);
@@ -150,9 +151,9 @@ bool pd_tp_decode_field(const struct pd_tp_event *e, const struct pd_tp_field *f
 {
 	struct pd_bytes span;
 
-	if (locate(e, f, raw, &span) && span.size < *left) {
+	if (find_span(e, f, raw, &span) && span.size < *left) {
 		*left -= span.size + 1;
-		deliver(e, f, span, v, ctx);
+		visit_span(e, f, span, v, ctx);
 		return true;
 	}
 	if (v->missing)

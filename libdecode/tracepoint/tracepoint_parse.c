@@ -1,4 +1,4 @@
-/* tracepoint_parse.c - a tracepoint's format text to its fields. */
+/* tracepoint_parse.c - parse a tracepoint's format text. */
 #include "tracepoint/tracepoint.h"
 
 #include <string.h>
@@ -20,20 +20,20 @@ static bool is_word(uint8_t c)
 	return is_digit(c) || c == '_' || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
 }
 
-static struct pd_bytes from(struct pd_bytes b, size_t n)
+static struct pd_bytes drop_prefix(struct pd_bytes b, size_t n)
 {
 	return (struct pd_bytes){ b.data + n, b.size - n };
 }
 
-static struct pd_bytes upto(struct pd_bytes b, size_t n)
+static struct pd_bytes take_prefix(struct pd_bytes b, size_t n)
 {
 	return (struct pd_bytes){ b.data, n };
 }
 
-static struct pd_bytes trim(struct pd_bytes b)
+static struct pd_bytes trim_blanks(struct pd_bytes b)
 {
 	while (b.size && is_blank(b.data[0]))
-		b = from(b, 1);
+		b = drop_prefix(b, 1);
 	while (b.size && is_blank(b.data[b.size - 1]))
 		b.size--;
 	return b;
@@ -44,35 +44,35 @@ static bool equals(struct pd_bytes b, const char *word)
 	return strlen(word) == b.size && !memcmp(b.data, word, b.size);
 }
 
-/* Takes the prefix, and blanks behind it, off b where b begins with it. */
-static bool strip(struct pd_bytes *b, const char *prefix)
+/* Removes the prefix and blanks after it from b. Returns false if b has no such prefix. */
+static bool strip_prefix(struct pd_bytes *b, const char *prefix)
 {
 	size_t n = strlen(prefix);
 
 	if (b->size < n || memcmp(b->data, prefix, n) != 0)
 		return false;
-	*b = trim(from(*b, n));
+	*b = trim_blanks(drop_prefix(*b, n));
 	return true;
 }
 
-/* The piece before the mark; *rest then begins behind it. False and nothing done without a mark. */
-static bool split(struct pd_bytes *rest, uint8_t mark, struct pd_bytes *piece)
+/* Takes the piece before the mark and moves *rest past the mark. Returns false if there is none. */
+static bool split_at(struct pd_bytes *rest, uint8_t mark, struct pd_bytes *piece)
 {
 	const uint8_t *at = rest->size ? memchr(rest->data, mark, rest->size) : NULL;
 
 	if (!at)
 		return false;
-	*piece = upto(*rest, (size_t)(at - rest->data));
-	*rest = from(*rest, piece->size + 1);
+	*piece = take_prefix(*rest, (size_t)(at - rest->data));
+	*rest = drop_prefix(*rest, piece->size + 1);
 	return true;
 }
 
-/* Decimal, all of b, and no more than max. */
-static bool number(struct pd_bytes b, uint64_t max, uint64_t *out)
+/* Parses all of b as a decimal number up to max. */
+static bool parse_number(struct pd_bytes b, uint64_t max, uint64_t *out)
 {
 	uint64_t v = 0;
 
-	b = trim(b);
+	b = trim_blanks(b);
 	if (!b.size)
 		return false;
 	for (size_t i = 0; i < b.size; i++) {
@@ -88,7 +88,7 @@ static bool number(struct pd_bytes b, uint64_t max, uint64_t *out)
 
 /* ---- Types ---- */
 
-/* What the words of a type say. */
+/* The words of a type. */
 enum word {
 	WORD_UNSIGNED = 1 << 0,
 	WORD_SIGNED = 1 << 1,
@@ -107,7 +107,7 @@ enum word {
 	WORD_REL_LOC = 1 << 14,
 };
 
-/* Types whose size the kernel's configuration has no part in. Qualifiers and others say nothing. */
+/* Types whose size does not depend on the kernel's configuration. Other words are ignored. */
 static const struct {
 	const char *name;
 	unsigned int words;
@@ -181,10 +181,10 @@ struct declaration {
 	struct pd_bytes before, name, after;	/* after: "[16]", or the end of a function's type */
 	unsigned int words;
 	bool is_pointer, is_array;
-	uint64_t count;				/* of a fixed array; 0: not said in digits */
+	uint64_t count;				/* of a fixed array; 0: not given in digits */
 };
 
-static void note_word(struct declaration *d, struct pd_bytes word)
+static void add_word(struct declaration *d, struct pd_bytes word)
 {
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		if (!equals(word, words[i].name))
@@ -196,8 +196,8 @@ static void note_word(struct declaration *d, struct pd_bytes word)
 	}
 }
 
-/* Where the bracket that opens text is closed; the last byte where it isn't. */
-static size_t closing(struct pd_bytes text)
+/* Returns the end of the bracket that opens text, or the last byte. */
+static size_t find_closing(struct pd_bytes text)
 {
 	size_t depth = 0;
 
@@ -209,13 +209,13 @@ static size_t closing(struct pd_bytes text)
 	return text.size - 1;
 }
 
-/* text: "[16] and so on". Returns how much of it the brackets are. */
-static size_t note_length(struct declaration *d, struct pd_bytes text)
+/* text: "[16] ...". Returns the length of the brackets. */
+static size_t parse_length(struct declaration *d, struct pd_bytes text)
 {
-	size_t end = closing(text);
+	size_t end = find_closing(text);
 	uint64_t n;
 
-	if (end < 2 || !number(from(upto(text, end), 1), UINT16_MAX, &n))
+	if (end < 2 || !parse_number(drop_prefix(take_prefix(text, end), 1), UINT16_MAX, &n))
 		n = 0;
 	d->count = d->is_array ? d->count * n : n;
 	if (d->count > UINT32_MAX)
@@ -224,7 +224,7 @@ static size_t note_length(struct declaration *d, struct pd_bytes text)
 	return end + 1;
 }
 
-static void note_type(struct declaration *d, struct pd_bytes text)
+static void parse_type(struct declaration *d, struct pd_bytes text)
 {
 	while (text.size) {
 		size_t n = 0;
@@ -232,18 +232,18 @@ static void note_type(struct declaration *d, struct pd_bytes text)
 		while (n < text.size && is_word(text.data[n]))
 			n++;
 		if (n)
-			note_word(d, upto(text, n));
+			add_word(d, take_prefix(text, n));
 		else if (text.data[0] == '[')
-			n = note_length(d, text);
+			n = parse_length(d, text);
 		else
 			n = 1;
 		d->is_pointer |= text.data[0] == '*';
-		text = from(text, n);
+		text = drop_prefix(text, n);
 	}
 }
 
-/* `void (*name)(int)`, a pointer: what else stands there says nothing of the value. */
-static bool read_function(struct declaration *d, struct pd_bytes text)
+/* `void (*name)(int)` is a pointer; the rest does not affect the value. */
+static bool parse_function(struct declaration *d, struct pd_bytes text)
 {
 	const uint8_t *open = memmem(text.data, text.size, "(*", 2);
 	const uint8_t *bracket = memchr(text.data, '[', text.size);
@@ -257,17 +257,17 @@ static bool read_function(struct declaration *d, struct pd_bytes text)
 	end = start;
 	while (end < text.size && is_word(text.data[end]))
 		end++;
-	d->before = upto(text, start);
-	d->name = upto(from(text, start), end - start);
-	d->after = from(text, end);
+	d->before = take_prefix(text, start);
+	d->name = take_prefix(drop_prefix(text, start), end - start);
+	d->after = drop_prefix(text, end);
 	d->is_pointer = true;
 	if (d->after.size && d->after.data[0] == '[')
-		note_length(d, d->after);
+		parse_length(d, d->after);
 	return true;
 }
 
-/* The name is the last word before the lengths at the end. */
-static void read_simple(struct declaration *d, struct pd_bytes text)
+/* The name is the last word before the array lengths. */
+static void parse_simple(struct declaration *d, struct pd_bytes text)
 {
 	size_t end = text.size, depth = 0, start;
 
@@ -279,25 +279,25 @@ static void read_simple(struct declaration *d, struct pd_bytes text)
 	start = end;
 	while (start && is_word(text.data[start - 1]))
 		start--;
-	d->before = trim(upto(text, start));
-	d->name = upto(from(text, start), end - start);
-	d->after = trim(from(text, end));
+	d->before = trim_blanks(take_prefix(text, start));
+	d->name = take_prefix(drop_prefix(text, start), end - start);
+	d->after = trim_blanks(drop_prefix(text, end));
 }
 
-static bool read_declaration(struct pd_bytes text, struct declaration *d)
+static bool parse_declaration(struct pd_bytes text, struct declaration *d)
 {
 	*d = (struct declaration){ .count = 0 };
 	if (!text.size || text.size > PD_TP_MAX_DECLARATION)
 		return false;
-	if (!read_function(d, text)) {
-		read_simple(d, text);
-		note_type(d, d->before);
-		note_type(d, d->after);
+	if (!parse_function(d, text)) {
+		parse_simple(d, text);
+		parse_type(d, d->before);
+		parse_type(d, d->after);
 	}
 	return d->before.size && d->name.size && !is_digit(d->name.data[0]);
 }
 
-/* Bytes of a value of the type; 0 where it doesn't say. */
+/* Returns the size of the type, or 0 if it is unknown. */
 static unsigned int size_of_type(const struct declaration *d, unsigned int long_size)
 {
 	static const struct {
@@ -318,7 +318,7 @@ static unsigned int size_of_type(const struct declaration *d, unsigned int long_
 	return 0;
 }
 
-/* For kernels whose texts don't tell. */
+/* For kernels whose texts do not state it. */
 static bool is_signed_type(const struct declaration *d)
 {
 	if (d->is_pointer || d->words & (WORD_UNSIGNED | WORD_STRUCT | WORD_ENUM))
@@ -338,7 +338,7 @@ static unsigned int size_of_element(const struct declaration *d, const struct pd
 {
 	unsigned int size = size_of_type(d, long_size);
 
-	/* The text's own arithmetic beats what we know of the type. */
+	/* The sizes in the text take precedence over the type. */
 	if (f->place == PD_TP_FIXED && d->count && f->size % d->count == 0)
 		size = f->size / (uint32_t)d->count;
 	if (!is_number_size(size) || (d->words & WORD_STRUCT && !d->is_pointer))
@@ -372,24 +372,24 @@ static void choose_kind(const struct declaration *d, struct pd_tp_field *f, unsi
 	f->kind = f->elem_size ? PD_TP_INTS : PD_TP_BYTES;
 }
 
-/* `offset:8;	size:16;	signed:0;` in any order, with whatever else kernels may add. */
-static bool read_attributes(const struct declaration *d, struct pd_bytes rest,
-			    struct pd_tp_field *f)
+/* `offset:8;	size:16;	signed:0;` in any order, with anything else that kernels add. */
+static bool parse_attributes(const struct declaration *d, struct pd_bytes rest,
+			     struct pd_tp_field *f)
 {
 	bool has_offset = false, has_size = false, has_sign = false;
 	struct pd_bytes piece;
 	uint64_t value;
 
-	while (split(&rest, ';', &piece)) {
-		piece = trim(piece);
-		if (strip(&piece, "offset:")) {
-			has_offset = number(piece, UINT32_MAX, &value);
+	while (split_at(&rest, ';', &piece)) {
+		piece = trim_blanks(piece);
+		if (strip_prefix(&piece, "offset:")) {
+			has_offset = parse_number(piece, UINT32_MAX, &value);
 			f->offset = has_offset ? (uint32_t)value : 0;
-		} else if (strip(&piece, "size:")) {
-			has_size = number(piece, UINT32_MAX, &value);
+		} else if (strip_prefix(&piece, "size:")) {
+			has_size = parse_number(piece, UINT32_MAX, &value);
 			f->size = has_size ? (uint32_t)value : 0;
-		} else if (strip(&piece, "signed:")) {
-			has_sign = number(piece, 1, &value);
+		} else if (strip_prefix(&piece, "signed:")) {
+			has_sign = parse_number(piece, 1, &value);
 			f->is_signed = has_sign && value;
 		}
 	}
@@ -398,14 +398,14 @@ static bool read_attributes(const struct declaration *d, struct pd_bytes rest,
 	return has_offset && has_size;
 }
 
-static char *put(char *at, struct pd_bytes b)
+static char *append_bytes(char *at, struct pd_bytes b)
 {
 	memcpy(at, b.data, b.size);
 	return at + b.size;
 }
 
-/* Name, key and type, in one piece of the arena. */
-static bool keep_strings(struct pd_arena *a, const struct declaration *d, struct pd_tp_field *f)
+/* Stores name, key and type in one allocation. */
+static bool store_strings(struct pd_arena *a, const struct declaration *d, struct pd_tp_field *f)
 {
 	size_t size = 2 * d->name.size + d->before.size + d->after.size + sizeof(",\"\":") + 2;
 	char *at = pd_arena_alloc(a, size);
@@ -413,22 +413,22 @@ static bool keep_strings(struct pd_arena *a, const struct declaration *d, struct
 	if (!at)
 		return false;
 	f->name = at;
-	at = put(at, d->name) + 1;
+	at = append_bytes(at, d->name) + 1;
 	f->key = at;
 	*at++ = ',';
 	*at++ = '"';
-	at = put(at, d->name);
+	at = append_bytes(at, d->name);
 	*at++ = '"';
 	*at++ = ':';
 	f->key_size = (uint16_t)(at++ - f->key);
 	f->type = at;
-	at = put(at, d->before);
+	at = append_bytes(at, d->before);
 	if (d->after.size)
-		put(at, d->after);
+		append_bytes(at, d->after);
 	return true;
 }
 
-/* Whether the name of `named` is what JSON calls the exact bytes of the string field f. */
+/* Returns whether `named` has the key that JSON uses for the bytes of the string field f. */
 static bool is_hex_of(const struct pd_tp_field *f, const struct pd_tp_field *named)
 {
 	size_t n = f->name_size;
@@ -437,7 +437,7 @@ static bool is_hex_of(const struct pd_tp_field *f, const struct pd_tp_field *nam
 	       !memcmp(named->name, f->name, n) && !memcmp(named->name + n, "_hex", 4);
 }
 
-/* Whether the new field's keys are those of one before it. */
+/* Returns whether an earlier field has one of the new field's keys. */
 static bool is_taken(const struct pd_tp_event *e, const struct pd_tp_field *new)
 {
 	for (size_t i = 0; i < e->nr_fields; i++) {
@@ -470,23 +470,23 @@ enum pd_code pd_tp_no_memory(const struct pd_arena *a)
 	return a->budget->limit - a->budget->used < 2 * most ? PD_E_LIMIT : PD_E_NOMEM;
 }
 
-/* line: behind "field:". PD_E_FORMAT: not understood. */
-static enum pd_code read_field(struct parser *p, struct pd_bytes line)
+/* line: the text after "field:". Returns PD_E_FORMAT if it is not understood. */
+static enum pd_code parse_field(struct parser *p, struct pd_bytes line)
 {
 	struct pd_tp_event *e = p->event;
 	struct pd_tp_field f = { .name = NULL };
 	struct declaration d;
 	struct pd_bytes text;
 
-	if (!split(&line, ';', &text) || !read_declaration(trim(text), &d) ||
-	    !read_attributes(&d, line, &f))
+	if (!split_at(&line, ';', &text) || !parse_declaration(trim_blanks(text), &d) ||
+	    !parse_attributes(&d, line, &f))
 		return PD_E_FORMAT;
 	choose_kind(&d, &f, p->in->long_size == 4 ? 4 : 8);
 	f.name = (const char *)d.name.data;
 	f.name_size = (uint16_t)d.name.size;
 	if (e->nr_fields == p->room || is_taken(e, &f))
 		return PD_E_FORMAT;
-	if (!keep_strings(p->arena, &d, &f))
+	if (!store_strings(p->arena, &d, &f))
 		return pd_tp_no_memory(p->arena);
 	p->fields[e->nr_fields++] = f;
 	if ((uint64_t)f.offset + f.size > e->min_size)
@@ -494,49 +494,49 @@ static enum pd_code read_field(struct parser *p, struct pd_bytes line)
 	return PD_OK;
 }
 
-static enum pd_code read_line(struct parser *p, struct pd_bytes line)
+static enum pd_code parse_line(struct parser *p, struct pd_bytes line)
 {
 	struct pd_tp_event *e = p->event;
 
-	if (strip(&line, "field:") || strip(&line, "field special:"))
-		return read_field(p, line);
-	if (!*e->name && strip(&line, "name:") && line.size <= PD_TP_MAX_NAME) {
+	if (strip_prefix(&line, "field:") || strip_prefix(&line, "field special:"))
+		return parse_field(p, line);
+	if (!*e->name && strip_prefix(&line, "name:") && line.size <= PD_TP_MAX_NAME) {
 		e->name = pd_arena_text(p->arena, line.data, line.size);
 		return e->name ? PD_OK : pd_tp_no_memory(p->arena);
 	}
-	if (!p->has_id && strip(&line, "ID:")) {
-		p->has_id = number(line, UINT64_MAX, &e->id);
+	if (!p->has_id && strip_prefix(&line, "ID:")) {
+		p->has_id = parse_number(line, UINT64_MAX, &e->id);
 		return p->has_id ? PD_OK : PD_E_FORMAT;
 	}
 	return !line.size || equals(line, "format:") ? PD_OK : PD_E_FORMAT;
 }
 
-/* The next line, trimmed: to a newline or the end. */
+/* Takes the next line, without blanks at its ends. */
 static struct pd_bytes next_line(struct pd_bytes *rest)
 {
 	struct pd_bytes line;
 
-	if (!split(rest, '\n', &line)) {
+	if (!split_at(rest, '\n', &line)) {
 		line = *rest;
-		*rest = from(*rest, rest->size);
+		*rest = drop_prefix(*rest, rest->size);
 	}
-	return trim(line);
+	return trim_blanks(line);
 }
 
-/* Room for as many fields as there are lines. */
-static bool make_room(struct parser *p, struct pd_bytes text)
+/* Allocates a field for each line. */
+static bool alloc_fields(struct parser *p, struct pd_bytes text)
 {
 	while (text.size && p->room < PD_TP_MAX_FIELDS) {
 		struct pd_bytes line = next_line(&text);
 
-		p->room += strip(&line, "field");
+		p->room += strip_prefix(&line, "field");
 	}
 	p->fields = pd_arena_alloc(p->arena, p->room * sizeof(*p->fields));
 	p->event->fields = p->fields;
 	return p->fields;
 }
 
-static enum pd_code read_text(struct parser *p, struct pd_bytes text)
+static enum pd_code parse_lines(struct parser *p, struct pd_bytes text)
 {
 	struct pd_bytes rest = text;
 
@@ -545,9 +545,9 @@ static enum pd_code read_text(struct parser *p, struct pd_bytes text)
 		struct pd_bytes line = next_line(&rest);
 		enum pd_code code;
 
-		if (strip(&line, "print fmt"))
+		if (strip_prefix(&line, "print fmt"))
 			break;
-		code = read_line(p, line);
+		code = parse_line(p, line);
 		if (code != PD_OK && code != PD_E_FORMAT)
 			return code;
 		if (code == PD_E_FORMAT && !p->damage->lines++)
@@ -559,8 +559,8 @@ static enum pd_code read_text(struct parser *p, struct pd_bytes text)
 enum pd_code pd_tp_parse(struct pd_arena *a, const struct pd_tp_source *in, struct pd_tp_event *e,
 			 struct pd_tp_damage *damage)
 {
-	struct pd_bytes system = upto(in->system, pd_text_length(in->system));
-	struct pd_bytes text = upto(in->text, pd_text_length(in->text));
+	struct pd_bytes system = take_prefix(in->system, pd_text_length(in->system));
+	struct pd_bytes text = take_prefix(in->text, pd_text_length(in->text));
 	struct parser p = { .arena = a, .in = in, .event = e, .damage = damage };
 
 	*damage = (struct pd_tp_damage){ 0, 0 };
@@ -568,7 +568,7 @@ enum pd_code pd_tp_parse(struct pd_arena *a, const struct pd_tp_source *in, stru
 	if (system.size > PD_TP_MAX_NAME)
 		return PD_E_FORMAT;
 	e->system = pd_arena_text(a, system.data, system.size);
-	if (!e->system || !make_room(&p, text))
+	if (!e->system || !alloc_fields(&p, text))
 		return pd_tp_no_memory(a);
-	return read_text(&p, text);
+	return parse_lines(&p, text);
 }

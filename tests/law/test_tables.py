@@ -9,12 +9,12 @@ from conftest import ROOT
 # What check_wrong_tables.c gets wrong: a word of what must be said about it.
 WRONG = {
     "no-doc": "no doc", "quoted-doc": "escaping", "key": "not rendered", "width": "3 bytes", "no-names": "no names",
-    "names-twice": "two values are called A", "name-too-big": "does not fit", "bits-overlap": "another part",
+    "names-twice": "two values have the name A", "name-too-big": "does not fit", "bits-overlap": "another part",
     "bits-outside": "not inside", "bits-lost": "not shown", "msb-first": "no bit-fields", "blob": "only bytes",
     "deep": "deeper than", "pads": "pads", "same-name": "at once", "same-name-maybe": "at once",
     "padding": "reserved bytes", "hex": "ends as", "other-type": "is a string, but an integer in one-type",
-    "sibling": "there is no nowhere", "sibling-when": "there is no nowhere", "sibling-text": "it is none",
-    "ahead": "before its turn", "misc": "no header", "numbers": "has no row",
+    "sibling": "there is no nowhere", "sibling-when": "there is no nowhere", "sibling-text": "it is no number",
+    "ahead": "needed by an earlier row", "misc": "no header", "numbers": "has no row",
     "role-text": "need a role", "role-bytes": "need a role", "role-address": "need a role", "role-bare": "need a role",
     "role-struct": "can't have",
 }
