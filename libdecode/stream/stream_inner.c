@@ -49,7 +49,7 @@ static void use_piece(struct pd_stream *s, const struct pd_piece *p)
 
 	if (left.data)
 		memcpy(p->window->data + at, left.data, left.size);
-	s->inner_base += s->inner_at - at;
+	s->inner_base = s->inner_base + s->inner_at - at;	/* at may be the larger one */
 	s->inner_at = at;
 	s->inner_size = PD_PIECE_FRONT + p->size;
 	pd_windows_use(&s->inner, p->window);
