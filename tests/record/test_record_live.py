@@ -12,7 +12,7 @@ import pytest
 
 import perf_oracle
 from conftest import TRACEFS
-from recorder import (event_works, needs_root, needs_tracefs, precord, record, run_precord, start_precord,   # noqa: F401
+from recorder import (event_works, needs_root, needs_tracefs, precord, record, run_measured, run_precord, start_precord,   # noqa: F401
                       symbol, wait_for, workload)
 from rights import needs
 
@@ -309,13 +309,9 @@ def test_probe_of_a_file_with_too_many_sections(precord, tmp_path):
         file.seek(4096 + 32)
         file.write(struct.pack("=Q", 1 << 22))
         file.truncate(4096 + (64 << 22))
-    process = subprocess.Popen([precord, "-e", f"uprobe:{tmp_path}/many:main", "--", "true"], stderr=subprocess.PIPE)
-    said = process.stderr.read()
-    process.stderr.close()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    assert process.returncode == 2 and b"no such symbol" in said
-    assert usage.ru_maxrss < 100 << 10
+    done, peak = run_measured([precord, "-e", f"uprobe:{tmp_path}/many:main", "--", "true"], tmp_path)
+    assert done.returncode == 2 and b"no such symbol" in done.stderr
+    assert peak < 100 << 10
 
 
 @needs_root

@@ -17,6 +17,7 @@ from test_record_perf import complaints
 
 CPUS = sorted(os.sched_getaffinity(0))[:2]
 CLOCK = ["-e", "cpu-clock", "-F", "1000"]
+SAMPLE_SIZE = 64    # at most
 
 needs_two_cpus = pytest.mark.skipif(len(CPUS) < 2, reason="one cpu only")
 
@@ -139,7 +140,7 @@ def test_a_signal_finishes_the_directory(start_precord, decode, workload, tmp_pa
 
 def test_a_killed_recorder_leaves_a_directory_that_decodes(start_precord, run_pdecode, workload, tmp_path):
     process = start_precord("--threads", "-o", "dir", *CLOCK, "--", workload, "spin", "1200")
-    wait_for(lambda: any(p.stat().st_size > 0 for p in tmp_path.glob("dir/data.*")))
+    wait_for(lambda: sum(p.stat().st_size for p in tmp_path.glob("dir/data.*")) > 150 * SAMPLE_SIZE)
     process.kill()
     assert process.wait() == -signal.SIGKILL
     decoded = run_pdecode(["dir"], cwd=tmp_path)

@@ -6,6 +6,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -25,6 +26,22 @@ def event_works(event, *options):
     done = subprocess.run([str(TOOLS / "precord"), "-q", "-e", event, "-c", "1000000", *options, "-o", "/dev/null",
                            "--", "true"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=TIMEOUT)
     return done.returncode == 0
+
+
+# A child's peak counts the process it was forked from, and pytest's is large: a small one starts the program.
+MEASURE = """
+import resource, subprocess, sys
+code = subprocess.run(sys.argv[2:]).returncode
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=open(sys.argv[1], "w"))
+sys.exit(code)
+"""
+
+
+def run_measured(command, directory):
+    """The process that ended, and its peak in KiB."""
+    peak = directory / "peak"
+    done = subprocess.run([sys.executable, "-c", MEASURE, peak, *command], capture_output=True, timeout=TIMEOUT)
+    return done, int(peak.read_text())
 
 
 class Recording:
