@@ -1,6 +1,6 @@
 /* abi.h - perf_event_open(2) and its attribute.
  *
- * The kernel headers of the build machine may be older than the running kernel: struct event_attr is
+ * Kernel headers of the build machine may be older than the running kernel: struct event_attr is
  * struct perf_event_attr up to config4 (linux/perf_event.h), with its bit-fields as one word.
  */
 #ifndef RECORD_ABI_H

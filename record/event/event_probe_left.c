@@ -1,7 +1,7 @@
 /* event_probe_left.c - find and remove probes in tracefs whose recorder was killed.
  *
- * The name of a probe's group identifies its recorder. Those of other PID namespaces are left alone,
- * because their processes can't be seen. The kernel does not remove probes that are in use.
+ * The name of a probe's group identifies its recorder. Probes of other PID namespaces are left
+ * alone, because their processes can't be seen. The kernel does not remove probes that are in use.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -60,7 +60,7 @@ static bool is_left_behind(const char *group, const struct owner *self)
 	return !read_owner(o.pid, &now) || now.start != o.start;
 }
 
-/* "p:group/event place args", "r8:group/event ..." */
+/* Lines are "p:GROUP/EVENT ADDRESS ARGUMENTS" or "r8:GROUP/EVENT ...". */
 static void check_line(char *line, const struct owner *self, struct probes_left *left, int list)
 {
 	char *name = strchr(line, ':'), command[256];

@@ -86,8 +86,7 @@ static bool read_command_line(int proc, const char *pid, char text[COMMAND_LINE]
 	return true;
 }
 
-/* Ancestors of the recorder have the expression in their own command lines: timeout(1), a shell,
- * sudo. */
+/* Ancestors such as timeout(1), a shell or sudo have the expression in their own command lines. */
 static bool is_ancestor(int proc, pid_t pid)
 {
 	struct task t = { 0 };
