@@ -249,8 +249,7 @@ static struct pd_sink *make_sink(struct run *run)
 
 	if (run->s->format == FORMAT_STATS)
 		return pd_sink_new_stats(&(struct pd_stats_options){
-			.size = sizeof(struct pd_stats_options), .layout = layout, .filter = run->filter,
-			.threads = thread_count(run->s) }, out);
+			.size = sizeof(struct pd_stats_options), .layout = layout, .filter = run->filter }, out);
 	return pd_sink_new_json(&(struct pd_json_options){
 		.size = sizeof(struct pd_json_options), .layout = layout, .filter = run->filter,
 		.shape = run->s->format == FORMAT_JSONL ? PD_JSON_LINES : PD_JSON_DOCUMENT,

@@ -24,7 +24,6 @@ def programs_for(settings, file, perf):
     found = [
         Program("cat", ["cat", path]),
         Program("pdecode stats -j1", pdecode(settings, path, "stats", 1)),
-        Program("pdecode stats -j2", pdecode(settings, path, "stats", 2)),
         Program("pdecode jsonl -j1", pdecode(settings, path, "jsonl", 1)),
         Program("pdecode jsonl -j2", pdecode(settings, path, "jsonl", 2)),
         Program("pdecode json -j1", pdecode(settings, path, "json", 1)),
@@ -106,23 +105,21 @@ def decode(settings, report):
             result = measure_kind(settings, file, perf, report.notes)
             report.add_decode(result)
             if not compressed:
-                two_threads(settings, report, file, perf)
+                two_threads(settings, report, file)
             if kind.name == "short" and not compressed:
                 growth(settings, report, file)
             file.remove()
 
 
-def two_threads(settings, report, file, perf):
+def two_threads(settings, report, file):
     """One thread and two in turn, with nothing between them, and for so long that starting them does not count."""
     path = settings.work / "grown.data"
     multiply(settings, file.base, path, LONG * settings.bytes)
     done = []
-    for form in ("jsonl", "stats"):
+    for form in ("jsonl",):
         one = pdecode(settings, path, form, 1)
         programs = [Program(f"pdecode {form} -j1", one), Program(f"pdecode {form} -j2", pdecode(settings, path, form, 2)),
                     Program(f"two pdecode {form} -j1 at once", twice(one))]
-        if form == "stats" and perf:
-            programs.append(Program("perf report --stats", [perf, "report", "--stats", "-i", path]))
         measure(settings, programs)
         done += programs
     size = stats_of(settings, path)["file"]["data_size"]
@@ -137,7 +134,7 @@ def growth(settings, report, file):
         multiply(settings, file.base, path, int(settings.bytes * factor))
         size = stats_of(settings, path)["file"]["data_size"]
         programs = [Program(f"pdecode {name}", pdecode(settings, path, *args)) for name, args in (
-            ("stats -j1", ("stats", 1)), ("stats -j2", ("stats", 2)), ("jsonl -j1", ("jsonl", 1)), ("jsonl -j2", ("jsonl", 2)), ("json -j2", ("json", 2)),
+            ("stats -j1", ("stats", 1)), ("jsonl -j1", ("jsonl", 1)), ("jsonl -j2", ("jsonl", 2)), ("json -j2", ("json", 2)),
             ("jsonl --sort time -j1", ("jsonl", 1, "--sort", "time")))]
         measure(settings, programs, rounds=min(settings.rounds, 3))
         report.add_growth({"bytes": size, "programs": [

@@ -38,7 +38,6 @@ struct pd_source {
 					 * files */
 	bool may_map;		/* FILE */
 	struct pd_mapping mapping;	/* of the file, up to its size when it was opened */
-	bool is_clone;		/* fd and mapping belong to another source */
 	size_t piece;		/* bytes of the mapping in memory at once */
 	bool in_mapping;	/* the window is in the mapping */
 	bool ended;		/* STREAM: a terminal could be read again after EOF */
@@ -638,34 +637,9 @@ void pd_source_close(struct pd_source *s)
 		close(s->fd);
 	if (s->mapping.data)
 		s->budget->used -= s->piece;
-	if (!s->is_clone)
-		pd_mapping_close(&s->mapping);
+	pd_mapping_close(&s->mapping);
 	pd_windows_free(&s->windows);
 	pd_budget_free(s->budget, s, sizeof(*s));
-}
-
-struct pd_source *pd_source_clone(struct pd_source *of, size_t piece, struct pd_budget *b)
-{
-	const bool maps = map_file(of) && b->limit - b->used >= piece;
-	struct pd_error ignored;
-	struct pd_source *s = pd_source_is_random(of) ? new_source(of->kind, b, &ignored) : NULL;
-
-	if (!s)
-		return NULL;
-	s->is_clone = true;
-	s->fd = of->fd;
-	s->origin = of->origin;
-	s->size = of->size;
-	if (of->kind == SOURCE_MEMORY) {
-		s->window = of->window;
-		s->filled = of->filled;
-	} else if (maps) {
-		s->may_map = true;
-		s->mapping = of->mapping;
-		s->piece = piece;
-		b->used += piece;
-	}
-	return s;
 }
 
 void pd_source_on_wait(struct pd_source *s, void (*wait)(void *ctx), void *ctx)

@@ -44,11 +44,6 @@ struct pd_source *pd_source_open_memory(struct pd_bytes in, const struct pd_sour
 					struct pd_error *e);
 void pd_source_close(struct pd_source *s);
 
-/* Creates a source for the same bytes with its own offset and window, for another thread. `of` is
- * borrowed until the clone is closed, and may be read meanwhile. `piece`: bytes to have in memory
- * at once if the file is mapped. Returns NULL if `of` is not random access, or without memory. */
-struct pd_source *pd_source_clone(struct pd_source *of, size_t piece, struct pd_budget *b);
-
 /* Sets a function to call before a read that may block on a pipe, so that output can be flushed. */
 void pd_source_on_wait(struct pd_source *s, void (*wait)(void *ctx), void *ctx);
 

@@ -38,7 +38,6 @@ struct pd_filter {
 					 * one */
 	struct wanted *wanted;		/* by the event's index */
 	size_t nr_wanted;
-	bool is_clone;			/* the options belong to another filter */
 };
 
 static int copy_ranges(struct ranges *to, struct pd_ranges from)
@@ -112,35 +111,11 @@ void pd_filter_free(struct pd_filter *f)
 {
 	if (!f)
 		return;
-	if (!f->is_clone)
-		free_given(f);
+	free_given(f);
 	pd_map_free(&f->named);
 	pd_arena_free(&f->arena);
 	pd_budget_free(&f->budget, f->wanted, f->nr_wanted * sizeof(*f->wanted));
 	free(f);
-}
-
-/* Filters by comm cannot be cloned: they need all earlier records. */
-struct pd_filter *pd_filter_clone(const struct pd_filter *f)
-{
-	struct pd_filter *b = f->comms.count ? NULL : malloc(sizeof(*b));
-
-	if (!b)
-		return NULL;
-	*b = (struct pd_filter){
-		.types = f->types, .pids = f->pids, .tids = f->tids, .cpus = f->cpus,
-		.events = f->events,
-		.time = f->time, .any_time = f->any_time, .budget.limit = OWN_MEMORY,
-		.is_clone = true,
-	};
-	b->arena.budget = b->named.budget = &b->budget;
-	return b;
-}
-
-void pd_filter_add_counts(struct pd_filter *f, uint64_t dropped, uint64_t samples)
-{
-	f->dropped += dropped;
-	f->samples += samples;
 }
 
 void pd_filter_set_time(struct pd_filter *f, struct pd_range ns)

@@ -60,23 +60,6 @@ void pd_session_free(struct pd_session *s)
 	pd_arena_free(&s->arena);
 }
 
-void pd_session_clone(const struct pd_session *of, struct pd_budget *budget, struct pd_session *s)
-{
-	*s = *of;
-	s->budget = budget;
-	s->bodies = s->features = (struct pd_map){ .budget = budget };
-	memset(s->plan_cache, 0, sizeof(s->plan_cache));
-	s->report = NULL;
-}
-
-void pd_session_leave_clone(struct pd_session *s)
-{
-	pd_map_each(&s->bodies, free_plan, NULL);
-	pd_map_each(&s->features, free_plan, NULL);
-	pd_map_free(&s->bodies);
-	pd_map_free(&s->features);
-}
-
 static bool has_only_names(uint64_t value, const struct pd_name *names)
 {
 	for (const struct pd_name *n = names; n->name; n++)

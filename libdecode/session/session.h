@@ -80,11 +80,6 @@ struct pd_session {
 int pd_session_init(struct pd_session *s, struct pd_budget *budget, enum pd_swap swap);
 void pd_session_free(struct pd_session *s);
 
-/* Makes a clone for another thread, with its own plans for bodies and features; valid until `of` is
- * updated or freed. All events must be named. Nothing can be added to a clone. */
-void pd_session_clone(const struct pd_session *of, struct pd_budget *budget, struct pd_session *s);
-void pd_session_leave_clone(struct pd_session *s);
-
 /* Adds an event; copies `bytes`, which begin with its attribute and may be longer. Returns NULL
  * without memory. */
 struct pd_attr *pd_session_add_attr(struct pd_session *s, struct pd_bytes bytes);

@@ -7,7 +7,7 @@
 #include "reader/reader.h"
 #include "sink.h"
 #include "stats/account.h"
-#include "stats/stats_workers.h"
+#include "stats/stats_counts.h"
 #include "stream/record.h"
 
 #define NR_CODES (PD_E_ARGUMENT + 1)
@@ -18,7 +18,6 @@ struct stats {
 	struct pd_stats_options options;
 	struct pd_session *session;
 	struct pd_stats_counts counts;
-	struct pd_stats_team *team;	/* NULL: nobody helps */
 	uint64_t errors, errors_by_code[NR_CODES];
 	char version[64];		/* of perf */
 };
@@ -55,7 +54,6 @@ static int begin(void *state, struct pd_reader *r)
 	for (size_t i = 0; i < pd_reader_nr_features(r); i++)
 		if (pd_reader_feature(r, i, &f, &e) == 0 && f.id == PD_FEATURE_VERSION)
 			update_version(s, f.bytes);
-	s->team = pd_stats_team_new(r, &s->counts, s->options.filter, s->options.threads);
 	return 0;
 }
 
@@ -90,13 +88,10 @@ static int runs(void *state, struct pd_reader *r)
 {
 	struct stats *s = state;
 	struct pd_batch *batch;
-	int status;
+	int status = 0;
 
-	do {
-		status = 0;
-		while (!status && (batch = pd_reader_batch(r)))
-			status = pd_stats_counts_batch(&s->counts, s->options.filter, batch, s->session);
-	} while (!status && (status = pd_stats_team_go_on(s->team)) > 0);
+	while (!status && (batch = pd_reader_batch(r)))
+		status = pd_stats_counts_batch(&s->counts, s->options.filter, batch, s->session);
 	return status;
 }
 
@@ -246,8 +241,6 @@ static int finish(void *state, struct pd_reader *r)
 {
 	struct stats *s = state;
 
-	pd_stats_team_free(s->team);
-	s->team = NULL;
 	pd_jsonw_char(&s->w, '{');
 	OBJECT_OF(s, "pdecode");
 	NUMBER_OF(s, "format", 1);
@@ -277,7 +270,6 @@ static void free_stats(void *state)
 {
 	struct stats *s = state;
 
-	pd_stats_team_free(s->team);
 	pd_stats_counts_free(&s->counts);
 	free(s->w.buffer - 1);
 	free(s);

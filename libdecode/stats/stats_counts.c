@@ -17,15 +17,6 @@ void pd_stats_counts_free(struct pd_stats_counts *c)
 	c->nr_events = 0;
 }
 
-void pd_stats_counts_reset(struct pd_stats_counts *c)
-{
-	const struct pd_stats_counts kept = { .own = c->own, .events = c->events, .nr_events = c->nr_events };
-
-	*c = kept;
-	if (c->nr_events)
-		memset(c->events, 0, c->nr_events * sizeof(*c->events));
-}
-
 static void add(struct pd_number_of *c, uint64_t bytes)
 {
 	c->records++;
@@ -164,36 +155,5 @@ int pd_stats_counts_batch(struct pd_stats_counts *c, struct pd_filter *filter, s
 		pd_totals_simple(&c->totals, batch, p, swap);
 		count_simple_event(event, batch, p, swap);
 	}
-	return 0;
-}
-
-static void add_event(struct pd_event_count *e, const struct pd_event_count *more)
-{
-	pd_number_of_add(&e->all, &more->all);
-	e->samples += more->samples;
-	e->period += more->period;
-	e->has_period |= more->has_period;
-}
-
-int pd_stats_counts_add(struct pd_stats_counts *c, const struct pd_stats_counts *more)
-{
-	for (size_t i = 0; i < PD_STATS_COUNTS_TYPES; i++)
-		pd_number_of_add(&c->by_type[i], &more->by_type[i]);
-	for (size_t i = 0; i < PD_STATS_COUNTS_HIGH && more->high[i].desc; i++)
-		pd_number_of_add(count_of_high(c, more->high[i].desc), &more->high[i].all);
-	pd_number_of_add(&c->unknown, &more->unknown);
-	for (size_t i = more->nr_events; i--;) {
-		struct pd_event_count *e = more->events[i].all.records ? count_of_event(c, i) : NULL;
-
-		if (e)
-			add_event(e, &more->events[i]);
-		else if (more->events[i].all.records)
-			return -1;
-	}
-	pd_totals_add(&c->totals, &more->totals);
-	pd_number_of_add(&c->compressed, &more->compressed);
-	c->expanded += more->expanded;
-	c->damaged += more->damaged;
-	c->skipped += more->skipped;
 	return 0;
 }

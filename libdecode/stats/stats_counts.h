@@ -39,15 +39,12 @@ struct pd_stats_counts {
 
 void pd_stats_counts_init(struct pd_stats_counts *c);
 void pd_stats_counts_free(struct pd_stats_counts *c);
-void pd_stats_counts_reset(struct pd_stats_counts *c);
 
 /* What the filter, which may be NULL, leaves of them. 0, or -1: no memory. */
 int pd_stats_counts_record(struct pd_stats_counts *c, struct pd_filter *filter, const struct pd_record *r);
 int pd_stats_counts_batch(struct pd_stats_counts *c, struct pd_filter *filter, struct pd_batch *batch, struct pd_session *s);
 /* The input ends in the data after the last record: it has `have` bytes with them. */
 void pd_stats_counts_payload_ends(struct pd_stats_counts *c, uint64_t have);
-/* Of other records of the same file. */
-int pd_stats_counts_add(struct pd_stats_counts *c, const struct pd_stats_counts *more);
 
 void pd_number_of_add(struct pd_number_of *c, const struct pd_number_of *more);
 

@@ -19,7 +19,6 @@ void pd_stream_init(struct pd_stream *s, struct pd_source *source, struct pd_ses
 				 .session = session,
 				 .begin = pd_source_offset(source),
 				 .end = end,
-				 .run_until = UINT64_MAX,
 				 .threads = threads,
 				 .inner.budget = session->budget,
 				 .lost.bad_at = UINT64_MAX,

@@ -59,7 +59,6 @@ struct pd_stream {
 	struct pd_source *source;
 	struct pd_session *session;
 	uint64_t end;		/* offset of the end of the records; UINT64_MAX: the source's end */
-	uint64_t run_until;	/* batches end with the record that reaches this offset */
 	unsigned int threads;	/* more than 1: a thread expands compressed records */
 	struct pd_decompress_thread *thread;	/* NULL: none */
 	uint64_t queued_to;	/* the thread has the compressed records up to here */

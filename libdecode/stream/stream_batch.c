@@ -12,7 +12,6 @@ struct span {
 	const uint8_t *data;
 	uint64_t size;
 	uint64_t followed_to;	/* up to here the stream follows headers: see struct pd_lost */
-	uint64_t until;		/* no record of the batch begins at or after this */
 };
 
 /* Returns whether only its NUL and padding to 8 follow a text: more may be records that a damaged
@@ -156,7 +155,7 @@ static void frame_batch(struct pd_stream *s, struct span in, struct pd_batch *ba
 	batch->data = in.data;
 	if (!read_head(in.data, swap, &h))
 		return;
-	for (; batch->count < PD_BATCH_RECORDS && at < in.until; batch->count++, h = next) {
+	for (; batch->count < PD_BATCH_RECORDS; batch->count++, h = next) {
 		struct pd_simple *p = &batch->records[batch->count];
 		const uint8_t *data = in.data + at;
 
@@ -189,16 +188,14 @@ static struct span next_span(const struct pd_stream *s, struct pd_batch *batch)
 		batch->offset = s->outer_offset;
 		batch->inner_offset = s->inner_base + s->inner_at;
 		return (struct span){ left.data, left.size,
-				      distance_to(s->lost_inner.followed_to, batch->inner_offset),
-				      UINT64_MAX };
+				      distance_to(s->lost_inner.followed_to, batch->inner_offset) };
 	}
 	if (s->peeked.size <= s->pending)
 		return (struct span){ .size = 0 };
 	batch->offset = s->peeked_at + s->pending;
 	batch->inner_offset = PD_OUTER;
 	return (struct span){ s->peeked.data + s->pending, s->peeked.size - s->pending,
-			      distance_to(s->lost.followed_to, batch->offset),
-			      distance_to(s->run_until, batch->offset) };
+			      distance_to(s->lost.followed_to, batch->offset) };
 }
 
 static void take_batch(struct pd_stream *s, struct span in, struct pd_batch *batch)

@@ -1,5 +1,4 @@
-/* stream_internal.h - shared by stream.c, stream_batch.c, stream_inner.c, stream_lost.c and
- * stream_segment.c. */
+/* stream_internal.h - shared by stream.c, stream_batch.c, stream_inner.c and stream_lost.c. */
 #ifndef PD_STREAM_STREAM_INTERNAL_H
 #define PD_STREAM_STREAM_INTERNAL_H
 

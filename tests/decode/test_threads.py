@@ -44,7 +44,7 @@ def recording(mode, a, records):
 
 
 @pytest.mark.sanitize
-@pytest.mark.parametrize("form", ["json", "jsonl"])
+@pytest.mark.parametrize("form", ["json", "jsonl", "stats"])
 def test_same_bytes(data_file, run_pdecode, form):
     same_for_all(run_pdecode, data_file, "--format", form)
 

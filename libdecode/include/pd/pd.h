@@ -364,8 +364,6 @@ struct pd_stats_options {
 	size_t size;		/* PD_STATS_OPTIONS() sets it */
 	enum pd_json_layout layout;
 	struct pd_filter *filter;	/* borrowed until pd_sink_free(), or NULL */
-	unsigned int threads;		/* that count, including the caller's; 0 and 1: no others.
-					 * The output is the same */
 };
 #define PD_STATS_OPTIONS(...) PD_OPTIONS_OF(pd_stats_options, __VA_ARGS__)
 
