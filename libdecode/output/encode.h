@@ -44,7 +44,7 @@ struct pd_encode_compressor {
 	struct pd_compressor *compressor;
 };
 
-/* What is wrong with a part. Its texts are lent to the pd_error of the caller. */
+/* The error of a part. Its texts are borrowed by the pd_error of the caller. */
 struct pd_encode_error {
 	enum pd_code code;
 	uint64_t have;		/* errno of PD_E_IO */

@@ -131,7 +131,7 @@ static inline bool has_op(const struct pd_plan *plan, const struct pd_op *op, ui
 	return op && (uint32_t)(op - plan->list->ops) < nr_ops;
 }
 
-/* What has no fixed place, of a body of which so many ops are there. */
+/* Fills in the fields without a fixed place, from a body that holds the first nr_ops ops. */
 static inline void fill_rest(const struct pd_plan *plan, struct pd_bytes body, uint32_t nr_ops, uint32_t want,
 			     enum pd_swap swap, struct pd_fields *out)
 {

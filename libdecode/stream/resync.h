@@ -9,7 +9,7 @@
 #define PD_RESYNC_CREDIT (16u << 20)	/* upper limit of the credit, in bytes */
 #define PD_RESYNC_RATE 16		/* credit for each byte of input */
 
-/* What is known of earlier records. */
+/* Facts about earlier records. */
 struct pd_resync {
 	struct pd_session *session;
 	uint64_t time;		/* of a recent sample; 0: none was seen */

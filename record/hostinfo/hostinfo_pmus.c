@@ -63,7 +63,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp((const char *)x->items[0].bytes.data, (const char *)y->items[0].bytes.data);
 }
 
-/* Of the fixed types only the core's has capabilities. */
+/* Only the core's PMU has capabilities among the fixed types. */
 static bool may_have_capabilities(const struct pd_value *pmu)
 {
 	enum { RAW = 4, BREAKPOINT };
