@@ -120,6 +120,7 @@ static struct pd_reader *read_header(struct pd_reader *r, struct pd_error *e)
 		       r->options.threads);
 	if (r->stopped.code) {
 		*e = r->stopped;
+		e->file = NULL;		/* freed with the reader; on_error got it */
 		goto fail;
 	}
 	return r;

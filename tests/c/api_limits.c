@@ -35,6 +35,8 @@ static int read_all(const char *path, const struct pd_reader_options *o)
 
 	if (!r) {
 		print("not opened", &e);
+		if (e.file)
+			printf("file %s\n", e.file);
 		return 1;
 	}
 	while ((got = pd_reader_next(r, &record, &e)) == 1) {

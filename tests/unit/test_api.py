@@ -270,6 +270,16 @@ def test_stop_at(run, tmp_path):
 
 
 @pytest.mark.sanitize
+def test_stop_at_the_open(run, tmp_path):
+    """Names of files are freed with the reader, so the error of a failed open has none."""
+    (tmp_path / "data").write_bytes((PERF / "12-tracepoints.data").read_bytes())
+    (tmp_path / "data.1").write_bytes(b"")
+    returncode, output = run("api_limits.c", "strict", tmp_path)
+    assert returncode == 1
+    assert output.splitlines() == ["told IO severity=2 have=2", "not opened IO severity=2 have=2"]
+
+
+@pytest.mark.sanitize
 def test_memory_limit(run):
     for limit, code in (4096, "LIMIT"), (100_000, "LIMIT"):
         returncode, output = run("api_limits.c", "little memory", PERF / "16-zstd.data", limit)

@@ -51,7 +51,9 @@ struct pd_error {
 	const char *field;	/* name of the field, or NULL; static. pd_writer_record(),
 				 * pd_writer_feature() and encoders set a path,
 				 * "branch_stack.entries[3].from", borrowed as `text` is */
-	const char *file;	/* "data.3" in a directory, or NULL; borrowed until pd_reader_free() */
+	const char *file;	/* "data.3" in a directory, or NULL; borrowed until
+				 * pd_reader_free(). NULL or static if the reader could not be
+				 * opened */
 	uint64_t want, have;	/* bytes that the field needs, bytes that were left */
 	uint64_t skipped;	/* input bytes that are in no record because of this */
 	const char *text;	/* details, or NULL: the caller's mistake, why bytes are missing,
