@@ -65,7 +65,8 @@ struct pd_fields {
 	const struct pd_attr *attr;	/* its event, or NULL */
 	const struct pd_error *error;	/* NULL: intact; else the members that are there are good */
 	uint64_t offset;	/* as pd_record_offset() */
-	struct pd_numbers callchain;	/* innermost first; markers (PERF_CONTEXT_*) are among them */
+	struct pd_numbers callchain;	/* innermost first; markers (PERF_CONTEXT_*) are among
+					 * them */
 	struct pd_bytes raw;	/* what the event wrote: data of `raw` */
 };
 
@@ -77,20 +78,21 @@ struct pd_fields_batch {
 	uint32_t want;			/* bits of the members to fill in; 0: all */
 };
 
-/* Reads the next records, in the order of pd_reader_next(), which may be called in between. Returns how
- * many it filled in: 1 to capacity; 0 at the end; -1 and *e when reading cannot continue, or with
- * PD_E_ARGUMENT when the batch has no room. What the items point to is borrowed until the next call
- * that reads from the reader.
+/* Reads the next records, in the order of pd_reader_next(), which may be called in between. Returns
+ * how many it filled in: 1 to capacity; 0 at the end; -1 and *e when reading cannot continue, or
+ * with PD_E_ARGUMENT when the batch has no room. What the items point to is borrowed until the next
+ * call that reads from the reader.
  *
  * Records in a row that are intact, of a known event and not changed by what is between them come
- * together. All others come alone: damaged ones, perf's own (types from PD_RECORD_USER_START), those
- * with a payload, which pd_reader_read_payload() reads then, all with PD_BY_TIME. Errors are reported to
- * on_error before the call returns. */
-PD_API int pd_reader_next_fields(struct pd_reader *r, struct pd_fields_batch *batch, struct pd_error *e);
+ * together. All others come alone: damaged ones, perf's own (types from PD_RECORD_USER_START),
+ * those with a payload, which pd_reader_read_payload() reads then, all with PD_BY_TIME. Errors are
+ * reported to on_error before the call returns. */
+PD_API int pd_reader_next_fields(struct pd_reader *r, struct pd_fields_batch *batch,
+				 struct pd_error *e);
 
 /* Returns the record of an item of the last batch, for the fields that have no place in the item:
- * names, paths, branches. Borrowed until the next call of this function, or the next that reads from
- * the reader. */
+ * names, paths, branches. Borrowed until the next call of this function, or the next that reads
+ * from the reader. */
 PD_API const struct pd_record *pd_reader_record(struct pd_reader *r, const struct pd_fields *item);
 
 #ifdef __cplusplus

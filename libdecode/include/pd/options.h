@@ -1,9 +1,9 @@
 /* options.h - builds a struct of options from named members, with one syntax for C and C++11.
  *
- * PD_READER_OPTIONS(.order = PD_BY_TIME, .ctx = &mine) and the macros like it are arguments for a call:
- * the pointer is valid until the end of the block in C, of the full expression in C++. Members not
- * named are 0. In C++ the members may be in any order, at most 12 of them, and a value with a comma
- * outside parentheses must be parenthesized.
+ * PD_READER_OPTIONS(.order = PD_BY_TIME, .ctx = &mine) and the macros like it are arguments for a
+ * call: the pointer is valid until the end of the block in C, of the full expression in C++.
+ * Members not named are 0. In C++ the members may be in any order, at most 12 of them, and a value
+ * with a comma outside parentheses must be parenthesized.
  */
 #ifndef PD_OPTIONS_H
 #define PD_OPTIONS_H

@@ -6,8 +6,8 @@
  * must not call back into the object that they are called for.
  *
  * Lifetime: pointers that the library returns are borrowed. Those of a record are valid until the
- * next pd_reader_next(), pd_sink_batch() or pd_reader_free(), all others until pd_reader_free(), unless their
- * documentation says otherwise.
+ * next pd_reader_next(), pd_sink_batch() or pd_reader_free(), all others until pd_reader_free(),
+ * unless their documentation says otherwise.
  *
  * Units: times are ns of the recording's clock, sizes are bytes, offsets are bytes from the start
  * of the (unpacked) input.
@@ -93,11 +93,12 @@ PD_API struct pd_reader *pd_reader_open_path(const char *path, const struct pd_r
 
 /* The same for a descriptor, from its current offset: a file, pipe or socket. `fd` is borrowed
  * until pd_reader_free() and stays open. */
-PD_API struct pd_reader *pd_reader_open_fd(int fd, const struct pd_reader_options *o, struct pd_error *e);
+PD_API struct pd_reader *pd_reader_open_fd(int fd, const struct pd_reader_options *o,
+					   struct pd_error *e);
 
 /* The same for bytes in memory, borrowed until pd_reader_free(). */
-PD_API struct pd_reader *pd_reader_open_memory(struct pd_bytes in, const struct pd_reader_options *o,
-					       struct pd_error *e);
+PD_API struct pd_reader *
+pd_reader_open_memory(struct pd_bytes in, const struct pd_reader_options *o, struct pd_error *e);
 
 /* Frees the reader and all that was borrowed from it. Sinks that it feeds must be closed before.
  * `r` may be NULL. */
@@ -181,8 +182,8 @@ PD_API size_t pd_reader_nr_attrs(const struct pd_reader *r);
 /* Returns the i-th event, or NULL after the last. Valid until pd_reader_free(). */
 PD_API const struct pd_attr *pd_reader_attr(const struct pd_reader *r, size_t i);
 
-/* Returns the event's name, "cycles:u"; "" if unknown, never NULL. Valid until pd_reader_free(), but a
- * later record may give the event another name. */
+/* Returns the event's name, "cycles:u"; "" if unknown, never NULL. Valid until pd_reader_free(),
+ * but a later record may give the event another name. */
 PD_API const char *pd_attr_name(const struct pd_attr *a);
 
 /* Returns the i for which pd_reader_attr() returns this event. */
@@ -191,7 +192,8 @@ PD_API size_t pd_attr_index(const struct pd_attr *a);
 /* Returns the event's *n ids; may be NULL if *n is 0. Valid until the next pd_reader_next(). */
 PD_API const uint64_t *pd_attr_ids(const struct pd_attr *a, size_t *n);
 
-/* Visits the fields of the event's struct perf_event_attr. Spans are valid until pd_reader_free(). */
+/* Visits the fields of the event's struct perf_event_attr. Spans are valid until
+ * pd_reader_free(). */
 PD_API void pd_attr_visit(const struct pd_reader *r, const struct pd_attr *a,
 			  const struct pd_visitor *v, void *ctx);
 
@@ -208,15 +210,16 @@ PD_API size_t pd_reader_nr_features(const struct pd_reader *r);
 struct pd_feature {
 	uint32_t id;
 	const char *name;	/* "HOSTNAME", or NULL; static */
-	struct pd_bytes bytes;	/* borrowed until the next pd_reader_feature(), pd_reader_time_span() or
-				 * pd_reader_free() */
+	struct pd_bytes bytes;	/* borrowed until the next pd_reader_feature(),
+				 * pd_reader_time_span() or pd_reader_free() */
 	uint64_t offset;
 };
 
 /* Loads the i-th feature section, in the order of the feature bits. Returns 0, or -1 and *e:
- * PD_E_ARGUMENT if i is not below pd_reader_nr_features(), else the damage of the section; id, name and
- * offset are then set. */
-PD_API int pd_reader_feature(struct pd_reader *r, size_t i, struct pd_feature *out, struct pd_error *e);
+ * PD_E_ARGUMENT if i is not below pd_reader_nr_features(), else the damage of the section; id, name
+ * and offset are then set. */
+PD_API int pd_reader_feature(struct pd_reader *r, size_t i, struct pd_feature *out,
+			     struct pd_error *e);
 
 /* --- a record --- */
 
@@ -256,7 +259,8 @@ PD_API bool pd_record_time(const struct pd_record *r, uint64_t *time);
 PD_API bool pd_record_get_number(const struct pd_record *r, const char *name, uint64_t *out);
 
 /* Gets an array of numbers, or registers. Valid until the next pd_reader_next(). */
-PD_API bool pd_record_get_numbers(const struct pd_record *r, const char *name, struct pd_numbers *out);
+PD_API bool pd_record_get_numbers(const struct pd_record *r, const char *name,
+				  struct pd_numbers *out);
 
 /* Gets a text, without its NUL, or bytes. Valid until the next pd_reader_next(). */
 PD_API bool pd_record_get_text(const struct pd_record *r, const char *name, struct pd_bytes *out);
@@ -272,7 +276,8 @@ PD_API uint64_t pd_record_payload_size(const struct pd_record *r);
 /* Reads up to n of the bytes that follow the last record and sets *out, valid until the next call.
  * Returns the number of bytes, 0 at their end, or -1 and *e. Ends the validity of the record
  * itself. pd_reader_next() skips what was not read. */
-PD_API int pd_reader_read_payload(struct pd_reader *r, size_t n, struct pd_bytes *out, struct pd_error *e);
+PD_API int pd_reader_read_payload(struct pd_reader *r, size_t n, struct pd_bytes *out,
+				  struct pd_error *e);
 
 /* --- sinks ---
  *
@@ -297,8 +302,8 @@ struct pd_sink_ops {
  * `state` is then not freed. Close it with pd_sink_free(). */
 PD_API struct pd_sink *pd_sink_new(const struct pd_sink_ops *ops, void *state);
 
-/* Stops the sink's threads and frees it and its state. Must be called before pd_reader_free(), unless the
- * sink is finished: its threads may be reading the reader's memory. `s` may be NULL. */
+/* Stops the sink's threads and frees it and its state. Must be called before pd_reader_free(),
+ * unless the sink is finished: its threads may be reading the reader's memory. `s` may be NULL. */
 PD_API void pd_sink_free(struct pd_sink *s);
 
 /* The functions below call the sink's function and return its result, 0 if it has none. The sinks

@@ -1,6 +1,8 @@
-/* types.h - numbers of record types and of the header's features, under the names that the JSON shows.
+/* types.h - numbers of record types and of the header's features, under the names that the JSON
+ * shows.
  *
- * PD_RECORD_..._END and PD_FEATURE_..._END are one more than the last number that this release knows: they grow.
+ * PD_RECORD_..._END and PD_FEATURE_..._END are one more than the last number that this release
+ * knows: they grow.
  */
 #ifndef PD_TYPES_H
 #define PD_TYPES_H

@@ -276,8 +276,8 @@ struct pd_encoder_options {
  * file must precede its records. The functions that return int return 0, or -1 and *e: code
  * PD_E_ARGUMENT, PD_E_COUNT or PD_E_SIZE for the values, with the path of the wrong one in `field`
  * ("callchain[3]", relative to the object that was passed; NULL: the object) and what was expected
- * in `text`, both borrowed until the next call; PD_E_IO, with the errno in `have`; PD_E_LIMIT. After
- * a refused part the caller may continue. Nodes are borrowed during the call. */
+ * in `text`, both borrowed until the next call; PD_E_IO, with the errno in `have`; PD_E_LIMIT.
+ * After a refused part the caller may continue. Nodes are borrowed during the call. */
 PD_API struct pd_encoder *pd_encoder_new(const struct pd_values *values, int fd,
 					 const struct pd_encoder_options *o,
 					 struct pd_error *e);
