@@ -1,4 +1,4 @@
-/* sink.h - what a sink is inside. */
+/* sink.h - the struct of a sink, for the library's own sinks. */
 #ifndef PD_SINK_H
 #define PD_SINK_H
 
@@ -9,11 +9,11 @@ typedef int (*pd_sink_batch_fn)(void *state, struct pd_reader *r);
 
 struct pd_sink {
 	struct pd_sink_ops ops;
-	pd_sink_batch_fn batch;		/* or NULL */
+	pd_sink_batch_fn batch;		/* may be NULL */
 	void *state;
 };
 
-/* As pd_sink_new(), for sinks that see the inside of a reader. */
+/* The same as pd_sink_new(), for sinks that use the inside of a reader. */
 struct pd_sink *pd_sink_new_batched(const struct pd_sink_ops *ops, pd_sink_batch_fn batch,
 				    void *state);
 

@@ -21,7 +21,7 @@ static bool fits(const struct file *f, uint64_t offset, uint64_t size)
 	return offset <= f->size && size <= f->size - offset;
 }
 
-static bool load(const struct file *f, uint64_t offset, uint8_t *p, size_t n)
+static bool load_bytes(const struct file *f, uint64_t offset, uint8_t *p, size_t n)
 {
 	struct pd_error ignored;
 
@@ -47,7 +47,7 @@ static uint64_t attr_at(const struct file *f, uint64_t offset)
 	uint8_t bytes[8];
 	uint64_t size;
 
-	if (!load(f, offset, bytes, sizeof(bytes)))
+	if (!load_bytes(f, offset, bytes, sizeof(bytes)))
 		return 0;
 	size = pd_attr_size_load(bytes, f->swap);
 	if (size == 0)	/* as written by the first versions of perf */
@@ -90,7 +90,7 @@ static bool records_at(const struct file *f, uint64_t offset)
 		uint8_t bytes[HEADER];
 		struct pd_record_header h;
 
-		if (!load(f, offset, bytes, sizeof(bytes)))
+		if (!load_bytes(f, offset, bytes, sizeof(bytes)))
 			return i && offset == f->size;
 		h = pd_record_header_load(bytes, f->swap);
 		if (!pd_resync_may_begin(h.type, h.size, pd_record_desc(h.type)))
@@ -118,7 +118,7 @@ static bool table_may_be_at(const struct file *f, uint64_t offset, size_t n)
 {
 	uint8_t bytes[PD_FEATURE_BITS * PD_SECTION_SIZE];
 
-	if (!load(f, offset, bytes, n * PD_SECTION_SIZE))
+	if (!load_bytes(f, offset, bytes, n * PD_SECTION_SIZE))
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		const uint64_t at = pd_load64(bytes + i * PD_SECTION_SIZE, f->swap);
@@ -137,7 +137,7 @@ static bool table_at(const struct file *f, uint64_t offset, size_t n)
 	uint8_t bytes[2 * PD_SECTION_SIZE];
 	uint64_t first, size, second;
 
-	if (!load(f, offset, bytes, n > 1 ? sizeof(bytes) : PD_SECTION_SIZE))
+	if (!load_bytes(f, offset, bytes, n > 1 ? sizeof(bytes) : PD_SECTION_SIZE))
 		return false;
 	first = pd_load64(bytes, f->swap);
 	size = pd_load64(bytes + 8, f->swap);

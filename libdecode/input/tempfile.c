@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int fail(struct pd_error *e, enum pd_code code, int errno_value)
+static int set_error(struct pd_error *e, enum pd_code code, int errno_value)
 {
 	*e = (struct pd_error){
 		.code = code, .severity = PD_FATAL, .have = (uint64_t)errno_value,
@@ -47,7 +47,7 @@ int pd_tempfile_open(struct pd_tempfile *s, uint64_t limit, struct pd_error *e)
 	for (size_t i = 0; s->fd < 0 && i < sizeof(dirs) / sizeof(dirs[0]); i++)
 		if (dirs[i] && dirs[i][0])
 			s->fd = open_in(dirs[i]);
-	return s->fd < 0 ? fail(e, PD_E_IO, errno) : 0;
+	return s->fd < 0 ? set_error(e, PD_E_IO, errno) : 0;
 }
 
 int pd_tempfile_append(struct pd_tempfile *s, const void *p, size_t n, struct pd_error *e)
@@ -56,7 +56,7 @@ int pd_tempfile_append(struct pd_tempfile *s, const void *p, size_t n, struct pd
 	uint64_t used = s->size - s->discarded;
 
 	if (n > s->limit || used > s->limit - n) {
-		fail(e, PD_E_LIMIT, 0);
+		set_error(e, PD_E_LIMIT, 0);
 		e->want = n;
 		e->have = s->limit - used;
 		return -1;
@@ -67,7 +67,7 @@ int pd_tempfile_append(struct pd_tempfile *s, const void *p, size_t n, struct pd
 		if (done < 0 && errno == EINTR)
 			continue;
 		if (done <= 0)
-			return fail(e, PD_E_IO, done ? errno : ENOSPC);
+			return set_error(e, PD_E_IO, done ? errno : ENOSPC);
 		from += done;
 		at += (uint64_t)done;
 		n -= (size_t)done;
@@ -85,7 +85,7 @@ int pd_tempfile_read(const struct pd_tempfile *s, uint64_t offset, void *p, size
 		if (done < 0 && errno == EINTR)
 			continue;
 		if (done <= 0)
-			return fail(e, PD_E_IO, done ? errno : EIO);
+			return set_error(e, PD_E_IO, done ? errno : EIO);
 		to += done;
 		offset += (uint64_t)done;
 		n -= (size_t)done;

@@ -244,7 +244,7 @@ static int first(struct pd_runs *r, struct heap *h, struct pd_order_entry *key,
 	return 1;
 }
 
-static int take(struct pd_runs *r, struct heap *h, const struct pd_run_item **head,
+static int take_item(struct pd_runs *r, struct heap *h, const struct pd_run_item **head,
 		struct pd_error *e)
 {
 	struct run *run;
@@ -266,7 +266,7 @@ int pd_runs_first(struct pd_runs *r, struct pd_order_entry *key, struct pd_error
 
 int pd_runs_take(struct pd_runs *r, const struct pd_run_item **head, struct pd_error *e)
 {
-	return take(r, &r->heap, head, e);
+	return take_item(r, &r->heap, head, e);
 }
 
 /* --- too many runs --- */
@@ -302,7 +302,7 @@ static int write_merged(struct pd_runs *r, struct heap *h, struct pd_error *e)
 	int status;
 
 	while ((status = first(r, h, &key, e)) > 0)
-		if (take(r, h, &head, e) || pd_runs_write(r, head, head + 1, e))
+		if (take_item(r, h, &head, e) || pd_runs_write(r, head, head + 1, e))
 			return -1;
 	return status ? -1 : flush(r, e);
 }
