@@ -1,11 +1,12 @@
 /* buildid_scan.c - looks through what was recorded: maps, addresses, times. */
 #include "buildid/buildid_scan.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include "buildid/buildid_pass.h"
+#include "pd/fields.h"
 #include "pd/pd.h"
 
 /* linux/perf_event.h */
@@ -13,13 +14,10 @@ enum { MODE_MASK = 7, MODE_KERNEL = 1, MODE_USER = 2 };
 #define CONTEXT_MAX ((uint64_t)-4095)
 #define CONTEXT_KERNEL ((uint64_t)-128)
 #define CONTEXT_USER ((uint64_t)-512)
-#define ROLES 64		/* a power of two */
-
-enum role { ROLE_NONE, ROLE_IP, ROLE_PID, ROLE_TIME, ROLE_CALLCHAIN };
-
-struct known_role {
-	const struct pd_field *field;
-	enum role role;
+enum {
+	BATCH = 128,
+	CHUNK = 1 << 20,		/* bytes of records on their way that are looked at together */
+	HEADER_MOST = 1 << 24,
 };
 
 struct scan {
@@ -27,79 +25,8 @@ struct scan {
 	struct buildid_summary *out;
 	enum buildid_which which;
 	const bool *hurry;
-	struct known_role roles[ROLES];
-	/* what the library has shown of the sample at hand */
-	unsigned int depth;
-	struct sample_seen seen;
-	struct pd_numbers chain;
 	int failed;
 };
-
-static enum role name_role(const char *name)
-{
-	return strcmp(name, "ip") == 0 ? ROLE_IP : strcmp(name, "pid") == 0 ? ROLE_PID :
-	       strcmp(name, "time") == 0 ? ROLE_TIME :
-	       strcmp(name, "callchain") == 0 ? ROLE_CALLCHAIN : ROLE_NONE;
-}
-
-/* Rows are few and stay where they are: each one's name is compared once. */
-static enum role role_of(struct scan *s, const struct pd_field *f)
-{
-	struct known_role *k = &s->roles[((uintptr_t)f >> 4) % ROLES];
-
-	if (k->field != f)
-		*k = (struct known_role){ f, name_role(pd_field_name(f)) };
-	return k->role;
-}
-
-static void sample_number(void *ctx, const struct pd_field *f, uint64_t value)
-{
-	struct scan *s = ctx;
-
-	if (s->depth)
-		return;
-	switch (role_of(s, f)) {
-	case ROLE_IP:
-		s->seen.ip = value;
-		s->seen.has_ip = true;
-		break;
-	case ROLE_PID:
-		s->seen.pid = (int32_t)value;
-		break;
-	case ROLE_TIME:
-		s->seen.time = value;
-		s->seen.has_time = true;
-		break;
-	default:
-		break;
-	}
-}
-
-static void sample_numbers(void *ctx, const struct pd_field *f, const struct pd_numbers *n)
-{
-	struct scan *s = ctx;
-
-	if (!s->depth && role_of(s, f) == ROLE_CALLCHAIN)
-		s->chain = *n;
-}
-
-static void sample_enter(void *ctx, const struct pd_field *f)
-{
-	(void)f;
-	((struct scan *)ctx)->depth++;
-}
-
-static void sample_leave(void *ctx, const struct pd_field *f)
-{
-	(void)f;
-	((struct scan *)ctx)->depth--;
-}
-
-static void sample_enter_array(void *ctx, const struct pd_field *f, size_t n)
-{
-	(void)n;
-	sample_enter(ctx, f);
-}
 
 static void hit(struct scan *s, unsigned int mode, int32_t pid, uint64_t address)
 {
@@ -109,7 +36,7 @@ static void hit(struct scan *s, unsigned int mode, int32_t pid, uint64_t address
 		s->failed |= hits_address(s->hits, pid, address);
 }
 
-/* An entry of a call chain: an address, or whose the ones behind it are. */
+/* An entry of a call chain: an address, or a marker that tells whose the next ones are. */
 static void hit_entry(struct scan *s, unsigned int *mode, int32_t pid, uint64_t entry)
 {
 	if (entry < CONTEXT_MAX)
@@ -118,41 +45,41 @@ static void hit_entry(struct scan *s, unsigned int *mode, int32_t pid, uint64_t 
 		*mode = entry == CONTEXT_KERNEL ? MODE_KERNEL : entry == CONTEXT_USER ? MODE_USER : 0;
 }
 
-static void count_sample(struct scan *s, unsigned int mode, const struct sample_seen *seen)
+/* pd_number_at(), without a call for what this machine recorded. */
+static inline uint64_t entry_at(const struct pd_numbers *chain, size_t i)
 {
+	uint64_t entry;
+
+	if (chain->swapped || chain->width != sizeof(entry))
+		return pd_number_at(chain, i);
+	memcpy(&entry, chain->data + i * sizeof(entry), sizeof(entry));
+	return entry;
+}
+
+static void hit_chain(struct scan *s, unsigned int mode, int32_t pid, const struct pd_numbers *chain)
+{
+	for (size_t i = 0; i < chain->count; i++)
+		hit_entry(s, &mode, pid, entry_at(chain, i));
+}
+
+static void see_sample(struct scan *s, const struct pd_fields *f)
+{
+	const int32_t pid = f->has & PD_HAS_PID ? f->pid : -1;
 	struct buildid_summary *out = s->out;
 
 	out->samples++;
-	if (seen->has_time) {
-		if (out->first == 0 || seen->time < out->first)
-			out->first = seen->time;
-		if (seen->time > out->last)
-			out->last = seen->time;
+	if (f->has & PD_HAS_TIME) {
+		if (out->first == 0 || f->time < out->first)
+			out->first = f->time;
+		if (f->time > out->last)
+			out->last = f->time;
 	}
 	if (s->which != BUILDID_HIT)
 		return;
-	if (seen->has_ip)
-		hit(s, mode, seen->pid, seen->ip);
-	for (size_t i = 0; i < seen->nr_chain; i++)
-		hit_entry(s, &mode, seen->pid, seen->chain[i]);
-}
-
-static void see_sample(struct scan *s, const struct pd_record *r)
-{
-	static const struct pd_visitor visitor = {
-		.size = sizeof(visitor), .number = sample_number, .numbers = sample_numbers,
-		.enter = sample_enter, .leave = sample_leave, .enter_array = sample_enter_array,
-		.leave_array = sample_leave,
-	};
-	unsigned int mode = pd_record_misc(r) & MODE_MASK;
-
-	s->depth = 0;
-	s->seen = (struct sample_seen){ .pid = -1 };
-	s->chain.count = 0;
-	pd_record_visit(r, &visitor, s);
-	count_sample(s, mode, &s->seen);
-	for (size_t i = 0; i < s->chain.count && s->which == BUILDID_HIT; i++)
-		hit_entry(s, &mode, s->seen.pid, pd_number_at(&s->chain, i));
+	if (f->has & PD_HAS_IP)
+		hit(s, f->misc & MODE_MASK, pid, f->ip);
+	if (f->has & PD_HAS_CALLCHAIN)
+		hit_chain(s, f->misc & MODE_MASK, pid, &f->callchain);
 }
 
 static uint64_t number(const struct pd_record *r, const char *name)
@@ -220,12 +147,9 @@ static void see_map(struct scan *s, const struct pd_record *r)
 	s->failed |= hits_map(s->hits, kernel ? HITS_KERNEL : (int32_t)number(r, "pid"), &map);
 }
 
-static void see(struct scan *s, const struct pd_record *r)
+static void see_other(struct scan *s, const struct pd_record *r)
 {
 	switch (pd_record_type(r)) {
-	case PD_RECORD_SAMPLE:
-		see_sample(s, r);
-		break;
 	case PD_RECORD_LOST:
 		s->out->lost += number(r, "lost");
 		s->out->lost_records++;
@@ -245,42 +169,50 @@ static void see(struct scan *s, const struct pd_record *r)
 	}
 }
 
-static void see_all(void *scan, struct pd_reader *reader)
+static bool is_hurried(const struct scan *s)
 {
-	struct scan *s = scan;
-	const struct pd_record *r;
-	struct pd_error e;
-
-	while (!s->failed && !(s->hurry && __atomic_load_n(s->hurry, __ATOMIC_RELAXED)) &&
-	       pd_reader_next(reader, &r, &e) == 1)
-		see(s, r);
+	return s->hurry && __atomic_load_n(s->hurry, __ATOMIC_RELAXED);
 }
 
-static void see_in_passing(void *scan, uint16_t misc, const struct sample_seen *seen)
+static struct pd_fields_batch batch_of(const struct scan *s, struct pd_fields *items)
 {
-	count_sample(scan, misc & MODE_MASK, seen);
+	return (struct pd_fields_batch){
+		.size = sizeof(struct pd_fields_batch), .items = items, .item_size = sizeof(*items), .capacity = BATCH,
+		.want = s->which == BUILDID_HIT ? PD_HAS_PID | PD_HAS_TIME | PD_HAS_IP | PD_HAS_CALLCHAIN : PD_HAS_TIME,
+	};
 }
 
-/* What the faster way can't read, the other counts anew; files that were hit stay hit. */
+static void see_item(struct scan *s, struct pd_reader *reader, const struct pd_fields *item)
+{
+	if (item->type == PD_RECORD_SAMPLE)
+		see_sample(s, item);
+	else if (item->type && item->type < PD_RECORD_USER_START)
+		see_other(s, pd_reader_record(reader, item));
+}
+
 int buildid_scan(struct pd_reader *reader, enum buildid_which which, struct hits *hits,
 		 const bool *hurry, struct buildid_summary *out)
 {
 	struct scan s = { .hits = hits, .out = out, .which = which, .hurry = hurry };
-	const struct pass_callbacks callbacks = { see_in_passing, see_all, &s, hurry };
+	struct pd_fields items[BATCH];
+	struct pd_fields_batch batch = batch_of(&s, items);
+	struct pd_error e;
+	int n;
 
-	if (!pass_over(reader, &callbacks)) {
-		*out = (struct buildid_summary){ 0 };
-		see_all(&s, reader);
-	}
+	while (!s.failed && !is_hurried(&s) && (n = pd_reader_next_fields(reader, &batch, &e)) > 0)
+		for (int i = 0; i < n; i++)
+			see_item(&s, reader, &items[i]);
 	hits_resolve(hits);
 	return s.failed;
 }
 
+/* A copy of the file's header and, after it, records: what a recorder that was killed would leave. */
 struct buildid_watch {
 	struct scan scan;
 	struct buildid_summary found;
-	struct pass_callbacks callbacks;
-	struct pass *pass;		/* NULL: not begun, or it can't be done */
+	uint8_t *bytes;			/* NULL: not begun, or it can't be done */
+	size_t header, used;
+	uint64_t skip;			/* bytes of a payload that are yet to come */
 };
 
 struct buildid_watch *buildid_watch_new(enum buildid_which which)
@@ -290,46 +222,118 @@ struct buildid_watch *buildid_watch_new(enum buildid_which which)
 	if (!w)
 		return NULL;
 	w->scan = (struct scan){ .hits = hits_new(), .out = &w->found, .which = which };
-	w->callbacks = (struct pass_callbacks){ see_in_passing, see_all, &w->scan, NULL };
 	if (w->scan.hits)
 		return w;
 	free(w);
 	return NULL;
 }
 
+static void give_up(struct buildid_watch *w)
+{
+	free(w->bytes);
+	w->bytes = NULL;
+}
+
 void buildid_watch_free(struct buildid_watch *w)
 {
 	if (!w)
 		return;
-	pass_free(w->pass);
+	give_up(w);
 	hits_free(w->scan.hits);
 	free(w);
 }
 
 void buildid_watch_begin(struct buildid_watch *w, int fd)
 {
-	struct pd_error ignored;
-	struct pd_reader *header;
-	char path[32];
+	struct stat st;
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	header = pd_reader_open_path(path, NULL, &ignored);
-	if (header)
-		w->pass = pass_begin(header, &w->callbacks);
-	pd_reader_free(header);
+	if (fstat(fd, &st) || st.st_size <= 0 || st.st_size > HEADER_MOST)
+		return;
+	w->header = (size_t)st.st_size;
+	w->bytes = malloc(w->header + CHUNK);
+	if (w->bytes && pread(fd, w->bytes, w->header, 0) != (ssize_t)w->header)
+		give_up(w);
+}
+
+/* Of a record and its payload: where the next one begins in what was gathered; 0: it is cut off there, damaged, or compressed,
+ * which none is on its way. */
+static uint64_t end_of(struct buildid_watch *w, struct pd_reader *reader, const struct pd_fields *item)
+{
+	const uint64_t end = item->offset - w->header + item->bytes.size;
+
+	if (item->error || !item->type || item->type == PD_RECORD_COMPRESSED || item->type == PD_RECORD_COMPRESSED2)
+		return 0;
+	if (item->type < PD_RECORD_USER_START)
+		return end;
+	return end + pd_record_payload_size(pd_reader_record(reader, item));
+}
+
+/* Looks at all whole records. Returns where the rest begins. */
+static uint64_t see_records(struct buildid_watch *w, struct pd_reader *reader)
+{
+	struct pd_fields items[BATCH];
+	struct pd_fields_batch batch = batch_of(&w->scan, items);
+	uint64_t done = 0, end;
+	struct pd_error e;
+	int n;
+
+	while (!w->scan.failed && (n = pd_reader_next_fields(reader, &batch, &e)) > 0) {
+		for (int i = 0; i < n; i++) {
+			end = end_of(w, reader, &items[i]);
+			if (!end)
+				return done;
+			see_item(&w->scan, reader, &items[i]);
+			done = end;
+		}
+	}
+	return done;
+}
+
+/* Damage looks like a record that is cut off, but that the rest of it never comes. */
+static void see_chunk(struct buildid_watch *w)
+{
+	const struct pd_bytes file = { w->bytes, w->header + w->used };
+	struct pd_error e;
+	struct pd_reader *reader = pd_reader_open_memory(file, NULL, &e);
+	uint64_t done = reader ? see_records(w, reader) : 0;
+
+	pd_reader_free(reader);
+	if (!done || w->scan.failed) {
+		give_up(w);
+		return;
+	}
+	w->skip = done > w->used ? done - w->used : 0;
+	done -= w->skip;
+	w->used -= (size_t)done;
+	memmove(w->bytes + w->header, w->bytes + w->header + done, w->used);
 }
 
 void buildid_watch_see(void *watch, struct pd_bytes bytes)
 {
 	struct buildid_watch *w = watch;
 
-	if (w->pass)
-		pass_see(w->pass, bytes);
+	while (w->bytes && bytes.size) {
+		const uint64_t most = w->skip ? w->skip : CHUNK - w->used;
+		const size_t n = bytes.size < most ? bytes.size : (size_t)most;
+
+		if (w->skip) {
+			w->skip -= n;
+		} else {
+			memcpy(w->bytes + w->header + w->used, bytes.data, n);
+			w->used += n;
+		}
+		bytes.data += n;
+		bytes.size -= n;
+		if (w->used == CHUNK)
+			see_chunk(w);
+	}
 }
 
 const struct hits *buildid_watch_end(struct buildid_watch *w, struct buildid_summary *out)
 {
-	if (!w->pass || !pass_end(w->pass) || w->scan.failed)
+	if (w->bytes && w->used)
+		see_chunk(w);
+	if (!w->bytes || w->used || w->skip)
 		return NULL;
 	hits_resolve(w->scan.hits);
 	*out = w->found;

@@ -1,7 +1,7 @@
 /* build_ids.c - which files of a recording the recorder says were hit: build_ids fast|pieces|slow FILE.
  *
- * Prints "fast 1" where samples were read in place, the counts, and the files by their names.
- * pieces: as if the records were on their way to the file; slow: by the library alone.
+ * Prints the counts, and the files by their names. fast: as the recorder reads them; slow: one by one, by the fields' names;
+ * pieces: as if the records were on their way to the file, "fast 1" first where that can be done.
  */
 #include <stdio.h>
 #include <sys/mman.h>
@@ -10,24 +10,37 @@
 #include "buildid/buildid_scan.c"
 
 #define DATA_SIZE_AT 48
+#define FEATURES_AT 72
+#define FEATURES_SIZE 32
 
-static void no_sample(void *ctx, uint16_t misc, const struct sample_seen *s)
+/* A sample, by the names of its fields and not by their places. */
+static void see_by_name(struct scan *s, const struct pd_record *r)
 {
-	(void)ctx, (void)misc, (void)s;
-}
+	struct pd_fields f = { .misc = pd_record_misc(r) };
+	uint64_t pid;
 
-static void no_others(void *ctx, struct pd_reader *reader)
-{
-	(void)ctx, (void)reader;
+	f.has |= pd_record_get_number(r, "ip", &f.ip) ? PD_HAS_IP : 0;
+	f.has |= pd_record_get_number(r, "time", &f.time) ? PD_HAS_TIME : 0;
+	f.has |= pd_record_get_number(r, "pid", &pid) ? PD_HAS_PID : 0;
+	f.has |= pd_record_get_numbers(r, "callchain", &f.callchain) ? PD_HAS_CALLCHAIN : 0;
+	f.pid = (int32_t)pid;
+	see_sample(s, &f);
 }
 
 static int scan(struct pd_reader *reader, bool fast, struct hits *hits, struct buildid_summary *found)
 {
 	struct scan s = { .hits = hits, .out = found, .which = BUILDID_HIT };
+	const struct pd_record *r;
+	struct pd_error e;
 
 	if (fast)
 		return buildid_scan(reader, BUILDID_HIT, hits, NULL, found);
-	see_all(&s, reader);
+	while (pd_reader_next(reader, &r, &e) == 1) {
+		if (pd_record_type(r) == PD_RECORD_SAMPLE)
+			see_by_name(&s, r);
+		else
+			see_other(&s, r);
+	}
 	hits_resolve(hits);
 	return s.failed;
 }
@@ -57,6 +70,7 @@ static int header_of(struct pd_reader *reader)
 
 	pd_reader_read_at(reader, 0, header, file->data_offset);
 	memset(header + DATA_SIZE_AT, 0, sizeof(uint64_t));
+	memset(header + FEATURES_AT, 0, FEATURES_SIZE);
 	if (write(fd, header, file->data_offset) != (ssize_t)file->data_offset)
 		exit(3);
 	free(header);
@@ -108,7 +122,6 @@ static void pieces(struct pd_reader *reader)
 int main(int argc, char **argv)
 {
 	const bool fast = argc > 2 && is(argv[1], "fast");
-	const struct pass_callbacks nothing = { no_sample, no_others, NULL };
 	struct buildid_summary found = { 0 };
 	struct hits *hits = hits_new();
 	struct pd_error e;
@@ -122,7 +135,6 @@ int main(int argc, char **argv)
 		hits_free(hits);
 		return 0;
 	}
-	printf("fast %d\n", fast && pass_over(reader, &nothing));
 	if (scan(reader, fast, hits, &found))
 		return 1;
 	print(hits, &found);

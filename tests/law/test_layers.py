@@ -59,7 +59,7 @@ NAMES_THAT_SAY_NOTHING = {"util", "utils", "common", "misc", "helper", "helpers"
 # Decisions by record type belong into the tables of layout/.
 SWITCHES_ON_TYPE = {
     "libdecode/session/session_update.c": "which records teach the session something: events, names, features",
-    "record/buildid/buildid_scan.c": "takes three fields out of maps and samples, through the public interface",
+    "record/buildid/buildid_scan.c": "takes fields out of maps, through the public interface",
 }
 
 
