@@ -35,7 +35,8 @@ static int open_named(struct atomic_output_file *f, mode_t mode)
 	f->temporary = malloc(strlen(f->at.name) + 40);
 	for (int i = 0; f->temporary && i < MAX_NAME_ATTEMPTS; i++) {
 		sprintf(f->temporary, "%s.%d.%d", f->at.name, (int)getpid(), i);
-		f->fd = openat(f->at.dir, f->temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+		f->fd = openat(f->at.dir, f->temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW |
+			       O_CLOEXEC, mode);
 		if (f->fd >= 0 || errno != EEXIST)
 			break;
 	}
@@ -108,7 +109,8 @@ static int open_file(const struct atomic_output *a, struct atomic_output_file *f
 		return -1;
 	}
 	f->path = strdup(path);
-	f->at = (struct place){ .dir = openat(at->dir, ".", O_PATH | O_DIRECTORY | O_CLOEXEC), .name = strdup(at->name) };
+	f->at = (struct place){ .dir = openat(at->dir, ".", O_PATH | O_DIRECTORY | O_CLOEXEC),
+		.name = strdup(at->name) };
 	if (!f->path || f->at.dir < 0 || !f->at.name)
 		return -1;
 	if (there && S_ISREG(st.st_mode) && faccessat(at->dir, at->name, W_OK, 0))
@@ -291,7 +293,8 @@ static enum cli_exit refuse_leftovers(struct atomic_output *a)
 		const char *name = entry->d_name;
 		size_t i = 0;
 
-		if (strncmp(name, "data.", 5) != 0 || !name[5] || strspn(name + 5, "0123456789") != strlen(name + 5))
+		if (strncmp(name, "data.", 5) != 0 || !name[5] ||
+		    strspn(name + 5, "0123456789") != strlen(name + 5))
 			continue;
 		while (i < a->nr_others && strcmp(a->others[i].at.name, name) != 0)
 			i++;

@@ -63,7 +63,8 @@ static void print_bash_value(const struct cli_tool *tool, const struct cli_optio
 		break;
 	case CLI_OFFER_FILES:
 	case CLI_OFFER_DIRS:
-		fprintf(out, "compopt -o filenames; mapfile -t COMPREPLY < <(compgen %s -- \"$cur\"); ",
+		fprintf(out,
+			"compopt -o filenames; mapfile -t COMPREPLY < <(compgen %s -- \"$cur\"); ",
 			offer.kind == CLI_OFFER_FILES ? "-f" : "-d");
 		break;
 	case CLI_OFFER_USERS:
@@ -102,19 +103,23 @@ static void print_bash_offer(const struct cli_tool *tool, FILE *out)
 	print_function_name(tool, out);
 	fputs("_offer()\n{\n"
 	      "\tlocal head= item=$cur word\n\n"
-	      "\tif [[ -n $1 && $cur == *,* ]]; then\n\t\thead=${cur%,*},\n\t\titem=${cur##*,}\n\tfi\n"
+	      "\tif [[ -n $1 && $cur == *,* ]]; "
+	      "then\n\t\thead=${cur%,*},\n\t\titem=${cur##*,}\n\tfi\n"
 	      "\twhile IFS= read -r word; do\n"
 	      "\t\tif [[ $word == \"$item\"* ]]; then\n\t\t\tCOMPREPLY+=(\"$head$word\")\n\t\tfi\n\tdone\n}\n\n", out);
 }
 
 static void print_bash_operands(const struct cli_tool *tool, FILE *out)
 {
-	fputs("\t*)\n\t\tif [[ $cur == -* ]]; then\n\t\t\tmapfile -t COMPREPLY < <(compgen -W '", out);
+	fputs("\t*)\n\t\tif [[ $cur == -* ]]; then\n\t\t\tmapfile -t COMPREPLY < <(compgen -W '",
+	      out);
 	print_bash_names(tool->options, out);
 	print_bash_names(cli_builtin, out);
 	fputs("' -- \"$cur\")\n", out);
 	if (tool->operands != CLI_NONE)
-		fprintf(out, "\t\telse\n\t\t\tcompopt -o filenames\n\t\t\tmapfile -t COMPREPLY < <(compgen %s -- \"$cur\")\n",
+		fprintf(out,
+			"\t\telse\n\t\t\tcompopt -o filenames\n\t\t\tmapfile -t COMPREPLY < "
+			"<(compgen %s -- \"$cur\")\n",
 			tool->operands == CLI_COMMAND ? "-c -f" : "-f");
 	fputs("\t\tfi ;;\n", out);
 }
@@ -177,12 +182,13 @@ static void print_zsh_action(const struct cli_tool *tool, const struct cli_optio
 	if (kind == CLI_OFFER_WORDS || kind == CLI_OFFER_COMMAND)
 		print_zsh_words(tool, o, out);
 	else if (kind != CLI_OFFER_NOTHING)
-		fputs(kind == CLI_OFFER_DIRS ? "_files -/" : kind == CLI_OFFER_USERS ? "_users" : "_files", out);
+		fputs(kind == CLI_OFFER_DIRS ? "_files -/" : kind == CLI_OFFER_USERS ? "_users" :
+		      "_files", out);
 }
 
 /* One argument of _arguments; dash and name are "-" and "o", or "--" and "output". */
-static void print_zsh_spec(const struct cli_tool *tool, const struct cli_option *o, const char *dash, const char *name,
-			   FILE *out)
+static void print_zsh_spec(const struct cli_tool *tool, const struct cli_option *o,
+			   const char *dash, const char *name, FILE *out)
 {
 	bool is_long = dash[1] != '\0';
 
@@ -239,7 +245,8 @@ static void print_fish_words(const struct cli_tool *tool, const struct cli_optio
 	fputs(offer.is_list ? ")'" : "'", out);
 }
 
-static void print_fish_option(const struct cli_tool *tool, const struct cli_option *o, const char *name, FILE *out)
+static void print_fish_option(const struct cli_tool *tool, const struct cli_option *o,
+			      const char *name, FILE *out)
 {
 	const enum cli_offer_kind kind = cli_offer_for(tool, o).kind;
 

@@ -17,9 +17,11 @@ static struct character decode_utf8(const unsigned char *text, size_t size)
 {
 	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	const unsigned char first = text[0];
-	const size_t length = first < 0x80 ? 1 : first >= 0xc2 && first < 0xe0 ? 2 : (first & 0xf0) == 0xe0 ? 3 :
+	const size_t length = first < 0x80 ? 1 : first >= 0xc2 && first < 0xe0 ? 2 :
+		(first & 0xf0) == 0xe0 ? 3 :
 			      (first & 0xf8) == 0xf0 ? 4 : 0;
-	struct character c = { .code = length > 1 ? first & (0x7fu >> length) : first, .length = length };
+	struct character c = { .code = length > 1 ? first & (0x7fu >> length) : first,
+		.length = length };
 
 	if (!length || length > size)
 		return (struct character){ 0 };
@@ -28,7 +30,8 @@ static struct character decode_utf8(const unsigned char *text, size_t size)
 			return (struct character){ 0 };
 		c.code = c.code << 6 | (text[i] & 0x3f);
 	}
-	if (c.code < smallest[length] || c.code > 0x10ffff || (c.code >= 0xd800 && c.code <= 0xdfff))
+	if (c.code < smallest[length] || c.code > 0x10ffff ||
+	    (c.code >= 0xd800 && c.code <= 0xdfff))
 		return (struct character){ 0 };
 	return c;
 }
@@ -37,7 +40,8 @@ static struct character decode_utf8(const unsigned char *text, size_t size)
  * on a terminal. */
 static bool is_control(uint32_t code)
 {
-	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e || code == 0x200f ||
+	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e ||
+		code == 0x200f ||
 	       (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
@@ -69,7 +73,8 @@ static void print_message(const char *before, const char *after, const char *for
 	const size_t tail = strlen(after) + 1;	/* with the newline */
 	const size_t room = sizeof(line) - tail - (size_t)head;
 	const int body = vsnprintf(line + head, room, format, args);
-	size_t length = (size_t)head + (body < 0 ? 0 : (size_t)body < room ? (size_t)body : room - 1);
+	size_t length = (size_t)head + (body < 0 ? 0 : (size_t)body < room ? (size_t)body :
+					room - 1);
 
 	length = cli_make_printable(line, length);
 	memcpy(line + length, after, tail - 1);

@@ -16,7 +16,8 @@ static const struct cli_values *values_of(const struct cli_tool *tool, const str
 
 static bool is_word_byte(char c)
 {
-	return islower((unsigned char)c) || isdigit((unsigned char)c) || c == '_' || c == '-' || c == ':';
+	return islower((unsigned char)c) || isdigit((unsigned char)c) || c == '_' || c == '-' ||
+		c == ':';
 }
 
 /* Returns the next alternative of "fp|dwarf[,SIZE]|N" that begins with a word (fp, dwarf), or

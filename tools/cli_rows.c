@@ -9,7 +9,8 @@ const char *const cli_shells[] = { "bash", "zsh", "fish", NULL };
 const struct cli_option cli_builtin[] = {
 	CLI_GROUP("About"),
 	{ .kind = CLI_KIND_HELP, .letter = 'h', .name = "help", .help = "print this help" },
-	{ .kind = CLI_KIND_VERSION, .name = "version", .help = "print the version and how it was built" },
+	{ .kind = CLI_KIND_VERSION, .name = "version",
+		.help = "print the version and how it was built" },
 	{ .kind = CLI_KIND_MAN, .name = "man", .help = "print the manual page, for man -l -" },
 	{ .kind = CLI_KIND_COMPLETION, .name = "completion", .choices = cli_shells,
 	  .help = "print the completion script for a shell" },

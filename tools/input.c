@@ -17,7 +17,8 @@ static bool stdin_is_redirected(void)
 {
 	struct stat st;
 
-	return fstat(STDIN_FILENO, &st) == 0 && (S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
+	return fstat(STDIN_FILENO, &st) == 0 &&
+		(S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
 }
 
 void input_choose(struct input *in, const char *path)
@@ -26,7 +27,8 @@ void input_choose(struct input *in, const char *path)
 	in->path = path;
 	if (!path) {
 		in->path = stdin_is_redirected() ? "-" : "perf.data";
-		in->hint = strcmp(in->path, "-") == 0 ? is_default_stdin : "; give a FILE, or - for standard input";
+		in->hint = strcmp(in->path, "-") == 0 ? is_default_stdin :
+			"; give a FILE, or - for standard input";
 	}
 	in->name = strcmp(in->path, "-") == 0 ? "standard input" : in->path;
 }

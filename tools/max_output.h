@@ -16,6 +16,7 @@ struct max_output {
 		"100x, or SIZE, such as 2G; 0: no limit (default 4096x, but at least 1G)")
 
 /* Parses text; NULL gives the default. Returns CLI_USAGE after a message if text is invalid. */
-enum cli_exit max_output_read(const struct cli_tool *tool, const char *text, struct max_output *out);
+enum cli_exit max_output_read(const struct cli_tool *tool, const char *text,
+			      struct max_output *out);
 
 #endif

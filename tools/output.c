@@ -54,14 +54,18 @@ static int open_existing(const struct place *at, const char **why)
 		return -1;
 	*why = S_ISLNK(st.st_mode) ? "is a link that another user may have made: name its target, "
 				     "or remove it" :
-	       S_ISREG(st.st_mode) ? "belongs to another user or has another name (hard link): remove it, or use "
+	       S_ISREG(st.st_mode) ?
+		       "belongs to another user or has another name (hard link): remove it, or use "
 				     "another name" : "belongs to another user";
 	errno = EPERM;
-	if (!is_own_file(&st) && (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode) || !owner_is_trusted(st.st_uid)))
+	if (!is_own_file(&st) &&
+	    (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode) || !owner_is_trusted(st.st_uid)))
 		return -1;
 	*why = NULL;
 	fd = output_place_open_file(at, O_WRONLY, 0);
-	if (fd < 0 || (fstat(fd, &st) == 0 && (is_own_file(&st) || (!S_ISREG(st.st_mode) && owner_is_trusted(st.st_uid)))))
+	if (fd < 0 ||
+	    (fstat(fd, &st) == 0 &&
+	     (is_own_file(&st) || (!S_ISREG(st.st_mode) && owner_is_trusted(st.st_uid)))))
 		return fd;
 	close(fd);	/* replaced in the meantime */
 	errno = EPERM;
@@ -73,7 +77,8 @@ static int open_new(const struct place *at, const char *input)
 	struct stat source, new;
 	const int in = input && is_stdio(input) ? STDIN_FILENO : -1;
 	const bool limited = input && source_stat(input, in, &source);
-	const int fd = output_place_open_file(at, O_WRONLY | O_CREAT | O_EXCL, limited ? 0600 : 0666);
+	const int fd = output_place_open_file(at, O_WRONLY | O_CREAT | O_EXCL, limited ? 0600 :
+					      0666);
 
 	if (fd >= 0 && limited && fstat(fd, &new) == 0)
 		fchmod(fd, source_limit(0666 & ~source_umask(), &source, new.st_gid));

@@ -56,7 +56,8 @@ static bool is_private(int dir)
 {
 	struct stat st;
 
-	return fstat(dir, &st) == 0 && owner_is_trusted(st.st_uid) && !(st.st_mode & (S_IWGRP | S_IWOTH));
+	return fstat(dir, &st) == 0 && owner_is_trusted(st.st_uid) &&
+		!(st.st_mode & (S_IWGRP | S_IWOTH));
 }
 
 /* Opens the directory of `path`, which is relative to `from`, and sets the last component. */
@@ -78,7 +79,8 @@ static bool leads_to_file(const struct place *p)
 {
 	struct stat st;
 
-	return fstatat(p->dir, p->name, &st, 0) ? errno == ENOENT : S_ISREG(st.st_mode) || S_ISDIR(st.st_mode);
+	return fstatat(p->dir, p->name, &st, 0) ? errno == ENOENT : S_ISREG(st.st_mode) ||
+		S_ISDIR(st.st_mode);
 }
 
 int output_place_open(struct place *p, const char *path)
@@ -121,5 +123,6 @@ int output_place_stat(const struct place *p, struct stat *st)
 
 int output_place_open_file(const struct place *p, int flags, mode_t mode)
 {
-	return openat(p->dir, p->name, flags | O_CLOEXEC | O_NOCTTY | (p->follow ? 0 : O_NOFOLLOW), mode);
+	return openat(p->dir, p->name, flags | O_CLOEXEC | O_NOCTTY | (p->follow ? 0 : O_NOFOLLOW),
+		      mode);
 }

@@ -23,10 +23,10 @@ struct place {
 /* Resolves `path` and the links in it; the file need not exist. Returns 0 or an errno. */
 int output_place_open(struct place *p, const char *path);
 void output_place_close(struct place *p);
-/* Like fstatat(2); a link that may not be followed is itself described. Returns 0, or -1 and
+/* Like fstatat(2); a link that must not be followed is itself described. Returns 0, or -1 and
  * errno. */
 int output_place_stat(const struct place *p, struct stat *st);
-/* Like openat(2); fails with ELOOP at a link that may not be followed. */
+/* Like openat(2); fails with ELOOP at a link that must not be followed. */
 int output_place_open_file(const struct place *p, int flags, mode_t mode);
 
 /* Returns whether uid is the caller, root, or, as root, the user who called sudo. */

@@ -164,7 +164,8 @@ static const char description[] =
 static const struct cli_tool tool = {
 	.name = "pdecode", .version = PD_VERSION, .build = BUILD_LINES_SANDBOXED,
 	.summary = "Decode perf.data to complete JSON.",
-	.description = description, .usage = "[FILE|-]", .operand_note = INPUT_NOTE, .operands = CLI_AT_MOST_ONE,
+	.description = description, .usage = "[FILE|-]", .operand_note = INPUT_NOTE,
+	.operands = CLI_AT_MOST_ONE,
 	.options = options, .values = values, .examples = examples,
 	.see_also = "precord(1), pencode(1), prepair(1), perf-record(1), jq(1)",
 };
@@ -249,7 +250,8 @@ static struct pd_sink *make_sink(struct run *run)
 
 	if (run->s->format == FORMAT_STATS)
 		return pd_sink_new_stats(&(struct pd_stats_options){
-			.size = sizeof(struct pd_stats_options), .layout = layout, .filter = run->filter }, out);
+			.size = sizeof(struct pd_stats_options), .layout = layout,
+			.filter = run->filter }, out);
 	return pd_sink_new_json(&(struct pd_json_options){
 		.size = sizeof(struct pd_json_options), .layout = layout, .filter = run->filter,
 		.shape = run->s->format == FORMAT_JSONL ? PD_JSON_LINES : PD_JSON_DOCUMENT,
@@ -259,14 +261,17 @@ static struct pd_sink *make_sink(struct run *run)
 
 static struct pd_reader *open_reader(struct run *run)
 {
-	const struct pd_reader_options *o = PD_READER_OPTIONS(.memory_limit = run->s->memory, .max_expanded = run->max_output.bytes,
+	const struct pd_reader_options *o = PD_READER_OPTIONS(.memory_limit = run->s->memory,
+							      .max_expanded = run->max_output.bytes,
 		.max_ratio = run->max_output.ratio,
-		.order = run->s->sort ? PD_BY_TIME : PD_AS_WRITTEN, .on_error = on_error, .on_wait = on_wait, .ctx = run,
+		.order = run->s->sort ? PD_BY_TIME : PD_AS_WRITTEN, .on_error = on_error,
+		.on_wait = on_wait, .ctx = run,
 		.threads = reader_threads(run->s), .access = access_of(run->s));
 	struct pd_reader *reader;
 	struct pd_error e;
 
-	reader = run->in.fd >= 0 ? pd_reader_open_fd(run->in.fd, o, &e) : pd_reader_open_path(run->in.path, o, &e);
+	reader = run->in.fd >= 0 ? pd_reader_open_fd(run->in.fd, o, &e) :
+		pd_reader_open_path(run->in.path, o, &e);
 	if (!reader)
 		report_error(run, &e, run->in.fd < 0 && e.code == PD_E_IO && e.have == ENOENT ?
 			     "; a recorded directory contains this file" : run->in.hint);
@@ -311,7 +316,8 @@ static enum cli_exit open_output(struct run *run)
 {
 	const char *output = run->s->output;
 	bool inside = is_inside(output, run->in.path);
-	enum cli_exit status = inside ? CLI_USAGE : output_open(&run->out, &tool, output, run->in.path);
+	enum cli_exit status = inside ? CLI_USAGE :
+		output_open(&run->out, &tool, output, run->in.path);
 
 	/* A new data.N would be read as part of the directory. */
 	if (run->out.created && is_named_like_data(output) && is_inside(output, run->in.path)) {
@@ -328,10 +334,12 @@ static void start_progress(struct run *run, const struct pd_reader *reader)
 	const struct pd_file_info *f = pd_reader_file(reader);
 
 	if (!output_is_terminal(&run->out) || run->s->format == FORMAT_STATS)
-		progress_start(&run->progress, f->size_known && f->mode != PD_MODE_DIRECTORY ? f->size : 0);
+		progress_start(&run->progress, f->size_known && f->mode != PD_MODE_DIRECTORY ?
+			       f->size : 0);
 }
 
-static void show_progress(struct run *run, const struct pd_reader *reader, const struct pd_record *record)
+static void show_progress(struct run *run, const struct pd_reader *reader,
+			  const struct pd_record *record)
 {
 	const uint64_t offset = pd_record_offset(record);
 
@@ -389,7 +397,8 @@ static void decode_records(struct run *run, struct pd_reader *reader)
 
 static enum cli_exit decode_reader(struct run *run, struct pd_reader *reader)
 {
-	enum cli_exit status = run->filter ? filter_set_part(&tool, run->filter, run->part, reader) : CLI_OK;
+	enum cli_exit status = run->filter ?
+		filter_set_part(&tool, run->filter, run->part, reader) : CLI_OK;
 
 	if (status == CLI_OK)
 		status = output_truncate(&run->out);
@@ -433,7 +442,8 @@ static enum cli_exit decode(void *ctx)
 static enum cli_exit decode_input(struct run *run)
 {
 	const struct sandbox sandbox = {
-		.tool = &tool, .word = run->s->sandbox, .verbose = run->s->verbose, .input = run->in.fd,
+		.tool = &tool, .word = run->s->sandbox, .verbose = run->s->verbose,
+		.input = run->in.fd,
 		.read_beneath = run->in.fd < 0 ? run->in.path : NULL,
 		.tempfile = run->s->sort ? SANDBOX_TEMPFILE_ALWAYS : SANDBOX_TEMPFILE_UNLESS_PLAIN,
 	};
@@ -507,7 +517,8 @@ static enum cli_exit check_settings(const struct settings *s, const char *operan
 		return cli_usage(&tool,
 				 "'--header-only' reads no records, so stats has nothing to count");
 	if (s->schema && (operand || inputs->count))
-		return cli_usage(&tool, "'--schema' reads no input ('--schema=NAME' needs the '=')");
+		return cli_usage(&tool,
+				 "'--schema' reads no input ('--schema=NAME' needs the '=')");
 	if (s->verbose && s->jobs > MOST_THREADS)
 		cli_error(&tool, "'--jobs': using %u threads, the maximum",
 			  (unsigned int)MOST_THREADS);
@@ -526,7 +537,8 @@ int main(int argc, char **argv)
 	if (status == CLI_OK && s.schema) {
 		status = schema_write(&tool, s.schema, s.output);
 	} else if (status == CLI_OK) {
-		input_choose(&run.in, operands[0] ? operands[0] : s.inputs.count ? s.inputs.items[0] : NULL);
+		input_choose(&run.in, operands[0] ? operands[0] : s.inputs.count ?
+			     s.inputs.items[0] : NULL);
 		status = run_decode(&run);
 	}
 	filter_settings_free(&s.filter);

@@ -31,7 +31,8 @@ static void list_free(struct list *l)
 static const char *parse_number(const char *text, uint64_t *n)
 {
 	for (*n = 0; *text >= '0' && *text <= '9'; text++)
-		if (__builtin_mul_overflow(*n, 10, n) || __builtin_add_overflow(*n, (uint64_t)(*text - '0'), n))
+		if (__builtin_mul_overflow(*n, 10, n) ||
+		    __builtin_add_overflow(*n, (uint64_t)(*text - '0'), n))
 			return NULL;
 	return text;
 }
@@ -123,9 +124,11 @@ static enum cli_exit parse_list(const struct cli_tool *tool, const struct cli_li
 		size_t n;
 
 		while ((at = next_item(&rest, &n, read)) != NULL) {
-			snprintf(item, sizeof(item), "%.*s", (int)(n < ITEM_MAX ? n : ITEM_MAX - 1), at);
+			snprintf(item, sizeof(item), "%.*s", (int)(n < ITEM_MAX ? n : ITEM_MAX - 1),
+				 at);
 			if (n >= ITEM_MAX || !read(item, &range))
-				return cli_usage(tool, "'%s' needs %s, not '%s'", option, what, item);
+				return cli_usage(tool, "'%s' needs %s, not '%s'", option, what,
+						 item);
 			if (add_item(out, item, &range, read))
 				return cli_usage(tool, "out of memory");
 		}
@@ -199,7 +202,8 @@ static bool parse_part(const char *text, struct filter_part *part)
 		return false;
 	if (sscanf(text, "%lf%%-%lf%%%n", &a, &b, &end) == 2 && end && !text[end]) {
 		*part = (struct filter_part){ a / 100, b / 100 };
-	} else if (end = 0, sscanf(text, "%lf%%/%lf%n", &a, &b, &end) == 2 && end && !text[end] && b >= 1) {
+	} else if (end = 0, sscanf(text, "%lf%%/%lf%n", &a, &b, &end) == 2 && end && !text[end] &&
+		   b >= 1) {
 		*part = (struct filter_part){ a * (b - 1) / 100, a * b / 100 };
 	} else {
 		return false;
@@ -213,23 +217,27 @@ static enum cli_exit parse_time_option(const struct cli_tool *tool, const char *
 {
 	if (strchr(text, '%')) {
 		if (!parse_part(text, part))
-			return cli_usage(tool, "'--time' needs a part such as 10%%-20%%, not '%s'", text);
+			return cli_usage(tool, "'--time' needs a part such as 10%%-20%%, not '%s'",
+					 text);
 		*time = (struct pd_range){ 0, UINT64_MAX };
 		return CLI_OK;
 	}
 	if (!parse_span(text, time))
-		return cli_usage(tool, "'--time' needs a span such as 12.5,13 or 12.5, (open), not '%s'", text);
+		return cli_usage(tool,
+				 "'--time' needs a span such as 12.5,13 or 12.5, (open), not '%s'",
+				 text);
 	return CLI_OK;
 }
 
 static bool has_filters(const struct filter_settings *s)
 {
-	return s->types.count || s->pids.count || s->tids.count || s->cpus.count || s->comms.count ||
+	return s->types.count || s->pids.count || s->tids.count || s->cpus.count ||
+		s->comms.count ||
 	       s->events.count || s->time;
 }
 
-enum cli_exit filter_make(const struct cli_tool *tool, const struct filter_settings *s, struct pd_filter **filter,
-			  struct filter_part *part)
+enum cli_exit filter_make(const struct cli_tool *tool, const struct filter_settings *s,
+			  struct pd_filter **filter, struct filter_part *part)
 {
 	enum { TYPES, PIDS, TIDS, CPUS, COMMS, EVENTS, LISTS };
 	const struct {
@@ -276,8 +284,8 @@ enum cli_exit filter_make(const struct cli_tool *tool, const struct filter_setti
 	return status;
 }
 
-enum cli_exit filter_set_part(const struct cli_tool *tool, struct pd_filter *filter, struct filter_part part,
-			      struct pd_reader *reader)
+enum cli_exit filter_set_part(const struct cli_tool *tool, struct pd_filter *filter,
+			      struct filter_part part, struct pd_reader *reader)
 {
 	uint64_t first, last;
 
@@ -363,7 +371,8 @@ void filter_report_no_match(const struct cli_tool *tool, const struct filter_set
 			    const struct pd_filter *filter)
 {
 	const struct { const char *name; const struct cli_list *list; } options[] = {
-		{ "--comm", &s->comms }, { "--pid", &s->pids }, { "--tid", &s->tids }, { "--cpu", &s->cpus },
+		{ "--comm", &s->comms }, { "--pid", &s->pids }, { "--tid", &s->tids }, { "--cpu",
+			&s->cpus },
 	};
 	char given[256];
 	size_t n = 0;
@@ -373,8 +382,8 @@ void filter_report_no_match(const struct cli_tool *tool, const struct filter_set
 		return;
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
 		for (size_t k = 0; k < options[i].list->count && n < sizeof(given); k++)
-			n += (size_t)snprintf(given + n, sizeof(given) - n, " %s %s", options[i].name,
-					      options[i].list->items[k]);
+			n += (size_t)snprintf(given + n, sizeof(given) - n, " %s %s",
+					      options[i].name, options[i].list->items[k]);
 	if (n)
 		cli_error(tool, "no sample matches%s", given);
 }

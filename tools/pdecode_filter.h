@@ -18,12 +18,12 @@ struct filter_part {
 
 /* Sets *filter, or NULL if there are no filters, and *part for filter_set_part(). Returns CLI_USAGE
  * after a message on bad usage. */
-enum cli_exit filter_make(const struct cli_tool *tool, const struct filter_settings *s, struct pd_filter **filter,
-			  struct filter_part *part);
+enum cli_exit filter_make(const struct cli_tool *tool, const struct filter_settings *s,
+			  struct pd_filter **filter, struct filter_part *part);
 
 /* Converts the part to times of the open file. Returns CLI_OK, or CLI_USAGE after a message. */
-enum cli_exit filter_set_part(const struct cli_tool *tool, struct pd_filter *filter, struct filter_part part,
-			      struct pd_reader *reader);
+enum cli_exit filter_set_part(const struct cli_tool *tool, struct pd_filter *filter,
+			      struct filter_part part, struct pd_reader *reader);
 
 /* Reports requested events that do not exist, and the names that do. To be called at the end of the
  * input: a pipe may define events anywhere. */

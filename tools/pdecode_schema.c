@@ -27,7 +27,8 @@ static int write_schema(size_t i, struct pd_output out)
 
 static bool name_matches(const char *what, const char *name)
 {
-	const size_t n = strlen(what), m = strlen(name) - (strstr(name, SUFFIX) ? strlen(SUFFIX) : 0);
+	const size_t n = strlen(what), m = strlen(name) - (strstr(name, SUFFIX) ? strlen(SUFFIX) :
+							   0);
 	const size_t record = strncmp(name, RECORD, strlen(RECORD)) == 0 ? strlen(RECORD) : 0;
 
 	return strcasecmp(what, name) == 0 || (n == m && strncasecmp(what, name, n) == 0) ||
@@ -52,7 +53,8 @@ const char *schema_record_type(size_t i, char *buf, size_t size)
 	char name[PD_SCHEMA_NAME_SIZE];
 
 	for (size_t at = 0; at < pd_schema_count(); at++)
-		if (strncmp(pd_schema_name(at, name, sizeof(name)), RECORD, strlen(RECORD)) == 0 && i-- == 0)
+		if (strncmp(pd_schema_name(at, name, sizeof(name)), RECORD, strlen(RECORD)) == 0 &&
+		    i-- == 0)
 			return schema_word(at, buf, size);
 	return NULL;
 }

@@ -68,7 +68,8 @@ static const struct cli_tool tool = {
 		"can't be detected afterwards. If an object has a key and the same key with "
 		"_raw or _hex appended, the latter counts: it has the exact bytes.\n\n"
 		SANDBOX_DESCRIPTION,
-	.usage = "[FILE|-]", .operand_note = "Without FILE: standard input.", .operands = CLI_AT_MOST_ONE,
+	.usage = "[FILE|-]", .operand_note = "Without FILE: standard input.",
+	.operands = CLI_AT_MOST_ONE,
 	.options = options, .examples = examples,
 	.see_also = "pdecode(1), prepair(1), perf-report(1)",
 };
@@ -76,7 +77,8 @@ static const struct cli_tool tool = {
 /* Returns whether the member of the document is encoded. */
 static bool is_encoded_key(const char *key)
 {
-	return strcmp(key, "file") == 0 || strcmp(key, "attrs") == 0 || strcmp(key, "features") == 0 ||
+	return strcmp(key, "file") == 0 || strcmp(key, "attrs") == 0 ||
+		strcmp(key, "features") == 0 ||
 	       strcmp(key, "records") == 0;
 }
 
@@ -84,7 +86,8 @@ static bool member_is(struct json_object *o, const char *key, const char *text)
 {
 	struct json_object *member;
 
-	return json_object_object_get_ex(o, key, &member) && json_object_is_type(member, json_type_string) &&
+	return json_object_object_get_ex(o, key, &member) &&
+		json_object_is_type(member, json_type_string) &&
 	       strcmp(json_object_get_string(member), text) == 0;
 }
 
@@ -117,7 +120,8 @@ static int set_error(struct pd_error *e, const char *text)
 }
 
 /* Encodes one part. Errors, the summary and unknown keys are ignored. */
-static int encode_part(struct job *j, const struct split_part *part, struct json_object *o, struct pd_error *e)
+static int encode_part(struct job *j, const struct split_part *part, struct json_object *o,
+		       struct pd_error *e)
 {
 	struct json_object *features;
 
@@ -138,7 +142,8 @@ static int encode_part(struct job *j, const struct split_part *part, struct json
 	if (is_kind(o, "attr"))
 		return pd_encoder_attr(j->enc, o, e);
 	if (is_kind(o, "feature"))
-		return json_object_object_get_ex(o, "feature", &features) && json_object_is_type(features, json_type_object) ?
+		return json_object_object_get_ex(o, "feature", &features) &&
+			json_object_is_type(features, json_type_object) ?
 			pd_encoder_features(j->enc, features, e) :
 				set_error(e, "expected an object `feature`");
 	return is_kind(o, "error") || is_kind(o, "summary") ? 0 :
@@ -157,8 +162,8 @@ static void format_location(const char *input, const struct split_part *part, co
 		snprintf(index, sizeof(index), "[%llu]", (unsigned long long)part->index);
 	if (of_file && !elsewhere)
 		path += path[4] ? 5 : 4;	/* key already names `file` */
-	snprintf(buf, size, "%s:%llu%s%s%s%s%s", input, (unsigned long long)part->line, *key || *path ? ": " : "", key, index,
-		 *key && *path && *path != '[' ? "." : "", path);
+	snprintf(buf, size, "%s:%llu%s%s%s%s%s", input, (unsigned long long)part->line, *key ||
+		 *path ? ": " : "", key, index, *key && *path && *path != '[' ? "." : "", path);
 }
 
 /* Sets *text to the reason and returns the exit status for it. */
@@ -208,8 +213,10 @@ static enum cli_exit encode_early_parts(struct job *j)
 
 	for (size_t i = 0; i < j->nr_early; i++) {
 		const struct early_part *early = &j->early[i];
-		const struct split_part part = { .key = early->is_attr ? "attrs" : "features", .line = early->line,
-						 .index = early->index, .is_element = early->is_attr };
+		const struct split_part part = { .key = early->is_attr ? "attrs" : "features",
+			.line = early->line,
+						 .index = early->index,
+						 .is_element = early->is_attr };
 
 		if (status == CLI_OK && encode_part(j, &part, early->object, &e))
 			status = report_error(j, &part, &e);
@@ -238,13 +245,15 @@ static enum cli_exit keep_early_part(struct job *j, const struct split_part *par
 	return CLI_OK;
 }
 
-static enum cli_exit encode_object(struct job *j, const struct split_part *part, struct json_object *o)
+static enum cli_exit encode_object(struct job *j, const struct split_part *part,
+				   struct json_object *o)
 {
 	const bool is_file = *part->key ? strcmp(part->key, "file") == 0 : is_kind(o, "file");
 	enum cli_exit status;
 	struct pd_error e;
 
-	if (*part->key && !j->has_file && (strcmp(part->key, "attrs") == 0 || strcmp(part->key, "features") == 0))
+	if (*part->key && !j->has_file &&
+	    (strcmp(part->key, "attrs") == 0 || strcmp(part->key, "features") == 0))
 		return keep_early_part(j, part, o);
 	j->is_directory |= is_file && member_is(o, "mode", "directory");
 	status = check_output_kind(j);
@@ -292,7 +301,8 @@ static bool exceeds_64_bits(const struct split_part *part)
 
 static bool is_surrogate(const char *at, const char *end, const char *digits)
 {
-	return end - at >= 6 && strncasecmp(at, "\\ud", 3) == 0 && strchr(digits, at[3]) && isxdigit((unsigned char)at[4]) &&
+	return end - at >= 6 && strncasecmp(at, "\\ud", 3) == 0 && strchr(digits, at[3]) &&
+		isxdigit((unsigned char)at[4]) &&
 	       isxdigit((unsigned char)at[5]);
 }
 
@@ -347,7 +357,8 @@ static enum cli_exit parse_part(struct job *j, struct json_tokener *tokener,
 	const char *wrong = NULL;
 	char place[300];
 
-	if (!part->is_element && (strcmp(part->key, "records") == 0 || strcmp(part->key, "attrs") == 0))
+	if (!part->is_element &&
+	    (strcmp(part->key, "records") == 0 || strcmp(part->key, "attrs") == 0))
 		wrong = "expected an array";
 	else if (part->text[0] != '{')
 		wrong = "expected an object";
@@ -427,9 +438,11 @@ static enum cli_exit report_left_out(const char *input, const struct pd_encoder 
 			  "offsets in the output", input,
 			  (unsigned long long)gaps, gaps == 1 ? "" : "s");
 	if (records)
-		cli_error(&tool, "%s: %llu record%s left out: the compressed records hold only a part of %s "
-			  "(pdecode --blobs full keeps it)", input, (unsigned long long)records, records == 1 ? "" : "s",
-			  records == 1 ? "it" : "each");
+		cli_error(&tool,
+			  "%s: %llu record%s left out: the compressed records hold only a part of "
+			  "%s "
+			  "(pdecode --blobs full keeps it)", input, (unsigned long long)records,
+			  records == 1 ? "" : "s", records == 1 ? "it" : "each");
 	return records || n || raw || gaps ? CLI_ERRORS : CLI_OK;
 }
 
@@ -464,7 +477,8 @@ static enum cli_exit encode(void *ctx)
 	}
 	if (failed) {
 		status = error_reason(w->out, &e, &text);
-		cli_error(&tool, "%s: %s%s%s", w->input, e.field ? e.field : "", e.field ? ": " : "", text);
+		cli_error(&tool, "%s: %s%s%s", w->input, e.field ? e.field : "", e.field ? ": " :
+			  "", text);
 	}
 	if (status == CLI_OK)
 		status = report_left_out(w->input, j.enc);

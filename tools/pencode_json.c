@@ -141,7 +141,8 @@ struct json_object *json_parse(struct json_tokener *tokener, const char *text, s
 	json_tokener_reset(tokener);
 	for (size_t at = 0, n; at < size && !o; at += n) {
 		flags ^= JSON_TOKENER_STRICT;
-		n = (flags & JSON_TOKENER_STRICT ? ascii_length : above_ascii_length)(text + at, size - at);
+		n = (flags & JSON_TOKENER_STRICT ? ascii_length : above_ascii_length)(text + at,
+										      size - at);
 		json_tokener_set_flags(tokener, flags);
 		o = json_tokener_parse_ex(tokener, text + at, (int)n);
 		if (!o && json_tokener_get_error(tokener) != json_tokener_continue)

@@ -146,7 +146,8 @@ static int measure_value(struct split *s, size_t start, size_t *size, size_t *me
 				if (!depth && !scalar)
 					break;
 			} else {	/* skip to a quote or backslash */
-				while (s->from + at + 1 < s->size && (c = s->text[s->from + at + 1]) != '"' && c != '\\')
+				while (s->from + at + 1 < s->size &&
+				       (c = s->text[s->from + at + 1]) != '"' && c != '\\')
 					at++;
 			}
 			continue;
@@ -190,9 +191,11 @@ static int take_value(struct split *s, struct split_part *out, const char **why)
 		return -1;
 	}
 	*out = (struct split_part){ .key = s->key, .text = s->text + s->from, .size = size, .members = members,
-				    .line = s->line, .index = s->index, .has_long_number = s->long_number,
+				    .line = s->line, .index = s->index,
+				    .has_long_number = s->long_number,
 				    .is_element = s->place == ELEMENTS };
-	for (const char *at = out->text, *end = at + size; (at = memchr(at, '\n', (size_t)(end - at))); at++)
+	for (const char *at = out->text,
+	     *end = at + size; (at = memchr(at, '\n', (size_t)(end - at))); at++)
 		s->line++;
 	s->from += size;
 	s->first = false;

@@ -201,7 +201,8 @@ static enum cli_exit open_output(struct run *run)
 	}
 	if (is_directory(run->output) || run->output[strlen(run->output) - 1] == '/')
 		return output_failed(run, EISDIR);
-	return atomic_output_open(run->result, &tool, run->output, source_stat(run->in.path, run->in.fd, &st) ? &st : NULL);
+	return atomic_output_open(run->result, &tool, run->output,
+				  source_stat(run->in.path, run->in.fd, &st) ? &st : NULL);
 }
 
 /* --- reports --- */
@@ -271,10 +272,11 @@ static enum cli_exit write_json_report(const struct run *run, const struct pd_re
 	printf(",\"kept\":{\"records\":%" PRIu64 ",\"expanded\":%" PRIu64, r->records, r->expanded);
 	json_features("features", r->features);
 	printf("},\"mended\":{\"attrs\":%" PRIu64 ",\"ids\":%" PRIu64 ",\"payloads\":%" PRIu64 ",\"formats_stand_in\":%s}",
-	       r->attrs_recovered, r->ids_forgotten, r->shortened, r->placeholder_formats ? "true" : "false");
+	       r->attrs_recovered, r->ids_forgotten, r->shortened, r->placeholder_formats ? "true" :
+		       "false");
 	printf(",\"lost\":{\"records\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"missing_bytes\":%" PRIu64
-	       ",\"compressed\":%" PRIu64 ",\"expanded_bytes\":%" PRIu64, r->dropped, lost, run->missing, run->compressed,
-	       a->dropped_expanded);
+	       ",\"compressed\":%" PRIu64 ",\"expanded_bytes\":%" PRIu64, r->dropped, lost,
+	       run->missing, run->compressed, a->dropped_expanded);
 	json_features("features", r->features_dropped);
 	printf("},\"bytes\":{\"input\":%" PRIu64 ",\"kept\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"empty\":%" PRIu64 "}",
 	       a->total, a->total - lost - empty, lost, empty);
@@ -315,7 +317,8 @@ static void report_losses(const struct run *run, const struct pd_repair_report *
 	char missing[64] = "", compressed[64] = "", bytes[96] = "";
 
 	if (run->missing)
-		snprintf(missing, sizeof(missing), ", %" PRIu64 " missing at the end", run->missing);
+		snprintf(missing, sizeof(missing), ", %" PRIu64 " missing at the end",
+			 run->missing);
 	if (run->compressed)
 		snprintf(compressed, sizeof(compressed),
 			 "; damaged content in %" PRIu64 " compressed record%s",
@@ -325,8 +328,10 @@ static void report_losses(const struct run *run, const struct pd_repair_report *
 	else if (!lost)
 		snprintf(bytes, sizeof(bytes), "%" PRIu64 " expanded bytes", inner);
 	else
-		snprintf(bytes, sizeof(bytes), "%" PRIu64 " bytes and %" PRIu64 " expanded ones", lost, inner);
-	cli_error(&tool, "%s: %" PRIu64 " record%s kept, %" PRIu64 " lost; %s lost%s%s", run->output, r->records,
+		snprintf(bytes, sizeof(bytes), "%" PRIu64 " bytes and %" PRIu64 " expanded ones",
+			 lost, inner);
+	cli_error(&tool, "%s: %" PRIu64 " record%s kept, %" PRIu64 " lost; %s lost%s%s",
+		  run->output, r->records,
 		  r->records == 1 ? "" : "s", r->dropped, bytes, missing, compressed);
 	report_lost_features(run, r->features_dropped);
 	if (r->placeholder_formats)
@@ -385,7 +390,8 @@ static enum cli_exit repair_reader(struct run *run, struct pd_reader *reader)
 static enum cli_exit repair(void *ctx)
 {
 	struct run *run = ctx;
-	const struct pd_reader_options *o = PD_READER_OPTIONS(.memory_limit = run->s->memory, .max_expanded = run->max_output.bytes,
+	const struct pd_reader_options *o = PD_READER_OPTIONS(.memory_limit = run->s->memory,
+							      .max_expanded = run->max_output.bytes,
 		.max_ratio = run->max_output.ratio, .on_error = on_error, .ctx = run);
 	enum cli_exit status = CLI_INPUT;
 	struct pd_reader *reader;
@@ -393,7 +399,8 @@ static enum cli_exit repair(void *ctx)
 
 	if (run->s->json)
 		run->listed = calloc(ERRORS_LISTED, sizeof(*run->listed));
-	reader = run->in.fd >= 0 ? pd_reader_open_fd(run->in.fd, o, &e) : pd_reader_open_path(run->in.path, o, &e);
+	reader = run->in.fd >= 0 ? pd_reader_open_fd(run->in.fd, o, &e) :
+		pd_reader_open_path(run->in.path, o, &e);
 	status = reader ? repair_reader(run, reader) : input_failed(run, &e);
 	pd_reader_free(reader);
 	free(run->listed);
@@ -409,7 +416,9 @@ static enum cli_exit open_input(struct run *run)
 				 "FILE%s", run->in.hint);
 	if (input_open(&run->in, &tool) == 0)
 		return CLI_OK;
-	return input_failed(run, &(struct pd_error){ .code = PD_E_IO, .severity = PD_FATAL, .have = (uint64_t)errno });
+	return input_failed(run,
+			    &(struct pd_error){ .code = PD_E_IO, .severity = PD_FATAL,
+				    .have = (uint64_t)errno });
 }
 
 static void drop_output(void *ctx)
@@ -422,7 +431,8 @@ static void drop_output(void *ctx)
 static enum cli_exit repair_input(struct run *run)
 {
 	const struct sandbox sandbox = {
-		.tool = &tool, .word = run->s->sandbox, .verbose = run->s->verbose, .input = run->in.fd,
+		.tool = &tool, .word = run->s->sandbox, .verbose = run->s->verbose,
+		.input = run->in.fd,
 		.read_beneath = run->in.fd < 0 ? run->in.path :
 			NULL, .tempfile = SANDBOX_TEMPFILE_UNLESS_PLAIN,
 		.undo = drop_output,

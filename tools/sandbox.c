@@ -17,7 +17,8 @@
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
 #elif defined(__has_feature)
-#define SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer))
+#define SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
+		   __has_feature(memory_sanitizer))
 #else
 #define SANITIZED 0
 #endif
@@ -38,7 +39,8 @@ static unsigned int parse_word(const char *text)
 enum cli_exit sandbox_check(const struct cli_tool *tool, const char *word)
 {
 	if (parse_word(word) == NO_WORD)
-		return cli_usage(tool, "'--sandbox' must be one of auto|always|never, not '%s'", word);
+		return cli_usage(tool, "'--sandbox' must be one of auto|always|never, not '%s'",
+				 word);
 	return CLI_OK;
 }
 
@@ -69,7 +71,8 @@ static bool is_current_format(int fd)
 	char magic[8];
 
 	return at >= 0 && pread(fd, magic, sizeof(magic), at) == sizeof(magic) &&
-	       (memcmp(magic, "PERFILE2", sizeof(magic)) == 0 || memcmp(magic, "2ELIFREP", sizeof(magic)) == 0);
+	       (memcmp(magic, "PERFILE2", sizeof(magic)) == 0 ||
+		memcmp(magic, "2ELIFREP", sizeof(magic)) == 0);
 }
 
 /* Checks the main file of a directory; the library needs no temporary files for the others. */
@@ -83,7 +86,8 @@ static bool is_current_directory(const char *path)
 
 	for (size_t i = 0; i < 2 && dir >= 0 && fd < 0; i++)
 		if (fstatat(dir, names[i], &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
-			fd = openat(dir, names[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+			fd = openat(dir, names[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY |
+				    O_NOFOLLOW);
 	plain = fd >= 0 && is_current_format(fd);
 	if (fd >= 0)
 		close(fd);

@@ -17,7 +17,8 @@ extern const char *const sandbox_words[];
 
 /* The row of the option. The field, a const char *, is NULL without the option. */
 #define SANDBOX_OPTION(S) \
-	{ .kind = CLI_KIND_OPTIONAL, .name = "sandbox", .choices = sandbox_words, .bare = "always", \
+	{ .kind = CLI_KIND_OPTIONAL, .name = "sandbox", .choices = sandbox_words, \
+		.bare = "always", \
 	  .help = "before reading the input, give up all rights that reading does not need: " \
 		  "auto (default: as far as the kernel supports it), always (fail if it does " \
 		  "not; also --sandbox alone), never", CLI_AT(S, sandbox, const char *) }

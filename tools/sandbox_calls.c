@@ -61,7 +61,8 @@ static const char *tool_name;	/* for the signal handler, which has no argument f
 /* Async-signal-safe: the process may be in any state. */
 static void on_sigsys(int signal_number, siginfo_t *info, void *context)
 {
-	static const char before[] = ": the sandbox ends this process: reading a file never needs the system call ";
+	static const char before[] =
+		": the sandbox ends this process: reading a file never needs the system call ";
 	static const char after[] = "; the input may be an attack\n";
 	const char *name = "it made";
 	char line[256], *end;
@@ -98,9 +99,11 @@ static int allow_calls(scmp_filter_ctx f, const int *numbers, size_t count)
 #define ALLOW(f, list) allow_calls(f, list, sizeof(list) / sizeof((list)[0]))
 
 /* Allows the call if the argument, masked, equals value. */
-static int allow_if(scmp_filter_ctx f, int number, unsigned int argument, uint64_t mask, uint64_t value)
+static int allow_if(scmp_filter_ctx f, int number, unsigned int argument, uint64_t mask,
+		    uint64_t value)
 {
-	return seccomp_rule_add(f, SCMP_ACT_ALLOW, number, 1, SCMP_CMP64(argument, SCMP_CMP_MASKED_EQ, mask, value));
+	return seccomp_rule_add(f, SCMP_ACT_ALLOW, number, 1,
+				SCMP_CMP64(argument, SCMP_CMP_MASKED_EQ, mask, value));
 }
 
 /* Allows memory without code, threads but no processes, and terminal queries but no typing into
@@ -134,7 +137,8 @@ static int allow_open(scmp_filter_ctx f, uint64_t flags)
 }
 
 /* The library opens its nameless files with O_EXCL: they can't get a name later. */
-static int allow_files(scmp_filter_ctx f, const struct sandbox *s, const struct sandbox_temporary *t)
+static int allow_files(scmp_filter_ctx f, const struct sandbox *s,
+		       const struct sandbox_temporary *t)
 {
 	const bool named = s->write_beneath || t->kind == SANDBOX_NAMED_FILE;
 	int error = 0;

@@ -74,7 +74,8 @@ int sandbox_restrict_paths(const struct sandbox *s, const struct sandbox_tempora
 /* Tries the directories in the order in which the library does. */
 struct sandbox_temporary sandbox_find_temporary(void)
 {
-	const char *const directories[] = { secure_getenv("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm" };
+	const char *const directories[] = { secure_getenv("TMPDIR"), "/tmp", "/var/tmp",
+		"/dev/shm" };
 
 	for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
 		const char *directory = directories[i];
@@ -87,7 +88,8 @@ struct sandbox_temporary sandbox_find_temporary(void)
 			close(fd);
 			return (struct sandbox_temporary){ SANDBOX_NAMELESS_FILE, directory };
 		}
-		if ((errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL) && access(directory, W_OK | X_OK) == 0)
+		if ((errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL) &&
+		    access(directory, W_OK | X_OK) == 0)
 			return (struct sandbox_temporary){ SANDBOX_NAMED_FILE, directory };
 	}
 	return (struct sandbox_temporary){ SANDBOX_NO_FILE, NULL };

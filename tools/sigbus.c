@@ -18,7 +18,8 @@ static void on_sigbus(int number, siginfo_t *info, void *context)
 
 	(void)context;
 	if (info->si_code == BUS_ADRERR &&
-	    mmap((void *)page, page_size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED)
+	    mmap((void *)page, page_size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+		 0) != MAP_FAILED)
 		lost_bytes = 1;
 	else
 		signal(number, SIG_DFL);	/* the fault repeats and ends the process */

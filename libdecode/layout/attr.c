@@ -33,7 +33,8 @@ static const struct pd_bits aux_action_bits[] = {
 	U64(sample_period, "events per sample, 0: count only", UNLESS_MASK(flags, FREQ)), \
 	FLAGS(8, sample_type, "fields of a sample", pd_names_sample_type), \
 	FLAGS(8, read_format, "fields of a count", pd_names_read_format), \
-	{ PD_KEY(flags), .kind = PD_UINT, .width = 8, .show = PD_FLAGS, .msb_first = true, .bits = flag_bits, \
+	{ PD_KEY(flags), .kind = PD_UINT, .width = 8, .show = PD_FLAGS, .msb_first = true, \
+		.bits = flag_bits, \
 	  .names = pd_names_attr_flags, \
 	  .doc = "bit-fields, numbered as on little-endian machines" }, \
 	U32(wakeup_watermark, "bytes before a wake-up", IF_MASK(flags, WATERMARK)), \
@@ -45,22 +46,27 @@ static const struct pd_bits aux_action_bits[] = {
 	U64(bp_len, "length of the breakpoint in bytes", \
 	    .when = { .on = PD_ON_EQUAL, .sibling = "type", .value = BREAKPOINT, .left = 8 }), \
 	X64(config2, "extension of config; offset of a probe", \
-	    .when = { .on = PD_ON_EQUAL, .sibling = "type", .value = BREAKPOINT, .unless = true, .left = 8 }, ROLE(NONE)), \
+	    .when = { .on = PD_ON_EQUAL, .sibling = "type", .value = BREAKPOINT, .unless = true, \
+		    .left = 8 }, ROLE(NONE)), \
 	FLAGS(8, branch_sample_type, "branches to record", pd_names_branch_sample_type, \
 	      IF_LEFT(8)), \
 	X64(sample_regs_user, "mask of the user registers in samples", IF_LEFT(8), ROLE(NONE)), \
 	U32(sample_stack_user, "bytes of user stack in samples", IF_LEFT(4)), \
-	{ PD_KEY(clockid), .kind = PD_UINT, .width = 4, .show = PD_ENUM, .names = pd_names_clockid, \
+	{ PD_KEY(clockid), .kind = PD_UINT, .width = 4, .show = PD_ENUM, \
+		.names = pd_names_clockid, \
 	  .doc = "clock of `time`", \
 	  .when = { .on = PD_ON_MASK, .sibling = "flags", .value = USE_CLOCKID, .left = 4 } }, \
-	PAD(TIMES(4), .when = { .on = PD_ON_MASK, .sibling = "flags", .value = USE_CLOCKID, .unless = true, .left = 4 }), \
+	PAD(TIMES(4), \
+	    .when = { .on = PD_ON_MASK, .sibling = "flags", .value = USE_CLOCKID, .unless = true, \
+		    .left = 4 }), \
 	X64(sample_regs_intr, "mask of the interrupt-time registers in samples", IF_LEFT(8), \
 	    ROLE(NONE)), \
 	U32(aux_watermark, "bytes of AUX data before a wake-up", IF_LEFT(4)), \
 	U16(sample_max_stack, "maximum number of callchain entries", IF_LEFT(2)), \
 	PAD(TIMES(2), IF_LEFT(2)), \
 	U32(aux_sample_size, "bytes of AUX data in samples", IF_LEFT(4)), \
-	{ PD_KEY(aux_action), .kind = PD_UINT, .width = 4, .show = PD_BITS_OBJECT, .msb_first = true, \
+	{ PD_KEY(aux_action), .kind = PD_UINT, .width = 4, .show = PD_BITS_OBJECT, \
+		.msb_first = true, \
 	  .bits = aux_action_bits, .doc = "effect of this event on the AUX event of its group", \
 	  IF_LEFT(4) }, \
 	X64(sig_data, "data for the SIGTRAP of sigtrap", IF_LEFT(8), ROLE(NONE)), \

@@ -6,7 +6,8 @@
 				    U64(size, "size in bytes")))
 
 const struct pd_field pd_file_header_fields[] = {
-	BYTES(magic, "PERFILE2, or 2ELIFREP from the other byte order; PERFFILE before perf 3.4", TIMES(8), ROLE(NONE)),
+	BYTES(magic, "PERFILE2, or 2ELIFREP from the other byte order; PERFFILE before perf 3.4",
+	      TIMES(8), ROLE(NONE)),
 	U64(size, "size of this header: 104; 72 without adds_features; 16 in a pipe"),
 	U64(attr_size, "size of an entry of attrs: the attr and the section of its ids"),
 	SECTION(attrs, "the events"),

@@ -183,24 +183,32 @@ struct pd_field {
  * can be copied with a constant size. */
 #define PD_KEY_ROOM 32
 #define PD_KEY_FILL "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
-#define PD_KEY(n) .name = #n, .key = ",\"" #n "\":" PD_KEY_FILL, .key_size = sizeof(",\"" #n "\":") - 1
+#define PD_KEY(n) .name = #n, .key = ",\"" #n "\":" PD_KEY_FILL, .key_size = \
+	sizeof(",\"" #n "\":") - 1
 #define FIELDS(...) .fields = (const struct pd_field[]){ __VA_ARGS__, { .kind = PD_END } }
 
 #define ROLE(r) .role = PD_ROLE_##r
 
-#define NUMBER(w, s, n, d, ...) { PD_KEY(n), .kind = PD_UINT, .width = w, .show = s, .doc = d, __VA_ARGS__ }
+#define NUMBER(w, s, n, d, ...) { PD_KEY(n), .kind = PD_UINT, .width = w, .show = s, .doc = d, \
+	__VA_ARGS__ }
 #define U8(n, d, ...)  { PD_KEY(n), .kind = PD_UINT, .width = 1, .doc = d, __VA_ARGS__ }
 #define U16(n, d, ...) { PD_KEY(n), .kind = PD_UINT, .width = 2, .doc = d, __VA_ARGS__ }
 #define U32(n, d, ...) { PD_KEY(n), .kind = PD_UINT, .width = 4, .doc = d, __VA_ARGS__ }
 #define U64(n, d, ...) { PD_KEY(n), .kind = PD_UINT, .width = 8, .doc = d, __VA_ARGS__ }
-#define S32(n, d, ...) { PD_KEY(n), .kind = PD_UINT, .width = 4, .show = PD_SIGNED, .doc = d, __VA_ARGS__ }
-#define S64(n, d, ...) { PD_KEY(n), .kind = PD_UINT, .width = 8, .show = PD_SIGNED, .doc = d, __VA_ARGS__ }
-#define X64(n, d, ...) { PD_KEY(n), .kind = PD_UINT, .width = 8, .show = PD_HEX, .doc = d, __VA_ARGS__ }
+#define S32(n, d, ...) { PD_KEY(n), .kind = PD_UINT, .width = 4, .show = PD_SIGNED, .doc = d, \
+	__VA_ARGS__ }
+#define S64(n, d, ...) { PD_KEY(n), .kind = PD_UINT, .width = 8, .show = PD_SIGNED, .doc = d, \
+	__VA_ARGS__ }
+#define X64(n, d, ...) { PD_KEY(n), .kind = PD_UINT, .width = 8, .show = PD_HEX, .doc = d, \
+	__VA_ARGS__ }
 #define ENUM(w, n, d, t, ...) \
-	{ PD_KEY(n), .kind = PD_UINT, .width = w, .show = PD_ENUM, .doc = d, .names = t, __VA_ARGS__ }
+	{ PD_KEY(n), .kind = PD_UINT, .width = w, .show = PD_ENUM, .doc = d, .names = t, \
+		__VA_ARGS__ }
 #define FLAGS(w, n, d, t, ...) \
-	{ PD_KEY(n), .kind = PD_UINT, .width = w, .show = PD_FLAGS, .doc = d, .names = t, __VA_ARGS__ }
-#define COUNTER(w, n, ...) { PD_KEY(n), .kind = PD_UINT, .width = w, .show = PD_HIDDEN, __VA_ARGS__ }
+	{ PD_KEY(n), .kind = PD_UINT, .width = w, .show = PD_FLAGS, .doc = d, .names = t, \
+		__VA_ARGS__ }
+#define COUNTER(w, n, ...) { PD_KEY(n), .kind = PD_UINT, .width = w, .show = PD_HIDDEN, \
+	__VA_ARGS__ }
 #define CSTR(n, d, ...) { PD_KEY(n), .kind = PD_CSTR, .doc = d, __VA_ARGS__ }
 #define ZSTR(n, d, ...) { PD_KEY(n), .kind = PD_ZSTR, .doc = d, __VA_ARGS__ }
 #define CHARS(w, n, d, ...) { PD_KEY(n), .kind = PD_CHARS, .width = w, .doc = d, __VA_ARGS__ }
@@ -233,9 +241,11 @@ struct pd_field {
 #define IF_MASK(s, m) .when = { .on = PD_ON_MASK, .sibling = #s, .value = (m) }
 #define UNLESS_MASK(s, m) .when = { .on = PD_ON_MASK, .sibling = #s, .value = (m), .unless = true }
 #define IF_EQUAL(s, v) .when = { .on = PD_ON_EQUAL, .sibling = #s, .value = (v) }
-#define UNLESS_EQUAL(s, v) .when = { .on = PD_ON_EQUAL, .sibling = #s, .value = (v), .unless = true }
+#define UNLESS_EQUAL(s, v) .when = { .on = PD_ON_EQUAL, .sibling = #s, .value = (v), \
+	.unless = true }
 #define IF_AT_LEAST(s, v) .when = { .on = PD_ON_AT_LEAST, .sibling = #s, .value = (v) }
-#define UNLESS_AT_LEAST(s, v) .when = { .on = PD_ON_AT_LEAST, .sibling = #s, .value = (v), .unless = true }
+#define UNLESS_AT_LEAST(s, v) .when = { .on = PD_ON_AT_LEAST, .sibling = #s, .value = (v), \
+	.unless = true }
 #define IF_LEFT(n) .when = { .left = n }
 #define IF_TEST(fn) .when = { .on = PD_ON_TEST, .test = fn }
 #define UNLESS_TEST(fn) .when = { .on = PD_ON_TEST, .test = fn, .unless = true }

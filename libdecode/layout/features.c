@@ -23,7 +23,8 @@ static bool build_ids_without_pid(struct pd_bytes body, size_t at, enum pd_swap 
 static bool auxtrace_without_count(struct pd_bytes body, size_t at, enum pd_swap swap)
 {
 	(void)at;
-	return body.size < 8 || (body.size - 8) / 16 != pd_load64(body.data, swap) || body.size % 16 != 8;
+	return body.size < 8 || (body.size - 8) / 16 != pd_load64(body.data, swap) ||
+		body.size % 16 != 8;
 }
 
 static const struct pd_name byte_orders[] = { { 0, "little" }, { 1, "big" }, { 0, NULL } };
@@ -41,11 +42,13 @@ static const struct pd_name byte_orders[] = { { 0, "little" }, { 1, "big" }, { 0
 		IF_TEST(build_ids_without_pid)), \
 	CSTR(filename, "path of the file", ROLE(PATH))
 
-#define STRINGS(n, d, r, ...) ARRAY(n, d, TIMES_INLINE(4), FIELDS({ ELEMENT, .kind = PD_FSTR, r }), __VA_ARGS__)
+#define STRINGS(n, d, r, ...) ARRAY(n, d, TIMES_INLINE(4), \
+				    FIELDS({ ELEMENT, .kind = PD_FSTR, r }), __VA_ARGS__)
 #define NAME_VALUE FIELDS(FSTR(name, "name of the capability", ROLE(MACHINE)), \
 			  FSTR(value, "value of the capability", ROLE(MACHINE)))
 #define SIZED_TEXT(n, d, w, ...) TEXT(n, d, TIMES_INLINE(w), __VA_ARGS__)
-#define FORMATS(n, d) ARRAY(n, d, TIMES_INLINE(4), FIELDS({ ELEMENT, .kind = PD_TEXT, TIMES_INLINE(8), ROLE(NONE) }))
+#define FORMATS(n, d) ARRAY(n, d, TIMES_INLINE(4), \
+			    FIELDS({ ELEMENT, .kind = PD_TEXT, TIMES_INLINE(8), ROLE(NONE) }))
 
 static const struct pd_bits bpf_licence[] = {
 	BIT(gpl_compatible, 0, 1),
@@ -69,7 +72,8 @@ static const struct pd_bits bpf_licence[] = {
 	X64(map_ids, "address of their ids", IF_LEFT(8), ROLE(NONE)), \
 	CHARS(16, name, "name of the program", IF_LEFT(16), ROLE(SYMBOL)), \
 	U32(ifindex, "bound network device", IF_LEFT(4)), \
-	BITS(4, PD_BITS, licence, "bit-fields", .bits = bpf_licence, .msb_first = true, IF_LEFT(4)), \
+	BITS(4, PD_BITS, licence, "bit-fields", .bits = bpf_licence, .msb_first = true, \
+	     IF_LEFT(4)), \
 	U64(netns_dev, "device of the inode of its network namespace", IF_LEFT(8)), \
 	U64(netns_ino, "inode of its network namespace", IF_LEFT(8)), \
 	U32(nr_jited_ksyms, "number of functions", IF_LEFT(4)), \
@@ -99,9 +103,11 @@ static const struct pd_bits bpf_licence[] = {
 #define IF_ARRAY(bit) IF_MASK(arrays, 1 << bit)
 
 #define BPF_DATA_ROWS \
-	BYTES(jited_insns, "machine code", TIMES_OF(info.jited_prog_len), IF_ARRAY(0), .blob = PD_BLOB_LARGE, ROLE(CODE_BYTES)), \
+	BYTES(jited_insns, "machine code", TIMES_OF(info.jited_prog_len), IF_ARRAY(0), \
+	      .blob = PD_BLOB_LARGE, ROLE(CODE_BYTES)), \
 	PAD(TIMES_ALIGN(8)), \
-	BYTES(xlated_insns, "BPF code", TIMES_OF(info.xlated_prog_len), IF_ARRAY(1), .blob = PD_BLOB_LARGE, ROLE(CODE_BYTES)), \
+	BYTES(xlated_insns, "BPF code", TIMES_OF(info.xlated_prog_len), IF_ARRAY(1), \
+	      .blob = PD_BLOB_LARGE, ROLE(CODE_BYTES)), \
 	PAD(TIMES_ALIGN(8)), \
 	NUMBERS(4, PD_DEC, map_ids, "maps in use", TIMES_OF(info.nr_map_ids), IF_ARRAY(2)), \
 	PAD(TIMES_ALIGN(8)), \
@@ -111,10 +117,12 @@ static const struct pd_bits bpf_licence[] = {
 	NUMBERS(4, PD_DEC, jited_func_lens, "sizes of the functions", \
 		TIMES_OF(info.nr_jited_func_lens), IF_ARRAY(4)), \
 	PAD(TIMES_ALIGN(8)), \
-	BYTES(func_info, "struct bpf_func_info", TIMES_PRODUCT(info.nr_func_info, info.func_info_rec_size), \
+	BYTES(func_info, "struct bpf_func_info", \
+	      TIMES_PRODUCT(info.nr_func_info, info.func_info_rec_size), \
 	      IF_ARRAY(5), .blob = PD_BLOB_LARGE, ROLE(NONE)), \
 	PAD(TIMES_ALIGN(8)), \
-	BYTES(line_info, "struct bpf_line_info", TIMES_PRODUCT(info.nr_line_info, info.line_info_rec_size), \
+	BYTES(line_info, "struct bpf_line_info", \
+	      TIMES_PRODUCT(info.nr_line_info, info.line_info_rec_size), \
 	      IF_ARRAY(6), .blob = PD_BLOB_LARGE, ROLE(NONE)), \
 	PAD(TIMES_ALIGN(8)), \
 	BYTES(jited_line_info, "addresses of lines", \
@@ -126,10 +134,12 @@ static const struct pd_bits bpf_licence[] = {
 
 #define ROW (const struct pd_field[2])	/* the second is PD_END */
 static const struct pd_feature_desc features[] = {
-	{ PD_FEATURE_TRACING_DATA, ROW{ STRUCT(TRACING_DATA, "tracepoint formats (perf's trace-event-info.c)", FIELDS(
+	{ PD_FEATURE_TRACING_DATA,
+		ROW{ STRUCT(TRACING_DATA, "tracepoint formats (perf's trace-event-info.c)", FIELDS(
 		LITERAL("\x17\x08\x44tracing", 10),
 		ZSTR(version, "0.5 or 0.6", ROLE(NONE)),
-		{ PD_KEY(byte_order), .kind = PD_UINT, .width = 1, .show = PD_ORDER, .names = byte_orders,
+		{ PD_KEY(byte_order), .kind = PD_UINT, .width = 1, .show = PD_ORDER,
+			.names = byte_orders,
 		  .doc = "byte order of the rest" },
 		U8(long_size, "size of a long on the recording machine"),
 		U32(page_size, "page size in bytes"),
@@ -178,7 +188,8 @@ static const struct pd_feature_desc features[] = {
 			S32(socket_id, "package, -1: offline")), IF_LEFT(8)),
 		STRINGS(sibling_dies, "CPU lists of dies", ROLE(MACHINE), .when = { .left = 4 }),
 		NUMBERS(4, PD_SIGNED, die_ids, "dies by CPU number", TIMES_CPUS, IF_LEFT(4)))) } },
-	{ PD_FEATURE_NUMA_TOPOLOGY, ROW{ ARRAY(NUMA_TOPOLOGY, "memory nodes", TIMES_INLINE(4), FIELDS(
+	{ PD_FEATURE_NUMA_TOPOLOGY,
+		ROW{ ARRAY(NUMA_TOPOLOGY, "memory nodes", TIMES_INLINE(4), FIELDS(
 		U32(node, "node number"),
 		U64(mem_total, "total memory in KiB"),
 		U64(mem_free, "free memory in KiB"),
@@ -186,7 +197,8 @@ static const struct pd_feature_desc features[] = {
 	{ PD_FEATURE_BRANCH_STACK,
 		ROW{ STRUCT(BRANCH_STACK, "samples have branch stacks",
 			    FIELDS({ .kind = PD_END })) } },
-	{ PD_FEATURE_PMU_MAPPINGS, ROW{ ARRAY(PMU_MAPPINGS, "PMUs by attr type", TIMES_INLINE(4), FIELDS(
+	{ PD_FEATURE_PMU_MAPPINGS,
+		ROW{ ARRAY(PMU_MAPPINGS, "PMUs by attr type", TIMES_INLINE(4), FIELDS(
 		U32(type, "same as type of an attr"),
 		FSTR(name, "name of the PMU", ROLE(MACHINE)))) } },
 	{ PD_FEATURE_GROUP_DESC, ROW{ ARRAY(GROUP_DESC, "groups of events", TIMES_INLINE(4), FIELDS(
@@ -198,7 +210,8 @@ static const struct pd_feature_desc features[] = {
 		ARRAY(entries, "one per record", TIMES_REST, FIELDS(
 			U64(file_offset, "offset of the record"),
 			U64(size, "size of the record without payload"))))) } },
-	{ PD_FEATURE_STAT, ROW{ STRUCT(STAT, "perf stat wrote this", FIELDS({ .kind = PD_END })) } },
+	{ PD_FEATURE_STAT,
+		ROW{ STRUCT(STAT, "perf stat wrote this", FIELDS({ .kind = PD_END })) } },
 	{ PD_FEATURE_CACHE, ROW{ STRUCT(CACHE, "CPU caches", FIELDS(
 		U32(version, "version of this layout"),
 		ARRAY(caches, "one per cache", TIMES_INLINE(4), FIELDS(
@@ -221,9 +234,11 @@ static const struct pd_feature_desc features[] = {
 			U64(nbits, "number of bits"),
 			NUMBERS(8, PD_HEX, bits, "bitmap of the blocks", TIMES_WORDS(nbits, 64),
 				ROLE(NONE)))))) } },
-	{ PD_FEATURE_CLOCKID, ROW{ U64(CLOCKID, "resolution of the clock in ns (its id is attr.clockid)") } },
+	{ PD_FEATURE_CLOCKID,
+		ROW{ U64(CLOCKID, "resolution of the clock in ns (its id is attr.clockid)") } },
 	{ PD_FEATURE_DIR_FORMAT, ROW{ U64(DIR_FORMAT, "1: the data is in a directory") } },
-	{ PD_FEATURE_BPF_PROG_INFO, ROW{ ARRAY(BPF_PROG_INFO, "BPF programs", TIMES_INLINE(4), FIELDS(
+	{ PD_FEATURE_BPF_PROG_INFO,
+		ROW{ ARRAY(BPF_PROG_INFO, "BPF programs", TIMES_INLINE(4), FIELDS(
 		U32(info_len, "size of info in bytes"),
 		U32(data_len, "size of data in bytes"),
 		X64(arrays, "mask of the arrays in data", ROLE(NONE)),
@@ -272,7 +287,9 @@ static const struct pd_feature_desc features[] = {
 		X32(e_flags, "e_flags of an ELF header", ROLE(NONE)))) } },
 	{ PD_FEATURE_CLN_SIZE,
 		ROW{ STRUCT(CLN_SIZE, "cache line size", FIELDS(U32(size, "size in bytes"))) } },
-	{ PD_FEATURE_SIMPLEPERF_FILE, ROW{ BYTES(SIMPLEPERF_FILE, "files and their symbols", TIMES_REST, ROLE(SYMBOL)) } },
+	{ PD_FEATURE_SIMPLEPERF_FILE,
+		ROW{ BYTES(SIMPLEPERF_FILE, "files and their symbols", TIMES_REST,
+			   ROLE(SYMBOL)) } },
 	{ PD_FEATURE_SIMPLEPERF_META_INFO,
 	  ROW{ TEXT(SIMPLEPERF_META_INFO, "keys and values, NUL-terminated", TIMES_REST,
 		    ROLE(MACHINE)) } },
@@ -283,7 +300,8 @@ static const struct pd_feature_desc features[] = {
 	  ROW{ BYTES(SIMPLEPERF_DEBUG_UNWIND_FILE, "files for debugging unwinding", TIMES_REST,
 		     ROLE(PATH)) } },
 	{ PD_FEATURE_SIMPLEPERF_FILE2,
-	  ROW{ BYTES(SIMPLEPERF_FILE2, "files and their symbols, as protobufs", TIMES_REST, ROLE(SYMBOL)) } },
+	  ROW{ BYTES(SIMPLEPERF_FILE2, "files and their symbols, as protobufs", TIMES_REST,
+		     ROLE(SYMBOL)) } },
 };
 
 #define NR_FEATURES (sizeof(features) / sizeof(*features))

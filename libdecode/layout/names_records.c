@@ -81,7 +81,7 @@ const struct pd_name pd_names_prot[] = {
 };
 
 /* linux/mman.h, asm-generic/mman.h: MAP_*. Alpha, MIPS, PA-RISC, PowerPC, SPARC and Xtensa number
- * some of those behind FIXED otherwise. The kernel records SHARED, PRIVATE, LOCKED, HUGETLB (and
+ * some of those after FIXED differently. The kernel records SHARED, PRIVATE, LOCKED, HUGETLB (and
  * once DENYWRITE, EXECUTABLE); perf, for what ran before it, only SHARED or PRIVATE. */
 const struct pd_name pd_names_map[] = {
 	{ 0x1, "SHARED" },

@@ -16,7 +16,8 @@ struct pd_record_header {
 static inline struct pd_record_header pd_record_header_load(const uint8_t *p, enum pd_swap swap)
 {
 	return (struct pd_record_header){
-		.type = pd_load32(p, swap), .misc = pd_load16(p + 4, swap), .size = pd_load16(p + PD_RECORD_SIZE_AT, swap),
+		.type = pd_load32(p, swap), .misc = pd_load16(p + 4, swap),
+		.size = pd_load16(p + PD_RECORD_SIZE_AT, swap),
 	};
 }
 

@@ -14,7 +14,8 @@ const struct pd_record_desc *pd_record_desc(uint32_t type)
 
 const struct pd_record_desc *pd_record_desc_at(size_t i)
 {
-	const struct pd_record_desc *const tables[] = { pd_records_kernel, pd_records_perf, pd_records_simpleperf };
+	const struct pd_record_desc *const tables[] = { pd_records_kernel, pd_records_perf,
+		pd_records_simpleperf };
 
 	for (size_t t = 0; t < sizeof(tables) / sizeof(*tables); t++)
 		for (const struct pd_record_desc *d = tables[t]; d->name; d++)

@@ -115,7 +115,8 @@ static const struct pd_bits cs_etm_bits[] = {
 	U64(snapshot, "1: snapshots"), \
 	GROUP(FIELDS( \
 		ARRAY(cpus, "a block for each CPU", TIMES_OF_LOW(cpus_and_pmu), FIELDS( \
-			X64(magic, "0x3030...: ETMv3, 0x4040...: ETMv4, 0x5050...: ETE", ROLE(NONE)), \
+			X64(magic, "0x3030...: ETMv3, 0x4040...: ETMv4, 0x5050...: ETE", \
+			    ROLE(NONE)), \
 			U64(cpu, "CPU number", ROLE(CPU)), \
 			U64(nr_params, "number of params"), \
 			NUMBERS(8, PD_HEX, params, "registers, in the order of the trace type", \
@@ -299,7 +300,8 @@ const struct pd_record_desc pd_records_perf[] = {
 		PAD(TIMES_REST_MOD(8))) },
 	{ TYPE(HEADER_FEATURE), "a feature section, without a file header",
 	  FIELDS(ENUM(8, feat_id, "id of the feature", pd_names_feature),
-		{ PD_KEY(feature), .kind = PD_FEATURE, .doc = "as under features", .when = { .left = 1 } }) },
+		{ PD_KEY(feature), .kind = PD_FEATURE, .doc = "as under features",
+			.when = { .left = 1 } }) },
 	{ TYPE(COMPRESSED), "part of a zstd stream of records", .compressed = true,
 	  FIELDS(BYTES(data, "part of the stream", TIMES_REST, .blob = PD_BLOB_PAYLOAD,
 		       ROLE(RECORDS))) },
@@ -366,9 +368,11 @@ const struct pd_record_desc pd_records_simpleperf[] = {
 	{ TYPE(SIMPLEPERF_SPLIT_END), "end of a split record", .opaque = true,
 		FIELDS({ .kind = PD_END }) },
 	{ TYPE(SIMPLEPERF_EVENT_ID), "ids of events", .opaque = true, FIELDS({ .kind = PD_END }) },
-	{ TYPE(SIMPLEPERF_CALLCHAIN), "an unwound callchain", .opaque = true, FIELDS({ .kind = PD_END }) },
+	{ TYPE(SIMPLEPERF_CALLCHAIN), "an unwound callchain", .opaque = true,
+		FIELDS({ .kind = PD_END }) },
 	{ TYPE(SIMPLEPERF_UNWINDING_RESULT), "result of unwinding", .opaque = true,
 		FIELDS({ .kind = PD_END }) },
-	{ TYPE(SIMPLEPERF_TRACING_DATA), "tracepoint formats", .opaque = true, FIELDS({ .kind = PD_END }) },
+	{ TYPE(SIMPLEPERF_TRACING_DATA), "tracepoint formats", .opaque = true,
+		FIELDS({ .kind = PD_END }) },
 	{ .name = NULL },
 };

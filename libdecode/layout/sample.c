@@ -12,7 +12,8 @@ enum {
 	WEIGHT, DATA_SRC, IDENTIFIER, TRANSACTION, REGS_INTR, PHYS_ADDR, AUX, CGROUP, DATA_PAGE_SIZE, CODE_PAGE_SIZE,
 	WEIGHT_STRUCT,
 };
-enum { TOTAL_TIME_ENABLED = 1, TOTAL_TIME_RUNNING = 2, READ_ID = 4, READ_GROUP = 8, READ_LOST = 16 };
+enum { TOTAL_TIME_ENABLED = 1, TOTAL_TIME_RUNNING = 2, READ_ID = 4, READ_GROUP = 8,
+	READ_LOST = 16 };
 #define HW_INDEX (1ull << 17)
 
 /* A single value, or the values of a group. */
@@ -135,7 +136,8 @@ const struct pd_field pd_sample_fields[] = {
 	U64(period, "events since the last sample", IF_SAMPLE(BIT_OF(PERIOD))),
 	STRUCT(read, "counts, in the format of read_format", FIELDS(READ_ROWS),
 	       IF_SAMPLE(BIT_OF(READ))),
-	{ PD_KEY(callchain), .kind = PD_NUMBERS, .width = 8, .show = PD_MARKED, .names = pd_names_callchain,
+	{ PD_KEY(callchain), .kind = PD_NUMBERS, .width = 8, .show = PD_MARKED,
+		.names = pd_names_callchain,
 	  .doc = "return addresses, innermost first, and context markers", TIMES_INLINE(8),
 	  ROLE(CODE_ADDRESS), IF_SAMPLE(BIT_OF(CALLCHAIN)) },
 	STRUCT(raw, "data written by the event itself", FIELDS(
@@ -155,7 +157,8 @@ const struct pd_field pd_sample_fields[] = {
 		U64(dyn_size, "number of valid bytes", UNLESS_EQUAL(size, 0))),
 		IF_SAMPLE(BIT_OF(STACK_USER))),
 	U64(weight, "cost, often a latency in cycles", IF_SAMPLE(BIT_OF(WEIGHT))),
-	BITS(8, PD_BITS_OBJECT, weight_struct, "three costs", .bits = weight_parts, IF_SAMPLE(BIT_OF(WEIGHT_STRUCT))),
+	BITS(8, PD_BITS_OBJECT, weight_struct, "three costs", .bits = weight_parts,
+	     IF_SAMPLE(BIT_OF(WEIGHT_STRUCT))),
 	BITS(8, PD_BITS_RAW, data_src, "source of the data", .bits = data_src_parts,
 	     IF_SAMPLE(BIT_OF(DATA_SRC))),
 	BITS(8, PD_BITS_RAW, transaction, "end of a transaction", .bits = transaction_parts,

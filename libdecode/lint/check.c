@@ -14,7 +14,8 @@
 void pd_check_complain(struct pd_check *c, const char *path, const char *text, ...)
 {
 	char line[512];
-	size_t used = (size_t)snprintf(line, sizeof(line), "%s%s%s: ", c->table, *path ? " " : "", path);
+	size_t used = (size_t)snprintf(line, sizeof(line), "%s%s%s: ", c->table, *path ? " " : "",
+				       path);
 	va_list args;
 
 	if (used < sizeof(line)) {
@@ -26,8 +27,8 @@ void pd_check_complain(struct pd_check *c, const char *path, const char *text, .
 	c->complain(c->ctx, line);
 }
 
-static void check_all(struct pd_check *c, const char *table, const struct pd_field *rows, const char *prefix,
-		      enum pd_check_misc has_misc)
+static void check_all(struct pd_check *c, const char *table, const struct pd_field *rows,
+		      const char *prefix, enum pd_check_misc has_misc)
 {
 	c->table = table;
 	pd_check_rows(c, rows);
@@ -50,7 +51,8 @@ static bool is_common_key(const struct pd_record_desc *d, const struct pd_field 
 	return d->payload && strcmp(row->name, "data") == 0 && row->when.on != PD_ON_TEST;
 }
 
-static void check_common_keys(struct pd_check *c, const struct pd_record_desc *d, const struct pd_field *rows)
+static void check_common_keys(struct pd_check *c, const struct pd_record_desc *d,
+			      const struct pd_field *rows)
 {
 	for (; rows->kind != PD_END; rows++) {
 		if (rows->kind == PD_GROUP)
@@ -89,7 +91,8 @@ static void check_record(struct pd_check *c, const struct pd_record_desc *d)
 		pd_check_complain(c, "", "perf's own records have no trailer");
 }
 
-void pd_check_numbers(struct pd_check *c, uint32_t first, uint32_t end, const char *(*name_of)(uint32_t number))
+void pd_check_numbers(struct pd_check *c, uint32_t first, uint32_t end,
+		      const char *(*name_of)(uint32_t number))
 {
 	c->table = "numbers";
 	for (uint32_t number = first; number < end; number++)
@@ -164,7 +167,8 @@ static void check_features(struct pd_check *c)
 size_t pd_check_tables(void (*complain)(void *ctx, const char *text), void *ctx)
 {
 	struct pd_budget budget = { .limit = 16u << 20 };
-	struct pd_check c = { .complain = complain, .ctx = ctx, .arena = { .budget = &budget }, .table = "names" };
+	struct pd_check c = { .complain = complain, .ctx = ctx, .arena = { .budget = &budget },
+		.table = "names" };
 
 	pd_check_names(&c, "cpumode", pd_names_cpumode, 3);
 	check_all_numbers(&c);

@@ -25,7 +25,8 @@ struct object {
 
 bool pd_check_exclusive(const struct pd_when *a, const struct pd_when *b)
 {
-	if (a->on != b->on || (a->sibling ? !b->sibling || strcmp(a->sibling, b->sibling) != 0 : b->sibling != NULL))
+	if (a->on != b->on ||
+	    (a->sibling ? !b->sibling || strcmp(a->sibling, b->sibling) != 0 : b->sibling != NULL))
 		return false;
 	if (a->on == PD_ON_EQUAL && !a->unless && !b->unless)
 		return a->value != b->value;
@@ -62,7 +63,8 @@ static void add_type(struct pd_check *c, const char *path, const char *type)
 	c->paths = p;
 }
 
-static void add_key(struct pd_check *c, struct object *o, const char *name, const struct pd_when *when, const char *type)
+static void add_key(struct pd_check *c, struct object *o, const char *name,
+		    const struct pd_when *when, const char *type)
 {
 	struct key *key = pd_arena_alloc(&c->arena, sizeof(*key));
 	char path[PD_CHECK_PATH];
@@ -99,7 +101,8 @@ static const char *type_of(const struct pd_field *row)
 		}
 		return "an integer";
 	case PD_NUMBERS:
-		return row->show == PD_HEX || row->show == PD_MARKED ? "an array of strings" : "an array of integers";
+		return row->show == PD_HEX || row->show == PD_MARKED ? "an array of strings" :
+			"an array of integers";
 	case PD_STRUCT:
 	case PD_FEATURE:
 	case PD_REGISTERS:
@@ -107,7 +110,8 @@ static const char *type_of(const struct pd_field *row)
 	case PD_ARRAY:
 		if (!pd_check_is_bare(row))
 			return "an array of objects";
-		return row->fields->kind == PD_UINT ? "an array of integers" : "an array of strings";
+		return row->fields->kind == PD_UINT ? "an array of integers" :
+			"an array of strings";
 	default:
 		return "a string";
 	}
@@ -117,12 +121,14 @@ static const char *type_of_part(const struct pd_bits *bits)
 {
 	if (bits->show == PD_BIT_ENUM)
 		return "a string";
-	return bits->show == PD_BIT_LIST || bits->show == PD_BIT_ENUM_LIST ? "an array of strings" : "an integer";
+	return bits->show == PD_BIT_LIST || bits->show == PD_BIT_ENUM_LIST ? "an array of strings" :
+		"an integer";
 }
 
 static void add_rows(struct pd_check *c, struct object *o, const struct pd_field *rows);
 
-static void add_parts(struct pd_check *c, struct object *o, const struct pd_field *row, const struct pd_when *when)
+static void add_parts(struct pd_check *c, struct object *o, const struct pd_field *row,
+		      const struct pd_when *when)
 {
 	char prefix[2 * PD_CHECK_PATH];
 	struct object inside = { .prefix = prefix };
@@ -148,7 +154,8 @@ static void add_row(struct pd_check *c, struct object *o, const struct pd_field 
 		add_parts(c, o, row, when);
 	if (!row->fields)
 		return;
-	snprintf(prefix, sizeof(prefix), "%s%s%s", o->prefix, row->name, row->kind == PD_ARRAY ? "[]." : ".");
+	snprintf(prefix, sizeof(prefix), "%s%s%s", o->prefix, row->name, row->kind == PD_ARRAY ?
+		 "[]." : ".");
 	if (!pd_check_is_bare(row))
 		add_rows(c, &inside, row->fields);
 }
@@ -163,7 +170,8 @@ static void add_rows(struct pd_check *c, struct object *o, const struct pd_field
 				o->when[o->nr++] = &rows->when;
 			add_rows(c, o, rows->fields);
 			o->nr -= conditional;
-		} else if (rows->kind != PD_PAD && rows->kind != PD_LITERAL && rows->show != PD_HIDDEN) {
+		} else if (rows->kind != PD_PAD && rows->kind != PD_LITERAL &&
+			   rows->show != PD_HIDDEN) {
 			add_row(c, o, rows);
 		}
 	}

@@ -10,7 +10,8 @@ struct planned {
 	enum pd_check_misc has_misc;
 };
 
-static void check_slot(const struct planned *p, const struct pd_op *op, const char *sibling, int slot)
+static void check_slot(const struct planned *p, const struct pd_op *op, const char *sibling,
+		       int slot)
 {
 	if (slot < 0)
 		pd_check_complain(p->c, op->field->name, "there is no %s", sibling);
@@ -49,7 +50,8 @@ static void check_list(const struct planned *p, const struct pd_op_list *list)
 		check_op(p, &list->ops[i]);
 }
 
-static void check_plan(const struct planned *p, const struct pd_field *rows, const struct pd_facts *facts)
+static void check_plan(const struct planned *p, const struct pd_field *rows,
+		       const struct pd_facts *facts)
 {
 	struct pd_budget budget = { .limit = 16u << 20 };
 	struct pd_plan *plan = pd_plan_compile(rows, facts, &budget);
@@ -75,10 +77,12 @@ void pd_check_plans(struct pd_check *c, const struct pd_field *rows, enum pd_che
 		for (unsigned int bit = 0; bit < 64 && c->complaints == before; bit++) {
 			facts.sample_type = 1ull << bit;
 			facts.read_format = (facts.sample_type & ~8ull) | group << 3;
-			facts.branch_sample_type = facts.regs_user = facts.regs_intr = facts.sample_type;
+			facts.branch_sample_type = facts.regs_user = facts.regs_intr =
+				facts.sample_type;
 			check_plan(&p, rows, &facts);
 		}
-		facts.sample_type = facts.branch_sample_type = facts.regs_user = facts.regs_intr = UINT64_MAX;
+		facts.sample_type = facts.branch_sample_type = facts.regs_user = facts.regs_intr =
+			UINT64_MAX;
 		facts.read_format = group ? UINT64_MAX : ~8ull;
 		if (c->complaints == before)
 			check_plan(&p, rows, &facts);

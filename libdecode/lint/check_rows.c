@@ -20,7 +20,8 @@ static bool is_power_width(unsigned int width)
 	return width == 1 || width == 2 || width == 4 || width == 8;
 }
 
-static void check_key(struct pd_check *c, const char *path, const char *name, const char *key, size_t size)
+static void check_key(struct pd_check *c, const char *path, const char *name, const char *key,
+		      size_t size)
 {
 	char want[PD_CHECK_PATH];
 	int n = snprintf(want, sizeof(want), ",\"%s\":", name);
@@ -29,7 +30,8 @@ static void check_key(struct pd_check *c, const char *path, const char *name, co
 		pd_check_complain(c, path, "its key is not rendered as %s", want);
 }
 
-void pd_check_names(struct pd_check *c, const char *path, const struct pd_name *names, unsigned int bits)
+void pd_check_names(struct pd_check *c, const char *path, const struct pd_name *names,
+		    unsigned int bits)
 {
 	for (const struct pd_name *n = names; n->name; n++) {
 		if (bits < 64 && n->value >> bits)
@@ -38,15 +40,18 @@ void pd_check_names(struct pd_check *c, const char *path, const struct pd_name *
 			if (strcmp(n->name, m->name) == 0)
 				pd_check_complain(c, path, "two values have the name %s", n->name);
 			if (n->value == m->value)
-				pd_check_complain(c, path, "%s and %s have one value", n->name, m->name);
+				pd_check_complain(c, path, "%s and %s have one value", n->name,
+						  m->name);
 		}
 	}
 }
 
-static void check_part(struct pd_check *c, const char *path, const struct pd_bits *p, uint64_t *seen)
+static void check_part(struct pd_check *c, const char *path, const struct pd_bits *p,
+		       uint64_t *seen)
 {
 	const uint64_t mask = ((p->width >= 64 ? 0 : 1ull << p->width) - 1) << p->shift;
-	const bool named = p->show == PD_BIT_ENUM || p->show == PD_BIT_LIST || p->show == PD_BIT_ENUM_LIST;
+	const bool named = p->show == PD_BIT_ENUM || p->show == PD_BIT_LIST ||
+		p->show == PD_BIT_ENUM_LIST;
 
 	if (*seen & mask)
 		pd_check_complain(c, path, "%s has bits that another part has", p->name);
@@ -73,13 +78,15 @@ static void check_bits(struct pd_check *c, const struct pd_field *row, const cha
 	for (const struct pd_name *n = row->show == PD_FLAGS ? row->names : NULL; n && n->name; n++)
 		if (n->value & seen)
 			pd_check_complain(c, path, "%s is among the bits of a number", n->name);
-	if ((row->show == PD_BITS || row->show == PD_BITS_OBJECT) && seen != UINT64_MAX >> (64 - size))
+	if ((row->show == PD_BITS || row->show == PD_BITS_OBJECT) &&
+	    seen != UINT64_MAX >> (64 - size))
 		pd_check_complain(c, path, "some of its bits are not shown: 0x%" PRIx64, ~seen);
 }
 
 static void check_number(struct pd_check *c, const struct pd_field *row, const char *path)
 {
-	const bool bits = row->show == PD_BITS || row->show == PD_BITS_OBJECT || row->show == PD_BITS_RAW;
+	const bool bits = row->show == PD_BITS || row->show == PD_BITS_OBJECT ||
+		row->show == PD_BITS_RAW;
 	const bool names = row->show == PD_ENUM || row->show == PD_FLAGS || row->show == PD_MARKED;
 
 	if (!is_power_width(row->width)) {
@@ -96,7 +103,8 @@ static void check_number(struct pd_check *c, const struct pd_field *row, const c
 		pd_check_names(c, path, row->names, 8u * row->width);
 	if (row->bits)
 		check_bits(c, row, path);
-	if (row->kind == PD_NUMBERS && (bits || row->show == PD_ENUM || row->show == PD_FLAGS || row->show == PD_FLOAT))
+	if (row->kind == PD_NUMBERS &&
+	    (bits || row->show == PD_ENUM || row->show == PD_FLAGS || row->show == PD_FLOAT))
 		pd_check_complain(c, path, "the output has no form for such an array of numbers");
 }
 
@@ -108,7 +116,9 @@ static void check_kind(struct pd_check *c, const struct pd_field *row, const cha
 		check_number(c, row, path);
 		break;
 	case PD_REGISTERS:
-		if (row->width != 8 || (row->count.from != PD_COUNT_REGS_USER && row->count.from != PD_COUNT_REGS_INTR))
+		if (row->width != 8 ||
+		    (row->count.from != PD_COUNT_REGS_USER &&
+		     row->count.from != PD_COUNT_REGS_INTR))
 			pd_check_complain(c, path,
 					  "registers must have 8 bytes and a mask as count");
 		break;
@@ -132,7 +142,8 @@ static void check_kind(struct pd_check *c, const struct pd_field *row, const cha
 		pd_check_complain(c, path, "msb_first, but no bit-fields");
 	if (row->blob != PD_BLOB_SMALL && row->kind != PD_BYTES)
 		pd_check_complain(c, path, "only bytes can be omitted");
-	if (row->kind == PD_GROUP && row->when.left && row->when.on != PD_ALWAYS && row->when.on <= PD_ON_BRANCH_TYPE)
+	if (row->kind == PD_GROUP && row->when.left && row->when.on != PD_ALWAYS &&
+	    row->when.on <= PD_ON_BRANCH_TYPE)
 		pd_check_complain(c, path,
 				  "a group whose condition depends on the attr can't also depend "
 				  "on the bytes left");
@@ -140,7 +151,8 @@ static void check_kind(struct pd_check *c, const struct pd_field *row, const cha
 
 static bool is_shown(const struct pd_field *row)
 {
-	return row->kind != PD_PAD && row->kind != PD_LITERAL && row->kind != PD_GROUP && row->show != PD_HIDDEN;
+	return row->kind != PD_PAD && row->kind != PD_LITERAL && row->kind != PD_GROUP &&
+		row->show != PD_HIDDEN;
 }
 
 static void check_doc(struct pd_check *c, const struct pd_field *row, const char *path)
@@ -149,7 +161,8 @@ static void check_doc(struct pd_check *c, const struct pd_field *row, const char
 		pd_check_complain(c, path, "has no doc");
 	for (const char *p = row->doc; p && *p; p++)
 		if (*p < ' ' || *p > '~' || *p == '"' || *p == '\\')
-			pd_check_complain(c, path, "its doc has a character that would need escaping");
+			pd_check_complain(c, path,
+					  "its doc has a character that would need escaping");
 }
 
 static bool needs_role(const struct pd_field *row)
@@ -190,10 +203,13 @@ static void check_inside(struct pd_check *c, const struct pd_field *row, struct 
 		check_list(c, row->fields, p);
 		return;
 	}
-	if (snprintf(inside.path, sizeof(inside.path), "%s%s%s", p->path, row->name, end) >= PD_CHECK_PATH)
-		pd_check_complain(c, inside.path, "a path of more than %d characters", PD_CHECK_PATH - 1);
+	if (snprintf(inside.path, sizeof(inside.path), "%s%s%s", p->path, row->name,
+		     end) >= PD_CHECK_PATH)
+		pd_check_complain(c, inside.path, "a path of more than %d characters",
+				  PD_CHECK_PATH - 1);
 	inside.depth += !pd_check_is_bare(row);
-	if (pd_check_is_bare(row) && (row->fields->kind == PD_CHARS || row->fields->kind == PD_CSTR ||
+	if (pd_check_is_bare(row) &&
+	    (row->fields->kind == PD_CHARS || row->fields->kind == PD_CSTR ||
 				      row->fields->kind == PD_AREA))
 		pd_check_complain(c, inside.path, "a bare element that has padding");
 	check_list(c, row->fields, &inside);
@@ -204,8 +220,8 @@ static void check_inside(struct pd_check *c, const struct pd_field *row, struct 
 /* Counts pads of alternatives, too: an upper bound. */
 static void count_pads(struct pd_check *c, const struct pd_field *row, struct place *p)
 {
-	if (row->kind == PD_PAD || row->kind == PD_CSTR || row->kind == PD_CHARS || row->kind == PD_AREA ||
-	    row->extent.from != PD_EXTENT_NONE)
+	if (row->kind == PD_PAD || row->kind == PD_CSTR || row->kind == PD_CHARS ||
+	    row->kind == PD_AREA || row->extent.from != PD_EXTENT_NONE)
 		p->pads++;
 	if (p->pads == MAX_PADS)
 		pd_check_complain(c, p->path, "more than %d pads", MAX_PADS - 1);
@@ -215,12 +231,14 @@ static void check_list(struct pd_check *c, const struct pd_field *rows, struct p
 {
 	for (; rows->kind != PD_END; rows++) {
 		char path[2 * PD_CHECK_PATH];
-		const bool bare = !rows->name[0] && rows->kind != PD_GROUP && rows->kind != PD_LITERAL;
+		const bool bare = !rows->name[0] && rows->kind != PD_GROUP &&
+			rows->kind != PD_LITERAL;
 
 		snprintf(path, sizeof(path), "%s%s", p->path, rows->name);
 		check_kind(c, rows, path);
 		check_role(c, rows, path);
-		if (rows->kind != PD_PAD && rows->kind != PD_GROUP && rows->kind != PD_LITERAL && !bare)
+		if (rows->kind != PD_PAD && rows->kind != PD_GROUP && rows->kind != PD_LITERAL &&
+		    !bare)
 			check_key(c, path, rows->name, rows->key, rows->key_size);
 		if (is_shown(rows) && !bare)
 			check_doc(c, rows, path);

@@ -23,11 +23,13 @@ struct pd_check {
 };
 
 /* Reports "TABLE path: text". */
-__attribute__((format(printf, 3, 4))) void pd_check_complain(struct pd_check *c, const char *path, const char *text, ...);
+__attribute__((format(printf, 3, 4))) void pd_check_complain(struct pd_check *c, const char *path,
+							     const char *text, ...);
 
 /* Checks the single rows of a table (check_rows.c). */
 void pd_check_rows(struct pd_check *c, const struct pd_field *rows);
-void pd_check_names(struct pd_check *c, const char *path, const struct pd_name *names, unsigned int bits);
+void pd_check_names(struct pd_check *c, const char *path, const struct pd_name *names,
+		    unsigned int bits);
 /* Checks the keys: unique within an object, and with one type in all tables (check_keys.c).
  * `prefix` is the path of the rows' object: "" for a record, "features." for a feature. */
 void pd_check_keys(struct pd_check *c, const struct pd_field *rows, const char *prefix);
@@ -36,7 +38,8 @@ enum pd_check_misc { PD_CHECK_NO_MISC, PD_CHECK_HAS_MISC };
 void pd_check_plans(struct pd_check *c, const struct pd_field *rows, enum pd_check_misc has_misc);
 
 /* Reports each number from `first` to `end` - 1 without a name. */
-void pd_check_numbers(struct pd_check *c, uint32_t first, uint32_t end, const char *(*name_of)(uint32_t number));
+void pd_check_numbers(struct pd_check *c, uint32_t first, uint32_t end,
+		      const char *(*name_of)(uint32_t number));
 
 /* Returns whether it is an array of values without keys. */
 static inline bool pd_check_is_bare(const struct pd_field *row)

@@ -15,7 +15,8 @@ static int pack_values(struct pd_session *s, const struct pd_field *fields,
 {
 	const struct pd_facts none = { .cpus_available = 0 };
 	const struct pd_value object = PD_OBJECT(NULL, values, n);
-	const struct pd_pack how = { .values = &pd_value_values, .swap = s->swap, .size = PD_SIZE_OPEN };
+	const struct pd_pack how = { .values = &pd_value_values, .swap = s->swap,
+		.size = PD_SIZE_OPEN };
 	struct pd_plan *plan = pd_plan_compile(fields, &none, s->budget);
 	struct pd_pack_error ignored;
 	int failed = plan ? pd_pack(plan, &object, &how, out, &ignored) : -1;
@@ -61,15 +62,18 @@ static void fill_feature_words(const struct pd_session *s, const struct pd_heade
 
 int pd_compose_header(struct pd_session *s, const struct pd_header_values *h, struct pd_buf *out)
 {
-	const struct pd_value attrs[] = { PD_NUMBER("offset", h->attrs.offset), PD_NUMBER("size", h->attrs.size) };
-	const struct pd_value data[] = { PD_NUMBER("offset", h->data.offset), PD_NUMBER("size", h->data.size) };
+	const struct pd_value attrs[] = { PD_NUMBER("offset", h->attrs.offset),
+		PD_NUMBER("size", h->attrs.size) };
+	const struct pd_value data[] = { PD_NUMBER("offset", h->data.offset),
+		PD_NUMBER("size", h->data.size) };
 	const struct pd_value types[] = { PD_NUMBER("offset", h->event_types.offset),
 					  PD_NUMBER("size", h->event_types.size) };
 	uint64_t words[4];
 	const struct pd_value values[] = {
 		PD_BYTES("magic", magic_bytes(s, h->v1), 8), PD_NUMBER("size", h->size),
 		PD_NUMBER("attr_size", h->attr_size),
-		PD_OBJECT("attrs", attrs, 2), PD_OBJECT("data", data, 2), PD_OBJECT("event_types", types, 2),
+		PD_OBJECT("attrs", attrs, 2), PD_OBJECT("data", data, 2), PD_OBJECT("event_types",
+										    types, 2),
 		PD_NUMBERS("adds_features", words, 4),
 	};
 
@@ -125,7 +129,8 @@ static const struct pd_plan *record_plan(struct pd_session *s, const struct pd_c
 	return pd_session_body_plan(s, d);
 }
 
-static int pack_opaque(const struct pd_values *v, pd_node fields, struct pd_buf *out, struct pd_pack_error *e)
+static int pack_opaque(const struct pd_values *v, pd_node fields, struct pd_buf *out,
+		       struct pd_pack_error *e)
 {
 	pd_node body = v->member(fields, "body");
 
@@ -139,13 +144,15 @@ static int pack_opaque(const struct pd_values *v, pd_node fields, struct pd_buf 
 	return 0;
 }
 
-int pd_compose_record(struct pd_session *s, const struct pd_values *v, const struct pd_compose_record *r, pd_node fields,
+int pd_compose_record(struct pd_session *s, const struct pd_values *v,
+		      const struct pd_compose_record *r, pd_node fields,
 		      struct pd_buf *out, struct pd_pack_error *e)
 {
 	struct nested nested = { s, v, out, r->prefer };
 	const size_t trailer = r->sample_id && r->attr ? r->attr->trailer_size : 0;
 	const size_t from = out->size, whole = r->cut == PD_SIZE_OPEN ? r->size : r->cut;
-	static const char *const common[] = { "kind", "offset", "inner_offset", "file", "type", "type_id", "size", "cut",
+	static const char *const common[] = { "kind", "offset", "inner_offset", "file", "type",
+		"type_id", "size", "cut",
 		"misc", "cpumode", "misc_flags", "attr_index", "event", "sample_id", "trailing", "data", NULL };
 	static const char *const nothing[] = { NULL };
 	struct pd_pack how = { .values = v, .swap = s->swap, .misc = r->misc, .size = PD_SIZE_OPEN,
@@ -177,7 +184,8 @@ int pd_compose_record(struct pd_session *s, const struct pd_values *v, const str
 	if (size > UINT16_MAX && r->size == PD_SIZE_OPEN)
 		return fail_at(e, PD_E_SIZE, "", "the record would be larger than 65535 bytes");
 	pd_record_header_store(header,
-			       (struct pd_record_header){ r->type, r->misc, (uint16_t)size }, s->swap);
+			       (struct pd_record_header){ r->type, r->misc, (uint16_t)size },
+			       s->swap);
 	if (out->failed)
 		return fail_at(e, PD_E_LIMIT, "", "too many bytes");
 	memcpy(out->data + from, header, HEADER);
@@ -202,7 +210,8 @@ int pd_feature_of_name(const char *name)
 	return *end == '\0' && id < PD_FEATURE_BITS ? (int)id : -1;
 }
 
-static int append_hex(const struct pd_values *v, pd_node n, const char *path, struct pd_buf *out, struct pd_pack_error *e)
+static int append_hex(const struct pd_values *v, pd_node n, const char *path, struct pd_buf *out,
+		      struct pd_pack_error *e)
 {
 	if (v->type(n) == PD_NODE_BYTES)
 		pd_buf_append(out, v->text(n).data, v->text(n).size);
@@ -211,7 +220,8 @@ static int append_hex(const struct pd_values *v, pd_node n, const char *path, st
 	return 0;
 }
 
-int pd_compose_feature(struct pd_session *s, const struct pd_values *v, const char *name, pd_node features,
+int pd_compose_feature(struct pd_session *s, const struct pd_values *v, const char *name,
+		       pd_node features,
 		       enum pd_prefer prefer, struct pd_buf *out, struct pd_pack_error *e)
 {
 	const struct pd_pack how = { .values = v, .swap = s->swap, .size = PD_SIZE_OPEN };
@@ -240,9 +250,11 @@ int pd_compose_feature(struct pd_session *s, const struct pd_values *v, const ch
 	return pd_pack(plan, features, &how, out, e);
 }
 
-bool pd_feature_loses_raw(struct pd_session *s, const struct pd_values *v, uint32_t id, pd_node features)
+bool pd_feature_loses_raw(struct pd_session *s, const struct pd_values *v, uint32_t id,
+			  pd_node features)
 {
-	const struct pd_pack how = { .values = v, .swap = s->swap == PD_SWAP_YES ? PD_SWAP_NO : PD_SWAP_YES,
+	const struct pd_pack how = { .values = v, .swap = s->swap == PD_SWAP_YES ? PD_SWAP_NO :
+		PD_SWAP_YES,
 				     .size = PD_SIZE_OPEN };
 	const struct pd_feature_desc *d = pd_feature_desc(id);
 	const struct pd_plan *plan = d ? pd_session_feature_plan(s, d) : NULL;
@@ -258,8 +270,10 @@ bool pd_feature_loses_raw(struct pd_session *s, const struct pd_values *v, uint3
 	n = v->member(features, raw);
 	if (!n || !v->member(features, d->field->name))
 		return false;
-	same = !append_hex(v, n, raw, &bytes, &ignored) && !pd_pack(plan, features, &how, &packed, &ignored) &&
-	       bytes.size == packed.size && (!bytes.size || memcmp(bytes.data, packed.data, bytes.size) == 0);
+	same = !append_hex(v, n, raw, &bytes, &ignored) &&
+		!pd_pack(plan, features, &how, &packed, &ignored) &&
+	       bytes.size == packed.size &&
+		       (!bytes.size || memcmp(bytes.data, packed.data, bytes.size) == 0);
 	pd_buf_free(&bytes);
 	pd_buf_free(&packed);
 	return !same;
@@ -268,7 +282,8 @@ bool pd_feature_loses_raw(struct pd_session *s, const struct pd_values *v, uint3
 /* These are records in a pipe, refer to offsets in a file, or have no content. */
 bool pd_feature_not_in_pipe(uint32_t id)
 {
-	static const uint32_t ids[] = { 1 /* TRACING_DATA */, 2 /* BUILD_ID */, 15 /* BRANCH_STACK */, 18 /* AUXTRACE */,
+	static const uint32_t ids[] =
+		{ 1 /* TRACING_DATA */, 2 /* BUILD_ID */, 15 /* BRANCH_STACK */, 18 /* AUXTRACE */,
 		19 /* STAT */, 24 /* DIR_FORMAT */ };
 
 	for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++)

@@ -38,17 +38,20 @@ struct pd_compose_record {
 };
 
 /* Appends a record: header, fields, trailer. Returns 0, or -1 and *e. */
-int pd_compose_record(struct pd_session *s, const struct pd_values *v, const struct pd_compose_record *r, pd_node fields,
+int pd_compose_record(struct pd_session *s, const struct pd_values *v,
+		      const struct pd_compose_record *r, pd_node fields,
 		      struct pd_buf *out, struct pd_pack_error *e);
 
 /* Appends a feature section from the member `name` of `features`, or from name_raw. Returns 0, 1 if
  * there is neither, or -1 and *e. */
-int pd_compose_feature(struct pd_session *s, const struct pd_values *v, const char *name, pd_node features,
+int pd_compose_feature(struct pd_session *s, const struct pd_values *v, const char *name,
+		       pd_node features,
 		       enum pd_prefer prefer, struct pd_buf *out, struct pd_pack_error *e);
 
 /* Returns whether name_raw has bytes that the decoded form does not reproduce. They are lost when
  * the session's byte order is not that of the input. */
-bool pd_feature_loses_raw(struct pd_session *s, const struct pd_values *v, uint32_t id, pd_node features);
+bool pd_feature_loses_raw(struct pd_session *s, const struct pd_values *v, uint32_t id,
+			  pd_node features);
 
 /* Returns whether a pipe carries the feature as other records, or not at all. */
 bool pd_feature_not_in_pipe(uint32_t id);

@@ -68,7 +68,8 @@ static int write_record(struct pd_compressor *p, struct pd_bytes payload, struct
 	const size_t head = PD_RECORD_HEADER_SIZE + (second ? sizeof(uint64_t) : 0);
 	const size_t pad = second ? -(head + payload.size) & 7 : 0;
 	const struct pd_record_header h = {
-		.type = second ? PD_RECORD_COMPRESSED2 : PD_RECORD_COMPRESSED, .size = (uint16_t)(head + payload.size + pad),
+		.type = second ? PD_RECORD_COMPRESSED2 : PD_RECORD_COMPRESSED,
+		.size = (uint16_t)(head + payload.size + pad),
 	};
 	uint8_t header[2 * PD_RECORD_HEADER_SIZE];
 

@@ -30,16 +30,18 @@ int pd_encode_no_memory(struct pd_encode_error *e)
 	return pd_encode_fail(e, PD_E_LIMIT, "", "the memory limit is too low");
 }
 
-int pd_encode_fail_pack(struct pd_encode_error *e, const struct pd_pack_error *p, const char *prefix)
+int pd_encode_fail_pack(struct pd_encode_error *e, const struct pd_pack_error *p,
+			const char *prefix)
 {
 	*e = (struct pd_encode_error){ .code = p->code };
-	snprintf(e->path, sizeof(e->path), "%.40s%s%.110s", prefix, *prefix && p->path[0] && p->path[0] != '[' ? "." : "",
-		 p->path);
+	snprintf(e->path, sizeof(e->path), "%.40s%s%.110s", prefix, *prefix && p->path[0] &&
+		 p->path[0] != '[' ? "." : "", p->path);
 	snprintf(e->text, sizeof(e->text), "%s", p->text);
 	return -1;
 }
 
-struct pd_encoder *pd_encoder_new(const struct pd_values *values, int fd, const struct pd_encoder_options *o, struct pd_error *e)
+struct pd_encoder *pd_encoder_new(const struct pd_values *values, int fd,
+				  const struct pd_encoder_options *o, struct pd_error *e)
 {
 	struct pd_encoder *enc = calloc(1, sizeof(*enc));
 
@@ -50,11 +52,13 @@ struct pd_encoder *pd_encoder_new(const struct pd_values *values, int fd, const 
 	}
 	enc->v = values;
 	if (o)
-		memcpy(&enc->options, o, o->size < sizeof(enc->options) ? o->size : sizeof(enc->options));
+		memcpy(&enc->options, o, o->size < sizeof(enc->options) ? o->size :
+		       sizeof(enc->options));
 	enc->budget.limit = enc->options.memory_limit ? enc->options.memory_limit : DEFAULT_MEMORY;
 	enc->scratch.budget = enc->event_types.budget = &enc->budget;
 	enc->session.budget = &enc->budget;
-	enc->stated = (struct pd_stated){ .complete = true, .long_size = 8, .header_size = PD_FILE_HEADER_SIZE,
+	enc->stated = (struct pd_stated){ .complete = true, .long_size = 8,
+		.header_size = PD_FILE_HEADER_SIZE,
 				      .ids.budget = &enc->budget };
 	for (size_t i = 0; i < PD_FEATURE_BITS; i++)
 		enc->features[i].bytes.budget = &enc->budget;
@@ -166,7 +170,8 @@ struct pd_out *pd_encode_open_data_n(struct pd_encoder *enc, pd_node n, const ch
 	fd = enc->options.open_file && enc->nr_others < PD_ENCODE_MAX_FILES ?
 	     enc->options.open_file(enc->options.ctx, name) : -1;
 	kept = strdup(name);
-	if (fd < 0 || !kept || !enc->others || !enc->other_names || pd_out_init(&enc->others[enc->nr_others], fd)) {
+	if (fd < 0 || !kept || !enc->others || !enc->other_names ||
+	    pd_out_init(&enc->others[enc->nr_others], fd)) {
 		free(kept);
 		pd_encode_fail(e, PD_E_ARGUMENT, path,
 			       "it needs an output directory, or another mode");
@@ -188,7 +193,8 @@ static struct pd_out *record_output(struct pd_encoder *enc, pd_node record,
 
 int pd_encode_attr(struct pd_encoder *enc, pd_node attr, struct pd_encode_error *e)
 {
-	static const char *const also[] = { "kind", "index", "name", "ids", "restored", "trailing", NULL };
+	static const char *const also[] = { "kind", "index", "name", "ids", "restored", "trailing",
+		NULL };
 	struct pd_pack how = { .values = enc->v, .size = PD_SIZE_OPEN, .also = also };
 	pd_node ids = enc->v->member(attr, "ids");
 	struct pd_pack_error p;
@@ -214,13 +220,16 @@ int pd_encode_attr(struct pd_encoder *enc, pd_node attr, struct pd_encode_error 
 		uint64_t id = 0;
 		pd_node n = enc->v->item(ids, i, &id);
 
-		if ((n && pd_node_number(enc->v, n, NULL, &id)) || pd_session_add_id(&enc->session, a, id) < 0)
+		if ((n && pd_node_number(enc->v, n, NULL, &id)) ||
+		    pd_session_add_id(&enc->session, a, id) < 0)
 			return pd_encode_fail(e, PD_E_ARGUMENT, "ids", "expected an integer");
 	}
-	if (enc->v->member(attr, "name") && enc->v->type(enc->v->member(attr, "name")) != PD_NODE_TEXT)
+	if (enc->v->member(attr, "name") &&
+	    enc->v->type(enc->v->member(attr, "name")) != PD_NODE_TEXT)
 		return pd_encode_fail(e, PD_E_ARGUMENT, "name", "expected a string");
 	if (pd_encode_copy_text(enc, enc->v->member(attr, "name"), name, sizeof(name)))
-		pd_session_rename(&enc->session, a, (struct pd_bytes){ (const uint8_t *)name, strlen(name) });
+		pd_session_rename(&enc->session, a,
+				  (struct pd_bytes){ (const uint8_t *)name, strlen(name) });
 	return 0;
 }
 
@@ -240,7 +249,8 @@ static int encode_feature(struct pd_encoder *enc, const char *name, pd_node feat
 	enc->features[id].lost_raw = enc->swaps &&
 		pd_feature_loses_raw(&enc->session, enc->v, (uint32_t)id, features);
 	enc->features[id].given = true;
-	pd_session_update_feature(&enc->session, (uint32_t)id, pd_buf_bytes(&enc->features[id].bytes), 0);
+	pd_session_update_feature(&enc->session, (uint32_t)id,
+				  pd_buf_bytes(&enc->features[id].bytes), 0);
 	return 0;
 }
 
@@ -269,7 +279,8 @@ static int begin_output(struct pd_encoder *enc, struct pd_encode_error *e)
 	if (pd_encode_start(enc, e))
 		return -1;
 	enc->begun = true;
-	return enc->mode == PD_MODE_PIPE ? pd_encode_begin_pipe(enc, e) : pd_encode_begin_file(enc, e);
+	return enc->mode == PD_MODE_PIPE ? pd_encode_begin_pipe(enc, e) :
+		pd_encode_begin_file(enc, e);
 }
 
 static int begin_before_record(struct pd_encoder *enc, const struct pd_out *out,
@@ -299,7 +310,8 @@ static const struct pd_record_desc *find_record_desc(struct pd_encoder *enc, con
 static int encode_misc(const struct pd_encoder *enc, pd_node record, const struct pd_record_desc *d,
 		       uint16_t *out, struct pd_encode_error *e)
 {
-	pd_node mode = enc->v->member(record, "cpumode"), flags = enc->v->member(record, "misc_flags");
+	pd_node mode = enc->v->member(record, "cpumode"), flags = enc->v->member(record,
+										 "misc_flags");
 	uint64_t misc = 0, bit = 0;
 
 	*out = 0;
@@ -310,7 +322,8 @@ static int encode_misc(const struct pd_encoder *enc, pd_node record, const struc
 		return misc > UINT16_MAX ?
 			pd_encode_fail(e, PD_E_ARGUMENT, "misc", "expected at most 16 bits") : 0;
 	}
-	if (mode && (pd_node_number(enc->v, mode, pd_names_cpumode, &misc) || misc > PD_MISC_CPUMODE))
+	if (mode &&
+	    (pd_node_number(enc->v, mode, pd_names_cpumode, &misc) || misc > PD_MISC_CPUMODE))
 		return pd_encode_fail(e, PD_E_ARGUMENT, "cpumode",
 				      "expected the name of a mode: \"USER\", \"KERNEL\", ...");
 	if (flags && enc->v->type(flags) != PD_NODE_ARRAY)
@@ -333,7 +346,8 @@ static int find_record_attr(struct pd_encoder *enc, pd_node record, const struct
 {
 	static const char *const keys[] = { "identifier", "id" };
 	const struct pd_session *s = &enc->session;
-	pd_node sample_id = enc->v->member(record, "sample_id"), event = enc->v->member(record, "event");
+	pd_node sample_id = enc->v->member(record, "sample_id"), event = enc->v->member(record,
+											"event");
 	pd_node from = sample_id && enc->v->type(sample_id) == PD_NODE_OBJECT ? sample_id : record;
 	uint64_t index = 0, id;
 	char name[256];
@@ -350,7 +364,8 @@ static int find_record_attr(struct pd_encoder *enc, pd_node record, const struct
 	}
 	for (size_t i = 0; i < 2 && s->nr_attrs > 1; i++) {
 		pd_node n = enc->v->member(from, keys[i]);
-		const struct pd_attr *a = n && !pd_node_number(enc->v, n, NULL, &id) ? pd_session_by_id(s, id) : NULL;
+		const struct pd_attr *a = n && !pd_node_number(enc->v, n, NULL, &id) ?
+			pd_session_by_id(s, id) : NULL;
 
 		if (a) {
 			*out = a;
@@ -389,7 +404,8 @@ static int read_record_head(struct pd_encoder *enc, pd_node record, struct pd_co
 	};
 	if (type_id > UINT32_MAX)
 		return pd_encode_fail(e, PD_E_ARGUMENT, "type_id", "expected at most 32 bits");
-	if (size != PD_SIZE_OPEN && (size > UINT16_MAX || size < PD_RECORD_HEADER_SIZE) && !(*desc && (*desc)->compressed))
+	if (size != PD_SIZE_OPEN && (size > UINT16_MAX || size < PD_RECORD_HEADER_SIZE) &&
+	    !(*desc && (*desc)->compressed))
 		return pd_encode_fail(e, PD_E_SIZE, "size", "expected 8 to 65535 bytes");
 	if ((r->type < PD_RECORD_USER_START || r->sample_id) &&
 	    find_record_attr(enc, record, &r->attr, e))
@@ -429,12 +445,14 @@ static int append_payload(struct pd_encoder *enc, pd_node record, const struct p
 static int move_to_header(struct pd_encoder *enc, uint32_t type, struct pd_bytes record,
 			  struct pd_bytes payload, struct pd_encode_error *e)
 {
-	struct pd_bytes body = { record.data + PD_RECORD_HEADER_SIZE, record.size - PD_RECORD_HEADER_SIZE };
+	struct pd_bytes body = { record.data + PD_RECORD_HEADER_SIZE,
+		record.size - PD_RECORD_HEADER_SIZE };
 	uint64_t id;
 
 	if (type == PD_RECORD_HEADER_TRACING_DATA) {
 		enc->features[PD_FEATURE_TRACING_DATA].given = true;
-		pd_buf_append(&enc->features[PD_FEATURE_TRACING_DATA].bytes, payload.data, payload.size);
+		pd_buf_append(&enc->features[PD_FEATURE_TRACING_DATA].bytes, payload.data,
+			      payload.size);
 	} else if (type == PD_RECORD_HEADER_FEATURE && body.size > 8) {
 		id = pd_load64(body.data, enc->session.swap);
 		if (id < PD_FEATURE_BITS && !enc->features[id].given) {
@@ -465,9 +483,10 @@ static int write_record(struct pd_encoder *enc, struct pd_out *out,
 	if (enc->stated.mode == PD_MODE_PIPE && r->cut == PD_SIZE_OPEN &&
 	    pd_session_update_record(&enc->session, r->type, record, payload, 0))
 		return pd_encode_no_memory(e);
-	if (enc->options.compress && enc->mode == PD_MODE_PIPE && r->type == PD_RECORD_HEADER_FEATURE &&
-	    size >= PD_RECORD_HEADER_SIZE + 8 &&
-	    pd_load64(record.data + PD_RECORD_HEADER_SIZE, enc->session.swap) == PD_FEATURE_COMPRESSED)
+	if (enc->options.compress && enc->mode == PD_MODE_PIPE &&
+	    r->type == PD_RECORD_HEADER_FEATURE && size >= PD_RECORD_HEADER_SIZE + 8 &&
+	    pd_load64(record.data + PD_RECORD_HEADER_SIZE,
+		      enc->session.swap) == PD_FEATURE_COMPRESSED)
 		return 0;	/* pd_encode_compress() writes a new one */
 	if (enc->stated.mode == PD_MODE_PIPE && enc->mode != PD_MODE_PIPE) {
 		int taken = move_to_header(enc, r->type, record, payload, e);
@@ -477,7 +496,8 @@ static int write_record(struct pd_encoder *enc, struct pd_out *out,
 	}
 	if (begin_before_record(enc, out, e))
 		return -1;
-	if (enc->options.compress && r->type < PD_RECORD_USER_START && r->type && r->cut == PD_SIZE_OPEN)
+	if (enc->options.compress && r->type < PD_RECORD_USER_START && r->type &&
+	    r->cut == PD_SIZE_OPEN)
 		return pd_encode_compress(enc, record, out, e);
 	if (pd_encode_compress_flush(enc, out, e))
 		return -1;
@@ -494,7 +514,8 @@ static int write_skipped_bytes(struct pd_encoder *enc, pd_node record, struct pd
 	uint64_t zeros = 0;
 	int err;
 
-	if (!body || enc->v->type(body) != PD_NODE_TEXT || pd_unhex(enc->v->text(body), &enc->scratch))
+	if (!body || enc->v->type(body) != PD_NODE_TEXT ||
+	    pd_unhex(enc->v->text(body), &enc->scratch))
 		return pd_encode_fail(e, PD_E_ARGUMENT, "body",
 				      "expected an even number of hex digits");
 	if (pd_encode_get_number(enc, record, "", "zeros", &zeros, e) ||
@@ -554,7 +575,8 @@ int pd_encode_record(struct pd_encoder *enc, pd_node record, struct pd_encode_er
 		return 0;
 	}
 	if (d && d->compressed) {
-		enc->skip_inner = (enc->v->member(record, "data") || enc->v->member(record, "trailing")) &&
+		enc->skip_inner = (enc->v->member(record, "data") ||
+				   enc->v->member(record, "trailing")) &&
 				  !enc->converts && !enc->swaps;
 		if (!enc->skip_inner) {
 			/* the inner records are written instead */
@@ -607,5 +629,6 @@ int pd_encode_finish(struct pd_encoder *enc, struct pd_encode_error *e)
 			return pd_encode_io(e, enc->others[i].failed);
 	if (pd_out_flush(&enc->out))
 		return pd_encode_io(e, enc->out.failed);
-	return enc->mode == PD_MODE_PIPE ? 0 : pd_encode_compress_finish(enc, e) || pd_encode_finish_file(enc, e) ? -1 : 0;
+	return enc->mode == PD_MODE_PIPE ? 0 : pd_encode_compress_finish(enc, e) ||
+		pd_encode_finish_file(enc, e) ? -1 : 0;
 }

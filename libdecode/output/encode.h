@@ -86,10 +86,12 @@ struct pd_encoder {
 	size_t nr_others;
 };
 
-int pd_encode_fail(struct pd_encode_error *e, enum pd_code code, const char *path, const char *text);
+int pd_encode_fail(struct pd_encode_error *e, enum pd_code code, const char *path,
+		   const char *text);
 int pd_encode_io(struct pd_encode_error *e, int error);
 int pd_encode_no_memory(struct pd_encode_error *e);
-int pd_encode_fail_pack(struct pd_encode_error *e, const struct pd_pack_error *p, const char *prefix);
+int pd_encode_fail_pack(struct pd_encode_error *e, const struct pd_pack_error *p,
+			const char *prefix);
 
 /* Fixes the byte order and mode; must precede packing. Returns 0, or -1 and *e. */
 int pd_encode_start(struct pd_encoder *enc, struct pd_encode_error *e);
@@ -116,7 +118,8 @@ struct pd_out *pd_encode_open_data_n(struct pd_encoder *enc, pd_node n, const ch
 
 /* Compresses a record; flushes the stream of one file, or of all (NULL); updates the COMPRESSED
  * feature at the end of a file. Each returns 0, or -1 and *e. */
-int pd_encode_compress(struct pd_encoder *enc, struct pd_bytes record, struct pd_out *out, struct pd_encode_error *e);
+int pd_encode_compress(struct pd_encoder *enc, struct pd_bytes record, struct pd_out *out,
+		       struct pd_encode_error *e);
 int pd_encode_compress_flush(struct pd_encoder *enc, struct pd_out *out, struct pd_encode_error *e);
 int pd_encode_compress_finish(struct pd_encoder *enc, struct pd_encode_error *e);
 void pd_encode_compress_free(struct pd_encoder *enc);

@@ -28,12 +28,16 @@ static int compose_compressed_feature(struct pd_encoder *enc, struct pd_encode_e
 	{
 		const struct pd_value fields[] = {
 			PD_NUMBER("version", 0), PD_NUMBER("type", ZSTD), PD_NUMBER("level", enc->options.compress),
-			PD_NUMBER("ratio", made ? in / made : 0), PD_NUMBER("mmap_len", 2 * PD_COMPRESSED_MOST),
+			PD_NUMBER("ratio", made ? in / made : 0), PD_NUMBER("mmap_len",
+									    2 * PD_COMPRESSED_MOST),
 		};
-		const struct pd_value feature = PD_OBJECT("COMPRESSED", fields, 5), features = PD_OBJECT(NULL, &feature, 1);
+		const struct pd_value feature = PD_OBJECT("COMPRESSED", fields,
+							  5),
+							  features = PD_OBJECT(NULL, &feature, 1);
 
 		out->size = 0;
-		if (pd_compose_feature(&enc->session, &pd_value_values, "COMPRESSED", &features, PD_PREFER_RAW, out, &p))
+		if (pd_compose_feature(&enc->session, &pd_value_values, "COMPRESSED", &features,
+				       PD_PREFER_RAW, out, &p))
 			return pd_encode_fail(e, p.code, p.path, p.text);
 	}
 	enc->features[PD_FEATURE_COMPRESSED].given = true;
@@ -43,7 +47,8 @@ static int compose_compressed_feature(struct pd_encoder *enc, struct pd_encode_e
 /* In a pipe the feature must precede the first compressed record. */
 static int write_compressed_feature(struct pd_encoder *enc, struct pd_encode_error *e)
 {
-	const struct pd_compose_record r = { .type = PD_RECORD_HEADER_FEATURE, .size = PD_SIZE_OPEN, .cut = PD_SIZE_OPEN };
+	const struct pd_compose_record r = { .type = PD_RECORD_HEADER_FEATURE, .size = PD_SIZE_OPEN,
+		.cut = PD_SIZE_OPEN };
 	const struct pd_buf *section = &enc->features[PD_FEATURE_COMPRESSED].bytes;
 	struct pd_buf bytes = { .budget = &enc->budget };
 	struct pd_pack_error p;
@@ -51,12 +56,14 @@ static int write_compressed_feature(struct pd_encoder *enc, struct pd_encode_err
 
 	if (!err) {
 		const struct pd_value fields[] = { PD_NUMBER("feat_id", PD_FEATURE_COMPRESSED),
-						   PD_BYTES("feature", section->data, section->size) };
+						   PD_BYTES("feature", section->data,
+							    section->size) };
 		const struct pd_value object = PD_OBJECT(NULL, fields, 2);
 
 		err = pd_compose_record(&enc->session, &pd_value_values, &r, &object, &bytes, &p) ?
 			pd_encode_fail(e, p.code, p.path, p.text) :
-			pd_out_append(&enc->out, bytes.data, bytes.size) ? pd_encode_io(e, enc->out.failed) : 0;
+			pd_out_append(&enc->out, bytes.data, bytes.size) ?
+				pd_encode_io(e, enc->out.failed) : 0;
 	}
 	pd_buf_free(&bytes);
 	return err;
@@ -82,7 +89,8 @@ static struct pd_compressor *get_compressor(struct pd_encoder *enc, struct pd_ou
 	return grown->compressor;
 }
 
-int pd_encode_compress(struct pd_encoder *enc, struct pd_bytes record, struct pd_out *out, struct pd_encode_error *e)
+int pd_encode_compress(struct pd_encoder *enc, struct pd_bytes record, struct pd_out *out,
+		       struct pd_encode_error *e)
 {
 	const bool first = !enc->nr_compressors;
 	struct pd_compressor *p = get_compressor(enc, out);

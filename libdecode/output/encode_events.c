@@ -19,7 +19,8 @@ static int sort_events(struct pd_encoder *enc, struct pd_encode_error *e)
 {
 	const struct pd_session *s = &enc->session;
 	struct pd_encode_events *events = &enc->events;
-	struct pd_attr **bigger = realloc(events->by_name, (s->nr_attrs + 1) * sizeof(struct pd_attr *));
+	struct pd_attr **bigger = realloc(events->by_name,
+					  (s->nr_attrs + 1) * sizeof(struct pd_attr *));
 
 	if (!bigger)
 		return pd_encode_no_memory(e);

@@ -21,7 +21,8 @@ static const struct pd_section *stated_section(const struct pd_encoder *enc, con
 static const struct pd_section *stated_feature(const struct pd_encoder *enc, uint32_t id)
 {
 	for (size_t i = 0; i < enc->stated.nr_sections; i++)
-		if (strcmp(enc->stated.sections[i].name, "feature") == 0 && enc->stated.sections[i].feature == id)
+		if (strcmp(enc->stated.sections[i].name, "feature") == 0 &&
+		    enc->stated.sections[i].feature == id)
 			return &enc->stated.sections[i];
 	return NULL;
 }
@@ -31,7 +32,8 @@ static int check_attr_size(const struct pd_encoder *enc, struct pd_encode_error 
 {
 	const uint64_t size = enc->stated.attr_size;
 
-	if (!enc->session.nr_attrs || (size >= PD_ATTR_SIZE_VER0 + PD_SECTION_SIZE && size <= UINT16_MAX))
+	if (!enc->session.nr_attrs ||
+	    (size >= PD_ATTR_SIZE_VER0 + PD_SECTION_SIZE && size <= UINT16_MAX))
 		return 0;
 	return pd_encode_fail(e, PD_E_SIZE, "file.attr_size", "expected 80 to 65535 bytes");
 }
@@ -61,10 +63,12 @@ int pd_encode_begin_file(struct pd_encoder *enc, struct pd_encode_error *e)
 		return -1;
 	for (size_t i = 0; i < s->nr_attrs; i++)
 		at += s->attrs[i]->nr_ids * sizeof(uint64_t) + enc->stated.attr_size;
-	enc->data_offset = !enc->converts && enc->stated.has_sections ? enc->stated.data_offset : at;
+	enc->data_offset = !enc->converts && enc->stated.has_sections ? enc->stated.data_offset :
+		at;
 	enc->out.offset = enc->data_offset;
 	/* an invalid offset is an error only if data follows */
-	if (enc->data_offset > INT64_MAX || lseek(enc->out.fd, (off_t)enc->data_offset, SEEK_SET) < 0)
+	if (enc->data_offset > INT64_MAX ||
+	    lseek(enc->out.fd, (off_t)enc->data_offset, SEEK_SET) < 0)
 		enc->offset_invalid = true;
 	return 0;
 }
@@ -79,7 +83,8 @@ static int write_at(struct pd_encoder *enc, uint64_t offset, const struct pd_buf
 	if (offset > (uint64_t)INT64_MAX - bytes->size)
 		return pd_encode_fail(e, PD_E_SIZE, "file.sections",
 				      "exceeds the size of any file");
-	return pd_out_at(&enc->out, offset, bytes->data, bytes->size) ? pd_encode_io(e, enc->out.failed) : 0;
+	return pd_out_at(&enc->out, offset, bytes->data, bytes->size) ?
+		pd_encode_io(e, enc->out.failed) : 0;
 }
 
 /* Returns whether all packed parts have the sizes that the JSON states. */
@@ -102,7 +107,8 @@ static bool fits_stated_layout(const struct pd_encoder *enc)
 		if (f && f->unread && !enc->features[id].given)
 			continue;
 		if (!f ? enc->features[id].given :
-		    size != f->size && !(size < f->size && (f->offset >= end || f->offset + size == end)))
+		    size != f->size &&
+			    !(size < f->size && (f->offset >= end || f->offset + size == end)))
 			return false;
 	}
 	return true;
@@ -177,7 +183,8 @@ static int write_stated_layout(struct pd_encoder *enc, struct pd_encode_error *e
 	const uint64_t end = enc->stated.has_size ? enc->stated.size : UINT64_MAX;
 	uint64_t table = enc->stated.data_offset + enc->stated.data_size;
 	struct pd_header_values h = {
-		.v1 = enc->stated.v1, .long_size = (uint32_t)enc->stated.long_size, .size = enc->stated.header_size,
+		.v1 = enc->stated.v1, .long_size = (uint32_t)enc->stated.long_size,
+		.size = enc->stated.header_size,
 		.attr_size = enc->stated.attr_size, .attrs = *attrs,
 		.data = { .offset = enc->stated.data_offset, .size = enc->stated.data_size },
 	};
@@ -215,7 +222,8 @@ static int write_stated_layout(struct pd_encoder *enc, struct pd_encode_error *e
 		if (write_at(enc, enc->gaps[i].offset, &enc->gaps[i].bytes, e))
 			return -1;
 	enc->wrote_gaps = true;
-	if (enc->stated.has_size && (enc->stated.size > INT64_MAX || ftruncate(enc->out.fd, (off_t)enc->stated.size)))
+	if (enc->stated.has_size &&
+	    (enc->stated.size > INT64_MAX || ftruncate(enc->out.fd, (off_t)enc->stated.size)))
 		return pd_encode_fail(e, PD_E_SIZE, "file.size", "the output can't have this size");
 	return 0;
 }
@@ -228,7 +236,8 @@ static int write_default_layout(struct pd_encoder *enc, struct pd_encode_error *
 		.long_size = 8, .size = PD_FILE_HEADER_SIZE, .attr_size = enc->stated.attr_size,
 		.data = { .offset = enc->data_offset, .size = enc->out.offset - enc->data_offset },
 	};
-	uint64_t ids_at = PD_FILE_HEADER_SIZE, table = enc->out.offset, at, before = PD_FILE_HEADER_SIZE;
+	uint64_t ids_at = PD_FILE_HEADER_SIZE, table = enc->out.offset, at, before =
+		PD_FILE_HEADER_SIZE;
 	size_t n = 0, features = 0;
 
 	if (enc->offset_invalid)
@@ -250,7 +259,8 @@ static int write_default_layout(struct pd_encoder *enc, struct pd_encode_error *
 		h.attrs.offset = ids_at + before - PD_FILE_HEADER_SIZE;
 	}
 	for (size_t i = 0; i < s->nr_attrs; i++) {
-		struct pd_section ids = { .offset = ids_at, .size = s->attrs[i]->nr_ids * sizeof(uint64_t) };
+		struct pd_section ids = { .offset = ids_at,
+			.size = s->attrs[i]->nr_ids * sizeof(uint64_t) };
 
 		if (write_ids(enc, s->attrs[i], ids.offset, ids.size, e) ||
 		    write_attr(enc, s->attrs[i], h.attrs.offset + i * enc->stated.attr_size, ids,

@@ -8,7 +8,8 @@
 static int write_record(struct pd_encoder *enc, uint32_t type, const struct pd_value *values,
 			size_t n, struct pd_bytes payload, struct pd_encode_error *e)
 {
-	const struct pd_compose_record r = { .type = type, .size = PD_SIZE_OPEN, .cut = PD_SIZE_OPEN };
+	const struct pd_compose_record r = { .type = type, .size = PD_SIZE_OPEN,
+		.cut = PD_SIZE_OPEN };
 	const struct pd_value object = PD_OBJECT(NULL, values, n);
 	struct pd_buf bytes = { .budget = &enc->budget };
 	struct pd_pack_error p;
@@ -28,8 +29,10 @@ static int write_record(struct pd_encoder *enc, uint32_t type, const struct pd_v
 static int write_attr(struct pd_encoder *enc, const struct pd_attr *a, struct pd_encode_error *e)
 {
 	uint64_t own = pd_attr_size_load(a->bytes.data, enc->session.swap);
-	const size_t size = own >= PD_ATTR_SIZE_VER0 && own <= a->bytes.size ? (size_t)own : a->bytes.size;
-	const struct pd_value values[] = { PD_BYTES("attr", a->bytes.data, size), PD_NUMBERS("ids", a->ids, a->nr_ids) };
+	const size_t size = own >= PD_ATTR_SIZE_VER0 && own <= a->bytes.size ? (size_t)own :
+		a->bytes.size;
+	const struct pd_value values[] = { PD_BYTES("attr", a->bytes.data, size),
+		PD_NUMBERS("ids", a->ids, a->nr_ids) };
 
 	return write_record(enc, PD_RECORD_HEADER_ATTR, values, 2, (struct pd_bytes){ NULL, 0 }, e);
 }
@@ -69,7 +72,8 @@ static int write_features(struct pd_encoder *enc, struct pd_encode_error *e)
 	for (uint32_t id = 0; id < PD_FEATURE_BITS; id++) {
 		struct pd_composed_feature *f = &enc->features[id];
 		const struct pd_bytes bytes = pd_buf_bytes(&f->bytes);
-		const struct pd_value values[] = { PD_NUMBER("feat_id", id), PD_BYTES("feature", bytes.data, bytes.size) };
+		const struct pd_value values[] = { PD_NUMBER("feat_id", id),
+			PD_BYTES("feature", bytes.data, bytes.size) };
 
 		if (!f->given || !bytes.size || pd_feature_not_in_pipe(id) ||
 		    (id == PD_FEATURE_COMPRESSED && enc->options.compress))

@@ -36,7 +36,8 @@ static int read_sections(struct pd_encoder *enc, pd_node list, struct pd_encode_
 		feature = pd_feature_of_name(name);
 		*s = (struct pd_section){
 			.name = feature >= 0 ? "feature" : strcmp(name, "ids") == 0 ? "ids" :
-				strcmp(name, "attrs") == 0 ? "attrs" : strcmp(name, "data") == 0 ? "data" :
+				strcmp(name, "attrs") == 0 ? "attrs" : strcmp(name, "data") == 0 ?
+					"data" :
 				strcmp(name, "event_types") == 0 ? "event_types" : "other",
 			.feature = feature >= 0 ? (uint32_t)feature : 0,
 		};
@@ -69,8 +70,10 @@ static int read_gaps(struct pd_encoder *enc, pd_node list, struct pd_encode_erro
 		struct pd_gap *gap = &enc->gaps[enc->nr_gaps++];
 
 		gap->bytes.budget = &enc->budget;
-		data = item && enc->v->type(item) == PD_NODE_OBJECT ? enc->v->member(item, "data") : NULL;
-		if (!data || enc->v->type(data) != PD_NODE_TEXT || pd_unhex(enc->v->text(data), &gap->bytes))
+		data = item && enc->v->type(item) == PD_NODE_OBJECT ? enc->v->member(item, "data") :
+			NULL;
+		if (!data || enc->v->type(data) != PD_NODE_TEXT ||
+		    pd_unhex(enc->v->text(data), &gap->bytes))
 			return pd_encode_fail(e, PD_E_ARGUMENT, "file.gaps",
 					      "expected objects with offset and data");
 		if (pd_encode_get_number(enc, item, "file.gaps.", "offset", &gap->offset, e))
@@ -82,7 +85,8 @@ static int read_gaps(struct pd_encoder *enc, pd_node list, struct pd_encode_erro
 static int read_event_types(struct pd_encoder *enc, pd_node list, struct pd_encode_error *e)
 {
 	const struct pd_facts none = { .cpus_available = 0 };
-	const struct pd_pack how = { .values = enc->v, .swap = enc->session.swap, .size = PD_EVENT_TYPE_SIZE };
+	const struct pd_pack how = { .values = enc->v, .swap = enc->session.swap,
+		.size = PD_EVENT_TYPE_SIZE };
 	struct pd_plan *plan;
 	int err = 0;
 
@@ -142,7 +146,8 @@ static int read_choice(const struct pd_encoder *enc, pd_node file, const char *n
 
 int pd_encode_file(struct pd_encoder *enc, pd_node file, struct pd_encode_error *e)
 {
-	static const char *const modes[] = { "file", "pipe", "directory" }, *const orders[] = { "little", "big" };
+	static const char *const modes[] = { "file", "pipe",
+		"directory" }, *const orders[] = { "little", "big" };
 	struct pd_stated *stated = &enc->stated;
 	pd_node bits = enc->v->member(file, "adds_features");
 	unsigned int mode, order;

@@ -94,7 +94,8 @@ static void on_number(void *ctx, const struct pd_field *field, uint64_t value)
 	struct formats *f = ctx;
 
 	if (strcmp(field->name, "byte_order") == 0)
-		f->swap = (value != 0) == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) ? PD_SWAP_YES : PD_SWAP_NO;
+		f->swap = (value != 0) == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) ?
+			PD_SWAP_YES : PD_SWAP_NO;
 	else if (strcmp(field->name, "long_size") == 0)
 		f->long_size = (unsigned int)value;
 }
@@ -143,23 +144,30 @@ static void find_formats(struct formats *f, struct pd_bytes section)
 
 static struct pd_value text_value(const char *name, const char *text, size_t size)
 {
-	return (struct pd_value){ .name = name, .kind = PD_VALUE_TEXT, .bytes = { (const uint8_t *)text, size } };
+	return (struct pd_value){ .name = name, .kind = PD_VALUE_TEXT,
+		.bytes = { (const uint8_t *)text, size } };
 }
 
 static int compose_section(struct pd_session *s, const struct pd_value *systems, size_t n,
 			   struct pd_buf *out)
 {
 	const struct pd_value members[] = {
-		PD_TEXT("version", "0.5"), PD_NUMBER("byte_order", pd_is_big(s->swap)), PD_NUMBER("long_size", 8),
-		PD_NUMBER("page_size", 4096), PD_TEXT("header_page", header_page), PD_TEXT("header_event", header_event),
-		PD_ARRAY("ftrace_formats", NULL, 0), PD_ARRAY("systems", systems, n), PD_TEXT("kallsyms", ""),
+		PD_TEXT("version", "0.5"), PD_NUMBER("byte_order",
+						     pd_is_big(s->swap)), PD_NUMBER("long_size", 8),
+		PD_NUMBER("page_size", 4096), PD_TEXT("header_page",
+						      header_page),
+						      PD_TEXT("header_event", header_event),
+		PD_ARRAY("ftrace_formats", NULL, 0), PD_ARRAY("systems", systems,
+							      n), PD_TEXT("kallsyms", ""),
 		PD_TEXT("printk_formats", ""),
 	};
-	const struct pd_value section[] = { PD_OBJECT("TRACING_DATA", members, sizeof(members) / sizeof(*members)) };
+	const struct pd_value section[] = { PD_OBJECT("TRACING_DATA", members,
+						      sizeof(members) / sizeof(*members)) };
 	const struct pd_value features = PD_OBJECT(NULL, section, 1);
 	struct pd_pack_error e;
 
-	return pd_compose_feature(s, &pd_value_values, "TRACING_DATA", &features, PD_PREFER_DECODED, out, &e) ? -1 : 0;
+	return pd_compose_feature(s, &pd_value_values, "TRACING_DATA", &features, PD_PREFER_DECODED,
+				  out, &e) ? -1 : 0;
 }
 
 /* The values of a system with one format. */
@@ -174,7 +182,8 @@ static struct pd_value make_system(const struct formats *f, size_t i, struct com
 
 	if (f->of[i].text.size) {
 		m->format = text_value(NULL, (const char *)f->of[i].text.data, f->of[i].text.size);
-		m->system[0] = text_value("name", (const char *)f->of[i].system.data, f->of[i].system.size);
+		m->system[0] = text_value("name", (const char *)f->of[i].system.data,
+					  f->of[i].system.size);
 	} else {
 		snprintf(m->text, sizeof(m->text), format, id, id);
 		m->format = text_value(NULL, m->text, strlen(m->text));
@@ -206,9 +215,11 @@ static int make_section(const struct formats *f, struct pd_buf *out)
 	return err;
 }
 
-enum pd_placeholder_formats pd_placeholder_tracing_data(struct pd_session *s, struct pd_bytes tracing, struct pd_buf *out)
+enum pd_placeholder_formats pd_placeholder_tracing_data(struct pd_session *s,
+							struct pd_bytes tracing, struct pd_buf *out)
 {
-	struct formats f = { .session = s, .arena.budget = s->budget, .by_id.budget = s->budget, .long_size = 8, .swap = s->swap };
+	struct formats f = { .session = s, .arena.budget = s->budget, .by_id.budget = s->budget,
+		.long_size = 8, .swap = s->swap };
 	enum pd_placeholder_formats result = PD_PLACEHOLDERS_NOT_NEEDED;
 	bool any = false;
 

@@ -121,7 +121,8 @@ static int update_data_size(void *writer, struct pd_out *out)
 	if (size == w->stated_size)
 		return 0;
 	w->stated_size = size;
-	return w->options.mode == PD_MODE_FILE ? pd_out_at(out, DATA_SIZE_AT, &size, sizeof(size)) : 0;
+	return w->options.mode == PD_MODE_FILE ? pd_out_at(out, DATA_SIZE_AT, &size, sizeof(size)) :
+		0;
 }
 
 struct pd_writer *pd_writer_open_fd(int fd, const struct pd_writer_options *o, struct pd_error *e)
@@ -144,7 +145,8 @@ struct pd_writer *pd_writer_open_fd(int fd, const struct pd_writer_options *o, s
 	if (pd_out_init(&w->out, fd) || pd_session_init(&w->session, &w->budget, PD_SWAP_NO))
 		goto out;
 	if (w->options.compress) {
-		w->compressor = pd_compressor_new(w->options.compress, PD_AS_COMPRESSED, PD_SWAP_NO);
+		w->compressor = pd_compressor_new(w->options.compress, PD_AS_COMPRESSED,
+						  PD_SWAP_NO);
 		if (!w->compressor) {
 			fail_argument(e, "the compression level is not supported");
 			goto out;
@@ -174,7 +176,8 @@ void pd_writer_free(struct pd_writer *w)
 	free(w);
 }
 
-int pd_writer_add_event(struct pd_writer *w, const void *attr, size_t attr_size, const uint64_t *ids, size_t nr_ids,
+int pd_writer_add_event(struct pd_writer *w, const void *attr, size_t attr_size,
+			const uint64_t *ids, size_t nr_ids,
 			const char *name, struct pd_error *e)
 {
 	struct pd_attr *a;
@@ -190,7 +193,8 @@ int pd_writer_add_event(struct pd_writer *w, const void *attr, size_t attr_size,
 		if (pd_session_add_id(&w->session, a, ids[i]) < 0)
 			return fail(e, PD_E_NOMEM, 0);
 	if (name)
-		pd_session_rename(&w->session, a, (struct pd_bytes){ (const uint8_t *)name, strlen(name) });
+		pd_session_rename(&w->session, a,
+				  (struct pd_bytes){ (const uint8_t *)name, strlen(name) });
 	if (attr_size + PD_SECTION_SIZE > w->header.attr_size)
 		w->header.attr_size = attr_size + PD_SECTION_SIZE;
 	return 0;
@@ -217,7 +221,8 @@ static int compose_record(struct pd_writer *w, const struct pd_compose_record *r
 static int write_own_record(struct pd_writer *w, uint32_t type, const struct pd_value *fields,
 			    size_t n, struct pd_error *e)
 {
-	const struct pd_compose_record r = { .type = type, .size = PD_SIZE_OPEN, .cut = PD_SIZE_OPEN };
+	const struct pd_compose_record r = { .type = type, .size = PD_SIZE_OPEN,
+		.cut = PD_SIZE_OPEN };
 	struct pd_pack_error p;
 
 	if (compose_record(w, &r, fields, n, &p))
@@ -252,7 +257,8 @@ static int compose_event_desc(struct pd_writer *w, struct pd_buf *out, struct pd
 	desc[1] = (struct pd_value)PD_NUMBER("attr_size", w->header.attr_size - PD_SECTION_SIZE);
 	desc[2] = (struct pd_value)PD_ARRAY("events", events, s->nr_attrs);
 	feature = (struct pd_value)PD_OBJECT("EVENT_DESC", desc, 3);
-	if (pd_compose_feature(&w->session, &pd_value_values, "EVENT_DESC", &object, PD_PREFER_RAW, out, &p))
+	if (pd_compose_feature(&w->session, &pd_value_values, "EVENT_DESC", &object, PD_PREFER_RAW,
+			       out, &p))
 		fail_own_values(p.code, "EVENT_DESC", e);
 	else
 		failed = 0;
@@ -277,7 +283,8 @@ static int write_tracing_data(struct pd_writer *w, struct pd_bytes section, stru
 static int store_feature(struct pd_writer *w, uint32_t id, struct pd_bytes section,
 			 struct pd_error *e)
 {
-	const struct pd_value values[] = { PD_NUMBER("feat_id", id), PD_BYTES("feature", section.data, section.size) };
+	const struct pd_value values[] = { PD_NUMBER("feat_id", id),
+		PD_BYTES("feature", section.data, section.size) };
 
 	if (w->options.mode == PD_MODE_PIPE) {
 		if (id == PD_FEATURE_TRACING_DATA)
@@ -309,7 +316,8 @@ static int encode_feature(struct pd_writer *w, uint32_t id, const struct pd_valu
 				     "the layout of this feature is unknown: use "
 				     "pd_writer_feature_bytes()");
 	named.name = d->field->name;
-	failed = pd_compose_feature(&w->session, &pd_value_values, named.name, &object, PD_PREFER_RAW, &bytes, &p);
+	failed = pd_compose_feature(&w->session, &pd_value_values, named.name, &object,
+				    PD_PREFER_RAW, &bytes, &p);
 	if (failed) {
 		failed = fail_pack(w, named.name, 0, &p, e);
 	} else {
@@ -354,7 +362,8 @@ static int begin_pipe(struct pd_writer *w, struct pd_error *e)
 	for (size_t i = 0; i < s->nr_attrs; i++) {
 		const struct pd_attr *a = s->attrs[i];
 		const struct pd_value values[] = {
-			PD_BYTES("attr", a->bytes.data, a->bytes.size), PD_NUMBERS("ids", a->ids, a->nr_ids) };
+			PD_BYTES("attr", a->bytes.data, a->bytes.size), PD_NUMBERS("ids", a->ids,
+										   a->nr_ids) };
 
 		if (write_own_record(w, PD_RECORD_HEADER_ATTR, values, 2, e))
 			return -1;
@@ -484,8 +493,8 @@ int pd_writer_write(struct pd_writer *w, const struct pd_bytes *spans, size_t n,
 	return check_io(failed, e);
 }
 
-int pd_writer_lend(struct pd_writer *w, const struct pd_bytes *spans, size_t n, const struct pd_lender *from,
-		   struct pd_error *e)
+int pd_writer_lend(struct pd_writer *w, const struct pd_bytes *spans, size_t n,
+		   const struct pd_lender *from, struct pd_error *e)
 {
 	int failed = 0;
 
@@ -511,7 +520,8 @@ static int apply_event(const struct pd_writer *w, struct pd_compose_record *r, i
 	static const struct pd_value zeros = PD_OBJECT("sample_id", NULL, 0);
 	const struct pd_record_desc *d = pd_record_desc(r->type);
 	const pd_node sample_id = pd_value_values.member(object, "sample_id");
-	const bool has_trailer = event >= 0 && (d ? d->trailer == PD_TRAILER : r->type < PD_RECORD_USER_START);
+	const bool has_trailer = event >= 0 &&
+		(d ? d->trailer == PD_TRAILER : r->type < PD_RECORD_USER_START);
 
 	fail_argument(e, NULL);
 	e->record_type = r->type;
@@ -531,11 +541,13 @@ static int apply_event(const struct pd_writer *w, struct pd_compose_record *r, i
 	return 0;
 }
 
-int pd_writer_record(struct pd_writer *w, uint32_t type, uint16_t misc, int event, const struct pd_value *fields,
+int pd_writer_record(struct pd_writer *w, uint32_t type, uint16_t misc, int event,
+		     const struct pd_value *fields,
 		     size_t n, struct pd_bytes payload, struct pd_error *e)
 {
 	const struct pd_value object = PD_OBJECT(NULL, fields, n);
-	struct pd_compose_record r = { .type = type, .misc = misc, .size = PD_SIZE_OPEN, .cut = PD_SIZE_OPEN };
+	struct pd_compose_record r = { .type = type, .misc = misc, .size = PD_SIZE_OPEN,
+		.cut = PD_SIZE_OPEN };
 	struct pd_pack_error p;
 
 	if (require_recording(w, e) || apply_event(w, &r, event, &object, e))
@@ -558,7 +570,8 @@ static int check_feature_allowed(const struct pd_writer *w, struct pd_error *e)
 		require_recording(w, e);
 }
 
-int pd_writer_feature_bytes(struct pd_writer *w, uint32_t id, struct pd_bytes section, struct pd_error *e)
+int pd_writer_feature_bytes(struct pd_writer *w, uint32_t id, struct pd_bytes section,
+			    struct pd_error *e)
 {
 	if (check_feature_allowed(w, e))
 		return -1;
@@ -566,7 +579,8 @@ int pd_writer_feature_bytes(struct pd_writer *w, uint32_t id, struct pd_bytes se
 		fail_argument(e, "no feature has this id");
 }
 
-int pd_writer_feature(struct pd_writer *w, uint32_t id, const struct pd_value *value, struct pd_error *e)
+int pd_writer_feature(struct pd_writer *w, uint32_t id, const struct pd_value *value,
+		      struct pd_error *e)
 {
 	return check_feature_allowed(w, e) ? -1 : encode_feature(w, id, value, e);
 }

@@ -18,7 +18,8 @@ static void on_number(void *ctx, const struct pd_field *f, uint64_t value)
 	const char *parent = p->depth ? p->parents[p->depth - 1] : "";
 
 	for (size_t i = 0; i < p->n; i++)
-		if (strcmp(p->extracts[i].name, f->name) == 0 && strcmp(p->extracts[i].parent, parent) == 0)
+		if (strcmp(p->extracts[i].name, f->name) == 0 &&
+		    strcmp(p->extracts[i].parent, parent) == 0)
 			*p->extracts[i].number = value;
 }
 
@@ -38,7 +39,8 @@ static void on_leave(void *ctx, const struct pd_field *f)
 	p->depth--;
 }
 
-void pd_extract(const struct pd_plan *plan, struct pd_bytes body, enum pd_swap swap, const struct pd_extract *extracts, size_t n)
+void pd_extract(const struct pd_plan *plan, struct pd_bytes body, enum pd_swap swap,
+		const struct pd_extract *extracts, size_t n)
 {
 	static const struct pd_visitor visitor = {
 		.size = sizeof(visitor), .number = on_number, .enter = on_enter, .leave = on_leave,

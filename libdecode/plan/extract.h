@@ -10,6 +10,7 @@ struct pd_extract {
 	uint64_t *number;	/* set unless the bytes end before it */
 };
 
-void pd_extract(const struct pd_plan *plan, struct pd_bytes body, enum pd_swap swap, const struct pd_extract *extracts, size_t n);
+void pd_extract(const struct pd_plan *plan, struct pd_bytes body, enum pd_swap swap,
+		const struct pd_extract *extracts, size_t n);
 
 #endif

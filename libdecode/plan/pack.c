@@ -3,11 +3,13 @@
 
 #include <string.h>
 
-static int pack_list(struct pd_packer *p, const struct pd_op_list *list, struct pd_packed_object *in, size_t end);
+static int pack_list(struct pd_packer *p, const struct pd_op_list *list,
+		     struct pd_packed_object *in, size_t end);
 
 static int open_object(struct pd_packer *p, pd_node node, struct pd_packed_object *o)
 {
-	pd_node n = node && p->v->type(node) == PD_NODE_OBJECT ? p->v->member(node, "padding") : NULL;
+	pd_node n = node && p->v->type(node) == PD_NODE_OBJECT ? p->v->member(node, "padding") :
+		NULL;
 
 	*o = (struct pd_packed_object){ .node = node, .padding_bytes.budget = p->out->budget, .first_used = p->nr_used };
 	if (!n)
@@ -35,7 +37,8 @@ static void patch_size(struct pd_packer *p, int8_t slot, uint64_t v)
 }
 
 /* Packs a nested object, with padding up to `end` if `fill`. */
-static int pack_object(struct pd_packer *p, const struct pd_op *op, pd_node node, size_t end, bool fill)
+static int pack_object(struct pd_packer *p, const struct pd_op *op, pd_node node, size_t end,
+		       bool fill)
 {
 	struct pd_packed_object o;
 	int err;
@@ -88,7 +91,8 @@ static int pack_struct(struct pd_packer *p, struct pd_pack_scope *s, const struc
 	}
 	if (extent->from == PD_EXTENT_NONE)
 		return 0;
-	if (op->kind == PD_GROUP && given && p->out->size < end && pd_pack_append_padding(p, s, end - p->out->size))
+	if (op->kind == PD_GROUP && given && p->out->size < end &&
+	    pd_pack_append_padding(p, s, end - p->out->size))
 		return -1;
 	if (given && p->out->size != end)
 		return pd_pack_fail(p, op->field->name, PD_E_SIZE,
@@ -202,25 +206,30 @@ static bool is_replaced_by_trailing(struct pd_packer *p, const struct pd_pack_sc
 
 	if (p->depth || p->fields_end != PD_SIZE_OPEN)
 		return !p->depth && p->out->size >= p->fields_end;
-	return op->kind != PD_PAD && p->v->member(s->object, "trailing") && !pd_pack_any_given(p, s->list, i, s->object);
+	return op->kind != PD_PAD && p->v->member(s->object, "trailing") &&
+		!pd_pack_any_given(p, s->list, i, s->object);
 }
 
-static int pack_list(struct pd_packer *p, const struct pd_op_list *list, struct pd_packed_object *in, size_t end)
+static int pack_list(struct pd_packer *p, const struct pd_op_list *list,
+		     struct pd_packed_object *in, size_t end)
 {
-	struct pd_pack_scope s = { .list = list, .object = in->node, .in = in, .start = p->out->size, .end = end };
+	struct pd_pack_scope s = { .list = list, .object = in->node, .in = in,
+		.start = p->out->size, .end = end };
 	const enum pd_swap swap = p->swap;
 
 	if (pack_forward_refs(p, &s))
 		return -1;
 	for (uint32_t i = 0; i < list->nr_ops; i++) {
 		const struct pd_op *op = &list->ops[i];
-		enum pd_presence there = op->on != PD_ALWAYS || op->left ? pd_pack_presence_of(p, &s, i) : PD_PRESENT;
+		enum pd_presence there = op->on != PD_ALWAYS || op->left ?
+			pd_pack_presence_of(p, &s, i) : PD_PRESENT;
 
 		if (there == PD_LIST_ENDS || is_replaced_by_trailing(p, &s, i))
 			break;
 		if (there == PD_ABSENT)
 			continue;
-		if (op->field->name[0] && op->kind != PD_GROUP && op->kind != PD_PAD && p->nr_used < PD_PACK_USED)
+		if (op->field->name[0] && op->kind != PD_GROUP && op->kind != PD_PAD &&
+		    p->nr_used < PD_PACK_USED)
 			p->used[p->nr_used++] = op->field;
 		if (pack_op(p, &s, op) || p->out->failed)
 			return pd_pack_fail(p, op->field->name, PD_E_LIMIT, "too many bytes");
@@ -239,7 +248,8 @@ static int pack_body(struct pd_packer *p, const struct pd_plan *plan, pd_node ob
 	const size_t left = trailing ? pd_pack_blob_size(p, trailing) : 0;
 	int err;
 
-	p->fields_end = trailing && end != PD_SIZE_OPEN && left <= how->size ? end - left : PD_SIZE_OPEN;
+	p->fields_end = trailing && end != PD_SIZE_OPEN && left <= how->size ? end - left :
+		PD_SIZE_OPEN;
 	err = open_object(p, object, &o) || pack_list(p, plan->list, &o, end) ||
 		 (how->also && !trailing && pd_pack_check_members(p, &o, how->also));
 	if (!err && trailing && pd_pack_append_blob(p, trailing))
@@ -253,11 +263,12 @@ static int pack_body(struct pd_packer *p, const struct pd_plan *plan, pd_node ob
 	return err ? -1 : 0;
 }
 
-int pd_pack(const struct pd_plan *plan, pd_node object, const struct pd_pack *how, struct pd_buf *out,
-	    struct pd_pack_error *e)
+int pd_pack(const struct pd_plan *plan, pd_node object, const struct pd_pack *how,
+	    struct pd_buf *out, struct pd_pack_error *e)
 {
 	struct pd_packer p = {
-		.how = how, .v = how->values, .out = out, .e = e, .swap = how->swap, .base = out->size,
+		.how = how, .v = how->values, .out = out, .e = e, .swap = how->swap,
+		.base = out->size,
 	};
 
 	*e = (struct pd_pack_error){ .code = PD_OK };

@@ -31,8 +31,8 @@ struct pd_pack {
 };
 
 /* Appends the packed members of the object to out. Returns 0, or -1 and *e. */
-int pd_pack(const struct pd_plan *plan, pd_node object, const struct pd_pack *how, struct pd_buf *out,
-	    struct pd_pack_error *e);
+int pd_pack(const struct pd_plan *plan, pd_node object, const struct pd_pack *how,
+	    struct pd_buf *out, struct pd_pack_error *e);
 
 /* For pd_pack_feature_fn: append bytes, or fail with a text. */
 void pd_packer_append(struct pd_packer *p, struct pd_bytes bytes);
@@ -46,6 +46,7 @@ bool pd_node_is_negative(const struct pd_values *v, pd_node n);
 
 /* Reads a number in any form that the JSON has: integer, "0x...", decimal text, or a name. Returns
  * -1 if it is none of these. */
-int pd_node_number(const struct pd_values *v, pd_node n, const struct pd_name *names, uint64_t *out);
+int pd_node_number(const struct pd_values *v, pd_node n, const struct pd_name *names,
+		   uint64_t *out);
 
 #endif

@@ -62,7 +62,8 @@ pd_node pd_pack_suffixed(struct pd_packer *p, pd_node object, const char *name, 
 
 /* Appends a text, preferring the exact bytes of its _hex member. Sets *size to the bytes
  * appended. */
-int pd_pack_append_text(struct pd_packer *p, struct pd_pack_scope *s, const struct pd_field *f, pd_node n, size_t *size);
+int pd_pack_append_text(struct pd_packer *p, struct pd_pack_scope *s, const struct pd_field *f,
+			pd_node n, size_t *size);
 
 /* Appends n bytes of the object's `padding`, then zeros. */
 int pd_pack_append_padding(struct pd_packer *p, struct pd_pack_scope *s, size_t n);
@@ -73,31 +74,37 @@ int pd_pack_append_padding(struct pd_packer *p, struct pd_pack_scope *s, size_t 
 bool pd_pack_row_has_key(const struct pd_field *f, const char *name);
 
 /* Checks that every member belongs to a row, and closes the object. */
-int pd_pack_check_members(struct pd_packer *p, const struct pd_packed_object *o, const char *const *also);
+int pd_pack_check_members(struct pd_packer *p, const struct pd_packed_object *o,
+			  const char *const *also);
 
 /* Derives a number that is not given: the length of what it counts, in this list or a group of
  * it. */
-bool pd_pack_derive(struct pd_packer *p, const struct pd_op_list *list, pd_node object, int8_t slot, uint64_t *out);
+bool pd_pack_derive(struct pd_packer *p, const struct pd_op_list *list, pd_node object, int8_t slot,
+		    uint64_t *out);
 
 /* Returns the bytes up to the end of the extent, or 0 if that is open. */
 size_t pd_pack_bytes_left(const struct pd_packer *p, const struct pd_pack_scope *s);
 
 /* Returns whether any row from `from` on is given. */
-bool pd_pack_any_given(struct pd_packer *p, const struct pd_op_list *list, uint32_t from, pd_node object);
+bool pd_pack_any_given(struct pd_packer *p, const struct pd_op_list *list, uint32_t from,
+		       pd_node object);
 
 /* Returns whether row i of the list is present. */
 enum pd_presence { PD_ABSENT, PD_PRESENT, PD_LIST_ENDS };
-enum pd_presence pd_pack_presence_of(struct pd_packer *p, const struct pd_pack_scope *s, uint32_t i);
+enum pd_presence pd_pack_presence_of(struct pd_packer *p, const struct pd_pack_scope *s,
+				     uint32_t i);
 
 /* --- pack_leaf.c --- */
 
 /* Sets *v to the number of a row as given, or as derived. Returns 0, 1 if there is neither, or
  * -1. */
-int pd_pack_number_or_derived(struct pd_packer *p, const struct pd_pack_scope *s, const struct pd_op *op, uint64_t *v);
+int pd_pack_number_or_derived(struct pd_packer *p, const struct pd_pack_scope *s,
+			      const struct pd_op *op, uint64_t *v);
 
 /* Finds the array of a row, checks its length against the count, and packs an inline count. Returns
  * 0 or -1. */
-int pd_pack_begin_array(struct pd_packer *p, const struct pd_pack_scope *s, const struct pd_op *op, pd_node *list, size_t *n);
+int pd_pack_begin_array(struct pd_packer *p, const struct pd_pack_scope *s, const struct pd_op *op,
+			pd_node *list, size_t *n);
 
 int pd_pack_number(struct pd_packer *p, struct pd_pack_scope *s, const struct pd_op *op);
 int pd_pack_cstr(struct pd_packer *p, struct pd_pack_scope *s, const struct pd_op *op);
@@ -105,7 +112,8 @@ int pd_pack_text(struct pd_packer *p, struct pd_pack_scope *s, const struct pd_o
 int pd_pack_bytes(struct pd_packer *p, struct pd_pack_scope *s, const struct pd_op *op);
 int pd_pack_numbers(struct pd_packer *p, const struct pd_pack_scope *s, const struct pd_op *op);
 
-static inline pd_node pd_pack_member(struct pd_packer *p, const struct pd_pack_scope *s, const struct pd_field *f)
+static inline pd_node pd_pack_member(struct pd_packer *p, const struct pd_pack_scope *s,
+				     const struct pd_field *f)
 {
 	return f->name[0] ? p->v->member(s->object, f->name) : s->object;
 }

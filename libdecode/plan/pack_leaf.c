@@ -25,7 +25,8 @@ static int fail_names(struct pd_packer *p, const char *last, const struct pd_nam
 	return pd_pack_fail(p, last, PD_E_ARGUMENT, text);
 }
 
-int pd_pack_number_or_derived(struct pd_packer *p, const struct pd_pack_scope *s, const struct pd_op *op, uint64_t *v)
+int pd_pack_number_or_derived(struct pd_packer *p, const struct pd_pack_scope *s,
+			      const struct pd_op *op, uint64_t *v)
 {
 	const char *bad;
 	int ret = pd_pack_number_of(p->v, s->object, op->field, v, &bad);
@@ -54,18 +55,21 @@ int pd_pack_number(struct pd_packer *p, struct pd_pack_scope *s, const struct pd
 
 	if (ret < 0)
 		return -1;
-	hex = op->field->show == PD_FLOAT ? pd_pack_suffixed(p, s->object, op->field->name, "_hex") : NULL;
+	hex = op->field->show == PD_FLOAT ?
+		pd_pack_suffixed(p, s->object, op->field->name, "_hex") : NULL;
 	if (hex && p->v->type(hex) == PD_NODE_TEXT) {
 		struct pd_bytes text = p->v->text(hex);
 		struct pd_buf bits = { .budget = p->out->budget };
 
 		if (pd_unhex(text, &bits) == 0 && bits.size == 8)
-			v = pd_load64(bits.data, __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? PD_SWAP_YES : PD_SWAP_NO);
+			v = pd_load64(bits.data, __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ?
+				      PD_SWAP_YES : PD_SWAP_NO);
 		pd_buf_free(&bits);
 	}
 	if (!fits(op, v))
 		return pd_pack_fail(p, op->field->name, PD_E_ARGUMENT, "too large for this field");
-	if (op->field->show == PD_DEC && v >> 63 && pd_node_is_negative(p->v, pd_pack_member(p, s, op->field)))
+	if (op->field->show == PD_DEC && v >> 63 &&
+	    pd_node_is_negative(p->v, pd_pack_member(p, s, op->field)))
 		return pd_pack_fail(p, op->field->name, PD_E_ARGUMENT, "must not be negative");
 	if (op->slot >= 0) {
 		p->slots[op->slot] = v;
@@ -73,7 +77,8 @@ int pd_pack_number(struct pd_packer *p, struct pd_pack_scope *s, const struct pd
 		p->patch_width[op->slot] = op->width;
 	}
 	if (op->field->show == PD_ORDER)
-		p->swap = (v != 0) == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) ? PD_SWAP_YES : PD_SWAP_NO;
+		p->swap = (v != 0) == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) ? PD_SWAP_YES :
+			PD_SWAP_NO;
 	if (op->field->msb_first && pd_is_big(p->swap))
 		v = pd_bits_mirror(op->field, v, op->width, PD_TO_BIG);
 	pd_pack_store(p, v, op->width);
@@ -204,7 +209,8 @@ int pd_pack_bytes(struct pd_packer *p, struct pd_pack_scope *s, const struct pd_
 	return check_count(p, op, size);
 }
 
-static int pack_registers(struct pd_packer *p, const struct pd_pack_scope *s, const struct pd_op *op)
+static int pack_registers(struct pd_packer *p, const struct pd_pack_scope *s,
+			  const struct pd_op *op)
 {
 	pd_node regs = pd_pack_member(p, s, op->field), value;
 	const char *name;
@@ -237,7 +243,8 @@ static int pack_registers(struct pd_packer *p, const struct pd_pack_scope *s, co
 	return 0;
 }
 
-int pd_pack_begin_array(struct pd_packer *p, const struct pd_pack_scope *s, const struct pd_op *op, pd_node *list, size_t *n)
+int pd_pack_begin_array(struct pd_packer *p, const struct pd_pack_scope *s, const struct pd_op *op,
+			pd_node *list, size_t *n)
 {
 	*list = pd_pack_member(p, s, op->field);
 	*n = 0;

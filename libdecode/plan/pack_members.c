@@ -39,7 +39,8 @@ static bool is_similar(const char *a, const char *b)
 		end++;
 	n -= same + end;
 	m -= same + end;
-	return n <= 2 && m <= 2 && (n < 2 || m < 2 || (a[same] == b[same + 1] && a[same + 1] == b[same]));
+	return n <= 2 && m <= 2 &&
+		(n < 2 || m < 2 || (a[same] == b[same + 1] && a[same + 1] == b[same]));
 }
 
 static int fail_unknown_member(struct pd_packer *p, const struct pd_packed_object *o,
@@ -54,7 +55,8 @@ static int fail_unknown_member(struct pd_packer *p, const struct pd_packed_objec
 	return pd_pack_fail(p, name, PD_E_ARGUMENT, text);
 }
 
-int pd_pack_check_members(struct pd_packer *p, const struct pd_packed_object *o, const char *const *also)
+int pd_pack_check_members(struct pd_packer *p, const struct pd_packed_object *o,
+			  const char *const *also)
 {
 	static const char *const anywhere[] = { "padding", "tracepoint", "frames", NULL };
 	const unsigned int first = o->first_used, n = p->nr_used - first;
@@ -83,10 +85,12 @@ int pd_pack_check_members(struct pd_packer *p, const struct pd_packed_object *o,
 /* Returns the number of elements or bytes of a node. */
 static size_t node_length(struct pd_packer *p, pd_node object, const struct pd_field *f)
 {
-	pd_node n = p->v->member(object, f->name), hex = pd_pack_suffixed(p, object, f->name, "_hex");
+	pd_node n = p->v->member(object, f->name), hex = pd_pack_suffixed(p, object, f->name,
+									  "_hex");
 
 	if (hex)
-		return p->v->type(hex) == PD_NODE_BYTES ? p->v->text(hex).size : p->v->text(hex).size / 2;
+		return p->v->type(hex) == PD_NODE_BYTES ? p->v->text(hex).size :
+			p->v->text(hex).size / 2;
 	switch (n ? p->v->type(n) : PD_NODE_NULL) {
 	case PD_NODE_ARRAY:
 		return p->v->length(n);
@@ -99,15 +103,16 @@ static size_t node_length(struct pd_packer *p, pd_node object, const struct pd_f
 	}
 }
 
-bool pd_pack_derive(struct pd_packer *p, const struct pd_op_list *list, pd_node object, int8_t slot, uint64_t *out)
+bool pd_pack_derive(struct pd_packer *p, const struct pd_op_list *list, pd_node object, int8_t slot,
+		    uint64_t *out)
 {
 	for (uint32_t i = 0; i < list->nr_ops; i++) {
 		const struct pd_op *op = &list->ops[i];
 
 		if (op->kind == PD_GROUP && pd_pack_derive(p, op->list, object, slot, out))
 			return true;
-		if (op->count_slot != slot || op->count_from != PD_COUNT_SIBLING || !op->field->key_size ||
-		    !p->v->member(object, op->field->name))
+		if (op->count_slot != slot || op->count_from != PD_COUNT_SIBLING ||
+		    !op->field->key_size || !p->v->member(object, op->field->name))
 			continue;
 		*out = node_length(p, object, op->field);
 		return true;
@@ -120,7 +125,8 @@ size_t pd_pack_bytes_left(const struct pd_packer *p, const struct pd_pack_scope 
 	return s->end == PD_SIZE_OPEN || s->end < p->out->size ? 0 : s->end - p->out->size;
 }
 
-bool pd_pack_any_given(struct pd_packer *p, const struct pd_op_list *list, uint32_t from, pd_node object)
+bool pd_pack_any_given(struct pd_packer *p, const struct pd_op_list *list, uint32_t from,
+		       pd_node object)
 {
 	for (uint32_t i = from; object && i < list->nr_ops; i++) {
 		const struct pd_op *op = &list->ops[i];
@@ -180,7 +186,9 @@ enum pd_presence pd_pack_presence_of(struct pd_packer *p, const struct pd_pack_s
 		return PD_PRESENT;
 	if (s->end != PD_SIZE_OPEN)
 		return pd_pack_bytes_left(p, s) >= op->left && (pd_pack_bytes_left(p, s) > 0) &&
-		       (op->kind == PD_UINT || op->kind == PD_PAD || pd_pack_any_given(p, s->list, i, s->object)) ?
+		       (op->kind == PD_UINT || op->kind == PD_PAD ||
+			pd_pack_any_given(p, s->list, i, s->object)) ?
 			PD_PRESENT : PD_LIST_ENDS;
-	return op->kind == PD_PAD || pd_pack_any_given(p, s->list, i, s->object) ? PD_PRESENT : PD_LIST_ENDS;
+	return op->kind == PD_PAD || pd_pack_any_given(p, s->list, i, s->object) ? PD_PRESENT :
+		PD_LIST_ENDS;
 }

@@ -12,9 +12,11 @@ static int parse_digits(struct pd_bytes text, unsigned int base, uint64_t *out)
 		return -1;
 	for (size_t i = 0; i < text.size; i++) {
 		uint8_t c = text.data[i] | 0x20;
-		unsigned int d = c >= '0' && c <= '9' ? c - (unsigned int)'0' : c >= 'a' && c <= 'f' ? c - 'a' + 10u : 16;
+		unsigned int d = c >= '0' && c <= '9' ? c - (unsigned int)'0' : c >= 'a' &&
+			c <= 'f' ? c - 'a' + 10u : 16;
 
-		if (d >= base || __builtin_mul_overflow(v, base, &v) || __builtin_add_overflow(v, d, &v))
+		if (d >= base || __builtin_mul_overflow(v, base, &v) ||
+		    __builtin_add_overflow(v, d, &v))
 			return -1;
 	}
 	*out = v;
@@ -24,7 +26,8 @@ static int parse_digits(struct pd_bytes text, unsigned int base, uint64_t *out)
 static int find_name(const struct pd_name *names, struct pd_bytes text, uint64_t *out)
 {
 	for (; names && names->name; names++)
-		if (strlen(names->name) == text.size && memcmp(names->name, text.data, text.size) == 0) {
+		if (strlen(names->name) == text.size &&
+		    memcmp(names->name, text.data, text.size) == 0) {
 			*out = names->value;
 			return 0;
 		}
@@ -75,14 +78,16 @@ int pd_node_number(const struct pd_values *v, pd_node n, const struct pd_name *n
 		if (!(real >= -9223372036854775808.0 && real < 18446744073709551616.0))
 			return -1;
 		*out = real < 0 ? (uint64_t)(int64_t)real : (uint64_t)real;
-		return real < 0 ? ((double)(int64_t)*out == real ? 0 : -1) : ((double)*out == real ? 0 : -1);
+		return real < 0 ? ((double)(int64_t)*out == real ? 0 : -1) :
+			((double)*out == real ? 0 : -1);
 	default:
 		return -1;
 	}
 }
 
 /* ORs the values of a list of names. */
-static int mask_of_names(const struct pd_values *v, pd_node list, const struct pd_name *names, uint64_t *out)
+static int mask_of_names(const struct pd_values *v, pd_node list, const struct pd_name *names,
+			 uint64_t *out)
 {
 	*out = 0;
 	if (!list)
@@ -122,8 +127,8 @@ static int pack_part(const struct pd_values *v, pd_node n, const struct pd_bits 
 	}
 }
 
-int pd_pack_bits(const struct pd_values *v, pd_node object, const struct pd_bits *bits, uint64_t *word,
-		 const char **bad)
+int pd_pack_bits(const struct pd_values *v, pd_node object, const struct pd_bits *bits,
+		 uint64_t *word, const char **bad)
 {
 	for (const struct pd_bits *b = bits; b && b->name; b++) {
 		pd_node n = v->member(object, b->name);
@@ -174,15 +179,16 @@ static int pack_double(const struct pd_values *v, pd_node n, uint64_t *out)
 	return 0;
 }
 
-int pd_pack_number_of(const struct pd_values *v, pd_node object, const struct pd_field *f, uint64_t *out,
-		      const char **bad)
+int pd_pack_number_of(const struct pd_values *v, pd_node object, const struct pd_field *f,
+		      uint64_t *out, const char **bad)
 {
 	pd_node n = v->member(object, f->name);
 
 	*out = 0;
 	*bad = NULL;
 	if (f->show == PD_BITS)
-		return n ? pd_node_number(v, n, NULL, out) : pd_pack_bits(v, object, f->bits, out, bad);
+		return n ? pd_node_number(v, n, NULL, out) :
+			pd_pack_bits(v, object, f->bits, out, bad);
 	if (!n)
 		return 1;
 	switch (f->show) {

@@ -7,11 +7,11 @@
 /* Computes the number of a PD_UINT row from the object's members; bits are numbered as on
  * little-endian machines. Returns 0, 1 if it is not given, or -1 if it is invalid (*bad: the
  * member, or NULL). */
-int pd_pack_number_of(const struct pd_values *v, pd_node object, const struct pd_field *f, uint64_t *out,
-		      const char **bad);
+int pd_pack_number_of(const struct pd_values *v, pd_node object, const struct pd_field *f,
+		      uint64_t *out, const char **bad);
 
 /* Sets the members named by `bits` in *word. Returns 0, or -1 and *bad. */
-int pd_pack_bits(const struct pd_values *v, pd_node object, const struct pd_bits *bits, uint64_t *word,
-		 const char **bad);
+int pd_pack_bits(const struct pd_values *v, pd_node object, const struct pd_bits *bits,
+		 uint64_t *word, const char **bad);
 
 #endif

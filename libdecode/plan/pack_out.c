@@ -10,7 +10,8 @@ static void render_path(struct pd_packer *p, const char *last)
 
 	*at = '\0';
 	for (unsigned int i = 0; i < p->depth && at < end; i++)
-		at += p->names[i] ? snprintf(at, (size_t)(end - at), "%s%s", i ? "." : "", p->names[i])
+		at += p->names[i] ?
+			snprintf(at, (size_t)(end - at), "%s%s", i ? "." : "", p->names[i])
 				  : snprintf(at, (size_t)(end - at), "[%zu]", p->indices[i]);
 	if (last && *last && at < end)
 		snprintf(at, (size_t)(end - at), "%s%s", p->depth ? "." : "", last);
@@ -61,7 +62,8 @@ int pd_unhex(struct pd_bytes text, struct pd_buf *out)
 		return -1;
 	for (size_t i = 0; i < text.size; i++) {
 		uint8_t c = text.data[i], d = (uint8_t)(c | 0x20);
-		uint8_t v = c >= '0' && c <= '9' ? c - '0' : d >= 'a' && d <= 'f' ? d - 'a' + 10 : 16;
+		uint8_t v = c >= '0' && c <= '9' ? c - '0' : d >= 'a' && d <= 'f' ? d - 'a' + 10 :
+			16;
 
 		if (v > 15)
 			return -1;
@@ -101,7 +103,8 @@ pd_node pd_pack_suffixed(struct pd_packer *p, pd_node object, const char *name, 
 	return p->v->member(object, key);
 }
 
-int pd_pack_append_text(struct pd_packer *p, struct pd_pack_scope *s, const struct pd_field *f, pd_node n, size_t *size)
+int pd_pack_append_text(struct pd_packer *p, struct pd_pack_scope *s, const struct pd_field *f,
+			pd_node n, size_t *size)
 {
 	pd_node hex = f->name[0] ? pd_pack_suffixed(p, s->object, f->name, "_hex") : NULL;
 	size_t start = p->out->size;

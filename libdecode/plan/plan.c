@@ -101,7 +101,8 @@ static uint32_t leaf_size(const struct pd_field *row, const struct pd_facts *fac
 	}
 }
 
-static void fill_op(struct pd_op *op, const struct pd_field *row, enum verdict v, const struct pd_facts *facts)
+static void fill_op(struct pd_op *op, const struct pd_field *row, enum verdict v,
+		    const struct pd_facts *facts)
 {
 	*op = (struct pd_op){
 		.field = row, .kind = row->kind, .width = row->width,
@@ -118,7 +119,8 @@ static void fill_op(struct pd_op *op, const struct pd_field *row, enum verdict v
 	}
 }
 
-static struct pd_op *fill_ops(struct pd_op *op, const struct pd_field *rows, const struct compiler *c)
+static struct pd_op *fill_ops(struct pd_op *op, const struct pd_field *rows,
+			      const struct compiler *c)
 {
 	for (; rows->kind != PD_END; rows++) {
 		enum verdict v = decide_condition(&rows->when, c->facts);
@@ -141,8 +143,10 @@ static bool are_alternatives(const struct pd_op *a, const struct pd_op *b)
 {
 	const struct pd_when *w = &a->field->when, *x = &b->field->when;
 
-	return a->on != PD_ALWAYS && a->on == b->on && a->unless != b->unless && !a->left && !b->left &&
-	       w->value == x->value && w->sibling && x->sibling && strcmp(w->sibling, x->sibling) == 0 && a->size == b->size;
+	return a->on != PD_ALWAYS && a->on == b->on && a->unless != b->unless && !a->left &&
+		!b->left &&
+	       w->value == x->value && w->sibling && x->sibling &&
+		       strcmp(w->sibling, x->sibling) == 0 && a->size == b->size;
 }
 
 /* Sets constant offsets, and the size of the list if all are constant. */
@@ -157,7 +161,8 @@ static void set_offsets(struct pd_op_list *list)
 		op->offset = at;
 		if (pair)
 			(++i, op + 1)->offset = at;
-		if (op->size == PD_VARIABLE || at == PD_VARIABLE || (op->on != PD_ALWAYS && !pair) || op->left)
+		if (op->size == PD_VARIABLE || at == PD_VARIABLE ||
+		    (op->on != PD_ALWAYS && !pair) || op->left)
 			at = PD_VARIABLE;
 		else
 			at += op->size;
@@ -213,31 +218,34 @@ static bool is_sized(const struct pd_op *op)
 {
 	const struct pd_op_list *l = op->list;
 
-	if (op->kind != PD_STRUCT || op->field->extent.from != PD_EXTENT_NONE || l->nr_ops < 2 || l->nr_ops > 3 ||
-	    l->nr_forward_refs)
+	if (op->kind != PD_STRUCT || op->field->extent.from != PD_EXTENT_NONE || l->nr_ops < 2 ||
+	    l->nr_ops > 3 || l->nr_forward_refs)
 		return false;
 	for (uint32_t i = 0; i < l->nr_ops; i++)
 		if (l->ops[i].on != PD_ALWAYS || l->ops[i].left)
 			return false;
-	if (l->ops[0].kind != PD_UINT || l->ops[0].field->show == PD_ORDER || l->ops[0].field->msb_first ||
-	    l->ops[0].slot < 0)
+	if (l->ops[0].kind != PD_UINT || l->ops[0].field->show == PD_ORDER ||
+	    l->ops[0].field->msb_first || l->ops[0].slot < 0)
 		return false;
-	if (l->ops[1].kind != PD_BYTES || l->ops[1].count_from != PD_COUNT_SIBLING || l->ops[1].count_value ||
-	    l->ops[1].count_slot != l->ops[0].slot)
+	if (l->ops[1].kind != PD_BYTES || l->ops[1].count_from != PD_COUNT_SIBLING ||
+	    l->ops[1].count_value || l->ops[1].count_slot != l->ops[0].slot)
 		return false;
-	return l->nr_ops == 2 || (l->ops[2].kind == PD_PAD && l->ops[2].count_from == PD_COUNT_REST_MOD);
+	return l->nr_ops == 2 ||
+		(l->ops[2].kind == PD_PAD && l->ops[2].count_from == PD_COUNT_REST_MOD);
 }
 
 /* Returns whether it is a group of constant size under a test, at a fixed offset. */
 static bool is_optional(const struct pd_op *op)
 {
-	return op->kind == PD_GROUP && op->on == PD_ON_TEST && !op->left && op->offset != PD_VARIABLE && is_safe(op);
+	return op->kind == PD_GROUP && op->on == PD_ON_TEST && !op->left &&
+		op->offset != PD_VARIABLE && is_safe(op);
 }
 
 /* Finds lists that end with a text or with counted numbers: walk.c measures them without a walk. */
 static void find_tail(struct pd_op_list *list)
 {
-	const struct pd_op *last = list->nr_ops ? &list->ops[list->nr_ops - 1] : NULL, *before = last;
+	const struct pd_op *last = list->nr_ops ? &list->ops[list->nr_ops - 1] :
+		NULL, *before = last;
 
 	if (!last || last->on != PD_ALWAYS || last->left)
 		return;
@@ -255,7 +263,8 @@ static void find_tail(struct pd_op_list *list)
 	else if (is_sized(last))
 		list->tail = PD_TAIL_SIZED;
 	list->is_simple = list->tail && list->nr_simple == (size_t)(before - list->ops) &&
-			  (!list->optional || list->optional->list->nr_simple == list->optional->list->nr_ops);
+			  (!list->optional ||
+			   list->optional->list->nr_simple == list->optional->list->nr_ops);
 }
 
 static int8_t assign_slot(struct compiler *c, struct pd_op *op)
@@ -302,7 +311,9 @@ static int8_t resolve_name(struct compiler *c, const struct scope *s, const char
 		if (!op)
 			continue;
 		if (dot)
-			op = op->list ? find_near(op->list, op->list->nr_ops, dot + 1, strlen(dot + 1)) : NULL;
+			op = op->list ?
+				find_near(op->list, op->list->nr_ops, dot + 1, strlen(dot + 1)) :
+					NULL;
 		else if (op > &s->list->ops[s->at])
 			add_forward_ref(s->list, op);
 		return op ? assign_slot(c, op) : PD_NO_SLOT;
@@ -326,7 +337,8 @@ static int name_registers(struct compiler *c, struct pd_op *op)
 			continue;
 		if (!name)	/* unknown machine or register */
 			name = pd_arena_text(c->plan->arena, number,
-					     (size_t)snprintf(number, sizeof(number), "reg%u", bit));
+					     (size_t)snprintf(number, sizeof(number), "reg%u",
+							      bit));
 		if (!name)
 			return -1;
 		names[n++] = name;
@@ -335,7 +347,8 @@ static int name_registers(struct compiler *c, struct pd_op *op)
 	return 0;
 }
 
-static struct pd_op_list *compile_list(struct compiler *c, const struct pd_field *rows, const struct scope *outer);
+static struct pd_op_list *compile_list(struct compiler *c, const struct pd_field *rows,
+				       const struct scope *outer);
 
 static int compile_op(struct compiler *c, struct pd_op *op, const struct scope *scope)
 {
@@ -373,7 +386,8 @@ static int compile_op(struct compiler *c, struct pd_op *op, const struct scope *
 	return 0;
 }
 
-static struct pd_op_list *compile_list(struct compiler *c, const struct pd_field *rows, const struct scope *outer)
+static struct pd_op_list *compile_list(struct compiler *c, const struct pd_field *rows,
+				       const struct scope *outer)
 {
 	struct pd_op_list *list = pd_arena_alloc(c->plan->arena, sizeof(*list));
 	uint32_t n = count_rows(rows, c->facts);
@@ -416,7 +430,8 @@ static int index_special(struct pd_plan *plan, struct pd_op_list *list)
 	return 0;
 }
 
-static const struct pd_op *find_kind(const struct pd_plan *plan, const char *name, enum pd_kind kind)
+static const struct pd_op *find_kind(const struct pd_plan *plan, const char *name,
+				     enum pd_kind kind)
 {
 	const struct pd_op *op = pd_plan_find(plan, name);
 
@@ -426,8 +441,10 @@ static const struct pd_op *find_kind(const struct pd_plan *plan, const char *nam
 static void find_hot(struct pd_plan *plan)
 {
 	static const char *const names[PD_NR_HOT] = {
-		[PD_HOT_PID] = "pid", [PD_HOT_TID] = "tid", [PD_HOT_TIME] = "time", [PD_HOT_CPU] = "cpu",
-		[PD_HOT_PERIOD] = "period", [PD_HOT_LOST] = "lost", [PD_HOT_IP] = "ip", [PD_HOT_ADDR] = "addr",
+		[PD_HOT_PID] = "pid", [PD_HOT_TID] = "tid", [PD_HOT_TIME] = "time", [PD_HOT_CPU] =
+			"cpu",
+		[PD_HOT_PERIOD] = "period", [PD_HOT_LOST] = "lost", [PD_HOT_IP] =
+			"ip", [PD_HOT_ADDR] = "addr",
 		[PD_HOT_ID] = "id", [PD_HOT_IDENTIFIER] = "identifier",
 	};
 
@@ -440,7 +457,8 @@ static void find_hot(struct pd_plan *plan)
 	plan->raw = find_kind(plan, "raw", PD_STRUCT);
 }
 
-struct pd_plan *pd_plan_compile(const struct pd_field *fields, const struct pd_facts *facts, struct pd_budget *budget)
+struct pd_plan *pd_plan_compile(const struct pd_field *fields, const struct pd_facts *facts,
+				struct pd_budget *budget)
 {
 	struct pd_arena arena = { .budget = budget };
 	struct pd_plan *plan = pd_arena_alloc(&arena, sizeof(*plan));

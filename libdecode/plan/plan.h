@@ -116,7 +116,8 @@ struct pd_plan {
 };
 
 /* Returns NULL if out of memory. `fields` must outlive the plan. */
-struct pd_plan *pd_plan_compile(const struct pd_field *fields, const struct pd_facts *facts, struct pd_budget *budget);
+struct pd_plan *pd_plan_compile(const struct pd_field *fields, const struct pd_facts *facts,
+				struct pd_budget *budget);
 void pd_plan_free(struct pd_plan *plan);
 
 /* Returns the op of the outermost list with that name, or NULL. */
@@ -125,7 +126,8 @@ const struct pd_op *pd_plan_find(const struct pd_plan *plan, const char *name);
 /* Returns whether the op is a number at a fixed offset in every record of the plan. */
 static inline bool pd_op_is_fixed(const struct pd_op *op)
 {
-	return op->kind == PD_UINT && op->on == PD_ALWAYS && !op->left && op->offset != PD_VARIABLE &&
+	return op->kind == PD_UINT && op->on == PD_ALWAYS && !op->left &&
+		op->offset != PD_VARIABLE &&
 	       !op->field->msb_first;
 }
 

@@ -33,7 +33,8 @@ void pd_measure(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc,
 
 /* Fast path for a layout of constant size that is not truncated. Returns false if it does not
  * apply. */
-static inline bool pd_measure_fixed(const struct pd_plan *plan, struct pd_bytes body, struct pd_extent_of *out)
+static inline bool pd_measure_fixed(const struct pd_plan *plan, struct pd_bytes body,
+				    struct pd_extent_of *out)
 {
 	const struct pd_op_list *list = plan->list;
 
@@ -47,7 +48,8 @@ static inline bool pd_measure_fixed(const struct pd_plan *plan, struct pd_bytes 
 }
 
 /* Returns the offset of a list's tail, or SIZE_MAX if it is beyond the body. */
-static inline size_t pd_tail_at(const struct pd_op_list *list, struct pd_bytes body, enum pd_swap swap)
+static inline size_t pd_tail_at(const struct pd_op_list *list, struct pd_bytes body,
+				enum pd_swap swap)
 {
 	const struct pd_op *optional = list->optional;
 
@@ -66,7 +68,8 @@ static inline bool pd_take_counted(struct pd_cursor *c, const struct pd_op *op)
 	uint64_t n;
 	size_t size;
 
-	return pd_take_number(c, (unsigned int)op->count_value, &n) && !__builtin_mul_overflow(n, op->width, &size) &&
+	return pd_take_number(c, (unsigned int)op->count_value, &n) &&
+		!__builtin_mul_overflow(n, op->width, &size) &&
 	       pd_take(c, size);
 }
 
@@ -75,14 +78,16 @@ static inline bool pd_take_sized(struct pd_cursor *c, const struct pd_op_list *l
 {
 	uint64_t size;
 
-	if (!pd_take_number(c, list->ops[0].width, &size) || size > pd_left(c) || !pd_take(c, (size_t)size))
+	if (!pd_take_number(c, list->ops[0].width, &size) || size > pd_left(c) ||
+	    !pd_take(c, (size_t)size))
 		return false;
 	return list->nr_ops == 2 || pd_take(c, pd_left(c) % list->ops[2].count_value);
 }
 
 /* Returns where a list with a tail ends by its own size (a text takes all), or SIZE_MAX if that is
  * beyond the body. */
-static inline size_t pd_tail_end(const struct pd_op_list *list, struct pd_bytes body, enum pd_swap swap)
+static inline size_t pd_tail_end(const struct pd_op_list *list, struct pd_bytes body,
+				 enum pd_swap swap)
 {
 	const struct pd_op *last = &list->ops[list->nr_ops - 1];
 	struct pd_cursor c = pd_cursor(body, swap);
@@ -91,7 +96,8 @@ static inline size_t pd_tail_end(const struct pd_op_list *list, struct pd_bytes 
 		return SIZE_MAX;
 	if (list->tail == PD_TAIL_TEXT)
 		return body.size;
-	if (!(list->tail == PD_TAIL_NUMBERS ? pd_take_counted(&c, last) : pd_take_sized(&c, last->list)))
+	if (!(list->tail == PD_TAIL_NUMBERS ? pd_take_counted(&c, last) :
+	      pd_take_sized(&c, last->list)))
 		return SIZE_MAX;
 	return body.size - pd_left(&c);
 }
@@ -102,7 +108,8 @@ bool pd_measure_tail(const struct pd_op_list *list, struct pd_bytes body, enum p
 		     enum pd_text_end text_end, struct pd_extent_of *out);
 
 /* Where a row of the outermost list begins in a body that has it. */
-size_t pd_op_at(const struct pd_plan *plan, const struct pd_op *op, struct pd_bytes body, enum pd_swap swap);
+size_t pd_op_at(const struct pd_plan *plan, const struct pd_op *op, struct pd_bytes body,
+		enum pd_swap swap);
 
 enum pd_regular {
 	PD_REGULAR,	/* encoding the visited values gives the same bytes */
@@ -112,10 +119,12 @@ enum pd_regular {
 /* Takes n consecutive ops at once, for callers that are faster without a call per number.
  * pd_op_shown() returns their values; `start` is the start of their list. Pads and hidden numbers
  * are among them. */
-typedef void (*pd_see_fixed_fields)(void *ctx, const struct pd_op *ops, size_t n, const uint8_t *start, enum pd_swap swap);
+typedef void (*pd_see_fixed_fields)(void *ctx, const struct pd_op *ops, size_t n,
+				    const uint8_t *start, enum pd_swap swap);
 
 /* Visits the measured ops; the padding of the outermost object comes last. */
-enum pd_regular pd_visit(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc, enum pd_swap swap,
+enum pd_regular pd_visit(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc,
+			 enum pd_swap swap,
 			 const struct pd_extent_of *extent, const struct pd_visitor *v, void *ctx);
 /* Like pd_visit(), but passes consecutive simple ops to `batch` instead of v->number, unless it is
  * NULL. With `batch`, v must have every function. */
@@ -126,7 +135,8 @@ enum pd_regular pd_visit_batches(const struct pd_plan *plan, struct pd_bytes bod
 
 /* Returns a visitor of this library's size: a copy in *room if the caller was compiled with fewer
  * functions. Functions of a later library are not called. Internal visitors are complete. */
-static inline const struct pd_visitor *pd_visitor_of(const struct pd_visitor *v, struct pd_visitor *room)
+static inline const struct pd_visitor *pd_visitor_of(const struct pd_visitor *v,
+						     struct pd_visitor *room)
 {
 	if (v->size >= sizeof(*v))
 		return v;
@@ -154,7 +164,8 @@ static inline bool pd_pads_are_clean(const struct pd_op_list *list, const uint8_
 
 /* Returns whether the list has only simple ops and clean pads: then a visit is one call of a
  * pd_see_fixed_fields. */
-static inline bool pd_is_all_fixed(const struct pd_op_list *list, struct pd_bytes body, uint32_t nr_ops)
+static inline bool pd_is_all_fixed(const struct pd_op_list *list, struct pd_bytes body,
+				   uint32_t nr_ops)
 {
 	return list->nr_simple && list->nr_simple == list->nr_ops && nr_ops == list->nr_ops &&
 	       list->simple_size <= body.size && pd_pads_are_clean(list, body.data);
@@ -162,13 +173,15 @@ static inline bool pd_is_all_fixed(const struct pd_op_list *list, struct pd_byte
 
 /* Visits a complete list that is_simple like a walk would; at: pd_tail_at(). Returns false, with
  * nothing visited, if a walk is needed. */
-bool pd_visit_tail(const struct pd_op_list *list, size_t at, struct pd_bytes body, enum pd_swap swap,
+bool pd_visit_tail(const struct pd_op_list *list, size_t at, struct pd_bytes body,
+		   enum pd_swap swap,
 		   const struct pd_visitor *v, pd_see_fixed_fields batch, void *ctx);
 
 /* Big-endian compilers allocate bit-fields from the most significant bit: converts such a word to
  * little-endian numbering, or back. */
 enum pd_mirror { PD_TO_LITTLE, PD_TO_BIG };
-uint64_t pd_bits_mirror(const struct pd_field *f, uint64_t v, unsigned int width, enum pd_mirror way);
+uint64_t pd_bits_mirror(const struct pd_field *f, uint64_t v, unsigned int width,
+			enum pd_mirror way);
 
 /* Sign-extends the low width bytes. */
 static inline uint64_t pd_sign_extend(uint64_t v, unsigned int width)

@@ -23,7 +23,8 @@ struct tail {
 /* Returns whether the last n bytes, mostly few, are zero. */
 static inline bool ends_in_zeros(struct pd_bytes b, size_t n)
 {
-	const enum pd_swap little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? PD_SWAP_NO : PD_SWAP_YES;
+	const enum pd_swap little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? PD_SWAP_NO :
+		PD_SWAP_YES;
 
 	if (n - 1 < 8 && b.size >= 8)
 		return pd_load64(b.data + b.size - 8, little) >> (64 - 8 * n) == 0;
@@ -54,10 +55,12 @@ static bool read_sized(struct pd_cursor *c, const struct pd_op_list *list, struc
 	uint64_t size;
 
 	t->size = c->at;
-	if (!pd_take_number(c, list->ops[0].width, &size) || size > pd_left(c) || !pd_take_bytes(c, (size_t)size, &t->text))
+	if (!pd_take_number(c, list->ops[0].width, &size) || size > pd_left(c) ||
+	    !pd_take_bytes(c, (size_t)size, &t->text))
 		return false;
 	return list->nr_ops == 2 ||
-	       pd_all_zero((struct pd_bytes){ c->at, (size_t)(pd_left(c) % list->ops[2].count_value) });
+	       pd_all_zero((struct pd_bytes){ c->at,
+		       (size_t)(pd_left(c) % list->ops[2].count_value) });
 }
 
 static bool read_tail(struct pd_cursor *c, const struct pd_op_list *list, struct tail *t)
@@ -66,10 +69,12 @@ static bool read_tail(struct pd_cursor *c, const struct pd_op_list *list, struct
 
 	if (list->tail == PD_TAIL_TEXT)
 		return read_text(c, t);
-	return list->tail == PD_TAIL_NUMBERS ? read_numbers(c, last, t) : read_sized(c, last->list, t);
+	return list->tail == PD_TAIL_NUMBERS ? read_numbers(c, last, t) :
+		read_sized(c, last->list, t);
 }
 
-bool pd_visit_tail(const struct pd_op_list *list, size_t at, struct pd_bytes body, enum pd_swap swap,
+bool pd_visit_tail(const struct pd_op_list *list, size_t at, struct pd_bytes body,
+		   enum pd_swap swap,
 		   const struct pd_visitor *v, pd_see_fixed_fields batch, void *ctx)
 {
 	const struct pd_op *last = &list->ops[list->nr_ops - 1], *optional = list->optional;

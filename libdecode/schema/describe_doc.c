@@ -88,7 +88,8 @@ static void put_bits(struct pd_buf *b, const struct pd_name *names, uint64_t bit
 		append(b, "%s0x%" PRIx64, between, bits);
 }
 
-static void put_attr_bits(struct pd_buf *b, const struct pd_when *w, const char *word, const struct pd_name *names)
+static void put_attr_bits(struct pd_buf *b, const struct pd_when *w, const char *word,
+			  const struct pd_name *names)
 {
 	append(b, "%s %s ", word, w->unless ? "lacks" : "has");
 	put_bits(b, names, w->value);
@@ -169,9 +170,12 @@ static void put_names(struct pd_buf *b, const char *what, const struct pd_name *
 static void put_shown(struct pd_buf *b, const struct pd_field *row)
 {
 	static const char *const shown[] = {
-		[PD_DEC] = "integer", [PD_SIGNED] = "integer", [PD_HEX] = "hex address", [PD_FLOAT] = "number",
-		[PD_MARKED] = "hex address or", [PD_BITS] = "bits, each a key", [PD_BITS_OBJECT] = "bits, in an object",
-		[PD_BITS_RAW] = "bits, in an object with raw", [PD_HIDDEN] = "not shown", [PD_ORDER] = "little or big",
+		[PD_DEC] = "integer", [PD_SIGNED] = "integer", [PD_HEX] =
+			"hex address", [PD_FLOAT] = "number",
+		[PD_MARKED] = "hex address or", [PD_BITS] = "bits, each a key", [PD_BITS_OBJECT] =
+			"bits, in an object",
+		[PD_BITS_RAW] = "bits, in an object with raw", [PD_HIDDEN] =
+			"not shown", [PD_ORDER] = "little or big",
 	};
 
 	if (row->show == PD_ENUM)
@@ -303,7 +307,8 @@ static void put_bit_rows(struct pd_buf *b, const struct pd_field *row, const str
 {
 	const bool flat = row->show == PD_BITS || row->show == PD_FLAGS;
 	static const char *const kinds[] = {
-		[PD_BIT_NUMBER] = "integer", [PD_BIT_ENUM] = "name", [PD_BIT_LIST] = "list of names",
+		[PD_BIT_NUMBER] = "integer", [PD_BIT_ENUM] = "name", [PD_BIT_LIST] =
+			"list of names",
 		[PD_BIT_ENUM_LIST] = "list of a name", [PD_BIT_RESERVED] = "integer, where not 0",
 	};
 
@@ -327,13 +332,20 @@ static bool is_bare(const struct pd_field *row)
 static void put_role(struct pd_buf *b, const struct pd_field *row)
 {
 	static const char *const roles[PD_NR_ROLES] = {
-		[PD_ROLE_PID] = "pid", [PD_ROLE_TID] = "tid", [PD_ROLE_UID] = "uid", [PD_ROLE_CPU] = "cpu",
-		[PD_ROLE_TIME] = "time", [PD_ROLE_CODE_ADDRESS] = "code address", [PD_ROLE_DATA_ADDRESS] = "data address",
-		[PD_ROLE_PHYS_ADDRESS] = "physical address", [PD_ROLE_REGISTERS] = "registers", [PD_ROLE_EVENT_ID] = "event id",
-		[PD_ROLE_EVENT_NAME] = "event name", [PD_ROLE_CGROUP_ID] = "cgroup id", [PD_ROLE_COMM] = "comm",
-		[PD_ROLE_PATH] = "path", [PD_ROLE_SYMBOL] = "symbol", [PD_ROLE_BUILD_ID] = "build id",
-		[PD_ROLE_HOST] = "host", [PD_ROLE_MACHINE] = "machine", [PD_ROLE_ARGUMENTS] = "arguments",
-		[PD_ROLE_USER_BYTES] = "user bytes", [PD_ROLE_CODE_BYTES] = "code bytes", [PD_ROLE_RECORDS] = "records",
+		[PD_ROLE_PID] = "pid", [PD_ROLE_TID] = "tid", [PD_ROLE_UID] = "uid", [PD_ROLE_CPU] =
+			"cpu",
+		[PD_ROLE_TIME] = "time", [PD_ROLE_CODE_ADDRESS] =
+			"code address", [PD_ROLE_DATA_ADDRESS] = "data address",
+		[PD_ROLE_PHYS_ADDRESS] = "physical address", [PD_ROLE_REGISTERS] =
+			"registers", [PD_ROLE_EVENT_ID] = "event id",
+		[PD_ROLE_EVENT_NAME] = "event name", [PD_ROLE_CGROUP_ID] =
+			"cgroup id", [PD_ROLE_COMM] = "comm",
+		[PD_ROLE_PATH] = "path", [PD_ROLE_SYMBOL] = "symbol", [PD_ROLE_BUILD_ID] =
+			"build id",
+		[PD_ROLE_HOST] = "host", [PD_ROLE_MACHINE] = "machine", [PD_ROLE_ARGUMENTS] =
+			"arguments",
+		[PD_ROLE_USER_BYTES] = "user bytes", [PD_ROLE_CODE_BYTES] =
+			"code bytes", [PD_ROLE_RECORDS] = "records",
 	};
 
 	append(b, "%s", roles[row->role] ? roles[row->role] : "");
@@ -366,7 +378,8 @@ static void put_inside(struct pd_buf *b, const struct pd_field *row, const struc
 	if (row->kind == PD_GROUP) {
 		inside.group = row;
 		snprintf(inside.path, sizeof(inside.path), "%s", p->path);
-	} else if (snprintf(inside.path, sizeof(inside.path), "%s%s%s", p->path, row->name, end) >= PATH_SIZE) {
+	} else if (snprintf(inside.path, sizeof(inside.path), "%s%s%s", p->path, row->name,
+			    end) >= PATH_SIZE) {
 		return;
 	}
 	put_rows(b, &inside);

@@ -9,9 +9,11 @@
 		   "'pattern':'" PD_PATTERN_HEX "'"
 #define FLOAT_BITS "'description':'its bits, where it is no finite number','type':'string'," \
 		   "'pattern':'^[0-9a-f]{16}$'"
-#define PADDING "'description':'reserved bytes of this object, where they are not all 0','type':'string'," \
+#define PADDING "'description':'reserved bytes of this object, where they are not all " \
+		"0','type':'string'," \
 		"'pattern':'" PD_PATTERN_HEX "'"
-#define TRACEPOINT "'description':'the fields, by the format that the file holds','type':'object'," \
+#define TRACEPOINT "'description':'the fields, by the format that the file " \
+		   "holds','type':'object'," \
 	"'additionalProperties':false,'required':['system','name','fields'],'properties':{" \
 	"'system':{'type':'string'},'name':{'type':'string'},'fields':{'type':'object'," \
 	"'additionalProperties':{'type':['integer','string','array'],'minimum':-9223372036854775808," \
@@ -118,8 +120,8 @@ static void add_extra_keys(struct pd_members *m, const struct pd_field *row)
 {
 	if (row->kind == PD_CSTR || row->kind == PD_CHARS || row->kind == PD_AREA)
 		pd_members_add(m, "padding", "", PADDING);
-	if (row->kind == PD_CSTR || row->kind == PD_CHARS || row->kind == PD_ZSTR || row->kind == PD_FSTR ||
-	    row->kind == PD_TEXT)
+	if (row->kind == PD_CSTR || row->kind == PD_CHARS || row->kind == PD_ZSTR ||
+	    row->kind == PD_FSTR || row->kind == PD_TEXT)
 		pd_members_add(m, row->name, "_hex", HEX_BESIDE);
 	if (row->kind == PD_UINT && row->show == PD_FLOAT)
 		pd_members_add(m, row->name, "_hex", FLOAT_BITS);
@@ -205,7 +207,8 @@ static void write_alternatives(const struct pd_member *member, struct pd_arena *
 		struct pd_bytes schema;
 
 		write_member(member, arena, &one);
-		schema = (struct pd_bytes){ (const uint8_t *)pd_arena_text(arena, one.data, one.size), one.size };
+		schema = (struct pd_bytes){ (const uint8_t *)pd_arena_text(arena, one.data,
+									   one.size), one.size };
 		b->failed |= one.failed || !schema.data;
 		pd_buf_free(&one);
 		if (b->failed)

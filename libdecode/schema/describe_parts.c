@@ -97,7 +97,9 @@ static void describe_file(struct pd_arena *arena, struct pd_buf *b)
 		"'files':{'description':'files of a "
 		"directory','type':'array','items':{'type':'string'}}");
 	describe_sections(b);
-	pd_text_json(b, "'event_types':{'description':'names of events (perf before 3.12)','type':'array','items':{");
+	pd_text_json(b,
+		     "'event_types':{'description':'names of events (perf before "
+		     "3.12)','type':'array','items':{");
 	pd_describe_object(pd_event_type_fields, arena, b);
 	pd_text_json(b, "}},"
 		"'gaps':{'description':'non-zero bytes that belong to no section','type':'array',"
@@ -239,7 +241,8 @@ static void describe_summary(struct pd_arena *arena, struct pd_buf *b)
 			"'zeros':{'description':'zero bytes between sections'," NUMBER_64 "},"
 			"'unread':{'description':'bytes that the decoder did not "
 			"reach'," NUMBER_64 "},"
-			"'unwritten':{'description':'part of skipped: zeros up to the end of the records'," NUMBER_64 "},"
+			"'unwritten':{'description':'part of skipped: zeros up to the end of the "
+			"records'," NUMBER_64 "},"
 			"'unexpanded':{'description':'part of records: compressed records that are "
 			"not completely expanded',"
 				NUMBER_64 "}}},"
@@ -256,7 +259,8 @@ static void describe_summary(struct pd_arena *arena, struct pd_buf *b)
 static void refer_to_keys(struct pd_buf *b, const char *part, const char *const *keys)
 {
 	for (; *keys; keys++)
-		pd_text_format(b, "'%s':{'$ref':'%s.schema.json#/properties/%s'}", *keys, part, *keys);
+		pd_text_format(b, "'%s':{'$ref':'%s.schema.json#/properties/%s'}", *keys, part,
+			       *keys);
 }
 
 static void describe_stats(struct pd_arena *arena, struct pd_buf *b)
@@ -280,7 +284,8 @@ static void describe_stats(struct pd_arena *arena, struct pd_buf *b)
 		"'by_event':{'description':'all records of each "
 		"event','type':'array','items':{" CLOSED
 			"'required':['attr_index','event','records','bytes','samples'],'properties':{"
-			"'attr_index':{'description':'index in attrs','type':'integer'," PD_RANGE_U32 "},"
+			"'attr_index':{'description':'index in "
+			"attrs','type':'integer'," PD_RANGE_U32 "},"
 			"'event':{'description':'name of the event','type':'string'}," COUNTED ","
 			"'samples':{'description':'number'," NUMBER_64 "},"
 			"'period':{'description':'sum of the periods, modulo "
@@ -293,7 +298,8 @@ static void describe_stats(struct pd_arena *arena, struct pd_buf *b)
 		"'errors_by_code':{'type':'object','additionalProperties':{" NUMBER_64 "},"
 			"'propertyNames':{'$ref':'error.schema.json#/properties/code'}},"
 		"'damaged':{'description':'number of records decoded in part'," NUMBER_64 "},"
-		"'compressed':{'description':'compressed records'," CLOSED "'required':['records','in','out'],'properties':{"
+		"'compressed':{'description':'compressed "
+		"records'," CLOSED "'required':['records','in','out'],'properties':{"
 			"'records':{'description':'number'," NUMBER_64 "},"
 			"'in':{'description':'compressed size in bytes'," NUMBER_64 "},"
 			"'out':{'description':'decompressed size in bytes'," NUMBER_64 "}}}},"

@@ -34,7 +34,8 @@ static void write_number(unsigned int bits, enum pd_show show, struct pd_buf *b)
 
 static void write_address(unsigned int width, struct pd_buf *b)
 {
-	pd_text_format(b, "'type':'string','pattern':'^0x(0|[1-9a-f][0-9a-f]{0,%u})$'", 2 * width - 1);
+	pd_text_format(b, "'type':'string','pattern':'^0x(0|[1-9a-f][0-9a-f]{0,%u})$'",
+		       2 * width - 1);
 }
 
 /* A number that equals the name of another value is written in hex. */
@@ -271,7 +272,8 @@ static void write_value(const struct pd_field *row, struct pd_arena *arena, stru
 		pd_describe_object(row->fields, arena, b);
 		break;
 	case PD_FEATURE:
-		pd_text_json(b, "'$ref':'features.schema.json','minProperties':1,'maxProperties':3");
+		pd_text_json(b,
+			     "'$ref':'features.schema.json','minProperties':1,'maxProperties':3");
 		break;
 	default:
 		pd_text_member(b, "type", "string");

@@ -146,7 +146,8 @@ static void visit_span(const struct pd_tp_event *e, const struct pd_tp_field *f,
 	}
 }
 
-bool pd_tp_decode_field(const struct pd_tp_event *e, const struct pd_tp_field *f, struct pd_bytes raw, uint64_t *left,
+bool pd_tp_decode_field(const struct pd_tp_event *e, const struct pd_tp_field *f,
+			struct pd_bytes raw, uint64_t *left,
 			const struct pd_tp_visitor *v, void *ctx)
 {
 	struct pd_bytes span;
@@ -161,8 +162,8 @@ bool pd_tp_decode_field(const struct pd_tp_event *e, const struct pd_tp_field *f
 	return false;
 }
 
-size_t pd_tp_decode_from(const struct pd_tp_event *e, size_t from, struct pd_bytes raw, uint64_t left,
-			 const struct pd_tp_visitor *v, void *ctx)
+size_t pd_tp_decode_from(const struct pd_tp_event *e, size_t from, struct pd_bytes raw,
+			 uint64_t left, const struct pd_tp_visitor *v, void *ctx)
 {
 	size_t missing = 0;
 
@@ -171,7 +172,8 @@ size_t pd_tp_decode_from(const struct pd_tp_event *e, size_t from, struct pd_byt
 	return missing;
 }
 
-size_t pd_tp_decode(const struct pd_tp_event *e, struct pd_bytes raw, const struct pd_tp_visitor *v, void *ctx)
+size_t pd_tp_decode(const struct pd_tp_event *e, struct pd_bytes raw, const struct pd_tp_visitor *v,
+		    void *ctx)
 {
 	return pd_tp_decode_from(e, 0, raw, pd_tp_allowance(raw), v, ctx);
 }
