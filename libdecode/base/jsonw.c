@@ -302,7 +302,7 @@ static inline size_t write_hex_wide(char *at, const uint8_t *p, size_t n)
 	(void)at, (void)p, (void)n;
 	return 0;
 }
-#define put_words_wide put_hex_wide
+#define put_words_wide write_hex_wide
 #endif
 
 /* Writes as many whole steps of 32 or 16 bytes as there are. Returns the number of bytes
