@@ -78,8 +78,14 @@ static inline void pd_stream_read_header(struct pd_stream *s, struct pd_bytes by
 {
 	struct pd_cursor c = pd_cursor(bytes, s->session->swap);
 	struct pd_record_header h = { .type = 0 };
+	uint64_t n;
 
-	pd_take_record_header(&c, &h);
+	/* Of a header that is cut off, the whole numbers name the record in the error. */
+	if (!pd_take_record_header(&c, &h) && pd_take_number(&c, 4, &n)) {
+		h.type = (uint32_t)n;
+		if (pd_take_number(&c, 2, &n))
+			h.misc = (uint16_t)n;
+	}
 	*f = (struct pd_frame){
 		.type = h.type, .misc = h.misc, .size = h.size, .desc = pd_record_desc(h.type),
 		.inner_offset = PD_OUTER,

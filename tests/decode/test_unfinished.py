@@ -12,7 +12,7 @@ import pytest
 from conftest import TOOLS, strict_json
 from perfdata import records as r
 from perfdata.case import attr
-from perfdata.container import File, zstd_records
+from perfdata.container import File, Pipe, zstd_records
 from perfdata.sample import sample
 from perfdata.wire import Wire, encode, fstr
 from walk import walk
@@ -237,3 +237,14 @@ def test_the_repaired_file_has_all_of_it(size, write, run_pdecode, tmp_path, per
     assert again.returncode == 0 and times(strict_json(again.stdout)) == ALL
     report = subprocess.run([perf, "report", "--stats", "-i", fixed], capture_output=True, text=True)
     assert f"SAMPLE events:        {COUNT} " in report.stdout, report.stderr
+
+
+@pytest.mark.parametrize("left, record", [(4, "SAMPLE"), (7, "SAMPLE"), (3, None)])
+def test_a_header_that_is_cut_off_names_its_record(left, record, tmp_path, run_pdecode):
+    path = tmp_path / "cut.data"
+    whole = Pipe([r.header_attr(ATTR, IDS), *samples(0, 2)]).build("<")
+    size = len(encode(samples(1, 1), Wire("<")))
+    path.write_bytes(whole[:len(whole) - size + left])
+    done = run_pdecode(["-f", "jsonl", str(path)])
+    errors = [line for line in map(strict_json, done.stdout.splitlines()) if line["kind"] == "error"]
+    assert [(e["code"], e.get("record"), e["have"]) for e in errors] == [("TRUNCATED", record, left)]
