@@ -193,6 +193,7 @@ def test_damage_is_marked(tmp_path, run, run_pdecode):
         assert int(output.rsplit("errors=", 1)[1]) >= 2
         marked = [i for i, line in enumerate(items_of(output)) if " error=" in line]
         assert [i for i in marked if i < 61] == [30]
+        assert ("period=" in items_of(output)[-1]) == (cut == 0)    # its last field
 
 
 @pytest.mark.parametrize("name", ["13-truncated", "skipped"])
