@@ -324,10 +324,12 @@ static void limit_to_own_size(struct walk *w, const struct pd_op *op)
 	size = op->extent_slot < 0 ? 0 : w->slots[op->extent_slot];
 	if (size == 0)
 		size = op->field->extent.value;
-	if (size < pd_left(&w->c))
+	if (size < pd_left(&w->c)) {
 		w->c.end = w->c.at + size;
-	else if (size > pd_left(&w->c))
+	} else if (size > pd_left(&w->c)) {
 		w->regular = PD_IRREGULAR;
+		fail(w, op, PD_E_TRUNCATED, size);	/* but what is there can be read */
+	}
 }
 
 /* Walks a group or struct in its extent; bytes of the extent after the last row are a pad. */

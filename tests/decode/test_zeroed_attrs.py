@@ -87,3 +87,20 @@ def test_a_size_that_no_recorder_writes(own, code, run_pdecode, tmp_path):
     found = [e["code"] for e in json.loads(done.stdout)["errors"] if e["record"] == "attrs" and e["offset"] == at + stride]
     assert (code in found) if code else not {"SIZE", "TRUNCATED"} & set(found), found
     assert done.returncode == 1 or not code
+
+
+@pytest.mark.parametrize("own, damaged", [(64, False), (0x100, True), (0xffffffff, True)])
+def test_a_size_that_no_recorder_writes_in_a_pipe(own, damaged, run_pdecode, tmp_path):
+    """HEADER_ATTR with an attribute that states more bytes than the record has: what is there is decoded."""
+    data = bytearray((PERF / "18-pipe.data").read_bytes())
+    at = next(at for at in range(16, len(data), 8) if struct.unpack_from("<I", data, at)[0] == 64)
+    struct.pack_into("<I", data, at + 12, own)
+    path = tmp_path / "size.data"
+    path.write_bytes(data)
+    done = run_pdecode([path])
+    document = json.loads(done.stdout)
+    found = [e["code"] for e in document["errors"] if e["offset"] == at]
+    assert found == (["TRUNCATED"] if damaged else []) or (not damaged and "TRUNCATED" not in found)
+    assert done.returncode == 1 or not damaged
+    attr = next(record for record in document["records"] if record["offset"] == at)["attr"]
+    assert attr["size"] == own and attr["sample_type"]["names"]
