@@ -14,8 +14,9 @@
 #define BYTES_MOST (8u << 20)	/* of tables and notes: more than any linker makes */
 #define START 4096		/* usually has all of them */
 
-/* An ELF file, or one in memory. libelf converts and walks its tables and notes, but never reads the file
- * itself: it would allocate what the file's owner asks for, who may change the file between two reads. */
+/* An ELF file, or one in memory. libelf converts and walks its tables and notes, but never reads
+ * the file itself: it would allocate what the file's owner asks for, who may change the file
+ * between two reads. */
 struct image {
 	int fd;				/* -1: memory */
 	const char *start;
@@ -24,9 +25,10 @@ struct image {
 	Elf *elf;			/* of start */
 };
 
-/* Reads a part of the file and converts it to this machine's byte order. part->d_buf is for free(), also after a
- * failure. */
-static bool read_part(struct image *im, uint64_t offset, uint64_t size, Elf_Type type, Elf_Data *part)
+/* Reads a part of the file and converts it to this machine's byte order. part->d_buf is for free(),
+ * also after a failure. */
+static bool read_part(struct image *im, uint64_t offset, uint64_t size, Elf_Type type,
+		      Elf_Data *part)
 {
 	*part = (Elf_Data){ .d_type = type, .d_version = EV_CURRENT };
 	if (!size || size > im->budget)
@@ -50,8 +52,9 @@ static bool find_in_notes(Elf_Data *notes, struct buildid *out)
 	size_t at = 0, name, desc;
 
 	while ((at = gelf_getnote(notes, at, &note, &name, &desc)) > 0) {
-		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != sizeof("GNU") || !note.n_descsz ||
-		    note.n_descsz > BUILDID_MAX || memcmp((char *)notes->d_buf + name, "GNU", sizeof("GNU")) != 0)
+		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != sizeof("GNU") ||
+		    !note.n_descsz || note.n_descsz > BUILDID_MAX ||
+		    memcmp((char *)notes->d_buf + name, "GNU", sizeof("GNU")) != 0)
 			continue;
 		memset(out, 0, sizeof(*out));
 		memcpy(out->data, (char *)notes->d_buf + desc, note.n_descsz);
@@ -66,11 +69,14 @@ struct extent {
 };
 
 #define SEGMENT(p) \
-	((p)->p_type == PT_NOTE ? (struct extent){ (p)->p_offset, (p)->p_filesz, (p)->p_align } : none)
+	((p)->p_type != PT_NOTE ? none : \
+	 (struct extent){ (p)->p_offset, (p)->p_filesz, (p)->p_align })
 #define SECTION(s) \
-	((s)->sh_type == SHT_NOTE ? (struct extent){ (s)->sh_offset, (s)->sh_size, (s)->sh_addralign } : none)
+	((s)->sh_type != SHT_NOTE ? none : \
+	 (struct extent){ (s)->sh_offset, (s)->sh_size, (s)->sh_addralign })
 
-/* Returns where the notes are that entry i of the table describes; size 0 if it describes something else. */
+/* Returns where the notes are that entry i of the table describes; size 0 if it describes something
+ * else. */
 static struct extent notes_of_entry(const Elf_Data *table, bool is_64bit, size_t i)
 {
 	const struct extent none = { 0 };
@@ -84,22 +90,23 @@ static struct extent notes_of_entry(const Elf_Data *table, bool is_64bit, size_t
 
 static bool find_in_entry(struct image *im, struct extent at, struct buildid *out)
 {
+	const Elf_Type type = at.align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR;
 	Elf_Data notes;
 	bool found;
 
-	found = read_part(im, at.offset, at.size, at.align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR, &notes) &&
-		find_in_notes(&notes, out);
+	found = read_part(im, at.offset, at.size, type, &notes) && find_in_notes(&notes, out);
 	free(notes.d_buf);
 	return found;
 }
 
 /* n entries of the type at offset. */
-static bool find_in_table(struct image *im, uint64_t offset, size_t n, Elf_Type type, struct buildid *out)
+static bool find_in_table(struct image *im, uint64_t offset, size_t n, Elf_Type type,
+			  struct buildid *out)
 {
 	const bool is_64bit = gelf_getclass(im->elf) == ELFCLASS64;
 	Elf_Data table;
-	bool readable = read_part(im, offset, gelf_fsize(im->elf, type, n, EV_CURRENT), type, &table);
-	bool found = false;
+	size_t size = gelf_fsize(im->elf, type, n, EV_CURRENT);
+	bool readable = read_part(im, offset, size, type, &table), found = false;
 
 	for (size_t i = 0; readable && i < n && !found; i++)
 		found = find_in_entry(im, notes_of_entry(&table, is_64bit, i), out);

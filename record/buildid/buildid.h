@@ -1,4 +1,4 @@
-/* buildid.h - which files the samples hit, and their build ids. */
+/* buildid.h - build ids of files, and feature BUILD_ID for the files that samples hit. */
 #ifndef RECORD_BUILDID_H
 #define RECORD_BUILDID_H
 
@@ -18,13 +18,14 @@ struct buildid {
 	uint8_t size;			/* 0: none */
 };
 
-/* From the notes of a regular ELF file, within a budget. False: it has none, or can't be read. */
+/* Reads the build id from the notes of a regular ELF file, within a budget. Returns false if it has
+ * none or can't be read. */
 bool buildid_of_fd(int fd, struct buildid *out);
 bool buildid_of_path(const char *path, struct buildid *out);
-/* Of the running kernel and of the vdso that it maps. */
+/* Read the build id of the running kernel, and of the vdso that it maps. */
 bool buildid_of_kernel(struct buildid *out);
 bool buildid_of_vdso(struct buildid *out);
-/* Of a module that is loaded, by its name in /proc/modules. */
+/* Reads the build id of a loaded module, by its name in /proc/modules. */
 bool buildid_of_module(const char *name, struct buildid *out);
 
 enum buildid_which {
@@ -34,24 +35,28 @@ enum buildid_which {
 };
 
 struct buildid_summary {
-	uint64_t samples, first, last;	/* ns; 0 where there were none */
-	uint64_t lost, lost_records;	/* what LOST records say, and how many there are */
+	uint64_t samples, first, last;	/* ns; 0 without samples */
+	uint64_t lost, lost_records;	/* sum of LOST records; their number */
 	size_t files;			/* with a build id */
-	bool cut;			/* the deadline was over before all were looked at */
+	bool cut;			/* the deadline passed: files are missing */
 };
 
-/* Reads back what was recorded and writes feature BUILD_ID. fd: the output, of which everything was
- * flushed; it is opened anew for reading, so its position stays. 0, or -1 and *e when writing
- * failed; what can't be read back is left out. The deadline is for the files, its `hurry` for all. */
+/* Reads the recording back and writes feature BUILD_ID. fd: the output; everything must be flushed;
+ * it is opened again for reading, so its position does not change. Returns 0, or -1 and *e if
+ * writing failed; what can't be read back is left out. The deadline limits reading files, its
+ * `hurry` also reading back. */
 int buildid_feature(struct pd_writer *w, int fd, enum buildid_which which,
-		    const struct deadline *deadline, struct buildid_summary *out, struct pd_error *e);
-/* The same of what is known already; out->files is set. */
+		    const struct deadline *deadline, struct buildid_summary *out,
+		    struct pd_error *e);
+/* Writes the feature for known hits; sets out->files. */
 int buildid_feature_of(struct pd_writer *w, const struct hits *h, enum buildid_which which,
-		       const struct deadline *deadline, struct buildid_summary *out, struct pd_error *e);
-/* The same for a directory or a file by name. */
+		       const struct deadline *deadline, struct buildid_summary *out,
+		       struct pd_error *e);
+/* As buildid_feature(), for a directory or a file by name. */
 int buildid_feature_path(struct pd_writer *w, const char *path, enum buildid_which which,
-			 const struct deadline *deadline, struct buildid_summary *out, struct pd_error *e);
-/* Counts the samples of a recording that is not finished, as far as it can be read. */
+			 const struct deadline *deadline, struct buildid_summary *out,
+			 struct pd_error *e);
+/* Counts the samples of an unfinished recording, as far as it can be read. */
 void buildid_count(const char *path, const bool *hurry, struct buildid_summary *out);
 
 #endif

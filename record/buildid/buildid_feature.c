@@ -1,4 +1,4 @@
-/* buildid_feature.c - feature BUILD_ID: the files that were hit, with their build ids. */
+/* buildid_feature.c - write feature BUILD_ID. */
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -15,21 +15,21 @@
 #include "buildid/buildid_scan.h"
 #include "pd/pd.h"
 
-/* linux/perf_event.h and perf's util/build-id.c: whose file, and that build_id_size counts */
+/* linux/perf_event.h and perf's util/build-id.c; MISC_SIZE: build_id_size is valid */
 enum { MISC_KERNEL = 1, MISC_USER = 2, MISC_SIZE = 1 << 15 };
 #define ITEM_SIZE 36		/* without the name */
 #define NAME_ALIGN 64		/* perf's */
-#define SMALL (1u << 20)	/* bytes that are read back at once */
+#define SMALL_RECORDING (1u << 20)	/* bytes, read back at once */
 
-/* Another file at the same place, on the same device: not the one that was mapped. Device numbers
- * differ on stacked file systems, where nothing can be said. */
-static bool is_another(const struct hits_file *f, const struct stat *st)
+/* Whether a file of the same name replaced the mapped one. On stacked file systems device numbers
+ * differ, and this can't be known. */
+static bool was_replaced(const struct hits_file *f, const struct stat *st)
 {
 	return f->ino && f->ino != st->st_ino && f->maj == major(st->st_dev) &&
 	       f->min == minor(st->st_dev);
 }
 
-static bool read_file(const struct hits_file *f, const char *path, struct buildid *id)
+static bool read_unless_replaced(const struct hits_file *f, const char *path, struct buildid *id)
 {
 	struct stat st;
 	int fd = open_regular(AT_FDCWD, path, &st);
@@ -37,12 +37,12 @@ static bool read_file(const struct hits_file *f, const char *path, struct buildi
 
 	if (fd < 0)
 		return false;
-	found = !is_another(f, &st) && buildid_of_fd(fd, id);
+	found = !was_replaced(f, &st) && buildid_of_fd(fd, id);
 	close(fd);
 	return found;
 }
 
-static bool read_kernel(const struct hits_file *f, struct buildid *id)
+static bool read_kernel_or_module(const struct hits_file *f, struct buildid *id)
 {
 	const char *name = f->name;
 	size_t size = strlen(name);
@@ -64,7 +64,7 @@ static bool is_vdso(const struct hits_file *f)
 	return strcmp(f->name, "[vdso]") == 0;
 }
 
-/* A process that still runs may have its files in a place of its own. */
+/* Tries the root directory of the process first, which may differ from the recorder's. */
 static bool read_build_id(const struct hits_file *f, struct buildid *id)
 {
 	char path[PATH_MAX + 32];
@@ -74,11 +74,11 @@ static bool read_build_id(const struct hits_file *f, struct buildid *id)
 		return true;
 	}
 	if (f->kernel)
-		return read_kernel(f, id);
+		return read_kernel_or_module(f, id);
 	if (is_vdso(f))
 		return buildid_of_vdso(id);
 	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)f->pid, f->name);
-	return read_file(f, path, id) || read_file(f, f->name, id);
+	return read_unless_replaced(f, path, id) || read_unless_replaced(f, f->name, id);
 }
 
 struct item {
@@ -112,7 +112,7 @@ static int write_feature(struct pd_writer *w, const struct hits *h, enum buildid
 
 	while (hits_file_at(h, most))
 		most++;
-	/* The vdso comes along unasked, as in perf. */
+	/* The vdso is always included, as in perf. */
 	items = calloc(most + 1, sizeof(*items));
 	list = calloc(most + 1, sizeof(*list));
 	for (size_t i = 0; items && list && (f = hits_file_at(h, i)); i++) {
@@ -141,9 +141,9 @@ int buildid_feature_of(struct pd_writer *w, const struct hits *h, enum buildid_w
 	return which != BUILDID_NONE ? write_feature(w, h, which, deadline, out, e) : 0;
 }
 
-static int feature_of(struct pd_writer *w, struct pd_reader *reader, enum buildid_which which,
-		      const struct deadline *deadline, struct buildid_summary *out,
-			struct pd_error *e)
+static int scan_and_write(struct pd_writer *w, struct pd_reader *reader, enum buildid_which which,
+			  const struct deadline *deadline, struct buildid_summary *out,
+			  struct pd_error *e)
 {
 	struct hits *h = reader ? hits_new() : NULL;
 	int ret = 0;
@@ -164,7 +164,8 @@ int buildid_feature_path(struct pd_writer *w, const char *path, enum buildid_whi
 {
 	struct pd_error ignored;
 
-	return feature_of(w, pd_reader_open_path(path, NULL, &ignored), which, deadline, out, e);
+	return scan_and_write(w, pd_reader_open_path(path, NULL, &ignored), which, deadline, out,
+			      e);
 }
 
 void buildid_count(const char *path, const bool *hurry, struct buildid_summary *out)
@@ -180,10 +181,10 @@ void buildid_count(const char *path, const bool *hurry, struct buildid_summary *
 	pd_reader_free(reader);
 }
 
-/* All of a small recording, for free(). NULL: it is large, or can't be read back. */
+/* Returns a small recording as a whole, for free(). NULL: too large, or it can't be read. */
 static uint8_t *read_small(int fd, uint64_t size)
 {
-	uint8_t *all = size <= SMALL ? malloc(size) : NULL;
+	uint8_t *all = size <= SMALL_RECORDING ? malloc(size) : NULL;
 
 	if (all && pread(fd, all, size, 0) == (ssize_t)size)
 		return all;
@@ -203,7 +204,8 @@ int buildid_feature(struct pd_writer *w, int fd, enum buildid_which which,
 
 	if (all) {
 		whole.data = all;
-		ret = feature_of(w, pd_reader_open_memory(whole, NULL, &ignored), which, deadline, out, e);
+		ret = scan_and_write(w, pd_reader_open_memory(whole, NULL, &ignored), which,
+				     deadline, out, e);
 		free(all);
 		return ret;
 	}

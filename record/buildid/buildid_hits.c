@@ -1,18 +1,18 @@
-/* buildid_hits.c - maps by process, pages in a hash set. */
+/* buildid_hits.c - maps by process, and a hash set of the pages that were hit. */
 #include "buildid/buildid_hits.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define PAGE_SHIFT 12
-#define BUCKETS 1024		/* of files and processes; powers of two */
-#define MAX_PAGES (1u << 22)	/* in the set; then they are resolved and the set starts anew */
+#define BUCKETS 1024		/* hash buckets of files and of processes; a power of two */
+#define MAX_PAGES (1u << 22)	/* in the set; then they are resolved and the set is emptied */
 #define MAX_DEPTH 64		/* of forks */
 
 struct process {
-	int32_t pid, parent;		/* parent: its own pid when unknown */
+	int32_t pid, parent;		/* parent: own pid if unknown */
 	struct hits_map *maps;
-	uint64_t *ends;			/* the largest end up to each map, once sorted */
+	uint64_t *ends;			/* the largest end of maps[0..i], once sorted */
 	size_t n, room;
 	bool sorted;
 	struct process *next;
@@ -30,8 +30,8 @@ struct hits {
 	size_t nr_files, room_files;
 	struct page *pages;
 	size_t nr_pages, room_pages;	/* room: a power of two */
-	struct page recent;		/* in the set, if used */
-	struct process *last;		/* looked up */
+	struct page recent;		/* added last; in the set if used */
+	struct process *last;		/* looked up last */
 };
 
 struct hits *hits_new(void)
@@ -62,7 +62,7 @@ void hits_free(struct hits *h)
 	free(h);
 }
 
-static struct process *find(const struct hits *h, int32_t pid)
+static struct process *find_process(const struct hits *h, int32_t pid)
 {
 	struct process *p = h->processes[(uint32_t)pid % BUCKETS];
 
@@ -71,9 +71,9 @@ static struct process *find(const struct hits *h, int32_t pid)
 	return p;
 }
 
-static struct process *find_or_make(struct hits *h, int32_t pid)
+static struct process *find_or_add_process(struct hits *h, int32_t pid)
 {
-	struct process *p = h->last && h->last->pid == pid ? h->last : find(h, pid);
+	struct process *p = h->last && h->last->pid == pid ? h->last : find_process(h, pid);
 
 	if (!p) {
 		p = calloc(1, sizeof(*p));
@@ -111,7 +111,7 @@ static bool add_file(struct hits *h, struct hits_file *f)
 	return true;
 }
 
-static bool is_file(const struct hits_file *f, const struct hits_key *key)
+static bool file_has_key(const struct hits_file *f, const struct hits_key *key)
 {
 	return f->ino == key->ino && f->maj == key->maj && f->min == key->min &&
 	       strlen(f->name) == key->size && memcmp(f->name, key->name, key->size) == 0;
@@ -122,7 +122,7 @@ struct hits_file *hits_file(struct hits *h, const struct hits_key *key)
 	size_t bucket = hash_key(key);
 	struct hits_file *f = h->buckets[bucket];
 
-	while (f && !is_file(f, key))
+	while (f && !file_has_key(f, key))
 		f = f->next;
 	if (f)
 		return f;
@@ -142,7 +142,7 @@ struct hits_file *hits_file(struct hits *h, const struct hits_key *key)
 
 int hits_map(struct hits *h, int32_t pid, const struct hits_map *map)
 {
-	struct process *p = find_or_make(h, pid);
+	struct process *p = find_or_add_process(h, pid);
 
 	if (!p)
 		return -1;
@@ -162,14 +162,14 @@ int hits_map(struct hits *h, int32_t pid, const struct hits_map *map)
 
 int hits_fork(struct hits *h, int32_t parent, int32_t child)
 {
-	struct process *p = parent != child ? find_or_make(h, child) : NULL;
+	struct process *p = parent != child ? find_or_add_process(h, child) : NULL;
 
 	if (p)
 		p->parent = parent;
 	return p || parent == child ? 0 : -1;
 }
 
-static struct page *slot(struct page *pages, size_t room, int32_t pid, uint64_t number)
+static struct page *find_slot(struct page *pages, size_t room, int32_t pid, uint64_t number)
 {
 	uint64_t hash = (number ^ (uint64_t)(uint32_t)pid << 40) * 0x9e3779b97f4a7c15ull;
 	size_t i = (size_t)(hash >> 32) & (room - 1);
@@ -195,7 +195,7 @@ static bool make_room(struct hits *h)
 		return false;
 	for (size_t i = 0; i < h->room_pages; i++)
 		if (h->pages[i].used)
-			*slot(larger, room, h->pages[i].pid, h->pages[i].number) = h->pages[i];
+			*find_slot(larger, room, h->pages[i].pid, h->pages[i].number) = h->pages[i];
 	free(h->pages);
 	h->pages = larger;
 	h->room_pages = room;
@@ -208,7 +208,7 @@ static int add_page(struct hits *h, struct page page)
 
 	if (!make_room(h))
 		return -1;
-	at = slot(h->pages, h->room_pages, page.pid, page.number);
+	at = find_slot(h->pages, h->room_pages, page.pid, page.number);
 	h->nr_pages += !at->used;
 	h->recent = *at = page;
 	return 0;
@@ -251,15 +251,16 @@ static bool sort_maps(struct process *p)
 	return true;
 }
 
-/* Every file that was ever mapped over the page: which one it was at the time is not asked. */
-static bool mark(struct process *p, uint64_t first, uint64_t last)
+/* Marks every file that was ever mapped at the page, without regard to time. Returns whether there
+ * was a map. */
+static bool mark_files(struct process *p, uint64_t first, uint64_t last)
 {
 	size_t low = 0, high = p->n;
 	bool found = false;
 
 	if (!sort_maps(p))
 		return false;
-	while (low < high) {	/* the first map that starts behind the page */
+	while (low < high) {	/* the first map that starts after the page */
 		size_t middle = low + (high - low) / 2;
 
 		if (p->maps[middle].start <= last)
@@ -277,15 +278,15 @@ static bool mark(struct process *p, uint64_t first, uint64_t last)
 	return found;
 }
 
-/* What a process has not mapped itself it has from the one that forked it. */
-static void resolve(struct hits *h, int32_t pid, uint64_t number)
+/* A process inherits maps from the process that forked it. */
+static void resolve_page(struct hits *h, int32_t pid, uint64_t number)
 {
 	uint64_t first = number << PAGE_SHIFT, last = first | ((1u << PAGE_SHIFT) - 1);
 
 	for (int depth = 0; depth < MAX_DEPTH; depth++) {
-		struct process *p = find(h, pid);
+		struct process *p = find_process(h, pid);
 
-		if (!p || mark(p, first, last) || p->parent == pid)
+		if (!p || mark_files(p, first, last) || p->parent == pid)
 			return;
 		pid = p->parent;
 	}
@@ -295,7 +296,7 @@ void hits_resolve(struct hits *h)
 {
 	for (size_t i = 0; i < h->room_pages; i++)
 		if (h->pages[i].used)
-			resolve(h, h->pages[i].pid, h->pages[i].number);
+			resolve_page(h, h->pages[i].pid, h->pages[i].number);
 	if (h->pages)
 		memset(h->pages, 0, h->room_pages * sizeof(*h->pages));
 	h->nr_pages = 0;

@@ -1,7 +1,7 @@
-/* buildid_hits.h - which files were mapped where, which pages were hit.
+/* buildid_hits.h - find the files that samples hit, from maps and addresses.
  *
- * Put together at the end, so that the order of the records does not matter: cpus' buffers lie one
- * after another in a file, each by its own time.
+ * Addresses are resolved at the end, as records are not sorted by time: a file has the buffers of
+ * the CPUs one after the other.
  */
 #ifndef RECORD_BUILDID_HITS_H
 #define RECORD_BUILDID_HITS_H
@@ -12,16 +12,16 @@
 
 #include "buildid/buildid.h"
 
-#define HITS_KERNEL -1		/* the process of the kernel's own maps */
+#define HITS_KERNEL -1		/* the pid of maps of the kernel */
 
 struct hits_file {
 	char *name;
 	uint64_t ino;
 	uint32_t maj, min;
-	int32_t pid;			/* the first that mapped it */
+	int32_t pid;			/* of the first process that mapped it */
 	bool kernel, hit;
-	struct buildid id;		/* where the kernel said it in the map */
-	struct hits_file *next;		/* in its bucket */
+	struct buildid id;		/* if the MMAP2 record has it */
+	struct hits_file *next;		/* in the same bucket */
 };
 
 struct hits_map {
@@ -34,7 +34,7 @@ struct hits;
 struct hits *hits_new(void);	/* NULL: no memory */
 void hits_free(struct hits *h);	/* NULL is fine */
 
-/* What tells files apart: name (size bytes) and inode. */
+/* The identity of a file: name (size bytes) and inode. */
 struct hits_key {
 	const char *name;
 	size_t size;
@@ -42,15 +42,16 @@ struct hits_key {
 	uint32_t maj, min;
 };
 
-/* Made at the first call; NULL: no memory. */
+/* Returns the file, added if it is new; NULL without memory. The others return 0, or -1 without
+ * memory. */
 struct hits_file *hits_file(struct hits *h, const struct hits_key *key);
 int hits_map(struct hits *h, int32_t pid, const struct hits_map *map);
 int hits_fork(struct hits *h, int32_t parent, int32_t child);
 int hits_address(struct hits *h, int32_t pid, uint64_t address);
 
-/* Sets `hit` of the files behind the addresses seen so far. */
+/* Sets `hit` of the files at the addresses so far. */
 void hits_resolve(struct hits *h);
-/* The i-th file in the order they came, NULL behind the last. */
+/* Returns the i-th file in the order of addition, NULL after the last. */
 struct hits_file *hits_file_at(const struct hits *h, size_t i);
 
 #endif

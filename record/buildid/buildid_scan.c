@@ -1,4 +1,4 @@
-/* buildid_scan.c - looks through what was recorded: maps, addresses, times. */
+/* buildid_scan.c - collect maps, addresses and times from records. */
 #include "buildid/buildid_scan.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ enum { MODE_MASK = 7, MODE_KERNEL = 1, MODE_USER = 2 };
 #define CONTEXT_USER ((uint64_t)-512)
 enum {
 	BATCH = 128,
-	CHUNK = 1 << 20,		/* bytes of records on their way that are looked at together */
+	CHUNK = 1 << 20,		/* bytes of records that buildid_watch collects */
 	HEADER_MOST = 1 << 24,
 };
 
@@ -28,7 +28,7 @@ struct scan {
 	int failed;
 };
 
-static void hit(struct scan *s, unsigned int mode, int32_t pid, uint64_t address)
+static void add_hit(struct scan *s, unsigned int mode, int32_t pid, uint64_t address)
 {
 	if (mode == MODE_KERNEL)
 		s->failed |= hits_address(s->hits, HITS_KERNEL, address);
@@ -36,16 +36,17 @@ static void hit(struct scan *s, unsigned int mode, int32_t pid, uint64_t address
 		s->failed |= hits_address(s->hits, pid, address);
 }
 
-/* An entry of a call chain: an address, or a marker that tells whose the next ones are. */
-static void hit_entry(struct scan *s, unsigned int *mode, int32_t pid, uint64_t entry)
+/* A callchain entry is an address, or a marker for the mode of the addresses after it. */
+static void add_callchain_entry(struct scan *s, unsigned int *mode, int32_t pid, uint64_t entry)
 {
 	if (entry < CONTEXT_MAX)
-		hit(s, *mode, pid, entry);
+		add_hit(s, *mode, pid, entry);
 	else
-		*mode = entry == CONTEXT_KERNEL ? MODE_KERNEL : entry == CONTEXT_USER ? MODE_USER : 0;
+		*mode = entry == CONTEXT_KERNEL ? MODE_KERNEL :
+			entry == CONTEXT_USER ? MODE_USER : 0;
 }
 
-/* pd_number_at(), without a call for what this machine recorded. */
+/* pd_number_at(), without the call for numbers in this machine's byte order. */
 static inline uint64_t entry_at(const struct pd_numbers *chain, size_t i)
 {
 	uint64_t entry;
@@ -56,13 +57,14 @@ static inline uint64_t entry_at(const struct pd_numbers *chain, size_t i)
 	return entry;
 }
 
-static void hit_chain(struct scan *s, unsigned int mode, int32_t pid, const struct pd_numbers *chain)
+static void add_callchain(struct scan *s, unsigned int mode, int32_t pid,
+			  const struct pd_numbers *chain)
 {
 	for (size_t i = 0; i < chain->count; i++)
-		hit_entry(s, &mode, pid, entry_at(chain, i));
+		add_callchain_entry(s, &mode, pid, entry_at(chain, i));
 }
 
-static void see_sample(struct scan *s, const struct pd_fields *f)
+static void scan_sample(struct scan *s, const struct pd_fields *f)
 {
 	const int32_t pid = f->has & PD_HAS_PID ? f->pid : -1;
 	struct buildid_summary *out = s->out;
@@ -77,12 +79,12 @@ static void see_sample(struct scan *s, const struct pd_fields *f)
 	if (s->which != BUILDID_HIT)
 		return;
 	if (f->has & PD_HAS_IP)
-		hit(s, f->misc & MODE_MASK, pid, f->ip);
+		add_hit(s, f->misc & MODE_MASK, pid, f->ip);
 	if (f->has & PD_HAS_CALLCHAIN)
-		hit_chain(s, f->misc & MODE_MASK, pid, &f->callchain);
+		add_callchain(s, f->misc & MODE_MASK, pid, &f->callchain);
 }
 
-static uint64_t number(const struct pd_record *r, const char *name)
+static uint64_t get_number(const struct pd_record *r, const char *name)
 {
 	uint64_t value = 0;
 
@@ -90,8 +92,8 @@ static uint64_t number(const struct pd_record *r, const char *name)
 	return value;
 }
 
-/* Files, the kernel and its modules, the vdso; heaps, stacks and anonymous memory have no id. */
-static bool is_file(const struct pd_bytes *name, bool kernel)
+/* Whether the map may have a build id: heaps, stacks and anonymous memory have none. */
+static bool may_have_build_id(const struct pd_bytes *name, bool kernel)
 {
 	const char *text = (const char *)name->data;
 
@@ -102,36 +104,37 @@ static bool is_file(const struct pd_bytes *name, bool kernel)
 	return text[0] == '/' || (name->size == 6 && memcmp(text, "[vdso]", 6) == 0);
 }
 
-static void take_build_id(const struct pd_record *r, struct hits_file *f)
+static void copy_build_id(const struct pd_record *r, struct hits_file *f)
 {
 	struct pd_bytes id;
 
-	if (f->id.size || !pd_record_get_text(r, "build_id", &id) || id.size == 0 || id.size > BUILDID_MAX)
+	if (f->id.size || !pd_record_get_text(r, "build_id", &id) || id.size == 0 ||
+	    id.size > BUILDID_MAX)
 		return;
 	memcpy(f->id.data, id.data, id.size);
 	f->id.size = (uint8_t)id.size;
 }
 
-static void see_map(struct scan *s, const struct pd_record *r)
+static void scan_map(struct scan *s, const struct pd_record *r)
 {
 	static const char kernel_map[] = "[kernel.kallsyms]";
 	bool kernel = (pd_record_misc(r) & MODE_MASK) == MODE_KERNEL;
-	struct hits_map map = { .start = number(r, "addr") };
+	struct hits_map map = { .start = get_number(r, "addr") };
 	struct pd_bytes name;
 
-	map.end = map.start + number(r, "len");
+	map.end = map.start + get_number(r, "len");
 	if (map.end < map.start)
 		map.end = UINT64_MAX;
 	if (!pd_record_get_text(r, "filename", &name))
 		return;
-	/* its reference symbol follows */
+	/* the name of the reference symbol follows */
 	if (kernel && name.size > sizeof(kernel_map) - 1 &&
 	    memcmp(name.data, kernel_map, sizeof(kernel_map) - 1) == 0)
 		name.size = sizeof(kernel_map) - 1;
-	if (is_file(&name, kernel)) {
+	if (may_have_build_id(&name, kernel)) {
 		const struct hits_key key = {
-			(const char *)name.data, name.size, number(r, "ino"),
-			(uint32_t)number(r, "maj"), (uint32_t)number(r, "min"),
+			(const char *)name.data, name.size, get_number(r, "ino"),
+			(uint32_t)get_number(r, "maj"), (uint32_t)get_number(r, "min"),
 		};
 
 		map.file = hits_file(s->hits, &key);
@@ -140,54 +143,57 @@ static void see_map(struct scan *s, const struct pd_record *r)
 			return;
 		}
 		if (!map.file->pid)
-			map.file->pid = (int32_t)number(r, "pid");
+			map.file->pid = (int32_t)get_number(r, "pid");
 		map.file->kernel = kernel;
-		take_build_id(r, map.file);
+		copy_build_id(r, map.file);
 	}
-	s->failed |= hits_map(s->hits, kernel ? HITS_KERNEL : (int32_t)number(r, "pid"), &map);
+	s->failed |= hits_map(s->hits, kernel ? HITS_KERNEL : (int32_t)get_number(r, "pid"), &map);
 }
 
-static void see_other(struct scan *s, const struct pd_record *r)
+static void scan_other(struct scan *s, const struct pd_record *r)
 {
 	switch (pd_record_type(r)) {
 	case PD_RECORD_LOST:
-		s->out->lost += number(r, "lost");
+		s->out->lost += get_number(r, "lost");
 		s->out->lost_records++;
 		break;
 	case PD_RECORD_MMAP:
 	case PD_RECORD_MMAP2:
 		if (s->which != BUILDID_NONE)
-			see_map(s, r);
+			scan_map(s, r);
 		break;
 	case PD_RECORD_FORK:
 		if (s->which == BUILDID_HIT)
-			s->failed |= hits_fork(s->hits, (int32_t)number(r, "ppid"),
-					       (int32_t)number(r, "pid"));
+			s->failed |= hits_fork(s->hits, (int32_t)get_number(r, "ppid"),
+					       (int32_t)get_number(r, "pid"));
 		break;
 	default:
 		break;
 	}
 }
 
-static bool is_hurried(const struct scan *s)
+static bool must_hurry(const struct scan *s)
 {
 	return s->hurry && __atomic_load_n(s->hurry, __ATOMIC_RELAXED);
 }
 
-static struct pd_fields_batch batch_of(const struct scan *s, struct pd_fields *items)
+static struct pd_fields_batch make_batch(const struct scan *s, struct pd_fields *items)
 {
+	const uint32_t addresses = PD_HAS_PID | PD_HAS_IP | PD_HAS_CALLCHAIN;
+
 	return (struct pd_fields_batch){
-		.size = sizeof(struct pd_fields_batch), .items = items, .item_size = sizeof(*items), .capacity = BATCH,
-		.want = s->which == BUILDID_HIT ? PD_HAS_PID | PD_HAS_TIME | PD_HAS_IP | PD_HAS_CALLCHAIN : PD_HAS_TIME,
+		.size = sizeof(struct pd_fields_batch), .items = items,
+		.item_size = sizeof(*items), .capacity = BATCH,
+		.want = PD_HAS_TIME | (s->which == BUILDID_HIT ? addresses : 0),
 	};
 }
 
-static void see_item(struct scan *s, struct pd_reader *reader, const struct pd_fields *item)
+static void scan_item(struct scan *s, struct pd_reader *reader, const struct pd_fields *item)
 {
 	if (item->type == PD_RECORD_SAMPLE)
-		see_sample(s, item);
+		scan_sample(s, item);
 	else if (item->type && item->type < PD_RECORD_USER_START)
-		see_other(s, pd_reader_record(reader, item));
+		scan_other(s, pd_reader_record(reader, item));
 }
 
 int buildid_scan(struct pd_reader *reader, enum buildid_which which, struct hits *hits,
@@ -195,24 +201,25 @@ int buildid_scan(struct pd_reader *reader, enum buildid_which which, struct hits
 {
 	struct scan s = { .hits = hits, .out = out, .which = which, .hurry = hurry };
 	struct pd_fields items[BATCH];
-	struct pd_fields_batch batch = batch_of(&s, items);
+	struct pd_fields_batch batch = make_batch(&s, items);
 	struct pd_error e;
 	int n;
 
-	while (!s.failed && !is_hurried(&s) && (n = pd_reader_next_fields(reader, &batch, &e)) > 0)
+	while (!s.failed && !must_hurry(&s) && (n = pd_reader_next_fields(reader, &batch, &e)) > 0)
 		for (int i = 0; i < n; i++)
-			see_item(&s, reader, &items[i]);
+			scan_item(&s, reader, &items[i]);
 	hits_resolve(hits);
 	return s.failed;
 }
 
-/* A copy of the file's header and, after it, records: what a recorder that was killed would leave. */
+/* bytes: a copy of the file's header and the records after it, as in the file of a killed
+ * recorder. */
 struct buildid_watch {
 	struct scan scan;
 	struct buildid_summary found;
-	uint8_t *bytes;			/* NULL: not begun, or it can't be done */
+	uint8_t *bytes;			/* NULL: not begun, or not possible */
 	size_t header, used;
-	uint64_t skip;			/* bytes of a payload that are yet to come */
+	uint64_t skip;			/* bytes of a payload that follow */
 };
 
 struct buildid_watch *buildid_watch_new(enum buildid_which which)
@@ -228,7 +235,7 @@ struct buildid_watch *buildid_watch_new(enum buildid_which which)
 	return NULL;
 }
 
-static void give_up(struct buildid_watch *w)
+static void watch_abandon(struct buildid_watch *w)
 {
 	free(w->bytes);
 	w->bytes = NULL;
@@ -238,7 +245,7 @@ void buildid_watch_free(struct buildid_watch *w)
 {
 	if (!w)
 		return;
-	give_up(w);
+	watch_abandon(w);
 	hits_free(w->scan.hits);
 	free(w);
 }
@@ -252,54 +259,56 @@ void buildid_watch_begin(struct buildid_watch *w, int fd)
 	w->header = (size_t)st.st_size;
 	w->bytes = malloc(w->header + CHUNK);
 	if (w->bytes && pread(fd, w->bytes, w->header, 0) != (ssize_t)w->header)
-		give_up(w);
+		watch_abandon(w);
 }
 
-/* Of a record and its payload: where the next one begins in what was gathered; 0: it is cut off there, damaged, or compressed,
- * which none is on its way. */
-static uint64_t end_of(struct buildid_watch *w, struct pd_reader *reader, const struct pd_fields *item)
+/* Returns the end of a record and its payload in the collected bytes; 0: the record is truncated,
+ * damaged, or compressed, which records on their way to the file are not. */
+static uint64_t end_of_record(struct buildid_watch *w, struct pd_reader *reader,
+			      const struct pd_fields *item)
 {
 	const uint64_t end = item->offset - w->header + item->bytes.size;
 
-	if (item->error || !item->type || item->type == PD_RECORD_COMPRESSED || item->type == PD_RECORD_COMPRESSED2)
+	if (item->error || !item->type || item->type == PD_RECORD_COMPRESSED ||
+	    item->type == PD_RECORD_COMPRESSED2)
 		return 0;
 	if (item->type < PD_RECORD_USER_START)
 		return end;
 	return end + pd_record_payload_size(pd_reader_record(reader, item));
 }
 
-/* Looks at all whole records. Returns where the rest begins. */
-static uint64_t see_records(struct buildid_watch *w, struct pd_reader *reader)
+/* Scans all whole records. Returns where the rest begins. */
+static uint64_t watch_scan_records(struct buildid_watch *w, struct pd_reader *reader)
 {
 	struct pd_fields items[BATCH];
-	struct pd_fields_batch batch = batch_of(&w->scan, items);
+	struct pd_fields_batch batch = make_batch(&w->scan, items);
 	uint64_t done = 0, end;
 	struct pd_error e;
 	int n;
 
 	while (!w->scan.failed && (n = pd_reader_next_fields(reader, &batch, &e)) > 0) {
 		for (int i = 0; i < n; i++) {
-			end = end_of(w, reader, &items[i]);
+			end = end_of_record(w, reader, &items[i]);
 			if (!end)
 				return done;
-			see_item(&w->scan, reader, &items[i]);
+			scan_item(&w->scan, reader, &items[i]);
 			done = end;
 		}
 	}
 	return done;
 }
 
-/* Damage looks like a record that is cut off, but that the rest of it never comes. */
-static void see_chunk(struct buildid_watch *w)
+/* Damage looks like a truncated record that never continues. */
+static void watch_scan_chunk(struct buildid_watch *w)
 {
 	const struct pd_bytes file = { w->bytes, w->header + w->used };
 	struct pd_error e;
 	struct pd_reader *reader = pd_reader_open_memory(file, NULL, &e);
-	uint64_t done = reader ? see_records(w, reader) : 0;
+	uint64_t done = reader ? watch_scan_records(w, reader) : 0;
 
 	pd_reader_free(reader);
 	if (!done || w->scan.failed) {
-		give_up(w);
+		watch_abandon(w);
 		return;
 	}
 	w->skip = done > w->used ? done - w->used : 0;
@@ -308,7 +317,7 @@ static void see_chunk(struct buildid_watch *w)
 	memmove(w->bytes + w->header, w->bytes + w->header + done, w->used);
 }
 
-void buildid_watch_see(void *watch, struct pd_bytes bytes)
+void buildid_watch_bytes(void *watch, struct pd_bytes bytes)
 {
 	struct buildid_watch *w = watch;
 
@@ -325,14 +334,14 @@ void buildid_watch_see(void *watch, struct pd_bytes bytes)
 		bytes.data += n;
 		bytes.size -= n;
 		if (w->used == CHUNK)
-			see_chunk(w);
+			watch_scan_chunk(w);
 	}
 }
 
 const struct hits *buildid_watch_end(struct buildid_watch *w, struct buildid_summary *out)
 {
 	if (w->bytes && w->used)
-		see_chunk(w);
+		watch_scan_chunk(w);
 	if (!w->bytes || w->used || w->skip)
 		return NULL;
 	hits_resolve(w->scan.hits);

@@ -266,7 +266,7 @@ int datafile_open(struct datafile *f, const struct logger *s)
 		f->fd,
 		PD_WRITER_OPTIONS(.mode = f->mode == PD_MODE_PIPE ? PD_MODE_PIPE : PD_MODE_FILE,
 				  .compress = f->compress, .by = f->by,
-				  .watch = f->watch ? buildid_watch_see : NULL, .ctx = f->watch),
+				  .watch = f->watch ? buildid_watch_bytes : NULL, .ctx = f->watch),
 		&f->error);
 	return f->writer ? 0 : datafile_failed(f, s);
 }

@@ -24,7 +24,7 @@ static void see_by_name(struct scan *s, const struct pd_record *r)
 	f.has |= pd_record_get_number(r, "pid", &pid) ? PD_HAS_PID : 0;
 	f.has |= pd_record_get_numbers(r, "callchain", &f.callchain) ? PD_HAS_CALLCHAIN : 0;
 	f.pid = (int32_t)pid;
-	see_sample(s, &f);
+	scan_sample(s, &f);
 }
 
 static int scan(struct pd_reader *reader, bool fast, struct hits *hits, struct buildid_summary *found)
@@ -39,7 +39,7 @@ static int scan(struct pd_reader *reader, bool fast, struct hits *hits, struct b
 		if (pd_record_type(r) == PD_RECORD_SAMPLE)
 			see_by_name(&s, r);
 		else
-			see_other(&s, r);
+			scan_other(&s, r);
 	}
 	hits_resolve(hits);
 	return s.failed;
@@ -90,7 +90,7 @@ static void see_pieces(struct buildid_watch *watch, struct pd_reader *reader)
 		uint8_t *piece = malloc(n);
 
 		pd_reader_read_at(reader, at, piece, n);
-		buildid_watch_see(watch, (struct pd_bytes){ piece, n });
+		buildid_watch_bytes(watch, (struct pd_bytes){ piece, n });
 		free(piece);
 		at += n;
 	}
