@@ -44,8 +44,8 @@ def fake(tmp_path_factory):
     """The preloaded library, and a directory to lay over the devices of sysfs."""
     directory = tmp_path_factory.mktemp("pmus")
     library = directory / "fakepmu.so"
-    subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-pthread", "-o", library, ROOT / "tests/workload/fakepmu.c"],
-                   check=True)
+    subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-pthread", "-o", library, ROOT / "tests/workload/fakepmu.c",
+                    "-ldl"], check=True)
     for pmu, files in PMUS.items():
         for name, content in files.items():
             path = directory / "devices" / pmu / name

@@ -37,7 +37,7 @@ def program(name):
 def preloaded(name, directory):
     """Path of tests/workload/NAME.c as a library for LD_PRELOAD, made in the directory."""
     target = directory / f"{name}.so"
-    subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-pthread", "-o", target, ROOT / "tests" / "workload" / f"{name}.c"],
+    subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-pthread", "-o", target, ROOT / "tests" / "workload" / f"{name}.c", "-ldl"],
                    check=True)
     return target
 
