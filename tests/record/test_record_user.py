@@ -38,12 +38,16 @@ def home(workload):
     return directory
 
 
+# By number: setpriv of Debian 11 does not know the name.
+CAPABILITIES = {"perfmon": 38}
+
+
 @pytest.fixture
 def as_user(home, workload, decode):
     def run(*options, does="spin 100", prefix=(), capabilities=(), target=True, stdout=subprocess.DEVNULL):
         privileges = [f"--reuid={USER}", f"--regid={USER}", "--clear-groups"]
         if capabilities:
-            names = ",".join("+" + name for name in capabilities)
+            names = ",".join(f"+cap_{CAPABILITIES[name]}" for name in capabilities)
             privileges += [f"--inh-caps={names}", f"--ambient-caps={names}"]
         (home / "perf.data").unlink(missing_ok=True)
         command = [*prefix, "setpriv", *privileges, "./precord", "-o", "perf.data", *map(str, options)]
