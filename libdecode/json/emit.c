@@ -1,13 +1,13 @@
 /* emit.c - compiles and runs emit programs: see emit.h. */
 #include "json/json.h"
 
-#define NUMBER_MOST 24	/* bytes of a number or an address */
-#define INLINE inline __attribute__((always_inline))	/* once for each byte order */
+#define NUMBER_MAX 24	/* bytes of a number or an address */
+#define INLINE inline __attribute__((always_inline))	/* one copy for each byte order */
 
 void pd_emit_begin(struct pd_emit *p, const struct pd_emit_key *key)
 {
 	p->key = *key;
-	p->nr_slots = p->size = p->tail = p->most = p->nr_fields = 0;
+	p->nr_slots = p->size = p->tail = p->max = p->nr_fields = 0;
 	p->cost = 0;
 	p->is_unusable = false;
 }
@@ -27,7 +27,7 @@ void pd_emit_add_text(struct pd_emit *p, const char *text, size_t n)
 	p->tail += (uint32_t)n;
 }
 
-static void add_slot(struct pd_emit *p, struct pd_emit_slot slot, size_t most)
+static void add_slot(struct pd_emit *p, struct pd_emit_slot slot, size_t max)
 {
 	if (p->nr_slots == PD_EMIT_SLOTS) {
 		p->is_unusable = true;
@@ -36,7 +36,7 @@ static void add_slot(struct pd_emit *p, struct pd_emit_slot slot, size_t most)
 	slot.literal = (uint16_t)p->tail;
 	p->slots[p->nr_slots++] = slot;
 	p->tail = 0;
-	p->most += (uint32_t)most;
+	p->max += (uint32_t)max;
 }
 
 void pd_emit_add_number(struct pd_emit *p, int32_t offset, unsigned int width, enum pd_show show)
@@ -45,23 +45,26 @@ void pd_emit_add_number(struct pd_emit *p, int32_t offset, unsigned int width, e
 	const enum pd_emit_how how = show == PD_HEX ? PD_EMIT_ADDRESS :
 				     width == 4 ? (is_signed ? PD_EMIT_SIGNED4 : PD_EMIT_NUMBER4) :
 				     is_signed ? PD_EMIT_SIGNED :
-				     width == 8 ? PD_EMIT_NUMBER8 : width == 2 ? PD_EMIT_NUMBER2 : PD_EMIT_OTHER;
+				     width == 8 ? PD_EMIT_NUMBER8 :
+				     width == 2 ? PD_EMIT_NUMBER2 : PD_EMIT_OTHER;
 
-	add_slot(p, (struct pd_emit_slot){ .offset = offset, .width = (uint8_t)width, .how = how }, NUMBER_MOST);
+	add_slot(p, (struct pd_emit_slot){ .offset = offset, .width = (uint8_t)width, .how = how },
+		 NUMBER_MAX);
 }
 
-/* Bytes of the longest of a table's names, and of all of them with quotes and commas. */
+/* Returns the bytes of a table's longest name, with quotes. */
 static size_t longest_name(const struct pd_name *names)
 {
-	size_t most = NUMBER_MOST;
+	size_t max = NUMBER_MAX;
 
 	for (; names && names->name; names++)
-		if (strlen(names->name) > most)
-			most = strlen(names->name);
-	return most + 2;
+		if (strlen(names->name) > max)
+			max = strlen(names->name);
+	return max + 2;
 }
 
-static size_t all_names(const struct pd_name *names)
+/* Returns the bytes of all names of a table, with quotes and commas. */
+static size_t size_of_names(const struct pd_name *names)
 {
 	size_t sum = 2;
 
@@ -70,15 +73,16 @@ static size_t all_names(const struct pd_name *names)
 	return sum;
 }
 
-/* The most bytes that a row can take, its keys included. */
-static size_t most_of(const struct pd_field *f)
+/* Returns the maximum bytes of a row, with its keys. */
+static size_t max_row_size(const struct pd_field *f)
 {
-	size_t sum = 2 * ((size_t)f->key_size + 8 * NUMBER_MOST) + longest_name(f->names);
+	size_t sum = 2 * ((size_t)f->key_size + 8 * NUMBER_MAX) + longest_name(f->names);
 
 	if (f->show == PD_FLAGS)
-		sum += all_names(f->names);
+		sum += size_of_names(f->names);
 	for (const struct pd_bits *b = f->bits; b && b->name; b++)
-		sum += b->key_size + longest_name(b->names) + (b->show == PD_BIT_LIST ? all_names(b->names) : 2);
+		sum += b->key_size + longest_name(b->names) +
+		       (b->show == PD_BIT_LIST ? size_of_names(b->names) : 2);
 	return sum;
 }
 
@@ -100,7 +104,10 @@ void pd_emit_add_ops(struct pd_emit *p, const struct pd_op *ops, size_t n)
 			pd_emit_add_text(p, f->key, f->key_size);
 			pd_emit_add_number(p, offset, op->width, (enum pd_show)f->show);
 		} else {
-			add_slot(p, (struct pd_emit_slot){ .offset = offset, .op = op, .how = PD_EMIT_VISIT }, most_of(f));
+			const struct pd_emit_slot slot = {
+				.offset = offset, .op = op, .how = PD_EMIT_VISIT };
+
+			add_slot(p, slot, max_row_size(f));
 		}
 	}
 }
@@ -109,11 +116,11 @@ void pd_emit_end(struct pd_emit *p)
 {
 	const size_t first = p->nr_slots ? p->slots[0].literal : p->tail;
 
-	if (!first || p->size + p->most + PD_EMIT_STEP > PD_JSONW_SLACK)
+	if (!first || p->size + p->max + PD_EMIT_STEP > PD_JSONW_SLACK)
 		p->is_unusable = true;
 }
 
-/* Most have less bytes than a step. */
+/* Most literals are shorter than a step. */
 static INLINE char *put_literal(char *at, const char *text, size_t n)
 {
 	pd_bytes16 step;
@@ -127,13 +134,15 @@ static INLINE char *put_literal(char *at, const char *text, size_t n)
 	return at + n;
 }
 
-static COLD char *put_other(struct pd_json *j, const struct pd_emit_slot *s, char *at, const uint8_t *data, enum pd_swap swap)
+static COLD char *put_other(struct pd_json *j, const struct pd_emit_slot *s, char *at,
+			    const uint8_t *data, enum pd_swap swap)
 {
 	uint64_t v;
 
 	if (s->how == PD_EMIT_VISIT) {
 		j->w.at = at;
-		pd_json_visitor.number(j, s->op->field, pd_op_shown(s->op, data - s->op->offset, swap));
+		pd_json_visitor.number(j, s->op->field,
+				       pd_op_shown(s->op, data - s->op->offset, swap));
 		return j->w.at;
 	}
 	v = pd_load(data, s->width, swap);
@@ -166,7 +175,8 @@ static INLINE char *put_signed4(char *at, uint32_t v)
 	return put_small(at, v);
 }
 
-static INLINE char *put_slot(struct pd_json *j, const struct pd_emit_slot *s, char *at, const uint8_t *data, enum pd_swap swap)
+static INLINE char *put_slot(struct pd_json *j, const struct pd_emit_slot *s, char *at,
+			     const uint8_t *data, enum pd_swap swap)
 {
 	switch ((enum pd_emit_how)s->how) {
 	case PD_EMIT_NUMBER2:
@@ -184,7 +194,8 @@ static INLINE char *put_slot(struct pd_json *j, const struct pd_emit_slot *s, ch
 	}
 }
 
-static INLINE void run(struct pd_json *j, const struct pd_emit *p, const uint8_t *start, enum pd_swap swap)
+static INLINE void run_program(struct pd_json *j, const struct pd_emit *p, const uint8_t *start,
+			       enum pd_swap swap)
 {
 	char *at = (pd_jsonw_room(&j->w), j->w.at);
 	const size_t skip = at[-1] == '{';
@@ -202,15 +213,16 @@ static INLINE void run(struct pd_json *j, const struct pd_emit *p, const uint8_t
 	j->w.at = put_literal(at, text, p->tail - before);
 }
 
-void pd_emit_run(struct pd_json *j, const struct pd_emit *p, const uint8_t *start, enum pd_swap swap)
+void pd_emit_run(struct pd_json *j, const struct pd_emit *p, const uint8_t *start,
+		 enum pd_swap swap)
 {
 	if (swap == PD_SWAP_NO)
-		run(j, p, start, PD_SWAP_NO);
+		run_program(j, p, start, PD_SWAP_NO);
 	else
-		run(j, p, start, PD_SWAP_YES);
+		run_program(j, p, start, PD_SWAP_YES);
 }
 
-static int refuse(void *ctx, const void *p, size_t n)
+static int reject_flush(void *ctx, const void *p, size_t n)
 {
 	(void)ctx;
 	(void)p;
@@ -222,7 +234,8 @@ void pd_emit_scratch_init(struct pd_emit_scratch *s)
 {
 	s->text[0] = ' ';	/* no bracket: keys keep their commas */
 	s->w = (struct pd_jsonw){
-		.at = s->text + 1, .buffer = s->text + 1, .end = s->text + 1 + PD_JSONW_SLACK, .out = { refuse, NULL } };
+		.at = s->text + 1, .buffer = s->text + 1, .end = s->text + 1 + PD_JSONW_SLACK,
+		.out = { reject_flush, NULL } };
 }
 
 void pd_emit_add_scratch(struct pd_emit *p, struct pd_emit_scratch *s)

@@ -1,6 +1,7 @@
 /* emit.h - emit programs: the text of one kind of record as literals and slots for its numbers.
  *
- * A program is compiled when its key is first seen and then run for each record. It remembers nothing of the records before.
+ * A program is compiled when its key is first seen, and then run for each record. It keeps no state
+ * of earlier records.
  */
 #ifndef PD_JSON_EMIT_H
 #define PD_JSON_EMIT_H
@@ -11,10 +12,10 @@
 struct pd_json;
 
 enum {
-	PD_EMIT_PROGRAMS = 256,	/* a power of 2; programs whose keys meet in one place replace each other */
+	PD_EMIT_PROGRAMS = 256,	/* a power of 2; on a hash collision the newer program replaces */
 	PD_EMIT_SLOTS = 24,
 	PD_EMIT_TEXT = 1024,
-	PD_EMIT_STEP = 16,	/* literals are copied in steps, so as many bytes after their end are read and written */
+	PD_EMIT_STEP = 16,	/* literals are copied in steps: bytes after their end are too */
 };
 
 enum pd_emit_how {
@@ -25,17 +26,17 @@ enum pd_emit_how {
 	PD_EMIT_ADDRESS,	/* 8 bytes in hex */
 	PD_EMIT_SIGNED,		/* a decimal of any width */
 	PD_EMIT_OTHER,		/* an unsigned decimal of any width */
-	PD_EMIT_VISIT,		/* anything else: the visitor writes it with its key */
+	PD_EMIT_VISIT,		/* the visitor writes the row with its key */
 };
 
 struct pd_emit_slot {
 	const struct pd_op *op;	/* VISIT only */
-	int32_t offset;		/* of the number's bytes, from where the program starts to read */
+	int32_t offset;		/* of the number's bytes, from `start` of pd_emit_run() */
 	uint16_t literal;	/* bytes of text before it */
 	uint8_t width, how;
 };
 
-/* What a program was compiled for. */
+/* Identifies what a program is compiled for. */
 struct pd_emit_key {
 	const void *of;
 	const struct pd_attr *attr;
@@ -43,28 +44,33 @@ struct pd_emit_key {
 	uint64_t what, version;
 };
 
-/* The high bits of key.what. */
-#define PD_EMIT_RECORD (1ull << 56)	/* of: the first op, if the body begins with numbers; what: type and misc; version: the
-					 * attribute's generation and arch_changes of the session */
-#define PD_EMIT_FIELDS (2ull << 56)	/* of: the first op; what: how many; version: arch_changes */
-#define PD_EMIT_TRAILER (3ull << 56)	/* the same */
-#define PD_EMIT_TRACEPOINT (4ull << 56)	/* of: the first field */
+/* The high bits of key.what.
+ * RECORD: `of` is the first op, if the body begins with numbers; `what` has type and misc;
+ * `version` is the attribute's generation and the session's arch_changes.
+ * FIELDS, TRAILER: `of` is the first op; `what` has the number of ops; `version` is arch_changes.
+ * TRACEPOINT: `of` is the first field. */
+#define PD_EMIT_RECORD (1ull << 56)
+#define PD_EMIT_FIELDS (2ull << 56)
+#define PD_EMIT_TRAILER (3ull << 56)
+#define PD_EMIT_TRACEPOINT (4ull << 56)
 
 struct pd_emit {
 	struct pd_emit_key key;
 	uint32_t nr_slots;
 	uint32_t size;		/* of text */
-	uint32_t tail;		/* bytes of it after the last slot */
-	uint32_t most;		/* bytes that the slots may take */
+	uint32_t tail;		/* bytes of text after the last slot */
+	uint32_t max;		/* bytes that the slots may write */
 	bool is_unusable;	/* something did not fit */
-	uint32_t nr_fields;	/* of a tracepoint: that it covers, and what they take of the allowance, see pd_tp_decode() */
-	uint64_t cost;
+	uint32_t nr_fields;	/* of a tracepoint: fields that the program writes */
+	uint64_t cost;		/* of these fields, see pd_tp_allowance() */
 	struct pd_emit_slot slots[PD_EMIT_SLOTS];
 	char text[PD_EMIT_TEXT + PD_EMIT_STEP];
 };
 
-/* The place for a key's program. If its key is another, the caller compiles it there, with pd_emit_begin() first. */
-static inline struct pd_emit *pd_emit_place(struct pd_emit *programs, const struct pd_emit_key *key)
+/* Returns the entry for a key. If its program has another key (pd_emit_is_for()), the caller must
+ * compile a new one there, beginning with pd_emit_begin(). */
+static inline struct pd_emit *pd_emit_lookup(struct pd_emit *programs,
+					     const struct pd_emit_key *key)
 {
 	const uint64_t of = (uintptr_t)key->of ^ (uintptr_t)key->attr;
 	const uint64_t hash = (of ^ key->what * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
@@ -74,22 +80,23 @@ static inline struct pd_emit *pd_emit_place(struct pd_emit *programs, const stru
 
 static inline bool pd_emit_is_for(const struct pd_emit *p, const struct pd_emit_key *key)
 {
-	return p->key.of == key->of && p->key.attr == key->attr && p->key.file == key->file && p->key.what == key->what &&
-	       p->key.version == key->version;
+	return p->key.of == key->of && p->key.attr == key->attr && p->key.file == key->file &&
+	       p->key.what == key->what && p->key.version == key->version;
 }
 
 void pd_emit_begin(struct pd_emit *p, const struct pd_emit_key *key);
 /* Appends a literal. Its comma is left out after an opening brace. */
 void pd_emit_add_text(struct pd_emit *p, const char *text, size_t n);
-/* Appends a slot for a number that is shown as decimal, signed, or hex (of 8 bytes). */
+/* Appends a slot for a number shown as decimal, signed or (if 8 bytes wide) hex. */
 void pd_emit_add_number(struct pd_emit *p, int32_t offset, unsigned int width, enum pd_show show);
-/* Appends the ops that begin a list, with their keys. */
+/* Appends the first n ops of a list, with their keys. */
 void pd_emit_add_ops(struct pd_emit *p, const struct pd_op *ops, size_t n);
-/* Checks that the program can be run: all of it fitted, and it begins with a literal. */
+/* Ends the program: it is unusable unless all of it fits and it begins with a literal. */
 void pd_emit_end(struct pd_emit *p);
 
-/* Writes the text with the numbers at `start`. A comma at its begin is left out after an opening brace. */
-void pd_emit_run(struct pd_json *j, const struct pd_emit *p, const uint8_t *start, enum pd_swap swap);
+/* Writes the text with the numbers at `start`, without a leading comma after an opening brace. */
+void pd_emit_run(struct pd_json *j, const struct pd_emit *p, const uint8_t *start,
+		 enum pd_swap swap);
 
 /* A writer whose text becomes a literal. */
 struct pd_emit_scratch {
@@ -97,7 +104,7 @@ struct pd_emit_scratch {
 	char text[1 + 2 * PD_JSONW_SLACK];
 };
 void pd_emit_scratch_init(struct pd_emit_scratch *s);
-/* Appends what was written to it, and empties it. */
+/* Appends the text that was written to the scratch writer, and empties it. */
 void pd_emit_add_scratch(struct pd_emit *p, struct pd_emit_scratch *s);
 
 #endif

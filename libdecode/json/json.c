@@ -8,10 +8,11 @@
 #include "sink.h"
 
 #define OWN_MEMORY (64u << 20)
-#define LIST_PART 4	/* of the reader's memory, for the errors of a document: they can only stand at its end */
+/* A document's errors are listed at its end: the list may use this share of the reader's memory. */
+#define LIST_PART 4
 
-/* In a file the events and features come first; in a pipe they are only known at its end. */
-static bool comes_first(const struct pd_json *j)
+/* Checks whether events and features precede the records. A pipe's are only known at its end. */
+static bool header_is_first(const struct pd_json *j)
 {
 	return pd_reader_file(j->reader)->mode != PD_MODE_PIPE;
 }
@@ -28,7 +29,7 @@ static void close_line(struct pd_json *j)
 	pd_jsonw_raw(&j->w, "}\n", 2);
 }
 
-static void about_us(struct pd_json *j)
+static void write_format(struct pd_json *j)
 {
 	PD_JSONW_KEY(&j->w, "pdecode");
 	pd_jsonw_raw(&j->w, "{\"format\":1,\"version\":", 22);
@@ -36,7 +37,7 @@ static void about_us(struct pd_json *j)
 	pd_jsonw_char(&j->w, '}');
 }
 
-static void attrs(struct pd_json *j)
+static void write_attrs(struct pd_json *j)
 {
 	const bool lines = j->options.shape == PD_JSON_LINES;
 
@@ -59,7 +60,7 @@ static void attrs(struct pd_json *j)
 		pd_jsonw_raw(&j->w, "]", 1);
 }
 
-static void feature(struct pd_json *j, uint32_t id, struct pd_bytes section)
+static void write_feature(struct pd_json *j, uint32_t id, struct pd_bytes section)
 {
 	const bool lines = j->options.shape == PD_JSON_LINES;
 
@@ -74,8 +75,8 @@ static void feature(struct pd_json *j, uint32_t id, struct pd_bytes section)
 	}
 }
 
-/* Those of the header, and those that came as records. */
-static void features(struct pd_json *j)
+/* Writes the features of the header, and those that came as records. */
+static void write_features(struct pd_json *j)
 {
 	const bool lines = j->options.shape == PD_JSON_LINES;
 
@@ -86,18 +87,18 @@ static void features(struct pd_json *j)
 		struct pd_error e;
 
 		if (pd_reader_feature(j->reader, i, &f, &e) == 0)
-			feature(j, f.id, f.bytes);
+			write_feature(j, f.id, f.bytes);
 	}
 	for (size_t i = 0; i < j->nr_features; i++)
-		feature(j, j->features[i].id, j->features[i].bytes);
+		write_feature(j, j->features[i].id, j->features[i].bytes);
 	if (!lines)
 		pd_jsonw_raw(&j->w, "}", 1);
 }
 
-/* A pipe's features come as records and are shown again as features behind them. Their bytes are kept for it. */
-static void keep_feature(struct pd_json *j, const struct pd_record *r)
+/* Saves the bytes of a feature that is a record of a pipe: it is shown again after the records. */
+static void save_feature(struct pd_json *j, const struct pd_record *r)
 {
-	struct pd_json_feature_kept *f;
+	struct pd_json_saved_feature *f;
 	struct pd_bytes payload;
 	uint64_t id;
 	uint8_t *copy;
@@ -105,8 +106,8 @@ static void keep_feature(struct pd_json *j, const struct pd_record *r)
 	if (r->frame.type == PD_RECORD_HEADER_TRACING_DATA && r->payload.size) {
 		id = PD_FEATURE_TRACING_DATA;
 		payload = r->payload;
-	} else if (r->frame.type == PD_RECORD_HEADER_FEATURE && r->body.size > 8 && pd_record_get_number(r, "feat_id", &id) &&
-		   id < PD_FEATURE_BITS) {
+	} else if (r->frame.type == PD_RECORD_HEADER_FEATURE && r->body.size > 8 &&
+		   pd_record_get_number(r, "feat_id", &id) && id < PD_FEATURE_BITS) {
 		payload = (struct pd_bytes){ r->body.data + 8, r->body.size - 8 };
 	} else {
 		return;
@@ -119,35 +120,35 @@ static void keep_feature(struct pd_json *j, const struct pd_record *r)
 	if (!f)
 		return;
 	memcpy(copy, payload.data, payload.size);
-	*f = (struct pd_json_feature_kept){ (uint32_t)id, { copy, payload.size } };
+	*f = (struct pd_json_saved_feature){ (uint32_t)id, { copy, payload.size } };
 	j->nr_features++;
 }
 
-/* What the threads have goes out. */
-static void settle(void *ctx)
+static void drain_workers(void *ctx)
 {
 	struct pd_json *j = ctx;
 
-	if (j->team)
-		pd_json_team_drain(j->team);
+	if (j->workers)
+		pd_json_workers_drain(j->workers);
 }
 
-/* The list is charged to the reader's budget for good: who closes the reader need not have closed this. It leaves the
- * reader what that will need. */
-static bool may_hold(struct pd_json *j, size_t more)
+/* Charges the reader's budget for the list of errors, and leaves the reader half of the rest. The
+ * charge is never returned, because the reader may be closed before the sink. */
+static bool charge_list(struct pd_json *j, size_t more)
 {
 	struct pd_budget *b = j->session ? j->session->budget : NULL;
 
 	if (!b)
 		return true;
-	if (more > b->limit / LIST_PART - j->listed || b->used > b->limit || more > (b->limit - b->used) / 2)
+	if (more > b->limit / LIST_PART - j->listed || b->used > b->limit ||
+	    more > (b->limit - b->used) / 2)
 		return false;
 	b->used += more;
 	j->listed += more;
 	return true;
 }
 
-static int begin(void *state, struct pd_reader *r)
+static int begin_document(void *state, struct pd_reader *r)
 {
 	struct pd_json *j = state;
 	const bool lines = j->options.shape == PD_JSON_LINES;
@@ -155,60 +156,67 @@ static int begin(void *state, struct pd_reader *r)
 	j->reader = r;
 	j->session = pd_reader_session(r);
 	j->own.limit += j->session->budget->limit / LIST_PART;
-	may_hold(j, j->errors_capacity * sizeof(*j->errors));	/* what came with the header */
+	charge_list(j, j->errors_capacity * sizeof(*j->errors));	/* the header's errors */
 	if (lines) {
 		open_line(j, "file");
-		about_us(j);
+		write_format(j);
 		pd_json_file(j);
 		close_line(j);
 	} else {
 		pd_jsonw_char(&j->w, '{');
-		about_us(j);
+		write_format(j);
 		pd_jsonw_raw(&j->w, ",\n\"file\":{", 10);
 		pd_json_file(j);
 		pd_jsonw_char(&j->w, '}');
 	}
 	j->begun = true;
-	if (comes_first(j)) {
-		attrs(j);
-		features(j);
+	if (header_is_first(j)) {
+		write_attrs(j);
+		write_features(j);
 	}
 	if (!lines)
 		pd_jsonw_raw(&j->w, ",\n\"records\":[", 13);
 	if (j->options.threads > 1 && j->options.parts != PD_JSON_HEADER) {
-		j->team = pd_json_team_new(j, j->options.threads);
-		pd_reader_before_update(r, settle, j);
+		j->workers = pd_json_workers_new(j, j->options.threads);
+		pd_reader_before_update(r, drain_workers, j);
 	}
 	return j->w.failed;
 }
 
-/* Raw data that are too short for their format: only now is it known, and only behind the record can it be said. */
-static struct pd_error missing(uint64_t offset, uint64_t want, uint64_t have, const char *file)
+/* Returns the error for raw data that are too short for their format. That is only known once the
+ * record is written, so the error follows it. */
+static struct pd_error missing_fields_error(uint64_t offset, uint64_t want, uint64_t have,
+					    const char *file)
 {
 	return (struct pd_error){
-		.code = PD_E_TRUNCATED, .severity = PD_DAMAGED, .record_type = PD_RECORD_SAMPLE, .record = "SAMPLE",
-		.field = "raw.tracepoint", .offset = offset, .file = file, .want = want, .have = have };
+		.code = PD_E_TRUNCATED, .severity = PD_DAMAGED,
+		.record_type = PD_RECORD_SAMPLE, .record = "SAMPLE", .field = "raw.tracepoint",
+		.offset = offset, .file = file, .want = want, .have = have };
 }
 
-void pd_json_report_missing(struct pd_json *j, uint64_t offset, uint64_t want, uint64_t have, const char *file)
+void pd_json_report_missing(struct pd_json *j, uint64_t offset, uint64_t want, uint64_t have,
+			    const char *file)
 {
-	const struct pd_error e = missing(offset, want, have, file);
+	const struct pd_error e = missing_fields_error(offset, want, have, file);
 
 	pd_reader_report(j->reader, &e);
 }
 
 void pd_json_write_missing(struct pd_json *j, const struct pd_record *r)
 {
-	const struct pd_error e = missing(r->frame.offset, r->attr->tracepoint->min_size, j->raw_data.size, r->file);
+	const uint64_t want = r->attr->tracepoint->min_size;
+	const struct pd_error e =
+		missing_fields_error(r->frame.offset, want, j->raw_data.size, r->file);
 
 	open_line(j, "error");
 	pd_json_error(j, &e);
 	close_line(j);
 }
 
-static int report_missing_of(struct pd_json *j, const struct pd_record *r)
+static int report_missing_fields(struct pd_json *j, const struct pd_record *r)
 {
-	pd_json_report_missing(j, r->frame.offset, r->attr->tracepoint->min_size, j->raw_data.size, r->file);
+	pd_json_report_missing(j, r->frame.offset, r->attr->tracepoint->min_size,
+			       j->raw_data.size, r->file);
 	return j->w.failed;
 }
 
@@ -221,32 +229,34 @@ int pd_json_keeps(struct pd_json *j, const struct pd_record *r)
 	return kept;
 }
 
-static int record(void *state, const struct pd_record *r)
+static int on_record(void *state, const struct pd_record *r)
 {
 	struct pd_json *j = state;
 	int kept;
 
-	if (!comes_first(j))
-		keep_feature(j, r);
+	if (!header_is_first(j))
+		save_feature(j, r);
 	if (j->options.parts == PD_JSON_HEADER)
 		return j->w.failed;
 	kept = pd_json_keeps(j, r);
 	if (kept <= 0)
 		return kept < 0 ? kept : j->w.failed;
-	if (j->team && pd_json_team_takes(r))
-		return pd_json_team_add(j->team, r);
-	if (j->team && pd_json_team_drain(j->team))
+	if (j->workers && pd_json_workers_can_take(r))
+		return pd_json_workers_add(j->workers, r);
+	if (j->workers && pd_json_workers_drain(j->workers))
 		return j->w.failed;
 	pd_json_write_record(j, r);
-	if (j->team)
-		pd_json_team_is_not_first(j->team);
-	return j->fields_missing ? report_missing_of(j, r) : j->w.failed;
+	if (j->workers)
+		pd_json_workers_note_outside(j->workers);
+	return j->fields_missing ? report_missing_fields(j, r) : j->w.failed;
 }
 
 int pd_json_next_batch(struct pd_json *j, struct pd_batch **batch)
 {
 	*batch = pd_reader_batch(j->reader);
-	return *batch && j->options.filter ? pd_filter_batch(j->options.filter, *batch, j->session) : 0;
+	if (!*batch || !j->options.filter)
+		return 0;
+	return pd_filter_batch(j->options.filter, *batch, j->session);
 }
 
 static int write_batch(struct pd_json *j, struct pd_batch *batch)
@@ -255,11 +265,12 @@ static int write_batch(struct pd_json *j, struct pd_batch *batch)
 	int status = 0;
 
 	pd_batch_begin(batch, j->session, &r);
-	while (!status && batch->next < batch->count && !pd_reader_is_stopped(j->reader)) {	/* by fields that are missing */
+	/* report_missing_fields() may stop the reader */
+	while (!status && batch->next < batch->count && !pd_reader_is_stopped(j->reader)) {
 		pd_batch_set(batch, &batch->records[batch->next++], &r);
 		pd_json_count(j, &r);
 		pd_json_write_record(j, &r);
-		status = j->fields_missing ? report_missing_of(j, &r) : j->w.failed;
+		status = j->fields_missing ? report_missing_fields(j, &r) : j->w.failed;
 	}
 	return status;
 }
@@ -273,8 +284,8 @@ static int write_batches(void *state, struct pd_reader *r)
 	(void)r;
 	if (j->options.parts == PD_JSON_HEADER)
 		return 0;
-	if (j->team)
-		return pd_json_team_batch(j->team);
+	if (j->workers)
+		return pd_json_workers_batch(j->workers);
 	while (!status && !(status = pd_json_next_batch(j, &batch)) && batch)
 		status = write_batch(j, batch);
 	return status;
@@ -282,12 +293,14 @@ static int write_batches(void *state, struct pd_reader *r)
 
 static int grow_errors(struct pd_json *j)
 {
-	const size_t now = j->errors_capacity * sizeof(*j->errors), bigger = now ? 2 * now : 16 * sizeof(*j->errors);
+	const size_t now = j->errors_capacity * sizeof(*j->errors);
+	const size_t bigger = now ? 2 * now : 16 * sizeof(*j->errors);
 	struct pd_error *errors;
 
 	if (j->nr_errors < j->errors_capacity)
 		return 0;
-	errors = may_hold(j, bigger - now) ? pd_budget_grow(&j->own, j->errors, now, bigger) : NULL;
+	errors = charge_list(j, bigger - now) ?
+		 pd_budget_grow(&j->own, j->errors, now, bigger) : NULL;
 	if (!errors)
 		return -1;
 	j->errors = errors;
@@ -295,7 +308,7 @@ static int grow_errors(struct pd_json *j)
 	return 0;
 }
 
-static int error(void *state, const struct pd_error *e)
+static int on_error(void *state, const struct pd_error *e)
 {
 	struct pd_json *j = state;
 
@@ -304,7 +317,7 @@ static int error(void *state, const struct pd_error *e)
 	j->counts.errors++;
 	if (j->error_is_written)
 		return 0;
-	if (j->team && pd_json_team_drain(j->team))
+	if (j->workers && pd_json_workers_drain(j->workers))
 		return j->w.failed;
 	if (j->options.shape == PD_JSON_LINES && j->begun) {
 		open_line(j, "error");
@@ -314,7 +327,7 @@ static int error(void *state, const struct pd_error *e)
 	}
 	if (!j->unlisted && grow_errors(j) == 0)
 		j->errors[j->nr_errors++] = *e;
-	else if (e->severity == PD_FATAL)	/* the one that says why it ends */
+	else if (e->severity == PD_FATAL)	/* states why reading ended */
 		j->fatal = *e;
 	else
 		j->unlisted++;
@@ -339,19 +352,19 @@ static void close_error(struct pd_json *j)
 		pd_jsonw_char(&j->w, '}');
 }
 
-static void kept_error(struct pd_json *j, const struct pd_error *e)
+static void write_listed_error(struct pd_json *j, const struct pd_error *e)
 {
 	open_error(j);
 	pd_json_error(j, e);
 	close_error(j);
 }
 
-static void kept_errors(struct pd_json *j)
+static void write_listed_errors(struct pd_json *j)
 {
 	for (size_t i = 0; i < j->nr_errors; i++)
-		kept_error(j, &j->errors[i]);
+		write_listed_error(j, &j->errors[i]);
 	if (j->fatal.code)
-		kept_error(j, &j->fatal);
+		write_listed_error(j, &j->fatal);
 	if (j->unlisted) {
 		open_error(j);
 		pd_json_errors_left_out(j);
@@ -359,41 +372,41 @@ static void kept_errors(struct pd_json *j)
 	}
 }
 
-static int finish(void *state, struct pd_reader *r)
+static int finish_document(void *state, struct pd_reader *r)
 {
 	struct pd_json *j = state;
 
 	(void)r;
-	settle(j);
+	drain_workers(j);
 	if (j->options.shape == PD_JSON_LINES) {
-		if (!comes_first(j)) {
-			attrs(j);
-			features(j);
+		if (!header_is_first(j)) {
+			write_attrs(j);
+			write_features(j);
 		}
-		kept_errors(j);
+		write_listed_errors(j);
 		open_line(j, "summary");
 		pd_json_summary(j);
 		close_line(j);
 		return pd_jsonw_flush(&j->w);
 	}
 	pd_jsonw_char(&j->w, ']');
-	if (!comes_first(j)) {
-		attrs(j);
-		features(j);
+	if (!header_is_first(j)) {
+		write_attrs(j);
+		write_features(j);
 	}
 	pd_jsonw_raw(&j->w, ",\n\"errors\":[", 12);
-	kept_errors(j);
+	write_listed_errors(j);
 	pd_jsonw_raw(&j->w, "],\n\"summary\":{", 14);
 	pd_json_summary(j);
 	pd_jsonw_raw(&j->w, "}}\n", 3);
 	return pd_jsonw_flush(&j->w);
 }
 
-static void wait(void *state)
+static void on_wait(void *state)
 {
 	struct pd_json *j = state;
 
-	settle(j);
+	drain_workers(j);
 	pd_jsonw_flush(&j->w);
 }
 
@@ -401,7 +414,7 @@ static void free_json(void *state)
 {
 	struct pd_json *j = state;
 
-	pd_json_team_free(j->team);
+	pd_json_workers_free(j->workers);
 	pd_budget_free(&j->own, j->errors, j->errors_capacity * sizeof(*j->errors));
 	pd_map_free(&j->counts.others);
 	pd_arena_free(&j->arena);
@@ -411,7 +424,9 @@ static void free_json(void *state)
 
 struct pd_sink *pd_sink_new_json(const struct pd_json_options *o, struct pd_output out)
 {
-	static const struct pd_sink_ops ops = { sizeof(ops), begin, record, error, finish, wait, free_json };
+	static const struct pd_sink_ops ops = {
+		sizeof(ops), begin_document, on_record, on_error, finish_document, on_wait,
+		free_json };
 	struct pd_json *j = calloc(1, sizeof(*j));
 	char *buffer = malloc(PD_JSONW_BUFFER + 1);
 	struct pd_sink *sink = j && buffer ? pd_sink_new_batched(&ops, write_batches, j) : NULL;

@@ -1,10 +1,12 @@
-/* json_block.c - records that wait for a thread, and the JSON that it makes of them. */
+/* json_block.c - records that wait for a worker, and the JSON that it writes for them. */
 #include "json/json_block.h"
 
 #include <stdlib.h>
 
-#define FIRST_TEXT (512 * 1024)		/* holds the text of most blocks; one that needs more keeps what it got */
-#define MOST_TEXT (2 * 1024 * 1024)	/* names of fields, say, may make 100 bytes of each one; a multiple */
+/* Enough for the text of most blocks. A larger output buffer is not shrunk. The maximum, which must
+ * be INITIAL times a power of 2, bounds the text: names can turn each byte into 100. */
+#define OUTBUF_INITIAL (512 * 1024)
+#define OUTBUF_MAX (2 * 1024 * 1024)
 
 struct pd_json_block *pd_json_block_new(void)
 {
@@ -29,21 +31,21 @@ void pd_json_block_free(struct pd_json_block *b)
 	free(b);
 }
 
-static void release(struct pd_json_block *b)
+static void release_window(struct pd_json_block *b)
 {
-	pd_window_release(b->held);
-	b->held = NULL;
+	pd_window_release(b->pinned);
+	b->pinned = NULL;
 }
 
-void pd_json_block_empty(struct pd_json_block *b)
+void pd_json_block_clear(struct pd_json_block *b)
 {
 	b->nr_spans = b->nr_simples = b->nr_items = b->size = b->used = 0;
 	b->first = false;
-	release(b);
+	release_window(b);
 }
 
 /* A single record may be larger than a block. */
-static int make_room(struct pd_json_block *b, size_t n)
+static int reserve_bytes(struct pd_json_block *b, size_t n)
 {
 	uint8_t *bytes;
 
@@ -57,18 +59,19 @@ static int make_room(struct pd_json_block *b, size_t n)
 	return 0;
 }
 
-static inline size_t nr_records(const struct pd_json_block *b)
+static inline size_t count_records(const struct pd_json_block *b)
 {
 	return b->nr_simples + b->nr_items;
 }
 
 bool pd_json_block_fits(const struct pd_json_block *b, size_t size)
 {
-	return nr_records(b) < PD_JSON_BLOCK_RECORDS && (!b->size || b->size + size <= PD_JSON_BLOCK_BYTES);
+	return count_records(b) < PD_JSON_BLOCK_RECORDS &&
+	       (!b->size || b->size + size <= PD_JSON_BLOCK_BYTES);
 }
 
-/* The span of items that is last. */
-static struct pd_json_span *span_of_items(struct pd_json_block *b)
+/* Returns the span at the end of the block, which is or becomes one of items. */
+static struct pd_json_span *last_item_span(struct pd_json_block *b)
 {
 	struct pd_json_span *span = &b->spans[b->nr_spans];
 
@@ -85,26 +88,29 @@ int pd_json_block_add(struct pd_json_block *b, const struct pd_record *r)
 
 	if (!pd_json_block_fits(b, f->bytes.size))
 		return 0;
-	if (make_room(b, f->bytes.size))
+	if (reserve_bytes(b, f->bytes.size))
 		return -1;
 	memcpy(b->bytes + b->used, f->bytes.data, f->bytes.size);
-	span_of_items(b)->count++;
+	last_item_span(b)->count++;
 	b->items[b->nr_items++] = (struct pd_json_item){
-		.offset = f->offset, .inner_offset = f->inner_offset, .desc = f->desc, .attr = r->attr, .plan = r->plan,
-		.trailer = r->trailer, .file = r->file, .type = f->type, .at = (uint32_t)b->used,
-		.size = (uint32_t)f->bytes.size, .trailer_size = (uint32_t)r->trailer_bytes.size,
-		.nr_ops = r->extent.nr_ops, .end = (uint32_t)r->extent.end, .misc = f->misc, .header_size = f->size,
-		.state = (uint8_t)f->state, .variant = (uint8_t)r->extent.variant, .code = (uint8_t)r->extent.code };
+		.offset = f->offset, .inner_offset = f->inner_offset, .desc = f->desc,
+		.attr = r->attr, .plan = r->plan, .trailer = r->trailer, .file = r->file,
+		.type = f->type, .at = (uint32_t)b->used, .size = (uint32_t)f->bytes.size,
+		.trailer_size = (uint32_t)r->trailer_bytes.size,
+		.nr_ops = r->extent.nr_ops, .end = (uint32_t)r->extent.end,
+		.misc = f->misc, .header_size = f->size, .state = (uint8_t)f->state,
+		.variant = (uint8_t)r->extent.variant, .code = (uint8_t)r->extent.code };
 	b->size += f->bytes.size;
 	b->used += f->bytes.size;
 	return 1;
 }
 
-/* How many there is room for; they take *size bytes. */
-static uint32_t fitting(const struct pd_json_block *b, const struct pd_batch *batch, size_t *size)
+/* Returns how many records fit; they take *size bytes. */
+static uint32_t count_fitting(const struct pd_json_block *b, const struct pd_batch *batch,
+			      size_t *size)
 {
 	const struct pd_simple *first = &batch->records[batch->next];
-	const uint32_t room = (uint32_t)(PD_JSON_BLOCK_RECORDS - nr_records(b));
+	const uint32_t room = (uint32_t)(PD_JSON_BLOCK_RECORDS - count_records(b));
 	uint32_t n = batch->count - batch->next < room ? batch->count - batch->next : room;
 
 	for (; n; n--) {
@@ -115,8 +121,9 @@ static uint32_t fitting(const struct pd_json_block *b, const struct pd_batch *ba
 	return 0;
 }
 
-/* Where the run's bytes will be when the block is written; NULL: it already holds another window. */
-static const uint8_t *data_for(struct pd_json_block *b, const struct pd_batch *batch, size_t size, struct pd_reader *reader)
+/* Returns where the batch's bytes are when the block is written. NULL: another window is pinned. */
+static const uint8_t *pin_or_copy(struct pd_json_block *b, const struct pd_batch *batch,
+				  size_t size, struct pd_reader *reader)
 {
 	const uint32_t at = batch->records[batch->next].at;
 	uint8_t *copy = b->bytes + b->used;
@@ -127,104 +134,109 @@ static const uint8_t *data_for(struct pd_json_block *b, const struct pd_batch *b
 		b->used += size;
 		return copy - at;
 	}
-	if (b->held)
+	if (b->pinned)
 		pd_window_release(window);
 	else
-		b->held = window;
-	return b->held == window ? batch->data : NULL;
+		b->pinned = window;
+	return b->pinned == window ? batch->data : NULL;
 }
 
-void pd_json_block_add_batch(struct pd_json_block *b, struct pd_batch *batch, struct pd_reader *reader)
+void pd_json_block_add_batch(struct pd_json_block *b, struct pd_batch *batch,
+			     struct pd_reader *reader)
 {
 	size_t size;
-	const uint32_t n = b->size < PD_JSON_BLOCK_BYTES ? fitting(b, batch, &size) : 0;
-	const uint8_t *data = n ? data_for(b, batch, size, reader) : NULL;
+	const uint32_t n = b->size < PD_JSON_BLOCK_BYTES ? count_fitting(b, batch, &size) : 0;
+	const uint8_t *data = n ? pin_or_copy(b, batch, size, reader) : NULL;
 
 	if (!data)
 		return;
 	memcpy(b->simples + b->nr_simples, batch->records + batch->next, n * sizeof(*b->simples));
 	b->spans[b->nr_spans++] = (struct pd_json_span){
-		.data = data, .offset = batch->offset, .inner_offset = batch->inner_offset, .file = batch->file,
-		.from = (uint32_t)b->nr_simples, .count = n };
+		.data = data, .offset = batch->offset, .inner_offset = batch->inner_offset,
+		.file = batch->file, .from = (uint32_t)b->nr_simples, .count = n };
 	b->nr_simples += n;
 	b->size += size;
 	batch->next += n;
 }
 
-static void restore(const struct pd_json_block *b, const struct pd_json_item *i, struct pd_record *r)
+static void restore_record(const struct pd_json_block *b, const struct pd_json_item *i,
+			   struct pd_record *r)
 {
 	const uint8_t *bytes = b->bytes + i->at;
 	const size_t head = i->state == PD_FRAME_SKIPPED ? 0 : PD_RECORD_HEADER_SIZE;
 
 	r->frame = (struct pd_frame){
-		.type = i->type, .misc = i->misc, .size = i->header_size, .bytes = { bytes, i->size },
-		.offset = i->offset, .inner_offset = i->inner_offset, .desc = i->desc, .state = i->state };
+		.type = i->type, .misc = i->misc, .size = i->header_size,
+		.bytes = { bytes, i->size }, .offset = i->offset,
+		.inner_offset = i->inner_offset, .desc = i->desc, .state = i->state };
 	r->attr = i->attr;
 	r->plan = i->plan;
 	r->trailer = i->trailer;
 	r->body = (struct pd_bytes){ bytes + head, i->size - head - i->trailer_size };
 	r->trailer_bytes = (struct pd_bytes){ bytes + i->size - i->trailer_size, i->trailer_size };
 	r->extent = (struct pd_extent_of){
-		.nr_ops = i->nr_ops, .variant = i->variant, .end = i->end, .code = (enum pd_code)i->code };
+		.nr_ops = i->nr_ops, .variant = i->variant, .end = i->end,
+		.code = (enum pd_code)i->code };
 	r->file = i->file;
 }
 
 /* --- the text --- */
 
-/* A sheet and the writer that fills it. */
-struct filling {
-	struct pd_json_sheet *sheet;
+/* An output buffer and the JSON writer that fills it. */
+struct outbuf_writer {
+	struct pd_json_outbuf *outbuf;
 	struct pd_jsonw *w;
 	struct pd_output full;
 };
 
-static int grow(struct pd_json_sheet *sheet)
+static int grow_outbuf(struct pd_json_outbuf *outbuf)
 {
-	const size_t capacity = sheet->capacity ? 2 * sheet->capacity : FIRST_TEXT;
-	char *text = realloc(sheet->text, capacity);
+	const size_t capacity = outbuf->capacity ? 2 * outbuf->capacity : OUTBUF_INITIAL;
+	char *text = realloc(outbuf->text, capacity);
 
 	if (!text)
 		return -1;
-	sheet->text = text;
-	sheet->capacity = capacity;
+	outbuf->text = text;
+	outbuf->capacity = capacity;
 	return 0;
 }
 
-/* The writer goes on behind what the sheet has. */
-static void go_on(struct pd_jsonw *w, const struct pd_json_sheet *sheet)
+/* Lets the writer continue after the text in the output buffer. */
+static void resume_writer(struct pd_jsonw *w, const struct pd_json_outbuf *outbuf)
 {
-	w->at = w->buffer = sheet->text + 1 + sheet->size;
-	w->end = sheet->text + sheet->capacity - PD_JSONW_SLACK;
+	w->at = w->buffer = outbuf->text + 1 + outbuf->size;
+	w->end = outbuf->text + outbuf->capacity - PD_JSONW_SLACK;
 }
 
-/* Makes room on a sheet as large as they get. */
-static int hand_out(const struct filling *f)
+/* Empties an output buffer of the maximum size into `full`. */
+static int empty_outbuf(const struct outbuf_writer *f)
 {
-	struct pd_json_sheet *sheet = f->sheet;
-	const int failed = f->full.write(f->full.ctx, sheet->text + 1, sheet->size);
+	struct pd_json_outbuf *outbuf = f->outbuf;
+	const int failed = f->full.write(f->full.ctx, outbuf->text + 1, outbuf->size);
 
-	sheet->text[0] = sheet->text[sheet->size];
-	sheet->size = 0;
+	outbuf->text[0] = outbuf->text[outbuf->size];
+	outbuf->size = 0;
 	return failed;
 }
 
-/* What is flushed stays where it is. */
-static int keep(void *ctx, const void *p, size_t n)
+/* The writer's output: flushed text is in the output buffer already. */
+static int flush_to_outbuf(void *ctx, const void *p, size_t n)
 {
-	const struct filling *f = ctx;
+	const struct outbuf_writer *f = ctx;
 	int failed = 0;
 
 	(void)p;
-	f->sheet->size += n;
+	f->outbuf->size += n;
 	if (f->w->at > f->w->end)
-		failed = f->sheet->capacity < MOST_TEXT ? grow(f->sheet) : hand_out(f);
+		failed = f->outbuf->capacity < OUTBUF_MAX ? grow_outbuf(f->outbuf) :
+							    empty_outbuf(f);
 	if (failed)
 		return failed;
-	go_on(f->w, f->sheet);
+	resume_writer(f->w, f->outbuf);
 	return 0;
 }
 
-static void note_missing(struct pd_json_block *b, const struct pd_record *r, size_t have)
+static void add_missing(struct pd_json_block *b, const struct pd_record *r, size_t have)
 {
 	if (b->nr_missing == b->missing_capacity) {
 		size_t capacity = b->missing_capacity ? 2 * b->missing_capacity : 16;
@@ -241,15 +253,16 @@ static void note_missing(struct pd_json_block *b, const struct pd_record *r, siz
 		r->frame.offset, r->attr->tracepoint->min_size, have, r->file };
 }
 
-/* The raw data of the record just written were too short. */
-static void say_missing(struct pd_json_block *b, struct pd_json *j, const struct pd_record *r)
+/* Must be called if the raw data of the record just written are too short. */
+static void report_missing(struct pd_json_block *b, struct pd_json *j, const struct pd_record *r)
 {
-	note_missing(b, r, j->raw_data.size);
+	add_missing(b, r, j->raw_data.size);
 	if (j->options.shape == PD_JSON_LINES)
 		pd_json_write_missing(j, r);
 }
 
-static void write_simples(struct pd_json_block *b, struct pd_json *j, const struct pd_json_span *span)
+static void write_simples(struct pd_json_block *b, struct pd_json *j,
+			  const struct pd_json_span *span)
 {
 	const struct pd_simple *p = &b->simples[span->from];
 	struct pd_record r;
@@ -265,7 +278,7 @@ static void write_simples(struct pd_json_block *b, struct pd_json *j, const stru
 		pd_json_count(j, &r);
 		pd_json_write_record(j, &r);
 		if (j->fields_missing)
-			say_missing(b, j, &r);
+			report_missing(b, j, &r);
 	}
 }
 
@@ -274,10 +287,10 @@ static void write_items(struct pd_json_block *b, struct pd_json *j, const struct
 	struct pd_record r = { .session = j->session };
 
 	for (uint32_t i = 0; i < span->count; i++) {
-		restore(b, &b->items[span->from + i], &r);
+		restore_record(b, &b->items[span->from + i], &r);
 		pd_json_write_record(j, &r);
 		if (j->fields_missing)
-			say_missing(b, j, &r);
+			report_missing(b, j, &r);
 	}
 }
 
@@ -291,20 +304,21 @@ static void write_spans(struct pd_json_block *b, struct pd_json *j)
 	}
 }
 
-void pd_json_block_write(struct pd_json_block *b, struct pd_json_sheet *sheet, struct pd_json *j, struct pd_output full)
+void pd_json_block_write(struct pd_json_block *b, struct pd_json_outbuf *outbuf, struct pd_json *j,
+			 struct pd_output full)
 {
-	struct filling filling = { sheet, &j->w, full };
+	struct outbuf_writer writer = { outbuf, &j->w, full };
 
-	b->sheet = sheet;
+	b->outbuf = outbuf;
 	b->nr_missing = 0;
-	sheet->size = 0;
-	b->failed = !sheet->capacity && grow(sheet);
+	outbuf->size = 0;
+	b->failed = !outbuf->capacity && grow_outbuf(outbuf);
 	if (b->failed)
 		return;
-	sheet->text[0] = b->first ? '[' : '\n';
-	j->w = (struct pd_jsonw){ .out = { keep, &filling } };
-	go_on(&j->w, sheet);
+	outbuf->text[0] = b->first ? '[' : '\n';
+	j->w = (struct pd_jsonw){ .out = { flush_to_outbuf, &writer } };
+	resume_writer(&j->w, outbuf);
 	write_spans(b, j);
-	release(b);
+	release_window(b);
 	b->failed |= pd_jsonw_flush(&j->w) != 0;
 }

@@ -1,4 +1,4 @@
-/* json_file.c - the parts of the JSON that are not records: file, attrs, errors, summary. */
+/* json_file.c - writes the parts of the JSON that are not records: file, attrs, errors, summary. */
 #include "json/json.h"
 
 #include <inttypes.h>
@@ -9,21 +9,21 @@
 
 #define CHUNK 4096
 
-static void number(struct pd_json *j, const char *rendered, uint64_t v)
+static void write_number(struct pd_json *j, const char *rendered, uint64_t v)
 {
 	pd_jsonw_key(&j->w, rendered, strlen(rendered));
 	pd_jsonw_unsigned(&j->w, v);
 }
-#define NUMBER_OF(j, name, v) number(j, ",\"" name "\":", v)
+#define NUMBER_OF(j, name, v) write_number(j, ",\"" name "\":", v)
 
-static void string(struct pd_json *j, const char *rendered, const char *text)
+static void write_string(struct pd_json *j, const char *rendered, const char *text)
 {
 	pd_jsonw_key(&j->w, rendered, strlen(rendered));
 	pd_jsonw_string(&j->w, text);
 }
-#define STRING_OF(j, name, text) string(j, ",\"" name "\":", text)
+#define STRING_OF(j, name, text) write_string(j, ",\"" name "\":", text)
 
-static void sections(struct pd_json *j, const struct pd_file_info *f)
+static void write_sections(struct pd_json *j, const struct pd_file_info *f)
 {
 	PD_JSONW_KEY(&j->w, "sections");
 	pd_jsonw_char(&j->w, '[');
@@ -44,7 +44,7 @@ static void sections(struct pd_json *j, const struct pd_file_info *f)
 	pd_jsonw_char(&j->w, ']');
 }
 
-static void gaps(struct pd_json *j, const struct pd_file_info *f)
+static void write_gaps(struct pd_json *j, const struct pd_file_info *f)
 {
 	uint8_t chunk[CHUNK];
 
@@ -59,19 +59,20 @@ static void gaps(struct pd_json *j, const struct pd_file_info *f)
 		PD_JSONW_KEY(&j->w, "data");
 		pd_jsonw_char(&j->w, '"');
 		while (at < end) {
-			int64_t got = pd_reader_read_at(j->reader, at, chunk, end - at < CHUNK ? (size_t)(end - at) : CHUNK);
+			const size_t want = end - at < CHUNK ? (size_t)(end - at) : CHUNK;
+			const int64_t n = pd_reader_read_at(j->reader, at, chunk, want);
 
-			if (got <= 0)
+			if (n <= 0)
 				break;
-			pd_jsonw_hex_inside(&j->w, (struct pd_bytes){ chunk, (size_t)got });
-			at += (uint64_t)got;
+			pd_jsonw_hex_inside(&j->w, (struct pd_bytes){ chunk, (size_t)n });
+			at += (uint64_t)n;
 		}
 		pd_jsonw_raw(&j->w, "\"}", 2);
 	}
 	pd_jsonw_char(&j->w, ']');
 }
 
-static void file_names(struct pd_json *j)
+static void write_file_names(struct pd_json *j)
 {
 	const char *const *names;
 	size_t n = pd_reader_files(j->reader, &names);
@@ -85,8 +86,8 @@ static void file_names(struct pd_json *j)
 	pd_jsonw_char(&j->w, ']');
 }
 
-/* The bits of the header: names, FEATURE_n where there is none. */
-static void adds_features(struct pd_json *j, const struct pd_file_info *f)
+/* The feature bits of the header: a bit without a name is FEATURE_n. */
+static void write_adds_features(struct pd_json *j, const struct pd_file_info *f)
 {
 	PD_JSONW_KEY(&j->w, "adds_features");
 	pd_jsonw_char(&j->w, '[');
@@ -107,8 +108,8 @@ static void adds_features(struct pd_json *j, const struct pd_file_info *f)
 	pd_jsonw_char(&j->w, ']');
 }
 
-/* Names of events as perf before 3.12 wrote them. */
-static void event_types(struct pd_json *j, const struct pd_file_info *f)
+/* Names of events, which perf wrote before 3.12. */
+static void write_event_types(struct pd_json *j, const struct pd_file_info *f)
 {
 	const struct pd_facts none = { .cpus_available = 0 };
 	struct pd_plan *plan;
@@ -126,7 +127,8 @@ static void event_types(struct pd_json *j, const struct pd_file_info *f)
 			const struct pd_bytes bytes = { entry, sizeof(entry) };
 			struct pd_extent_of extent;
 
-			if (pd_reader_read_at(j->reader, s->offset + at, entry, sizeof(entry)) != sizeof(entry))
+			if (pd_reader_read_at(j->reader, s->offset + at, entry, sizeof(entry)) !=
+			    sizeof(entry))
 				break;
 			pd_jsonw_comma(&j->w);
 			pd_jsonw_char(&j->w, '{');
@@ -158,15 +160,15 @@ void pd_json_file(struct pd_json *j)
 		NUMBER_OF(j, "long_size", f->long_size);
 	}
 	if (f->mode != PD_MODE_PIPE)
-		adds_features(j, f);
+		write_adds_features(j, f);
 	PD_JSONW_KEY(&j->w, "complete");
 	pd_jsonw_raw(&j->w, f->complete ? "true" : "false", f->complete ? 4 : 5);
 	if (f->mode == PD_MODE_DIRECTORY)
-		file_names(j);
+		write_file_names(j);
 	if (f->mode != PD_MODE_PIPE) {
-		sections(j, f);
-		event_types(j, f);
-		gaps(j, f);
+		write_sections(j, f);
+		write_event_types(j, f);
+		write_gaps(j, f);
 	}
 }
 
@@ -194,7 +196,7 @@ void pd_json_attr(struct pd_json *j, const struct pd_attr *a)
 	}
 }
 
-static void error_with_text(struct pd_json *j, const struct pd_error *e, const char *text)
+static void write_error(struct pd_json *j, const struct pd_error *e, const char *text)
 {
 	static const char *const severities[] = { "", "note", "damaged", "fatal" };
 
@@ -217,7 +219,7 @@ void pd_json_error(struct pd_json *j, const struct pd_error *e)
 {
 	char text[256];
 
-	error_with_text(j, e, pd_error_text(e, text, sizeof(text)));
+	write_error(j, e, pd_error_text(e, text, sizeof(text)));
 }
 
 void pd_json_errors_left_out(struct pd_json *j)
@@ -226,9 +228,10 @@ void pd_json_errors_left_out(struct pd_json *j)
 		.want = j->counts.errors, .have = j->counts.errors - j->unlisted };
 	char text[96];
 
-	snprintf(text, sizeof(text), "%" PRIu64 " more error%s: the memory limit is too low to list them", j->unlisted,
-		 j->unlisted == 1 ? "" : "s");
-	error_with_text(j, &e, text);
+	snprintf(text, sizeof(text),
+		 "%" PRIu64 " more error%s: the memory limit is too low to list them",
+		 j->unlisted, j->unlisted == 1 ? "" : "s");
+	write_error(j, &e, text);
 }
 
 void pd_json_count(struct pd_json *j, const struct pd_record *r)
@@ -258,7 +261,7 @@ void pd_json_count(struct pd_json *j, const struct pd_record *r)
 	pd_totals_record(&c->totals, r);
 }
 
-static void type_count(struct pd_json *j, uint32_t type, uint64_t n, uint64_t *unknown)
+static void write_type_count(struct pd_json *j, uint32_t type, uint64_t n, uint64_t *unknown)
 {
 	const struct pd_record_desc *d = pd_record_desc(type);
 
@@ -274,8 +277,8 @@ static void type_count(struct pd_json *j, uint32_t type, uint64_t n, uint64_t *u
 	pd_jsonw_unsigned(&j->w, n);
 }
 
-/* In the order of the tables, not the map's. */
-static void by_type(struct pd_json *j)
+/* Types from PD_JSON_TYPES on are in the order of the tables, not of the map. */
+static void write_by_type(struct pd_json *j)
 {
 	const struct pd_json_counts *c = &j->counts;
 	const struct pd_record_desc *d;
@@ -284,12 +287,13 @@ static void by_type(struct pd_json *j)
 	PD_JSONW_KEY(&j->w, "by_type");
 	pd_jsonw_char(&j->w, '{');
 	for (uint32_t type = 0; type < PD_JSON_TYPES; type++)
-		type_count(j, type, c->by_type[type], &unknown);
+		write_type_count(j, type, c->by_type[type], &unknown);
 	for (size_t i = 0; (d = pd_record_desc_at(i)); i++) {
-		const uint64_t *n = d->type < PD_JSON_TYPES ? NULL : pd_map_find(&c->others, d->type);
+		const uint64_t *n = d->type < PD_JSON_TYPES ? NULL :
+							      pd_map_find(&c->others, d->type);
 
 		if (n)
-			type_count(j, d->type, *n, &unknown);
+			write_type_count(j, d->type, *n, &unknown);
 	}
 	if (unknown)
 		NUMBER_OF(j, "UNKNOWN", unknown);
@@ -299,11 +303,12 @@ static void by_type(struct pd_json *j)
 void pd_json_summary(struct pd_json *j)
 {
 	const struct pd_json_counts *c = &j->counts;
+	const bool complete = pd_reader_file(j->reader)->complete;
 
 	NUMBER_OF(j, "records", c->records);
 	if (j->options.filter)
 		NUMBER_OF(j, "filtered", pd_filter_dropped(j->options.filter));
-	by_type(j);
+	write_by_type(j);
 	NUMBER_OF(j, "lost", c->totals.lost);
 	NUMBER_OF(j, "lost_samples", c->totals.lost_samples);
 	if (c->totals.first_time) {
@@ -314,5 +319,5 @@ void pd_json_summary(struct pd_json *j)
 	NUMBER_OF(j, "skipped", c->skipped);
 	pd_account_write(&j->w, j->reader);
 	PD_JSONW_KEY(&j->w, "complete");
-	pd_jsonw_raw(&j->w, pd_reader_file(j->reader)->complete ? "true" : "false", pd_reader_file(j->reader)->complete ? 4 : 5);
+	pd_jsonw_raw(&j->w, complete ? "true" : "false", complete ? 4 : 5);
 }

@@ -1,14 +1,14 @@
-/* json_head.c - what a record has before its fields: type, size, misc, event. */
+/* json_head.c - writes the members before a record's fields: type, size, misc, event. */
 #include "json/json.h"
 
 #include "layout/container.h"
 #include "layout/names_tables.h"
 
-#define MAX_NAMES 300	/* bytes of a file's and an event's name: heads with longer ones have no program */
+#define MAX_NAMES 300	/* bytes of file and event name; with longer ones no program is compiled */
 #define SIZE_AT 6	/* in a record's header */
 
 /* ,"attr_index":0,"event":"cycles" */
-static void event(struct pd_jsonw *w, const struct pd_attr *a)
+static void write_event(struct pd_jsonw *w, const struct pd_attr *a)
 {
 	PD_JSONW_KEY(w, "attr_index");
 	pd_jsonw_unsigned(w, a->index);
@@ -16,7 +16,7 @@ static void event(struct pd_jsonw *w, const struct pd_attr *a)
 	pd_jsonw_string(w, a->name ? a->name : "");
 }
 
-static void misc_flags(struct pd_jsonw *w, const struct pd_name *names, uint16_t misc)
+static void write_misc_flags(struct pd_jsonw *w, const struct pd_name *names, uint16_t misc)
 {
 	bool any = false;
 
@@ -36,7 +36,7 @@ static void misc_flags(struct pd_jsonw *w, const struct pd_name *names, uint16_t
 }
 
 /* ,"type":"SAMPLE","size": */
-static void type_of(struct pd_jsonw *w, const struct pd_frame *f)
+static void write_type(struct pd_jsonw *w, const struct pd_frame *f)
 {
 	PD_JSONW_KEY(w, "type");
 	pd_jsonw_string(w, f->desc ? f->desc->name : "UNKNOWN");
@@ -47,8 +47,8 @@ static void type_of(struct pd_jsonw *w, const struct pd_frame *f)
 	PD_JSONW_KEY(w, "size");
 }
 
-/* From misc to the event. */
-static void properties(struct pd_jsonw *w, const struct pd_record *r)
+/* The members from misc to event. */
+static void write_misc_and_event(struct pd_jsonw *w, const struct pd_record *r)
 {
 	const struct pd_frame *f = &r->frame;
 
@@ -67,12 +67,12 @@ static void properties(struct pd_jsonw *w, const struct pd_record *r)
 		pd_jsonw_char(w, '"');
 	}
 	if (f->desc && f->desc->misc)
-		misc_flags(w, f->desc->misc, f->misc);
+		write_misc_flags(w, f->desc->misc, f->misc);
 	if (r->attr)
-		event(w, r->attr);
+		write_event(w, r->attr);
 }
 
-static void file_of(struct pd_jsonw *w, const struct pd_record *r)
+static void write_file(struct pd_jsonw *w, const struct pd_record *r)
 {
 	if (!r->file)
 		return;
@@ -80,32 +80,32 @@ static void file_of(struct pd_jsonw *w, const struct pd_record *r)
 	pd_jsonw_string(w, r->file);
 }
 
-/* Bytes that are no record. */
-static void skipped_head(struct pd_jsonw *w, const struct pd_record *r)
+static void write_skipped_head(struct pd_jsonw *w, const struct pd_record *r)
 {
-	file_of(w, r);
+	write_file(w, r);
 	PD_JSONW_KEY(w, "type");
 	pd_jsonw_string(w, "SKIPPED");
 }
 
-/* Any record's, without a program. */
-static void odd_head(struct pd_jsonw *w, const struct pd_record *r)
+static void write_head(struct pd_jsonw *w, const struct pd_record *r)
 {
 	const struct pd_frame *f = &r->frame;
 
-	file_of(w, r);
-	type_of(w, f);
+	write_file(w, r);
+	write_type(w, f);
 	pd_jsonw_unsigned(w, f->size);
 	if (f->bytes.size != f->size) {
 		PD_JSONW_KEY(w, "cut");
 		pd_jsonw_unsigned(w, f->bytes.size);
 	}
-	properties(w, r);
+	write_misc_and_event(w, r);
 }
 
-void pd_json_compile_record(struct pd_emit *p, const struct pd_emit_key *key, const struct pd_record *r)
+void pd_json_compile_record(struct pd_emit *p, const struct pd_emit_key *key,
+			    const struct pd_record *r)
 {
-	const size_t names = (r->file ? strlen(r->file) : 0) + (r->attr && r->attr->name ? strlen(r->attr->name) : 0);
+	const size_t names = (r->file ? strlen(r->file) : 0) +
+			     (r->attr && r->attr->name ? strlen(r->attr->name) : 0);
 	struct pd_emit_scratch s;
 
 	pd_emit_begin(p, key);
@@ -113,21 +113,21 @@ void pd_json_compile_record(struct pd_emit *p, const struct pd_emit_key *key, co
 	if (p->is_unusable)
 		return;
 	pd_emit_scratch_init(&s);
-	file_of(&s.w, r);
-	type_of(&s.w, &r->frame);
+	write_file(&s.w, r);
+	write_type(&s.w, &r->frame);
 	pd_emit_add_scratch(p, &s);
 	pd_emit_add_number(p, SIZE_AT - PD_RECORD_HEADER_SIZE, 2, PD_DEC);
-	properties(&s.w, r);
+	write_misc_and_event(&s.w, r);
 	pd_emit_add_scratch(p, &s);
 	if (key->of)
 		pd_emit_add_ops(p, key->of, r->plan->list->nr_simple);
 	pd_emit_end(p);
 }
 
-void pd_json_odd_head(struct pd_json *j, const struct pd_record *r)
+void pd_json_write_head_slow(struct pd_json *j, const struct pd_record *r)
 {
 	if (r->frame.state == PD_FRAME_SKIPPED)
-		skipped_head(&j->w, r);
+		write_skipped_head(&j->w, r);
 	else
-		odd_head(&j->w, r);
+		write_head(&j->w, r);
 }

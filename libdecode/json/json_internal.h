@@ -1,4 +1,4 @@
-/* json_internal.h - what the parts of the team share: json_workers.c, json_workers_in.c, json_workers_out.c. */
+/* json_internal.h - shared by json_workers.c, json_workers_in.c and json_workers_out.c. */
 #ifndef PD_JSON_JSON_INTERNAL_H
 #define PD_JSON_JSON_INTERNAL_H
 
@@ -6,110 +6,118 @@
 #include "json/json_block.h"
 #include "json/json_workers.h"
 
-enum pd_json_place_state { PD_JSON_FREE, PD_JSON_FILLED, PD_JSON_TAKEN, PD_JSON_DONE };
+enum pd_json_slot_state { PD_JSON_FREE, PD_JSON_FILLED, PD_JSON_TAKEN, PD_JSON_DONE };
 
-/* A place in the ring. */
-struct pd_json_place {
-	enum pd_json_place_state state;
+/* A slot of the ring. */
+struct pd_json_slot {
+	enum pd_json_slot_state state;
 	struct pd_json_block *block;
 };
 
-/* A thread's own sink, without a file around it. */
+/* A thread and its own JSON sink, which writes records only. */
 struct pd_json_worker {
-	struct pd_json_team *team;
+	struct pd_json_workers *pool;
 	struct pd_json j;
-	struct pd_read_ahead ahead;	/* what it reads, or has read, while another leads */
-	const struct pd_source *source;	/* of that; NULL: there is no window */
-	bool claims, reading;		/* those bytes are its own to bring; it is at it */
+	struct pd_read_ahead ahead;	/* input read while another worker owns the reader */
+	const struct pd_source *source;	/* source of `ahead`; NULL: there is no window */
+	bool claimed, reading;		/* `ahead` is this worker's to read; it is being read */
 	pthread_t thread;
 	bool started;
-	pthread_cond_t wake;		/* there may be something to do */
-	bool waits;			/* for that */
-	char apart[128];		/* from the next one's, in the cache */
+	pthread_cond_t wake;		/* there may be work */
+	bool sleeping;			/* waits for `wake` */
+	char padding[128];		/* keeps workers in separate cache lines */
 };
 
-struct pd_json_team {
+struct pd_json_workers {
 	struct pd_json *main;
 	pthread_mutex_t lock;
-	pthread_cond_t done;		/* something is: for the caller's thread, and those whose text is to go out */
-	unsigned int changes;		/* of which there may be something to do for somebody */
-	struct pd_json_place *ring;
-	struct pd_json_sheet *sheets;	/* as many */
-	struct pd_json_worker *workers;	/* the first is the caller's thread */
-	size_t nr_places, nr_workers;
-	/* Whose it is that leads, or the caller's when nobody may: */
+	pthread_cond_t done;		/* for the caller's thread and workers waiting to flush */
+	unsigned int nr_changes;	/* incremented whenever there may be work */
+	struct pd_json_slot *ring;
+	struct pd_json_outbuf *outbufs;	/* one for each slot */
+	struct pd_json_worker *workers;	/* the first one is the caller's thread */
+	size_t nr_slots, nr_workers;
+	/* Belong to the owner of the reader, or to the caller's thread while no worker may read: */
 	size_t filling;			/* index in the ring */
-	int status;			/* what ended the reading when not 0 */
-	bool any;			/* something was added */
-	bool reporting;			/* the caller's thread says what was wrong in a block */
-	uint64_t run_until;		/* ns of the monotonic clock, when the caller is to have a turn */
-	/* Under the lock: */
+	int status;			/* error that ended reading, or 0 */
+	bool has_records;		/* a record was added */
+	bool reporting;			/* the caller's thread reports the errors of a block */
+	uint64_t return_at;		/* CLOCK_MONOTONIC, ns: when to return to the caller */
+	/* Protected by the lock: */
 	size_t oldest;			/* index in the ring */
-	uint64_t wanted_at, claimed;	/* offsets of the file; up to `claimed` somebody reads, or has read */
-	bool wants;			/* bytes from wanted_at on, which the reader has not */
-	bool open;			/* whoever has time may lead: read runs */
-	bool leading;			/* somebody does, and has the reader and `filling` to himself */
+	uint64_t needed_at, claimed_to;	/* file offsets; input up to claimed_to is assigned */
+	bool needs_input;		/* the reader lacks the bytes at needed_at */
+	bool may_read;			/* any worker may own the reader and read batches */
+	bool reader_owned;		/* a worker owns the reader and `filling` */
 	bool quit;
-	bool putting;			/* a thread hands blocks to the output */
-	char last;			/* that went out */
-	int failed;			/* what the output returned when not 0: nothing more goes out */
+	bool flushing;			/* a thread writes blocks to the output */
+	char last_char;			/* last character written */
+	int failed;			/* error of the output, or 0: nothing more is written */
 };
 
-/* A record was added to the block being filled. */
-static inline void pd_json_team_note_first(struct pd_json_team *t)
+/* Must be called after a record was added to the block being filled. */
+static inline void pd_json_workers_note_first(struct pd_json_workers *pool)
 {
-	if (!t->any)
-		t->ring[t->filling].block->first = t->any = true;
+	if (!pool->has_records)
+		pool->ring[pool->filling].block->first = pool->has_records = true;
 }
 
-/* That block is full. Who has no time to write it leaves it to another. */
-static inline void pd_json_team_go_on(struct pd_json_team *t, enum pd_json_place_state state)
+/* Ends the block being filled and goes to the next slot: FILLED leaves the block to any worker. */
+static inline void pd_json_workers_next_slot(struct pd_json_workers *pool,
+					     enum pd_json_slot_state state)
 {
-	const size_t next = (t->filling + 1) % t->nr_places;
+	const size_t next = (pool->filling + 1) % pool->nr_slots;
 
-	pd_json_block_empty(t->ring[next].block);
-	t->ring[t->filling].state = state;
-	t->filling = next;
+	pd_json_block_clear(pool->ring[next].block);
+	pool->ring[pool->filling].state = state;
+	pool->filling = next;
 }
 
-/* The result of filling a block: ENDED is for pd_reader_next(), or for bytes that are wanted; FAILED has a status, or
- * could not read. */
+/* Result of filling a block. ENDED: pd_reader_next() or more input is needed. FAILED: `status` is
+ * set, or input could not be read. */
 enum pd_json_filled { PD_JSON_MORE, PD_JSON_FULL, PD_JSON_ENDED, PD_JSON_FAILED };
 
-/* Is it a thread's own to bring what is wanted? */
-static inline bool pd_json_worker_has_wanted(const struct pd_json_team *t, const struct pd_json_worker *w)
+/* Checks whether the worker has claimed the input that the reader needs next. */
+static inline bool pd_json_worker_has_needed(const struct pd_json_workers *pool,
+					     const struct pd_json_worker *w)
 {
-	return w->claims && w->ahead.at == t->wanted_at;
+	return w->claimed && w->ahead.at == pool->needed_at;
 }
 
-/* There may be something to do: for whoever has what is wanted, else for any. With the lock held. */
-void pd_json_team_changed(struct pd_json_team *t);
+/* Wakes a worker, because there may be work: the one with the needed input, else any. Must be
+ * called with the lock held. */
+void pd_json_workers_notify(struct pd_json_workers *pool);
 
 /* --- json_workers_in.c --- */
 
-/* Reads what comes next into a block. By who leads, or by the caller's thread when nobody may. */
-enum pd_json_filled pd_json_team_fill(struct pd_json_team *t, struct pd_json_block *b);
+/* Reads records into a block. For the owner of the reader, or the caller's thread while no worker
+ * may read. */
+enum pd_json_filled pd_json_workers_fill(struct pd_json_workers *pool, struct pd_json_block *b);
 
-/* The rest with the lock held, which it is afterwards. */
+/* The functions below must be called with the lock held, and return with it held. */
 
-/* By the caller's thread, before others may read. */
-void pd_json_team_open(struct pd_json_team *t);
+/* Lets workers read. For the caller's thread. */
+void pd_json_workers_start_reading(struct pd_json_workers *pool);
 
-/* Reads a block, for its reader to write: *p, NULL while that has to wait; or reads ahead. False: there is nothing to read now. */
-bool pd_json_team_read(struct pd_json_team *t, struct pd_json_worker *w, struct pd_json_place **p);
+/* Reads a block for the calling worker to write, in *p (NULL: not yet); or reads ahead. Returns
+ * false if there is nothing to read now. */
+bool pd_json_workers_read(struct pd_json_workers *pool, struct pd_json_worker *w,
+			  struct pd_json_slot **p);
 
-/* By the caller's thread, when others may not lead any more: nobody reads ahead either, or has windows to. */
-void pd_json_team_stop_reading(struct pd_json_team *t);
+/* Ends reading ahead, releases the windows. For the caller's thread, while no worker may read. */
+void pd_json_workers_stop_reading(struct pd_json_workers *pool);
 
-/* --- json_workers_out.c; all called and left with the lock held --- */
+/* --- json_workers_out.c: called with the lock held, which is held on return --- */
 
-/* Hands out what is done, in order, unless another thread is at it. Only the caller's has a say in what was wrong. */
-void pd_json_team_put(struct pd_json_team *t, const struct pd_json_worker *w);
+/* Flushes finished blocks in order, unless another thread does. Only the caller's thread flushes
+ * blocks with errors to report. */
+void pd_json_workers_flush(struct pd_json_workers *pool, const struct pd_json_worker *w);
 
-/* Writes the place's block, which is taken. */
-void pd_json_team_write(struct pd_json_team *t, struct pd_json_worker *w, struct pd_json_place *p);
+/* Formats the block of a slot, which must be TAKEN. */
+void pd_json_workers_write(struct pd_json_workers *pool, struct pd_json_worker *w,
+			   struct pd_json_slot *p);
 
-/* The caller's writer learns what went out beside it: 0, or what the output returned. */
-int pd_json_team_catch_up(struct pd_json_team *t);
+/* Updates the caller's JSON writer with what workers wrote. Returns 0 or the output's error. */
+int pd_json_workers_sync(struct pd_json_workers *pool);
 
 #endif

@@ -1,20 +1,23 @@
-/* json_numbers.c - arrays of numbers as JSON: chains of addresses, registers, and plain ones. */
+/* json_numbers.c - writes arrays of numbers as JSON: callchains, registers, others. */
 #include "json/json.h"
 
 #include "layout/names_tables.h"
 
 #define FIRST_MARKER ((uint64_t)-4095)
-#define INLINE inline __attribute__((always_inline))	/* once for each byte order */
-#define ENTRY_MAX 24	/* bytes of an entry, its comma included: an address, or the name of a marker */
-#define BLOCK 128	/* entries of a chain that are written after one look for room */
+#define INLINE inline __attribute__((always_inline))	/* one copy for each byte order */
+#define ENTRY_MAX 24	/* bytes of an address or a marker's name, with the comma */
+#define BLOCK 128	/* entries of a chain for which room is made at once */
 
 _Static_assert(BLOCK * ENTRY_MAX <= PD_JSONW_SLACK, "a block fits");
-_Static_assert(64 * (PD_JSON_REGISTER_KEY + ENTRY_MAX) <= PD_JSONW_SLACK, "a set of registers fits");
+_Static_assert(64 * (PD_JSON_REGISTER_KEY + ENTRY_MAX) <= PD_JSONW_SLACK,
+	       "a set of registers fits");
 
-/* "ax":"0x for each register. NULL: one of the names is too long. */
-static const struct pd_json_register *registers_of(struct pd_json *j, const struct pd_numbers *n)
+/* Returns "ax":"0x for each register, or NULL if a name is too long. */
+static const struct pd_json_register *find_register_keys(struct pd_json *j,
+							 const struct pd_numbers *n)
 {
-	struct pd_json_registers *set = &j->registers[(uintptr_t)n->names / 512 % PD_JSON_REGISTERS];
+	struct pd_json_registers *set =
+		&j->registers[(uintptr_t)n->names / 512 % PD_JSON_REGISTERS];
 	const unsigned int arch_changes = j->session->arch_changes;
 
 	if (set->names == n->names && set->arch_changes == arch_changes)
@@ -36,22 +39,23 @@ static const struct pd_json_register *registers_of(struct pd_json *j, const stru
 	return set->each;
 }
 
-static INLINE char *put_registers(char *at, const struct pd_json_register *r, const struct pd_numbers *n,
-				  const char *digits, enum pd_swap swap)
+static INLINE char *put_registers(char *at, const struct pd_json_register *r,
+				  const struct pd_numbers *n, const char *digits, enum pd_swap swap)
 {
 	for (size_t i = 0; i < n->count; i++, r++) {
 		*at = ',';
 		at += i != 0;
 		memcpy(at, r->text, sizeof(r->text));
-		at = pd_write_address_rest(at + r->size, pd_load64(n->data + 8 * i, swap), digits + 16 * i);
+		at = pd_write_address_rest(at + r->size, pd_load64(n->data + 8 * i, swap),
+					   digits + 16 * i);
 	}
 	return at;
 }
 
-static void registers(struct pd_json *j, const struct pd_numbers *n)
+static void write_registers(struct pd_json *j, const struct pd_numbers *n)
 {
 	const enum pd_swap swap = n->swapped ? PD_SWAP_YES : PD_SWAP_NO;
-	const struct pd_json_register *r = registers_of(j, n);
+	const struct pd_json_register *r = find_register_keys(j, n);
 	char digits[64 * 16 + 16];
 
 	pd_jsonw_char(&j->w, '{');
@@ -69,7 +73,7 @@ static void registers(struct pd_json *j, const struct pd_numbers *n)
 	pd_jsonw_char(&j->w, '}');
 }
 
-static inline const char *marker(const struct pd_field *f, uint64_t v)
+static inline const char *marker_name(const struct pd_field *f, uint64_t v)
 {
 	return __builtin_expect(v >= FIRST_MARKER, 0) ? pd_name_of(f->names, v) : NULL;
 }
@@ -84,8 +88,9 @@ static char *put_marker(char *at, const char *name)
 	return at + size + 1;
 }
 
-/* Entries of a chain: addresses, or names of markers. */
-static INLINE char *put_entries(char *at, const struct pd_field *f, const uint8_t *data, size_t n, enum pd_swap swap)
+/* Writes entries of a chain: addresses, or names of markers. */
+static INLINE char *put_entries(char *at, const struct pd_field *f, const uint8_t *data, size_t n,
+				enum pd_swap swap)
 {
 	char digits[BLOCK * 16 + 16];
 	const char *next = digits;
@@ -93,7 +98,7 @@ static INLINE char *put_entries(char *at, const struct pd_field *f, const uint8_
 	pd_write_hex_words(digits, data, n, swap);
 	for (const uint8_t *end = data + 8 * n; data < end; data += 8, next += 16) {
 		const uint64_t v = pd_load64(data, swap);
-		const char *name = marker(f, v);
+		const char *name = marker_name(f, v);
 
 		*at = ',';
 		at += at[-1] != '[';
@@ -107,8 +112,8 @@ static INLINE char *put_entries(char *at, const struct pd_field *f, const uint8_
 	return at;
 }
 
-/* Rows that are PD_MARKED have 8 bytes a number. */
-static void addresses(struct pd_json *j, const struct pd_field *f, const struct pd_numbers *n)
+/* Numbers of PD_MARKED rows are 8 bytes wide. */
+static void write_chain(struct pd_json *j, const struct pd_field *f, const struct pd_numbers *n)
 {
 	pd_jsonw_char(&j->w, '[');
 	for (size_t i = 0; i < n->count; i += BLOCK) {
@@ -128,11 +133,11 @@ void pd_json_numbers(void *ctx, const struct pd_field *f, const struct pd_number
 
 	pd_json_key(j, f);
 	if (n->names) {
-		registers(j, n);
+		write_registers(j, n);
 		return;
 	}
 	if (f->show == PD_MARKED) {
-		addresses(j, f, n);
+		write_chain(j, f, n);
 		return;
 	}
 	pd_jsonw_char(&j->w, '[');

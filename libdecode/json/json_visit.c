@@ -1,9 +1,8 @@
-/* json_visit.c - fields as JSON: one function for each way a row is shown. */
+/* json_visit.c - writes fields as JSON: one function for each way to show a row. */
 #include "json/json.h"
 
 #include "layout/names_tables.h"
 
-/* The row's key with something behind the name. */
 void pd_json_key_with(struct pd_json *j, const char *name, const char *suffix)
 {
 	pd_jsonw_comma(&j->w);
@@ -28,7 +27,8 @@ void pd_json_name(struct pd_json *j, const struct pd_name *names, uint64_t v)
 	}
 	*pd_write_decimal(number, v) = '\0';
 	if (names->name && pd_value_of(names, number, &other) == 0) {
-		pd_jsonw_address(&j->w, v);	/* some names are numbers, of other values: 32-bit is ABI 1 */
+		/* The number is the name of another value, as 32 is that of ABI 1: write hex. */
+		pd_jsonw_address(&j->w, v);
 		return;
 	}
 	pd_jsonw_char(&j->w, '"');
@@ -36,8 +36,8 @@ void pd_json_name(struct pd_json *j, const struct pd_name *names, uint64_t v)
 	pd_jsonw_char(&j->w, '"');
 }
 
-/* A table's names take less than PD_JSONW_SLACK bytes. */
-static void names_of_bits(struct pd_json *j, const struct pd_name *names, uint64_t v)
+/* The names of a table fit in PD_JSONW_SLACK bytes. */
+static void write_flag_names(struct pd_json *j, const struct pd_name *names, uint64_t v)
 {
 	char *at = (pd_jsonw_room(&j->w), j->w.at);
 
@@ -59,7 +59,7 @@ static void names_of_bits(struct pd_json *j, const struct pd_name *names, uint64
 	j->w.at = at;
 }
 
-static void one_bits(struct pd_json *j, const struct pd_bits *b, uint64_t word)
+static void write_bit_field(struct pd_json *j, const struct pd_bits *b, uint64_t word)
 {
 	uint64_t v = word >> b->shift & ((b->width == 64 ? 0 : 1ull << b->width) - 1);
 
@@ -71,7 +71,7 @@ static void one_bits(struct pd_json *j, const struct pd_bits *b, uint64_t word)
 		pd_json_name(j, b->names, v);
 		break;
 	case PD_BIT_LIST:
-		names_of_bits(j, b->names, v);
+		write_flag_names(j, b->names, v);
 		break;
 	case PD_BIT_ENUM_LIST:
 		pd_jsonw_char(&j->w, '[');
@@ -85,14 +85,14 @@ static void one_bits(struct pd_json *j, const struct pd_bits *b, uint64_t word)
 	}
 }
 
-static void all_bits(struct pd_json *j, const struct pd_field *f, uint64_t v)
+static void write_bit_fields(struct pd_json *j, const struct pd_field *f, uint64_t v)
 {
 	for (const struct pd_bits *b = f->bits; b && b->name; b++)
 		if (b->show != PD_BIT_RESERVED || f->show != PD_BITS_RAW)
-			one_bits(j, b, v);
+			write_bit_field(j, b, v);
 }
 
-static void bits_object(struct pd_json *j, const struct pd_field *f, uint64_t v)
+static void write_bits_object(struct pd_json *j, const struct pd_field *f, uint64_t v)
 {
 	pd_json_key(j, f);
 	pd_jsonw_char(&j->w, '{');
@@ -100,23 +100,23 @@ static void bits_object(struct pd_json *j, const struct pd_field *f, uint64_t v)
 		PD_JSONW_KEY(&j->w, "raw");
 		pd_jsonw_unsigned(&j->w, v);
 	}
-	all_bits(j, f, v);
+	write_bit_fields(j, f, v);
 	pd_jsonw_char(&j->w, '}');
 }
 
-static void flags(struct pd_json *j, const struct pd_field *f, uint64_t v)
+static void write_flags(struct pd_json *j, const struct pd_field *f, uint64_t v)
 {
 	pd_json_key(j, f);
 	pd_jsonw_char(&j->w, '{');
 	PD_JSONW_KEY(&j->w, "raw");
 	pd_jsonw_unsigned(&j->w, v);
 	PD_JSONW_KEY(&j->w, "names");
-	names_of_bits(j, f->names, v);
+	write_flag_names(j, f->names, v);
 	pd_jsonw_char(&j->w, '}');
-	all_bits(j, f, v);
+	write_bit_fields(j, f, v);
 }
 
-static void floating(struct pd_json *j, const struct pd_field *f, uint64_t v)
+static void write_double(struct pd_json *j, const struct pd_field *f, uint64_t v)
 {
 	uint8_t bytes[8];
 	double d;
@@ -126,7 +126,7 @@ static void floating(struct pd_json *j, const struct pd_field *f, uint64_t v)
 	pd_jsonw_double(&j->w, d);
 	if (d - d == 0)
 		return;
-	/* no number in JSON: its bits, most significant first */
+	/* JSON has no infinity and NaN: write the bits, most significant first */
 	for (int i = 0; i < 8; i++)
 		bytes[i] = (uint8_t)(v >> (56 - 8 * i));
 	pd_json_key_with(j, f->name, "_hex");
@@ -152,17 +152,17 @@ static void on_number(void *ctx, const struct pd_field *f, uint64_t v)
 		pd_json_name(j, f->names, v);
 		break;
 	case PD_FLAGS:
-		flags(j, f, v);
+		write_flags(j, f, v);
 		break;
 	case PD_FLOAT:
-		floating(j, f, v);
+		write_double(j, f, v);
 		break;
 	case PD_BITS:
-		all_bits(j, f, v);
+		write_bit_fields(j, f, v);
 		break;
 	case PD_BITS_OBJECT:
 	case PD_BITS_RAW:
-		bits_object(j, f, v);
+		write_bits_object(j, f, v);
 		break;
 	default:
 		pd_json_key(j, f);
@@ -186,7 +186,8 @@ static void on_text(void *ctx, const struct pd_field *f, struct pd_bytes text)
 	pd_jsonw_hex(&j->w, text);
 }
 
-static void feature_object(struct pd_json *j, const struct pd_field *f, struct pd_bytes section)
+static void write_feature_object(struct pd_json *j, const struct pd_field *f,
+				 struct pd_bytes section)
 {
 	uint64_t id = 0;
 
@@ -202,7 +203,7 @@ static void on_bytes(void *ctx, const struct pd_field *f, struct pd_bytes bytes)
 	struct pd_json *j = ctx;
 
 	if (f->kind == PD_FEATURE) {
-		feature_object(j, f, bytes);
+		write_feature_object(j, f, bytes);
 		return;
 	}
 	j->raw_data = bytes;
@@ -228,7 +229,8 @@ static void on_leave(void *ctx, const struct pd_field *f)
 {
 	struct pd_json *j = ctx;
 
-	if (f && j->record && j->record->attr && j->record->attr->tracepoint && strcmp(f->name, "raw") == 0)
+	if (f && j->record && j->record->attr && j->record->attr->tracepoint &&
+	    strcmp(f->name, "raw") == 0)
 		pd_json_tracepoint(j, j->record->attr->tracepoint);
 	pd_jsonw_char(&j->w, '}');
 }
@@ -262,15 +264,18 @@ static void on_padding(void *ctx, const struct pd_bytes *spans, size_t n)
 }
 
 const struct pd_visitor pd_json_visitor = {
-	.size = sizeof(pd_json_visitor), .number = on_number, .numbers = pd_json_numbers, .text = on_text,
-	.bytes = on_bytes, .enter = on_enter, .leave = on_leave, .enter_array = on_enter_array,
-	.leave_array = on_leave_array, .padding = on_padding,
+	.size = sizeof(pd_json_visitor), .number = on_number, .numbers = pd_json_numbers,
+	.text = on_text, .bytes = on_bytes, .enter = on_enter, .leave = on_leave,
+	.enter_array = on_enter_array, .leave_array = on_leave_array, .padding = on_padding,
 };
 
 void pd_json_feature(struct pd_json *j, uint64_t id, struct pd_bytes section)
 {
-	const struct pd_feature_desc *d = id < PD_FEATURE_BITS ? pd_feature_desc((uint32_t)id) : NULL;
+	const struct pd_feature_desc *d =
+		id < PD_FEATURE_BITS ? pd_feature_desc((uint32_t)id) : NULL;
 	struct pd_plan *plan = d ? pd_session_feature_plan(j->session, d) : NULL;
+
+	const bool is_pipe = pd_reader_file(j->reader)->mode == PD_MODE_PIPE;
 	enum pd_regular regular = PD_IRREGULAR;
 	struct pd_extent_of extent = { .code = PD_E_LIMIT };
 	struct pd_bytes rest;
@@ -288,12 +293,14 @@ void pd_json_feature(struct pd_json *j, uint64_t id, struct pd_bytes section)
 	j->not_utf8 = false;
 	if (plan) {
 		pd_measure(plan, section, 0, j->session->swap, PD_TEXT_TO_END, &extent);
-		regular = pd_visit(plan, section, 0, j->session->swap, &extent, &pd_json_visitor, j);
+		regular = pd_visit(plan, section, 0, j->session->swap, &extent,
+				   &pd_json_visitor, j);
 	}
-	rest = (struct pd_bytes){ section.data ? section.data + extent.end : NULL, section.size - extent.end };
+	rest = (struct pd_bytes){ section.data ? section.data + extent.end : NULL,
+		section.size - extent.end };
 	if (regular == PD_REGULAR && extent.code == PD_OK && !j->not_utf8 &&
-	    (!rest.size || (pd_reader_file(j->reader)->mode == PD_MODE_PIPE && rest.size < 8 && pd_all_zero(rest))))
-		return;		/* in a record, zeros up to its size need no saying */
+	    (!rest.size || (is_pipe && rest.size < 8 && pd_all_zero(rest))))
+		return;		/* zeros that pad a record to its size are implied */
 	pd_json_key_with(j, d->field->name, "_raw");
 	pd_jsonw_hex(&j->w, section);
 }

@@ -7,17 +7,18 @@
 
 #define SPINS 4000
 
-bool pd_json_team_takes(const struct pd_record *r)
+bool pd_json_workers_can_take(const struct pd_record *r)
 {
 	const struct pd_frame *f = &r->frame;
 
-	return !f->payload && !f->payload_lost && !f->zeros && !r->payload.data && f->type != PD_RECORD_HEADER_FEATURE;
+	return !f->payload && !f->payload_lost && !f->zeros && !r->payload.data &&
+	       f->type != PD_RECORD_HEADER_FEATURE;
 }
 
-static struct pd_json_place *take_filled(struct pd_json_team *t)
+static struct pd_json_slot *take_filled(struct pd_json_workers *pool)
 {
-	for (size_t i = 0; i < t->nr_places; i++) {
-		struct pd_json_place *p = &t->ring[(t->oldest + i) % t->nr_places];
+	for (size_t i = 0; i < pool->nr_slots; i++) {
+		struct pd_json_slot *p = &pool->ring[(pool->oldest + i) % pool->nr_slots];
 
 		if (p->state == PD_JSON_FILLED) {
 			p->state = PD_JSON_TAKEN;
@@ -27,148 +28,155 @@ static struct pd_json_place *take_filled(struct pd_json_team *t)
 	return NULL;
 }
 
-void pd_json_team_changed(struct pd_json_team *t)
+void pd_json_workers_notify(struct pd_json_workers *pool)
 {
 	struct pd_json_worker *best = NULL;
 
-	for (size_t i = 1; i < t->nr_workers; i++) {
-		struct pd_json_worker *w = &t->workers[i];
+	for (size_t i = 1; i < pool->nr_workers; i++) {
+		struct pd_json_worker *w = &pool->workers[i];
 
-		if (w->waits && (!best || pd_json_worker_has_wanted(t, w)))
+		if (w->sleeping && (!best || pd_json_worker_has_needed(pool, w)))
 			best = w;
 	}
 	if (best) {
-		best->waits = false;
+		best->sleeping = false;
 		pthread_cond_signal(&best->wake);
 	}
-	pthread_cond_broadcast(&t->done);
-	__atomic_store_n(&t->changes, t->changes + 1, __ATOMIC_RELAXED);
+	pthread_cond_broadcast(&pool->done);
+	__atomic_store_n(&pool->nr_changes, pool->nr_changes + 1, __ATOMIC_RELAXED);
 }
 
-/* A change comes soon: going to sleep and being woken takes longer. Called and left with the lock held. */
-static void await_change(struct pd_json_team *t, struct pd_json_worker *w)
+/* Spins first: a change usually comes sooner than a thread can sleep and wake. Must be called with
+ * the lock held, which is held on return. */
+static void await_change(struct pd_json_workers *pool, struct pd_json_worker *w)
 {
-	const unsigned int seen = t->changes;
+	const unsigned int seen = pool->nr_changes;
 
-	pthread_mutex_unlock(&t->lock);
-	for (int i = 0; i < SPINS && __atomic_load_n(&t->changes, __ATOMIC_RELAXED) == seen; i++)
+	pthread_mutex_unlock(&pool->lock);
+	for (int i = 0; i < SPINS; i++) {
+		if (__atomic_load_n(&pool->nr_changes, __ATOMIC_RELAXED) != seen)
+			break;
 		pd_thread_relax();
-	pthread_mutex_lock(&t->lock);
-	if (t->changes != seen)
+	}
+	pthread_mutex_lock(&pool->lock);
+	if (pool->nr_changes != seen)
 		return;
-	if (w == &t->workers[0])
-		pthread_cond_wait(&t->done, &t->lock);
+	if (w == &pool->workers[0])
+		pthread_cond_wait(&pool->done, &pool->lock);
 	else
-		w->waits = true;
-	while (w->waits && !t->quit)
-		pthread_cond_wait(&w->wake, &t->lock);
+		w->sleeping = true;
+	while (w->sleeping && !pool->quit)
+		pthread_cond_wait(&w->wake, &pool->lock);
 }
 
-/* Called and left with the lock held. False: there is nothing to do. */
-static bool work_once(struct pd_json_team *t, struct pd_json_worker *w)
+/* Must be called with the lock held, which is held on return. Returns false if there is no work. */
+static bool work_once(struct pd_json_workers *pool, struct pd_json_worker *w)
 {
-	struct pd_json_place *p = take_filled(t);
-	const bool busy = !p && pd_json_team_read(t, w, &p);
+	struct pd_json_slot *p = take_filled(pool);
+	const bool busy = !p && pd_json_workers_read(pool, w, &p);
 
 	if (p)
-		pd_json_team_write(t, w, p);
+		pd_json_workers_write(pool, w, p);
 	return busy || p;
 }
 
-static void *work(void *arg)
+static void *worker_main(void *arg)
 {
 	struct pd_json_worker *w = arg;
-	struct pd_json_team *t = w->team;
+	struct pd_json_workers *pool = w->pool;
 
-	pthread_mutex_lock(&t->lock);
-	while (!t->quit)
-		if (!work_once(t, w))
-			await_change(t, w);
-	pthread_mutex_unlock(&t->lock);
+	pthread_mutex_lock(&pool->lock);
+	while (!pool->quit)
+		if (!work_once(pool, w))
+			await_change(pool, w);
+	pthread_mutex_unlock(&pool->lock);
 	return NULL;
 }
 
-/* Works or waits until the oldest block is out of the way. With the lock held. */
-static void help(struct pd_json_team *t)
+/* Works, or waits for the thread that works on the oldest block. Must be called with the lock
+ * held. */
+static void work_or_wait(struct pd_json_workers *pool)
 {
-	if (!work_once(t, &t->workers[0]) && (t->ring[t->oldest].state == PD_JSON_TAKEN || t->putting))
-		await_change(t, &t->workers[0]);
-	pd_json_team_put(t, &t->workers[0]);
+	if (!work_once(pool, &pool->workers[0]) &&
+	    (pool->ring[pool->oldest].state == PD_JSON_TAKEN || pool->flushing))
+		await_change(pool, &pool->workers[0]);
+	pd_json_workers_flush(pool, &pool->workers[0]);
 }
 
-/* The block being filled goes to the threads, once the next one is free: a ring that is full has just one left. */
-static int submit(struct pd_json_team *t)
+/* Gives the block being filled to the workers, when the next slot is free. */
+static int submit_block(struct pd_json_workers *pool)
 {
 	int failed;
 
-	pd_jsonw_flush(&t->main->w);	/* goes out before; if there is something, no thread is at work */
-	pthread_mutex_lock(&t->lock);
-	pd_json_team_put(t, &t->workers[0]);
-	while (t->oldest == (t->filling + 1) % t->nr_places)
-		help(t);
-	pd_json_team_go_on(t, PD_JSON_FILLED);
-	failed = pd_json_team_catch_up(t);
-	pd_json_team_changed(t);
-	pthread_mutex_unlock(&t->lock);
+	/* This text precedes the block; if there is any, the workers are idle. */
+	pd_jsonw_flush(&pool->main->w);
+	pthread_mutex_lock(&pool->lock);
+	pd_json_workers_flush(pool, &pool->workers[0]);
+	while (pool->oldest == (pool->filling + 1) % pool->nr_slots)
+		work_or_wait(pool);
+	pd_json_workers_next_slot(pool, PD_JSON_FILLED);
+	failed = pd_json_workers_sync(pool);
+	pd_json_workers_notify(pool);
+	pthread_mutex_unlock(&pool->lock);
 	return failed;
 }
 
-int pd_json_team_add(struct pd_json_team *t, const struct pd_record *r)
+int pd_json_workers_add(struct pd_json_workers *pool, const struct pd_record *r)
 {
 	int added;
 
-	while ((added = pd_json_block_add(t->ring[t->filling].block, r)) == 0)
-		if (submit(t))
-			return t->main->w.failed;
+	while ((added = pd_json_block_add(pool->ring[pool->filling].block, r)) == 0)
+		if (submit_block(pool))
+			return pool->main->w.failed;
 	if (added < 0)
 		return -1;
-	pd_json_team_note_first(t);
+	pd_json_workers_note_first(pool);
 	return 0;
 }
 
-/* All threads read, one after the other. */
-static void run_together(struct pd_json_team *t)
+/* Lets all workers read, one after the other. */
+static void read_shared(struct pd_json_workers *pool)
 {
-	pthread_mutex_lock(&t->lock);
-	pd_json_team_open(t);
-	while (t->open || t->leading) {
-		pd_json_team_put(t, &t->workers[0]);
-		if (!work_once(t, &t->workers[0]) && (t->open || t->leading))
-			await_change(t, &t->workers[0]);
+	pthread_mutex_lock(&pool->lock);
+	pd_json_workers_start_reading(pool);
+	while (pool->may_read || pool->reader_owned) {
+		pd_json_workers_flush(pool, &pool->workers[0]);
+		if (!work_once(pool, &pool->workers[0]) && (pool->may_read || pool->reader_owned))
+			await_change(pool, &pool->workers[0]);
 	}
-	pd_json_team_catch_up(t);
-	pthread_mutex_unlock(&t->lock);
+	pd_json_workers_sync(pool);
+	pthread_mutex_unlock(&pool->lock);
 }
 
-/* The caller's reads for all: what ends the runs is its to see, and it must not be busy then. */
-static void run_alone(struct pd_json_team *t)
+/* Reads in the caller's thread, which must itself see the record that ends the batches. */
+static void read_by_caller(struct pd_json_workers *pool)
 {
-	while (pd_json_team_fill(t, t->ring[t->filling].block) == PD_JSON_FULL)
-		if (submit(t))
+	while (pd_json_workers_fill(pool, pool->ring[pool->filling].block) == PD_JSON_FULL)
+		if (submit_block(pool))
 			break;
 }
 
-int pd_json_team_batch(struct pd_json_team *t)
+int pd_json_workers_batch(struct pd_json_workers *pool)
 {
-	if (pd_reader_can_change_threads(t->main->reader))
-		run_together(t);
+	if (pd_reader_can_change_threads(pool->main->reader))
+		read_shared(pool);
 	else
-		run_alone(t);
-	return t->status ? t->status : t->main->w.failed;
+		read_by_caller(pool);
+	return pool->status ? pool->status : pool->main->w.failed;
 }
 
-void pd_json_team_is_not_first(struct pd_json_team *t)
+void pd_json_workers_note_outside(struct pd_json_workers *pool)
 {
-	t->any = true;
+	pool->has_records = true;
 }
 
-/* What the threads have counted. */
-static void collect_counts(struct pd_json_team *t)
+/* Moves the counts of the workers to the caller's sink. */
+static void collect_counts(struct pd_json_workers *pool)
 {
-	struct pd_json_counts *all = &t->main->counts;
+	struct pd_json_counts *all = &pool->main->counts;
 
-	for (size_t i = 0; i < t->nr_workers; i++) {
-		struct pd_json_counts *c = &t->workers[i].j.counts;
+	for (size_t i = 0; i < pool->nr_workers; i++) {
+		struct pd_json_counts *c = &pool->workers[i].j.counts;
 
 		all->records += c->records;
 		for (size_t type = 0; type < PD_JSON_TYPES; type++)
@@ -178,111 +186,111 @@ static void collect_counts(struct pd_json_team *t)
 	}
 }
 
-int pd_json_team_drain(struct pd_json_team *t)
+int pd_json_workers_drain(struct pd_json_workers *pool)
 {
 	int failed;
 
-	if (t->reporting)
+	if (pool->reporting)
 		return 0;
-	if (!pd_json_block_is_empty(t->ring[t->filling].block))
-		submit(t);
-	pthread_mutex_lock(&t->lock);
-	pd_json_team_put(t, &t->workers[0]);
-	while (t->oldest != t->filling)
-		help(t);
-	pd_json_team_stop_reading(t);
-	failed = pd_json_team_catch_up(t);
-	pthread_mutex_unlock(&t->lock);
-	for (size_t i = 0; i < t->nr_places; i++)
-		pd_json_block_empty(t->ring[i].block);
-	collect_counts(t);
+	if (!pd_json_block_is_empty(pool->ring[pool->filling].block))
+		submit_block(pool);
+	pthread_mutex_lock(&pool->lock);
+	pd_json_workers_flush(pool, &pool->workers[0]);
+	while (pool->oldest != pool->filling)
+		work_or_wait(pool);
+	pd_json_workers_stop_reading(pool);
+	failed = pd_json_workers_sync(pool);
+	pthread_mutex_unlock(&pool->lock);
+	for (size_t i = 0; i < pool->nr_slots; i++)
+		pd_json_block_clear(pool->ring[i].block);
+	collect_counts(pool);
 	return failed;
 }
 
-static int start_worker(struct pd_json_team *t, struct pd_json_worker *w, bool own_thread)
+static int start_worker(struct pd_json_workers *pool, struct pd_json_worker *w, bool own_thread)
 {
-	w->team = t;
+	w->pool = pool;
 	pthread_cond_init(&w->wake, NULL);
-	w->j.options = t->main->options;
-	w->j.reader = t->main->reader;
-	w->j.session = t->main->session;
-	w->j.own.limit = t->main->own.limit;
+	w->j.options = pool->main->options;
+	w->j.reader = pool->main->reader;
+	w->j.session = pool->main->session;
+	w->j.own.limit = pool->main->own.limit;
 	w->j.arena.budget = w->j.counts.others.budget = &w->j.own;
 	if (!own_thread)
 		return 0;
-	w->started = !pd_thread_start(&w->thread, work, w);
+	w->started = !pd_thread_start(&w->thread, worker_main, w);
 	return w->started ? 0 : -1;
 }
 
-/* It is held so shortly that trying again is better than going to sleep. */
+/* The lock is held briefly: spinning is faster than sleeping. */
 static void init_lock(pthread_mutex_t *lock)
 {
 	pthread_mutexattr_t a;
 
 	pthread_mutexattr_init(&a);
-#ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP	/* of glibc; musl's spins in any case */
+#ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP	/* glibc; musl always spins */
 	pthread_mutexattr_settype(&a, PTHREAD_MUTEX_ADAPTIVE_NP);
 #endif
 	pthread_mutex_init(lock, &a);
 	pthread_mutexattr_destroy(&a);
 }
 
-struct pd_json_team *pd_json_team_new(struct pd_json *j, unsigned int threads)
+struct pd_json_workers *pd_json_workers_new(struct pd_json *j, unsigned int threads)
 {
-	struct pd_json_team *t = calloc(1, sizeof(*t));
+	struct pd_json_workers *pool = calloc(1, sizeof(*pool));
 
-	if (!t)
+	if (!pool)
 		return NULL;
-	t->main = j;
-	t->nr_workers = threads;
-	t->nr_places = 2 * threads + 1;
-	init_lock(&t->lock);
-	pthread_cond_init(&t->done, NULL);
-	t->ring = calloc(t->nr_places, sizeof(*t->ring));
-	t->sheets = calloc(t->nr_places, sizeof(*t->sheets));
-	t->workers = calloc(threads, sizeof(*t->workers));
-	for (size_t i = 0; t->ring && i < t->nr_places; i++) {
-		t->ring[i].block = pd_json_block_new();
-		if (!t->ring[i].block)
+	pool->main = j;
+	pool->nr_workers = threads;
+	pool->nr_slots = 2 * threads + 1;
+	init_lock(&pool->lock);
+	pthread_cond_init(&pool->done, NULL);
+	pool->ring = calloc(pool->nr_slots, sizeof(*pool->ring));
+	pool->outbufs = calloc(pool->nr_slots, sizeof(*pool->outbufs));
+	pool->workers = calloc(threads, sizeof(*pool->workers));
+	for (size_t i = 0; pool->ring && i < pool->nr_slots; i++) {
+		pool->ring[i].block = pd_json_block_new();
+		if (!pool->ring[i].block)
 			goto fail;
 	}
-	if (!t->ring || !t->sheets || !t->workers)
+	if (!pool->ring || !pool->outbufs || !pool->workers)
 		goto fail;
 	for (size_t i = 0; i < threads; i++)
-		if (start_worker(t, &t->workers[i], i > 0))
+		if (start_worker(pool, &pool->workers[i], i > 0))
 			goto fail;
-	return t;
+	return pool;
 fail:
-	pd_json_team_free(t);
+	pd_json_workers_free(pool);
 	return NULL;
 }
 
-void pd_json_team_free(struct pd_json_team *t)
+void pd_json_workers_free(struct pd_json_workers *pool)
 {
-	if (!t)
+	if (!pool)
 		return;
-	pthread_mutex_lock(&t->lock);
-	t->quit = true;
-	for (size_t i = 0; t->workers && i < t->nr_workers; i++)
-		pthread_cond_signal(&t->workers[i].wake);
-	pthread_mutex_unlock(&t->lock);
-	for (size_t i = 0; t->workers && i < t->nr_workers; i++) {
-		struct pd_json_worker *w = &t->workers[i];
+	pthread_mutex_lock(&pool->lock);
+	pool->quit = true;
+	for (size_t i = 0; pool->workers && i < pool->nr_workers; i++)
+		pthread_cond_signal(&pool->workers[i].wake);
+	pthread_mutex_unlock(&pool->lock);
+	for (size_t i = 0; pool->workers && i < pool->nr_workers; i++) {
+		struct pd_json_worker *w = &pool->workers[i];
 
 		if (w->started)
 			pthread_join(w->thread, NULL);
-		if (w->team)
+		if (w->pool)
 			pthread_cond_destroy(&w->wake);
 		pd_arena_free(&w->j.arena);
 	}
-	for (size_t i = 0; t->ring && i < t->nr_places; i++)
-		pd_json_block_free(t->ring[i].block);
-	for (size_t i = 0; t->sheets && i < t->nr_places; i++)
-		free(t->sheets[i].text);
-	pthread_cond_destroy(&t->done);
-	pthread_mutex_destroy(&t->lock);
-	free(t->sheets);
-	free(t->ring);
-	free(t->workers);
-	free(t);
+	for (size_t i = 0; pool->ring && i < pool->nr_slots; i++)
+		pd_json_block_free(pool->ring[i].block);
+	for (size_t i = 0; pool->outbufs && i < pool->nr_slots; i++)
+		free(pool->outbufs[i].text);
+	pthread_cond_destroy(&pool->done);
+	pthread_mutex_destroy(&pool->lock);
+	free(pool->outbufs);
+	free(pool->ring);
+	free(pool->workers);
+	free(pool);
 }

@@ -1,30 +1,33 @@
 /* json_workers.h - writes records with several threads: the same bytes as with one.
  *
- * Runs of plain records are read by whoever has time, one thread after the other, each into a block that it then turns into JSON
- * itself: their bytes stay in one core's cache. Other records are copied into blocks by the caller's thread, for any to write. Who
- * has done the oldest block hands it to the output, and those behind it that are done. What records teach the session must not
- * happen while blocks are under way: see pd_reader_before_update().
+ * Workers own the reader in turn. The owner reads batches into a block, gives up the reader and
+ * formats the block itself, so that its bytes stay in one core's cache. Other records are copied
+ * into blocks by the caller's thread, for any worker to format. The worker that finishes the oldest
+ * block flushes it, and the finished blocks that follow. Records must not update the session while
+ * there are unfinished blocks: see pd_reader_before_update().
  */
 #ifndef PD_JSON_JSON_WORKERS_H
 #define PD_JSON_JSON_WORKERS_H
 
 #include "json/json.h"
 
-struct pd_json_team;
+struct pd_json_workers;
 
-/* NULL: no memory or no threads to be had; one thread does as well. */
-struct pd_json_team *pd_json_team_new(struct pd_json *j, unsigned int threads);
-void pd_json_team_free(struct pd_json_team *t);
+/* Returns NULL if memory or threads are not available; the caller then uses one thread. */
+struct pd_json_workers *pd_json_workers_new(struct pd_json *j, unsigned int threads);
+void pd_json_workers_free(struct pd_json_workers *pool);
 
-/* Can this record wait in a block? Not when it has a payload, or a feature that needs a plan of its own. */
-bool pd_json_team_takes(const struct pd_record *r);
-/* Copies it. 0, or what the output returned. */
-int pd_json_team_add(struct pd_json_team *t, const struct pd_record *r);
-/* The runs that come next; they are counted on the way. 0, what the output returned, or what a filter did. */
-int pd_json_team_batch(struct pd_json_team *t);
-/* A record was written without it. */
-void pd_json_team_is_not_first(struct pd_json_team *t);
-/* Everything added is written out; nothing is done while this reports an error. 0, or what the output returned. */
-int pd_json_team_drain(struct pd_json_team *t);
+/* Checks whether a record can be copied into a block: it has no payload, and is no feature, which
+ * needs a plan of its own. */
+bool pd_json_workers_can_take(const struct pd_record *r);
+/* Copies a record. Returns 0 or the output's error. */
+int pd_json_workers_add(struct pd_json_workers *pool, const struct pd_record *r);
+/* Reads, counts and formats the batches that follow. Returns 0 or the error of output or filter. */
+int pd_json_workers_batch(struct pd_json_workers *pool);
+/* Must be called after a record was written without the workers. */
+void pd_json_workers_note_outside(struct pd_json_workers *pool);
+/* Writes all records added so far; does nothing while an error is reported. Returns 0 or the
+ * output's error. */
+int pd_json_workers_drain(struct pd_json_workers *pool);
 
 #endif

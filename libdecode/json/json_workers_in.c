@@ -1,15 +1,17 @@
-/* json_workers_in.c - the team's input: one thread after the other leads, that is, asks the reader for runs.
+/* json_workers_in.c - input of the workers, which own the reader in turn and read batches.
  *
- * Where much of the time goes into reading, that is done side by side as well: who can't lead yet reads what comes behind all that
- * others read, and leads when it is wanted. So bytes come from the file, become records and become JSON on one core.
+ * Input is read in parallel as well: a worker that cannot own the reader reads ahead, after the
+ * bytes that others read, and owns the reader when it needs these bytes. One core thus reads bytes
+ * from the file, cuts them into records and formats them.
  */
 #include <time.h>
 
 #include "json/json_internal.h"
 
-#define RUN_ON 100000000	/* ns, after which the caller shows how far it is: until then nobody waits for all to be done */
+/* ns, after which all workers finish and the caller can show progress. */
+#define PROGRESS_INTERVAL 100000000
 
-static uint64_t now(void)
+static uint64_t monotonic_ns(void)
 {
 	struct timespec ts;
 
@@ -17,181 +19,191 @@ static uint64_t now(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-void pd_json_team_open(struct pd_json_team *t)
+void pd_json_workers_start_reading(struct pd_json_workers *pool)
 {
-	t->open = true;
-	t->run_until = now() + RUN_ON;
-	t->status = 0;
-	t->wants = false;
-	pd_json_team_changed(t);
+	pool->may_read = true;
+	pool->return_at = monotonic_ns() + PROGRESS_INTERVAL;
+	pool->status = 0;
+	pool->needs_input = false;
+	pd_json_workers_notify(pool);
 }
 
-/* Whose it is to bring what is wanted; NULL: nobody's yet. */
-static struct pd_json_worker *bringer(struct pd_json_team *t)
+/* Returns the worker that has claimed the needed input, or NULL. */
+static struct pd_json_worker *find_claimer(struct pd_json_workers *pool)
 {
-	for (size_t i = 0; i < t->nr_workers; i++)
-		if (pd_json_worker_has_wanted(t, &t->workers[i]))
-			return &t->workers[i];
+	for (size_t i = 0; i < pool->nr_workers; i++)
+		if (pd_json_worker_has_needed(pool, &pool->workers[i]))
+			return &pool->workers[i];
 	return NULL;
 }
 
-/* Best is who has read what is wanted. But he may sleep, and then nobody waits until he is awake. */
-static bool may_lead(struct pd_json_team *t)
+/* Wait for the worker that is still reading the needed input. One that has read it may be asleep:
+ * any worker takes its window. */
+static bool can_own_reader(struct pd_json_workers *pool)
 {
-	const struct pd_json_worker *b = t->wants ? bringer(t) : NULL;
+	const struct pd_json_worker *b = pool->needs_input ? find_claimer(pool) : NULL;
 
-	return t->open && !t->leading && t->oldest != (t->filling + 1) % t->nr_places && !(b && b->reading);
+	return pool->may_read && !pool->reader_owned &&
+	       pool->oldest != (pool->filling + 1) % pool->nr_slots && !(b && b->reading);
 }
 
-static enum pd_json_filled fill_with_runs(struct pd_json_team *t, struct pd_json_block *b)
+static enum pd_json_filled fill_with_batches(struct pd_json_workers *pool, struct pd_json_block *b)
 {
 	struct pd_batch *batch;
 
-	while (!(t->status = pd_json_next_batch(t->main, &batch)) && batch) {
-		if (batch->next == batch->count)	/* a filter's */
+	while (!(pool->status = pd_json_next_batch(pool->main, &batch)) && batch) {
+		if (batch->next == batch->count)	/* the filter dropped all */
 			continue;
-		pd_json_block_add_batch(b, batch, t->main->reader);
-		pd_json_team_note_first(t);
+		pd_json_block_add_batch(b, batch, pool->main->reader);
+		pd_json_workers_note_first(pool);
 		if (batch->next < batch->count)
 			return PD_JSON_FULL;
 	}
-	return t->status ? PD_JSON_FAILED : PD_JSON_ENDED;
+	return pool->status ? PD_JSON_FAILED : PD_JSON_ENDED;
 }
 
-/* The record that ended a run, if that is all there is to it. */
-static enum pd_json_filled fill_with_one(struct pd_json_team *t, struct pd_json_block *b)
+/* Adds the record that ended a batch, if pd_reader_next() is not needed for it. */
+static enum pd_json_filled fill_with_record(struct pd_json_workers *pool, struct pd_json_block *b)
 {
-	const struct pd_record *r = pd_reader_peek(t->main->reader);
+	const struct pd_record *r = pd_reader_peek(pool->main->reader);
 	int kept;
 
 	if (!r)
 		return PD_JSON_ENDED;
 	if (!pd_json_block_fits(b, pd_record_bytes(r).size))
 		return PD_JSON_FULL;
-	pd_reader_take(t->main->reader);
-	kept = pd_json_keeps(t->main, r);
+	pd_reader_take(pool->main->reader);
+	kept = pd_json_keeps(pool->main, r);
 	if (kept > 0) {
 		kept = pd_json_block_add(b, r);
-		pd_json_team_note_first(t);
+		pd_json_workers_note_first(pool);
 	}
 	if (kept < 0)
-		t->status = kept;
+		pool->status = kept;
 	return kept < 0 ? PD_JSON_FAILED : PD_JSON_MORE;
 }
 
-enum pd_json_filled pd_json_team_fill(struct pd_json_team *t, struct pd_json_block *b)
+enum pd_json_filled pd_json_workers_fill(struct pd_json_workers *pool, struct pd_json_block *b)
 {
 	enum pd_json_filled filled;
 
 	do {
-		filled = fill_with_runs(t, b);
+		filled = fill_with_batches(pool, b);
 		if (filled == PD_JSON_ENDED)
-			filled = fill_with_one(t, b);
+			filled = fill_with_record(pool, b);
 	} while (filled == PD_JSON_MORE);
 	return filled;
 }
 
-/* Takes from whoever has it what is wanted. */
-static struct pd_read_ahead take_wanted(struct pd_json_team *t)
+/* Takes the window with the needed input from the worker that has it. */
+static struct pd_read_ahead take_needed(struct pd_json_workers *pool)
 {
-	struct pd_json_worker *b = t->wants ? bringer(t) : NULL;
+	struct pd_json_worker *b = pool->needs_input ? find_claimer(pool) : NULL;
 	struct pd_read_ahead taken = { NULL, 0, 0 };
 
 	if (!b)
 		return taken;
 	taken = b->ahead;
 	b->ahead.window = NULL;
-	b->claims = false;
+	b->claimed = false;
 	return taken;
 }
 
-/* What comes next for all. By who leads. */
-static void note_wants(struct pd_json_team *t)
+/* Notes which input the reader needs next. For the owner of the reader. */
+static void update_needed(struct pd_json_workers *pool)
 {
-	t->wants = pd_reader_needs_input(t->main->reader, &t->wanted_at);
-	if (t->wants && t->claimed < t->wanted_at)
-		t->claimed = t->wanted_at;
+	pool->needs_input = pd_reader_needs_input(pool->main->reader, &pool->needed_at);
+	if (pool->needs_input && pool->claimed_to < pool->needed_at)
+		pool->claimed_to = pool->needed_at;
 }
 
-static bool lend(struct pd_json_team *t, struct pd_json_worker *w)
+static bool provide_window(struct pd_json_workers *pool, struct pd_json_worker *w)
 {
 	if (w->ahead.window)
 		return false;
-	w->source = pd_reader_start_read_ahead(t->main->reader, &w->ahead);
+	w->source = pd_reader_start_read_ahead(pool->main->reader, &w->ahead);
 	return true;
 }
 
-/* Who leads needs a window for the next time, and another his first one: else he comes too late whenever he looks. */
-static void lend_windows(struct pd_json_team *t, struct pd_json_worker *w)
+/* Provides a window to the owner of the reader, and to one worker without: the latter would find
+ * none whenever it looks. */
+static void provide_windows(struct pd_json_workers *pool, struct pd_json_worker *w)
 {
-	lend(t, w);
-	for (size_t i = 0; i < t->nr_workers; i++)
-		if (lend(t, &t->workers[i]))
+	provide_window(pool, w);
+	for (size_t i = 0; i < pool->nr_workers; i++)
+		if (provide_window(pool, &pool->workers[i]))
 			break;
 }
 
-/* False: who leads can't go on, but pd_reader_next() may. */
-static bool lead(struct pd_json_team *t, struct pd_json_worker *w, struct pd_json_place **p)
+/* Returns false if reading must stop here; pd_reader_next() may be able to go on. */
+static bool own_reader(struct pd_json_workers *pool, struct pd_json_worker *w,
+		       struct pd_json_slot **p)
 {
-	struct pd_json_place *place = &t->ring[t->filling];
-	struct pd_read_ahead ahead = take_wanted(t);
+	struct pd_json_slot *slot = &pool->ring[pool->filling];
+	struct pd_read_ahead ahead = take_needed(pool);
 	enum pd_json_filled filled = PD_JSON_FAILED;
-	bool goes_on;
+	bool continues;
 
-	t->leading = true;
-	pthread_mutex_unlock(&t->lock);
-	if (!t->wants || pd_reader_read_on(t->main->reader, &ahead))
-		filled = pd_json_team_fill(t, place->block);
-	pd_jsonw_flush(&t->main->w);	/* goes out before; if there is something, no thread is at work */
-	pthread_mutex_lock(&t->lock);
-	note_wants(t);
-	lend_windows(t, w);
-	goes_on = (filled == PD_JSON_FULL || (filled == PD_JSON_ENDED && t->wants && now() < t->run_until)) && !t->failed;
-	if (filled == PD_JSON_FULL || (goes_on && !pd_json_block_is_empty(place->block))) {
-		pd_json_team_go_on(t, PD_JSON_TAKEN);
-		*p = place;
+	pool->reader_owned = true;
+	pthread_mutex_unlock(&pool->lock);
+	if (!pool->needs_input || pd_reader_read_on(pool->main->reader, &ahead))
+		filled = pd_json_workers_fill(pool, slot->block);
+
+	/* This text precedes the block; if there is any, the workers are idle. */
+	pd_jsonw_flush(&pool->main->w);
+	pthread_mutex_lock(&pool->lock);
+	update_needed(pool);
+	provide_windows(pool, w);
+	continues = !pool->failed &&
+		    (filled == PD_JSON_FULL || (filled == PD_JSON_ENDED && pool->needs_input &&
+						monotonic_ns() < pool->return_at));
+	if (filled == PD_JSON_FULL || (continues && !pd_json_block_is_empty(slot->block))) {
+		pd_json_workers_next_slot(pool, PD_JSON_TAKEN);
+		*p = slot;
 	}
-	t->open = goes_on;
-	t->leading = false;
-	pd_json_team_changed(t);
-	return goes_on;
+	pool->may_read = continues;
+	pool->reader_owned = false;
+	pd_json_workers_notify(pool);
+	return continues;
 }
 
-static void read_ahead(struct pd_json_team *t, struct pd_json_worker *w)
+static void read_ahead(struct pd_json_workers *pool, struct pd_json_worker *w)
 {
-	w->claims = w->reading = true;
-	w->ahead.at = t->claimed;
-	t->claimed += PD_READ_AHEAD;
-	pthread_mutex_unlock(&t->lock);
+	w->claimed = w->reading = true;
+	w->ahead.at = pool->claimed_to;
+	pool->claimed_to += PD_READ_AHEAD;
+	pthread_mutex_unlock(&pool->lock);
 	pd_source_read_ahead(w->source, &w->ahead);
-	pthread_mutex_lock(&t->lock);
+	pthread_mutex_lock(&pool->lock);
 	w->reading = false;
-	pthread_cond_broadcast(&t->done);
+	pthread_cond_broadcast(&pool->done);
 }
 
-bool pd_json_team_read(struct pd_json_team *t, struct pd_json_worker *w, struct pd_json_place **p)
+bool pd_json_workers_read(struct pd_json_workers *pool, struct pd_json_worker *w,
+			  struct pd_json_slot **p)
 {
-	if (w->claims && w->ahead.at < t->wanted_at)	/* somebody else has brought that */
-		w->claims = false;
-	if (t->open && w->ahead.window && !w->claims && (t->wants || t->leading)) {
-		read_ahead(t, w);
+	if (w->claimed && w->ahead.at < pool->needed_at)	/* another worker read it */
+		w->claimed = false;
+	if (pool->may_read && w->ahead.window && !w->claimed &&
+	    (pool->needs_input || pool->reader_owned)) {
+		read_ahead(pool, w);
 		return true;
 	}
-	if (!may_lead(t))
+	if (!can_own_reader(pool))
 		return false;
-	return lead(t, w, p);
+	return own_reader(pool, w, p);
 }
 
-void pd_json_team_stop_reading(struct pd_json_team *t)
+void pd_json_workers_stop_reading(struct pd_json_workers *pool)
 {
-	for (size_t i = 0; i < t->nr_workers; i++) {
-		struct pd_json_worker *w = &t->workers[i];
+	for (size_t i = 0; i < pool->nr_workers; i++) {
+		struct pd_json_worker *w = &pool->workers[i];
 
 		while (w->reading)
-			pthread_cond_wait(&t->done, &t->lock);
+			pthread_cond_wait(&pool->done, &pool->lock);
 		pd_window_release(w->ahead.window);
 		w->ahead.window = NULL;
-		w->claims = false;
+		w->claimed = false;
 	}
-	t->claimed = t->wanted_at = 0;
+	pool->claimed_to = pool->needed_at = 0;
 }

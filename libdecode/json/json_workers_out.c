@@ -1,15 +1,18 @@
-/* json_workers_out.c - the team's output: blocks become text, which goes out in their order. */
+/* json_workers_out.c - output of the workers: formats blocks and flushes their text in order. */
 #include "json/json_internal.h"
 
-/* One for a block that was just taken: there are enough. */
-static struct pd_json_sheet *take_sheet(struct pd_json_team *t, const struct pd_json_worker *w)
+/* Returns a free output buffer: there is one for each slot. Prefers the one that the worker used
+ * last, which is in its cache. */
+static struct pd_json_outbuf *take_outbuf(struct pd_json_workers *pool,
+					  const struct pd_json_worker *w)
 {
-	struct pd_json_sheet *best = &t->sheets[0];
+	struct pd_json_outbuf *best = &pool->outbufs[0];
 
-	for (size_t i = 0; i < t->nr_places; i++) {
-		struct pd_json_sheet *s = &t->sheets[i];
+	for (size_t i = 0; i < pool->nr_slots; i++) {
+		struct pd_json_outbuf *s = &pool->outbufs[i];
 
-		if (!s->taken && (best->taken || s->writer == w || (!s->writer && best->writer != w)))
+		if (!s->taken &&
+		    (best->taken || s->writer == w || (!s->writer && best->writer != w)))
 			best = s;
 	}
 	best->taken = true;
@@ -17,122 +20,125 @@ static struct pd_json_sheet *take_sheet(struct pd_json_team *t, const struct pd_
 	return best;
 }
 
-/* Hands a block's text to the output: 0, or what that returned. */
-static int put_text(struct pd_json_team *t, const struct pd_json_block *b)
+/* Returns 0 or the output's error. */
+static int write_text(struct pd_json_workers *pool, const struct pd_json_block *b)
 {
-	const struct pd_output *out = &t->main->w.out;
+	const struct pd_output *out = &pool->main->w.out;
 
-	if (t->failed || b->failed)
-		return t->failed ? t->failed : -1;
-	return b->sheet->size ? out->write(out->ctx, b->sheet->text + 1, b->sheet->size) : 0;
+	if (pool->failed || b->failed)
+		return pool->failed ? pool->failed : -1;
+	return b->outbuf->size ? out->write(out->ctx, b->outbuf->text + 1, b->outbuf->size) : 0;
 }
 
-/* Says what was wrong in a block. */
-static void report_missing(struct pd_json_team *t, const struct pd_json_block *b)
+/* Reports the samples of a block whose raw data are too short. */
+static void report_missing(struct pd_json_workers *pool, const struct pd_json_block *b)
 {
-	struct pd_json *j = t->main;
+	struct pd_json *j = pool->main;
 
-	t->reporting = true;
+	pool->reporting = true;
 	j->error_is_written = j->options.shape == PD_JSON_LINES;
 	for (size_t i = 0; i < b->nr_missing; i++)
-		pd_json_report_missing(j, b->missing[i].offset, b->missing[i].want, b->missing[i].have, b->missing[i].file);
+		pd_json_report_missing(j, b->missing[i].offset, b->missing[i].want,
+				       b->missing[i].have, b->missing[i].file);
 	j->error_is_written = false;
-	t->reporting = false;
+	pool->reporting = false;
 }
 
-/* The oldest block goes out. Where something was wrong with it, nothing is read while that is said. */
-static void put_oldest(struct pd_json_team *t)
+/* Flushes the oldest block. No worker reads while its errors are reported. */
+static void flush_oldest(struct pd_json_workers *pool)
 {
-	struct pd_json_place *p = &t->ring[t->oldest];
-	struct pd_json_sheet *sheet = p->block->sheet;
+	struct pd_json_slot *p = &pool->ring[pool->oldest];
+	struct pd_json_outbuf *outbuf = p->block->outbuf;
 	const bool has_missing = p->block->nr_missing;
 	int failed;
 
-	t->leading |= has_missing;
-	pthread_mutex_unlock(&t->lock);
-	failed = put_text(t, p->block);
+	pool->reader_owned |= has_missing;
+	pthread_mutex_unlock(&pool->lock);
+	failed = write_text(pool, p->block);
 	if (has_missing)
-		report_missing(t, p->block);
-	pthread_mutex_lock(&t->lock);
-	t->leading &= !has_missing;
-	t->failed = failed;
-	if (sheet->size)
-		t->last = sheet->text[sheet->size];
-	sheet->taken = false;
+		report_missing(pool, p->block);
+	pthread_mutex_lock(&pool->lock);
+	pool->reader_owned &= !has_missing;
+	pool->failed = failed;
+	if (outbuf->size)
+		pool->last_char = outbuf->text[outbuf->size];
+	outbuf->taken = false;
 	p->state = PD_JSON_FREE;
-	t->oldest = (t->oldest + 1) % t->nr_places;
+	pool->oldest = (pool->oldest + 1) % pool->nr_slots;
 }
 
-void pd_json_team_put(struct pd_json_team *t, const struct pd_json_worker *w)
+void pd_json_workers_flush(struct pd_json_workers *pool, const struct pd_json_worker *w)
 {
-	const bool is_caller = w == &t->workers[0];
+	const bool is_caller = w == &pool->workers[0];
 
-	if (t->putting)
+	if (pool->flushing)
 		return;
-	t->putting = true;
-	while (t->ring[t->oldest].state == PD_JSON_DONE) {
-		if (t->ring[t->oldest].block->nr_missing && (!is_caller || t->leading))
+	pool->flushing = true;
+	while (pool->ring[pool->oldest].state == PD_JSON_DONE) {
+		if (pool->ring[pool->oldest].block->nr_missing &&
+		    (!is_caller || pool->reader_owned))
 			break;
-		put_oldest(t);
-		pd_json_team_changed(t);
+		flush_oldest(pool);
+		pd_json_workers_notify(pool);
 	}
-	t->putting = false;
+	pool->flushing = false;
 }
 
-/* A block that is being written, and who is at it. */
+/* A block and the worker that formats it. */
 struct turn {
 	struct pd_json_worker *worker;
-	const struct pd_json_place *place;
+	const struct pd_json_slot *slot;
 };
 
-/* Text of a block that is not done: goes out when all before it has. */
+/* Writes text of an unfinished block, after that of all earlier blocks. */
 static int write_in_turn(void *ctx, const void *p, size_t n)
 {
 	const struct turn *turn = ctx;
-	struct pd_json_team *t = turn->worker->team;
-	const struct pd_output *out = &t->main->w.out;
+	struct pd_json_workers *pool = turn->worker->pool;
+	const struct pd_output *out = &pool->main->w.out;
 	int failed;
 
-	pthread_mutex_lock(&t->lock);
-	pd_json_team_put(t, turn->worker);
-	while (&t->ring[t->oldest] != turn->place || t->putting) {
-		pthread_cond_wait(&t->done, &t->lock);
-		pd_json_team_put(t, turn->worker);
+	pthread_mutex_lock(&pool->lock);
+	pd_json_workers_flush(pool, turn->worker);
+	while (&pool->ring[pool->oldest] != turn->slot || pool->flushing) {
+		pthread_cond_wait(&pool->done, &pool->lock);
+		pd_json_workers_flush(pool, turn->worker);
 	}
-	failed = t->failed;
-	t->putting = true;
-	pthread_mutex_unlock(&t->lock);
+	failed = pool->failed;
+	pool->flushing = true;
+	pthread_mutex_unlock(&pool->lock);
 	if (!failed)
 		failed = out->write(out->ctx, p, n);
-	pthread_mutex_lock(&t->lock);
-	t->failed = failed;
-	t->last = ((const char *)p)[n - 1];
-	t->putting = false;
-	pthread_mutex_unlock(&t->lock);
+	pthread_mutex_lock(&pool->lock);
+	pool->failed = failed;
+	pool->last_char = ((const char *)p)[n - 1];
+	pool->flushing = false;
+	pthread_mutex_unlock(&pool->lock);
 	return failed;
 }
 
-void pd_json_team_write(struct pd_json_team *t, struct pd_json_worker *w, struct pd_json_place *p)
+void pd_json_workers_write(struct pd_json_workers *pool, struct pd_json_worker *w,
+			   struct pd_json_slot *p)
 {
-	struct pd_json_sheet *sheet = take_sheet(t, w);
+	struct pd_json_outbuf *outbuf = take_outbuf(pool, w);
 	struct turn turn = { w, p };
 
-	pthread_mutex_unlock(&t->lock);
-	pd_json_block_write(p->block, sheet, &w->j, (struct pd_output){ write_in_turn, &turn });
-	pthread_mutex_lock(&t->lock);
+	pthread_mutex_unlock(&pool->lock);
+	pd_json_block_write(p->block, outbuf, &w->j, (struct pd_output){ write_in_turn, &turn });
+	pthread_mutex_lock(&pool->lock);
 	p->state = PD_JSON_DONE;
-	pd_json_team_put(t, w);
-	pd_json_team_changed(t);
+	pd_json_workers_flush(pool, w);
+	pd_json_workers_notify(pool);
 }
 
-int pd_json_team_catch_up(struct pd_json_team *t)
+int pd_json_workers_sync(struct pd_json_workers *pool)
 {
-	struct pd_jsonw *w = &t->main->w;
+	struct pd_jsonw *w = &pool->main->w;
 
-	if (t->failed && !w->failed)
-		w->failed = t->failed;
-	if (t->last)
-		w->at[-1] = t->last;
-	t->last = '\0';
+	if (pool->failed && !w->failed)
+		w->failed = pool->failed;
+	if (pool->last_char)
+		w->at[-1] = pool->last_char;
+	pool->last_char = '\0';
 	return w->failed;
 }
