@@ -1,4 +1,4 @@
-/* account.c - where the bytes of the input are. */
+/* account.c - writes the account: how the bytes of the input are divided. */
 #include "stats/account.h"
 
 void pd_account_write(struct pd_jsonw *w, const struct pd_reader *r)
@@ -8,9 +8,11 @@ void pd_account_write(struct pd_jsonw *w, const struct pd_reader *r)
 		const char *key;
 		const uint64_t *bytes;
 	} members[] = {
-		{ "\"total\":", &a.total }, { ",\"header\":", &a.header }, { ",\"features\":", &a.features },
-		{ ",\"records\":", &a.records }, { ",\"skipped\":", &a.skipped }, { ",\"gaps\":", &a.gaps },
-		{ ",\"zeros\":", &a.zeros }, { ",\"unread\":", &a.unread }, { ",\"unwritten\":", &a.unwritten },
+		{ "\"total\":", &a.total }, { ",\"header\":", &a.header },
+		{ ",\"features\":", &a.features }, { ",\"records\":", &a.records },
+		{ ",\"skipped\":", &a.skipped }, { ",\"gaps\":", &a.gaps },
+		{ ",\"zeros\":", &a.zeros }, { ",\"unread\":", &a.unread },
+			{ ",\"unwritten\":", &a.unwritten },
 		{ ",\"unexpanded\":", &a.unexpanded },
 	};
 

@@ -1,4 +1,4 @@
-/* account.h - where the bytes of the input are, as an object of the summary and of statistics. */
+/* account.h - how the bytes of the input are divided: an object of summary and statistics. */
 #ifndef PD_STATS_ACCOUNT_H
 #define PD_STATS_ACCOUNT_H
 

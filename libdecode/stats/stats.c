@@ -1,4 +1,4 @@
-/* stats.c - counts what is in a file: no record is formatted. */
+/* stats.c - the statistics sink: counts records without formatting them. */
 #include <stdlib.h>
 
 #include "base/jsonw.h"
@@ -22,7 +22,7 @@ struct stats {
 	char version[64];		/* of perf */
 };
 
-static void version_text(void *ctx, const struct pd_field *f, struct pd_bytes text)
+static void on_version_text(void *ctx, const struct pd_field *f, struct pd_bytes text)
 {
 	struct stats *s = ctx;
 	size_t n = text.size < sizeof(s->version) ? text.size : sizeof(s->version) - 1;
@@ -34,8 +34,9 @@ static void version_text(void *ctx, const struct pd_field *f, struct pd_bytes te
 
 static void update_version(struct stats *s, struct pd_bytes section)
 {
-	static const struct pd_visitor v = { .size = sizeof(v), .text = version_text };
-	struct pd_plan *plan = pd_session_feature_plan(s->session, pd_feature_desc(PD_FEATURE_VERSION));
+	static const struct pd_visitor v = { .size = sizeof(v), .text = on_version_text };
+	const struct pd_feature_desc *d = pd_feature_desc(PD_FEATURE_VERSION);
+	struct pd_plan *plan = pd_session_feature_plan(s->session, d);
 	struct pd_extent_of extent;
 
 	if (!plan || s->version[0])
@@ -44,7 +45,7 @@ static void update_version(struct stats *s, struct pd_bytes section)
 	pd_visit(plan, section, 0, s->session->swap, &extent, &v, s);
 }
 
-static int begin(void *state, struct pd_reader *r)
+static int begin_stats(void *state, struct pd_reader *r)
 {
 	struct stats *s = state;
 	struct pd_feature f;
@@ -57,16 +58,16 @@ static int begin(void *state, struct pd_reader *r)
 	return 0;
 }
 
-/* In a pipe. */
-static void version_record(void *ctx, const struct pd_field *f, struct pd_bytes section)
+/* Features of a pipe are records. */
+static void on_feature(void *ctx, const struct pd_field *f, struct pd_bytes section)
 {
 	(void)f;
 	update_version(ctx, section);
 }
 
-static void update_record(struct stats *s, const struct pd_record *r)
+static void update_version_from_record(struct stats *s, const struct pd_record *r)
 {
-	static const struct pd_visitor v = { .size = sizeof(v), .bytes = version_record };
+	static const struct pd_visitor v = { .size = sizeof(v), .bytes = on_feature };
 	uint64_t id;
 
 	if (r->frame.type == PD_RECORD_HEADER_FEATURE && pd_record_get_number(r, "feat_id", &id) &&
@@ -74,17 +75,17 @@ static void update_record(struct stats *s, const struct pd_record *r)
 		pd_record_visit(r, &v, s);
 }
 
-static int record(void *state, const struct pd_record *r)
+static int on_record(void *state, const struct pd_record *r)
 {
 	struct stats *s = state;
 
 	if (r->frame.type == PD_RECORD_HEADER_FEATURE && r->frame.state != PD_FRAME_SKIPPED)
-		update_record(s, r);
+		update_version_from_record(s, r);
 	return pd_stats_counts_record(&s->counts, s->options.filter, r);
 }
 
-/* Most records: nothing to be learned from them, or said of them. */
-static int runs(void *state, struct pd_reader *r)
+/* Counts batches, which most records are in: they do not update the session or have errors. */
+static int on_batches(void *state, struct pd_reader *r)
 {
 	struct stats *s = state;
 	struct pd_batch *batch;
@@ -95,7 +96,7 @@ static int runs(void *state, struct pd_reader *r)
 	return status;
 }
 
-static int error(void *state, const struct pd_error *e)
+static int on_error(void *state, const struct pd_error *e)
 {
 	struct stats *s = state;
 
@@ -109,19 +110,19 @@ static int error(void *state, const struct pd_error *e)
 	return 0;
 }
 
-static void number(struct stats *s, const char *rendered, uint64_t v)
+static void write_number(struct stats *s, const char *rendered, uint64_t v)
 {
 	pd_jsonw_key(&s->w, rendered, strlen(rendered));
 	pd_jsonw_unsigned(&s->w, v);
 }
-#define NUMBER_OF(s, name, v) number(s, ",\"" name "\":", v)
+#define NUMBER_OF(s, name, v) write_number(s, ",\"" name "\":", v)
 
-static void string(struct stats *s, const char *rendered, const char *text)
+static void write_string(struct stats *s, const char *rendered, const char *text)
 {
 	pd_jsonw_key(&s->w, rendered, strlen(rendered));
 	pd_jsonw_string(&s->w, text);
 }
-#define STRING_OF(s, name, text) string(s, ",\"" name "\":", text)
+#define STRING_OF(s, name, text) write_string(s, ",\"" name "\":", text)
 
 #define OBJECT_OF(s, name) (PD_JSONW_KEY(&(s)->w, name), pd_jsonw_char(&(s)->w, '{'))
 
@@ -130,7 +131,7 @@ static void end_object(struct stats *s)
 	pd_jsonw_char(&s->w, '}');
 }
 
-static void file(struct stats *s, struct pd_reader *r)
+static void write_file(struct stats *s, struct pd_reader *r)
 {
 	static const char *const modes[] = { "file", "pipe", "directory" };
 	const struct pd_file_info *f = pd_reader_file(r);
@@ -151,59 +152,60 @@ static void file(struct stats *s, struct pd_reader *r)
 	end_object(s);
 }
 
-static void count(struct stats *s, const struct pd_number_of *c)
+static void write_count(struct stats *s, const struct pd_record_count *c)
 {
 	NUMBER_OF(s, "records", c->records);
 	NUMBER_OF(s, "bytes", c->bytes);
 }
 
-static void count_all(struct stats *s)
+static void write_total(struct stats *s)
 {
-	struct pd_number_of all = s->counts.unknown;
+	struct pd_record_count all = s->counts.unknown;
 
 	for (size_t i = 0; i < PD_STATS_COUNTS_TYPES; i++)
-		pd_number_of_add(&all, &s->counts.by_type[i]);
+		pd_record_count_add(&all, &s->counts.by_type[i]);
 	for (size_t i = 0; i < PD_STATS_COUNTS_HIGH; i++)
-		pd_number_of_add(&all, &s->counts.high[i].all);
-	count(s, &all);
+		pd_record_count_add(&all, &s->counts.high[i].all);
+	write_count(s, &all);
 }
 
-static void type_count(struct stats *s, const char *name, const struct pd_number_of *c)
+static void write_type_count(struct stats *s, const char *name, const struct pd_record_count *c)
 {
 	if (!c->records)
 		return;
 	pd_jsonw_comma(&s->w);
 	pd_jsonw_string(&s->w, name);
 	pd_jsonw_raw(&s->w, ":{", 2);
-	count(s, c);
+	write_count(s, c);
 	end_object(s);
 }
 
-static void by_type(struct stats *s)
+static void write_by_type(struct stats *s)
 {
 	OBJECT_OF(s, "by_type");
 	for (uint32_t type = 0; type < PD_STATS_COUNTS_TYPES; type++)
 		if (s->counts.by_type[type].records)
-			type_count(s, pd_record_desc(type)->name, &s->counts.by_type[type]);
+			write_type_count(s, pd_record_desc(type)->name, &s->counts.by_type[type]);
 	for (size_t i = 0; i < PD_STATS_COUNTS_HIGH && s->counts.high[i].desc; i++)
-		type_count(s, s->counts.high[i].desc->name, &s->counts.high[i].all);
-	type_count(s, "UNKNOWN", &s->counts.unknown);
+		write_type_count(s, s->counts.high[i].desc->name, &s->counts.high[i].all);
+	write_type_count(s, "UNKNOWN", &s->counts.unknown);
 	end_object(s);
 }
 
-static void by_event(struct stats *s, struct pd_reader *r)
+static void write_by_event(struct stats *s, struct pd_reader *r)
 {
 	PD_JSONW_KEY(&s->w, "by_event");
 	pd_jsonw_char(&s->w, '[');
 	for (size_t i = 0; i < pd_reader_nr_attrs(r); i++) {
 		static const struct pd_event_count none;
-		const struct pd_event_count *c = i < s->counts.nr_events ? &s->counts.events[i] : &none;
+		const struct pd_event_count *c =
+			i < s->counts.nr_events ? &s->counts.events[i] : &none;
 
 		pd_jsonw_comma(&s->w);
 		pd_jsonw_char(&s->w, '{');
 		NUMBER_OF(s, "attr_index", i);
 		STRING_OF(s, "event", pd_attr_name(pd_reader_attr(r, i)));
-		count(s, &c->all);
+		write_count(s, &c->all);
 		NUMBER_OF(s, "samples", c->samples);
 		if (c->has_period)
 			NUMBER_OF(s, "period", c->period);
@@ -212,7 +214,7 @@ static void by_event(struct stats *s, struct pd_reader *r)
 	pd_jsonw_char(&s->w, ']');
 }
 
-static void losses(struct stats *s)
+static void write_times_and_losses(struct stats *s)
 {
 	if (s->counts.totals.first_time) {
 		NUMBER_OF(s, "first_time", s->counts.totals.first_time);
@@ -237,7 +239,7 @@ static void losses(struct stats *s)
 	NUMBER_OF(s, "skipped", s->counts.skipped);
 }
 
-static int finish(void *state, struct pd_reader *r)
+static int write_stats(void *state, struct pd_reader *r)
 {
 	struct stats *s = state;
 
@@ -246,13 +248,13 @@ static int finish(void *state, struct pd_reader *r)
 	NUMBER_OF(s, "format", 1);
 	STRING_OF(s, "version", pd_version());
 	end_object(s);
-	file(s, r);
-	count_all(s);
+	write_file(s, r);
+	write_total(s);
 	if (s->options.filter)
 		NUMBER_OF(s, "filtered", pd_filter_dropped(s->options.filter));
-	by_type(s);
-	by_event(s, r);
-	losses(s);
+	write_by_type(s);
+	write_by_event(s, r);
+	write_times_and_losses(s);
 	pd_account_write(&s->w, r);
 	if (s->counts.compressed.records || s->counts.expanded) {
 		OBJECT_OF(s, "compressed");
@@ -277,10 +279,11 @@ static void free_stats(void *state)
 
 struct pd_sink *pd_sink_new_stats(const struct pd_stats_options *o, struct pd_output out)
 {
-	static const struct pd_sink_ops ops = { sizeof(ops), begin, record, error, finish, NULL, free_stats };
+	static const struct pd_sink_ops ops = {
+		sizeof(ops), begin_stats, on_record, on_error, write_stats, NULL, free_stats };
 	struct stats *s = calloc(1, sizeof(*s));
 	char *buffer = malloc(PD_JSONW_BUFFER + 1);
-	struct pd_sink *sink = s && buffer ? pd_sink_new_batched(&ops, runs, s) : NULL;
+	struct pd_sink *sink = s && buffer ? pd_sink_new_batched(&ops, on_batches, s) : NULL;
 
 	if (!sink) {
 		free(s);

@@ -17,19 +17,20 @@ void pd_stats_counts_free(struct pd_stats_counts *c)
 	c->nr_events = 0;
 }
 
-static void add(struct pd_number_of *c, uint64_t bytes)
+static void count_record(struct pd_record_count *c, uint64_t bytes)
 {
 	c->records++;
 	c->bytes += bytes;
 }
 
-void pd_number_of_add(struct pd_number_of *c, const struct pd_number_of *more)
+void pd_record_count_add(struct pd_record_count *c, const struct pd_record_count *more)
 {
 	c->records += more->records;
 	c->bytes += more->bytes;
 }
 
-static struct pd_number_of *count_of_high(struct pd_stats_counts *c, const struct pd_record_desc *d)
+static struct pd_record_count *find_high_count(struct pd_stats_counts *c,
+					       const struct pd_record_desc *d)
 {
 	for (size_t i = 0; d && i < PD_STATS_COUNTS_HIGH; i++) {
 		if (!c->high[i].desc)
@@ -40,22 +41,25 @@ static struct pd_number_of *count_of_high(struct pd_stats_counts *c, const struc
 	return &c->unknown;
 }
 
-static struct pd_number_of *count_of_type(struct pd_stats_counts *c, const struct pd_record *r)
+static struct pd_record_count *find_type_count(struct pd_stats_counts *c, const struct pd_record *r)
 {
 	const struct pd_record_desc *d = r->frame.desc;
 
-	return d && r->frame.type < PD_STATS_COUNTS_TYPES ? &c->by_type[r->frame.type] : count_of_high(c, d);
+	if (d && r->frame.type < PD_STATS_COUNTS_TYPES)
+		return &c->by_type[r->frame.type];
+	return find_high_count(c, d);
 }
 
-/* NULL: no memory. */
-static struct pd_event_count *count_of_event(struct pd_stats_counts *c, size_t index)
+/* Returns NULL if there is no memory. */
+static struct pd_event_count *find_event_count(struct pd_stats_counts *c, size_t index)
 {
 	const size_t bigger = index < 16 ? 32 : 2 * index;
 	struct pd_event_count *events;
 
 	if (index < c->nr_events)
 		return &c->events[index];
-	events = pd_budget_grow(&c->own, c->events, c->nr_events * sizeof(*events), bigger * sizeof(*events));
+	events = pd_budget_grow(&c->own, c->events, c->nr_events * sizeof(*events),
+				bigger * sizeof(*events));
 	if (!events)
 		return NULL;
 	c->events = events;
@@ -65,12 +69,12 @@ static struct pd_event_count *count_of_event(struct pd_stats_counts *c, size_t i
 
 static int count_event(struct pd_stats_counts *c, const struct pd_record *r, uint64_t bytes)
 {
-	struct pd_event_count *e = count_of_event(c, r->attr->index);
+	struct pd_event_count *e = find_event_count(c, r->attr->index);
 	uint64_t period;
 
 	if (!e)
 		return -1;
-	add(&e->all, bytes);
+	count_record(&e->all, bytes);
 	if (r->frame.type != PD_RECORD_SAMPLE)
 		return 0;
 	e->samples++;
@@ -86,7 +90,7 @@ static void count_compressed(struct pd_stats_counts *c, const struct pd_record *
 	if (r->frame.inner_offset != PD_OUTER)
 		c->expanded += bytes;
 	else if (r->frame.desc && r->frame.desc->compressed)
-		add(&c->compressed, bytes);
+		count_record(&c->compressed, bytes);
 }
 
 void pd_stats_counts_payload_ends(struct pd_stats_counts *c, uint64_t have)
@@ -96,9 +100,10 @@ void pd_stats_counts_payload_ends(struct pd_stats_counts *c, uint64_t have)
 	c->last.of = NULL;
 }
 
-int pd_stats_counts_record(struct pd_stats_counts *c, struct pd_filter *filter, const struct pd_record *r)
+int pd_stats_counts_record(struct pd_stats_counts *c, struct pd_filter *filter,
+			   const struct pd_record *r)
 {
-	const bool is_held = r->payload.data;	/* all there is of it */
+	const bool is_held = r->payload.data;	/* then payload.size is what the input has of it */
 	const uint64_t bytes = r->frame.bytes.size + (is_held ? r->payload.size : r->frame.payload);
 	const int kept = filter ? pd_filter_keeps(filter, r) : 1;
 
@@ -109,8 +114,8 @@ int pd_stats_counts_record(struct pd_stats_counts *c, struct pd_filter *filter, 
 	}
 	if (kept <= 0)
 		return kept;
-	add(count_of_type(c, r), bytes);
-	c->last.of = r->frame.payload && !is_held ? count_of_type(c, r) : NULL;
+	count_record(find_type_count(c, r), bytes);
+	c->last.of = r->frame.payload && !is_held ? find_type_count(c, r) : NULL;
 	c->last.bytes = bytes;
 	c->damaged += r->error.code != PD_OK || r->frame.state == PD_FRAME_CUT;
 	count_compressed(c, r, bytes);
@@ -118,12 +123,12 @@ int pd_stats_counts_record(struct pd_stats_counts *c, struct pd_filter *filter, 
 	return r->attr ? count_event(c, r, bytes) : 0;
 }
 
-static inline void count_simple_event(struct pd_event_count *e, const struct pd_batch *batch, const struct pd_simple *p,
-				      enum pd_swap swap)
+static inline void count_simple_event(struct pd_event_count *e, const struct pd_batch *batch,
+				      const struct pd_simple *p, enum pd_swap swap)
 {
 	uint64_t period;
 
-	add(&e->all, p->size);
+	count_record(&e->all, p->size);
 	if (p->type != PD_RECORD_SAMPLE)
 		return;
 	e->samples++;
@@ -133,7 +138,8 @@ static inline void count_simple_event(struct pd_event_count *e, const struct pd_
 	}
 }
 
-int pd_stats_counts_batch(struct pd_stats_counts *c, struct pd_filter *filter, struct pd_batch *batch, struct pd_session *s)
+int pd_stats_counts_batch(struct pd_stats_counts *c, struct pd_filter *filter,
+			  struct pd_batch *batch, struct pd_session *s)
 {
 	const enum pd_swap swap = s->swap;
 	const bool is_inner = batch->inner_offset != PD_OUTER;
@@ -146,12 +152,12 @@ int pd_stats_counts_batch(struct pd_stats_counts *c, struct pd_filter *filter, s
 		const struct pd_simple *p = &batch->records[batch->next];
 
 		if (p->attr != last)
-			event = count_of_event(c, p->attr->index);
+			event = find_event_count(c, p->attr->index);
 		if (!event)
 			return -1;
 		last = p->attr;
 		c->expanded += is_inner ? p->size : 0;
-		add(&c->by_type[p->type], p->size);
+		count_record(&c->by_type[p->type], p->size);
 		pd_totals_simple(&c->totals, batch, p, swap);
 		count_simple_event(event, batch, p, swap);
 	}
