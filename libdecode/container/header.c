@@ -269,7 +269,7 @@ static bool find_ids(const struct pd_session *s, struct pd_bytes entry, uint64_t
 	return false;
 }
 
-/* Checks the size that an attribute states. The first perfs wrote 0; otherwise no recorder writes less
+/* Checks the size that an attribute states. The first perfs wrote 0; no other recorder writes less
  * than the first kernels had, or more than there is room for. */
 static void check_own_size(const struct pd_session *s, const struct pd_section *entry,
 			   struct pd_bytes bytes, const struct pd_report *r)

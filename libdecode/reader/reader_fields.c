@@ -1,4 +1,4 @@
-/* reader_fields.c - gives out records in batches, with the usual fields at fixed places: see pd/fields.h. */
+/* reader_fields.c - records in batches, with the usual fields at fixed places: see pd/fields.h. */
 #include "pd/fields.h"
 
 #include <string.h>
@@ -12,12 +12,13 @@ struct usual {
 	enum pd_fields_bit bit;
 	enum pd_hot hot;
 	uint8_t to, width;
-	uint8_t role;			/* that rows of this name have where it is meant; PD_ROLE_UNSET: any */
+	uint8_t role; /* that rows of this name have where it is meant; PD_ROLE_UNSET: any */
 	enum { BODY, BODY_FIRST, TRAILER_FIRST, TIME } from;
 };
 
-#define USUAL(b, h, member, r, where) { PD_HAS_##b, PD_HOT_##h, offsetof(struct pd_fields, member), \
-					sizeof(((struct pd_fields *)0)->member), PD_ROLE_##r, where }
+#define USUAL(b, h, member, r, where) \
+	{ PD_HAS_##b, PD_HOT_##h, offsetof(struct pd_fields, member), \
+	  sizeof(((struct pd_fields *)0)->member), PD_ROLE_##r, where }
 static const struct usual usual[] = {
 	USUAL(PID, PID, pid, PID, BODY_FIRST),
 	USUAL(TID, TID, tid, TID, BODY_FIRST),
@@ -37,7 +38,7 @@ struct load {
 	uint32_t at;			/* of the body, of the trailer */
 	bool in_trailer;
 	uint8_t to, width;
-	uint8_t same;			/* the width of both sides where it is one; 0: they differ */
+	uint8_t same; /* the width of both sides where it is one; 0: they differ */
 };
 
 struct loads {
@@ -47,7 +48,8 @@ struct loads {
 };
 
 /* Copies the number from its body or trailer. */
-static inline void copy_number(const struct load *l, const uint8_t *part, enum pd_swap swap, struct pd_fields *out)
+static inline void copy_number(const struct load *l, const uint8_t *part, enum pd_swap swap,
+			       struct pd_fields *out)
 {
 	uint8_t *to = (uint8_t *)out + l->to;
 	uint64_t value;
@@ -56,7 +58,8 @@ static inline void copy_number(const struct load *l, const uint8_t *part, enum p
 	if (l->same == sizeof(value))
 		value = pd_load64(part + l->at, swap);
 	else
-		value = l->same == sizeof(half) ? pd_load32(part + l->at, swap) : pd_op_value(l->op, part, swap);
+		value = l->same == sizeof(half) ? pd_load32(part + l->at, swap)
+						: pd_op_value(l->op, part, swap);
 	half = (uint32_t)value;
 	if (l->width == sizeof(value))
 		memcpy(to, &value, sizeof(value));
@@ -65,14 +68,16 @@ static inline void copy_number(const struct load *l, const uint8_t *part, enum p
 }
 
 /* Sets l where a record of these plans has the number. */
-static bool choose_load(const struct usual *u, uint32_t type, const struct pd_plan *body, const struct pd_plan *trailer,
-			struct load *l)
+static bool choose_load(const struct usual *u, uint32_t type, const struct pd_plan *body,
+			const struct pd_plan *trailer, struct load *l)
 {
-	const struct pd_op *in_body = body ? body->hot[u->hot] : NULL, *in_trailer = trailer ? trailer->hot[u->hot] : NULL;
+	const struct pd_op *in_body = body ? body->hot[u->hot] : NULL,
+			   *in_trailer = trailer ? trailer->hot[u->hot] : NULL;
 
 	if (in_body && u->role != PD_ROLE_UNSET && in_body->field->role != u->role)
 		in_body = NULL;
-	if (u->from == BODY || (u->from == BODY_FIRST && in_body) || (u->from == TIME && type == PD_RECORD_SAMPLE))
+	if (u->from == BODY || (u->from == BODY_FIRST && in_body) ||
+	    (u->from == TIME && type == PD_RECORD_SAMPLE))
 		in_trailer = NULL;
 	if (in_trailer || (u->from == TIME && type != PD_RECORD_SAMPLE))
 		in_body = NULL;
@@ -87,13 +92,15 @@ static bool choose_load(const struct usual *u, uint32_t type, const struct pd_pl
 	return true;
 }
 
-static void find_loads(struct loads *all, uint32_t type, const struct pd_plan *body, const struct pd_plan *trailer, uint32_t want)
+static void find_loads(struct loads *all, uint32_t type, const struct pd_plan *body,
+		       const struct pd_plan *trailer, uint32_t want)
 {
 	all->body = body;
 	all->trailer = trailer;
 	all->has = all->nr = 0;
 	for (size_t i = 0; i < NR_USUAL; i++) {
-		if (!(usual[i].bit & want & ~all->has) || !choose_load(&usual[i], type, body, trailer, &all->loads[all->nr]))
+		if (!(usual[i].bit & want & ~all->has) ||
+		    !choose_load(&usual[i], type, body, trailer, &all->loads[all->nr]))
 			continue;
 		all->has |= usual[i].bit;
 		all->nr++;
@@ -101,27 +108,31 @@ static void find_loads(struct loads *all, uint32_t type, const struct pd_plan *b
 }
 
 /* The callchain of a body that has it whole. */
-static void fill_callchain(const struct pd_plan *plan, struct pd_bytes body, enum pd_swap swap, struct pd_fields *out)
+static void fill_callchain(const struct pd_plan *plan, struct pd_bytes body, enum pd_swap swap,
+			   struct pd_fields *out)
 {
 	const struct pd_op *op = plan->callchain;
 	struct pd_cursor c = pd_cursor(body, swap);
 	uint64_t n;
 
-	if (!pd_take(&c, pd_op_at(plan, op, body, swap)) || !pd_take_number(&c, (unsigned int)op->count_value, &n) ||
-	    n > pd_left(&c) / op->width)
+	if (!pd_take(&c, pd_op_at(plan, op, body, swap)) ||
+	    !pd_take_number(&c, (unsigned int)op->count_value, &n) || n > pd_left(&c) / op->width)
 		return;
-	out->callchain = (struct pd_numbers){ c.at, (size_t)n, op->width, swap == PD_SWAP_YES, NULL };
+	out->callchain =
+		(struct pd_numbers){ c.at, (size_t)n, op->width, swap == PD_SWAP_YES, NULL };
 	out->has |= PD_HAS_CALLCHAIN;
 }
 
-static void fill_raw(const struct pd_plan *plan, struct pd_bytes body, enum pd_swap swap, struct pd_fields *out)
+static void fill_raw(const struct pd_plan *plan, struct pd_bytes body, enum pd_swap swap,
+		     struct pd_fields *out)
 {
 	const struct pd_op *op = plan->raw;
 	struct pd_cursor c = pd_cursor(body, swap);
 	uint64_t size;
 
-	if (!pd_take(&c, pd_op_at(plan, op, body, swap)) || !pd_take_number(&c, op->list->ops[0].width, &size) ||
-	    size > pd_left(&c) || !pd_take_bytes(&c, (size_t)size, &out->raw))
+	if (!pd_take(&c, pd_op_at(plan, op, body, swap)) ||
+	    !pd_take_number(&c, op->list->ops[0].width, &size) || size > pd_left(&c) ||
+	    !pd_take_bytes(&c, (size_t)size, &out->raw))
 		return;
 	out->has |= PD_HAS_RAW;
 }
@@ -132,8 +143,8 @@ static inline bool has_op(const struct pd_plan *plan, const struct pd_op *op, ui
 }
 
 /* Fills in the fields without a fixed place, from a body that holds the first nr_ops ops. */
-static inline void fill_rest(const struct pd_plan *plan, struct pd_bytes body, uint32_t nr_ops, uint32_t want,
-			     enum pd_swap swap, struct pd_fields *out)
+static inline void fill_rest(const struct pd_plan *plan, struct pd_bytes body, uint32_t nr_ops,
+			     uint32_t want, enum pd_swap swap, struct pd_fields *out)
 {
 	if ((want & PD_HAS_CALLCHAIN) && has_op(plan, plan->callchain, nr_ops))
 		fill_callchain(plan, body, swap, out);
@@ -141,8 +152,9 @@ static inline void fill_rest(const struct pd_plan *plan, struct pd_bytes body, u
 		fill_raw(plan, body, swap, out);
 }
 
-static inline void fill_simple(const struct pd_batch *batch, const struct pd_simple *p, const struct loads *all,
-			       uint32_t want, enum pd_swap swap, struct pd_fields *out)
+static inline void fill_simple(const struct pd_batch *batch, const struct pd_simple *p,
+			       const struct loads *all, uint32_t want, enum pd_swap swap,
+			       struct pd_fields *out)
 {
 	const uint8_t *data = batch->data + p->at, *body = data + PD_RECORD_HEADER_SIZE;
 	const size_t trailer_size = pd_simple_trailer_size(p);
@@ -158,7 +170,8 @@ static inline void fill_simple(const struct pd_batch *batch, const struct pd_sim
 	for (const struct load *l = all->loads; l < all->loads + all->nr; l++)
 		copy_number(l, l->in_trailer ? trailer : body, swap, out);
 	if (p->plan->callchain || p->plan->raw)
-		fill_rest(p->plan, (struct pd_bytes){ body, p->size - PD_RECORD_HEADER_SIZE - trailer_size },
+		fill_rest(p->plan,
+			  (struct pd_bytes){ body, p->size - PD_RECORD_HEADER_SIZE - trailer_size },
 			  p->plan->list->nr_ops, want, swap, out);
 }
 
@@ -192,9 +205,12 @@ static void fill_record(const struct pd_record *r, uint32_t want, struct pd_fiel
 }
 
 /* Where the n-th item is filled in: of a caller whose items are smaller, *own, to be copied. */
-static inline struct pd_fields *item_of(const struct pd_fields_batch *b, size_t n, struct pd_fields *own)
+static inline struct pd_fields *item_of(const struct pd_fields_batch *b, size_t n,
+					struct pd_fields *own)
 {
-	return b->item_size < sizeof(*own) ? own : (struct pd_fields *)((uint8_t *)b->items + n * b->item_size);
+	return b->item_size < sizeof(*own)
+		       ? own
+		       : (struct pd_fields *)((uint8_t *)b->items + n * b->item_size);
 }
 
 static inline void keep_item(const struct pd_fields_batch *b, size_t n, const struct pd_fields *own)
@@ -236,8 +252,11 @@ int pd_reader_next_fields(struct pd_reader *r, struct pd_fields_batch *b, struct
 	struct pd_fields own, *out;
 	int ret;
 
-	if (!b->capacity || b->capacity > INT32_MAX || b->item_size < offsetof(struct pd_fields, reserved2)) {
-		*e = (struct pd_error){ .code = PD_E_ARGUMENT, .severity = PD_FATAL, .text = "no room for an item" };
+	if (!b->capacity || b->capacity > INT32_MAX ||
+	    b->item_size < offsetof(struct pd_fields, reserved2)) {
+		*e = (struct pd_error){ .code = PD_E_ARGUMENT,
+					.severity = PD_FATAL,
+					.text = "no room for an item" };
 		return -1;
 	}
 	if (pd_reader_batch(r))

@@ -80,7 +80,7 @@ static inline void pd_stream_read_header(struct pd_stream *s, struct pd_bytes by
 	struct pd_record_header h = { .type = 0 };
 	uint64_t n;
 
-	/* Of a header that is cut off, the whole numbers name the record in the error. */
+	/* In a header that is cut off, the numbers that are whole name the record in the error. */
 	if (!pd_take_record_header(&c, &h) && pd_take_number(&c, 4, &n)) {
 		h.type = (uint32_t)n;
 		if (pd_take_number(&c, 2, &n))

@@ -194,7 +194,8 @@ int metadata_stream(struct recording *r)
 
 	for (size_t i = 0; (feature = pd_writer_feature_left_out(r->file.writer, i)); i++)
 		log_at(&r->log, LOG_WARNING,
-		       "feature %s left out: larger than a record of a pipe, 64 KiB (a file has room)",
+		       "feature %s left out: larger than a record of a pipe, 64 KiB (a file has "
+		       "room)",
 		       feature);
 	free_host_arrays(&arrays);
 	return err;
