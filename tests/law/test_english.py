@@ -1,0 +1,65 @@
+"""Plain English: patterns that GLOSSARY.md and the rules for comments exclude do not come back.
+
+Comments of C sources and documents are searched. ALLOWED lists the correct uses.
+"""
+import re
+
+import pytest
+
+from conftest import ROOT
+
+PATTERNS = {
+    r"\banew\b": "again",
+    r"^Who (is|has|reads|writes|asks|wants|can|calls)\b": "a noun as subject: 'The caller', 'The reader'",
+    r"(?<=[.:] )Who (is|has|reads|writes|asks|wants|can|calls)\b": "a noun as subject",
+    r"^What (comes|is|was|has|stands|lies|there)\b": "a noun as subject: 'The bytes that follow'",
+    r"^Of (that|what|those|whom|which|it|them|a|an|the|each)\b": "'The X of Y', or 'Fills in ...'",
+    r"\bof whom\b|\bfor whom\b|\bfor who\b|\bby who\b": "a noun",
+    r"\bis let off\b|\blet off\b": "excepted, exempt",
+    r"\bare had\b|\bis had\b|\bto be had\b": "available, found",
+    r"\btells? of\b|\btold of\b": "reports, lists",
+    r"\bbehind (it|them|the (record|header|data|last|first|first one|sample|fields))\b": "after",
+    r"\bso many\b": "the number",
+    r"\bmended?\b": "repaired, recovered, restored",
+    r"\bspool(s|ed)?\b": "temporary file",
+    r"\blane\b": "async writer",
+    r"\bstand-?in\b": "placeholder",
+}
+
+ALLOWED = {
+}
+
+
+def comments(text):
+    """Texts of the comments of a C source, without the stars, each as one line."""
+    for comment in re.findall(r"/\*(.*?)\*/", text, flags=re.S):
+        yield re.sub(r"\s*\n\s*\*? ?", " ", comment).strip()
+
+
+def documents():
+    return [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "bench").glob("*.md"), *(ROOT / "fixtures").glob("*.md")]
+
+
+def complaints(text):
+    return [f"'{found[0]}' (write: {better})" for pattern, better in PATTERNS.items() if (found := re.search(pattern, text))]
+
+
+@pytest.mark.parametrize("top", ["libdecode", "record", "tools"])
+def test_comments(top):
+    wrong = [f"{path.relative_to(ROOT)}: {text[:100]}: {problem}"
+             for path in sorted((ROOT / top).rglob("*.[ch]")) for text in comments(path.read_text())
+             for problem in complaints(text) if (str(path.relative_to(ROOT)), problem.split("'")[1]) not in ALLOWED]
+    assert not wrong, f"{len(wrong)}:\n" + "\n".join(wrong)
+    assert sum(1 for path in (ROOT / top).rglob("*.[ch]") for _ in comments(path.read_text())) > 300
+
+
+def test_documents():
+    glossary = {"GLOSSARY.md"}      # its last column lists the words
+    wrong = [f"{path.relative_to(ROOT)}: {line[:100]}: {problem}" for path in documents() if path.name not in glossary
+             for line in path.read_text().splitlines() for problem in complaints(line)]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("text", ["Who reads it", "Of that the parts", "written anew", "the bytes behind the header", "is to be had"])
+def test_a_pattern_is_found(text):
+    assert complaints(text)
