@@ -39,7 +39,7 @@ def test_no_perf_data(run_pdecode, tmp_path):
         server.bind(str(sock))
         (tmp_path / "dir").mkdir()
         for path, word in ((empty, "not a perf.data"), ("/dev/null", "not a perf.data"), (tmp_path / "absent", "No such file"),
-                           (tmp_path / "dir", "dir: data: No such file or directory; a directory that was recorded has"), (sock, "No such device"), ("/proc/self/mem", "Input/output error"),
+                           (tmp_path / "dir", "dir: data: No such file or directory; a recorded directory contains this file"), (sock, "No such device"), ("/proc/self/mem", "Input/output error"),
                            (tmp_path / "empty" / "x", "Not a directory"), ("/" + "x" * 5000, "too long")):
             done = run_pdecode([path])
             assert word in one_line(done, 3)

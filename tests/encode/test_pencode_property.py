@@ -168,7 +168,7 @@ def documents(draw):
     return name, doc
 
 
-@settings(derandomize=True, max_examples=400, deadline=None, database=None,
+@settings(derandomize=True, max_examples=200, deadline=None, database=None,
           suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much])
 @given(documents())
 def test_what_is_encoded_is_decoded(made):
