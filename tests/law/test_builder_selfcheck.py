@@ -207,7 +207,7 @@ def test_walk_of_a_real_file(name):
     except swap.NotSwappable as problem:
         pytest.skip(str(problem))
     for part in parts_of(report):
-        assert part.left == []
+        assert part.left == [] or name.startswith("crash/")     # damaged on purpose
         assert part.truncated is None
     assert plain(swap.turn(big)) == plain(data)
     if not any(part.inner for part in parts_of(report)):
