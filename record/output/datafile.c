@@ -23,6 +23,16 @@ static bool stdout_is_read(void)
 	return fstat(STDOUT_FILENO, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
 }
 
+/* Whether the place is a link to stdout, such as /dev/stdout, which a program reads. */
+static bool is_stdout(const struct place *p)
+{
+	struct stat st, out;
+
+	return p->follow && stdout_is_read() && output_place_stat(p, &st) == 0 &&
+	       fstat(STDOUT_FILENO, &out) == 0 && st.st_dev == out.st_dev &&
+	       st.st_ino == out.st_ino;
+}
+
 /* Whether it is a FIFO of a trusted owner: others may make one to catch the recording. */
 static bool is_stream(const struct place *p)
 {
@@ -100,6 +110,10 @@ static int open_place(struct datafile *f, const struct settings *o, const struct
 	error = output_place_open(&f->place, f->base);
 	if (error)
 		return log_error(s, CLI_OUTPUT, "%s: %s", f->base, strerror(error));
+	if (is_stdout(&f->place)) {
+		snprintf(f->base, sizeof(f->base), "-");
+		return 0;
+	}
 	if (set_names(f, ""))
 		return log_error(s, CLI_USAGE, "the name of the output is too long");
 	if (!o->output || !is_stream(&f->place))

@@ -28,6 +28,9 @@ static enum kind kind_of(const struct place *at, struct stat *st)
 {
 	if (output_place_stat(at, st))
 		return NOTHING;
+	/* A link such as /dev/stdout: what it leads to has no name that could be removed. */
+	if (at->follow)
+		return STAYS;
 	if (S_ISREG(st->st_mode))
 		return st->st_size ? RECORDING : is_own_file(st) ? STAYS : TRAP;
 	if (S_ISDIR(st->st_mode))

@@ -2,6 +2,7 @@
 import os
 import pathlib
 import shutil
+import socket
 import stat
 import subprocess
 import tempfile
@@ -201,6 +202,24 @@ def test_pipes_by_the_names_that_shells_give_them(precord, tmp_path, output):
     subprocess.run(["bash", "-c", script], cwd=tmp_path, check=True, timeout=30, stderr=subprocess.DEVNULL)
     wait_for(lambda: (tmp_path / "out").exists() and (tmp_path / "out").stat().st_size > 16)
     assert (tmp_path / "out").read_bytes()[:8] == b"PERFILE2"
+
+
+def test_a_socket_that_a_link_leads_to(run_precord, tmp_path):
+    """As root, /dev/stdout was removed, and a file was in its place."""
+    tmp_path.chmod(0o755)
+    ours, theirs = socket.socketpair()
+    ours.settimeout(10)
+    with ours, theirs:
+        for number in 1, theirs.fileno():
+            link = tmp_path / f"fd{number}"
+            link.symlink_to(f"/proc/self/fd/{number}")
+            stdout = theirs if number == 1 else subprocess.DEVNULL
+            done = run_precord("-o", link, *DUMMY, "--", "true", stdout=stdout, pass_fds=[theirs.fileno()])
+            assert link.is_symlink() and not (tmp_path / f"fd{number}.old").exists()
+            if number == 1:
+                assert done.returncode == 0 and ours.recv(8) == b"PERFILE2"
+            else:
+                assert done.returncode == 4 and b"removed" not in done.stderr
 
 
 def test_an_empty_file_of_ones_own_is_filled(run_precord, tmp_path):
