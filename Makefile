@@ -2,8 +2,10 @@
 
 VERSION := 0.1.0
 SONAME := libdecode.so.0
+SYM_SONAME := libpdsymbols.so.0
+PROFILE_SONAME := libpdprofile.so.0
 
-TOOLS := pdecode pencode prepair
+TOOLS := pdecode pencode prepair preport
 # pkg-config names.  The library and whatever is linked with it:
 LIB_PACKAGES := libzstd zlib liblzma
 # libbz2, which Debian 12 has no .pc file for:
@@ -12,6 +14,11 @@ LIB_PLAIN := -lbz2
 TOOL_PACKAGES := json-c libseccomp
 # What precord needs as well, to read ELF files:
 RECORD_PACKAGES := libelf
+# What libpdsymbols is linked with, besides libdecode; libiberty has no .pc file:
+SYM_PACKAGES := libdw libelf liblzma
+SYM_PLAIN := -liberty
+# The same of libpdprofile:
+PROFILE_PACKAGES := zlib
 
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
@@ -54,12 +61,14 @@ once = $(eval $(1) := $(2))$($(1))
 probe = $(shell $(PKG_CONFIG) --exists $(2) 2>/dev/null || echo missing)
 packages = $(if $(strip $(2)),$(if $(call probe,,$(2)),$(error missing: \
 	$(2) (or $(PKG_CONFIG) itself). Run 'make deps'),$(shell $(PKG_CONFIG) $(1) $(2))))
-PACKAGES := $(LIB_PACKAGES) $(TOOL_PACKAGES) $(RECORD_PACKAGES)
+PACKAGES := $(LIB_PACKAGES) $(TOOL_PACKAGES) $(RECORD_PACKAGES) $(SYM_PACKAGES)
 PKG_CFLAGS = $(call once,PKG_CFLAGS,$(call packages,--cflags,$(PACKAGES)))
 LIB_LIBS = $(call once,LIB_LIBS,$(call packages,--libs,$(LIB_PACKAGES)) $(LIB_PLAIN))
+PROFILE_LIBS = $(call once,PROFILE_LIBS,$(call packages,--libs,$(PROFILE_PACKAGES)))
 TOOL_LIBS = $(call once,TOOL_LIBS,$(call packages,--libs,$(TOOL_PACKAGES)))
 RECORD_LIBS = $(call once,RECORD_LIBS,$(call packages,--libs,$(RECORD_PACKAGES)))
-STATIC_LIBS = $(LIB_LIBS) $(TOOL_LIBS) $(call once,STATIC_MORE,$(call packages,--static --libs,$(PACKAGES)))
+SYM_LIBS = $(call once,SYM_LIBS,$(call packages,--libs,$(SYM_PACKAGES)) $(SYM_PLAIN))
+STATIC_LIBS = $(LIB_LIBS) $(TOOL_LIBS) $(SYM_LIBS) $(call once,STATIC_MORE,$(call packages,--static --libs,$(PACKAGES)))
 
 # What --version shows of the libraries: name-version.
 versions = $(foreach p,$(1),$(p)-$(shell $(PKG_CONFIG) --modversion $(p)))
@@ -81,11 +90,15 @@ ALL_CFLAGS = -std=gnu11 $(OPT) $(WARNINGS) -fPIC -pthread -fvisibility=hidden $(
 ALL_LDFLAGS = $(SANITIZE) -pthread -Wl,--as-needed -Wl,-z,relro,-z,now,-z,noexecstack $(LDFLAGS)
 
 LIB_SRC := $(sort $(wildcard libdecode/*.c libdecode/*/*.c))
+SYM_SRC := $(sort $(wildcard libsymbols/*.c libsymbols/*/*.c))
+PROFILE_SRC := $(sort $(wildcard libprofile/*.c))
 TOOL_SRC := $(sort $(wildcard tools/*.c))
 RECORD_SRC := $(sort $(wildcard record/*.c record/*/*.c))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 
 # tools/NAME.c and tools/NAME_*.c make the tool NAME; every other file of tools/ is for all of them.
+# preport selects records and makes histories as pdecode does.
+PREPORT_ALSO := tools/pdecode_filter.c tools/pdecode_history.c tools/pdecode_symbols.c
 PROGRAMS := $(foreach t,$(TOOLS),$(if $(wildcard tools/$(t).c),$(t)))
 src_of = $(filter tools/$(1).c tools/$(1)_%.c,$(TOOL_SRC))
 SHARED_SRC := $(filter-out $(foreach t,$(TOOLS),$(call src_of,$(t))),$(TOOL_SRC))
@@ -93,11 +106,17 @@ RECORDER := $(if $(wildcard record/main.c),precord)
 
 objects = $(patsubst %.c,$(B)/obj/%.o,$(1))
 LIB_OBJ := $(call objects,$(LIB_SRC))
-ALL_OBJ := $(call objects,$(LIB_SRC) $(TOOL_SRC) $(RECORD_SRC) $(wildcard tests/fuzz/*.c))
+SYM_OBJ := $(call objects,$(SYM_SRC))
+PROFILE_OBJ := $(call objects,$(PROFILE_SRC) libprofile/page.c)
+# Parts of libdecode that it does not export: the shared library has copies of its own.
+SYM_BASE := $(call objects,$(addprefix libdecode/base/,arena.c buf.c map.c))
+ALL_OBJ := $(call objects,$(LIB_SRC) $(SYM_SRC) $(PROFILE_SRC) $(TOOL_SRC) $(RECORD_SRC) $(wildcard tests/fuzz/*.c))
 BINARIES := $(addprefix $(B)/,$(PROGRAMS) $(RECORDER))
-LIBRARIES := $(if $(LIB_SRC),$(B)/libdecode.a $(B)/libdecode.so)
+LIBRARIES := $(foreach l,libdecode libpdsymbols libpdprofile,$(B)/$(l).a $(B)/$(l).so)
 FUZZERS := $(patsubst tests/fuzz/%.c,$(B)/%,$(FUZZ_SRC))
 EXPORT_MAP := $(wildcard libdecode/libdecode.map)
+SYM_MAP := $(wildcard libsymbols/libpdsymbols.map)
+PROFILE_MAP := $(wildcard libprofile/libpdprofile.map)
 
 ifeq ($(V),1)
 Q :=
@@ -109,7 +128,7 @@ endif
 # A make of our own, on every core unless the user said how many.
 SUBMAKE = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS))
 
-.PHONY: all help deps demo check check-short check-builds check-user check-distro check-compilers check-crash fuzzers mutators fuzz bench soak schemas \
+.PHONY: all help deps demo check check-short check-builds check-user check-distro check-compilers check-crash fuzzers mutators fuzz bench soak schemas enums abi man3 \
 	analyze tidy cppcheck analyzer analyzed valgrind lint-packages install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -123,12 +142,14 @@ $(B)/flags: FORCE
 		echo '$(subst ','\'',$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS))' > $@
 
 $(B)/obj/libdecode/%.o: INCLUDES := -Ilibdecode -Ilibdecode/include
-$(B)/obj/tools/%.o: INCLUDES := -Itools -Ilibdecode/include
+$(B)/obj/libsymbols/%.o: INCLUDES := -Ilibsymbols -Ilibsymbols/include -Ilibdecode -Ilibdecode/include
+$(B)/obj/libprofile/%.o: INCLUDES := -Ilibprofile -Ilibprofile/include -Ilibdecode/include
+$(B)/obj/tools/%.o: INCLUDES := -Itools -Ilibdecode/include -Ilibsymbols/include -Ilibprofile/include
 $(B)/obj/record/%.o: INCLUDES := -Irecord -Itools -Ilibdecode/include
 $(B)/obj/tools/%.o: DEFINES = -DPD_LIBRARIES='"$(TOOL_VERSIONS)"'
 $(B)/obj/record/%.o: DEFINES = -DPD_LIBRARIES='"$(RECORD_VERSIONS)"'
 $(B)/obj/tests/%.o: INCLUDES := -Ilibdecode/include
-$(B)/obj/tests/fuzz/%.o: INCLUDES := -Ilibdecode -Ilibdecode/include -Itools
+$(B)/obj/tests/fuzz/%.o: INCLUDES := -Ilibdecode -Ilibdecode/include -Itools -Ilibsymbols -Ilibsymbols/include
 
 $(B)/obj/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
@@ -136,8 +157,19 @@ $(B)/obj/%.o: %.c $(B)/flags
 	$(Q)$(CC) $(ALL_CFLAGS) $(DEFINES) $(INCLUDES) -MMD -MP -c -o $@ $<
 
 $(B)/libdecode.a: $(LIB_OBJ)
+$(B)/libpdsymbols.a: $(SYM_OBJ)
+$(B)/libpdprofile.a: $(PROFILE_OBJ)
+# The page as a string, without the indentation of its lines.
+$(B)/gen/page.c: libprofile/page/page.html
+	@mkdir -p $(@D)
+	$(Q)(echo '#include "page.h"'; echo 'const char pp_page[] ='; \
+		sed 's/^[[:blank:]]*//; s/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/' $<; echo ';') > $@
+$(B)/obj/libprofile/page.o: $(B)/gen/page.c $(B)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(ALL_CFLAGS) -Ilibprofile -MMD -MP -c -o $@ $<
 $(B)/shared.a: $(call objects,$(SHARED_SRC))
-$(B)/libdecode.a $(B)/shared.a:
+$(B)/libdecode.a $(B)/libpdsymbols.a $(B)/libpdprofile.a $(B)/shared.a:
 	$(call say,AR,$@)
 	$(Q)rm -f $@
 	$(Q)$(AR) rcs $@ $^
@@ -149,12 +181,24 @@ $(B)/libdecode.so: $(LIB_OBJ) $(EXPORT_MAP)
 	$(Q)ln -sf $(@F) $(B)/$(SONAME)
 comma := ,
 
+$(B)/libpdsymbols.so: $(SYM_OBJ) $(SYM_BASE) $(B)/libdecode.so $(SYM_MAP)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(filter-out $(STATIC),$(ALL_LDFLAGS)) -shared $(if $(SANITIZE),,-Wl,-z,defs) -Wl,-soname,$(SYM_SONAME) \
+		$(addprefix -Wl$(comma)--version-script=,$(SYM_MAP)) -o $@ $(SYM_OBJ) $(SYM_BASE) $(B)/libdecode.so $(SYM_LIBS)
+	$(Q)ln -sf $(@F) $(B)/$(SYM_SONAME)
+
+$(B)/libpdprofile.so: $(PROFILE_OBJ) $(B)/libdecode.so $(PROFILE_MAP)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(filter-out $(STATIC),$(ALL_LDFLAGS)) -shared $(if $(SANITIZE),,-Wl,-z,defs) -Wl,-soname,$(PROFILE_SONAME) \
+		$(addprefix -Wl$(comma)--version-script=,$(PROFILE_MAP)) -o $@ $(PROFILE_OBJ) $(B)/libdecode.so $(PROFILE_LIBS)
+	$(Q)ln -sf $(@F) $(B)/$(PROFILE_SONAME)
+
 # LDFLAGS=-static works as well; a shared library stays one.
 STATIC = $(filter -static -static-pie,$(LDFLAGS))
 link = $(CC) $(1) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(2)
-LINK = $(if $(STATIC),$(call link,,$(STATIC_LIBS)),$(call link,-pie,$(LIB_LIBS) $(TOOL_LIBS) $(RECORD_LIBS)))
+LINK = $(if $(STATIC),$(call link,,$(STATIC_LIBS)),$(call link,-pie,$(LIB_LIBS) $(TOOL_LIBS) $(RECORD_LIBS) $(SYM_LIBS)))
 define program
-$(B)/$(1) $(B)/static/$(1): $(call objects,$(2)) $(B)/shared.a $(B)/libdecode.a
+$(B)/$(1) $(B)/static/$(1): $(call objects,$(2)) $(B)/shared.a $(B)/libpdsymbols.a $(B)/libdecode.a
 $(B)/$(1):
 	$$(call say,LD,$$@)
 	$$(Q)$$(LINK)
@@ -163,14 +207,15 @@ $(B)/static/$(1):
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$$(call link,-static-pie,$$(STATIC_LIBS))
 endef
-$(foreach t,$(PROGRAMS),$(eval $(call program,$(t),$(call src_of,$(t)))))
+$(B)/preport $(B)/static/preport: $(B)/libpdprofile.a $(B)/libpdsymbols.a
+$(foreach t,$(PROGRAMS),$(eval $(call program,$(t),$(call src_of,$(t)) $(if $(filter preport,$(t)),$(PREPORT_ALSO)))))
 $(eval $(call program,precord,$(RECORD_SRC)))
 
 # A fuzz target is driven by libFuzzer (FUZZ=1), else by main.c, which replays files.
 $(FUZZERS): ALL_LDFLAGS += $(if $(filter 1,$(FUZZ)),-fsanitize=fuzzer)
 FUZZ_MAIN := $(if $(filter 1,$(FUZZ)),,$(call objects,$(wildcard tests/fuzz/main.c)))
 FUZZ_OBJ := $(call objects,tests/fuzz/harness.c tests/fuzz/json_fault.c tools/pencode_json.c)
-$(FUZZERS): $(B)/%: $(B)/obj/tests/fuzz/%.o $(FUZZ_MAIN) $(FUZZ_OBJ) $(B)/libdecode.a
+$(FUZZERS): $(B)/%: $(B)/obj/tests/fuzz/%.o $(FUZZ_MAIN) $(FUZZ_OBJ) $(B)/libpdsymbols.a $(B)/libdecode.a
 	$(call say,LD,$@)
 	$(Q)$(LINK)
 fuzzers: $(FUZZERS)
@@ -251,7 +296,7 @@ check-crash: $(FUZZERS)
 	done
 
 # Which of the seeds that tests/fuzz/seeds.py makes a target starts from.
-seeds_of = build/fuzz/seeds/$(or $(filter feature tracing,$(1)),$(if $(filter encode,$(1)),json,data))
+seeds_of = build/fuzz/seeds/$(or $(filter feature tracing image demangle kallsyms jit unwind,$(1)),$(if $(filter debug,$(1)),image,$(if $(filter encode,$(1)),json,data)))
 fuzz: lint-packages
 	+$(Q)$(SUBMAKE) B=build all
 	+$(Q)$(SUBMAKE) B=build/fuzz FUZZ=1 CC=clang fuzzers
@@ -263,15 +308,30 @@ bench: all
 
 SOAK_SECONDS ?= 600
 soak: all
-	$(Q)scripts/soak '$(B)' --seconds $(SOAK_SECONDS)
+	$(Q)scripts/soak '$(B)' --seconds $(SOAK_SECONDS) $(SOAK_ARGS)
 
 schemas: $(B)/pdecode
 	$(Q)$(B)/pdecode --schema=schemas
 
+# The public header of the kernel's numbers, from the tables of their names.
+enums:
+	$(Q)scripts/enums > libdecode/include/pd/enums.h.new
+	$(Q)mv libdecode/include/pd/enums.h.new libdecode/include/pd/enums.h
+
+# Section 3 of the manual, from the headers.
+man3:
+	$(Q)scripts/man3 '$(B)/man3'
+
+# The interface of the shared library, for tests/law/test_abi.py: of a release, or of a state that
+# programs are built against.
+abi: all
+	$(Q)mkdir -p tests/abi
+	$(Q)scripts/abi '$(abspath $(B))/libdecode.so' | xz -9 > tests/abi/libdecode.abi.xz
+
 # Three readers of the source, each clean or let off with a reason beside it: in .clang-tidy, in
 # scripts/cppcheck-suppressions, here, in the line itself. What clang-tidy has read it reads again when it changes.
-ANALYZED := $(LIB_SRC) $(TOOL_SRC) $(RECORD_SRC)
-HEADERS := $(shell find libdecode tools record -name '*.h')
+ANALYZED := $(LIB_SRC) $(SYM_SRC) $(PROFILE_SRC) $(TOOL_SRC) $(RECORD_SRC)
+HEADERS := $(shell find libdecode libsymbols libprofile tools record -name '*.h')
 analyze: lint-packages
 	+$(Q)$(SUBMAKE) tidy
 	+$(Q)$(SUBMAKE) cppcheck
@@ -285,14 +345,15 @@ $(B)/tidy/%: % $(HEADERS) .clang-tidy
 	$(call say,TIDY,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)clang-tidy --quiet --warnings-as-errors='*' $< -- $(ALL_CFLAGS) -Ilibdecode -Ilibdecode/include \
-		-Irecord -Itools 2>$@.log || { grep -v 'warnings\? generated' $@.log; exit 1; }
+		-Irecord -Itools -Ilibsymbols -Ilibsymbols/include -Ilibprofile -Ilibprofile/include 2>$@.log || { grep -v 'warnings\? generated' $@.log; exit 1; }
 	$(Q)touch $@
 
 cppcheck:
 	$(call say,CHECK,cppcheck)
 	$(Q)cppcheck -q --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 		--suppressions-list=scripts/cppcheck-suppressions -D_GNU_SOURCE -DPD_VERSION='"$(VERSION)"' \
-		-Ilibdecode -Ilibdecode/include -Irecord -Itools libdecode tools record
+		-Ilibdecode -Ilibdecode/include -Irecord -Itools -Ilibsymbols -Ilibsymbols/include -Ilibprofile \
+		-Ilibprofile/include libdecode libsymbols libprofile tools record
 
 # gcc's own, in a build beside the others. Off are, of gcc 12:
 # malloc-leak: it loses sight of blocks kept in arrays and structures; LeakSanitizer and memcheck look for leaks.
@@ -318,17 +379,30 @@ BASHDIR := $(DATADIR)/bash-completion/completions
 ZSHDIR := $(DATADIR)/zsh/site-functions
 FISHDIR := $(DATADIR)/fish/vendor_completions.d
 
+# A .pc file with these packages and other libraries.
+pc = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
+	-e 's|@VERSION@|$(VERSION)|' -e 's|@PACKAGES@|$(1)|' -e 's|@PLAIN@|$(2)|'
+
 install: all
 	$(Q)install -d $(foreach d,$(BINDIR) $(LIBDIR)/pkgconfig $(INCLUDEDIR)/pd $(MANDIR)/man1 \
 		$(BASHDIR) $(ZSHDIR) $(FISHDIR),'$(DESTDIR)$(d)')
-	$(Q)install -m 644 libdecode/include/pd/*.h '$(DESTDIR)$(INCLUDEDIR)/pd'
-	$(Q)install -m 644 $(B)/libdecode.a '$(DESTDIR)$(LIBDIR)'
+	$(Q)install -m 644 libdecode/include/pd/*.h libsymbols/include/pd/*.h libprofile/include/pd/*.h '$(DESTDIR)$(INCLUDEDIR)/pd'
+	$(Q)install -m 644 $(B)/libdecode.a $(B)/libpdsymbols.a $(B)/libpdprofile.a '$(DESTDIR)$(LIBDIR)'
 	$(Q)install -m 755 $(B)/libdecode.so '$(DESTDIR)$(LIBDIR)/libdecode.so.$(VERSION)'
 	$(Q)ln -sf libdecode.so.$(VERSION) '$(DESTDIR)$(LIBDIR)/$(SONAME)'
 	$(Q)ln -sf $(SONAME) '$(DESTDIR)$(LIBDIR)/libdecode.so'
-	$(Q)umask 022 && sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
-		-e 's|@VERSION@|$(VERSION)|' -e 's|@PACKAGES@|$(LIB_PACKAGES)|' -e 's|@PLAIN@|$(LIB_PLAIN)|' \
+	$(Q)install -m 755 $(B)/libpdsymbols.so '$(DESTDIR)$(LIBDIR)/libpdsymbols.so.$(VERSION)'
+	$(Q)ln -sf libpdsymbols.so.$(VERSION) '$(DESTDIR)$(LIBDIR)/$(SYM_SONAME)'
+	$(Q)ln -sf $(SYM_SONAME) '$(DESTDIR)$(LIBDIR)/libpdsymbols.so'
+	$(Q)install -m 755 $(B)/libpdprofile.so '$(DESTDIR)$(LIBDIR)/libpdprofile.so.$(VERSION)'
+	$(Q)ln -sf libpdprofile.so.$(VERSION) '$(DESTDIR)$(LIBDIR)/$(PROFILE_SONAME)'
+	$(Q)ln -sf $(PROFILE_SONAME) '$(DESTDIR)$(LIBDIR)/libpdprofile.so'
+	$(Q)umask 022 && $(call pc,$(LIB_PACKAGES),$(LIB_PLAIN)) \
 		libdecode/libdecode.pc.in > '$(DESTDIR)$(LIBDIR)/pkgconfig/libdecode.pc'
+	$(Q)umask 022 && $(call pc,$(SYM_PACKAGES),$(SYM_PLAIN)) \
+		libsymbols/libpdsymbols.pc.in > '$(DESTDIR)$(LIBDIR)/pkgconfig/libpdsymbols.pc'
+	$(Q)umask 022 && $(call pc,$(PROFILE_PACKAGES),) \
+		libprofile/libpdprofile.pc.in > '$(DESTDIR)$(LIBDIR)/pkgconfig/libpdprofile.pc'
 	$(Q)set -e; umask 022; for t in $(PROGRAMS) $(RECORDER); do \
 		install -m 755 $(B)/$$t '$(DESTDIR)$(BINDIR)'; \
 		$(B)/$$t --man > '$(DESTDIR)$(MANDIR)'/man1/$$t.1; \
@@ -336,15 +410,19 @@ install: all
 		$(B)/$$t --completion zsh > '$(DESTDIR)$(ZSHDIR)'/_$$t; \
 		$(B)/$$t --completion fish > '$(DESTDIR)$(FISHDIR)'/$$t.fish; \
 	done
+	$(Q)umask 022 && if command -v python3 >/dev/null; then \
+		scripts/man3 '$(DESTDIR)$(MANDIR)/man3'; \
+	else echo 'python3: not here, no manual pages of section 3'; fi
 
 uninstall:
 	$(Q)rm -f $(foreach t,$(PROGRAMS) $(RECORDER),'$(DESTDIR)$(BINDIR)/$(t)' \
 		'$(DESTDIR)$(MANDIR)/man1/$(t).1' '$(DESTDIR)$(BASHDIR)/$(t)' \
 		'$(DESTDIR)$(ZSHDIR)/_$(t)' '$(DESTDIR)$(FISHDIR)/$(t).fish')
-	$(Q)rm -f '$(DESTDIR)$(LIBDIR)'/libdecode.a '$(DESTDIR)$(LIBDIR)'/libdecode.so* \
-		'$(DESTDIR)$(LIBDIR)/pkgconfig/libdecode.pc' \
-		$(patsubst libdecode/include/%,'$(DESTDIR)$(INCLUDEDIR)/%', \
-			$(wildcard libdecode/include/pd/*.h))
+	$(Q)rm -f $(foreach l,libdecode libpdsymbols libpdprofile,'$(DESTDIR)$(LIBDIR)'/$(l).a '$(DESTDIR)$(LIBDIR)'/$(l).so* \
+		'$(DESTDIR)$(LIBDIR)/pkgconfig/$(l).pc') \
+		$(patsubst %,'$(DESTDIR)$(INCLUDEDIR)/pd/%', \
+			$(notdir $(wildcard libdecode/include/pd/*.h libsymbols/include/pd/*.h libprofile/include/pd/*.h)))
+	$(Q)command -v python3 >/dev/null && scripts/man3 --remove '$(DESTDIR)$(MANDIR)/man3' || true
 	$(Q)rmdir '$(DESTDIR)$(INCLUDEDIR)/pd' 2>/dev/null || true
 
 clean:
@@ -365,6 +443,9 @@ help:
 #:                and the packages are kept for the next run; needs root and debootstrap (RUN="make demo" for that alone)
 #:   check-compilers  builds with every gcc and clang from 10 on that is installed, warnings are errors
 #:   schemas      write schemas/ from the tables
+#:   abi          write tests/abi from the library that is built, with abidw
+#:   man3         write the library's manual pages, from its headers, to build/man3
+#:   enums        write pd/enums.h from the tables
 #:   fuzz         fuzz each target for FUZZ_SECONDS (60), with clang; the corpus stays in build/fuzz
 #:   analyze      clang-tidy, cppcheck and gcc's analyzer (tidy, cppcheck, analyzer: one of them)
 #:   check-arch   ARCH=arm64|armhf|i386|riscv64|s390x: cross-build, then compare captures and run tests
@@ -372,7 +453,8 @@ help:
 #:   check-musl   builds against musl, then compares captures
 #:   valgrind     the tools over captures, under memcheck
 #:   bench        measure
-#:   soak         record a busy machine for SOAK_SECONDS (600), as root, and count whether all of it is there
+#:   soak         record a busy machine for SOAK_SECONDS (600), as root, and count whether all of it is there;
+#:                SOAK_ARGS=--peer does the same with perf
 #:   install, uninstall, clean
 #: Variables
 #:   V=1          show the commands         SAN=1     ASan and UBSan, in build/san

@@ -11,7 +11,8 @@
 #include <pd/fields.h>
 #include <pd/pd.h>
 
-/* An open hash table; a count of 0 is an empty place. Small entries, since most of the time goes into reaching them. */
+/* An open hash table; a count of 0 is an empty place. Small entries, since most of the time goes
+ * into reaching them. */
 struct entry {
 	uint64_t ip;
 	int32_t pid;
@@ -68,7 +69,8 @@ static int count(struct table *t, int32_t pid, uint64_t ip)
 	return 0;
 }
 
-/* Has memory bring the entries of a batch: waiting for them one by one takes longer than all the rest. */
+/* Has memory bring the entries of a batch: waiting for them one by one takes longer than all the
+ * rest. */
 static void fetch_entries(const struct table *t, const struct pd_fields *items, int n)
 {
 	for (int i = 0; i < n && t->size; i++)
@@ -113,7 +115,8 @@ static void print(struct table *t, size_t lines)
 {
 	qsort(t->entries, t->size, sizeof(*t->entries), most_first);
 	for (size_t i = 0; i < t->used && i < lines; i++)
-		printf("%" PRIu32 " %" PRId32 " 0x%" PRIx64 "\n", t->entries[i].count, t->entries[i].pid, t->entries[i].ip);
+		printf("%" PRIu32 " %" PRId32 " 0x%" PRIx64 "\n", t->entries[i].count,
+		       t->entries[i].pid, t->entries[i].ip);
 }
 
 int main(int argc, char **argv)
@@ -132,7 +135,8 @@ int main(int argc, char **argv)
 	r = pd_reader_open_path(argv[1], NULL, &e);
 	failed = !r || count_all(r, &t, &e);
 	if (failed)
-		fprintf(stderr, "count_samples: %s: %s\n", argv[1], pd_error_text(&e, text, sizeof(text)));
+		fprintf(stderr, "count_samples: %s: %s\n", argv[1],
+			pd_error_text(&e, text, sizeof(text)));
 	else if (t.used)
 		print(&t, lines);
 	free(t.entries);

@@ -1,5 +1,6 @@
 /* repair.c - writes the readable part of a recording as a valid file; bytes of records are not
  * changed. */
+#include "base/argument.h"
 #include "pd/repair.h"
 
 #include <string.h>
@@ -392,10 +393,16 @@ static int finish_output(struct repair *p, struct pd_error *e)
 int pd_reader_repair(struct pd_reader *r, int fd, struct pd_repair_report *report,
 		     struct pd_error *e)
 {
-	struct repair p = { .reader = r, .session = pd_reader_session(r), .report = report };
+	struct pd_repair_report unused_report;
+	struct repair p = { .reader = r, .report = report ? report : &unused_report };
+	struct pd_error unused;
 	int failed = -1;
 
-	*report = (struct pd_repair_report){ .records = 0 };
+	e = pd_error_or(e, &unused);
+	if (!r)
+		return pd_refuse(e, "no reader");
+	p.session = pd_reader_session(r);
+	*p.report = (struct pd_repair_report){ .records = 0 };
 	p.buf.budget = p.session->budget;
 	if (pd_out_init(&p.out, fd))
 		return set_error(e, PD_E_NOMEM, 0);

@@ -1,13 +1,15 @@
-"""Shared by all tests: the built tools, strict parsing of their output, and the files to run them on.
+"""Shared by all tests: the built tools, strict parsing of their output, and the recordings they run
+on.
 
 Environment:
   PD_TOOLS         directory of the built tools; default build/ of this project
-  PERFDATA_CORPUS  directory of perf.data files of other projects; default ../shared/corpus next to this project;
-                   tests that need it are skipped with a reason where it is absent
+  PERFDATA_CORPUS  directory of perf.data files of other projects; default ../shared/corpus next to
+                   this project; tests that need it are skipped with a reason if it is absent
   PERF             the perf to compare with; default: the one in PATH
 
-A test that takes the argument `fixture_file`, `corpus_file` or `data_file` (either) runs once for each of them.
-They have module scope: pytest runs all tests of one file together, and decodes it once.
+A test with the argument `fixture_file`, `corpus_file` or `data_file` (either) runs once for each
+file. The arguments have module scope, so pytest runs all tests of one file together, and the file
+is decoded once.
 """
 import collections
 import functools
@@ -30,24 +32,25 @@ import rights  # noqa: E402
 FIXTURES = ROOT / "fixtures"
 TOOLS = pathlib.Path(os.environ.get("PD_TOOLS") or ROOT / "build")
 CORPUS = pathlib.Path(os.environ.get("PERFDATA_CORPUS") or ROOT.parent / "shared" / "corpus")
-NO_CORPUS = (f"no corpus at {CORPUS}: set PERFDATA_CORPUS to a directory with the perf.data files of other projects "
+NO_CORPUS = (f"no corpus at {CORPUS}: set PERFDATA_CORPUS to a directory with the perf.data files "
+             "of other projects "
              "(quipper/, hotspot/, perfparser/, linux-perf-data/, tracepoints/)")
 TRACEFS = pathlib.Path("/sys/kernel/tracing")
 TIMEOUT = 120
-SANITIZER_REPORT = 99   # the exit code asked of ASan and UBSan: theirs is 1, which means a damaged file here
+SANITIZER_REPORT = 99   # set for ASan and UBSan: their default, 1, means a damaged file here
 os.environ.setdefault("ASAN_OPTIONS", f"exitcode={SANITIZER_REPORT}")
 os.environ.setdefault("UBSAN_OPTIONS", f"exitcode={SANITIZER_REPORT}:print_stacktrace=1")
 
-# A shell starts background jobs with SIGINT ignored, and what is started from here would inherit that.
+# A shell starts background jobs with SIGINT ignored, which the tools would inherit.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Programs that lie beside the captures made from them.
+# The programs of which some captures were made.
 CORPUS_PROGRAMS = {"perfparser/cpp-inlining", "perfparser/vector_static_clang"}
 
 
 class DataFile(collections.namedtuple("DataFile", "name path origin")):
-    """A perf.data file or directory: `name` is relative to where it comes from, `origin` is "perf" or "corpus"."""
+    """A perf.data file or directory: `origin` is "perf" or "corpus", `name` the path in it."""
     __slots__ = ()
 
     @property
@@ -59,10 +62,10 @@ class DataFile(collections.namedtuple("DataFile", "name path origin")):
         return self.path.is_dir()
 
 
-# The same objects each time: pytest takes tests of one file together by identity.
+# Cached because pytest groups the tests of one file by the identity of the object.
 @functools.lru_cache(maxsize=None)
 def fixture_files(origin="perf"):
-    """The captures in fixtures/<origin>: files, and directories that hold a file `data`."""
+    """The captures in fixtures/ORIGIN: files, and directories with a file `data`."""
     top = FIXTURES / origin
     if not top.is_dir():
         return ()
@@ -72,20 +75,24 @@ def fixture_files(origin="perf"):
 
 @functools.lru_cache(maxsize=None)
 def corpus_files():
-    """Every file of the corpus that is meant to be a perf.data file; none where there is no corpus."""
+    """The perf.data files of the corpus; empty without a corpus."""
     if not CORPUS.is_dir():
         return ()
     names = sorted(str(path.relative_to(CORPUS)) for path in CORPUS.glob("*/*") if path.is_file())
     return tuple(DataFile(name, CORPUS / name, "corpus") for name in names
-                 if name not in CORPUS_PROGRAMS and not pathlib.Path(name).name.startswith("README"))
+                 if name not in CORPUS_PROGRAMS
+                 and not pathlib.Path(name).name.startswith("README"))
 
 
 def mount_tracefs(config):
-    """A machine that was just started has none until somebody asks for a tracepoint. It goes again with the last test."""
+    """After a boot, tracefs is not mounted until something asks for a tracepoint. Unmounted after
+    the last test."""
     if hasattr(config, "workerinput") or os.geteuid() != 0 or (TRACEFS / "events").is_dir():
         return
-    if subprocess.run(["mount", "-t", "tracefs", "nodev", str(TRACEFS)], stderr=subprocess.DEVNULL, check=False).returncode == 0:
-        config.add_cleanup(lambda: subprocess.run(["umount", str(TRACEFS)], stderr=subprocess.DEVNULL, check=False))
+    if subprocess.run(["mount", "-t", "tracefs", "nodev", str(TRACEFS)], stderr=subprocess.DEVNULL,
+                      check=False).returncode == 0:
+        config.add_cleanup(lambda: subprocess.run(["umount", str(TRACEFS)],
+                                                  stderr=subprocess.DEVNULL, check=False))
 
 
 def pytest_configure(config):
@@ -127,7 +134,7 @@ data_file = pytest.fixture(scope="module", name="data_file")(_given)
 
 @pytest.fixture(scope="session")
 def corpus():
-    """Path of the corpus; skips where there is none."""
+    """Path of the corpus; skips the test if there is none."""
     if not CORPUS.is_dir():
         pytest.skip(NO_CORPUS)
     return CORPUS
@@ -135,7 +142,7 @@ def corpus():
 
 @pytest.fixture(scope="session")
 def perf():
-    """Path of the perf to compare with; skips where there is none."""
+    """Path of the perf to compare with; skips the test if there is none."""
     path = shutil.which(os.environ.get("PERF") or "perf")
     if not path:
         pytest.skip("no perf in PATH: install Debian's linux-perf, or name one with PERF=")
@@ -147,20 +154,21 @@ def pdecode():
     """Path of the built pdecode."""
     path = TOOLS / "pdecode"
     if not os.access(path, os.X_OK):
-        pytest.fail(f"{path} is not built: run make, or set PD_TOOLS to the directory that holds it", pytrace=False)
+        pytest.fail(f"{path} is not built: run make, or set PD_TOOLS to its directory",
+                    pytrace=False)
     return path
 
 
 @pytest.fixture(scope="session")
 def run_pdecode(pdecode):
-    """Function: run pdecode with `args`, give `input` (bytes) on stdin.
+    """Function: runs pdecode with `args` and with `input` (bytes) on stdin.
 
-    Death by a signal or a sanitizer's report fails the test.
+    A signal or a sanitizer's report fails the test.
     """
     def run(args, input=b"", timeout=TIMEOUT, **options):
         command = [str(pdecode), *map(str, args)]
-        done = subprocess.run(command, input=input, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout,
-                              **options)
+        done = subprocess.run(command, input=input, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              timeout=timeout, **options)
         if done.returncode < 0 or done.returncode == SANITIZER_REPORT:
             ended = f"signal {-done.returncode}" if done.returncode < 0 else "a sanitizer"
             pytest.fail(f"{ended} ended {' '.join(command)}\n"
@@ -177,7 +185,8 @@ def _unique_keys(pairs):
     keys = dict(pairs)
     if len(keys) != len(pairs):
         counts = collections.Counter(key for key, _ in pairs)
-        raise NotStrict(f"the keys {[key for key, n in counts.items() if n > 1]} stand twice in one object")
+        raise NotStrict(
+            f"the keys {[key for key, n in counts.items() if n > 1]} are in one object twice")
     return keys
 
 
@@ -203,7 +212,8 @@ def _no_surrogate(value):
 
 
 def strict_json(data):
-    """The value of `data` (bytes); NotStrict or ValueError for what RFC 8259 or the contract does not allow."""
+    """The value of `data` (bytes); raises NotStrict or ValueError if RFC 8259 or the contract
+    forbids it."""
     text = data.decode("utf-8")
     value = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_no_constant)
     if "\\ud" in text or "\\uD" in text:
@@ -215,7 +225,8 @@ Decoded = collections.namedtuple("Decoded", "document returncode stderr")
 
 
 class Decoder:
-    """Runs pdecode once for a file and arguments, and keeps what it wrote on disk and the last few parsed."""
+    """Runs pdecode once for a file and arguments. Keeps all outputs on disk, and the last few
+    parsed ones."""
     KEPT = 6
 
     def __init__(self, run, directory):
@@ -226,7 +237,7 @@ class Decoder:
 
     def _cached(self, path, args, parse):
         status = os.stat(path)
-        name = (str(path), status.st_mtime_ns, status.st_size)  # a test may write its file anew
+        name = (str(path), status.st_mtime_ns, status.st_size)  # a test may rewrite its file
         key = (name, args, parse.__name__)
         if key in self.parsed:
             self.parsed.move_to_end(key)
@@ -234,8 +245,9 @@ class Decoder:
         if key[:2] not in self.outputs:
             done = self.run([*args, path])
             if done.returncode not in (0, 1):
-                raise AssertionError(f"pdecode {' '.join(map(str, args))} {path}: exit {done.returncode}\n"
-                                     f"{done.stderr.decode(errors='replace')}")
+                raise AssertionError(
+                    f"pdecode {' '.join(map(str, args))} {path}: exit {done.returncode}\n"
+                    f"{done.stderr.decode(errors='replace')}")
             output = self.directory / str(len(self.outputs))
             output.write_bytes(done.stdout)
             self.outputs[key[:2]] = (output, done.returncode, done.stderr.decode(errors="replace"))
@@ -254,13 +266,13 @@ class Decoder:
         return self._cached(path, args, strict_json)
 
     def lines(self, path, *args):
-        """The same for --format jsonl: a list of objects."""
+        """As result() for --format jsonl; the document is a list of objects."""
         return self._cached(path, ("--format", "jsonl", *args), strict_json_lines)
 
 
 def strict_json_lines(data):
     if data and not data.endswith(b"\n"):
-        raise NotStrict("the last line has no end")
+        raise NotStrict("the last line has no newline")
     return [strict_json(line) for line in data.split(b"\n")[:-1]]
 
 
@@ -271,11 +283,12 @@ def decoder(run_pdecode, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def decode(decoder):
-    """Function: the document that `pdecode ARGS PATH` writes. Treat it as read-only: it is shared."""
+    """Function: the document that `pdecode ARGS PATH` writes. It is shared: do not change it."""
     return lambda path, *args: decoder.result(path, *args).document
 
 
 @pytest.fixture(scope="session")
 def decode_lines(decoder):
-    """Function: the objects that `pdecode --format jsonl ARGS PATH` writes. Read-only as well."""
+    """Function: the objects that `pdecode --format jsonl ARGS PATH` writes. They are shared,
+    too."""
     return lambda path, *args: decoder.lines(path, *args).document

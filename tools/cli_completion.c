@@ -106,7 +106,8 @@ static void print_bash_offer(const struct cli_tool *tool, FILE *out)
 	      "\tif [[ -n $1 && $cur == *,* ]]; "
 	      "then\n\t\thead=${cur%,*},\n\t\titem=${cur##*,}\n\tfi\n"
 	      "\twhile IFS= read -r word; do\n"
-	      "\t\tif [[ $word == \"$item\"* ]]; then\n\t\t\tCOMPREPLY+=(\"$head$word\")\n\t\tfi\n\tdone\n}\n\n", out);
+	      "\t\tif [[ $word == \"$item\"* ]]; then\n\t\t\tCOMPREPLY+=(\"$head$word\")\n"
+	      "\t\tfi\n\tdone\n}\n\n", out);
 }
 
 static void print_bash_operands(const struct cli_tool *tool, FILE *out)

@@ -15,7 +15,9 @@
 #include "output.h"
 #include "pd/pd.h"
 #include "pdecode_filter.h"
+#include "pdecode_history.h"
 #include "pdecode_schema.h"
+#include "pdecode_symbols.h"
 #include "progress.h"
 #include "sandbox.h"
 #include "sigbus.h"
@@ -30,8 +32,9 @@ struct settings {
 	unsigned int format, blobs, sort;
 	uint64_t memory;
 	unsigned int jobs;
-	bool strict, pretty, header_only, verbose;
+	bool strict, pretty, header_only, records_only, utc, resolve, verbose;
 	struct filter_settings filter;
+	struct symbol_settings symbols;
 };
 
 static const char *const formats[] = { "json", "jsonl", "stats", NULL };
@@ -56,6 +59,33 @@ static const struct cli_option options[] = {
 		 "only the file, its events and features; reads no records, or in a pipe those "
 		 "before "
 		 "the first sample"),
+	CLI_FLAG(0, "records-only", settings, records_only,
+		 "with jsonl: leave out the lines of kind file, attr and feature"),
+	CLI_FLAG(0, "utc", settings, utc,
+		 "add time_utc, the wall time, beside each time, if the recording ties its clock "
+		 "to it"),
+	CLI_FLAG(0, "resolve", settings, resolve,
+		 "add to samples the name of the task and the frames (file and offset of each "
+		 "address), and list what was mapped; reads the input twice"),
+	CLI_GROUP("Names"),
+	CLI_OPTIONAL(0, "symbols", "full", settings, symbols.depth, SYMBOLS_FULL,
+		     "as --resolve, and add to frames the names of their functions, those inlined "
+		     "there included; opens the mapped files on this machine"),
+	CLI_FLAG(0, "lines", settings, symbols.lines, "add source files and lines, too"),
+	CLI_FLAG(0, "no-inline", settings, symbols.no_inline,
+		 "no functions that are inlined: reads no debug information"),
+	CLI_FLAG(0, "linkage-names", settings, symbols.linkage_names,
+		 "add the names as files have them, where they are mangled"),
+	CLI_STRING(0, "sysroot", "DIR", settings, symbols.sysroot,
+		   "look for the mapped files below DIR first"),
+	CLI_LIST(0, "debug-dir", "DIR", settings, symbols.debug_dirs,
+		 "look for files and debug files in DIR first: a copy of /usr/lib/debug, of "
+		 "~/.debug or of a debuginfod cache"),
+	CLI_STRING(0, "kallsyms", "FILE", settings, symbols.kallsyms,
+		   "a copy of /proc/kallsyms of the recorded machine, made since it was started"),
+	CLI_CHOICE(0, "unverified", NULL, settings, symbols.unverified, symbol_unverified,
+		   "use files of which no build id was recorded: yes, if they are older than the "
+		   "recording (default); no"),
 	CLI_OPTIONAL(0, "schema", "NAME|DIR", settings, schema, SCHEMA_LIST,
 		     "print the JSON Schema of that name, such as document or SAMPLE; write all of "
 		     "them to a directory; without a value, list their names"),
@@ -99,8 +129,8 @@ static const struct cli_option options[] = {
 		    "remove it with pdecode -f jsonl | jq -c 'del(.callchain)'"),
 	CLI_REFUSED('s', "script", "pipe pdecode -f jsonl into your own script"),
 	CLI_REFUSED(0, "itrace", "AUX data is written as it is, not decoded"),
-	CLI_REFUSED('k', "vmlinux", "addresses are not resolved to symbols"),
-	CLI_REFUSED(0, "kallsyms", "addresses are not resolved to symbols"),
+	CLI_REFUSED('k', "vmlinux", "kernel addresses are resolved by --kallsyms"),
+	CLI_REFUSED(0, "symfs", "the same as --sysroot"),
 	CLI_END
 };
 
@@ -142,6 +172,19 @@ static const char description[] =
 	"compressed (bytes in and out), and file, where complete is false if the recording was "
 	"cut off. account assigns every byte of the input: header, features, records, skipped, "
 	"gaps, zeros and unread add up to total.\n\n"
+	"--utc writes wall times as 2026-11-23T09:15:48.123456789Z. They follow from CLOCK_DATA, "
+	"which holds the time on two clocks at one moment, or from the clock realtime itself. "
+	"precord always records CLOCK_DATA, perf with -k only. TIME_CONV ties the clock to the "
+	"CPU's counter, not to wall time. Records that perf synthesized have no time.\n\n"
+	"--resolve adds to each sample comm, the name of the thread at that time, and frames: for "
+	"ip and each address of the callchain, innermost first, what is mapped there (dso, "
+	"build_id), the offset in that file, and image, its index among the image lines (images "
+	"in a document); why says why nothing is known, such as NO_MAP. Branches have "
+	"branch_frames. No file is opened: names of functions need one.\n\n"
+	"--resolve and --comm read the input twice, first for the tasks and maps of the whole "
+	"recording, because records are not in the order of time. For --resolve a pipe is copied "
+	"to an unlinked temporary file in TMPDIR or /tmp, and nothing is written before it ends; "
+	"--comm sorts the records of a pipe by time, as --sort time does.\n\n"
 	"An unfinished recording is decoded up to the end of the file, whatever its header "
 	"states.\n\n"
 	"A filter drops the records that don't match and leaves the rest as it is; the summary "
@@ -150,13 +193,15 @@ static const char description[] =
 	"HEADER_..., AUXTRACE) are dropped by --types only. The pid and tid of MMAP2, COMM, "
 	"FORK and the like are those of the task that they describe; of other records, those "
 	"of the task that they happened in. KSYMBOL, BPF_EVENT, TEXT_POKE, CGROUP, LOST and "
-	"mappings of the kernel belong to no task and are kept. --comm uses the names that "
-	"earlier COMM and FORK records have set; --sort time makes that exact for several "
-	"CPUs. --event applies to samples and counts, and cycles also matches cycles:u; "
+	"mappings of the kernel belong to no task and are kept. --comm compares the name that "
+	"the thread has at the time of the record, in whatever order the records are. "
+	"--event applies to samples and counts, and cycles also matches cycles:u; "
 	"mappings, names and switches belong to all events. Records that perf synthesized for "
 	"what existed before the recording have no time and no CPU.\n\n"
-	"Names may contain wildcards as in the shell (*, ?, [a-z]). List options can be "
-	"repeated and add up.\n\n"
+	"--event and --comm take the names that the output shows, such as those of by_event, and "
+	"wildcards as in the shell (*, ?, [a-z]). A comma in a name needs a backslash, except "
+	"between the slashes of cpu/event=0x3c,umask=1/. List options can be repeated and add "
+	"up.\n\n"
 	"A --time without a unit is in ns if it is a whole number of 11 digits or more, else "
 	"in seconds.\n\n"
 	SANDBOX_DESCRIPTION;
@@ -178,6 +223,8 @@ struct run {
 	struct output out;
 	struct pd_filter *filter;
 	struct filter_part part;
+	struct pd_history *history;	/* NULL: not needed */
+	struct symbols symbols;
 	struct pd_sink *sink;
 	struct progress progress;
 	uint64_t done;			/* bytes of the input, for progress */
@@ -229,18 +276,16 @@ static unsigned int thread_count(const struct settings *s)
 	return cpus < 1 ? 1 : cpus < MOST_THREADS ? (unsigned int)cpus : MOST_THREADS;
 }
 
-/* A decompression thread pays off only on a spare CPU: with two CPUs it would slow down the threads
- * that format. */
-static unsigned int reader_threads(const struct settings *s)
-{
-	return s->format == FORMAT_STATS ? thread_count(s) : thread_count(s) - 1;
-}
-
 /* Counting does not touch most bytes, so it maps the file. Writing touches all of them, and what is
  * written can't be taken back if the file turns out to have shrunk. */
 static enum pd_access access_of(const struct settings *s)
 {
 	return s->format == FORMAT_STATS ? PD_MAP_OWN : PD_READ;
+}
+
+static bool shows_frames(const struct settings *s)
+{
+	return s->resolve || s->symbols.depth;
 }
 
 static struct pd_sink *make_sink(struct run *run)
@@ -256,22 +301,40 @@ static struct pd_sink *make_sink(struct run *run)
 		.size = sizeof(struct pd_json_options), .layout = layout, .filter = run->filter,
 		.shape = run->s->format == FORMAT_JSONL ? PD_JSON_LINES : PD_JSON_DOCUMENT,
 		.blobs = (enum pd_blobs)run->s->blobs, .threads = thread_count(run->s),
-		.parts = run->s->header_only ? PD_JSON_HEADER : PD_JSON_ALL }, out);
+		.times = run->s->utc ? PD_JSON_CLOCK_AND_UTC : PD_JSON_CLOCK,
+		.history = shows_frames(run->s) ? run->history : NULL,
+		.namer = run->symbols.session ? &run->symbols.namer : NULL,
+		.parts = run->s->header_only ? PD_JSON_HEADER :
+			 run->s->records_only ? PD_JSON_RECORDS : PD_JSON_ALL }, out);
+}
+
+/* --comm needs the names in the order of time. A stream can't be read twice: it is sorted, which
+ * takes no longer than a round, so that what is live stays live. */
+static bool sorts_by_time(const struct run *run)
+{
+	const struct settings *s = run->s;
+
+	return s->sort || (s->filter.comms.count && !s->header_only && !shows_frames(s) &&
+			   history_needs_copy(&run->in));
+}
+
+static struct pd_reader_options reader_options(struct run *run)
+{
+	return (struct pd_reader_options){
+		.size = sizeof(struct pd_reader_options), .memory_limit = run->s->memory,
+		.max_expanded = run->max_output.bytes, .max_ratio = run->max_output.ratio,
+		.order = sorts_by_time(run) ? PD_BY_TIME : PD_AS_WRITTEN, .on_error = on_error,
+		.on_wait = on_wait, .ctx = run, .access = access_of(run->s) };
 }
 
 static struct pd_reader *open_reader(struct run *run)
 {
-	const struct pd_reader_options *o = PD_READER_OPTIONS(.memory_limit = run->s->memory,
-							      .max_expanded = run->max_output.bytes,
-		.max_ratio = run->max_output.ratio,
-		.order = run->s->sort ? PD_BY_TIME : PD_AS_WRITTEN, .on_error = on_error,
-		.on_wait = on_wait, .ctx = run,
-		.threads = reader_threads(run->s), .access = access_of(run->s));
+	const struct pd_reader_options o = reader_options(run);
 	struct pd_reader *reader;
 	struct pd_error e;
 
-	reader = run->in.fd >= 0 ? pd_reader_open_fd(run->in.fd, o, &e) :
-		pd_reader_open_path(run->in.path, o, &e);
+	reader = run->in.fd >= 0 ? pd_reader_open_fd(run->in.fd, &o, &e) :
+		pd_reader_open_path(run->in.path, &o, &e);
 	if (!reader)
 		report_error(run, &e, run->in.fd < 0 && e.code == PD_E_IO && e.have == ENOENT ?
 			     "; a recorded directory contains this file" : run->in.hint);
@@ -354,7 +417,8 @@ static void show_progress(struct run *run, const struct pd_reader *reader,
 static bool ends_header(const struct pd_record *record)
 {
 	static const char *const firsts[] = {
-		"SAMPLE", "READ", "COMPRESSED", "COMPRESSED2", "AUXTRACE", "FINISHED_ROUND", "FINISHED_INIT",
+		"SAMPLE", "READ", "COMPRESSED", "COMPRESSED2", "AUXTRACE", "FINISHED_ROUND",
+		"FINISHED_INIT",
 	};
 
 	for (size_t i = 0; i < sizeof(firsts) / sizeof(firsts[0]); i++)
@@ -395,6 +459,31 @@ static void decode_records(struct run *run, struct pd_reader *reader)
 		run->refused = pd_sink_finish(run->sink, reader);
 }
 
+/* Reports once which events have no wall times. To be called at the end of the input: in a pipe the
+ * features are records. */
+static void report_untied_clocks(const struct run *run, const struct pd_reader *reader)
+{
+	const size_t n = pd_reader_nr_attrs(reader);
+	const char *name = NULL;
+	size_t untied = 0;
+	uint64_t ns;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct pd_attr *a = pd_reader_attr(reader, i);
+
+		if (pd_reader_utc(reader, a, 1, &ns))
+			continue;
+		untied++;
+		name = name ? name : pd_attr_name(a);
+	}
+	if (untied && untied < n)
+		cli_error(&tool, "%s: --utc: event %s has a clock that the recording does not tie "
+			  "to wall time", run->in.name, name);
+	else if (untied)
+		cli_error(&tool, "%s: --utc: the recording does not tie its clock to wall time: "
+			  "precord does, and perf record with -k mono", run->in.name);
+}
+
 static enum cli_exit decode_reader(struct run *run, struct pd_reader *reader)
 {
 	enum cli_exit status = run->filter ?
@@ -413,6 +502,8 @@ static enum cli_exit decode_reader(struct run *run, struct pd_reader *reader)
 	} else if (run->errors) {
 		status = CLI_ERRORS;
 	}
+	if (run->s->utc)
+		report_untied_clocks(run, reader);
 	filter_report_unknown_events(&tool, &run->s->filter, reader);
 	if (run->filter && !run->s->header_only && !run->refused)
 		filter_report_no_match(&tool, &run->s->filter, run->filter);
@@ -422,20 +513,55 @@ static enum cli_exit decode_reader(struct run *run, struct pd_reader *reader)
 	return output_close(&run->out, status);
 }
 
+static bool needs_history(const struct run *run)
+{
+	const struct settings *s = run->s;
+
+	return !s->header_only &&
+	       (shows_frames(s) || (s->filter.comms.count && !history_needs_copy(&run->in)));
+}
+
+/* Makes what the second pass needs: the history, and the sink. */
+static enum cli_exit prepare(struct run *run)
+{
+	const struct pd_reader_options o = reader_options(run);
+	enum cli_exit status = needs_history(run) ?
+		history_make(&tool, &run->in, &o, &run->history) : CLI_OK;
+
+	if (status != CLI_OK)
+		return status;
+	if (run->filter && run->history)
+		pd_filter_set_history(run->filter, run->history);
+	if (run->s->symbols.depth && run->history)
+		status = symbols_open(&run->symbols, &tool, &run->s->symbols, &run->in,
+				      run->history);
+	if (status != CLI_OK)
+		return status;
+	run->sink = make_sink(run);
+	if (run->sink)
+		return CLI_OK;
+	cli_error(&tool, "out of memory");
+	return CLI_OUTPUT;
+}
+
 /* Runs in the sandbox: all files are open, except those of a directory. */
 static enum cli_exit decode(void *ctx)
 {
 	struct run *run = ctx;
-	struct pd_reader *reader;
+	struct pd_reader *reader = NULL;
 	enum cli_exit status;
 
 	if (access_of(run->s) == PD_MAP_OWN)
 		sigbus_watch();
-	reader = open_reader(run);
-	status = reader ? decode_reader(run, reader) : CLI_INPUT;
+	status = prepare(run);
+	if (status == CLI_OK) {
+		reader = open_reader(run);
+		status = reader ? decode_reader(run, reader) : CLI_INPUT;
+	}
 	pd_sink_free(run->sink);
-	run->sink = NULL;
 	pd_reader_free(reader);
+	symbols_close(&run->symbols);
+	pd_history_free(run->history);
 	return status;
 }
 
@@ -445,17 +571,16 @@ static enum cli_exit decode_input(struct run *run)
 		.tool = &tool, .word = run->s->sandbox, .verbose = run->s->verbose,
 		.input = run->in.fd,
 		.read_beneath = run->in.fd < 0 ? run->in.path : NULL,
-		.tempfile = run->s->sort ? SANDBOX_TEMPFILE_ALWAYS : SANDBOX_TEMPFILE_UNLESS_PLAIN,
+		.receive = run->s->symbols.depth ? SANDBOX_RECEIVE_FILES : SANDBOX_RECEIVE_NOTHING,
+		.tempfile = sorts_by_time(run) || needs_history(run) ? SANDBOX_TEMPFILE_ALWAYS :
+								 SANDBOX_TEMPFILE_UNLESS_PLAIN,
 	};
 	enum cli_exit status = open_output(run);
 
 	if (status != CLI_OK)
 		return status;
-	run->sink = make_sink(run);
-	if (!run->sink) {
-		cli_error(&tool, "out of memory");
-		return CLI_OUTPUT;
-	}
+	if (run->s->symbols.depth)
+		symbols_prepare(&run->symbols, &run->s->symbols);
 	/* If the input is invalid, a new output is removed, which needs a right to its
 	 * directory. */
 	status = sandbox_run(&sandbox, run->out.created ? SANDBOX_IN_CHILD : SANDBOX_IN_PROCESS,
@@ -496,7 +621,6 @@ static enum cli_exit run_decode(struct run *run)
 		ignore_first_sigint(run->in.fd);
 		status = decode_input(run);
 	}
-	pd_sink_free(run->sink);
 	input_close(&run->in);
 	pd_filter_free(run->filter);
 	return status;
@@ -516,6 +640,20 @@ static enum cli_exit check_settings(const struct settings *s, const char *operan
 	if (s->header_only && s->format == FORMAT_STATS)
 		return cli_usage(&tool,
 				 "'--header-only' reads no records, so stats has nothing to count");
+	if (s->records_only && (s->format != FORMAT_JSONL || s->header_only))
+		return cli_usage(&tool, s->header_only ?
+				 "'--records-only' and '--header-only' leave nothing" :
+				 "'--records-only' applies to jsonl: add '-f jsonl'");
+	if (s->utc && s->format == FORMAT_STATS)
+		return cli_usage(&tool, "'--utc' applies to records, and stats shows none");
+	if (shows_frames(s) && s->format == FORMAT_STATS)
+		return cli_usage(&tool, "'--%s' applies to records, and stats shows none",
+				 s->resolve ? "resolve" : "symbols");
+	if (s->symbols.depth && strcmp(s->symbols.depth, SYMBOLS_FULL) != 0)
+		return cli_usage(&tool, "'--symbols' must be full, not '%s'", s->symbols.depth);
+	if (s->symbols.lines && s->symbols.no_inline)
+		return cli_usage(&tool, "'--lines' needs the debug information that '--no-inline' "
+				 "does not read");
 	if (s->schema && (operand || inputs->count))
 		return cli_usage(&tool,
 				 "'--schema' reads no input ('--schema=NAME' needs the '=')");
@@ -529,7 +667,8 @@ int main(int argc, char **argv)
 {
 	struct settings s = { .output = NULL };
 	char **operands = cli_parse(&tool, argc, argv, &s);
-	struct run run = { .s = &s, .in = INPUT_CLOSED, .out = OUTPUT_CLOSED };
+	struct run run = { .s = &s, .in = INPUT_CLOSED, .out = OUTPUT_CLOSED,
+			   .symbols.opener = OPENER_CLOSED };
 	enum cli_exit status = check_settings(&s, operands[0]);
 
 	if (status == CLI_OK)
@@ -543,5 +682,6 @@ int main(int argc, char **argv)
 	}
 	filter_settings_free(&s.filter);
 	cli_list_free(&s.inputs);
+	cli_list_free(&s.symbols.debug_dirs);
 	return cli_finish(&tool, status);
 }

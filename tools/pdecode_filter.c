@@ -8,7 +8,7 @@
 #define NS 1000000000ull
 /* Whole numbers from here on are ns: as seconds they would be more than 300 years. */
 #define MIN_NS 10000000000ull
-#define ITEM_MAX 256
+#define ITEM_MAX 1024	/* names of events have up to 512 bytes */
 #define EVENTS_SHOWN 20
 
 /* A parsed list option: ranges of numbers, or words. */
@@ -96,19 +96,26 @@ static int add_item(struct list *l, const char *item, const struct pd_range *ran
 	return 0;
 }
 
-/* Takes the next item of a list; a comma between two slashes is part of an event's name:
- * cpu/event=0x3c,umask=1/. */
+/* Takes the next item of a list. Commas are part of a name between the slashes of a PMU's event,
+ * cpu/event=0x3c,umask=1/, and after a backslash, which fnmatch(3) removes. mem:0x1000/8:w has a
+ * slash after a colon, which no PMU's name contains. */
 static const char *next_item(const char **rest, size_t *length, item_parser read)
 {
 	const char *item = *rest;
-	bool inside = false;
+	bool inside = false, colon = false;
+	size_t n;
 
 	if (read != is_word || !item)
 		return cli_next_item(rest, length);
-	for (*length = 0; item[*length] && (inside || item[*length] != ','); ++*length)
-		if (item[*length] == '/')
-			inside = !inside && strchr(item + *length + 1, '/');
-	*rest = item[*length] ? item + *length + 1 : NULL;
+	for (n = 0; item[n] && (inside || item[n] != ','); n++) {
+		colon |= item[n] == ':';
+		if (item[n] == '\\' && item[n + 1])
+			n++;
+		else if (item[n] == '/')
+			inside = !inside && !colon && strchr(item + n + 1, '/');
+	}
+	*length = n;
+	*rest = item[n] ? item + n + 1 : NULL;
 	return item;
 }
 

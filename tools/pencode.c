@@ -146,8 +146,8 @@ static int encode_part(struct job *j, const struct split_part *part, struct json
 			json_object_is_type(features, json_type_object) ?
 			pd_encoder_features(j->enc, features, e) :
 				set_error(e, "expected an object `feature`");
-	return is_kind(o, "error") || is_kind(o, "summary") ? 0 :
-		set_error(e, "`kind` must be file, attr, feature, record, error or summary");
+	return is_kind(o, "image") || is_kind(o, "error") || is_kind(o, "summary") ? 0 :
+		set_error(e, "`kind` must be file, attr, feature, record, image, error or summary");
 }
 
 static void format_location(const char *input, const struct split_part *part, const char *path,
@@ -174,7 +174,8 @@ static enum cli_exit error_reason(const struct atomic_output *out, const struct 
 
 	*text = error ? strerror(error) : e->text ? e->text : pd_code_name(e->code);
 	if (error && !out->directory && e->code != PD_E_IO) {
-		*text = "the recording is a directory: write it to one (-o DIR/), or as one file (--mode file)";
+		*text = "the recording is a directory: write it to one (-o DIR/), or as one file "
+			"(--mode file)";
 		return CLI_INPUT;
 	}
 	return error ? CLI_OUTPUT : CLI_INPUT;

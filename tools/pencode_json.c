@@ -184,5 +184,6 @@ size_t json_nr_members(struct json_object *o)
 }
 
 const struct pd_values json_values = {
-	json_type_of, json_number, json_real, json_text, json_member, json_length, json_item, json_member_at,
+	json_type_of, json_number, json_real, json_text, json_member, json_length, json_item,
+	json_member_at,
 };

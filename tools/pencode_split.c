@@ -190,8 +190,8 @@ static int take_value(struct split *s, struct split_part *out, const char **why)
 			*why = ret ? "expected a value" : "unexpected end of the JSON";
 		return -1;
 	}
-	*out = (struct split_part){ .key = s->key, .text = s->text + s->from, .size = size, .members = members,
-				    .line = s->line, .index = s->index,
+	*out = (struct split_part){ .key = s->key, .text = s->text + s->from, .size = size,
+				    .members = members, .line = s->line, .index = s->index,
 				    .has_long_number = s->long_number,
 				    .is_element = s->place == ELEMENTS };
 	for (const char *at = out->text,

@@ -256,7 +256,8 @@ static uint64_t empty_bytes(const struct pd_account *a)
  * that was written again. */
 static uint64_t lost_bytes(const struct pd_account *a)
 {
-	return a->dropped + a->unexpanded + a->skipped - a->unwritten + a->gaps + a->unread + a->dropped_features;
+	return a->dropped + a->unexpanded + a->skipped - a->unwritten + a->gaps + a->unread +
+	       a->dropped_features;
 }
 
 static enum cli_exit write_json_report(const struct run *run, const struct pd_repair_report *r)
@@ -271,21 +272,24 @@ static enum cli_exit write_json_report(const struct run *run, const struct pd_re
 	json_string(run->output);
 	printf(",\"kept\":{\"records\":%" PRIu64 ",\"expanded\":%" PRIu64, r->records, r->expanded);
 	json_features("features", r->features);
-	printf("},\"mended\":{\"attrs\":%" PRIu64 ",\"ids\":%" PRIu64 ",\"payloads\":%" PRIu64 ",\"formats_stand_in\":%s}",
-	       r->attrs_recovered, r->ids_forgotten, r->shortened, r->placeholder_formats ? "true" :
-		       "false");
+	printf("},\"mended\":{\"attrs\":%" PRIu64 ",\"ids\":%" PRIu64 ",\"payloads\":%" PRIu64
+	       ",\"formats_stand_in\":%s}",
+	       r->attrs_recovered, r->ids_forgotten, r->shortened,
+	       r->placeholder_formats ? "true" : "false");
 	printf(",\"lost\":{\"records\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"missing_bytes\":%" PRIu64
 	       ",\"compressed\":%" PRIu64 ",\"expanded_bytes\":%" PRIu64, r->dropped, lost,
 	       run->missing, run->compressed, a->dropped_expanded);
 	json_features("features", r->features_dropped);
-	printf("},\"bytes\":{\"input\":%" PRIu64 ",\"kept\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"empty\":%" PRIu64 "}",
+	printf("},\"bytes\":{\"input\":%" PRIu64 ",\"kept\":%" PRIu64 ",\"lost\":%" PRIu64
+	       ",\"empty\":%" PRIu64 "}",
 	       a->total, a->total - lost - empty, lost, empty);
 	printf(",\"errors\":[");
 	for (size_t i = 0; i < run->nr_listed; i++) {
 		const struct pd_error *e = &run->listed[i];
 
-		printf("%s{\"offset\":%" PRIu64 ",\"code\":\"%s\",\"skipped\":%" PRIu64 ",\"message\":", i ? "," : "", e->offset,
-		       pd_code_name(e->code), e->skipped);
+		printf("%s{\"offset\":%" PRIu64 ",\"code\":\"%s\",\"skipped\":%" PRIu64
+		       ",\"message\":",
+		       i ? "," : "", e->offset, pd_code_name(e->code), e->skipped);
 		json_string(pd_error_text(e, text, sizeof(text)));
 		putchar('}');
 	}

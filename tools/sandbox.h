@@ -40,6 +40,11 @@ enum sandbox_tempfile {
 	SANDBOX_TEMPFILE_ALWAYS,
 };
 
+enum sandbox_receive {
+	SANDBOX_RECEIVE_NOTHING,
+	SANDBOX_RECEIVE_FILES,	/* descriptors, over a socket that is open */
+};
+
 struct sandbox {
 	const struct cli_tool *tool;
 	const char *word;	/* the option's value, or NULL */
@@ -51,6 +56,7 @@ struct sandbox {
 	const char *write_beneath;
 	/* with read_beneath, other files in TMPDIR can be read, too */
 	enum sandbox_tempfile tempfile;
+	enum sandbox_receive receive;
 	/* NULL, or removes a partial result after the child has died */
 	void (*undo)(void *ctx);
 };

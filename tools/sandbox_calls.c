@@ -19,16 +19,17 @@
 #define N SCMP_SYS
 
 static const int allowed[] = {
-	N(read), N(readv), N(pread64), N(write), N(writev), N(pwrite64), N(lseek), N(close), N(dup), N(poll), N(ppoll),
-	N(fstat), N(newfstatat), N(statx), N(stat), N(ftruncate), N(fallocate), N(fsync),
-	N(brk), N(munmap), N(mremap), N(madvise), N(sysinfo), N(getrandom),
-	N(futex), N(set_robust_list), N(rseq), N(sched_yield), N(sched_getaffinity),
-	N(clock_gettime), N(gettimeofday), N(clock_nanosleep), N(nanosleep),
-	N(rt_sigaction), N(rt_sigprocmask), N(rt_sigreturn), N(restart_syscall),
-	N(geteuid), N(getpid), N(gettid), N(getpgrp), N(getpgid), N(exit), N(exit_group),
+	N(read), N(readv), N(pread64), N(write), N(writev), N(pwrite64), N(lseek), N(close), N(dup),
+	N(poll), N(ppoll), N(fstat), N(newfstatat), N(statx), N(stat), N(ftruncate), N(fallocate),
+	N(fsync), N(brk), N(munmap), N(mremap), N(madvise), N(sysinfo), N(getrandom), N(futex),
+	N(set_robust_list), N(rseq), N(sched_yield), N(sched_getaffinity), N(clock_gettime),
+	N(gettimeofday), N(clock_nanosleep), N(nanosleep), N(rt_sigaction), N(rt_sigprocmask),
+	N(rt_sigreturn), N(restart_syscall), N(geteuid), N(getpid), N(gettid), N(getpgrp),
+	N(getpgid), N(exit), N(exit_group),
 	/* the 32-bit variants */
-	N(geteuid32), N(_llseek), N(fstat64), N(stat64), N(fstatat64), N(ftruncate64), N(futex_time64),
-	N(clock_gettime64), N(clock_nanosleep_time64), N(ppoll_time64), N(sigreturn),
+	N(geteuid32), N(_llseek), N(fstat64), N(stat64), N(fstatat64), N(ftruncate64),
+	N(futex_time64), N(clock_gettime64), N(clock_nanosleep_time64), N(ppoll_time64),
+	N(sigreturn),
 };
 
 /* For reading directories, removing names, and creating files. */
@@ -38,6 +39,9 @@ static const int allowed_to_make[] = {
 	N(access), N(faccessat), N(faccessat2), N(readlink), N(readlinkat), N(umask), N(fchmod),
 	N(linkat), N(rename), N(renameat), N(renameat2),
 };
+
+/* For descriptors that another process sends; requests are written. */
+static const int allowed_to_receive[] = { N(recvmsg) };
 
 struct call {
 	int number;
@@ -50,10 +54,10 @@ struct call {
 static const struct call fatal[] = {
 	CALL(execve), CALL(execveat), CALL(fork), CALL(vfork), CALL(clone),
 	CALL(socket), CALL(socketpair), CALL(connect), CALL(bind), CALL(sendto), CALL(sendmsg),
-	CALL(ptrace), CALL(process_vm_readv), CALL(process_vm_writev), CALL(pidfd_open), CALL(kill), CALL(tkill),
-	CALL(mount), CALL(chroot), CALL(unshare), CALL(setns), CALL(bpf), CALL(perf_event_open),
-	CALL(io_uring_setup),
-	CALL(init_module), CALL(finit_module), CALL(setuid), CALL(setresuid), CALL(capset), CALL(open_by_handle_at),
+	CALL(ptrace), CALL(process_vm_readv), CALL(process_vm_writev), CALL(pidfd_open), CALL(kill),
+	CALL(tkill), CALL(mount), CALL(chroot), CALL(unshare), CALL(setns), CALL(bpf),
+	CALL(perf_event_open), CALL(io_uring_setup), CALL(init_module), CALL(finit_module),
+	CALL(setuid), CALL(setresuid), CALL(capset), CALL(open_by_handle_at),
 };
 
 static const char *tool_name;	/* for the signal handler, which has no argument for it */
@@ -196,6 +200,8 @@ int sandbox_restrict_calls(const struct sandbox *s, const struct sandbox_tempora
 	error = error ?: ALLOW(f, allowed);
 	error = error ?: allow_restricted(f);
 	error = error ?: allow_files(f, s, t);
+	if (!error && s->receive == SANDBOX_RECEIVE_FILES)
+		error = ALLOW(f, allowed_to_receive);
 	error = error ?: stop_at_fatal(f);
 	if (!error) {
 		watch_sigsys(s->tool);

@@ -14,7 +14,8 @@ def pdecode(settings, path, form, jobs, *options):
 
 
 def twice(command):
-    """Two of them at once: as much as two threads could reach on this machine, did they need nothing of each other."""
+    """Two of them at once: as much as two threads could reach on this machine, did they need
+    nothing of each other."""
     return ["sh", "-c", '"$@" & "$@" && wait $!', "sh", *command]
 
 
@@ -31,12 +32,15 @@ def programs_for(settings, file, perf):
         Program("count_samples", [settings.program("count_samples"), path, 20]),
         Program("pdecode --types COMM", pdecode(settings, path, "jsonl", 1, "--types", "COMM")),
     ]
+    if os.access(settings.program("linux-perf-data"), os.X_OK):
+        found.append(Program("linux-perf-data", [settings.program("linux-perf-data"), path]))
     if perf:
         found += [
             Program("perf report --stats", [perf, "report", "--stats", "-i", path]),
             Program("perf script", [perf, "script", "-i", path]),
             Program("perf script -F", [perf, "script", "-F", "comm,tid,time,ip", "-i", path]),
-            Program("perf data convert", [perf, "data", "convert", "--to-json", "/dev/null", "--force", "-i", path]),
+            Program("perf data convert",
+                    [perf, "data", "convert", "--to-json", "/dev/null", "--force", "-i", path]),
         ]
         if not file.compressed:
             found.append(Program("perf report -D", [perf, "report", "-D", "-i", path]))
@@ -50,7 +54,8 @@ def to_file(settings, file):
     measure(settings, [one], rounds=1)
     size = one.output_bytes or 0
     one.runs.clear()
-    return [one, Program("pdecode jsonl -j2 > file", pdecode(settings, file.path, "jsonl", 2), target),
+    return [one, Program("pdecode jsonl -j2 > file", pdecode(settings, file.path, "jsonl", 2),
+                         target),
             Program("write_bytes > file", [settings.program("write_bytes"), size], target)]
 
 
@@ -58,8 +63,9 @@ def same_lines(settings, file, emit):
     """Does the hand-written loop print what pdecode prints of these samples?"""
     mine, its = settings.work / "pdecode.jsonl", settings.work / "emitted.jsonl"
     with open(mine, "wb") as out:
-        subprocess.run(list(map(str, pdecode(settings, file.path, "jsonl", 2, "--types", "SAMPLE"))), stdout=out,
-                       check=False)
+        subprocess.run(
+            list(map(str, pdecode(settings, file.path, "jsonl", 2, "--types", "SAMPLE"))),
+            stdout=out, check=False)
     with open(its, "wb") as out:
         subprocess.run(list(map(str, emit)), stdout=out, check=False)
     with open(mine, "rb") as a, open(its, "rb") as b:
@@ -74,7 +80,8 @@ def same_lines(settings, file, emit):
 
 def emitter(settings, file):
     info = file.stats["file"]
-    return [settings.program("emit_short"), file.path, info["data_offset"], info["data_size"], "cpu-clock"]
+    return [settings.program("emit_short"), file.path, info["data_offset"], info["data_size"],
+            "cpu-clock"]
 
 
 def measure_kind(settings, file, perf, notes):
@@ -83,9 +90,11 @@ def measure_kind(settings, file, perf, notes):
         programs += to_file(settings, file)
     if file.name == "short":
         programs.append(Program("emit_short", emitter(settings, file)))
-        programs.append(Program("emit_short > file", emitter(settings, file), settings.work / "output"))
+        programs.append(Program("emit_short > file", emitter(settings, file),
+                                settings.work / "output"))
         if not same_lines(settings, file, emitter(settings, file)):
-            notes.append("emit_short does not print the lines that pdecode prints: its times mean nothing")
+            notes.append(
+                "emit_short does not print the lines that pdecode prints: its times mean nothing")
     measure(settings, programs)
     return {"input": file.describe(), "programs": [summary(one, file.bytes) for one in programs]}
 
@@ -112,18 +121,21 @@ def decode(settings, report):
 
 
 def two_threads(settings, report, file):
-    """One thread and two in turn, with nothing between them, and for so long that starting them does not count."""
+    """One thread and two in turn, with nothing between them, and for so long that starting them
+    does not count."""
     path = settings.work / "grown.data"
     multiply(settings, file.base, path, LONG * settings.bytes)
     done = []
     for form in ("jsonl",):
         one = pdecode(settings, path, form, 1)
-        programs = [Program(f"pdecode {form} -j1", one), Program(f"pdecode {form} -j2", pdecode(settings, path, form, 2)),
+        programs = [Program(f"pdecode {form} -j1", one),
+                    Program(f"pdecode {form} -j2", pdecode(settings, path, form, 2)),
                     Program(f"two pdecode {form} -j1 at once", twice(one))]
         measure(settings, programs)
         done += programs
     size = stats_of(settings, path)["file"]["data_size"]
-    report.add_threads({"kind": file.name, "bytes": size, "programs": [summary(one, size) for one in done]})
+    report.add_threads({"kind": file.name, "bytes": size,
+                        "programs": [summary(one, size) for one in done]})
     path.unlink()
 
 
@@ -134,10 +146,12 @@ def growth(settings, report, file):
         multiply(settings, file.base, path, int(settings.bytes * factor))
         size = stats_of(settings, path)["file"]["data_size"]
         programs = [Program(f"pdecode {name}", pdecode(settings, path, *args)) for name, args in (
-            ("stats -j1", ("stats", 1)), ("jsonl -j1", ("jsonl", 1)), ("jsonl -j2", ("jsonl", 2)), ("json -j2", ("json", 2)),
+            ("stats -j1", ("stats", 1)), ("jsonl -j1", ("jsonl", 1)), ("jsonl -j2", ("jsonl", 2)),
+            ("json -j2", ("json", 2)),
             ("jsonl --sort time -j1", ("jsonl", 1, "--sort", "time")))]
         measure(settings, programs, rounds=min(settings.rounds, 3))
         report.add_growth({"bytes": size, "programs": [
-            {**summary(one, size), "cpu_ms_per_mb": round(1e3 * median([r.cpu for r in one.runs]) / (size / 1e6), 3)}
+            {**summary(one, size),
+             "cpu_ms_per_mb": round(1e3 * median([r.cpu for r in one.runs]) / (size / 1e6), 3)}
             for one in programs if one.runs]})
         path.unlink()

@@ -1,4 +1,5 @@
-"""The files that are measured: recorded here with precord, and multiplied where recording so much would take minutes."""
+"""The files that are measured: recorded here with precord, and multiplied where recording so much
+would take minutes."""
 import json
 import os
 import pathlib
@@ -9,25 +10,31 @@ RECORD_SECONDS = 10     # no recording takes longer; what is missing is had by m
 PILOT_SECONDS = 0.3
 
 # Programs of this machine that do different things: samples all over kernel and libraries.
-MIXED = ("find /usr -xdev -type f -print0 2>/dev/null | xargs -0 -n 64 md5sum 2>/dev/null | sort | gzip >/dev/null & "
-         "while :; do find /usr/share /usr/lib -name '*.so*' 2>/dev/null | xargs ls -l 2>/dev/null | sort >/dev/null; done")
+MIXED = ("find /usr -xdev -type f -print0 2>/dev/null | xargs -0 -n 64 md5sum 2>/dev/null | sort | "
+         "gzip >/dev/null & "
+         "while :; do find /usr/share /usr/lib -name '*.so*' 2>/dev/null | xargs ls -l 2>/dev/null "
+         "| sort >/dev/null; done")
 
 
 class Kind:
-    """options: precord's; load: words for bench/programs/load, to which a number is added, or None: what MIXED does."""
+    """options: precord's; load: words for bench/programs/load, to which a number is added, or None:
+    what MIXED does."""
 
     def __init__(self, name, what, options, load, pilot):
         self.name, self.what, self.options, self.load, self.pilot = name, what, options, load, pilot
 
 
-# 10 kHz of a clock is as much as virtual machines bear: the volume comes from page faults and tracepoints.
+# 10 kHz of a clock is as much as virtual machines bear: the volume comes from page faults and
+# tracepoints.
 KINDS = [
-    Kind("short", "cpu-clock samples of 5 fields, no chains", ["-e", "cpu-clock", "-F", "9000", "-P", "--sample-cpu"],
-         None, None),
-    Kind("chains", "page faults with chains by frame pointers", ["-e", "page-faults", "-c", "1", "-g"], "chains", 20000),
-    Kind("dwarf", "page faults with copies of 8 KiB of stack", ["-e", "page-faults", "-c", "1", "--call-graph", "dwarf"],
-         "chains", 500),
-    Kind("tracepoints", "raw_syscalls:sys_enter", ["-e", "raw_syscalls:sys_enter"], "syscalls", 50000),
+    Kind("short", "cpu-clock samples of 5 fields, no chains",
+         ["-e", "cpu-clock", "-F", "9000", "-P", "--sample-cpu"], None, None),
+    Kind("chains", "page faults with chains by frame pointers",
+         ["-e", "page-faults", "-c", "1", "-g"], "chains", 20000),
+    Kind("dwarf", "page faults with copies of 8 KiB of stack",
+         ["-e", "page-faults", "-c", "1", "--call-graph", "dwarf"], "chains", 500),
+    Kind("tracepoints", "raw_syscalls:sys_enter", ["-e", "raw_syscalls:sys_enter"], "syscalls",
+         50000),
     Kind("side-band", "maps, names, forks and execs, no samples", ["-e", "dummy"], "storm", 5000),
 ]
 
@@ -59,13 +66,14 @@ class Input:
         self.base.unlink(missing_ok=True)
 
     def describe(self):
-        return {"kind": self.name, "what": self.kind.what, "file_bytes": os.path.getsize(self.path), "bytes": self.bytes,
-                "records": self.records, "lost": lost(self.stats),
+        return {"kind": self.name, "what": self.kind.what, "file_bytes": os.path.getsize(self.path),
+                "bytes": self.bytes, "records": self.records, "lost": lost(self.stats),
                 "multiplied": self.times, "recorded_with": self.command}
 
 
 def lost(stats):
-    """Of samples. LOST records tell it while it happens, LOST_SAMPLES the whole of it at the end."""
+    """Of samples. LOST records tell it while it happens, LOST_SAMPLES the whole of it at the
+    end."""
     return max(stats["lost"], stats["lost_samples"])
 
 
@@ -74,8 +82,8 @@ class CantRecord(Exception):
 
 
 def stats_of(settings, path):
-    done = subprocess.run([settings.tool("pdecode"), "-f", "stats", str(path)], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, check=False)
+    done = subprocess.run([settings.tool("pdecode"), "-f", "stats", str(path)],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     if done.returncode not in (0, 1):
         raise CantRecord(f"pdecode: {done.stderr.decode(errors='replace').strip()[:200]}")
     return json.loads(done.stdout)
@@ -88,32 +96,36 @@ def tracefs(settings):
         return None
     if os.geteuid() != 0:
         return f"{where} is not mounted, and mounting it needs root"
-    done = subprocess.run(["mount", "-t", "tracefs", "nodev", str(where)], stderr=subprocess.PIPE, check=False)
+    done = subprocess.run(["mount", "-t", "tracefs", "nodev", str(where)], stderr=subprocess.PIPE,
+                          check=False)
     return None if done.returncode == 0 else done.stderr.decode(errors="replace").strip()
 
 
 def record(settings, path, options, command):
     """Returns the command line. What the command leaves running is ended."""
-    full = [settings.tool("precord"), "-q", "-m", "8M", *options, "-o", str(path), "--", *map(str, command)]
+    full = [settings.tool("precord"), "-q", "-m", "8M", *options, "-o", str(path), "--",
+            *map(str, command)]
     path.unlink(missing_ok=True)
     said = settings.work / "stderr"
     with open(said, "wb") as err:
-        process = subprocess.Popen(full, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=err, cwd=settings.work,
-                                   start_new_session=True)
+        process = subprocess.Popen(full, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                   stderr=err, cwd=settings.work, start_new_session=True)
         process.wait(600)
         try:
             os.killpg(process.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
     if not path.exists() or not path.stat().st_size:
-        raise CantRecord(said.read_text(errors="replace").strip()[:300] or f"exit status {process.returncode}")
+        raise CantRecord(said.read_text(errors="replace").strip()[:300]
+                         or f"exit status {process.returncode}")
     line = " ".join(["precord", *full[1:]]).replace(str(settings.work) + "/", "")
     return line.replace(MIXED, "'a shell that runs find, ls, md5sum, sort and gzip'")
 
 
 def multiply(settings, source, target, size, level=None):
     """Returns how often the records of `source` stand in `target`."""
-    command = [settings.program("multiply"), str(source), str(target), str(size), *([str(level)] if level else [])]
+    command = [settings.program("multiply"), str(source), str(target), str(size),
+               *([str(level)] if level else [])]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     if done.returncode:
         raise CantRecord(done.stderr.decode(errors="replace").strip())
@@ -122,7 +134,8 @@ def multiply(settings, source, target, size, level=None):
 
 def _mixed(settings, kind, path, extra):
     seconds = min(RECORD_SECONDS, max(PILOT_SECONDS, settings.mb / 10))
-    return record(settings, path, [*kind.options, *extra, "--duration", f"{seconds:.1f}"], ["sh", "-c", MIXED])
+    return record(settings, path, [*kind.options, *extra, "--duration", f"{seconds:.1f}"],
+                  ["sh", "-c", MIXED])
 
 
 def _loaded(settings, kind, path, extra):
@@ -134,7 +147,8 @@ def _loaded(settings, kind, path, extra):
     size = packed["out"] if packed else stats["file"]["data_size"]
     took = stats.get("duration", 1) / 1e9
     times = min(1.05 * settings.bytes / size, RECORD_SECONDS / max(took, 1e-3))
-    return record(settings, path, [*kind.options, *extra], [load, kind.load, max(1, int(kind.pilot * times))])
+    return record(settings, path, [*kind.options, *extra],
+                  [load, kind.load, max(1, int(kind.pilot * times))])
 
 
 def make(settings, kind, compressed):
@@ -142,7 +156,8 @@ def make(settings, kind, compressed):
     reason = tracefs(settings) if kind.name == "tracepoints" else None
     if reason:
         raise CantRecord(reason)
-    file = Input(kind, settings.work / f"{kind.name}{'-zstd' if compressed else ''}.data", compressed)
+    file = Input(kind, settings.work / f"{kind.name}{'-zstd' if compressed else ''}.data",
+                 compressed)
     raw = settings.work / "recorded.data"
     make_one = _loaded if kind.load else _mixed
     file.command = make_one(settings, kind, raw, ["-z"] if compressed else [])

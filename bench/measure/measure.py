@@ -35,7 +35,8 @@ class Settings:
         return str(self.work / name)
 
     def environment(self):
-        return {**os.environ, "HOME": str(self.home), "PERF_CONFIG": "/dev/null", "LC_ALL": "C", "PAGER": "cat"}
+        return {**os.environ, "HOME": str(self.home), "PERF_CONFIG": "/dev/null", "LC_ALL": "C",
+                "PAGER": "cat"}
 
 
 class Run:
@@ -54,11 +55,13 @@ class Run:
 
 
 def run(settings, command, output="/dev/null", environment=None):
-    """Runs it once; what it prints goes to `output`, what it complains about to a file of the working directory."""
+    """Runs it once; what it prints goes to `output`, what it complains about to a file of the
+    working directory."""
     result = settings.work / "took"
     result.unlink(missing_ok=True)
     with open(output, "wb") as out, open(settings.work / "stderr", "wb") as err:
-        subprocess.run([settings.program("timed"), str(result), str(settings.timeout), *map(str, command)],
+        subprocess.run([settings.program("timed"), str(result), str(settings.timeout),
+                        *map(str, command)],
                        stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=settings.work,
                        env={**settings.environment(), **(environment or {})}, check=True)
     return Run(result.read_text())
@@ -88,7 +91,8 @@ def spread(values):
 
 
 def measure(settings, programs, rounds=None):
-    """All programs once, then all of them again: what disturbs the machine for a while disturbs each of them."""
+    """All programs once, then all of them again: what disturbs the machine for a while disturbs
+    each of them."""
     for number in range(rounds or settings.rounds):
         for program in programs:
             used = sum(one.wall for one in program.runs)
@@ -107,7 +111,8 @@ def measure(settings, programs, rounds=None):
 
 
 def summary(program, size):
-    """The medians of a program's runs over an input of so many bytes, as they go into the results."""
+    """The medians of a program's runs over an input of so many bytes, as they go into the
+    results."""
     if not program.runs:
         return {"program": program.name, "failed": program.failed or "not run"}
     walls, cpus = [one.wall for one in program.runs], [one.cpu for one in program.runs]

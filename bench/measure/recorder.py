@@ -1,6 +1,7 @@
 """precord beside perf record.
 
-perf sizes its buffers by kernel.perf_event_mlock_kb where nobody says how large they shall be: both are always told.
+perf sizes its buffers by kernel.perf_event_mlock_kb where nobody says how large they shall be: both
+are always told.
 """
 import collections
 import json
@@ -36,7 +37,8 @@ def recorders(settings, report):
 
 
 def stats(settings, path, *options):
-    done = subprocess.run([settings.tool("pdecode"), "-f", "stats", *options, str(path)], stdout=subprocess.PIPE, check=False)
+    done = subprocess.run([settings.tool("pdecode"), "-f", "stats", *options, str(path)],
+                          stdout=subprocess.PIPE, check=False)
     return json.loads(done.stdout)
 
 
@@ -59,13 +61,15 @@ def loaded(settings, recorder, options, load, path):
     samples = counts["by_type"].get("SAMPLE", {}).get("records", 0)
     size = os.path.getsize(path)
     path.unlink()
-    return {"recorder_cpu": one.cpu - user - system, "load_wall": wall, "load_cpu": user + system, "wall": one.wall,
-            "rss_kib": one.rss, "file_bytes": size, "lost": lost(counts), "samples": samples,
+    return {"recorder_cpu": one.cpu - user - system, "load_wall": wall, "load_cpu": user + system,
+            "wall": one.wall, "rss_kib": one.rss, "file_bytes": size, "lost": lost(counts),
+            "samples": samples,
             "cpu_per_million": 1e6 * (one.cpu - user - system) / max(samples, 1)}
 
 
 def medians(runs):
-    return {"runs": len(runs), **{key: round(median([one[key] for one in runs]), 4) for key in runs[0]},
+    return {"runs": len(runs),
+            **{key: round(median([one[key] for one in runs]), 4) for key in runs[0]},
             "cpu_spread": round(spread([one["recorder_cpu"] for one in runs]), 3)}
 
 
@@ -77,8 +81,8 @@ def unrecorded(settings, load):
 
 
 def losses(settings, report, programs):
-    """A syscall in a loop: from one thread, which leaves the other cpus to the recorder, and from a thread for each cpu: the
-    recorder has to fight for its time."""
+    """A syscall in a loop: from one thread, which leaves the other cpus to the recorder, and from a
+    thread for each cpu: the recorder has to fight for its time."""
     for threads in sorted({1, os.cpu_count() or 1}):
         losses_beside(settings, report, programs, threads)
 
@@ -91,35 +95,41 @@ def losses_beside(settings, report, programs, threads):
     alone = []
     for turn in range(1 if settings.quick else 3):
         alone.append(unrecorded(settings, load))
-        # not counted: finds memory that nobody used for long, which a virtual machine's host may have to bring
+        # not counted: finds memory that nobody used for long, which a virtual machine's host may
+        # have to bring
         loaded(settings, programs[0], ["-e", SYSCALLS, "-m", BUFFERS[0]], load, path)
         for buffer, extra in cases:
-            for recorder in programs[::-1] if turn % 2 else programs:   # whoever comes second finds a busier disk
+            # whoever comes second finds a busier disk
+            for recorder in programs[::-1] if turn % 2 else programs:
                 one = loaded(settings, recorder, ["-e", SYSCALLS, "-m", buffer, *extra], load, path)
                 if one:
                     one["slow_down"] = one["load_wall"] / alone[-1]
                     runs[(buffer, " ".join(extra), recorder.name)].append(one)
     for (buffer, extra, name), some in runs.items():
-        report.add_recorder({"test": "syscalls", "threads": threads, "recorder": name, "buffer": buffer, "options": extra,
-                             "syscalls": settings.syscalls, "alone": round(median(alone), 4), **medians(some)})
+        report.add_recorder({"test": "syscalls", "threads": threads, "recorder": name,
+                             "buffer": buffer, "options": extra, "syscalls": settings.syscalls,
+                             "alone": round(median(alone), 4), **medians(some)})
 
 
 def startup(settings, report, programs):
     """From start to end of a recording of nothing."""
     path = settings.work / "true.data"
-    cases = [("", ["-e", "cpu-clock", "-m", "512K"]), ("-z", ["-e", "cpu-clock", "-m", "512K", "-z"])]
+    cases = [("", ["-e", "cpu-clock", "-m", "512K"]),
+             ("-z", ["-e", "cpu-clock", "-m", "512K", "-z"])]
     runs = collections.defaultdict(list)
     for _ in range(3 if settings.quick else TRUE_RUNS):
         for label, options in cases:
             for recorder in programs:
-                runs[(label, recorder)].append(run(settings, recorder.line(path, options, ["true"])))
+                runs[(label, recorder)].append(run(settings,
+                                                   recorder.line(path, options, ["true"])))
     for (label, recorder), some in runs.items():
         options = dict(cases)[label]
         walls = [one.wall for one in some]
         report.add_recorder({
             "test": "true", "recorder": recorder.name, "options": label, "runs": len(some),
             "wall": round(median(walls), 5), "wall_spread": round(spread(walls), 3),
-            "cpu": round(median([one.cpu for one in some]), 5), "rss_kib": max(one.rss for one in some),
+            "cpu": round(median([one.cpu for one in some]), 5),
+            "rss_kib": max(one.rss for one in some),
             "system_calls": system_calls(settings, recorder.line(path, options, ["true"]))})
 
 
@@ -130,12 +140,14 @@ def system_calls(settings, command):
         return None
     table = settings.work / "strace"
     run(settings, [strace, "-f", "-c", "-o", table, *command])
-    total = re.search(r"^\s*100\.00\s+[\d.]+\s+(?:\d+\s+)?(\d+)\s+(?:\d+\s+)?total", table.read_text(), re.M)
+    total = re.search(r"^\s*100\.00\s+[\d.]+\s+(?:\d+\s+)?(\d+)\s+(?:\d+\s+)?total",
+                      table.read_text(), re.M)
     return int(total.group(1)) if total else None
 
 
 def own_events(settings, report, programs):
-    """The whole machine's system calls, while a program makes some: how many of them are the recorder's own?"""
+    """The whole machine's system calls, while a program makes some: how many of them are the
+    recorder's own?"""
     path = settings.work / "all.data"
     load = [settings.program("load"), "syscalls", max(settings.syscalls // 10, 20000)]
     for recorder in programs:
@@ -145,7 +157,8 @@ def own_events(settings, report, programs):
         comm = os.path.basename(recorder.command[0])
         every = stats(settings, path, "--types", "SAMPLE")["records"]
         own = stats(settings, path, "--types", "SAMPLE", "--comm", comm + "*")["records"]
-        report.add_recorder({"test": "own events", "recorder": recorder.name, "samples": every, "own": own,
+        report.add_recorder({"test": "own events", "recorder": recorder.name, "samples": every,
+                             "own": own,
                              "share": round(own / every, 6) if every else None})
         path.unlink()
 

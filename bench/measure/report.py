@@ -29,16 +29,22 @@ def divide(a, b):
 class Report:
     def __init__(self, description):
         self.description = description
-        self.decode, self.threads, self.growth, self.recorder, self.instructions = [], [], [], [], []
+        self.decode, self.threads, self.growth, self.recorder, self.instructions = ([], [], [], [],
+                                                                                    [])
+        self.history = []
         self.skipped, self.notes, self.goals = [], [], []
 
     def head(self):
         d = self.description
-        print(f"{d['date']}  {d['machine']['cpus']} cpus ({d['machine']['cpu']}), Linux {d['machine']['kernel']}")
-        print(f"{d['versions']['pdecode']}; {d['versions']['perf'] or 'no perf'}; {d['versions']['compiler']}")
-        print(f"{d['settings']['mb']:g} MB of each kind, up to {d['settings']['rounds']} runs of each program in turn; medians")
+        print(f"{d['date']}  {d['machine']['cpus']} cpus ({d['machine']['cpu']}), Linux "
+              f"{d['machine']['kernel']}")
+        print(f"{d['versions']['pdecode']}; {d['versions']['perf'] or 'no perf'}; "
+              f"{d['versions']['compiler']}")
+        print(f"{d['settings']['mb']:g} MB of each kind, up to {d['settings']['rounds']} runs of "
+              "each program in turn; medians")
         if d["machine"]["load_average_before"] > 0.5:
-            print(f"The machine was not idle (load {d['machine']['load_average_before']:.1f}): wall times are too long.")
+            print(f"The machine was not idle (load {d['machine']['load_average_before']:.1f}): "
+                  "wall times are too long.")
 
     def skip(self, what, reason):
         self.skipped.append({"what": what, "reason": reason})
@@ -49,10 +55,13 @@ class Report:
     def add_decode(self, result):
         self.decode.append(result)
         this = result["input"]
-        made = (f"a recording of {this['bytes'] // this['multiplied'] // 1000} kB, {this['multiplied']} times with times shifted"
+        made = (f"a recording of {this['bytes'] // this['multiplied'] // 1000} kB, "
+                f"{this['multiplied']} times with times shifted"
                 if this["multiplied"] > 1 else "as recorded")
-        print(f"\n{this['kind']}: {this['what']}: {this['bytes'] / 1e6:.0f} MB, {this['records']} records; {made}"
-              + (f"; {this['file_bytes'] / 1e6:.1f} MB in the file" if "zstd" in this["kind"] else ""))
+        print(f"\n{this['kind']}: {this['what']}: {this['bytes'] / 1e6:.0f} MB, {this['records']} "
+              f"records; {made}"
+              + (f"; {this['file_bytes'] / 1e6:.1f} MB in the file" if "zstd" in this["kind"]
+                 else ""))
         print(f"  {this['recorded_with']}")
         base = self.program(this["kind"], "pdecode jsonl -j1")
         rows = []
@@ -60,13 +69,16 @@ class Report:
             if "failed" in one:
                 rows.append([one["program"], one["failed"], "", "", "", "", "", ""])
                 continue
-            rows.append([one["program"], number(one["wall"], 3), number(one["cpu"], 3), f"{one['cpu_spread']:.0%}",
-                         number(one["mb_per_second"], 0), f"{one['rss_kib'] / 1024:.1f}",
+            rows.append([one["program"], number(one["wall"], 3), number(one["cpu"], 3),
+                         f"{one['cpu_spread']:.0%}", number(one["mb_per_second"], 0),
+                         f"{one['rss_kib'] / 1024:.1f}",
                          ratio(divide(one["cpu"], base and base["cpu"])), one["runs"]])
         table(rows, ["", "wall s", "cpu s", "spread", "MB/s", "MiB", "cpu, pdecode=1", "runs"])
-        counted = self.program(this["kind"], "count_samples")
-        if counted:
-            print(f"  count_samples reads {number(divide(this['records'], counted['cpu']) / 1e6, 1)} million records a second of cpu time")
+        for name in ("count_samples", "linux-perf-data"):
+            counted = self.program(this["kind"], name)
+            if counted and counted.get("cpu"):
+                print(f"  {name} reads {number(divide(this['records'], counted['cpu']) / 1e6, 1)} "
+                      "million records a second of cpu time")
         for note in self.notes:
             print(f"  {note}")
 
@@ -85,9 +97,12 @@ class Report:
         if not self.threads:
             return
         size = self.threads[0]["bytes"] / 1e6
-        print(f"\ntwo threads, and two programs at once as much: times as fast as one; {size:.0f} MB each, in turn")
-        table([[one["kind"], *(number(value) for form in FORMS for value in self._threads_of(one, form))]
-               for one in self.threads], ["", *(f"{form}: {what}" for form in FORMS for what in ("threads", "programs"))])
+        print(f"\ntwo threads, and two programs at once as much: times as fast as one; {size:.0f} "
+              "MB each, in turn")
+        table([[one["kind"],
+                *(number(value) for form in FORMS for value in self._threads_of(one, form))]
+               for one in self.threads],
+              ["", *(f"{form}: {what}" for form in FORMS for what in ("threads", "programs"))])
 
     @staticmethod
     def _threads_of(result, form):
@@ -105,9 +120,34 @@ class Report:
             return
         print("\nshort samples, as the recording grows: cpu ms per MB, and peak memory in MiB")
         names = [one["program"] for one in self.growth[0]["programs"]]
-        rows = [[name] + [next((f"{p['cpu_ms_per_mb']:.2f} / {p['rss_kib'] / 1024:.1f}" for p in size["programs"]
-                                if p["program"] == name), "-") for size in self.growth] for name in names]
+        rows = [[name]
+                + [next((f"{p['cpu_ms_per_mb']:.2f} / {p['rss_kib'] / 1024:.1f}"
+                         for p in size["programs"]
+                         if p["program"] == name), "-") for size in self.growth] for name in names]
         table(rows, [""] + [f"{size['bytes'] / 1e6:.0f} MB" for size in self.growth])
+
+    # resolving
+
+    def add_history(self, row):
+        self.history.append(row)
+
+    @staticmethod
+    def _history_rates(row):
+        """Side-band records and addresses a second, in millions; the history's MiB."""
+        return (divide(row["changes"] / 1e6, row["learn"] + row["seal"]),
+                divide(row["addresses"] / 1e6, row["resolve"]), row["memory"] / 2**20)
+
+    def show_history(self):
+        print("\nresolving: side-band records and addresses a second in millions, MiB of the"
+              " history; cpu seconds of the whole program")
+        rows = []
+        for row in self.history:
+            cpu = {one["program"]: one.get("cpu") for one in row["programs"]}
+            rows.append([
+                f"{row['input']}: {row['changes']} records, {row['addresses']} addresses",
+                *(number(value) for value in self._history_rates(row)),
+                number(cpu.get("resolve")), number(cpu.get("perf script -F comm,ip,dso"))])
+        table(rows, ["", "side-band", "addresses", "MiB", "resolve", "perf script"])
 
     # recording
 
@@ -116,7 +156,8 @@ class Report:
 
     def recorded(self, test, recorder, **wanted):
         for row in self.recorder:
-            if row["test"] == test and row["recorder"] == recorder and all(row.get(k) == v for k, v in wanted.items()):
+            if (row["test"] == test and row["recorder"] == recorder
+                and all(row.get(k) == v for k, v in wanted.items())):
                 return row
         return None
 
@@ -124,17 +165,25 @@ class Report:
         some = [row for row in self.recorder if row["test"] == "true"]
         if some:
             print("\nfrom start to end of -e cpu-clock -m 512K -- true")
-            table([[f"{r['recorder']} {r['options']}", f"{1e3 * r['wall']:.1f}", f"{1e3 * r['cpu']:.1f}",
-                    f"{r['rss_kib'] / 1024:.1f}", number(r["system_calls"]), r["runs"]] for r in some],
+            table([[f"{r['recorder']} {r['options']}", f"{1e3 * r['wall']:.1f}",
+                    f"{1e3 * r['cpu']:.1f}", f"{r['rss_kib'] / 1024:.1f}",
+                    number(r["system_calls"]), r["runs"]] for r in some],
                   ["", "wall ms", "cpu ms", "MiB", "system calls", "runs"])
-        for threads in sorted({row["threads"] for row in self.recorder if row["test"] == "syscalls"}):
-            some = [row for row in self.recorder if row["test"] == "syscalls" and row["threads"] == threads]
-            print(f"\n{some[0]['syscalls']} system calls traced, of {threads} {'thread' if threads == 1 else 'threads'}; "
-                  f"{some[0]['alone']:.2f} s when not recorded. Both are told the size of the buffers")
-            table([[f"{r['recorder']} -m {r['buffer']} {r['options']}", number(r["recorder_cpu"]), number(r["cpu_per_million"], 3),
-                    int(r["samples"]), int(r["lost"]), f"{r['lost'] / max(1, r['lost'] + r['samples']):.2%}", ratio(r["slow_down"]),
-                    f"{r['file_bytes'] / 1e6:.0f}", f"{r['rss_kib'] / 1024:.1f}", r["runs"]] for r in some],
-                  ["", "own cpu s", "a million", "samples", "lost", "", "slow-down", "MB", "MiB", "runs"])
+        for threads in sorted({row["threads"] for row in self.recorder
+                               if row["test"] == "syscalls"}):
+            some = [row for row in self.recorder if row["test"] == "syscalls"
+                    and row["threads"] == threads]
+            print(f"\n{some[0]['syscalls']} system calls traced, of {threads} "
+                  f"{'thread' if threads == 1 else 'threads'}; "
+                  f"{some[0]['alone']:.2f} s when not recorded. Both are told the size of the "
+                  "buffers")
+            table([[f"{r['recorder']} -m {r['buffer']} {r['options']}", number(r["recorder_cpu"]),
+                    number(r["cpu_per_million"], 3), int(r["samples"]), int(r["lost"]),
+                    f"{r['lost'] / max(1, r['lost'] + r['samples']):.2%}", ratio(r["slow_down"]),
+                    f"{r['file_bytes'] / 1e6:.0f}", f"{r['rss_kib'] / 1024:.1f}", r["runs"]]
+                   for r in some],
+                  ["", "own cpu s", "a million", "samples", "lost", "", "slow-down", "MB", "MiB",
+                   "runs"])
         some = [row for row in self.recorder if row["test"] == "own events"]
         if some:
             print("\n-a on system calls: events that are the recorder's own")
@@ -144,7 +193,8 @@ class Report:
     def show_instructions(self):
         if self.instructions:
             print("\ninstructions per record, by callgrind on files that are the same each time")
-            table([[f"{r['kind']}: {r['path']}", r["per_record"]] for r in self.instructions], ["", ""])
+            table([[f"{r['kind']}: {r['path']}", r["per_record"]] for r in self.instructions],
+                  ["", ""])
 
     # what was to be reached
 
@@ -157,41 +207,63 @@ class Report:
         return divide(a and a["cpu"], b and b["cpu"])
 
     def _decode_goals(self):
-        least = [("short", "perf data convert", "jsonl -j1", 20), ("chains", "perf data convert", "jsonl -j1", 40)]
-        least += [(kind, "perf report -D", "jsonl -j1", 60) for kind in ("short", "chains", "dwarf", "tracepoints", "side-band")]
+        least = [("short", "perf data convert", "jsonl -j1", 20),
+                 ("chains", "perf data convert", "jsonl -j1", 40)]
+        least += [(kind, "perf report -D", "jsonl -j1", 60)
+                  for kind in ("short", "chains", "dwarf", "tracepoints", "side-band")]
         least += [(kind, "perf report --stats", "stats -j1", 2)
                   for kind in ("short", "chains", "dwarf", "tracepoints", "side-band")]
         for kind, peer, mine, goal in least:
             got = self._cpu_ratio(kind, peer, f"pdecode {mine}")
-            self._goal(f"{kind}: pdecode {mine} against {peer}, cpu", f"{goal}x", got, got is not None and got >= goal)
+            self._goal(f"{kind}: pdecode {mine} against {peer}, cpu", f"{goal}x", got,
+                       got is not None and got >= goal)
         got = self._cpu_ratio("short", "pdecode jsonl -j1", "emit_short")
-        self._goal("short: time of a hand-written loop, cpu", "at most 1.3x", got, got is not None and got <= 1.3)
+        self._goal("short: time of a hand-written loop, cpu", "at most 1.3x", got,
+                   got is not None and got <= 1.3)
         got = self._cpu_ratio("short", "pdecode jsonl -j1 > file", "emit_short > file")
-        self._goal("short: the same into a file, cpu", "at most 2x", got, got is not None and got <= 2)
+        self._goal("short: the same into a file, cpu", "at most 2x", got,
+                   got is not None and got <= 2)
         for result in self.threads:
             got, both = self._threads_of(result, "jsonl")
             limit = f" (two programs: {both:.2f})" if both else ""
-            self._goal(f"{result['kind']}: two threads against one, wall{limit}", "1.7x", got, got is not None and got >= 1.7)
-        peaks = [one["rss_kib"] / 1024 for result in self.decode + self.threads + self.growth for one in result["programs"]
+            self._goal(f"{result['kind']}: two threads against one, wall{limit}", "1.7x", got,
+                       got is not None and got >= 1.7)
+        peaks = [one["rss_kib"] / 1024 for result in self.decode + self.threads + self.growth
+                 for one in result["programs"]
                  if one["program"].startswith("pdecode") and "failed" not in one]
         if peaks:
             self._goal("peak memory of pdecode, MiB", "64", max(peaks), max(peaks) <= 64)
 
+    def _history_goals(self):
+        for row in self.history:
+            side_band, addresses, memory = self._history_rates(row)
+            whole = not row["left_out"] and row["found"] == row["addresses"]
+            name = f"history of {row['input']}"
+            self._goal(f"{name}: side-band records a second, millions", "2", side_band,
+                       whole and side_band >= 2)
+            self._goal(f"{name}: addresses a second, millions", "5", addresses, addresses >= 5)
+            self._goal(f"{name}: memory, MiB", "at most 256", memory, whole and memory <= 256)
+
     def _cpu_goal(self, row, peer, label):
-        """Who loses half of the samples has half of the work: where the load takes every cpu, a sample that was kept counts."""
-        key, what = ("recorder_cpu", "") if row["threads"] == 1 else ("cpu_per_million", " a sample kept")
+        """Who loses half of the samples has half of the work: where the load takes every cpu, a
+        sample that was kept counts."""
+        key, what = (("recorder_cpu", "") if row["threads"] == 1
+                     else ("cpu_per_million", " a sample kept"))
         got = divide(row[key], peer[key])
-        self._goal(f"precord's cpu{what}, {label}, threads {row['threads']}, of perf's", "at most 0.5", got,
-                   got is not None and got <= 0.5)
+        self._goal(f"precord's cpu{what}, {label}, threads {row['threads']}, of perf's",
+                   "at most 0.5", got, got is not None and got <= 0.5)
 
     def _recorder_goals(self):
-        mine, peer = self.recorded("true", "precord", options=""), self.recorded("true", "perf record", options="")
+        mine, peer = (self.recorded("true", "precord", options=""),
+                      self.recorded("true", "perf record", options=""))
         if mine and peer:
             got = peer["wall"] / mine["wall"]
             self._goal("precord -- true against perf, wall", "20x", got, got >= 20)
             got = divide(mine["system_calls"], peer["system_calls"])
-            self._goal("its system calls, of perf's", "at most 0.1", got, got is not None and got <= 0.1)
-        for row in [r for r in self.recorder if r["test"] == "syscalls" and r["recorder"] == "precord"]:
+            self._goal("its system calls, of perf's", "at most 0.1", got,
+                       got is not None and got <= 0.1)
+        for row in [r for r in self.recorder if r["test"] == "syscalls"
+                    and r["recorder"] == "precord"]:
             same = {key: row[key] for key in ("threads", "buffer", "options")}
             peer = self.recorded("syscalls", "perf record", **same)
             if not peer:
@@ -199,24 +271,30 @@ class Report:
             label = f"-m {row['buffer']} {row['options']}".strip()
             self._cpu_goal(row, peer, label)
             label += f", threads {row['threads']}"
-            self._goal(f"samples lost, {label} (perf {peer['lost']:.0f})", "not more", float(row["lost"]),
-                       row["lost"] <= peer["lost"])
+            self._goal(f"samples lost, {label} (perf {peer['lost']:.0f})", "not more",
+                       float(row["lost"]), row["lost"] <= peer["lost"])
             got = row["slow_down"] / peer["slow_down"]
-            self._goal(f"slow-down, {label}, of perf's", "at most 1 (5 % of noise)", got, got <= 1.05)
-        mine, peer = self.recorded("own events", "precord"), self.recorded("own events", "perf record")
+            self._goal(f"slow-down, {label}, of perf's", "at most 1 (5 % of noise)", got,
+                       got <= 1.05)
+        mine, peer = (self.recorded("own events", "precord"),
+                      self.recorded("own events", "perf record"))
         if mine and peer:
             got = divide(mine["share"], peer["share"])
-            self._goal("own events under -a, of perf's share", "at most 0.1", got, got is not None and got <= 0.1)
+            self._goal("own events under -a, of perf's share", "at most 0.1", got,
+                       got is not None and got <= 0.1)
 
     def show_goals(self):
         self._decode_goals()
+        self._history_goals()
         self._recorder_goals()
         if self.goals:
             print("\ngoals")
-            table([[g["what"], g["goal"], number(float(g["got"])), "yes" if g["met"] else "no"] for g in self.goals],
+            table([[g["what"], g["goal"], number(float(g["got"])), "yes" if g["met"] else "no"]
+                   for g in self.goals],
                   ["", "goal", "here", "met"])
 
     def document(self):
-        return {"format": 1, **self.description, "instructions": self.instructions, "recorder": self.recorder,
-                "decode": self.decode, "threads": self.threads, "growth": self.growth, "goals": self.goals, "skipped": self.skipped,
-                "notes": self.notes}
+        return {"format": 1, **self.description, "instructions": self.instructions,
+                "recorder": self.recorder, "decode": self.decode, "history": self.history,
+                "threads": self.threads, "growth": self.growth, "goals": self.goals,
+                "skipped": self.skipped, "notes": self.notes}

@@ -1,5 +1,6 @@
-/* emit_short.c - the limit of decoding: prints the lines that pdecode -f jsonl writes for samples of ip, pid, tid, time, cpu
- * and period, and knows of nothing else: emit_short FILE DATA-OFFSET DATA-SIZE EVENT. Other records are stepped over.
+/* emit_short.c - the limit of decoding: prints the lines that pdecode -f jsonl writes for samples
+ * of ip, pid, tid, time, cpu and period, and knows of nothing else: emit_short FILE DATA-OFFSET
+ * DATA-SIZE EVENT. Other records are stepped over.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -91,8 +92,10 @@ int main(int argc, char **argv)
 	struct stat st;
 	char *in, *p = out;
 
-	if (fd < 0 || fstat(fd, &st) || end > (uint64_t)st.st_size)
-		return fprintf(stderr, "usage: emit_short FILE DATA-OFFSET DATA-SIZE EVENT\n") ? 2 : 2;
+	if (fd < 0 || fstat(fd, &st) || end > (uint64_t)st.st_size) {
+		fprintf(stderr, "usage: emit_short FILE DATA-OFFSET DATA-SIZE EVENT\n");
+		return 2;
+	}
 	for (unsigned int i = 0; i < 100; i++) {
 		pairs[2 * i] = (char)('0' + i / 10);
 		pairs[2 * i + 1] = (char)('0' + i % 10);

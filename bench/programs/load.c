@@ -1,9 +1,11 @@
-/* load.c - what scripts/bench records: load KIND N, and how long it took to the file that LOAD_REPORT names.
+/* load.c - what scripts/bench records: load KIND N, and how long it took to the file that
+ * LOAD_REPORT names.
  *
  *   faults N            touches N pages that are not there: a page fault each
  *   chains N            the same, at the bottom of 20 calls
  *   syscalls N [M]      N system calls that do nothing, from each of M threads
- *   storm N             N times what writes records of its own: maps, names, and now and then a fork and exec
+ *   storm N             N times something with records of its own: maps, names, and at times a fork
+ *                       and exec
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -111,7 +113,8 @@ static int report(const struct timespec *start)
 		return path != NULL;
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	getrusage(RUSAGE_SELF, &u);
-	fprintf(f, "%.6f %.6f %.6f\n", (double)(end.tv_sec - start->tv_sec) + (double)(end.tv_nsec - start->tv_nsec) / 1e9,
+	fprintf(f, "%.6f %.6f %.6f\n",
+		(double)(end.tv_sec - start->tv_sec) + (double)(end.tv_nsec - start->tv_nsec) / 1e9,
 		seconds(u.ru_utime), seconds(u.ru_stime));
 	return fclose(f) != 0;
 }

@@ -1,7 +1,8 @@
 /* multiply.c - makes a long recording of a short one: multiply IN OUT BYTES [ZSTD-LEVEL].
  *
- * The kernel's records are written again and again, their times shifted, until they are BYTES; what perf's own records say
- * comes once, the features as they are. IN may be compressed, OUT is with ZSTD-LEVEL.
+ * The kernel's records are written again and again, their times shifted, until they are BYTES; what
+ * perf's own records say comes once, the features as they are. IN may be compressed, OUT is with
+ * ZSTD-LEVEL.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -33,8 +34,8 @@ static void die(const char *what, const struct pd_error *e)
 static size_t time_at(const struct pd_record *r, uint64_t sample_type)
 {
 	const uint64_t before = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID;
-	const uint64_t behind = PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |
-				PERF_SAMPLE_IDENTIFIER;
+	const uint64_t behind = PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |
+				PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
 	uint64_t time;
 
 	if (!pd_record_time(r, &time))
@@ -103,20 +104,24 @@ static void add_events(struct pd_reader *r, struct pd_writer *w, uint64_t *sampl
 			const uint64_t *ids;
 			size_t nr_ids;
 
-			if (file->attr_size > sizeof(entry) || pd_reader_read_at(r, s->offset + n * file->attr_size, entry,
-						file->attr_size) != (int64_t)file->attr_size)
+			if (file->attr_size > sizeof(entry) ||
+			    pd_reader_read_at(r, s->offset + n * file->attr_size, entry,
+					      file->attr_size) != (int64_t)file->attr_size)
 				die("can't read the attributes", NULL);
-			memcpy(&attr, entry, file->attr_size < sizeof(attr) ? file->attr_size : sizeof(attr));
+			memcpy(&attr, entry,
+			       file->attr_size < sizeof(attr) ? file->attr_size : sizeof(attr));
 			sample_types[n] = attr.sample_type;
 			ids = pd_attr_ids(a, &nr_ids);
-			if (pd_writer_add_event(w, entry, file->attr_size - 16, ids, nr_ids, pd_attr_name(a), &e))
+			if (pd_writer_add_event(w, entry, file->attr_size - 16, ids, nr_ids,
+						pd_attr_name(a), &e))
 				die("an event:", &e);
 		}
 	}
 }
 
 /* All records: the kernel's into c, the others at once to the output. */
-static void take(struct pd_reader *r, struct pd_writer *w, const uint64_t *sample_types, struct copy *c)
+static void take(struct pd_reader *r, struct pd_writer *w, const uint64_t *sample_types,
+		 struct copy *c)
 {
 	const struct pd_record *record;
 	struct pd_error e;
@@ -129,8 +134,8 @@ static void take(struct pd_reader *r, struct pd_writer *w, const uint64_t *sampl
 
 		if (type < PD_RECORD_USER_START)
 			add(c, record, a ? sample_types[pd_attr_index(a)] : 0);
-		else if (type != PD_RECORD_COMPRESSED && type != PD_RECORD_COMPRESSED2 && type != PD_RECORD_FINISHED_ROUND &&
-			 pd_writer_write(w, &b, 1, &e))
+		else if (type != PD_RECORD_COMPRESSED && type != PD_RECORD_COMPRESSED2 &&
+			 type != PD_RECORD_FINISHED_ROUND && pd_writer_write(w, &b, 1, &e))
 			die("writing:", &e);
 	}
 	if (got < 0)
@@ -152,7 +157,8 @@ static void add_features(struct pd_reader *r, struct pd_writer *w, uint64_t long
 			span[1] += longer;
 			f.bytes.data = (const uint8_t *)span;
 		}
-		if (f.id != PD_FEATURE_EVENT_DESC && f.id != PD_FEATURE_COMPRESSED && pd_writer_feature_bytes(w, f.id, f.bytes, &e))
+		if (f.id != PD_FEATURE_EVENT_DESC && f.id != PD_FEATURE_COMPRESSED &&
+		    pd_writer_feature_bytes(w, f.id, f.bytes, &e))
 			die("a feature:", &e);
 	}
 }
@@ -172,7 +178,10 @@ int main(int argc, char **argv)
 	r = pd_reader_open_path(argv[1], NULL, &e);
 	if (!r)
 		die(argv[1], &e);
-	w = pd_writer_open_fd(out, PD_WRITER_OPTIONS(.mode = PD_MODE_FILE, .compress = argc > 4 ? atoi(argv[4]) : 0), &e);
+	w = pd_writer_open_fd(
+		out,
+		PD_WRITER_OPTIONS(.mode = PD_MODE_FILE, .compress = argc > 4 ? atoi(argv[4]) : 0),
+		&e);
 	sample_types = calloc(pd_reader_nr_attrs(r) + 1, sizeof(*sample_types));
 	if (!w || !sample_types)
 		die(argv[2], &e);
@@ -187,8 +196,9 @@ int main(int argc, char **argv)
 		const struct pd_bytes all = { c.bytes, c.used };
 
 		shift(&c, times ? span : 0);
-		if (pd_writer_write(w, &all, 1, &e) || pd_writer_record(w, PD_RECORD_FINISHED_ROUND, 0, -1, NULL, 0,
-									 (struct pd_bytes){ NULL, 0 }, &e))
+		if (pd_writer_write(w, &all, 1, &e) ||
+		    pd_writer_record(w, PD_RECORD_FINISHED_ROUND, 0, -1, NULL, 0,
+				     (struct pd_bytes){ NULL, 0 }, &e))
 			die("writing:", &e);
 		times++;
 		done += c.used;

@@ -1,7 +1,8 @@
 /* timed.c - runs a command and says what it took: timed OUT TIMEOUT COMMAND [ARG...].
  *
- * To OUT: wall, user and system seconds, peak memory in KiB, exit status (128 and the signal, 124 when time ran out). A small
- * program of its own, because a child's peak begins with that of the program that forked it.
+ * To OUT: wall, user and system seconds, peak memory in KiB, exit status (128 and the signal, 124
+ * when time ran out). A small program of its own, because a child's peak begins with that of the
+ * program that forked it.
  */
 #include <errno.h>
 #include <signal.h>
@@ -57,8 +58,10 @@ int main(int argc, char **argv)
 	if (!out)
 		return 1;
 	fprintf(out, "%.6f %.6f %.6f %ld %d\n",
-		(double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) / 1e9, seconds(u.ru_utime),
-		seconds(u.ru_stime), u.ru_maxrss,
-		late ? 124 : WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+		(double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) / 1e9,
+		seconds(u.ru_utime), seconds(u.ru_stime), u.ru_maxrss,
+		late		      ? 124
+		: WIFSIGNALED(status) ? 128 + WTERMSIG(status)
+				      : WEXITSTATUS(status));
 	return fclose(out) != 0;
 }

@@ -1,5 +1,5 @@
-/* write_bytes.c - how fast can so many bytes be written? write_bytes N: from one buffer to standard output, as pdecode
- * does it, 256 KiB at a time. */
+/* write_bytes.c - how fast can so many bytes be written? write_bytes N: from one buffer to standard
+ * output, as pdecode does it, 256 KiB at a time. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -29,6 +29,8 @@ static const char *const names[] = {
 	[PD_E_ARGUMENT] = "ARGUMENT",
 	[PD_E_RESTORED] = "RESTORED",
 	[PD_E_MISMATCH] = "MISMATCH",
+	[PD_E_AGAIN] = "AGAIN",
+	[PD_E_CANCELLED] = "CANCELLED",
 };
 
 const char *pd_code_name(enum pd_code code)
@@ -137,6 +139,10 @@ static const char *fixed_text(const struct pd_error *e)
 		return "an attribute was zeroed in the header: this copy is used";
 	case PD_E_MISMATCH:
 		return "an attribute differs from the header's, which is used";
+	case PD_E_AGAIN:
+		return "more bytes are needed";
+	case PD_E_CANCELLED:
+		return "cancelled while it waited for input";
 	default:
 		return pd_code_name(e->code);
 	}
@@ -193,14 +199,18 @@ static void format_problem(const struct pd_error *e, char *buf)
 
 char *pd_error_text(const struct pd_error *e, char *buf, size_t size)
 {
+	static const struct pd_error none = { .code = PD_OK };
 	char place[PART], problem[PART], skipped[48] = "";
 
+	if (!buf || !size)
+		return buf;
+	if (!e)
+		e = &none;
 	format_place(e, place);
 	format_problem(e, problem);
 	if (e->skipped)
 		snprintf(skipped, sizeof(skipped), "; %" PRIu64 " byte%s skipped", e->skipped,
 			 plural(e->skipped));
-	if (size)
-		snprintf(buf, size, "%s%s%s", place, problem, skipped);
+	snprintf(buf, size, "%s%s%s", place, problem, skipped);
 	return buf;
 }

@@ -31,21 +31,21 @@ static struct pd_map_slot *find_slot(const struct pd_map *m, uint64_t key)
 
 /* If getrandom(2) is refused, as in a sandbox, the random bytes that the process got at its start
  * are used. */
-static uint64_t draw_seed(const struct pd_map *m)
+uint64_t pd_map_draw_seed(const void *object)
 {
 	const uint8_t *bytes = (const uint8_t *)(uintptr_t)getauxval(AT_RANDOM);
 	uint64_t seed;
 
 	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) == (ssize_t)sizeof(seed))
 		return seed;
-	return mix_bits((bytes ? pd_load64(bytes, PD_SWAP_NO) : 0) ^ (uintptr_t)m);
+	return mix_bits((bytes ? pd_load64(bytes, PD_SWAP_NO) : 0) ^ (uintptr_t)object);
 }
 
 static int grow_map(struct pd_map *m)
 {
 	struct pd_map bigger = { .budget = m->budget, .size = m->size ? m->size * 2 : 16,
 		.used = m->used,
-				 .seed = m->size ? m->seed : draw_seed(m) };
+				 .seed = m->size ? m->seed : pd_map_draw_seed(m) };
 
 	bigger.slots = pd_budget_alloc(m->budget, bigger.size * sizeof(*bigger.slots));
 	if (!bigger.slots)

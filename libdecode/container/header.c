@@ -411,6 +411,7 @@ static int update_features(struct pd_source *source, struct pd_session *s, struc
 	static const uint32_t first[] = {
 		PD_FEATURE_NRCPUS, PD_FEATURE_ARCH, PD_FEATURE_E_MACHINE, PD_FEATURE_TRACING_DATA,
 		PD_FEATURE_PMU_MAPPINGS, PD_FEATURE_EVENT_DESC, PD_FEATURE_COMPRESSED,
+		PD_FEATURE_CLOCK_DATA,
 	};
 	struct pd_buf bytes = { .budget = s->budget };
 
@@ -491,7 +492,9 @@ static int add_event_types(struct pd_session *s, struct pd_container *c,
 	if (size > types.size)
 		size = types.size;
 	size -= size % PD_EVENT_TYPE_SIZE;
-	return add_section(s, c, types) || note_range(s, c, types.name, types.offset, size) ? -1 : 0;
+	if (add_section(s, c, types))
+		return -1;
+	return note_range(s, c, types.name, types.offset, size) ? -1 : 0;
 }
 
 /* Returns whether records continue at `end`, where the header states their end. */

@@ -1,5 +1,5 @@
 /* source.c - input bytes from memory, a file or a pipe. */
-#include "input/source.h"
+#include "input/source_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,59 +9,11 @@
 #include <unistd.h>
 
 #include "base/cursor.h"
-#include "input/mapping.h"
-#include "input/source_unpack.h"
-#include "input/tempfile.h"
 
 #define WINDOW_SIZE (320u << 10)	/* fits into the cache; grows if a peek asks for more */
 #define READ_MIN (64u << 10)	/* less free space in the window is not worth a read */
-#define PIECE_SIZE (4u << 20)	/* bytes of a mapped file in memory at once, besides those asked
-				 * for */
-#define TEMPFILE_DEFAULT (4ull << 30)
-#define HEAD_SIZE 16
 #define ZEROS_AT_ONCE 4096
-
-enum source_kind { SOURCE_MEMORY, SOURCE_FILE, SOURCE_STREAM, SOURCE_UNPACK };
-
-struct pd_source {
-	enum source_kind kind;
-	struct pd_budget *budget;
-	int fd;
-	enum pd_fd_owner owner;
-	uint64_t origin;	/* FILE: offset 0 is here in the descriptor */
-	uint64_t size;		/* MEMORY, FILE: when it was opened */
-	uint64_t offset;
-	const uint8_t *window;	/* bytes from window_at to window_at + filled */
-	uint64_t window_at;
-	size_t filled;
-	struct pd_windows windows;	/* `window` points into these, except for MEMORY and mapped
-					 * files */
-	bool may_map;		/* FILE */
-	struct pd_mapping mapping;	/* of the file, up to its size when it was opened */
-	size_t piece;		/* bytes of the mapping in memory at once */
-	bool in_mapping;	/* the window is in the mapping */
-	bool ended;		/* STREAM: a terminal could be read again after EOF */
-	struct pd_unpack *unpack;
-	struct pd_error damage;	/* damage of the input that was copied to a temporary file */
-	void (*wait)(void *ctx);
-	void *wait_ctx;
-};
-
-static int set_error(const struct pd_source *s, struct pd_error *e, enum pd_code code,
-		     uint64_t have)
-{
-	*e = (struct pd_error){
-		.code = code, .severity = PD_FATAL, .offset = s ? s->offset : 0, .have = have,
-	};
-	return -1;
-}
-
-static void no_memory(const struct pd_budget *b, size_t size, struct pd_error *e)
-{
-	bool fits = b->used <= b->limit && b->limit - b->used >= size;
-
-	set_error(NULL, e, fits ? PD_E_NOMEM : PD_E_LIMIT, 0);
-}
+#define ASK_MS 200	/* a signal may come just before the wait that it should interrupt */
 
 static size_t bytes_left(const struct pd_source *s)
 {
@@ -96,7 +48,18 @@ static int64_t read_at(const struct pd_source *s, uint64_t offset, void *p, size
 {
 	const ssize_t got = try_read_at(s, offset, p, n);
 
-	return got < 0 ? set_error(s, e, PD_E_IO, (uint64_t)errno) : got;
+	return got < 0 ? pd_source_fail(s, e, PD_E_IO, (uint64_t)errno) : got;
+}
+
+/* Waits until there is something to read, or the wait is cancelled. */
+static int await_stream(struct pd_source *s, struct pd_error *e)
+{
+	struct pollfd ready = { .fd = s->fd, .events = POLLIN };
+
+	for (int ms = 0; poll(&ready, 1, ms) != 1; ms = ASK_MS)
+		if (s->is_cancelled(s->cancel_ctx))
+			return pd_source_fail(s, e, PD_E_CANCELLED, 0);
+	return 0;
 }
 
 static int64_t read_stream(struct pd_source *s, void *p, size_t n, struct pd_error *e)
@@ -108,18 +71,42 @@ static int64_t read_stream(struct pd_source *s, void *p, size_t n, struct pd_err
 	if (s->wait && poll(&ready, 1, 0) != 1)
 		s->wait(s->wait_ctx);
 	for (;;) {
-		ssize_t got = read(s->fd, p, n);
+		ssize_t got;
+
+		if (s->is_cancelled && await_stream(s, e))
+			return -1;
+		got = read(s->fd, p, n);
 
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0 && errno == EAGAIN) {	/* another process may have made it
 							 * non-blocking */
-			poll(&ready, 1, -1);
+			poll(&ready, 1, s->is_cancelled ? 0 : -1);
 			continue;
 		}
 		s->ended = got == 0;
-		return got < 0 ? set_error(s, e, PD_E_IO, (uint64_t)errno) : got;
+		return got < 0 ? pd_source_fail(s, e, PD_E_IO, (uint64_t)errno) : got;
 	}
+}
+
+static size_t fed_left(const struct pd_source *s)
+{
+	return s->fed->bytes.size - s->fed->taken;
+}
+
+static int64_t read_fed(struct pd_source *s, void *p, size_t n, struct pd_error *e)
+{
+	struct pd_fed *fed = s->fed;
+
+	if (n > fed_left(s))
+		n = fed_left(s);
+	if (!n)
+		return fed->ended ? 0 : pd_source_fail(s, e, PD_E_AGAIN, 0);
+	memcpy(p, fed->bytes.data + fed->taken, n);
+	fed->taken += n;
+	if (fed->taken == fed->bytes.size)
+		fed->taken = fed->bytes.size = 0;
+	return (int64_t)n;
 }
 
 /* Reads some bytes that follow the window. */
@@ -132,6 +119,8 @@ static int64_t read_more(struct pd_source *s, void *p, size_t n, struct pd_error
 		return read_stream(s, p, n, e);
 	case SOURCE_UNPACK:
 		return pd_unpack_read(s->unpack, p, n, e);
+	case SOURCE_FED:
+		return read_fed(s, p, n, e);
 	default:
 		return 0;
 	}
@@ -162,7 +151,7 @@ static int make_room(struct pd_source *s, size_t n, struct pd_error *e)
 	    w->capacity - at >= n && w->capacity - s->filled >= READ_MIN)
 		return 0;
 	if (pd_windows_move(&s->windows, have ? s->window + at : NULL, have, size)) {
-		no_memory(s->budget, size, e);
+		pd_source_no_memory(s->budget, size, e);
 		return -1;
 	}
 	drop_piece(s, UINT64_MAX);
@@ -211,7 +200,7 @@ int pd_source_peek(struct pd_source *s, size_t n, struct pd_bytes *out, struct p
 	int64_t got = 1;
 
 	if (n > PD_PEEK_MAX)
-		got = set_error(s, e, PD_E_ARGUMENT, 0);
+		got = pd_source_fail(s, e, PD_E_ARGUMENT, 0);
 	while (got > 0 && bytes_left(s) < n && s->kind != SOURCE_MEMORY) {
 		if (map_window(s, n))
 			break;
@@ -226,7 +215,23 @@ int pd_source_peek(struct pd_source *s, size_t n, struct pd_bytes *out, struct p
 	}
 	out->size = bytes_left(s);
 	out->data = out->size ? s->window + (s->offset - s->window_at) : NULL;
+	if (got < 0 && e->code == PD_E_AGAIN)
+		e->want = n;
 	return got < 0 ? -1 : 0;
+}
+
+bool pd_source_is_fed(const struct pd_source *s)
+{
+	return s->kind == SOURCE_FED;
+}
+
+int pd_source_await(struct pd_source *s, uint64_t n, struct pd_error *e)
+{
+	if (s->kind != SOURCE_FED || s->fed->ended || bytes_left(s) + fed_left(s) >= n)
+		return 0;
+	pd_source_fail(s, e, PD_E_AGAIN, 0);
+	e->want = n;
+	return -1;
 }
 
 /* Sets *end to the current end of the input, at most `wanted`, which must be after the window. */
@@ -241,7 +246,7 @@ static int find_end(struct pd_source *s, uint64_t wanted, uint64_t *end, struct 
 	if (got)
 		return got < 0 ? -1 : 0;
 	if (fstat(s->fd, &st))
-		return set_error(s, e, PD_E_IO, (uint64_t)errno);
+		return pd_source_fail(s, e, PD_E_IO, (uint64_t)errno);
 	*end = (uint64_t)st.st_size > s->origin ? (uint64_t)st.st_size - s->origin : 0;
 	if (*end > wanted)	/* it has grown since */
 		*end = wanted;
@@ -299,45 +304,6 @@ struct pd_window *pd_source_pin(struct pd_source *s)
 	return s->windows.now;
 }
 
-/* --- reading ahead --- */
-
-#define FRONT (WINDOW_SIZE - PD_READ_AHEAD)	/* room for what is left of the window before */
-
-void pd_source_start_read_ahead(struct pd_source *s, struct pd_read_ahead *a)
-{
-	const bool is_read = s->kind == SOURCE_FILE && !s->may_map;
-
-	a->size = 0;
-	a->window = is_read && pd_windows_may_pin(s->budget) ?
-			    pd_windows_acquire(&s->windows, WINDOW_SIZE) :
-			    NULL;
-}
-
-void pd_source_read_ahead(const struct pd_source *s, struct pd_read_ahead *a)
-{
-	const ssize_t got = try_read_at(s, a->at, a->window->data + FRONT, PD_READ_AHEAD);
-
-	a->size = got > 0 ? (size_t)got : 0;
-}
-
-void pd_source_adopt(struct pd_source *s, struct pd_read_ahead *a)
-{
-	const size_t have = bytes_left(s);
-	uint8_t *to = a->window->data + FRONT - have;
-
-	if (a->size && have <= FRONT && a->at == s->offset + have) {
-		if (have)
-			memcpy(to, s->window + (s->offset - s->window_at), have);
-		pd_windows_use(&s->windows, a->window);
-		s->window = to;
-		s->window_at = s->offset;
-		s->filled = have + a->size;
-	} else {
-		pd_window_release(a->window);
-	}
-	a->window = NULL;
-}
-
 uint64_t pd_source_offset(const struct pd_source *s)
 {
 	return s->offset;
@@ -364,7 +330,7 @@ uint64_t pd_source_input_size(const struct pd_source *s)
 int pd_source_seek(struct pd_source *s, uint64_t offset, struct pd_error *e)
 {
 	if (!pd_source_is_random(s))
-		return set_error(s, e, PD_E_ARGUMENT, 0);
+		return pd_source_fail(s, e, PD_E_ARGUMENT, 0);
 	s->offset = offset;
 	return 0;
 }
@@ -375,7 +341,7 @@ int64_t pd_source_pread(struct pd_source *s, uint64_t offset, void *p, size_t n,
 	size_t done = 0;
 
 	if (!pd_source_is_random(s))
-		return set_error(s, e, PD_E_ARGUMENT, 0);
+		return pd_source_fail(s, e, PD_E_ARGUMENT, 0);
 	if (s->kind == SOURCE_MEMORY) {
 		if (offset >= s->filled || !n)
 			return 0;
@@ -430,202 +396,6 @@ uint64_t pd_source_nonzero_from(struct pd_source *s, uint64_t from, uint64_t to)
 		from = pd_source_data_from(s, from + (uint64_t)got);
 	}
 	return to;
-}
-
-/* --- opening --- */
-
-static struct pd_source *new_source(enum source_kind kind, struct pd_budget *b, struct pd_error *e)
-{
-	struct pd_source *s = pd_budget_alloc(b, sizeof(*s));
-
-	if (!s) {
-		no_memory(b, sizeof(*s), e);
-		return NULL;
-	}
-	s->kind = kind;
-	s->budget = s->windows.budget = b;
-	s->fd = -1;
-	return s;
-}
-
-/* Returns whether only the process's user can write or truncate the file. */
-static bool is_own(const struct stat *st)
-{
-	return st->st_uid == geteuid() && !(st->st_mode & (S_IWGRP | S_IWOTH));
-}
-
-/* Takes ownership of fd; on failure the caller keeps it. */
-static struct pd_source *new_fd_source(int fd, enum pd_fd_owner owner,
-				       const struct pd_source_limits *l, struct pd_error *e)
-{
-	struct pd_source *s;
-	struct stat st;
-	off_t at = -1;
-
-	if (fstat(fd, &st)) {
-		set_error(NULL, e, PD_E_IO, (uint64_t)errno);
-		return NULL;
-	}
-	if (S_ISDIR(st.st_mode)) {
-		set_error(NULL, e, PD_E_IO, EISDIR);
-		return NULL;
-	}
-	if (S_ISREG(st.st_mode))
-		at = lseek(fd, 0, SEEK_CUR);
-	s = new_source(at >= 0 ? SOURCE_FILE : SOURCE_STREAM, l->budget, e);
-	if (!s)
-		return NULL;
-	s->fd = fd;
-	s->owner = owner;
-	if (at >= 0) {
-		s->origin = (uint64_t)at;
-		s->size = st.st_size > at ? (uint64_t)(st.st_size - at) : 0;
-		s->may_map = l->map_own && is_own(&st);
-		s->piece = PIECE_SIZE;
-	}
-	return s;
-}
-
-/* Returns whether this is a perf.data header with sections: its size is not 16, that of pipe
- * mode. */
-static bool needs_random(struct pd_bytes head)
-{
-	static const char magics[][9] = { "PERFILE2", "2ELIFREP", "PERFFILE" };
-	bool known = false;
-
-	if (head.size < HEAD_SIZE)
-		return false;
-	for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++)
-		known |= !memcmp(head.data, magics[i], 8);
-	return known && pd_load64(head.data + 8, PD_SWAP_NO) != HEAD_SIZE &&
-	       pd_load64(head.data + 8, PD_SWAP_YES) != HEAD_SIZE;
-}
-
-/* Takes ownership of s. */
-static struct pd_source *unpack_source(struct pd_source *s, const struct pd_packing *packing,
-				       struct pd_error *e)
-{
-	struct pd_source *outer = new_source(SOURCE_UNPACK, s->budget, e);
-
-	if (!outer) {
-		pd_source_close(s);
-		return NULL;
-	}
-	outer->unpack = pd_unpack_new(s, packing, s->budget, e);
-	if (!outer->unpack) {
-		pd_source_close(outer);
-		return NULL;
-	}
-	return outer;
-}
-
-/* Copies all of s to the file. If the input is damaged or broken, keeps what came before. */
-static int fill_tempfile(struct pd_source *s, struct pd_tempfile *tempfile, struct pd_error *damage,
-			 struct pd_error *e)
-{
-	struct pd_bytes in;
-
-	for (;;) {
-		if (pd_source_peek(s, 1, &in, damage)) {
-			damage->severity = PD_DAMAGED;
-			return 0;
-		}
-		if (!in.size)
-			break;
-		if (pd_tempfile_append(tempfile, in.data, in.size, e)) {
-			e->offset = s->offset;
-			return -1;
-		}
-		s->offset += in.size;
-	}
-	if (pd_source_damage(s))
-		*damage = *pd_source_damage(s);
-	return 0;
-}
-
-/* Takes ownership of s. */
-static struct pd_source *copy_to_tempfile(struct pd_source *s, const struct pd_source_limits *l,
-					  struct pd_error *e)
-{
-	struct pd_error damage = { .code = PD_OK };
-	struct pd_source *file = NULL;
-	struct pd_tempfile tempfile;
-
-	if (pd_tempfile_open(&tempfile, l->tempfile ? l->tempfile : TEMPFILE_DEFAULT, e))
-		goto out;
-	if (!fill_tempfile(s, &tempfile, &damage, e))
-		file = new_fd_source(tempfile.fd, PD_FD_OWNED, l, e);
-	if (file)
-		file->damage = damage;
-	else
-		pd_tempfile_close(&tempfile);
-out:
-	pd_source_close(s);
-	return file;
-}
-
-/* Adds the layers that the first bytes need: unpacking, a temporary file. Takes ownership of s. */
-static struct pd_source *open_layers(struct pd_source *s, const struct pd_source_limits *l,
-				struct pd_error *e)
-{
-	const struct pd_packing *packing;
-	struct pd_bytes head;
-
-	_Static_assert(HEAD_SIZE >= PD_PACKING_HEAD, "the packing is found");
-	if (pd_source_peek(s, HEAD_SIZE, &head, e))
-		goto failed;
-	packing = pd_packing_of(head);
-	if (packing) {
-		s = unpack_source(s, packing, e);
-		if (!s)
-			return NULL;
-		if (pd_source_peek(s, HEAD_SIZE, &head, e))
-			goto failed;
-	}
-	if (!pd_source_is_random(s) && needs_random(head))
-		return copy_to_tempfile(s, l, e);
-	return s;
-failed:
-	pd_source_close(s);
-	return NULL;
-}
-
-struct pd_source *pd_source_open_fd(int fd, enum pd_fd_owner owner,
-				    const struct pd_source_limits *l, struct pd_error *e)
-{
-	struct pd_source *s = new_fd_source(fd, owner, l, e);
-
-	if (!s) {
-		if (owner == PD_FD_OWNED)
-			close(fd);
-		return NULL;
-	}
-	return open_layers(s, l, e);
-}
-
-struct pd_source *pd_source_open_path(const char *path, const struct pd_source_limits *l,
-				      struct pd_error *e)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-
-	if (fd < 0) {
-		set_error(NULL, e, PD_E_IO, (uint64_t)errno);
-		return NULL;
-	}
-	return pd_source_open_fd(fd, PD_FD_OWNED, l, e);
-}
-
-struct pd_source *pd_source_open_memory(struct pd_bytes in, const struct pd_source_limits *l,
-					struct pd_error *e)
-{
-	struct pd_source *s = new_source(SOURCE_MEMORY, l->budget, e);
-
-	if (!s)
-		return NULL;
-	s->window = in.data;
-	s->filled = in.size;
-	s->size = in.size;
-	return open_layers(s, l, e);
 }
 
 void pd_source_close(struct pd_source *s)

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "input/window.h"
 #include "pd/bytes.h"
 #include "pd/error.h"
@@ -28,6 +29,15 @@ struct pd_source_limits {
 	struct pd_budget *budget;
 	uint64_t tempfile;		/* largest temporary file; 0: 4 GiB */
 	bool map_own;		/* PD_MAP_OWN */
+	bool (*is_cancelled)(void *ctx);	/* as in pd_reader_options; may be NULL */
+	void *ctx;
+};
+
+/* Bytes that the caller gives in pieces. */
+struct pd_fed {
+	struct pd_buf bytes;	/* of which `taken` are in the source's window */
+	size_t taken;
+	bool ended;
 };
 
 struct pd_source;
@@ -42,7 +52,26 @@ struct pd_source *pd_source_open_fd(int fd, enum pd_fd_owner owner,
 /* `in` is borrowed until pd_source_close(). */
 struct pd_source *pd_source_open_memory(struct pd_bytes in, const struct pd_source_limits *l,
 					struct pd_error *e);
+/* A stream of the bytes in `fed`, which is borrowed as long. Where there are too few and more may
+ * come, calls fail with PD_E_AGAIN and have no effect. Nothing is unpacked. */
+struct pd_source *pd_source_open_fed(struct pd_fed *fed, const struct pd_source_limits *l,
+				     struct pd_error *e);
+/* Returns whether an input that begins like this is unpacked, or copied to a temporary file if it
+ * is a stream. */
+bool pd_source_has_layers(struct pd_bytes head);
 void pd_source_close(struct pd_source *s);
+
+/* Returns whether calls on the source may fail with one of these codes and be repeated. */
+static inline bool pd_is_pause(enum pd_code code)
+{
+	return code == PD_E_AGAIN || code == PD_E_CANCELLED;
+}
+
+bool pd_source_is_fed(const struct pd_source *s);
+
+/* Fails with PD_E_AGAIN, and sets e->want to n, if the source is fed, and fewer than n bytes from
+ * the offset on are there, and more may come. */
+int pd_source_await(struct pd_source *s, uint64_t n, struct pd_error *e);
 
 /* Sets a function to call before a read that may block on a pipe, so that output can be flushed. */
 void pd_source_on_wait(struct pd_source *s, void (*wait)(void *ctx), void *ctx);
@@ -59,26 +88,6 @@ int pd_source_skip(struct pd_source *s, uint64_t n, uint64_t *skipped, struct pd
 /* Pins the peeked bytes until the returned window is released; it must be released before the
  * source is closed. Returns NULL if they stay valid anyway. */
 struct pd_window *pd_source_pin(struct pd_source *s);
-
-/* Bytes that another thread reads from a file for the source. */
-struct pd_read_ahead {
-	struct pd_window *window;	/* pinned for the thread; NULL: none */
-	uint64_t at;			/* offset of the bytes */
-	size_t size;			/* number of bytes */
-};
-
-/* Bytes read ahead at once. Each handover moves some cache lines between cores, at twice the cost
- * if they share no cache; of larger pieces less fits into a core's own cache. */
-#define PD_READ_AHEAD (192u << 10)
-
-/* Sets a->window to a window to read into, or NULL if the source is not a file that is read. */
-void pd_source_start_read_ahead(struct pd_source *s, struct pd_read_ahead *a);
-/* Fills the window from the offset a->at. Reading less than there is, or nothing, is harmless.
- * Thread-safe. */
-void pd_source_read_ahead(const struct pd_source *s, struct pd_read_ahead *a);
-/* Makes the bytes available to pd_source_peek() if they follow those peeked so far. Releases the
- * window in any case. */
-void pd_source_adopt(struct pd_source *s, struct pd_read_ahead *a);
 
 uint64_t pd_source_offset(const struct pd_source *s);
 

@@ -92,20 +92,32 @@ static bool is_number(const struct pd_field *f, unsigned int width)
 	       (f->show == PD_DEC || f->show == PD_SIGNED || (f->show == PD_HEX && width == 8));
 }
 
-void pd_emit_add_ops(struct pd_emit *p, const struct pd_op *ops, size_t n)
+static void add_number_row(struct pd_emit *p, const struct pd_json *j, const struct pd_op *op)
+{
+	const struct pd_field *f = op->field;
+	const int32_t offset = (int32_t)op->offset;
+
+	pd_emit_add_text(p, f->key, f->key_size);
+	pd_emit_add_number(p, offset, op->width, (enum pd_show)f->show);
+	if (pd_json_has_utc(j, f))
+		add_slot(p, (struct pd_emit_slot){ .offset = offset, .how = PD_EMIT_UTC },
+			 PD_JSON_UTC_SIZE);
+}
+
+void pd_emit_add_ops(struct pd_emit *p, const struct pd_json *j, const struct pd_op *ops, size_t n)
 {
 	for (const struct pd_op *op = ops, *end = op + n; op < end; op++) {
 		const struct pd_field *f = op->field;
-		const int32_t offset = (int32_t)op->offset;
 
 		if (op->kind == PD_PAD || f->show == PD_HIDDEN)
 			continue;
+		/* The name may be long, and is another one in the next record. */
+		p->is_unusable |= f->names_event;
 		if (is_number(f, op->width)) {
-			pd_emit_add_text(p, f->key, f->key_size);
-			pd_emit_add_number(p, offset, op->width, (enum pd_show)f->show);
+			add_number_row(p, j, op);
 		} else {
 			const struct pd_emit_slot slot = {
-				.offset = offset, .op = op, .how = PD_EMIT_VISIT };
+				.offset = (int32_t)op->offset, .op = op, .how = PD_EMIT_VISIT };
 
 			add_slot(p, slot, max_row_size(f));
 		}
@@ -143,6 +155,11 @@ static COLD char *put_other(struct pd_json *j, const struct pd_emit_slot *s, cha
 		j->w.at = at;
 		pd_json_visitor.number(j, s->op->field,
 				       pd_op_shown(s->op, data - s->op->offset, swap));
+		return j->w.at;
+	}
+	if (s->how == PD_EMIT_UTC) {
+		j->w.at = at;
+		pd_json_utc(j, pd_load64(data, swap));
 		return j->w.at;
 	}
 	v = pd_load(data, s->width, swap);

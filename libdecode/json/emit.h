@@ -27,6 +27,7 @@ enum pd_emit_how {
 	PD_EMIT_SIGNED,		/* a decimal of any width */
 	PD_EMIT_OTHER,		/* an unsigned decimal of any width */
 	PD_EMIT_VISIT,		/* the visitor writes the row with its key */
+	PD_EMIT_UTC,		/* 8 bytes of a time: pd_json_utc() writes key and value */
 };
 
 struct pd_emit_slot {
@@ -90,7 +91,8 @@ void pd_emit_add_text(struct pd_emit *p, const char *text, size_t n);
 /* Appends a slot for a number shown as decimal, signed or (if 8 bytes wide) hex. */
 void pd_emit_add_number(struct pd_emit *p, int32_t offset, unsigned int width, enum pd_show show);
 /* Appends the first n ops of a list, with their keys. */
-void pd_emit_add_ops(struct pd_emit *p, const struct pd_op *ops, size_t n);
+void pd_emit_add_ops(struct pd_emit *p, const struct pd_json *j, const struct pd_op *ops,
+		     size_t n);
 /* Ends the program: it is unusable unless all of it fits and it begins with a literal. */
 void pd_emit_end(struct pd_emit *p);
 

@@ -1,4 +1,5 @@
 /* json.c - the JSON sink: the document, or JSON Lines, around records, attrs and features. */
+#include "base/argument.h"
 #include "json/json.h"
 
 #include <stdlib.h>
@@ -10,6 +11,11 @@
 #define OWN_MEMORY (64u << 20)
 /* A document's errors are listed at its end: the list may use this share of the reader's memory. */
 #define LIST_PART 4
+
+static bool has_header(const struct pd_json *j)
+{
+	return j->options.parts != PD_JSON_RECORDS || j->options.shape != PD_JSON_LINES;
+}
 
 /* Checks whether events and features precede the records. A pipe's are only known at its end. */
 static bool header_is_first(const struct pd_json *j)
@@ -89,39 +95,8 @@ static void write_features(struct pd_json *j)
 		if (pd_reader_feature(j->reader, i, &f, &e) == 0)
 			write_feature(j, f.id, f.bytes);
 	}
-	for (size_t i = 0; i < j->nr_features; i++)
-		write_feature(j, j->features[i].id, j->features[i].bytes);
 	if (!lines)
 		pd_jsonw_raw(&j->w, "}", 1);
-}
-
-/* Saves the bytes of a feature that is a record of a pipe: it is shown again after the records. */
-static void save_feature(struct pd_json *j, const struct pd_record *r)
-{
-	struct pd_json_saved_feature *f;
-	struct pd_bytes payload;
-	uint64_t id;
-	uint8_t *copy;
-
-	if (r->frame.type == PD_RECORD_HEADER_TRACING_DATA && r->payload.size) {
-		id = PD_FEATURE_TRACING_DATA;
-		payload = r->payload;
-	} else if (r->frame.type == PD_RECORD_HEADER_FEATURE && r->body.size > 8 &&
-		   pd_record_get_number(r, "feat_id", &id) && id < PD_FEATURE_BITS) {
-		payload = (struct pd_bytes){ r->body.data + 8, r->body.size - 8 };
-	} else {
-		return;
-	}
-	for (size_t i = 0; i < j->nr_features; i++)
-		if (j->features[i].id == id)
-			return;
-	copy = pd_arena_alloc(&j->arena, payload.size);
-	f = copy && j->nr_features < PD_FEATURE_BITS ? &j->features[j->nr_features] : NULL;
-	if (!f)
-		return;
-	memcpy(copy, payload.data, payload.size);
-	*f = (struct pd_json_saved_feature){ (uint32_t)id, { copy, payload.size } };
-	j->nr_features++;
 }
 
 static void drain_workers(void *ctx)
@@ -130,6 +105,25 @@ static void drain_workers(void *ctx)
 
 	if (j->workers)
 		pd_json_workers_drain(j->workers);
+}
+
+/* Writes the events and features. */
+static void write_header(struct pd_json *j)
+{
+	if (!has_header(j))
+		return;
+	write_attrs(j);
+	write_features(j);
+}
+
+static void write_file_line(struct pd_json *j)
+{
+	if (!has_header(j))
+		return;
+	open_line(j, "file");
+	write_format(j);
+	pd_json_file(j);
+	close_line(j);
 }
 
 /* Charges the reader's budget for the list of errors, and leaves the reader half of the rest. The
@@ -158,10 +152,7 @@ static int begin_document(void *state, struct pd_reader *r)
 	j->own.limit += j->session->budget->limit / LIST_PART;
 	charge_list(j, j->errors_capacity * sizeof(*j->errors));	/* the header's errors */
 	if (lines) {
-		open_line(j, "file");
-		write_format(j);
-		pd_json_file(j);
-		close_line(j);
+		write_file_line(j);
 	} else {
 		pd_jsonw_char(&j->w, '{');
 		write_format(j);
@@ -170,10 +161,8 @@ static int begin_document(void *state, struct pd_reader *r)
 		pd_jsonw_char(&j->w, '}');
 	}
 	j->begun = true;
-	if (header_is_first(j)) {
-		write_attrs(j);
-		write_features(j);
-	}
+	if (header_is_first(j))
+		write_header(j);
 	if (!lines)
 		pd_jsonw_raw(&j->w, ",\n\"records\":[", 13);
 	if (j->options.threads > 1 && j->options.parts != PD_JSON_HEADER) {
@@ -234,8 +223,6 @@ static int on_record(void *state, const struct pd_record *r)
 	struct pd_json *j = state;
 	int kept;
 
-	if (!header_is_first(j))
-		save_feature(j, r);
 	if (j->options.parts == PD_JSON_HEADER)
 		return j->w.failed;
 	kept = pd_json_keeps(j, r);
@@ -372,6 +359,33 @@ static void write_listed_errors(struct pd_json *j)
 	}
 }
 
+/* Writes what was mapped. */
+static void write_images(struct pd_json *j)
+{
+	const bool lines = j->options.shape == PD_JSON_LINES;
+	const size_t n = j->options.history ? pd_history_nr_images(j->options.history) : 0;
+
+	if (!j->options.history || j->options.parts == PD_JSON_HEADER)
+		return;
+	if (!lines)
+		pd_jsonw_raw(&j->w, ",\n\"images\":[", 12);
+	for (size_t i = 0; i < n; i++) {
+		if (lines) {
+			open_line(j, "image");
+		} else {
+			pd_jsonw_comma(&j->w);
+			pd_jsonw_raw(&j->w, "\n{", 2);
+		}
+		pd_json_image(j, i);
+		if (lines)
+			close_line(j);
+		else
+			pd_jsonw_char(&j->w, '}');
+	}
+	if (!lines)
+		pd_jsonw_char(&j->w, ']');
+}
+
 static int finish_document(void *state, struct pd_reader *r)
 {
 	struct pd_json *j = state;
@@ -379,10 +393,9 @@ static int finish_document(void *state, struct pd_reader *r)
 	(void)r;
 	drain_workers(j);
 	if (j->options.shape == PD_JSON_LINES) {
-		if (!header_is_first(j)) {
-			write_attrs(j);
-			write_features(j);
-		}
+		if (!header_is_first(j))
+			write_header(j);
+		write_images(j);
 		write_listed_errors(j);
 		open_line(j, "summary");
 		pd_json_summary(j);
@@ -390,10 +403,9 @@ static int finish_document(void *state, struct pd_reader *r)
 		return pd_jsonw_flush(&j->w);
 	}
 	pd_jsonw_char(&j->w, ']');
-	if (!header_is_first(j)) {
-		write_attrs(j);
-		write_features(j);
-	}
+	if (!header_is_first(j))
+		write_header(j);
+	write_images(j);
 	pd_jsonw_raw(&j->w, ",\n\"errors\":[", 12);
 	write_listed_errors(j);
 	pd_jsonw_raw(&j->w, "],\n\"summary\":{", 14);
@@ -417,6 +429,7 @@ static void free_json(void *state)
 	pd_json_workers_free(j->workers);
 	pd_budget_free(&j->own, j->errors, j->errors_capacity * sizeof(*j->errors));
 	pd_map_free(&j->counts.others);
+	pd_json_resolve_free(j);
 	pd_arena_free(&j->arena);
 	free(j->w.buffer - 1);
 	free(j);
@@ -427,17 +440,29 @@ struct pd_sink *pd_sink_new_json(const struct pd_json_options *o, struct pd_outp
 	static const struct pd_sink_ops ops = {
 		sizeof(ops), begin_document, on_record, on_error, finish_document, on_wait,
 		free_json };
-	struct pd_json *j = calloc(1, sizeof(*j));
-	char *buffer = malloc(PD_JSONW_BUFFER + 1);
-	struct pd_sink *sink = j && buffer ? pd_sink_new_batched(&ops, write_batches, j) : NULL;
+	struct pd_json_options options = { .size = sizeof(options) };
+	struct pd_sink *sink;
+	struct pd_json *j;
+	char *buffer;
 
+	if (!out.write || (o && pd_options_take(&options, sizeof(options), o, o->size)) ||
+	    options.shape > PD_JSON_LINES || options.blobs > PD_BLOBS_FULL ||
+	    options.layout > PD_JSON_INDENTED || options.parts > PD_JSON_RECORDS ||
+	    options.times > PD_JSON_CLOCK_AND_UTC)
+		return NULL;
+	j = calloc(1, sizeof(*j));
+	buffer = malloc(PD_JSONW_BUFFER + 1);
+	sink = j && buffer ? pd_sink_new_batched(&ops, write_batches, j) : NULL;
 	if (!sink) {
 		free(j);
 		free(buffer);
 		return NULL;
 	}
-	if (o)
-		memcpy(&j->options, o, o->size < sizeof(j->options) ? o->size : sizeof(j->options));
+	j->options = options;
+	if (j->options.history && j->options.namer)
+		memcpy(&j->namer, j->options.namer,
+		       j->options.namer->size < sizeof(j->namer) ? j->options.namer->size :
+								   sizeof(j->namer));
 	if (j->options.layout == PD_JSON_INDENTED)
 		out = pd_pretty_init(&j->pretty, out);
 	j->own.limit = OWN_MEMORY;

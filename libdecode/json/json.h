@@ -5,14 +5,10 @@
 #include "base/jsonw.h"
 #include "base/pretty.h"
 #include "json/emit.h"
+#include "pd/history.h"
 #include "reader/reader.h"
 #include "stats/totals.h"
 #include "stream/batch.h"
-
-struct pd_json_saved_feature {
-	uint32_t id;
-	struct pd_bytes bytes;
-};
 
 /* The names of a set of registers as keys. */
 #define PD_JSON_REGISTER_KEY 16
@@ -42,6 +38,7 @@ struct pd_json {
 	struct pd_jsonw w;
 	struct pd_pretty pretty;	/* between w and the output if indented */
 	struct pd_json_options options;
+	struct pd_namer namer;		/* a copy of options.namer; zeros: none */
 	struct pd_reader *reader;
 	struct pd_session *session;
 	struct pd_budget own;		/* of the sink: for events and errors, not for records */
@@ -54,8 +51,6 @@ struct pd_json {
 	struct pd_error fatal;		/* if the list was full when it occurred */
 	uint64_t listed;		/* bytes of the list, charged to the reader's budget */
 	uint64_t unlisted;		/* errors that the list has no room for */
-	struct pd_json_saved_feature features[PD_FEATURE_BITS];	/* of a pipe */
-	size_t nr_features;
 	bool begun;
 	struct pd_json_workers *workers;	/* NULL: one thread */
 	bool error_is_written;		/* the line of the error being reported is written */
@@ -65,12 +60,44 @@ struct pd_json {
 	struct pd_bytes raw_data;
 	size_t fields_missing;		/* of its tracepoint: the raw data are too short */
 	bool not_utf8;			/* a bare string, which has no key for _hex, is not */
+	struct pd_json_second {
+		uint64_t second;	/* since 1970 */
+		char text[20];		/* 2026-11-23T09:15:48. */
+	} second;			/* of the last time_utc; 0: none yet */
+	struct pd_json_resolve {
+		struct pd_location *locations;	/* of the record being written */
+		int32_t pid;			/* of the record being written; -1: unknown */
+		size_t capacity, nr_counts;
+		struct pd_json_image_count {
+			uint64_t samples, frames;	/* samples: with their ip in it */
+		} *counts;			/* of each image; NULL: none yet */
+	} resolve;			/* with options.history */
 };
 
 extern const struct pd_visitor pd_json_visitor;
 /* A pd_see_fixed_fields: writes numbers at fixed offsets, without a call for each. */
 void pd_json_fixed_fields(void *ctx, const struct pd_op *ops, size_t n, const uint8_t *start,
 			  enum pd_swap swap);
+
+/* Returns whether the row is a `time` that has a `time_utc` beside it. */
+static inline bool pd_json_has_utc(const struct pd_json *j, const struct pd_field *f)
+{
+	return j->options.times == PD_JSON_CLOCK_AND_UTC && f->role == PD_ROLE_TIME &&
+	       strcmp(f->name, "time") == 0;
+}
+
+#define PD_JSON_UTC_SIZE 64	/* at least what pd_json_utc() writes */
+/* Writes ,"time_utc":"..." for a time of the record, if its wall time is known. */
+void pd_json_utc(struct pd_json *j, uint64_t time);
+
+/* Writes a sample's ,"comm", ,"frames" and ,"branch_frames", as far as options.history, which must
+ * be set, knows them. */
+void pd_json_resolve(struct pd_json *j, const struct pd_record *r);
+/* Moves the counts of a worker to the caller's sink. */
+void pd_json_resolve_collect(struct pd_json *all, struct pd_json *worker);
+void pd_json_resolve_free(struct pd_json *j);
+/* Writes the members of an image of options.history. */
+void pd_json_image(struct pd_json *j, size_t index);
 
 /* Writes ,"tracepoint":{...} for the record's raw data. */
 void pd_json_tracepoint(struct pd_json *j, const struct pd_tp_event *e);
@@ -101,8 +128,8 @@ int pd_json_keeps(struct pd_json *j, const struct pd_record *r);
 /* Writes a record as a line, or as an element of the document's array. */
 void pd_json_write_record(struct pd_json *j, const struct pd_record *r);
 /* Compiles the members before a record's fields, and the numbers that its body begins with. */
-void pd_json_compile_record(struct pd_emit *p, const struct pd_emit_key *key,
-			    const struct pd_record *r);
+void pd_json_compile_record(struct pd_emit *p, const struct pd_json *j,
+			    const struct pd_emit_key *key, const struct pd_record *r);
 /* Writes the members before a record's fields without an emit program: for a record that is cut or
  * of an unknown type, or skipped bytes. */
 void pd_json_write_head_slow(struct pd_json *j, const struct pd_record *r);

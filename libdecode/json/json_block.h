@@ -5,7 +5,7 @@
 #include "json/json.h"
 #include "stream/batch.h"
 
-/* Bytes of records in a full block: at least what is read ahead at once. */
+/* Bytes of records in a full block. */
 #define PD_JSON_BLOCK_BYTES (224 * 1024)
 #define PD_JSON_BLOCK_RECORDS 4096
 
@@ -80,7 +80,7 @@ static inline bool pd_json_block_is_empty(const struct pd_json_block *b)
 	return !b->nr_spans;
 }
 
-/* Clears the block for new records. For the owner of the reader. */
+/* Clears the block for new records. For the thread that reads. */
 void pd_json_block_clear(struct pd_json_block *b);
 
 #endif

@@ -101,8 +101,8 @@ static void write_head(struct pd_jsonw *w, const struct pd_record *r)
 	write_misc_and_event(w, r);
 }
 
-void pd_json_compile_record(struct pd_emit *p, const struct pd_emit_key *key,
-			    const struct pd_record *r)
+void pd_json_compile_record(struct pd_emit *p, const struct pd_json *j,
+			    const struct pd_emit_key *key, const struct pd_record *r)
 {
 	const size_t names = (r->file ? strlen(r->file) : 0) +
 			     (r->attr && r->attr->name ? strlen(r->attr->name) : 0);
@@ -120,7 +120,7 @@ void pd_json_compile_record(struct pd_emit *p, const struct pd_emit_key *key,
 	write_misc_and_event(&s.w, r);
 	pd_emit_add_scratch(p, &s);
 	if (key->of)
-		pd_emit_add_ops(p, key->of, r->plan->list->nr_simple);
+		pd_emit_add_ops(p, j, key->of, r->plan->list->nr_simple);
 	pd_emit_end(p);
 }
 

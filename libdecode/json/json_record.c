@@ -56,7 +56,7 @@ static inline void write_head(struct pd_json *j, const struct pd_record *r)
 	const bool is_whole = f->desc && f->bytes.size == f->size && f->state != PD_FRAME_SKIPPED;
 
 	if (is_whole && !pd_emit_is_for(p, &key))
-		pd_json_compile_record(p, &key, r);
+		pd_json_compile_record(p, j, &key, r);
 	j->written = NULL;
 	if (is_whole && !p->is_unusable) {
 		pd_emit_run(j, p, r->body.data, j->session->swap);
@@ -86,7 +86,7 @@ static inline struct pd_emit *find_program(struct pd_json *j, const struct pd_op
 		pd_emit_begin(p, &key);
 		if (what == PD_EMIT_TRAILER)
 			pd_emit_add_text(p, ",\"sample_id\":{", 14);
-		pd_emit_add_ops(p, ops, n);
+		pd_emit_add_ops(p, j, ops, n);
 		if (what == PD_EMIT_TRAILER)
 			pd_emit_add_text(p, "}", 1);
 		pd_emit_end(p);
@@ -158,6 +158,8 @@ void pd_json_write_record(struct pd_json *j, const struct pd_record *r)
 	write_head(j, r);
 	if (r->plan) {
 		write_fields(j, r);
+		if (j->options.history && r->frame.type == PD_RECORD_SAMPLE)
+			pd_json_resolve(j, r);
 	} else {
 		PD_JSONW_KEY(&j->w, "body");
 		pd_jsonw_hex(&j->w, r->body);

@@ -168,11 +168,28 @@ static size_t write_fields(struct pd_json *j, const struct pd_tp_event *e, size_
 	return i + 1;
 }
 
+/* Writes the name of the system call, if its number is one of the machine's. */
+static COLD void write_syscall(struct pd_json *j, const struct pd_tp_event *e)
+{
+	const struct pd_tp_field *f = e->syscall;
+	const char *name = j->raw_data.size < e->min_size ? NULL :
+		pd_arch_syscall(j->session->arch,
+				pd_load(j->raw_data.data + f->offset, f->size, e->swap));
+
+	if (!name)
+		return;
+	PD_JSONW_KEY(&j->w, "syscall");
+	pd_jsonw_string(&j->w, name);
+}
+
 void pd_json_tracepoint(struct pd_json *j, const struct pd_tp_event *e)
 {
 	uint64_t left = pd_tp_allowance(j->raw_data);
 
 	for (size_t i = 0; i < e->nr_fields;)
 		i = write_fields(j, e, i, &left);
-	pd_jsonw_raw(&j->w, "}}", 2);
+	pd_jsonw_char(&j->w, '}');
+	if (e->syscall)
+		write_syscall(j, e);
+	pd_jsonw_char(&j->w, '}');
 }

@@ -133,6 +133,18 @@ static void write_double(struct pd_json *j, const struct pd_field *f, uint64_t v
 	pd_jsonw_hex(&j->w, (struct pd_bytes){ bytes, sizeof(bytes) });
 }
 
+/* Writes the name of the event that has the id. */
+static void write_event_of(struct pd_json *j, uint64_t id)
+{
+	const struct pd_attr *a = pd_session_by_id(j->session, id);
+	char buf[PD_IMPLIED_NAME_MAX];
+
+	if (!a)
+		return;
+	PD_JSONW_KEY(&j->w, "event");
+	pd_jsonw_text(&j->w, pd_session_event_name(j->session, a, buf));
+}
+
 static void on_number(void *ctx, const struct pd_field *f, uint64_t v)
 {
 	struct pd_json *j = ctx;
@@ -167,6 +179,10 @@ static void on_number(void *ctx, const struct pd_field *f, uint64_t v)
 	default:
 		pd_json_key(j, f);
 		pd_jsonw_unsigned(&j->w, v);
+		if (pd_json_has_utc(j, f))
+			pd_json_utc(j, v);
+		if (f->names_event)
+			write_event_of(j, v);
 		break;
 	}
 }

@@ -7,6 +7,9 @@
 
 #define SPINS 4000
 
+/* Result of filling a block. ENDED: pd_reader_next() is needed. */
+enum filled { MORE, FULL, ENDED, FAILED };
+
 bool pd_json_workers_can_take(const struct pd_record *r)
 {
 	const struct pd_frame *f = &r->frame;
@@ -28,24 +31,6 @@ static struct pd_json_slot *take_filled(struct pd_json_workers *pool)
 	return NULL;
 }
 
-void pd_json_workers_notify(struct pd_json_workers *pool)
-{
-	struct pd_json_worker *best = NULL;
-
-	for (size_t i = 1; i < pool->nr_workers; i++) {
-		struct pd_json_worker *w = &pool->workers[i];
-
-		if (w->sleeping && (!best || pd_json_worker_has_needed(pool, w)))
-			best = w;
-	}
-	if (best) {
-		best->sleeping = false;
-		pthread_cond_signal(&best->wake);
-	}
-	pthread_cond_broadcast(&pool->done);
-	__atomic_store_n(&pool->nr_changes, pool->nr_changes + 1, __ATOMIC_RELAXED);
-}
-
 /* Spins first: a change usually comes sooner than a thread can sleep and wake. Must be called with
  * the lock held, which is held on return. */
 static void await_change(struct pd_json_workers *pool, struct pd_json_worker *w)
@@ -59,25 +44,18 @@ static void await_change(struct pd_json_workers *pool, struct pd_json_worker *w)
 		pd_thread_relax();
 	}
 	pthread_mutex_lock(&pool->lock);
-	if (pool->nr_changes != seen)
-		return;
-	if (w == &pool->workers[0])
-		pthread_cond_wait(&pool->done, &pool->lock);
-	else
-		w->sleeping = true;
-	while (w->sleeping && !pool->quit)
-		pthread_cond_wait(&w->wake, &pool->lock);
+	if (pool->nr_changes == seen && !pool->quit)
+		pthread_cond_wait(w == &pool->workers[0] ? &pool->done : &pool->work, &pool->lock);
 }
 
 /* Must be called with the lock held, which is held on return. Returns false if there is no work. */
 static bool work_once(struct pd_json_workers *pool, struct pd_json_worker *w)
 {
 	struct pd_json_slot *p = take_filled(pool);
-	const bool busy = !p && pd_json_workers_read(pool, w, &p);
 
 	if (p)
 		pd_json_workers_write(pool, w, p);
-	return busy || p;
+	return p;
 }
 
 static void *worker_main(void *arg)
@@ -103,9 +81,19 @@ static void work_or_wait(struct pd_json_workers *pool)
 	pd_json_workers_flush(pool, &pool->workers[0]);
 }
 
+static size_t count_filled(const struct pd_json_workers *pool)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < pool->nr_slots; i++)
+		n += pool->ring[i].state == PD_JSON_FILLED;
+	return n;
+}
+
 /* Gives the block being filled to the workers, when the next slot is free. */
 static int submit_block(struct pd_json_workers *pool)
 {
+	struct pd_json_slot *filled;
 	int failed;
 
 	/* This text precedes the block; if there is any, the workers are idle. */
@@ -114,11 +102,25 @@ static int submit_block(struct pd_json_workers *pool)
 	pd_json_workers_flush(pool, &pool->workers[0]);
 	while (pool->oldest == (pool->filling + 1) % pool->nr_slots)
 		work_or_wait(pool);
-	pd_json_workers_next_slot(pool, PD_JSON_FILLED);
-	failed = pd_json_workers_sync(pool);
+	filled = &pool->ring[pool->filling];
+	filled->state = PD_JSON_FILLED;
+	pool->filling = (pool->filling + 1) % pool->nr_slots;
+	pd_json_block_clear(pool->ring[pool->filling].block);
 	pd_json_workers_notify(pool);
+	if (count_filled(pool) > 2 * pool->nr_workers) {
+		filled->state = PD_JSON_TAKEN;
+		pd_json_workers_write(pool, &pool->workers[0], filled);
+	}
+	failed = pd_json_workers_sync(pool);
 	pthread_mutex_unlock(&pool->lock);
 	return failed;
+}
+
+/* Must be called after a record was added to the block being filled. */
+static void note_first(struct pd_json_workers *pool)
+{
+	if (!pool->has_records)
+		pool->ring[pool->filling].block->first = pool->has_records = true;
 }
 
 int pd_json_workers_add(struct pd_json_workers *pool, const struct pd_record *r)
@@ -130,39 +132,64 @@ int pd_json_workers_add(struct pd_json_workers *pool, const struct pd_record *r)
 			return pool->main->w.failed;
 	if (added < 0)
 		return -1;
-	pd_json_workers_note_first(pool);
+	note_first(pool);
 	return 0;
 }
 
-/* Lets all workers read, one after the other. */
-static void read_shared(struct pd_json_workers *pool)
+/* Adds the batches that come next. FAILED sets *status. */
+static enum filled fill_with_batches(struct pd_json_workers *pool, struct pd_json_block *b,
+				     int *status)
 {
-	pthread_mutex_lock(&pool->lock);
-	pd_json_workers_start_reading(pool);
-	while (pool->may_read || pool->reader_owned) {
-		pd_json_workers_flush(pool, &pool->workers[0]);
-		if (!work_once(pool, &pool->workers[0]) && (pool->may_read || pool->reader_owned))
-			await_change(pool, &pool->workers[0]);
+	struct pd_batch *batch;
+
+	while (!(*status = pd_json_next_batch(pool->main, &batch)) && batch) {
+		if (batch->next == batch->count)	/* the filter dropped all */
+			continue;
+		pd_json_block_add_batch(b, batch, pool->main->reader);
+		note_first(pool);
+		if (batch->next < batch->count)
+			return FULL;
 	}
-	pd_json_workers_sync(pool);
-	pthread_mutex_unlock(&pool->lock);
+	return *status ? FAILED : ENDED;
 }
 
-/* Reads in the caller's thread, which must itself see the record that ends the batches. */
-static void read_by_caller(struct pd_json_workers *pool)
+/* Adds the record that ended a batch, if pd_reader_next() is not needed for it. FAILED sets
+ * *status. */
+static enum filled fill_with_record(struct pd_json_workers *pool, struct pd_json_block *b,
+				    int *status)
 {
-	while (pd_json_workers_fill(pool, pool->ring[pool->filling].block) == PD_JSON_FULL)
-		if (submit_block(pool))
-			break;
+	const struct pd_record *r = pd_reader_peek(pool->main->reader);
+	int kept;
+
+	if (!r)
+		return ENDED;
+	if (!pd_json_block_fits(b, pd_record_bytes(r).size))
+		return FULL;
+	pd_reader_take(pool->main->reader);
+	kept = pd_json_keeps(pool->main, r);
+	if (kept > 0) {
+		kept = pd_json_block_add(b, r);
+		note_first(pool);
+	}
+	*status = kept < 0 ? kept : 0;
+	return *status ? FAILED : MORE;
 }
 
 int pd_json_workers_batch(struct pd_json_workers *pool)
 {
-	if (pd_reader_can_change_threads(pool->main->reader))
-		read_shared(pool);
-	else
-		read_by_caller(pool);
-	return pool->status ? pool->status : pool->main->w.failed;
+	enum filled filled;
+	int status;
+
+	do {
+		struct pd_json_block *b = pool->ring[pool->filling].block;
+
+		filled = fill_with_batches(pool, b, &status);
+		if (filled == ENDED)
+			filled = fill_with_record(pool, b, &status);
+		if (filled == FULL && !submit_block(pool))
+			filled = MORE;
+	} while (filled == MORE);
+	return status ? status : pool->main->w.failed;
 }
 
 void pd_json_workers_note_outside(struct pd_json_workers *pool)
@@ -183,6 +210,8 @@ static void collect_counts(struct pd_json_workers *pool)
 			all->by_type[type] += c->by_type[type];
 		pd_totals_add(&all->totals, &c->totals);
 		*c = (struct pd_json_counts){ .others = c->others };
+		if (pool->main->options.history)
+			pd_json_resolve_collect(pool->main, &pool->workers[i].j);
 	}
 }
 
@@ -198,7 +227,6 @@ int pd_json_workers_drain(struct pd_json_workers *pool)
 	pd_json_workers_flush(pool, &pool->workers[0]);
 	while (pool->oldest != pool->filling)
 		work_or_wait(pool);
-	pd_json_workers_stop_reading(pool);
 	failed = pd_json_workers_sync(pool);
 	pthread_mutex_unlock(&pool->lock);
 	for (size_t i = 0; i < pool->nr_slots; i++)
@@ -210,8 +238,8 @@ int pd_json_workers_drain(struct pd_json_workers *pool)
 static int start_worker(struct pd_json_workers *pool, struct pd_json_worker *w, bool own_thread)
 {
 	w->pool = pool;
-	pthread_cond_init(&w->wake, NULL);
 	w->j.options = pool->main->options;
+	w->j.namer = pool->main->namer;
 	w->j.reader = pool->main->reader;
 	w->j.session = pool->main->session;
 	w->j.own.limit = pool->main->own.limit;
@@ -243,8 +271,9 @@ struct pd_json_workers *pd_json_workers_new(struct pd_json *j, unsigned int thre
 		return NULL;
 	pool->main = j;
 	pool->nr_workers = threads;
-	pool->nr_slots = 2 * threads + 1;
+	pool->nr_slots = 4 * threads + 1;
 	init_lock(&pool->lock);
+	pthread_cond_init(&pool->work, NULL);
 	pthread_cond_init(&pool->done, NULL);
 	pool->ring = calloc(pool->nr_slots, sizeof(*pool->ring));
 	pool->outbufs = calloc(pool->nr_slots, sizeof(*pool->outbufs));
@@ -271,23 +300,22 @@ void pd_json_workers_free(struct pd_json_workers *pool)
 		return;
 	pthread_mutex_lock(&pool->lock);
 	pool->quit = true;
-	for (size_t i = 0; pool->workers && i < pool->nr_workers; i++)
-		pthread_cond_signal(&pool->workers[i].wake);
+	pthread_cond_broadcast(&pool->work);
 	pthread_mutex_unlock(&pool->lock);
 	for (size_t i = 0; pool->workers && i < pool->nr_workers; i++) {
 		struct pd_json_worker *w = &pool->workers[i];
 
 		if (w->started)
 			pthread_join(w->thread, NULL);
-		if (w->pool)
-			pthread_cond_destroy(&w->wake);
 		pd_arena_free(&w->j.arena);
+		pd_json_resolve_free(&w->j);
 	}
 	for (size_t i = 0; pool->ring && i < pool->nr_slots; i++)
 		pd_json_block_free(pool->ring[i].block);
 	for (size_t i = 0; pool->outbufs && i < pool->nr_slots; i++)
 		free(pool->outbufs[i].text);
 	pthread_cond_destroy(&pool->done);
+	pthread_cond_destroy(&pool->work);
 	pthread_mutex_destroy(&pool->lock);
 	free(pool->outbufs);
 	free(pool->ring);

@@ -1,8 +1,7 @@
 /* json_workers.h - writes records with several threads: the same bytes as with one.
  *
- * Workers own the reader in turn. The owner reads batches into a block, gives up the reader and
- * formats the block itself, so that its bytes stay in one core's cache. Other records are copied
- * into blocks by the caller's thread, for any worker to format. The worker that finishes the oldest
+ * The caller's thread reads: it puts batches and single records into blocks, in a ring. Any thread
+ * formats a block; the caller's does when the ring is full. The thread that finishes the oldest
  * block flushes it, and the finished blocks that follow. Records must not update the session while
  * there are unfinished blocks: see pd_reader_before_update().
  */

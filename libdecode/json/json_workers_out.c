@@ -44,27 +44,31 @@ static void report_missing(struct pd_json_workers *pool, const struct pd_json_bl
 	pool->reporting = false;
 }
 
-/* Flushes the oldest block. No worker reads while its errors are reported. */
+/* Flushes the oldest block. */
 static void flush_oldest(struct pd_json_workers *pool)
 {
 	struct pd_json_slot *p = &pool->ring[pool->oldest];
 	struct pd_json_outbuf *outbuf = p->block->outbuf;
-	const bool has_missing = p->block->nr_missing;
 	int failed;
 
-	pool->reader_owned |= has_missing;
 	pthread_mutex_unlock(&pool->lock);
 	failed = write_text(pool, p->block);
-	if (has_missing)
+	if (p->block->nr_missing)
 		report_missing(pool, p->block);
 	pthread_mutex_lock(&pool->lock);
-	pool->reader_owned &= !has_missing;
 	pool->failed = failed;
 	if (outbuf->size)
 		pool->last_char = outbuf->text[outbuf->size];
 	outbuf->taken = false;
 	p->state = PD_JSON_FREE;
 	pool->oldest = (pool->oldest + 1) % pool->nr_slots;
+}
+
+void pd_json_workers_notify(struct pd_json_workers *pool)
+{
+	pthread_cond_signal(&pool->work);
+	pthread_cond_broadcast(&pool->done);
+	__atomic_store_n(&pool->nr_changes, pool->nr_changes + 1, __ATOMIC_RELAXED);
 }
 
 void pd_json_workers_flush(struct pd_json_workers *pool, const struct pd_json_worker *w)
@@ -75,8 +79,7 @@ void pd_json_workers_flush(struct pd_json_workers *pool, const struct pd_json_wo
 		return;
 	pool->flushing = true;
 	while (pool->ring[pool->oldest].state == PD_JSON_DONE) {
-		if (pool->ring[pool->oldest].block->nr_missing &&
-		    (!is_caller || pool->reader_owned))
+		if (pool->ring[pool->oldest].block->nr_missing && !is_caller)
 			break;
 		flush_oldest(pool);
 		pd_json_workers_notify(pool);

@@ -169,6 +169,7 @@ struct pd_field {
 	uint8_t kind, show, blob, role;
 	uint16_t width;
 	bool msb_first;		/* bit-fields, which big-endian compilers allocate from the top */
+	bool names_event;	/* an id of an event: the JSON has its name beside it, as `event` */
 	const char *doc;
 	const char *literal;
 	struct pd_when when;

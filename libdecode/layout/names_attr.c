@@ -1,5 +1,6 @@
 /* names_attr.c - values and bits of struct perf_event_attr. */
 #include "layout/names_tables.h"
+#include "pd/types.h"
 
 /* linux/perf_event.h: enum perf_type_id. SYNTH and TOOL: tools/perf/util/event.h, util/pmu.h. */
 const struct pd_name pd_names_attr_type[] = {
@@ -200,5 +201,6 @@ const struct pd_name pd_names_clockid[] = {
 	{ 9, "BOOTTIME_ALARM" },
 	{ 10, "SGI_CYCLE" },
 	{ 11, "TAI" },
+	{ PD_CLOCK_PERF, "PERF" },	/* in CLOCK_DATA of precord */
 	{ 0, NULL },
 };

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "layout/names_syscalls.h"
+
 #define ROWS(a) (sizeof(a) / sizeof((a)[0]))
 
 /* An XMM register takes two bits of the mask and two values. */
@@ -75,33 +77,34 @@ struct pd_arch {
 	unsigned int word_size;
 	const char *const *registers;
 	size_t nr_registers;
+	const struct pd_syscalls *syscalls;	/* NULL: their numbers are in no table */
 };
 
 /* The first matching row is used. Names that do not determine the word size have 0. */
 static const struct pd_arch archs[] = {
-	{ "x86_64", "x86", 62, 8, x86, ROWS(x86) },
-	{ "i386", "x86", 3, 4, x86, ROWS(x86) },
-	{ "i486", "x86", 0, 4, x86, ROWS(x86) },
-	{ "i586", "x86", 0, 4, x86, ROWS(x86) },
-	{ "i686", "x86", 0, 4, x86, ROWS(x86) },
-	{ "x86", "x86", 0, 0, x86, ROWS(x86) },
-	{ "aarch64*", "arm64", 183, 8, arm64, ROWS(arm64) },
-	{ "arm64*", "arm64", 0, 8, arm64, ROWS(arm64) },
-	{ "arm*", "arm", 40, 4, arm, ROWS(arm) },
-	{ "riscv64*", "riscv", 0, 8, riscv, ROWS(riscv) },
-	{ "riscv32*", "riscv", 0, 4, riscv, ROWS(riscv) },
-	{ "riscv*", "riscv", 243, 0, riscv, ROWS(riscv) },
-	{ "ppc64*", "powerpc", 21, 8, powerpc, ROWS(powerpc) },
-	{ "ppc*", "powerpc", 20, 4, powerpc, ROWS(powerpc) },
-	{ "powerpc*", "powerpc", 0, 0, powerpc, ROWS(powerpc) },
-	{ "s390x", "s390", 22, 8, s390, ROWS(s390) },
-	{ "s390", "s390", 0, 0, s390, ROWS(s390) },
-	{ "loongarch64", "loongarch", 0, 8, loongarch, ROWS(loongarch) },
-	{ "loongarch32*", "loongarch", 0, 4, loongarch, ROWS(loongarch) },
-	{ "loongarch*", "loongarch", 258, 0, loongarch, ROWS(loongarch) },
-	{ "mips64*", "mips", 0, 8, mips, ROWS(mips) },
-	{ "mips*", "mips", 8, 0, mips, ROWS(mips) },
-	{ "csky*", "csky", 252, 4, csky, ROWS(csky) },
+	{ "x86_64", "x86", 62, 8, x86, ROWS(x86), &pd_syscalls_x86_64 },
+	{ "i386", "x86", 3, 4, x86, ROWS(x86), &pd_syscalls_i386 },
+	{ "i486", "x86", 0, 4, x86, ROWS(x86), &pd_syscalls_i386 },
+	{ "i586", "x86", 0, 4, x86, ROWS(x86), &pd_syscalls_i386 },
+	{ "i686", "x86", 0, 4, x86, ROWS(x86), &pd_syscalls_i386 },
+	{ "x86", "x86", 0, 0, x86, ROWS(x86), NULL },
+	{ "aarch64*", "arm64", 183, 8, arm64, ROWS(arm64), &pd_syscalls_generic },
+	{ "arm64*", "arm64", 0, 8, arm64, ROWS(arm64), &pd_syscalls_generic },
+	{ "arm*", "arm", 40, 4, arm, ROWS(arm), &pd_syscalls_arm },
+	{ "riscv64*", "riscv", 0, 8, riscv, ROWS(riscv), &pd_syscalls_generic },
+	{ "riscv32*", "riscv", 0, 4, riscv, ROWS(riscv), NULL },
+	{ "riscv*", "riscv", 243, 0, riscv, ROWS(riscv), NULL },
+	{ "ppc64*", "powerpc", 21, 8, powerpc, ROWS(powerpc), NULL },
+	{ "ppc*", "powerpc", 20, 4, powerpc, ROWS(powerpc), NULL },
+	{ "powerpc*", "powerpc", 0, 0, powerpc, ROWS(powerpc), NULL },
+	{ "s390x", "s390", 22, 8, s390, ROWS(s390), NULL },
+	{ "s390", "s390", 0, 0, s390, ROWS(s390), NULL },
+	{ "loongarch64", "loongarch", 0, 8, loongarch, ROWS(loongarch), &pd_syscalls_generic },
+	{ "loongarch32*", "loongarch", 0, 4, loongarch, ROWS(loongarch), NULL },
+	{ "loongarch*", "loongarch", 258, 0, loongarch, ROWS(loongarch), NULL },
+	{ "mips64*", "mips", 0, 8, mips, ROWS(mips), NULL },
+	{ "mips*", "mips", 8, 0, mips, ROWS(mips), NULL },
+	{ "csky*", "csky", 252, 4, csky, ROWS(csky), NULL },
 };
 
 static int matches(const char *row, struct pd_bytes text)
@@ -141,6 +144,11 @@ const char *pd_arch_name(const struct pd_arch *arch)
 unsigned int pd_arch_word_size(const struct pd_arch *arch)
 {
 	return arch ? arch->word_size : 0;
+}
+
+const char *pd_arch_syscall(const struct pd_arch *arch, uint64_t number)
+{
+	return arch ? pd_syscall_name(arch->syscalls, number) : NULL;
 }
 
 const char *pd_register_name(const struct pd_arch *arch, unsigned int bit)

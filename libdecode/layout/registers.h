@@ -23,4 +23,8 @@ unsigned int pd_arch_word_size(const struct pd_arch *arch);
 /* Returns "ip", "x29", ... for a bit of the attr's mask; NULL for a NULL arch or an unknown bit. */
 const char *pd_register_name(const struct pd_arch *arch, unsigned int bit);
 
+/* Returns the name of the system call with that number; NULL for a NULL arch, or if it is unknown.
+ * A task of another ABI of the machine, such as i386 on x86_64, has numbers of its own. */
+const char *pd_arch_syscall(const struct pd_arch *arch, uint64_t number);
+
 #endif

@@ -8,9 +8,9 @@
 
 #define BIT_OF(n) (1ull << (n))
 enum {
-	IP, TID, TIME, ADDR, READ, CALLCHAIN, ID, CPU, PERIOD, STREAM_ID, RAW, BRANCH_STACK, REGS_USER, STACK_USER,
-	WEIGHT, DATA_SRC, IDENTIFIER, TRANSACTION, REGS_INTR, PHYS_ADDR, AUX, CGROUP, DATA_PAGE_SIZE, CODE_PAGE_SIZE,
-	WEIGHT_STRUCT,
+	IP, TID, TIME, ADDR, READ, CALLCHAIN, ID, CPU, PERIOD, STREAM_ID, RAW, BRANCH_STACK,
+	REGS_USER, STACK_USER, WEIGHT, DATA_SRC, IDENTIFIER, TRANSACTION, REGS_INTR, PHYS_ADDR, AUX,
+	CGROUP, DATA_PAGE_SIZE, CODE_PAGE_SIZE, WEIGHT_STRUCT,
 };
 enum { TOTAL_TIME_ENABLED = 1, TOTAL_TIME_RUNNING = 2, READ_ID = 4, READ_GROUP = 8,
 	READ_LOST = 16 };
@@ -20,8 +20,8 @@ enum { TOTAL_TIME_ENABLED = 1, TOTAL_TIME_RUNNING = 2, READ_ID = 4, READ_GROUP =
 #define READ_TIMES \
 	U64(time_enabled, "ns the event was enabled", IF_READ(TOTAL_TIME_ENABLED)), \
 	U64(time_running, "ns the event was counting", IF_READ(TOTAL_TIME_RUNNING))
-#define READ_TAIL \
-	U64(id, "id of the event", IF_READ(READ_ID), ROLE(EVENT_ID)), \
+#define READ_TAIL(...) \
+	U64(id, "id of the event", IF_READ(READ_ID), ROLE(EVENT_ID), __VA_ARGS__), \
 	U64(lost, "lost records of this event", IF_READ(READ_LOST))
 #define READ_ROWS \
 	GROUP(FIELDS( \
@@ -29,12 +29,12 @@ enum { TOTAL_TIME_ENABLED = 1, TOTAL_TIME_RUNNING = 2, READ_ID = 4, READ_GROUP =
 		READ_TIMES, \
 		ARRAY(values, "one per event, the leader first", TIMES_OF(nr), FIELDS( \
 			U64(value, "the count"), \
-			READ_TAIL))), \
+			READ_TAIL(.names_event = true)))), \
 		IF_READ(READ_GROUP)), \
 	GROUP(FIELDS( \
 		U64(value, "the count"), \
 		READ_TIMES, \
-		READ_TAIL), \
+		READ_TAIL()), \
 		UNLESS_READ(READ_GROUP))
 
 const struct pd_field pd_read_fields[] = {

@@ -11,22 +11,6 @@
 #include "layout/records.h"
 #include "lint/check_tables.h"
 
-void pd_check_complain(struct pd_check *c, const char *path, const char *text, ...)
-{
-	char line[512];
-	size_t used = (size_t)snprintf(line, sizeof(line), "%s%s%s: ", c->table, *path ? " " : "",
-				       path);
-	va_list args;
-
-	if (used < sizeof(line)) {
-		va_start(args, text);
-		vsnprintf(line + used, sizeof(line) - used, text, args);
-		va_end(args);
-	}
-	c->complaints++;
-	c->complain(c->ctx, line);
-}
-
 static void check_all(struct pd_check *c, const char *table, const struct pd_field *rows,
 		      const char *prefix, enum pd_check_misc has_misc)
 {
@@ -40,8 +24,9 @@ static void check_all(struct pd_check *c, const char *table, const struct pd_fie
 static bool is_common_key(const struct pd_record_desc *d, const struct pd_field *row)
 {
 	static const char *const keys[] = {
-		"kind", "offset", "inner_offset", "file", "type", "type_id", "size", "cut", "misc", "cpumode", "misc_flags",
-		"attr_index", "event", "sample_id", "trailing", "padding", "body", "frames",
+		"kind", "offset", "inner_offset", "file", "type", "type_id", "size", "cut", "misc",
+		"cpumode", "misc_flags", "attr_index", "event", "sample_id", "trailing", "padding",
+		"body", "frames",
 	};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)

@@ -59,7 +59,8 @@ static void add_type(struct pd_check *c, const char *path, const char *type)
 	p = pd_arena_alloc(&c->arena, sizeof(*p));
 	if (!p)
 		return;
-	*p = (struct pd_check_path){ c->paths, pd_arena_text(&c->arena, path, strlen(path)), type, c->table };
+	*p = (struct pd_check_path){ c->paths, pd_arena_text(&c->arena, path, strlen(path)), type,
+				     c->table };
 	c->paths = p;
 }
 

@@ -178,7 +178,8 @@ static bool needs_role(const struct pd_field *row)
 	case PD_REGISTERS:
 		return true;
 	default:
-		return row->show == PD_HEX || row->show == PD_MARKED;	/* how addresses are shown */
+		/* how addresses are shown */
+		return row->show == PD_HEX || row->show == PD_MARKED;
 	}
 }
 

@@ -1,10 +1,13 @@
 /* filter.c - selects records by type, task, cpu, time and event. */
+#include "base/argument.h"
 #include "model/filter.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#include "pd/history.h"
 
 #define OWN_MEMORY (64u << 20)
 #define NOBODY UINT32_MAX	/* the pid -1 */
@@ -26,6 +29,13 @@ struct wanted {
 	enum { NOT_ASKED, WANTED, UNWANTED } answer;
 };
 
+/* The answer for a name that a history returned; its pointer is the key. */
+#define COMM_ANSWERS 64
+struct comm_answer {
+	const char *comm;
+	bool wanted;
+};
+
 struct pd_filter {
 	struct ranges types, pids, tids, cpus;
 	struct globs comms, events;
@@ -36,6 +46,8 @@ struct pd_filter {
 	struct pd_arena arena;
 	struct pd_map named;		/* tid -> bool *: has a wanted name; no entry: never had
 					 * one */
+	const struct pd_history *history;
+	struct comm_answer answers[COMM_ANSWERS];
 	struct wanted *wanted;		/* by the event's index */
 	size_t nr_wanted;
 };
@@ -44,7 +56,7 @@ static int copy_ranges(struct ranges *to, struct pd_ranges from)
 {
 	if (!from.count)
 		return 0;
-	to->items = calloc(from.count, sizeof(*to->items));
+	to->items = from.items ? calloc(from.count, sizeof(*to->items)) : NULL;
 	if (!to->items)
 		return -1;
 	memcpy(to->items, from.items, from.count * sizeof(*to->items));
@@ -56,11 +68,13 @@ static int copy_globs(struct globs *to, struct pd_globs from)
 {
 	if (!from.count)
 		return 0;
-	to->items = calloc(from.count, sizeof(*to->items));
+	to->items = from.items ? calloc(from.count, sizeof(*to->items)) : NULL;
 	if (!to->items)
 		return -1;
 	for (; to->count < from.count; to->count++) {
-		to->items[to->count] = strdup(from.items[to->count]);
+		const char *glob = from.items[to->count];
+
+		to->items[to->count] = glob ? strdup(glob) : NULL;
 		if (!to->items[to->count])
 			return -1;
 	}
@@ -86,13 +100,14 @@ static void free_given(struct pd_filter *f)
 
 struct pd_filter *pd_filter_new(const struct pd_filter_options *given)
 {
-	struct pd_filter *f = calloc(1, sizeof(*f));
 	struct pd_filter_options o = { .size = 0 };
+	struct pd_filter *f;
 
+	if (given && pd_options_take(&o, sizeof(o), given, given->size))
+		return NULL;
+	f = calloc(1, sizeof(*f));
 	if (!f)
 		return NULL;
-	if (given)
-		memcpy(&o, given, given->size < sizeof(o) ? given->size : sizeof(o));
 	f->budget.limit = OWN_MEMORY;
 	f->arena.budget = f->named.budget = &f->budget;
 	f->any_time = !o.time;
@@ -120,18 +135,26 @@ void pd_filter_free(struct pd_filter *f)
 
 void pd_filter_set_time(struct pd_filter *f, struct pd_range ns)
 {
+	if (!f)
+		return;
 	f->any_time = false;
 	f->time = ns;
 }
 
+void pd_filter_set_history(struct pd_filter *f, const struct pd_history *h)
+{
+	if (f)
+		f->history = h;
+}
+
 uint64_t pd_filter_dropped(const struct pd_filter *f)
 {
-	return f->dropped;
+	return f ? f->dropped : 0;
 }
 
 uint64_t pd_filter_samples(const struct pd_filter *f)
 {
-	return f->samples;
+	return f ? f->samples : 0;
 }
 
 static bool in_ranges(const struct ranges *r, uint64_t n)
@@ -142,10 +165,11 @@ static bool in_ranges(const struct ranges *r, uint64_t n)
 	return r->count == 0;
 }
 
+/* A name that has a bracket or an asterisk itself also matches as it is. */
 static bool matches_any(const struct globs *g, const char *text)
 {
 	for (size_t i = 0; i < g->count; i++)
-		if (fnmatch(g->items[i], text, 0) == 0)
+		if (strcmp(g->items[i], text) == 0 || fnmatch(g->items[i], text, 0) == 0)
 			return true;
 	return g->count == 0;
 }
@@ -230,10 +254,34 @@ static int update_name(struct pd_filter *f, const struct pd_record *r)
 	return 0;
 }
 
-static bool keeps_task(const struct pd_filter *f, const struct pd_record *r)
+static bool matches_comm(struct pd_filter *f, const char *comm)
+{
+	struct comm_answer *a = &f->answers[(uintptr_t)comm / 8 % COMM_ANSWERS];
+
+	if (a->comm != comm)
+		*a = (struct comm_answer){ comm, matches_any(&f->comms, comm) };
+	return a->wanted;
+}
+
+/* Returns whether the thread has a wanted name at the time of the record. */
+static bool is_named(struct pd_filter *f, const struct pd_record *r, uint32_t pid, uint32_t tid)
+{
+	uint64_t cpu = UINT64_MAX;
+	struct pd_moment at;
+	struct pd_task task;
+
+	if (!f->history)
+		return has_name(f, tid);
+	moment_number(r, PD_HOT_CPU, &cpu);
+	pd_record_moment(r, &at);
+	return pd_history_task(f->history, (int32_t)pid, (int32_t)tid, (int32_t)cpu, &at, &task) &&
+	       task.comm && matches_comm(f, task.comm);
+}
+
+static bool keeps_task(struct pd_filter *f, const struct pd_record *r)
 {
 	const enum pd_task_of task = r->frame.desc->task;
-	uint32_t id;
+	uint32_t id, tid;
 
 	if (!(f->pids.count | f->tids.count | f->comms.count) || task == PD_TASK_NONE)
 		return true;
@@ -241,9 +289,9 @@ static bool keeps_task(const struct pd_filter *f, const struct pd_record *r)
 		return true;
 	if (!in_ranges(&f->pids, id))
 		return false;
-	if (!task_number(r, PD_HOT_TID, &id))
+	if (!task_number(r, PD_HOT_TID, &tid))
 		return true;
-	return in_ranges(&f->tids, id) && (!f->comms.count || has_name(f, id));
+	return in_ranges(&f->tids, tid) && (!f->comms.count || is_named(f, r, id, tid));
 }
 
 /* Compares the name with and without its modifiers: "cycles" matches cycles:u. */
@@ -262,7 +310,7 @@ bool pd_event_name_matches(const char *glob, const char *name)
 {
 	char *items[] = { (char *)(uintptr_t)glob };	/* only read */
 
-	return matches_event(&(const struct globs){ items, 1 }, name);
+	return glob && name && matches_event(&(const struct globs){ items, 1 }, name);
 }
 
 static int keeps_event(struct pd_filter *f, const struct pd_record *r)
@@ -299,7 +347,7 @@ static int keeps_record(struct pd_filter *f, const struct pd_record *r)
 		return 1;
 	if (r->frame.type >= PD_RECORD_USER_START)
 		return in_ranges(&f->types, r->frame.type);
-	if (f->comms.count && update_name(f, r))
+	if (f->comms.count && !f->history && update_name(f, r))
 		return -1;
 	if (!in_ranges(&f->types, r->frame.type))
 		return 0;
@@ -317,8 +365,11 @@ static int keeps_record(struct pd_filter *f, const struct pd_record *r)
 
 int pd_filter_keeps(struct pd_filter *f, const struct pd_record *r)
 {
-	int kept = keeps_record(f, r);
+	int kept;
 
+	if (!f || !r)
+		return 1;
+	kept = keeps_record(f, r);
 	f->dropped += kept == 0;
 	return kept;
 }
@@ -331,7 +382,7 @@ static int keeps_simple(struct pd_filter *f, const struct pd_batch *batch,
 
 	if (!f->comms.count && !in_ranges(&f->types, p->type))
 		return 0;
-	if (desc->names_thread != PD_NAMES_NO_THREAD) {
+	if (desc->names_thread != PD_NAMES_NO_THREAD || (f->history && f->comms.count)) {
 		pd_batch_record(batch, p, r->session, r);
 	} else {
 		r->frame.type = p->type;
@@ -364,9 +415,10 @@ bool pd_record_type_parse(const char *name, uint32_t *type)
 {
 	const struct pd_record_desc *d;
 
-	for (size_t i = 0; (d = pd_record_desc_at(i)) != NULL; i++) {
+	for (size_t i = 0; name && (d = pd_record_desc_at(i)) != NULL; i++) {
 		if (strcasecmp(d->name, name) == 0) {
-			*type = d->type;
+			if (type)
+				*type = d->type;
 			return true;
 		}
 	}

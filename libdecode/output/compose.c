@@ -151,9 +151,10 @@ int pd_compose_record(struct pd_session *s, const struct pd_values *v,
 	struct nested nested = { s, v, out, r->prefer };
 	const size_t trailer = r->sample_id && r->attr ? r->attr->trailer_size : 0;
 	const size_t from = out->size, whole = r->cut == PD_SIZE_OPEN ? r->size : r->cut;
-	static const char *const common[] = { "kind", "offset", "inner_offset", "file", "type",
-		"type_id", "size", "cut",
-		"misc", "cpumode", "misc_flags", "attr_index", "event", "sample_id", "trailing", "data", NULL };
+	static const char *const common[] = {
+		"kind", "offset", "inner_offset", "file", "type", "type_id", "size", "cut", "misc",
+		"cpumode", "misc_flags", "attr_index", "event", "sample_id", "trailing", "data",
+		NULL };
 	static const char *const nothing[] = { NULL };
 	struct pd_pack how = { .values = v, .swap = s->swap, .misc = r->misc, .size = PD_SIZE_OPEN,
 			       .feature = pack_nested_feature, .ctx = &nested, .also = common };

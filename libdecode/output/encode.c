@@ -1,4 +1,5 @@
 /* encode.c - encode the parts of the JSON, one by one. */
+#include "base/argument.h"
 #include "output/encode.h"
 
 #include <stdio.h>
@@ -11,49 +12,27 @@
 
 #define DEFAULT_MEMORY (256ull << 20)
 
-int pd_encode_fail(struct pd_encode_error *e, enum pd_code code, const char *path, const char *text)
-{
-	*e = (struct pd_encode_error){ .code = code };
-	snprintf(e->path, sizeof(e->path), "%s", path);
-	snprintf(e->text, sizeof(e->text), "%s", text);
-	return -1;
-}
-
-int pd_encode_io(struct pd_encode_error *e, int error)
-{
-	*e = (struct pd_encode_error){ .code = PD_E_IO, .have = (uint64_t)error };
-	return -1;
-}
-
-int pd_encode_no_memory(struct pd_encode_error *e)
-{
-	return pd_encode_fail(e, PD_E_LIMIT, "", "the memory limit is too low");
-}
-
-int pd_encode_fail_pack(struct pd_encode_error *e, const struct pd_pack_error *p,
-			const char *prefix)
-{
-	*e = (struct pd_encode_error){ .code = p->code };
-	snprintf(e->path, sizeof(e->path), "%.40s%s%.110s", prefix, *prefix && p->path[0] &&
-		 p->path[0] != '[' ? "." : "", p->path);
-	snprintf(e->text, sizeof(e->text), "%s", p->text);
-	return -1;
-}
-
 struct pd_encoder *pd_encoder_new(const struct pd_values *values, int fd,
 				  const struct pd_encoder_options *o, struct pd_error *e)
 {
-	struct pd_encoder *enc = calloc(1, sizeof(*enc));
+	struct pd_encoder_options options = { .size = sizeof(options) };
+	struct pd_error unused;
+	struct pd_encoder *enc;
 
+	e = pd_error_or(e, &unused);
+	if (!values || (o && pd_options_take(&options, sizeof(options), o, o->size)) ||
+	    options.byte_order > PD_ENCODER_BIG || options.mode > PD_ENCODER_PIPE) {
+		pd_refuse(e, "no values, or an option is invalid");
+		return NULL;
+	}
+	enc = calloc(1, sizeof(*enc));
 	if (!enc || pd_out_init(&enc->out, fd)) {
 		free(enc);
 		*e = (struct pd_error){ .code = PD_E_NOMEM, .severity = PD_FATAL };
 		return NULL;
 	}
 	enc->v = values;
-	if (o)
-		memcpy(&enc->options, o, o->size < sizeof(enc->options) ? o->size :
-		       sizeof(enc->options));
+	enc->options = options;
 	enc->budget.limit = enc->options.memory_limit ? enc->options.memory_limit : DEFAULT_MEMORY;
 	enc->scratch.budget = enc->event_types.budget = &enc->budget;
 	enc->session.budget = &enc->budget;
@@ -229,7 +208,8 @@ int pd_encode_attr(struct pd_encoder *enc, pd_node attr, struct pd_encode_error 
 		return pd_encode_fail(e, PD_E_ARGUMENT, "name", "expected a string");
 	if (pd_encode_copy_text(enc, enc->v->member(attr, "name"), name, sizeof(name)))
 		pd_session_rename(&enc->session, a,
-				  (struct pd_bytes){ (const uint8_t *)name, strlen(name) });
+				  (struct pd_bytes){ (const uint8_t *)name, strlen(name) },
+				  PD_NAME_FROM_FILE);
 	return 0;
 }
 
@@ -596,26 +576,26 @@ int pd_encode_record(struct pd_encoder *enc, pd_node record, struct pd_encode_er
 
 uint64_t pd_encoder_left_out(const struct pd_encoder *enc)
 {
-	return enc->left_out;
+	return enc ? enc->left_out : 0;
 }
 
 const char *pd_encoder_feature_lost_raw(const struct pd_encoder *enc, size_t i)
 {
-	return pd_feature_lost_raw(enc->features, i);
+	return enc ? pd_feature_lost_raw(enc->features, i) : NULL;
 }
 
 uint64_t pd_encoder_gaps_left_out(const struct pd_encoder *enc)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; !enc->wrote_gaps && i < enc->nr_gaps; i++)
+	for (size_t i = 0; enc && !enc->wrote_gaps && i < enc->nr_gaps; i++)
 		sum += enc->gaps[i].bytes.size;
 	return sum;
 }
 
 const char *pd_encoder_feature_left_out(const struct pd_encoder *enc, size_t i)
 {
-	return pd_feature_left_out(enc->features, i);
+	return enc ? pd_feature_left_out(enc->features, i) : NULL;
 }
 
 int pd_encode_finish(struct pd_encoder *enc, struct pd_encode_error *e)

@@ -27,9 +27,11 @@ static int compose_compressed_feature(struct pd_encoder *enc, struct pd_encode_e
 	sum_sizes(enc, &in, &made);
 	{
 		const struct pd_value fields[] = {
-			PD_NUMBER("version", 0), PD_NUMBER("type", ZSTD), PD_NUMBER("level", enc->options.compress),
-			PD_NUMBER("ratio", made ? in / made : 0), PD_NUMBER("mmap_len",
-									    2 * PD_COMPRESSED_MOST),
+			PD_NUMBER("version", 0),
+			PD_NUMBER("type", ZSTD),
+			PD_NUMBER("level", enc->options.compress),
+			PD_NUMBER("ratio", made ? in / made : 0),
+			PD_NUMBER("mmap_len", 2 * PD_COMPRESSED_MOST),
 		};
 		const struct pd_value feature = PD_OBJECT("COMPRESSED", fields,
 							  5),

@@ -178,7 +178,8 @@ static int write_table_entry(struct pd_encoder *enc, uint64_t at, uint64_t offse
 /* Writes every part at its stated offset. */
 static int write_stated_layout(struct pd_encoder *enc, struct pd_encode_error *e)
 {
-	const struct pd_section *attrs = stated_section(enc, "attrs"), *types = stated_section(enc, "event_types");
+	const struct pd_section *attrs = stated_section(enc, "attrs"),
+				*types = stated_section(enc, "event_types");
 	const struct pd_session *s = &enc->session;
 	const uint64_t end = enc->stated.has_size ? enc->stated.size : UINT64_MAX;
 	uint64_t table = enc->stated.data_offset + enc->stated.data_size;

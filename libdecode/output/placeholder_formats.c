@@ -129,7 +129,8 @@ static void find_formats(struct formats *f, struct pd_bytes section)
 		.size = sizeof(v), .number = on_number, .text = on_text,
 		.enter_array = on_enter_array, .leave_array = on_leave_array,
 	};
-	const struct pd_plan *plan = pd_session_feature_plan(f->session, pd_feature_desc(PD_FEATURE_TRACING_DATA));
+	const struct pd_plan *plan =
+		pd_session_feature_plan(f->session, pd_feature_desc(PD_FEATURE_TRACING_DATA));
 	struct pd_extent_of extent;
 
 	f->damaged = !plan || !section.size;

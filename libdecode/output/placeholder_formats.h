@@ -15,6 +15,7 @@ enum pd_placeholder_formats {
 /* tracing: the TRACING_DATA section, empty if it is lost. If a format is damaged or missing,
  * appends a new section to `out` with a format for each tracepoint among the events: the original
  * one, or one with its id and the common fields. */
-enum pd_placeholder_formats pd_placeholder_tracing_data(struct pd_session *s, struct pd_bytes tracing, struct pd_buf *out);
+enum pd_placeholder_formats
+pd_placeholder_tracing_data(struct pd_session *s, struct pd_bytes tracing, struct pd_buf *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* extract.c - read single numbers of a layout by name. */
+/* extract.c - read single numbers of a layout by name; what a visitor may ask of a field. */
 #include "plan/extract.h"
 
 #include <string.h>
@@ -50,4 +50,21 @@ void pd_extract(const struct pd_plan *plan, struct pd_bytes body, enum pd_swap s
 
 	pd_measure(plan, body, 0, swap, PD_TEXT_TO_END, &extent);
 	pd_visit(plan, body, 0, swap, &extent, &visitor, &p);
+}
+
+const char *pd_field_name(const struct pd_field *f)
+{
+	return f ? f->name : "";
+}
+
+const char *pd_field_doc(const struct pd_field *f)
+{
+	return f && f->doc ? f->doc : "";
+}
+
+uint64_t pd_number_at(const struct pd_numbers *n, size_t i)
+{
+	if (!n || i >= n->count)
+		return 0;
+	return pd_load(n->data + i * n->width, n->width, n->swapped ? PD_SWAP_YES : PD_SWAP_NO);
 }

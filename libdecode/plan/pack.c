@@ -11,7 +11,9 @@ static int open_object(struct pd_packer *p, pd_node node, struct pd_packed_objec
 	pd_node n = node && p->v->type(node) == PD_NODE_OBJECT ? p->v->member(node, "padding") :
 		NULL;
 
-	*o = (struct pd_packed_object){ .node = node, .padding_bytes.budget = p->out->budget, .first_used = p->nr_used };
+	*o = (struct pd_packed_object){ .node = node,
+					.padding_bytes.budget = p->out->budget,
+					.first_used = p->nr_used };
 	if (!n)
 		return 0;
 	if (p->v->type(n) == PD_NODE_BYTES) {

@@ -58,7 +58,10 @@ static int fail_unknown_member(struct pd_packer *p, const struct pd_packed_objec
 int pd_pack_check_members(struct pd_packer *p, const struct pd_packed_object *o,
 			  const char *const *also)
 {
-	static const char *const anywhere[] = { "padding", "tracepoint", "frames", NULL };
+	/* what --utc, --resolve and the like add, in objects of any kind */
+	static const char *const anywhere[] = { "padding", "tracepoint",    "time_utc",
+						"event",   "comm",	    "comm_hex",
+						"frames",  "branch_frames", NULL };
 	const unsigned int first = o->first_used, n = p->nr_used - first;
 	unsigned int next = 0;
 	const char *name;

@@ -83,7 +83,8 @@ struct pd_op_list {
 	/* set if only the last op varies; SIZED is a struct of a size, bytes of that size, and a
 	 * pad to a multiple */
 	enum { PD_TAIL_NONE, PD_TAIL_TEXT, PD_TAIL_NUMBERS, PD_TAIL_SIZED } tail;
-	const struct pd_op *optional;	/* group under a test before the tail, or NULL: pd_tail_at() */
+	/* group under a test before the tail, or NULL: pd_tail_at() */
+	const struct pd_op *optional;
 	bool is_simple;			/* all ops before the tail and in `optional` are simple */
 	uint32_t *special, nr_special;	/* simple ops that are pads (first) or have a slot */
 	uint32_t nr_pads;

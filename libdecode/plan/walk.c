@@ -51,7 +51,8 @@ static const uint8_t *take_bytes(struct walk *w, const struct pd_op *op, uint64_
 	return p;
 }
 
-uint64_t pd_bits_mirror(const struct pd_field *f, uint64_t v, unsigned int width, enum pd_mirror way)
+uint64_t pd_bits_mirror(const struct pd_field *f, uint64_t v, unsigned int width,
+			enum pd_mirror way)
 {
 	unsigned int bits = 8 * width;
 	uint64_t out = 0;
@@ -134,7 +135,8 @@ static inline void close_object(struct walk *w, struct pad_mark m)
 	w->dirty_pads = m.dirty;
 }
 
-static enum step walk_list(struct walk *w, const struct pd_op_list *list, uint32_t nr_ops, const uint8_t *outer_end);
+static enum step walk_list(struct walk *w, const struct pd_op_list *list, uint32_t nr_ops,
+			   const uint8_t *outer_end);
 
 static enum step read_other_count(struct walk *w, const struct pd_op *op, const uint8_t *start,
 				  uint64_t *n)
@@ -255,7 +257,8 @@ static enum step walk_area(struct walk *w, const struct pd_op *op, uint64_t used
 	if (!p)
 		return FAILED;
 	if (used == 0 || used > op->width)
-		for (used = op->width; used > 4 && pd_all_zero((struct pd_bytes){ p + used - 4, 4 });)
+		for (used = op->width;
+		     used > 4 && pd_all_zero((struct pd_bytes){ p + used - 4, 4 });)
 			used -= 4;
 	visit_bytes(w, op->field, (struct pd_bytes){ p, (size_t)used });
 	visit_pad(w, p + used, op->width - (size_t)used);
@@ -276,7 +279,8 @@ static enum step walk_bytes(struct walk *w, const struct pd_op *op, const uint8_
 		return FAILED;
 	if (op->kind == PD_PAD) {
 		visit_pad(w, p, (size_t)n);
-		if (op->count_from == PD_COUNT_REST && (n >= 8 || !pd_all_zero((struct pd_bytes){ p, (size_t)n })))
+		if (op->count_from == PD_COUNT_REST &&
+		    (n >= 8 || !pd_all_zero((struct pd_bytes){ p, (size_t)n })))
 			w->regular = PD_IRREGULAR;
 	} else if (op->kind == PD_TEXT)
 		visit_text(w, op->field, (struct pd_bytes){ p, (size_t)n });
@@ -293,7 +297,8 @@ static enum step walk_numbers(struct walk *w, const struct pd_op *op, const uint
 	if (op->kind != PD_REGISTERS && read_count(w, op, start, &n) != DONE)
 		return FAILED;
 	if (n > pd_left(&w->c) / op->width)
-		return fail(w, op, PD_E_COUNT, n > UINT64_MAX / op->width ? UINT64_MAX : n * op->width);
+		return fail(w, op, PD_E_COUNT,
+			    n > UINT64_MAX / op->width ? UINT64_MAX : n * op->width);
 	numbers.count = (size_t)n;
 	numbers.data = pd_take(&w->c, (size_t)n * op->width);
 	if (w->v && w->v->numbers)
@@ -309,7 +314,8 @@ static void read_forward_refs(struct walk *w, const struct pd_op_list *list)
 		struct pd_cursor c = w->c;
 		uint64_t v = 0;
 
-		if (a->offset != PD_VARIABLE && pd_take(&c, a->offset) && pd_take_number(&c, a->op->width, &v))
+		if (a->offset != PD_VARIABLE && pd_take(&c, a->offset) &&
+		    pd_take_number(&c, a->op->width, &v))
 			v = unmirror(a->op->field, v, a->op->width, c.swap);
 		w->slots[a->op->slot] = v;
 	}
@@ -394,7 +400,8 @@ static enum step walk_array(struct walk *w, const struct pd_op *op, const uint8_
 	if (op->count_from == PD_COUNT_REST)
 		n = UINT64_MAX;
 	else if (unit == PD_VARIABLE ? n > pd_left(&w->c) : unit && n > pd_left(&w->c) / unit)
-		return fail(w, op, PD_E_COUNT, unit == PD_VARIABLE || n > UINT64_MAX / unit ? n : n * unit);
+		return fail(w, op, PD_E_COUNT,
+			    unit == PD_VARIABLE || n > UINT64_MAX / unit ? n : n * unit);
 	if (w->v && w->v->enter_array)
 		w->v->enter_array(w->ctx, op->field, (size_t)n);
 	if (!w->v && unit != PD_VARIABLE && op->count_from != PD_COUNT_REST)
@@ -438,7 +445,9 @@ static enum step walk_number(struct walk *w, const struct pd_op *op)
 	if (op->slot >= 0)
 		w->slots[op->slot] = value;
 	if (op->field->show == PD_ORDER)
-		w->c.swap = (value != 0) == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) ? PD_SWAP_YES : PD_SWAP_NO;
+		w->c.swap = (value != 0) == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+				    ? PD_SWAP_YES
+				    : PD_SWAP_NO;
 	if (w->v)
 		visit_number(w, op->field, op->width, value);
 	return DONE;
@@ -531,7 +540,8 @@ static void clear_slots(struct walk *w, const struct pd_op *op, const struct pd_
 
 /* Walks the first nr_ops of a list. In an extent (outer_end is the end around it) the remaining
  * bytes are a pad. On failure the cursor is at the start of the op that failed. */
-static enum step walk_list(struct walk *w, const struct pd_op_list *list, uint32_t nr_ops, const uint8_t *outer_end)
+static enum step walk_list(struct walk *w, const struct pd_op_list *list, uint32_t nr_ops,
+			   const uint8_t *outer_end)
 {
 	const uint8_t *start = w->c.at;
 	enum pd_swap swap = w->c.swap;
@@ -620,7 +630,8 @@ void pd_measure(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc,
 
 	if (pd_measure_fixed(plan, body, out))
 		return;
-	if (plan->list->tail && !plan->variants && pd_measure_tail(plan->list, body, swap, text_end, out))
+	if (plan->list->tail && !plan->variants &&
+	    pd_measure_tail(plan->list, body, swap, text_end, out))
 		return;
 	w.v = NULL;
 	w.batch = NULL;
@@ -637,7 +648,8 @@ void pd_measure(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc,
 	}
 }
 
-size_t pd_op_at(const struct pd_plan *plan, const struct pd_op *op, struct pd_bytes body, enum pd_swap swap)
+size_t pd_op_at(const struct pd_plan *plan, const struct pd_op *op, struct pd_bytes body,
+		enum pd_swap swap)
 {
 	struct walk w;
 
@@ -651,8 +663,9 @@ size_t pd_op_at(const struct pd_plan *plan, const struct pd_op *op, struct pd_by
 	return (size_t)(w.c.at - w.body.data);
 }
 
-enum pd_regular pd_visit(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc, enum pd_swap swap,
-			 const struct pd_extent_of *extent, const struct pd_visitor *v, void *ctx)
+enum pd_regular pd_visit(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc,
+			 enum pd_swap swap, const struct pd_extent_of *extent,
+			 const struct pd_visitor *v, void *ctx)
 {
 	return pd_visit_batches(plan, body, misc, swap, extent, v, NULL, ctx);
 }
@@ -680,19 +693,4 @@ enum pd_regular pd_visit_batches(const struct pd_plan *plan, struct pd_bytes bod
 	walk_body(&w, plan, body, misc, swap, extent->nr_ops);
 	close_object(&w, (struct pad_mark){ 0, 0 });
 	return w.regular;
-}
-
-const char *pd_field_name(const struct pd_field *f)
-{
-	return f->name;
-}
-
-const char *pd_field_doc(const struct pd_field *f)
-{
-	return f->doc ? f->doc : "";
-}
-
-uint64_t pd_number_at(const struct pd_numbers *n, size_t i)
-{
-	return pd_load(n->data + i * n->width, n->width, n->swapped ? PD_SWAP_YES : PD_SWAP_NO);
 }

@@ -1,6 +1,7 @@
 /* reader.c - the public reader: returns records one by one. */
 #include <string.h>
 
+#include "base/argument.h"
 #include "pd/pd.h"
 #include "reader/reader_internal.h"
 
@@ -59,8 +60,7 @@ static int keep_tracing_data(struct pd_reader *r, struct pd_error *e)
 	return 0;
 }
 
-/* Updates the session from the record, if it is about events or the machine. */
-static int update_session(struct pd_reader *r, struct pd_error *e)
+int pd_reader_update_session(struct pd_reader *r, struct pd_error *e)
 {
 	const struct pd_frame *f = &r->record.frame;
 	const uint32_t type = f->type;
@@ -74,14 +74,15 @@ static int update_session(struct pd_reader *r, struct pd_error *e)
 			.offset = f->offset };
 		if (r->quiesce)
 			r->quiesce(r->quiesce_ctx);
+		if (r->container.info.mode == PD_MODE_PIPE)
+			pd_reader_keep_feature(r);
 		return pd_session_update_record(&r->session, type, f->bytes, r->record.payload,
 						f->offset);
 	}
 	return 0;
 }
 
-/* Continues with the next data.N of a directory. Returns 1, or 0 if there is none. */
-static int next_file(struct pd_reader *r)
+int pd_reader_next_file(struct pd_reader *r)
 {
 	const struct pd_source_limits limits = pd_reader_limits(r);
 
@@ -97,13 +98,12 @@ static int next_file(struct pd_reader *r)
 			pd_source_close(r->file_source);
 		r->file_source = pd_directory_open(&r->directory, r->file, &limits, &e);
 		if (r->file_source) {
-			pd_stream_init(&r->stream, r->file_source, &r->session, UINT64_MAX,
-				       r->options.threads);
+			pd_stream_init(&r->stream, r->file_source, &r->session, UINT64_MAX);
 			return 1;
 		}
 		e.severity = PD_DAMAGED;
 		pd_reader_report(r, &e);
-		pd_stream_init(&r->stream, r->source, &r->session, 0, 1);
+		pd_stream_init(&r->stream, r->source, &r->session, 0);
 	}
 	return 0;
 }
@@ -126,12 +126,12 @@ static int next_as_written(struct pd_reader *r, struct pd_error *e)
 		r->record.payload = (struct pd_bytes){ NULL, 0 };
 		switch (pd_stream_next(&r->stream, f, &damage)) {
 		case PD_NEXT_RECORD:
-			if (f->type >= PD_RECORD_USER_START && update_session(r, e))
+			if (f->type >= PD_RECORD_USER_START && pd_reader_update_session(r, e))
 				return -1;
 			break;
 		case PD_NEXT_END:
 			report_packing(r, r->file_source ? r->file_source : r->source);
-			if (next_file(r))
+			if (pd_reader_next_file(r))
 				continue;
 			return 0;
 		case PD_NEXT_FAILED:
@@ -174,7 +174,7 @@ struct kept {
 static bool wants_order(const struct pd_reader *r, uint64_t *time)
 {
 	return r->record.frame.type < PD_RECORD_USER_START &&
-	       r->record.frame.state == PD_FRAME_WHOLE && pd_record_time(&r->record, time) &&
+	       r->record.frame.state == PD_FRAME_WHOLE && pd_record_hot_time(&r->record, time) &&
 	       *time != 0 && *time != UINT64_MAX;
 }
 
@@ -204,6 +204,8 @@ static __attribute__((noinline)) int next_by_time(struct pd_reader *r, struct pd
 		r->record.frame = r->read;
 		got = next_as_written(r, e);
 		r->read = r->record.frame;
+		if (got < 0 && pd_is_pause(e->code))
+			return -1;
 		if (got <= 0) {
 			r->drained = true;
 			if (got < 0)
@@ -264,16 +266,26 @@ static int next_record(struct pd_reader *r, struct pd_error *e)
 
 int pd_reader_next(struct pd_reader *r, const struct pd_record **out, struct pd_error *e)
 {
-	int got = next_record(r, e);
+	struct pd_error unused;
+	int got;
 
+	e = pd_error_or(e, &unused);
+	if (!r || !out)
+		return pd_refuse(e, "no reader, or no place for a record");
+	got = next_record(r, e);
 	*out = &r->record;
-	if (got < 0)	/* the end was not reached */
+	if (got < 0 && !pd_is_pause(e->code))	/* the end was not reached */
 		r->container.info.complete = false;
 	return got;
 }
 
 int pd_reader_read_payload(struct pd_reader *r, size_t n, struct pd_bytes *out, struct pd_error *e)
 {
+	struct pd_error unused;
+
+	e = pd_error_or(e, &unused);
+	if (!r || !out)
+		return pd_refuse(e, "no reader, or no place for bytes");
 	if (r->record.payload.data) {
 		*out = r->record.payload;
 		if (out->size > n)

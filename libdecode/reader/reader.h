@@ -25,21 +25,6 @@ struct pd_batch *pd_reader_batch(struct pd_reader *r);
 const struct pd_record *pd_reader_peek(struct pd_reader *r);
 void pd_reader_take(struct pd_reader *r);
 
-/* Returns whether any thread may ask for batches, one thread at a time: batches must come without
- * pd_reader_next() for long, so not in a stream and not in decompressed records. */
-bool pd_reader_can_change_threads(const struct pd_reader *r);
-
-/* Returns whether there is no batch because the window ends, although the file continues. Sets *at
- * to where bytes are needed. */
-bool pd_reader_needs_input(struct pd_reader *r, uint64_t *at);
-/* Reads those bytes, or uses the window of *ahead if it has one. Returns false if they cannot be
- * had: pd_reader_next() reports why. */
-bool pd_reader_read_on(struct pd_reader *r, struct pd_read_ahead *ahead);
-/* Prepares *ahead for another thread to call pd_source_read_ahead() with the returned source; NULL:
- * nothing to read. */
-const struct pd_source *pd_reader_start_read_ahead(struct pd_reader *r,
-						   struct pd_read_ahead *ahead);
-
 /* Returns whether an error has reached options.stop_at: nothing more may be output. */
 bool pd_reader_is_stopped(const struct pd_reader *r);
 
@@ -55,6 +40,9 @@ void pd_reader_report(struct pd_reader *r, const struct pd_error *e);
 /* Visits an attribute as pd_attr_visit() does. Returns the bytes after its last known field. */
 struct pd_bytes pd_reader_visit_attr(const struct pd_reader *r, const struct pd_attr *a,
 				     const struct pd_visitor *v, void *ctx);
+
+/* Returns the id of the i-th feature, i < pd_reader_nr_features(), without loading it. */
+uint32_t pd_reader_feature_id(const struct pd_reader *r, size_t i);
 
 /* Sets *names to the names of the data.N of a directory, in the order in which they are read, and
  * returns their number. */

@@ -47,28 +47,6 @@ void pd_reader_take(struct pd_reader *r)
 	pd_stream_take(&r->stream, &r->record.frame);
 }
 
-bool pd_reader_can_change_threads(const struct pd_reader *r)
-{
-	return !r->order && !r->stream.expanding && pd_source_is_random(r->stream.source);
-}
-
-bool pd_reader_needs_input(struct pd_reader *r, uint64_t *at)
-{
-	return !r->order && !r->stopped.code && r->batch.next == r->batch.count &&
-	       pd_stream_needs_input(&r->stream, at);
-}
-
-bool pd_reader_read_on(struct pd_reader *r, struct pd_read_ahead *ahead)
-{
-	return pd_stream_read_on(&r->stream, ahead);
-}
-
-const struct pd_source *pd_reader_start_read_ahead(struct pd_reader *r, struct pd_read_ahead *ahead)
-{
-	pd_source_start_read_ahead(r->stream.source, ahead);
-	return ahead->window ? r->stream.source : NULL;
-}
-
 bool pd_reader_pin_batch(struct pd_reader *r, const struct pd_batch *batch,
 			 struct pd_window **window)
 {

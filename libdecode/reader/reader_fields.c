@@ -1,4 +1,5 @@
 /* reader_fields.c - records in batches, with the usual fields at fixed places: see pd/fields.h. */
+#include "base/argument.h"
 #include "pd/fields.h"
 
 #include <string.h>
@@ -247,18 +248,17 @@ static int fill_batch(struct pd_reader *r, const struct pd_fields_batch *b, uint
 
 int pd_reader_next_fields(struct pd_reader *r, struct pd_fields_batch *b, struct pd_error *e)
 {
-	const uint32_t want = b->want ? b->want : UINT32_MAX;
+	const uint32_t want = b && b->want ? b->want : UINT32_MAX;
 	const struct pd_record *record;
 	struct pd_fields own, *out;
 	int ret;
 
-	if (!b->capacity || b->capacity > INT32_MAX ||
-	    b->item_size < offsetof(struct pd_fields, reserved2)) {
-		*e = (struct pd_error){ .code = PD_E_ARGUMENT,
-					.severity = PD_FATAL,
-					.text = "no room for an item" };
-		return -1;
-	}
+	if (!r || !b)
+		return pd_refuse(e, "no reader or no batch");
+	if (!b->items || !b->capacity || b->capacity > INT32_MAX ||
+	    b->item_size < offsetof(struct pd_fields, reserved2) ||
+	    b->item_size > PD_OPTIONS_LARGEST)
+		return pd_refuse(e, "no room for an item");
 	if (pd_reader_batch(r))
 		return fill_batch(r, b, want);
 	ret = pd_reader_next(r, &record, e);
@@ -272,6 +272,8 @@ int pd_reader_next_fields(struct pd_reader *r, struct pd_fields_batch *b, struct
 
 const struct pd_record *pd_reader_record(struct pd_reader *r, const struct pd_fields *item)
 {
+	if (!r || !item)
+		return NULL;
 	if (item->place < r->batch.count)
 		pd_batch_record(&r->batch, &r->batch.records[item->place], &r->session, &r->record);
 	return &r->record;

@@ -13,6 +13,7 @@ struct pd_reader {
 	struct pd_reader_options options;
 	struct pd_budget budget;
 	struct pd_source *source;
+	struct pd_fed fed;
 	struct pd_session session;
 	struct pd_container container;
 	struct pd_stream stream;
@@ -22,6 +23,9 @@ struct pd_reader {
 	struct pd_batch batch;		/* simple records that come next */
 	struct pd_buf tracing_data;		/* a HEADER_TRACING_DATA record with its payload */
 	struct pd_buf feature;		/* the last feature section that was loaded */
+	struct pd_feature *kept;	/* features of a pipe: their records are gone */
+	size_t nr_kept;
+	struct pd_arena kept_bytes;
 	struct pd_order *order;
 	bool drained;			/* `order` has all records; `ended` has the error that ended
 					 * the reading */
@@ -42,14 +46,29 @@ struct pd_reader {
 /* Reports damage in a file of a directory (NULL: the main file). */
 void pd_reader_report_in_file(struct pd_reader *r, const struct pd_error *e, const char *file);
 
+/* Updates the session from the last record, if it is about events or the machine. */
+int pd_reader_update_session(struct pd_reader *r, struct pd_error *e);
+
+/* Continues with the next data.N of a directory. Returns 1, or 0 if there is none. */
+int pd_reader_next_file(struct pd_reader *r);
+
+/* Keeps a copy of the feature that the last record of a pipe has, as far as there is memory. */
+void pd_reader_keep_feature(struct pd_reader *r);
+
 /* Adds the account of the file that is being read. */
 void pd_reader_account_file(const struct pd_reader *r, struct pd_account *a);
 
 static inline struct pd_source_limits pd_reader_limits(struct pd_reader *r)
 {
 	return (struct pd_source_limits){ .budget = &r->budget,
-		.map_own = r->options.access == PD_MAP_OWN };
+		.map_own = r->options.access == PD_MAP_OWN,
+		.is_cancelled = r->options.is_cancelled, .ctx = r->options.ctx };
 }
+
+/* The two steps of opening: a reader without a source, and what precedes the records. The second
+ * frees the reader on failure. Both return NULL and *e then. */
+struct pd_reader *pd_reader_create(const struct pd_reader_options *o, struct pd_error *e);
+struct pd_reader *pd_reader_begin(struct pd_reader *r, struct pd_error *e);
 
 /* Returns whether records of this type update the session. */
 static inline bool pd_reader_updates_session(const struct pd_reader *r, uint32_t type)

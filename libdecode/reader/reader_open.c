@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/argument.h"
 #include "container/gaps.h"
 #include "container/header_recovery.h"
 #include "input/identify.h"
@@ -24,20 +25,28 @@ static void on_error(void *ctx, const struct pd_error *e)
 	pd_reader_report(ctx, e);
 }
 
-static struct pd_reader *new_reader(const struct pd_reader_options *o, struct pd_error *e)
+struct pd_reader *pd_reader_create(const struct pd_reader_options *o, struct pd_error *e)
 {
-	struct pd_reader *r = calloc(1, sizeof(*r));
+	struct pd_reader_options options = { .size = sizeof(options) };
+	struct pd_reader *r;
 
+	if ((o && pd_options_take(&options, sizeof(options), o, o->size)) ||
+	    options.order > PD_BY_TIME || options.stop_at > PD_FATAL ||
+	    options.access > PD_MAP_OWN) {
+		pd_refuse(e, "an option is invalid");
+		return NULL;
+	}
 	*e = (struct pd_error){ .code = PD_E_NOMEM, .severity = PD_FATAL };
+	r = calloc(1, sizeof(*r));
 	if (!r)
 		return NULL;
-	if (o)
-		memcpy(&r->options, o, o->size < sizeof(r->options) ? o->size : sizeof(r->options));
+	r->options = options;
 	r->budget.limit = r->options.memory_limit ? r->options.memory_limit : DEFAULT_MEMORY;
 	r->budget.max_expanded = r->options.max_expanded;
 	r->budget.max_ratio = r->options.max_ratio;
 	r->record.session = &r->session;
 	r->session.budget = r->tracing_data.budget = r->feature.budget = &r->budget;
+	r->kept_bytes.budget = r->fed.bytes.budget = &r->budget;
 	return r;
 }
 
@@ -68,8 +77,7 @@ static struct pd_error no_magic(const struct pd_source *source, struct pd_bytes 
 	return e;
 }
 
-/* Reads what precedes the records. Frees the reader and returns NULL and *e on failure. */
-static struct pd_reader *read_header(struct pd_reader *r, struct pd_error *e)
+struct pd_reader *pd_reader_begin(struct pd_reader *r, struct pd_error *e)
 {
 	const struct pd_report report = { on_error, r };
 	struct pd_bytes first;
@@ -116,8 +124,7 @@ static struct pd_reader *read_header(struct pd_reader *r, struct pd_error *e)
 		if (!r->order)
 			goto fail;
 	}
-	pd_stream_init(&r->stream, r->source, &r->session, r->container.data_end,
-		       r->options.threads);
+	pd_stream_init(&r->stream, r->source, &r->session, r->container.data_end);
 	if (r->stopped.code) {
 		*e = r->stopped;
 		e->file = NULL;		/* freed with the reader; on_error got it */
@@ -132,10 +139,17 @@ fail:
 struct pd_reader *pd_reader_open_path(const char *path, const struct pd_reader_options *o,
 				      struct pd_error *e)
 {
-	struct pd_reader *r = new_reader(o, e);
 	struct pd_source_limits limits;
+	struct pd_error unused;
+	struct pd_reader *r;
 	struct stat st;
 
+	e = pd_error_or(e, &unused);
+	if (!path) {
+		pd_refuse(e, "no path");
+		return NULL;
+	}
+	r = pd_reader_create(o, e);
 	if (!r)
 		return NULL;
 	limits = pd_reader_limits(r);
@@ -155,14 +169,17 @@ struct pd_reader *pd_reader_open_path(const char *path, const struct pd_reader_o
 		pd_reader_free(r);
 		return NULL;
 	}
-	return read_header(r, e);
+	return pd_reader_begin(r, e);
 }
 
 struct pd_reader *pd_reader_open_fd(int fd, const struct pd_reader_options *o, struct pd_error *e)
 {
-	struct pd_reader *r = new_reader(o, e);
 	struct pd_source_limits limits;
+	struct pd_error unused;
+	struct pd_reader *r;
 
+	e = pd_error_or(e, &unused);
+	r = pd_reader_create(o, e);
 	if (!r)
 		return NULL;
 	limits = pd_reader_limits(r);
@@ -171,15 +188,22 @@ struct pd_reader *pd_reader_open_fd(int fd, const struct pd_reader_options *o, s
 		pd_reader_free(r);
 		return NULL;
 	}
-	return read_header(r, e);
+	return pd_reader_begin(r, e);
 }
 
 struct pd_reader *pd_reader_open_memory(struct pd_bytes in, const struct pd_reader_options *o,
 					struct pd_error *e)
 {
-	struct pd_reader *r = new_reader(o, e);
 	struct pd_source_limits limits;
+	struct pd_error unused;
+	struct pd_reader *r;
 
+	e = pd_error_or(e, &unused);
+	if (!pd_is_span(in)) {
+		pd_refuse(e, "no bytes");
+		return NULL;
+	}
+	r = pd_reader_create(o, e);
 	if (!r)
 		return NULL;
 	limits = pd_reader_limits(r);
@@ -188,7 +212,7 @@ struct pd_reader *pd_reader_open_memory(struct pd_bytes in, const struct pd_read
 		pd_reader_free(r);
 		return NULL;
 	}
-	return read_header(r, e);
+	return pd_reader_begin(r, e);
 }
 
 void pd_reader_free(struct pd_reader *r)
@@ -199,6 +223,9 @@ void pd_reader_free(struct pd_reader *r)
 	pd_stream_free(&r->stream);
 	pd_buf_free(&r->tracing_data);
 	pd_buf_free(&r->feature);
+	pd_arena_free(&r->kept_bytes);
+	pd_buf_free(&r->fed.bytes);
+	pd_budget_free(&r->budget, r->kept, r->nr_kept * sizeof(*r->kept));
 	pd_header_free(&r->container, &r->session);
 	pd_session_free(&r->session);
 	if (r->source)

@@ -28,7 +28,11 @@ char *pd_schema_name(size_t i, char *buf, size_t size)
 {
 	const size_t parts = nr_parts();
 
-	if (i < parts)
+	if (!buf || !size)
+		return buf;
+	if (i >= pd_schema_count())
+		buf[0] = '\0';
+	else if (i < parts)
 		snprintf(buf, size, "%s.schema.json", pd_parts[i].name);
 	else
 		snprintf(buf, size, "record-%s.schema.json", pd_record_desc_at(i - parts)->name);
@@ -60,6 +64,8 @@ int pd_schema_write(size_t i, struct pd_output out)
 	struct pd_buf json = { .budget = &budget }, laid_out = { .budget = &budget };
 	int failed = ENOMEM;
 
+	if (i >= pd_schema_count() || !out.write)
+		return EINVAL;
 	write_schema_body(i, &arena, &json);
 	if (!json.failed)
 		pd_text_lay_out(pd_buf_bytes(&json), &laid_out);

@@ -21,7 +21,8 @@ struct pd_member {
 	const char *name, *suffix;	/* the key: both */
 	const struct pd_field *row;	/* description of the value: a row ... */
 	const struct pd_bits *bits;	/* ... or a part of row ... */
-	const char *json;		/* ... or the members of its schema, as for pd_text_json() */
+	/* ... or the members of its schema, as for pd_text_json() */
+	const char *json;
 	const struct pd_when *when;	/* its only condition, or NULL */
 	bool required;
 };

@@ -445,7 +445,8 @@ static const char head[] =
 	"bytes as hex, with `_hex` appended to the key.\n"
 	"\n"
 	"Every record has `offset`, `type`, `size`, `misc` and, if they apply, `attr_index`, "
-	"`event`, `inner_offset`, `file`, `cut`, `trailing`.\n"
+	"`event`, `inner_offset`, `file`, `cut`, `trailing`. With `--utc` a `time` also has "
+	"`time_utc`, and with `--resolve` a SAMPLE has `comm`, `frames` and `branch_frames`.\n"
 	"\n"
 	"## Records\n";
 
@@ -476,6 +477,8 @@ int pd_doc_write(struct pd_output out)
 	struct pd_buf page = { .budget = &budget };
 	int failed = ENOMEM;
 
+	if (!out.write)
+		return EINVAL;
 	put_page(&page);
 	if (!page.failed)
 		failed = out.write(out.ctx, page.data, page.size);

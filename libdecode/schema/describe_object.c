@@ -9,6 +9,9 @@
 		   "'pattern':'" PD_PATTERN_HEX "'"
 #define FLOAT_BITS "'description':'its bits, where it is no finite number','type':'string'," \
 		   "'pattern':'^[0-9a-f]{16}$'"
+#define UTC "'description':'wall time of `time`, with ns, if the recording ties its clock to it " \
+	    "(only with --utc)','type':'string'," \
+	    "'pattern':'^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{9}Z$'"
 #define PADDING "'description':'reserved bytes of this object, where they are not all " \
 		"0','type':'string'," \
 		"'pattern':'" PD_PATTERN_HEX "'"
@@ -16,8 +19,11 @@
 		   "holds','type':'object'," \
 	"'additionalProperties':false,'required':['system','name','fields'],'properties':{" \
 	"'system':{'type':'string'},'name':{'type':'string'},'fields':{'type':'object'," \
-	"'additionalProperties':{'type':['integer','string','array'],'minimum':-9223372036854775808," \
-	"'maximum':18446744073709551615,'items':{'type':['integer','string']}}}}"
+	"'additionalProperties':{'type':['integer','string','array']," \
+	"'minimum':-9223372036854775808," \
+	"'maximum':18446744073709551615,'items':{'type':['integer','string']}}}," \
+	"'syscall':{'description':'name of the system call with the number `id`, in events of " \
+	"raw_syscalls','type':'string'}}"
 
 /* Properties of a list that apply to all its rows. */
 struct place {
@@ -125,6 +131,11 @@ static void add_extra_keys(struct pd_members *m, const struct pd_field *row)
 		pd_members_add(m, row->name, "_hex", HEX_BESIDE);
 	if (row->kind == PD_UINT && row->show == PD_FLOAT)
 		pd_members_add(m, row->name, "_hex", FLOAT_BITS);
+	if (row->names_event)
+		pd_members_add(m, "event", "",
+			       "'description':'name of the event','type':'string'");
+	if (row->role == PD_ROLE_TIME && strcmp(row->name, "time") == 0)
+		pd_members_add(m, "time_utc", "", UTC);
 }
 
 static void add_rows(struct pd_members *m, const struct pd_field *rows, struct place *p)

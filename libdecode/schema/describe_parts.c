@@ -8,6 +8,7 @@
 #include "layout/container.h"
 #include "layout/names_tables.h"
 #include "pd/error.h"
+#include "pd/history.h"
 
 #define USER_TYPES 64		/* from here on records are perf's own and belong to no event */
 #define NUMBER_64 "'type':'integer'," PD_RANGE_U64
@@ -31,6 +32,8 @@ static void describe_document(struct pd_arena *arena, struct pd_buf *b)
 			IN_DOCUMENT("attr", "'kind':false") "}},"
 		"'features':{'$ref':'features.schema.json'},"
 		"'records':{'type':'array','items':{" IN_DOCUMENT("record", "'kind':false") "}},"
+		"'images':{'description':'what was mapped (only with --resolve)','type':'array',"
+			"'items':{" IN_DOCUMENT("image", "'kind':false") "}},"
 		"'errors':{'description':'damage in the file','type':'array','items':{"
 			IN_DOCUMENT("error", "'kind':false") "}},"
 		"'summary':{" IN_DOCUMENT("summary", "'kind':false") "}"
@@ -45,6 +48,7 @@ static void describe_line(struct pd_arena *arena, struct pd_buf *b)
 		"{'$ref':'attr.schema.json'},"
 		"{'$ref':'feature.schema.json'},"
 		"{'$ref':'record.schema.json'},"
+		"{'$ref':'image.schema.json'},"
 		"{'$ref':'error.schema.json'},"
 		"{'$ref':'summary.schema.json'}]");
 }
@@ -157,7 +161,8 @@ static void describe_features(struct pd_arena *arena, struct pd_buf *b)
 static void describe_feature(struct pd_arena *arena, struct pd_buf *b)
 {
 	(void)arena;
-	pd_text_json(b, CLOSED "'required':['kind','feature'],'properties':{'kind':{'const':'feature'},"
+	pd_text_json(b, CLOSED
+		"'required':['kind','feature'],'properties':{'kind':{'const':'feature'},"
 		"'feature':{'$ref':'features.schema.json','minProperties':1,'maxProperties':3}}");
 }
 
@@ -205,11 +210,13 @@ static void describe_summary(struct pd_arena *arena, struct pd_buf *b)
 {
 	(void)arena;
 	pd_text_json(b, CLOSED
-		"'required':['records','by_type','lost','lost_samples','errors','skipped','account','complete'],"
+		"'required':['records','by_type','lost','lost_samples','errors','skipped',"
+			"'account','complete'],"
 		"'properties':{" KIND("summary") ","
 		"'records':{'description':'number'," NUMBER_64 "},"
 		"'by_type':{'description':'number of records of each type','type':'object',"
-			"'additionalProperties':{'type':'integer','minimum':1,'maximum':18446744073709551615},"
+			"'additionalProperties':{'type':'integer','minimum':1,"
+				"'maximum':18446744073709551615},"
 			"'propertyNames':{'enum':[");
 	for (size_t i = 0; pd_record_desc_at(i); i++)
 		pd_text_string(b, pd_record_desc_at(i)->name);
@@ -226,8 +233,8 @@ static void describe_summary(struct pd_arena *arena, struct pd_buf *b)
 		"records'," NUMBER_64 "},"
 		"'account':{'description':'use of the (unpacked) bytes: the parts up to unread add "
 		"up to total'," CLOSED
-			"'required':['total','header','features','records','skipped','gaps','zeros','unread','unwritten',"
-				"'unexpanded'],"
+			"'required':['total','header','features','records','skipped','gaps',"
+				"'zeros','unread','unwritten','unexpanded'],"
 			"'properties':{'total':{" NUMBER_64 "},"
 			"'header':{'description':'header, attrs, ids and names of "
 			"events'," NUMBER_64 "},"
@@ -267,8 +274,9 @@ static void describe_stats(struct pd_arena *arena, struct pd_buf *b)
 {
 	(void)arena;
 	pd_text_json(b, CLOSED
-		"'required':['pdecode','file','records','bytes','by_type','by_event','lost','lost_samples','throttled','errors',"
-			"'errors_by_code','damaged','skipped','account'],"
+		"'required':['pdecode','file','records','bytes','by_type','by_event','lost',"
+			"'lost_samples','throttled','errors','errors_by_code','damaged','skipped',"
+			"'account'],"
 		"'properties':{'pdecode':{'$ref':'file.schema.json#/$defs/pdecode'},"
 		"'file':{" CLOSED "'required':['mode','byte_order','complete'],'properties':{");
 	refer_to_keys(b, "file",
@@ -280,10 +288,12 @@ static void describe_stats(struct pd_arena *arena, struct pd_buf *b)
 		"'by_type':{'description':'records of each "
 		"type','type':'object','additionalProperties':{"
 			CLOSED "'required':['records','bytes'],'properties':{" COUNTED "}},"
-			"'propertyNames':{'$ref':'summary.schema.json#/properties/by_type/propertyNames'}},"
+			"'propertyNames':{'$ref':'summary.schema.json#/properties/by_type/"
+				"propertyNames'}},"
 		"'by_event':{'description':'all records of each "
 		"event','type':'array','items':{" CLOSED
-			"'required':['attr_index','event','records','bytes','samples'],'properties':{"
+			"'required':['attr_index','event','records','bytes','samples'],"
+			"'properties':{"
 			"'attr_index':{'description':'index in "
 			"attrs','type':'integer'," PD_RANGE_U32 "},"
 			"'event':{'description':'name of the event','type':'string'}," COUNTED ","
@@ -303,7 +313,110 @@ static void describe_stats(struct pd_arena *arena, struct pd_buf *b)
 			"'records':{'description':'number'," NUMBER_64 "},"
 			"'in':{'description':'compressed size in bytes'," NUMBER_64 "},"
 			"'out':{'description':'decompressed size in bytes'," NUMBER_64 "}}}},"
-		"'dependentRequired':{'first_time':['last_time','duration'],'last_time':['first_time']}");
+		"'dependentRequired':{'first_time':['last_time','duration'],"
+			"'last_time':['first_time']}");
+}
+
+/* Writes the members of a schema of the names that `name_of` has, which ends with "UNKNOWN". */
+static void describe_words(const char *(*name_of)(unsigned int), struct pd_buf *b)
+{
+	pd_text_key(b, "enum");
+	pd_text_open(b, '[');
+	for (unsigned int i = 0; strcmp(name_of(i), "UNKNOWN") != 0; i++)
+		if (*name_of(i))
+			pd_text_string(b, name_of(i));
+	pd_text_close(b, ']');
+}
+
+#define TEXT_HEX "'description':'the exact bytes, where they are not UTF-8'," SOME_HEX
+#define ADDRESS "'type':'string','pattern':'" PD_PATTERN_ADDRESS "'"
+
+#define SOURCE_LINE \
+	"'file':{'description':'source file','type':'string'},'file_hex':{" TEXT_HEX "}," \
+	"'line':{'description':'its line; of a function into which others are inlined, the " \
+	"line of the call','type':'integer'," PD_RANGE_U32 "}"
+#define SYMBOL \
+		"'symbol':{'description':'readable name of the function','type':'string'}," \
+		"'symbol_hex':{" TEXT_HEX "}," \
+		"'linkage_name':{'description':'its name as the file has it','type':'string'}," \
+		"'linkage_name_hex':{" TEXT_HEX "}"
+
+/* What a namer adds. */
+static void describe_names(struct pd_buf *b)
+{
+	pd_text_json(b, SYMBOL "," SOURCE_LINE ","
+		"'offset':{'description':'of addr, from the start of the function'," NUMBER_64 "},"
+		"'function':{'description':'start of a function without a name, as an address in "
+			"the image'," ADDRESS "},"
+		"'inlined':{'description':'functions that are inlined there, innermost first',"
+			"'type':'array','minItems':1,'items':{" CLOSED "'properties':{"
+			SYMBOL "," SOURCE_LINE "}}}");
+}
+
+static void describe_frame(struct pd_arena *arena, struct pd_buf *b)
+{
+	(void)arena;
+	pd_text_json(b, CLOSED "'required':['addr'],'properties':{"
+		"'addr':{'description':'as recorded'," ADDRESS "},"
+		"'file_offset':{'description':'offset of addr in the file that is mapped there',"
+			ADDRESS "},"
+		"'image':{'description':'index among the images','type':'integer'," PD_RANGE_U32
+			"},"
+		"'dso':{'description':'path of the image, if it has at most 512 bytes',"
+			"'type':'string'},"
+		"'dso_hex':{" TEXT_HEX "},"
+		"'build_id':{'description':'build id of the image'," SOME_HEX "}");
+	describe_names(b);
+	pd_text_json(b, "'return_address':{'description':'the call is before it','const':true},"
+		"'remapped':{'description':'anonymous memory that replaced this map of a file: a "
+			"copy of its code','const':true},"
+		"'cpumode':{'description':'CPU mode, where it is not that of the record'");
+	pd_describe_enum(pd_names_cpumode, 3, b);
+	pd_text_json(b, "},'why':{'description':'why nothing is known, or no name'");
+	describe_words(pd_why_name, b);
+	pd_text_json(b, "}},'dependentRequired':{'image':['file_offset'],"
+		"'file_offset':['image'],'dso':['image'],'build_id':['image']}");
+}
+
+static void describe_image(struct pd_arena *arena, struct pd_buf *b)
+{
+	(void)arena;
+	pd_text_json(b, CLOSED "'required':['index','image_kind','path'],'properties':{"
+		KIND("image") ","
+		"'index':{'description':'same as image of frames','type':'integer'," PD_RANGE_U32
+			"},"
+		"'image_kind':{'description':'what it is, by its name'");
+	describe_words(pd_image_kind_name, b);
+	pd_text_json(b, "},'path':{'description':'as recorded; of code that the kernel made, its "
+			"name','type':'string'},"
+		"'path_hex':{" TEXT_HEX "},"
+		"'build_id':{" SOME_HEX "},"
+		"'build_id_source':{'description':'record or feature that states the build id',"
+			"'enum':['MMAP2','HEADER']},"
+		"'maj':{" NUMBER_64 "},'min':{" NUMBER_64 "},'ino':{" NUMBER_64 "},"
+		"'ino_generation':{" NUMBER_64 "},"
+		"'guest':{'description':'of a virtual machine','const':true},"
+		"'symbol':{'description':'symbol of the kernel whose address its map states',"
+			"'type':'string'},"
+		"'symbol_hex':{" TEXT_HEX "},"
+		"'bpf_id':{'description':'id of the BPF program','type':'integer'," PD_RANGE_U32
+			"},"
+		"'match':{'description':'how the file is known to be the recorded one',"
+			"'enum':['BUILD_ID','DEBUGLINK','INODE','NAME_ONLY']},"
+		"'file':{'description':'file that names come from','type':'string'},"
+		"'file_hex':{" TEXT_HEX "},"
+		"'debug_file':{'description':'its separate debug file','type':'string'},"
+		"'debug_file_hex':{" TEXT_HEX "},"
+		"'sources':{'description':'tables that names come from','type':'array',"
+			"'items':{'type':'string'},'minItems':1},"
+		"'other_build_id':{'description':'of a file that is not the recorded one'," SOME_HEX
+			"},'why':{'description':'why no file was used'");
+	describe_words(pd_why_name, b);
+	pd_text_json(b, "},"
+		"'samples':{'description':'samples whose ip is in it'," NUMBER_64 "},"
+		"'frames':{'description':'frames of samples in it'," NUMBER_64 "}},"
+		"'dependentRequired':{'build_id':['build_id_source'],"
+			"'build_id_source':['build_id']}");
 }
 
 static void describe_sample_id(struct pd_arena *arena, struct pd_buf *b)
@@ -325,6 +438,8 @@ const struct pd_part pd_parts[] = {
 	{ "record", "record", "A record of any type.", describe_record },
 	{ "sample_id", "sample_id", "The trailer of records other than samples (sample_id_all).",
 		describe_sample_id },
+	{ "frame", "frame", "An address of a sample, and what was mapped there.", describe_frame },
+	{ "image", "image", "A file or other memory that was mapped.", describe_image },
 	{ "error", "error", "Damage at an offset of the file.", describe_error },
 	{ "summary", "summary", "Totals of the file.", describe_summary },
 	{ "stats", "pdecode --format stats", "Statistics of a perf.data file.", describe_stats },
@@ -378,6 +493,21 @@ static void write_misc(const struct pd_record_desc *d, struct pd_buf *b)
 	}
 }
 
+/* Adds the keys of a SAMPLE that a history knows. */
+static void add_resolved_keys(struct pd_members *m)
+{
+	pd_members_add(m, "comm", "", "'description':'name of the thread at that time (only with "
+		       "--resolve)','type':'string'");
+	pd_members_add(m, "comm", "_hex", TEXT_HEX);
+	pd_members_add(m, "frames", "",
+		       "'description':'ip and the addresses of callchain, innermost first (only "
+		       "with --resolve)','type':'array','items':{'$ref':'frame.schema.json'}");
+	pd_members_add(m, "branch_frames", "",
+		       "'description':'for each of branch_stack.entries (only with --resolve)',"
+		       "'type':'array','items':{" CLOSED "'required':['from','to'],'properties':{"
+		       "'from':{'$ref':'frame.schema.json'},'to':{'$ref':'frame.schema.json'}}}");
+}
+
 /* Adds the keys after a record's own fields. */
 static void add_trailing_keys(struct pd_members *m, const struct pd_record_desc *d)
 {
@@ -387,6 +517,8 @@ static void add_trailing_keys(struct pd_members *m, const struct pd_record_desc 
 			"'description':'bytes after the header'," HEX);
 	if (!d || d->opaque)
 		return;
+	if (d->type == PD_RECORD_SAMPLE)
+		add_resolved_keys(m);
 	if (d->trailer != PD_TRAILER_NONE)
 		pd_members_add(m, "sample_id", "", "'$ref':'sample_id.schema.json'");
 	pd_members_add(m, "trailing", "",

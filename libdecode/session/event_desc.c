@@ -128,13 +128,13 @@ static void visit_ids(void *ctx, const struct pd_field *f, const struct pd_numbe
 		struct pd_attr *a = pd_session_by_id(s, pd_number_at(ids, i));
 
 		if (a) {
-			pd_session_rename(s, a, d->name);
+			pd_session_rename(s, a, d->name, PD_NAME_FROM_FILE);
 			return;
 		}
 	}
 	if (!same || same->type != d->type || same->config != d->config)
 		return;
-	pd_session_rename(s, same, d->name);
+	pd_session_rename(s, same, d->name, PD_NAME_FROM_FILE);
 	if (same->nr_ids)
 		return;
 	for (size_t i = 0; i < ids->count; i++)

@@ -83,7 +83,10 @@ static void read_attr(const struct pd_session *s, struct pd_attr *a)
 		{ "attr", "sample_regs_user", &a->regs_user },
 		{ "attr", "sample_regs_intr", &a->regs_intr },
 		{ "attr", "flags", &a->flags },
+		{ "attr", "clockid", &a->clockid },
 	};
+
+	a->clockid = PD_CLOCK_PERF;
 
 	pd_extract(s->file_attr_plan, a->bytes, s->swap, extracts,
 		   sizeof(extracts) / sizeof(*extracts));
@@ -247,7 +250,8 @@ struct pd_attr *pd_session_by_id(const struct pd_session *s, uint64_t id)
 	return pd_map_find(&s->ids, id);
 }
 
-void pd_session_rename(struct pd_session *s, struct pd_attr *a, struct pd_bytes name)
+void pd_session_rename(struct pd_session *s, struct pd_attr *a, struct pd_bytes name,
+		       enum pd_name_from from)
 {
 	char *copy;
 
@@ -263,7 +267,8 @@ void pd_session_rename(struct pd_session *s, struct pd_attr *a, struct pd_bytes 
 	if (!copy)
 		return;
 	a->name = copy;
-	a->name_from = PD_NAME_FROM_FILE;
+	if (from == PD_NAME_FROM_FILE)
+		a->name_from = from;
 	a->generation++;
 	s->renames++;
 }
@@ -332,6 +337,21 @@ struct pd_plan *pd_session_feature_plan(struct pd_session *s, const struct pd_fe
 		return NULL;
 	}
 	return plan;
+}
+
+bool pd_session_utc(const struct pd_session *s, const struct pd_attr *a, uint64_t time,
+		    uint64_t *ns)
+{
+	int64_t since;
+
+	if (a->clockid == PD_CLOCK_REALTIME) {
+		*ns = time;
+		return time != 0;
+	}
+	/* synthesized records have no time: 0 */
+	return time && s->clock_data.is_known && a->clockid == s->clock_data.clockid &&
+	       !__builtin_sub_overflow(time, s->clock_data.clock_ns, &since) &&
+	       !__builtin_add_overflow(s->clock_data.wall_ns, since, ns);
 }
 
 uint64_t pd_session_payload(struct pd_session *s, const struct pd_record_desc *d,

@@ -14,6 +14,8 @@
 
 #define PD_NO_OFFSET SIZE_MAX
 #define PD_EVENT_NAME_MAX 512	/* every record of the event shows it, so longer names are cut */
+#define PD_IMPLIED_NAME_MAX 256
+#define PD_CLOCK_REALTIME 0	/* CLOCK_REALTIME of linux/time.h */
 #define PD_ID_PLACES 64	/* ways to place an id: different fields before it in a sample, after it in
 			 * a trailer */
 
@@ -25,9 +27,9 @@ struct pd_attr {
 	size_t nr_ids, ids_capacity;
 	uint64_t type, config, config1, config2, bp_addr, bp_len, bp_type;
 	uint64_t sample_type, read_format, branch_sample_type, regs_user, regs_intr, flags,
-		precise_ip;
+		precise_ip, clockid;	/* clockid: PD_CLOCK_PERF unless use_clockid is set */
 	const char *name;		/* NULL before pd_session_name_event() */
-	enum { PD_NAME_IMPLIED, PD_NAME_FROM_FILE } name_from;
+	enum pd_name_from { PD_NAME_IMPLIED, PD_NAME_FROM_FILE } name_from;
 	uint32_t generation;		/* counts changes of the name */
 	uint32_t named_at;		/* the session's `updates` when it was named */
 	const struct pd_tp_event *tracepoint;	/* format of the raw data, or NULL */
@@ -71,6 +73,10 @@ struct pd_session {
 	uint32_t updates;		/* counts changes that may change names of events */
 	uint32_t cpus_available;
 	uint64_t compression_ratio;	/* from the COMPRESSED feature; 0: unknown */
+	struct {
+		uint64_t clockid, clock_ns, wall_ns;	/* two clocks at one moment */
+		bool is_known;
+	} clock_data;			/* from the CLOCK_DATA feature */
 	struct pd_map pmus;		/* attr type -> name */
 	/* Called for damage in what the session is updated from; may be NULL. */
 	void (*report)(void *ctx, const struct pd_error *e);
@@ -89,12 +95,17 @@ int pd_session_restore_attr(struct pd_session *s, struct pd_attr *a, struct pd_b
 int pd_session_add_id(struct pd_session *s, struct pd_attr *a, uint64_t id);
 /* Returns the event of an id, or NULL. */
 struct pd_attr *pd_session_by_id(const struct pd_session *s, uint64_t id);
-/* Sets an event's name from the file. */
-void pd_session_rename(struct pd_session *s, struct pd_attr *a, struct pd_bytes name);
+/* Sets an event's name. An implied one leaves name_from as it is. */
+void pd_session_rename(struct pd_session *s, struct pd_attr *a, struct pd_bytes name,
+		       enum pd_name_from from);
 /* Names the event, or all events, by what its attribute implies, unless the file names it. Names
  * improve as more of the file is known. */
 void pd_session_name_event(struct pd_session *s, struct pd_attr *a);
 void pd_session_name_events(struct pd_session *s);
+/* Returns the name that pd_session_name_event() would give, without storing it: safe while another
+ * thread names events. Uses buf unless the file names the event. */
+struct pd_bytes pd_session_event_name(const struct pd_session *s, const struct pd_attr *a,
+				      char buf[PD_IMPLIED_NAME_MAX]);
 
 /* Updates the session from a feature section: the machine, names, formats. `offset` is that of the
  * section, for error reports. */
@@ -142,6 +153,11 @@ bool pd_session_id_of(const struct pd_session *s, const struct pd_attr *a, uint3
 /* Gets the time of a sample; its first bytes are enough. */
 bool pd_session_sample_time(const struct pd_session *s, const struct pd_attr *a,
 			    struct pd_bytes record, uint64_t *time);
+
+/* Converts a time of the event to wall time, as pd_reader_utc() does. Returns false if it
+ * cannot. */
+bool pd_session_utc(const struct pd_session *s, const struct pd_attr *a, uint64_t time,
+		    uint64_t *ns);
 
 /* Compiles the event's plans. Returns 0, or -1 without memory. */
 int pd_session_plans_of(struct pd_session *s, struct pd_attr *a);

@@ -162,6 +162,21 @@ static void arch_text(void *ctx, const struct pd_field *f, struct pd_bytes text)
 	set_arch(ctx, pd_arch_find(text));
 }
 
+/* Ignores an incomplete section. */
+static void update_clock_data(struct pd_session *s, const struct pd_plan *plan,
+			      struct pd_bytes section)
+{
+	const struct pd_extract extracts[] = {
+		{ "CLOCK_DATA", "clockid", &s->clock_data.clockid },
+		{ "CLOCK_DATA", "wall_clock_ns", &s->clock_data.wall_ns },
+		{ "CLOCK_DATA", "clockid_time_ns", &s->clock_data.clock_ns },
+	};
+
+	s->clock_data.clock_ns = 0;
+	pd_extract(plan, section, s->swap, extracts, 3);
+	s->clock_data.is_known = s->clock_data.clock_ns != 0;
+}
+
 void pd_session_update_feature(struct pd_session *s, uint32_t id, struct pd_bytes section,
 			       uint64_t offset)
 {
@@ -196,6 +211,9 @@ void pd_session_update_feature(struct pd_session *s, uint32_t id, struct pd_byte
 	case PD_FEATURE_COMPRESSED:
 		pd_extract(plan, section, s->swap,
 			   &(struct pd_extract){ "COMPRESSED", "ratio", &s->compression_ratio }, 1);
+		break;
+	case PD_FEATURE_CLOCK_DATA:
+		update_clock_data(s, plan, section);
 		break;
 	case PD_FEATURE_E_MACHINE:
 		pd_extract(plan, section, s->swap,
@@ -265,7 +283,7 @@ static void apply_event_update(struct pd_session *s, const struct pd_plan *plan,
 	visit_fields(s, plan, body, &v, &u);
 	a = pd_session_by_id(s, u.id);
 	if (a && u.name.size)
-		pd_session_rename(s, a, u.name);
+		pd_session_rename(s, a, u.name, PD_NAME_FROM_FILE);
 }
 
 static void update_feature_record(struct pd_session *s, const struct pd_plan *plan,
@@ -313,8 +331,9 @@ int pd_session_update_record(struct pd_session *s, uint32_t type, struct pd_byte
 }
 
 /* Makes the name that perf would show; the names of PMUs and tracepoints come from the file. */
-static size_t make_implied_name(const struct pd_session *s, const struct pd_attr *a, char *buf,
-				size_t size)
+static struct pd_bytes make_implied_name(const struct pd_session *s, const struct pd_attr *a,
+					 const struct pd_tp_event *tp,
+					 char buf[PD_IMPLIED_NAME_MAX])
 {
 	const bool typed = a->type == ATTR_HARDWARE || a->type == ATTR_HW_CACHE;
 	struct pd_event_name_in in = {
@@ -325,32 +344,42 @@ static size_t make_implied_name(const struct pd_session *s, const struct pd_attr
 		.pmu = pd_map_find(&s->pmus, typed ? a->config >> 32 : a->type),
 	};
 	char tracepoint[128];
+	size_t n;
 
-	if (a->tracepoint) {
-		snprintf(tracepoint, sizeof(tracepoint), "%s:%s", a->tracepoint->system,
-			 a->tracepoint->name);
+	if (tp) {
+		snprintf(tracepoint, sizeof(tracepoint), "%s:%s", tp->system, tp->name);
 		in.tracepoint = tracepoint;
 	}
-	return pd_event_name(&in, buf, size);
+	n = pd_event_name(&in, buf, PD_IMPLIED_NAME_MAX);
+	return (struct pd_bytes){ (const uint8_t *)buf,
+				  n < PD_IMPLIED_NAME_MAX ? n : PD_IMPLIED_NAME_MAX - 1 };
+}
+
+static const struct pd_tp_event *find_format(const struct pd_session *s, const struct pd_attr *a)
+{
+	return a->type == ATTR_TRACEPOINT ? pd_tracepoints_find(s->tracepoints, a->config) : NULL;
 }
 
 void pd_session_name_event(struct pd_session *s, struct pd_attr *a)
 {
-	char name[256];
-	size_t n;
+	char name[PD_IMPLIED_NAME_MAX];
 
 	if (a->named_at == s->updates)
 		return;
 	a->named_at = s->updates;
 	if (a->type == ATTR_TRACEPOINT)
-		a->tracepoint = pd_tracepoints_find(s->tracepoints, a->config);
+		a->tracepoint = find_format(s, a);
+	if (a->name_from != PD_NAME_FROM_FILE)
+		pd_session_rename(s, a, make_implied_name(s, a, a->tracepoint, name),
+				  PD_NAME_IMPLIED);
+}
+
+struct pd_bytes pd_session_event_name(const struct pd_session *s, const struct pd_attr *a,
+				      char buf[PD_IMPLIED_NAME_MAX])
+{
 	if (a->name_from == PD_NAME_FROM_FILE)
-		return;
-	n = make_implied_name(s, a, name, sizeof(name));
-	pd_session_rename(s, a,
-			  (struct pd_bytes){ (const uint8_t *)name,
-					     n < sizeof(name) ? n : sizeof(name) - 1 });
-	a->name_from = PD_NAME_IMPLIED;
+		return (struct pd_bytes){ (const uint8_t *)a->name, strlen(a->name) };
+	return make_implied_name(s, a, find_format(s, a), buf);
 }
 
 void pd_session_name_events(struct pd_session *s)

@@ -1,6 +1,7 @@
 /* stats.c - the statistics sink: counts records without formatting them. */
 #include <stdlib.h>
 
+#include "base/argument.h"
 #include "base/jsonw.h"
 #include "base/pretty.h"
 #include "layout/container.h"
@@ -281,17 +282,23 @@ struct pd_sink *pd_sink_new_stats(const struct pd_stats_options *o, struct pd_ou
 {
 	static const struct pd_sink_ops ops = {
 		sizeof(ops), begin_stats, on_record, on_error, write_stats, NULL, free_stats };
-	struct stats *s = calloc(1, sizeof(*s));
-	char *buffer = malloc(PD_JSONW_BUFFER + 1);
-	struct pd_sink *sink = s && buffer ? pd_sink_new_batched(&ops, on_batches, s) : NULL;
+	struct pd_stats_options options = { .size = sizeof(options) };
+	struct pd_sink *sink;
+	struct stats *s;
+	char *buffer;
 
+	if (!out.write || (o && pd_options_take(&options, sizeof(options), o, o->size)) ||
+	    options.layout > PD_JSON_INDENTED)
+		return NULL;
+	s = calloc(1, sizeof(*s));
+	buffer = malloc(PD_JSONW_BUFFER + 1);
+	sink = s && buffer ? pd_sink_new_batched(&ops, on_batches, s) : NULL;
 	if (!sink) {
 		free(s);
 		free(buffer);
 		return NULL;
 	}
-	if (o)
-		memcpy(&s->options, o, o->size < sizeof(s->options) ? o->size : sizeof(s->options));
+	s->options = options;
 	if (s->options.layout == PD_JSON_INDENTED)
 		out = pd_pretty_init(&s->pretty, out);
 	pd_stats_counts_init(&s->counts);

@@ -34,15 +34,6 @@ struct pd_batch {
  * the stream. A count of 0 means that pd_stream_next() must be called. */
 void pd_stream_batch(struct pd_stream *s, struct pd_batch *batch);
 
-/* Returns whether the last batch ended because the window does, although the file continues. Sets
- * *at to the offset from which bytes are needed. */
-bool pd_stream_needs_input(const struct pd_stream *s, uint64_t *at);
-
-/* Reads the bytes that pd_stream_needs_input() reported, or uses the window of `ahead` if it has
- * them; that window is released. Returns false if they cannot be had: pd_stream_next() then reports
- * why. */
-bool pd_stream_read_on(struct pd_stream *s, struct pd_read_ahead *ahead);
-
 /* Pins the bytes of the last batch until the window is released or the stream freed. */
 struct pd_window *pd_stream_pin(struct pd_stream *s, const struct pd_batch *batch);
 
@@ -73,7 +64,8 @@ static inline void pd_batch_parts(const struct pd_batch *batch, const struct pd_
 /* For all records of a batch, one after the other: sets what is the same for all. */
 void pd_batch_begin(const struct pd_batch *batch, struct pd_session *s, struct pd_record *r);
 /* Sets the rest, for one of them. */
-static inline void pd_batch_set(const struct pd_batch *batch, const struct pd_simple *p, struct pd_record *r)
+static inline void pd_batch_set(const struct pd_batch *batch, const struct pd_simple *p,
+				struct pd_record *r)
 {
 	const uint8_t *data = batch->data + p->at;
 

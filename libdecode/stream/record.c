@@ -300,44 +300,44 @@ int pd_record_prepare(struct pd_record *r)
 
 uint32_t pd_record_type(const struct pd_record *r)
 {
-	return r->frame.type;
+	return r ? r->frame.type : 0;
 }
 
 const char *pd_record_name(const struct pd_record *r)
 {
-	return r->frame.state == PD_FRAME_SKIPPED ? "SKIPPED" :
-	       r->frame.desc			  ? r->frame.desc->name :
-						    "UNKNOWN";
+	if (r && r->frame.state == PD_FRAME_SKIPPED)
+		return "SKIPPED";
+	return r && r->frame.desc ? r->frame.desc->name : "UNKNOWN";
 }
 
 uint16_t pd_record_misc(const struct pd_record *r)
 {
-	return r->frame.misc;
+	return r ? r->frame.misc : 0;
 }
 
 uint64_t pd_record_offset(const struct pd_record *r)
 {
-	return r->frame.offset;
+	return r ? r->frame.offset : 0;
 }
 
 struct pd_bytes pd_record_bytes(const struct pd_record *r)
 {
-	return r->frame.bytes;
+	return r ? r->frame.bytes : (struct pd_bytes){ NULL, 0 };
 }
 
 const struct pd_attr *pd_record_attr(const struct pd_record *r)
 {
-	return r->attr;
+	return r ? r->attr : NULL;
 }
 
 const struct pd_error *pd_record_error(const struct pd_record *r)
 {
-	return r->error.code == PD_OK ? NULL : &r->error;
+	return r && r->error.code != PD_OK ? &r->error : NULL;
 }
 
 uint64_t pd_record_payload_size(const struct pd_record *r)
 {
-	return r->frame.payload;
+	return r ? r->frame.payload : 0;
 }
 
 /* The search for one field by a visitor. */
@@ -430,7 +430,11 @@ static bool search_field(const struct pd_record *r, struct search *s)
 bool pd_record_get_number(const struct pd_record *r, const char *name, uint64_t *out)
 {
 	struct search s = { .name = name, .want = WANT_NUMBER };
+	uint64_t unused;
 
+	if (!r || !name)
+		return false;
+	out = out ? out : &unused;
 	if (fixed_number(r->plan, name, r->body, r->session->swap, out))
 		return true;
 	if (!r->plan || !search_field(r, &s))
@@ -443,9 +447,10 @@ bool pd_record_get_numbers(const struct pd_record *r, const char *name, struct p
 {
 	struct search s = { .name = name, .want = WANT_NUMBERS };
 
-	if (!r->plan || !search_field(r, &s))
+	if (!r || !name || !r->plan || !search_field(r, &s))
 		return false;
-	*out = s.numbers;
+	if (out)
+		*out = s.numbers;
 	return true;
 }
 
@@ -453,15 +458,18 @@ bool pd_record_get_text(const struct pd_record *r, const char *name, struct pd_b
 {
 	struct search s = { .name = name, .want = WANT_TEXT };
 
-	if (!r->plan || !search_field(r, &s))
+	if (!r || !name || !r->plan || !search_field(r, &s))
 		return false;
-	*out = s.bytes;
+	if (out)
+		*out = s.bytes;
 	return true;
 }
 
 bool pd_record_time(const struct pd_record *r, uint64_t *time)
 {
-	return pd_record_hot_time(r, time);
+	uint64_t unused;
+
+	return r && pd_record_hot_time(r, time ? time : &unused);
 }
 
 static const struct pd_field sample_id = STRUCT(sample_id, "", .fields = pd_sample_id_fields);
@@ -482,6 +490,8 @@ void pd_record_visit(const struct pd_record *r, const struct pd_visitor *v, void
 {
 	struct pd_visitor room;
 
+	if (!r || !v)
+		return;
 	v = pd_visitor_of(v, &room);
 	if (r->plan)
 		pd_visit(r->plan, r->body, r->frame.misc, r->session->swap, &r->extent, v, ctx);

@@ -1,14 +1,12 @@
 /* stream.c - frames a source: cuts it into records. */
 #include "stream/stream_internal.h"
 
-#define AHEAD_LEAST (96u << 10)	/* when expanding, fewer peeked bytes than this ... */
-#define AHEAD_PEEK (192u << 10)	/* ... are increased to this */
 #define SEARCH_PEEK (1u << 20)	/* for files; with the record before, at most PD_PEEK_MAX */
 #define LOST_PEEK 4096		/* for pipes; more only if that can decide something */
 #define HEADER PD_RECORD_HEADER_SIZE
 
 void pd_stream_init(struct pd_stream *s, struct pd_source *source, struct pd_session *session,
-		    uint64_t end, unsigned int threads)
+		    uint64_t end)
 {
 	uint64_t size;
 
@@ -19,7 +17,6 @@ void pd_stream_init(struct pd_stream *s, struct pd_source *source, struct pd_ses
 				 .session = session,
 				 .begin = pd_source_offset(source),
 				 .end = end,
-				 .threads = threads,
 				 .inner.budget = session->budget,
 				 .lost.bad_at = UINT64_MAX,
 				 .lost_inner.bad_at = UINT64_MAX };
@@ -28,7 +25,6 @@ void pd_stream_init(struct pd_stream *s, struct pd_source *source, struct pd_ses
 
 void pd_stream_free(struct pd_stream *s)
 {
-	pd_decompress_thread_free(s->thread);
 	pd_zstd_stream_free(s->zstd);
 	pd_windows_free(&s->inner);
 }
@@ -52,8 +48,8 @@ uint64_t pd_stream_real_size(struct pd_stream *s, const struct pd_frame *f, stru
 
 static enum pd_next fail_reading(struct pd_stream *s, struct pd_error *e)
 {
-	s->ended = true;
-	e->severity = PD_FATAL;
+	s->ended = !pd_is_pause(e->code);
+	e->severity = s->ended ? PD_FATAL : PD_NOTE;
 	return PD_NEXT_FAILED;
 }
 
@@ -85,8 +81,11 @@ static enum pd_next leave_last(struct pd_stream *s, const struct pd_frame *f, st
 	s->pending = s->payload_left = s->payload_missing = 0;
 	s->peeked.size = 0;
 	pd_stream_save_sample(s);
-	if (pd_source_skip(s->source, want, &got, e))
+	if (pd_source_skip(s->source, want, &got, e)) {
+		s->payload_left = want - got;	/* unless this is the end, it is continued */
+		s->payload_missing = missing;
 		return fail_reading(s, e);
+	}
 	if (got == want && !missing)
 		return PD_NEXT_RECORD;
 	if (__builtin_add_overflow(want, missing, &want))
@@ -108,6 +107,8 @@ static int peek(struct pd_stream *s, uint64_t ask, struct pd_bytes *have, struct
 		return -1;
 	if (have->size > room)
 		have->size = (size_t)room;
+	if (have->size > ask && pd_source_is_fed(s->source))
+		have->size = (size_t)ask;	/* what is decided must not depend on the cuts */
 	return 0;
 }
 
@@ -334,6 +335,16 @@ static int payload_is_lost(struct pd_stream *s, const struct pd_frame *f, struct
 	return pd_source_seek(s->source, f->offset, e) ? -1 : lost;
 }
 
+/* A record that is fed comes with its payload, unless that would take much of the memory: it is
+ * then read in pieces, as it is fed. Tracing data is needed whole. */
+static int await_payload(struct pd_stream *s, const struct pd_frame *f, struct pd_error *e)
+{
+	if (f->payload > s->session->budget->limit / 4 &&
+	    f->type != PD_RECORD_HEADER_TRACING_DATA)
+		return 0;
+	return pd_source_await(s->source, f->bytes.size + f->payload, e);
+}
+
 /* Finds out how many of the bytes after the record are its payload. Keeps the record's bytes in the
  * window. */
 static int find_payload(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
@@ -345,7 +356,7 @@ static int find_payload(struct pd_stream *s, struct pd_frame *f, struct pd_error
 	if (lost < 0)
 		return -1;
 	if (f->payload) {	/* the search may have moved the window */
-		if (peek(s, f->bytes.size, &have, e))
+		if (await_payload(s, f, e) || peek(s, f->bytes.size, &have, e))
 			return -1;
 		f->bytes.data = have.data;
 	}
@@ -365,19 +376,6 @@ static int find_payload(struct pd_stream *s, struct pd_frame *f, struct pd_error
 	return 0;
 }
 
-/* Starts to expand the record at the start of `have`. The thread that decompresses is given more
- * compressed records while it still has work. */
-static int start_expanding(struct pd_stream *s, struct pd_frame *f, struct pd_bytes have,
-			   struct pd_error *e)
-{
-	if (s->thread && have.size < AHEAD_LEAST && pd_source_is_random(s->source)) {
-		if (peek(s, AHEAD_PEEK, &have, e))
-			return -1;
-		f->bytes.data = have.data;
-	}
-	return pd_stream_start_expanding(s, f, have, e);
-}
-
 /* Returns a record that the end of the records cuts short. A compressed one is expanded as far as
  * possible. */
 static enum pd_next next_cut(struct pd_stream *s, struct pd_frame *f, uint64_t size,
@@ -385,7 +383,7 @@ static enum pd_next next_cut(struct pd_stream *s, struct pd_frame *f, uint64_t s
 {
 	s->pending = have.size;
 	if (f->desc && f->desc->compressed) {
-		if (start_expanding(s, f, have, e))
+		if (pd_stream_start_expanding(s, f, e))
 			return fail_reading(s, e);
 		s->unexpanded += have.size;
 		s->outer_size = 0;
@@ -394,16 +392,25 @@ static enum pd_next next_cut(struct pd_stream *s, struct pd_frame *f, uint64_t s
 				 (struct pd_bytes){ f->bytes.data, have.size }, e);
 }
 
-static enum pd_next next_outer(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
+/* Sets the window of the fast path, which begins with the last record. */
+static void set_peeked(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have)
 {
-	enum pd_next left = leave_last(s, f, e);
+	struct pd_error none;
+
+	if (pd_source_is_fed(s->source))	/* all of it; these bytes are there */
+		pd_source_peek(s->source, f->bytes.size, &have, &none);
+	s->peeked = have;
+	s->peeked_at = f->offset;
+}
+
+/* Frames what is at the source's offset. */
+static enum pd_next frame_outer(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
+{
 	const bool ahead = pd_source_is_random(s->source);
 	struct pd_bytes have;
 	uint64_t size;
 	int lost;
 
-	if (left != PD_NEXT_RECORD)
-		return left;
 	if (s->lost.open)
 		return next_lost(s, f, e);
 	if (pd_source_offset(s->source) >= s->end)
@@ -444,13 +451,39 @@ static enum pd_next next_outer(struct pd_stream *s, struct pd_frame *f, struct p
 	if (find_payload(s, f, e))
 		return fail_reading(s, e);
 	pd_stream_keep_sample(s, f);
-	if (f->desc && f->desc->compressed && start_expanding(s, f, have, e))
+	if (f->desc && f->desc->compressed &&
+	    pd_stream_start_expanding(s, f, e))
 		return fail_reading(s, e);
-	if (!f->payload && !f->payload_lost && !s->expanding) {
-		s->peeked = have;
-		s->peeked_at = f->offset;
-	}
+	if (!f->payload && !f->payload_lost && !s->expanding)
+		set_peeked(s, f, have);
 	return PD_NEXT_RECORD;
+}
+
+/* The same for a stream, where any peek may fail because the bytes come later, or the wait for them
+ * is cancelled. Then the state is as before, and the next call finds the same. */
+static enum pd_next frame_or_pause(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
+{
+	const struct pd_stream before = *s;
+	enum pd_next next = PD_NEXT_FAILED;
+
+	if (!s->awaited || pd_source_await(s->source, s->awaited, e) == 0)
+		next = frame_outer(s, f, e);
+	if (next != PD_NEXT_FAILED || !pd_is_pause(e->code)) {
+		s->awaited = 0;
+		return next;
+	}
+	*s = before;
+	s->awaited = e->want;
+	return next;
+}
+
+static enum pd_next next_outer(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
+{
+	const enum pd_next left = leave_last(s, f, e);
+
+	if (left != PD_NEXT_RECORD)
+		return left;
+	return pd_source_is_random(s->source) ? frame_outer(s, f, e) : frame_or_pause(s, f, e);
 }
 
 /* Fast path that does not use the source: a sound record, with the header of the next one visible.
@@ -469,9 +502,9 @@ bool pd_stream_peek(struct pd_stream *s, struct pd_frame *f)
 	desc = pd_record_desc(h.type);
 	if (!pd_resync_may_begin(h.type, h.size, desc) || desc->payload || desc->compressed ||
 	    left < (uint64_t)h.size + HEADER ||
-	    !pd_stream_is_sound(s,
-				&(struct pd_frame){ .type = h.type, .offset = offset, .desc = desc },
-				(struct pd_bytes){ p, (size_t)left }, h.size))
+	    !pd_stream_is_sound(
+		    s, &(struct pd_frame){ .type = h.type, .offset = offset, .desc = desc },
+		    (struct pd_bytes){ p, (size_t)left }, h.size))
 		return false;
 	*f = (struct pd_frame){ .type = h.type, .misc = h.misc, .size = h.size,
 				.bytes = { p, h.size }, .offset = offset, .inner_offset = PD_OUTER,

@@ -7,7 +7,6 @@
 #include "input/zstd_stream.h"
 #include "pd/pd.h"
 #include "session/session.h"
-#include "stream/decompress_thread.h"
 #include "stream/resync.h"
 
 #define PD_OUTER UINT64_MAX
@@ -59,10 +58,7 @@ struct pd_stream {
 	struct pd_source *source;
 	struct pd_session *session;
 	uint64_t end;		/* offset of the end of the records; UINT64_MAX: the source's end */
-	unsigned int threads;	/* more than 1: a thread expands compressed records */
-	struct pd_decompress_thread *thread;	/* NULL: none */
-	uint64_t queued_to;	/* the thread has the compressed records up to here */
-	struct pd_zstd_stream *zstd;	/* used without a thread */
+	struct pd_zstd_stream *zstd;	/* NULL: nothing was expanded yet */
 	struct pd_windows inner;	/* decompressed bytes: inner_size, of which inner_at are
 					 * framed */
 	size_t inner_size, inner_at;
@@ -80,6 +76,7 @@ struct pd_stream {
 	struct pd_lost lost, lost_inner;
 	uint64_t zeros_at, zeros_end;	/* last range found to be zero */
 	uint64_t begin;		/* offset of the first record */
+	uint64_t awaited;	/* bytes that a fed source lacked, from its offset on; 0: none */
 	uint64_t skipped, unwritten, unexpanded;	/* bytes, as in struct pd_account */
 	uint64_t outer_size;	/* of the compressed record being expanded */
 	struct pd_bytes last_sample;	/* in the window; if empty, its first bytes are in
@@ -95,11 +92,21 @@ struct pd_stream {
 /* Adds the bytes of the records read so far to *a. */
 void pd_stream_account(const struct pd_stream *s, struct pd_account *a);
 
-/* Starts a stream of the records from the source's offset to `end`. Both are borrowed. `threads` is
- * the upper limit, including the caller's. */
+/* Starts a stream of the records from the source's offset to `end`. Both are borrowed. */
 void pd_stream_init(struct pd_stream *s, struct pd_source *source, struct pd_session *session,
-		    uint64_t end, unsigned int threads);
+		    uint64_t end);
 void pd_stream_free(struct pd_stream *s);
+
+/* What a stream knows from the records before a place, so that another one can begin there. */
+struct pd_stream_state {
+	struct pd_lost lost;
+	uint64_t time, credit;	/* of struct pd_resync */
+	uint8_t sample[PD_SAMPLE_HEAD];
+	uint16_t sample_size;
+};
+
+void pd_stream_save_state(struct pd_stream *s, struct pd_stream_state *out);
+void pd_stream_set_state(struct pd_stream *s, const struct pd_stream_state *state);
 
 enum pd_next {
 	PD_NEXT_END,

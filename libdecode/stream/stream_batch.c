@@ -216,52 +216,6 @@ void pd_stream_batch(struct pd_stream *s, struct pd_batch *batch)
 	take_batch(s, next_span(s, batch), batch);
 }
 
-/* Returns the bytes needed to see the next record whole, and the header after it; 0 if they are
- * there, or if it is not a record. */
-static uint64_t bytes_missing(const struct pd_stream *s)
-{
-	const uint64_t left = s->peeked.size - s->pending;
-	uint64_t want = 2 * HEADER;
-	struct head h;
-
-	if (left >= HEADER) {
-		if (!read_head(s->peeked.data + s->pending, s->session->swap, &h))
-			return 0;
-		want = (uint64_t)h.size + HEADER;
-	}
-	return left < want ? want : 0;
-}
-
-bool pd_stream_needs_input(const struct pd_stream *s, uint64_t *at)
-{
-	const uint64_t want = s->expanding || !s->peeked.size || !pd_source_is_random(s->source) ?
-				      0 :
-				      bytes_missing(s);
-
-	*at = s->peeked_at + s->peeked.size;
-	return want && s->end - s->peeked_at - s->pending >= want;
-}
-
-bool pd_stream_read_on(struct pd_stream *s, struct pd_read_ahead *ahead)
-{
-	const uint64_t want = bytes_missing(s);
-	struct pd_error ignored;
-
-	pd_stream_save_sample(s);
-	s->peeked.size = 0;
-	if (pd_source_skip(s->source, s->pending, NULL, &ignored))
-		return false;
-	s->peeked_at += s->pending;
-	s->pending = 0;
-	if (ahead->window)
-		pd_source_adopt(s->source, ahead);
-	if (pd_source_peek(s->source, (size_t)want, &s->peeked, &ignored))
-		return false;
-	if (s->peeked.size > s->end - s->peeked_at)
-		s->peeked.size = (size_t)(s->end - s->peeked_at);
-	return s->peeked.size >= want;
-}
-
 struct pd_window *pd_stream_pin(struct pd_stream *s, const struct pd_batch *batch)
 {
 	if (batch->inner_offset == PD_OUTER)
@@ -272,7 +226,9 @@ struct pd_window *pd_stream_pin(struct pd_stream *s, const struct pd_batch *batc
 
 void pd_batch_begin(const struct pd_batch *batch, struct pd_session *s, struct pd_record *r)
 {
-	r->frame = (struct pd_frame){ .offset = batch->offset, .inner_offset = PD_OUTER, .state = PD_FRAME_WHOLE };
+	r->frame = (struct pd_frame){ .offset = batch->offset,
+				      .inner_offset = PD_OUTER,
+				      .state = PD_FRAME_WHOLE };
 	r->session = s;
 	r->file = batch->file;
 	r->payload = (struct pd_bytes){ NULL, 0 };

@@ -4,8 +4,6 @@
 #define INNER_CHUNK (256 * 1024)
 #define INNER_STEP (64 * 1024)	/* window sizes are rounded up to this, so that one can be reused
 				 * for a little more */
-#define QUICK_RATIO 64		/* such data is mostly copied: zstd makes more than 10 GB/s, and a
-				 * thread costs more than it gains */
 #define HEADER PD_RECORD_HEADER_SIZE
 
 static int no_memory(struct pd_error *e)
@@ -28,7 +26,7 @@ static int move_left(struct pd_stream *s, size_t n, struct pd_error *e)
 	return 0;
 }
 
-static int expand_in_caller(struct pd_stream *s, struct pd_error *e)
+static int expand_more(struct pd_stream *s, struct pd_error *e)
 {
 	int64_t n;
 
@@ -41,64 +39,23 @@ static int expand_in_caller(struct pd_stream *s, struct pd_error *e)
 	return 1;
 }
 
-/* Copies the unframed bytes in front of the piece, and continues in its window. */
-static void use_piece(struct pd_stream *s, const struct pd_piece *p)
-{
-	const struct pd_bytes left = pd_stream_inner_left(s);
-	const size_t at = PD_PIECE_FRONT - left.size;
-
-	if (left.data)
-		memcpy(p->window->data + at, left.data, left.size);
-	s->inner_base = s->inner_base + s->inner_at - at;	/* at may be the larger one */
-	s->inner_at = at;
-	s->inner_size = PD_PIECE_FRONT + p->size;
-	pd_windows_use(&s->inner, p->window);
-}
-
-/* Appends the piece if the unframed bytes do not fit in front of it: while it is undecided what
- * damaged bytes are. */
-static int append_piece(struct pd_stream *s, const struct pd_piece *p, struct pd_error *e)
-{
-	const int failed = move_left(s, p->size, e);
-
-	if (!failed)
-		memcpy(s->inner.now->data + s->inner_size, p->window->data + PD_PIECE_FRONT,
-		       p->size);
-	s->inner_size += failed ? 0 : p->size;
-	pd_window_release(p->window);
-	return failed;
-}
-
-static int expand_in_thread(struct pd_stream *s, struct pd_error *e)
-{
-	struct pd_piece p;
-
-	if (pd_decompress_thread_next(s->thread, &p))
-		return no_memory(e);
-	if (!p.size) {
-		*e = p.error;
-		return p.result;
-	}
-	if (s->inner_size - s->inner_at > PD_PIECE_FRONT)
-		return append_piece(s, &p, e) ? -1 : 1;
-	use_piece(s, &p);
-	return 1;
-}
-
 /* Decompresses some more. Returns 1, 0 if the payload is used up, or -1 and *e. */
 static int expand(struct pd_stream *s, struct pd_error *e)
 {
 	const uint64_t made = s->inner_base + s->inner_size, read = pd_source_input_size(s->source);
 
 	if (!pd_budget_may_expand(s->session->budget, made, read)) {
-		*e = (struct pd_error){
-			.code = PD_E_LIMIT, .severity = PD_DAMAGED, .want = made, .have = read,
-			.text = "expands to more than the limit (--max-output): the rest is left out" };
+		*e = (struct pd_error){ .code = PD_E_LIMIT,
+					.severity = PD_DAMAGED,
+					.want = made,
+					.have = read,
+					.text = "expands to more than the limit (--max-output): "
+						"the rest is left out" };
 		s->is_expanded_enough = true;
 		return -1;
 	}
 	pd_stream_save_sample(s);
-	return s->thread ? expand_in_thread(s, e) : expand_in_caller(s, e);
+	return expand_more(s, e);
 }
 
 struct pd_bytes pd_stream_inner_left(const struct pd_stream *s)
@@ -256,73 +213,17 @@ static struct pd_bytes payload_of(struct pd_stream *s, const struct pd_record_de
 	return (struct pd_bytes){ record.data + at, size };
 }
 
-static void queue_payload(struct pd_stream *s, const struct pd_frame *f)
-{
-	const struct pd_bytes payload = payload_of(s, f->desc, f->bytes);
-
-	if (payload.data)
-		pd_decompress_thread_add(
-			s->thread,
-			&(struct pd_payload){ f->offset, payload, pd_source_pin(s->source) });
-	s->queued_to = f->offset + f->bytes.size;
-}
-
-/* Queues the payloads of f, unless it is queued already, and of the compressed records after it in
- * `have` that the stream will certainly return. */
-static void queue_payloads(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have)
-{
-	struct pd_frame next;
-
-	if (s->queued_to <= f->offset)
-		queue_payload(s, f);
-	while (pd_decompress_thread_has_room(s->thread)) {
-		const uint64_t at = s->queued_to - f->offset;
-		uint64_t size;
-
-		if (have.size < at + 2 * HEADER)
-			return;
-		next.bytes = (struct pd_bytes){ have.data + at, have.size - (size_t)at };
-		pd_stream_read_header(s, next.bytes, &next);
-		next.offset = s->queued_to;
-		next.bytes = (struct pd_bytes){ have.data + at, have.size - (size_t)at };
-		size = pd_stream_real_size(s, &next, next.bytes);
-		if (size < HEADER || !pd_stream_is_sound(s, &next, next.bytes, size) ||
-		    next.desc->payload)
-			return;
-		next.bytes.size = (size_t)size;
-		if (next.desc->compressed)
-			queue_payload(s, &next);
-		else
-			s->queued_to += size;
-	}
-}
-
-/* Starts the decompression: in a thread if one is allowed, and if decompressing takes longer than
- * passing on the result. */
-static int start_zstd(struct pd_stream *s, struct pd_error *e)
-{
-	if (s->thread || s->zstd)
-		return 0;
-	if (s->threads > 1 && s->session->compression_ratio < QUICK_RATIO)
-		s->thread = pd_decompress_thread_new(&s->inner, INNER_CHUNK);
-	if (!s->thread)
-		s->zstd = pd_zstd_stream_new(s->session->budget, e);
-	return s->thread || s->zstd ? 0 : -1;
-}
-
-int pd_stream_start_expanding(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have,
-			      struct pd_error *e)
+int pd_stream_start_expanding(struct pd_stream *s, const struct pd_frame *f, struct pd_error *e)
 {
 	const struct pd_bytes payload = payload_of(s, f->desc, f->bytes);
 
 	if (!payload.data || s->is_expanded_enough)
 		return 0;
-	if (start_zstd(s, e))
+	if (!s->zstd)
+		s->zstd = pd_zstd_stream_new(s->session->budget, e);
+	if (!s->zstd)
 		return -1;
-	if (s->thread)
-		queue_payloads(s, f, have);
-	else
-		pd_zstd_stream_input(s->zstd, payload);
+	pd_zstd_stream_input(s->zstd, payload);
 	s->outer_offset = f->offset;
 	s->outer_size = f->bytes.size;
 	s->expanding = true;

@@ -62,9 +62,8 @@ enum pd_leads pd_stream_leads_on(struct pd_stream *s, struct pd_lost *l, struct 
 
 /* --- stream_inner.c --- */
 
-/* Starts to expand the compressed record f, which `have` begins with. Returns 0, or -1 and *e. */
-int pd_stream_start_expanding(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have,
-			      struct pd_error *e);
+/* Starts to expand the compressed record f. Returns 0, or -1 and *e. */
+int pd_stream_start_expanding(struct pd_stream *s, const struct pd_frame *f, struct pd_error *e);
 
 /* Returns the next record of the compressed one that is being expanded; PD_NEXT_END when it is used
  * up. */

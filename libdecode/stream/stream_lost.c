@@ -116,3 +116,23 @@ enum pd_leads pd_stream_leads_on(struct pd_stream *s, struct pd_lost *l, struct 
 		l->followed_to = offset + at;
 	return leads;
 }
+
+void pd_stream_save_state(struct pd_stream *s, struct pd_stream_state *out)
+{
+	pd_stream_save_sample(s);
+	*out = (struct pd_stream_state){ .lost = s->lost,
+					 .time = s->resync.time,
+					 .credit = s->resync.credit,
+					 .sample_size = s->sample_size };
+	memcpy(out->sample, s->sample, sizeof(s->sample));
+}
+
+void pd_stream_set_state(struct pd_stream *s, const struct pd_stream_state *state)
+{
+	s->lost = state->lost;
+	s->resync.time = state->time;
+	s->resync.credit = state->credit;
+	s->sample_size = state->sample_size;
+	memcpy(s->sample, state->sample, sizeof(s->sample));
+	s->last_sample.size = 0;
+}

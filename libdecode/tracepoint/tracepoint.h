@@ -55,6 +55,7 @@ struct pd_tp_event {
 	const struct pd_tp_field *fields;	/* as the text has them, common_ ones included */
 	size_t nr_fields;		/* at least 1 */
 	uint64_t min_size;		/* bytes that hold every fixed part */
+	const struct pd_tp_field *syscall;	/* the number of a system call, or NULL */
 	enum pd_swap swap;
 };
 

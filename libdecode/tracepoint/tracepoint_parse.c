@@ -556,12 +556,29 @@ static enum pd_code parse_lines(struct parser *p, struct pd_bytes text)
 	return p->has_id && p->event->nr_fields ? PD_OK : PD_E_FORMAT;
 }
 
+/* Returns the field of raw_syscalls:sys_enter and sys_exit with the number of the system call. */
+static const struct pd_tp_field *find_syscall(const struct pd_tp_event *e)
+{
+	if (strcmp(e->system, "raw_syscalls") != 0 ||
+	    (strcmp(e->name, "sys_enter") != 0 && strcmp(e->name, "sys_exit") != 0))
+		return NULL;
+	for (size_t i = 0; i < e->nr_fields; i++) {
+		const struct pd_tp_field *f = &e->fields[i];
+
+		if (strcmp(f->name, "id") == 0 && f->place == PD_TP_FIXED &&
+		    (f->kind == PD_TP_SIGNED || f->kind == PD_TP_UNSIGNED))
+			return f;
+	}
+	return NULL;
+}
+
 enum pd_code pd_tp_parse(struct pd_arena *a, const struct pd_tp_source *in, struct pd_tp_event *e,
 			 struct pd_tp_damage *damage)
 {
 	struct pd_bytes system = take_prefix(in->system, pd_text_length(in->system));
 	struct pd_bytes text = take_prefix(in->text, pd_text_length(in->text));
 	struct parser p = { .arena = a, .in = in, .event = e, .damage = damage };
+	enum pd_code code;
 
 	*damage = (struct pd_tp_damage){ 0, 0 };
 	*e = (struct pd_tp_event){ .name = "", .swap = in->swap };
@@ -570,5 +587,7 @@ enum pd_code pd_tp_parse(struct pd_arena *a, const struct pd_tp_source *in, stru
 	e->system = pd_arena_text(a, system.data, system.size);
 	if (!e->system || !alloc_fields(&p, text))
 		return pd_tp_no_memory(a);
-	return parse_lines(&p, text);
+	code = parse_lines(&p, text);
+	e->syscall = code == PD_OK ? find_syscall(e) : NULL;
+	return code;
 }

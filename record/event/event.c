@@ -10,62 +10,6 @@
 #include "event/event_kinds.h"
 #include "event/event_terms.h"
 
-#define BLANKS " \t\n"
-
-char *event_trim(char *text)
-{
-	size_t size;
-
-	text += strspn(text, BLANKS);
-	size = strlen(text);
-	while (size && strchr(BLANKS, text[size - 1]))
-		size--;
-	text[size] = '\0';
-	return text;
-}
-
-char *event_text(const char *text, size_t size)
-{
-	char *copy = malloc(size + 1);
-
-	if (!copy)
-		return NULL;
-	memcpy(copy, text, size);
-	copy[size] = '\0';
-	return copy;
-}
-
-int event_no_memory(const struct event_list *l)
-{
-	log_at(l->log, LOG_ERROR, "out of memory");
-	return -1;
-}
-
-struct event *events_add(struct event_list *l, const char *name, uint32_t type, uint64_t config)
-{
-	struct event *items = realloc(l->items, (l->n + 1) * sizeof(*items));
-	struct event *e;
-
-	if (!items)
-		return NULL;
-	l->items = items;
-	e = &items[l->n];
-	*e = (struct event){
-		.attr = { .type = type, .config = config, .flags = ATTR_EXCLUDE_GUEST },
-		.leader = l->n, .spec = l->specs,
-		.cgroup_fd = -1, .name = event_text(name, strlen(name)),
-	};
-	if (!e->name)
-		return NULL;
-	l->n++;
-	return e;
-}
-
-struct event *events_last(struct event_list *l)
-{
-	return &l->items[l->n - 1];
-}
-
 void events_free(struct event_list *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
@@ -126,7 +70,7 @@ static size_t terms_size(const char *terms)
 /* Returns the length of the item up to the comma or brace that ends it. */
 static size_t item_size(char *text)
 {
-	size_t blanks = strspn(text, BLANKS), size = blanks + strcspn(text + blanks, ",}");
+	size_t blanks = strspn(text, EVENT_BLANKS), size = blanks + strcspn(text + blanks, ",}");
 	char *terms = find_terms(text + blanks);
 
 	if (!terms || terms > text + size)
@@ -265,7 +209,7 @@ static int add_event(struct event_list *l, char *text, const char *whole)
 		}
 		terms[size] = '\0';
 		item.terms = event_trim(terms);
-		size += strspn(terms + size + 1, BLANKS ":");
+		size += strspn(terms + size + 1, EVENT_BLANKS ":");
 		item.modifiers = event_trim(terms + size + 1);
 		item.name = event_trim(text);
 		if (starts_with(item.name, "mem:") && breakpoint_modifiers(item.name)) {
@@ -374,7 +318,7 @@ static int add_group(struct event_list *l, char **text)
 	++*text;
 	for (size_t i = from; i < l->n; i++)
 		l->items[i].leader = from;
-	*text += strspn(*text, BLANKS);
+	*text += strspn(*text, EVENT_BLANKS);
 	if (**text != ':')
 		return 0;
 	++*text;
@@ -385,7 +329,7 @@ static int add_group(struct event_list *l, char **text)
 static int add_next(struct event_list *l, char **text)
 {
 	size_t size = strcspn(*text, "{,}/");
-	size_t blanks = strspn(*text, BLANKS), from = l->n;
+	size_t blanks = strspn(*text, EVENT_BLANKS), from = l->n;
 	const char *name = *text + blanks;
 
 	if ((*text)[size] == '{' && !is_probe(name)) {
@@ -410,7 +354,7 @@ static int add_all(struct event_list *l, char *text)
 	do {
 		if (add_next(l, &text))
 			return -1;
-		text += strspn(text, BLANKS);
+		text += strspn(text, EVENT_BLANKS);
 		if (*text && *text != ',') {
 			log_at(l->log, LOG_ERROR, "unexpected '%s' after an event", text);
 			return -1;

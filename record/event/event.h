@@ -75,6 +75,10 @@ int events_parse(struct event_list *l, const char *text, unsigned int argv_index
 /* Frees the list; removes the probes that were created for it. */
 void events_free(struct event_list *l);
 
+/* --- event_list.c --- */
+
+#define EVENT_BLANKS " \t\n"
+
 /* For the files of the parser. Returns NULL if memory is short. */
 struct event *events_add(struct event_list *l, const char *name, uint32_t type, uint64_t config);
 struct event *events_last(struct event_list *l);

@@ -63,27 +63,38 @@ static uint64_t timespec_ns(const struct timespec *t)
 	return (uint64_t)t->tv_sec * 1000000000 + (uint64_t)t->tv_nsec;
 }
 
-/* CLOCKID and CLOCK_DATA: the resolution of the samples' clock, and its time and the wall clock's
- * at one moment. */
+/* CLOCK_DATA: the samples' clock and the wall clock at one moment. */
+static int write_clock_data(struct pd_writer *w, struct host_values *h, uint32_t clockid,
+			    uint64_t wall, uint64_t sample, struct pd_error *e)
+{
+	const struct pd_value v[] = {
+		PD_NUMBER("version", 1),
+		PD_NUMBER("clockid", clockid),
+		PD_NUMBER("wall_clock_ns", wall),
+		PD_NUMBER("clockid_time_ns", sample),
+	};
+
+	return host_feature(w, h, PD_FEATURE_CLOCK_DATA, host_object(h, NULL, v, 4), e);
+}
+
+/* CLOCKID, the resolution of the samples' clock, and CLOCK_DATA. */
 static int write_clocks(struct pd_writer *w, struct host_values *h, const struct hostinfo *info,
 			struct pd_error *e)
 {
 	struct timespec resolution, wall, sample;
 
-	if (!info->use_clockid || clock_getres(info->clockid, &resolution) != 0)
+	if (!info->use_clockid)
+		return !info->perf_clock_known ? 0 :
+		       write_clock_data(w, h, PD_CLOCK_PERF, info->wall_clock, info->perf_clock, e);
+	if (clock_getres(info->clockid, &resolution) != 0)
 		return 0;
 	if (host_feature(w, h, PD_FEATURE_CLOCKID,
 			 (struct pd_value)PD_NUMBER(NULL, timespec_ns(&resolution)), e))
 		return -1;
 	if (clock_gettime(CLOCK_REALTIME, &wall) != 0 || clock_gettime(info->clockid, &sample) != 0)
 		return 0;
-	const struct pd_value v[] = {
-		PD_NUMBER("version", 1),
-		PD_NUMBER("clockid", info->clockid),
-		PD_NUMBER("wall_clock_ns", timespec_ns(&wall)),
-		PD_NUMBER("clockid_time_ns", timespec_ns(&sample)),
-	};
-	return host_feature(w, h, PD_FEATURE_CLOCK_DATA, host_object(h, NULL, v, 4), e);
+	return write_clock_data(w, h, (uint32_t)info->clockid, timespec_ns(&wall),
+				timespec_ns(&sample), e);
 }
 
 static int write_recording_facts(struct pd_writer *w, struct host_values *h,

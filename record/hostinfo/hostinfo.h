@@ -34,6 +34,9 @@ struct hostinfo {
 	size_t nr_auxtraces;
 	bool use_clockid;
 	int clockid;
+	/* without use_clockid: the next two are one moment, in ns */
+	bool perf_clock_known;
+	uint64_t perf_clock, wall_clock;
 	bool timed;			/* first and last are valid */
 	uint64_t first, last;		/* times of samples, for SAMPLE_TIME */
 	int compress;			/* zstd level; 0: none */

@@ -69,14 +69,10 @@ int background_start(struct recording *r)
 	return b->done_fd;
 }
 
-bool background_runs(const struct recording *r)
-{
-	return r->background.state == BACKGROUND_RUNS;
-}
-
 bool background_is_done(const struct recording *r)
 {
-	return background_runs(r) && __atomic_load_n(&r->background.done, __ATOMIC_ACQUIRE);
+	return background_runs(&r->background) &&
+	       __atomic_load_n(&r->background.done, __ATOMIC_ACQUIRE);
 }
 
 static int write_oldest(struct recording *r)
@@ -108,7 +104,7 @@ int background_finish(struct recording *r)
 	struct background *b = &r->background;
 	int err = 0;
 
-	if (!background_runs(r))
+	if (!background_runs(&r->background))
 		return 0;
 	if (b->threaded)
 		pthread_join(b->thread, NULL);

@@ -39,7 +39,10 @@ bool background_plan(struct recording *r);
  * none, poll background_is_done(). */
 int background_start(struct recording *r);
 /* While true, the caller must not use the writer. */
-bool background_runs(const struct recording *r);
+static inline bool background_runs(const struct background *b)
+{
+	return b->state == BACKGROUND_RUNS;
+}
 bool background_is_done(const struct recording *r);
 /* Waits for the thread, if it runs, and writes the backlog. Returns 0, or -1 and r->file.error. */
 int background_finish(struct recording *r);

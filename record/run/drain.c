@@ -9,7 +9,7 @@ enum { ROUND_BYTES = 1 << 20 };	/* FINISHED_ROUND also ends a compressed block *
 
 int drain_round(struct recording *r)
 {
-	if (!r->file.unfinished || background_runs(r))
+	if (!r->file.unfinished || background_runs(&r->background))
 		return 0;
 	r->file.unfinished = 0;
 	return pd_writer_record(r->file.writer, PD_RECORD_FINISHED_ROUND, 0, -1, NULL, 0,
@@ -40,14 +40,14 @@ static int write_spans(struct recording *r, struct ring *ring, const struct pd_b
 	struct datafile *f = &r->file;
 	int err = 0;
 
-	if (n && background_runs(r) && !backlog_add(&r->background.backlog, spans, n))
+	if (n && background_runs(&r->background) && !backlog_add(&r->background.backlog, spans, n))
 		return 0;	/* records stay in the ring; the kernel counts losses */
 	count_spans(f, spans, n);
-	if (n && !background_runs(r) && can_lend(r, ring)) {
+	if (n && !background_runs(&r->background) && can_lend(r, ring)) {
 		ring_lend(ring);
 		return pd_writer_lend(f->writer, spans, n, &lender, &f->error);
 	}
-	if (n && !background_runs(r))
+	if (n && !background_runs(&r->background))
 		err = pd_writer_write(f->writer, spans, n, &f->error);
 	ring_release(ring);
 	return err;

@@ -308,7 +308,7 @@ static int flush_if_due(struct loop *l)
 	struct recording *r = l->r;
 	uint64_t now = now_ms(), waited = now - l->flushed;
 
-	if (background_runs(r)) {
+	if (background_runs(&r->background)) {
 		l->wait = WAIT_MS;
 		return 0;
 	}
@@ -359,11 +359,11 @@ static int process_pending(struct loop *l)
 	if (!r->readers && drain_buffers(r, DRAIN_WORTHWHILE))
 		return -1;
 	l->busy = r->file.totals.bytes - before > r->rings.bytes / 8;
-	if (!background_runs(r) && carry_out_requests(l))
+	if (!background_runs(&r->background) && carry_out_requests(l))
 		return -1;
 	if (flush_if_due(l))
 		return -1;
-	if (l->rotate && !background_runs(r) && l->wait > ROTATE_MS)
+	if (l->rotate && !background_runs(&r->background) && l->wait > ROTATE_MS)
 		l->wait = ROTATE_MS;
 	return 0;
 }

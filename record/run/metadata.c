@@ -7,6 +7,7 @@
 
 #include "base/sysctl.h"
 #include "buildid/buildid.h"
+#include "capture/perf_clock.h"
 #include "event/attr.h"
 #include "hostinfo/hostinfo.h"
 #include "synth/synth.h"
@@ -169,6 +170,13 @@ static struct hostinfo host_of(const struct recording *r, struct host_arrays *a)
 		.clockid = l->items[0].attr.clockid,
 		.compress = r->file.compress, .bpf = r->bpf,
 	};
+	struct perf_clock_pair now;
+
+	h.perf_clock_known = !h.use_clockid && perf_clock_read(&now);
+	if (h.perf_clock_known) {
+		h.perf_clock = now.perf;
+		h.wall_clock = now.wall;
+	}
 
 	a->groups = calloc(l->n, sizeof(*a->groups));
 	a->tracepoints = calloc(l->n, sizeof(*a->tracepoints));

@@ -1,7 +1,7 @@
 /* api_fields.c - reads a recording in batches: api_fields FILE CAPACITY [WAY].
  *
- * Prints a line for each record. WAY: all, mixed (every other one by pd_reader_next()), old (a caller with smaller items), new (with
- * larger ones), few (asks for pid and time only).
+ * Prints a line for each record. WAY: all, mixed (every other one by pd_reader_next()), old (a
+ * caller with smaller items), new (with larger ones), few (asks for pid and time only).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,12 +19,18 @@ struct larger {
 
 static void print_numbers(const struct pd_fields *f)
 {
-	const struct { uint32_t bit; const char *name; int64_t value; } numbers[] = {
-		{ PD_HAS_PID, "pid", f->pid }, { PD_HAS_TID, "tid", f->tid }, { PD_HAS_CPU, "cpu", (int32_t)f->cpu },
+	const struct { uint32_t bit; const char *name; int64_t value;
+	} numbers[] = {
+		{ PD_HAS_PID, "pid", f->pid },
+		{ PD_HAS_TID, "tid", f->tid },
+		{ PD_HAS_CPU, "cpu", (int32_t)f->cpu },
 		{ PD_HAS_TIME, "time", (int64_t)f->time },
 	};
-	const struct { uint32_t bit; const char *name; uint64_t value; } wide[] = {
-		{ PD_HAS_PERIOD, "period", f->period }, { PD_HAS_ID, "id", f->id }, { PD_HAS_IP, "ip", f->ip },
+	const struct { uint32_t bit; const char *name; uint64_t value;
+	} wide[] = {
+		{ PD_HAS_PERIOD, "period", f->period },
+		{ PD_HAS_ID, "id", f->id },
+		{ PD_HAS_IP, "ip", f->ip },
 		{ PD_HAS_ADDR, "addr", f->addr },
 	};
 
@@ -59,18 +65,21 @@ static void print_record(struct pd_reader *r, const struct pd_fields *f)
 	const struct pd_record *record = pd_reader_record(r, f);
 	struct pd_bytes text;
 
-	printf("item %s %" PRIu32 " %" PRIu64 " %zu misc=%u", pd_record_name(record), f->type, f->offset, f->bytes.size, f->misc);
+	printf("item %s %" PRIu32 " %" PRIu64 " %zu misc=%u", pd_record_name(record), f->type,
+	       f->offset, f->bytes.size, f->misc);
 	if (f->attr)
 		printf(" attr=%zu", pd_attr_index(f->attr));
 	if (f->error)
 		printf(" error=%s", pd_code_name(f->error->code));
 	print_numbers(f);
 	print_bytes(f);
-	if (pd_record_get_text(record, "comm", &text) || pd_record_get_text(record, "filename", &text))
+	if (pd_record_get_text(record, "comm", &text) ||
+	    pd_record_get_text(record, "filename", &text))
 		printf(" text=%.*s", (int)text.size, (const char *)text.data);
 	putchar('\n');
-	if (pd_record_offset(record) != f->offset || pd_record_misc(record) != f->misc || pd_record_attr(record) != f->attr ||
-	    pd_record_bytes(record).size != f->bytes.size || (f->error != NULL) != (pd_record_error(record) != NULL))
+	if (pd_record_offset(record) != f->offset || pd_record_misc(record) != f->misc ||
+	    pd_record_attr(record) != f->attr || pd_record_bytes(record).size != f->bytes.size ||
+	    (f->error != NULL) != (pd_record_error(record) != NULL))
 		printf("WRONG record\n");
 }
 
@@ -80,7 +89,8 @@ static void print_old(const uint8_t *items, int n, size_t size)
 		struct pd_fields f = { .has = 0 };
 
 		memcpy(&f, items + (size_t)i * size, size);
-		printf("item %" PRIu32 " %d %d\n", f.type, f.has & PD_HAS_PID ? f.pid : -2, f.has & PD_HAS_CPU ? (int)f.cpu : -2);
+		printf("item %" PRIu32 " %d %d\n", f.type, f.has & PD_HAS_PID ? f.pid : -2,
+		       f.has & PD_HAS_CPU ? (int)f.cpu : -2);
 	}
 }
 
@@ -98,8 +108,9 @@ static int skip_one(struct pd_reader *r, struct pd_error *e)
 static int read_all(struct pd_reader *r, size_t capacity, const char *way, struct pd_error *e)
 {
 	const size_t old = offsetof(struct pd_fields, time);
-	const size_t size = strcmp(way, "old") == 0 ? old : strcmp(way, "new") == 0 ? sizeof(struct larger) :
-			    sizeof(struct pd_fields);
+	const size_t size = strcmp(way, "old") == 0   ? old
+			    : strcmp(way, "new") == 0 ? sizeof(struct larger)
+						      : sizeof(struct pd_fields);
 	struct pd_fields *items = calloc(capacity + 1, sizeof(struct larger));
 	struct pd_fields_batch batch = { sizeof(batch), items, size, capacity, 0 };
 	int n;
@@ -115,7 +126,8 @@ static int read_all(struct pd_reader *r, size_t capacity, const char *way, struc
 			continue;
 		}
 		for (int i = 0; i < n; i++)
-			print_record(r, (const struct pd_fields *)((const uint8_t *)items + (size_t)i * size));
+			print_record(r, (const struct pd_fields *)((const uint8_t *)items +
+								   (size_t)i * size));
 		if (strcmp(way, "mixed") == 0 && skip_one(r, e) != 1)
 			break;
 	}
@@ -139,8 +151,11 @@ int main(int argc, char **argv)
 
 	if (argc < 3)
 		return 2;
-	r = pd_reader_open_path(argv[1], PD_READER_OPTIONS(.on_error = count_error, .ctx = &errors,
-					     .order = strcmp(way, "time") == 0 ? PD_BY_TIME : PD_AS_WRITTEN), &e);
+	r = pd_reader_open_path(
+		argv[1],
+		PD_READER_OPTIONS(.on_error = count_error, .ctx = &errors,
+				  .order = strcmp(way, "time") == 0 ? PD_BY_TIME : PD_AS_WRITTEN),
+		&e);
 	if (!r)
 		return printf("open %s\n", pd_code_name(e.code)), 1;
 	got = read_all(r, strtoul(argv[2], NULL, 10), way, &e);

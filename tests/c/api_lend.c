@@ -1,8 +1,9 @@
-/* api_lend.c - lends records to a writer out of two buffers, as a recorder does: what comes back is written over at once, and used
- * again. Says what was wrong with that; the tests read what was written.
+/* api_lend.c - lends records to a writer out of two buffers, as a recorder does: what comes back is
+ * written over at once, and used again. Says what was wrong with that; the tests read what was
+ * written.
  *
- * api_lend LEVEL BY MODE FILE: LEVEL of zstd, 0: none; BY of enum pd_write_by, MODE of pd_mode, in numbers. FILE.seen gets what
- * is seen on the way.
+ * api_lend LEVEL BY MODE FILE: LEVEL of zstd, 0: none; BY of enum pd_write_by, MODE of pd_mode, in
+ * numbers. FILE.seen gets what is seen on the way.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -87,10 +88,12 @@ static void see(void *file, struct pd_bytes bytes)
 		printf("a write failed\n");
 }
 
-/* Little, much, and nearly all of a buffer; now and then a record that is copied, and all of it out. */
+/* Little, much, and nearly all of a buffer; now and then a record that is copied, and all of it
+ * out. */
 static int turns(struct pd_writer *w, struct source sources[2], struct pd_error *e)
 {
-	static const uint64_t least[] = { 100, SIZE / 3, 300000, SIZE - 5000, 1, 262144, 40000, SIZE / 2 };
+	static const uint64_t least[] = { 100, SIZE / 3, 300000, SIZE - 5000,
+					  1,   262144,	 40000,	 SIZE / 2 };
 	const struct pd_value comm[] = { PD_NUMBER("pid", 1), PD_TEXT("comm", "copied") };
 	int failed = 0;
 
@@ -122,11 +125,16 @@ int main(int argc, char **argv)
 	struct source sources[2] = { { .bytes = malloc(SIZE) }, { .bytes = malloc(SIZE) } };
 	const int fd = open(argv[argc - 1], O_RDWR | O_CREAT | O_TRUNC, 0600);
 	char text[400], name[4096];
-	FILE *seen = snprintf(name, sizeof(name), "%s.seen", argv[argc - 1]) ? fopen(name, "w") : NULL;
+	FILE *seen =
+		snprintf(name, sizeof(name), "%s.seen", argv[argc - 1]) ? fopen(name, "w") : NULL;
 	struct pd_error e;
-	struct pd_writer *w = pd_writer_open_fd(fd, PD_WRITER_OPTIONS(.compress = atoi(argv[1]),
-						.by = (enum pd_write_by)atoi(argv[2]), .mode = (enum pd_mode)atoi(argv[3]), .watch = see, .ctx = seen), &e);
-	int failed = !w || pd_writer_begin(w, &e) || turns(w, sources, &e) || pd_writer_finish(w, &e);
+	struct pd_writer *w = pd_writer_open_fd(
+		fd,
+		PD_WRITER_OPTIONS(.compress = atoi(argv[1]), .by = (enum pd_write_by)atoi(argv[2]),
+				  .mode = (enum pd_mode)atoi(argv[3]), .watch = see, .ctx = seen),
+		&e);
+	int failed =
+		!w || pd_writer_begin(w, &e) || turns(w, sources, &e) || pd_writer_finish(w, &e);
 
 	if (failed)
 		printf("%s\n", pd_error_text(&e, text, sizeof(text)));
@@ -134,7 +142,8 @@ int main(int argc, char **argv)
 	fclose(seen);
 	for (int i = 0; i < 2; i++) {
 		if (!failed && sources[i].back != sources[i].head)
-			printf("%" PRIu64 " bytes never came back\n", sources[i].head - sources[i].back);
+			printf("%" PRIu64 " bytes never came back\n",
+			       sources[i].head - sources[i].back);
 		free(sources[i].bytes);
 	}
 	printf("%" PRIu64 " records\n", made);

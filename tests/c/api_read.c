@@ -1,6 +1,7 @@
 /* api_read.c - reads a recording through each public function, as a program of somebody else would.
  *
- * api_read WAY FILE  with WAY path, fd or memory: prints a line for the file, each event, each record and each feature.
+ * api_read WAY FILE, with WAY path, fd or memory: prints a line for the file, each event, each
+ * record and each feature.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -85,8 +86,16 @@ static void padding(void *ctx, const struct pd_bytes *spans, size_t length)
 }
 
 static const struct pd_visitor visitor = {
-	.size = sizeof(visitor), .number = number, .numbers = numbers, .text = text, .bytes = bytes,
-	.enter = enter, .leave = leave, .enter_array = enter_array, .leave_array = leave, .padding = padding,
+	.size = sizeof(visitor),
+	.number = number,
+	.numbers = numbers,
+	.text = text,
+	.bytes = bytes,
+	.enter = enter,
+	.leave = leave,
+	.enter_array = enter_array,
+	.leave_array = leave,
+	.padding = padding,
 };
 
 static void on_error(void *ctx, const struct pd_error *e)
@@ -94,7 +103,8 @@ static void on_error(void *ctx, const struct pd_error *e)
 	char line[256];
 
 	++*(unsigned int *)ctx;
-	printf("error %s %" PRIu64 " %s\n", pd_code_name(e->code), e->offset, pd_error_text(e, line, sizeof(line)));
+	printf("error %s %" PRIu64 " %s\n", pd_code_name(e->code), e->offset,
+	       pd_error_text(e, line, sizeof(line)));
 }
 
 static struct pd_bytes whole(const char *path)
@@ -114,8 +124,8 @@ static struct pd_bytes whole(const char *path)
 	return (struct pd_bytes){ data, size };
 }
 
-static struct pd_reader *open_it(const char *way, const char *path, const struct pd_reader_options *o, int *fd,
-				 struct pd_error *e)
+static struct pd_reader *open_it(const char *way, const char *path,
+				 const struct pd_reader_options *o, int *fd, struct pd_error *e)
 {
 	if (strcmp(way, "path") == 0)
 		return pd_reader_open_path(path, o, e);
@@ -132,8 +142,8 @@ static void print_record(const struct pd_record *r)
 	struct pd_bytes name;
 	uint64_t time, value;
 
-	printf("record %" PRIu32 " %s %" PRIu64 " %zu", pd_record_type(r), pd_record_name(r), pd_record_offset(r),
-	       pd_record_bytes(r).size);
+	printf("record %" PRIu32 " %s %" PRIu64 " %zu", pd_record_type(r), pd_record_name(r),
+	       pd_record_offset(r), pd_record_bytes(r).size);
 	printf(" misc=%u", pd_record_misc(r));
 	if (pd_record_attr(r))
 		printf(" attr=%zu", pd_attr_index(pd_record_attr(r)));
@@ -146,14 +156,16 @@ static void print_record(const struct pd_record *r)
 	if (pd_record_get_number(r, "sample_id.tid", &value))
 		printf(" sample_id.tid=%" PRId64, (int64_t)value);
 	if (pd_record_get_numbers(r, "callchain", &chain))
-		printf(" callchain=%zu,0x%" PRIx64, chain.count, chain.count ? pd_number_at(&chain, chain.count - 1) : 0);
+		printf(" callchain=%zu,0x%" PRIx64, chain.count,
+		       chain.count ? pd_number_at(&chain, chain.count - 1) : 0);
 	if (pd_record_get_text(r, "comm", &name) || pd_record_get_text(r, "filename", &name))
 		printf(" text=%.*s", (int)name.size, (const char *)name.data);
 	if (pd_record_get_number(r, "read.value", &value))
 		printf(" read.value=%" PRIu64, value);
 	if (pd_record_get_text(r, "raw.data", &name))
 		printf(" raw=%zu", name.size);
-	if (pd_record_get_number(r, "read.weight", &value) || pd_record_get_number(r, "no such field", &value) ||
+	if (pd_record_get_number(r, "read.weight", &value) ||
+	    pd_record_get_number(r, "no such field", &value) ||
 	    pd_record_get_text(r, "ip", &name) || pd_record_get_numbers(r, "", &chain))
 		printf(" WRONG");
 	if (pd_record_error(r))
@@ -161,7 +173,8 @@ static void print_record(const struct pd_record *r)
 	if (pd_record_payload_size(r))
 		printf(" payload=%" PRIu64, pd_record_payload_size(r));
 	pd_record_visit(r, &visitor, &n);
-	printf(" visited=%u,%u,%u,%u,%u,%u,%u\n", n.numbers, n.spans, n.texts, n.blobs, n.objects, n.arrays, n.depth);
+	printf(" visited=%u,%u,%u,%u,%u,%u,%u\n", n.numbers, n.spans, n.texts, n.blobs, n.objects,
+	       n.arrays, n.depth);
 }
 
 static void print_file(struct pd_reader *r)
@@ -172,7 +185,8 @@ static void print_file(struct pd_reader *r)
 	uint8_t magic[8];
 
 	printf("file %s %s complete=%d sections=%zu gaps=%zu\n", modes[f->mode],
-	       f->byte_order == PD_LITTLE_ENDIAN ? "little" : "big", f->complete, f->nr_sections, f->nr_gaps);
+	       f->byte_order == PD_LITTLE_ENDIAN ? "little" : "big", f->complete, f->nr_sections,
+	       f->nr_gaps);
 	if (f->size_known && pd_reader_read_at(r, 0, magic, sizeof(magic)) == 8)
 		printf("magic %.8s\n", (const char *)magic);
 	if (pd_reader_time_span(r, &first, &last))
@@ -189,20 +203,22 @@ static void print_attrs(struct pd_reader *r)
 
 		ids = pd_attr_ids(a, &nr_ids);
 		pd_attr_visit(r, a, &visitor, &n);
-		printf("attr %zu %s ids=%zu,%" PRIu64 " visited=%d\n", pd_attr_index(a), pd_attr_name(a), nr_ids,
-		       nr_ids ? ids[0] : 0, n.numbers > 10);
+		printf("attr %zu %s ids=%zu,%" PRIu64 " visited=%d\n", pd_attr_index(a),
+		       pd_attr_name(a), nr_ids, nr_ids ? ids[0] : 0, n.numbers > 10);
 	}
 }
 
 static void print_features(struct pd_reader *r)
 {
-	const size_t none[] = { pd_reader_nr_features(r), pd_reader_nr_features(r) + 1000, SIZE_MAX / 64, SIZE_MAX };
+	const size_t none[] = { pd_reader_nr_features(r), pd_reader_nr_features(r) + 1000,
+				SIZE_MAX / 64, SIZE_MAX };
 
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
 		struct pd_feature f;
 		struct pd_error e;
 
-		if (pd_reader_feature(r, none[i], &f, &e) != -1 || e.code != PD_E_ARGUMENT || f.bytes.size)
+		if (pd_reader_feature(r, none[i], &f, &e) != -1 || e.code != PD_E_ARGUMENT ||
+		    f.bytes.size)
 			printf("feature WRONG beyond the last\n");
 	}
 	for (size_t i = 0; i < pd_reader_nr_features(r); i++) {
@@ -212,7 +228,8 @@ static void print_features(struct pd_reader *r)
 		if (pd_reader_feature(r, i, &f, &e))
 			printf("feature %zu %s\n", i, pd_code_name(e.code));
 		else
-			printf("feature %" PRIu32 " %s %zu\n", f.id, f.name ? f.name : "-", f.bytes.size);
+			printf("feature %" PRIu32 " %s %zu\n", f.id, f.name ? f.name : "-",
+			       f.bytes.size);
 	}
 }
 
@@ -243,7 +260,8 @@ int main(int argc, char **argv)
 
 	if (argc != 3)
 		return 2;
-	r = open_it(argv[1], argv[2], PD_READER_OPTIONS(.on_error = on_error, .ctx = &errors), &fd, &e);
+	r = open_it(argv[1], argv[2], PD_READER_OPTIONS(.on_error = on_error, .ctx = &errors), &fd,
+		    &e);
 	if (!r) {
 		printf("not opened: %s\n", pd_code_name(e.code));
 		return 3;

@@ -1,7 +1,7 @@
 /* api_sink.c - pumps a recording through the JSON sink, the statistics and a sink of its own.
  *
- * api_sink json|jsonl|stats|own FILE [THREADS [singly]]: with THREADS each of so many threads reads the file by itself,
- * and all have to write the same.
+ * api_sink json|jsonl|stats|own FILE [THREADS [singly]]: with THREADS each of so many threads reads
+ * the file by itself, and all have to write the same.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -74,7 +74,8 @@ static int own_finish(void *state, struct pd_reader *r)
 {
 	struct own *o = state;
 	char line[100];
-	int n = snprintf(line, sizeof(line), "%u %u %u %zu\n", o->begins, o->records, o->errors, pd_reader_nr_attrs(r));
+	int n = snprintf(line, sizeof(line), "%u %u %u %zu\n", o->begins, o->records, o->errors,
+			 pd_reader_nr_attrs(r));
 
 	o->finishes++;
 	return append(o->job, line, (size_t)n);
@@ -130,7 +131,8 @@ static void *run(void *arg)
 	struct job *j = arg;
 	struct pd_sink *sink = open_sink(j);
 	struct pd_error e;
-	struct pd_reader *r = pd_reader_open_path(j->path, PD_READER_OPTIONS(.on_error = on_error, .ctx = &sink), &e);
+	struct pd_reader *r = pd_reader_open_path(
+		j->path, PD_READER_OPTIONS(.on_error = on_error, .ctx = &sink), &e);
 
 	j->failed = !sink || !r || (j->singly ? pump_singly : pd_pump)(r, sink);
 	pd_sink_free(sink);

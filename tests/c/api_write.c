@@ -1,5 +1,5 @@
-/* api_write.c - the writer as callers get it wrong, and as they should have it. Prints what came back; the tests know
- * what that should be.
+/* api_write.c - the writer as callers get it wrong, and as they should have it. Prints what came
+ * back; the tests know what that should be.
  *
  * api_write WHAT FILE: FILE is written
  */
@@ -30,7 +30,8 @@ static void say(const char *what, int got, const struct pd_error *e)
 	if (!got)
 		printf("%s: done\n", what);
 	else
-		printf("%s: %d %s | %s\n", what, got, pd_code_name(e->code), pd_error_text(e, text, sizeof(text)));
+		printf("%s: %d %s | %s\n", what, got, pd_code_name(e->code),
+		       pd_error_text(e, text, sizeof(text)));
 }
 
 static struct pd_writer *begun(int fd, enum pd_mode mode)
@@ -39,18 +40,21 @@ static struct pd_writer *begun(int fd, enum pd_mode mode)
 	struct pd_error e;
 	struct pd_writer *w = pd_writer_open_fd(fd, PD_WRITER_OPTIONS(.mode = mode), &e);
 
-	if (w && !pd_writer_add_event(w, &attr, sizeof(attr), &id, 1, "cpu-clock", &e) && !pd_writer_begin(w, &e))
+	if (w && !pd_writer_add_event(w, &attr, sizeof(attr), &id, 1, "cpu-clock", &e) &&
+	    !pd_writer_begin(w, &e))
 		return w;
 	pd_writer_free(w);
 	return NULL;
 }
 
-static int record(struct pd_writer *w, uint32_t type, int event, const struct pd_value *v, size_t n, struct pd_error *e)
+static int record(struct pd_writer *w, uint32_t type, int event, const struct pd_value *v, size_t n,
+		  struct pd_error *e)
 {
 	return pd_writer_record(w, type, 0, event, v, n, nothing, e);
 }
 
-/* Records of many sizes, some MiB of them, now and then all of them out; the size is told whenever it may be. */
+/* Records of many sizes, some MiB of them, now and then all of them out; the size is told whenever
+ * it may be. */
 static int much(int fd, enum pd_write_by by)
 {
 	static uint8_t bytes[UINT16_MAX];
@@ -61,13 +65,17 @@ static int much(int fd, enum pd_write_by by)
 	int failed = !w || pd_writer_begin(w, &e);
 
 	for (int i = 0; !failed && i < 2000; i++) {
-		struct perf_event_header h = { .type = 64, .size = (uint16_t)(8 + i * 7919 % 8000 / 8 * 8) };
-		const struct pd_bytes spans[] = { { bytes, h.size / 3 }, { bytes + h.size / 3, h.size - h.size / 3 } };
+		struct perf_event_header h = { .type = 64,
+					       .size = (uint16_t)(8 + i * 7919 % 8000 / 8 * 8) };
+		const struct pd_bytes spans[] = { { bytes, h.size / 3 },
+						  { bytes + h.size / 3, h.size - h.size / 3 } };
 
 		memset(bytes, i, h.size);
 		memcpy(bytes, &h, sizeof(h));
-		failed = pd_writer_write(w, spans, 2, &e) || (i % 7 == 0 && record(w, PERF_RECORD_COMM, -1, comm, 2, &e)) ||
-			 (i % 500 == 100 && pd_writer_flush(w, &e)) || (i % 300 == 50 && pd_writer_flush_soon(w, &e));
+		failed = pd_writer_write(w, spans, 2, &e) ||
+			 (i % 7 == 0 && record(w, PERF_RECORD_COMM, -1, comm, 2, &e)) ||
+			 (i % 500 == 100 && pd_writer_flush(w, &e)) ||
+			 (i % 300 == 50 && pd_writer_flush_soon(w, &e));
 		sizes = sizes * 31 + pd_writer_size(w);
 	}
 	failed = failed || pd_writer_finish(w, &e);
@@ -86,7 +94,7 @@ static int by_thread(int fd)
 	return much(fd, PD_WRITE_BY_THREAD);
 }
 
-/* --- values that don't fit --------------------------------------------------------------------------- */
+/* --- values that don't fit -------------------------------------------------------------------- */
 
 static int wrong_values(int fd)
 {
@@ -130,7 +138,8 @@ static int lent_texts(int fd)
 
 	record(w, PERF_RECORD_COMM, 0, typo, 1, &e);
 	for (int i = 0; i < 3; i++)
-		if (record(w, PERF_RECORD_COMM, 0, good, 1, &ignored) || pd_writer_flush(w, &ignored))
+		if (record(w, PERF_RECORD_COMM, 0, good, 1, &ignored) ||
+		    pd_writer_flush(w, &ignored))
 			return 1;
 	if (pd_writer_finish(w, &ignored))
 		return 1;
@@ -147,54 +156,80 @@ static int wrong_events(int fd)
 	struct pd_writer *w = pd_writer_open_fd(fd, PD_WRITER_OPTIONS(.mode = PD_MODE_PIPE), &e);
 
 	say("small", pd_writer_add_event(w, &attr, 16, NULL, 0, NULL, &e), &e);
-	say("many ids", pd_writer_add_event(w, &attr, sizeof(attr), ids, sizeof(ids) / sizeof(ids[0]), NULL, &e), &e);
+	say("many ids",
+	    pd_writer_add_event(w, &attr, sizeof(attr), ids, sizeof(ids) / sizeof(ids[0]), NULL,
+				&e),
+	    &e);
 	say("begin", pd_writer_begin(w, &e), &e);
 	pd_writer_free(w);
 	say("mode", pd_writer_open_fd(fd, &odd, &e) ? 0 : -1, &e);
 	return 0;
 }
 
-/* --- samples ----------------------------------------------------------------------------------------- */
+/* --- samples ---------------------------------------------------------------------------------- */
 
-/* Two events, told apart by their samples' identifier; the second has no callchain, but a group's counts. */
+/* Two events, told apart by their samples' identifier; the second has no callchain, but a group's
+ * counts. */
 static int samples(int fd)
 {
 	static const uint64_t first = 11, second = 22;
 	const struct perf_event_attr one = {
-		.size = sizeof(one), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK, .sample_id_all = 1, .freq = 1,
-		.sample_freq = 1000, .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+		.size = sizeof(one), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_id_all = 1, .freq = 1, .sample_freq = 1000,
+		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
 			PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN,
 	}, other = {
-		.size = sizeof(other), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS, .sample_id_all = 1,
-		.sample_period = 1, .read_format = PERF_FORMAT_ID, .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
-			PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_READ,
+		.size = sizeof(other), .type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_PAGE_FAULTS, .sample_id_all = 1, .sample_period = 1,
+		.read_format = PERF_FORMAT_ID,
+		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+			PERF_SAMPLE_TIME | PERF_SAMPLE_READ,
 	};
 	const uint64_t chain[] = { PERF_CONTEXT_USER, 0x401000, 0x402000 };
-	const struct pd_value at[] = { PD_NUMBER("identifier", first), PD_NUMBER("pid", 7), PD_NUMBER("tid", 8),
-		PD_NUMBER("time", 1000) };
-	const struct pd_value comm[] = { PD_NUMBER("pid", 7), PD_NUMBER("tid", 8), PD_TEXT("comm", "worker"),
-		PD_OBJECT("sample_id", at, 4) };
-	const struct pd_value sample[] = { PD_NUMBER("identifier", first), PD_NUMBER("ip", 0x401000), PD_NUMBER("pid", 7),
-		PD_NUMBER("tid", 8), PD_NUMBER("time", 2000001000), PD_NUMBERS("callchain", chain, 3) };
+	const struct pd_value at[] = { PD_NUMBER("identifier", first), PD_NUMBER("pid", 7),
+				       PD_NUMBER("tid", 8), PD_NUMBER("time", 1000) };
+	const struct pd_value comm[] = { PD_NUMBER("pid", 7), PD_NUMBER("tid", 8),
+					 PD_TEXT("comm", "worker"), PD_OBJECT("sample_id", at, 4) };
+	const struct pd_value sample[] = { PD_NUMBER("identifier", first),
+					   PD_NUMBER("ip", 0x401000),
+					   PD_NUMBER("pid", 7),
+					   PD_NUMBER("tid", 8),
+					   PD_NUMBER("time", 2000001000),
+					   PD_NUMBERS("callchain", chain, 3) };
 	const struct pd_value counts[] = { PD_NUMBER("value", 5), PD_NUMBER("id", second) };
-	const struct pd_value fault[] = { PD_NUMBER("identifier", second), PD_NUMBER("ip", 0x403000), PD_NUMBER("pid", 7),
-		PD_NUMBER("tid", 8), PD_NUMBER("time", 3000001000), PD_OBJECT("read", counts, 2) };
-	const struct pd_value half[] = { PD_NUMBER("identifier", second), PD_OBJECT("read", counts + 1, 1) };
+	const struct pd_value fault[] = { PD_NUMBER("identifier", second),
+					  PD_NUMBER("ip", 0x403000),
+					  PD_NUMBER("pid", 7),
+					  PD_NUMBER("tid", 8),
+					  PD_NUMBER("time", 3000001000),
+					  PD_OBJECT("read", counts, 2) };
+	const struct pd_value half[] = { PD_NUMBER("identifier", second),
+					 PD_OBJECT("read", counts + 1, 1) };
 	const struct pd_value of[] = { PD_NUMBER("identifier", second) };
-	const struct pd_value last[] = { PD_NUMBER("pid", 7), PD_NUMBER("tid", 8), PD_OBJECT("read", counts, 2),
-		PD_OBJECT("sample_id", of, 1) };
+	const struct pd_value last[] = { PD_NUMBER("pid", 7), PD_NUMBER("tid", 8),
+					 PD_OBJECT("read", counts, 2),
+					 PD_OBJECT("sample_id", of, 1) };
 	const struct pd_value trailing[] = { PD_NUMBER("ip", 1), PD_OBJECT("sample_id", at, 4) };
 	struct pd_error e;
 	struct pd_writer *w = pd_writer_open_fd(fd, PD_WRITER_OPTIONS(.mode = PD_MODE_FILE), &e);
 
 	if (!w || pd_writer_add_event(w, &one, sizeof(one), &first, 1, "cpu-clock", &e) ||
-	    pd_writer_add_event(w, &other, sizeof(other), &second, 1, "page-faults", &e) || pd_writer_begin(w, &e))
+	    pd_writer_add_event(w, &other, sizeof(other), &second, 1, "page-faults", &e) ||
+	    pd_writer_begin(w, &e))
 		return 1;
 	say("comm", record(w, PERF_RECORD_COMM, 0, comm, 4, &e), &e);
-	say("sample", pd_writer_record(w, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, 0, sample, 6, nothing, &e), &e);
-	say("fault", pd_writer_record(w, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, 1, fault, 6, nothing, &e), &e);
+	say("sample",
+	    pd_writer_record(w, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, 0, sample, 6, nothing,
+			     &e),
+	    &e);
+	say("fault",
+	    pd_writer_record(w, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, 1, fault, 6, nothing,
+			     &e),
+	    &e);
 	say("read", record(w, PERF_RECORD_READ, 1, last, 4, &e), &e);
-	say("half", pd_writer_record(w, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, 1, half, 2, nothing, &e), &e);
+	say("half",
+	    pd_writer_record(w, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, 1, half, 2, nothing, &e),
+	    &e);
 	say("round", record(w, 68, 0, NULL, 0, &e), &e);
 	say("other's field", record(w, PERF_RECORD_SAMPLE, 1, sample, 6, &e), &e);
 	say("no event", record(w, PERF_RECORD_SAMPLE, -1, sample, 6, &e), &e);
@@ -207,7 +242,7 @@ static int samples(int fd)
 	return 0;
 }
 
-/* --- calls out of turn -------------------------------------------------------------------------------- */
+/* --- calls out of turn ------------------------------------------------------------------------ */
 
 /* All but add_event. */
 static void everything(struct pd_writer *w, const char *when)
@@ -235,7 +270,8 @@ static int out_of_turn(int fd, enum pd_mode mode)
 	uint64_t size;
 
 	everything(w, "before");
-	say("add", pd_writer_add_event(w, &attr, sizeof(attr), (const uint64_t[]){ ID }, 1, NULL, &e), &e);
+	say("add",
+	    pd_writer_add_event(w, &attr, sizeof(attr), (const uint64_t[]){ ID }, 1, NULL, &e), &e);
 	say("begin", pd_writer_begin(w, &e), &e);
 	say("add again", pd_writer_add_event(w, &attr, sizeof(attr), NULL, 0, NULL, &e), &e);
 	say("begin again", pd_writer_begin(w, &e), &e);
@@ -245,7 +281,9 @@ static int out_of_turn(int fd, enum pd_mode mode)
 	everything(w, "after");
 	say("add at last", pd_writer_add_event(w, &attr, sizeof(attr), NULL, 0, NULL, &e), &e);
 	say("begin at last", pd_writer_begin(w, &e), &e);
-	printf("size: %s\n", pd_writer_size(w) == size && lseek(fd, 0, SEEK_END) == (off_t)size ? "the same" : "CHANGED");
+	printf("size: %s\n", pd_writer_size(w) == size && lseek(fd, 0, SEEK_END) == (off_t)size
+				     ? "the same"
+				     : "CHANGED");
 	pd_writer_free(w);
 	return 0;
 }
@@ -272,7 +310,10 @@ static int failed_begin(int fd)
 	struct pd_error e;
 	struct pd_writer *w = pd_writer_open_fd(fd, PD_WRITER_OPTIONS(.mode = PD_MODE_PIPE), &e);
 
-	say("add", pd_writer_add_event(w, &attr, sizeof(attr), ids, sizeof(ids) / sizeof(ids[0]), NULL, &e), &e);
+	say("add",
+	    pd_writer_add_event(w, &attr, sizeof(attr), ids, sizeof(ids) / sizeof(ids[0]), NULL,
+				&e),
+	    &e);
 	say("begin", pd_writer_begin(w, &e), &e);
 	everything(w, "after it");
 	pd_writer_free(w);
@@ -288,8 +329,8 @@ static int no_options(int fd)
 	struct pd_encoder *enc = pd_encoder_new(&pd_value_values, fd, NULL, &failed);
 	struct pd_filter *filter = pd_filter_new(NULL);
 
-	if (!w || pd_writer_add_event(w, &attr, sizeof(attr), NULL, 0, NULL, &e) || pd_writer_begin(w, &e) ||
-	    record(w, PERF_RECORD_COMM, 0, &pid, 1, &e))
+	if (!w || pd_writer_add_event(w, &attr, sizeof(attr), NULL, 0, NULL, &e) ||
+	    pd_writer_begin(w, &e) || record(w, PERF_RECORD_COMM, 0, &pid, 1, &e))
 		return 1;
 	say("finish", pd_writer_finish(w, &e), &e);
 	pd_writer_free(w);
@@ -310,7 +351,8 @@ static void say_encoded(const char *what, int got, const struct pd_error *e)
 /* What is encoded after its end would go behind the features. */
 static int encoder(int fd)
 {
-	const struct pd_value fields[] = { PD_TEXT("type", "COMM"), PD_NUMBER("pid", 1), PD_TEXT("comm", "worker") };
+	const struct pd_value fields[] = { PD_TEXT("type", "COMM"), PD_NUMBER("pid", 1),
+					   PD_TEXT("comm", "worker") };
 	const struct pd_value comm = PD_OBJECT(NULL, fields, 3), empty = PD_OBJECT(NULL, NULL, 0);
 	struct pd_error e;
 	struct pd_encoder *enc = pd_encoder_new(&pd_value_values, fd, NULL, &e);

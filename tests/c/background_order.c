@@ -1,5 +1,6 @@
-/* background_order.c - record/run/background_synth.c with a description that ends when it is told to, and buffers that fill
- * while what was held is written: a line for each thing that is not as it must be. */
+/* background_order.c - record/run/background_synth.c with a description that ends when it is told
+ * to, and buffers that fill while what was held is written: a line for each thing that is not as it
+ * must be. */
 #include <linux/perf_event.h>
 #include <poll.h>
 #include <stdio.h>
@@ -28,7 +29,8 @@ static struct ring ring;
 static uint64_t made, written;		/* records so far */
 static int described;			/* what metadata_running() is to return */
 static int go[2];			/* a pipe: it waits for a byte */
-static bool came, wrong;		/* the descriptions are in the file; something is out of order */
+/* the descriptions are in the file; something is out of order */
+static bool came, wrong;
 static int failing;			/* so many writes from now one fails; 0: none */
 static size_t fill_more;		/* records that come with each write */
 
@@ -37,7 +39,8 @@ static void fill(size_t n)
 	for (; n && page.data_head - page.data_tail < SIZE; n--) {
 		struct numbered *r = (struct numbered *)(bytes + page.data_head % SIZE);
 
-		r->header = (struct perf_event_header){ .type = PERF_RECORD_SAMPLE, .size = RECORD };
+		r->header =
+			(struct perf_event_header){ .type = PERF_RECORD_SAMPLE, .size = RECORD };
 		r->number = made++;
 		page.data_head += RECORD;
 	}
@@ -62,8 +65,8 @@ int pd_writer_write(struct pd_writer *w, const struct pd_bytes *spans, size_t n,
 	return 0;
 }
 
-int pd_writer_lend(struct pd_writer *w, const struct pd_bytes *spans, size_t n, const struct pd_lender *from,
-		   struct pd_error *e)
+int pd_writer_lend(struct pd_writer *w, const struct pd_bytes *spans, size_t n,
+		   const struct pd_lender *from, struct pd_error *e)
 {
 	const int got = pd_writer_write(w, spans, n, e);
 
@@ -72,8 +75,9 @@ int pd_writer_lend(struct pd_writer *w, const struct pd_bytes *spans, size_t n, 
 	return got;
 }
 
-int pd_writer_record(struct pd_writer *w, uint32_t type, uint16_t misc, int event, const struct pd_value *fields,
-		     size_t n, struct pd_bytes payload, struct pd_error *e)
+int pd_writer_record(struct pd_writer *w, uint32_t type, uint16_t misc, int event,
+		     const struct pd_value *fields, size_t n, struct pd_bytes payload,
+		     struct pd_error *e)
 {
 	(void)w, (void)type, (void)misc, (void)event, (void)fields, (void)n, (void)payload, (void)e;
 	wrong = wrong || !came;
@@ -90,8 +94,8 @@ struct synth_options metadata_options(const struct recording *r)
 	return (struct synth_options){ .what = SYNTH_TASKS, .all_tasks = true };
 }
 
-int metadata_running(struct pd_writer *w, const struct synth_options *o, struct synth_report *report,
-		     struct pd_error *e)
+int metadata_running(struct pd_writer *w, const struct synth_options *o,
+		     struct synth_report *report, struct pd_error *e)
 {
 	char byte;
 
@@ -116,12 +120,14 @@ static void begin(struct recording *r, size_t passes)
 {
 	*r = (struct recording){ .options = &settings, .rings = { .items = &ring, .n = 1 } };
 	memset(&page, 0, sizeof(page));
-	ring = (struct ring){ .kind = RING_FORWARD, .fd = -1, .page = &page, .data = bytes, .size = SIZE };
+	ring = (struct ring){
+		.kind = RING_FORWARD, .fd = -1, .page = &page, .data = bytes, .size = SIZE
+	};
 	made = written = 0;
 	came = wrong = false;
-	CHECK(background_plan(r) && !background_runs(r));
+	CHECK(background_plan(r) && !background_runs(&r->background));
 	ring.fd = background_start(r);
-	CHECK(ring.fd >= 0 && background_runs(r) && !background_is_done(r));
+	CHECK(ring.fd >= 0 && background_runs(&r->background) && !background_is_done(r));
 	for (; passes; passes--) {
 		fill(MOST);
 		CHECK(!drain_buffers(r, DRAIN_ALL));
@@ -133,7 +139,8 @@ static void wait_for_end(const struct recording *r)
 	struct pollfd alarm = { .fd = ring.fd, .events = POLLIN };
 
 	CHECK(write(go[1], "", 1) == 1);
-	CHECK(poll(&alarm, 1, 10000) == 1 && background_is_done(r) && background_runs(r));
+	CHECK(poll(&alarm, 1, 10000) == 1 && background_is_done(r) &&
+	      background_runs(&r->background));
 }
 
 /* The thread's first, then all in the order it came, also what comes while it is written. */
@@ -145,7 +152,8 @@ static void all_is_written_in_order(size_t more)
 	fill_more = more;
 	CHECK(made == 10 * SIZE / RECORD && !written);
 	wait_for_end(&r);
-	CHECK(!background_finish(&r) && !wrong && !background_runs(&r) && !r.background.backlog.blocks);
+	CHECK(!background_finish(&r) && !wrong && !background_runs(&r.background) &&
+	      !r.background.backlog.blocks);
 	CHECK(made - written <= 11 * more && (more || made == written));
 	fill_more = 0;
 	CHECK(!drain_buffers(&r, DRAIN_ALL) && made == written && !wrong);
@@ -170,7 +178,7 @@ static void failures_are_told(void)
 	begin(&r, 2);
 	wait_for_end(&r);
 	CHECK(background_finish(&r) == -1 && r.file.error.code == PD_E_IO);
-	CHECK(!written && !background_runs(&r) && !r.background.backlog.blocks);
+	CHECK(!written && !background_runs(&r.background) && !r.background.backlog.blocks);
 	described = 0;
 	for (failing = 1; failing < 3; failing++) {
 		int before = failing;
@@ -178,7 +186,7 @@ static void failures_are_told(void)
 		begin(&r, 3);
 		wait_for_end(&r);
 		CHECK(background_finish(&r) == -1 && r.file.error.code == PD_E_IO);
-		CHECK(!background_runs(&r) && !r.background.backlog.blocks);
+		CHECK(!background_runs(&r.background) && !r.background.backlog.blocks);
 		failing = before;
 	}
 	failing = 0;

@@ -1,7 +1,9 @@
-/* build_ids.c - which files of a recording the recorder says were hit: build_ids fast|pieces|slow FILE.
+/* build_ids.c - which files of a recording the recorder says were hit: build_ids fast|pieces|slow
+ * FILE.
  *
- * Prints the counts, and the files by their names. fast: as the recorder reads them; slow: one by one, by the fields' names;
- * pieces: as if the records were on their way to the file, "fast 1" first where that can be done.
+ * Prints the counts, and the files by their names. fast: as the recorder reads them; slow: one by
+ * one, by the fields' names; pieces: as if the records were on their way to the file, "fast 1"
+ * first where that can be done.
  */
 #include <stdio.h>
 #include <sys/mman.h>
@@ -27,7 +29,8 @@ static void see_by_name(struct scan *s, const struct pd_record *r)
 	scan_sample(s, &f);
 }
 
-static int scan(struct pd_reader *reader, bool fast, struct hits *hits, struct buildid_summary *found)
+static int scan(struct pd_reader *reader, bool fast, struct hits *hits,
+		struct buildid_summary *found)
 {
 	struct scan s = { .hits = hits, .out = found, .which = BUILDID_HIT };
 	const struct pd_record *r;
@@ -55,7 +58,8 @@ static void print(const struct hits *hits, const struct buildid_summary *found)
 	struct hits_file *f;
 
 	printf("samples %llu first %llu last %llu lost %llu\n", (unsigned long long)found->samples,
-	       (unsigned long long)found->first, (unsigned long long)found->last, (unsigned long long)found->lost);
+	       (unsigned long long)found->first, (unsigned long long)found->last,
+	       (unsigned long long)found->lost);
 	for (size_t i = 0; (f = hits_file_at(hits, i)); i++)
 		if (f->hit)
 			printf("%s %llu %d\n", f->name, (unsigned long long)f->ino, f->kernel);

@@ -1,4 +1,5 @@
-/* check_wrong_tables - gives wrong tables to the checks and prints what they say: a check that finds nothing is none. */
+/* check_wrong_tables - gives wrong tables to the checks and prints what they say: a check that
+ * finds nothing is none. */
 #include <stdio.h>
 
 #include "layout/names_tables.h"
@@ -11,8 +12,9 @@ static const struct pd_bits some[] = { BIT(a, 0, 4), { .name = NULL } };
 
 #define END { .kind = PD_END }
 #define DEEP(...) STRUCT(deep, "deeper", FIELDS(__VA_ARGS__))
-#define PADS PAD(TIMES(1)), PAD(TIMES(1)), PAD(TIMES(1)), PAD(TIMES(1)), PAD(TIMES(1)), PAD(TIMES(1)), PAD(TIMES(1)), \
-	PAD(TIMES(1))
+#define PADS \
+	PAD(TIMES(1)), PAD(TIMES(1)), PAD(TIMES(1)), PAD(TIMES(1)), PAD(TIMES(1)), PAD(TIMES(1)), \
+		PAD(TIMES(1)), PAD(TIMES(1))
 
 static const struct wrong {
 	const char *name;
@@ -21,9 +23,15 @@ static const struct wrong {
 #define WRONG(n, ...) { n, (const struct pd_field[]){ __VA_ARGS__, END } }
 	WRONG("no-doc", U8(a, "")),
 	WRONG("quoted-doc", U8(a, "a \"b\"")),
-	WRONG("key", { .name = "a", .key = ",\"b\":", .key_size = 5, .kind = PD_UINT, .width = 1, .doc = "of another" }),
+	WRONG("key", { .name = "a",
+		       .key = ",\"b\":",
+		       .key_size = 5,
+		       .kind = PD_UINT,
+		       .width = 1,
+		       .doc = "of another" }),
 	WRONG("width", NUMBER(3, PD_DEC, a, "three bytes")),
-	WRONG("no-names", { PD_KEY(a), .kind = PD_UINT, .width = 1, .show = PD_ENUM, .doc = "which" }),
+	WRONG("no-names",
+	      { PD_KEY(a), .kind = PD_UINT, .width = 1, .show = PD_ENUM, .doc = "which" }),
 	WRONG("names-twice", ENUM(1, a, "which", twice)),
 	WRONG("name-too-big", ENUM(1, a, "which", pd_names_callchain)),
 	WRONG("bits-overlap", BITS(1, PD_BITS_RAW, a, "parts", .bits = over)),
@@ -34,7 +42,8 @@ static const struct wrong {
 	WRONG("deep", DEEP(DEEP(DEEP(DEEP(DEEP(DEEP(DEEP(DEEP(DEEP(U8(a, "at the bottom"))))))))))),
 	WRONG("pads", U8(a, "before them"), PADS, PADS, PADS, PADS),
 	WRONG("same-name", U8(a, "one"), U8(a, "two")),
-	WRONG("same-name-maybe", U8(n, "count"), U8(a, "one", IF_EQUAL(n, 1)), U8(a, "two", IF_MASK(n, 2))),
+	WRONG("same-name-maybe", U8(n, "count"), U8(a, "one", IF_EQUAL(n, 1)),
+	      U8(a, "two", IF_MASK(n, 2))),
 	WRONG("padding", U8(padding, "a row")),
 	WRONG("hex", U8(a_hex, "a row")),
 	WRONG("role-text", CSTR(a, "text")),

@@ -1,5 +1,6 @@
-/* drain_turns.c - record/run/drain.c over buffers of which one is filled again while it is read: a line for
- * each thing that is not as it must be. What the writer would get is kept as a row of letters. */
+/* drain_turns.c - record/run/drain.c over buffers of which one is filled again while it is read: a
+ * line for each thing that is not as it must be. What the writer would get is kept as a row of
+ * letters. */
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,8 @@
 #include "idle_writer.h"
 #include "run/drain.h"
 
-enum { SIZE = 4096, BUFFERS = 3, RECORD = 64, FLOODED = 1, FLOOD = 32, MOST = 12, ROUND_BYTES = 1 << 20 };
+enum { SIZE = 4096, BUFFERS = 3, RECORD = 64, FLOODED = 1, FLOOD = 32, MOST = 12 };
+enum { ROUND_BYTES = 1 << 20 };
 
 static struct perf_event_mmap_page pages[BUFFERS];
 static uint8_t bytes[BUFFERS][SIZE];
@@ -57,8 +59,8 @@ int pd_writer_write(struct pd_writer *w, const struct pd_bytes *spans, size_t n,
 static struct { struct pd_lender from; size_t size; } loans[MOST];
 static size_t nr_loans;
 
-int pd_writer_lend(struct pd_writer *w, const struct pd_bytes *spans, size_t n, const struct pd_lender *from,
-		   struct pd_error *e)
+int pd_writer_lend(struct pd_writer *w, const struct pd_bytes *spans, size_t n,
+		   const struct pd_lender *from, struct pd_error *e)
 {
 	CHECK(nr_loans < MOST);
 	loans[nr_loans].from = *from;
@@ -73,17 +75,13 @@ static void give_all_back(void)
 	nr_loans = 0;
 }
 
-int pd_writer_record(struct pd_writer *w, uint32_t type, uint16_t misc, int event, const struct pd_value *fields,
-		     size_t n, struct pd_bytes payload, struct pd_error *e)
+int pd_writer_record(struct pd_writer *w, uint32_t type, uint16_t misc, int event,
+		     const struct pd_value *fields, size_t n, struct pd_bytes payload,
+		     struct pd_error *e)
 {
 	(void)w, (void)type, (void)misc, (void)event, (void)fields, (void)n, (void)payload, (void)e;
 	note('R');
 	return 0;
-}
-
-bool background_runs(const struct recording *r)
-{
-	return r->background.state == BACKGROUND_RUNS;
 }
 
 static struct recording start(const struct settings *o)
@@ -106,7 +104,8 @@ static const char *pass(struct recording *r, enum drain_which which)
 	return turns;
 }
 
-/* One that is never empty keeps no other waiting: it gets rid of what it held, not of what comes meanwhile. */
+/* One that is never empty keeps no other waiting: it gets rid of what it held, not of what comes
+ * meanwhile. */
 static void each_has_its_turn(void)
 {
 	struct settings o = { .mmap_flush = 1 };
@@ -157,7 +156,8 @@ static void what_can_not_be_written_is_held(void)
 	CHECK(pages[0].data_tail == pages[0].data_head && pages[2].data_tail == pages[2].data_head);
 	CHECK(h->blocks == 1 && r.file.unfinished == 9 * RECORD);
 	first = backlog_first(h);
-	CHECK(first.size == 9 * RECORD && !memcmp(first.data + 5 * RECORD, bytes[2] + SIZE - 2 * RECORD, 2 * RECORD) &&
+	CHECK(first.size == 9 * RECORD &&
+	      !memcmp(first.data + 5 * RECORD, bytes[2] + SIZE - 2 * RECORD, 2 * RECORD) &&
 	      !memcmp(first.data + 7 * RECORD, bytes[2], 2 * RECORD));
 	backlog_free(h);
 	CHECK(!h->first && !h->last && !h->blocks && !h->room && !backlog_first(h).size);
@@ -180,7 +180,8 @@ static void what_can_not_be_held_stays(void)
 	while (backlog_add(h, spans + 1, 1))
 		;
 	CHECK(h->room == BACKLOG_MOST);
-	CHECK(strcmp(pass(&r, DRAIN_ALL), "") == 0 && !r.file.totals.samples && !pages[0].data_tail && !rings[0].tail);
+	CHECK(strcmp(pass(&r, DRAIN_ALL), "") == 0 && !r.file.totals.samples &&
+	      !pages[0].data_tail && !rings[0].tail);
 	backlog_drop(h);
 	CHECK(strcmp(pass(&r, DRAIN_ALL), "") == 0 && r.file.totals.samples == 2 + 3 + 4);
 	r.background.state = BACKGROUND_NOTHING;
@@ -189,21 +190,24 @@ static void what_can_not_be_held_stays(void)
 	backlog_free(h);
 }
 
-/* The kernel may write there again once it is given back; each byte is handed out once all the same. */
+/* The kernel may write there again once it is given back; each byte is handed out once all the
+ * same. */
 static void what_is_lent_stays(void)
 {
 	struct settings o = { .mmap_flush = 1 };
 	struct recording r = start(&o);
 
 	r.file.by = PD_WRITE_BY_EITHER;
-	CHECK(strcmp(pass(&r, DRAIN_WORTHWHILE), "012") == 0 && r.file.totals.samples == 2 + 3 + FLOOD + 4);
+	CHECK(strcmp(pass(&r, DRAIN_WORTHWHILE), "012") == 0 &&
+	      r.file.totals.samples == 2 + 3 + FLOOD + 4);
 	CHECK(!pages[0].data_tail && !pages[1].data_tail && !pages[2].data_tail);
 	fill(0, 1);
 	CHECK(strcmp(pass(&r, DRAIN_WORTHWHILE), "01") == 0);
 	CHECK(strcmp(pass(&r, DRAIN_WORTHWHILE), "") == 0);
 	CHECK(sizes[0] == 3 * RECORD && sizes[FLOODED] == SIZE && sizes[2] == 4 * RECORD);
 	give_all_back();
-	CHECK(pages[0].data_tail == 3 * RECORD && pages[FLOODED].data_tail == SIZE && pages[2].data_tail == 4 * RECORD);
+	CHECK(pages[0].data_tail == 3 * RECORD && pages[FLOODED].data_tail == SIZE &&
+	      pages[2].data_tail == 4 * RECORD);
 	fill(2, SIZE);
 	CHECK(pages[2].data_head == 4 * RECORD + SIZE);
 }

@@ -1,4 +1,5 @@
-/* kcore_copy.c - FROM TO PAGE [START END]...: joins the ranges and copies them. Prints the errno. */
+/* kcore_copy.c - FROM TO PAGE [START END]...: joins the ranges and copies them. Prints the
+ * errno. */
 #include "run/kcore_copy.h"
 
 #include <fcntl.h>
@@ -12,7 +13,8 @@ int main(int argc, char **argv)
 	size_t n = 0;
 
 	for (int i = 4; i + 1 < argc && n < 16; i += 2)
-		ranges[n++] = (struct code_range){ strtoull(argv[i], NULL, 0), strtoull(argv[i + 1], NULL, 0) };
+		ranges[n++] = (struct code_range){ strtoull(argv[i], NULL, 0),
+						   strtoull(argv[i + 1], NULL, 0) };
 	n = code_ranges_join(ranges, n, strtoull(argv[3], NULL, 0));
 	printf("%d\n", kcore_copy(from, to, ranges, n));
 	return 0;

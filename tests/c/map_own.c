@@ -1,6 +1,7 @@
-/* map_own.c - map_own read|map LIMIT SKIP PATH: opens the file from byte SKIP on and reads it. Lines: how much of it is mapped at
- * the first record, the most of that that is in memory at one of them, how many records there are, a sum over all their bytes and
- * places, how it ended, what is still mapped then. */
+/* map_own.c - map_own read|map LIMIT SKIP PATH: opens the file from byte SKIP on and reads it.
+ * Lines: how much of it is mapped at the first record, the most of that that is in memory at one of
+ * them, how many records there are, a sum over all their bytes and places, how it ended, what is
+ * still mapped then. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +56,8 @@ int main(int argc, char **argv)
 
 	if (fd < 0 || lseek(fd, atol(argv[3]), SEEK_SET) < 0)
 		return 2;
-	o = PD_READER_OPTIONS(.access = strcmp(argv[1], "map") == 0 ? PD_MAP_OWN : PD_READ, .memory_limit = strtoull(argv[2], NULL, 0));
+	o = PD_READER_OPTIONS(.access = strcmp(argv[1], "map") == 0 ? PD_MAP_OWN : PD_READ,
+			      .memory_limit = strtoull(argv[2], NULL, 0));
 	r = pd_reader_open_fd(fd, o, &e);
 	if (!r)
 		return 2;
@@ -66,13 +68,15 @@ int main(int argc, char **argv)
 		if (records++ % EVERY == 0) {
 			now = mapped(argv[4]);
 			at_first.bytes = records == 1 ? now.bytes : at_first.bytes;
-			at_first.in_memory = now.in_memory > at_first.in_memory ? now.in_memory : at_first.in_memory;
+			at_first.in_memory = now.in_memory > at_first.in_memory
+						     ? now.in_memory
+						     : at_first.in_memory;
 		}
 		add(&sum, &offset, sizeof(offset));
 		add(&sum, bytes.data, bytes.size);
 	}
-	printf("%lu\n%lu\n%llu\n%llx\n%d\n", at_first.bytes, at_first.in_memory, (unsigned long long)records,
-	       (unsigned long long)sum, got);
+	printf("%lu\n%lu\n%llu\n%llx\n%d\n", at_first.bytes, at_first.in_memory,
+	       (unsigned long long)records, (unsigned long long)sum, got);
 	pd_reader_free(r);
 	printf("%lu\n", mapped(argv[4]).bytes);
 	return 0;

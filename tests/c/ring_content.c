@@ -1,5 +1,6 @@
-/* ring_content.c - record/capture/ring.c over buffers filled here as the kernel fills them: a line for each
- * thing that is not as it must be. The buffers lie in a memfd, whose ioctl(2) does nothing. */
+/* ring_content.c - record/capture/ring.c over buffers filled here as the kernel fills them: a line
+ * for each thing that is not as it must be. The buffers lie in a memfd, whose ioctl(2) does
+ * nothing. */
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>

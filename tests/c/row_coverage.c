@@ -1,6 +1,8 @@
-/* row_coverage - decodes the files it is given and prints the rows of the layout tables that none of them has.
+/* row_coverage - decodes the files it is given and prints the rows of the layout tables that none
+ * of them has.
  *
- * A row is there when a visitor is called with it. Reserved bytes, literals and counts that are not shown have no call.
+ * A row is there when a visitor is called with it. Reserved bytes, literals and counts that are not
+ * shown have no call.
  */
 #include <stdio.h>
 #include <string.h>
@@ -64,8 +66,13 @@ static void on_array(void *ctx, const struct pd_field *f, size_t n)
 }
 
 static const struct pd_visitor visitor = {
-	.size = sizeof(visitor), .number = on_number, .numbers = on_numbers, .text = on_bytes, .bytes = on_bytes,
-	.enter = on_enter, .enter_array = on_array,
+	.size = sizeof(visitor),
+	.number = on_number,
+	.numbers = on_numbers,
+	.text = on_bytes,
+	.bytes = on_bytes,
+	.enter = on_enter,
+	.enter_array = on_array,
 };
 
 static void visit_feature(struct pd_session *s, uint32_t id, struct pd_bytes section)
@@ -107,16 +114,19 @@ static int decode(const char *path)
 static void report(const char *table, const char *path, const struct pd_field *rows)
 {
 	for (; rows->kind != PD_END; rows++) {
-		const bool shown = rows->kind != PD_PAD && rows->kind != PD_LITERAL && rows->kind != PD_GROUP &&
-				   rows->show != PD_HIDDEN;
+		const bool shown = rows->kind != PD_PAD && rows->kind != PD_LITERAL &&
+				   rows->kind != PD_GROUP && rows->show != PD_HIDDEN;
 		char inside[256];
 
 		if (shown && !seen[place_of(rows)]) {
 			printf("%s %s%s\n", table, path, rows->name[0] ? rows->name : "(element)");
 			missing++;
-		} else if (rows->fields) {	/* what is inside a row that is missing needs no word */
+		} else if (rows->fields) {
+			/* a missing row stands for the rows inside it */
 			snprintf(inside, sizeof(inside), "%s%s%s", path, rows->name,
-				 rows->kind == PD_GROUP ? "" : rows->kind == PD_ARRAY ? "[]." : ".");
+				 rows->kind == PD_GROUP	  ? ""
+				 : rows->kind == PD_ARRAY ? "[]."
+							  : ".");
 			report(table, inside, rows->fields);
 		}
 	}

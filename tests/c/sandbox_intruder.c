@@ -1,5 +1,6 @@
-/* Stands for an attacker's code: preloaded into a tool, it comes alive when the tool writes, and tries what the
- * variable INTRUDER says, on the path INTRUDER_PATH. What came of it goes to stderr. */
+/* Stands for an attacker's code: preloaded into a tool, it comes alive when the tool writes, and
+ * tries what the variable INTRUDER says, on the path INTRUDER_PATH. What came of it goes to
+ * stderr. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -151,12 +152,16 @@ static const struct {
 	const char *name;
 	long (*deed)(void);
 } deeds[] = {
-	{ "run", run_program }, { "exec", exec_here }, { "socket", make_socket }, { "unix", make_unix_socket },
-	{ "trace", be_traced }, { "kill", kill_parent }, { "tgkill", signal_parent },
-	{ "read", read_file }, { "write", write_file }, { "append", append_file }, { "nameless", make_nameless },
-	{ "unlinkable", make_unlinkable }, { "remove", remove_file }, { "move", move_file }, { "list", list_directory },
-	{ "mode", change_mode }, { "code", make_code }, { "turn", turn_into_code }, { "type", type_into_terminal },
-	{ "thread", start_thread },
+	{ "run", run_program },		{ "exec", exec_here },
+	{ "socket", make_socket },	{ "unix", make_unix_socket },
+	{ "trace", be_traced },		{ "kill", kill_parent },
+	{ "tgkill", signal_parent },	{ "read", read_file },
+	{ "write", write_file },	{ "append", append_file },
+	{ "nameless", make_nameless },	{ "unlinkable", make_unlinkable },
+	{ "remove", remove_file },	{ "move", move_file },
+	{ "list", list_directory },	{ "mode", change_mode },
+	{ "code", make_code },		{ "turn", turn_into_code },
+	{ "type", type_into_terminal }, { "thread", start_thread },
 };
 
 static void intrude(void)
@@ -172,7 +177,8 @@ static void intrude(void)
 		if (strcmp(deeds[i].name, name) != 0)
 			continue;
 		errno = 0;
-		snprintf(line, sizeof(line), "intruder: %s\n", deeds[i].deed() < 0 ? strerror(errno) : "done");
+		snprintf(line, sizeof(line), "intruder: %s\n",
+			 deeds[i].deed() < 0 ? strerror(errno) : "done");
 		syscall(SYS_write, STDERR_FILENO, line, strlen(line));
 	}
 }

@@ -14,7 +14,8 @@ int main(int argc, char **argv)
 	if (argc < 3 || !f)
 		return 101;
 	if (strcmp(argv[1], "landlock") == 0) {
-		seccomp_rule_add(f, SCMP_ACT_ERRNO(EOPNOTSUPP), SCMP_SYS(landlock_create_ruleset), 0);
+		seccomp_rule_add(f, SCMP_ACT_ERRNO(EOPNOTSUPP), SCMP_SYS(landlock_create_ruleset),
+				 0);
 	} else if (strcmp(argv[1], "tmpfile") == 0) {
 		const uint64_t flag = O_TMPFILE & ~O_DIRECTORY;
 
@@ -22,7 +23,8 @@ int main(int argc, char **argv)
 				 SCMP_A2(SCMP_CMP_MASKED_EQ, flag, flag));
 	} else {
 		seccomp_rule_add(f, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(seccomp), 0);
-		seccomp_rule_add(f, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prctl), 1, SCMP_A0(SCMP_CMP_EQ, PR_SET_SECCOMP));
+		seccomp_rule_add(f, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prctl), 1,
+				 SCMP_A0(SCMP_CMP_EQ, PR_SET_SECCOMP));
 	}
 	if (seccomp_load(f))
 		return 102;

@@ -1,4 +1,5 @@
-/* tracepoint_oracle.c - what libtraceevent makes of format texts and raw data, for the tests to compare with.
+/* tracepoint_oracle.c - what libtraceevent makes of format texts and raw data, for the tests to
+ * compare with.
  *
  * Reads commands from stdin, a line each; answers `format` and `raw` with a JSON object on a line:
  *   machine little|big LONG_SIZE    of the recording machine; before the formats

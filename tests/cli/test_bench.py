@@ -15,7 +15,7 @@ KINDS = {"short", "chains", "dwarf", "tracepoints", "side-band"}
 
 @pytest.fixture(scope="module", name="bench")
 def bench_fixture(tmp_path_factory):
-    """Function: run scripts/bench on a small amount, once for each part; the JSON and what it printed."""
+    """Function: runs a part of scripts/bench on small inputs; returns the JSON and the output."""
     for tool in ("pdecode", "precord"):
         if not os.access(TOOLS / tool, os.X_OK):
             pytest.skip(f"{TOOLS / tool} is not built")
@@ -27,9 +27,11 @@ def bench_fixture(tmp_path_factory):
 
     def run(part):
         target = directory / f"{part}.json"
-        environment = {**os.environ, "BENCH_MB": "1", "BENCH_SYSCALLS": "20000", "BENCH_SECONDS": "0"}
-        done = subprocess.run([ROOT / "scripts" / "bench", TOOLS, "--quick", "--only", part, "--output", target,
-                               "--instructions", directory / "instructions.tsv"], env=environment, timeout=TIMEOUT,
+        environment = {**os.environ, "BENCH_MB": "1", "BENCH_SYSCALLS": "20000",
+                       "BENCH_SECONDS": "0"}
+        done = subprocess.run([ROOT / "scripts" / "bench", TOOLS, "--quick", "--only", part,
+                               "--output", target, "--instructions",
+                               directory / "instructions.tsv"], env=environment, timeout=TIMEOUT,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         assert done.returncode == 0, done.stdout[-4000:]
         return json.loads(target.read_text()), done.stdout, directory
@@ -44,6 +46,16 @@ def needs_events(*events):
             pytest.skip(f"{event} can't be recorded here")
 
 
+def test_resolving(bench):
+    document, printed, _ = bench("history")
+    assert [row["input"] for row in document["history"]] == ["processes", "children"]
+    for row in document["history"]:
+        assert (row["found"] == row["addresses"] > 50_000 and row["named"] == row["samples"] > 5000
+                and not row["left_out"])
+        assert all("failed" not in program for program in row["programs"])
+    assert "addresses a second, millions" in printed
+
+
 def test_decoding(bench):
     needs_events("cpu-clock", "page-faults")
     if not shutil.which("perf"):
@@ -52,7 +64,7 @@ def test_decoding(bench):
     left_out = {entry["what"] for entry in document["skipped"]}
     kinds = {entry["input"]["kind"] for entry in document["decode"]}
     assert kinds | left_out >= KINDS | {kind + " zstd" for kind in KINDS}
-    assert document["notes"] == []      # the hand-written loop printed the very same lines
+    assert document["notes"] == []      # the hand-written loop printed the same lines
     for entry in document["decode"]:
         assert entry["input"]["bytes"] > 0.9e6
         for program in entry["programs"]:
@@ -73,6 +85,7 @@ def test_instructions(bench):
     if not shutil.which("valgrind"):
         pytest.skip("no valgrind")
     document, _, directory = bench("instructions")
-    assert document["instructions"] and all(row["per_record"] > 0 for row in document["instructions"])
+    assert document["instructions"] and all(row["per_record"] > 0
+                                            for row in document["instructions"])
     lines = (directory / "instructions.tsv").read_text().splitlines()
     assert lines[0].startswith("#") and len(lines) == 2 + len(document["instructions"])

@@ -1,4 +1,5 @@
-"""The default input of each tool: redirected standard input, else perf.data, and never another file silently."""
+"""The default input of each tool: redirected standard input, otherwise perf.data, and never another
+file without a message."""
 import contextlib
 import os
 import pty
@@ -17,7 +18,7 @@ HINT = "; standard input is read because no FILE is given"
 
 @contextlib.contextmanager
 def standard_input(kind, data=b""):
-    """Something to be standard input; in its pipes and sockets is `data`, of at most 64 KiB."""
+    """A standard input of some kind; pipes and sockets contain `data` of at most 64 KiB."""
     if kind == "terminal":
         ours, theirs = pty.openpty()
     elif kind == "null":
@@ -45,11 +46,12 @@ def standard_input(kind, data=b""):
 
 @pytest.fixture
 def run(tmp_path):
-    """Function: runs a tool where there is a perf.data."""
+    """Function: runs a tool in a directory with perf.data."""
     shutil.copy(HERE, tmp_path / "perf.data")
 
     def run_tool(tool, *args, stdin):
-        return subprocess.run([TOOLS / tool, *args], stdin=stdin, capture_output=True, cwd=tmp_path, timeout=TIMEOUT, check=False)
+        return subprocess.run([TOOLS / tool, *args], stdin=stdin, capture_output=True, cwd=tmp_path,
+                              timeout=TIMEOUT, check=False)
     return run_tool
 
 
@@ -73,7 +75,8 @@ def test_what_is_redirected_is_read(kind, run, expected, tmp_path, decode):
         done = run("prepair", "-o", "fixed", stdin=stdin)
     assert (done.returncode, done.stderr) == (0, b"")
     samples = [record["ip"] for record in expected[OTHER] if record["type"] == "SAMPLE"]
-    assert [record["ip"] for record in decode(tmp_path / "fixed")["records"] if record["type"] == "SAMPLE"] == samples
+    assert [record["ip"] for record in decode(tmp_path / "fixed")["records"]
+            if record["type"] == "SAMPLE"] == samples
     with standard_input(kind, OTHER.read_bytes()) as stdin:
         done = run("prepair", stdin=stdin)
     assert done.returncode == 2 and f"use -o FILE{HINT}\n" in done.stderr.decode()
@@ -92,28 +95,33 @@ def test_nothing_is_redirected(kind, run, expected, tmp_path):
         with standard_input(kind) as stdin:
             done = run(tool, stdin=stdin)
         assert (done.returncode, done.stdout) == (3, b"")
-        assert done.stderr.decode() == f"{tool}: perf.data: No such file or directory; give a FILE, or - for standard input\n"
+        assert (done.stderr.decode()
+                == f"{tool}: perf.data: No such file or directory; give a FILE, or - for standard "
+                   "input\n")
 
 
 @pytest.mark.sanitize
 def test_closed(expected, tmp_path):
     shutil.copy(HERE, tmp_path / "perf.data")
-    done = subprocess.run(["sh", "-c", 'exec "$0" <&-', TOOLS / "pdecode"], cwd=tmp_path, capture_output=True, timeout=TIMEOUT,
-                          check=False)
+    done = subprocess.run(["sh", "-c", 'exec "$0" <&-', TOOLS / "pdecode"], cwd=tmp_path,
+                          capture_output=True, timeout=TIMEOUT, check=False)
     assert events_of(done) == expected[HERE]
 
 
 @pytest.mark.sanitize
 @pytest.mark.parametrize("kind", ["file", "pipe", "socket"])
-@pytest.mark.parametrize("data", [b"", b"echo a script\npdecode > out.json\n"], ids=["empty", "script"])
+@pytest.mark.parametrize("data", [b"", b"echo a script\npdecode > out.json\n"],
+                         ids=["empty", "script"])
 def test_wrappers(kind, data, run, tmp_path):
-    """Some have an empty pipe, or a script that is read by the shell. A failed recorder leaves one, too: perf.data is not taken."""
+    """Some wrappers give an empty pipe, or the script that the shell reads. A failed recorder gives
+    an empty pipe, too, so perf.data is not used."""
     for tool, args in (("pdecode", []), ("prepair", ["-o", "out"])):
         with standard_input(kind, data) as stdin:
             done = run(tool, *args, stdin=stdin)
         assert (done.returncode, done.stdout) == (3, b"")
         message = done.stderr.decode()
-        assert message.startswith(f"{tool}: standard input: ") and message.endswith(HINT + "\n") and message.count("\n") == 1
+        assert (message.startswith(f"{tool}: standard input: ") and message.endswith(HINT + "\n")
+                and message.count("\n") == 1)
     with standard_input(kind, data) as stdin:
         assert run("pencode", "-o", "out", stdin=stdin).returncode == 3
     assert sorted(path.name for path in tmp_path.iterdir()) == ["perf.data"]
@@ -127,11 +135,14 @@ def test_what_is_named_is_read(named, run, expected):
 
 
 def test_waiting(tmp_path):
-    """Under a wrapper that leaves a pipe open a user learns what for."""
+    """If a wrapper leaves a pipe open, a message states what the tool waits for."""
     with standard_input("open pipe") as stdin:
-        process = subprocess.Popen([TOOLS / "pdecode"], stdin=stdin, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=tmp_path)
+        process = subprocess.Popen([TOOLS / "pdecode"], stdin=stdin, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, cwd=tmp_path)
         try:
-            assert process.stderr.readline() == b"pdecode: waiting for standard input, which is read because no FILE is given\n"
+            assert (process.stderr.readline()
+                    == b"pdecode: waiting for standard input, which is read because no FILE is "
+                       b"given\n")
         finally:
             process.kill()
             process.communicate()
@@ -140,7 +151,9 @@ def test_waiting(tmp_path):
 def test_terminal_gives_no_json(run, tmp_path):
     with standard_input("terminal") as stdin:
         done = run("pencode", "-o", "out", stdin=stdin)
-    assert done.returncode == 2 and done.stderr.startswith(b"pencode: no FILE is given and standard input is a terminal")
+    assert (done.returncode == 2
+            and done.stderr.startswith(
+                b"pencode: no FILE is given and standard input is a terminal"))
     assert not (tmp_path / "out").exists()
 
 

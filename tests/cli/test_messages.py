@@ -7,20 +7,22 @@ import pytest
 from conftest import FIXTURES, TIMEOUT, TOOLS
 
 PLAIN = FIXTURES / "perf" / "02-callgraph-fp.data"
-# Set the title, clear the screen (7 bits, 8 bits, as UTF-8), reorder, go back, end the line, delete, shift out.
+# Set the title, clear the screen (7 bits, 8 bits, as UTF-8), reorder, go back, end the line,
+# delete, shift out.
 ATTACK = b"\x1b]0;title\x07\x1b[2J\x9b2J\xc2\x9b2J\xe2\x80\xaeelif\r\x08\n\x7f\x0e"
 HARMLESS = "?]0;title??[2J?2J?2J?elif?????"
-TOOLS_WITH_INPUT = ["pdecode", "pencode", "prepair"]
+TOOLS_WITH_INPUT = ["pdecode", "pencode", "prepair", "preport"]
 
 sanitize = pytest.mark.sanitize
 
 
 def run(tool, *args, code=None, **options):
-    """stderr as text, after a look at its bytes."""
+    """Checks the bytes of stderr, and returns them as text."""
     if not (TOOLS / tool).exists():
         pytest.skip(f"no {tool} here")
-    done = subprocess.run([str(TOOLS / tool), *args], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=TIMEOUT,
-                          check=False, **{"stdin": subprocess.DEVNULL, **options})
+    done = subprocess.run([str(TOOLS / tool), *args], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, timeout=TIMEOUT, check=False,
+                          **{"stdin": subprocess.DEVNULL, **options})
     assert code is None or done.returncode == code, done.stderr
     text = done.stderr.decode("utf-8")
     assert all(line.isprintable() for line in text.split("\n")), text
@@ -32,8 +34,10 @@ def run(tool, *args, code=None, **options):
 def test_input_names(tool, tmp_path):
     name = ATTACK + b".data"
     assert f"/{HARMLESS}.data: No such file" in run(tool, bytes(tmp_path) + b"/" + name, code=3)
-    (tmp_path / name.decode("utf-8", "surrogateescape")).write_bytes(b"no such thing, says the program that looks at it")
-    assert f"{HARMLESS}.data:" in run(tool, bytes(tmp_path) + b"/" + name, "-o", tmp_path / "out", code=3)
+    (tmp_path / name.decode("utf-8", "surrogateescape")).write_bytes(
+        b"no such thing, says the program that looks at it")
+    assert f"{HARMLESS}.data:" in run(tool, bytes(tmp_path) + b"/" + name, "-o", tmp_path / "out",
+                                      code=3)
 
 
 @sanitize
@@ -41,16 +45,19 @@ def test_input_names(tool, tmp_path):
 def test_options_and_outputs(tool, tmp_path):
     assert f"unknown option '--{HARMLESS[:10]}" in run(tool, b"--" + ATTACK, code=2)
     missing = bytes(tmp_path) + b"/" + ATTACK + b"/out"
-    command = ["-e", "dummy", "-o", missing, "--", "true"] if tool == "precord" else ["-o", missing, PLAIN]
+    command = (["-e", "dummy", "-o", missing, "--", "true"] if tool == "precord"
+               else ["-o", missing, PLAIN])
     if tool == "pencode":
         command[-1] = tmp_path / "in.json"
-        command[-1].write_bytes(subprocess.run([TOOLS / "pdecode", PLAIN], capture_output=True, check=True).stdout)
+        command[-1].write_bytes(subprocess.run([TOOLS / "pdecode", PLAIN], capture_output=True,
+                                               check=True).stdout)
     assert f"{HARMLESS}/out: No such file" in run(tool, *command)
 
 
 @sanitize
 def test_keys_of_json(tmp_path):
-    (tmp_path / "in.json").write_bytes(b'{"kind":"record","type":"COMM","\\u001b[2J\\u009b2J\\u202e":1}\n')
+    (tmp_path / "in.json").write_bytes(
+        b'{"kind":"record","type":"COMM","\\u001b[2J\\u009b2J\\u202e":1}\n')
     assert "?[2J?2J?" in run("pencode", tmp_path / "in.json", "-o", tmp_path / "out", code=3)
 
 
@@ -58,40 +65,45 @@ def test_names_of_filters():
     assert f"'{HARMLESS}'" in run("pdecode", "-e", ATTACK, PLAIN, code=0)
 
 
-@pytest.mark.parametrize("args", [["-e", ATTACK], ["-e", b"sched:" + ATTACK], ["-p", b"^" + ATTACK], ["-u", ATTACK], ["-C", ATTACK],
-                                  ["--control", b"fifo:" + ATTACK], ["-k", ATTACK], ["-e", b"dummy/name=" + ATTACK + b"/x"]])
+@pytest.mark.parametrize("args", [["-e", ATTACK], ["-e", b"sched:" + ATTACK], ["-p", b"^" + ATTACK],
+                                  ["-u", ATTACK], ["-C", ATTACK],
+                                  ["--control", b"fifo:" + ATTACK], ["-k", ATTACK],
+                                  ["-e", b"dummy/name=" + ATTACK + b"/x"]])
 def test_arguments_of_precord(args, tmp_path):
     assert HARMLESS[12:] in run("precord", *args, "-o", tmp_path / "out", "--", "true")
 
 
 def test_programs_and_outputs_of_precord(tmp_path):
     assert HARMLESS in run("precord", "-e", "dummy", "-o", tmp_path / "out", "--", ATTACK)
-    assert f" MB {HARMLESS} (0 samples) ]" in run("precord", "-e", "dummy:u", "-o", ATTACK, "--", "true", cwd=tmp_path, code=0)
+    assert f" MB {HARMLESS} (0 samples) ]" in run("precord", "-e", "dummy:u", "-o", ATTACK, "--",
+                                                  "true", cwd=tmp_path, code=0)
 
 
 def printable(character):
-    """Python's own idea of it, and of the controls of bidirectional text."""
+    """Printable by Python's tables, and no control of bidirectional text."""
     if unicodedata.category(character) in ("Cc", "Zl", "Zp", "Cs"):
         return "?"
-    is_control = unicodedata.bidirectional(character) in ("LRE", "LRO", "RLE", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
+    is_control = unicodedata.bidirectional(character) in ("LRE", "LRO", "RLE", "RLO", "PDF", "LRI",
+                                                          "RLI", "FSI", "PDI")
     return "?" if is_control or character in "\u200e\u200f\u061c" else character
 
 
 @pytest.mark.parametrize("first", [1, 0x10000, 0x1f000, 0xe0000, 0x10f000])
 def test_every_character(first):
-    """Text of all languages stays what it is."""
+    """Text in all languages is printed unchanged."""
     last = 0x10000 if first == 1 else first + 0x1000
     for start in range(first, last, 2000):
         text = "".join(map(chr, range(start, min(last, start + 2000)))).replace("/", "")
-        done = subprocess.run([TOOLS / "pdecode", "-e", "x", text.encode("utf-8", "surrogatepass")], capture_output=True,
-                              check=False, timeout=TIMEOUT)
-        # each byte of half a surrogate pair is one that is not UTF-8
+        done = subprocess.run([TOOLS / "pdecode", "-e", "x", text.encode("utf-8", "surrogatepass")],
+                              capture_output=True, check=False, timeout=TIMEOUT)
+        # no byte of a lone surrogate is valid UTF-8
         expected = "".join("???" if unicodedata.category(c) == "Cs" else printable(c) for c in text)
         assert done.stderr.decode() == f"pdecode: {expected}: File name too long\n"
 
 
 def test_bytes_that_are_not_utf8():
-    for text in (b"\x80", b"\xc0\x9b", b"\xe0\x82\x9b", b"\xf0\x80\x82\x9b", b"\xf4\x90\x80\x80", b"\xed\xa0\x80", b"\xff", b"\xc3",
-                 b"\xe2\x82", b"\xf0\x9f\x98", b"\xf8\x88\x80\x80\x80"):
+    for text in (b"\x80", b"\xc0\x9b", b"\xe0\x82\x9b", b"\xf0\x80\x82\x9b", b"\xf4\x90\x80\x80",
+                 b"\xed\xa0\x80", b"\xff", b"\xc3", b"\xe2\x82", b"\xf0\x9f\x98",
+                 b"\xf8\x88\x80\x80\x80"):
         assert f"pdecode: a{'?' * len(text)}: " in run("pdecode", b"a" + text, code=3), text
         assert f"pdecode: {'?' * len(text)}b: " in run("pdecode", text + b"b", code=3), text

@@ -1,4 +1,5 @@
-"""The command line of pdecode: options, messages, exit codes, pipes that close early, full disks."""
+"""The command line of pdecode: options, messages, exit codes, pipes that close early, full
+disks."""
 import contextlib
 import fcntl
 import gzip
@@ -55,9 +56,13 @@ def one_line(done):
 
 OPTIONS = {
     "-i": ["--input", "FILE"], "-o": ["--output", "FILE"], "-f": ["--format", "json|jsonl|stats"],
-    "--pretty": [], "--blobs": ["hex|omit|full"], "--sort": ["file|time"], "--header-only": [], "--schema": [],
-    "--types": ["LIST"], "-e": ["--event", "LIST"], "--pid": ["LIST"], "--tid": ["LIST"], "-c": ["--comm", "LIST"],
-    "-C": ["--cpu", "LIST"], "--time": ["A,B"], "-j": ["--jobs", "N"], "--strict": [], "--memory": ["SIZE"],
+    "--pretty": [], "--blobs": ["hex|omit|full"], "--sort": ["file|time"], "--header-only": [],
+    "--schema": [], "--records-only": [], "--utc": [], "--resolve": [],
+    "--symbols": [], "--lines": [], "--no-inline": [], "--linkage-names": [],
+    "--sysroot": ["DIR"], "--debug-dir": ["DIR"], "--kallsyms": ["FILE"],
+    "--unverified": ["yes|no"], "--types": ["LIST"], "-e": ["--event", "LIST"], "--pid": ["LIST"],
+    "--tid": ["LIST"], "-c": ["--comm", "LIST"], "-C": ["--cpu", "LIST"], "--time": ["A,B"],
+    "-j": ["--jobs", "N"], "--strict": [], "--memory": ["SIZE"],
     "--max-output": ["RATIO|SIZE"],
     "--sandbox": ["auto|always|never"], "-v": ["--verbose"],
     "-h": ["--help"], "--version": [], "--man": [], "--completion": [],
@@ -68,13 +73,15 @@ def test_help_holds_every_option(run_pdecode):
     done = run_pdecode(["--help"])
     assert (done.returncode, done.stderr) == (0, b"")
     out = done.stdout.decode()
-    spelled = set(re.findall(r"(?m)^ {2}(-\w), --", out)) | set(re.findall(r"(?m)^ {6}(--[\w-]+)", out))
+    spelled = (set(re.findall(r"(?m)^ {2}(-\w), --", out))
+               | set(re.findall(r"(?m)^ {6}(--[\w-]+)", out)))
     assert spelled == set(OPTIONS)
     for option, words in OPTIONS.items():
         row = re.search(rf"(?m)^ *{option}\b.*$", out).group()
         assert all(word in row for word in words), row
     assert max(map(len, out.split("\n"))) <= 80
-    assert out.index("Usage: pdecode [OPTION]... [FILE|-]") < out.index("Examples:") < out.index("Filters:")
+    assert out.index("Usage: pdecode [OPTION]... [FILE|-]") < out.index("Examples:") < out.index(
+        "Filters:")
     assert re.findall(r"(?m)^  (\d) ", out[out.index("Exit status:"):]) == list("01234")
 
 
@@ -97,7 +104,8 @@ def test_examples_of_help_work(run_pdecode, tmp_path):
     """Each is run as it stands, but for what needs perf or a program that is not here."""
     out = run_pdecode(["--help"]).stdout.decode()
     lines = out[out.index("Examples:"):out.index("Input and output:")].split("\n")
-    examples = [line.strip() for line in lines if line.startswith("  ") and not line.startswith("   ")]
+    examples = [line.strip() for line in lines if line.startswith("  ")
+                and not line.startswith("   ")]
     assert len(examples) == 6 and sum("pdecode" in line for line in examples) == 6
     shutil.copy(PLAIN, tmp_path / "perf.data")
     environment = {**os.environ, "PATH": f"{pathlib.Path(COMMAND[0]).parent}:{os.environ['PATH']}"}
@@ -106,9 +114,11 @@ def test_examples_of_help_work(run_pdecode, tmp_path):
             if program == "perf" or not shutil.which(program, path=environment["PATH"]):
                 break
         else:
-            done = subprocess.run(["bash", "-o", "pipefail", "-c", example], cwd=tmp_path, env=environment,
-                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            note = b"" if "nginx" not in example else b"pdecode: no sample matches --comm nginx --cpu 0-3\n"
+            done = subprocess.run(["bash", "-o", "pipefail", "-c", example], cwd=tmp_path,
+                                  env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE)
+            note = (b"" if "nginx" not in example
+                    else b"pdecode: no sample matches --comm nginx --cpu 0-3\n")
             assert (done.returncode, done.stderr) == (0, note), example
 
 
@@ -119,14 +129,18 @@ def test_man_page(run_pdecode, tmp_path):
         for word in [option, *words[:-1]]:
             assert word.replace("-", "\\-") in page.read_text(), word
     others = page.read_text().split("SEE ALSO")[1]
-    assert all(f"{tool}(1)" in others for tool in ("precord", "pencode", "prepair", "perf\\-record")), others
+    assert all(f"{tool}(1)" in others
+               for tool in ("precord", "pencode", "prepair", "perf\\-record")), others
     if not shutil.which("man"):
         pytest.skip("no man here: the page is not rendered")
-    done = subprocess.run(["man", "--warnings=w", "-l", page], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          env={**os.environ, "MANWIDTH": "80", "LC_ALL": "C.UTF-8", "MANPAGER": "cat"})
+    done = subprocess.run(["man", "--warnings=w", "-l", page], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE,
+                          env={**os.environ, "MANWIDTH": "80", "LC_ALL": "C.UTF-8",
+                               "MANPAGER": "cat"})
     assert done.returncode == 0
     assert done.stderr == b""
-    for heading in ("NAME", "SYNOPSIS", "DESCRIPTION", "EXAMPLES", "OPTIONS", "EXIT STATUS", "SEE ALSO"):
+    for heading in ("NAME", "SYNOPSIS", "DESCRIPTION", "EXAMPLES", "OPTIONS", "EXIT STATUS",
+                    "SEE ALSO"):
         assert f"\n{heading}\n".encode() in done.stdout, heading
 
 
@@ -152,8 +166,14 @@ def test_completion(shell, check, run_pdecode, tmp_path):
     (["--memory", "lots"], "'--memory' needs a size such as 64M, not 'lots'"),
     (["--pretty=yes"], "'--pretty' takes no value"),
     (["--strict=1"], "'--strict' takes no value"),
-    (["--pretty", "-f", "jsonl"], "'--pretty' does not apply to jsonl, which has one object per line"),
-    (["--header-only", "-f", "stats"], "'--header-only' reads no records, so stats has nothing to count"),
+    (["--pretty", "-f", "jsonl"],
+     "'--pretty' does not apply to jsonl, which has one object per line"),
+    (["--header-only", "-f", "stats"],
+     "'--header-only' reads no records, so stats has nothing to count"),
+    (["--records-only"], "'--records-only' applies to jsonl: add '-f jsonl'"),
+    (["--records-only", "-f", "stats"], "'--records-only' applies to jsonl: add '-f jsonl'"),
+    (["--records-only", "-f", "jsonl", "--header-only"],
+     "'--records-only' and '--header-only' leave nothing"),
     (["-i", "a", "b"], "two inputs: 'a' and 'b'"),
     (["-i", "a", "-i", "b"], "two inputs: 'a' and 'b'"),
     (["-i", "a", "--input=a"], "two inputs: 'a' and 'a'"),
@@ -164,10 +184,12 @@ def test_completion(shell, check, run_pdecode, tmp_path):
                       "pdecode -f jsonl | jq -c '{time,pid,ip}'"),
     (["-D"], "'-D' is not supported: the JSON has every record and field; try --pretty"),
     (["--ns"], "'--ns' is not supported: times are always in ns"),
-    (["--header"], "'--header' is not supported: the header is always written; --header-only omits the rest"),
+    (["--header"],
+     "'--header' is not supported: the header is always written; --header-only omits the rest"),
     (["--schema", "document"], "'--schema' reads no input ('--schema=NAME' needs the '=')"),
     (["--schema=nothing-such"],
-     "'--schema': 'nothing-such' is neither a schema nor a directory; --schema alone lists the schemas"),
+     "'--schema': 'nothing-such' is neither a schema nor a directory; --schema alone lists the "
+     "schemas"),
 ])
 def test_wrong_usage(args, says, run_pdecode):
     done = run_pdecode(args)
@@ -221,9 +243,11 @@ def test_directories(run_pdecode, tmp_path):
 
 
 @sanitize
-@pytest.mark.parametrize("content, what", [(b"", ": it is empty"), (b"PERF", ": it is text"), (b"PERFILE3" + bytes(96), ""),
+@pytest.mark.parametrize("content, what", [(b"", ": it is empty"), (b"PERF", ": it is text"),
+                                           (b"PERFILE3" + bytes(96), ""),
                                            (b"#!/bin/sh\n" * 20, ": it is a script"),
-                                           (bytes(4096), ": it begins with zeros: its header was never written")])
+                                           (bytes(4096), ": it begins with zeros: its header was "
+                                                         "never written")])
 def test_not_a_perf_file(content, what, run_pdecode, tmp_path):
     path = tmp_path / "other"
     path.write_bytes(content)
@@ -289,24 +313,29 @@ def test_output_inside_input_directory(run_pdecode, tmp_path):
             2, f"pdecode: {directory / name}: is both input and output")
         assert (directory / name).read_bytes() == (THREADS / name).read_bytes()
     assert run_pdecode(["-o", directory / "out.json", directory]).returncode == 0
-    assert strict_json((directory / "out.json").read_bytes())["file"]["files"] == ["data.0", "data.1"]
+    assert (strict_json((directory / "out.json").read_bytes())["file"]["files"]
+            == ["data.0", "data.1"])
 
 
 def test_output_cannot_be_opened(run_pdecode, tmp_path):
-    for path, says in ((tmp_path, "Is a directory"), (tmp_path / "no" / "such", "No such file or directory")):
+    for path, says in ((tmp_path, "Is a directory"),
+                       (tmp_path / "no" / "such", "No such file or directory")):
         done = run_pdecode(["-o", path, PLAIN])
         assert (done.returncode, done.stdout) == (4, b"")
         assert one_line(done) == f"pdecode: {path}: {says}"
 
 
 @sanitize
-@pytest.mark.parametrize("args", [[], ["-f", "jsonl"], ["-f", "stats"], ["--pretty"], ["--header-only"]])
+@pytest.mark.parametrize("args",
+                         [[], ["-f", "jsonl"], ["-f", "stats"], ["--pretty"], ["--header-only"]])
 def test_full_disk(args, run_pdecode):
     done = run_pdecode([*args, "-o", "/dev/full", PLAIN])
     assert (done.returncode, one_line(done)) == (4, "pdecode: /dev/full: No space left on device")
     with open("/dev/full", "wb") as full:
         done = subprocess.run([*COMMAND, *args, PLAIN], stdout=full, stderr=subprocess.PIPE)
-    assert (done.returncode, one_line(done)) == (4, "pdecode: standard output: No space left on device")
+    assert (done.returncode, one_line(done)) == (4,
+                                                 "pdecode: standard output: No space left on "
+                                                 "device")
 
 
 def test_full_disk_and_damage(run_pdecode, tmp_path):
@@ -344,7 +373,8 @@ def large(tmp_path_factory):
 def test_pipe_closed_early(args, ignored, large, run_pdecode):
     """`| head -1`: an end without a word, whatever the parent thinks of SIGPIPE."""
     with started([*args, large], stdout=subprocess.PIPE, restore_signals=not ignored,
-                 preexec_fn=(lambda: signal.signal(signal.SIGPIPE, signal.SIG_IGN)) if ignored else None) as process:
+                 preexec_fn=(lambda: signal.signal(signal.SIGPIPE, signal.SIG_IGN)) if ignored
+                 else None) as process:
         assert process.stdout.readline()
         process.stdout.close()
         assert process.wait(TIMEOUT) == -signal.SIGPIPE
@@ -361,7 +391,8 @@ def test_head(large, run_pdecode):
 
 @pytest.mark.parametrize("args, code", [(["-"], 3), ([PLAIN], 4)])
 def test_closed_descriptors(args, code, run_pdecode, tmp_path):
-    """Closed stdin can't be read, closed stdout can't be written; nothing else gets into their place."""
+    """Closed stdin can't be read, closed stdout can't be written; nothing else gets into their
+    place."""
     redirect = "<&-" if code == 3 else ">&-"
     done = subprocess.run(["bash", "-c", f'"$0" "$@" {redirect}', *COMMAND, *map(str, args)],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path)
@@ -408,9 +439,11 @@ def test_live(args, ends, run_pdecode):
         out += process.stdout.read()
         assert (process.wait(TIMEOUT), process.stderr.read()) == (0, b"")
     if args == ["-f", "jsonl"]:
-        assert [line["time"] for line in strict_json_lines(out) if line.get("type") == "SAMPLE"] == [1001, 1002, 1003]
+        assert ([line["time"] for line in strict_json_lines(out) if line.get("type") == "SAMPLE"]
+                == [1001, 1002, 1003])
     else:
-        assert [e["time"] for e in strict_json(out)["records"] if e["type"] == "SAMPLE"] == [1001, 1002, 1003]
+        assert ([e["time"] for e in strict_json(out)["records"] if e["type"] == "SAMPLE"]
+                == [1001, 1002, 1003])
 
 
 def test_live_in_halves_of_records(run_pdecode):
@@ -443,7 +476,9 @@ while True:
 
 
 @sanitize
-@pytest.mark.parametrize("args", [[], ["-f", "jsonl"], ["-f", "stats"], ["--sort", "time"], ["-j", "3"]], ids=" ".join)
+@pytest.mark.parametrize("args",
+                         [[], ["-f", "jsonl"], ["-f", "stats"], ["--sort", "time"], ["-j", "3"]],
+                         ids=" ".join)
 @pytest.mark.parametrize("to", ["pipe", "socket", "file"])
 def test_interrupt_of_a_pipeline(args, to, tmp_path):
     """Who writes the recording ends it, and its end is decoded."""
@@ -451,8 +486,9 @@ def test_interrupt_of_a_pipeline(args, to, tmp_path):
     path.write_bytes(Pipe(records=[HEAD, *[clock(n) for n in range(1000)]]).build("<") + end)
     here, there = (end.detach() for end in socket.socketpair()) if to == "socket" else os.pipe()
     with open(out, "wb") as stdout, \
-            subprocess.Popen(["python3", "-c", WRITER, path, str(path.stat().st_size - 20)], stdout=there,
-                             stderr=subprocess.PIPE, preexec_fn=os.setpgrp) as writer, \
+            subprocess.Popen(["python3", "-c", WRITER, path, str(path.stat().st_size - 20)],
+                             stdout=there, stderr=subprocess.PIPE,
+                             preexec_fn=os.setpgrp) as writer, \
             started([*args, *(["-o", out] if to == "file" else []), "-"], stdin=here, stdout=stdout,
                     preexec_fn=lambda: os.setpgid(0, writer.pid)) as process:
         os.close(here)
@@ -473,7 +509,8 @@ def test_interrupt_of_a_pipeline(args, to, tmp_path):
 @pytest.mark.parametrize("args", [[], ["-o", "out"]], ids=" ".join)
 def test_second_interrupt(args, tmp_path):
     """Of a writer that does not end nobody has to wait for the end."""
-    with started([*args, "-"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd=tmp_path, preexec_fn=os.setpgrp) as process:
+    with started([*args, "-"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd=tmp_path,
+                 preexec_fn=os.setpgrp) as process:
         process.stdin.write(PIPE.read_bytes()[:5000])
         process.stdin.flush()
         time.sleep(0.3)
@@ -530,15 +567,18 @@ def test_pretty_is_the_same(data, run_pdecode):
     assert pretty.returncode == 0
     assert strict_json(pretty.stdout) == strict_json(plain.stdout)
     lines = pretty.stdout.decode().split("\n")
-    assert lines[0] == "{" and lines[1].startswith('  "pdecode": {"format": 1, ') and lines[-2:] == ["}", ""]
-    assert all(len(line) <= 100 or line.count('"') <= 4 for line in lines)   # but for texts that are long
+    assert (lines[0] == "{" and lines[1].startswith('  "pdecode": {"format": 1, ')
+            and lines[-2:] == ["}", ""])
+    # but for texts that are long
+    assert all(len(line) <= 100 or line.count('"') <= 4 for line in lines)
     assert not any(line != line.rstrip() for line in lines)
 
 
 def test_pretty_by_hand(run_pdecode, tmp_path):
     path = tmp_path / "odd.data"
     name = 'quote" back\\slash {[,:]} ' + "long " * 30
-    path.write_bytes(File(attrs=[(CLOCK, [1, 2])], records=[r.comm(1, 1, name, sid=sample_id(CLOCK, id=1))]).build())
+    path.write_bytes(File(attrs=[(CLOCK, [1, 2])],
+                          records=[r.comm(1, 1, name, sid=sample_id(CLOCK, id=1))]).build())
     out = run_pdecode(["--pretty", path]).stdout.decode()
     assert strict_json(out.encode())["records"][0]["comm"] == name
     at = out.index('  "records"')
@@ -577,7 +617,8 @@ def test_header_only(data, run_pdecode):
         if line["kind"] == "feature":
             features.update(line["feature"])
     assert features == whole["features"]
-    assert [line["name"] for line in lines if line["kind"] == "attr"] == [a["name"] for a in whole["attrs"]]
+    assert ([line["name"] for line in lines if line["kind"] == "attr"]
+            == [a["name"] for a in whole["attrs"]])
 
 
 def test_header_only_reads_no_records(run_pdecode, tmp_path):
@@ -595,6 +636,35 @@ def test_header_only_of_an_endless_pipe(run_pdecode):
         process.stdin.flush()
         assert strict_json(read_until(process))["attrs"][0]["ids"] == [1]
         assert process.wait(TIMEOUT) == 0
+
+
+@sanitize
+@pytest.mark.parametrize("data", [PLAIN, PIPE, THREADS, PERF / "19-pipe-tp.data"])
+@pytest.mark.parametrize("args",
+                         [["-j", "1"], ["-j", "2"], ["--types", "SAMPLE", "--sort", "time"]],
+                         ids=" ".join)
+def test_records_only(data, args, run_pdecode):
+    """The same lines, without those of other kinds."""
+    whole = run_pdecode(["-f", "jsonl", *args, data]).stdout.splitlines()
+    done = run_pdecode(["-f", "jsonl", "--records-only", *args, data])
+    left_out = tuple(b'{"kind":"%s"' % kind for kind in (b"file", b"attr", b"feature"))
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert (done.stdout.splitlines() == [line for line in whole if not line.startswith(left_out)]
+            != whole)
+
+
+@sanitize
+def test_records_only_keeps_errors(run_pdecode, tmp_path):
+    path = tmp_path / "damaged.data"
+    path.write_bytes(PLAIN.read_bytes()[:-3000])
+    whole, only = (run_pdecode(["-f", "jsonl", path]),
+                   run_pdecode(["-f", "jsonl", "--records-only", path]))
+    assert ((only.returncode, only.stderr) == (whole.returncode, whole.stderr)
+            and only.returncode == 1)
+    kinds = [line["kind"] for line in strict_json_lines(only.stdout)]
+    assert set(kinds) == {"record", "error", "summary"}
+    assert kinds.count("error") == [line["kind"] for line in strict_json_lines(whole.stdout)].count(
+        "error")
 
 
 @sanitize
@@ -617,7 +687,8 @@ def test_blobs(run_pdecode):
     with_data, without = stacks(), stacks("--blobs", "omit")
     assert stacks("--blobs", "hex") == stacks("--blobs", "full") == with_data
     assert with_data and all(len(stack["data"]) == 2 * stack["size"] for stack in with_data)
-    assert without == [{key: value for key, value in stack.items() if key != "data"} for stack in with_data]
+    assert without == [{key: value for key, value in stack.items() if key != "data"}
+                       for stack in with_data]
 
     def compressed(*args):
         records = strict_json(run_pdecode([*args, ZSTD]).stdout)["records"]
@@ -629,7 +700,8 @@ def test_blobs(run_pdecode):
 
 def test_schema(run_pdecode, tmp_path):
     names = run_pdecode(["--schema"]).stdout.decode().split()
-    assert {"document.schema.json", "line.schema.json", "record-SAMPLE.schema.json", "RECORDS.md"} <= set(names)
+    assert ({"document.schema.json", "line.schema.json", "record-SAMPLE.schema.json", "RECORDS.md"}
+            <= set(names))
     done = run_pdecode([f"--schema={tmp_path}"])
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names)
@@ -672,7 +744,8 @@ def test_damage_is_told(args, run_pdecode, tmp_path):
     assert done.returncode == 1
     offset = strict_json(run_pdecode([path]).stdout)["errors"][0]["offset"]
     line = one_line(done)
-    assert line.startswith(f"pdecode: {path}: SAMPLE at {offset}: ")   # the file, the record and where
+    # the file, the record and where
+    assert line.startswith(f"pdecode: {path}: SAMPLE at {offset}: ")
     document = strict_json(run_pdecode([path]).stdout)
     error, = document["errors"]
     assert line == f"pdecode: {path}: {error['message']}"
@@ -704,13 +777,16 @@ def test_more_errors_than_memory_for_them(args, run_pdecode, tmp_path):
     done = run_pdecode(["--memory", "2M", *args, path])
     document = strict_json(done.stdout)
     *listed, last = document["errors"]
-    assert done.returncode == 1 and document["records"] == whole["records"] and document["summary"] == whole["summary"]
+    assert (done.returncode == 1 and document["records"] == whole["records"]
+            and document["summary"] == whole["summary"])
     assert listed == whole["errors"][:len(listed)] and 1000 < len(listed) < most
-    assert last == {"offset": 0, "code": "LIMIT", "severity": "damaged", "field": "errors", "want": most,
-                    "have": len(listed), "skipped": 0,
-                    "message": f"{most - len(listed)} more errors: the memory limit is too low to list them"}
+    assert last == {"offset": 0, "code": "LIMIT", "severity": "damaged", "field": "errors",
+                    "want": most, "have": len(listed), "skipped": 0,
+                    "message": f"{most - len(listed)} more errors: the memory limit is too low to "
+                               "list them"}
     lines = strict_json_lines(run_pdecode(["--memory", "2M", "-f", "jsonl", path]).stdout)
-    assert [{key: value for key, value in line.items() if key != "kind"} for line in lines if line["kind"] == "error"] == \
+    assert [{key: value for key, value in line.items() if key != "kind"}
+            for line in lines if line["kind"] == "error"] == \
         whole["errors"]
 
 
@@ -718,7 +794,9 @@ def test_more_errors_than_memory_for_them(args, run_pdecode, tmp_path):
 def test_why_it_ends_is_always_listed(run_pdecode, tmp_path):
     path = tmp_path / "large-formats.data"
     short = r.record(9, bytes(8))
-    path.write_bytes(Pipe(records=[HEAD, *[short] * 9000, r.header_tracing_data(bytes(4 << 20)), clock(2)]).build("<"))
+    path.write_bytes(
+        Pipe(records=[HEAD, *[short] * 9000, r.header_tracing_data(bytes(4 << 20)),
+                      clock(2)]).build("<"))
     errors = strict_json(run_pdecode(["--memory", "2M", path]).stdout)["errors"]
     assert [error["severity"] for error in errors[-3:]] == ["damaged", "fatal", "damaged"]
     assert errors[-1]["want"] == 9001 and errors[-1]["have"] == len(errors) - 1
@@ -730,8 +808,11 @@ def test_threads_need_no_more_than_one_may_have(memory, run_pdecode, tmp_path):
     """What several hold of the file at once leaves room for what one record may take."""
     path = tmp_path / "formats.data"
     short = r.record(9, bytes(8))
-    path.write_bytes(Pipe(records=[HEAD, *[short] * 9000, r.header_tracing_data(bytes(4 << 20)), clock(2)]).build("<"))
-    one, *more = [run_pdecode(["--memory", memory, "-j", jobs, path]).stdout for jobs in ("1", "2", "5")]
+    path.write_bytes(
+        Pipe(records=[HEAD, *[short] * 9000, r.header_tracing_data(bytes(4 << 20)),
+                      clock(2)]).build("<"))
+    one, *more = [run_pdecode(["--memory", memory, "-j", jobs, path]).stdout
+                  for jobs in ("1", "2", "5")]
     assert len(strict_json(one)["records"]) == 9001
     assert more == [one, one]
 
@@ -739,9 +820,12 @@ def test_threads_need_no_more_than_one_may_have(memory, run_pdecode, tmp_path):
 @sanitize
 @pytest.mark.parametrize("args", [[], ["-f", "jsonl"], ["-f", "stats"], ["--strict"]])
 def test_oddities_are_no_errors(args, run_pdecode, tmp_path):
-    """Bytes behind a record's last field, as a newer kernel writes them: -v tells of them, nothing else does."""
+    """Bytes behind a record's last field, as a newer kernel writes them: -v tells of them, nothing
+    else does."""
     path = tmp_path / "odd.data"
-    path.write_bytes(File(attrs=[(CLOCK, [1])], records=[clock(0), r.record(13, [bytes(range(1, 17))])]).build("<"))
+    path.write_bytes(
+        File(attrs=[(CLOCK, [1])], records=[clock(0), r.record(13, [bytes(range(1, 17))])]).build(
+            "<"))
     done = run_pdecode([*args, path])
     assert (done.returncode, done.stderr) == (0, b"")
     loud = run_pdecode(["-v", *args, path])
@@ -793,7 +877,8 @@ def test_most_threads_and_the_defaults_of_numbers(run_pdecode):
     for args in (["-j", "0"], ["--memory", "0"], ["-j", "99"], ["-v", "-j", "16"]):
         done = run_pdecode([*args, PLAIN])
         assert (done.returncode, done.stdout, done.stderr) == (0, plain.stdout, b"")
-    assert one_line(run_pdecode(["-v", "-j", "17", PLAIN])) == "pdecode: '--jobs': using 16 threads, the maximum"
+    assert (one_line(run_pdecode(["-v", "-j", "17", PLAIN]))
+            == "pdecode: '--jobs': using 16 threads, the maximum")
 
 
 @sanitize
@@ -810,16 +895,20 @@ def test_memory(run_pdecode):
 @sanitize
 @pytest.mark.parametrize("args", [[], ["-f", "jsonl"], ["-f", "stats"], ["--sort", "time"]])
 def test_end_on_the_way(args, run_pdecode, tmp_path):
-    """Where reading can't go on, what came before it is written, and the output says why it ends."""
+    """Where reading can't go on, what came before it is written, and the output says why it
+    ends."""
     path = tmp_path / "large-formats.data"
-    path.write_bytes(Pipe(records=[HEAD, clock(1), r.header_tracing_data(bytes(4 << 20)), clock(2)]).build("<"))
+    path.write_bytes(
+        Pipe(records=[HEAD, clock(1), r.header_tracing_data(bytes(4 << 20)), clock(2)]).build("<"))
     done = run_pdecode(["--memory", "2M", *args, path])
     assert done.returncode == 1
     assert "memory limit" in one_line(done)
     if "jsonl" in args:
         lines = strict_json_lines(done.stdout)
-        kinds, errors = [line["kind"] for line in lines], [line for line in lines if line["kind"] == "error"]
-        assert kinds.count("record") == 2 and kinds[-1] == "summary" and lines[-1]["complete"] is False
+        kinds, errors = [line["kind"] for line in lines], [line for line in lines
+                                                           if line["kind"] == "error"]
+        assert (kinds.count("record") == 2 and kinds[-1] == "summary"
+                and lines[-1]["complete"] is False)
     elif "stats" in args:
         stats = strict_json(done.stdout)
         assert stats["records"] == 2 and stats["file"]["complete"] is False
@@ -841,14 +930,18 @@ def test_a_cut_at_the_start_of_a_part_has_its_place(run_pdecode, tmp_path):
     part.write_bytes(part.read_bytes()[:12])
     done = run_pdecode([path])
     assert done.returncode == 1
-    assert re.search(rb"data\.[0-9]: [A-Z0-9_]+ at 0: .*; the records end inside it\n", done.stderr), done.stderr
+    assert re.search(rb"data\.[0-9]: [A-Z0-9_]+ at 0: .*; the records end inside it\n",
+                     done.stderr), done.stderr
 
 
 @sanitize
-@pytest.mark.parametrize("args", [[], ["-f", "jsonl"], ["-f", "stats"], ["--pretty"], ["--sort", "time"],
-                                  ["--pid", "1", "--comm", "x*", "-e", "c*"], ["--header-only"], ["--strict"]])
+@pytest.mark.parametrize("args",
+                         [[], ["-f", "jsonl"], ["-f", "stats"], ["--pretty"], ["--sort", "time"],
+                          ["--pid", "1", "--comm", "x*", "-e", "c*"], ["--header-only"],
+                          ["--strict"]])
 def test_every_cut_of_a_file(args, run_pdecode, tmp_path):
-    """Wherever a file ends: no crash, no leak, valid JSON or none, and never a success that is none."""
+    """Wherever a file ends: no crash, no leak, valid JSON or none, and never a success that is
+    none."""
     whole = PIPE.read_bytes()
     path = tmp_path / "cut.data"
     for size in [*range(0, 200, 9), *range(200, len(whole), 611)]:
@@ -887,9 +980,10 @@ def drain(here):
 
 def slowly(args, stdout, here, there):
     """Runs for more than a second, as its input comes in pieces; gives what the terminal saw."""
-    own_session = dict(start_new_session=True, preexec_fn=lambda: fcntl.ioctl(there, termios.TIOCSCTTY, 0))
-    process = subprocess.Popen([*COMMAND, *args, "-"], stdin=subprocess.PIPE, stdout=stdout, stderr=there,
-                               **own_session)
+    own_session = dict(start_new_session=True,
+                       preexec_fn=lambda: fcntl.ioctl(there, termios.TIOCSCTTY, 0))
+    process = subprocess.Popen([*COMMAND, *args, "-"], stdin=subprocess.PIPE, stdout=stdout,
+                               stderr=there, **own_session)
     seen = b""
     try:
         process.stdin.write(Pipe(records=[HEAD]).build("<"))

@@ -1,4 +1,5 @@
-"""The sandbox of the tools: when it is on, that results are the same in it, and what code of an attacker cannot do in it."""
+"""The sandbox of the tools: when it is on, that results are the same in it, and what code of an
+attacker cannot do in it."""
 import contextlib
 import gzip
 import itertools
@@ -24,7 +25,8 @@ PERF = FIXTURES / "perf"
 PLAIN = PERF / "02-callgraph-fp.data"
 DIRECTORY = PERF / "20-threads.data"
 TRACEPOINTS = PERF / "12-tracepoints.data"
-SANITIZED = b"__asan_init" in (TOOLS / "pdecode").read_bytes() if (TOOLS / "pdecode").exists() else False
+SANITIZED = (b"__asan_init" in (TOOLS / "pdecode").read_bytes() if (TOOLS / "pdecode").exists()
+             else False)
 NOBODY = 65534
 
 
@@ -35,7 +37,8 @@ def landlock_version():
 
 no_sandbox_here = pytest.mark.skipif(
     SANITIZED or landlock_version() < 1,
-    reason="these tools are built with sanitizers, which need what a sandbox takes" if SANITIZED else "no Landlock here")
+    reason="these tools are built with sanitizers, which need what a sandbox takes" if SANITIZED
+    else "no Landlock here")
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 
 
@@ -43,7 +46,8 @@ def run(tool, *args, **options):
     options.setdefault("stdin", None if "input" in options else subprocess.DEVNULL)
     if options["stdin"] is None:
         del options["stdin"]
-    return subprocess.run([str(TOOLS / tool), *map(str, args)], capture_output=True, timeout=TIMEOUT, **options)
+    return subprocess.run([str(TOOLS / tool), *map(str, args)], capture_output=True,
+                          timeout=TIMEOUT, **options)
 
 
 def said(done):
@@ -52,7 +56,8 @@ def said(done):
 
 def both(tool, *args, **options):
     """What the tool says is the same with and without; returns it."""
-    inside, outside = (said(run(tool, f"--sandbox={word}", *args, **options)) for word in ("always", "never"))
+    inside, outside = (said(run(tool, f"--sandbox={word}", *args, **options))
+                       for word in ("always", "never"))
     assert inside == outside
     return inside
 
@@ -64,9 +69,10 @@ def build(tmp, name, *flags):
     return target
 
 
-# --- the same results -----------------------------------------------------------------------------------------------
+# --- the same results -----------------------------------------------------------------------------
 
-FORMATS = [("-j", "1"), ("-j", "2"), ("-f", "jsonl", "--sort", "time", "-j", "2"), ("-f", "stats"), ("--header-only", "-v")]
+FORMATS = [("-j", "1"), ("-j", "2"), ("-f", "jsonl", "--sort", "time", "-j", "2"), ("-f", "stats"),
+           ("--header-only", "-v"), ("--resolve", "-f", "jsonl", "-j", "2")]
 
 
 @no_sandbox_here
@@ -76,16 +82,21 @@ def test_every_fixture(fixture_file):
     if not fixture_file.is_directory:
         with open(fixture_file.path, "rb") as file:
             expected = run("pdecode", "--sandbox=never", "-f", "jsonl", fixture_file.path)
-            assert run("pdecode", "--sandbox", "-f", "jsonl", "-", stdin=file).stdout == expected.stdout
+            assert (run("pdecode", "--sandbox", "-f", "jsonl", "-", stdin=file).stdout
+                    == expected.stdout)
         both("pdecode", "-f", "jsonl", input=fixture_file.path.read_bytes())
+        both("pdecode", "-f", "jsonl", "--resolve", "--blobs", "omit",
+             input=fixture_file.path.read_bytes())
 
 
 @no_sandbox_here
-@pytest.mark.parametrize("path", [PLAIN, DIRECTORY, PERF / "16-zstd.data", TRACEPOINTS], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [PLAIN, DIRECTORY, PERF / "16-zstd.data", TRACEPOINTS],
+                         ids=lambda path: path.name)
 def test_repair_and_encode(path, tmp_path):
     whole = tmp_path / "in"
     shutil.copytree(path, whole) if path.is_dir() else shutil.copy(path, whole)
-    largest = max((p for p in [whole, *whole.glob("*")] if p.is_file()), key=lambda p: p.stat().st_size)
+    largest = max((p for p in [whole, *whole.glob("*")] if p.is_file()),
+                  key=lambda p: p.stat().st_size)
     os.truncate(largest, largest.stat().st_size * 2 // 3)
     kept = []
     for word in ("always", "never"):
@@ -93,13 +104,16 @@ def test_repair_and_encode(path, tmp_path):
         done = run("prepair", f"--sandbox={word}", "--json", "-o", fixed, whole)
         assert done.returncode in (0, 1), done.stderr
         json = run("pdecode", "--blobs", "full", path).stdout
-        assert said(run("pencode", f"--sandbox={word}", "-o", f"{back}/" if path.is_dir() else back, input=json)) == (0, b"", b"")
-        files = {p.name: p.read_bytes() for p in back.glob("*")} if path.is_dir() else back.read_bytes()
+        assert said(run("pencode", f"--sandbox={word}", "-o", f"{back}/" if path.is_dir() else back,
+                        input=json)) == (0, b"", b"")
+        files = ({p.name: p.read_bytes() for p in back.glob("*")} if path.is_dir()
+                 else back.read_bytes())
         assert run("pencode", f"--sandbox={word}", input=json).stdout == files or path.is_dir()
-        kept.append((done.returncode, done.stderr.replace(bytes(fixed), b""), done.stdout.replace(bytes(fixed), b""),
-                     fixed.read_bytes(), files))
+        kept.append((done.returncode, done.stderr.replace(bytes(fixed), b""),
+                     done.stdout.replace(bytes(fixed), b""), fixed.read_bytes(), files))
     assert kept[0] == kept[1]
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["always", "always.data", "in", "never", "never.data"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["always", "always.data", "in", "never",
+                                                          "never.data"]
 
 
 def calls(args, tmp_path, before=(), **options):
@@ -117,13 +131,16 @@ CLOCK = Attr(type=1, config=0, sample_period=1000, sample_type="IDENTIFIER|IP|TI
 
 def many_records(count, raw):
     head = Pipe(records=[r.header_attr(CLOCK, [1])]).build("<")
-    one = [Pipe(records=[sample(CLOCK, id=1, pid=1, tid=1, ip=0x1000, time=count - i, raw=raw)]).build("<")[16:]
-           for i in range(count)]
+    one = [
+        Pipe(records=[sample(CLOCK, id=1, pid=1, tid=1, ip=0x1000, time=count - i, raw=raw)]).build(
+            "<")[16:]
+        for i in range(count)]
     return head + b"".join(one)
 
 
 def spooled(what, path):
-    """Arguments, and a file, that make pdecode open a temporary file when the sandbox is there already."""
+    """Arguments, and a file, that make pdecode open a temporary file when the sandbox is there
+    already."""
     if what == "sorted":
         path.write_bytes(many_records(3000, bytes(2000)))
         return ["-f", "jsonl", "--sort", "time", "--memory", "2M", path]
@@ -150,10 +167,12 @@ def test_temporary_files_with_names(what, tmp_path):
     place.mkdir()
     args = spooled(what, tmp_path / "perf.data")
     expected = said(run("pdecode", "--sandbox=never", *args))
-    done, trace = calls(["--sandbox", *args], tmp_path, [build(tmp_path, "sandbox_refused"), "tmpfile"],
+    done, trace = calls(["--sandbox", *args], tmp_path,
+                        [build(tmp_path, "sandbox_refused"), "tmpfile"],
                         env={**os.environ, "TMPDIR": str(place)})
     assert said(done) == expected
-    trace = trace[trace.index("filter="):]     # the other process of the sandbox may set its filter later
+    # the other process of the sandbox may set its filter later
+    trace = trace[trace.index("filter="):]
     assert re.search(f'"{place}/[^"]*", [^)]*O_CREAT.* = [0-9]', trace) and "unlink" in trace
     assert list(place.iterdir()) == []
 
@@ -183,7 +202,7 @@ def test_threads(tmp_path):
     assert len(re.findall(r"clone\(.*CLONE_THREAD.*", trace)) == 2
 
 
-# --- is it on? ------------------------------------------------------------------------------------------------------
+# --- is it on? ------------------------------------------------------------------------------------
 
 @contextlib.contextmanager
 def endless(*args):
@@ -200,7 +219,9 @@ def endless(*args):
 
 
 def status(pid):
-    return dict(line.split(":\t", 1) for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines() if ":\t" in line)
+    return dict(line.split(":\t", 1)
+                for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
+                if ":\t" in line)
 
 
 @no_sandbox_here
@@ -227,7 +248,8 @@ def intrude(open_directory):
     library = build(open_directory, "sandbox_intruder", "-shared", "-fPIC")
 
     def runs(deed, *command, path="/etc/passwd", **options):
-        environment = {**os.environ, "LD_PRELOAD": str(library), "INTRUDER": deed, "INTRUDER_PATH": str(path)}
+        environment = {**os.environ, "LD_PRELOAD": str(library), "INTRUDER": deed,
+                       "INTRUDER_PATH": str(path)}
         return run(*command, env=environment, **options)
     return runs
 
@@ -242,7 +264,8 @@ def can_read_more(done):
 @root_only
 def test_default(intrude, open_directory):
     """On for everybody, whoever owns the input."""
-    tools = {name: shutil.copy(TOOLS / name, open_directory / name) for name in ("pdecode", "pencode", "prepair")}
+    tools = {name: shutil.copy(TOOLS / name, open_directory / name)
+             for name in ("pdecode", "pencode", "prepair")}
     data, json = open_directory / "perf.data", open_directory / "in.json"
     shutil.copy(PLAIN, data)
     json.write_bytes(run("pdecode", data).stdout)
@@ -250,7 +273,8 @@ def test_default(intrude, open_directory):
     results.mkdir()
     results.chmod(0o777)
     cases = itertools.product((0, NOBODY), (0, NOBODY), (
-        (["pdecode", data], None), (["pdecode", "-"], data), (["pdecode", "-o", results / "new", data], None),
+        (["pdecode", data], None), (["pdecode", "-"], data),
+        (["pdecode", "-o", results / "new", data], None),
         (["pencode", json], None), (["prepair", "-o", results / "fixed", data], None)))
     for user, owner, (args, stdin) in cases:
         for path in (data, json):
@@ -260,7 +284,8 @@ def test_default(intrude, open_directory):
             for old in results.iterdir():
                 old.unlink()
             with open(stdin or os.devnull, "rb") as file:
-                done = intrude("read", tools[args[0]], *args[1:], *more, user=user, group=user, extra_groups=[], stdin=file)
+                done = intrude("read", tools[args[0]], *args[1:], *more, user=user, group=user,
+                               extra_groups=[], stdin=file)
             assert can_read_more(done) == (word == "never"), (user, owner, args, word, done.stderr)
 
 
@@ -273,15 +298,17 @@ def test_default_for_directories(intrude, open_directory):
         os.chown(directory, owner, owner)
         done = intrude("read", tool, directory, user=NOBODY, group=NOBODY, extra_groups=[])
         assert not can_read_more(done)
-        done = intrude("read", tool, "--sandbox=never", directory, user=NOBODY, group=NOBODY, extra_groups=[])
+        done = intrude("read", tool, "--sandbox=never", directory, user=NOBODY, group=NOBODY,
+                       extra_groups=[])
         assert can_read_more(done)
 
 
-# --- what it keeps from being done ----------------------------------------------------------------------------------
+# --- what it keeps from being done ----------------------------------------------------------------
 
-COMMANDS = {"plain": ["pdecode", PLAIN], "sorted": ["pdecode", "--sort", "time", PLAIN], "directory": ["pdecode", DIRECTORY],
-            "new file": ["pdecode", PLAIN, "-o", "new.json"], "repair": ["prepair", PLAIN, "-o", "fixed"],
-            "encode": ["pencode", "in.json"], "encode to a file": ["pencode", "in.json", "-o", "out.data"]}
+COMMANDS = {"plain": ["pdecode", PLAIN], "sorted": ["pdecode", "--sort", "time", PLAIN],
+            "directory": ["pdecode", DIRECTORY], "new file": ["pdecode", PLAIN, "-o", "new.json"],
+            "repair": ["prepair", PLAIN, "-o", "fixed"], "encode": ["pencode", "in.json"],
+            "encode to a file": ["pencode", "in.json", "-o", "out.data"]}
 
 
 @pytest.fixture(params=COMMANDS)
@@ -293,13 +320,14 @@ def command(request, tmp_path, monkeypatch):
 
 @no_sandbox_here
 @pytest.mark.parametrize("deed, call", [
-    ("run", "clone"), ("exec", "execve"), ("socket", "socket"), ("unix", "socket"), ("trace", "ptrace"), ("kill", "kill")])
+    ("run", "clone"), ("exec", "execve"), ("socket", "socket"), ("unix", "socket"),
+    ("trace", "ptrace"), ("kill", "kill")])
 def test_fatal(deed, call, command, intrude, tmp_path):
     before = sorted(tmp_path.iterdir())
     done = intrude(deed, *command, "--sandbox")
     assert done.returncode == -signal.SIGSYS
-    message = f"{command[0]}: the sandbox ends this process: reading a file never needs the system call {call}; " \
-              "the input may be an attack\n"
+    message = (f"{command[0]}: the sandbox ends this process: reading a file never needs the "
+               f"system call {call}; the input may be an attack\n")
     # glibc's fork() blocks all signals from 2.41 on: then nothing is printed
     assert done.stderr.decode() in ([message, ""] if deed == "run" else [message])
     assert done.stdout == b""
@@ -310,8 +338,8 @@ def test_fatal(deed, call, command, intrude, tmp_path):
 
 
 @no_sandbox_here
-@pytest.mark.parametrize("deed", ["read", "write", "append", "nameless", "remove", "move", "list", "mode", "code", "turn",
-                                  "type", "tgkill"])
+@pytest.mark.parametrize("deed", ["read", "write", "append", "nameless", "remove", "move", "list",
+                                  "mode", "code", "turn", "type", "tgkill"])
 def test_refused(deed, command, intrude, tmp_path):
     """The tool goes on and its result is right."""
     victim = tmp_path / "victim"
@@ -340,20 +368,26 @@ def test_what_is_left_of_a_directory(intrude, tmp_path):
     outside.mkdir()
     secret = outside / "secret"
     secret.write_text("x")
-    for deed, path, ok in (("read", inside / "data", True), ("list", inside, True), ("write", inside / "data", False),
-                           ("write", inside / "new", False), ("remove", inside / "data", False), ("read", secret, False),
-                           ("list", outside, False), ("unlinkable", inside, False), ("unlinkable", outside, False)):
+    for deed, path, ok in (("read", inside / "data", True), ("list", inside, True),
+                           ("write", inside / "data", False),
+                           ("write", inside / "new", False), ("remove", inside / "data", False),
+                           ("read", secret, False),
+                           ("list", outside, False), ("unlinkable", inside, False),
+                           ("unlinkable", outside, False)):
         done = intrude(deed, "pdecode", "--sandbox", inside, path=path, cwd=tmp_path)
         assert (done.returncode, b"done" in done.stderr) == (0, ok), (deed, path, done.stderr)
     json = run("pdecode", DIRECTORY).stdout
-    for deed, path, ok in (("nameless", tmp_path / "back", True), ("read", secret, False), ("append", secret, False),
-                           ("remove", secret, False), ("move", secret, False), ("write", outside / "new", False),
+    for deed, path, ok in (("nameless", tmp_path / "back", True), ("read", secret, False),
+                           ("append", secret, False),
+                           ("remove", secret, False), ("move", secret, False),
+                           ("write", outside / "new", False),
                            ("nameless", outside, False)):
-        done = intrude(deed, "pencode", "--sandbox", "-o", f"{tmp_path}/back/", input=json, path=path)
+        done = intrude(deed, "pencode", "--sandbox", "-o", f"{tmp_path}/back/", input=json,
+                       path=path)
         assert (done.returncode, b"done" in done.stderr) == (0, ok), (deed, path, done.stderr)
 
 
-# --- around it ------------------------------------------------------------------------------------------------------
+# --- around it ------------------------------------------------------------------------------------
 
 @no_sandbox_here
 @pytest.mark.parametrize("what, name, reason", [("landlock", "Landlock", "Operation not supported"),
@@ -370,7 +404,8 @@ def test_missing(what, name, reason, tmp_path):
         assert (done.returncode, done.stderr.decode()) == (status_, stderr)
         assert done.stdout == (b"" if status_ else expected)
     new = tmp_path / "new"
-    done = subprocess.run([refused, what, TOOLS / "pdecode", "--sandbox", PLAIN, "-o", new], capture_output=True)
+    done = subprocess.run([refused, what, TOOLS / "pdecode", "--sandbox", PLAIN, "-o", new],
+                          capture_output=True)
     assert done.returncode == 2 and not new.exists()
 
 
@@ -382,9 +417,12 @@ def test_no_process_to_be_had(open_directory):
     out = open_directory / "alone.json"
     os.close(os.open(out, os.O_CREAT))
     os.chown(open_directory, NOBODY, NOBODY)
-    for word, code, reason in (("auto", 0, b""), ("always", 2, b"pdecode: --sandbox: a separate process is not available here")):
+    for word, code, reason in (("auto", 0, b""),
+                               ("always", 2,
+                                b"pdecode: --sandbox: a separate process is not available here")):
         out.unlink(missing_ok=True)
-        done = run(tool, f"--sandbox={word}", "-j", "1", PLAIN, "-o", out, user=NOBODY, group=NOBODY, extra_groups=[],
+        done = run(tool, f"--sandbox={word}", "-j", "1", PLAIN, "-o", out, user=NOBODY,
+                   group=NOBODY, extra_groups=[],
                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NPROC, (0, 0)))
         assert (done.returncode, done.stderr[:len(reason)]) == (code, reason)
         assert out.exists() == (code == 0)
@@ -396,14 +434,17 @@ def test_no_process_to_be_had(open_directory):
 def test_sanitizers():
     assert run("pdecode", PLAIN).returncode == 0
     done = run("pdecode", "--sandbox", PLAIN)
-    assert (done.returncode, done.stderr) == (2, b"pdecode: --sandbox: not available in a build with sanitizers\n")
+    assert (done.returncode, done.stderr) == (2,
+                                              b"pdecode: --sandbox: not available in a build with "
+                                              b"sanitizers\n")
 
 
 @pytest.mark.parametrize("tool", ["pdecode", "pencode", "prepair"])
 def test_word(tool):
     done = run(tool, "--sandbox=perhaps", PLAIN)
     assert done.returncode == 2
-    assert f"{tool}: '--sandbox' must be one of auto|always|never, not 'perhaps'\n" in done.stderr.decode()
+    assert (f"{tool}: '--sandbox' must be one of auto|always|never, not 'perhaps'\n"
+            in done.stderr.decode())
     assert "--sandbox[=auto|always|never]" in run(tool, "--help").stdout.decode()
     assert "Landlock" in run(tool, "--man").stdout.decode()
 
@@ -439,11 +480,13 @@ def test_output_that_would_be_part_of_the_input(tmp_path):
 
 @no_sandbox_here
 def test_ends_together(tmp_path):
-    """With the process that waits for it ends the one in the sandbox; a caller that ignores children loses no status."""
+    """With the process that waits for it ends the one in the sandbox; a caller that ignores
+    children loses no status."""
     new = tmp_path / "new"
     with endless("--sandbox", "-o", "/dev/stdout") as (process, threads):
         assert threads[0] == process.pid
-    process = subprocess.Popen([TOOLS / "pdecode", "--sandbox", "-o", new, "-"], stdin=subprocess.PIPE)
+    process = subprocess.Popen([TOOLS / "pdecode", "--sandbox", "-o", new, "-"],
+                               stdin=subprocess.PIPE)
     children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
     end = time.monotonic() + TIMEOUT
     while not children.read_text():

@@ -9,7 +9,7 @@ from conftest import FIXTURES, TOOLS
 from installed import is_sanitized, make
 
 CAPTURE = FIXTURES / "perf" / "01-basic.data"
-PROGRAMS = ("pdecode", "pencode", "prepair", "precord")
+PROGRAMS = ("pdecode", "pencode", "prepair", "precord", "preport")
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +17,7 @@ def root(tmp_path_factory):
     """A directory with the programs, a recording and nothing else."""
     if is_sanitized(TOOLS / "libdecode.a"):
         pytest.skip("sanitizers need their shared libraries")
-    make("-o", TOOLS / "flags", "static")     # whatever flags the objects were made with
+    make("-o", TOOLS / "flags", "static")     # with the flags of the existing objects
     top = tmp_path_factory.mktemp("root")
     for program in PROGRAMS:
         shutil.copy(TOOLS / "static" / program, top)
@@ -27,12 +27,13 @@ def root(tmp_path_factory):
 
 @pytest.fixture
 def run(root):
-    """Function: run a program with the root as all that there is; standard output."""
+    """Function: runs a program with this root directory; returns its standard output."""
     if os.geteuid() != 0:
         pytest.skip("only root may chroot")
 
     def run(*command):
-        done = subprocess.run(["chroot", str(root), *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        done = subprocess.run(["chroot", str(root), *command], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE)
         assert done.returncode == 0, done.stderr.decode()
         return done.stdout
     return run
@@ -40,7 +41,8 @@ def run(root):
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_asks_for_no_dynamic_linker(root, program):
-    segments = subprocess.run(["readelf", "-lW", root / program], stdout=subprocess.PIPE, text=True, check=True).stdout
+    segments = subprocess.run(["readelf", "-lW", root / program], stdout=subprocess.PIPE, text=True,
+                              check=True).stdout
     assert "INTERP" not in segments and "Elf file type is DYN" in segments
 
 
@@ -62,7 +64,8 @@ def test_repair(run, root):
 
 
 def test_record(run, root):
-    (root / "spin.c").write_text("int main(void) { for (volatile int i = 0; i < 100000000; i++) {} return 0; }\n")
+    (root / "spin.c").write_text(
+        "int main(void) { for (volatile int i = 0; i < 100000000; i++) {} return 0; }\n")
     subprocess.run(["gcc", "-static", "-o", root / "spin", root / "spin.c"], check=True)
     run("/precord", "-e", "cpu-clock", "-o", "/spin.data", "--", "/spin")
     assert b'"type":"SAMPLE"' in run("/pdecode", "-f", "jsonl", "/spin.data")

@@ -7,8 +7,8 @@ import pytest
 from conftest import ROOT, TOOLS
 
 VERSION = re.search(r"^VERSION := (\S+)", (ROOT / "Makefile").read_text(), flags=re.M)[1]
-PROGRAMS = ("pdecode", "pencode", "prepair", "precord")
-READERS = ("pdecode", "pencode", "prepair")     # of what others wrote
+PROGRAMS = ("pdecode", "pencode", "prepair", "precord", "preport")
+READERS = ("pdecode", "pencode", "prepair", "preport")     # tools that read untrusted input
 
 
 def output(*command):
@@ -31,11 +31,14 @@ def test_libraries(built):
     name, _, about = built
     libraries = dict(word.rsplit("-", 1) for word in about["libraries"].split())
     assert {"zlib", "libzstd"} <= set(libraries) and ("json-c" in libraries) == (name in READERS)
-    assert libraries == {library: output("pkg-config", "--modversion", library).strip() for library in libraries}
+    assert libraries == {library: output("pkg-config", "--modversion", library).strip()
+                         for library in libraries}
 
 
 def test_build(built):
     name, _, about = built
-    assert re.fullmatch(r"(gcc|clang) \d.*, (glibc \d+\.\d+|a libc other than glibc)", about["compiler"])
+    assert re.fullmatch(r"(gcc|clang) \d.*, (glibc \d+\.\d+|a libc other than glibc)",
+                        about["compiler"])
     assert about.get("sandbox") == ("seccomp landlock" if name in READERS else None)
-    assert ("stack-protector" in about["hardening"]) == ("__stack_chk_fail" in output("nm", TOOLS / name))
+    assert (("stack-protector" in about["hardening"])
+            == ("__stack_chk_fail" in output("nm", TOOLS / name)))

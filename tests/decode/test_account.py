@@ -1,7 +1,8 @@
-"""Every byte of the input is counted once: the kept, skipped and lost bytes that pdecode and prepair report add up to the file's size.
+"""Every byte of the input is counted once: the kept, skipped and lost bytes that pdecode and
+prepair report add up to the file's size.
 
-The numbers are compared with the file and with the records that are shown, for mutants of captures and for files cut at any byte.
-scripts/mutants does the same for all of its mutants.
+The numbers are compared with the file and with the records that are shown, for mutants of captures
+and for files cut at any byte. scripts/mutants does the same for all of its mutants.
 """
 import importlib.machinery
 import importlib.util
@@ -44,7 +45,7 @@ def faults_of(path):
 
 @pytest.mark.parametrize("name", mutants.FILES)
 def test_mutants(name, tmp_path):
-    """Some of each way of damage."""
+    """Some mutants of each kind of damage."""
     data = (PERF / f"{name}.data").read_bytes()
     draw = random.Random(name)
     path = tmp_path / "perf.data"
@@ -55,7 +56,7 @@ def test_mutants(name, tmp_path):
 
 
 def test_the_catalogue(tmp_path):
-    """Each layout, and each container, in one byte order."""
+    """Every layout and container, in one byte order."""
     paths = write(str(tmp_path))
     for name in sorted(paths)[::5]:
         if (tmp_path / paths[name]).is_file():
@@ -69,12 +70,13 @@ def test_directories(name, decode, run_pdecode):
     account = decode(path)["summary"]["account"]
     assert account["total"] == total and account["unread"] == account["skipped"] == 0
     for threads in "1", "3":
-        assert json.loads(run_pdecode(["-f", "stats", "-j", threads, path]).stdout)["account"] == account
+        assert (json.loads(run_pdecode(["-f", "stats", "-j", threads, path]).stdout)["account"]
+                == account)
 
 
 @pytest.mark.parametrize("name", ["01-basic.data", "16-zstd.data", "18-pipe.data"])
 def test_ways_in(name, decode, run_pdecode):
-    """The same account of a stream."""
+    """A stream has the same account as the file."""
     path = PERF / name
     account = decode(path)["summary"]["account"]
     assert account["total"] == path.stat().st_size
@@ -103,7 +105,8 @@ def test_cuts(name, cut, zeros, no_size, tmp_path_factory):
 def test_prepair_says_nothing_is_lost_only_when_so(damage, lost, tmp_path):
     path = tmp_path / "perf.data"
     path.write_bytes(damage((PERF / "01-basic.data").read_bytes()))
-    done = subprocess.run([TOOLS / "prepair", "--json", "-o", tmp_path / "fixed", path], capture_output=True)
+    done = subprocess.run([TOOLS / "prepair", "--json", "-o", tmp_path / "fixed", path],
+                          capture_output=True)
     report = json.loads(done.stdout)
     if lost is None:
         assert done.returncode == 1 and report["lost"]["bytes"] > 0
@@ -118,7 +121,8 @@ AUX = b"\xa5" * 4096
 @pytest.mark.parametrize("claimed", [len(AUX), len(AUX) + 8, 1 << 63, (1 << 64) - 1])
 @pytest.mark.parametrize("kind", ["file", "pipe"])
 def test_data_after_a_record_that_are_cut(kind, claimed, tmp_path, run_pdecode):
-    """Counted is what is there, not what the record claims; also where the end comes as a surprise."""
+    """The bytes that are there count, not those that the record states; also if the input ends
+    unexpectedly."""
     aux, head = encode(r.auxtrace(AUX), Wire()), r.header_attr(ATTR, [1])
     before = sample(ATTR, ip=1, pid=2, tid=3, time=4)
     data = bytearray(File(attrs=[(ATTR, [1])], records=[before, aux]).build() if kind == "file" else
@@ -129,11 +133,12 @@ def test_data_after_a_record_that_are_cut(kind, claimed, tmp_path, run_pdecode):
     assert faults_of(path) == []
     done = run_pdecode(["-f", "stats", "-"], input=bytes(data))
     stats = json.loads(done.stdout)
-    assert stats["by_type"]["AUXTRACE"]["bytes"] == len(aux) and stats["account"]["total"] == len(data)
+    assert (stats["by_type"]["AUXTRACE"]["bytes"] == len(aux)
+            and stats["account"]["total"] == len(data))
 
 
 def test_a_false_account_is_found(tmp_path):
-    """What the tools report is not what it is held against."""
+    """The check does not take the expected numbers from the tools."""
     path = PERF / "01-basic.data"
     lines = mutants.decoded(TOOLS, path)
     assert mutants.decode_faults(lines, path.read_bytes()) == []

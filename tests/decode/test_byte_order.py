@@ -1,7 +1,9 @@
-"""A file rewritten in the other byte order decodes to the same JSON except for `byte_order`, bit-fields included.
+"""A file rewritten in the other byte order decodes to the same JSON except for `byte_order`,
+bit-fields included.
 
-perfdata/swap.py rewrites files by a description of its own. Bytes that the JSON shows as they are in the file, because no layout explains
-them, are compared with the file instead. Compressed files are compressed again, so their sizes and offsets differ.
+perfdata/swap.py rewrites files by the tests' own description of the format. Bytes that the JSON
+shows as they are in the file, because no layout explains them, are compared with the file instead.
+Compressed files are compressed again, so their sizes and offsets differ.
 """
 import copy
 import gzip
@@ -18,12 +20,14 @@ COMPRESSED = ("COMPRESSED", "COMPRESSED2")
 
 def load(path):
     if path.is_dir():
-        return {str(part.relative_to(path)): part.read_bytes() for part in sorted(path.rglob("*")) if part.is_file()}
+        return {str(part.relative_to(path)): part.read_bytes() for part in sorted(path.rglob("*"))
+                if part.is_file()}
     return path.read_bytes()
 
 
 def store(path, data):
-    parts = {path / name: part for name, part in data.items()} if isinstance(data, dict) else {path: data}
+    parts = ({path / name: part for name, part in data.items()} if isinstance(data, dict)
+             else {path: data})
     for where, part in parts.items():
         where.parent.mkdir(parents=True, exist_ok=True)
         where.write_bytes(part)
@@ -31,11 +35,12 @@ def store(path, data):
 
 
 class Bytes:
-    """The bytes of a file, unpacked, or of a directory's files."""
+    """The bytes of a file, decompressed, or of the files of a directory."""
 
     def __init__(self, data):
         parts = data if isinstance(data, dict) else {None: data}
-        self.parts = {name: gzip.decompress(part) if part[:2] == swap.GZIP else part for name, part in parts.items()}
+        self.parts = {name: gzip.decompress(part) if part[:2] == swap.GZIP else part
+                      for name, part in parts.items()}
         self.main = swap.main_name(data) if isinstance(data, dict) else None
 
     def hex(self, offset, size, file=None):
@@ -43,7 +48,8 @@ class Bytes:
 
 
 def own_bytes(holder, key, expected):
-    """The file's own bytes in place of a value: what stays to be compared is that they are there, and how many."""
+    """Replaces a value that must be the file's bytes by their number, which is equal in both
+    orders."""
     assert holder[key] == expected, f"{key} has other bytes than the file"
     holder[key] = len(expected) // 2
 
@@ -55,7 +61,7 @@ def raw_features(features, expected):
 
 
 def without_order(document, data, order):
-    """What has to be equal in both orders."""
+    """The part of the document that must be equal in both orders."""
     document = copy.deepcopy(document)
     data = Bytes(data)
     assert document["file"].pop("byte_order") == order
@@ -70,9 +76,10 @@ def without_order(document, data, order):
             payload = data.hex(record["offset"] + 16, record["size"] - 16, file)
             raw_features(record.get("feature", {}), lambda name, payload=payload: payload)
             piped.update((name, payload) for name in record.get("feature", {}))
-    raw_features(document["features"], lambda name: data.hex(*sections[name]) if name in sections else piped[name])
+    raw_features(document["features"], lambda name: data.hex(*sections[name]) if name in sections
+                 else piped[name])
     for error in document["errors"]:
-        if error["code"] == "GARBAGE":  # numbers read out of what has no order
+        if error["code"] == "GARBAGE":  # numbers from bytes that have no order
             del error["want"], error["message"]
     if any(record["type"] in COMPRESSED for record in document["records"]):
         without_places(document)
@@ -80,7 +87,7 @@ def without_order(document, data, order):
 
 
 def without_places(document):
-    """Of a compressed file: only what does not hang on the size of what the compressor made."""
+    """Removes everything that depends on the size of the compressed data."""
     file = document["file"]
     for key in ("size", "data_size"):
         file.pop(key, None)
@@ -91,18 +98,20 @@ def without_places(document):
             del section["size"]
     for record in document["records"] + document["errors"]:
         del record["offset"]
-    # a record that straddles two of them may come before or after the second
-    document["records"] = [record for record in document["records"] if record["type"] not in COMPRESSED]
+    # a record that straddles two of them can come before or after the second
+    document["records"] = [record for record in document["records"]
+                           if record["type"] not in COMPRESSED]
     if "AUXTRACE" in document["features"]:
         for entry in document["features"]["AUXTRACE"]["entries"]:
             del entry["file_offset"]
 
 
 def differences(one, other, path=""):
-    """Paths of what differs, each with both values."""
+    """The paths of the differences, each with both values."""
     if isinstance(one, dict) and isinstance(other, dict):
         for key in sorted(one.keys() | other.keys()):
-            yield from differences(one.get(key, "(none)"), other.get(key, "(none)"), f"{path}.{key}")
+            yield from differences(one.get(key, "(none)"), other.get(key, "(none)"),
+                                   f"{path}.{key}")
     elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
         for i, pair in enumerate(zip(one, other)):
             yield from differences(*pair, f"{path}[{i}]")
@@ -112,17 +121,19 @@ def differences(one, other, path=""):
 
 def assert_same(little, big):
     wrong = list(differences(little, big))
-    assert not wrong, "\n".join(f"{path}: little {a!r:.100}, big {b!r:.100}" for path, a, b in wrong[:20])
+    assert not wrong, "\n".join(f"{path}: little {a!r:.100}, big {b!r:.100}"
+                                for path, a, b in wrong[:20])
 
 
-def turned(data):
+def swapped(data):
     try:
         return swap.to_big_endian(data)
     except swap.NotSwappable as problem:
         pytest.skip(str(problem))
 
 
-# The turner ends at the damage, the decoder finds records behind it: there the turned file is still little-endian.
+# The swapper ends at the damage, the decoder finds records after it: there the swapped file is
+# still little-endian.
 DAMAGED = {"perf.data.piped.corrupted.zero_size_sample-3.2"}
 CUT = {"A3-zstd-unflushed.data"}
 
@@ -133,14 +144,14 @@ def before_damage(document):
 
 
 def but_the_cut_one(document):
-    """What was turned may also need one compressed record more."""
+    """All records but the incomplete one. The swapped file can have one more compressed record."""
     return [record for record in records_of(document) if "cut" not in record]
 
 
 @pytest.mark.sanitize
-def test_file_turned_big_endian(data_file, decoder, tmp_path):
+def test_file_swapped_to_big_endian(data_file, decoder, tmp_path):
     little = load(data_file.path)
-    big = turned(little)
+    big = swapped(little)
     path = store(tmp_path / data_file.path.name, big)
     one, other = decoder.result(data_file.path), decoder.result(path)
     assert one.returncode == other.returncode
@@ -150,7 +161,8 @@ def test_file_turned_big_endian(data_file, decoder, tmp_path):
     if data_file.path.name in CUT:
         assert_same(but_the_cut_one(one.document), but_the_cut_one(other.document))
         return
-    assert_same(without_order(one.document, little, "little"), without_order(other.document, big, "big"))
+    assert_same(without_order(one.document, little, "little"),
+                without_order(other.document, big, "big"))
 
 
 @pytest.fixture(scope="module")
@@ -160,11 +172,12 @@ def paths(tmp_path_factory):
 
 @pytest.mark.parametrize("name", cases())
 def test_catalogue_pair(name, paths, decode):
-    """Both orders as the builder makes them, without the walk."""
+    """Both orders as the builder makes them, without swapping."""
     entries = catalogue()
-    documents = [without_order(decode(paths[f"{name}.{suffix}"]), entries[f"{name}.{suffix}"].data, order)
+    documents = [without_order(decode(paths[f"{name}.{suffix}"]), entries[f"{name}.{suffix}"].data,
+                               order)
                  for suffix, order in (("le", "little"), ("be", "big"))]
-    # only the feature bitmap of a big-endian file tells the producer's sizeof(long)
+    # the producer's sizeof(long) shows only in the feature bitmap of a big-endian file
     long_sizes = [document["file"].pop("long_size", None) for document in documents]
     assert long_sizes in ([8, entries[f"{name}.be"].case.long_size], [None, None])
     assert_same(*documents)
@@ -174,19 +187,20 @@ def catalogue(kept={}):
     return kept or kept.update(catalog()) or kept
 
 
-# --- the test of the test -------------------------------------------------------------------------------------------
+# --- the test of the test -------------------------------------------------------------------------
 
-def test_every_capture_can_be_turned():
+def test_every_capture_can_be_swapped():
     for file in fixture_files():
         assert swap.to_big_endian(load(file.path))
 
 
-def test_a_bit_that_is_not_turned_shows(decode, tmp_path):
+def test_a_bit_that_is_not_swapped_shows(decode, tmp_path):
     file = next(file for file in fixture_files() if file.name == "02-callgraph-fp.data")
     little = load(file.path)
     big = bytearray(swap.to_big_endian(little))
     at = decode(file.path)["file"]["sections"][1]["offset"] + 40   # the flags of the first attr
-    big[at:at + 8] = little[at:at + 8][::-1]                        # turned as if they were a number
+    # swapped as if they were a number
+    big[at:at + 8] = little[at:at + 8][::-1]
     path = store(tmp_path / "big", bytes(big))
     wrong = list(differences(without_order(decode(file.path), little, "little"),
                              without_order(decode(path), bytes(big), "big")))

@@ -1,7 +1,8 @@
-"""Every file of the catalogue (perfdata/) decodes, shows the values that its author stated, and has the expected exit code.
+"""Every file of the catalogue (perfdata/) decodes, shows the values that its author stated, and has
+the expected exit code.
 
-The catalogue has every layout that libdecode knows, in both byte orders. Its expected values are written by hand, with the names of the
-JSON contract, never taken from a decoder.
+The catalogue has every layout that libdecode knows, in both byte orders. Its expected values are
+written by hand, with the names of the JSON contract, never taken from a decoder.
 """
 import copy
 
@@ -12,16 +13,16 @@ from perfdata.catalog import catalog, write
 
 CATALOG = catalog()
 
-# What is damaged on purpose, and how: everything else exits 0 without an error.
+# The errors of files that are damaged on purpose. All others exit 0 without an error.
 DAMAGED = {
-    "pipe-perf-says-goodbye": ["GARBAGE"],     # perf's own words stand behind the last record
+    "pipe-text-at-the-end": ["GARBAGE"],     # perf prints into the pipe after the last record
     "killed": ["UNFINISHED"],
     "killed-with-bitmap": ["UNFINISHED"],
     "killed-zstd": ["UNFINISHED"],
     "no-data-at-all": ["UNFINISHED"],
     "sample-trailing": ["TRAILING"],           # more than the event selects
     "lookup-id-unknown": ["NO_ATTR"],          # an id that no event has
-    "tracepoint-outside": ["TRUNCATED"],       # a string that lies behind its raw data
+    "tracepoint-outside": ["TRUNCATED"],       # a string after the end of the raw data
     "tracepoint-field-cut-off": ["TRUNCATED"],
 }
 
@@ -32,7 +33,7 @@ def paths(tmp_path_factory):
 
 
 def document_of(lines):
-    """The parts of JSON Lines as one document."""
+    """Makes a document from JSON Lines."""
     document = {"attrs": [], "features": {}, "records": [], "errors": []}
     lists = {"attr": "attrs", "record": "records", "error": "errors"}
     for line in lines:
@@ -88,16 +89,17 @@ def test_what_is_killed_says_so(paths, decode):
 
 
 def test_no_record_of_the_catalogue_is_unknown_but_those_that_are(paths, decode):
-    """Each other type has a layout; a record that lost its table would show as UNKNOWN."""
+    """Each other type has a layout; without its table a record would be UNKNOWN."""
     unknown = set()
     for name, entry in CATALOG.items():
         if name.endswith(".le"):
             records = decode(paths[name])["records"]
-            unknown |= {entry.case.name for record in records if record["type"] in ("UNKNOWN", "SKIPPED")}
-    assert unknown == {"unknown-kernel-type", "unknown-user-type", "pipe-perf-says-goodbye"}
+            unknown |= {entry.case.name
+                        for record in records if record["type"] in ("UNKNOWN", "SKIPPED")}
+    assert unknown == {"unknown-kernel-type", "unknown-user-type", "pipe-text-at-the-end"}
 
 
-# --- the test of the test -------------------------------------------------------------------------------------------
+# --- the test of the test -------------------------------------------------------------------------
 
 def test_a_wrong_document_breaks_facts(paths, decode):
     entry, path = CATALOG["mmap2.le"], paths["mmap2.le"]
@@ -105,7 +107,8 @@ def test_a_wrong_document_breaks_facts(paths, decode):
     assert not broken_facts(document, entry.expect)
     document["records"][0]["ino"] += 1
     del document["records"][0]["sample_id"]["cpu"]
-    assert sorted(fact[2] for fact, _ in broken_facts(document, entry.expect)) == ["ino", "sample_id.cpu"]
+    assert (sorted(fact[2] for fact, _ in broken_facts(document, entry.expect))
+            == ["ino", "sample_id.cpu"])
 
 
 def test_present_is_not_missing():

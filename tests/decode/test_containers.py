@@ -1,6 +1,7 @@
-"""Containers: each way in which a file can reach pdecode gives the same records, and cut files keep what is whole.
+"""Containers: pdecode shows the same records however it gets the file, and all whole records of a
+file that is cut.
 
-test_pdecode_cli tests how the tool takes its arguments and streams; here the output is compared.
+The output is compared here; test_pdecode_cli tests arguments and streams.
 """
 import bz2
 import gzip
@@ -25,16 +26,18 @@ from perfdata import tracing, zstd
 from perfdata.case import attr
 from perfdata.container import File, Pipe, zstd_records, zstd_stream
 from perfdata.sample import sample, sample_id
-from perfdata.wire import Wire, encode, fstr
+from perfdata.wire import Wire, encode, fstr, u64
 
 PERF = FIXTURES / "perf"
 ATTR = attr("IP|TID|TIME|PERIOD")
-FILES = [PERF / name for name in ("02-callgraph-fp.data", "12-tracepoints.data", "16-zstd.data", "18-pipe.data")]
+FILES = [PERF / name for name in ("02-callgraph-fp.data", "12-tracepoints.data", "16-zstd.data",
+                                  "18-pipe.data")]
 PARTS = ("attrs", "features", "records", "errors")
 
 
 def samples(n, first=0, time=1000):
-    return [sample(ATTR, ip=0x1000 + i, pid=7, tid=8, time=time + i, period=i) for i in range(first, first + n)]
+    return [sample(ATTR, ip=0x1000 + i, pid=7, tid=8, time=time + i, period=i)
+            for i in range(first, first + n)]
 
 
 def parts(document):
@@ -43,7 +46,7 @@ def parts(document):
 
 @pytest.fixture
 def given(tmp_path):
-    """Function: bytes as a file, or a directory of several."""
+    """Function: writes bytes to a file, or several to a directory."""
     numbers = itertools.count()
 
     def store(data):
@@ -56,14 +59,14 @@ def given(tmp_path):
     return store
 
 
-# --- ways in --------------------------------------------------------------------------------------------------------
+# --- ways in --------------------------------------------------------------------------------------
 
 def from_pipe(path, run_pdecode):
     return run_pdecode(["-"], input=path.read_bytes())
 
 
 def from_descriptor(path, run_pdecode):
-    """Standard input that can be sought in."""
+    """Standard input is a file."""
     with open(path, "rb") as file:
         return run_pdecode(["-"], input=None, stdin=file)
 
@@ -96,8 +99,10 @@ def packed(kind, data):
         return gzip.compress(data[:1000], mtime=0) + gzip.compress(data[1000:], mtime=0)
     if kind == "xz":
         return lzma.compress(data)
-    if kind == "xz in streams and blocks":     # with padding, as the format allows it between streams
-        blocks = subprocess.run(["xz", "--block-size=1000", "-T1"], input=data[1000:], capture_output=True, check=True).stdout \
+    # the format allows padding between streams
+    if kind == "xz in streams and blocks":
+        blocks = subprocess.run(["xz", "--block-size=1000", "-T1"], input=data[1000:],
+                                capture_output=True, check=True).stdout \
             if shutil.which("xz") else lzma.compress(data[1000:], check=lzma.CHECK_SHA256)
         return lzma.compress(data[:1000], check=lzma.CHECK_CRC32) + bytes(8) + blocks
     if kind == "bzip2":
@@ -112,8 +117,9 @@ def packed(kind, data):
 
 
 @pytest.mark.sanitize
-@pytest.mark.parametrize("kind", ["gzip", "gzip of several members", "zstd", "zstd in blocks", "zstd of several frames",
-                                  "xz", "xz in streams and blocks", "bzip2", "bzip2 of several streams"])
+@pytest.mark.parametrize("kind", ["gzip", "gzip of several members", "zstd", "zstd in blocks",
+                                  "zstd of several frames", "xz", "xz in streams and blocks",
+                                  "bzip2", "bzip2 of several streams"])
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_wrapped(path, kind, given, decode, run_pdecode):
     data = packed(kind, path.read_bytes())
@@ -125,7 +131,7 @@ def test_wrapped(path, kind, given, decode, run_pdecode):
 @pytest.mark.parametrize("kind", ["gzip", "zstd in blocks", "xz", "bzip2 of several streams"])
 @pytest.mark.parametrize("name", ["02-callgraph-fp.data", "18-pipe.data"])
 def test_wrapping_that_is_cut(name, kind, given, decode, run_pdecode):
-    """What could be unpacked is decoded; the rest is said to be missing."""
+    """The part that can be decompressed is decoded; the rest is reported as missing."""
     whole = decode(PERF / name)["records"]
     data = packed(kind, (PERF / name).read_bytes())
     done = run_pdecode([given(data[:-len(data) // 8])])
@@ -133,34 +139,41 @@ def test_wrapping_that_is_cut(name, kind, given, decode, run_pdecode):
     document = strict_json(done.stdout)
     assert "CODEC" in [error["code"] for error in document["errors"]]
     assert document["summary"]["complete"] is False
-    kept = [record for record in document["records"] if record["type"] != "SKIPPED" and "cut" not in record]
+    kept = [record for record in document["records"] if record["type"] != "SKIPPED"
+            and "cut" not in record]
     assert kept and kept == whole[:len(kept)]
 
 
-BEHIND = {
+AFTER = {
     "zeros": (bytes(300_000), False),
-    "another packing": ({"gzip": b"\x28\xb5\x2f\xfd", "zstd": b"\x1f\x8b", "xz": b"BZh9", "bzip2": b"\xfd7zXZ\0"}, True),
+    "another packing":
+        ({"gzip": b"\x28\xb5\x2f\xfd", "zstd": b"\x1f\x8b", "xz": b"BZh9", "bzip2": b"\xfd7zXZ\0"},
+         True),
     "a letter": (b"x", True),
-    "half a member": ({"gzip": b"\x1f", "zstd": b"\x28\xb5", "xz": b"\xfd7zX", "bzip2": b"BZh9\x31\x41\x59\x26\x53"}, True),
-    "a letter behind zeros": (bytes(300_000) + b"x", True),
+    "half a member":
+        ({"gzip": b"\x1f", "zstd": b"\x28\xb5", "xz": b"\xfd7zX",
+          "bzip2": b"BZh9\x31\x41\x59\x26\x53"}, True),
+    "a letter after zeros": (bytes(300_000) + b"x", True),
 }
 
 
 @pytest.mark.sanitize
 @pytest.mark.parametrize("kind", ["gzip", "zstd", "xz", "bzip2"])
-@pytest.mark.parametrize("what", BEHIND)
-def test_behind_the_wrapping(what, kind, given, run_pdecode, decode):
-    """Padding is nothing; all else is told of, since nobody reads it."""
-    behind, is_damage = BEHIND[what]
-    behind = behind[kind] if isinstance(behind, dict) else behind
+@pytest.mark.parametrize("what", AFTER)
+def test_after_the_wrapping(what, kind, given, run_pdecode, decode):
+    """Padding is ignored; anything else is reported, because it is not decoded."""
+    after, is_damage = AFTER[what]
+    after = after[kind] if isinstance(after, dict) else after
     for name in "02-callgraph-fp.data", "18-pipe.data":
         data = (PERF / name).read_bytes()
-        path = given(packed(kind, data) + behind)
-        for done, skipped in ((run_pdecode([path]), len(behind)), (run_pdecode(["-"], input=path.read_bytes()), 0)):
+        path = given(packed(kind, data) + after)
+        for done, skipped in ((run_pdecode([path]), len(after)),
+                              (run_pdecode(["-"], input=path.read_bytes()), 0)):
             assert done.returncode == int(is_damage), done.stderr
             document = strict_json(done.stdout)
             assert document["records"] == decode(PERF / name)["records"]
-            assert [(error["code"], error["offset"], error["skipped"]) for error in document["errors"]] == \
+            assert [(error["code"], error["offset"], error["skipped"])
+                    for error in document["errors"]] == \
                 [("TRAILING", len(data), skipped)] * is_damage
             assert (f"bytes after the {kind} stream".encode() in done.stderr) is is_damage
 
@@ -169,12 +182,13 @@ def test_behind_the_wrapping(what, kind, given, run_pdecode, decode):
 def test_frames_of_zstd_that_hold_nothing(given, decoder):
     skippable = b"\x5a\x2a\x4d\x18" + struct.pack("<I", 5) + b"12345"
     data = FILES[0].read_bytes()
-    whole = packed("zstd", data[:777]) + skippable + packed("zstd", b"") + packed("zstd", data[777:]) + skippable * 2
+    whole = (packed("zstd", data[:777]) + skippable + packed("zstd", b"")
+             + packed("zstd", data[777:]) + skippable * 2)
     document, returncode, _ = decoder.result(given(whole))
     assert returncode == 0 and parts(document) == parts(decoder.result(FILES[0]).document)
 
 
-# --- headers --------------------------------------------------------------------------------------------------------
+# --- headers --------------------------------------------------------------------------------------
 
 HEADERS = {
     "104": dict(),
@@ -185,7 +199,7 @@ HEADERS = {
     "V1": dict(magic=b"PERFFILE"),
     "V1 72": dict(magic=b"PERFFILE", header_size=72, features={}),
     "event types": dict(event_types=[(0, "cycles"), (1, "instructions")]),
-    "attrs behind the data": dict(late_attrs=True, features={}),
+    "attrs after the data": dict(late_attrs=True, features={}),
 }
 
 
@@ -198,18 +212,21 @@ def test_headers(name, order, given, decoder):
     document, returncode, _ = decoder.result(given(file.build(order)))
     assert returncode == 0
     assert document["file"]["header_size"] == options.get("header_size", 104)
-    assert document["file"].get("magic", "PERFILE2") == (b"PERFFILE" if "V1" in name else b"PERFILE2").decode()
+    assert (document["file"].get("magic", "PERFILE2")
+            == (b"PERFFILE" if "V1" in name else b"PERFILE2").decode())
     assert [record["ip"] for record in document["records"]] == [hex(0x1000 + i) for i in range(5)]
     assert document["attrs"][0]["ids"] == [42]
-    assert document["features"] == ({"HOSTNAME": "box", "VERSION": "6.1"} if options["features"] else {})
+    assert document["features"] == ({"HOSTNAME": "box", "VERSION": "6.1"} if options["features"]
+                                    else {})
     names = document["file"].get("event_types", [])
-    assert [event["name"] for event in names] == [name for _, name in options.get("event_types", [])]
+    assert [event["name"] for event in names] == [name
+                                                  for _, name in options.get("event_types", [])]
 
 
-# --- cut anywhere ---------------------------------------------------------------------------------------------------
+# --- cut anywhere ---------------------------------------------------------------------------------
 
 def whole_before(records, size):
-    """Those of which nothing is missing in the first `size` bytes."""
+    """The records that are complete in the first `size` bytes."""
     return [record for record in records if record["offset"] + record["size"] <= size]
 
 
@@ -223,7 +240,8 @@ CUTTABLE = {
 
 
 def kept_of(document):
-    return [record for record in document["records"] if record["type"] != "SKIPPED" and "cut" not in record]
+    return [record for record in document["records"] if record["type"] != "SKIPPED"
+            and "cut" not in record]
 
 
 @pytest.mark.sanitize
@@ -243,11 +261,13 @@ def test_cut_anywhere(name, given, run_pdecode, request):
         document = strict_json(done.stdout)
         kept = kept_of(document)
         expected = whole_before(full["records"], size)
-        assert [record["offset"] for record in kept] == [record["offset"] for record in expected], size
+        assert ([record["offset"] for record in kept]
+                == [record["offset"] for record in expected]), size
         if name != "late attrs":
             assert kept == expected, size
-        # A stream may end between two records; nothing else that is cut is whole.
-        boundary = name == "pipe" and size in {16} | {record["offset"] + record["size"] for record in full["records"]}
+        # A stream can end between two records; all other cut files are incomplete.
+        boundary = name == "pipe" and size in {16} | {record["offset"] + record["size"]
+                                                      for record in full["records"]}
         if name == "killed":
             assert done.returncode == 1
         else:
@@ -258,7 +278,7 @@ def test_cut_anywhere(name, given, run_pdecode, request):
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_capture_cut(path, given, run_pdecode, decode):
-    """The same of real files, at fewer places; compressed records give what is in the whole ones."""
+    """Captures, cut at fewer places; the whole compressed records are expanded."""
     data, full = path.read_bytes(), decode(path)
     for size in sorted({*range(104, len(data), len(data) // 23), len(data) - 1}):
         done = run_pdecode([given(data[:size])])
@@ -269,7 +289,8 @@ def test_capture_cut(path, given, run_pdecode, decode):
         for record in whole_before(full["records"], size):
             if "inner_offset" not in record:
                 assert (record["offset"], None) in kept, (size, record["type"])
-        compressed = [record for record in whole_before(full["records"], size) if record["type"].startswith("COMPRESS")]
+        compressed = [record for record in whole_before(full["records"], size)
+                      if record["type"].startswith("COMPRESS")]
         ends = {record["offset"] for record in compressed}
         inner = [record for record in full["records"] if record.get("inner_offset") is not None]
         for record in inner:
@@ -280,7 +301,8 @@ def test_capture_cut(path, given, run_pdecode, decode):
 @pytest.mark.sanitize
 @pytest.mark.parametrize("order", "<>")
 def test_killed_recorder(order, given, decoder):
-    """No data size in the header, promised features that were never written, and a last record of which a part is there."""
+    """No data size in the header, features that have a bit but no section, and a last record that
+    is incomplete."""
     file = File(attrs=[(ATTR, [42])], records=samples(40), data_size=0, claimed=(2, 3, 4, 24))
     data = file.build(order)
     document, returncode, _ = decoder.result(given(data[:-11]))
@@ -296,7 +318,8 @@ def test_killed_recorder(order, given, decoder):
 @pytest.mark.sanitize
 @pytest.mark.parametrize("order", "<>")
 def test_sign_of_an_unfinished_recording(order, given, run_pdecode, tmp_path):
-    """precord keeps the size of the data as large as they are; that it has not finished it says elsewhere in the header."""
+    """precord keeps the data size in the header up to date, and marks an unfinished file
+    elsewhere."""
     data = bytearray(File(attrs=[(ATTR, [42])], records=samples(40)).build(order))
     struct.pack_into(f"{order}QQ", data, 56, 1, 0)
     path = given(bytes(data))
@@ -312,42 +335,45 @@ def test_sign_of_an_unfinished_recording(order, given, run_pdecode, tmp_path):
     fixed = tmp_path / "fixed"
     mended = subprocess.run([TOOLS / "prepair", "-o", fixed, path], capture_output=True)
     document = strict_json(run_pdecode([fixed]).stdout)
-    assert mended.returncode == 1 and document["errors"] == [] and document["file"]["complete"] is True
+    assert (mended.returncode == 1 and document["errors"] == []
+            and document["file"]["complete"] is True)
     assert len(document["records"]) == 40
 
 
 @pytest.mark.parametrize("section", [(0, 0), (2, 0), (384, 0), (1, 72), ((1 << 64) - 1, 0)])
 def test_other_event_types_are_no_sign(section, given, decode):
-    """The first perfs gave them a place in files without any."""
+    """The first perfs wrote an offset for the section even without event types."""
     data = bytearray(File(attrs=[(ATTR, [42])], records=samples(4)).build("<"))
     struct.pack_into("<QQ", data, 56, *section)
     assert decode(given(bytes(data)))["file"]["complete"] is True
 
 
-# --- order ----------------------------------------------------------------------------------------------------------
+# --- order ----------------------------------------------------------------------------------------
 
 LAST = (1 << 64) - 1
 
 
 def time_of(record):
-    """None: it has no place in time, so it stays where it is."""
+    """None: the record has no time and keeps its place."""
     if record["type"] in KERNEL_TYPES and "cut" not in record:
-        time = record.get("time") if record["type"] == "SAMPLE" else record.get("sample_id", {}).get("time")
+        time = (record.get("time") if record["type"] == "SAMPLE"
+                else record.get("sample_id", {}).get("time"))
         if time not in (None, 0, LAST):
             return time
     return None
 
 
-KERNEL_TYPES = set("MMAP LOST COMM EXIT THROTTLE UNTHROTTLE FORK READ SAMPLE MMAP2 AUX ITRACE_START LOST_SAMPLES SWITCH "
+KERNEL_TYPES = set("MMAP LOST COMM EXIT THROTTLE UNTHROTTLE FORK READ SAMPLE MMAP2 AUX "
+                   "ITRACE_START LOST_SAMPLES SWITCH "
                    "SWITCH_CPU_WIDE NAMESPACES KSYMBOL BPF_EVENT CGROUP TEXT_POKE AUX_OUTPUT_HW_ID "
                    "CALLCHAIN_DEFERRED".split())
 
 
 def by_time(records, rounds=True):
-    """The order that --sort time has to give, said with Python's own stable sort.
+    """The expected order of --sort time, made with Python's stable sort.
 
-    After a round nothing comes that is older than the largest time before the round ahead of it: that is what a round sets
-    free. What comes late all the same can't wait.
+    A round releases the records up to the largest time before the previous round: none that follow
+    are older. A record that is older nevertheless is released at once.
     """
     out, waiting, largest, freed, next_freed = [], [], 0, -1, -1
     for record in records:
@@ -380,11 +406,12 @@ def test_sort_by_time(data_file, decoder, run_pdecode):
 
 
 def place(records):
-    return [(record.get("file"), record["offset"], record.get("inner_offset"), record["type"]) for record in records]
+    return [(record.get("file"), record["offset"], record.get("inner_offset"), record["type"])
+            for record in records]
 
 
 def test_sort_has_something_to_do(decode):
-    """Some captures are not in order as they were written."""
+    """Some captures are not written in order of time."""
     documents = [decode(file.path)["records"] for file in fixture_files() if not file.is_directory]
     assert sum(by_time(records) != records for records in documents) > 5
 
@@ -403,13 +430,14 @@ def comm(time):
 STREAMS = {
     "stable": [timed(5, 1), timed(5, 2), timed(3, 3), comm(5), timed(5, 4)],
     "no time stays": [timed(9), comm(0), timed(5), r.time_conv(1, 2, 3), comm(LAST), timed(1)],
-    "rounds": [timed(5), timed(2), r.finished_round(), timed(7), timed(4), r.finished_round(), timed(9), timed(6),
-               r.finished_round(), timed(8)],
-    # older than what has been set free: perf would call it out of order
-    "late": [timed(50), timed(20), r.finished_round(), timed(70), r.finished_round(), timed(10), timed(60),
-             r.finished_round(), timed(5)],
+    "rounds": [timed(5), timed(2), r.finished_round(), timed(7), timed(4), r.finished_round(),
+               timed(9), timed(6), r.finished_round(), timed(8)],
+    # older than released records: perf would report it as out of order
+    "late": [timed(50), timed(20), r.finished_round(), timed(70), r.finished_round(), timed(10),
+             timed(60), r.finished_round(), timed(5)],
     "round at once": [r.finished_round(), r.finished_round(), timed(3), timed(2)],
-    "many": [timed((i * 7919) % 1009 + 1 + i // 100 * 50) if i % 97 else r.finished_round() for i in range(1, 3000)],
+    "many": [timed((i * 7919) % 1009 + 1 + i // 100 * 50) if i % 97 else r.finished_round()
+             for i in range(1, 3000)],
 }
 
 
@@ -431,15 +459,17 @@ def test_sort_semantics(name, mode, given, decode):
     ("late", ["round", "round", 20, 50, 10, "round", 60, 70, 5]),
 ])
 def test_sorted_by_hand(name, expected, given, decode):
-    """The rule without the rule."""
+    """Expected orders that are written by hand."""
     path = given(File(attrs=[(ROUNDS, [42])], records=STREAMS[name]).build("<"))
-    assert [record.get("time", "round") for record in decode(path, "--sort", "time")["records"]] == expected
+    assert ([record.get("time", "round") for record in decode(path, "--sort", "time")["records"]]
+            == expected)
 
 
 @pytest.mark.sanitize
 @pytest.mark.parametrize("short", [4, 16, 24])
 def test_compressed_stream_without_its_end(short, given, decoder):
-    """perf -z may leave the compressor's last bytes behind: of the last record what is there is shown."""
+    """perf -z can lose the last bytes of the compressor: the last record is shown as far as it is
+    there."""
     def pressed(wire):
         return r.compressed(zstd_stream(encode(samples(50), wire)[:-short]))
     path = given(File(attrs=[(ATTR, [42])], records=[pressed, r.finished_round()]).build("<"))
@@ -447,13 +477,15 @@ def test_compressed_stream_without_its_end(short, given, decoder):
     assert returncode == 1
     cut = [record for record in document["records"] if "cut" in record]
     assert [(record["ip"], record["size"] - record["cut"]) for record in cut] == [("0x1031", short)]
-    assert [record["type"] for record in document["records"] if record["type"] in ("SKIPPED", "FINISHED_ROUND")] == ["FINISHED_ROUND"]
+    assert [record["type"] for record in document["records"]
+            if record["type"] in ("SKIPPED", "FINISHED_ROUND")] == ["FINISHED_ROUND"]
     assert [error["code"] for error in document["errors"]] == ["TRUNCATED"]
 
 
-# --- directories ----------------------------------------------------------------------------------------------------
+# --- directories ----------------------------------------------------------------------------------
 
-MAIN = File(attrs=[(ROUNDS, [42])], records=[r.time_conv(1, 2, 3), comm(1)], features={3: fstr("box"), 24: f.u64(1)})
+MAIN = File(attrs=[(ROUNDS, [42])], records=[r.time_conv(1, 2, 3), comm(1)],
+            features={3: fstr("box"), 24: u64(1)})
 
 
 def directory(streams, compressed=False, others=None):
@@ -467,13 +499,16 @@ def directory(streams, compressed=False, others=None):
 @pytest.mark.sanitize
 @pytest.mark.parametrize("compressed", [False, True], ids=["plain", "zstd"])
 def test_directory_is_sorted_as_one(compressed, given, decode):
-    """Each of its files is in order; together they are only after the last one is read. Rounds in them free nothing."""
+    """The files of a directory are in order, but can be merged only after the last one is read.
+    Their rounds release nothing."""
     streams = {f"data.{cpu}": list(itertools.chain.from_iterable(
-        [timed(100 + 10 * i + cpu)] + [r.finished_round()] * (i % 50 == 49) for i in range(200))) for cpu in range(12)}
+        [timed(100 + 10 * i + cpu)] + [r.finished_round()] * (i % 50 == 49) for i in range(200)))
+               for cpu in range(12)}
     path = given(directory(streams, compressed))
     plain = decode(path)["records"]
+    # by number: data.10 comes after data.9
     assert [record["file"] for record in plain if record["type"] == "SAMPLE"] == \
-        [f"data.{cpu}" for cpu in range(12) for _ in range(200)]     # by number: data.10 behind data.9
+        [f"data.{cpu}" for cpu in range(12) for _ in range(200)]
     by = decode(path, "--sort", "time")["records"]
     times = [time_of(record) for record in by if time_of(record)]
     assert len(times) == 1 + 12 * 200 and times == sorted(times)
@@ -482,10 +517,12 @@ def test_directory_is_sorted_as_one(compressed, given, decode):
 
 @pytest.mark.sanitize
 def test_kcore_directory(given, decode, decoder):
-    """perf record --kcore: DIR/data and a copy of the kernel's own files, of which none is a recording."""
+    """perf record --kcore: DIR/data, and copies of files of the kernel, which are not
+    recordings."""
     data = (PERF / "45-kernel-callchains.data").read_bytes()
-    path = given({"data": data, "kcore_dir/kallsyms": b"ffffffff81000000 T _text\n", "kcore_dir/modules": b"",
-                  "kcore_dir/kcore": b"\x7fELF" + bytes(60), "kcore_dir__1/kallsyms": b""})
+    path = given({"data": data, "kcore_dir/kallsyms": b"ffffffff81000000 T _text\n",
+                  "kcore_dir/modules": b"", "kcore_dir/kcore": b"\x7fELF" + bytes(60),
+                  "kcore_dir__1/kallsyms": b""})
     document, returncode, _ = decoder.result(path)
     assert returncode == 0
     assert document["file"]["mode"] == "directory" and document["file"].get("files", []) == []
@@ -502,20 +539,22 @@ def test_other_files_of_a_directory_are_left_alone(strange, given, decode):
 
 @pytest.mark.sanitize
 def test_damaged_file_of_a_directory(given, run_pdecode):
-    """The others are read, and the error names the file."""
+    """The other files are read, and the error names the damaged one."""
     files = directory({"data.0": [timed(5), timed(6)], "data.1": [timed(7)], "data.2": [timed(8)]})
     files["data.1"] = files["data.1"][:-5]
     for args in [], ["--sort", "time"]:
         done = run_pdecode([*args, given(files)])
         document = strict_json(done.stdout)
         assert done.returncode == 1
-        assert [(error["file"], error["code"]) for error in document["errors"]] == [("data.1", "TRUNCATED")]
-        assert [record["time"] for record in kept_of(document) if record["type"] == "SAMPLE"] == [5, 6, 8]
+        assert ([(error["file"], error["code"]) for error in document["errors"]]
+                == [("data.1", "TRUNCATED")])
+        assert ([record["time"] for record in kept_of(document) if record["type"] == "SAMPLE"]
+                == [5, 6, 8])
         assert b"data.1" in done.stderr
 
 
 def put_no_file(kind, path):
-    """Something else under that name; whatever opens and reads the FIFO or the terminal waits."""
+    """Makes something that is no file. A FIFO or a terminal would block its reader."""
     if kind == "fifo":
         os.mkfifo(path)
     elif kind == "device":
@@ -529,17 +568,19 @@ def put_no_file(kind, path):
     elif kind == "directory":
         path.mkdir()
     else:
-        path.symlink_to({"link": "elsewhere", "link to a device": "/dev/zero", "link to a terminal": "/dev/tty"}[kind])
+        path.symlink_to({"link": "elsewhere", "link to a device": "/dev/zero",
+                         "link to a terminal": "/dev/tty"}[kind])
 
 
 LINK = "a symbolic link, which is not followed: give a directory that holds the file itself"
 
 
 @pytest.mark.sanitize
-@pytest.mark.parametrize("kind", ["fifo", "device", "socket", "directory", "link", "link to a device", "link to a terminal"])
+@pytest.mark.parametrize("kind", ["fifo", "device", "socket", "directory", "link",
+                                  "link to a device", "link to a terminal"])
 @pytest.mark.parametrize("name", ["data", "data.1"])
 def test_what_is_no_file_of_a_directory(kind, name, given, run_pdecode, monkeypatch):
-    """It is an error at once: nothing waits, is opened for its effects, or leads to files elsewhere."""
+    """It is an error at once: nothing blocks, no device is opened, no link is followed."""
     path = given(directory({"data.0": [timed(5)], "data.1": [timed(7)]}))
     monkeypatch.chdir(path)
     (path / name).rename("elsewhere")
@@ -552,10 +593,12 @@ def test_what_is_no_file_of_a_directory(kind, name, given, run_pdecode, monkeypa
             assert (done.returncode, done.stdout) == (3, b"")
         else:
             document = strict_json(done.stdout)
-            assert [(error["file"], error["code"]) for error in document["errors"]] == [(name, "IO")]
+            assert ([(error["file"], error["code"]) for error in document["errors"]]
+                    == [(name, "IO")])
             assert done.returncode == 1 and document["summary"]["by_type"]["SAMPLE"] == 1
         fixed = path.with_name("fixed")
-        done = subprocess.run([TOOLS / "prepair", sandbox, "-o", fixed, path], capture_output=True, check=False, timeout=20)
+        done = subprocess.run([TOOLS / "prepair", sandbox, "-o", fixed, path], capture_output=True,
+                              check=False, timeout=20)
         assert done.stderr.decode().startswith(f"prepair: {path}: {problem}\n")
         assert (done.returncode, fixed.exists()) == ((3, False) if name == "data" else (1, True))
 
@@ -566,27 +609,31 @@ def test_unreadable_file_of_a_directory(given, run_pdecode):
     (path / "data.0").chmod(0)
     done = run_pdecode([path])
     assert done.returncode == 1
-    assert [(error["file"], error["code"]) for error in strict_json(done.stdout)["errors"]] == [("data.0", "IO")]
+    assert ([(error["file"], error["code"]) for error in strict_json(done.stdout)["errors"]]
+            == [("data.0", "IO")])
 
 
 def test_unreadable_entry_of_a_directory(given, run_pdecode):
-    """What is called as a part and is none: a directory, a link to nowhere."""
+    """Entries with the name of a part that are not files: a directory, a dangling link."""
     path = given(directory({"data.2": [timed(5)]}))
     (path / "data.0").mkdir()
     (path / "data.1").symlink_to("nowhere")
     done = run_pdecode([path])
     document = strict_json(done.stdout)
     assert done.returncode == 1
-    assert [(error["file"], error["code"]) for error in document["errors"]] == [("data.0", "IO"), ("data.1", "IO")]
+    assert ([(error["file"], error["code"]) for error in document["errors"]]
+            == [("data.0", "IO"), ("data.1", "IO")])
     assert document["summary"]["by_type"]["SAMPLE"] == 1
 
 
 @pytest.mark.sanitize
 @pytest.mark.parametrize("there, missing", [
-    ([0, 2], [1]), ([0, 5], [1, 2, 3, 4]), ([1], [0]), ([], [0]), ([0, 1, 10], list(range(2, 10))), ([0], []), ([0, 1, 2], []),
+    ([0, 2], [1]), ([0, 5], [1, 2, 3, 4]), ([1], [0]), ([], [0]), ([0, 1, 10], list(range(2, 10))),
+    ([0], []), ([0, 1, 2], []),
 ])
 def test_missing_file_of_a_directory(there, missing, given, decoder):
-    """Recorders number them without gaps, and the header of a directory says that there are some."""
+    """Recorders number the files without gaps, and the header of a directory states that there are
+    some."""
     path = given(directory({f"data.{n}": [timed(5 + n)] for n in there}))
     for args in [], ["--sort", "time"], ["-f", "stats"]:
         document, returncode, told = decoder.result(path, *args)
@@ -594,14 +641,16 @@ def test_missing_file_of_a_directory(there, missing, given, decoder):
         assert document["file"]["complete"] is not bool(missing)
         if "stats" in args:
             continue
-        assert [(error["file"], error["code"]) for error in document["errors"]] == [(f"data.{n}", "IO") for n in missing]
-        assert [record["time"] for record in document["records"] if record["type"] == "SAMPLE"] == [5 + n for n in there]
+        assert ([(error["file"], error["code"]) for error in document["errors"]]
+                == [(f"data.{n}", "IO") for n in missing])
+        assert ([record["time"] for record in document["records"] if record["type"] == "SAMPLE"]
+                == [5 + n for n in there])
         assert all(f"data.{n}: No such file" in told for n in missing)
 
 
 @pytest.mark.sanitize
 def test_odd_numbers_in_a_directory(given, decoder):
-    """They are read as they always were; a number that nobody gives says no more than that something is missing."""
+    """Such files are read nevertheless; an unusual number only means that others are missing."""
     path = given(directory({"data.00": [timed(5)], "data.0": [timed(6)], "data.1": [timed(7)]}))
     document, returncode, _ = decoder.result(path)
     assert returncode == 0 and document["summary"]["by_type"]["SAMPLE"] == 3
@@ -611,11 +660,11 @@ def test_odd_numbers_in_a_directory(given, decoder):
     assert document["errors"][0]["file"] == "data.1" and document["summary"]["errors"] == 65535
 
 
-# --- memory ---------------------------------------------------------------------------------------------------------
+# --- memory ---------------------------------------------------------------------------------------
 
 MIB = 1 << 20
 CHAIN = attr("IP|TID|TIME|CALLCHAIN")
-# A process counts its largest size from before it became another program: this one is small.
+# The peak of a process includes that of the program before exec: this one is small.
 MEASURE = """
 import os, resource, subprocess, sys
 done = subprocess.run(sys.argv[1:], stdout=1, stdin=0)
@@ -625,7 +674,7 @@ sys.exit(done.returncode)
 
 
 def large_file(path, size, time):
-    """A file of that many bytes in samples with a chain of ten; time(i) is that of the i-th."""
+    """A file of this size, of samples with a callchain of ten; time(i) is the time of the i-th."""
     head = File(attrs=[(CHAIN, [42])], records=[]).build("<")
     record = encode(sample(CHAIN, ip=1, pid=7, tid=8, time=0, callchain=range(10)), Wire("<"))
     at = 8 + 8 + 8     # header, ip, pid and tid
@@ -640,9 +689,10 @@ def large_file(path, size, time):
 
 
 def measured(pdecode, args, stdin=subprocess.DEVNULL):
-    """A running pdecode with its output, and a function that ends it: exit code, peak in bytes."""
-    process = subprocess.Popen([sys.executable, "-c", MEASURE, str(pdecode), *map(str, args)], stdin=stdin,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    """Starts pdecode; returns its output, and a function that waits and returns exit code and peak
+    in bytes."""
+    process = subprocess.Popen([sys.executable, "-c", MEASURE, str(pdecode), *map(str, args)],
+                               stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def end():
         error = process.stderr.read().decode()
@@ -651,7 +701,7 @@ def measured(pdecode, args, stdin=subprocess.DEVNULL):
 
 
 def test_memory_of_sorting(pdecode, tmp_path):
-    """100 MB that come in the worst order and without a round: sorted, in the memory that was allowed."""
+    """100 MB in the worst order and without a round are sorted in the allowed memory."""
     path = tmp_path / "large.data"
     n = large_file(path, 100_000_000, lambda i: (i * 7919 + 13) % 800_011 + 1)
     process, end = measured(pdecode, ["--sort", "time", "--memory", "48M", "-f", "jsonl", path])
@@ -667,9 +717,11 @@ def test_memory_of_sorting(pdecode, tmp_path):
     assert peak < 64 * MIB, f"{peak / MIB:.1f} MiB"
 
 
-@pytest.mark.parametrize("args", [["-f", "json"], ["-f", "jsonl"], ["-f", "stats", "-j", "1"]], ids=lambda args: args[1])
+@pytest.mark.parametrize("args", [["-f", "json"], ["-f", "jsonl"], ["-f", "stats", "-j", "1"]],
+                         ids=lambda args: args[1])
 def test_memory_does_not_grow_with_the_file(args, pdecode, tmp_path):
-    """Both are larger than what of one is in memory at a time. (How many threads are at work at once is chance.)"""
+    """Both files are larger than the part that is in memory. (The number of threads at work
+    varies.)"""
     peaks = []
     for size in 20_000_000, 60_000_000:
         path = tmp_path / "large.data"
@@ -684,11 +736,12 @@ def test_memory_does_not_grow_with_the_file(args, pdecode, tmp_path):
 
 
 def test_memory_does_not_grow_with_the_stream(pdecode):
-    """40 MB through a pipe, of which nobody knows the end."""
+    """40 MB through a pipe, the size of which is not known."""
     record = encode(sample(CHAIN, ip=1, pid=7, tid=8, time=5, callchain=range(10)), Wire("<"))
     head = Pipe([r.header_attr(CHAIN, [42])]).build("<")
     process, end = measured(pdecode, ["-f", "jsonl", "-"], stdin=subprocess.PIPE)
-    with subprocess.Popen(["grep", "-c", '"type":"SAMPLE"'], stdin=process.stdout, stdout=subprocess.PIPE) as counter:
+    with subprocess.Popen(["grep", "-c", '"type":"SAMPLE"'], stdin=process.stdout,
+                          stdout=subprocess.PIPE) as counter:
         process.stdout.close()
         process.stdin.write(head)
         block = record * 1000
@@ -702,7 +755,7 @@ def test_memory_does_not_grow_with_the_stream(pdecode):
 
 
 def test_memory_does_not_grow_with_the_text(pdecode, tmp_path):
-    """Blocks of records whose text threads have no room for."""
+    """Blocks of records whose text is larger than a thread's buffer."""
     fields = [(f"unsigned char {'x' * 400}{i}", 8 + i, 1, 0) for i in range(250)]
     a = attr("TIME|RAW", type=2, config=300)
     body = [sample(a, time=1000 + i, raw=tracing.common(300, 7) + bytes(250)) for i in range(1500)]
@@ -723,12 +776,13 @@ def test_memory_does_not_grow_with_the_text(pdecode, tmp_path):
     assert size > 3 * 100 * MIB and len(digests) == 1
 
 
-def test_sorting_leaves_nothing_behind(pdecode, tmp_path):
-    """Its temporary file has no name, even when the program is ended."""
+def test_sorting_leaves_nothing(pdecode, tmp_path):
+    """The temporary file has no name, even while the program runs."""
     path, spool = tmp_path / "large.data", tmp_path / "spool"
     spool.mkdir()
     large_file(path, 10_000_000, lambda i: (i * 7919 + 13) % 80_021 + 1)
-    with subprocess.Popen([pdecode, "--sort", "time", "--memory", "8M", path], stdout=subprocess.PIPE,
+    with subprocess.Popen([pdecode, "--sort", "time", "--memory", "8M", path],
+                          stdout=subprocess.PIPE,
                           env={**os.environ, "TMPDIR": str(spool)}) as process:
         assert process.stdout.read(100_000)
         assert list(spool.iterdir()) == []
@@ -738,7 +792,7 @@ def test_sorting_leaves_nothing_behind(pdecode, tmp_path):
 
 @pytest.mark.skipif(not shutil.which("cat"), reason="no cat")
 def test_cat(run_pdecode, decode):
-    """cat FILE | pdecode -, as people do it, of a file that has its features at the end."""
+    """cat FILE | pdecode -, for a file that has its features at the end."""
     path = FILES[0]
     with subprocess.Popen(["cat", str(path)], stdout=subprocess.PIPE) as cat:
         done = run_pdecode(["-"], input=None, stdin=cat.stdout)

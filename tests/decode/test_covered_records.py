@@ -1,4 +1,5 @@
-"""Records that a damaged size of an earlier record covers: each is reported, and prepair writes them all."""
+"""Records that are inside an earlier one because its size is damaged: all are shown, and prepair
+writes them."""
 import json
 import struct
 import subprocess
@@ -10,9 +11,11 @@ from conftest import FIXTURES, TOOLS
 pytestmark = pytest.mark.sanitize
 
 SIZE_AT = 6     # in a record's header
-FILES = ["01-basic", "02-callgraph-fp", "03-callgraph-dwarf", "05-switch-events", "12-tracepoints", "43-multi-event"]
-# Their last field takes whatever comes: nothing says where it ends.
-OPEN = {"COMPRESSED", "EVENT_UPDATE", "HEADER_ATTR", "HEADER_BUILD_ID", "HEADER_FEATURE", "ID_INDEX"}
+FILES = ["01-basic", "02-callgraph-fp", "03-callgraph-dwarf", "05-switch-events", "12-tracepoints",
+         "43-multi-event"]
+# The last field extends to the end of the record, whatever its size.
+OPEN = {"COMPRESSED", "EVENT_UPDATE", "HEADER_ATTR", "HEADER_BUILD_ID", "HEADER_FEATURE",
+        "ID_INDEX"}
 
 
 def covering(records):
@@ -38,7 +41,8 @@ def by_type(run_pdecode, path):
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_size_that_covers_the_next_record(name, run_pdecode, decode, tmp_path):
-    """Of a sample whose size is unusual only the covered records may be found: then the sample is told as skipped."""
+    """If the size of a sample is implausible, the covered records can be found alone; the sample is
+    then reported as skipped."""
     source = FIXTURES / "perf" / f"{name}.data"
     whole = by_type(run_pdecode, source)
     pairs = covering(decode(source)["records"])
@@ -50,8 +54,10 @@ def test_a_size_that_covers_the_next_record(name, run_pdecode, decode, tmp_path)
             assert run_pdecode([*args, path]).returncode == 1, (kind, args)
         [error] = json.loads(run_pdecode([path]).stdout)["errors"]
         assert (error["offset"], error["code"]) == (pair[0]["offset"], "SIZE"), kind
-        assert "covers other records" in error["message"] or (kind, error["skipped"]) == ("SAMPLE", pair[0]["size"])
-        done = subprocess.run([TOOLS / "prepair", "-o", fixed, path], capture_output=True, timeout=60)
+        assert ("covers other records" in error["message"]
+                or (kind, error["skipped"]) == ("SAMPLE", pair[0]["size"]))
+        done = subprocess.run([TOOLS / "prepair", "-o", fixed, path], capture_output=True,
+                              timeout=60)
         assert done.returncode == 1, kind
         kept = by_type(run_pdecode, fixed)
         if error["skipped"]:
@@ -60,7 +66,7 @@ def test_a_size_that_covers_the_next_record(name, run_pdecode, decode, tmp_path)
 
 
 def test_bytes_after_a_sample(run_pdecode, tmp_path):
-    """No kernel writes more than the event selects."""
+    """Kernels write only the fields that the event selects."""
     source = FIXTURES / "perf" / "01-basic.data"
     data = bytearray(source.read_bytes())
     at = struct.unpack_from("<Q", data, 40)[0]
@@ -69,9 +75,10 @@ def test_bytes_after_a_sample(run_pdecode, tmp_path):
     size = struct.unpack_from("<H", data, at + SIZE_AT)[0]
     following = struct.unpack_from("<H", data, at + size + SIZE_AT)[0]
     struct.pack_into("<H", data, at + SIZE_AT, size + following)
-    data[at + size:at + size + 8] = b"\xff" * 8     # and those are no records any more
+    data[at + size:at + size + 8] = b"\xff" * 8     # so that they are no records any more
     path = tmp_path / "more.data"
     path.write_bytes(data)
     done = run_pdecode([path])
     assert done.returncode == 1
-    assert [(e["code"], e["have"]) for e in json.loads(done.stdout)["errors"]] == [("TRAILING", following)]
+    assert ([(e["code"], e["have"]) for e in json.loads(done.stdout)["errors"]]
+            == [("TRAILING", following)])

@@ -1,7 +1,7 @@
 """Each layout consumes its record exactly: no trailing, opaque or skipped bytes.
 
-test_corpus checks that records, sections and gaps tile the file; here their content is checked. In real files, only the bytes that
-perf itself leaves uninitialized may remain, and these are stated.
+test_corpus checks that records, sections and gaps tile the file; here their content is checked. In
+real files, only the bytes that perf itself leaves uninitialized may remain, and these are stated.
 """
 import collections
 
@@ -9,22 +9,24 @@ import pytest
 
 from perfdata.catalog import catalog, write
 
-# What stands in the way of a plain account, at any depth.
+# Keys that show bytes which no layout explains, at any depth.
 ODD = ("trailing", "cut", "body", "padding")
 
-# Files with records that no layout can explain: see the damage in test_corpus.
+# Files with damaged records: see test_corpus.
 DAMAGED = {"A3-zstd-unflushed.data": {"SAMPLE.cut": 1, "SAMPLE.trailing": 1},
            "linux-perf-data/sleep.compressed2.pipe.data": {"SKIPPED.body": 1},
            "quipper/perf.data.piped.corrupted.zero_size_sample-3.2": {"SKIPPED.body": 1}}
 
-# perf and the kernel fill texts up to 8 bytes with what lay there before, and leave a hole behind a BPF program's
-# arrays; so the last bytes of these are kept as padding.
-DIRTY = {"MMAP.padding", "MMAP2.padding", "COMM.padding", "BUILD_ID[].padding", "BPF_PROG_INFO[].data.padding"}
+# perf and the kernel do not clear the bytes that align texts to 8, nor those after a BPF program's
+# arrays; they are kept as padding.
+DIRTY = {"MMAP.padding", "MMAP2.padding", "COMM.padding", "BUILD_ID[].padding",
+         "BPF_PROG_INFO[].data.padding"}
 
-# Strings without the filling that perf gives them: made by another tool. Their bytes stand beside them.
+# Strings of another tool, without perf's padding. Their bytes are kept beside them.
 ODD_STRINGS = {"quipper/perf.data.weight_struct": {
-    f"{name}_raw" for name in ("HOSTNAME OSRELEASE VERSION ARCH CPUDESC CPUID CMDLINE EVENT_DESC CPU_TOPOLOGY "
-                               "NUMA_TOPOLOGY PMU_MAPPINGS").split()}}
+    f"{name}_raw"
+    for name in ("HOSTNAME OSRELEASE VERSION ARCH CPUDESC CPUID CMDLINE EVENT_DESC CPU_TOPOLOGY "
+                 "NUMA_TOPOLOGY PMU_MAPPINGS").split()}}
 
 
 def odd(value, path, found):
@@ -41,7 +43,7 @@ def odd(value, path, found):
 
 
 def odd_in(document):
-    """{"MMAP.padding": 3}: what is odd in records, features and attributes, by where it is."""
+    """Counts of such keys in records, features and attributes by place: {"MMAP.padding": 3}."""
     found = collections.Counter()
     for record in document["records"]:
         odd(record, record["type"], found)
@@ -65,12 +67,12 @@ def test_nothing_is_left_over(data_file, decoder, run_pdecode):
 
 
 def test_the_reader_itself_says_so(data_file, run_pdecode):
-    """pdecode -v passes on what the library notes of a record that was not consumed exactly."""
+    """pdecode -v prints the library's note on a record that was not consumed exactly."""
     done = run_pdecode(["-v", "-f", "stats", data_file.path])
     assert b"after the last field" not in done.stderr
 
 
-# --- the catalogue has what trails ----------------------------------------------------------------------------------
+# --- the catalogue has what trails ----------------------------------------------------------------
 
 TRAILING = {
     "body-of-a-newer-kernel": ("ITRACE_START", 8),
@@ -90,7 +92,8 @@ def test_what_trails_in_the_catalogue(order, paths, decode):
     for name in catalog():
         if not name.endswith("." + order):
             continue
-        trailing = [(record["type"], len(record["trailing"]) // 2) for record in decode(paths[name])["records"]
+        trailing = [(record["type"], len(record["trailing"]) // 2)
+                    for record in decode(paths[name])["records"]
                     if record.get("trailing")]
         if trailing:
             assert len(trailing) == 1, name
@@ -100,7 +103,7 @@ def test_what_trails_in_the_catalogue(order, paths, decode):
 
 @pytest.mark.parametrize("name", TRAILING)
 def test_what_trails_is_noted(name, paths, run_pdecode):
-    """A newer kernel may have written it, but not after fields that are all known: that is damage."""
+    """Trailing bytes can be from a newer kernel. But if all fields are known, they are damage."""
     type, size = TRAILING[name]
     done = run_pdecode(["-v", paths[name + ".le"]])
     is_damage = name == "sample-trailing"
@@ -110,7 +113,10 @@ def test_what_trails_is_noted(name, paths, run_pdecode):
 
 
 def test_odd_is_found_at_any_depth():
-    document = {"records": [{"type": "COMM", "padding": "00"}, {"type": "SAMPLE", "read": {"values": [{"cut": 1}]}}],
-                "features": {"A_raw": "", "B": [{"padding": "ff"}]}, "attrs": [{"attr": {"trailing": "aa"}}]}
-    assert odd_in(document) == {"COMM.padding": 1, "SAMPLE.read.values[].cut": 1, "A_raw": 1, "B[].padding": 1,
+    document = {"records": [{"type": "COMM", "padding": "00"},
+                            {"type": "SAMPLE", "read": {"values": [{"cut": 1}]}}],
+                "features": {"A_raw": "", "B": [{"padding": "ff"}]},
+                "attrs": [{"attr": {"trailing": "aa"}}]}
+    assert odd_in(document) == {"COMM.padding": 1, "SAMPLE.read.values[].cut": 1, "A_raw": 1,
+                                "B[].padding": 1,
                                 "attrs[].attr.trailing": 1}

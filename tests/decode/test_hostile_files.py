@@ -1,4 +1,5 @@
-"""Inputs and outputs that misbehave: each run ends with one line that states the problem, and the right exit code."""
+"""Faulty inputs and outputs: each run ends with one line that states the problem, and the right
+exit code."""
 import json
 import os
 import pty
@@ -29,7 +30,7 @@ def one_line(done, code):
     return done.stderr.decode()
 
 
-# --- inputs that are none -------------------------------------------------------------------------------------------
+# --- inputs that are none -------------------------------------------------------------------------
 
 def test_no_perf_data(run_pdecode, tmp_path):
     empty = tmp_path / "empty"
@@ -38,9 +39,13 @@ def test_no_perf_data(run_pdecode, tmp_path):
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(sock))
         (tmp_path / "dir").mkdir()
-        for path, word in ((empty, "not a perf.data"), ("/dev/null", "not a perf.data"), (tmp_path / "absent", "No such file"),
-                           (tmp_path / "dir", "dir: data: No such file or directory; a recorded directory contains this file"), (sock, "No such device"), ("/proc/self/mem", "Input/output error"),
-                           (tmp_path / "empty" / "x", "Not a directory"), ("/" + "x" * 5000, "too long")):
+        for path, word in ((empty, "not a perf.data"), ("/dev/null", "not a perf.data"),
+                           (tmp_path / "absent", "No such file"),
+                           (tmp_path / "dir", "dir: data: No such file or directory; a recorded "
+                                              "directory contains this file"),
+                           (sock, "No such device"), ("/proc/self/mem", "Input/output error"),
+                           (tmp_path / "empty" / "x", "Not a directory"),
+                           ("/" + "x" * 5000, "too long")):
             done = run_pdecode([path])
             assert word in one_line(done, 3)
             assert done.stdout == b""
@@ -56,7 +61,8 @@ def test_unreadable(tmp_path):
         if str(parent).startswith("/tmp/"):
             os.chmod(parent, 0o755)
     try:
-        done = subprocess.run([TOOLS / "pdecode", path], capture_output=True, user=65534, group=65534, extra_groups=[])
+        done = subprocess.run([TOOLS / "pdecode", path], capture_output=True, user=65534,
+                              group=65534, extra_groups=[])
     except PermissionError:
         pytest.skip("the tools can't be run by others")
     if done.returncode == 126:
@@ -69,7 +75,7 @@ def test_stdin_closed():
     assert "Bad file descriptor" in one_line(done, 3)
 
 
-# --- outputs --------------------------------------------------------------------------------------------------------
+# --- outputs --------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("tool", ["pdecode", "pencode"])
 def test_output_that_fails(tool, tmp_path):
@@ -77,16 +83,19 @@ def test_output_that_fails(tool, tmp_path):
     if tool == "pencode":
         source = tmp_path / "in.json"
         source.write_bytes(subprocess.run([TOOLS / "pdecode", FILE], capture_output=True).stdout)
-    full = subprocess.run(["sh", "-c", f'exec "$0" {source} >/dev/full', TOOLS / tool], capture_output=True)
+    full = subprocess.run(["sh", "-c", f'exec "$0" {source} >/dev/full', TOOLS / tool],
+                          capture_output=True)
     assert (full.returncode, b"No space left" in full.stderr) == (4, True), full.stderr
-    closed = subprocess.run(["sh", "-c", f'exec "$0" {source} >&-', TOOLS / tool], capture_output=True)
+    closed = subprocess.run(["sh", "-c", f'exec "$0" {source} >&-', TOOLS / tool],
+                            capture_output=True)
     assert (closed.returncode, b"Bad file descriptor" in closed.stderr) == (4, True), closed.stderr
-    absent = subprocess.run([TOOLS / tool, source, "-o", tmp_path / "no" / "where"], capture_output=True)
+    absent = subprocess.run([TOOLS / tool, source, "-o", tmp_path / "no" / "where"],
+                            capture_output=True)
     assert (absent.returncode, b"No such file" in absent.stderr) == (4, True), absent.stderr
 
 
 def test_output_with_an_io_error():
-    """A terminal whose other end is gone."""
+    """A terminal that was closed at the other end."""
     master, slave = pty.openpty()
     os.close(master)
     done = subprocess.run([TOOLS / "pdecode", FILE], stdout=slave, stderr=subprocess.PIPE)
@@ -95,16 +104,18 @@ def test_output_with_an_io_error():
 
 
 def test_nobody_reads():
-    """As other tools do it: killed by SIGPIPE, without a word."""
-    done = subprocess.run(["sh", "-c", f'"$0" {FILE} | true; exit 0', TOOLS / "pdecode"], capture_output=True)
+    """Killed by SIGPIPE without a message, like other tools."""
+    done = subprocess.run(["sh", "-c", f'"$0" {FILE} | true; exit 0', TOOLS / "pdecode"],
+                          capture_output=True)
     assert done.stderr == b""
 
 
-# --- files that change ----------------------------------------------------------------------------------------------
+# --- files that change ----------------------------------------------------------------------------
 
 @pytest.fixture
 def slow_reader(tmp_path):
-    """Starts pdecode on a copy of a file large enough that it waits for its reader, and gives the copy's path."""
+    """Starts pdecode on a copy of a file that is large enough to fill the pipe; returns the path of
+    the copy."""
     path = tmp_path / "perf.data"
     data = bytearray(FILE.read_bytes())
     offset, size = struct.unpack_from("<QQ", data, 40)
@@ -113,8 +124,8 @@ def slow_reader(tmp_path):
     struct.pack_into("<Q", data, 48, len(many))
     struct.pack_into("<4Q", data, 72, 0, 0, 0, 0)
     path.write_bytes(bytes(data[:offset]) + many)
-    running = subprocess.Popen([TOOLS / "pdecode", "-j", "1", path], bufsize=0, stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE)
+    running = subprocess.Popen([TOOLS / "pdecode", "-j", "1", path], bufsize=0,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     begin = running.stdout.read(1)
     time.sleep(0.3)
 
@@ -177,7 +188,7 @@ def test_a_fifo(tmp_path, run_pdecode):
     assert done.returncode == 0 and json.loads(done.stdout)["errors"] == []
 
 
-# --- holes ----------------------------------------------------------------------------------------------------------
+# --- holes ----------------------------------------------------------------------------------------
 
 def sparse(path, data, size, last=b""):
     try:
@@ -191,18 +202,19 @@ def sparse(path, data, size, last=b""):
         pytest.skip(f"no file of that size here: {error}")
 
 
-def test_a_hole_behind_everything(tmp_path, run_pdecode):
+def test_a_hole_after_everything(tmp_path, run_pdecode):
     path = tmp_path / "hole"
     for last in (b"", b"x"):
         sparse(path, FILE.read_bytes(), 8 * TERA, last)
         done = run_pdecode([path], timeout=20)
         document = json.loads(done.stdout)
         assert done.returncode == 0 and document["errors"] == []
-        assert document["file"]["gaps"] == ([{"offset": 8 * TERA - 1, "data": "78"}] if last else [])
+        assert document["file"]["gaps"] == ([{"offset": 8 * TERA - 1, "data": "78"}] if last
+                                            else [])
 
 
-def test_a_hole_behind_the_records(tmp_path, run_pdecode):
-    """A recorder that was killed, in a file that was made large beforehand."""
+def test_a_hole_after_the_records(tmp_path, run_pdecode):
+    """The recorder was killed; the file had been extended beforehand."""
     data = bytearray(FILE.read_bytes())
     offset, size = struct.unpack_from("<QQ", data, 40)
     struct.pack_into("<Q", data, 48, 0)

@@ -1,6 +1,8 @@
-"""Mutants of files, always the same ones, in one process under the sanitizers: the properties of tests/fuzz/ hold for each.
+"""Mutants of files, the same in each run, in one process with the sanitizers: the properties of
+tests/fuzz/ hold for each.
 
-`make check` builds the driver (tests/fuzz/mutate.c) with the sanitizers; without it these tests are skipped.
+`make check` builds the driver (tests/fuzz/mutate.c) with the sanitizers; without it these tests are
+skipped.
 """
 import os
 import re
@@ -13,35 +15,39 @@ from perfdata.catalog import write
 
 pytestmark = pytest.mark.sanitize
 
-SMALL = 12_000      # bytes: of larger files little more would be seen, and fewer a second
+SMALL = 12_000      # bytes: larger files find little more and take longer
 SMALLEST = ["37-per-thread", "67-stat-record-pipe", "95-zstd-pipe"]
 
 
 @pytest.fixture(scope="module")
 def catalogue(tmp_path_factory):
-    """Paths of the catalogue's files: every layout there is."""
+    """The paths of the files of the catalogue, which have every layout."""
     paths = write(str(tmp_path_factory.mktemp("catalogue")))
-    return {name: path for name, path in paths.items() if os.path.isfile(path) and os.path.getsize(path) < SMALL}
+    return {name: path for name, path in paths.items() if os.path.isfile(path)
+            and os.path.getsize(path) < SMALL}
 
 
 @pytest.fixture(scope="module")
 def captures():
-    return sorted(str(path) for path in (FIXTURES / "perf").iterdir() if path.is_file() and path.stat().st_size < SMALL)
+    return sorted(str(path) for path in (FIXTURES / "perf").iterdir() if path.is_file()
+                  and path.stat().st_size < SMALL)
 
 
 @pytest.fixture
 def mutate(tmp_path):
-    """Function: run the driver of a target; the number of inputs it tried."""
+    """Function: runs the driver of a target; returns the number of inputs."""
     def run(target, *args):
         program = TOOLS / f"mutate_{target}"
         if not program.exists():
             pytest.skip(f"{program} is not built (make SAN=1 mutators)")
-        done = subprocess.run([program, *map(str, args)], capture_output=True, cwd=tmp_path, timeout=1200)
+        done = subprocess.run([program, *map(str, args)], capture_output=True, cwd=tmp_path,
+                              timeout=1200)
         kept = tmp_path / "mutant.crash"
         if done.returncode:
             said = done.stderr[-4000:].decode(errors="replace")
             where = f"\nThe input is in {kept}" if kept.exists() else ""
-            pytest.fail(f"exit {done.returncode} (a sanitizer's is {SANITIZER_REPORT})\n{said}{where}", pytrace=False)
+            pytest.fail(f"exit {done.returncode} (a sanitizer's is {SANITIZER_REPORT})\n"
+                        f"{said}{where}", pytrace=False)
         return int(re.search(rb": (\d+) inputs", done.stdout)[1])
     return run
 
@@ -71,6 +77,7 @@ def test_every_bit_of_a_header(mutate, catalogue):
 
 
 def test_counts_and_sizes(mutate, catalogue):
-    """At the places that the layout tables give: 0, 1, the largest, the largest but one. Big-endian files in turn."""
+    """Numbers found by the layout tables become 0, 1, the largest, the largest but one. Every other
+    file is big-endian."""
     paths = [path for i, path in enumerate(catalogue.values()) if i % 16 in (0, 9)]
     assert mutate("decode", "counts", *paths) > 10_000

@@ -1,6 +1,8 @@
-"""After a damaged record, decoding continues where records can be trusted again; the bytes between are kept and reported.
+"""After a damaged record, decoding continues where records can be trusted again; the bytes between
+are kept and reported.
 
-Files are made by the tests' own builder, then damaged by hand: the expectation follows from the damage, not from the decoder.
+The files are made by the tests and then damaged: the expected result follows from the damage, not
+from the decoder.
 """
 import json
 import struct
@@ -28,14 +30,16 @@ def stream(count=COUNT):
     parts = []
     for i in range(count):
         time = FIRST + 1000 * i
-        parts.append(sample(ATTR, ip=0xffffffff81000000 + i, pid=7, tid=8, time=time, cpu=1, period=i, identifier=IDS[i % 2]))
+        parts.append(sample(ATTR, ip=0xffffffff81000000 + i, pid=7, tid=8, time=time, cpu=1,
+                            period=i, identifier=IDS[i % 2]))
         if i % 4 == 3:
-            parts.append(r.comm(7, 8, f"thread{i}", sid=sample_id(ATTR, pid=7, tid=8, time=time, id=IDS[0], cpu=1)))
+            parts.append(r.comm(7, 8, f"thread{i}",
+                                sid=sample_id(ATTR, pid=7, tid=8, time=time, id=IDS[0], cpu=1)))
     return parts
 
 
 def plain(kind, order="<"):
-    """(bytes, [(offset, size)]) of a file or pipe with that stream."""
+    """(bytes, [(offset, size)]) of a file or pipe with the stream."""
     wire = Wire(order)
     parts = stream()
     if kind == "file":
@@ -59,7 +63,8 @@ def decode(run_pdecode, data, *args):
 
 
 def offsets(document):
-    return [record["offset"] for record in document["records"] if record["type"] in ("SAMPLE", "COMM")]
+    return [record["offset"] for record in document["records"]
+            if record["type"] in ("SAMPLE", "COMM")]
 
 
 def gaps(document):
@@ -70,7 +75,8 @@ def again(output):
     return subprocess.run([TOOLS / "pencode"], input=output, capture_output=True, check=True).stdout
 
 
-SIZES = {"zero": 0, "one": 1, "seven": 7, "max": 0xffff, "max-1": 0xfffe, "larger": 0x0808, "odd": 57, "largest-8": 0xfff8}
+SIZES = {"zero": 0, "one": 1, "seven": 7, "max": 0xffff, "max-1": 0xfffe, "larger": 0x0808,
+         "odd": 57, "largest-8": 0xfff8}
 
 
 @pytest.mark.parametrize("order", ["<", ">"])
@@ -125,17 +131,18 @@ def test_bytes_that_are_overwritten(hole, kind, run_pdecode):
 
 @pytest.mark.parametrize("kind", ["file", "pipe"])
 def test_bytes_that_are_missing_or_too_many(kind, run_pdecode):
-    """Records then begin anywhere, at no multiple of 8."""
+    """The next records do not begin at multiples of 8."""
     data, places = plain("pipe")
     cut = places[10][0] + 13
     for broken, moved in ((data[:cut] + data[cut + 5:], -5), (data[:cut] + b"abc" + data[cut:], 3)):
         document, _ = decode(run_pdecode, broken)
-        assert set(offsets(document)) >= {at for at, _ in places[:10]} | {at + moved for at, _ in places[11:]}
+        assert (set(offsets(document)) >= {at for at, _ in places[:10]}
+                | {at + moved for at, _ in places[11:]})
 
 
 @pytest.mark.parametrize("where", ["first", "middle", "last"])
 def test_a_long_gap_is_one_error(where, run_pdecode):
-    """Longer than what is looked through at once, and than what is shown in one piece."""
+    """Longer than the window that is searched, and than the largest piece that is shown."""
     data, places = plain("pipe")
     noise = bytes((i * 7919 >> 3 | 0x80) & 0xff for i in range(3_000_001))
     at = {"first": places[0][0], "middle": places[20][0], "last": len(data)}[where]
@@ -149,7 +156,7 @@ def test_a_long_gap_is_one_error(where, run_pdecode):
 
 
 def test_inside_compressed_records(run_pdecode):
-    """Where the records were damaged before they were compressed."""
+    """The records were damaged before they were compressed."""
     wire = Wire()
     parts = [encode(part, wire) for part in stream()]
     inner = [sum(map(len, parts[:i])) for i in range(len(parts))]
@@ -158,13 +165,14 @@ def test_inside_compressed_records(run_pdecode):
         bad[20] = parts[20][:6] + struct.pack("<H", size) + parts[20][8:]
         data = File(attrs=[(ATTR, IDS)], records=[zstd_records([b"".join(bad)], pieces=3)]).build()
         document, _ = decode(run_pdecode, data)
-        seen = [record["inner_offset"] for record in document["records"] if record["type"] in ("SAMPLE", "COMM")]
+        seen = [record["inner_offset"] for record in document["records"]
+                if record["type"] in ("SAMPLE", "COMM")]
         assert seen == inner[:20] + inner[21:]
         assert [error["skipped"] for error in document["errors"]] == [len(parts[20])]
 
 
 def test_a_payload_that_is_too_long(run_pdecode):
-    """Its size is damaged where records can be found in what it claims."""
+    """Its size counts as damaged if records are found inside."""
     parts = stream()
     aux = encode(r.auxtrace(b"\xa5" * 4096), Wire())
     data = bytearray(File(attrs=[(ATTR, IDS)], records=[parts[:10], aux, parts[10:]]).build())
@@ -178,7 +186,7 @@ def test_a_payload_that_is_too_long(run_pdecode):
 
 
 def test_a_file_that_ends_in_a_record_is_cut_there(run_pdecode):
-    """What is left of a record is not taken for something else."""
+    """The incomplete record is not decoded as another type."""
     data, places = plain("pipe")
     at, size = places[-1]
     for left in range(1, size):
@@ -189,14 +197,15 @@ def test_a_file_that_ends_in_a_record_is_cut_there(run_pdecode):
         assert left < 8 or last["cut"] == left
 
 
-HOLES = {"size": (6, b"\0\0"), "type": (3, b"\x77"), "head": (0, bytes(64)), "more": (0, bytes(9000))}
+HOLES = {"size": (6, b"\0\0"), "type": (3, b"\x77"), "head": (0, bytes(64)),
+         "more": (0, bytes(9000))}
 
 
 @pytest.mark.parametrize("before", [200, 4096, 8000])
 @pytest.mark.parametrize("hole", HOLES)
 @pytest.mark.parametrize("kind", ["file", "pipe", "compressed"])
 def test_old_records_in_stacks_are_none(kind, hole, before, run_pdecode):
-    """They are whole, and lead to each other; but what they lie in is later."""
+    """They are whole and form a chain; but the samples that contain them are newer."""
     records = with_old_records(0, 60, before=before)
     size = len(encode(records[0], Wire("<")))
     blob = bytearray(encode(records, Wire("<")))
@@ -207,7 +216,8 @@ def test_old_records_in_stacks_are_none(kind, hole, before, run_pdecode):
     if kind == "pipe":
         data = Pipe([r.header_attr(STACKS, [1]), lambda wire: bytes(blob)]).build("<")
     else:
-        body = zstd_records([lambda wire: bytes(blob)], pieces=40) if kind == "compressed" else lambda wire: bytes(blob)
+        body = zstd_records([lambda wire: bytes(blob)],
+                            pieces=40) if kind == "compressed" else lambda wire: bytes(blob)
         data = File(attrs=[(STACKS, [1])], records=[body]).build("<")
     document, done = decode(run_pdecode, data)
     times = [record["time"] for record in document["records"] if record["type"] == "SAMPLE"]
@@ -219,14 +229,17 @@ CHAINS = attr("IP|TID|TIME|CALLCHAIN")
 
 
 def chains(count, word):
-    """Samples of 768 bytes; what is read as a header anywhere in one's callchain has its size, and leads into the next one's."""
-    return [sample(CHAINS, ip=5, pid=7, tid=8, time=FIRST + n, callchain=[word] * 91) for n in range(count)]
+    """Samples of 768 bytes. Each word of the callchain, read as a header, has that size, and so
+    leads into the callchain of the next sample."""
+    return [sample(CHAINS, ip=5, pid=7, tid=8, time=FIRST + n, callchain=[word] * 91)
+            for n in range(count)]
 
 
 @pytest.mark.parametrize("order", ["<", ">"])
 @pytest.mark.parametrize("type_id", [0x100, 0x1234, 0xffff])
 def test_records_are_found_in_what_leads_nowhere(type_id, order, run_pdecode):
-    """200 bytes are missing: from there on the callchains, read as headers, lead to each other for as long as anyone looks."""
+    """200 bytes are missing: from there on, the callchains form an endless chain if they are read
+    as headers."""
     word = struct.unpack(order + "Q", struct.pack(order + "IHH", type_id, 0, 768))[0]
     blob = bytearray(encode(chains(4000, word), Wire(order)))
     del blob[100 * 768 + 400:100 * 768 + 600]
@@ -240,11 +253,13 @@ def test_records_are_found_in_what_leads_nowhere(type_id, order, run_pdecode):
 
 @pytest.mark.parametrize("type_id", [120, 0xff, 0x80ff, 0xffff])
 def test_many_records_of_an_unknown_type_are_records(type_id, run_pdecode):
-    """More in a row than anyone looks through, of a perf to come or somebody else's; with what could be records inside only where
-    the type is near to the known ones: compressed bytes hold pieces of records."""
+    """More of them in a row than are searched, of a newer perf or another tool. Those of the other
+    tool contain no records: compressed bytes contain pieces of records."""
     inside = encode(chains(1, 0), Wire("<")) if type_id < 0x100 else bytes(range(256)) * 3
     blob = (struct.pack("<IHH", type_id, 0, 8 + 5 * len(inside)) + 5 * inside) * 800
-    data = File(attrs=[(CHAINS, [1])], records=[chains(10, 0), lambda wire: blob, chains(10, 0)]).build("<")
+    data = File(attrs=[(CHAINS, [1])],
+                records=[chains(10, 0), lambda wire: blob, chains(10, 0)]).build("<")
     document, done = decode(run_pdecode, data)
     assert len(blob) > 3_000_000 and done.returncode == 0 and not document["errors"]
-    assert [record["type"] for record in document["records"]] == ["SAMPLE"] * 10 + ["UNKNOWN"] * 800 + ["SAMPLE"] * 10
+    assert ([record["type"] for record in document["records"]] == ["SAMPLE"] * 10
+            + ["UNKNOWN"] * 800 + ["SAMPLE"] * 10)

@@ -1,4 +1,4 @@
-"""Files of more than 2 GiB, beyond a 32-bit file offset. Nearly all of each is a hole."""
+"""Files of more than 2 GiB, beyond a 32-bit offset. They consist mostly of a hole."""
 import json
 import os
 import struct
@@ -10,17 +10,18 @@ from conftest import TOOLS, strict_json
 from perfdata import records as r
 from perfdata.attr import Attr
 from perfdata.container import File
-from perfdata.features import fstr
+from perfdata.wire import fstr
 
 GIB = 1 << 30
 HOLE = 3 * GIB
 HOSTNAME = 3
-DATA = 40       # where the file's header has offset and size of the data section
+DATA = 40       # the data section's offset and size in the file header
 
 
 @pytest.fixture(scope="module")
 def small():
-    return File(attrs=[(Attr(), [42])], records=[r.comm(1, 1, "before"), r.auxtrace(b""), r.comm(2, 2, "behind")],
+    return File(attrs=[(Attr(), [42])],
+                records=[r.comm(1, 1, "before"), r.auxtrace(b""), r.comm(2, 2, "after")],
                 features={HOSTNAME: fstr("box")}).build("<")
 
 
@@ -52,12 +53,13 @@ def test_pdecode_reads_what_follows_the_hole(run_pdecode, large):
     done = run_pdecode(["--blobs=omit", large])
     document = strict_json(done.stdout)
     assert done.returncode == 0, done.stderr
-    assert [record["comm"] for record in document["records"] if record["type"] == "COMM"] == ["before", "behind"]
+    assert ([record["comm"] for record in document["records"] if record["type"] == "COMM"]
+            == ["before", "after"])
     assert document["features"]["HOSTNAME"] == "box"
 
 
-def test_pencode_writes_behind_a_hole(run_pdecode, small, tmp_path):
-    """The data section and what follows are moved by 3 GiB; the gap in front of them belongs to nothing."""
+def test_pencode_writes_after_a_hole(run_pdecode, small, tmp_path):
+    """The data section and the sections after it are moved by 3 GiB; the bytes before are a gap."""
     plain = tmp_path / "small.data"
     plain.write_bytes(small)
     document = strict_json(run_pdecode([plain]).stdout)
@@ -68,7 +70,8 @@ def test_pencode_writes_behind_a_hole(run_pdecode, small, tmp_path):
         if section["name"] in ("data", "feature_table", "HOSTNAME"):
             section["offset"] += HOLE
     moved = tmp_path / "moved.data"
-    subprocess.run([TOOLS / "pencode", "-o", moved], input=json.dumps(document).encode(), check=True)
+    subprocess.run([TOOLS / "pencode", "-o", moved], input=json.dumps(document).encode(),
+                   check=True)
     offset, size = struct.unpack_from("<QQ", small, DATA)
     with moved.open("rb") as written:
         assert struct.unpack_from("<QQ", written.read(104), DATA) == (offset + HOLE, size)

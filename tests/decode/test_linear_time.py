@@ -1,9 +1,12 @@
-"""No input costs more than linear time: each kind of file that might, at three sizes, each twice the one before.
+"""No input costs more than linear time: files that might, at three sizes, each twice the one
+before.
 
-CPU time is measured first: the least of several runs, less that of an empty file. This is quick, but other programs and caches add noise.
-If twice the input takes more than GROWTH times as long, valgrind counts the instructions, and these may grow at most 2.2 times.
+CPU time is measured first: the least of several runs, less that of an empty file. This is quick,
+but other programs and caches add noise. If twice the input takes more than GROWTH times as long,
+valgrind counts the instructions, and these may grow at most 2.2 times.
 
-PD_LINEAR_SCALE=8 makes all files eight times as large; PD_LINEAR_INSTRUCTIONS=1 always counts instructions (minutes).
+PD_LINEAR_SCALE=8 makes all files eight times as large; PD_LINEAR_INSTRUCTIONS=1 always counts
+instructions (minutes).
 """
 import os
 import random
@@ -27,9 +30,10 @@ SCALE = int(os.environ.get("PD_LINEAR_SCALE") or 1)
 COUNTS_ALWAYS = bool(os.environ.get("PD_LINEAR_INSTRUCTIONS"))
 GROWTH = 2.4            # of the time, for each doubling
 GROWTH_COUNTED = 2.2    # of the instructions
-PER_BYTE = 2e-6         # seconds; what was quadratic up to the size of a record took ten times that
-LEAST = 0.010           # seconds; what costs less is doubled until it does not, or ...
-MOST = 4 << 20          # ... the smallest file has so many bytes
+# seconds; code that was quadratic in the size of a record took ten times that
+PER_BYTE = 2e-6
+LEAST = 0.010           # seconds; smaller files are doubled until they cost that, or ...
+MOST = 4 << 20          # ... have so many bytes
 ROUNDS = 4
 
 ATTR = attr("IP|TID|TIME")
@@ -69,7 +73,8 @@ def events(n, ids=lambda i: [i + 1], **fields):
 
 
 def unmixed(n):
-    """Numbers that the finalizer of splitmix64 turns into multiples of 2^32: without a seed their slots are the same."""
+    """Numbers that the finalizer of splitmix64 turns into multiples of 2^32: without a seed they
+    collide."""
     def unshift(x, by):
         out = x
         for _ in range(64 // by + 1):
@@ -77,7 +82,8 @@ def unmixed(n):
         return out
 
     first, second = (pow(a, -1, 2**64) for a in (0xbf58476d1ce4e5b9, 0x94d049bb133111eb))
-    return [unshift(unshift(unshift(i << 32 | 1, 31) * second % 2**64, 27) * first % 2**64, 30) for i in range(n)]
+    return [unshift(unshift(unshift(i << 32 | 1, 31) * second % 2**64, 27) * first % 2**64, 30)
+            for i in range(n)]
 
 
 def with_ids(ids):
@@ -86,17 +92,21 @@ def with_ids(ids):
 
 
 def formats(n, fields=2):
-    return [tracing.Format(f"event{i}", i + 1, [(f"int f{k}", 8 + 4 * k, 4, 1) for k in range(fields)]) for i in range(n)]
+    return [
+        tracing.Format(f"event{i}", i + 1, [(f"int f{k}", 8 + 4 * k, 4, 1) for k in range(fields)])
+        for i in range(n)]
 
 
 def tracepoints(n):
-    return [(Attr(type=2, config=i + 1, sample_type="IP|TID|TIME|IDENTIFIER"), [i + 1]) for i in range(n)]
+    return [(Attr(type=2, config=i + 1, sample_type="IP|TID|TIME|IDENTIFIER"), [i + 1])
+            for i in range(n)]
 
 
 def damaged_formats(n):
-    """prepair makes formats for those that are lost, here the last."""
+    """prepair makes placeholder formats for lost ones, here the last one."""
     blob = tracing.tracing_data({"sys": formats(n)})
-    data = File(attrs=tracepoints(n), records=raw(samples(3)), features={1: lambda wire: blob}).build("<")
+    data = File(attrs=tracepoints(n), records=raw(samples(3)),
+                features={1: lambda wire: blob}).build("<")
     return data.replace(f"ID: {n}\n".encode(), f"ID? {n}\n".encode())
 
 
@@ -105,18 +115,20 @@ def noise(n):
 
 
 def late_starts(n):
-    """Behind each short chain of records the next is found only at an odd offset, when all multiples of 8 were tried."""
+    """After each short chain of records the next one is at an odd offset, and is found only after
+    all multiples of 8 were tried."""
     part = samples(6) + b"\1" * 4099
     return (part * (n // len(part) + 1))[:n]
 
 
 def strides(n):
-    """Headers of unknown types that lead over each other, in 63 chains that end nowhere."""
+    """Headers of unknown types in 63 interleaved chains that lead to no record."""
     return (header(200, 504) * (n // 8 - 1)) + header(0x20000, 8)
 
 
 def aux_beyond_the_end(n):
-    return b"".join(header(71, 48) + struct.pack("<QQQIII", 1 << 40, 0, 0, 0, 0, 0) + bytes(4) + samples(6) for _ in range(n // 240))
+    return b"".join(header(71, 48) + struct.pack("<QQQIII", 1 << 40, 0, 0, 0, 0, 0) + bytes(4)
+                    + samples(6) for _ in range(n // 240))
 
 
 def comms(n):
@@ -124,13 +136,14 @@ def comms(n):
 
 
 def frames(n):
-    """Compressed records that hold next to nothing: a frame of one empty block."""
+    """Compressed records with a frame of one empty block."""
     empty = bytes.fromhex("28b52ffd0058010000")
     return (header(81, 8 + len(empty)) + empty) * n
 
 
 def compressed(inner):
-    data = File(attrs=[(ATTR, [1])], records=[zstd_records(raw(inner))], features={27: f.compressed()})
+    data = File(attrs=[(ATTR, [1])], records=[zstd_records(raw(inner))],
+                features={27: f.compressed()})
     return data.build("<")
 
 
@@ -139,7 +152,8 @@ def cpus(n):
 
 
 def feature_records(n):
-    return b"".join(blob(r.header_feature(7, f.nrcpus(i, i))) + blob(r.event_update_name(1, f"n{i % 7}")) + samples(1)
+    return b"".join(blob(r.header_feature(7, f.nrcpus(i, i)))
+                    + blob(r.event_update_name(1, f"n{i % 7}")) + samples(1)
                     for i in range(n))
 
 
@@ -148,73 +162,94 @@ def rounds(n):
 
 
 def encoded(data):
-    done = subprocess.run([TOOLS / "pdecode", "-f", "jsonl"], input=data, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    done = subprocess.run([TOOLS / "pdecode", "-f", "jsonl"], input=data, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, check=False)
     return done.stdout
 
 
 def named_samples(n):
-    """Each names its event only."""
+    """Samples that state their event only by name."""
     names = encoded(File(attrs=events(n)).build("<"))
-    line = '{"kind":"record","type":"SAMPLE","event":"%s","ip":"0x1","pid":1,"tid":1,"time":5,"identifier":0}\n'
+    line = ('{"kind":"record","type":"SAMPLE","event":"%s","ip":"0x1","pid":1,"tid":1,"time":5,'
+            '"identifier":0}\n')
     return names + "".join(line % f"unknown{i}" for i in range(n)).encode()
 
 
-# name: (file of "size" n, first n, what runs over it)
+# name: (function that makes a file of "size" n, first n, programs)
 KINDS = {
     # --- records ---
     "samples": (lambda n: records(samples(n)), 20000, (DECODE,)),
-    "sizes that cover all that follows": (lambda n: records(header(9, 0xfff8) * (n // 8)), 1 << 20, (DECODE, REPAIR)),
-    "the same, compressed": (lambda n: compressed(samples(3) + header(9, 0xfff8) * (n // 8)), 1 << 20, (DECODE,)),
-    "texts without an end": (lambda n: records((header(3, 0xfff8) + b"abcdefgh") * (n // 16)), 1 << 20, (DECODE, REPAIR)),
-    # what one search for the next record costs grows with its window, until the window is full
-    "headers that nearly lead on": (lambda n: records((header(9, 40) + b"\1" * 16) * (n // 24)), 1 << 21, (DECODE,)),
+    "sizes that cover all that follows": (lambda n: records(header(9, 0xfff8) * (n // 8)), 1 << 20,
+                                          (DECODE, REPAIR)),
+    "the same, compressed": (lambda n: compressed(samples(3) + header(9, 0xfff8) * (n // 8)),
+                             1 << 20, (DECODE,)),
+    "texts without an end": (lambda n: records((header(3, 0xfff8) + b"abcdefgh") * (n // 16)),
+                             1 << 20, (DECODE, REPAIR)),
+    # the cost of one search for the next record grows with its window, until the window is full
+    "headers that nearly lead on": (lambda n: records((header(9, 40) + b"\1" * 16) * (n // 24)),
+                                    1 << 21, (DECODE,)),
     "chains of unknown types": (lambda n: records(strides(n)), 1 << 19, (DECODE, STATS)),
     "noise": (lambda n: records(noise(n)), 1 << 20, (DECODE, STATS)),
     "zeros": (lambda n: records(bytes(n)), 1 << 20, (DECODE,)),
     "ones": (lambda n: records(b"\xff" * n), 1 << 20, (DECODE,)),
     "noise between chains": (lambda n: records(late_starts(n)), 1 << 21, (DECODE,)),
     "AUX data beyond the end": (lambda n: records(aux_beyond_the_end(n)), 1 << 21, (REPAIR,)),
-    "names of tasks": (lambda n: records(comms(n)), 10000, (("pdecode", "-f", "jsonl", "--comm", "x*"),)),
+    "names of tasks": (lambda n: records(comms(n)), 10000,
+                       (("pdecode", "-f", "jsonl", "--comm", "x*"),)),
     "tiny compressed records": (lambda n: records(frames(n)), 20000, (DECODE,)),
     "lists of CPUs": (lambda n: records(cpus(n)), 1 << 19, (DECODE,)),
-    "types that nobody knows": (lambda n: records(b"".join(header(1000 + i, 8) for i in range(n))), 20000, (DECODE, STATS)),
+    "types that nobody knows": (lambda n: records(b"".join(header(1000 + i, 8) for i in range(n))),
+                                20000, (DECODE, STATS)),
     # --- order ---
     "rounds": (lambda n: records(rounds(n)), 20000, (SORT,)),
     "times that fall": (lambda n: records(samples(n, lambda i: FIRST + 10**9 - i)), 20000, (SORT,)),
-    "times in no order": (lambda n: records(samples(n, lambda i: FIRST + i * 7919 % 10007)), 20000, (SORT,)),
+    "times in no order": (lambda n: records(samples(n, lambda i: FIRST + i * 7919 % 10007)), 20000,
+                          (SORT,)),
     # --- events and ids ---
-    "events": (lambda n: File(attrs=events(n), records=raw(samples(3))).build("<"), 2000, (DECODE, STATS, REPAIR)),
+    "events": (lambda n: File(attrs=events(n), records=raw(samples(3))).build("<"), 2000,
+               (DECODE, STATS, REPAIR)),
     "events that all have the same ids": (
-        lambda n: File(attrs=events(n, lambda i: [7] * 4), records=raw(samples(3))).build("<"), 2000, (DECODE,)),
+        lambda n: File(attrs=events(n, lambda i: [7] * 4), records=raw(samples(3))).build("<"),
+        2000, (DECODE,)),
     "ids": (lambda n: with_ids(list(range(1, n + 1))), 10000, (DECODE, STATS)),
     "ids that collide": (lambda n: with_ids(unmixed(n)), 10000, (DECODE, STATS)),
     "ids far apart": (lambda n: with_ids([i << 32 for i in range(n)]), 10000, (STATS,)),
     "samples of many events": (lambda n: File(attrs=events(n), records=raw(b"".join(
-        header(9, 40) + struct.pack("<QQIIQ", i + 1, 5, 7, 8, FIRST) for i in range(n)))).build("<"), 2000,
+        header(9, 40) + struct.pack("<QQIIQ", i + 1, 5, 7, 8, FIRST) for i in range(n)))).build(
+            "<"), 2000,
         (STATS, ("pdecode", "-f", "jsonl", "--event", "x*"))),
     "events in a pipe": (lambda n: pipe(b"", events(n)), 2000, (DECODE, STATS)),
     "features and names in a pipe": (lambda n: pipe(feature_records(n)), 2000, (DECODE,)),
     # --- features ---
     "descriptions of events": (lambda n: File(attrs=events(n), records=raw(samples(3)), features={
-        12: f.event_desc([(a, f"name{i}", ids) for i, (a, ids) in enumerate(events(n))], 128)}).build("<"), 1000, (DECODE,)),
-    "formats of tracepoints": (lambda n: File(attrs=tracepoints(n), records=raw(samples(3)), features={
+        12: f.event_desc([(a, f"name{i}", ids) for i, (a, ids) in enumerate(events(n))],
+                         128)}).build("<"), 1000, (DECODE,)),
+    "formats of tracepoints": (lambda n: File(attrs=tracepoints(n), records=raw(samples(3)),
+                                              features={
         1: lambda wire: tracing.tracing_data({"sys": formats(n)})}).build("<"), 500, (DECODE,)),
-    "fields of a tracepoint": (lambda n: File(attrs=tracepoints(1), records=raw(samples(3)), features={
+    "fields of a tracepoint": (lambda n: File(attrs=tracepoints(1), records=raw(samples(3)),
+                                              features={
         1: lambda wire: tracing.tracing_data({"sys": formats(1, n)})}).build("<"), 5000, (DECODE,)),
     "formats that are lost": (damaged_formats, 500, (REPAIR,)),
     # --- JSON ---
-    "JSON of events": (lambda n: encoded(File(attrs=events(n), records=raw(samples(3))).build("<")), 1000, (ENCODE,)),
+    "JSON of events": (lambda n: encoded(File(attrs=events(n), records=raw(samples(3))).build("<")),
+                       1000, (ENCODE,)),
     "JSON of ids": (lambda n: encoded(with_ids(list(range(1, n + 1)))), 2000, (ENCODE,)),
-    "JSON of gaps": (lambda n: encoded(File(attrs=[(ATTR, [1])], tail=(b"x" + bytes(5000)) * (n // 5001)).build("<")), 1 << 20,
-                     (ENCODE,)),
+    "JSON of gaps":
+        (lambda n: encoded(File(attrs=[(ATTR, [1])],
+                                tail=(b"x" + bytes(5000)) * (n // 5001)).build("<")), 1 << 20,
+         (ENCODE,)),
     "JSON with names of events": (named_samples, 1000, (ENCODE,)),
-    "JSON in brackets": (lambda n: b'{"kind":"record","type":"SAMPLE","ip":' + b"[" * n + b"]" * n + b"}", 100000, (ENCODE,)),
-    "JSON of one long key": (lambda n: b'{"kind":"record","' + b"k" * n + b'":1}', 1 << 20, (ENCODE,)),
-    "JSON of keys": (lambda n: b'{"kind":"other",' + b",".join(b'"k%d":1' % i for i in range(n)) + b"}", 50000, (ENCODE,)),
+    "JSON in brackets": (lambda n: b'{"kind":"record","type":"SAMPLE","ip":' + b"[" * n + b"]" * n
+                         + b"}", 100000, (ENCODE,)),
+    "JSON of one long key": (lambda n: b'{"kind":"record","' + b"k" * n + b'":1}', 1 << 20,
+                             (ENCODE,)),
+    "JSON of keys": (lambda n: b'{"kind":"other",' + b",".join(b'"k%d":1' % i for i in range(n))
+                     + b"}", 50000, (ENCODE,)),
 }
 
 
-EXPECTED = (0, 1, 3)    # 3: nothing is left to repair, or it is no JSON that can be encoded
+EXPECTED = (0, 1, 3)    # 3: nothing to repair, or JSON that cannot be encoded
 
 
 def seconds(command):
@@ -226,14 +261,16 @@ def seconds(command):
     return usage.ru_utime + usage.ru_stime
 
 
-# valgrind counts `rep movsb`, with which glibc copies more than 2 KiB, as eleven instructions a byte; without it, a copy costs next
-# to nothing, as it does on the processor. A megabyte is the least size from which files are copied in part.
+# valgrind counts `rep movsb`, with which glibc copies more than 2 KiB, as eleven instructions a
+# byte. Without it a copy costs next to nothing, as on the processor. Files above a megabyte are
+# copied in part.
 NO_REP_MOVSB = {**os.environ, "GLIBC_TUNABLES": "glibc.cpu.x86_rep_movsb_threshold=0x7fffffff"}
 
 
 def instructions(command):
-    done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *command], stdout=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE, env=NO_REP_MOVSB, check=False)
+    done = subprocess.run(
+        ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *command],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=NO_REP_MOVSB, check=False)
     assert done.returncode in EXPECTED, f"{command} ends with {done.returncode}"
     return int(re.search(rb"Collected : (\d+)", done.stderr)[1])
 
@@ -242,11 +279,12 @@ def instructions(command):
 def cost_of_nothing(tmp_path_factory):
     path = tmp_path_factory.mktemp("linear") / "empty.data"
     path.write_bytes(records(b""))
-    return min(seconds([TOOLS / "pdecode", "-f", "stats", "-o", os.devnull, path]) for _ in range(5))
+    return min(seconds([TOOLS / "pdecode", "-f", "stats", "-o", os.devnull, path])
+               for _ in range(5))
 
 
 class Files:
-    """Of one kind, each made once."""
+    """The files of one kind. Each is made once."""
 
     def __init__(self, directory, make):
         self.directory, self.make = directory, make
@@ -263,10 +301,11 @@ def most_growth(costs):
 
 
 def times_of(command, paths, startup):
-    """What each file costs: the least of a few runs, of no more than it takes to see that they grow with the files."""
+    """The cost of each file: the least of a few runs, as few as show the growth."""
     best = [float("inf")] * len(paths)
     for _ in range(ROUNDS):
-        best = [min(before, max(seconds([*command, path]) - startup, 1e-4)) for before, path in zip(best, paths)]
+        best = [min(before, max(seconds([*command, path]) - startup, 1e-4))
+                for before, path in zip(best, paths)]
         if most_growth(best) <= GROWTH:
             break
     return best
@@ -276,7 +315,8 @@ def check_growth(command, paths, times):
     if most_growth(times) <= GROWTH and not COUNTS_ALWAYS:
         return
     if not shutil.which("valgrind"):
-        pytest.skip(f"{most_growth(times):.1f} times as long for twice the input, and no valgrind to count instructions")
+        pytest.skip(f"{most_growth(times):.1f} times as long for twice the input, and no valgrind "
+                    "to count instructions")
     counted = most_growth([instructions([*command, path]) for path in paths])
     assert counted <= GROWTH_COUNTED, f"{command}: {counted} times for twice the input"
 
@@ -286,12 +326,14 @@ def test_twice_the_input_takes_twice_as_long(kind, tmp_path, startup):
     make, first, commands = KINDS[kind]
     files = Files(tmp_path, make)
     for command in commands:
-        command = [TOOLS / command[0], *command[1:], "-o", os.devnull if command[0] == "pdecode" else tmp_path / "out"]
+        command = [TOOLS / command[0], *command[1:], "-o",
+                   os.devnull if command[0] == "pdecode" else tmp_path / "out"]
         n = first * SCALE
-        while seconds([*command, files.of_size(n)]) - startup < LEAST and files.of_size(n).stat().st_size < MOST:
+        while (seconds([*command, files.of_size(n)]) - startup < LEAST
+               and files.of_size(n).stat().st_size < MOST):
             n *= 2
         paths = [files.of_size(factor * n) for factor in (1, 2, 4)]
         times = times_of(command, paths, startup)
         check_growth(command, paths, times)
-        size = max(paths[-1].stat().st_size, 4 * n)     # compressed ones are small
+        size = max(paths[-1].stat().st_size, 4 * n)     # compressed files are small
         assert times[-1] / size < PER_BYTE, f"{command}: {times[-1]} s for {size} bytes"

@@ -1,5 +1,5 @@
-"""Statistics map a file that only its user can write: the results are the same, memory is bounded, and a file that shrinks
-meanwhile does not end the program."""
+"""Statistics map a file that only the user can write: the results are the same, memory is bounded,
+and the program survives a file that shrinks meanwhile."""
 import collections
 import json
 import os
@@ -22,8 +22,9 @@ Read = collections.namedtuple("Read", "mapped in_memory records sum result mappe
 
 
 def recording(count=COUNT):
-    """Of samples that can't be compressed."""
-    return [sample(EVENT, ip=i * 0x9e3779b97f4a7c15 % 2**64, pid=1, tid=i, time=1000 + i) for i in range(count)]
+    """Samples with random content: they can't be compressed."""
+    return [sample(EVENT, ip=i * 0x9e3779b97f4a7c15 % 2**64, pid=1, tid=i, time=1000 + i)
+            for i in range(count)]
 
 
 def write(path, body, mode=0o600):
@@ -73,13 +74,13 @@ def test_a_piece_of_a_large_file_is_in_memory(tmp_path):
     assert path.stat().st_size > 40 * MIB
     plain, mapped = read("read", path), read("map", path)
     assert mapped.mapped > 40 * MIB
-    assert 2 * MIB < mapped.in_memory < 12 * MIB     # pages come in groups, with others around them
+    assert 2 * MIB < mapped.in_memory < 12 * MIB     # the kernel maps several pages for each fault
     assert mapped[2:] == plain[2:] and plain.records == 1500000
 
 
 @pytest.mark.parametrize("skip", [1, 4096, 5000])
 def test_from_where_the_descriptor_is(skip, own, tmp_path):
-    path = tmp_path / "behind.data"
+    path = tmp_path / "after.data"
     path.write_bytes(b"\xff" * skip + own.read_bytes())
     path.chmod(0o600)
     mapped = read("map", path, skip=skip)
@@ -87,7 +88,7 @@ def test_from_where_the_descriptor_is(skip, own, tmp_path):
 
 
 def test_captures_are_counted_alike(data_file, run_pdecode, tmp_path):
-    """The same statistics of a file that is mapped, and of one that is read, as others may write it."""
+    """The statistics of a mapped file are those of one that is read because others can write it."""
     if data_file.is_directory:
         pytest.skip("links into a directory: one file is enough here")
     counts = []
@@ -100,7 +101,7 @@ def test_captures_are_counted_alike(data_file, run_pdecode, tmp_path):
     assert counts[0] == counts[1]
 
 
-# --- SIGBUS -----------------------------------------------------------------------------------------------------------
+# --- SIGBUS ---------------------------------------------------------------------------------------
 
 @pytest.fixture(scope="module")
 def shrink(tmp_path_factory):
@@ -108,9 +109,11 @@ def shrink(tmp_path_factory):
 
 
 def shrunk(library, path, to, *args, **more):
-    environment = dict(os.environ, LD_PRELOAD=str(library), SHRINK=str(path), SHRINK_TO=str(to), **more)
-    return subprocess.run([TOOLS / "pdecode", "-f", "stats", "--sandbox=never", *args, path], env=environment, timeout=60,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    environment = dict(os.environ, LD_PRELOAD=str(library), SHRINK=str(path), SHRINK_TO=str(to),
+                       **more)
+    return subprocess.run([TOOLS / "pdecode", "-f", "stats", "--sandbox=never", *args, path],
+                          env=environment, timeout=60, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True)
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
@@ -138,7 +141,6 @@ def test_threads_meet_what_is_gone(shrink, tmp_path):
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_what_is_decompressed_may_be_gone_as_well(jobs, shrink, tmp_path):
-    """With -j 2 it is a thread of its own that finds that out."""
     path = write(tmp_path / "shrinks.data", [zstd_records(recording(), pieces=7)])
     done = shrunk(shrink, path, os.sysconf("SC_PAGESIZE"), "-j", jobs, SHRINK_IN_ZSTD="1")
     assert done.returncode == 1 and SAID in done.stderr

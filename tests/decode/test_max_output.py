@@ -19,7 +19,7 @@ MIB = 1 << 20
 
 
 def frame(blocks):
-    """A zstd frame of so many blocks, each a byte that is to be repeated."""
+    """A zstd frame of so many blocks, each one repeated byte."""
     def block(i):
         return struct.pack("<I", (i == blocks - 1) | 1 << 1 | BLOCK << 3)[:3] + b"\0"
 
@@ -52,7 +52,8 @@ def test_records_become_no_more_than_that(limit, jobs):
     data = expands_to(16 * MIB)
     document, status = decode(data, "--max-output", limit, "-j", jobs)
     most = 3000 * len(data) if limit.endswith("x") else MIB
-    assert status == 1 and len(limits(document)) == 1 and "--max-output" in limits(document)[0]["message"]
+    assert (status == 1 and len(limits(document)) == 1
+            and "--max-output" in limits(document)[0]["message"])
     assert most / 2 < document["summary"]["skipped"] < most + MIB
     assert [record["type"] for record in document["records"]].count("SAMPLE") == 3
 
@@ -67,7 +68,8 @@ def test_a_file_that_is_compressed_as_a_whole_too(tmp_path):
     data = gzip.compress(Pipe([r.header_attr(ATTR, [1])]).build("<") + bytes(16 * MIB))
     path = tmp_path / "perf.data.gz"
     path.write_bytes(data)
-    done = subprocess.run([TOOLS / "pdecode", "-f", "stats", "--max-output=100x", path], capture_output=True, check=False)
+    done = subprocess.run([TOOLS / "pdecode", "-f", "stats", "--max-output=100x", path],
+                          capture_output=True, check=False)
     assert done.returncode == 1 and b"--max-output" in done.stderr
     assert 50 * len(data) < json.loads(done.stdout)["skipped"] < 100 * len(data) + MIB
     assert not limits(decode(data)[0])
@@ -80,7 +82,8 @@ def test_prepair_says_so_and_keeps_the_rest(tmp_path):
     assert [record["type"] for record in decode(path.read_bytes())[0]["records"]] == ["SAMPLE"] * 3
 
 
-@pytest.mark.parametrize("wrong", ["x", "12q", "1Mx", "-1", "99999999999999999999", "20000000T", ""])
+@pytest.mark.parametrize("wrong",
+                         ["x", "12q", "1Mx", "-1", "99999999999999999999", "20000000T", ""])
 def test_what_is_no_limit_is_refused(wrong):
     _, status, said = run("pdecode", b"", f"--max-output={wrong}")
     assert status == 2 and "expected a ratio (100x) or a size (2G)" in said

@@ -1,4 +1,5 @@
-"""--format stats, compared with the document of each file and with the known content of built files."""
+"""--format stats, compared with the document of each file and with the known content of built
+files."""
 import collections
 
 import pytest
@@ -23,9 +24,9 @@ def stats_of(decoder, path, *args):
 
 
 def record_bytes(record):
-    """Bytes of a record and of what follows it, as the document shows them."""
-    behind = record["data_size"] if record["type"] in ("AUXTRACE", "HEADER_TRACING_DATA") else 0
-    return record.get("cut", record["size"]) + behind
+    """The bytes of a record and its payload, according to the document."""
+    after = record["data_size"] if record["type"] in ("AUXTRACE", "HEADER_TRACING_DATA") else 0
+    return record.get("cut", record["size"]) + after
 
 
 NOT_PERF = {"corpus/hotspot/perf.data.broken.gz"}
@@ -46,7 +47,8 @@ def test_agrees_with_document(data_file, decoder, run_pdecode):
     for record in records:
         count[record["type"]] += 1
         size[record["type"]] += record_bytes(record)
-    assert stats["by_type"] == {name: {"records": count[name], "bytes": size[name]} for name in count}
+    assert stats["by_type"] == {name: {"records": count[name], "bytes": size[name]}
+                                for name in count}
     assert stats["records"] == len(records)
     assert stats["bytes"] == sum(size.values())
 
@@ -68,7 +70,8 @@ def test_agrees_with_document(data_file, decoder, run_pdecode):
     if "first_time" in summary:
         assert stats["duration"] == summary["last_time"] - summary["first_time"]
     assert stats["throttled"] == count["THROTTLE"]
-    codes = collections.Counter(error["code"] for error in document["errors"] if error["severity"] != "note")
+    codes = collections.Counter(error["code"] for error in document["errors"]
+                                if error["severity"] != "note")
     assert stats["errors_by_code"] == codes
     for key in ("mode", "byte_order", "size"):
         assert stats["file"].get(key) == document["file"].get(key)
@@ -110,12 +113,14 @@ EXPECTED = {
     "lost": 42, "lost_samples": 9, "throttled": 1,
     "errors": 0, "errors_by_code": {}, "damaged": 0, "skipped": 0,
 }
-BY_TYPE = {"COMM": 1, "SAMPLE": 3, "THROTTLE": 1, "LOST": 2, "LOST_SAMPLES": 1, "UNKNOWN": 2, "SIMPLEPERF_DSO": 1,
+BY_TYPE = {"COMM": 1, "SAMPLE": 3, "THROTTLE": 1, "LOST": 2, "LOST_SAMPLES": 1, "UNKNOWN": 2,
+           "SIMPLEPERF_DSO": 1,
            "FINISHED_ROUND": 1}
 
 
 def make_file():
-    return File(attrs=ATTRS, records=made_records(), features={NUMBER["VERSION"]: fstr("6.99.test")})
+    return File(attrs=ATTRS, records=made_records(),
+                features={NUMBER["VERSION"]: fstr("6.99.test")})
 
 
 @pytest.mark.parametrize("order", ["<", ">"])
@@ -130,12 +135,13 @@ def test_made_file(order, tmp_path, decoder):
     assert stats["by_type"]["FINISHED_ROUND"]["bytes"] == 8
     assert stats["by_type"]["UNKNOWN"]["bytes"] == 16 + 24
     clock, faults = stats["by_event"]
-    assert (clock["samples"], clock["period"]) == (2, 6)   # modulo 2^64, as any counter
+    assert (clock["samples"], clock["period"]) == (2, 6)   # modulo 2^64
     assert (clock["records"], faults["records"]) == (7, 1)
     assert "period" not in faults
     assert stats["file"] == {
-        "mode": "file", "byte_order": "big" if order == ">" else "little", "size": path.stat().st_size,
-        "data_offset": stats["file"]["data_offset"], "data_size": stats["bytes"], "complete": True,
+        "mode": "file", "byte_order": "big" if order == ">" else "little",
+        "size": path.stat().st_size, "data_offset": stats["file"]["data_offset"],
+        "data_size": stats["bytes"], "complete": True,
         "perf_version": "6.99.test"}
 
 
@@ -154,7 +160,8 @@ def test_made_pipe(tmp_path, decoder, run_pdecode):
 def test_version_survives_a_filter(tmp_path, decoder):
     path = tmp_path / "made.pipe"
     version = r.header_feature(NUMBER["VERSION"], fstr("6.99.test"))
-    path.write_bytes(Pipe(records=[r.header_attr(CLOCK, [1]), version, *made_records()[:2]]).build("<"))
+    path.write_bytes(Pipe(records=[r.header_attr(CLOCK, [1]), version, *made_records()[:2]]).build(
+        "<"))
     stats = stats_of(decoder, path, "--types", "SAMPLE").document
     assert stats["file"]["perf_version"] == "6.99.test"
     assert (stats["records"], stats["filtered"]) == (1, 3)
@@ -172,7 +179,7 @@ def test_compressed(tmp_path, decoder):
 
 
 def test_damage(tmp_path, decoder):
-    """A cut file: what is missing shows in each of the numbers that tell of it."""
+    """A cut file: all counts show the damage."""
     whole = make_file()
     whole.features = {}
     path = tmp_path / "cut.data"
@@ -190,7 +197,8 @@ def test_pretty_is_the_same(tmp_path, decoder, run_pdecode):
     pretty = stats_of(decoder, path, "--pretty")
     assert pretty.document == stats_of(decoder, path).document
     lines = run_pdecode(["-f", "stats", "--pretty", path]).stdout.decode().split("\n")
-    assert '    "SAMPLE": {"records": 3, "bytes": %d},' % pretty.document["by_type"]["SAMPLE"]["bytes"] in lines
+    assert '    "SAMPLE": {"records": 3, "bytes": %d},' % pretty.document["by_type"]["SAMPLE"][
+        "bytes"] in lines
 
 
 def test_stats_end_with_one_line(tmp_path, run_pdecode):

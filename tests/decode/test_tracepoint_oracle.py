@@ -1,7 +1,8 @@
-"""The fields of tracepoint samples: pdecode against libtraceevent, and against the expected results of unusual formats.
+"""The fields of tracepoint samples: pdecode against libtraceevent, and against the expected results
+of unusual formats.
 
-libtraceevent states where each field is and which number it holds (tests/c/tracepoint_oracle.c). How a field is shown (text, number,
-list, hex) is this file's own rule, in shown().
+libtraceevent reports the place and number of each field (tests/c/tracepoint_oracle.c). shown() has
+the rules by which a field is shown as text, number, list or hex.
 
 Environment:
   TRACEFS  where tracefs is mounted; default /sys/kernel/tracing
@@ -25,10 +26,11 @@ from perfdata.wire import fstr
 
 TRACEFS = pathlib.Path(os.environ.get("TRACEFS") or "/sys/kernel/tracing")
 MAGIC = b"\x17\x08\x44tracing"
-HOSTNAME = 3  # by this feature's bit a reader tells how wide the words of the feature bitmap are
+HOSTNAME = 3  # its bit tells a reader the word size of the feature bitmap
 ORDERS = {"<": "little", ">": "big"}
-# Of types whose size libtraceevent leaves open; "long" is the machine's.
-ELEMENTS = {"unsigned int": 4, "u32": 4, "int": 4, "u16": 2, "u64": 8, "unsigned long": "long", "cpumask_t": "long"}
+# Sizes that libtraceevent does not report; "long" is that of the machine.
+ELEMENTS = {"unsigned int": 4, "u32": 4, "int": 4, "u16": 2, "u64": 8, "unsigned long": "long",
+            "cpumask_t": "long"}
 
 
 # ---- The oracle ----
@@ -40,12 +42,14 @@ def oracle(tmp_path_factory):
     config = shutil.which("pkg-config")
     if not compiler or not config:
         pytest.skip("no C compiler or no pkg-config: the oracle can't be built")
-    flags = subprocess.run([config, "--cflags", "--libs", "libtraceevent >= 1.5"], capture_output=True, text=True)
+    flags = subprocess.run([config, "--cflags", "--libs", "libtraceevent >= 1.5"],
+                           capture_output=True, text=True)
     if flags.returncode:
         pytest.skip("no libtraceevent from 1.5 on: install Debian's libtraceevent-dev")
     program = tmp_path_factory.mktemp("oracle") / "oracle"
     source = ROOT / "tests" / "c" / "tracepoint_oracle.c"
-    subprocess.run([compiler, "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-Wall", "-Wextra", "-o", program, source,
+    subprocess.run([compiler, "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-Wall", "-Wextra", "-o",
+                    program, source,
                     *flags.stdout.split()], check=True)
 
     def ask(machine, formats, raws):
@@ -53,8 +57,8 @@ def oracle(tmp_path_factory):
         lines = [f"machine {ORDERS[order]} {long_size}"]
         lines += [f"format {system} {text.encode().hex()}" for system, text in formats]
         lines += [f"raw {id} {data}" for id, data in raws]
-        done = subprocess.run([program], input="\n".join(lines) + "\n", stdout=subprocess.PIPE, text=True, check=True,
-                              timeout=120)
+        done = subprocess.run([program], input="\n".join(lines) + "\n", stdout=subprocess.PIPE,
+                              text=True, check=True, timeout=120)
         answers = [json.loads(line) for line in done.stdout.splitlines()]
         assert len(answers) == len(formats) + len(raws)
         return answers[: len(formats)], answers[len(formats):]
@@ -66,7 +70,7 @@ def signed(value, size):
 
 
 def split_type(field):
-    """Words of the type without qualifiers, and whether it is a pointer."""
+    """The words of the type without qualifiers, and whether it is a pointer."""
     text = re.sub(r"\[.*|\b(const|volatile|__data_loc|__rel_loc)\b", " ", field["type"])
     return text.replace("*", " ").split(), "*" in text
 
@@ -74,13 +78,14 @@ def split_type(field):
 def numbers(field, machine, element):
     data = bytes.fromhex(field["data"])
     order = ORDERS[machine[0]]
-    values = [int.from_bytes(data[i: i + element], order) for i in range(0, len(data) - element + 1, element)]
+    values = [int.from_bytes(data[i: i + element], order)
+              for i in range(0, len(data) - element + 1, element)]
     assert values == field.get("elements", values), field
     return [signed(v, element) for v in values] if "signed" in field["flags"] else values
 
 
 def shown(field, machine):
-    """What JSON has to show for the field, by libtraceevent's answer: bytes stand for text."""
+    """The expected JSON of the field, from libtraceevent's answer; a text is given as bytes."""
     words, pointer = split_type(field)
     many = "array" in field["flags"] or "dynamic" in field["flags"]
     if many and not pointer and words == ["char"]:
@@ -101,7 +106,7 @@ def shown(field, machine):
 
 
 def text_of(fields, name):
-    """The exact bytes of a text in JSON. Its hex stands beside it only where they aren't UTF-8."""
+    """The exact bytes of a text in JSON, which has hex of those that aren't UTF-8."""
     if name + "_hex" not in fields:
         return fields[name].encode()
     data = bytes.fromhex(fields[name + "_hex"])
@@ -111,7 +116,8 @@ def text_of(fields, name):
 
 
 def differences(answer, fields, machine):
-    """[(name, libtraceevent's, pdecode's)]. A last array without a length is shown to the end of the data by us."""
+    """[(name, libtraceevent's, pdecode's)]. pdecode shows a last array without a length to the end
+    of the data."""
     found, names = [], set()
     for field in answer["fields"]:
         name = field["name"]
@@ -119,7 +125,8 @@ def differences(answer, fields, machine):
         if not field["size"]:
             continue
         expected = None if "missing" in field else shown(field, machine)
-        actual = text_of(fields, name) if isinstance(expected, bytes) and name in fields else fields.get(name)
+        actual = (text_of(fields, name) if isinstance(expected, bytes) and name in fields
+                  else fields.get(name))
         if actual != expected:
             found.append((name, expected, actual))
     return found + [(name, None, fields[name]) for name in fields if name not in names]
@@ -137,11 +144,12 @@ def samples_of(document):
 
 
 def compare(oracle, document):
-    """Number of samples that were the same; fails with all the fields that were not."""
+    """Returns the number of equal samples, or fails with all differences."""
     tracing = document["features"]["TRACING_DATA"]
     machine = (">" if tracing["byte_order"] in (1, "big") else "<", tracing["long_size"])
     formats = [("ftrace", text) for text in tracing["ftrace_formats"]]
-    formats += [(system["name"], text) for system in tracing["systems"] for text in system["formats"]]
+    formats += [(system["name"], text) for system in tracing["systems"]
+                for text in system["formats"]]
     samples = list(samples_of(document))
     events, answers = oracle(machine, formats, [(id, data) for id, data, _ in samples])
     names = {event["id"]: (event["system"], event["name"]) for event in reversed(events)}
@@ -150,7 +158,8 @@ def compare(oracle, document):
         if id not in names:
             assert tracepoint is None
             continue
-        assert tracepoint is not None, f"the file has the format of event {id}, the sample was not decoded"
+        assert (tracepoint
+                is not None), f"the file has the format of event {id}, the sample was not decoded"
         assert (tracepoint["system"], tracepoint["name"]) == names[id]
         assert list(f["name"] for f in answer["fields"] if f["name"] in tracepoint["fields"]) == \
             [name for name in tracepoint["fields"] if name in {f["name"] for f in answer["fields"]}]
@@ -175,15 +184,16 @@ def test_recorded_samples(file, decode, oracle):
 
 @pytest.fixture(scope="session")
 def kernel_formats():
-    """[(system, name, text)] of every event that tracefs shows."""
+    """[(system, name, text)] of all events in tracefs."""
     paths = sorted(TRACEFS.glob("events/*/*/format")) if os.access(TRACEFS, os.R_OK) else []
     if not paths:
-        pytest.skip(f"no events at {TRACEFS}: mount tracefs and be root, or set TRACEFS to where it is")
+        pytest.skip(
+            f"no events at {TRACEFS}: mount tracefs and be root, or set TRACEFS to where it is")
     return [(path.parent.parent.name, path.parent.name, path.read_text()) for path in paths]
 
 
 class Text:
-    """A format text as it stands."""
+    """A format with a given text."""
 
     def __init__(self, text):
         self.body = text
@@ -193,7 +203,7 @@ class Text:
 
 
 def raw_data(event, machine, source):
-    """Random bytes for the fields; the places of dynamic ones filled in, and text in what they point to."""
+    """Random bytes for the fields, with valid places of dynamic fields, and texts in them."""
     order = ORDERS[machine[0]]
     data = bytearray(source.randbytes(max(f["offset"] + f["size"] for f in event["fields"])))
     for field in event["fields"]:
@@ -201,7 +211,8 @@ def raw_data(event, machine, source):
             continue
         piece = source.randbytes(8 * source.randrange(4))
         if split_type(field)[0] == ["char"]:
-            piece = source.choice((b"", b"\0", b"ls\0", "gr\u00fcn\0".encode(), b"a\0hidden\0", piece))
+            piece = source.choice((b"", b"\0", b"ls\0", "gr\u00fcn\0".encode(), b"a\0hidden\0",
+                                   piece))
         start = len(data)
         if "relative" in field["flags"]:
             start -= field["offset"] + field["size"]
@@ -216,9 +227,11 @@ def tracepoint_file(formats, samples, machine):
     order, long_size = machine
     ids = sorted({id for id, _ in samples})
     attr = {id: Attr(type=2, config=id, sample_type="IDENTIFIER|RAW", size=128) for id in ids}
-    blob = tracing_data({system: [Text(text) for text in texts] for system, texts in formats.items()}, order, long_size)
-    return File(attrs=[(attr[id], [id]) for id in ids], features={1: blob, HOSTNAME: fstr("box")}, order=order,
-                long_size=long_size, records=[sample(attr[id], id=id, raw=data) for id, data in samples]).build(order)
+    blob = tracing_data({system: [Text(text) for text in texts]
+                         for system, texts in formats.items()}, order, long_size)
+    return File(attrs=[(attr[id], [id]) for id in ids], features={1: blob, HOSTNAME: fstr("box")},
+                order=order, long_size=long_size,
+                records=[sample(attr[id], id=id, raw=data) for id, data in samples]).build(order)
 
 
 @pytest.mark.parametrize("order", ORDERS, ids=ORDERS.values())
@@ -230,7 +243,7 @@ def test_every_event_of_this_kernel(order, kernel_formats, oracle, decode, tmp_p
     for system, _, text in kernel_formats:
         by_system.setdefault(system, []).append(text)
     samples = [(event["id"], raw_data(event, machine, source)) for event in events]
-    # and data that end early
+    # data that end early
     samples += [(id, data[: source.randrange(len(data))]) for id, data in samples[::10]]
     path = tmp_path / "perf.data"
     path.write_bytes(tracepoint_file(by_system, samples, machine))
@@ -239,7 +252,7 @@ def test_every_event_of_this_kernel(order, kernel_formats, oracle, decode, tmp_p
 
 # ---- Formats that no kernel at hand has ----
 
-RAW = bytes(range(1, 37))  # of a length that needs no padding in a record
+RAW = bytes(range(1, 37))  # its length needs no padding in a record
 
 
 def little(data):
@@ -252,20 +265,23 @@ def little(data):
     ("char f[sizeof(struct x *)];\toffset:8;\tsize:4;\tsigned:1;", "\t\n\x0b\x0c"),
     ("u8 f[LEN[3]+1];\toffset:8;\tsize:4;\tsigned:0;", [9, 10, 11, 12]),
     ("unsigned char f[2][2];\toffset:8;\tsize:4;\tsigned:0;", [9, 10, 11, 12]),
-    ("const unsigned long f[2];\toffset:8;\tsize:16;\tsigned:0;", [little(RAW[8:16]), little(RAW[16:24])]),
+    ("const unsigned long f[2];\toffset:8;\tsize:16;\tsigned:0;",
+     [little(RAW[8:16]), little(RAW[16:24])]),
     ("unsigned long f[2];\toffset:8;\tsize:8;\tsigned:0;", [little(RAW[8:12]), little(RAW[12:16])]),
-    ("const char *const f[2];\toffset:8;\tsize:16;\tsigned:0;", [hex(little(RAW[8:16])), hex(little(RAW[16:24]))]),
+    ("const char *const f[2];\toffset:8;\tsize:16;\tsigned:0;",
+     [hex(little(RAW[8:16])), hex(little(RAW[16:24]))]),
     ("u32 f[];\toffset:28;\tsize:0;\tsigned:0;", [little(RAW[28:32]), little(RAW[32:36])]),
-    # no brackets, but a size that only an array has
+    # no brackets, but the size of an array
     ("u32 f;\toffset:8;\tsize:12;\tsigned:0;", [little(RAW[i: i + 4]) for i in (8, 12, 16)]),
     # no numbers
     ("struct in6_addr f;\toffset:8;\tsize:16;\tsigned:0;", RAW[8:24].hex()),
     ("guid_t f;\toffset:8;\tsize:16;\tsigned:0;", RAW[8:24].hex()),
     ("struct x f[2];\toffset:8;\tsize:8;\tsigned:0;", RAW[8:16].hex()),
     # pointers
-    ("void (*f)(struct rcu_head *, int n[2]);\toffset:8;\tsize:8;\tsigned:0;", hex(little(RAW[8:16]))),
+    ("void (*f)(struct rcu_head *, int n[2]);\toffset:8;\tsize:8;\tsigned:0;",
+     hex(little(RAW[8:16]))),
     ("struct file * f;\toffset:8;\tsize:8;\tsigned:1;", hex(little(RAW[8:16]))),
-    # kernels before 2.6.33: no `signed:`; the type tells
+    # kernels before 2.6.33 write no `signed:`
     ("long f;\toffset:31;\tsize:1;", 32),
     ("unsigned f;\toffset:8;\tsize:2;", little(RAW[8:10])),
     # spelling
@@ -300,7 +316,8 @@ def test_odd_declaration(line, expected, decode, tmp_path):
 ])
 def test_dynamic_field(order, prefix, base, type, piece, expected, decode, tmp_path):
     sign = int(type == "s8[]")
-    text = f"name: odd\nID: 7\nformat:\n\tfield:{prefix} {type} f;\toffset:8;\tsize:4;\tsigned:{sign};\n"
+    text = (f"name: odd\nID: 7\nformat:\n"
+            f"\tfield:{prefix} {type} f;\toffset:8;\tsize:4;\tsigned:{sign};\n")
     data = bytes(8) + (len(piece) << 16 | 16 - base).to_bytes(4, ORDERS[order]) + bytes(4) + piece
     path = tmp_path / "perf.data"
     path.write_bytes(tracepoint_file({"test": [text]}, [(7, data)], (order, 8)))
@@ -323,7 +340,7 @@ GOOD = "\tfield:int good;\toffset:4;\tsize:4;\tsigned:1;\n"
     f"ID: 7\nformat:\n{GOOD}\tfield:{'x' * 600} long_one;\toffset:0;\tsize:4;\n",
 ], ids=range(8))
 def test_damaged_line(text, decode, tmp_path):
-    """The good fields stay, the damage is reported."""
+    """The intact fields are shown, and the damage is reported."""
     path = tmp_path / "perf.data"
     path.write_bytes(tracepoint_file({"test": [f"name: odd\n{text}"]}, [(7, RAW)], ("<", 8)))
     document = decode(path)
@@ -332,8 +349,10 @@ def test_damaged_line(text, decode, tmp_path):
 
 
 def test_key_of_exact_bytes_is_taken(decode, tmp_path):
-    """A field called like the hex beside another's text would make a key twice: the later one is left out."""
-    fields = [("char a[4]", 0, 4, 0), ("int a_hex", 4, 4, 1), ("int b_hex", 8, 4, 1), ("char b[4]", 12, 4, 0),
+    """A field with the name of another one's hex would give a duplicate key: the later one is left
+    out."""
+    fields = [("char a[4]", 0, 4, 0), ("int a_hex", 4, 4, 1), ("int b_hex", 8, 4, 1),
+              ("char b[4]", 12, 4, 0),
               ("int c", 16, 4, 1), ("int c_hex", 20, 4, 1)]
     lines = "".join(f"\tfield:{d};\toffset:{o};\tsize:{n};\tsigned:{s};\n" for d, o, n, s in fields)
     path = tmp_path / "perf.data"
@@ -345,7 +364,8 @@ def test_key_of_exact_bytes_is_taken(decode, tmp_path):
     assert shown_fields["a_hex"] == "ffffffff" and shown_fields["b_hex"] == -1
 
 
-@pytest.mark.parametrize("text", ["", "name: odd\n", f"name: odd\nformat:\n{GOOD}", "name: odd\nID: 7\nformat:\n",
+@pytest.mark.parametrize("text", ["", "name: odd\n", f"name: odd\nformat:\n{GOOD}",
+                                  "name: odd\nID: 7\nformat:\n",
                                   f"name: odd\nID: -1\nformat:\n{GOOD}"], ids=range(5))
 def test_no_event(text, decode, tmp_path):
     """A text without an id or a field gives no event."""
@@ -367,8 +387,9 @@ def test_first_definition_counts(decode, tmp_path):
 
 @pytest.mark.parametrize("order", ORDERS, ids=ORDERS.values())
 def test_word_size_is_the_recorders(order, decode, tmp_path):
-    text = "name: odd\nID: 7\nformat:\n\tfield:__data_loc long[] f;\toffset:8;\tsize:4;\tsigned:1;\n" \
-           "\tfield:void *p[2];\toffset:16;\tsize:8;\tsigned:0;\n"
+    text = ("name: odd\nID: 7\nformat:\n"
+            "\tfield:__data_loc long[] f;\toffset:8;\tsize:4;\tsigned:1;\n"
+            "\tfield:void *p[2];\toffset:16;\tsize:8;\tsigned:0;\n")
     words = [5, -6]
     data = bytes(8) + (8 << 16 | 16).to_bytes(4, ORDERS[order]) + bytes(4) + \
         b"".join(w.to_bytes(4, ORDERS[order], signed=True) for w in words)

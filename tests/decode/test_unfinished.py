@@ -1,6 +1,5 @@
-"""Records after the data size that an unfinished file states belong to the recording; zeros at its end are not records.
-
-Files are made by the tests' own builder, so their content is known.
+"""Records after the data size that an unfinished file states belong to the recording; zeros at its
+end are not records.
 """
 import gzip
 import json
@@ -26,16 +25,18 @@ COUNT = 300
 
 
 def samples(first, n):
-    return [sample(ATTR, ip=0x1000 + i, pid=7, tid=8, time=5_000_000_000 + i, period=i, identifier=IDS[0])
+    return [sample(ATTR, ip=0x1000 + i, pid=7, tid=8, time=5_000_000_000 + i, period=i,
+                   identifier=IDS[0])
             for i in range(first, first + n)]
 
 
 def build(order="<", records=None, **options):
-    return bytearray(File(attrs=[(ATTR, IDS)], records=records or samples(0, COUNT), **options).build(order))
+    return bytearray(
+        File(attrs=[(ATTR, IDS)], records=records or samples(0, COUNT), **options).build(order))
 
 
 def state_size(data, size, order="<", marked=True):
-    """The header says that the data have this size; marked: as precord does until it has finished."""
+    """Sets the data size in the header; marked: with precord's mark of an unfinished file."""
     struct.pack_into(f"{order}Q", data, DATA_SIZE, size)
     if marked:
         struct.pack_into(f"{order}QQ", data, MARK, 1, 0)
@@ -56,7 +57,8 @@ def write(tmp_path):
 
 
 def times(document):
-    return [record["time"] for record in document["records"] if record["type"] == "SAMPLE" and "cut" not in record]
+    return [record["time"] for record in document["records"] if record["type"] == "SAMPLE"
+            and "cut" not in record]
 
 
 ALL = [5_000_000_000 + i for i in range(COUNT)]
@@ -67,7 +69,8 @@ def decode_all_ways(run_pdecode, path):
     """The documents and lines of all ways to decode, and the statistics."""
     for args in ([], ["-j", "1"], ["-j", "3"], ["--sort", "time", "-j", "2"]):
         yield strict_json(run_pdecode([*args, path]).stdout)
-    lines = [strict_json(line) for line in run_pdecode(["-f", "jsonl", "-j", "2", path]).stdout.splitlines()]
+    lines = [strict_json(line)
+             for line in run_pdecode(["-f", "jsonl", "-j", "2", path]).stdout.splitlines()]
     yield {"records": [line for line in lines if line["kind"] == "record"],
            "errors": [line for line in lines if line["kind"] == "error"]}
     data = path.read_bytes()
@@ -82,7 +85,8 @@ def stats_of(run_pdecode, path, *args):
 @pytest.mark.parametrize("order", "<>")
 @pytest.mark.parametrize("size", [0, 8, SIZE * 10, SIZE * 10 + 16, SIZE * (COUNT - 1)])
 def test_the_rest_of_the_file_is_decoded(size, order, write, run_pdecode):
-    """Also where the size ends inside a record: the recorder was killed while it patched the header."""
+    """Also if the size ends inside a record: the recorder was killed while it patched the
+    header."""
     data = stated(size, order)
     path = write(data)
     for document in decode_all_ways(run_pdecode, path):
@@ -94,8 +98,10 @@ def test_the_rest_of_the_file_is_decoded(size, order, write, run_pdecode):
 
 
 @pytest.mark.parametrize("size", [0, SIZE * 10, SIZE * COUNT])
-@pytest.mark.parametrize("tail", [b"", bytes(7), bytes(8), bytes(100_000), b"\x09\0\0\0\x02\0\x28\0", b"rubbish" * 9 + bytes(5000)],
-                         ids=["nothing", "7 zeros", "8 zeros", "100000 zeros", "half a record", "rubbish and zeros"])
+@pytest.mark.parametrize("tail", [b"", bytes(7), bytes(8), bytes(100_000),
+                                  b"\x09\0\0\0\x02\0\x28\0", b"rubbish" * 9 + bytes(5000)],
+                         ids=["nothing", "7 zeros", "8 zeros", "100000 zeros", "half a record",
+                              "rubbish and zeros"])
 def test_the_same_bytes_come_back(size, tail, write, run_pdecode):
     data = stated(size) + tail
     path = write(data)
@@ -109,13 +115,15 @@ def test_the_same_bytes_come_back(size, tail, write, run_pdecode):
 @pytest.mark.parametrize("marked", [True, False], ids=["precord", "perf"])
 @pytest.mark.parametrize("zeros", [8, 4096, 1_000_000])
 def test_zeros_at_the_end_are_no_records(zeros, marked, write, run_pdecode):
-    """Space that was allocated beforehand. perf states no size."""
+    """Space that was allocated in advance. perf states no size."""
     path = write(stated(SIZE * 10 if marked else 0, marked=marked) + bytes(zeros))
     end = path.stat().st_size - zeros
     for document in decode_all_ways(run_pdecode, path):
         assert times(document) == ALL
-        assert [record for record in document["records"] if record["type"] == "SKIPPED"][0]["zeros"] == zeros
-        assert [(error["code"], error["offset"], error["skipped"]) for error in document["errors"] if error["skipped"]] == \
+        assert [record for record in document["records"]
+                if record["type"] == "SKIPPED"][0]["zeros"] == zeros
+        assert [(error["code"], error["offset"], error["skipped"]) for error in document["errors"]
+                if error["skipped"]] == \
             [("GARBAGE", end, zeros)]
     for threads in "1", "3":
         assert stats_of(run_pdecode, path, "-j", threads)["skipped"] == zeros
@@ -128,35 +136,41 @@ def test_zeros_between_records_are_kept(write, run_pdecode):
     done = run_pdecode([write(data)])
     document = strict_json(done.stdout)
     assert times(document) == ALL
-    assert ["zeros" in record for record in document["records"] if record["type"] == "SKIPPED"] == [False]
-    assert subprocess.run([TOOLS / "pencode"], input=done.stdout, capture_output=True).stdout == data
+    assert (["zeros" in record for record in document["records"] if record["type"] == "SKIPPED"]
+            == [False])
+    assert (subprocess.run([TOOLS / "pencode"], input=done.stdout, capture_output=True).stdout
+            == data)
 
 
 def test_a_stack_of_zeros_is_part_of_its_record(write, run_pdecode):
-    """The last byte that is not zero is not where the last record ends."""
+    """The last record ends with zeros."""
     kind = attr("IP|TID|TIME|STACK_USER|IDENTIFIER")
-    records = [sample(kind, ip=1, pid=7, tid=8, time=ALL[i], identifier=IDS[0], stack_user=bytes(512), dyn_size=512) for i in range(20)]
+    records = [sample(kind, ip=1, pid=7, tid=8, time=ALL[i], identifier=IDS[0],
+                      stack_user=bytes(512), dyn_size=512) for i in range(20)]
     data = bytearray(File(attrs=[(kind, IDS)], records=records).build())
     path = write(state_size(data, 0) + bytes(5000))
     document = strict_json(run_pdecode([path]).stdout)
     assert times(document) == ALL[:20]
-    assert [record["zeros"] for record in document["records"] if record["type"] == "SKIPPED"] == [5000]
+    assert ([record["zeros"] for record in document["records"] if record["type"] == "SKIPPED"]
+            == [5000])
 
 
-# --- without the mark -----------------------------------------------------------------------------------------------
+# --- without the mark -----------------------------------------------------------------------------
 
 @pytest.mark.parametrize("size", [8, SIZE * 10, SIZE * 10 + 16, SIZE * (COUNT - 4)])
 def test_records_follow_and_no_features(size, write, run_pdecode):
-    """The size in the header is wrong, whoever wrote it."""
+    """The size in the header is wrong, whichever recorder wrote it."""
     data = stated(size, marked=False)
     path = write(data)
     for document in decode_all_ways(run_pdecode, path):
         assert times(document) == ALL
         error, = document["errors"]
-        assert (error["code"], error["field"], error["want"], error["have"]) == ("SIZE", "data.size", size, SIZE * COUNT)
+        assert ((error["code"], error["field"], error["want"], error["have"])
+                == ("SIZE", "data.size", size, SIZE * COUNT))
     done = run_pdecode([path])
     assert done.returncode == 1 and strict_json(done.stdout)["file"]["complete"] is False
-    assert subprocess.run([TOOLS / "pencode"], input=done.stdout, capture_output=True).stdout == data
+    assert (subprocess.run([TOOLS / "pencode"], input=done.stdout, capture_output=True).stdout
+            == data)
 
 
 @pytest.mark.parametrize("tail", [b"x", b"rubbish" * 9, bytes(5000), bytes(5000) + b"x"],
@@ -167,7 +181,8 @@ def test_what_is_no_record_stays_a_gap(features, tail, write, run_pdecode):
     done = run_pdecode([path])
     document = strict_json(done.stdout)
     assert (done.returncode, document["errors"]) == (0, []) and times(document) == ALL
-    assert [gap["data"] for gap in document["file"]["gaps"]] == ([tail.lstrip(b"\0").hex()] if any(tail) else [])
+    assert ([gap["data"] for gap in document["file"]["gaps"]]
+            == ([tail.lstrip(b"\0").hex()] if any(tail) else []))
 
 
 def test_attributes_after_the_data_are_not_taken_for_records(write, run_pdecode):
@@ -175,7 +190,7 @@ def test_attributes_after_the_data_are_not_taken_for_records(write, run_pdecode)
     assert done.returncode == 0 and times(strict_json(done.stdout)) == ALL
 
 
-# --- other modes ----------------------------------------------------------------------------------------------------
+# --- other modes ----------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("pieces", [1, 5])
 def test_compressed(pieces, write, run_pdecode):
@@ -187,7 +202,7 @@ def test_compressed(pieces, write, run_pdecode):
 
 
 def test_what_there_is_of_a_compressed_record(write, run_pdecode):
-    """Blocks that are whole are expanded."""
+    """Whole zstd blocks are expanded."""
     data = stated(16, records=[zstd_records(samples(0, COUNT), flush_every=SIZE * 10)])
     found = []
     for missing in range(1, 2000, 300):
@@ -196,14 +211,16 @@ def test_what_there_is_of_a_compressed_record(write, run_pdecode):
             done = run_pdecode(["--blobs", "full", *args, path])
             document = strict_json(done.stdout)
             found.append(times(document))
-            assert found[-1] == ALL[:len(found[-1])] and len(found[-1]) == walk(path)["perf.data"].samples
+            assert (found[-1] == ALL[:len(found[-1])]
+                    and len(found[-1]) == walk(path)["perf.data"].samples)
             assert [error["code"] for error in document["errors"]] == ["UNFINISHED", "TRUNCATED"]
-            assert subprocess.run([TOOLS / "pencode"], input=done.stdout, capture_output=True).stdout == path.read_bytes()
+            assert subprocess.run([TOOLS / "pencode"], input=done.stdout,
+                                  capture_output=True).stdout == path.read_bytes()
     assert 0 < len(found[-1]) < len(found[0]) < COUNT
 
 
 def test_a_directory(tmp_path, run_pdecode):
-    """What stands in data.N has no size stated anywhere; that of `data` has."""
+    """Only `data` has a header that states the size, data.N have none."""
     directory = tmp_path / "perf.data"
     directory.mkdir()
     parts = [samples(i * 100, 100) for i in range(3)]
@@ -214,19 +231,21 @@ def test_a_directory(tmp_path, run_pdecode):
         done = run_pdecode([*args, directory])
         document = strict_json(done.stdout)
         assert times(document) == ALL[:-1]
-        assert [(record.get("file"), record["zeros"]) for record in document["records"] if record["type"] == "SKIPPED"] == \
+        assert [(record.get("file"), record["zeros"]) for record in document["records"]
+                if record["type"] == "SKIPPED"] == \
             [(None, 64), ("data.0", 4096)]
         again = tmp_path / "again"
         subprocess.run([TOOLS / "pencode", "-o", f"{again}/"], input=done.stdout, check=True)
         assert {path.name: path.read_bytes() for path in again.iterdir()} == \
             {path.name: path.read_bytes() for path in directory.iterdir()}
         subprocess.run(["rm", "-r", again], check=True)
-    assert {name: one.samples for name, one in walk(directory).items()} == {"data": 100, "data.0": 100, "data.1": 99}
+    assert ({name: one.samples for name, one in walk(directory).items()}
+            == {"data": 100, "data.0": 100, "data.1": 99})
     for threads in "1", "3":
         assert stats_of(run_pdecode, directory, "-j", threads)["by_event"][0]["samples"] == COUNT
 
 
-# --- prepair --------------------------------------------------------------------------------------------------------
+# --- prepair --------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("size", [0, 8, SIZE * 10, SIZE * 10 + 16])
 def test_the_repaired_file_has_all_of_it(size, write, run_pdecode, tmp_path, perf):
@@ -235,7 +254,8 @@ def test_the_repaired_file_has_all_of_it(size, write, run_pdecode, tmp_path, per
     assert done.returncode == 1 and json.loads(done.stdout)["kept"]["records"] == COUNT
     again = run_pdecode([fixed])
     assert again.returncode == 0 and times(strict_json(again.stdout)) == ALL
-    report = subprocess.run([perf, "report", "--stats", "-i", fixed], capture_output=True, text=True)
+    report = subprocess.run([perf, "report", "--stats", "-i", fixed], capture_output=True,
+                            text=True)
     assert f"SAMPLE events:        {COUNT} " in report.stdout, report.stderr
 
 
@@ -246,5 +266,7 @@ def test_a_header_that_is_cut_off_names_its_record(left, record, tmp_path, run_p
     size = len(encode(samples(1, 1), Wire("<")))
     path.write_bytes(whole[:len(whole) - size + left])
     done = run_pdecode(["-f", "jsonl", str(path)])
-    errors = [line for line in map(strict_json, done.stdout.splitlines()) if line["kind"] == "error"]
-    assert [(e["code"], e.get("record"), e["have"]) for e in errors] == [("TRUNCATED", record, left)]
+    errors = [line for line in map(strict_json, done.stdout.splitlines())
+              if line["kind"] == "error"]
+    assert ([(e["code"], e.get("record"), e["have"]) for e in errors]
+            == [("TRUNCATED", record, left)])

@@ -1,4 +1,5 @@
-"""Attributes that read as zeros, like a block that never reached the disk: EVENT_DESC has a copy of each."""
+"""Attributes that read as zeros, like a block that never reached the disk: EVENT_DESC has a copy of
+each."""
 import json
 import struct
 import subprocess
@@ -12,7 +13,7 @@ pytestmark = pytest.mark.sanitize
 
 PERF = FIXTURES / "perf"
 FILES = ["01-basic", "12-tracepoints", "43-multi-event", "16-zstd"]
-IDS = 16        # bytes of the section at an entry's end that says where the ids are
+IDS = 16        # size of the ids' section at the end of an entry
 
 
 def zeroed(path, first, last):
@@ -46,13 +47,14 @@ def test_zeros_are_restored(name, first, last, run_pdecode, decode, tmp_path, pe
     assert samples(document) == samples(whole) != []
     again = subprocess.run([TOOLS / "pencode"], input=done.stdout, capture_output=True, timeout=60)
     assert again.stdout == path.read_bytes() or name == "16-zstd"
-    repaired = subprocess.run([TOOLS / "prepair", "-o", fixed, path], capture_output=True, timeout=60)
+    repaired = subprocess.run([TOOLS / "prepair", "-o", fixed, path], capture_output=True,
+                              timeout=60)
     assert repaired.returncode == 1
     assert stats(perf, fixed)["SAMPLE"] == stats(perf, source)["SAMPLE"]
 
 
 def test_without_a_copy(run_pdecode, tmp_path):
-    """The features are cut off: the samples' fields can't be known, and that is said."""
+    """Without the features the fields of samples are unknown, which is reported."""
     data = zeroed(PERF / "01-basic.data", 0, 0)
     at, size = struct.unpack_from("<2Q", data, 40)
     path = tmp_path / "zeroed.data"
@@ -63,7 +65,7 @@ def test_without_a_copy(run_pdecode, tmp_path):
 
 
 def test_a_copy_that_differs_is_noted(run_pdecode, decode, tmp_path):
-    """Nothing says which of the two is right: the header's is used."""
+    """It is not known which of the two is right: that of the header is used."""
     source, path = PERF / "01-basic.data", tmp_path / "differs.data"
     data = bytearray(source.read_bytes())
     at = struct.unpack_from("<Q", data, 24)[0] + 16     # sample_freq, 2000
@@ -75,23 +77,27 @@ def test_a_copy_that_differs_is_noted(run_pdecode, decode, tmp_path):
     assert json.loads(quiet.stdout)["attrs"][0]["attr"]["sample_freq"] == 2001
 
 
-@pytest.mark.parametrize("own, code", [(1, "SIZE"), (63, "SIZE"), (64, None), (0x100, "TRUNCATED"), (0xffffffff, "TRUNCATED")])
+@pytest.mark.parametrize("own, code", [(1, "SIZE"), (63, "SIZE"), (64, None), (0x100, "TRUNCATED"),
+                                       (0xffffffff, "TRUNCATED")])
 def test_a_size_that_no_recorder_writes(own, code, run_pdecode, tmp_path):
-    """An attribute states its size: less than the first kernels' or more than there is room for is damage."""
+    """An attribute states its size: one smaller than the first kernels', or larger than the entry,
+    is damage."""
     data = bytearray((PERF / "43-multi-event.data").read_bytes())
     stride, at = struct.unpack_from("<2Q", data, 16)
     struct.pack_into("<I", data, at + stride + 4, own)
     path = tmp_path / "size.data"
     path.write_bytes(data)
     done = run_pdecode([path])
-    found = [e["code"] for e in json.loads(done.stdout)["errors"] if e["record"] == "attrs" and e["offset"] == at + stride]
+    found = [e["code"] for e in json.loads(done.stdout)["errors"] if e["record"] == "attrs"
+             and e["offset"] == at + stride]
     assert (code in found) if code else not {"SIZE", "TRUNCATED"} & set(found), found
     assert done.returncode == 1 or not code
 
 
 @pytest.mark.parametrize("own, damaged", [(64, False), (0x100, True), (0xffffffff, True)])
 def test_a_size_that_no_recorder_writes_in_a_pipe(own, damaged, run_pdecode, tmp_path):
-    """HEADER_ATTR with an attribute that states more bytes than the record has: what is there is decoded."""
+    """HEADER_ATTR with an attribute that states more bytes than the record has is decoded as far as
+    it is there."""
     data = bytearray((PERF / "18-pipe.data").read_bytes())
     at = next(at for at in range(16, len(data), 8) if struct.unpack_from("<I", data, at)[0] == 64)
     struct.pack_into("<I", data, at + 12, own)

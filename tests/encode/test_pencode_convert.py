@@ -1,4 +1,5 @@
-"""pencode --mode, --byte-order and --compress: another file with the same records, which perf reads."""
+"""pencode --mode, --byte-order and --compress: the new file has the same records, and perf reads
+it."""
 import collections
 import json
 import re
@@ -15,7 +16,7 @@ from perfdata.container import Pipe
 from perfdata.records import header_attr
 
 CATALOG = {name: entry.data for name, entry in catalog().items()}
-# What a pipe can't carry: places in a file, and sections without bytes.
+# Features that a pipe can't have: places in a file, and empty sections.
 FILE_ONLY = ("TRACING_DATA", "BUILD_ID", "BRANCH_STACK", "AUXTRACE", "STAT", "DIR_FORMAT")
 
 
@@ -37,7 +38,7 @@ def as_list(doc, name):
 
 
 def build_ids(doc):
-    """As (pid, build id, file name), from the header or the records of a pipe."""
+    """(pid, build id, file name) from the header or from the records of a pipe."""
     found = as_list(doc, "BUILD_ID") + [r for r in doc["records"] if r["type"] == "HEADER_BUILD_ID"]
     return {(item.get("pid"), item["build_id"], item["filename"]) for item in found}
 
@@ -49,7 +50,8 @@ def test_a_feature_too_large_for_a_pipe_is_left_out_and_said(size, code):
     doc["features"]["CMDLINE"] = ["x" * size]
     done = run("pencode", "--mode", "pipe", stdin=json.dumps(doc).encode())
     assert done.returncode == code
-    said = "pencode: stdin: feature CMDLINE left out: it exceeds the 64 KiB of a pipe's record (a file can hold it)\n"
+    said = ("pencode: stdin: feature CMDLINE left out: it exceeds the 64 KiB of a pipe's record "
+            "(a file can hold it)\n")
     assert done.stderr.decode() == (said if code else "")
     after = document(done.stdout)
     assert after["errors"] == [] and ("CMDLINE" in after["features"]) == (code == 0)
@@ -58,11 +60,12 @@ def test_a_feature_too_large_for_a_pipe_is_left_out_and_said(size, code):
 
 @pytest.mark.parametrize("sizes", [(64, 128), (128, 64), (64, 72, 136)])
 def test_events_of_a_pipe_that_come_late(sizes):
-    """Each event after the samples of the one before, and larger or smaller."""
+    """Each event is after the samples of the one before, and larger or smaller."""
     parts = []
     for number, size in enumerate(sizes):
         sample = struct.pack("<IHHQQ", 9, 2, 24, number + 1, 5)
-        parts += [header_attr(attr("IDENTIFIER|IP", size=size, config=number), [number + 1]), lambda wire, s=sample: s]
+        parts += [header_attr(attr("IDENTIFIER|IP", size=size, config=number), [number + 1]),
+                  lambda wire, s=sample: s]
     before = document(Pipe(parts).build("<"))
     assert [event["attr"]["size"] for event in before["attrs"]] == list(sizes)
     the_same(document(pencode(before, "--mode", "file")), before)
@@ -94,7 +97,8 @@ def test_mode(fixture_file, before, mode, compress):
 
 
 def test_there_and_back(fixture_file, before):
-    """File to pipe to file, and the other way: nothing is lost but what a pipe can't say."""
+    """File to pipe to file, and pipe to file to pipe: only features that a pipe can't have are
+    lost."""
     _, text = pdecode(fixture_file.path)
     first, second = ("pipe", "file") if before["file"]["mode"] != "pipe" else ("file", "pipe")
     _, text = pdecode(pencode(text, "--mode", first))
@@ -118,24 +122,28 @@ def test_byte_order(fixture_file, before, mode):
 
 
 @pytest.mark.sanitize
-def test_catalogue_turns():
-    """Each entry turned to the other order decodes to what the catalogue's own twin does."""
+def test_catalogue_swaps():
+    """Each entry, swapped to the other order, decodes like the catalogue's entry in that order."""
     wrong = []
     for name, data in CATALOG.items():
         if not name.endswith(".le") or isinstance(data, dict) or data.startswith(b"\x1f\x8b"):
             continue
         doc = document(data)
-        if not is_sound(doc) or "trailing" in str(doc["records"]) or "padding" in str(doc) or "_raw" in str(doc["features"]):
+        if (not is_sound(doc) or "trailing" in str(doc["records"]) or "padding" in str(doc)
+            or "_raw" in str(doc["features"])):
             continue
-        if any(r["type"] in COMPRESSED or r["type"] == "UNKNOWN" or "body" in r for r in doc["records"]):
+        if any(r["type"] in COMPRESSED or r["type"] == "UNKNOWN" or "body" in r
+               for r in doc["records"]):
             continue
         twin = document(CATALOG[name[:-3] + ".be"])
         after = document(pencode(doc, "--byte-order", "big"))
-        if records_of(after) != records_of(twin) or after["attrs"] != twin["attrs"] or after["features"] != twin["features"]:
+        if (records_of(after) != records_of(twin) or after["attrs"] != twin["attrs"]
+            or after["features"] != twin["features"]):
             wrong.append(name)
-    # raw data and strings of bytes are not turned: they are their event's, and the twins have theirs in their own order
-    assert [name for name in wrong if not re.match("tracepoint|lookup|feature-bpf|features-all|bpf-prog|feature-tracing|"
-                                                   "header-tracing|feature-simpleperf|features-pipe|producer", name)] == []
+    # raw data and byte strings are not swapped; the other entry has its own
+    assert [name for name in wrong
+            if not re.match("tracepoint|lookup|feature-bpf|features-all|bpf-prog|feature-tracing|"
+                            "header-tracing|feature-simpleperf|features-pipe|producer", name)] == []
 
 
 @pytest.mark.parametrize("directory", ["20-threads.data", "96-zstd-threads.data"])
@@ -155,17 +163,19 @@ def test_directories(directory, decode, tmp_path):
 # --- perf reads it ---
 
 def perf_words(perf, path, *command, stdin=None):
-    done = subprocess.run([perf, *command, "-i", "-" if stdin else path], input=stdin, capture_output=True, timeout=TIMEOUT)
-    return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+    done = subprocess.run([perf, *command, "-i", "-" if stdin else path], input=stdin,
+                          capture_output=True, timeout=TIMEOUT)
+    return (done.returncode, done.stdout.decode(errors="replace"),
+            done.stderr.decode(errors="replace"))
 
 
-CONVERTED = ("01-basic.data", "02-callgraph-fp.data", "03-callgraph-dwarf.data", "05-switch-events.data",
-             "12-tracepoints.data", "16-zstd.data", "18-pipe.data", "19-pipe-tp.data", "43-multi-event.data",
-             "95-zstd-pipe.data", "09-regs.data")
+CONVERTED = ("01-basic.data", "02-callgraph-fp.data", "03-callgraph-dwarf.data",
+             "05-switch-events.data", "12-tracepoints.data", "16-zstd.data", "18-pipe.data",
+             "19-pipe-tp.data", "43-multi-event.data", "95-zstd-pipe.data", "09-regs.data")
 
 
 def script_of(perf, path):
-    """perf reads tracepoint formats of a pipe only from a real one."""
+    """perf reads the tracepoint formats of pipe mode only from a pipe."""
     data = path.read_bytes()
     is_pipe = data[8:16] == (16).to_bytes(8, "little")
     code, out, _ = perf_words(perf, path, "script", stdin=data if is_pipe else None)
@@ -185,20 +195,21 @@ def test_perf_reads_conversions(perf, name, tmp_path):
             assert script_of(perf, out) == expected, (mode, compress)
 
 
-# What perf 6.1 says of those that it does not read to their end. Everything else it has to take.
+# The messages of perf 6.1 for entries that it does not read to the end. It must read all others.
 PERF_WORDS = [
-    # it wants ID in read_format wherever counts are in records
-    (r"(read-format|sample-read)-(0[0-389]|1[016-9]|2[4-7])|sample-read|sample-all-weight(-struct)?",
+    # it requires ID in read_format if records have counts
+    (r"(read-format|sample-read)-(0[0-389]|1[016-9]|2[4-7])"
+     r"|sample-read|sample-all-weight(-struct)?",
      "non matching read_format"),
-    # hw_idx has to be there for it, branches or not
+    # it requires hw_idx even without branches
     (r"branch-hw-idx-left-out", "Can't parse sample"),
     # a group needs events
     (r"sample-read-group-empty", "failed to process type: 9"),
-    # the ids have to be those of the file's events
+    # it requires ids of events in the file
     (r"id-index(-guest)?", "failed to process type: 69 [No such file"),
-    # the decoder's event has to be there, and known to perf 6.1
+    # it requires the decoder's event, and must know it
     (r"auxtrace-info-(cs-etm-[012]|vpa-dtl|of-later)", "failed to process type: 70"),
-    # AUXTRACE_INFO has to come first, and then real traces
+    # it requires AUXTRACE_INFO first, and then real traces
     (r"auxtrace(-empty|-of-records)?", "failed to process type: 71"),
 ]
 
@@ -212,19 +223,22 @@ def names_in_dump(out):
 
 
 def perf_catalogue():
-    """Entries of record types and sample bits that perf 6.1 knows, without those that are odd on purpose."""
-    odd = ("tracepoint", "simpleperf", "unknown", "newer", "trailing", "lookup", "bitmap", "producer", "not-utf8")
-    known = ("mmap", "lost", "comm", "exit", "throttle", "unthrottle", "fork", "aux", "itrace", "switch", "namespaces",
-             "ksymbol", "bpf-event", "cgroup", "text-poke", "trailer-", "read-format", "sample-", "branch-", "data-src",
-             "transaction", "regs-x86", "raw-", "stack-", "id-index", "thread-map", "time-conv", "cpu-map", "event-update",
-             "stat", "finished", "header-build-id", "auxtrace")
+    """The entries with record types and sample bits that perf 6.1 knows, and without deliberate
+    faults."""
+    odd = ("tracepoint", "simpleperf", "unknown", "newer", "trailing", "lookup", "bitmap",
+           "producer", "not-utf8")
+    known = ("mmap", "lost", "comm", "exit", "throttle", "unthrottle", "fork", "aux", "itrace",
+             "switch", "namespaces", "ksymbol", "bpf-event", "cgroup", "text-poke", "trailer-",
+             "read-format", "sample-", "branch-", "data-src", "transaction", "regs-x86", "raw-",
+             "stack-", "id-index", "thread-map", "time-conv", "cpu-map", "event-update", "stat",
+             "finished", "header-build-id", "auxtrace")
     return [name for name in CATALOG if name.endswith(".le") and name.startswith(known) and
             not isinstance(CATALOG[name], dict) and not any(word in name for word in odd)]
 
 
 @pytest.mark.parametrize("name", perf_catalogue())
 def test_perf_reads_every_type(perf, name, tmp_path):
-    """perf dumps what pencode laid out anew just as it dumps the entry itself: offsets apart."""
+    """perf's dump of pencode's new file is that of the entry, apart from offsets."""
     doc = document(CATALOG[name])
     if doc["file"]["mode"] != "file":
         pytest.skip("pipes: above")
@@ -244,7 +258,8 @@ def test_perf_reads_every_type(perf, name, tmp_path):
     assert (code, without_places(out)) == (expected[0], without_places(expected[1]))
     if code < 0:
         pytest.skip(f"this perf crashes on the entry itself: signal {-code}")
-    words = next((words for names, words in PERF_WORDS if re.fullmatch(rf"(?:{names})\.le", name)), None)
+    words = next((words for names, words in PERF_WORDS if re.fullmatch(rf"(?:{names})\.le", name)),
+                 None)
     if words:
         assert words in err
     else:

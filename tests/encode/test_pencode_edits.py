@@ -1,5 +1,5 @@
-"""JSON written or edited by people and programs: derived values may be missing, other spellings are accepted, and errors state
-line and path."""
+"""JSON written or edited by people and programs: derived values may be missing, other spellings are
+accepted, and errors state line and path."""
 import copy
 import json
 import os
@@ -10,19 +10,21 @@ import subprocess
 import pytest
 
 from conftest import FIXTURES, ROOT, TOOLS, strict_json, strict_json_lines
-from encoding import (COMPRESSED, document, events_of, features_of, pdecode, pencode, records_of, refusal, run)
+from encoding import (COMPRESSED, document, events_of, features_of, pdecode, pencode, records_of,
+                      refusal, run)
 from perfdata.catalog import catalog
 
 CATALOG = {name: entry.data for name, entry in catalog().items()}
 
 # --- derived values left out ---
 
-FILE_DERIVED = ("size", "header_size", "attr_size", "data_offset", "data_size", "long_size", "adds_features", "sections",
-                "gaps", "complete")
+FILE_DERIVED = ("size", "header_size", "attr_size", "data_offset", "data_size", "long_size",
+                "adds_features", "sections", "gaps", "complete")
 RECORD_DERIVED = ("offset", "inner_offset", "size", "cut", "event")
-# Counts that stand beside what they count, and sizes beside their bytes.
-COUNTS = {"nr_namespaces": "namespaces", "old_len": "old_bytes", "new_len": "new_bytes", "build_id_size": "build_id",
-          "nr_ids": "ids", "nr_entries": "entries", "nr_domains": "domains", "info_len": "info", "data_len": "data"}
+# Counts of arrays, and sizes of bytes.
+COUNTS = {"nr_namespaces": "namespaces", "old_len": "old_bytes", "new_len": "new_bytes",
+          "build_id_size": "build_id", "nr_ids": "ids", "nr_entries": "entries",
+          "nr_domains": "domains", "info_len": "info", "data_len": "data"}
 
 
 def drop_counts(value):
@@ -76,14 +78,15 @@ def without_derived(doc):
 
 
 def is_sound(doc):
-    """Nothing damaged, and no bytes that only their place explains."""
+    """Whether there is no damage, and no bytes that have meaning only at their place."""
     text = json.dumps(doc["records"])
     return not doc["errors"] and "trailing" not in text and not doc["file"].get("gaps")
 
 
 def same_meaning(after, before):
     def plain(records):
-        """Without what is derived, and the zeros behind text that perf rounds in its own way."""
+        """Without derived values, and the zeros after text, of which perf writes varying
+        numbers."""
         records = copy.deepcopy(records)
         for record in records:
             for key in ("size", "attr_index", "event", "padding"):
@@ -140,7 +143,8 @@ def test_lines_written_differently(write, data):
     _, text = pdecode(data, "-f", "jsonl")
     lines = strict_json_lines(text)
     assert pencode("\n".join(map(write, lines)).encode()) == data
-    assert pencode("".join(map(write, lines)).encode()) == data   # not even ends of lines are needed
+    # newlines are not needed either
+    assert pencode("".join(map(write, lines)).encode()) == data
 
 
 def other_numbers(value, key=None):
@@ -155,8 +159,9 @@ def other_numbers(value, key=None):
     return value
 
 
-@pytest.mark.parametrize("name", ["features-all.le", "sample-all-weight.be", "pipe.le", "features-pipe.be", "mmap2.le",
-                                  "cpu-map-mask8.le", "id-index.be", "namespaces.le", "auxtrace-info-intel-pt.le"])
+@pytest.mark.parametrize("name", ["features-all.le", "sample-all-weight.be", "pipe.le",
+                                  "features-pipe.be", "mmap2.le", "cpu-map-mask8.le", "id-index.be",
+                                  "namespaces.le", "auxtrace-info-intel-pt.le"])
 def test_numbers_as_text_and_addresses_as_numbers(name):
     doc = other_numbers(document(CATALOG[name], "--blobs", "full"))
     assert pencode(doc) == CATALOG[name]
@@ -210,14 +215,16 @@ def test_sample_made_longer():
 
 
 def test_made_by_hand():
-    """The least that is a file: an event, and two records."""
+    """The smallest file: an event, and two records."""
     after = document(pencode({
         "attrs": [{"attr": {"type": "SOFTWARE", "config": "0x0", "sample_period": 1000,
-                            "sample_type": {"names": ["IP", "TID", "CALLCHAIN"]}, "flags": {"names": ["sample_id_all"]},
+                            "sample_type": {"names": ["IP", "TID", "CALLCHAIN"]},
+                            "flags": {"names": ["sample_id_all"]},
                             "precise_ip": 2}}],
         "records": [
             {"type": "COMM", "pid": 7, "tid": 7, "comm": "ls", "sample_id": {"pid": 7, "tid": 7}},
-            {"type": "SAMPLE", "cpumode": "USER", "misc_flags": ["EXACT_IP"], "ip": "0x401000", "pid": 7, "tid": 7,
+            {"type": "SAMPLE", "cpumode": "USER", "misc_flags": ["EXACT_IP"], "ip": "0x401000",
+             "pid": 7, "tid": 7,
              "callchain": ["USER", "0x401000", 4198400]},
         ]}))
     assert not after["errors"]
@@ -235,17 +242,20 @@ def test_no_event_at_all():
     assert [record["type"] for record in after["records"]] == ["FINISHED_ROUND"]
 
 
-@pytest.mark.parametrize("text", ["\U0001d800", "\U0001f600", "a\U0010fffd\\ud800b", "\ufffd", "\u20ac\n\"\\"])
+@pytest.mark.parametrize("text", ["\U0001d800", "\U0001f600", "a\U0010fffd\\ud800b", "\ufffd",
+                                  "\u20ac\n\"\\"])
 def test_characters_beyond_the_first_plane(text):
     doc = base()
     doc["features"]["HOSTNAME"] = text
     assert document(pencode(json.dumps(doc).encode()))["features"]["HOSTNAME"] == text
-    assert document(pencode(json.dumps(doc, ensure_ascii=False).encode()))["features"]["HOSTNAME"] == text
+    assert (document(pencode(json.dumps(doc, ensure_ascii=False).encode()))["features"]["HOSTNAME"]
+            == text)
 
 
-@pytest.mark.parametrize("name", ["lookup-identifier.le", "lookup-identifier.be", "lookup-id.le", "two-attrs.le"])
+@pytest.mark.parametrize("name", ["lookup-identifier.le", "lookup-identifier.be", "lookup-id.le",
+                                  "two-attrs.le"])
 def test_event_by_id(name):
-    """Events whose samples are laid out differently: the id in the record says which it is."""
+    """Events with different layouts of samples: the id in the record selects the event."""
     before = document(CATALOG[name])
     doc = copy.deepcopy(before)
     for record in doc["records"]:
@@ -255,9 +265,10 @@ def test_event_by_id(name):
 
 
 def test_event_by_name():
-    """Without an id, the event's name says which it is."""
+    """Without an id, the event is selected by name."""
     events = [{"name": "a", "attr": {"type": "SOFTWARE", "sample_type": {"names": ["IP"]}}},
-              {"name": "b", "attr": {"type": "SOFTWARE", "sample_type": {"names": ["ADDR", "TIME"]}}}]
+              {"name": "b",
+               "attr": {"type": "SOFTWARE", "sample_type": {"names": ["ADDR", "TIME"]}}}]
     made = {"attrs": events, "records": [{"type": "SAMPLE", "event": "b", "addr": "0x1", "time": 2},
                                          {"type": "SAMPLE", "event": "a", "ip": "0x1"}]}
     pencode(made)
@@ -278,7 +289,7 @@ def at(doc, *path):
 
 
 WRONG = [
-    # where, what stands there, path that is named, words of the message
+    # place, value, path in the message, words of the message
     (("records", 0, "ip"), "0xzz", r"records\[0\]\.ip", "number"),
     (("records", 0, "ip"), [], r"records\[0\]\.ip", "number"),
     (("records", 0, "ip"), {}, r"records\[0\]\.ip", "number"),
@@ -307,10 +318,12 @@ WRONG = [
     (("attrs", 0, "attr"), [], r"attrs\[0\]\.attr", "object"),
     (("attrs", 0, "attr", "type"), "HARDWEAR", r"attrs\[0\]\.attr\.type", "HARDWARE, SOFTWARE"),
     (("attrs", 0, "attr", "typ"), 1, r"attrs\[0\]\.attr\.typ", "mean type"),
-    (("attrs", 0, "attr", "sample_type"), {"names": ["IPP"]}, r"attrs\[0\]\.attr\.sample_type\.names", ""),
+    (("attrs", 0, "attr", "sample_type"), {"names": ["IPP"]},
+     r"attrs\[0\]\.attr\.sample_type\.names", ""),
     (("attrs", 0, "attr", "sample_type"), {"raw": "x"}, r"attrs\[0\]\.attr\.sample_type\.raw", ""),
     (("attrs", 0, "attr", "sample_type"), ["IP"], r"attrs\[0\]\.attr\.sample_type", ""),
-    (("attrs", 0, "attr", "wakeup_events"), -1 << 40, r"attrs\[0\]\.attr\.wakeup_events", "too large"),
+    (("attrs", 0, "attr", "wakeup_events"), -1 << 40, r"attrs\[0\]\.attr\.wakeup_events",
+     "too large"),
     (("attrs", 0, "ids"), 5, r"attrs\[0\]\.ids", "array"),
     (("attrs", 0, "ids"), ["x"], r"attrs\[0\]\.ids", "integer"),
     (("attrs", 0, "name"), 5, r"attrs\[0\]\.name", "string"),
@@ -322,7 +335,8 @@ WRONG = [
     (("features", "CMDLINE"), ["perf", None], r"features\.CMDLINE\[1\]", "string"),
     (("features", "BUILD_ID"), [{"build_id": "0"}], r"features\.BUILD_ID\[0\]\.build_id", "hex"),
     (("features", "BUILD_ID"), [None], r"features\.BUILD_ID\[0\]", "object"),
-    (("features", "BUILD_ID"), [{"pid": 1, "build_id": "00" * 21}], r"features\.BUILD_ID\[0\]\.build_id", "longer"),
+    (("features", "BUILD_ID"), [{"pid": 1, "build_id": "00" * 21}],
+     r"features\.BUILD_ID\[0\]\.build_id", "longer"),
     (("features",), [], "features", "object"),
     (("file",), [], "file", "object"),
     (("file", "mode"), "fiel", r"file\.mode", "pipe"),
@@ -343,7 +357,8 @@ WRONG = [
 
 @pytest.mark.sanitize
 @pytest.mark.parametrize("path, value, named, words", WRONG,
-                         ids=["-".join(map(str, path)) + f"-{value!r:.20}" for path, value, _, _ in WRONG])
+                         ids=["-".join(map(str, path)) + f"-{value!r:.20}"
+                              for path, value, _, _ in WRONG])
 def test_wrong_value(path, value, named, words):
     doc = base()
     holder, key = at(doc, *path)
@@ -370,16 +385,20 @@ def test_wrong_value(path, value, named, words):
     ("sample-stack-user.le", ("stack_user", "data"), 5, r"stack_user\.data"),
     ("sample-branch-stack.le", ("branch_stack", "entries"), {}, r"branch_stack\.entries"),
     ("sample-branch-stack.le", ("branch_stack", "entries"), [5], r"branch_stack\.entries\[0\]"),
-    ("sample-branch-stack.le", ("branch_stack", "entries"), [{"from": "x"}], r"branch_stack\.entries\[0\]\.from"),
-    ("sample-branch-stack.le", ("branch_stack", "entries"), [{"mispred": 2}], r"branch_stack\.entries\[0\]\.mispred"),
-    ("sample-branch-stack.le", ("branch_stack", "entries"), [{"form": 2}], r"branch_stack\.entries\[0\]\.form"),
+    ("sample-branch-stack.le", ("branch_stack", "entries"), [{"from": "x"}],
+     r"branch_stack\.entries\[0\]\.from"),
+    ("sample-branch-stack.le", ("branch_stack", "entries"), [{"mispred": 2}],
+     r"branch_stack\.entries\[0\]\.mispred"),
+    ("sample-branch-stack.le", ("branch_stack", "entries"), [{"form": 2}],
+     r"branch_stack\.entries\[0\]\.form"),
     ("sample-weight-struct.le", ("weight_struct",), [], r"weight_struct"),
     ("sample-data-src.le", ("data_src",), {"op": "x"}, r"data_src"),
     ("sample-transaction.le", ("transaction",), {"raw": "x"}, r"transaction"),
 ])
 def test_wrong_value_in_a_sample(name, path, value, named):
     doc = document(CATALOG[name])
-    number, sample = next((i, record) for i, record in enumerate(doc["records"]) if record["type"] == "SAMPLE")
+    number, sample = next((i, record) for i, record in enumerate(doc["records"])
+                          if record["type"] == "SAMPLE")
     sample.pop("size")
     holder, key = at(sample, *path)
     holder[key] = value
@@ -431,7 +450,8 @@ def test_wrong_value_in_a_sample(name, path, value, named):
     (b"[" * 100000, "an object"),
     (b'{"records":[\n\n\n{"type":"COMM",\n"comm":5}]}', "stdin:4: "),
     (b'{"kind":"file","mode":"file"}\n{"kind":"recrod"}', "stdin:2: `kind`"),
-    (b'{"kind":"file","mode":"file"}\n{"kind":"record","type":"COMM"}\n\n{"type":"COMM","pid":1}\n', "stdin:4: .*`kind`"),
+    (b'{"kind":"file","mode":"file"}\n{"kind":"record","type":"COMM"}\n\n{"type":"COMM","pid":1}\n',
+     "stdin:4: .*`kind`"),
     (b'{"kind":"record","type":"COMM"}\n{"file":"data.1","type":"COMM"}', "stdin:2: .*`kind`"),
     (b'{"kind":"record","type":"COMM"}\n{}', "stdin:2: .*`kind`"),
     (b'{"kind":"record","type":"COMM"}\n{"summary":{"records":1}}', "stdin:2: .*`kind`"),
@@ -451,28 +471,32 @@ def test_no_json(text, words):
 
 @pytest.mark.parametrize("where", ["README", "help"])
 def test_the_example_without_some_records(where, tmp_path):
-    """With what Debian 12 has, and to the last bit: the kernel's pgoff has 64."""
-    text = (ROOT / "README.md").read_text() if where == "README" else run("pencode", "--help").stdout.decode()
+    """With the tools of Debian 12, and exact for 64-bit numbers such as the kernel's pgoff."""
+    text = ((ROOT / "README.md").read_text() if where == "README"
+            else run("pencode", "--help").stdout.decode())
     line, = re.findall(r"^ +(pdecode .*\bless\.data)$", text, flags=re.M)
     source = FIXTURES / "perf" / "45-kernel-callchains.data"
     shutil.copyfile(source, tmp_path / "perf.data")
-    done = subprocess.run(["bash", "-o", "pipefail", "-c", line], cwd=tmp_path, capture_output=True, text=True,
-                          env={**os.environ, "PATH": f"{TOOLS}:{os.environ['PATH']}"})
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", line], cwd=tmp_path, capture_output=True,
+                          text=True, env={**os.environ, "PATH": f"{TOOLS}:{os.environ['PATH']}"})
     assert (done.returncode, done.stderr) == (0, "")
     before, after = document(source), document(tmp_path / "less.data")
     assert any(record.get("pgoff", 0) > 2 ** 53 for record in before["records"])
-    assert records_of(after) == [record for record in records_of(before) if record["type"] != "MMAP2"] != records_of(before)
+    assert (records_of(after)
+            == [record for record in records_of(before) if record["type"] != "MMAP2"]
+            != records_of(before))
     assert (events_of(after), after["features"]) == (events_of(before), before["features"])
 
 
 @pytest.mark.sanitize
 def test_keys_in_any_order():
-    """As tools that sort them write lines: what `kind` stands behind does not make a document of them."""
+    """Lines whose keys a tool has sorted: keys before `kind` do not make them a document."""
     data = CATALOG["file.le"]
     _, lines = pdecode(data, "-f", "jsonl")
     lines = [json.loads(line) for line in lines.splitlines()]
     assert {"file", "record", "summary"} <= {line["kind"] for line in lines}
-    for order in (sorted, lambda keys: sorted(keys, reverse=True), lambda keys: sorted(keys, key=lambda key: key == "kind")):
+    for order in (sorted, lambda keys: sorted(keys, reverse=True),
+                  lambda keys: sorted(keys, key=lambda key: key == "kind")):
         text = "\n".join(json.dumps({key: line[key] for key in order(line)}) for line in lines)
         assert pencode(text.encode()) == data
 

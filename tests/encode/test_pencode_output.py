@@ -1,4 +1,4 @@
-"""Output of pencode: exit codes, memory, help, and that failures leave no files."""
+"""Output of pencode: exit codes, memory, help; no files after a failure."""
 import json
 import os
 import resource
@@ -26,7 +26,7 @@ def text():
 
 @pytest.fixture
 def inside(tmp_path):
-    """Function: what is in the directory, and what was there before the test is to be taken away."""
+    """Function: the content of the directory, except for files from before the test."""
     return lambda: sorted(path.name for path in tmp_path.iterdir())
 
 
@@ -80,8 +80,10 @@ def test_nothing_is_written_of_what_is_wrong(tmp_path, inside):
 
 
 def test_late_error_after_many_records(tmp_path, inside):
-    line = json.dumps({"kind": "record", "type": "COMM", "pid": 1, "tid": 1, "comm": "x" * 200}) + "\n"
-    done = run("pencode", "-o", tmp_path / "out", stdin=(line * 5000 + '{"kind":"record","type":"COMM","pid":{}}').encode())
+    line = (json.dumps({"kind": "record", "type": "COMM", "pid": 1, "tid": 1, "comm": "x" * 200})
+            + "\n")
+    done = run("pencode", "-o", tmp_path / "out",
+               stdin=(line * 5000 + '{"kind":"record","type":"COMM","pid":{}}').encode())
     assert done.returncode == 3
     assert b"stdin:5001: pid: " in done.stderr
     assert inside() == []
@@ -93,7 +95,8 @@ def test_input_named_and_output_the_same(tmp_path, inside):
     path.write_bytes(pdecode(DATA)[1])
     assert run("pencode", path, "-o", path).returncode == 0
     assert path.read_bytes() == DATA
-    again = subprocess.run(f"'{TOOLS}/pdecode' '{path}' | '{TOOLS}/pencode' -o '{path}'", shell=True, timeout=TIMEOUT)
+    again = subprocess.run(f"'{TOOLS}/pdecode' '{path}' | '{TOOLS}/pencode' -o '{path}'",
+                           shell=True, timeout=TIMEOUT)
     assert again.returncode == 0 and path.read_bytes() == DATA
     assert inside() == ["x"]
 
@@ -102,7 +105,8 @@ def test_input_named_and_output_the_same(tmp_path, inside):
 def test_devices_are_written_into(text):
     before = os.stat("/dev/null")
     assert run("pencode", "-o", "/dev/null", stdin=text).returncode == 0
-    assert stat.S_ISCHR(os.stat("/dev/null").st_mode) and os.stat("/dev/null").st_ino == before.st_ino
+    assert (stat.S_ISCHR(os.stat("/dev/null").st_mode)
+            and os.stat("/dev/null").st_ino == before.st_ino)
     assert run("pencode", "-o", "/dev/stdout", stdin=text).stdout == DATA
     assert run("pencode", "-o", "-", stdin=text).stdout == DATA
 
@@ -111,20 +115,22 @@ def test_devices_are_written_into(text):
 @pytest.mark.parametrize("args", [("-o", "/dev/full"), ()], ids=["named", "stdout"])
 def test_full_disk(text, args):
     with open("/dev/full", "wb") as full:
-        done = subprocess.run([TOOLS / "pencode", *args], input=text, stdout=full, stderr=subprocess.PIPE, timeout=TIMEOUT)
+        done = subprocess.run([TOOLS / "pencode", *args], input=text, stdout=full,
+                              stderr=subprocess.PIPE, timeout=TIMEOUT)
     assert done.returncode == 4
     assert b"No space left" in done.stderr
 
 
 def test_no_room_for_files(text, tmp_path, inside):
-    """A limit stands for a disk: what is written fails half-way."""
-    line = json.dumps({"kind": "record", "type": "COMM", "pid": 1, "tid": 1, "comm": "x" * 200}) + "\n"
+    """A limit on the file size, like a full disk: writing fails half-way."""
+    line = (json.dumps({"kind": "record", "type": "COMM", "pid": 1, "tid": 1, "comm": "x" * 200})
+            + "\n")
 
     def limit():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
-    done = subprocess.run([TOOLS / "pencode", "-o", tmp_path / "out"], input=(line * 5000).encode(), capture_output=True,
-                          preexec_fn=limit, timeout=TIMEOUT)
+    done = subprocess.run([TOOLS / "pencode", "-o", tmp_path / "out"], input=(line * 5000).encode(),
+                          capture_output=True, preexec_fn=limit, timeout=TIMEOUT)
     assert done.returncode == 4
     assert b"File too large" in done.stderr
     assert inside() == []
@@ -139,7 +145,8 @@ def test_closed_stdout(text):
 def test_reader_gone(text):
     read, write = os.pipe()
     os.close(read)
-    done = subprocess.run([TOOLS / "pencode"], input=text, stdout=write, stderr=subprocess.PIPE, timeout=TIMEOUT)
+    done = subprocess.run([TOOLS / "pencode"], input=text, stdout=write, stderr=subprocess.PIPE,
+                          timeout=TIMEOUT)
     os.close(write)
     assert done.returncode == -signal.SIGPIPE and not done.stderr
 
@@ -161,8 +168,10 @@ def test_directory_without_permission(text, tmp_path):
 
 
 @pytest.mark.sanitize
-@pytest.mark.parametrize("args", [("--compress=0",), ("--compress=23",), ("--compress=x",), ("--compress=",), ("-z1x",),
-                                  ("--mode=fiel",), ("--byte-order=middle",), ("--memory=x",), ("a", "b"), ("--nonsense",)])
+@pytest.mark.parametrize("args", [("--compress=0",), ("--compress=23",), ("--compress=x",),
+                                  ("--compress=",), ("-z1x",),
+                                  ("--mode=fiel",), ("--byte-order=middle",), ("--memory=x",),
+                                  ("a", "b"), ("--nonsense",)])
 def test_usage(args):
     done = run("pencode", *args, stdin=b"{}")
     assert done.returncode == 2 and done.stderr and not done.stdout
@@ -177,7 +186,7 @@ def test_input_that_is_not_there(tmp_path, inside):
 
 
 def test_directory_over_another_recording(tmp_path):
-    """data.N that would be read with the new ones are in the way; what is there stays as it is."""
+    """An old data.N that would be read with the new ones is an error; nothing is changed."""
     _, text = pdecode(FIXTURES / "perf" / "20-threads.data", "--blobs", "full")
     out = tmp_path / "out"
     assert run("pencode", "-o", f"{out}/", stdin=text).returncode == 0
@@ -193,22 +202,29 @@ def test_directory_needs_one(tmp_path, inside):
     _, text = pdecode(FIXTURES / "perf" / "20-threads.data")
     for out in (tmp_path / "out", "-"):
         done = run("pencode", "-o", out, stdin=text)
-        assert done.returncode == 3 and b"the recording is a directory: write it to one (-o DIR/), or" in done.stderr
+        assert (done.returncode == 3
+                and b"the recording is a directory: write it to one (-o DIR/), or" in done.stderr)
     assert inside() == []
     assert run("pencode", "-o", tmp_path / "out", "--mode=file", stdin=text).returncode == 0
 
 
 def test_file_that_would_become_a_directory(text, tmp_path, inside):
-    """DIR/data alone would pass for a recording with threads. What to give instead is said, and works."""
+    """DIR/data alone would look like a recording with threads. The message states what to use
+    instead, which works."""
     (tmp_path / "out").mkdir()
     lines = run("pdecode", "-f", "jsonl", "-", stdin=DATA).stdout
-    parts = [b'{"kind":"record","type":"COMM","pid":1,"tid":1,"comm":"a"}', b'{"attrs":[{"attr":{"type":1}}]}']
+    parts = [b'{"kind":"record","type":"COMM","pid":1,"tid":1,"comm":"a"}',
+             b'{"attrs":[{"attr":{"type":1}}]}']
     threads = pdecode(FIXTURES / "perf" / "20-threads.data")[1]
-    for args, out, given in [((), out, given) for out in ("out", "out/", "new/") for given in (text, lines, *parts)] + [
+    for args, out, given in [((), out, given) for out in ("out", "out/", "new/")
+                             for given in (text, lines, *parts)] + [
             (("--mode=file",), "out", threads), (("--mode=pipe",), "new/", threads)]:
-        done = run("pencode", "-o", tmp_path / out if out == "out" else f"{tmp_path}/{out}", *args, stdin=given)
+        done = run("pencode", "-o", tmp_path / out if out == "out" else f"{tmp_path}/{out}", *args,
+                   stdin=given)
         place = f"{tmp_path}/{out.rstrip('/')}/"
-        assert (done.returncode, done.stderr.decode()) == (4, f"pencode: {place}: is a directory, but the recording is one file: "
+        assert (done.returncode, done.stderr.decode()) == (4,
+                                                           f"pencode: {place}: is a directory, but "
+                                                           "the recording is one file: "
                                                               f"use -o {place}perf.data\n")
         assert inside() == ["out"] and not list((tmp_path / "out").iterdir())
     assert run("pencode", "-o", tmp_path / "out" / "perf.data", stdin=text).returncode == 0
@@ -216,7 +232,7 @@ def test_file_that_would_become_a_directory(text, tmp_path, inside):
 
 
 def test_directory_that_can_not_hold_it(tmp_path, inside):
-    """What is in the way of a file is said, and what is there stays."""
+    """The message names the entry that is in the way, and nothing is changed."""
     _, text = pdecode(FIXTURES / "perf" / "20-threads.data")
     for name in ("data", "data.1"):
         (tmp_path / name / name).mkdir(parents=True)
@@ -236,7 +252,8 @@ def test_help_and_man():
 
 # --- memory ---
 
-# A child's peak counts the process it was forked from, and pytest's is large: a small one starts the tool.
+# The peak of a child includes that of its parent before exec, and pytest is large: a small parent
+# is needed.
 LAUNCHER = """import resource, subprocess, sys
 status = subprocess.run(sys.argv[1:]).returncode
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
@@ -245,9 +262,10 @@ sys.exit(status)
 
 
 def peak(args, path):
-    """KiB at most held while pencode reads the file."""
+    """The peak memory of pencode in KiB."""
     with open(path, "rb") as source:
-        done = subprocess.run([sys.executable, "-c", LAUNCHER, TOOLS / "pencode", *args, "-o", "/dev/null"],
+        done = subprocess.run([sys.executable, "-c", LAUNCHER, TOOLS / "pencode", *args, "-o",
+                               "/dev/null"],
                               stdin=source, stdout=subprocess.PIPE, check=True)
     return int(done.stdout)
 
@@ -266,7 +284,9 @@ def test_memory_does_not_grow(form, tmp_path):
                 f.write(json.dumps({"kind": "attr", **attr}) + "\n")
             records = "".join(json.dumps({"kind": "record", **r}) + "\n" for r in doc["records"])
         else:
-            f.write(f'{{"file":{json.dumps(doc["file"])},"attrs":{json.dumps(doc["attrs"])},"records":[' + records)
+            f.write(
+                f'{{"file":{json.dumps(doc["file"])},"attrs":{json.dumps(doc["attrs"])},"records":['
+                + records)
         while f.tell() < 60_000_000:
             f.write(records if form == "jsonl" else ",\n" + records)
         if form == "json":

@@ -4,7 +4,8 @@ import random
 import pytest
 
 from conftest import FIXTURES, fixture_files
-from encoding import COMPRESSED, document, features_of, first_difference, pdecode, pencode, records_of, run
+from encoding import (COMPRESSED, document, features_of, first_difference, pdecode, pencode,
+                      records_of, run)
 from perfdata.catalog import catalog
 
 GZIP = b"\x1f\x8b"
@@ -13,7 +14,8 @@ FORMATS = ("json", "jsonl")
 
 
 def same_again(data, *args):
-    """Says what differs when the bytes don't come back; None when they do, or are no perf.data at all."""
+    """The difference if the bytes are not returned. None if they are, or if they are no
+    perf.data."""
     code, text = pdecode(data, *args)
     if code == 3:
         return None
@@ -23,7 +25,8 @@ def same_again(data, *args):
         return done.stderr.decode()
     if done.stdout == data:
         return None
-    return f"{len(data)} bytes became {len(done.stdout)}, different from {first_difference(data, done.stdout)} on"
+    place = first_difference(data, done.stdout)
+    return f"{len(data)} bytes became {len(done.stdout)}, different from {place} on"
 
 
 def directory_bytes(path):
@@ -50,7 +53,8 @@ def test_file(data_file, form, tmp_path):
 
 
 def test_file_with_usual_blobs(data_file, tmp_path):
-    """Without the payloads of compressed records: the same bytes where there are none, else the same records."""
+    """Without the payloads of compressed records: the same records, and without any the same
+    bytes."""
     if data_file.is_directory or is_packed(data_file.path):
         pytest.skip("directories and packed files: elsewhere")
     code, text = pdecode(data_file.path)
@@ -73,8 +77,9 @@ def test_half_a_record_of_a_compressed_stream_is_left_out_and_said(args, tmp_pat
     path = FIXTURES / "perf" / "A3-zstd-unflushed.data"
     done = run("pencode", *args, stdin=pdecode(path)[1], cwd=tmp_path)
     assert done.returncode == 1
-    assert done.stderr.decode() == ("pencode: stdin: 1 record left out: the compressed records hold only a part of it "
-                                    "(pdecode --blobs full keeps it)\n")
+    assert (done.stderr.decode()
+            == ("pencode: stdin: 1 record left out: the compressed records hold only a part of it "
+                "(pdecode --blobs full keeps it)\n"))
     after = document(done.stdout or (tmp_path / "out.data").read_bytes())
     assert after["errors"] == []
     before = [record for record in records_of(document(path)) if record["type"] == "SAMPLE"]
@@ -96,7 +101,8 @@ def test_catalogue(form, tmp_path):
 
 @pytest.mark.parametrize("name", [name for name, data in CATALOG.items() if isinstance(data, dict)])
 def test_catalogue_directory(name, tmp_path):
-    data = {part: value for part, value in CATALOG[name].items() if part == "data" or part.startswith("data.")}
+    data = {part: value for part, value in CATALOG[name].items() if part == "data"
+            or part.startswith("data.")}
     if "data" not in data:
         pytest.skip("the main file had another name then")
     for part, value in data.items():
@@ -109,9 +115,10 @@ def test_catalogue_directory(name, tmp_path):
 
 
 EVERY_BYTE = ("file.le", "pipe.le")
-# Of each container one of few bytes, and one with all features.
-CUT = ("file.le", "event-types.be", "gap.le", "pipe.le", "features-pipe.be", "zstd2-2.le", "zstd-auxtrace-behind.be",
-       "feature-event-desc.le", "attr-stride-larger.be", "killed.le", "tail.be", "late-attrs.le")
+# A small file of each container, and one with all features.
+CUT = ("file.le", "event-types.be", "gap.le", "pipe.le", "features-pipe.be", "zstd2-2.le",
+       "zstd-auxtrace-after.be", "feature-event-desc.le", "attr-stride-larger.be", "killed.le",
+       "tail.be", "late-attrs.le")
 
 
 @pytest.mark.sanitize
@@ -130,26 +137,29 @@ def test_cut_short(name):
     assert not wrong
 
 
-@pytest.mark.parametrize("name", ["attr-smaller-than-stride.le", "stride-larger-than-attr.be", "file.be"])
+@pytest.mark.parametrize("name",
+                         ["attr-smaller-than-stride.le", "stride-larger-than-attr.be", "file.be"])
 def test_each_byte_before_the_data(name):
     data = CATALOG[name]
     wrong = {}
     for at in range(8, 260):
         for value in 0, 0xff:
-            why = same_again(data[:at] + bytes([value]) + data[at + 1:], "--blobs", "full") if data[at] != value else None
+            why = (same_again(data[:at] + bytes([value]) + data[at + 1:], "--blobs", "full")
+                   if data[at] != value else None)
             if why:
                 wrong[at, value] = why
     assert not wrong
 
 
 def damaged(data, seed):
-    """A few bytes changed; often those of the header, where much depends on them."""
+    """A few changed bytes, often in the header, on which much depends."""
     choose = random.Random(seed)
     data = bytearray(data)
     end = len(data) if choose.random() < 0.6 else min(len(data), 600)
     for _ in range(choose.choice((1, 1, 1, 2, 4))):
         at = choose.randrange(8, end)
-        data[at] = choose.choice((0, 1, 0x7f, 0xff, choose.randrange(256), data[at] ^ 1 << choose.randrange(8)))
+        data[at] = choose.choice((0, 1, 0x7f, 0xff, choose.randrange(256),
+                                  data[at] ^ 1 << choose.randrange(8)))
     return bytes(data)
 
 
@@ -165,7 +175,8 @@ def test_damaged_catalogue():
     assert not wrong
 
 
-SMALL = [file for file in fixture_files() if not file.is_directory and file.path.stat().st_size < 20000]
+SMALL = [file for file in fixture_files() if not file.is_directory
+         and file.path.stat().st_size < 20000]
 
 
 @pytest.mark.parametrize("file", SMALL[::4], ids=lambda file: file.name)

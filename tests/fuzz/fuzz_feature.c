@@ -1,4 +1,5 @@
-/* fuzz_feature.c - any bytes as a feature section. The first says which, the second the byte order. */
+/* fuzz_feature.c - any bytes as a feature section. The first says which, the second the byte
+ * order. */
 #include <string.h>
 
 #include "harness.h"
@@ -11,7 +12,8 @@ static void put64(uint8_t *p, uint64_t v, bool big)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct fuzz_how how = { PD_AS_WRITTEN, PD_JSON_DOCUMENT, PD_BLOBS_HEX, FUZZ_JSON };
+	static const struct fuzz_how how = { PD_AS_WRITTEN, PD_JSON_DOCUMENT, PD_BLOBS_HEX,
+					     FUZZ_JSON };
 	const uint8_t feature = size > 2 ? data[0] : 3;
 	const bool big = size > 2 && data[1] & 1;
 	uint8_t head[104 + 144 + 16] = { 0 };

@@ -1,4 +1,5 @@
-/* fuzz_tracing.c - any text as a tracepoint's format, and any bytes as its raw data: the first two say how many of them. */
+/* fuzz_tracing.c - any text as a tracepoint's format, and any bytes as its raw data: the first two
+ * say how many of them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,8 @@ static void take_number(void *ctx, const struct pd_tp_field *f, uint64_t v)
 
 	(void)v;
 	sum->fields++;
-	FUZZ_ASSERT(f->name && memchr(f->name, 0, f->name_size) == NULL, "a field's name has a NUL");
+	FUZZ_ASSERT(f->name && memchr(f->name, 0, f->name_size) == NULL,
+		    "a field's name has a NUL");
 }
 
 static void take_numbers(void *ctx, const struct pd_tp_field *f, const struct pd_numbers *n)
@@ -49,7 +51,8 @@ static void take_missing(void *ctx, const struct pd_tp_field *f)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct pd_tp_visitor v = { take_number, take_numbers, take_bytes, take_bytes, take_missing };
+	static const struct pd_tp_visitor v = { take_number, take_numbers, take_bytes, take_bytes,
+						take_missing };
 	struct pd_budget budget = { .limit = FUZZ_MEMORY };
 	struct pd_tracepoints *t = pd_tracepoints_new(&budget);
 	struct pd_tp_damage damage;
@@ -59,8 +62,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	FUZZ_ASSERT(t, "no memory");
 	if (size > 2) {
-		const struct pd_tp_source in = { { (const uint8_t *)"sched", 5 }, { data + 2, size - 2 },
-						 data[0] & 1 ? 4 : 8, data[1] & 1 ? PD_SWAP_YES : PD_SWAP_NO };
+		const struct pd_tp_source in = { { (const uint8_t *)"sched", 5 },
+						 { data + 2, size - 2 },
+						 data[0] & 1 ? 4 : 8,
+						 data[1] & 1 ? PD_SWAP_YES : PD_SWAP_NO };
 
 		raw_size = raw_size < size - 2 ? raw_size : size - 2;
 		raw = malloc(raw_size + 1);	/* of its own, so that a byte too many is seen */
@@ -73,14 +78,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				;
 			if (id < 70000) {
 				pd_tp_decode(event, (struct pd_bytes){ raw, raw_size }, &v, &sum);
-				FUZZ_ASSERT(sum.fields == event->nr_fields, "%zu fields of %zu", sum.fields,
-					    (size_t)event->nr_fields);
-				FUZZ_ASSERT(sum.bytes <= 4 * raw_size, "%zu bytes shown of %zu", sum.bytes, raw_size);
+				FUZZ_ASSERT(sum.fields == event->nr_fields, "%zu fields of %zu",
+					    sum.fields, (size_t)event->nr_fields);
+				FUZZ_ASSERT(sum.bytes <= 4 * raw_size, "%zu bytes shown of %zu",
+					    sum.bytes, raw_size);
 			}
 		}
 		free(raw);
 	}
 	pd_tracepoints_free(t);
-	FUZZ_ASSERT(budget.used == 0, "%llu bytes are still charged", (unsigned long long)budget.used);
+	FUZZ_ASSERT(budget.used == 0, "%llu bytes are still charged",
+		    (unsigned long long)budget.used);
 	return 0;
 }

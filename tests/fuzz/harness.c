@@ -1,5 +1,6 @@
 /* harness.c - decoding and encoding in memory, with the properties that hold for every input. */
 #include "harness.h"
+#include "pd/history.h"
 
 #include <json-c/json.h>
 #include <stdarg.h>
@@ -70,7 +71,8 @@ static void on_malloc(const volatile void *p, size_t size)
 static void on_free(const volatile void *p)
 {
 	if (p)
-		__atomic_sub_fetch(&memory.now, (int64_t)__sanitizer_get_allocated_size(p), __ATOMIC_RELAXED);
+		__atomic_sub_fetch(&memory.now, (int64_t)__sanitizer_get_allocated_size(p),
+				   __ATOMIC_RELAXED);
 }
 
 static void start_memory(void)
@@ -111,8 +113,8 @@ static void check_time(uint64_t from, uint64_t bytes)
 {
 	const uint64_t took = cpu_time() - from, most = FUZZ_NS + FUZZ_NS_PER_BYTE * bytes;
 
-	FUZZ_ASSERT(took <= most, "%llu ms of CPU time for %llu bytes", (unsigned long long)took / 1000000,
-		    (unsigned long long)bytes);
+	FUZZ_ASSERT(took <= most, "%llu ms of CPU time for %llu bytes",
+		    (unsigned long long)took / 1000000, (unsigned long long)bytes);
 }
 
 /* --- decoding --- */
@@ -182,17 +184,38 @@ static void check_lines(const char *text, size_t size)
 
 		FUZZ_ASSERT(end, "the last line has no end");
 		fault = fuzz_json_fault(text, (size_t)(end - text));
-		FUZZ_ASSERT(!fault, "JSON: %s in %.*s", fault, (int)(end - text < 2000 ? end - text : 2000), text);
+		FUZZ_ASSERT(!fault, "JSON: %s in %.*s", fault,
+			    (int)(end - text < 2000 ? end - text : 2000), text);
 		size -= (size_t)(end + 1 - text);
 		text = end + 1;
 	}
 }
 
+/* Learns who ran and what was mapped, as far as the input can be read. */
+static struct pd_history *learn(struct pd_bytes in, uint64_t limit)
+{
+	struct pd_error e;
+	struct pd_history *h = pd_history_new(PD_HISTORY_OPTIONS(.memory_limit = limit), &e);
+	struct pd_reader *reader =
+		pd_reader_open_memory(in, PD_READER_OPTIONS(.memory_limit = limit), &e);
+
+	FUZZ_ASSERT(h, "no history");
+	if (reader)
+		pd_history_learn(h, reader, &e);
+	pd_history_seal(h, reader, &e);
+	pd_reader_free(reader);
+	return h;
+}
+
 void fuzz_decode(struct pd_bytes in, const struct fuzz_how *how, struct fuzz_decoded *out)
 {
-	const struct pd_json_options json = { .size = sizeof(json), .shape = how->shape, .blobs = how->blobs,
-					      .threads = how->threads };
 	const uint64_t limit = how->memory ? how->memory : FUZZ_MEMORY;
+	struct pd_history *history = how->resolves ? learn(in, limit) : NULL;
+	const struct pd_json_options json = { .size = sizeof(json),
+					      .shape = how->shape,
+					      .blobs = how->blobs,
+					      .threads = how->threads,
+					      .history = history };
 	const struct pd_stats_options stats = { .size = sizeof(stats) };
 	struct run run = { .out = out, .kept = FUZZ_OUTPUT_MAX };
 	struct pd_reader *reader;
@@ -203,11 +226,14 @@ void fuzz_decode(struct pd_bytes in, const struct fuzz_how *how, struct fuzz_dec
 	*out = (struct fuzz_decoded){ .opened = false };
 	fuzz_append(&out->json, "", 0);
 	start_memory();
-	run.sink = how->sink == FUZZ_STATS ? pd_sink_new_stats(&stats, (struct pd_output){ take_output, &run }) :
-					     pd_sink_new_json(&json, (struct pd_output){ take_output, &run });
+	run.sink = how->sink == FUZZ_STATS
+			   ? pd_sink_new_stats(&stats, (struct pd_output){ take_output, &run })
+			   : pd_sink_new_json(&json, (struct pd_output){ take_output, &run });
 	FUZZ_ASSERT(run.sink, "no sink");
-	reader = pd_reader_open_memory(in, PD_READER_OPTIONS(.memory_limit = limit, .order = how->order, .on_error = on_error,
-							     .ctx = &run, .threads = how->threads), &e);
+	reader = pd_reader_open_memory(in,
+				       PD_READER_OPTIONS(.memory_limit = limit, .order = how->order,
+							 .on_error = on_error, .ctx = &run),
+				       &e);
 	if (reader) {
 		out->opened = true;
 		pump(&run, reader, how);
@@ -216,10 +242,12 @@ void fuzz_decode(struct pd_bytes in, const struct fuzz_how *how, struct fuzz_dec
 	}
 	pd_reader_free(reader);
 	pd_sink_free(run.sink);
+	pd_history_free(history);
 	check_time(from, in.size + out->record_bytes);
-	FUZZ_ASSERT(peak_memory() <= limit + FUZZ_SLACK + 2 * out->json.capacity, "%llu bytes of memory for %zu",
-		    (unsigned long long)peak_memory(), in.size);
-	FUZZ_ASSERT(how->threads || run.written <= FUZZ_FACTOR * (in.size + out->record_bytes) + 65536,
+	FUZZ_ASSERT(peak_memory() <= limit + FUZZ_SLACK + 2 * out->json.capacity,
+		    "%llu bytes of memory for %zu", (unsigned long long)peak_memory(), in.size);
+	FUZZ_ASSERT(how->threads ||
+			    run.written <= FUZZ_FACTOR * (in.size + out->record_bytes) + 65536,
 		    "%llu bytes of output for %llu", (unsigned long long)run.written,
 		    (unsigned long long)(in.size + out->record_bytes));
 	if (!out->opened || run.written > run.kept)
@@ -238,7 +266,8 @@ static bool is_kind(struct json_object *o, const char *kind)
 {
 	struct json_object *k;
 
-	return json_object_object_get_ex(o, "kind", &k) && strcmp(json_object_get_string(k), kind) == 0;
+	return json_object_object_get_ex(o, "kind", &k) &&
+	       strcmp(json_object_get_string(k), kind) == 0;
 }
 
 static int encode_line(struct pd_encoder *enc, struct json_object *o, struct pd_error *e)
@@ -269,11 +298,12 @@ static void read_back(int fd, struct fuzz_bytes *out)
 
 static bool is_complete(const struct pd_encoder *enc)
 {
-	return !pd_encoder_left_out(enc) && !pd_encoder_feature_left_out(enc, 0) && !pd_encoder_feature_lost_raw(enc, 0) &&
-	       !pd_encoder_gaps_left_out(enc);
+	return !pd_encoder_left_out(enc) && !pd_encoder_feature_left_out(enc, 0) &&
+	       !pd_encoder_feature_lost_raw(enc, 0) && !pd_encoder_gaps_left_out(enc);
 }
 
-enum fuzz_encoded fuzz_encode(struct pd_bytes json, const struct pd_encoder_options *o, struct fuzz_bytes *out)
+enum fuzz_encoded fuzz_encode(struct pd_bytes json, const struct pd_encoder_options *o,
+			      struct fuzz_bytes *out)
 {
 	struct json_tokener *tokener = json_tokener_new_ex(64);
 	const int fd = memfd_create("fuzz", MFD_CLOEXEC);
@@ -300,7 +330,8 @@ enum fuzz_encoded fuzz_encode(struct pd_bytes json, const struct pd_encoder_opti
 	}
 	good = enc && good && pd_encoder_finish(enc, &e) == 0;
 	FUZZ_ASSERT(good || e.code != PD_OK, "refused without a reason");
-	FUZZ_ASSERT(good || e.field || e.text || e.code != PD_E_ARGUMENT, "an error without a text");
+	FUZZ_ASSERT(good || e.field || e.text || e.code != PD_E_ARGUMENT,
+		    "an error without a text");
 	complete = good && is_complete(enc);
 	pd_encoder_free(enc);
 	check_time(from, json.size);

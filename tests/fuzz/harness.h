@@ -1,7 +1,8 @@
-/* harness.h - what the fuzz targets share: decoding and encoding in memory, and the properties that hold for every input.
+/* harness.h - what the fuzz targets share: decoding and encoding in memory, and the properties that
+ * hold for every input.
  *
- * A property that does not hold ends the process: fuzz_fail(). The targets are driven by libFuzzer, by main.c with files, and
- * by mutate.c with mutants of files.
+ * A property that does not hold ends the process: fuzz_fail(). The targets are driven by libFuzzer,
+ * by main.c with files, and by mutate.c with mutants of files.
  */
 #ifndef PD_TESTS_FUZZ_HARNESS_H
 #define PD_TESTS_FUZZ_HARNESS_H
@@ -10,9 +11,9 @@
 #include "pd/write.h"
 
 #define FUZZ_MEMORY (16u << 20)		/* the limit that the library gets */
-#define FUZZ_SLACK (24u << 20)		/* what sinks, buffers and zstd may take beside it for inputs of this size */
-#define FUZZ_FACTOR 2048		/* bytes of output for a byte of records: the stated bound */
-#define FUZZ_NS 2000000000ull		/* what a run may take with the sanitizers: for the credit that a search begins with, ... */
+#define FUZZ_SLACK (24u << 20)		/* more, for sinks, buffers and zstd at this input size */
+#define FUZZ_FACTOR 2048		/* bytes of output for a byte of records: as documented */
+#define FUZZ_NS 2000000000ull		/* CPU time of a run with the sanitizers: a constant part */
 #define FUZZ_NS_PER_BYTE 20000		/* ... and for each byte of input, expanded */
 #define FUZZ_OUTPUT_MAX (192u << 20)	/* more is not kept */
 
@@ -41,11 +42,14 @@ struct fuzz_how {
 	enum pd_json_shape shape;
 	enum pd_blobs blobs;
 	enum { FUZZ_JSON, FUZZ_STATS } sink;
-	unsigned int threads;	/* 0: records one by one, as any caller may; else in runs, as pdecode does, with so many */
+	/* 0: records one by one, as any caller may; else in runs, as pdecode does, with so many */
+	unsigned int threads;
 	uint64_t memory;	/* 0: FUZZ_MEMORY */
+	bool resolves;		/* with a history, learned before */
 };
 
-/* Decodes and holds the output to the properties: strict JSON, bounded memory and output. Free json afterwards. */
+/* Decodes and holds the output to the properties: strict JSON, bounded memory and output. Free json
+ * afterwards. */
 void fuzz_decode(struct pd_bytes in, const struct fuzz_how *how, struct fuzz_decoded *out);
 
 enum fuzz_encoded {
@@ -55,9 +59,11 @@ enum fuzz_encoded {
 };
 
 /* Encodes JSON Lines. */
-enum fuzz_encoded fuzz_encode(struct pd_bytes json, const struct pd_encoder_options *o, struct fuzz_bytes *out);
+enum fuzz_encoded fuzz_encode(struct pd_bytes json, const struct pd_encoder_options *o,
+			      struct fuzz_bytes *out);
 
-/* NULL, or what is wrong with the text as one value of RFC 8259: UTF-8, no lone surrogates, no key twice in an object. */
+/* NULL, or what is wrong with the text as one value of RFC 8259: UTF-8, no lone surrogates, no key
+ * twice in an object. */
 const char *fuzz_json_fault(const char *text, size_t size);
 
 #endif

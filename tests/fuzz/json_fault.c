@@ -1,4 +1,5 @@
-/* json_fault.c - is a text strict JSON? Written for the tests: shares nothing with the writer it judges. */
+/* json_fault.c - is a text strict JSON? Written for the tests: shares nothing with the writer it
+ * judges. */
 #include <stdint.h>
 #include <string.h>
 
@@ -22,7 +23,8 @@ static int fail(struct text *t, const char *fault)
 
 static void space(struct text *t)
 {
-	while (t->at < t->end && (*t->at == ' ' || *t->at == '\n' || *t->at == '\t' || *t->at == '\r'))
+	while (t->at < t->end &&
+	       (*t->at == ' ' || *t->at == '\n' || *t->at == '\t' || *t->at == '\r'))
 		t->at++;
 }
 
@@ -30,7 +32,11 @@ static void space(struct text *t)
 static int utf8(struct text *t)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	unsigned int n = *t->at < 0xc2 ? 0 : *t->at < 0xe0 ? 2 : *t->at < 0xf0 ? 3 : *t->at < 0xf5 ? 4 : 0;
+	unsigned int n = *t->at < 0xc2	 ? 0
+			 : *t->at < 0xe0 ? 2
+			 : *t->at < 0xf0 ? 3
+			 : *t->at < 0xf5 ? 4
+					 : 0;
 	uint32_t c;
 
 	if (!n || (size_t)(t->end - t->at) < n)
@@ -70,7 +76,8 @@ static int escape(struct text *t)
 	if (t->at == t->end)
 		return fail(t, "an escape is cut off");
 	if (*t->at != 'u')
-		return *t->at && strchr("\"\\/bfnrt", *t->at) ? (t->at++, 0) : fail(t, "an unknown escape");
+		return *t->at && strchr("\"\\/bfnrt", *t->at) ? (t->at++, 0)
+							      : fail(t, "an unknown escape");
 	t->at++;
 	if (hex4(t, &c))
 		return -1;
@@ -216,7 +223,8 @@ static int value(struct text *t)
 
 const char *fuzz_json_fault(const char *text, size_t size)
 {
-	struct text t = { (const unsigned char *)text, (const unsigned char *)text + size, NULL, 0 };
+	struct text t = { (const unsigned char *)text, (const unsigned char *)text + size, NULL,
+			  0 };
 
 	if (value(&t))
 		return t.fault;

@@ -1,10 +1,12 @@
-/* mutate.c - runs a fuzz target over mutants of files: always the same ones, so that a check is the same every time.
+/* mutate.c - runs a fuzz target over mutants of files: always the same ones, so that a check is the
+ * same every time.
  *
- *     NAME random COUNT FILE...	COUNT mutants of the files in turn: bytes, bits, words, spans
+ *     NAME random COUNT FILE...	COUNT mutants of the files: bytes, bits, words, spans
  *     NAME truncate FILE...	every shorter length of each
  *     NAME flip FILE...	every bit of each turned over
- *     NAME counts FILE...	every number that other parts depend on (sizes, counts, offsets, variants: places taken
- *				from the layout tables) replaced by 0, 1, the largest and the largest but one
+ *     NAME counts FILE...	every number that other parts depend on (sizes, counts, offsets,
+ *				variants, found by the layout tables) replaced by 0, 1, the largest
+ *				and the largest but one
  *
  * A mutant that fails is written to mutant.crash in the current directory, for fixtures/crash/.
  */
@@ -37,7 +39,8 @@ static void save(int signal_number)
 		fwrite(current.data, 1, current.size, f);
 		fclose(f);
 	}
-	fprintf(stderr, "a mutant of %s fails: kept as mutant.crash (%zu bytes)\n", current.path, current.size);
+	fprintf(stderr, "a mutant of %s fails: kept as mutant.crash (%zu bytes)\n", current.path,
+		current.size);
 	if (signal_number) {
 		signal(signal_number, SIG_DFL);
 		raise(signal_number);
@@ -106,8 +109,9 @@ static void put(uint8_t *p, size_t room, uint64_t v, size_t width, bool big)
 
 static void mutate_once(uint8_t *d, size_t *size)
 {
-	static const uint64_t words[] = { 0, 1, 7, 8, 0x7f, 0xff, 0xfff8, 0xffff, 0x7fffffff, 0xffffffff, 1ull << 32, 1ull << 63,
-					  UINT64_MAX, UINT64_MAX - 7 };
+	static const uint64_t words[] = {
+		0, 1, 7, 8, 0x7f, 0xff, 0xfff8, 0xffff, 0x7fffffff, 0xffffffff, 1ull << 32,
+		1ull << 63, UINT64_MAX, UINT64_MAX - 7 };
 	const size_t at = below(*size), width = (size_t)1 << below(4);
 	size_t n = 1 + below(64), from;
 
@@ -121,8 +125,8 @@ static void mutate_once(uint8_t *d, size_t *size)
 		d[at] ^= (uint8_t)(1 << below(8));
 		break;
 	case 4:
-		put(d + at / width * width, *size - at / width * width, words[below(sizeof(words) / sizeof(*words))], width,
-		    below(4) == 0);
+		put(d + at / width * width, *size - at / width * width,
+		    words[below(sizeof(words) / sizeof(*words))], width, below(4) == 0);
 		break;
 	case 5:
 		n = n < *size - at ? n : *size - at;
@@ -196,7 +200,8 @@ static void note_list(struct places *p, const struct pd_op_list *list, uint64_t 
 		if (op->offset == PD_VARIABLE)
 			break;
 		if (op->kind == PD_UINT &&
-		    (op->slot != PD_NO_SLOT || op->field->show == PD_HIDDEN || op->extent_slot != PD_NO_SLOT))
+		    (op->slot != PD_NO_SLOT || op->field->show == PD_HIDDEN ||
+		     op->extent_slot != PD_NO_SLOT))
 			note(p, at + op->offset, op->width);
 		if (op->field->count.from == PD_COUNT_INLINE)
 			note(p, at + op->offset, (unsigned int)op->field->count.value);
@@ -208,7 +213,9 @@ static void note_list(struct places *p, const struct pd_op_list *list, uint64_t 
 /* Counts right before what they count, wherever that is. */
 static void note_before(struct places *p, const struct pd_field *f, const uint8_t *data)
 {
-	const unsigned int width = f->kind == PD_FSTR ? 4 : f->count.from == PD_COUNT_INLINE ? (unsigned int)f->count.value : 8;
+	const unsigned int width = f->kind == PD_FSTR		      ? 4
+				   : f->count.from == PD_COUNT_INLINE ? (unsigned int)f->count.value
+								      : 8;
 
 	if (data >= p->base + width && data <= p->base + p->size)
 		note(p, p->offset + (uint64_t)(data - p->base) - width, width);
@@ -264,8 +271,10 @@ static void note_features(struct places *p, struct pd_reader *reader)
 		p->size = f.bytes.size;
 		p->offset = f.offset;
 		note_list(p, plan->list, f.offset);
-		pd_measure(plan, f.bytes, 0, pd_reader_session(reader)->swap, PD_TEXT_TO_END, &extent);
-		pd_visit(plan, f.bytes, 0, pd_reader_session(reader)->swap, &extent, &places_visitor, p);
+		pd_measure(plan, f.bytes, 0, pd_reader_session(reader)->swap, PD_TEXT_TO_END,
+			   &extent);
+		pd_visit(plan, f.bytes, 0, pd_reader_session(reader)->swap, &extent,
+			 &places_visitor, p);
 	}
 }
 
@@ -277,12 +286,14 @@ static void note_container(struct places *p, struct pd_reader *reader)
 	for (size_t i = 0; i < info->nr_sections; i++) {
 		const struct pd_section *s = &info->sections[i];
 
-		if (strcmp(s->name, "header") && strcmp(s->name, "attrs") && strcmp(s->name, "feature_table"))
+		if (strcmp(s->name, "header") && strcmp(s->name, "attrs") &&
+		    strcmp(s->name, "feature_table"))
 			continue;
 		for (uint64_t at = s->offset; at < s->offset + s->size && at < p->in->size; at += 8)
 			note(p, at, 8);
 		if (strcmp(s->name, "attrs") == 0)
-			for (uint64_t at = s->offset; at < s->offset + s->size && info->attr_size; at += info->attr_size)
+			for (uint64_t at = s->offset; at < s->offset + s->size && info->attr_size;
+			     at += info->attr_size)
 				note(p, at + 4, 4);
 	}
 }
@@ -291,7 +302,8 @@ static void find_places(struct places *p)
 {
 	const struct pd_record *record;
 	struct pd_error e;
-	struct pd_reader *reader = pd_reader_open_memory((struct pd_bytes){ p->in->data, p->in->size }, NULL, &e);
+	struct pd_reader *reader =
+		pd_reader_open_memory((struct pd_bytes){ p->in->data, p->in->size }, NULL, &e);
 
 	if (!reader)
 		return;
@@ -342,11 +354,15 @@ int main(int argc, char **argv)
 	void (*each)(const struct input *) = strcmp(how, "truncate") == 0 ? run_truncated :
 					     strcmp(how, "flip") == 0 ? run_flipped :
 					     strcmp(how, "counts") == 0 ? run_counts : run_random;
-	size_t count = is_random ? strtoul(argv[2], NULL, 10) : (size_t)(argc - first), nr_files = (size_t)(argc - first);
+	size_t count = is_random ? strtoul(argv[2], NULL, 10) : (size_t)(argc - first),
+	       nr_files = (size_t)(argc - first);
 	struct input *files;
 
 	if (argc <= first || (each == run_random && !is_random)) {
-		fprintf(stderr, "usage: %s random COUNT FILE... | truncate FILE... | flip FILE... | counts FILE...\n", argv[0]);
+		fprintf(stderr,
+			"usage: %s random COUNT FILE... | truncate FILE... | flip FILE... | counts "
+			"FILE...\n",
+			argv[0]);
 		return 2;
 	}
 	signal(SIGABRT, save);

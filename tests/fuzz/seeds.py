@@ -1,14 +1,22 @@
 #!/usr/bin/python3
-"""seeds.py PDECODE DIRECTORY: what the fuzz targets start from, made of the fixtures and the catalogue of layouts.
+"""seeds.py PDECODE DIRECTORY: what the fuzz targets start from, made of the fixtures and the
+catalogue of layouts.
 
     DIRECTORY/data      files, some of them compressed as a whole: for the other targets
     DIRECTORY/json      their JSON Lines: for fuzz_encode
     DIRECTORY/feature   feature sections, with the two bytes that fuzz_feature wants before them
-    DIRECTORY/tracing   tracepoint formats, with the two bytes of fuzz_tracing before and raw data behind them
+    DIRECTORY/image     small ELF files of several kinds: for fuzz_image
+    DIRECTORY/unwind    the same and hand-made call frame information, with the stack that
+                        fuzz_unwind wants before them
+    DIRECTORY/demangle  mangled names
+    DIRECTORY/kallsyms  texts of /proc/kallsyms and /proc/modules
+    DIRECTORY/jit       a byte, then a perf map or a jitdump
+    DIRECTORY/tracing   the two bytes of fuzz_tracing, tracepoint formats, and raw data
 """
 import bz2
 import lzma
 import os
+import random
 import re
 import struct
 import subprocess
@@ -17,18 +25,21 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tests"))
+sys.path.insert(1, os.path.join(ROOT, "tests", "support"))
+import cfi_builder as cb  # noqa: E402
 from perfdata.catalog import write  # noqa: E402
 from perfdata.container import gzip, zstd_stream  # noqa: E402
 
 SMALL = 16_000      # bytes: a larger seed costs more than it reaches
-RAW = 64            # bytes of raw data behind a tracepoint's format
+RAW = 64            # bytes of raw data after a tracepoint's format
 HEADER = 104
 PACKED = ("file.le.data", "file.be.data", "pipe.le.data")
 
 
 def xz(data):
     """Without a checksum, so that mutants of it are unpacked to their end."""
-    return lzma.compress(data, check=lzma.CHECK_NONE, filters=[{"id": lzma.FILTER_LZMA2, "preset": 0}])
+    return lzma.compress(data, check=lzma.CHECK_NONE,
+                         filters=[{"id": lzma.FILTER_LZMA2, "preset": 0}])
 
 
 def packings(data):
@@ -67,8 +78,96 @@ def features(data):
             yield bit, order == ">", data[where:where + length]
 
 
+PROGRAM = """__attribute__((noinline)) static int in(int x) { return x * 3; }
+static inline __attribute__((always_inline)) int inlined(int x) { return in(x) + 1; }
+int f(int x); int g(int x) { return f(inlined(x)) + 1; } void _start(void) { g(1); }
+__asm__(".globl bare\\nbare: nop\\nret\\n");"""
+KINDS = {"shared": ["-shared"], "debug": ["-shared", "-g", "-gz=none"],
+         "zlib": ["-shared", "-g", "-gz"], "v4": ["-shared", "-g", "-gdwarf-4"],
+         "object": ["-c", "-g"], "stripped": ["-shared", "-s"], "o2": ["-shared", "-O2", "-g"],
+         "plt": ["-shared", "-fcf-protection"]}
+
+
+def images():
+    """Programs of some KB."""
+    with tempfile.TemporaryDirectory() as scratch:
+        source, out = os.path.join(scratch, "p.c"), os.path.join(scratch, "out")
+        with open(source, "w") as file:
+            file.write(PROGRAM)
+        for kind, options in KINDS.items():
+            command = ["cc", "-fPIC", "-O1", *options, "-nostdlib",
+                       "-Wl,-z,noseparate-code,--build-id", "-o", out, source]
+            if subprocess.run(command, stderr=subprocess.DEVNULL, check=False).returncode == 0:
+                with open(out, "rb") as file:
+                    yield kind, file.read()
+
+
+def vdso():
+    """The kernel's own image in this process, which has signal frames on some machines."""
+    with open("/proc/self/maps", encoding="ascii") as maps:
+        found = [line.split()[0].split("-") for line in maps if line.rstrip().endswith("[vdso]")]
+    for start, end in found:
+        with open("/proc/self/mem", "rb", buffering=0) as memory:
+            memory.seek(int(start, 16))
+            yield "vdso", memory.read(int(end, 16) - int(start, 16))
+
+
+def headless():
+    """Without section headers: found by the segments alone."""
+    for kind, data in images():
+        if kind in ("shared", "o2"):
+            yield f"{kind}-headless", data[:40] + bytes(8) + data[48:58] + bytes(6) + data[64:]
+
+
+def programs(cfi, reg):
+    """CFI programs of all kinds."""
+    grown = cb.def_cfa(reg, 2 * cfi.word) + cb.saved(reg, 2) + cb.saved(3, 3)
+    return [b"", grown, cb.cfa_offset(4 * cfi.word) + cb.saved(12, 2),
+            cb.cfa_expression(cb.breg(reg, -cfi.word) + cb.DEREF), cb.REMEMBER + grown + cb.RESTORE,
+            cb.at_expression(reg, cb.breg(reg)), cb.in_register(cfi.ra(), 2),
+            cb.undefined(cfi.ra())]
+
+
+def frames():
+    """Call frame information of three machines."""
+    cb.EH_FRAME = 0x1400
+    for machine, reg in ((cb.X86_64, 6), (cb.I386, 5), (cb.AARCH64, 29)):
+        for kind, options in (("z", {"augmentation": "zPLRS"}), ("plain", {"augmentation": ""}),
+                              ("debug", {"augmentation": "", "debug_frame": True})):
+            cfi = cb.Cfi(machine=machine, **options)
+            for i, program in enumerate(programs(cfi, reg)):
+                cfi.fde(0x1000 + 0x40 * i, 0x40, program)
+            yield f"{machine}-{kind}", cb.elf(cfi, code_size=0x200)
+            yield f"{machine}-{kind}-scan", cb.elf(cfi, code_size=0x200, table=False)
+
+
+NAMES = ["_ZNSt6vectorIiSaIiEE9push_backERKi", "_ZN4core3fmt9Formatter3pad17h0123456789abcdefE",
+         "_RNvNtCs1234_7mycrate3foou8gdel_5qa", "_RINvNtC3std3mem8align_ofjE",
+         "camlStdlib__List__map_1234", "_Z1fI1aIiiE1bIS1_S1_ES2_IS3_S3_ES2_IS4_S4_EEvv",
+         "_Znwm@@GLIBCXX_3.4", "_GLOBAL__sub_I_main", "_ZZ4mainENKUlT_E_clIiEEDaS_"]
+
+
+KALLSYMS = (b"ffffffff81000000 T _text\nffffffff81001000 t first\n"
+            b"ffffffff81000800 W weak\nffffffffc0001000 T in\t[mod]\n")
+MODULES = b"mod 16384 1 other, Live 0xffffffffc0001000 (OE)\n"
+PERF_MAP = b"0" b"1000 100 old function\n0x1080 20 new (a.js:3)\n"
+JITDUMP = (b"1" + struct.pack("<6I2Q", 0x4a695444, 1, 40, 62, 0, 1, 0, 0)
+           + struct.pack("<2IQ2I4Q", 0, 66, 1, 1, 1, 4096, 4096, 4, 7) + b"name\0\0code"[:10]
+           + struct.pack("<2IQ2I5Q", 1, 64, 1, 1, 1, 8192, 4096, 8192, 4, 7))
+
+
 def main():
     pdecode, directory = sys.argv[1:]
+    for kind, data in images():
+        put(directory, "image", kind, data)
+    for i, (kind, data) in enumerate([*images(), *vdso(), *frames(), *headless()]):
+        stack = random.Random(i).randbytes(8 * 24)
+        put(directory, "unwind", kind, bytes([i, len(stack) // 8]) + stack + data)
+    for kind, data in (("kallsyms", KALLSYMS), ("kallsyms", MODULES), ("jit", PERF_MAP),
+                       ("jit", JITDUMP)):
+        put(directory, kind, str(len(data)), data)
+    for i, name in enumerate(NAMES):
+        put(directory, "demangle", str(i), name.encode())
     with tempfile.TemporaryDirectory() as scratch:
         paths = captures() + [path for path in write(scratch).values() if os.path.isfile(path)]
         for path in paths:
@@ -78,8 +177,10 @@ def main():
             for bit, big, section in features(data):
                 if len(section) < SMALL:
                     put(directory, "feature", f"{name}.{bit}", bytes([bit, big]) + section)
-            for i, text in enumerate(re.findall(rb"name: \S+\nID: .*?print fmt: [^\n]*\n", data, re.S)):
-                put(directory, "tracing", f"{name}.{i}", struct.pack("<H", RAW) + text + bytes(range(RAW)))
+            for i, text in enumerate(re.findall(rb"name: \S+\nID: .*?print fmt: [^\n]*\n", data,
+                                                re.S)):
+                put(directory, "tracing", f"{name}.{i}",
+                    struct.pack("<H", RAW) + text + bytes(range(RAW)))
             if len(data) < SMALL:
                 put(directory, "data", name, data)
                 for kind, packed in packings(data) if name in PACKED else ():

@@ -1,8 +1,9 @@
 """The tests' own description of the format, checked against itself.
 
-The builder (perfdata/) writes files in both byte orders, perfdata/swap.py walks files by a description of its own. Where both agree on
-every byte of every layout, a mistake would have to be made twice. Captures keep both honest: a walk must end at the last byte of each
-record and section.
+The layouts of perfdata/ make files in both byte orders, and perfdata/swap.py swaps the order of
+files with them: both must agree on every byte. Whether a layout is right, the captures show: a walk
+must end at the last byte of each record and section, and some bytes are pinned by hand. That they
+are not libdecode's tables makes them a check of these.
 """
 
 import os
@@ -26,7 +27,7 @@ CASES = cases()
 
 
 def real_files():
-    """The captures in fixtures/ and, where they are, those of the corpus."""
+    """The captures in fixtures/ and, if they are there, those of the corpus."""
     places = [
         ROOT / "fixtures",
         Path(os.environ.get("PERFDATA_CAPTURES", ROOT / "../shared/captures")),
@@ -56,7 +57,7 @@ def load(path):
 
 
 def plain(data):
-    """What two files with other compression have to agree in."""
+    """The part in which two files with other compression must agree."""
     if not isinstance(data, dict):
         return swap.plain_records(data)
     return {
@@ -71,29 +72,29 @@ def parts_of(report):
     return report.parts.values() if report.parts else [report]
 
 
-# --- builder against re-ender ---------------------------------------------------------------------
+# --- made in one order and swapped from the other -------------------------------------------------
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_both_orders_agree(name):
     case = CASES[name]
     little, big = case.file.build("<"), case.file.build(">")
-    turned = swap.to_big_endian(little, long_size=case.long_size)
+    swapped = swap.to_big_endian(little, long_size=case.long_size)
     if case.exact:
-        assert turned == big
+        assert swapped == big
         assert swap.to_little_endian(big) == little
     else:
-        assert plain(turned) == plain(big)
+        assert plain(swapped) == plain(big)
         assert plain(swap.to_little_endian(big)) == plain(little)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_every_byte_is_walked(name):
-    """But for the cases that are about bytes which no layout explains."""
+    """Except for the cases about bytes that no layout explains."""
     strange = {
         "body-of-a-newer-kernel": 8,
         "sample-trailing": 8,
-        "feature-arch-with-more-behind": 2,
+        "feature-arch-with-more-after": 2,
     }
     for order in "<>":
         for report in parts_of(swap.walk(CASES[name].file.build(order))):
@@ -104,8 +105,8 @@ def test_every_byte_is_walked(name):
 # --- pinned by hand -------------------------------------------------------------------------------
 
 
-def test_bytes_said_by_hand():
-    """A few layouts written out, so that builder and re-ender can't be wrong together."""
+def test_bytes_pinned_by_hand():
+    """A few layouts written out, because files are made and swapped by the same rows."""
     attr = Attr(sample_type="TID|TIME", flags=("disabled", "sample_id_all"), precise_ip=2, size=64)
     little, big = encode(attr, Wire("<")), encode(attr, Wire(">"))
     # bit 0, bits 15-16 holding 2, bit 18; from the other end: bit 63, bits 48-47 holding 2, bit 45
@@ -124,13 +125,13 @@ def test_bytes_said_by_hand():
     assert encode(fstr("a", 4), Wire(">")) == bytes.fromhex("00000004 61000000")
 
 
-def test_headers_said_by_hand():
+def test_headers_pinned_by_hand():
     attr = Attr(sample_type="IP", flags=(), size=64)
     data = File(attrs=[(attr, [5])], records=[sample(attr, ip=9)],
                 features={3: fstr("box")}).build(">")
     assert data[:8] == b"2ELIFREP"
     header = struct.unpack(">12Q", data[8:104])
-    # ids at 104, the attrs entry of 80 behind them, then one sample of 16 bytes
+    # ids at 104, the attrs entry of 80 after them, then one sample of 16 bytes
     assert header == (104, 80, 112, 80, 192, 16, 0, 0, 1 << 3, 0, 0, 0)
     assert struct.unpack(">QQ", data[112 + 64 : 112 + 80]) == (104, 8)
     assert struct.unpack(">QQ", data[208:224]) == (224, 68)
@@ -138,7 +139,7 @@ def test_headers_said_by_hand():
 
 
 def test_bitmap_of_a_32_bit_producer():
-    """Two words of 4 bytes, not one of 8, only to be told apart in a big-endian file."""
+    """Words of 4 bytes instead of 8, which differ only in a big-endian file."""
     attr = Attr(sample_type="IP", flags=())
     file = File(attrs=[(attr, [])], records=[sample(attr)],
                 features={3: fstr("b"), 33: b"12345678"},
@@ -205,18 +206,18 @@ def test_walk_of_a_real_file(name):
     data = load(REAL[name])
     report = swap.Report()
     try:
-        big = swap.turn(data, report=report)
+        big = swap.swapped(data, report=report)
     except swap.NotSwappable as problem:
         pytest.skip(str(problem))
     for part in parts_of(report):
         assert part.left == []
         assert part.truncated is None
-    assert plain(swap.turn(big)) == plain(data)
+    assert plain(swap.swapped(big)) == plain(data)
     if not any(part.inner for part in parts_of(report)):
         assert swap.to_little_endian(big) == data
 
 
-# --- what can't be turned -------------------------------------------------------------------------
+# --- what can't be swapped ------------------------------------------------------------------------
 
 
 def test_refusals_say_why():
@@ -253,7 +254,7 @@ def test_truncated_files_keep_what_is_whole():
 
 
 def test_damage_is_refused_or_walked():
-    """Never another exception, and never without end."""
+    """No other exception, and no endless loop."""
     dice = random.Random(1)
     for case in list(CASES.values())[::9]:
         data = case.file.build("<")
@@ -263,13 +264,13 @@ def test_damage_is_refused_or_walked():
                 damaged[dice.randrange(8, len(data))] = dice.randrange(256)
             for broken in (bytes(damaged), data[: dice.randrange(len(data))]):
                 try:
-                    swap.turn(broken)
+                    swap.swapped(broken)
                 except swap.NotSwappable:
                     pass
 
 
-def test_compressed_files_are_the_same_behind_the_records():
-    """What follows the data has moved; its offsets have to say so."""
+def test_compressed_files_are_the_same_after_the_records():
+    """The sections after the data have moved, and their offsets with them."""
     attr = Attr(sample_type="IP|TIME")
     many = [sample(attr, ip=i * 0x1001, time=i) for i in range(500)]
     file = File(attrs=[(attr, [1])], records=[zstd_records(many, 3)], features={3: fstr("box")})

@@ -1,4 +1,5 @@
-"""The binaries have the requested hardening of compiler and linker, and a user's own flags still take precedence."""
+"""The binaries have the requested hardening of compiler and linker, and a user's flags take
+precedence."""
 import platform
 import re
 import shutil
@@ -9,15 +10,19 @@ import pytest
 from conftest import TOOLS
 from installed import is_sanitized, make
 
-BINARIES = ["pdecode", "pencode", "prepair", "precord", "libdecode.so"]
-# Of the objects: the linker keeps the mark only where the libc's start-up code has it too, which Debian's has not.
+BINARIES = ["pdecode", "pencode", "prepair", "precord", "preport", "libdecode.so",
+            "libpdsymbols.so", "libpdprofile.so"]
+# Marks of the objects: the linker keeps them only if the libc's start-up code has them, unlike
+# Debian's.
 BRANCH_PROTECTION = {"x86_64": "x86 feature: IBT, SHSTK", "aarch64": "AArch64 feature: BTI, PAC"}
 
-needs_readelf = pytest.mark.skipif(not shutil.which("readelf"), reason="no readelf in PATH: install binutils")
+needs_readelf = pytest.mark.skipif(not shutil.which("readelf"),
+                                   reason="no readelf in PATH: install binutils")
 
 
 def readelf(*args):
-    return subprocess.run(["readelf", "-W", *map(str, args)], stdout=subprocess.PIPE, text=True, check=True).stdout
+    return subprocess.run(["readelf", "-W", *map(str, args)], stdout=subprocess.PIPE, text=True,
+                          check=True).stdout
 
 
 @pytest.fixture(params=BINARIES)
@@ -53,25 +58,29 @@ def test_indirect_branches_are_protected():
         pytest.skip(f"{platform.machine()} has no such protection")
     objects = readelf("-n", TOOLS / "libdecode.a").split("\nFile: ")[1:]
     assert objects
-    assert not [name for name, *notes in map(str.splitlines, objects) if wanted not in "\n".join(notes)]
+    assert not [name for name, *notes in map(str.splitlines, objects)
+                if wanted not in "\n".join(notes)]
 
 
 def compile_line(*variables):
-    """The compiler's arguments for a file, as make would run it with these variables."""
+    """The arguments with which make runs the compiler for a file, given these variables."""
     shown = make("-n", "V=1", "B=build/none", *variables, "build/none/obj/libdecode/base/buf.o")
-    return next(line for line in shown.splitlines() if "libdecode/base/buf.c" in line and " -c " in line).split()
+    return next(line for line in shown.splitlines() if "libdecode/base/buf.c" in line
+                and " -c " in line).split()
 
 
-@pytest.mark.parametrize("variables", [["OPT=-O0 -g"], ["OPT=-g"], ["CFLAGS=-O0"], ["SAN=1"], ["CPPFLAGS=-D_FORTIFY_SOURCE=2"],
+@pytest.mark.parametrize("variables", [["OPT=-O0 -g"], ["OPT=-g"], ["CFLAGS=-O0"], ["SAN=1"],
+                                       ["CPPFLAGS=-D_FORTIFY_SOURCE=2"],
                                        ["CFLAGS=-Wp,-D_FORTIFY_SOURCE=2"]], ids=str)
 def test_no_fortified_functions_where_they_would_warn(variables):
     assert not [flag for flag in compile_line(*variables) if flag.startswith("-D_FORTIFY_SOURCE=3")]
 
 
 def test_a_compiler_that_knows_none_of_the_flags_still_compiles(tmp_path):
-    """As an old one, or one for another machine: what it refuses is left out."""
+    """An old compiler, or one for another machine: flags that it refuses are left out."""
     compiler = tmp_path / "cc"
-    compiler.write_text('#!/bin/sh\nfor a; do case $a in -fcf-*|-fstack-*|-mbranch-*|*_SOURCE=3) exit 1;; esac; done\nexec gcc "$@"\n')
+    compiler.write_text('#!/bin/sh\nfor a; do case $a in -fcf-*|-fstack-*|-mbranch-*|*_SOURCE=3) '
+                        'exit 1;; esac; done\nexec gcc "$@"\n')
     compiler.chmod(0o755)
     flags = compile_line(f"CC={compiler}")
     assert not [flag for flag in flags if flag.startswith(("-fcf-", "-fstack-", "-mbranch-"))]
@@ -81,4 +90,5 @@ def test_a_compiler_that_knows_none_of_the_flags_still_compiles(tmp_path):
 def test_flags_are_for_this_machine():
     flags = compile_line("CC=gcc")
     assert "-fstack-protector-strong" in flags
-    assert {"-fcf-protection", "-mbranch-protection=standard"} & set(flags) or platform.machine() not in BRANCH_PROTECTION
+    assert ({"-fcf-protection", "-mbranch-protection=standard"} & set(flags)
+            or platform.machine() not in BRANCH_PROTECTION)

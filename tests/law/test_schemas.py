@@ -1,6 +1,6 @@
 """The schemas match the build, are valid, hold for every output, and can reject.
 
-Validation is slow: of lines with the same keys and types all the way down, one is validated.
+Validation is slow: of lines with the same keys and types at all depths, one is validated.
 """
 import copy
 import json
@@ -14,7 +14,7 @@ from schema_check import SCHEMAS, complaints, draft, schemas, validator
 
 
 def schema_of(line):
-    """The narrowest schema of a line: what is wrong with it is said more plainly than by line.schema.json."""
+    """The narrowest schema of a line, which gives clearer messages than line.schema.json."""
     if line["kind"] != "record":
         return f"{line['kind']}.schema.json"
     if line["type"] in ("UNKNOWN", "SKIPPED"):
@@ -34,11 +34,11 @@ def shape_of_line(line):
     return line["kind"], line.get("type"), shape(line)
 
 
-# --- the schemas themselves -------------------------------------------------------------------------------------------
+# --- the schemas themselves -----------------------------------------------------------------------
 
 @pytest.mark.sanitize
 def test_schemas_are_those_of_the_build(run_pdecode, tmp_path):
-    """After a change of the tables: make schemas."""
+    """If this fails after a change of the tables: make schemas."""
     run_pdecode([f"--schema={tmp_path}"])
     written = {path.name: path.read_text() for path in tmp_path.iterdir()}
     kept = {path.name: path.read_text() for path in SCHEMAS.iterdir() if path.is_file()}
@@ -76,7 +76,7 @@ def test_references_lead_somewhere():
 
 
 def objects(schema):
-    """Every schema of an object with keys of its own."""
+    """All schemas of objects with keys of their own."""
     if isinstance(schema, dict):
         if schema.get("type") == "object" and "properties" in schema:
             yield schema
@@ -100,16 +100,16 @@ def test_files_are_laid_out():
             assert all(len(line) <= 120 for line in text.splitlines()), path.name
 
 
-# --- the output -------------------------------------------------------------------------------------------------------
+# --- the output -----------------------------------------------------------------------------------
 
 @pytest.fixture(scope="module")
 def shapes():
-    """Lines seen so far, one of each shape: shape -> line."""
+    """The lines so far, one of each shape: shape -> line."""
     return {}
 
 
 def hold(path, run_pdecode, shapes):
-    """Every line of the file keeps to its schema, and its document to the document's."""
+    """All lines of the file are valid by their schema, and the document by its own."""
     done = run_pdecode(["--format", "jsonl", path])
     if done.returncode == 3:
         return
@@ -124,7 +124,8 @@ def hold(path, run_pdecode, shapes):
         new.append(line)
         reference = schema_of(line)
         wrong += [f"{reference} {text}" for text in complaints(reference, line)]
-        if not intact or len(shapes) % 8 == 0:      # the wide ones try every type of record: a sample is enough
+        # the wide schemas try every record type, so few lines are tested
+        if not intact or len(shapes) % 8 == 0:
             wrong += [f"line.schema.json {text}" for text in complaints("line.schema.json", line)]
     assert not wrong, "\n".join(wrong[:20])
     if new:
@@ -132,9 +133,10 @@ def hold(path, run_pdecode, shapes):
 
 
 def document_holds(done, new):
-    """The document, with no more of its records than those that the lines showed to be new."""
+    """The document, with only the records whose lines had a new shape."""
     document = json.loads(done.stdout)
-    offsets = {(line["offset"], line.get("inner_offset")) for line in new if line["kind"] == "record"}
+    offsets = {(line["offset"], line.get("inner_offset"))
+               for line in new if line["kind"] == "record"}
     document["records"] = [record for record in document["records"]
                            if (record["offset"], record.get("inner_offset")) in offsets][:8]
     wrong = complaints("document.schema.json", document)
@@ -151,15 +153,17 @@ def test_catalogue(run_pdecode, shapes, tmp_path):
     for path in catalog.write(tmp_path).values():
         hold(path, run_pdecode, shapes)
     types = {key[1] for key in shapes if key[0] == "record"}
-    described = {name[len("record-"):-len(".schema.json")] for name in schemas() if name.startswith("record-")}
+    described = {name[len("record-"):-len(".schema.json")]
+                 for name in schemas() if name.startswith("record-")}
     assert described <= types, "no case has these types"
 
 
 @pytest.mark.parametrize("options", [
-    ["--blobs", "omit"], ["--blobs", "full"], ["--sort", "time"], ["--header-only"], ["--types", "SAMPLE"], ["--pretty"],
+    ["--blobs", "omit"], ["--blobs", "full"], ["--sort", "time"], ["--header-only"],
+    ["--types", "SAMPLE"], ["--pretty"],
 ], ids=" ".join)
 def test_options(options, run_pdecode):
-    """What is left out or moved on request leaves the document a valid one."""
+    """Options that omit or move parts give a valid document."""
     for name in ("03-callgraph-dwarf.data", "16-zstd.data", "18-pipe.data", "20-threads.data"):
         path = ROOT / "fixtures" / "perf" / name
         done = run_pdecode([*options, path])
@@ -202,7 +206,7 @@ def test_damaged_files(seed, run_pdecode, tmp_path):
                 assert not wrong, (name, wrong, str(line)[:400])
 
 
-# --- they can say no --------------------------------------------------------------------------------------------------
+# --- they can say no ------------------------------------------------------------------------------
 
 OPEN = {"regs", "fields"}       # keys are the machine's, or the file's
 
@@ -268,8 +272,10 @@ def test_wrong_lines_are_refused(one_of_each):
             for change in other_types(value):
                 wrong = changed(line, path, change)
                 tried += 1
-                if validator(reference).is_valid(wrong) and path[-1:] != ("scale",):    # may be null or a fraction
-                    passed.append(f"{reference} {'/'.join(map(str, path))}: {value!r:.60} as {change(value)!r:.60}")
+                # may be null or a fraction
+                if validator(reference).is_valid(wrong) and path[-1:] != ("scale",):
+                    passed.append(f"{reference} {'/'.join(map(str, path))}: {value!r:.60} as "
+                                  f"{change(value)!r:.60}")
     assert tried > 3000
     assert not passed, "\n".join(passed[:40])
 
@@ -287,7 +293,8 @@ def test_missing_keys_are_refused(one_of_each):
             always += schema.get("anyOf", [{}])[0].get("required", ())
         for key in set(always) & set(line):
             tried += 1
-            assert not validator(reference).is_valid({k: v for k, v in line.items() if k != key}), (reference, key)
+            assert not validator(reference).is_valid({k: v for k, v in line.items() if k != key}), (
+                reference, key)
     assert tried > 250
 
 

@@ -1,4 +1,5 @@
-/* fortified.c - what Debian's static libraries call and musl has not: fortified functions of glibc, without their checks. */
+/* fortified.c - what Debian's static libraries call and musl has not: fortified functions of glibc,
+ * without their checks. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 """A case of the catalogue: a description of a file and what its JSON has to show.
 
-An expectation is a fact (kind, which, path, value), said by the author and not by any program:
+An expectation is a fact (kind, which, path, value), stated by the author and not by any program:
 
     ("record", 0, "sample_id.time", 1000)      the first record of the stream
     ("feature", "HOSTNAME", "", "box")         a feature section, the whole value
@@ -37,8 +37,8 @@ PRESENT = _Present()
 
 @dataclass
 class Case:
-    """file: what has build(order).  exact: whether turning one byte order round gives the very
-    bytes of the other; compressed ones agree in their records only."""
+    """file: an object with build(order).  exact: whether swapping one byte order gives exactly the
+    bytes of the other; compressed files agree only in their records."""
 
     name: str
     file: object
@@ -48,7 +48,7 @@ class Case:
 
 
 def find(document, kind, which, path):
-    """The value that a fact speaks of, or MISSING."""
+    """The value that a fact is about, or MISSING."""
     try:
         if kind == "record":
             value = document["records"][which]
@@ -77,17 +77,17 @@ def record_facts(which, /, **values):
 
 
 def attr(sample_type, **fields):
-    """An attribute as the catalogue mostly wants it."""
+    """An attribute whose sample_type comes first: most cases are about that."""
     return Attr(sample_type=sample_type, **fields)
 
 
-# every part that a trailer can have
+# All fields that a trailer can have.
 TRAILER = attr("IP|TID|TIME|ID|STREAM_ID|CPU|IDENTIFIER")
 TRAILER_IDS = [42]
 
 
 def trailer(time=1000):
-    """The trailer that goes with TRAILER."""
+    """A trailer of the event TRAILER."""
     return sample_id(TRAILER, pid=7, tid=8, time=time, id=42, stream_id=43, cpu=1)
 
 
@@ -103,6 +103,6 @@ TRAILER_FACTS = {
 
 
 def one_record(name, record, /, **facts):
-    """A file with one record under TRAILER."""
+    """A file with one record, of the event TRAILER."""
     return Case(name, File(attrs=[(TRAILER, TRAILER_IDS)], records=[record]),
                 record_facts(0, **facts))

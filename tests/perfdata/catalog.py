@@ -1,4 +1,4 @@
-"""Small valid files that together have every layout in them.
+"""Small valid files that together contain every layout.
 
     for name, entry in catalog().items():     # "mmap2.le", "mmap2.be", ...
         entry.data                            # bytes, or {"data": bytes, "data.0": ...}
@@ -31,7 +31,7 @@ class Entry(NamedTuple):
 
 
 def cases():
-    """name -> Case, each once."""
+    """name -> Case."""
     found = OrderedDict()
     for module in MODULES:
         for case in module.cases():
@@ -43,9 +43,9 @@ def cases():
 def catalog():
     """name.le and name.be -> Entry."""
     return OrderedDict(
-        (f"{name}.{suffix}", Entry(case.file.build(order), case.expect + [said], case, order))
+        (f"{name}.{suffix}", Entry(case.file.build(order), case.expect + [fact], case, order))
         for name, case in cases().items()
-        for suffix, order, said in ORDERS
+        for suffix, order, fact in ORDERS
     )
 
 

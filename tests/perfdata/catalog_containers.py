@@ -1,4 +1,4 @@
-"""Cases of what is round the records: modes, headers, compression, directories, damage."""
+"""Cases of all but the records: modes, headers, compression, directories, damage."""
 
 import random
 
@@ -18,7 +18,7 @@ SOME_FACTS = [("record", i, "ip", hex(0x10 + i)) for i in range(3)]
 
 
 class Zipped:
-    """gzip round another file."""
+    """Another file, compressed by gzip."""
 
     def __init__(self, file):
         self.file = file
@@ -49,7 +49,7 @@ def headers():
     yield file("many-ids", attrs=[(ATTR, list(range(1, 65)))],
                facts=[("attr", 0, "ids", list(range(1, 65)))])
     yield file("same-id-twice", attrs=[(ATTR, [1, 2]), (ATTR, [2, 3])])
-    # attr.size 72 in entries of 104: where the ids are is told by the stride
+    # attr.size 72 in entries of 104: the stride tells where the ids are
     yield file("attr-smaller-than-stride", stride=104,
                attrs=[(Attr(size=72, sample_type=ATTR.sample_type), [42])],
                facts=[("attr", 0, "ids", [42])])
@@ -63,7 +63,8 @@ def headers():
 
 
 def thirty_two_bit():
-    """A recorder with 4-byte longs: seen in the bitmap of a big-endian file and in cpu masks."""
+    """A recorder with 4-byte longs, which show in the bitmap of a big-endian file and in cpu
+    masks."""
     yield file("producer-32", long_size=4, case_long_size=4,
                features={**HOST, 5: fstr("3.4"), 6: fstr("armv7l"), 7: f.nrcpus(2, 2)},
                facts=[("feature", "VERSION", "", "3.4"), ("feature", "NRCPUS", "online", 2)])
@@ -87,7 +88,7 @@ def pipes():
                                   r.stat_config([(0, 3)]), r.stat(1, 0, 0, 5, 6, 7),
                                   r.stat_round(1, 9)]),
                record_facts(2, type="STAT", val=5))
-    yield Case("pipe-perf-says-goodbye",
+    yield Case("pipe-text-at-the-end",
                Pipe(records, tail=b"[ perf record: Woken up 1 times to write data ]\n"), facts)
     attrs = [r.header_attr(a, ids) for a, ids in TWO]
     yield Case("pipe-two-attrs", Pipe([*attrs, sample(TWO[1][0], id=4, ip=0x10),
@@ -117,7 +118,7 @@ def compressed():
                File(attrs=[(ATTR, [42])], features={**HOST, 27: f.compressed()}, records=[
                    lambda wire: r.compressed(b"".join(zstd_stream(encode(half, wire), end=True)
                                                       for half in halves))]), last, exact=False)
-    yield Case("zstd-auxtrace-behind",
+    yield Case("zstd-auxtrace-after",
                File(attrs=[(TRAILER, [42])], features={**HOST, 18: f.auxtrace_index([1]),
                                                        27: f.compressed()},
                     records=[zstd_records([r.comm(7, 8, "x", sid=trailer())] * 50, 2),
@@ -168,7 +169,7 @@ def directories():
 
 
 def killed():
-    """The recorder never came to write the sizes and features."""
+    """The recorder was killed before it wrote the sizes and features."""
     yield file("killed", data_size=0, features={}, facts=[("file", None, "complete", False)])
     yield file("killed-with-bitmap", data_size=0, features={}, claimed=(3, 4, 5, 6, 7),
                facts=[("file", None, "complete", False)])

@@ -9,23 +9,17 @@ from .case import PRESENT, TRAILER, Case, attr, record_facts
 from .container import File, Pipe
 from .features import NUMBER, SIMPLEPERF
 from .tracing import Format, tracing_data
-from .wire import bits, fixed, fstr, slist, u32, u64
+from .wire import fstr, slist, u32, u64
 
 BUILD_ID = bytes(range(1, 21))
 HOST = fstr("box")
 
 
-def info_struct(type=6, id=17, nr_map_ids=2):
-    """struct bpf_prog_info, as Linux 6.x has it."""
-    return [
-        u32(type, id), bytes(range(8)), u32(0, 16), u64(0, 0, 123456789), u32(1000, nr_map_ids),
-        u64(16),
-        fixed("prog", 16), u32(0), bits(32, (0, 1, 1)), u64(0, 0), u32(0, 0), u64(0, 0), u32(5, 0),
-        u64(0),
-        u32(0, 0), u64(0, 0), u32(0, 0, 0, 1), u64(24, 1111, 22, 3), u32(8, 0, 0),
-    ]
-
-
+INFO = f.bpf_info.part(
+    type=6, id=17, tag=bytes(range(8)), xlated_prog_len=16, load_time=123456789,
+    created_by_uid=1000, nr_map_ids=2, map_ids=16, name="prog", gpl_compatible=1, btf_id=5,
+    nr_prog_tags=1, prog_tags=24, run_time_ns=1111, run_cnt=22, recursion_misses=3,
+    verified_insns=8)
 BPF_DATA = [bytes(range(16)), u32(1, 2), bytes(range(8))]
 BTF = struct.pack("<HBBI", 0xEB9F, 1, 0, 24) + bytes(16)
 
@@ -75,11 +69,12 @@ SECTIONS = {
                "caches[1].size": "1024K", "caches[1].map": "0"}),
     "SAMPLE_TIME": (f.sample_time(1000, 2000), {"": {"first": 1000, "last": 2000}}),
     "MEM_TOPOLOGY": (f.mem_topology(128 << 20, [(0, 70, [(1 << 64) - 1, 0x3F]), (1, 3, [7])]),
-                     {"version": 1, "block_size": 128 << 20, "nodes[0].node": 0, "nodes[0].nbits": 70,
-                      "nodes[0].bits": ["0xffffffffffffffff", "0x3f"], "nodes[1].bits": ["0x7"]}),
+                     {"version": 1, "block_size": 128 << 20, "nodes[0].node": 0,
+                      "nodes[0].nbits": 70, "nodes[0].bits": ["0xffffffffffffffff", "0x3f"],
+                      "nodes[1].bits": ["0x7"]}),
     "CLOCKID": (u64(1), {"": 1}),
     "DIR_FORMAT": (u64(1), {"": 1}),
-    "BPF_PROG_INFO": (f.bpf_prog_info([(info_struct(), 1 << 1 | 1 << 2 | 1 << 8, BPF_DATA)]),
+    "BPF_PROG_INFO": (f.bpf_prog_info([(INFO, 1 << 1 | 1 << 2 | 1 << 8, BPF_DATA)]),
                       {"[0].info.type": "XDP", "[0].info.id": 17, "[0].info.name": "prog",
                        "[0].info.tag": "0001020304050607", "[0].info.run_cnt": 22,
                        "[0].info.gpl_compatible": 1, "[0].info.load_time": 123456789,
@@ -109,19 +104,19 @@ SECTIONS = {
     "E_MACHINE": (f.e_machine(62, 5), {"e_machine": "X86_64", "e_flags": "0x5"}),
     "CLN_SIZE": (f.cln_size(64), {"size": 64}),
 }
-# what perf does not write as HEADER_FEATURE
+# Sections that perf does not write as HEADER_FEATURE.
 NOT_PIPED = (
     "TRACING_DATA BUILD_ID BRANCH_STACK AUXTRACE STAT CACHE DIR_FORMAT HYBRID_TOPOLOGY"
 ).split()
 
 
 def feature_facts(name):
-    said = SECTIONS[name][1] or {"": PRESENT}
-    return [("feature", name, path, value) for path, value in said.items()]
+    facts = SECTIONS[name][1] or {"": PRESENT}
+    return [("feature", name, path, value) for path, value in facts.items()]
 
 
 def with_features(name, sections, expect):
-    """A file with HOSTNAME and these; an AUXTRACE record first for the index to point at."""
+    """A file with HOSTNAME and these; its first record is AUXTRACE, for the index."""
     return Case(name, File(attrs=[(TRAILER, [42])],
                            records=[r.auxtrace(b"12345678"), r.comm(7, 8, "x")],
                            features={3: HOST, **sections}), expect)
@@ -147,7 +142,7 @@ def each_section():
 
 
 def variants():
-    """The same section as older or other writers have it."""
+    """Sections of older and other writers."""
     def one(name, feature, payload, facts=None, more=None):
         number = NUMBER.get(feature) or int(feature.removeprefix("FEATURE_"))
         return with_features(f"feature-{name}", {number: payload, **(more or {})},
@@ -199,7 +194,7 @@ def variants():
     yield one("osrelease-empty-string", "OSRELEASE", [u32(0)], {"": ""})
     yield with_features("feature-osrelease-no-bytes", {4: b""},
                         [("feature", "HOSTNAME", "", "box")])
-    yield one("arch-with-more-behind", "ARCH", [fstr("x86_64"), b"\xaa\xbb"], {"": "x86_64"})
+    yield one("arch-with-more-after", "ARCH", [fstr("x86_64"), b"\xaa\xbb"], {"": "x86_64"})
     yield one("unknown-47", "FEATURE_47", b"\1\2\3", {"raw": "010203"})
     yield one("unknown-255", "FEATURE_255", b"\xff", {"raw": "ff"})
     for number, name in SIMPLEPERF.items():
@@ -245,7 +240,7 @@ def attrs():
               {"config2": "0x22"},
               stride=128)
     for flag in filter(None, FLAGS):
-        # these two tell how another field is meant
+        # these two change the meaning of another field
         more = {"freq": {"sample_period": 99}, "watermark": {"wakeup_events": 99}}.get(flag, {})
         facts = {"flags.raw": 1 << FLAGS.index(flag), "flags.names": [flag]}
         if flag == "freq":

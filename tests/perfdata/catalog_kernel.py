@@ -1,4 +1,4 @@
-"""Cases of the kernel's records but SAMPLE, with and without the trailer."""
+"""Cases of the kernel's records other than SAMPLE, with and without the trailer."""
 
 from . import records as r
 from .attr import READ_FORMAT
@@ -11,12 +11,12 @@ BUILD_ID = bytes(range(1, 21))
 
 
 def whole(name, record, /, **facts):
-    """A kernel record with all of the trailer."""
+    """A kernel record with a complete trailer."""
     return one_record(name, record, **facts, **TRAILER_FACTS)
 
 
 def plain_records():
-    """Every type once, trailer and all."""
+    """Every type, with a trailer."""
     sid = trailer()
     yield whole("mmap", r.mmap(7, 8, 0x400000, 0x1000, 0x2000, "/bin/ls", sid=sid, misc=2),
                 type="MMAP", cpumode="USER", pid=7, tid=8, addr="0x400000", filename="/bin/ls")
@@ -108,7 +108,7 @@ def plain_records():
 
 
 def trailers():
-    """Each trailer bit alone, none, and records of tools that filled it with zeros."""
+    """Each trailer bit alone, none, and trailers that a tool filled with zeros."""
     bits = {
         "TID": {"sample_id.pid": 7, "sample_id.tid": 8},
         "TIME": {"sample_id.time": 1000},
@@ -138,7 +138,7 @@ def trailers():
 
 
 def reads():
-    """READ in every layout of read_format."""
+    """READ with every read_format."""
     for bits in range(1 << len(READ_FORMAT)):
         a = attr("IP|TID|TIME|READ|IDENTIFIER", read_format=bits)
         members = [(100, 42, 1), (200, 43, 2), (300, 44, 3)]
@@ -152,7 +152,8 @@ def reads():
             want["time_running"] = 40
 
         def one(value, id, lost):
-            return {"value": value, **({"id": id} if a.reads("ID") else {}),
+            event = {"event": "cpu-clock:HG"} if a.reads("GROUP") else {}
+            return {"value": value, **({"id": id, **event} if a.reads("ID") else {}),
                     **({"lost": lost} if a.reads("LOST") else {})}
 
         if a.reads("GROUP"):
@@ -179,8 +180,8 @@ def quirks():
 
 
 def paddings():
-    """Bytes that should be zero and are not.  Each is the same read from either end, since whether
-    a reserved u32 has an order is nobody's business."""
+    """Reserved bytes that are not zero.  All are equal, because it is not defined whether a
+    reserved u32 has a byte order."""
     sid = trailer()
     yield one_record("padding-trailer-cpu", r.comm(7, 8, "x", sid=sample_id(
         TRAILER, tid=8, time=1000, id=42, cpu=1, res=0xABABABAB)),
@@ -188,8 +189,8 @@ def paddings():
     yield one_record("padding-mmap2-build-id", r.mmap2_build_id(
         7, 8, 0x1000, 0x1000, 0, BUILD_ID, 5, 2, "/bin/ls", sid=sid, pad=(0xAB, 0xABAB)),
         filename="/bin/ls", padding="ababab00")
-    yield one_record("padding-behind-text", r.record(3, [u32(7, 8), b"ab\0XYZW\0", sid]), comm="ab")
-    yield one_record("padding-whole-words-behind-text", r.record(3,
+    yield one_record("padding-after-text", r.record(3, [u32(7, 8), b"ab\0XYZW\0", sid]), comm="ab")
+    yield one_record("padding-whole-words-after-text", r.record(3,
                                                                  [u32(7, 8), b"ab".ljust(24, b"\0"),
                                                                   sid]),
                      comm="ab", size=88)

@@ -13,7 +13,7 @@ REG_VALUES = [0x100 + i for i in range(9)]
 REG_FACTS = {name: hex(0x100 + i) for i, name in enumerate("ax bx cx dx si di bp sp ip".split())}
 KERNEL, USER = -128 & (1 << 64) - 1, -512 & (1 << 64) - 1
 
-# what to give for a bit, and what of it the JSON has
+# The values for a bit, and what the JSON must show of them.
 BITS = {
     "IP": ({"ip": 0xFFFFFFFF81001234}, {"ip": "0xffffffff81001234"}),
     "TID": ({"pid": 7, "tid": 8}, {"pid": 7, "tid": 8}),
@@ -69,7 +69,7 @@ ARCH = {3: fstr("box"), 6: fstr("x86_64")}
 
 
 def sampled(name, bits, records, expect, features=ARCH, ids=(42,), **fields):
-    """A file with one attribute of these bits; records: a function of it."""
+    """A file with one attribute of these bits; records: a function that takes it."""
     a = attr(bits, **fields)
     return Case(name, File(attrs=[(a, list(ids))], records=records(a), features=features), expect)
 
@@ -119,7 +119,7 @@ def cpumodes():
 
 
 def read_formats():
-    """All 32, between other fields so that a wrong size would show."""
+    """All 32, between other fields, so that a wrong size shows."""
     for bits in range(1 << len(READ_FORMAT)):
         members = [(100, 42, 1), (200, 43, 2)]
         a = attr("TID|READ|CPU|PERIOD", read_format=bits)
@@ -130,7 +130,8 @@ def read_formats():
             want["time_running"] = 40
 
         def one(value, id, lost):
-            return {"value": value, **({"id": id} if a.reads("ID") else {}),
+            event = {"event": "cpu-clock:HG"} if a.reads("GROUP") else {}
+            return {"value": value, **({"id": id, **event} if a.reads("ID") else {}),
                     **({"lost": lost} if a.reads("LOST") else {})}
 
         if a.reads("GROUP"):
@@ -229,7 +230,7 @@ def branches():
 
 
 DATA_SRC_NAMES = {
-    # field: (names of its values, whether they are bits; None: no name said here)
+    # field: (names of its values or None, whether they are bits)
     "op": (["NA", "LOAD", "STORE", "PFETCH", "EXEC"], True),
     "lvl": (["NA", "HIT", "MISS", "L1", "LFB", "L2", "L3", "LOC_RAM", "REM_RAM1", "REM_RAM2",
              "REM_CCE1",

@@ -1,5 +1,5 @@
 """Cases of tracepoint samples: every kind of field, in both word sizes and byte orders of the
-recorder, which need not be those of the file."""
+recorder, which may differ from those of the file."""
 
 import struct
 
@@ -17,7 +17,8 @@ ATTR = dict(type=2, config=300, sample_type="TID|TIME|RAW")
 def traced(name, fields, body, want, order="<", long_size=8, system="test", piped=False,
            version="0.6",
            id=300, tail=b""):
-    """One sample of one event.  body: what follows the common fields; want: the fields' values."""
+    """One sample of one event.  body: the bytes after the common fields; want: the fields'
+    values."""
     blob = tracing_data({system: [Format("event_x", id, fields)]}, order, long_size, version)
     a = Attr(**{**ATTR, "config": id})
     raw = common(id, 7, 1, 2, order=order) + body
@@ -34,7 +35,7 @@ def traced(name, fields, body, want, order="<", long_size=8, system="test", pipe
 
 
 def scalars(order):
-    """Signed and unsigned of 1, 2, 4 and 8 bytes."""
+    """Signed and unsigned numbers of 1, 2, 4 and 8 bytes."""
     fields, values, want, at = [], [], {}, 8
     for size, code, kind in ((8, "q", "s64"), (8, "Q", "u64"), (4, "i", "int"), (4, "I", "u32"),
                              (2, "h", "short"), (2, "H", "u16"), (1, "b", "s8"), (1, "B", "u8")):
@@ -49,7 +50,7 @@ def scalars(order):
 
 
 def kinds(order, long_size):
-    """Everything else that a `field:` line can say."""
+    """All other kinds of `field:` lines."""
     long_code, word = ("q", 8) if long_size == 8 else ("i", 4)
     at, fields, body, want = 8, [], b"", {}
 
@@ -78,7 +79,7 @@ def kinds(order, long_size):
         filename="/etc/passwd")
     add("__data_loc u32[] ids", 4, 0, pack("I", len(list_) << 16 | here + len(name)), ids=[5, 6])
     add("__data_loc char[] nothing", 4, 0, pack("I", len(empty) << 16 | here + 20), nothing="")
-    # counted from the end of the field itself, which is where the dynamic part begins
+    # relative to the end of the field, where the dynamic part begins
     add("__rel_loc char[] relative", 4, 0, pack("I", len(name) << 16 | 0), relative="/etc/passwd")
     assert at == here
     return fields, body + name + list_, want

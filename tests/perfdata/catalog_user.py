@@ -15,7 +15,7 @@ BLOB = tracing_data({"sched": [Format("sched_stat_x", 300, [("int x", 8, 4, 1)])
 
 
 def piped(name, records, facts=None, expect=(), **options):
-    """A stream whose first record is HEADER_ATTR; facts are of the record behind it."""
+    """A stream whose first record is HEADER_ATTR; the facts are about the record after it."""
     return Case(name, Pipe(records=[r.header_attr(ATTR, [42, 43]), *records]),
                 record_facts(1, **(facts or {})) + list(expect), **options)
 
@@ -131,7 +131,7 @@ def maps():
                      update_type="UNIT", id=42, unit="Joules")
     yield one_record("event-update-scale", r.event_update_scale(42, 0.25), update_type="SCALE",
                      scale=0.25)
-    # perf 6.1 gives the record the size of the longest member
+    # in perf 6.1 the record has the size of the longest member
     yield one_record("event-update-scale-padded", r.record(78, [u64(1, 42), f64(1e-6), bytes(16)]),
                      update_type="SCALE", scale=1e-6, size=48)
     yield one_record("event-update-scale-nan", r.event_update_scale(42, float("nan")),
@@ -158,7 +158,7 @@ def statistics():
                          r.schedstat_domain(1000, 3, version, 1, range(1, count + 1)),
                          type="SCHEDSTAT_DOMAIN", timestamp=1000, cpu=3, version=version, domain=1,
                          ttwu_move_balance=count)
-    # perf gives the record the size of the longest version
+    # in perf the record has the size of the longest version
     yield one_record("schedstat-domain-15-padded", r.schedstat_domain(1000, 3, 15, 1, range(1, 37),
                                                                       36),
                      type="SCHEDSTAT_DOMAIN", version=15, ttwu_move_balance=36)
@@ -180,7 +180,7 @@ def auxtraces():
     yield info("intel-pt", 1, "INTEL_PT", pt + [0])
     yield info("intel-pt-old", 1, "INTEL_PT", pt[:10])
     yield info("intel-pt-filter", 1, "INTEL_PT", pt + [14], b"filter main @x".ljust(16, b"\0"))
-    # a length that is a multiple of 8 has eight NULs behind it
+    # eight NULs follow a length that is a multiple of 8
     yield info("intel-pt-filter-and-more", 1, "INTEL_PT", pt + [16],
                [b"filter main @xyz".ljust(24, b"\0"), u64(1)])
     yield info("intel-bts", 2, "INTEL_BTS", range(1, 7))
@@ -210,7 +210,7 @@ def auxtraces():
                             cpu=3, data=data.hex()) + record_facts(1, type="FINISHED_ROUND"))
     yield one_record("auxtrace-empty", [r.auxtrace(b""), r.finished_round()], data_size=0, tid=-1,
                      cpu=-1)
-    # what looks like a record in the data is none
+    # the data contain bytes that look like a record
     decoy = r.comm(7, 8, "decoy")
     yield Case("auxtrace-of-records", File(attrs=[(TRAILER, [42])], records=[
         r.auxtrace(encode(decoy, Wire("<"))), r.finished_round()]),

@@ -2,8 +2,8 @@
 
     File(attrs=[(attr, [1, 2])], records=[comm(1, 1, "ls")], features={3: fstr("box")}).build("<")
 
-`attrs` are (Attr, ids) pairs, `features` number -> Part.  build() gives the bytes in the byte order
-that it is called with, or in that of the object.
+`attrs` are (Attr, ids) pairs, `features` maps numbers to Parts.  build() returns the bytes, in the
+byte order of its argument or of the object.
 """
 
 import gzip as _gzip
@@ -12,11 +12,15 @@ from dataclasses import dataclass, field
 
 from . import zstd
 from .features import auxtrace_index
-from .records import compressed
-from .wire import Wire, encode, fixed, u64
+from .records import compressed, event_type
+from .rows import U64, Layout
+from .wire import Wire, encode, u64
 
 MAGIC = 0x32454C4946524550  # "PERFILE2" as the recording machine stores it
 MAGIC_V1 = b"PERFFILE"
+# After the magic; then the bitmap of features.
+HEADER = Layout(U64("size attr_size attrs_at attrs_size data_at data_size types_at types_size"))
+SECTION = Layout(U64("offset size"))
 
 
 def bitmap(numbers, wire):
@@ -40,13 +44,13 @@ class File:
     magic: bytes = None  # MAGIC_V1, or None for the present one
     stride: int = None  # attr_size of the header; None: the largest attr + 16
     ids_at: int = None  # where in an attrs entry the ids section is; None: at its end
-    data_size: int = None  # what the header says; None: the truth
-    claimed: tuple = ()  # features with a bit and nothing written: a killed recorder
-    late_attrs: bool = False  # ids and attrs behind the data, as perf inject writes them
+    data_size: int = None  # what the header states; None: the truth
+    claimed: tuple = ()  # features that have a bit but no section: the recorder was killed
+    late_attrs: bool = False  # ids and attrs after the data, as perf inject writes them
     event_types: list = None  # (event_id, name): the section of the first perfs
     spare_features: int = 0  # entries of the feature table that were reserved and not used
     gap: bytes = b""  # bytes that belong to nothing, between ids and attrs
-    tail: bytes = b""  # bytes behind everything
+    tail: bytes = b""  # bytes after everything
 
     def build(self, order=None):
         wire = Wire(order or self.order, self.long_size)
@@ -72,7 +76,7 @@ class File:
 
         if not self.late_attrs:
             place_attrs()
-        types = [[u64(id), fixed(name, 64)] for id, name in self.event_types or ()]
+        types = [event_type(id, name) for id, name in self.event_types or ()]
         place("event_types", 72 * len(types))
         place("data", len(data))
         if self.late_attrs:
@@ -88,7 +92,7 @@ class File:
         for i, (attr, own) in enumerate(zip(encoded, ids)):
             entry = layout["attrs"] + i * stride
             put(entry, attr)
-            put(entry + (self.ids_at or stride - 16), u64(ids_at, len(own)))
+            put(entry + (self.ids_at or stride - 16), SECTION(ids_at, len(own)))
             put(ids_at, own)
             ids_at += len(own)
         put(layout["gap"], self.gap)
@@ -98,10 +102,9 @@ class File:
         numbers = sorted(self.features)
         header = [
             self.magic or u64(MAGIC),
-            u64(self.header_size, stride),
-            u64(layout["attrs"], stride * len(encoded)),
-            u64(layout["data"], len(data) if self.data_size is None else self.data_size),
-            u64(layout["event_types"] if types else 0, 72 * len(types)),
+            HEADER(self.header_size, stride, layout["attrs"], stride * len(encoded), layout["data"],
+                   len(data) if self.data_size is None else self.data_size,
+                   layout["event_types"] if types else 0, 72 * len(types)),
         ]
         if self.header_size >= 104:
             header.append(bitmap([*numbers, *self.claimed], wire))
@@ -109,7 +112,7 @@ class File:
         if not numbers:
             return bytes(blob) + self.tail
 
-        # perf reads the table right behind the data, so late attrs come after all features
+        # perf reads the table right after the data, so late attrs come after all features
         assert not self.late_attrs
         offsets, here = [], layout["data"]
         for record in records:
@@ -124,7 +127,7 @@ class File:
         here = len(blob) + 16 * (len(sections) + self.spare_features)
         table = []
         for section in sections:
-            table.append(u64(here, len(section)))
+            table.append(SECTION(here, len(section)))
             here += len(section)
         blob += encode(table, wire) + bytes(16 * self.spare_features) + b"".join(sections)
         return bytes(blob) + self.tail
@@ -132,7 +135,7 @@ class File:
 
 @dataclass
 class Pipe:
-    """A stream: 16 bytes, then records.  Attributes and features are records of it."""
+    """A stream: 16 bytes, then records, which include the attributes and features."""
 
     records: list = field(default_factory=list)
     order: str = "<"
@@ -146,7 +149,7 @@ class Pipe:
 
 @dataclass
 class Directory:
-    """DIR/data and its bare streams {"data.0": [records], ...}; others: files kept beside them."""
+    """DIR/data and its bare streams {"data.0": [records], ...}; others: other files in it."""
 
     main: File
     streams: dict = field(default_factory=dict)
@@ -170,8 +173,8 @@ def zstd_stream(data, flush_every=None, level=1, end=False):
 
 def zstd_records(records, pieces=1, flush_every=None, wrap=compressed):
     """Records inside COMPRESSED (or wrap=compressed2) ones.  The compressed bytes are cut into so
-    many pieces wherever that falls: records straddle them, and so do zstd's own frames.  The cuts
-    depend on the byte order, like the compressed bytes."""
+    many pieces of equal size, so records and zstd's own frames straddle them.  The cuts depend on
+    the byte order, like the compressed bytes."""
 
     def make(wire):
         stream = zstd_stream(encode(records, wire), flush_every)
@@ -182,5 +185,5 @@ def zstd_records(records, pieces=1, flush_every=None, wrap=compressed):
 
 
 def gzip(data):
-    """The same bytes every time: no name, no time."""
+    """Always the same bytes: no name, no time."""
     return _gzip.compress(data, mtime=0)

@@ -3,8 +3,11 @@
 Strings are wire.fstr (HOSTNAME, OSRELEASE, VERSION, ARCH, CPUDESC, CPUID) and wire.slist (CMDLINE).
 """
 
+from .attr import AttrRow
 from .records import build_id_entry
-from .wire import encode, fstr, slist, u32, u64
+from .rows import (HEADER, REST, U32, U64, Bits, Bytes, Count, Each, Fixed, If, Layout, List,
+                   Numbers, Row, Str, StrList, Sub)
+from .wire import encode
 
 NUMBER = {
     name: number
@@ -20,154 +23,171 @@ NUMBER = {
 }
 SIMPLEPERF = {128: "FILE", 129: "META_INFO", 130: "DEBUG_UNWIND", 131: "DEBUG_UNWIND_FILE",
               132: "FILE2"}
+# Number: Layout. The other sections are bytes: TRACING_DATA states its own byte order.
+FEATURES = {}
 
 
-def build_ids(entries):
-    """entries: (pid, build_id, filename, misc)."""
-    return [build_id_entry(pid, build_id, name, misc) for pid, build_id, name, misc in entries]
+class Feature(Layout):
+    def __init__(self, names, *rows, **defaults):
+        super().__init__(*rows, **defaults)
+        for name in names.split():
+            FEATURES[NUMBER[name]] = self
 
 
-def nrcpus(available, online):
-    return u32(available, online)
+Feature("HOSTNAME OSRELEASE VERSION ARCH CPUDESC CPUID", Str("text"))
+Feature("CMDLINE", StrList("arguments"))
+Feature("CLOCKID DIR_FORMAT", U64("value"))
+Feature("BRANCH_STACK STAT")
+nrcpus = Feature("NRCPUS", U32("available online"))
+total_mem = Feature("TOTAL_MEM", U64("kilobytes"))
+sample_time = Feature("SAMPLE_TIME", U64("first last"))
+numa_topology = Feature("NUMA_TOPOLOGY", List(4, "nodes", U32("node"), U64("mem_total mem_free"),
+                                              Str("cpus")))
+pmu_mappings = Feature("PMU_MAPPINGS", List(4, "pmus", U32("type"), Str("name")))
+group_desc = Feature("GROUP_DESC", List(4, "groups", Str("name"), U32("leader_idx nr_members")))
+cache = Feature("CACHE", U32("version"), List(4, "levels", U32("level line_size sets ways"),
+                                              Str("type size map")), version=1)
+# BTF tells its own byte order.
+bpf_btf = Feature("BPF_BTF", List(4, "entries", U32("id"), Count(4, "data"), Bytes("data")))
+compressed = Feature("COMPRESSED", U32("version type level ratio mmap_len"), version=0, type=1,
+                     level=1, ratio=3, mmap_len=528384)
+caps = Feature("CPU_PMU_CAPS", List(4, "pairs", Str("name value")))
+clock_data = Feature("CLOCK_DATA", U32("version clockid"), U64("tod_ns clockid_ns"), version=1)
+hybrid_topology = Feature("HYBRID_TOPOLOGY", List(4, "pmus", Str("name cpus")))
+pmu_caps = Feature("PMU_CAPS", List(4, "pmus", *caps.rows, Str("pmu_name")))
+e_machine = Feature("E_MACHINE", U32("e_machine e_flags"))
+cln_size = Feature("CLN_SIZE", U32("size"))
+# No count: to the end of the section.
+cpu_domain_info = Feature(
+    "CPU_DOMAIN_INFO", U32("schedstat_version max_sched_domains"),
+    Each("cpus", U32("cpu"), List(
+        4, "domains", U32("domain"), If(lambda v, t: v["schedstat_version"] >= 17, Str("dname")),
+        Str("cpumask cpulist")), count=REST))
+event_desc = Feature(
+    "EVENT_DESC", Count(4, "events"), U32("attr_size"),
+    Each("events", AttrRow("attr", lambda v, t: v["attr_size"]), Count(4, "ids"), Str("name"),
+         Numbers(8, "ids")), attr_size=128)
 
 
-def total_mem(kilobytes):
-    return u64(kilobytes)
+def _if_left(name, size, *rows):
+    """A part that came with a later perf. The number of cpus is in another section."""
+    return If(lambda v, t: v["nr_cpus"] and t.left() >= size(v) if t else v[name] is not None,
+              *rows)
 
 
-def event_desc(events, attr_size):
-    """events: (attr, name, ids)."""
-    return [
-        u32(len(events), attr_size),
-        [
-            [lambda wire, attr=attr: encode(attr, wire).ljust(attr_size, b"\0")[:attr_size],
-             u32(len(ids)), fstr(name), u64(*ids)]
-            for attr, name, ids in events
-        ],
-    ]
+def _nr_cpus(v, t):
+    return v["nr_cpus"]
 
 
-def cpu_topology(sibling_cores, sibling_threads, ids=None, sibling_dies=None, die_ids=()):
-    """ids: (core_id, socket_id) a cpu.  Each later part came with a later perf."""
-    parts = [slist(sibling_cores), slist(sibling_threads)]
-    if ids is not None:
-        parts.append([u32(*pair) for pair in ids])
-    if sibling_dies is not None:
-        parts.append([slist(sibling_dies), u32(*die_ids)])
-    return parts
+cpu_topology = Feature(
+    "CPU_TOPOLOGY", StrList("sibling_cores sibling_threads"),
+    _if_left("ids", lambda v: 8 * v["nr_cpus"],
+             Each("ids", U32("core_id socket_id"), count=_nr_cpus)),
+    _if_left("sibling_dies", lambda v: 1, StrList("sibling_dies"), Numbers(4, "die_ids", _nr_cpus)),
+    ids=None, sibling_dies=None, die_ids=())
 
 
-def numa_topology(nodes):
-    """nodes: (node, mem_total, mem_free, cpus)."""
-    return [u32(len(nodes)), [[u32(n), u64(total, free), fstr(cpus)] for n, total, free,
-                              cpus in nodes]]
+class _BuildIds(Row):
+    """Records, one after the other. Before perf had the pid in them, the id began where it is
+    now."""
+
+    def build(self, values):
+        return [build_id_entry(*entry) for entry in values["entries"]]
+
+    def swap(self, t, values):
+        old = t.data[t.pos + 36 : t.pos + 49] == b"nel.kallsyms]"
+        while t.left() >= 8:
+            HEADER.swap(t, values)
+            if values["size"] < 8:
+                return
+            part = t.within(t.pos, t.pos + values["size"] - 8)
+            t.take(part.end - part.pos)
+            if not old:
+                part.number(4)
 
 
-def pmu_mappings(pmus):
-    """pmus: (type, name)."""
-    return [u32(len(pmus)), [[u32(type), fstr(name)] for type, name in pmus]]
-
-
-def group_desc(groups):
-    """groups: (name, leader_idx, nr_members)."""
-    return [u32(len(groups)), [[fstr(name), u32(leader, nr)] for name, leader, nr in groups]]
+build_ids = Feature("BUILD_ID", _BuildIds("entries"))  # (pid, build_id, filename, misc)
+_auxtrace_index = Feature("AUXTRACE", Numbers(8, "words", REST))
 
 
 class auxtrace_index:
-    """Where the AUXTRACE records lie.  The file fills in the offsets of the given records."""
+    """Where the AUXTRACE records are.  The file fills in the offsets of the given records."""
 
     def __init__(self, records, bare=False):
         self.records = records
         self.bare = bare  # simpleperf: no count before the pairs
 
     def at(self, offsets):
-        pairs = [u64(offsets[i], 48) for i in self.records]
-        return pairs if self.bare else [u64(len(pairs)), pairs]
+        pairs = [number for i in self.records for number in (offsets[i], 48)]
+        return _auxtrace_index(pairs if self.bare else [len(self.records), *pairs])
 
 
-def cache(levels, version=1):
-    """levels: (level, line_size, sets, ways, type, size, map)."""
-    return [
-        u32(version, len(levels)),
-        [[u32(*numbers), fstr(type), fstr(size), fstr(cpus)] for *numbers, type, size,
-         cpus in levels],
-    ]
-
-
-def sample_time(first, last):
-    return u64(first, last)
+_mem_topology = Feature(
+    "MEM_TOPOLOGY", U64("version block_size"), List(8, "nodes", U64("node size nbits"), Numbers(
+        8, "bits", lambda v, t: (v["nbits"] + 63) // 64)))
 
 
 def mem_topology(block_size, nodes, version=1):
     """nodes: (node, bits, words): u64 words of a bitmap of memory blocks.  The number of bits is
     there twice, from the node and from the bitmap."""
-    return [
-        u64(version, block_size, len(nodes)),
-        [u64(node, bits, bits, *words) for node, bits, words in nodes],
-    ]
+    return _mem_topology(version, block_size,
+                         [(node, nbits, nbits, words) for node, nbits, words in nodes])
+
+
+bpf_info = Layout(
+    U32("type id"), Fixed(8, "tag"), U32("jited_prog_len xlated_prog_len"),
+    U64("jited_prog_insns xlated_prog_insns load_time"), U32("created_by_uid nr_map_ids"),
+    U64("map_ids"), Fixed(16, "name"), U32("ifindex"), Bits(4, "gpl_compatible reserved:31"),
+    U64("netns_dev netns_ino"), U32("nr_jited_ksyms nr_jited_func_lens"),
+    U64("jited_ksyms jited_func_lens"), U32("btf_id func_info_rec_size"), U64("func_info"),
+    U32("nr_func_info nr_line_info"), U64("line_info jited_line_info"),
+    U32("nr_jited_line_info line_info_rec_size jited_line_info_rec_size nr_prog_tags"),
+    U64("prog_tags run_time_ns run_cnt recursion_misses"),
+    U32("verified_insns attach_btf_obj_id attach_btf_id"),
+)
+
+
+def _arrays(*rows):
+    """The arrays whose bits are set, each padded to a multiple of 8 bytes."""
+    return [If(lambda v, t, bit=bit: v["arrays"] >> bit & 1, row, _Padding("padding"))
+            for bit, row in enumerate(rows)]
+
+
+class _Padding(Row):
+    def build(self, values):
+        return b""
+
+    def swap(self, t, values):
+        t.align()
+
+
+def _length(name):
+    return lambda v, t: v.get(name, 0)
+
+
+# Code is bytes, as is what follows: BTF's own tables, tags.
+_BPF_ARRAYS = _arrays(
+    Bytes("jited_insns", _length("jited_prog_len")),
+    Bytes("xlated_insns", _length("xlated_prog_len")),
+    Numbers(4, "map_ids", _length("nr_map_ids")),
+    Numbers(8, "jited_ksyms", _length("nr_jited_ksyms")),
+    Numbers(4, "jited_func_lens", _length("nr_jited_func_lens")))
+_bpf_prog_info = Feature("BPF_PROG_INFO", List(
+    4, "programs", U32("info_size data_size"), U64("arrays"),
+    Sub("info", bpf_info, size=_length("info_size")),
+    Sub("data", *_BPF_ARRAYS, size=_length("data_size"))))
 
 
 def bpf_prog_info(programs):
     """programs: (info, arrays, data): a Part, the bit word of arrays that are there, a Part."""
 
-    def one(info, arrays, data):
-        def make(wire):
-            head, body = encode(info, wire), encode(data, wire)
-            return [u32(len(head), len(body)), u64(arrays), head, body]
+    def make(wire):
+        encoded = [(encode(info, wire), arrays, encode(data, wire))
+                   for info, arrays, data in programs]
+        return _bpf_prog_info([(len(info), len(data), arrays, info, data)
+                               for info, arrays, data in encoded])
 
-        return make
-
-    return [u32(len(programs)), [one(*program) for program in programs]]
-
-
-def bpf_btf(entries):
-    """entries: (id, data).  BTF tells its own byte order."""
-    return [u32(len(entries)), [[u32(id, len(data)), data] for id, data in entries]]
-
-
-def compressed(version=0, type=1, level=1, ratio=3, mmap_len=528384):
-    return u32(version, type, level, ratio, mmap_len)
-
-
-def caps(pairs):
-    """CPU_PMU_CAPS: (name, value) pairs."""
-    return [u32(len(pairs)), [[fstr(name), fstr(value)] for name, value in pairs]]
-
-
-def clock_data(clockid, tod_ns, clockid_ns, version=1):
-    return [u32(version, clockid), u64(tod_ns, clockid_ns)]
-
-
-def hybrid_topology(pmus):
-    """pmus: (name, cpus)."""
-    return [u32(len(pmus)), [[fstr(name), fstr(cpus)] for name, cpus in pmus]]
-
-
-def pmu_caps(pmus):
-    """pmus: (pairs, pmu_name)."""
-    return [u32(len(pmus)), [[caps(pairs), fstr(name)] for pairs, name in pmus]]
-
-
-def cpu_domain_info(schedstat_version, max_sched_domains, cpus):
-    """cpus: (cpu, [(domain, dname, cpumask, cpulist)]).  No count: to the end of the section."""
-    named = schedstat_version >= 17
-    return [
-        u32(schedstat_version, max_sched_domains),
-        [
-            [u32(cpu, len(domains)),
-             [[u32(domain), fstr(dname) if named else b"", fstr(cpumask), fstr(cpulist)]
-              for domain, dname, cpumask, cpulist in domains]]
-            for cpu, domains in cpus
-        ],
-    ]
-
-
-def e_machine(e_machine, e_flags):
-    return u32(e_machine, e_flags)
-
-
-def cln_size(size):
-    return u32(size)
+    return make
 
 
 def meta_info(pairs):

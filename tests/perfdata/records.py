@@ -1,11 +1,15 @@
 """All records but SAMPLE: the kernel's 1 to 22, perf's own 64 to 86, simpleperf's from 32769.
 
-One function a record, arguments in the order and with the names of the kernel's or perf's struct.
-`sid` is the sample_id trailer (sample.sample_id()), `misc` the header's.  What follows a record
-outside its header.size (AUXTRACE, TRACING_DATA) is part of what the function gives.
+A record is called with the members of the kernel's or perf's struct, in their order and with their
+names.  `sid` is the sample_id trailer (sample.sample_id()), `misc` the header's.  What follows a
+record outside its header.size (AUXTRACE, TRACING_DATA) is part of what the function gives.
 """
 
-from .wire import encode, f64, fixed, pad_to, raw_text, text8, u8, u16, u32, u64
+from .attr import AttrRow
+from .rows import (F64, REST, U8, U16, U32, U64, Bytes, Count, CText, Each, Fixed, If, Layout, List,
+                   Numbers, Record, Sub, Text, record)
+from .sample import READ
+from .wire import fixed, pad_to, text8
 
 MISC_KERNEL, MISC_USER, MISC_HYPERVISOR, MISC_GUEST_KERNEL, MISC_GUEST_USER = 1, 2, 3, 4, 5
 MISC_PROC_MAP_PARSE_TIMEOUT = 1 << 12
@@ -13,316 +17,262 @@ MISC_MMAP_DATA = MISC_COMM_EXEC = MISC_FORK_EXEC = MISC_SWITCH_OUT = 1 << 13
 MISC_EXACT_IP = MISC_SWITCH_OUT_PREEMPT = MISC_MMAP_BUILD_ID = 1 << 14
 MISC_EXT_RESERVED = MISC_BUILD_ID_SIZE = MISC_LOST_SAMPLES_BPF = 1 << 15
 
-
-def record(type, body=b"", misc=0, size=None, after=b""):
-    """A record of any type.  size: what the header says, where that is not the truth."""
-
-    def make(wire):
-        data = encode(body, wire)
-        length = 8 + len(data) if size is None else size
-        return [u32(type), u16(misc, length), data, after]
-
-    return make
-
-
 # --- kernel ---------------------------------------------------------------------------------------
 
-
-def mmap(pid, tid, addr, len, pgoff, filename, misc=MISC_KERNEL, sid=b""):
-    return record(1, [u32(pid, tid), u64(addr, len, pgoff), text8(filename), sid], misc)
-
-
-def lost(id, lost, sid=b"", misc=0):
-    return record(2, [u64(id, lost), sid], misc)
-
-
-def comm(pid, tid, comm, misc=0, sid=b""):
-    return record(3, [u32(pid, tid), text8(comm), sid], misc)
+mmap = Record(1, U32("pid tid"), U64("addr len pgoff"), Text("filename"), misc=MISC_KERNEL)
+lost = Record(2, U64("id lost"))
+comm = Record(3, U32("pid tid"), Text("comm"))
+exit = Record(4, U32("pid ppid tid ptid"), U64("time"))
+throttle = Record(5, U64("time id stream_id"))
+unthrottle = Record(6, *throttle.rows)
+fork = Record(7, *exit.rows)
+read = Record(8, U32("pid tid"), Sub("values", READ))  # values: sample.read_values(attr, ...)
 
 
-def exit(pid, ppid, tid, ptid, time, sid=b"", misc=0):
-    return record(4, [u32(pid, ppid, tid, ptid), u64(time), sid], misc)
+def _has_prot(v, t):
+    """RHEL 7 has the first layout of MMAP2: the path is where prot and flags are now."""
+    if t is None:
+        return "prot" in v
+    return v["misc"] & MISC_MMAP_BUILD_ID or t.left() >= 16 and not t.peek(t.pos, 4) & ~7
 
 
-def throttle(time, id, stream_id, sid=b"", misc=0):
-    return record(5, [u64(time, id, stream_id), sid], misc)
-
-
-def unthrottle(time, id, stream_id, sid=b"", misc=0):
-    return record(6, [u64(time, id, stream_id), sid], misc)
-
-
-def fork(pid, ppid, tid, ptid, time, sid=b"", misc=0):
-    return record(7, [u32(pid, ppid, tid, ptid), u64(time), sid], misc)
-
-
-def read(pid, tid, values, sid=b"", misc=0):
-    """values: sample.read_values(attr, ...)."""
-    return record(8, [u32(pid, tid), values, sid], misc)
+_mmap2 = Record(
+    10, U32("pid tid"), U64("addr len pgoff"),
+    If(lambda v, t: v["misc"] & MISC_MMAP_BUILD_ID,
+       U8("build_id_size pad8"), U16("pad16"), Fixed(20, "build_id")),
+    If(lambda v, t: not v["misc"] & MISC_MMAP_BUILD_ID, U32("maj min"), U64("ino ino_generation")),
+    If(_has_prot, U32("prot flags")),
+    Text("filename"), misc=MISC_USER)
 
 
 def mmap2(pid, tid, addr, len, pgoff, maj, min, ino, ino_generation, prot, flags, filename,
           misc=MISC_USER, sid=b""):
-    return record(10, [u32(pid, tid), u64(addr, len, pgoff), u32(maj, min),
-                       u64(ino, ino_generation),
-                       u32(prot, flags), text8(filename), sid], misc)
-
-
-def mmap2_build_id(pid, tid, addr, len, pgoff, build_id, prot, flags, filename, misc=MISC_USER,
-                   sid=b"",
-                   pad=(0, 0)):
-    size = build_id.__len__()  # len is the mapping's here
-    return record(10, [u32(pid, tid), u64(addr, len, pgoff), u8(size, pad[0]), u16(pad[1]),
-                       fixed(build_id, 20), u32(prot, flags), text8(filename), sid],
-                  misc | MISC_MMAP_BUILD_ID)
+    return _mmap2.part(**locals())
 
 
 def mmap2_rhel7(pid, tid, addr, len, pgoff, maj, min, ino, ino_generation, filename, misc=MISC_USER,
                 sid=b""):
-    """The first layout of MMAP2, still alive in RHEL 7: no prot, no flags."""
-    return record(10, [u32(pid, tid), u64(addr, len, pgoff), u32(maj, min),
-                       u64(ino, ino_generation),
-                       text8(filename), sid], misc)
+    return _mmap2.part(**locals())
 
 
-def aux(aux_offset, aux_size, flags, sid=b"", misc=0):
-    return record(11, [u64(aux_offset, aux_size, flags), sid], misc)
+def mmap2_build_id(pid, tid, addr, len, pgoff, build_id, prot, flags, filename, misc=MISC_USER,
+                   sid=b"", pad=(0, 0)):
+    return _mmap2.part(pid=pid, tid=tid, addr=addr, len=len, pgoff=pgoff, build_id=build_id,
+                       build_id_size=build_id.__len__(), pad8=pad[0], pad16=pad[1], prot=prot,
+                       flags=flags, filename=filename, misc=misc | MISC_MMAP_BUILD_ID, sid=sid)
 
 
-def itrace_start(pid, tid, sid=b"", misc=0):
-    return record(12, [u32(pid, tid), sid], misc)
-
-
-def lost_samples(lost, sid=b"", misc=0):
-    return record(13, [u64(lost), sid], misc)
-
-
-def switch(misc=0, sid=b""):
-    return record(14, sid, misc)
-
-
-def switch_cpu_wide(next_prev_pid, next_prev_tid, misc=0, sid=b""):
-    return record(15, [u32(next_prev_pid, next_prev_tid), sid], misc)
-
-
-def namespaces(pid, tid, links, sid=b"", misc=0):
-    """links: (dev, inode) pairs, net first."""
-    return record(16, [u32(pid, tid), u64(len(links)), [u64(*link) for link in links], sid], misc)
-
-
-def ksymbol(addr, len, ksym_type, flags, name, sid=b"", misc=0):
-    return record(17, [u64(addr), u32(len), u16(ksym_type, flags), text8(name), sid], misc)
-
-
-def bpf_event(type, flags, id, tag, sid=b"", misc=0):
-    return record(18, [u16(type, flags), u32(id), fixed(tag, 8), sid], misc)
-
-
-def cgroup(id, path, sid=b"", misc=0):
-    return record(19, [u64(id), text8(path), sid], misc)
+aux = Record(11, U64("aux_offset aux_size flags"))
+itrace_start = Record(12, U32("pid tid"))
+lost_samples = Record(13, U64("lost"))
+switch = Record(14)
+switch_cpu_wide = Record(15, U32("next_prev_pid next_prev_tid"))
+namespaces = Record(16, U32("pid tid"), List(8, "links", U64("dev inode")))  # net first
+ksymbol = Record(17, U64("addr"), U32("len"), U16("ksym_type flags"), Text("name"))
+bpf_event = Record(18, U16("type flags"), U32("id"), Fixed(8, "tag"))
+cgroup = Record(19, U64("id"), Text("path"))
+_text_poke = Record(20, U64("addr"), U16("old_len new_len"), Bytes("code", REST))
 
 
 def text_poke(addr, old, new, sid=b"", misc=MISC_KERNEL):
-    code = bytes(old) + bytes(new)
-    return record(20, [u64(addr), u16(len(old), len(new)), pad_to(bytes(4) + code, 8)[4:], sid],
-                  misc)
+    code = pad_to(bytes(4) + bytes(old) + bytes(new), 8)[4:]
+    return _text_poke(addr, len(old), len(new), code, misc, sid)
 
 
-def aux_output_hw_id(hw_id, sid=b"", misc=0):
-    return record(21, [u64(hw_id), sid], misc)
-
-
-def callchain_deferred(cookie, ips, sid=b"", misc=MISC_USER):
-    return record(22, [u64(cookie, len(ips), *ips), sid], misc)
-
+aux_output_hw_id = Record(21, U64("hw_id"))
+callchain_deferred = Record(22, U64("cookie"), List(8, "ips"), misc=MISC_USER)
 
 # --- perf's own -----------------------------------------------------------------------------------
 
-
-def header_attr(attr, ids=()):
-    return record(64, [attr, u64(*ids)])
+header_attr = Record(64, AttrRow("attr"), Numbers(8, "ids", REST), ids=())
+event_type = Layout(U64("event_id"), Fixed(64, "name"))  # of the section of the first perfs
+_header_event_type = Record(65, U64("event_id"), Bytes("name", REST))  # a real file has none
+_tracing_data = Record(66, U32("size"), Bytes("rest", REST))
 
 
 def header_event_type(event_id, name):
-    return record(65, [u64(event_id), fixed(name, 64)])
+    return _header_event_type(event_id, fixed(name, 64))
 
 
 def header_tracing_data(blob, header_size=12):
-    """12 bytes of header as perf declares it, 16 as newer ones write it; the blob stands behind."""
+    """12 bytes of header as perf declares it, 16 as newer ones write it; the blob comes after
+    it."""
     data = pad_to(blob, 8)
-    return record(66, [u32(len(data)), bytes(header_size - 12)], after=data)
+    return [_tracing_data(len(data), bytes(header_size - 12)), data]
 
 
 def header_tracing_data_inline(blob):
     """Old simpleperf: the blob inside header.size."""
     data = pad_to(blob, 8)
-    return record(66, [u32(len(data)), data])
+    return _tracing_data(len(data), data)
 
 
-def _build_id(type, pid, build_id, name, misc, with_size, reserved=b"\0\0\0", sid=b""):
-    size = len(build_id) if with_size else 0
-    misc |= MISC_BUILD_ID_SIZE if with_size else 0
-    return record(type, [u32(pid), fixed(build_id, 20), u8(size), reserved, name, sid], misc)
+_BUILD_ID = Layout(U32("pid"), Fixed(20, "build_id"), U8("size"), Fixed(3, "reserved"))
+_header_build_id = Record(67, *_BUILD_ID.rows, CText("filename"), step=8)
 
 
 def header_build_id(pid, build_id, filename, misc=MISC_USER, with_size=True, sid=b"",
                     reserved=b"\0\0\0"):
     """The record of a pipe: its whole size is a multiple of 8."""
-    name = pad_to(bytes(36) + raw_text(filename) + b"\0", 8)[36:]
-    return _build_id(67, pid, build_id, name, misc, with_size, reserved, sid)
+    size, misc = (len(build_id), misc | MISC_BUILD_ID_SIZE) if with_size else (0, misc)
+    return _header_build_id(pid, build_id, size, reserved, filename, misc, sid)
 
 
 def build_id_entry(pid, build_id, filename, misc=MISC_USER, with_size=True, type=0,
                    reserved=b"\0\0\0"):
     """An entry of the feature section: the name alone is a multiple of 8; perf writes type 0."""
-    return _build_id(type, pid, build_id, text8(filename), misc, with_size, reserved)
+    size, misc = (len(build_id), misc | MISC_BUILD_ID_SIZE) if with_size else (0, misc)
+    return record(type, [_BUILD_ID(pid, build_id, size, reserved), text8(filename)], misc)
 
 
 def build_id_old(build_id, filename, misc=MISC_KERNEL):
     """An entry of the feature section before perf had the pid in it."""
-    return record(0, [fixed(build_id, 24), text8(filename)], misc)
+    return record(0, [build_id.ljust(24, b"\0"), text8(filename)], misc)
 
 
-def finished_round():
-    return record(68)
+finished_round = Record(68)
+# vcpus: one an entry, after all entries
+id_index = Record(
+    69, List(8, "entries", U64("id idx cpu tid")),
+    If(lambda v, t: not t or t.left() >= 16 * v["nr_entries"],
+       Each("vcpus", U64("machine_pid vcpu"), count=lambda v, t: v["nr_entries"])), vcpus=())
+
+INTEL_PT, INTEL_PT_NUMBERS = 1, 17  # the last of them is the length of a filter
 
 
-def id_index(entries, vcpus=()):
-    """entries: (id, idx, cpu, tid); vcpus: (machine_pid, vcpu), one an entry, after all entries."""
-    return record(69, [u64(len(entries)), [u64(*e) for e in entries], [u64(*v) for v in vcpus]])
+def _has_filter(v, t):
+    return v["type"] == INTEL_PT and t.left() >= 8 * INTEL_PT_NUMBERS
 
 
-def auxtrace_info(type, priv=(), tail=b"", reserved=0):
-    """priv: u64 numbers; tail: what stands behind them (Intel PT's filter)."""
-    return record(70, [u32(type, reserved), u64(*priv), tail])
+def _filter_size(v, t):
+    length = v["priv"][-1] if len(v["priv"]) == INTEL_PT_NUMBERS and v["type"] == INTEL_PT else 0
+    return length + 8 & ~7 if length else 0
+
+
+auxtrace_info = Record(
+    70, U32("type reserved"),
+    Numbers(8, "priv", lambda v, t: INTEL_PT_NUMBERS if _has_filter(v, t) else t.left() // 8),
+    Bytes("tail", _filter_size), Numbers(8, "more", REST), priv=(), tail=b"", reserved=0, more=())
+_auxtrace = Record(71, U64("size offset reference"), U32("idx tid cpu reserved"))
 
 
 def auxtrace(data, offset=0, reference=0, idx=0, tid=-1, cpu=-1, reserved=0):
     data = pad_to(data, 8)
-    return record(71, [u64(len(data), offset, reference), u32(idx, tid, cpu, reserved)], after=data)
+    return [_auxtrace(len(data), offset, reference, idx, tid, cpu, reserved), data]
 
 
-def auxtrace_error(type, code, cpu, pid, tid, fmt, ip, msg, time=0, machine_pid=0, vcpu=0):
-    """fmt 0 and 1 end behind the message, fmt 2 is whole."""
-    head = [u32(type, code, cpu, pid, tid, fmt), u64(ip), u64(time) if fmt else b""]
-    if fmt < 2:
-        return record(72, [head, text8(msg)])
-    return record(72, [head, fixed(msg, 64), u32(machine_pid, vcpu)])
+# fmt 0 and 1 end after the message, fmt 2 is whole
+auxtrace_error = Record(
+    72, U32("type code cpu pid tid fmt"), U64("ip"), If(lambda v, t: v["fmt"], U64("time")),
+    If(lambda v, t: v["fmt"] < 2, Text("msg")),
+    If(lambda v, t: v["fmt"] >= 2, Fixed(64, "msg"), U32("machine_pid vcpu")),
+    time=0, machine_pid=0, vcpu=0)
+thread_map = Record(73, List(8, "entries", U64("pid"), Fixed(16, "comm")))
+
+CPUS, MASK, RANGE = range(3)
 
 
-def thread_map(entries):
-    """entries: (pid, comm)."""
-    return record(73, [u64(len(entries)), [[u64(pid), fixed(name, 16)] for pid, name in entries]])
+def _cpus(kind, *rows):
+    return If(lambda v, t: v["kind"] == kind, *rows)
+
+
+def _mask(size, *rows):
+    return If(lambda v, t: v["long_size"] == size, *rows)
+
+
+CPU_MAP_DATA = Layout(
+    U16("kind"),
+    _cpus(CPUS, Count(2, "cpus"), Numbers(2, "cpus")),
+    _cpus(MASK, Count(2, "words"), U16("long_size"), _mask(4, Numbers(4, "words")),
+          _mask(8, Fixed(4, "pad"), Numbers(8, "words"))),
+    _cpus(RANGE, U8("any_cpu pad8"), U16("start end")),
+    If(lambda v, t: t and (v["kind"] > RANGE or t.left() < 8), Bytes("padding", REST)),
+)
 
 
 def cpus_list(cpus):
     """cpu_map_data as a list of cpus."""
-    return [u16(0, len(cpus), *cpus)]
+    return CPU_MAP_DATA.part(kind=CPUS, cpus=cpus)
 
 
 def cpus_mask(words, long_size=None):
     """cpu_map_data as a bit mask, in longs of the recording machine."""
-
-    def make(wire):
-        if (long_size or wire.long_size) == 4:
-            return [u16(1, len(words), 4), u32(*words)]
-        return [u16(1, len(words), 8), bytes(4), u64(*words)]
-
-    return make
+    return lambda wire: CPU_MAP_DATA.part(kind=MASK, long_size=long_size or wire.long_size,
+                                          words=words)
 
 
 def cpus_range(start, end, any_cpu=0):
     """cpu_map_data as a range, both ends in it."""
-    return [u16(2), u8(any_cpu, 0), u16(start, end)]
+    return CPU_MAP_DATA.part(kind=RANGE, start=start, end=end, any_cpu=any_cpu)
 
 
-def _padded(part):
-    return lambda wire: pad_to(encode(part, wire), 8)
+cpu_map = Record(74, Sub("cpus", CPU_MAP_DATA), step=8)
+stat_config = Record(75, List(8, "entries", U64("tag val")))
+stat = Record(76, U64("id"), U32("cpu thread"), U64("val ena run"))
+stat_round = Record(77, U64("type time"))
 
-
-def cpu_map(cpus):
-    return record(74, _padded(cpus))
-
-
-def stat_config(entries):
-    """entries: (tag, val)."""
-    return record(75, [u64(len(entries)), [u64(*e) for e in entries]])
-
-
-def stat(id, cpu, thread, val, ena, run):
-    return record(76, [u64(id), u32(cpu, thread), u64(val, ena, run)])
-
-
-def stat_round(type, time):
-    return record(77, u64(type, time))
+UPDATE_UNIT, UPDATE_SCALE, UPDATE_NAME, UPDATE_CPUS = range(4)
+_event_update = Record(
+    78, U64("type id"),
+    If(lambda v, t: v["type"] == UPDATE_SCALE, F64("scale")),
+    If(lambda v, t: v["type"] == UPDATE_CPUS, Sub("cpus", CPU_MAP_DATA)),
+    If(lambda v, t: v["type"] not in (UPDATE_SCALE, UPDATE_CPUS), Text("text")), step=8)
 
 
 def event_update_unit(id, unit):
-    return record(78, [u64(0, id), text8(unit)])
+    return _event_update.part(type=UPDATE_UNIT, id=id, text=unit)
 
 
 def event_update_scale(id, scale):
-    return record(78, [u64(1, id), f64(scale)])
+    return _event_update.part(type=UPDATE_SCALE, id=id, scale=scale)
 
 
 def event_update_name(id, name):
-    return record(78, [u64(2, id), text8(name)])
+    return _event_update.part(type=UPDATE_NAME, id=id, text=name)
 
 
 def event_update_cpus(id, cpus):
-    return record(78, [u64(3, id), _padded(cpus)])
+    return _event_update.part(type=UPDATE_CPUS, id=id, cpus=cpus)
+
+
+time_conv_long = Record(
+    79, U64("time_shift time_mult time_zero"),
+    If(lambda v, t: t.left() >= 24 if t else "time_cycles" in v, U64("time_cycles time_mask"),
+       U8("cap_user_time_zero cap_user_time_short"), Fixed(6, "reserved")), reserved=bytes(6))
 
 
 def time_conv(time_shift, time_mult, time_zero):
     """The first form."""
-    return record(79, u64(time_shift, time_mult, time_zero))
+    return time_conv_long.part(time_shift=time_shift, time_mult=time_mult, time_zero=time_zero)
 
 
-def time_conv_long(time_shift, time_mult, time_zero, time_cycles, time_mask, cap_user_time_zero,
-                   cap_user_time_short, reserved=bytes(6)):
-    return record(79, [u64(time_shift, time_mult, time_zero, time_cycles, time_mask),
-                       u8(cap_user_time_zero, cap_user_time_short), reserved])
-
-
-def header_feature(feat_id, payload=b""):
-    """No payload: the marker behind the last feature."""
-    return record(80, [u64(feat_id), payload])
-
-
-def compressed(data):
-    return record(81, data)
-
-
-def finished_init():
-    return record(82)
-
-
-def compressed2(data):
-    return record(83, [u64(len(data)), pad_to(data, 8)])
+# No payload: the marker after the last feature.
+header_feature = Record(80, U64("feat_id"), Sub("payload"), payload=b"")
+compressed = Record(81, Bytes("data", REST))
+finished_init = Record(82)
+compressed2 = Record(83, Count(8, "data"), Bytes("data", REST), step=8)
 
 
 def compressed2_overflow(data):
     """What a perf that overlooks the limit writes: the header's 16 bits have wrapped."""
-    return record(83, [u64(len(data)), data], size=(16 + len(data) + 7 & ~7) & 0xFFFF)
+    size = (16 + len(data) + 7 & ~7) & 0xFFFF
+    return record(83, [Count(8, "data").build({"data": data}), data], size=size)
 
 
-def bpf_metadata(prog_name, entries, sid=b""):
-    """entries: (key, value)."""
-    return record(84, [fixed(prog_name, 512), u64(len(entries)),
-                       [[fixed(k, 64), fixed(v, 256)] for k, v in entries], sid])
-
-
-def schedstat_cpu(timestamp, cpu, version, counts, times):
-    """counts: the six u32, times: the three u64."""
-    assert len(counts) == 6 and len(times) == 3
-    return record(85, [u64(timestamp), u32(cpu), u16(version, 0), u32(*counts), u64(*times)])
+bpf_metadata = Record(84, Fixed(512, "prog_name"),
+                      List(8, "entries", Fixed(64, "key"), Fixed(256, "value")))
+# counts: the six u32, times: the three u64
+schedstat_cpu = Record(85, U64("timestamp"), U32("cpu"), U16("version reserved"),
+                       Numbers(4, "counts", 6), Numbers(8, "times", 3), reserved=0)
+# counts: three blocks of 8 (15, 16) or 11 (17) numbers, then 12; room: zeros after them
+_schedstat_domain = Record(
+    86, U64("timestamp"), U32("cpu"), U16("version domain"),
+    Numbers(4, "counts", lambda v, t: 45 if v["version"] == 17 else 36),
+    If(lambda v, t: not t or not any(t.data[t.pos : t.end]), Bytes("room", REST)), step=8)
 
 
 def schedstat_domain(timestamp, cpu, version, domain, counts, room=0):
-    """counts: three blocks of 8 (15, 16) or 11 (17) numbers, then 12; room: bytes behind them."""
-    assert len(counts) == {15: 36, 16: 36, 17: 45}[version]
-    body = [u64(timestamp), u32(cpu), u16(version, domain), u32(*counts), bytes(room)]
-    return record(86, _padded(body))
+    return _schedstat_domain(timestamp, cpu, version, domain, counts, bytes(room))
 
 
 # --- simpleperf's ---------------------------------------------------------------------------------

@@ -1,458 +1,233 @@
-"""Records turned round: one function a record type, and the attributes that decide their layout.
+"""Records in the other byte order: which event decides the layout of one, and which reading fits
+it."""
 
-Written from the format reference and not from the builder, so that each is a check of the other.
-"""
+from dataclasses import dataclass, field
 
-from dataclasses import dataclass
+from .attr import SAMPLE_TYPE, Attr, mask
+from .features import FEATURES, NUMBER
+from .rows import HEADER, RECORDS
+from .sample import SAMPLE, SAMPLE_ID
+from .swapper import Short
 
-from .turner import Short
-
-(IP, TID, TIME, ADDR, READ, CALLCHAIN, ID, CPU, PERIOD, STREAM_ID, RAW, BRANCH_STACK, REGS_USER,
- STACK_USER, WEIGHT, DATA_SRC, IDENTIFIER, TRANSACTION, REGS_INTR, PHYS_ADDR, AUX, CGROUP,
- DATA_PAGE_SIZE, CODE_PAGE_SIZE, WEIGHT_STRUCT) = (1 << bit for bit in range(25))
-KNOWN_SAMPLE_BITS = (1 << 25) - 1
-INTERNAL_BIT = 1 << 63  # old kernels' own, never a field
-HW_INDEX, COUNTERS = 1 << 17, 1 << 19
-SAMPLE, HEADER_ATTR, TRACING_DATA, AUXTRACE, HEADER_FEATURE = 9, 64, 66, 71, 80
-COMPRESSED, COMPRESSED2 = 81, 83
-
-# fifteen single bits, precise_ip, then single bits again: kernels to come have those
-ATTR_FLAGS = [1] * 15 + [2] + [1] * 47
-# mispred predicted in_tx abort cycles type spec new_type priv not_taken reserved
-BRANCH_FLAGS = [1, 1, 1, 1, 16, 4, 2, 4, 3, 1, 30]
+HEADER_ATTR, TRACING_DATA, BUILD_ID, AUXTRACE, HEADER_FEATURE = 64, 66, 67, 71, 80
+COMPRESSED, COMPRESSED2, BPF_METADATA = 81, 83, 84
+# Where the id is that finds the event.
+BEFORE_ID = mask("IP|TID|TIME|ADDR", SAMPLE_TYPE)
+AFTER_ID = mask("CPU|STREAM_ID", SAMPLE_TYPE)
+IN_TRAILER = mask("TID|TIME|ID|STREAM_ID|CPU|IDENTIFIER", SAMPLE_TYPE)
+KNOWN = (1 << len(SAMPLE_TYPE)) - 1 | 1 << 63  # the last one is old kernels' own, never a field
 
 
 @dataclass
-class Layout:
-    """What an attribute says about the shape of its records."""
+class Report:
+    """What a walk saw.  left: (where, type or feature, bytes) that were not part of a known layout;
+    padding: the same where they are zero; records: (offset, type, size, bytes after header.size);
+    inner: the same of expanded ones; sections: (feature, offset, size); parts: the reports of a
+    directory's files."""
 
-    sample_type: int = 0
-    read_format: int = 0
-    sample_id_all: bool = False
-    branch_sample_type: int = 0
-    regs_user: int = 0
-    regs_intr: int = 0
+    records: list = field(default_factory=list)
+    inner: list = field(default_factory=list)
+    sections: list = field(default_factory=list)
+    left: list = field(default_factory=list)
+    padding: list = field(default_factory=list)
+    parts: dict = field(default_factory=dict)
+    truncated: int = None  # offset of a last record that is not whole
+    garbage: int = None  # offset of what is no record any more
+    end: int = 0
 
-    def trailer(self):
-        """Size of the sample_id behind a record."""
-        bits = TID | TIME | ID | STREAM_ID | CPU | IDENTIFIER
-        return 8 * bin(self.sample_type & bits).count("1") if self.sample_id_all else 0
-
-
-def turn_attr(t, limit=None):
-    """A perf_event_attr of t's next bytes; limit: how many of them it can have."""
-    size = t.peek(t.pos + 4, 4) or 64
-    size = min(size, t.left() if limit is None else limit)
-    end = t.pos + size
-    a = t.within(t.pos, end)
-    layout = Layout()
-    try:
-        a.u32(), a.u32(), a.u64(), a.u64()
-        layout.sample_type = a.u64() & ~INTERNAL_BIT
-        layout.read_format = a.u64()
-        layout.sample_id_all = bool(a.bits(8, ATTR_FLAGS)[17])
-        a.u32(), a.u32(), a.u64(), a.u64()
-        layout.branch_sample_type = a.u64()
-        layout.regs_user = a.u64()
-        a.u32(), a.u32()
-        layout.regs_intr = a.u64()
-        a.u32(), a.u16(), a.u16(), a.u32()
-        a.bits(4, [1, 1, 1, 29])
-        a.u64(), a.u64(), a.u64()
-    except Short:
-        pass  # an older and smaller one; bytes of a newer one stay as they are
-    t.take(size)
-    return layout
+    def rest(self, where, what, data):
+        """Bytes after the last field of something."""
+        if data:
+            (self.left if any(data) else self.padding).append((where, what, len(data)))
 
 
-class Session:
-    """The attributes seen so far and which id belongs to which."""
+def _count(bits):
+    return bin(bits).count("1")
+
+
+class Events:
+    """The attributes so far, and which id belongs to which."""
 
     def __init__(self):
-        self.layouts = []
+        self.attrs = []
         self.by_id = {}
         self.nr_cpus = None
+        self.counters = False
 
-    def add(self, layout, ids):
-        self.layouts.append(layout)
+    def add(self, attr, ids):
+        self.attrs.append(attr)
+        self.counters |= attr.branches("COUNTERS")
         for id in ids:
-            self.by_id.setdefault(id, layout)
+            self.by_id.setdefault(id, attr)
 
-    def layout_of(self, t, type, start, end):
+    def attr_of(self, t, type, start, end):
         """The attribute of a kernel record, by the rules that perf has."""
-        if not self.layouts:
-            return Layout()
-        first = self.layouts[0]
-        if len(self.layouts) == 1 or type != SAMPLE and not first.sample_id_all:
+        if not self.attrs:
+            return Attr(flags=())
+        first = self.attrs[0]
+        if len(self.attrs) == 1 or type != SAMPLE.type and "sample_id_all" not in first.flags:
             return first
-        if all(l.sample_type & IDENTIFIER for l in self.layouts):
-            at = start + 8 if type == SAMPLE else end - 8
-        elif first.sample_type & ID and type == SAMPLE:
-            before = first.sample_type & (IP | TID | TIME | ADDR)
-            at = start + 8 + 8 * bin(before).count("1")
-        elif first.sample_type & ID:
-            behind = first.sample_type & (CPU | STREAM_ID)
-            at = end - 8 - 8 * bin(behind).count("1")
+        if all(attr.has("IDENTIFIER") for attr in self.attrs):
+            at = start + 8 if type == SAMPLE.type else end - 8
+        elif not first.has("ID"):
+            return first
+        elif type == SAMPLE.type:
+            at = start + 8 + 8 * _count(first.sample_type & BEFORE_ID)
         else:
-            return first
+            at = end - 8 - 8 * _count(first.sample_type & AFTER_ID)
         try:
             return self.by_id.get(t.peek(at, 8), first)
         except Short:
             return first
 
 
-# --- kernel records -------------------------------------------------------------------------------
+def _trailer_size(attr):
+    return 8 * _count(attr.sample_type & IN_TRAILER) if "sample_id_all" in attr.flags else 0
 
 
-def turn_sample_id(t, layout):
-    has = layout.sample_type
-    if has & TID:
-        t.u32(), t.u32()
-    for bit in (TIME, ID, STREAM_ID):
-        if has & bit:
-            t.u64()
-    if has & CPU:
-        t.u32(), t.u32()
-    if has & IDENTIFIER:
-        t.u64()
-
-
-def turn_read(t, read_format):
-    times = bin(read_format & 3).count("1")
-    each = 1 + bin(read_format & 0b10100).count("1")
-    if read_format & 8:
-        count = t.u64()
-        t.numbers(8, times)
-        t.numbers(8, count * each)
-    else:
-        t.numbers(8, times + each)
-
-
-def turn_branches(t, with_hw_idx, with_counters):
-    count = t.u64()
-    if with_hw_idx:
-        t.u64()
-    for _ in range(count):
-        t.u64(), t.u64()
-        t.bits(8, BRANCH_FLAGS)
-    if with_counters:
-        t.numbers(8, count)
-
-
-def turn_regs(t, mask):
-    if t.u64():
-        t.numbers(8, bin(mask).count("1"))
-
-
-def turn_sample_as(t, layout, with_hw_idx, with_counters, align_raw):
-    """One reading of a sample's fields."""
-    has = layout.sample_type
-
-    def plain(*bits):
-        for bit in bits:
-            if has & bit:
-                t.u64()
-
-    plain(IDENTIFIER, IP)
-    if has & TID:
-        t.u32(), t.u32()
-    plain(TIME, ADDR, ID, STREAM_ID)
-    if has & CPU:
-        t.u32(), t.u32()
-    plain(PERIOD)
-    if has & READ:
-        turn_read(t, layout.read_format)
-    if has & CALLCHAIN:
-        t.numbers(8, t.u64())
-    if has & RAW:
-        t.take(t.u32())
-        if align_raw:
-            t.take(-t.pos % 8)
-    if has & BRANCH_STACK:
-        turn_branches(t, with_hw_idx, with_counters)
-    if has & REGS_USER:
-        turn_regs(t, layout.regs_user)
-    if has & STACK_USER:
-        size = t.u64()
-        if size:
-            t.take(size)
-            t.u64()
-    plain(WEIGHT | WEIGHT_STRUCT, DATA_SRC, TRANSACTION)
-    if has & REGS_INTR:
-        turn_regs(t, layout.regs_intr)
-    plain(PHYS_ADDR, CGROUP, DATA_PAGE_SIZE, CODE_PAGE_SIZE)
-    if has & AUX:
-        t.take(t.u64())
-
-
-def turn_sample(t, layout, session):
-    """Of the readings that old kernels and counters of a group leave open, the one that ends where
-    the record does."""
-    start = t.pos
-    if layout.sample_type & ~KNOWN_SAMPLE_BITS:
-        turn_sample_as(t, layout, bool(layout.branch_sample_type & HW_INDEX), False, False)
-        t.rest()  # nobody can know what these bits mean
-        return
-    hw_idx = bool(layout.branch_sample_type & HW_INDEX)
-    counters = any(l.branch_sample_type & COUNTERS for l in session.layouts)
-    first = None
-    for with_hw_idx in (hw_idx, False) if hw_idx else (False,):
-        for with_counters in (counters, False) if counters else (False,):
+def _readings(attr, events):
+    """What old kernels and counters of a group leave open."""
+    for with_hw_idx in {attr.branches("HW_INDEX"): 0, False: 0}:
+        for with_counters in {events.counters: 0, False: 0}:
             for align_raw in (False, True):
-                t.pos = start
-                t.out[start : t.end] = t.data[start : t.end]
-                try:
-                    turn_sample_as(t, layout, with_hw_idx, with_counters, align_raw)
-                except Short:
-                    continue
-                if t.pos == t.end:
-                    return
-                first = first or (with_hw_idx, with_counters, align_raw)
-    t.pos = start
-    t.out[start : t.end] = t.data[start : t.end]
-    turn_sample_as(t, layout, *(first or (hw_idx, counters, False)))
+                yield {"attr": attr, "with_hw_idx": with_hw_idx, "with_counters": with_counters,
+                       "align_raw": align_raw}
 
 
-def widths(*sizes):
-    """A record of plain numbers and then text to its end."""
-
-    def turn(t, misc, layout):
-        for size in sizes:
-            t.number(size)
-        t.rest()
-
-    return turn
-
-
-def numbers_only(*sizes):
-    """A record of plain numbers and nothing more."""
-
-    def turn(t, misc, layout):
-        for size in sizes:
-            t.number(size)
-
-    return turn
+def _swap_sample(t, attr, events):
+    """Takes the reading that ends where the record does, or the first one that does not end after
+    it."""
+    first = None
+    for values in _readings(attr, events):
+        try:
+            SAMPLE.swap(t, dict(values))
+            if attr.sample_type & ~KNOWN:
+                t.rest()  # nobody can know what these bits mean
+            if t.pos == t.end:
+                return
+            first = first or values
+        except Short:
+            pass
+        t.undo()
+    SAMPLE.swap(t, first or next(_readings(attr, events)))
 
 
-def turn_read_record(t, misc, layout):
-    t.u32(), t.u32()
-    turn_read(t, layout.read_format)
+def _fits(swap, t, *arguments):
+    """Whether this reading fits; if not, everything is as before."""
+    try:
+        swap(t, *arguments)
+    except Short:
+        t.undo()
+        return False
+    return True
 
 
-def turn_mmap2(t, misc, layout):
-    body = t.pos
-    t.u32(), t.u32(), t.u64(), t.u64(), t.u64()
-    if misc & 1 << 14:
-        t.take(2)
-        t.u16()
-        t.take(20)
-    else:
-        t.u32(), t.u32(), t.u64(), t.u64()
-        # RHEL 7 has the path where prot and flags belong
-        if t.left() < 16 or t.peek(body + 56, 4) & ~7:
-            t.rest()
-            return
-    t.u32(), t.u32()
-    t.rest()
+def _swap_kernel(t, events, type, misc, start, end):
+    """Returns where the known fields of a kernel record end, and where its trailer begins."""
+    attr = events.attr_of(t, type, start, end)
+    if type == SAMPLE.type:
+        part = t.within(start + 8, end)
+        _fits(_swap_sample, part, attr, events)
+        return part.pos, end
+    if type not in RECORDS:
+        return end, end
+    # records that perf makes up can lack the trailer
+    for size in {_trailer_size(attr): 0, 0: 0}:
+        part = t.within(start + 8, end - size)
+        if part.left() < 0 or not _fits(RECORDS[type].swap, part, {"attr": attr, "misc": misc}):
+            continue
+        if size:
+            SAMPLE_ID.swap(t.within(part.end, end), {"attr": attr})
+        return part.pos, part.end
+    return start + 8, end
 
 
-def turn_namespaces(t, misc, layout):
-    t.u32(), t.u32()
-    t.numbers(8, 2 * t.u64())
-
-
-def turn_bpf_event(t, misc, layout):
-    t.u16(), t.u16(), t.u32()
-    t.take(8)
-
-
-def turn_deferred(t, misc, layout):
-    t.u64()
-    t.numbers(8, t.u64())
-
-
-KERNEL = {
-    1: widths(4, 4, 8, 8, 8),
-    2: numbers_only(8, 8),
-    3: widths(4, 4),
-    4: numbers_only(4, 4, 4, 4, 8),
-    5: numbers_only(8, 8, 8),
-    6: numbers_only(8, 8, 8),
-    7: numbers_only(4, 4, 4, 4, 8),
-    8: turn_read_record,
-    10: turn_mmap2,
-    11: numbers_only(8, 8, 8),
-    12: numbers_only(4, 4),
-    13: numbers_only(8),
-    14: numbers_only(),
-    15: numbers_only(4, 4),
-    16: turn_namespaces,
-    17: widths(8, 4, 2, 2),
-    18: turn_bpf_event,
-    19: widths(8),
-    20: widths(8, 2, 2),
-    21: numbers_only(8),
-    22: turn_deferred,
-}
-
-
-# --- perf's own records ---------------------------------------------------------------------------
-
-
-def turn_header_attr(t, session):
-    layout = turn_attr(t)
-    session.add(layout, t.all(8))
-
-
-def turn_text_behind(*sizes):
-    def turn(t, session):
-        for size in sizes:
-            t.number(size)
-        t.rest()
-
-    return turn
-
-
-def turn_plain(*sizes):
-    def turn(t, session):
-        for size in sizes:
-            t.number(size)
-
-    return turn
-
-
-def turn_late_trailer(t, session):
-    """perf inject puts a sample_id behind records that have none of their own."""
-    layout = session.layouts[0] if session.layouts else Layout()
-    size = layout.trailer()
+def _swap_late_trailer(t, events):
+    """perf inject appends a sample_id to records that have none of their own."""
+    size = _trailer_size(events.attrs[0]) if events.attrs else 0
     if size and t.left() >= size and any(t.data[t.end - size : t.end]):
         t.take(t.left() - size)
-        turn_sample_id(t, layout)
+        SAMPLE_ID.swap(t, {"attr": events.attrs[0]})
     else:
         t.rest()
 
 
-def turn_build_id(t, session):
-    t.u32()
-    t.take(24)
-    name = t.data[t.pos : t.end]
-    text = name.find(b"\0") + 1 or len(name)
-    t.take(min((36 + text + 7 & ~7) - 36, t.left()))
-    turn_late_trailer(t, session)
-
-
-def turn_id_index(t, session):
-    count = t.u64()
-    for _ in range(count):
-        t.numbers(8, 4)
-    if t.left() >= 16 * count:
-        t.numbers(8, 2 * count)
-
-
-def turn_auxtrace_info(t, session):
-    kind, _ = t.u32(), t.u32()
-    if kind == 1 and t.left() > 16 * 8:  # Intel PT: its address filter is text
-        t.numbers(8, 16)
-        length = t.u64()
-        t.take(length + 8 & ~7 if length else 0)
-    t.all(8)
-
-
-def turn_auxtrace(t, session):
-    size = t.u64()
-    t.u64(), t.u64()
-    t.numbers(4, 4)
-    return size
-
-
-def turn_auxtrace_error(t, session):
-    kind = t.numbers(4, 6)
-    t.u64()
-    if kind[5]:
-        t.u64()
-    if kind[5] < 2:
-        t.rest()
-        return
-    t.take(64)
-    t.u32(), t.u32()
-
-
-def turn_thread_map(t, session):
-    for _ in range(t.u64()):
-        t.u64()
-        t.take(16)
-
-
-def turn_cpu_map_data(t, session=None):
-    kind = t.u16()
-    if kind == 0:
-        t.numbers(2, t.u16())
-    elif kind == 1:
-        count, long_size = t.u16(), t.u16()
-        if long_size == 8:
-            t.take(4)
-        t.numbers(long_size, count)
-    elif kind == 2:
-        t.take(2)
-        t.u16(), t.u16()
-    if t.left() < 8 or kind > 2:
-        t.rest()
-
-
-def turn_pairs(t, session):
-    t.numbers(8, 2 * t.u64())
-
-
-def turn_event_update(t, session):
-    kind = t.u64()
-    t.u64()
-    if kind == 1:
-        t.u64()  # a double
-    elif kind == 3:
-        turn_cpu_map_data(t)
+def swap_feature(t, number, events):
+    values = {"nr_cpus": events.nr_cpus}
+    if number in FEATURES and t.left():
+        FEATURES[number].swap(t, values)
     else:
         t.rest()
+    if number == NUMBER["NRCPUS"]:
+        events.nr_cpus = values.get("available")
 
 
-def turn_time_conv(t, session):
-    t.numbers(8, 3)
-    if t.left() >= 24:
-        t.numbers(8, 2)
-        t.take(8)
+def _swap_user(t, type, values, events):
+    RECORDS[type].swap(t, values)
+    if type == HEADER_ATTR:
+        events.add(values["attr"], values["ids"])
+    elif type == HEADER_FEATURE:
+        swap_feature(t, values["feat_id"], events)
+    elif type in (BUILD_ID, BPF_METADATA):
+        _swap_late_trailer(t, events)
 
 
-def turn_bpf_metadata(t, session):
-    t.take(512)
-    t.take(t.u64() * (64 + 256))
-    turn_late_trailer(t, session)
+def _size_after(type, size, values):
+    """How many bytes follow a record outside its header.size."""
+    if type == AUXTRACE or type == TRACING_DATA and 12 + values["size"] > size:
+        return values["size"]
+    return 0
 
 
-def turn_schedstat_domain(t, session):
-    t.u64(), t.u32()
-    version = t.u16()
-    t.u16()
-    t.numbers(4, (3 * 11 if version == 17 else 3 * 8) + 12)
-    if t.data[t.pos : t.end].strip(b"\0") == b"":
+def swap_record(t, events, report):
+    """The record at t.pos and what follows it.  False: there is no whole record any more."""
+    start = t.pos
+    if t.left() < 8:
+        report.truncated = start
         t.rest()
+        return False
+    header = {}
+    HEADER.swap(t, header)
+    type, misc, size = header["type"], header["misc"], header["size"]
+    if type == COMPRESSED2:
+        wanted = 16 + t.peek(start + 8, 8)
+        if wanted + 7 & ~7 != size and wanted > size:
+            size = wanted  # the 16 bits have wrapped
+    if size < 8:  # nothing can be framed after it
+        report.garbage = start
+        t.rest()
+        return False
+    end = understood = start + size
+    if end > t.end:
+        if type >= 0x1000000:
+            report.garbage = start
+            t.out[start : t.pos] = t.data[start : t.pos]
+        else:
+            report.truncated = start
+        t.rest()
+        return False
+    extra = 0
+    reached = end
+    if type < 64:
+        reached, understood = _swap_kernel(t, events, type, misc, start, end)
+    elif type in RECORDS:
+        part, values = t.within(t.pos, end), {"nr_cpus": events.nr_cpus}
+        if _fits(_swap_user, part, type, values, events):
+            extra = _size_after(type, size, values)
+        reached = part.pos
+    report.rest(start, type, t.data[reached : understood])
+    report.records.append((start, type, size, extra))
+    t.pos = end
+    if extra > t.left():
+        report.truncated = start
+        t.rest()
+        return False
+    t.take(extra)
+    return True
 
 
-USER = {
-    64: turn_header_attr,
-    65: turn_text_behind(8),
-    67: turn_build_id,
-    68: turn_plain(),
-    69: turn_id_index,
-    70: turn_auxtrace_info,
-    72: turn_auxtrace_error,
-    73: turn_thread_map,
-    74: turn_cpu_map_data,
-    75: turn_pairs,
-    76: turn_plain(8, 4, 4, 8, 8, 8),
-    77: turn_plain(8, 8),
-    78: turn_event_update,
-    79: turn_time_conv,
-    82: turn_plain(),
-    84: turn_bpf_metadata,
-    85: turn_plain(8, 4, 2, 2, 4, 4, 4, 4, 4, 4, 8, 8, 8),
-    86: turn_schedstat_domain,
-}
+def swap_stream(t, events, report):
+    """Records to the end."""
+    while t.left() and swap_record(t, events, report):
+        pass
+    report.end = t.pos

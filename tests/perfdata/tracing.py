@@ -1,7 +1,7 @@
 """The TRACING_DATA blob and the raw bytes of tracepoint samples.
 
-The blob tells its own byte order and word size, and raw data follows the blob's, not the file's
-header: nobody who turns a file round may touch either.
+The blob states its own byte order and word size, and raw data have those of the blob, not of the
+file's header: swapping a file's byte order must change neither.
 """
 
 import struct
@@ -38,7 +38,7 @@ class Format:
 
 
 def header_page(order, long_size):
-    """The ring buffer's page header, whose text too follows the word size."""
+    """The ring buffer's page header, whose text depends on the word size, too."""
     return (
         "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
         f"\tfield: local_t commit;\toffset:8;\tsize:{long_size};\tsigned:1;\n"
@@ -77,5 +77,5 @@ def tracing_data(systems, order="<", long_size=8, version="0.6", page_size=4096,
 
 
 def common(id, pid, flags=0, preempt_count=0, order="<"):
-    """The four fields that every tracepoint record begins with."""
+    """The four fields at the beginning of every tracepoint record."""
     return struct.pack(order + "HBBi", id, flags, preempt_count, pid)

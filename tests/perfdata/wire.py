@@ -1,8 +1,7 @@
 """The smallest pieces: numbers, texts and bit-fields as bytes, in either byte order.
 
-Everything the builder makes is a Part: bytes, a function that takes a Wire and gives bytes, or a
-list of Parts.  Nothing is encoded before the whole file is, so one description gives the file in
-both byte orders:
+A Part is bytes, a function that takes a Wire and returns a Part, or a list of Parts.  Nothing is
+encoded before the whole file is, so one description gives the file in both byte orders:
 
     part = [u32(7), text8("ls"), bits(64, (0, 1, 1))]
     encode(part, Wire("<"))
@@ -14,7 +13,7 @@ from typing import NamedTuple
 
 
 class Wire(NamedTuple):
-    """What the machine that records is like: its byte order and its sizeof(long)."""
+    """The recording machine: its byte order and its sizeof(long)."""
 
     order: str = "<"
     long_size: int = 8
@@ -67,12 +66,12 @@ def bits(width, *fields):
 
 
 def raw_text(text):
-    """Bytes of a str or bytes: bytes are for names that are no UTF-8."""
+    """The bytes of a str, or bytes as they are: some names are not UTF-8."""
     return text if isinstance(text, bytes) else text.encode()
 
 
 def pad_to(data, step):
-    """The bytes with zeros behind them up to a multiple of step."""
+    """The bytes, followed by zeros up to a multiple of step."""
     return data + bytes(-len(data) % step)
 
 
@@ -89,7 +88,7 @@ def fixed(text, size):
 
 
 def fstr(text, step=64):
-    """A feature section's string: u32 length, padding counted, then the text."""
+    """A feature section's string: u32 length (with the padding), then the text."""
     data = pad_to(raw_text(text) + b"\0", step)
     return [u32(len(data)), data]
 

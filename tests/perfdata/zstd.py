@@ -1,4 +1,5 @@
-"""zstd as a stream, by the C library that the tools are linked with: Python's bindings differ between distributions."""
+"""zstd streams, by the C library that the tools are linked with: Python's bindings differ between
+distributions."""
 
 import ctypes
 
@@ -8,7 +9,7 @@ _ROOM = 1 << 17
 
 
 class Error(Exception):
-    """What the library says is wrong."""
+    """An error that the library reports."""
 
 
 class _Buffer(ctypes.Structure):

@@ -1,4 +1,5 @@
-"""precord --print-attr: the attribute that each option and each spelling of an event gives; no event is opened."""
+"""precord --print-attr: the attribute that each option and each spelling of an event gives; no
+event is opened."""
 import os
 
 import pytest
@@ -22,7 +23,8 @@ def test_the_default_is_cycles_as_precise_as_can_be(print_attr):
     assert attr["sample_freq"] == 4000
     assert attr.sample_type == {"IP", "TID", "TIME", "PERIOD"}
     assert attr.read_format == {"ID", "LOST"}
-    assert attr.flags == TRACKING | {"disabled", "inherit", "freq", "enable_on_exec", "sample_id_all", "exclude_guest",
+    assert attr.flags == TRACKING | {"disabled", "inherit", "freq", "enable_on_exec",
+                                     "sample_id_all", "exclude_guest",
                                      "watermark"}
 
 
@@ -56,18 +58,20 @@ FLAGS = [
 ]
 
 
-@pytest.mark.parametrize("options, there, absent", FLAGS, ids=lambda v: " ".join(v) if isinstance(v, list) else "")
+@pytest.mark.parametrize("options, there, absent", FLAGS,
+                         ids=lambda v: " ".join(v) if isinstance(v, list) else "")
 def test_flags_of_options(print_attr, options, there, absent):
     attr = print_attr(*options)[0]
     flags = attr.flags | (print_attr(*options)[-1].flags & (TRACKING | {"mmap_data"}))
     assert there <= flags and not absent & attr.flags
 
 
-TERM_FLAGS = ["pinned", "exclusive", "exclude_user", "exclude_kernel", "exclude_hv", "exclude_idle", "exclude_host",
-              "exclude_guest", "exclude_callchain_kernel", "exclude_callchain_user", "mmap", "mmap2", "mmap_data",
-              "comm", "comm_exec", "task", "inherit_stat", "inherit_thread", "remove_on_exec", "context_switch",
-              "namespaces", "ksymbol", "bpf_event", "cgroup", "text_poke", "build_id", "write_backward",
-              "defer_callchain", "defer_output"]
+TERM_FLAGS = ["pinned", "exclusive", "exclude_user", "exclude_kernel", "exclude_hv", "exclude_idle",
+              "exclude_host", "exclude_guest", "exclude_callchain_kernel", "exclude_callchain_user",
+              "mmap", "mmap2", "mmap_data", "comm", "comm_exec", "task", "inherit_stat",
+              "inherit_thread", "remove_on_exec", "context_switch", "namespaces", "ksymbol",
+              "bpf_event", "cgroup", "text_poke", "build_id", "write_backward", "defer_callchain",
+              "defer_output"]
 
 
 @pytest.mark.parametrize("flag", TERM_FLAGS)
@@ -77,13 +81,18 @@ def test_every_flag_can_be_set_and_cleared_by_a_term(print_attr, flag):
 
 
 @pytest.mark.parametrize("bit, name", enumerate(
-    "IP TID TIME ADDR READ CALLCHAIN ID CPU PERIOD STREAM_ID RAW BRANCH_STACK REGS_USER STACK_USER WEIGHT DATA_SRC "
-    "IDENTIFIER TRANSACTION REGS_INTR PHYS_ADDR AUX CGROUP DATA_PAGE_SIZE CODE_PAGE_SIZE WEIGHT_STRUCT".split()))
+    "IP TID TIME ADDR READ CALLCHAIN ID CPU PERIOD STREAM_ID RAW BRANCH_STACK REGS_USER STACK_USER "
+    "WEIGHT DATA_SRC "
+    "IDENTIFIER TRANSACTION REGS_INTR PHYS_ADDR AUX CGROUP DATA_PAGE_SIZE CODE_PAGE_SIZE "
+    "WEIGHT_STRUCT".split()))
 def test_every_bit_of_sample_type_can_be_set_by_a_term(print_attr, bit, name):
-    assert name in one(print_attr, "-c", "1", "-e", f"cycles/sample_type={1 << bit:#x}/").sample_type
+    assert (name
+            in one(print_attr, "-c", "1", "-e", f"cycles/sample_type={1 << bit:#x}/").sample_type)
 
 
-@pytest.mark.parametrize("bit, name", enumerate(["TOTAL_TIME_ENABLED", "TOTAL_TIME_RUNNING", "ID", "GROUP", "LOST"]))
+@pytest.mark.parametrize("bit, name",
+                         enumerate(["TOTAL_TIME_ENABLED", "TOTAL_TIME_RUNNING", "ID", "GROUP",
+                                    "LOST"]))
 def test_every_bit_of_read_format_can_be_set_by_a_term(print_attr, bit, name):
     assert name in one(print_attr, "-e", f"cycles/read_format={1 << bit:#x}/").read_format
 
@@ -98,16 +107,21 @@ SAMPLE_TYPES = [
     (["-g"], {"CALLCHAIN"}), (["--call-graph", "fp"], {"CALLCHAIN"}),
     (["--call-graph", "dwarf"], {"CALLCHAIN", "REGS_USER", "STACK_USER"}),
     (["--call-graph", "lbr"], {"CALLCHAIN", "BRANCH_STACK"}),
-    (["-d"], {"ADDR", "DATA_SRC"}), (["--phys-data"], {"PHYS_ADDR"}), (["--data-page-size"], {"DATA_PAGE_SIZE"}),
-    (["--code-page-size"], {"CODE_PAGE_SIZE"}), (["-W"], {"WEIGHT_STRUCT"}), (["-R"], {"RAW", "CPU", "TIME"}),
+    (["-d"], {"ADDR", "DATA_SRC"}), (["--phys-data"], {"PHYS_ADDR"}),
+    (["--data-page-size"], {"DATA_PAGE_SIZE"}),
+    (["--code-page-size"], {"CODE_PAGE_SIZE"}), (["-W"], {"WEIGHT_STRUCT"}),
+    (["-R"], {"RAW", "CPU", "TIME"}),
     (["-b"], {"BRANCH_STACK"}), (["--user-regs"], {"REGS_USER"}), (["-I"], {"REGS_INTR"}),
-    (["--transaction"], {"TRANSACTION"}), (["-T"], {"TIME"}), (["-P"], {"PERIOD"}), (["-c", "5", "-P"], {"PERIOD"}),
-    (["--sample-cpu"], {"CPU"}), (["--sample-identifier"], {"IDENTIFIER"}), (["--all-cgroups"], {"CGROUP"}),
+    (["--transaction"], {"TRANSACTION"}), (["-T"], {"TIME"}), (["-P"], {"PERIOD"}),
+    (["-c", "5", "-P"], {"PERIOD"}),
+    (["--sample-cpu"], {"CPU"}), (["--sample-identifier"], {"IDENTIFIER"}),
+    (["--all-cgroups"], {"CGROUP"}),
     (["-a"], {"CPU", "IDENTIFIER"}), (["--aux-sample"], {"AUX"}), (["-e", "cycles:S"], {"READ"}),
 ]
 
 
-@pytest.mark.parametrize("options, bits", SAMPLE_TYPES, ids=lambda v: " ".join(v) if isinstance(v, list) else "")
+@pytest.mark.parametrize("options, bits", SAMPLE_TYPES,
+                         ids=lambda v: " ".join(v) if isinstance(v, list) else "")
 def test_sample_type_of_options(print_attr, options, bits):
     assert bits | {"IP", "TID"} <= print_attr(*options)[0].sample_type
 
@@ -137,9 +151,12 @@ def test_a_frequency_above_the_kernels_is_lowered_or_refused(print_attr, run_pre
 
 @pytest.mark.parametrize("letters, flags, precise", [
     ("u", {"exclude_kernel", "exclude_hv"}, 0), ("k", {"exclude_user", "exclude_hv"}, 0),
-    ("h", {"exclude_user", "exclude_kernel"}, 0), ("uk", {"exclude_hv"}, 0), ("G", {"exclude_host"}, 0),
-    ("H", {"exclude_guest"}, 0), ("I", {"exclude_idle"}, 0), ("p", {"exclude_guest"}, 1), ("ppp", {"exclude_guest"}, 3),
-    ("P", set(), 3), ("D", {"pinned"}, 0), ("e", {"exclusive"}, 0), ("upp", {"exclude_kernel", "exclude_hv"}, 2),
+    ("h", {"exclude_user", "exclude_kernel"}, 0), ("uk", {"exclude_hv"}, 0),
+    ("G", {"exclude_host"}, 0),
+    ("H", {"exclude_guest"}, 0), ("I", {"exclude_idle"}, 0), ("p", {"exclude_guest"}, 1),
+    ("ppp", {"exclude_guest"}, 3),
+    ("P", set(), 3), ("D", {"pinned"}, 0), ("e", {"exclusive"}, 0),
+    ("upp", {"exclude_kernel", "exclude_hv"}, 2),
 ])
 def test_modifiers(print_attr, letters, flags, precise):
     attr = one(print_attr, "-e", f"cycles:{letters}")
@@ -151,18 +168,24 @@ def test_modifiers(print_attr, letters, flags, precise):
 
 @pytest.mark.parametrize("name, kind, config", [
     ("cycles", "HARDWARE", 0), ("cpu-cycles", "HARDWARE", 0), ("instructions", "HARDWARE", 1),
-    ("cache-references", "HARDWARE", 2), ("cache-misses", "HARDWARE", 3), ("branches", "HARDWARE", 4),
-    ("branch-instructions", "HARDWARE", 4), ("branch-misses", "HARDWARE", 5), ("bus-cycles", "HARDWARE", 6),
+    ("cache-references", "HARDWARE", 2), ("cache-misses", "HARDWARE", 3),
+    ("branches", "HARDWARE", 4),
+    ("branch-instructions", "HARDWARE", 4), ("branch-misses", "HARDWARE", 5),
+    ("bus-cycles", "HARDWARE", 6),
     ("stalled-cycles-frontend", "HARDWARE", 7), ("stalled-cycles-backend", "HARDWARE", 8),
     ("ref-cycles", "HARDWARE", 9), ("cpu-clock", "SOFTWARE", 0), ("task-clock", "SOFTWARE", 1),
     ("page-faults", "SOFTWARE", 2), ("faults", "SOFTWARE", 2), ("context-switches", "SOFTWARE", 3),
     ("cs", "SOFTWARE", 3), ("cpu-migrations", "SOFTWARE", 4), ("migrations", "SOFTWARE", 4),
-    ("minor-faults", "SOFTWARE", 5), ("major-faults", "SOFTWARE", 6), ("alignment-faults", "SOFTWARE", 7),
+    ("minor-faults", "SOFTWARE", 5), ("major-faults", "SOFTWARE", 6),
+    ("alignment-faults", "SOFTWARE", 7),
     ("emulation-faults", "SOFTWARE", 8), ("dummy", "SOFTWARE", 9), ("bpf-output", "SOFTWARE", 10),
     ("cgroup-switches", "SOFTWARE", 11), ("L1-dcache-loads", "HW_CACHE", 0),
-    ("L1-dcache-load-misses", "HW_CACHE", 0x10000), ("L1-icache-prefetch-misses", "HW_CACHE", 0x10201),
-    ("LLC-stores", "HW_CACHE", 0x102), ("dTLB-store-misses", "HW_CACHE", 0x10103), ("iTLB-loads", "HW_CACHE", 4),
-    ("branch-load-misses", "HW_CACHE", 0x10005), ("node-loads", "HW_CACHE", 6), ("r1a8", "RAW", 0x1a8),
+    ("L1-dcache-load-misses", "HW_CACHE", 0x10000),
+    ("L1-icache-prefetch-misses", "HW_CACHE", 0x10201),
+    ("LLC-stores", "HW_CACHE", 0x102), ("dTLB-store-misses", "HW_CACHE", 0x10103),
+    ("iTLB-loads", "HW_CACHE", 4),
+    ("branch-load-misses", "HW_CACHE", 0x10005), ("node-loads", "HW_CACHE", 6),
+    ("r1a8", "RAW", 0x1a8),
 ])
 def test_names(print_attr, name, kind, config):
     attr = print_attr("-e", name)[0]
@@ -170,7 +193,8 @@ def test_names(print_attr, name, kind, config):
 
 
 @pytest.mark.parametrize("text, kind, address, length", [
-    ("mem:0x1000", "RW", 0x1000, 4), ("mem:0x1000:w", "W", 0x1000, 4), ("mem:4096/8:rw", "RW", 0x1000, 8),
+    ("mem:0x1000", "RW", 0x1000, 4), ("mem:0x1000:w", "W", 0x1000, 4),
+    ("mem:4096/8:rw", "RW", 0x1000, 8),
     ("mem:0x1000:x", "X", 0x1000, 8), ("mem:0x1000/1:r", "R", 0x1000, 1),
 ])
 def test_breakpoints(print_attr, text, kind, address, length):
@@ -188,7 +212,8 @@ def test_breakpoint_with_modifiers(print_attr):
 def test_groups(print_attr):
     leader, member = print_attr("-e", "{cycles,instructions}")
     assert "disabled" in leader.flags and "disabled" not in member.flags
-    assert "enable_on_exec" not in member.flags and "IDENTIFIER" in leader.sample_type & member.sample_type
+    assert ("enable_on_exec" not in member.flags
+            and "IDENTIFIER" in leader.sample_type & member.sample_type)
 
 
 def test_a_groups_leader_samples_for_all(print_attr):
@@ -215,18 +240,23 @@ def test_lists_mix_with_groups(print_attr):
 
 
 def test_terms_stand_above_options(print_attr):
-    first, second = print_attr("-F", "99", "-g", "-e", "cycles/period=1000,call-graph=no,name=mine/u,instructions")
-    assert first.name == "mine" and first["sample_period"] == 1000 and "CALLCHAIN" not in first.sample_type
+    first, second = print_attr("-F", "99", "-g", "-e",
+                               "cycles/period=1000,call-graph=no,name=mine/u,instructions")
+    assert (first.name == "mine" and first["sample_period"] == 1000
+            and "CALLCHAIN" not in first.sample_type)
     assert "exclude_kernel" in first.flags
     assert second["sample_freq"] == 99 and "CALLCHAIN" in second.sample_type
 
 
 @pytest.mark.parametrize("term, key, value", [
-    ("freq=77", "sample_freq", 77), ("period=7", "sample_period", 7), ("config=0x12", "config", "0x12"),
-    ("config1=0x34", "config1", "0x34"), ("config2=0x56", "config2", "0x56"), ("config3=0x78", "config3", "0x78"),
+    ("freq=77", "sample_freq", 77), ("period=7", "sample_period", 7),
+    ("config=0x12", "config", "0x12"),
+    ("config1=0x34", "config1", "0x34"), ("config2=0x56", "config2", "0x56"),
+    ("config3=0x78", "config3", "0x78"),
     ("config4=0x9a", "config4", "0x9a"), ("aux-sample-size=8192", "aux_sample_size", 8192),
     ("call-graph=dwarf,stack-size=4096", "sample_stack_user", 4096),
-    ("call-graph=fp,max-stack=7", "sample_max_stack", 7), ("aux_watermark=4096", "aux_watermark", 4096),
+    ("call-graph=fp,max-stack=7", "sample_max_stack", 7),
+    ("aux_watermark=4096", "aux_watermark", 4096),
 ])
 def test_terms(print_attr, term, key, value):
     assert print_attr("-e", f"cycles/{term}/")[0][key] == value
@@ -249,10 +279,13 @@ def test_choices(print_attr, term, flag, there):
 
 @pytest.mark.parametrize("words, bits", [
     ("any", {"ANY"}), ("any_call,u", {"ANY_CALL", "USER"}), ("any_ret,k", {"ANY_RETURN", "KERNEL"}),
-    ("ind_call", {"IND_CALL"}), ("ind_jmp", {"IND_JUMP"}), ("cond,call", {"COND", "CALL"}), ("hv", {"HV", "ANY"}),
+    ("ind_call", {"IND_CALL"}), ("ind_jmp", {"IND_JUMP"}), ("cond,call", {"COND", "CALL"}),
+    ("hv", {"HV", "ANY"}),
     ("abort_tx,in_tx,no_tx", {"ABORT_TX", "IN_TX", "NO_TX"}), ("stack,u", {"CALL_STACK", "USER"}),
-    ("any,no_flags,no_cycles", {"ANY", "NO_FLAGS", "NO_CYCLES"}), ("any,save_type", {"ANY", "TYPE_SAVE"}),
-    ("any,hw_index,priv,counter", {"ANY", "HW_INDEX", "PRIV_SAVE", "COUNTERS"}), ("u", {"USER", "ANY"}),
+    ("any,no_flags,no_cycles", {"ANY", "NO_FLAGS", "NO_CYCLES"}),
+    ("any,save_type", {"ANY", "TYPE_SAVE"}),
+    ("any,hw_index,priv,counter", {"ANY", "HW_INDEX", "PRIV_SAVE", "COUNTERS"}),
+    ("u", {"USER", "ANY"}),
 ])
 def test_branches(print_attr, words, bits):
     assert one(print_attr, "-j", words).branches == bits
@@ -270,10 +303,13 @@ def test_lbr_call_graph(print_attr):
     assert "exclude_callchain_user" not in attr.flags
 
 
-@pytest.mark.parametrize("letters, excluded", [("", {"exclude_guest"}), (":u", {"exclude_guest"}), (":G", {"exclude_host"}),
-                                               (":H", {"exclude_guest"}), (":GH", set()), (":ukGHp", set())])
+@pytest.mark.parametrize("letters, excluded", [("", {"exclude_guest"}), (":u", {"exclude_guest"}),
+                                               (":G", {"exclude_host"}),
+                                               (":H", {"exclude_guest"}), (":GH", set()),
+                                               (":ukGHp", set())])
 def test_hosts_and_guests(print_attr, letters, excluded):
-    assert one(print_attr, "-e", f"cycles{letters}").flags & {"exclude_host", "exclude_guest"} == excluded
+    assert (one(print_attr, "-e", f"cycles{letters}").flags & {"exclude_host", "exclude_guest"}
+            == excluded)
 
 
 def test_threads_that_are_named_are_meant_alone(print_attr):
@@ -292,7 +328,8 @@ def test_dwarf_stacks(print_attr, text, size):
 def test_registers(print_attr):
     assert one(print_attr, "--user-regs=0x1ff")["sample_regs_user"] == "0x1ff"
     assert one(print_attr, "--intr-regs=0x100")["sample_regs_intr"] == "0x100"
-    assert one(print_attr, "--user-regs")["sample_regs_user"] == one(print_attr, "-I")["sample_regs_intr"] != "0x0"
+    assert (one(print_attr, "--user-regs")["sample_regs_user"]
+            == one(print_attr, "-I")["sample_regs_intr"] != "0x0")
 
 
 @pytest.mark.parametrize("text, name", [
@@ -317,7 +354,8 @@ def test_when_the_reader_is_woken(print_attr):
 
 
 @pytest.mark.parametrize("given, said", [
-    ("3", "16 KiB, 4 pages"), ("100K", "128 KiB, 32 pages"), ("4,5", "'-m 5': a buffer is rounded up to 32 KiB"),
+    ("3", "16 KiB, 4 pages"), ("100K", "128 KiB, 32 pages"),
+    ("4,5", "'-m 5': a buffer is rounded up to 32 KiB"),
     ("4", ""), ("128K", ""), ("1M,64K", ""),
 ])
 @pytest.mark.skipif(os.sysconf("SC_PAGESIZE") != 4096, reason="pages have another size")
@@ -359,18 +397,24 @@ def test_bpf_output_brings_its_data(print_attr):
 
 
 @pytest.mark.parametrize("options, said", [
-    (["-F", "1", "-c", "1"], "-F and -c"), (["-c", "0"], "-c"), (["-F", "0"], "-F"), (["-F", "often"], "-F"),
+    (["-F", "1", "-c", "1"], "-F and -c"), (["-c", "0"], "-c"), (["-F", "0"], "-F"),
+    (["-F", "often"], "-F"),
     (["--call-graph", "stack"], "--call-graph"), (["--call-graph", "dwarf,100000"], "--call-graph"),
     (["-j", "some"], "some"), (["-k", "sun"], "sun"), (["-k", "3"], "'-k'"),
     (["-C", "0,65000"], "65000"), (["--user-regs=nope"], "nope"), (["-e", "nope"], "nope"),
-    (["-e", "cycles/period=often/"], "period"), (["-e", "cycles/nope/"], "nope"), (["-e", "cycles:z"], "cycles:z"),
+    (["-e", "cycles/period=often/"], "period"), (["-e", "cycles/nope/"], "nope"),
+    (["-e", "cycles:z"], "cycles:z"),
     (["-e", "{cycles,faults"], "brace"), (["-e", "cycles/period=1"], "slash"), (["-e", ""], "name"),
-    (["-e", "mem:here"], "mem:"), (["-e", "nope/x=1/"], "nope"), (["--all-user", "--all-kernel"], "--all-kernel"),
-    (["--per-thread", "-a"], "--per-thread"), (["-C", "x"], "-C"), (["--max-stack", "many"], "--max-stack"),
-    (["-m", "some"], "-m"), (["-D", "later"], "-D"), (["-D", "20-10"], "-D"), (["--duration", "long"], "--duration"),
+    (["-e", "mem:here"], "mem:"), (["-e", "nope/x=1/"], "nope"),
+    (["--all-user", "--all-kernel"], "--all-kernel"),
+    (["--per-thread", "-a"], "--per-thread"), (["-C", "x"], "-C"),
+    (["--max-stack", "many"], "--max-stack"),
+    (["-m", "some"], "-m"), (["-D", "later"], "-D"), (["-D", "20-10"], "-D"),
+    (["--duration", "long"], "--duration"),
     (["--switch-output=often"], "--switch-output"), (["--max-size", "5"], "--max-size"),
     (["--synth", "some"], "--synth"),
-    (["-e", "uprobe:/bin/true"], "uprobe"), (["--filter", "a==1"], "--filter"), (["-r", "100"], "-r"),
+    (["-e", "uprobe:/bin/true"], "uprobe"), (["--filter", "a==1"], "--filter"),
+    (["-r", "100"], "-r"),
 ])
 def test_what_is_wrong_is_named(run_precord, options, said):
     done = run_precord("--print-attr", *options)
@@ -379,7 +423,8 @@ def test_what_is_wrong_is_named(run_precord, options, said):
 
 
 @pytest.mark.parametrize("option", ["--off-cpu", "--pfm-events=x",
-                                    "--debuginfod", "--vmlinux=x", "--clang-path=x", "--clang-opt=x"])
+                                    "--debuginfod", "--vmlinux=x", "--clang-path=x",
+                                    "--clang-opt=x"])
 def test_unsupported_options_are_refused_by_name(run_precord, option):
     done = run_precord(option, "--print-attr")
     assert done.returncode == 2 and option.split("=")[0] in done.stderr.decode()

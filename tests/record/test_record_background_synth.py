@@ -1,5 +1,6 @@
-"""Running tasks are synthesized in parallel with the recording: nothing waits for it, nothing is missed, and the file looks as if
-it had been done before. A preloaded library (tests/workload/gate.c) stops precord where it reads /proc."""
+"""Running tasks are synthesized in parallel with the recording: nothing waits for it, nothing is
+missed, and the file looks as if it had been done before. A preloaded library
+(tests/workload/gate.c) stops precord where it reads /proc."""
 import collections
 import os
 import re
@@ -13,7 +14,9 @@ import pytest
 from compiled import preloaded
 from conftest import strict_json
 from perf_oracle import run_perf
-from recorder import Recording, needs_root, needs_tracefs, precord, run_precord, start_precord, wait_for, workload   # noqa: F401
+from recorder import (  # noqa: F401
+    Recording, needs_root, needs_tracefs, precord, run_precord, start_precord, wait_for,
+    workload)
 
 CLOCK = ["-e", "cpu-clock:u", "-F", "1000"]
 FAULTS = ["-e", "page-faults:u", "-c", "1", "-d", "-B"]
@@ -46,7 +49,8 @@ def crowd(workload):
     started = []
 
     def call(n):
-        process = subprocess.Popen([workload, "crowd", str(n)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        process = subprocess.Popen([workload, "crowd", str(n)], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE)
         started.append(process)
         assert process.stdout.readline() == b"%d\n" % n
         return process
@@ -88,7 +92,8 @@ def on_one_cpu():
 
 
 def lost(*documents):
-    return sum(record["lost"] for document in documents for record in document["records"] if record["type"] == "LOST_SAMPLES")
+    return sum(record["lost"] for document in documents for record in document["records"]
+               if record["type"] == "LOST_SAMPLES")
 
 
 def faults(*documents):
@@ -97,25 +102,29 @@ def faults(*documents):
 
 
 @needs_root
-@pytest.mark.parametrize("options", [["-a"], ["-a", "-z"], ["-a", "--threads"], ["-C", "0"], ["-p", "SELF"]], ids=" ".join)
+@pytest.mark.parametrize("options",
+                         [["-a"], ["-a", "-z"], ["-a", "--threads"], ["-C", "0"], ["-p", "SELF"]],
+                         ids=" ".join)
 def test_the_command_does_not_wait(start_precord, gate, workload, tmp_path, decode, options):
     options = [str(os.getpid()) if option == "SELF" else option for option in options]
-    process = start_precord("-o", "perf.data", *CLOCK, *options, "--", "sh", "-c", f"{workload} spin 60; rm gate",
-                            env=gate.environment)
+    process = start_precord("-o", "perf.data", *CLOCK, *options, "--", "sh", "-c",
+                            f"{workload} spin 60; rm gate", env=gate.environment)
     ended(process)
     assert gate.reached.exists()
     document = decode(tmp_path / "perf.data")
     if "--threads" not in options:
         check_order(document)
     if "-a" in options:
-        names = {(r["pid"], r["tid"]): r["comm"] for r in document["records"] if r["type"] == "COMM"}
+        names = {(r["pid"], r["tid"]): r["comm"] for r in document["records"]
+                 if r["type"] == "COMM"}
         samples = [r for r in document["records"] if r["type"] == "SAMPLE"]
         assert sum(names.get((s["pid"], s["tid"])) == "workload" for s in samples) > 20
 
 
 @needs_root
 def test_a_stream_begins_with_the_descriptions(start_precord, gate, workload, run_pdecode):
-    process = start_precord("-o", "-", "-a", *CLOCK, "--", "sh", "-c", f"{workload} spin 60; rm gate", stdout=subprocess.PIPE,
+    process = start_precord("-o", "-", "-a", *CLOCK, "--", "sh", "-c",
+                            f"{workload} spin 60; rm gate", stdout=subprocess.PIPE,
                             env=gate.environment)
     stream, said = process.communicate(timeout=60)
     assert process.returncode == 0 and STAYED_SHUT not in said.decode() and gate.reached.exists()
@@ -129,8 +138,9 @@ def test_a_stream_begins_with_the_descriptions(start_precord, gate, workload, ru
 @pytest.mark.parametrize("options", [[], ["-z"]], ids=" ".join)
 def test_what_comes_meanwhile_is_held(start_precord, gate, workload, tmp_path, decode, options):
     """Several times what a buffer takes."""
-    process = start_precord("-o", "perf.data", "-a", "-m", f"{RING}B", *FAULTS, *options, "--", "sh", "-c",
-                            f"{on_one_cpu()} {workload} touch {PAGES}; rm gate", env=gate.environment)
+    process = start_precord("-o", "perf.data", "-a", "-m", f"{RING}B", *FAULTS, *options, "--",
+                            "sh", "-c", f"{on_one_cpu()} {workload} touch {PAGES}; rm gate",
+                            env=gate.environment)
     said = ended(process)
     document = decode(tmp_path / "perf.data")
     check_order(document)
@@ -144,14 +154,16 @@ def test_what_comes_meanwhile_is_held(start_precord, gate, workload, tmp_path, d
 
 @needs_root
 def test_perf_reads_it(start_precord, gate, workload, tmp_path, perf):
-    process = start_precord("-o", "perf.data", "-a", *CLOCK, "--", "sh", "-c", f"{workload} spin 60; rm gate",
-                            env=gate.environment)
+    process = start_precord("-o", "perf.data", "-a", *CLOCK, "--", "sh", "-c",
+                            f"{workload} spin 60; rm gate", env=gate.environment)
     ended(process)
-    status, script, said = run_perf(perf, ["script", "-i", tmp_path / "perf.data", "-F", "comm,pid,ip,sym"])
+    status, script, said = run_perf(perf, ["script", "-i", tmp_path / "perf.data", "-F",
+                                           "comm,pid,ip,sym"])
     assert status == 0 and "out of order" not in said
     lines = [line for line in script.splitlines() if line.split()[0] == "workload"]
     assert len(lines) > 20 and any("spin_inner" in line for line in lines)
-    status, report, _ = run_perf(perf, ["report", "-i", tmp_path / "perf.data", "--stdio", "--sort", "comm"])
+    status, report, _ = run_perf(perf, ["report", "-i", tmp_path / "perf.data", "--stdio", "--sort",
+                                        "comm"])
     assert status == 0
     assert re.search(r"\d+\.\d+%\s+workload\b", report)
 
@@ -159,12 +171,14 @@ def test_perf_reads_it(start_precord, gate, workload, tmp_path, perf):
 @needs_root
 def test_a_thousand_tasks_are_all_described_once(start_precord, crowd, gate, tmp_path, decode):
     parent = crowd(1000)
-    process = start_precord("-o", "perf.data", "-a", *CLOCK, "--", "rm", "gate", env=gate.environment)
+    process = start_precord("-o", "perf.data", "-a", *CLOCK, "--", "rm", "gate",
+                            env=gate.environment)
     ended(process)
     document = decode(tmp_path / "perf.data")
     check_order(document)
     end = order_of(document).index("FINISHED_INIT")
-    forks = [r["pid"] for r in document["records"][:end] if r["type"] == "FORK" and r["ppid"] == parent.pid]
+    forks = [r["pid"] for r in document["records"][:end] if r["type"] == "FORK"
+             and r["ppid"] == parent.pid]
     named = collections.Counter(r["pid"] for r in document["records"][:end] if r["type"] == "COMM")
     assert len(forks) == len(set(forks)) == 1000 and all(named[pid] == 1 for pid in forks)
     assert set(forks) <= {r["pid"] for r in document["records"][:end] if r["type"] == "MMAP2"}
@@ -186,11 +200,13 @@ def test_what_a_process_maps_meanwhile_is_there(start_precord, gate, tmp_path, d
     """Behind the reading of its maps, before the last of its threads is described."""
     later = tmp_path / "later.so"
     later.write_bytes(bytes(4096))
-    target = subprocess.Popen(["/usr/bin/python3", "-c", MAPS_LATER, later], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    target = subprocess.Popen(["/usr/bin/python3", "-c", MAPS_LATER, later], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE)
     try:
         assert target.stdout.readline() == b"ready\n"
         last = max(map(int, os.listdir(f"/proc/{target.pid}/task")))
-        process = start_precord("-o", "perf.data", *CLOCK, "-p", target.pid, env=dict(gate.environment, GATE_AT=f"{last}/status"))
+        process = start_precord("-o", "perf.data", *CLOCK, "-p", target.pid,
+                                env=dict(gate.environment, GATE_AT=f"{last}/status"))
         wait_for(gate.reached.exists)
         target.stdin.write(b"\n")
         target.stdin.flush()
@@ -199,16 +215,19 @@ def test_what_a_process_maps_meanwhile_is_there(start_precord, gate, tmp_path, d
     finally:
         target.communicate(timeout=20)
     ended(process)
-    maps = [r for r in decode(tmp_path / "perf.data")["records"] if r["type"] == "MMAP2" and r["filename"] == str(later)]
+    maps = [r for r in decode(tmp_path / "perf.data")["records"] if r["type"] == "MMAP2"
+            and r["filename"] == str(later)]
     assert [r["pid"] for r in maps] == [target.pid]
 
 
 @needs_root
-@pytest.mark.parametrize("way, status", [("signal", 128 + signal.SIGINT), ("command", 3), ("duration", 0)])
+@pytest.mark.parametrize("way, status",
+                         [("signal", 128 + signal.SIGINT), ("command", 3), ("duration", 0)])
 def test_an_end_meanwhile(start_precord, gate, workload, tmp_path, decode, way, status):
     command = ["sh", "-c", "exit 3"] if way == "command" else [workload, "sleep", "20000"]
-    process = start_precord("-o", "perf.data", "-a", *CLOCK, *(["--duration", "0.1"] if way == "duration" else []), "--",
-                            *command, env=gate.environment)
+    process = start_precord("-o", "perf.data", "-a", *CLOCK,
+                            *(["--duration", "0.1"] if way == "duration" else []), "--", *command,
+                            env=gate.environment)
     wait_for(gate.reached.exists)
     if way == "signal":
         process.send_signal(signal.SIGINT)
@@ -223,7 +242,8 @@ def test_an_end_meanwhile(start_precord, gate, workload, tmp_path, decode, way, 
 
 @needs_root
 @pytest.mark.parametrize("late", [False, True], ids=["early", "late"])
-def test_a_recorder_that_is_killed_meanwhile(start_precord, crowd, gate, workload, tmp_path, decode, late):
+def test_a_recorder_that_is_killed_meanwhile(start_precord, crowd, gate, workload, tmp_path, decode,
+                                             late):
     """Late: when much was written that the header does not know of."""
     options = {}
     if late:
@@ -249,17 +269,20 @@ def test_what_can_not_be_written_ends_the_recording(run_precord, crowd, workload
     """The descriptions alone are more than the file may hold."""
     crowd(600)
     begun = time.monotonic()
-    done = run_precord("-o", "perf.data", "-a", *CLOCK, "-d", *options, "--", workload, "sleep", "500",
-                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000)))
-    assert done.returncode == 4 and done.stderr.count(b"File too large") == 1 and b"Captured" not in done.stderr
+    done = run_precord("-o", "perf.data", "-a", *CLOCK, "-d", *options, "--", workload, "sleep",
+                       "500",
+                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE,
+                                                             (100000, 100000)))
+    assert (done.returncode == 4 and done.stderr.count(b"File too large") == 1
+            and b"Captured" not in done.stderr)
     assert time.monotonic() - begun < 15
 
 
 @needs_root
 def test_nobody_reads_the_stream_meanwhile(start_precord, crowd, gate, workload):
     crowd(600)
-    process = start_precord("-o", "-", "-a", "-d", *CLOCK, "--", workload, "sleep", "20000", stdout=subprocess.PIPE,
-                            env=gate.environment)
+    process = start_precord("-o", "-", "-a", "-d", *CLOCK, "--", workload, "sleep", "20000",
+                            stdout=subprocess.PIPE, env=gate.environment)
     wait_for(gate.reached.exists)
     process.stdout.close()
     gate.path.unlink()
@@ -268,9 +291,11 @@ def test_nobody_reads_the_stream_meanwhile(start_precord, crowd, gate, workload)
 
 @needs_root
 def test_the_recorders_priority_is_not_the_threads(start_precord, gate, tmp_path):
-    process = start_precord("-o", "perf.data", "-r", "1", "-a", *CLOCK, "--", "true", env=gate.environment)
+    process = start_precord("-o", "perf.data", "-r", "1", "-a", *CLOCK, "--", "true",
+                            env=gate.environment)
     wait_for(gate.reached.exists)
-    policies = {int(tid): os.sched_getscheduler(int(tid)) for tid in os.listdir(f"/proc/{process.pid}/task")}
+    policies = {int(tid): os.sched_getscheduler(int(tid))
+                for tid in os.listdir(f"/proc/{process.pid}/task")}
     assert policies.pop(process.pid) == os.SCHED_FIFO
     assert os.SCHED_OTHER in policies.values()      # a sanitizer has threads of its own
     gate.path.unlink()
@@ -278,10 +303,14 @@ def test_the_recorders_priority_is_not_the_threads(start_precord, gate, tmp_path
 
 
 @needs_root
-def test_a_new_file_is_described_while_samples_come(start_precord, gate, workload, tmp_path, decode):
+def test_a_new_file_is_described_while_samples_come(start_precord, gate, workload, tmp_path,
+                                                    decode):
     gate.path.unlink()
-    process = start_precord("-v", "-o", "perf.data", "--switch-output", "-a", "-m", f"{RING}B", *FAULTS, "--", "sh", "-c",
-                            f"n=0; while [ ! -e go -a $n -lt 500 ]; do n=$((n+1)); sleep 0.02; done; {on_one_cpu()} {workload} touch {PAGES}; rm gate", env=gate.environment)
+    process = start_precord("-v", "-o", "perf.data", "--switch-output", "-a", "-m", f"{RING}B",
+                            *FAULTS, "--", "sh", "-c",
+                            "n=0; while [ ! -e go -a $n -lt 500 ]; do n=$((n+1)); sleep 0.02; "
+                            f"done; {on_one_cpu()} {workload} touch {PAGES}; rm gate",
+                            env=gate.environment)
     assert any(b"maps existed already" in line for line in process.stderr)
     gate.path.touch()
     process.send_signal(signal.SIGUSR2)
@@ -298,12 +327,13 @@ def test_a_new_file_is_described_while_samples_come(start_precord, gate, workloa
 
 
 @needs_root
-@pytest.mark.parametrize("options, files", [(["--switch-output"], 2), (["--switch-output=1K"], 2), (["--overwrite"], 1)],
+@pytest.mark.parametrize("options, files", [(["--switch-output"], 2), (["--switch-output=1K"], 2),
+                                            (["--overwrite"], 1)],
                          ids=["switch", "size", "snapshot"])
 def test_what_needs_the_file_waits(start_precord, gate, workload, tmp_path, decode, options, files):
     """A new file, a size, a snapshot."""
-    process = start_precord("-o", "perf.data", "-a", *CLOCK, *options, "--", workload, "spin", "300", "sleep", "1200",
-                            env=gate.environment)
+    process = start_precord("-o", "perf.data", "-a", *CLOCK, *options, "--", workload, "spin",
+                            "300", "sleep", "1200", env=gate.environment)
     wait_for(gate.reached.exists)
     process.send_signal(signal.SIGUSR2)
     time.sleep(0.3)
@@ -335,10 +365,10 @@ def test_without_a_thread(start_precord, gate, workload, tmp_path, decode):
 @needs_tracefs
 @pytest.mark.parametrize("options", [[], ["-z"]], ids=" ".join)
 def test_the_recorders_own_events_can_be_kept_out(options, start_precord, gate, tmp_path, decode):
-    """Then what runs is described before anything starts, and no thread compresses or writes, every half second: a filter names
-    processes by their first thread."""
-    process = start_precord("-o", "perf.data", "-a", "-e", "raw_syscalls:sys_enter", "--exclude-perf", *options, "--", "sh", "-c",
-                            "touch ran; sleep 0.7",
+    """Then what runs is described before anything starts, and no thread compresses or writes, every
+    half second: a filter names processes by their first thread."""
+    process = start_precord("-o", "perf.data", "-a", "-e", "raw_syscalls:sys_enter",
+                            "--exclude-perf", *options, "--", "sh", "-c", "touch ran; sleep 0.7",
                             env=gate.environment)
     wait_for(gate.reached.exists)
     time.sleep(0.3)
@@ -351,9 +381,11 @@ def test_the_recorders_own_events_can_be_kept_out(options, start_precord, gate, 
 
 
 @needs_root
-def test_a_command_alone_needs_no_thread_to_describe(start_precord, gate, workload, tmp_path, decode):
+def test_a_command_alone_needs_no_thread_to_describe(start_precord, gate, workload, tmp_path,
+                                                     decode):
     process = start_precord("-o", "perf.data", "-m", "2M", *CLOCK, "--", workload, "spin", "30",
                             env=dict(gate.environment, NO_THREADS="1"))
     # the one that waits for signals
     assert ended(process).count(NO_THREAD) == 1
-    assert not gate.reached.exists() and order_of(decode(tmp_path / "perf.data")).count("FINISHED_INIT") == 1
+    assert (not gate.reached.exists()
+            and order_of(decode(tmp_path / "perf.data")).count("FINISHED_INIT") == 1)

@@ -1,5 +1,5 @@
-"""Outputs that stop accepting data: a full disk, a file size limit, a reader that exits. What was written is a valid recording,
-the loss is reported, and the command is not disturbed."""
+"""Outputs that stop accepting data: a full disk, a file size limit, a reader that exits. What was
+written is a valid recording, the loss is reported, and the command is not disturbed."""
 import ctypes
 import ctypes.util
 import json
@@ -13,15 +13,18 @@ import subprocess
 
 import pytest
 
-from recorder import event_works, needs_root, precord, run_precord, start_precord, workload   # noqa: F401
+from recorder import (  # noqa: F401
+    event_works, needs_root, precord, run_precord, start_precord, workload)
 
 FAULTS = ["-e", "page-faults:u", "-c", "1", "-g", "-m", "512K"]
 AFTER = ["say", "5", "exit", "7"]       # what the command does once the disk is long full
 SAMPLE, COMPRESSED, AUXTRACE = 9, 81, 71
-MODES = {"plain": [], "compressed": ["-z"], "threads": ["--threads"], "threads-compressed": ["--threads", "-z"],
+MODES = {"plain": [], "compressed": ["-z"], "threads": ["--threads"],
+         "threads-compressed": ["--threads", "-z"],
          "switch": ["--switch-output=300K"]}
 
-pytestmark = pytest.mark.skipif(not event_works("page-faults:u"), reason="page faults can't be sampled here")
+pytestmark = pytest.mark.skipif(not event_works("page-faults:u"),
+                                reason="page faults can't be sampled here")
 
 
 class Zstd:
@@ -34,7 +37,8 @@ class Zstd:
         self.library = ctypes.CDLL(ctypes.util.find_library("zstd") or "libzstd.so.1")
         self.library.ZSTD_createDStream.restype = ctypes.c_void_p
         self.library.ZSTD_decompressStream.restype = ctypes.c_size_t
-        self.library.ZSTD_decompressStream.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
+        self.library.ZSTD_decompressStream.argtypes = [ctypes.c_void_p, ctypes.c_void_p,
+                                                       ctypes.c_void_p]
         self.stream = ctypes.c_void_p(self.library.ZSTD_createDStream())
 
     def decompress(self, data):
@@ -43,7 +47,8 @@ class Zstd:
         out = b""
         while True:
             target = self.Buffer(ctypes.addressof(room), len(room), 0)
-            left = self.library.ZSTD_decompressStream(self.stream, ctypes.byref(target), ctypes.byref(source))
+            left = self.library.ZSTD_decompressStream(self.stream, ctypes.byref(target),
+                                                      ctypes.byref(source))
             assert not self.library.ZSTD_isError(ctypes.c_size_t(left))
             out += room.raw[:target.pos]
             if source.pos == len(data) and target.pos < len(room):
@@ -51,7 +56,8 @@ class Zstd:
 
 
 def count_in(records):
-    """Samples, and bytes of whole records, in what may end inside a sample: that one counts, as its beginning is shown."""
+    """Samples, and bytes of whole records, in what may end inside a sample: that one counts, as its
+    beginning is shown."""
     at = samples = 0
     while at + 8 <= len(records):
         kind, _, size = struct.unpack_from("<IHH", records, at)
@@ -82,7 +88,8 @@ def samples_in(path, is_part=False):
 
 def all_samples(path):
     if path.is_dir():
-        return samples_in(path / "data") + sum(samples_in(part, True) for part in path.glob("data.*"))
+        return samples_in(path / "data") + sum(samples_in(part, True)
+                                               for part in path.glob("data.*"))
     return samples_in(path)
 
 
@@ -92,10 +99,12 @@ def recordings(directory):
 
 def check_what_is_left(done, directory, run_pdecode):
     """Each file holds what it says, and the last one what precord says."""
-    told = re.search(r"the recording ends here, with (\d+\.\d{3}) MB \((\d+) samples\); at least (\d+\.\d{3}) MB of records "
+    told = re.search(r"the recording ends here, with (\d+\.\d{3}) MB \((\d+) samples\); at least "
+                     r"(\d+\.\d{3}) MB of records "
                      r"are lost", done.stderr.decode())
     paths = recordings(directory)
-    begun = paths if float(told[1]) else [*paths, None]     # of a file that was only begun nothing is left
+    # of a file that was only begun nothing is left
+    begun = paths if float(told[1]) else [*paths, None]
     total = 0
     for path in paths:
         decoded = run_pdecode(["-f", "stats", path])
@@ -105,7 +114,8 @@ def check_what_is_left(done, directory, run_pdecode):
         if path != begun[-1]:
             assert decoded.returncode == 0
             continue
-        whole = path.is_dir() and b"the recorder did not finish" not in decoded.stderr    # its file `data` had room
+        # its file `data` had room
+        whole = path.is_dir() and b"the recorder did not finish" not in decoded.stderr
         assert samples == int(told[2]) and (decoded.returncode == 1 or whole), decoded.stderr
         if path.is_file():      # not a byte is after the size that the header states
             assert sum(struct.unpack_from("<QQ", path.read_bytes(), 40)) == path.stat().st_size
@@ -121,8 +131,8 @@ def disk(tmp_path):
     def mount(size):
         path = tmp_path / f"disk{len(mounted)}"
         path.mkdir()
-        if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", path], stderr=subprocess.DEVNULL,
-                          check=False).returncode:
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", path],
+                          stderr=subprocess.DEVNULL, check=False).returncode:
             pytest.skip("tmpfs can't be mounted here")
         mounted.append(path)
         return path
@@ -147,8 +157,9 @@ def test_a_full_disk(run_precord, run_pdecode, workload, disk, mode, less):
 @pytest.mark.parametrize("mode", MODES)
 def test_a_limit_of_the_files_size(run_precord, run_pdecode, workload, tmp_path, mode):
     limit = (20 if "-z" in MODES[mode] else 200) << 10
-    done = run_precord("-o", "perf.data", *FAULTS, *MODES[mode], "--", workload, "touch", "40000", *AFTER,
-                       stdout=subprocess.PIPE, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    done = run_precord("-o", "perf.data", *FAULTS, *MODES[mode], "--", workload, "touch", "40000",
+                       *AFTER, stdout=subprocess.PIPE,
+                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
     assert done.returncode == 4 and done.stdout == b"5\n" and b"File too large" in done.stderr
     assert check_what_is_left(done, tmp_path, run_pdecode) > 0
 
@@ -157,15 +168,16 @@ def test_a_limit_of_the_files_size(run_precord, run_pdecode, workload, tmp_path,
 def test_perf_reads_what_a_full_disk_left(run_precord, workload, disk, perf):
     where = disk(1 << 20)
     run_precord("-o", where / "perf.data", *FAULTS, "--", workload, "touch", "40000")
-    told = subprocess.run([perf, "script", "-i", where / "perf.data", "-F", "time", "-G"], capture_output=True, timeout=60)
+    told = subprocess.run([perf, "script", "-i", where / "perf.data", "-F", "time", "-G"],
+                          capture_output=True, timeout=60)
     assert told.returncode == 0 and len(told.stdout.splitlines()) == samples_in(where / "perf.data")
 
 
 @pytest.mark.parametrize("options", [[], ["-z"]], ids=["plain", "compressed"])
 def test_a_stream_whose_reader_ends(start_precord, workload, tmp_path, options):
     """The command's end is waited for; then precord dies as its reader let it, without a word."""
-    process = start_precord("-o", "-", *FAULTS, *options, "--", workload, "touch", "40000", "sleep", "300", "touch", "40000",
-                            *AFTER, stdout=subprocess.PIPE)
+    process = start_precord("-o", "-", *FAULTS, *options, "--", workload, "touch", "40000", "sleep",
+                            "300", "touch", "40000", *AFTER, stdout=subprocess.PIPE)
     process.stdout.read(16)
     process.stdout.close()
     assert process.wait(timeout=30) == -signal.SIGPIPE
@@ -184,7 +196,8 @@ def test_nothing_is_waited_for_without_a_command(start_precord, workload):
 
 
 def test_a_signal_still_ends_it(start_precord, workload):
-    process = start_precord("-o", "/dev/full", *FAULTS, "--", workload, "touch", "40000", "sleep", "20000")
+    process = start_precord("-o", "/dev/full", *FAULTS, "--", workload, "touch", "40000", "sleep",
+                            "20000")
     said = process.stderr.readline() + process.stderr.readline()
     assert b"No space left" in said or b"the recording ends here" in said
     process.send_signal(signal.SIGTERM)

@@ -23,7 +23,8 @@ import mmap, sys, time
 kept = []
 for path in sys.argv[1:]:
     with open(path, "rb") as file:
-        kept.append(mmap.mmap(file.fileno(), 4096, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_EXEC))
+        kept.append(mmap.mmap(file.fileno(), 4096, flags=mmap.MAP_PRIVATE,
+                              prot=mmap.PROT_READ | mmap.PROT_EXEC))
 print("mapped", flush=True)
 while True:
     sum(range(10000))
@@ -32,15 +33,16 @@ while True:
 
 @pytest.fixture
 def slow_file(tmp_path):
-    """An ELF file with as many notes as fit, each of 8 MiB that are not on disk, all at one place."""
+    """An ELF file with as many notes as fit, each of 8 MiB that are not on disk, all at one
+    place."""
     headers = 65535
     at = 2 * CODE_AT
     notes = (at + 56 * headers + 4095) & ~4095
     size = 8 << 20
     path = tmp_path / "slow"
     with open(path, "wb") as file:
-        file.write(struct.pack("<4s12sHHIQQQIHHHHHH", b"\x7fELF", bytes([2, 1, 1]), 3, 62, 1, 0, at, 0, 0, 64, 56, headers,
-                               64, 0, 0))
+        file.write(struct.pack("<4s12sHHIQQQIHHHHHH", b"\x7fELF", bytes([2, 1, 1]), 3, 62, 1, 0, at,
+                               0, 0, 64, 56, headers, 64, 0, 0))
         file.seek(at)
         file.write(struct.pack("<IIQQQQQQ", 4, 4, notes, 0, 0, size, size, 4) * headers)
         file.truncate(notes + size)
@@ -53,7 +55,8 @@ def mapper():
     started = []
 
     def start(*paths):
-        process = subprocess.Popen([sys.executable, "-c", MAPPER, *map(str, paths)], stdout=subprocess.PIPE)
+        process = subprocess.Popen([sys.executable, "-c", MAPPER, *map(str, paths)],
+                                   stdout=subprocess.PIPE)
         started.append(process)
         assert process.stdout.readline() == b"mapped\n"
         return process
@@ -70,13 +73,15 @@ def test_a_file_full_of_notes_costs_little(start_precord, mapper, slow_file, opt
     assert process.wait(timeout=5) == 0
 
 
-def test_the_second_signal_leaves_the_rest_undescribed(start_precord, mapper, slow_file, decode, tmp_path):
+def test_the_second_signal_leaves_the_rest_undescribed(start_precord, mapper, slow_file, decode,
+                                                       tmp_path):
     """The same file under many names, each of which is looked at: that takes many seconds."""
     names = [tmp_path / f"slow-{i}" for i in range(4000)]
     for name in names:
         os.link(slow_file, name)
     process = start_precord("-o", "perf.data", *CLOCK, "-p", mapper(*names).pid, "--buildid-all")
-    wait_for(lambda: (tmp_path / "perf.data").exists() and (tmp_path / "perf.data").stat().st_size > 500000)
+    wait_for(lambda: (tmp_path / "perf.data").exists()
+             and (tmp_path / "perf.data").stat().st_size > 500000)
     time.sleep(0.3)
     process.send_signal(signal.SIGTERM)
     time.sleep(1)
@@ -94,7 +99,8 @@ def test_the_second_signal_leaves_the_rest_undescribed(start_precord, mapper, sl
 def test_signals_in_quick_succession_are_one(start_precord, workload, decode, tmp_path):
     """timeout(1) sends its signal to the process, and again to the group."""
     process = start_precord("-o", "perf.data", *CLOCK, "--", workload, "spin", "20000")
-    wait_for(lambda: (tmp_path / "perf.data").exists() and (tmp_path / "perf.data").stat().st_size > 5000)
+    wait_for(lambda: (tmp_path / "perf.data").exists()
+             and (tmp_path / "perf.data").stat().st_size > 5000)
     for _ in range(3):
         process.send_signal(signal.SIGTERM)
         time.sleep(0.02)
@@ -103,12 +109,13 @@ def test_signals_in_quick_succession_are_one(start_precord, workload, decode, tm
     assert decode(tmp_path / "perf.data")["features"]["BUILD_ID"]
 
 
-def test_the_second_signal_ends_a_recorder_that_is_stuck(gate, precord, run_pdecode, workload, tmp_path):
+def test_the_second_signal_ends_a_recorder_that_is_stuck(gate, precord, run_pdecode, workload,
+                                                         tmp_path):
     """As the kernel holds it when a file system does not answer."""
     target = subprocess.Popen([workload, "spin", "20000"])
     try:
-        process = subprocess.Popen([precord, "-o", "perf.data", *CLOCK, "-p", str(target.pid)], cwd=tmp_path, env=gate.environment,
-                                   stderr=subprocess.PIPE)
+        process = subprocess.Popen([precord, "-o", "perf.data", *CLOCK, "-p", str(target.pid)],
+                                   cwd=tmp_path, env=gate.environment, stderr=subprocess.PIPE)
         wait_for(gate.reached.exists)
         process.send_signal(signal.SIGINT)
         time.sleep(0.4)
@@ -121,7 +128,8 @@ def test_the_second_signal_ends_a_recorder_that_is_stuck(gate, precord, run_pdec
     assert time.monotonic() - start < 1 and process.returncode == 128 + signal.SIGINT
     # as after SIGKILL: what reached the disk
     done = run_pdecode(["-f", "stats", tmp_path / "perf.data"])
-    assert done.returncode == 1 and done.stderr.count(b"\n") == 1 and b"did not finish" in done.stderr
+    assert (done.returncode == 1 and done.stderr.count(b"\n") == 1
+            and b"did not finish" in done.stderr)
 
 
 def test_what_is_no_file_is_not_opened(start_precord, mapper, tmp_path):
@@ -129,8 +137,10 @@ def test_what_is_no_file_is_not_opened(start_precord, mapper, tmp_path):
     libc = ctypes.CDLL(None, use_errno=True)
     path = tmp_path / "mapped"
     path.write_bytes(bytes(8192))
-    process = start_precord("-o", "perf.data", *CLOCK, "-p", mapper(path).pid, "--duration", "1", "--buildid-all")
-    wait_for(lambda: (tmp_path / "perf.data").exists() and b"/mapped" in (tmp_path / "perf.data").read_bytes())
+    process = start_precord("-o", "perf.data", *CLOCK, "-p", mapper(path).pid, "--duration", "1",
+                            "--buildid-all")
+    wait_for(lambda: (tmp_path / "perf.data").exists()
+             and b"/mapped" in (tmp_path / "perf.data").read_bytes())
     path.unlink()
     os.mkfifo(path)
     watch = libc.inotify_init1(os.O_NONBLOCK)

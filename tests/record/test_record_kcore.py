@@ -1,5 +1,5 @@
-"""precord --kcore: a directory with the recording and copies of the kernel's code and symbols. Few test machines have
-/proc/kcore, so copying is tested with generated core files."""
+"""precord --kcore: a directory with the recording and copies of the kernel's code and symbols. Few
+test machines have /proc/kcore, so copying is tested with generated core files."""
 import errno
 import os
 import pathlib
@@ -24,11 +24,13 @@ NATIVE = pytest.mark.skipif(struct.calcsize("P") != 8 or struct.pack("=H", 1) !=
 
 @pytest.fixture(scope="session")
 def copy(tmp_path_factory):
-    """Function: errno and the segments {address: bytes} of a copy, by record/run/kcore_copy.c with sanitizers."""
+    """Function: errno and the segments {address: bytes} of a copy, by record/run/kcore_copy.c with
+    sanitizers."""
     directory = tmp_path_factory.mktemp("kcore")
-    subprocess.run([*shlex.split(os.environ.get("CC") or "cc"), "-std=gnu11", "-g", "-Wall", "-Wextra", "-Werror",
-                    "-D_GNU_SOURCE", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", f"-I{ROOT}/record",
-                    "-o", directory / "copy", ROOT / "tests/c/kcore_copy.c", ROOT / "record/run/kcore_copy.c", "-lelf"],
+    subprocess.run([*shlex.split(os.environ.get("CC") or "cc"), "-std=gnu11", "-g", "-Wall",
+                    "-Wextra", "-Werror", "-D_GNU_SOURCE", "-fsanitize=address,undefined",
+                    "-fno-sanitize-recover=undefined", f"-I{ROOT}/record", "-o", directory / "copy",
+                    ROOT / "tests/c/kcore_copy.c", ROOT / "record/run/kcore_copy.c", "-lelf"],
                    check=True)
 
     def run(core, *ranges):
@@ -38,7 +40,8 @@ def copy(tmp_path_factory):
         else:
             (directory / "kcore").write_bytes(core)
         numbers = [hex(n) for pair in ranges for n in pair]
-        done = subprocess.run([directory / "copy", directory / "kcore", directory / "out", hex(PAGE), *numbers],
+        done = subprocess.run([directory / "copy", directory / "kcore", directory / "out",
+                               hex(PAGE), *numbers],
                               capture_output=True, text=True, timeout=30)
         assert done.returncode == 0 and not done.stderr, done.stderr
         return int(done.stdout), directory / "out"
@@ -48,10 +51,12 @@ def copy(tmp_path_factory):
 def core(segments, kind=4, note=b"CORE"):
     """An ELF core file; segments: (address, bytes)."""
     at = 64 + 56 * (len(segments) + 1)
-    head = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", kind, 62, 1, 0, 64, 0, 0, 64, 56, len(segments) + 1, 0, 0, 0)
+    head = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", kind, 62, 1, 0, 64, 0, 0, 64, 56,
+                       len(segments) + 1, 0, 0, 0)
     table, body = struct.pack("<IIQQQQQQ", 4, 0, at, 0, 0, len(note), 0, 0), note
     for address, data in segments:
-        table += struct.pack("<IIQQQQQQ", 1, 7, at + len(body), address, address & 0xffffffff, len(data), len(data), PAGE)
+        table += struct.pack("<IIQQQQQQ", 1, 7, at + len(body), address, address & 0xffffffff,
+                             len(data), len(data), PAGE)
         body += data
     return head + table + body
 
@@ -61,8 +66,10 @@ def segments_of(path):
     assert data[:4] == b"\x7fELF" and struct.unpack_from("<H", data, 16) == (4,)
     found = {}
     for i in range(struct.unpack_from("<H", data, 56)[0]):
-        kind, flags, offset, address, _, size, memory, align = struct.unpack_from("<IIQQQQQQ", data, 64 + 56 * i)
-        assert kind == 1 and flags == 7 and size == memory and offset % align == address % align == 0
+        kind, flags, offset, address, _, size, memory, align = struct.unpack_from("<IIQQQQQQ", data,
+                                                                                  64 + 56 * i)
+        assert (kind == 1 and flags == 7 and size == memory and offset % align == address % align
+                == 0)
         assert offset + size <= len(data)
         found[address] = data[offset:offset + size]
     return found
@@ -76,14 +83,18 @@ def memory():
 @NATIVE
 def test_code_is_copied_and_nothing_else(copy, memory):
     kernel = core([(MEMORY, bytes(16 * PAGE)), (TEXT - PAGE, memory), (MODULES, memory[::-1])])
-    error, out = copy(kernel, (TEXT, TEXT + 5 * PAGE + 1), (MODULES + 4 * PAGE, MODULES + 5 * PAGE - 9),
-                      (MODULES + 5 * PAGE, MODULES + 6 * PAGE), (MODULES + PAGE + 7, MODULES + PAGE + 8))
+    error, out = copy(kernel, (TEXT, TEXT + 5 * PAGE + 1),
+                      (MODULES + 4 * PAGE, MODULES + 5 * PAGE - 9),
+                      (MODULES + 5 * PAGE, MODULES + 6 * PAGE),
+                      (MODULES + PAGE + 7, MODULES + PAGE + 8))
     assert error == 0
-    assert segments_of(out) == {TEXT: memory[PAGE:7 * PAGE], MODULES + PAGE: memory[::-1][PAGE:2 * PAGE],
+    assert segments_of(out) == {TEXT: memory[PAGE:7 * PAGE],
+                                MODULES + PAGE: memory[::-1][PAGE:2 * PAGE],
                                 MODULES + 4 * PAGE: memory[::-1][4 * PAGE:6 * PAGE]}
     assert out.stat().st_size < 11 * PAGE
     if shutil.which("readelf"):
-        listed = subprocess.run(["readelf", "-hlW", out], capture_output=True, text=True, check=True)
+        listed = subprocess.run(["readelf", "-hlW", out], capture_output=True, text=True,
+                                check=True)
         assert listed.stdout.count("LOAD") == 3 and not listed.stderr
 
 
@@ -100,9 +111,12 @@ def test_a_segment_of_all_memory_is_not_read(copy, memory, tmp_path):
 
 @NATIVE
 @pytest.mark.parametrize("change, error", [
-    (lambda data: data[:40], errno.ENOEXEC), (lambda data: data[:100], errno.ENOEXEC), (lambda data: b"", errno.ENOEXEC),
-    (lambda data: b"x" + data[1:], errno.ENOEXEC), (lambda data: data[:16] + b"\2" + data[17:], errno.ENOEXEC),
-    (lambda data: data[:4] + b"\1" + data[5:], errno.ENOEXEC), (lambda data: data[:-PAGE], errno.ENOEXEC),
+    (lambda data: data[:40], errno.ENOEXEC), (lambda data: data[:100], errno.ENOEXEC),
+    (lambda data: b"", errno.ENOEXEC),
+    (lambda data: b"x" + data[1:], errno.ENOEXEC),
+    (lambda data: data[:16] + b"\2" + data[17:], errno.ENOEXEC),
+    (lambda data: data[:4] + b"\1" + data[5:], errno.ENOEXEC),
+    (lambda data: data[:-PAGE], errno.ENOEXEC),
     (lambda data: data[:32] + b"\xff" * 8 + data[40:], errno.ENOEXEC),            # e_phoff
     (lambda data: data[:128] + b"\xff" * 8 + data[136:], errno.ENOEXEC),          # p_offset
     (lambda data: data[:136] + bytes(8) + data[144:], errno.ENODATA),             # p_vaddr
@@ -119,10 +133,13 @@ def test_symbols_are_kept_with_the_recording(record, run_precord, decode, perf, 
         run = record("--kcore", "-e", "cpu-clock", "-F", "4000", does="touch 20000")
         assert "can't be kept" not in run.stderr
     kept = run.path / "kcore_dir"
-    assert sorted(path.name for path in run.path.iterdir()) == ["data", "kcore_dir"] and len(run.samples) == run.captured
-    assert (kept / "kallsyms").read_bytes() == pathlib.Path("/proc/kallsyms").read_bytes() and (kept / "modules").exists()
+    assert (sorted(path.name for path in run.path.iterdir()) == ["data", "kcore_dir"]
+            and len(run.samples) == run.captured)
+    assert ((kept / "kallsyms").read_bytes() == pathlib.Path("/proc/kallsyms").read_bytes()
+            and (kept / "modules").exists())
     assert (kept / "kcore").exists() != (run.stderr.count("the kernel's code is not copied: ") == 1)
-    assert all(path.stat().st_mode & 0o77 == 0 for path in [run.path, kept, *kept.iterdir(), run.path / "data"])
+    assert all(path.stat().st_mode & 0o77 == 0
+               for path in [run.path, kept, *kept.iterdir(), run.path / "data"])
     assert (tmp_path / "perf.data.old" / "kcore_dir" / "kallsyms").exists()
     code, out, err = run_perf(perf, ["report", "--stats", "-i", run.path])
     assert code == 0 and f"SAMPLE events: {run.captured:10}" in out, (out, err)
@@ -133,11 +150,14 @@ def test_symbols_are_kept_with_the_recording(record, run_precord, decode, perf, 
 def test_perf_takes_symbols_and_code_from_the_copies(copy, record, perf):
     """The code is made up where the kernel has no /proc/kcore: perf checks only where it lies."""
     run = record("--kcore", "-e", "cpu-clock", "-F", "4000", does="touch 20000")
-    symbols = {name: int(address, 16) for address, _, name, *_ in map(str.split, open("/proc/kallsyms", encoding="utf-8"))
+    symbols = {name: int(address, 16)
+               for address, _, name, *_ in map(str.split, open("/proc/kallsyms", encoding="utf-8"))
                if name in ("_stext", "_etext")}
     start, end = symbols["_stext"], symbols["_etext"]
     if not (run.path / "kcore_dir" / "kcore").exists():
-        error, out = copy(core([(MEMORY, bytes(PAGE)), (start, b"\x90" * (end - start + 2 * PAGE))]), (start, end))
+        error, out = copy(
+            core([(MEMORY, bytes(PAGE)), (start, b"\x90" * (end - start + 2 * PAGE))]),
+            (start, end))
         assert error == 0
         shutil.copy(out, run.path / "kcore_dir" / "kcore")
     code, out, err = run_perf(perf, ["report", "-v", "--stdio", "-i", run.path])
@@ -150,7 +170,8 @@ def test_hidden_symbols_are_not_copied(run_precord, tmp_path):
     """A user may record, but not see where the kernel is."""
     user = [] if os.geteuid() else ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     tmp_path.chmod(0o777)
-    start = subprocess.run([*user, "head", "-1", "/proc/kallsyms"], capture_output=True, text=True, check=True).stdout
+    start = subprocess.run([*user, "head", "-1", "/proc/kallsyms"], capture_output=True, text=True,
+                           check=True).stdout
     if start.strip("0")[0] != " ":
         pytest.skip("the kernel's addresses are not hidden")
     done = run_precord("--kcore", "-o", "perf.data", *CLOCK, "--", "true", prefix=user)
@@ -161,7 +182,8 @@ def test_hidden_symbols_are_not_copied(run_precord, tmp_path):
 @needs("events")
 @pytest.mark.parametrize("options, said", [(["-o", "-"], "a directory, not a stream"),
                                            (["--switch-output"], "there is one directory"),
-                                           (["--switch-output-event", "dummy:u"], "there is one directory")])
+                                           (["--switch-output-event", "dummy:u"],
+                                            "there is one directory")])
 def test_what_does_not_go_together_is_refused(run_precord, tmp_path, options, said):
     done = run_precord("--kcore", *CLOCK, *options, "--", "true")
     assert done.returncode == 2 and said in done.stderr.decode() and list(tmp_path.iterdir()) == []

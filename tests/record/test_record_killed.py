@@ -1,6 +1,8 @@
-"""kill -9 at random moments under load: every sample that reached the file is decoded, kept by prepair, and read by perf.
+"""kill -9 at random moments under load: every sample that reached the file is decoded, kept by
+prepair, and read by perf.
 
-tests/support/walk.py counts the samples without the library. The moments come from a seed that a failure prints.
+tests/support/walk.py counts the samples without the library. The moments come from a seed that a
+failure prints.
 """
 import json
 import os
@@ -21,7 +23,8 @@ MOMENTS = 13        # of each mode
 SEED = int(os.environ.get("PD_SEED", "17"))
 LOAD = ["-e", "page-faults:u", "-c", "1"]
 TOUCH = ["touch", "2000"] * 300
-# mode: (options, what the program does); nothing that compresses well is written before it is killed
+# mode: (options, what the program does); nothing that compresses well is written before it is
+# killed
 MODES = {
     "plain": (["-m", "64K"], TOUCH),
     "zstd": (["-z", "-m", "256K", "--call-graph", "dwarf,1024"], ["noise", "1000000"]),
@@ -30,19 +33,22 @@ MODES = {
 }
 
 pytestmark = [
-    pytest.mark.skipif(os.geteuid() != 0, reason="needs root: buffers and CPUs of one's own choice"),
-    pytest.mark.skipif(not event_works("page-faults:u"), reason="page faults can't be sampled here"),
+    pytest.mark.skipif(os.geteuid() != 0,
+                       reason="needs root: buffers and CPUs of one's own choice"),
+    pytest.mark.skipif(not event_works("page-faults:u"),
+                       reason="page faults can't be sampled here"),
 ]
 
 
 @pytest.fixture
 def kill_at(tmp_path):
-    """Function: start this command and its children in a group of their own; returns a function that kills all of it `after` s."""
+    """Function: start this command and its children in a group of their own; returns a function
+    that kills all of it `after` s."""
     started = []
 
     def start(command, after):
-        process = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                   start_new_session=True)
+        process = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL, start_new_session=True)
         started.append(process)
         end = time.monotonic() + after
 
@@ -61,7 +67,8 @@ def kill_at(tmp_path):
 def decoded_samples(run_pdecode, path, *args):
     """Whole ones: the walk knows no others."""
     done = run_pdecode(["-f", "jsonl", "--types", "SAMPLE", *args, path])
-    records = (json.loads(line) for line in done.stdout.splitlines() if line.startswith(b'{"kind":"record"'))
+    records = (json.loads(line) for line in done.stdout.splitlines()
+               if line.startswith(b'{"kind":"record"'))
     return sum(record["type"] == "SAMPLE" and "cut" not in record for record in records)
 
 
@@ -94,7 +101,8 @@ def test_precord(precord, workload, kill_at, run_pdecode, perf, tmp_path):
         for mode, (options, does) in MODES.items():
             place = tmp_path / f"{i}.{mode}"
             place.mkdir()
-            kills.append(kill_at([precord, "-q", "-o", place / "perf.data", *LOAD, *options, "--", workload, *does],
+            kills.append(kill_at([precord, "-q", "-o", place / "perf.data", *LOAD, *options, "--",
+                                  workload, *does],
                                  draw.uniform(0.02, 0.4)))
         for kill in kills:
             kill()
@@ -114,8 +122,10 @@ def test_perf(options, workload, kill_at, run_pdecode, perf, tmp_path):
     """It leaves a header that states no size. Half of the time goes before it begins."""
     draw = random.Random(SEED)
     paths = [tmp_path / f"perf.data{i}" for i in range(2)]
-    kills = [kill_at([perf, "record", "-o", path, "-e", "page-faults:u", "-c", "10", *options, "--", workload, *TOUCH, *TOUCH],
+    kills = [kill_at([perf, "record", "-o", path, "-e", "page-faults:u", "-c", "10", *options, "--",
+                      workload, *TOUCH, *TOUCH],
                      draw.uniform(1.5, 2.2)) for path in paths]
     for kill in kills:
         kill()
-    assert sum(check(path, run_pdecode, perf, tmp_path / "fixed") for path in paths) > 1000, f"seed {SEED}"
+    assert sum(check(path, run_pdecode, perf, tmp_path / "fixed")
+               for path in paths) > 1000, f"seed {SEED}"

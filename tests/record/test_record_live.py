@@ -1,4 +1,5 @@
-"""precord records real programs: every record type and sample field that a kernel without a PMU provides."""
+"""precord records real programs: every record type and sample field that a kernel without a PMU
+provides."""
 import glob
 import os
 import pathlib
@@ -12,8 +13,9 @@ import pytest
 
 import perf_oracle
 from conftest import TRACEFS
-from recorder import (event_works, needs_root, needs_tracefs, precord, record, run_measured, run_precord, start_precord,   # noqa: F401
-                      symbol, wait_for, workload)
+from recorder import (  # noqa: F401
+    event_works, needs_root, needs_tracefs, precord, record, run_measured, run_precord,
+    start_precord, symbol, wait_for, workload)
 from rights import needs
 
 CGROUPS = next((line.split()[1] for line in pathlib.Path("/proc/mounts").read_text().splitlines()
@@ -21,7 +23,8 @@ CGROUPS = next((line.split()[1] for line in pathlib.Path("/proc/mounts").read_te
 needs_cgroups = pytest.mark.skipif(CGROUPS is None, reason="no cgroup2 that can be written")
 
 
-needs_two_cpus = pytest.mark.skipif(not {0, 1} <= os.sched_getaffinity(0), reason="there are no two cpus")
+needs_two_cpus = pytest.mark.skipif(not {0, 1} <= os.sched_getaffinity(0),
+                                    reason="there are no two cpus")
 
 
 def needs_uprobes(function):
@@ -79,25 +82,29 @@ def test_registers(record):
 
 @needs("kernel")
 def test_every_other_sample_field(record):
-    run = record("-e", "minor-faults", "-c", "1", "-d", "--phys-data", "--data-page-size", "--code-page-size", "-W",
-                 "--transaction", "-P", "-R", "--sample-cpu", "--sample-identifier", "--all-cgroups", does="touch 200")
+    run = record("-e", "minor-faults", "-c", "1", "-d", "--phys-data", "--data-page-size",
+                 "--code-page-size", "-W", "--transaction", "-P", "-R", "--sample-cpu",
+                 "--sample-identifier", "--all-cgroups", does="touch 200")
     samples = [s for s in run.samples if s["data_page_size"] == 4096 and int(s["phys_addr"], 16)]
     assert len(samples) >= 200
-    for key in ("identifier", "addr", "cpu", "period", "raw", "weight_struct", "data_src", "transaction", "cgroup",
+    for key in ("identifier", "addr", "cpu", "period", "raw", "weight_struct", "data_src",
+                "transaction", "cgroup",
                 "code_page_size"):
         assert key in samples[0], key
     assert len({s["addr"] for s in samples}) >= 200
 
 
 def test_ids_of_the_stream(record):
-    run = record("-e", "page-faults/sample_type=0x240/", "-c", "1", does="touch 20")      # ID, STREAM_ID
+    # ID, STREAM_ID
+    run = record("-e", "page-faults/sample_type=0x240/", "-c", "1", does="touch 20")
     ids = set(run.document["attrs"][0]["ids"])
     assert {sample["id"] for sample in run.samples} <= ids and len(run.samples) >= 20
     assert {sample["stream_id"] for sample in run.samples}
 
 
 def test_groups_are_read(record):
-    run = record("-e", "{cpu-clock,page-faults}:S", "--running-time", "-F", "500", does="touch 5000 spin 50")
+    run = record("-e", "{cpu-clock,page-faults}:S", "--running-time", "-F", "500",
+                 does="touch 5000 spin 50")
     last = run.samples[-1]["read"]
     ids = [i for attr in run.document["attrs"] for i in attr["ids"]]
     assert last["nr"] == 2 and {v["id"] for v in last["values"]} <= set(ids)
@@ -114,7 +121,8 @@ def test_one_event_is_read(record):
 
 @needs("namespaces")
 def test_side_band_records(record):
-    run = record("-e", "dummy", "--namespaces", "--switch-events", does="fork 3 thread 2 comm 7 map 2 switch 20")
+    run = record("-e", "dummy", "--namespaces", "--switch-events",
+                 does="fork 3 thread 2 comm 7 map 2 switch 20")
     assert run.count("FORK") == 3 + 2 + 1 and run.count("EXIT") == 3 + 2 + 1 + 1
     comms = [c["comm"] for c in run.records("COMM")]
     assert "named 7" in comms and {"thread-0", "thread-1"} <= set(comms)
@@ -178,7 +186,8 @@ def test_only_a_cgroup(record, tmp_path, workload):
     directory.mkdir()
     try:
         inside = f"echo $$ > {directory}/cgroup.procs && exec {workload} spin 100"
-        run = record("-e", "cpu-clock", "-F", "500", "-G", directory.name, command=["sh", "-c", inside])
+        run = record("-e", "cpu-clock", "-F", "500", "-G", directory.name,
+                     command=["sh", "-c", inside])
         wait_for(lambda: not (directory / "cgroup.procs").read_text())
     finally:
         directory.rmdir()
@@ -206,28 +215,37 @@ def test_only_a_cpu(record):
 
 @needs_root
 @needs_two_cpus
-@pytest.mark.parametrize("options", [["-e", "cpu-clock", "-F", "500"], ["-e", "sched:sched_switch"], ["--threads=0/0"],
-                                     ["-e", "{cpu-clock,page-faults}:S", "-F", "500"]], ids=" ".join)
-def test_what_a_task_does_on_other_cpus_is_known_on_the_one_recorded(record, perf, workload, options):
+@pytest.mark.parametrize("options", [["-e", "cpu-clock", "-F", "500"], ["-e", "sched:sched_switch"],
+                                     ["--threads=0/0"],
+                                     ["-e", "{cpu-clock,page-faults}:S", "-F", "500"]],
+                         ids=" ".join)
+def test_what_a_task_does_on_other_cpus_is_known_on_the_one_recorded(record, perf, workload,
+                                                                     options):
     starter = "import os, sys; os.sched_setaffinity(0, {1}); os.execv(sys.argv[1], sys.argv[1:])"
-    run = record("-C", "0", *options, command=[sys.executable, "-c", starter, str(workload), "cpu", "0", "spin", "60"])
+    run = record("-C", "0", *options,
+                 command=[sys.executable, "-c", starter, str(workload), "cpu", "0", "spin", "60"])
     name = workload.name[:15]
-    execs = [comm["pid"] for comm in run.records("COMM") if comm["comm"] == name and "EXEC" in str(comm)]
+    execs = [comm["pid"] for comm in run.records("COMM") if comm["comm"] == name
+             and "EXEC" in str(comm)]
     assert len(execs) == 1
     files = {record["filename"] for record in run.records("MMAP2") if record["pid"] == execs[0]}
     assert str(workload) in files and any("/ld-" in name for name in files)
     assert {sample["cpu"] for sample in run.samples} == {0}
     assert any(sample["pid"] == execs[0] for sample in run.samples)
     if "--threads=0/0" not in options:
-        code, shown, complaint = perf_oracle.run_perf(perf, ["report", "-i", run.path, "--stdio", "--sort", "comm,dso"])
+        code, shown, complaint = perf_oracle.run_perf(perf, ["report", "-i", run.path, "--stdio",
+                                                             "--sort", "comm,dso"])
         assert code == 0 and name in shown, complaint
 
 
 @needs_root
 @needs_two_cpus
-def test_what_a_process_maps_on_other_cpus_is_known_on_the_one_recorded(start_precord, workload, decode, tmp_path):
-    task = subprocess.Popen([str(workload), "cpu", "1", "sleep", "700", "map", "3", "cpu", "0", "spin", "50"])
-    recorder = start_precord("-o", "perf.data", "-C", "0", "-e", "cpu-clock", "-F", "500", "-p", task.pid)
+def test_what_a_process_maps_on_other_cpus_is_known_on_the_one_recorded(start_precord, workload,
+                                                                        decode, tmp_path):
+    task = subprocess.Popen([str(workload), "cpu", "1", "sleep", "700", "map", "3", "cpu", "0",
+                             "spin", "50"])
+    recorder = start_precord("-o", "perf.data", "-C", "0", "-e", "cpu-clock", "-F", "500", "-p",
+                             task.pid)
     assert task.wait(20) == 0 and recorder.wait(20) == 0
     records = decode(tmp_path / "perf.data")["records"]
     assert len([r for r in records if r["type"] == "MMAP2" and "memfd:code" in r["filename"]]) == 3
@@ -237,7 +255,8 @@ def test_what_a_process_maps_on_other_cpus_is_known_on_the_one_recorded(start_pr
 @needs_root
 @needs_tracefs
 def test_tracepoints(record):
-    run = record("-e", "syscalls:sys_enter_getppid", "-e", "sched:sched_process_*", does="getppid 50 fork 2")
+    run = record("-e", "syscalls:sys_enter_getppid", "-e", "sched:sched_process_*",
+                 does="getppid 50 fork 2")
     names = [attr["name"] for attr in run.document["attrs"]]
     assert "sched:sched_process_fork" in names and "syscalls:sys_enter_getppid" in names
     by_name = [s["raw"]["tracepoint"]["name"] for s in run.samples]
@@ -249,8 +268,8 @@ def test_tracepoints(record):
 @needs_root
 @needs_tracefs
 def test_a_filter_belongs_to_the_event_before_it(record):
-    run = record("-e", "syscalls:sys_enter_write", "--filter", "count == 2", "-e", "syscalls:sys_exit_write",
-                 does="say 1 say 10 say 2")
+    run = record("-e", "syscalls:sys_enter_write", "--filter", "count == 2", "-e",
+                 "syscalls:sys_exit_write", does="say 1 say 10 say 2")
     by_name = [s["raw"]["tracepoint"]["name"] for s in run.samples]
     assert by_name.count("sys_enter_write") == 2 and by_name.count("sys_exit_write") == 3
 
@@ -258,10 +277,11 @@ def test_a_filter_belongs_to_the_event_before_it(record):
 @needs_root
 @needs_tracefs
 def test_without_the_recorder_itself(run_precord, decode, tmp_path):
-    run_precord("-a", "-e", "syscalls:sys_enter_pwrite64", "-e", "syscalls:sys_enter_write", "--exclude-perf",
-                "-o", "perf.data", "--", "sleep", "0.1")
+    run_precord("-a", "-e", "syscalls:sys_enter_pwrite64", "-e", "syscalls:sys_enter_write",
+                "--exclude-perf", "-o", "perf.data", "--", "sleep", "0.1")
     document = decode(tmp_path / "perf.data")
-    recorder = {r["pid"] for r in document["records"] if r["type"] == "COMM" and r["comm"] == "precord"}
+    recorder = {r["pid"] for r in document["records"] if r["type"] == "COMM"
+                and r["comm"] == "precord"}
     assert not [r for r in document["records"] if r["type"] == "SAMPLE" and r["pid"] in recorder and
                 r.get("comm") == "precord"]
 
@@ -271,12 +291,14 @@ def test_a_wrong_filter_is_named(run_precord):
         pytest.skip("no tracepoints")
     done = run_precord("-e", "sched:sched_switch", "--filter", "no_such_field == 1", "--", "true")
     assert done.returncode == 2 and b"no_such_field" in done.stderr
-    assert b"fields are prev_comm prev_pid prev_prio prev_state next_comm next_pid next_prio" in done.stderr
+    assert (b"fields are prev_comm prev_pid prev_prio prev_state next_comm next_pid next_prio"
+            in done.stderr)
 
 
 @needs_uprobes
 def test_probes_by_pmu(record, workload):
-    run = record("-e", f"uprobe:{workload}:probed", "-e", f"uretprobe:{workload}:probed", does="call 5")
+    run = record("-e", f"uprobe:{workload}:probed", "-e", f"uretprobe:{workload}:probed",
+                 does="call 5")
     assert len(run.samples) == 10
     assert {s["attr_index"] for s in run.samples} == {0, 1}
     # an address in the recorder's own memory is nobody's business
@@ -309,28 +331,31 @@ def test_probe_of_a_file_with_too_many_sections(precord, tmp_path):
         file.seek(4096 + 32)
         file.write(struct.pack("=Q", 1 << 22))
         file.truncate(4096 + (64 << 22))
-    done, peak = run_measured([precord, "-e", f"uprobe:{tmp_path}/many:main", "--", "true"], tmp_path)
+    done, peak = run_measured([precord, "-e", f"uprobe:{tmp_path}/many:main", "--", "true"],
+                              tmp_path)
     assert done.returncode == 2 and b"no such symbol" in done.stderr
     assert peak < 100 << 10
 
 
 @needs_root
-@pytest.mark.skipif(bool(glob.glob("/sys/kernel/tracing/kprobe_events")), reason="there are kprobes")
+@pytest.mark.skipif(bool(glob.glob("/sys/kernel/tracing/kprobe_events")),
+                    reason="there are kprobes")
 def test_kprobes_that_are_not_there(run_precord):
     done = run_precord("-e", "kprobe:do_exit", "--", "true")
     assert done.returncode == 2 and b"no kprobes" in done.stderr
 
 
 @needs_root
-@pytest.mark.skipif(not glob.glob("/sys/kernel/tracing/kprobe_events"), reason="this kernel has no kprobes")
+@pytest.mark.skipif(not glob.glob("/sys/kernel/tracing/kprobe_events"),
+                    reason="this kernel has no kprobes")
 def test_kprobes(record):
     run = record("-e", "kprobe:do_exit", does="fork 2")
     assert len(run.samples) >= 2
 
 
 def test_breakpoints(record, symbol, breakpoints):
-    run = record("-e", f"mem:{symbol('watched'):#x}/8:w:u", "-e", f"mem:{symbol('probed'):#x}:x:u", "-d",
-                 does="store 7 call 3")
+    run = record("-e", f"mem:{symbol('watched'):#x}/8:w:u", "-e", f"mem:{symbol('probed'):#x}:x:u",
+                 "-d", does="store 7 call 3")
     writes = [s for s in run.samples if s["attr_index"] == 0]
     assert len(writes) == 7 and {int(s["addr"], 16) for s in writes} == {symbol("watched")}
     assert [int(s["ip"], 16) for s in run.samples if s["attr_index"] == 1] == 3 * [symbol("probed")]
@@ -344,10 +369,34 @@ def test_clocks(record, clock):
         assert abs(run.samples[0]["time"] / 1e9 - os.stat(run.path).st_mtime) < 100
 
 
+@pytest.mark.parametrize("clock", [[], ["-k", "mono"]], ids=["perf's own", "mono"])
+@pytest.mark.parametrize("output", ["file", "pipe"])
+def test_clocks_are_tied_to_wall_time(clock, output, run_precord, workload, decode, tmp_path):
+    """By CLOCK_DATA, whatever the clock: the samples are between the wall times around the
+    recording."""
+    if not event_works("cpu-clock:u"):
+        pytest.skip("cpu-clock:u can't be recorded: perf_event_paranoid below 3 would allow it")
+    path, before = tmp_path / "wall.data", time.time_ns()
+    with open(path, "wb") as out:
+        done = run_precord("-o", "-" if output == "pipe" else path, "-e", "cpu-clock:u", "-F",
+                           "500", *clock, "--", workload, "spin", "50",
+                           stdout=out if output == "pipe" else None)
+    after = time.time_ns()
+    assert done.returncode == 0
+    document = decode(path, "--utc")
+    assert document["features"]["CLOCK_DATA"]["clockid"] == ("MONOTONIC" if clock else "PERF")
+    found = [sample["time_utc"] for sample in document["records"] if sample["type"] == "SAMPLE"]
+
+    def utc(ns):
+        return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(ns // 10**9)) + f".{ns % 10**9:09}Z"
+    assert found and utc(before - 5_000_000) <= min(found) <= max(found) <= utc(after + 5_000_000)
+
+
 def test_lost_samples_are_counted_and_said(start_precord, workload, decode, tmp_path):
     """A recorder that sleeps loses samples; it knows how many."""
-    recorder = start_precord("-o", "perf.data", "-m", "1", "-e", "page-faults:u", "-c", "1", "--strict-loss", "--",
-                             workload, *"sleep 300 touch 2000 sleep 600 touch 3".split())
+    recorder = start_precord("-o", "perf.data", "-m", "1", "-e", "page-faults:u", "-c", "1",
+                             "--strict-loss", "--", workload,
+                             *"sleep 300 touch 2000 sleep 600 touch 3".split())
     time.sleep(0.2)
     recorder.send_signal(signal.SIGSTOP)
     time.sleep(0.4)
@@ -367,12 +416,14 @@ def test_compression(record):
     plain = record("-e", "cpu-clock:u", "-g", "-F", "1000", does="spin 100")
     assert plain.samples
     run = record("-e", "cpu-clock:u", "-g", "-F", "1000", "-z", does="spin 100")
-    assert run.count("COMPRESSED") + run.count("COMPRESSED2") > 0 and len(run.samples) == run.captured > 20
+    assert (run.count("COMPRESSED") + run.count("COMPRESSED2") > 0
+            and len(run.samples) == run.captured > 20)
     assert run.document["features"]["COMPRESSED"]["level"] == 1
 
 
 def test_overwriting_keeps_the_newest(record):
-    run = record("--overwrite", "-m", "1", "-e", "page-faults:u", "-c", "1", "--sample-cpu", does="touch 2000")
+    run = record("--overwrite", "-m", "1", "-e", "page-faults:u", "-c", "1", "--sample-cpu",
+                 does="touch 2000")
     assert 10 < len(run.samples) < 500
     assert "write_backward" in run.attr()["flags"]["names"]
     for cpu in {s["cpu"] for s in run.samples}:
@@ -396,17 +447,21 @@ def test_units_and_scales_of_pmus(record):
 
 
 @needs("kernel")
-@pytest.mark.skipif(os.path.exists("/sys/bus/event_source/devices/cpu"), reason="there are hardware counters")
+@pytest.mark.skipif(os.path.exists("/sys/bus/event_source/devices/cpu"),
+                    reason="there are hardware counters")
 def test_cycles_become_a_clock_where_there_is_no_counter(record):
     run = record(does="spin 20")
     assert run.document["attrs"][0]["name"] == "cpu-clock"
     assert run.stderr.count("cpu-clock") == 1
 
 
-@pytest.mark.skipif(os.path.exists("/sys/bus/event_source/devices/cpu"), reason="there are hardware counters")
+@pytest.mark.skipif(os.path.exists("/sys/bus/event_source/devices/cpu"),
+                    reason="there are hardware counters")
 @pytest.mark.parametrize("options, field, value", [
-    (["-F", "9000"], "sample_freq", 4000), (["-F", "99"], "sample_freq", 99), (["-c", "100000"], "sample_period", 250000),
-    (["-c", "3000000"], "sample_period", 3000000), (["-e", "cycles/freq=9000/"], "sample_freq", 4000),
+    (["-F", "9000"], "sample_freq", 4000), (["-F", "99"], "sample_freq", 99),
+    (["-c", "100000"], "sample_period", 250000),
+    (["-c", "3000000"], "sample_period", 3000000),
+    (["-e", "cycles/freq=9000/"], "sample_freq", 4000),
     (["-e", "cycles/period=200000/"], "sample_period", 250000),
 ])
 def test_a_clock_in_place_of_cycles_is_no_faster_than_is_good(record, options, field, value):
@@ -416,7 +471,8 @@ def test_a_clock_in_place_of_cycles_is_no_faster_than_is_good(record, options, f
     assert ("cpu-clock instead, at 4000 Hz" in run.stderr) == lowered
 
 
-@pytest.mark.skipif(os.path.exists("/sys/bus/event_source/devices/cpu"), reason="there are hardware counters")
+@pytest.mark.skipif(os.path.exists("/sys/bus/event_source/devices/cpu"),
+                    reason="there are hardware counters")
 def test_as_fast_as_can_be_is_10000_of_a_clock(record):
     with open("/proc/sys/kernel/perf_event_max_sample_rate", encoding="ascii") as limit:
         most = min(int(limit.read()), 10000)

@@ -28,7 +28,8 @@ def old(record, shim):
     def run(*options, kernel=None, does="spin 30", status=0, **more):
         environment = dict(os.environ, LD_PRELOAD=str(shim), **more)
         if kernel:
-            environment.update(zip(("OLD_FLAGS", "OLD_SAMPLE", "OLD_READ"), map(hex, KERNELS[kernel])),
+            environment.update(zip(("OLD_FLAGS", "OLD_SAMPLE", "OLD_READ"),
+                                   map(hex, KERNELS[kernel])),
                                OLD_RELEASE=f"{kernel}.0-test")
         return record("-v", *options, does=does, status=status, env=environment)
     return run
@@ -51,31 +52,38 @@ def test_the_defaults_work_on_every_kernel(old, kernel):
 
 
 def test_what_was_asked_for_and_is_left_out_is_said(old):
-    run = old("-e", "cpu-clock", "--all-cgroups", "--namespaces", "--code-page-size", "-W", kernel="4.4")
+    run = old("-e", "cpu-clock", "--all-cgroups", "--namespaces", "--code-page-size", "-W",
+              kernel="4.4")
     for words in ("without cgroups", "without namespaces", "without page sizes"):
         assert f"recording {words} (needs Linux " in run.stderr
-    assert "WEIGHT" in names(run.attr(), "sample_type") and "WEIGHT_STRUCT" not in names(run.attr(), "sample_type")
+    assert ("WEIGHT" in names(run.attr(), "sample_type")
+            and "WEIGHT_STRUCT" not in names(run.attr(), "sample_type"))
 
 
 def test_a_kernel_that_should_know_refuses(old):
     run = old("-e", "cpu-clock", "--namespaces", OLD_FLAGS="0x07ffffff")
-    assert "recording without namespaces (refused by this kernel)" in run.stderr and "Linux" not in run.stderr
+    assert ("recording without namespaces (refused by this kernel)" in run.stderr
+            and "Linux" not in run.stderr)
 
 
 def test_nothing_is_left_out_when_that_does_not_help(old, run_precord, shim):
     run = run_precord("-e", "cpu-clock", "--", "true",
-                      env=dict(os.environ, LD_PRELOAD=str(shim), OLD_TYPE="1", OLD_ERRNO=f"{errno.EINVAL:x}"))
+                      env=dict(os.environ, LD_PRELOAD=str(shim), OLD_TYPE="1",
+                               OLD_ERRNO=f"{errno.EINVAL:x}"))
     assert run.returncode == 3 and b"EINVAL" in run.stderr and b"without" not in run.stderr
 
 
 @pytest.mark.parametrize("number, said", [
-    (errno.EBUSY, "EBUSY"), (errno.ENOSPC, "ENOSPC"), (errno.ENOSYS, "ENOSYS"), (errno.EOVERFLOW, "EOVERFLOW"),
-    (errno.ENOENT, "ENOENT"), (errno.EOPNOTSUPP, "EOPNOTSUPP"), (errno.ESRCH, "ESRCH"), (errno.EMFILE, "EMFILE"),
+    (errno.EBUSY, "EBUSY"), (errno.ENOSPC, "ENOSPC"), (errno.ENOSYS, "ENOSYS"),
+    (errno.EOVERFLOW, "EOVERFLOW"),
+    (errno.ENOENT, "ENOENT"), (errno.EOPNOTSUPP, "EOPNOTSUPP"), (errno.ESRCH, "ESRCH"),
+    (errno.EMFILE, "EMFILE"),
     (errno.E2BIG, "E2BIG"),
 ])
 def test_errors_are_explained(run_precord, shim, number, said):
     run = run_precord("-e", "cpu-clock", "-o", "perf.data", "--", "true",
-                      env=dict(os.environ, LD_PRELOAD=str(shim), OLD_TYPE="1", OLD_ERRNO=f"{number:x}"))
+                      env=dict(os.environ, LD_PRELOAD=str(shim), OLD_TYPE="1",
+                               OLD_ERRNO=f"{number:x}"))
     assert run.returncode == 3 and said in run.stderr.decode()
     assert len(run.stderr.splitlines()) <= 2
 

@@ -14,13 +14,17 @@ CASES = {
     "two events": (["-e", "cpu-clock,page-faults", "-F", "500"], "touch 500 spin 20"),
     "group": (["-e", "{cpu-clock,page-faults}:S", "-F", "500"], "touch 500 spin 20"),
     "registers": (["-e", "cpu-clock:u", "-I", "--user-regs", "-F", "200"], "spin 50"),
-    "every field": (["-e", "minor-faults", "-c", "1", "-d", "--phys-data", "--data-page-size", "--code-page-size", "-W",
-                     "--transaction", "-P", "--sample-cpu"], "touch 100"),
-    "side-band": (["-e", "dummy", "--namespaces", "--switch-events", "--all-cgroups"], "fork 2 thread 2 map 1 bpf 1"),
+    "every field": (["-e", "minor-faults", "-c", "1", "-d", "--phys-data", "--data-page-size",
+                     "--code-page-size", "-W", "--transaction", "-P", "--sample-cpu"], "touch 100"),
+    "side-band": (["-e", "dummy", "--namespaces", "--switch-events", "--all-cgroups"],
+                  "fork 2 thread 2 map 1 bpf 1"),
     "build ids in maps": (["-e", "cpu-clock:u", "--buildid-mmap"], "spin 20"),
     "compressed": (["-e", "cpu-clock", "-g", "-z", "-F", "1000"], "spin 100"),
-    "compressed, small buffers": (["-e", "page-faults:u", "-c", "1", "-z", "-m", "16"], "touch 30000"),
-    "compressed noise": (["-e", "page-faults:u", "-c", "1", "-z", "--call-graph", "dwarf,8192", "-m", "8M"], "noise 500"),
+    "compressed, small buffers": (["-e", "page-faults:u", "-c", "1", "-z", "-m", "16"],
+                                  "touch 30000"),
+    "compressed noise":
+        (["-e", "page-faults:u", "-c", "1", "-z", "--call-graph", "dwarf,8192", "-m", "8M"],
+         "noise 500"),
     "read": (["-e", "page-faults", "-c", "1", "-s"], "fork 3"),
     "overwrite": (["-e", "page-faults", "-c", "1", "--overwrite", "-m", "1"], "touch 500"),
     "per thread": (["-e", "cpu-clock:u", "--per-thread", "-F", "500"], "spin 50"),
@@ -31,8 +35,8 @@ CASES = {
     "probe": (["-e", "uprobe:{workload}:probed value=%di:s64"], "call 5"),
 }
 NEEDS = {
-    "every field": ["kernel"], "side-band": ["namespaces"], "compressed noise": ["buffers"], "whole machine": ["machine"],
-    "tracepoints": ["tracepoints"], "probe": ["root", "tracepoints"],
+    "every field": ["kernel"], "side-band": ["namespaces"], "compressed noise": ["buffers"],
+    "whole machine": ["machine"], "tracepoints": ["tracepoints"], "probe": ["root", "tracepoints"],
 }
 
 
@@ -46,9 +50,10 @@ def run_fixture(request, record, workload):
 
 def complaints(text):
     """What perf says that is not about symbols of this machine's kernel, or idle talk."""
-    fine = re.compile(r"kallsyms|kptr_restrict|\[kernel|kernel address|vmlinux|addr2line|^$|build.?id cache|"
-                      r"Kernel .*symbol|/proc/kcore|kernel map|^Check|^Samples|^As no|^can't be|^If some|"
-                      r"^Warning:$|Processed \d+ (events|samples) and lost|Check IO/CPU overload|overload")
+    fine = re.compile(
+        r"kallsyms|kptr_restrict|\[kernel|kernel address|vmlinux|addr2line|^$|build.?id cache|"
+        r"Kernel .*symbol|/proc/kcore|kernel map|^Check|^Samples|^As no|^can't be|^If some|"
+        r"^Warning:$|Processed \d+ (events|samples) and lost|Check IO/CPU overload|overload")
     return [line for line in text.splitlines() if not fine.search(line)]
 
 
@@ -56,7 +61,8 @@ def test_perf_counts_the_same_records(run, perf):
     code, out, err = run_perf(perf, ["report", "--stats", "-i", run.path])
     assert code == 0 and complaints(err) == []
     counts = {}
-    for name, count in re.findall(r"^\s*(\w+) events:\s+(\d+)", out.partition("TOTAL events:")[2], re.M):
+    for name, count in re.findall(r"^\s*(\w+) events:\s+(\d+)", out.partition("TOTAL events:")[2],
+                                  re.M):
         counts.setdefault(RENAMED.get(name, name), int(count))
     mine = dict(run.document["summary"]["by_type"])
     assert counts == mine
@@ -66,11 +72,13 @@ def test_perf_prints_every_sample(run, perf):
     code, out, err = run_perf(perf, ["script", "-F", "comm,tid,time,event", "-i", run.path])
     assert code == 0 and complaints(err) == []
     samples = run.samples
-    if any("READ" in a["attr"]["sample_type"]["names"] and "GROUP" in a["attr"]["read_format"]["names"]
+    if any("READ" in a["attr"]["sample_type"]["names"]
+           and "GROUP" in a["attr"]["read_format"]["names"]
            for a in run.document["attrs"]):
         return      # perf prints one line for each member
     assert len(out.splitlines()) == len(samples)
-    # Of a task that is gone already the kernel says -1; of all others perf knows the name from what was recorded.
+    # Of a task that is gone already the kernel says -1; of all others perf knows the name from what
+    # was recorded.
     gone = sum(sample["tid"] == -1 for sample in samples)
     assert sum(line.split(None, 1)[0] == ":-1" for line in out.splitlines()) == gone
 
@@ -86,8 +94,10 @@ def test_perf_knows_the_events(run, perf):
 def test_perf_reads_every_feature(run, perf):
     code, out, err = run_perf(perf, ["report", "--header-only", "-I", "-i", run.path])
     assert code == 0 and complaints(err) == []
-    for words in ("# hostname :", "# os release :", "# arch :", "# nrcpus online :", "# cmdline :", "# event :",
-                  "# total memory :", "# CPU cache info:", "# node", "# pmu mappings:", "# perf version : precord"):
+    for words in ("# hostname :", "# os release :", "# arch :", "# nrcpus online :", "# cmdline :",
+                  "# event :",
+                  "# total memory :", "# CPU cache info:", "# node", "# pmu mappings:",
+                  "# perf version : precord"):
         assert words in out
 
 
@@ -97,7 +107,8 @@ def test_perf_unwinds_the_stacks(record, perf):
     assert code == 0 and complaints(err) == []
     chains = [chain for chain in out.split("\n\n") if "spin_inner" in chain]
     assert chains
-    unwound = [chain for chain in chains if re.search(r"spin_inner\n.* spin_middle\n.* spin\n.* main\n", chain)]
+    unwound = [chain for chain in chains
+               if re.search(r"spin_inner\n.* spin_middle\n.* spin\n.* main\n", chain)]
     assert len(unwound) > len(chains) / 2
 
 
@@ -105,8 +116,10 @@ def test_perf_unwinds_the_stacks(record, perf):
 @needs("events")
 def test_perf_reads_a_stream(run_precord, workload, perf, tmp_path, options):
     with open(tmp_path / "stream", "wb") as stream:
-        done = run_precord("-o", "-", "-e", "cpu-clock", "-F", "500", *options, "--", workload, "spin", "100", stdout=stream)
+        done = run_precord("-o", "-", "-e", "cpu-clock", "-F", "500", *options, "--", workload,
+                           "spin", "100", stdout=stream)
     assert done.returncode == 0
     code, out, err = run_perf(perf, ["script", "-i", tmp_path / "stream"])
     assert code == 0 and complaints(err) == []
-    assert len(re.findall(r"cpu-clock|page-faults", out)) == int(re.search(rb"\((\d+) samples", done.stderr).group(1)) > 10
+    assert (len(re.findall(r"cpu-clock|page-faults", out))
+            == int(re.search(rb"\((\d+) samples", done.stderr).group(1)) > 10)

@@ -1,4 +1,5 @@
-"""Output of precord in directories that others can write: traps of an unprivileged user, and races with one."""
+"""Output of precord in directories that others can write: traps of an unprivileged user, and races
+with one."""
 import os
 import pathlib
 import shutil
@@ -42,16 +43,19 @@ def victim():
         yield path
         after = path.stat()
         assert path.read_bytes() == SECRET and os.listdir(directory) == ["victim"]
-        assert (after.st_uid, after.st_gid, after.st_mode) == (before.st_uid, before.st_gid, before.st_mode)
+        assert (after.st_uid, after.st_gid, after.st_mode) == (before.st_uid, before.st_gid,
+                                                               before.st_mode)
 
 
 def attacker():
-    """Options that make a process another user's; none where there is no right to that: then one attacks oneself."""
+    """Options that make a process another user's; none where there is no right to that: then one
+    attacks oneself."""
     return {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
 
 
 def plant(directory, script, *arguments):
-    subprocess.run(["sh", "-ec", script, "sh", *map(str, arguments)], cwd=directory, check=True, timeout=20, **attacker())
+    subprocess.run(["sh", "-ec", script, "sh", *map(str, arguments)], cwd=directory, check=True,
+                   timeout=20, **attacker())
 
 
 def is_own_recording(path):
@@ -60,7 +64,8 @@ def is_own_recording(path):
         assert stat.S_IMODE(st.st_mode) == 0o700
         return st.st_uid == os.geteuid() and is_own_recording(path / "data")
     assert stat.S_IMODE(st.st_mode) == 0o600
-    return stat.S_ISREG(st.st_mode) and st.st_uid == os.geteuid() and path.read_bytes()[:8] == b"PERFILE2"
+    return (stat.S_ISREG(st.st_mode) and st.st_uid == os.geteuid()
+            and path.read_bytes()[:8] == b"PERFILE2")
 
 
 LINK = 'ln -s "$1" "$2"'
@@ -70,17 +75,22 @@ MODES = {"plain": [], "threads": ["--threads"], "compressed": ["-z"]}
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", ["perf.data", "perf.data.old"])
 @pytest.mark.parametrize("script, given", [
-    (LINK, True), (LINK, False), ('ln -s "$1.new" "$2"', True), ('mkfifo "$2"', False), ('mkfifo "$2"', True),
-    ('ln "$1" "$2"', True), ('echo mine > "$2"; chmod 666 "$2"', True), (': > "$2"; chmod 666 "$2"', True),
+    (LINK, True), (LINK, False), ('ln -s "$1.new" "$2"', True), ('mkfifo "$2"', False),
+    ('mkfifo "$2"', True),
+    ('ln "$1" "$2"', True), ('echo mine > "$2"; chmod 666 "$2"', True),
+    (': > "$2"; chmod 666 "$2"', True),
     ('mkdir "$2"; echo mine > "$2/data"; ln -s "$1" "$2/data.0"; chmod -R a+rwX "$2"', True),
-], ids=["link", "link-unnamed", "dangling", "fifo-unnamed", "fifo", "hard-link", "file", "empty", "directory"])
+], ids=["link", "link-unnamed", "dangling", "fifo-unnamed", "fifo", "hard-link", "file", "empty",
+        "directory"])
 def test_what_another_user_planted(run_precord, shared, victim, mode, name, script, given):
     if os.geteuid() != 0 and (script.startswith(":") or (script.startswith("mkfifo") and given)):
         pytest.skip("needs root: what one made oneself is written to")
-    (shared / "perf.data.old" if name == "perf.data" else shared / "perf.data").unlink(missing_ok=True)
+    (shared / "perf.data.old" if name == "perf.data" else shared / "perf.data").unlink(
+        missing_ok=True)
     plant(shared, script, victim, name)
     for _ in range(2):      # the second keeps the first as perf.data.old
-        done = run_precord(*(["-o", "perf.data"] if given else []), *MODES[mode], *DUMMY, "--", "true", cwd=shared)
+        done = run_precord(*(["-o", "perf.data"] if given else []), *MODES[mode], *DUMMY, "--",
+                           "true", cwd=shared)
         assert done.returncode == 0, done.stderr.decode()
         assert is_own_recording(shared / "perf.data")
     assert is_own_recording(shared / "perf.data.old")
@@ -90,7 +100,8 @@ def test_what_was_removed_is_said(run_precord, shared, victim):
     plant(shared, LINK, victim, "perf.data")
     done = run_precord(*DUMMY, "--", "true", cwd=shared)
     user = NOBODY if os.geteuid() == 0 else os.geteuid()
-    assert f"perf.data was a link of user {user}: it was removed, not written to" in done.stderr.decode()
+    assert (f"perf.data was a link of user {user}: it was removed, not written to"
+            in done.stderr.decode())
 
 
 @needs_root
@@ -108,10 +119,12 @@ def test_only_what_was_made_is_given_to_the_user_behind_sudo(run_precord, shared
 def test_a_file_in_a_sticky_directory(run_precord, shared, victim, as_user):
     """A user that can't move what stands there is told so, and nothing is written."""
     shared.chmod(0o1777)
-    for script in ("echo mine > perf.data; chmod 666 perf.data", 'ln -s "$1" perf.data', "mkfifo perf.data; chmod 666 perf.data"):
+    for script in ("echo mine > perf.data; chmod 666 perf.data", 'ln -s "$1" perf.data',
+                   "mkfifo perf.data; chmod 666 perf.data"):
         plant(shared, script, victim)
         done = as_user("-o", "perf.data", *DUMMY, "--", "true", cwd=shared)
-        assert done.returncode == 4 and b"user 65534" in done.stderr or b"can't be kept" in done.stderr, done.stderr
+        assert (done.returncode == 4 and b"user 65534" in done.stderr
+                or b"can't be kept" in done.stderr), done.stderr
         kind = (shared / "perf.data").lstat().st_mode
         assert not stat.S_ISREG(kind) or (shared / "perf.data").read_text() == "mine\n"
         (shared / "perf.data").unlink()
@@ -132,7 +145,8 @@ def planter():
     with tempfile.TemporaryDirectory(prefix="planter-") as directory:
         os.chmod(directory, 0o755)
         path = pathlib.Path(directory) / "planter"
-        subprocess.run([compiler, "-O1", "-o", path, ROOT / "tests/workload/planter.c"], check=True, timeout=60)
+        subprocess.run([compiler, "-O1", "-o", path, ROOT / "tests/workload/planter.c"], check=True,
+                       timeout=60)
         yield path
 
 
@@ -140,7 +154,8 @@ class Race:
     """An attacker that runs beside what is attacked."""
 
     def __init__(self, planter, directory, *args):
-        self.process = subprocess.Popen([planter, *map(str, args)], cwd=directory, stdout=subprocess.PIPE, **attacker())
+        self.process = subprocess.Popen([planter, *map(str, args)], cwd=directory,
+                                        stdout=subprocess.PIPE, **attacker())
         assert self.process.stdout.readline() == b"ready\n"
 
     def traps(self):
@@ -150,11 +165,13 @@ class Race:
 
 @needs_root
 @pytest.mark.parametrize("kind, options", [
-    ("swap", ["--threads"]), ("churn", []), ("churn", ["--threads"]), ("churn", ["--switch-output=1K"]),
+    ("swap", ["--threads"]), ("churn", []), ("churn", ["--threads"]),
+    ("churn", ["--switch-output=1K"]),
 ], ids=["directory", "file", "threads", "switch"])
 def test_a_race_for_the_name(run_precord, planter, shared, victim, kind, options):
     """Whoever wins: nothing is written to where the links lead, a file or a directory."""
-    race = Race(planter, shared, kind, "rd", victim.parent if options == ["--threads"] else victim, 2)
+    race = Race(planter, shared, kind, "rd", victim.parent if options == ["--threads"] else victim,
+                2)
     end = time.monotonic() + 1.5
     while time.monotonic() < end:
         run_precord("-q", "-o", "rd", *options, *DUMMY, "--", "true", cwd=shared)
@@ -166,11 +183,14 @@ def test_answers_to_control_go_to_no_link(run_precord, shared, victim, tmp_path)
     plant(shared, 'mkfifo theirs; chmod 666 theirs; ln -s "$1" ack; echo mine > file', victim)
     os.mkfifo(shared / "own")
     for names, said in (("own,ack", "a link, not a FIFO"), ("own,file", "is not a FIFO"),
-                        ("theirs", "belongs to user 65534"), ("own,theirs", "belongs to user 65534")):
-        done = run_precord("-o", tmp_path / "perf.data", "--control", f"fifo:{names}", *DUMMY, "--", "true", cwd=shared)
+                        ("theirs", "belongs to user 65534"),
+                        ("own,theirs", "belongs to user 65534")):
+        done = run_precord("-o", tmp_path / "perf.data", "--control", f"fifo:{names}", *DUMMY, "--",
+                           "true", cwd=shared)
         assert done.returncode == 2 and said in done.stderr.decode(), (names, done.stderr)
     assert (shared / "file").read_text() == "mine\n"
-    done = run_precord("-o", tmp_path / "perf.data", "--control", "fifo:own", *DUMMY, "--", "true", cwd=shared)
+    done = run_precord("-o", tmp_path / "perf.data", "--control", "fifo:own", *DUMMY, "--", "true",
+                       cwd=shared)
     assert done.returncode == 0
 
 
@@ -192,14 +212,16 @@ def test_links_of_ones_own_are_followed_where_nobody_else_can_make_any(run_preco
     assert is_own_recording(tmp_path / "disk/real.data.old")
 
 
-@pytest.mark.parametrize("output", ["-o /dev/stdout | cat > out", "-o >(cat > out); wait $!"], ids=["stdout", "substitution"])
+@pytest.mark.parametrize("output", ["-o /dev/stdout | cat > out", "-o >(cat > out); wait $!"],
+                         ids=["stdout", "substitution"])
 def test_pipes_by_the_names_that_shells_give_them(precord, tmp_path, output):
     if not shutil.which("bash"):
         pytest.skip("no bash")
     line = f"{precord} {' '.join(DUMMY)} {output.replace('-o', '-o', 1)}"
     before, pipe, after = line.partition(" | ")
     script = f"{before} -- true{pipe}{after}" if pipe else line.replace("; wait", " -- true; wait")
-    subprocess.run(["bash", "-c", script], cwd=tmp_path, check=True, timeout=30, stderr=subprocess.DEVNULL)
+    subprocess.run(["bash", "-c", script], cwd=tmp_path, check=True, timeout=30,
+                   stderr=subprocess.DEVNULL)
     wait_for(lambda: (tmp_path / "out").exists() and (tmp_path / "out").stat().st_size > 16)
     assert (tmp_path / "out").read_bytes()[:8] == b"PERFILE2"
 
@@ -214,7 +236,8 @@ def test_a_socket_that_a_link_leads_to(run_precord, tmp_path):
             link = tmp_path / f"fd{number}"
             link.symlink_to(f"/proc/self/fd/{number}")
             stdout = theirs if number == 1 else subprocess.DEVNULL
-            done = run_precord("-o", link, *DUMMY, "--", "true", stdout=stdout, pass_fds=[theirs.fileno()])
+            done = run_precord("-o", link, *DUMMY, "--", "true", stdout=stdout,
+                               pass_fds=[theirs.fileno()])
             assert link.is_symlink() and not (tmp_path / f"fd{number}.old").exists()
             if number == 1:
                 assert done.returncode == 0 and ours.recv(8) == b"PERFILE2"

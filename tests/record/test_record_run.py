@@ -9,7 +9,8 @@ import time
 
 import pytest
 
-from recorder import (needs_root, precord, record, run_precord, start_precord, wait_for, workload)   # noqa: F401
+from recorder import (  # noqa: F401
+    needs_root, precord, record, run_precord, start_precord, wait_for, workload)
 from rights import need, needs
 
 CLOCK = ["-e", "cpu-clock:u", "-F", "1000"]
@@ -19,13 +20,15 @@ def types(document):
     return document["summary"]["by_type"]
 
 
-@pytest.mark.parametrize("does, status", [("exit 0", 0), ("exit 42", 42), ("raise 15", 128 + 15), ("raise 9", 128 + 9)])
+@pytest.mark.parametrize("does, status", [("exit 0", 0), ("exit 42", 42), ("raise 15", 128 + 15),
+                                          ("raise 9", 128 + 9)])
 def test_the_commands_status_is_precords(record, does, status):
     record(*CLOCK, does=does, status=status)
 
 
 @pytest.mark.parametrize("command, status, said", [
-    (["no-such-command"], 127, "not found"), (["/no/such/file"], 127, "not found"), (["/"], 126, "can't be executed"),
+    (["no-such-command"], 127, "not found"), (["/no/such/file"], 127, "not found"),
+    (["/"], 126, "can't be executed"),
 ])
 def test_a_command_that_is_not_there(run_precord, tmp_path, command, status, said):
     done = run_precord("-o", "perf.data", "--", *command)
@@ -39,8 +42,8 @@ def test_the_commands_signals_are_as_they_were(run_precord, ignored):
     def set_up():
         for number in (signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(number, signal.SIG_IGN if number in ignored else signal.SIG_DFL)
-    done = run_precord("-o", "perf.data", *CLOCK, "--", "grep", "Sig[IB]", "/proc/self/status", stdout=subprocess.PIPE,
-                       preexec_fn=set_up, restore_signals=False)
+    done = run_precord("-o", "perf.data", *CLOCK, "--", "grep", "Sig[IB]", "/proc/self/status",
+                       stdout=subprocess.PIPE, preexec_fn=set_up, restore_signals=False)
     found = dict(re.findall(rb"Sig(Ign|Blk):\t([0-9a-f]+)", done.stdout))
     mask = sum(1 << number - 1 for number in ignored)
     watched = 1 << signal.SIGPIPE - 1 | 1 << signal.SIGXFSZ - 1
@@ -50,18 +53,21 @@ def test_the_commands_signals_are_as_they_were(run_precord, ignored):
 @needs("events")
 def test_a_file_that_may_not_grow(run_precord, workload):
     import resource
-    done = run_precord("-o", "perf.data", "-e", "cpu-clock:u", "-F", "5000", "-g", "--", workload, "spin", "300",
+    done = run_precord("-o", "perf.data", "-e", "cpu-clock:u", "-F", "5000", "-g", "--", workload,
+                       "spin", "300",
                        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)))
     assert done.returncode == 4 and b"File too large" in done.stderr
 
 
-@pytest.mark.parametrize("path, command", [("/nowhere::/bin", "returns-seven"), ("/bin:.", "returns-seven"), ("/bin", "./returns-seven"),
+@pytest.mark.parametrize("path, command", [("/nowhere::/bin", "returns-seven"),
+                                           ("/bin:.", "returns-seven"), ("/bin", "./returns-seven"),
                                            ("/nowhere:/bin", "{}/returns-seven")])
 @needs("events")
 def test_a_command_is_found_as_a_shell_finds_it(run_precord, tmp_path, path, command):
     (tmp_path / "returns-seven").write_text("exit 7\n")      # no #!: a shell's
     (tmp_path / "returns-seven").chmod(0o755)
-    done = run_precord("-o", "perf.data", *CLOCK, "--", command.format(tmp_path), env=dict(os.environ, PATH=path))
+    done = run_precord("-o", "perf.data", *CLOCK, "--", command.format(tmp_path),
+                       env=dict(os.environ, PATH=path))
     assert done.returncode == 7, done.stderr
 
 
@@ -74,7 +80,8 @@ def test_the_footer_is_perfs(record):
     run = record(*CLOCK, does="spin 30")
     lines = run.stderr.splitlines()
     assert re.fullmatch(r"\[ precord: Woken up \d+ times to write data \]", lines[-2])
-    assert re.fullmatch(rf"\[ precord: Captured and wrote \d+\.\d\d\d MB {re.escape(str(run.path))} \(\d+ samples\) \]",
+    assert re.fullmatch(rf"\[ precord: Captured and wrote \d+\.\d\d\d MB "
+                        rf"{re.escape(str(run.path))} \(\d+ samples\) \]",
                         lines[-1])
 
 
@@ -103,11 +110,13 @@ def test_an_output_that_cant_be_opened(run_precord):
     assert done.returncode == 4 and b"/no/such/directory" in done.stderr
 
 
-@pytest.mark.parametrize("options", [["-o", "-"], [], ["-z", "-o", "-"]], ids=["dash", "a pipe", "compressed"])
+@pytest.mark.parametrize("options", [["-o", "-"], [], ["-z", "-o", "-"]],
+                         ids=["dash", "a pipe", "compressed"])
 @needs("events")
 def test_a_stream(run_precord, run_pdecode, workload, options):
     from conftest import strict_json
-    done = run_precord(*options, *CLOCK, "--", workload, "spin", "50", "say", "7", stdout=subprocess.PIPE)
+    done = run_precord(*options, *CLOCK, "--", workload, "spin", "50", "say", "7",
+                       stdout=subprocess.PIPE)
     decoded = run_pdecode(["-"], input=done.stdout)
     document = strict_json(decoded.stdout)
     assert decoded.returncode == 0 and document["file"]["mode"] == "pipe"
@@ -119,10 +128,12 @@ def test_a_stream(run_precord, run_pdecode, workload, options):
 
 @pytest.mark.parametrize("size, is_there", [(60000, True), (70000, False)])
 @needs("events")
-def test_a_feature_too_large_for_a_stream_is_left_out_and_said(run_precord, run_pdecode, size, is_there):
+def test_a_feature_too_large_for_a_stream_is_left_out_and_said(run_precord, run_pdecode, size,
+                                                               is_there):
     from conftest import strict_json
     done = run_precord("-o", "-", *CLOCK, "--", "true", "x" * size, stdout=subprocess.PIPE)
-    said = b"precord: feature CMDLINE left out: larger than a record of a pipe, 64 KiB (a file has room)\n"
+    said = (b"precord: feature CMDLINE left out: larger than a record of a pipe, 64 KiB "
+            b"(a file has room)\n")
     assert done.returncode == 0 and (said in done.stderr) != is_there
     features = strict_json(run_pdecode(["-"], input=done.stdout).stdout)["features"]
     assert ("CMDLINE" in features) == is_there and "HOSTNAME" in features
@@ -134,12 +145,14 @@ def test_a_fifo_is_a_stream(start_precord, run_pdecode, workload, tmp_path, opti
     from conftest import strict_json
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    process = start_precord("-o", fifo, *options, *CLOCK, "--", workload, "spin", "50", "say", "7", stdout=subprocess.PIPE)
+    process = start_precord("-o", fifo, *options, *CLOCK, "--", workload, "spin", "50", "say", "7",
+                            stdout=subprocess.PIPE)
     stream = fifo.read_bytes()
     said, footer = process.communicate(timeout=20)
     assert process.returncode == 0 and said == b"7\n" and b"fifo" in footer
     document = strict_json(run_pdecode(["-"], input=stream).stdout)
-    assert document["errors"] == [] and document["file"]["mode"] == "pipe" and types(document)["SAMPLE"] > 10
+    assert (document["errors"] == [] and document["file"]["mode"] == "pipe"
+            and types(document)["SAMPLE"] > 10)
     assert fifo.is_fifo() and not (tmp_path / "fifo.old").exists()
 
 
@@ -156,8 +169,10 @@ def test_a_fifo_that_nobody_reads_can_be_left(start_precord, tmp_path):
 def test_a_streams_maps_have_build_ids(run_precord, run_pdecode, workload):
     from conftest import strict_json
     for options, there in (([], True), (["-B"], False)):
-        done = run_precord(*options, "-o", "-", "-e", "dummy", "--", workload, "spin", "1", stdout=subprocess.PIPE)
-        maps = [record for record in strict_json(run_pdecode(["-"], input=done.stdout).stdout)["records"]
+        done = run_precord(*options, "-o", "-", "-e", "dummy", "--", workload, "spin", "1",
+                           stdout=subprocess.PIPE)
+        maps = [record
+                for record in strict_json(run_pdecode(["-"], input=done.stdout).stdout)["records"]
                 if record["type"] == "MMAP2"]
         files = [record for record in maps if record["filename"].startswith("/")]
         assert files and all(("build_id" in record) == there for record in files)
@@ -180,7 +195,8 @@ def test_a_stream_is_not_written_to_a_terminal(run_precord):
 
 
 def test_nobody_reads_the_stream(start_precord, workload):
-    process = start_precord("-o", "-", *CLOCK, "--", workload, "spin", "2000", stdout=subprocess.PIPE)
+    process = start_precord("-o", "-", *CLOCK, "--", workload, "spin", "2000",
+                            stdout=subprocess.PIPE)
     process.stdout.read(16)
     process.stdout.close()
     assert process.wait(timeout=20) == -signal.SIGPIPE
@@ -188,20 +204,25 @@ def test_nobody_reads_the_stream(start_precord, workload):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_signals_reach_the_command_and_finish_the_file(start_precord, workload, decode, tmp_path, number):
+def test_signals_reach_the_command_and_finish_the_file(start_precord, workload, decode, tmp_path,
+                                                       number):
     process = start_precord("-o", "perf.data", *CLOCK, "--", workload, "spin", "20000",
-                            preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))    # under nohup it is ignored
-    wait_for(lambda: (tmp_path / "perf.data").exists() and (tmp_path / "perf.data").stat().st_size > 4096)
+                            # under nohup it is ignored
+                            preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
+    wait_for(lambda: (tmp_path / "perf.data").exists()
+             and (tmp_path / "perf.data").stat().st_size > 4096)
     process.send_signal(number)
     assert process.wait(timeout=20) == 128 + number
     document = decode(tmp_path / "perf.data")
-    assert document["file"]["complete"] and "CMDLINE" in document["features"] and types(document)["SAMPLE"] > 10
+    assert (document["file"]["complete"] and "CMDLINE" in document["features"]
+            and types(document)["SAMPLE"] > 10)
 
 
 def test_a_hang_up_is_ignored_under_nohup(start_precord, workload, decode, tmp_path):
     process = start_precord("-o", "perf.data", *CLOCK, "--", workload, "spin", "600",
                             preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
-    wait_for(lambda: (tmp_path / "perf.data").exists() and (tmp_path / "perf.data").stat().st_size > 4096)
+    wait_for(lambda: (tmp_path / "perf.data").exists()
+             and (tmp_path / "perf.data").stat().st_size > 4096)
     process.send_signal(signal.SIGHUP)
     assert process.wait(timeout=20) == 0 and decode(tmp_path / "perf.data")["file"]["complete"]
 
@@ -215,7 +236,8 @@ def test_a_process_is_recorded_until_it_ends(start_precord, workload, decode, tm
     assert {r["pid"] for r in document["records"] if r["type"] == "SAMPLE"} == {target.pid}
     # its name and maps were there before
     assert {r["pid"] for r in document["records"] if r["type"] in ("COMM", "MMAP2")} == {target.pid}
-    assert [e["pid"] for r in document["records"] if r["type"] == "THREAD_MAP" for e in r["entries"]] == [target.pid]
+    assert [e["pid"] for r in document["records"] if r["type"] == "THREAD_MAP"
+            for e in r["entries"]] == [target.pid]
 
 
 def test_a_process_by_its_command_line(start_precord, workload, decode, tmp_path):
@@ -230,7 +252,8 @@ def test_who_starts_precord_is_not_who_is_meant(run_precord):
     """Its command line has the expression, too."""
     for prefix in (["timeout", "20"], ["sh", "-c", '"$@"; exit $?', "sh"]):
         done = run_precord(*CLOCK, "-p", "no such command line", prefix=prefix)
-        assert done.returncode == 3 and done.stderr.count(b"\n") == 1 and b"no such command line" in done.stderr
+        assert (done.returncode == 3 and done.stderr.count(b"\n") == 1
+                and b"no such command line" in done.stderr)
 
 
 @needs("events")
@@ -238,17 +261,20 @@ def test_the_chosen_processes_are_listed(run_precord, workload):
     target = subprocess.Popen([workload, "sleep", "8432"])
     try:
         wait_for(lambda: b"8432" in pathlib.Path(f"/proc/{target.pid}/cmdline").read_bytes())
-        done = run_precord("-v", *CLOCK, "-p", "workload sleep 843", "--duration", "0.1", prefix=["timeout", "20"])
+        done = run_precord("-v", *CLOCK, "-p", "workload sleep 843", "--duration", "0.1",
+                           prefix=["timeout", "20"])
     finally:
         target.kill()
         target.wait()
     lines = [line for line in done.stderr.decode().splitlines() if "process " in line]
-    assert done.returncode == 0 and lines == [f"precord: process {target.pid}: {workload} sleep 8432"]
+    assert (done.returncode == 0
+            and lines == [f"precord: process {target.pid}: {workload} sleep 8432"])
 
 
 def test_an_empty_list_says_so(run_precord):
     done = run_precord("--list", "no-such-event")
-    assert done.returncode == 3 and done.stderr.count(b"\n") == 1 and b"'no-such-event'" in done.stderr
+    assert (done.returncode == 3 and done.stderr.count(b"\n") == 1
+            and b"'no-such-event'" in done.stderr)
 
 
 def test_no_such_process(run_precord):
@@ -264,7 +290,8 @@ def test_a_user(start_precord, workload, decode, tmp_path):
     process = start_precord("-o", "perf.data", *CLOCK, "-u", "12345")
     target.wait()
     assert process.wait(timeout=20) == 0
-    assert {r["pid"] for r in decode(tmp_path / "perf.data")["records"] if r["type"] == "SAMPLE"} == {target.pid}
+    assert ({r["pid"] for r in decode(tmp_path / "perf.data")["records"] if r["type"] == "SAMPLE"}
+            == {target.pid})
 
 
 def test_duration(record):
@@ -277,7 +304,8 @@ def test_duration(record):
 def test_delay(record):
     run = record(*CLOCK, "-D", "200", does="spin 400")
     times = [s["time"] for s in run.samples]
-    begin = next(r["sample_id"]["time"] for r in run.records("COMM") if "COMM_EXEC" in r.get("misc_flags", []))
+    begin = next(r["sample_id"]["time"] for r in run.records("COMM")
+                 if "COMM_EXEC" in r.get("misc_flags", []))
     assert times and min(times) - begin > 150e6
     assert any("workload" in m["filename"] for m in run.records("MMAP2"))
 
@@ -294,11 +322,14 @@ def test_max_size(record):
     assert "size limit" in run.stderr and 20 * 1024 <= run.path.stat().st_size < 200 * 1024
 
 
-def test_a_killed_recorder_leaves_a_file_that_decodes(start_precord, run_pdecode, workload, tmp_path):
-    """And that says it is unfinished, to us; perf reads it as any other, as far as its header says."""
+def test_a_killed_recorder_leaves_a_file_that_decodes(start_precord, run_pdecode, workload,
+                                                      tmp_path):
+    """And that says it is unfinished, to us; perf reads it as any other, as far as its header
+    says."""
     from conftest import strict_json
     process = start_precord("-o", "perf.data", *CLOCK, "--", workload, "spin", "3000")
-    wait_for(lambda: (tmp_path / "perf.data").exists() and (tmp_path / "perf.data").stat().st_size > 30000)
+    wait_for(lambda: (tmp_path / "perf.data").exists()
+             and (tmp_path / "perf.data").stat().st_size > 30000)
     process.kill()
     process.wait()
     decoded = run_pdecode(["perf.data"], cwd=tmp_path)
@@ -307,13 +338,16 @@ def test_a_killed_recorder_leaves_a_file_that_decodes(start_precord, run_pdecode
     assert decoded.returncode == 1 and document["errors"][0]["code"] == "UNFINISHED"
     assert document["file"]["complete"] is document["summary"]["complete"] is False
     if shutil.which("perf"):
-        told = subprocess.run(["perf", "script", "-i", "perf.data", "-F", "time"], cwd=tmp_path, capture_output=True)
-        assert told.returncode == 0 and 0 < len(told.stdout.splitlines()) <= types(document)["SAMPLE"], told.stderr
+        told = subprocess.run(["perf", "script", "-i", "perf.data", "-F", "time"], cwd=tmp_path,
+                              capture_output=True)
+        assert (told.returncode == 0 and 0 < len(told.stdout.splitlines())
+                <= types(document)["SAMPLE"]), told.stderr
 
 
 @needs("events")
 def test_timestamp_in_the_name(run_precord, workload, tmp_path):
-    done = run_precord("-o", "perf.data", "--timestamp-filename", *CLOCK, "--", workload, "spin", "5")
+    done = run_precord("-o", "perf.data", "--timestamp-filename", *CLOCK, "--", workload, "spin",
+                       "5")
     names = [path.name for path in tmp_path.iterdir() if path.name.startswith("perf.data")]
     assert len(names) == 1 and re.fullmatch(r"perf\.data\.\d{16}", names[0])
     assert names[0] in done.stderr.decode()
@@ -323,7 +357,8 @@ def test_timestamp_in_the_name(run_precord, workload, tmp_path):
 @needs("events")
 def test_switching_files(run_precord, workload, decode, tmp_path, when):
     options = ["-g"] if when == "100K" else []
-    done = run_precord("-o", "perf.data", f"--switch-output={when}", *CLOCK, *options, "--", workload, "spin", "2500")
+    done = run_precord("-o", "perf.data", f"--switch-output={when}", *CLOCK, *options, "--",
+                       workload, "spin", "2500")
     files = sorted(tmp_path.glob("perf.data.*"))
     assert done.returncode == 0 and len(files) >= 2, done.stderr.decode()
     for path in files:
@@ -338,8 +373,8 @@ def test_switching_files(run_precord, workload, decode, tmp_path, when):
 
 
 def test_switching_at_a_signal_keeps_the_last_files(start_precord, workload, decode, tmp_path):
-    process = start_precord("-o", "perf.data", "--switch-output", "--switch-max-files", "2", *CLOCK, "--", workload,
-                            "spin", "1500")
+    process = start_precord("-o", "perf.data", "--switch-output", "--switch-max-files", "2", *CLOCK,
+                            "--", workload, "spin", "1500")
     for _ in range(4):
         time.sleep(0.25)
         process.send_signal(signal.SIGUSR2)
@@ -349,7 +384,8 @@ def test_switching_at_a_signal_keeps_the_last_files(start_precord, workload, dec
 
 
 def test_snapshots_at_a_signal(start_precord, workload, decode, tmp_path):
-    process = start_precord("-o", "perf.data", "--overwrite", "-m", "1", *CLOCK, "--", workload, "spin", "1000")
+    process = start_precord("-o", "perf.data", "--overwrite", "-m", "1", *CLOCK, "--", workload,
+                            "spin", "1000")
     time.sleep(0.5)
     process.send_signal(signal.SIGUSR2)
     assert process.wait(timeout=30) == 0
@@ -366,8 +402,8 @@ def test_snapshots_at_a_signal(start_precord, workload, decode, tmp_path):
 
 
 def test_snapshots_with_new_files(start_precord, workload, decode, tmp_path):
-    process = start_precord("-o", "perf.data", "--overwrite", "--switch-output", "-m", "1", *CLOCK, "--", workload,
-                            "spin", "800")
+    process = start_precord("-o", "perf.data", "--overwrite", "--switch-output", "-m", "1", *CLOCK,
+                            "--", workload, "spin", "800")
     time.sleep(0.4)
     process.send_signal(signal.SIGUSR2)
     assert process.wait(timeout=30) == 0
@@ -391,8 +427,8 @@ class Control:
 def test_control(start_precord, workload, decode, tmp_path):
     os.mkfifo(tmp_path / "control")
     os.mkfifo(tmp_path / "ack")
-    process = start_precord("-o", "perf.data", "-D", "-1", "--control", "fifo:control,ack", *CLOCK, "--", workload,
-                            "spin", "20000")
+    process = start_precord("-o", "perf.data", "-D", "-1", "--control", "fifo:control,ack", *CLOCK,
+                            "--", workload, "spin", "20000")
     control = Control(tmp_path, process)
     control.say("ping")
     time.sleep(0.3)
@@ -410,8 +446,9 @@ def test_control(start_precord, workload, decode, tmp_path):
 def test_every_control_command_is_answered(start_precord, workload, tmp_path):
     os.mkfifo(tmp_path / "control")
     os.mkfifo(tmp_path / "ack")
-    process = start_precord("-o", "perf.data", "--control", "fifo:control,ack", "-e", "{cpu-clock:u,task-clock:u}", "-F", "500",
-                            "--", workload, "spin", "20000")
+    process = start_precord("-o", "perf.data", "--control", "fifo:control,ack", "-e",
+                            "{cpu-clock:u,task-clock:u}", "-F", "500", "--", workload, "spin",
+                            "20000")
     control = Control(tmp_path, process)
 
     def answer(command):
@@ -420,14 +457,17 @@ def test_every_control_command_is_answered(start_precord, workload, tmp_path):
         text = control.back.readline()
         assert control.back.read(1) == "\0"
         return text
-    assert answer("evlist") == answer("evlist -F") == answer("evlist -g") == answer("evlist -v") == "ack\n"
+    assert (answer("evlist") == answer("evlist -F") == answer("evlist -g") == answer("evlist -v")
+            == "ack\n")
     assert answer("disable cpu-clock:u") == answer("enable cpu-clock:u") == "ack\n"
-    assert answer("restart") == "error: not a command: enable, disable, evlist, snapshot, stop, ping\n"
+    assert (answer("restart")
+            == "error: not a command: enable, disable, evlist, snapshot, stop, ping\n")
     assert answer("enable no-such-event") == "error: no event has this name\n"
     assert answer("evlist -x").startswith("error: ")
     assert answer("stop") == "ack\n"
     said = process.communicate(timeout=20)[1].decode()
-    listed = ["cpu-clock:u", "task-clock:u", "cpu-clock:u: sample_freq=500", "task-clock:u: sample_freq=500",
+    listed = ["cpu-clock:u", "task-clock:u", "cpu-clock:u: sample_freq=500",
+              "task-clock:u: sample_freq=500",
               "{cpu-clock:u,task-clock:u}"]
     assert [line.removeprefix("precord: ") for line in said.splitlines()[:5]] == listed
     assert "precord: control: 'restart': not a command" in said and "'enable no-such-event'" in said
@@ -444,8 +484,9 @@ def test_flags_without_effect_are_accepted(run_precord, option):
 def test_control_by_descriptors(precord, workload, tmp_path):
     theirs, ours = os.pipe()
     back, ack = os.pipe()
-    process = subprocess.Popen([precord, "-o", "perf.data", "--control", f"fd:{theirs},{ack}", *CLOCK, "--", workload,
-                                "spin", "20000"], pass_fds=(theirs, ack), cwd=tmp_path, stderr=subprocess.PIPE)
+    process = subprocess.Popen([precord, "-o", "perf.data", "--control", f"fd:{theirs},{ack}",
+                                *CLOCK, "--", workload, "spin", "20000"], pass_fds=(theirs, ack),
+                               cwd=tmp_path, stderr=subprocess.PIPE)
     os.write(ours, b"stop\n")
     assert os.read(back, 16).startswith(b"ack\n")
     process.communicate(timeout=20)
@@ -466,7 +507,8 @@ def test_tail_synthesis(record):
     assert order.index("SAMPLE") < order.index("FINISHED_INIT")
 
 
-@pytest.mark.parametrize("words, maps", [("no", False), ("task", False), ("mmap", True), ("all", True)])
+@pytest.mark.parametrize("words, maps",
+                         [("no", False), ("task", False), ("mmap", True), ("all", True)])
 def test_synthesis_can_be_chosen(start_precord, workload, decode, tmp_path, words, maps):
     target = subprocess.Popen([workload, "sleep", "700"])
     process = start_precord("-o", "perf.data", "-e", "dummy", "--synth", words, "-p", target.pid)
@@ -489,7 +531,8 @@ def test_all_build_ids(record):
 @pytest.mark.parametrize("words", [["--list=cpu-clo*"], ["--list", "cpu-clo*"]], ids=" ".join)
 def test_list_names_events(run_precord, words):
     done = run_precord(*words, stdout=subprocess.PIPE)
-    assert done.returncode == 0 and b"cpu-clock" in done.stdout and b"page-faults" not in done.stdout
+    assert (done.returncode == 0 and b"cpu-clock" in done.stdout
+            and b"page-faults" not in done.stdout)
 
 
 def test_list_names_gives_what_e_takes(run_precord):
@@ -498,7 +541,8 @@ def test_list_names_gives_what_e_takes(run_precord):
     assert {"cpu-clock", "page-faults", "faults", "context-switches", "cs"} <= set(names)
     assert not [name for name in names if " " in name]
     if any(name.startswith("syscalls:") for name in names):
-        names = [name for name in names if not name.startswith("syscalls:")] + ["syscalls:sys_enter_openat"]
+        names = ([name for name in names if not name.startswith("syscalls:")]
+                 + ["syscalls:sys_enter_openat"])
     assert run_precord("--dry-run", "-e", ",".join(names)).returncode == 0
 
 
@@ -518,7 +562,8 @@ def test_many_events_threads_and_cpus(record):
 
 @needs("events")
 def test_ends_with_its_parent(precord, workload, decode, tmp_path):
-    shell = subprocess.Popen(["sh", "-c", f"{precord} -q -o perf.data --exit-with-parent -e cpu-clock:u -F 1000 -- "
+    shell = subprocess.Popen(["sh", "-c", f"{precord} -q -o perf.data --exit-with-parent -e "
+                                          "cpu-clock:u -F 1000 -- "
                               f"{workload} spin 20000 & sleep 0.7"], cwd=tmp_path)
     shell.wait()
     document = wait_for(lambda: decode(tmp_path / "perf.data") if b"--exit-with-parent" in
@@ -527,7 +572,8 @@ def test_ends_with_its_parent(precord, workload, decode, tmp_path):
 
 
 @needs_root
-@pytest.mark.parametrize("options, said", [([], False), (["-e", "cpu-clock/freq=3000/"], True), (["-F", "3000"], True)])
+@pytest.mark.parametrize("options, said", [([], False), (["-e", "cpu-clock/freq=3000/"], True),
+                                           (["-F", "3000"], True)])
 def test_a_low_limit_of_the_rate_is_kept(record, options, said):
     sysctl = pathlib.Path("/proc/sys/kernel/perf_event_max_sample_rate")
     before = sysctl.read_text()

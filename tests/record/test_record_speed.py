@@ -1,4 +1,5 @@
-"""What makes the recorder fast must stay correct: the compressing thread, few writes, samples read back in place."""
+"""What makes the recorder fast must stay correct: the compressing thread, few writes, samples read
+back in place."""
 import os
 import re
 import shutil
@@ -18,16 +19,19 @@ ZSTD_FRAME = b"\x28\xb5\x2f\xfd"
 PRESSED_MOST = 256 * 1024       # bytes of records in a compressed one
 FIXTURES = sorted((ROOT / "fixtures" / "perf").glob("*.data"))
 # of this machine's byte order, files, whole, and not compressed
-IN_PLACE = {"01-basic", "02-callgraph-fp", "03-callgraph-dwarf", "10-group-leader-sampling", "12-tracepoints"}
+IN_PLACE = {"01-basic", "02-callgraph-fp", "03-callgraph-dwarf", "10-group-leader-sampling",
+            "12-tracepoints"}
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="records Linux")
 
 
 @pytest.fixture(scope="session")
 def build_ids(tmp_path_factory):
-    """Function: lines of tests/c/build_ids.c, which is compiled with the recorder's own files and sanitizers."""
+    """Function: lines of tests/c/build_ids.c, which is compiled with the recorder's own files and
+    sanitizers."""
     target = tmp_path_factory.mktemp("build_ids") / "build_ids"
-    sources = [path for path in sorted((ROOT / "record" / "buildid").glob("*.c")) if path.name != "buildid_scan.c"]
+    sources = [path for path in sorted((ROOT / "record" / "buildid").glob("*.c"))
+               if path.name != "buildid_scan.c"]
     sources += [ROOT / "record" / "base" / name for name in ("deadline.c", "regular_file.c")]
     command = [os.environ.get("CC") or "cc", "-std=gnu11", "-g", "-D_GNU_SOURCE",
                "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined",
@@ -38,8 +42,8 @@ def build_ids(tmp_path_factory):
     assert done.returncode == 0, done.stdout
 
     def call(how, path):
-        found = subprocess.run([target, how, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               timeout=TIMEOUT)
+        found = subprocess.run([target, how, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True, timeout=TIMEOUT)
         assert found.returncode in (0, 2) and not found.stderr, found.stderr
         return found.stdout.splitlines()
     return call
@@ -55,12 +59,14 @@ def test_samples_in_batches_hit_the_same_files(path, build_ids):
 def test_samples_on_their_way_hit_the_same_files(path, build_ids):
     """Where they can be looked at so at all: not through a pipe, nor behind compressed ones."""
     pieces = build_ids("pieces", path)
-    assert pieces == ["fast 1", *build_ids("slow", path)] or (path.stem not in IN_PLACE and pieces in ([], ["fast 0"]))
+    assert pieces == ["fast 1", *build_ids("slow", path)] or (path.stem not in IN_PLACE
+                                                              and pieces in ([], ["fast 0"]))
 
 
 @pytest.mark.parametrize("options", [[], ["-B"], ["-z"]], ids=" ".join)
 def test_nothing_is_lost_on_the_way(record, options):
-    """More than the writer's buffers hold, with and without its thread. Counted at the end, or with -B on the way."""
+    """More than the writer's buffers hold, with and without its thread. Counted at the end, or with
+    -B on the way."""
     run = record(*FAULTS, *options, does=f"touch {PAGES}")
     assert run.document["errors"] == [] and run.document["file"]["complete"]
     assert run.captured == len(run.samples) >= PAGES and not run.count("LOST")
@@ -70,15 +76,16 @@ def test_nothing_is_lost_on_the_way(record, options):
 
 def test_compressed_files_follow_each_other(run_precord, workload, decode, tmp_path):
     """Each has a thread of its own, and the samples of the other's time."""
-    done = run_precord("-o", "perf.data", "--switch-output=40K", *FAULTS, "-m", "64K", "-z", "--", workload, "touch",
-                       str(PAGES))
+    done = run_precord("-o", "perf.data", "--switch-output=40K", *FAULTS, "-m", "64K", "-z", "--",
+                       workload, "touch", str(PAGES))
     documents = [decode(path) for path in sorted(tmp_path.glob("perf.data.*"))]
     assert done.returncode == 0 and len(documents) >= 2
     samples = 0
     for document in documents:
         assert document["errors"] == [] and document["file"]["complete"]
         samples += document["summary"]["by_type"].get("SAMPLE", 0)
-    lost = sum(r["lost"] for document in documents for r in document["records"] if r["type"] == "LOST_SAMPLES")
+    lost = sum(r["lost"] for document in documents for r in document["records"]
+               if r["type"] == "LOST_SAMPLES")
     assert samples + lost >= PAGES
     assert f"({samples} samples)" in done.stderr.decode()
 
@@ -107,7 +114,8 @@ def wait_for(what, seconds=30):
 
 def test_a_killed_recorder_leaves_what_it_compressed(start_precord, decode, workload, tmp_path):
     path = tmp_path / "perf.data"
-    process = start_precord("-z", "-e", "cpu-clock:u", "-F", "1000", "-o", path, "--", workload, "spin", "2000")
+    process = start_precord("-z", "-e", "cpu-clock:u", "-F", "1000", "-o", path, "--", workload,
+                            "spin", "2000")
 
     def samples():
         if not path.exists() or path.stat().st_size < 4096:
@@ -128,8 +136,8 @@ def slow_disk(workload):
 
 @pytest.mark.skipif("san" in BUILD.name, reason="a sanitizer must be loaded first")
 def test_a_slow_disk_does_not_overflow_small_buffers(record, slow_disk):
-    """A write of 100 ms, and more than the buffer holds comes in a part of that: a thread writes. Not for large buffers, which
-    hold it all."""
+    """A write of 100 ms, and more than the buffer holds comes in a part of that: a thread writes.
+    Not for large buffers, which hold it all."""
     environment = dict(os.environ, LD_PRELOAD=str(slow_disk), SLOW_MS="100")
     small = record(*FAULTS[:-2], "-m", "512K", "-B", does="touch 24000", env=environment)
     assert len(small.samples) >= 24000 and not small.count("LOST")
@@ -138,10 +146,13 @@ def test_a_slow_disk_does_not_overflow_small_buffers(record, slow_disk):
     assert len(large.samples) >= 24000 and not large.count("LOST")
 
 
-@pytest.mark.parametrize("size, threads", [("1M", 3), ("2M", 2)])     # one of them waits for signals
+# one of them waits for signals
+@pytest.mark.parametrize("size, threads", [("1M", 3), ("2M", 2)])
 def test_small_buffers_have_a_thread_that_writes(size, threads, start_precord, workload, tmp_path):
-    process = start_precord("-m", size, "-e", "cpu-clock:u", "-o", tmp_path / "perf.data", "--", workload, "spin", "1500")
-    wait_for(lambda: (tmp_path / "perf.data").exists() and (tmp_path / "perf.data").stat().st_size > 512)
+    process = start_precord("-m", size, "-e", "cpu-clock:u", "-o", tmp_path / "perf.data", "--",
+                            workload, "spin", "1500")
+    wait_for(lambda: (tmp_path / "perf.data").exists()
+             and (tmp_path / "perf.data").stat().st_size > 512)
     assert len(os.listdir(f"/proc/{process.pid}/task")) == threads
     process.communicate(timeout=TIMEOUT)
 
@@ -158,12 +169,14 @@ def test_writes_are_few_and_large(precord, workload, tmp_path):
     if not strace:
         pytest.skip("no strace")
     path, table = tmp_path / "perf.data", tmp_path / "calls"
-    done = subprocess.run([strace, "-f", "-o", table, "-e", "trace=write,pwrite64,writev", precord, "-q", "-B", *FAULTS,
-                           "-m", "64K", "-o", path, "--", workload, "touch", str(PAGES)], stderr=subprocess.PIPE,
+    done = subprocess.run([strace, "-f", "-o", table, "-e", "trace=write,pwrite64,writev", precord,
+                           "-q", "-B", *FAULTS, "-m", "64K", "-o", path, "--", workload, "touch",
+                           str(PAGES)], stderr=subprocess.PIPE,
                           timeout=TIMEOUT)
     if done.returncode:
         pytest.skip(f"strace: {done.stderr.decode()}")
-    sizes = [int(size) for size in re.findall(r"^(?:\d+ +)?(?:write|pwrite64|writev)\(.*= (\d+)$", table.read_text(), re.M)]
+    sizes = [int(size) for size in re.findall(r"^(?:\d+ +)?(?:write|pwrite64|writev)\(.*= (\d+)$",
+                                              table.read_text(), re.M)]
     assert sum(sizes) >= path.stat().st_size > 1 << 20
     seconds = 30
     piece = 60 << 10
@@ -171,18 +184,21 @@ def test_writes_are_few_and_large(precord, workload, tmp_path):
     assert max(sizes) == piece      # more at once would need fresh memory
 
 
-@pytest.mark.parametrize("options", [["-z"], ["-z", "-m", "64K"], ["-z", "--buildid-all"], []], ids=" ".join)
+@pytest.mark.parametrize("options", [["-z"], ["-z", "-m", "64K"], ["-z", "--buildid-all"], []],
+                         ids=" ".join)
 def test_what_is_compressed_is_not_read_back(options, precord, workload, decode, tmp_path):
     """It is looked at before: as many samples and files are found as when it is read."""
     strace = shutil.which("strace")
     if not strace:
         pytest.skip("no strace")
     path, trace = tmp_path / "perf.data", tmp_path / "calls"
-    done = subprocess.run([strace, "-f", "-y", "-o", trace, "-e", "trace=read,pread64", precord, *FAULTS, *options, "-o", path,
-                           "--", workload, "touch", str(PAGES)], stderr=subprocess.PIPE, timeout=TIMEOUT)
+    done = subprocess.run([strace, "-f", "-y", "-o", trace, "-e", "trace=read,pread64", precord,
+                           *FAULTS, *options, "-o", path, "--", workload, "touch", str(PAGES)],
+                          stderr=subprocess.PIPE, timeout=TIMEOUT)
     if done.returncode:
         pytest.skip(f"strace: {done.stderr.decode()}")
-    sizes = [int(size) for size in re.findall(rf"pread64\(\d+<{re.escape(str(path))}>.*= (\d+)$", trace.read_text(), re.M)]
+    sizes = [int(size) for size in re.findall(rf"pread64\(\d+<{re.escape(str(path))}>.*= (\d+)$",
+                                              trace.read_text(), re.M)]
     document = decode(path)
     samples = document["summary"]["by_type"]["SAMPLE"]
     assert sum(sizes) < 65536 if "-z" in options else sum(sizes) > path.stat().st_size / 2
@@ -194,17 +210,20 @@ def test_what_is_compressed_is_not_read_back(options, precord, workload, decode,
 
 
 def test_nothing_is_read_twice(precord, workload, tmp_path):
-    """Nor what nobody asks for: the limit of the buffers where their size is given, a clock where nothing is planned."""
+    """Nor what nobody asks for: the limit of the buffers where their size is given, a clock where
+    nothing is planned."""
     strace = shutil.which("strace")
     if not strace:
         pytest.skip("no strace")
     trace = tmp_path / "calls"
-    done = subprocess.run([strace, "-o", trace, "-e", "trace=openat,timerfd_create", precord, "-q", *FAULTS, "-o",
-                           tmp_path / "perf.data", "--", workload, "touch", "10"], stderr=subprocess.PIPE, timeout=TIMEOUT)
+    done = subprocess.run([strace, "-o", trace, "-e", "trace=openat,timerfd_create", precord, "-q",
+                           *FAULTS, "-o", tmp_path / "perf.data", "--", workload, "touch", "10"],
+                          stderr=subprocess.PIPE, timeout=TIMEOUT)
     if done.returncode:
         pytest.skip(f"strace: {done.stderr.decode()}")
     text = trace.read_text()
-    read = re.findall(r'^openat\(AT_FDCWD, "(/(?:proc(?!/self/fd)|sys)/.*)", .*\) = \d+$', text, re.M)
+    read = re.findall(r'^openat\(AT_FDCWD, "(/(?:proc(?!/self/fd)|sys)/.*)", .*\) = \d+$', text,
+                      re.M)
     assert len(read) > 10 and len(read) == len(set(read))
     assert not any("perf_event_mlock_kb" in path for path in read) and "timerfd_create" not in text
 

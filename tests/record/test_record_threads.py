@@ -11,7 +11,8 @@ import pytest
 
 from conftest import strict_json
 from perf_oracle import RENAMED, run_perf
-from recorder import (needs_root, precord, record, run_precord, start_precord, wait_for, workload)  # noqa: F401
+from recorder import (  # noqa: F401
+    needs_root, precord, record, run_precord, start_precord, wait_for, workload)
 from rights import need, needs
 from test_record_perf import complaints
 
@@ -55,7 +56,8 @@ def check_with_perf(perf, run):
     code, out, err = run_perf(perf, ["report", "--stats", "-i", run.path])
     assert code == 0 and complaints(err) == []
     counts = {}
-    for name, count in re.findall(r"^\s*(\w+) events:\s+(\d+)", out.partition("TOTAL events:")[2], re.M):
+    for name, count in re.findall(r"^\s*(\w+) events:\s+(\d+)", out.partition("TOTAL events:")[2],
+                                  re.M):
         counts.setdefault(RENAMED.get(name, name), int(count))
     assert counts == run.document["summary"]["by_type"]
     code, out, err = run_perf(perf, ["script", "-F", "time,event", "-i", run.path])
@@ -80,7 +82,8 @@ def test_a_thread_and_a_file_for_each_cpu(whole_machine, perf):
 
 @needs_two_cpus
 def test_compressed(whole_machine, perf):
-    run = whole_machine("--threads", "-z", "-g", ms=500)    # of less there is hardly more than what is not compressed
+    # of less there is hardly more than what is not compressed
+    run = whole_machine("--threads", "-z", "-g", ms=500)
     packed = collections.Counter(r.get("file") for r in run.records("COMPRESSED"))
     assert len(packed) >= 2 and None not in packed
     assert run.document["features"]["COMPRESSED"]["ratio"] > 1
@@ -92,7 +95,8 @@ def test_a_command_and_what_it_starts(record, load, perf):
     run = record("--threads", *CLOCK, "--sample-cpu", command=load(100))
     by_file = samples_by_file(run)
     assert sum(max(cpus.values()) > 5 for cpus in by_file.values()) >= 2
-    assert len({s["pid"] for s in run.samples}) >= 2      # what waits for the others may get no sample
+    # what waits for the others may get no sample
+    assert len({s["pid"] for s in run.samples}) >= 2
     check_with_perf(perf, run)
 
 
@@ -103,7 +107,8 @@ def test_running_processes(run_precord, decode, tmp_path, workload):
         done = run_precord("--threads", "-m", "8", "-o", "dir", *CLOCK, "-p", process.pid)
     document = decode(tmp_path / "dir")
     samples = [r for r in document["records"] if r["type"] == "SAMPLE"]
-    assert done.returncode == 0 and len(samples) > 50 and {s["pid"] for s in samples} == {process.pid}
+    assert (done.returncode == 0 and len(samples) > 50
+            and {s["pid"] for s in samples} == {process.pid})
     assert "LOST" not in document["summary"]["by_type"] and not document["errors"]
 
 
@@ -135,10 +140,12 @@ def test_a_signal_finishes_the_directory(start_precord, decode, workload, tmp_pa
     _, said = process.communicate(timeout=5)
     document = decode(tmp_path / "dir")
     captured = int(re.search(rb"\((\d+) samples\)", said).group(1))
-    assert document["summary"]["by_type"]["SAMPLE"] == captured > 20 and document["features"]["DIR_FORMAT"] == 1
+    assert (document["summary"]["by_type"]["SAMPLE"] == captured > 20
+            and document["features"]["DIR_FORMAT"] == 1)
 
 
-def test_a_killed_recorder_leaves_a_directory_that_decodes(start_precord, run_pdecode, workload, tmp_path):
+def test_a_killed_recorder_leaves_a_directory_that_decodes(start_precord, run_pdecode, workload,
+                                                           tmp_path):
     process = start_precord("--threads", "-o", "dir", *CLOCK, "--", workload, "spin", "1200")
     wait_for(lambda: sum(p.stat().st_size for p in tmp_path.glob("dir/data.*")) > 150 * SAMPLE_SIZE)
     process.kill()
@@ -146,24 +153,27 @@ def test_a_killed_recorder_leaves_a_directory_that_decodes(start_precord, run_pd
     decoded = run_pdecode(["dir"], cwd=tmp_path)
     document = strict_json(decoded.stdout)
     assert decoded.returncode in (0, 1) and not [e for e in document["errors"] if "file" in e]
-    assert document["summary"]["by_type"]["SAMPLE"] > 100 and document["summary"]["by_type"]["MMAP2"]
+    assert (document["summary"]["by_type"]["SAMPLE"] > 100
+            and document["summary"]["by_type"]["MMAP2"])
 
 
 @needs("events")
 def test_what_a_thread_can_not_write_ends_the_recording_but_not_the_command(run_precord, workload):
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (30000, 30000))
-    done = run_precord("--threads", "-o", "dir", "-e", "cpu-clock", "-g", "-F", "8000", "--", workload, "spin", "1000", "say", "5",
-                       preexec_fn=limit, stdout=subprocess.PIPE)
-    assert done.returncode == 4 and b"File too large" in done.stderr and b"Captured" not in done.stderr
+    done = run_precord("--threads", "-o", "dir", "-e", "cpu-clock", "-g", "-F", "8000", "--",
+                       workload, "spin", "1000", "say", "5", preexec_fn=limit,
+                       stdout=subprocess.PIPE)
+    assert (done.returncode == 4 and b"File too large" in done.stderr
+            and b"Captured" not in done.stderr)
     assert done.stdout == b"5\n"
 
 
 @needs("events")
 def test_the_largest_size_counts_all_files(run_precord, workload, tmp_path):
     begun = time.monotonic()
-    done = run_precord("--threads", "-o", "dir", "-e", "cpu-clock", "-g", "-F", "8000", "--max-size=40K", "--",
-                       workload, "spin", "3000")
+    done = run_precord("--threads", "-o", "dir", "-e", "cpu-clock", "-g", "-F", "8000",
+                       "--max-size=40K", "--", workload, "spin", "3000")
     assert b"size limit reached" in done.stderr and time.monotonic() - begun < 2.5
     # with each file for itself it would not have been reached
     assert (tmp_path / "dir/data").stat().st_size < 40000
@@ -171,8 +181,8 @@ def test_the_largest_size_counts_all_files(run_precord, workload, tmp_path):
 
 @needs("events")
 def test_losses_are_counted(run_precord, workload, tmp_path, decode):
-    done = run_precord("--threads", "-o", "dir", "-e", "page-faults", "-c", "1", "-g", "-m", "1", "--", workload,
-                       "touch", "20000")
+    done = run_precord("--threads", "-o", "dir", "-e", "page-faults", "-c", "1", "-g", "-m", "1",
+                       "--", workload, "touch", "20000")
     counted = decode(tmp_path / "dir")["summary"]["by_type"]
     said = done.stderr.decode()
     if "LOST" not in counted:
@@ -210,7 +220,8 @@ def test_a_directory_of_something_else_is_left(run_precord, tmp_path):
     (tmp_path / "dir").mkdir()
     (tmp_path / "dir/mine").write_text("x")
     done = run_precord("--threads", "-o", "dir", *CLOCK, "--", "true")
-    assert done.returncode == 4 and b"dir: File exists" in done.stderr and files(tmp_path / "dir") == ["mine"]
+    assert (done.returncode == 4 and b"dir: File exists" in done.stderr
+            and files(tmp_path / "dir") == ["mine"])
     # nor what lies in an old recording
     (tmp_path / "rec").mkdir()
     (tmp_path / "rec.old").mkdir()
@@ -228,7 +239,8 @@ def test_a_directory_of_something_else_is_left(run_precord, tmp_path):
     (["--threads=0/0:0/0"], "more than one"), (["--threads=70/0"], "none of the lists"),
 ])
 def test_what_does_not_go_together_is_refused(run_precord, tmp_path, options, said):
-    done = run_precord("--threads", "-e", "cpu-clock", *(["-o", "dir"] if "-o" not in options else []), *options, "--",
-                       "true")
-    assert done.returncode == 2 and said in done.stderr.decode() and len(done.stderr.splitlines()) == 1
+    done = run_precord("--threads", "-e", "cpu-clock",
+                       *(["-o", "dir"] if "-o" not in options else []), *options, "--", "true")
+    assert (done.returncode == 2 and said in done.stderr.decode() and len(done.stderr.splitlines())
+            == 1)
     assert files(tmp_path) == []

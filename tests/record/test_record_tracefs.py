@@ -6,7 +6,8 @@ import subprocess
 import pytest
 
 from conftest import TOOLS, TRACEFS
-from recorder import needs_root, precord, record, run_precord, start_precord, wait_for, workload   # noqa: F401
+from recorder import (  # noqa: F401
+    needs_root, precord, record, run_precord, start_precord, wait_for, workload)
 from rights import needs
 
 pytestmark = [needs_root, pytest.mark.skipif(not shutil.which("unshare"), reason="no unshare")]
@@ -14,12 +15,14 @@ pytestmark = [needs_root, pytest.mark.skipif(not shutil.which("unshare"), reason
 
 @pytest.fixture
 def without_tracefs(tmp_path):
-    """Function: run a shell command line in a mount namespace that has no tracefs, and tell what is mounted then."""
+    """Function: run a shell command line in a mount namespace that has no tracefs, and tell what is
+    mounted then."""
     def run(command):
-        script = ("while umount /sys/kernel/tracing || umount /sys/kernel/debug; do :; done 2>/dev/null\n"
-                  f"{command}\necho $?; grep -c tracefs /proc/self/mounts")
-        done = subprocess.run(["unshare", "--mount", "sh", "-c", script], cwd=tmp_path, capture_output=True, text=True,
-                              timeout=60)
+        script = (
+            "while umount /sys/kernel/tracing || umount /sys/kernel/debug; do :; done 2>/dev/null\n"
+            f"{command}\necho $?; grep -c tracefs /proc/self/mounts")
+        done = subprocess.run(["unshare", "--mount", "sh", "-c", script], cwd=tmp_path,
+                              capture_output=True, text=True, timeout=60)
         if "unshare" in done.stderr:
             pytest.skip(f"no mount namespace: {done.stderr}")
         return done
@@ -27,7 +30,8 @@ def without_tracefs(tmp_path):
 
 
 def test_a_tracefs_that_is_not_mounted_stays_so(without_tracefs, workload, decode, tmp_path):
-    done = without_tracefs(f"{TOOLS}/precord -o perf.data -e sched:sched_switch -- {workload} switch 20")
+    done = without_tracefs(
+        f"{TOOLS}/precord -o perf.data -e sched:sched_switch -- {workload} switch 20")
     assert done.stdout.splitlines() == ["0", "0"], done.stderr
     document = decode(tmp_path / "perf.data")
     samples = [r for r in document["records"] if r["type"] == "SAMPLE"]
@@ -35,16 +39,19 @@ def test_a_tracefs_that_is_not_mounted_stays_so(without_tracefs, workload, decod
 
 
 def test_probes_without_a_mounted_tracefs(without_tracefs, workload, decode, tmp_path):
-    done = without_tracefs(f"{TOOLS}/precord -o perf.data -e 'uprobe:{workload}:probed value=%di:s64' -- {workload} call 3")
+    done = without_tracefs(f"{TOOLS}/precord -o perf.data -e 'uprobe:{workload}:probed "
+                           f"value=%di:s64' -- {workload} call 3")
     assert done.stdout.splitlines() == ["0", "0"], done.stderr
-    values = [r["raw"]["tracepoint"]["fields"]["value"] for r in decode(tmp_path / "perf.data")["records"]
+    values = [r["raw"]["tracepoint"]["fields"]["value"]
+              for r in decode(tmp_path / "perf.data")["records"]
               if r["type"] == "SAMPLE"]
     assert values == [0, 1, 2]
 
 
 @pytest.mark.parametrize("options", ["--list 'sched:*'", "--doctor"])
 def test_looking_mounts_nothing(without_tracefs, options):
-    done = without_tracefs(f"{TOOLS}/precord {options} | grep -E 'sched:sched_switch|^ok +tracepoints'")
+    done = without_tracefs(
+        f"{TOOLS}/precord {options} | grep -E 'sched:sched_switch|^ok +tracepoints'")
     assert done.stdout.splitlines()[-2:] == ["0", "0"], done.stdout
 
 
@@ -57,13 +64,15 @@ def change_probes(line):
 
 
 def left_probes():
-    return [line for line in (TRACEFS / "uprobe_events").read_text().splitlines() if "precord_" in line]
+    return [line for line in (TRACEFS / "uprobe_events").read_text().splitlines()
+            if "precord_" in line]
 
 
 @pytest.fixture
 def killed(start_precord, workload):
     """A recorder with a probe that was killed: the probe's line in tracefs. It goes in any case."""
-    process = start_precord("-o", "killed.data", "-e", f"uprobe:{workload}:probed value=%di:s64", "--", workload, "spin", "3000")
+    process = start_precord("-o", "killed.data", "-e", f"uprobe:{workload}:probed value=%di:s64",
+                            "--", workload, "spin", "3000")
     line = wait_for(lambda: [line for line in left_probes() if f"_{process.pid}_" in line])[0]
     assert "precord_" in line
     process.kill()
@@ -77,7 +86,8 @@ def killed(start_precord, workload):
 def test_the_doctor_finds_and_removes_what_was_left(killed, run_precord):
     assert killed in left_probes()
     done = run_precord("--doctor", stdout=subprocess.PIPE)
-    assert done.returncode == 1 and b"no    1 probes of killed recorders remain in tracefs" in done.stdout
+    assert (done.returncode == 1 and b"no    1 probes of killed recorders remain in tracefs"
+            in done.stdout)
     assert killed in left_probes()
     done = run_precord("--doctor", "--clean", stdout=subprocess.PIPE)
     assert b"ok    removed 1 probes of killed recorders from tracefs" in done.stdout
@@ -86,9 +96,11 @@ def test_the_doctor_finds_and_removes_what_was_left(killed, run_precord):
 
 
 @needs("tracepoints")
-def test_the_next_probe_removes_what_was_left_and_nothing_else(killed, start_precord, record, workload):
+def test_the_next_probe_removes_what_was_left_and_nothing_else(killed, start_precord, record,
+                                                               workload):
     change_probes(f"p:precord_1_1_1/of_another_namespace {workload}:0x1000")
-    other = start_precord("-o", "other.data", "-e", f"uprobe:{workload}:probed value=%di:s64", "--", workload, "spin", "3000")
+    other = start_precord("-o", "other.data", "-e", f"uprobe:{workload}:probed value=%di:s64", "--",
+                          workload, "spin", "3000")
     try:
         running = wait_for(lambda: [line for line in left_probes() if f"_{other.pid}_" in line])
         run = record("-e", f"uprobe:{workload}:probed value=%di:s64", does="call 2")

@@ -44,13 +44,15 @@ CAPABILITIES = {"perfmon": 38}
 
 @pytest.fixture
 def as_user(home, workload, decode):
-    def run(*options, does="spin 100", prefix=(), capabilities=(), target=True, stdout=subprocess.DEVNULL):
+    def run(*options, does="spin 100", prefix=(), capabilities=(), target=True,
+            stdout=subprocess.DEVNULL):
         privileges = [f"--reuid={USER}", f"--regid={USER}", "--clear-groups"]
         if capabilities:
             names = ",".join(f"+cap_{CAPABILITIES[name]}" for name in capabilities)
             privileges += [f"--inh-caps={names}", f"--ambient-caps={names}"]
         (home / "perf.data").unlink(missing_ok=True)
-        command = [*prefix, "setpriv", *privileges, "./precord", "-o", "perf.data", *map(str, options)]
+        command = [*prefix, "setpriv", *privileges, "./precord", "-o", "perf.data",
+                   *map(str, options)]
         if target:
             command += ["--", str(workload), *does.split()]
         done = subprocess.run(command, cwd=home, stdout=stdout, stderr=subprocess.PIPE, timeout=60)
@@ -72,8 +74,10 @@ def test_without_options(as_user):
     assert run.returncode == 0 and len(run.samples) > 100, run.stderr
 
 
-@pytest.mark.parametrize("options", [["-g"], ["--call-graph", "dwarf"], ["-d"], ["--switch-events"], ["-s"], ["-z"],
-                                     ["--per-thread"], ["--overwrite"], ["--buildid-mmap"], ["-k", "mono"]])
+@pytest.mark.parametrize("options", [["-g"], ["--call-graph", "dwarf"], ["-d"], ["--switch-events"],
+                                     ["-s"], ["-z"],
+                                     ["--per-thread"], ["--overwrite"], ["--buildid-mmap"],
+                                     ["-k", "mono"]])
 def test_what_works_for_everybody(as_user, options):
     run = as_user(*CLOCK, *options)
     assert run.returncode == 0 and len(run.samples) > 10, run.stderr
@@ -100,14 +104,17 @@ def test_namespaces_are_forbidden(as_user):
 
 
 def test_another_users_process_is_forbidden(as_user):
-    refused(as_user(*CLOCK, "-p", os.getpid(), target=False), "another user's process", "setcap cap_")
+    refused(as_user(*CLOCK, "-p", os.getpid(), target=False), "another user's process",
+            "setcap cap_")
 
 
-@pytest.mark.skipif(not os.path.exists("/sys/bus/event_source/devices/uprobe"), reason="no PMU of probes")
+@pytest.mark.skipif(not os.path.exists("/sys/bus/event_source/devices/uprobe"),
+                    reason="no PMU of probes")
 def test_probes_are_roots(as_user, workload):
     run = as_user("-e", f"uprobe:{workload}:probed")
     refused(run, "so that a probe can be set, try: sudo precord")
-    assert f"uprobe:{workload}:probed:" in run.stderr and "setcap" not in run.stderr and "user space" not in run.stderr
+    assert (f"uprobe:{workload}:probed:" in run.stderr and "setcap" not in run.stderr
+            and "user space" not in run.stderr)
 
 
 def test_what_is_advised_is_enough(as_user, workload):
@@ -115,16 +122,18 @@ def test_what_is_advised_is_enough(as_user, workload):
     assert run.returncode == 0 and run.count("NAMESPACES"), run.stderr
     other = subprocess.Popen([str(workload), "spin", "100000"])
     try:
-        run = as_user(*CLOCK, "-p", other.pid, "--duration", "0.1", target=False, capabilities=["perfmon"])
+        run = as_user(*CLOCK, "-p", other.pid, "--duration", "0.1", target=False,
+                      capabilities=["perfmon"])
     finally:
         other.kill()
         other.wait()
     assert run.returncode == 0 and run.samples, run.stderr
 
 
-@pytest.mark.parametrize("event, name", [("cpu-clock", "cpu-clock:u"), ("cpu-clock:p", "cpu-clock:pu"),
-                                         ("cpu-clock/period=1000000/", "cpu-clock/period=1000000/u"),
-                                         ("mem:0x1000:rw", "mem:0x1000:rw:u")])
+@pytest.mark.parametrize("event, name",
+                         [("cpu-clock", "cpu-clock:u"), ("cpu-clock:p", "cpu-clock:pu"),
+                          ("cpu-clock/period=1000000/", "cpu-clock/period=1000000/u"),
+                          ("mem:0x1000:rw", "mem:0x1000:rw:u")])
 def test_events_of_user_space_are_called_so(as_user, event, name):
     run = as_user("-e", event)
     assert run.returncode == 0 and run.document["attrs"][0]["name"] == name
@@ -135,7 +144,8 @@ def tracefs_put_back():
     """The group and mode of tracefs are of all its mounts."""
     before = TRACEFS.stat()
     yield
-    subprocess.run(["mount", "-o", f"remount,gid={before.st_gid},mode={before.st_mode & 0o7777:o}", str(TRACEFS)], check=True)
+    subprocess.run(["mount", "-o", f"remount,gid={before.st_gid},mode={before.st_mode & 0o7777:o}",
+                    str(TRACEFS)], check=True)
 
 
 @needs("tracefs")
@@ -145,15 +155,18 @@ def test_the_advice_for_tracepoints_is_enough(as_user, home, tmp_path, tracefs_p
     refusal = as_user("-e", "sched:sched_switch")
     assert refusal.returncode == 2 and len(refusal.stderr.splitlines()) == 1
     advice = refusal.stderr.strip().partition(" Try: ")[2]
-    assert f"try: {advice}" in as_user("--doctor", target=False, stdout=subprocess.PIPE).done.stdout.decode()
+    assert (f"try: {advice}"
+            in as_user("--doctor", target=False, stdout=subprocess.PIPE).done.stdout.decode())
     sudo = tmp_path / "sudo"
     sudo.write_text('#!/bin/sh\nexec "$@"\n')
     sudo.chmod(0o755)
-    subprocess.run(["sh", "-ec", advice], env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}, check=True)
+    subprocess.run(["sh", "-ec", advice],
+                   env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}, check=True)
     run = as_user("-e", "sched:sched_switch", does="switch 20")
     assert run.returncode == 0 and len(run.samples) >= 20, run.stderr
     assert "prev_comm" in run.samples[0]["raw"]["tracepoint"]["fields"]
-    assert "ok    tracepoints\n" in as_user("--doctor", target=False, stdout=subprocess.PIPE).done.stdout.decode()
+    assert ("ok    tracepoints\n"
+            in as_user("--doctor", target=False, stdout=subprocess.PIPE).done.stdout.decode())
 
 
 def test_a_capability_is_enough(as_user):
@@ -190,7 +203,8 @@ def test_few_files_may_be_open(as_user):
     run = as_user("-e", "cpu-clock:u,task-clock:u,faults:u,cs:u,minor-faults:u,major-faults:u",
                   prefix=["prlimit", "--nofile=12:12"])
     refused(run, "EMFILE", "ulimit -n")
-    assert as_user("-e", "cpu-clock:u,faults:u,cs:u", prefix=["prlimit", "--nofile=9:64"]).returncode == 0
+    assert as_user("-e", "cpu-clock:u,faults:u,cs:u",
+                   prefix=["prlimit", "--nofile=9:64"]).returncode == 0
 
 
 @pytest.mark.skipif(not shutil.which("unshare"), reason="no unshare")
@@ -198,8 +212,10 @@ def test_in_a_pid_namespace(workload, tmp_path, decode):
     inside = ["unshare", "--pid", "--fork", "--mount-proc"]
     if subprocess.run([*inside, "true"], stderr=subprocess.DEVNULL).returncode:
         pytest.skip("no new PID namespace")
-    done = subprocess.run([*inside, TOOLS / "precord", "-o", "perf.data", *CLOCK, "--", workload, "spin", "100"],
-                          cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, timeout=60)
+    done = subprocess.run([*inside, TOOLS / "precord", "-o", "perf.data", *CLOCK, "--", workload,
+                           "spin", "100"],
+                          cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                          timeout=60)
     assert done.returncode == 0, done.stderr.decode()
     samples = [r for r in decode(tmp_path / "perf.data")["records"] if r["type"] == "SAMPLE"]
     assert len(samples) > 30 and {s["pid"] for s in samples} <= set(range(10))
@@ -210,24 +226,30 @@ def test_the_root_of_a_user_namespace_is_an_ordinary_user(tmp_path):
     inside = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]
     if subprocess.run([*inside, "true"], stderr=subprocess.DEVNULL).returncode:
         pytest.skip("no new user namespace")
-    done = subprocess.run([*inside, TOOLS / "precord", "--doctor"], stdout=subprocess.PIPE, text=True, timeout=60)
+    done = subprocess.run([*inside, TOOLS / "precord", "--doctor"], stdout=subprocess.PIPE,
+                          text=True, timeout=60)
     assert done.returncode == 1
-    for wrong in ("ok    ring buffers of any size", "ok    probes", "ok    all capabilities", "ok    tracepoints"):
+    for wrong in ("ok    ring buffers of any size", "ok    probes", "ok    all capabilities",
+                  "ok    tracepoints"):
         assert wrong not in done.stdout
-    assert "note  CAP_PERFMON: no, CAP_SYS_ADMIN (to see BPF programs): no, CAP_IPC_LOCK: no\n" in done.stdout
+    assert ("note  CAP_PERFMON: no, CAP_SYS_ADMIN (to see BPF programs): no, CAP_IPC_LOCK: no\n"
+            in done.stdout)
     assert "root of a user namespace" in done.stdout
 
 
 @needs("tracefs")
 def test_a_list_that_is_empty_for_lack_of_a_right_says_so(as_user):
     done = as_user("--list", "sched:*", target=False, stdout=subprocess.PIPE).done
-    assert done.returncode == 3 and done.stderr.count(b"\n") == 1 and b"Try: sudo mount" in done.stderr
+    assert (done.returncode == 3 and done.stderr.count(b"\n") == 1
+            and b"Try: sudo mount" in done.stderr)
     assert b"'sched:*'" in done.stderr
 
 
 @needs("tracefs")
-@pytest.mark.parametrize("event, said", [("cylces:u", "there is no event 'cylces:u'; did you mean 'cycles'?"),
-                                         ("mysystem:b", "tracepoint 'mysystem:b': tracefs can't be read (EACCES)")])
+@pytest.mark.parametrize("event, said",
+                         [("cylces:u", "there is no event 'cylces:u'; did you mean 'cycles'?"),
+                          ("mysystem:b",
+                           "tracepoint 'mysystem:b': tracefs can't be read (EACCES)")])
 def test_a_misspelt_event_is_no_tracepoint_that_is_out_of_reach(as_user, event, said):
     done = as_user("--dry-run", "-e", event).done
     assert done.returncode == 2 and said in done.stderr.decode()
@@ -244,13 +266,14 @@ def hidden_symbols():
 
 @pytest.mark.parametrize("event, said", [("cpu-clock", 1), ("cpu-clock:u", 0)])
 def test_hidden_symbols_of_the_kernel_are_said(hidden_symbols, tmp_path, event, said):
-    done = subprocess.run([TOOLS / "precord", "-e", event, "-F", "100", "--", "true"], cwd=tmp_path, stderr=subprocess.PIPE,
-                          stdout=subprocess.DEVNULL, text=True, timeout=60)
+    done = subprocess.run([TOOLS / "precord", "-e", event, "-F", "100", "--", "true"], cwd=tmp_path,
+                          stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, timeout=60)
     assert done.returncode == 0 and done.stderr.count("kernel.kptr_restrict is 2") == said
 
 
 def test_under_sudo_the_file_is_the_users(home, workload):
     environment = dict(os.environ, SUDO_UID=str(USER), SUDO_GID=str(USER))
-    subprocess.run([TOOLS / "precord", "-q", "-o", "perf.data", *CLOCK, "--", workload, "spin", "5"], cwd=home,
+    subprocess.run([TOOLS / "precord", "-q", "-o", "perf.data", *CLOCK, "--", workload, "spin",
+                    "5"], cwd=home,
                    env=environment, check=True, timeout=60)
     assert (home / "perf.data").stat().st_uid == USER

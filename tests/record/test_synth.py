@@ -1,6 +1,8 @@
-"""Synthesized records and the description of the machine: existing tasks, feature sections, build ids, --list, --doctor.
+"""Synthesized records and the description of the machine: existing tasks, feature sections, build
+ids, --list, --doctor.
 
-tests/c/synthesise.c writes them without a recording; they are compared with those of perf on the same machine.
+tests/c/synthesise.c writes them without a recording; they are compared with those of perf on the
+same machine.
 """
 import os
 import random
@@ -22,7 +24,8 @@ from rights import need
 
 TIMEOUT = 60
 KERNEL, TASKS, MAPS, DATA, BUILD_IDS, NAMESPACES, CGROUPS, BPF = (1 << bit for bit in range(8))
-ROOMS = ("base", "bpf", "buildid", "capture", "event", "hostinfo", "inform", "output", "synth", "target")
+ROOMS = ("base", "bpf", "buildid", "capture", "event", "hostinfo", "inform", "output", "synth",
+         "target")
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="records Linux")
 
@@ -33,11 +36,11 @@ def synthesise(tmp_path_factory):
     target = tmp_path_factory.mktemp("synthesise") / "synthesise"
     target.parent.chmod(0o755)
     sources = [path for room in ROOMS for path in sorted((ROOT / "record" / room).glob("*.c"))]
-    command = [os.environ.get("CC") or "cc", "-std=gnu11", "-g", "-D_GNU_SOURCE", '-DPD_VERSION="0"',
-               "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined",
-               f"-I{ROOT}/record", f"-I{ROOT}/tools", f"-I{ROOT}/libdecode/include", "-o", target,
-               ROOT / "tests" / "c" / "synthesise.c", *sources, BUILD / "shared.a", BUILD / "libdecode.a",
-               "-lpthread", *RECORD_LIBRARIES]
+    command = [os.environ.get("CC") or "cc", "-std=gnu11", "-g", "-D_GNU_SOURCE",
+               '-DPD_VERSION="0"', "-fsanitize=address,undefined",
+               "-fno-sanitize-recover=undefined", f"-I{ROOT}/record", f"-I{ROOT}/tools",
+               f"-I{ROOT}/libdecode/include", "-o", target, ROOT / "tests" / "c" / "synthesise.c",
+               *sources, BUILD / "shared.a", BUILD / "libdecode.a", "-lpthread", *RECORD_LIBRARIES]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert done.returncode == 0, done.stdout
     return target
@@ -48,8 +51,8 @@ def run(synthesise, tmp_path, decode):
     """Function: synthesise with these arguments; the decoded file and what was printed."""
     def call(*args):
         path = tmp_path / f"{len(list(tmp_path.iterdir()))}.data"
-        done = subprocess.run([synthesise, path, *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              text=True, timeout=TIMEOUT)
+        done = subprocess.run([synthesise, path, *map(str, args)], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, timeout=TIMEOUT)
         assert done.returncode == 0 and not done.stderr, done.stderr
         document = decode(path, "--blobs", "full")
         assert not document["errors"]
@@ -62,8 +65,9 @@ def perf_record(perf, tmp_path, decode):
     """Function: what perf record writes with these arguments, decoded."""
     def call(*args):
         path = tmp_path / f"perf{len(list(tmp_path.iterdir()))}.data"
-        done = subprocess.run([perf, "record", "-q", "-o", path, *map(str, args)], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True, timeout=TIMEOUT)
+        done = subprocess.run([perf, "record", "-q", "-o", path, *map(str, args)],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              timeout=TIMEOUT)
         if done.returncode != 0:
             pytest.skip(f"perf record {' '.join(map(str, args))}: {done.stderr.strip()}")
         return decode(path, "--blobs", "full"), path
@@ -99,7 +103,8 @@ def synthesised(document, *types, pid=None):
         if record["type"] == "FINISHED_INIT":
             return found
         if record["type"] in types and pid in (None, record.get("pid")):
-            found.append({key: value for key, value in record.items() if key not in LEFT_OUT + ("size",)})
+            found.append({key: value for key, value in record.items()
+                          if key not in LEFT_OUT + ("size",)})
     raise AssertionError("no FINISHED_INIT")
 
 
@@ -108,8 +113,10 @@ def needs_root():
 
 
 def without_made_up_pmu(features):
-    """perf 6.12 shows a PMU "cpu" without capabilities where the kernel has no PMU of the cpus; 6.1 does not."""
-    if not os.path.exists("/sys/bus/event_source/devices/cpu") and features.get("CPU_PMU_CAPS") == []:
+    """perf 6.12 shows a PMU "cpu" without capabilities where the kernel has no PMU of the cpus; 6.1
+    does not."""
+    if (not os.path.exists("/sys/bus/event_source/devices/cpu")
+        and features.get("CPU_PMU_CAPS") == []):
         del features["CPU_PMU_CAPS"]
         features["PMU_MAPPINGS"].remove({"type": 4, "name": "cpu"})
     return features
@@ -137,7 +144,8 @@ def test_every_feature_as_perf_has_it(run, perf_record):
 def test_clock_data_is_one_moment(run):
     document, _, _ = run()
     clocks = document["features"]["CLOCK_DATA"]
-    behind = time.time_ns() - time.monotonic_ns() - (clocks["wall_clock_ns"] - clocks["clockid_time_ns"])
+    behind = (time.time_ns() - time.monotonic_ns()
+              - (clocks["wall_clock_ns"] - clocks["clockid_time_ns"]))
     assert abs(behind) < 50_000_000
 
 
@@ -168,7 +176,8 @@ def test_a_pipe_has_the_same_features(run):
     for name in found:
         if name not in ("CLOCK_DATA", "NUMA_TOPOLOGY", "CMDLINE", "EVENT_DESC"):
             assert found[name] == file["features"][name], name
-    assert [record["data_size"] % 8 for record in pipe["records"] if record["type"] == "HEADER_TRACING_DATA"] == [0]
+    assert [record["data_size"] % 8 for record in pipe["records"]
+            if record["type"] == "HEADER_TRACING_DATA"] == [0]
 
 
 TREE = """
@@ -197,7 +206,8 @@ def test_all_tasks_as_perf_has_them(run, perf_record, running):
             mine = synthesised(ours, *types, pid=tree.pid)
             assert mine == synthesised(theirs, *types, pid=tree.pid)
             assert mine
-        assert [record["comm"] for record in synthesised(ours, "COMM", pid=tree.pid)][1:] == ["one", "two"]
+        assert ([record["comm"] for record in synthesised(ours, "COMM", pid=tree.pid)][1:]
+                == ["one", "two"])
         for document in ours, theirs:
             assert stayed <= {record["pid"] for record in synthesised(document, "COMM")}
         assert synthesised(ours, "MMAP")[:1] == synthesised(theirs, "MMAP")[:1]
@@ -214,7 +224,8 @@ def test_threads_that_were_asked_for(run, running):
     tree = running(TREE)
     tids = sorted(map(int, os.listdir(f"/proc/{tree.pid}/task")))
     document, _, _ = run(*tids[1:])
-    entries = next(record["entries"] for record in document["records"] if record["type"] == "THREAD_MAP")
+    entries = next(record["entries"] for record in document["records"]
+                   if record["type"] == "THREAD_MAP")
     assert entries == [{"pid": tids[1], "comm": "one"}, {"pid": tids[2], "comm": "two"}]
     assert not synthesised(document, "FORK")
     comms = synthesised(document, "COMM")
@@ -258,7 +269,8 @@ def exact(record):
 
 def test_hostile_names(run, running, tmp_path):
     needs_root()
-    names = [b"new\nline", b"sp ace", b"digits\\012", b"\xff\xfe", b"so (deleted)", b" lead", b"trail ", b"removed"]
+    names = [b"new\nline", b"sp ace", b"digits\\012", b"\xff\xfe", b"so (deleted)", b" lead",
+             b"trail ", b"removed"]
     process = running(HOSTILE, tmp_path, *(name.hex() for name in names))
     for who in (process.pid,), ("all",):
         document, _, _ = run(*who)
@@ -280,28 +292,31 @@ def test_data_maps_are_marked(run):
 
 
 def gnu_build_id(path):
-    notes = subprocess.run(["readelf", "-n", path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+    notes = subprocess.run(["readelf", "-n", path], stdout=subprocess.PIPE,
+                           stderr=subprocess.DEVNULL, text=True).stdout
     found = re.search(r"Build ID: ([0-9a-f]+)", notes)
     return found and found.group(1)
 
 
 def build_ids(synthesise, paths):
-    done = subprocess.run([synthesise, "buildid", *paths], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          timeout=TIMEOUT)
+    done = subprocess.run([synthesise, "buildid", *paths], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=TIMEOUT)
     assert done.returncode == 0 and not done.stderr, done.stderr[-3000:]
     return done.stdout.split("\n")[:-1]
 
 
 def note(name, kind, content, align=4):
     pad = lambda part: part + bytes(-len(part) % align)
-    return pad(struct.pack("=III", len(name), len(content), kind) + name.ljust(-(-len(name) // 4) * 4, b"\0")) + pad(content)
+    return pad(struct.pack("=III", len(name), len(content), kind)
+               + name.ljust(-(-len(name) // 4) * 4, b"\0")) + pad(content)
 
 
 def elf(notes, align=4, kind=4):
     """An ELF file of one segment."""
     header = b"\x7fELF" + bytes([2, 1 if sys.byteorder == "little" else 2, 1]) + bytes(9)
     header += struct.pack("=HHIQQQIHHHHHH", 3, 62, 1, 0, 64, 0, 0, 64, 56, 1, 0, 0, 0)
-    return header + struct.pack("=IIQQQQQQ", kind, 4, 120, 120, 120, len(notes), len(notes), align) + notes
+    return (header + struct.pack("=IIQQQQQQ", kind, 4, 120, 120, 120, len(notes), len(notes), align)
+            + notes)
 
 
 def test_build_id_of_a_file(synthesise, tmp_path):
@@ -336,16 +351,19 @@ def small_elf(order, bits, sections):
     kind = 7 if sections else 4
     table = bytes(entry)       # the first is another
     if bits == 64:
-        table += (struct.pack(order + "IIQQQQIIQQ", 0, kind, 0, 0, where, len(notes), 0, 0, 4, 0) if sections else
+        table += (struct.pack(order + "IIQQQQIIQQ", 0, kind, 0, 0, where, len(notes), 0, 0, 4, 0)
+                  if sections else
                   struct.pack(order + "IIQQQQQQ", kind, 4, where, 0, 0, len(notes), len(notes), 4))
     else:
-        table += (struct.pack(order + "IIIIIIIIII", 0, kind, 0, 0, where, len(notes), 0, 0, 4, 0) if sections else
+        table += (struct.pack(order + "IIIIIIIIII", 0, kind, 0, 0, where, len(notes), 0, 0, 4, 0)
+                  if sections else
                   struct.pack(order + "IIIIIIII", kind, where, 0, 0, len(notes), len(notes), 4, 4))
     at = 6000 if sections else header
     places = (0, at) if sections else (at, 0)
     ends = (0, 0, entry, 2, 0) if sections else (entry, 2, 0, 0, 0)
     head = b"\x7fELF" + bytes([2 if bits == 64 else 1, data, 1]) + bytes(9)
-    head += struct.pack(order + ("HHIQQQIHHHHHH" if bits == 64 else "HHIIIIIHHHHHH"), 1, 21, 1, 0, *places, 0, header, *ends)
+    head += struct.pack(order + ("HHIQQQIHHHHHH" if bits == 64 else "HHIIIIIHHHHHH"), 1, 21, 1, 0,
+                        *places, 0, header, *ends)
     assert len(head) == header
     whole = bytearray(7000)
     for offset, part in ((0, head), (at, table), (where, notes)):
@@ -361,14 +379,16 @@ def test_build_id_of_any_machines_file(synthesise, tmp_path):
                 paths.append(tmp_path / f"{'le' if order == '<' else 'be'}{bits}{sections}")
                 paths[-1].write_bytes(small_elf(order, bits, sections))
     assert build_ids(synthesise, paths) == [bytes(range(20)).hex()] * 8
-    assert [gnu_build_id(path) for path in paths if "True" not in path.name] == [bytes(range(20)).hex()] * 4
+    assert ([gnu_build_id(path) for path in paths if "True" not in path.name]
+            == [bytes(range(20)).hex()] * 4)
 
 
 def test_build_id_far_behind_the_header(synthesise, tmp_path):
     """As tools leave it that move the program headers and the notes to the end of a large file."""
     identity = bytes(range(1, 21))
     content = note(b"GNU\0", 3, identity)
-    header, entry = elf(content)[:64], struct.pack("=IIQQQQQQ", 4, 4, 200 << 20, 0, 0, len(content), len(content), 4)
+    header, entry = elf(content)[:64], struct.pack("=IIQQQQQQ", 4, 4, 200 << 20, 0, 0, len(content),
+                                                   len(content), 4)
     with open(tmp_path / "large", "wb") as file:
         file.write(header[:32] + struct.pack("=Q", 100 << 20) + header[40:])
         file.seek(100 << 20)
@@ -378,12 +398,14 @@ def test_build_id_far_behind_the_header(synthesise, tmp_path):
     assert build_ids(synthesise, [tmp_path / "large"]) == [identity.hex()]
 
 
-@pytest.mark.parametrize("shnum, first_size", [(0, 1 << 24), (65535, 0)], ids=["in section 0", "in the header"])
+@pytest.mark.parametrize("shnum, first_size", [(0, 1 << 24), (65535, 0)],
+                         ids=["in section 0", "in the header"])
 def test_a_file_of_many_sections_costs_little(synthesise, tmp_path, shnum, first_size):
     """libelf would allocate 4 GB for the first.."""
     header = struct.pack("=HHIQQQIHHHHHH", 3, 62, 1, 0, 0, 8192, 0, 64, 56, 0, 64, shnum, 0)
     with open(tmp_path / "many", "wb") as file:
-        file.write(b"\x7fELF" + bytes([2, 1 if sys.byteorder == "little" else 2, 1]) + bytes(9) + header)
+        file.write(b"\x7fELF" + bytes([2, 1 if sys.byteorder == "little" else 2, 1]) + bytes(9)
+                   + header)
         file.seek(8192 + 32)
         file.write(struct.pack("=Q", 1 << 24))
         file.truncate(8192 + (64 << 24))
@@ -393,7 +415,8 @@ def test_a_file_of_many_sections_costs_little(synthesise, tmp_path, shnum, first
 
 def test_what_has_no_build_id(synthesise, tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    assert build_ids(synthesise, [tmp_path, tmp_path / "pipe", "/dev/zero", tmp_path / "absent"]) == [""] * 4
+    assert (build_ids(synthesise, [tmp_path, tmp_path / "pipe", "/dev/zero", tmp_path / "absent"])
+            == [""] * 4)
 
 
 def test_damaged_files_give_some_build_id_or_none(synthesise, tmp_path):
@@ -403,7 +426,8 @@ def test_damaged_files_give_some_build_id_or_none(synthesise, tmp_path):
     for i in range(300):
         content = bytearray(whole[:chance.randrange(64, len(whole))] if i % 3 == 0 else whole)
         for _ in range(chance.randrange(1, 20)):
-            content[chance.randrange(64 if i % 2 else min(len(content), 1200))] = chance.randrange(256)
+            content[chance.randrange(64 if i % 2 else min(len(content), 1200))] = chance.randrange(
+                256)
         paths.append(tmp_path / str(i))
         paths[-1].write_bytes(content)
     assert len(build_ids(synthesise, paths)) == 300
@@ -425,9 +449,11 @@ def test_build_ids_in_maps(run):
 def test_build_id_of_the_kernels_map_as_perf_has_it(run, perf_record):
     needs_root()
     def kernel_map(document):
-        return next(({key: record.get(key) for key in ("misc", "pid", "tid", "addr", "pgoff", "prot", "flags",
-                                                        "build_id", "filename")}
-                     for record in document["records"] if record.get("filename", "").startswith("[kernel.kallsyms]")), None)
+        return next(({key: record.get(key)
+                      for key in ("misc", "pid", "tid", "addr", "pgoff", "prot", "flags",
+                                   "build_id", "filename")}
+                     for record in document["records"]
+                     if record.get("filename", "").startswith("[kernel.kallsyms]")), None)
     mine = kernel_map(run(f"what={KERNEL | BUILD_IDS}")[0])
     theirs = kernel_map(perf_record("-e", "dummy", "--buildid-mmap", "--", "true")[0])
     assert mine == theirs and mine["build_id"]
@@ -441,7 +467,8 @@ def test_namespaces_and_cgroups_as_perf_has_them(run, perf_record, running):
     except subprocess.TimeoutExpired:
         pytest.skip("perf takes too long")
     ours, _, _ = run("all", f"what={TASKS | NAMESPACES | CGROUPS}")
-    assert synthesised(ours, "NAMESPACES", pid=tree.pid) == synthesised(theirs, "NAMESPACES", pid=tree.pid)
+    assert (synthesised(ours, "NAMESPACES", pid=tree.pid)
+            == synthesised(theirs, "NAMESPACES", pid=tree.pid))
     assert synthesised(ours, "NAMESPACES", pid=tree.pid)
     assert synthesised(ours, "CGROUP") == synthesised(theirs, "CGROUP")
 
@@ -455,12 +482,14 @@ def test_bpf_programs_as_perf_has_them(run, perf_record):
         assert synthesised(ours, "KSYMBOL") == [record for record in synthesised(theirs, "KSYMBOL")
                                                 if record["name"].startswith("bpf_prog_")]
         assert synthesised(ours, "BPF_EVENT") == synthesised(theirs, "BPF_EVENT")
-        assert {record["name"].split("_", 3)[3] for record in synthesised(ours, "KSYMBOL")} >= set(names)
+        assert {record["name"].split("_", 3)[3] for record in synthesised(ours, "KSYMBOL")} >= set(
+            names)
     ours, theirs = ours["features"], theirs["features"]
     assert ours["BPF_BTF"] == theirs["BPF_BTF"] and len(ours["BPF_BTF"]) == 1
     assert len(ours["BPF_PROG_INFO"]) == len(theirs["BPF_PROG_INFO"])
     for mine, other in zip(ours["BPF_PROG_INFO"], theirs["BPF_PROG_INFO"]):
-        for key in "id", "tag", "name", "jited_prog_len", "nr_jited_ksyms", "nr_func_info", "btf_id", "load_time":
+        for key in ("id", "tag", "name", "jited_prog_len", "nr_jited_ksyms", "nr_func_info",
+                    "btf_id", "load_time"):
             assert mine["info"][key] == other["info"][key], key
         for key, value in mine["data"].items():
             if key != "padding":
@@ -487,7 +516,8 @@ def test_bpf_dispatchers_as_perf_has_them(run, perf_record, running):
     ours, _, _ = run("all")
     process.kill()
     assert synthesised(ours, "KSYMBOL") == synthesised(theirs, "KSYMBOL")
-    dispatchers = [record for record in synthesised(ours, "KSYMBOL") if record["name"].startswith("bpf_dispatcher_")]
+    dispatchers = [record for record in synthesised(ours, "KSYMBOL")
+                   if record["name"].startswith("bpf_dispatcher_")]
     assert dispatchers and all(record["len"] == os.sysconf("SC_PAGESIZE") for record in dispatchers)
 
 
@@ -503,7 +533,8 @@ def test_time_conv_where_the_kernel_has_a_clock_for_it(run):
     document, _, _ = run("clock")
     records = [record for record in document["records"] if record["type"] == "TIME_CONV"]
     assert len(records) == 1
-    assert (records[0]["time_shift"], records[0]["time_mult"], records[0]["time_zero"]) == (31, 5, 9)
+    assert ((records[0]["time_shift"], records[0]["time_mult"], records[0]["time_zero"])
+            == (31, 5, 9))
     assert records[0]["cap_user_time_zero"] == 1
 
 
@@ -553,8 +584,10 @@ def test_tasks_that_vanish_meanwhile(run, running):
 
 
 def written_build_ids(document):
-    """By file, without the size of the record: perf 6.1 pads the name to 64 bytes, perf 6.12 to 8."""
-    items = {(item["filename"], item["build_id"]): item for item in document["features"]["BUILD_ID"]}
+    """By file, without the size of the record: perf 6.1 pads the name to 64 bytes, perf 6.12 to
+    8."""
+    items = {(item["filename"], item["build_id"]): item
+             for item in document["features"]["BUILD_ID"]}
     for item in items.values():
         name = len(item["filename"].encode()) + 1
         assert item.pop("size") in (36 + -(-name // 64) * 64, 36 + -(-name // 8) * 8)
@@ -574,9 +607,11 @@ def all_see_the_same_files():
 
 def test_build_ids_of_what_was_hit(run, perf_record):
     needs_root()
-    # What a process had mapped that has ended, in another mount namespace, perf looks for in its own.
+    # What a process had mapped that has ended, in another mount namespace, perf looks for in its
+    # own.
     all_tasks = ["-a"] if all_see_the_same_files() else []
-    theirs, path = perf_record("-e", "cpu-clock", *all_tasks, "--", sys.executable, "-c", "sum(range(3000000))")
+    theirs, path = perf_record("-e", "cpu-clock", *all_tasks, "--", sys.executable, "-c",
+                               "sum(range(3000000))")
     ours, printed, _ = run(f"buildids={path}")
     mine = written_build_ids(ours)
     assert mine == written_build_ids(theirs)
@@ -619,11 +654,11 @@ def test_what_is_no_recording_gives_no_build_ids(run, tmp_path, content):
 
 def test_perf_reads_it_without_a_warning(run, perf):
     _, _, path = run("all", f"what={0xff}")
-    done = subprocess.run([perf, "report", "-i", path, "--stats"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True)
+    done = subprocess.run([perf, "report", "-i", path, "--stats"], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True)
     assert not re.search("warning|unknown|invalid|failed", done.stderr, re.IGNORECASE), done.stderr
-    done = subprocess.run([perf, "report", "-i", path, "--header-only"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True)
+    done = subprocess.run([perf, "report", "-i", path, "--header-only"], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True)
     assert done.returncode == 0 and not done.stderr
     assert "# perf version : precord 1.2.3" in done.stdout
 
@@ -632,8 +667,10 @@ def as_user(program, *args):
     needs_root()
     if not shutil.which("setpriv"):
         pytest.skip("no setpriv")
-    return subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", program,
-                           *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=TIMEOUT)
+    return subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+                           "--inh-caps=-all", program,
+                           *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          timeout=TIMEOUT)
 
 
 @pytest.fixture
@@ -650,7 +687,8 @@ def for_users(synthesise):
 
 def test_list(synthesise):
     def lines(*args):
-        done = subprocess.run([synthesise, "list", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        done = subprocess.run([synthesise, "list", *args], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True)
         assert not done.stderr
         return done.stdout.splitlines()
     everything = lines()
@@ -665,7 +703,8 @@ def test_list(synthesise):
     if os.geteuid() == 0 and os.path.isdir("/sys/kernel/tracing/events/sched"):
         assert "sched:sched_switch" in names
         found = [line.strip() for line in lines("sched:sched_w*") if line.startswith("  ")]
-        assert "sched:sched_wakeup" in found and all(name.startswith("sched:sched_w") for name in found)
+        assert "sched:sched_wakeup" in found and all(name.startswith("sched:sched_w")
+                                                     for name in found)
 
 
 def test_list_for_a_user_says_what_is_closed(for_users):
@@ -677,7 +716,8 @@ def test_list_for_a_user_says_what_is_closed(for_users):
 
 def test_doctor_is_content_with_root(synthesise):
     needs_root()
-    done = subprocess.run([synthesise, "doctor"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    done = subprocess.run([synthesise, "doctor"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True)
     states = {line.split()[0] for line in done.stdout.splitlines() if not line.startswith(" ")}
     assert states <= {"ok", "note", "no"} and not done.stderr
     assert (done.returncode == 1) == ("no" in states)
@@ -712,7 +752,8 @@ def test_a_recording_has_the_features_that_perf_gives_it(record, perf_record):
     ours = record("-e", "sched:sched_switch", "-k", "mono", "-a").document["features"]
     assert set(without_made_up_pmu(theirs["features"])) <= set(ours)
     formats = [system["formats"] for system in ours["TRACING_DATA"]["systems"]]
-    assert formats == [system["formats"] for system in theirs["features"]["TRACING_DATA"]["systems"]]
+    assert formats == [system["formats"]
+                       for system in theirs["features"]["TRACING_DATA"]["systems"]]
     assert ours["VERSION"].startswith("precord ")
 
 

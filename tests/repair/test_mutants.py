@@ -1,4 +1,5 @@
-"""scripts/mutants, which makes the table of damaged files: it runs and counts; pdecode neither crashes nor hangs."""
+"""scripts/mutants, which makes the table of damaged files: it runs and counts; pdecode neither
+crashes nor hangs."""
 import json
 import shutil
 import subprocess
@@ -7,12 +8,12 @@ import pytest
 
 from conftest import ROOT, TOOLS
 
-COUNT = 25      # one of each file and each way of damage
+COUNT = 25      # one of each file and kind of damage
 
 
 @pytest.fixture(scope="module")
 def said(tmp_path_factory):
-    """What it printed, what it wrote."""
+    """Its output, and the file that it wrote."""
     if not shutil.which("perf"):
         pytest.skip("perf is not here")
     numbers = tmp_path_factory.mktemp("mutants") / "mutants.json"
@@ -42,7 +43,7 @@ def test_pdecode_recovers(said):
 
 
 def test_perf_is_read_right(said):
-    """Of single bits in the data perf too shows nearly all: or its output is not understood."""
+    """perf shows nearly all records if single bits change; otherwise its output is misread."""
     for tool in ("perf script", "perf report -D", "perf data convert --to-json"):
         bits = [run for run in said[1]["runs"] if run["tool"] == tool and run["way"] == "bit"]
         intact = sum(run["samples_intact"] for run in bits)

@@ -1,5 +1,5 @@
-"""prepair: the readable part of a damaged recording becomes a file that perf accepts; nothing else is lost, the original is not
-changed."""
+"""prepair: the readable part of a damaged recording becomes a file that perf accepts; nothing else
+is lost, the original is not changed."""
 import gzip
 import json
 import os
@@ -25,15 +25,17 @@ KINDS = ["01-basic", "02-callgraph-fp", "12-tracepoints", "16-zstd", "18-pipe", 
 @pytest.fixture
 def prepair():
     def run(*args, **options):
-        done = subprocess.run([TOOLS / "prepair", *map(str, args)], capture_output=True, timeout=60, **options)
-        assert done.returncode >= 0 and done.returncode != SANITIZER_REPORT, done.stderr.decode(errors="replace")
+        done = subprocess.run([TOOLS / "prepair", *map(str, args)], capture_output=True, timeout=60,
+                              **options)
+        assert (done.returncode >= 0
+                and done.returncode != SANITIZER_REPORT), done.stderr.decode(errors="replace")
         return done
     return run
 
 
 @pytest.fixture(scope="module")
 def records(decode):
-    """Function: (type, everything but its place) of each record that is no wrapping."""
+    """Function: (type, everything but its place) of each record other than COMPRESSED."""
     def of(path):
         found = []
         for record in decode(path)["records"]:
@@ -56,8 +58,10 @@ def test_an_intact_file(name, prepair, records, decode, tmp_path, perf):
     document = decode(fixed)
     assert document["errors"] == [] and document["file"]["complete"] is True
     features = decode(source)["features"]
-    assert document["features"] == {key: value for key, value in features.items() if key != "COMPRESSED"}
-    assert [attr["attr"] for attr in document["attrs"]] == [attr["attr"] for attr in decode(source)["attrs"]]
+    assert document["features"] == {key: value for key, value in features.items()
+                                    if key != "COMPRESSED"}
+    assert [attr["attr"] for attr in document["attrs"]] == [attr["attr"]
+                                                            for attr in decode(source)["attrs"]]
     assert stats(perf, fixed) == stats(perf, source)
 
 
@@ -73,19 +77,22 @@ def test_a_directory(name, prepair, decode, tmp_path, perf):
 
 @pytest.mark.parametrize("name", ["data", "data.1", "data.9", "fixed"])
 def test_output_inside_the_input(name, prepair, tmp_path):
-    """The input is never touched: a directory's files neither."""
+    """The input is never changed, nor are the files of a directory."""
     source = tmp_path / "in"
     shutil.copytree(PERF / "20-threads.data", source)
     before = {path.name: path.read_bytes() for path in source.iterdir()}
     done = prepair("-o", source / name, source)
-    assert (done.returncode, done.stderr.strip()) == (2, f"prepair: {source / name}: is inside the input".encode())
+    assert (done.returncode, done.stderr.strip()) == (2,
+                                                      f"prepair: {source / name}: is inside the "
+                                                      "input".encode())
     assert {path.name: path.read_bytes() for path in source.iterdir()} == before
     done = subprocess.run([TOOLS / "prepair", "-o", name, "."], cwd=source, capture_output=True)
-    assert done.returncode == 2 and {path.name: path.read_bytes() for path in source.iterdir()} == before
+    assert (done.returncode == 2 and {path.name: path.read_bytes() for path in source.iterdir()}
+            == before)
 
 
 def test_killed(prepair, records, tmp_path, perf):
-    """The header's size of the data is 0, and there are no features."""
+    """The data size in the header is 0, and there are no features."""
     source, fixed = PERF / "01-basic.data", tmp_path / "fixed.data"
     data = bytearray(source.read_bytes())
     offset, size = struct.unpack_from("<QQ", data, 40)
@@ -123,7 +130,7 @@ def test_cut_off_anywhere(name, prepair, records, run_pdecode, tmp_path, perf):
 
 @pytest.mark.parametrize("name", KINDS)
 def test_random_bytes_changed(name, prepair, run_pdecode, decode, tmp_path, perf):
-    """perf takes what comes out, and it has every sample that is intact in what went in."""
+    """perf reads the output, which has all intact samples of the input."""
     source, broken, fixed = PERF / f"{name}.data", tmp_path / "broken.data", tmp_path / "fixed.data"
     data = source.read_bytes()
     draw = random.Random(name)
@@ -139,22 +146,24 @@ def test_random_bytes_changed(name, prepair, run_pdecode, decode, tmp_path, perf
         assert broken.read_bytes() == mutant
         again = run_pdecode([fixed])
         after = json.loads(again.stdout)
-        # a format's text stays as it is: the other formats are good
+        # the text of a damaged format is kept: the other formats are intact
         left = [error for error in after["errors"] if error["code"] != "FORMAT" and
                 error.get("field") != "raw.tracepoint"]
         assert left == [], i
-        damaged = sum(error["code"] in ("TRUNCATED", "COUNT", "NO_ATTR") for error in before["errors"])
+        damaged = sum(error["code"] in ("TRUNCATED", "COUNT", "NO_ATTR")
+                      for error in before["errors"])
         samples = [document["summary"]["by_type"].get("SAMPLE", 0) for document in (before, after)]
         assert samples[0] - damaged <= samples[1] <= samples[0], i
         counted = stats(perf, fixed)
         refused += counted is None
         if counted is not None:
             assert counted.get("SAMPLE", 0) == samples[1], i
-    assert refused <= 1     # a format that only perf reads to its end (print fmt) may be damaged
+    assert refused <= 1     # only perf reads all of a format (print fmt), which may be damaged
 
 
 def test_the_report(prepair, tmp_path):
-    source, broken, fixed = PERF / "01-basic.data", tmp_path / "broken.data", tmp_path / "fixed.data"
+    source, broken, fixed = (PERF / "01-basic.data", tmp_path / "broken.data",
+                             tmp_path / "fixed.data")
     data = bytearray(source.read_bytes())
     offset = struct.unpack_from("<Q", data, 40)[0]
     size = struct.unpack_from("<H", data, offset + 6)[0]
@@ -163,7 +172,8 @@ def test_the_report(prepair, tmp_path):
     done = prepair("--json", broken, "-o", fixed)
     report = json.loads(done.stdout)
     assert done.returncode == 1
-    assert report["lost"] == {"records": 0, "bytes": size, "missing_bytes": 0, "compressed": 0, "expanded_bytes": 0,
+    assert report["lost"] == {"records": 0, "bytes": size, "missing_bytes": 0, "compressed": 0,
+                              "expanded_bytes": 0,
                               "features": []}
     assert report["errors"][0]["offset"] == offset and report["errors"][0]["skipped"] == size
     assert (report["input"], report["output"]) == (str(broken), str(fixed))
@@ -171,9 +181,10 @@ def test_the_report(prepair, tmp_path):
 
 
 @pytest.mark.parametrize("packed", ["plain", "gzip"])
-@pytest.mark.parametrize("size, records, there", [(5000, 0, 0), (5020, 1, 20), (5935, 1, 47), (5943, 0, 7), (5944, 0, 0)])
+@pytest.mark.parametrize("size, records, there",
+                         [(5000, 0, 0), (5020, 1, 20), (5935, 1, 47), (5943, 0, 7), (5944, 0, 0)])
 def test_what_the_input_ends_before(size, records, there, packed, prepair, tmp_path):
-    """5000 is between two records: all that is there is kept, and yet much is lost."""
+    """5000 is between two records: all of the input is kept, but much of the recording is lost."""
     data = (PERF / "01-basic.data").read_bytes()
     assert struct.unpack_from("<QQ", data, 40) == (264, 5680)
     cut = tmp_path / "cut"
@@ -181,20 +192,24 @@ def test_what_the_input_ends_before(size, records, there, packed, prepair, tmp_p
     done = prepair("--json", "-o", tmp_path / "fixed", cut)
     lost, missing = json.loads(done.stdout)["lost"], 264 + 5680 - size
     assert (lost["records"], lost["bytes"], lost["missing_bytes"]) == (records, there, missing)
-    said = f" kept, {records} lost; {there} bytes lost" + (f", {missing} missing at the end\n" if missing else "\n")
+    said = f" kept, {records} lost; {there} bytes lost" + (f", {missing} missing at the end\n"
+                                                           if missing else "\n")
     assert done.returncode == 1 and said in done.stderr.decode()
 
 
 def test_what_was_packed(prepair, decode, tmp_path):
-    """Of records that can't be expanded nobody knows how many were in them: they are counted apart."""
+    """The number of records in COMPRESSED ones that can't be expanded is not known: these are
+    counted separately."""
     source = PERF / "16-zstd.data"
     data = bytearray(source.read_bytes())
-    first, second = (record["offset"] for record in decode(source)["records"] if record["type"] == "COMPRESSED")
+    first, second = (record["offset"] for record in decode(source)["records"]
+                     if record["type"] == "COMPRESSED")
     broken, fixed = tmp_path / "broken", tmp_path / "fixed"
     mutant = data.copy()
     mutant[first + 9] ^= 0xff       # in the frame's header: the stream goes through both
     for damaged, count, words in ((mutant, 2, "; damaged content in 2 compressed records\n"),
-                                  (data[:second + 500], 1, "; damaged content in 1 compressed record\n")):
+                                  (data[:second + 500], 1,
+                                   "; damaged content in 1 compressed record\n")):
         broken.write_bytes(damaged)
         done = prepair("--json", "-o", fixed, broken)
         assert json.loads(done.stdout)["lost"]["compressed"] == count
@@ -203,13 +218,15 @@ def test_what_was_packed(prepair, decode, tmp_path):
 
 @pytest.mark.parametrize("where", ["README", "help"])
 def test_examples_do_on_what_is_damaged(where, tmp_path, perf):
-    """prepair exits 1 there: what follows has to be done all the same."""
+    """prepair exits 1, and the commands after it must run nevertheless."""
     text = (ROOT / "README.md").read_text() if where == "README" else \
-        subprocess.run([TOOLS / "prepair", "--help"], capture_output=True, text=True, check=True).stdout
+        subprocess.run([TOOLS / "prepair", "--help"], capture_output=True, text=True,
+                       check=True).stdout
     line, = re.findall(r"^ +(prepair -o .* perf report .*)$", text, flags=re.M)
     (tmp_path / "perf.data").write_bytes((PERF / "01-basic.data").read_bytes()[:5000])
     path = f"{TOOLS}:{os.path.dirname(perf)}:{os.environ['PATH']}"
-    done = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True, env={**os.environ, "PATH": path})
+    done = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True,
+                          env={**os.environ, "PATH": path})
     assert "records kept" in done.stderr and "# Samples: " in done.stdout
 
 
@@ -242,16 +259,21 @@ def test_a_directory_without_data(prepair, tmp_path):
     (tmp_path / "in").mkdir()
     for name in ("in", "in/"):
         done = prepair("-o", tmp_path / "out", f"{tmp_path}/{name}")
-        assert (done.returncode, done.stderr.decode()) == (3, f"prepair: {tmp_path}/{name}: contains no file `data`\n")
+        assert (done.returncode, done.stderr.decode()) == (3,
+                                                           f"prepair: {tmp_path}/{name}: contains "
+                                                           "no file `data`\n")
     done = prepair("-o", tmp_path / "out", tmp_path / "absent")
-    assert (done.returncode, done.stderr.decode()) == (3, f"prepair: {tmp_path}/absent: No such file or directory\n")
+    assert (done.returncode, done.stderr.decode()) == (3,
+                                                       f"prepair: {tmp_path}/absent: No such file "
+                                                       "or directory\n")
 
 
 def test_a_full_disk(prepair, tmp_path):
-    """Nothing is left of an output that did not fit."""
+    """An output that does not fit is removed."""
     import resource
     limit = lambda: (resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)),
-                     __import__("signal").signal(__import__("signal").SIGXFSZ, __import__("signal").SIG_IGN))
+                     __import__("signal").signal(__import__("signal").SIGXFSZ,
+                                                 __import__("signal").SIG_IGN))
     done = prepair("-o", tmp_path / "out", PERF / "50-max-size.data", preexec_fn=limit)
     assert done.returncode == 4 and b"File too large" in done.stderr
     assert list(tmp_path.iterdir()) == []
@@ -267,7 +289,8 @@ def device(path, major, minor):
     return path
 
 
-@pytest.mark.parametrize("minor, code, said", [(3, 0, b""), (7, 4, b"No space left on device")], ids=["null", "full"])
+@pytest.mark.parametrize("minor, code, said", [(3, 0, b""), (7, 4, b"No space left on device")],
+                         ids=["null", "full"])
 def test_a_device_is_written_not_replaced(minor, code, said, prepair, tmp_path):
     out = device(tmp_path / "device", 1, minor)
     done = prepair("-o", out, PERF / "01-basic.data")
@@ -322,7 +345,8 @@ def test_links_that_lead_nowhere_or_into_the_input(prepair, tmp_path):
         (tmp_path / name).symlink_to(source / name)
         done = prepair("-o", tmp_path / name, source)
         assert done.returncode == 2 and b"is inside the input" in done.stderr
-    assert sorted(path.name for path in source.iterdir()) == sorted(path.name for path in (PERF / "20-threads.data").iterdir())
+    assert (sorted(path.name for path in source.iterdir())
+            == sorted(path.name for path in (PERF / "20-threads.data").iterdir()))
 
 
 def test_to_stdout(prepair, tmp_path):
@@ -331,7 +355,8 @@ def test_to_stdout(prepair, tmp_path):
     done = prepair("--json", "-o", "-", PERF / "01-basic.data")
     assert (done.returncode, done.stdout) == (2, b"") and b"both use standard output" in done.stderr
     with open("/dev/full", "wb") as full:
-        done = subprocess.run([TOOLS / "prepair", "-o", "-", PERF / "01-basic.data"], stdout=full, stderr=subprocess.PIPE)
+        done = subprocess.run([TOOLS / "prepair", "-o", "-", PERF / "01-basic.data"], stdout=full,
+                              stderr=subprocess.PIPE)
     assert done.returncode == 4 and b"standard output: No space left on device" in done.stderr
 
 
@@ -340,16 +365,20 @@ def test_a_directory_is_no_output(name, prepair, tmp_path):
     (tmp_path / "there").mkdir()
     done = prepair("-o", f"{tmp_path}/{name}", PERF / "01-basic.data")
     assert done.returncode == 4 and b"Is a directory" in done.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["there"] and not list((tmp_path / "there").iterdir())
+    assert ([path.name for path in tmp_path.iterdir()] == ["there"]
+            and not list((tmp_path / "there").iterdir()))
 
 
 @pytest.mark.parametrize("mode, umask, old, expected", [
-    (0o600, 0o022, None, 0o600), (0o600, 0o000, None, 0o600), (0o644, 0o077, None, 0o600), (0o664, 0o022, None, 0o644),
+    (0o600, 0o022, None, 0o600), (0o600, 0o000, None, 0o600), (0o644, 0o077, None, 0o600),
+    (0o664, 0o022, None, 0o644),
     (0o755, 0o022, None, 0o644), (0o640, 0o022, None, 0o640),
-    (0o644, 0o022, 0o600, 0o600), (0o644, 0o077, 0o644, 0o644), (0o600, 0o022, 0o666, 0o600), (0o440, 0o022, 0o660, 0o640),
+    (0o644, 0o022, 0o600, 0o600), (0o644, 0o077, 0o644, 0o644), (0o600, 0o022, 0o666, 0o600),
+    (0o440, 0o022, 0o660, 0o640),
     (0o666, 0o022, 0o4755, 0o644),
 ], ids=lambda n: n if n is None else f"{n:o}")
-def test_who_could_not_read_the_recording_can_not_read_the_new_one(mode, umask, old, expected, prepair, tmp_path):
+def test_who_could_not_read_the_recording_can_not_read_the_new_one(mode, umask, old, expected,
+                                                                   prepair, tmp_path):
     source, out = tmp_path / "perf.data", tmp_path / "out"
     shutil.copyfile(PERF / "01-basic.data", source)
     source.chmod(mode)
@@ -360,7 +389,8 @@ def test_who_could_not_read_the_recording_can_not_read_the_new_one(mode, umask, 
     assert f"{stat.S_IMODE(out.stat().st_mode):o}" == f"{expected:o}"
 
 
-@pytest.mark.parametrize("mode, files, expected", [(0o700, 0o644, 0o600), (0o755, 0o600, 0o600), (0o755, 0o644, 0o644)])
+@pytest.mark.parametrize("mode, files, expected",
+                         [(0o700, 0o644, 0o600), (0o755, 0o600, 0o600), (0o755, 0o644, 0o644)])
 def test_nor_that_of_a_directory(mode, files, expected, prepair, tmp_path):
     source, out = tmp_path / "in", tmp_path / "out"
     shutil.copytree(PERF / "20-threads.data", source)
@@ -372,7 +402,8 @@ def test_nor_that_of_a_directory(mode, files, expected, prepair, tmp_path):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files to other groups")
-@pytest.mark.parametrize("mode, expected", [(0o640, 0o600), (0o664, 0o644), (0o660, 0o600)], ids=lambda n: f"{n:o}")
+@pytest.mark.parametrize("mode, expected", [(0o640, 0o600), (0o664, 0o644), (0o660, 0o600)],
+                         ids=lambda n: f"{n:o}")
 def test_the_rights_of_one_group_are_not_those_of_another(mode, expected, prepair, tmp_path):
     source, out = tmp_path / "perf.data", tmp_path / "out"
     shutil.copyfile(PERF / "01-basic.data", source)
@@ -392,7 +423,8 @@ def test_from_stdin(way, prepair, tmp_path):
     else:
         data = source.read_bytes()
         done = prepair("-", "-o", out, input=gzip.compress(data) if way == "gzip" else data)
-    assert (done.returncode, done.stderr) == (0, b"") and out.read_bytes() == (tmp_path / "expected").read_bytes()
+    assert ((done.returncode, done.stderr) == (0, b"")
+            and out.read_bytes() == (tmp_path / "expected").read_bytes())
 
 
 def test_what_stdin_can_not_be(prepair, tmp_path):

@@ -1,8 +1,9 @@
 /* storm.c - the load of scripts/soak: storm SECONDS THREADS MEGABYTES
  *
- * Until the time is over, or SIGTERM: two processes fork children that exit at once, one in sixteen after an exec; one process has
- * THREADS threads and replaces them in turn; one touches and frees MEGABYTES. At the end a line for each process that has children
- * or threads, "forks PID COUNT" or "threads PID COUNT": what it made, all of which has ended.
+ * Until the time is over, or SIGTERM: two processes fork children that exit at once, one in sixteen
+ * after an exec; one process has THREADS threads and replaces them in turn; one touches and frees
+ * MEGABYTES. At the end a line for each process that has children or threads, "forks PID COUNT" or
+ * "threads PID COUNT": what it made, all of which has ended.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -101,7 +102,8 @@ static void replace_threads(int fd, double end, long n)
 	for (long i = 0; slots && !stopped && now() < end; i = (i + 1) % n) {
 		end_thread(&slots[i]);
 		sem_init(&slots[i].ends, 0, 0);
-		slots[i].is_used = !pthread_create(&slots[i].thread, &small, wait_for_end, &slots[i]);
+		slots[i].is_used =
+			!pthread_create(&slots[i].thread, &small, wait_for_end, &slots[i]);
 		count += slots[i].is_used;
 		if (i % 64 == 0)
 			usleep(PAUSE_US);
@@ -118,7 +120,8 @@ static void press_memory(double end, size_t megabytes)
 
 	prctl(PR_SET_NAME, "storm-memory");
 	while (!stopped && now() < end) {
-		char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			       0);
 
 		for (size_t at = 0; p != MAP_FAILED && at < size && !stopped; at += 4096)
 			p[at] = 1;

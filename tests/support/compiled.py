@@ -1,4 +1,4 @@
-"""Small C programs of tests/c, linked with the built library: they see what the tools cannot show.
+"""Small C programs of tests/c, linked with the built library, for what the tools cannot show.
 
   PD_BUILD  directory of libdecode.a; default build/ of this project
   CC        the compiler; default cc
@@ -13,8 +13,10 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = pathlib.Path(os.environ.get("PD_BUILD") or ROOT / "build")
+INCLUDES = ["libdecode", "libdecode/include", "libsymbols", "libsymbols/include"]
 LIBRARIES = ["-lzstd", "-lz", "-llzma", "-lbz2", "-lm"]
 RECORD_LIBRARIES = ["-lelf", *LIBRARIES]
+SYMBOLS_LIBRARIES = ["-ldw", "-lelf", "-liberty", *LIBRARIES]
 
 
 @functools.lru_cache(maxsize=None)
@@ -22,28 +24,38 @@ def program(name):
     """Path of tests/c/NAME.c, compiled."""
     library = BUILD / "libdecode.a"
     if not library.is_file():
-        pytest.fail(f"{library} is not built: run make, or set PD_BUILD to the directory that holds it", pytrace=False)
+        pytest.fail(f"{library} is not built: run make, or set PD_BUILD to its directory",
+                    pytrace=False)
     source, target = ROOT / "tests" / "c" / f"{name}.c", BUILD / "tests" / name
     target.parent.mkdir(exist_ok=True)
     compiler = shlex.split(os.environ.get("CC") or "cc")
-    done = subprocess.run([*compiler, "-std=gnu11", "-g", "-Wall", "-Wextra", "-Werror", "-Wno-missing-field-initializers",
-                           "-D_GNU_SOURCE", f"-I{ROOT}/libdecode", f"-I{ROOT}/libdecode/include", "-o", target, source,
-                           library, *LIBRARIES], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    made = target.with_name(f"{name}.{os.getpid()}")  # others may compile it at the same time
+    symbols = name.startswith("symbols_")
+    libraries = ([BUILD / "libpdsymbols.a", library, *SYMBOLS_LIBRARIES] if symbols
+                 else [library, *LIBRARIES])
+    done = subprocess.run([*compiler, "-std=gnu11", "-g", "-Wall", "-Wextra", "-Werror",
+                           "-Wno-missing-field-initializers", "-D_GNU_SOURCE",
+                           *[f"-I{ROOT}/{place}" for place in INCLUDES], "-o", made, source,
+                           *libraries], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode:
         pytest.fail(f"{source} does not compile:\n{done.stdout}", pytrace=False)
+    made.rename(target)
     return target
 
 
 def preloaded(name, directory):
-    """Path of tests/workload/NAME.c as a library for LD_PRELOAD, made in the directory."""
+    """Compiles tests/workload/NAME.c to a library for LD_PRELOAD in the directory; returns its
+    path."""
     target = directory / f"{name}.so"
-    subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-pthread", "-o", target, ROOT / "tests" / "workload" / f"{name}.c", "-ldl"],
+    subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-pthread", "-o", target,
+                    ROOT / "tests" / "workload" / f"{name}.c", "-ldl"],
                    check=True)
     return target
 
 
 def run(name, *args):
-    """Exit code and lines of standard output of such a program."""
-    done = subprocess.run([program(name), *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    """Runs such a program; returns its exit code and the lines of its standard output."""
+    done = subprocess.run([program(name), *map(str, args)], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True)
     assert done.returncode in (0, 1) and not done.stderr, done.stderr
     return done.returncode, done.stdout.splitlines()

@@ -16,7 +16,8 @@ def run(tool, *args, stdin=b"", **options):
     command = [str(TOOLS / tool), *map(str, args)]
     done = subprocess.run(command, input=stdin, capture_output=True, timeout=TIMEOUT, **options)
     if done.returncode < 0 or done.returncode == SANITIZER_REPORT:
-        pytest.fail(f"{command} ended with {done.returncode}\n{done.stderr[-4000:].decode(errors='replace')}", pytrace=False)
+        pytest.fail(f"{command} ended with {done.returncode}\n"
+                    f"{done.stderr[-4000:].decode(errors='replace')}", pytrace=False)
     return done
 
 
@@ -36,7 +37,7 @@ def document(source, *args):
 
 
 def pencode(text, *args):
-    """The bytes that pencode writes to stdout; what it says has to be nothing."""
+    """The bytes that pencode writes to stdout; it must not write to stderr."""
     if not isinstance(text, bytes):
         text = json.dumps(text).encode()
     done = run("pencode", *args, stdin=text)
@@ -46,7 +47,7 @@ def pencode(text, *args):
 
 
 def refusal(text, *args):
-    """What pencode says of input that it can't encode: exit 3, nothing written."""
+    """The message of pencode for input that it can't encode: exit 3, nothing written."""
     if not isinstance(text, bytes):
         text = json.dumps(text).encode()
     done = run("pencode", *args, stdin=text)
@@ -60,7 +61,8 @@ def first_difference(a, b):
 
 
 def records_of(doc):
-    """Records without what tells of their place, COMPRESSED ones and those that stand for the header in a pipe."""
+    """Records without their offsets, without COMPRESSED ones and those that replace the header in a
+    pipe."""
     records = []
     for record in copy.deepcopy(doc["records"]):
         if record["type"] in PIPE_ONLY or record["type"] in COMPRESSED:
@@ -72,13 +74,14 @@ def records_of(doc):
 
 
 def features_of(doc, without=()):
-    """Features, without the raw bytes beside those that are fully decoded."""
+    """Features, without their raw bytes (NAME_raw)."""
     return {name: value for name, value in doc["features"].items()
             if name not in without and not name.endswith("_raw")}
 
 
 def events_of(doc):
-    """Attributes with names and ids: the same in every mode but for the padding of a section's entries."""
+    """Attributes with names and ids, without the padding of a section's entries: the same in every
+    mode."""
     events = copy.deepcopy(doc["attrs"])
     for event in events:
         event.pop("padding", None)

@@ -1,4 +1,4 @@
-"""libdecode as installed, and programs of tests/c that are built against the installation alone."""
+"""libdecode as installed, and programs of tests/c that are built against the installation only."""
 import os
 import shlex
 import shutil
@@ -13,23 +13,27 @@ STRICT = ["-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
 
 def make(*arguments, umask=-1):
-    """The project's make, with nothing from a make that runs this, and without building anything."""
+    """Runs the project's make without building anything, and without the variables of a make that
+    runs the tests."""
     env = {name: value for name, value in os.environ.items()
-           if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "DESTDIR", "PREFIX", "B", "SAN")}
-    done = subprocess.run(["make", "-C", str(ROOT), "--no-print-directory", "-o", "all", "SETUP=:", f"B={TOOLS}",
-                           *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env, umask=umask)
+           if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "DESTDIR", "PREFIX",
+                           "B", "SAN")}
+    done = subprocess.run(["make", "-C", str(ROOT), "--no-print-directory", "-o", "all", "SETUP=:",
+                           f"B={TOOLS}",
+                           *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, env=env, umask=umask)
     assert done.returncode == 0, done.stdout
     return done.stdout
 
 
 def is_sanitized(library):
-    names = subprocess.run(["nm", "--undefined-only", str(library)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                           text=True).stdout
+    names = subprocess.run(["nm", "--undefined-only", str(library)], stdout=subprocess.PIPE,
+                           stderr=subprocess.DEVNULL, text=True).stdout
     return "__asan_" in names
 
 
 class Installed:
-    """An installation under `prefix`, and what was linked with it so far."""
+    """An installation under `prefix`, and the programs that are linked with it."""
 
     def __init__(self, prefix):
         if not (TOOLS / "libdecode.a").is_file():
@@ -41,8 +45,8 @@ class Installed:
 
     def pkg_config(self, *arguments):
         env = {**os.environ, "PKG_CONFIG_PATH": str(self.prefix / "lib" / "pkgconfig")}
-        done = subprocess.run(["pkg-config", *arguments, "libdecode"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              text=True, env=env)
+        done = subprocess.run(["pkg-config", *arguments, "libdecode"], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, env=env)
         assert done.returncode == 0, done.stderr
         return shlex.split(done.stdout)
 
@@ -53,7 +57,8 @@ class Installed:
         return self.programs[source, kind]
 
     def compiler(self, source):
-        """A sanitized library, gcc's, needs gcc's run-time library; `c++` may be clang, whose own is a package apart."""
+        """A library that gcc sanitized needs gcc's run-time library; `c++` may be clang, which has
+        its own."""
         command, *options = CC[source.suffix]
         if source.suffix == ".cc":
             command = "g++" if self.sanitized else command
@@ -61,23 +66,27 @@ class Installed:
                 pytest.skip(f"no {command} here")
         return [command, *options]
 
-    def link(self, source, kind):
+    def link(self, source, kind, warnings=()):
         if kind == "static":
-            libraries = ["-l:libdecode.a" if word == "-ldecode" else word for word in self.pkg_config("--static", "--libs")]
+            libraries = ["-l:libdecode.a" if word == "-ldecode" else word
+                         for word in self.pkg_config("--static", "--libs")]
         else:
             libraries = [*self.pkg_config("--libs"), f"-Wl,-rpath,{self.prefix / 'lib'}"]
         if self.sanitized:
             libraries.append("-fsanitize=address,undefined")
         target = self.prefix / f"{source.stem}-{kind}"
-        done = subprocess.run([*self.compiler(source), *STRICT, *self.pkg_config("--cflags"), "-o", str(target), str(source),
-                               *libraries, "-pthread"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        done = subprocess.run([*self.compiler(source), *STRICT, *warnings,
+                               *self.pkg_config("--cflags"), "-o",
+                               str(target), str(source), *libraries, "-pthread"],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         assert done.returncode == 0, done.stdout
         return target
 
     def run(self, source, kind, *arguments, **options):
         """Exit code and standard output."""
-        done = subprocess.run([self.program(source, kind), *map(str, arguments)], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, timeout=60, **options)
-        assert done.returncode not in (SANITIZER_REPORT, 2) and done.returncode >= 0, done.stderr.decode()
+        done = subprocess.run([self.program(source, kind), *map(str, arguments)],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, **options)
+        assert (done.returncode not in (SANITIZER_REPORT, 2)
+                and done.returncode >= 0), done.stderr.decode()
         assert not done.stderr, done.stderr.decode()
         return done.returncode, done.stdout.decode(errors="replace")

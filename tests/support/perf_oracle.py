@@ -1,11 +1,12 @@
-"""The content of a perf.data file according to Debian's perf (6.1), with the names of this project's JSON contract.
+"""The content of a perf.data file according to Debian's perf (6.1), with the names of this
+project's JSON contract.
 
     perf report -D          every record, with its bytes and decoded values, and counts by type
     perf script             the samples in order of time
     perf report --header-only -I, perf evlist -v
 
-Only values that perf prints are used; nothing here decodes a record. Each parser below states the oddities of perf's output that it
-must know.
+Only values that perf prints are used; nothing here decodes a record. Each parser states the
+oddities of perf's output that it must know.
 """
 from __future__ import annotations
 
@@ -18,39 +19,44 @@ import subprocess
 TIMEOUT = 300
 
 # perf's names in `PERF_RECORD_...` lines and in the counts -> the contract's.
-RENAMED = {"ATTR": "HEADER_ATTR", "EVENT_TYPE": "HEADER_EVENT_TYPE", "TRACING_DATA": "HEADER_TRACING_DATA",
-           "BUILD_ID": "HEADER_BUILD_ID", "FEATURE": "HEADER_FEATURE"}
+RENAMED = {"ATTR": "HEADER_ATTR", "EVENT_TYPE": "HEADER_EVENT_TYPE",
+           "TRACING_DATA": "HEADER_TRACING_DATA", "BUILD_ID": "HEADER_BUILD_ID",
+           "FEATURE": "HEADER_FEATURE"}
 
 TYPE_NAMES = {
-    1: "MMAP", 2: "LOST", 3: "COMM", 4: "EXIT", 5: "THROTTLE", 6: "UNTHROTTLE", 7: "FORK", 8: "READ", 9: "SAMPLE",
-    10: "MMAP2", 11: "AUX", 12: "ITRACE_START", 13: "LOST_SAMPLES", 14: "SWITCH", 15: "SWITCH_CPU_WIDE",
-    16: "NAMESPACES", 17: "KSYMBOL", 18: "BPF_EVENT", 19: "CGROUP", 20: "TEXT_POKE", 21: "AUX_OUTPUT_HW_ID",
-    64: "HEADER_ATTR", 65: "HEADER_EVENT_TYPE", 66: "HEADER_TRACING_DATA", 67: "HEADER_BUILD_ID",
-    68: "FINISHED_ROUND", 69: "ID_INDEX", 70: "AUXTRACE_INFO", 71: "AUXTRACE", 72: "AUXTRACE_ERROR",
-    73: "THREAD_MAP", 74: "CPU_MAP", 75: "STAT_CONFIG", 76: "STAT", 77: "STAT_ROUND", 78: "EVENT_UPDATE",
+    1: "MMAP", 2: "LOST", 3: "COMM", 4: "EXIT", 5: "THROTTLE", 6: "UNTHROTTLE", 7: "FORK",
+    8: "READ", 9: "SAMPLE", 10: "MMAP2", 11: "AUX", 12: "ITRACE_START", 13: "LOST_SAMPLES",
+    14: "SWITCH", 15: "SWITCH_CPU_WIDE", 16: "NAMESPACES", 17: "KSYMBOL", 18: "BPF_EVENT",
+    19: "CGROUP", 20: "TEXT_POKE", 21: "AUX_OUTPUT_HW_ID", 64: "HEADER_ATTR",
+    65: "HEADER_EVENT_TYPE", 66: "HEADER_TRACING_DATA", 67: "HEADER_BUILD_ID", 68: "FINISHED_ROUND",
+    69: "ID_INDEX", 70: "AUXTRACE_INFO", 71: "AUXTRACE", 72: "AUXTRACE_ERROR", 73: "THREAD_MAP",
+    74: "CPU_MAP", 75: "STAT_CONFIG", 76: "STAT", 77: "STAT_ROUND", 78: "EVENT_UPDATE",
     79: "TIME_CONV", 80: "HEADER_FEATURE", 81: "COMPRESSED", 82: "FINISHED_INIT",
 }
 
-# The header of pipe format: perf counts offsets from behind it, the contract from the file's start.
+# The header of pipe mode: perf counts offsets after it, the contract from the file's start.
 PIPE_HEADER = 16
 
 
 class PerfFailed(Exception):
-    """perf can't read the file (or all of it); the text is perf's own reason."""
+    """perf can't read the file, or not all of it; the text is the reason that perf prints."""
 
 
 def run_perf(perf, args, timeout=TIMEOUT):
-    """Exit code, stdout as text (bytes that are not UTF-8 as surrogates) and stderr; nothing on stdin, plain locale.
+    """Returns the exit code, stdout as text (bytes that are not UTF-8 as surrogates) and stderr.
 
-    No home: neither settings nor a cache of binaries play a part. It also makes perf 6.1 refuse what it can't read:
-    whether it does hangs on the errno that is left from looking for ~/.perfconfig, and where that file exists perf
-    goes on with events it has not read.
+    Without a home there are no settings and no cache of binaries. It also makes perf 6.1 refuse
+    files that it can't read: that depends on the errno of the failed lookup of ~/.perfconfig; if
+    the file exists, perf continues with events that it has not read.
     """
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PERF_")}
+    environment = {name: value for name, value in os.environ.items()
+                   if not name.startswith("PERF_")}
     environment.update(LC_ALL="C", TZ="UTC", HOME="/nonexistent", XDG_CONFIG_HOME="/nonexistent")
-    done = subprocess.run([perf, "--no-pager", *map(str, args)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=timeout, env=environment)
-    return done.returncode, done.stdout.decode("utf-8", "surrogateescape"), done.stderr.decode("utf-8", "replace")
+    done = subprocess.run([perf, "--no-pager", *map(str, args)], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout,
+                          env=environment)
+    return (done.returncode, done.stdout.decode("utf-8", "surrogateescape"),
+            done.stderr.decode("utf-8", "replace"))
 
 
 def version(perf):
@@ -58,36 +64,40 @@ def version(perf):
     return re.sub(r"^perf version ", "", run_perf(perf, ["--version"])[1].strip())
 
 
-FAILURE = re.compile(r"incompatible file format|failed to process|bad event header size|unexpected end of event|"
-                     r"decompress|file is truncated|unsupported ABI|file .* has no samples!|error", re.I)
+FAILURE = re.compile(
+    r"incompatible file format|failed to process|bad event header size|unexpected end of event|"
+    r"decompress|file is truncated|unsupported ABI|file .* has no samples!|error", re.I)
 
 
 def failure(stderr):
-    """perf's reason in one line, or None. perf's exit code does not tell: it is 0 after an aborted dump."""
-    found = [line.strip() for line in stderr.split("\n") if FAILURE.search(line) and line.strip() != "Error:"]
+    """perf's reason in one line, or None. perf's exit code is 0 even after an aborted dump."""
+    found = [line.strip() for line in stderr.split("\n") if FAILURE.search(line)
+             and line.strip() != "Error:"]
     return "; ".join(dict.fromkeys(found)) or None
 
 
-# --- perf report -D ------------------------------------------------------------------------------------------------
+# --- perf report -D -------------------------------------------------------------------------------
 
 @dataclasses.dataclass
 class DumpRecord:
     """One record of `perf report -D`."""
-    offset: int                 # as perf prints it; in a file, of the COMPRESSED record for what is inside one
+    # as perf prints it: in a file, an inner record has that of its COMPRESSED record
+    offset: int
     size: int
     type_id: int
     file: str | None            # "data.N" in a directory
     raw: bytearray              # the record, byte for byte
     said_size: int | None = None
-    type: str | None = None     # by the PERF_RECORD_ line; None when perf printed none
-    cpu: int | None = None      # of the sample or the trailer; None where perf doesn't say
+    type: str | None = None     # from the PERF_RECORD_ line; None if there is none
+    cpu: int | None = None      # of the sample or the trailer; None if perf does not print it
     time: int | None = None
     details: dict = dataclasses.field(default_factory=dict)
 
 
 HEAD = re.compile(r"(0x[0-9a-f]+|0)@(.*) \[(0x[0-9a-f]+)\]: event: (\d+)$")
-BODY = re.compile(r"(?:(-?\d+) )?(?:(-?\d+) )?(0x[0-9a-f]+|0) \[(0x[0-9a-f]+)\]: PERF_RECORD_([A-Z0-9_]+)(.*)$",
-                  re.DOTALL)
+BODY = re.compile(
+    r"(?:(-?\d+) )?(?:(-?\d+) )?(0x[0-9a-f]+|0) \[(0x[0-9a-f]+)\]: PERF_RECORD_([A-Z0-9_]+)(.*)$",
+    re.DOTALL)
 HEX = r"(0x[0-9a-f]+|0)"
 INT = r"(-?\d+)"
 UNKNOWN_CPU = 0xffffffff
@@ -138,22 +148,27 @@ def _mmap2(text, record):
                      r"([r-])([w-])([x-])([sp]) (.*)$", text, re.DOTALL)
     if not match:
         raise ValueError(f"can't read {text!r} of a MMAP2 record")
-    pid, tid, addr, length, pgoff, major, minor, inode, generation, build_id, r, w, x, shared, name = match.groups()
-    record.details.update(pid=int(pid), tid=int(tid), addr=hexa(addr), len=hexa(length), pgoff=hexa(pgoff),
-                          filename=name, prot=(r == "r") + 2 * (w == "w") + 4 * (x == "x"), shared=shared == "s")
+    (pid, tid, addr, length, pgoff, major, minor, inode, generation, build_id, r, w, x, shared,
+     name) = match.groups()
+    record.details.update(pid=int(pid), tid=int(tid), addr=hexa(addr), len=hexa(length),
+                          pgoff=hexa(pgoff), filename=name,
+                          prot=(r == "r") + 2 * (w == "w") + 4 * (x == "x"), shared=shared == "s")
     if build_id is None:
-        record.details.update(maj=hexa(major), min=hexa(minor), ino=int(inode), ino_generation=int(generation))
+        record.details.update(maj=hexa(major), min=hexa(minor), ino=int(inode),
+                              ino_generation=int(generation))
     else:
         record.details["build_id"] = build_id
 
 
 def _comm(text, record):
     match = re.match(rf"( exec)?: (.*):{INT}/{INT}$", text, re.DOTALL)
-    record.details.update(exec=match[1] is not None, comm=match[2], pid=int(match[3]), tid=int(match[4]))
+    record.details.update(exec=match[1] is not None, comm=match[2], pid=int(match[3]),
+                          tid=int(match[4]))
 
 
 def _switch(text, record):
-    match = re.match(r" (IN|OUT preempt|OUT) *(?:(?:next|prev) pid/tid: *(-?\d+)/(-?\d+))?\s*$", text)
+    match = re.match(r" (IN|OUT preempt|OUT) *(?:(?:next|prev) pid/tid: *(-?\d+)/(-?\d+))?\s*$",
+                     text)
     record.details["switch"] = match[1]
     if match[2] is not None:
         record.details.update(next_prev_pid=int(match[2]), next_prev_tid=int(match[3]))
@@ -161,10 +176,10 @@ def _switch(text, record):
 
 def _sample(text, record):
     if not text.strip():
-        return      # perf found no event for it
+        return      # perf has no event for it
     match = re.match(rf"\(IP, 0x([0-9a-f]+)\): {INT}/{INT}: {HEX} period: (\d+) addr: {HEX}$", text)
-    record.details.update(misc=int(match[1], 16), pid=int(match[2]), tid=int(match[3]), ip=hexa(match[4]),
-                          period=int(match[5]), addr=hexa(match[6]))
+    record.details.update(misc=int(match[1], 16), pid=int(match[2]), tid=int(match[3]),
+                          ip=hexa(match[4]), period=int(match[5]), addr=hexa(match[6]))
 
 
 def _read(text, record):
@@ -174,7 +189,8 @@ def _read(text, record):
 
 def _thread_map(text, record):
     match = re.match(r" nr: (\d+) threads?: (.*)$", text)
-    record.details.update(nr=int(match[1]), threads=[int(pid) for pid in re.findall(r"-?\d+", match[2])])
+    record.details.update(nr=int(match[1]),
+                          threads=[int(pid) for pid in re.findall(r"-?\d+", match[2])])
 
 
 def cpu_list(text):
@@ -195,10 +211,10 @@ def _nothing(text, record):
         raise ValueError(f"did not expect {text!r} of a {record.type} record")
 
 
-# What stands on the PERF_RECORD_ line behind the type.
+# The text on the PERF_RECORD_ line after the type.
 FIRST_LINE = {
-    "MMAP": _text_at_end(rf" {INT}/{INT}: \[{HEX}\({HEX}\) @ {HEX}\]: (\S) ", "pid", "tid", "addr!", "len!", "pgoff!",
-                         "kind$", "filename"),
+    "MMAP": _text_at_end(rf" {INT}/{INT}: \[{HEX}\({HEX}\) @ {HEX}\]: (\S) ", "pid", "tid", "addr!",
+                         "len!", "pgoff!", "kind$", "filename"),
     "MMAP2": _mmap2,
     "COMM": _comm,
     "FORK": _fields(r"\((-?\d+):(-?\d+)\):\((-?\d+):(-?\d+)\)", "pid", "tid", "ppid", "ptid"),
@@ -210,21 +226,23 @@ FIRST_LINE = {
     "SWITCH": _switch,
     "SWITCH_CPU_WIDE": _switch,
     "ITRACE_START": _fields(rf" pid: {INT} tid: {INT}", "pid", "tid"),
-    "AUX": _fields(rf" offset: {HEX} size: {HEX} flags: {HEX} \[.*\]", "aux_offset!", "aux_size!", "flags!"),
+    "AUX": _fields(rf" offset: {HEX} size: {HEX} flags: {HEX} \[.*\]", "aux_offset!", "aux_size!",
+                   "flags!"),
     "NAMESPACES": _fields(rf" {INT}/{INT} - nr_namespaces: (\d+).*", "pid", "tid", "nr_namespaces"),
-    "KSYMBOL": _text_at_end(rf" addr ([0-9a-f]+) len (\d+) type (\d+) flags {HEX} name ", "addr!", "len", "ksym_type",
-                            "flags!", "name"),
+    "KSYMBOL": _text_at_end(rf" addr ([0-9a-f]+) len (\d+) type (\d+) flags {HEX} name ", "addr!",
+                            "len", "ksym_type", "flags!", "name"),
     "BPF_EVENT": _fields(r" type (\d+), flags (\d+), id (\d+)", "bpf_type", "flags", "id"),
     "CGROUP": _text_at_end(r" cgroup: (\d+) ", "id", "path"),
     "ID_INDEX": _fields(r" nr: (\d+)", "nr"),
     "AUXTRACE_INFO": _fields(r" type: (\d+)", "auxtrace_type"),
-    "AUXTRACE": _fields(rf" size: {HEX}  offset: {HEX}  ref: {HEX}  idx: {INT}  tid: {INT}  cpu: {INT}",
-                        "data_size!", "data_offset!", "reference!", "idx", "tid", "cpu"),
+    "AUXTRACE":
+        _fields(rf" size: {HEX}  offset: {HEX}  ref: {HEX}  idx: {INT}  tid: {INT}  cpu: {INT}",
+                "data_size!", "data_offset!", "reference!", "idx", "tid", "cpu"),
     "THREAD_MAP": _thread_map,
     "CPU_MAP": _cpu_map,
 }
 
-# Lines below it: how each begins, for which type, and what it tells.
+# The lines after it: the beginning, the type, and a function that takes the values.
 UNITS = {"": 1, "B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -235,7 +253,8 @@ def page_size(text):
 
 LINES = [(re.compile(pattern), types.split(), parse) for pattern, types, parse in [
     (r" \.\.\. id: (\d+)  idx: (\d+)  cpu: (-?\d+)  tid: (-?\d+)", "ID_INDEX",
-     lambda d, m: d.setdefault("entries", []).append(dict(zip(("id", "idx", "cpu", "tid"), map(int, m.groups()))))),
+     lambda d, m: d.setdefault("entries", []).append(dict(zip(("id", "idx", "cpu", "tid"),
+                                                              map(int, m.groups()))))),
     (r"\.\.\. id: +(\d+)$", "EVENT_UPDATE", lambda d, m: d.update(id=int(m[1]))),
     (r"\.\.\. unit: +(.*)$", "EVENT_UPDATE", lambda d, m: d.update(unit=m[1])),
     (r"\.\.\. name: +(.*)$", "EVENT_UPDATE", lambda d, m: d.update(name=m[1])),
@@ -248,14 +267,18 @@ LINES = [(re.compile(pattern), types.split(), parse) for pattern, types, parse i
      lambda d, m: d.update(id=int(m[1]), cpu=int(m[2]), thread=int(m[3]))),
     (r"\.\.\. value (\d+), enabled (\d+), running (\d+)$", "STAT",
      lambda d, m: d.update(val=int(m[1]), ena=int(m[2]), run=int(m[3]))),
-    (r"\.\.\. time (\d+), type (\S+)$", "STAT_ROUND", lambda d, m: d.update(time=int(m[1]), round_type=m[2])),
+    (r"\.\.\. time (\d+), type (\S+)$", "STAT_ROUND",
+     lambda d, m: d.update(time=int(m[1]), round_type=m[2])),
     (r"\.\.\. Time Shift +(\d+)$", "TIME_CONV", lambda d, m: d.update(time_shift=int(m[1]))),
     (r"\.\.\. Time Muliplier +(\d+)$", "TIME_CONV", lambda d, m: d.update(time_mult=int(m[1]))),
     (r"\.\.\. Time Zero +(\d+)$", "TIME_CONV", lambda d, m: d.update(time_zero=int(m[1]))),
     (r"\.\.\. Time Cycles +(\d+)$", "TIME_CONV", lambda d, m: d.update(time_cycles=int(m[1]))),
-    (r"\.\.\. Time Mask +(?:0x)?([0-9a-f]+)$", "TIME_CONV", lambda d, m: d.update(time_mask=int(m[1], 16))),
-    (r"\.\.\. Cap Time Zero +(\d+)$", "TIME_CONV", lambda d, m: d.update(cap_user_time_zero=int(m[1]))),
-    (r"\.\.\. Cap Time Short +(\d+)$", "TIME_CONV", lambda d, m: d.update(cap_user_time_short=int(m[1]))),
+    (r"\.\.\. Time Mask +(?:0x)?([0-9a-f]+)$", "TIME_CONV",
+     lambda d, m: d.update(time_mask=int(m[1], 16))),
+    (r"\.\.\. Cap Time Zero +(\d+)$", "TIME_CONV",
+     lambda d, m: d.update(cap_user_time_zero=int(m[1]))),
+    (r"\.\.\. Cap Time Short +(\d+)$", "TIME_CONV",
+     lambda d, m: d.update(cap_user_time_short=int(m[1]))),
     (r"\.\.\. time enabled : (\d+)$", "READ", lambda d, m: d.update(time_enabled=int(m[1]))),
     (r"\.\.\. time running : (\d+)$", "READ", lambda d, m: d.update(time_running=int(m[1]))),
     (r"\.\.\. id +: (\d+)$", "READ", lambda d, m: d.update(id=int(m[1]))),
@@ -269,31 +292,42 @@ LINES = [(re.compile(pattern), types.split(), parse) for pattern, types, parse i
     (r"  Filter string +(.*)$", "AUXTRACE_INFO", lambda d, m: d.update(filter=m[1])),
     (r"  (\S+(?: \S+)*) +(0x[0-9a-f]+|\d+)$", "AUXTRACE_INFO",
      lambda d, m: d.setdefault("words", []).append((m[1], int(m[2], 0)))),
-    (r"\.\.\. (FP|LBR) chain: nr:(\d+)$", "SAMPLE", lambda d, m: d.update(callchain=[], callchain_nr=int(m[2]))),
-    (r"\.\.\. branch stack: nr:(\d+)$", "SAMPLE", lambda d, m: d.update(branches=[], branches_nr=int(m[1]))),
-    (r"\.\.\. branch callstack: nr:(\d+)$", "SAMPLE", lambda d, m: d.update(callstack=[], branches_nr=int(m[1]))),
+    (r"\.\.\. (FP|LBR) chain: nr:(\d+)$", "SAMPLE",
+     lambda d, m: d.update(callchain=[], callchain_nr=int(m[2]))),
+    (r"\.\.\. branch stack: nr:(\d+)$", "SAMPLE",
+     lambda d, m: d.update(branches=[], branches_nr=int(m[1]))),
+    (r"\.\.\. branch callstack: nr:(\d+)$", "SAMPLE",
+     lambda d, m: d.update(callstack=[], branches_nr=int(m[1]))),
     (r"\.{5} +\d+: ([0-9a-f]{16})$", "SAMPLE",
      lambda d, m: d["callstack" if "callstack" in d else "callchain"].append(hexa(m[1]))),
-    (r"\.{5} +\d+: ([0-9a-f]{16}) -> ([0-9a-f]{16}) (-?\d+) cycles ([M ])([P ])([A ])([T ]) ([0-9a-f]+) ?(.*)$",
+    (r"\.{5} +\d+: ([0-9a-f]{16}) -> ([0-9a-f]{16}) (-?\d+) cycles ([M ])([P ])([A ])([T ]) "
+     r"([0-9a-f]+) ?(.*)$",
      "SAMPLE",
-     lambda d, m: d["branches"].append({"from": hexa(m[1]), "to": hexa(m[2]), "cycles": int(m[3]) & 0xffff,
-                                        "mispred": m[4] == "M", "predicted": m[5] == "P", "abort": m[6] == "A",
+     lambda d, m: d["branches"].append({"from": hexa(m[1]), "to": hexa(m[2]),
+                                        "cycles": int(m[3]) & 0xffff, "mispred": m[4] == "M",
+                                        "predicted": m[5] == "P", "abort": m[6] == "A",
                                         "in_tx": m[7] == "T"})),
     (r"\.\.\. (user|intr) regs: mask (0x[0-9a-f]+|0) ABI (\S+)$", "SAMPLE",
      lambda d, m: d.update({"regs": d.setdefault("regs_" + m[1], {}), "abi_" + m[1]: m[3]})),
-    (r"\.{4} (\S+) +0x([0-9a-f]+)$", "SAMPLE", lambda d, m: d["regs"].update({m[1].lower(): hexa(m[2])})),
+    (r"\.{4} (\S+) +0x([0-9a-f]+)$", "SAMPLE",
+     lambda d, m: d["regs"].update({m[1].lower(): hexa(m[2])})),
     (r"\.\.\. ustack: size (\d+), offset (0x[0-9a-f]+|0)$", "SAMPLE",
      lambda d, m: d.update(stack_dyn_size=int(m[1]), stack_offset=hexa(m[2]))),
     (r"\.\.\. weight: (\d+)(?:,0x([0-9a-f]+),0x([0-9a-f]+))?$", "SAMPLE",
-     lambda d, m: d.update(weight=int(m[1]), **({} if m[2] is None else {"weight_parts": (hexa(m[2]), hexa(m[3]))}))),
+     lambda d, m: d.update(weight=int(m[1]),
+                           **({} if m[2] is None else {"weight_parts": (hexa(m[2]), hexa(m[3]))}))),
     (r" \. data_src: (0x[0-9a-f]+|0)", "SAMPLE", lambda d, m: d.update(data_src=hexa(m[1]))),
     (r" \.\. phys_addr: (0x[0-9a-f]+|0)$", "SAMPLE", lambda d, m: d.update(phys_addr=hexa(m[1]))),
-    (r" \.\. data page size: (\S+)$", "SAMPLE", lambda d, m: d.update(data_page_size=page_size(m[1]))),
-    (r" \.\. code page size: (\S+)$", "SAMPLE", lambda d, m: d.update(code_page_size=page_size(m[1]))),
+    (r" \.\. data page size: (\S+)$", "SAMPLE",
+     lambda d, m: d.update(data_page_size=page_size(m[1]))),
+    (r" \.\. code page size: (\S+)$", "SAMPLE",
+     lambda d, m: d.update(code_page_size=page_size(m[1]))),
     (r"\.\.\. transaction: ([0-9a-f]+)$", "SAMPLE", lambda d, m: d.update(transaction=hexa(m[1]))),
     (r"\.\.\. sample_read:$", "SAMPLE", lambda d, m: d.update(read={"values": []})),
-    (r"\.{6} time enabled ([0-9a-f]{16})$", "SAMPLE", lambda d, m: d["read"].update(time_enabled=hexa(m[1]))),
-    (r"\.{6} time running ([0-9a-f]{16})$", "SAMPLE", lambda d, m: d["read"].update(time_running=hexa(m[1]))),
+    (r"\.{6} time enabled ([0-9a-f]{16})$", "SAMPLE",
+     lambda d, m: d["read"].update(time_enabled=hexa(m[1]))),
+    (r"\.{6} time running ([0-9a-f]{16})$", "SAMPLE",
+     lambda d, m: d["read"].update(time_running=hexa(m[1]))),
     (r"\.{4} group nr (\d+)$", "SAMPLE", lambda d, m: d["read"].update(nr=int(m[1]))),
     (r"\.{5} id ([0-9a-f]{16}), value ([0-9a-f]{16})(?:, lost (\d+))?$", "SAMPLE",
      lambda d, m: d["read"]["values"].append({"id": hexa(m[1]), "value": hexa(m[2]),
@@ -301,7 +335,8 @@ LINES = [(re.compile(pattern), types.split(), parse) for pattern, types, parse i
     (r" \.{3} thread: ", "SAMPLE", lambda d, m: None),
     (r" \.{6} dso: ", "SAMPLE", lambda d, m: None),
 ]]
-# AUX data decoded (". ... Intel Processor Trace data", ".  00000000: 02 82 ... PSB") and perf's remarks.
+# AUX data decoded (". ... Intel Processor Trace data", ".  00000000: 02 82 ... PSB") and perf's
+# remarks.
 NO_DETAIL = (". ... ", ".  ", "WARNING: ", "#")
 LINES_OF = {}
 for _pattern, _types, _parse in LINES:
@@ -312,16 +347,17 @@ for _pattern, _types, _parse in LINES:
 @dataclasses.dataclass
 class Dump:
     records: list
-    counts: dict            # type -> how many, as perf counts at the end of the dump
-    failure: str | None     # where perf stopped before the end, its reason
+    counts: dict            # type -> number, from the end of the dump
+    failure: str | None     # the reason why perf stopped before the end
 
 
 def parse_dump(text, pipe, lone="time"):
-    """Records of `perf report -D`, in the order perf delivers them: order of time where records have one.
+    """The records of `perf report -D` in perf's order, which is that of time for records that have
+    one.
 
-    Before the offset stand cpu and time, each only if some event of the file samples it: `lone` says which one it is
-    where there is one. perf prints "-1 -1" where the events have no sample_id_all, 2^32-1 for a sample without cpu,
-    2^64-1 for one without time, and zeroes before its own records.
+    perf prints cpu and time before the offset, each only if an event of the file samples it; if it
+    prints only one, `lone` is its name. It prints "-1 -1" if the events have no sample_id_all,
+    2^32-1 for a sample without cpu, 2^64-1 for one without time, and zeroes before its own records.
     """
     records = []
     counts = {}
@@ -340,14 +376,16 @@ def parse_dump(text, pipe, lone="time"):
         if in_counts:
             match = re.match(r" *([A-Z0-9_]+) events: +(\d+)", line)
             if not match:
-                break           # "cpu-clock stats:": by event, where perf counts a sample's branches one by one
+                # "cpu-clock stats:": by event, where perf counts a sample's branches one by one
+                break
             counts[RENAMED.get(match[1], match[1])] = int(match[2])
             continue
         match = HEAD.match(line) if line[0] == "0" else None
         if match:
             name = pathlib.PurePath(match[2]).name
-            record = DumpRecord(int(match[1], 16) + (PIPE_HEADER if pipe else 0), int(match[3], 16), int(match[4]),
-                                name if re.match(r"data\.\d+$", name) else None, bytearray())
+            record = DumpRecord(int(match[1], 16) + (PIPE_HEADER if pipe else 0), int(match[3], 16),
+                                int(match[4]), name if re.match(r"data\.\d+$", name) else None,
+                                bytearray())
             records.append(record)
             continue
         if record is None:
@@ -377,7 +415,8 @@ def parse_dump(text, pipe, lone="time"):
 def _first_line(record, match, lone):
     record.type = RENAMED.get(match[5], match[5])
     if int(match[4], 16) != record.size:
-        raise ValueError(f"perf gives record {record.offset:#x} two sizes: {record.size:#x} and {match[4]}")
+        raise ValueError(
+            f"perf gives record {record.offset:#x} two sizes: {record.size:#x} and {match[4]}")
     numbers = [int(number) for number in match.groups()[:2] if number is not None]
     if numbers != [-1, -1] and record.type_id < 64:
         told = dict(zip((lone,) if len(numbers) == 1 else ("cpu", "time"), numbers))
@@ -390,7 +429,7 @@ def _first_line(record, match, lone):
 
 
 def is_pipe(path):
-    """Whether a file is in pipe format: its header says that it is 16 bytes long."""
+    """Whether a file is in pipe mode: its header is 16 bytes long."""
     if pathlib.Path(path).is_dir():
         return False
     with open(path, "rb") as file:
@@ -399,7 +438,8 @@ def is_pipe(path):
 
 
 def event_list(perf, path):
-    """What `perf evlist -v` says of each event. [] is legal: perf finds none in some pipes that it dumps well.
+    """The events that `perf evlist -v` lists. [] is legal: perf finds none in some pipes that it
+    can dump.
 
     perf 6.1 has no name for TRANSACTION in sample_type and leaves it out.
     """
@@ -408,33 +448,36 @@ def event_list(perf, path):
         raise PerfFailed(failure(stderr))
     events = []
     for line in output.split("\n"):
-        # The event's name may have ": " in no place but at its end.
+        # An event's name contains no ": ".
         match = re.match(r"(.*?): (?:type: \d+, )?size: \d+, ", line)
         if match:
             attr = _attr(line[match.end(1) + 2:])
-            events.append({"name": match[1], "attr": attr, "sample_type": attr.get("sample_type", [])})
+            events.append({"name": match[1], "attr": attr,
+                           "sample_type": attr.get("sample_type", [])})
     return events
 
 
 def dump(perf, path):
-    """Everything `perf report -D` says of a file. PerfFailed when it can't begin."""
+    """The dump of a file by `perf report -D`. Raises PerfFailed if there is none."""
     code, output, stderr = run_perf(perf, ["report", "-D", "-f", "--no-inline", "-i", path])
     reason = failure(stderr)
     if code != 0 or not output:
         raise PerfFailed(reason or stderr.strip() or f"exit {code}")
     sampled = set().union(*(event["sample_type"] for event in event_list(perf, path)))
-    records, counts = parse_dump(output, is_pipe(path), "cpu" if "CPU" in sampled and "TIME" not in sampled else "time")
+    records, counts = parse_dump(output, is_pipe(path), "cpu" if "CPU" in sampled
+                                 and "TIME" not in sampled else "time")
     return Dump(records, counts, reason)
 
 
 def stats(perf, path):
-    """Counts by type of `perf report --stats`, and perf's reason where it stopped early."""
+    """The counts by type of `perf report --stats`, and the reason if perf stopped before the
+    end."""
     _, output, stderr = run_perf(perf, ["report", "--stats", "-f", "-i", path])
     _, counts = parse_dump(output, False)
     return counts, failure(stderr)
 
 
-# --- perf script ---------------------------------------------------------------------------------------------------
+# --- perf script ----------------------------------------------------------------------------------
 
 @dataclasses.dataclass
 class ScriptSample:
@@ -449,16 +492,18 @@ class ScriptSample:
 
 
 def script(perf, path):
-    """Samples of `perf script` in its order, and which fields they have: those that every event of the file has.
+    """The samples of `perf script` in its order, and their fields: those that all events of the
+    file have.
 
-    perf refuses a field that one event lacks. A sample with counters (READ) comes as one sample for each of them, the
-    period being what it counted since its last sample, and not at all when that is nothing. For files of `perf stat
-    record` perf prints counts, which are no samples.
+    perf refuses a field that one event lacks. It prints a sample with counters (READ) once for each
+    counter, with the count since the last sample as period, and omits counters with no change. For
+    files of `perf stat record` perf prints counts, which are not samples.
     """
     events = event_list(perf, path)
     if any(event["sample_type"] in ([], ["IDENTIFIER"]) for event in events):
         return [], []
-    common = set.intersection(*(set(event["sample_type"]) for event in events)) if events else {"TID", "TIME", "IP"}
+    common = (set.intersection(*(set(event["sample_type"]) for event in events)) if events
+              else {"TID", "TIME", "IP"})
     parts = [("TID", "pid,tid", rf"\s*{INT}/{INT}\s+", ("pid", "tid")),
              ("CPU", "cpu", r"\s*\[(\d+)\]\s+", ("cpu",)),
              ("TIME", "time", r"\s*(\d+\.\d{9}):\s+", ("time",)),
@@ -470,7 +515,8 @@ def script(perf, path):
     pattern = re.compile("^" + "".join(part[2] for part in parts))
     names = [name for part in parts for name in part[3]]
     fields = ",".join(part[1] for part in parts)
-    code, output, stderr = run_perf(perf, ["script", "-f", "--ns", "-G", "--no-itrace", "-F", fields, "-i", path])
+    code, output, stderr = run_perf(perf, ["script", "-f", "--ns", "-G", "--no-itrace", "-F",
+                                           fields, "-i", path])
     reason = failure(stderr)
     if code != 0 or reason:
         raise PerfFailed(reason or stderr.strip() or f"exit {code}")
@@ -494,7 +540,7 @@ def script(perf, path):
     return samples, [name for name in names if name != "event"]
 
 
-# --- perf report --header-only -------------------------------------------------------------------------------------
+# --- perf report --header-only --------------------------------------------------------------------
 
 def _duration(text):
     """ns of perf's "seconds.fraction"."""
@@ -518,29 +564,37 @@ HEADER_LINES = [(re.compile(r"# " + pattern), parse) for pattern, parse in [
     (r"cmdline : (.*)$", lambda h, m: h.update(CMDLINE=m[1])),
     (r"event : name = (.*?), , (?:id = \{ ([\d, ]*) \}, )?(.*)$",
      lambda h, m: h.setdefault("EVENT_DESC", []).append(
-         {"name": m[1], "ids": [int(number) for number in (m[2] or "").split(",") if number.strip()],
+         {"name": m[1],
+          "ids": [int(number) for number in (m[2] or "").split(",") if number.strip()],
           "attr": _attr(m[3])})),
     (r"sibling (sockets|cores|threads|dies) +: (.*)$",
      lambda h, m: h.setdefault("siblings", {}).setdefault(m[1], []).append(m[2].strip())),
     (r"CPU (\d+): Core ID (-?\d+)(?:, Die ID (-?\d+))?, Socket ID (-?\d+)$",
      lambda h, m: h.setdefault("cpus", []).append({"core_id": int(m[2]), "socket_id": int(m[4]),
-                                                   **({} if m[3] is None else {"die_id": int(m[3])})})),
+                                                   **({} if m[3] is None
+                                                      else {"die_id": int(m[3])})})),
     (r"node(\d+) meminfo +: total = (\d+) kB, free = (\d+) kB$",
-     lambda h, m: h.setdefault("NUMA_TOPOLOGY", []).append({"node": int(m[1]), "total": int(m[2]), "free": int(m[3])})),
+     lambda h, m: h.setdefault("NUMA_TOPOLOGY", []).append({"node": int(m[1]), "total": int(m[2]),
+                                                            "free": int(m[3])})),
     (r"node(\d+) cpu list : (.*)$", lambda h, m: h["NUMA_TOPOLOGY"][-1].update(cpus=m[2])),
     (r"pmu mappings: (.*)$",
      lambda h, m: h.update(PMU_MAPPINGS=[(name, int(number)) for name, number
                                          in re.findall(r"(?:^|, )(.+?) = (\d+)", m[1])])),
-    (r"group: (.*)\{(.*)\}$", lambda h, m: h.setdefault("GROUP_DESC", []).append({"name": m[1], "members": m[2]})),
+    (r"group: (.*)\{(.*)\}$",
+     lambda h, m: h.setdefault("GROUP_DESC", []).append({"name": m[1], "members": m[2]})),
     (r" L(\d+) (\S+) +(\d+)K \[(.*)\]$",
      lambda h, m: h.setdefault("CACHE", []).append(
          {"level": int(m[1]), "type": m[2], "size": m[3] + "K", "map": m[4]})),
-    (r"time of first sample : (\S+)$", lambda h, m: h.setdefault("SAMPLE_TIME", []).append(_duration(m[1]))),
-    (r"time of last sample : (\S+)$", lambda h, m: h.setdefault("SAMPLE_TIME", []).append(_duration(m[1]))),
+    (r"time of first sample : (\S+)$",
+     lambda h, m: h.setdefault("SAMPLE_TIME", []).append(_duration(m[1]))),
+    (r"time of last sample : (\S+)$",
+     lambda h, m: h.setdefault("SAMPLE_TIME", []).append(_duration(m[1]))),
     (r"memory nodes \(nr (\d+), block size (0x[0-9a-f]+)\):$",
-     lambda h, m: h.update(MEM_TOPOLOGY={"nr": int(m[1]), "block_size": int(m[2], 16), "nodes": []})),
+     lambda h, m: h.update(MEM_TOPOLOGY={"nr": int(m[1]), "block_size": int(m[2], 16),
+                                         "nodes": []})),
     (r" +(\d+) \[ *\S+\]: ?([\d,-]*)$",
-     lambda h, m: h["MEM_TOPOLOGY"]["nodes"].append((int(m[1]), cpu_list(m[2]))) if "MEM_TOPOLOGY" in h else None),
+     lambda h, m: h["MEM_TOPOLOGY"]["nodes"].append((int(m[1]), cpu_list(m[2])))
+     if "MEM_TOPOLOGY" in h else None),
     (r"clockid frequency: (\d+) MHz$", lambda h, m: h.update(CLOCKID=int(m[1]))),
     (r"clockid: (\S+) \((\d+)\)$", lambda h, m: h.update(CLOCK_DATA=int(m[2]))),
     (r"compressed : (\S+), level = (\d+), ratio = (\d+)$",
@@ -550,7 +604,7 @@ HEADER_LINES = [(re.compile(r"# " + pattern), parse) for pattern, parse in [
 
 
 def _attr(text):
-    """The attributes perf lists of an event: name -> number, or list of names."""
+    """The attributes of an event in perf's list: name -> number, or list of names."""
     attr = {}
     for name, value in re.findall(r"(\{ [^}]* \}|\w+)(?: =|:) ([^,{}]+)(?:, |$)", text):
         name = name.strip("{ }")
@@ -563,7 +617,8 @@ def _attr(text):
 
 
 def header(perf, path):
-    """What `perf report --header-only -I` says: features by the contract's names, and `missing`, those not there."""
+    """The output of `perf report --header-only -I`: features by the contract's names, and
+    `missing`, absent ones."""
     code, output, stderr = run_perf(perf, ["report", "--header-only", "-I", "-f", "-i", path])
     if code != 0:
         raise PerfFailed(failure(stderr) or stderr.strip() or f"exit {code}")

@@ -1,4 +1,5 @@
-"""Helpers for the tests of precord: the built recorder, a program to record, and a decoded recording."""
+"""Helpers for the tests of precord: the built recorder, a program to record, and a decoded
+recording."""
 import collections
 import functools
 import os
@@ -16,19 +17,21 @@ import rights
 from conftest import ROOT, SANITIZER_REPORT, TOOLS, strict_json
 
 TIMEOUT = 60
-# The clock events of some virtual machines stop the machine when they come too often: no test asks for more.
+# Clock events stop some virtual machines if they are too frequent: no test asks for more.
 MOST_HZ = 10000
 
 
 @functools.lru_cache(maxsize=None)
 def event_works(event, *options):
-    """Can this event be sampled here? By precord itself: what it says is tested elsewhere."""
-    done = subprocess.run([str(TOOLS / "precord"), "-q", "-e", event, "-c", "1000000", *options, "-o", "/dev/null",
-                           "--", "true"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=TIMEOUT)
+    """Whether precord can sample this event here. Its messages are tested elsewhere."""
+    done = subprocess.run([str(TOOLS / "precord"), "-q", "-e", event, "-c", "1000000", *options,
+                           "-o", "/dev/null", "--", "true"], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, timeout=TIMEOUT)
     return done.returncode == 0
 
 
-# A child's peak counts the process it was forked from, and pytest's is large: a small one starts the program.
+# The peak of a child includes that of its parent before exec, and pytest is large: a small parent
+# is needed.
 MEASURE = """
 import resource, subprocess, sys
 code = subprocess.run(sys.argv[2:]).returncode
@@ -38,14 +41,15 @@ sys.exit(code)
 
 
 def run_measured(command, directory):
-    """The process that ended, and its peak in KiB."""
+    """The completed process, and its peak memory in KiB."""
     peak = directory / "peak"
-    done = subprocess.run([sys.executable, "-c", MEASURE, peak, *command], capture_output=True, timeout=TIMEOUT)
+    done = subprocess.run([sys.executable, "-c", MEASURE, peak, *command], capture_output=True,
+                          timeout=TIMEOUT)
     return done, int(peak.read_text())
 
 
 class Recording:
-    """What a run of precord left."""
+    """The result of a run of precord."""
 
     def __init__(self, done, path, decode):
         self.done = done
@@ -79,7 +83,7 @@ class Recording:
 
     @property
     def captured(self):
-        """The number of samples that the footer tells."""
+        """The number of samples in the footer."""
         return int(re.search(r"Captured and wrote .*\((\d+) samples", self.stderr).group(1))
 
 
@@ -94,43 +98,46 @@ def precord():
 
 @pytest.fixture(scope="session")
 def workload():
-    """Path of the program to record, in a directory that every user may look into."""
+    """Path of the program to record, in a directory that all users can read."""
     compiler = shutil.which("gcc") or shutil.which("cc")
     if not compiler:
         pytest.skip("no compiler for tests/workload")
     with tempfile.TemporaryDirectory(prefix="precord-") as directory:
         os.chmod(directory, 0o755)
         path = pathlib.Path(directory) / "workload"
-        subprocess.run([compiler, "-O1", "-g", "-fno-omit-frame-pointer", "-no-pie", "-pthread", "-o", path,
+        subprocess.run([compiler, "-O1", "-g", "-fno-omit-frame-pointer", "-no-pie", "-pthread",
+                        "-o", path,
                         ROOT / "tests" / "workload" / "workload.c"], check=True, timeout=TIMEOUT)
         yield path
 
 
 @pytest.fixture(scope="session")
 def symbol(workload):
-    """Function: the address of a symbol of the workload, which is not position independent."""
+    """Function: the address of a symbol of the workload, which is linked at a fixed address."""
     nm = shutil.which("nm")
     if not nm:
         pytest.skip("no nm")
     table = subprocess.run([nm, workload], check=True, capture_output=True, text=True).stdout
-    found = dict(reversed(line.split()[::2]) for line in table.splitlines() if len(line.split()) == 3)
+    found = dict(reversed(line.split()[::2]) for line in table.splitlines()
+                 if len(line.split()) == 3)
     return lambda name: int(found[name], 16)
 
 
 def check_end(done, command):
     if done.returncode == SANITIZER_REPORT or b"Sanitizer" in done.stderr:
-        pytest.fail(f"a sanitizer ended {' '.join(map(str, command))}\n{done.stderr[-4000:].decode(errors='replace')}",
+        pytest.fail(f"a sanitizer ended {' '.join(map(str, command))}\n"
+                    f"{done.stderr[-4000:].decode(errors='replace')}",
                     pytrace=False)
 
 
 @pytest.fixture
 def run_precord(precord, tmp_path):
-    """Function: run precord with these arguments in the test's directory; its end is the caller's to look at."""
+    """Function: runs precord in the test's directory. The caller must check the exit code."""
     def run(*args, prefix=(), **options):
         options.setdefault("stdout", subprocess.DEVNULL)
         command = [*map(str, prefix), str(precord), *map(str, args)]
-        done = subprocess.run(command, stderr=subprocess.PIPE, timeout=TIMEOUT, cwd=options.pop("cwd", tmp_path),
-                              **options)
+        done = subprocess.run(command, stderr=subprocess.PIPE, timeout=TIMEOUT,
+                              cwd=options.pop("cwd", tmp_path), **options)
         check_end(done, command)
         return done
     return run
@@ -138,14 +145,15 @@ def run_precord(precord, tmp_path):
 
 @pytest.fixture
 def start_precord(precord, tmp_path):
-    """Function: start precord and return the process; those still there at the end of the test are ended."""
+    """Function: starts precord and returns the process, which is killed at the end of the test."""
     rights.need("events")
     started = []
 
     def start(*args, **options):
         options.setdefault("stdout", subprocess.DEVNULL)
         options.setdefault("cwd", tmp_path)
-        process = subprocess.Popen([str(precord), *map(str, args)], stderr=subprocess.PIPE, **options)
+        process = subprocess.Popen([str(precord), *map(str, args)], stderr=subprocess.PIPE,
+                                   **options)
         started.append(process)
         return process
     yield start
@@ -157,7 +165,8 @@ def start_precord(precord, tmp_path):
 
 @pytest.fixture
 def record(run_precord, workload, decode, tmp_path):
-    """Function: record the workload with these options; `does` are its words, e.g. "spin 20"."""
+    """Function: records the workload with these options; `does` are its arguments, e.g. "spin
+    20"."""
     rights.need("events")
 
     def run(*options, does="spin 20", command=None, status=0, **more):
@@ -171,7 +180,7 @@ def record(run_precord, workload, decode, tmp_path):
 
 @pytest.fixture
 def print_attr(run_precord):
-    """Function: the attributes of the events that these options ask for, without opening them."""
+    """Function: the attributes that precord would open with these options."""
     def run(*options):
         done = run_precord("--print-attr", *options, stdout=subprocess.PIPE)
         assert done.returncode == 0, done.stderr.decode(errors="replace")
@@ -180,7 +189,7 @@ def print_attr(run_precord):
 
 
 def strict_attrs(printed):
-    """The attributes in what --print-attr printed."""
+    """The attributes in the output of --print-attr."""
     document = strict_json(printed)
     assert not document["errors"]
     return [Attr(entry["name"], entry["attr"]) for entry in document["attrs"]]
@@ -210,7 +219,7 @@ class Attr(collections.namedtuple("Attr", "name fields")):
 
 
 def wait_for(test, seconds=10):
-    """The first true value of test(); fails after a while."""
+    """Returns the first true value of test(), or fails after these seconds."""
     end = time.monotonic() + seconds
     while True:
         value = test()

@@ -1,4 +1,4 @@
-"""Validates a value against a schema of the tree."""
+"""Validates a value against one of the schemas in schemas/."""
 import functools
 import json
 
@@ -18,18 +18,20 @@ def draft():
 
 @functools.lru_cache(maxsize=None)
 def schemas():
-    """name -> schema, as in the tree."""
-    return {path.name: json.loads(path.read_text()) for path in sorted(SCHEMAS.glob("*.schema.json"))}
+    """name -> schema."""
+    return {path.name: json.loads(path.read_text())
+            for path in sorted(SCHEMAS.glob("*.schema.json"))}
 
 
 @functools.lru_cache(maxsize=None)
 def validator(reference):
-    """For `line.schema.json`, `record.schema.json#/$defs/UNKNOWN`, ..."""
+    """reference: `line.schema.json`, `record.schema.json#/$defs/UNKNOWN`, ..."""
     try:  # jsonschema from 4.18 on
         from referencing import Registry
         from referencing.jsonschema import DRAFT202012
     except ImportError:
-        return draft()({"$ref": reference}, resolver=jsonschema.RefResolver("", {}, store=schemas()))
+        return draft()({"$ref": reference},
+                       resolver=jsonschema.RefResolver("", {}, store=schemas()))
     registry = Registry().with_contents(schemas().items(), default_specification=DRAFT202012)
     return draft()({"$ref": reference}, registry=registry)
 

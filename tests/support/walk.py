@@ -1,7 +1,8 @@
-"""An independent walk over the bytes of a perf.data file, header by header, as far as records are whole.
+"""An independent walk over the bytes of a perf.data file, header by header, as far as records are
+whole.
 
-It shares nothing with libdecode. It leaves out what it cannot know: the record in which the bytes end (of a compressed one, the part that
-can still be expanded), and everything after an impossible header.
+It shares nothing with libdecode. It omits the record in which the bytes end (for a compressed one,
+the part that cannot be expanded), and everything after an impossible header.
 """
 import collections
 import struct
@@ -12,12 +13,13 @@ SAMPLE, AUXTRACE, COMPRESSED, COMPRESSED2 = 9, 71, 81, 83
 
 
 class Walk:
-    """types: Counter of the numbers of record types, those in compressed records included; end: offset where the walk stopped."""
+    """types: Counter of record types, including compressed records; end: offset where the walk
+    stopped."""
 
     def __init__(self, data, start=0, order="<"):
         self.types = collections.Counter()
         self.order = order
-        self.stream = b""       # decompressed, and not yet walked
+        self.stream = b""       # decompressed, but not yet walked
         self.zstd = zstd.Decompressor()
         self.end = start + self._records(data[start:])
 
@@ -45,13 +47,13 @@ class Walk:
         return at
 
     def _expand(self, payload):
-        """A stream may go on from record to record, and a new one begin in any."""
+        """A zstd stream can continue in the next record, and a new one can begin in any."""
         self.stream += self.zstd.decompress(payload)
         self.stream = self.stream[self._records(self.stream):]
 
 
 def walk_file(path):
-    """The Walk of a file's records: to the end of the file, whatever its header says."""
+    """The Walk of a file's records to the end of the file, whatever size the header states."""
     data = path.read_bytes()
     if data[:8] not in (b"PERFILE2", b"2ELIFREP"):
         return Walk(data)       # a data.N
@@ -61,5 +63,6 @@ def walk_file(path):
 
 
 def walk(path):
-    """The Walks of a recording, which may be a directory, by the names of its files."""
-    return {file.name: walk_file(file) for file in sorted(path.glob("data*"))} if path.is_dir() else {path.name: walk_file(path)}
+    """The Walks of a recording by file name: it may be a directory."""
+    return ({file.name: walk_file(file) for file in sorted(path.glob("data*"))} if path.is_dir()
+            else {path.name: walk_file(path)})

@@ -1,6 +1,8 @@
-"""without_perf_events.py ERRNO COMMAND...: runs a command to which perf_event_open(2) fails with this error.
+"""without_perf_events.py ERRNO COMMAND...: runs a command in which perf_event_open(2) fails with
+this error.
 
-The filter is seccomp's, as in containers; kernels with kernel.perf_event_paranoid=4 answer EACCES to every ordinary user.
+The filter is seccomp's, as in containers. Kernels with kernel.perf_event_paranoid=4 return EACCES
+to ordinary users.
 """
 import ctypes
 import errno
@@ -17,7 +19,8 @@ def forbid(call, error):
     context = ctypes.c_void_p(seccomp.seccomp_init(ctypes.c_uint32(ALLOW)))
     number = seccomp.seccomp_syscall_resolve_name(call.encode())
     if (not context or number < 0 or
-            seccomp.seccomp_rule_add(context, ctypes.c_uint32(ERRNO | error), ctypes.c_int(number), ctypes.c_uint(0)) or
+            seccomp.seccomp_rule_add(context, ctypes.c_uint32(ERRNO | error), ctypes.c_int(number),
+                                     ctypes.c_uint(0)) or
             seccomp.seccomp_load(context)):
         sys.exit(f"no filter for {call}")
 

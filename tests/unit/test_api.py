@@ -1,6 +1,6 @@
 """libdecode's C interface, from programs that see only what `make install` installs.
 
-Their output is compared with pdecode's JSON. With the sanitized tools the programs are sanitized as well.
+Their output is compared with pdecode's JSON. If the tools are sanitized, the programs are, too.
 """
 import re
 import shutil
@@ -19,7 +19,8 @@ from perfdata.sample import sample
 from perfdata.wire import fstr
 
 PERF = FIXTURES / "perf"
-FILES = ["02-callgraph-fp.data", "16-zstd.data", "18-pipe.data", "12-tracepoints.data", "20-threads.data",
+FILES = ["02-callgraph-fp.data", "16-zstd.data", "18-pipe.data", "12-tracepoints.data",
+         "20-threads.data",
          "10-group-leader-sampling.data"]
 ATTR = attr("IP|TID|TIME|PERIOD")
 KINDS = ["shared", "static"]
@@ -34,7 +35,8 @@ def installed(tmp_path_factory):
 def run(request, installed):
     if installed.sanitized and request.param == "shared":
         pytest.skip("the sanitized library is linked statically")
-    return lambda source, *arguments, **options: installed.run(source, request.param, *arguments, **options)
+    return lambda source, *arguments, **options: installed.run(source, request.param, *arguments,
+                                                               **options)
 
 
 def built(tmp_path, file, order="<"):
@@ -43,18 +45,20 @@ def built(tmp_path, file, order="<"):
     return path
 
 
-# --- iterating ------------------------------------------------------------------------------------------------------
+# --- iterating ------------------------------------------------------------------------------------
 
 def lines_of(output, what):
     return [line for line in output.splitlines() if line.split(" ")[0] == what]
 
 
 def expected_record(record, number):
-    """What api_read prints of a record, as far as it is in the JSON."""
-    words = ["record", number, record["type"], record["offset"], record["size"], f"misc={record['misc']}"]
+    """The values that api_read prints for a record, from the JSON."""
+    words = ["record", number, record["type"], record["offset"], record["size"],
+             f"misc={record['misc']}"]
     if "attr_index" in record:
         words.append(f"attr={record['attr_index']}")
-    time = record.get("time") if record["type"] == "SAMPLE" else record.get("sample_id", {}).get("time")
+    time = (record.get("time") if record["type"] == "SAMPLE"
+            else record.get("sample_id", {}).get("time"))
     if time is not None:
         words.append(f"time={time}")
     if "ip" in record:
@@ -103,12 +107,14 @@ def test_read(name, way, run, decode):
     assert f"file {file['mode']} {file['byte_order']} complete=1" in output
     assert "magic PERFILE2" in output
     assert lines_of(output, "attr") == [
-        f"attr {event['index']} {event['name']} ids={len(event['ids'])},{(event['ids'] or [0])[0]} visited=1"
+        f"attr {event['index']} {event['name']} ids={len(event['ids'])},{(event['ids'] or [0])[0]} "
+        "visited=1"
         for event in document["attrs"]]
     if file["mode"] != "pipe":
         sections = {section["name"]: section["size"] for section in file["sections"]}
         printed = [line.split(" ")[2:] for line in lines_of(output, "feature")]
-        assert printed == [[name, str(sections[name])] for name in document["features"] if not name.endswith("_raw")]
+        assert printed == [[name, str(sections[name])] for name in document["features"]
+                           if not name.endswith("_raw")]
         span = document["features"].get("SAMPLE_TIME")
         assert not span or not span["last"] or f"span {span['first']} {span['last']}" in output
     assert output.endswith("end errors=0\n")
@@ -126,7 +132,7 @@ def test_read_from_a_pipe(run, decode):
 @pytest.mark.sanitize
 @pytest.mark.parametrize("order", "<>")
 def test_names_and_numbers(order, run, tmp_path):
-    """One record of each kind, the values said by hand; big-endian too."""
+    """One record of each kind with known values, in both byte orders."""
     chain = attr("IP|TID|TIME|CALLCHAIN")
     path = built(tmp_path, File(attrs=[(chain, [42, 43])], records=[
         sample(chain, ip=0xffffffff81000010, pid=-1, tid=8, time=5, callchain=[0x10, 0x20, 0x30]),
@@ -143,7 +149,7 @@ def test_names_and_numbers(order, run, tmp_path):
 
 @pytest.mark.sanitize
 def test_a_path_ends_where_its_object_does(run, tmp_path):
-    """`weight` stands behind `read`, not in it."""
+    """`weight` is after `read`, not in it."""
     both = attr("READ|WEIGHT", read_format="ID")
     path = built(tmp_path, File(attrs=[(both, [42])], records=[
         sample(both, read={"value": 77, "id": 42}, weight=5)]))
@@ -153,26 +159,31 @@ def test_a_path_ends_where_its_object_does(run, tmp_path):
 
 @pytest.mark.sanitize
 def test_payload(run, tmp_path):
-    path = built(tmp_path, File(attrs=[(ATTR, [42])], records=[r.auxtrace(bytes(range(200)) * 5), r.finished_round()]))
+    path = built(tmp_path,
+                 File(attrs=[(ATTR, [42])],
+                      records=[r.auxtrace(bytes(range(200)) * 5), r.finished_round()]))
     _, output = run("api_read.c", "path", path)
     assert "payload=1000" in output and "payload whole" in output and "FINISHED_ROUND" in output
 
 
 @pytest.mark.sanitize
 def test_damage_is_told_where_it_is(run, tmp_path, run_pdecode):
-    path = built(tmp_path, Pipe([r.header_attr(ATTR, [42]), sample(ATTR, ip=1), sample(ATTR, ip=2)]))
+    path = built(tmp_path,
+                 Pipe([r.header_attr(ATTR, [42]), sample(ATTR, ip=1), sample(ATTR, ip=2)]))
     path.write_bytes(path.read_bytes()[:-10])
     _, output = run("api_read.c", "path", path)
     document = strict_json(run_pdecode([path]).stdout)
     (error,) = document["errors"]
-    assert lines_of(output, "error") == [f"error {error['code']} {error['offset']} {error['message']}"]
+    assert (lines_of(output, "error")
+            == [f"error {error['code']} {error['offset']} {error['message']}"])
     assert lines_of(output, "record")[-1].count("error=TRUNCATED") == 1
     assert "complete=1" in output and output.endswith("end errors=1\n")
 
 
 @pytest.mark.sanitize
 @pytest.mark.parametrize("way", ["path", "fd", "memory"])
-@pytest.mark.parametrize("content, code", [(b"", "MAGIC"), (b"PERFILE3" + bytes(100), "MAGIC"), (b"PERFILE2", "MAGIC")])
+@pytest.mark.parametrize("content, code", [(b"", "MAGIC"), (b"PERFILE3" + bytes(100), "MAGIC"),
+                                           (b"PERFILE2", "MAGIC")])
 def test_what_is_not_opened(way, content, code, run, tmp_path):
     path = tmp_path / "other"
     path.write_bytes(content)
@@ -186,7 +197,7 @@ def test_what_is_not_there(run, tmp_path):
     assert run("api_read.c", "path", tmp_path) == (3, "not opened: IO\n")
 
 
-# --- sinks ----------------------------------------------------------------------------------------------------------
+# --- sinks ----------------------------------------------------------------------------------------
 
 @pytest.mark.sanitize
 @pytest.mark.parametrize("format", ["json", "jsonl", "stats"])
@@ -208,7 +219,7 @@ def test_a_sink_of_ones_own(run, decode):
 @pytest.mark.sanitize
 @pytest.mark.parametrize("format", ["json", "stats"])
 def test_readers_in_threads(format, run, run_pdecode):
-    """Each its own: nothing is shared, so nothing is disturbed."""
+    """Each thread has its own reader; readers share no state."""
     path = PERF / "16-zstd.data"
     returncode, output = run("api_sink.c", format, path, 8)
     assert returncode == 0
@@ -217,16 +228,19 @@ def test_readers_in_threads(format, run, run_pdecode):
 
 @pytest.mark.sanitize
 def test_errors_reach_the_sink(run, tmp_path, run_pdecode):
-    path = built(tmp_path, File(attrs=[(ATTR, [42])], records=[sample(ATTR, ip=1)] * 3, data_size=0, claimed=(3,)))
+    path = built(tmp_path, File(attrs=[(ATTR, [42])], records=[sample(ATTR, ip=1)] * 3, data_size=0,
+                                claimed=(3,)))
     returncode, output = run("api_sink.c", "jsonl", path)
     assert returncode == 0
-    assert strict_json_lines(output.encode()) == strict_json_lines(run_pdecode(["-f", "jsonl", path]).stdout)
+    assert (strict_json_lines(output.encode())
+            == strict_json_lines(run_pdecode(["-f", "jsonl", path]).stdout))
     assert '"code":"UNFINISHED"' in output
 
 
-# --- options and limits ---------------------------------------------------------------------------------------------
+# --- options and limits ---------------------------------------------------------------------------
 
-UNSORTED = File(attrs=[(ATTR, [42])], records=[sample(ATTR, ip=i, time=1000 - i) for i in range(50)])
+UNSORTED = File(attrs=[(ATTR, [42])],
+                records=[sample(ATTR, ip=i, time=1000 - i) for i in range(50)])
 
 
 @pytest.mark.sanitize
@@ -239,7 +253,8 @@ def test_order(run, tmp_path):
 
 @pytest.mark.sanitize
 def test_old_and_new_callers(run, tmp_path):
-    """`size` says how much of the options the caller knows; the rest of a longer one is not looked at."""
+    """`size` states how many of the options the caller knows; the rest of a longer struct is
+    ignored."""
     path = built(tmp_path, UNSORTED)
     assert run("api_limits.c", "old caller", path) == (0, "records 50 sorted=0\n")
     assert run("api_limits.c", "new caller", path) == (0, "records 50 sorted=1\n")
@@ -247,7 +262,7 @@ def test_old_and_new_callers(run, tmp_path):
 
 @pytest.mark.sanitize
 def test_old_and_new_visitors(run):
-    """Functions that a caller's struct did not have are not looked for behind it."""
+    """Functions that the caller's struct does not have are not read beyond its end."""
     returncode, output = run("api_limits.c", "visitors", PERF / "02-callgraph-fp.data")
     old, today, later = output.splitlines()
     assert returncode == 0 and old == today == later
@@ -256,8 +271,9 @@ def test_old_and_new_visitors(run):
 
 @pytest.mark.sanitize
 def test_stop_at(run, tmp_path):
-    path = built(tmp_path, Pipe([r.header_attr(ATTR, [42]), sample(ATTR), r.record(12, bytes(8 + 8 + 16)),
-                                 sample(ATTR, ip=1)]))
+    path = built(tmp_path,
+                 Pipe([r.header_attr(ATTR, [42]), sample(ATTR), r.record(12, bytes(8 + 8 + 16)),
+                       sample(ATTR, ip=1)]))
     assert run("api_limits.c", "strict", path)[0] == 0
     returncode, output = run("api_limits.c", "stop at notes", path)
     assert returncode == 1
@@ -271,7 +287,7 @@ def test_stop_at(run, tmp_path):
 
 @pytest.mark.sanitize
 def test_stop_at_the_open(run, tmp_path):
-    """Names of files are freed with the reader, so the error of a failed open has none."""
+    """The error of a failed open has no file name, because names are freed with the reader."""
     (tmp_path / "data").write_bytes((PERF / "12-tracepoints.data").read_bytes())
     (tmp_path / "data.1").write_bytes(b"")
     returncode, output = run("api_limits.c", "strict", tmp_path)
@@ -289,9 +305,10 @@ def test_memory_limit(run):
 
 @pytest.mark.sanitize
 def test_memory_limit_at_each_step(run):
-    """Wherever memory ends: an error, no crash, no leak."""
+    """Any failed allocation is an error, without a crash or leak."""
     for limit in range(1 << 10, 3 << 20, 53 << 10):
-        returncode, output = run("api_limits.c", "little memory", PERF / "12-tracepoints.data", limit)
+        returncode, output = run("api_limits.c", "little memory", PERF / "12-tracepoints.data",
+                                 limit)
         assert returncode == 0 or "LIMIT" in output, (limit, output)
 
 
@@ -313,8 +330,11 @@ def test_texts(run, decode):
     lines = output.splitlines()
     assert lines[0] == "SAMPLE at 4096: callchain needs 48 bytes, 12 left"
     assert lines[1] == "SAMPLE at 9"
-    assert lines[2].split() == ("OK IO NOMEM LIMIT MAGIC SIZE TRUNCATED COUNT NO_ATTR UNKNOWN_TYPE CODEC UNFINISHED "
-                                "TRAILING PAYLOAD GARBAGE DUPLICATE FORMAT ARGUMENT RESTORED MISMATCH").split()
+    assert (lines[2].split()
+            == ("OK IO NOMEM LIMIT MAGIC SIZE TRUNCATED COUNT NO_ATTR UNKNOWN_TYPE CODEC "
+                "UNFINISHED "
+                "TRAILING PAYLOAD GARBAGE DUPLICATE FORMAT ARGUMENT RESTORED MISMATCH "
+                "AGAIN CANCELLED").split())
     assert lines[3] == "1 10 MMAP"
     assert lines[4] == "0 no more"
     assert lines[5] == f"{decode(PERF / '01-basic.data')['pdecode']['version']} 1"
@@ -325,7 +345,7 @@ def test_values(run):
     assert run("api_limits.c", "values") == (0, "1 2 sh\n-1\n")
 
 
-# --- the writer -----------------------------------------------------------------------------------------------------
+# --- the writer -----------------------------------------------------------------------------------
 
 def said(output):
     """{what: the rest} of lines "what: the rest"."""
@@ -334,7 +354,7 @@ def said(output):
 
 @pytest.mark.sanitize
 def test_wrong_values_are_named(run, tmp_path, decode):
-    """The record, the field's path, and what is wrong there; nothing of it gets into the file."""
+    """The error has the record, the field's path and the fault; the file does not change."""
     path = tmp_path / "written.data"
     returncode, output = run("api_write.c", "wrong values", path)
     assert (returncode, said(output)) == (0, {
@@ -344,11 +364,13 @@ def test_wrong_values_are_named(run, tmp_path, decode):
         "large": "-1 SIZE | COMM: the record would be larger than 65535 bytes",
         "trailer": "-1 ARGUMENT | COMM: sample_id.tim: unknown field; did you mean time?",
         "deep": "-1 ARGUMENT | NAMESPACES: namespaces[1].inode: not a number or name of this field",
-        "unknown": "-1 ARGUMENT | record of type 999: body: expected the bytes of a record with unknown layout",
+        "unknown": "-1 ARGUMENT | record of type 999: body: expected the bytes of a record with "
+                   "unknown layout",
         "no such event": "-1 ARGUMENT | COMM: no event was added with this index",
         "feature": "-1 ARGUMENT | HOSTNAME: expected a string",
         "feature's field": "-1 ARGUMENT | CPU_TOPOLOGY: pid: unknown field",
-        "no such feature": "-1 ARGUMENT | the layout of this feature is unknown: use pd_writer_feature_bytes()",
+        "no such feature":
+            "-1 ARGUMENT | the layout of this feature is unknown: use pd_writer_feature_bytes()",
         "no such bit": "-1 ARGUMENT | no feature has this id",
         "right": "done", "finish": "done"})
     document = decode(path)
@@ -358,7 +380,7 @@ def test_wrong_values_are_named(run, tmp_path, decode):
 
 @pytest.mark.sanitize
 def test_texts_that_are_lent(run, tmp_path):
-    """By a writer, until the next that it refuses."""
+    """The text of an error is borrowed from the writer until its next error."""
     assert run("api_write.c", "lent texts", tmp_path / "written.data") == (
         0, "later: -1 ARGUMENT | COMM: pidd: unknown field; did you mean pid?\n")
 
@@ -380,10 +402,11 @@ def records_of(data):
 
 
 @pytest.mark.sanitize
-@pytest.mark.parametrize("level, by, mode", [(1, 0, 0), (1, 1, 0), (1, 2, 0), (0, 0, 0), (0, 2, 0), (1, 0, 1), (0, 0, 1)])
+@pytest.mark.parametrize("level, by, mode", [(1, 0, 0), (1, 1, 0), (1, 2, 0), (0, 0, 0), (0, 2, 0),
+                                             (1, 0, 1), (0, 0, 1)])
 def test_what_is_lent_is_read_before_it_is_given_back(run, tmp_path, decoder, level, by, mode):
-    """All of it comes back, once, in order; the records are those that were lent, and there is no other. All of them are seen on
-    the way, too."""
+    """All bytes are released once and in order; the file has exactly the lent records, and the
+    watch function has seen all."""
     path, seen = tmp_path / "lent.data", tmp_path / "lent.data.seen"
     returncode, output = run("api_lend.c", level, by, mode, path)
     count = int(re.fullmatch(r"(\d+) records\n", output)[1])
@@ -392,18 +415,21 @@ def test_what_is_lent_is_read_before_it_is_given_back(run, tmp_path, decoder, le
     records = [record for record in decoded.document if record["kind"] == "record" and
                record["type"] not in ("COMPRESSED", "HEADER_FEATURE")]
     bodies = sorted(bytes.fromhex(record["body"]) for record in records if "body" in record)
-    same = bodies == sorted(number.to_bytes(8, "little") + bytes([number % 256]) * (number * 7919 % 4000 // 8 * 8)
+    same = bodies == sorted(number.to_bytes(8, "little")
+                            + bytes([number % 256]) * (number * 7919 % 4000 // 8 * 8)
                             for number in range(count))
-    assert decoded.returncode == 0 and same     # the bodies are too much to be shown
-    same = [(record.get("type_id", record["type"]), record["size"], record.get("body")) for record in records] == [
-        (kind, size, body.hex()) if kind == 50 else ("COMM", size, None) for kind, size, body in records_of(seen.read_bytes())]
+    assert decoded.returncode == 0 and same     # the bodies are too large for a message
+    same = [(record.get("type_id", record["type"]), record["size"], record.get("body"))
+            for record in records] == [
+        (kind, size, body.hex()) if kind == 50 else ("COMM", size, None)
+        for kind, size, body in records_of(seen.read_bytes())]
     assert same
     assert len(records) == count + 5
 
 
 @pytest.mark.sanitize
 def test_a_thread_writes_the_same(run, tmp_path):
-    """And tells the same sizes at every record."""
+    """With a thread, the file and the sizes after each record are the same."""
     by = {how: run("api_write.c", f"by {how}", tmp_path / how) for how in ("caller", "thread")}
     assert by["caller"] == by["thread"] and by["thread"][0] == 0
     assert (tmp_path / "thread").stat().st_size > 7 << 20
@@ -416,17 +442,19 @@ def test_an_encoder_ends_once(run, tmp_path, decode):
     returncode, output = run("api_write.c", "encoder", path)
     ended = "-1 ARGUMENT | the encoder has finished and can only be freed"
     assert (returncode, said(output)) == (0, {
-        "file": "done", "record": "done", "finish": "done", "attr later": ended, "features later": ended,
-        "record later": ended, "finish later": ended,
+        "file": "done", "record": "done", "finish": "done", "attr later": ended,
+        "features later": ended, "record later": ended, "finish later": ended,
         "file later": "-1 ARGUMENT | it must precede attrs, features and records"})
     assert [record["comm"] for record in decode(path)["records"]] == ["worker"]
 
 
 NEEDS_EVENT = "its layout depends on an event, so it needs an event's index"
 SAMPLES_SAID = {
-    "comm": "done", "sample": "done", "fault": "done", "read": "done", "half": "done", "round": "done", "finish": "done",
+    "comm": "done", "sample": "done", "fault": "done", "read": "done", "half": "done",
+    "round": "done", "finish": "done",
     "other's field": "-1 ARGUMENT | SAMPLE: callchain: unknown field",
-    "no event": f"-1 ARGUMENT | SAMPLE: {NEEDS_EVENT}", "no event's counts": f"-1 ARGUMENT | READ: {NEEDS_EVENT}",
+    "no event": f"-1 ARGUMENT | SAMPLE: {NEEDS_EVENT}",
+    "no event's counts": f"-1 ARGUMENT | READ: {NEEDS_EVENT}",
     "trailer": "-1 ARGUMENT | SAMPLE: records of this type have no sample_id",
     "trailer of nobody": "-1 ARGUMENT | COMM: sample_id needs an event",
     "trailer of perf": "-1 ARGUMENT | FINISHED_ROUND: records of this type have no sample_id",
@@ -435,18 +463,22 @@ SAMPLES_SAID = {
 
 @pytest.mark.sanitize
 def test_samples_written(run, tmp_path, decode):
-    """By the layout of their event, and with no trailer."""
+    """Samples have the layout of their event, and no trailer."""
     path = tmp_path / "written.data"
     returncode, output = run("api_write.c", "samples", path)
     assert (returncode, said(output)) == (0, SAMPLES_SAID)
     document = decode(path)
     comm, sampled, fault, read, half, end = document["records"]
     task = {"pid": 7, "tid": 8}
-    assert not document["errors"] and not [r for r in document["records"] if "trailing" in r or "padding" in r]
-    assert comm["comm"] == "worker" and comm["sample_id"] == {**task, "time": 1000, "identifier": 11}
-    assert sampled | task | {"event": "cpu-clock", "identifier": 11, "ip": "0x401000", "time": 2000001000, "size": 72,
+    assert not document["errors"] and not [r for r in document["records"] if "trailing" in r
+                                           or "padding" in r]
+    assert comm["comm"] == "worker" and comm["sample_id"] == {**task, "time": 1000,
+                                                              "identifier": 11}
+    assert sampled | task | {"event": "cpu-clock", "identifier": 11, "ip": "0x401000",
+                             "time": 2000001000, "size": 72,
                              "callchain": ["USER", "0x401000", "0x402000"]} == sampled
-    assert fault | task | {"event": "page-faults", "identifier": 22, "ip": "0x403000", "time": 3000001000, "size": 56,
+    assert fault | task | {"event": "page-faults", "identifier": 22, "ip": "0x403000",
+                           "time": 3000001000, "size": 56,
                            "read": {"value": 5, "id": 22}} == fault
     assert half["read"] == {"value": 0, "id": 22} and half["size"] == 56
     assert not [r for r in (sampled, fault, half, end) if "sample_id" in r]
@@ -459,14 +491,17 @@ def test_samples_written(run, tmp_path, decode):
 def test_samples_written_are_perfs(run, tmp_path):
     path = tmp_path / "written.data"
     run("api_write.c", "samples", path)
-    script = subprocess.run(["perf", "script", "--force", "-i", path, "-F", "comm,pid,tid,time,event,ip"], check=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert script.stdout.split("\n\n")[0].split() == "worker 7/8 2.000001: cpu-clock: 401000 402000".split()
-    assert [line.split() for line in script.stdout.splitlines()[4:]] == [   # to perf, a count of 0 is no sample
+    script = subprocess.run(
+        ["perf", "script", "--force", "-i", path, "-F", "comm,pid,tid,time,event,ip"], check=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert (script.stdout.split("\n\n")[0].split()
+            == "worker 7/8 2.000001: cpu-clock: 401000 402000".split())
+    # perf script omits counts of 0
+    assert [line.split() for line in script.stdout.splitlines()[4:]] == [
         "worker 7/8 3.000001: page-faults: 403000".split()]
     assert not script.stderr
-    dump = subprocess.run(["perf", "script", "--force", "-i", path, "-D"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                          text=True).stdout
+    dump = subprocess.run(["perf", "script", "--force", "-i", path, "-D"], stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, text=True).stdout
     assert "PERF_RECORD_READ: 7 8 page-faults 5" in dump
 
 
@@ -478,7 +513,7 @@ CALLS = ["write", "record", "finish", "feature", "bytes", "flush", "flush soon"]
 @pytest.mark.sanitize
 @pytest.mark.parametrize("mode", ["file", "pipe", "directory"])
 def test_calls_out_of_turn(mode, run, tmp_path, decode):
-    """Refused in words that fit, and nothing is ruined."""
+    """Calls in the wrong order fail with a fitting message, and the writer stays usable."""
     path = tmp_path / "written.data"
     returncode, output = run("api_write.c", mode, path)
     before, after = output.split("after: they get\n")
@@ -489,11 +524,14 @@ def test_calls_out_of_turn(mode, run, tmp_path, decode):
     late = {call: ENDED for call in CALLS}
     if mode == "directory":
         late["feature"] = late["bytes"] = early["feature"] = early["bytes"] = (
-            "-1 ARGUMENT | a data.N has no features: they belong into the file `data` of its directory")
+            "-1 ARGUMENT | a data.N has no features: they belong into the file `data` of its "
+            "directory")
     assert returncode == 0 and said(before) == early
     assert said("add: " + between) == {
-        "add": "done", "begin": "done", "add again": "-1 ARGUMENT | events must be added before pd_writer_begin()",
-        "begin again": "-1 ARGUMENT | pd_writer_begin() was already called", "record": "done", "finish": "done"}
+        "add": "done", "begin": "done",
+        "add again": "-1 ARGUMENT | events must be added before pd_writer_begin()",
+        "begin again": "-1 ARGUMENT | pd_writer_begin() was already called", "record": "done",
+        "finish": "done"}
     assert said(after) == late | {
         "add at last": "-1 ARGUMENT | events must be added before pd_writer_begin()",
         "begin at last": "-1 ARGUMENT | pd_writer_begin() was already called", "size": "the same"}
@@ -503,7 +541,7 @@ def test_calls_out_of_turn(mode, run, tmp_path, decode):
 
 
 @pytest.mark.sanitize
-def test_nothing_behind_half_a_header(run, tmp_path):
+def test_nothing_after_half_a_header(run, tmp_path):
     lines = said(run("api_write.c", "failed begin", tmp_path / "written.data")[1])
     assert lines.pop("begin").startswith("-1 SIZE") and {lines[call] for call in CALLS} == {ENDED}
 
@@ -518,7 +556,7 @@ def test_no_options_are_the_usual_ones(run, tmp_path, decode):
 
 @pytest.mark.sanitize
 def test_from_cplusplus(run, tmp_path, decode):
-    """The same words as in C: options by name, values, what is read and what is written."""
+    """The same interface as in C: options by name, values, reading and writing."""
     summary, path = decode(PERF / "02-callgraph-fp.data")["summary"], tmp_path / "written.data"
     returncode, output = run("api_cplusplus.cc", PERF / "02-callgraph-fp.data", path)
     assert (returncode, output.splitlines()) == (0, [
@@ -530,4 +568,5 @@ def test_from_cplusplus(run, tmp_path, decode):
     assert comm["comm"] == "worker" and comm["sample_id"] == {"pid": 7, "tid": -1}
     assert sampled["ip"] == "0x1234" and sampled["callchain"] == ["0x10", "0x20"]
     assert sampled["raw"] == {"size": 12, "data": "100000000000000020000000"}
-    assert document["features"]["HOSTNAME"] == "box" and document["features"]["CMDLINE"] == ["perf", "record"]
+    assert (document["features"]["HOSTNAME"] == "box" and document["features"]["CMDLINE"]
+            == ["perf", "record"])

@@ -1,4 +1,5 @@
-"""Records in batches (pd/fields.h), from programs that see only what `make install` puts there, held against the JSON."""
+"""Records in batches (pd/fields.h), from programs that see only what `make install` installs,
+compared with the JSON."""
 import collections
 import re
 import subprocess
@@ -18,7 +19,7 @@ FILES = sorted(path.name for path in PERF.iterdir() if path.suffix == ".data")
 TYPES = {name: int(value) for name, value in re.findall(
     r"PD_RECORD_(\w+) = (\d+),", (ROOT / "libdecode" / "include" / "pd" / "types.h").read_text())}
 DAMAGED = {"A3-zstd-unflushed.data"}    # its last record is cut
-IDS_OF_OTHERS = {"BPF_EVENT", "CGROUP", "BPF_METADATA"}     # `id` is none of an event
+IDS_OF_OTHERS = {"BPF_EVENT", "CGROUP", "BPF_METADATA"}     # their `id` is not that of an event
 CPUS_OF_OTHERS = {"STAT"}
 
 
@@ -38,7 +39,8 @@ def number(text):
 
 def markers(entry):
     """A callchain entry as a number."""
-    values = {"HV": -32, "KERNEL": -128, "USER": -512, "USER_DEFERRED": -640, "GUEST": -2048, "GUEST_KERNEL": -2176,
+    values = {"HV": -32, "KERNEL": -128, "USER": -512, "USER_DEFERRED": -640, "GUEST": -2048,
+              "GUEST_KERNEL": -2176,
               "GUEST_USER": -2560}
     return values[entry] % 2 ** 64 if entry in values else int(entry, 16)
 
@@ -51,7 +53,7 @@ def checksum(values, bits):
 
 
 def expected_numbers(record):
-    """What pd/fields.h promises of the members."""
+    """The expected members, by the contract of pd/fields.h."""
     kind, trailer = record["type"], record.get("sample_id", {})
     own = record if kind == "SAMPLE" else trailer
     found = {}
@@ -60,13 +62,15 @@ def expected_numbers(record):
     found["cpu"] = own.get("cpu", None if kind in CPUS_OF_OTHERS else record.get("cpu"))
     found["time"] = own.get("time")
     found["period"] = record.get("period")
-    found["id"] = own.get("identifier", own.get("id", None if kind in IDS_OF_OTHERS else record.get("id")))
+    found["id"] = own.get("identifier",
+                          own.get("id", None if kind in IDS_OF_OTHERS else record.get("id")))
     found["ip"], found["addr"] = number(record.get("ip")), number(record.get("addr"))
     return [f"{key}={value}" for key, value in found.items() if value is not None]
 
 
 def expected(record):
-    words = ["item", record["type"], record.get("type_id", TYPES.get(record["type"], 0)), record["offset"]]
+    words = ["item", record["type"], record.get("type_id", TYPES.get(record["type"], 0)),
+             record["offset"]]
     words += [record.get("size", 0), f"misc={record.get('misc', 0)}"]
     if "attr_index" in record:
         words.append(f"attr={record['attr_index']}")
@@ -106,15 +110,15 @@ def test_items_are_the_records(name, run, run_pdecode):
 
 
 def test_batches_hold_many(run):
-    """As few as two in a row would pass the test above."""
+    """Batches are large; the test above would accept batches of two."""
     _, output = run(PERF / "02-callgraph-fp.data", 512)
     assert max(int(line.split(" ")[1]) for line in items_of(output, "batch")) > 50
 
 
-# --- layouts ---------------------------------------------------------------------------------------------------------
+# --- layouts --------------------------------------------------------------------------------------
 
 def assert_items(output, records):
-    """Damage is marked; the rest of a damaged record's line is whatever was left of it."""
+    """Damaged records are marked; their other members are not compared."""
     lines = items_of(output)
     assert len(lines) == len(records)
     for line, record in zip(lines, records):
@@ -141,17 +145,21 @@ def test_the_catalogue(part, paths, run, run_pdecode):
 
 EVENTS = [(attr("IDENTIFIER|IP|TID|TIME|PERIOD", flags=("sample_id_all",)), [1]),
           (attr("IDENTIFIER|TID|CPU|ADDR|CALLCHAIN|RAW", flags=("sample_id_all",)), [2]),
-          (attr("IDENTIFIER|TIME|READ|CALLCHAIN|RAW", read_format="GROUP|ID|LOST", flags=("sample_id_all",)), [3])]
+          (attr("IDENTIFIER|TIME|READ|CALLCHAIN|RAW", read_format="GROUP|ID|LOST",
+                flags=("sample_id_all",)), [3])]
 
 
 def several_events():
-    """Samples of three layouts in turn, one of which has its callchain at another place in each record, and maps between them."""
+    """Samples of three layouts in turn, with maps between them. In one layout the place of the
+    callchain varies."""
     (a, _), (b, _), (c, _) = EVENTS
     chain = [2 ** 64 - 128, 0xffffffff81000000, 2 ** 64 - 512, 0x400000]
     for i in range(60):
         yield sample(a, identifier=1, ip=0x1000 + i, pid=i, tid=2 ** 32 - 1, time=100 + i, period=i)
-        yield sample(b, identifier=2, pid=2 ** 32 - 1, tid=i, cpu=i, addr=2 ** 63 + i, callchain=chain[:i % 5], raw=bytes(range(i)))
-        yield sample(c, identifier=3, time=200 + i, read={"values": [(1, 2, 3)] * (i % 4)}, callchain=chain, raw=b"abcd" * i)
+        yield sample(b, identifier=2, pid=2 ** 32 - 1, tid=i, cpu=i, addr=2 ** 63 + i,
+                     callchain=chain[:i % 5], raw=bytes(range(i)))
+        yield sample(c, identifier=3, time=200 + i, read={"values": [(1, 2, 3)] * (i % 4)},
+                     callchain=chain, raw=b"abcd" * i)
         yield r.comm(i, i, "thread %d" % i, sid=sample_id(b, pid=i, tid=i, cpu=3, identifier=2))
 
 
@@ -182,7 +190,8 @@ def test_damage_is_marked(tmp_path, run, run_pdecode):
     good = [sample(a, identifier=1, ip=i, pid=i, tid=i, time=1000 + i) for i in range(30)]
     path = tmp_path / "built.data"
     path.write_bytes(File(attrs=[(a, ids)], records=[
-        *good, sample(a, identifier=1, ip=5, time=2000, after=bytes(8)), *good, r.record(9, bytes(16)), *good]).build())
+        *good, sample(a, identifier=1, ip=5, time=2000, after=bytes(8)), *good,
+        r.record(9, bytes(16)), *good]).build())
     whole = path.read_bytes()
     for cut in (0, 3, 20):
         path.write_bytes(whole[:len(whole) - cut])
@@ -205,11 +214,13 @@ def test_bytes_that_are_no_record(name, tmp_path, run, run_pdecode):
     _, output = run(path, 128)
     records = records_of(run_pdecode, path)
     assert "SKIPPED" in [record["type"] for record in records]
-    assert [line.split(" ")[1] for line in items_of(output)] == [record["type"] for record in records]
-    assert all((line.split(" ")[2] == "0") == (line.split(" ")[1] == "SKIPPED") for line in items_of(output))
+    assert ([line.split(" ")[1] for line in items_of(output)]
+            == [record["type"] for record in records])
+    assert all((line.split(" ")[2] == "0") == (line.split(" ")[1] == "SKIPPED")
+               for line in items_of(output))
 
 
-# --- ways of asking --------------------------------------------------------------------------------------------------
+# --- ways of asking -------------------------------------------------------------------------------
 
 NAME = "02-callgraph-fp.data"
 
@@ -218,27 +229,34 @@ def test_in_turn_with_pd_next(run, run_pdecode):
     records = records_of(run_pdecode, PERF / NAME)
     _, output = run(PERF / NAME, 3, "mixed")
     printed = [line for line in output.splitlines() if line.split(" ")[0] in ("item", "next")]
-    assert [" ".join(line.split(" ")[1:2]) for line in printed] == [record["type"] for record in records]
+    assert ([" ".join(line.split(" ")[1:2]) for line in printed]
+            == [record["type"] for record in records])
     assert sum(line.startswith("next") for line in printed) > len(records) / 5
     for line, record in zip(printed, records):
-        assert line == (expected(record) if line.startswith("item") else f"next {record['type']} {record['offset']}")
+        assert line == (expected(record) if line.startswith("item")
+                        else f"next {record['type']} {record['offset']}")
 
 
 def test_by_time(run, run_pdecode):
     _, output = run(PERF / NAME, 64, "time")
-    assert items_of(output) == [expected(record) for record in records_of(run_pdecode, PERF / NAME, "--sort", "time")]
+    assert items_of(output) == [expected(record)
+                                for record in records_of(run_pdecode, PERF / NAME, "--sort",
+                                                         "time")]
 
 
 def test_callers_of_another_release(run, run_pdecode):
     records = records_of(run_pdecode, PERF / NAME)
     assert items_of(run(PERF / NAME, 64, "new")[1]) == [expected(record) for record in records]
-    has = [dict(word.partition("=")[::2] for word in expected(record).split(" ")[5:]) for record in records]
-    want = [f"item {TYPES[record['type']]} {some.get('pid', -2)} {some.get('cpu', -2)}" for record, some in zip(records, has)]
+    has = [dict(word.partition("=")[::2] for word in expected(record).split(" ")[5:])
+           for record in records]
+    want = [f"item {TYPES[record['type']]} {some.get('pid', -2)} {some.get('cpu', -2)}"
+            for record, some in zip(records, has)]
     assert items_of(run(PERF / NAME, 64, "old")[1]) == want
 
 
 def test_what_is_asked_for(run):
-    words = {word.partition("=")[0] for line in items_of(run(PERF / NAME, 64, "few")[1]) for word in line.split(" ")[6:] if "=" in word}
+    words = {word.partition("=")[0] for line in items_of(run(PERF / NAME, 64, "few")[1])
+             for word in line.split(" ")[6:] if "=" in word}
     assert words == {"pid", "time", "attr", "text"}
 
 
@@ -246,7 +264,7 @@ def test_no_room(run):
     assert run(PERF / NAME, 0)[1] == "end -1 ARGUMENT errors=0\n"
 
 
-# --- the example -----------------------------------------------------------------------------------------------------
+# --- the example ----------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("kind", ["shared", "static"])
 def test_count_samples(kind, installed, run_pdecode):
@@ -255,10 +273,13 @@ def test_count_samples(kind, installed, run_pdecode):
         pytest.skip("the sanitized library is linked statically")
     program = installed.link(ROOT / "examples" / "count_samples.c", kind)
     for name in (NAME, "18-pipe.data", "20-threads.data"):
-        counts = collections.Counter((record["pid"], number(record["ip"])) for record in records_of(run_pdecode, PERF / name)
+        counts = collections.Counter((record["pid"], number(record["ip"]))
+                                     for record in records_of(run_pdecode, PERF / name)
                                      if record["type"] == "SAMPLE")
-        done = subprocess.run([program, PERF / name, "1000000"], stdout=subprocess.PIPE, text=True, check=True)
+        done = subprocess.run([program, PERF / name, "1000000"], stdout=subprocess.PIPE, text=True,
+                              check=True)
         most = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
         assert done.stdout == "".join(f"{n} {pid} {ip:#x}\n" for (pid, ip), n in most) != ""
     assert subprocess.run([program], stderr=subprocess.PIPE, check=False).returncode == 2
-    assert subprocess.run([program, "/nowhere"], stderr=subprocess.PIPE, check=False).returncode == 1
+    assert (subprocess.run([program, "/nowhere"], stderr=subprocess.PIPE, check=False).returncode
+            == 1)

@@ -1,5 +1,6 @@
-"""record/capture/ring.c and record/run/drain.c over buffers that tests/c fills like the kernel: records that wrap, lost ends,
-snapshots, a buffer that never becomes empty, and what waits in memory."""
+"""record/capture/ring.c and record/run/drain.c over buffers that tests/c fills like the kernel:
+records that wrap, overwritten records, snapshots, a buffer that never becomes empty, and the
+backlog."""
 import os
 import shlex
 import subprocess
@@ -16,11 +17,14 @@ from conftest import ROOT
 ])
 def test_what_lies_in_a_buffer(tmp_path, program, sources):
     target = tmp_path / program
-    done = subprocess.run([*shlex.split(os.environ.get("CC") or "cc"), "-std=gnu11", "-g", "-Wall", "-Wextra", "-Werror",
-                           "-D_GNU_SOURCE", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined",
-                           f"-I{ROOT}/record", f"-I{ROOT}/tools", f"-I{ROOT}/libdecode/include", "-o", target,
-                           ROOT / f"tests/c/{program}.c", "-pthread", *(ROOT / f"record/{source}.c" for source in sources)],
+    done = subprocess.run([*shlex.split(os.environ.get("CC") or "cc"), "-std=gnu11", "-g", "-Wall",
+                           "-Wextra", "-Werror", "-D_GNU_SOURCE", "-fsanitize=address,undefined",
+                           "-fno-sanitize-recover=undefined", f"-I{ROOT}/record", f"-I{ROOT}/tools",
+                           f"-I{ROOT}/libdecode/include", "-o", target,
+                           ROOT / f"tests/c/{program}.c", "-pthread",
+                           *(ROOT / f"record/{source}.c" for source in sources)],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert done.returncode == 0, done.stdout
-    done = subprocess.run([target], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=30)
+    done = subprocess.run([target], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          timeout=30)
     assert (done.returncode, done.stdout) == (0, "")

@@ -1,6 +1,6 @@
-/* allevents.c - preloaded: perf_event_open(2) accepts every attribute, and its descriptors are memory
- * that can be mapped as a buffer without records. Recorders then write every event that they were
- * asked for into their file, whatever the machine has. */
+/* allevents.c - preloaded: perf_event_open(2) accepts every attribute, and its descriptors are
+ * memory that can be mapped as a buffer without records. Recorders then write every event that they
+ * were asked for into their file, whatever the machine has. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <linux/perf_event.h>

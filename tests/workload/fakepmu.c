@@ -182,7 +182,8 @@ void *mmap(void *at, size_t size, int access, int flags, int fd, off_t offset)
 }
 
 /* The name with 64-bit file offsets. */
-void *mmap64(void *at, size_t size, int access, int flags, int fd, off_t offset) __attribute__((alias("mmap")));
+void *mmap64(void *at, size_t size, int access, int flags, int fd, off_t offset)
+	__attribute__((alias("mmap")));
 
 /* What is being filled stays. */
 int munmap(void *at, size_t size)

@@ -1,5 +1,5 @@
-/* gate.c - preloaded: who opens a file whose name ends in GATE_AT ("/maps") waits while the file GATE
- * is there, not for ever; the first one leaves GATE.reached. With NO_THREADS no thread can be
+/* gate.c - preloaded: who opens a file whose name ends in GATE_AT ("/maps") waits while the file
+ * GATE is there, not for ever; the first one leaves GATE.reached. With NO_THREADS no thread can be
  * made, and that is said. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

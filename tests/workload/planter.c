@@ -1,6 +1,7 @@
-/* planter.c - an attacker of the tests: makes traps at names that a program of another user is about to write to.
+/* planter.c - an attacker of the tests: makes traps at names that a program of another user is
+ * about to write to.
  *
- *	planter swap NAME TARGET SECONDS	a directory that appears as NAME becomes a link to TARGET
+ *	planter swap NAME TARGET SECONDS	replaces a directory NAME by a link to TARGET
  *	planter churn NAME TARGET SECONDS	NAME is a link to TARGET whenever it can be
  *
  * Prints how often it did so.
@@ -46,7 +47,8 @@ int main(int argc, char **argv)
 	puts("ready");
 	fflush(stdout);
 	while (time(NULL) < end)
-		traps += strcmp(argv[1], "swap") == 0 ? swap(argv[2], argv[3]) : churn(argv[2], argv[3]);
+		traps += strcmp(argv[1], "swap") == 0 ? swap(argv[2], argv[3])
+						      : churn(argv[2], argv[3]);
 	printf("%ld\n", traps);
 	return 0;
 }

@@ -1,5 +1,5 @@
-/* shrink.c - preloaded: the file SHRINK is cut to SHRINK_TO bytes, once a file of 64 KiB or more was mapped; with SHRINK_IN_ZSTD only
- * when zstd is to decompress some of it. */
+/* shrink.c - preloaded: the file SHRINK is cut to SHRINK_TO bytes, once a file of 64 KiB or more
+ * was mapped; with SHRINK_IN_ZSTD only when zstd is to decompress some of it. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -14,7 +14,8 @@ static void shrink(void)
 		_exit(99);
 }
 
-static void *map(const char *name, void *at, size_t size, int protection, int flags, int fd, off_t offset)
+static void *map(const char *name, void *at, size_t size, int protection, int flags, int fd,
+		 off_t offset)
 {
 	void *(*real)(void *, size_t, int, int, int, off_t) =
 		(void *(*)(void *, size_t, int, int, int, off_t))dlsym(RTLD_NEXT, name);
@@ -37,7 +38,8 @@ void *mmap64(void *at, size_t size, int protection, int flags, int fd, off_t off
 
 size_t ZSTD_decompressStream(void *stream, void *out, void *in)
 {
-	size_t (*real)(void *, void *, void *) = (size_t (*)(void *, void *, void *))dlsym(RTLD_NEXT, "ZSTD_decompressStream");
+	size_t (*real)(void *, void *, void *) =
+		(size_t(*)(void *, void *, void *))dlsym(RTLD_NEXT, "ZSTD_decompressStream");
 
 	if (getenv("SHRINK_IN_ZSTD"))
 		shrink();

@@ -276,12 +276,15 @@ static void crowd(long n)
 		;
 }
 
-static const struct { const char *word; void (*run)(long); } words[] = {
-	{ "spin", spin }, { "call", call }, { "store", store }, { "touch", touch },
-	{ "fork", forks }, { "thread", threads }, { "map", maps }, { "unshare", namespaces },
-	{ "bpf", bpf }, { "cgroup", cgroups }, { "switch", switches }, { "getppid", getppids },
-	{ "noise", noise }, { "comm", comm }, { "sleep", rest }, { "say", say }, { "exit", leave }, { "raise", die },
-	{ "crowd", crowd }, { "cpu", run_on },
+static const struct { const char *word; void (*run)(long);
+} words[] = {
+	{ "spin", spin },      { "call", call },	  { "store", store },
+	{ "touch", touch },    { "fork", forks },	  { "thread", threads },
+	{ "map", maps },       { "unshare", namespaces }, { "bpf", bpf },
+	{ "cgroup", cgroups }, { "switch", switches },	  { "getppid", getppids },
+	{ "noise", noise },    { "comm", comm },	  { "sleep", rest },
+	{ "say", say },	       { "exit", leave },	  { "raise", die },
+	{ "crowd", crowd },    { "cpu", run_on },
 };
 
 int main(int argc, char **argv)

@@ -5,7 +5,8 @@
  * - pid and tid are those in the body (MMAP2, COMM, FORK, ...), else those of the task that was
  *   running. Records about the kernel or the whole recording belong to no task: KSYMBOL, BPF_EVENT,
  *   TEXT_POKE, CGROUP, LOST, LOST_SAMPLES, maps of pid -1.
- * - comm is the thread's name at that record, known from earlier COMM and FORK records.
+ * - comm is the thread's name at the time of the record if there is a history (pd/history.h);
+ *   without one, that which COMM and FORK records before it in the order of reading have set.
  * - events compares the event's name, with or without modifiers (cycles matches cycles:u), for
  *   samples and counts only: a COMM or MMAP2 holds for all events.
  * - synthesized records for what existed before the recording have neither time nor cpu.
@@ -27,6 +28,7 @@
 extern "C" {
 #endif
 
+struct pd_history;
 struct pd_record;
 
 struct pd_range {
@@ -39,8 +41,8 @@ struct pd_ranges {
 	size_t count;
 };
 
-/* Matches a name that any of the fnmatch(3) patterns ("cycles*") matches. A count of 0 matches
- * everything. */
+/* Matches a name that is one of the items, or that one of them matches as a fnmatch(3) pattern
+ * ("cycles*"). A count of 0 matches everything. */
 struct pd_globs {
 	const char *const *items;
 	size_t count;
@@ -58,7 +60,7 @@ struct pd_filter_options {
 struct pd_filter;
 
 /* Creates a filter. `o` and all that it points to is copied. `o` may be NULL: keeps everything.
- * Returns NULL without memory. Release it with pd_filter_free(). */
+ * Returns NULL without memory, or for invalid options. Release it with pd_filter_free(). */
 PD_API struct pd_filter *pd_filter_new(const struct pd_filter_options *o);
 
 /* Frees the filter. Sinks that borrow it must be closed before. `f` may be NULL. */
@@ -67,6 +69,10 @@ PD_API void pd_filter_free(struct pd_filter *f);
 /* Replaces pd_filter_options.time, in ns; for a range that is known only once the file is open.
  * Must be called before the first record is filtered. */
 PD_API void pd_filter_set_time(struct pd_filter *f, struct pd_range ns);
+
+/* Sets the history that `comms` looks names up in: sealed, of the same recording. Borrowed until
+ * pd_filter_free(). Must be called before the first record is filtered. */
+PD_API void pd_filter_set_history(struct pd_filter *f, const struct pd_history *h);
 
 /* Returns 1 if the record is kept, 0 if it is dropped, -1 if there is no memory for thread names.
  * Must be called once for each record, in their order: COMM and FORK update the thread names. */

@@ -9,6 +9,11 @@
  * next pd_reader_next(), pd_sink_batch() or pd_reader_free(), all others until pd_reader_free(),
  * unless their documentation says otherwise.
  *
+ * Arguments: `e` and every other place for a result may be NULL: whether there is a result is still
+ * returned. A call with another NULL, an index out of range, an enum's value that does not exist or
+ * options whose `size` was not set has no effect: functions with a pd_error fail with
+ * PD_E_ARGUMENT, others return what they return where there is nothing (false, 0, NULL, "").
+ *
  * Units: times are ns of the recording's clock, sizes are bytes, offsets are bytes from the start
  * of the (unpacked) input.
  *
@@ -34,6 +39,7 @@
 #include "pd/bytes.h"
 #include "pd/error.h"
 #include "pd/filter.h"
+#include "pd/names.h"
 #include "pd/options.h"
 #include "pd/output.h"
 #include "pd/types.h"
@@ -49,6 +55,7 @@ PD_API const char *pd_version(void);
 struct pd_reader;
 struct pd_record;
 struct pd_attr;
+struct pd_history;
 
 enum pd_order_by {
 	PD_AS_WRITTEN,
@@ -72,15 +79,17 @@ struct pd_reader_options {
 	void (*on_error)(void *ctx, const struct pd_error *e);
 	/* Called before a read that may block on a pipe: an opportunity to flush output. */
 	void (*on_wait)(void *ctx);
-	void *ctx;		/* for both callbacks */
-	unsigned int threads;	/* upper limit, including the caller's; 0 and 1: no others. A second
-				 * thread expands compressed records */
+	void *ctx;		/* for all callbacks */
 	enum pd_access access;
 	/* Limits for the decompressed size of compressed records, and of a file that is compressed
 	 * as a whole: max_expanded bytes or max_ratio times its size (for a stream: the bytes
 	 * read), whichever is more. The rest is left out, with an error (PD_E_LIMIT). Both 0: no
 	 * limit. */
 	uint64_t max_expanded, max_ratio;
+	/* Returns whether to end a wait for a pipe or socket with PD_E_CANCELLED. Called before the
+	 * wait, when a signal interrupts it, and every 200 ms; so it may return what a signal
+	 * handler or another thread sets. Gets `ctx`. */
+	bool (*is_cancelled)(void *ctx);
 };
 #define PD_READER_OPTIONS(...) PD_OPTIONS_OF(pd_reader_options, __VA_ARGS__)
 
@@ -100,12 +109,18 @@ PD_API struct pd_reader *pd_reader_open_fd(int fd, const struct pd_reader_option
 PD_API struct pd_reader *
 pd_reader_open_memory(struct pd_bytes in, const struct pd_reader_options *o, struct pd_error *e);
 
+/* Copies the rest of a stream to an unlinked temporary file in $TMPDIR or /tmp, so that it can be
+ * read twice: once for a history (pd/history.h), once for its samples. Returns a descriptor of the
+ * file, at its start, which the caller closes, or -1 and *e: PD_E_IO or PD_E_NOMEM. */
+PD_API int pd_stream_copy(int fd, struct pd_error *e);
+
 /* Frees the reader and all that was borrowed from it. Sinks that it feeds must be closed before.
  * `r` may be NULL. */
 PD_API void pd_reader_free(struct pd_reader *r);
 
 /* Reads the next record. Returns 1 and sets *out, valid until the next call; 0 at the end; -1 and
- * *e when reading cannot continue. After 0 or -1 there are no more records. */
+ * *e when reading cannot continue. After 0 or -1 there are no more records, except after
+ * PD_E_CANCELLED and PD_E_AGAIN: the next call continues as if there had been none. */
 PD_API int pd_reader_next(struct pd_reader *r, const struct pd_record **out, struct pd_error *e);
 
 /* --- the file around the records --- */
@@ -182,6 +197,10 @@ PD_API size_t pd_reader_nr_attrs(const struct pd_reader *r);
 /* Returns the i-th event, or NULL after the last. Valid until pd_reader_free(). */
 PD_API const struct pd_attr *pd_reader_attr(const struct pd_reader *r, size_t i);
 
+/* Returns the event of an id, or NULL; an id that several events state belongs to the first. Valid
+ * until pd_reader_free(). */
+PD_API const struct pd_attr *pd_reader_attr_by_id(struct pd_reader *r, uint64_t id);
+
 /* Returns the event's name, "cycles:u"; "" if unknown, never NULL. Valid until pd_reader_free(),
  * but a later record may give the event another name. */
 PD_API const char *pd_attr_name(const struct pd_attr *a);
@@ -191,6 +210,10 @@ PD_API size_t pd_attr_index(const struct pd_attr *a);
 
 /* Returns the event's *n ids; may be NULL if *n is 0. Valid until the next pd_reader_next(). */
 PD_API const uint64_t *pd_attr_ids(const struct pd_attr *a, size_t *n);
+
+/* Returns the event's struct perf_event_attr in the byte order of the file, with what follows it
+ * there. Valid until pd_reader_free(). */
+PD_API struct pd_bytes pd_attr_bytes(const struct pd_attr *a);
 
 /* Visits the fields of the event's struct perf_event_attr. Spans are valid until
  * pd_reader_free(). */
@@ -202,9 +225,17 @@ PD_API void pd_attr_visit(const struct pd_reader *r, const struct pd_attr *a,
  * pd_reader_feature(). */
 PD_API bool pd_reader_time_span(struct pd_reader *r, uint64_t *first, uint64_t *last);
 
+/* Sets *ns to the wall time, in ns since 1970 UTC, of a time of an event's records. Returns false
+ * if it is not known: time is 0 (a synthesized record), or the recording does not tie the event's
+ * clock to wall time. It does by the clock CLOCK_REALTIME, or by feature CLOCK_DATA, which in a
+ * pipe arrives with the records. *ns is then undefined. */
+PD_API bool pd_reader_utc(const struct pd_reader *r, const struct pd_attr *a, uint64_t time,
+			  uint64_t *ns);
+
 /* --- features --- */
 
-/* Returns the number of feature sections of a file header. */
+/* Returns the number of features: of a file header's sections; in a pipe, of those that were
+ * read so far, as far as they fit into the memory limit. */
 PD_API size_t pd_reader_nr_features(const struct pd_reader *r);
 
 struct pd_feature {
@@ -215,9 +246,9 @@ struct pd_feature {
 	uint64_t offset;
 };
 
-/* Loads the i-th feature section, in the order of the feature bits. Returns 0, or -1 and *e:
- * PD_E_ARGUMENT if i is not below pd_reader_nr_features(), else the damage of the section; id, name
- * and offset are then set. */
+/* Loads the i-th feature, in the order of the feature bits, or of a pipe's records. Returns 0,
+ * or -1 and *e: PD_E_ARGUMENT if i is not below pd_reader_nr_features(), else the damage of the
+ * section; id, name and offset are then set. */
 PD_API int pd_reader_feature(struct pd_reader *r, size_t i, struct pd_feature *out,
 			     struct pd_error *e);
 
@@ -250,10 +281,12 @@ PD_API const struct pd_error *pd_record_error(const struct pd_record *r);
 /* Sets *time, in ns. Returns false if the record has no time; *time is then unchanged. */
 PD_API bool pd_record_time(const struct pd_record *r, uint64_t *time);
 
-/* The functions below find a field by its name in the JSON ("ip", "callchain", "filename"), or by
- * its path in objects ("sample_id.cpu", "read.value", "raw.data"), but not inside arrays. They
- * return false if the record has no such field, or one of another kind; *out is then undefined.
- * Fields at a fixed offset are found without walking the record. */
+/* The functions below find a field by its name in the JSON ("ip", "callchain", "filename"), or
+ * by its path in objects ("sample_id.cpu", "read.value", "raw.data"), but not inside arrays.
+ * They return false if the record has no such field, or one of another kind; *out is then
+ * undefined. `out` may be NULL, to ask whether the field is there. Tracepoints' fields, parts of
+ * words and entries of arrays are in trees (pd/tree.h). Fields at a fixed offset are found
+ * without walking the record. */
 
 /* Gets a number; signed ones are sign-extended. */
 PD_API bool pd_record_get_number(const struct pd_record *r, const char *name, uint64_t *out);
@@ -298,8 +331,8 @@ struct pd_sink_ops {
 	void (*free)(void *state);
 };
 
-/* Creates a sink from functions and their state. `ops` is copied. Returns NULL without memory;
- * `state` is then not freed. Close it with pd_sink_free(). */
+/* Creates a sink from functions and their state. `ops` is copied. Returns NULL without memory,
+ * or if `ops` is invalid; `state` is then not freed. Close it with pd_sink_free(). */
 PD_API struct pd_sink *pd_sink_new(const struct pd_sink_ops *ops, void *state);
 
 /* Stops the sink's threads and frees it and its state. Must be called before pd_reader_free(),
@@ -307,7 +340,8 @@ PD_API struct pd_sink *pd_sink_new(const struct pd_sink_ops *ops, void *state);
 PD_API void pd_sink_free(struct pd_sink *s);
 
 /* The functions below call the sink's function and return its result, 0 if it has none. The sinks
- * of this library return 0, the errno that pd_output.write returned, or -1 without memory. */
+ * of this library return 0, the errno that pd_output.write returned, or -1 without memory or for a
+ * NULL. */
 
 /* Starts the output. Must be called once, before the first record is read. */
 PD_API int pd_sink_begin(struct pd_sink *s, struct pd_reader *r);
@@ -329,10 +363,10 @@ PD_API int pd_sink_finish(struct pd_sink *s, struct pd_reader *r);
 /* Writes out what the sink has buffered, because the input has no data for now. */
 PD_API void pd_sink_wait(struct pd_sink *s);
 
-/* Passes everything that the reader has to the sink: begins it, reads to the end, and finishes it.
- * If reading cannot continue, the sink gets that error and is finished. (An error that reaches
- * `stop_at` was passed to on_error before.) Returns 0, or what a function of the sink returned; the
- * sink is then not finished. */
+/* Passes everything that the reader has to the sink: begins it, reads to the end, and finishes
+ * it. If reading cannot continue, or a wait is cancelled, the sink gets that error and is
+ * finished. (An error that reaches `stop_at` was passed to on_error before.) Returns 0, or what a
+ * function of the sink returned; the sink is then not finished. */
 PD_API int pd_pump(struct pd_reader *r, struct pd_sink *s);
 
 enum pd_blobs { PD_BLOBS_HEX, PD_BLOBS_OMIT, PD_BLOBS_FULL };
@@ -346,6 +380,12 @@ enum pd_json_parts {
 	PD_JSON_ALL,
 	PD_JSON_HEADER,		/* no records, but the sink must be given them: in a pipe they have
 				 * the features */
+	PD_JSON_RECORDS,	/* no lines of kind file, attr and feature; for PD_JSON_LINES */
+};
+
+enum pd_json_times {
+	PD_JSON_CLOCK,		/* ns of the recording's clock */
+	PD_JSON_CLOCK_AND_UTC,	/* and beside each known wall time, see pd_reader_utc() */
 };
 
 struct pd_json_options {
@@ -358,11 +398,18 @@ struct pd_json_options {
 					 * are counted as `filtered` */
 	unsigned int threads;		/* that format records, including the caller's; 0 and 1: no
 					 * others. The output is the same */
+	enum pd_json_times times;
+	/* Adds task and frames to samples, and what was mapped. Sealed, of the same recording;
+	 * borrowed until pd_sink_free(), or NULL. */
+	const struct pd_history *history;
+	/* With history: adds functions to frames, and files to what was mapped. Copied; NULL: no
+	 * names. */
+	const struct pd_namer *namer;
 };
 #define PD_JSON_OPTIONS(...) PD_OPTIONS_OF(pd_json_options, __VA_ARGS__)
 
 /* Creates a sink that writes the JSON of schemas/ to `out`. `o` is copied and may be NULL. Returns
- * NULL without memory. Close it with pd_sink_free(). */
+ * NULL without memory, or for invalid options. Close it with pd_sink_free(). */
 PD_API struct pd_sink *pd_sink_new_json(const struct pd_json_options *o, struct pd_output out);
 
 struct pd_stats_options {
@@ -373,8 +420,8 @@ struct pd_stats_options {
 #define PD_STATS_OPTIONS(...) PD_OPTIONS_OF(pd_stats_options, __VA_ARGS__)
 
 /* Creates a sink that counts and writes the totals to `out`, as one JSON object, when it is
- * finished. `o` is copied and may be NULL. Returns NULL without memory. Close it with
- * pd_sink_free(). */
+ * finished. `o` is copied and may be NULL. Returns NULL without memory, or for invalid options.
+ * Close it with pd_sink_free(). */
 PD_API struct pd_sink *pd_sink_new_stats(const struct pd_stats_options *o, struct pd_output out);
 
 #ifdef __cplusplus

@@ -23,13 +23,13 @@ extern "C" {
 /* Returns the number of schemas. */
 PD_API size_t pd_schema_count(void);
 
-/* Writes the file name of the i-th schema, i < pd_schema_count(), to `buf`: "document.schema.json",
- * NUL-terminated and cut to `size` bytes. Returns buf. */
+/* Writes the file name of the i-th schema to `buf`: "document.schema.json", NUL-terminated and cut
+ * to `size` bytes; "" from pd_schema_count() on. Returns buf. */
 PD_API char *pd_schema_name(size_t i, char *buf, size_t size);
 #define PD_SCHEMA_NAME_SIZE 80	/* fits every name */
 
-/* Writes the i-th schema, i < pd_schema_count(), to `out`, terminated by a newline. Returns 0, what
- * out.write returned, or ENOMEM. */
+/* Writes the i-th schema to `out`, terminated by a newline. Returns 0, what out.write returned,
+ * ENOMEM, or EINVAL from pd_schema_count() on. */
 PD_API int pd_schema_write(size_t i, struct pd_output out);
 
 /* Writes all record types and features to `out`, as tables in Markdown. Returns 0, what out.write

@@ -126,6 +126,10 @@ enum pd_feature_id {
 	PD_FEATURE_SIMPLEPERF_END,
 };
 
+/* Feature CLOCK_DATA: the clockid of events without use_clockid, whose clock has no number of its
+ * own (perf_event_clock() in the kernel). precord writes it; perf writes no CLOCK_DATA then. */
+#define PD_CLOCK_PERF 0xffffffffu
+
 #ifdef __cplusplus
 }
 #endif

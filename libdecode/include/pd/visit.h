@@ -31,8 +31,8 @@ struct pd_numbers {
 	const char *const *names;	/* registers: a name for each; else NULL */
 };
 
-/* Returns the i-th number in this machine's byte order. Must be called with i < count. Safe in any
- * thread while `data` is valid. */
+/* Returns the i-th number in this machine's byte order, 0 if there are fewer. Safe in any thread
+ * while `data` is valid. */
 PD_API uint64_t pd_number_at(const struct pd_numbers *n, size_t i);
 
 /* Callbacks; each may be NULL. `f` is the row; spans are valid as long as the record.

@@ -42,7 +42,7 @@ struct pd_value {
 	const char *name;
 	enum pd_value_kind kind;
 	size_t count;
-	union {
+	__extension__ union {	/* for C99, which has no unnamed ones */
 		uint64_t number;
 		struct pd_bytes bytes;
 		const uint64_t *numbers;

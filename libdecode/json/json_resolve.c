@@ -1,0 +1,374 @@
+/* json_resolve.c - writes what a history knows: the task and the frames of samples, and images. */
+#include "json/json.h"
+
+#include "layout/names_tables.h"
+
+#define MIN_LOCATIONS 64
+#define REPEATED_MAX 512
+
+static void write_text(struct pd_json *j, const char *key, const char *text)
+{
+	const struct pd_bytes bytes = { (const uint8_t *)text, strlen(text) };
+
+	pd_json_key_with(j, key, "");
+	if (pd_jsonw_text(&j->w, bytes) == PD_UTF8)
+		return;
+	pd_json_key_with(j, key, "_hex");
+	pd_jsonw_hex(&j->w, bytes);
+}
+
+/* Longer names are not repeated in each sample and frame: 8 bytes of a callchain would become the
+ * 64 KiB that a path may have. */
+static void write_repeated(struct pd_json *j, const char *key, const char *text)
+{
+	if (strlen(text) <= REPEATED_MAX)
+		write_text(j, key, text);
+}
+
+static void write_true(struct pd_json *j, const char *key)
+{
+	pd_json_key_with(j, key, "");
+	pd_jsonw_raw(&j->w, "true", 4);
+}
+
+/* --- frames --- */
+
+static void write_image_of(struct pd_json *j, const struct pd_location *l)
+{
+	const struct pd_image *i = pd_history_image(j->options.history, l->image);
+
+	PD_JSONW_KEY(&j->w, "file_offset");
+	pd_jsonw_address(&j->w, l->file_offset);
+	PD_JSONW_KEY(&j->w, "image");
+	pd_jsonw_unsigned(&j->w, l->image);
+	write_repeated(j, "dso", i->path);
+	if (!i->build_id.size)
+		return;
+	PD_JSONW_KEY(&j->w, "build_id");
+	pd_jsonw_hex(&j->w, i->build_id);
+}
+
+/* --- names --- */
+
+static void write_source_line(struct pd_json *j, const struct pd_function *f)
+{
+	if (!f->file)
+		return;
+	write_text(j, "file", f->file);
+	if (!f->line)
+		return;
+	PD_JSONW_KEY(&j->w, "line");
+	pd_jsonw_unsigned(&j->w, f->line);
+}
+
+static void write_symbol(struct pd_json *j, const struct pd_function *f)
+{
+	if (!f->symbol)
+		return;
+	write_text(j, "symbol", f->symbol);
+	if (j->namer.linkage_names == PD_LINKAGE_NAMES_SHOWN && f->linkage_name &&
+	    strcmp(f->linkage_name, f->symbol) != 0)
+		write_text(j, "linkage_name", f->linkage_name);
+}
+
+static void write_inlined(struct pd_json *j, const struct pd_frame_names *f)
+{
+	PD_JSONW_KEY(&j->w, "inlined");
+	pd_jsonw_char(&j->w, '[');
+	for (size_t i = 0; i + 1 < f->nr_functions; i++) {
+		pd_jsonw_comma(&j->w);
+		pd_jsonw_char(&j->w, '{');
+		write_symbol(j, &f->functions[i]);
+		write_source_line(j, &f->functions[i]);
+		pd_jsonw_char(&j->w, '}');
+	}
+	pd_jsonw_char(&j->w, ']');
+}
+
+static void write_functions(struct pd_json *j, const struct pd_frame_names *f)
+{
+	const struct pd_function *last;
+
+	if (f->has_extent) {
+		PD_JSONW_KEY(&j->w, "function");
+		pd_jsonw_address(&j->w, f->extent);
+	}
+	if (!f->nr_functions)
+		return;
+	last = &f->functions[f->nr_functions - 1];
+	write_symbol(j, last);
+	PD_JSONW_KEY(&j->w, "offset");
+	pd_jsonw_unsigned(&j->w, f->offset);
+	write_source_line(j, last);
+	if (f->nr_functions > 1)
+		write_inlined(j, f);
+}
+
+/* Returns why a location has no name, or else no image. */
+static unsigned int write_names(struct pd_json *j, const struct pd_location *l)
+{
+	struct pd_frame_names f = { .why = l->why };
+
+	if (!j->namer.frame)
+		return l->why;
+	j->namer.frame(j->namer.ctx, j->resolve.pid, l, &f);
+	write_functions(j, &f);
+	return f.why;
+}
+
+/* Writes a location as an object. Its cpumode is written where it is not the record's. */
+static void write_location(struct pd_json *j, const struct pd_location *l, unsigned int cpumode)
+{
+	unsigned int why;
+
+	pd_jsonw_char(&j->w, '{');
+	PD_JSONW_KEY(&j->w, "addr");
+	pd_jsonw_address(&j->w, l->addr);
+	if (l->image != PD_NO_IMAGE)
+		write_image_of(j, l);
+	why = write_names(j, l);
+	if (why != PD_WHY_FOUND) {
+		PD_JSONW_KEY(&j->w, "why");
+		pd_jsonw_string(&j->w, pd_why_name(why));
+	}
+	if (l->flags & PD_LOCATION_RETURN)
+		write_true(j, "return_address");
+	if (l->flags & PD_LOCATION_REMAPPED)
+		write_true(j, "remapped");
+	if (l->cpumode != cpumode) {
+		PD_JSONW_KEY(&j->w, "cpumode");
+		pd_json_name(j, pd_names_cpumode, l->cpumode);
+	}
+	pd_jsonw_char(&j->w, '}');
+}
+
+typedef size_t locate_fn(const struct pd_history *h, const struct pd_record *sample,
+			 struct pd_location *out, size_t capacity);
+
+/* Returns the number of locations, which are in j->resolve; 0 also without memory. */
+static size_t locate(struct pd_json *j, const struct pd_record *r, locate_fn *find)
+{
+	struct pd_json_resolve *res = &j->resolve;
+	size_t n = find(j->options.history, r, res->locations, res->capacity);
+
+	if (n > res->capacity) {
+		const size_t bigger = n < MIN_LOCATIONS ? MIN_LOCATIONS : 2 * n;
+		void *p = pd_budget_grow(&j->own, res->locations,
+					 res->capacity * sizeof(*res->locations),
+					 bigger * sizeof(*res->locations));
+
+		if (!p)
+			return 0;
+		res->locations = p;
+		res->capacity = bigger;
+		n = find(j->options.history, r, res->locations, res->capacity);
+	}
+	return n;
+}
+
+/* Without memory for the counts, images have none. */
+static struct pd_json_image_count *image_counts(struct pd_json *j)
+{
+	if (!j->resolve.counts) {
+		j->resolve.nr_counts = pd_history_nr_images(j->options.history);
+		j->resolve.counts = pd_budget_alloc(&j->own, j->resolve.nr_counts *
+						    sizeof(*j->resolve.counts));
+	}
+	return j->resolve.counts;
+}
+
+static void count_frames(struct pd_json *j, const struct pd_location *l, size_t n)
+{
+	struct pd_json_image_count *counts = image_counts(j);
+
+	for (size_t i = 0; counts && i < n; i++) {
+		if (l[i].image == PD_NO_IMAGE)
+			continue;
+		counts[l[i].image].frames++;
+		counts[l[i].image].samples += i == 0;
+	}
+}
+
+/* The kernel's callchains begin with ip, which is one frame then. */
+static bool begins_with_ip(const struct pd_location *l, size_t n)
+{
+	return n > 1 && l[0].of == PD_LOCATION_OF_IP && l[0].addr == l[1].addr &&
+	       !(l[1].flags & PD_LOCATION_RETURN);
+}
+
+static void write_frames(struct pd_json *j, const struct pd_record *r, unsigned int cpumode)
+{
+	size_t n = locate(j, r, pd_history_frames);
+	const struct pd_location *l = j->resolve.locations;
+
+	if (!n)
+		return;
+	if (begins_with_ip(l, n)) {
+		l++;
+		n--;
+	}
+	count_frames(j, l, n);
+	PD_JSONW_KEY(&j->w, "frames");
+	pd_jsonw_char(&j->w, '[');
+	for (; n; n--, l++) {
+		pd_jsonw_comma(&j->w);
+		write_location(j, l, cpumode);
+	}
+	pd_jsonw_char(&j->w, ']');
+}
+
+/* From and to of each entry of branch_stack, in its order. */
+static void write_branches(struct pd_json *j, const struct pd_record *r, unsigned int cpumode)
+{
+	const size_t n = locate(j, r, pd_history_branches);
+	const struct pd_location *l = j->resolve.locations;
+
+	if (!n)
+		return;
+	PD_JSONW_KEY(&j->w, "branch_frames");
+	pd_jsonw_char(&j->w, '[');
+	for (size_t i = 0; i + 1 < n; i += 2) {
+		pd_jsonw_comma(&j->w);
+		pd_jsonw_char(&j->w, '{');
+		PD_JSONW_KEY(&j->w, "from");
+		write_location(j, &l[i], cpumode);
+		PD_JSONW_KEY(&j->w, "to");
+		write_location(j, &l[i + 1], cpumode);
+		pd_jsonw_char(&j->w, '}');
+	}
+	pd_jsonw_char(&j->w, ']');
+}
+
+static void write_comm(struct pd_json *j, const struct pd_record *r)
+{
+	uint64_t pid, tid, cpu = UINT64_MAX;
+	struct pd_moment at;
+	struct pd_task task;
+
+	if (!pd_record_number(r, PD_OF_BODY, PD_HOT_TID, &tid) ||
+	    !pd_record_number(r, PD_OF_BODY, PD_HOT_PID, &pid))
+		return;
+	pd_record_number(r, PD_OF_BODY, PD_HOT_CPU, &cpu);
+	pd_record_moment(r, &at);
+	if (pd_history_task(j->options.history, (int32_t)pid, (int32_t)tid, (int32_t)cpu, &at,
+			    &task) &&
+	    task.comm)
+		write_repeated(j, "comm", task.comm);
+}
+
+void pd_json_resolve(struct pd_json *j, const struct pd_record *r)
+{
+	const unsigned int cpumode = r->frame.misc & PD_MISC_CPUMODE;
+	uint64_t pid;
+
+	j->resolve.pid = pd_record_number(r, PD_OF_BODY, PD_HOT_PID, &pid) ? (int32_t)pid : -1;
+	write_comm(j, r);
+	write_frames(j, r, cpumode);
+	write_branches(j, r, cpumode);
+}
+
+void pd_json_resolve_collect(struct pd_json *all, struct pd_json *worker)
+{
+	struct pd_json_image_count *from = worker->resolve.counts, *to = image_counts(all);
+
+	for (size_t i = 0; from && to && i < worker->resolve.nr_counts; i++) {
+		to[i].samples += from[i].samples;
+		to[i].frames += from[i].frames;
+		from[i] = (struct pd_json_image_count){ 0, 0 };
+	}
+}
+
+void pd_json_resolve_free(struct pd_json *j)
+{
+	struct pd_json_resolve *res = &j->resolve;
+
+	pd_budget_free(&j->own, res->locations, res->capacity * sizeof(*res->locations));
+	pd_budget_free(&j->own, res->counts, res->nr_counts * sizeof(*res->counts));
+}
+
+/* --- images --- */
+
+static void write_number(struct pd_json *j, const char *key, uint64_t v)
+{
+	pd_json_key_with(j, key, "");
+	pd_jsonw_unsigned(&j->w, v);
+}
+
+static void write_build_id(struct pd_json *j, const struct pd_image *i)
+{
+	PD_JSONW_KEY(&j->w, "build_id");
+	pd_jsonw_hex(&j->w, i->build_id);
+	PD_JSONW_KEY(&j->w, "build_id_source");
+	pd_jsonw_string(&j->w, i->build_id_source == PD_BUILD_ID_OF_MAP ? "MMAP2" : "HEADER");
+}
+
+static void write_inode(struct pd_json *j, const struct pd_image *i)
+{
+	write_number(j, "maj", i->maj);
+	write_number(j, "min", i->min);
+	write_number(j, "ino", i->ino);
+	write_number(j, "ino_generation", i->ino_generation);
+}
+
+static void write_sources(struct pd_json *j, const struct pd_image_file *f)
+{
+	PD_JSONW_KEY(&j->w, "sources");
+	pd_jsonw_char(&j->w, '[');
+	for (size_t i = 0; i < f->nr_sources && i < PD_SOURCES_MAX; i++) {
+		pd_jsonw_comma(&j->w);
+		pd_jsonw_string(&j->w, f->sources[i]);
+	}
+	pd_jsonw_char(&j->w, ']');
+}
+
+/* Where the names of an image come from, if a frame was in it. */
+static void write_image_file(struct pd_json *j, uint32_t index)
+{
+	struct pd_image_file f = { .match = NULL };
+
+	if (!j->namer.image(j->namer.ctx, index, &f))
+		return;
+	if (f.match)
+		write_text(j, "match", f.match);
+	if (f.path)
+		write_text(j, "file", f.path);
+	if (f.debug_path)
+		write_text(j, "debug_file", f.debug_path);
+	if (f.nr_sources)
+		write_sources(j, &f);
+	if (f.other_id.size) {
+		PD_JSONW_KEY(&j->w, "other_build_id");
+		pd_jsonw_hex(&j->w, f.other_id);
+	}
+	if (f.why != PD_WHY_FOUND) {
+		PD_JSONW_KEY(&j->w, "why");
+		pd_jsonw_string(&j->w, pd_why_name(f.why));
+	}
+}
+
+void pd_json_image(struct pd_json *j, size_t index)
+{
+	const struct pd_image *i = pd_history_image(j->options.history, index);
+	const struct pd_json_image_count *counts = image_counts(j);
+
+	write_number(j, "index", index);
+	PD_JSONW_KEY(&j->w, "image_kind");
+	pd_jsonw_string(&j->w, pd_image_kind_name(i->kind));
+	write_text(j, "path", i->path);
+	if (i->build_id.size)
+		write_build_id(j, i);
+	if (i->has_inode)
+		write_inode(j, i);
+	if (i->is_guest)
+		write_true(j, "guest");
+	if (i->symbol)
+		write_text(j, "symbol", i->symbol);
+	if (i->bpf_id)
+		write_number(j, "bpf_id", i->bpf_id);
+	if (j->namer.image)
+		write_image_file(j, (uint32_t)index);
+	if (!counts)
+		return;
+	write_number(j, "samples", counts[index].samples);
+	write_number(j, "frames", counts[index].frames);
+}

@@ -1,0 +1,188 @@
+/* history.c - creates and frees histories, and lists what is in them. */
+#include "base/argument.h"
+#include "model/history.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "layout/names_tables.h"
+#include "model/history_plans.h"
+
+#define DEFAULT_MEMORY (256u << 20)
+
+static uint64_t bit_of(const struct pd_name *names, const char *name)
+{
+	uint64_t value = 0;
+
+	pd_value_of(names, name, &value);
+	return value;
+}
+
+static void find_bits(struct pd_history_bits *b)
+{
+	b->mmap_data = bit_of(pd_names_misc_mmap2, "MMAP_DATA");
+	b->mmap_build_id = bit_of(pd_names_misc_mmap2, "MMAP_BUILD_ID");
+	b->comm_exec = bit_of(pd_names_misc_comm, "COMM_EXEC");
+	b->fork_exec = bit_of(pd_names_misc_fork, "FORK_EXEC");
+	b->prot_exec = bit_of(pd_names_prot, "EXEC");
+	b->map_hugetlb = bit_of(pd_names_map, "HUGETLB");
+	b->unregister = bit_of(pd_names_ksym, "UNREGISTER");
+	b->ksym_bpf = bit_of(pd_names_ksym_type, "BPF");
+	b->attr_build_id = bit_of(pd_names_attr_flags, "build_id");
+	b->bpf_load = bit_of(pd_names_bpf_event_type, "PROG_LOAD");
+}
+
+static void init_arrays(struct pd_history *h)
+{
+	const struct {
+		struct pd_array *array;
+		size_t width;
+	} arrays[] = {
+		{ &h->changes, sizeof(struct pd_change) },
+		{ &h->maps, sizeof(struct pd_learned_map) },
+		{ &h->comms, sizeof(char *) },
+		{ &h->namespaces, sizeof(struct pd_namespaces *) },
+		{ &h->images, sizeof(struct pd_image *) },
+		{ &h->keys, sizeof(uint64_t) },
+		{ &h->order, sizeof(uint32_t) },
+		{ &h->lives, sizeof(struct pd_life) },
+		{ &h->names, sizeof(struct pd_since) },
+		{ &h->ns_since, sizeof(struct pd_since) },
+		{ &h->spaces, sizeof(struct pd_space) },
+		{ &h->space_maps, sizeof(uint32_t) },
+		{ &h->pieces, sizeof(struct pd_map_piece) },
+		{ &h->trees, sizeof(struct pd_space_tree) },
+		{ &h->coords, sizeof(uint64_t) },
+		{ &h->nodes, sizeof(uint32_t) },
+		{ &h->life_of.first, sizeof(uint32_t) },
+		{ &h->space_of.first, sizeof(uint32_t) },
+	};
+
+	for (size_t i = 0; i < sizeof(arrays) / sizeof(*arrays); i++)
+		*arrays[i].array = (struct pd_array){ .budget = &h->budget,
+						      .width = (uint32_t)arrays[i].width };
+}
+
+struct pd_history *pd_history_new(const struct pd_history_options *given, struct pd_error *e)
+{
+	struct pd_history_options o = { .size = 0 };
+	struct pd_history *h;
+
+	if (given && pd_options_take(&o, sizeof(o), given, given->size)) {
+		pd_refuse(e, "an option is invalid");
+		return NULL;
+	}
+	h = calloc(1, sizeof(*h));
+	if (h) {
+		h->memory_limit = o.memory_limit ? o.memory_limit : DEFAULT_MEMORY;
+		h->budget.limit = h->memory_limit / 2;	/* the replay needs about as much */
+		h->plans = pd_history_plans_new();
+	}
+	if (!h || !h->plans) {
+		free(h);
+		if (e)
+			*e = (struct pd_error){ .code = PD_E_NOMEM, .severity = PD_FATAL };
+		return NULL;
+	}
+	h->arena.budget = &h->budget;
+	h->comm_of.budget = h->namespaces_of.budget = h->path_of.budget = h->image_of.budget =
+		h->cgroups.budget = h->programs.budget = h->deferred.budget = &h->budget;
+	h->seed = pd_map_draw_seed(h);
+	find_bits(&h->bits);
+	init_arrays(h);
+	return h;
+}
+
+void pd_history_forget_replay(struct pd_history *h)
+{
+	struct pd_array *const made[] = { &h->keys, &h->order, &h->lives, &h->names, &h->ns_since,
+					  &h->spaces, &h->space_maps, &h->pieces, &h->trees,
+					  &h->coords, &h->nodes, &h->life_of.first,
+					  &h->space_of.first };
+
+	for (size_t i = 0; i < sizeof(made) / sizeof(*made); i++)
+		pd_array_free(made[i]);
+	h->copied = 0;
+}
+
+void pd_history_free(struct pd_history *h)
+{
+	if (!h)
+		return;
+	pd_history_forget_replay(h);
+	pd_array_free(&h->changes);
+	pd_array_free(&h->maps);
+	pd_array_free(&h->comms);
+	pd_array_free(&h->namespaces);
+	pd_array_free(&h->images);
+	pd_map_free(&h->comm_of);
+	pd_map_free(&h->namespaces_of);
+	pd_map_free(&h->path_of);
+	pd_map_free(&h->image_of);
+	pd_map_free(&h->cgroups);
+	pd_map_free(&h->programs);
+	pd_map_free(&h->deferred);
+	pd_arena_free(&h->arena);
+	pd_history_plans_free(h->plans);
+	free(h);
+}
+
+size_t pd_history_nr_mappings(const struct pd_history *h)
+{
+	return h ? h->maps.nr : 0;
+}
+
+static bool is_of_kernel(const struct pd_learned_map *m)
+{
+	return m->space_of != PD_SPACE_OF_PROCESS && m->space_of != PD_SPACE_OF_GUEST_PROCESS;
+}
+
+/* Returns the rank from which nothing of a map is left: it was replaced, or its space. */
+static uint32_t end_of(const struct pd_history *h, const struct pd_learned_map *m)
+{
+	const uint64_t key = pd_space_key(m->space_of, m->pid);
+	const uint32_t space = pd_history_find_space(h, key, m->rank);
+
+	if (!m->until)		/* maps no byte */
+		return m->rank;
+	if (m->until != PD_NOTHING || space == PD_NOTHING || space + 1 == h->spaces.nr ||
+	    pd_space_at(h, space + 1)->key != key)
+		return m->until;
+	return pd_space_at(h, space + 1)->from;
+}
+
+bool pd_history_mapping(const struct pd_history *h, size_t i, struct pd_mapping *out)
+{
+	const struct pd_learned_map *m;
+	struct pd_mapping unused = { .pid = 0 };
+
+	out = out ? out : &unused;
+	*out = (struct pd_mapping){ .image = PD_NO_IMAGE, .time = PD_NO_TIME,
+				    .until = PD_NO_TIME };
+	if (!h || i >= h->maps.nr)
+		return false;
+	m = pd_map_at(h, (uint32_t)i);
+	*out = (struct pd_mapping){
+		.pid = is_of_kernel(m) ? -1 : (int32_t)m->pid, .image = m->image,
+		.time = pd_history_time_of(h, m->rank),
+		.until = pd_history_time_of(h, end_of(h, m)),
+		.start = m->start, .len = m->len, .pgoff = m->pgoff, .prot = m->prot,
+		.flags = m->flags, .cpumode = m->cpumode, .is_data = m->is & PD_MAP_DATA,
+	};
+	return true;
+}
+
+void pd_history_count(const struct pd_history *h, struct pd_history_counts *out)
+{
+	struct pd_history_counts c;
+
+	if (!h || !out)
+		return;
+	c = (struct pd_history_counts){
+		.size = out->size, .changes = h->changes.nr, .spaces = h->spaces.nr,
+		.text_pokes = h->text_pokes, .lost = h->lost, .damaged = h->damaged,
+		.left_out = h->left_out, .memory = h->budget.used,
+	};
+
+	memcpy(out, &c, c.size < sizeof(c) ? c.size : sizeof(c));
+}

@@ -1,0 +1,386 @@
+/* history_frames.c - finds what is mapped at an address at a moment, and at those of a sample. */
+#include <string.h>
+
+#include "layout/names_tables.h"
+#include "model/history.h"
+
+#define FIRST_MARKER ((uint64_t)-4095)	/* PERF_CONTEXT_MAX: larger values are not addresses */
+#define MAX_COPIES 8	/* anonymous maps over each other, to find the file below */
+
+/* Returns whether a change of the same key is at or before the moment. */
+static bool is_before(const struct pd_change *c, const struct pd_moment *at)
+{
+	return c->offset < at->offset || (c->offset == at->offset && c->inner <= at->inner);
+}
+
+uint32_t pd_history_rank_of(const struct pd_history *h, const struct pd_moment *at)
+{
+	const uint64_t *keys = h->keys.items, key = h->has_times ? at->time : at->offset;
+	uint32_t low = 0, n = h->keys.nr;
+
+	while (n) {
+		const uint32_t half = n / 2, i = low + half;
+
+		if (keys[i] < key || (keys[i] == key && is_before(pd_change_at(h, i + 1), at))) {
+			low += half + 1;
+			n -= half + 1;
+		} else {
+			n = half;
+		}
+	}
+	return low;
+}
+
+static bool found(const struct pd_history *h, uint32_t map, uint8_t flags, struct pd_location *out)
+{
+	const struct pd_learned_map *m = pd_map_at(h, map);
+
+	out->image = m->image;
+	out->map = map;
+	out->start = m->start;
+	out->len = m->len;
+	out->pgoff = m->pgoff;
+	out->prot = m->prot;
+	out->map_flags = m->flags;
+	out->file_offset = out->addr - m->start + m->pgoff;
+	out->flags = (uint8_t)(flags | (m->is & PD_MAP_DATA ? PD_LOCATION_DATA : 0));
+	out->why = PD_WHY_FOUND;
+	return true;
+}
+
+/* Finds the file's text that an anonymous map has replaced. Returns its map, or PD_NOTHING. */
+static uint32_t find_original(const struct pd_history *h, uint32_t space, uint64_t addr,
+			      const struct pd_learned_map *copy)
+{
+	for (int i = 0; i < MAX_COPIES; i++) {
+		const uint32_t before = copy->rank - 1;
+		const struct pd_map_piece *p;
+
+		/* an older map was in a parent's space, or in this one before */
+		p = pd_history_find_piece(h, space, addr, before);
+		if (!p)
+			return PD_NOTHING;
+		copy = pd_map_at(h, p->map);
+		if (!(copy->is & PD_MAP_COPY))
+			return !(copy->is & PD_MAP_DATA) &&
+					       pd_image_at(h, copy->image)->kind <= PD_IMAGE_DELETED
+				       ? p->map
+				       : PD_NOTHING;
+		if (copy->rank > before)
+			return PD_NOTHING;
+	}
+	return PD_NOTHING;
+}
+
+/* What a sample's addresses are looked up with. */
+struct lookup {
+	const struct pd_history *h;
+	uint32_t pid, rank;
+	bool is_after_loss;
+	uint8_t mode, flags;		/* of the next address */
+	uint64_t key;			/* of the last space: most addresses are in the same */
+	uint32_t space;
+	struct pd_location *out;
+	size_t capacity, n;
+};
+
+static struct lookup lookup_at(const struct pd_history *h, int32_t pid, const struct pd_moment *at)
+{
+	return (struct lookup){
+		.h = h, .pid = (uint32_t)pid, .rank = pd_history_rank_of(h, at),
+		.key = UINT64_MAX, .space = PD_NOTHING,
+		.is_after_loss = h->lost && (h->has_times && h->lost_time != PD_NO_TIME ?
+						     at->time >= h->lost_time :
+						     at->offset >= h->lost_offset),
+	};
+}
+
+static uint32_t find_space(struct lookup *l, uint64_t key)
+{
+	if (key != l->key)
+		l->space = pd_history_find_space(l->h, key, l->rank);
+	l->key = key;
+	return l->space;
+}
+
+static bool locate_in(struct lookup *l, enum pd_space_of of, uint32_t pid, struct pd_location *out)
+{
+	const struct pd_history *h = l->h;
+	const uint32_t space = find_space(l, pd_space_key(of, pid));
+	const struct pd_map_piece *p = pd_history_find_piece(h, space, out->addr, l->rank);
+	const struct pd_learned_map *m;
+	uint32_t original;
+
+	if (!p) {
+		out->why = space == PD_NOTHING ? PD_WHY_NO_PID :
+			   pd_space_at(h, space)->flags & PD_SPACE_CUT ? PD_WHY_LIMIT :
+									  PD_WHY_NO_MAP;
+		return false;
+	}
+	m = pd_map_at(h, p->map);
+	if (m->is & PD_MAP_END) {
+		out->why = PD_WHY_NO_MAP;
+		return false;
+	}
+	if (m->is & PD_MAP_COPY) {
+		original = find_original(h, space, out->addr, m);
+		if (original != PD_NOTHING)
+			return found(h, original, PD_LOCATION_REMAPPED, out);
+	}
+	return found(h, p->map, 0, out);
+}
+
+static bool locate_in_kernel(struct lookup *l, struct pd_location *out)
+{
+	if (locate_in(l, PD_SPACE_OF_KSYMBOLS, 0, out) || locate_in(l, PD_SPACE_OF_KERNEL, 0, out))
+		return true;
+	out->why = l->h->has_hidden_kernel ? PD_WHY_KPTR_RESTRICT : PD_WHY_NO_MAP;
+	return false;
+}
+
+static bool locate_in_guest(struct lookup *l, struct pd_location *out)
+{
+	if (locate_in(l, PD_SPACE_OF_GUEST_KERNEL, l->pid, out) ||
+	    locate_in(l, PD_SPACE_OF_GUEST_KERNEL, 0, out))
+		return true;
+	out->why = PD_WHY_NO_MAP;
+	return false;
+}
+
+static bool locate_by_mode(struct lookup *l, struct pd_location *out)
+{
+	switch (out->cpumode) {
+	case PD_CPUMODE_USER:
+		return locate_in(l, PD_SPACE_OF_PROCESS, l->pid, out);
+	case PD_CPUMODE_KERNEL:
+		return locate_in_kernel(l, out);
+	case PD_CPUMODE_UNKNOWN:
+		return locate_in(l, PD_SPACE_OF_PROCESS, l->pid, out) || locate_in_kernel(l, out);
+	case PD_CPUMODE_GUEST_USER:
+		return locate_in(l, PD_SPACE_OF_GUEST_PROCESS, l->pid, out);
+	case PD_CPUMODE_GUEST_KERNEL:
+		return locate_in_guest(l, out);
+	default:
+		out->why = PD_WHY_HYPERVISOR;
+		return false;
+	}
+}
+
+static bool look_up(struct lookup *l, uint64_t addr, enum pd_location_of of,
+		    struct pd_location *out)
+{
+	*out = (struct pd_location){ .addr = addr, .image = PD_NO_IMAGE, .cpumode = l->mode,
+				     .of = (uint8_t)of };
+	if (locate_by_mode(l, out))
+		return true;
+	if (l->h->is_limited && out->why <= PD_WHY_NO_PID)
+		out->why = PD_WHY_LIMIT;
+	else if (l->is_after_loss && out->why == PD_WHY_NO_MAP)
+		out->why = PD_WHY_MAPS_LOST;
+	return false;
+}
+
+bool pd_history_locate(const struct pd_history *h, int32_t pid, uint64_t addr,
+		       enum pd_cpumode mode, const struct pd_moment *at, struct pd_location *out)
+{
+	struct pd_location unused;
+	struct lookup l;
+
+	if (!h || !at)
+		return false;
+	l = lookup_at(h, pid, at);
+	l.mode = (uint8_t)mode;
+	return look_up(&l, addr, PD_LOCATION_OF_IP, out ? out : &unused);
+}
+
+/* Appends a location while there is room; counts all. */
+static void add_location(struct lookup *l, uint64_t addr, enum pd_location_of of, uint8_t flags)
+{
+	if (l->n < l->capacity) {
+		look_up(l, addr, of, &l->out[l->n]);
+		l->out[l->n].flags |= flags;
+	}
+	l->n++;
+}
+
+/* Returns the cpumode of the addresses after a context marker, by its name in the tables. */
+static uint8_t mode_of_marker(uint64_t marker)
+{
+	const char *name = pd_name_of(pd_names_callchain, marker);
+	uint64_t mode;
+
+	if (!name || pd_value_of(pd_names_cpumode, name, &mode))
+		return name && strcmp(name, "HV") == 0		     ? PD_CPUMODE_HYPERVISOR :
+		       name && strcmp(name, "USER_DEFERRED") == 0 ? PD_CPUMODE_USER :
+		       name && strcmp(name, "GUEST") == 0	     ? PD_CPUMODE_GUEST_USER :
+								       PD_CPUMODE_UNKNOWN;
+	return (uint8_t)mode;
+}
+
+static bool has_name(uint64_t marker, const char *name)
+{
+	const char *own = pd_name_of(pd_names_callchain, marker);
+
+	return own && strcmp(own, name) == 0;
+}
+
+/* Adds an address, or takes a context marker. The first address, and the first after each marker,
+ * is where the task was; the others are return addresses. */
+static void add_entry(struct lookup *l, uint64_t entry)
+{
+	if (entry < FIRST_MARKER) {
+		add_location(l, entry, PD_LOCATION_OF_CALLCHAIN, l->flags);
+		l->flags = PD_LOCATION_RETURN;
+		return;
+	}
+	l->mode = mode_of_marker(entry);
+	l->flags = 0;
+}
+
+/* Adds the addresses that the kernel recorded later for this cookie. */
+static void add_deferred(struct lookup *l, uint64_t cookie)
+{
+	const struct pd_deferred_chain *chain = pd_map_find(&l->h->deferred, cookie);
+
+	for (size_t i = 0; chain && i < chain->count; i++)
+		add_entry(l, chain->ips[i]);
+}
+
+static void add_callchain(struct lookup *l, const struct pd_numbers *chain)
+{
+	l->flags = 0;
+	for (size_t i = 0; i < chain->count; i++) {
+		const uint64_t entry = pd_number_at(chain, i);
+
+		add_entry(l, entry);
+		if (entry >= FIRST_MARKER && has_name(entry, "USER_DEFERRED") &&
+		    ++i < chain->count)		/* a cookie, no address */
+			add_deferred(l, pd_number_at(chain, i));
+	}
+}
+
+static size_t find_frames(struct lookup *l, uint16_t misc, const uint64_t *ip,
+			  const struct pd_numbers *chain)
+{
+	l->mode = misc & PD_MISC_CPUMODE;
+	if (ip)
+		add_location(l, *ip, PD_LOCATION_OF_IP, 0);
+	if (chain)
+		add_callchain(l, chain);
+	return l->n;
+}
+
+static struct lookup lookup_of_record(const struct pd_history *h, const struct pd_record *r,
+				      struct pd_location *out, size_t capacity)
+{
+	struct pd_moment at;
+	struct lookup l;
+	uint64_t pid;
+
+	if (!pd_record_number(r, PD_OF_BODY, PD_HOT_PID, &pid))
+		pid = (uint64_t)-1;
+	pd_record_moment(r, &at);
+	l = lookup_at(h, (int32_t)pid, &at);
+	l.out = out;
+	l.capacity = capacity;
+	return l;
+}
+
+size_t pd_history_frames(const struct pd_history *h, const struct pd_record *sample,
+			 struct pd_location *out, size_t capacity)
+{
+	struct pd_numbers chain;
+	struct lookup l;
+	uint64_t ip;
+	bool has_ip;
+
+	if (!h || !sample || sample->frame.type != PD_RECORD_SAMPLE)
+		return 0;
+	l = lookup_of_record(h, sample, out, out ? capacity : 0);
+	has_ip = pd_record_number(sample, PD_OF_BODY, PD_HOT_IP, &ip);
+	return find_frames(&l, sample->frame.misc, has_ip ? &ip : NULL,
+			   pd_record_get_numbers(sample, "callchain", &chain) ? &chain : NULL);
+}
+
+size_t pd_history_fields_frames(const struct pd_history *h, const struct pd_fields *f,
+				struct pd_location *out, size_t capacity)
+{
+	struct pd_moment at;
+	struct lookup l;
+
+	if (!h || !f || f->type != PD_RECORD_SAMPLE)
+		return 0;
+	at = (struct pd_moment){ f->has & PD_HAS_TIME ? f->time : PD_NO_TIME, f->offset, 0 };
+	l = lookup_at(h, f->has & PD_HAS_PID ? f->pid : -1, &at);
+	l.out = out;
+	l.capacity = out ? capacity : 0;
+	return find_frames(&l, f->misc, f->has & PD_HAS_IP ? &f->ip : NULL,
+			   f->has & PD_HAS_CALLCHAIN ? &f->callchain : NULL);
+}
+
+/* Takes the addresses of branches while a sample is visited. */
+struct branches {
+	struct lookup *lookup;
+	bool is_inside;			/* the array of entries */
+};
+
+static void enter_branches(void *ctx, const struct pd_field *f, size_t n)
+{
+	struct branches *b = ctx;
+
+	(void)n;
+	b->is_inside |= strcmp(pd_field_name(f), "entries") == 0;
+}
+
+static void leave_branches(void *ctx, const struct pd_field *f)
+{
+	struct branches *b = ctx;
+
+	(void)f;
+	b->is_inside = false;
+}
+
+static void see_branch(void *ctx, const struct pd_field *f, uint64_t value)
+{
+	struct branches *b = ctx;
+
+	if (!b->is_inside)
+		return;
+	if (strcmp(pd_field_name(f), "from") == 0)
+		add_location(b->lookup, value, PD_LOCATION_OF_BRANCH_FROM, 0);
+	else if (strcmp(pd_field_name(f), "to") == 0)
+		add_location(b->lookup, value, PD_LOCATION_OF_BRANCH_TO, 0);
+}
+
+size_t pd_history_branches(const struct pd_history *h, const struct pd_record *sample,
+			   struct pd_location *out, size_t capacity)
+{
+	static const struct pd_visitor v = { .size = sizeof(v), .number = see_branch,
+					     .enter_array = enter_branches,
+					     .leave_array = leave_branches };
+	struct lookup l;
+	struct branches b = { .lookup = &l };
+
+	if (!h || !sample || sample->frame.type != PD_RECORD_SAMPLE)
+		return 0;
+	l = lookup_of_record(h, sample, out, out ? capacity : 0);
+	l.mode = PD_CPUMODE_UNKNOWN;
+	pd_record_visit(sample, &v, &b);
+	return l.n;
+}
+
+const char *pd_why_name(unsigned int why)
+{
+	static const char *const names[] = {
+		[PD_WHY_FOUND] = "", [PD_WHY_NO_MAP] = "NO_MAP", [PD_WHY_MAPS_LOST] = "MAPS_LOST",
+		[PD_WHY_NO_PID] = "NO_PID", [PD_WHY_KPTR_RESTRICT] = "KPTR_RESTRICT",
+		[PD_WHY_HYPERVISOR] = "HYPERVISOR", [PD_WHY_LIMIT] = "LIMIT",
+		[PD_WHY_NO_FILE] = "NO_FILE", [PD_WHY_MISMATCH] = "MISMATCH",
+		[PD_WHY_NOT_ELF] = "NOT_ELF", [PD_WHY_NO_SYMBOLS] = "NO_SYMBOLS",
+		[PD_WHY_NO_SYMBOL] = "NO_SYMBOL", [PD_WHY_JIT_NO_MAP] = "JIT_NO_MAP",
+		[PD_WHY_NO_KERNEL] = "NO_KERNEL",
+		[PD_WHY_FOREIGN_NAMESPACE] = "FOREIGN_NAMESPACE", [PD_WHY_BAD_FILE] = "BAD_FILE",
+	};
+
+	return why < sizeof(names) / sizeof(*names) ? names[why] : "UNKNOWN";
+}

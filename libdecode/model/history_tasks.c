@@ -1,0 +1,258 @@
+/* history_tasks.c - the lives of threads: who had a tid, from when on, and under which names. */
+#include "model/history.h"
+#include "model/history_sort.h"
+
+static struct pd_life *life_at(const struct pd_history *h, uint32_t i)
+{
+	return (struct pd_life *)h->lives.items + i;
+}
+
+static struct pd_life *begin_life(struct pd_history *h, const struct pd_change *c, uint32_t from)
+{
+	struct pd_life *life = pd_array_add(&h->lives, 1);
+
+	if (!life)
+		return NULL;
+	*life = (struct pd_life){ .tid = c->tid, .pid = c->pid, .ppid = PD_NOTHING,
+				  .ptid = PD_NOTHING, .from = from, .end = PD_NOTHING,
+				  .comm = PD_NOTHING, .first_name = h->names.nr,
+				  .first_ns = h->ns_since.nr };
+	return life;
+}
+
+static int add_since(struct pd_array *a, uint32_t rank, uint32_t item)
+{
+	struct pd_since *s = pd_array_add(a, 1);
+
+	if (!s)
+		return -1;
+	*s = (struct pd_since){ rank, item };
+	return 0;
+}
+
+/* Returns whether a change begins another life of its tid. The kernel records the end of a task
+ * before its last samples, but not after its other changes. */
+static bool begins_life(const struct pd_life *life, const struct pd_change *c)
+{
+	return !life || c->kind == PD_CHANGE_FORK ||
+	       (life->end != PD_NOTHING && c->kind != PD_CHANGE_EXIT) || life->pid != c->pid;
+}
+
+/* Applies a change to its thread, whose last life is the last of all, or NULL. */
+static struct pd_life *replay_change(struct pd_history *h, struct pd_life *life,
+				     const struct pd_change *c, uint32_t rank)
+{
+	if (begins_life(life, c))
+		life = begin_life(h, c, life || c->kind == PD_CHANGE_FORK ? rank : 0);
+	if (!life)
+		return NULL;
+	switch ((enum pd_change_kind)c->kind) {
+	case PD_CHANGE_FORK:
+	case PD_CHANGE_THERE:
+		life->ppid = c->ppid;
+		life->ptid = c->ptid;
+		break;
+	case PD_CHANGE_EXEC:
+	case PD_CHANGE_COMM:
+		life->execs += c->kind == PD_CHANGE_EXEC;
+		life->nr_names++;
+		return add_since(&h->names, rank, c->item) ? NULL : life;
+	case PD_CHANGE_NAMESPACES:
+		life->nr_ns++;
+		return add_since(&h->ns_since, rank, c->item) ? NULL : life;
+	case PD_CHANGE_EXIT:
+		if (life->end == PD_NOTHING)
+			life->end = rank;
+		break;
+	case PD_CHANGE_MAP:
+		break;
+	}
+	return life;
+}
+
+/* Replays changes that are sorted by tid. */
+static int replay_lives(struct pd_history *h, const struct pd_pair *sorted, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const bool is_first = !i || sorted[i].key != sorted[i - 1].key;
+		struct pd_life *last = is_first ? NULL : life_at(h, h->lives.nr - 1);
+
+		if (!replay_change(h, last, pd_change_at(h, sorted[i].value), sorted[i].value))
+			return -1;
+	}
+	return 0;
+}
+
+/* Returns the value at a rank of what changed n times from `first` on. */
+static uint32_t since(const struct pd_array *a, uint32_t first, uint32_t n, uint32_t rank)
+{
+	const struct pd_since *s = (const struct pd_since *)a->items + first;
+	uint32_t low = 0;
+
+	while (n) {
+		const uint32_t half = n / 2;
+
+		if (s[low + half].rank <= rank) {
+			low += half + 1;
+			n -= half + 1;
+		} else {
+			n = half;
+		}
+	}
+	return low ? s[low - 1].item : PD_NOTHING;
+}
+
+static uint32_t comm_at(const struct pd_history *h, const struct pd_life *life, uint32_t rank)
+{
+	const uint32_t comm = life->nr_names ?
+				      since(&h->names, life->first_name, life->nr_names, rank) :
+				      PD_NOTHING;
+
+	return comm == PD_NOTHING ? life->comm : comm;
+}
+
+/* A new task has its parent's name. In the order of the ranks, the parent's is known. */
+static void inherit_names(struct pd_history *h)
+{
+	for (uint32_t rank = 1; rank <= h->order.nr; rank++) {
+		const struct pd_change *c = pd_change_at(h, rank);
+		const struct pd_life *parent;
+		struct pd_life *child;
+
+		if (c->kind != PD_CHANGE_FORK)
+			continue;
+		child = (struct pd_life *)(uintptr_t)pd_history_life(h, c->tid, rank);
+		parent = c->ptid == c->tid ? NULL : pd_history_life(h, c->ptid, rank);
+		if (child && parent && parent->pid == c->ppid)
+			child->comm = comm_at(h, parent, rank);
+	}
+}
+
+static uint32_t tid_of(const void *ctx, uint32_t i)
+{
+	return life_at(ctx, i)->tid;
+}
+
+int pd_history_replay_tasks(struct pd_history *h)
+{
+	size_t n = 0, room;
+	struct pd_pair *pairs;
+	int ret;
+
+	for (uint32_t rank = 1; rank <= h->order.nr; rank++)
+		n += pd_change_at(h, rank)->kind != PD_CHANGE_MAP;
+	room = 2 * n * sizeof(*pairs);
+	pairs = pd_budget_alloc(&h->budget, room);
+	if (!pairs)
+		return -1;
+	n = 0;
+	for (uint32_t rank = 1; rank <= h->order.nr; rank++)
+		if (pd_change_at(h, rank)->kind != PD_CHANGE_MAP)
+			pairs[n++] = (struct pd_pair){ pd_change_at(h, rank)->tid, rank };
+	ret = replay_lives(h, pd_pairs_sort(pairs, pairs + n, n), (uint32_t)n);
+	pd_budget_free(&h->budget, pairs, room);
+	if (ret)
+		return ret;
+	pd_key_index_make(&h->life_of, h->lives.nr, tid_of, h);
+	inherit_names(h);
+	return 0;
+}
+
+const struct pd_life *pd_history_life(const struct pd_history *h, uint32_t tid, uint32_t rank)
+{
+	const struct pd_life *lives = h->lives.items;
+	uint32_t low = 0, n = h->lives.nr;
+
+	pd_key_index_narrow(&h->life_of, tid, &low, &n);
+	while (n) {
+		const uint32_t half = n / 2;
+		const struct pd_life *l = &lives[low + half];
+
+		if (l->tid < tid || (l->tid == tid && l->from <= rank)) {
+			low += half + 1;
+			n -= half + 1;
+		} else {
+			n = half;
+		}
+	}
+	return low && lives[low - 1].tid == tid ? &lives[low - 1] : NULL;
+}
+
+uint64_t pd_history_time_of(const struct pd_history *h, uint32_t rank)
+{
+	const uint64_t *keys = h->keys.items;
+
+	if (!rank || rank == PD_NOTHING)
+		return PD_NO_TIME;
+	return h->has_times && keys[rank - 1] ? keys[rank - 1] : pd_change_at(h, rank)->time;
+}
+
+static void describe_life(const struct pd_history *h, const struct pd_life *l, uint32_t rank,
+			  struct pd_task *out)
+{
+	const uint32_t comm = comm_at(h, l, rank);
+	const uint32_t ns = l->nr_ns ? since(&h->ns_since, l->first_ns, l->nr_ns, rank) :
+				       PD_NOTHING;
+
+	*out = (struct pd_task){
+		.pid = (int32_t)l->pid,
+		.tid = (int32_t)l->tid,
+		.ppid = (int32_t)l->ppid,
+		.ptid = (int32_t)l->ptid,
+		.start = pd_history_time_of(h, l->from),
+		.end = pd_history_time_of(h, l->end),
+		.flags =
+			(l->from ? 0 : PD_TASK_WAS_THERE) | (l->tid == l->pid ? PD_TASK_LEADER : 0),
+		.execs = l->execs,
+		.cpu = -1,
+		.comm = comm == PD_NOTHING ? NULL : ((const char **)h->comms.items)[comm],
+		.namespaces = ns == PD_NOTHING
+				      ? NULL
+				      : ((const struct pd_namespaces **)h->namespaces.items)[ns],
+	};
+}
+
+bool pd_history_task(const struct pd_history *h, int32_t pid, int32_t tid, int32_t cpu,
+		     const struct pd_moment *at, struct pd_task *out)
+{
+	const struct pd_life *life;
+	struct pd_task unused = { .pid = 0 };
+	uint32_t rank;
+
+	if (!h || !at)
+		return false;
+	out = out ? out : &unused;
+	rank = pd_history_rank_of(h, at);
+	*out = (struct pd_task){ .pid = pid, .tid = tid, .ppid = -1, .ptid = -1,
+				 .start = PD_NO_TIME, .end = PD_NO_TIME, .cpu = cpu };
+	if (!tid && pid <= 0) {
+		out->pid = 0;
+		out->comm = "swapper";
+		out->flags = PD_TASK_IDLE | PD_TASK_WAS_THERE | PD_TASK_LEADER;
+		return true;
+	}
+	life = pd_history_life(h, (uint32_t)tid, rank);
+	if (!life || (pid != -1 && life->pid != (uint32_t)pid))
+		return false;
+	describe_life(h, life, rank, out);
+	return true;
+}
+
+size_t pd_history_nr_tasks(const struct pd_history *h)
+{
+	return h ? h->lives.nr : 0;
+}
+
+bool pd_history_task_at(const struct pd_history *h, size_t i, struct pd_task *out)
+{
+	struct pd_task unused = { .pid = 0 };
+
+	out = out ? out : &unused;
+	if (!h || i >= h->lives.nr) {
+		*out = (struct pd_task){ .pid = -1, .tid = -1, .ppid = -1, .ptid = -1,
+					 .start = PD_NO_TIME, .end = PD_NO_TIME, .cpu = -1 };
+		return false;
+	}
+	describe_life(h, life_at(h, (uint32_t)i), PD_NOTHING, out);
+	return true;
+}

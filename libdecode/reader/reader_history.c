@@ -1,0 +1,128 @@
+/* reader_history.c - what a history learns from a reader: the side-band between the samples, and
+ * the build ids of the header. */
+#include <string.h>
+
+#include "base/argument.h"
+#include "model/history.h"
+#include "reader/reader_internal.h"
+
+/* Learns from the rest of a batch. */
+static int learn_batch(struct pd_history *h, struct pd_reader *r, struct pd_batch *batch,
+		       struct pd_error *e)
+{
+	struct pd_record record;
+
+	for (; batch->next < batch->count; batch->next++) {
+		const struct pd_simple *p = &batch->records[batch->next];
+
+		if (p->type == PD_RECORD_SAMPLE || !pd_history_wants(p->type))
+			continue;
+		pd_batch_record(batch, p, &r->session, &record);
+		if (pd_history_add_record(h, &record, e)) {
+			batch->next++;
+			return -1;
+		}
+	}
+	return 0;
+}
+
+int pd_history_learn(struct pd_history *h, struct pd_reader *r, struct pd_error *e)
+{
+	const struct pd_record *record;
+	struct pd_error ignored;
+	struct pd_batch *batch;
+	int ret;
+
+	e = pd_error_or(e, &ignored);
+	if (!h || !r)
+		return pd_refuse(e, "no history or no reader");
+	for (;;) {
+		while ((batch = pd_reader_batch(r)) != NULL)
+			if (learn_batch(h, r, batch, e))
+				return -1;
+		ret = pd_reader_next(r, &record, e);
+		if (ret != 1)
+			return ret;
+		if (pd_history_add_record(h, record, e))
+			return -1;
+	}
+}
+
+/* An item of the feature BUILD_ID while it is visited. */
+struct item {
+	struct pd_history *h;
+	uint16_t misc;
+	struct pd_bytes build_id, path;
+	bool failed;
+};
+
+static void see_number(void *ctx, const struct pd_field *f, uint64_t value)
+{
+	struct item *item = ctx;
+
+	if (strcmp(f->name, "misc") == 0)
+		item->misc = (uint16_t)value;
+}
+
+static void see_bytes(void *ctx, const struct pd_field *f, struct pd_bytes bytes)
+{
+	struct item *item = ctx;
+
+	if (f->role == PD_ROLE_BUILD_ID)
+		item->build_id = bytes;
+	else if (f->role == PD_ROLE_PATH)
+		item->path = bytes;
+}
+
+static void leave_item(void *ctx, const struct pd_field *f)
+{
+	struct item *item = ctx;
+
+	if (f || item->failed)
+		return;
+	item->failed = pd_history_add_build_id(item->h, item->misc, item->path, item->build_id);
+	item->build_id = item->path = (struct pd_bytes){ NULL, 0 };
+}
+
+static int learn_feature(struct pd_history *h, struct pd_reader *r, size_t i)
+{
+	static const struct pd_visitor v = { .size = sizeof(v), .number = see_number,
+					     .text = see_bytes, .bytes = see_bytes,
+					     .leave = leave_item };
+	struct item item = { .h = h };
+	const struct pd_feature_desc *d = pd_feature_desc(PD_FEATURE_BUILD_ID);
+	struct pd_extent_of extent;
+	struct pd_feature f;
+	struct pd_error ignored;
+	struct pd_plan *plan;
+
+	if (pd_reader_feature(r, i, &f, &ignored))
+		return 0;
+	plan = pd_session_feature_plan(&r->session, d);
+	if (!plan)
+		return 0;
+	pd_measure(plan, f.bytes, 0, r->session.swap, PD_TEXT_TO_END, &extent);
+	pd_visit(plan, f.bytes, 0, r->session.swap, &extent, &v, &item);
+	return item.failed ? -1 : 0;
+}
+
+int pd_history_seal(struct pd_history *h, struct pd_reader *r, struct pd_error *e)
+{
+	struct pd_error ignored;
+	int failed = 0;
+
+	e = pd_error_or(e, &ignored);
+	if (!h)
+		return pd_refuse(e, "no history");
+	for (size_t i = 0; r && i < pd_reader_nr_features(r); i++)
+		if (pd_reader_feature_id(r, i) == PD_FEATURE_BUILD_ID)
+			failed |= learn_feature(h, r, i);
+	if (pd_history_replay(h, e))
+		return -1;
+	if (!failed)
+		return 0;
+	*e = (struct pd_error){
+		.code = PD_E_LIMIT, .severity = PD_DAMAGED,
+		.text = "the memory limit is too low for the history" };
+	return -1;
+}

@@ -1,0 +1,167 @@
+/* profile.h - where a recording's time goes: its samples, weighed and merged into a tree of calls.
+ *
+ * A library of its own, libpdprofile: libdecode does not need it. Names: pp_OBJECT_VERB().
+ *
+ *	struct pp_profile *p = pp_new(PP_OPTIONS(.history = h), &e);
+ *
+ *	pp_add(p, reader, &e);			// the samples of the whole recording
+ *	pp_merge(p, PP_SHAPE(.idle = PP_IDLE_DROP), &e);
+ *	pp_write(p, PP_WRITE(.format = PP_FOLDED), output);
+ *
+ * Threads: the library has no global state. Calls on one profile must not overlap; different
+ * profiles are independent.
+ *
+ * Lifetime: what a profile returns is valid until pp_free(), unless its documentation says
+ * otherwise. It keeps nothing of a reader.
+ *
+ * The library opens no files, does not print and does not read the environment.
+ */
+#ifndef PD_PROFILE_H
+#define PD_PROFILE_H
+
+#include "pd/history.h"
+#include "pd/names.h"
+#include "pd/pd.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PP_API __attribute__((visibility("default")))
+
+/* --- a profile --- */
+
+struct pp_profile;
+
+/* Frames above the stacks, from the root. */
+enum pp_group {
+	PP_GROUP_COMM = 1 << 0,
+	PP_GROUP_PID = 1 << 1,
+	PP_GROUP_TID = 1 << 2,
+};
+
+struct pp_options {
+	size_t size;			/* PP_OPTIONS() sets it */
+	const struct pd_history *history;	/* sealed, of the same recording; borrowed until
+						 * pp_free() */
+	struct pd_filter *filter;	/* borrowed until the last pp_add(), or NULL */
+	uint64_t memory_limit;		/* bytes that input can make the profile allocate; 0:
+					 * 256 MiB. Stacks beyond a quarter of it are counted as
+					 * "[small]" */
+	uint32_t groups;		/* enum pp_group */
+};
+#define PP_OPTIONS(...) PD_OPTIONS_OF(pp_options, __VA_ARGS__)
+
+/* Creates a profile. `o` is copied. Returns NULL on failure and sets *e: PD_E_NOMEM, or
+ * PD_E_ARGUMENT without a history. Free it with pp_free(). */
+PP_API struct pp_profile *pp_new(const struct pp_options *o, struct pd_error *e);
+
+/* Frees the profile and all that it returned. `p` may be NULL. */
+PP_API void pp_free(struct pp_profile *p);
+
+/* Adds the samples that the reader still has. Returns 0, or -1 and *e when reading cannot continue,
+ * or with PD_E_LIMIT when there is no memory for the events. What was read before stays. */
+PP_API int pp_add(struct pp_profile *p, struct pd_reader *r, struct pd_error *e);
+
+/* What happens to samples of an idle CPU: pid 0 in a function that waits. */
+enum pp_idle { PP_IDLE_KEEP, PP_IDLE_DROP, PP_IDLE_ONLY };
+
+/* Whether stacks that the kernel cut at their root have a frame "[cut stack]" there. */
+enum pp_cut { PP_CUT_HIDDEN, PP_CUT_SHOWN };
+
+/* How a function without a name is called. */
+enum pp_unnamed {
+	PP_UNNAMED_IMAGE,	/* [libfoo.so.6] */
+	PP_UNNAMED_ADDRESS,	/* [libfoo.so.6+0x1234]: offset in the file */
+};
+
+struct pp_shape {
+	size_t size;			/* PP_SHAPE() sets it */
+	const struct pd_namer *namer;	/* NULL: there are no names */
+	enum pp_idle idle;
+	enum pp_cut cut;
+	enum pp_unnamed unnamed;
+};
+#define PP_SHAPE(...) PD_OPTIONS_OF(pp_shape, __VA_ARGS__)
+
+/* Names all addresses and merges the stacks by function. Must be called after the last pp_add() and
+ * before pp_write(), once. Returns 0, or -1 and *e: PD_E_LIMIT. */
+PP_API int pp_merge(struct pp_profile *p, const struct pp_shape *shape, struct pd_error *e);
+
+/* --- totals --- */
+
+struct pp_event {
+	const char *name;
+	uint64_t weight, samples;	/* sums over all samples */
+	uint64_t idle_weight, idle_samples;	/* part of them, left out by PP_IDLE_DROP */
+	uint64_t period;		/* of attr.sample_period; 0: a frequency */
+	uint64_t frequency;		/* per second; 0: a period */
+	bool is_time;			/* weights are ns of a clock, else counts */
+	bool has_no_weight;		/* the recording lacks periods: each sample counts 1 */
+	bool is_tracepoint;
+};
+
+/* Returns the number of events that have samples. */
+PP_API size_t pp_nr_events(const struct pp_profile *p);
+
+/* Gets the i-th event, in the order of the recording. Returns false after the last. */
+PP_API bool pp_event_at(const struct pp_profile *p, size_t i, struct pp_event *out);
+
+/* Returns the event that a format with one event shows: the first that is no tracepoint, else the
+ * first. */
+PP_API size_t pp_main_event(const struct pp_profile *p);
+
+struct pp_counts {
+	size_t size;		/* the caller's sizeof(struct pp_counts) */
+	uint64_t samples;	/* of all events */
+	uint64_t lost;		/* records that LOST and LOST_SAMPLES count */
+	uint64_t throttled;	/* THROTTLE records */
+	uint64_t cut;		/* samples with as many addresses as the kernel records */
+	uint64_t lone;		/* samples of user code whose chain is one address */
+	uint64_t chains;	/* samples with a chain */
+	uint64_t small;		/* samples that are counted as "[small]" */
+	uint64_t threads;	/* that have samples */
+	uint64_t first, last;	/* times of samples, ns; PD_NO_TIME: none */
+	uint64_t nodes;		/* of the tree */
+	uint64_t memory;	/* bytes allocated */
+};
+
+/* Fills in *out. out->size must be set. */
+PP_API void pp_count(const struct pp_profile *p, struct pp_counts *out);
+
+/* --- writing --- */
+
+enum pp_format {
+	PP_FOLDED,	/* frame;frame;frame WEIGHT */
+	PP_TOP,		/* a summary and a table of functions */
+	PP_TREE,	/* the calls, indented */
+	PP_FLAMEGRAPH,	/* an HTML page without references to others */
+	PP_PPROF,	/* profile.proto, gzip; a location is a function */
+};
+
+enum pp_measure { PP_BY_PERIOD, PP_BY_SAMPLES };
+enum pp_sort { PP_SORT_SELF, PP_SORT_TOTAL };
+enum pp_colors { PP_PLAIN, PP_COLORS };
+
+struct pp_write {
+	size_t size;		/* PP_WRITE() sets it */
+	enum pp_format format;
+	size_t event;		/* of those that pp_event_at() counts */
+	enum pp_measure measure;
+	enum pp_sort sort;	/* PP_TOP */
+	enum pp_colors colors;	/* PP_TOP, PP_TREE */
+	size_t rows;		/* PP_TOP: at most; 0: all */
+	size_t columns;		/* PP_TOP, PP_TREE: longer lines are cut; 0: not */
+	unsigned int min_permyriad;	/* PP_TOP, PP_TREE: leave out shares below, in 1/100 % */
+	const char *title;	/* of the recording; NULL: none */
+};
+#define PP_WRITE(...) PD_OPTIONS_OF(pp_write, __VA_ARGS__)
+
+/* Writes one format. Returns 0, what the output's function returned, or -1 when the memory limit is
+ * reached. */
+PP_API int pp_write(struct pp_profile *p, const struct pp_write *o, struct pd_output out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

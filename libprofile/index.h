@@ -1,0 +1,46 @@
+/* index.h - a hash table of numbers, whose keys the caller keeps. */
+#ifndef PP_INDEX_H
+#define PP_INDEX_H
+
+#include <stdbool.h>
+
+#include "memory.h"
+
+struct pp_slot {
+	uint32_t hash, id;	/* id + 1; 0: free */
+};
+
+/* Must be zero-initialized. */
+struct pp_index {
+	struct pp_slot *slots;
+	size_t capacity, used;	/* the capacity is a power of 2 */
+};
+
+/* Returns the number of the key, or PP_NONE. */
+static inline uint32_t
+pp_index_find(const struct pp_index *x, uint32_t hash, const void *ctx, const void *key,
+	      bool (*equal)(const void *ctx, uint32_t id, const void *key))
+{
+	const size_t mask = x->capacity - 1;
+
+	if (!x->capacity)
+		return PP_NONE;
+	for (size_t i = hash & mask; x->slots[i].id; i = (i + 1) & mask)
+		if (x->slots[i].hash == hash && equal(ctx, x->slots[i].id - 1, key))
+			return x->slots[i].id - 1;
+	return PP_NONE;
+}
+
+/* Adds a number whose key is not there yet. Returns 0, or -1 without memory. */
+int pp_index_add(struct pp_index *x, struct pp_memory *m, uint32_t hash, uint32_t id);
+
+void pp_index_free(struct pp_index *x, struct pp_memory *m);
+
+/* Mixes a number into a hash. */
+static inline uint64_t pp_hash(uint64_t hash, uint64_t n)
+{
+	hash = (hash ^ n) * 0x9e3779b97f4a7c15ull;
+	return hash ^ (hash >> 29);
+}
+
+#endif

@@ -1,0 +1,326 @@
+/* merge.c - names the addresses and merges the stacks by function. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile_internal.h"
+
+struct merge {
+	struct pp_profile *p;
+	struct pp_memory *memory;
+	struct pp_shape shape;
+	/* The functions of each frame, outermost first: from chain[starts[i]] up to
+	 * chain[starts[i + 1]]. */
+	uint32_t *starts, *chain;
+	size_t nr_chain, chain_capacity;
+	/* For each node of addresses: */
+	struct place {
+		uint32_t node;	/* among the functions */
+		uint32_t event;
+		bool is_idle;	/* of pid 0 */
+	} *places;
+};
+
+/* Functions in which an idle CPU waits, as the kernel's cpuidle drivers name them. */
+static const char *const idle_functions[] = {
+	"acpi_idle_do_entry", "acpi_idle_enter", "acpi_processor_ffh_cstate_enter", "arch_cpu_idle",
+	"cpu_idle", "cpu_startup_entry", "cpuidle_enter", "cpuidle_enter_state", "default_idle",
+	"default_idle_call", "do_idle", "intel_idle", "intel_idle_ibrs", "intel_idle_irq",
+	"mwait_idle", "mwait_idle_with_hints", "native_safe_halt", "poll_idle",
+	"pseries_dedicated_idle_sleep", "psw_idle", "pv_native_safe_halt",
+};
+
+static bool is_idle_function(const char *name)
+{
+	for (size_t i = 0; i < sizeof(idle_functions) / sizeof(*idle_functions); i++)
+		if (strcmp(name, idle_functions[i]) == 0)
+			return true;
+	return false;
+}
+
+/* --- functions --- */
+
+static bool is_same_function(const void *ctx, uint32_t id, const void *key)
+{
+	const struct pp_named *have = &((const struct pp_named *)ctx)[id], *want = key;
+
+	return have->name == want->name && have->image == want->image && have->kind == want->kind;
+}
+
+static uint32_t add_function(struct merge *g, const struct pp_named *f)
+{
+	struct pp_profile *p = g->p;
+	const uint64_t mixed = pp_hash(f->kind, (uint64_t)f->name << 32 | f->image);
+	const uint32_t hash = (uint32_t)mixed;
+	const uint32_t found = pp_index_find(&p->function_index, hash, p->functions, f,
+					     is_same_function);
+	struct pp_named *functions;
+
+	if (found != PP_NONE)
+		return found;
+	functions = pp_memory_grow(g->memory, p->functions, &p->functions_capacity,
+				   p->nr_functions + 1, sizeof(*functions));
+	if (!functions)
+		return PP_NONE;
+	p->functions = functions;
+	if (f->name == PP_NONE || f->image == PP_NONE ||
+	    pp_index_add(&p->function_index, g->memory, hash, (uint32_t)p->nr_functions))
+		return PP_NONE;
+	p->functions[p->nr_functions] = *f;
+	return (uint32_t)p->nr_functions++;
+}
+
+static uint32_t add_text(struct merge *g, const char *text)
+{
+	return pp_strings_add(&g->p->strings, g->memory, text, strlen(text));
+}
+
+static uint32_t add_to_chain(struct merge *g, uint32_t function)
+{
+	uint32_t *chain;
+
+	if (function == PP_NONE)
+		return PP_NONE;
+	chain = pp_memory_grow(g->memory, g->chain, &g->chain_capacity, g->nr_chain + 1,
+			       sizeof(*chain));
+	if (!chain)
+		return PP_NONE;
+	g->chain = chain;
+	g->chain[g->nr_chain++] = function;
+	return 0;
+}
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* A function without a name is called like its image. */
+static uint32_t add_unnamed(struct merge *g, const struct pp_frame *f, struct pp_named named)
+{
+	const struct pd_image *image = pd_history_image(g->p->options.history, f->at.image);
+	char text[512];
+
+	if (!image)
+		snprintf(text, sizeof(text), "[unknown]");
+	else if (g->shape.unnamed == PP_UNNAMED_ADDRESS)
+		snprintf(text, sizeof(text), "[%.400s+0x%llx]", last_part(image->path),
+			 (unsigned long long)f->at.file_offset);
+	else
+		snprintf(text, sizeof(text), "[%.400s]", last_part(image->path));
+	named.name = add_text(g, text);
+	return add_to_chain(g, add_function(g, &named));
+}
+
+static uint32_t name_address(struct merge *g, const struct pp_frame *f)
+{
+	const struct pd_image *image = pd_history_image(g->p->options.history, f->at.image);
+	struct pd_frame_names names = { .why = f->at.why };
+	struct pp_named named = { .file = PP_NONE, .image_index = f->at.image, .kind = f->kind };
+
+	if (g->shape.namer)
+		g->shape.namer->frame(g->shape.namer->ctx, f->pid, &f->at, &names);
+	named.image = add_text(g, image ? image->path : "");
+	named.why = names.why;
+	if (!names.nr_functions && names.why == PD_WHY_FOUND)
+		named.why = PD_WHY_NO_SYMBOLS;
+	if (!names.nr_functions)
+		return add_unnamed(g, f, named);
+	named.why = PD_WHY_FOUND;
+	for (size_t i = names.nr_functions; i--;) {
+		const struct pd_function *function = &names.functions[i];
+
+		named.name = add_text(g, function->symbol ? function->symbol : "[unknown]");
+		named.file = function->file ? add_text(g, function->file) : PP_NONE;
+		named.line = function->line;
+		if (add_to_chain(g, add_function(g, &named)) == PP_NONE)
+			return PP_NONE;
+		named.kind = PP_KIND_INLINED;
+	}
+	return 0;
+}
+
+/* Adds the functions of a frame to the chain. */
+static uint32_t name_frame(struct merge *g, const struct pp_frame *f)
+{
+	struct pp_named named = { .name = f->text, .file = PP_NONE, .image = add_text(g, ""),
+				  .image_index = PD_NO_IMAGE, .kind = f->kind };
+
+	switch ((enum pp_kind)f->kind) {
+	case PP_KIND_IDLE:
+		return 0;
+	case PP_KIND_CUT:
+		if (g->shape.cut == PP_CUT_HIDDEN)
+			return 0;
+		named.name = add_text(g, "[cut stack]");
+		named.kind = PP_KIND_NOTE;
+		return add_to_chain(g, add_function(g, &named));
+	case PP_KIND_EVENT:
+		named.name = add_text(g, g->p->events[f->text].weigher.name);
+		return add_to_chain(g, add_function(g, &named));
+	case PP_KIND_THREAD:
+	case PP_KIND_NOTE:
+		return add_to_chain(g, add_function(g, &named));
+	default:
+		return name_address(g, f);
+	}
+}
+
+static int name_frames(struct merge *g)
+{
+	const struct pp_frames *frames = &g->p->frames;
+
+	for (size_t i = 0; i < frames->nr; i++) {
+		g->starts[i] = (uint32_t)g->nr_chain;
+		if (name_frame(g, &frames->items[i]) == PP_NONE)
+			return -1;
+	}
+	g->starts[frames->nr] = (uint32_t)g->nr_chain;
+	return 0;
+}
+
+/* --- the tree of functions --- */
+
+static bool is_left_out(const struct merge *g, const struct place *at)
+{
+	const struct pp_profile *p = g->p;
+	const struct pp_named *leaf = &p->functions[p->shape.nodes[at->node].frame];
+	bool is_idle;
+
+	if (g->shape.idle == PP_IDLE_KEEP)
+		return false;
+	is_idle = at->is_idle && is_idle_function((const char *)
+						  pp_strings_at(&p->strings, leaf->name).data);
+	return is_idle == (g->shape.idle == PP_IDLE_DROP);
+}
+
+static int merge_node(struct merge *g, size_t i)
+{
+	struct pp_profile *p = g->p;
+	const struct pp_node *node = &p->tree.nodes[i];
+	const struct pp_frame *frame = &p->frames.items[node->frame];
+	struct place at = { .node = PP_NONE, .event = frame->text };
+
+	if (node->parent != PP_NONE)
+		at = g->places[node->parent];
+	at.is_idle |= frame->kind == PP_KIND_IDLE;
+	for (uint32_t k = g->starts[node->frame]; k < g->starts[node->frame + 1]; k++) {
+		at.node = pp_tree_child(&p->shape, g->memory, at.node, g->chain[k]);
+		if (at.node == PP_NONE)
+			return -1;
+	}
+	g->places[i] = at;
+	if (node->parent == PP_NONE)
+		p->events[at.event].merged = at.node;
+	if (!node->samples)
+		return 0;
+	if (is_left_out(g, &at)) {
+		p->events[at.event].idle_weight += node->weight;
+		p->events[at.event].idle_samples += node->samples;
+		return 0;
+	}
+	p->shape.nodes[at.node].weight += node->weight;
+	p->shape.nodes[at.node].samples += node->samples;
+	return 0;
+}
+
+/* --- totals and order --- */
+
+struct rank {
+	uint32_t parent, node;
+	uint64_t total;
+};
+
+/* By parent; the lightest child last in order, so that it is linked first. */
+static int compare_ranks(const void *a, const void *b)
+{
+	const struct rank *x = a, *y = b;
+
+	if (x->parent != y->parent)
+		return x->parent < y->parent ? -1 : 1;
+	if (x->total != y->total)
+		return x->total < y->total ? -1 : 1;
+	return x->node > y->node ? -1 : x->node < y->node;
+}
+
+static void sum_up(struct pp_merged *nodes, const struct pp_tree *t)
+{
+	for (size_t i = 0; i < t->nr; i++) {
+		const struct pp_node *from = &t->nodes[i];
+
+		nodes[i] = (struct pp_merged){
+			.parent = from->parent, .function = from->frame, .weight = from->weight,
+			.samples = from->samples, .total_weight = from->weight,
+			.total_samples = from->samples, .first_child = PP_NONE, .next = PP_NONE,
+		};
+	}
+	for (size_t i = t->nr; i--;) {
+		if (nodes[i].parent == PP_NONE)
+			continue;
+		nodes[nodes[i].parent].total_weight += nodes[i].total_weight;
+		nodes[nodes[i].parent].total_samples += nodes[i].total_samples;
+	}
+}
+
+/* Links the children that have samples, heaviest first. */
+static int link_children(struct pp_profile *p)
+{
+	struct rank *ranks = pp_memory_zeroed(&p->memory, p->nr_merged, sizeof(*ranks));
+	size_t n = 0;
+
+	if (!ranks)
+		return -1;
+	for (size_t i = 0; i < p->nr_merged; i++)
+		if (p->merged[i].parent != PP_NONE && p->merged[i].total_samples)
+			ranks[n++] = (struct rank){ p->merged[i].parent, (uint32_t)i,
+						    p->merged[i].total_weight };
+	qsort(ranks, n, sizeof(*ranks), compare_ranks);
+	for (size_t i = 0; i < n; i++) {
+		struct pp_merged *parent = &p->merged[ranks[i].parent];
+
+		p->merged[ranks[i].node].next = parent->first_child;
+		parent->first_child = ranks[i].node;
+	}
+	pp_memory_free(&p->memory, ranks, p->nr_merged, sizeof(*ranks));
+	return 0;
+}
+
+static int merge_all(struct merge *g)
+{
+	struct pp_profile *p = g->p;
+	const size_t nr_frames = p->frames.nr, nr_nodes = p->tree.nr;
+
+	pp_index_free(&p->tree.index, g->memory);	/* nothing is added any more */
+	pp_index_free(&p->frames.index, g->memory);
+	g->starts = pp_memory_zeroed(g->memory, nr_frames + 1, sizeof(*g->starts));
+	g->places = pp_memory_zeroed(g->memory, nr_nodes, sizeof(*g->places));
+	if (!g->starts || !g->places || name_frames(g))
+		return -1;
+	for (size_t i = 0; i < nr_nodes; i++)
+		if (merge_node(g, i))
+			return -1;
+	p->merged = pp_memory_zeroed(g->memory, p->shape.nr, sizeof(*p->merged));
+	if (!p->merged)
+		return -1;
+	p->nr_merged = p->shape.nr;
+	sum_up(p->merged, &p->shape);
+	pp_tree_free(&p->shape, g->memory);
+	return link_children(p);
+}
+
+int pp_merge(struct pp_profile *p, const struct pp_shape *shape, struct pd_error *e)
+{
+	struct merge g = { .p = p, .memory = &p->memory };
+	int ret;
+
+	memcpy(&g.shape, shape, shape->size < sizeof(g.shape) ? shape->size : sizeof(g.shape));
+	ret = merge_all(&g);
+	pp_memory_free(g.memory, g.places, p->tree.nr, sizeof(*g.places));
+	pp_memory_free(g.memory, g.starts, p->frames.nr + 1, sizeof(*g.starts));
+	pp_memory_free(g.memory, g.chain, g.chain_capacity, sizeof(*g.chain));
+	if (ret)
+		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };
+	return ret;
+}

@@ -1,0 +1,9 @@
+/* page.h - the flame graph page, which the build makes of page/page.html. */
+#ifndef PP_PAGE_H
+#define PP_PAGE_H
+
+#define PP_PAGE_DATA "@DATA@"	/* stands where the data goes */
+
+extern const char pp_page[];
+
+#endif

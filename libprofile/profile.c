@@ -1,0 +1,90 @@
+/* profile.c - a profile from its beginning to its end, and its totals. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile_internal.h"
+
+#define MEMORY_LIMIT (256ull << 20)
+
+struct pp_profile *pp_new(const struct pp_options *o, struct pd_error *e)
+{
+	struct pp_profile *p = calloc(1, sizeof(*p));
+
+	if (!p) {
+		*e = (struct pd_error){ .code = PD_E_NOMEM, .severity = PD_FATAL };
+		return NULL;
+	}
+	memcpy(&p->options, o, o->size < sizeof(*o) ? o->size : sizeof(*o));
+	p->memory.limit = p->options.memory_limit ? p->options.memory_limit : MEMORY_LIMIT;
+	p->counts.first = p->counts.last = PD_NO_TIME;
+	if (!p->options.history) {
+		*e = (struct pd_error){ .code = PD_E_ARGUMENT, .severity = PD_FATAL,
+					.text = "a profile needs a history" };
+		free(p);
+		return NULL;
+	}
+	return p;
+}
+
+void pp_free(struct pp_profile *p)
+{
+	struct pp_memory *m;
+
+	if (!p)
+		return;
+	m = &p->memory;
+	pp_strings_free(&p->strings, m);
+	pp_frames_free(&p->frames, m);
+	pp_tree_free(&p->tree, m);
+	pp_tree_free(&p->shape, m);
+	pp_memory_free(m, p->events, p->events_capacity, sizeof(*p->events));
+	pp_memory_free(m, p->event_of_attr, p->attrs_capacity, sizeof(*p->event_of_attr));
+	pp_memory_free(m, p->threads, p->threads_capacity, sizeof(*p->threads));
+	pp_index_free(&p->thread_index, m);
+	pp_memory_free(m, p->stack, p->stack_capacity, sizeof(*p->stack));
+	pp_memory_free(m, p->functions, p->functions_capacity, sizeof(*p->functions));
+	pp_index_free(&p->function_index, m);
+	pp_memory_free(m, p->merged, p->nr_merged, sizeof(*p->merged));
+	free(p);
+}
+
+size_t pp_nr_events(const struct pp_profile *p)
+{
+	return p->nr_events;
+}
+
+bool pp_event_at(const struct pp_profile *p, size_t i, struct pp_event *out)
+{
+	const struct pp_counted_event *e = i < p->nr_events ? &p->events[i] : NULL;
+
+	if (!e)
+		return false;
+	*out = (struct pp_event){
+		.name = e->weigher.name, .weight = e->weight, .samples = e->samples,
+		.idle_weight = e->idle_weight, .idle_samples = e->idle_samples,
+		.period = e->weigher.period, .frequency = e->weigher.frequency,
+		.is_time = e->weigher.is_time, .has_no_weight = e->weigher.has_no_weight,
+		.is_tracepoint = e->weigher.is_tracepoint,
+	};
+	return true;
+}
+
+size_t pp_main_event(const struct pp_profile *p)
+{
+	for (size_t i = 0; i < p->nr_events; i++)
+		if (!p->events[i].weigher.is_tracepoint)
+			return i;
+	return 0;
+}
+
+void pp_count(const struct pp_profile *p, struct pp_counts *out)
+{
+	const size_t size = out->size;
+	struct pp_counts now = p->counts;
+
+	now.size = size;
+	now.threads = p->nr_threads;
+	now.nodes = p->tree.nr;
+	now.memory = p->memory.used;
+	memcpy(out, &now, size < sizeof(now) ? size : sizeof(now));
+}

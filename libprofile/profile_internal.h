@@ -1,0 +1,75 @@
+/* profile_internal.h - a profile: the tree of addresses, and later that of functions. */
+#ifndef PP_PROFILE_INTERNAL_H
+#define PP_PROFILE_INTERNAL_H
+
+#include "calltree.h"
+#include "frames.h"
+#include "strings.h"
+#include "weight.h"
+
+struct pp_counted_event {
+	struct pp_weigher weigher;
+	uint64_t weight, samples, idle_weight, idle_samples;
+	size_t attr;		/* its index */
+	uint32_t root;		/* its node in the tree */
+	uint32_t small;		/* node of stacks that there was no memory for */
+	uint32_t merged;	/* its node among the functions */
+};
+
+struct pp_thread {
+	uint32_t pid, tid;
+};
+
+/* A function, or what stands for one. */
+struct pp_named {
+	uint32_t name, image, file;	/* strings; file may be PP_NONE */
+	uint32_t line;
+	uint32_t image_index;	/* for pd_history_image(), or PD_NO_IMAGE */
+	uint8_t kind, why;
+};
+
+/* A node of functions. Children come after their parents. */
+struct pp_merged {
+	uint32_t parent, function;
+	uint64_t weight, samples;		/* of stacks that end here */
+	uint64_t total_weight, total_samples;	/* and of those below */
+	uint32_t first_child, next;	/* heaviest first; PP_NONE: none */
+};
+
+struct pp_profile {
+	struct pp_options options;
+	struct pp_memory memory;
+	struct pp_strings strings;
+	struct pp_frames frames;
+	struct pp_tree tree;
+	struct pp_counted_event *events;
+	size_t nr_events, events_capacity;
+	uint32_t *event_of_attr;	/* PP_NONE: no sample yet */
+	size_t attrs_capacity;
+	struct pp_thread *threads;
+	size_t nr_threads, threads_capacity;
+	struct pp_index thread_index;
+	struct pd_location *stack;	/* of one sample */
+	size_t stack_capacity;
+	struct pp_counts counts;
+	/* After pp_merge(): */
+	struct pp_named *functions;
+	size_t nr_functions, functions_capacity;
+	struct pp_index function_index;
+	struct pp_tree shape;		/* its frames are functions */
+	struct pp_merged *merged;
+	size_t nr_merged;
+};
+
+/* The value of a node that the caller wants to see. */
+static inline uint64_t pp_self(const struct pp_merged *n, enum pp_measure by)
+{
+	return by == PP_BY_PERIOD ? n->weight : n->samples;
+}
+
+static inline uint64_t pp_total(const struct pp_merged *n, enum pp_measure by)
+{
+	return by == PP_BY_PERIOD ? n->total_weight : n->total_samples;
+}
+
+#endif

@@ -1,0 +1,218 @@
+/* index.c - finds the unit of an address, and in it functions and lines: see index.h. */
+#include "debug/index.h"
+
+#include <string.h>
+
+/* Sections that are compressed are expanded by libdw, which writes to their headers. */
+static enum ps_status charge_sections(struct ps_debug *d, const struct ps_elf *file)
+{
+	for (size_t i = 1; i < file->nr_sections; i++) {
+		const struct ps_section *s = &file->sections[i];
+		GElf_Chdr header;
+		Elf_Scn *section;
+
+		if (!s->name || strncmp(s->name, ".debug_", 7) ||
+		    !(s->header.sh_flags & SHF_COMPRESSED))
+			continue;
+		section = elf_getscn(file->elf, i);
+		if (!section || !gelf_getchdr(section, &header) || !file->file.bytes.data)
+			return PS_BAD_FILE;
+		if (header.ch_size > d->budget->limit - d->budget->used)
+			return PS_OVER_LIMIT;
+		d->charged += header.ch_size;
+		d->budget->used += header.ch_size;
+	}
+	return PS_OK;
+}
+
+static int add_unit(struct ps_debug *d, Dwarf_Off die)
+{
+	if (d->nr_units == d->unit_capacity) {
+		const size_t more = d->unit_capacity ? d->unit_capacity * 2 : 16;
+		struct ps_debug_unit *grown = pd_budget_grow(d->budget, d->units,
+							     d->unit_capacity * sizeof(*grown),
+							     more * sizeof(*grown));
+
+		if (!grown)
+			return -1;
+		d->units = grown;
+		d->unit_capacity = more;
+	}
+	d->units[d->nr_units++] = (struct ps_debug_unit){ .die = die,
+							      .first_code = d->first_code };
+	return 0;
+}
+
+static uint64_t find_first_code(const struct ps_elf *file)
+{
+	uint64_t first = UINT64_MAX;
+
+	for (size_t i = 1; i < file->nr_sections; i++) {
+		const struct ps_section *s = &file->sections[i];
+
+		if (s->header.sh_flags & SHF_EXECINSTR && s->addr < first)
+			first = s->addr;
+	}
+	return first == UINT64_MAX ? 0 : first;
+}
+
+struct unit_ranges {
+	struct ps_range *items;
+	size_t nr, capacity;
+};
+
+static int add_unit_ranges(struct ps_debug *d, Dwarf_Die *unit, struct unit_ranges *r)
+{
+	Dwarf_Addr base, start, end;
+	uint64_t dropped_end = 0;
+	ptrdiff_t at = 0;
+	bool known = false;
+
+	while ((at = dwarf_ranges(unit, at, &base, &start, &end)) > 0) {
+		if (end <= start)
+			continue;
+		if (start < d->first_code) {
+			dropped_end = end > dropped_end ? end : dropped_end;
+			continue;
+		}
+		if (!known && add_unit(d, dwarf_dieoffset(unit)))
+			return -1;
+		known = true;
+		if (r->nr == r->capacity) {
+			const size_t more = r->capacity ? r->capacity * 2 : 64;
+			struct ps_range *grown = pd_budget_grow(d->budget, r->items,
+								r->capacity * sizeof(*grown),
+								more * sizeof(*grown));
+
+			if (!grown)
+				return -1;
+			r->items = grown;
+			r->capacity = more;
+		}
+		r->items[r->nr++] = (struct ps_range){ start, end, (uint32_t)(d->nr_units - 1) };
+	}
+	if (known)
+		d->units[d->nr_units - 1].dropped_end = dropped_end;
+	return 0;
+}
+
+/* Only headers and first entries are read. (.debug_aranges would be shorter, but clang writes
+ * none.) */
+static int find_units(struct ps_debug *d)
+{
+	struct unit_ranges ranges = { NULL, 0, 0 };
+	Dwarf_Off at = 0, next;
+	size_t header;
+	int ret = 0;
+
+	while (!ret && dwarf_nextcu(d->dwarf, at, &next, &header, NULL, NULL, NULL) == 0 &&
+	       next > at) {
+		Dwarf_Die unit;
+
+		if (dwarf_offdie(d->dwarf, at + header, &unit))
+			ret = add_unit_ranges(d, &unit, &ranges);
+		at = next;
+	}
+	if (!ret)
+		ret = ps_flat_build(&d->by_address, ranges.items, ranges.nr);
+	pd_budget_free(d->budget, ranges.items, ranges.capacity * sizeof(*ranges.items));
+	return ret;
+}
+
+enum ps_status ps_debug_open(struct ps_debug *d, struct ps_elf *file, struct ps_elf *alt,
+			     struct pd_budget *budget)
+{
+	enum ps_status status;
+
+	*d = (struct ps_debug){ .budget = budget, .arena.budget = budget,
+				.by_address.budget = budget };
+	if (!ps_elf_section_named(file, ".debug_info") || file->header.e_type == ET_REL)
+		return PS_NOT_ELF;
+	status = charge_sections(d, file);
+	if (status == PS_OK && alt)
+		status = charge_sections(d, alt);
+	if (status != PS_OK)
+		goto fail;
+	d->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+	if (!d->dwarf) {
+		status = PS_BAD_FILE;
+		goto fail;
+	}
+	d->alt = alt ? dwarf_begin_elf(alt->elf, DWARF_C_READ, NULL) : NULL;
+	if (d->alt)
+		dwarf_setalt(d->dwarf, d->alt);
+	d->first_code = find_first_code(file);
+	if (!find_units(d))
+		return PS_OK;
+	status = PS_OVER_LIMIT;
+fail:
+	ps_debug_close(d);
+	return status;
+}
+
+void ps_debug_close(struct ps_debug *d)
+{
+	for (size_t i = 0; i < d->nr_units; i++)
+		ps_debug_unit_free(&d->units[i], d->budget);
+	pd_budget_free(d->budget, d->units, d->unit_capacity * sizeof(*d->units));
+	ps_flat_free(&d->by_address);
+	pd_arena_free(&d->arena);
+	dwarf_end(d->dwarf);
+	dwarf_end(d->alt);
+	d->budget->used -= d->charged;
+	*d = (struct ps_debug){ .budget = d->budget };
+}
+
+/* --- searching --- */
+
+static struct ps_debug_unit *read_unit(struct ps_debug *d, uint64_t address,
+				       enum ps_debug_depth depth, int *ret)
+{
+	const uint32_t i = ps_flat_find(&d->by_address, address);
+	struct ps_debug_unit *u = i == PS_FLAT_NONE ? NULL : &d->units[i];
+
+	*ret = 0;
+	if (u && !u->has_functions)
+		*ret = ps_debug_unit_read_functions(u, d->dwarf, d->budget);
+	if (u && !*ret && depth >= PS_DEBUG_LINES && !u->has_lines)
+		*ret = ps_debug_unit_read_lines(u, d->dwarf, &d->arena);
+	return u;
+}
+
+int ps_debug_find(struct ps_debug *d, uint64_t address, enum ps_debug_depth depth,
+		  struct ps_debug_frame *out, int max)
+{
+	const struct ps_debug_line *row = NULL;
+	const char *file = NULL;
+	uint32_t line = 0, node;
+	struct ps_debug_unit *u;
+	int n = 0, ret;
+
+	u = read_unit(d, address, depth, &ret);
+	if (!u || ret)
+		return ret;
+	if (depth >= PS_DEBUG_LINES)
+		row = ps_debug_unit_line(u, address);
+	if (row) {
+		file = ps_debug_unit_file(u, row->file, &d->arena);
+		line = row->line;
+	}
+	node = ps_flat_find(&u->functions, address);
+	if (node == PS_FLAT_NONE && row && max > 0) {
+		out[0] = (struct ps_debug_frame){ NULL, file, line, false };
+		return 1;
+	}
+	while (node != PS_NO_NODE && n < max) {
+		const struct ps_debug_names *names;
+
+		names = ps_debug_unit_names(u, node, d->dwarf, &d->arena, d->alt != NULL);
+		if (!names)
+			return -1;
+		out[n++] = (struct ps_debug_frame){ names->name, file, line,
+						    u->nodes[node].is_inlined };
+		file = names->call_file;
+		line = names->call_line;
+		node = u->nodes[node].parent;
+	}
+	return n;
+}

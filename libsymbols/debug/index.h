@@ -1,0 +1,44 @@
+/* index.h - inlined functions and lines of an image, by address. Units are read when an address
+ * first hits them. */
+#ifndef PS_DEBUG_INDEX_H
+#define PS_DEBUG_INDEX_H
+
+#include "debug/unit.h"
+#include "image/elf_file.h"
+
+struct ps_debug {
+	struct pd_budget *budget;
+	Dwarf *dwarf, *alt;
+	uint64_t first_code;		/* the lowest address of code */
+	size_t charged;			/* for sections that libdw expands */
+	struct pd_arena arena;
+	struct ps_debug_unit *units;
+	size_t nr_units, unit_capacity;
+	struct ps_flat by_address;	/* -> index of the unit */
+};
+
+enum ps_debug_depth { PS_DEBUG_FUNCTIONS, PS_DEBUG_LINES };
+
+/* A function at an address, as addr2line -i shows it. */
+struct ps_debug_frame {
+	const char *name;	/* mangled; NULL: unknown */
+	const char *file;	/* NULL: unknown */
+	uint32_t line;		/* 0: unknown */
+	bool is_inlined;	/* into the next frame */
+};
+
+/* Opens the debug information of the file, which is borrowed until ps_debug_close(). `alt` is the
+ * supplementary file that dwz(1) made, or NULL. Returns PS_NOT_ELF if it has none, PS_BAD_FILE if
+ * it can't be read: a file in borrowed bytes must not have compressed sections. On failure nothing
+ * is left to close. */
+enum ps_status ps_debug_open(struct ps_debug *d, struct ps_elf *file, struct ps_elf *alt,
+			     struct pd_budget *budget);
+void ps_debug_close(struct ps_debug *d);
+
+/* Finds the functions at an address, innermost first: at most `max`, the outermost is left out
+ * first. Returns their number, 0 if there is no debug information for the address, or -1 without
+ * memory. Strings are borrowed until ps_debug_close(). */
+int ps_debug_find(struct ps_debug *d, uint64_t address, enum ps_debug_depth depth,
+		  struct ps_debug_frame *out, int max);
+
+#endif

@@ -1,0 +1,329 @@
+/* unit.c - one walk over the entries (DIEs) of a unit collects its functions; its line table is
+ * copied row by row. libdw reads, this only keeps what a search by address needs. */
+#include "debug/unit.h"
+
+#include <dwarf.h>
+#include <string.h>
+
+#define DEPTH_MAX 256
+
+bool ps_debug_leads_out(Dwarf_Attribute *attr)
+{
+	switch (dwarf_whatform(attr)) {
+	case DW_FORM_GNU_ref_alt:
+	case DW_FORM_GNU_strp_alt:
+	case DW_FORM_ref_sup4:
+	case DW_FORM_ref_sup8:
+	case DW_FORM_strp_sup:
+		return true;
+	default:
+		return false;
+	}
+}
+
+struct walk {
+	struct ps_debug_unit *unit;
+	struct pd_budget *budget;
+	struct ps_range *ranges;
+	size_t nr_ranges, range_capacity;
+	uint64_t steps;		/* entries that may still be visited */
+	bool failed;
+};
+
+/* --- functions --- */
+
+static void add_range(struct walk *w, uint64_t start, uint64_t end, uint32_t node)
+{
+	if (w->nr_ranges == w->range_capacity) {
+		const size_t more = w->range_capacity ? w->range_capacity * 2 : 64;
+		struct ps_range *grown = pd_budget_grow(w->budget, w->ranges,
+							w->range_capacity * sizeof(*grown),
+							more * sizeof(*grown));
+
+		if (!grown) {
+			w->failed = true;
+			return;
+		}
+		w->ranges = grown;
+		w->range_capacity = more;
+	}
+	w->ranges[w->nr_ranges++] = (struct ps_range){ start, end, node };
+}
+
+static uint32_t add_node(struct walk *w, Dwarf_Die *die, uint32_t parent, bool is_inlined)
+{
+	struct ps_debug_unit *u = w->unit;
+
+	if (u->nr_nodes == u->node_capacity) {
+		const size_t more = u->node_capacity ? u->node_capacity * 2 : 64;
+		struct ps_debug_node *grown =
+			more < PS_NO_NODE ? pd_budget_grow(w->budget, u->nodes,
+							   u->node_capacity * sizeof(*grown),
+							   more * sizeof(*grown)) : NULL;
+
+		if (!grown) {
+			w->failed = true;
+			return PS_NO_NODE;
+		}
+		u->nodes = grown;
+		u->node_capacity = more;
+	}
+	u->nodes[u->nr_nodes] = (struct ps_debug_node){ .die = dwarf_dieoffset(die),
+							.parent = parent,
+							.is_inlined = is_inlined };
+	return (uint32_t)u->nr_nodes++;
+}
+
+/* Adds the function if it has code. Returns its node, or the parent. */
+static uint32_t add_function(struct walk *w, Dwarf_Die *die, uint32_t parent, bool is_inlined)
+{
+	Dwarf_Addr base, start, end;
+	uint32_t node = PS_NO_NODE;
+	ptrdiff_t at = 0;
+
+	while (!w->failed && (at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
+		if (end <= start || start < w->unit->first_code)
+			continue;
+		if (node == PS_NO_NODE)
+			node = add_node(w, die, is_inlined ? parent : PS_NO_NODE, is_inlined);
+		if (node != PS_NO_NODE)
+			add_range(w, start, end, node);
+	}
+	return node == PS_NO_NODE ? parent : node;
+}
+
+static void walk_children(struct walk *w, Dwarf_Die *parent, uint32_t node, unsigned int depth);
+
+/* Code is in functions, and functions are in what may surround them. */
+static void visit_die(struct walk *w, Dwarf_Die *die, uint32_t node, unsigned int depth)
+{
+	switch (dwarf_tag(die)) {
+	case DW_TAG_subprogram:
+		node = add_function(w, die, node, false);
+		break;
+	case DW_TAG_inlined_subroutine:
+		node = add_function(w, die, node, true);
+		break;
+	case DW_TAG_lexical_block:
+	case DW_TAG_try_block:
+	case DW_TAG_catch_block:
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+	case DW_TAG_union_type:
+	case DW_TAG_interface_type:
+		break;
+	default:
+		return;
+	}
+	walk_children(w, die, node, depth + 1);
+}
+
+static void walk_children(struct walk *w, Dwarf_Die *parent, uint32_t node, unsigned int depth)
+{
+	Dwarf_Die die;
+
+	if (depth > DEPTH_MAX || !dwarf_haschildren(parent) || dwarf_child(parent, &die) != 0)
+		return;
+	do {
+		if (w->failed || !w->steps)
+			return;
+		w->steps--;
+		visit_die(w, &die, node, depth);
+	} while (dwarf_siblingof(&die, &die) == 0);
+}
+
+/* Each entry has at least one byte: damaged references can't make the walk longer. */
+static uint64_t size_of_unit(Dwarf *dwarf, Dwarf_Die *unit)
+{
+	const Dwarf_Off offset = dwarf_dieoffset(unit) - dwarf_cuoffset(unit);
+	Dwarf_Off next;
+	size_t header;
+
+	if (dwarf_nextcu(dwarf, offset, &next, &header, NULL, NULL, NULL) != 0 || next <= offset)
+		return 0;
+	return next - offset;
+}
+
+int ps_debug_unit_read_functions(struct ps_debug_unit *u, Dwarf *dwarf, struct pd_budget *budget)
+{
+	struct walk w = { .unit = u, .budget = budget };
+	Dwarf_Die unit;
+	int ret = 0;
+
+	u->has_functions = true;
+	u->functions.budget = budget;
+	if (!dwarf_offdie(dwarf, u->die, &unit))
+		return 0;
+	w.steps = size_of_unit(dwarf, &unit);
+	walk_children(&w, &unit, PS_NO_NODE, 0);
+	ret = w.failed ? -1 : ps_flat_build(&u->functions, w.ranges, w.nr_ranges);
+	pd_budget_free(budget, w.ranges, w.range_capacity * sizeof(*w.ranges));
+	return ret;
+}
+
+/* --- lines --- */
+
+struct rows {
+	Dwarf_Lines *lines;
+	size_t count;
+	struct ps_flat covered;		/* the unit's code */
+};
+
+static int read_unit_ranges(const struct ps_debug_unit *u, Dwarf_Die *unit, struct ps_flat *out)
+{
+	struct pd_budget *budget = out->budget;
+	struct ps_range *ranges = NULL;
+	size_t nr = 0, capacity = 0;
+	Dwarf_Addr base, start, end;
+	ptrdiff_t at = 0;
+	int ret;
+
+	while ((at = dwarf_ranges(unit, at, &base, &start, &end)) > 0) {
+		if (start < u->first_code)
+			continue;
+		if (nr == capacity) {
+			const size_t more = capacity ? capacity * 2 : 16;
+			struct ps_range *grown = pd_budget_grow(budget, ranges,
+								capacity * sizeof(*ranges),
+								more * sizeof(*ranges));
+
+			if (!grown)
+				break;
+			ranges = grown;
+			capacity = more;
+		}
+		ranges[nr++] = (struct ps_range){ start, end, 0 };
+	}
+	ret = ps_flat_build(out, ranges, nr);
+	pd_budget_free(budget, ranges, capacity * sizeof(*ranges));
+	return ret;
+}
+
+/* Copies the rows. Those outside of the unit's code are of sections that the linker has dropped. Of
+ * several at one address the last counts. */
+static void copy_rows(struct ps_debug_unit *u, const struct rows *rows)
+{
+	for (size_t i = 0; i < rows->count; i++) {
+		struct ps_debug_line to = { .address = 0 };
+		bool is_end = false;
+		Dwarf_Files *files;
+		Dwarf_Line *line;
+		size_t file = 0;
+		int number = 0;
+
+		line = dwarf_onesrcline(rows->lines, i);
+		if (!line || dwarf_lineaddr(line, &to.address) || dwarf_lineno(line, &number) ||
+		    dwarf_lineendsequence(line, &is_end) || to.address < u->dropped_end ||
+		    (!is_end && ps_flat_find(&rows->covered, to.address) == PS_FLAT_NONE))
+			continue;
+		if (!is_end && number > 0 && !dwarf_line_file(line, &files, &file)) {
+			to.line = (uint32_t)number;
+			to.file = (uint32_t)file;
+		}
+		if (u->nr_lines && u->lines[u->nr_lines - 1].address == to.address)
+			u->lines[u->nr_lines - 1] = to;
+		else
+			u->lines[u->nr_lines++] = to;
+	}
+}
+
+static int read_files(struct ps_debug_unit *u, Dwarf_Die *unit, struct pd_arena *arena)
+{
+	Dwarf_Attribute attr;
+
+	if (dwarf_getsrcfiles(unit, &u->files, &u->nr_files) != 0)
+		u->nr_files = 0;
+	u->paths = pd_arena_alloc(arena, u->nr_files * sizeof(*u->paths));
+	if (!u->paths)
+		return -1;
+	if (dwarf_attr(unit, DW_AT_comp_dir, &attr) && !ps_debug_leads_out(&attr))
+		u->directory = dwarf_formstring(&attr);
+	return 0;
+}
+
+int ps_debug_unit_read_lines(struct ps_debug_unit *u, Dwarf *dwarf, struct pd_arena *arena)
+{
+	struct pd_budget *budget = arena->budget;
+	struct rows rows = { .covered.budget = budget };
+	struct ps_debug_line *fit;
+	Dwarf_Die unit;
+
+	u->has_lines = true;
+	if (!dwarf_offdie(dwarf, u->die, &unit))
+		return 0;
+	if (read_files(u, &unit, arena))
+		return -1;
+	if (dwarf_getsrclines(&unit, &rows.lines, &rows.count) != 0 || !rows.count)
+		return 0;
+	if (read_unit_ranges(u, &unit, &rows.covered))
+		return -1;
+	u->lines = pd_budget_alloc(budget, rows.count * sizeof(*u->lines));
+	u->line_capacity = rows.count;
+	if (u->lines)
+		copy_rows(u, &rows);
+	ps_flat_free(&rows.covered);
+	if (!u->lines)
+		return -1;
+	fit = pd_budget_grow(budget, u->lines, u->line_capacity * sizeof(*fit),
+			     u->nr_lines * sizeof(*fit));
+	if (fit) {
+		u->lines = fit;
+		u->line_capacity = u->nr_lines;
+	}
+	return 0;
+}
+
+const struct ps_debug_line *ps_debug_unit_line(const struct ps_debug_unit *u, uint64_t address)
+{
+	const struct ps_debug_line *from = u->lines;
+	size_t n = u->nr_lines;
+
+	if (!n || address < from->address)
+		return NULL;
+	while (n > 1) {
+		const size_t half = n / 2;
+
+		from += from[half].address <= address ? half : 0;
+		n -= half;
+	}
+	return from->line ? from : NULL;
+}
+
+static const char *join_path(const char *directory, const char *file, struct pd_arena *arena)
+{
+	const size_t n = strlen(directory), m = strlen(file);
+	char *path = pd_arena_alloc(arena, n + m + 2);
+
+	if (path) {
+		memcpy(path, directory, n);
+		path[n] = '/';
+		memcpy(path + n + 1, file, m + 1);
+	}
+	return path;
+}
+
+const char *ps_debug_unit_file(struct ps_debug_unit *u, size_t i, struct pd_arena *arena)
+{
+	const char *path;
+
+	if (i >= u->nr_files)
+		return NULL;
+	if (u->paths[i])
+		return u->paths[i];
+	path = dwarf_filesrc(u->files, i, NULL, NULL);
+	while (path && path[0] == '.' && path[1] == '/')
+		path += 2;
+	if (path && path[0] != '/' && u->directory)
+		path = join_path(u->directory, path, arena);
+	u->paths[i] = path;
+	return path;
+}
+
+void ps_debug_unit_free(struct ps_debug_unit *u, struct pd_budget *budget)
+{
+	pd_budget_free(budget, u->nodes, u->node_capacity * sizeof(*u->nodes));
+	pd_budget_free(budget, u->lines, u->line_capacity * sizeof(*u->lines));
+	ps_flat_free(&u->functions);
+}

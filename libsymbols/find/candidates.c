@@ -1,0 +1,177 @@
+/* candidates.c - names under which a file may be found: a table of patterns. */
+#include "find/candidates.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define IMAGE (1u << PS_WANT_IMAGE)
+#define DEBUG (1u << PS_WANT_DEBUG)
+#define ALT (1u << PS_WANT_ALT)
+#define KERNEL (1u << PS_WANT_KERNEL)
+#define KALLSYMS (1u << PS_WANT_KALLSYMS)
+#define VDSO (1u << PS_WANT_VDSO)
+
+/* %D: a directory that the user named, %H: home, %C: debuginfod's cache, %x: the id's first byte,
+ * %r: its other bytes, %i: all of it, %p: the recorded path, %d: its directory, %l: the file of
+ * .gnu_debuglink, %V, %K: files that the user named. A pattern whose parts are not all known is
+ * left out. */
+struct pattern {
+	const char *text;
+	unsigned int kinds;
+	enum ps_file_place place;
+};
+
+static const struct pattern patterns[] = {
+	{ "%V", KERNEL, PS_PLACE_NAMED },
+	{ "%K", KALLSYMS, PS_PLACE_NAMED },
+	{ "%p", IMAGE, PS_PLACE_SYSROOT },
+	{ "/usr/lib/debug/.build-id/%x/%r.debug", DEBUG | ALT | KERNEL, PS_PLACE_SYSROOT },
+	{ "%d/%l", DEBUG, PS_PLACE_SYSROOT },
+	{ "%d/.debug/%l", DEBUG, PS_PLACE_SYSROOT },
+	{ "/usr/lib/debug%d/%l", DEBUG, PS_PLACE_SYSROOT },
+	{ "%D/.build-id/%x/%r/elf", IMAGE | DEBUG | KERNEL, PS_PLACE_NAMED },
+	{ "%D/.build-id/%x/%r/vdso", VDSO, PS_PLACE_NAMED },
+	{ "%D/.build-id/%x/%r/kallsyms", KALLSYMS, PS_PLACE_NAMED },
+	{ "%D/.build-id/%x/%r/debug", DEBUG | ALT, PS_PLACE_NAMED },
+	{ "%D/.build-id/%x/%r.debug", DEBUG | ALT | KERNEL, PS_PLACE_NAMED },
+	{ "%D/.build-id/%x/%r", IMAGE | DEBUG | KERNEL, PS_PLACE_NAMED },
+	{ "%D/%i/executable", IMAGE, PS_PLACE_NAMED },
+	{ "%D/%i/debuginfo", DEBUG | ALT | KERNEL, PS_PLACE_NAMED },
+	{ "%D%p", IMAGE, PS_PLACE_NAMED },
+	{ "%D%p.debug", DEBUG, PS_PLACE_NAMED },
+	{ "%D%d/%l", DEBUG, PS_PLACE_NAMED },
+	{ "%D/%l", DEBUG, PS_PLACE_NAMED },
+	{ "/usr/lib/debug/.build-id/%x/%r.debug", DEBUG | ALT | KERNEL, PS_PLACE_BUILD_ID },
+	{ "%H/.debug/.build-id/%x/%r/elf", IMAGE | KERNEL, PS_PLACE_BUILD_ID },
+	{ "%H/.debug/.build-id/%x/%r/vdso", VDSO, PS_PLACE_BUILD_ID },
+	{ "%H/.debug/.build-id/%x/%r/kallsyms", KALLSYMS, PS_PLACE_BUILD_ID },
+	{ "%H/.debug/.build-id/%x/%r/debug", DEBUG | ALT, PS_PLACE_BUILD_ID },
+	{ "%H/.debug/.build-id/%x/%r", IMAGE | KERNEL, PS_PLACE_BUILD_ID },
+	{ "/proc/kallsyms", KALLSYMS, PS_PLACE_RUNNING },
+	{ "%C/%i/executable", IMAGE, PS_PLACE_BUILD_ID },
+	{ "%C/%i/debuginfo", DEBUG | ALT | KERNEL, PS_PLACE_BUILD_ID },
+	{ "%p", IMAGE, PS_PLACE_RECORDED },
+	{ "%d/%l", DEBUG, PS_PLACE_DEBUGLINK },
+	{ "%d/.debug/%l", DEBUG, PS_PLACE_DEBUGLINK },
+	{ "/usr/lib/debug%d/%l", DEBUG, PS_PLACE_DEBUGLINK },
+};
+
+struct values {
+	const struct ps_places *places;
+	const struct ps_wanted *what;
+	const char *directory;		/* of %D */
+	char id[2 * PS_BUILD_ID_MAX + 1];
+	char dirname[PS_PATH_MAX];	/* "": the path is in / */
+};
+
+/* A name that perf made of something that is no file has no directory. */
+static bool is_path(const char *path)
+{
+	return path && path[0] == '/' && path[1] && path[1] != '/' && strlen(path) < PS_PATH_MAX;
+}
+
+static void set_values(struct values *v)
+{
+	const struct pd_bytes id = v->what->build_id;
+	const char *slash;
+
+	v->id[0] = '\0';
+	for (size_t i = 0; id.size <= PS_BUILD_ID_MAX && i < id.size; i++)
+		snprintf(v->id + 2 * i, 3, "%02x", id.data[i]);
+	slash = is_path(v->what->path) ? strrchr(v->what->path, '/') : NULL;
+	snprintf(v->dirname, sizeof(v->dirname), "%.*s",
+		 slash ? (int)(slash - v->what->path) : 0, v->what->path ? v->what->path : "");
+}
+
+/* The name in .gnu_debuglink must not lead elsewhere. */
+static const char *link_of(const struct ps_wanted *what)
+{
+	return what->debuglink && what->debuglink[0] && !strchr(what->debuglink, '/') ?
+		       what->debuglink : NULL;
+}
+
+/* Returns the value of a part, or NULL; at most *n bytes of it are meant. */
+static const char *value_of(const struct values *v, char part, size_t *n)
+{
+	const bool has_id = strlen(v->id) > 2, has_path = is_path(v->what->path);
+
+	*n = PS_PATH_MAX;
+	switch (part) {
+	case 'D':
+		return v->directory;
+	case 'H':
+		return v->places->home;
+	case 'C':
+		return v->places->debuginfod_cache;
+	case 'x':
+		*n = 2;
+		return has_id ? v->id : NULL;
+	case 'r':
+		return has_id ? v->id + 2 : NULL;
+	case 'i':
+		return has_id ? v->id : NULL;
+	case 'p':
+		return has_path ? v->what->path : NULL;
+	case 'd':
+		return has_path ? v->dirname : NULL;
+	case 'l':
+		return link_of(v->what);
+	case 'V':
+		return v->places->vmlinux;
+	case 'K':
+		return v->places->kallsyms;
+	default:
+		return NULL;
+	}
+}
+
+/* Returns false if a part is unknown or the path too long. */
+static bool expand(const struct values *v, const char *text, char *out)
+{
+	size_t used = 0;
+
+	for (; *text; text++) {
+		const char *value = text;
+		size_t n = 1;
+
+		if (*text == '%')
+			value = value_of(v, *++text, &n);
+		if (!value)
+			return false;
+		n = strnlen(value, n);
+		if (n >= PS_PATH_MAX - used)
+			return false;
+		memcpy(out + used, value, n);
+		used += n;
+	}
+	out[used] = '\0';
+	return true;
+}
+
+/* How often a pattern applies: once, or once for each directory that the user named. */
+static size_t repeats_of(const struct pattern *p, const struct ps_places *places)
+{
+	if (p->place == PS_PLACE_SYSROOT)
+		return places->sysroot != NULL;
+	return strncmp(p->text, "%D", 2) ? 1 : places->nr_debug_dirs;
+}
+
+bool ps_candidate_at(const struct ps_places *places, const struct ps_wanted *what, size_t i,
+		     struct ps_candidate *out)
+{
+	struct values v = { .places = places, .what = what };
+
+	set_values(&v);
+	for (size_t p = 0; p < sizeof(patterns) / sizeof(patterns[0]); p++) {
+		if (!(patterns[p].kinds >> what->kind & 1))
+			continue;
+		for (size_t n = 0; n < repeats_of(&patterns[p], places); n++) {
+			v.directory = n < places->nr_debug_dirs ? places->debug_dirs[n] : NULL;
+			if (!expand(&v, patterns[p].text, out->path) || i-- > 0)
+				continue;
+			out->place = patterns[p].place;
+			return true;
+		}
+	}
+	return false;
+}

@@ -1,0 +1,73 @@
+/* elf_file.h - one ELF file: its segments, sections and build id, through libelf. */
+#ifndef PS_IMAGE_ELF_FILE_H
+#define PS_IMAGE_ELF_FILE_H
+
+#include <gelf.h>
+#include <stdbool.h>
+
+#include "base/cursor.h"
+#include "image/file_bytes.h"
+
+/* A PT_LOAD. */
+struct ps_segment {
+	uint64_t offset, vaddr, filesz, memsz;
+	uint32_t flags;		/* PF_* */
+};
+
+struct ps_section {
+	const char *name;
+	GElf_Shdr header;
+	uint64_t addr;		/* its address; in files without segments that state one: its
+				 * offset in the file */
+};
+
+struct ps_elf {
+	struct pd_budget *budget;
+	struct ps_file_bytes file;	/* if it was opened from a descriptor: libelf may write to
+					 * the copy in memory */
+	struct pd_bytes bytes;
+	Elf *elf;
+	GElf_Ehdr header;
+	struct ps_segment *segments;
+	size_t nr_segments;
+	struct ps_section *sections;	/* by index; the first one is empty */
+	size_t nr_sections;
+	size_t charged;			/* for what libelf allocates */
+	struct pd_bytes build_id;	/* empty: none */
+};
+
+/* Opens bytes, borrowed until ps_elf_close(), or a descriptor. On failure nothing is left to
+ * close. */
+enum ps_status ps_elf_open_bytes(struct ps_elf *e, struct pd_bytes bytes, struct pd_budget *budget);
+enum ps_status ps_elf_open_fd(struct ps_elf *e, int fd, struct pd_budget *budget);
+void ps_elf_close(struct ps_elf *e);
+
+/* Returns whether the file has the other byte order. */
+enum pd_swap ps_elf_swap(const struct ps_elf *e);
+
+/* Returns the first section of that name or type, or NULL. */
+const struct ps_section *ps_elf_section_named(const struct ps_elf *e, const char *name);
+const struct ps_section *ps_elf_section_of_type(const struct ps_elf *e, uint32_t type);
+
+/* Returns the section's bytes in the file: none for NOBITS and for a section that does not fit. */
+struct pd_bytes ps_elf_section_bytes(const struct ps_elf *e, const struct ps_section *s);
+
+/* Returns the section's entries in the machine's byte order, or NULL. Valid until
+ * ps_elf_close(). */
+Elf_Data *ps_elf_section_data(struct ps_elf *e, const struct ps_section *s);
+
+/* A mapping of the file, as a record states it. */
+struct ps_mapping {
+	uint64_t addr, pgoff;
+	bool executable;
+};
+
+/* Finds the virtual address of an offset in the file: that of the segment that was mapped, as
+ * segments share pages of the file. Returns false if no segment fits. */
+bool ps_elf_address(const struct ps_elf *e, const struct ps_mapping *map, uint64_t offset,
+		    uint64_t *address);
+
+/* Finds the offset in the file of a virtual address. */
+bool ps_elf_offset(const struct ps_elf *e, uint64_t address, uint64_t *offset);
+
+#endif

@@ -1,0 +1,22 @@
+/* elf_symbols.h - the functions that the symbol tables of an ELF file name. */
+#ifndef PS_IMAGE_ELF_SYMBOLS_H
+#define PS_IMAGE_ELF_SYMBOLS_H
+
+#include "image/elf_file.h"
+#include "image/symtab.h"
+
+/* Adds the functions of a symbol table: type is SHT_SYMTAB or SHT_DYNSYM. Returns whether the file
+ * has it. Names are borrowed from the file. */
+bool ps_elf_add_symbols(struct ps_elf *e, uint32_t type, enum ps_source source,
+			struct ps_symtab *t);
+
+/* A string table: names that do not end in it are not used. */
+struct ps_names {
+	const char *data;
+	size_t end;		/* after the last NUL */
+};
+struct ps_names ps_elf_names(const struct ps_elf *e, size_t section);
+/* Returns NULL for an offset outside of the table. */
+const char *ps_elf_name(const struct ps_names *names, uint64_t offset);
+
+#endif

@@ -1,0 +1,196 @@
+/* plt.c - the PLT has no symbols: an entry's name is that of the relocation of the word through
+ * which the entry jumps. So it does not matter in which order a linker writes entries. */
+#include "image/plt.h"
+
+#include <string.h>
+
+#include "base/cursor.h"
+#include "base/map.h"
+#include "image/elf_symbols.h"
+
+static const char suffix[] = "@plt";
+
+struct plt {
+	struct ps_elf *e;
+	struct pd_map targets;		/* address of a word -> name of its symbol */
+	struct pd_arena *names;
+	struct ps_symtab *t;
+	uint64_t got;			/* to which i386 entries are relative */
+};
+
+/* --- relocations --- */
+
+static bool get_relocation(Elf_Data *data, int i, uint32_t type, GElf_Rela *out)
+{
+	GElf_Rel rel;
+
+	if (type == SHT_RELA)
+		return gelf_getrela(data, i, out) != NULL;
+	if (!gelf_getrel(data, i, &rel))
+		return false;
+	*out = (GElf_Rela){ .r_offset = rel.r_offset, .r_info = rel.r_info };
+	return true;
+}
+
+static void read_relocations(struct plt *p, const struct ps_section *s)
+{
+	const uint32_t link = s->header.sh_link;
+	Elf_Data *data, *symbols;
+	struct ps_names names;
+	GElf_Rela rela;
+
+	if (link >= p->e->nr_sections || p->e->sections[link].header.sh_type != SHT_DYNSYM)
+		return;
+	data = ps_elf_section_data(p->e, s);
+	symbols = ps_elf_section_data(p->e, &p->e->sections[link]);
+	names = ps_elf_names(p->e, p->e->sections[link].header.sh_link);
+	for (int i = 0; data && symbols && get_relocation(data, i, s->header.sh_type, &rela); i++) {
+		const uint64_t index = GELF_R_SYM(rela.r_info);
+		const char *name;
+		GElf_Sym sym;
+
+		if (!index || index > INT32_MAX || !gelf_getsym(symbols, (int)index, &sym))
+			continue;
+		name = ps_elf_name(&names, sym.st_name);
+		if (name && name[0] && pd_map_add(&p->targets, rela.r_offset, (void *)name) < 0)
+			return;
+	}
+}
+
+/* --- entries --- */
+
+/* Returns the length of an x86 entry's `jmp *(word)` and of what precedes it, and the word's
+ * address; 0 if the bytes are something else. */
+static size_t decode_x86(const struct plt *p, struct pd_bytes code, uint64_t address,
+			 uint64_t *word)
+{
+	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa },
+			     endbr32[] = { 0xf3, 0x0f, 0x1e, 0xfb };
+	const bool wide = p->e->header.e_machine == EM_X86_64;
+	size_t at = 0;
+	uint32_t value;
+
+	if (code.size >= 12 && !memcmp(code.data, wide ? endbr64 : endbr32, sizeof(endbr64)))
+		at += sizeof(endbr64);
+	if (code.size > at && code.data[at] == 0xf2)	/* bnd */
+		at++;
+	if (code.size < at + 6 || code.data[at] != 0xff ||
+	    (code.data[at + 1] != 0x25 && code.data[at + 1] != 0xa3))
+		return 0;
+	value = pd_load32(code.data + at + 2, ps_elf_swap(p->e));
+	if (wide)
+		*word = address + at + 6 + (uint64_t)(int64_t)(int32_t)value;
+	else
+		*word = code.data[at + 1] == 0xa3 ? (uint32_t)(p->got + value) : value;
+	return at + 6;
+}
+
+/* [bti c;] adrp x16, page; ldr x17, [x16, #offset] */
+static size_t decode_aarch64(const struct plt *p, struct pd_bytes code, uint64_t address,
+			     uint64_t *word)
+{
+	struct pd_cursor c = pd_cursor(code, ps_elf_swap(p->e));
+	uint64_t adrp, ldr;
+	int64_t page;
+
+	if (!pd_take_number(&c, 4, &adrp))
+		return 0;
+	if (adrp == 0xd503245f)
+		pd_take_number(&c, 4, &adrp);
+	if (!pd_take_number(&c, 4, &ldr) || (adrp & 0x9f00001f) != 0x90000010 ||
+	    (ldr & 0xffc003ff) != 0xf9400211)
+		return 0;
+	page = (int32_t)((uint32_t)(adrp >> 5 & 0x7ffff) << 13) >> 13;
+	page = page * 4 + (int64_t)(adrp >> 29 & 3);
+	*word = (address & ~0xfffull) + (uint64_t)page * 4096 + (ldr >> 10 & 0xfff) * 8;
+	return code.size - pd_left(&c);
+}
+
+static bool add_entry(struct plt *p, uint64_t start, uint64_t size, const char *target)
+{
+	const size_t n = strnlen(target, UINT16_MAX);
+	struct ps_symbol s = { .start = start,
+			       .end = start + size,
+			       .source = PS_FROM_PLT,
+			       .binding = PS_GLOBAL,
+			       .name_size = (uint32_t)(n + sizeof(suffix) - 1) };
+	char *name = pd_arena_alloc(p->names, n + sizeof(suffix));
+
+	if (!name)
+		return false;
+	memcpy(name, target, n);
+	memcpy(name + n, suffix, sizeof(suffix));
+	s.name = name;
+	ps_symtab_add(p->t, &s, 0);
+	return true;
+}
+
+static void read_entries(struct plt *p, const struct ps_section *s, uint64_t step)
+{
+	const struct pd_bytes all = ps_elf_section_bytes(p->e, s);
+	const bool aarch64 = p->e->header.e_machine == EM_AARCH64;
+
+	for (uint64_t at = 0; at < all.size; at += step) {
+		const struct pd_bytes code = { all.data + at, all.size - at };
+		const uint64_t address = s->addr + at;
+		const char *target;
+		uint64_t word, size;
+		size_t n;
+
+		n = aarch64 ? decode_aarch64(p, code, address, &word) :
+			      decode_x86(p, code, address, &word);
+		target = n ? pd_map_find(&p->targets, word) : NULL;
+		size = !aarch64 ? step : n == 12 ? 24 : 16;
+		if (target && !add_entry(p, address, size < code.size ? size : code.size, target))
+			return;
+	}
+}
+
+static void read_section(struct plt *p, const struct ps_section *s)
+{
+	const uint64_t stated = s->header.sh_entsize;
+
+	if (p->e->header.e_machine == EM_AARCH64)
+		read_entries(p, s, 4);
+	else if (stated == 8 || (stated != 16 && !strcmp(s->name, ".plt.got")))
+		read_entries(p, s, 8);
+	else
+		read_entries(p, s, 16);
+}
+
+static bool is_plt(const struct ps_section *s)
+{
+	return s->name && s->header.sh_type == SHT_PROGBITS &&
+	       (!strcmp(s->name, ".plt") || !strcmp(s->name, ".plt.sec") ||
+		!strcmp(s->name, ".plt.got") || !strcmp(s->name, ".plt.bnd"));
+}
+
+static bool has_plt(const struct ps_elf *e)
+{
+	for (size_t i = 1; i < e->nr_sections; i++)
+		if (is_plt(&e->sections[i]))
+			return true;
+	return false;
+}
+
+void ps_elf_add_plt(struct ps_elf *e, struct pd_arena *names, struct ps_symtab *t)
+{
+	struct plt p = { .e = e, .targets.budget = e->budget, .names = names, .t = t };
+	const struct ps_section *got;
+
+	if ((e->header.e_machine != EM_X86_64 && e->header.e_machine != EM_386 &&
+	     e->header.e_machine != EM_AARCH64) || e->header.e_ident[EI_DATA] != ELFDATA2LSB ||
+	    !has_plt(e))
+		return;
+	got = ps_elf_section_named(e, ".got.plt");
+	got = got ? got : ps_elf_section_named(e, ".got");
+	p.got = got ? got->addr : 0;
+	for (size_t i = 1; i < e->nr_sections; i++)
+		if (e->sections[i].header.sh_type == SHT_RELA ||
+		    e->sections[i].header.sh_type == SHT_REL)
+			read_relocations(&p, &e->sections[i]);
+	for (size_t i = 1; i < e->nr_sections; i++)
+		if (is_plt(&e->sections[i]))
+			read_section(&p, &e->sections[i]);
+	pd_map_free(&p.targets);
+}

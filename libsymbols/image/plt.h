@@ -1,0 +1,12 @@
+/* plt.h - names for the entries of a procedure linkage table: "malloc@plt". */
+#ifndef PS_IMAGE_PLT_H
+#define PS_IMAGE_PLT_H
+
+#include "base/arena.h"
+#include "image/elf_file.h"
+#include "image/symtab.h"
+
+/* Adds the entries of x86-64, i386 and aarch64. Names are made in the arena. */
+void ps_elf_add_plt(struct ps_elf *e, struct pd_arena *names, struct ps_symtab *t);
+
+#endif

@@ -1,0 +1,244 @@
+/* symtab.c - a sorted table of named address ranges: see symtab.h. */
+#include "image/symtab.h"
+
+#include <string.h>
+
+#include "image/sort.h"
+
+#define PAGE 4096
+#define NOTHING UINT32_MAX
+#define DEPTH_MAX 64		/* of symbols inside each other */
+
+struct ps_symtab_entry {
+	struct ps_symbol symbol;
+	uint64_t limit;		/* without a size: the end of its section; 0: it has a size */
+	uint32_t outer;		/* the next larger one that may contain an address after the end */
+	uint8_t depth;
+};
+
+void ps_symtab_add(struct ps_symtab *t, const struct ps_symbol *s, uint64_t limit)
+{
+	struct ps_symtab_entry *e;
+
+	if (t->failed || s->end < s->start || (s->end == s->start && limit <= s->start))
+		return;
+	if (t->nr == t->capacity) {
+		const size_t more = t->capacity ? t->capacity * 2 : 64;
+
+		e = more < NOTHING ? pd_budget_grow(t->budget, t->entries, t->capacity * sizeof(*e),
+						    more * sizeof(*e)) : NULL;
+		if (!e) {
+			t->failed = true;
+			return;
+		}
+		t->entries = e;
+		t->capacity = more;
+	}
+	t->entries[t->nr++] = (struct ps_symtab_entry){
+		.symbol = *s, .limit = s->end == s->start ? limit : 0
+	};
+}
+
+/* --- sealing --- */
+
+static int underscores(const struct ps_symbol *s)
+{
+	uint32_t n = 0;
+
+	while (n < s->name_size && s->name[n] == '_')
+		n++;
+	return (int)n;
+}
+
+static bool has_version(const struct ps_symbol *s)
+{
+	return s->name_size && memchr(s->name, '@', s->name_size);
+}
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* Orders aliases, so that the output does not depend on the order in a file: the better one is
+ * less. A PLT entry has no name of its own; an extent has none at all. */
+static int compare_aliases(const struct ps_symtab_entry *x, const struct ps_symtab_entry *y)
+{
+	const struct ps_symbol *a = &x->symbol, *b = &y->symbol;
+	const uint32_t shorter = a->name_size < b->name_size ? a->name_size : b->name_size;
+	int order = !a->name_size - !b->name_size;
+
+	if (!order)
+		order = (a->source == PS_FROM_PLT) - (b->source == PS_FROM_PLT);
+	if (!order)
+		order = !!x->limit - !!y->limit;
+	if (!order)
+		order = b->binding - a->binding;
+	if (!order)
+		order = has_version(a) - has_version(b);
+	if (!order)
+		order = underscores(a) - underscores(b);
+	if (!order)
+		order = compare_numbers(a->name_size, b->name_size);
+	if (!order && shorter)
+		order = memcmp(a->name, b->name, shorter);
+	if (!order)
+		order = compare_numbers(b->end, a->end);
+	return order ? order : a->source - b->source;
+}
+
+/* Puts the best entry of each address into `sorted`, in order. Returns their number. */
+static size_t choose_aliases(const struct ps_symtab *t, const struct ps_key *keys,
+			     struct ps_symtab_entry *sorted)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->nr; i++) {
+		const struct ps_symtab_entry *e = &t->entries[keys[i].index];
+
+		if (!n || sorted[n - 1].symbol.start != e->symbol.start)
+			sorted[n++] = *e;
+		else if (compare_aliases(e, &sorted[n - 1]) < 0)
+			sorted[n - 1] = *e;
+	}
+	return n;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Gives ends to symbols without a size. */
+static void end_symbols(struct ps_symtab_entry *entries, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct ps_symtab_entry *e = &entries[i];
+		const uint64_t page = e->symbol.start + PAGE;
+
+		if (!e->limit)
+			continue;
+		e->symbol.end = page > e->symbol.start ? least(e->limit, page) : e->limit;
+		if (i + 1 < n)
+			e->symbol.end = least(e->symbol.end, e[1].symbol.start);
+	}
+}
+
+/* Links each entry to the one that surrounds it. Past DEPTH_MAX the outermost are forgotten, so
+ * that a search takes bounded time. A label inside a function ends with the function. */
+static void nest_entries(struct ps_symtab_entry *entries, size_t n)
+{
+	uint32_t open = NOTHING;	/* innermost entry that has not ended yet */
+
+	for (size_t i = 0; i < n; i++) {
+		struct ps_symtab_entry *e = &entries[i];
+
+		while (open != NOTHING && entries[open].symbol.end <= e->symbol.start)
+			open = entries[open].outer;
+		e->outer = open;
+		e->depth = open == NOTHING ? 0 : (uint8_t)(entries[open].depth + 1);
+		if (e->limit && open != NOTHING)
+			e->symbol.end = least(e->symbol.end, entries[open].symbol.end);
+		if (e->depth >= DEPTH_MAX) {
+			e->outer = NOTHING;
+			e->depth = 0;
+		}
+		open = (uint32_t)i;
+	}
+}
+
+static int index_starts(struct ps_symtab *t)
+{
+	pd_budget_free(t->budget, t->starts, t->nr_starts * sizeof(*t->starts));
+	t->nr_starts = t->nr;
+	t->starts = pd_budget_alloc(t->budget, t->nr * sizeof(*t->starts));
+	if (!t->starts) {
+		t->nr_starts = 0;
+		return -1;
+	}
+	for (size_t i = 0; i < t->nr; i++)
+		t->starts[i] = t->entries[i].symbol.start;
+	return 0;
+}
+
+static struct ps_key *sort_entries(const struct ps_symtab *t)
+{
+	struct ps_key *keys = pd_budget_alloc(t->budget, t->nr * sizeof(*keys));
+
+	if (!keys)
+		return NULL;
+	for (size_t i = 0; i < t->nr; i++)
+		keys[i] = (struct ps_key){ t->entries[i].symbol.start, (uint32_t)i };
+	if (ps_sort_keys(keys, t->nr, t->budget)) {
+		pd_budget_free(t->budget, keys, t->nr * sizeof(*keys));
+		return NULL;
+	}
+	return keys;
+}
+
+int ps_symtab_seal(struct ps_symtab *t)
+{
+	struct ps_symtab_entry *sorted;
+	struct ps_key *keys;
+	size_t n;
+
+	if (t->failed)
+		return -1;
+	keys = sort_entries(t);
+	if (!keys)
+		return -1;
+	sorted = pd_budget_alloc(t->budget, t->nr * sizeof(*sorted));
+	n = sorted ? choose_aliases(t, keys, sorted) : 0;
+	pd_budget_free(t->budget, keys, t->nr * sizeof(*keys));
+	if (!sorted)
+		return -1;
+	pd_budget_free(t->budget, t->entries, t->capacity * sizeof(*t->entries));
+	t->entries = sorted;
+	t->capacity = t->nr;
+	t->nr = n;
+	end_symbols(sorted, n);
+	nest_entries(sorted, n);
+	return index_starts(t);
+}
+
+/* --- searching --- */
+
+/* Returns the number of symbols that start at or before the address. */
+static size_t count_until(const struct ps_symtab *t, uint64_t address)
+{
+	const uint64_t *from = t->starts;
+	size_t n = t->nr_starts;
+
+	while (n > 1) {
+		const size_t half = n / 2;
+
+		from += from[half - 1] <= address ? half : 0;
+		n -= half;
+	}
+	return (size_t)(from - t->starts) + (n && *from <= address);
+}
+
+bool ps_symtab_find(const struct ps_symtab *t, uint64_t address, struct ps_symbol *out)
+{
+	size_t i = count_until(t, address);
+
+	for (i = i ? i - 1 : NOTHING; i != NOTHING; i = t->entries[i].outer) {
+		if (address >= t->entries[i].symbol.end)
+			continue;
+		*out = t->entries[i].symbol;
+		return true;
+	}
+	return false;
+}
+
+struct ps_symbol ps_symtab_at(const struct ps_symtab *t, size_t i)
+{
+	return t->entries[i].symbol;
+}
+
+void ps_symtab_free(struct ps_symtab *t)
+{
+	pd_budget_free(t->budget, t->starts, t->nr_starts * sizeof(*t->starts));
+	pd_budget_free(t->budget, t->entries, t->capacity * sizeof(*t->entries));
+	*t = (struct ps_symtab){ .budget = t->budget };
+}

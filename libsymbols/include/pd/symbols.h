@@ -1,0 +1,148 @@
+/* symbols.h - names for the addresses of a recording.
+ *
+ * A library of its own, libpdsymbols: libdecode does not need it. Names: ps_OBJECT_VERB().
+ *
+ * Threads: the library has no global state. Calls on one object must not overlap unless their
+ * documentation says otherwise; different objects are independent.
+ *
+ * The library opens no files, starts no processes and does not read the environment: it asks its
+ * caller for descriptors.
+ */
+#ifndef PD_SYMBOLS_H
+#define PD_SYMBOLS_H
+
+#include "pd/history.h"
+#include "pd/names.h"
+#include "pd/pd.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PS_API __attribute__((visibility("default")))
+
+/* --- files --- */
+
+/* What a file is wanted for. */
+enum ps_want {
+	PS_WANT_IMAGE,		/* the mapped file itself */
+	PS_WANT_DEBUG,		/* its separate debug information */
+	PS_WANT_ALT,		/* what dwz(1) moved out of several debug files */
+	PS_WANT_KERNEL,		/* vmlinux */
+	PS_WANT_KALLSYMS,
+	PS_WANT_VDSO,
+};
+
+/* How a name for a file came about. */
+enum ps_file_place {
+	PS_PLACE_NAMED,		/* from a directory or file of ps_places that the user named */
+	PS_PLACE_SYSROOT,	/* to be resolved inside ps_places.sysroot */
+	PS_PLACE_BUILD_ID,	/* from the build id, in the usual directories */
+	PS_PLACE_RECORDED,	/* the recorded path */
+	PS_PLACE_RUNNING,	/* of the running kernel */
+	PS_PLACE_TEMPORARY,	/* what a JIT compiler writes while it runs */
+	PS_PLACE_DEBUGLINK,	/* what .gnu_debuglink names, next to the recorded path and in the
+				 * usual directories */
+};
+
+#define PS_BUILD_ID_MAX 64	/* bytes */
+
+/* Where to look for files besides the usual directories. Members may be NULL. */
+struct ps_places {
+	size_t size;			/* PS_PLACES() sets it */
+	const char *sysroot;
+	/* copies of /usr/lib/debug, ~/.debug or a debuginfod cache */
+	const char *const *debug_dirs;
+	size_t nr_debug_dirs;
+	const char *home;		/* perf keeps files in .debug below it */
+	const char *debuginfod_cache;
+	const char *vmlinux, *kallsyms;
+};
+#define PS_PLACES(...) PD_OPTIONS_OF(ps_places, __VA_ARGS__)
+
+struct ps_wanted {
+	enum ps_want kind;
+	const char *path;		/* as recorded, or NULL */
+	struct pd_bytes build_id;	/* as recorded; empty: unknown */
+	const char *debuglink;		/* name and checksum that the image states for its debug */
+	uint32_t crc;			/* file; NULL: none */
+};
+
+/* How it is known that a file is the one of the recording. */
+enum ps_match {
+	PS_MISMATCH,		/* it is another file: never used */
+	PS_MATCH_BUILD_ID,
+	PS_MATCH_DEBUGLINK,	/* the checksum of .gnu_debuglink */
+	PS_MATCH_INODE,		/* no build id was recorded; inode, device and age fit. Weak */
+	PS_MATCH_NAME_ONLY,	/* no build id was recorded; the path and the age fit. Weaker */
+};
+
+/* Returns the name of a match, "BUILD_ID". Static. Safe in any thread. */
+PS_API const char *ps_match_name(enum ps_match match);
+
+/* --- names --- */
+
+/* Length of the longest demangled name, its NUL included. Longer ones stay mangled. */
+#define PS_NAME_MAX 65536
+
+/* Writes the readable form of a C++, Rust or OCaml name, without parameters, to `buf`:
+ * NUL-terminated. Returns its length, or 0 if the name is not a mangled one, is longer than 16 KiB,
+ * or does not fit into `size` bytes or PS_NAME_MAX; `buf` is then undefined. Takes bounded time and
+ * no heap memory that outlives the call. Safe in any thread. */
+PS_API size_t ps_demangle(struct pd_bytes name, char *buf, size_t size);
+
+/* --- a recording --- */
+
+/* Names for the addresses of one recording. Files are opened on first need. */
+struct ps_session;
+
+enum ps_depth {
+	PS_NAMES,		/* of functions */
+	PS_INLINES,		/* and of the functions that are inlined there */
+	PS_LINES,		/* and files and lines */
+};
+
+/* What becomes of files of which no build id was recorded. */
+enum ps_unverified {
+	PS_UNVERIFIED_USE,	/* used if they are older than the recording, and marked */
+	PS_UNVERIFIED_REFUSE,
+};
+
+struct ps_options {
+	size_t size;			/* PS_OPTIONS() sets it */
+	const struct pd_history *history;	/* sealed; borrowed until ps_free() */
+	const struct ps_places *places;		/* the same, with its strings; may be NULL */
+	uint64_t memory_limit; /* bytes, of files that can't be mapped, tables and names; 0:
+					 * 1 GiB */
+	enum ps_depth depth;
+	enum ps_unverified unverified;
+	/* When the recording began, in s since 1970; 0: not known. Files without a build id must be
+	 * older, files of JIT compilers newer: they are not used if it is not known. */
+	uint64_t began;
+	/* Opens a file for reading: returns a descriptor, which the session closes, or -1. Called
+	 * by ps_resolve(), for one file at a time, maybe in different threads. */
+	int (*open)(void *ctx, const char *path, enum ps_file_place place);
+	void *ctx;
+};
+#define PS_OPTIONS(...) PD_OPTIONS_OF(ps_options, __VA_ARGS__)
+
+/* Creates a session. `o` is copied. Returns NULL on failure and sets *e: PD_E_NOMEM, or
+ * PD_E_ARGUMENT without a history or a function to open files. Free it with ps_free(). */
+PS_API struct ps_session *ps_new(const struct ps_options *o, struct pd_error *e);
+
+/* Frees the session and all that it returned. `s` may be NULL. */
+PS_API void ps_free(struct ps_session *s);
+
+/* Finds the functions at a location that the history returned for process `pid`. Fills in *out,
+ * whose pointers are valid until ps_free(). May be called by any number of threads. */
+PS_API void ps_resolve(struct ps_session *s, int32_t pid, const struct pd_location *l,
+		       struct pd_frame_names *out);
+
+/* Fills in *out for an image of the history. Returns false if no name in it was asked for. Pointers
+ * are valid until ps_free(). May be called by any number of threads. */
+PS_API bool ps_session_image(struct ps_session *s, uint32_t image, struct pd_image_file *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,115 @@
+/* jitdump.c - jit-PID.dump: perf's tools/perf/Documentation/jitdump-specification.txt. */
+#include "base/cursor.h"
+#include "base/map.h"
+#include "jit/code.h"
+
+#define MAGIC 0x4a695444
+#define HEADER_SIZE 40
+#define HEADER_SIZE_AT 8
+#define PREFIX_SIZE 16
+
+enum { CODE_LOAD, CODE_MOVE };
+
+struct dump {
+	struct ps_jit_code *code;
+	struct pd_map loaded;		/* index of code -> index of its range + 1 */
+};
+
+static bool take_swap(struct pd_bytes in, enum pd_swap *swap)
+{
+	if (in.size < HEADER_SIZE)
+		return false;
+	for (*swap = PD_SWAP_NO; *swap <= PD_SWAP_YES; (*swap)++)
+		if (pd_load32(in.data, *swap) == MAGIC)
+			return true;
+	return false;
+}
+
+/* pid, tid (4 bytes each), vma, code_addr, code_size, code_index; then the name and the code. */
+static int read_load(struct dump *d, struct pd_cursor body)
+{
+	struct ps_jit_range r;
+	uint64_t vma, size, index;
+	const uint8_t *name;
+
+	if (!pd_take(&body, 8) || !pd_take_number(&body, 8, &vma) ||
+	    !pd_take_number(&body, 8, &r.start) || !pd_take_number(&body, 8, &size) ||
+	    !pd_take_number(&body, 8, &index))
+		return 0;
+	name = body.at;
+	r.name = (const char *)name;
+	r.name_size = (uint32_t)pd_text_length((struct pd_bytes){ name, pd_left(&body) });
+	r.end = r.start + size;
+	if (!r.name_size || r.end <= r.start)
+		return 0;
+	if (ps_jit_add(d->code, &r))
+		return -1;
+	return pd_map_add(&d->loaded, index, (void *)(uintptr_t)d->code->nr) < 0 ? -1 : 0;
+}
+
+/* pid, tid, vma, old_code_addr, new_code_addr, code_size, code_index: the name is that of the code
+ * with this index. */
+static int read_move(struct dump *d, struct pd_cursor body)
+{
+	uint64_t vma, from, to, size, index;
+	struct ps_jit_range r;
+	uintptr_t loaded;
+
+	if (!pd_take(&body, 8) || !pd_take_number(&body, 8, &vma) ||
+	    !pd_take_number(&body, 8, &from) || !pd_take_number(&body, 8, &to) ||
+	    !pd_take_number(&body, 8, &size) || !pd_take_number(&body, 8, &index))
+		return 0;
+	loaded = (uintptr_t)pd_map_find(&d->loaded, index);
+	if (!loaded)
+		return 0;
+	r = d->code->ranges[loaded - 1];
+	r.start = to;
+	r.end = to + size;
+	return ps_jit_add(d->code, &r);
+}
+
+static int read_records(struct ps_jit_code *c, struct pd_cursor in)
+{
+	struct dump dump = { .code = c, .loaded.budget = c->budget };
+	int ret = 0;
+
+	while (!ret && pd_left(&in) >= PREFIX_SIZE) {
+		const uint8_t *start = in.at;
+		uint64_t id, size;
+		struct pd_cursor body;
+
+		pd_take_number(&in, 4, &id);
+		pd_take_number(&in, 4, &size);
+		if (size < PREFIX_SIZE || size > (size_t)(in.end - start))
+			break;
+		body = pd_cursor((struct pd_bytes){ start, size }, in.swap);
+		pd_take(&body, PREFIX_SIZE);
+		if (id == CODE_LOAD)
+			ret = read_load(&dump, body);
+		else if (id == CODE_MOVE)
+			ret = read_move(&dump, body);
+		in.at = start + size;
+	}
+	pd_map_free(&dump.loaded);
+	return ret;
+}
+
+enum ps_status ps_jit_read_jitdump(struct ps_jit_code *c, struct pd_bytes in,
+				   struct pd_budget *budget)
+{
+	struct pd_cursor cursor;
+	enum pd_swap swap;
+	uint64_t header;
+
+	*c = (struct ps_jit_code){ .budget = budget, .source = PS_FROM_JITDUMP };
+	if (!take_swap(in, &swap))
+		return PS_NOT_ELF;
+	cursor = pd_cursor(in, swap);
+	header = pd_load32(in.data + HEADER_SIZE_AT, swap);
+	if (header < HEADER_SIZE || !pd_take(&cursor, header))
+		return PS_NOT_ELF;
+	if (!read_records(c, cursor) && !ps_jit_seal(c))
+		return PS_OK;
+	ps_jit_free(c);
+	return PS_OVER_LIMIT;
+}

@@ -1,0 +1,112 @@
+/* functions.c - the functions at an address of an image: a symbol, and what is inlined into it. */
+#include <string.h>
+
+#include "session/session.h"
+
+#define CHAIN_MAX 128
+
+static const char *make_readable(struct ps_session *s, struct pd_bytes name)
+{
+	char buf[PS_NAME_MAX];
+	const size_t n = ps_demangle(name, buf, sizeof(buf));
+
+	return n ? pd_arena_text(&s->arena, buf, n)
+		 : pd_arena_text(&s->arena, name.data, name.size);
+}
+
+/* Names are kept by their addresses, which stay as long as the files. Returns NULL without
+ * memory. */
+static const struct pd_function *name_function(struct ps_session *s, struct pd_bytes name)
+{
+	const uint64_t key = (uintptr_t)name.data;
+	struct pd_function *f = pd_map_find(&s->named, key);
+
+	if (f)
+		return f;
+	f = pd_arena_alloc(&s->arena, sizeof(*f));
+	if (!f)
+		return NULL;
+	f->linkage_name = pd_arena_text(&s->arena, name.data, name.size);
+	f->symbol = make_readable(s, name);
+	if (!f->linkage_name || !f->symbol || pd_map_add(&s->named, key, f) < 0)
+		return NULL;
+	if (!strcmp(f->symbol, f->linkage_name))
+		f->linkage_name = f->symbol;
+	return f;
+}
+
+void ps_session_symbol(struct ps_session *s, const struct ps_symbol *symbol, struct ps_known *out)
+{
+	out->functions = name_function(s, (struct pd_bytes){ (const uint8_t *)symbol->name,
+							     symbol->name_size });
+	out->nr_functions = out->functions != NULL;
+	out->start = out->base = symbol->start;
+	out->why = out->functions ? PD_WHY_FOUND : PD_WHY_LIMIT;
+}
+
+/* An image without any name is stripped. */
+static enum pd_why why_unnamed(const struct ps_loaded *l)
+{
+	const uint32_t tables =
+		1u << PS_FROM_SYMTAB | 1u << PS_FROM_DYNSYM | 1u << PS_FROM_MINIDEBUG;
+
+	return l->sources & tables ? PD_WHY_NO_SYMBOL : PD_WHY_NO_SYMBOLS;
+}
+
+static struct pd_bytes bytes_of(const char *text)
+{
+	return (struct pd_bytes){ (const uint8_t *)text, text ? strlen(text) : 0 };
+}
+
+/* The symbol table names the outermost function: it is what other tools show, clones included. The
+ * debug information names those inlined into it. */
+static void combine(struct ps_session *s, const struct ps_symbol *symbol,
+		    const struct ps_debug_frame *chain, size_t n, struct ps_known *out)
+{
+	struct pd_function *functions = pd_arena_alloc(&s->arena, n * sizeof(*functions));
+
+	out->why = PD_WHY_LIMIT;
+	for (size_t i = 0; functions && i < n; i++) {
+		const bool is_symbol = i + 1 == n && symbol->name_size;
+		const struct pd_bytes name = is_symbol ?
+			(struct pd_bytes){ (const uint8_t *)symbol->name, symbol->name_size } :
+			bytes_of(chain[i].name);
+		const struct pd_function *f = name.size ? name_function(s, name) : NULL;
+
+		if (name.size && !f)
+			return;
+		if (f)
+			functions[i] = *f;
+		functions[i].file = chain[i].file;
+		functions[i].line = chain[i].line;
+	}
+	if (!functions)
+		return;
+	out->functions = functions;
+	out->nr_functions = n;
+	out->start = symbol->start;
+	out->why = PD_WHY_FOUND;
+}
+
+void ps_session_functions(struct ps_session *s, struct ps_loaded *l, uint64_t address,
+			  struct ps_known *out)
+{
+	const enum ps_debug_depth depth = s->options.depth >= PS_LINES ? PS_DEBUG_LINES :
+									 PS_DEBUG_FUNCTIONS;
+	struct ps_debug_frame chain[CHAIN_MAX];
+	struct ps_symbol symbol = { .start = address };
+	const bool found = ps_symtab_find(&l->binary.symbols, address, &symbol);
+	int n = 0;
+
+	if (l->has_debug)
+		n = ps_debug_find(&l->debug, address, depth, chain, CHAIN_MAX);
+	if (n > 0 && (symbol.name_size || chain[n - 1].name)) {
+		combine(s, &symbol, chain, (size_t)n, out);
+	} else if (symbol.name_size) {
+		ps_session_symbol(s, &symbol, out);
+	} else {
+		out->why = (uint8_t)why_unnamed(l);
+		out->has_extent = found;
+		out->start = symbol.start;
+	}
+}

@@ -1,0 +1,107 @@
+/* kernel.c - names of kernel addresses: from kallsyms of the recorded kernel, as it was when it was
+ * recorded. */
+#include <unistd.h>
+
+#include "kernel/notes.h"
+#include "session/session.h"
+
+struct kernel_search {
+	struct ps_kernel *kernel;
+	const struct pd_image *image;
+	uint64_t recorded;		/* address of the image's symbol; 0: not known */
+};
+
+/* Where the kernel is loaded differs from boot to boot: the symbol that the recording names must be
+ * at the recorded address. */
+static bool is_at_recorded_place(const struct kernel_search *k, const struct ps_kallsyms *found)
+{
+	return k->recorded && (found->text == k->recorded || found->stext == k->recorded);
+}
+
+/* Kernels may be loaded at the same address, so this machine's needs the recorded build id, too. */
+static bool runs_recorded_kernel(struct ps_session *s, const struct pd_image *image)
+{
+	struct pd_buf notes = { .budget = &s->budget };
+	const int fd = s->options.open(s->options.ctx, "/sys/kernel/notes", PS_PLACE_RUNNING);
+	bool same = false;
+
+	if (fd < 0)
+		return false;
+	if (ps_file_read_all(fd, &notes) == PS_OK)
+		same = ps_build_ids_agree(image->build_id, ps_notes_build_id(pd_buf_bytes(&notes)));
+	pd_buf_free(&notes);
+	close(fd);
+	return same;
+}
+
+static bool use_kallsyms(struct ps_search *search, int fd, const struct ps_candidate *candidate)
+{
+	struct ps_session *s = search->session;
+	struct kernel_search *k = search->ctx;
+	struct ps_kernel *kernel = k->kernel;
+
+	if (candidate->place == PS_PLACE_RUNNING && !runs_recorded_kernel(s, k->image))
+		return false;
+	kernel->text.budget = &s->budget;
+	if (ps_file_read_all(fd, &kernel->text) == PS_OK &&
+	    ps_kallsyms_read(&kernel->kallsyms, pd_buf_bytes(&kernel->text), &s->budget) == PS_OK) {
+		if (is_at_recorded_place(k, &kernel->kallsyms)) {
+			kernel->why = PD_WHY_FOUND;
+			return true;
+		}
+		if (kernel->kallsyms.is_restricted)
+			kernel->why = PD_WHY_KPTR_RESTRICT;
+		ps_kallsyms_free(&kernel->kallsyms);
+	}
+	pd_buf_free(&kernel->text);
+	return false;
+}
+
+static const struct pd_image *find_kernel(const struct pd_history *h)
+{
+	const struct pd_image *image;
+
+	for (size_t i = 0; (image = pd_history_image(h, i)); i++)
+		if (image->kind == PD_IMAGE_KERNEL && !image->is_guest)
+			return image;
+	return NULL;
+}
+
+static uint64_t recorded_address(const struct pd_history *h, const struct pd_image *kernel)
+{
+	struct pd_mapping map;
+
+	for (size_t i = 0; pd_history_mapping(h, i, &map); i++)
+		if (map.image == kernel->index)
+			return map.pgoff;
+	return 0;
+}
+
+struct ps_kernel *ps_session_kernel(struct ps_session *s)
+{
+	const struct pd_history *h = s->options.history;
+	struct kernel_search k = { .kernel = &s->kernel };
+	struct ps_search search = { .what.kind = PS_WANT_KALLSYMS, .use = use_kallsyms,
+				    .session = s, .ctx = &k };
+
+	if (s->kernel.tried)
+		return &s->kernel;
+	s->kernel.tried = true;
+	s->kernel.why = PD_WHY_NO_KERNEL;
+	k.image = find_kernel(h);
+	if (!k.image)
+		return &s->kernel;
+	k.recorded = recorded_address(h, k.image);
+	search.what.path = k.image->path;
+	search.what.build_id = k.image->build_id;
+	ps_session_search(&search);
+	return &s->kernel;
+}
+
+void ps_session_unload_kernel(struct ps_session *s)
+{
+	if (s->kernel.tried && s->kernel.why == PD_WHY_FOUND) {
+		ps_kallsyms_free(&s->kernel.kallsyms);
+		pd_buf_free(&s->kernel.text);
+	}
+}

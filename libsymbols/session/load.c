@@ -1,0 +1,261 @@
+/* load.c - opens the files of an image: the one that was recorded, its debug file, and what dwz
+ * moved out of that. */
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "session/session.h"
+
+bool ps_session_search(struct ps_search *search)
+{
+	struct ps_session *s = search->session;
+	struct ps_candidate candidate;
+
+	for (size_t i = 0; ps_candidate_at(&s->places, &search->what, i, &candidate); i++) {
+		const int fd = s->options.open(s->options.ctx, candidate.path, candidate.place);
+		bool done;
+
+		if (fd < 0)
+			continue;
+		done = search->use(search, fd, &candidate);
+		close(fd);
+		if (done)
+			return true;
+	}
+	return false;
+}
+
+static char *keep_text(struct ps_session *s, const char *text)
+{
+	return pd_arena_text(&s->arena, text, strlen(text));
+}
+
+static struct pd_bytes keep_bytes(struct ps_session *s, struct pd_bytes b)
+{
+	const char *copy = pd_arena_text(&s->arena, b.data, b.size);
+
+	return (struct pd_bytes){ (const uint8_t *)copy, copy ? b.size : 0 };
+}
+
+static uint8_t why_of(enum ps_status status)
+{
+	switch (status) {
+	case PS_NOT_ELF:
+		return PD_WHY_NOT_ELF;
+	case PS_OVER_LIMIT:
+		return PD_WHY_LIMIT;
+	default:
+		return PD_WHY_BAD_FILE;
+	}
+}
+
+/* --- the image --- */
+
+struct image_search {
+	struct ps_loaded *loaded;
+	struct ps_identity recorded;
+};
+
+static void identify(int fd, const struct ps_elf *e, struct ps_identity *out)
+{
+	struct stat st;
+
+	*out = (struct ps_identity){ .build_id = e->build_id };
+	if (fstat(fd, &st))
+		return;
+	out->ino = st.st_ino;
+	out->maj = major(st.st_dev);
+	out->min = minor(st.st_dev);
+	out->changed = (uint64_t)st.st_ctime;
+}
+
+static bool is_usable(const struct ps_session *s, enum ps_match match)
+{
+	switch (match) {
+	case PS_MISMATCH:
+		return false;
+	case PS_MATCH_INODE:
+	case PS_MATCH_NAME_ONLY:
+		return s->options.unverified == PS_UNVERIFIED_USE;
+	default:
+		return true;
+	}
+}
+
+static bool use_image(struct ps_search *search, int fd, const struct ps_candidate *candidate)
+{
+	struct image_search *i = search->ctx;
+	struct ps_session *s = search->session;
+	struct ps_loaded *l = i->loaded;
+	struct ps_identity found;
+	enum ps_status status = ps_binary_open_fd(&l->binary, fd, &s->budget);
+
+	if (status != PS_OK) {
+		if (l->why == PD_WHY_NO_FILE)
+			l->why = why_of(status);
+		return false;
+	}
+	identify(fd, &l->binary.image, &found);
+	l->match = ps_judge_image(&i->recorded, &found);
+	if (is_usable(s, l->match)) {
+		l->why = PD_WHY_FOUND;
+		l->path = keep_text(s, candidate->path);
+		return true;
+	}
+	if (!l->other_id.size)
+		l->other_id = keep_bytes(s, found.build_id);
+	l->why = PD_WHY_MISMATCH;
+	ps_binary_close(&l->binary);
+	return false;
+}
+
+/* The path without what the kernel appends to that of a deleted file. */
+static const char *path_of(struct ps_session *s, const struct pd_image *image)
+{
+	static const char suffix[] = " (deleted)";
+	const size_t n = strlen(image->path), m = sizeof(suffix) - 1;
+
+	if (n <= m || strcmp(image->path + n - m, suffix))
+		return image->path;
+	return pd_arena_text(&s->arena, image->path, n - m);
+}
+
+static void find_image(struct ps_session *s, struct ps_loaded *l, const struct pd_image *image)
+{
+	struct image_search i = {
+		.loaded = l,
+		.recorded = { .build_id = image->build_id, .changed = s->options.began,
+			      .ino = image->has_inode ? image->ino : 0, .maj = image->maj,
+			      .min = image->min },
+	};
+	struct ps_search search = { .what = { .kind = PS_WANT_IMAGE, .path = path_of(s, image),
+					      .build_id = image->build_id },
+				    .use = use_image, .session = s, .ctx = &i };
+
+	l->why = PD_WHY_NO_FILE;
+	if (image->kind == PD_IMAGE_VDSO)
+		search.what.kind = PS_WANT_VDSO;
+	ps_session_search(&search);
+}
+
+/* --- debug files --- */
+
+static bool has_debug_info(const struct ps_elf *e)
+{
+	const struct ps_section *s = e->elf ? ps_elf_section_named(e, ".debug_info") : NULL;
+
+	return s && s->header.sh_type != SHT_NOBITS;
+}
+
+static bool use_debug(struct ps_search *search, int fd, const struct ps_candidate *candidate)
+{
+	struct ps_loaded *l = search->ctx;
+	struct ps_session *s = search->session;
+	const struct ps_identity image = { .build_id = l->binary.image.build_id };
+	struct ps_identity found;
+
+	if (ps_binary_add_debug_fd(&l->binary, fd) != PS_OK)
+		return false;
+	identify(fd, &l->binary.debug, &found);
+	if (ps_judge_debug(&image, &found, &search->what, l->binary.debug.bytes) != PS_MISMATCH) {
+		l->debug_path = keep_text(s, candidate->path);
+		l->sources |= 1u << PS_FROM_DEBUG_FILE;
+		return true;
+	}
+	ps_elf_close(&l->binary.debug);
+	return false;
+}
+
+static void find_debug(struct ps_session *s, struct ps_loaded *l, const struct pd_image *image)
+{
+	struct ps_search search = { .what = { .kind = PS_WANT_DEBUG, .path = path_of(s, image),
+					      .build_id = l->binary.image.build_id },
+				    .use = use_debug, .session = s, .ctx = l };
+
+	if (ps_elf_section_named(&l->binary.image, ".symtab") &&
+	    (s->options.depth == PS_NAMES || has_debug_info(&l->binary.image)))
+		return;
+	search.what.debuglink = ps_binary_debuglink(&l->binary, &search.what.crc);
+	ps_session_search(&search);
+}
+
+/* --- the supplementary file --- */
+
+static bool use_alt(struct ps_search *search, int fd, const struct ps_candidate *candidate)
+{
+	struct ps_loaded *l = search->ctx;
+
+	(void)candidate;
+	if (ps_elf_open_fd(&l->alt, fd, &search->session->budget) != PS_OK)
+		return false;
+	if (ps_build_ids_agree(search->what.build_id, l->alt.build_id))
+		return true;
+	ps_elf_close(&l->alt);
+	return false;
+}
+
+/* .gnu_debugaltlink: a path, its NUL, and the build id. */
+static void find_alt(struct ps_session *s, struct ps_loaded *l, const struct ps_elf *file)
+{
+	const struct ps_section *section = ps_elf_section_named(file, ".gnu_debugaltlink");
+	struct ps_search search = { .what.kind = PS_WANT_ALT, .use = use_alt, .session = s,
+				    .ctx = l };
+	struct pd_bytes b;
+	size_t n;
+
+	if (!section)
+		return;
+	b = ps_elf_section_bytes(file, section);
+	n = pd_text_length(b);
+	if (n + 1 >= b.size)
+		return;
+	search.what.build_id = (struct pd_bytes){ b.data + n + 1, b.size - n - 1 };
+	ps_session_search(&search);
+}
+
+static void open_debug(struct ps_session *s, struct ps_loaded *l)
+{
+	struct ps_elf *file = has_debug_info(&l->binary.image) ? &l->binary.image :
+			      has_debug_info(&l->binary.debug) ? &l->binary.debug : NULL;
+
+	if (!file || s->options.depth == PS_NAMES)
+		return;
+	find_alt(s, l, file);
+	l->has_debug = ps_debug_open(&l->debug, file, l->alt.elf ? &l->alt : NULL, &s->budget) ==
+		       PS_OK;
+}
+
+struct ps_loaded *ps_session_load(struct ps_session *s, uint32_t index)
+{
+	struct ps_loaded *l = &s->images[index];
+	const struct pd_image *image = pd_history_image(s->options.history, index);
+
+	if (l->tried)
+		return l;
+	l->tried = true;
+	find_image(s, l, image);
+	if (l->why != PD_WHY_FOUND)
+		return l;
+	find_debug(s, l, image);
+	if (ps_binary_read_symbols(&l->binary) != PS_OK) {
+		l->why = PD_WHY_LIMIT;
+		ps_binary_close(&l->binary);
+		return l;
+	}
+	for (unsigned int i = 0; i < PS_SOURCES; i++)
+		l->sources |= l->binary.has[i] ? 1u << i : 0;
+	open_debug(s, l);
+	return l;
+}
+
+void ps_session_unload(struct ps_session *s, struct ps_loaded *l)
+{
+	(void)s;
+	if (l->has_debug)
+		ps_debug_close(&l->debug);
+	if (l->alt.elf)
+		ps_elf_close(&l->alt);
+	if (l->tried && l->binary.budget)
+		ps_binary_close(&l->binary);
+}

@@ -1,0 +1,254 @@
+/* session.c - names for the addresses of a recording: the public interface of a session. */
+#include "session/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MEMORY_LIMIT (1ull << 30)
+#define ADDRESS_BITS 48		/* of a key; the rest is the image's index */
+
+static struct ps_session *fail(struct ps_session *s, struct pd_error *e, enum pd_code code)
+{
+	*e = (struct pd_error){ .code = code, .severity = PD_FATAL };
+	if (code == PD_E_ARGUMENT)
+		e->text = "a session needs a history and a function that opens files";
+	ps_free(s);
+	return NULL;
+}
+
+struct ps_session *ps_new(const struct ps_options *o, struct pd_error *e)
+{
+	struct ps_session *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return fail(NULL, e, PD_E_NOMEM);
+	memcpy(&s->options, o, o->size < sizeof(*o) ? o->size : sizeof(*o));
+	if (s->options.places)
+		memcpy(&s->places, s->options.places, s->options.places->size < sizeof(s->places) ?
+						      s->options.places->size : sizeof(s->places));
+	s->budget.limit = s->options.memory_limit ? s->options.memory_limit : MEMORY_LIMIT;
+	s->arena.budget = s->processes.budget = s->known.budget = s->named.budget = &s->budget;
+	pthread_mutex_init(&s->lock, NULL);
+	if (!s->options.history || !s->options.open)
+		return fail(s, e, PD_E_ARGUMENT);
+	s->nr_images = pd_history_nr_images(s->options.history);
+	s->images = pd_budget_alloc(&s->budget, s->nr_images * sizeof(*s->images));
+	if (!s->images) {
+		s->nr_images = 0;
+		return fail(s, e, PD_E_NOMEM);
+	}
+	return s;
+}
+
+void ps_free(struct ps_session *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->nr_images; i++)
+		ps_session_unload(s, &s->images[i]);
+	ps_session_unload_kernel(s);
+	ps_session_unload_code(s);
+	pd_map_free(&s->known);
+	pd_map_free(&s->named);
+	pd_budget_free(&s->budget, s->images, s->nr_images * sizeof(*s->images));
+	pd_arena_free(&s->arena);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+/* --- resolving --- */
+
+/* A return address belongs to the call before it. */
+static uint64_t lookup_of(const struct pd_location *l, uint64_t address)
+{
+	return l->flags & PD_LOCATION_RETURN && address ? address - 1 : address;
+}
+
+static void resolve_file(struct ps_session *s, const struct pd_location *l, struct ps_known *out)
+{
+	const struct ps_mapping map = { l->start, l->pgoff, !(l->flags & PD_LOCATION_DATA) };
+	struct ps_loaded *loaded = ps_session_load(s, l->image);
+	uint64_t address;
+
+	out->is_in_file = true;
+	out->why = loaded->why;
+	if (loaded->why != PD_WHY_FOUND)
+		return;
+	out->why = PD_WHY_NO_SYMBOL;
+	if (!ps_elf_address(&loaded->binary.image, &map, l->file_offset, &address))
+		return;
+	ps_session_functions(s, loaded, lookup_of(l, address), out);
+	out->base = out->start - (address - l->file_offset);
+}
+
+/* Returns the entry of an image whose names are not in a file of its own. */
+static struct ps_loaded *mark_tried(struct ps_session *s, const struct pd_location *l,
+				    unsigned int source)
+{
+	struct ps_loaded *loaded = &s->images[l->image];
+
+	loaded->tried = true;
+	loaded->match = PS_MATCH_BUILD_ID;
+	loaded->sources |= 1u << source;
+	return loaded;
+}
+
+static void resolve_kernel(struct ps_session *s, const struct pd_location *l, struct ps_known *out)
+{
+	struct ps_kernel *kernel = ps_session_kernel(s);
+	struct ps_symbol symbol;
+
+	s->images[l->image].tried = true;
+	s->images[l->image].why = out->why = kernel->why;
+	if (kernel->why != PD_WHY_FOUND)
+		return;
+	mark_tried(s, l, PS_FROM_KALLSYMS);
+	out->why = PD_WHY_NO_SYMBOL;
+	if (ps_symtab_find(&kernel->kallsyms.symbols, lookup_of(l, l->addr), &symbol))
+		ps_session_symbol(s, &symbol, out);
+}
+
+/* KSYMBOL has the name of its range. */
+static void resolve_recorded(struct ps_session *s, const struct pd_location *l,
+			     struct ps_known *out)
+{
+	const char *name = pd_history_image(s->options.history, l->image)->path;
+	const struct ps_symbol symbol = { .start = l->start, .name = name,
+					  .name_size = (uint32_t)strlen(name) };
+
+	mark_tried(s, l, PS_FROM_RECORD);
+	ps_session_symbol(s, &symbol, out);
+}
+
+static void resolve_code(struct ps_session *s, int32_t pid, const struct pd_location *l,
+			 struct ps_known *out)
+{
+	const struct ps_jit_code *code = ps_session_code(s, pid);
+	struct ps_symbol symbol;
+
+	s->images[l->image].tried = true;
+	out->why = code ? PD_WHY_NO_SYMBOL : PD_WHY_JIT_NO_MAP;
+	if (!code || !ps_jit_find(code, lookup_of(l, l->addr), &symbol))
+		return;
+	mark_tried(s, l, PS_FROM_PERF_MAP)->match = PS_MATCH_NAME_ONLY;
+	ps_session_symbol(s, &symbol, out);
+}
+
+static void resolve_by_kind(struct ps_session *s, int32_t pid, const struct pd_location *l,
+			    struct ps_known *out)
+{
+	const struct pd_image *image = pd_history_image(s->options.history, l->image);
+
+	out->why = PD_WHY_NO_FILE;
+	if (image->is_guest)
+		return;
+	switch (image->kind) {
+	case PD_IMAGE_FILE:
+	case PD_IMAGE_DELETED:
+	case PD_IMAGE_MEMFD:
+	case PD_IMAGE_VDSO:
+		resolve_file(s, l, out);
+		break;
+	case PD_IMAGE_KERNEL:
+	case PD_IMAGE_MODULE:
+		resolve_kernel(s, l, out);
+		break;
+	case PD_IMAGE_BPF:
+	case PD_IMAGE_KERNEL_CODE:
+		resolve_recorded(s, l, out);
+		break;
+	case PD_IMAGE_ANONYMOUS:
+	case PD_IMAGE_HEAP:
+	case PD_IMAGE_STACK:
+		resolve_code(s, pid, l, out);
+		break;
+	default:
+		break;
+	}
+}
+
+/* The key of an address in a file, whose functions are kept; false where there is none. */
+static bool key_of(const struct ps_session *s, const struct pd_location *l, uint64_t *key)
+{
+	const uint64_t limit = 1ull << (ADDRESS_BITS - 1);
+	const struct pd_image *image = pd_history_image(s->options.history, l->image);
+
+	if (image->kind != PD_IMAGE_FILE && image->kind != PD_IMAGE_DELETED &&
+	    image->kind != PD_IMAGE_MEMFD && image->kind != PD_IMAGE_VDSO)
+		return false;
+	*key = (uint64_t)l->image << ADDRESS_BITS | l->file_offset << 1 |
+	       !!(l->flags & PD_LOCATION_RETURN);
+	return l->image < 1u << 16 && l->file_offset < limit && !(l->flags & PD_LOCATION_DATA);
+}
+
+/* Segments can share a page of a file, so a search in a map at another address could have another
+ * result: maps are executable here, of which a file has one, but for a few. */
+static void find_known(struct ps_session *s, int32_t pid, const struct pd_location *l,
+		       struct ps_known *out)
+{
+	struct ps_known *kept;
+	uint64_t key;
+	const bool has_key = key_of(s, l, &key);
+
+	kept = has_key ? pd_map_find(&s->known, key) : NULL;
+	if (kept) {
+		*out = *kept;
+		return;
+	}
+	resolve_by_kind(s, pid, l, out);
+	kept = has_key ? pd_arena_alloc(&s->arena, sizeof(*kept)) : NULL;
+	if (!kept)
+		return;
+	*kept = *out;
+	pd_map_add(&s->known, key, kept);
+}
+
+void ps_resolve(struct ps_session *s, int32_t pid, const struct pd_location *l,
+		struct pd_frame_names *out)
+{
+	struct ps_known known = { .why = l->why };
+
+	if (l->image != PD_NO_IMAGE && l->image < s->nr_images) {
+		pthread_mutex_lock(&s->lock);
+		find_known(s, pid, l, &known);
+		pthread_mutex_unlock(&s->lock);
+	}
+	*out = (struct pd_frame_names){ .functions = known.functions,
+				  .nr_functions = known.nr_functions, .why = known.why,
+				  .has_extent = known.has_extent };
+	if (known.nr_functions || known.has_extent)
+		out->offset = (known.is_in_file ? l->file_offset : l->addr) - known.base;
+	if (known.has_extent)
+		out->extent = known.start;
+}
+
+static const char *const source_names[PS_NR_SOURCES] = {
+	[PS_FROM_SYMTAB] = "SYMTAB", [PS_FROM_DYNSYM] = "DYNSYM",
+	[PS_FROM_MINIDEBUG] = "MINIDEBUG", [PS_FROM_PLT] = "PLT",
+	[PS_FROM_KALLSYMS] = "KALLSYMS", [PS_FROM_PERF_MAP] = "PERF_MAP",
+	[PS_FROM_JITDUMP] = "JITDUMP", [PS_FROM_FDE] = "EXTENTS",
+	[PS_FROM_DEBUG_FILE] = "DEBUG_FILE", [PS_FROM_RECORD] = "RECORD",
+};
+
+static void describe_image(const struct ps_loaded *l, struct pd_image_file *out)
+{
+	*out = (struct pd_image_file){ .path = l->path, .debug_path = l->debug_path,
+				       .other_id = l->other_id, .why = l->why };
+	if (l->match != PS_MISMATCH && l->why == PD_WHY_FOUND)
+		out->match = ps_match_name(l->match);
+	for (unsigned int i = 0; i < PS_NR_SOURCES; i++)
+		if (l->sources >> i & 1)
+			out->sources[out->nr_sources++] = source_names[i];
+}
+
+bool ps_session_image(struct ps_session *s, uint32_t image, struct pd_image_file *out)
+{
+	bool tried;
+
+	pthread_mutex_lock(&s->lock);
+	tried = image < s->nr_images && s->images[image].tried;
+	if (tried)
+		describe_image(&s->images[image], out);
+	pthread_mutex_unlock(&s->lock);
+	return tried;
+}

@@ -1,0 +1,106 @@
+/* session.h - the parts of a session: images with their files, the kernel, JIT code, and what was
+ * found so far. */
+#ifndef PS_SESSION_SESSION_H
+#define PS_SESSION_SESSION_H
+
+#include <pthread.h>
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "debug/index.h"
+#include "find/candidates.h"
+#include "find/verdict.h"
+#include "image/binary.h"
+#include "jit/code.h"
+#include "kernel/kallsyms.h"
+#include "pd/symbols.h"
+
+/* Bits of pd_image_file.sources besides those of enum ps_source. */
+enum {
+	PS_FROM_DEBUG_FILE = PS_FROM_FDE + 1,
+	PS_FROM_RECORD,		/* KSYMBOL: the recording has the name */
+	PS_NR_SOURCES,
+};
+
+/* The files of an image of the history. */
+struct ps_loaded {
+	bool tried;
+	struct ps_binary binary;	/* if why is PD_WHY_FOUND */
+	struct ps_elf alt;
+	struct ps_debug debug;
+	bool has_debug;
+	uint8_t why;
+	enum ps_match match;
+	const char *path, *debug_path;
+	struct pd_bytes other_id;
+	uint32_t sources;
+};
+
+struct ps_kernel {
+	bool tried;
+	uint8_t why;		/* PD_WHY_FOUND: kallsyms is there */
+	struct pd_buf text;
+	struct ps_kallsyms kallsyms;
+};
+
+/* JIT code of a process. */
+struct ps_process_code {
+	bool is_found;
+	struct pd_buf text;
+	struct ps_jit_code code;
+};
+
+/* The functions at an address. */
+struct ps_known {
+	const struct pd_function *functions;
+	size_t nr_functions;
+	uint64_t start;		/* of the last one, or of the extent */
+	uint64_t base;		/* the same, as an offset in the file or, outside of files, as an
+				 * address of the process */
+	uint8_t why;
+	bool has_extent, is_in_file;
+};
+
+struct ps_session {
+	struct ps_options options;
+	struct ps_places places;
+	struct pd_budget budget;
+	struct pd_arena arena;
+	pthread_mutex_t lock;
+	struct ps_loaded *images;	/* by index of the history */
+	size_t nr_images;
+	struct ps_kernel kernel;
+	struct pd_map processes;	/* pid + 1 -> struct ps_process_code */
+	struct pd_map known;		/* image and address -> struct ps_known */
+	struct pd_map named;		/* mangled name, by its address -> struct pd_function */
+};
+
+/* Opens the files of an image on first need. */
+struct ps_loaded *ps_session_load(struct ps_session *s, uint32_t image);
+void ps_session_unload(struct ps_session *s, struct ps_loaded *l);
+
+/* Reads the kernel's symbols on first need, if they are those of the recorded kernel as it ran. */
+struct ps_kernel *ps_session_kernel(struct ps_session *s);
+void ps_session_unload_kernel(struct ps_session *s);
+
+/* Returns the JIT code of a process, or NULL. */
+const struct ps_jit_code *ps_session_code(struct ps_session *s, int32_t pid);
+void ps_session_unload_code(struct ps_session *s);
+
+/* Finds the functions at an address of an image whose files are open. */
+void ps_session_functions(struct ps_session *s, struct ps_loaded *l, uint64_t address,
+			  struct ps_known *out);
+/* Sets *out to one function. */
+void ps_session_symbol(struct ps_session *s, const struct ps_symbol *symbol, struct ps_known *out);
+
+/* Opens candidates for a file, one after the other, until `use` takes one. */
+struct ps_search {
+	struct ps_wanted what;
+	/* Returns whether the search is over. */
+	bool (*use)(struct ps_search *search, int fd, const struct ps_candidate *found);
+	struct ps_session *session;
+	void *ctx;
+};
+bool ps_session_search(struct ps_search *search);
+
+#endif

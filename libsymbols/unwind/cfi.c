@@ -1,0 +1,159 @@
+/* cfi.c - call frame information of an image: see cfi.h. */
+#include "unwind/cfi.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unwind/cfi_section.h"
+
+#define MAX_EPILOGUE 8		/* rows that are looked back through */
+
+struct source {
+	struct ps_cfi_section section;
+	Dwarf_CFI *cfi;		/* NULL: none */
+};
+
+struct ps_cfi {
+	pthread_mutex_t lock;
+	struct pd_budget *budget;
+	uint16_t machine;
+	bool refused;		/* there is CFI, but not in a form that may be given to libdw */
+	struct source sources[2];	/* .eh_frame comes first, as in libdwfl */
+};
+
+struct ps_cfi *ps_cfi_new(struct ps_elf *image, Dwarf *debug, struct pd_budget *budget)
+{
+	struct ps_cfi *c = pd_budget_alloc(budget, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	if (pthread_mutex_init(&c->lock, NULL)) {
+		pd_budget_free(budget, c, sizeof(*c));
+		return NULL;
+	}
+	c->budget = budget;
+	c->machine = image->header.e_machine;
+	if (ps_cfi_find_eh_frame(image, &c->sources[0].section))
+		c->sources[0].cfi = dwarf_getcfi_elf(image->elf);
+	else
+		c->refused = c->sources[0].section.bytes.size != 0;
+	if (ps_cfi_find_debug_frame(debug, budget, &c->sources[1].section))
+		c->sources[1].cfi = dwarf_getcfi(debug);
+	else if (c->sources[1].section.bytes.size)
+		c->refused = true;
+	return c;
+}
+
+void ps_cfi_free(struct ps_cfi *c)
+{
+	if (!c)
+		return;
+	if (c->sources[0].cfi)
+		dwarf_cfi_end(c->sources[0].cfi);
+	for (size_t i = 0; i < 2; i++)
+		ps_cfi_section_close(&c->sources[i].section);
+	pthread_mutex_destroy(&c->lock);
+	pd_budget_free(c->budget, c, sizeof(*c));
+}
+
+/* Asks libdw for the row at an address. Returns PS_END_NONE and *frame, to be freed. */
+static enum ps_end find_frame(const struct source *s, uint64_t vaddr, struct ps_cfi_extent *extent,
+			      Dwarf_Frame **frame)
+{
+	struct ps_cfi_entry entry;
+
+	*extent = (struct ps_cfi_extent){ .start = vaddr };
+	if (s->section.scan && ps_cfi_clashes(&s->section, vaddr))
+		return PS_END_BAD_CFI;
+	if (s->section.index.size) {
+		if (!ps_cfi_search(&s->section, vaddr, &entry))
+			return PS_END_NO_CFI;
+		if (!ps_cfi_check_fde(&s->section, entry.offset, extent) ||
+		    extent->start != entry.start || extent->size > entry.end - entry.start)
+			return PS_END_BAD_CFI;
+		if (vaddr - extent->start >= extent->size)
+			return PS_END_NO_CFI;
+	}
+	if (!dwarf_cfi_addrframe(s->cfi, vaddr, frame))
+		return PS_END_NONE;
+	/* Without a table, an address that no FDE has is not distinguished from damage. */
+	return s->section.index.size ? PS_END_BAD_CFI : PS_END_NO_CFI;
+}
+
+static enum ps_end read_row(const struct source *s, const struct ps_arch *arch, uint64_t vaddr,
+			    struct ps_row *out, uint64_t *function)
+{
+	struct ps_cfi_extent extent;
+	Dwarf_Frame *frame;
+	const enum ps_end end = find_frame(s, vaddr, &extent, &frame);
+	bool good;
+
+	if (end != PS_END_NONE)
+		return end;
+	good = ps_row_read(frame, arch, out);
+	free(frame);
+	*function = extent.start;
+	return good ? PS_END_NONE : PS_END_BAD_CFI;
+}
+
+/* Returns whether a row before this one, in the same function, has the saved value at or above the
+ * stack pointer: then it was popped since, and the register has it again. Otherwise it is in the
+ * red zone, and the register may have been reused. */
+static bool was_popped(const struct source *s, const struct ps_arch *arch, const struct ps_row *row,
+		       uint64_t function, unsigned int reg)
+{
+	const int64_t offset = row->at[reg].offset;
+	uint64_t start = row->start, ignored;
+	struct ps_row before;
+
+	for (unsigned int i = 0; i < MAX_EPILOGUE && start > function; i++) {
+		if (read_row(s, arch, start - 1, &before, &ignored) != PS_END_NONE ||
+		    before.at[reg].where != PS_AT_CFA || before.at[reg].offset != offset ||
+		    before.cfa.where != PS_IN_REGISTER || before.start >= start)
+			return false;
+		if (!ps_row_saves_below_sp(&before, arch, reg))
+			return true;
+		start = before.start;
+	}
+	return false;
+}
+
+/* In an epilogue, CFI goes on to give the place on the stack of registers that are popped already,
+ * which now is below the stack pointer and is not copied. */
+static void settle_epilogue(const struct source *s, const struct ps_arch *arch, uint64_t function,
+			    struct ps_row *row)
+{
+	for (unsigned int reg = 0; reg < arch->nr_registers; reg++)
+		if (arch->preserved >> reg & 1 && ps_row_saves_below_sp(row, arch, reg) &&
+		    was_popped(s, arch, row, function, reg))
+			row->at[reg] = (struct ps_location){ .where = PS_AT_SAME };
+}
+
+enum ps_end ps_cfi_row(struct ps_cfi *c, const struct ps_arch *arch, uint64_t vaddr,
+		       struct ps_row *out)
+{
+	enum ps_end end = c->refused ? PS_END_BAD_CFI : PS_END_NO_CFI;
+
+	if (c->machine != arch->machine)
+		return PS_END_NO_CFI;
+	pthread_mutex_lock(&c->lock);
+	for (size_t i = 0; i < 2; i++) {
+		const struct source *s = &c->sources[i];
+		uint64_t function;
+		enum ps_end found;
+
+		if (!s->cfi)
+			continue;
+		found = read_row(s, arch, vaddr, out, &function);
+		if (found == PS_END_NONE) {
+			settle_epilogue(s, arch, function, out);
+			end = PS_END_NONE;
+			break;
+		}
+		if (found == PS_END_BAD_CFI)
+			end = found;
+	}
+	pthread_mutex_unlock(&c->lock);
+	return end;
+}

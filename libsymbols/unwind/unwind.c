@@ -1,0 +1,155 @@
+/* unwind.c - the loop over the frames of a stack: see unwind.h. */
+#include "unwind/unwind.h"
+
+#include <string.h>
+
+#include "unwind/cache.h"
+#include "unwind/frame.h"
+
+#define CACHE_BITS 16
+#define MAX_CACHE_BITS 24
+
+struct ps_unwinder {
+	struct pd_budget *budget;
+	struct ps_chain_frame *frames;
+	size_t nr_frames, max_frames;
+	struct ps_cache cache;
+};
+
+struct ps_unwinder *ps_unwinder_new(const struct ps_unwinder_options *o)
+{
+	const unsigned int bits = o->cache_bits ? o->cache_bits : CACHE_BITS;
+	struct ps_unwinder *u = pd_budget_alloc(o->budget, sizeof(*u));
+
+	if (!u)
+		return NULL;
+	u->budget = o->budget;
+	u->max_frames = o->max_frames ? o->max_frames : PS_MAX_FRAMES;
+	if (u->max_frames <= UINT32_MAX)
+		u->frames = pd_budget_alloc(o->budget, u->max_frames * sizeof(*u->frames));
+	if (!ps_cache_open(&u->cache, o->budget, bits < MAX_CACHE_BITS ? bits : MAX_CACHE_BITS) ||
+	    !u->frames) {
+		ps_unwinder_free(u);
+		return NULL;
+	}
+	return u;
+}
+
+void ps_unwinder_free(struct ps_unwinder *u)
+{
+	if (!u)
+		return;
+	ps_cache_close(&u->cache);
+	pd_budget_free(u->budget, u->frames, u->max_frames * sizeof(*u->frames));
+	pd_budget_free(u->budget, u, sizeof(*u));
+}
+
+static struct ps_chain_frame *add_frame(struct ps_unwinder *u, const struct ps_frame_state *f,
+					const struct ps_place *place, uint32_t guessed)
+{
+	struct ps_chain_frame *frame = &u->frames[u->nr_frames++];
+
+	frame->addr = f->pc;
+	frame->vaddr = f->pc - place->vaddr_bias;
+	frame->file_offset = f->pc - place->file_bias;
+	frame->image = place->image;
+	frame->flags = guessed | (f->exact ? 0 : PS_CHAIN_RETURN);
+	return frame;
+}
+
+/* Follows the frame pointer if the return address then lies in code. */
+static enum ps_end guess_caller(struct ps_unwinder *u, struct ps_frame_state *f)
+{
+	const enum ps_end end = ps_frame_step_pointer(f);
+	const struct ps_place *place;
+	struct ps_place none;
+
+	if (end != PS_END_NONE)
+		return end;
+	place = ps_cache_place(&u->cache, f->in, f->pc - 1, &none);
+	return place->cfi || place->why != PS_END_NO_MAP ? PS_END_NONE : PS_END_NO_CFI;
+}
+
+/* Adds the frame and goes to its caller. */
+static enum ps_end step(struct ps_unwinder *u, struct ps_frame_state *f, enum ps_detail detail,
+			uint32_t *guessed)
+{
+	const uint64_t address = f->exact ? f->pc : f->pc - 1;
+	struct ps_place none;
+	const struct ps_place *place = ps_cache_place(&u->cache, f->in, address, &none);
+	struct ps_chain_frame *frame = add_frame(u, f, place, *guessed);
+	const struct ps_rule *rule;
+	const struct ps_row *row;
+	enum ps_end end = place->why;
+
+	if (place->cfi) {
+		rule = ps_cache_rule(&u->cache, f->arch, place, address - place->vaddr_bias,
+				     detail);
+		if (rule->flags & PS_RULE_SIGNAL)
+			frame->flags |= PS_CHAIN_SIGNAL;
+		if (ps_rule_kind(rule) <= PS_RULE_PLT)
+			return ps_frame_step_rule(f, rule);
+		if (ps_rule_kind(rule) == PS_RULE_ROW) {
+			row = ps_cache_row(&u->cache, rule);
+			frame->flags |= row->signal ? PS_CHAIN_SIGNAL : 0;
+			return ps_frame_step_row(f, row);
+		}
+		end = (enum ps_end)rule->cfa_reg;
+	}
+	if (end != PS_END_NO_CFI)
+		return end;
+	*guessed = PS_CHAIN_GUESSED;
+	return guess_caller(u, f);
+}
+
+static enum ps_end walk(struct ps_unwinder *u, struct ps_frame_state *f, enum ps_detail detail)
+{
+	enum ps_end end = PS_END_NONE;
+	uint32_t guessed = 0;
+
+	for (u->nr_frames = 0; end == PS_END_NONE;) {
+		if (u->nr_frames == u->max_frames)
+			return PS_END_MAX_FRAMES;
+		end = step(u, f, detail, &guessed);
+	}
+	return end;
+}
+
+void ps_unwind(struct ps_unwinder *u, const struct ps_copied_stack *in, struct ps_chain *out)
+{
+	struct ps_frame_state f;
+
+	*out = (struct ps_chain){ .frames = u->frames, .end = PS_END_NONE };
+	if (!in->arch || !ps_frame_start(&f, in))
+		return;
+	out->end = walk(u, &f, PS_ANY_RULE);
+	/* Rules keep the registers that nearly all stacks need. This one needs others. */
+	if (f.retry && out->end != PS_END_MAX_FRAMES) {
+		ps_frame_start(&f, in);
+		out->end = walk(u, &f, PS_ALL_REGISTERS);
+	}
+	out->nr_frames = u->nr_frames;
+}
+
+bool ps_unwind_leaf(struct ps_unwinder *u, const struct ps_copied_stack *in, uint64_t pc,
+		    uint64_t *caller)
+{
+	const struct ps_place *place;
+	const struct ps_rule *rule;
+	struct ps_frame_state f;
+	struct ps_place none;
+	int16_t ra;
+
+	if (!in->arch || !in->arch->link)
+		return false;
+	ps_frame_start(&f, in);
+	if (!(f.known >> in->arch->ra & 1))
+		return false;
+	place = ps_cache_place(&u->cache, in, pc, &none);
+	if (!place->cfi)
+		return false;
+	rule = ps_cache_rule(&u->cache, in->arch, place, pc - place->vaddr_bias, PS_ANY_RULE);
+	ra = ps_rule_kind(rule) <= PS_RULE_PLT ? rule->ra : PS_WORDS_UNKNOWN;
+	*caller = ps_arch_strip(in->arch, f.value[in->arch->ra], in->highest);
+	return ra == PS_WORDS_SAME;
+}

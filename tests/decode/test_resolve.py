@@ -1,0 +1,386 @@
+"""pdecode --resolve and --comm: whose sample it is, and where, at its time."""
+import gzip
+import json
+import subprocess
+import threading
+
+import pytest
+
+from conftest import strict_json, strict_json_lines
+from perfdata import records as r
+from perfdata.attr import Attr
+from perfdata.container import File, Pipe
+from perfdata.sample import branch, sample, sample_id
+from schema_check import complaints
+
+sanitize = pytest.mark.sanitize
+
+CLOCK = Attr(type=1, config=0, sample_period=1, sample_type="IP|TID|TIME|CPU|CALLCHAIN")
+BRANCHES = Attr(type=1, config=0, sample_period=1, sample_type="IP|TID|TIME|BRANCH_STACK")
+KERNEL_MARK, USER_MARK = 2**64 - 128, 2**64 - 512
+IN_KERNEL, IN_USER = 1, 2       # cpumode
+COMM_EXEC = 1 << 13
+KERNEL = 0xffffffff81000000
+BUILD_ID = bytes(range(20))
+
+
+def sid(pid, time, tid=None, attr=CLOCK):
+    return sample_id(attr, pid=pid, tid=tid or pid, time=time)
+
+
+def comm(pid, name, time, exec=False, tid=None):
+    return r.comm(pid, tid or pid, name, COMM_EXEC if exec else 0, sid=sid(pid, time, tid))
+
+
+def mapped(pid, start, len, pgoff, path, time, attr=CLOCK):
+    return r.mmap2(pid, pid, start, len, pgoff, 8, 1, 5, 0, 5, 2, path,
+                   sid=sid(pid, time, attr=attr))
+
+
+def hit(pid, ip, time, *chain, tid=None, cpu=0, misc=IN_USER):
+    return sample(CLOCK, misc, ip=ip, pid=pid, tid=tid or pid, time=time, cpu=cpu, callchain=chain)
+
+
+def written(tmp_path, records, mode="file", attr=CLOCK):
+    path = tmp_path / "resolve.data"
+    if mode == "pipe":
+        path.write_bytes(Pipe(records=[r.header_attr(attr, [1]), *records]).build("<"))
+    else:
+        order = ">" if mode == "big-endian" else "<"
+        path.write_bytes(File(attrs=[(attr, [1])], records=records).build(order))
+    return path
+
+
+def samples(document):
+    return [record for record in document["records"] if record["type"] == "SAMPLE"]
+
+
+def place(frame):
+    """(dso, offset), or why there is none."""
+    return (frame["dso"], int(frame["file_offset"], 16)) if "image" in frame else frame["why"]
+
+
+def places(document):
+    """(comm, places of the frames) of each sample."""
+    return [(record.get("comm"), [place(frame) for frame in record.get("frames", [])])
+            for record in samples(document)]
+
+
+@sanitize
+@pytest.mark.parametrize("mode", ["file", "big-endian", "pipe"])
+def test_task_and_map_at_the_time(mode, tmp_path, decode):
+    """Records stand in the order of two CPUs' buffers, not of time."""
+    path = written(tmp_path, [
+        comm(5, "sh", 10), mapped(5, 0x1000, 0x1000, 0x3000, "/bin/sh", 20),
+        hit(5, 0x1010, 30), hit(5, 0x1010, 130), hit(5, 0x2010, 131),
+        r.fork(6, 5, 6, 5, 140, sid=sid(5, 140)), hit(6, 0x1020, 150),
+        comm(5, "ls", 100, exec=True), mapped(5, 0x1000, 0x2000, 0, "/bin/ls", 110),
+        hit(5, 0x1010, 105), hit(6, 0x1020, 155), hit(7, 0x1000, 200),
+    ], mode)
+    assert places(decode(path, "--resolve")) == [
+        ("sh", [("/bin/sh", 0x3010)]), ("ls", [("/bin/ls", 0x10)]), ("ls", [("/bin/ls", 0x1010)]),
+        ("ls", [("/bin/ls", 0x20)]), ("ls", ["NO_MAP"]), ("ls", [("/bin/ls", 0x20)]),
+        (None, ["NO_PID"])]
+
+
+@sanitize
+def test_frames_of_a_chain(tmp_path, decode):
+    """Its first address is ip, which is one frame. Markers choose the maps, and are no frames."""
+    path = written(tmp_path, [
+        r.mmap(-1, 0, KERNEL, 0x1000000, KERNEL, "[kernel.kallsyms]_text", IN_KERNEL,
+               sid=sid(0, 0)),
+        comm(5, "sh", 10),
+        r.mmap2_build_id(5, 5, 0x1000, 0x1000, 0, BUILD_ID, 5, 2, "/bin/sh", sid=sid(5, 20)),
+        hit(5, KERNEL + 16, 30, KERNEL_MARK, KERNEL + 16, KERNEL + 32, USER_MARK, 0x1100, 0x9999,
+            misc=IN_KERNEL),
+    ])
+    document = decode(path, "--resolve")
+    frames = samples(document)[0]["frames"]
+    assert [int(frame["addr"], 16) for frame in frames] == [
+        KERNEL + 16, KERNEL + 32, 0x1100, 0x9999]
+    assert [frame.get("cpumode") for frame in frames] == [None, None, "USER", "USER"]
+    assert [frame.get("return_address") for frame in frames] == [None, True, None, True]
+    image = frames[2]["image"]
+    assert frames[2] == {"addr": "0x1100", "file_offset": "0x100", "image": image,
+                         "dso": "/bin/sh", "build_id": BUILD_ID.hex(), "cpumode": "USER"}
+    assert frames[3] == {"addr": "0x9999", "why": "NO_MAP", "return_address": True,
+                         "cpumode": "USER"}
+    assert [image["index"] for image in document["images"]] == list(range(len(document["images"])))
+    assert document["images"][image] == {
+        "index": image, "image_kind": "FILE", "path": "/bin/sh", "build_id": BUILD_ID.hex(),
+        "build_id_source": "MMAP2", "samples": 0, "frames": 1}
+    kernel, = [image for image in document["images"] if image["image_kind"] == "KERNEL"]
+    assert (kernel["samples"], kernel["frames"]) == (1, 2)
+
+
+@sanitize
+def test_ip_that_is_not_in_the_chain(tmp_path, decode):
+    """A chain of user addresses only, taken in the kernel: both are there."""
+    path = written(tmp_path, [
+        mapped(5, 0x1000, 0x1000, 0, "/bin/sh", 20),
+        hit(5, KERNEL, 30, USER_MARK, 0x1100, misc=IN_KERNEL), hit(5, 0x1001, 31)])
+    assert [found for _, found in places(decode(path, "--resolve"))] == [
+        ["NO_MAP", ("/bin/sh", 0x100)], [("/bin/sh", 1)]]
+
+
+@sanitize
+def test_branches(tmp_path, decode):
+    entries = [branch(0x1001, 0x1002), branch(7, 0x1003)]
+    records = [mapped(5, 0x1000, 0x1000, 0, "/bin/sh", 20, attr=BRANCHES),
+               sample(BRANCHES, ip=0x1010, pid=5, tid=5, time=30,
+                      branch_stack={"entries": entries})]
+    document = decode(written(tmp_path, records, attr=BRANCHES), "--resolve")
+    record, = samples(document)
+    assert [{end: place(frame) for end, frame in pair.items()}
+            for pair in record["branch_frames"]] == [
+        {"from": ("/bin/sh", 1), "to": ("/bin/sh", 2)}, {"from": "NO_MAP", "to": ("/bin/sh", 3)}]
+    assert not complaints("document.schema.json", document)
+
+
+@sanitize
+def test_the_idle_task_and_threads(tmp_path, decode):
+    path = written(tmp_path, [
+        comm(5, "leader", 10), r.fork(5, 5, 6, 5, 20, sid=sid(5, 20)), comm(5, "worker", 30, tid=6),
+        hit(0, KERNEL, 40, cpu=3, misc=IN_KERNEL), hit(5, 0x1000, 25, tid=6),
+        hit(5, 0x1000, 35, tid=6), hit(5, 0x1000, 45)])
+    names = [name for name, _ in places(decode(path, "--resolve"))]
+    assert names == ["swapper", "leader", "worker", "leader"]
+
+
+@sanitize
+def test_names_that_are_not_text(tmp_path, decode):
+    document = decode(written(tmp_path, [
+        r.comm(5, 5, b"\xff\xfe", sid=sid(5, 10)), mapped(5, 0x1000, 0x1000, 0, b"/bin/\xff", 20),
+        hit(5, 0x1000, 30)]), "--resolve")
+    record, = samples(document)
+    frame, image = record["frames"][0], document["images"][0]
+    assert (record["comm"], record["comm_hex"]) == ("\ufffd\ufffd", "fffe")
+    assert (frame["dso"], frame["dso_hex"]) == ("/bin/\ufffd", b"/bin/\xff".hex())
+    assert (image["path"], image["path_hex"]) == (frame["dso"], frame["dso_hex"])
+    assert not complaints("document.schema.json", document)
+
+
+@sanitize
+@pytest.mark.parametrize("size", [512, 513])
+def test_long_names_are_not_repeated(size, tmp_path, decode):
+    """8 bytes of a callchain must not become 64 KiB of a path: its image has it."""
+    path = "/" + (size - 1) * "x"
+    document = decode(written(tmp_path, [
+        comm(5, size * "c", 10), mapped(5, 0x1000, 0x1000, 0, path, 20), hit(5, 0x1001, 30)]),
+        "--resolve")
+    record, = samples(document)
+    frame, = record["frames"]
+    assert (frame.get("dso"), record.get("comm")) == (
+        (path, size * "c") if size == 512 else (None, None))
+    assert document["images"][frame["image"]]["path"] == path
+    assert not complaints("document.schema.json", document)
+
+
+def busy(count):
+    """Tasks that come, rename themselves and map files; their samples are in two buffers."""
+    late = []
+    for n in range(count):
+        pid, start = 100 + n % 50, n * 1000
+        yield r.fork(pid, 1, pid, 1, start, sid=sid(1, start))
+        yield hit(pid, 0x401000 + n, start + 900, 0x401000, 0x402000 + n, 0x999)
+        late += [comm(pid, f"task-{n % 7}", start + 10, exec=True),
+                 mapped(pid, 0x400000, 0x10000, n % 3 * 0x1000, f"/bin/{n % 5}", start + 20),
+                 hit(pid, 0x402000, start + 5)]
+        if len(late) > 300:
+            yield from late
+            late = []
+    yield from late
+
+
+@sanitize
+@pytest.mark.parametrize("shape", ["json", "jsonl"])
+@pytest.mark.parametrize("more", [
+    [], ["--sort", "time"], ["--types", "SAMPLE", "--comm", "task-[24]"],
+    ["--utc", "--blobs", "omit"]], ids=" ".join)
+def test_the_same_for_any_number_of_threads(shape, more, tmp_path, run_pdecode):
+    path = written(tmp_path, list(busy(2000)))
+    args = ["-f", shape, "--resolve", *more, path]
+    one = run_pdecode(["-j", 1, *args])
+    assert one.returncode == 0 and one.stdout.count(b'"frames":[') > 500
+    for jobs in 2, 5:
+        other = run_pdecode(["-j", jobs, *args])
+        assert (other.returncode, other.stdout, other.stderr) == (0, one.stdout, one.stderr)
+
+
+@sanitize
+def test_ways_to_give_the_input(tmp_path, run_pdecode, pdecode):
+    """A pipe is copied, a packed file unpacked twice, a file read from where its descriptor is."""
+    path, packed, after = (written(tmp_path, list(busy(300))), tmp_path / "packed",
+                           tmp_path / "after")
+    data = path.read_bytes()
+    packed.write_bytes(gzip.compress(data))
+    after.write_bytes(b"x" * 100 + data)
+
+    def redirected(path, offset):
+        with open(path, "rb") as file:
+            file.seek(offset)
+            return subprocess.run([pdecode, "--resolve"], stdin=file, stdout=subprocess.PIPE,
+                                  check=True).stdout
+    expected = strict_json(run_pdecode(["--resolve", path]).stdout)
+    for out in (run_pdecode(["--resolve", "-"], input=data).stdout, redirected(path, 0),
+                run_pdecode(["--resolve", packed]).stdout, redirected(packed, 0),
+                run_pdecode(["--resolve", "-"], input=gzip.compress(data)).stdout,
+                redirected(after, 100)):
+        found = strict_json(out)
+        assert (found["records"], found["images"]) == (expected["records"], expected["images"])
+
+
+def frames_hold(record):
+    """One for ip and each address of the chain."""
+    chain = [addr for addr in record.get("callchain", []) if addr.startswith("0x")]
+    if "ip" in record and chain[:1] != [record["ip"]]:
+        chain.insert(0, record["ip"])
+    return [frame["addr"] for frame in record.get("frames", [])] == chain
+
+
+def test_captures(fixture_file, run_pdecode, pdecode, tmp_path):
+    """It only adds, what it adds holds the schema, and pencode ignores it."""
+    plain, done = run_pdecode([fixture_file.path]), run_pdecode(["--resolve", fixture_file.path])
+    assert (done.returncode, done.stderr) == (plain.returncode, plain.stderr)
+    document = strict_json(done.stdout)
+    assert not complaints("document.schema.json",
+                          {**document, "records": samples(document)[:20]})
+    assert all(frames_hold(record) for record in samples(document))
+    for record in samples(document):
+        for key in "comm", "comm_hex", "frames", "branch_frames":
+            record.pop(key, None)
+    document.pop("images")
+    assert document == strict_json(plain.stdout)
+    pencode, out = pdecode.parent / "pencode", []
+    for text in plain.stdout, done.stdout:
+        mode = ["--mode", "file"] if fixture_file.is_directory else []
+        back = subprocess.run([pencode, *mode, "-o", tmp_path / "out"], input=text, check=False,
+                              stderr=subprocess.PIPE)
+        out.append((back.returncode, back.stderr, (tmp_path / "out").read_bytes()))
+    assert out[0] == out[1] and out[0][0] <= 1
+
+
+@sanitize
+def test_lines(tmp_path, run_pdecode, pdecode):
+    path = written(tmp_path, list(busy(20)))
+    document = strict_json(run_pdecode(["--resolve", path]).stdout)
+    out = run_pdecode(["--resolve", "-f", "jsonl", path]).stdout
+    lines = strict_json_lines(out)
+    images = [{"kind": "image", **image} for image in document["images"]]
+    assert lines[-1]["kind"] == "summary" and lines[-1 - len(images):-1] == images != []
+    for line in lines:
+        assert not complaints("line.schema.json", line)
+    back = subprocess.run([pdecode.parent / "pencode"], input=out, stdout=subprocess.PIPE,
+                          check=True)
+    assert back.stdout == path.read_bytes()
+
+
+@sanitize
+@pytest.mark.parametrize("args", [["--resolve"], ["--comm", "x"]])
+def test_what_is_no_recording(args, tmp_path, run_pdecode):
+    path = tmp_path / "not.data"
+    path.write_bytes(b"no recording at all")
+    plain, done = run_pdecode([path]), run_pdecode([*args, path])
+    assert (done.returncode, done.stdout, done.stderr) == (3, plain.stdout, plain.stderr)
+    assert run_pdecode([*args, "-"], input=b"").returncode == 3
+
+
+@sanitize
+def test_damage_is_told_once(tmp_path, run_pdecode):
+    path = written(tmp_path, list(busy(50)))
+    path.write_bytes(path.read_bytes()[:-500])
+    plain, done = run_pdecode([path]), run_pdecode(["--resolve", path])
+    assert (done.returncode, done.stderr) == (1, plain.stderr)
+    assert strict_json(done.stdout)["errors"] == strict_json(plain.stdout)["errors"] != []
+
+
+@sanitize
+def test_memory_that_is_too_small_is_told(tmp_path, run_pdecode):
+    """What was learned stays; exit 0, since nothing is damaged."""
+    maps = [mapped(5, n << 20, 4096, 0, f"/{n}" * 200, n) for n in range(1, 9000)]
+    path = written(tmp_path, maps)
+    done = run_pdecode(["--resolve", "--memory", "2M", path])
+    assert done.returncode == 0
+    assert done.stderr.decode() == (f"pdecode: {path}: more tasks and maps than --memory allows: "
+                                    "some names and images are missing\n")
+    assert 0 < len(strict_json(done.stdout)["images"]) < 8999
+
+
+def test_no_room_for_the_copy_is_told(tmp_path, run_pdecode):
+    data = written(tmp_path, list(busy(50)), "pipe").read_bytes()
+    done = run_pdecode(["--resolve", "-"], input=data, preexec_fn=small_files)
+    assert done.returncode == 3
+    assert b"can't be copied to a temporary file, to be read twice: " in done.stderr
+
+
+def small_files():
+    import resource
+    import signal
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+
+def test_usage(run_pdecode):
+    done = run_pdecode(["--resolve", "-f", "stats"])
+    assert (done.returncode, done.stderr.decode()) == (
+        2, "pdecode: '--resolve' applies to records, and stats shows none\n"
+           "Try 'pdecode --help'\n")
+
+
+# --- --comm
+
+@sanitize
+@pytest.mark.parametrize("mode", ["file", "pipe", "stream"])
+@pytest.mark.parametrize("sort", ["file", "time"])
+@pytest.mark.parametrize("shape", ["json", "stats"])
+def test_comm_is_the_name_at_the_time(mode, sort, shape, tmp_path, run_pdecode):
+    """Whatever the order of the file or the output."""
+    path = written(tmp_path, [
+        comm(5, "late", 200), hit(5, 1, 100), hit(5, 2, 300), hit(5, 3, 150), comm(5, "early", 50),
+        hit(5, 4, 40), r.finished_round()], "file" if mode == "file" else "pipe")
+    for name, ips in (("late", {2}), ("early", {1, 3}), ("*l*", {1, 2, 3}), ("none", set())):
+        args = ["--types", "SAMPLE", "--comm", name, "--sort", sort, "-f", shape]
+        document = strict_json(
+            run_pdecode([*args, "-"], input=path.read_bytes()).stdout if mode == "stream" else
+            run_pdecode([*args, path]).stdout)
+        if shape == "stats":
+            assert document["records"] == len(ips)
+        else:
+            assert {int(record["ip"], 16) for record in document["records"]} == ips
+            assert document["summary"]["filtered"] + len(ips) == 7 + (mode != "file")
+
+
+def test_comm_of_a_live_stream(tmp_path, pdecode):
+    """What the first round has is written before the stream goes on."""
+    path = written(tmp_path, [comm(5, "a", 10), hit(5, 1, 20), r.finished_round(), hit(5, 2, 30),
+                              r.finished_round(), hit(5, 3, 40), r.finished_round()], "pipe")
+    data = path.read_bytes()
+    with subprocess.Popen([pdecode, "-f", "jsonl", "--comm", "a", "--types", "SAMPLE"],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE) as p:
+        timer = threading.Timer(30, p.kill)  # who waits for the end fails, and does not hang
+        timer.start()
+        p.stdin.write(data[:-8])
+        p.stdin.flush()
+        lines = iter(p.stdout.readline, b"")
+        assert any(b'"ip":"0x1"' in line for line in lines)
+        p.stdin.write(data[-8:])
+        p.stdin.close()
+        assert sum(b'"SAMPLE"' in line and b'"ip"' in line for line in lines) == 2
+        assert p.wait() == 0
+        timer.cancel()
+
+
+def test_comm_of_every_capture(fixture_file, run_pdecode):
+    """--comm keeps the samples that --resolve gives the name."""
+    done = run_pdecode(["--resolve", "--types", "SAMPLE", "--blobs", "omit", fixture_file.path])
+    if done.returncode == 3:
+        return
+    named = {}
+    for record in json.loads(done.stdout)["records"]:
+        if "tid" in record:
+            named.setdefault(record.get("comm"), []).append(record["offset"])
+    for name in sorted(set(named) - {None})[:2]:
+        part = run_pdecode(["--comm", name, "--types", "SAMPLE", "--blobs", "omit",
+                            fixture_file.path])
+        assert named[name] == [record["offset"] for record in json.loads(part.stdout)["records"]
+                               if "tid" in record]

@@ -1,0 +1,68 @@
+/* fuzz_debug.c - debug information of an ELF file: bounded, and the same answer from two
+ * readings. */
+#include <string.h>
+
+#include "debug/index.h"
+#include "harness.h"
+
+#define FRAMES 8
+#define ADDRESSES 64
+
+struct reading {
+	struct pd_budget budget;
+	struct ps_elf file;
+	struct ps_debug debug;
+	bool has_file, has_debug;
+};
+
+static void open_reading(struct reading *r, struct pd_bytes in)
+{
+	*r = (struct reading){ .budget.limit = FUZZ_MEMORY };
+	r->has_file = ps_elf_open_bytes(&r->file, in, &r->budget) == PS_OK;
+	r->has_debug = r->has_file && ps_debug_open(&r->debug, &r->file, NULL, &r->budget) == PS_OK;
+}
+
+static void close_reading(struct reading *r)
+{
+	if (r->has_debug)
+		ps_debug_close(&r->debug);
+	if (r->has_file)
+		ps_elf_close(&r->file);
+	FUZZ_ASSERT(r->budget.used == 0, "%llu bytes stay charged",
+		    (unsigned long long)r->budget.used);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static void compare(struct reading *a, struct reading *b, uint64_t address)
+{
+	struct ps_debug_frame x[FRAMES], y[FRAMES];
+	const int n = ps_debug_find(&a->debug, address, PS_DEBUG_LINES, x, FRAMES);
+
+	FUZZ_ASSERT(n <= FRAMES &&
+			    n == ps_debug_find(&b->debug, address, PS_DEBUG_LINES, y, FRAMES),
+		    "another number of functions");
+	for (int i = 0; i < n; i++)
+		FUZZ_ASSERT(x[i].line == y[i].line && same_text(x[i].name, y[i].name) &&
+				    same_text(x[i].file, y[i].file),
+			    "another answer");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct reading a, b;
+
+	open_reading(&a, (struct pd_bytes){ data, size });
+	open_reading(&b, (struct pd_bytes){ data, size });
+	FUZZ_ASSERT(a.has_debug == b.has_debug, "read only once");
+	for (size_t i = 0; a.has_debug && i < a.debug.by_address.nr && i < ADDRESSES; i++) {
+		compare(&a, &b, a.debug.by_address.points[i].at);
+		compare(&a, &b, a.debug.by_address.points[i].at + i * 5);
+	}
+	close_reading(&b);
+	close_reading(&a);
+	return 0;
+}

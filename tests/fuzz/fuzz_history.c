@@ -1,0 +1,162 @@
+/* fuzz_history.c - any bytes as a perf.data file: a history of it stays within its memory and in
+ * linear time, and answers the same whether it learned from batches in the order of the file, or
+ * record by record in the order of time.
+ */
+#include <string.h>
+#include <time.h>
+
+#include "harness.h"
+#include "pd/history.h"
+
+enum { ADDRESSES = 256, SMALL = 1 << 16 };
+
+struct learned {
+	struct pd_history *history;
+	bool is_complete;
+	uint64_t bytes;			/* of the records */
+};
+
+static uint64_t cpu_time(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static struct pd_reader *open_reader(struct pd_bytes in, enum pd_order_by order)
+{
+	struct pd_error e;
+
+	return pd_reader_open_memory(in, PD_READER_OPTIONS(.memory_limit = FUZZ_MEMORY,
+							   .order = order,
+							   .max_expanded = 16 << 20,
+							   .max_ratio = 64), &e);
+}
+
+/* One by one. 0, or -1 when a limit is reached. */
+static int learn_each(struct learned *l, struct pd_reader *r, struct pd_error *e)
+{
+	const struct pd_record *record;
+	int ret;
+
+	while ((ret = pd_reader_next(r, &record, e)) == 1) {
+		l->bytes += pd_record_bytes(record).size;
+		if (pd_history_add_record(l->history, record, e))
+			return -1;
+	}
+	return ret;
+}
+
+static void learn(struct learned *l, struct pd_bytes in, enum pd_order_by order, uint64_t limit)
+{
+	struct pd_reader *r = open_reader(in, order);
+	struct pd_history_counts counts = { .size = sizeof(counts) };
+	struct pd_error e;
+
+	l->history = pd_history_new(PD_HISTORY_OPTIONS(.memory_limit = limit), &e);
+	FUZZ_ASSERT(l->history, "no history");
+	l->is_complete = r && !(order == PD_AS_WRITTEN ? pd_history_learn(l->history, r, &e) :
+							 learn_each(l, r, &e));
+	l->is_complete &= !pd_history_seal(l->history, r, &e);
+	pd_reader_free(r);
+	pd_history_count(l->history, &counts);
+	FUZZ_ASSERT(counts.memory <= limit, "%llu bytes of memory",
+		    (unsigned long long)counts.memory);
+}
+
+static bool is_same_text(const char *a, const char *b)
+{
+	return (!a && !b) || (a && b && strcmp(a, b) == 0);
+}
+
+static void compare_locations(const struct learned *a, const struct learned *b,
+			      const struct pd_location *x, const struct pd_location *y)
+{
+	const struct pd_image *image = pd_history_image(a->history, x->image),
+			      *other = pd_history_image(b->history, y->image);
+
+	FUZZ_ASSERT((x->image == PD_NO_IMAGE) == !image && (x->why != PD_WHY_FOUND) == !image,
+		    "found, and no image");
+	FUZZ_ASSERT(!image || x->file_offset == x->addr - x->start + x->pgoff, "another offset");
+	if (!a->is_complete || !b->is_complete)
+		return;
+	FUZZ_ASSERT(x->addr == y->addr && x->why == y->why && x->flags == y->flags &&
+		    x->cpumode == y->cpumode, "another answer");
+	FUZZ_ASSERT(!image == !other && x->file_offset == y->file_offset, "another map");
+	FUZZ_ASSERT(!image || is_same_text(image->path, other->path), "another image");
+}
+
+static void compare_tasks(const struct learned *a, const struct learned *b,
+			  const struct pd_record *r)
+{
+	struct pd_task task, other;
+	struct pd_moment at;
+	uint64_t pid = 0, tid = 0;
+	bool known[2];
+
+	pd_record_moment(r, &at);
+	pd_record_get_number(r, "pid", &pid);
+	pd_record_get_number(r, "tid", &tid);
+	known[0] = pd_history_task(a->history, (int32_t)pid, (int32_t)tid, 0, &at, &task);
+	known[1] = pd_history_task(b->history, (int32_t)pid, (int32_t)tid, 0, &at, &other);
+	if (a->is_complete && b->is_complete)
+		FUZZ_ASSERT(known[0] == known[1] && is_same_text(task.comm, other.comm) &&
+			    task.start == other.start, "another task");
+}
+
+static void compare_sample(const struct learned *a, const struct learned *b,
+			   const struct pd_record *r)
+{
+	static struct pd_location x[ADDRESSES], y[ADDRESSES];
+	size_t n = pd_history_frames(a->history, r, x, ADDRESSES);
+
+	FUZZ_ASSERT(n == pd_history_frames(b->history, r, y, ADDRESSES), "more addresses");
+	for (size_t i = 0; i < n && i < ADDRESSES; i++)
+		compare_locations(a, b, &x[i], &y[i]);
+	n = pd_history_branches(a->history, r, x, ADDRESSES);
+	FUZZ_ASSERT(n == pd_history_branches(b->history, r, y, ADDRESSES) && n % 2 == 0,
+		    "more branches");
+	for (size_t i = 0; i < n && i < ADDRESSES; i++)
+		compare_locations(a, b, &x[i], &y[i]);
+	compare_tasks(a, b, r);
+}
+
+static void list_all(const struct pd_history *h)
+{
+	struct pd_mapping m;
+	struct pd_task t;
+	size_t n = 0;
+
+	for (size_t i = 0; pd_history_task_at(h, i, &t); i++)
+		n += t.comm ? strlen(t.comm) : 0;
+	for (size_t i = 0; pd_history_mapping(h, i, &m); i++)
+		FUZZ_ASSERT(m.image == PD_NO_IMAGE || pd_history_image(h, m.image),
+			    "a map of no image");
+	for (size_t i = 0; i < pd_history_nr_images(h); i++)
+		n += strlen(pd_history_image(h, i)->path);
+	FUZZ_ASSERT(n < UINT32_MAX, "endless");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct pd_bytes in = { data, size };
+	const uint64_t from = cpu_time();
+	struct learned a = { NULL }, b = { NULL };
+	const struct pd_record *record;
+	struct pd_reader *r;
+	struct pd_error e;
+
+	learn(&a, in, PD_AS_WRITTEN, size % 5 == 4 ? SMALL : FUZZ_MEMORY);
+	learn(&b, in, PD_BY_TIME, FUZZ_MEMORY);
+	list_all(a.history);
+	r = open_reader(in, PD_AS_WRITTEN);
+	while (r && pd_reader_next(r, &record, &e) == 1)
+		compare_sample(&a, &b, record);
+	pd_reader_free(r);
+	FUZZ_ASSERT(cpu_time() - from <= FUZZ_NS + 4 * FUZZ_NS_PER_BYTE * (size + b.bytes),
+		    "too slow for %zu bytes", size);
+	pd_history_free(a.history);
+	pd_history_free(b.history);
+	return 0;
+}

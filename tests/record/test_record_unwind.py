@@ -1,0 +1,67 @@
+"""Copied stacks of a program with all that is hard to unwind, recorded here: frame by frame as
+perf and libdwfl, or better."""
+import subprocess
+
+import pytest
+
+from conftest import ROOT
+from recorder import precord, record, run_precord, workload  # noqa: F401
+from rights import needs
+from unwind_oracle import (KNOWN, count, dwfl_stacks, explain_dwfl, explain_perf, our_stacks,
+                           perf_stacks)
+
+BUILDS = {
+    "O0": ["gcc", "-O0"],
+    "O2": ["gcc", "-O2"],
+    "clang": ["clang", "-O2"],
+    "static-pie": ["gcc", "-O1", "-static-pie"],
+}
+MS = 400
+
+
+@pytest.fixture(params=BUILDS)
+def recording(request, record, tmp_path):
+    compiler, *options = BUILDS[request.param]
+    program = tmp_path / "stacks"
+    done = subprocess.run(
+        [compiler, "-g", "-w", *options, "-o", program, ROOT / "tests" / "workload" / "stacks.c"],
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False)
+    if done.returncode:
+        pytest.skip(done.stderr)
+    return record("-e",
+                  "cpu-clock:u",
+                  "-F",
+                  "2000",
+                  "--call-graph",
+                  "dwarf,8192",
+                  command=[program, str(MS)]).path
+
+
+@needs("events")
+def test_frames_as_perf_and_libdwfl(recording, perf):
+    ours = our_stacks(recording)
+    theirs, dwfl = dict(perf_stacks(perf, recording)), dict(dwfl_stacks(recording))
+    assert len(ours) > MS / 4
+    with_perf = [explain_perf(theirs[key], frames, end) for key, end, frames in ours]
+    # The program with libdwfl does not give it the vdso.
+    with_dwfl = [
+        explain_dwfl(dwfl[key], [frame.addr for frame in frames], end) for key, end, frames in ours
+        if "[vdso]" not in [frame.file for frame in frames]
+    ]
+    # libunwind loses its way in the last instructions of longjmp, whose CFI has registers saved in
+    # registers: two of three win.
+    agreed = {key for key, _, frames in ours if dwfl[key] == [frame.addr for frame in frames]}
+    with_perf = [
+        "astray" if reason not in KNOWN and key in agreed else reason
+        for reason, (key, _, _) in zip(with_perf, ours)
+    ]
+    assert set(with_perf) <= {*KNOWN, "astray"} and set(with_dwfl) <= KNOWN, (count(with_perf),
+                                                                              count(with_dwfl))
+    assert count(with_perf)["astray"] < 0.02 * len(ours) + 2
+    assert count(with_dwfl)["same"] > 0.9 * len(ours)
+    ends = count(end for _, end, _ in ours)
+    assert set(ends) <= {"BOTTOM", "STACK_CUT", "OTHER_STACK", "NO_CFI"
+                         } and ends["BOTTOM"] > ends["STACK_CUT"] > 0
+    assert ends["NO_CFI"] < 5

@@ -1,0 +1,421 @@
+"""preport over a hand-made recording with a known answer, and laws over all captures."""
+import collections
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import TIMEOUT, TOOLS, fixture_files
+from perfdata import records as r
+from perfdata.case import attr
+from perfdata.container import File, Pipe
+from perfdata.sample import sample, sample_id
+from profiles import folded, page, page_stacks, pprof, preport, self_by_function, table, text
+
+KERNEL, USER = 1, 2
+CONTEXT_KERNEL, CONTEXT_USER = 2**64 - 128, 2**64 - 512
+EXEC = 1 << 13
+CLOCK = attr("IP|TID|TIME|CPU|PERIOD|CALLCHAIN|IDENTIFIER", type=1, config=0, sample_period=1000,
+             flags=("freq", "sample_id_all", "exclude_guest"))
+FAULTS = attr("IP|TID|TIME|CPU|CALLCHAIN|IDENTIFIER", type=1, config=2, sample_period=3)
+KTEXT = 0xffffffff81000000
+
+
+class Recording:
+    """Records of two events; ids 1 and 2."""
+
+    def __init__(self):
+        self.records = []
+
+    def sid(self, time):
+        return sample_id(CLOCK, time=time, identifier=1)
+
+    def comm(self, time, pid, name, tid=None, misc=0):
+        self.records.append(r.comm(pid, tid or pid, name, misc, sid=self.sid(time)))
+
+    def map(self, time, pid, addr, size, path):
+        self.records.append(r.mmap2(pid, pid, addr, size, 0, 8, 1, 7, 0, 5, 2, path,
+                                    sid=self.sid(time)))
+
+    def sample(self, time, pid, period, *chain, tid=None, event=CLOCK, cpu=0):
+        """The chain is innermost first; addresses of the kernel come first."""
+        marked, mode = [], None
+        for address in chain:
+            now = CONTEXT_KERNEL if address >= 2**63 else CONTEXT_USER
+            marked += [now, address] if now != mode else [address]
+            mode = now
+        given = {"period": period} if event is CLOCK else {}
+        self.records.append(sample(
+            event, misc=KERNEL if chain[0] >= 2**63 else USER, pid=pid, tid=tid or pid, time=time,
+            ip=chain[0], cpu=cpu, identifier=1 if event is CLOCK else 2, callchain=marked,
+            **given))
+
+    def file(self, order="<"):
+        return File(attrs=[(CLOCK, [1]), (FAULTS, [2])], records=self.records).build(order)
+
+    def pipe(self, order="<"):
+        head = [r.header_attr(CLOCK, [1]), r.header_attr(FAULTS, [2])]
+        return Pipe(records=[*head, *self.records]).build(order)
+
+
+def known():
+    """Three processes: app (renamed on the way), a child with recursion, and an idle CPU."""
+    it = Recording()
+    it.records.append(r.mmap(2**32 - 1, 0, KTEXT, 0x1000000, KTEXT, "[kernel.kallsyms]_text",
+                             KERNEL, sid=it.sid(0)))
+    it.comm(1, 10, "app one", misc=EXEC)
+    it.map(2, 10, 0x1000, 0x1000, "/bin/app")
+    it.map(3, 10, 0x7000, 0x1000, "/lib/libx.so.1")
+    it.comm(4, 20, "child", misc=EXEC)
+    it.map(5, 20, 0x1000, 0x1000, "/bin/app")
+    it.sample(10, 10, 100, 0x7010, 0x1010)
+    it.sample(11, 10, 50, 0x7020, 0x1010)               # the same functions
+    it.sample(12, 10, 7, KTEXT + 16, 0x7010, 0x1010)
+    it.comm(13, 10, "renamed")
+    it.sample(14, 10, 5, 0x1020)
+    it.sample(15, 20, 40, 0x1010, 0x1010, 0x1010)       # recursion
+    it.sample(16, 20, 2, 0x9999)                        # in no map
+    it.sample(17, 0, 1000, KTEXT + 32, cpu=3)           # the idle task
+    it.sample(18, 10, 0, 0x7010, event=FAULTS)
+    it.records.append(r.lost(1, 9, sid=it.sid(19)))
+    return it
+
+
+ANSWER = {
+    "app_one;[app];[libx.so.1]": 150,
+    "app_one;[app];[libx.so.1];[[kernel.kallsyms]]": 7,
+    "renamed;[app]": 5,
+    "child;[app];[app];[app]": 40,
+    "child;[unknown]": 2,
+    "swapper;[[kernel.kallsyms]]": 1000,
+}
+
+
+@pytest.fixture
+def recording(tmp_path):
+    path = tmp_path / "perf.data"
+    path.write_bytes(known().file())
+    return path
+
+
+def test_folded_has_the_known_answer(recording):
+    assert text(folded(preport("-f", "folded", recording))) == ANSWER
+
+
+@pytest.mark.parametrize("order", "<>")
+def test_a_pipe_and_the_other_byte_order_say_the_same(recording, tmp_path, order):
+    want = preport("-f", "folded", recording)
+    path = tmp_path / "other"
+    path.write_bytes(known().file(order))
+    assert preport("-f", "folded", path) == want
+    assert preport("-f", "folded", "-", input=known().pipe(order)) == want
+
+
+def test_samples_instead_of_periods(recording):
+    got = text(folded(preport("-f", "folded", "--weight=samples", recording)))
+    assert got == {**dict.fromkeys(ANSWER, 1), "app_one;[app];[libx.so.1]": 2}
+
+
+def test_the_other_event_counts_its_fixed_period(recording):
+    got = text(folded(preport("-f", "folded", "-e", "page-faults", recording)))
+    assert got == {"renamed;[libx.so.1]": 3}
+
+
+def test_tasks_above_the_stacks(recording):
+    got = text(folded(preport("-f", "folded", "--group=comm,pid,tid", "--comm", "child",
+                              recording)))
+    assert got == {"child-20/20;[app];[app];[app]": 40, "child-20/20;[unknown]": 2}
+    none = text(folded(preport("-f", "folded", "--group=none", recording)))
+    assert none["[app];[libx.so.1]"] == 150 and none["[[kernel.kallsyms]]"] == 1000
+    assert sum(none.values()) == sum(ANSWER.values())
+
+
+def test_addresses_of_functions_without_a_name(recording):
+    got = text(folded(preport("-f", "folded", "--addrs", recording)))
+    assert got["app_one;[app+0x10];[libx.so.1+0x10]"] == 100
+    assert got["app_one;[app+0x10];[libx.so.1+0x20]"] == 50
+    assert sum(got.values()) == sum(ANSWER.values())
+
+
+def test_the_table(recording):
+    out = preport(recording)
+    rows = table(out)
+    all_of_it = sum(ANSWER.values())
+
+    assert rows["[app]"] == (round(4500 / all_of_it, 1), round(20200 / all_of_it, 1), 2)
+    assert rows["[libx.so.1]"][2] == 2
+    first, second = out.decode().split("\n")[:2]
+    assert "7 samples of cpu-clock" in first and "9 lost" in first and "3 threads" in first
+    assert second.startswith(f"kernel {100 * 1007 / all_of_it:.1f} %")
+    assert "also recorded: 1 samples of page-faults" in out.decode()
+
+
+def test_part_of_the_time(recording):
+    whole, before = ({key: value for key, value in text(folded(preport(
+        "-f", "folded", "--time", part, recording))).items()} for part in ("0ns,99ns", "0ns,13ns"))
+    after = text(folded(preport("-f", "folded", "--time", "14ns,99ns", recording)))
+    assert whole == ANSWER
+    assert collections.Counter(before) + collections.Counter(after) == collections.Counter(whole)
+
+
+def test_no_sample_is_status_5(recording, tmp_path):
+    assert preport("--pid", 77, recording, status=5) == b""
+    out = tmp_path / "out.folded"
+    preport("--pid", 77, "-o", out, recording, status=5)
+    assert not out.exists()
+
+
+def test_the_name_of_the_output_selects_the_format(recording, tmp_path):
+    out = tmp_path / "out.folded"
+    preport("-o", out, recording)
+    assert text(folded(out.read_bytes())) == ANSWER
+
+
+def test_deep_stacks_are_called_cut(tmp_path):
+    it = Recording()
+    it.comm(1, 10, "deep", misc=EXEC)
+    it.map(2, 10, 0x1000, 0x10000, "/bin/app")
+    it.sample(10, 10, 1, *range(0x1000, 0x1000 + 127))
+    it.sample(11, 10, 1, *range(0x1000, 0x1000 + 126))
+    path = tmp_path / "perf.data"
+    path.write_bytes(it.file())
+    out = preport("-f", "tree", path).decode()
+    assert "stacks: 50.0 % cut" in out and "[cut stack]" in out
+    assert "cut" not in preport("-f", "folded", path).decode()
+
+
+HOSTILE = ["a;b", "new\nline", "esc\x1b[31m", "</script>", "quo\"te'", "bidi\u202eabc", "x" * 15,
+           "\u0085", " ", "(", "a(b)"]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_names_stay_in_their_field(tmp_path, name):
+    it = Recording()
+    it.comm(1, 10, name, misc=EXEC)
+    it.map(2, 10, 0x1000, 0x1000, "/tmp/" + name)
+    it.sample(10, 10, 3, 0x1010)
+    path = tmp_path / "perf.data"
+    path.write_bytes(it.file())
+    stacks = folded(preport("-f", "folded", path))
+    assert list(stacks.values()) == [3] and all(len(key) == 2 for key in stacks)
+    for format in ("top", "tree"):
+        out = preport("-f", format, "--title=t", path).decode()
+        assert not any(c in out for c in "\x1b\u202e\x85\r")
+        assert not [line for line in out.split("\n") if line.startswith("line")]
+
+
+def test_little_memory_keeps_the_sum(tmp_path):
+    it = Recording()
+    it.comm(1, 10, "app", misc=EXEC)
+    it.map(2, 10, 0x1000, 0x1000000, "/bin/app")
+    for i in range(3000):
+        it.sample(10 + i, 10, 1, *[0x1000 + (i * 7919 + k * 31) % 0xffff for k in range(20)])
+    path = tmp_path / "perf.data"
+    path.write_bytes(it.file())
+    whole = folded(preport("-f", "folded", "--addrs", path))
+    assert sum(whole.values()) == 3000 and len(whole) > 2000
+    small = text(folded(preport("-f", "folded", "--addrs", "--memory=8M", path)))
+    assert sum(small.values()) == 3000 and 0 < small["[small]"] < 2900
+    assert f"{small['[small]']} samples are in [small]" in preport("--memory=8M", path).decode()
+
+
+def test_without_memory_for_the_events_there_is_no_output(recording, tmp_path):
+    out = tmp_path / "out.folded"
+    preport("-o", out, "--memory=4K", recording, status=4)
+    assert not out.exists()
+
+
+def test_code_in_memory_is_named_by_its_address(tmp_path):
+    it = Recording()
+    for pid in (10, 20):
+        it.comm(pid, pid, "jit", misc=EXEC)
+        it.map(pid, pid, 0x1000, 0x1000, "//anon")
+        it.sample(100 + pid, pid, pid, 0x1010)
+        it.sample(200 + pid, pid, pid, 0x1020)
+    path = tmp_path / "perf.data"
+    path.write_bytes(it.file())
+    assert text(folded(preport("-f", "folded", "--addrs", path))) == {
+        "jit;[anon+0x1010]": 30, "jit;[anon+0x1020]": 30}
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    """A program, its build id, and the addresses of its functions."""
+    path = tmp_path_factory.mktemp("names") / "app"
+    subprocess.run(["gcc", "-O0", "-Wl,--build-id=sha1", "-xc", "-", "-o", path], check=True,
+                   input=b"int leaf(void) { return 1; } int main(void) { return leaf(); }")
+    notes = subprocess.run(["readelf", "-n", path], check=True, capture_output=True, text=True)
+    names = subprocess.run(["nm", path], check=True, capture_output=True, text=True)
+    return (path, bytes.fromhex(re.search(r"Build ID: (\w+)", notes.stdout)[1]),
+            {line.split()[2]: int(line.split()[0], 16) for line in names.stdout.splitlines()
+             if len(line.split()) == 3})
+
+
+def recorded(program, build_id):
+    path, _, at = program
+    it = Recording()
+    it.comm(1, 10, "app", misc=EXEC)
+    base = 0x555555554000
+    it.records.append(r.mmap2_build_id(10, 10, base, 0x10000, 0, build_id, 5, 2, str(path),
+                                       sid=it.sid(2)))
+    it.sample(10, 10, 5, base + at["leaf"] + 4, base + at["main"] + 9)
+    it.sample(11, 10, 2, base + at["main"])
+    return it.file()
+
+
+def test_functions_have_the_names_of_the_recorded_file(program, tmp_path):
+    path = tmp_path / "perf.data"
+    path.write_bytes(recorded(program, program[1]))
+    assert text(folded(preport("-f", "folded", path, symbols=()))) == {
+        "app;main;leaf": 5, "app;main": 2}
+    assert "names: 100 %" in preport(path, symbols=()).decode()
+    assert page_stacks(preport("-f", "flamegraph", path, symbols=())) == {
+        "app;main;leaf": 5, "app;main": 2}
+
+
+def test_another_file_under_the_same_path_gives_no_names(program, tmp_path):
+    path = tmp_path / "perf.data"
+    path.write_bytes(recorded(program, b"\1" * 20))
+    assert text(folded(preport("-f", "folded", path, symbols=()))) == {
+        "app;[app];[app]": 5, "app;[app]": 2}
+    about, _ = page(preport("-f", "flamegraph", path, symbols=()))
+    assert "MISMATCH" in {f[3] for f in about["functions"]}
+
+
+# --- the page -------------------------------------------------------------------------------------
+
+def test_the_page_holds_the_known_answer(recording, tmp_path):
+    out = tmp_path / "out.html"
+    preport("-o", out, "--idle=keep", recording)
+    stacks = page_stacks(out.read_bytes())
+    assert stacks == {key.replace("app_one", "app one"): value for key, value in ANSWER.items()}
+    about, _ = page(out.read_bytes())
+    assert about["unit"] == "ns" and about["event"] == "cpu-clock" and about["has_periods"]
+    assert "9 lost" in about["facts"]
+
+
+def test_the_page_refers_to_nothing_else(recording):
+    out = preport("-f", "flamegraph", recording)
+    assert not re.search(rb"(?:src|href|url)\s*[=(]|https?:|@import|fetch\(|XMLHttp|import\(", out)
+    assert b"default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'" in out
+    assert len(out) < 40_000
+
+
+def test_the_page_is_the_same_every_time(recording):
+    assert preport("-f", "flamegraph", recording) == preport("-f", "flamegraph", recording)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_names_stay_in_the_data(tmp_path, name):
+    it = Recording()
+    it.comm(1, 10, name, misc=EXEC)
+    it.map(2, 10, 0x1000, 0x1000, "/tmp/" + name)
+    it.sample(10, 10, 3, 0x1010)
+    path = tmp_path / "perf.data"
+    path.write_bytes(it.file())
+    out = preport("-f", "flamegraph", "--title=</script>", path)
+    assert out.count(b"</script>") == 2     # of the data and of the program
+    about, nodes = page(out)
+    assert len(nodes) == 3 and about["title"] == "</script>"
+    assert not any(c in text for f in about["functions"] for text in f[:2]
+                   for c in "\x1b\u202e\x85\n")
+
+
+@pytest.mark.skipif(not (os.environ.get("CLIENTS") and shutil.which("chromium")),
+                    reason="needs chromium, and CLIENTS=1")
+def test_a_browser_opens_the_page(recording, tmp_path):
+    out = tmp_path / "out.html"
+    preport("-o", out, "--idle=keep", recording)
+    done = subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu",
+                           f"--user-data-dir={tmp_path}/profile", "--virtual-time-budget=10000",
+                           "--dump-dom", f"file://{out}#v=table"], capture_output=True,
+                          timeout=TIMEOUT, text=True)
+    assert 'data-ready="1"' in done.stdout, done.stdout[-2000:] + done.stderr[-2000:]
+    assert f'data-total="{sum(ANSWER.values())}"' in done.stdout
+    rows = re.findall(r"<tr[^>]*><td>([\d.]+) %</td><td>([\d.]+) %</td><td>(\d+)</td><td>([^<]*)<",
+                      done.stdout)
+    assert ("3.74", "16.78", "2", "[app]") in rows
+
+
+# --- pprof --------------------------------------------------------------------------------------
+
+def test_pprof_has_the_known_answer(recording, tmp_path):
+    out = tmp_path / "out.pb.gz"
+    preport("-o", out, recording)
+    types, stacks, _ = pprof(out.read_bytes())
+    assert types == [("samples", "count"), ("cpu", "nanoseconds")]
+    assert {key.replace("app one", "app_one"): values[1]
+            for key, values in stacks.items()} == ANSWER
+    assert sum(values[0] for values in stacks.values()) == 7
+    assert out.read_bytes() == preport("-f", "pprof", recording)
+
+
+def test_pprof_of_a_count_and_of_a_file_with_a_build_id(recording, program, tmp_path):
+    types, stacks, _ = pprof(preport("-f", "pprof", "-e", "page-faults", recording))
+    assert types == [("samples", "count"), ("page-faults:HG", "count")]
+    assert stacks == {"renamed;[libx.so.1]": [1, 3]}
+    path = tmp_path / "perf.data"
+    path.write_bytes(recorded(program, program[1]))
+    _, stacks, ids = pprof(preport("-f", "pprof", path, symbols=()))
+    assert stacks == {"app;main;leaf": [1, 5], "app;main": [1, 2]} and ids == {program[1].hex()}
+
+
+# --- laws -----------------------------------------------------------------------------------------
+
+CAPTURES = [file for file in fixture_files() if not file.is_directory]
+
+
+def stats_of(path):
+    done = subprocess.run([TOOLS / "pdecode", "-f", "stats", path], capture_output=True,
+                          timeout=TIMEOUT)
+    return json.loads(done.stdout) if done.stdout else {"by_event": []}
+
+
+@pytest.mark.parametrize("file", CAPTURES, ids=lambda file: file.name)
+def test_sums_are_those_of_the_statistics(file):
+    events = collections.defaultdict(lambda: [0, 0])
+    for event in stats_of(file.path)["by_event"]:
+        events[event["event"]][0] += event.get("samples", 0)
+        events[event["event"]][1] += event.get("period", 0)
+    names = {name: sums for name, sums in events.items() if sums[0] and name}
+    for name, (samples, period) in list(names.items())[:3]:
+        if any(c in name for c in "*?[,"):
+            continue
+        same = [other for other in events if other.split(":")[0] == name and other != name]
+        if same:
+            continue
+        out = preport("-f", "folded", "--weight=samples", "-e", name, file.path, status=(0, 1))
+        assert sum(folded(out).values()) == samples, name
+        out = preport("-f", "folded", "-e", name, file.path, status=(0, 1))
+        if period:
+            assert sum(folded(out).values()) == period, name
+
+
+@pytest.mark.parametrize("file", CAPTURES[::3], ids=lambda file: file.name)
+def test_the_page_agrees_with_folded(file):
+    out = preport("-f", "folded", file.path, status=(0, 1, 3, 5))
+    if not out:
+        return
+    stacks = page_stacks(preport("-f", "flamegraph", "--idle=keep", file.path, status=(0, 1)))
+    assert sum(stacks.values()) == sum(folded(out).values())
+    _, stacks, _ = pprof(preport("-f", "pprof", file.path, status=(0, 1)))
+    assert sum(values[1] for values in stacks.values()) == sum(folded(out).values())
+
+
+@pytest.mark.parametrize("file", CAPTURES[::3], ids=lambda file: file.name)
+def test_the_table_agrees_with_folded(file):
+    out = preport("-f", "folded", "--weight=samples", file.path, status=(0, 1, 3, 5))
+    if not out:
+        return
+    rows = table(preport("-n", "0", "--idle=keep", file.path, status=(0, 1)))
+    assert ({name: row[2] for name, row in rows.items() if row[2]}
+            == {name.decode(): n for name, n in self_by_function(folded(out)).items()})
+
+
+def test_enough_captures_were_looked_at():
+    assert len(CAPTURES) > 40

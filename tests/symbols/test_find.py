@@ -1,0 +1,105 @@
+"""Where files are looked for, and which file is the recorded one."""
+import pytest
+
+import compiled
+
+ID = "aabbccddeeff00112233445566778899deadbeef"
+REST = ID[2:]
+
+
+def names(kind, path="-", build_id="-", link="-", *places):
+    code, lines = compiled.run("symbols_find", "names", kind, path, build_id, link, *places)
+    assert code == 0
+    return [tuple(line.split(" ", 1)) for line in lines]
+
+
+def test_an_image_by_path():
+    assert names("image", "/usr/bin/app") == [("recorded", "/usr/bin/app")]
+    assert names("image", "/app", ID, "-", "sysroot=/target", "home=/root", "cache=/c") == [
+        ("sysroot", "/app"), ("build-id", f"/root/.debug/.build-id/aa/{REST}/elf"),
+        ("build-id", f"/root/.debug/.build-id/aa/{REST}"),
+        ("build-id", f"/c/{ID}/executable"), ("recorded", "/app")]
+
+
+def test_what_the_user_names_comes_first():
+    found = names("image", "/usr/bin/app", ID, "-", "dir=/d1", "dir=/d2", "home=/h")
+    assert found[:3] == [("named", f"/d1/.build-id/aa/{REST}/elf"),
+                         ("named", f"/d2/.build-id/aa/{REST}/elf"),
+                         ("named", f"/d1/.build-id/aa/{REST}")]
+    assert ("named", "/d2/usr/bin/app") in found and found[-1] == ("recorded", "/usr/bin/app")
+    assert [place for place, _ in found] == sorted((place for place, _ in found),
+                                                   key=["named", "build-id", "recorded"].index)
+
+
+def test_a_debug_file():
+    assert names("debug", "/usr/bin/app", ID, "app.debug") == [
+        ("build-id", f"/usr/lib/debug/.build-id/aa/{REST}.debug"),
+        ("debuglink", "/usr/bin/app.debug"),
+        ("debuglink", "/usr/bin/.debug/app.debug"),
+        ("debuglink", "/usr/lib/debug/usr/bin/app.debug")]
+    assert names("debug", "/app", "-", "app.debug")[0] == ("debuglink", "/app.debug")
+    assert names("debug", "/usr/bin/app") == []
+
+
+@pytest.mark.parametrize("link", ["../../etc/shadow", "/etc/shadow", "a/b"])
+def test_a_debuglink_stays_in_its_directory(link):
+    assert names("debug", "/usr/bin/app", "-", link) == []
+
+
+@pytest.mark.parametrize("path",
+                         ["//anon", "[heap]", "[vdso]", "relative", "/", "-", "/" + "x" * 5000])
+def test_what_is_no_path(path):
+    assert names("image", path) == []
+
+
+def test_a_kernel():
+    assert names("kernel", "[kernel.kallsyms]", ID, "-", "vmlinux=/boot/mine")[:2] == [
+        ("named", "/boot/mine"), ("build-id", f"/usr/lib/debug/.build-id/aa/{REST}.debug")]
+    assert (names("kallsyms", "[kernel.kallsyms]", ID, "-", "home=/h")
+            == [("build-id", f"/h/.debug/.build-id/aa/{REST}/kallsyms"),
+                ("running", "/proc/kallsyms")])
+    assert (names("vdso", "[vdso]", ID, "-", "home=/h")
+            == [("build-id", f"/h/.debug/.build-id/aa/{REST}/vdso")])
+
+
+@pytest.mark.parametrize("build_id", ["aa", ""])
+def test_an_id_that_makes_no_name(build_id):
+    assert names("image", "/app", build_id or "-", "-", "home=/h") == [("recorded", "/app")]
+
+
+def judge(what, recorded, found):
+    return compiled.run("symbols_find", "judge", what, recorded, found)[1][0]
+
+
+@pytest.mark.parametrize("recorded, found, verdict", [
+    (ID, ID, "BUILD_ID"), (ID, ID[:-2] + "00", "MISMATCH"), (ID, "-", "MISMATCH"),
+    (ID[:32], ID[:32], "BUILD_ID"), (ID[:32] + "0" * 8, ID[:32], "BUILD_ID"),
+    (ID[:32], ID[:32] + "0" * 8, "BUILD_ID"),
+    (ID[:32], ID, "MISMATCH"), (ID[:16], ID[:16], "BUILD_ID"), (ID[:14], ID[:14], "BUILD_ID"),
+    (ID[:14], ID[:14] + "00", "MISMATCH"),
+    ("00" * 20, "00" * 16, "BUILD_ID"), ("-", ID, "MISMATCH"), ("-", "-", "MISMATCH"),
+])
+def test_images_by_id(recorded, found, verdict):
+    """An id that was recorded decides; without one and without an age, nothing is known."""
+    assert judge("image", recorded, found) == verdict
+
+
+@pytest.mark.parametrize("image, found, verdict", [
+    (ID, ID, "BUILD_ID"), (ID, ID[:-2] + "00", "MISMATCH"), ("-", "-", "DEBUGLINK"),
+    ("-", ID, "DEBUGLINK"), (ID, "-", "DEBUGLINK"),
+])
+def test_debug_files(image, found, verdict):
+    assert judge("debug", image, found) == verdict
+
+
+@pytest.mark.parametrize("recorded, found, verdict", [
+    ("7,8,1,3,100", "7,8,1,3,99", "INODE"), ("7,8,1,0,100", "7,8,1,3,99", "INODE"),
+    ("7,8,1,3,100", "7,8,1,4,99", "NAME_ONLY"),
+    ("7,8,1,0,100", "7,8,2,0,99", "NAME_ONLY"), ("7,8,1,0,100", "9,8,1,0,99", "NAME_ONLY"),
+    ("7,8,1,3,100", "7,8,1,3,100", "MISMATCH"),
+    ("7,8,1,3,100", "7,8,1,3,101", "MISMATCH"), ("0,0,0,0,100", "7,8,1,3,50", "NAME_ONLY"),
+    ("7,8,1,3,0", "7,8,1,3,50", "MISMATCH"),
+])
+def test_images_without_an_id(recorded, found, verdict):
+    """A file that changed after the recording is another one."""
+    assert compiled.run("symbols_find", "age", recorded, found)[1] == [verdict]

@@ -1,0 +1,291 @@
+"""Symbol tables of ELF files: against readelf and nm, over the machine's own binaries and programs
+of all kinds."""
+import glob
+import lzma
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+import compiled
+from elf_oracle import chosen, extents, functions, plt
+
+SOURCE = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int data = 1;
+static int hidden(int x) { return x * 3 + data; }
+__attribute__((noinline)) int twice(int x) { return hidden(x) * 2; }
+int alias_of_twice(int x) __attribute__((alias("twice")));
+int _alias(int x) __attribute__((weak, alias("twice")));
+static int chosen_one(int x) { return x + 1; }
+static void *choose(void) { return (void *)chosen_one; }
+int picked(int x) __attribute__((ifunc("choose")));
+#ifdef LABELS
+__asm__(".text\n.globl bare\nbare: nop\nnop\n.globl bare_next\nbare_next: ret\n"
+        ".globl sized\n.type sized, @function\nsized: nop\nlabel_inside: nop\nret\n"
+        ".size sized, . - sized\nint3\nint3\n"
+        ".section .text.apart,\"ax\",@progbits\n.globl lonely\n"
+        "lonely: .fill 6000, 1, 0x90\nret\n.text\n");
+#endif
+int main(int argc, char **argv)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[512];
+
+	printf("main %p data %p\n", (void *)main, (void *)&data);
+	while (maps && fgets(line, sizeof(line), maps))
+		if (strstr(line, argv[0] + 2))
+			fputs(line, stdout);
+	return twice(argc) + picked(1) < 0 ? abs(argc) : 0;
+}
+"""
+
+KINDS = {
+    "default": [], "o2": ["-O2"], "no-pie": ["-no-pie"], "static": ["-static"],
+    "static-pie": ["-static-pie"], "one-segment": ["-Wl,-z,noseparate-code"],
+    "lazy": ["-Wl,-z,lazy"], "now": ["-Wl,-z,now"], "no-plt": ["-fno-plt"],
+    "cet": ["-fcf-protection", "-Wl,-z,ibtplt"], "large-pages": ["-Wl,-z,max-page-size=65536"],
+    "labels": ["-DLABELS"], "gdb": ["-g"], "lld": ["-fuse-ld=lld"], "gold": ["-fuse-ld=gold"],
+    "clang": ["clang"], "32-bit": ["-m32"],
+}
+SYSTEM = ["/bin/ls", "/bin/bash", "/usr/bin/python3", "/lib/x86_64-linux-gnu/libc.so.6",
+          "/lib/aarch64-linux-gnu/libc.so.6", "/lib64/ld-linux-x86-64.so.2",
+          "/usr/lib/*-linux-gnu/libstdc++.so.6", "/usr/lib/*-linux-gnu/libelf.so.1",
+          "/usr/lib/*-linux-gnu/libzstd.so.1"]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """Function: path of the program of that kind; skips where the compiler can't make it."""
+    top = tmp_path_factory.mktemp("programs")
+    (top / "p.c").write_text(SOURCE)
+
+    def build(kind):
+        path = top / kind
+        if not path.exists():
+            options = [word for word in KINDS[kind] if word != "clang"]
+            compiler = "clang" if "clang" in KINDS[kind] else "gcc"
+            if not shutil.which(compiler):
+                pytest.skip(f"no {compiler} here")
+            done = subprocess.run([compiler, *options, "-o", path, top / "p.c"],
+                                  stderr=subprocess.PIPE, text=True)
+            if done.returncode:
+                pytest.skip(f"no such program here: {done.stderr[:100]}")
+        return path
+    return build
+
+
+def read(path, *debug):
+    """{start: (end, source, name)}"""
+    code, lines = compiled.run("symbols_image", "list", path, *debug)
+    assert code == 0, lines
+    found = {}
+    for line in lines:
+        start, end, source, name = line.split(" ", 3)
+        assert int(start, 16) not in found
+        found[int(start, 16)] = (int(end, 16), source, name)
+    return found
+
+
+def compare(path):
+    """All that is found, with the symbols and extents that readelf and nm show."""
+    symbols = [*functions(path, ".symtab", "SYMTAB"), *functions(path, ".dynsym", "DYNSYM"),
+               *plt(path)]
+    found, expected = read(path), chosen(symbols, extents(path))
+    assert ({k: v for k, v in found.items() if expected.get(k) != v}
+            == {k: v for k, v in expected.items() if found.get(k) != v})
+    return found
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_programs(kind, built):
+    assert any(name == "main" for _, _, name in compare(built(kind)).values())
+
+
+@pytest.mark.parametrize("pattern", SYSTEM)
+def test_system_binaries(pattern):
+    paths = glob.glob(pattern)
+    if not paths:
+        pytest.skip(f"no {pattern} here")
+    assert len(compare(os.path.realpath(paths[0]))) > 50
+
+
+def test_symbols_without_sizes(built):
+    """To the next symbol, to the end of the function around them, not past a page; and no symbol
+    after an end."""
+    path = built("labels")
+    found = {name: (start, end) for start, (end, _, name) in read(path).items()}
+    sized = found["sized"]
+    assert found["bare"][1] == found["bare_next"][0] == found["bare"][0] + 2
+    assert found["label_inside"] == (sized[0] + 1, sized[1]) and sized[1] == sized[0] + 3
+    assert found["lonely"][1] == found["lonely"][0] + 4096
+    addresses = [sized[0], sized[0] + 1, sized[1] - 1, sized[1], found["lonely"][1] - 1,
+                 found["lonely"][1]]
+    lines = compiled.run("symbols_image", "find", path, *[f"{a:x}" for a in addresses])[1]
+    assert [line.split(" ")[-1] for line in lines] == ["sized", "label_inside", "label_inside", "-",
+                                                       "lonely", "-"]
+
+
+def test_aliases(built):
+    """A global name before a weak one, fewer underscores, the shorter one."""
+    names = {name for _, _, name in read(built("default")).values()}
+    assert "twice" in names and not names & {"alias_of_twice", "_alias"}
+
+
+# --- stripped programs ----------------------------------------------------------------------------
+
+def test_stripped(built, tmp_path):
+    """Only extents are left of functions that have no dynamic symbol."""
+    whole, path = built("o2"), tmp_path / "stripped"
+    subprocess.run(["strip", "-o", path, whole], check=True)
+    main = next(start for start, symbol in read(whole).items() if symbol[2] == "main")
+    found = read(path)
+    assert found[main][1:] == ("FDE", "")
+    with_debug = read(path, whole)
+    assert with_debug[main] == read(whole)[main]
+
+
+def test_separate_debug_file(built, tmp_path):
+    """Its sections are NOBITS; addresses and extents are those of the image."""
+    whole, path, debug = built("gdb"), tmp_path / "app", tmp_path / "app.debug"
+    subprocess.run(["objcopy", "--only-keep-debug", whole, debug], check=True)
+    subprocess.run(["objcopy", "--strip-all", f"--add-gnu-debuglink={debug}", whole, path],
+                   check=True)
+    assert read(path, debug) == read(whole)
+    info = compiled.run("symbols_image", "info", path)[1]
+    assert info[1].split()[0] == "app.debug"
+    assert info[1].split()[1] == compiled.run("symbols_image", "info", debug)[1][2]
+    assert info[0] and info[0] == compiled.run("symbols_image", "info", whole)[1][0]
+    readelf = subprocess.run(["readelf", "-n", path], stdout=subprocess.PIPE, text=True).stdout
+    assert re.search(r"Build ID: (\w+)", readelf)[1] == info[0]
+
+
+def minidebug(whole, path, damage=lambda data: data):
+    """The program with the symbols that are not dynamic in .gnu_debugdata, as distributions make
+    it."""
+    small = path.parent / "mini"
+    subprocess.run(["objcopy", "--only-keep-debug", "-S", "--keep-symbol=hidden",
+                    "--keep-symbol=main", "--keep-symbol=twice", whole, small], check=True)
+    packed = path.parent / "mini.xz"
+    packed.write_bytes(damage(lzma.compress(small.read_bytes())))
+    subprocess.run(["objcopy", "--strip-all", f"--add-section=.gnu_debugdata={packed}", whole,
+                    path], check=True)
+
+
+def test_minidebug(built, tmp_path):
+    whole, path = built("default"), tmp_path / "app"
+    minidebug(whole, path)
+    full = {name: (start, end) for start, (end, _, name) in read(whole).items()}
+    found = {name: (start, end, source) for start, (end, source, name) in read(path).items()}
+    for name in ("hidden", "main", "twice"):
+        assert found[name] == (*full[name], "MINIDEBUG")
+    assert any(source == "PLT" for _, _, source in found.values())
+
+
+@pytest.mark.parametrize("damage", [lambda d: d[:-20], lambda d: d[:40] + bytes(40) + d[80:],
+                                    lambda d: b"", lambda d: b"no"],
+                         ids=["cut", "zeros", "empty", "other"])
+def test_damaged_minidebug(damage, built, tmp_path):
+    """What else there is remains."""
+    path = tmp_path / "app"
+    minidebug(built("default"), path, damage)
+    assert {source for _, source, _ in read(path).values()} >= {"FDE", "PLT"}
+
+
+def test_minidebug_within_the_limit(built, tmp_path):
+    """100 MB of zeros in 15 KB."""
+    path = tmp_path / "app"
+    minidebug(built("default"), path, lambda _: lzma.compress(bytes(100_000_000), preset=0))
+    code, lines = compiled.run("symbols_image", f"limit={64 << 20}", "list", path)
+    assert code == 0 and any(" PLT " in line for line in lines)
+
+
+def test_limit(built):
+    assert (compiled.run("symbols_image", "limit=10000", "list", built("default"))[1]
+            in (["open: 3"], ["symbols: 3"]))
+
+
+# --- addresses ------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_offsets_are_mapped_to_addresses(kind, built):
+    """The program prints where it was mapped: every map's bytes must come out where the linker put
+    them."""
+    path = built(kind)
+    done = subprocess.run([f"./{path.name}"], cwd=path.parent, stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        pytest.skip("it doesn't run here")
+    head, *maps = done.stdout.splitlines()
+    loaded = int(head.split()[1], 16)
+    linked = next(start for start, symbol in read(path).items() if symbol[2] == "main")
+    tried = 0
+    for line in maps:
+        start, end, mode, pgoff = re.match(r"(\w+)-(\w+) (\S+) (\w+)", line).groups()
+        start, end, pgoff = int(start, 16), int(end, 16), int(pgoff, 16)
+        for address in (start, start + 8, end - 8):
+            # rodata and RELRO data may be mapped from the same page, both read-only
+            if "x" not in mode:
+                continue
+            found = compiled.run("symbols_image", "address", path, f"{start:x}", f"{pgoff:x}",
+                                 "x" if "x" in mode else "-", f"{address - start + pgoff:x}")[1][0]
+            tried += 1
+            assert found == f"{address - loaded + linked:x}", line
+    assert tried >= 3
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+def demangle(names):
+    done = subprocess.run([compiled.program("symbols_image"), "demangle"],
+                          input="\n".join(names) + "\n", stdout=subprocess.PIPE, text=True,
+                          timeout=20)
+    assert done.returncode == 0
+    return done.stdout.splitlines()
+
+
+RUST_IMPL = "_$LT$alloc..string..String$u20$as$u20$core..fmt..Write$GT$"
+
+
+@pytest.mark.parametrize("mangled, readable", [
+    ("_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector<int, std::allocator<int> >::push_back"),
+    ("_Znwm@@GLIBCXX_3.4", "operator new@@GLIBCXX_3.4"),
+    ("_ZN3foo3barEv.cold", "foo::bar"),
+    ("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", "core::fmt::Formatter::pad"),
+    (f"_ZN{len(RUST_IMPL)}{RUST_IMPL}9write_str17h0123456789abcdefE",
+     "<alloc::string::String as core::fmt::Write>::write_str"),
+    ("_RNvCs1234_7mycrate3foo", "mycrate::foo"),
+    ("_RNvNtCs1234_7mycrate3foou8gdel_5qa", "mycrate::foo::gödel"),
+    ("camlStdlib__List__map_1234", "Stdlib.List.map_1234"),
+    ("camlStdlib__$2b$2b_5", "Stdlib.++_5"),
+    ("main", "main"), ("_start", "_start"), ("_Z", "_Z"), ("_ZN", "_ZN"), ("camlback", "camlback"),
+    ("", ""),
+])
+def test_demangling(mangled, readable):
+    assert demangle([mangled]) == [readable]
+
+
+def test_names_of_a_large_library():
+    paths = glob.glob("/usr/lib/*-linux-gnu/libstdc++.so.6")
+    if not paths or not shutil.which("c++filt"):
+        pytest.skip("no libstdc++ or no c++filt here")
+    names = sorted({name for *_, name in functions(paths[0], ".dynsym", "DYNSYM")})
+    expected = subprocess.run(["c++filt", "-p", "-i"], input="\n".join(names),
+                              stdout=subprocess.PIPE, text=True).stdout.splitlines()
+    assert len(names) > 3000
+    assert [pair for pair in zip(names, demangle(names), expected) if pair[1] != pair[2]] == []
+
+
+def test_names_that_explode():
+    """Each substitution doubles the name: gigabytes from some 200 bytes. They stay as they are, at
+    once."""
+    digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    bomb = "_Z1fI1aIiiE1bIS1_S1_E" + "".join(f"S2_IS{n}_S{n}_E" for n in digits[3:]) + "Evv"
+    names = [bomb, "_Z1f" + "P" * 16000 + "i", "_Z" + "1a" * 9000, "_R" + "B_" * 4000,
+             "_ZN" + "4blah" * 3000 + "Ev", "x" * 20000]
+    assert demangle([bomb.replace("".join(f"S2_IS{n}_S{n}_E" for n in digits[4:]), "")])[
+        0].startswith("f<a<int, int>, b<a<int, int>, ")
+    assert demangle(names * 20) == names * 20

@@ -1,0 +1,336 @@
+"""pdecode --symbols: names of the recorded files, right or not at all."""
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import time
+
+import pytest
+
+from conftest import strict_json_lines
+from elf_oracle import functions
+from perfdata import features as f
+from perfdata import records as r
+from perfdata.attr import Attr
+from perfdata.container import File
+from perfdata.features import NUMBER
+from perfdata.sample import sample, sample_id
+from schema_check import complaints
+
+SECOND = 1_000_000_000
+MONOTONIC = 1
+EVENT = Attr(type=1, config=0, sample_period=1, sample_type="IP|TID|TIME|CALLCHAIN",
+             flags=("sample_id_all", "use_clockid"), clockid=MONOTONIC)
+KERNEL_MARK, USER_MARK = 2**64 - 128, 2**64 - 512
+KERNEL, BASE = 0xffffffff81000000, 0x555500000000
+IN_KERNEL = 1
+
+SOURCE = r"""
+#include <stdlib.h>
+static inline __attribute__((always_inline)) int inner(int x) { return x * abs(x) + 3; }
+__attribute__((noinline)) int outer(int x) { return inner(x + 1) ^ x; }
+__attribute__((noinline, noreturn)) static void ends(void) { abort(); }
+__attribute__((noinline)) void calls_at_its_end(void) { ends(); }
+__attribute__((noinline)) int after(int x) { return x - 7; }
+int main(int argc, char **argv)
+{
+	(void)argv;
+	if (argc > 9)
+		calls_at_its_end();
+	return outer(argc) + after(argc);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    top = tmp_path_factory.mktemp("program")
+    (top / "p.c").write_text(SOURCE)
+    subprocess.run(["gcc", "-g", "-O2", "-fno-reorder-functions", "-o", top / "app", top / "p.c"],
+                   check=True)
+    return top / "app"
+
+
+def build_id(path):
+    text = subprocess.run(["readelf", "-n", path], stdout=subprocess.PIPE, text=True).stdout
+    return bytes.fromhex(re.search(r"Build ID: (\w+)", text)[1])
+
+
+def symbol(path, name):
+    """(start, size) of a function."""
+    return next(row[:2] for row in functions(path, ".symtab", "SYMTAB") if row[5] == name)
+
+
+def code_of(path):
+    """(offset, address, size) of the executable segment."""
+    text = subprocess.run(["readelf", "-lW", path], stdout=subprocess.PIPE, text=True).stdout
+    row = re.search(r"LOAD\s+0x(\w+) 0x(\w+) 0x\w+ 0x(\w+) 0x\w+ R E", text)
+    return tuple(int(part, 16) for part in row.groups())
+
+
+def mapped(path, recorded=None, pid=7, name=None):
+    """The map of a program's code at BASE + its address, with this build id; "": none."""
+    offset, address, size = code_of(path)
+    pgoff = offset & ~0xfff
+    start, length = BASE + (address & ~0xfff), (size + 0x1fff) & ~0xfff
+    sid = sample_id(EVENT, pid=pid, tid=pid, time=1)
+    if recorded == "":
+        return r.mmap2(pid, pid, start, length, pgoff, 8, 1, 99, 0, 5, 2, name or str(path),
+                       sid=sid)
+    return r.mmap2_build_id(pid, pid, start, length, pgoff, recorded or build_id(path), 5, 2,
+                            name or str(path), sid=sid)
+
+
+def hit(*addresses, pid=7, misc=2):
+    mark = KERNEL_MARK if misc == IN_KERNEL else USER_MARK
+    return sample(EVENT, misc, ip=addresses[0], pid=pid, tid=pid, time=9 * SECOND,
+                  callchain=[mark, *addresses])
+
+
+class Symbols:
+    """pdecode --symbols of records, which are written to a file first."""
+
+    def __init__(self, run, where):
+        self.run, self.path = run, where / "s.data"
+
+    def lines(self, records, *options, began=None):
+        now = int(began or time.time() + 100)
+        features = {NUMBER["CLOCK_DATA"]: f.clock_data(MONOTONIC, now * SECOND, 9 * SECOND),
+                    NUMBER["SAMPLE_TIME"]: f.sample_time(9 * SECOND, 9 * SECOND)}
+        file = File(attrs=[(EVENT, [1])], records=records, features=features)
+        self.path.write_bytes(file.build("<"))
+        done = self.run(["-f", "jsonl", "--symbols", *options, self.path])
+        assert done.returncode == 0, done.stderr
+        lines = strict_json_lines(done.stdout)
+        wrong = [text for line in lines for text in complaints("line.schema.json", line)]
+        assert not wrong, wrong[:5]
+        return lines
+
+    def frames(self, records, *options, **more):
+        return [line["frames"] for line in self.lines(records, *options, **more)
+                if line.get("type") == "SAMPLE"]
+
+    def images(self, records, *options, **more):
+        return [line for line in self.lines(records, *options, **more) if line["kind"] == "image"]
+
+
+@pytest.fixture
+def symbols(run_pdecode, tmp_path):
+    return Symbols(run_pdecode, tmp_path)
+
+
+def addr2line(path, address):
+    done = subprocess.run(["addr2line", "-fie", path, hex(address)], stdout=subprocess.PIPE,
+                          text=True, check=True)
+    rows = re.sub(r" \(discriminator \d+\)", "", done.stdout).splitlines()
+    return [(name, *place.rsplit(":", 1)) for name, place in zip(rows[::2], rows[1::2])]
+
+
+def chain(frame):
+    places = [*frame.get("inlined", []), frame]
+    return [(p.get("symbol", "??"), p.get("file", "??"), str(p.get("line", "?"))) for p in places]
+
+
+# --- names --------------------------------------------------------------------------------------
+
+@pytest.mark.sanitize
+def test_every_address_of_a_function(program, symbols):
+    start, size = symbol(program, "outer")
+    records = [mapped(program)] + [hit(BASE + start + i) for i in range(size)]
+    for i, (frame,) in enumerate(symbols.frames(records, "--lines")):
+        assert (frame["symbol"], frame["offset"]) == ("outer", i) and "why" not in frame
+        assert chain(frame) == addr2line(program, start + i)
+    assert any("inlined" in frame for (frame,) in symbols.frames(records))
+    assert not any("inlined" in frame for (frame,) in symbols.frames(records, "--no-inline"))
+    assert not any("line" in frame for (frame,) in symbols.frames(records))
+
+
+def test_a_return_address_after_the_last_call(program, symbols):
+    """The function that begins there was never called."""
+    (start, size), (ends, _) = symbol(program, "calls_at_its_end"), symbol(program, "ends")
+    records = [mapped(program), hit(BASE + ends, BASE + start + size)]
+    first, second = symbols.frames(records)[0]
+    assert (first["symbol"], second["symbol"], second["return_address"]) == (
+        "ends", "calls_at_its_end", True)
+    assert (second["addr"], second["offset"]) == (hex(BASE + start + size), size)
+
+
+@pytest.mark.sanitize
+def test_stripped(program, symbols, tmp_path):
+    path = tmp_path / "stripped"
+    subprocess.run(["strip", "-o", path, program], check=True)
+    start, _ = symbol(program, "outer")
+    records = [mapped(path), hit(BASE + start + 3)]
+    frame = symbols.frames(records)[0][0]
+    assert frame["function"] == hex(start) and frame["why"] == "NO_SYMBOL" and "symbol" not in frame
+    tree = tmp_path / "debug" / ".build-id" / build_id(program).hex()[:2]
+    tree.mkdir(parents=True)
+    debug = tree / (build_id(program).hex()[2:] + ".debug")
+    subprocess.run(["objcopy", "--only-keep-debug", program, debug], check=True)
+    options = ["--debug-dir", tmp_path / "debug"]
+    frame = symbols.frames(records, *options, "--lines")[0][0]
+    assert (frame["symbol"], frame["offset"]) == ("outer", 3) and chain(frame) == addr2line(
+        program, start + 3)
+    image = symbols.images(records, *options)[0]
+    assert image["debug_file"] == str(debug) and "DEBUG_FILE" in image["sources"]
+
+
+@pytest.mark.sanitize
+def test_readable_and_linkage_names(symbols, tmp_path):
+    if not shutil.which("g++"):
+        pytest.skip("no g++ here")
+    (tmp_path / "p.cc").write_text(
+        "namespace n { template <class T> struct s { __attribute__((noinline)) T f(T x) "
+        "{ return x + 1; } }; }\nint main(int c, char **) { return n::s<int>().f(c); }\n")
+    path = tmp_path / "app"
+    subprocess.run(["g++", "-o", path, tmp_path / "p.cc"], check=True)
+    start, _ = symbol(path, "_ZN1n1sIiE1fEi")
+    records = [mapped(path), hit(BASE + start)]
+    assert symbols.frames(records)[0][0]["symbol"] == "n::s<int>::f"
+    assert "linkage_name" not in symbols.frames(records)[0][0]
+    assert symbols.frames(records, "--linkage-names")[0][0]["linkage_name"] == "_ZN1n1sIiE1fEi"
+
+
+# --- the recorded file, or none -----------------------------------------------------------------
+
+def reason(symbols, records, *options, **more):
+    frame = symbols.frames(records, *options, **more)[0][0]
+    assert ("symbol" in frame) != ("why" in frame)
+    return frame.get("symbol", frame.get("why"))
+
+
+@pytest.mark.sanitize
+def test_a_rebuilt_program(program, symbols):
+    """Its build id is another one: a name would be that of another function."""
+    start, _ = symbol(program, "outer")
+    records = [mapped(program, bytes(range(20))), hit(BASE + start)]
+    assert reason(symbols, records) == "MISMATCH"
+    image = symbols.images(records)[0]
+    assert image["why"] == "MISMATCH" and image["other_build_id"] == build_id(program).hex()
+    assert "match" not in image and "sources" not in image
+
+
+@pytest.mark.parametrize("when, options, expected", [
+    (100, [], "outer"), (-3600, [], "MISMATCH"), (100, ["--unverified", "no"], "MISMATCH")])
+def test_a_program_without_a_recorded_id(when, options, expected, program, symbols):
+    """It is used if it is older than the recording."""
+    start, _ = symbol(program, "outer")
+    records = [mapped(program, ""), hit(BASE + start)]
+    began = os.stat(program).st_ctime + when
+    assert reason(symbols, records, *options, began=began) == expected
+    if expected == "outer":
+        image = symbols.images(records, *options, began=began)[0]
+        assert image["match"] == "NAME_ONLY"
+
+
+@pytest.mark.sanitize
+def test_files_that_are_not_there(program, symbols, tmp_path):
+    start, _ = symbol(program, "outer")
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "text").write_text("no program\n" * 100)
+    for name in (tmp_path / "none", tmp_path / "fifo", tmp_path / "text", tmp_path):
+        assert reason(symbols, [mapped(program, name=str(name)), hit(BASE + start)]) == "NO_FILE"
+
+
+def test_sysroot(program, symbols, tmp_path):
+    """The recorded path inside of it, also where links lead out."""
+    start, _ = symbol(program, "outer")
+    root = tmp_path / "root"
+    (root / "opt").mkdir(parents=True)
+    shutil.copy(program, root / "opt" / "app")
+    (root / "out").symlink_to("/opt")
+    for name in ("/opt/app", "/out/app"):
+        records = [mapped(program, name=name), hit(BASE + start)]
+        assert reason(symbols, records) == "NO_FILE"
+        assert reason(symbols, records, "--sysroot", root) == "outer"
+
+
+def test_deleted_file(program, symbols):
+    start, _ = symbol(program, "outer")
+    records = [mapped(program, name=f"{program} (deleted)"), hit(BASE + start)]
+    assert reason(symbols, records) == "outer"
+
+
+# --- kernel and JIT -----------------------------------------------------------------------------
+
+KALLSYMS = f"{KERNEL:x} T _text\n{KERNEL + 0x1000:x} T do_it\n{KERNEL + 0x2000:x} t next\n"
+
+
+@pytest.mark.sanitize
+def test_kernel(symbols, tmp_path):
+    path = tmp_path / "kallsyms"
+    path.write_text(KALLSYMS)
+    kernel = r.mmap(-1, 0, KERNEL, 0x1000000, KERNEL, "[kernel.kallsyms]_text", misc=IN_KERNEL,
+                    sid=sample_id(EVENT))
+    records = [kernel, hit(KERNEL + 0x1800, KERNEL + 0x2000, misc=IN_KERNEL)]
+    first, second = symbols.frames(records, "--kallsyms", path)[0]
+    assert (first["symbol"], first["offset"]) == ("do_it", 0x800)
+    assert (second["symbol"], second["offset"]) == ("do_it", 0x1000)
+    assert reason(symbols, records) == "NO_KERNEL"      # not this machine's, and not of this boot
+    path.write_text(KALLSYMS.replace(f"{KERNEL:x} ", f"{KERNEL + 0x200000:x} "))
+    assert reason(symbols, records, "--kallsyms", path) == "NO_KERNEL"
+
+
+@pytest.mark.sanitize
+def test_code_that_the_kernel_made(symbols):
+    """A BPF program has its name in the recording."""
+    made = r.ksymbol(KERNEL + 0x40000000, 0x100, 1, 0, "bpf_prog_6deef7357e7b4530_mine",
+                     sid=sample_id(EVENT, time=1))
+    frame = symbols.frames([made, hit(KERNEL + 0x40000010, misc=IN_KERNEL)])[0][0]
+    assert (frame["symbol"], frame["offset"]) == ("bpf_prog_6deef7357e7b4530_mine", 16)
+
+
+@pytest.mark.sanitize
+def test_jit(symbols):
+    """perf-PID.map in /tmp, if the process wrote it in this recording."""
+    pid = random.randrange(3_000_000, 4_000_000)
+    anonymous = r.mmap2(pid, pid, 0x10000, 0x10000, 0x10000, 0, 0, 0, 0, 7, 2, "//anon",
+                        sid=sample_id(EVENT, pid=pid, tid=pid, time=1))
+    records = [anonymous, hit(0x10020, pid=pid)]
+    assert reason(symbols, records) == "JIT_NO_MAP"
+    path = f"/tmp/perf-{pid}.map"
+    try:
+        with open(path, "x", encoding="ascii") as file:
+            file.write("10010 40 LazyCompile:~fib fib.js:1\n")
+        frame = symbols.frames(records, began=time.time() - 100)[0][0]
+        assert (frame["symbol"], frame["offset"]) == ("LazyCompile:~fib fib.js:1", 16)
+        assert reason(symbols, records, began=time.time() + 100) == "JIT_NO_MAP"
+    finally:
+        os.unlink(path)
+
+
+# --- the tool -----------------------------------------------------------------------------------
+
+def test_threads_and_sandbox_change_nothing(program, symbols, run_pdecode):
+    start, size = symbol(program, "main")
+    symbols.lines([mapped(program)] + [hit(BASE + start + i % size) for i in range(3000)])
+    one, *others = [run_pdecode(["-f", "jsonl", "--symbols", *options, symbols.path]).stdout
+                    for options in (["-j1"], ["-j4"], ["-j2", "--sandbox=never"])]
+    assert b'"symbol":"main"' in one and all(other == one for other in others)
+
+
+def test_resolve_is_a_part_of_it(program, symbols, run_pdecode):
+    """Names only add keys; without the option, there are none."""
+    start, _ = symbol(program, "outer")
+    symbols.lines([mapped(program), hit(BASE + start)])
+    added = {"symbol", "offset", "inlined", "match", "file", "sources"}
+
+    def without(value):
+        if isinstance(value, dict):
+            return {k: without(v) for k, v in value.items()
+                    if k not in added or k == "offset" and "type" in value}
+        return [without(v) for v in value] if isinstance(value, list) else value
+
+    named, plain = [json.loads(run_pdecode([option, symbols.path]).stdout)
+                    for option in ("--symbols", "--resolve")]
+    assert named != plain and without(named) == without(plain)
+
+
+@pytest.mark.parametrize("options, words", [
+    (["--symbols=table"], "must be full"), (["--symbols", "-f", "stats"], "applies to records"),
+    (["--symbols", "--lines", "--no-inline"], "does not read")])
+def test_wrong_options(options, words, run_pdecode, tmp_path):
+    done = run_pdecode([*options, tmp_path / "none"])
+    assert done.returncode == 2 and words in done.stderr.decode()

@@ -1,0 +1,143 @@
+"""Symbols of the kernel and of JIT code: kallsyms, modules, perf-PID.map and jitdump."""
+import random
+import struct
+import subprocess
+
+import pytest
+
+import compiled
+
+
+def lookup(kind, path, *addresses):
+    code, lines = compiled.run("symbols_text", kind, path, *[f"{a:x}" for a in addresses])
+    assert code == 0
+    return lines
+
+
+def write(path, data):
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return path
+
+
+# --- the kernel -----------------------------------------------------------------------------------
+
+KALLSYMS = """ffffffff81000000 T _text
+ffffffff81000000 T _stext
+ffffffff81002000 t second
+ffffffff81001000 T first
+ffffffff81003000 D some_data
+ffffffff81001000 t ____first_alias
+ffffffffc0002000 t in_module\t[mod]
+ffffffffc0001000 T mod_init\t[mod]
+not a line
+ffffffffc000zz00 t neither
+0000000000000000 A absolute
+"""
+
+
+def test_kallsyms(tmp_path):
+    path = write(tmp_path / "kallsyms", KALLSYMS)
+    lines = lookup("kallsyms", path, 0xffffffff81000fff, 0xffffffff81001000, 0xffffffff81001fff,
+                   0xffffffff81002fff, 0xffffffff81003000, 0xffffffffc0001800,
+                   0xffffffffc0002000 + 65535, 0xffffffffc0002000 + 65536, 0)
+    assert lines[0].split()[:3] == ["5", "ffffffff81000000", "open"]
+    assert [line.split(" ")[-1] for line in lines[1:]] == ["_text", "first", "first", "second", "-",
+                                                           "mod_init", "in_module", "-", "-"]
+    assert lines[2] == "ffffffff81001000 ffffffff81002000 first"
+
+
+def test_kallsyms_of_this_machine():
+    """Each function is found, from its address to the next one."""
+    with open("/proc/kallsyms", "rb") as file:
+        text = file.read()
+    rows = [line.split() for line in text.decode().splitlines()]
+    if not any(int(row[0], 16) for row in rows):
+        assert lookup("kallsyms", "/proc/kallsyms")[0].split()[2] == "restricted"
+        pytest.skip("the kernel shows no addresses")
+    functions = {int(row[0], 16) for row in rows if row[1] in "tTwW" and int(row[0], 16)}
+    every = sorted({int(row[0], 16) for row in rows})
+    ends = dict(zip(every, every[1:]))
+    found = [line.split(" ", 2) for line in lookup("kallsyms", "/proc/kallsyms")[1:]]
+    assert {int(start, 16) for start, _, _ in found} == functions
+    assert all(int(end, 16) == min(ends.get(int(start, 16), 2**64), int(start, 16) + 65536)
+               for start, end, _ in found)
+
+
+def test_kallsyms_without_addresses(tmp_path):
+    path = write(tmp_path / "kallsyms", "0000000000000000 T _text\n0000000000000000 T first\n")
+    assert lookup("kallsyms", path, 0)[0].split()[:3] == ["0", "0", "restricted"]
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "hello\n", "\0" * 100])
+def test_what_is_no_kallsyms(text, tmp_path):
+    assert lookup("kallsyms", write(tmp_path / "kallsyms", text), 1) == ["2"]
+
+
+def test_modules(tmp_path):
+    path = write(tmp_path / "modules",
+                 "mod 16384 1 other, Live 0xffffffffc0001000 (OE)\nshort 1\nnf_nat 57344 0 - Live "
+                 "0x0000000000000000\n")
+    assert lookup("modules", path) == ["mod ffffffffc0001000 16384", "nf_nat 0 57344"]
+
+
+# --- JIT code -------------------------------------------------------------------------------------
+
+def test_perf_map(tmp_path):
+    """The later line wins: the code has moved."""
+    path = write(tmp_path / "perf.map",
+                 "1000 100 old function\n0x1080 20 new (a.js:3)\r\n  2000 10 spaced  name\nbad "
+                 "line\n3000 0 empty\n"
+                 "ffffffffffffff00 200 around\n4000 10\n")
+    assert (lookup("perfmap", path, 0x1000, 0x107f, 0x1080, 0x109f, 0x10a0, 0x1100, 0x2005, 0x3000,
+                   0x4000) == [
+        "1000 1100 old function"] * 2 + ["1080 10a0 new (a.js:3)"] * 2 +
+             ["1000 1100 old function", "-", "2000 2010 spaced  name", "-", "-"])
+
+
+def record(kind, body, order):
+    return struct.pack(order + "IIQ", kind, 16 + len(body), 1) + body
+
+
+def load(address, size, index, name, order):
+    return record(0, struct.pack(order + "IIQQQQ", 1, 1, address, address, size, index) + name
+                  + b"\0" + bytes(size), order)
+
+
+@pytest.mark.parametrize("order", "<>")
+def test_jitdump(order, tmp_path):
+    header = struct.pack(order + "IIIIIIQQ", 0x4a695444, 1, 48, 62, 0, 1, 0, 0) + bytes(8)
+    move = record(1, struct.pack(order + "IIQQQQQ", 1, 1, 0x5000, 0x1000, 0x5000, 64, 7), order)
+    nowhere = record(1, struct.pack(order + "IIQQQQQ", 1, 1, 0x9000, 0x1000, 0x9000, 64, 99), order)
+    data = (header + load(0x1000, 64, 7, b"first", order) + load(0x1020, 16, 8, b"inside", order)
+            + record(9, b"new kind", order) + \
+        move + nowhere + load(0x2000, 8, 9, b"last", order))
+    addresses = (0x1000, 0x1020, 0x1030, 0x5010, 0x9000, 0x2000)
+    names = ["first", "inside", "first", "first", "-", "last"]
+    assert [line.split(" ")[-1]
+            for line in lookup("jitdump", write(tmp_path / "dump", data), *addresses)] == names
+    for cut in (1, 20, 60):         # the last record is not whole
+        lines = lookup("jitdump", write(tmp_path / "dump", data[:-cut]), *addresses)
+        assert [line.split(" ")[-1] for line in lines] == names[:-1] + ["-"]
+
+
+@pytest.mark.parametrize("data",
+                         [b"", b"JiTD", bytes(100),
+                          struct.pack("<III", 0x4a695444, 1, 4000) + bytes(40)])
+def test_what_is_no_jitdump(data, tmp_path):
+    assert lookup("jitdump", write(tmp_path / "dump", data), 0) == ["1"]
+
+
+# --- overlapping ranges ---------------------------------------------------------------------------
+
+@pytest.mark.parametrize("seed", range(30))
+def test_flat_ranges(seed):
+    """Against trying all of them, the last first."""
+    dice = random.Random(seed)
+    ranges = [(start, start + dice.choice([0, 1, 3, 30, 400]))
+              for start in (dice.randrange(900) for _ in range(dice.choice([0, 1, 5, 60])))]
+    done = subprocess.run([compiled.program("symbols_text"), "flat"],
+                          input="".join(f"{a} {b}\n" for a, b in ranges), stdout=subprocess.PIPE,
+                          text=True, check=True)
+    expected = [next((i for i in reversed(range(len(ranges))) if ranges[i][0] <= at < ranges[i][1]),
+                     -1) for at in range(1000)]
+    assert list(map(int, done.stdout.split())) == expected

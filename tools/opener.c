@@ -1,0 +1,215 @@
+/* opener.c - opens files for a process in the sandbox: see opener.h. */
+#include "opener.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+#define PATH_LENGTH 4096
+
+struct request {
+	uint32_t place;
+	char path[PATH_LENGTH];
+};
+
+/* --- what may be opened --- */
+
+static bool is_elf(int fd)
+{
+	unsigned char start[EI_NIDENT + 2];
+
+	return pread(fd, start, sizeof(start), 0) == sizeof(start) &&
+	       memcmp(start, ELFMAG, SELFMAG) == 0 && start[EI_NIDENT] != ET_CORE &&
+	       start[EI_NIDENT + 1] != ET_CORE;
+}
+
+static bool is_of_kernel(const char *path)
+{
+	return strcmp(path, "/proc/kallsyms") == 0 || strcmp(path, "/sys/kernel/notes") == 0;
+}
+
+/* /tmp/perf-PID.map, of this user or root. */
+static bool is_perf_map(const char *path, const struct stat *st)
+{
+	static const char head[] = "/tmp/perf-", tail[] = ".map";
+	const size_t n = sizeof(head) - 1, digits = strspn(path + (strlen(path) < n ? 0 : n),
+							   "0123456789");
+
+	return strncmp(path, head, n) == 0 && digits && strcmp(path + n + digits, tail) == 0 &&
+	       (st->st_uid == geteuid() || st->st_uid == 0);
+}
+
+/* A copy of kallsyms in a tree of build ids, or the one that the user named. */
+static bool is_kallsyms(const struct opener *o, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (o->kallsyms && strcmp(path, o->kallsyms) == 0)
+		return true;
+	return slash && strcmp(slash, "/kallsyms") == 0 && !strstr(path, "/../");
+}
+
+static bool is_allowed(const struct opener *o, int fd, const char *path, enum ps_file_place place)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return false;
+	switch (place) {
+	case PS_PLACE_RUNNING:
+		return is_of_kernel(path);
+	case PS_PLACE_TEMPORARY:
+		return is_perf_map(path, &st);
+	case PS_PLACE_NAMED:
+	case PS_PLACE_BUILD_ID:
+		return is_elf(fd) || is_kallsyms(o, path);
+	default:
+		return is_elf(fd);
+	}
+}
+
+static int open_in_root(const char *root, const char *path)
+{
+	struct open_how how = { .flags = FLAGS,
+				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+	const int dir = root ? open(root, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	int fd;
+
+	if (dir < 0)
+		return -1;
+	fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
+	close(dir);
+	return fd;
+}
+
+static int open_here(const struct opener *o, const char *path, enum ps_file_place place)
+{
+	int fd;
+
+	if (place == PS_PLACE_SYSROOT)
+		fd = open_in_root(o->sysroot, path);
+	else
+		fd = open(path, FLAGS | (place == PS_PLACE_TEMPORARY ? O_NOFOLLOW : 0));
+	if (fd >= 0 && !is_allowed(o, fd, path, place)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+/* --- the process --- */
+
+static void send_file(int socket, int fd)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = { 0 };
+	char status = fd < 0 ? 'n' : 'y';
+	struct iovec part = { &status, 1 };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+
+	if (fd >= 0) {
+		struct cmsghdr *c;
+
+		message.msg_control = control;
+		message.msg_controllen = sizeof(control);
+		c = CMSG_FIRSTHDR(&message);
+		*c = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(int)),
+				       .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS };
+		memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+	}
+	if (sendmsg(socket, &message, MSG_NOSIGNAL) < 0)
+		_exit(0);
+}
+
+/* Until the other end is closed. */
+static _Noreturn void serve(const struct opener *o, int socket)
+{
+	struct request r;
+	ssize_t n;
+
+	while ((n = read(socket, &r, sizeof(r))) > 0 || (n < 0 && errno == EINTR)) {
+		int fd = -1;
+
+		if (n <= (ssize_t)sizeof(r.place))
+			continue;
+		r.path[n - (ssize_t)sizeof(r.place) - 1] = '\0';
+		fd = open_here(o, r.path, (enum ps_file_place)r.place);
+		send_file(socket, fd);
+		if (fd >= 0)
+			close(fd);
+	}
+	_exit(0);
+}
+
+int opener_start(struct opener *o)
+{
+	int ends[2];
+	pid_t child;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		return -1;
+	child = fork();
+	if (child == 0) {
+		signal(SIGINT, SIG_IGN);	/* it ends with the other process */
+		close(ends[0]);
+		serve(o, ends[1]);
+	}
+	close(ends[1]);
+	if (child < 0) {
+		close(ends[0]);
+		return -1;
+	}
+	o->socket = ends[0];
+	return 0;
+}
+
+void opener_stop(struct opener *o)
+{
+	if (o->socket >= 0)
+		close(o->socket);
+	o->socket = -1;
+}
+
+static int receive_file(int socket)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+	char status;
+	struct iovec part = { &status, 1 };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control,
+				  .msg_controllen = sizeof(control) };
+	struct cmsghdr *c;
+	int fd = -1;
+
+	while (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) < 0)
+		if (errno != EINTR)
+			return -1;
+	c = CMSG_FIRSTHDR(&message);
+	if (c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
+		memcpy(&fd, CMSG_DATA(c), sizeof(fd));
+	return fd;
+}
+
+int opener_open(void *opener, const char *path, enum ps_file_place place)
+{
+	const struct opener *o = opener;
+	struct request r = { .place = (uint32_t)place };
+	const size_t n = strlen(path) + 1;
+
+	if (n > sizeof(r.path))
+		return -1;
+	if (o->socket < 0)
+		return open_here(o, path, place);
+	memcpy(r.path, path, n);
+	if (write(o->socket, &r, sizeof(r.place) + n) < 0)
+		return -1;
+	return receive_file(o->socket);
+}

@@ -1,0 +1,75 @@
+/* pdecode_history.c - the first of two passes: see pdecode_history.h. */
+#include "pdecode_history.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool history_needs_copy(const struct input *in)
+{
+	struct stat st;
+
+	return in->fd >= 0 && !(fstat(in->fd, &st) == 0 && S_ISREG(st.st_mode));
+}
+
+static enum cli_exit copy_stream(const struct cli_tool *tool, struct input *in)
+{
+	char text[512];
+	struct pd_error e;
+	const int fd = pd_stream_copy(in->fd, &e);
+
+	if (fd < 0) {
+		cli_error(tool, "%s: can't be copied to a temporary file, to be read twice: %s",
+			  in->name, pd_error_text(&e, text, sizeof(text)));
+		return CLI_INPUT;
+	}
+	input_close(in);
+	in->fd = fd;
+	return CLI_OK;
+}
+
+static void learn(const struct cli_tool *tool, const struct input *in,
+		  const struct pd_reader_options *o, struct pd_history *h)
+{
+	struct pd_error e, sealed;
+	struct pd_reader *reader = in->fd >= 0 ? pd_reader_open_fd(in->fd, o, &e) :
+					       pd_reader_open_path(in->path, o, &e);
+	bool is_cut = false;
+
+	if (reader)
+		is_cut = pd_history_learn(h, reader, &e) && e.code == PD_E_LIMIT;
+	is_cut |= pd_history_seal(h, reader, &sealed) && sealed.code == PD_E_LIMIT;
+	pd_reader_free(reader);
+	if (is_cut)
+		cli_error(tool, "%s: more tasks and maps than --memory allows: some names and "
+			  "images are missing", in->name);
+}
+
+enum cli_exit history_make(const struct cli_tool *tool, struct input *in,
+			   const struct pd_reader_options *o, struct pd_history **out)
+{
+	struct pd_reader_options quiet = *o;
+	enum cli_exit status = history_needs_copy(in) ? copy_stream(tool, in) : CLI_OK;
+	const off_t at = in->fd >= 0 ? lseek(in->fd, 0, SEEK_CUR) : 0;
+	struct pd_error e;
+
+	if (status != CLI_OK)
+		return status;
+	quiet.on_error = NULL;
+	quiet.on_wait = NULL;
+	quiet.order = PD_AS_WRITTEN;
+	quiet.stop_at = PD_FATAL;
+	*out = pd_history_new(PD_HISTORY_OPTIONS(.memory_limit = o->memory_limit), &e);
+	if (!*out) {
+		cli_error(tool, "out of memory");
+		return CLI_OUTPUT;
+	}
+	learn(tool, in, &quiet, *out);
+	if (in->fd >= 0 && lseek(in->fd, at, SEEK_SET) != at) {
+		cli_error(tool, "%s: %s", in->name, strerror(errno));
+		return CLI_INPUT;
+	}
+	return CLI_OK;
+}

@@ -1,0 +1,20 @@
+/* pdecode_history.h - the first of two passes: who ran and what was mapped. */
+#ifndef PD_TOOLS_PDECODE_HISTORY_H
+#define PD_TOOLS_PDECODE_HISTORY_H
+
+#include "cli.h"
+#include "input.h"
+#include "pd/history.h"
+#include "pd/pd.h"
+
+/* Returns whether the input can be read only once, so that history_make() would copy it. */
+bool history_needs_copy(const struct input *in);
+
+/* Reads the whole input and sets *out, which the caller frees. A stream is first copied to a
+ * temporary file, which replaces in->fd; a file is left at the offset that it had. `o` opens the
+ * reader; its callbacks are not called: the second pass reports the damage. Returns CLI_OK, or
+ * CLI_INPUT after a message. An input that is no recording has an empty history. */
+enum cli_exit history_make(const struct cli_tool *tool, struct input *in,
+			   const struct pd_reader_options *o, struct pd_history **out);
+
+#endif

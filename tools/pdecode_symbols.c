@@ -1,0 +1,87 @@
+/* pdecode_symbols.c - names of functions: see pdecode_symbols.h. */
+#include "pdecode_symbols.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+const char *const symbol_depths[] = { SYMBOLS_FULL, NULL };
+const char *const symbol_unverified[] = { "yes", "no", NULL };
+
+void symbols_prepare(struct symbols *n, const struct symbol_settings *s)
+{
+	n->opener.sysroot = s->sysroot;
+	n->opener.kallsyms = s->kallsyms;
+	opener_start(&n->opener);	/* without it files are opened as far as the sandbox lets */
+}
+
+static void name_frame(void *ctx, int32_t pid, const struct pd_location *l,
+		       struct pd_frame_names *out)
+{
+	ps_resolve(ctx, pid, l, out);
+}
+
+static bool describe_image(void *ctx, uint32_t index, struct pd_image_file *out)
+{
+	return ps_session_image(ctx, index, out);
+}
+
+/* Returns when the recording began, in s since 1970; 0 if it does not tie its clock to wall time.
+ * The age of the file says nothing: it may be a copy. */
+static uint64_t beginning_of(const struct input *in)
+{
+	const off_t at = in->fd >= 0 ? lseek(in->fd, 0, SEEK_CUR) : 0;
+	uint64_t first, last, ns = 0;
+	struct pd_error e;
+	struct pd_reader *reader = in->fd >= 0 ? pd_reader_open_fd(in->fd, NULL, &e) :
+					       pd_reader_open_path(in->path, NULL, &e);
+
+	if (reader && (!pd_reader_nr_attrs(reader) || !pd_reader_time_span(reader, &first, &last) ||
+		       !pd_reader_utc(reader, pd_reader_attr(reader, 0), first, &ns)))
+		ns = 0;
+	pd_reader_free(reader);
+	if (in->fd >= 0)
+		lseek(in->fd, at, SEEK_SET);
+	return ns / 1000000000;
+}
+
+enum cli_exit symbols_open(struct symbols *n, const struct cli_tool *tool,
+			   const struct symbol_settings *s, const struct input *in,
+			   const struct pd_history *h)
+{
+	struct ps_options o = {
+		.size = sizeof(o), .history = h, .places = &n->places,
+		.depth = s->lines ? PS_LINES : s->no_inline ? PS_NAMES : PS_INLINES,
+		.unverified = s->unverified ? PS_UNVERIFIED_REFUSE : PS_UNVERIFIED_USE,
+		.open = opener_open, .ctx = &n->opener,
+	};
+	char text[256];
+	struct pd_error e;
+
+	n->places = (struct ps_places){
+		.size = sizeof(n->places), .sysroot = s->sysroot, .kallsyms = s->kallsyms,
+		.debug_dirs = (const char *const *)s->debug_dirs.items,
+		.nr_debug_dirs = s->debug_dirs.count, .home = getenv("HOME"),
+		.debuginfod_cache = getenv("DEBUGINFOD_CACHE_PATH"),
+	};
+	o.began = beginning_of(in);
+	n->session = ps_new(&o, &e);
+	if (!n->session) {
+		cli_error(tool, "--symbols: %s", pd_error_text(&e, text, sizeof(text)));
+		return CLI_OUTPUT;
+	}
+	n->namer = (struct pd_namer){
+		.size = sizeof(n->namer),
+		.frame = name_frame,
+		.image = describe_image,
+		.ctx = n->session,
+		.linkage_names =
+			s->linkage_names ? PD_LINKAGE_NAMES_SHOWN : PD_LINKAGE_NAMES_HIDDEN,
+	};
+	return CLI_OK;
+}
+
+void symbols_close(struct symbols *n)
+{
+	ps_free(n->session);
+	opener_stop(&n->opener);
+}

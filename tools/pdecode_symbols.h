@@ -1,0 +1,38 @@
+/* pdecode_symbols.h - names of functions, for --symbols. */
+#ifndef PD_TOOLS_PDECODE_SYMBOLS_H
+#define PD_TOOLS_PDECODE_SYMBOLS_H
+
+#include "cli.h"
+#include "input.h"
+#include "opener.h"
+
+/* The options. */
+struct symbol_settings {
+	const char *depth;		/* --symbols; NULL: no names */
+	bool no_inline, lines, linkage_names;
+	const char *sysroot, *kallsyms;
+	struct cli_list debug_dirs;
+	unsigned int unverified;
+};
+
+#define SYMBOLS_FULL "full"
+extern const char *const symbol_depths[];
+extern const char *const symbol_unverified[];
+
+/* A session and what it needs. Must be zero-initialized but for the opener. */
+struct symbols {
+	struct opener opener;
+	struct ps_places places;
+	struct ps_session *session;
+	struct pd_namer namer;
+};
+
+/* Starts the process that opens files; to be called before the sandbox. */
+void symbols_prepare(struct symbols *n, const struct symbol_settings *s);
+/* Opens the session. Returns CLI_OK, or CLI_OUTPUT after a message. */
+enum cli_exit symbols_open(struct symbols *n, const struct cli_tool *tool,
+			   const struct symbol_settings *s, const struct input *in,
+			   const struct pd_history *h);
+void symbols_close(struct symbols *n);
+
+#endif

@@ -1,0 +1,432 @@
+/* preport - where the time goes: tables and pictures of a perf.data file. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "build.h"
+#include "cli.h"
+#include "input.h"
+#include "max_output.h"
+#include "output.h"
+#include "pd/profile.h"
+#include "pdecode_filter.h"
+#include "pdecode_history.h"
+#include "pdecode_symbols.h"
+#include "sandbox.h"
+
+enum { ERRORS_SHOWN = 5, ROWS = 40, EXIT_EMPTY = 5 };
+
+static const char *const formats[] = { "top", "tree", "folded", "flamegraph", "pprof", NULL };
+static const char *const weights[] = { "period", "samples", NULL };
+static const char *const sorts[] = { "self", "total", NULL };
+static const char *const idles[] = { "keep", "drop", "only", NULL };
+static const char *const colors[] = { "auto", "always", "never", NULL };
+
+enum { FORMAT_UNSET = 99 };
+
+struct settings {
+	const char *output, *max_output, *group, *title, *sandbox;
+	struct symbol_settings symbols;
+	unsigned int format, weight, sort, idle, color;
+	struct filter_settings filter;
+	unsigned long rows, min_percent;
+	uint64_t memory;
+	bool addrs, no_symbols, inlines, verbose;
+};
+
+static const struct cli_option options[] = {
+	CLI_GROUP("Output"),
+	CLI_STRING('o', "output", "FILE", settings, output,
+		   "write to FILE (default: standard output)"),
+	CLI_CHOICE('f', "format", NULL, settings, format, formats,
+		   "top: summary and table of functions; tree: the calls; folded: a line for each "
+		   "stack; flamegraph: an HTML page, and pprof: for `go tool pprof`, written to "
+		   "perf.html and perf.pb.gz if standard output is a terminal "
+		   "(default: by the name of the output, else top)"),
+	CLI_STRING(0, "title", "TEXT", settings, title, "name in headings (default: the input's)"),
+	CLI_GROUP("Samples"),
+	CLI_LIST('e', "event", "LIST", settings, filter.events,
+		 "samples of these events: cycles,instructions:u; patterns may be used"),
+	CLI_LIST(0, "pid", "LIST", settings, filter.pids, "samples of these processes: 1,100-200"),
+	CLI_LIST(0, "tid", "LIST", settings, filter.tids, "samples of these threads"),
+	CLI_LIST('c', "comm", "LIST", settings, filter.comms,
+		 "samples of threads with these names; patterns may be used"),
+	CLI_LIST('C', "cpu", "LIST", settings, filter.cpus, "samples of these CPUs: 0-3,5"),
+	CLI_STRING(0, "time", "A,B", settings, filter.time,
+		   "samples from A to B: seconds, ns, or percent of the recording; as in pdecode"),
+	CLI_CHOICE(0, "idle", NULL, settings, idle, idles,
+		   "samples of waiting CPUs (default: keep in folded and pprof, else drop)"),
+	CLI_GROUP("Shape"),
+	CLI_CHOICE(0, "weight", NULL, settings, weight, weights,
+		   "what a sample counts: its period, or 1 (default period)"),
+	CLI_STRING(0, "group", "LIST", settings, group,
+		   "frames above the stacks: comm, pid, tid, none (default comm)"),
+	CLI_FLAG(0, "addrs", settings, addrs,
+		 "functions without a name as [image+0xOFFSET], not [image]"),
+	CLI_CHOICE('s', "sort", NULL, settings, sort, sorts,
+		   "order of the table: a function alone, or with what it calls (default self)"),
+	CLI_NUMBER('n', "rows", "N", settings, rows,
+		   "at most N functions; 0: all (default: the terminal's height, else 40)"),
+	CLI_NUMBER(0, "percent-limit", "PERCENT", settings, min_percent,
+		   "leave out smaller shares in top and tree"),
+	CLI_CHOICE(0, "color", NULL, settings, color, colors,
+		   "in tables (default auto: on a terminal, unless NO_COLOR is set)"),
+	CLI_GROUP("Names"),
+	CLI_FLAG(0, "no-symbols", settings, no_symbols,
+		 "no names of functions, and open no files for them"),
+	CLI_FLAG(0, "inline", settings, inlines,
+		 "functions that are inlined, too: reads debug information, which takes longer"),
+	CLI_STRING(0, "sysroot", "DIR", settings, symbols.sysroot,
+		   "look for the mapped files below DIR first"),
+	CLI_LIST(0, "debug-dir", "DIR", settings, symbols.debug_dirs,
+		 "look for files and debug files in DIR first: a copy of /usr/lib/debug, of "
+		 "~/.debug or of a debuginfod cache"),
+	CLI_STRING(0, "kallsyms", "FILE", settings, symbols.kallsyms,
+		   "a copy of /proc/kallsyms of the recorded machine, made since it was started"),
+	CLI_CHOICE(0, "unverified", NULL, settings, symbols.unverified, symbol_unverified,
+		   "use files of which no build id was recorded: yes, if they are older than the "
+		   "recording (default); no"),
+	CLI_GROUP("Limits and messages"),
+	CLI_SIZE(0, "memory", "SIZE", settings, memory,
+		 "keep at most SIZE of the input in memory, such as 1G (default 256M)"),
+	MAX_OUTPUT_OPTION(settings, max_output),
+	SANDBOX_OPTION(settings),
+	CLI_FLAG('v', "verbose", settings, verbose, "show every error"),
+	CLI_END
+};
+
+static const struct cli_note examples[] = {
+	{ "precord -g -- ./app; preport", "Record a program; see which functions take its time." },
+	{ "preport -s total --comm nginx", "Functions with all that they call, in one program." },
+	{ "preport -o app.html", "A flame graph: one HTML file, for any browser." },
+	{ "preport -f folded | flamegraph.pl > app.svg", "For tools that read folded stacks." },
+	{ NULL, NULL }
+};
+
+static const struct cli_note exits[] = {
+	{ "0", "success" },
+	{ "1", "parts of the recording are damaged, see standard error; the rest is counted" },
+	{ "2", "the command line is wrong" },
+	{ "3", "the input can't be opened or is no perf.data file" },
+	{ "4", "the output could not be written, or memory is short" },
+	{ "5", "no sample matches" },
+	{ NULL, NULL }
+};
+
+static const struct cli_tool tool = {
+	.name = "preport", .version = PD_VERSION, .build = BUILD_LINES_SANDBOXED,
+	.summary = "Show where the time of a perf.data file goes.",
+	.description =
+		"preport weighs the samples of a recording, merges their stacks and writes "
+		"them as a table or for other programs. The first lines of a table state what "
+		"was recorded and whether it can be trusted: what was lost, which stacks are "
+		"cut, and the command that helps.\n\n"
+		"A sample counts as its period: time for clocks, the number of events for "
+		"others. Events are never added up; formats with one event show the first "
+		"that is no tracepoint. A thread is shown under the name that it had at that "
+		"time.\n\n"
+		"The input is read twice: first who ran and what was mapped, then the samples. "
+		"A pipe is copied to a temporary file. " INPUT_DESCRIPTION "\n\n"
+		"Names of functions come from the mapped files on this machine, if they have the "
+		"recorded build id, from their debug files, from /proc/kallsyms and from JIT "
+		"compilers. Functions without a name are shown as [file].\n\n"
+		SANDBOX_DESCRIPTION,
+	.usage = "[FILE|-]", .operand_note = INPUT_NOTE, .operands = CLI_AT_MOST_ONE,
+	.options = options, .examples = examples, .exits = exits,
+	.see_also = "precord(1), pdecode(1), perf-report(1)",
+};
+
+struct run {
+	const struct settings *s;
+	struct max_output max_output;
+	struct input in;
+	struct output out;
+	struct pd_filter *filter;
+	struct filter_part part;
+	struct pd_history *history;
+	struct symbols symbols;
+	struct pp_profile *profile;
+	enum pp_format format;
+	uint32_t groups;
+	uint64_t errors;
+};
+
+static void on_error(void *ctx, const struct pd_error *e)
+{
+	struct run *run = ctx;
+	char text[512];
+
+	if (e->severity == PD_NOTE && !run->s->verbose)
+		return;
+	if (e->severity > PD_NOTE)
+		run->errors++;
+	if (run->s->verbose || run->errors <= ERRORS_SHOWN)
+		cli_error(&tool, "%s: %s", run->in.name, pd_error_text(e, text, sizeof(text)));
+	else if (run->errors == ERRORS_SHOWN + 1)
+		cli_error(&tool, "%s: more errors; -v shows all of them", run->in.name);
+}
+
+static enum cli_exit fail(struct run *run, const struct pd_error *e)
+{
+	char text[512];
+
+	if (e->code == PD_E_LIMIT) {
+		cli_error(&tool, "%s: needs more memory: see --memory", run->in.name);
+		return CLI_OUTPUT;
+	}
+	cli_error(&tool, "%s: %s%s", run->in.name, pd_error_text(e, text, sizeof(text)),
+		  run->in.hint);
+	return CLI_INPUT;
+}
+
+/* --- options --- */
+
+static bool ends_with(const char *name, const char *end)
+{
+	const size_t n = strlen(name), m = strlen(end);
+
+	return n > m && strcmp(name + n - m, end) == 0;
+}
+
+static enum pp_format choose_format(const struct settings *s)
+{
+	static const struct {
+		const char *end;
+		enum pp_format format;
+	} ends[] = { { ".folded", PP_FOLDED }, { ".collapsed", PP_FOLDED },
+		   { ".html", PP_FLAMEGRAPH }, { ".pb.gz", PP_PPROF },
+		   { ".pprof", PP_PPROF } };
+	static const enum pp_format of[] = { PP_TOP, PP_TREE, PP_FOLDED,
+					     PP_FLAMEGRAPH, PP_PPROF };
+
+	if (s->format != FORMAT_UNSET)
+		return of[s->format];
+	for (size_t i = 0; s->output && i < sizeof(ends) / sizeof(*ends); i++)
+		if (ends_with(s->output, ends[i].end))
+			return ends[i].format;
+	return PP_TOP;
+}
+
+static enum cli_exit read_groups(const char *list, uint32_t *groups)
+{
+	static const char *const words[] = { "comm", "pid", "tid" };
+	const char *item;
+	size_t n, i;
+
+	*groups = list ? 0 : PP_GROUP_COMM;
+	while (list && (item = cli_next_item(&list, &n))) {
+		for (i = 0; i < 3; i++)
+			if (n == strlen(words[i]) && memcmp(item, words[i], n) == 0)
+				break;
+		if (i < 3)
+			*groups |= 1u << i;
+		else if (n != strlen("none") || memcmp(item, "none", n) != 0)
+			return cli_usage(&tool, "--group %.*s: is not comm, pid, tid or none",
+					 (int)n, item);
+	}
+	return CLI_OK;
+}
+
+/* --- reading --- */
+
+static struct pd_reader_options reader_options(struct run *run)
+{
+	return (struct pd_reader_options){
+		.size = sizeof(struct pd_reader_options), .memory_limit = run->s->memory,
+		.max_expanded = run->max_output.bytes, .max_ratio = run->max_output.ratio,
+		.on_error = on_error, .ctx = run,
+	};
+}
+
+static enum cli_exit add_samples(struct run *run, struct pd_reader *reader)
+{
+	enum cli_exit status = run->filter ?
+		filter_set_part(&tool, run->filter, run->part, reader) : CLI_OK;
+	const struct pp_options *o = PP_OPTIONS(.history = run->history, .filter = run->filter,
+						.memory_limit = run->s->memory,
+						.groups = run->groups);
+	struct pd_error e;
+
+	if (status != CLI_OK)
+		return status;
+	run->profile = pp_new(o, &e);
+	if (!run->profile)
+		return fail(run, &e);
+	if (pp_add(run->profile, reader, &e)) {
+		if (e.code == PD_E_LIMIT)
+			return fail(run, &e);
+		on_error(run, &e);
+	}
+	filter_report_unknown_events(&tool, &run->s->filter, reader);
+	return run->errors ? CLI_ERRORS : CLI_OK;
+}
+
+static enum cli_exit read_samples(struct run *run)
+{
+	const struct pd_reader_options o = reader_options(run);
+	enum cli_exit status = history_make(&tool, &run->in, &o, &run->history);
+	struct pd_reader *reader;
+	struct pd_error e;
+
+	if (status != CLI_OK)
+		return status;
+	if (run->filter)
+		pd_filter_set_history(run->filter, run->history);
+	reader = run->in.fd >= 0 ? pd_reader_open_fd(run->in.fd, &o, &e) :
+		pd_reader_open_path(run->in.path, &o, &e);
+	if (!reader)
+		return fail(run, &e);
+	status = add_samples(run, reader);
+	pd_reader_free(reader);
+	return status;
+}
+
+/* --- writing --- */
+
+/* Files for other programs hold everything, and nothing that these do not know. */
+static bool converts(const struct run *run)
+{
+	return run->format == PP_FOLDED || run->format == PP_PPROF;
+}
+
+static enum pp_idle choose_idle(const struct run *run)
+{
+	if (run->s->idle != FORMAT_UNSET)
+		return (enum pp_idle)run->s->idle;
+	return converts(run) ? PP_IDLE_KEEP : PP_IDLE_DROP;
+}
+
+static bool wants_colors(const struct run *run)
+{
+	const char *no = getenv("NO_COLOR");
+
+	if (run->s->color)
+		return run->s->color == 1;
+	return output_is_terminal(&run->out) && !(no && *no);
+}
+
+static size_t row_count(const struct run *run, const struct winsize *window)
+{
+	if (run->s->rows != FORMAT_UNSET)
+		return run->s->rows;
+	return window->ws_row > 16 ? window->ws_row - 8u : ROWS;
+}
+
+static enum cli_exit write_profile(struct run *run, enum cli_exit status)
+{
+	struct winsize window = { 0 };
+	const bool is_terminal = output_is_terminal(&run->out);
+	struct pp_write o = {
+		.size = sizeof(o), .format = run->format,
+		.event = pp_main_event(run->profile), .measure = (enum pp_measure)run->s->weight,
+		.sort = (enum pp_sort)run->s->sort,
+		.colors = wants_colors(run) ? PP_COLORS : PP_PLAIN,
+		.min_permyriad = (unsigned int)run->s->min_percent * 100,
+		.title = run->s->title ? run->s->title : run->in.name,
+	};
+	int ret;
+
+	if (is_terminal && ioctl(run->out.fd, TIOCGWINSZ, &window) == 0)
+		o.columns = window.ws_col;
+	o.rows = row_count(run, &window);
+	if (output_truncate(&run->out) != CLI_OK)
+		return CLI_OUTPUT;
+	ret = pp_write(run->profile, &o, (struct pd_output){ output_write, &run->out });
+	if (ret && !run->out.error)
+		return fail(run, &(struct pd_error){ .code = PD_E_LIMIT });
+	status = output_close(&run->out, status);
+	if (status <= CLI_ERRORS && run->s->output && isatty(STDERR_FILENO))
+		cli_error(&tool, "wrote %s", run->s->output);
+	return status;
+}
+
+/* Runs in the sandbox: files with names come from the opener. */
+static enum cli_exit report(void *ctx)
+{
+	struct run *run = ctx;
+	const struct pp_shape *shape = PP_SHAPE(
+		.namer = run->s->no_symbols ? NULL : &run->symbols.namer,
+		.idle = choose_idle(run),
+		.cut = converts(run) ? PP_CUT_HIDDEN : PP_CUT_SHOWN,
+		.unnamed = run->s->addrs ? PP_UNNAMED_ADDRESS : PP_UNNAMED_IMAGE);
+	enum cli_exit status = read_samples(run);
+	struct pd_error e;
+
+	if (status > CLI_ERRORS)
+		return status;
+	if (!pp_nr_events(run->profile)) {
+		cli_error(&tool, "%s: no sample matches", run->in.name);
+		return (enum cli_exit)EXIT_EMPTY;
+	}
+	if (!run->s->no_symbols &&
+	    symbols_open(&run->symbols, &tool, &run->s->symbols, &run->in, run->history) != CLI_OK)
+		return CLI_OUTPUT;
+	if (pp_merge(run->profile, shape, &e))
+		return fail(run, &e);
+	return write_profile(run, status);
+}
+
+static enum cli_exit open_files(struct run *run)
+{
+	if (input_open(&run->in, &tool)) {
+		cli_error(&tool, "%s: %s%s", run->in.name, strerror(errno), run->in.hint);
+		return CLI_INPUT;
+	}
+	return output_open(&run->out, &tool, run->s->output, run->in.path);
+}
+
+static enum cli_exit report_input(struct run *run)
+{
+	const struct sandbox sandbox = {
+		.tool = &tool, .word = run->s->sandbox, .verbose = run->s->verbose,
+		.input = run->in.fd, .read_beneath = run->in.fd < 0 ? run->in.path : NULL,
+		.receive = run->s->no_symbols ? SANDBOX_RECEIVE_NOTHING : SANDBOX_RECEIVE_FILES,
+		.tempfile = SANDBOX_TEMPFILE_ALWAYS,
+	};
+
+	if (!run->s->no_symbols)
+		symbols_prepare(&run->symbols, &run->s->symbols);
+	return sandbox_run(&sandbox, run->out.created ? SANDBOX_IN_CHILD : SANDBOX_IN_PROCESS,
+			   report, run);
+}
+
+int main(int argc, char **argv)
+{
+	struct settings s = { .format = FORMAT_UNSET, .idle = FORMAT_UNSET, .rows = FORMAT_UNSET };
+	char **operands = cli_parse(&tool, argc, argv, &s);
+	struct run run = { .s = &s, .in = INPUT_CLOSED, .out = OUTPUT_CLOSED,
+			   .symbols.opener = OPENER_CLOSED };
+	enum cli_exit status = sandbox_check(&tool, s.sandbox);
+
+	s.symbols.no_inline = !s.inlines;
+	if (status == CLI_OK)
+		status = max_output_read(&tool, s.max_output, &run.max_output);
+
+	input_choose(&run.in, operands[0]);
+	run.format = choose_format(&s);
+	if (!s.output && isatty(STDOUT_FILENO))
+		s.output = run.format == PP_FLAMEGRAPH ? "perf.html" :
+			   run.format == PP_PPROF ? "perf.pb.gz" : NULL;
+	if (status == CLI_OK)
+		status = read_groups(s.group, &run.groups);
+	if (status == CLI_OK)
+		status = filter_make(&tool, &s.filter, &run.filter, &run.part);
+	if (status == CLI_OK)
+		status = open_files(&run);
+	if (status == CLI_OK)
+		status = report_input(&run);
+	if (run.out.fd >= 0 && status > CLI_ERRORS)
+		output_discard(&run.out);
+	symbols_close(&run.symbols);
+	cli_list_free(&s.symbols.debug_dirs);
+	pp_free(run.profile);
+	pd_filter_free(run.filter);
+	pd_history_free(run.history);
+	input_close(&run.in);
+	filter_settings_free(&s.filter);
+	return cli_finish(&tool, status);
+}
