@@ -34,7 +34,7 @@ static void die(const char *what, const struct pd_error *e)
 static size_t time_at(const struct pd_record *r, uint64_t sample_type)
 {
 	const uint64_t before = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID;
-	const uint64_t behind = PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |
+	const uint64_t trailing = PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |
 				PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
 	uint64_t time;
 
@@ -42,7 +42,7 @@ static size_t time_at(const struct pd_record *r, uint64_t sample_type)
 		return 0;
 	if (pd_record_type(r) == PERF_RECORD_SAMPLE)
 		return 8 + 8 * (size_t)__builtin_popcountll(sample_type & before);
-	return pd_record_bytes(r).size - 8 * (size_t)__builtin_popcountll(sample_type & behind);
+	return pd_record_bytes(r).size - 8 * (size_t)__builtin_popcountll(sample_type & trailing);
 }
 
 static void *grow(void *p, size_t *room, size_t want, size_t unit)

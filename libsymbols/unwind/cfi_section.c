@@ -160,7 +160,7 @@ bool ps_cfi_find_debug_frame(Dwarf *debug, struct pd_budget *budget, struct ps_c
 	return false;
 }
 
-/* Finds the last entry that is not behind the address, as libdw does. */
+/* Finds the last entry that is not after the address, as libdw does. */
 bool ps_cfi_search(const struct ps_cfi_section *s, uint64_t vaddr, struct ps_cfi_entry *out)
 {
 	const size_t n = s->index.size / ENTRY;

@@ -62,7 +62,7 @@ static int skip_longest_word(const char **text, const char *const (*rows)[5], in
 	return found;
 }
 
-/* Parses "CACHE", "CACHE-WORD" or "CACHE-WORD-WORD". Of two words of one kind the first counts. */
+/* Parses "CACHE", "CACHE-WORD" or "CACHE-WORD-WORD". The first of two words of one kind counts. */
 static bool cache_event(const char *name, uint64_t *config)
 {
 	int cache = skip_longest_word(&name, caches, 7), operation = -1, result = -1;

@@ -114,7 +114,7 @@ static void wrong_bytes(void *ctx, const struct pd_field *f, struct pd_bytes byt
 static int visitors(const char *path)
 {
 	const struct pd_visitor today = { .size = sizeof(today), .number = a_number };
-	/* what lies behind an old caller's struct is anything */
+	/* what follows an old caller's struct is anything */
 	const struct pd_visitor old = {
 		.size = offsetof(struct pd_visitor, numbers),
 		.number = a_number,

@@ -303,7 +303,7 @@ static int turns_of_a_directory(int fd)
 	return out_of_turn(fd, PD_MODE_DIRECTORY);
 }
 
-/* Nothing is written behind half a header. */
+/* Nothing is written after half a header. */
 static int failed_begin(int fd)
 {
 	static const uint64_t ids[9000] = { 1, 2, 3 };
@@ -348,7 +348,7 @@ static void say_encoded(const char *what, int got, const struct pd_error *e)
 		printf("%s: %d %s | %s\n", what, got, pd_code_name(e->code), e->text);
 }
 
-/* What is encoded after its end would go behind the features. */
+/* What is encoded after its end would go after the features. */
 static int encoder(int fd)
 {
 	const struct pd_value fields[] = { PD_TEXT("type", "COMM"), PD_NUMBER("pid", 1),

@@ -820,7 +820,7 @@ def test_threads_need_no_more_than_one_may_have(memory, run_pdecode, tmp_path):
 @sanitize
 @pytest.mark.parametrize("args", [[], ["-f", "jsonl"], ["-f", "stats"], ["--strict"]])
 def test_oddities_are_no_errors(args, run_pdecode, tmp_path):
-    """Bytes behind a record's last field, as a newer kernel writes them: -v tells of them, nothing
+    """Bytes after a record's last field, as a newer kernel writes them: -v tells of them, nothing
     else does."""
     path = tmp_path / "odd.data"
     path.write_bytes(

@@ -15,11 +15,13 @@ PATTERNS = {
     r"(?<=[.:] )Who (is|has|reads|writes|asks|wants|can|calls)\b": "a noun as subject",
     r"^What (comes|is|was|has|stands|lies|there)\b": "a noun as subject: 'The bytes that follow'",
     r"^Of (that|what|those|whom|which|it|them|a|an|the|each)\b": "'The X of Y', or 'Fills in ...'",
+    r"(^|[.:] |\*\* )Of (all|two|[0-9]+)\b": "'All X', 'One of 62 million'",
     r"\bof whom\b|\bfor whom\b|\bfor who\b|\bby who\b": "a noun",
     r"\bis let off\b|\blet off\b": "excepted, exempt",
     r"\bare had\b|\bis had\b|\bto be had\b": "available, found",
     r"\btells? of\b|\btold of\b": "reports, lists",
-    r"\bbehind (it|them|the (record|header|data|last|first|first one|sample|fields))\b": "after",
+    r"\bbehind (it|them|damage|the (record|header|data|last|first|sample|fields|address))\b":
+        "after",
     r"\bso many\b": "the number",
     r"\bmended?\b": "repaired, recovered, restored",
     r"\bspool(s|ed)?\b": "temporary file",
@@ -68,6 +70,7 @@ def test_documents():
 
 
 @pytest.mark.parametrize("text", ["Who reads it", "Of that the parts", "written anew",
-                                  "the bytes behind the header", "is to be had"])
+                                  "the bytes behind the header", "is to be had",
+                                  "found. Of 20 samples", "search behind damage"])
 def test_a_pattern_is_found(text):
     assert complaints(text)

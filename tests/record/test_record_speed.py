@@ -57,7 +57,7 @@ def test_samples_in_batches_hit_the_same_files(path, build_ids):
 
 @pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
 def test_samples_on_their_way_hit_the_same_files(path, build_ids):
-    """Where they can be looked at so at all: not through a pipe, nor behind compressed ones."""
+    """Where they can be looked at so at all: not through a pipe, nor after compressed ones."""
     pieces = build_ids("pieces", path)
     assert pieces == ["fast 1", *build_ids("slow", path)] or (path.stem not in IN_PLACE
                                                               and pieces in ([], ["fast 0"]))
