@@ -53,6 +53,16 @@ def preloaded(name, directory):
     return target
 
 
+def run_clean(name, *args, lines=()):
+    """Runs such a program on the lines; returns those of its output. A sanitizer's report or a
+    leak of the budget fails."""
+    done = subprocess.run([program(name), *map(str, args)], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, input="".join(f"{line}\n" for line in lines))
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    assert "still charged" not in done.stdout
+    return done.stdout.splitlines()
+
+
 def run(name, *args):
     """Runs such a program; returns its exit code and the lines of its standard output."""
     done = subprocess.run([program(name), *map(str, args)], stdout=subprocess.PIPE,

@@ -21,16 +21,8 @@ PC = {X86_64: 16, I386: 8, AARCH64: "pc"}
 
 
 def run(*lines):
-    """The answer to each line that has one. A sanitizer's report or a leak of the budget fails."""
-    done = subprocess.run([compiled.program("symbols_stack")],
-                          input="\n".join(lines) + "\n",
-                          stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE,
-                          text=True,
-                          check=False)
-    assert done.returncode == 0 and not done.stderr, done.stderr
-    assert "still charged" not in done.stdout
-    return done.stdout.splitlines()
+    """The answer to each line that has one."""
+    return compiled.run_clean("symbols_stack", lines=lines)
 
 
 def head(machine, registers, abi=None):

@@ -22,30 +22,19 @@ def parse(lines):
     return found
 
 
-def run(program, *arguments):
-    done = subprocess.run([compiled.program(program), *map(str, arguments)],
-                          stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE,
-                          text=True,
-                          check=False)
-    assert done.returncode == 0 and not done.stderr, done.stderr
-    assert "still charged" not in done.stdout
-    return done.stdout.splitlines()
-
-
 def our_stacks(path, *options):
     """[((tid, time), end, [Frame])]"""
     return [
         (key, end,
          [Frame(*(int(word, 16) for word in words[:3]), words[3], words[4]) for words in frames])
-        for key, end, frames in parse(run("symbols_unwind", path, *options))
+        for key, end, frames in parse(compiled.run_clean("symbols_unwind", path, *options))
     ]
 
 
 def dwfl_stacks(path):
     """[((tid, time), [address])]"""
     return [(key, [int(words[0], 16) for words in frames])
-            for key, _, frames in parse(run("symbols_dwfl", path))]
+            for key, _, frames in parse(compiled.run_clean("symbols_dwfl", path))]
 
 
 def perf_stacks(perf, path, *options):
