@@ -76,16 +76,7 @@ static const struct cli_option options[] = {
 		 "no functions that are inlined: reads no debug information"),
 	CLI_FLAG(0, "linkage-names", settings, symbols.linkage_names,
 		 "add the names as files have them, where they are mangled"),
-	CLI_STRING(0, "sysroot", "DIR", settings, symbols.sysroot,
-		   "look for the mapped files below DIR first"),
-	CLI_LIST(0, "debug-dir", "DIR", settings, symbols.debug_dirs,
-		 "look for files and debug files in DIR first: a copy of /usr/lib/debug, of "
-		 "~/.debug or of a debuginfod cache"),
-	CLI_STRING(0, "kallsyms", "FILE", settings, symbols.kallsyms,
-		   "a copy of /proc/kallsyms of the recorded machine, made since it was started"),
-	CLI_CHOICE(0, "unverified", NULL, settings, symbols.unverified, symbol_unverified,
-		   "use files of which no build id was recorded: yes, if they are older than the "
-		   "recording (default); no"),
+	SYMBOL_FILE_OPTIONS(settings, symbols),
 	CLI_OPTIONAL(0, "schema", "NAME|DIR", settings, schema, SCHEMA_LIST,
 		     "print the JSON Schema of that name, such as document or SAMPLE; write all of "
 		     "them to a directory; without a value, list their names"),

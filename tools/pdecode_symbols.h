@@ -19,6 +19,20 @@ struct symbol_settings {
 extern const char *const symbol_depths[];
 extern const char *const symbol_unverified[];
 
+/* The options that say where files are, for a tool whose settings have a struct symbol_settings. */
+#define SYMBOL_FILE_OPTIONS(type, member)						\
+	CLI_STRING(0, "sysroot", "DIR", type, member.sysroot,				\
+		   "look for the mapped files below DIR first"),			\
+	CLI_LIST(0, "debug-dir", "DIR", type, member.debug_dirs,			\
+		 "look for files and debug files in DIR first: a copy of "		\
+		 "/usr/lib/debug, of ~/.debug or of a debuginfod cache"),		\
+	CLI_STRING(0, "kallsyms", "FILE", type, member.kallsyms,			\
+		   "a copy of /proc/kallsyms of the recorded machine, made since it was " \
+		   "started"),							\
+	CLI_CHOICE(0, "unverified", NULL, type, member.unverified, symbol_unverified,	\
+		   "use files of which no build id was recorded: yes, if they are older " \
+		   "than the recording (default); no")
+
 /* A session and what it needs. Must be zero-initialized but for the opener. */
 struct symbols {
 	struct opener opener;

@@ -80,16 +80,7 @@ static const struct cli_option options[] = {
 		 "no names of functions, and open no files for them"),
 	CLI_FLAG(0, "inline", settings, inlines,
 		 "functions that are inlined, too: reads debug information, which takes longer"),
-	CLI_STRING(0, "sysroot", "DIR", settings, symbols.sysroot,
-		   "look for the mapped files below DIR first"),
-	CLI_LIST(0, "debug-dir", "DIR", settings, symbols.debug_dirs,
-		 "look for files and debug files in DIR first: a copy of /usr/lib/debug, of "
-		 "~/.debug or of a debuginfod cache"),
-	CLI_STRING(0, "kallsyms", "FILE", settings, symbols.kallsyms,
-		   "a copy of /proc/kallsyms of the recorded machine, made since it was started"),
-	CLI_CHOICE(0, "unverified", NULL, settings, symbols.unverified, symbol_unverified,
-		   "use files of which no build id was recorded: yes, if they are older than the "
-		   "recording (default); no"),
+	SYMBOL_FILE_OPTIONS(settings, symbols),
 	CLI_GROUP("Limits and messages"),
 	CLI_SIZE(0, "memory", "SIZE", settings, memory,
 		 "keep at most SIZE of the input in memory, such as 1G (default 256M)"),

@@ -18,11 +18,11 @@ struct extents {
 	struct ps_symtab *t;
 };
 
-static unsigned int width_of(const struct ps_elf *e, uint8_t encoding)
+unsigned int ps_encoded_width(const unsigned char *ident, uint8_t encoding)
 {
 	switch (encoding & VALUE) {
 	case DW_EH_PE_absptr:
-		return e->header.e_ident[EI_CLASS] == ELFCLASS64 ? 8 : 4;
+		return ident[EI_CLASS] == ELFCLASS64 ? 8 : 4;
 	case DW_EH_PE_udata2:
 	case DW_EH_PE_sdata2:
 		return 2;
@@ -51,6 +51,7 @@ static uint8_t encoding_of(const struct ps_elf *e, const Dwarf_CIE *cie)
 							  cie->augmentation_data_size },
 				       PD_SWAP_NO);
 	const char *a = cie->augmentation;
+	unsigned int width;
 
 	if (*a != 'z')
 		return *a ? DW_EH_PE_omit : DW_EH_PE_absptr;
@@ -64,7 +65,8 @@ static uint8_t encoding_of(const struct ps_elf *e, const Dwarf_CIE *cie)
 			return DW_EH_PE_omit;
 		if (*a == 'R')
 			return *encoding;
-		if (*a == 'P' && (!width_of(e, *encoding) || !pd_take(&c, width_of(e, *encoding))))
+		width = ps_encoded_width(e->header.e_ident, *encoding);
+		if (*a == 'P' && (!width || !pd_take(&c, width)))
 			return DW_EH_PE_omit;
 	}
 	return DW_EH_PE_absptr;
@@ -72,7 +74,7 @@ static uint8_t encoding_of(const struct ps_elf *e, const Dwarf_CIE *cie)
 
 static void add_extent(struct extents *x, const Dwarf_FDE *fde, uint8_t encoding)
 {
-	const unsigned int width = width_of(x->e, encoding);
+	const unsigned int width = ps_encoded_width(x->e->header.e_ident, encoding);
 	struct pd_cursor c =
 		pd_cursor((struct pd_bytes){ fde->start, (size_t)(fde->end - fde->start) },
 			  ps_elf_swap(x->e));

@@ -3,12 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/fde.h"
 #include "unwind/cfi_section.h"
-
-static unsigned int word_of(const struct ps_cfi_section *s)
-{
-	return s->ident[EI_CLASS] == ELFCLASS32 ? 4 : 8;
-}
 
 /* --- numbers --- */
 
@@ -35,32 +31,12 @@ static bool skip_block(struct pd_cursor *c)
 	return take_leb(c, &size) && size <= pd_left(c) && pd_take(c, (size_t)size);
 }
 
-/* Returns the bytes of an encoded pointer of fixed size; 0: another one. */
-static unsigned int encoded_width(const struct ps_cfi_section *s, uint8_t encoding)
-{
-	switch (encoding & 0x0f) {
-	case DW_EH_PE_absptr:
-		return word_of(s);
-	case DW_EH_PE_udata2:
-	case DW_EH_PE_sdata2:
-		return 2;
-	case DW_EH_PE_udata4:
-	case DW_EH_PE_sdata4:
-		return 4;
-	case DW_EH_PE_udata8:
-	case DW_EH_PE_sdata8:
-		return 8;
-	default:
-		return 0;
-	}
-}
-
 /* Reads an encoded pointer. *v is right for pointers that are relative to nothing or to their own
  * place. */
 static bool take_encoded(const struct ps_cfi_section *s, struct pd_cursor *c, uint8_t encoding,
 			 uint64_t *v)
 {
-	const unsigned int width = encoded_width(s, encoding);
+	const unsigned int width = ps_encoded_width(s->ident, encoding);
 	uint64_t at = s->vaddr + (uint64_t)(c->at - s->bytes.data);
 
 	if (!width || encoding == DW_EH_PE_omit)
@@ -198,7 +174,7 @@ static bool read_augmentation(const struct ps_cfi_section *s, const Dwarf_CIE *i
 		if (*a == 'R')
 			out->encoding = *encoding;
 		if (*a == 'P' && *encoding != DW_EH_PE_omit &&
-		    !pd_take(&c, encoded_width(s, *encoding)))
+		    !pd_take(&c, ps_encoded_width(s->ident, *encoding)))
 			return false;
 	}
 	return true;
