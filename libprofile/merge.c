@@ -9,16 +9,6 @@ struct merge {
 	struct pp_profile *p;
 	struct pp_memory *memory;
 	struct pp_shape shape;
-	/* The functions of each frame, outermost first: from chain[starts[i]] up to
-	 * chain[starts[i + 1]]. */
-	uint32_t *starts, *chain;
-	size_t nr_chain, chain_capacity;
-	/* For each node of addresses: */
-	struct place {
-		uint32_t node;	/* among the functions */
-		uint32_t event;
-		bool is_idle;	/* of pid 0 */
-	} *places;
 };
 
 /* Functions in which an idle CPU waits, as the kernel's cpuidle drivers name them. */
@@ -75,18 +65,19 @@ static uint32_t add_text(struct merge *g, const char *text)
 	return pp_strings_add(&g->p->strings, g->memory, text, strlen(text));
 }
 
-static uint32_t add_to_chain(struct merge *g, uint32_t function)
+static uint32_t add_step(struct merge *g, uint32_t function, uint32_t line)
 {
-	uint32_t *chain;
+	struct pp_profile *p = g->p;
+	struct pp_step *steps;
 
 	if (function == PP_NONE)
 		return PP_NONE;
-	chain = pp_memory_grow(g->memory, g->chain, &g->chain_capacity, g->nr_chain + 1,
-			       sizeof(*chain));
-	if (!chain)
+	steps = pp_memory_grow(g->memory, p->steps, &p->steps_capacity, p->nr_steps + 1,
+			       sizeof(*steps));
+	if (!steps)
 		return PP_NONE;
-	g->chain = chain;
-	g->chain[g->nr_chain++] = function;
+	p->steps = steps;
+	p->steps[p->nr_steps++] = (struct pp_step){ function, line };
 	return 0;
 }
 
@@ -111,7 +102,7 @@ static uint32_t add_unnamed(struct merge *g, const struct pp_frame *f, struct pp
 	else
 		snprintf(text, sizeof(text), "[%.400s]", last_part(image->path));
 	named.name = add_text(g, text);
-	return add_to_chain(g, add_function(g, &named));
+	return add_step(g, add_function(g, &named), 0);
 }
 
 static uint32_t name_address(struct merge *g, const struct pp_frame *f)
@@ -135,14 +126,14 @@ static uint32_t name_address(struct merge *g, const struct pp_frame *f)
 		named.name = add_text(g, function->symbol ? function->symbol : "[unknown]");
 		named.file = function->file ? add_text(g, function->file) : PP_NONE;
 		named.line = function->line;
-		if (add_to_chain(g, add_function(g, &named)) == PP_NONE)
+		if (add_step(g, add_function(g, &named), named.line) == PP_NONE)
 			return PP_NONE;
 		named.kind = PP_KIND_INLINED;
 	}
 	return 0;
 }
 
-/* Adds the functions of a frame to the chain. */
+/* Adds the functions of a frame to the steps. */
 static uint32_t name_frame(struct merge *g, const struct pp_frame *f)
 {
 	struct pp_named named = { .name = f->text, .file = PP_NONE, .image = add_text(g, ""),
@@ -156,13 +147,13 @@ static uint32_t name_frame(struct merge *g, const struct pp_frame *f)
 			return 0;
 		named.name = add_text(g, "[cut stack]");
 		named.kind = PP_KIND_NOTE;
-		return add_to_chain(g, add_function(g, &named));
+		return add_step(g, add_function(g, &named), 0);
 	case PP_KIND_EVENT:
 		named.name = add_text(g, g->p->events[f->text].weigher.name);
-		return add_to_chain(g, add_function(g, &named));
+		return add_step(g, add_function(g, &named), 0);
 	case PP_KIND_THREAD:
 	case PP_KIND_NOTE:
-		return add_to_chain(g, add_function(g, &named));
+		return add_step(g, add_function(g, &named), 0);
 	default:
 		return name_address(g, f);
 	}
@@ -170,20 +161,20 @@ static uint32_t name_frame(struct merge *g, const struct pp_frame *f)
 
 static int name_frames(struct merge *g)
 {
-	const struct pp_frames *frames = &g->p->frames;
+	struct pp_profile *p = g->p;
 
-	for (size_t i = 0; i < frames->nr; i++) {
-		g->starts[i] = (uint32_t)g->nr_chain;
-		if (name_frame(g, &frames->items[i]) == PP_NONE)
+	for (size_t i = 0; i < p->frames.nr; i++) {
+		p->first_step[i] = (uint32_t)p->nr_steps;
+		if (name_frame(g, &p->frames.items[i]) == PP_NONE)
 			return -1;
 	}
-	g->starts[frames->nr] = (uint32_t)g->nr_chain;
+	p->first_step[p->frames.nr] = (uint32_t)p->nr_steps;
 	return 0;
 }
 
 /* --- the tree of functions --- */
 
-static bool is_left_out(const struct merge *g, const struct place *at)
+static bool is_left_out(const struct merge *g, const struct pp_place *at)
 {
 	const struct pp_profile *p = g->p;
 	const struct pp_named *leaf = &p->functions[p->shape.nodes[at->node].frame];
@@ -201,17 +192,17 @@ static int merge_node(struct merge *g, size_t i)
 	struct pp_profile *p = g->p;
 	const struct pp_node *node = &p->tree.nodes[i];
 	const struct pp_frame *frame = &p->frames.items[node->frame];
-	struct place at = { .node = PP_NONE, .event = frame->text };
+	struct pp_place at = { .node = PP_NONE, .event = frame->text };
 
 	if (node->parent != PP_NONE)
-		at = g->places[node->parent];
+		at = p->places[node->parent];
 	at.is_idle |= frame->kind == PP_KIND_IDLE;
-	for (uint32_t k = g->starts[node->frame]; k < g->starts[node->frame + 1]; k++) {
-		at.node = pp_tree_child(&p->shape, g->memory, at.node, g->chain[k]);
+	for (uint32_t k = p->first_step[node->frame]; k < p->first_step[node->frame + 1]; k++) {
+		at.node = pp_tree_child(&p->shape, g->memory, at.node, p->steps[k].function);
 		if (at.node == PP_NONE)
 			return -1;
 	}
-	g->places[i] = at;
+	p->places[i] = at;
 	if (node->parent == PP_NONE)
 		p->events[at.event].merged = at.node;
 	if (!node->samples)
@@ -219,6 +210,7 @@ static int merge_node(struct merge *g, size_t i)
 	if (is_left_out(g, &at)) {
 		p->events[at.event].idle_weight += node->weight;
 		p->events[at.event].idle_samples += node->samples;
+		p->places[i].is_left_out = true;
 		return 0;
 	}
 	p->shape.nodes[at.node].weight += node->weight;
@@ -294,9 +286,9 @@ static int merge_all(struct merge *g)
 
 	pp_index_free(&p->tree.index, g->memory);	/* nothing is added any more */
 	pp_index_free(&p->frames.index, g->memory);
-	g->starts = pp_memory_zeroed(g->memory, nr_frames + 1, sizeof(*g->starts));
-	g->places = pp_memory_zeroed(g->memory, nr_nodes, sizeof(*g->places));
-	if (!g->starts || !g->places || name_frames(g))
+	p->first_step = pp_memory_zeroed(g->memory, nr_frames + 1, sizeof(*p->first_step));
+	p->places = pp_memory_zeroed(g->memory, nr_nodes, sizeof(*p->places));
+	if (!p->first_step || !p->places || name_frames(g))
 		return -1;
 	for (size_t i = 0; i < nr_nodes; i++)
 		if (merge_node(g, i))
@@ -317,9 +309,6 @@ int pp_merge(struct pp_profile *p, const struct pp_shape *shape, struct pd_error
 
 	memcpy(&g.shape, shape, shape->size < sizeof(g.shape) ? shape->size : sizeof(g.shape));
 	ret = merge_all(&g);
-	pp_memory_free(g.memory, g.places, p->tree.nr, sizeof(*g.places));
-	pp_memory_free(g.memory, g.starts, p->frames.nr + 1, sizeof(*g.starts));
-	pp_memory_free(g.memory, g.chain, g.chain_capacity, sizeof(*g.chain));
 	if (ret)
 		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };
 	return ret;

@@ -107,6 +107,18 @@ struct pd_bytes pp_name_of(const struct pp_profile *p, const struct pp_merged *n
 	return pp_strings_at(&p->strings, p->functions[n->function].name);
 }
 
+const char *pp_build_id_of(const struct pp_profile *p, const struct pp_named *f,
+			   char text[PP_BUILD_ID_TEXT])
+{
+	const struct pd_image *image = pd_history_image(p->options.history, f->image_index);
+	const size_t size = image && image->build_id.size <= 64 ? image->build_id.size : 0;
+
+	*text = '\0';
+	for (size_t i = 0; i < size; i++)
+		snprintf(text + 2 * i, 3, "%02x", image->build_id.data[i]);
+	return text;
+}
+
 int pp_write(struct pp_profile *p, const struct pp_write *o, struct pd_output to)
 {
 	struct pp_out out = { .p = p, .to = to };
@@ -130,6 +142,16 @@ int pp_write(struct pp_profile *p, const struct pp_write *o, struct pd_output to
 		break;
 	case PP_PPROF:
 		ret = pp_write_pprof(&out);
+		break;
+	case PP_CSV:
+	case PP_JSON:
+		ret = pp_write_table(&out);
+		break;
+	case PP_SVG:
+		ret = pp_write_svg(&out);
+		break;
+	case PP_CALLGRIND:
+		ret = pp_write_callgrind(&out);
 		break;
 	}
 	flush(&out);

@@ -32,6 +32,13 @@ bool pp_is_control(uint32_t c);
 
 struct pd_bytes pp_name_of(const struct pp_profile *p, const struct pp_merged *n);
 
+enum { PP_BUILD_ID_TEXT = 2 * 64 + 1 };
+
+/* Writes the build id of a function's image to `text`, in hex, "" if it is not known. Returns
+ * it. */
+const char *pp_build_id_of(const struct pp_profile *p, const struct pp_named *f,
+			   char text[PP_BUILD_ID_TEXT]);
+
 /* Returns the node after `at` below `root`, parents before children, or PP_NONE. */
 static inline uint32_t pp_next_below(const struct pp_profile *p, uint32_t root, uint32_t at)
 {
@@ -47,6 +54,9 @@ int pp_write_top(struct pp_out *out);
 int pp_write_tree(struct pp_out *out);
 int pp_write_page(struct pp_out *out);
 int pp_write_pprof(struct pp_out *out);
+int pp_write_table(struct pp_out *out);
+int pp_write_svg(struct pp_out *out);
+int pp_write_callgrind(struct pp_out *out);
 
 /* Writes the lines above a table: what was recorded, and whether it can be trusted. */
 void pp_put_summary(struct pp_out *out);

@@ -3,7 +3,6 @@
  * Locations are functions, not addresses: viewers show the same names. A stack
  * is a sample for each name of a thread, with two values.
  */
-#include <stdio.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -122,15 +121,11 @@ static bool is_location(const struct pp_named *f)
 static void put_mapping(struct encoding *c, const struct pp_named *f)
 {
 	const struct pp_profile *p = c->out->p;
-	const struct pd_image *image = pd_history_image(p->options.history, f->image_index);
-	const size_t size = image && image->build_id.size < 64 ? image->build_id.size : 0;
-	char hex[2 * 64 + 1] = "";
+	char hex[PP_BUILD_ID_TEXT];
 
-	for (size_t i = 0; i < size; i++)
-		snprintf(hex + 2 * i, 3, "%02x", image->build_id.data[i]);
 	put_number(c, &c->inner, MAPPING_ID, f->image + 1);
 	put_number(c, &c->inner, MAPPING_FILE, string_of(c, pp_strings_at(&p->strings, f->image)));
-	if (size)
+	if (*pp_build_id_of(p, f, hex))
 		put_number(c, &c->inner, MAPPING_BUILD_ID, word(c, hex));
 	put_number(c, &c->inner, MAPPING_HAS_FUNCTIONS, 1);
 	end_inner(c, PROFILE_MAPPING);

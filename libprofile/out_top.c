@@ -1,34 +1,11 @@
 /* out_top.c - a summary, a table of functions, and the hottest path. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "functions.h"
-#include "out.h"
+#include "rows.h"
 
 enum { NAME_COLUMNS = 40, IMAGE_COLUMNS = 22, THREAD_COLUMNS = 18, NUMBER_COLUMNS = 18 };
-
-struct row {
-	uint64_t value, second;		/* what it is sorted by, and what decides then */
-	uint64_t self, total, samples;
-	const struct pp_named *function;
-	const struct pp_sum *sum;
-	const uint8_t *name;	/* last, so that equal values have an order of their own */
-};
-
-static int compare_rows(const void *a, const void *b)
-{
-	const struct row *x = a, *y = b;
-	int order;
-
-	if (x->value != y->value)
-		return x->value > y->value ? -1 : 1;
-	if (x->second != y->second)
-		return x->second > y->second ? -1 : 1;
-	order = strcmp((const char *)x->name, (const char *)y->name);
-	return order ? order : x->function < y->function ? -1 : x->function > y->function;
-}
 
 static void put_column(struct pp_out *out, struct pd_bytes text, size_t columns)
 {
@@ -66,7 +43,7 @@ static struct pd_bytes image_of(const struct pp_profile *p, const struct pp_name
 	return path;
 }
 
-static void put_row(struct pp_out *out, const struct row *r, uint64_t all)
+static void put_row(struct pp_out *out, const struct pp_row *r, uint64_t all)
 {
 	const struct pp_profile *p = out->p;
 	const double self = share_of(r->self, all), total = share_of(r->total, all);
@@ -85,37 +62,6 @@ static void put_row(struct pp_out *out, const struct row *r, uint64_t all)
 	if (r->sum->nr_threads > 1)
 		pp_printf(out, " +%" PRIu32, r->sum->nr_threads - 1);
 	pp_put_text(out, "\n");
-}
-
-/* Tasks and the event are no functions. */
-static bool is_in_table(const struct pp_named *f, const struct pp_sum *sum)
-{
-	return sum->total_samples && f->kind != PP_KIND_THREAD && f->kind != PP_KIND_EVENT;
-}
-
-static size_t collect_rows(struct pp_out *out, const struct pp_sum *sums, struct row *rows)
-{
-	const struct pp_profile *p = out->p;
-	const bool by_period = out->o.measure == PP_BY_PERIOD;
-	size_t n = 0;
-
-	for (size_t i = 0; i < p->nr_functions; i++) {
-		const struct pp_sum *s = &sums[i];
-		struct row *r = &rows[n];
-
-		if (!is_in_table(&p->functions[i], s))
-			continue;
-		*r = (struct row){ .self = by_period ? s->self_weight : s->self_samples,
-				   .total = by_period ? s->total_weight : s->total_samples,
-				   .samples = s->self_samples, .function = &p->functions[i],
-				   .sum = s,
-				   .name = pp_strings_at(&p->strings, p->functions[i].name).data };
-		r->value = out->o.sort == PP_SORT_SELF ? r->self : r->total;
-		r->second = out->o.sort == PP_SORT_SELF ? r->total : r->self;
-		n++;
-	}
-	qsort(rows, n, sizeof(*rows), compare_rows);
-	return n;
 }
 
 /* From the root to the heaviest child, until a function has more itself than any below it. */
@@ -141,7 +87,7 @@ static void put_path(struct pp_out *out, uint64_t all)
 	pp_put_text(out, "\n");
 }
 
-static void put_table(struct pp_out *out, const struct row *rows, size_t n, uint64_t all)
+static void put_table(struct pp_out *out, const struct pp_row *rows, size_t n, uint64_t all)
 {
 	const size_t shown = out->o.rows && out->o.rows < n ? out->o.rows : n;
 	size_t i;
@@ -162,12 +108,12 @@ int pp_write_top(struct pp_out *out)
 	const struct pp_merged *root = &p->merged[p->events[out->o.event].merged];
 	const uint64_t all = pp_total(root, out->o.measure);
 	struct pp_sum *sums = pp_sums_make(p, out->o.event);
-	struct row *rows = pp_memory_zeroed(&p->memory, p->nr_functions, sizeof(*rows));
+	struct pp_row *rows = pp_memory_zeroed(&p->memory, p->nr_functions, sizeof(*rows));
 	const int ret = sums && rows ? 0 : -1;
 
 	if (!ret) {
 		pp_put_summary(out);
-		put_table(out, rows, collect_rows(out, sums, rows), all);
+		put_table(out, rows, pp_rows_collect(out, sums, rows), all);
 		put_path(out, all);
 	}
 	pp_memory_free(&p->memory, rows, p->nr_functions, sizeof(*rows));

@@ -34,6 +34,9 @@ void pp_free(struct pp_profile *p)
 		return;
 	m = &p->memory;
 	pp_strings_free(&p->strings, m);
+	pp_memory_free(m, p->steps, p->steps_capacity, sizeof(*p->steps));
+	pp_memory_free(m, p->first_step, p->frames.nr + 1, sizeof(*p->first_step));
+	pp_memory_free(m, p->places, p->tree.nr, sizeof(*p->places));
 	pp_frames_free(&p->frames, m);
 	pp_tree_free(&p->tree, m);
 	pp_tree_free(&p->shape, m);

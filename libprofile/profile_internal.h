@@ -36,6 +36,18 @@ struct pp_merged {
 	uint32_t first_child, next;	/* heaviest first; PP_NONE: none */
 };
 
+/* A function of a frame, and the line in it. */
+struct pp_step {
+	uint32_t function, line;	/* line 0: not known */
+};
+
+/* Where a node of addresses is among the functions. */
+struct pp_place {
+	uint32_t node, event;
+	bool is_idle;		/* of pid 0 */
+	bool is_left_out;	/* its own samples are */
+};
+
 struct pp_profile {
 	struct pp_options options;
 	struct pp_memory memory;
@@ -59,6 +71,10 @@ struct pp_profile {
 	struct pp_tree shape;		/* its frames are functions */
 	struct pp_merged *merged;
 	size_t nr_merged;
+	struct pp_step *steps;	/* of frame i, outermost first: first_step[i] up to that of i + 1 */
+	size_t nr_steps, steps_capacity;
+	uint32_t *first_step;
+	struct pp_place *places;	/* of each node of `tree` */
 };
 
 /* The value of a node that the caller wants to see. */

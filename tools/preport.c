@@ -20,7 +20,27 @@
 
 enum { ERRORS_SHOWN = 5, ROWS = 40, EXIT_EMPTY = 5 };
 
-static const char *const formats[] = { "top", "tree", "folded", "flamegraph", "pprof", NULL };
+enum use { FOR_PEOPLE, FOR_PROGRAMS };
+
+/* The formats, in the order of their words. */
+static const char *const formats[] = { "top", "tree", "folded", "flamegraph", "pprof", "csv",
+				       "json", "svg", "callgrind", NULL };
+static const struct format {
+	enum pp_format format;
+	enum use use;
+	const char *ends[2];	/* of names of outputs */
+	const char *file;	/* written if standard output is a terminal */
+} format_facts[] = {
+	{ PP_TOP, FOR_PEOPLE, { ".txt" } },
+	{ PP_TREE, FOR_PEOPLE },
+	{ PP_FOLDED, FOR_PROGRAMS, { ".folded", ".collapsed" } },
+	{ PP_FLAMEGRAPH, FOR_PEOPLE, { ".html" }, "perf.html" },
+	{ PP_PPROF, FOR_PROGRAMS, { ".pb.gz", ".pprof" }, "perf.pb.gz" },
+	{ PP_CSV, FOR_PROGRAMS, { ".csv" } },
+	{ PP_JSON, FOR_PROGRAMS, { ".json" } },
+	{ PP_SVG, FOR_PEOPLE, { ".svg" }, "perf.svg" },
+	{ PP_CALLGRIND, FOR_PROGRAMS, { ".callgrind" }, "callgrind.out.perf" },
+};
 static const char *const weights[] = { "period", "samples", NULL };
 static const char *const sorts[] = { "self", "total", NULL };
 static const char *const idles[] = { "keep", "drop", "only", NULL };
@@ -44,8 +64,10 @@ static const struct cli_option options[] = {
 		   "write to FILE (default: standard output)"),
 	CLI_CHOICE('f', "format", NULL, settings, format, formats,
 		   "top: summary and table of functions; tree: the calls; folded: a line for each "
-		   "stack; flamegraph: an HTML page, and pprof: for `go tool pprof`, written to "
-		   "perf.html and perf.pb.gz if standard output is a terminal "
+		   "stack; flamegraph: an HTML page; pprof: for `go tool pprof`; csv, json: the "
+		   "table of functions; svg: a flame graph for documents; callgrind: for "
+		   "KCachegrind. Those that no terminal can show are written to a file: "
+		   "perf.html, perf.pb.gz, perf.svg, callgrind.out.perf "
 		   "(default: by the name of the output, else top)"),
 	CLI_STRING(0, "title", "TEXT", settings, title, "name in headings (default: the input's)"),
 	CLI_GROUP("Samples"),
@@ -59,7 +81,7 @@ static const struct cli_option options[] = {
 	CLI_STRING(0, "time", "A,B", settings, filter.time,
 		   "samples from A to B: seconds, ns, or percent of the recording; as in pdecode"),
 	CLI_CHOICE(0, "idle", NULL, settings, idle, idles,
-		   "samples of waiting CPUs (default: keep in folded and pprof, else drop)"),
+		   "samples of waiting CPUs (default: drop, but keep in files for programs)"),
 	CLI_GROUP("Shape"),
 	CLI_CHOICE(0, "weight", NULL, settings, weight, weights,
 		   "what a sample counts: its period, or 1 (default period)"),
@@ -141,7 +163,7 @@ struct run {
 	struct pd_history *history;
 	struct symbols symbols;
 	struct pp_profile *profile;
-	enum pp_format format;
+	const struct format *format;
 	uint32_t groups;
 	uint64_t errors;
 };
@@ -183,23 +205,34 @@ static bool ends_with(const char *name, const char *end)
 	return n > m && strcmp(name + n - m, end) == 0;
 }
 
-static enum pp_format choose_format(const struct settings *s)
+static const char *last_part(const char *path)
 {
-	static const struct {
-		const char *end;
-		enum pp_format format;
-	} ends[] = { { ".folded", PP_FOLDED }, { ".collapsed", PP_FOLDED },
-		   { ".html", PP_FLAMEGRAPH }, { ".pb.gz", PP_PPROF },
-		   { ".pprof", PP_PPROF } };
-	static const enum pp_format of[] = { PP_TOP, PP_TREE, PP_FOLDED,
-					     PP_FLAMEGRAPH, PP_PPROF };
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static const struct format *choose_format(const struct settings *s)
+{
+	static const char callgrind[] = "callgrind.out.";
+	const struct format *chosen = &format_facts[0];
+	size_t longest = 0;
 
 	if (s->format != FORMAT_UNSET)
-		return of[s->format];
-	for (size_t i = 0; s->output && i < sizeof(ends) / sizeof(*ends); i++)
-		if (ends_with(s->output, ends[i].end))
-			return ends[i].format;
-	return PP_TOP;
+		return &format_facts[s->format];
+	for (size_t i = 0; s->output && formats[i]; i++) {
+		const struct format *f = &format_facts[i];
+
+		for (size_t k = 0; k < 2 && f->ends[k]; k++)
+			if (ends_with(s->output, f->ends[k]) && strlen(f->ends[k]) > longest) {
+				chosen = f;
+				longest = strlen(f->ends[k]);
+			}
+		if (f->format == PP_CALLGRIND &&
+		    strncmp(last_part(s->output), callgrind, strlen(callgrind)) == 0)
+			return f;
+	}
+	return chosen;
 }
 
 static enum cli_exit read_groups(const char *list, uint32_t *groups)
@@ -281,7 +314,7 @@ static enum cli_exit read_samples(struct run *run)
 /* Files for other programs hold everything, and nothing that these do not know. */
 static bool converts(const struct run *run)
 {
-	return run->format == PP_FOLDED || run->format == PP_PPROF;
+	return run->format->use == FOR_PROGRAMS;
 }
 
 static enum pp_idle choose_idle(const struct run *run)
@@ -312,7 +345,7 @@ static enum cli_exit write_profile(struct run *run, enum cli_exit status)
 	struct winsize window = { 0 };
 	const bool is_terminal = output_is_terminal(&run->out);
 	struct pp_write o = {
-		.size = sizeof(o), .format = run->format,
+		.size = sizeof(o), .format = run->format->format,
 		.event = pp_main_event(run->profile), .measure = (enum pp_measure)run->s->weight,
 		.sort = (enum pp_sort)run->s->sort,
 		.colors = wants_colors(run) ? PP_COLORS : PP_PLAIN,
@@ -400,8 +433,7 @@ int main(int argc, char **argv)
 	input_choose(&run.in, operands[0]);
 	run.format = choose_format(&s);
 	if (!s.output && isatty(STDOUT_FILENO))
-		s.output = run.format == PP_FLAMEGRAPH ? "perf.html" :
-			   run.format == PP_PPROF ? "perf.pb.gz" : NULL;
+		s.output = run.format->file;
 	if (status == CLI_OK)
 		status = read_groups(s.group, &run.groups);
 	if (status == CLI_OK)

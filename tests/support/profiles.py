@@ -1,10 +1,12 @@
 """Runs preport, and reads what it writes with readers of our own."""
 import base64
+import csv
 import gzip
 import json
 import re
 import subprocess
 import zlib
+from xml.etree import ElementTree
 
 from conftest import TIMEOUT, TOOLS
 
@@ -162,3 +164,81 @@ def pprof(data):
         before = stacks.get(key, [0] * len(types))
         stacks[key] = [a + b for a, b in zip(before, values)]
     return types, stacks, {strings[row.get(6, 0)] for row in mappings.values()}
+
+
+def csv_rows(data):
+    """[(function, image, build id, self, total, samples)] of the table as CSV."""
+    rows = list(csv.reader(data.decode().splitlines()))
+    assert rows.pop(0) == ["function", "image", "build_id", "self", "total", "samples"]
+    return [(*row[:3], *map(int, row[3:])) for row in rows]
+
+
+def json_table(data):
+    """The table as JSON."""
+    table = json.loads(data)
+    assert set(table) == {"event", "unit", "total", "samples", "rows"}
+    for row in table["rows"]:
+        assert {"function", "image", "self", "total", "samples"} <= set(row) <= {
+            "function", "image", "build_id", "self", "total", "samples"}
+        assert 0 <= row["self"] <= row["total"] <= table["total"]
+    return table
+
+
+class Callgrind:
+    """The events, the summary, {(object, function): [own costs]} and
+    {(caller, callee): [costs]} of a callgrind file, whose grammar is checked."""
+
+    def __init__(self, data):
+        lines = data.decode().split("\n")
+        assert lines[:2] == ["# callgrind format", "version: 1"] and lines.pop() == ""
+        head = dict(line.split(": ", 1) for line in lines[1:lines.index("")])
+        self.events, self.own, self.calls = head["events"].split(), {}, {}
+        assert head["positions"] == "line" and len(set(self.events)) == len(self.events)
+        assert all(re.fullmatch("[A-Za-z][A-Za-z0-9_]*", event) for event in self.events)
+        self.summary = [int(n) for n in head["summary"].split()]
+        self._names, self._is_called = {}, False
+        self._at = {}
+        for line in lines[lines.index("") + 1:]:
+            self._read(line)
+
+    def _name(self, key, number, name):
+        kind = {"cob": "ob", "cfi": "fl", "cfn": "fn"}.get(key, key)
+        assert (name is None) == ((kind, number) in self._names), (key, number, name)
+        return self._names.setdefault((kind, number), name), number
+
+    def _read(self, line):
+        if found := re.fullmatch(r"(ob|fl|fn|cob|cfi|cfn)=\((\d+)\)(?: (.+))?", line):
+            self._at[found[1]] = self._name(*found.groups())
+        elif line.startswith("calls="):
+            assert re.fullmatch(r"calls=[1-9]\d* \d+", line)
+            self._is_called = True
+        elif line:
+            _, *costs = (int(n) for n in line.split())
+            assert len(costs) == len(self.events)
+            caller = self._at["ob"], self._at["fn"]
+            callee = (self._at["cob"], self._at["cfn"]) if self._is_called else None
+            table, key = (self.calls, (caller, callee)) if callee else (self.own, caller)
+            table[key] = [a + b for a, b in zip(table.get(key, [0] * len(costs)), costs)]
+            self._is_called = False
+
+    def totals(self):
+        return [sum(column) for column in zip(*self.own.values())]
+
+    def self_by_name(self, event=0):
+        sums = {}
+        for (_, (name, _)), costs in self.own.items():
+            sums[name] = sums.get(name, 0) + costs[event]
+        return {name: value for name, value in sums.items() if value}
+
+
+def svg(data):
+    """[(title, width)] of the frames of a picture, and its whole text."""
+    assert not re.search(rb"<script|href|url\(|<!|on\w+=", data)
+    top = ElementTree.fromstring(data)
+    prefix = "{http://www.w3.org/2000/svg}"
+    assert top.tag == prefix + "svg"
+    assert {element.tag[len(prefix):] for element in top.iter()} <= {"svg", "g", "rect", "text",
+                                                                      "title"}
+    frames = [(g.find(prefix + "title").text, float(g.find(prefix + "rect").get("width")))
+              for g in top.iter(prefix + "g")]
+    return frames, "".join(top.itertext())

@@ -137,6 +137,10 @@ enum pp_format {
 	PP_TREE,	/* the calls, indented */
 	PP_FLAMEGRAPH,	/* an HTML page without references to others */
 	PP_PPROF,	/* profile.proto, gzip; a location is a function */
+	PP_CSV,		/* the table of functions */
+	PP_JSON,	/* the same */
+	PP_SVG,		/* a flame graph as a picture for documents */
+	PP_CALLGRIND,	/* for callgrind_annotate and KCachegrind: all events, costs by line */
 };
 
 enum pp_measure { PP_BY_PERIOD, PP_BY_SAMPLES };
