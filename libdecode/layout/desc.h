@@ -291,6 +291,15 @@ enum pd_names_thread {
 	PD_NAMES_CHILD,		/* `tid` starts with the name of `ptid` */
 };
 
+/* A misc bit that chooses the layout, and that kernels set on records of the other layout, too. */
+struct pd_stray_misc {
+	uint16_t bit;
+	uint64_t attr_flag;	/* for events with it, the bit is right */
+	const char *field;	/* which only records without the bit have */
+	/* Returns whether the bytes can't be those of the bit's layout. */
+	bool (*is_stray)(struct pd_bytes body, enum pd_swap swap);
+};
+
 struct pd_record_desc {
 	uint32_t type;
 	const char *name, *doc;
@@ -301,10 +310,23 @@ struct pd_record_desc {
 	enum pd_names_thread names_thread;
 	const char *payload;		/* sibling: size of the payload, which is shown as `data` */
 	const struct pd_name *misc;	/* misc flags of this type */
+	const struct pd_stray_misc *stray;
 	bool cpumode;			/* the low bits of misc are a cpumode */
 	bool opaque;			/* the layout is unknown: `body` */
 	bool compressed;		/* `data` is part of the zstd stream of records */
 };
+
+/* Returns the misc that the layout of a record follows: without a stray bit. `attr_flags` is that of
+ * its event. */
+static inline uint16_t pd_layout_misc(const struct pd_record_desc *d, uint16_t misc,
+				      uint64_t attr_flags, struct pd_bytes body, enum pd_swap swap)
+{
+	const struct pd_stray_misc *s = d->stray;
+
+	if (!s || !(misc & s->bit) || attr_flags & s->attr_flag || !s->is_stray(body, swap))
+		return misc;
+	return (uint16_t)(misc & ~s->bit);
+}
 
 /* Returns NULL for an unknown type. */
 const struct pd_record_desc *pd_record_desc(uint32_t type);

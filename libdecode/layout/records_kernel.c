@@ -6,6 +6,7 @@
 #include "layout/names_tables.h"
 
 #define MISC_MMAP_BUILD_ID (1 << 14)
+#define ATTR_BUILD_ID (1ull << 34)
 
 /* The first MMAP2 of 3.10 kernels (RHEL 7) has no prot and flags: the path is in their place. */
 static bool prot_is_path(struct pd_bytes body, size_t at, enum pd_swap swap)
@@ -16,6 +17,29 @@ static bool prot_is_path(struct pd_bytes body, size_t at, enum pd_swap swap)
 		return true;
 	return (pd_load32(rest.data, swap) & ~0x0100000full) != 0 && pd_text_length(rest) >= 4;
 }
+
+/* Where an MMAP2 has its build id. */
+enum { MMAP2_BUILD_ID_SIZE = 32, MMAP2_BUILD_ID = 36, MMAP2_BUILD_ID_MAX = 20 };
+
+/* Linux before 6.19 leaves the bit of one event's record set in that of the next event, which has
+ * an inode. A build id has at most 20 bytes, and zeros after it. */
+static bool is_no_build_id(struct pd_bytes body, enum pd_swap swap)
+{
+	size_t size;
+
+	(void)swap;
+	if (body.size < MMAP2_BUILD_ID + MMAP2_BUILD_ID_MAX)
+		return false;
+	size = body.data[MMAP2_BUILD_ID_SIZE];
+	return size > MMAP2_BUILD_ID_MAX ||
+	       !pd_all_zero((struct pd_bytes){ body.data + MMAP2_BUILD_ID + size,
+					       MMAP2_BUILD_ID_MAX - size });
+}
+
+static const struct pd_stray_misc stray_build_id = {
+	.bit = MISC_MMAP_BUILD_ID, .attr_flag = ATTR_BUILD_ID, .field = "ino",
+	.is_stray = is_no_build_id,
+};
 
 #define MAP_ROWS \
 	S32(pid, "process, -1: the kernel", ROLE(PID)), \
@@ -73,7 +97,7 @@ const struct pd_record_desc pd_records_kernel[] = {
 	{ TYPE(SAMPLE), "a sample of an event", .cpumode = true, .misc = pd_names_misc_sample,
 	  .fields = pd_sample_fields },
 	{ TYPE(MMAP2), "a mapping was created, with its inode or build id", .cpumode = true,
-	  .misc = pd_names_misc_mmap2, .trailer = PD_TRAILER,
+	  .misc = pd_names_misc_mmap2, .stray = &stray_build_id, .trailer = PD_TRAILER,
 	  .task = PD_TASK_OR_KERNEL, .event = PD_EVENT_ANY,
 	  FIELDS(MAP_ROWS,
 		GROUP(FIELDS(

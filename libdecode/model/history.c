@@ -21,14 +21,12 @@ static uint64_t bit_of(const struct pd_name *names, const char *name)
 static void find_bits(struct pd_history_bits *b)
 {
 	b->mmap_data = bit_of(pd_names_misc_mmap2, "MMAP_DATA");
-	b->mmap_build_id = bit_of(pd_names_misc_mmap2, "MMAP_BUILD_ID");
 	b->comm_exec = bit_of(pd_names_misc_comm, "COMM_EXEC");
 	b->fork_exec = bit_of(pd_names_misc_fork, "FORK_EXEC");
 	b->prot_exec = bit_of(pd_names_prot, "EXEC");
 	b->map_hugetlb = bit_of(pd_names_map, "HUGETLB");
 	b->unregister = bit_of(pd_names_ksym, "UNREGISTER");
 	b->ksym_bpf = bit_of(pd_names_ksym_type, "BPF");
-	b->attr_build_id = bit_of(pd_names_attr_flags, "build_id");
 	b->bpf_load = bit_of(pd_names_bpf_event_type, "PROG_LOAD");
 }
 

@@ -122,8 +122,8 @@ struct pd_known_path {
 
 /* Bits that records have, by their names in the tables. */
 struct pd_history_bits {
-	uint64_t mmap_data, mmap_build_id, comm_exec, fork_exec, prot_exec, map_hugetlb, unregister,
-		ksym_bpf, attr_build_id, bpf_load;
+	uint64_t mmap_data, comm_exec, fork_exec, prot_exec, map_hugetlb, unregister,
+		ksym_bpf, bpf_load;
 };
 
 /* The user part of callchains that the kernel recorded later, when the task returned from the

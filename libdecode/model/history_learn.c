@@ -38,7 +38,7 @@ static struct pd_change *add_change(struct pd_history *h, const struct pd_record
 
 static bool read_side(struct pd_history *h, const struct pd_record *r, struct pd_side_band *s)
 {
-	if (pd_side_band_read(h->plans, r, r->frame.misc, s))
+	if (pd_side_band_read(h->plans, r, s))
 		return true;
 	h->damaged++;
 	return false;
@@ -140,41 +140,18 @@ static enum pd_space_of space_of_mode(unsigned int mode)
 	}
 }
 
-/* Linux before 6.19 leaves the bit MMAP_BUILD_ID of one event's record set in the next event's,
- * which has an inode: there the bytes are not those of a build id. */
-static bool has_false_build_id(const struct pd_history *h, const struct pd_record *r,
-			       const struct pd_side_band *s)
-{
-	const uint64_t size = s->n[PD_SIDE_BUILD_ID_SIZE];
-
-	if (!r->attr || r->attr->flags & h->bits.attr_build_id)
-		return false;
-	return size > s->build_id.size || !pd_all_zero(s->padding) ||
-	       !pd_all_zero((struct pd_bytes){ s->build_id.data + size, s->build_id.size - size });
-}
-
 /* Sets the build id or inode of a map, and what depends on it. */
 static bool read_map(struct pd_history *h, const struct pd_record *r, struct pd_side_band *s,
 		     struct pd_image_facts *f)
 {
-	const uint16_t misc = r->frame.misc;
-
 	if (!read_side(h, r, s))
 		return false;
 	if (pd_side_has(s, PD_SIDE_BUILD_ID_SIZE) && s->build_id.size) {
-		if (!has_false_build_id(h, r, s)) {
-			const size_t size = (size_t)s->n[PD_SIDE_BUILD_ID_SIZE];
-
-			f->build_id = s->build_id;
-			if (size < f->build_id.size)
-				f->build_id.size = size;
-			if (pd_all_zero(f->build_id))
-				f->build_id.size = 0;
-		} else if (!pd_side_band_read(h->plans, r,
-					      (uint16_t)(misc & ~h->bits.mmap_build_id), s)) {
-			h->damaged++;
-			return false;
-		}
+		f->build_id = s->build_id;
+		if (s->n[PD_SIDE_BUILD_ID_SIZE] < f->build_id.size)
+			f->build_id.size = (size_t)s->n[PD_SIDE_BUILD_ID_SIZE];
+		if (pd_all_zero(f->build_id))
+			f->build_id.size = 0;
 	}
 	f->has_inode = pd_side_has(s, PD_SIDE_INO) && (s->n[PD_SIDE_INO] || s->n[PD_SIDE_MAJ] ||
 						       s->n[PD_SIDE_MIN]);

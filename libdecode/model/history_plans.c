@@ -29,7 +29,7 @@ struct loads {
 	const struct pd_plan *plan;
 	uint32_t nr;
 	struct load loads[PD_NR_SIDE_NUMBERS];
-	const struct pd_op *build_id, *padding;
+	const struct pd_op *build_id;
 	bool has_text;
 };
 
@@ -68,9 +68,6 @@ static void find_loads(struct loads *l, const struct pd_plan *plan)
 			 op->field->role == PD_ROLE_BUILD_ID && op->offset != PD_VARIABLE &&
 			 op->size != PD_VARIABLE)
 			l->build_id = op;
-		else if (op->kind == PD_PAD && op->offset != PD_VARIABLE && !l->build_id &&
-			 op->size != PD_VARIABLE)
-			l->padding = op;
 	}
 	if (!list->optional)
 		return;
@@ -102,21 +99,16 @@ static struct pd_bytes bytes_of(const struct pd_op *op, struct pd_bytes body)
 	return bytes;
 }
 
-bool pd_side_band_read(struct pd_history_plans *p, const struct pd_record *r, uint16_t misc,
+bool pd_side_band_read(struct pd_history_plans *p, const struct pd_record *r,
 		       struct pd_side_band *out)
 {
-	const struct pd_plan *plan =
-		misc == r->frame.misc ? r->plan
-				      : pd_session_record_plan(r->session, r->frame.desc, misc);
+	const struct pd_plan *plan = r->plan;
 	const enum pd_swap swap = r->session->swap;
-	struct pd_extent_of extent = r->extent;
 	const struct loads *l;
 	size_t tail = 0;
 
 	out->text = (struct pd_bytes){ NULL, 0 };
-	if (plan && misc != r->frame.misc)
-		pd_measure(plan, r->body, misc, swap, PD_TEXT_TO_END, &extent);
-	if (!plan || extent.code != PD_OK || extent.nr_ops != plan->list->nr_ops)
+	if (!plan || r->extent.code != PD_OK || r->extent.nr_ops != plan->list->nr_ops)
 		return false;
 	l = loads_of(p, plan);
 	if (l->has_text) {
@@ -137,6 +129,5 @@ bool pd_side_band_read(struct pd_history_plans *p, const struct pd_record *r, ui
 		out->has |= 1u << load->which;
 	}
 	out->build_id = bytes_of(l->build_id, r->body);
-	out->padding = bytes_of(l->padding, r->body);
 	return true;
 }

@@ -19,7 +19,6 @@ struct pd_side_band {
 	uint64_t n[PD_NR_SIDE_NUMBERS];
 	struct pd_bytes text;	/* the last row: a path or name */
 	struct pd_bytes build_id;	/* all bytes that there is room for; or a tag */
-	struct pd_bytes padding;	/* before it */
 };
 
 static inline bool pd_side_has(const struct pd_side_band *s, enum pd_side_number which)
@@ -30,8 +29,8 @@ static inline bool pd_side_has(const struct pd_side_band *s, enum pd_side_number
 struct pd_history_plans *pd_history_plans_new(void);
 void pd_history_plans_free(struct pd_history_plans *p);
 
-/* Reads a record, as if its misc was this one. Returns false if it is not intact. */
-bool pd_side_band_read(struct pd_history_plans *p, const struct pd_record *r, uint16_t misc,
+/* Reads a record. Returns false if it is not intact. */
+bool pd_side_band_read(struct pd_history_plans *p, const struct pd_record *r,
 		       struct pd_side_band *out);
 
 #endif

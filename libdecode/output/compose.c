@@ -129,6 +129,18 @@ static const struct pd_plan *record_plan(struct pd_session *s, const struct pd_c
 	return pd_session_body_plan(s, d);
 }
 
+/* Returns the misc whose layout the fields have: the header's, without a stray bit. */
+static uint16_t layout_misc(const struct pd_values *v, const struct pd_compose_record *r,
+			    pd_node fields)
+{
+	const struct pd_record_desc *d = pd_record_desc(r->type);
+	const struct pd_stray_misc *s = d ? d->stray : NULL;
+
+	if (s && r->misc & s->bit && v->member(fields, s->field))
+		return (uint16_t)(r->misc & ~s->bit);
+	return r->misc;
+}
+
 static int pack_opaque(const struct pd_values *v, pd_node fields, struct pd_buf *out,
 		       struct pd_pack_error *e)
 {
@@ -156,7 +168,8 @@ int pd_compose_record(struct pd_session *s, const struct pd_values *v,
 		"cpumode", "misc_flags", "attr_index", "event", "sample_id", "trailing", "data",
 		NULL };
 	static const char *const nothing[] = { NULL };
-	struct pd_pack how = { .values = v, .swap = s->swap, .misc = r->misc, .size = PD_SIZE_OPEN,
+	struct pd_pack how = { .values = v, .swap = s->swap,
+			       .misc = layout_misc(v, r, fields), .size = PD_SIZE_OPEN,
 			       .feature = pack_nested_feature, .ctx = &nested, .also = common };
 	const struct pd_plan *plan = record_plan(s, r);
 	uint8_t header[HEADER];

@@ -91,6 +91,13 @@ static bool fixed_number(const struct pd_plan *plan, const char *name, struct pd
 	return op && pd_op_is_fixed(op) && load_fixed(op, bytes, swap, out);
 }
 
+/* Without its event, a record's misc is taken as it is. */
+static inline uint16_t layout_misc(const struct pd_record *r)
+{
+	return pd_layout_misc(r->frame.desc, r->frame.misc, r->attr ? r->attr->flags : UINT64_MAX,
+			      r->body, r->session->swap);
+}
+
 static inline const struct pd_plan *choose_plan(struct pd_record *r, const struct pd_attr *layout)
 {
 	const struct pd_record_desc *d = r->frame.desc;
@@ -101,7 +108,7 @@ static inline const struct pd_plan *choose_plan(struct pd_record *r, const struc
 		return layout ? layout->sample : NULL;
 	if (d->type == PD_RECORD_READ)
 		return layout ? layout->read : NULL;
-	return pd_session_record_plan(r->session, d, r->frame.misc);
+	return pd_session_record_plan(r->session, d, layout_misc(r));
 }
 
 static void check_feature(struct pd_record *r)

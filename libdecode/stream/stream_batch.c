@@ -69,6 +69,7 @@ static inline bool is_simple(struct pd_session *s, const struct pd_record_desc *
 		if (desc->trailer != PD_TRAILER || body.size < a->trailer_size)
 			return false;
 		body.size -= a->trailer_size;
+		misc = pd_layout_misc(desc, misc, a->flags, body, s->swap);
 		p->plan = desc->type == PD_RECORD_READ ? a->read :
 							 pd_session_record_plan(s, desc, misc);
 	}
