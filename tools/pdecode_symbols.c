@@ -20,6 +20,16 @@ static void name_frame(void *ctx, int32_t pid, const struct pd_location *l,
 	ps_resolve(ctx, pid, l, out);
 }
 
+static size_t find_frames(void *ctx, const struct pd_record *sample, struct pd_location *out,
+			  size_t capacity, const char **end)
+{
+	enum ps_end why;
+	const size_t n = ps_frames(ctx, sample, out, capacity, &why);
+
+	*end = ps_end_name(why);
+	return n;
+}
+
 static bool describe_image(void *ctx, uint32_t index, struct pd_image_file *out)
 {
 	return ps_session_image(ctx, index, out);
@@ -72,6 +82,7 @@ enum cli_exit symbols_open(struct symbols *n, const struct cli_tool *tool,
 	n->namer = (struct pd_namer){
 		.size = sizeof(n->namer),
 		.frame = name_frame,
+		.frames = find_frames,
 		.image = describe_image,
 		.ctx = n->session,
 		.linkage_names =

@@ -67,6 +67,7 @@ struct pd_json {
 	struct pd_json_resolve {
 		struct pd_location *locations;	/* of the record being written */
 		int32_t pid;			/* of the record being written; -1: unknown */
+		const char *stack_end;		/* why its stack ends there; "": not unwound */
 		size_t capacity, nr_counts;
 		struct pd_json_image_count {
 			uint64_t samples, frames;	/* samples: with their ip in it */

@@ -133,6 +133,8 @@ static void write_location(struct pd_json *j, const struct pd_location *l, unsig
 	}
 	if (l->flags & PD_LOCATION_RETURN)
 		write_true(j, "return_address");
+	if (l->flags & PD_LOCATION_GUESSED)
+		write_true(j, "guessed");
 	if (l->flags & PD_LOCATION_REMAPPED)
 		write_true(j, "remapped");
 	if (l->cpumode != cpumode) {
@@ -142,14 +144,28 @@ static void write_location(struct pd_json *j, const struct pd_location *l, unsig
 	pd_jsonw_char(&j->w, '}');
 }
 
-typedef size_t locate_fn(const struct pd_history *h, const struct pd_record *sample,
+typedef size_t locate_fn(struct pd_json *j, const struct pd_record *sample,
 			 struct pd_location *out, size_t capacity);
+
+static size_t locate_frames(struct pd_json *j, const struct pd_record *sample,
+			    struct pd_location *out, size_t capacity)
+{
+	if (j->namer.frames)
+		return j->namer.frames(j->namer.ctx, sample, out, capacity, &j->resolve.stack_end);
+	return pd_history_frames(j->options.history, sample, out, capacity);
+}
+
+static size_t locate_branches(struct pd_json *j, const struct pd_record *sample,
+			      struct pd_location *out, size_t capacity)
+{
+	return pd_history_branches(j->options.history, sample, out, capacity);
+}
 
 /* Returns the number of locations, which are in j->resolve; 0 also without memory. */
 static size_t locate(struct pd_json *j, const struct pd_record *r, locate_fn *find)
 {
 	struct pd_json_resolve *res = &j->resolve;
-	size_t n = find(j->options.history, r, res->locations, res->capacity);
+	size_t n = find(j, r, res->locations, res->capacity);
 
 	if (n > res->capacity) {
 		const size_t bigger = n < MIN_LOCATIONS ? MIN_LOCATIONS : 2 * n;
@@ -161,7 +177,7 @@ static size_t locate(struct pd_json *j, const struct pd_record *r, locate_fn *fi
 			return 0;
 		res->locations = p;
 		res->capacity = bigger;
-		n = find(j->options.history, r, res->locations, res->capacity);
+		n = find(j, r, res->locations, res->capacity);
 	}
 	return n;
 }
@@ -198,9 +214,12 @@ static bool begins_with_ip(const struct pd_location *l, size_t n)
 
 static void write_frames(struct pd_json *j, const struct pd_record *r, unsigned int cpumode)
 {
-	size_t n = locate(j, r, pd_history_frames);
-	const struct pd_location *l = j->resolve.locations;
+	const struct pd_location *l;
+	size_t n;
 
+	j->resolve.stack_end = "";
+	n = locate(j, r, locate_frames);
+	l = j->resolve.locations;
 	if (!n)
 		return;
 	if (begins_with_ip(l, n)) {
@@ -215,12 +234,16 @@ static void write_frames(struct pd_json *j, const struct pd_record *r, unsigned 
 		write_location(j, l, cpumode);
 	}
 	pd_jsonw_char(&j->w, ']');
+	if (!j->resolve.stack_end[0])
+		return;
+	PD_JSONW_KEY(&j->w, "stack_end");
+	pd_jsonw_string(&j->w, j->resolve.stack_end);
 }
 
 /* From and to of each entry of branch_stack, in its order. */
 static void write_branches(struct pd_json *j, const struct pd_record *r, unsigned int cpumode)
 {
-	const size_t n = locate(j, r, pd_history_branches);
+	const size_t n = locate(j, r, locate_branches);
 	const struct pd_location *l = j->resolve.locations;
 
 	if (!n)

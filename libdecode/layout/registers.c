@@ -136,6 +136,15 @@ const struct pd_arch *pd_arch_of_machine(uint32_t e_machine)
 	return NULL;
 }
 
+uint32_t pd_arch_machine(const struct pd_arch *arch)
+{
+	for (size_t i = 0; arch && i < ROWS(archs); i++)
+		if (archs[i].e_machine && archs[i].registers == arch->registers &&
+		    archs[i].word_size == arch->word_size)
+			return archs[i].e_machine;
+	return 0;
+}
+
 const char *pd_arch_name(const struct pd_arch *arch)
 {
 	return arch ? arch->name : NULL;

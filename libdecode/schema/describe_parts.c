@@ -368,6 +368,8 @@ static void describe_frame(struct pd_arena *arena, struct pd_buf *b)
 		"'build_id':{'description':'build id of the image'," SOME_HEX "}");
 	describe_names(b);
 	pd_text_json(b, "'return_address':{'description':'the call is before it','const':true},"
+		"'guessed':{'description':'found by a frame pointer where there is no call frame "
+			"information, or after such a frame','const':true},"
 		"'remapped':{'description':'anonymous memory that replaced this map of a file: a "
 			"copy of its code','const':true},"
 		"'cpumode':{'description':'CPU mode, where it is not that of the record'");
@@ -501,7 +503,13 @@ static void add_resolved_keys(struct pd_members *m)
 	pd_members_add(m, "comm", "_hex", TEXT_HEX);
 	pd_members_add(m, "frames", "",
 		       "'description':'ip and the addresses of callchain, innermost first (only "
-		       "with --resolve)','type':'array','items':{'$ref':'frame.schema.json'}");
+		       "with --resolve); the copied stack, unwound, in place of the user part (only "
+		       "with --symbols)','type':'array','items':{'$ref':'frame.schema.json'}");
+	pd_members_add(m, "stack_end", "",
+		       "'description':'why the unwound stack ends there: BOTTOM is its outermost "
+		       "function, STACK_CUT the end of what was copied (only with --symbols)',"
+		       "'enum':['BOTTOM','STACK_CUT','OTHER_STACK','NO_MAP','NO_FILE','MISMATCH',"
+		       "'NO_CFI','BAD_CFI','NO_PROGRESS','MAX_FRAMES']");
 	pd_members_add(m, "branch_frames", "",
 		       "'description':'for each of branch_stack.entries (only with --resolve)',"
 		       "'type':'array','items':{" CLOSED "'required':['from','to'],'properties':{"

@@ -252,6 +252,7 @@ struct ps_loaded *ps_session_load(struct ps_session *s, uint32_t index)
 void ps_session_unload(struct ps_session *s, struct ps_loaded *l)
 {
 	(void)s;
+	ps_cfi_free(l->cfi);
 	if (l->has_debug)
 		ps_debug_close(&l->debug);
 	if (l->alt.elf)

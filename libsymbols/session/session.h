@@ -14,6 +14,7 @@
 #include "jit/code.h"
 #include "kernel/kallsyms.h"
 #include "pd/symbols.h"
+#include "unwind/unwind.h"
 
 /* Bits of pd_image_file.sources besides those of enum ps_source. */
 enum {
@@ -29,6 +30,7 @@ struct ps_loaded {
 	struct ps_elf alt;
 	struct ps_debug debug;
 	bool has_debug;
+	struct ps_cfi *cfi;		/* NULL: not asked for yet */
 	uint8_t why;
 	enum ps_match match;
 	const char *path, *debug_path;
@@ -73,6 +75,7 @@ struct ps_session {
 	struct pd_map processes;	/* pid + 1 -> struct ps_process_code */
 	struct pd_map known;		/* image and address -> struct ps_known */
 	struct pd_map named;		/* mangled name, by its address -> struct pd_function */
+	struct ps_stack_worker *idle;	/* unwinders that no thread uses, under the lock */
 };
 
 /* Opens the files of an image on first need. */
@@ -92,6 +95,9 @@ void ps_session_functions(struct ps_session *s, struct ps_loaded *l, uint64_t ad
 			  struct ps_known *out);
 /* Sets *out to one function. */
 void ps_session_symbol(struct ps_session *s, const struct ps_symbol *symbol, struct ps_known *out);
+
+/* stack.c: frees the unwinders. */
+void ps_session_free_unwinders(struct ps_session *s);
 
 /* Opens candidates for a file, one after the other, until `use` takes one. */
 struct ps_search {

@@ -42,7 +42,7 @@ MAY_INCLUDE = {
         "jit": "image",
         "unwind": "image",
         "debug": "image",
-        "session": "debug find image jit kernel",
+        "session": "debug find image jit kernel unwind",
     },
     "libprofile": {},
     "record": {

@@ -8,7 +8,7 @@ from conftest import ROOT
 from recorder import precord, record, run_precord, workload  # noqa: F401
 from rights import needs
 from unwind_oracle import (KNOWN, count, dwfl_stacks, explain_dwfl, explain_perf, our_stacks,
-                           perf_stacks)
+                           pdecode_stacks, perf_stacks)
 
 BUILDS = {
     "O0": ["gcc", "-O0"],
@@ -40,8 +40,16 @@ def recording(request, record, tmp_path):
 
 
 @needs("events")
-def test_frames_as_perf_and_libdwfl(recording, perf):
+def test_frames_as_perf_and_libdwfl(recording, perf, run_pdecode):
     ours = our_stacks(recording)
+    written = pdecode_stacks(run_pdecode, recording)
+    # pdecode does not have the vdso of the kernel at hand; the other program does.
+    known = [row for row in ours if "[vdso]" not in [frame.file for frame in row[2]]]
+    assert len(written) == len(ours) and len(known) > len(ours) / 2
+    for key, end, frames in known:
+        assert written[key] == (end, [
+            (frame.addr, frame.offset if frame.file != "-" else -1,
+             frame.flags.replace("rs", "x").replace("xs", "x")) for frame in frames])
     theirs, dwfl = dict(perf_stacks(perf, recording)), dict(dwfl_stacks(recording))
     assert len(ours) > MS / 4
     with_perf = [explain_perf(theirs[key], frames, end) for key, end, frames in ours]

@@ -1,5 +1,6 @@
 """The frames of perf, of libdwfl and our own, sample by sample, and why they differ."""
 import collections
+import json
 import subprocess
 
 import compiled
@@ -29,6 +30,23 @@ def our_stacks(path, *options):
          [Frame(*(int(word, 16) for word in words[:3]), words[3], words[4]) for words in frames])
         for key, end, frames in parse(compiled.run_clean("symbols_unwind", path, *options))
     ]
+
+
+def pdecode_stacks(run_pdecode, path):
+    """{(tid, time): (end, [(address, offset in the file, flags)])} of the user part, as
+    --symbols writes it."""
+    done = run_pdecode(["-f", "jsonl", "--records-only", "--types", "SAMPLE", "--symbols",
+                        "--no-inline", "--blobs", "omit", path])
+    assert done.returncode == 0, done.stderr
+    found = {}
+    for line in map(json.loads, done.stdout.splitlines()):
+        if "frames" not in line:
+            continue
+        found[line["tid"], line["time"]] = line.get("stack_end", "-"), [
+            (int(frame["addr"], 16), int(frame.get("file_offset", "-1"), 16),
+             ("r" if "return_address" in frame else "x") + ("g" if "guessed" in frame else ""))
+            for frame in line["frames"] if frame.get("cpumode", line["cpumode"]) == "USER"]
+    return found
 
 
 def dwfl_stacks(path):

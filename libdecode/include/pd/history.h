@@ -232,6 +232,9 @@ enum pd_location_flag {
 	PD_LOCATION_REMAPPED = 1 << 1,
 	PD_LOCATION_RETURN = 1 << 2,	/* pd_history_frames(): a return address, its call is
 					 * before it */
+	/* ps_frames(): found by a frame pointer where there is no call frame information, or after
+	 * such a frame */
+	PD_LOCATION_GUESSED = 1 << 3,
 };
 
 enum pd_location_of {
@@ -239,6 +242,7 @@ enum pd_location_of {
 	PD_LOCATION_OF_CALLCHAIN,
 	PD_LOCATION_OF_BRANCH_FROM,
 	PD_LOCATION_OF_BRANCH_TO,
+	PD_LOCATION_OF_STACK,		/* ps_frames(): unwound */
 };
 
 struct pd_location {

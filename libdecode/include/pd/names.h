@@ -17,6 +17,7 @@ extern "C" {
 #endif
 
 struct pd_location;
+struct pd_record;
 
 struct pd_function {
 	const char *symbol;		/* readable; NULL: unknown. Not necessarily UTF-8 */
@@ -68,6 +69,11 @@ struct pd_namer {
 	bool (*image)(void *ctx, uint32_t index, struct pd_image_file *out);
 	void *ctx;
 	enum pd_linkage_names linkage_names;
+	/* Locates the addresses of a sample in place of pd_history_frames(), its copied stack
+	 * unwound. Sets *end to the word that says why the stack ends there, "BOTTOM", or "". Each
+	 * call is for another reader. NULL: stacks are not unwound. */
+	size_t (*frames)(void *ctx, const struct pd_record *sample, struct pd_location *out,
+			 size_t capacity, const char **end);
 };
 #define PD_NAMER(...) PD_OPTIONS_OF(pd_namer, __VA_ARGS__)
 

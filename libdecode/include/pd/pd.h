@@ -298,6 +298,23 @@ PD_API bool pd_record_get_numbers(const struct pd_record *r, const char *name,
 /* Gets a text, without its NUL, or bytes. Valid until the next pd_reader_next(). */
 PD_API bool pd_record_get_text(const struct pd_record *r, const char *name, struct pd_bytes *out);
 
+/* What a sample copied of a thread's user space. */
+struct pd_copied_stack {
+	uint16_t machine;		/* EM_* of the recording; 0: unknown */
+	bool is_swapped;		/* `bytes` are not in this machine's byte order */
+	bool is_precise;		/* the program counter is that of the instruction that was
+					 * executed last (misc EXACT_IP) */
+	uint64_t abi;			/* enum perf_sample_regs_abi: 1: 32 bits, 2: 64 bits */
+	uint64_t mask;			/* sample_regs_user: a bit for each of `registers` */
+	struct pd_numbers registers;
+	struct pd_bytes bytes;		/* of the stack, from the stack pointer on */
+	uint64_t size;			/* bytes that were asked for; 0: none */
+};
+
+/* Gets the user registers and stack of a sample, to be unwound. Returns false if it has no
+ * registers. Valid until the next pd_reader_next(). */
+PD_API bool pd_record_copied_stack(const struct pd_record *r, struct pd_copied_stack *out);
+
 /* Visits all fields in the order of the file; sample_id last, as an object of that name. Spans are
  * valid until the next pd_reader_next(). */
 PD_API void pd_record_visit(const struct pd_record *r, const struct pd_visitor *v, void *ctx);

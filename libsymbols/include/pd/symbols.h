@@ -116,6 +116,7 @@ struct ps_options {
 					 * 1 GiB */
 	enum ps_depth depth;
 	enum ps_unverified unverified;
+	uint32_t max_frames;		/* of a copied stack; 0: 127 */
 	/* When the recording began, in s since 1970; 0: not known. Files without a build id must be
 	 * older, files of JIT compilers newer: they are not used if it is not known. */
 	uint64_t began;
@@ -137,6 +138,37 @@ PS_API void ps_free(struct ps_session *s);
  * whose pointers are valid until ps_free(). May be called by any number of threads. */
 PS_API void ps_resolve(struct ps_session *s, int32_t pid, const struct pd_location *l,
 		       struct pd_frame_names *out);
+
+/* --- copied stacks --- */
+
+/* Why the chain of a copied stack ends where it does. */
+enum ps_end {
+	PS_END_NONE,		/* not unwound */
+	PS_END_BOTTOM,		/* the outermost frame: it has no return address */
+	PS_END_STACK_CUT,	/* needs bytes beyond a full copy */
+	PS_END_OTHER_STACK,	/* needs bytes of a stack that was not copied */
+	PS_END_NO_MAP,		/* the address is in no executable mapping */
+	PS_END_NO_FILE,		/* the image's file is not there */
+	PS_END_MISMATCH,	/* the file found is another build */
+	PS_END_NO_CFI,		/* no call frame information, and no frame pointer to follow */
+	/* the information is damaged, or needs a register that is unknown */
+	PS_END_BAD_CFI,
+	PS_END_NO_PROGRESS,	/* the caller's frame would not be above this one */
+	PS_END_MAX_FRAMES,
+};
+
+/* Returns "BOTTOM", ...; "" for PS_END_NONE. Static. Safe in any thread. */
+PS_API const char *ps_end_name(enum ps_end end);
+
+/* Locates the addresses of a sample as pd_history_frames() does; but if the sample has a copied
+ * stack (pd_record_copied_stack()) and the program counter's code can be found, the stack is unwound
+ * by the call frame information of the mapped files, and its addresses replace the user part: they
+ * come after the kernel's. Fills in up to `capacity` locations and returns the number of addresses,
+ * which may be more: all of them are found then by a call with that capacity. Sets *end, which is
+ * PS_END_NONE where nothing was unwound. May be called by any number of threads; calls on records
+ * of one reader must not overlap. */
+PS_API size_t ps_frames(struct ps_session *s, const struct pd_record *sample,
+			struct pd_location *out, size_t capacity, enum ps_end *end);
 
 /* Fills in *out for an image of the history. Returns false if no name in it was asked for. Pointers
  * are valid until ps_free(). May be called by any number of threads. */

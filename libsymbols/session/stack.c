@@ -1,0 +1,289 @@
+/* stack.c - the frames of a sample, its copied stack unwound with the files of the session. */
+#include <string.h>
+
+#include "session/session.h"
+
+#define WORKER_MEMORY (8u << 20)	/* taken from the budget of the session */
+#define MAX_REGISTERS 64
+#define KEPT 256			/* locations of a sample; a power of 2 */
+
+/* Where an address of the sample lies. */
+struct kept_location {
+	uint64_t sample;		/* 0: free */
+	uint64_t address;
+	struct pd_location location;
+};
+
+/* An unwinder, used by one thread at a time, and the sample that it unwinds. */
+struct ps_stack_worker {
+	struct ps_stack_worker *next;	/* of the idle ones */
+	struct ps_session *session;
+	struct pd_budget budget;	/* threads can't share one */
+	struct ps_unwinder *unwinder;
+	uint64_t highest;		/* address that is mapped in any process */
+	uint64_t registers[MAX_REGISTERS];
+	int32_t pid;
+	struct pd_moment at;
+	uint64_t sample;		/* counts them */
+	struct kept_location kept[KEPT];
+};
+
+/* --- workers --- */
+
+/* Authentication codes of aarch64 are above the bits that addresses of the machine have. */
+static uint64_t find_highest(const struct pd_history *h)
+{
+	struct pd_mapping m;
+	uint64_t highest = 0;
+
+	for (size_t i = 0; pd_history_mapping(h, i, &m); i++) {
+		const uint64_t last = m.start + m.len - 1;
+
+		if (m.pid >= 0 && m.len && last >= m.start && !(last >> 52) && last > highest)
+			highest = last;
+	}
+	return highest;
+}
+
+static struct ps_stack_worker *make_worker(struct ps_session *s)
+{
+	struct ps_unwinder_options o = { .max_frames = s->options.max_frames };
+	struct ps_stack_worker *w;
+
+	if (s->budget.limit - s->budget.used < WORKER_MEMORY)
+		return NULL;
+	w = pd_budget_alloc(&s->budget, sizeof(*w));
+	if (!w)
+		return NULL;
+	w->session = s;
+	w->budget.limit = WORKER_MEMORY;
+	w->highest = find_highest(s->options.history);
+	o.budget = &w->budget;
+	w->unwinder = ps_unwinder_new(&o);
+	if (!w->unwinder) {
+		pd_budget_free(&s->budget, w, sizeof(*w));
+		return NULL;
+	}
+	s->budget.used += WORKER_MEMORY;
+	return w;
+}
+
+static struct ps_stack_worker *take_worker(struct ps_session *s)
+{
+	struct ps_stack_worker *w;
+
+	pthread_mutex_lock(&s->lock);
+	w = s->idle;
+	if (w)
+		s->idle = w->next;
+	else
+		w = make_worker(s);
+	pthread_mutex_unlock(&s->lock);
+	return w;
+}
+
+static void give_back(struct ps_session *s, struct ps_stack_worker *w)
+{
+	pthread_mutex_lock(&s->lock);
+	w->next = s->idle;
+	s->idle = w;
+	pthread_mutex_unlock(&s->lock);
+}
+
+void ps_session_free_unwinders(struct ps_session *s)
+{
+	struct ps_stack_worker *w;
+
+	while ((w = s->idle)) {
+		s->idle = w->next;
+		ps_unwinder_free(w->unwinder);
+		s->budget.used -= WORKER_MEMORY;
+		pd_budget_free(&s->budget, w, sizeof(*w));
+	}
+}
+
+/* --- places --- */
+
+static const struct pd_location *find_location(struct ps_stack_worker *w, uint64_t address)
+{
+	struct kept_location *k = &w->kept[(address ^ address >> 12) & (KEPT - 1)];
+
+	if (k->sample == w->sample && k->address == address)
+		return &k->location;
+	k->sample = w->sample;
+	k->address = address;
+	pd_history_locate(w->session->options.history, w->pid, address, PD_CPUMODE_USER, &w->at,
+			  &k->location);
+	return &k->location;
+}
+
+static bool has_file(const struct pd_image *image)
+{
+	return image->kind == PD_IMAGE_FILE || image->kind == PD_IMAGE_DELETED ||
+	       image->kind == PD_IMAGE_MEMFD || image->kind == PD_IMAGE_VDSO;
+}
+
+/* Fills in *out for an address in a mapped file. */
+static void place_in_file(struct ps_session *s, const struct pd_location *l, struct ps_place *out)
+{
+	const struct ps_mapping map = { l->start, l->pgoff, true };
+	struct ps_loaded *loaded = ps_session_load(s, l->image);
+	uint64_t vaddr;
+
+	out->why = loaded->why == PD_WHY_MISMATCH ? PS_END_MISMATCH : PS_END_NO_FILE;
+	if (loaded->why != PD_WHY_FOUND)
+		return;
+	if (!loaded->cfi)
+		loaded->cfi = ps_cfi_new(&loaded->binary.image,
+					 loaded->has_debug ? loaded->debug.dwarf : NULL, &s->budget);
+	if (!loaded->cfi || !ps_elf_address(&loaded->binary.image, &map, l->file_offset, &vaddr))
+		return;
+	out->vaddr_bias = l->addr - vaddr;
+	out->cfi = loaded->cfi;
+}
+
+static void locate(void *ctx, uint64_t address, struct ps_place *out)
+{
+	struct ps_stack_worker *w = ctx;
+	struct ps_session *s = w->session;
+	const struct pd_location *l = find_location(w, address);
+
+	if (l->image == PD_NO_IMAGE || l->image >= s->nr_images || l->flags & PD_LOCATION_DATA)
+		return;
+	out->image = l->image;
+	out->file_bias = out->vaddr_bias = l->addr - l->file_offset;
+	out->why = PS_END_NO_CFI;
+	if (!has_file(pd_history_image(s->options.history, l->image)))
+		return;
+	pthread_mutex_lock(&s->lock);
+	place_in_file(s, l, out);
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* --- frames --- */
+
+static struct ps_copied_stack input_of(struct ps_stack_worker *w,
+				       const struct pd_copied_stack *copied)
+{
+	size_t n = copied->registers.count;
+
+	if (n > MAX_REGISTERS)
+		n = MAX_REGISTERS;
+	for (size_t i = 0; i < n; i++)
+		w->registers[i] = pd_number_at(&copied->registers, i);
+	return (struct ps_copied_stack){
+		.arch = ps_arch_find(copied->machine, copied->abi),
+		.mask = copied->mask,
+		.registers = w->registers,
+		.nr_registers = n,
+		.bytes = copied->bytes,
+		.size = copied->size,
+		.swap = copied->is_swapped ? PD_SWAP_YES : PD_SWAP_NO,
+		.precise = copied->is_precise,
+		.highest = w->highest,
+		.locate = locate,
+		.ctx = w,
+	};
+}
+
+/* A return address is located by the call before it, which may be the last of its map. A signal's
+ * trampoline is not called: its symbol begins at the address. */
+static void locate_frame(struct ps_stack_worker *w, const struct ps_chain_frame *f,
+			 struct pd_location *out)
+{
+	const uint64_t before = f->flags & PS_CHAIN_RETURN ? 1 : 0;
+
+	*out = *find_location(w, f->addr - before);
+	out->addr += before;
+	if (out->image != PD_NO_IMAGE)
+		out->file_offset += before;
+	out->of = PD_LOCATION_OF_STACK;
+	if (before && !(f->flags & PS_CHAIN_SIGNAL))
+		out->flags |= PD_LOCATION_RETURN;
+	if (f->flags & PS_CHAIN_GUESSED)
+		out->flags |= PD_LOCATION_GUESSED;
+}
+
+static bool is_user(const struct pd_location *l)
+{
+	return l->cpumode == PD_CPUMODE_USER || l->cpumode == PD_CPUMODE_UNKNOWN;
+}
+
+/* Drops the user part of the locations that fit. Returns how many remain. */
+static size_t keep_kernel(struct pd_location *l, size_t n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!is_user(&l[i]))
+			l[kept++] = l[i];
+	return kept;
+}
+
+static size_t replace_user_part(struct ps_stack_worker *w, const struct ps_chain *chain,
+				struct pd_location *out, size_t capacity, size_t n)
+{
+	if (n > capacity)
+		return n + chain->nr_frames;
+	n = keep_kernel(out, n);
+	for (size_t i = 0; i < chain->nr_frames; i++, n++)
+		if (n < capacity)
+			locate_frame(w, &chain->frames[i], &out[n]);
+	return n;
+}
+
+/* The caller of a leaf function, which chains by frame pointers lack on machines that keep the
+ * return address in a register. */
+static size_t insert_leaf_caller(struct ps_stack_worker *w, const struct ps_copied_stack *in,
+				 struct pd_location *out, size_t capacity, size_t n)
+{
+	struct ps_chain_frame caller = { .flags = PS_CHAIN_RETURN };
+	size_t i = 0;
+
+	while (i < n && i < capacity && !(is_user(&out[i]) && out[i].of != PD_LOCATION_OF_IP))
+		i++;
+	if (n >= capacity)
+		return n + 1;
+	if (i >= n || !ps_unwind_leaf(w->unwinder, in, out[i].addr, &caller.addr))
+		return n;
+	memmove(&out[i + 2], &out[i + 1], (n - i - 1) * sizeof(*out));
+	locate_frame(w, &caller, &out[i + 1]);
+	return n + 1;
+}
+
+static size_t unwind_sample(struct ps_stack_worker *w, const struct pd_record *sample,
+			    const struct pd_copied_stack *copied, struct pd_location *out,
+			    size_t capacity, enum ps_end *end)
+{
+	const struct ps_copied_stack in = input_of(w, copied);
+	size_t n = pd_history_frames(w->session->options.history, sample, out, capacity);
+	struct ps_chain chain;
+	uint64_t pid;
+
+	if (!in.arch || !pd_record_get_number(sample, "pid", &pid))
+		return n;
+	w->pid = (int32_t)pid;
+	pd_record_moment(sample, &w->at);
+	w->sample++;
+	if (!copied->size)
+		return in.arch->link ? insert_leaf_caller(w, &in, out, capacity, n) : n;
+	ps_unwind(w->unwinder, &in, &chain);
+	*end = chain.end;
+	return chain.nr_frames ? replace_user_part(w, &chain, out, capacity, n) : n;
+}
+
+size_t ps_frames(struct ps_session *s, const struct pd_record *sample, struct pd_location *out,
+		 size_t capacity, enum ps_end *end)
+{
+	struct pd_copied_stack copied;
+	struct ps_stack_worker *w;
+	size_t n;
+
+	*end = PS_END_NONE;
+	w = pd_record_copied_stack(sample, &copied) ? take_worker(s) : NULL;
+	if (!w)
+		return pd_history_frames(s->options.history, sample, out, capacity);
+	n = unwind_sample(w, sample, &copied, out, out ? capacity : 0, end);
+	give_back(s, w);
+	return n;
+}

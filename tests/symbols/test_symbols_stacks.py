@@ -1,0 +1,176 @@
+"""pdecode --symbols of samples with copied stacks: unwound, and joined with the kernel's part."""
+import time
+
+import pytest
+
+from cfi_builder import AARCH64, I386, WORD, X86_64, Cfi, def_cfa, elf, saved, undefined
+from conftest import strict_json_lines
+from perfdata import features as f
+from perfdata import records as r
+from perfdata.attr import Attr
+from perfdata.container import File
+from perfdata.features import NUMBER
+from perfdata.sample import sample, sample_id
+from perfdata.wire import fstr
+from schema_check import complaints
+from stacks import BITS, PC, SP, STACK, words
+
+SECOND = 10**9
+BASE = 0x7FF000000000
+F, G, H = 0x1100, 0x1200, 0x1300  # functions of 0x100 bytes
+KERNEL_MARK, USER_MARK = 2**64 - 128, 2**64 - 512
+IN_KERNEL, IN_USER = 1, 2
+LR = 30
+
+
+class Machine:
+    """An image of a machine, where F calls nothing, G has pushed two words, and H is outermost; and
+    its recordings."""
+
+    def __init__(self, number, run, where):
+        self.run, self.image, self.path = run, where / "image", where / "stacks.data"
+        self.number, self.abi = number, 1 if number == I386 else 2
+        self.base = BASE if WORD[number] == 8 else 0x8000000
+        self.arch = {X86_64: b"x86_64", I386: b"x86_64", AARCH64: b"aarch64"}[number]
+        more = def_cfa(SP[number], 3 * WORD[number]) if number != AARCH64 else (
+            def_cfa(31, 32) + saved(LR, 3))
+        cfi = Cfi(number).fde(F, 0x100).fde(G, 0x100, more)
+        self.image.write_bytes(elf(cfi.fde(H, 0x100, undefined(cfi.ra()))))
+        registers = (SP[number], PC[number]) + ((LR, ) if number == AARCH64 else ())
+        mask = sum(1 << BITS[number][reg] for reg in registers)
+        self.attr = Attr(type=1,
+                         sample_period=1,
+                         sample_type="IP|TID|TIME|CALLCHAIN|REGS_USER|STACK_USER",
+                         flags=("sample_id_all", "use_clockid"),
+                         clockid=1,
+                         sample_regs_user=mask,
+                         sample_stack_user=64)
+
+    def at(self, address):
+        return self.base + address
+
+    def stack(self, *values):
+        return words(*values, width=WORD[self.number]).ljust(64, b"\0")
+
+    def usual(self):
+        """The stack of F, which G called, which H called."""
+        ra, caller = self.at(G + 8), self.at(H + 8)
+        if self.number == AARCH64:
+            return self.stack(0, caller, 0, 0)
+        return self.stack(ra, 0, 0, caller)
+
+    def registers(self, pc):
+        values = {PC[self.number]: pc, SP[self.number]: STACK, LR: self.at(G + 8)}
+        bits = BITS[self.number]
+        mine = [(bits[reg], value) for reg, value in values.items() if reg in bits]
+        return [value for bit, value in sorted(mine) if self.attr.sample_regs_user >> bit & 1]
+
+    def sample(self, stack, misc=IN_USER, ip=None, chain=(), **more):
+        pc = self.at(F)
+        return sample(self.attr, misc, ip=ip or pc, pid=7, tid=7, time=9 * SECOND, callchain=chain,
+                      regs_user=self.registers(pc), user_abi=self.abi, stack_user=stack, **more)
+
+    def lines(self, *samples, options=(), size=0x20000):
+        now = int(time.time()) + 100
+        map_ = r.mmap2(7, 7, self.base, size, 0, 8, 1, 99, 0, 5, 2, str(self.image),
+                       sid=sample_id(self.attr, pid=7, tid=7, time=1))
+        features = {NUMBER["ARCH"]: fstr(self.arch),
+                    NUMBER["CLOCK_DATA"]: f.clock_data(1, now * SECOND, 9 * SECOND),
+                    NUMBER["SAMPLE_TIME"]: f.sample_time(9 * SECOND, 9 * SECOND)}
+        file = File(attrs=[(self.attr, [1])], records=[map_, *samples], features=features)
+        self.path.write_bytes(file.build("<"))
+        done = self.run(["-f", "jsonl", "--symbols", *options, self.path])
+        assert done.returncode == 0, done.stderr
+        lines = strict_json_lines(done.stdout)
+        assert not [text for line in lines for text in complaints("line.schema.json", line)]
+        return lines
+
+    def chains(self, *samples, **more):
+        """[(end, [(address, whether it is a return address)])]; addresses of the image from its
+        start."""
+        return [(line.get("stack_end"),
+                 [(int(frame["addr"], 16) - (self.base if "image" in frame else 0),
+                   frame.get("return_address", False)) for frame in line["frames"]])
+                for line in self.lines(*samples, **more) if line.get("type") == "SAMPLE"]
+
+
+@pytest.fixture(params=[X86_64, I386, AARCH64], ids=["x86_64", "i386", "aarch64"])
+def any_machine(request, run_pdecode, tmp_path):
+    return Machine(request.param, run_pdecode, tmp_path)
+
+
+@pytest.fixture
+def machine(run_pdecode, tmp_path):
+    return Machine(X86_64, run_pdecode, tmp_path)
+
+
+USUAL = [(F, False), (G + 8, True), (H + 8, True)]
+
+
+@pytest.mark.sanitize
+def test_stacks_are_unwound_after_the_kernel_part(any_machine):
+    m, kernel = any_machine, 0xFFFFFFFF81000000
+    in_user = m.sample(m.usual())
+    in_kernel = m.sample(m.usual(), IN_KERNEL, ip=kernel, chain=[KERNEL_MARK, kernel, kernel + 64])
+    assert m.chains(in_user, in_kernel) == [
+        ("BOTTOM", USUAL), ("BOTTOM", [(kernel, False), (kernel + 64, True), *USUAL])]
+
+
+def test_the_mode_of_the_user_part_is_stated(machine):
+    kernel = machine.sample(machine.usual(), IN_KERNEL, ip=2**64 - 4096 * 16, chain=[])
+    frames = next(line["frames"] for line in machine.lines(kernel) if "frames" in line)
+    assert [frame.get("cpumode") for frame in frames] == [None, "USER", "USER", "USER"]
+
+
+def test_an_unwound_stack_replaces_the_recorded_user_chain(machine):
+    chain = [USER_MARK, machine.at(F), machine.at(H + 8)]
+    assert machine.chains(machine.sample(machine.usual(), chain=chain)) == [("BOTTOM", USUAL)]
+
+
+def test_ends(machine):
+    m = machine
+    cut, lost = m.stack(m.at(G + 8), 0, 0)[:24], m.stack(m.at(0x40000))
+    assert m.chains(m.sample(cut), m.sample(lost), m.sample(m.stack(m.at(0x9000))),
+                    m.sample(m.stack(0))) == [
+        ("STACK_CUT", USUAL[:2]),
+        ("NO_MAP", [(F, False), (m.at(0x40000), True)]),
+        ("NO_CFI", [(F, False), (0x9000, True)]),
+        ("BOTTOM", USUAL[:1])]
+
+
+def test_without_the_file_only_the_address_is_known(machine):
+    stack = machine.sample(machine.usual())
+    machine.image.rename(machine.image.with_name("other"))
+    assert machine.chains(stack) == [("NO_FILE", USUAL[:1])]
+    machine.image.write_bytes(b"\x7fELF no more")
+    assert machine.chains(stack, options=["--unverified", "no"])[0][1] == USUAL[:1]
+
+
+def test_without_a_stack_nothing_is_unwound(machine):
+    none = machine.sample(b"", chain=[USER_MARK, machine.at(F), machine.at(H + 8)])
+    kernel_thread = sample(machine.attr, IN_KERNEL, ip=1, pid=7, tid=7, time=9 * SECOND,
+                           callchain=[KERNEL_MARK, 1], user_abi=0)
+    assert machine.chains(none, kernel_thread) == [
+        (None, [(F, False), (H + 8, True)]), (None, [(1, False)])]
+
+
+def test_resolve_alone_unwinds_nothing(machine):
+    machine.lines(machine.sample(machine.usual()))
+    done = machine.run(["-f", "jsonl", "--resolve", machine.path])
+    line = next(line for line in strict_json_lines(done.stdout) if "frames" in line)
+    assert len(line["frames"]) == 1 and "stack_end" not in line
+
+
+def test_the_leaf_that_frame_pointers_miss(run_pdecode, tmp_path):
+    """F has its return address in the link register only, so the kernel's chain lacks G."""
+    m = Machine(AARCH64, run_pdecode, tmp_path)
+    chain = [USER_MARK, m.at(F), m.at(H + 8)]
+    assert m.chains(m.sample(b"", chain=chain)) == [(None, USUAL)]
+
+
+def test_threads_write_the_same(machine):
+    samples = [machine.sample(machine.usual(), period=i) for i in range(300)]
+    machine.lines(*samples)
+    outputs = [machine.run(["-f", "jsonl", "--symbols", "-j", str(n), machine.path]).stdout
+               for n in (1, 4)]
+    assert outputs[0] == outputs[1] and outputs[0].count(b"BOTTOM") == 300
