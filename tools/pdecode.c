@@ -68,9 +68,11 @@ static const struct cli_option options[] = {
 		 "add to samples the name of the task and the frames (file and offset of each "
 		 "address), and list what was mapped; reads the input twice"),
 	CLI_GROUP("Names"),
-	CLI_OPTIONAL(0, "symbols", "full", settings, symbols.depth, SYMBOLS_FULL,
+	CLI_OPTIONAL(0, "symbols", "full|table|names", settings, symbols.depth, SYMBOLS_FULL,
 		     "as --resolve, and add to frames the names of their functions, those inlined "
-		     "there included; opens the mapped files on this machine"),
+		     "there included; opens the mapped files on this machine. table writes each "
+		     "frame once, at the end, and its id to samples; names writes nothing else to "
+		     "frames where there is one"),
 	CLI_FLAG(0, "lines", settings, symbols.lines, "add source files and lines, too"),
 	CLI_FLAG(0, "no-inline", settings, symbols.no_inline,
 		 "no functions that are inlined: reads no debug information"),
@@ -178,6 +180,9 @@ static const char description[] =
 	"STACK_CUT the end of the copied bytes (--call-graph dwarf,16384 copies more), NO_FILE and "
 	"MISMATCH code whose file is not there. guessed marks frames that were found by frame "
 	"pointer.\n\n"
+	"--symbols=table writes frame_ids to samples, such as 3:20bcfr (image 3, offset 0x20bcf in "
+	"its file, a return address), and at the end a line of kind frame for each id (frames in a "
+	"document), with all that full writes to each frame.\n\n"
 	"--resolve and --comm read the input twice, first for the tasks and maps of the whole "
 	"recording, because records are not in the order of time. For --resolve a pipe is copied "
 	"to an unlinked temporary file in TMPDIR or /tmp, and nothing is written before it ends; "
@@ -289,7 +294,9 @@ static struct pd_sink *make_sink(struct run *run)
 {
 	const enum pd_json_layout layout = run->s->pretty ? PD_JSON_INDENTED : PD_JSON_COMPACT;
 	const struct pd_output out = { output_write, &run->out };
+	enum pd_json_frames form;
 
+	symbols_form(&run->s->symbols, &form);
 	if (run->s->format == FORMAT_STATS)
 		return pd_sink_new_stats(&(struct pd_stats_options){
 			.size = sizeof(struct pd_stats_options), .layout = layout,
@@ -300,7 +307,7 @@ static struct pd_sink *make_sink(struct run *run)
 		.blobs = (enum pd_blobs)run->s->blobs, .threads = thread_count(run->s),
 		.times = run->s->utc ? PD_JSON_CLOCK_AND_UTC : PD_JSON_CLOCK,
 		.history = shows_frames(run->s) ? run->history : NULL,
-		.namer = run->symbols.session ? &run->symbols.namer : NULL,
+		.namer = run->symbols.session ? &run->symbols.namer : NULL, .frames = form,
 		.parts = run->s->header_only ? PD_JSON_HEADER :
 			 run->s->records_only ? PD_JSON_RECORDS : PD_JSON_ALL }, out);
 }
@@ -626,6 +633,7 @@ static enum cli_exit run_decode(struct run *run)
 static enum cli_exit check_settings(const struct settings *s, const char *operand)
 {
 	const struct cli_list *inputs = &s->inputs;
+	enum pd_json_frames form;
 
 	if (inputs->count > 1 || (operand && inputs->count))
 		return cli_usage(&tool, "two inputs: '%s' and '%s'", inputs->items[0],
@@ -646,8 +654,9 @@ static enum cli_exit check_settings(const struct settings *s, const char *operan
 	if (shows_frames(s) && s->format == FORMAT_STATS)
 		return cli_usage(&tool, "'--%s' applies to records, and stats shows none",
 				 s->resolve ? "resolve" : "symbols");
-	if (s->symbols.depth && strcmp(s->symbols.depth, SYMBOLS_FULL) != 0)
-		return cli_usage(&tool, "'--symbols' must be full, not '%s'", s->symbols.depth);
+	if (!symbols_form(&s->symbols, &form))
+		return cli_usage(&tool, "'--symbols' must be full, table or names, not '%s'",
+				 s->symbols.depth);
 	if (s->symbols.lines && s->symbols.no_inline)
 		return cli_usage(&tool, "'--lines' needs the debug information that '--no-inline' "
 				 "does not read");

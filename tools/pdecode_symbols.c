@@ -2,9 +2,25 @@
 #include "pdecode_symbols.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-const char *const symbol_depths[] = { SYMBOLS_FULL, NULL };
+static const char *const forms[] = {
+	[PD_JSON_FRAMES_FULL] = SYMBOLS_FULL, [PD_JSON_FRAMES_NAMES] = "names",
+	[PD_JSON_FRAMES_TABLE] = "table",
+};
+
+bool symbols_form(const struct symbol_settings *s, enum pd_json_frames *out)
+{
+	*out = PD_JSON_FRAMES_FULL;
+	for (unsigned int i = 0; s->depth && i < sizeof(forms) / sizeof(forms[0]); i++)
+		if (strcmp(s->depth, forms[i]) == 0) {
+			*out = (enum pd_json_frames)i;
+			return true;
+		}
+	return !s->depth;
+}
+
 const char *const symbol_unverified[] = { "yes", "no", NULL };
 
 void symbols_prepare(struct symbols *n, const struct symbol_settings *s)

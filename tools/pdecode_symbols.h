@@ -16,7 +16,6 @@ struct symbol_settings {
 };
 
 #define SYMBOLS_FULL "full"
-extern const char *const symbol_depths[];
 extern const char *const symbol_unverified[];
 
 /* The options that say where files are, for a tool whose settings have a struct symbol_settings. */
@@ -40,6 +39,9 @@ struct symbols {
 	struct ps_session *session;
 	struct pd_namer namer;
 };
+
+/* Sets *out to the form that --symbols names. Returns false if it is none. */
+bool symbols_form(const struct symbol_settings *s, enum pd_json_frames *out);
 
 /* Starts the process that opens files; to be called before the sandbox. */
 void symbols_prepare(struct symbols *n, const struct symbol_settings *s);

@@ -321,17 +321,18 @@ static int on_error(void *state, const struct pd_error *e)
 	return 0;
 }
 
-static void open_error(struct pd_json *j)
+/* Begins and ends an object of a list after the records. */
+static void open_item(struct pd_json *j, const char *kind)
 {
 	if (j->options.shape == PD_JSON_LINES) {
-		open_line(j, "error");
-	} else {
-		pd_jsonw_comma(&j->w);
-		pd_jsonw_raw(&j->w, "\n{", 2);
+		open_line(j, kind);
+		return;
 	}
+	pd_jsonw_comma(&j->w);
+	pd_jsonw_raw(&j->w, "\n{", 2);
 }
 
-static void close_error(struct pd_json *j)
+static void close_item(struct pd_json *j)
 {
 	if (j->options.shape == PD_JSON_LINES)
 		close_line(j);
@@ -341,9 +342,9 @@ static void close_error(struct pd_json *j)
 
 static void write_listed_error(struct pd_json *j, const struct pd_error *e)
 {
-	open_error(j);
+	open_item(j, "error");
 	pd_json_error(j, e);
-	close_error(j);
+	close_item(j);
 }
 
 static void write_listed_errors(struct pd_json *j)
@@ -353,10 +354,34 @@ static void write_listed_errors(struct pd_json *j)
 	if (j->fatal.code)
 		write_listed_error(j, &j->fatal);
 	if (j->unlisted) {
-		open_error(j);
+		open_item(j, "error");
 		pd_json_errors_left_out(j);
-		close_error(j);
+		close_item(j);
 	}
+}
+
+/* Writes the table that frame_ids refer to. Returns 0, or -1 if entries are missing. */
+static int write_frame_table(struct pd_json *j)
+{
+	const struct pd_frame_table *t = &j->resolve.table;
+	const bool lines = j->options.shape == PD_JSON_LINES;
+	const struct pd_frame_entry **entries;
+
+	if (j->options.frames != PD_JSON_FRAMES_TABLE || !j->options.history ||
+	    j->options.parts == PD_JSON_HEADER)
+		return 0;
+	entries = pd_frame_table_sorted(t);
+	if (!lines)
+		pd_jsonw_raw(&j->w, ",\n\"frames\":[", 12);
+	for (size_t i = 0; entries && i < t->nr; i++) {
+		open_item(j, "frame");
+		pd_json_table_frame(j, entries[i]);
+		close_item(j);
+	}
+	if (!lines)
+		pd_jsonw_char(&j->w, ']');
+	free(entries);
+	return t->is_cut || (t->nr && !entries) ? -1 : 0;
 }
 
 /* Writes what was mapped. */
@@ -370,17 +395,9 @@ static void write_images(struct pd_json *j)
 	if (!lines)
 		pd_jsonw_raw(&j->w, ",\n\"images\":[", 12);
 	for (size_t i = 0; i < n; i++) {
-		if (lines) {
-			open_line(j, "image");
-		} else {
-			pd_jsonw_comma(&j->w);
-			pd_jsonw_raw(&j->w, "\n{", 2);
-		}
+		open_item(j, "image");
 		pd_json_image(j, i);
-		if (lines)
-			close_line(j);
-		else
-			pd_jsonw_char(&j->w, '}');
+		close_item(j);
 	}
 	if (!lines)
 		pd_jsonw_char(&j->w, ']');
@@ -389,29 +406,32 @@ static void write_images(struct pd_json *j)
 static int finish_document(void *state, struct pd_reader *r)
 {
 	struct pd_json *j = state;
+	int is_cut;
 
 	(void)r;
 	drain_workers(j);
 	if (j->options.shape == PD_JSON_LINES) {
 		if (!header_is_first(j))
 			write_header(j);
+		is_cut = write_frame_table(j);
 		write_images(j);
 		write_listed_errors(j);
 		open_line(j, "summary");
 		pd_json_summary(j);
 		close_line(j);
-		return pd_jsonw_flush(&j->w);
+		return pd_jsonw_flush(&j->w) | is_cut;
 	}
 	pd_jsonw_char(&j->w, ']');
 	if (!header_is_first(j))
 		write_header(j);
+	is_cut = write_frame_table(j);
 	write_images(j);
 	pd_jsonw_raw(&j->w, ",\n\"errors\":[", 12);
 	write_listed_errors(j);
 	pd_jsonw_raw(&j->w, "],\n\"summary\":{", 14);
 	pd_json_summary(j);
 	pd_jsonw_raw(&j->w, "}}\n", 3);
-	return pd_jsonw_flush(&j->w);
+	return pd_jsonw_flush(&j->w) | is_cut;
 }
 
 static void on_wait(void *state)
@@ -467,6 +487,7 @@ struct pd_sink *pd_sink_new_json(const struct pd_json_options *o, struct pd_outp
 		out = pd_pretty_init(&j->pretty, out);
 	j->own.limit = OWN_MEMORY;
 	j->arena.budget = j->counts.others.budget = &j->own;
+	j->resolve.table.arena.budget = j->resolve.table.by_hash.budget = &j->own;
 	pd_jsonw_init(&j->w, buffer, out);
 	return sink;
 }

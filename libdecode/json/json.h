@@ -5,6 +5,7 @@
 #include "base/jsonw.h"
 #include "base/pretty.h"
 #include "json/emit.h"
+#include "json/json_frame_table.h"
 #include "pd/history.h"
 #include "reader/reader.h"
 #include "stats/totals.h"
@@ -72,6 +73,7 @@ struct pd_json {
 		struct pd_json_image_count {
 			uint64_t samples, frames;	/* samples: with their ip in it */
 		} *counts;			/* of each image; NULL: none yet */
+		struct pd_frame_table table;	/* with PD_JSON_FRAMES_TABLE */
 	} resolve;			/* with options.history */
 };
 
@@ -97,6 +99,8 @@ void pd_json_resolve(struct pd_json *j, const struct pd_record *r);
 /* Moves the counts of a worker to the caller's sink. */
 void pd_json_resolve_collect(struct pd_json *all, struct pd_json *worker);
 void pd_json_resolve_free(struct pd_json *j);
+/* Writes the members of an entry of the table. */
+void pd_json_table_frame(struct pd_json *j, const struct pd_frame_entry *entry);
 /* Writes the members of an image of options.history. */
 void pd_json_image(struct pd_json *j, size_t index);
 

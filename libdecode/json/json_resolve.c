@@ -104,43 +104,99 @@ static void write_functions(struct pd_json *j, const struct pd_frame_names *f)
 		write_inlined(j, f);
 }
 
-/* Returns why a location has no name, or else no image. */
-static unsigned int write_names(struct pd_json *j, const struct pd_location *l)
+static struct pd_frame_names find_names(struct pd_json *j, int32_t pid,
+					const struct pd_location *l)
 {
 	struct pd_frame_names f = { .why = l->why };
 
-	if (!j->namer.frame)
-		return l->why;
-	j->namer.frame(j->namer.ctx, j->resolve.pid, l, &f);
-	write_functions(j, &f);
-	return f.why;
+	if (j->namer.frame)
+		j->namer.frame(j->namer.ctx, pid, l, &f);
+	return f;
 }
 
-/* Writes a location as an object. Its cpumode is written where it is not the record's. */
+static void write_why(struct pd_json *j, const struct pd_frame_names *f)
+{
+	if (f->why == PD_WHY_FOUND)
+		return;
+	PD_JSONW_KEY(&j->w, "why");
+	pd_jsonw_string(&j->w, pd_why_name(f->why));
+}
+
+static void write_flags(struct pd_json *j, unsigned int flags)
+{
+	if (flags & PD_LOCATION_RETURN)
+		write_true(j, "return_address");
+	if (flags & PD_LOCATION_GUESSED)
+		write_true(j, "guessed");
+	if (flags & PD_LOCATION_REMAPPED)
+		write_true(j, "remapped");
+}
+
+/* Writes only the symbols. Without any, the image tells what the code is. */
+static void write_symbols(struct pd_json *j, const struct pd_location *l,
+			  const struct pd_frame_names *f)
+{
+	if (!f->nr_functions) {
+		if (l->image != PD_NO_IMAGE)
+			write_image_of(j, l);
+		write_functions(j, f);
+		write_why(j, f);
+		return;
+	}
+	write_symbol(j, &f->functions[f->nr_functions - 1]);
+	if (f->nr_functions < 2)
+		return;
+	PD_JSONW_KEY(&j->w, "inlined");
+	pd_jsonw_char(&j->w, '[');
+	for (size_t i = 0; i + 1 < f->nr_functions; i++) {
+		pd_jsonw_comma(&j->w);
+		pd_jsonw_char(&j->w, '{');
+		write_symbol(j, &f->functions[i]);
+		pd_jsonw_char(&j->w, '}');
+	}
+	pd_jsonw_char(&j->w, ']');
+}
+
+/* Its cpumode is written where it is not the record's. */
+static void write_details(struct pd_json *j, const struct pd_location *l,
+			  const struct pd_frame_names *f, unsigned int cpumode)
+{
+	if (l->image != PD_NO_IMAGE)
+		write_image_of(j, l);
+	write_functions(j, f);
+	write_why(j, f);
+	write_flags(j, l->flags);
+	if (l->cpumode == cpumode)
+		return;
+	PD_JSONW_KEY(&j->w, "cpumode");
+	pd_json_name(j, pd_names_cpumode, l->cpumode);
+}
+
+static void write_id(struct pd_json *j, const struct pd_location *l)
+{
+	const struct pd_frame_key key = pd_frame_key_of(j->options.history, j->resolve.pid, l);
+
+	pd_frame_table_add(&j->resolve.table, &key, l);
+	pd_frame_key_write(&j->w, &key);
+}
+
+/* Writes a location as an object, or its id. */
 static void write_location(struct pd_json *j, const struct pd_location *l, unsigned int cpumode)
 {
-	unsigned int why;
+	struct pd_frame_names f;
 
+	if (j->options.frames == PD_JSON_FRAMES_TABLE) {
+		write_id(j, l);
+		return;
+	}
+	f = find_names(j, j->resolve.pid, l);
 	pd_jsonw_char(&j->w, '{');
 	PD_JSONW_KEY(&j->w, "addr");
 	pd_jsonw_address(&j->w, l->addr);
-	if (l->image != PD_NO_IMAGE)
-		write_image_of(j, l);
-	why = write_names(j, l);
-	if (why != PD_WHY_FOUND) {
-		PD_JSONW_KEY(&j->w, "why");
-		pd_jsonw_string(&j->w, pd_why_name(why));
-	}
-	if (l->flags & PD_LOCATION_RETURN)
-		write_true(j, "return_address");
-	if (l->flags & PD_LOCATION_GUESSED)
-		write_true(j, "guessed");
-	if (l->flags & PD_LOCATION_REMAPPED)
-		write_true(j, "remapped");
-	if (l->cpumode != cpumode) {
-		PD_JSONW_KEY(&j->w, "cpumode");
-		pd_json_name(j, pd_names_cpumode, l->cpumode);
-	}
+	if (j->options.frames == PD_JSON_FRAMES_NAMES)
+		write_symbols(j, l, &f);
+	else
+		write_details(j, l, &f, cpumode);
 	pd_jsonw_char(&j->w, '}');
 }
 
@@ -212,6 +268,12 @@ static bool begins_with_ip(const struct pd_location *l, size_t n)
 	       !(l[1].flags & PD_LOCATION_RETURN);
 }
 
+/* Other keys, so that no path has two types. */
+static bool has_table(const struct pd_json *j)
+{
+	return j->options.frames == PD_JSON_FRAMES_TABLE;
+}
+
 static void write_frames(struct pd_json *j, const struct pd_record *r, unsigned int cpumode)
 {
 	const struct pd_location *l;
@@ -227,7 +289,7 @@ static void write_frames(struct pd_json *j, const struct pd_record *r, unsigned 
 		n--;
 	}
 	count_frames(j, l, n);
-	PD_JSONW_KEY(&j->w, "frames");
+	pd_json_key_with(j, has_table(j) ? "frame_ids" : "frames", "");
 	pd_jsonw_char(&j->w, '[');
 	for (; n; n--, l++) {
 		pd_jsonw_comma(&j->w);
@@ -248,7 +310,7 @@ static void write_branches(struct pd_json *j, const struct pd_record *r, unsigne
 
 	if (!n)
 		return;
-	PD_JSONW_KEY(&j->w, "branch_frames");
+	pd_json_key_with(j, has_table(j) ? "branch_frame_ids" : "branch_frames", "");
 	pd_jsonw_char(&j->w, '[');
 	for (size_t i = 0; i + 1 < n; i += 2) {
 		pd_jsonw_comma(&j->w);
@@ -294,6 +356,7 @@ void pd_json_resolve_collect(struct pd_json *all, struct pd_json *worker)
 {
 	struct pd_json_image_count *from = worker->resolve.counts, *to = image_counts(all);
 
+	pd_frame_table_collect(&all->resolve.table, &worker->resolve.table);
 	for (size_t i = 0; from && to && i < worker->resolve.nr_counts; i++) {
 		to[i].samples += from[i].samples;
 		to[i].frames += from[i].frames;
@@ -307,6 +370,7 @@ void pd_json_resolve_free(struct pd_json *j)
 
 	pd_budget_free(&j->own, res->locations, res->capacity * sizeof(*res->locations));
 	pd_budget_free(&j->own, res->counts, res->nr_counts * sizeof(*res->counts));
+	pd_frame_table_free(&res->table);
 }
 
 /* --- images --- */
@@ -367,6 +431,22 @@ static void write_image_file(struct pd_json *j, uint32_t index)
 		PD_JSONW_KEY(&j->w, "why");
 		pd_jsonw_string(&j->w, pd_why_name(f.why));
 	}
+}
+
+void pd_json_table_frame(struct pd_json *j, const struct pd_frame_entry *entry)
+{
+	const struct pd_location *l = &entry->location;
+	const struct pd_frame_names f = find_names(j, entry->key.pid, l);
+
+	PD_JSONW_KEY(&j->w, "id");
+	pd_frame_key_write(&j->w, &entry->key);
+	if (l->image == PD_NO_IMAGE) {
+		PD_JSONW_KEY(&j->w, "addr");
+		pd_jsonw_address(&j->w, l->addr);
+	}
+	write_details(j, l, &f, l->cpumode);
+	if (entry->key.pid >= 0)
+		write_number(j, "pid", (uint64_t)entry->key.pid);
 }
 
 void pd_json_image(struct pd_json *j, size_t index)

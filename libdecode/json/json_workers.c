@@ -244,6 +244,7 @@ static int start_worker(struct pd_json_workers *pool, struct pd_json_worker *w, 
 	w->j.session = pool->main->session;
 	w->j.own.limit = pool->main->own.limit;
 	w->j.arena.budget = w->j.counts.others.budget = &w->j.own;
+	w->j.resolve.table.arena.budget = w->j.resolve.table.by_hash.budget = &w->j.own;
 	if (!own_thread)
 		return 0;
 	w->started = !pd_thread_start(&w->thread, worker_main, w);

@@ -32,6 +32,9 @@ static void describe_document(struct pd_arena *arena, struct pd_buf *b)
 			IN_DOCUMENT("attr", "'kind':false") "}},"
 		"'features':{'$ref':'features.schema.json'},"
 		"'records':{'type':'array','items':{" IN_DOCUMENT("record", "'kind':false") "}},"
+		"'frames':{'description':'the frames that frame_ids refer to (only with "
+			"--symbols=table)','type':'array','items':{"
+			IN_DOCUMENT("table_frame", "'kind':false") "}},"
 		"'images':{'description':'what was mapped (only with --resolve)','type':'array',"
 			"'items':{" IN_DOCUMENT("image", "'kind':false") "}},"
 		"'errors':{'description':'damage in the file','type':'array','items':{"
@@ -48,6 +51,7 @@ static void describe_line(struct pd_arena *arena, struct pd_buf *b)
 		"{'$ref':'attr.schema.json'},"
 		"{'$ref':'feature.schema.json'},"
 		"{'$ref':'record.schema.json'},"
+		"{'$ref':'table_frame.schema.json'},"
 		"{'$ref':'image.schema.json'},"
 		"{'$ref':'error.schema.json'},"
 		"{'$ref':'summary.schema.json'}]");
@@ -331,6 +335,8 @@ static void describe_words(const char *(*name_of)(unsigned int), struct pd_buf *
 #define TEXT_HEX "'description':'the exact bytes, where they are not UTF-8'," SOME_HEX
 #define ADDRESS "'type':'string','pattern':'" PD_PATTERN_ADDRESS "'"
 
+#define FRAME_ID "^([0-9]+|[A-Z_]+):[0-9a-f]+(@[0-9]+)?r?g?m?$"
+
 #define SOURCE_LINE \
 	"'file':{'description':'source file','type':'string'},'file_hex':{" TEXT_HEX "}," \
 	"'line':{'description':'its line; of a function into which others are inlined, the " \
@@ -353,10 +359,14 @@ static void describe_names(struct pd_buf *b)
 			SYMBOL "," SOURCE_LINE "}}}");
 }
 
-static void describe_frame(struct pd_arena *arena, struct pd_buf *b)
+#define SAME_AS_MAP \
+	"'dependentRequired':{'image':['file_offset'],'file_offset':['image'],'dso':['image']," \
+	"'build_id':['image']}"
+
+/* What was mapped at an address, and its names. */
+static void describe_location(struct pd_buf *b)
 {
-	(void)arena;
-	pd_text_json(b, CLOSED "'required':['addr'],'properties':{"
+	pd_text_json(b,
 		"'addr':{'description':'as recorded'," ADDRESS "},"
 		"'file_offset':{'description':'offset of addr in the file that is mapped there',"
 			ADDRESS "},"
@@ -372,12 +382,32 @@ static void describe_frame(struct pd_arena *arena, struct pd_buf *b)
 			"information, or after such a frame','const':true},"
 		"'remapped':{'description':'anonymous memory that replaced this map of a file: a "
 			"copy of its code','const':true},"
-		"'cpumode':{'description':'CPU mode, where it is not that of the record'");
-	pd_describe_enum(pd_names_cpumode, 3, b);
-	pd_text_json(b, "},'why':{'description':'why nothing is known, or no name'");
+		"'why':{'description':'why nothing is known, or no name'");
 	describe_words(pd_why_name, b);
-	pd_text_json(b, "}},'dependentRequired':{'image':['file_offset'],"
-		"'file_offset':['image'],'dso':['image'],'build_id':['image']}");
+	pd_text_json(b, "}");
+}
+
+static void describe_frame(struct pd_arena *arena, struct pd_buf *b)
+{
+	(void)arena;
+	pd_text_json(b, CLOSED "'required':['addr'],'properties':{");
+	describe_location(b);
+	pd_text_json(b, "'cpumode':{'description':'CPU mode, where it is not that of the record'");
+	pd_describe_enum(pd_names_cpumode, 3, b);
+	pd_text_json(b, "}}," SAME_AS_MAP);
+}
+
+static void describe_table_frame(struct pd_arena *arena, struct pd_buf *b)
+{
+	(void)arena;
+	pd_text_json(b, CLOSED "'required':['id'],'properties':{" KIND("frame") ","
+		"'id':{'description':'image and file_offset; without an image, why and address; "
+			"@ and the process of its own code; r: return_address, g: guessed, m: "
+			"remapped','type':'string','pattern':'" FRAME_ID "'},"
+		"'pid':{'description':'process whose own code it is','type':'integer'," PD_RANGE_U32
+			"}");
+	describe_location(b);
+	pd_text_json(b, "}," SAME_AS_MAP);
 }
 
 static void describe_image(struct pd_arena *arena, struct pd_buf *b)
@@ -441,6 +471,7 @@ const struct pd_part pd_parts[] = {
 	{ "sample_id", "sample_id", "The trailer of records other than samples (sample_id_all).",
 		describe_sample_id },
 	{ "frame", "frame", "An address of a sample, and what was mapped there.", describe_frame },
+	{ "table_frame", "frame", "A frame that frame_ids refer to.", describe_table_frame },
 	{ "image", "image", "A file or other memory that was mapped.", describe_image },
 	{ "error", "error", "Damage at an offset of the file.", describe_error },
 	{ "summary", "summary", "Totals of the file.", describe_summary },
@@ -505,6 +536,15 @@ static void add_resolved_keys(struct pd_members *m)
 		       "'description':'ip and the addresses of callchain, innermost first (only "
 		       "with --resolve); the copied stack, unwound, in place of the user part (only "
 		       "with --symbols)','type':'array','items':{'$ref':'frame.schema.json'}");
+	pd_members_add(m, "frame_ids", "",
+		       "'description':'in place of frames: id of each among the frames of the file "
+		       "(only with --symbols=table)','type':'array','items':{'type':'string',"
+		       "'pattern':'" FRAME_ID "'}");
+	pd_members_add(m, "branch_frame_ids", "",
+		       "'description':'in place of branch_frames (only with --symbols=table)',"
+		       "'type':'array','items':{" CLOSED "'required':['from','to'],'properties':{"
+		       "'from':{'type':'string','pattern':'" FRAME_ID "'},"
+		       "'to':{'type':'string','pattern':'" FRAME_ID "'}}}");
 	pd_members_add(m, "stack_end", "",
 		       "'description':'why the unwound stack ends there: BOTTOM is its outermost "
 		       "function, STACK_CUT the end of what was copied (only with --symbols)',"

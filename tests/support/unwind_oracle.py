@@ -40,7 +40,7 @@ def pdecode_stacks(run_pdecode, path):
     assert done.returncode == 0, done.stderr
     found = {}
     for line in map(json.loads, done.stdout.splitlines()):
-        if "frames" not in line:
+        if line.get("type") != "SAMPLE" or "frames" not in line:
             continue
         found[line["tid"], line["time"]] = line.get("stack_end", "-"), [
             (int(frame["addr"], 16), int(frame.get("file_offset", "-1"), 16),

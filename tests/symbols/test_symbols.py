@@ -334,3 +334,14 @@ def test_resolve_is_a_part_of_it(program, symbols, run_pdecode):
 def test_wrong_options(options, words, run_pdecode, tmp_path):
     done = run_pdecode([*options, tmp_path / "none"])
     assert done.returncode == 2 and words in done.stderr.decode()
+
+
+def test_names_alone(program, symbols):
+    """--symbols=names: the functions that the full form has, and nothing else."""
+    start, size = symbol(program, "outer")
+    records = [mapped(program), hit(*(BASE + start + i for i in range(0, size, 3)))]
+    full, = symbols.frames(records)
+    names, = symbols.frames(records, "--symbols=names")
+    assert [(f["addr"], f["symbol"], f.get("inlined")) for f in full] == [
+        (f.pop("addr"), f.pop("symbol"), f.pop("inlined", None)) for f in names]
+    assert not any(names)

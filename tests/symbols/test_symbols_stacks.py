@@ -1,4 +1,5 @@
 """pdecode --symbols of samples with copied stacks: unwound, and joined with the kernel's part."""
+import json
 import time
 
 import pytest
@@ -174,3 +175,62 @@ def test_threads_write_the_same(machine):
     outputs = [machine.run(["-f", "jsonl", "--symbols", "-j", str(n), machine.path]).stdout
                for n in (1, 4)]
     assert outputs[0] == outputs[1] and outputs[0].count(b"BOTTOM") == 300
+
+
+# --- forms ---
+
+
+def by_kind(lines):
+    found = {}
+    for line in lines:
+        found.setdefault(line.get("type", line["kind"]), []).append(line)
+    return found
+
+
+def test_a_table_has_each_frame_once(machine):
+    samples = [machine.sample(machine.usual()), machine.sample(machine.stack(machine.at(0x40000))),
+               machine.sample(machine.usual())]
+    full = by_kind(machine.lines(*samples))["SAMPLE"]
+    table = by_kind(machine.lines(*samples, options=["--symbols=table"]))
+    rows = {row.pop("id"): row for row in table["frame"]}
+    assert list(rows) == ["0:1100", "0:1208r", "0:1308r", "NO_MAP:7ff000040000r"]
+    for one, other in zip(full, table["SAMPLE"], strict=True):
+        frames = one.pop("frames")
+        for frame, row in zip(frames, map(rows.get, other.pop("frame_ids")), strict=True):
+            if "image" in frame:
+                del frame["addr"]
+            assert {**frame, "kind": "frame"} == row
+        assert one == other
+
+
+def test_a_table_tells_an_interrupted_address_from_a_return_address(machine):
+    """Their functions can differ: the call of the latter is before it."""
+    m = machine
+    same = sample(m.attr, IN_USER, ip=m.at(F), pid=7, tid=7, time=9 * SECOND,
+                  callchain=[USER_MARK, m.at(F), m.at(F)], user_abi=0)
+    table = by_kind(m.lines(same, options=["--symbols=table"]))
+    assert table["SAMPLE"][0]["frame_ids"] == ["0:1100", "0:1100r"]
+    assert [row.get("function") for row in table["frame"]] == ["0x1100", None]
+
+
+def test_the_table_of_a_document_and_of_threads(machine):
+    samples = [machine.sample(machine.usual(), period=i) for i in range(300)]
+    lines = machine.lines(*samples, options=["--symbols=table", "-j", "4"])
+    document = json.loads(machine.run(["--symbols=table", "-j", "1", machine.path]).stdout)
+    rows = [row for row in lines if row["kind"] == "frame"]
+    assert [{**row, "kind": "frame"} for row in document["frames"]] == rows and len(rows) == 3
+    assert not complaints("document.schema.json", document)
+
+
+def test_names_alone(machine):
+    """Without a name, a frame says what the code is."""
+    line = by_kind(machine.lines(machine.sample(machine.usual()),
+                                 options=["--symbols=names"]))["SAMPLE"][0]
+    assert line["frames"][0] == {
+        "addr": hex(machine.at(F)), "file_offset": hex(F), "image": 0, "dso": str(machine.image),
+        "function": hex(F), "why": "NO_SYMBOLS"}
+
+
+def test_an_unknown_form(run_pdecode, tmp_path):
+    done = run_pdecode(["--symbols=short", tmp_path / "none"])
+    assert done.returncode == 2 and b"must be full, table or names" in done.stderr

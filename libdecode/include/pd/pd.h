@@ -405,6 +405,13 @@ enum pd_json_times {
 	PD_JSON_CLOCK_AND_UTC,	/* and beside each known wall time, see pd_reader_utc() */
 };
 
+/* How frames are written. */
+enum pd_json_frames {
+	PD_JSON_FRAMES_FULL,
+	PD_JSON_FRAMES_NAMES,	/* only address and functions, or why there are none */
+	PD_JSON_FRAMES_TABLE,	/* samples have frame_ids; each frame is written once, at the end */
+};
+
 struct pd_json_options {
 	size_t size;		/* PD_JSON_OPTIONS() sets it */
 	enum pd_json_shape shape;
@@ -422,6 +429,7 @@ struct pd_json_options {
 	/* With history: adds functions to frames, and files to what was mapped. Copied; NULL: no
 	 * names. */
 	const struct pd_namer *namer;
+	enum pd_json_frames frames;
 };
 #define PD_JSON_OPTIONS(...) PD_OPTIONS_OF(pd_json_options, __VA_ARGS__)
 
