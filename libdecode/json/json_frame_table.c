@@ -90,7 +90,7 @@ static struct pd_frame_entry *add_entry(struct pd_frame_table *t, const struct p
 	return entry;
 }
 
-/* Of a file's maps, several may hold the offset: the result must not depend on which was first. */
+/* Several maps of a file may hold the offset: the result must not depend on which was first. */
 static void prefer_lower_map(struct pd_frame_entry *entry, const struct pd_location *l)
 {
 	if (l->start < entry->location.start ||

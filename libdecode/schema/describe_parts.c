@@ -363,7 +363,7 @@ static void describe_names(struct pd_buf *b)
 	"'dependentRequired':{'image':['file_offset'],'file_offset':['image'],'dso':['image']," \
 	"'build_id':['image']}"
 
-/* What was mapped at an address, and its names. */
+/* Describes what was mapped at an address, and its names. */
 static void describe_location(struct pd_buf *b)
 {
 	pd_text_json(b,
@@ -401,9 +401,9 @@ static void describe_table_frame(struct pd_arena *arena, struct pd_buf *b)
 {
 	(void)arena;
 	pd_text_json(b, CLOSED "'required':['id'],'properties':{" KIND("frame") ","
-		"'id':{'description':'image and file_offset; without an image, why and address; "
-			"@ and the process of its own code; r: return_address, g: guessed, m: "
-			"remapped','type':'string','pattern':'" FRAME_ID "'},"
+		"'id':{'description':'IMAGE:FILE_OFFSET or WHY:ADDR, then @PID; r: "
+			"return_address, g: guessed, m: remapped','type':'string',"
+			"'pattern':'" FRAME_ID "'},"
 		"'pid':{'description':'process whose own code it is','type':'integer'," PD_RANGE_U32
 			"}");
 	describe_location(b);
@@ -533,9 +533,9 @@ static void add_resolved_keys(struct pd_members *m)
 		       "--resolve)','type':'string'");
 	pd_members_add(m, "comm", "_hex", TEXT_HEX);
 	pd_members_add(m, "frames", "",
-		       "'description':'ip and the addresses of callchain, innermost first (only "
-		       "with --resolve); the copied stack, unwound, in place of the user part (only "
-		       "with --symbols)','type':'array','items':{'$ref':'frame.schema.json'}");
+		       "'description':'ip and callchain or unwound stack, innermost first (only "
+		       "with --resolve)','type':'array',"
+		       "'items':{'$ref':'frame.schema.json'}");
 	pd_members_add(m, "frame_ids", "",
 		       "'description':'in place of frames: id of each among the frames of the file "
 		       "(only with --symbols=table)','type':'array','items':{'type':'string',"
@@ -546,8 +546,8 @@ static void add_resolved_keys(struct pd_members *m)
 		       "'from':{'type':'string','pattern':'" FRAME_ID "'},"
 		       "'to':{'type':'string','pattern':'" FRAME_ID "'}}}");
 	pd_members_add(m, "stack_end", "",
-		       "'description':'why the unwound stack ends there: BOTTOM is its outermost "
-		       "function, STACK_CUT the end of what was copied (only with --symbols)',"
+		       "'description':'why the unwound stack ends there, at BOTTOM or before "
+		       "(only with --symbols)',"
 		       "'enum':['BOTTOM','STACK_CUT','OTHER_STACK','NO_MAP','NO_FILE','MISMATCH',"
 		       "'NO_CFI','BAD_CFI','NO_PROGRESS','MAX_FRAMES']");
 	pd_members_add(m, "branch_frames", "",

@@ -135,7 +135,8 @@ static void place_in_file(struct ps_session *s, const struct pd_location *l, str
 		return;
 	if (!loaded->cfi)
 		loaded->cfi = ps_cfi_new(&loaded->binary.image,
-					 loaded->has_debug ? loaded->debug.dwarf : NULL, &s->budget);
+					 loaded->has_debug ? loaded->debug.dwarf : NULL,
+					 &s->budget);
 	if (!loaded->cfi || !ps_elf_address(&loaded->binary.image, &map, l->file_offset, &vaddr))
 		return;
 	out->vaddr_bias = l->addr - vaddr;

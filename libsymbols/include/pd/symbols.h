@@ -161,9 +161,9 @@ enum ps_end {
 PS_API const char *ps_end_name(enum ps_end end);
 
 /* Locates the addresses of a sample as pd_history_frames() does; but if the sample has a copied
- * stack (pd_record_copied_stack()) and the program counter's code can be found, the stack is unwound
- * by the call frame information of the mapped files, and its addresses replace the user part: they
- * come after the kernel's. Fills in up to `capacity` locations and returns the number of addresses,
+ * stack (pd_record_copied_stack()) of a supported machine, the stack is unwound by the call frame
+ * information of the mapped files, and its addresses replace the user part: they come after the
+ * kernel's. Fills in up to `capacity` locations and returns the number of addresses,
  * which may be more: all of them are found then by a call with that capacity. Sets *end, which is
  * PS_END_NONE where nothing was unwound. May be called by any number of threads; calls on records
  * of one reader must not overlap. */
