@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+from compiled import preloaded
 from conftest import ROOT
 from recorder import needs_root, precord, run_precord, start_precord, wait_for   # noqa: F401
 from rights import needs
@@ -176,6 +177,55 @@ def test_a_race_for_the_name(run_precord, planter, shared, victim, kind, options
     while time.monotonic() < end:
         run_precord("-q", "-o", "rd", *options, *DUMMY, "--", "true", cwd=shared)
     assert race.traps() > 0
+
+
+@pytest.fixture(scope="session")
+def swap_library():
+    with tempfile.TemporaryDirectory(prefix="swap-") as directory:
+        yield preloaded("swap", pathlib.Path(directory))
+
+
+def treasury(directory, names):
+    directory.mkdir()
+    for name in names:
+        (directory / name).write_bytes(SECRET)
+    return directory
+
+
+@pytest.mark.parametrize("directory, options", [
+    ("out/rd", ["--threads"]), ("out", ["--threads", "-z"]), ("out", []),
+    ("out", ["--switch-output=1K", "--switch-max-files=1"]), ("out/rd", ["--kcore"]),
+], ids=lambda o: o if isinstance(o, str) else " ".join(o) or "file")
+def test_the_directory_is_replaced_at_each_call(run_precord, swap_library, tmp_path, directory,
+                                                options):
+    """An attacker who always wins the race: whatever precord makes, renames or removes next is not
+    in the directory that the link leads to, be it empty or full of the same names."""
+    if "--kcore" in options and not os.access("/proc/kcore", os.R_OK):
+        pytest.skip("no right to read /proc/kcore")
+    report = tmp_path / "calls"
+    sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
+    names = ["rd", "rd.old", "data", "data.0", "data.1", "kcore_dir"]
+    swapped = 0
+
+    def record(number, target):
+        shutil.rmtree(tmp_path / "all", ignore_errors=True)
+        (tmp_path / "all/out").mkdir(parents=True)
+        if options == []:
+            (tmp_path / "all/out/rd").write_bytes(b"PERFILE2")
+        environment = dict(
+            os.environ, LD_PRELOAD=str(swap_library), ASAN_OPTIONS=sanitizer, SWAP_TO=str(target),
+            SWAP=str(tmp_path / "all" / directory), SWAP_AT=str(number), SWAP_CALLS=str(report))
+        run_precord("-q", "-o", tmp_path / "all/out/rd", *options, *CLOCK, "--", "true",
+                    env=environment)
+        return report.read_text().split()
+
+    for i in range(1, 3 + int(record(0, tmp_path)[0])):
+        for held in ([], names):
+            target = treasury(tmp_path / f"treasury-{i}-{len(held)}", held)
+            swapped += record(i, target)[1:] == ["swapped"]
+            assert sorted(os.listdir(target)) == sorted(held), f"call {i}"
+            assert all((target / name).read_bytes() == SECRET for name in held), f"call {i}"
+    assert swapped > 1
 
 
 @needs_root
