@@ -132,6 +132,30 @@ def test_the_second_signal_ends_a_recorder_that_is_stuck(gate, precord, run_pdec
             and b"did not finish" in done.stderr)
 
 
+@pytest.mark.parametrize("full", ["stdout", "stderr"])
+def test_the_second_signal_ends_a_recorder_whose_output_nobody_reads(precord, tmp_path, full):
+    ours, theirs = os.pipe()
+    os.set_blocking(theirs, False)
+    with pytest.raises(BlockingIOError):
+        while os.write(theirs, bytes(1 << 16)):
+            pass
+    os.set_blocking(theirs, True)
+    process = subprocess.Popen([precord, "-v", "-o", "-" if full == "stdout" else "perf.data",
+                                *CLOCK, "-p", str(os.getpid())], cwd=tmp_path, **{full: theirs})
+    time.sleep(0.5)
+    process.send_signal(signal.SIGTERM)
+    time.sleep(0.4)
+    process.send_signal(signal.SIGTERM)
+    start = time.monotonic()
+    try:
+        assert process.wait(timeout=8) == 128 + signal.SIGTERM
+    finally:
+        process.kill()
+        os.close(ours)
+        os.close(theirs)
+    assert time.monotonic() - start < 1
+
+
 def test_what_is_no_file_is_not_opened(start_precord, mapper, tmp_path):
     """A FIFO takes the name of the file that was mapped, before its build id is looked for."""
     libc = ctypes.CDLL(None, use_errno=True)
