@@ -179,9 +179,11 @@ size_t cli_make_printable(char *text, size_t size);
 
 /* Prints "NAME: MESSAGE" as one line on stderr. All messages of all tools go through this,
  * cli_footer() or cli_usage(), which make them printable, since they may contain names from
- * untrusted input. */
+ * untrusted input, and leave out the middle of more than some 900 bytes. */
 void cli_error(const struct cli_tool *tool, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+void cli_verror(const struct cli_tool *tool, const char *format, va_list args)
+	__attribute__((format(printf, 2, 0)));
 
 /* Prints "[ NAME: MESSAGE ]" likewise. */
 void cli_footer(const struct cli_tool *tool, const char *format, va_list args)

@@ -2,11 +2,12 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 
-enum { LINE_SIZE = 8192 };
+enum { LINE_SIZE = 1024, HEAD_MOST = 600, TAIL_MOST = 300 };
 
 struct character {
 	uint32_t code;
@@ -64,22 +65,65 @@ size_t cli_make_printable(char *text, size_t size)
 	return out;
 }
 
-/* Prints "BEFORE: MESSAGEAFTER" as one line. */
+static bool continues_character(char byte)
+{
+	return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+/* Cuts the middle out of a long text: names come first, and the reason last. Returns the size. */
+static size_t shorten(char *text, size_t size)
+{
+	static const char gap[] = " ... ";
+	size_t head = HEAD_MOST, tail = size - TAIL_MOST;
+
+	if (size <= HEAD_MOST + sizeof(gap) + TAIL_MOST)
+		return size;
+	while (continues_character(text[head]))
+		head--;
+	while (tail < size && continues_character(text[tail]))
+		tail++;
+	memcpy(text + head, gap, sizeof(gap) - 1);
+	head += sizeof(gap) - 1;
+	memmove(text + head, text + tail, size - tail);
+	return head + size - tail;
+}
+
+/* Returns the text, of *size bytes, in the buffer or for free(). Without memory it is cut off. */
+__attribute__((format(printf, 3, 0)))
+static char *format_text(char buffer[LINE_SIZE], size_t *size, const char *format, va_list args)
+{
+	char *text = buffer;
+	va_list again;
+	int n;
+
+	va_copy(again, args);
+	n = vsnprintf(buffer, LINE_SIZE, format, args);
+	if (n >= LINE_SIZE && (text = malloc((size_t)n + 1)))
+		vsnprintf(text, (size_t)n + 1, format, again);
+	va_end(again);
+	*size = n < 0 ? 0 : text ? (size_t)n : LINE_SIZE - 1;
+	return text ? text : buffer;
+}
+
+/* Prints "BEFORE: MESSAGEAFTER" as one line, with one system call. */
 __attribute__((format(printf, 3, 0)))
 static void print_message(const char *before, const char *after, const char *format, va_list args)
 {
-	char line[LINE_SIZE];
-	const int head = snprintf(line, sizeof(line), "%s: ", before);
-	const size_t tail = strlen(after) + 1;	/* with the newline */
-	const size_t room = sizeof(line) - tail - (size_t)head;
-	const int body = vsnprintf(line + head, room, format, args);
-	size_t length = (size_t)head + (body < 0 ? 0 : (size_t)body < room ? (size_t)body :
-					room - 1);
+	char buffer[LINE_SIZE], line[HEAD_MOST + TAIL_MOST + 200];
+	size_t size;
+	char *text = format_text(buffer, &size, format, args);
+	int n;
 
-	length = cli_make_printable(line, length);
-	memcpy(line + length, after, tail - 1);
-	line[length + tail - 1] = '\n';
-	fwrite(line, 1, length + tail, stderr);
+	size = cli_make_printable(text, shorten(text, size));
+	n = snprintf(line, sizeof(line), "%s: %.*s%s\n", before, (int)size, text, after);
+	fwrite(line, 1, (size_t)n, stderr);
+	if (text != buffer)
+		free(text);
+}
+
+void cli_verror(const struct cli_tool *tool, const char *format, va_list args)
+{
+	print_message(tool->name, "", format, args);
 }
 
 void cli_error(const struct cli_tool *tool, const char *format, ...)
@@ -87,7 +131,7 @@ void cli_error(const struct cli_tool *tool, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	print_message(tool->name, "", format, args);
+	cli_verror(tool, format, args);
 	va_end(args);
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <json-c/json.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,7 +187,7 @@ static enum cli_exit report_error(const struct job *j, const struct split_part *
 {
 	const char *text;
 	enum cli_exit status = error_reason(j->result, e, &text);
-	char place[300];
+	char place[PATH_MAX + 300];
 
 	format_location(j->input, part, e->field ? e->field : "", place, sizeof(place));
 	cli_error(&tool, "%s: %s", place, text);
