@@ -190,6 +190,7 @@ static void log_totals(struct recording *r)
 	uint64_t bytes = r->bytes + r->file.parts + pd_writer_size(r->file.writer);
 	uint64_t samples = r->samples + r->file.totals.samples;
 	const struct logger *log = &r->log;
+	char times[40] = "";
 
 	/* The wording is perf's. */
 	log_footer(log, "Woken up %llu times to write data", (unsigned long long)r->woken);
@@ -198,11 +199,15 @@ static void log_totals(struct recording *r)
 	if (!r->lost && r->file.totals.lost_records)
 		log_footer(log, "Lost samples %llu times; this kernel does not count them",
 			   (unsigned long long)r->file.totals.lost_records);
-	if (r->lost)
-		log_footer(log,
-			   "Lost %llu of %llu samples (%llu times): try a larger buffer, -m %zuK",
-			   (unsigned long long)r->lost, (unsigned long long)(r->lost + samples),
-			   (unsigned long long)r->file.totals.lost_records, r->rings.bytes / 256);
+	if (!r->lost)
+		return;
+	/* The kernel writes a LOST record before the next sample that fits; at the end none may. */
+	if (r->file.totals.lost_records)
+		snprintf(times, sizeof(times), " (%llu times)",
+			 (unsigned long long)r->file.totals.lost_records);
+	log_footer(log, "Lost %llu of %llu samples%s: try a larger buffer, -m %zuK",
+		   (unsigned long long)r->lost, (unsigned long long)(r->lost + samples), times,
+		   r->rings.bytes / 256);
 }
 
 /* The last file of --switch-output gets the time in its name, as the others. */

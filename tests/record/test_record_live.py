@@ -81,17 +81,23 @@ def test_registers(record):
 
 
 @needs("kernel")
-def test_every_other_sample_field(record):
+@pytest.mark.parametrize("buffer", [[], ["-m", "4K"]], ids=["usual", "small"])
+def test_every_other_sample_field(record, buffer):
     run = record("-e", "minor-faults", "-c", "1", "-d", "--phys-data", "--data-page-size",
                  "--code-page-size", "-W", "--transaction", "-P", "-R", "--sample-cpu",
-                 "--sample-identifier", "--all-cgroups", does="touch 200")
+                 "--sample-identifier", "--all-cgroups", *buffer, does="touch 200")
     samples = [s for s in run.samples if s["data_page_size"] == 4096 and int(s["phys_addr"], 16)]
-    assert len(samples) >= 200
+    # Buffers are small where other recordings hold the user's locked memory. No LOST record
+    # follows a loss at the end.
+    lost = sum(r["lost"] for r in run.document["records"] if r["type"] == "LOST_SAMPLES")
+    assert samples and len(run.samples) + lost >= 200
+    assert buffer or lost or len(samples) >= 200
+    assert not lost or f"Lost {lost} of {lost + len(run.samples)} samples" in run.stderr
     for key in ("identifier", "addr", "cpu", "period", "raw", "weight_struct", "data_src",
                 "transaction", "cgroup",
                 "code_page_size"):
         assert key in samples[0], key
-    assert len({s["addr"] for s in samples}) >= 200
+    assert len({s["addr"] for s in samples}) > 0.9 * len(samples)
 
 
 def test_ids_of_the_stream(record):
