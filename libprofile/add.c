@@ -219,6 +219,31 @@ static void note_time(struct pp_counts *c, const struct pd_fields *sample)
 		c->last = sample->time;
 }
 
+/* Keeps what formats with times need. Returns 0, or -1 without memory. */
+static int keep_item(struct pp_profile *p, const struct pd_fields *record,
+		     const struct pd_moment *at, const struct pp_item *item)
+{
+	if (p->options.keep != PP_KEEP_SAMPLES)
+		return 0;
+	return pp_tracks_add(&p->tracks, &p->strings, &p->memory, p->options.history, record, at,
+			     item);
+}
+
+/* linux/perf_event.h */
+enum { MISC_SWITCH_OUT = 1 << 13, MISC_SWITCH_OUT_PREEMPT = 1 << 14 };
+
+static int add_switch(struct pp_profile *p, struct pd_reader *r, const struct pd_fields *record)
+{
+	struct pp_item item = { .kind = PP_ITEM_RUNS };
+	struct pd_moment at;
+
+	if (record->misc & MISC_SWITCH_OUT)
+		item.kind = record->misc & MISC_SWITCH_OUT_PREEMPT ? PP_ITEM_PREEMPTED :
+								     PP_ITEM_BLOCKED;
+	pd_record_moment(pd_reader_record(r, record), &at);
+	return keep_item(p, record, &at, &item);
+}
+
 static int add_sample(struct pp_profile *p, struct pd_reader *r, const struct pd_fields *sample)
 {
 	struct pp_counted_event *event = event_of(p, r, sample->attr);
@@ -247,7 +272,7 @@ static int add_sample(struct pp_profile *p, struct pd_reader *r, const struct pd
 	event->samples++;
 	p->counts.samples++;
 	note_time(&p->counts, sample);
-	return 0;
+	return keep_item(p, sample, &at, &(struct pp_item){ PP_ITEM_SAMPLE, 0, weight, w.node });
 }
 
 static void count_record(struct pp_profile *p, struct pd_reader *r, const struct pd_fields *item)
@@ -267,6 +292,8 @@ static int add_item(struct pp_profile *p, struct pd_reader *r, const struct pd_f
 
 	if (filter && pd_filter_keeps(filter, pd_reader_record(r, item)) != 1)
 		return 0;
+	if (item->type == PD_RECORD_SWITCH || item->type == PD_RECORD_SWITCH_CPU_WIDE)
+		return add_switch(p, r, item);
 	if (item->type != PD_RECORD_SAMPLE)
 		count_record(p, r, item);
 	else if (item->attr)

@@ -308,6 +308,7 @@ int pp_merge(struct pp_profile *p, const struct pp_shape *shape, struct pd_error
 	int ret;
 
 	memcpy(&g.shape, shape, shape->size < sizeof(g.shape) ? shape->size : sizeof(g.shape));
+	p->has_names = g.shape.namer != NULL;
 	ret = merge_all(&g);
 	if (ret)
 		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };

@@ -1,11 +1,11 @@
 /* out.c - what the writers of all formats share: a buffer, and the text of names. */
-#include "out.h"
+#include "gzip.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <wchar.h>
 
-static void flush(struct pp_out *out)
+void pp_flush(struct pp_out *out)
 {
 	if (out->used && !out->error)
 		out->error = out->to.write(out->to.ctx, out->buffer, out->used);
@@ -24,7 +24,7 @@ void pp_put(struct pp_out *out, const char *text, size_t size)
 		text += n;
 		size -= n;
 		if (out->used == sizeof(out->buffer))
-			flush(out);
+			pp_flush(out);
 	}
 }
 
@@ -141,7 +141,7 @@ int pp_write(struct pp_profile *p, const struct pp_write *o, struct pd_output to
 		ret = pp_write_page(&out);
 		break;
 	case PP_PPROF:
-		ret = pp_write_pprof(&out);
+		ret = pp_write_gzip(&out, pp_write_pprof);
 		break;
 	case PP_CSV:
 	case PP_JSON:
@@ -150,10 +150,19 @@ int pp_write(struct pp_profile *p, const struct pp_write *o, struct pd_output to
 	case PP_SVG:
 		ret = pp_write_svg(&out);
 		break;
+	case PP_FIREFOX:
+		ret = pp_write_gzip(&out, pp_write_firefox);
+		break;
+	case PP_SPEEDSCOPE:
+		ret = pp_write_speedscope(&out);
+		break;
+	case PP_CHROME:
+		ret = pp_write_chrome(&out);
+		break;
 	case PP_CALLGRIND:
 		ret = pp_write_callgrind(&out);
 		break;
 	}
-	flush(&out);
+	pp_flush(&out);
 	return out.error ? out.error : ret;
 }

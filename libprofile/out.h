@@ -15,6 +15,7 @@ struct pp_out {
 	char buffer[1 << 14];
 };
 
+void pp_flush(struct pp_out *out);
 void pp_put(struct pp_out *out, const char *text, size_t size);
 void pp_put_text(struct pp_out *out, const char *text);
 void pp_printf(struct pp_out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -54,6 +55,9 @@ int pp_write_top(struct pp_out *out);
 int pp_write_tree(struct pp_out *out);
 int pp_write_page(struct pp_out *out);
 int pp_write_pprof(struct pp_out *out);
+int pp_write_firefox(struct pp_out *out);
+int pp_write_speedscope(struct pp_out *out);
+int pp_write_chrome(struct pp_out *out);
 int pp_write_table(struct pp_out *out);
 int pp_write_svg(struct pp_out *out);
 int pp_write_callgrind(struct pp_out *out);

@@ -1,101 +1,65 @@
 /* out_pprof.c - a profile for pprof: profile.proto, gzip around it.
  *
- * Locations are functions, not addresses: viewers show the same names. A stack
- * is a sample for each name of a thread, with two values.
+ * Locations are addresses, so that pprof can show lines and disassemble; all events are columns.
+ * A sample is a stack of a task.
  */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "out.h"
+#include "proto.h"
 
 /* Field numbers of profile.proto. */
 enum {
 	PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE = 2, PROFILE_MAPPING = 3, PROFILE_LOCATION = 4,
 	PROFILE_FUNCTION = 5, PROFILE_STRING = 6, PROFILE_DURATION = 10, PROFILE_PERIOD_TYPE = 11,
-	PROFILE_PERIOD = 12, PROFILE_DEFAULT_TYPE = 14,
+	PROFILE_PERIOD = 12, PROFILE_COMMENT = 13, PROFILE_DEFAULT_TYPE = 14,
 	TYPE_NAME = 1, TYPE_UNIT = 2,
 	SAMPLE_LOCATION = 1, SAMPLE_VALUE = 2, SAMPLE_LABEL = 3,
-	LABEL_KEY = 1, LABEL_TEXT = 2,
-	MAPPING_ID = 1, MAPPING_FILE = 5, MAPPING_BUILD_ID = 6, MAPPING_HAS_FUNCTIONS = 7,
-	LOCATION_ID = 1, LOCATION_MAPPING = 2, LOCATION_LINE = 4,
-	LINE_FUNCTION = 1,
+	LABEL_KEY = 1, LABEL_TEXT = 2, LABEL_NUMBER = 3,
+	MAPPING_ID = 1, MAPPING_START = 2, MAPPING_LIMIT = 3, MAPPING_OFFSET = 4,
+	MAPPING_FILE = 5, MAPPING_BUILD_ID = 6, MAPPING_HAS_FUNCTIONS = 7,
+	MAPPING_HAS_FILES = 8, MAPPING_HAS_LINES = 9, MAPPING_HAS_INLINES = 10,
+	LOCATION_ID = 1, LOCATION_MAPPING = 2, LOCATION_ADDRESS = 3, LOCATION_LINE = 4,
+	LINE_FUNCTION = 1, LINE_NUMBER = 2,
 	FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FILE = 4,
-	VARINT = 0, BYTES = 2,
 };
 
 /* Strings of the profile, and their places in the file: 0 is "". */
 enum { NO_STRING = 0 };
 
-struct message {
-	uint8_t *bytes;
-	size_t size, capacity;
+/* A part of an image, at the address of the first process that maps it. */
+struct mapping {
+	uint32_t image;
+	uint64_t start, len, pgoff;
+	const struct pp_named *named;	/* a function there */
+	bool is_program, has_names;
 };
 
 struct encoding {
 	struct pp_out *out;
-	struct pp_memory *memory;
-	struct message file, inner, packed;
+	struct pp_proto proto;
+	struct pp_message file, inner, packed, line;
 	struct pp_strings strings;	/* of the file */
-	uint8_t *is_used;	/* functions that have a location */
-	int failed;
+	uint32_t *locations;		/* of each frame: its id, 0: not used */
+	uint32_t nr_locations;
+	uint32_t *functions;		/* the same of each function */
+	uint32_t nr_functions;
+	struct mapping *mappings;
+	size_t nr_mappings, mappings_capacity;
+	struct pp_index mapping_index;
+	uint32_t *mapping_of;		/* of each frame; PP_NONE: none */
 };
-
-/* --- the wire format --- */
-
-static void put_bytes(struct encoding *c, struct message *m, const void *data, size_t size)
-{
-	uint8_t *bytes = c->failed ? NULL :
-		pp_memory_grow(c->memory, m->bytes, &m->capacity, m->size + size, 1);
-
-	if (!bytes) {
-		c->failed = -1;
-		return;
-	}
-	m->bytes = bytes;
-	if (size)
-		memcpy(bytes + m->size, data, size);
-	m->size += size;
-}
-
-static void put_varint(struct encoding *c, struct message *m, uint64_t n)
-{
-	uint8_t bytes[10];
-	size_t size = 0;
-
-	for (; n > 127; n >>= 7)
-		bytes[size++] = (uint8_t)(n | 128);
-	bytes[size++] = (uint8_t)n;
-	put_bytes(c, m, bytes, size);
-}
-
-static void put_number(struct encoding *c, struct message *m, unsigned int field, uint64_t n)
-{
-	put_varint(c, m, field << 3 | VARINT);
-	put_varint(c, m, n);
-}
-
-static void put_part(struct encoding *c, struct message *m, unsigned int field, const void *data,
-		     size_t size)
-{
-	put_varint(c, m, field << 3 | BYTES);
-	put_varint(c, m, size);
-	put_bytes(c, m, data, size);
-}
-
-/* Ends the inner message: it becomes a field of the file. */
-static void end_inner(struct encoding *c, unsigned int field)
-{
-	put_part(c, &c->file, field, c->inner.bytes, c->inner.size);
-	c->inner.size = 0;
-}
 
 static uint32_t string_of(struct encoding *c, struct pd_bytes text)
 {
-	const uint32_t id = pp_strings_add(&c->strings, c->memory, (const char *)text.data,
+	const uint32_t id = pp_strings_add(&c->strings, c->proto.memory, (const char *)text.data,
 					   text.size);
 
 	if (id == PP_NONE)
-		c->failed = -1;
+		c->proto.failed = -1;
 	return id == PP_NONE ? NO_STRING : id;
 }
 
@@ -104,53 +68,143 @@ static uint32_t word(struct encoding *c, const char *text)
 	return string_of(c, (struct pd_bytes){ (const uint8_t *)text, strlen(text) });
 }
 
-static void put_type(struct encoding *c, unsigned int field, const char *name, const char *unit)
+static void put_inner(struct encoding *c, unsigned int field, uint64_t n)
 {
-	put_number(c, &c->inner, TYPE_NAME, word(c, name));
-	put_number(c, &c->inner, TYPE_UNIT, word(c, unit));
-	end_inner(c, field);
+	pp_proto_number(&c->proto, &c->inner, field, n);
 }
 
-/* --- functions --- */
-
-static bool is_location(const struct pp_named *f)
+/* Ends the inner message: it becomes a field of the file. */
+static void end_inner(struct encoding *c, unsigned int field)
 {
-	return f->kind <= PP_KIND_UNKNOWN || f->kind == PP_KIND_NOTE;
+	pp_proto_part(&c->proto, &c->file, field, &c->inner);
 }
 
-static void put_mapping(struct encoding *c, const struct pp_named *f)
+/* --- mappings and locations --- */
+
+static bool is_same_mapping(const void *ctx, uint32_t id, const void *key)
 {
+	const struct mapping *have = &((const struct mapping *)ctx)[id], *want = key;
+
+	return have->image == want->image && have->pgoff == want->pgoff &&
+	       (have->start == want->start || want->named->kind != PP_KIND_JIT);
+}
+
+static uint32_t find_mapping(struct encoding *c, const struct pp_frame *f,
+			     const struct pp_named *named)
+{
+	const struct mapping key = { .image = f->at.image, .start = f->at.start,
+				     .len = f->at.len, .pgoff = f->at.pgoff, .named = named };
+	const uint32_t hash = (uint32_t)pp_hash(key.pgoff, key.image);
+	const uint32_t found = pp_index_find(&c->mapping_index, hash, c->mappings, &key,
+					     is_same_mapping);
+	struct mapping *mappings;
+
+	if (key.image == PD_NO_IMAGE || found != PP_NONE)
+		return found;
+	mappings = pp_memory_grow(c->proto.memory, c->mappings, &c->mappings_capacity,
+				  c->nr_mappings + 1, sizeof(*mappings));
+	if (mappings)
+		c->mappings = mappings;
+	if (!mappings || pp_index_add(&c->mapping_index, c->proto.memory, hash,
+				      (uint32_t)c->nr_mappings)) {
+		c->proto.failed = -1;
+		return PP_NONE;
+	}
+	c->mappings[c->nr_mappings] = key;
+	return (uint32_t)c->nr_mappings++;
+}
+
+/* Returns the outermost function of a frame if it stands for code, or NULL. */
+static const struct pp_named *code_of(const struct pp_profile *p, uint32_t frame)
+{
+	const uint32_t step = p->first_step[frame];
+	const struct pp_named *f;
+
+	if (step == p->first_step[frame + 1])
+		return NULL;
+	f = &p->functions[p->steps[step].function];
+	return f->kind <= PP_KIND_UNKNOWN || f->kind == PP_KIND_NOTE ? f : NULL;
+}
+
+/* Returns the location of a frame, or 0 if it has none. */
+static uint32_t location_of(struct encoding *c, uint32_t frame)
+{
+	const struct pp_profile *p = c->out->p;
+	const struct pp_named *named = code_of(p, frame);
+
+	if (!named || c->locations[frame])
+		return c->locations[frame];
+	c->locations[frame] = ++c->nr_locations;
+	c->mapping_of[frame] = find_mapping(c, &p->frames.items[frame], named);
+	if (c->mapping_of[frame] != PP_NONE) {
+		struct mapping *m = &c->mappings[c->mapping_of[frame]];
+
+		m->is_program |= named->kind == PP_KIND_PROGRAM;
+		m->has_names |= named->why == PD_WHY_FOUND && p->has_names;
+	}
+	return c->locations[frame];
+}
+
+static void put_mapping(struct encoding *c, size_t i)
+{
+	const struct mapping *m = &c->mappings[i];
 	const struct pp_profile *p = c->out->p;
 	char hex[PP_BUILD_ID_TEXT];
 
-	put_number(c, &c->inner, MAPPING_ID, f->image + 1);
-	put_number(c, &c->inner, MAPPING_FILE, string_of(c, pp_strings_at(&p->strings, f->image)));
-	if (*pp_build_id_of(p, f, hex))
-		put_number(c, &c->inner, MAPPING_BUILD_ID, word(c, hex));
-	put_number(c, &c->inner, MAPPING_HAS_FUNCTIONS, 1);
+	put_inner(c, MAPPING_ID, i + 1);
+	put_inner(c, MAPPING_START, m->start);
+	put_inner(c, MAPPING_LIMIT, m->start + m->len);
+	put_inner(c, MAPPING_OFFSET, m->pgoff);
+	put_inner(c, MAPPING_FILE, string_of(c, pp_strings_at(&p->strings, m->named->image)));
+	put_inner(c, MAPPING_BUILD_ID, word(c, pp_build_id_of(p, m->named, hex)));
+	for (unsigned int has = MAPPING_HAS_FUNCTIONS; has <= MAPPING_HAS_INLINES; has++)
+		put_inner(c, has, m->has_names);
 	end_inner(c, PROFILE_MAPPING);
 }
 
-/* pprof calls the first mapping "File": the program that most of the stacks begin in. */
+/* pprof calls the first mapping "File": a program. */
 static void put_mappings(struct encoding *c)
 {
+	for (int others = 0; others < 2; others++)
+		for (size_t i = 0; i < c->nr_mappings; i++)
+			if (c->mappings[i].is_program != others)
+				put_mapping(c, i);
+}
+
+/* Innermost first. */
+static void put_lines(struct encoding *c, uint32_t frame)
+{
 	const struct pp_profile *p = c->out->p;
-	const size_t nr = p->strings.nr;
-	uint8_t *is_there = pp_memory_zeroed(c->memory, nr, 1);
 
-	if (!is_there)
-		c->failed = -1;
-	for (int others = 0; is_there && others < 2; others++)
-		for (size_t i = 0; i < p->nr_functions; i++) {
-			const struct pp_named *f = &p->functions[i];
+	for (uint32_t k = p->first_step[frame + 1]; k-- > p->first_step[frame];) {
+		const uint32_t function = p->steps[k].function;
 
-			if (!c->is_used[i] || is_there[f->image] ||
-			    (!others && f->kind != PP_KIND_PROGRAM))
-				continue;
-			is_there[f->image] = 1;
-			put_mapping(c, f);
-		}
-	pp_memory_free(c->memory, is_there, nr, 1);
+		if (!c->functions[function])
+			c->functions[function] = ++c->nr_functions;
+		pp_proto_number(&c->proto, &c->line, LINE_FUNCTION, c->functions[function]);
+		pp_proto_number(&c->proto, &c->line, LINE_NUMBER, p->steps[k].line);
+		pp_proto_part(&c->proto, &c->inner, LOCATION_LINE, &c->line);
+	}
+}
+
+/* Without names locations are bare: pprof can then look for names itself. */
+static void put_location(struct encoding *c, uint32_t frame)
+{
+	const struct pp_profile *p = c->out->p;
+	const struct pp_frame *f = &p->frames.items[frame];
+	const uint32_t mapping = c->mapping_of[frame];
+
+	put_inner(c, LOCATION_ID, c->locations[frame]);
+	if (mapping != PP_NONE) {
+		const struct mapping *m = &c->mappings[mapping];
+
+		put_inner(c, LOCATION_MAPPING, mapping + 1);
+		put_inner(c, LOCATION_ADDRESS, f->kind == PP_KIND_JIT ? f->at.addr :
+			  f->at.file_offset - m->pgoff + m->start);
+	}
+	if (p->has_names || mapping == PP_NONE)
+		put_lines(c, frame);
+	end_inner(c, PROFILE_LOCATION);
 }
 
 static void put_function(struct encoding *c, size_t i)
@@ -158,118 +212,190 @@ static void put_function(struct encoding *c, size_t i)
 	const struct pp_named *f = &c->out->p->functions[i];
 	const uint32_t name = string_of(c, pp_strings_at(&c->out->p->strings, f->name));
 
-	put_number(c, &c->inner, FUNCTION_ID, i + 1);
-	put_number(c, &c->inner, FUNCTION_NAME, name);
-	put_number(c, &c->inner, FUNCTION_SYSTEM_NAME, name);
+	put_inner(c, FUNCTION_ID, c->functions[i]);
+	put_inner(c, FUNCTION_NAME, name);
+	put_inner(c, FUNCTION_SYSTEM_NAME, name);
 	if (f->file != PP_NONE)
-		put_number(c, &c->inner, FUNCTION_FILE,
-			   string_of(c, pp_strings_at(&c->out->p->strings, f->file)));
+		put_inner(c, FUNCTION_FILE,
+			  string_of(c, pp_strings_at(&c->out->p->strings, f->file)));
 	end_inner(c, PROFILE_FUNCTION);
-	c->packed.size = 0;
-	put_number(c, &c->packed, LINE_FUNCTION, i + 1);
-	put_number(c, &c->inner, LOCATION_ID, i + 1);
-	put_number(c, &c->inner, LOCATION_MAPPING, f->image + 1);
-	put_part(c, &c->inner, LOCATION_LINE, c->packed.bytes, c->packed.size);
-	end_inner(c, PROFILE_LOCATION);
 }
 
 /* --- samples --- */
 
-static void put_sample(struct encoding *c, const struct pp_merged *n)
+static void put_label(struct encoding *c, const char *key, uint32_t text, uint64_t number)
+{
+	pp_proto_number(&c->proto, &c->line, LABEL_KEY, word(c, key));
+	pp_proto_number(&c->proto, &c->line, LABEL_TEXT, text);
+	pp_proto_number(&c->proto, &c->line, LABEL_NUMBER, number);
+	pp_proto_part(&c->proto, &c->inner, SAMPLE_LABEL, &c->line);
+}
+
+/* A task's frames are its name, "pid 1" and "tid 2"; the name is the outermost. */
+static void put_task(struct encoding *c, uint32_t frame, bool is_name)
 {
 	const struct pp_profile *p = c->out->p;
-	uint32_t thread = PP_NONE;
+	const struct pd_bytes text = pp_strings_at(&p->strings, p->frames.items[frame].text);
+	const char *words = (const char *)text.data;
 
-	c->packed.size = 0;
-	for (const struct pp_merged *at = n; at->parent != PP_NONE; at = &p->merged[at->parent]) {
-		const struct pp_named *f = &p->functions[at->function];
+	if (is_name)
+		put_label(c, "comm", string_of(c, text), 0);
+	else if (memcmp(words, "pid ", 4) == 0 || memcmp(words, "tid ", 4) == 0)
+		put_label(c, *words == 'p' ? "pid" : "tid", NO_STRING,
+			  strtoull(words + 4, NULL, 10));
+}
 
-		if (f->kind == PP_KIND_THREAD)
-			thread = f->name;
-		if (!is_location(f))
-			continue;
-		c->is_used[at->function] = 1;
-		put_varint(c, &c->packed, at->function + 1);
+static void put_sample(struct encoding *c, uint32_t stack)
+{
+	const struct pp_profile *p = c->out->p;
+	const struct pp_node *nodes = p->tree.nodes, *n = &nodes[stack];
+	const uint32_t event = p->places[stack].event;
+
+	for (uint32_t at = stack; at != PP_NONE; at = nodes[at].parent) {
+		const uint32_t id = location_of(c, nodes[at].frame);
+
+		if (id)
+			pp_proto_varint(&c->proto, &c->packed, id);
 	}
-	put_part(c, &c->inner, SAMPLE_LOCATION, c->packed.bytes, c->packed.size);
-	c->packed.size = 0;
-	put_varint(c, &c->packed, n->samples);
-	put_varint(c, &c->packed, n->weight);
-	put_part(c, &c->inner, SAMPLE_VALUE, c->packed.bytes, c->packed.size);
-	if (thread != PP_NONE) {
-		c->packed.size = 0;
-		put_number(c, &c->packed, LABEL_KEY, word(c, "comm"));
-		put_number(c, &c->packed, LABEL_TEXT,
-			   string_of(c, pp_strings_at(&p->strings, thread)));
-		put_part(c, &c->inner, SAMPLE_LABEL, c->packed.bytes, c->packed.size);
+	pp_proto_part(&c->proto, &c->inner, SAMPLE_LOCATION, &c->packed);
+	for (uint32_t i = 0; i < p->nr_events; i++) {
+		pp_proto_varint(&c->proto, &c->packed, i == event ? n->samples : 0);
+		pp_proto_varint(&c->proto, &c->packed, i == event ? n->weight : 0);
+	}
+	pp_proto_part(&c->proto, &c->inner, SAMPLE_VALUE, &c->packed);
+	for (uint32_t at = stack; at != PP_NONE; at = nodes[at].parent) {
+		const uint32_t above = nodes[at].parent;
+
+		if (p->frames.items[nodes[at].frame].kind == PP_KIND_THREAD)
+			put_task(c, nodes[at].frame, p->options.groups & PP_GROUP_COMM &&
+				 (above == PP_NONE ||
+				  p->frames.items[nodes[above].frame].kind != PP_KIND_THREAD));
 	}
 	end_inner(c, PROFILE_SAMPLE);
 }
 
-static void encode_profile(struct encoding *c)
+/* --- the head --- */
+
+static void put_type(struct encoding *c, unsigned int field, const char *name, const char *unit)
 {
-	struct pp_profile *p = c->out->p;
-	const struct pp_counted_event *e = &p->events[c->out->o.event];
-	const char *name = e->weigher.is_time ? "cpu" : e->weigher.name;
-	const char *unit = e->weigher.is_time ? "nanoseconds" : "count";
+	put_inner(c, TYPE_NAME, word(c, name));
+	put_inner(c, TYPE_UNIT, word(c, unit));
+	end_inner(c, field);
+}
 
-	word(c, "");
-	put_type(c, PROFILE_SAMPLE_TYPE, "samples", "count");
-	put_type(c, PROFILE_SAMPLE_TYPE, name, unit);
-	for (uint32_t i = e->merged; i != PP_NONE; i = pp_next_below(p, e->merged, i))
-		if (p->merged[i].samples)
-			put_sample(c, &p->merged[i]);
-	put_mappings(c);
-	for (size_t i = 0; i < p->nr_functions; i++)
-		if (c->is_used[i])
-			put_function(c, i);
-	if (p->counts.first != PD_NO_TIME)
-		put_number(c, &c->file, PROFILE_DURATION, p->counts.last - p->counts.first);
-	put_type(c, PROFILE_PERIOD_TYPE, name, unit);
-	put_number(c, &c->file, PROFILE_PERIOD, e->weigher.period);
-	put_number(c, &c->file, PROFILE_DEFAULT_TYPE, word(c, name));
-	for (size_t i = 0; i < c->strings.nr; i++) {
-		const struct pd_bytes text = pp_strings_at(&c->strings, (uint32_t)i);
+/* Writes the name of an event's column to `text`. The first clock is what others call a CPU
+ * profile. */
+static const char *name_column(const struct pp_profile *p, size_t event, char *text, size_t size)
+{
+	const struct pp_weigher *w = &p->events[event].weigher;
+	bool is_first = w->is_time;
 
-		put_part(c, &c->file, PROFILE_STRING, text.data, text.size);
+	for (size_t i = 0; i < event; i++)
+		is_first &= !p->events[i].weigher.is_time;
+	if (is_first)
+		return "cpu";
+	snprintf(text, size, p->nr_events > 1 ? "%s_event" : "%s", w->name);
+	return text;
+}
+
+static void put_types(struct encoding *c)
+{
+	const struct pp_profile *p = c->out->p;
+	char text[sizeof(p->events->weigher.name) + 8];
+
+	for (size_t i = 0; i < p->nr_events; i++) {
+		const struct pp_weigher *w = &p->events[i].weigher;
+
+		snprintf(text, sizeof(text), "%s_sample", w->name);
+		put_type(c, PROFILE_SAMPLE_TYPE, p->nr_events > 1 ? text : "samples", "count");
+		put_type(c, PROFILE_SAMPLE_TYPE, name_column(p, i, text, sizeof(text)),
+			 w->is_time ? "nanoseconds" : "count");
 	}
 }
 
-/* Without a time or a name in the gzip header: the same bytes every time. */
-static int put_gzip(struct encoding *c)
+/* pprof shows these lines above every report. */
+static void put_comments(struct encoding *c)
 {
-	z_stream z = { .next_in = c->file.bytes, .avail_in = (uInt)c->file.size };
-	uint8_t buffer[1 << 14];
-	int ret;
+	const struct pp_profile *p = c->out->p;
+	const struct pp_counts *counts = &p->counts;
+	char text[sizeof(p->events->weigher.name) + 64];
 
-	if (c->failed || c->file.size > UINT32_MAX ||
-	    deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-		return -1;
-	do {
-		z.next_out = buffer;
-		z.avail_out = sizeof(buffer);
-		ret = deflate(&z, Z_FINISH);
-		pp_put(c->out, (const char *)buffer, sizeof(buffer) - z.avail_out);
-	} while (ret == Z_OK);
-	deflateEnd(&z);
-	return ret == Z_STREAM_END ? 0 : -1;
+	for (size_t i = 0; i < p->nr_events; i++) {
+		const struct pp_weigher *w = &p->events[i].weigher;
+
+		snprintf(text, sizeof(text), "%s: %" PRIu64 " samples, %s %" PRIu64, w->name,
+			 p->events[i].samples, w->frequency ? "Hz:" : "period:",
+			 w->frequency ? w->frequency : w->period);
+		pp_proto_number(&c->proto, &c->file, PROFILE_COMMENT, word(c, text));
+	}
+	snprintf(text, sizeof(text), "lost: %" PRIu64 ", throttled: %" PRIu64 ", cut stacks: %"
+		 PRIu64, counts->lost, counts->throttled, counts->cut);
+	pp_proto_number(&c->proto, &c->file, PROFILE_COMMENT, word(c, text));
+}
+
+static void put_head(struct encoding *c)
+{
+	const struct pp_profile *p = c->out->p;
+	const size_t event = c->out->o.event;
+	const struct pp_weigher *w = &p->events[event].weigher;
+	char text[sizeof(w->name) + 8];
+	const char *name = name_column(p, event, text, sizeof(text));
+
+	if (p->counts.first != PD_NO_TIME)
+		pp_proto_number(&c->proto, &c->file, PROFILE_DURATION,
+				p->counts.last - p->counts.first);
+	put_type(c, PROFILE_PERIOD_TYPE, name, w->is_time ? "nanoseconds" : "count");
+	pp_proto_number(&c->proto, &c->file, PROFILE_PERIOD, w->period);
+	pp_proto_number(&c->proto, &c->file, PROFILE_DEFAULT_TYPE, word(c, name));
+	put_comments(c);
+}
+
+static void encode_profile(struct encoding *c)
+{
+	const struct pp_profile *p = c->out->p;
+
+	word(c, "");
+	put_types(c);
+	for (uint32_t i = 0; i < p->tree.nr; i++)
+		if (p->tree.nodes[i].samples && !p->places[i].is_left_out)
+			put_sample(c, i);
+	put_mappings(c);
+	for (uint32_t i = 0; i < p->frames.nr; i++)
+		if (c->locations[i])
+			put_location(c, i);
+	for (size_t i = 0; i < p->nr_functions; i++)
+		if (c->functions[i])
+			put_function(c, i);
+	put_head(c);
+	for (uint32_t i = 0; i < c->strings.nr; i++)
+		pp_proto_string(&c->proto, &c->file, PROFILE_STRING,
+				pp_strings_at(&c->strings, i));
 }
 
 int pp_write_pprof(struct pp_out *out)
 {
 	struct pp_profile *p = out->p;
-	struct encoding c = { .out = out, .memory = &p->memory };
+	struct pp_memory *m = &p->memory;
+	struct encoding c = { .out = out, .proto.memory = m };
 	int ret = -1;
 
-	c.is_used = pp_memory_zeroed(c.memory, p->nr_functions, 1);
-	if (c.is_used) {
+	c.locations = pp_memory_zeroed(m, p->frames.nr, sizeof(*c.locations));
+	c.mapping_of = pp_memory_zeroed(m, p->frames.nr, sizeof(*c.mapping_of));
+	c.functions = pp_memory_zeroed(m, p->nr_functions, sizeof(*c.functions));
+	if (c.locations && c.mapping_of && c.functions) {
 		encode_profile(&c);
-		ret = put_gzip(&c);
+		pp_put(out, (const char *)c.file.bytes, c.proto.failed ? 0 : c.file.size);
+		ret = c.proto.failed;
 	}
-	pp_memory_free(c.memory, c.is_used, p->nr_functions, 1);
-	pp_memory_free(c.memory, c.file.bytes, c.file.capacity, 1);
-	pp_memory_free(c.memory, c.inner.bytes, c.inner.capacity, 1);
-	pp_memory_free(c.memory, c.packed.bytes, c.packed.capacity, 1);
-	pp_strings_free(&c.strings, c.memory);
+	pp_memory_free(m, c.locations, p->frames.nr, sizeof(*c.locations));
+	pp_memory_free(m, c.mapping_of, p->frames.nr, sizeof(*c.mapping_of));
+	pp_memory_free(m, c.functions, p->nr_functions, sizeof(*c.functions));
+	pp_memory_free(m, c.mappings, c.mappings_capacity, sizeof(*c.mappings));
+	pp_index_free(&c.mapping_index, m);
+	pp_proto_free(&c.proto, &c.file);
+	pp_proto_free(&c.proto, &c.inner);
+	pp_proto_free(&c.proto, &c.packed);
+	pp_proto_free(&c.proto, &c.line);
+	pp_strings_free(&c.strings, m);
 	return ret;
 }

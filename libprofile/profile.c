@@ -16,6 +16,10 @@ struct pp_profile *pp_new(const struct pp_options *o, struct pd_error *e)
 	}
 	memcpy(&p->options, o, o->size < sizeof(*o) ? o->size : sizeof(*o));
 	p->memory.limit = p->options.memory_limit ? p->options.memory_limit : MEMORY_LIMIT;
+	if (p->options.keep == PP_KEEP_SAMPLES) {
+		p->memory.limit /= 2;
+		p->tracks.memory.limit = p->memory.limit;
+	}
 	p->counts.first = p->counts.last = PD_NO_TIME;
 	if (!p->options.history) {
 		*e = (struct pd_error){ .code = PD_E_ARGUMENT, .severity = PD_FATAL,
@@ -34,6 +38,7 @@ void pp_free(struct pp_profile *p)
 		return;
 	m = &p->memory;
 	pp_strings_free(&p->strings, m);
+	pp_tracks_free(&p->tracks);
 	pp_memory_free(m, p->steps, p->steps_capacity, sizeof(*p->steps));
 	pp_memory_free(m, p->first_step, p->frames.nr + 1, sizeof(*p->first_step));
 	pp_memory_free(m, p->places, p->tree.nr, sizeof(*p->places));
@@ -88,6 +93,6 @@ void pp_count(const struct pp_profile *p, struct pp_counts *out)
 	now.size = size;
 	now.threads = p->nr_threads;
 	now.nodes = p->tree.nr;
-	now.memory = p->memory.used;
+	now.memory = p->memory.used + p->tracks.memory.used;
 	memcpy(out, &now, size < sizeof(now) ? size : sizeof(now));
 }

@@ -5,6 +5,7 @@
 #include "calltree.h"
 #include "frames.h"
 #include "strings.h"
+#include "tracks.h"
 #include "weight.h"
 
 struct pp_counted_event {
@@ -64,6 +65,7 @@ struct pp_profile {
 	struct pd_location *stack;	/* of one sample */
 	size_t stack_capacity;
 	struct pp_counts counts;
+	struct pp_tracks tracks;	/* with PP_KEEP_SAMPLES */
 	/* After pp_merge(): */
 	struct pp_named *functions;
 	size_t nr_functions, functions_capacity;
@@ -74,6 +76,7 @@ struct pp_profile {
 	struct pp_step *steps;	/* of frame i, outermost first: first_step[i] up to that of i + 1 */
 	size_t nr_steps, steps_capacity;
 	uint32_t *first_step;
+	bool has_names;		/* there was a namer */
 	struct pp_place *places;	/* of each node of `tree` */
 };
 

@@ -24,22 +24,31 @@ enum use { FOR_PEOPLE, FOR_PROGRAMS };
 
 /* The formats, in the order of their words. */
 static const char *const formats[] = { "top", "tree", "folded", "flamegraph", "pprof", "csv",
-				       "json", "svg", "callgrind", NULL };
+				       "json", "svg", "callgrind", "firefox", "speedscope",
+				       "chrome", NULL };
 static const struct format {
 	enum pp_format format;
 	enum use use;
 	const char *ends[2];	/* of names of outputs */
 	const char *file;	/* written if standard output is a terminal */
+	enum pp_keep keep;
+	uint32_t groups;	/* without --group */
 } format_facts[] = {
 	{ PP_TOP, FOR_PEOPLE, { ".txt" } },
 	{ PP_TREE, FOR_PEOPLE },
 	{ PP_FOLDED, FOR_PROGRAMS, { ".folded", ".collapsed" } },
 	{ PP_FLAMEGRAPH, FOR_PEOPLE, { ".html" }, "perf.html" },
-	{ PP_PPROF, FOR_PROGRAMS, { ".pb.gz", ".pprof" }, "perf.pb.gz" },
+	{ PP_PPROF, FOR_PROGRAMS, { ".pb.gz", ".pprof" }, "perf.pb.gz", PP_KEEP_SUMS,
+	  PP_GROUP_COMM | PP_GROUP_PID | PP_GROUP_TID },
 	{ PP_CSV, FOR_PROGRAMS, { ".csv" } },
 	{ PP_JSON, FOR_PROGRAMS, { ".json" } },
 	{ PP_SVG, FOR_PEOPLE, { ".svg" }, "perf.svg" },
 	{ PP_CALLGRIND, FOR_PROGRAMS, { ".callgrind" }, "callgrind.out.perf" },
+	{ PP_FIREFOX, FOR_PROGRAMS, { ".firefox.json.gz", "profile.json.gz" },
+	  "perf.firefox.json.gz", PP_KEEP_SAMPLES },
+	{ PP_SPEEDSCOPE, FOR_PROGRAMS, { ".speedscope.json" }, "perf.speedscope.json",
+	  PP_KEEP_SAMPLES },
+	{ PP_CHROME, FOR_PROGRAMS, { ".trace.json" }, "perf.trace.json", PP_KEEP_SAMPLES },
 };
 static const char *const weights[] = { "period", "samples", NULL };
 static const char *const sorts[] = { "self", "total", NULL };
@@ -66,8 +75,9 @@ static const struct cli_option options[] = {
 		   "top: summary and table of functions; tree: the calls; folded: a line for each "
 		   "stack; flamegraph: an HTML page; pprof: for `go tool pprof`; csv, json: the "
 		   "table of functions; svg: a flame graph for documents; callgrind: for "
-		   "KCachegrind. Those that no terminal can show are written to a file: "
-		   "perf.html, perf.pb.gz, perf.svg, callgrind.out.perf "
+		   "KCachegrind; firefox: for profiler.firefox.com; speedscope; chrome: trace "
+		   "events for Perfetto. On a terminal most are written to a file, such as "
+		   "perf.html, perf.pb.gz and perf.firefox.json.gz "
 		   "(default: by the name of the output, else top)"),
 	CLI_STRING(0, "title", "TEXT", settings, title, "name in headings (default: the input's)"),
 	CLI_GROUP("Samples"),
@@ -235,13 +245,14 @@ static const struct format *choose_format(const struct settings *s)
 	return chosen;
 }
 
-static enum cli_exit read_groups(const char *list, uint32_t *groups)
+static enum cli_exit read_groups(const char *list, const struct format *format,
+				 uint32_t *groups)
 {
 	static const char *const words[] = { "comm", "pid", "tid" };
 	const char *item;
 	size_t n, i;
 
-	*groups = list ? 0 : PP_GROUP_COMM;
+	*groups = list ? 0 : format->groups ? format->groups : PP_GROUP_COMM;
 	while (list && (item = cli_next_item(&list, &n))) {
 		for (i = 0; i < 3; i++)
 			if (n == strlen(words[i]) && memcmp(item, words[i], n) == 0)
@@ -272,7 +283,8 @@ static enum cli_exit add_samples(struct run *run, struct pd_reader *reader)
 		filter_set_part(&tool, run->filter, run->part, reader) : CLI_OK;
 	const struct pp_options *o = PP_OPTIONS(.history = run->history, .filter = run->filter,
 						.memory_limit = run->s->memory,
-						.groups = run->groups);
+						.groups = run->groups,
+						.keep = run->format->keep);
 	struct pd_error e;
 
 	if (status != CLI_OK)
@@ -291,7 +303,7 @@ static enum cli_exit add_samples(struct run *run, struct pd_reader *reader)
 
 static enum cli_exit read_samples(struct run *run)
 {
-	const struct pd_reader_options o = reader_options(run);
+	struct pd_reader_options o = reader_options(run);
 	enum cli_exit status = history_make(&tool, &run->in, &o, &run->history);
 	struct pd_reader *reader;
 	struct pd_error e;
@@ -300,6 +312,8 @@ static enum cli_exit read_samples(struct run *run)
 		return status;
 	if (run->filter)
 		pd_filter_set_history(run->filter, run->history);
+	if (run->format->keep == PP_KEEP_SAMPLES)
+		o.order = PD_BY_TIME;
 	reader = run->in.fd >= 0 ? pd_reader_open_fd(run->in.fd, &o, &e) :
 		pd_reader_open_path(run->in.path, &o, &e);
 	if (!reader)
@@ -435,7 +449,7 @@ int main(int argc, char **argv)
 	if (!s.output && isatty(STDOUT_FILENO))
 		s.output = run.format->file;
 	if (status == CLI_OK)
-		status = read_groups(s.group, &run.groups);
+		status = read_groups(s.group, run.format, &run.groups);
 	if (status == CLI_OK)
 		status = filter_make(&tool, &s.filter, &run.filter, &run.part);
 	if (status == CLI_OK)

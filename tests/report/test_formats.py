@@ -1,12 +1,16 @@
 """The files that preport writes for other programs: each read by a reader of our own."""
 import collections
+import gzip
 import re
 
 import pytest
 
 from conftest import fixture_files
-from known_recording import ANSWER, EXEC, Recording, known
-from profiles import Callgrind, csv_rows, folded, json_table, preport, svg
+from known_recording import ANSWER, CLOCK, EXEC, Recording, known
+from perfdata.sample import sample_id
+from perfdata import records as r
+from profiles import (Callgrind, Firefox, Pprof, chrome, csv_rows, folded, json_table, preport,
+                      speedscope, svg)
 
 HOSTILE = "a;b\n\x1b[31m</script>\"'\u202e=&\x01("
 SELF = {"[app]": 45, "[libx.so.1]": 150, "[[kernel.kallsyms]]": 1007, "[unknown]": 2}
@@ -94,6 +98,106 @@ def test_a_picture_of_many_frames_is_small(tmp_path):
     assert 100 < len(frames) <= 8000 and len(out) < 2_000_000 and b"#999999" in out
 
 
+# --- formats with times ---------------------------------------------------------------------------
+
+LAST_NAMES = {"app_one": "renamed", "swapper": "[swapper/3]"}   # a track has its last name
+BY_TRACK = collections.Counter()
+for _key, _value in ANSWER.items():
+    _comm, _, _rest = _key.partition(";")
+    BY_TRACK[LAST_NAMES.get(_comm, _comm) + ";" + _rest] += _value
+SWITCH_OUT, PREEMPT = 1 << 13, 1 << 14
+
+
+@pytest.fixture
+def switched(tmp_path):
+    """A thread that waits, runs, and is preempted; its pid is used again."""
+    it = Recording()
+
+    def switch(time, misc):
+        it.records.append(r.switch(misc, sid=sample_id(CLOCK, pid=10, tid=10, time=time, cpu=0,
+                                                       identifier=1)))
+
+    it.comm(1, 10, "app", misc=EXEC)
+    it.map(2, 10, 0x1000, 0x1000, "/bin/app")
+    it.sample(10_000, 10, 500, 0x1010)
+    switch(20_000, SWITCH_OUT)
+    switch(50_000, 0)
+    it.sample(60_000, 10, 700, 0x1010)
+    switch(70_000, SWITCH_OUT | PREEMPT)
+    switch(90_000, 0)
+    it.sample(95_000, 10, 100, 0x1010)
+    path = tmp_path / "switched.data"
+    path.write_bytes(it.file())
+    return path
+
+
+def test_firefox_has_the_known_answer(recording, tmp_path):
+    out = tmp_path / "out.firefox.json.gz"
+    preport("-o", out, recording)
+    got = Firefox(out.read_bytes())
+    assert got.weights() == BY_TRACK
+    assert got.top["meta"]["symbolicated"] is False
+    assert [(thread, name, data["type"]) for thread, name, _, _, data in got.markers()] == [
+        ("renamed", "page-faults:HG", "event")]
+    assert {thread["pid"] for thread in got.threads} == {"10", "20", "0"}
+
+
+def test_firefox_knows_when_threads_ran(switched):
+    got = Firefox(preport("-f", "firefox", switched))
+    assert got.threads[0]["samples"]["threadCPUDelta"] == [0, 20_000, 15_000]
+    assert [(name, start, end, data["why"]) for _, name, start, end, data in got.markers()] == [
+        ("off-CPU", 0.01, 0.04, "blocked"), ("off-CPU", 0.06, 0.08, "preempted")]
+
+
+def test_speedscope_has_the_known_answer_in_the_order_of_time(recording, tmp_path):
+    out = tmp_path / "out.speedscope.json"
+    preport("-o", out, recording)
+    got = {name: (unit, sums, order) for name, unit, sums, order in speedscope(out.read_bytes())}
+    assert got["renamed 10/10 page-faults:HG"] == ("none", {"[libx.so.1]": 3}, ["[libx.so.1]"])
+    unit, sums, order = got["renamed 10/10 cpu-clock"]
+    assert unit == "nanoseconds" and order == [
+        "[app];[libx.so.1]", "[app];[libx.so.1];[[kernel.kallsyms]]", "[app]"]
+    assert sums == {"[app];[libx.so.1]": 150, "[app];[libx.so.1];[[kernel.kallsyms]]": 7,
+                    "[app]": 5}
+    assert got["child 20/20 cpu-clock"][1] == {"[app];[app];[app]": 40, "[unknown]": 2}
+
+
+def test_chrome_shows_when_threads_ran(switched, recording, tmp_path):
+    out = tmp_path / "out.trace.json"
+    preport("-o", out, switched)
+    slices, samples, names = chrome(out.read_bytes())
+    assert [row[2:] for row in slices] == [
+        ("running", 0, 9.999), ("blocked", 10, 39.999), ("running", 40, 59.999),
+        ("preempted", 60, 79.999), ("running", 80, 84.999)]
+    assert [args for _, args in samples] == [{"function": "[app]", "weight": weight}
+                                             for weight in (500, 700, 100)]
+    slices, samples, names = chrome(preport("-f", "chrome", recording))
+    assert not slices and len(samples) == 8
+    assert names == {(10, 10): "renamed", (20, 20): "child", (0, 3): "swapper", (0, 0): "swapper"}
+
+
+def test_a_pid_that_is_used_again_is_another_process(tmp_path):
+    it = Recording()
+    for start in (100, 200):
+        it.records.append(r.fork(10, 1, 10, 1, start, sid=it.sid(start)))
+        it.comm(start + 1, 10, f"life {start}", misc=EXEC)
+        it.map(start + 2, 10, 0x1000, 0x1000, "/bin/app")
+        it.sample(start + 10, 10, start, 0x1010)
+        it.records.append(r.exit(10, 1, 10, 1, start + 20, sid=it.sid(start + 20)))
+    path = tmp_path / "perf.data"
+    path.write_bytes(it.file())
+    got = Firefox(preport("-f", "firefox", path))
+    assert got.weights() == {"life 100;[app]": 100, "life 200;[app]": 200}
+    assert {(thread["name"], thread["pid"]) for thread in got.threads} == {
+        ("life 100", "10"), ("life 200", "10.1")}
+
+
+def test_samples_need_memory(recording, tmp_path):
+    out = tmp_path / "out.speedscope.json"
+    preport("-o", out, "--memory=24K", recording, status=4)
+    assert not out.exists()
+
+
 # --- all ------------------------------------------------------------------------------------------
 
 def sums(path, status):
@@ -105,7 +209,19 @@ def sums(path, status):
     callgrind = Callgrind(run("callgrind"))
     assert callgrind.totals() == callgrind.summary or not any(callgrind.summary)
     frames, _ = svg(run("svg"))
+    firefox, profiles = Firefox(run("firefox")), speedscope(run("speedscope"))
+    is_time = any(t["samples"]["weightType"] == "tracing-ms" for t in firefox.threads)
+    assert (sum(firefox.weights().values()) == (table["total"] if is_time else table["samples"]))
+    pprof, event = Pprof(run("pprof")), table["event"]
+    columns = dict(zip([name for name, _ in pprof.types[1::2]],
+                       [pprof.total(i) for i in range(1, len(pprof.types), 2)]))
+    _, samples, _ = chrome(run("chrome"))
+    everything = sum(columns.values())
+    assert sum(args["weight"] for _, args in samples) == everything
+    assert sum(sum(sums.values()) for _, _, sums, _ in profiles) == everything
     return {
+        "pprof": next(columns[name] for name in (event, event + "_event", "cpu")
+                      if name in columns),
         "json": table["total"], "json rows": sum(row["self"] for row in table["rows"]),
         "csv": sum(row[3] for row in csv_rows(run("csv"))),
         "callgrind": max(callgrind.summary),
@@ -127,15 +243,25 @@ def test_all_formats_have_the_same_sum(file):
     assert set(got.values()) == {want}
 
 
-@pytest.mark.parametrize("name", ["csv", "json", "callgrind", "svg"])
+@pytest.mark.parametrize("name", ["csv", "json", "callgrind", "svg", "firefox",
+                                  "speedscope", "chrome", "pprof"])
 def test_hostile_names_and_the_same_bytes_every_time(hostile, name):
     out = preport("-f", name, hostile)
     assert out == preport("-f", name, hostile)
-    assert not re.search(rb"\x1b|\x01|\xe2\x80\xae", out)
+    text = gzip.decompress(out) if name in ("firefox", "pprof") else out
+    assert name == "pprof" or not re.search(rb"\x1b|\x01|\xe2\x80\xae", text)
     if name == "csv":
         assert len(csv_rows(out)) == 1
     elif name == "json":
         assert len(json_table(out)["rows"]) == 1
+    elif name == "firefox":
+        assert list(Firefox(out).weights().values()) == [3]
+    elif name == "speedscope":
+        assert [sum(sums.values()) for _, _, sums, _ in speedscope(out)] == [3]
+    elif name == "chrome":
+        assert [args["weight"] for _, args in chrome(out)[1]] == [3]
+    elif name == "pprof":
+        assert Pprof(out).total(1) == 3
     elif name == "callgrind":
         assert Callgrind(out).totals() == [3]
     else:

@@ -11,7 +11,7 @@ import pytest
 from conftest import TIMEOUT, TOOLS, fixture_files
 from known_recording import ANSWER, EXEC, FAULTS, Recording, known
 from perfdata import records as r
-from profiles import folded, page, page_stacks, pprof, preport, self_by_function, table, text
+from profiles import Pprof, folded, page, page_stacks, preport, self_by_function, table, text
 
 @pytest.fixture
 def recording(tmp_path):
@@ -266,22 +266,32 @@ def test_a_browser_opens_the_page(recording, tmp_path):
 def test_pprof_has_the_known_answer(recording, tmp_path):
     out = tmp_path / "out.pb.gz"
     preport("-o", out, recording)
-    types, stacks, _ = pprof(out.read_bytes())
-    assert types == [("samples", "count"), ("cpu", "nanoseconds")]
+    got = Pprof(out.read_bytes())
+    assert got.types == [("cpu-clock_sample", "count"), ("cpu", "nanoseconds"),
+                         ("page-faults:HG_sample", "count"), ("page-faults:HG_event", "count")]
     assert {key.replace("app one", "app_one"): values[1]
-            for key, values in stacks.items()} == ANSWER
-    assert sum(values[0] for values in stacks.values()) == 7
+            for key, values in got.stacks().items() if values[0]} == ANSWER
+    assert [got.total(column) for column in range(4)] == [7, sum(ANSWER.values()), 1, 3]
+    assert {(labels["comm"], labels["pid"], labels["tid"]) for labels, _, _ in got.samples} == {
+        ("app one", 10, 10), ("renamed", 10, 10), ("child", 20, 20), ("swapper", 0, 0)}
+    assert got.files[0] == "/bin/app" and not got.functions.keys() - {1}    # [unknown]
+    assert "lost: 9, throttled: 0, cut stacks: 0" in got.comments
     assert out.read_bytes() == preport("-f", "pprof", recording)
 
 
 def test_pprof_of_a_count_and_of_a_file_with_a_build_id(recording, program, tmp_path):
-    types, stacks, _ = pprof(preport("-f", "pprof", "-e", "page-faults", recording))
-    assert types == [("samples", "count"), ("page-faults:HG", "count")]
-    assert stacks == {"renamed;[libx.so.1]": [1, 3]}
+    got = Pprof(preport("-f", "pprof", "-e", "page-faults", recording))
+    assert got.types == [("samples", "count"), ("page-faults:HG", "count")]
+    assert got.stacks() == {"renamed;[libx.so.1]": [1, 3]}
     path = tmp_path / "perf.data"
     path.write_bytes(recorded(program, program[1]))
-    _, stacks, ids = pprof(preport("-f", "pprof", path, symbols=()))
-    assert stacks == {"app;main;leaf": [1, 5], "app;main": [1, 2]} and ids == {program[1].hex()}
+    got = Pprof(preport("-f", "pprof", path, symbols=()))
+    assert got.stacks() == {"app;main;leaf": [1, 5], "app;main": [1, 2]}
+    assert got.build_ids == {program[1].hex()}
+    assert {row[7][0] for row in got.mappings.values()} == {1}
+    base, at = 0x555555554000, program[2]
+    assert {row[3][0] for row in got.locations.values()} == {
+        base + at["leaf"] + 4, base + at["main"] + 9, base + at["main"]}
 
 
 # --- laws -----------------------------------------------------------------------------------------
@@ -322,8 +332,6 @@ def test_the_page_agrees_with_folded(file):
         return
     stacks = page_stacks(preport("-f", "flamegraph", "--idle=keep", file.path, status=(0, 1)))
     assert sum(stacks.values()) == sum(folded(out).values())
-    _, stacks, _ = pprof(preport("-f", "pprof", file.path, status=(0, 1)))
-    assert sum(values[1] for values in stacks.values()) == sum(folded(out).values())
 
 
 @pytest.mark.parametrize("file", CAPTURES[::3], ids=lambda file: file.name)

@@ -134,36 +134,222 @@ def varints(data):
     assert start == len(data)
 
 
-def pprof(data):
-    """The types [(name, unit)], {"comm;frame;frame": [values]} and the build ids of a pprof file,
-    whose references are all checked."""
-    fields = wire(gzip.decompress(data))
-    strings = [value.decode(errors="replace") for field, value in fields if field == 6]
-    assert strings[0] == "" and {field for field, _ in fields} <= {1, 2, 3, 4, 5, 6, 10, 11, 12, 14}
+# The fields of profile.proto, and whether each is a number, text or a message, or packed.
+PPROF = {
+    "profile": {1: "type", 2: "sample", 3: "mapping", 4: "location", 5: "function", 6: bytes,
+                10: int, 11: "type", 12: int, 13: int, 14: int},
+    "type": {1: int, 2: int},
+    "sample": {1: "packed", 2: "packed", 3: "label"},
+    "label": {1: int, 2: int, 3: int},
+    "mapping": {1: int, 2: int, 3: int, 4: int, 5: int, 6: int, 7: int, 8: int, 9: int, 10: int},
+    "location": {1: int, 2: int, 3: int, 4: "line"},
+    "line": {1: int, 2: int},
+    "function": {1: int, 2: int, 3: int, 4: int},
+}
 
-    def table(field):
-        rows = [dict(wire(value)) for number, value in fields if number == field]
-        ids = {row[1]: row for row in rows}
-        assert len(ids) == len(rows) and 0 not in ids
-        return ids
 
-    mappings, locations, functions = table(3), table(4), table(5)
-    names = {}
-    for number, location in locations.items():
-        assert location[2] in mappings
-        names[number] = strings[functions[dict(wire(location[4]))[1]][2]]
-    types = [(strings[row[1]], strings[row[2]]) for row in
-             (dict(wire(value)) for field, value in fields if field == 1)]
-    stacks = {}
-    for sample in (dict(wire(value)) for field, value in fields if field == 2):
-        label = dict(wire(sample[3]))
-        assert strings[label[1]] == "comm"
-        key = ";".join([strings[label[2]], *[names[i] for i in packed(sample[1])][::-1]])
-        values = packed(sample[2])
-        assert len(values) == len(types)
-        before = stacks.get(key, [0] * len(types))
-        stacks[key] = [a + b for a, b in zip(before, values)]
-    return types, stacks, {strings[row.get(6, 0)] for row in mappings.values()}
+def message(data, kind="profile"):
+    """{field: [values]} of a message, and of those in it."""
+    fields = {}
+    for number, value in wire(data):
+        want = PPROF[kind][number]
+        assert isinstance(value, int if want is int else bytes), (kind, number)
+        fields.setdefault(number, []).append(
+            value if want in (int, bytes) else packed(value) if want == "packed"
+            else message(value, want))
+    return fields
+
+
+class Pprof:
+    """A pprof file whose references are all checked."""
+
+    def __init__(self, data):
+        top = message(gzip.decompress(data))
+        self.strings = [value.decode() for value in top[6]]
+        assert self.strings[0] == "" and len(set(self.strings)) == len(self.strings)
+        self.types = [(self._text(row, 1), self._text(row, 2)) for row in top[1]]
+        self.comments = [self.strings[i] for i in top.get(13, [])]
+        self.mappings, self.locations, self.functions = (self._table(top, field)
+                                                         for field in (3, 4, 5))
+        self.files = [self._text(row, 5) for row in top.get(3, [])]
+        self.build_ids = {self._text(row, 6) for row in top.get(3, [])}
+        self.samples = [self._sample(row) for row in top.get(2, [])]
+        assert self._text(top, 14) in [name for name, _ in self.types]
+        assert self._text(top[11][0], 1) == self._text(top, 14)
+
+    def _text(self, row, field):
+        return self.strings[row.get(field, [0])[0]]
+
+    @staticmethod
+    def _table(top, field):
+        rows = {row[1][0]: row for row in top.get(field, [])}
+        assert len(rows) == len(top.get(field, [])) and 0 not in rows
+        assert set(rows) == set(range(1, len(rows) + 1))
+        return rows
+
+    def _names(self, number):
+        location = self.locations[number]
+        mapping = self.mappings[location[2][0]] if 2 in location else None
+        if mapping:
+            assert location[3][0] < 2**64 and mapping.get(2, [0])[0] <= mapping[3][0]
+        if 4 not in location:
+            return ["[" + self._text(mapping, 5).rpartition("/")[2] + "]"]
+        return [self._text(self.functions[line[1][0]], 2) for line in location[4]]
+
+    def _sample(self, row):
+        labels = {}
+        for label in row.get(3, []):
+            key = self._text(label, 1)
+            assert key not in labels
+            labels[key] = self._text(label, 2) or label.get(3, [0])[0]
+        (values,) = row[2]
+        assert len(values) == len(self.types)
+        frames = [name for number in row[1][0] for name in self._names(number)]
+        return labels, frames[::-1], values
+
+    def stacks(self):
+        """{"comm;frame;frame": [values]}."""
+        stacks = {}
+        for labels, frames, values in self.samples:
+            key = ";".join([labels.get("comm", ""), *frames])
+            before = stacks.get(key, [0] * len(values))
+            stacks[key] = [a + b for a, b in zip(before, values)]
+        return stacks
+
+    def total(self, column):
+        return sum(values[column] for _, _, values in self.samples)
+
+
+class Firefox:
+    """A file of the Firefox Profiler, whose tables are checked against the types of version 60."""
+
+    TABLES = {
+        "stackTable": ("frame", "prefix"),
+        "frameTable": ("address", "inlineDepth", "category", "subcategory", "func", "nativeSymbol",
+                       "innerWindowID", "line", "column"),
+        "funcTable": ("name", "isJS", "relevantForJS", "resource", "source", "lineNumber",
+                      "columnNumber"),
+        "resourceTable": ("lib", "name", "host", "type"),
+        "nativeSymbols": ("libIndex", "address", "name", "functionSize"),
+        "sources": ("uuid", "filename"),
+    }
+
+    def __init__(self, data):
+        text = gzip.decompress(data)
+        assert text.startswith(b'{"meta"')
+        self.top = json.loads(text)
+        meta, shared = self.top["meta"], self.top["shared"]
+        assert (meta["version"], meta["preprocessedProfileVersion"]) == (24, 60)
+        assert meta["interval"] > 0 and "grey" in [row["color"] for row in meta["categories"]]
+        self.strings, self.schemas = shared["stringArray"], {row["name"]
+                                                             for row in meta["markerSchema"]}
+        for table, columns in self.TABLES.items():
+            rows = shared[table]
+            assert set(rows) == {"length", *columns}
+            assert all(len(rows[column]) == rows["length"] for column in columns), table
+        self.shared, self.threads = shared, self.top["threads"]
+        self._check_references(meta)
+        self.stacks = self._stacks()
+        for thread in self.threads:
+            self._check_thread(thread)
+
+    def _check_references(self, meta):
+        shared = self.shared
+
+        def inside(table, column, target):
+            nr = target if isinstance(target, int) else shared[target]["length"]
+            assert all(value in (None, -1) or 0 <= value < nr for value in shared[table][column])
+
+        inside("stackTable", "frame", "frameTable")
+        inside("frameTable", "func", "funcTable")
+        inside("frameTable", "category", len(meta["categories"]))
+        inside("funcTable", "name", len(self.strings))
+        inside("funcTable", "resource", "resourceTable")
+        inside("resourceTable", "lib", len(self.top["libs"]))
+        inside("resourceTable", "name", len(self.strings))
+        assert all(re.fullmatch("[0-9A-F]{33}", lib["breakpadId"]) for lib in self.top["libs"])
+
+    def _stacks(self):
+        stacks, shared = [], self.shared
+        for frame, prefix in zip(*(shared["stackTable"][key] for key in ("frame", "prefix"))):
+            assert prefix is None or prefix < len(stacks)
+            name = self.strings[shared["funcTable"]["name"][shared["frameTable"]["func"][frame]]]
+            stacks.append((() if prefix is None else stacks[prefix]) + (name,))
+        return stacks
+
+    def _check_thread(self, thread):
+        samples, markers = thread["samples"], thread["markers"]
+        assert isinstance(thread["pid"], str) and isinstance(thread["tid"], int)
+        for rows in (samples, markers):
+            assert all(len(column) == rows["length"] for column in rows.values()
+                       if isinstance(column, list))
+        assert samples["time"] == sorted(samples["time"])
+        assert all(stack is None or stack < len(self.stacks) for stack in samples["stack"])
+        for i, data in enumerate(markers["data"]):
+            assert data["type"] in self.schemas and self.strings[markers["name"][i]]
+            assert (markers["endTime"][i] is None) == (markers["phase"][i] == 0)
+
+    def weights(self):
+        """{"thread;frame;frame": weight}, in ns where the file has ms."""
+        sums = {}
+        for thread in self.threads:
+            samples = thread["samples"]
+            scale = 10**6 if samples["weightType"] == "tracing-ms" else 1
+            for stack, weight in zip(samples["stack"], samples["weight"]):
+                key = ";".join([thread["name"], *(() if stack is None else self.stacks[stack])])
+                sums[key] = sums.get(key, 0) + round(weight * scale)
+        return sums
+
+    def markers(self):
+        """[(thread, name, start, end, data)]."""
+        return [(thread["name"], self.strings[name], *rest) for thread in self.threads
+                for name, *rest in zip(*(thread["markers"][key] for key in
+                                         ("name", "startTime", "endTime", "data")))]
+
+
+def speedscope(data):
+    """[(name, unit, {"frame;frame": weight}, [stack, ...])] of a file for speedscope."""
+    top = json.loads(data)
+    assert set(top) == {"$schema", "exporter", "name", "activeProfileIndex", "shared", "profiles"}
+    frames = top["shared"]["frames"]
+    assert all(set(frame) == {"name", "file"} for frame in frames)
+    profiles = []
+    for one in top["profiles"]:
+        assert set(one) == {"type", "name", "unit", "startValue", "endValue", "samples", "weights"}
+        assert one["type"] == "sampled" and one["unit"] in ("nanoseconds", "none")
+        assert len(one["samples"]) == len(one["weights"]) and one["startValue"] == 0
+        assert one["endValue"] == sum(one["weights"])
+        sums, order = {}, [";".join(frames[i]["name"] for i in stack) for stack in one["samples"]]
+        for stack, weight in zip(order, one["weights"]):
+            sums[stack] = sums.get(stack, 0) + weight
+        profiles.append((one["name"], one["unit"], sums, order))
+    totals = [sum(sums.values()) for _, _, sums, _ in profiles]
+    assert totals == sorted(totals, reverse=True)
+    return profiles
+
+
+def chrome(data):
+    """Slices [(pid, tid, name, start us, end us)], samples [(event, args)] and {(pid, tid): name}
+    of trace events, whose slices must nest and be in order."""
+    slices, samples, names, opened = [], [], {}, {}
+    for event in json.loads(data)["traceEvents"]:
+        task = event["pid"], event["tid"]
+        if event["ph"] == "M":
+            assert event["name"] in ("process_name", "thread_name")
+            names[task] = event["args"]["name"]
+        elif event["ph"] == "B":
+            assert task not in opened and (not slices or slices[-1][:2] != task
+                                           or slices[-1][4] < event["ts"])
+            opened[task] = event
+        elif event["ph"] == "E":
+            begin = opened.pop(task)
+            assert begin["name"] == event["name"] and begin["ts"] <= event["ts"]
+            slices.append((*task, event["name"], begin["ts"], event["ts"]))
+        else:
+            assert event["ph"] == "i" and event["s"] == "t" and task in names
+            samples.append((event["name"], event["args"]))
+    assert not opened
+    return slices, samples, names
 
 
 def csv_rows(data):

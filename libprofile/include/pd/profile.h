@@ -40,6 +40,13 @@ enum pp_group {
 	PP_GROUP_TID = 1 << 2,
 };
 
+/* Whether samples are kept one by one. */
+enum pp_keep {
+	PP_KEEP_SUMS,
+	PP_KEEP_SAMPLES,	/* the time of each, too: about 10 bytes. The reader should give
+				 * records by time, PD_BY_TIME */
+};
+
 struct pp_options {
 	size_t size;			/* PP_OPTIONS() sets it */
 	const struct pd_history *history;	/* sealed, of the same recording; borrowed until
@@ -49,6 +56,7 @@ struct pp_options {
 					 * 256 MiB. Stacks beyond a quarter of it are counted as
 					 * "[small]" */
 	uint32_t groups;		/* enum pp_group */
+	enum pp_keep keep;
 };
 #define PP_OPTIONS(...) PD_OPTIONS_OF(pp_options, __VA_ARGS__)
 
@@ -60,7 +68,8 @@ PP_API struct pp_profile *pp_new(const struct pp_options *o, struct pd_error *e)
 PP_API void pp_free(struct pp_profile *p);
 
 /* Adds the samples that the reader still has. Returns 0, or -1 and *e when reading cannot continue,
- * or with PD_E_LIMIT when there is no memory for the events. What was read before stays. */
+ * or with PD_E_LIMIT when there is no memory for the events, or for the samples that are kept. What
+ * was read before stays. */
 PP_API int pp_add(struct pp_profile *p, struct pd_reader *r, struct pd_error *e);
 
 /* What happens to samples of an idle CPU: pid 0 in a function that waits. */
@@ -136,11 +145,15 @@ enum pp_format {
 	PP_TOP,		/* a summary and a table of functions */
 	PP_TREE,	/* the calls, indented */
 	PP_FLAMEGRAPH,	/* an HTML page without references to others */
-	PP_PPROF,	/* profile.proto, gzip; a location is a function */
+	PP_PPROF,	/* profile.proto, gzip: all events; a location is an address */
 	PP_CSV,		/* the table of functions */
 	PP_JSON,	/* the same */
 	PP_SVG,		/* a flame graph as a picture for documents */
 	PP_CALLGRIND,	/* for callgrind_annotate and KCachegrind: all events, costs by line */
+	/* These need PP_KEEP_SAMPLES: */
+	PP_FIREFOX,	/* for the Firefox Profiler, version 60 of its format, gzip */
+	PP_SPEEDSCOPE,	/* for speedscope: each thread and event */
+	PP_CHROME,	/* trace events: when threads ran, and instants for samples */
 };
 
 enum pp_measure { PP_BY_PERIOD, PP_BY_SAMPLES };

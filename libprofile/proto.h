@@ -1,0 +1,36 @@
+/* proto.h - messages of protocol buffers, written field by field. */
+#ifndef PP_PROTO_H
+#define PP_PROTO_H
+
+#include "memory.h"
+#include "pd/bytes.h"
+
+struct pp_message {
+	uint8_t *bytes;
+	size_t size, capacity;
+};
+
+/* What all messages of a file share. */
+struct pp_proto {
+	struct pp_memory *memory;
+	int failed;	/* 0, or -1 without memory: later calls do nothing */
+};
+
+void pp_proto_bytes(struct pp_proto *c, struct pp_message *m, const void *data, size_t size);
+void pp_proto_varint(struct pp_proto *c, struct pp_message *m, uint64_t n);
+
+/* A number; 0 is left out, as it is what readers assume. */
+void pp_proto_number(struct pp_proto *c, struct pp_message *m, unsigned int field, uint64_t n);
+void pp_proto_fixed64(struct pp_proto *c, struct pp_message *m, unsigned int field, uint64_t n);
+
+/* Adds the bytes as a field, and empties `part`. */
+void pp_proto_part(struct pp_proto *c, struct pp_message *m, unsigned int field,
+		   struct pp_message *part);
+
+/* A string: bytes that are no UTF-8 become U+FFFD, as readers refuse them. */
+void pp_proto_string(struct pp_proto *c, struct pp_message *m, unsigned int field,
+		     struct pd_bytes text);
+
+void pp_proto_free(struct pp_proto *c, struct pp_message *m);
+
+#endif

@@ -1,0 +1,168 @@
+/* tracks.c - each sample of each thread in the order of time, for formats that show when. */
+#include "tracks.h"
+
+#include <string.h>
+
+/* Samples of perf record --off-cpu have times from here on, which are none. */
+#define NO_TIME_FROM (~0ull << 32)
+
+enum { NUMBER_BYTES = 10, ITEM_BYTES = 4 * NUMBER_BYTES };
+
+static bool is_same_track(const void *ctx, uint32_t id, const void *key)
+{
+	const struct pp_track *have = &((const struct pp_track *)ctx)[id], *want = key;
+
+	return have->tid == want->tid && have->pid == want->pid && have->cpu == want->cpu &&
+	       have->start == want->start;
+}
+
+static struct pp_track *find_track(struct pp_tracks *t, const struct pd_task *task)
+{
+	const struct pp_track key = {
+		.pid = task->pid, .tid = task->tid, .start = task->start,
+		.cpu = task->flags & PD_TASK_IDLE ? task->cpu : -1,
+		.comm = PP_NONE, .process = PP_NONE, .process_start = PD_NO_TIME,
+		.first = PD_NO_TIME,
+	};
+	const uint64_t mixed = pp_hash(key.start, (uint64_t)(uint32_t)key.pid << 32 |
+						  (uint32_t)key.tid);
+	const uint32_t hash = (uint32_t)pp_hash(mixed, (uint32_t)key.cpu);
+	const uint32_t found = pp_index_find(&t->index, hash, t->items, &key, is_same_track);
+	struct pp_track *items;
+
+	if (found != PP_NONE)
+		return &t->items[found];
+	items = pp_memory_grow(&t->memory, t->items, &t->capacity, t->nr + 1, sizeof(*items));
+	if (!items)
+		return NULL;
+	t->items = items;
+	if (t->nr >= PP_NONE - 1 || pp_index_add(&t->index, &t->memory, hash, (uint32_t)t->nr))
+		return NULL;
+	t->items[t->nr] = key;
+	return &t->items[t->nr++];
+}
+
+/* Returns the string of a task's name, or PP_NONE without memory. */
+static uint32_t name_of(struct pp_strings *strings, struct pp_memory *m, const char *comm)
+{
+	return pp_strings_add(strings, m, comm ? comm : "", comm ? strlen(comm) : 0);
+}
+
+/* A new name of the thread is perhaps one of the process. */
+static int name_track(struct pp_track *t, struct pp_strings *strings, struct pp_memory *m,
+		      const struct pd_history *h, const struct pd_task *task,
+		      const struct pd_moment *at)
+{
+	const uint32_t comm = name_of(strings, m, task->comm);
+	struct pd_task process = *task;
+
+	if (comm == PP_NONE)
+		return -1;
+	if (comm == t->comm)
+		return 0;
+	t->comm = comm;
+	if (task->pid > 0)
+		pd_history_task(h, task->pid, task->pid, -1, at, &process);
+	t->process = process.comm ? name_of(strings, m, process.comm) : comm;
+	t->process_start = process.start;
+	return t->process == PP_NONE ? -1 : 0;
+}
+
+static uint8_t *put_number(uint8_t *to, uint64_t n)
+{
+	for (; n > 127; n >>= 7)
+		*to++ = (uint8_t)(n | 128);
+	*to++ = (uint8_t)n;
+	return to;
+}
+
+static int put_item(struct pp_tracks *tracks, struct pp_track *t, const struct pp_item *item)
+{
+	uint8_t *bytes = pp_memory_grow(&tracks->memory, t->bytes, &t->capacity,
+					t->size + ITEM_BYTES, 1), *to;
+	const uint64_t after = item->time > t->last ? item->time - t->last : 0;
+
+	if (!bytes)
+		return -1;
+	t->bytes = bytes;
+	to = put_number(bytes + t->size, item->kind);
+	to = put_number(to, after);
+	if (item->kind == PP_ITEM_SAMPLE) {
+		to = put_number(to, item->node);
+		to = put_number(to, item->weight);
+		t->samples++;
+	} else {
+		tracks->has_switches = true;
+	}
+	t->last += after;
+	if (t->first == PD_NO_TIME)
+		t->first = t->last;
+	t->size = (size_t)(to - bytes);
+	return 0;
+}
+
+int pp_tracks_add(struct pp_tracks *t, struct pp_strings *strings, struct pp_memory *m,
+		  const struct pd_history *h, const struct pd_fields *record,
+		  const struct pd_moment *at, const struct pp_item *item)
+{
+	struct pp_item now = *item;
+	struct pp_track *track;
+	struct pd_task task;
+
+	pd_history_task(h, record->has & PD_HAS_PID ? record->pid : -1,
+			record->has & PD_HAS_TID ? record->tid : -1,
+			record->has & PD_HAS_CPU ? (int32_t)record->cpu : -1, at, &task);
+	track = find_track(t, &task);
+	if (!track || name_track(track, strings, m, h, &task, at))
+		return -1;
+	now.time = record->has & PD_HAS_TIME && record->time < NO_TIME_FROM ? record->time : 0;
+	return put_item(t, track, &now);
+}
+
+static uint64_t get_number(const struct pp_track *t, size_t *at)
+{
+	uint64_t n = 0;
+
+	for (unsigned int shift = 0; *at < t->size; shift += 7) {
+		const uint8_t byte = t->bytes[(*at)++];
+
+		n |= (uint64_t)(byte & 127) << shift;
+		if (byte < 128)
+			break;
+	}
+	return n;
+}
+
+bool pp_track_next(const struct pp_track *t, size_t *at, struct pp_item *item)
+{
+	if (*at >= t->size)
+		return false;
+	if (!*at)
+		item->time = 0;
+	item->kind = (enum pp_item_kind)get_number(t, at);
+	item->time += get_number(t, at);
+	if (item->kind == PP_ITEM_SAMPLE) {
+		item->node = (uint32_t)get_number(t, at);
+		item->weight = get_number(t, at);
+	}
+	return true;
+}
+
+uint64_t pp_tracks_first(const struct pp_tracks *t)
+{
+	uint64_t first = PD_NO_TIME;
+
+	for (size_t i = 0; i < t->nr; i++)
+		if (t->items[i].first && t->items[i].first < first)
+			first = t->items[i].first;
+	return first == PD_NO_TIME ? 0 : first;
+}
+
+void pp_tracks_free(struct pp_tracks *t)
+{
+	for (size_t i = 0; i < t->nr; i++)
+		pp_memory_free(&t->memory, t->items[i].bytes, t->items[i].capacity, 1);
+	pp_memory_free(&t->memory, t->items, t->capacity, sizeof(*t->items));
+	pp_index_free(&t->index, &t->memory);
+	*t = (struct pp_tracks){ 0 };
+}

@@ -1,0 +1,60 @@
+/* tracks.h - each sample of each thread in the order of time, for formats that show when. */
+#ifndef PP_TRACKS_H
+#define PP_TRACKS_H
+
+#include "index.h"
+#include "pd/fields.h"
+#include "pd/history.h"
+#include "strings.h"
+
+enum pp_item_kind {
+	PP_ITEM_SAMPLE,
+	PP_ITEM_RUNS,		/* the kernel switched to the thread */
+	PP_ITEM_PREEMPTED,	/* and away from it while it could run */
+	PP_ITEM_BLOCKED,	/* and away from it because it waits */
+};
+
+struct pp_item {
+	enum pp_item_kind kind;
+	uint64_t time;		/* ns; never less than that of the item before */
+	uint64_t weight;	/* of SAMPLE, as node */
+	uint32_t node;		/* in the tree of addresses */
+};
+
+/* A thread, or the idle task of a CPU. */
+struct pp_track {
+	int32_t pid, tid, cpu;	/* cpu is -1 but for idle tasks */
+	uint32_t comm, process;	/* strings: the last names of the thread and of its process */
+	uint64_t start;		/* of the thread, as struct pd_task has it */
+	uint64_t process_start;
+	uint64_t first, last;	/* times of items */
+	uint64_t samples;
+	uint8_t *bytes;		/* the items: numbers of 7 bits a byte */
+	size_t size, capacity;
+};
+
+/* Must be zero-initialized, but for the limit of the memory. */
+struct pp_tracks {
+	struct pp_memory memory;
+	struct pp_track *items;
+	size_t nr, capacity;
+	struct pp_index index;
+	bool has_switches;
+};
+
+/* Adds an item to the track of a record's thread. The item's time is the record's; without one, or
+ * with an earlier one, that of the item before. Returns 0, or -1 without memory. */
+int pp_tracks_add(struct pp_tracks *t, struct pp_strings *strings, struct pp_memory *m,
+		  const struct pd_history *h, const struct pd_fields *record,
+		  const struct pd_moment *at, const struct pp_item *item);
+
+/* Reads the item at *at, which must be 0 first, and moves *at to the next. `item` must be that of
+ * the call before. Returns false after the last. */
+bool pp_track_next(const struct pp_track *t, size_t *at, struct pp_item *item);
+
+/* Returns the earliest time of all tracks, or 0. */
+uint64_t pp_tracks_first(const struct pp_tracks *t);
+
+void pp_tracks_free(struct pp_tracks *t);
+
+#endif
