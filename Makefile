@@ -128,7 +128,7 @@ endif
 # A make of our own, on every core unless the user said how many.
 SUBMAKE = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS))
 
-.PHONY: all help deps demo check check-short check-builds check-user check-distro check-compilers check-crash fuzzers mutators fuzz bench soak schemas enums abi man3 \
+.PHONY: all help deps demo check check-short check-builds check-user check-distro check-compilers check-clients check-crash fuzzers mutators fuzz bench soak schemas enums abi man3 \
 	analyze tidy cppcheck analyzer analyzed valgrind lint-packages install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -279,6 +279,13 @@ check-builds:
 check-user: deps
 	+$(Q)$(SUBMAKE) B=build SAN=0 all
 	$(Q)PYTHON='$(PYTHON)' scripts/check-user build
+
+# Programs that read preport's files are kept in CLIENTS: a second run installs nothing.
+CLIENTS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/perf-data-clients
+check-clients: deps
+	+$(Q)$(SUBMAKE) B=build SAN=0 all
+	$(Q)scripts/clients '$(CLIENTS)'
+	$(Q)PD_CLIENTS='$(CLIENTS)' $(call pytest_env,build) $(PYTEST) -rs tests/clients
 
 # Another Debian release; and every compiler that is installed, the build alone.
 check-distro:
@@ -442,6 +449,8 @@ help:
 #:   check-distro the same in a fresh Debian SUITE=trixie (or bullseye, bookworm) under build/distro, of which the base system
 #:                and the packages are kept for the next run; needs root and debootstrap (RUN="make demo" for that alone)
 #:   check-compilers  builds with every gcc and clang from 10 on that is installed, warnings are errors
+#:   check-clients  preport's files in the programs that read them, which are installed to CLIENTS
+#:                (~/.cache/perf-data-clients)
 #:   schemas      write schemas/ from the tables
 #:   abi          write tests/abi from the library that is built, with abidw
 #:   man3         write the library's manual pages, from its headers, to build/man3

@@ -9,7 +9,8 @@ import subprocess
 import pytest
 
 from conftest import TIMEOUT, TOOLS, fixture_files
-from known_recording import ANSWER, EXEC, FAULTS, Recording, known
+from known_recording import (ANSWER, EXEC, FAULTS, Recording, build_program, known,
+                             recorded)
 from perfdata import records as r
 from profiles import Pprof, folded, page, page_stacks, preport, self_by_function, table, text
 
@@ -164,27 +165,7 @@ def test_code_in_memory_is_named_by_its_address(tmp_path):
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
-    """A program, its build id, and the addresses of its functions."""
-    path = tmp_path_factory.mktemp("names") / "app"
-    subprocess.run(["gcc", "-O0", "-Wl,--build-id=sha1", "-xc", "-", "-o", path], check=True,
-                   input=b"int leaf(void) { return 1; } int main(void) { return leaf(); }")
-    notes = subprocess.run(["readelf", "-n", path], check=True, capture_output=True, text=True)
-    names = subprocess.run(["nm", path], check=True, capture_output=True, text=True)
-    return (path, bytes.fromhex(re.search(r"Build ID: (\w+)", notes.stdout)[1]),
-            {line.split()[2]: int(line.split()[0], 16) for line in names.stdout.splitlines()
-             if len(line.split()) == 3})
-
-
-def recorded(program, build_id):
-    path, _, at = program
-    it = Recording()
-    it.comm(1, 10, "app", misc=EXEC)
-    base = 0x555555554000
-    it.records.append(r.mmap2_build_id(10, 10, base, 0x10000, 0, build_id, 5, 2, str(path),
-                                       sid=it.sid(2)))
-    it.sample(10, 10, 5, base + at["leaf"] + 4, base + at["main"] + 9)
-    it.sample(11, 10, 2, base + at["main"])
-    return it.file()
+    return build_program(tmp_path_factory.mktemp("names") / "app")
 
 
 def test_functions_have_the_names_of_the_recorded_file(program, tmp_path):

@@ -1,4 +1,8 @@
-"""A recording made by hand, and the folded stacks that it must give."""
+"""Recordings made by hand: one with the folded stacks that it must give, and one of a program with
+names."""
+import re
+import subprocess
+
 from perfdata import records as r
 from perfdata.case import attr
 from perfdata.container import File, Pipe
@@ -81,3 +85,27 @@ ANSWER = {
     "child;[unknown]": 2,
     "swapper;[[kernel.kallsyms]]": 1000,
 }
+
+
+def build_program(path):
+    """A program with main() and leaf(): its path, build id, and the addresses of its functions."""
+    subprocess.run(["gcc", "-O0", "-Wl,--build-id=sha1", "-xc", "-", "-o", path], check=True,
+                   input=b"int leaf(void) { return 1; } int main(void) { return leaf(); }")
+    notes = subprocess.run(["readelf", "-n", path], check=True, capture_output=True, text=True)
+    names = subprocess.run(["nm", path], check=True, capture_output=True, text=True)
+    return (path, bytes.fromhex(re.search(r"Build ID: (\w+)", notes.stdout)[1]),
+            {line.split()[2]: int(line.split()[0], 16) for line in names.stdout.splitlines()
+             if len(line.split()) == 3})
+
+
+def recorded(program, build_id, unit=1):
+    """Two samples of the program: 5 units in leaf(), 2 in main()."""
+    path, _, at = program
+    it = Recording()
+    it.comm(1, 10, "app", misc=EXEC)
+    base = 0x555555554000
+    it.records.append(r.mmap2_build_id(10, 10, base, 0x10000, 0, build_id, 5, 2, str(path),
+                                       sid=it.sid(2)))
+    it.sample(10, 10, 5 * unit, base + at["leaf"] + 4, base + at["main"] + 9)
+    it.sample(11, 10, 2 * unit, base + at["main"])
+    return it.file()

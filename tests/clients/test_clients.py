@@ -1,0 +1,169 @@
+"""Programs that others wrote open preport's files and show the function with its share.
+
+They are installed by scripts/clients; PD_CLIENTS is their folder (make check-clients sets it).
+"""
+import base64
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import time
+
+import pytest
+
+from conftest import TIMEOUT
+from known_recording import build_program, recorded
+from profiles import preport
+
+CLIENTS = pathlib.Path(os.environ.get("PD_CLIENTS") or "/nonexistent")
+MODULES = CLIENTS / "npm" / "node_modules"
+MS = 1_000_000
+pytestmark = pytest.mark.skipif("PD_CLIENTS" not in os.environ, reason="run by make check-clients")
+
+
+def need(*paths):
+    for path in paths:
+        if not (shutil.which(path) if isinstance(path, str) else path.exists()):
+            pytest.skip(f"{path} is not here")
+
+
+def run(*args, status=0, **more):
+    done = subprocess.run([*map(str, args)], capture_output=True, timeout=TIMEOUT, text=True,
+                          **more)
+    assert status is None or done.returncode == status, done.stdout + done.stderr
+    return done.stdout if status is not None else done
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory):
+    """5 ms in leaf() and 2 ms in main()."""
+    folder = tmp_path_factory.mktemp("clients")
+    program = build_program(folder / "app")
+    path = folder / "perf.data"
+    path.write_bytes(recorded(program, program[1], MS))
+    return path
+
+
+def written(recording, name):
+    path = recording.parent / name
+    preport("-o", path, recording, symbols=())
+    return path
+
+
+# --- pprof ----------------------------------------------------------------------------------------
+
+def test_pprof_shows_shares_and_labels(recording):
+    need(CLIENTS / "bin" / "pprof")
+    pprof = [CLIENTS / "bin" / "pprof", "-symbolize=none"]
+    path = written(recording, "app.pb.gz")
+    top = run(*pprof, "-top", path)
+    assert re.search(r"5ms 71\.43% 71\.43% +5ms 71\.43%  leaf", top)
+    assert re.search(r"2ms 28\.57% +100% +7ms +100%  main", top)
+    assert "Type: cpu" in top and "File: app" in top and "lost: 0" in top
+    assert re.search(r"pid: Total.*\n.*10$", run(*pprof, "-tags", path), flags=re.M)
+
+
+def test_pprof_format_decodes_the_file(recording):
+    need("node", MODULES / "pprof-format")
+    path = written(recording, "app.pb.gz")
+    program = """
+        const {Profile} = require("pprof-format"), fs = require("fs"), zlib = require("zlib");
+        const p = Profile.decode(zlib.gunzipSync(fs.readFileSync(process.argv[1])));
+        console.log(JSON.stringify({values: p.sample.map(s => s.value.map(Number)),
+            names: p.function.map(f => p.stringTable.strings[Number(f.name)]).sort()}));"""
+    got = json.loads(run("node", "-e", program, path, env={**os.environ, "NODE_PATH": MODULES}))
+    assert sorted(got["values"]) == [[1, 2 * MS], [1, 5 * MS]]
+    assert got["names"] == ["leaf", "main"]
+
+
+# --- Firefox Profiler -----------------------------------------------------------------------------
+
+def functions_in_the_profiler(client, path, folder):
+    """The functions of the first thread. The client's server is started here: the client itself
+    gives up after half a second."""
+    env = {**os.environ, "PROFILER_CLI_SESSION_DIR": str(folder)}
+    server = subprocess.Popen([client, "--daemon", path, "--session", "one"], env=env,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    log = folder / "one.log"
+    deadline = time.monotonic() + TIMEOUT
+    try:    # a client that asks too early removes the session
+        while not (log.exists() and "loaded successfully" in log.read_text()):
+            assert time.monotonic() < deadline and server.poll() is None, "no session"
+            time.sleep(0.2)
+        return json.loads(run(client, "thread", "functions", "--json", "--session", "one",
+                              env=env))["functions"]
+    finally:
+        server.terminate()
+        server.wait(TIMEOUT)
+
+
+@pytest.mark.parametrize("name", ["app.firefox.json.gz", "app.folded"])
+def test_the_firefox_profiler_shows_shares(recording, tmp_path, name):
+    client = MODULES / ".bin" / "profiler-cli"
+    need("node", client)
+    path = recording.parent / name
+    weight = ["--weight=samples"] if name.endswith("folded") else []
+    preport("-o", path, *weight, recording, symbols=())
+    shares = {row["name"]: round(row["selfPercentage"], 1)
+              for row in functions_in_the_profiler(client, path, tmp_path)}
+    want = {"leaf": 50.0, "main": 50.0} if weight else {"leaf": 71.4, "main": 28.6}
+    assert {key: shares[key] for key in want} == want
+
+
+# --- speedscope -----------------------------------------------------------------------------------
+
+def test_speedscopes_schema(recording):
+    need(MODULES / "speedscope")
+    import jsonschema
+    schema = json.loads((MODULES / "speedscope/dist/release/file-format-schema.json").read_text())
+    jsonschema.validate(json.loads(written(recording, "app.speedscope.json").read_text()), schema)
+
+
+@pytest.mark.parametrize("name", ["app.speedscope.json", "app.pb.gz", "app.callgrind",
+                                  "app.folded"])
+def test_speedscope_shows_shares(recording, tmp_path, name):
+    page = MODULES / "speedscope/dist/release/index.html"
+    need("chromium", page)
+    path = written(recording, name)
+    script = tmp_path / "load.js"
+    data = base64.b64encode(path.read_bytes()).decode()
+    script.write_text(f"speedscope.loadFileFromBase64({json.dumps(name)}, {json.dumps(data)})")
+    rows = text = ""
+    for _ in range(4):      # its list stays empty if it is drawn before it is measured
+        text = run("chromium", "--headless", "--no-sandbox", "--use-gl=angle",
+                   "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
+                   "--window-size=1400,800", f"--user-data-dir={tmp_path}/profile",
+                   "--virtual-time-budget=30000", "--dump-dom",
+                   f"file://{page}#localProfilePath={script}&view=sandwich")
+        rows = " ".join(re.sub(r"<style.*?</style>|<[^>]*>", " ", text, flags=re.S).split())
+        if "leaf" in rows:
+            break
+    assert re.search(r"\(71%\) \S+ \(71%\) leaf", rows), rows[-500:]
+    assert re.search(r"\(100%\) \S+ \(29%\) main", rows), rows[-500:]
+
+
+# --- callgrind ------------------------------------------------------------------------------------
+
+def test_callgrind_annotate_shows_totals(recording):
+    need("callgrind_annotate")
+    path = written(recording, "callgrind.out.app")
+    out = run("callgrind_annotate", path)
+    assert re.search(r"7,000,000 .*PROGRAM TOTALS", out)
+    assert re.search(r"5,000,000 \(71\.43%\) .*:leaf \[", out)
+    inclusive = run("callgrind_annotate", "--inclusive=yes", path)
+    assert re.search(r"7,000,000 \(100\.0%\) .*:main \[", inclusive)
+
+
+# --- the page and the picture ---------------------------------------------------------------------
+
+@pytest.mark.parametrize("name", ["app.html", "app.svg"])
+def test_chromium_opens_the_pictures(recording, tmp_path, name):
+    need("chromium")
+    path = written(recording, name)
+    text = run("chromium", "--headless", "--no-sandbox", "--disable-gpu",
+               f"--user-data-dir={tmp_path}/profile", "--virtual-time-budget=10000",
+               "--dump-dom", f"file://{path}")
+    assert ('data-ready="1"' in text) if name.endswith("html") else (
+        "leaf (5000000, 71.43 %)" in text and "parsererror" not in text)
