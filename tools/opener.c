@@ -7,6 +7,7 @@
 #include <linux/openat2.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -78,9 +79,26 @@ static bool is_allowed(const struct opener *o, int fd, const char *path, enum ps
 	}
 }
 
-static int open_in_root(const char *root, const char *path)
+/* Opens what a descriptor of O_PATH leads to, which is closed. Opening a device may have an effect,
+ * so its type is looked at before. */
+static int reopen_regular(int place)
 {
-	struct open_how how = { .flags = FLAGS,
+	char link[32];
+	struct stat st;
+	int fd = -1;
+
+	if (place < 0)
+		return -1;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", place);
+	if (fstat(place, &st) == 0 && S_ISREG(st.st_mode))
+		fd = open(link, FLAGS);
+	close(place);
+	return fd;
+}
+
+static int find_in_root(const char *root, const char *path)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
 				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
 	const int dir = root ? open(root, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 	int fd;
@@ -97,9 +115,10 @@ static int open_here(const struct opener *o, const char *path, enum ps_file_plac
 	int fd;
 
 	if (place == PS_PLACE_SYSROOT)
-		fd = open_in_root(o->sysroot, path);
+		fd = find_in_root(o->sysroot, path);
 	else
-		fd = open(path, FLAGS | (place == PS_PLACE_TEMPORARY ? O_NOFOLLOW : 0));
+		fd = open(path, O_PATH | O_CLOEXEC | (place == PS_PLACE_TEMPORARY ? O_NOFOLLOW : 0));
+	fd = reopen_regular(fd);
 	if (fd >= 0 && !is_allowed(o, fd, path, place)) {
 		close(fd);
 		fd = -1;

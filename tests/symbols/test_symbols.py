@@ -1,4 +1,5 @@
 """pdecode --symbols: names of the recorded files, right or not at all."""
+import ctypes
 import json
 import os
 import random
@@ -26,6 +27,7 @@ EVENT = Attr(type=1, config=0, sample_period=1, sample_type="IP|TID|TIME|CALLCHA
 KERNEL_MARK, USER_MARK = 2**64 - 128, 2**64 - 512
 KERNEL, BASE = 0xffffffff81000000, 0x555500000000
 IN_KERNEL = 1
+IN_OPEN = 0x20          # linux/inotify.h
 
 SOURCE = r"""
 #include <stdlib.h>
@@ -232,6 +234,26 @@ def test_files_that_are_not_there(program, symbols, tmp_path):
     (tmp_path / "text").write_text("no program\n" * 100)
     for name in (tmp_path / "none", tmp_path / "fifo", tmp_path / "text", tmp_path):
         assert reason(symbols, [mapped(program, name=str(name)), hit(BASE + start)]) == "NO_FILE"
+
+
+def test_only_regular_files_are_opened(program, symbols, tmp_path):
+    """Opening some devices has an effect: a watchdog starts, a tape rewinds."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    start, _ = symbol(program, "outer")
+    root = tmp_path / "root"
+    for path in (tmp_path / "fifo", root / str(tmp_path)[1:] / "fifo"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.mkfifo(path)
+        watch = libc.inotify_init1(os.O_NONBLOCK)
+        assert libc.inotify_add_watch(watch, os.fsencode(path), IN_OPEN) > 0
+        assert reason(symbols, [mapped(program, name=str(tmp_path / "fifo")), hit(BASE + start)],
+                      "--sysroot", root) == "NO_FILE"
+        with pytest.raises(BlockingIOError):
+            os.read(watch, 4096)
+        # how it would be seen
+        os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
+        assert os.read(watch, 4096)
+        os.close(watch)
 
 
 def test_sysroot(program, symbols, tmp_path):
