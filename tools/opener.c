@@ -117,7 +117,8 @@ static int open_here(const struct opener *o, const char *path, enum ps_file_plac
 	if (place == PS_PLACE_SYSROOT)
 		fd = find_in_root(o->sysroot, path);
 	else
-		fd = open(path, O_PATH | O_CLOEXEC | (place == PS_PLACE_TEMPORARY ? O_NOFOLLOW : 0));
+		fd = open(path, O_PATH | O_CLOEXEC |
+				(place == PS_PLACE_TEMPORARY ? O_NOFOLLOW : 0));
 	fd = reopen_regular(fd);
 	if (fd >= 0 && !is_allowed(o, fd, path, place)) {
 		close(fd);

@@ -234,6 +234,23 @@ def test_status():
         assert [status(process.pid)[key] for key in ("NoNewPrivs", "Seccomp")] == ["0", "0"]
 
 
+@no_sandbox_here
+@pytest.mark.parametrize("options", [[], ["--no-symbols"]], ids=["symbols", "no-symbols"])
+def test_status_of_preport(options):
+    """It waits for the rest of a stream; the process that opens files is not confined."""
+    with subprocess.Popen([TOOLS / "preport", "--sandbox", *options, "-"], stdin=subprocess.PIPE,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        process.stdin.write(many_records(10, b"x" * 4))
+        process.stdin.flush()
+        end = time.monotonic() + 10
+        while (status(process.pid)["Seccomp"] != "2" and time.monotonic() < end
+               and process.poll() is None):
+            time.sleep(0.02)
+        found = [status(process.pid)[key] for key in ("NoNewPrivs", "Seccomp")]
+        process.kill()
+    assert found == ["1", "2"]
+
+
 @pytest.fixture(scope="module")
 def open_directory():
     """A directory that everybody can enter."""
@@ -439,7 +456,7 @@ def test_sanitizers():
                                               b"sanitizers\n")
 
 
-@pytest.mark.parametrize("tool", ["pdecode", "pencode", "prepair"])
+@pytest.mark.parametrize("tool", ["pdecode", "pencode", "prepair", "preport"])
 def test_word(tool):
     done = run(tool, "--sandbox=perhaps", PLAIN)
     assert done.returncode == 2
