@@ -185,6 +185,9 @@ void cli_error(const struct cli_tool *tool, const char *format, ...)
 void cli_verror(const struct cli_tool *tool, const char *format, va_list args)
 	__attribute__((format(printf, 2, 0)));
 
+/* Prints nothing if stderr is a full pipe, or if another thread is blocked on it. */
+void cli_error_unless_blocked(const struct cli_tool *tool, const char *text);
+
 /* Prints "[ NAME: MESSAGE ]" likewise. */
 void cli_footer(const struct cli_tool *tool, const char *format, va_list args)
 	__attribute__((format(printf, 2, 0)));

@@ -1,9 +1,11 @@
 /* cli_message.c - messages on stderr, safe for terminals. */
+#include <poll.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -133,6 +135,16 @@ void cli_error(const struct cli_tool *tool, const char *format, ...)
 	va_start(args, format);
 	cli_verror(tool, format, args);
 	va_end(args);
+}
+
+void cli_error_unless_blocked(const struct cli_tool *tool, const char *text)
+{
+	struct pollfd err = { .fd = STDERR_FILENO, .events = POLLOUT };
+
+	if (poll(&err, 1, 0) != 1 || ftrylockfile(stderr))
+		return;
+	cli_error(tool, "%s", text);
+	funlockfile(stderr);
 }
 
 void cli_footer(const struct cli_tool *tool, const char *format, va_list args)

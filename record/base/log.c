@@ -14,6 +14,12 @@ void log_at(const struct logger *log, enum log_level level, const char *format, 
 	va_end(args);
 }
 
+void log_unless_blocked(const struct logger *log, enum log_level level, const char *text)
+{
+	if (level <= log->level)
+		cli_error_unless_blocked(log->tool, text);
+}
+
 int log_error(const struct logger *log, int status, const char *format, ...)
 {
 	va_list args;

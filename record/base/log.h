@@ -19,6 +19,9 @@ struct logger {
 void log_at(const struct logger *log, enum log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* As log_at(), but prints nothing where that could wait, for a thread that must not. */
+void log_unless_blocked(const struct logger *log, enum log_level level, const char *text);
+
 /* Logs an error and returns status, for `return log_error(...)`. */
 int log_error(const struct logger *log, int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -1,8 +1,6 @@
 /* interrupt.c - the thread that waits for the signals that end a recording. */
 #include "run/interrupt.h"
 
-#include <poll.h>
-#include <stdio.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,18 +23,6 @@ static void sleep_ms(int64_t ms)
 	nanosleep(&time, NULL);
 }
 
-/* A pipe that nobody reads must not hold the last thread that can end the recorder; another thread
- * may be blocked on it, with the stream locked. */
-static void announce_hurry(const struct interrupt *in)
-{
-	struct pollfd err = { .fd = STDERR_FILENO, .events = POLLOUT };
-
-	if (poll(&err, 1, 0) != 1 || ftrylockfile(stderr))
-		return;
-	log_at(in->log, LOG_WARNING, "a second signal: ending at once");
-	funlockfile(stderr);
-}
-
 static void *signal_thread(void *arg)
 {
 	const struct timespec none = { 0, 0 };
@@ -50,7 +36,7 @@ static void *signal_thread(void *arg)
 		;
 	wait_for_signal(in, &second);
 	__atomic_store_n(&in->hurry, true, __ATOMIC_RELAXED);
-	announce_hurry(in);
+	log_unless_blocked(in->log, LOG_WARNING, "a second signal: ending at once");
 	sleep_ms(GRACE_MS);
 	_exit(128 + second.si_signo);
 }
