@@ -316,8 +316,8 @@ struct pd_record_desc {
 	bool compressed;		/* `data` is part of the zstd stream of records */
 };
 
-/* Returns the misc that the layout of a record follows: without a stray bit. `attr_flags` is that of
- * its event. */
+/* Returns the misc that the layout of a record follows: without a stray bit. `attr_flags` is that
+ * of its event. */
 static inline uint16_t pd_layout_misc(const struct pd_record_desc *d, uint16_t misc,
 				      uint64_t attr_flags, struct pd_bytes body, enum pd_swap swap)
 {
