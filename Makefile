@@ -4,6 +4,7 @@ VERSION := 0.1.0
 SONAME := libdecode.so.0
 SYM_SONAME := libpdsymbols.so.0
 PROFILE_SONAME := libpdprofile.so.0
+COLUMNS_SONAME := libpdcolumns.so.0
 
 TOOLS := pdecode pencode prepair preport
 # pkg-config names.  The library and whatever is linked with it:
@@ -19,6 +20,8 @@ SYM_PACKAGES := libdw libelf liblzma
 SYM_PLAIN := -liberty
 # The same of libpdprofile:
 PROFILE_PACKAGES := zlib
+# The same of libpdcolumns:
+COLUMNS_PACKAGES := libzstd
 
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
@@ -65,6 +68,7 @@ PACKAGES := $(LIB_PACKAGES) $(TOOL_PACKAGES) $(RECORD_PACKAGES) $(SYM_PACKAGES)
 PKG_CFLAGS = $(call once,PKG_CFLAGS,$(call packages,--cflags,$(PACKAGES)))
 LIB_LIBS = $(call once,LIB_LIBS,$(call packages,--libs,$(LIB_PACKAGES)) $(LIB_PLAIN))
 PROFILE_LIBS = $(call once,PROFILE_LIBS,$(call packages,--libs,$(PROFILE_PACKAGES)))
+COLUMNS_LIBS = $(call once,COLUMNS_LIBS,$(call packages,--libs,$(COLUMNS_PACKAGES)))
 TOOL_LIBS = $(call once,TOOL_LIBS,$(call packages,--libs,$(TOOL_PACKAGES)))
 RECORD_LIBS = $(call once,RECORD_LIBS,$(call packages,--libs,$(RECORD_PACKAGES)))
 SYM_LIBS = $(call once,SYM_LIBS,$(call packages,--libs,$(SYM_PACKAGES)) $(SYM_PLAIN))
@@ -92,6 +96,7 @@ ALL_LDFLAGS = $(SANITIZE) -pthread -Wl,--as-needed -Wl,-z,relro,-z,now,-z,noexec
 LIB_SRC := $(sort $(wildcard libdecode/*.c libdecode/*/*.c))
 SYM_SRC := $(sort $(wildcard libsymbols/*.c libsymbols/*/*.c))
 PROFILE_SRC := $(sort $(wildcard libprofile/*.c))
+COLUMNS_SRC := $(sort $(wildcard libcolumns/*.c))
 TOOL_SRC := $(sort $(wildcard tools/*.c))
 RECORD_SRC := $(sort $(wildcard record/*.c record/*/*.c))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
@@ -108,15 +113,18 @@ objects = $(patsubst %.c,$(B)/obj/%.o,$(1))
 LIB_OBJ := $(call objects,$(LIB_SRC))
 SYM_OBJ := $(call objects,$(SYM_SRC))
 PROFILE_OBJ := $(call objects,$(PROFILE_SRC) libprofile/page.c)
+COLUMNS_OBJ := $(call objects,$(COLUMNS_SRC))
 # Parts of libdecode that it does not export: the shared library has copies of its own.
 SYM_BASE := $(call objects,$(addprefix libdecode/base/,arena.c buf.c map.c))
-ALL_OBJ := $(call objects,$(LIB_SRC) $(SYM_SRC) $(PROFILE_SRC) $(TOOL_SRC) $(RECORD_SRC) $(wildcard tests/fuzz/*.c))
+COLUMNS_BASE := $(call objects,libdecode/base/buf.c)
+ALL_OBJ := $(call objects,$(LIB_SRC) $(SYM_SRC) $(PROFILE_SRC) $(COLUMNS_SRC) $(TOOL_SRC) $(RECORD_SRC) $(wildcard tests/fuzz/*.c))
 BINARIES := $(addprefix $(B)/,$(PROGRAMS) $(RECORDER))
-LIBRARIES := $(foreach l,libdecode libpdsymbols libpdprofile,$(B)/$(l).a $(B)/$(l).so)
+LIBRARIES := $(foreach l,libdecode libpdsymbols libpdprofile libpdcolumns,$(B)/$(l).a $(B)/$(l).so)
 FUZZERS := $(patsubst tests/fuzz/%.c,$(B)/%,$(FUZZ_SRC))
 EXPORT_MAP := $(wildcard libdecode/libdecode.map)
 SYM_MAP := $(wildcard libsymbols/libpdsymbols.map)
 PROFILE_MAP := $(wildcard libprofile/libpdprofile.map)
+COLUMNS_MAP := $(wildcard libcolumns/libpdcolumns.map)
 
 ifeq ($(V),1)
 Q :=
@@ -144,7 +152,8 @@ $(B)/flags: FORCE
 $(B)/obj/libdecode/%.o: INCLUDES := -Ilibdecode -Ilibdecode/include
 $(B)/obj/libsymbols/%.o: INCLUDES := -Ilibsymbols -Ilibsymbols/include -Ilibdecode -Ilibdecode/include
 $(B)/obj/libprofile/%.o: INCLUDES := -Ilibprofile -Ilibprofile/include -Ilibdecode/include
-$(B)/obj/tools/%.o: INCLUDES := -Itools -Ilibdecode/include -Ilibsymbols/include -Ilibprofile/include
+$(B)/obj/libcolumns/%.o: INCLUDES := -Ilibcolumns -Ilibcolumns/include -Ilibdecode -Ilibdecode/include
+$(B)/obj/tools/%.o: INCLUDES := -Itools -Ilibdecode/include -Ilibsymbols/include -Ilibprofile/include -Ilibcolumns/include
 $(B)/obj/record/%.o: INCLUDES := -Irecord -Itools -Ilibdecode/include
 $(B)/obj/tools/%.o: DEFINES = -DPD_LIBRARIES='"$(TOOL_VERSIONS)"'
 $(B)/obj/record/%.o: DEFINES = -DPD_LIBRARIES='"$(RECORD_VERSIONS)"'
@@ -159,6 +168,7 @@ $(B)/obj/%.o: %.c $(B)/flags
 $(B)/libdecode.a: $(LIB_OBJ)
 $(B)/libpdsymbols.a: $(SYM_OBJ)
 $(B)/libpdprofile.a: $(PROFILE_OBJ)
+$(B)/libpdcolumns.a: $(COLUMNS_OBJ)
 # The page as a string, without the indentation of its lines.
 $(B)/gen/page.c: libprofile/page/page.html
 	@mkdir -p $(@D)
@@ -169,7 +179,7 @@ $(B)/obj/libprofile/page.o: $(B)/gen/page.c $(B)/flags
 	$(call say,CC,$<)
 	$(Q)$(CC) $(ALL_CFLAGS) -Ilibprofile -MMD -MP -c -o $@ $<
 $(B)/shared.a: $(call objects,$(SHARED_SRC))
-$(B)/libdecode.a $(B)/libpdsymbols.a $(B)/libpdprofile.a $(B)/shared.a:
+$(B)/libdecode.a $(B)/libpdsymbols.a $(B)/libpdprofile.a $(B)/libpdcolumns.a $(B)/shared.a:
 	$(call say,AR,$@)
 	$(Q)rm -f $@
 	$(Q)$(AR) rcs $@ $^
@@ -193,6 +203,12 @@ $(B)/libpdprofile.so: $(PROFILE_OBJ) $(B)/libdecode.so $(PROFILE_MAP)
 		$(addprefix -Wl$(comma)--version-script=,$(PROFILE_MAP)) -o $@ $(PROFILE_OBJ) $(B)/libdecode.so $(PROFILE_LIBS)
 	$(Q)ln -sf $(@F) $(B)/$(PROFILE_SONAME)
 
+$(B)/libpdcolumns.so: $(COLUMNS_OBJ) $(COLUMNS_BASE) $(B)/libdecode.so $(COLUMNS_MAP)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(filter-out $(STATIC),$(ALL_LDFLAGS)) -shared $(if $(SANITIZE),,-Wl,-z,defs) -Wl,-soname,$(COLUMNS_SONAME) \
+		$(addprefix -Wl$(comma)--version-script=,$(COLUMNS_MAP)) -o $@ $(COLUMNS_OBJ) $(COLUMNS_BASE) $(B)/libdecode.so $(COLUMNS_LIBS)
+	$(Q)ln -sf $(@F) $(B)/$(COLUMNS_SONAME)
+
 # LDFLAGS=-static works as well; a shared library stays one.
 STATIC = $(filter -static -static-pie,$(LDFLAGS))
 link = $(CC) $(1) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(2)
@@ -208,6 +224,7 @@ $(B)/static/$(1):
 	$$(Q)$$(call link,-static-pie,$$(STATIC_LIBS))
 endef
 $(B)/preport $(B)/static/preport: $(B)/libpdprofile.a $(B)/libpdsymbols.a
+$(B)/pdecode $(B)/static/pdecode: $(B)/libpdcolumns.a
 $(foreach t,$(PROGRAMS),$(eval $(call program,$(t),$(call src_of,$(t)) $(if $(filter preport,$(t)),$(PREPORT_ALSO)))))
 $(eval $(call program,precord,$(RECORD_SRC)))
 
@@ -337,8 +354,8 @@ abi: all
 
 # Three readers of the source, each clean or let off with a reason beside it: in .clang-tidy, in
 # scripts/cppcheck-suppressions, here, in the line itself. What clang-tidy has read it reads again when it changes.
-ANALYZED := $(LIB_SRC) $(SYM_SRC) $(PROFILE_SRC) $(TOOL_SRC) $(RECORD_SRC)
-HEADERS := $(shell find libdecode libsymbols libprofile tools record -name '*.h')
+ANALYZED := $(LIB_SRC) $(SYM_SRC) $(PROFILE_SRC) $(COLUMNS_SRC) $(COLUMNS_SRC) $(TOOL_SRC) $(RECORD_SRC)
+HEADERS := $(shell find libdecode libsymbols libprofile libcolumns tools record -name '*.h')
 analyze: lint-packages
 	+$(Q)$(SUBMAKE) tidy
 	+$(Q)$(SUBMAKE) cppcheck
@@ -352,7 +369,7 @@ $(B)/tidy/%: % $(HEADERS) .clang-tidy
 	$(call say,TIDY,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)clang-tidy --quiet --warnings-as-errors='*' $< -- $(ALL_CFLAGS) -Ilibdecode -Ilibdecode/include \
-		-Irecord -Itools -Ilibsymbols -Ilibsymbols/include -Ilibprofile -Ilibprofile/include 2>$@.log || { grep -v 'warnings\? generated' $@.log; exit 1; }
+		-Irecord -Itools -Ilibsymbols -Ilibsymbols/include -Ilibprofile -Ilibprofile/include -Ilibcolumns -Ilibcolumns/include 2>$@.log || { grep -v 'warnings\? generated' $@.log; exit 1; }
 	$(Q)touch $@
 
 cppcheck:
@@ -360,7 +377,7 @@ cppcheck:
 	$(Q)cppcheck -q --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 		--suppressions-list=scripts/cppcheck-suppressions -D_GNU_SOURCE -DPD_VERSION='"$(VERSION)"' \
 		-Ilibdecode -Ilibdecode/include -Irecord -Itools -Ilibsymbols -Ilibsymbols/include -Ilibprofile \
-		-Ilibprofile/include libdecode libsymbols libprofile tools record
+		-Ilibprofile/include -Ilibcolumns -Ilibcolumns/include libdecode libsymbols libprofile libcolumns tools record
 
 # gcc's own, in a build beside the others. Off are, of gcc 12:
 # malloc-leak: it loses sight of blocks kept in arrays and structures; LeakSanitizer and memcheck look for leaks.
@@ -393,8 +410,8 @@ pc = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR
 install: all
 	$(Q)install -d $(foreach d,$(BINDIR) $(LIBDIR)/pkgconfig $(INCLUDEDIR)/pd $(MANDIR)/man1 \
 		$(BASHDIR) $(ZSHDIR) $(FISHDIR),'$(DESTDIR)$(d)')
-	$(Q)install -m 644 libdecode/include/pd/*.h libsymbols/include/pd/*.h libprofile/include/pd/*.h '$(DESTDIR)$(INCLUDEDIR)/pd'
-	$(Q)install -m 644 $(B)/libdecode.a $(B)/libpdsymbols.a $(B)/libpdprofile.a '$(DESTDIR)$(LIBDIR)'
+	$(Q)install -m 644 libdecode/include/pd/*.h libsymbols/include/pd/*.h libprofile/include/pd/*.h libcolumns/include/pd/*.h '$(DESTDIR)$(INCLUDEDIR)/pd'
+	$(Q)install -m 644 $(B)/libdecode.a $(B)/libpdsymbols.a $(B)/libpdprofile.a $(B)/libpdcolumns.a '$(DESTDIR)$(LIBDIR)'
 	$(Q)install -m 755 $(B)/libdecode.so '$(DESTDIR)$(LIBDIR)/libdecode.so.$(VERSION)'
 	$(Q)ln -sf libdecode.so.$(VERSION) '$(DESTDIR)$(LIBDIR)/$(SONAME)'
 	$(Q)ln -sf $(SONAME) '$(DESTDIR)$(LIBDIR)/libdecode.so'
@@ -404,12 +421,17 @@ install: all
 	$(Q)install -m 755 $(B)/libpdprofile.so '$(DESTDIR)$(LIBDIR)/libpdprofile.so.$(VERSION)'
 	$(Q)ln -sf libpdprofile.so.$(VERSION) '$(DESTDIR)$(LIBDIR)/$(PROFILE_SONAME)'
 	$(Q)ln -sf $(PROFILE_SONAME) '$(DESTDIR)$(LIBDIR)/libpdprofile.so'
+	$(Q)install -m 755 $(B)/libpdcolumns.so '$(DESTDIR)$(LIBDIR)/libpdcolumns.so.$(VERSION)'
+	$(Q)ln -sf libpdcolumns.so.$(VERSION) '$(DESTDIR)$(LIBDIR)/$(COLUMNS_SONAME)'
+	$(Q)ln -sf $(COLUMNS_SONAME) '$(DESTDIR)$(LIBDIR)/libpdcolumns.so'
 	$(Q)umask 022 && $(call pc,$(LIB_PACKAGES),$(LIB_PLAIN)) \
 		libdecode/libdecode.pc.in > '$(DESTDIR)$(LIBDIR)/pkgconfig/libdecode.pc'
 	$(Q)umask 022 && $(call pc,$(SYM_PACKAGES),$(SYM_PLAIN)) \
 		libsymbols/libpdsymbols.pc.in > '$(DESTDIR)$(LIBDIR)/pkgconfig/libpdsymbols.pc'
 	$(Q)umask 022 && $(call pc,$(PROFILE_PACKAGES),) \
 		libprofile/libpdprofile.pc.in > '$(DESTDIR)$(LIBDIR)/pkgconfig/libpdprofile.pc'
+	$(Q)umask 022 && $(call pc,$(COLUMNS_PACKAGES),) \
+		libcolumns/libpdcolumns.pc.in > '$(DESTDIR)$(LIBDIR)/pkgconfig/libpdcolumns.pc'
 	$(Q)set -e; umask 022; for t in $(PROGRAMS) $(RECORDER); do \
 		install -m 755 $(B)/$$t '$(DESTDIR)$(BINDIR)'; \
 		$(B)/$$t --man > '$(DESTDIR)$(MANDIR)'/man1/$$t.1; \
@@ -425,10 +447,10 @@ uninstall:
 	$(Q)rm -f $(foreach t,$(PROGRAMS) $(RECORDER),'$(DESTDIR)$(BINDIR)/$(t)' \
 		'$(DESTDIR)$(MANDIR)/man1/$(t).1' '$(DESTDIR)$(BASHDIR)/$(t)' \
 		'$(DESTDIR)$(ZSHDIR)/_$(t)' '$(DESTDIR)$(FISHDIR)/$(t).fish')
-	$(Q)rm -f $(foreach l,libdecode libpdsymbols libpdprofile,'$(DESTDIR)$(LIBDIR)'/$(l).a '$(DESTDIR)$(LIBDIR)'/$(l).so* \
+	$(Q)rm -f $(foreach l,libdecode libpdsymbols libpdprofile libpdcolumns,'$(DESTDIR)$(LIBDIR)'/$(l).a '$(DESTDIR)$(LIBDIR)'/$(l).so* \
 		'$(DESTDIR)$(LIBDIR)/pkgconfig/$(l).pc') \
 		$(patsubst %,'$(DESTDIR)$(INCLUDEDIR)/pd/%', \
-			$(notdir $(wildcard libdecode/include/pd/*.h libsymbols/include/pd/*.h libprofile/include/pd/*.h)))
+			$(notdir $(wildcard libdecode/include/pd/*.h libsymbols/include/pd/*.h libprofile/include/pd/*.h libcolumns/include/pd/*.h)))
 	$(Q)command -v python3 >/dev/null && scripts/man3 --remove '$(DESTDIR)$(MANDIR)/man3' || true
 	$(Q)rmdir '$(DESTDIR)$(INCLUDEDIR)/pd' 2>/dev/null || true
 

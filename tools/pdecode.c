@@ -14,6 +14,9 @@
 #include "max_output.h"
 #include "output.h"
 #include "pd/pd.h"
+#include "pdecode_clocks.h"
+#include "pdecode_columns.h"
+#include "pdecode_description.h"
 #include "pdecode_filter.h"
 #include "pdecode_history.h"
 #include "pdecode_schema.h"
@@ -24,7 +27,7 @@
 
 enum { ERRORS_SHOWN = 20, MOST_THREADS = 16 };
 
-enum { FORMAT_JSON, FORMAT_JSONL, FORMAT_STATS };
+enum { FORMAT_JSON, FORMAT_JSONL, FORMAT_STATS, FORMAT_ARROW, FORMAT_PARQUET };
 
 struct settings {
 	struct cli_list inputs;
@@ -35,9 +38,11 @@ struct settings {
 	bool strict, pretty, header_only, records_only, utc, resolve, verbose;
 	struct filter_settings filter;
 	struct symbol_settings symbols;
+	struct column_settings columns;
 };
 
-static const char *const formats[] = { "json", "jsonl", "stats", NULL };
+static const char *const formats[] = { "json", "jsonl", "stats", "arrow", "parquet",
+				       NULL };
 static const char *const blobs[] = { "hex", "omit", "full", NULL };
 static const char *const sorts[] = { "file", "time", NULL };
 
@@ -48,7 +53,8 @@ static const struct cli_option options[] = {
 		   "write to FILE instead of standard output"),
 	CLI_CHOICE('f', "format", NULL, settings, format, formats,
 		   "json: one document (default); jsonl: one object per line, each with its kind; "
-		   "stats: counts instead of records"),
+		   "stats: counts instead of records; arrow: a table, as an IPC stream; parquet: "
+		   "all tables, as files of the directory -o"),
 	CLI_FLAG(0, "pretty", settings, pretty, "indent json and stats for human readers"),
 	CLI_CHOICE(0, "blobs", NULL, settings, blobs, blobs,
 		   "stacks, raw and AUX data: hex (default); omit leaves them out; full adds the "
@@ -82,6 +88,7 @@ static const struct cli_option options[] = {
 	CLI_OPTIONAL(0, "schema", "NAME|DIR", settings, schema, SCHEMA_LIST,
 		     "print the JSON Schema of that name, such as document or SAMPLE; write all of "
 		     "them to a directory; without a value, list their names"),
+	COLUMN_OPTIONS(settings, columns),
 	CLI_GROUP("Filters"),
 	CLI_LIST(0, "types", "LIST", settings, filter.types,
 		 "records of these types, by name or number: SAMPLE,MMAP2,70"),
@@ -130,6 +137,9 @@ static const struct cli_option options[] = {
 static const struct cli_values values[] = {
 	{ "types", .word = schema_record_type },
 	{ "schema", .word = schema_word },
+	{ "table", .word = column_table_word },
+	{ "with", .words = "addr raw offset wall" },
+	{ "ddl", .words = "duckdb clickhouse spark sqlite" },
 	{ NULL }
 };
 
@@ -142,76 +152,15 @@ static const struct cli_note examples[] = {
 	{ "perf record -a -o - sleep 10 | pdecode -f jsonl", "Decode while perf records." },
 	{ "pdecode --header-only --pretty perf.data",
 	  "Show machine, command line and events, fast for any file size." },
+	{ "pdecode -f parquet -o tables perf.data", "Write tables for DuckDB, polars or Spark." },
 	{ "pdecode --comm nginx --cpu 0-3 --time 12.5,13 perf.data", "Decode a part." },
 	{ NULL, NULL }
 };
 
-static const char description[] =
-	"pdecode decodes the files that perf record writes, of any perf version and machine, "
-	"to complete JSON: every record with every field, the attributes and features of the "
-	"header, and a list of the damage. It reads files, pipes, directories of perf record "
-	"--threads and compressed records, and all of these inside gzip, zstd, xz or bzip2. In "
-	"a directory only regular files are read: a symbolic link, FIFO or device there is an "
-	"error.\n\n"
-	INPUT_DESCRIPTION
-	" The records of a pipe are written as they arrive; the first Ctrl-C is left to the "
-	"program that writes the pipe, so that pdecode ends with its input.\n\n"
-	"Damage does not end the decoding: whatever can be read is written; the rest is "
-	"reported under errors, on standard error, and by the exit status.\n\n"
-	"--format stats writes one object: records, bytes, by_type and by_event with the "
-	"records and bytes of each (and the samples of an event and the sum of their periods), "
-	"first_time, last_time and duration in ns, lost (records), lost_samples, throttled, "
-	"errors and errors_by_code, damaged (records), skipped (bytes that no record holds), "
-	"compressed (bytes in and out), and file, where complete is false if the recording was "
-	"cut off. account assigns every byte of the input: header, features, records, skipped, "
-	"gaps, zeros and unread add up to total.\n\n"
-	"--utc writes wall times as 2026-11-23T09:15:48.123456789Z. They follow from CLOCK_DATA, "
-	"which holds the time on two clocks at one moment, or from the clock realtime itself. "
-	"precord always records CLOCK_DATA, perf with -k only. TIME_CONV ties the clock to the "
-	"CPU's counter, not to wall time. Records that perf synthesized have no time.\n\n"
-	"--resolve adds to each sample comm, the name of the thread at that time, and frames: for "
-	"ip and each address of the callchain, innermost first, what is mapped there (dso, "
-	"build_id), the offset in that file, and image, its index among the image lines (images "
-	"in a document); why says why nothing is known, such as NO_MAP. Branches have "
-	"branch_frames. No file is opened: names of functions need one.\n\n"
-	"--symbols also unwinds stacks that were copied (--call-graph dwarf) of x86-64, i386 and "
-	"aarch64, by the call frame information of the mapped files: their frames come after the "
-	"kernel's, and stack_end says why the chain ends: BOTTOM is its outermost function, "
-	"STACK_CUT the end of the copied bytes (--call-graph dwarf,16384 copies more), NO_FILE and "
-	"MISMATCH code whose file is not there. guessed marks frames that were found by frame "
-	"pointer.\n\n"
-	"--symbols=table writes frame_ids to samples, such as 3:20bcfr (image 3, offset 0x20bcf in "
-	"its file, a return address), and at the end a line of kind frame for each id (frames in a "
-	"document), with all that full writes to each frame.\n\n"
-	"--resolve and --comm read the input twice, first for the tasks and maps of the whole "
-	"recording, because records are not in the order of time. For --resolve a pipe is copied "
-	"to an unlinked temporary file in TMPDIR or /tmp, and nothing is written before it ends; "
-	"--comm sorts the records of a pipe by time, as --sort time does.\n\n"
-	"An unfinished recording is decoded up to the end of the file, whatever its header "
-	"states.\n\n"
-	"A filter drops the records that don't match and leaves the rest as it is; the summary "
-	"counts the dropped ones as filtered. Several filters must all match. A record without "
-	"the property that a filter tests is kept: perf's own records (FINISHED_ROUND, "
-	"HEADER_..., AUXTRACE) are dropped by --types only. The pid and tid of MMAP2, COMM, "
-	"FORK and the like are those of the task that they describe; of other records, those "
-	"of the task that they happened in. KSYMBOL, BPF_EVENT, TEXT_POKE, CGROUP, LOST and "
-	"mappings of the kernel belong to no task and are kept. --comm compares the name that "
-	"the thread has at the time of the record, in whatever order the records are. "
-	"--event applies to samples and counts, and cycles also matches cycles:u; "
-	"mappings, names and switches belong to all events. Records that perf synthesized for "
-	"what existed before the recording have no time and no CPU.\n\n"
-	"--event and --comm take the names that the output shows, such as those of by_event, and "
-	"wildcards as in the shell (*, ?, [a-z]). A comma in a name needs a backslash, except "
-	"between the slashes of cpu/event=0x3c,umask=1/. List options can be repeated and add "
-	"up.\n\n"
-	"A --time without a unit is in ns if it is a whole number of 11 digits or more, else "
-	"in seconds.\n\n"
-	SANDBOX_DESCRIPTION;
-
 static const struct cli_tool tool = {
 	.name = "pdecode", .version = PD_VERSION, .build = BUILD_LINES_SANDBOXED,
 	.summary = "Decode perf.data to complete JSON.",
-	.description = description, .usage = "[FILE|-]", .operand_note = INPUT_NOTE,
+	.description = pdecode_description, .usage = "[FILE|-]", .operand_note = INPUT_NOTE,
 	.operands = CLI_AT_MOST_ONE,
 	.options = options, .values = values, .examples = examples,
 	.see_also = "precord(1), pencode(1), prepair(1), perf-record(1), jq(1)",
@@ -227,6 +176,8 @@ struct run {
 	struct filter_part part;
 	struct pd_history *history;	/* NULL: not needed */
 	struct symbols symbols;
+	struct column_files files;	/* of -f parquet */
+	struct pc_columns *columns;	/* of arrow and parquet; of the sink */
 	struct pd_sink *sink;
 	struct progress progress;
 	uint64_t done;			/* bytes of the input, for progress */
@@ -290,12 +241,30 @@ static bool shows_frames(const struct settings *s)
 	return s->resolve || s->symbols.depth;
 }
 
+static bool makes_columns(const struct settings *s)
+{
+	return s->format >= FORMAT_ARROW;
+}
+
+static struct pd_sink *make_column_sink(struct run *run)
+{
+	const struct settings *s = run->s;
+
+	run->columns = column_make(&tool, &s->columns, &(struct pc_options){
+		.size = sizeof(struct pc_options), .history = run->history, .filter = run->filter,
+		.memory_limit = s->memory, .path = run->in.name,
+		.tables = s->format == FORMAT_ARROW ? 1ull << column_table(&s->columns) : 0 });
+	return column_sink(run->columns);
+}
+
 static struct pd_sink *make_sink(struct run *run)
 {
 	const enum pd_json_layout layout = run->s->pretty ? PD_JSON_INDENTED : PD_JSON_COMPACT;
 	const struct pd_output out = { output_write, &run->out };
 	enum pd_json_frames form;
 
+	if (makes_columns(run->s))
+		return make_column_sink(run);
 	symbols_form(&run->s->symbols, &form);
 	if (run->s->format == FORMAT_STATS)
 		return pd_sink_new_stats(&(struct pd_stats_options){
@@ -319,7 +288,7 @@ static bool sorts_by_time(const struct run *run)
 	const struct settings *s = run->s;
 
 	return s->sort || (s->filter.comms.count && !s->header_only && !shows_frames(s) &&
-			   history_needs_copy(&run->in));
+			   !makes_columns(s) && history_needs_copy(&run->in));
 }
 
 static struct pd_reader_options reader_options(struct run *run)
@@ -328,6 +297,7 @@ static struct pd_reader_options reader_options(struct run *run)
 		.size = sizeof(struct pd_reader_options), .memory_limit = run->s->memory,
 		.max_expanded = run->max_output.bytes, .max_ratio = run->max_output.ratio,
 		.order = sorts_by_time(run) ? PD_BY_TIME : PD_AS_WRITTEN, .on_error = on_error,
+		.stop_at = makes_columns(run->s) && run->s->strict ? PD_DAMAGED : PD_FATAL,
 		.on_wait = on_wait, .ctx = run, .access = access_of(run->s) };
 }
 
@@ -383,7 +353,8 @@ static enum cli_exit open_output(struct run *run)
 {
 	const char *output = run->s->output;
 	bool inside = is_inside(output, run->in.path);
-	enum cli_exit status = inside ? CLI_USAGE :
+	enum cli_exit status = run->s->format == FORMAT_PARQUET ?
+		column_files_open(&run->files, &tool, output, run->in.path) : inside ? CLI_USAGE :
 		output_open(&run->out, &tool, output, run->in.path);
 
 	/* A new data.N would be read as part of the directory. */
@@ -463,29 +434,19 @@ static void decode_records(struct run *run, struct pd_reader *reader)
 		run->refused = pd_sink_finish(run->sink, reader);
 }
 
-/* Reports once which events have no wall times. To be called at the end of the input: in a pipe the
- * features are records. */
-static void report_untied_clocks(const struct run *run, const struct pd_reader *reader)
+/* Writes tables. An error that reached `stop_at` was reported already. */
+static void decode_columns(struct run *run, struct pd_reader *reader)
 {
-	const size_t n = pd_reader_nr_attrs(reader);
-	const char *name = NULL;
-	size_t untied = 0;
-	uint64_t ns;
+	struct pd_error e;
 
-	for (size_t i = 0; i < n; i++) {
-		const struct pd_attr *a = pd_reader_attr(reader, i);
-
-		if (pd_reader_utc(reader, a, 1, &ns))
-			continue;
-		untied++;
-		name = name ? name : pd_attr_name(a);
-	}
-	if (untied && untied < n)
-		cli_error(&tool, "%s: --utc: event %s has a clock that the recording does not tie "
-			  "to wall time", run->in.name, name);
-	else if (untied)
-		cli_error(&tool, "%s: --utc: the recording does not tie its clock to wall time: "
-			  "precord does, and perf record with -k mono", run->in.name);
+	run->refused = run->s->format == FORMAT_PARQUET ?
+		column_files_write(&run->files, run->columns, reader, &e) :
+		pc_write_arrow(run->columns, reader, column_table(&run->s->columns),
+			       (struct pd_output){ output_write, &run->out }, &e);
+	if (run->refused || e.code == PD_OK || (run->s->strict && run->errors))
+		return;
+	run->errors++;
+	report_error(run, &e, "");
 }
 
 static enum cli_exit decode_reader(struct run *run, struct pd_reader *reader)
@@ -494,27 +455,33 @@ static enum cli_exit decode_reader(struct run *run, struct pd_reader *reader)
 		filter_set_part(&tool, run->filter, run->part, reader) : CLI_OK;
 
 	if (status == CLI_OK)
-		status = output_truncate(&run->out);
+		status = run->s->format == FORMAT_PARQUET ? column_files_truncate(&run->files) :
+							   output_truncate(&run->out);
 	if (status != CLI_OK)
 		return status;
 	start_progress(run, reader);
-	decode_records(run, reader);
+	if (makes_columns(run->s))
+		decode_columns(run, reader);
+	else
+		decode_records(run, reader);
 	progress_end(&run->progress);
-	if (run->refused && !run->out.error) {
+	if (run->refused && !run->out.error && !(run->files.outputs &&
+						column_files_failed(&run->files))) {
 		cli_error(&tool, "%s: out of memory", run->in.name);
 		status = CLI_OUTPUT;
 	} else if (run->errors) {
 		status = CLI_ERRORS;
 	}
 	if (run->s->utc)
-		report_untied_clocks(run, reader);
+		clocks_report_untied(&tool, run->in.name, reader);
 	filter_report_unknown_events(&tool, &run->s->filter, reader);
 	if (run->filter && !run->s->header_only && !run->refused)
 		filter_report_no_match(&tool, &run->s->filter, run->filter);
 	if (run->not_shown)
 		cli_error(&tool, "%s: and %llu more errors; -v shows all of them", run->in.name,
 			  (unsigned long long)run->not_shown);
-	return output_close(&run->out, status);
+	return run->files.outputs ? column_files_close(&run->files, status) :
+				    output_close(&run->out, status);
 }
 
 static bool needs_history(const struct run *run)
@@ -522,7 +489,8 @@ static bool needs_history(const struct run *run)
 	const struct settings *s = run->s;
 
 	return !s->header_only &&
-	       (shows_frames(s) || (s->filter.comms.count && !history_needs_copy(&run->in)));
+	       (makes_columns(s) || shows_frames(s) ||
+		(s->filter.comms.count && !history_needs_copy(&run->in)));
 }
 
 /* Makes what the second pass needs: the history, and the sink. */
@@ -581,16 +549,21 @@ static enum cli_exit decode_input(struct run *run)
 	};
 	enum cli_exit status = open_output(run);
 
-	if (status != CLI_OK)
+	if (status != CLI_OK) {
+		column_files_discard(&run->files);
 		return status;
+	}
 	if (run->s->symbols.depth)
 		symbols_prepare(&run->symbols, &run->s->symbols);
 	/* If the input is invalid, a new output is removed, which needs a right to its
 	 * directory. */
-	status = sandbox_run(&sandbox, run->out.created ? SANDBOX_IN_CHILD : SANDBOX_IN_PROCESS,
+	status = sandbox_run(&sandbox, run->out.created || run->files.outputs ? SANDBOX_IN_CHILD :
+									SANDBOX_IN_PROCESS,
 			     decode, run);
-	if (status == CLI_INPUT || status == CLI_USAGE)
+	if (status == CLI_INPUT || status == CLI_USAGE) {
 		output_discard(&run->out);
+		column_files_discard(&run->files);
+	}
 	return status;
 }
 
@@ -627,14 +600,43 @@ static enum cli_exit run_decode(struct run *run)
 	}
 	input_close(&run->in);
 	pd_filter_free(run->filter);
+	column_files_free(&run->files);
 	return status;
+}
+
+/* Returns an option that has no meaning for tables, or NULL. */
+static const char *find_json_option(const struct settings *s)
+{
+	return s->pretty ? "pretty" : s->blobs ? "blobs" : s->header_only ? "header-only" :
+	       s->records_only ? "records-only" : s->utc ? "utc" : s->resolve ? "resolve" :
+	       s->symbols.depth ? "symbols" : NULL;
+}
+
+static enum cli_exit check_columns(const struct settings *s)
+{
+	const struct column_settings *c = &s->columns;
+
+	if (makes_columns(s) && find_json_option(s))
+		return cli_usage(&tool, "'--%s' does not apply to tables", find_json_option(s));
+	if (!makes_columns(s) && !c->ddl && (c->table || c->with.count || c->int64 || c->file_id))
+		return cli_usage(&tool, "'--%s' applies to tables: add '-f arrow' or '-f parquet'",
+				 c->table ? "table" : c->with.count ? "with" :
+				 c->int64 ? "int64" : "file-id");
+	if (s->format == FORMAT_PARQUET && c->table)
+		return cli_usage(&tool, "'--table' applies to arrow: parquet has all tables");
+	if (s->format == FORMAT_PARQUET && (!s->output || strcmp(s->output, "-") == 0))
+		return cli_usage(&tool, "'-f parquet' writes several files: add '-o DIR'");
+	return column_check(&tool, c);
 }
 
 static enum cli_exit check_settings(const struct settings *s, const char *operand)
 {
 	const struct cli_list *inputs = &s->inputs;
 	enum pd_json_frames form;
+	const enum cli_exit columns = check_columns(s);
 
+	if (columns != CLI_OK)
+		return columns;
 	if (inputs->count > 1 || (operand && inputs->count))
 		return cli_usage(&tool, "two inputs: '%s' and '%s'", inputs->items[0],
 				 inputs->count > 1 ? inputs->items[1] : operand);
@@ -681,6 +683,8 @@ int main(int argc, char **argv)
 		status = max_output_read(&tool, s.max_output, &run.max_output);
 	if (status == CLI_OK && s.schema) {
 		status = schema_write(&tool, s.schema, s.output);
+	} else if (status == CLI_OK && s.columns.ddl) {
+		status = column_write_ddl(&tool, &s.columns, s.output);
 	} else if (status == CLI_OK) {
 		input_choose(&run.in, operands[0] ? operands[0] : s.inputs.count ?
 			     s.inputs.items[0] : NULL);
@@ -689,5 +693,6 @@ int main(int argc, char **argv)
 	filter_settings_free(&s.filter);
 	cli_list_free(&s.inputs);
 	cli_list_free(&s.symbols.debug_dirs);
+	cli_list_free(&s.columns.with);
 	return cli_finish(&tool, status);
 }

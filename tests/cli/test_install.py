@@ -13,10 +13,11 @@ from installed import is_sanitized, make
 
 VERSION = re.search(r"^VERSION := (\S+)", (ROOT / "Makefile").read_text(), flags=re.M)[1]
 SONAME = re.search(r"^SONAME := (\S+)", (ROOT / "Makefile").read_text(), flags=re.M)[1]
-HEADERS = sorted(path.name for library in ("libdecode", "libsymbols", "libprofile")
+HEADERS = sorted(path.name for library in ("libdecode", "libsymbols", "libprofile", "libcolumns")
                  for path in (ROOT / library / "include" / "pd").glob("*.h"))
 LIBRARIES = {"libdecode": SONAME, "libpdsymbols": SONAME.replace("libdecode", "libpdsymbols"),
-             "libpdprofile": SONAME.replace("libdecode", "libpdprofile")}
+             "libpdprofile": SONAME.replace("libdecode", "libpdprofile"),
+             "libpdcolumns": SONAME.replace("libdecode", "libpdcolumns")}
 PROGRAMS = [name for name in ("pdecode", "pencode", "prepair", "precord", "preport")
             if (TOOLS / name).is_file()]
 CAPTURE = FIXTURES / "perf" / "01-basic.data"

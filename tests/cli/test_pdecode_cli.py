@@ -55,7 +55,10 @@ def one_line(done):
 # Options, one by one.
 
 OPTIONS = {
-    "-i": ["--input", "FILE"], "-o": ["--output", "FILE"], "-f": ["--format", "json|jsonl|stats"],
+    "-i": ["--input", "FILE"], "-o": ["--output", "FILE"], "-f": ["--format",
+                                                                  "json|jsonl|stats|arrow|parquet"],
+    "--table": ["NAME"], "--with": ["GROUP"], "--int64": [], "--file-id": ["ID"],
+    "--ddl": ["ENGINE"],
     "--pretty": [], "--blobs": ["hex|omit|full"], "--sort": ["file|time"], "--header-only": [],
     "--schema": [], "--records-only": [], "--utc": [], "--resolve": [],
     "--symbols": [], "--lines": [], "--no-inline": [], "--linkage-names": [],
@@ -106,7 +109,7 @@ def test_examples_of_help_work(run_pdecode, tmp_path):
     lines = out[out.index("Examples:"):out.index("Input and output:")].split("\n")
     examples = [line.strip() for line in lines if line.startswith("  ")
                 and not line.startswith("   ")]
-    assert len(examples) == 6 and sum("pdecode" in line for line in examples) == 6
+    assert len(examples) == 7 and sum("pdecode" in line for line in examples) == 7
     shutil.copy(PLAIN, tmp_path / "perf.data")
     environment = {**os.environ, "PATH": f"{pathlib.Path(COMMAND[0]).parent}:{os.environ['PATH']}"}
     for example in examples:
@@ -159,8 +162,8 @@ def test_completion(shell, check, run_pdecode, tmp_path):
 @pytest.mark.parametrize("args, says", [
     (["--bolbs", "hex"], "unknown option '--bolbs'; did you mean '--blobs'?"),
     (["-q"], "unknown option '-q'"),
-    (["--format", "xml"], "'--format' must be one of json|jsonl|stats, not 'xml'"),
-    (["--format"], "'--format' needs a value (json|jsonl|stats)"),
+    (["--format", "xml"], "'--format' must be one of json|jsonl|stats|arrow|parquet, not 'xml'"),
+    (["--format"], "'--format' needs a value (json|jsonl|stats|arrow|parquet)"),
     (["--blobs="], "'--blobs' must be one of hex|omit|full, not ''"),
     (["--sort", "size"], "'--sort' must be one of file|time, not 'size'"),
     (["--memory", "lots"], "'--memory' needs a size such as 64M, not 'lots'"),

@@ -52,7 +52,7 @@ def circles(calls):
             for name in calls if name in reach[name]}
 
 
-@pytest.mark.parametrize("top", ["libdecode", "libsymbols", "record", "tools"])
+@pytest.mark.parametrize("top", ["libdecode", "libsymbols", "libcolumns", "record", "tools"])
 def test_circles(top):
     if not shutil.which("nm"):
         pytest.skip("no nm")

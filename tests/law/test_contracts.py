@@ -8,11 +8,12 @@ from conftest import ROOT
 
 HEADERS = sorted([*(ROOT / "libdecode" / "include" / "pd").glob("*.h"),
                   *(ROOT / "libsymbols" / "include" / "pd").glob("*.h"),
-                  *(ROOT / "libprofile" / "include" / "pd").glob("*.h")])
+                  *(ROOT / "libprofile" / "include" / "pd").glob("*.h"),
+                  *(ROOT / "libcolumns" / "include" / "pd").glob("*.h")])
 
 # A comment that ends in the line above the declaration. One comment for several declarations is no
 # contract.
-DECLARATION = re.compile(r"(?P<comment>^/\*(?:(?!\*/).)*\*/\n)?^P[DSP]_API\b(?P<code>[^;]*);",
+DECLARATION = re.compile(r"(?P<comment>^/\*(?:(?!\*/).)*\*/\n)?^P[DSPC]_API\b(?P<code>[^;]*);",
                          flags=re.S | re.M)
 
 LIFETIME = re.compile(
@@ -46,7 +47,7 @@ def missing(header):
 def test_declarations_have_contracts():
     """Counts them, so that the test fails if the pattern finds nothing."""
     counted = sum(1 for path in HEADERS for _ in declarations(path.read_text()))
-    assert counted == sum(len(re.findall(r"^P[DSP]_API\b", path.read_text(), flags=re.M))
+    assert counted == sum(len(re.findall(r"^P[DSPC]_API\b", path.read_text(), flags=re.M))
                           for path in HEADERS) > 80
     assert ([f"{path.name}: {problem}" for path in HEADERS for problem in missing(path.read_text())]
             == [])

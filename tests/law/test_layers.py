@@ -14,7 +14,8 @@ import pytest
 from conftest import ROOT
 
 LIBRARY = ROOT / "libdecode"
-PUBLIC = [ROOT / library / "include" for library in ("libdecode", "libsymbols", "libprofile")]
+PUBLIC = [ROOT / library / "include" for library in ("libdecode", "libsymbols", "libprofile",
+                                                      "libcolumns")]
 
 MAY_INCLUDE = {
     "libdecode": {
@@ -45,6 +46,7 @@ MAY_INCLUDE = {
         "session": "debug find image jit kernel unwind",
     },
     "libprofile": {},
+    "libcolumns": {},
     "record": {
         "base": "",
         "bpf": "base",
@@ -82,7 +84,7 @@ def sources(*tops):
     return sorted(path for top in tops for path in (ROOT / top).rglob("*.[ch]"))
 
 
-ALL = sources("libdecode", "libsymbols", "libprofile", "tools", "record")
+ALL = sources("libdecode", "libsymbols", "libprofile", "libcolumns", "tools", "record")
 
 
 def name_of(path):
@@ -113,13 +115,13 @@ def room_of(path):
 def include_law(top, room, name):
     """The fault of a quoted include in a room of libdecode/ or record/, or None."""
     if name.startswith("pd/"):
-        own = {"libsymbols": PUBLIC[1:2], "libprofile": PUBLIC[2:]}
+        own = {"libsymbols": PUBLIC[1:2], "libprofile": PUBLIC[2:3], "libcolumns": PUBLIC[3:]}
         seen = [PUBLIC[0], *own.get(top, [])]
         return None if any((place / name).is_file() for place in seen) else "no public header"
     if room == "include":
         return "a public header includes public headers only"
-    # budgets, arenas, maps and the cursor of libdecode
-    if top == "libsymbols" and name.startswith("base/"):
+    # budgets, buffers, arenas, maps and the cursor of libdecode
+    if top in ("libsymbols", "libcolumns") and name.startswith("base/"):
         return None if (LIBRARY / name).is_file() else "not there"
     if top == "record" and "/" not in name:
         return None if (ROOT / "tools" / name).is_file() else "names no room"
@@ -173,6 +175,10 @@ def test_no_circle_of_rooms(top):
     ("libprofile", "merge.c", "pd/profile.h", True),
     ("libprofile", "merge.c", "pd/symbols.h", False),
     ("libsymbols", "image", "pd/profile.h", False),
+    ("libcolumns", "batch.c", "base/buf.h", True),
+    ("libcolumns", "batch.c", "layout/desc.h", False),
+    ("libcolumns", "batch.c", "pd/columns.h", True),
+    ("libcolumns", "batch.c", "pd/symbols.h", False),
 ])
 def test_the_law_itself(top, room, name, allowed):
     assert (include_law(top, room, name) is None) == allowed
@@ -233,7 +239,8 @@ def test_a_header_includes_what_it_uses(header):
     places = {"libdecode": ["libdecode"],
               "libsymbols": ["libsymbols", "libsymbols/include", "libdecode"],
               "libprofile": ["libprofile", "libprofile/include"],
-              "tools": ["tools", "libsymbols/include", "libprofile/include"],
+              "libcolumns": ["libcolumns", "libcolumns/include", "libdecode"],
+              "tools": ["tools", "libsymbols/include", "libprofile/include", "libcolumns/include"],
               "record": ["record", "tools"]}[top]
     flags = [f"-I{ROOT / place}" for place in [*places, "libdecode/include"]]
     done = subprocess.run(["cc", "-std=gnu11", "-D_GNU_SOURCE", "-xc", "-fsyntax-only", "-Wall",

@@ -56,6 +56,7 @@ LIBRARIES = [
     Library("symbols", "libsymbols", "ps_", {"elf_memory", "pread64"},
             {"libdw", "libelf", "liblzma"}),
     Library("profile", "libprofile", "pp_", {"pd_history_fields_frames"}, {"libz"}),
+    Library("columns", "libcolumns", "pc_", {"pd_history_fields_frames"}, {"libzstd"}),
 ]
 
 

@@ -1,0 +1,234 @@
+/* batch.c - rows of a table, as an array for each column. */
+#include "batch.h"
+
+#include <string.h>
+
+size_t pc_width(enum pc_type of)
+{
+	switch (of) {
+	case PC_BOOL:
+	case PC_LONG_TEXT:
+		return 1;
+	case PC_INT32:
+	case PC_TEXT:
+	case PC_INT32_LIST:
+	case PC_TEXT_LIST:
+		return 4;
+	default:
+		return 8;
+	}
+}
+
+bool pc_is_list(enum pc_type type)
+{
+	return type >= PC_INT32_LIST;
+}
+
+bool pc_has_offsets(enum pc_type type)
+{
+	return type >= PC_INT32_LIST || type == PC_LONG_TEXT;
+}
+
+bool pc_has_texts(enum pc_type type)
+{
+	return type == PC_TEXT || type == PC_TEXT_LIST;
+}
+
+static void append_offset(struct pc_array *a)
+{
+	const int32_t items = (int32_t)(a->values.size / pc_width(a->column->type));
+
+	if (pc_has_offsets(a->column->type))
+		pd_buf_append(&a->offsets, &items, sizeof(items));
+}
+
+int pc_batch_init(struct pc_batch *b, const struct pc_table *table, uint32_t with,
+		  struct pd_budget *budget)
+{
+	*b = (struct pc_batch){ .table = table, .budget = budget };
+	b->arrays = pd_budget_alloc(budget, table->nr_columns * sizeof(*b->arrays));
+	if (!b->arrays)
+		return -1;
+	for (size_t i = 0; i < table->nr_columns; i++) {
+		struct pc_array *a = &b->arrays[i];
+
+		a->column = &table->columns[i];
+		a->is_on = !a->column->group || a->column->group & with;
+		a->valid.budget = a->values.budget = a->offsets.budget = budget;
+		pc_texts_init(&a->texts, budget);
+		append_offset(a);
+	}
+	return 0;
+}
+
+void pc_batch_clear(struct pc_batch *b)
+{
+	for (size_t i = 0; i < b->table->nr_columns; i++) {
+		struct pc_array *a = &b->arrays[i];
+
+		a->rows = a->nulls = 0;
+		a->valid.size = a->values.size = a->offsets.size = 0;
+		pc_texts_clear(&a->texts);
+		append_offset(a);
+	}
+	b->rows = 0;
+}
+
+void pc_batch_free(struct pc_batch *b)
+{
+	if (!b->arrays)
+		return;
+	for (size_t i = 0; i < b->table->nr_columns; i++) {
+		struct pc_array *a = &b->arrays[i];
+
+		pd_buf_free(&a->valid);
+		pd_buf_free(&a->values);
+		pd_buf_free(&a->offsets);
+		pc_texts_free(&a->texts);
+	}
+	pd_budget_free(b->budget, b->arrays, b->table->nr_columns * sizeof(*b->arrays));
+	b->arrays = NULL;
+}
+
+size_t pc_batch_size(const struct pc_batch *b)
+{
+	size_t size = 0;
+
+	for (size_t i = 0; i < b->table->nr_columns; i++)
+		size += b->arrays[i].valid.size + b->arrays[i].values.size +
+			b->arrays[i].offsets.size + b->arrays[i].texts.bytes.size;
+	return size;
+}
+
+/* Returns the array of a column whose row is not set yet, or NULL: the value is not wanted. */
+static struct pc_array *start_value(struct pc_batch *b, unsigned int column, uint8_t valid)
+{
+	struct pc_array *a = &b->arrays[column];
+
+	if (!a->is_on || a->rows > b->rows)
+		return NULL;
+	pd_buf_append(&a->valid, &valid, 1);
+	a->rows++;
+	a->nulls += !valid;
+	return a;
+}
+
+static void append_number(struct pc_array *a, uint64_t value)
+{
+	const uint32_t half = (uint32_t)value;
+	const uint8_t byte = value != 0;
+	const size_t width = pc_width(a->column->type);
+
+	pd_buf_append(&a->values, width == 8 ? (const void *)&value : width == 4 ?
+		      (const void *)&half : &byte, width);
+}
+
+void pc_set_int(struct pc_batch *b, unsigned int column, int64_t value)
+{
+	struct pc_array *a = start_value(b, column, 1);
+
+	if (a)
+		append_number(a, (uint64_t)value);
+}
+
+void pc_set_count(struct pc_batch *b, unsigned int column, uint64_t value)
+{
+	if (value <= INT64_MAX)
+		pc_set_int(b, column, (int64_t)value);
+	else
+		b->out_of_range += b->arrays[column].is_on;
+}
+
+void pc_set_double(struct pc_batch *b, unsigned int column, double value)
+{
+	struct pc_array *a = start_value(b, column, 1);
+
+	if (a)
+		pd_buf_append(&a->values, &value, sizeof(value));
+}
+
+static void append_text(struct pc_batch *b, struct pc_array *a, struct pd_bytes text)
+{
+	uint32_t id;
+
+	if (pc_has_texts(a->column->type)) {
+		id = pc_texts_add(&a->texts, text);
+		b->failed |= id == PC_NONE;
+		append_number(a, id);
+	} else {
+		pc_append_utf8(&a->values, text);
+	}
+}
+
+void pc_set_bytes(struct pc_batch *b, unsigned int column, struct pd_bytes text)
+{
+	struct pc_array *a = start_value(b, column, 1);
+
+	if (!a)
+		return;
+	append_text(b, a, text);
+	append_offset(a);
+}
+
+void pc_set_text(struct pc_batch *b, unsigned int column, const char *text)
+{
+	if (text)
+		pc_set_bytes(b, column,
+			     (struct pd_bytes){ (const uint8_t *)text, strlen(text) });
+}
+
+static void end_list(struct pc_array *a)
+{
+	const size_t ends = a->offsets.size / sizeof(int32_t);
+
+	if (pc_is_list(a->column->type) && ends == a->rows)
+		append_offset(a);
+}
+
+void pc_set_list(struct pc_batch *b, unsigned int column)
+{
+	start_value(b, column, 1);
+}
+
+void pc_add_item(struct pc_batch *b, unsigned int column, uint64_t item)
+{
+	if (b->arrays[column].is_on)
+		append_number(&b->arrays[column], item);
+}
+
+void pc_add_text(struct pc_batch *b, unsigned int column, struct pd_bytes text)
+{
+	if (b->arrays[column].is_on)
+		append_text(b, &b->arrays[column], text);
+}
+
+static void set_nothing(struct pc_batch *b, unsigned int column)
+{
+	const struct pc_column *of = b->arrays[column].column;
+	struct pc_array *a;
+
+	if (of->null == PC_REQUIRED && of->type == PC_TEXT) {
+		pc_set_text(b, column, "");
+		return;
+	}
+	a = start_value(b, column, of->null == PC_REQUIRED);
+	if (!a)
+		return;
+	if (pc_has_offsets(of->type))
+		append_offset(a);
+	else
+		append_number(a, 0);
+}
+
+void pc_end_row(struct pc_batch *b)
+{
+	for (unsigned int i = 0; i < b->table->nr_columns; i++) {
+		struct pc_array *a = &b->arrays[i];
+
+		if (a->is_on && a->rows == b->rows)
+			set_nothing(b, i);
+		end_list(a);
+		b->failed |= a->valid.failed || a->values.failed || a->offsets.failed;
+	}
+	b->rows++;
+}

@@ -1,0 +1,67 @@
+/* batch.h - rows of a table, as an array for each column.
+ *
+ * Dictionaries belong to the batch, so memory is bounded: a batch is a row group of Parquet, and in
+ * Arrow a record batch whose dictionaries replace those of the batch before. */
+#ifndef PC_BATCH_H
+#define PC_BATCH_H
+
+#include "tables.h"
+#include "texts.h"
+
+struct pc_array {
+	const struct pc_column *column;
+	bool is_on;		/* false: of a group that nobody asked for */
+	size_t rows, nulls;
+	struct pd_buf valid;	/* a byte for each row: 0 or 1 */
+	/* Numbers in this machine's byte order; bool as a byte; of texts the int32_t in `texts`; of
+	 * lists their items; of PC_LONG_TEXT the bytes. A row that is NULL has a 0, or no items. */
+	struct pd_buf values;
+	struct pd_buf offsets;	/* int32_t, rows + 1: of lists and PC_LONG_TEXT, in items */
+	struct pc_texts texts;
+};
+
+struct pc_batch {
+	const struct pc_table *table;	/* NULL: not wanted */
+	struct pc_array *arrays;	/* of the table's columns */
+	size_t rows;
+	bool failed;			/* without memory; sticky */
+	struct pd_budget *budget;
+	uint64_t out_of_range;		/* values that do not fit their column, of all batches */
+};
+
+/* Returns 0, or -1 without memory. */
+int pc_batch_init(struct pc_batch *b, const struct pc_table *table, uint32_t with,
+		  struct pd_budget *budget);
+void pc_batch_clear(struct pc_batch *b);
+void pc_batch_free(struct pc_batch *b);
+
+/* Returns the bytes in all arrays. */
+size_t pc_batch_size(const struct pc_batch *b);
+
+/* Returns the bytes of a value, or of an item of a list; 1 for PC_LONG_TEXT. */
+size_t pc_width(enum pc_type type);
+bool pc_is_list(enum pc_type type);
+bool pc_has_offsets(enum pc_type type);
+bool pc_has_texts(enum pc_type type);
+
+/* The functions below set a value of the row that pc_end_row() ends. A column that is not set is
+ * NULL, or 0, "" or an empty list if it cannot be. */
+void pc_set_int(struct pc_batch *b, unsigned int column, int64_t value);
+/* A number of PC_INT64 that has no sign: NULL if it does not fit. */
+void pc_set_count(struct pc_batch *b, unsigned int column, uint64_t value);
+void pc_set_double(struct pc_batch *b, unsigned int column, double value);
+void pc_set_bytes(struct pc_batch *b, unsigned int column, struct pd_bytes text);
+/* NULL is NULL. */
+void pc_set_text(struct pc_batch *b, unsigned int column, const char *text);
+/* Starts a list; its items follow. */
+void pc_set_list(struct pc_batch *b, unsigned int column);
+void pc_add_item(struct pc_batch *b, unsigned int column, uint64_t item);
+void pc_add_text(struct pc_batch *b, unsigned int column, struct pd_bytes text);
+void pc_end_row(struct pc_batch *b);
+
+static inline int32_t pc_offset_at(const struct pc_array *a, size_t row)
+{
+	return ((const int32_t *)(const void *)a->offsets.data)[row];
+}
+
+#endif

@@ -1,0 +1,46 @@
+/* chains.h - numbers for frames and stacks, in the order of their first appearance.
+ *
+ * The maps that find equal ones are caches: a full one starts empty, and what it held gets a second
+ * number when it comes again. */
+#ifndef PC_CHAINS_H
+#define PC_CHAINS_H
+
+#include "index.h"
+#include "pd/history.h"
+
+enum pc_frame_kind {
+	PC_FRAME_LOCATED,	/* by its cpumode */
+	PC_FRAME_UNMAPPED,
+	PC_FRAME_MARKER,	/* PERF_CONTEXT_*: the offset */
+	PC_FRAME_COOKIE,	/* of a user stack that is recorded later: the offset */
+};
+
+struct pc_frame {
+	uint64_t offset;
+	uint32_t object;	/* PD_NO_IMAGE: none */
+	uint8_t kind;		/* enum pc_frame_kind */
+	uint8_t cpumode;	/* enum pd_cpumode */
+	uint8_t why;		/* enum pd_why */
+	uint8_t exact;
+};
+
+struct pc_chains {
+	struct pc_index frame_index, stack_index;	/* of places in the caches */
+	struct pd_buf frames;		/* struct pc_frame */
+	struct pd_buf stacks;		/* struct pc_stack_place */
+	struct pd_buf items;		/* uint32_t: frames of all stacks in the cache */
+	uint32_t first_frame, first_stack;	/* numbers of the first in the caches */
+	uint64_t limit;			/* bytes for each of the two */
+	uint32_t depth;			/* of the stack that is looked up */
+};
+
+void pc_chains_init(struct pc_chains *c, struct pd_budget *budget, uint64_t limit);
+void pc_chains_free(struct pc_chains *c);
+
+/* Returns the number of a frame, or PC_NONE without memory. *is_new: it has to be written. */
+uint32_t pc_frame_number(struct pc_chains *c, const struct pc_frame *f, bool *is_new);
+
+/* The same for a stack. */
+uint32_t pc_stack_number(struct pc_chains *c, const uint32_t *frames, size_t n, bool *is_new);
+
+#endif

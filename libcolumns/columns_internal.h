@@ -1,0 +1,104 @@
+/* columns_internal.h - a pass over a recording, step by step. */
+#ifndef PC_COLUMNS_INTERNAL_H
+#define PC_COLUMNS_INTERNAL_H
+
+#include "batch.h"
+#include "chains.h"
+#include "pd/tree.h"
+
+enum { PC_ITEMS = 256 };
+
+/* Takes a full batch, or the last one, which may be empty. Returns 0 to continue. */
+typedef int (*pc_flush_fn)(void *ctx, struct pc_batch *b);
+
+/* What the rows at the end of a recording count. */
+struct pc_totals {
+	uint64_t records, samples, lost, lost_samples, throttled, errors;
+	uint64_t first, last;		/* times of samples, PD_NO_TIME: none */
+	bool is_damaged, is_unreadable;
+};
+
+/* Records, events and features as lines of JSON in memory. */
+struct pc_json {
+	struct pd_sink *sink;
+	struct pd_buf line;	/* of the last record */
+	struct pd_buf header;	/* lines of events and features */
+	size_t at;		/* of the next line in `header` */
+	bool is_made;
+};
+
+struct pc_columns {
+	struct pc_options o;
+	struct pd_budget budget;
+	struct pd_reader *reader;
+	struct pc_batch batches[PC_NR_TABLES];
+	size_t max_rows, max_bytes;	/* of a batch */
+	struct pc_chains chains;
+	struct pc_totals totals;
+	struct pc_json json;
+	struct pd_tree *tree;
+	pc_flush_fn flush;		/* NULL: not yet known, the batches grow */
+	void *ctx;
+	int refused;			/* what `flush` returned if not 0; -1: no memory */
+
+	struct pd_fields items[PC_ITEMS];	/* of the last batch of records */
+	int nr_items, item;
+	unsigned int ending;		/* tables of what is known at the end */
+	size_t end_row;
+
+	struct pd_location *stack;	/* of the last sample */
+	size_t stack_capacity;
+	struct pd_buf numbers;		/* uint32_t: the frames of the stack */
+	struct pd_buf first_times;	/* uint64_t: of the objects */
+};
+
+enum pc_step { PC_STEP_MORE, PC_STEP_END, PC_STEP_FAILED };
+
+/* Starts the pass. `flush` gets the batches in the order in which they become full. Returns 0 or
+ * -1 and *e. */
+int pc_begin(struct pc_columns *c, struct pd_reader *r, pc_flush_fn flush, void *ctx,
+	     struct pd_error *e);
+
+/* Takes one record, or makes one row of those at the end. After PC_STEP_FAILED c->refused is not 0,
+ * or else reading could not continue, *e says why, and the next step goes on to the end. */
+enum pc_step pc_next_step(struct pc_columns *c, struct pd_error *e);
+
+/* Makes all steps. Returns and sets *e as pc_write_parquet(). */
+int pc_run(struct pc_columns *c, struct pd_error *e);
+
+/* Returns the batch for a new row, or NULL: the table is not wanted, or nothing is any more. */
+struct pc_batch *pc_start_row(struct pc_columns *c, enum pc_table_number table);
+/* Ends the row, and the batch if it is full. */
+void pc_finish_row(struct pc_columns *c, struct pc_batch *b);
+void pc_flush_batch(struct pc_columns *c, struct pc_batch *b);
+
+static inline bool pc_wants(const struct pc_columns *c, enum pc_table_number table)
+{
+	return c->batches[table].table != NULL;
+}
+
+/* Adds the rows of a SAMPLE. */
+void pc_add_sample(struct pc_columns *c, const struct pd_fields *f);
+/* Adds the rows of another record. */
+void pc_add_record(struct pc_columns *c, const struct pd_fields *f);
+
+/* Adds the next row of a table that is made at the end. Returns false if there are no more. */
+bool pc_add_object(struct pc_columns *c, size_t i);
+void pc_learn_first_times(struct pc_columns *c);
+bool pc_add_map(struct pc_columns *c, size_t i);
+bool pc_add_task(struct pc_columns *c, size_t i);
+bool pc_add_event(struct pc_columns *c, size_t i);
+bool pc_add_feature(struct pc_columns *c, size_t i);
+bool pc_add_file(struct pc_columns *c, size_t i);
+
+/* Returns the name that the JSON has for a cpumode. Static. */
+const char *pc_cpumode_name(unsigned int mode);
+
+/* Returns the record as a line of JSON, borrowed until the next; size 0 without memory. */
+struct pd_bytes pc_json_of_record(struct pc_columns *c, const struct pd_record *r);
+/* Returns the next line that starts with `prefix`, without that and the newline; size 0: there is
+ * none. Events come before features. */
+struct pd_bytes pc_json_next_line(struct pc_columns *c, const char *prefix);
+void pc_json_free(struct pc_json *j);
+
+#endif

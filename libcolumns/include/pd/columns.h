@@ -1,0 +1,147 @@
+/* columns.h - a recording as tables of columns: Parquet files, Arrow streams.
+ *
+ * A library of its own, libpdcolumns: libdecode does not need it. Names: pc_OBJECT_VERB().
+ *
+ *	struct pc_columns *c = pc_new(PC_OPTIONS(.history = h), &e);
+ *	size_t samples;
+ *
+ *	pc_table_find("samples", &samples);
+ *	pc_write_arrow(c, reader, samples, output, &e);
+ *
+ * The tables are a star of small integers: `samples` refers to `stacks`, these to `frames`, and
+ * frames to `objects`. The numbers of frames and stacks belong to one recording. Columns and tables
+ * are added, never renamed or retyped; readers select by name.
+ *
+ * Threads: the library has no global state. Calls on one object must not overlap; different objects
+ * are independent.
+ *
+ * The library opens no files, does not print and does not read the environment. The same recording
+ * gives the same bytes.
+ */
+#ifndef PD_COLUMNS_H
+#define PD_COLUMNS_H
+
+#include "pd/history.h"
+#include "pd/pd.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PC_API __attribute__((visibility("default")))
+
+/* --- the tables --- */
+
+enum pc_type {
+	PC_BOOL,
+	PC_INT32,
+	PC_INT64,
+	PC_UINT64,		/* addresses and masks */
+	PC_DOUBLE,
+	PC_TEXT,		/* UTF-8, coded by a dictionary */
+	PC_LONG_TEXT,		/* UTF-8, mostly a different one in each row */
+	PC_INT32_LIST,
+	PC_INT64_LIST,
+	PC_UINT64_LIST,
+	PC_TEXT_LIST,
+};
+
+/* Columns that are only there if they are asked for: pc_options.with. */
+enum pc_group {
+	PC_GROUP_ADDR = 1 << 0,
+	PC_GROUP_RAW = 1 << 1,
+	PC_GROUP_OFFSET = 1 << 2,
+	PC_GROUP_WALL = 1 << 3,
+};
+
+enum pc_null { PC_REQUIRED, PC_NULLABLE };
+
+struct pc_column {
+	const char *name;
+	enum pc_type type;
+	enum pc_null null;
+	uint32_t group;		/* enum pc_group; 0: always there */
+	const char *doc;
+};
+
+struct pc_table {
+	const char *name;
+	const struct pc_column *columns;	/* numbered from 1: the field ids of Parquet */
+	size_t nr_columns;
+	const char *doc;
+};
+
+/* Returns the number of tables. Safe in any thread. */
+PC_API size_t pc_nr_tables(void);
+
+/* Returns the i-th table, or NULL after the last. Static. Safe in any thread. */
+PC_API const struct pc_table *pc_table_at(size_t i);
+
+/* Finds a table by its name and sets *i. Returns false if there is none. Safe in any thread. */
+PC_API bool pc_table_find(const char *name, size_t *i);
+
+/* Finds a group of columns by its name, "addr". Returns its enum pc_group, 0 if there is none. Safe
+ * in any thread. */
+PC_API uint32_t pc_group_find(const char *name);
+
+/* --- a pass over a recording --- */
+
+struct pc_columns;
+
+/* How columns of PC_UINT64 are written. */
+enum pc_unsigned {
+	PC_UNSIGNED,
+	PC_AS_INT64,		/* int64 of the same bits, for engines without unsigned types */
+};
+
+struct pc_options {
+	size_t size;			/* PC_OPTIONS() sets it */
+	const struct pd_history *history;	/* sealed, of the same recording; borrowed until
+						 * pc_free() */
+	struct pd_filter *filter;	/* borrowed until pc_free(), or NULL */
+	uint64_t memory_limit;		/* bytes that input can make it allocate; 0: 256 MiB */
+	uint64_t tables;		/* a bit for each table that is read; 0: all */
+	uint32_t with;			/* enum pc_group */
+	enum pc_unsigned uint64;
+	const char *file_id;		/* of all rows; NULL: NULL. Borrowed until pc_free() */
+	const char *path;		/* of the input, for `files`; NULL: NULL. Borrowed */
+};
+#define PC_OPTIONS(...) PD_OPTIONS_OF(pc_options, __VA_ARGS__)
+
+/* Creates the tables of one pass. `o` is copied. Returns NULL on failure and sets *e: PD_E_NOMEM,
+ * or PD_E_ARGUMENT without a history. Free it with pc_free(). */
+PC_API struct pc_columns *pc_new(const struct pc_options *o, struct pd_error *e);
+
+/* Frees the tables. `c` may be NULL. */
+PC_API void pc_free(struct pc_columns *c);
+
+/* Adds an error that a reader reported: a row of `errors`. Must be called from
+ * pd_reader_options.on_error. */
+PC_API void pc_add_error(struct pc_columns *c, const struct pd_error *e);
+
+/* The functions below read all records of `r`. They return 0 and set *e to PD_OK, or to the error
+ * after which reading could not continue: the tables are whole, up to there. Else they return what
+ * an output's function returned, or -1 and *e: PD_E_LIMIT, PD_E_ARGUMENT. One of them may be
+ * called, once. */
+
+/* Writes the tables as Parquet files: outputs[i] is of pc_table_at(i). Those whose `write` is NULL
+ * are left out. */
+PC_API int pc_write_parquet(struct pc_columns *c, struct pd_reader *r,
+			    const struct pd_output *outputs, struct pd_error *e);
+
+/* Writes one table as a stream of Arrow IPC. */
+PC_API int pc_write_arrow(struct pc_columns *c, struct pd_reader *r, size_t table,
+			  struct pd_output out, struct pd_error *e);
+
+/* --- definitions --- */
+
+enum pc_dialect { PC_DUCKDB, PC_CLICKHOUSE, PC_SPARK, PC_SQLITE };
+
+/* Writes CREATE TABLE statements of all tables, with the columns that `o` selects; `o` may be NULL.
+ * Returns 0, or what the output's function returned. Safe in any thread. */
+PC_API int pc_write_ddl(enum pc_dialect dialect, const struct pc_options *o, struct pd_output out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,331 @@
+/* rows_samples.c - the rows of samples, stacks and frames. */
+#include "columns_internal.h"
+
+#include "pd/enums.h"
+
+#define FIRST_MARKER ((uint64_t)-4095)	/* larger values are not addresses */
+
+enum { STACK_FIRST = 256, MISC_CPUMODE = 7 };
+
+const char *pc_cpumode_name(unsigned int mode)
+{
+	static const char *const names[] = { "UNKNOWN", "KERNEL", "USER", "HYPERVISOR",
+					     "GUEST_KERNEL", "GUEST_USER" };
+
+	return mode < sizeof(names) / sizeof(names[0]) ? names[mode] : NULL;
+}
+
+static const char *marker_name(uint64_t marker)
+{
+	static const struct {
+		int64_t value;
+		const char *name;
+	} markers[] = {
+		{ PD_CONTEXT_HV, "HV" }, { PD_CONTEXT_KERNEL, "KERNEL" },
+		{ PD_CONTEXT_USER, "USER" }, { PD_CONTEXT_USER_DEFERRED, "USER_DEFERRED" },
+		{ PD_CONTEXT_GUEST, "GUEST" }, { PD_CONTEXT_GUEST_KERNEL, "GUEST_KERNEL" },
+		{ PD_CONTEXT_GUEST_USER, "GUEST_USER" },
+	};
+
+	for (size_t i = 0; i < sizeof(markers) / sizeof(markers[0]); i++)
+		if ((uint64_t)markers[i].value == marker)
+			return markers[i].name;
+	return NULL;
+}
+
+/* --- frames --- */
+
+static const char *kind_name(const struct pc_frame *f)
+{
+	static const char *const modes[] = { "unknown", "kernel", "user", "hypervisor",
+					     "guest_kernel", "guest_user" };
+
+	switch ((enum pc_frame_kind)f->kind) {
+	case PC_FRAME_UNMAPPED:
+		return "unmapped";
+	case PC_FRAME_MARKER:
+		return "marker";
+	case PC_FRAME_COOKIE:
+		return "cookie";
+	case PC_FRAME_LOCATED:
+		break;
+	}
+	return f->cpumode < sizeof(modes) / sizeof(modes[0]) ? modes[f->cpumode] : modes[0];
+}
+
+static void write_frame(struct pc_columns *c, uint32_t number, const struct pc_frame *f)
+{
+	struct pc_batch *b = pc_start_row(c, PC_FRAMES);
+	const bool is_code = f->kind <= PC_FRAME_UNMAPPED;
+
+	if (!b)
+		return;
+	pc_set_int(b, PC_FRAMES_FRAME, number);
+	pc_set_text(b, PC_FRAMES_KIND, kind_name(f));
+	if (f->object != PD_NO_IMAGE)
+		pc_set_int(b, PC_FRAMES_OBJECT, f->object);
+	pc_set_int(b, PC_FRAMES_OFFSET, (int64_t)f->offset);
+	if (is_code)
+		pc_set_int(b, PC_FRAMES_EXACT, f->exact);
+	if (f->kind == PC_FRAME_MARKER)
+		pc_set_text(b, PC_FRAMES_NAME, marker_name(f->offset));
+	if (f->why != PD_WHY_FOUND)
+		pc_set_text(b, PC_FRAMES_WHY, pd_why_name(f->why));
+	pc_finish_row(c, b);
+}
+
+/* Returns the number of the frame, which is written if it is new. */
+static uint32_t number_frame(struct pc_columns *c, const struct pc_frame *f)
+{
+	bool is_new;
+	const uint32_t number = pc_frame_number(&c->chains, f, &is_new);
+
+	if (number == PC_NONE)
+		c->refused = -1;
+	else if (is_new)
+		write_frame(c, number, f);
+	return number;
+}
+
+/* The kernel's maps state the address of _text as their pgoff. */
+static uint64_t offset_in_object(const struct pc_columns *c, const struct pd_location *at)
+{
+	const struct pd_image *image = pd_history_image(c->o.history, at->image);
+
+	return image && image->kind == PD_IMAGE_KERNEL ? at->addr - at->pgoff : at->file_offset;
+}
+
+static uint32_t number_location(struct pc_columns *c, const struct pd_location *at)
+{
+	const bool is_found = at->image != PD_NO_IMAGE;
+	const struct pc_frame f = {
+		.offset = is_found ? offset_in_object(c, at) : at->addr,
+		.object = at->image,
+		.kind = is_found ? PC_FRAME_LOCATED : PC_FRAME_UNMAPPED,
+		.cpumode = at->cpumode, .why = at->why,
+		.exact = !(at->flags & PD_LOCATION_RETURN),
+	};
+
+	return number_frame(c, &f);
+}
+
+static uint32_t number_other(struct pc_columns *c, enum pc_frame_kind kind, uint64_t value)
+{
+	const struct pc_frame f = { .offset = value, .object = PD_NO_IMAGE, .kind = (uint8_t)kind };
+
+	return number_frame(c, &f);
+}
+
+/* --- stacks --- */
+
+static size_t locate(struct pc_columns *c, const struct pd_fields *f)
+{
+	size_t n = pd_history_fields_frames(c->o.history, f, c->stack, c->stack_capacity), more;
+	struct pd_location *stack;
+
+	if (n <= c->stack_capacity)
+		return n;
+	more = n < STACK_FIRST ? STACK_FIRST : n;
+	stack = pd_budget_grow(&c->budget, c->stack, c->stack_capacity * sizeof(*stack),
+			       more * sizeof(*stack));
+	if (!stack) {
+		c->refused = -1;
+		return 0;
+	}
+	c->stack = stack;
+	c->stack_capacity = more;
+	return pd_history_fields_frames(c->o.history, f, c->stack, c->stack_capacity);
+}
+
+static void append_number(struct pc_columns *c, uint32_t number)
+{
+	pd_buf_append(&c->numbers, &number, sizeof(number));
+}
+
+/* Appends the numbers of all entries of a chain; the locations are those of its addresses, and of
+ * the user stack for a cookie at its end. Returns how many entries are no markers. */
+static size_t number_chain(struct pc_columns *c, const struct pd_numbers *chain,
+			   const struct pd_location *at, size_t n)
+{
+	size_t used = 0, markers = 0;
+	bool is_cookie = false;
+
+	c->numbers.size = 0;
+	for (size_t i = 0; i < chain->count && !c->refused; i++) {
+		const uint64_t entry = pd_number_at(chain, i);
+
+		if (is_cookie) {
+			append_number(c, number_other(c, PC_FRAME_COOKIE, entry));
+			markers++;
+		} else if (entry >= FIRST_MARKER) {
+			append_number(c, number_other(c, PC_FRAME_MARKER, entry));
+			markers++;
+		} else if (used < n) {
+			append_number(c, number_location(c, &at[used++]));
+		}
+		is_cookie = !is_cookie && entry == (uint64_t)PD_CONTEXT_USER_DEFERRED;
+	}
+	while (used < n && !c->refused)
+		append_number(c, number_location(c, &at[used++]));
+	return c->numbers.size / sizeof(uint32_t) - markers;
+}
+
+static void write_stack(struct pc_columns *c, uint32_t number, size_t depth)
+{
+	struct pc_batch *b = pc_start_row(c, PC_STACKS);
+	const uint32_t *frames = (const uint32_t *)(const void *)c->numbers.data;
+
+	if (!b)
+		return;
+	pc_set_int(b, PC_STACKS_STACK, number);
+	pc_set_list(b, PC_STACKS_FRAMES);
+	for (size_t i = 0; i < c->numbers.size / sizeof(*frames); i++)
+		pc_add_item(b, PC_STACKS_FRAMES, frames[i]);
+	pc_set_int(b, PC_STACKS_DEPTH, (int64_t)depth);
+	pc_finish_row(c, b);
+}
+
+static uint32_t number_stack(struct pc_columns *c, const struct pd_fields *f,
+			     const struct pd_location *at, size_t n)
+{
+	const size_t depth = number_chain(c, &f->callchain, at, n);
+	uint32_t number = PC_NONE;
+	bool is_new = false;
+
+	if (!c->refused && !c->numbers.failed)
+		number = pc_stack_number(&c->chains,
+					 (const uint32_t *)(const void *)c->numbers.data,
+					 c->numbers.size / sizeof(uint32_t), &is_new);
+	if (number == PC_NONE)
+		c->refused = c->refused ? c->refused : -1;
+	else if (is_new)
+		write_stack(c, number, depth);
+	return number;
+}
+
+/* --- samples --- */
+
+static void set_task(struct pc_columns *c, struct pc_batch *b, const struct pd_fields *f,
+		     const struct pd_record *r)
+{
+	struct pd_moment at;
+	struct pd_task task;
+
+	pd_record_moment(r, &at);
+	if (f->has & PD_HAS_TID &&
+	    pd_history_task(c->o.history, f->has & PD_HAS_PID ? f->pid : -1, f->tid,
+			    f->has & PD_HAS_CPU ? (int32_t)f->cpu : -1, &at, &task))
+		pc_set_text(b, PC_SAMPLES_COMM, task.comm);
+}
+
+static void set_number(struct pc_batch *b, unsigned int column, const struct pd_record *r,
+		       const char *name)
+{
+	uint64_t value;
+
+	if (!b->arrays[column].is_on || !pd_record_get_number(r, name, &value))
+		return;
+	if (b->arrays[column].column->type == PC_UINT64)
+		pc_set_int(b, column, (int64_t)value);
+	else
+		pc_set_count(b, column, value);
+}
+
+static void set_addresses(struct pc_batch *b, const struct pd_fields *f, const struct pd_record *r)
+{
+	if (f->has & PD_HAS_ADDR)
+		pc_set_int(b, PC_SAMPLES_ADDR, (int64_t)f->addr);
+	set_number(b, PC_SAMPLES_PHYS_ADDR, r, "phys_addr");
+	set_number(b, PC_SAMPLES_DATA_PAGE_SIZE, r, "data_page_size");
+	set_number(b, PC_SAMPLES_CODE_PAGE_SIZE, r, "code_page_size");
+	if (f->has & PD_HAS_IP)
+		pc_set_int(b, PC_SAMPLES_IP, (int64_t)f->ip);
+	if (!b->arrays[PC_SAMPLES_CALLCHAIN].is_on || !(f->has & PD_HAS_CALLCHAIN))
+		return;
+	pc_set_list(b, PC_SAMPLES_CALLCHAIN);
+	for (size_t i = 0; i < f->callchain.count; i++)
+		pc_add_item(b, PC_SAMPLES_CALLCHAIN, pd_number_at(&f->callchain, i));
+}
+
+static void set_event(struct pc_columns *c, struct pc_batch *b, const struct pd_fields *f)
+{
+	uint64_t wall;
+
+	if (!f->attr)
+		return;
+	pc_set_int(b, PC_SAMPLES_EVENT, (int64_t)pd_attr_index(f->attr));
+	pc_set_text(b, PC_SAMPLES_EVENT_NAME, pd_attr_name(f->attr));
+	if (b->arrays[PC_SAMPLES_WALL_NS].is_on && f->has & PD_HAS_TIME &&
+	    pd_reader_utc(c->reader, f->attr, f->time, &wall))
+		pc_set_count(b, PC_SAMPLES_WALL_NS, wall);
+}
+
+static void set_rest(struct pc_columns *c, struct pc_batch *b, const struct pd_record *r)
+{
+	uint64_t value;
+
+	set_number(b, PC_SAMPLES_WEIGHT, r, "weight");
+	set_number(b, PC_SAMPLES_WEIGHT, r, "weight_struct.var1_dw");
+	if (pd_record_get_number(r, "cgroup", &value))
+		pc_set_text(b, PC_SAMPLES_CGROUP, pd_history_cgroup(c->o.history, value));
+}
+
+static void write_sample(struct pc_columns *c, const struct pd_fields *f, uint32_t frame,
+			 uint32_t stack)
+{
+	struct pc_batch *b = pc_start_row(c, PC_SAMPLES);
+	const struct pd_record *r;
+
+	if (!b)
+		return;
+	r = pd_reader_record(c->reader, f);
+	if (f->has & PD_HAS_TIME)
+		pc_set_count(b, PC_SAMPLES_TIME, f->time);
+	if (f->has & PD_HAS_CPU)
+		pc_set_int(b, PC_SAMPLES_CPU, (int32_t)f->cpu);
+	if (f->has & PD_HAS_PID)
+		pc_set_int(b, PC_SAMPLES_PID, f->pid);
+	if (f->has & PD_HAS_TID)
+		pc_set_int(b, PC_SAMPLES_TID, f->tid);
+	set_event(c, b, f);
+	set_task(c, b, f, r);
+	pc_set_text(b, PC_SAMPLES_CPUMODE, pc_cpumode_name(f->misc & MISC_CPUMODE));
+	if (frame != PC_NONE)
+		pc_set_int(b, PC_SAMPLES_FRAME, frame);
+	if (stack != PC_NONE)
+		pc_set_int(b, PC_SAMPLES_STACK, stack);
+	if (f->has & PD_HAS_PERIOD)
+		pc_set_count(b, PC_SAMPLES_PERIOD, f->period);
+	set_addresses(b, f, r);
+	set_rest(c, b, r);
+	pc_set_count(b, PC_SAMPLES_OFFSET, f->offset);
+	pc_finish_row(c, b);
+}
+
+static void note_time(struct pc_totals *t, const struct pd_fields *f)
+{
+	if (!(f->has & PD_HAS_TIME))
+		return;
+	if (t->first == PD_NO_TIME || f->time < t->first)
+		t->first = f->time;
+	if (t->last == PD_NO_TIME || f->time > t->last)
+		t->last = f->time;
+}
+
+void pc_add_sample(struct pc_columns *c, const struct pd_fields *f)
+{
+	const bool wants_frames = pc_wants(c, PC_SAMPLES) || pc_wants(c, PC_STACKS) ||
+				  pc_wants(c, PC_FRAMES);
+	size_t n = wants_frames ? locate(c, f) : 0, ip = 0;
+	uint32_t frame = PC_NONE, stack = PC_NONE;
+
+	c->totals.samples++;
+	note_time(&c->totals, f);
+	if (n && c->stack[0].of == PD_LOCATION_OF_IP) {
+		frame = number_location(c, &c->stack[0]);
+		ip = 1;
+	}
+	if (wants_frames && f->has & PD_HAS_CALLCHAIN)
+		stack = number_stack(c, f, n ? c->stack + ip : NULL, n - ip);
+	write_sample(c, f, frame, stack);
+}
