@@ -2,77 +2,27 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profile_internal.h"
+#include "events.h"
+#include "switches.h"
+
+/* Samples that perf's --off-cpu wrote have such times: they are none. */
+#define NO_TIME_FROM (~0ull << 32)
+
+#define TOO_HEAVY "the sum of the weights does not fit into 64 bits"
 
 enum {
 	BATCH = 256,
-	KERNEL_STACK_MAX = 127,	/* sysctl kernel.perf_event_max_stack */
 	STACK_FIRST = 256,
 };
 
 static int fail(struct pd_error *e, enum pd_code code)
 {
-	*e = (struct pd_error){ .code = code, .severity = PD_FATAL };
+	*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL,
+				.text = code == PD_E_COUNT ? TOO_HEAVY : NULL };
 	return -1;
 }
 
-/* --- events and threads --- */
-
-static uint32_t add_note(struct pp_profile *p, uint32_t parent, const char *text)
-{
-	const uint32_t id = pp_strings_add(&p->strings, &p->memory, text, strlen(text));
-	uint32_t frame;
-
-	if (id == PP_NONE)
-		return PP_NONE;
-	frame = pp_frames_add_text(&p->frames, &p->memory, PP_KIND_NOTE, id);
-	return frame == PP_NONE ? PP_NONE : pp_tree_child(&p->tree, &p->memory, parent, frame);
-}
-
-static int make_event(struct pp_profile *p, struct pd_reader *r, const struct pd_attr *a)
-{
-	struct pp_counted_event event = { .attr = pd_attr_index(a) }, *events;
-	uint32_t frame;
-
-	events = pp_memory_grow(&p->memory, p->events, &p->events_capacity, p->nr_events + 1,
-				sizeof(*events));
-	if (!events)
-		return -1;
-	p->events = events;
-	pp_weigher_init(&event.weigher, r, a);
-	frame = pp_frames_add_text(&p->frames, &p->memory, PP_KIND_EVENT, (uint32_t)p->nr_events);
-	if (frame == PP_NONE)
-		return -1;
-	event.root = pp_tree_child(&p->tree, &p->memory, PP_NONE, frame);
-	if (event.root == PP_NONE)
-		return -1;
-	event.small = add_note(p, event.root, "[small]");
-	if (event.small == PP_NONE)
-		return -1;
-	p->event_of_attr[event.attr] = (uint32_t)p->nr_events;
-	p->events[p->nr_events++] = event;
-	return 0;
-}
-
-/* Returns the event of a sample, or NULL without memory. */
-static struct pp_counted_event *event_of(struct pp_profile *p, struct pd_reader *r,
-					 const struct pd_attr *a)
-{
-	const size_t index = pd_attr_index(a), before = p->attrs_capacity;
-	uint32_t *events;
-
-	if (index >= before) {
-		events = pp_memory_grow(&p->memory, p->event_of_attr, &p->attrs_capacity,
-					index + 1, sizeof(*events));
-		if (!events)
-			return NULL;
-		p->event_of_attr = events;
-		memset(events + before, 0xff, (p->attrs_capacity - before) * sizeof(*events));
-	}
-	if (p->event_of_attr[index] == PP_NONE && make_event(p, r, a))
-		return NULL;
-	return &p->events[p->event_of_attr[index]];
-}
+/* --- threads --- */
 
 static bool is_same_thread(const void *ctx, uint32_t id, const void *key)
 {
@@ -173,50 +123,67 @@ static size_t locate_stack(struct pp_profile *p, const struct pd_fields *sample)
 }
 
 /* Counts what makes a stack less trustworthy. Returns whether it is cut. */
-static bool judge_stack(struct pp_profile *p, const struct pd_location *stack, size_t n)
+static bool judge_stack(struct pp_profile *p, const struct pd_location *stack, size_t n,
+			size_t most)
 {
-	size_t kernel = 0;
 
 	if (!n || stack[0].of != PD_LOCATION_OF_CALLCHAIN)
 		return false;
 	p->counts.chains++;
 	if (n == 1 && stack[0].cpumode == PD_CPUMODE_USER)
 		p->counts.lone++;
-	while (kernel < n && stack[kernel].cpumode == PD_CPUMODE_KERNEL)
-		kernel++;
-	if (n - kernel < KERNEL_STACK_MAX && kernel < KERNEL_STACK_MAX && n < KERNEL_STACK_MAX)
+	if (n < most)
 		return false;
 	p->counts.cut++;
 	return true;
 }
 
-static void add_stack(struct walk *w, const struct pd_fields *sample)
-{
-	struct pp_profile *p = w->p;
-	size_t n = locate_stack(p, sample);
-	struct pd_location *stack = p->stack;
+/* The addresses of a sample, innermost first. */
+struct stack {
+	const struct pd_location *items;
+	size_t nr;
+	struct pd_moment at;
+	bool is_cut;
+};
 
+static struct stack read_stack(struct pp_profile *p, const struct pd_fields *sample,
+			       const struct pp_weigher *w)
+{
+	struct stack s = { .nr = locate_stack(p, sample) };
+
+	s.items = p->stack;
 	/* the chain begins with the ip */
-	if (n > 1 && stack[0].of == PD_LOCATION_OF_IP) {
-		stack++;
-		n--;
+	if (s.nr > 1 && s.items[0].of == PD_LOCATION_OF_IP) {
+		s.items++;
+		s.nr--;
 	}
-	if (judge_stack(p, stack, n))
-		go_to_text(w, PP_KIND_CUT, "", 0);
-	while (n-- && w->node != PP_NONE)
-		go_down(w, pp_frames_add_address(&p->frames, &p->memory, p->options.history,
-						 sample->has & PD_HAS_PID ? sample->pid : -1,
-						 &stack[n]));
+	s.is_cut = judge_stack(p, s.items, s.nr, w->max_stack ? w->max_stack : PP_KERNEL_STACK_MAX);
+	return s;
 }
 
-static void note_time(struct pp_counts *c, const struct pd_fields *sample)
+static void add_stack(struct walk *w, const struct pd_fields *sample, const struct stack *s)
 {
-	if (!(sample->has & PD_HAS_TIME))
+	struct pp_profile *p = w->p;
+
+	if (s->is_cut)
+		go_to_text(w, PP_KIND_CUT, "", 0);
+	for (size_t n = s->nr; n-- && w->node != PP_NONE;)
+		go_down(w, pp_frames_add_address(&p->frames, &p->memory, p->options.history,
+						 sample->has & PD_HAS_PID ? sample->pid : -1,
+						 &s->items[n]));
+}
+
+static void note_time(struct pp_profile *p, const struct pd_fields *sample)
+{
+	struct pp_counts *c = &p->counts;
+
+	if (!(sample->has & PD_HAS_TIME) || sample->time >= NO_TIME_FROM)
 		return;
 	if (c->first == PD_NO_TIME || sample->time < c->first)
 		c->first = sample->time;
 	if (c->last == PD_NO_TIME || sample->time > c->last)
 		c->last = sample->time;
+	pp_phase_note(&p->phase, sample->has & PD_HAS_CPU ? sample->cpu : 0, sample->time);
 }
 
 /* Keeps what formats with times need. Returns 0, or -1 without memory. */
@@ -229,51 +196,93 @@ static int keep_item(struct pp_profile *p, const struct pd_fields *record,
 			     item);
 }
 
-/* linux/perf_event.h */
-enum { MISC_SWITCH_OUT = 1 << 13, MISC_SWITCH_OUT_PREEMPT = 1 << 14 };
-
-static int add_switch(struct pp_profile *p, struct pd_reader *r, const struct pd_fields *record)
+/* Adds a stack to an event. To that which is no time --wall has nothing to add. */
+static enum pd_code add_weight(struct pp_profile *p, const struct pd_fields *sample,
+			       const struct stack *stack, const struct pp_counted_event *event,
+			       uint64_t weight)
 {
-	struct pp_item item = { .kind = PP_ITEM_RUNS };
-	struct pd_moment at;
+	const bool is_wall = p->options.state == PP_WALL && event->weigher.is_time;
+	const uint64_t limit = p->memory.limit;
+	struct pp_item item = { .kind = PP_ITEM_SAMPLE, .weight = weight };
+	struct walk w = { .p = p };
+	uint32_t into;
 
-	if (record->misc & MISC_SWITCH_OUT)
-		item.kind = record->misc & MISC_SWITCH_OUT_PREEMPT ? PP_ITEM_PREEMPTED :
-								     PP_ITEM_BLOCKED;
-	pd_record_moment(pd_reader_record(r, record), &at);
-	return keep_item(p, record, &at, &item);
+	if (!event->is_wanted && p->options.state == PP_ON_CPU)
+		return PD_OK;
+	into = is_wall ? p->offcpu.event : (uint32_t)(event - p->events);
+	w.node = p->events[into].root;
+	p->memory.limit = limit / 4;	/* merging needs twice as much, and there are names */
+	go_to_task(&w, sample, &stack->at);
+	add_stack(&w, sample, stack);
+	p->memory.limit = limit;
+	if (p->options.state != PP_ON_CPU && sample->has & PD_HAS_TID && sample->tid &&
+	    pp_offcpu_note(p, (uint32_t)sample->tid, w.node, event->weigher.is_switch ?
+			   PP_STACK_OF_SWITCH : PP_STACK_OF_SAMPLE))
+		return PD_E_LIMIT;
+	if (pp_events_weigh(p, into, w.node, weight))
+		return PD_E_COUNT;
+	if (w.node == PP_NONE)
+		w.node = p->events[into].small;
+	item.node = w.node;
+	return keep_item(p, sample, &stack->at, &item) ? PD_E_LIMIT : PD_OK;
 }
 
-static int add_sample(struct pp_profile *p, struct pd_reader *r, const struct pd_fields *sample)
+/* Adds the sample to each event of its group. Ids that no event has count for the sample's own. */
+static enum pd_code add_values(struct pp_profile *p, struct pd_reader *r,
+			       const struct pd_fields *sample, const struct stack *stack,
+			       const struct pp_weigher *w)
 {
-	struct pp_counted_event *event = event_of(p, r, sample->attr);
-	const uint64_t limit = p->memory.limit;
-	struct walk w = { .p = p };
-	struct pd_moment at;
-	uint64_t weight;
+	const uint64_t thread = w->is_inherited && sample->has & PD_HAS_TID ?
+		(uint32_t)sample->tid : 0;
+
+	if (pp_reads_take(&p->reads, &p->memory, pd_reader_record(r, sample),
+			  sample->has & PD_HAS_ID ? sample->id : 0, thread))
+		return PD_E_LIMIT;
+	for (size_t i = 0; i < p->reads.nr_parts; i++) {
+		const struct pd_attr *a = pd_reader_attr_by_id(r, p->reads.parts[i].id);
+		struct pp_counted_event *event = pp_events_of(p, r, a ? a : sample->attr);
+		enum pd_code code;
+
+		if (!event)
+			return PD_E_LIMIT;
+		if (p->reads.enabled > event->enabled) {
+			event->enabled = p->reads.enabled;
+			event->running = p->reads.running;
+		}
+		code = add_weight(p, sample, stack, event, p->reads.parts[i].value);
+		if (code != PD_OK)
+			return code;
+	}
+	return PD_OK;
+}
+
+static enum pd_code add_sample(struct pp_profile *p, struct pd_reader *r,
+			       const struct pd_fields *sample)
+{
+	struct pp_counted_event *event = pp_events_of(p, r, sample->attr);
+	struct stack stack;
+	enum pd_code code;
 
 	if (!event)
-		return -1;
-	weight = pp_weigh(&event->weigher, sample);
-	w.node = event->root;
-	p->memory.limit = limit / 4;	/* merging needs twice as much, and there are names */
-	pd_record_moment(pd_reader_record(r, sample), &at);
-	go_to_task(&w, sample, &at);
-	add_stack(&w, sample);
+		return PD_E_LIMIT;
+	if (!event->is_wanted && !event->weigher.is_read && p->options.state == PP_ON_CPU)
+		return PD_OK;
+	stack = read_stack(p, sample, &event->weigher);
+	pd_record_moment(pd_reader_record(r, sample), &stack.at);
 	note_thread(p, sample);
-	p->memory.limit = limit;
-	if (w.node == PP_NONE) {
-		w.node = event->small;
-		p->counts.small++;
+	note_time(p, sample);
+	if (event->weigher.is_read) {
+		const struct pp_weigher w = event->weigher;	/* events may move */
+
+		return add_values(p, r, sample, &stack, &w);
 	}
-	p->tree.nodes[w.node].weight += weight;
-	p->tree.nodes[w.node].samples++;
-	event->weight += weight;
-	event->samples++;
-	p->counts.samples++;
-	note_time(&p->counts, sample);
-	return keep_item(p, sample, &at, &(struct pp_item){ PP_ITEM_SAMPLE, 0, weight, w.node });
+	code = add_weight(p, sample, &stack, event, pp_weigh(&event->weigher, sample));
+	if (code == PD_OK && event->weigher.is_switch && p->options.state != PP_ON_CPU)
+		code = pp_switch_by_sample(p, sample);
+	return code;
 }
+
+/* --- records --- */
 
 static void count_record(struct pp_profile *p, struct pd_reader *r, const struct pd_fields *item)
 {
@@ -286,19 +295,60 @@ static void count_record(struct pp_profile *p, struct pd_reader *r, const struct
 		p->counts.lost += lost;
 }
 
-static int add_item(struct pp_profile *p, struct pd_reader *r, const struct pd_fields *item)
+/* linux/perf_event.h */
+enum { MISC_SWITCH_OUT = 1 << 13, MISC_SWITCH_OUT_PREEMPT = 1 << 14 };
+
+static enum pd_code add_switch(struct pp_profile *p, struct pd_reader *r,
+			       const struct pd_fields *record)
+{
+	struct pp_item item = { .kind = PP_ITEM_RUNS };
+	struct pd_moment at;
+
+	if (record->misc & MISC_SWITCH_OUT)
+		item.kind = record->misc & MISC_SWITCH_OUT_PREEMPT ? PP_ITEM_PREEMPTED :
+								     PP_ITEM_BLOCKED;
+	pd_record_moment(pd_reader_record(r, record), &at);
+	if (keep_item(p, record, &at, &item))
+		return PD_E_LIMIT;
+	return p->options.state == PP_ON_CPU ? PD_OK : pp_switch_by_record(p, r, record);
+}
+
+static enum pd_code add_other(struct pp_profile *p, struct pd_reader *r,
+			      const struct pd_fields *item)
+{
+	count_record(p, r, item);
+	if (item->type == PD_RECORD_SWITCH || item->type == PD_RECORD_SWITCH_CPU_WIDE)
+		return add_switch(p, r, item);
+	if (p->options.state != PP_ON_CPU && item->type == PD_RECORD_EXIT &&
+	    item->has & PD_HAS_TIME &&
+	    pp_offcpu_enter(p, (uint32_t)item->tid, item->time))
+		return PD_E_LIMIT;
+	return PD_OK;
+}
+
+static enum pd_code add_item(struct pp_profile *p, struct pd_reader *r,
+			     const struct pd_fields *item)
 {
 	struct pd_filter *filter = p->options.filter;
 
 	if (filter && pd_filter_keeps(filter, pd_reader_record(r, item)) != 1)
-		return 0;
-	if (item->type == PD_RECORD_SWITCH || item->type == PD_RECORD_SWITCH_CPU_WIDE)
-		return add_switch(p, r, item);
+		return PD_OK;
 	if (item->type != PD_RECORD_SAMPLE)
-		count_record(p, r, item);
-	else if (item->attr)
-		return add_sample(p, r, item);
-	return 0;
+		return add_other(p, r, item);
+	return item->attr ? add_sample(p, r, item) : PD_OK;
+}
+
+/* The event of the times, before all others. */
+static int start_offcpu(struct pp_profile *p)
+{
+	struct pp_weigher w = { .is_time = true, .is_off_cpu = true };
+
+	if (p->options.state == PP_ON_CPU || p->nr_events)
+		return 0;
+	snprintf(w.name, sizeof(w.name), "%s",
+		 p->options.state == PP_WALL ? "wall-clock" : "off-CPU");
+	p->offcpu.event = pp_events_add(p, &w);
+	return p->offcpu.event == PP_NONE ? -1 : 0;
 }
 
 int pp_add(struct pp_profile *p, struct pd_reader *r, struct pd_error *e)
@@ -309,11 +359,21 @@ int pp_add(struct pp_profile *p, struct pd_reader *r, struct pd_error *e)
 		PD_HAS_PID | PD_HAS_TID | PD_HAS_CPU | PD_HAS_TIME | PD_HAS_IP | PD_HAS_PERIOD |
 			PD_HAS_ID | PD_HAS_CALLCHAIN
 	};
+	enum pd_code code;
 	int n;
 
+	if (p->options.state != PP_ON_CPU)
+		batch.want |= PD_HAS_RAW;
+	if (start_offcpu(p))
+		return fail(e, PD_E_LIMIT);
 	while ((n = pd_reader_next_fields(r, &batch, e)) > 0)
-		for (int i = 0; i < n; i++)
-			if (add_item(p, r, &items[i]))
-				return fail(e, PD_E_LIMIT);
+		for (int i = 0; i < n; i++) {
+			code = add_item(p, r, &items[i]);
+			if (code != PD_OK)
+				return fail(e, code);
+		}
+	if (pp_offcpu_end(p))
+		return fail(e, PD_E_COUNT);
+	p->counts.is_unfinished = !pd_reader_file(r)->complete;
 	return n;
 }

@@ -1,4 +1,5 @@
 /* merge.c - names the addresses and merges the stacks by function. */
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,6 +188,26 @@ static bool is_left_out(const struct merge *g, const struct pp_place *at)
 	return is_idle == (g->shape.idle == PP_IDLE_DROP);
 }
 
+/* Goes to a function below a place. Returns 0, or -1 without memory. */
+static int step_down(struct merge *g, struct pp_place *at, uint32_t function)
+{
+	struct pp_profile *p = g->p;
+	const struct pp_named *f = &p->functions[function];
+	const bool is_function = f->kind <= PP_KIND_UNKNOWN;
+
+	if (is_function && g->shape.parent && !at->has_parent)
+		at->has_parent = fnmatch(g->shape.parent, (const char *)
+					 pp_strings_at(&p->strings, f->name).data, 0) == 0;
+	if (is_function && g->shape.recursion == PP_RECURSION_FOLDED &&
+	    p->shape.nodes[at->node].frame == function)
+		return 0;
+	if (is_function && g->shape.max_depth && at->depth >= g->shape.max_depth)
+		return 0;
+	at->depth += is_function;
+	at->node = pp_tree_child(&p->shape, g->memory, at->node, function);
+	return at->node == PP_NONE ? -1 : 0;
+}
+
 static int merge_node(struct merge *g, size_t i)
 {
 	struct pp_profile *p = g->p;
@@ -197,16 +218,18 @@ static int merge_node(struct merge *g, size_t i)
 	if (node->parent != PP_NONE)
 		at = p->places[node->parent];
 	at.is_idle |= frame->kind == PP_KIND_IDLE;
-	for (uint32_t k = p->first_step[node->frame]; k < p->first_step[node->frame + 1]; k++) {
-		at.node = pp_tree_child(&p->shape, g->memory, at.node, p->steps[k].function);
-		if (at.node == PP_NONE)
+	for (uint32_t k = p->first_step[node->frame]; k < p->first_step[node->frame + 1]; k++)
+		if (step_down(g, &at, p->steps[k].function))
 			return -1;
-	}
 	p->places[i] = at;
 	if (node->parent == PP_NONE)
 		p->events[at.event].merged = at.node;
 	if (!node->samples)
 		return 0;
+	if (g->shape.parent && !at.has_parent) {
+		p->places[i].is_left_out = true;
+		return 0;
+	}
 	if (is_left_out(g, &at)) {
 		p->events[at.event].idle_weight += node->weight;
 		p->events[at.event].idle_samples += node->samples;

@@ -132,7 +132,7 @@ int pp_write(struct pp_profile *p, const struct pp_write *o, struct pd_output to
 		ret = pp_write_folded(&out);
 		break;
 	case PP_TOP:
-		ret = pp_write_top(&out);
+		ret = out.o.base ? pp_write_diff(&out) : pp_write_top(&out);
 		break;
 	case PP_TREE:
 		ret = pp_write_tree(&out);

@@ -31,6 +31,11 @@ uint32_t pp_next_character(struct pd_bytes *text);
 /* Returns whether a character is a control, a control of bidirectional text, or no character. */
 bool pp_is_control(uint32_t c);
 
+static inline struct pd_bytes pp_bytes(const char *text)
+{
+	return (struct pd_bytes){ (const uint8_t *)text, __builtin_strlen(text) };
+}
+
 struct pd_bytes pp_name_of(const struct pp_profile *p, const struct pp_merged *n);
 
 enum { PP_BUILD_ID_TEXT = 2 * 64 + 1 };
@@ -52,6 +57,7 @@ static inline uint32_t pp_next_below(const struct pp_profile *p, uint32_t root, 
 
 int pp_write_folded(struct pp_out *out);
 int pp_write_top(struct pp_out *out);
+int pp_write_diff(struct pp_out *out);
 int pp_write_tree(struct pp_out *out);
 int pp_write_page(struct pp_out *out);
 int pp_write_pprof(struct pp_out *out);

@@ -145,6 +145,9 @@ static void add_json(struct packing *k, const struct pp_counted_event *e)
 	add_text(k, e->weigher.is_time ? ",\"unit\":\"ns\"," : ",\"unit\":\"count\",");
 	add_text(k, e->weigher.has_no_weight || k->out->o.measure == PP_BY_SAMPLES ?
 		 "\"has_periods\":false," : "\"has_periods\":true,");
+	if (k->out->o.theme != PP_THEME_OF_SYSTEM)
+		add_text(k, k->out->o.theme == PP_THEME_DARK ? "\"theme\":\"dark\"," :
+			 "\"theme\":\"light\",");
 	add_facts(k, e);
 	add_text(k, ",");
 	add_functions(k, e->merged);

@@ -49,6 +49,8 @@ void pp_free(struct pp_profile *p)
 	pp_memory_free(m, p->event_of_attr, p->attrs_capacity, sizeof(*p->event_of_attr));
 	pp_memory_free(m, p->threads, p->threads_capacity, sizeof(*p->threads));
 	pp_index_free(&p->thread_index, m);
+	pp_offcpu_free(&p->offcpu, m);
+	pp_reads_free(&p->reads, m);
 	pp_memory_free(m, p->stack, p->stack_capacity, sizeof(*p->stack));
 	pp_memory_free(m, p->functions, p->functions_capacity, sizeof(*p->functions));
 	pp_index_free(&p->function_index, m);
@@ -69,6 +71,7 @@ bool pp_event_at(const struct pp_profile *p, size_t i, struct pp_event *out)
 		return false;
 	*out = (struct pp_event){
 		.name = e->weigher.name, .weight = e->weight, .samples = e->samples,
+		.enabled = e->enabled, .running = e->running,
 		.idle_weight = e->idle_weight, .idle_samples = e->idle_samples,
 		.period = e->weigher.period, .frequency = e->weigher.frequency,
 		.is_time = e->weigher.is_time, .has_no_weight = e->weigher.has_no_weight,
@@ -77,12 +80,31 @@ bool pp_event_at(const struct pp_profile *p, size_t i, struct pp_event *out)
 	return true;
 }
 
+enum pp_tracepoints { PP_WITHOUT_TRACEPOINTS, PP_WITH_TRACEPOINTS };
+
+/* Returns the event with samples that is first in the recording: its samples may not be. */
+static size_t first_event(const struct pp_profile *p, enum pp_tracepoints which)
+{
+	size_t first = SIZE_MAX;
+
+	for (size_t i = 0; i < p->nr_events; i++)
+		if (p->events[i].samples &&
+		    (which == PP_WITH_TRACEPOINTS || !p->events[i].weigher.is_tracepoint) &&
+		    (first == SIZE_MAX || p->events[i].attr < p->events[first].attr))
+			first = i;
+	return first;
+}
+
 size_t pp_main_event(const struct pp_profile *p)
 {
-	for (size_t i = 0; i < p->nr_events; i++)
-		if (!p->events[i].weigher.is_tracepoint)
-			return i;
-	return 0;
+	size_t first;
+
+	if (p->options.state != PP_ON_CPU)
+		return p->offcpu.event;
+	first = first_event(p, PP_WITHOUT_TRACEPOINTS);
+	if (first == SIZE_MAX)
+		first = first_event(p, PP_WITH_TRACEPOINTS);
+	return first == SIZE_MAX ? 0 : first;
 }
 
 void pp_count(const struct pp_profile *p, struct pp_counts *out)
@@ -94,5 +116,7 @@ void pp_count(const struct pp_profile *p, struct pp_counts *out)
 	now.threads = p->nr_threads;
 	now.nodes = p->tree.nr;
 	now.memory = p->memory.used + p->tracks.memory.used;
+	now.approximate_waits = p->offcpu.approximate;
+	now.timer = pp_phase_timer(&p->phase);
 	memcpy(out, &now, size < sizeof(now) ? size : sizeof(now));
 }

@@ -4,6 +4,9 @@
 
 #include "calltree.h"
 #include "frames.h"
+#include "offcpu.h"
+#include "phase.h"
+#include "reads.h"
 #include "strings.h"
 #include "tracks.h"
 #include "weight.h"
@@ -11,10 +14,12 @@
 struct pp_counted_event {
 	struct pp_weigher weigher;
 	uint64_t weight, samples, idle_weight, idle_samples;
-	size_t attr;		/* its index */
+	uint64_t enabled, running;	/* ns, of samples with counter values; 0: not recorded */
+	size_t attr;		/* its index; SIZE_MAX: none */
 	uint32_t root;		/* its node in the tree */
 	uint32_t small;		/* node of stacks that there was no memory for */
 	uint32_t merged;	/* its node among the functions */
+	bool is_wanted;
 };
 
 struct pp_thread {
@@ -46,6 +51,8 @@ struct pp_step {
 struct pp_place {
 	uint32_t node, event;
 	bool is_idle;		/* of pid 0 */
+	bool has_parent;	/* a function above, or this one, is one of pp_shape.parent */
+	uint32_t depth;		/* functions from the root */
 	bool is_left_out;	/* its own samples are */
 };
 
@@ -57,7 +64,9 @@ struct pp_profile {
 	struct pp_tree tree;
 	struct pp_counted_event *events;
 	size_t nr_events, events_capacity;
-	uint32_t *event_of_attr;	/* PP_NONE: no sample yet */
+	bool has_unwanted;
+	uint32_t *event_of_attr;	/* PP_NONE: no sample yet, or not wanted */
+	struct pp_counted_event unwanted;	/* the last one that was not */
 	size_t attrs_capacity;
 	struct pp_thread *threads;
 	size_t nr_threads, threads_capacity;
@@ -66,6 +75,9 @@ struct pp_profile {
 	size_t stack_capacity;
 	struct pp_counts counts;
 	struct pp_tracks tracks;	/* with PP_KEEP_SAMPLES */
+	struct pp_phase phase;
+	struct pp_reads reads;
+	struct pp_offcpu offcpu;
 	/* After pp_merge(): */
 	struct pp_named *functions;
 	size_t nr_functions, functions_capacity;

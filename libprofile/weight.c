@@ -10,11 +10,13 @@ enum {
 	TYPE_OF_TRACEPOINT = 2,
 	CPU_CLOCK = 0,
 	TASK_CLOCK = 1,
+	FLAG_INHERIT = 1 << 1,
+	SAMPLES_HAVE_READ = 1 << 4,
 	SAMPLES_HAVE_PERIOD = 1 << 8,
 };
 
 struct facts {
-	uint64_t type, config, sample_type, period, frequency;
+	uint64_t type, config, sample_type, period, frequency, max_stack, flags;
 	unsigned int depth;	/* of objects: the attribute's own fields are in one or none */
 };
 
@@ -35,6 +37,10 @@ static void take_number(void *ctx, const struct pd_field *f, uint64_t value)
 		facts->period = value;
 	else if (strcmp(name, "sample_freq") == 0)
 		facts->frequency = value;
+	else if (strcmp(name, "flags") == 0)
+		facts->flags = value;
+	else if (strcmp(name, "sample_max_stack") == 0)
+		facts->max_stack = value;
 }
 
 static void enter(void *ctx, const struct pd_field *f)
@@ -59,11 +65,16 @@ void pp_weigher_init(struct pp_weigher *w, const struct pd_reader *r, const stru
 	*w = (struct pp_weigher){ .period = facts.frequency ? 0 : facts.period,
 				  .frequency = facts.frequency };
 	snprintf(w->name, sizeof(w->name), "%s", pd_attr_name(a));
+	w->is_switch = strncmp(w->name, "sched:sched_switch", 18) == 0;
 	w->is_tracepoint = facts.type == TYPE_OF_TRACEPOINT;
 	w->is_time = (facts.type == TYPE_OF_SOFTWARE &&
 		      (facts.config == CPU_CLOCK || facts.config == TASK_CLOCK)) ||
 		     strcmp(w->name, "offcpu-time") == 0;
-	w->has_no_weight = facts.frequency && !(facts.sample_type & SAMPLES_HAVE_PERIOD);
+	w->is_read = facts.sample_type & SAMPLES_HAVE_READ;
+	w->is_inherited = facts.flags & FLAG_INHERIT;
+	w->max_stack = (uint32_t)facts.max_stack;
+	w->has_no_weight = facts.frequency && !w->is_read &&
+			   !(facts.sample_type & SAMPLES_HAVE_PERIOD);
 	if (w->has_no_weight)
 		w->is_time = false;
 }

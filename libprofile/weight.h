@@ -4,10 +4,18 @@
 
 #include "pd/profile.h"
 
+/* sysctl kernel.perf_event_max_stack, as the kernel has it at first. */
+enum { PP_KERNEL_STACK_MAX = 127 };
+
 struct pp_weigher {
 	char name[512];
 	uint64_t period, frequency;	/* of the attribute; one of them is 0 */
+	uint32_t max_stack;	/* addresses of a chain at most; 0: as the kernel is set */
 	bool is_time, is_tracepoint, has_no_weight;
+	bool is_read;		/* samples have counter values, see reads.h */
+	bool is_inherited;
+	bool is_switch;		/* sched:sched_switch */
+	bool is_off_cpu;	/* no event of the recording, see offcpu.h */
 };
 
 /* Sets *w to how samples of an event are weighed. */

@@ -11,6 +11,7 @@
 #include "event/attr.h"
 #include "event/event_select.h"
 #include "event/explain.h"
+#include "event/off_cpu.h"
 #include "event/regs.h"
 #include "inform/doctor.h"
 #include "inform/list.h"
@@ -22,6 +23,7 @@
 #include "run/prologue.h"
 #include "run/readers.h"
 #include "run/recording.h"
+#include "run/report.h"
 #include "run/rotate.h"
 
 #define CPU_PERCENT "perf_cpu_time_max_percent"
@@ -92,8 +94,12 @@ static int prepare(struct recording *r, char *const *command)
 	if (!err && records && r->target.kind == TARGET_COMMAND && !command[0])
 		err = cli_usage(r->log.tool,
 				"nothing to record: name a command, or -a, -p, -t, -u");
+	if (!err && o->off_cpu && !o->events.count)
+		err = off_cpu_add_clock(&r->events);
 	if (!err)
 		err = events_select(&r->events, o, r->argv);
+	if (!err && o->off_cpu)
+		err = off_cpu_add(&r->events);
 	if (!err)
 		err = rings_size(&r->rings, o, &r->log);
 	if (!err)
@@ -268,9 +274,23 @@ static int run_recorder(struct recording *r, char *const *command)
 		log_totals(r);
 	if (finished && datafile_close(&r->file, &r->log) && !err)
 		err = CLI_OUTPUT;
+	r->is_complete = finished && err != CLI_OUTPUT;
 	if (o->cpu_percent != NOT_GIVEN)
 		sysctl_write(CPU_PERCENT, percent);
 	return exit_status(r, err);
+}
+
+/* Returns the status of the recording, or if that is 0 the status of the report. */
+static int record_and_report(struct recording *r, struct settings *o, char *const *command)
+{
+	int status = report_prepare(o, &r->log), report = 0;
+
+	if (status)
+		return status;
+	status = run_recorder(r, command);
+	if ((o->flamegraph || o->top) && r->is_complete)
+		report = report_run(o, r->file.path, &r->signals, &r->log);
+	return status ? status : report;
 }
 
 int main(int argc, char **argv)
@@ -287,7 +307,7 @@ int main(int argc, char **argv)
 
 	r.events.log = &r.log;
 	if (status < 0)
-		status = run_recorder(&r, command);
+		status = record_and_report(&r, &o, command);
 	rotate_trigger_close(&r.trigger);
 	rings_unmap(&r.rings);
 	cpu_groups_free(&r.groups);

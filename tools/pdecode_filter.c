@@ -349,6 +349,23 @@ static const char *list_events(const struct pd_reader *reader, char *text, size_
 	return text;
 }
 
+bool filter_wants_event(const struct filter_settings *s, const char *name)
+{
+	char item[ITEM_MAX];
+
+	for (size_t i = 0; i < s->events.count; i++) {
+		const char *rest = s->events.items[i], *at;
+		size_t n;
+
+		while ((at = next_item(&rest, &n, is_word)) != NULL) {
+			snprintf(item, sizeof(item), "%.*s", (int)n, at);
+			if (pd_event_name_matches(item, name))
+				return true;
+		}
+	}
+	return s->events.count == 0;
+}
+
 void filter_report_unknown_events(const struct cli_tool *tool, const struct filter_settings *s,
 				  const struct pd_reader *reader)
 {

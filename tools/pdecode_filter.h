@@ -25,6 +25,9 @@ enum cli_exit filter_make(const struct cli_tool *tool, const struct filter_setti
 enum cli_exit filter_set_part(const struct cli_tool *tool, struct pd_filter *filter,
 			      struct filter_part part, struct pd_reader *reader);
 
+/* Returns whether --event is absent or a pattern of it matches an event of this name. */
+bool filter_wants_event(const struct filter_settings *s, const char *name);
+
 /* Reports requested events that do not exist, and the names that do. To be called at the end of the
  * input: a pipe may define events anywhere. */
 void filter_report_unknown_events(const struct cli_tool *tool, const struct filter_settings *s,

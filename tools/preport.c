@@ -18,7 +18,7 @@
 #include "pdecode_symbols.h"
 #include "sandbox.h"
 
-enum { ERRORS_SHOWN = 5, ROWS = 40, EXIT_EMPTY = 5 };
+enum { ERRORS_SHOWN = 5, ROWS = 40, EXIT_EMPTY = 5, EXIT_ABOVE = 6 };
 
 enum use { FOR_PEOPLE, FOR_PROGRAMS };
 
@@ -53,6 +53,7 @@ static const struct format {
 static const char *const weights[] = { "period", "samples", NULL };
 static const char *const sorts[] = { "self", "total", NULL };
 static const char *const idles[] = { "keep", "drop", "only", NULL };
+static const char *const themes[] = { "system", "light", "dark", NULL };
 static const char *const colors[] = { "auto", "always", "never", NULL };
 
 enum { FORMAT_UNSET = 99 };
@@ -60,10 +61,15 @@ enum { FORMAT_UNSET = 99 };
 struct settings {
 	const char *output, *max_output, *group, *title, *sandbox;
 	struct symbol_settings symbols;
-	unsigned int format, weight, sort, idle, color;
+	unsigned int format, weight, sort, idle, color, theme;
 	struct filter_settings filter;
 	unsigned long rows, min_percent;
 	uint64_t memory;
+	const char *base, *parent;
+	unsigned int max_stack;
+	bool fold_recursion;
+	struct cli_list limits;
+	bool off_cpu, wall, quiet;
 	bool addrs, no_symbols, inlines, verbose;
 };
 
@@ -80,6 +86,9 @@ static const struct cli_option options[] = {
 		   "perf.html, perf.pb.gz and perf.firefox.json.gz "
 		   "(default: by the name of the output, else top)"),
 	CLI_STRING(0, "title", "TEXT", settings, title, "name in headings (default: the input's)"),
+	CLI_CHOICE(0, "theme", NULL, settings, theme, themes,
+		   "colors of the flame graph page at first (default system)"),
+	CLI_FLAG('q', "quiet", settings, quiet, "do not print which file was written"),
 	CLI_GROUP("Samples"),
 	CLI_LIST('e', "event", "LIST", settings, filter.events,
 		 "samples of these events: cycles,instructions:u; patterns may be used"),
@@ -92,11 +101,27 @@ static const struct cli_option options[] = {
 		   "samples from A to B: seconds, ns, or percent of the recording; as in pdecode"),
 	CLI_CHOICE(0, "idle", NULL, settings, idle, idles,
 		   "samples of waiting CPUs (default: drop, but keep in files for programs)"),
+	CLI_FLAG(0, "off-cpu", settings, off_cpu,
+		 "the time that threads wait, from context switches: see precord --off-cpu"),
+	CLI_FLAG(0, "wall", settings, wall,
+		 "the time on and off the CPU: a thread's total is its lifetime"),
+	CLI_GROUP("Comparison"),
+	CLI_STRING(0, "base", "FILE", settings, base,
+		   "an older recording: a table of how the shares of functions changed"),
+	CLI_LIST(0, "fail-above", "PATTERN=PERCENT", settings, limits,
+		 "exit 6 if functions with these names are in more than PERCENT of the samples, "
+		 "or with --base have gained more"),
 	CLI_GROUP("Shape"),
 	CLI_CHOICE(0, "weight", NULL, settings, weight, weights,
 		   "what a sample counts: its period, or 1 (default period)"),
 	CLI_STRING(0, "group", "LIST", settings, group,
 		   "frames above the stacks: comm, pid, tid, none (default comm)"),
+	CLI_STRING(0, "parent", "PATTERN", settings, parent,
+		   "only stacks with a function of this name; patterns may be used"),
+	CLI_NUMBER(0, "max-stack", "N", settings, max_stack,
+		   "at most N functions of each stack, from its root"),
+	CLI_FLAG(0, "fold-recursion", settings, fold_recursion,
+		 "a function that calls itself is one frame"),
 	CLI_FLAG(0, "addrs", settings, addrs,
 		 "functions without a name as [image+0xOFFSET], not [image]"),
 	CLI_CHOICE('s', "sort", NULL, settings, sort, sorts,
@@ -125,6 +150,8 @@ static const struct cli_option options[] = {
 static const struct cli_note examples[] = {
 	{ "precord -g -- ./app; preport", "Record a program; see which functions take its time." },
 	{ "preport -s total --comm nginx", "Functions with all that they call, in one program." },
+	{ "preport --base old.data new.data", "What became slower, as shares of the time." },
+	{ "preport --fail-above 'parse_*=20%'", "A gate for CI: status 6 if parsing takes more." },
 	{ "preport -o app.html", "A flame graph: one HTML file, for any browser." },
 	{ "preport -f folded | flamegraph.pl > app.svg", "For tools that read folded stacks." },
 	{ NULL, NULL }
@@ -137,6 +164,7 @@ static const struct cli_note exits[] = {
 	{ "3", "the input can't be opened or is no perf.data file" },
 	{ "4", "the output could not be written, or memory is short" },
 	{ "5", "no sample matches" },
+	{ "6", "a function is above the share of --fail-above" },
 	{ NULL, NULL }
 };
 
@@ -176,6 +204,7 @@ struct run {
 	const struct format *format;
 	uint32_t groups;
 	uint64_t errors;
+	struct run *base;	/* of --base; NULL: none */
 };
 
 static void on_error(void *ctx, const struct pd_error *e)
@@ -197,7 +226,7 @@ static enum cli_exit fail(struct run *run, const struct pd_error *e)
 {
 	char text[512];
 
-	if (e->code == PD_E_LIMIT) {
+	if (e->code == PD_E_LIMIT && !e->text) {
 		cli_error(&tool, "%s: needs more memory: see --memory", run->in.name);
 		return CLI_OUTPUT;
 	}
@@ -274,7 +303,28 @@ static struct pd_reader_options reader_options(struct run *run)
 		.size = sizeof(struct pd_reader_options), .memory_limit = run->s->memory,
 		.max_expanded = run->max_output.bytes, .max_ratio = run->max_output.ratio,
 		.on_error = on_error, .ctx = run,
+		/* waits are from a switch on one CPU to one on another */
+		.order = run->s->off_cpu || run->s->wall ? PD_BY_TIME : PD_AS_WRITTEN,
 	};
+}
+
+static bool wants_event(void *filter, const char *name)
+{
+	return filter_wants_event(filter, name);
+}
+
+/* The profile chooses the events. */
+static enum cli_exit make_filter(struct run *run)
+{
+	struct filter_settings s = run->s->filter;
+
+	s.events = (struct cli_list){ 0 };
+	return filter_make(&tool, &s, &run->filter, &run->part);
+}
+
+static enum pp_state choose_state(const struct settings *s)
+{
+	return s->wall ? PP_WALL : s->off_cpu ? PP_OFF_CPU : PP_ON_CPU;
 }
 
 static enum cli_exit add_samples(struct run *run, struct pd_reader *reader)
@@ -284,7 +334,10 @@ static enum cli_exit add_samples(struct run *run, struct pd_reader *reader)
 	const struct pp_options *o = PP_OPTIONS(.history = run->history, .filter = run->filter,
 						.memory_limit = run->s->memory,
 						.groups = run->groups,
-						.keep = run->format->keep);
+						.keep = run->format->keep,
+						.state = choose_state(run->s),
+						.wants_event = wants_event,
+						.ctx = (void *)&run->s->filter);
 	struct pd_error e;
 
 	if (status != CLI_OK)
@@ -365,6 +418,9 @@ static enum cli_exit write_profile(struct run *run, enum cli_exit status)
 		.colors = wants_colors(run) ? PP_COLORS : PP_PLAIN,
 		.min_permyriad = (unsigned int)run->s->min_percent * 100,
 		.title = run->s->title ? run->s->title : run->in.name,
+		.theme = (enum pp_theme)run->s->theme,
+		.base = run->base ? run->base->profile : NULL,
+		.base_title = run->base ? run->base->in.name : NULL,
 	};
 	int ret;
 
@@ -377,27 +433,35 @@ static enum cli_exit write_profile(struct run *run, enum cli_exit status)
 	if (ret && !run->out.error)
 		return fail(run, &(struct pd_error){ .code = PD_E_LIMIT });
 	status = output_close(&run->out, status);
-	if (status <= CLI_ERRORS && run->s->output && isatty(STDERR_FILENO))
+	if (status <= CLI_ERRORS && run->s->output && !run->s->quiet && isatty(STDERR_FILENO))
 		cli_error(&tool, "wrote %s", run->s->output);
 	return status;
 }
 
-/* Runs in the sandbox: files with names come from the opener. */
-static enum cli_exit report(void *ctx)
+static bool has_samples(const struct run *run)
 {
-	struct run *run = ctx;
+	struct pp_event e;
+
+	return pp_event_at(run->profile, pp_main_event(run->profile), &e) && e.samples;
+}
+
+static enum cli_exit load(struct run *run)
+{
 	const struct pp_shape *shape = PP_SHAPE(
 		.namer = run->s->no_symbols ? NULL : &run->symbols.namer,
 		.idle = choose_idle(run),
 		.cut = converts(run) ? PP_CUT_HIDDEN : PP_CUT_SHOWN,
+		.max_depth = run->s->max_stack, .parent = run->s->parent,
+		.recursion = run->s->fold_recursion ? PP_RECURSION_FOLDED : PP_RECURSION_KEPT,
 		.unnamed = run->s->addrs ? PP_UNNAMED_ADDRESS : PP_UNNAMED_IMAGE);
 	enum cli_exit status = read_samples(run);
 	struct pd_error e;
 
 	if (status > CLI_ERRORS)
 		return status;
-	if (!pp_nr_events(run->profile)) {
-		cli_error(&tool, "%s: no sample matches", run->in.name);
+	if (!has_samples(run)) {
+		cli_error(&tool, choose_state(run->s) == PP_ON_CPU ? "%s: no sample matches" :
+			  "%s: no context switches: record with precord --off-cpu", run->in.name);
 		return (enum cli_exit)EXIT_EMPTY;
 	}
 	if (!run->s->no_symbols &&
@@ -405,13 +469,90 @@ static enum cli_exit report(void *ctx)
 		return CLI_OUTPUT;
 	if (pp_merge(run->profile, shape, &e))
 		return fail(run, &e);
-	return write_profile(run, status);
+	if (run->s->parent && pp_share(run->profile, pp_main_event(run->profile), run->s->parent,
+				       PP_BY_SAMPLES) <= 0) {
+		cli_error(&tool, "%s: no stack has '%s'", run->in.name, run->s->parent);
+		return (enum cli_exit)EXIT_EMPTY;
+	}
+	return status;
+}
+
+/* Reads PATTERN=PERCENT of --fail-above into `glob` and *limit. */
+static bool read_limit(const char *text, char *glob, size_t size, double *limit)
+{
+	const char *equals = strrchr(text, '=');
+	char *end;
+
+	if (!equals || equals == text || (size_t)(equals - text) >= size)
+		return false;
+	snprintf(glob, size, "%.*s", (int)(equals - text), text);
+	*limit = strtod(equals + 1, &end);
+	return end > equals + 1 && *limit >= 0 && *limit <= 100 &&
+	       (!*end || strcmp(end, "%") == 0);
+}
+
+static enum cli_exit check_limit_options(const struct settings *s)
+{
+	char glob[256];
+	double limit;
+
+	for (size_t i = 0; i < s->limits.count; i++)
+		if (!read_limit(s->limits.items[i], glob, sizeof(glob), &limit))
+			return cli_usage(&tool, "'--fail-above' must be PATTERN=PERCENT, such as "
+					 "'malloc*=5%%', not '%s'", s->limits.items[i]);
+	return CLI_OK;
+}
+
+/* Returns whether a function has, or with --base has gained, more than its limit. */
+static bool is_above(const struct run *run)
+{
+	const enum pp_measure by = (enum pp_measure)run->s->weight;
+	bool is_any = false;
+	char glob[256];
+	double limit, share;
+
+	for (size_t i = 0; i < run->s->limits.count; i++) {
+		if (!read_limit(run->s->limits.items[i], glob, sizeof(glob), &limit))
+			continue;
+		share = pp_share(run->profile, pp_main_event(run->profile), glob, by);
+		if (run->base)
+			share -= pp_share(run->base->profile, pp_main_event(run->base->profile),
+					  glob, by);
+		if (share <= limit)
+			continue;
+		cli_error(&tool, "%s: '%s' %s %.2f %% of the samples, more than %.2f %%",
+			  run->in.name, glob, run->base ? "gained" : "is in", share, limit);
+		is_any = true;
+	}
+	return is_any;
+}
+
+/* Runs in the sandbox: files with names come from the opener. */
+static enum cli_exit report(void *ctx)
+{
+	struct run *run = ctx;
+	enum cli_exit base = run->base ? load(run->base) : CLI_OK, status;
+
+	if (base > CLI_ERRORS)
+		return base;
+	status = load(run);
+	if (status > CLI_ERRORS)
+		return status;
+	status = write_profile(run, status == CLI_OK ? base : status);
+	return status <= CLI_ERRORS && is_above(run) ? (enum cli_exit)EXIT_ABOVE : status;
 }
 
 static enum cli_exit open_files(struct run *run)
 {
 	if (input_open(&run->in, &tool)) {
 		cli_error(&tool, "%s: %s%s", run->in.name, strerror(errno), run->in.hint);
+		return CLI_INPUT;
+	}
+	if (!run->base)
+		return output_open(&run->out, &tool, run->s->output, run->in.path);
+	if (input_open(&run->base->in, &tool) || run->base->in.fd < 0) {
+		cli_error(&tool, "%s: %s", run->base->in.name, run->base->in.fd < 0 && !errno ?
+			  "a directory can't be compared" : strerror(errno));
 		return CLI_INPUT;
 	}
 	return output_open(&run->out, &tool, run->s->output, run->in.path);
@@ -428,42 +569,81 @@ static enum cli_exit report_input(struct run *run)
 
 	if (!run->s->no_symbols)
 		symbols_prepare(&run->symbols, &run->s->symbols);
+	if (!run->s->no_symbols && run->base)
+		symbols_prepare(&run->base->symbols, &run->s->symbols);
 	return sandbox_run(&sandbox, run->out.created ? SANDBOX_IN_CHILD : SANDBOX_IN_PROCESS,
 			   report, run);
+}
+
+static void close_run(struct run *run)
+{
+	symbols_close(&run->symbols);
+	pp_free(run->profile);
+	pd_filter_free(run->filter);
+	pd_history_free(run->history);
+	input_close(&run->in);
+}
+
+static enum cli_exit check_base(const struct run *run)
+{
+	if (run->base && run->format->format == PP_PPROF)
+		return cli_usage(&tool, "'--base' is for tables; pprof subtracts itself: go tool "
+				 "pprof -http=: -diff_base=old.pb.gz new.pb.gz");
+	if (run->base && run->format->format != PP_TOP)
+		return cli_usage(&tool, "'--base' is for tables, -f top");
+	return CLI_OK;
+}
+
+/* Evaluates the options and opens the files. */
+static enum cli_exit prepare(struct run *run)
+{
+	enum cli_exit status = max_output_read(&tool, run->s->max_output, &run->max_output);
+
+	if (status == CLI_OK)
+		status = read_groups(run->s->group, run->format, &run->groups);
+	if (status == CLI_OK)
+		status = check_limit_options(run->s);
+	if (status == CLI_OK)
+		status = check_base(run);
+	if (status == CLI_OK)
+		status = make_filter(run);
+	if (status == CLI_OK && run->base) {
+		run->base->max_output = run->max_output;
+		run->base->groups = run->groups;
+		run->base->format = run->format;
+		status = make_filter(run->base);
+	}
+	return status == CLI_OK ? open_files(run) : status;
 }
 
 int main(int argc, char **argv)
 {
 	struct settings s = { .format = FORMAT_UNSET, .idle = FORMAT_UNSET, .rows = FORMAT_UNSET };
 	char **operands = cli_parse(&tool, argc, argv, &s);
-	struct run run = { .s = &s, .in = INPUT_CLOSED, .out = OUTPUT_CLOSED,
-			   .symbols.opener = OPENER_CLOSED };
+	struct run base = { .s = &s, .in = INPUT_CLOSED, .out = OUTPUT_CLOSED,
+			    .symbols.opener = OPENER_CLOSED };
+	struct run run = base;
 	enum cli_exit status = sandbox_check(&tool, s.sandbox);
 
 	s.symbols.no_inline = !s.inlines;
-	if (status == CLI_OK)
-		status = max_output_read(&tool, s.max_output, &run.max_output);
-
 	input_choose(&run.in, operands[0]);
+	if (s.base) {
+		input_choose(&base.in, s.base);
+		run.base = &base;
+	}
 	run.format = choose_format(&s);
 	if (!s.output && isatty(STDOUT_FILENO))
 		s.output = run.format->file;
 	if (status == CLI_OK)
-		status = read_groups(s.group, run.format, &run.groups);
-	if (status == CLI_OK)
-		status = filter_make(&tool, &s.filter, &run.filter, &run.part);
-	if (status == CLI_OK)
-		status = open_files(&run);
+		status = prepare(&run);
 	if (status == CLI_OK)
 		status = report_input(&run);
-	if (run.out.fd >= 0 && status > CLI_ERRORS)
+	if (run.out.fd >= 0 && status > CLI_ERRORS && status != (enum cli_exit)EXIT_ABOVE)
 		output_discard(&run.out);
-	symbols_close(&run.symbols);
+	close_run(&run);
+	close_run(&base);
 	cli_list_free(&s.symbols.debug_dirs);
-	pp_free(run.profile);
-	pd_filter_free(run.filter);
-	pd_history_free(run.history);
-	input_close(&run.in);
+	cli_list_free(&s.limits);
 	filter_settings_free(&s.filter);
 	return cli_finish(&tool, status);
 }

@@ -90,6 +90,9 @@ static const struct cli_option options[] = {
 		   "clock for the time: mono, mono_raw, real, boot, tai or a number"),
 
 	CLI_GROUP("Other records"),
+	CLI_FLAG(0, "off-cpu", settings, off_cpu,
+		 "where threads wait, for preport --off-cpu: context switches, and "
+		 "sched:sched_switch if tracepoints are allowed; implies -g"),
 	CLI_SWITCH(0, "switch-events", settings, switch_events, "context switches"),
 	CLI_SWITCH(0, "namespaces", settings, namespaces, "namespaces of processes"),
 	CLI_SWITCH(0, "all-cgroups", settings, all_cgroups, "cgroups, also in samples"),
@@ -163,6 +166,12 @@ static const struct cli_option options[] = {
 	CLI_FLAG('q', "quiet", settings, quiet, "print errors only"),
 	CLI_FLAG('v', "verbose", settings, verbose, "print more messages"),
 
+	CLI_GROUP("After the recording"),
+	CLI_OPTIONAL(0, "flamegraph", "FILE", settings, flamegraph, "perf.html",
+		     "write a flame graph, an HTML page (default perf.html), with preport; implies "
+		     "-g unless --call-graph is given"),
+	CLI_FLAG(0, "top", settings, top,
+		 "print which functions take the time, with preport; implies -g likewise"),
 	CLI_GROUP("Information"),
 	CLI_OPTIONAL(0, "list", "GLOB", settings, list, "*", "list the events of this machine"),
 	CLI_OPTIONAL(0, "list-names", "GLOB", settings, list_names, "*",
@@ -264,6 +273,8 @@ static const struct cli_values values[] = {
 
 static const struct cli_note examples[] = {
 	{ "precord -- ./app", "where does the time go?" },
+	{ "precord --flamegraph=app.html -- ./app", "the same as a picture: one HTML page" },
+	{ "precord --top -- ./app", "the same as a table" },
 	{ "precord -F 99 -a -g -- sleep 60", "all cpus for a minute, with call chains" },
 	{ "precord --call-graph dwarf -p 1234 --duration 10",
 	  "a running process, without frame pointers" },
@@ -292,5 +303,5 @@ const struct cli_tool record_tool = {
 	.usage = "[-- COMMAND [ARG...]]", .operands = CLI_COMMAND,
 	.options = options, .values = values, .examples = examples,
 	.sections = sections, .exits = exits,
-	.see_also = "pdecode(1), perf-record(1), perf_event_open(2)",
+	.see_also = "preport(1), pdecode(1), perf-record(1), perf_event_open(2)",
 };

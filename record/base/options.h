@@ -46,6 +46,8 @@ struct settings {
 	struct cli_list rotate_triggers;
 	uint64_t switch_max_files;
 	const char *aio, *affinity;	/* no effect */
+	const char *flamegraph;
+	bool top, off_cpu;
 	bool kcore, timestamp_filename, timestamp_boundary, tail_synth;
 	bool buildid, buildid_all, no_buildid_cache;
 	uint64_t map_timeout, synth_threads;

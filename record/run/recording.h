@@ -46,6 +46,7 @@ struct recording {
 	bool interrupted;		/* by a signal, `signal` */
 	bool stopped;			/* the recording ended first and the command was stopped */
 	int signal;
+	bool is_complete;		/* the file is whole */
 };
 
 #endif

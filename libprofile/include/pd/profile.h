@@ -47,6 +47,14 @@ enum pp_keep {
 				 * records by time, PD_BY_TIME */
 };
 
+/* Which time of the threads a profile has. Times off the CPU are an event of their own, the main
+ * one, in ns; the reader must be PD_BY_TIME then. */
+enum pp_state {
+	PP_ON_CPU,	/* the samples */
+	PP_OFF_CPU,	/* the waits between context switches; the other events beside them */
+	PP_WALL,	/* both in one event: waits, and the samples of clocks */
+};
+
 struct pp_options {
 	size_t size;			/* PP_OPTIONS() sets it */
 	const struct pd_history *history;	/* sealed, of the same recording; borrowed until
@@ -57,6 +65,11 @@ struct pp_options {
 					 * "[small]" */
 	uint32_t groups;		/* enum pp_group */
 	enum pp_keep keep;
+	/* Returns whether samples of an event are wanted. NULL: those of all are. A filter can't
+	 * choose the events of a group: their values are in the samples of its leader. */
+	bool (*wants_event)(void *ctx, const char *name);
+	void *ctx;
+	enum pp_state state;
 };
 #define PP_OPTIONS(...) PD_OPTIONS_OF(pp_options, __VA_ARGS__)
 
@@ -68,8 +81,8 @@ PP_API struct pp_profile *pp_new(const struct pp_options *o, struct pd_error *e)
 PP_API void pp_free(struct pp_profile *p);
 
 /* Adds the samples that the reader still has. Returns 0, or -1 and *e when reading cannot continue,
- * or with PD_E_LIMIT when there is no memory for the events, or for the samples that are kept. What
- * was read before stays. */
+ * or with PD_E_LIMIT when there is no memory for the events, or for the samples that are kept, or,
+ * with a text, when the weights are too large for a sum. What was read before stays. */
 PP_API int pp_add(struct pp_profile *p, struct pd_reader *r, struct pd_error *e);
 
 /* What happens to samples of an idle CPU: pid 0 in a function that waits. */
@@ -84,12 +97,20 @@ enum pp_unnamed {
 	PP_UNNAMED_ADDRESS,	/* [libfoo.so.6+0x1234]: offset in the file */
 };
 
+/* Whether a function that calls itself is one frame. */
+enum pp_recursion { PP_RECURSION_KEPT, PP_RECURSION_FOLDED };
+
 struct pp_shape {
 	size_t size;			/* PP_SHAPE() sets it */
 	const struct pd_namer *namer;	/* NULL: there are no names */
 	enum pp_idle idle;
 	enum pp_cut cut;
 	enum pp_unnamed unnamed;
+	uint32_t max_depth;	/* functions of a stack at most, from the root; 0: all. What is
+				 * deeper counts for the last of them */
+	enum pp_recursion recursion;
+	const char *parent;	/* only stacks with a function whose name matches, as fnmatch(3)
+				 * does; NULL: all */
 };
 #define PP_SHAPE(...) PD_OPTIONS_OF(pp_shape, __VA_ARGS__)
 
@@ -108,6 +129,8 @@ struct pp_event {
 	bool is_time;			/* weights are ns of a clock, else counts */
 	bool has_no_weight;		/* the recording lacks periods: each sample counts 1 */
 	bool is_tracepoint;
+	uint64_t enabled, running;	/* ns that a counter was enabled, and really counted; 0: not
+					 * recorded */
 };
 
 /* Returns the number of events that have samples. */
@@ -133,6 +156,9 @@ struct pp_counts {
 	uint64_t first, last;	/* times of samples, ns; PD_NO_TIME: none */
 	uint64_t nodes;		/* of the tree */
 	uint64_t memory;	/* bytes allocated */
+	uint64_t timer;		/* ns: period of a timer in lockstep with the samples; 0: none */
+	uint64_t approximate_waits;	/* waits at the stack of a sample before them */
+	bool is_unfinished;	/* the end of the recording is missing */
 };
 
 /* Fills in *out. out->size must be set. */
@@ -158,6 +184,7 @@ enum pp_format {
 
 enum pp_measure { PP_BY_PERIOD, PP_BY_SAMPLES };
 enum pp_sort { PP_SORT_SELF, PP_SORT_TOTAL };
+enum pp_theme { PP_THEME_OF_SYSTEM, PP_THEME_LIGHT, PP_THEME_DARK };
 enum pp_colors { PP_PLAIN, PP_COLORS };
 
 struct pp_write {
@@ -171,8 +198,17 @@ struct pp_write {
 	size_t columns;		/* PP_TOP, PP_TREE: longer lines are cut; 0: not */
 	unsigned int min_permyriad;	/* PP_TOP, PP_TREE: leave out shares below, in 1/100 % */
 	const char *title;	/* of the recording; NULL: none */
+	/* PP_TOP: the table of differences to this profile, merged before; NULL: none. */
+	struct pp_profile *base;
+	const char *base_title;
+	enum pp_theme theme;	/* PP_FLAMEGRAPH */
 };
 #define PP_WRITE(...) PD_OPTIONS_OF(pp_write, __VA_ARGS__)
+
+/* Returns the share, in percent, of an event's samples that have a function in their stacks whose
+ * name matches `glob`, as fnmatch(3) does. Must be called after pp_merge(). */
+PP_API double pp_share(const struct pp_profile *p, size_t event, const char *glob,
+		       enum pp_measure by);
 
 /* Writes one format. Returns 0, what the output's function returned, or -1 when the memory limit is
  * reached. */

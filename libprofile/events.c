@@ -1,0 +1,112 @@
+/* events.c - the events of a profile: each is a root of the tree. */
+#include "events.h"
+
+#include <string.h>
+
+static uint32_t add_note(struct pp_profile *p, uint32_t parent, const char *text)
+{
+	const uint32_t id = pp_strings_add(&p->strings, &p->memory, text, strlen(text));
+	uint32_t frame;
+
+	if (id == PP_NONE)
+		return PP_NONE;
+	frame = pp_frames_add_text(&p->frames, &p->memory, PP_KIND_NOTE, id);
+	return frame == PP_NONE ? PP_NONE : pp_tree_child(&p->tree, &p->memory, parent, frame);
+}
+
+uint32_t pp_events_add(struct pp_profile *p, const struct pp_weigher *w)
+{
+	struct pp_counted_event event = { .weigher = *w, .attr = SIZE_MAX, .is_wanted = true };
+	struct pp_counted_event *events;
+	uint32_t frame;
+
+	events = pp_memory_grow(&p->memory, p->events, &p->events_capacity, p->nr_events + 1,
+				sizeof(*events));
+	if (!events)
+		return PP_NONE;
+	p->events = events;
+	frame = pp_frames_add_text(&p->frames, &p->memory, PP_KIND_EVENT, (uint32_t)p->nr_events);
+	if (frame == PP_NONE)
+		return PP_NONE;
+	event.root = pp_tree_child(&p->tree, &p->memory, PP_NONE, frame);
+	if (event.root == PP_NONE)
+		return PP_NONE;
+	event.small = add_note(p, event.root, "[small]");
+	if (event.small == PP_NONE)
+		return PP_NONE;
+	p->events[p->nr_events] = event;
+	return (uint32_t)p->nr_events++;
+}
+
+static bool wants_event(const struct pp_profile *p, const struct pd_attr *a)
+{
+	const struct pp_options *o = &p->options;
+
+	return !o->wants_event || o->wants_event(o->ctx, pd_attr_name(a));
+}
+
+static uint32_t make_event(struct pp_profile *p, struct pd_reader *r, const struct pd_attr *a)
+{
+	struct pp_weigher w;
+	uint32_t event;
+
+	pp_weigher_init(&w, r, a);
+	event = pp_events_add(p, &w);
+	if (event == PP_NONE)
+		return PP_NONE;
+	p->events[event].attr = pd_attr_index(a);
+	p->events[event].is_wanted = wants_event(p, a);
+	return event;
+}
+
+/* The leader of a group may be unwanted while its members are not: its layout is needed. */
+static struct pp_counted_event *note_unwanted(struct pp_profile *p, struct pd_reader *r,
+					      const struct pd_attr *a)
+{
+	if (!p->has_unwanted || p->unwanted.attr != pd_attr_index(a)) {
+		p->unwanted = (struct pp_counted_event){ .attr = pd_attr_index(a) };
+		pp_weigher_init(&p->unwanted.weigher, r, a);
+		p->has_unwanted = true;
+	}
+	return &p->unwanted;
+}
+
+struct pp_counted_event *pp_events_of(struct pp_profile *p, struct pd_reader *r,
+				      const struct pd_attr *a)
+{
+	const size_t index = pd_attr_index(a), before = p->attrs_capacity;
+	uint32_t *events;
+
+	if (index >= before) {
+		events = pp_memory_grow(&p->memory, p->event_of_attr, &p->attrs_capacity,
+					index + 1, sizeof(*events));
+		if (!events)
+			return NULL;
+		p->event_of_attr = events;
+		memset(events + before, 0xff, (p->attrs_capacity - before) * sizeof(*events));
+	}
+	if (p->event_of_attr[index] == PP_NONE && p->options.state == PP_ON_CPU &&
+	    !wants_event(p, a))
+		return note_unwanted(p, r, a);
+	if (p->event_of_attr[index] == PP_NONE)
+		p->event_of_attr[index] = make_event(p, r, a);
+	return p->event_of_attr[index] == PP_NONE ? NULL : &p->events[p->event_of_attr[index]];
+}
+
+int pp_events_weigh(struct pp_profile *p, uint32_t event, uint32_t node, uint64_t weight)
+{
+	struct pp_counted_event *e = &p->events[event];
+
+	/* no node has more than its event */
+	if (__builtin_add_overflow(e->weight, weight, &e->weight))
+		return -1;
+	if (node == PP_NONE) {
+		node = e->small;
+		p->counts.small++;
+	}
+	p->tree.nodes[node].weight += weight;
+	p->tree.nodes[node].samples++;
+	e->samples++;
+	p->counts.samples++;
+	return 0;
+}

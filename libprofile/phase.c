@@ -1,0 +1,47 @@
+/* phase.c - whether samples are taken in lockstep with a periodic timer.
+ *
+ * Samples that a timer of the same period causes, or a multiple of its rate, are all at one time
+ * of that period: work that the timer starts is then always, or never, seen. The periods are those
+ * of the kernel's tick: HZ of 1000, 300, 250 and 100.
+ */
+#include "phase.h"
+
+enum { SAMPLES_NEEDED = 100 };
+
+static const uint64_t timers[PP_PHASE_TIMERS] = { 1000000, 3333333, 4000000, 10000000 };
+
+void pp_phase_note(struct pp_phase *p, uint32_t cpu, uint64_t time)
+{
+	for (int i = 0; i < PP_PHASE_TIMERS; i++)
+		p->counts[i][cpu % PP_PHASE_CPUS][time % timers[i] * PP_PHASE_PARTS / timers[i]]++;
+}
+
+/* Sets *most to the samples in the fullest two neighbouring parts. Returns all samples. */
+static uint64_t sum_parts(const uint32_t *parts, uint64_t *most)
+{
+	uint64_t all = 0;
+
+	*most = 0;
+	for (int i = 0; i < PP_PHASE_PARTS; i++) {
+		const uint64_t two = (uint64_t)parts[i] + parts[(i + 1) % PP_PHASE_PARTS];
+
+		all += parts[i];
+		*most = two > *most ? two : *most;
+	}
+	return all;
+}
+
+uint64_t pp_phase_timer(const struct pp_phase *p)
+{
+	for (int i = 0; i < PP_PHASE_TIMERS; i++) {
+		uint64_t all = 0, together = 0, most;
+
+		for (int cpu = 0; cpu < PP_PHASE_CPUS; cpu++) {
+			all += sum_parts(p->counts[i][cpu], &most);
+			together += most;
+		}
+		if (all >= SAMPLES_NEEDED && together * 5 >= all * 4)
+			return timers[i];
+	}
+	return 0;
+}

@@ -1,0 +1,20 @@
+/* phase.h - whether samples are taken in lockstep with a periodic timer. */
+#ifndef PP_PHASE_H
+#define PP_PHASE_H
+
+#include <stdint.h>
+
+enum { PP_PHASE_TIMERS = 4, PP_PHASE_CPUS = 64, PP_PHASE_PARTS = 16 };
+
+/* When in the period of a timer samples were taken, on each CPU. Must be zero-initialized. */
+struct pp_phase {
+	uint32_t counts[PP_PHASE_TIMERS][PP_PHASE_CPUS][PP_PHASE_PARTS];
+};
+
+void pp_phase_note(struct pp_phase *p, uint32_t cpu, uint64_t time);
+
+/* Returns the period, in ns, of a timer in whose step four of five samples were taken; 0: none, or
+ * too few samples. */
+uint64_t pp_phase_timer(const struct pp_phase *p);
+
+#endif
