@@ -84,6 +84,10 @@ static const struct cli_option options[] = {
 		 "no functions that are inlined: reads no debug information"),
 	CLI_FLAG(0, "linkage-names", settings, symbols.linkage_names,
 		 "add the names as files have them, where they are mangled"),
+	CLI_NUMBER(0, "max-frames", "N", settings, symbols.max_frames,
+		   "unwind at most N frames of a copied stack (default and 0: 127)"),
+	CLI_FLAG(0, "symbols-strict", settings, symbols.strict,
+		 "end with status 1 if a frame has no name"),
 	SYMBOL_FILE_OPTIONS(settings, symbols),
 	CLI_OPTIONAL(0, "schema", "NAME|DIR", settings, schema, SCHEMA_LIST,
 		     "print the JSON Schema of that name, such as document or SAMPLE; write all of "
@@ -472,6 +476,9 @@ static enum cli_exit decode_reader(struct run *run, struct pd_reader *reader)
 	} else if (run->errors) {
 		status = CLI_ERRORS;
 	}
+	if (run->s->symbols.strict && symbols_report_unnamed(&run->symbols, &tool, run->in.name) &&
+	    status == CLI_OK)
+		status = CLI_ERRORS;
 	if (run->s->utc)
 		clocks_report_untied(&tool, run->in.name, reader);
 	filter_report_unknown_events(&tool, &run->s->filter, reader);
@@ -659,6 +666,9 @@ static enum cli_exit check_settings(const struct settings *s, const char *operan
 	if (!symbols_form(&s->symbols, &form))
 		return cli_usage(&tool, "'--symbols' must be full, table or names, not '%s'",
 				 s->symbols.depth);
+	if ((s->symbols.strict || s->symbols.max_frames) && !s->symbols.depth)
+		return cli_usage(&tool, "'--%s' needs '--symbols'",
+				 s->symbols.strict ? "symbols-strict" : "max-frames");
 	if (s->symbols.lines && s->symbols.no_inline)
 		return cli_usage(&tool, "'--lines' needs the debug information that '--no-inline' "
 				 "does not read");

@@ -33,22 +33,29 @@ void symbols_prepare(struct symbols *n, const struct symbol_settings *s)
 static void name_frame(void *ctx, int32_t pid, const struct pd_location *l,
 		       struct pd_frame_names *out)
 {
-	ps_resolve(ctx, pid, l, out);
+	struct symbols *n = ctx;
+
+	ps_resolve(n->session, pid, l, out);
+	if (out->why < SYMBOL_REASONS)
+		__atomic_fetch_add(&n->frames_by_why[out->why], 1, __ATOMIC_RELAXED);
 }
 
 static size_t find_frames(void *ctx, const struct pd_record *sample, struct pd_location *out,
 			  size_t capacity, const char **end)
 {
 	enum ps_end why;
-	const size_t n = ps_frames(ctx, sample, out, capacity, &why);
+	const struct symbols *n = ctx;
+	const size_t found = ps_frames(n->session, sample, out, capacity, &why);
 
 	*end = ps_end_name(why);
-	return n;
+	return found;
 }
 
 static bool describe_image(void *ctx, uint32_t index, struct pd_image_file *out)
 {
-	return ps_session_image(ctx, index, out);
+	const struct symbols *n = ctx;
+
+	return ps_session_image(n->session, index, out);
 }
 
 /* Returns when the recording began, in s since 1970; 0 if it does not tie its clock to wall time.
@@ -78,7 +85,7 @@ enum cli_exit symbols_open(struct symbols *n, const struct cli_tool *tool,
 		.size = sizeof(o), .history = h, .places = &n->places,
 		.depth = s->lines ? PS_LINES : s->no_inline ? PS_NAMES : PS_INLINES,
 		.unverified = s->unverified ? PS_UNVERIFIED_REFUSE : PS_UNVERIFIED_USE,
-		.open = opener_open, .ctx = &n->opener,
+		.max_frames = s->max_frames, .open = opener_open, .ctx = &n->opener,
 	};
 	char text[256];
 	struct pd_error e;
@@ -100,11 +107,29 @@ enum cli_exit symbols_open(struct symbols *n, const struct cli_tool *tool,
 		.frame = name_frame,
 		.frames = find_frames,
 		.image = describe_image,
-		.ctx = n->session,
+		.ctx = n,
 		.linkage_names =
 			s->linkage_names ? PD_LINKAGE_NAMES_SHOWN : PD_LINKAGE_NAMES_HIDDEN,
 	};
 	return CLI_OK;
+}
+
+bool symbols_report_unnamed(const struct symbols *n, const struct cli_tool *tool, const char *input)
+{
+	uint64_t all = n->frames_by_why[PD_WHY_FOUND], unnamed = 0;
+	unsigned int most = PD_WHY_FOUND + 1;
+
+	for (unsigned int i = PD_WHY_FOUND + 1; i < SYMBOL_REASONS; i++) {
+		unnamed += n->frames_by_why[i];
+		if (n->frames_by_why[i] > n->frames_by_why[most])
+			most = i;
+	}
+	all += unnamed;
+	if (unnamed)
+		cli_error(tool, "%s: %llu of %llu frames have no name, %llu of them because of %s",
+			  input, (unsigned long long)unnamed, (unsigned long long)all,
+			  (unsigned long long)n->frames_by_why[most], pd_why_name(most));
+	return unnamed != 0;
 }
 
 void symbols_close(struct symbols *n)

@@ -9,13 +9,15 @@
 /* The options. */
 struct symbol_settings {
 	const char *depth;		/* --symbols; NULL: no names */
-	bool no_inline, lines, linkage_names;
+	bool no_inline, lines, linkage_names, strict;
+	unsigned int max_frames;
 	const char *sysroot, *kallsyms;
 	struct cli_list debug_dirs;
 	unsigned int unverified;
 };
 
 #define SYMBOLS_FULL "full"
+#define SYMBOL_REASONS 32
 extern const char *const symbol_unverified[];
 
 /* The options that say where files are, for a tool whose settings have a struct symbol_settings. */
@@ -38,6 +40,8 @@ struct symbols {
 	struct ps_places places;
 	struct ps_session *session;
 	struct pd_namer namer;
+	/* Frames by enum pd_why; with table, each is counted once. */
+	uint64_t frames_by_why[SYMBOL_REASONS];
 };
 
 /* Sets *out to the form that --symbols names. Returns false if it is none. */
@@ -49,6 +53,9 @@ void symbols_prepare(struct symbols *n, const struct symbol_settings *s);
 enum cli_exit symbols_open(struct symbols *n, const struct cli_tool *tool,
 			   const struct symbol_settings *s, const struct input *in,
 			   const struct pd_history *h);
+/* Reports how many frames have no name, by reason. Returns whether there are any. */
+bool symbols_report_unnamed(const struct symbols *n, const struct cli_tool *tool,
+			    const char *input);
 void symbols_close(struct symbols *n);
 
 #endif

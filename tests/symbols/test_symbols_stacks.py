@@ -234,3 +234,17 @@ def test_names_alone(machine):
 def test_an_unknown_form(run_pdecode, tmp_path):
     done = run_pdecode(["--symbols=short", tmp_path / "none"])
     assert done.returncode == 2 and b"must be full, table or names" in done.stderr
+
+
+def test_a_limit_of_frames(machine):
+    assert machine.chains(machine.sample(machine.usual()), options=["--max-frames", "2"]) == [
+        ("MAX_FRAMES", USUAL[:2])]
+
+
+@pytest.mark.parametrize("form", ["full", "table", "names"])
+def test_strict_fails_for_a_frame_without_a_name(machine, form):
+    machine.lines(machine.sample(machine.usual()))
+    done = machine.run([f"--symbols={form}", "--symbols-strict", machine.path])
+    assert done.returncode == 1
+    assert b"3 of 3 frames have no name, 3 of them because of NO_SYMBOLS" in done.stderr
+    assert machine.run(["--symbols-strict", machine.path]).returncode == 2
