@@ -351,7 +351,7 @@ def test_resolve_is_a_part_of_it(program, symbols, run_pdecode):
 
 
 @pytest.mark.parametrize("options, words", [
-    (["--symbols=table"], "must be full"), (["--symbols", "-f", "stats"], "applies to records"),
+    (["--symbols=short"], "must be full"), (["--symbols", "-f", "stats"], "applies to records"),
     (["--symbols", "--lines", "--no-inline"], "does not read")])
 def test_wrong_options(options, words, run_pdecode, tmp_path):
     done = run_pdecode([*options, tmp_path / "none"])
