@@ -639,7 +639,6 @@ static enum cli_exit check_columns(const struct settings *s)
 static enum cli_exit check_settings(const struct settings *s, const char *operand)
 {
 	const struct cli_list *inputs = &s->inputs;
-	enum pd_json_frames form;
 	const enum cli_exit columns = check_columns(s);
 
 	if (columns != CLI_OK)
@@ -663,15 +662,8 @@ static enum cli_exit check_settings(const struct settings *s, const char *operan
 	if (shows_frames(s) && s->format == FORMAT_STATS)
 		return cli_usage(&tool, "'--%s' applies to records, and stats shows none",
 				 s->resolve ? "resolve" : "symbols");
-	if (!symbols_form(&s->symbols, &form))
-		return cli_usage(&tool, "'--symbols' must be full, table or names, not '%s'",
-				 s->symbols.depth);
-	if ((s->symbols.strict || s->symbols.max_frames) && !s->symbols.depth)
-		return cli_usage(&tool, "'--%s' needs '--symbols'",
-				 s->symbols.strict ? "symbols-strict" : "max-frames");
-	if (s->symbols.lines && s->symbols.no_inline)
-		return cli_usage(&tool, "'--lines' needs the debug information that '--no-inline' "
-				 "does not read");
+	if (symbols_check(&s->symbols, &tool) != CLI_OK)
+		return CLI_USAGE;
 	if (s->schema && (operand || inputs->count))
 		return cli_usage(&tool,
 				 "'--schema' reads no input ('--schema=NAME' needs the '=')");

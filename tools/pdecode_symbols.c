@@ -23,6 +23,22 @@ bool symbols_form(const struct symbol_settings *s, enum pd_json_frames *out)
 
 const char *const symbol_unverified[] = { "yes", "no", NULL };
 
+enum cli_exit symbols_check(const struct symbol_settings *s, const struct cli_tool *tool)
+{
+	enum pd_json_frames form;
+
+	if (!symbols_form(s, &form))
+		return cli_usage(tool, "'--symbols' must be full, table or names, not '%s'",
+				 s->depth);
+	if ((s->strict || s->max_frames) && !s->depth)
+		return cli_usage(tool, "'--%s' needs '--symbols'",
+				 s->strict ? "symbols-strict" : "max-frames");
+	if (s->lines && s->no_inline)
+		return cli_usage(tool, "'--lines' needs the debug information that '--no-inline' "
+				 "does not read");
+	return CLI_OK;
+}
+
 void symbols_prepare(struct symbols *n, const struct symbol_settings *s)
 {
 	n->opener.sysroot = s->sysroot;

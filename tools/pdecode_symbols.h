@@ -47,6 +47,9 @@ struct symbols {
 /* Sets *out to the form that --symbols names. Returns false if it is none. */
 bool symbols_form(const struct symbol_settings *s, enum pd_json_frames *out);
 
+/* Returns CLI_OK, or CLI_USAGE after a message. */
+enum cli_exit symbols_check(const struct symbol_settings *s, const struct cli_tool *tool);
+
 /* Starts the process that opens files; to be called before the sandbox. */
 void symbols_prepare(struct symbols *n, const struct symbol_settings *s);
 /* Opens the session. Returns CLI_OK, or CLI_OUTPUT after a message. */
