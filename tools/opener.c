@@ -105,7 +105,7 @@ static int find_in_root(const char *root, const char *path)
 
 	if (dir < 0)
 		return -1;
-	fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
+	fd = (int)syscall(__NR_openat2, dir, path, &how, sizeof(how));
 	close(dir);
 	return fd;
 }
