@@ -238,7 +238,7 @@ $(FUZZERS): $(B)/%: $(B)/obj/tests/fuzz/%.o $(FUZZ_MAIN) $(FUZZ_OBJ) $(B)/libpds
 fuzzers: $(FUZZERS)
 
 # The same targets over mutants that are the same every time.
-MUTATORS := $(B)/mutate_decode $(B)/mutate_roundtrip
+MUTATORS := $(B)/mutate_decode $(B)/mutate_order $(B)/mutate_roundtrip
 $(MUTATORS): $(B)/mutate_%: $(B)/obj/tests/fuzz/fuzz_%.o $(call objects,tests/fuzz/mutate.c) $(FUZZ_OBJ) $(B)/libdecode.a
 	$(call say,LD,$@)
 	$(Q)$(LINK)

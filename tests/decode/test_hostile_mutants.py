@@ -16,6 +16,10 @@ from perfdata.catalog import write
 pytestmark = pytest.mark.sanitize
 
 SMALL = 12_000      # bytes: larger files find little more and take longer
+# A file of each container, one with all features, unfinished ones.
+CUT = ("file.le", "event-types.be", "gap.le", "pipe.le", "features-pipe.be", "zstd2-2.le",
+       "zstd-auxtrace-after.be", "feature-event-desc.le", "attr-stride-larger.be", "killed.le",
+       "tail.be", "late-attrs.le")
 SMALLEST = ["37-per-thread", "67-stat-record-pipe", "95-zstd-pipe"]
 
 
@@ -58,6 +62,17 @@ def test_random_mutants_decode(mutate, catalogue, captures):
 
 def test_random_mutants_come_back(mutate, catalogue, captures):
     assert mutate("roundtrip", "random", 8_000, *captures, *catalogue.values()) == 8_000
+
+
+def test_the_catalogue_turns(mutate, catalogue):
+    """To the other byte order and back."""
+    assert mutate("order", "whole", *catalogue.values()) == len(catalogue)
+
+
+def test_every_length_comes_back(mutate, catalogue):
+    paths = [catalogue[name] for name in CUT]
+    assert (mutate("roundtrip", "truncate", *paths)
+            == sum(os.path.getsize(path) for path in paths))
 
 
 @pytest.mark.parametrize("name", SMALLEST)

@@ -121,7 +121,6 @@ def test_byte_order(fixture_file, before, mode):
     the_same(document(pencode(text, "--byte-order", "little")), before, [*FILE_ONLY, *raw])
 
 
-@pytest.mark.sanitize
 def test_catalogue_swaps():
     """Each entry, swapped to the other order, decodes like the catalogue's entry in that order."""
     wrong = []

@@ -11,12 +11,15 @@ import re
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from conftest import ROOT
+from conftest import ROOT, TOOLS
 from encoding import document, pencode
 from perfdata.catalog import catalog
 from test_pencode_edits import drop_counts, is_sound
 
 pytestmark = pytest.mark.sanitize
+
+# With the sanitizers each takes ten times as long, and begins with the same ones.
+EXAMPLES = 60 if TOOLS.name == "san" else 200
 CATALOG = {name: entry.data for name, entry in catalog().items()}
 SCHEMAS = {path.name: json.loads(path.read_text())
            for path in (ROOT / "schemas").glob("*.schema.json")}
@@ -188,7 +191,7 @@ def documents(draw):
     return name, doc
 
 
-@settings(derandomize=True, max_examples=200, deadline=None, database=None,
+@settings(derandomize=True, max_examples=EXAMPLES, deadline=None, database=None,
           suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large,
                                  HealthCheck.filter_too_much])
 @given(documents())

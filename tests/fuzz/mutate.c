@@ -2,6 +2,7 @@
  * same every time.
  *
  *     NAME random COUNT FILE...	COUNT mutants of the files: bytes, bits, words, spans
+ *     NAME whole FILE...	the files as they are
  *     NAME truncate FILE...	every shorter length of each
  *     NAME flip FILE...	every bit of each turned over
  *     NAME counts FILE...	every number that other parts depend on (sizes, counts, offsets,
@@ -159,6 +160,11 @@ static void run_random(const struct input *in)
 }
 
 /* --- systematic --- */
+
+static void run_whole(const struct input *in)
+{
+	run(in->path, in->data, in->size);
+}
 
 static void run_truncated(const struct input *in)
 {
@@ -346,22 +352,35 @@ static void run_counts(const struct input *in)
 	}
 }
 
+static const struct way {
+	const char *name;
+	void (*run)(const struct input *in);
+} ways[] = {
+	{ "random", run_random }, { "whole", run_whole },   { "truncate", run_truncated },
+	{ "flip", run_flipped },  { "counts", run_counts },
+};
+
+static const struct way *find_way(const char *name)
+{
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
+		if (strcmp(ways[i].name, name) == 0)
+			return &ways[i];
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
-	const char *how = argc > 2 ? argv[1] : "";
-	const bool is_random = strcmp(how, "random") == 0;
+	const struct way *way = find_way(argc > 2 ? argv[1] : "");
+	const bool is_random = way && way->run == run_random;
 	const int first = is_random ? 3 : 2;
-	void (*each)(const struct input *) = strcmp(how, "truncate") == 0 ? run_truncated :
-					     strcmp(how, "flip") == 0 ? run_flipped :
-					     strcmp(how, "counts") == 0 ? run_counts : run_random;
 	size_t count = is_random ? strtoul(argv[2], NULL, 10) : (size_t)(argc - first),
 	       nr_files = (size_t)(argc - first);
 	struct input *files;
 
-	if (argc <= first || (each == run_random && !is_random)) {
+	if (argc <= first || !way) {
 		fprintf(stderr,
-			"usage: %s random COUNT FILE... | truncate FILE... | flip FILE... | counts "
-			"FILE...\n",
+			"usage: %s random COUNT FILE... | whole FILE... | truncate FILE... | "
+			"flip FILE... | counts FILE...\n",
 			argv[0]);
 		return 2;
 	}
@@ -374,10 +393,10 @@ int main(int argc, char **argv)
 	for (size_t i = 0; files && i < nr_files; i++)
 		files[i] = read_file(argv[first + (int)i]);
 	for (size_t i = 0; files && i < count; i++)
-		each(&files[i % nr_files]);
+		way->run(&files[i % nr_files]);
 	for (size_t i = 0; files && i < nr_files; i++)
 		free(files[i].data);
 	free(files);
-	printf("%s: %zu inputs\n", how, runs);
+	printf("%s: %zu inputs\n", way->name, runs);
 	return 0;
 }
