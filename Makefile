@@ -149,16 +149,16 @@ $(B)/flags: FORCE
 	@echo '$(subst ','\'',$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS))' | cmp -s - $@ || \
 		echo '$(subst ','\'',$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS))' > $@
 
-$(B)/obj/libdecode/%.o: INCLUDES := -Ilibdecode -Ilibdecode/include
-$(B)/obj/libsymbols/%.o: INCLUDES := -Ilibsymbols -Ilibsymbols/include -Ilibdecode -Ilibdecode/include
-$(B)/obj/libprofile/%.o: INCLUDES := -Ilibprofile -Ilibprofile/include -Ilibdecode/include
-$(B)/obj/libcolumns/%.o: INCLUDES := -Ilibcolumns -Ilibcolumns/include -Ilibdecode -Ilibdecode/include
-$(B)/obj/tools/%.o: INCLUDES := -Itools -Ilibdecode/include -Ilibsymbols/include -Ilibprofile/include -Ilibcolumns/include
-$(B)/obj/record/%.o: INCLUDES := -Irecord -Itools -Ilibdecode/include
+$(B)/obj/libdecode/%.o: INCLUDES := -iquote libdecode -Ilibdecode/include
+$(B)/obj/libsymbols/%.o: INCLUDES := -iquote libsymbols -Ilibsymbols/include -iquote libdecode -Ilibdecode/include
+$(B)/obj/libprofile/%.o: INCLUDES := -iquote libprofile -Ilibprofile/include -Ilibdecode/include
+$(B)/obj/libcolumns/%.o: INCLUDES := -iquote libcolumns -Ilibcolumns/include -iquote libdecode -Ilibdecode/include
+$(B)/obj/tools/%.o: INCLUDES := -iquote tools -Ilibdecode/include -Ilibsymbols/include -Ilibprofile/include -Ilibcolumns/include
+$(B)/obj/record/%.o: INCLUDES := -iquote record -iquote tools -Ilibdecode/include
 $(B)/obj/tools/%.o: DEFINES = -DPD_LIBRARIES='"$(TOOL_VERSIONS)"'
 $(B)/obj/record/%.o: DEFINES = -DPD_LIBRARIES='"$(RECORD_VERSIONS)"'
 $(B)/obj/tests/%.o: INCLUDES := -Ilibdecode/include
-$(B)/obj/tests/fuzz/%.o: INCLUDES := -Ilibdecode -Ilibdecode/include -Itools -Ilibsymbols -Ilibsymbols/include
+$(B)/obj/tests/fuzz/%.o: INCLUDES := -iquote libdecode -Ilibdecode/include -iquote tools -iquote libsymbols -Ilibsymbols/include
 
 $(B)/obj/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
@@ -177,7 +177,7 @@ $(B)/gen/page.c: libprofile/page/page.html
 $(B)/obj/libprofile/page.o: $(B)/gen/page.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(ALL_CFLAGS) -Ilibprofile -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) -iquote libprofile -MMD -MP -c -o $@ $<
 $(B)/shared.a: $(call objects,$(SHARED_SRC))
 $(B)/libdecode.a $(B)/libpdsymbols.a $(B)/libpdprofile.a $(B)/libpdcolumns.a $(B)/shared.a:
 	$(call say,AR,$@)
