@@ -55,11 +55,12 @@ static int open_reader(struct pd_feed *f, struct pd_error *e)
 	r->options.on_wait = NULL;
 	r->source = f->has_file ? pd_source_open_fd(f->file.fd, PD_FD_BORROWED, &limits, &f->error)
 				: pd_source_open_fed(&r->fed, &limits, &f->error);
-	f->is_open = r->source && pd_reader_begin(r, &f->error);
-	if (f->is_open)
-		return 0;
 	if (!r->source)
 		pd_reader_free(r);
+	else if (pd_reader_begin(r, &f->error))	/* else it is freed */
+		f->is_open = true;
+	if (f->is_open)
+		return 0;
 	f->reader = NULL;
 	*e = f->error;
 	return -1;
