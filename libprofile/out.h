@@ -55,6 +55,12 @@ static inline uint32_t pp_next_below(const struct pp_profile *p, uint32_t root, 
 	return at == root ? PP_NONE : p->merged[at].next;
 }
 
+/* Returns whether formats with all events show one: it has samples. */
+static inline bool pp_is_column(const struct pp_profile *p, size_t event)
+{
+	return p->events[event].samples > 0;
+}
+
 int pp_write_folded(struct pp_out *out);
 int pp_write_top(struct pp_out *out);
 int pp_write_diff(struct pp_out *out);

@@ -161,7 +161,8 @@ static void put_values(struct graph *g, const struct cost *c)
 {
 	pp_printf(g->out, "%" PRIu32, c->line);
 	for (size_t i = 0; i < g->nr_events; i++)
-		pp_printf(g->out, " %" PRIu64, g->values[c->place * g->nr_events + i]);
+		if (pp_is_column(g->out->p, i))
+			pp_printf(g->out, " %" PRIu64, g->values[c->place * g->nr_events + i]);
 	pp_put_text(g->out, "\n");
 }
 
@@ -209,11 +210,13 @@ static void put_head(struct graph *g)
 	pp_put_text(g->out, "# callgrind format\nversion: 1\ncreator: preport " PD_VERSION
 		    "\ndesc: Calls: the numbers of samples\npositions: line\nevents:");
 	for (size_t i = 0; i < g->nr_events; i++)
-		put_event_name(g, i);
+		if (pp_is_column(p, i))
+			put_event_name(g, i);
 	pp_put_text(g->out, "\nsummary:");
 	for (size_t i = 0; i < g->nr_events; i++)
-		pp_printf(g->out, " %" PRIu64, pp_total(&p->merged[p->events[i].merged],
-							g->out->o.measure));
+		if (pp_is_column(p, i))
+			pp_printf(g->out, " %" PRIu64, pp_total(&p->merged[p->events[i].merged],
+								g->out->o.measure));
 	pp_put_text(g->out, "\n");
 }
 

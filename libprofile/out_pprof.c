@@ -259,6 +259,8 @@ static void put_sample(struct encoding *c, uint32_t stack)
 	}
 	pp_proto_part(&c->proto, &c->inner, SAMPLE_LOCATION, &c->packed);
 	for (uint32_t i = 0; i < p->nr_events; i++) {
+		if (!pp_is_column(p, i))
+			continue;
 		pp_proto_varint(&c->proto, &c->packed, i == event ? n->samples : 0);
 		pp_proto_varint(&c->proto, &c->packed, i == event ? n->weight : 0);
 	}
@@ -283,6 +285,16 @@ static void put_type(struct encoding *c, unsigned int field, const char *name, c
 	end_inner(c, field);
 }
 
+/* Returns whether there is more than one event. */
+static bool has_columns(const struct pp_profile *p)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < p->nr_events; i++)
+		nr += pp_is_column(p, i);
+	return nr > 1;
+}
+
 /* Writes the name of an event's column to `text`. The first clock is what others call a CPU
  * profile. */
 static const char *name_column(const struct pp_profile *p, size_t event, char *text, size_t size)
@@ -291,10 +303,10 @@ static const char *name_column(const struct pp_profile *p, size_t event, char *t
 	bool is_first = w->is_time;
 
 	for (size_t i = 0; i < event; i++)
-		is_first &= !p->events[i].weigher.is_time;
+		is_first &= !pp_is_column(p, i) || !p->events[i].weigher.is_time;
 	if (is_first)
 		return "cpu";
-	snprintf(text, size, p->nr_events > 1 ? "%s_event" : "%s", w->name);
+	snprintf(text, size, has_columns(p) ? "%s_event" : "%s", w->name);
 	return text;
 }
 
@@ -306,8 +318,10 @@ static void put_types(struct encoding *c)
 	for (size_t i = 0; i < p->nr_events; i++) {
 		const struct pp_weigher *w = &p->events[i].weigher;
 
+		if (!pp_is_column(p, i))
+			continue;
 		snprintf(text, sizeof(text), "%s_sample", w->name);
-		put_type(c, PROFILE_SAMPLE_TYPE, p->nr_events > 1 ? text : "samples", "count");
+		put_type(c, PROFILE_SAMPLE_TYPE, has_columns(p) ? text : "samples", "count");
 		put_type(c, PROFILE_SAMPLE_TYPE, name_column(p, i, text, sizeof(text)),
 			 w->is_time ? "nanoseconds" : "count");
 	}
@@ -323,6 +337,8 @@ static void put_comments(struct encoding *c)
 	for (size_t i = 0; i < p->nr_events; i++) {
 		const struct pp_weigher *w = &p->events[i].weigher;
 
+		if (!pp_is_column(p, i))
+			continue;
 		snprintf(text, sizeof(text), "%s: %" PRIu64 " samples, %s %" PRIu64, w->name,
 			 p->events[i].samples, w->frequency ? "Hz:" : "period:",
 			 w->frequency ? w->frequency : w->period);
