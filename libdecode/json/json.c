@@ -468,7 +468,7 @@ struct pd_sink *pd_sink_new_json(const struct pd_json_options *o, struct pd_outp
 	if (!out.write || (o && pd_options_take(&options, sizeof(options), o, o->size)) ||
 	    options.shape > PD_JSON_LINES || options.blobs > PD_BLOBS_FULL ||
 	    options.layout > PD_JSON_INDENTED || options.parts > PD_JSON_RECORDS ||
-	    options.times > PD_JSON_CLOCK_AND_UTC)
+	    options.times > PD_JSON_CLOCK_AND_UTC || options.frames > PD_JSON_FRAMES_TABLE)
 		return NULL;
 	j = calloc(1, sizeof(*j));
 	buffer = malloc(PD_JSONW_BUFFER + 1);

@@ -148,9 +148,12 @@ void pd_tree_add_text(struct pd_tree *t, const char *name, const char *text)
 
 const struct pd_item *pd_item_next(const struct pd_item *of, const struct pd_item *last)
 {
-	const struct pd_item *next = last ? last + 1 + last->below : of + 1;
+	const struct pd_item *next;
 
-	return of && next < of + 1 + of->below ? next : NULL;
+	if (!of)
+		return NULL;
+	next = last ? last + 1 + last->below : of + 1;
+	return next < of + 1 + of->below ? next : NULL;
 }
 
 /* Returns the member whose name is the first n characters of `name`. */
