@@ -106,10 +106,23 @@ static void go_to_task(struct walk *w, const struct pd_fields *sample, const str
 
 /* --- a sample --- */
 
-static size_t locate_stack(struct pp_profile *p, const struct pd_fields *sample)
+/* Fills p->stack as far as it goes, and sets *end to why a copied stack ends. Returns the number of
+ * addresses. */
+static size_t find_frames(struct pp_profile *p, const struct pd_fields *sample,
+			  const struct pd_record *copy, const char **end)
 {
-	size_t n = pd_history_fields_frames(p->options.history, sample, p->stack,
-					    p->stack_capacity);
+	const struct pd_namer *namer = p->options.namer;
+
+	*end = "";
+	return copy ? namer->frames(namer->ctx, copy, p->stack, p->stack_capacity, end) :
+		      pd_history_fields_frames(p->options.history, sample, p->stack,
+					       p->stack_capacity);
+}
+
+static size_t locate_stack(struct pp_profile *p, const struct pd_fields *sample,
+			   const struct pd_record *copy, const char **end)
+{
+	size_t n = find_frames(p, sample, copy, end);
 	struct pd_location *stack;
 
 	if (n <= p->stack_capacity)
@@ -119,17 +132,23 @@ static size_t locate_stack(struct pp_profile *p, const struct pd_fields *sample)
 	if (!stack)
 		return 0;
 	p->stack = stack;
-	return pd_history_fields_frames(p->options.history, sample, p->stack, p->stack_capacity);
+	return find_frames(p, sample, copy, end);
 }
 
 /* Counts what makes a stack less trustworthy. Returns whether it is cut. */
 static bool judge_stack(struct pp_profile *p, const struct pd_location *stack, size_t n,
-			size_t most)
+			size_t most, const char *end)
 {
-
-	if (!n || stack[0].of != PD_LOCATION_OF_CALLCHAIN)
+	if (!n || (stack[0].of != PD_LOCATION_OF_CALLCHAIN && stack[0].of != PD_LOCATION_OF_STACK))
 		return false;
 	p->counts.chains++;
+	if (*end) {
+		const bool is_whole = strcmp(end, "BOTTOM") == 0;
+
+		p->counts.copies_cut += !is_whole;
+		p->counts.copies_short += strcmp(end, "STACK_CUT") == 0;
+		return !is_whole;
+	}
 	if (n == 1 && stack[0].cpumode == PD_CPUMODE_USER)
 		p->counts.lone++;
 	if (n < most)
@@ -146,10 +165,15 @@ struct stack {
 	bool is_cut;
 };
 
-static struct stack read_stack(struct pp_profile *p, const struct pd_fields *sample,
-			       const struct pp_weigher *w)
+static struct stack read_stack(struct pp_profile *p, struct pd_reader *r,
+			       const struct pd_fields *sample, const struct pp_weigher *w)
 {
-	struct stack s = { .nr = locate_stack(p, sample) };
+	const struct pd_namer *namer = p->options.namer;
+	const bool is_copied = w->copies_stacks && namer && namer->frames;
+	const char *end;
+	struct stack s = { .nr = locate_stack(p, sample,
+					      is_copied ? pd_reader_record(r, sample) : NULL,
+					      &end) };
 
 	s.items = p->stack;
 	/* the chain begins with the ip */
@@ -157,7 +181,8 @@ static struct stack read_stack(struct pp_profile *p, const struct pd_fields *sam
 		s.items++;
 		s.nr--;
 	}
-	s.is_cut = judge_stack(p, s.items, s.nr, w->max_stack ? w->max_stack : PP_KERNEL_STACK_MAX);
+	s.is_cut = judge_stack(p, s.items, s.nr,
+			       w->max_stack ? w->max_stack : PP_KERNEL_STACK_MAX, end);
 	return s;
 }
 
@@ -267,7 +292,7 @@ static enum pd_code add_sample(struct pp_profile *p, struct pd_reader *r,
 		return PD_E_LIMIT;
 	if (!event->is_wanted && !event->weigher.is_read && p->options.state == PP_ON_CPU)
 		return PD_OK;
-	stack = read_stack(p, sample, &event->weigher);
+	stack = read_stack(p, r, sample, &event->weigher);
 	pd_record_moment(pd_reader_record(r, sample), &stack.at);
 	note_thread(p, sample);
 	note_time(p, sample);

@@ -109,11 +109,12 @@ static uint32_t add_unnamed(struct merge *g, const struct pp_frame *f, struct pp
 static uint32_t name_address(struct merge *g, const struct pp_frame *f)
 {
 	const struct pd_image *image = pd_history_image(g->p->options.history, f->at.image);
+	const struct pd_namer *namer = g->p->options.namer;
 	struct pd_frame_names names = { .why = f->at.why };
 	struct pp_named named = { .file = PP_NONE, .image_index = f->at.image, .kind = f->kind };
 
-	if (g->shape.namer)
-		g->shape.namer->frame(g->shape.namer->ctx, f->pid, &f->at, &names);
+	if (namer)
+		namer->frame(namer->ctx, f->pid, &f->at, &names);
 	named.image = add_text(g, image ? image->path : "");
 	named.why = names.why;
 	if (!names.nr_functions && names.why == PD_WHY_FOUND)
@@ -331,7 +332,6 @@ int pp_merge(struct pp_profile *p, const struct pp_shape *shape, struct pd_error
 	int ret;
 
 	memcpy(&g.shape, shape, shape->size < sizeof(g.shape) ? shape->size : sizeof(g.shape));
-	p->has_names = g.shape.namer != NULL;
 	ret = merge_all(&g);
 	if (ret)
 		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };

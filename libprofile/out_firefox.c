@@ -398,7 +398,7 @@ static void put_meta(struct pp_firefox *c)
 	pp_json_text(c->out, c->out->o.title ? c->out->o.title : "perf.data");
 	pp_printf(c->out, ",\"stackwalk\":1,\"symbolicated\":%s,\"usesOnlyOneStackType\":true,"
 		  "\"sourceCodeIsNotOnSearchfox\":true,\"importedFrom\":\"perf.data\",\n",
-		  p->has_names ? "true" : "false");
+		  p->options.namer ? "true" : "false");
 	pp_put_text(c->out, "\"categories\":["
 		    "{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]},"
 		    "{\"name\":\"Kernel\",\"color\":\"orange\",\"subcategories\":[\"Other\"]},"

@@ -140,7 +140,7 @@ static uint32_t location_of(struct encoding *c, uint32_t frame)
 		struct mapping *m = &c->mappings[c->mapping_of[frame]];
 
 		m->is_program |= named->kind == PP_KIND_PROGRAM;
-		m->has_names |= named->why == PD_WHY_FOUND && p->has_names;
+		m->has_names |= named->why == PD_WHY_FOUND && p->options.namer;
 	}
 	return c->locations[frame];
 }
@@ -202,7 +202,7 @@ static void put_location(struct encoding *c, uint32_t frame)
 		put_inner(c, LOCATION_ADDRESS, f->kind == PP_KIND_JIT ? f->at.addr :
 			  f->at.file_offset - m->pgoff + m->start);
 	}
-	if (p->has_names || mapping == PP_NONE)
+	if (p->options.namer || mapping == PP_NONE)
 		put_lines(c, frame);
 	end_inner(c, PROFILE_LOCATION);
 }

@@ -88,7 +88,6 @@ struct pp_profile {
 	struct pp_step *steps;	/* of frame i, outermost first: first_step[i] up to that of i + 1 */
 	size_t nr_steps, steps_capacity;
 	uint32_t *first_step;
-	bool has_names;		/* there was a namer */
 	struct pp_place *places;	/* of each node of `tree` */
 };
 

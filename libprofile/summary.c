@@ -53,8 +53,8 @@ static void put_shares(struct pp_out *out, const struct pp_counted_event *e)
 			pp_printf(out, "%s %.1f %%  ", words[i], percent(kinds[i], all));
 	pp_printf(out, "·  names: %.0f %%", percent(named, all));
 	if (p->counts.chains)
-		pp_printf(out, "  ·  stacks: %.1f %% cut", percent(p->counts.cut,
-								    p->counts.chains));
+		pp_printf(out, "  ·  stacks: %.1f %% cut",
+			  percent(p->counts.cut + p->counts.copies_cut, p->counts.chains));
 	pp_put_text(out, "\n");
 }
 
@@ -91,6 +91,9 @@ static void put_stack_doubts(struct pp_out *out, const struct pp_counted_event *
 	else if (c->lone * 2 > c->chains)
 		pp_printf(out, "%.0f %% of the stacks are one function: record with --call-graph "
 			  "dwarf\n", percent(c->lone, c->chains));
+	if (percent(c->copies_short, c->chains) >= 1)
+		pp_printf(out, "%.1f %% of the stacks reach beyond what was copied of them: record "
+			  "with --call-graph dwarf,65528\n", percent(c->copies_short, c->chains));
 	if (percent(c->cut, c->chains) < 1)
 		return;
 	pp_printf(out, "%.1f %% of the stacks are cut at %u addresses: record with "
@@ -217,7 +220,7 @@ void pp_put_summary(struct pp_out *out)
 	put_losses(out, e);
 	put_stack_doubts(out, e);
 	put_sampling_doubts(out, e);
-	if (out->p->has_names)
+	if (out->p->options.namer)
 		put_unnamed(out, e);
 	put_other_events(out);
 }

@@ -13,6 +13,7 @@ enum {
 	FLAG_INHERIT = 1 << 1,
 	SAMPLES_HAVE_READ = 1 << 4,
 	SAMPLES_HAVE_PERIOD = 1 << 8,
+	SAMPLES_HAVE_REGISTERS = 1 << 12,
 };
 
 struct facts {
@@ -71,6 +72,7 @@ void pp_weigher_init(struct pp_weigher *w, const struct pd_reader *r, const stru
 		      (facts.config == CPU_CLOCK || facts.config == TASK_CLOCK)) ||
 		     strcmp(w->name, "offcpu-time") == 0;
 	w->is_read = facts.sample_type & SAMPLES_HAVE_READ;
+	w->copies_stacks = facts.sample_type & SAMPLES_HAVE_REGISTERS;
 	w->is_inherited = facts.flags & FLAG_INHERIT;
 	w->max_stack = (uint32_t)facts.max_stack;
 	w->has_no_weight = facts.frequency && !w->is_read &&

@@ -14,6 +14,7 @@ struct pp_weigher {
 	bool is_time, is_tracepoint, has_no_weight;
 	bool is_read;		/* samples have counter values, see reads.h */
 	bool is_inherited;
+	bool copies_stacks;	/* samples have user registers, and mostly a stack */
 	bool is_switch;		/* sched:sched_switch */
 	bool is_off_cpu;	/* no event of the recording, see offcpu.h */
 };

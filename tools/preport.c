@@ -332,6 +332,8 @@ static enum cli_exit add_samples(struct run *run, struct pd_reader *reader)
 	enum cli_exit status = run->filter ?
 		filter_set_part(&tool, run->filter, run->part, reader) : CLI_OK;
 	const struct pp_options *o = PP_OPTIONS(.history = run->history, .filter = run->filter,
+						.namer = run->s->no_symbols ? NULL :
+							&run->symbols.namer,
 						.memory_limit = run->s->memory,
 						.groups = run->groups,
 						.keep = run->format->keep,
@@ -342,6 +344,9 @@ static enum cli_exit add_samples(struct run *run, struct pd_reader *reader)
 
 	if (status != CLI_OK)
 		return status;
+	if (!run->s->no_symbols &&
+	    symbols_open(&run->symbols, &tool, &run->s->symbols, &run->in, run->history) != CLI_OK)
+		return CLI_OUTPUT;
 	run->profile = pp_new(o, &e);
 	if (!run->profile)
 		return fail(run, &e);
@@ -448,7 +453,6 @@ static bool has_samples(const struct run *run)
 static enum cli_exit load(struct run *run)
 {
 	const struct pp_shape *shape = PP_SHAPE(
-		.namer = run->s->no_symbols ? NULL : &run->symbols.namer,
 		.idle = choose_idle(run),
 		.cut = converts(run) ? PP_CUT_HIDDEN : PP_CUT_SHOWN,
 		.max_depth = run->s->max_stack, .parent = run->s->parent,
@@ -464,9 +468,6 @@ static enum cli_exit load(struct run *run)
 			  "%s: no context switches: record with precord --off-cpu", run->in.name);
 		return (enum cli_exit)EXIT_EMPTY;
 	}
-	if (!run->s->no_symbols &&
-	    symbols_open(&run->symbols, &tool, &run->s->symbols, &run->in, run->history) != CLI_OK)
-		return CLI_OUTPUT;
 	if (pp_merge(run->profile, shape, &e))
 		return fail(run, &e);
 	if (run->s->parent && pp_share(run->profile, pp_main_event(run->profile), run->s->parent,

@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from conftest import TIMEOUT, TOOLS
-from profiles import page, preport
+from profiles import folded, page, preport
 from recorder import needs_root, precord, record, run_precord, workload   # noqa: F401
 
 CLOCK = ["-e", "cpu-clock", "-F", "1999"]
@@ -61,3 +61,24 @@ def test_time_off_the_cpu_has_the_stack_of_the_switch(run, tmp_path):
     out = preport("--off-cpu", tmp_path / "perf.data", symbols=()).decode()
     assert "[blocked]" in out and "approximate" not in out
     assert 0.29 < float(out.split("off-CPU: ")[1].split(" s")[0]) < 3
+
+
+CALLS = """
+static volatile unsigned long sink;
+__attribute__((noinline)) void leaf(int n) { for (int i = 0; i < n; i++) sink += i; }
+__attribute__((noinline)) void middle(int n) { leaf(n); sink++; }
+int main(void) { for (int i = 0; i < 100; i++) middle(1000000); return 0; }
+"""
+
+
+@needs_root
+def test_copied_stacks_are_unwound(run, tmp_path):
+    (tmp_path / "calls.c").write_text(CALLS)
+    subprocess.run(["cc", "-O1", "-fomit-frame-pointer", "-o", "calls", "calls.c"], cwd=tmp_path,
+                   check=True)
+    run(*CLOCK, "--call-graph", "dwarf", "-o", "perf.data", "--", "./calls")
+    weights = folded(preport(tmp_path / "perf.data", "-f", "folded", symbols=()))
+    whole = sum(weight for stack, weight in weights.items()
+                if stack[-3:] == (b"main", b"middle", b"leaf"))
+    assert whole > 0.9 * sum(weights.values())
+    assert b"stacks: 0." in preport(tmp_path / "perf.data", symbols=())     # per cent that are cut

@@ -59,6 +59,9 @@ struct pp_options {
 	size_t size;			/* PP_OPTIONS() sets it */
 	const struct pd_history *history;	/* sealed, of the same recording; borrowed until
 						 * pp_free() */
+	/* Names functions, and unwinds copied stacks if it can; borrowed until pp_free(). NULL:
+	 * there are no names, and the stacks are those that the kernel walked. */
+	const struct pd_namer *namer;
 	struct pd_filter *filter;	/* borrowed until the last pp_add(), or NULL */
 	uint64_t memory_limit;		/* bytes that input can make the profile allocate; 0:
 					 * 256 MiB. Stacks beyond a quarter of it are counted as
@@ -88,7 +91,7 @@ PP_API int pp_add(struct pp_profile *p, struct pd_reader *r, struct pd_error *e)
 /* What happens to samples of an idle CPU: pid 0 in a function that waits. */
 enum pp_idle { PP_IDLE_KEEP, PP_IDLE_DROP, PP_IDLE_ONLY };
 
-/* Whether stacks that the kernel cut at their root have a frame "[cut stack]" there. */
+/* Whether stacks that lack their root have a frame "[cut stack]" there. */
 enum pp_cut { PP_CUT_HIDDEN, PP_CUT_SHOWN };
 
 /* How a function without a name is called. */
@@ -102,7 +105,6 @@ enum pp_recursion { PP_RECURSION_KEPT, PP_RECURSION_FOLDED };
 
 struct pp_shape {
 	size_t size;			/* PP_SHAPE() sets it */
-	const struct pd_namer *namer;	/* NULL: there are no names */
 	enum pp_idle idle;
 	enum pp_cut cut;
 	enum pp_unnamed unnamed;
@@ -149,6 +151,8 @@ struct pp_counts {
 	uint64_t lost;		/* records that LOST and LOST_SAMPLES count */
 	uint64_t throttled;	/* THROTTLE records */
 	uint64_t cut;		/* samples with as many addresses as the kernel records */
+	uint64_t copies_cut;	/* samples whose copied stack is not unwound to its end */
+	uint64_t copies_short;	/* part of them: the copy does not reach that far */
 	uint64_t lone;		/* samples of user code whose chain is one address */
 	uint64_t chains;	/* samples with a chain */
 	uint64_t small;		/* samples that are counted as "[small]" */
