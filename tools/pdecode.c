@@ -1,5 +1,4 @@
 /* pdecode.c - decode a perf.data file to JSON. */
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,6 +16,7 @@
 #include "pdecode_clocks.h"
 #include "pdecode_columns.h"
 #include "pdecode_description.h"
+#include "pdecode_directory.h"
 #include "pdecode_filter.h"
 #include "pdecode_history.h"
 #include "pdecode_schema.h"
@@ -72,7 +72,7 @@ static const struct cli_option options[] = {
 		 "to it"),
 	CLI_FLAG(0, "resolve", settings, resolve,
 		 "add to samples the name of the task and the frames (file and offset of each "
-		 "address), and list what was mapped; reads the input twice"),
+		 "address), and list what was mapped; reads a file twice"),
 	CLI_GROUP("Names"),
 	CLI_OPTIONAL(0, "symbols", "full|table|names", settings, symbols.depth, SYMBOLS_FULL,
 		     "as --resolve, and add to frames the names of their functions, those inlined "
@@ -157,6 +157,8 @@ static const struct cli_note examples[] = {
 	{ "pdecode --header-only --pretty perf.data",
 	  "Show machine, command line and events, fast for any file size." },
 	{ "pdecode -f parquet -o tables perf.data", "Write tables for DuckDB, polars or Spark." },
+	{ "perf record -a -o - sleep 10 | pdecode -f jsonl --resolve --types SAMPLE",
+	  "Show whose samples they are, and where, while perf records." },
 	{ "pdecode --comm nginx --cpu 0-3 --time 12.5,13 perf.data", "Decode a part." },
 	{ NULL, NULL }
 };
@@ -221,12 +223,26 @@ static void on_wait(void *ctx)
 	output_flush(&run->out);
 }
 
-/* --strict ends at the very record that is damaged, so no thread may be ahead of it. */
-static unsigned int thread_count(const struct settings *s)
+static bool shows_frames(const struct settings *s)
+{
+	return s->resolve || s->symbols.depth;
+}
+
+/* Returns whether a history follows the records; names of functions need a whole one. */
+static bool is_live(const struct run *run)
+{
+	return run->s->resolve && run->s->format <= FORMAT_JSONL && !run->s->symbols.depth &&
+	       !run->s->header_only && history_needs_copy(&run->in);
+}
+
+/* --strict ends at the very record that is damaged, so no thread may be ahead of it; nor of a
+ * history that follows the records. */
+static unsigned int thread_count(const struct run *run)
 {
 	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	const struct settings *s = run->s;
 
-	if (s->strict)
+	if (s->strict || is_live(run))
 		return 1;
 	if (s->jobs)
 		return s->jobs < MOST_THREADS ? s->jobs : MOST_THREADS;
@@ -238,11 +254,6 @@ static unsigned int thread_count(const struct settings *s)
 static enum pd_access access_of(const struct settings *s)
 {
 	return s->format == FORMAT_STATS ? PD_MAP_OWN : PD_READ;
-}
-
-static bool shows_frames(const struct settings *s)
-{
-	return s->resolve || s->symbols.depth;
 }
 
 static bool makes_columns(const struct settings *s)
@@ -277,7 +288,7 @@ static struct pd_sink *make_sink(struct run *run)
 	return pd_sink_new_json(&(struct pd_json_options){
 		.size = sizeof(struct pd_json_options), .layout = layout, .filter = run->filter,
 		.shape = run->s->format == FORMAT_JSONL ? PD_JSON_LINES : PD_JSON_DOCUMENT,
-		.blobs = (enum pd_blobs)run->s->blobs, .threads = thread_count(run->s),
+		.blobs = (enum pd_blobs)run->s->blobs, .threads = thread_count(run),
 		.times = run->s->utc ? PD_JSON_CLOCK_AND_UTC : PD_JSON_CLOCK,
 		.history = shows_frames(run->s) ? run->history : NULL,
 		.namer = run->symbols.session ? &run->symbols.namer : NULL, .frames = form,
@@ -285,14 +296,15 @@ static struct pd_sink *make_sink(struct run *run)
 			 run->s->records_only ? PD_JSON_RECORDS : PD_JSON_ALL }, out);
 }
 
-/* --comm needs the names in the order of time. A stream can't be read twice: it is sorted, which
- * takes no longer than a round, so that what is live stays live. */
+/* --comm and --resolve need names and maps in the order of time. A stream can't be read twice: it
+ * is sorted, which takes no longer than a round, so that what is live stays live. */
 static bool sorts_by_time(const struct run *run)
 {
 	const struct settings *s = run->s;
 
-	return s->sort || (s->filter.comms.count && !s->header_only && !shows_frames(s) &&
-			   !makes_columns(s) && history_needs_copy(&run->in));
+	return s->sort || is_live(run) ||
+	       (s->filter.comms.count && !s->header_only && !shows_frames(s) &&
+		!makes_columns(s) && history_needs_copy(&run->in));
 }
 
 static struct pd_reader_options reader_options(struct run *run)
@@ -329,40 +341,17 @@ static enum cli_exit open_input(struct run *run)
 	return CLI_INPUT;
 }
 
-/* Returns whether the output is a file of the input directory, which it would destroy. */
-static bool is_inside(const char *output, const char *directory)
-{
-	DIR *dir = output && strcmp(output, "-") != 0 ? opendir(directory) : NULL;
-	struct stat out, in;
-	struct dirent *entry;
-	bool same = false;
-
-	if (!dir)
-		return false;
-	while (stat(output, &out) == 0 && !same && (entry = readdir(dir)))
-		same = fstatat(dirfd(dir), entry->d_name, &in, 0) == 0 && S_ISREG(in.st_mode) &&
-		       in.st_dev == out.st_dev && in.st_ino == out.st_ino;
-	closedir(dir);
-	return same;
-}
-
-static bool is_named_like_data(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return strncmp(slash ? slash + 1 : path, "data.", strlen("data.")) == 0;
-}
-
 static enum cli_exit open_output(struct run *run)
 {
 	const char *output = run->s->output;
-	bool inside = is_inside(output, run->in.path);
+	bool inside = directory_contains(run->in.path, output);
 	enum cli_exit status = run->s->format == FORMAT_PARQUET ?
 		column_files_open(&run->files, &tool, output, run->in.path) : inside ? CLI_USAGE :
 		output_open(&run->out, &tool, output, run->in.path);
 
 	/* A new data.N would be read as part of the directory. */
-	if (run->out.created && is_named_like_data(output) && is_inside(output, run->in.path)) {
+	if (run->out.created && directory_names_data(output) &&
+	    directory_contains(run->in.path, output)) {
 		inside = true;
 		output_discard(&run->out);
 	}
@@ -413,18 +402,22 @@ static bool must_stop(const struct run *run)
 
 static void decode_records(struct run *run, struct pd_reader *reader)
 {
-	const bool header_only = run->s->header_only;
+	const bool header_only = run->s->header_only, live = is_live(run);
 	const struct pd_record *record;
 	struct pd_error e;
 	int ret = 0;
 
 	run->refused = pd_sink_begin(run->sink, reader);
+	if (live)
+		pd_history_add_features(run->history, reader, &e);
 	while (!must_stop(run) && !(header_only && pd_reader_file(reader)->mode != PD_MODE_PIPE)) {
-		if (!header_only)
+		if (!header_only && !live)
 			run->refused = pd_sink_batch(run->sink, reader);
 		ret = run->refused ? 0 : pd_reader_next(reader, &record, &e);
 		if (ret <= 0 || must_stop(run) || (header_only && ends_header(record)))
 			break;
+		if (live)
+			pd_history_add_record(run->history, record, NULL);
 		run->refused = pd_sink_record(run->sink, record);
 		show_progress(run, reader, record);
 	}
@@ -434,6 +427,8 @@ static void decode_records(struct run *run, struct pd_reader *reader)
 		on_error(run, &(struct pd_error){ .code = PD_E_IO, .severity = PD_DAMAGED, .text =
 			"it shrank while it was read, or parts can't be read: zeros replace what "
 			"is missing" });
+	if (live)
+		pd_history_seal(run->history, reader, &e);
 	if (!run->refused)
 		run->refused = pd_sink_finish(run->sink, reader);
 }
@@ -481,6 +476,8 @@ static enum cli_exit decode_reader(struct run *run, struct pd_reader *reader)
 		status = CLI_ERRORS;
 	if (run->s->utc)
 		clocks_report_untied(&tool, run->in.name, reader);
+	if (is_live(run))
+		history_report_live(&tool, &run->in, run->history);
 	filter_report_unknown_events(&tool, &run->s->filter, reader);
 	if (run->filter && !run->s->header_only && !run->refused)
 		filter_report_no_match(&tool, &run->s->filter, run->filter);
@@ -495,7 +492,7 @@ static bool needs_history(const struct run *run)
 {
 	const struct settings *s = run->s;
 
-	return !s->header_only &&
+	return !s->header_only && !is_live(run) &&
 	       (makes_columns(s) || shows_frames(s) ||
 		(s->filter.comms.count && !history_needs_copy(&run->in)));
 }
@@ -504,8 +501,8 @@ static bool needs_history(const struct run *run)
 static enum cli_exit prepare(struct run *run)
 {
 	const struct pd_reader_options o = reader_options(run);
-	enum cli_exit status = needs_history(run) ?
-		history_make(&tool, &run->in, &o, &run->history) : CLI_OK;
+	enum cli_exit status = is_live(run) ? history_begin(&tool, &o, &run->history) :
+		needs_history(run) ? history_make(&tool, &run->in, &o, &run->history) : CLI_OK;
 
 	if (status != CLI_OK)
 		return status;

@@ -30,6 +30,12 @@ static enum cli_exit copy_stream(const struct cli_tool *tool, struct input *in)
 	return CLI_OK;
 }
 
+static void report_limit(const struct cli_tool *tool, const struct input *in)
+{
+	cli_error(tool, "%s: more tasks and maps than --memory allows: some names and images are "
+		  "missing", in->name);
+}
+
 static void learn(const struct cli_tool *tool, const struct input *in,
 		  const struct pd_reader_options *o, struct pd_history *h)
 {
@@ -43,8 +49,38 @@ static void learn(const struct cli_tool *tool, const struct input *in,
 	is_cut |= pd_history_seal(h, reader, &sealed) && sealed.code == PD_E_LIMIT;
 	pd_reader_free(reader);
 	if (is_cut)
-		cli_error(tool, "%s: more tasks and maps than --memory allows: some names and "
-			  "images are missing", in->name);
+		report_limit(tool, in);
+}
+
+enum cli_exit history_begin(const struct cli_tool *tool, const struct pd_reader_options *o,
+			    struct pd_history **out)
+{
+	struct pd_error e;
+
+	*out = pd_history_new(PD_HISTORY_OPTIONS(.memory_limit = o->memory_limit,
+						 .mode = PD_HISTORY_LIVE), &e);
+	if (*out)
+		return CLI_OK;
+	cli_error(tool, "out of memory");
+	return CLI_OUTPUT;
+}
+
+void history_report_live(const struct cli_tool *tool, const struct input *in,
+			 const struct pd_history *h)
+{
+	struct pd_history_counts counts = { .size = sizeof(counts) };
+
+	pd_history_count(h, &counts);
+	if (counts.late)
+		cli_error(tool, "%s: %llu records came after later ones: some names and frames are "
+			  "missing or wrong; those of a file would be complete", in->name,
+			  (unsigned long long)counts.late);
+	if (counts.untimed)
+		cli_error(tool, "%s: %llu samples have no time: their names and frames are those "
+			  "of the moment they were read", in->name,
+			  (unsigned long long)counts.untimed);
+	if (counts.left_out)
+		report_limit(tool, in);
 }
 
 enum cli_exit history_make(const struct cli_tool *tool, struct input *in,

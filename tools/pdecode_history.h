@@ -17,4 +17,13 @@ bool history_needs_copy(const struct input *in);
 enum cli_exit history_make(const struct cli_tool *tool, struct input *in,
 			   const struct pd_reader_options *o, struct pd_history **out);
 
+/* Creates a history that follows the records of a stream: each must be added to it before it is
+ * written. Returns CLI_OK, or CLI_OUTPUT after a message. */
+enum cli_exit history_begin(const struct cli_tool *tool, const struct pd_reader_options *o,
+			    struct pd_history **out);
+
+/* Reports what came too late, and what memory did not suffice for. */
+void history_report_live(const struct cli_tool *tool, const struct input *in,
+			 const struct pd_history *h);
+
 #endif

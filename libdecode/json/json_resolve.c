@@ -241,12 +241,22 @@ static size_t locate(struct pd_json *j, const struct pd_record *r, locate_fn *fi
 /* Without memory for the counts, images have none. */
 static struct pd_json_image_count *image_counts(struct pd_json *j)
 {
-	if (!j->resolve.counts) {
-		j->resolve.nr_counts = pd_history_nr_images(j->options.history);
-		j->resolve.counts = pd_budget_alloc(&j->own, j->resolve.nr_counts *
-						    sizeof(*j->resolve.counts));
-	}
-	return j->resolve.counts;
+	struct pd_json_resolve *res = &j->resolve;
+	const size_t nr = pd_history_nr_images(j->options.history);
+	size_t room = res->counts ? 2 * res->nr_counts : 0;
+	void *p;
+
+	if (nr <= res->nr_counts)	/* more come if the history is live */
+		return res->counts;
+	room = room < nr ? nr : room;
+	p = pd_budget_grow(&j->own, res->counts, res->nr_counts * sizeof(*res->counts),
+			   room * sizeof(*res->counts));
+	if (!p)
+		return NULL;
+	res->counts = p;
+	memset(res->counts + res->nr_counts, 0, (room - res->nr_counts) * sizeof(*res->counts));
+	res->nr_counts = room;
+	return res->counts;
 }
 
 static void count_frames(struct pd_json *j, const struct pd_location *l, size_t n)
@@ -357,7 +367,8 @@ void pd_json_resolve_collect(struct pd_json *all, struct pd_json *worker)
 	struct pd_json_image_count *from = worker->resolve.counts, *to = image_counts(all);
 
 	pd_frame_table_collect(&all->resolve.table, &worker->resolve.table);
-	for (size_t i = 0; from && to && i < worker->resolve.nr_counts; i++) {
+	for (size_t i = 0; from && to && i < worker->resolve.nr_counts &&
+			   i < all->resolve.nr_counts; i++) {
 		to[i].samples += from[i].samples;
 		to[i].frames += from[i].frames;
 		from[i] = (struct pd_json_image_count){ 0, 0 };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "layout/names_tables.h"
+#include "model/history_live.h"
 #include "model/history_plans.h"
 
 #define DEFAULT_MEMORY (256u << 20)
@@ -66,17 +67,24 @@ struct pd_history *pd_history_new(const struct pd_history_options *given, struct
 	struct pd_history_options o = { .size = 0 };
 	struct pd_history *h;
 
-	if (given && pd_options_take(&o, sizeof(o), given, given->size)) {
+	if (given && (pd_options_take(&o, sizeof(o), given, given->size) ||
+		      (unsigned int)o.mode > PD_HISTORY_LIVE)) {
 		pd_refuse(e, "an option is invalid");
 		return NULL;
 	}
 	h = calloc(1, sizeof(*h));
 	if (h) {
 		h->memory_limit = o.memory_limit ? o.memory_limit : DEFAULT_MEMORY;
-		h->budget.limit = h->memory_limit / 2;	/* the replay needs about as much */
+		h->budget.limit = h->memory_limit;
 		h->plans = pd_history_plans_new();
+		h->seed = pd_map_draw_seed(h);
+		h->live = o.mode == PD_HISTORY_LIVE ? pd_live_new(h) : NULL;
+		if (!h->live)
+			h->budget.limit /= 2;	/* the replay needs about as much */
 	}
-	if (!h || !h->plans) {
+	if (!h || !h->plans || (o.mode == PD_HISTORY_LIVE && !h->live)) {
+		if (h)
+			pd_history_plans_free(h->plans);
 		free(h);
 		if (e)
 			*e = (struct pd_error){ .code = PD_E_NOMEM, .severity = PD_FATAL };
@@ -85,7 +93,6 @@ struct pd_history *pd_history_new(const struct pd_history_options *given, struct
 	h->arena.budget = &h->budget;
 	h->comm_of.budget = h->namespaces_of.budget = h->path_of.budget = h->image_of.budget =
 		h->cgroups.budget = h->programs.budget = h->deferred.budget = &h->budget;
-	h->seed = pd_map_draw_seed(h);
 	find_bits(&h->bits);
 	init_arrays(h);
 	return h;
@@ -107,6 +114,7 @@ void pd_history_free(struct pd_history *h)
 {
 	if (!h)
 		return;
+	pd_live_free(h->live);
 	pd_history_forget_replay(h);
 	pd_array_free(&h->changes);
 	pd_array_free(&h->maps);
@@ -177,10 +185,11 @@ void pd_history_count(const struct pd_history *h, struct pd_history_counts *out)
 	if (!h || !out)
 		return;
 	c = (struct pd_history_counts){
-		.size = out->size, .changes = h->changes.nr, .spaces = h->spaces.nr,
+		.size = out->size, .changes = h->nr_changes + h->changes.nr, .spaces = h->spaces.nr,
 		.text_pokes = h->text_pokes, .lost = h->lost, .damaged = h->damaged,
 		.left_out = h->left_out, .memory = h->budget.used,
 	};
-
+	if (h->live)
+		pd_live_count(h, &c);
 	memcpy(out, &c, c.size < sizeof(c) ? c.size : sizeof(c));
 }

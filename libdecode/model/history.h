@@ -134,6 +134,7 @@ struct pd_deferred_chain {
 };
 
 struct pd_history_plans;
+struct pd_live;
 
 struct pd_history {
 	uint64_t memory_limit;
@@ -156,6 +157,7 @@ struct pd_history {
 	bool has_hidden_kernel;		/* a map of the kernel states no address */
 	uint64_t lost, lost_time, lost_offset;	/* the first LOST, by either */
 	uint64_t text_pokes, damaged, left_out;
+	uint64_t nr_changes;		/* that are applied, and no longer in `changes` */
 	/* sealed */
 	struct pd_array keys;		/* uint64_t: time or offset, by rank - 1 */
 	struct pd_array order;		/* uint32_t: change, by rank - 1 */
@@ -167,6 +169,7 @@ struct pd_history {
 	struct pd_array trees, coords, nodes;
 	struct pd_key_index life_of, space_of;	/* lives by tid, spaces of processes by pid */
 	uint64_t copied;		/* pieces looked at to copy what a child shares */
+	struct pd_live *live;		/* instead of all that is sealed; or NULL */
 };
 
 /* Items of the arrays. */

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "layout/names_tables.h"
-#include "model/history.h"
+#include "model/history_live.h"
 
 #define FIRST_MARKER ((uint64_t)-4095)	/* PERF_CONTEXT_MAX: larger values are not addresses */
 #define MAX_COPIES 8	/* anonymous maps over each other, to find the file below */
@@ -31,10 +31,9 @@ uint32_t pd_history_rank_of(const struct pd_history *h, const struct pd_moment *
 	return low;
 }
 
-static bool found(const struct pd_history *h, uint32_t map, uint8_t flags, struct pd_location *out)
+static bool found(const struct pd_learned_map *m, uint32_t map, uint8_t flags,
+		  struct pd_location *out)
 {
-	const struct pd_learned_map *m = pd_map_at(h, map);
-
 	out->image = m->image;
 	out->map = map;
 	out->start = m->start;
@@ -103,14 +102,34 @@ static uint32_t find_space(struct lookup *l, uint64_t key)
 	return l->space;
 }
 
+static bool locate_live(const struct pd_history *h, uint64_t key, struct pd_location *out)
+{
+	bool is_known;
+	const struct pd_mapped *space = pd_live_space(h->live, key, &is_known);
+	const struct pd_learned_map *m = pd_ranges_find(space, out->addr), *original;
+
+	if (!m) {
+		out->why = is_known ? PD_WHY_NO_MAP : PD_WHY_NO_PID;
+		return false;
+	}
+	original = m->is & PD_MAP_COPY ? pd_ranges_find_original(h, space, out->addr) : NULL;
+	if (original)
+		return found(original, PD_NOTHING, PD_LOCATION_REMAPPED, out);
+	return found(m, PD_NOTHING, 0, out);
+}
+
 static bool locate_in(struct lookup *l, enum pd_space_of of, uint32_t pid, struct pd_location *out)
 {
 	const struct pd_history *h = l->h;
-	const uint32_t space = find_space(l, pd_space_key(of, pid));
-	const struct pd_map_piece *p = pd_history_find_piece(h, space, out->addr, l->rank);
+	const uint64_t key = pd_space_key(of, pid);
+	const struct pd_map_piece *p;
 	const struct pd_learned_map *m;
-	uint32_t original;
+	uint32_t original, space;
 
+	if (h->live)
+		return locate_live(h, key, out);
+	space = find_space(l, key);
+	p = pd_history_find_piece(h, space, out->addr, l->rank);
 	if (!p) {
 		out->why = space == PD_NOTHING ? PD_WHY_NO_PID :
 			   pd_space_at(h, space)->flags & PD_SPACE_CUT ? PD_WHY_LIMIT :
@@ -125,9 +144,9 @@ static bool locate_in(struct lookup *l, enum pd_space_of of, uint32_t pid, struc
 	if (m->is & PD_MAP_COPY) {
 		original = find_original(h, space, out->addr, m);
 		if (original != PD_NOTHING)
-			return found(h, original, PD_LOCATION_REMAPPED, out);
+			return found(pd_map_at(h, original), original, PD_LOCATION_REMAPPED, out);
 	}
-	return found(h, p->map, 0, out);
+	return found(m, p->map, 0, out);
 }
 
 static bool locate_in_kernel(struct lookup *l, struct pd_location *out)

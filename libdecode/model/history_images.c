@@ -182,6 +182,15 @@ static struct node *make_node(struct pd_history *h, const struct pd_image_facts 
 	return n;
 }
 
+/* Gives an image without a build id that of the header. */
+static void apply_build_id(struct node *n)
+{
+	if (n->image.build_id.size || !n->path->build_id_size || n->path->is_ambiguous)
+		return;
+	n->image.build_id = (struct pd_bytes){ n->path->build_id, n->path->build_id_size };
+	n->image.build_id_source = PD_BUILD_ID_OF_HEADER;
+}
+
 int64_t pd_history_add_image(struct pd_history *h, const struct pd_image_facts *f)
 {
 	struct key key;
@@ -200,6 +209,8 @@ int64_t pd_history_add_image(struct pd_history *h, const struct pd_image_facts *
 	if (!n)
 		return -1;
 	see_inode(key.path, f);
+	if (h->live)	/* asked for before the history is sealed */
+		apply_build_id(n);
 	k->item = n->image.index;
 	return k->item;
 }
@@ -233,14 +244,8 @@ int pd_history_add_build_id(struct pd_history *h, uint16_t misc, struct pd_bytes
 
 void pd_history_apply_build_ids(struct pd_history *h)
 {
-	for (uint32_t i = 0; i < h->images.nr; i++) {
-		struct node *n = (struct node *)pd_image_at(h, i);
-
-		if (n->image.build_id.size || !n->path->build_id_size || n->path->is_ambiguous)
-			continue;
-		n->image.build_id = (struct pd_bytes){ n->path->build_id, n->path->build_id_size };
-		n->image.build_id_source = PD_BUILD_ID_OF_HEADER;
-	}
+	for (uint32_t i = 0; i < h->images.nr; i++)
+		apply_build_id((struct node *)pd_image_at(h, i));
 }
 
 static uint64_t tag_of(struct pd_bytes tag)

@@ -4,6 +4,7 @@
 #include "base/argument.h"
 #include "layout/names_tables.h"
 #include "model/history.h"
+#include "model/history_live.h"
 #include "model/history_plans.h"
 
 void pd_record_moment(const struct pd_record *r, struct pd_moment *out)
@@ -234,6 +235,8 @@ static int learn_deferred(struct pd_history *h, const struct pd_record *r)
 	uint64_t cookie;
 	size_t size;
 
+	if (h->live)	/* its sample was before it */
+		return 0;
 	if (!pd_record_get_number(r, "cookie", &cookie) || !pd_record_get_numbers(r, "ips", &ips)) {
 		h->damaged++;
 		return 0;
@@ -368,31 +371,42 @@ bool pd_history_wants(uint32_t type)
 	return false;
 }
 
+/* Returns 0, or -1 when the memory limit is reached, for the first time. */
+static int learn(struct pd_history *h, const struct pd_record *r,
+		 int (*learn_record)(struct pd_history *h, const struct pd_record *r))
+{
+	const bool was_limited = h->is_limited;
+
+	if (h->is_sealed || (h->is_limited && !h->live)) {
+		h->left_out++;
+		return 0;
+	}
+	if (!learn_record(h, r) && (!h->live || !pd_live_apply(h)))
+		return 0;
+	h->is_limited = true;
+	h->left_out++;
+	if (h->live)
+		pd_live_drop(h);
+	return was_limited ? 0 : -1;
+}
+
 int pd_history_add_record(struct pd_history *h, const struct pd_record *r, struct pd_error *e)
 {
 	uint32_t type;
+	int ret = 0;
 
 	if (!h || !r)
 		return pd_refuse(e, "no history or no record");
 	type = r->frame.state == PD_FRAME_SKIPPED ? 0 : r->frame.type;
-	for (size_t i = 0; i < sizeof(side_band) / sizeof(*side_band); i++) {
-		if (side_band[i].type != type)
-			continue;
-		if (h->is_limited || h->is_sealed) {
-			h->left_out++;
-			return 0;
-		}
-		if (!side_band[i].learn(h, r))
-			return 0;
-		h->is_limited = true;
-		h->left_out++;
-		if (e)
-			*e = (struct pd_error){
-				.code = PD_E_LIMIT, .severity = PD_DAMAGED,
-				.offset = r->frame.offset, .record_type = type,
-				.record = pd_record_name(r),
-				.text = "the memory limit is too low for the history" };
-		return -1;
-	}
-	return 0;
+	for (size_t i = 0; i < sizeof(side_band) / sizeof(*side_band) && !ret; i++)
+		if (side_band[i].type == type)
+			ret = learn(h, r, side_band[i].learn);
+	if (h->live && type)
+		pd_live_see(h, r);
+	if (ret && e)
+		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_DAMAGED,
+					.offset = r->frame.offset, .record_type = type,
+					.record = pd_record_name(r),
+					.text = "the memory limit is too low for the history" };
+	return ret;
 }

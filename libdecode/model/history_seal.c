@@ -59,7 +59,8 @@ int pd_history_replay(struct pd_history *h, struct pd_error *e)
 
 	h->is_sealed = true;
 	h->budget.limit = h->memory_limit;
-	while (order_changes(h) || pd_history_replay_tasks(h) || pd_history_replay_spaces(h)) {
+	while (!h->live && (order_changes(h) || pd_history_replay_tasks(h) ||
+			    pd_history_replay_spaces(h))) {
 		pd_history_forget_replay(h);
 		h->is_limited = true;
 		if (!h->changes.nr)

@@ -1,5 +1,6 @@
 /* history_tasks.c - the lives of threads: who had a tid, from when on, and under which names. */
 #include "model/history.h"
+#include "model/history_live.h"
 #include "model/history_sort.h"
 
 static struct pd_life *life_at(const struct pd_history *h, uint32_t i)
@@ -222,7 +223,6 @@ bool pd_history_task(const struct pd_history *h, int32_t pid, int32_t tid, int32
 	if (!h || !at)
 		return false;
 	out = out ? out : &unused;
-	rank = pd_history_rank_of(h, at);
 	*out = (struct pd_task){ .pid = pid, .tid = tid, .ppid = -1, .ptid = -1,
 				 .start = PD_NO_TIME, .end = PD_NO_TIME, .cpu = cpu };
 	if (!tid && pid <= 0) {
@@ -231,6 +231,9 @@ bool pd_history_task(const struct pd_history *h, int32_t pid, int32_t tid, int32
 		out->flags = PD_TASK_IDLE | PD_TASK_WAS_THERE | PD_TASK_LEADER;
 		return true;
 	}
+	if (h->live)
+		return pd_live_task(h, pid, tid, out);
+	rank = pd_history_rank_of(h, at);
 	life = pd_history_life(h, (uint32_t)tid, rank);
 	if (!life || (pid != -1 && life->pid != (uint32_t)pid))
 		return false;

@@ -106,23 +106,33 @@ static int learn_feature(struct pd_history *h, struct pd_reader *r, size_t i)
 	return item.failed ? -1 : 0;
 }
 
-int pd_history_seal(struct pd_history *h, struct pd_reader *r, struct pd_error *e)
+int pd_history_add_features(struct pd_history *h, struct pd_reader *r, struct pd_error *e)
 {
 	struct pd_error ignored;
 	int failed = 0;
 
 	e = pd_error_or(e, &ignored);
-	if (!h)
-		return pd_refuse(e, "no history");
-	for (size_t i = 0; r && i < pd_reader_nr_features(r); i++)
+	if (!h || !r)
+		return pd_refuse(e, "no history or no reader");
+	for (size_t i = 0; i < pd_reader_nr_features(r); i++)
 		if (pd_reader_feature_id(r, i) == PD_FEATURE_BUILD_ID)
 			failed |= learn_feature(h, r, i);
-	if (pd_history_replay(h, e))
-		return -1;
 	if (!failed)
 		return 0;
 	*e = (struct pd_error){
 		.code = PD_E_LIMIT, .severity = PD_DAMAGED,
 		.text = "the memory limit is too low for the history" };
 	return -1;
+}
+
+int pd_history_seal(struct pd_history *h, struct pd_reader *r, struct pd_error *e)
+{
+	struct pd_error ignored;
+	int failed;
+
+	e = pd_error_or(e, &ignored);
+	if (!h)
+		return pd_refuse(e, "no history");
+	failed = r ? pd_history_add_features(h, r, e) : 0;
+	return pd_history_replay(h, e) || failed ? -1 : 0;
 }

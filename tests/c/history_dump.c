@@ -168,14 +168,40 @@ static void report(const struct pd_error *e)
 	printf("error %s\n", pd_code_name(e->code));
 }
 
-static struct pd_reader *open_file(const char *path)
+static struct pd_reader *open_file(const char *path, enum pd_order_by order)
 {
 	struct pd_error e;
-	struct pd_reader *r = pd_reader_open_path(path, NULL, &e);
+	struct pd_reader *r = pd_reader_open_path(path, PD_READER_OPTIONS(.order = order), &e);
 
 	if (!r)
 		report(&e);
 	return r;
+}
+
+/* One pass, in the order of time. */
+static int follow(struct pd_history *h, const char *path)
+{
+	struct pd_history_counts counts = { .size = sizeof(counts) };
+	struct pd_reader *r = open_file(path, PD_BY_TIME);
+	const struct pd_record *record;
+	struct pd_error e;
+
+	if (r && pd_history_add_features(h, r, &e))
+		report(&e);
+	while (r && pd_reader_next(r, &record, &e) == 1) {
+		if (pd_history_add_record(h, record, &e))
+			report(&e);
+		if (pd_record_type(record) == PD_RECORD_SAMPLE)
+			print_sample(h, record);
+	}
+	if (pd_history_seal(h, r, &e))
+		report(&e);
+	pd_history_count(h, &counts);
+	printf("live late=%" PRIu64 " forgotten=%" PRIu64 " left_out=%" PRIu64 " memory=%" PRIu64
+	       "\n", counts.late, counts.forgotten, counts.left_out, counts.memory);
+	pd_reader_free(r);
+	pd_history_free(h);
+	return 0;
 }
 
 int main(int argc, char **argv)
@@ -192,11 +218,15 @@ int main(int argc, char **argv)
 			all = 1;
 		else if (strcmp(argv[1], "-n") == 0)
 			few = 1;
+		else if (strcmp(argv[1], "-l") == 0)
+			o.mode = PD_HISTORY_LIVE;
 		else
 			o.memory_limit = strtoull(argv[1], NULL, 10);
 	}
 	h = pd_history_new(&o, &e);
-	r = open_file(argv[1]);
+	if (o.mode == PD_HISTORY_LIVE)
+		return h ? follow(h, argv[1]) : 1;
+	r = open_file(argv[1], PD_AS_WRITTEN);
 	if (!h || !r)
 		return 1;
 	if (pd_history_learn(h, r, &e))
@@ -208,7 +238,7 @@ int main(int argc, char **argv)
 		print_all(h);
 	if (all)
 		print_totals(h);
-	r = open_file(argv[1]);
+	r = open_file(argv[1], PD_AS_WRITTEN);
 	while (r && (ret = pd_reader_next(r, &record, &e)) == 1)
 		if (pd_record_type(record) == PD_RECORD_SAMPLE)
 			print_sample(h, record);

@@ -109,7 +109,7 @@ def test_examples_of_help_work(run_pdecode, tmp_path):
     lines = out[out.index("Examples:"):out.index("Input and output:")].split("\n")
     examples = [line.strip() for line in lines if line.startswith("  ")
                 and not line.startswith("   ")]
-    assert len(examples) == 7 and sum("pdecode" in line for line in examples) == 7
+    assert len(examples) == 8 and sum("pdecode" in line for line in examples) == 8
     shutil.copy(PLAIN, tmp_path / "perf.data")
     environment = {**os.environ, "PATH": f"{pathlib.Path(COMMAND[0]).parent}:{os.environ['PATH']}"}
     for example in examples:

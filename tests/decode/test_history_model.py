@@ -6,6 +6,7 @@ has the address counts.
 """
 import os
 import random
+import re
 
 import pytest
 
@@ -183,6 +184,21 @@ def history(seed):
     return records, [expected[number] for number, (_, item) in numbered if item[0] == "sample"]
 
 
+def assert_live(path, samples):
+    """A history that follows the records answers the same, except that it does not know that a
+    process will be heard of."""
+    live, others = dump(path, "-l")
+    assert others[-1].startswith("live late=0 forgotten=0 left_out=0 ")
+    live.sort(key=lambda sample: sample.offset)
+
+    def comparable(sample):
+        """Images are numbered in the order of learning."""
+        return sample._replace(places=[re.sub(r"image=\d+ ", "", place.replace("NO_PID", "NO_MAP"))
+                                       for place in sample.places])
+    for ours, whole in zip(live, samples, strict=True):
+        assert comparable(ours) == comparable(whole)
+
+
 @pytest.mark.parametrize("part", range(4))
 def test_random_histories(part, tmp_path):
     answers = 0
@@ -191,6 +207,7 @@ def test_random_histories(part, tmp_path):
         path = tmp_path / "perf.data"
         path.write_bytes(File(attrs=[(M.attr, [1])], records=records).build("<"))
         samples, _ = dump(path)
+        assert_live(path, samples)
         found = [(sample.comm, [place(sample, i) for i in range(len(sample.places))])
                  for sample in samples]
         for i, (ours, model) in enumerate(zip(found, expected)):

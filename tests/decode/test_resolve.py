@@ -209,7 +209,8 @@ def test_the_same_for_any_number_of_threads(shape, more, tmp_path, run_pdecode):
 
 @sanitize
 def test_ways_to_give_the_input(tmp_path, run_pdecode, pdecode):
-    """A pipe is copied, a packed file unpacked twice, a file read from where its descriptor is."""
+    """A pipe is read once, by time; a packed file is unpacked twice, a file read from where its
+    descriptor is."""
     path, packed, after = (written(tmp_path, list(busy(300))), tmp_path / "packed",
                            tmp_path / "after")
     data = path.read_bytes()
@@ -222,12 +223,133 @@ def test_ways_to_give_the_input(tmp_path, run_pdecode, pdecode):
             return subprocess.run([pdecode, "--resolve"], stdin=file, stdout=subprocess.PIPE,
                                   check=True).stdout
     expected = strict_json(run_pdecode(["--resolve", path]).stdout)
-    for out in (run_pdecode(["--resolve", "-"], input=data).stdout, redirected(path, 0),
-                run_pdecode(["--resolve", packed]).stdout, redirected(packed, 0),
-                run_pdecode(["--resolve", "-"], input=gzip.compress(data)).stdout,
-                redirected(after, 100)):
+    for out in (redirected(path, 0), run_pdecode(["--resolve", packed]).stdout,
+                redirected(packed, 0), redirected(after, 100)):
         found = strict_json(out)
         assert (found["records"], found["images"]) == (expected["records"], expected["images"])
+    expected = resolved(run_pdecode(["--resolve", "--sort", "time", path]).stdout)
+    for piped in data, gzip.compress(data):
+        done = run_pdecode(["--resolve", "-"], input=piped)
+        assert (resolved(done.stdout), done.stderr) == (expected, b"")
+
+
+def resolved(out):
+    """The records, without the numbers that images get in the order of reading."""
+    document = strict_json(out)
+    images = sorted([{**image, "index": 0} for image in document["images"]],
+                    key=lambda image: json.dumps(image))
+    for record in samples(document):
+        for frame in record.get("frames", []) + [
+                frame for pair in record.get("branch_frames", []) for frame in pair.values()]:
+            frame.pop("image", None)
+            frame["why"] = frame.get("why", "").replace("NO_PID", "NO_MAP")
+    return document["records"], images
+
+
+def test_captures_in_one_pass(fixture_file, run_pdecode):
+    """A stream's samples have the names and frames of the file's."""
+    if fixture_file.is_directory:
+        pytest.skip("a directory is no stream")
+    data = fixture_file.path.read_bytes()
+    whole = run_pdecode(["--resolve", "--sort", "time", "--blobs", "omit", fixture_file.path])
+    live = run_pdecode(["--resolve", "--blobs", "omit", "-"], input=data)
+    if b" came after later ones" in live.stderr or b" samples have no time" in live.stderr:
+        pytest.skip("not in the order of time, and told")
+    assert live.returncode == whole.returncode
+    assert resolved(live.stdout) == resolved(whole.stdout)
+
+
+@sanitize
+def test_a_live_stream(tmp_path, pdecode):
+    """What a round releases is resolved and written before the stream goes on."""
+    path = written(tmp_path, [
+        comm(5, "a", 10), mapped(5, 0x1000, 0x1000, 0, "/a", 11), hit(5, 0x1010, 20),
+        r.finished_round(), hit(5, 0x1020, 30), r.finished_round(), comm(5, "b", 35, exec=True),
+        hit(5, 0x1010, 40), r.finished_round()], "pipe")
+    data = path.read_bytes()
+    with subprocess.Popen([pdecode, "-f", "jsonl", "--resolve", "--types", "SAMPLE"],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE) as p:
+        timer = threading.Timer(30, p.kill)
+        timer.start()
+        p.stdin.write(data[:-8])
+        p.stdin.flush()
+        lines = (json.loads(line) for line in iter(p.stdout.readline, b""))
+        first = next(line for line in lines if line.get("type") == "SAMPLE")
+        assert first["comm"] == "a" and first["frames"][0]["dso"] == "/a"
+        p.stdin.write(data[-8:])
+        p.stdin.close()
+        found = [(line["comm"], place(line["frames"][0])) for line in lines
+                 if line.get("type") == "SAMPLE"]
+        assert found == [("a", ("/a", 0x20)), ("b", "NO_MAP")]
+        assert p.wait() == 0
+        timer.cancel()
+
+
+def in_rounds(*rounds):
+    return [record for part in rounds for record in (*part, r.finished_round())]
+
+
+@sanitize
+def test_what_comes_too_late_is_told(tmp_path, run_pdecode):
+    """A name and map that come two rounds after their sample; they hold from then on, but don't
+    replace what is newer."""
+    path = written(tmp_path, in_rounds(
+        [comm(6, "c", 1), hit(5, 0x1010, 20)], [hit(6, 1, 30)], [hit(6, 1, 40)], [hit(6, 1, 50)],
+        [comm(5, "a", 10), mapped(5, 0x1000, 0x1000, 0, "/a", 11), comm(6, "old", 0)],
+        [hit(5, 0x1010, 60), hit(6, 1, 61)]), "pipe")
+    done = run_pdecode(["--resolve", "-"], input=path.read_bytes())
+    assert done.returncode == 0
+    assert done.stderr.decode() == (
+        "pdecode: standard input: 3 records came after later ones: some names and frames are "
+        "missing or wrong; those of a file would be complete\n")
+    found = places(strict_json(done.stdout))
+    assert found[0] == (None, ["NO_PID"])
+    assert found[-2:] == [("a", [("/a", 0x10)]), ("c", ["NO_MAP"])]
+
+
+@sanitize
+def test_samples_without_a_time_are_told(tmp_path, run_pdecode):
+    """One event has no times: its samples have the names of when they were read, but the file's
+    have those of the end."""
+    timed, untimed = (Attr(type=1, config=0, sample_period=1, sample_type=names)
+                      for names in ("IDENTIFIER|IP|TID|TIME", "IDENTIFIER|IP|TID"))
+
+    def named(name, time):
+        return r.comm(5, 5, name, 0, sid=sample_id(timed, pid=5, tid=5, time=time, id=1))
+    hit_untimed = sample(untimed, IN_USER, ip=1, pid=5, tid=5, id=2)
+    data = Pipe(records=[r.header_attr(timed, [1]), r.header_attr(untimed, [2]), *in_rounds(
+        [named("a", 10)], [named("a", 11)], [named("a", 12)], [hit_untimed], [named("a", 13)],
+        [named("b", 20)])]).build("<")
+    done = run_pdecode(["--resolve", "-"], input=data)
+    assert (done.returncode, done.stderr.decode()) == (
+        0, "pdecode: standard input: 1 samples have no time: their names and frames are those of "
+        "the moment they were read\n")
+    assert places(strict_json(done.stdout)) == [("a", ["NO_MAP"])]
+    path = tmp_path / "perf.data"
+    path.write_bytes(data)
+    done = run_pdecode(["--resolve", path])
+    assert (places(strict_json(done.stdout)), done.stderr) == ([("b", ["NO_MAP"])], b"")
+
+
+@sanitize
+@pytest.mark.parametrize("memory", ["4M", "256M"])
+def test_ended_tasks_are_forgotten(memory, tmp_path, run_pdecode):
+    """20,000 short-lived processes pass through little memory, as none is asked for after two
+    rounds."""
+    def rounds():
+        for n in range(200):
+            yield [record for pid in range(100 * n + 10, 100 * n + 110) for record in (
+                r.fork(pid, 1, pid, 1, 10 * pid, sid=sid(1, 10 * pid)),
+                comm(pid, "sh", 10 * pid + 1, exec=True),
+                mapped(pid, 0x1000, 0x1000, 0, "/bin/sh", 10 * pid + 2),
+                mapped(pid, 0x8000, 0x1000, 0, "/lib/c", 10 * pid + 3),
+                hit(pid, 0x8010, 10 * pid + 4),
+                r.exit(pid, 1, pid, 1, 10 * pid + 5, sid=sid(pid, 10 * pid + 5)))]
+    path = written(tmp_path, in_rounds(*rounds()), "pipe")
+    done = run_pdecode(["--resolve", "--memory", memory, "--types", "SAMPLE", "-"],
+                       input=path.read_bytes())
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert places(strict_json(done.stdout)) == 20_000 * [("sh", [("/lib/c", 0x10)])]
 
 
 def frames_hold(record):
@@ -308,7 +430,7 @@ def test_memory_that_is_too_small_is_told(tmp_path, run_pdecode):
 
 def test_no_room_for_the_copy_is_told(tmp_path, run_pdecode):
     data = written(tmp_path, list(busy(50)), "pipe").read_bytes()
-    done = run_pdecode(["--resolve", "-"], input=data, preexec_fn=small_files)
+    done = run_pdecode(["--symbols", "-"], input=data, preexec_fn=small_files)
     assert done.returncode == 3
     assert b"can't be copied to a temporary file, to be read twice: " in done.stderr
 

@@ -1,6 +1,6 @@
 /* fuzz_history.c - any bytes as a perf.data file: a history of it stays within its memory and in
  * linear time, and answers the same whether it learned from batches in the order of the file, or
- * record by record in the order of time.
+ * record by record in the order of time. A live one stays within its memory, too.
  */
 #include <string.h>
 #include <time.h>
@@ -138,6 +138,38 @@ static void list_all(const struct pd_history *h)
 	FUZZ_ASSERT(n < UINT32_MAX, "endless");
 }
 
+/* Asks a live history about each sample as it comes. */
+static void follow(struct pd_bytes in, uint64_t limit)
+{
+	static struct pd_location x[ADDRESSES];
+	const struct pd_history_options *o =
+		PD_HISTORY_OPTIONS(.memory_limit = limit, .mode = PD_HISTORY_LIVE);
+	struct pd_history_counts counts = { .size = sizeof(counts) };
+	const struct pd_record *record;
+	struct pd_error e;
+	struct pd_history *h = pd_history_new(o, &e);
+	struct pd_reader *r = open_reader(in, PD_BY_TIME);
+	struct learned live = { .history = h };
+
+	FUZZ_ASSERT(h, "no history");
+	while (r && pd_reader_next(r, &record, &e) == 1) {
+		size_t n;
+
+		pd_history_add_record(h, record, &e);
+		n = pd_history_frames(h, record, x, ADDRESSES);
+		for (size_t i = 0; i < n && i < ADDRESSES; i++)
+			compare_locations(&live, &live, &x[i], &x[i]);
+		compare_tasks(&live, &live, record);
+	}
+	pd_history_seal(h, r, &e);
+	list_all(h);
+	pd_history_count(h, &counts);
+	FUZZ_ASSERT(counts.memory <= limit, "%llu bytes of memory, live",
+		    (unsigned long long)counts.memory);
+	pd_reader_free(r);
+	pd_history_free(h);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct pd_bytes in = { data, size };
@@ -149,12 +181,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	learn(&a, in, PD_AS_WRITTEN, size % 5 == 4 ? SMALL : FUZZ_MEMORY);
 	learn(&b, in, PD_BY_TIME, FUZZ_MEMORY);
+	follow(in, size % 5 == 4 ? SMALL : FUZZ_MEMORY);
 	list_all(a.history);
 	r = open_reader(in, PD_AS_WRITTEN);
 	while (r && pd_reader_next(r, &record, &e) == 1)
 		compare_sample(&a, &b, record);
 	pd_reader_free(r);
-	FUZZ_ASSERT(cpu_time() - from <= FUZZ_NS + 4 * FUZZ_NS_PER_BYTE * (size + b.bytes),
+	FUZZ_ASSERT(cpu_time() - from <= FUZZ_NS + 5 * FUZZ_NS_PER_BYTE * (size + b.bytes),
 		    "too slow for %zu bytes", size);
 	pd_history_free(a.history);
 	pd_history_free(b.history);

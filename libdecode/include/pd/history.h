@@ -40,10 +40,23 @@ extern "C" {
 
 struct pd_history;
 
+enum pd_history_mode {
+	PD_HISTORY_WHOLE,	/* learned, sealed, and asked for any moment */
+	/* For a stream that is read once, in the order of time (PD_BY_TIME):
+	 * pd_history_add_record() must be called for each record, samples included, and the
+	 * answers are for the moment of the last one, whatever moment they are asked for.
+	 * Tasks that ended are forgotten when a quarter of the memory is in use, at the earliest
+	 * two rounds later. Records that come too late are counted (pd_history_counts.late). It has
+	 * images, but lists no tasks and no maps, and is used by one thread. Sealing it completes
+	 * the images. */
+	PD_HISTORY_LIVE,
+};
+
 struct pd_history_options {
 	size_t size;		/* PD_HISTORY_OPTIONS() sets it */
 	uint64_t memory_limit;	/* bytes that the recording can make the history allocate; 0:
 				 * 256 MiB */
+	enum pd_history_mode mode;
 };
 #define PD_HISTORY_OPTIONS(...) PD_OPTIONS_OF(pd_history_options, __VA_ARGS__)
 
@@ -64,6 +77,11 @@ PD_API int pd_history_learn(struct pd_history *h, struct pd_reader *r, struct pd
  * later records are ignored. */
 PD_API int pd_history_add_record(struct pd_history *h, const struct pd_record *r,
 				 struct pd_error *e);
+
+/* Takes the build ids of the header's feature BUILD_ID from a reader: for a live history, before
+ * its first record; pd_history_seal() does so, too. Returns 0, or -1 and *e: PD_E_LIMIT if not all
+ * of them fit into the memory limit. */
+PD_API int pd_history_add_features(struct pd_history *h, struct pd_reader *r, struct pd_error *e);
 
 /* Ends the learning and prepares the answers. Takes the build ids of the header's feature BUILD_ID
  * from `r`, which may be NULL. Must be called once. Returns 0, or -1 and *e: PD_E_LIMIT if only a
@@ -253,7 +271,7 @@ struct pd_location {
 					 * of pd_image.symbol */
 	uint32_t prot, map_flags;	/* of mmap(2); 0: not recorded */
 	uint32_t image;		/* for pd_history_image(), or PD_NO_IMAGE */
-	uint32_t map;		/* for pd_history_mapping() */
+	uint32_t map;		/* for pd_history_mapping(); of a live history UINT32_MAX */
 	uint32_t reserved;
 	uint8_t cpumode;	/* enum pd_cpumode */
 	uint8_t why;		/* enum pd_why */
@@ -317,6 +335,14 @@ struct pd_history_counts {
 	uint64_t damaged;	/* side-band records that could not be used */
 	uint64_t left_out;	/* side-band records after the memory limit was reached */
 	uint64_t memory;	/* bytes allocated */
+	/* Records that came after others of a later time, so that answers of a live history may
+	 * have lacked or mixed up what they say; user parts of callchains that came after their
+	 * sample are among them. */
+	uint64_t late;
+	uint64_t forgotten;	/* tasks that a live history forgot */
+	/* Samples without a time, while the side-band has times: a live history answers for the
+	 * moment they were added, a whole one for the end of the recording. */
+	uint64_t untimed;
 };
 
 /* Fills in *out. out->size must be set. */
