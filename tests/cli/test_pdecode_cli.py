@@ -62,6 +62,7 @@ OPTIONS = {
     "--pretty": [], "--blobs": ["hex|omit|full"], "--sort": ["file|time"], "--header-only": [],
     "--schema": [], "--records-only": [], "--utc": [], "--resolve": [],
     "--symbols": [], "--lines": [], "--no-inline": [], "--linkage-names": [],
+    "--max-frames": ["N"], "--symbols-strict": [],
     "--sysroot": ["DIR"], "--debug-dir": ["DIR"], "--kallsyms": ["FILE"],
     "--unverified": ["yes|no"], "--types": ["LIST"], "-e": ["--event", "LIST"], "--pid": ["LIST"],
     "--tid": ["LIST"], "-c": ["--comm", "LIST"], "-C": ["--cpu", "LIST"], "--time": ["A,B"],

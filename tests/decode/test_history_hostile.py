@@ -147,7 +147,7 @@ def test_twice_the_input_takes_twice_as_long(kind, tmp_path):
     while seconds([*command, files.of_size(n)]) - startup < LEAST and n < 64000:
         n *= 2
     paths = [files.of_size(factor * n) for factor in (1, 2, 4)]
-    check_growth(command, paths, times_of(command, paths, startup))
+    check_growth(command, paths, times_of(command, paths, startup), tmp_path)
 
 
 def run(tmp_path, records, *options):
