@@ -154,7 +154,7 @@ $(B)/obj/libsymbols/%.o: INCLUDES := -iquote libsymbols -Ilibsymbols/include -iq
 $(B)/obj/libprofile/%.o: INCLUDES := -iquote libprofile -Ilibprofile/include -Ilibdecode/include
 $(B)/obj/libcolumns/%.o: INCLUDES := -iquote libcolumns -Ilibcolumns/include -iquote libdecode -Ilibdecode/include
 $(B)/obj/tools/%.o: INCLUDES := -iquote tools -Ilibdecode/include -Ilibsymbols/include -Ilibprofile/include -Ilibcolumns/include
-$(B)/obj/record/%.o: INCLUDES := -iquote record -iquote tools -Ilibdecode/include
+$(B)/obj/record/%.o: INCLUDES := -iquote record -iquote tools -Ilibdecode/include -Ilibsymbols/include
 $(B)/obj/tools/%.o: DEFINES = -DPD_LIBRARIES='"$(TOOL_VERSIONS)"'
 $(B)/obj/record/%.o: DEFINES = -DPD_LIBRARIES='"$(RECORD_VERSIONS)"'
 $(B)/obj/tests/%.o: INCLUDES := -Ilibdecode/include

@@ -4,11 +4,14 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <linux/openat2.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -36,7 +39,8 @@ static bool is_elf(int fd)
 
 static bool is_of_kernel(const char *path)
 {
-	return strcmp(path, "/proc/kallsyms") == 0 || strcmp(path, "/sys/kernel/notes") == 0;
+	return strcmp(path, PS_RUNNING_VDSO) == 0 || strcmp(path, "/proc/kallsyms") == 0 ||
+	       strcmp(path, "/sys/kernel/notes") == 0;
 }
 
 /* /tmp/perf-PID.map, of this user or root. */
@@ -47,6 +51,19 @@ static bool is_perf_map(const char *path, const struct stat *st)
 							   "0123456789");
 
 	return strncmp(path, head, n) == 0 && digits && strcmp(path + n + digits, tail) == 0 &&
+	       (st->st_uid == geteuid() || st->st_uid == 0);
+}
+
+/* .../jit-PID.dump, of this user or root. */
+static bool is_jitdump(int fd, const char *path, const struct stat *st)
+{
+	const char *name = strrchr(path, '/');
+	char magic[4];
+
+	return name && strncmp(name, "/jit-", 5) == 0 &&
+	       strcmp(name + 5 + strspn(name + 5, "0123456789"), ".dump") == 0 &&
+	       pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
+	       (memcmp(magic, "JiTD", 4) == 0 || memcmp(magic, "DTiJ", 4) == 0) &&
 	       (st->st_uid == geteuid() || st->st_uid == 0);
 }
 
@@ -70,7 +87,7 @@ static bool is_allowed(const struct opener *o, int fd, const char *path, enum ps
 	case PS_PLACE_RUNNING:
 		return is_of_kernel(path);
 	case PS_PLACE_TEMPORARY:
-		return is_perf_map(path, &st);
+		return is_perf_map(path, &st) || is_jitdump(fd, path, &st);
 	case PS_PLACE_NAMED:
 	case PS_PLACE_BUILD_ID:
 		return is_elf(fd) || is_kallsyms(o, path);
@@ -110,12 +127,32 @@ static int find_in_root(const char *root, const char *path)
 	return fd;
 }
 
+/* The vdso is in every process, and in no file. */
+static int open_vdso(void)
+{
+	const char *start = (const char *)getauxval(AT_SYSINFO_EHDR);
+	const ElfW(Ehdr) *header = (const void *)start;
+	size_t size;
+	int fd;
+
+	if (!start || (fd = memfd_create("vdso", MFD_CLOEXEC)) < 0)
+		return -1;
+	/* its section headers are its end */
+	size = header->e_shoff + (size_t)header->e_shentsize * header->e_shnum;
+	if (write(fd, start, size) == (ssize_t)size)
+		return fd;
+	close(fd);
+	return -1;
+}
+
 static int open_here(const struct opener *o, const char *path, enum ps_file_place place)
 {
 	int fd;
 
 	if (place == PS_PLACE_SYSROOT)
 		fd = find_in_root(o->sysroot, path);
+	else if (place == PS_PLACE_RUNNING && strcmp(path, PS_RUNNING_VDSO) == 0)
+		fd = open_vdso();
 	else
 		fd = open(path, O_PATH | O_CLOEXEC |
 				(place == PS_PLACE_TEMPORARY ? O_NOFOLLOW : 0));

@@ -21,8 +21,8 @@ struct opener {
 int opener_start(struct opener *o);
 void opener_stop(struct opener *o);
 
-/* Opens a file for reading: an ELF file that is no core dump, the symbols and notes of the running
- * kernel, or a map that a JIT compiler wrote as this user. Returns a descriptor, or -1. */
+/* Opens a file for reading: an ELF file that is no core dump, the symbols, notes and vdso of the
+ * running kernel, or what a JIT compiler wrote as this user. Returns a descriptor, or -1. */
 int opener_open(void *opener, const char *path, enum ps_file_place place);
 
 #endif

@@ -133,7 +133,6 @@ static const struct cli_option options[] = {
 		    "remove it with pdecode -f jsonl | jq -c 'del(.callchain)'"),
 	CLI_REFUSED('s', "script", "pipe pdecode -f jsonl into your own script"),
 	CLI_REFUSED(0, "itrace", "AUX data is written as it is, not decoded"),
-	CLI_REFUSED('k', "vmlinux", "kernel addresses are resolved by --kallsyms"),
 	CLI_REFUSED(0, "symfs", "the same as --sysroot"),
 	CLI_END
 };

@@ -3,7 +3,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "pd/tree.h"
 
 static const char *const forms[] = {
 	[PD_JSON_FRAMES_FULL] = SYMBOLS_FULL, [PD_JSON_FRAMES_NAMES] = "names",
@@ -74,9 +77,44 @@ static bool describe_image(void *ctx, uint32_t index, struct pd_image_file *out)
 	return ps_session_image(n->session, index, out);
 }
 
+static enum ps_clock clock_of(struct pd_reader *reader)
+{
+	struct pd_tree *tree = pd_tree_new(NULL);
+	const struct pd_item *attr = NULL, *id;
+	struct pd_error e;
+	bool is_monotonic;
+
+	if (reader && tree && pd_reader_nr_attrs(reader))
+		attr = pd_tree_read_attr(tree, reader, pd_reader_attr(reader, 0), &e);
+	id = pd_item_get(attr, "attr.clockid");		/* with use_clockid */
+	is_monotonic = id && id->number == CLOCK_MONOTONIC;
+	pd_tree_free(tree);
+	return is_monotonic ? PS_CLOCK_MONOTONIC : PS_CLOCK_OTHER;
+}
+
+/* Returns the names that the recording has, for free(). */
+static struct pd_bytes copy_bundle(struct pd_reader *reader)
+{
+	const size_t n = reader ? pd_reader_nr_features(reader) : 0;
+	struct pd_bytes out = { NULL, 0 };
+	struct pd_feature f;
+	struct pd_error e;
+	uint8_t *copy;
+
+	for (size_t i = 0; i < n; i++) {
+		if (pd_reader_feature(reader, i, &f, &e) < 0 || f.id != PD_FEATURE_PD_SYMBOLS)
+			continue;
+		copy = malloc(f.bytes.size ? f.bytes.size : 1);
+		if (copy && f.bytes.size)
+			memcpy(copy, f.bytes.data, f.bytes.size);
+		return (struct pd_bytes){ copy, copy ? f.bytes.size : 0 };
+	}
+	return out;
+}
+
 /* Returns when the recording began, in s since 1970; 0 if it does not tie its clock to wall time.
  * The age of the file says nothing: it may be a copy. */
-static uint64_t beginning_of(const struct input *in)
+static uint64_t beginning_of(const struct input *in, struct ps_options *o)
 {
 	const off_t at = in->fd >= 0 ? lseek(in->fd, 0, SEEK_CUR) : 0;
 	uint64_t first, last, ns = 0;
@@ -87,6 +125,8 @@ static uint64_t beginning_of(const struct input *in)
 	if (reader && (!pd_reader_nr_attrs(reader) || !pd_reader_time_span(reader, &first, &last) ||
 		       !pd_reader_utc(reader, pd_reader_attr(reader, 0), first, &ns)))
 		ns = 0;
+	o->clock = clock_of(reader);
+	o->bundle = copy_bundle(reader);
 	pd_reader_free(reader);
 	if (in->fd >= 0)
 		lseek(in->fd, at, SEEK_SET);
@@ -108,12 +148,14 @@ enum cli_exit symbols_open(struct symbols *n, const struct cli_tool *tool,
 
 	n->places = (struct ps_places){
 		.size = sizeof(n->places), .sysroot = s->sysroot, .kallsyms = s->kallsyms,
+		.vmlinux = s->vmlinux,
 		.debug_dirs = (const char *const *)s->debug_dirs.items,
 		.nr_debug_dirs = s->debug_dirs.count, .home = getenv("HOME"),
 		.debuginfod_cache = getenv("DEBUGINFOD_CACHE_PATH"),
 	};
-	o.began = beginning_of(in);
+	o.began = beginning_of(in, &o);
 	n->session = ps_new(&o, &e);
+	free((void *)o.bundle.data);
 	if (!n->session) {
 		cli_error(tool, "--symbols: %s", pd_error_text(&e, text, sizeof(text)));
 		return CLI_OUTPUT;

@@ -11,7 +11,7 @@ struct symbol_settings {
 	const char *depth;		/* --symbols; NULL: no names */
 	bool no_inline, lines, linkage_names, strict;
 	unsigned int max_frames;
-	const char *sysroot, *kallsyms;
+	const char *sysroot, *kallsyms, *vmlinux;
 	struct cli_list debug_dirs;
 	unsigned int unverified;
 };
@@ -30,6 +30,8 @@ extern const char *const symbol_unverified[];
 	CLI_STRING(0, "kallsyms", "FILE", type, member.kallsyms,			\
 		   "a copy of /proc/kallsyms of the recorded machine, made since it was " \
 		   "started"),							\
+	CLI_STRING('k', "vmlinux", "FILE", type, member.vmlinux,			\
+		   "the recorded kernel with its symbols"),				\
 	CLI_CHOICE(0, "unverified", NULL, type, member.unverified, symbol_unverified,	\
 		   "use files of which no build id was recorded: yes, if they are older " \
 		   "than the recording (default); no")

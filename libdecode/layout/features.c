@@ -302,6 +302,33 @@ static const struct pd_feature_desc features[] = {
 	{ PD_FEATURE_SIMPLEPERF_FILE2,
 	  ROW{ BYTES(SIMPLEPERF_FILE2, "files and their symbols, as protobufs", TIMES_REST,
 		     ROLE(SYMBOL)) } },
+	{ PD_FEATURE_PD_SYMBOLS,
+		ROW{ STRUCT(PD_SYMBOLS, "names of the addresses in samples", FIELDS(
+		U32(version, "version of this layout, 1"),
+		U32(cut, "1: there was no time for all addresses"),
+		ARRAY(images, "files, and processes with JIT code", TIMES_INLINE(4), FIELDS(
+			S32(pid, "process of the JIT code, -1: none", ROLE(PID)),
+			U64(ino, "inode of the file, 0: unknown"),
+			SIZED_TEXT(path, "path as in the map records", 4, ROLE(PATH)),
+			BYTES(build_id, "build id as in the map records", TIMES_INLINE(4),
+			      ROLE(BUILD_ID)),
+			ARRAY(functions, "functions that were hit", TIMES_INLINE(4), FIELDS(
+				X64(base, "where it begins, as an address like those below",
+				    ROLE(CODE_ADDRESS)),
+				X64(extent, "without a name: where it begins in the image, -1: "
+				    "unknown", ROLE(CODE_ADDRESS)),
+				U32(why, "without a name: the reason, by number"),
+				SIZED_TEXT(name, "name in the symbol table, empty: none", 4,
+					   ROLE(SYMBOL)))),
+			U32(nr_addresses, "number of addresses"),
+			NUMBERS(8, PD_HEX, addresses, "offsets in the file, sorted; of the kernel "
+				"and JIT code addresses", TIMES_OF(nr_addresses),
+				ROLE(CODE_ADDRESS)),
+			NUMBERS(4, PD_DEC, hits, "index in functions, by address",
+				TIMES_OF(nr_addresses), ROLE(NONE)),
+			U32(nr_times, "number of times: none, or one per address"),
+			NUMBERS(8, PD_DEC, times, "when that code was written, in ns",
+				TIMES_OF(nr_times), ROLE(TIME)))))) } },
 };
 
 #define NR_FEATURES (sizeof(features) / sizeof(*features))

@@ -77,6 +77,7 @@ struct lookup {
 	uint32_t pid, rank;
 	bool is_after_loss;
 	uint8_t mode, flags;		/* of the next address */
+	uint64_t time;
 	uint64_t key;			/* of the last space: most addresses are in the same */
 	uint32_t space;
 	struct pd_location *out;
@@ -88,6 +89,7 @@ static struct lookup lookup_at(const struct pd_history *h, int32_t pid, const st
 	return (struct lookup){
 		.h = h, .pid = (uint32_t)pid, .rank = pd_history_rank_of(h, at),
 		.key = UINT64_MAX, .space = PD_NOTHING,
+		.time = h->has_times ? at->time : PD_NO_TIME,
 		.is_after_loss = h->lost && (h->has_times && h->lost_time != PD_NO_TIME ?
 						     at->time >= h->lost_time :
 						     at->offset >= h->lost_offset),
@@ -189,7 +191,7 @@ static bool look_up(struct lookup *l, uint64_t addr, enum pd_location_of of,
 		    struct pd_location *out)
 {
 	*out = (struct pd_location){ .addr = addr, .image = PD_NO_IMAGE, .cpumode = l->mode,
-				     .of = (uint8_t)of };
+				     .of = (uint8_t)of, .time = l->time };
 	if (locate_by_mode(l, out))
 		return true;
 	if (l->h->is_limited && out->why <= PD_WHY_NO_PID)

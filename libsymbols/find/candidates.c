@@ -48,6 +48,7 @@ static const struct pattern patterns[] = {
 	{ "%H/.debug/.build-id/%x/%r/debug", DEBUG | ALT, PS_PLACE_BUILD_ID },
 	{ "%H/.debug/.build-id/%x/%r", IMAGE | KERNEL, PS_PLACE_BUILD_ID },
 	{ "/proc/kallsyms", KALLSYMS, PS_PLACE_RUNNING },
+	{ PS_RUNNING_VDSO, VDSO, PS_PLACE_RUNNING },
 	{ "%C/%i/executable", IMAGE, PS_PLACE_BUILD_ID },
 	{ "%C/%i/debuginfo", DEBUG | ALT | KERNEL, PS_PLACE_BUILD_ID },
 	{ "%p", IMAGE, PS_PLACE_RECORDED },

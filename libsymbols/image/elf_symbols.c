@@ -121,3 +121,24 @@ bool ps_elf_add_symbols(struct ps_elf *e, uint32_t type, enum ps_source source,
 	}
 	return true;
 }
+
+bool ps_elf_symbol_value(struct ps_elf *e, const char *name, uint64_t *value)
+{
+	const struct ps_section *section = ps_elf_section_of_type(e, SHT_SYMTAB);
+	Elf_Data *data = section ? ps_elf_section_data(e, section) : NULL;
+	struct ps_names names;
+	GElf_Sym sym;
+
+	if (!data)
+		return false;
+	names = ps_elf_names(e, section->header.sh_link);
+	for (int i = 1; gelf_getsym(data, i, &sym); i++) {
+		const char *own = ps_elf_name(&names, sym.st_name);
+
+		if (!own || sym.st_shndx == SHN_UNDEF || strcmp(own, name) != 0)
+			continue;
+		*value = sym.st_value;
+		return true;
+	}
+	return false;
+}

@@ -10,6 +10,9 @@
 bool ps_elf_add_symbols(struct ps_elf *e, uint32_t type, enum ps_source source,
 			struct ps_symtab *t);
 
+/* Finds the value of a symbol of any kind in .symtab. Returns false if it is not there. */
+bool ps_elf_symbol_value(struct ps_elf *e, const char *name, uint64_t *value);
+
 /* A string table: names that do not end in it are not used. */
 struct ps_names {
 	const char *data;

@@ -22,6 +22,7 @@ enum ps_binding { PS_LOCAL, PS_WEAK, PS_GLOBAL };
 
 struct ps_symbol {
 	uint64_t start, end;	/* added with end == start: a symbol without a size */
+	uint64_t from;		/* of JIT code: when it was written, ns */
 	const char *name;	/* borrowed until the table is freed; not terminated */
 	uint32_t name_size;
 	uint8_t binding, source;

@@ -6,12 +6,16 @@
 #define MAGIC 0x4a695444
 #define HEADER_SIZE 40
 #define HEADER_SIZE_AT 8
+#define FLAGS_AT 32
+#define ARCH_TIMESTAMP 1	/* of the flags: times are of the CPU's counter */
 #define PREFIX_SIZE 16
+#define TIME_AT 8
 
 enum { CODE_LOAD, CODE_MOVE };
 
 struct dump {
 	struct ps_jit_code *code;
+	uint64_t time;			/* of the record */
 	struct pd_map loaded;		/* index of code -> index of its range + 1 */
 };
 
@@ -32,6 +36,7 @@ static int read_load(struct dump *d, struct pd_cursor body)
 	uint64_t vma, size, index;
 	const uint8_t *name;
 
+	r.from = d->time;
 	if (!pd_take(&body, 8) || !pd_take_number(&body, 8, &vma) ||
 	    !pd_take_number(&body, 8, &r.start) || !pd_take_number(&body, 8, &size) ||
 	    !pd_take_number(&body, 8, &index))
@@ -63,6 +68,7 @@ static int read_move(struct dump *d, struct pd_cursor body)
 	if (!loaded)
 		return 0;
 	r = d->code->ranges[loaded - 1];
+	r.from = d->time;
 	r.start = to;
 	r.end = to + size;
 	return ps_jit_add(d->code, &r);
@@ -84,6 +90,7 @@ static int read_records(struct ps_jit_code *c, struct pd_cursor in)
 			break;
 		body = pd_cursor((struct pd_bytes){ start, size }, in.swap);
 		pd_take(&body, PREFIX_SIZE);
+		dump.time = pd_load64(start + TIME_AT, in.swap);
 		if (id == CODE_LOAD)
 			ret = read_load(&dump, body);
 		else if (id == CODE_MOVE)
@@ -106,6 +113,7 @@ enum ps_status ps_jit_read_jitdump(struct ps_jit_code *c, struct pd_bytes in,
 		return PS_NOT_ELF;
 	cursor = pd_cursor(in, swap);
 	header = pd_load32(in.data + HEADER_SIZE_AT, swap);
+	c->has_clock = !(pd_load64(in.data + FLAGS_AT, swap) & ARCH_TIMESTAMP);
 	if (header < HEADER_SIZE || !pd_take(&cursor, header))
 		return PS_NOT_ELF;
 	if (!read_records(c, cursor) && !ps_jit_seal(c))

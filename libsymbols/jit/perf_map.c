@@ -15,6 +15,7 @@ static bool parse_line(struct pd_bytes line, struct ps_jit_range *out)
 	if (line.size && line.data[line.size - 1] == '\r')
 		line.size--;
 	out->end = out->start + size;
+	out->from = 0;
 	out->name = (const char *)line.data;
 	out->name_size = line.size < UINT32_MAX ? (uint32_t)line.size : 0;
 	return out->name_size && out->end > out->start;

@@ -1,7 +1,8 @@
-/* kernel.c - names of kernel addresses: from kallsyms of the recorded kernel, as it was when it was
- * recorded. */
+/* kernel.c - names of kernel addresses: from the recorded kernel's vmlinux, or from kallsyms as it
+ * was when it was recorded. */
 #include <unistd.h>
 
+#include "image/elf_symbols.h"
 #include "kernel/notes.h"
 #include "session/session.h"
 
@@ -22,9 +23,12 @@ static bool is_at_recorded_place(const struct kernel_search *k, const struct ps_
 static bool runs_recorded_kernel(struct ps_session *s, const struct pd_image *image)
 {
 	struct pd_buf notes = { .budget = &s->budget };
-	const int fd = s->options.open(s->options.ctx, "/sys/kernel/notes", PS_PLACE_RUNNING);
 	bool same = false;
+	int fd;
 
+	if (s->options.ended)
+		return true;
+	fd = s->options.open(s->options.ctx, "/sys/kernel/notes", PS_PLACE_RUNNING);
 	if (fd < 0)
 		return false;
 	if (ps_file_read_all(fd, &notes) == PS_OK)
@@ -77,6 +81,24 @@ static uint64_t recorded_address(const struct pd_history *h, const struct pd_ima
 	return 0;
 }
 
+/* The kernel's own code; modules are not in vmlinux. */
+static void find_vmlinux(struct ps_session *s, const struct kernel_search *k)
+{
+	struct ps_loaded *l = ps_session_load(s, k->image->index);
+	uint64_t linked;
+
+	if (l->why == PD_WHY_MISMATCH)
+		s->kernel.why = PD_WHY_MISMATCH;
+	if (l->why != PD_WHY_FOUND || !k->recorded || !k->image->symbol)
+		return;
+	if (ps_elf_symbol_value(&l->binary.image, k->image->symbol, &linked) ||
+	    (l->binary.debug.elf &&
+	     ps_elf_symbol_value(&l->binary.debug, k->image->symbol, &linked))) {
+		s->kernel.slide = k->recorded - linked;
+		s->kernel.vmlinux = l;
+	}
+}
+
 struct ps_kernel *ps_session_kernel(struct ps_session *s)
 {
 	const struct pd_history *h = s->options.history;
@@ -94,6 +116,7 @@ struct ps_kernel *ps_session_kernel(struct ps_session *s)
 	k.recorded = recorded_address(h, k.image);
 	search.what.path = k.image->path;
 	search.what.build_id = k.image->build_id;
+	find_vmlinux(s, &k);
 	ps_session_search(&search);
 	return &s->kernel;
 }

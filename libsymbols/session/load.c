@@ -83,6 +83,22 @@ static bool is_usable(const struct ps_session *s, enum ps_match match)
 	}
 }
 
+/* Right after a recording, files may be as new as its end, if their inode is the recorded one, and
+ * the vdso is that of the running kernel. */
+static enum ps_match judge(const struct ps_session *s, const struct image_search *i,
+			   const struct ps_candidate *candidate, const struct ps_identity *found)
+{
+	const enum ps_match match = ps_judge_image(&i->recorded, found);
+	struct ps_identity recorded = i->recorded;
+
+	if (match != PS_MISMATCH || !s->options.ended)
+		return match;
+	if (candidate->place == PS_PLACE_RUNNING)
+		return PS_MATCH_INODE;
+	recorded.changed = s->options.ended;
+	return ps_judge_image(&recorded, found) == PS_MATCH_INODE ? PS_MATCH_INODE : PS_MISMATCH;
+}
+
 static bool use_image(struct ps_search *search, int fd, const struct ps_candidate *candidate)
 {
 	struct image_search *i = search->ctx;
@@ -97,7 +113,7 @@ static bool use_image(struct ps_search *search, int fd, const struct ps_candidat
 		return false;
 	}
 	identify(fd, &l->binary.image, &found);
-	l->match = ps_judge_image(&i->recorded, &found);
+	l->match = judge(s, i, candidate, &found);
 	if (is_usable(s, l->match)) {
 		l->why = PD_WHY_FOUND;
 		l->path = keep_text(s, candidate->path);
@@ -136,6 +152,8 @@ static void find_image(struct ps_session *s, struct ps_loaded *l, const struct p
 	l->why = PD_WHY_NO_FILE;
 	if (image->kind == PD_IMAGE_VDSO)
 		search.what.kind = PS_WANT_VDSO;
+	if (image->kind == PD_IMAGE_KERNEL)
+		search.what.kind = PS_WANT_KERNEL;
 	ps_session_search(&search);
 }
 

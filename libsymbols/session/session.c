@@ -28,6 +28,7 @@ struct ps_session *ps_new(const struct ps_options *o, struct pd_error *e)
 						      s->options.places->size : sizeof(s->places));
 	s->budget.limit = s->options.memory_limit ? s->options.memory_limit : MEMORY_LIMIT;
 	s->arena.budget = s->processes.budget = s->known.budget = s->named.budget = &s->budget;
+	s->dumps.budget = &s->budget;
 	pthread_mutex_init(&s->lock, NULL);
 	if (!s->options.history || !s->options.open)
 		return fail(s, e, PD_E_ARGUMENT);
@@ -37,6 +38,10 @@ struct ps_session *ps_new(const struct ps_options *o, struct pd_error *e)
 		s->nr_images = 0;
 		return fail(s, e, PD_E_NOMEM);
 	}
+	ps_session_read_bundle(s);
+	if (s->options.collect == PS_COLLECT)
+		s->collected = pd_budget_alloc(&s->budget,
+					       s->nr_images * sizeof(*s->collected));
 	return s;
 }
 
@@ -48,6 +53,7 @@ void ps_free(struct ps_session *s)
 	for (size_t i = 0; i < s->nr_images; i++)
 		ps_session_unload(s, &s->images[i]);
 	ps_session_unload_kernel(s);
+	ps_session_free_bundle(s);
 	ps_session_unload_code(s);
 	pd_map_free(&s->known);
 	pd_map_free(&s->named);
@@ -58,12 +64,6 @@ void ps_free(struct ps_session *s)
 }
 
 /* --- resolving --- */
-
-/* A return address belongs to the call before it. */
-static uint64_t lookup_of(const struct pd_location *l, uint64_t address)
-{
-	return l->flags & PD_LOCATION_RETURN && address ? address - 1 : address;
-}
 
 static void resolve_file(struct ps_session *s, const struct pd_location *l, struct ps_known *out)
 {
@@ -78,7 +78,7 @@ static void resolve_file(struct ps_session *s, const struct pd_location *l, stru
 	out->why = PD_WHY_NO_SYMBOL;
 	if (!ps_elf_address(&loaded->binary.image, &map, l->file_offset, &address))
 		return;
-	ps_session_functions(s, loaded, lookup_of(l, address), out);
+	ps_session_functions(s, loaded, ps_lookup_of(l, address), out);
 	out->base = out->start - (address - l->file_offset);
 }
 
@@ -94,7 +94,8 @@ static struct ps_loaded *mark_tried(struct ps_session *s, const struct pd_locati
 	return loaded;
 }
 
-static void resolve_kernel(struct ps_session *s, const struct pd_location *l, struct ps_known *out)
+static void resolve_kallsyms(struct ps_session *s, const struct pd_location *l,
+			     struct ps_known *out)
 {
 	struct ps_kernel *kernel = ps_session_kernel(s);
 	struct ps_symbol symbol;
@@ -105,8 +106,20 @@ static void resolve_kernel(struct ps_session *s, const struct pd_location *l, st
 		return;
 	mark_tried(s, l, PS_FROM_KALLSYMS);
 	out->why = PD_WHY_NO_SYMBOL;
-	if (ps_symtab_find(&kernel->kallsyms.symbols, lookup_of(l, l->addr), &symbol))
+	if (ps_symtab_find(&kernel->kallsyms.symbols, ps_lookup_of(l, l->addr), &symbol))
 		ps_session_symbol(s, &symbol, out);
+}
+
+static void resolve_kernel(struct ps_session *s, const struct pd_location *l, struct ps_known *out)
+{
+	struct ps_kernel *kernel = ps_session_kernel(s);
+
+	if (!kernel->vmlinux || kernel->vmlinux != &s->images[l->image]) {
+		resolve_kallsyms(s, l, out);
+		return;
+	}
+	ps_session_functions(s, kernel->vmlinux, ps_lookup_of(l, l->addr) - kernel->slide, out);
+	out->base = out->start + kernel->slide;
 }
 
 /* KSYMBOL has the name of its range. */
@@ -121,18 +134,37 @@ static void resolve_recorded(struct ps_session *s, const struct pd_location *l,
 	ps_session_symbol(s, &symbol, out);
 }
 
+/* Finds JIT code as it was when the location was recorded, if that is known. Sets *from to the
+ * source. */
+static bool find_code(const struct ps_session *s, struct ps_process_code *code,
+		      const struct pd_location *l, struct ps_symbol *out, unsigned int *from)
+{
+	const uint64_t address = ps_lookup_of(l, l->addr);
+	const bool is_timed = code->dump.code.has_clock && s->options.clock == PS_CLOCK_MONOTONIC &&
+			      l->time != PD_NO_TIME;
+
+	*from = is_timed ? PS_FROM_JITDUMP : PS_FROM_JITDUMP_UNTIMED;
+	if (code->dump.is_found &&
+	    ps_jit_find(&code->dump.code, address, is_timed ? l->time : PS_JIT_LATEST, out))
+		return true;
+	*from = PS_FROM_PERF_MAP;
+	return code->map.is_found && ps_jit_find(&code->map.code, address, PS_JIT_LATEST, out);
+}
+
 static void resolve_code(struct ps_session *s, int32_t pid, const struct pd_location *l,
 			 struct ps_known *out)
 {
-	const struct ps_jit_code *code = ps_session_code(s, pid);
+	struct ps_process_code *code = ps_session_code(s, pid);
 	struct ps_symbol symbol;
+	unsigned int from;
 
 	s->images[l->image].tried = true;
 	out->why = code ? PD_WHY_NO_SYMBOL : PD_WHY_JIT_NO_MAP;
-	if (!code || !ps_jit_find(code, lookup_of(l, l->addr), &symbol))
+	if (!code || !find_code(s, code, l, &symbol, &from))
 		return;
-	mark_tried(s, l, PS_FROM_PERF_MAP)->match = PS_MATCH_NAME_ONLY;
+	mark_tried(s, l, from)->match = PS_MATCH_NAME_ONLY;
 	ps_session_symbol(s, &symbol, out);
+	out->from = from == PS_FROM_JITDUMP ? symbol.from : 0;
 }
 
 static void resolve_by_kind(struct ps_session *s, int32_t pid, const struct pd_location *l,
@@ -168,6 +200,35 @@ static void resolve_by_kind(struct ps_session *s, int32_t pid, const struct pd_l
 	}
 }
 
+/* What one process knows of its JIT code must not name another's of the same number later, so the
+ * bundle is the first source of that. */
+static bool is_given_first(const struct ps_session *s, const struct pd_location *l)
+{
+	const unsigned int kind = pd_history_image(s->options.history, l->image)->kind;
+
+	return s->options.depth == PS_NAMES || kind == PD_IMAGE_ANONYMOUS ||
+	       kind == PD_IMAGE_HEAP || kind == PD_IMAGE_STACK;
+}
+
+static bool is_without_source(const struct ps_known *found)
+{
+	return found->why != PD_WHY_FOUND && found->why != PD_WHY_NO_SYMBOL &&
+	       found->why != PD_WHY_NO_SYMBOLS;
+}
+
+static void resolve_anywhere(struct ps_session *s, int32_t pid, const struct pd_location *l,
+			     struct ps_known *out)
+{
+	struct ps_known given;
+
+	if (is_given_first(s, l) && ps_session_given(s, pid, l, out))
+		return;
+	resolve_by_kind(s, pid, l, out);
+	if (is_without_source(out) && ps_session_given(s, pid, l, &given))
+		*out = given;
+	ps_session_collect(s, pid, l, out);
+}
+
 /* The key of an address in a file, whose functions are kept; false where there is none. */
 static bool key_of(const struct ps_session *s, const struct pd_location *l, uint64_t *key)
 {
@@ -196,7 +257,7 @@ static void find_known(struct ps_session *s, int32_t pid, const struct pd_locati
 		*out = *kept;
 		return;
 	}
-	resolve_by_kind(s, pid, l, out);
+	resolve_anywhere(s, pid, l, out);
 	kept = has_key ? pd_arena_alloc(&s->arena, sizeof(*kept)) : NULL;
 	if (!kept)
 		return;
@@ -229,6 +290,7 @@ static const char *const source_names[PS_NR_SOURCES] = {
 	[PS_FROM_KALLSYMS] = "KALLSYMS", [PS_FROM_PERF_MAP] = "PERF_MAP",
 	[PS_FROM_JITDUMP] = "JITDUMP", [PS_FROM_FDE] = "EXTENTS",
 	[PS_FROM_DEBUG_FILE] = "DEBUG_FILE", [PS_FROM_RECORD] = "RECORD",
+	[PS_FROM_JITDUMP_UNTIMED] = "JITDUMP_UNTIMED", [PS_FROM_BUNDLE] = "BUNDLE",
 };
 
 static void describe_image(const struct ps_loaded *l, struct pd_image_file *out)
@@ -237,8 +299,10 @@ static void describe_image(const struct ps_loaded *l, struct pd_image_file *out)
 				       .other_id = l->other_id, .why = l->why };
 	if (l->match != PS_MISMATCH && l->why == PD_WHY_FOUND)
 		out->match = ps_match_name(l->match);
+	if (l->is_given)
+		out->why = PD_WHY_FOUND;
 	for (unsigned int i = 0; i < PS_NR_SOURCES; i++)
-		if (l->sources >> i & 1)
+		if (l->sources >> i & 1 || (i == PS_FROM_BUNDLE && l->is_given))
 			out->sources[out->nr_sources++] = source_names[i];
 }
 
@@ -247,7 +311,7 @@ bool ps_session_image(struct ps_session *s, uint32_t image, struct pd_image_file
 	bool tried;
 
 	pthread_mutex_lock(&s->lock);
-	tried = image < s->nr_images && s->images[image].tried;
+	tried = image < s->nr_images && (s->images[image].tried || s->images[image].is_given);
 	if (tried)
 		describe_image(&s->images[image], out);
 	pthread_mutex_unlock(&s->lock);

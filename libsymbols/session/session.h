@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
+#include "bundle/bundle.h"
 #include "debug/index.h"
 #include "find/candidates.h"
 #include "find/verdict.h"
@@ -20,6 +21,8 @@
 enum {
 	PS_FROM_DEBUG_FILE = PS_FROM_FDE + 1,
 	PS_FROM_RECORD,		/* KSYMBOL: the recording has the name */
+	PS_FROM_JITDUMP_UNTIMED,	/* its times are of another clock: the latest code counts */
+	PS_FROM_BUNDLE,		/* feature PD_SYMBOLS */
 	PS_NR_SOURCES,
 };
 
@@ -33,6 +36,7 @@ struct ps_loaded {
 	struct ps_cfi *cfi;		/* NULL: not asked for yet */
 	uint8_t why;
 	enum ps_match match;
+	bool is_given;			/* names of the bundle were used */
 	const char *path, *debug_path;
 	struct pd_bytes other_id;
 	uint32_t sources;
@@ -40,16 +44,34 @@ struct ps_loaded {
 
 struct ps_kernel {
 	bool tried;
+	struct ps_loaded *vmlinux;	/* NULL: not found */
+	uint64_t slide;		/* an address then, less that in vmlinux */
 	uint8_t why;		/* PD_WHY_FOUND: kallsyms is there */
 	struct pd_buf text;
 	struct ps_kallsyms kallsyms;
 };
 
-/* JIT code of a process. */
-struct ps_process_code {
+/* What a JIT compiler wrote about its code. */
+struct ps_jit_file {
 	bool is_found;
 	struct pd_buf text;
 	struct ps_jit_code code;
+};
+
+/* The addresses that were found, for a bundle. */
+struct ps_hit;
+
+struct ps_collected {
+	struct pd_map seen;	/* address -> the first struct ps_hit there */
+	struct ps_hit *first;
+	size_t nr;
+};
+
+struct ps_process_code {
+	struct ps_jit_file dump, map;	/* the first has times */
+	struct ps_collected collected;
+	int32_t pid;
+	struct ps_process_code *next;	/* of all processes */
 };
 
 /* The functions at an address. */
@@ -59,6 +81,7 @@ struct ps_known {
 	uint64_t start;		/* of the last one, or of the extent */
 	uint64_t base;		/* the same, as an offset in the file or, outside of files, as an
 				 * address of the process */
+	uint64_t from;		/* when JIT code was written, ns; 0: not known */
 	uint8_t why;
 	bool has_extent, is_in_file;
 };
@@ -73,6 +96,14 @@ struct ps_session {
 	size_t nr_images;
 	struct ps_kernel kernel;
 	struct pd_map processes;	/* pid + 1 -> struct ps_process_code */
+	struct pd_map dumps;		/* pid + 1 -> struct pd_image of its jitdump */
+	bool has_dumps;
+	struct ps_process_code *first_process;
+	struct pd_buf bundle;		/* as it was given */
+	struct ps_bundle_image **given;	/* by index of the history; NULL: none at all */
+	struct pd_map given_code;	/* pid + 1 -> struct ps_bundle_image */
+	struct ps_collected *collected;	/* by index of the history; NULL: nothing is kept */
+	struct pd_buf made;		/* by ps_bundle() */
 	struct pd_map known;		/* image and address -> struct ps_known */
 	struct pd_map named;		/* mangled name, by its address -> struct pd_function */
 	struct ps_stack_worker *idle;	/* unwinders that no thread uses, under the lock */
@@ -86,8 +117,8 @@ void ps_session_unload(struct ps_session *s, struct ps_loaded *l);
 struct ps_kernel *ps_session_kernel(struct ps_session *s);
 void ps_session_unload_kernel(struct ps_session *s);
 
-/* Returns the JIT code of a process, or NULL. */
-const struct ps_jit_code *ps_session_code(struct ps_session *s, int32_t pid);
+/* Returns the JIT code of a process, or NULL. Reads it on first need. */
+struct ps_process_code *ps_session_code(struct ps_session *s, int32_t pid);
 void ps_session_unload_code(struct ps_session *s);
 
 /* Finds the functions at an address of an image whose files are open. */
@@ -98,6 +129,23 @@ void ps_session_symbol(struct ps_session *s, const struct ps_symbol *symbol, str
 
 /* stack.c: frees the unwinders. */
 void ps_session_free_unwinders(struct ps_session *s);
+
+/* A return address belongs to the call before it. */
+static inline uint64_t ps_lookup_of(const struct pd_location *l, uint64_t address)
+{
+	return l->flags & PD_LOCATION_RETURN && address ? address - 1 : address;
+}
+
+/* Reads the bundle of the options, and assigns its names to the images of the history. Without
+ * memory there are fewer. */
+void ps_session_read_bundle(struct ps_session *s);
+/* Finds a location in the bundle. Returns false if it is not there. */
+bool ps_session_given(struct ps_session *s, int32_t pid, const struct pd_location *l,
+		      struct ps_known *out);
+/* Keeps what was found at a location, for a bundle. */
+void ps_session_collect(struct ps_session *s, int32_t pid, const struct pd_location *l,
+			const struct ps_known *found);
+void ps_session_free_bundle(struct ps_session *s);
 
 /* Opens candidates for a file, one after the other, until `use` takes one. */
 struct ps_search {

@@ -9,6 +9,8 @@ const struct settings settings_default = {
 	.bpf_event = true, .ksymbol = true, .mmap_flush = 1,
 };
 
+const char *const settings_symbols[] = { "auto", "names", "off", NULL };
+
 static const struct cli_option options[] = {
 	CLI_GROUP("Events"),
 	CLI_LIST('e', "event", "EVENT", settings, events,
@@ -103,6 +105,10 @@ static const struct cli_option options[] = {
 	CLI_SWITCH('B', "no-buildid", settings, buildid, "no build ids at the end of the file"),
 	CLI_FLAG(0, "buildid-all", settings, buildid_all,
 		 "build ids of all mapped files, not only of those that samples hit"),
+	CLI_CHOICE(0, "symbols", NULL, settings, symbols, settings_symbols,
+		   "names of the functions that were hit, for pdecode on machines without the "
+		   "files: names, in the file; off; auto (default): names, but not with -z, -B or "
+		   "--switch-output"),
 	CLI_FLAG('N', "no-buildid-cache", settings, no_buildid_cache,
 		 "don't fill a build-id cache; precord never does"),
 	CLI_STRING(0, "synth", "no|all|task|mmap|cgroup", settings, synth,

@@ -50,11 +50,15 @@ struct settings {
 	bool top, off_cpu;
 	bool kcore, timestamp_filename, timestamp_boundary, tail_synth;
 	bool buildid, buildid_all, no_buildid_cache;
+	unsigned int symbols;		/* --symbols: index of its word */
 	uint64_t map_timeout, synth_threads;
 	/* precord itself */
 	bool quiet, verbose, strict_loss, dry_run, print_attr, doctor, clean;
 	const char *list, *list_names;
 };
+
+enum { SYMBOLS_AUTO, SYMBOLS_NAMES, SYMBOLS_OFF };
+extern const char *const settings_symbols[];
 
 extern const struct settings settings_default;
 extern const struct cli_tool record_tool;

@@ -10,10 +10,13 @@
 #include "capture/perf_clock.h"
 #include "event/attr.h"
 #include "hostinfo/hostinfo.h"
+#include "names/names.h"
 #include "synth/synth.h"
 
 /* Limits for reading /proc, and for reading the files that were hit: other users own them. */
 #define LOOK_MS 30000
+#define NAMES_MS 1000		/* or NAMES_PERCENT of the time that the recorder used */
+#define NAMES_PERCENT 5
 
 bool metadata_parse_synth(const char *text, unsigned int *what)
 {
@@ -257,6 +260,59 @@ static int write_build_ids(struct recording *r, struct buildid_summary *found)
 	return err;
 }
 
+static unsigned int names_limit_ms(void)
+{
+	struct timespec used;
+	uint64_t ms;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	ms = (uint64_t)used.tv_sec * 1000 + (uint64_t)used.tv_nsec / 1000000;
+	ms = ms * NAMES_PERCENT / 100;
+	return ms > NAMES_MS ? (unsigned int)ms : NAMES_MS;
+}
+
+static bool has_monotonic_clock(const struct recording *r)
+{
+	return r->events.n && events_have_flag(&r->events, ATTR_USE_CLOCKID) &&
+	       r->events.items[0].attr.clockid == CLOCK_MONOTONIC;
+}
+
+/* Names need a pass over the records. By default there is none where the file would not be read
+ * back for its build ids, or while the next file is being recorded. */
+static bool wants_names(const struct recording *r)
+{
+	const struct settings *o = r->options;
+
+	if (o->symbols != SYMBOLS_AUTO)
+		return o->symbols == SYMBOLS_NAMES;
+	return r->file.read_back && !r->file.compress && !o->switch_output &&
+	       !o->rotate_triggers.count;
+}
+
+/* Writes feature PD_SYMBOLS. */
+static int write_names(struct recording *r)
+{
+	struct datafile *f = &r->file;
+	const struct names_options o = {
+		.began = (uint64_t)r->began,
+		.clock = has_monotonic_clock(r) ? PS_CLOCK_MONOTONIC : PS_CLOCK_OTHER,
+		.deadline = deadline_in(names_limit_ms(), &r->interrupt.hurry),
+	};
+	bool cut = false;
+	char path[32];
+	int err;
+
+	if (!wants_names(r))
+		return 0;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d",
+		 f->mode == PD_MODE_DIRECTORY ? f->directory : f->fd);
+	err = names_feature(f->writer, path, &o, &cut, &f->error);
+	if (cut)
+		log_at(&r->log, LOG_WARNING,
+		       "not all names of functions are in the file: looking them up took too long");
+	return err;
+}
+
 int metadata_file(struct recording *r)
 {
 	struct buildid_summary found = { 0 };
@@ -266,6 +322,8 @@ int metadata_file(struct recording *r)
 
 	if (!err && r->file.read_back)
 		err = write_build_ids(r, &found);
+	if (!err)
+		err = write_names(r);
 	if (r->bpf)
 		bpf_progs_refresh(r->bpf);
 	h = host_of(r, &arrays);

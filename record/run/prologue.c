@@ -110,6 +110,7 @@ static int write_id_index(struct recording *r)
 
 int prologue_write(struct recording *r)
 {
+	r->began = r->began ? r->began : time(NULL);
 	struct pd_writer *w = r->file.writer;
 	struct pd_error *e = &r->file.error;
 

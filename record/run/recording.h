@@ -38,6 +38,7 @@ struct recording {
 	struct bpf_progs *bpf;		/* NULL: not requested */
 	struct child_signals signals;	/* dispositions before the recording */
 	struct interrupt interrupt;
+	int64_t began;			/* s since 1970 */
 	uint64_t samples, bytes;	/* of the files before the current one */
 	uint64_t lost;			/* samples */
 	uint64_t woken;			/* wakeups for records */

@@ -83,8 +83,11 @@ static int jit(const char *what, struct pd_bytes in, int n, char **addresses)
 
 	if (status != PS_OK)
 		return printf("%d\n", status) < 0;
-	for (int i = 0; i < n; i++) {
-		const bool found = ps_jit_find(&c, strtoull(addresses[i], NULL, 16), &s);
+	for (int i = 0; i < n; i++) {	/* ADDRESS or ADDRESS@TIME */
+		char *end;
+		const uint64_t address = strtoull(addresses[i], &end, 16);
+		const uint64_t time = *end ? strtoull(end + 1, NULL, 10) : PS_JIT_LATEST;
+		const bool found = ps_jit_find(&c, address, time, &s);
 
 		print(found, &s);
 	}

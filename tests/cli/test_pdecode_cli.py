@@ -64,6 +64,7 @@ OPTIONS = {
     "--symbols": [], "--lines": [], "--no-inline": [], "--linkage-names": [],
     "--max-frames": ["N"], "--symbols-strict": [],
     "--sysroot": ["DIR"], "--debug-dir": ["DIR"], "--kallsyms": ["FILE"],
+    "-k": ["--vmlinux", "FILE"], "--max-frames": ["N"], "--symbols-strict": [],
     "--unverified": ["yes|no"], "--types": ["LIST"], "-e": ["--event", "LIST"], "--pid": ["LIST"],
     "--tid": ["LIST"], "-c": ["--comm", "LIST"], "-C": ["--cpu", "LIST"], "--time": ["A,B"],
     "-j": ["--jobs", "N"], "--strict": [], "--memory": ["SIZE"],

@@ -6,7 +6,7 @@
 static void check_address(const struct ps_jit_code *c, uint64_t address)
 {
 	struct ps_symbol s = { .start = 0 };
-	const bool found = ps_jit_find(c, address, &s);
+	const bool found = ps_jit_find(c, address, PS_JIT_LATEST, &s);
 	size_t i = c->nr;
 
 	while (i && (address < c->ranges[i - 1].start || address >= c->ranges[i - 1].end))

@@ -255,7 +255,7 @@ FIXED = {"libdecode.so.0": {
     "pd_bytes": 16, "pd_error": 80, "pd_range": 16, "pd_ranges": 16, "pd_globs": 16,
     "pd_output": 16, "pd_section": 40, "pd_feature": 40, "pd_numbers": 32, "pd_values": 64,
     "pd_value": 40, "pd_lender": 16, "pd_repair_report": 576, "pd_moment": 24, "pd_task": 80,
-    "pd_location": 64, "pd_mapping": 64, "pd_item": 72, "pd_index_entry": 32, "pd_function": 32,
+    "pd_location": 72, "pd_mapping": 64, "pd_item": 72, "pd_index_entry": 32, "pd_function": 32,
     "pd_frame_names": 40, "pd_image_file": 184, "pd_copied_stack": 80,
 }}
 # the size of pd_fields is pd_fields_batch.item_size

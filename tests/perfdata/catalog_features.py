@@ -103,10 +103,25 @@ SECTIONS = {
                          "cpus[1]": {"cpu": 1, "nr_domains": 0, "domains": []}}),
     "E_MACHINE": (f.e_machine(62, 5), {"e_machine": "X86_64", "e_flags": "0x5"}),
     "CLN_SIZE": (f.cln_size(64), {"size": 64}),
+    "PD_SYMBOLS": (f.pd_symbols([(2**32 - 1, 99, b"/bin/app", b"\1\2\3",
+                                  [(0x1000, 2**64 - 1, 0, b"main"),
+                                   (0x2000, 0x402000, 11, b"")], [0x1001, 0x1010, 0x2004],
+                                  [0, 0, 1], []),
+                                 (7, 0, b"", b"", [(0x7000, 2**64 - 1, 0, b"jitted")], [0x7004],
+                                  [0], [123])]),
+                   {"version": 1, "images[0]": {
+                       "pid": -1, "ino": 99, "path": "/bin/app", "build_id": "010203",
+                       "functions": [{"base": "0x1000", "extent": "0xffffffffffffffff", "why": 0,
+                                      "name": "main"},
+                                     {"base": "0x2000", "extent": "0x402000", "why": 11,
+                                      "name": ""}],
+                       "nr_addresses": 3, "addresses": ["0x1001", "0x1010", "0x2004"],
+                       "hits": [0, 0, 1], "nr_times": 0, "times": []},
+                    "images[1].times": [123]}),
 }
-# Sections that perf does not write as HEADER_FEATURE.
+# Sections that are not written as HEADER_FEATURE.
 NOT_PIPED = (
-    "TRACING_DATA BUILD_ID BRANCH_STACK AUXTRACE STAT CACHE DIR_FORMAT HYBRID_TOPOLOGY"
+    "TRACING_DATA BUILD_ID BRANCH_STACK AUXTRACE STAT CACHE DIR_FORMAT HYBRID_TOPOLOGY PD_SYMBOLS"
 ).split()
 
 

@@ -21,6 +21,7 @@ NUMBER = {
         ).split()
     )
 }
+NUMBER["PD_SYMBOLS"] = 240
 SIMPLEPERF = {128: "FILE", 129: "META_INFO", 130: "DEBUG_UNWIND", 131: "DEBUG_UNWIND_FILE",
               132: "FILE2"}
 # Number: Layout. The other sections are bytes: TRACING_DATA states its own byte order.
@@ -176,6 +177,14 @@ _bpf_prog_info = Feature("BPF_PROG_INFO", List(
     4, "programs", U32("info_size data_size"), U64("arrays"),
     Sub("info", bpf_info, size=_length("info_size")),
     Sub("data", *_BPF_ARRAYS, size=_length("data_size"))))
+
+
+pd_symbols = Feature("PD_SYMBOLS", U32("version cut"), List(
+    4, "images", U32("pid"), U64("ino"), Count(4, "path"), Bytes("path"),
+    Count(4, "build_id"), Bytes("build_id"),
+    List(4, "functions", U64("base extent"), U32("why"), Count(4, "name"), Bytes("name")),
+    Count(4, "addresses"), Numbers(8, "addresses"), Numbers(4, "hits", _length("nr_addresses")),
+    Count(4, "times"), Numbers(8, "times")), version=1, cut=0)
 
 
 def bpf_prog_info(programs):

@@ -59,7 +59,7 @@ def test_a_kernel():
             == [("build-id", f"/h/.debug/.build-id/aa/{REST}/kallsyms"),
                 ("running", "/proc/kallsyms")])
     assert (names("vdso", "[vdso]", ID, "-", "home=/h")
-            == [("build-id", f"/h/.debug/.build-id/aa/{REST}/vdso")])
+            == [("build-id", f"/h/.debug/.build-id/aa/{REST}/vdso"), ("running", "[vdso]")])
 
 
 @pytest.mark.parametrize("build_id", ["aa", ""])

@@ -5,6 +5,7 @@ import os
 import random
 import re
 import shutil
+import struct
 import subprocess
 import time
 
@@ -321,6 +322,152 @@ def test_jit(symbols):
         assert reason(symbols, records, began=time.time() + 100) == "JIT_NO_MAP"
     finally:
         os.unlink(path)
+
+
+def jitdump(pid, *loads):
+    """A dump of code at 0x10000 to 0x20000: (address, size, name, time)."""
+    out = struct.pack("<IIIIIIQQ", 0x4a695444, 1, 40, 62, 0, pid, 0, 0)
+    for i, (address, size, name, when) in enumerate(loads):
+        body = struct.pack("<IIQQQQ", pid, pid, address, address, size, i) + name + bytes(1 + size)
+        out += struct.pack("<IIQ", 0, 16 + len(body), when) + body
+    return out
+
+
+@pytest.mark.sanitize
+def test_jitdump(symbols, tmp_path):
+    """Code is named as it was when the sample was taken, below maps of any later time."""
+    path = tmp_path / "jit-7.dump"
+    sid = sample_id(EVENT, pid=7, tid=7, time=1)
+    late = sample_id(EVENT, pid=7, tid=7, time=3 * SECOND)
+    records = [r.mmap2(7, 7, 0x90000, 0x1000, 0, 8, 1, 99, 0, 5, 2, str(path), sid=sid),
+               r.mmap2(7, 7, 0x10000, 0x10000, 0x10000, 0, 0, 0, 0, 7, 2, "//anon", sid=late),
+               hit(0x10020)]
+    assert reason(symbols, records) == "JIT_NO_MAP"
+    path.write_bytes(jitdump(7, (0x10010, 0x40, b"before", 2 * SECOND),
+                             (0x10018, 0x10, b"at", 8 * SECOND),
+                             (0x10000, 0x80, b"after", 10 * SECOND)))
+    began = time.time() - 100
+    frame = symbols.frames(records, began=began)[0][0]
+    assert (frame["symbol"], frame["offset"]) == ("at", 8)
+    assert "JITDUMP" in str(symbols.images(records, began=began))
+    assert reason(symbols, records, began=time.time() + 100) == "JIT_NO_MAP"
+    other = path.rename(tmp_path / "jit-8.dump")        # another process wrote it
+    assert reason(symbols, records, began=began) == "JIT_NO_MAP"
+    os.chmod(other, 0)
+
+
+VMLINUX = """
+.globl _text, do_it
+.text
+_text: .skip 0x1000, 0x90
+.type do_it, @function
+do_it: .skip 0x800, 0x90
+.size do_it, . - do_it
+"""
+
+
+def kernel_mapped(build_id):
+    return r.mmap2_build_id(-1, 0, KERNEL, 0x1000000, KERNEL, build_id, 5, 2,
+                            "[kernel.kallsyms]_text", misc=IN_KERNEL, sid=sample_id(EVENT))
+
+
+@pytest.mark.sanitize
+def test_vmlinux(symbols, tmp_path):
+    """It was linked to another address than the kernel was loaded at."""
+    (tmp_path / "k.s").write_text(VMLINUX)
+    path = tmp_path / "vmlinux"
+    subprocess.run(["gcc", "-nostdlib", "-static", "-Wl,--build-id,-Ttext=0x1000000,-e,_text", "-o",
+                    path, tmp_path / "k.s"], check=True)
+    records = [kernel_mapped(build_id(path)), hit(KERNEL + 0x1010, misc=IN_KERNEL)]
+    frame = symbols.frames(records, "--vmlinux", path)[0][0]
+    assert (frame["symbol"], frame["offset"]) == ("do_it", 0x10)
+    tree = tmp_path / "tree" / ".build-id" / build_id(path).hex()[:2]
+    (tree / build_id(path).hex()[2:]).mkdir(parents=True)
+    shutil.copy(path, tree / build_id(path).hex()[2:] / "elf")      # as perf archive packs it
+    frame = symbols.frames(records, "--debug-dir", tmp_path / "tree")[0][0]
+    assert (frame["symbol"], frame["offset"]) == ("do_it", 0x10)
+    records[0] = kernel_mapped(b"\1" * 20)
+    assert reason(symbols, records, "--vmlinux", path) == "MISMATCH"
+
+
+def own_vdso():
+    """The bytes of the vdso in this process."""
+    with open("/proc/self/maps", encoding="ascii") as maps:
+        row = next((line.split()[0] for line in maps if line.endswith("[vdso]\n")), None)
+    if not row:
+        pytest.skip("no vdso")
+    start, end = (int(part, 16) for part in row.split("-"))
+    with open("/proc/self/mem", "rb", buffering=0) as memory:
+        memory.seek(start)
+        return memory.read(end - start)
+
+
+@pytest.mark.sanitize
+def test_vdso(symbols, tmp_path):
+    """This machine's is used if it is the recorded one."""
+    path = tmp_path / "vdso"
+    path.write_bytes(own_vdso())
+    start = next(functions(path, ".dynsym", "DYNSYM"))
+
+    def records(build_id):
+        return [r.mmap2_build_id(7, 7, BASE, 0x4000, 0, build_id, 5, 2, "[vdso]",
+                                 sid=sample_id(EVENT, pid=7, tid=7, time=1)),
+                hit(BASE + start[0] + 1)]
+    frame = symbols.frames(records(build_id(path)))[0][0]
+    assert frame["offset"] == 1 and frame["symbol"]
+    assert reason(symbols, records(b"\1" * 20)) == "MISMATCH"
+
+
+# --- debug information --------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def inlined(program):
+    """An address in a function that is inlined."""
+    start, size = symbol(program, "outer")
+    return next(at for at in range(start, start + size) if len(addr2line(program, at)) == 2)
+
+
+@pytest.mark.skipif(not shutil.which("dwz"), reason="no dwz")
+def test_dwz(program, inlined, symbols, tmp_path):
+    """What dwz moved to a file that two programs share."""
+    names = [tmp_path / name for name in ("a", "b")]
+    for name in names:
+        shutil.copy(program, name)
+    shared = tmp_path / "tree" / "shared"
+    shared.parent.mkdir()
+    subprocess.run(["dwz", "-m", shared, "-M", shared, *names], check=True)
+    plain = chain(symbols.frames([mapped(program), hit(BASE + inlined)], "--lines")[0][0])
+    identity = build_id(shared).hex()
+    place = tmp_path / "tree" / ".build-id" / identity[:2] / f"{identity[2:]}.debug"
+    place.parent.mkdir(parents=True)
+    shared.rename(place)
+    records = [mapped(names[0]), hit(BASE + inlined)]
+    moved = symbols.frames(records, "--lines", "--debug-dir", tmp_path / "tree")[0][0]
+    assert chain(moved) == plain
+    assert len(plain) == 2
+
+
+def compressed(program, to, kind):
+    done = subprocess.run(["objcopy", f"--compress-debug-sections={kind}", program, to],
+                          stderr=subprocess.PIPE)
+    if done.returncode:
+        pytest.skip(f"objcopy knows no {kind}")
+    return to
+
+
+@pytest.mark.parametrize("kind", ["zlib", "zstd"])
+def test_compressed_debug_information(kind, program, inlined, symbols, tmp_path):
+    """zstd from elfutils 0.189 on; before that the names without what is inlined."""
+    packed = compressed(program, tmp_path / "app", kind)
+    address = BASE + inlined
+    plain = chain(symbols.frames([mapped(program), hit(address)], "--lines")[0][0])
+    frame = symbols.frames([mapped(packed), hit(address)], "--lines")[0][0]
+    version = subprocess.run(["pkg-config", "--modversion", "libdw"], stdout=subprocess.PIPE,
+                             text=True, check=True).stdout
+    if kind == "zlib" or float(version) >= 0.189:
+        assert chain(frame) == plain and len(plain) == 2
+    else:
+        assert frame["symbol"] == "outer"
 
 
 # --- the tool -----------------------------------------------------------------------------------

@@ -9,7 +9,9 @@ import compiled
 
 
 def lookup(kind, path, *addresses):
-    code, lines = compiled.run("symbols_text", kind, path, *[f"{a:x}" for a in addresses])
+    """Addresses are numbers, or texts "ADDRESS@TIME"."""
+    texts = [a if isinstance(a, str) else f"{a:x}" for a in addresses]
+    code, lines = compiled.run("symbols_text", kind, path, *texts)
     assert code == 0
     return lines
 
@@ -94,23 +96,27 @@ def test_perf_map(tmp_path):
              ["1000 1100 old function", "-", "2000 2010 spaced  name", "-", "-"])
 
 
-def record(kind, body, order):
-    return struct.pack(order + "IIQ", kind, 16 + len(body), 1) + body
+def record(kind, body, order, time=1):
+    return struct.pack(order + "IIQ", kind, 16 + len(body), time) + body
 
 
-def load(address, size, index, name, order):
+def load(address, size, index, name, order, time=1):
     return record(0, struct.pack(order + "IIQQQQ", 1, 1, address, address, size, index) + name
-                  + b"\0" + bytes(size), order)
+                  + b"\0" + bytes(size), order, time)
+
+
+def jitdump(order, *records):
+    return (struct.pack(order + "IIIIIIQQ", 0x4a695444, 1, 48, 62, 0, 1, 0, 0) + bytes(8)
+            + b"".join(records))
 
 
 @pytest.mark.parametrize("order", "<>")
 def test_jitdump(order, tmp_path):
-    header = struct.pack(order + "IIIIIIQQ", 0x4a695444, 1, 48, 62, 0, 1, 0, 0) + bytes(8)
     move = record(1, struct.pack(order + "IIQQQQQ", 1, 1, 0x5000, 0x1000, 0x5000, 64, 7), order)
     nowhere = record(1, struct.pack(order + "IIQQQQQ", 1, 1, 0x9000, 0x1000, 0x9000, 64, 99), order)
-    data = (header + load(0x1000, 64, 7, b"first", order) + load(0x1020, 16, 8, b"inside", order)
-            + record(9, b"new kind", order) + \
-        move + nowhere + load(0x2000, 8, 9, b"last", order))
+    data = jitdump(order, load(0x1000, 64, 7, b"first", order),
+                   load(0x1020, 16, 8, b"inside", order), record(9, b"new kind", order), move,
+                   nowhere, load(0x2000, 8, 9, b"last", order))
     addresses = (0x1000, 0x1020, 0x1030, 0x5010, 0x9000, 0x2000)
     names = ["first", "inside", "first", "first", "-", "last"]
     assert [line.split(" ")[-1]
@@ -118,6 +124,23 @@ def test_jitdump(order, tmp_path):
     for cut in (1, 20, 60):         # the last record is not whole
         lines = lookup("jitdump", write(tmp_path / "dump", data[:-cut]), *addresses)
         assert [line.split(" ")[-1] for line in lines] == names[:-1] + ["-"]
+
+
+@pytest.mark.parametrize("nr", [1, 60, 1000])
+def test_code_at_a_time(nr, tmp_path):
+    """Against trying all of what was written until then, the last first."""
+    dice = random.Random(nr)
+    written = [(dice.randrange(0x1000, 0x3000), dice.randrange(1, 0x100), b"f%d" % i, 10 * (i // 3))
+               for i in range(nr)]
+    data = jitdump("<", *(load(at, size, i, name, "<", time)
+                          for i, (at, size, name, time) in enumerate(written)))
+    asked = [(dice.randrange(0x1000, 0x3000), dice.randrange(5 * nr)) for _ in range(300)]
+    names = [next((name.decode() for at, size, name, time in reversed(written)
+                   if time <= when and at <= address < at + size), "-")
+             for address, when in asked]
+    lines = lookup("jitdump", write(tmp_path / "dump", data),
+                   *(f"{address:x}@{when}" for address, when in asked))
+    assert [line.split(" ")[-1] for line in lines] == names
 
 
 @pytest.mark.parametrize("data",

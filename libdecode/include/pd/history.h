@@ -277,6 +277,7 @@ struct pd_location {
 	uint8_t why;		/* enum pd_why */
 	uint8_t flags;		/* enum pd_location_flag */
 	uint8_t of;		/* enum pd_location_of; set by pd_history_frames() and the like */
+	uint64_t time;		/* ns, of the moment; PD_NO_TIME: none */
 };
 
 /* Finds what is mapped at an address of process `pid`. Returns whether it was found; if not, *out

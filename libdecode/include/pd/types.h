@@ -124,6 +124,9 @@ enum pd_feature_id {
 	PD_FEATURE_SIMPLEPERF_DEBUG_UNWIND_FILE = 131,
 	PD_FEATURE_SIMPLEPERF_FILE2 = 132,
 	PD_FEATURE_SIMPLEPERF_END,
+
+	/* This project's: perf skips sections that it doesn't know. */
+	PD_FEATURE_PD_SYMBOLS = 240,
 };
 
 /* Feature CLOCK_DATA: the clockid of events without use_clockid, whose clock has no number of its

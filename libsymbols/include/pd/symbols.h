@@ -39,11 +39,14 @@ enum ps_file_place {
 	PS_PLACE_SYSROOT,	/* to be resolved inside ps_places.sysroot */
 	PS_PLACE_BUILD_ID,	/* from the build id, in the usual directories */
 	PS_PLACE_RECORDED,	/* the recorded path */
-	PS_PLACE_RUNNING,	/* of the running kernel */
+	PS_PLACE_RUNNING,	/* of the running kernel: /proc/kallsyms, /sys/kernel/notes, or
+				 * PS_RUNNING_VDSO, which is no file */
 	PS_PLACE_TEMPORARY,	/* what a JIT compiler writes while it runs */
 	PS_PLACE_DEBUGLINK,	/* what .gnu_debuglink names, next to the recorded path and in the
 				 * usual directories */
 };
+
+#define PS_RUNNING_VDSO "[vdso]"
 
 #define PS_BUILD_ID_MAX 64	/* bytes */
 
@@ -108,6 +111,20 @@ enum ps_unverified {
 	PS_UNVERIFIED_REFUSE,
 };
 
+/* Whether a session keeps what it found, for ps_bundle(). */
+enum ps_collect { PS_FORGET, PS_COLLECT };
+
+enum ps_bundle_is {
+	PS_BUNDLE_WHOLE,
+	PS_BUNDLE_CUT,		/* not all addresses of the recording were looked up */
+};
+
+/* The clock of a recording's times. */
+enum ps_clock {
+	PS_CLOCK_OTHER,
+	PS_CLOCK_MONOTONIC,	/* that of jitdump: its code is found as it was at a time */
+};
+
 struct ps_options {
 	size_t size;			/* PS_OPTIONS() sets it */
 	const struct pd_history *history;	/* sealed; borrowed until ps_free() */
@@ -120,6 +137,15 @@ struct ps_options {
 	/* When the recording began, in s since 1970; 0: not known. Files without a build id must be
 	 * older, files of JIT compilers newer: they are not used if it is not known. */
 	uint64_t began;
+	/* When it ended, if that was right now on this machine, else 0: files that were written in
+	 * the meantime are used if their inode is the recorded one, and the kernel is the
+	 * recorded one. */
+	uint64_t ended;
+	enum ps_clock clock;
+	/* The section of feature PD_SYMBOLS, in any byte order. Copied. Its names are used where
+	 * there is no other source, with PS_NAMES before all others. */
+	struct pd_bytes bundle;
+	enum ps_collect collect;
 	/* Opens a file for reading: returns a descriptor, which the session closes, or -1. Called
 	 * by ps_resolve(), for one file at a time, maybe in different threads. */
 	int (*open)(void *ctx, const char *path, enum ps_file_place place);
@@ -173,6 +199,11 @@ PS_API size_t ps_frames(struct ps_session *s, const struct pd_record *sample,
 /* Fills in *out for an image of the history. Returns false if no name in it was asked for. Pointers
  * are valid until ps_free(). May be called by any number of threads. */
 PS_API bool ps_session_image(struct ps_session *s, uint32_t image, struct pd_image_file *out);
+
+/* Makes a section of feature PD_SYMBOLS, in this machine's byte order, of the names that
+ * ps_resolve() found so far. The session must have the depth PS_NAMES, and PS_COLLECT. Returns it,
+ * valid until ps_free(); size 0: there are none, or no memory. */
+PS_API struct pd_bytes ps_bundle(struct ps_session *s, enum ps_bundle_is is);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,56 @@
+/* write.c - writes feature PD_SYMBOLS. */
+#include "bundle/bundle.h"
+#include "bundle/layout.h"
+
+static void append_u32(struct pd_buf *out, size_t n)
+{
+	const uint32_t v = (uint32_t)n;
+
+	pd_buf_append(out, &v, sizeof(v));
+}
+
+static void append_u64(struct pd_buf *out, uint64_t v)
+{
+	pd_buf_append(out, &v, sizeof(v));
+}
+
+static void append_text(struct pd_buf *out, struct pd_bytes text)
+{
+	append_u32(out, text.size);
+	pd_buf_append(out, text.data, text.size);
+}
+
+static void append_function(struct pd_buf *out, const struct ps_bundle_function *f)
+{
+	append_u64(out, f->base);
+	append_u64(out, f->extent);
+	append_u32(out, f->why);
+	append_text(out, f->name);
+}
+
+static void append_image(struct pd_buf *out, const struct ps_bundle_image *image)
+{
+	append_u32(out, (uint32_t)image->pid);
+	append_u64(out, image->ino);
+	append_text(out, image->path);
+	append_text(out, image->build_id);
+	append_u32(out, image->nr_functions);
+	for (size_t i = 0; i < image->nr_functions; i++)
+		append_function(out, &image->functions[i]);
+	append_u32(out, image->nr);
+	pd_buf_append(out, image->addresses, image->nr * sizeof(*image->addresses));
+	pd_buf_append(out, image->hits, image->nr * sizeof(*image->hits));
+	append_u32(out, image->times ? image->nr : 0);
+	if (image->times)
+		pd_buf_append(out, image->times, image->nr * sizeof(*image->times));
+}
+
+void ps_bundle_write(struct pd_buf *out, const struct ps_bundle_image *images, size_t n,
+		     enum ps_bundle_is is)
+{
+	append_u32(out, PS_BUNDLE_VERSION);
+	append_u32(out, is == PS_BUNDLE_CUT);
+	append_u32(out, n);
+	for (size_t i = 0; i < n; i++)
+		append_image(out, &images[i]);
+}

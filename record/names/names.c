@@ -1,0 +1,141 @@
+/* names.c - looks up the addresses of a recording that has just ended. */
+#include "names/names.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "names/names_open.h"
+#include "pd/fields.h"
+#include "pd/history.h"
+#include "pd/pd.h"
+
+enum {
+	BATCH = 128,
+	FRAMES_MAX = 512,	/* of a sample; later ones are left out */
+	DISTINCT = 1 << 12,	/* addresses remembered, a power of two */
+};
+
+/* Most samples hit addresses that others hit shortly before. */
+struct recent {
+	uint64_t addr;
+	uint32_t image;
+	int32_t pid;
+	uint8_t flags;
+};
+
+struct names {
+	const struct names_options *options;
+	struct pd_history *history;
+	struct ps_session *session;
+	struct recent recent[DISTINCT];
+	bool cut;
+};
+
+/* Calls `take` for the records of the file. Returns false at the deadline. */
+static bool read_records(struct names *n, const char *path, uint32_t want,
+			 void (*take)(struct names *n, struct pd_reader *r,
+				      const struct pd_fields *item))
+{
+	struct pd_fields items[BATCH];
+	struct pd_fields_batch batch = {
+		.size = sizeof(batch), .items = items, .item_size = sizeof(items[0]),
+		.capacity = BATCH, .want = want,
+	};
+	struct pd_error e;
+	struct pd_reader *r = pd_reader_open_path(path, NULL, &e);
+	bool is_over = false;
+	int nr = 0;
+
+	while (r && !is_over && (nr = pd_reader_next_fields(r, &batch, &e)) > 0) {
+		for (int i = 0; i < nr; i++)
+			take(n, r, &items[i]);
+		is_over = deadline_is_over(&n->options->deadline);
+	}
+	pd_reader_free(r);
+	return !is_over;
+}
+
+static void learn_record(struct names *n, struct pd_reader *r, const struct pd_fields *item)
+{
+	struct pd_error e;
+
+	if (item->type && item->type != PD_RECORD_SAMPLE)
+		pd_history_add_record(n->history, pd_reader_record(r, item), &e);
+}
+
+static bool is_recent(struct names *n, int32_t pid, const struct pd_location *l)
+{
+	struct recent *r = &n->recent[(l->addr ^ l->addr >> 12) & (DISTINCT - 1)];
+
+	if (r->addr == l->addr && r->image == l->image && r->pid == pid && r->flags == l->flags)
+		return true;
+	*r = (struct recent){ l->addr, l->image, pid, l->flags };
+	return false;
+}
+
+static void look_up_sample(struct names *n, struct pd_reader *r, const struct pd_fields *item)
+{
+	struct pd_location frames[FRAMES_MAX];
+	struct pd_frame_names found;
+	size_t nr;
+
+	(void)r;
+	if (item->type != PD_RECORD_SAMPLE)
+		return;
+	nr = pd_history_fields_frames(n->history, item, frames, FRAMES_MAX);
+	for (size_t i = 0; i < nr && i < FRAMES_MAX; i++)
+		if (n->options->clock == PS_CLOCK_MONOTONIC ||
+		    !is_recent(n, item->pid, &frames[i]))
+			ps_resolve(n->session, item->pid, &frames[i], &found);
+}
+
+static bool make_session(struct names *n)
+{
+	static const struct ps_places nowhere_else = { .size = sizeof(nowhere_else) };
+	const struct ps_options o = {
+		.size = sizeof(o), .history = n->history, .places = &nowhere_else,
+		.depth = PS_NAMES, .began = n->options->began, .ended = (uint64_t)time(NULL) + 1,
+		.clock = n->options->clock, .collect = PS_COLLECT, .open = names_open,
+	};
+	struct pd_error e;
+
+	pd_history_seal(n->history, NULL, &e);
+	n->session = ps_new(&o, &e);
+	return n->session != NULL;
+}
+
+static struct pd_bytes find_names(struct names *n, const char *path)
+{
+	const uint32_t want = PD_HAS_PID | PD_HAS_TIME | PD_HAS_IP | PD_HAS_CALLCHAIN;
+	struct pd_bytes none = { NULL, 0 };
+
+	n->cut = !read_records(n, path, PD_HAS_TIME, learn_record);
+	if (n->cut || !make_session(n))
+		return none;
+	n->cut = !read_records(n, path, want, look_up_sample);
+	return ps_bundle(n->session, n->cut ? PS_BUNDLE_CUT : PS_BUNDLE_WHOLE);
+}
+
+int names_feature(struct pd_writer *w, const char *path, const struct names_options *o, bool *cut,
+		  struct pd_error *e)
+{
+	struct names *n = calloc(1, sizeof(*n));
+	struct pd_bytes section;
+	struct pd_error ignored;
+	int ret = 0;
+
+	if (!n)
+		return 0;
+	n->options = o;
+	n->history = pd_history_new(NULL, &ignored);
+	if (n->history) {
+		section = find_names(n, path);
+		if (section.size)
+			ret = pd_writer_feature_bytes(w, PD_FEATURE_PD_SYMBOLS, section, e);
+	}
+	*cut = n->cut;
+	ps_free(n->session);
+	pd_history_free(n->history);
+	free(n);
+	return ret;
+}

@@ -1,0 +1,215 @@
+"""Names that travel in the recording: precord --symbols and feature PD_SYMBOLS."""
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import TOOLS
+from perfdata import features as f
+from perfdata import records as r
+from perfdata.container import File
+from perfdata.features import NUMBER
+from perfdata.sample import sample_id
+from test_symbols import EVENT, hit
+
+NONE = 2**64 - 1
+SOURCE = r"""
+#include <stdlib.h>
+__attribute__((noinline)) int inner(int x)
+{
+	volatile int sum = 0;
+
+	for (int i = 0; i < 1000000; i++)
+		sum += i * x;
+	return sum;
+}
+__attribute__((noinline)) int outer(int x) { return inner(x) + 1; }
+int main(void)
+{
+	int sum = 0;
+
+	for (int i = 0; i < 100; i++)
+		sum += outer(i) + abs(rand());
+	return sum == 1;
+}
+"""
+
+
+# --- a recording that is carried away -----------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """A program and its recording."""
+    top = tmp_path_factory.mktemp("travel")
+    (top / "p.c").write_text(SOURCE)
+    subprocess.run(["gcc", "-O1", "-fno-omit-frame-pointer", "-o", top / "app", top / "p.c"],
+                   check=True)
+    done = subprocess.run([TOOLS / "precord", "-q", "-e", "cpu-clock", "-F", "1000", "-g", "-o",
+                           top / "p.data", "--", top / "app"], stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        pytest.skip(f"can't record: {done.stderr}")
+    return top
+
+
+def frames(lines):
+    return [json.dumps(line["frames"]) for line in map(json.loads, lines.splitlines())
+            if line.get("type") == "SAMPLE"]
+
+
+def decode(path, *options):
+    return subprocess.run([TOOLS / "pdecode", "-f", "jsonl", "--symbols", *options, path],
+                          stdout=subprocess.PIPE, check=True).stdout
+
+
+def empty_root(top):
+    """A directory with nothing but pdecode and its libraries, at places of their own."""
+    place = top / "root" / "x"
+    place.mkdir(parents=True)
+    listed = subprocess.run(["ldd", TOOLS / "pdecode"], stdout=subprocess.PIPE, text=True,
+                            check=True).stdout
+    for library in re.findall(r"/\S+", listed):
+        shutil.copy(library, place)
+    shutil.copy(TOOLS / "pdecode", place)
+    loader = next(name for name in os.listdir(place) if name.startswith("ld-"))
+    return ["chroot", top / "root", f"/x/{loader}", "--library-path", "/x", "/x/pdecode"]
+
+
+@pytest.mark.parametrize("options", [[], ["--no-inline"]])
+def test_without_the_program(options, recorded, tmp_path):
+    home = frames(decode(recorded / "p.data", *options))
+    assert sum('"symbol": "inner"' in line and '"symbol": "outer"' in line for line in home) > 10
+    (recorded / "app").rename(recorded / "away")
+    try:
+        assert frames(decode(recorded / "p.data", *options)) == home
+    finally:
+        (recorded / "away").rename(recorded / "app")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, for chroot")
+def test_in_an_empty_root(recorded, tmp_path):
+    """Names of libraries and of the kernel, too."""
+    home = frames(decode(recorded / "p.data", "--no-inline"))
+    pdecode = empty_root(tmp_path)
+    shutil.copy(recorded / "p.data", tmp_path / "root" / "x" / "p.data")
+    done = subprocess.run([*pdecode, "-f", "jsonl", "--symbols", "--no-inline", "/x/p.data"],
+                          stdout=subprocess.PIPE, check=True)
+    assert frames(done.stdout) == home
+    assert any('"symbol": "__libc_start_' in line for line in home)
+
+
+def test_the_file_comes_back(recorded, tmp_path):
+    with open(tmp_path / "json", "wb") as out:
+        subprocess.run([TOOLS / "pdecode", recorded / "p.data"], stdout=out, check=True)
+    subprocess.run([TOOLS / "pencode", "-o", tmp_path / "back", tmp_path / "json"], check=True)
+    assert (tmp_path / "back").read_bytes() == (recorded / "p.data").read_bytes()
+
+
+@pytest.mark.skipif(not shutil.which("perf"), reason="no perf")
+def test_perf_reads_it(recorded):
+    done = subprocess.run(["perf", "script", "-i", recorded / "p.data"], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 0 and "outer" in done.stdout
+    assert not re.search("240|unknown|invalid", done.stderr), done.stderr
+
+
+@pytest.mark.parametrize("options, there", [
+    ([], True), (["--symbols=off"], False), (["-z"], False), (["-B"], False),
+    (["--switch-output"], False), (["-z", "--symbols=names"], True)],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "")
+def test_when_names_are_written(options, there, recorded, tmp_path):
+    subprocess.run([TOOLS / "precord", "-q", "-e", "cpu-clock", *options, "-o",
+                    tmp_path / "p.data", "--", recorded / "app"], check=True)
+    path, = tmp_path.glob("p.data*")
+    header = subprocess.run([TOOLS / "pdecode", "--header-only", path], stdout=subprocess.PIPE,
+                            check=True).stdout
+    assert ("PD_SYMBOLS" in json.loads(header)["features"]) == there
+
+
+# --- what a recording says ----------------------------------------------------------------------
+
+BUILD_ID = bytes(range(1, 21))
+
+
+def image(path, functions, addresses, hits, ino=0, build_id=b"", pid=2**32 - 1, times=()):
+    return pid, ino, path, build_id, functions, addresses, hits, times
+
+
+def named(base, name):
+    return base, NONE, 0, name
+
+
+class Travel:
+    """Frames of hand-made recordings with a feature PD_SYMBOLS."""
+
+    def __init__(self, run, where):
+        self.run, self.path = run, where / "t.data"
+
+    def frames(self, records, images, order="<", cut=None):
+        section = f.pd_symbols(images)
+        section = (section(order) if callable(section) else section)
+        file = File(attrs=[(EVENT, [1])], records=records,
+                    features={NUMBER["PD_SYMBOLS"]: section if cut is None else section[:cut]})
+        self.path.write_bytes(file.build(order))
+        done = self.run(["-f", "jsonl", "--symbols", self.path])
+        assert done.returncode in (0, 1), done.stderr
+        return [frame for line in map(json.loads, done.stdout.splitlines())
+                if line.get("type") == "SAMPLE" for frame in line["frames"]]
+
+
+@pytest.fixture
+def travel(run_pdecode, tmp_path):
+    return Travel(run_pdecode, tmp_path)
+
+
+def mapped(name="/nowhere/app"):
+    return r.mmap2_build_id(7, 7, 0x10000, 0x4000, 0x1000, BUILD_ID, 5, 2, name,
+                            sid=sample_id(EVENT, pid=7, tid=7, time=1))
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("order", "<>")
+def test_names_and_extents(order, travel):
+    """Readable names come from the mangled ones. An address that is not listed has no name."""
+    images = [image(b"/nowhere/app",
+                    [named(0x1000, b"_ZN1a1bEv"), (0x2000, 0x402000, 11, b"")], [0x1010, 0x2004],
+                    [0, 1], build_id=BUILD_ID)]
+    records = [mapped(), *(hit(0x10000 + at) for at in (0x10, 0x1004, 0x11))]
+    name, extent, missing = travel.frames(records, images, order)
+    assert (name["symbol"], name["offset"]) == ("a::b", 0x10)
+    assert (extent["why"], extent["function"]) == ("NO_SYMBOL", "0x402000")
+    assert missing["why"] == "NO_FILE"
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("other", [{"build_id": bytes(20)}, {"build_id": b""},
+                                   {"build_id": BUILD_ID, "ino": 5}])
+def test_names_of_another_file(other, travel):
+    images = [image(b"/nowhere/app", [named(0x1000, b"f")], [0x1010], [0], **other)]
+    assert travel.frames([mapped(), hit(0x10010)], images)[0]["why"] == "NO_FILE"
+
+
+@pytest.mark.sanitize
+def test_code_at_a_time(travel):
+    """Two functions were at the address, one after the other; the sample is of 9 s."""
+    anonymous = r.mmap2(7, 7, 0x10000, 0x10000, 0x10000, 0, 0, 0, 0, 7, 2, "//anon",
+                        sid=sample_id(EVENT, pid=7, tid=7, time=1))
+    images = [image(b"", [named(0x10000, b"first"), named(0x10008, b"second"),
+                          named(0x10000, b"third")], [0x10010] * 3, [0, 1, 2], pid=7,
+                    times=[1, 9_000_000_000, 9_000_000_001])]
+    frame = travel.frames([anonymous, hit(0x10010)], images)[0]
+    assert (frame["symbol"], frame["offset"]) == ("second", 8)
+
+
+@pytest.mark.sanitize
+def test_damage(travel):
+    """A section that ends early, or whose counts are too large, has fewer names."""
+    images = [image(b"/nowhere/app", [named(0x1000, b"f")], [0x1010], [0], build_id=BUILD_ID)]
+    whole = f.pd_symbols(images)
+    size = len(whole("<") if callable(whole) else whole)
+    records = [mapped(), hit(0x10010)]
+    for cut in range(0, size, 5):
+        assert travel.frames(records, images, cut=cut)[0]["why"] == "NO_FILE"
+    assert travel.frames(records, images)[0]["symbol"] == "f"
