@@ -143,7 +143,7 @@ def test_twice_the_input_takes_twice_as_long(kind, tmp_path):
     files = Files(tmp_path, lambda n: recording(KINDS[kind](n)))
     command = [compiled.program("history_dump")]
     startup = min(seconds([*command, files.of_size(8)]) for _ in range(3))
-    n = 4000
+    n = 8000    # from about there on a fork copies no more maps
     while seconds([*command, files.of_size(n)]) - startup < LEAST and n < 64000:
         n *= 2
     paths = [files.of_size(factor * n) for factor in (1, 2, 4)]
