@@ -3,7 +3,7 @@
 #include "harness.h"
 #include "jit/code.h"
 
-static void check_address(const struct ps_jit_code *c, uint64_t address)
+static void check_address(struct ps_jit_code *c, uint64_t address)
 {
 	struct ps_symbol s = { .start = 0 };
 	const bool found = ps_jit_find(c, address, PS_JIT_LATEST, &s);
