@@ -331,11 +331,9 @@ def test_samples_without_a_time_are_told(tmp_path, run_pdecode):
     assert (places(strict_json(done.stdout)), done.stderr) == ([("b", ["NO_MAP"])], b"")
 
 
-@sanitize
-@pytest.mark.parametrize("memory", ["4M", "256M"])
-def test_ended_tasks_are_forgotten(memory, tmp_path, run_pdecode):
-    """20,000 short-lived processes pass through little memory, as none is asked for after two
-    rounds."""
+@pytest.fixture(scope="module")
+def short_lived(tmp_path_factory):
+    """20,000 processes, 100 in each round."""
     def rounds():
         for n in range(200):
             yield [record for pid in range(100 * n + 10, 100 * n + 110) for record in (
@@ -345,9 +343,15 @@ def test_ended_tasks_are_forgotten(memory, tmp_path, run_pdecode):
                 mapped(pid, 0x8000, 0x1000, 0, "/lib/c", 10 * pid + 3),
                 hit(pid, 0x8010, 10 * pid + 4),
                 r.exit(pid, 1, pid, 1, 10 * pid + 5, sid=sid(pid, 10 * pid + 5)))]
-    path = written(tmp_path, in_rounds(*rounds()), "pipe")
+    return written(tmp_path_factory.mktemp("short"), in_rounds(*rounds()), "pipe").read_bytes()
+
+
+@sanitize
+@pytest.mark.parametrize("memory", ["4M", "256M"])
+def test_ended_tasks_are_forgotten(memory, short_lived, run_pdecode):
+    """They pass through little memory, as none is asked for after two rounds."""
     done = run_pdecode(["--resolve", "--memory", memory, "--types", "SAMPLE", "-"],
-                       input=path.read_bytes())
+                       input=short_lived)
     assert (done.returncode, done.stderr) == (0, b"")
     assert places(strict_json(done.stdout)) == 20_000 * [("sh", [("/lib/c", 0x10)])]
 
