@@ -201,8 +201,8 @@ static int read_unit_ranges(const struct ps_debug_unit *u, Dwarf_Die *unit, stru
 	return ret;
 }
 
-/* Copies the rows. Those outside of the unit's code are of sections that the linker has dropped. Of
- * several at one address the last counts. */
+/* Copies the rows. Those outside of the unit's code are of sections that the linker has dropped.
+ * The last of several at one address counts. */
 static void copy_rows(struct ps_debug_unit *u, const struct rows *rows)
 {
 	for (size_t i = 0; i < rows->count; i++) {

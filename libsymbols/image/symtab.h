@@ -43,7 +43,7 @@ struct ps_symtab {
  * symbol, or after a page. Symbols without a name are extents. Without memory `failed` is set. */
 void ps_symtab_add(struct ps_symtab *t, const struct ps_symbol *s, uint64_t limit);
 
-/* Sorts the table and makes it searchable. Of several symbols at one address it keeps one. May be
+/* Sorts the table and makes it searchable. Keeps one of several symbols at one address. May be
  * called again after more symbols have been added. Returns 0, or -1 without memory. */
 int ps_symtab_seal(struct ps_symtab *t);
 

@@ -100,7 +100,7 @@ static uint64_t peak_memory(void)
 
 /* --- time --- */
 
-/* Of all threads: other programs don't count. */
+/* The time of all threads: other programs don't count. */
 static uint64_t cpu_time(void)
 {
 	struct timespec t;

@@ -28,8 +28,8 @@ struct pd_function {
 	uint32_t reserved;
 };
 
-/* The functions at an address. File and line are where each is at that address: of the innermost
- * the line itself, of the others the call. */
+/* The functions at an address. File and line are where each is at that address: the line
+ * itself for the innermost, the call for the others. */
 struct pd_frame_names {
 	const struct pd_function *functions;	/* innermost first: all but the last are inlined
 						 * into the next */
