@@ -320,9 +320,6 @@ static void count_record(struct pp_profile *p, struct pd_reader *r, const struct
 		p->counts.lost += lost;
 }
 
-/* linux/perf_event.h */
-enum { MISC_SWITCH_OUT = 1 << 13, MISC_SWITCH_OUT_PREEMPT = 1 << 14 };
-
 static enum pd_code add_switch(struct pp_profile *p, struct pd_reader *r,
 			       const struct pd_fields *record)
 {

@@ -1,9 +1,6 @@
 /* switches.c - context switches in a recording: SWITCH records and sched:sched_switch. */
 #include "switches.h"
 
-/* linux/perf_event.h */
-enum { MISC_SWITCH_OUT = 1 << 13, MISC_SWITCH_OUT_PREEMPT = 1 << 14 };
-
 /* As struct trace_event_raw_sched_switch has them where a long is 64 bits. */
 enum { PREV_STATE = 32, NEXT_PID = 56, PREEMPTED_STATE = 0x100, TRACE_SIZE = 64 };
 

@@ -4,6 +4,9 @@
 
 #include "profile_internal.h"
 
+/* linux/perf_event.h */
+enum { MISC_SWITCH_OUT = 1 << 13, MISC_SWITCH_OUT_PREEMPT = 1 << 14 };
+
 /* Both return PD_OK or PD_E_LIMIT. */
 
 /* A sample of sched:sched_switch, whose stack was noted: one thread leaves, the next enters. */

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pd/enums.h"
+
 /* linux/perf_event.h */
 enum {
 	TYPE_OF_SOFTWARE = 1,
@@ -11,9 +13,6 @@ enum {
 	CPU_CLOCK = 0,
 	TASK_CLOCK = 1,
 	FLAG_INHERIT = 1 << 1,
-	SAMPLES_HAVE_READ = 1 << 4,
-	SAMPLES_HAVE_PERIOD = 1 << 8,
-	SAMPLES_HAVE_REGISTERS = 1 << 12,
 };
 
 struct facts {
@@ -71,12 +70,12 @@ void pp_weigher_init(struct pp_weigher *w, const struct pd_reader *r, const stru
 	w->is_time = (facts.type == TYPE_OF_SOFTWARE &&
 		      (facts.config == CPU_CLOCK || facts.config == TASK_CLOCK)) ||
 		     strcmp(w->name, "offcpu-time") == 0;
-	w->is_read = facts.sample_type & SAMPLES_HAVE_READ;
-	w->copies_stacks = facts.sample_type & SAMPLES_HAVE_REGISTERS;
+	w->is_read = facts.sample_type & PD_SAMPLE_READ;
+	w->copies_stacks = facts.sample_type & PD_SAMPLE_REGS_USER;
 	w->is_inherited = facts.flags & FLAG_INHERIT;
 	w->max_stack = (uint32_t)facts.max_stack;
 	w->has_no_weight = facts.frequency && !w->is_read &&
-			   !(facts.sample_type & SAMPLES_HAVE_PERIOD);
+			   !(facts.sample_type & PD_SAMPLE_PERIOD);
 	if (w->has_no_weight)
 		w->is_time = false;
 }

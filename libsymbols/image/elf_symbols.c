@@ -101,17 +101,26 @@ static void add_symbol(const struct ps_elf *e, const GElf_Sym *sym, struct ps_sy
 	ps_symtab_add(t, to, limit);
 }
 
-bool ps_elf_add_symbols(struct ps_elf *e, uint32_t type, enum ps_source source,
-			struct ps_symtab *t)
+/* Returns the symbols of a section of that type, and sets *names; NULL if there is none. */
+static Elf_Data *open_symbols(struct ps_elf *e, uint32_t type, struct ps_names *names)
 {
 	const struct ps_section *section = ps_elf_section_of_type(e, type);
 	Elf_Data *data = section ? ps_elf_section_data(e, section) : NULL;
+
+	if (data)
+		*names = ps_elf_names(e, section->header.sh_link);
+	return data;
+}
+
+bool ps_elf_add_symbols(struct ps_elf *e, uint32_t type, enum ps_source source,
+			struct ps_symtab *t)
+{
 	struct ps_names names;
+	Elf_Data *data = open_symbols(e, type, &names);
 	GElf_Sym sym;
 
 	if (!data)
 		return false;
-	names = ps_elf_names(e, section->header.sh_link);
 	for (int i = 1; gelf_getsym(data, i, &sym); i++) {
 		struct ps_symbol to = { .name = ps_elf_name(&names, sym.st_name),
 					.source = (uint8_t)source };
@@ -124,14 +133,12 @@ bool ps_elf_add_symbols(struct ps_elf *e, uint32_t type, enum ps_source source,
 
 bool ps_elf_symbol_value(struct ps_elf *e, const char *name, uint64_t *value)
 {
-	const struct ps_section *section = ps_elf_section_of_type(e, SHT_SYMTAB);
-	Elf_Data *data = section ? ps_elf_section_data(e, section) : NULL;
 	struct ps_names names;
+	Elf_Data *data = open_symbols(e, SHT_SYMTAB, &names);
 	GElf_Sym sym;
 
 	if (!data)
 		return false;
-	names = ps_elf_names(e, section->header.sh_link);
 	for (int i = 1; gelf_getsym(data, i, &sym); i++) {
 		const char *own = ps_elf_name(&names, sym.st_name);
 
