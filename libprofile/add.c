@@ -303,7 +303,7 @@ static enum pd_code add_sample(struct pp_profile *p, struct pd_reader *r,
 	}
 	code = add_weight(p, sample, &stack, event, pp_weigh(&event->weigher, sample));
 	if (code == PD_OK && event->weigher.is_switch && p->options.state != PP_ON_CPU)
-		code = pp_switch_by_sample(p, sample);
+		code = pp_switch_by_sample(p, r, sample);
 	return code;
 }
 
@@ -384,8 +384,6 @@ int pp_add(struct pp_profile *p, struct pd_reader *r, struct pd_error *e)
 	enum pd_code code;
 	int n;
 
-	if (p->options.state != PP_ON_CPU)
-		batch.want |= PD_HAS_RAW;
 	if (start_offcpu(p))
 		return fail(e, PD_E_LIMIT);
 	while ((n = pd_reader_next_fields(r, &batch, e)) > 0)

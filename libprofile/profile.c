@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pd/tree.h"
 #include "profile_internal.h"
 
 #define MEMORY_LIMIT (256ull << 20)
@@ -50,6 +51,7 @@ void pp_free(struct pp_profile *p)
 	pp_memory_free(m, p->threads, p->threads_capacity, sizeof(*p->threads));
 	pp_index_free(&p->thread_index, m);
 	pp_offcpu_free(&p->offcpu, m);
+	pd_tree_free(p->switch_tree);
 	pp_reads_free(&p->reads, m);
 	pp_memory_free(m, p->stack, p->stack_capacity, sizeof(*p->stack));
 	pp_memory_free(m, p->functions, p->functions_capacity, sizeof(*p->functions));

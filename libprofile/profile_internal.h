@@ -78,6 +78,7 @@ struct pp_profile {
 	struct pp_phase phase;
 	struct pp_reads reads;
 	struct pp_offcpu offcpu;
+	struct pd_tree *switch_tree;	/* of a sched:sched_switch; NULL: none yet */
 	/* After pp_merge(): */
 	struct pp_named *functions;
 	size_t nr_functions, functions_capacity;

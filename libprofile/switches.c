@@ -1,34 +1,55 @@
 /* switches.c - context switches in a recording: SWITCH records and sched:sched_switch. */
 #include "switches.h"
 
-/* As struct trace_event_raw_sched_switch has them where a long is 64 bits. */
-enum { PREV_STATE = 32, NEXT_PID = 56, PREEMPTED_STATE = 0x100, TRACE_SIZE = 64 };
+#include "pd/tree.h"
 
-static uint64_t raw_number(const struct pd_fields *sample, size_t offset, unsigned int width)
+/* Bits of prev_state that state why a thread waits. A preempted one has none of them, but a bit
+ * above: since Linux 4.14 always the next. */
+enum { WAITING_STATES = 0xff };
+
+enum { TREE_MEMORY = 16 << 20 };	/* for one record, which has 64 KiB at most */
+
+/* Gets the numbers that the recording's format of the tracepoint has. Returns PD_OK, PD_E_FORMAT
+ * without them, or PD_E_LIMIT. */
+static enum pd_code read_fields(struct pp_profile *p, const struct pd_record *record,
+				uint64_t *state, uint64_t *next)
 {
-	const struct pd_numbers n = { .data = sample->raw.data + offset, .count = 1,
-				      .width = width, .swapped = sample->callchain.swapped };
+	const struct pd_item *root, *fields, *prev_state, *next_pid;
+	struct pd_error e;
 
-	return pd_number_at(&n, 0);
+	if (!p->switch_tree)
+		p->switch_tree = pd_tree_new(PD_TREE_OPTIONS(.memory_limit = TREE_MEMORY));
+	root = p->switch_tree ? pd_tree_read_record(p->switch_tree, record, &e) : NULL;
+	if (!root)
+		return PD_E_LIMIT;
+	fields = pd_item_get(root, "raw.tracepoint.fields");
+	prev_state = pd_item_get(fields, "prev_state");
+	next_pid = pd_item_get(fields, "next_pid");
+	if (!prev_state || !next_pid)
+		return PD_E_FORMAT;
+	*state = prev_state->number;
+	*next = next_pid->number;
+	return PD_OK;
 }
 
-enum pd_code pp_switch_by_sample(struct pp_profile *p, const struct pd_fields *sample)
+enum pd_code pp_switch_by_sample(struct pp_profile *p, struct pd_reader *r,
+				 const struct pd_fields *sample)
 {
-	uint64_t state = 1;
+	const uint32_t tid = sample->has & PD_HAS_TID ? (uint32_t)sample->tid : 0;
+	uint64_t state, next;
+	enum pd_code code;
 
 	if (!(sample->has & PD_HAS_TIME))
 		return PD_OK;
-	if (sample->has & PD_HAS_RAW && sample->raw.size >= TRACE_SIZE) {
-		const uint32_t next = (uint32_t)raw_number(sample, NEXT_PID, 4);
-
-		state = raw_number(sample, PREV_STATE, 8);
-		if (next && pp_offcpu_enter(p, next, sample->time))
-			return PD_E_LIMIT;
-	}
-	if (!(sample->has & PD_HAS_TID) || !sample->tid)
+	code = read_fields(p, pd_reader_record(r, sample), &state, &next);
+	if (code != PD_OK)	/* a wait without a known end would be a guess */
+		return code == PD_E_FORMAT ? PD_OK : code;
+	if ((uint32_t)next && pp_offcpu_enter(p, (uint32_t)next, sample->time))
+		return PD_E_LIMIT;
+	if (!tid)
 		return PD_OK;
-	return pp_offcpu_leave(p, (uint32_t)sample->tid, sample->time,
-			       state == 0 || state & PREEMPTED_STATE ? PP_PREEMPTED : PP_BLOCKED) ?
+	return pp_offcpu_leave(p, tid, sample->time,
+			       state & WAITING_STATES ? PP_BLOCKED : PP_PREEMPTED) ?
 		PD_E_LIMIT : PD_OK;
 }
 

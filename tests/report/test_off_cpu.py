@@ -1,5 +1,6 @@
 """preport --off-cpu and --wall over recordings made by hand, with known times."""
 import struct
+from dataclasses import dataclass
 
 import pytest
 
@@ -9,11 +10,40 @@ from perfdata import records as r
 from perfdata.case import attr
 from perfdata.container import File
 from perfdata.sample import sample, sample_id
+from perfdata.tracing import Format, common, tracing_data
 from profiles import folded, preport, text
 
 OUT, PREEMPT = 1 << 13, 1 << 14
 SWITCH = attr("IP|TID|TIME|CPU|PERIOD|RAW|CALLCHAIN|IDENTIFIER", type=2, config=300,
               sample_period=1)
+
+
+@dataclass
+class Shape:
+    """The format of sched_switch on one machine."""
+    long_size: int
+    code: str
+    fields: list
+    order: object = lambda *values: values
+
+
+def shape(long_size, sizes, order=lambda *values: values, start=8):
+    """sizes: of the fields as the kernel orders them, which `order` changes."""
+    names = order("char prev_comm[16]", "pid_t prev_pid", "int prev_prio", "long prev_state",
+                  "char next_comm[16]", "pid_t next_pid", "int next_prio")
+    fields, at = [], start
+    for name, size in zip(names, order(*sizes)):
+        at += -at % (1 if size == 16 else size)
+        fields.append((name, at, size, int("char" not in name)))
+        at += size
+    codes = {16: "16s", 4: "i", 8: "q"}
+    return Shape(long_size, "<" + "".join(codes[size] for size in order(*sizes)), fields, order)
+
+
+WIDE = shape(8, (16, 4, 4, 8, 16, 4, 4))
+NARROW = shape(4, (16, 4, 4, 4, 16, 4, 4))      # of a machine of 32 bits
+TURNED = shape(8, (16, 4, 4, 8, 16, 4, 4), lambda a, b, c, d, e, f, g: (f, c, d, b, g, a, e))
+ABSENT = Shape(8, WIDE.code, [])
 
 
 class Switches(Recording):
@@ -22,20 +52,23 @@ class Switches(Recording):
             CLOCK, pid=pid, tid=tid, time=time, identifier=1)))
 
     def sched_switch(self, time, tid, state, following, *chain):
-        raw = struct.pack("<HBBi16siiq16sii", 300, 0, 0, tid, b"a", tid, 120, state, b"b",
-                          following, 120)
+        raw = common(300, tid) + struct.pack(self.shape.code, *self.shape.order(
+            b"a", tid, 120, state, b"b", following, 120))
         self.records.append(sample(SWITCH, misc=KERNEL, pid=10, tid=tid, time=time, ip=chain[0],
                                    cpu=0, identifier=3, period=1, raw=raw,
                                    callchain=[2**64 - 512, *chain]))
 
     def file(self):
         names = f.event_desc([(CLOCK, "cpu-clock", [1]), (SWITCH, "sched:sched_switch", [3])], 136)
+        formats = {1: tracing_data({"sched": [Format("sched_switch", 300, self.shape.fields)]},
+                                   long_size=self.shape.long_size)} if self.shape.fields else {}
         return File(attrs=[(CLOCK, [1]), (SWITCH, [3])], records=self.records,
-                    features={12: names}).build()
+                    features={**formats, 12: names}).build()
 
 
-def start():
+def start(shape=WIDE):
     it = Switches()
+    it.shape = shape
     it.comm(1, 10, "app", misc=EXEC)
     it.map(2, 10, 0x1000, 0x1000, "/bin/app")
     it.map(3, 10, 0x7000, 0x1000, "/lib/libx.so.1")
@@ -65,8 +98,9 @@ def test_switch_records_wait_at_the_stack_of_the_last_sample(write):
     assert "2 waits are shown at the stack of the last sample" in preport("--wall", path).decode()
 
 
-def test_sched_switch_has_its_own_stack_and_names_the_next_thread(write):
-    it = start()
+@pytest.mark.parametrize("of", [WIDE, NARROW, TURNED], ids=["64 bits", "32 bits", "other order"])
+def test_sched_switch_has_its_own_stack_and_names_the_next_thread(write, of):
+    it = start(of)
     it.sample(100, 10, 90, 0x7010, 0x1010)
     it.sched_switch(200, 10, 1, 11, 0x1020, 0x1010)         # 10 blocks, 11 runs
     it.sched_switch(260, 11, 0, 10, 0x7020, 0x1010)         # 11 is preempted, 10 runs
@@ -88,6 +122,24 @@ def test_a_wait_ends_with_its_thread_or_the_recording(write):
     got = text(folded(preport("-f", "folded", "--off-cpu", "--group=tid", write(it))))
     assert got == {"tid_11;[blocked, approximate];[libx.so.1]": 30,
                    "tid_10;[blocked, approximate];[libx.so.1]": 70}
+
+
+def test_a_switch_whose_format_is_unknown_is_not_guessed(write):
+    it = start(ABSENT)
+    it.sample(100, 10, 90, 0x7010, 0x1010)
+    it.sched_switch(200, 10, 1, 11, 0x1020, 0x1010)
+    it.sched_switch(260, 11, 0, 10, 0x7020, 0x1010)
+    preport("--off-cpu", write(it), status=5)
+
+
+@pytest.mark.parametrize("state, why", [(0, "preempted"), (0x100, "preempted"), (1, "blocked"),
+                                        (2, "blocked"), (0x80, "blocked"), (0x400, "preempted")])
+def test_the_state_of_a_thread_that_leaves(write, state, why):
+    it = start()
+    it.sched_switch(200, 10, state, 11, 0x1020)
+    it.sched_switch(260, 11, 0, 10, 0x7020)
+    got = text(folded(preport("-f", "folded", "--off-cpu", "--group=tid", write(it))))
+    assert got[f"tid_10;[{why}];[app]"] == 60
 
 
 def test_without_switches_no_sample_matches(write):
