@@ -209,7 +209,9 @@ static int report_missing_fields(struct pd_json *j, const struct pd_record *r)
 	return j->w.failed;
 }
 
-int pd_json_keeps(struct pd_json *j, const struct pd_record *r)
+/* Returns 1 if the filter keeps the record, which is then counted; 0; or less than 0 if the filter
+ * failed. */
+static int keeps(struct pd_json *j, const struct pd_record *r)
 {
 	const int kept = j->options.filter ? pd_filter_keeps(j->options.filter, r) : 1;
 
@@ -225,7 +227,7 @@ static int on_record(void *state, const struct pd_record *r)
 
 	if (j->options.parts == PD_JSON_HEADER)
 		return j->w.failed;
-	kept = pd_json_keeps(j, r);
+	kept = keeps(j, r);
 	if (kept <= 0)
 		return kept < 0 ? kept : j->w.failed;
 	if (j->workers && pd_json_workers_can_take(r))
@@ -272,7 +274,7 @@ static int write_batches(void *state, struct pd_reader *r)
 	if (j->options.parts == PD_JSON_HEADER)
 		return 0;
 	if (j->workers)
-		return pd_json_workers_batch(j->workers);
+		return pd_json_workers_batches(j->workers);
 	while (!status && !(status = pd_json_next_batch(j, &batch)) && batch)
 		status = write_batch(j, batch);
 	return status;

@@ -126,10 +126,6 @@ void pd_json_name(struct pd_json *j, const struct pd_name *names, uint64_t v);
  * filter's error. */
 int pd_json_next_batch(struct pd_json *j, struct pd_batch **batch);
 
-/* Checks whether the filter keeps a record, and counts it then. Returns less than 0 if the filter
- * failed. */
-int pd_json_keeps(struct pd_json *j, const struct pd_record *r);
-
 /* Writes a record as a line, or as an element of the document's array. */
 void pd_json_write_record(struct pd_json *j, const struct pd_record *r);
 /* Compiles the members before a record's fields, and the numbers that its body begins with. */

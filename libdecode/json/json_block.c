@@ -64,7 +64,7 @@ static inline size_t count_records(const struct pd_json_block *b)
 	return b->nr_simples + b->nr_items;
 }
 
-bool pd_json_block_fits(const struct pd_json_block *b, size_t size)
+static bool fits(const struct pd_json_block *b, size_t size)
 {
 	return count_records(b) < PD_JSON_BLOCK_RECORDS &&
 	       (!b->size || b->size + size <= PD_JSON_BLOCK_BYTES);
@@ -86,7 +86,7 @@ int pd_json_block_add(struct pd_json_block *b, const struct pd_record *r)
 {
 	const struct pd_frame *f = &r->frame;
 
-	if (!pd_json_block_fits(b, f->bytes.size))
+	if (!fits(b, f->bytes.size))
 		return 0;
 	if (reserve_bytes(b, f->bytes.size))
 		return -1;

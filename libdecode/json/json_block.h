@@ -61,8 +61,6 @@ struct pd_json_block {
 struct pd_json_block *pd_json_block_new(void);
 void pd_json_block_free(struct pd_json_block *b);
 
-/* Checks whether a record of `size` bytes fits. */
-bool pd_json_block_fits(const struct pd_json_block *b, size_t size);
 /* Copies the record. Returns 1, 0 if the block is full, or -1 if there is no memory. */
 int pd_json_block_add(struct pd_json_block *b, const struct pd_record *r);
 

@@ -7,9 +7,6 @@
 
 #define SPINS 4000
 
-/* Result of filling a block. ENDED: pd_reader_next() is needed. */
-enum filled { MORE, FULL, ENDED, FAILED };
-
 bool pd_json_workers_can_take(const struct pd_record *r)
 {
 	const struct pd_frame *f = &r->frame;
@@ -136,59 +133,22 @@ int pd_json_workers_add(struct pd_json_workers *pool, const struct pd_record *r)
 	return 0;
 }
 
-/* Adds the batches that come next. FAILED sets *status. */
-static enum filled fill_with_batches(struct pd_json_workers *pool, struct pd_json_block *b,
-				     int *status)
+int pd_json_workers_batches(struct pd_json_workers *pool)
 {
 	struct pd_batch *batch;
-
-	while (!(*status = pd_json_next_batch(pool->main, &batch)) && batch) {
-		if (batch->next == batch->count)	/* the filter dropped all */
-			continue;
-		pd_json_block_add_batch(b, batch, pool->main->reader);
-		note_first(pool);
-		if (batch->next < batch->count)
-			return FULL;
-	}
-	return *status ? FAILED : ENDED;
-}
-
-/* Adds the record that ended a batch, if pd_reader_next() is not needed for it. FAILED sets
- * *status. */
-static enum filled fill_with_record(struct pd_json_workers *pool, struct pd_json_block *b,
-				    int *status)
-{
-	const struct pd_record *r = pd_reader_peek(pool->main->reader);
-	int kept;
-
-	if (!r)
-		return ENDED;
-	if (!pd_json_block_fits(b, pd_record_bytes(r).size))
-		return FULL;
-	pd_reader_take(pool->main->reader);
-	kept = pd_json_keeps(pool->main, r);
-	if (kept > 0) {
-		kept = pd_json_block_add(b, r);
-		note_first(pool);
-	}
-	*status = kept < 0 ? kept : 0;
-	return *status ? FAILED : MORE;
-}
-
-int pd_json_workers_batch(struct pd_json_workers *pool)
-{
-	enum filled filled;
 	int status;
 
-	do {
-		struct pd_json_block *b = pool->ring[pool->filling].block;
-
-		filled = fill_with_batches(pool, b, &status);
-		if (filled == ENDED)
-			filled = fill_with_record(pool, b, &status);
-		if (filled == FULL && !submit_block(pool))
-			filled = MORE;
-	} while (filled == MORE);
+	while (!(status = pd_json_next_batch(pool->main, &batch)) && batch) {
+		/* the filter may have dropped all; what the workers report may stop the reader */
+		while (!status && batch->next < batch->count &&
+		       !pd_reader_is_stopped(pool->main->reader)) {
+			pd_json_block_add_batch(pool->ring[pool->filling].block, batch,
+						pool->main->reader);
+			note_first(pool);
+			if (batch->next < batch->count)
+				status = submit_block(pool);
+		}
+	}
 	return status ? status : pool->main->w.failed;
 }
 

@@ -22,7 +22,7 @@ bool pd_json_workers_can_take(const struct pd_record *r);
 /* Copies a record. Returns 0 or the output's error. */
 int pd_json_workers_add(struct pd_json_workers *pool, const struct pd_record *r);
 /* Reads, counts and formats the batches that follow. Returns 0 or the error of output or filter. */
-int pd_json_workers_batch(struct pd_json_workers *pool);
+int pd_json_workers_batches(struct pd_json_workers *pool);
 /* Must be called after a record was written without the workers. */
 void pd_json_workers_note_outside(struct pd_json_workers *pool);
 /* Writes all records added so far; does nothing while an error is reported. Returns 0 or the

@@ -19,12 +19,6 @@ void pd_reader_before_update(struct pd_reader *r, void (*quiesce)(void *ctx), vo
  * Valid until the next call. */
 struct pd_batch *pd_reader_batch(struct pd_reader *r);
 
-/* Returns the next record if there is no batch, and it does not update the session and has nothing
- * to report or to be read after it; else NULL: call pd_reader_next(). Valid until the next call;
- * the same record is returned until it is taken. */
-const struct pd_record *pd_reader_peek(struct pd_reader *r);
-void pd_reader_take(struct pd_reader *r);
-
 /* Returns whether an error has reached options.stop_at: nothing more may be output. */
 bool pd_reader_is_stopped(const struct pd_reader *r);
 

@@ -26,27 +26,6 @@ struct pd_batch *pd_reader_batch(struct pd_reader *r)
 	return &r->batch;
 }
 
-const struct pd_record *pd_reader_peek(struct pd_reader *r)
-{
-	struct pd_frame *f = &r->record.frame;
-
-	if (r->order || r->stopped.code || r->batch.next < r->batch.count ||
-	    !pd_stream_peek(&r->stream, f))
-		return NULL;
-	if (pd_reader_updates_session(r, f->type))
-		return NULL;
-	r->record.payload = (struct pd_bytes){ NULL, 0 };
-	r->record.file = r->file;
-	return pd_record_prepare(&r->record) == 0 && pd_reader_is_unremarkable(&r->record) ?
-		       &r->record :
-		       NULL;
-}
-
-void pd_reader_take(struct pd_reader *r)
-{
-	pd_stream_take(&r->stream, &r->record.frame);
-}
-
 bool pd_reader_pin_batch(struct pd_reader *r, const struct pd_batch *batch,
 			 struct pd_window **window)
 {

@@ -486,38 +486,6 @@ static enum pd_next next_outer(struct pd_stream *s, struct pd_frame *f, struct p
 	return pd_source_is_random(s->source) ? frame_outer(s, f, e) : frame_or_pause(s, f, e);
 }
 
-/* Fast path that does not use the source: a sound record, with the header of the next one visible.
- * Accepts only what next_outer() would accept without further checks. */
-bool pd_stream_peek(struct pd_stream *s, struct pd_frame *f)
-{
-	const uint64_t offset = s->peeked_at + s->pending, left = s->peeked.size - s->pending;
-	const struct pd_record_desc *desc;
-	const uint8_t *p;
-	struct pd_record_header h;
-
-	if (s->peeked.size < s->pending + 2 * HEADER)
-		return false;
-	p = s->peeked.data + s->pending;
-	h = pd_record_header_load(p, s->session->swap);
-	desc = pd_record_desc(h.type);
-	if (!pd_resync_may_begin(h.type, h.size, desc) || desc->payload || desc->compressed ||
-	    left < (uint64_t)h.size + HEADER ||
-	    !pd_stream_is_sound(
-		    s, &(struct pd_frame){ .type = h.type, .offset = offset, .desc = desc },
-		    (struct pd_bytes){ p, (size_t)left }, h.size))
-		return false;
-	*f = (struct pd_frame){ .type = h.type, .misc = h.misc, .size = h.size,
-				.bytes = { p, h.size }, .offset = offset, .inner_offset = PD_OUTER,
-				.desc = desc };
-	return true;
-}
-
-void pd_stream_take(struct pd_stream *s, const struct pd_frame *f)
-{
-	s->pending += f->size;
-	pd_stream_keep_sample(s, f);
-}
-
 static enum pd_next count_skipped(struct pd_stream *s, const struct pd_frame *f, enum pd_next next)
 {
 	if ((next == PD_NEXT_RECORD || next == PD_NEXT_DAMAGED) && f->state == PD_FRAME_SKIPPED &&
@@ -530,10 +498,6 @@ static enum pd_next count_skipped(struct pd_stream *s, const struct pd_frame *f,
 
 enum pd_next pd_stream_next(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
 {
-	if (pd_stream_peek(s, f)) {
-		pd_stream_take(s, f);
-		return PD_NEXT_RECORD;
-	}
 	if (s->ended)
 		return PD_NEXT_END;
 	if (s->expanding) {

@@ -119,11 +119,6 @@ enum pd_next {
 
 enum pd_next pd_stream_next(struct pd_stream *s, struct pd_frame *f, struct pd_error *e);
 
-/* Like pd_stream_next(), but only for a whole, uncompressed record without a payload that is in the
- * window, and without taking it. */
-bool pd_stream_peek(struct pd_stream *s, struct pd_frame *f);
-void pd_stream_take(struct pd_stream *s, const struct pd_frame *f);
-
 /* Reads the next bytes of the last frame's payload, at most n; borrowed until the next call.
  * Returns their number, 0 at the end of the payload or input, or -1 and *e. */
 int pd_stream_payload(struct pd_stream *s, size_t n, struct pd_bytes *out, struct pd_error *e);
