@@ -232,3 +232,10 @@ void pc_end_row(struct pc_batch *b)
 	}
 	b->rows++;
 }
+
+void pc_pack_bytes(uint8_t *to, const struct pd_buf *bytes)
+{
+	memset(to, 0, (bytes->size + 7) / 8);
+	for (size_t i = 0; i < bytes->size; i++)
+		to[i / 8] |= (uint8_t)(bytes->data[i] << i % 8);
+}

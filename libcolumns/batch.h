@@ -59,6 +59,9 @@ void pc_add_item(struct pc_batch *b, unsigned int column, uint64_t item);
 void pc_add_text(struct pc_batch *b, unsigned int column, struct pd_bytes text);
 void pc_end_row(struct pc_batch *b);
 
+/* Packs bytes of 0 and 1 into bits, the first one lowest: (bytes->size + 7) / 8 bytes. */
+void pc_pack_bytes(uint8_t *to, const struct pd_buf *bytes);
+
 static inline int32_t pc_offset_at(const struct pc_array *a, size_t row)
 {
 	return ((const int32_t *)(const void *)a->offsets.data)[row];

@@ -182,22 +182,25 @@ enum pc_step pc_next_step(struct pc_columns *c, struct pd_error *e)
 	return c->refused ? PC_STEP_FAILED : PC_STEP_MORE;
 }
 
-int pc_run(struct pc_columns *c, struct pd_error *e)
+bool pc_run_step(struct pc_columns *c, struct pd_error *e)
 {
 	struct pd_error last;
-	enum pc_step step;
+	const enum pc_step step = pc_next_step(c, &last);
 
-	*e = (struct pd_error){ .code = PD_OK };
-	while ((step = pc_next_step(c, &last)) != PC_STEP_END) {
-		if (c->refused == -1)
-			*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };
-		if (c->refused)
-			return c->refused;
-		if (step == PC_STEP_FAILED) {
-			c->totals.is_unreadable = !c->totals.records;
-			pc_add_error(c, &last);
-			*e = last;
-		}
+	if (step == PC_STEP_FAILED && !c->refused) {
+		c->totals.is_unreadable = !c->totals.records;
+		pc_add_error(c, &last);
+		*e = last;
 	}
-	return 0;
+	return c->refused || step == PC_STEP_END;
+}
+
+int pc_run(struct pc_columns *c, struct pd_error *e)
+{
+	*e = (struct pd_error){ .code = PD_OK };
+	while (!pc_run_step(c, e))
+		;
+	if (c->refused == -1)
+		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };
+	return c->refused;
 }

@@ -63,6 +63,10 @@ int pc_begin(struct pc_columns *c, struct pd_reader *r, pc_flush_fn flush, void 
  * or else reading could not continue, *e says why, and the next step goes on to the end. */
 enum pc_step pc_next_step(struct pc_columns *c, struct pd_error *e);
 
+/* Makes a step, and a row of `errors` if reading cannot continue: *e is then set, and else not
+ * changed. Returns true after the last step, or if c->refused is not 0. */
+bool pc_run_step(struct pc_columns *c, struct pd_error *e);
+
 /* Makes all steps. Returns and sets *e as pc_write_parquet(). */
 int pc_run(struct pc_columns *c, struct pd_error *e);
 

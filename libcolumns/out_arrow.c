@@ -165,23 +165,18 @@ static size_t put_field(struct stream *s, const struct pc_column *c, uint64_t id
 
 static void put_metadata(struct stream *s, size_t reference)
 {
-	const char *const pairs[][2] = {
-		{ "perfdata.schema", "1" },
-		{ "perfdata.int64", s->c->o.uint64 == PC_AS_INT64 ? "true" : "false" },
-		{ "perfdata.version", pd_version() },
-	};
 	const struct pc_fb_field fields[] = { { 0, 0, 0 }, { 1, 0, 0 } };
-	const size_t n = sizeof(pairs) / sizeof(pairs[0]);
-	const size_t vector = pc_fb_vector(&s->meta, n, 4);
+	const size_t vector = pc_fb_vector(&s->meta, PC_NR_PAIRS, 4);
 
 	pc_fb_point(&s->meta, reference, vector);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < PC_NR_PAIRS; i++) {
+		const struct pc_pair pair = pc_pair_at(i, s->c->o.uint64);
 		size_t places[2];
 
 		pc_fb_point(&s->meta, vector + 4 + 4 * i,
 			    pc_fb_table(&s->meta, fields, 2, places));
-		pc_fb_point(&s->meta, places[0], pc_fb_string(&s->meta, pairs[i][0]));
-		pc_fb_point(&s->meta, places[1], pc_fb_string(&s->meta, pairs[i][1]));
+		pc_fb_point(&s->meta, places[0], pc_fb_string(&s->meta, pair.key));
+		pc_fb_point(&s->meta, places[1], pc_fb_string(&s->meta, pair.value));
 	}
 }
 
@@ -225,9 +220,7 @@ static void add_bits(struct stream *s, const struct pd_buf *bytes)
 
 	if (!to)
 		return;
-	memset(to, 0, span.size);
-	for (size_t i = 0; i < bytes->size; i++)
-		to[i / 8] |= (uint8_t)(bytes->data[i] << i % 8);
+	pc_pack_bytes(to, bytes);
 	s->body.size += span.size;
 	pd_buf_append(&s->spans, &span, sizeof(span));
 	pc_fb_align(&s->body, ALIGN);

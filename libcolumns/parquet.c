@@ -159,11 +159,11 @@ static void put_schema(const struct pc_parquet *p, struct pc_thrift *t)
 
 /* --- the footer --- */
 
-static void put_pair(struct pc_thrift *t, const char *key, const char *value)
+static void put_pair(struct pc_thrift *t, struct pc_pair pair)
 {
 	pc_thrift_struct_item(t);
-	pc_thrift_text(t, 1, key);
-	pc_thrift_text(t, 2, value);
+	pc_thrift_text(t, 1, pair.key);
+	pc_thrift_text(t, 2, pair.value);
 	pc_thrift_end(t);
 }
 
@@ -194,10 +194,9 @@ int pc_parquet_end(struct pc_parquet *p)
 	pc_thrift_i64(&t, 3, (int64_t)p->rows);
 	pc_thrift_list(&t, 4, PC_THRIFT_STRUCT, p->nr_groups);
 	pd_buf_append(&p->page, p->groups.data, p->groups.size);
-	pc_thrift_list(&t, 5, PC_THRIFT_STRUCT, 3);
-	put_pair(&t, "perfdata.schema", "1");
-	put_pair(&t, "perfdata.int64", p->uint64 == PC_AS_INT64 ? "true" : "false");
-	put_pair(&t, "perfdata.version", pd_version());
+	pc_thrift_list(&t, 5, PC_THRIFT_STRUCT, PC_NR_PAIRS);
+	for (size_t i = 0; i < PC_NR_PAIRS; i++)
+		put_pair(&t, pc_pair_at(i, p->uint64));
 	pc_thrift_text(&t, 6, "libpdcolumns");
 	put_orders(p, &t);
 	pc_thrift_end(&t);

@@ -263,3 +263,14 @@ uint32_t pc_group_find(const char *name)
 			return 1u << i;
 	return 0;
 }
+
+struct pc_pair pc_pair_at(size_t i, enum pc_unsigned uint64)
+{
+	const struct pc_pair pairs[PC_NR_PAIRS] = {
+		{ "perfdata.schema", "1" },
+		{ "perfdata.int64", uint64 == PC_AS_INT64 ? "true" : "false" },
+		{ "perfdata.version", pd_version() },
+	};
+
+	return pairs[i];
+}

@@ -102,4 +102,13 @@ enum pc_errors_column {
 	PC_ERRORS_WANT, PC_ERRORS_HAVE, PC_ERRORS_SKIPPED, PC_ERRORS_MESSAGE,
 };
 
+/* What every file and stream says about itself. */
+struct pc_pair {
+	const char *key, *value;
+};
+
+enum { PC_NR_PAIRS = 3 };
+
+struct pc_pair pc_pair_at(size_t i, enum pc_unsigned uint64);
+
 #endif

@@ -3,6 +3,7 @@
   PD_BUILD  directory of libdecode.a; default build/ of this project
   CC        the compiler; default cc
 """
+import ctypes
 import functools
 import os
 import pathlib
@@ -41,6 +42,24 @@ def program(name):
         pytest.fail(f"{source} does not compile:\n{done.stdout}", pytrace=False)
     made.rename(target)
     return target
+
+
+@functools.lru_cache(maxsize=None)
+def columns_library(name):
+    """tests/c/NAME.c as a shared library, loaded, with libpdcolumns inside."""
+    objects = [BUILD / "libpdcolumns.a", BUILD / "libdecode.a"]
+    target = BUILD / "tests" / f"{name}.{os.getpid()}.so"
+    target.parent.mkdir(exist_ok=True)
+    includes = [f"-I{ROOT}/{place}/include" for place in ("libdecode", "libcolumns")]
+    done = subprocess.run([*shlex.split(os.environ.get("CC") or "cc"), "-std=gnu11", "-g", "-Wall",
+                           "-Wextra", "-Werror", "-Wno-missing-field-initializers", "-shared",
+                           "-fPIC", *includes, "-o", target, ROOT / "tests" / "c" / f"{name}.c",
+                           *objects, *LIBRARIES], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True)
+    assert done.returncode == 0, done.stdout
+    library = ctypes.CDLL(str(target))
+    target.unlink()
+    return library
 
 
 def preloaded(name, directory):

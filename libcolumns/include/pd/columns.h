@@ -21,6 +21,7 @@
 #ifndef PD_COLUMNS_H
 #define PD_COLUMNS_H
 
+#include "pd/arrow.h"
 #include "pd/history.h"
 #include "pd/pd.h"
 
@@ -132,6 +133,28 @@ PC_API int pc_write_parquet(struct pc_columns *c, struct pd_reader *r,
 /* Writes one table as a stream of Arrow IPC. */
 PC_API int pc_write_arrow(struct pc_columns *c, struct pd_reader *r, size_t table,
 			  struct pd_output out, struct pd_error *e);
+
+/* --- one table in memory --- */
+
+/* Who owns what a stream needs. `release` is called once, after the stream is released; NULL:
+ * nobody. */
+struct pc_owner {
+	void (*release)(void *ctx);
+	void *ctx;
+};
+
+/* Opens one table as a stream of Arrow's C interface, a struct array for each batch, instead of the
+ * functions above. The tables of pc_options.tables should be this one alone. `c` and `r` must
+ * live until the stream is released; its arrays and schemas belong to whoever gets them, do not
+ * count against the memory limit, and may outlive all. Texts are indices with a dictionary of each
+ * batch. Reading happens in get_next(), which returns EIO after the last batch if reading could not
+ * continue, and ENOMEM if the memory limit does not suffice; damage that is skipped is no failure.
+ * Columns are not projected: a consumer that expects that (duckdb_arrow_scan() of DuckDB's C
+ * interface does) must select all. Returns 0, or -1 and *e: PD_E_ARGUMENT, PD_E_NOMEM; the owner is
+ * then not called. */
+PC_API int pc_open_stream(struct pc_columns *c, struct pd_reader *r, size_t table,
+			  struct pc_owner owner, struct ArrowArrayStream *out,
+			  struct pd_error *e);
 
 /* --- definitions --- */
 
