@@ -25,13 +25,13 @@ from perfdata.attr import Attr
 from perfdata.container import File, Pipe
 from perfdata.sample import sample, sample_id
 
-COMMAND = [str(TOOLS / "pdecode")]   # for tests that need their own plumbing
+COMMAND = [str(TOOLS / "pdecode")]   # for tests that connect it themselves
 PERF = ROOT / "fixtures" / "perf"
 PLAIN = PERF / "02-callgraph-fp.data"
 PIPE = PERF / "18-pipe.data"
 THREADS = PERF / "20-threads.data"
 ZSTD = PERF / "16-zstd.data"
-AS_WRITTEN = PERF / "41-overwrite.data"    # not in the order of time
+AS_WRITTEN = PERF / "41-overwrite.data"    # its records are not in time order
 
 CLOCK = Attr(type=1, config=0, sample_period=1000, sample_type="IDENTIFIER|IP|TID|TIME")
 HEAD = r.header_attr(CLOCK, [1])
@@ -47,12 +47,12 @@ def text(done):
 
 
 def one_line(done):
-    """The one line of the message, without its end."""
+    """Returns the message, which must be one line."""
     assert done.stderr.count(b"\n") == 1, done.stderr
     return text(done).rstrip("\n")
 
 
-# Options, one by one.
+# --- options ---
 
 OPTIONS = {
     "-i": ["--input", "FILE"], "-o": ["--output", "FILE"], "-f": ["--format",
@@ -106,7 +106,7 @@ def test_version(run_pdecode, decode):
 
 
 def test_examples_of_help_work(run_pdecode, tmp_path):
-    """Each is run as it stands, but for what needs perf or a program that is not here."""
+    """Except those that need perf or a program that is not installed."""
     out = run_pdecode(["--help"]).stdout.decode()
     lines = out[out.index("Examples:"):out.index("Input and output:")].split("\n")
     examples = [line.strip() for line in lines if line.startswith("  ")
@@ -202,10 +202,10 @@ def test_wrong_usage(args, says, run_pdecode):
     assert text(done) == f"pdecode: {says}\nTry 'pdecode --help'\n"
 
 
-# Input.
+# --- input ---
 
 def without_size(out):
-    """The document as it is where the size of the input is not known."""
+    """Returns the document of an input of unknown size, such as a pipe."""
     return re.sub(rb'"size":\d+,("header_size":16,)', rb"\1", out, count=1)
 
 
@@ -225,7 +225,7 @@ def test_ways_to_give_the_input(data, run_pdecode):
 @pytest.mark.parametrize("data", [PLAIN, PIPE])
 @pytest.mark.parametrize("name", ["packed.gz", "packed.data", "-"])
 def test_gzip(data, name, run_pdecode, tmp_path):
-    """By what it holds, not by its name."""
+    """Is recognized by its content, not by its name."""
     packed = gzip.compress(data.read_bytes())
     (tmp_path / "packed.gz").write_bytes(packed)
     (tmp_path / "packed.data").write_bytes(packed)
@@ -241,7 +241,7 @@ def test_directories(run_pdecode, tmp_path):
     document = strict_json(run_pdecode([THREADS]).stdout)
     assert document["file"]["mode"] == "directory"
     assert {record.get("file") for record in document["records"]} == {None, "data.1"}
-    assert document["file"]["files"] == ["data.0", "data.1"]   # nothing happened on the first cpu
+    assert document["file"]["files"] == ["data.0", "data.1"]   # cpu 0 was idle
     done = run_pdecode([tmp_path])
     assert (done.returncode, done.stdout) == (3, b"")
     assert one_line(done).startswith(f"pdecode: {tmp_path}: ")
@@ -280,14 +280,14 @@ def test_wrong_input_leaves_old_output(run_pdecode, tmp_path):
     assert not (tmp_path / "new.json").exists()
 
 
-# Output.
+# --- output ---
 
 @sanitize
 @pytest.mark.parametrize("data", [PLAIN, PIPE, THREADS])
 @pytest.mark.parametrize("args", [[], ["-f", "jsonl"], ["-f", "stats"], ["--pretty"]])
 def test_output_file(data, args, run_pdecode, tmp_path):
     out = tmp_path / "out.json"
-    out.write_text("x" * 10_000_000)    # longer than what comes
+    out.write_text("x" * 10_000_000)    # longer than the new output
     done = run_pdecode([*args, "-o", out, data])
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert out.read_bytes() == run_pdecode([*args, data]).stdout
@@ -344,7 +344,7 @@ def test_full_disk(args, run_pdecode):
 
 
 def test_full_disk_and_damage(run_pdecode, tmp_path):
-    """The worse of the two counts."""
+    """The exit code is that of the worse one."""
     cut = tmp_path / "cut.data"
     cut.write_bytes(PLAIN.read_bytes()[:2000])
     assert run_pdecode([cut]).returncode == 1
@@ -366,7 +366,7 @@ def started(args, **options):
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
-    """Far more than a pipe and all buffers on the way hold."""
+    """Larger than a pipe and all buffers together."""
     path = tmp_path_factory.mktemp("large") / "large.data"
     thousand = Pipe(records=[clock(n) for n in range(1000)]).build("<")[16:]
     path.write_bytes(Pipe(records=[HEAD]).build("<") + 200 * thousand)
@@ -376,7 +376,7 @@ def large(tmp_path_factory):
 @pytest.mark.parametrize("args", [[], ["-f", "jsonl"], ["--pretty"]])
 @pytest.mark.parametrize("ignored", [False, True], ids=["default", "SIGPIPE ignored"])
 def test_pipe_closed_early(args, ignored, large, run_pdecode):
-    """`| head -1`: an end without a word, whatever the parent thinks of SIGPIPE."""
+    """`| head -1`: ends without a message, even if the parent ignores SIGPIPE."""
     with started([*args, large], stdout=subprocess.PIPE, restore_signals=not ignored,
                  preexec_fn=(lambda: signal.signal(signal.SIGPIPE, signal.SIG_IGN)) if ignored
                  else None) as process:
@@ -396,8 +396,8 @@ def test_head(large, run_pdecode):
 
 @pytest.mark.parametrize("args, code", [(["-"], 3), ([PLAIN], 4)])
 def test_closed_descriptors(args, code, run_pdecode, tmp_path):
-    """Closed stdin can't be read, closed stdout can't be written; nothing else gets into their
-    place."""
+    """Closed stdin can't be read, and closed stdout can't be written: no other file gets their
+    descriptors."""
     redirect = "<&-" if code == 3 else ">&-"
     done = subprocess.run(["bash", "-c", f'"$0" "$@" {redirect}', *COMMAND, *map(str, args)],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path)
@@ -409,10 +409,10 @@ def test_closed_descriptors(args, code, run_pdecode, tmp_path):
     assert (tmp_path / "out").read_bytes() == run_pdecode([PLAIN]).stdout
 
 
-# As it arrives.
+# --- live input ---
 
 def read_until(process, what=None, timeout=30):
-    """What has come out when it holds `what`, or ends, though the input has not ended."""
+    """Returns the output up to `what`, or to its end, while the input is still open."""
     seen, end = b"", time.monotonic() + timeout
     while what is None or what not in seen:
         ready, _, _ = select.select([process.stdout], [], [], max(0, end - time.monotonic()))
@@ -428,7 +428,7 @@ def read_until(process, what=None, timeout=30):
 @sanitize
 @pytest.mark.parametrize("args, ends", [(["-f", "jsonl"], b"\n"), ([], b"}"), (["--pretty"], b"}")])
 def test_live(args, ends, run_pdecode):
-    """Each record is out before the next one comes in."""
+    """Each record is written before the next one arrives."""
     with started([*args, "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         process.stdin.write(Pipe(records=[HEAD]).build("<"))
         process.stdin.flush()
@@ -452,7 +452,7 @@ def test_live(args, ends, run_pdecode):
 
 
 def test_live_in_halves_of_records(run_pdecode):
-    """A record that has only come half is waited for, what is before it is out."""
+    """Half a record is waited for; the records before it are written."""
     whole = Pipe(records=[HEAD, clock(1001), clock(1002)]).build("<")
     with started(["-f", "jsonl", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         process.stdin.write(whole[:-10])
@@ -463,9 +463,9 @@ def test_live_in_halves_of_records(run_pdecode):
         read_until(process, b"1002")
 
 
-# Ctrl-C: the terminal sends it to everyone in the pipeline.
+# --- Ctrl-C: the terminal sends SIGINT to all processes of the pipeline ---
 
-# Writes the first bytes, at SIGINT the others, and ends; says on stderr when it waits.
+# Writes the first bytes, and the others at SIGINT. "waits" on stderr: the handler is installed.
 WRITER = """
 import os, signal, sys
 whole, first = open(sys.argv[1], "rb").read(), int(sys.argv[2])
@@ -486,7 +486,7 @@ while True:
                          ids=" ".join)
 @pytest.mark.parametrize("to", ["pipe", "socket", "file"])
 def test_interrupt_of_a_pipeline(args, to, tmp_path):
-    """Who writes the recording ends it, and its end is decoded."""
+    """The upstream recorder finishes the recording, and its end is decoded."""
     path, out, end = tmp_path / "whole", tmp_path / "out", Pipe(records=[clock(9)]).build("<")[16:]
     path.write_bytes(Pipe(records=[HEAD, *[clock(n) for n in range(1000)]]).build("<") + end)
     here, there = (end.detach() for end in socket.socketpair()) if to == "socket" else os.pipe()
@@ -513,7 +513,7 @@ def test_interrupt_of_a_pipeline(args, to, tmp_path):
 @sanitize
 @pytest.mark.parametrize("args", [[], ["-o", "out"]], ids=" ".join)
 def test_second_interrupt(args, tmp_path):
-    """Of a writer that does not end nobody has to wait for the end."""
+    """The user need not wait for a writer that does not end."""
     with started([*args, "-"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd=tmp_path,
                  preexec_fn=os.setpgrp) as process:
         process.stdin.write(PIPE.read_bytes()[:5000])
@@ -528,7 +528,7 @@ def test_second_interrupt(args, tmp_path):
 
 @sanitize
 def test_interrupt_of_a_file(large):
-    """Nobody ends what is in a file: the first one is enough."""
+    """No upstream recorder has to finish a file: the first SIGINT ends pdecode."""
     with started([large], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as process:
         process.stdout.read(1)
         process.send_signal(signal.SIGINT)
@@ -537,7 +537,7 @@ def test_interrupt_of_a_file(large):
 
 @sanitize
 def test_ignored_interrupts_stay_ignored():
-    """As a shell starts what it runs in the background."""
+    """A shell ignores SIGINT in its background commands."""
     with started(["-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                  preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)) as process:
         process.stdin.write(PIPE.read_bytes()[:5000])
@@ -563,7 +563,7 @@ def test_live_into_a_file(run_pdecode, tmp_path):
             time.sleep(0.01)
 
 
-# Formats and parts.
+# --- formats and parts ---
 
 @sanitize
 @pytest.mark.parametrize("data", [PLAIN, PIPE, THREADS, ZSTD])
@@ -574,7 +574,7 @@ def test_pretty_is_the_same(data, run_pdecode):
     lines = pretty.stdout.decode().split("\n")
     assert (lines[0] == "{" and lines[1].startswith('  "pdecode": {"format": 1, ')
             and lines[-2:] == ["}", ""])
-    # but for texts that are long
+    # only a single long text exceeds the width
     assert all(len(line) <= 100 or line.count('"') <= 4 for line in lines)
     assert not any(line != line.rstrip() for line in lines)
 
@@ -627,7 +627,7 @@ def test_header_only(data, run_pdecode):
 
 
 def test_header_only_reads_no_records(run_pdecode, tmp_path):
-    """The records are garbage: who reads them says so."""
+    """The records are garbage, which would be reported."""
     path = tmp_path / "garbage.data"
     path.write_bytes(File(attrs=[(CLOCK, [1])], records=[b"\xff" * 4096]).build("<"))
     assert run_pdecode([path]).returncode == 1
@@ -649,7 +649,7 @@ def test_header_only_of_an_endless_pipe(run_pdecode):
                          [["-j", "1"], ["-j", "2"], ["--types", "SAMPLE", "--sort", "time"]],
                          ids=" ".join)
 def test_records_only(data, args, run_pdecode):
-    """The same lines, without those of other kinds."""
+    """The same lines, without the other kinds."""
     whole = run_pdecode(["-f", "jsonl", *args, data]).stdout.splitlines()
     done = run_pdecode(["-f", "jsonl", "--records-only", *args, data])
     left_out = tuple(b'{"kind":"%s"' % kind for kind in (b"file", b"attr", b"feature"))
@@ -721,7 +721,7 @@ def test_schema(run_pdecode, tmp_path):
     assert run_pdecode(["--schema=document", "-o", tmp_path / "out"]).returncode == 0
     assert (tmp_path / "out").read_bytes() == (tmp_path / "document.schema.json").read_bytes()
     assert run_pdecode([f"--schema={tmp_path}", "-o", tmp_path / "out"]).returncode == 2
-    for args in (["--schema=document"], ["--schema"]):      # nothing of a longer file stays
+    for args in (["--schema=document"], ["--schema"]):      # a longer file is truncated
         (tmp_path / "out").write_bytes(b"longer" * 100000)
         assert run_pdecode([*args, "-o", tmp_path / "out"]).returncode == 0
         assert (tmp_path / "out").read_bytes() == run_pdecode(args).stdout
@@ -729,10 +729,10 @@ def test_schema(run_pdecode, tmp_path):
     assert run_pdecode(["--schema", "-o", "/dev/full"]).returncode == 4
 
 
-# Damage.
+# --- damage ---
 
 def damaged(count):
-    """A file with this many records too short for their fields, each between two good ones."""
+    """A file with `count` records too short for their fields, each between two good ones."""
     short = r.record(9, bytes(8))
     records = [clock(0)]
     for n in range(count):
@@ -749,7 +749,6 @@ def test_damage_is_told(args, run_pdecode, tmp_path):
     assert done.returncode == 1
     offset = strict_json(run_pdecode([path]).stdout)["errors"][0]["offset"]
     line = one_line(done)
-    # the file, the record and where
     assert line.startswith(f"pdecode: {path}: SAMPLE at {offset}: ")
     document = strict_json(run_pdecode([path]).stdout)
     error, = document["errors"]
@@ -774,7 +773,7 @@ def test_many_errors(run_pdecode, tmp_path):
 @sanitize
 @pytest.mark.parametrize("args", [[], ["--pretty"], ["-j", "1"]], ids=" ".join)
 def test_more_errors_than_memory_for_them(args, run_pdecode, tmp_path):
-    """The list of a document is charged to --memory; its last entry says how many are not in it."""
+    """The list in a document is charged to --memory; its last entry counts the errors left out."""
     path, most = tmp_path / "damaged.data", 9000
     path.write_bytes(damaged(most).build("<"))
     whole = strict_json(run_pdecode([path]).stdout)
@@ -810,7 +809,7 @@ def test_why_it_ends_is_always_listed(run_pdecode, tmp_path):
 @sanitize
 @pytest.mark.parametrize("memory", ["1700K", "1900K", "2M", "2500K", "3M", "3500K", "4M"])
 def test_threads_need_no_more_than_one_may_have(memory, run_pdecode, tmp_path):
-    """What several hold of the file at once leaves room for what one record may take."""
+    """The blocks of all threads leave room for the largest record."""
     path = tmp_path / "formats.data"
     short = r.record(9, bytes(8))
     path.write_bytes(
@@ -825,8 +824,7 @@ def test_threads_need_no_more_than_one_may_have(memory, run_pdecode, tmp_path):
 @sanitize
 @pytest.mark.parametrize("args", [[], ["-f", "jsonl"], ["-f", "stats"], ["--strict"]])
 def test_oddities_are_no_errors(args, run_pdecode, tmp_path):
-    """Bytes after a record's last field, as a newer kernel writes them: -v tells of them, nothing
-    else does."""
+    """Bytes after a record's last field, as a newer kernel writes them: only -v reports them."""
     path = tmp_path / "odd.data"
     path.write_bytes(
         File(attrs=[(CLOCK, [1])], records=[clock(0), r.record(13, [bytes(range(1, 17))])]).build(
@@ -863,7 +861,7 @@ def test_strict(args, run_pdecode, tmp_path):
 
 @sanitize
 def test_strict_and_a_damaged_header(run_pdecode, tmp_path):
-    """The document is whole even so, and says what is wrong."""
+    """The document is complete nevertheless, and lists the error."""
     path = tmp_path / "killed.data"
     file = damaged(0)
     file.data_size = 0
@@ -900,8 +898,7 @@ def test_memory(run_pdecode):
 @sanitize
 @pytest.mark.parametrize("args", [[], ["-f", "jsonl"], ["-f", "stats"], ["--sort", "time"]])
 def test_end_on_the_way(args, run_pdecode, tmp_path):
-    """Where reading can't go on, what came before it is written, and the output says why it
-    ends."""
+    """If reading fails, the records before are written, and the output states why it ends."""
     path = tmp_path / "large-formats.data"
     path.write_bytes(
         Pipe(records=[HEAD, clock(1), r.header_tracing_data(bytes(4 << 20)), clock(2)]).build("<"))
@@ -928,7 +925,7 @@ def test_end_on_the_way(args, run_pdecode, tmp_path):
 
 @sanitize
 def test_a_cut_at_the_start_of_a_part_has_its_place(run_pdecode, tmp_path):
-    """Offset 0 of a data.N is where its first record is, no missing place."""
+    """Offset 0 of a data.N is that of its first record, not an unknown offset."""
     path = tmp_path / THREADS.name
     shutil.copytree(THREADS, path)
     part = max(path.glob("data.*"), key=lambda part: part.stat().st_size)
@@ -945,8 +942,8 @@ def test_a_cut_at_the_start_of_a_part_has_its_place(run_pdecode, tmp_path):
                           ["--pid", "1", "--comm", "x*", "-e", "c*"], ["--header-only"],
                           ["--strict"]])
 def test_every_cut_of_a_file(args, run_pdecode, tmp_path):
-    """Wherever a file ends: no crash, no leak, valid JSON or none, and never a success that is
-    none."""
+    """Wherever a file is cut: no crash, no leak, valid JSON or none, and exit code 0 only if
+    nothing is missing."""
     whole = PIPE.read_bytes()
     path = tmp_path / "cut.data"
     for size in [*range(0, 200, 9), *range(200, len(whole), 611)]:
@@ -962,11 +959,11 @@ def test_every_cut_of_a_file(args, run_pdecode, tmp_path):
             strict_json(done.stdout)
 
 
-# Terminals.
+# --- terminals ---
 
 @contextlib.contextmanager
 def on_terminal(columns=100):
-    """A terminal of which our end is `here`."""
+    """Runs on a terminal, whose other end is `here`."""
     here, there = pty.openpty()
     fcntl.ioctl(there, termios.TIOCSWINSZ, struct.pack("HHHH", 25, columns, 0, 0))
     try:
@@ -984,7 +981,7 @@ def drain(here):
 
 
 def slowly(args, stdout, here, there):
-    """Runs for more than a second, as its input comes in pieces; gives what the terminal saw."""
+    """Runs for more than a second, with input in pieces; returns what the terminal showed."""
     own_session = dict(start_new_session=True,
                        preexec_fn=lambda: fcntl.ioctl(there, termios.TIOCSCTTY, 0))
     process = subprocess.Popen([*COMMAND, *args, "-"], stdin=subprocess.PIPE, stdout=stdout,
@@ -1010,7 +1007,7 @@ def test_progress(run_pdecode):
     with on_terminal() as (here, there):
         seen = slowly([], subprocess.DEVNULL, here, there)
     assert re.search(rb"\d+ KiB  \d+ KiB/s", seen)
-    assert seen.endswith(b" \r")    # and is gone
+    assert seen.endswith(b" \r")    # the line was erased
 
 
 def test_progress_does_not_mix_with_output(run_pdecode):

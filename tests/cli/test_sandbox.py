@@ -55,7 +55,7 @@ def said(done):
 
 
 def both(tool, *args, **options):
-    """What the tool says is the same with and without; returns it."""
+    """Runs the tool with and without sandbox, which must not differ; returns the result."""
     inside, outside = (said(run(tool, f"--sandbox={word}", *args, **options))
                        for word in ("always", "never"))
     assert inside == outside
@@ -117,7 +117,7 @@ def test_repair_and_encode(path, tmp_path):
 
 
 def calls(args, tmp_path, before=(), **options):
-    """What the tool says, and its system calls."""
+    """Returns the result of the tool, and its system calls."""
     if not shutil.which("strace"):
         pytest.skip("no strace here: system calls are not seen")
     trace = tmp_path / "trace"
@@ -139,8 +139,7 @@ def many_records(count, raw):
 
 
 def spooled(what, path):
-    """Arguments, and a file, that make pdecode open a temporary file when the sandbox is there
-    already."""
+    """Arguments and input that make pdecode open a temporary file after it entered the sandbox."""
     if what == "sorted":
         path.write_bytes(many_records(3000, bytes(2000)))
         return ["-f", "jsonl", "--sort", "time", "--memory", "2M", path]
@@ -162,7 +161,7 @@ def test_temporary_files(what, tmp_path):
 @no_sandbox_here
 @pytest.mark.parametrize("what", ["sorted", "packed"])
 def test_temporary_files_with_names(what, tmp_path):
-    """Where the file system can't do without them."""
+    """On file systems without O_TMPFILE."""
     place = tmp_path / "place"
     place.mkdir()
     args = spooled(what, tmp_path / "perf.data")
@@ -171,7 +170,7 @@ def test_temporary_files_with_names(what, tmp_path):
                         [build(tmp_path, "sandbox_refused"), "tmpfile"],
                         env={**os.environ, "TMPDIR": str(place)})
     assert said(done) == expected
-    # the other process of the sandbox may set its filter later
+    # the process that opens files may set its filter later
     trace = trace[trace.index("filter="):]
     assert re.search(f'"{place}/[^"]*", [^)]*O_CREAT.* = [0-9]', trace) and "unlink" in trace
     assert list(place.iterdir()) == []
@@ -179,7 +178,7 @@ def test_temporary_files_with_names(what, tmp_path):
 
 @no_sandbox_here
 def test_outputs_with_names(tmp_path):
-    """Of pencode, where the file system can't do without them."""
+    """Of pencode, on file systems without O_TMPFILE."""
     refused = [build(tmp_path, "sandbox_refused"), "tmpfile", TOOLS / "pencode", "--sandbox"]
     for path, out in ((PLAIN, tmp_path / "file"), (DIRECTORY, tmp_path / "directory")):
         json = run("pdecode", "--blobs", "full", path).stdout
@@ -196,17 +195,17 @@ def test_outputs_with_names(tmp_path):
 
 @no_sandbox_here
 def test_threads(tmp_path):
-    """The C library's first choice, clone3, is not there any more: the second has to be taken."""
+    """The C library prefers clone3, which the sandbox refuses: it must fall back to clone."""
     done, trace = calls(["--sandbox", "-j", "3", PLAIN], tmp_path)
     assert done.returncode == 0
     assert len(re.findall(r"clone\(.*CLONE_THREAD.*", trace)) == 2
 
 
-# --- is it on? ------------------------------------------------------------------------------------
+# --- when it is on --------------------------------------------------------------------------------
 
 @contextlib.contextmanager
 def endless(*args):
-    """pdecode in the midst of a stream, and the ids of its threads."""
+    """pdecode in the middle of a stream, and the ids of its threads."""
     with subprocess.Popen([TOOLS / "pdecode", "-f", "jsonl", *args, "-"], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE) as process:
         process.stdin.write(many_records(10, b"x" * 4))
@@ -237,7 +236,7 @@ def test_status():
 @no_sandbox_here
 @pytest.mark.parametrize("options", [[], ["--no-symbols"]], ids=["symbols", "no-symbols"])
 def test_status_of_preport(options):
-    """It waits for the rest of a stream; the process that opens files is not confined."""
+    """While it waits for the rest of a stream. The process that opens files is not confined."""
     with subprocess.Popen([TOOLS / "preport", "--sandbox", *options, "-"], stdin=subprocess.PIPE,
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         process.stdin.write(many_records(10, b"x" * 4))
@@ -253,7 +252,7 @@ def test_status_of_preport(options):
 
 @pytest.fixture(scope="module")
 def open_directory():
-    """A directory that everybody can enter."""
+    """A directory that every user can enter."""
     with tempfile.TemporaryDirectory(dir="/tmp") as name:
         os.chmod(name, 0o755)
         yield pathlib.Path(name)
@@ -261,7 +260,7 @@ def open_directory():
 
 @pytest.fixture(scope="module")
 def intrude(open_directory):
-    """Function: runs a tool with an intruder in it that does `deed`."""
+    """Function: runs a tool in which injected code does `deed`."""
     library = build(open_directory, "sandbox_intruder", "-shared", "-fPIC")
 
     def runs(deed, *command, path="/etc/passwd", **options):
@@ -272,7 +271,7 @@ def intrude(open_directory):
 
 
 def can_read_more(done):
-    """Whether the intruder could read a file of its choice."""
+    """Returns whether the injected code could read any file it wants."""
     assert done.returncode == 0, done.stderr
     return done.stderr == b"intruder: done\n"
 
@@ -280,7 +279,7 @@ def can_read_more(done):
 @no_sandbox_here
 @root_only
 def test_default(intrude, open_directory):
-    """On for everybody, whoever owns the input."""
+    """On for all users, whoever owns the input."""
     tools = {name: shutil.copy(TOOLS / name, open_directory / name)
              for name in ("pdecode", "pencode", "prepair")}
     data, json = open_directory / "perf.data", open_directory / "in.json"
@@ -320,7 +319,7 @@ def test_default_for_directories(intrude, open_directory):
         assert can_read_more(done)
 
 
-# --- what it keeps from being done ----------------------------------------------------------------
+# --- what it prevents -----------------------------------------------------------------------------
 
 COMMANDS = {"plain": ["pdecode", PLAIN], "sorted": ["pdecode", "--sort", "time", PLAIN],
             "directory": ["pdecode", DIRECTORY], "new file": ["pdecode", PLAIN, "-o", "new.json"],
@@ -345,7 +344,7 @@ def test_fatal(deed, call, command, intrude, tmp_path):
     assert done.returncode == -signal.SIGSYS
     message = (f"{command[0]}: the sandbox ends this process: reading a file never needs the "
                f"system call {call}; the input may be an attack\n")
-    # glibc's fork() blocks all signals from 2.41 on: then nothing is printed
+    # since glibc 2.41, fork() blocks all signals: nothing is printed then
     assert done.stderr.decode() in ([message, ""] if deed == "run" else [message])
     assert done.stdout == b""
     left = [path for path in tmp_path.iterdir() if path not in before]
@@ -358,7 +357,7 @@ def test_fatal(deed, call, command, intrude, tmp_path):
 @pytest.mark.parametrize("deed", ["read", "write", "append", "nameless", "remove", "move", "list",
                                   "mode", "code", "turn", "type", "tgkill"])
 def test_refused(deed, command, intrude, tmp_path):
-    """The tool goes on and its result is right."""
+    """The tool continues, and its result is right."""
     victim = tmp_path / "victim"
     victim.write_bytes(b"precious")
     victim.chmod(0o600)
@@ -379,7 +378,7 @@ def test_threads_are_left(command, intrude):
 
 @no_sandbox_here
 def test_what_is_left_of_a_directory(intrude, tmp_path):
-    """The input's directory can be read, the output's be written, and no other."""
+    """Only the input's directory can be read, and only the output's written."""
     inside, outside = tmp_path / "in", tmp_path / "out"
     shutil.copytree(DIRECTORY, inside)
     outside.mkdir()
@@ -404,13 +403,13 @@ def test_what_is_left_of_a_directory(intrude, tmp_path):
         assert (done.returncode, b"done" in done.stderr) == (0, ok), (deed, path, done.stderr)
 
 
-# --- around it ------------------------------------------------------------------------------------
+# --- without it, and around it --------------------------------------------------------------------
 
 @no_sandbox_here
 @pytest.mark.parametrize("what, name, reason", [("landlock", "Landlock", "Operation not supported"),
                                                 ("seccomp", "seccomp", "Operation not permitted")])
 def test_missing(what, name, reason, tmp_path):
-    """As in an old kernel or a container that forbids it."""
+    """On an old kernel, or in a container that forbids it."""
     refused = build(tmp_path, "sandbox_refused")
     expected = run("pdecode", "--sandbox=never", PLAIN).stdout
     for args, status_, stderr in (
@@ -429,7 +428,7 @@ def test_missing(what, name, reason, tmp_path):
 @no_sandbox_here
 @root_only
 def test_no_process_to_be_had(open_directory):
-    """A new output needs one that reads nothing."""
+    """A new output needs a process that reads nothing."""
     tool = shutil.copy(TOOLS / "pdecode", open_directory / "alone")
     out = open_directory / "alone.json"
     os.close(os.open(out, os.O_CREAT))
@@ -457,7 +456,7 @@ def test_sanitizers():
 
 
 @pytest.mark.parametrize("tool", ["pdecode", "pencode", "prepair", "preport"])
-def test_word(tool):
+def test_unknown_mode(tool):
     done = run(tool, "--sandbox=perhaps", PLAIN)
     assert done.returncode == 2
     assert (f"{tool}: '--sandbox' must be one of auto|always|never, not 'perhaps'\n"
@@ -468,7 +467,7 @@ def test_word(tool):
 
 @no_sandbox_here
 def test_wrong_input_and_the_output(tmp_path):
-    """What was there stays, what was not there is not made."""
+    """An existing output stays as it was; a new one is not created."""
     bad, old, new = tmp_path / "bad", tmp_path / "old", tmp_path / "new"
     bad.write_bytes(b"#!/bin/sh\n" * 20)
     for word in ("always", "never"):
@@ -484,7 +483,7 @@ def test_wrong_input_and_the_output(tmp_path):
 
 
 def test_output_that_would_be_part_of_the_input(tmp_path):
-    """It has to be opened before the directory is read."""
+    """The output must be opened before the directory is read."""
     directory = tmp_path / "in"
     shutil.copytree(DIRECTORY, directory)
     before = sorted(directory.iterdir())
@@ -497,8 +496,8 @@ def test_output_that_would_be_part_of_the_input(tmp_path):
 
 @no_sandbox_here
 def test_ends_together(tmp_path):
-    """With the process that waits for it ends the one in the sandbox; a caller that ignores
-    children loses no status."""
+    """The process in the sandbox ends with the one that waits for it; the status is right even if
+    the caller ignores SIGCHLD."""
     new = tmp_path / "new"
     with endless("--sandbox", "-o", "/dev/stdout") as (process, threads):
         assert threads[0] == process.pid

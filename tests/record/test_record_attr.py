@@ -29,7 +29,7 @@ def test_the_default_is_cycles_as_precise_as_can_be(print_attr):
 
 
 FLAGS = [
-    # options, flags that are there, flags that are not
+    # options, flags that must be set, flags that must not
     (["--switch-events"], {"context_switch"}, set()),
     (["--namespaces"], {"namespaces"}, set()),
     (["--all-cgroups"], {"cgroup"}, set()),
@@ -299,7 +299,7 @@ def test_branches_of_one_event(print_attr):
 def test_lbr_call_graph(print_attr):
     attr = one(print_attr, "--call-graph", "lbr")
     assert attr.branches == {"USER", "CALL_STACK", "NO_CYCLES", "NO_FLAGS", "HW_INDEX"}
-    # perf puts the branches where the call chain has its user part
+    # perf writes the branches in place of the call chain's user part
     assert "exclude_callchain_user" not in attr.flags
 
 

@@ -48,7 +48,7 @@ PMUS = {
 
 @pytest.fixture(scope="module")
 def fake(tmp_path_factory):
-    """The preloaded library, and a directory to lay over the devices of sysfs."""
+    """The preloaded library, and a directory to mount over the devices in sysfs."""
     directory = tmp_path_factory.mktemp("pmus")
     library = directory / "fakepmu.so"
     subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-pthread", "-o", library,
@@ -73,13 +73,13 @@ def within(devices):
 
 @pytest.fixture
 def run(fake, run_precord, tmp_path, decode):
-    """Function: record with these options what fills the buffers: records, AUX data."""
+    """Function: a recording with these options, of buffers with these records and AUX data."""
     library, devices = fake
 
     def call(*options, ring=b"", aux=b"", seconds="0.05", status=0, **environment):
         (tmp_path / "ring").write_bytes(ring)
         (tmp_path / "aux").write_bytes(aux)
-        # only precord itself: the shell's buffers are its own
+        # preloaded into precord only, not into the shell before it
         prefix = within(devices) + ["env", f"LD_PRELOAD={library}"]
         done = run_precord("-o", "perf.data", *options, "--", "sleep", seconds, prefix=prefix,
                            env=dict(os.environ, FAKE_RING=str(tmp_path / "ring"),
@@ -155,7 +155,7 @@ def test_intel_bts(run):
 
 def test_coresight(run):
     about = info(run("-e", "cs_etm//u"))["cs_etm"]
-    # context ids (bit 6) and timestamps (bit 11) are asked for
+    # bit 6: context ids, bit 11: timestamps
     assert about == {
         "version": 1, "nr_cpus": 3, "pmu_type": 79, "snapshot": 0, "cpus": [
             {"magic": "0x4040404040404040", "cpu": 0, "nr_params": 7,
@@ -320,8 +320,8 @@ def test_the_index_of_traces_holds_where_records_are_compressed(run):
 
 @pytest.mark.parametrize("options", [[], ["-z"]], ids=["as it is", "compressed"])
 def test_what_wraps_many_times_is_whole_and_in_order(run, options):
-    """A buffer of one page, through which many go: each record of another length, some of them cut
-    in two by its end."""
+    """Many records of different lengths go through a buffer of one page; some wrap around its
+    end."""
     ring, sizes = b"", []
     for i in range(900):
         words = 1 + i * 7 % 60

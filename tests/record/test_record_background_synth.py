@@ -22,7 +22,7 @@ CLOCK = ["-e", "cpu-clock:u", "-F", "1000"]
 FAULTS = ["-e", "page-faults:u", "-c", "1", "-d", "-B"]
 RING = 128 * 1024
 PAGES = 20000
-SAMPLE = 48          # bytes, at least
+SAMPLE = 48          # minimum size in bytes
 STAYED_SHUT = "the gate stayed shut"
 NO_THREAD = "a thread was refused"
 Gate = collections.namedtuple("Gate", "path reached environment")
@@ -35,7 +35,7 @@ def library(workload):
 
 @pytest.fixture
 def gate(library, tmp_path):
-    """Shut: who reads /proc waits until the file is gone."""
+    """A closed gate: precord waits where it reads /proc until the file is removed."""
     path = tmp_path / "gate"
     path.touch()
     sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
@@ -45,7 +45,7 @@ def gate(library, tmp_path):
 
 @pytest.fixture
 def crowd(workload):
-    """Function: so many tasks that wait, the process whose children they are."""
+    """Function: starts `n` tasks that wait; returns their parent process."""
     started = []
 
     def call(n):
@@ -60,7 +60,7 @@ def crowd(workload):
 
 
 def ended(process, status=0):
-    """What it said."""
+    """Returns its messages."""
     said = process.communicate(timeout=60)[1].decode(errors="replace")
     assert process.returncode == status and "Sanitizer" not in said, said
     assert STAYED_SHUT not in said
@@ -77,7 +77,7 @@ def order_of(document):
 
 
 def check_order(document):
-    """Descriptions, their end, and only then what the kernel wrote."""
+    """Synthesized records come first, then FINISHED_INIT, then those of the kernel."""
     order = order_of(document)
     assert document["errors"] == [] and document["file"]["complete"]
     end = order.index("FINISHED_INIT")
@@ -87,7 +87,7 @@ def check_order(document):
 
 
 def on_one_cpu():
-    """For a shell: one buffer gets it all."""
+    """A prefix for shell commands: all records go to one buffer."""
     return f"taskset -c {min(os.sched_getaffinity(0))}"
 
 
@@ -97,7 +97,6 @@ def lost(*documents):
 
 
 def faults(*documents):
-    """Samples of the workload."""
     return [r for document in documents for r in document["records"] if r["type"] == "SAMPLE"]
 
 
@@ -137,7 +136,7 @@ def test_a_stream_begins_with_the_descriptions(start_precord, gate, workload, ru
 @needs_root
 @pytest.mark.parametrize("options", [[], ["-z"]], ids=" ".join)
 def test_what_comes_meanwhile_is_held(start_precord, gate, workload, tmp_path, decode, options):
-    """Several times what a buffer takes."""
+    """Several times the size of a buffer."""
     process = start_precord("-o", "perf.data", "-a", "-m", f"{RING}B", *FAULTS, *options, "--",
                             "sh", "-c", f"{on_one_cpu()} {workload} touch {PAGES}; rm gate",
                             env=gate.environment)
@@ -197,7 +196,7 @@ sys.stdin.readline()
 
 
 def test_what_a_process_maps_meanwhile_is_there(start_precord, gate, tmp_path, decode):
-    """Behind the reading of its maps, before the last of its threads is described."""
+    """After its maps were read, before the last of its threads is described."""
     later = tmp_path / "later.so"
     later.write_bytes(bytes(4096))
     target = subprocess.Popen(["/usr/bin/python3", "-c", MAPS_LATER, later], stdin=subprocess.PIPE,
@@ -244,21 +243,22 @@ def test_an_end_meanwhile(start_precord, gate, workload, tmp_path, decode, way, 
 @pytest.mark.parametrize("late", [False, True], ids=["early", "late"])
 def test_a_recorder_that_is_killed_meanwhile(start_precord, crowd, gate, workload, tmp_path, decode,
                                              late):
-    """Late: when much was written that the header does not know of."""
+    """Late: after much was written that the header does not state."""
     options = {}
     if late:
         options["GATE_AT"] = f"{max(map(int, children(crowd(600).pid)))}/maps"
     process = start_precord("-o", "perf.data", "-a", "-d", *CLOCK, "--", workload, "sleep", "1500",
                             env=dict(gate.environment, **options))
     wait_for(gate.reached.exists)
-    time.sleep(0.7)     # longer than the file is ever left to itself
+    time.sleep(0.7)     # longer than the interval between writes
     process.kill()
     process.wait()
     gate.path.unlink()
     assert ((tmp_path / "perf.data").stat().st_size > 100000) == late
     document = decode(tmp_path / "perf.data")
     codes = [error["code"] for error in document["errors"]]
-    assert codes in (["UNFINISHED"], ["UNFINISHED", "TRUNCATED"])     # the last write may be cut
+    # the last write may be incomplete
+    assert codes in (["UNFINISHED"], ["UNFINISHED", "TRUNCATED"])
     assert document["attrs"][0]["name"].startswith("cpu-clock:u")
     assert "ID_INDEX" in order_of(document)
 
@@ -266,7 +266,7 @@ def test_a_recorder_that_is_killed_meanwhile(start_precord, crowd, gate, workloa
 @needs_root
 @pytest.mark.parametrize("options", [[], ["-z"]], ids=" ".join)
 def test_what_can_not_be_written_ends_the_recording(run_precord, crowd, workload, options):
-    """The descriptions alone are more than the file may hold."""
+    """The synthesized records alone exceed the size limit."""
     crowd(600)
     begun = time.monotonic()
     done = run_precord("-o", "perf.data", "-a", *CLOCK, "-d", *options, "--", workload, "sleep",
@@ -297,7 +297,7 @@ def test_the_recorders_priority_is_not_the_threads(start_precord, gate, tmp_path
     policies = {int(tid): os.sched_getscheduler(int(tid))
                 for tid in os.listdir(f"/proc/{process.pid}/task")}
     assert policies.pop(process.pid) == os.SCHED_FIFO
-    assert os.SCHED_OTHER in policies.values()      # a sanitizer has threads of its own
+    assert os.SCHED_OTHER in policies.values()      # sanitizers start threads, too
     gate.path.unlink()
     ended(process)
 
@@ -365,8 +365,8 @@ def test_without_a_thread(start_precord, gate, workload, tmp_path, decode):
 @needs_tracefs
 @pytest.mark.parametrize("options", [[], ["-z"]], ids=" ".join)
 def test_the_recorders_own_events_can_be_kept_out(options, start_precord, gate, tmp_path, decode):
-    """Then what runs is described before anything starts, and no thread compresses or writes, every
-    half second: a filter names processes by their first thread."""
+    """Tasks are then synthesized before the command starts, and no thread compresses or writes:
+    the filter knows processes by their first thread."""
     process = start_precord("-o", "perf.data", "-a", "-e", "raw_syscalls:sys_enter",
                             "--exclude-perf", *options, "--", "sh", "-c", "touch ran; sleep 0.7",
                             env=gate.environment)
@@ -385,7 +385,7 @@ def test_a_command_alone_needs_no_thread_to_describe(start_precord, gate, worklo
                                                      decode):
     process = start_precord("-o", "perf.data", "-m", "2M", *CLOCK, "--", workload, "spin", "30",
                             env=dict(gate.environment, NO_THREADS="1"))
-    # the one that waits for signals
+    # the thread that waits for signals is refused, no other is started
     assert ended(process).count(NO_THREAD) == 1
     assert (not gate.reached.exists()
             and order_of(decode(tmp_path / "perf.data")).count("FINISHED_INIT") == 1)

@@ -22,19 +22,19 @@ from test_record_aux import DEVICES, within
 
 STRINGS, WRONG = 600, 200
 BATCH = 50
-MARK = "r5e805eed"          # stands between the events of one string and those of the next
+MARK = "r5e805eed"          # separates the events of one string from those of the next
 TIMEOUT = 120
 FIELDS = ("type config config1 config2 config3 bp_type bp_addr bp_len sample_period sample_freq "
           "precise_ip "
           "branch_sample_type sample_max_stack sample_stack_user sample_regs_user").split()
-# Of the recording, not of the event.
+# Set for the recording, not for the event.
 NOT_COMPARED = {"mmap", "mmap2", "mmap_data", "comm", "comm_exec", "task", "ksymbol", "bpf_event",
                 "watermark", "enable_on_exec", "sample_id_all"}
 
-# What perf 6.12 takes and 6.1 does not.
+# Accepted by perf 6.12, not by 6.1.
 NEWER = re.compile(
     r"(^|[,{] *)mem:[^,{}]*/[^0-9]|config3|no_flags|[*?\[][^/:,]*/|name='?9|cpu/(cycles|L1-)")
-# perf takes a group without its end.
+# perf accepts a group without its closing brace.
 UNFINISHED = re.compile(r"^[^}]*\{[^}]*$")
 
 pytestmark = [needs_root, needs_tracefs,
@@ -53,8 +53,8 @@ def devices(tmp_path_factory):
 
 
 def run_each(devices, directory, command, strings):
-    """Exit code and first line of stderr of the command with each string after it, in a few
-    shells."""
+    """Runs the command with each string, in a few shells; returns exit codes and first lines of
+    stderr."""
     script = ('while IFS= read -r event; do said=$("$@" -e "$event" true 2>&1 >/dev/null); '
               'echo "$? $(printf %s "$said" | grep -v "^$" | head -n 1)"; done')
     parts = [strings[i::2] for i in range(2)]
@@ -77,8 +77,8 @@ def marked(strings):
 
 
 def per_string(attrs, strings):
-    """The events of each string, in the order of their numbers: perf has those of a group in
-    another order."""
+    """Returns the events of each string, sorted by number: perf orders those of a group
+    differently."""
     events, parts = [], []
     for attr in attrs:
         if int(attr["config"], 16) == int(MARK[1:], 16):
@@ -103,7 +103,7 @@ def comparable(attr):
 
 @pytest.fixture(scope="module")
 def perf_attrs(perf, devices, tmp_path_factory, run_pdecode):
-    """Function: what perf makes of strings that it takes. Its failure names the string."""
+    """Function: the attributes that perf makes of these strings; its failure names the string."""
     directory = tmp_path_factory.mktemp("perf")
     library = preloaded("allevents", directory)
 
@@ -207,7 +207,7 @@ def test_what_is_wrong_with_a_pmus_event_is_said(run_precord, devices, event, sa
 
 
 @pytest.mark.parametrize("event, field, value", [
-    # a value of the user's replaces that of the event's name, where perf combines their bits
+    # the user's value replaces that of the named event; perf combines their bits
     ("cpu/mem-loads,ldlat=30/", "config1", 30), ("mem-loads/ldlat=30/", "config1", 30),
     ("cpu/umask=0x10,cache-misses/", "config", 0x102e),
     ("*/event=1,ldlat=2/", "config1", 2), ("cp?/event=2/", "config", 2),

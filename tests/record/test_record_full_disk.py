@@ -17,7 +17,7 @@ from recorder import (  # noqa: F401
     event_works, needs_root, precord, run_precord, start_precord, workload)
 
 FAULTS = ["-e", "page-faults:u", "-c", "1", "-g", "-m", "512K"]
-AFTER = ["say", "5", "exit", "7"]       # what the command does once the disk is long full
+AFTER = ["say", "5", "exit", "7"]       # the rest of the command, long after the disk is full
 SAMPLE, COMPRESSED, AUXTRACE = 9, 81, 71
 MODES = {"plain": [], "compressed": ["-z"], "threads": ["--threads"],
          "threads-compressed": ["--threads", "-z"],
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(not event_works("page-faults:u"),
 
 
 class Zstd:
-    """One stream of frames, through all compressed records of a file."""
+    """Decompresses the one stream that all compressed records of a file form."""
 
     class Buffer(ctypes.Structure):
         _fields_ = [("at", ctypes.c_void_p), ("size", ctypes.c_size_t), ("pos", ctypes.c_size_t)]
@@ -56,8 +56,8 @@ class Zstd:
 
 
 def count_in(records):
-    """Samples, and bytes of whole records, in what may end inside a sample: that one counts, as its
-    beginning is shown."""
+    """Returns the number of samples and the bytes of whole records. A sample that is cut at the end
+    counts, because pdecode shows its beginning."""
     at = samples = 0
     while at + 8 <= len(records):
         kind, _, size = struct.unpack_from("<IHH", records, at)
@@ -70,7 +70,7 @@ def count_in(records):
 
 
 def samples_in(path, is_part=False):
-    """Counted by the bytes of the file alone, which has to end with a whole record."""
+    """Counts without the library. The file must end with a whole record."""
     data = path.read_bytes()
     begin, size = (0, len(data)) if is_part else struct.unpack_from("<QQ", data, 40)
     assert is_part or begin + size <= len(data)
@@ -98,12 +98,12 @@ def recordings(directory):
 
 
 def check_what_is_left(done, directory, run_pdecode):
-    """Each file holds what it says, and the last one what precord says."""
+    """Each file has the samples that it states, and the last one those that precord states."""
     told = re.search(r"the recording ends here, with (\d+\.\d{3}) MB \((\d+) samples\); at least "
                      r"(\d+\.\d{3}) MB of records "
                      r"are lost", done.stderr.decode())
     paths = recordings(directory)
-    # of a file that was only begun nothing is left
+    # a file without records was removed
     begun = paths if float(told[1]) else [*paths, None]
     total = 0
     for path in paths:
@@ -114,10 +114,10 @@ def check_what_is_left(done, directory, run_pdecode):
         if path != begun[-1]:
             assert decoded.returncode == 0
             continue
-        # its file `data` had room
+        # of a directory: only its data.N were full
         whole = path.is_dir() and b"the recorder did not finish" not in decoded.stderr
         assert samples == int(told[2]) and (decoded.returncode == 1 or whole), decoded.stderr
-        if path.is_file():      # not a byte is after the size that the header states
+        if path.is_file():      # nothing follows the data that the header states
             assert sum(struct.unpack_from("<QQ", path.read_bytes(), 40)) == path.stat().st_size
     assert total > 100
     return float(told[3])
@@ -125,7 +125,7 @@ def check_what_is_left(done, directory, run_pdecode):
 
 @pytest.fixture
 def disk(tmp_path):
-    """Function: a directory on a disk of so many bytes."""
+    """Function: a directory on a disk of this size."""
     mounted = []
 
     def mount(size):
@@ -175,13 +175,13 @@ def test_perf_reads_what_a_full_disk_left(run_precord, workload, disk, perf):
 
 @pytest.mark.parametrize("options", [[], ["-z"]], ids=["plain", "compressed"])
 def test_a_stream_whose_reader_ends(start_precord, workload, tmp_path, options):
-    """The command's end is waited for; then precord dies as its reader let it, without a word."""
+    """precord waits for the command to end, then dies of SIGPIPE without a message."""
     process = start_precord("-o", "-", *FAULTS, *options, "--", workload, "touch", "40000", "sleep",
                             "300", "touch", "40000", *AFTER, stdout=subprocess.PIPE)
     process.stdout.read(16)
     process.stdout.close()
     assert process.wait(timeout=30) == -signal.SIGPIPE
-    assert process.stderr.read() == b"5\n"      # the command's stdout
+    assert process.stderr.read() == b"5\n"      # the command prints to its stdout
 
 
 def test_nothing_is_waited_for_without_a_command(start_precord, workload):

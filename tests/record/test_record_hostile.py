@@ -17,7 +17,7 @@ pytestmark = needs("events")
 CLOCK = ["-e", "cpu-clock:u", "-F", "500"]
 IN_OPEN = 0x20          # linux/inotify.h
 CODE_AT = 4096
-# Maps every file that it is given, executable, and says so.
+# Maps each argument executable, then prints a line.
 MAPPER = """
 import mmap, sys, time
 kept = []
@@ -33,8 +33,7 @@ while True:
 
 @pytest.fixture
 def slow_file(tmp_path):
-    """An ELF file with as many notes as fit, each of 8 MiB that are not on disk, all at one
-    place."""
+    """A sparse ELF file with as many note segments as fit, all of the same 8 MiB."""
     headers = 65535
     at = 2 * CODE_AT
     notes = (at + 56 * headers + 4095) & ~4095
@@ -51,7 +50,7 @@ def slow_file(tmp_path):
 
 @pytest.fixture
 def mapper():
-    """Function: a process that has these files mapped."""
+    """Function: starts a process that maps these files."""
     started = []
 
     def start(*paths):
@@ -75,7 +74,7 @@ def test_a_file_full_of_notes_costs_little(start_precord, mapper, slow_file, opt
 
 def test_the_second_signal_leaves_the_rest_undescribed(start_precord, mapper, slow_file, decode,
                                                        tmp_path):
-    """The same file under many names, each of which is looked at: that takes many seconds."""
+    """Reading the same file under many names takes many seconds."""
     names = [tmp_path / f"slow-{i}" for i in range(4000)]
     for name in names:
         os.link(slow_file, name)
@@ -97,7 +96,7 @@ def test_the_second_signal_leaves_the_rest_undescribed(start_precord, mapper, sl
 
 
 def test_signals_in_quick_succession_are_one(start_precord, workload, decode, tmp_path):
-    """timeout(1) sends its signal to the process, and again to the group."""
+    """timeout(1) sends its signal to the process and to the group."""
     process = start_precord("-o", "perf.data", *CLOCK, "--", workload, "spin", "20000")
     wait_for(lambda: (tmp_path / "perf.data").exists()
              and (tmp_path / "perf.data").stat().st_size > 5000)
@@ -111,7 +110,7 @@ def test_signals_in_quick_succession_are_one(start_precord, workload, decode, tm
 
 def test_the_second_signal_ends_a_recorder_that_is_stuck(gate, precord, run_pdecode, workload,
                                                          tmp_path):
-    """As the kernel holds it when a file system does not answer."""
+    """As if a file system did not answer."""
     target = subprocess.Popen([workload, "spin", "20000"])
     try:
         process = subprocess.Popen([precord, "-o", "perf.data", *CLOCK, "-p", str(target.pid)],
@@ -126,7 +125,7 @@ def test_the_second_signal_ends_a_recorder_that_is_stuck(gate, precord, run_pdec
         target.kill()
         target.wait()
     assert time.monotonic() - start < 1 and process.returncode == 128 + signal.SIGINT
-    # as after SIGKILL: what reached the disk
+    # as after SIGKILL: the part that reached the disk
     done = run_pdecode(["-f", "stats", tmp_path / "perf.data"])
     assert (done.returncode == 1 and done.stderr.count(b"\n") == 1
             and b"did not finish" in done.stderr)
@@ -157,7 +156,7 @@ def test_the_second_signal_ends_a_recorder_whose_output_nobody_reads(precord, tm
 
 
 def test_what_is_no_file_is_not_opened(start_precord, mapper, tmp_path):
-    """A FIFO takes the name of the file that was mapped, before its build id is looked for."""
+    """The mapped file is replaced by a FIFO before its build id is read."""
     libc = ctypes.CDLL(None, use_errno=True)
     path = tmp_path / "mapped"
     path.write_bytes(bytes(8192))
@@ -169,7 +168,7 @@ def test_what_is_no_file_is_not_opened(start_precord, mapper, tmp_path):
     os.mkfifo(path)
     watch = libc.inotify_init1(os.O_NONBLOCK)
     assert libc.inotify_add_watch(watch, os.fsencode(path), IN_OPEN) > 0
-    # how it would be seen
+    # the watch works
     os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
     assert os.read(watch, 4096)
     assert process.wait(timeout=10) == 0

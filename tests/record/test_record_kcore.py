@@ -24,8 +24,8 @@ NATIVE = pytest.mark.skipif(struct.calcsize("P") != 8 or struct.pack("=H", 1) !=
 
 @pytest.fixture(scope="session")
 def copy(tmp_path_factory):
-    """Function: errno and the segments {address: bytes} of a copy, by record/run/kcore_copy.c with
-    sanitizers."""
+    """Function: copies with record/run/kcore_copy.c, built with sanitizers; returns errno and the
+    segments {address: bytes}."""
     directory = tmp_path_factory.mktemp("kcore")
     subprocess.run([*shlex.split(os.environ.get("CC") or "cc"), "-std=gnu11", "-g", "-Wall",
                     "-Wextra", "-Werror", "-D_GNU_SOURCE", "-fsanitize=address,undefined",
@@ -100,7 +100,7 @@ def test_code_is_copied_and_nothing_else(copy, memory):
 
 @NATIVE
 def test_a_segment_of_all_memory_is_not_read(copy, memory, tmp_path):
-    """As /proc/kcore has it: far larger than what is there."""
+    """As in /proc/kcore: its size is far larger than the memory."""
     whole = bytearray(core([(TEXT, memory)]))
     struct.pack_into("<Q", whole, 64 + 56 + 32, 1 << 46)       # p_filesz
     (tmp_path / "kcore").write_bytes(whole)
@@ -129,7 +129,7 @@ def test_what_is_no_core_file_is_not_copied(copy, memory, change, error):
 
 @needs_root
 def test_symbols_are_kept_with_the_recording(record, run_precord, decode, perf, tmp_path):
-    for _ in range(3):      # the one before is kept as perf.data.old, and replaced
+    for _ in range(3):      # the second becomes perf.data.old, the third replaces that
         run = record("--kcore", "-e", "cpu-clock", "-F", "4000", does="touch 20000")
         assert "can't be kept" not in run.stderr
     kept = run.path / "kcore_dir"
@@ -148,7 +148,7 @@ def test_symbols_are_kept_with_the_recording(record, run_precord, decode, perf, 
 @NATIVE
 @needs_root
 def test_perf_takes_symbols_and_code_from_the_copies(copy, record, perf):
-    """The code is made up where the kernel has no /proc/kcore: perf checks only where it lies."""
+    """Without /proc/kcore the code is generated: perf checks only its addresses."""
     run = record("--kcore", "-e", "cpu-clock", "-F", "4000", does="touch 20000")
     symbols = {name: int(address, 16)
                for address, _, name, *_ in map(str.split, open("/proc/kallsyms", encoding="utf-8"))
@@ -167,7 +167,7 @@ def test_perf_takes_symbols_and_code_from_the_copies(copy, record, perf):
 
 @needs("events")
 def test_hidden_symbols_are_not_copied(run_precord, tmp_path):
-    """A user may record, but not see where the kernel is."""
+    """A user may record without seeing kernel addresses."""
     user = [] if os.geteuid() else ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     tmp_path.chmod(0o777)
     start = subprocess.run([*user, "head", "-1", "/proc/kallsyms"], capture_output=True, text=True,

@@ -19,12 +19,11 @@ from recorder import event_works, precord, workload  # noqa: F401
 from perf_counts import stats
 from walk import walk
 
-MOMENTS = 13        # of each mode
+MOMENTS = 13        # for each mode
 SEED = int(os.environ.get("PD_SEED", "17"))
 LOAD = ["-e", "page-faults:u", "-c", "1"]
 TOUCH = ["touch", "2000"] * 300
-# mode: (options, what the program does); nothing that compresses well is written before it is
-# killed
+# mode: (options, what the program does). Compressible data would not reach the file in time.
 MODES = {
     "plain": (["-m", "64K"], TOUCH),
     "zstd": (["-z", "-m", "256K", "--call-graph", "dwarf,1024"], ["noise", "1000000"]),
@@ -42,8 +41,8 @@ pytestmark = [
 
 @pytest.fixture
 def kill_at(tmp_path):
-    """Function: start this command and its children in a group of their own; returns a function
-    that kills all of it `after` s."""
+    """Function: starts this command in a process group; returns a function that kills the group
+    after `after` s."""
     started = []
 
     def start(command, after):
@@ -65,7 +64,7 @@ def kill_at(tmp_path):
 
 
 def decoded_samples(run_pdecode, path, *args):
-    """Whole ones: the walk knows no others."""
+    """Counts whole samples, like the walk."""
     done = run_pdecode(["-f", "jsonl", "--types", "SAMPLE", *args, path])
     records = (json.loads(line) for line in done.stdout.splitlines()
                if line.startswith(b'{"kind":"record"'))
@@ -73,10 +72,10 @@ def decoded_samples(run_pdecode, path, *args):
 
 
 def check(path, run_pdecode, perf, fixed):
-    """The number of samples in the recording; every reader finds as many."""
+    """Returns the number of samples, which must be the same for every reader."""
     found = sum(one.samples for one in walk(path).values())
     if not path.is_dir() and path.stat().st_size < 104:
-        return 0    # killed before there was a header
+        return 0    # killed before the header was written
     assert decoded_samples(run_pdecode, path, "-j", "1") == found
     assert decoded_samples(run_pdecode, path, "-j", "2") == found
     done = subprocess.run([TOOLS / "prepair", "-o", fixed, path], capture_output=True)
@@ -119,7 +118,7 @@ def test_precord(precord, workload, kill_at, run_pdecode, perf, tmp_path):
 
 @pytest.mark.parametrize("options", [[], ["-z"]], ids=["plain", "zstd"])
 def test_perf(options, workload, kill_at, run_pdecode, perf, tmp_path):
-    """It leaves a header that states no size. Half of the time goes before it begins."""
+    """A killed perf leaves a header without a size. Half of the time is its start."""
     draw = random.Random(SEED)
     paths = [tmp_path / f"perf.data{i}" for i in range(2)]
     kills = [kill_at([perf, "record", "-o", path, "-e", "page-faults:u", "-c", "10", *options, "--",

@@ -87,8 +87,8 @@ def test_every_other_sample_field(record, buffer):
                  "--code-page-size", "-W", "--transaction", "-P", "-R", "--sample-cpu",
                  "--sample-identifier", "--all-cgroups", *buffer, does="touch 200")
     samples = [s for s in run.samples if s["data_page_size"] == 4096 and int(s["phys_addr"], 16)]
-    # Buffers are small where other recordings hold the user's locked memory. No LOST record
-    # follows a loss at the end.
+    # Buffers are small while other recordings use up the user's locked memory. A loss at the
+    # end has no LOST record.
     lost = sum(r["lost"] for r in run.document["records"] if r["type"] == "LOST_SAMPLES")
     assert samples and len(run.samples) + lost >= 200
     assert buffer or lost or len(samples) >= 200
@@ -143,7 +143,7 @@ def test_namespaces(record):
     run = record("-e", "dummy", "--namespaces", does="unshare 2")
     told = run.records("NAMESPACES")
     assert all(n["nr_namespaces"] == 7 for n in told)
-    # of the command before and at its exec, then of each unshare
+    # of the command before and after its exec, then after each unshare
     assert len({n["namespaces"][1]["inode"] for n in told}) == 3
 
 
@@ -207,7 +207,7 @@ def test_the_whole_machine(record):
     run = record("-a", "-e", "cpu-clock", "-F", "200", "--switch-events", does="spin 100 sleep 100")
     assert {s["cpu"] for s in run.samples} >= {0}
     assert run.count("SWITCH_CPU_WIDE") > 10
-    # what ran already: this test, for one
+    # tasks that ran before, such as this test
     assert os.getpid() in {c["pid"] for c in run.records("COMM")}
     assert any(m["pid"] == os.getpid() for m in run.records("MMAP2"))
     assert "FINISHED_INIT" in run.document["summary"]["by_type"]
@@ -307,7 +307,7 @@ def test_probes_by_pmu(record, workload):
                  does="call 5")
     assert len(run.samples) == 10
     assert {s["attr_index"] for s in run.samples} == {0, 1}
-    # an address in the recorder's own memory is nobody's business
+    # the file must not disclose an address in the recorder's memory
     assert run.attr(0)["config1"] == "0x0"
 
 
@@ -330,7 +330,7 @@ def test_probe_without_a_place(run_precord, workload):
 
 @needs_root
 def test_probe_of_a_file_with_too_many_sections(precord, tmp_path):
-    """libelf would allocate 1 GB for their number, which is in the first of them."""
+    """libelf would allocate 1 GB for the number that the first section header states."""
     with open(tmp_path / "many", "wb") as file:
         file.write(b"\x7fELF" + bytes([2, 1 if sys.byteorder == "little" else 2, 1]) + bytes(9))
         file.write(struct.pack("=HHIQQQIHHHHHH", 3, 62, 1, 0, 0, 4096, 0, 64, 56, 0, 64, 0, 0))
@@ -378,8 +378,8 @@ def test_clocks(record, clock):
 @pytest.mark.parametrize("clock", [[], ["-k", "mono"]], ids=["perf's own", "mono"])
 @pytest.mark.parametrize("output", ["file", "pipe"])
 def test_clocks_are_tied_to_wall_time(clock, output, run_precord, workload, decode, tmp_path):
-    """By CLOCK_DATA, whatever the clock: the samples are between the wall times around the
-    recording."""
+    """By CLOCK_DATA, for every clock: the samples are between the wall times before and after
+    the recording."""
     if not event_works("cpu-clock:u"):
         pytest.skip("cpu-clock:u can't be recorded: perf_event_paranoid below 3 would allow it")
     path, before = tmp_path / "wall.data", time.time_ns()
@@ -399,7 +399,7 @@ def test_clocks_are_tied_to_wall_time(clock, output, run_precord, workload, deco
 
 
 def test_lost_samples_are_counted_and_said(start_precord, workload, decode, tmp_path):
-    """A recorder that sleeps loses samples; it knows how many."""
+    """A recorder that sleeps loses samples, and reports how many."""
     recorder = start_precord("-o", "perf.data", "-m", "1", "-e", "page-faults:u", "-c", "1",
                              "--strict-loss", "--", workload,
                              *"sleep 300 touch 2000 sleep 600 touch 3".split())
@@ -487,7 +487,7 @@ def test_as_fast_as_can_be_is_10000_of_a_clock(record):
 
 @needs_root
 def test_throttling(record):
-    """Needs a low sysctl, which is put back."""
+    """Lowers a sysctl, and restores it."""
     path = pathlib.Path("/proc/sys/kernel/perf_event_max_sample_rate")
     before = path.read_text()
     try:

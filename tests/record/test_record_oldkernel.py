@@ -8,7 +8,7 @@ from compiled import preloaded
 from conftest import TOOLS
 from recorder import precord, record, run_precord, workload   # noqa: F401
 
-# All that a kernel of this version knows: attr.flags, sample_type, read_format.
+# Known bits of a kernel of this version: attr.flags, sample_type, read_format.
 KERNELS = {
     "5.4": (0x0000_0000_ffff_ffff, 0x1fffff, 0xf),
     "4.4": (0x0000_0000_07ff_ffff, 0x7ffff, 0xf),

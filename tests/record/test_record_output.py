@@ -23,7 +23,7 @@ def files(directory):
 
 @pytest.mark.parametrize("when, number", [("1s", 3), ("1d", 1), ("5m", 1), ("1h", 1)])
 def test_a_time_is_no_size(run_precord, workload, decode, tmp_path, when, number):
-    """A file for each second and one for the rest: exactly as many, none of them nearly empty."""
+    """One file for each second and one for the rest; none of them is nearly empty."""
     duration = "2.5" if number > 1 else "0.5"
     done = run_precord("-o", "perf.data", f"--switch-output={when}", *CLOCK, "--duration", duration,
                        "--", workload, "spin", "20000")
@@ -53,8 +53,8 @@ def test_files_that_are_thrown_away_are_the_oldest_whole_ones(run_precord, workl
 
 
 def test_a_log_gets_the_commands_output_alone(run_precord, workload, tmp_path):
-    """stdout is a regular file under nohup and in every CI job: the stream is written there only
-    with -o -."""
+    """stdout is a regular file under nohup and in CI jobs: the recording goes there only with
+    -o -."""
     log = tmp_path / "ci.log"
     for options, stream in (([], False), (["-o", "-"], True)):
         with open(log, "wb") as file:
@@ -86,7 +86,7 @@ def recorded_events(document):
 
 
 def check_switched(directory, decode, done, number):
-    """So many files, each of them whole, and the event that divides them is in none."""
+    """There are `number` complete files, and none has the event that divides them."""
     left = files(directory)
     assert done.returncode == 0 and len(left) == number, (left, done.stderr.decode())
     documents = [decode(directory / name) for name in left]
@@ -108,7 +108,7 @@ def test_an_event_begins_a_file(run_precord, workload, symbol, decode, tmp_path,
                                 number):
     event = event.format(watched=hex(symbol("watched")))
     done = run_precord("-o", "perf.data", *CLOCK, "--switch-output-event", *event.split(), "--",
-                       # each cpu counts periods on its own
+                       # periods are counted per cpu
                        "taskset", "-c", "0", workload, *does.split())
     check_switched(tmp_path, decode, done, number)
 
@@ -154,7 +154,7 @@ for t in threads: t.join()
 @needs_root
 @pytest.mark.parametrize("options", [[], ["--per-thread"]])
 def test_threads_that_end_leave_those_that_do_not(start_precord, tmp_path, options):
-    """Four share the buffers of the first that ends, which hangs up."""
+    """Four threads share the buffers of the first one to end, whose descriptor hangs up."""
     with subprocess.Popen([sys.executable, "-c", THREADS_THAT_END], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, text=True) as target:
         target.stdout.readline()

@@ -49,7 +49,7 @@ def run_fixture(request, record, workload):
 
 
 def complaints(text):
-    """What perf says that is not about symbols of this machine's kernel, or idle talk."""
+    """Returns the warnings of perf, except those about kernel symbols, hints and progress."""
     fine = re.compile(
         r"kallsyms|kptr_restrict|\[kernel|kernel address|vmlinux|addr2line|^$|build.?id cache|"
         r"Kernel .*symbol|/proc/kcore|kernel map|^Check|^Samples|^As no|^can't be|^If some|"
@@ -77,8 +77,7 @@ def test_perf_prints_every_sample(run, perf):
            for a in run.document["attrs"]):
         return      # perf prints one line for each member
     assert len(out.splitlines()) == len(samples)
-    # Of a task that is gone already the kernel says -1; of all others perf knows the name from what
-    # was recorded.
+    # The kernel gives tid -1 for a task that has exited; perf finds the names of all others.
     gone = sum(sample["tid"] == -1 for sample in samples)
     assert sum(line.split(None, 1)[0] == ":-1" for line in out.splitlines()) == gone
 

@@ -26,7 +26,7 @@ pytestmark = needs("events")
 
 @pytest.fixture
 def shared():
-    """A directory where everybody may make, rename and remove files."""
+    """A directory where every user may create, rename and remove files."""
     with tempfile.TemporaryDirectory(prefix="precord-shared-") as directory:
         os.chmod(directory, 0o777)
         yield pathlib.Path(directory)
@@ -34,12 +34,12 @@ def shared():
 
 @pytest.fixture
 def victim():
-    """A file that must stay as it is, in a directory of its owner's."""
+    """A file that must not change, in its owner's directory."""
     with tempfile.TemporaryDirectory(prefix="precord-victim-") as directory:
         os.chmod(directory, 0o755)
         path = pathlib.Path(directory) / "victim"
         path.write_bytes(SECRET)
-        path.chmod(0o666)       # else kernels that protect hard links refuse to plant one
+        path.chmod(0o666)       # else fs.protected_hardlinks refuses the hard link
         before = path.stat()
         yield path
         after = path.stat()
@@ -49,8 +49,7 @@ def victim():
 
 
 def attacker():
-    """Options that make a process another user's; none where there is no right to that: then one
-    attacks oneself."""
+    """Options that run a process as another user; without the right to that, as the same user."""
     return {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
 
 
@@ -89,7 +88,7 @@ def test_what_another_user_planted(run_precord, shared, victim, mode, name, scri
     (shared / "perf.data.old" if name == "perf.data" else shared / "perf.data").unlink(
         missing_ok=True)
     plant(shared, script, victim, name)
-    for _ in range(2):      # the second keeps the first as perf.data.old
+    for _ in range(2):      # the second run renames the first file to perf.data.old
         done = run_precord(*(["-o", "perf.data"] if given else []), *MODES[mode], *DUMMY, "--",
                            "true", cwd=shared)
         assert done.returncode == 0, done.stderr.decode()
@@ -118,7 +117,7 @@ def test_only_what_was_made_is_given_to_the_user_behind_sudo(run_precord, shared
 
 @needs_root
 def test_a_file_in_a_sticky_directory(run_precord, shared, victim, as_user):
-    """A user that can't move what stands there is told so, and nothing is written."""
+    """A user who may not rename the existing file is told so, and nothing is written."""
     shared.chmod(0o1777)
     for script in ("echo mine > perf.data; chmod 666 perf.data", 'ln -s "$1" perf.data',
                    "mkfifo perf.data; chmod 666 perf.data"):
@@ -152,7 +151,7 @@ def planter():
 
 
 class Race:
-    """An attacker that runs beside what is attacked."""
+    """An attacker that runs at the same time as precord."""
 
     def __init__(self, planter, directory, *args):
         self.process = subprocess.Popen([planter, *map(str, args)], cwd=directory,
@@ -170,7 +169,7 @@ class Race:
     ("churn", ["--switch-output=1K"]),
 ], ids=["directory", "file", "threads", "switch"])
 def test_a_race_for_the_name(run_precord, planter, shared, victim, kind, options):
-    """Whoever wins: nothing is written to where the links lead, a file or a directory."""
+    """Whoever wins, nothing is written through the links, to a file or a directory."""
     race = Race(planter, shared, kind, "rd", victim.parent if options == ["--threads"] else victim,
                 2)
     end = time.monotonic() + 1.5
@@ -198,8 +197,8 @@ def treasury(directory, names):
 ], ids=lambda o: o if isinstance(o, str) else " ".join(o) or "file")
 def test_the_directory_is_replaced_at_each_call(run_precord, swap_library, tmp_path, directory,
                                                 options):
-    """An attacker who always wins the race: whatever precord makes, renames or removes next is not
-    in the directory that the link leads to, be it empty or full of the same names."""
+    """An attacker who always wins: precord must not create, rename or remove anything in the
+    directory that the link leads to, whether it is empty or has the same names."""
     if "--kcore" in options and not os.access("/proc/kcore", os.R_OK):
         pytest.skip("no right to read /proc/kcore")
     report = tmp_path / "calls"
@@ -277,7 +276,7 @@ def test_pipes_by_the_names_that_shells_give_them(precord, tmp_path, output):
 
 
 def test_a_socket_that_a_link_leads_to(run_precord, tmp_path):
-    """As root, /dev/stdout was removed, and a file was in its place."""
+    """Root must not replace /dev/stdout by a file."""
     tmp_path.chmod(0o755)
     ours, theirs = socket.socketpair()
     ours.settimeout(10)
@@ -296,7 +295,7 @@ def test_a_socket_that_a_link_leads_to(run_precord, tmp_path):
 
 
 def test_an_empty_file_of_ones_own_is_filled(run_precord, tmp_path):
-    """A program that made a temporary file and has it open finds the recording in it."""
+    """A program that keeps its temporary file open finds the recording in it."""
     with tempfile.NamedTemporaryFile(dir=tmp_path) as file:
         assert run_precord("-o", file.name, *DUMMY, "--", "true").returncode == 0
         assert file.read(8) == b"PERFILE2"

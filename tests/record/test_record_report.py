@@ -81,4 +81,4 @@ def test_copied_stacks_are_unwound(run, tmp_path):
     whole = sum(weight for stack, weight in weights.items()
                 if stack[-3:] == (b"main", b"middle", b"leaf"))
     assert whole > 0.9 * sum(weights.values())
-    assert b"stacks: 0." in preport(tmp_path / "perf.data", symbols=())     # per cent that are cut
+    assert b"stacks: 0." in preport(tmp_path / "perf.data", symbols=())     # per cent are cut

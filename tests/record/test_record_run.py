@@ -64,7 +64,7 @@ def test_a_file_that_may_not_grow(run_precord, workload):
                                            ("/nowhere:/bin", "{}/returns-seven")])
 @needs("events")
 def test_a_command_is_found_as_a_shell_finds_it(run_precord, tmp_path, path, command):
-    (tmp_path / "returns-seven").write_text("exit 7\n")      # no #!: a shell's
+    (tmp_path / "returns-seven").write_text("exit 7\n")      # without #!, a shell runs it
     (tmp_path / "returns-seven").chmod(0o755)
     done = run_precord("-o", "perf.data", *CLOCK, "--", command.format(tmp_path),
                        env=dict(os.environ, PATH=path))
@@ -122,7 +122,7 @@ def test_a_stream(run_precord, run_pdecode, workload, options):
     assert decoded.returncode == 0 and document["file"]["mode"] == "pipe"
     assert types(document)["SAMPLE"] > 10
     assert "HOSTNAME" in document["features"] and document["attrs"][0]["name"] == "cpu-clock:u"
-    # what the command prints must not get into the stream
+    # the command's output must not get into the stream
     assert b"\n7\n" in b"\n" + done.stderr
 
 
@@ -141,7 +141,7 @@ def test_a_feature_too_large_for_a_stream_is_left_out_and_said(run_precord, run_
 
 @pytest.mark.parametrize("options", [[], ["-z"]], ids=" ".join)
 def test_a_fifo_is_a_stream(start_precord, run_pdecode, workload, tmp_path, options):
-    """By its name; stdout stays the command's."""
+    """A FIFO given by name; stdout is left to the command."""
     from conftest import strict_json
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
@@ -207,7 +207,7 @@ def test_nobody_reads_the_stream(start_precord, workload):
 def test_signals_reach_the_command_and_finish_the_file(start_precord, workload, decode, tmp_path,
                                                        number):
     process = start_precord("-o", "perf.data", *CLOCK, "--", workload, "spin", "20000",
-                            # under nohup it is ignored
+                            # nohup ignores SIGHUP
                             preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
     wait_for(lambda: (tmp_path / "perf.data").exists()
              and (tmp_path / "perf.data").stat().st_size > 4096)
@@ -234,7 +234,7 @@ def test_a_process_is_recorded_until_it_ends(start_precord, workload, decode, tm
     assert process.wait(timeout=20) == 0
     document = decode(tmp_path / "perf.data")
     assert {r["pid"] for r in document["records"] if r["type"] == "SAMPLE"} == {target.pid}
-    # its name and maps were there before
+    # synthesized, for they precede the recording
     assert {r["pid"] for r in document["records"] if r["type"] in ("COMM", "MMAP2")} == {target.pid}
     assert [e["pid"] for r in document["records"] if r["type"] == "THREAD_MAP"
             for e in r["entries"]] == [target.pid]
@@ -249,7 +249,7 @@ def test_a_process_by_its_command_line(start_precord, workload, decode, tmp_path
 
 
 def test_who_starts_precord_is_not_who_is_meant(run_precord):
-    """Its command line has the expression, too."""
+    """The parent's command line contains the expression, too."""
     for prefix in (["timeout", "20"], ["sh", "-c", '"$@"; exit $?', "sh"]):
         done = run_precord(*CLOCK, "-p", "no such command line", prefix=prefix)
         assert (done.returncode == 3 and done.stderr.count(b"\n") == 1
@@ -324,8 +324,7 @@ def test_max_size(record):
 
 def test_a_killed_recorder_leaves_a_file_that_decodes(start_precord, run_pdecode, workload,
                                                       tmp_path):
-    """And that says it is unfinished, to us; perf reads it as any other, as far as its header
-    says."""
+    """pdecode reports that it is unfinished; perf reads as much as the header states."""
     from conftest import strict_json
     process = start_precord("-o", "perf.data", *CLOCK, "--", workload, "spin", "3000")
     wait_for(lambda: (tmp_path / "perf.data").exists()
@@ -365,7 +364,7 @@ def test_switching_files(run_precord, workload, decode, tmp_path, when):
         document = decode(path)
         assert document["errors"] == [] and document["file"]["complete"]
         if path == files[-1]:
-            continue    # the command may have been at its end when it was begun
+            continue    # the command may have ended when this file was begun
         assert any("workload" in r["comm"] for r in document["records"] if r["type"] == "COMM")
         assert any("workload" in r["filename"] for r in document["records"] if r["type"] == "MMAP2")
     assert sum(types(decode(path)).get("SAMPLE", 0) for path in files) == \

@@ -16,9 +16,9 @@ TIMEOUT = 60
 FAULTS = ["-e", "page-faults:u", "-c", "1", "-d", "-m", "4M"]
 PAGES = 30000
 ZSTD_FRAME = b"\x28\xb5\x2f\xfd"
-PRESSED_MOST = 256 * 1024       # bytes of records in a compressed one
+EXPANDED_MAX = 256 * 1024       # bytes of records in one COMPRESSED
 FIXTURES = sorted((ROOT / "fixtures" / "perf").glob("*.data"))
-# of this machine's byte order, files, whole, and not compressed
+# native byte order, file mode, finished, not compressed
 IN_PLACE = {"01-basic", "02-callgraph-fp", "03-callgraph-dwarf", "10-group-leader-sampling",
             "12-tracepoints"}
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="records Linux")
 
 @pytest.fixture(scope="session")
 def build_ids(tmp_path_factory):
-    """Function: lines of tests/c/build_ids.c, which is compiled with the recorder's own files and
+    """Function: the output lines of tests/c/build_ids.c, built from the recorder's sources with
     sanitizers."""
     target = tmp_path_factory.mktemp("build_ids") / "build_ids"
     sources = [path for path in sorted((ROOT / "record" / "buildid").glob("*.c"))
@@ -57,7 +57,7 @@ def test_samples_in_batches_hit_the_same_files(path, build_ids):
 
 @pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
 def test_samples_on_their_way_hit_the_same_files(path, build_ids):
-    """Where they can be looked at so at all: not through a pipe, nor after compressed ones."""
+    """If they can be read on their way: not in pipe mode, nor once records are compressed."""
     pieces = build_ids("pieces", path)
     assert pieces == ["fast 1", *build_ids("slow", path)] or (path.stem not in IN_PLACE
                                                               and pieces in ([], ["fast 0"]))
@@ -65,8 +65,8 @@ def test_samples_on_their_way_hit_the_same_files(path, build_ids):
 
 @pytest.mark.parametrize("options", [[], ["-B"], ["-z"]], ids=" ".join)
 def test_nothing_is_lost_on_the_way(record, options):
-    """More than the writer's buffers hold, with and without its thread. Counted at the end, or with
-    -B on the way."""
+    """More than the writer's buffers hold, with and without its thread. Samples are counted at the
+    end, or on their way with -B."""
     run = record(*FAULTS, *options, does=f"touch {PAGES}")
     assert run.document["errors"] == [] and run.document["file"]["complete"]
     assert run.captured == len(run.samples) >= PAGES and not run.count("LOST")
@@ -75,7 +75,7 @@ def test_nothing_is_lost_on_the_way(record, options):
 
 
 def test_compressed_files_follow_each_other(run_precord, workload, decode, tmp_path):
-    """Each has a thread of its own, and the samples of the other's time."""
+    """Each has a writer thread of its own; no sample is lost when they change."""
     done = run_precord("-o", "perf.data", "--switch-output=40K", *FAULTS, "-m", "64K", "-z", "--",
                        workload, "touch", str(PAGES))
     documents = [decode(path) for path in sorted(tmp_path.glob("perf.data.*"))]
@@ -91,7 +91,7 @@ def test_compressed_files_follow_each_other(run_precord, workload, decode, tmp_p
 
 
 def test_compressed_records_are_read_one_by_one(record):
-    """Where much is recorded, what damage takes is one of them."""
+    """Damage takes no more than one of them."""
     run = record(*FAULTS, "-z", does=f"touch {PAGES}")
     file = bytearray(run.path.read_bytes())
     samples, packed = run.samples, run.records("COMPRESSED")
@@ -102,7 +102,7 @@ def test_compressed_records_are_read_one_by_one(record):
     run.path.write_bytes(file)
     left = [record for record in run.decode(run.path)["records"] if record["type"] == "SAMPLE"]
     assert left[-1]["time"] == samples[-1]["time"]
-    assert len(samples) - 2 * PRESSED_MOST / 48 < len(left) < len(samples)
+    assert len(samples) - 2 * EXPANDED_MAX / 48 < len(left) < len(samples)
 
 
 def wait_for(what, seconds=30):
@@ -136,8 +136,8 @@ def slow_disk(workload):
 
 @pytest.mark.skipif("san" in BUILD.name, reason="a sanitizer must be loaded first")
 def test_a_slow_disk_does_not_overflow_small_buffers(record, slow_disk):
-    """A write of 100 ms, and more than the buffer holds comes in a part of that: a thread writes.
-    Not for large buffers, which hold it all."""
+    """A write takes 100 ms, in which more arrives than a small buffer holds: a thread writes. Large
+    buffers need none."""
     environment = dict(os.environ, LD_PRELOAD=str(slow_disk), SLOW_MS="100")
     small = record(*FAULTS[:-2], "-m", "512K", "-B", does="touch 24000", env=environment)
     assert len(small.samples) >= 24000 and not small.count("LOST")
@@ -146,7 +146,7 @@ def test_a_slow_disk_does_not_overflow_small_buffers(record, slow_disk):
     assert len(large.samples) >= 24000 and not large.count("LOST")
 
 
-# one of them waits for signals
+# one more thread waits for signals
 @pytest.mark.parametrize("size, threads", [("1M", 3), ("2M", 2)])
 def test_small_buffers_have_a_thread_that_writes(size, threads, start_precord, workload, tmp_path):
     process = start_precord("-m", size, "-e", "cpu-clock:u", "-o", tmp_path / "perf.data", "--",
@@ -159,7 +159,7 @@ def test_small_buffers_have_a_thread_that_writes(size, threads, start_precord, w
 
 @pytest.mark.parametrize("options", [[], ["-z"], ["-m", "512K"]], ids=" ".join)
 def test_a_full_disk_is_said(run_precord, workload, options):
-    """With -z the failure comes to light in the thread."""
+    """With -z the thread detects the failure."""
     done = run_precord("-o", "/dev/full", *FAULTS, *options, "--", workload, "touch", str(PAGES))
     assert done.returncode == 4 and b"No space left" in done.stderr, done.stderr
 
@@ -181,13 +181,13 @@ def test_writes_are_few_and_large(precord, workload, tmp_path):
     seconds = 30
     piece = 60 << 10
     assert len(sizes) < path.stat().st_size / piece + 2 * 2 * seconds
-    assert max(sizes) == piece      # more at once would need fresh memory
+    assert max(sizes) == piece      # larger writes would need more memory
 
 
 @pytest.mark.parametrize("options", [["-z"], ["-z", "-m", "64K"], ["-z", "--buildid-all"], []],
                          ids=" ".join)
 def test_what_is_compressed_is_not_read_back(options, precord, workload, decode, tmp_path):
-    """It is looked at before: as many samples and files are found as when it is read."""
+    """Samples are inspected before compression: as many are found as by reading the file."""
     strace = shutil.which("strace")
     if not strace:
         pytest.skip("no strace")
@@ -210,8 +210,8 @@ def test_what_is_compressed_is_not_read_back(options, precord, workload, decode,
 
 
 def test_nothing_is_read_twice(precord, workload, tmp_path):
-    """Nor what nobody asks for: the limit of the buffers where their size is given, a clock where
-    nothing is planned."""
+    """Nor is anything that is not needed: the buffers' limit if -m is given, a timer if none is
+    set."""
     strace = shutil.which("strace")
     if not strace:
         pytest.skip("no strace")

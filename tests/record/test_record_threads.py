@@ -18,14 +18,14 @@ from test_record_perf import complaints
 
 CPUS = sorted(os.sched_getaffinity(0))[:2]
 CLOCK = ["-e", "cpu-clock", "-F", "1000"]
-SAMPLE_SIZE = 64    # at most
+SAMPLE_SIZE = 64    # maximum size in bytes
 
 needs_two_cpus = pytest.mark.skipif(len(CPUS) < 2, reason="one cpu only")
 
 
 @pytest.fixture
 def load(workload):
-    """Function: a command that keeps two cpus busy for some ms."""
+    """Function: a command that keeps two cpus busy for `ms`."""
     def command(ms):
         spin = [f"taskset -c {cpu} {workload} spin {ms}" for cpu in CPUS]
         return ["sh", "-c", f"{' & '.join(spin)} & wait"]
@@ -52,7 +52,7 @@ def samples_by_file(run):
 
 
 def check_with_perf(perf, run):
-    """It reads the directory without a word, and counts the same."""
+    """perf reads the directory without warnings, and counts the same."""
     code, out, err = run_perf(perf, ["report", "--stats", "-i", run.path])
     assert code == 0 and complaints(err) == []
     counts = {}
@@ -82,7 +82,7 @@ def test_a_thread_and_a_file_for_each_cpu(whole_machine, perf):
 
 @needs_two_cpus
 def test_compressed(whole_machine, perf):
-    # of less there is hardly more than what is not compressed
+    # less would be nearly all uncompressed records
     run = whole_machine("--threads", "-z", "-g", ms=500)
     packed = collections.Counter(r.get("file") for r in run.records("COMPRESSED"))
     assert len(packed) >= 2 and None not in packed
@@ -95,14 +95,14 @@ def test_a_command_and_what_it_starts(record, load, perf):
     run = record("--threads", *CLOCK, "--sample-cpu", command=load(100))
     by_file = samples_by_file(run)
     assert sum(max(cpus.values()) > 5 for cpus in by_file.values()) >= 2
-    # what waits for the others may get no sample
+    # a process that only waits may have no samples
     assert len({s["pid"] for s in run.samples}) >= 2
     check_with_perf(perf, run)
 
 
 @needs("events")
 def test_running_processes(run_precord, decode, tmp_path, workload):
-    """Their buffers are read as they fill, long before a second is over."""
+    """Their small buffers overflow unless they are read as they fill."""
     with subprocess.Popen([workload, "spin", "1200"]) as process:
         done = run_precord("--threads", "-m", "8", "-o", "dir", *CLOCK, "-p", process.pid)
     document = decode(tmp_path / "dir")
@@ -116,7 +116,7 @@ def test_running_processes(run_precord, decode, tmp_path, workload):
 @pytest.mark.parametrize("kind", ["core", "package", "numa", "custom"])
 def test_groups(whole_machine, run_precord, kind):
     online = os.sysconf("SC_NPROCESSORS_ONLN")
-    # the first alone, by a thread that runs on the last: the others by one on the first
+    # cpu 0 is read by a thread on the last cpu, the others by one on cpu 0
     spec = f"0/{online - 1}:1-{online - 1}/0" if kind == "custom" else kind
     run = whole_machine(f"--threads={spec}", "-v", ms=50)
     threads = int(re.search(r"(\d+) threads read", run.stderr).group(1))
@@ -175,7 +175,7 @@ def test_the_largest_size_counts_all_files(run_precord, workload, tmp_path):
     done = run_precord("--threads", "-o", "dir", "-e", "cpu-clock", "-g", "-F", "8000",
                        "--max-size=40K", "--", workload, "spin", "3000")
     assert b"size limit reached" in done.stderr and time.monotonic() - begun < 2.5
-    # with each file for itself it would not have been reached
+    # the limit is for all files together: no file alone has reached it
     assert (tmp_path / "dir/data").stat().st_size < 40000
 
 
@@ -222,7 +222,7 @@ def test_a_directory_of_something_else_is_left(run_precord, tmp_path):
     done = run_precord("--threads", "-o", "dir", *CLOCK, "--", "true")
     assert (done.returncode == 4 and b"dir: File exists" in done.stderr
             and files(tmp_path / "dir") == ["mine"])
-    # nor what lies in an old recording
+    # nor are the user's files in an old recording
     (tmp_path / "rec").mkdir()
     (tmp_path / "rec.old").mkdir()
     for name in ("rec/data", "rec.old/data", "rec.old/data.0", "rec.old/mine", "rec.old/data.txt"):

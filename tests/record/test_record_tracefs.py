@@ -15,8 +15,8 @@ pytestmark = [needs_root, pytest.mark.skipif(not shutil.which("unshare"), reason
 
 @pytest.fixture
 def without_tracefs(tmp_path):
-    """Function: run a shell command line in a mount namespace that has no tracefs, and tell what is
-    mounted then."""
+    """Function: runs a shell command line in a mount namespace without tracefs; returns what is
+    mounted afterwards."""
     def run(command):
         script = (
             "while umount /sys/kernel/tracing || umount /sys/kernel/debug; do :; done 2>/dev/null\n"
@@ -70,7 +70,8 @@ def left_probes():
 
 @pytest.fixture
 def killed(start_precord, workload):
-    """A recorder with a probe that was killed: the probe's line in tracefs. It goes in any case."""
+    """Kills a recorder that has set a probe; the probe's line in tracefs, which is removed in the
+    end."""
     process = start_precord("-o", "killed.data", "-e", f"uprobe:{workload}:probed value=%di:s64",
                             "--", workload, "spin", "3000")
     line = wait_for(lambda: [line for line in left_probes() if f"_{process.pid}_" in line])[0]

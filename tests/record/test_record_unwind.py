@@ -43,7 +43,7 @@ def recording(request, record, tmp_path):
 def test_frames_as_perf_and_libdwfl(recording, perf, run_pdecode):
     ours = our_stacks(recording)
     written = pdecode_stacks(run_pdecode, recording)
-    # pdecode does not have the vdso of the kernel at hand; the other program does.
+    # pdecode has no copy of the kernel's vdso; the test's program has.
     known = [row for row in ours if "[vdso]" not in [frame.file for frame in row[2]]]
     assert len(written) == len(ours) and len(known) > len(ours) / 2
     for key, end, frames in known:
@@ -53,13 +53,13 @@ def test_frames_as_perf_and_libdwfl(recording, perf, run_pdecode):
     theirs, dwfl = dict(perf_stacks(perf, recording)), dict(dwfl_stacks(recording))
     assert len(ours) > MS / 4
     with_perf = [explain_perf(theirs[key], frames, end) for key, end, frames in ours]
-    # The program with libdwfl does not give it the vdso.
+    # libdwfl is not given the vdso.
     with_dwfl = [
         explain_dwfl(dwfl[key], [frame.addr for frame in frames], end) for key, end, frames in ours
         if "[vdso]" not in [frame.file for frame in frames]
     ]
-    # libunwind loses its way in the last instructions of longjmp, whose CFI has registers saved in
-    # registers: two of three win.
+    # libunwind fails in the last instructions of longjmp, whose CFI saves registers in registers:
+    # where it differs, libdwfl must agree with us.
     agreed = {key for key, _, frames in ours if dwfl[key] == [frame.addr for frame in frames]}
     with_perf = [
         "astray" if reason not in KNOWN and key in agreed else reason

@@ -19,7 +19,7 @@ pytestmark = [needs_root, pytest.mark.skipif(not shutil.which("setpriv"), reason
 
 @pytest.fixture(params=[2, 3])
 def paranoid(request):
-    """The sysctl with this value, put back after the test."""
+    """Sets the sysctl, and restores it after the test."""
     path = SYSCTL / "perf_event_paranoid"
     before = path.read_text()
     path.write_text(str(request.param))
@@ -29,7 +29,7 @@ def paranoid(request):
 
 @pytest.fixture
 def home(workload):
-    """A directory of the user's, with a precord that the user may run."""
+    """The user's directory, with a precord that the user may run."""
     directory = workload.parent / "home"
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir()
@@ -38,7 +38,7 @@ def home(workload):
     return directory
 
 
-# By number: setpriv of Debian 11 does not know the name.
+# by number: setpriv of Debian 11 does not know its name
 CAPABILITIES = {"perfmon": 38}
 
 
@@ -141,7 +141,7 @@ def test_events_of_user_space_are_called_so(as_user, event, name):
 
 @pytest.fixture
 def tracefs_put_back():
-    """The group and mode of tracefs are of all its mounts."""
+    """All mounts of tracefs share its group and mode."""
     before = TRACEFS.stat()
     yield
     subprocess.run(["mount", "-o", f"remount,gid={before.st_gid},mode={before.st_mode & 0o7777:o}",
@@ -151,7 +151,7 @@ def tracefs_put_back():
 @needs("tracefs")
 @pytest.mark.skipif(not shutil.which("setcap"), reason="no setcap")
 def test_the_advice_for_tracepoints_is_enough(as_user, home, tmp_path, tracefs_put_back):
-    """--doctor has the same. Whoever follows it is root here: sudo has nothing to do."""
+    """The advice of --doctor, too. It is followed by root: sudo is replaced."""
     refusal = as_user("-e", "sched:sched_switch")
     assert refusal.returncode == 2 and len(refusal.stderr.splitlines()) == 1
     advice = refusal.stderr.strip().partition(" Try: ")[2]
@@ -199,7 +199,7 @@ def test_hardly_any_memory_may_be_locked(as_user):
 
 
 def test_few_files_may_be_open(as_user):
-    """Root raises its own limit; here the hard one is as low."""
+    """Root raises the soft limit: the hard limit is lowered, too."""
     run = as_user("-e", "cpu-clock:u,task-clock:u,faults:u,cs:u,minor-faults:u,major-faults:u",
                   prefix=["prlimit", "--nofile=12:12"])
     refused(run, "EMFILE", "ulimit -n")

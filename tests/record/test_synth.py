@@ -32,7 +32,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="records Linux")
 
 @pytest.fixture(scope="session")
 def synthesise(tmp_path_factory):
-    """Path of tests/c/synthesise.c, compiled with the recorder's own files and sanitizers."""
+    """tests/c/synthesise.c, built from the recorder's sources with sanitizers."""
     target = tmp_path_factory.mktemp("synthesise") / "synthesise"
     target.parent.chmod(0o755)
     sources = [path for room in ROOMS for path in sorted((ROOT / "record" / room).glob("*.c"))]
@@ -48,7 +48,7 @@ def synthesise(tmp_path_factory):
 
 @pytest.fixture
 def run(synthesise, tmp_path, decode):
-    """Function: synthesise with these arguments; the decoded file and what was printed."""
+    """Function: runs synthesise; returns the decoded file and the output."""
     def call(*args):
         path = tmp_path / f"{len(list(tmp_path.iterdir()))}.data"
         done = subprocess.run([synthesise, path, *map(str, args)], stdout=subprocess.PIPE,
@@ -62,7 +62,7 @@ def run(synthesise, tmp_path, decode):
 
 @pytest.fixture
 def perf_record(perf, tmp_path, decode):
-    """Function: what perf record writes with these arguments, decoded."""
+    """Function: runs perf record; returns the decoded file."""
     def call(*args):
         path = tmp_path / f"perf{len(list(tmp_path.iterdir()))}.data"
         done = subprocess.run([perf, "record", "-q", "-o", path, *map(str, args)],
@@ -76,7 +76,7 @@ def perf_record(perf, tmp_path, decode):
 
 @pytest.fixture
 def running(tmp_path):
-    """Function: start this Python text, wait for its line `ready`; ended with the test."""
+    """Function: starts this Python code and waits for its line `ready`; ends with the test."""
     started = []
 
     def start(text, *args):
@@ -97,7 +97,8 @@ LEFT_OUT = ("offset", "sample_id", "event", "attr_index")
 
 
 def synthesised(document, *types, pid=None):
-    """Records of these types before FINISHED_INIT, without what depends on the file."""
+    """Returns the records of these types before FINISHED_INIT, without members that depend on the
+    file."""
     found = []
     for record in document["records"]:
         if record["type"] == "FINISHED_INIT":
@@ -261,7 +262,7 @@ HOSTILE = """
 
 
 def exact(record):
-    """The bytes of a map's name."""
+    """Returns the bytes of a map's name."""
     if "filename_hex" in record:
         return bytes.fromhex(record["filename_hex"])
     return record["filename"].encode()
@@ -312,7 +313,7 @@ def note(name, kind, content, align=4):
 
 
 def elf(notes, align=4, kind=4):
-    """An ELF file of one segment."""
+    """Returns an ELF file of one segment."""
     header = b"\x7fELF" + bytes([2, 1 if sys.byteorder == "little" else 2, 1]) + bytes(9)
     header += struct.pack("=HHIQQQIHHHHHH", 3, 62, 1, 0, 64, 0, 0, 64, 56, 1, 0, 0, 0)
     return (header + struct.pack("=IIQQQQQQ", kind, 4, 120, 120, 120, len(notes), len(notes), align)
@@ -326,7 +327,7 @@ def test_build_id_of_a_file(synthesise, tmp_path):
         (elf(note(b"GNU\0", 1, bytes(16)) + note(b"GNU\0", 3, identity)), identity),
         (elf(note(b"GNU\0", 3, identity[:8])), identity[:8]),
         (elf(note(b"GNU\0", 3, identity[:9])), identity[:9]),
-        (elf(note(b"GNU\0", 3, bytes(range(64)))), b""),       # more than a record holds
+        (elf(note(b"GNU\0", 3, bytes(range(64)))), b""),       # longer than a record allows
         (elf(note(b"GNU\0", 3, b"")), b""),
         (elf(note(b"Xen\0", 3, identity)), b""),
         (elf(note(b"GNU\0", 5, bytes(16), 8) + note(b"GNU\0", 3, identity, 8), 8), identity),
@@ -343,7 +344,7 @@ def test_build_id_of_a_file(synthesise, tmp_path):
 
 
 def small_elf(order, bits, sections):
-    """With a note beyond the first page, in a segment or in a section, for any machine."""
+    """Returns an ELF file with a note after the first page, in a segment or a section."""
     data = 1 if order == "<" else 2
     notes = struct.pack(order + "III", 4, 20, 3) + b"GNU\0" + bytes(range(20))
     header, entry = (64, 64 if sections else 56) if bits == 64 else (52, 40 if sections else 32)
@@ -384,7 +385,7 @@ def test_build_id_of_any_machines_file(synthesise, tmp_path):
 
 
 def test_build_id_far_behind_the_header(synthesise, tmp_path):
-    """As tools leave it that move the program headers and the notes to the end of a large file."""
+    """Some tools move program headers and notes to the end of a large file."""
     identity = bytes(range(1, 21))
     content = note(b"GNU\0", 3, identity)
     header, entry = elf(content)[:64], struct.pack("=IIQQQQQQ", 4, 4, 200 << 20, 0, 0, len(content),
@@ -401,7 +402,7 @@ def test_build_id_far_behind_the_header(synthesise, tmp_path):
 @pytest.mark.parametrize("shnum, first_size", [(0, 1 << 24), (65535, 0)],
                          ids=["in section 0", "in the header"])
 def test_a_file_of_many_sections_costs_little(synthesise, tmp_path, shnum, first_size):
-    """libelf would allocate 4 GB for the first.."""
+    """libelf would allocate 4 GB for the first of them."""
     header = struct.pack("=HHIQQQIHHHHHH", 3, 62, 1, 0, 0, 8192, 0, 64, 56, 0, 64, shnum, 0)
     with open(tmp_path / "many", "wb") as file:
         file.write(b"\x7fELF" + bytes([2, 1 if sys.byteorder == "little" else 2, 1]) + bytes(9)
@@ -478,7 +479,7 @@ def test_bpf_programs_as_perf_has_them(run, perf_record):
     with bpf_programs.loaded() as names:
         theirs, _ = perf_record("-e", "dummy", "-a", "--", "true")
         ours, _, _ = run("all")
-        # perf also names a dispatcher that no program uses any more
+        # perf also lists a dispatcher that no program uses any more
         assert synthesised(ours, "KSYMBOL") == [record for record in synthesised(theirs, "KSYMBOL")
                                                 if record["name"].startswith("bpf_prog_")]
         assert synthesised(ours, "BPF_EVENT") == synthesised(theirs, "BPF_EVENT")
@@ -497,7 +498,7 @@ def test_bpf_programs_as_perf_has_them(run, perf_record):
 
 
 def test_bpf_dispatchers_as_perf_has_them(run, perf_record, running):
-    """The kernel makes one while an XDP program is run over and over."""
+    """The kernel creates a dispatcher while an XDP program is run repeatedly."""
     needs_root()
     tests = str(ROOT / "tests" / "support")
     process = running(f"""
@@ -584,7 +585,7 @@ def test_tasks_that_vanish_meanwhile(run, running):
 
 
 def written_build_ids(document):
-    """By file, without the size of the record: perf 6.1 pads the name to 64 bytes, perf 6.12 to
+    """Returns the records by file, without their size: perf 6.1 pads names to 64 bytes, 6.12 to
     8."""
     items = {(item["filename"], item["build_id"]): item
              for item in document["features"]["BUILD_ID"]}
@@ -598,7 +599,7 @@ def all_see_the_same_files():
     namespaces = set()
     for pid in processes():
         try:
-            os.readlink(f"/proc/{pid}/exe")     # not of the kernel's own threads
+            os.readlink(f"/proc/{pid}/exe")     # fails for kernel threads
             namespaces.add(os.readlink(f"/proc/{pid}/ns/mnt"))
         except OSError:
             pass
@@ -607,8 +608,7 @@ def all_see_the_same_files():
 
 def test_build_ids_of_what_was_hit(run, perf_record):
     needs_root()
-    # What a process had mapped that has ended, in another mount namespace, perf looks for in its
-    # own.
+    # perf looks in its own mount namespace for the files of processes that have ended.
     all_tasks = ["-a"] if all_see_the_same_files() else []
     theirs, path = perf_record("-e", "cpu-clock", *all_tasks, "--", sys.executable, "-c",
                                "sum(range(3000000))")
@@ -675,7 +675,7 @@ def as_user(program, *args):
 
 @pytest.fixture
 def for_users(synthesise):
-    """The program in a directory that any user may write."""
+    """The program, in a directory that every user may write to."""
     with tempfile.TemporaryDirectory() as directory:
         os.chmod(directory, 0o777)
         path = shutil.copy(synthesise, directory)
@@ -764,7 +764,7 @@ def test_a_recording_begins_as_perf_s(record, perf_record):
 
     def start(document):
         types = [record["type"] for record in document["records"]
-                 # perf also names a dispatcher that no program uses any more
+                 # perf also lists a dispatcher that no program uses any more
                  if not record.get("name", "").startswith("bpf_dispatcher_")]
         return [kind for kind in types[:types.index("FINISHED_INIT") + 1] if kind != "EVENT_UPDATE"]
     assert start(ours) == start(theirs)
