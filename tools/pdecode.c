@@ -1,10 +1,8 @@
 /* pdecode.c - decode a perf.data file to JSON. */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "build.h"
@@ -24,6 +22,7 @@
 #include "progress.h"
 #include "sandbox.h"
 #include "sigbus.h"
+#include "sigint.h"
 
 enum { ERRORS_SHOWN = 20, MOST_THREADS = 16 };
 
@@ -74,20 +73,7 @@ static const struct cli_option options[] = {
 		 "add to samples the name of the task and the frames (file and offset of each "
 		 "address), and list what was mapped; reads a file twice"),
 	CLI_GROUP("Names"),
-	CLI_OPTIONAL(0, "symbols", "full|table|names", settings, symbols.depth, SYMBOLS_FULL,
-		     "as --resolve, and add to frames the names of their functions, those inlined "
-		     "there included; opens the mapped files on this machine. table writes each "
-		     "frame once, at the end, and its id to samples; names writes nothing else to "
-		     "frames where there is one"),
-	CLI_FLAG(0, "lines", settings, symbols.lines, "add source files and lines, too"),
-	CLI_FLAG(0, "no-inline", settings, symbols.no_inline,
-		 "no functions that are inlined: reads no debug information"),
-	CLI_FLAG(0, "linkage-names", settings, symbols.linkage_names,
-		 "add the names as files have them, where they are mangled"),
-	CLI_NUMBER(0, "max-frames", "N", settings, symbols.max_frames,
-		   "unwind at most N frames of a copied stack (default and 0: 127)"),
-	CLI_FLAG(0, "symbols-strict", settings, symbols.strict,
-		 "end with status 1 if a frame has no name"),
+	SYMBOL_NAME_OPTIONS(settings, symbols),
 	SYMBOL_FILE_OPTIONS(settings, symbols),
 	CLI_OPTIONAL(0, "schema", "NAME|DIR", settings, schema, SCHEMA_LIST,
 		     "print the JSON Schema of that name, such as document or SAMPLE; write all of "
@@ -109,6 +95,7 @@ static const struct cli_option options[] = {
 		   "(12.5), "
 		   "ns as in the JSON, or with a unit (s, ms, us, ns); or a part of the recording: "
 		   "10%-20%"),
+	SYMBOL_FILTER_OPTIONS(settings, filter.places),
 	CLI_GROUP("Limits and messages"),
 	CLI_NUMBER('j', "jobs", "N", settings, jobs,
 		   "use N threads, at most 16 (default and 0: one per CPU); the output is the "
@@ -180,6 +167,7 @@ struct run {
 	struct pd_filter *filter;
 	struct filter_part part;
 	struct pd_history *history;	/* NULL: not needed */
+	struct symbol_filter *symbol_filter;
 	struct symbols symbols;
 	struct column_files files;	/* of -f parquet */
 	struct pc_columns *columns;	/* of arrow and parquet; of the sink */
@@ -227,10 +215,15 @@ static bool shows_frames(const struct settings *s)
 	return s->resolve || s->symbols.depth;
 }
 
+static bool needs_names(const struct settings *s)
+{
+	return s->symbols.depth || symbol_filter_needs_names(&s->filter.places);
+}
+
 /* Returns whether a history follows the records; names of functions need a whole one. */
 static bool is_live(const struct run *run)
 {
-	return run->s->resolve && run->s->format <= FORMAT_JSONL && !run->s->symbols.depth &&
+	return run->s->resolve && run->s->format <= FORMAT_JSONL && !needs_names(run->s) &&
 	       !run->s->header_only && history_needs_copy(&run->in);
 }
 
@@ -290,7 +283,7 @@ static struct pd_sink *make_sink(struct run *run)
 		.blobs = (enum pd_blobs)run->s->blobs, .threads = thread_count(run),
 		.times = run->s->utc ? PD_JSON_CLOCK_AND_UTC : PD_JSON_CLOCK,
 		.history = shows_frames(run->s) ? run->history : NULL,
-		.namer = run->symbols.session ? &run->symbols.namer : NULL, .frames = form,
+		.namer = run->s->symbols.depth ? &run->symbols.namer : NULL, .frames = form,
 		.parts = run->s->header_only ? PD_JSON_HEADER :
 			 run->s->records_only ? PD_JSON_RECORDS : PD_JSON_ALL }, out);
 }
@@ -492,8 +485,23 @@ static bool needs_history(const struct run *run)
 	const struct settings *s = run->s;
 
 	return !s->header_only && !is_live(run) &&
-	       (makes_columns(s) || shows_frames(s) ||
+	       (makes_columns(s) || shows_frames(s) || symbol_filter_is_given(&s->filter.places) ||
 		(s->filter.comms.count && !history_needs_copy(&run->in)));
+}
+
+/* Returns 0, or -1 without memory. */
+static int set_filter(struct run *run)
+{
+	const struct symbol_filter_settings *places = &run->s->filter.places;
+
+	if (!run->filter || !run->history)
+		return 0;
+	pd_filter_set_history(run->filter, run->history);
+	if (!symbol_filter_is_given(places))
+		return 0;
+	run->symbol_filter = symbol_filter_new(places, run->history, run->symbols.session,
+					       run->filter);
+	return run->symbol_filter ? 0 : -1;
 }
 
 /* Makes what the second pass needs: the history, and the sink. */
@@ -505,15 +513,13 @@ static enum cli_exit prepare(struct run *run)
 
 	if (status != CLI_OK)
 		return status;
-	if (run->filter && run->history)
-		pd_filter_set_history(run->filter, run->history);
-	if (run->s->symbols.depth && run->history)
+	if (needs_names(run->s) && run->history)
 		status = symbols_open(&run->symbols, &tool, &run->s->symbols, &run->in,
 				      run->history);
 	if (status != CLI_OK)
 		return status;
 	run->sink = make_sink(run);
-	if (run->sink)
+	if (run->sink && set_filter(run) == 0)
 		return CLI_OK;
 	cli_error(&tool, "out of memory");
 	return CLI_OUTPUT;
@@ -535,6 +541,7 @@ static enum cli_exit decode(void *ctx)
 	}
 	pd_sink_free(run->sink);
 	pd_reader_free(reader);
+	symbol_filter_free(run->symbol_filter);
 	symbols_close(&run->symbols);
 	pd_history_free(run->history);
 	return status;
@@ -546,7 +553,7 @@ static enum cli_exit decode_input(struct run *run)
 		.tool = &tool, .word = run->s->sandbox, .verbose = run->s->verbose,
 		.input = run->in.fd,
 		.read_beneath = run->in.fd < 0 ? run->in.path : NULL,
-		.receive = run->s->symbols.depth ? SANDBOX_RECEIVE_FILES : SANDBOX_RECEIVE_NOTHING,
+		.receive = needs_names(run->s) ? SANDBOX_RECEIVE_FILES : SANDBOX_RECEIVE_NOTHING,
 		.tempfile = sorts_by_time(run) || needs_history(run) ? SANDBOX_TEMPFILE_ALWAYS :
 								 SANDBOX_TEMPFILE_UNLESS_PLAIN,
 	};
@@ -556,7 +563,7 @@ static enum cli_exit decode_input(struct run *run)
 		column_files_discard(&run->files);
 		return status;
 	}
-	if (run->s->symbols.depth)
+	if (needs_names(run->s))
 		symbols_prepare(&run->symbols, &run->s->symbols);
 	/* If the input is invalid, a new output is removed, which needs a right to its
 	 * directory. */
@@ -570,27 +577,6 @@ static enum cli_exit decode_input(struct run *run)
 	return status;
 }
 
-static void ignore_sigint(int number)
-{
-	(void)number;
-}
-
-/* A terminal sends SIGINT to the whole pipeline. Ignore the first one, so that the upstream
- * recorder can finish; the second one ends this process, as does the first if there is no
- * upstream. */
-static void ignore_first_sigint(int input)
-{
-	const struct sigaction once = { .sa_handler = ignore_sigint, .sa_flags = SA_RESTART |
-		SA_RESETHAND };
-	struct sigaction now;
-	struct stat st;
-
-	if (input < 0 || fstat(input, &st) || (!S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode)))
-		return;
-	if (sigaction(SIGINT, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
-		sigaction(SIGINT, &once, NULL);
-}
-
 static enum cli_exit run_decode(struct run *run)
 {
 	enum cli_exit status = filter_make(&tool, &run->s->filter, &run->filter, &run->part);
@@ -598,7 +584,7 @@ static enum cli_exit run_decode(struct run *run)
 	if (status == CLI_OK)
 		status = open_input(run);
 	if (status == CLI_OK) {
-		ignore_first_sigint(run->in.fd);
+		sigint_ignore_first(run->in.fd);
 		status = decode_input(run);
 	}
 	input_close(&run->in);

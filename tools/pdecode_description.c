@@ -67,6 +67,11 @@ const char pdecode_description[] =
 	"wildcards as in the shell (*, ?, [a-z]). A comma in a name needs a backslash, except "
 	"between the slashes of cpu/event=0x3c,umask=1/. List options can be repeated and add "
 	"up.\n\n"
+	"-S and --dso compare a sample's own address: the function there, those that are inlined "
+	"into it, and the file. --in compares every frame, those of copied stacks included. Names "
+	"are those that --symbols shows, or as the file has them; they can have wildcards, and "
+	"commas between brackets. [unknown] is an address without a name, or without a file. "
+	"Samples without an address are dropped.\n\n"
 	"A --time without a unit is in ns if it is a whole number of 11 digits or more, else "
 	"in seconds.\n\n"
 	SANDBOX_DESCRIPTION;

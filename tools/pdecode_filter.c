@@ -240,7 +240,7 @@ static bool has_filters(const struct filter_settings *s)
 {
 	return s->types.count || s->pids.count || s->tids.count || s->cpus.count ||
 		s->comms.count ||
-	       s->events.count || s->time;
+	       s->events.count || s->time || symbol_filter_is_given(&s->places);
 }
 
 enum cli_exit filter_make(const struct cli_tool *tool, const struct filter_settings *s,
@@ -395,8 +395,9 @@ void filter_report_no_match(const struct cli_tool *tool, const struct filter_set
 			    const struct pd_filter *filter)
 {
 	const struct { const char *name; const struct cli_list *list; } options[] = {
-		{ "--comm", &s->comms }, { "--pid", &s->pids }, { "--tid", &s->tids }, { "--cpu",
-			&s->cpus },
+		{ "--comm", &s->comms }, { "--pid", &s->pids }, { "--tid", &s->tids },
+		{ "--cpu", &s->cpus }, { "--symbol", &s->places.symbols },
+		{ "--dso", &s->places.dsos }, { "--in", &s->places.in },
 	};
 	char given[256];
 	size_t n = 0;
@@ -420,4 +421,5 @@ void filter_settings_free(struct filter_settings *s)
 	cli_list_free(&s->cpus);
 	cli_list_free(&s->comms);
 	cli_list_free(&s->events);
+	symbol_filter_settings_free(&s->places);
 }

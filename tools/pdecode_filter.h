@@ -4,11 +4,13 @@
 
 #include "cli.h"
 #include "pd/pd.h"
+#include "pdecode_symbol_filter.h"
 
 /* The options as given: each list may be repeated and contain commas. */
 struct filter_settings {
 	struct cli_list types, pids, tids, cpus, comms, events;
 	const char *time;	/* NULL: any */
+	struct symbol_filter_settings places;
 };
 
 /* A part of the recording's time. */

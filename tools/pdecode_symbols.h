@@ -20,6 +20,23 @@ struct symbol_settings {
 #define SYMBOL_REASONS 32
 extern const char *const symbol_unverified[];
 
+/* The options that ask for names. */
+#define SYMBOL_NAME_OPTIONS(type, member)						\
+	CLI_OPTIONAL(0, "symbols", "full|table|names", type, member.depth, SYMBOLS_FULL,	\
+		     "as --resolve, and add to frames the names of their functions, "	\
+		     "those inlined there included; opens the mapped files on this "	\
+		     "machine. table writes each frame once, at the end, and its id to "	\
+		     "samples; names writes nothing else to frames where there is one"),	\
+	CLI_FLAG(0, "lines", type, member.lines, "add source files and lines, too"),	\
+	CLI_FLAG(0, "no-inline", type, member.no_inline,				\
+		 "no functions that are inlined: reads no debug information"),		\
+	CLI_FLAG(0, "linkage-names", type, member.linkage_names,			\
+		 "add the names as files have them, where they are mangled"),		\
+	CLI_NUMBER(0, "max-frames", "N", type, member.max_frames,			\
+		   "unwind at most N frames of a copied stack (default and 0: 127)"),	\
+	CLI_FLAG(0, "symbols-strict", type, member.strict,				\
+		 "end with status 1 if a frame has no name")
+
 /* The options that say where files are, for a tool whose settings have a struct symbol_settings. */
 #define SYMBOL_FILE_OPTIONS(type, member)						\
 	CLI_STRING(0, "sysroot", "DIR", type, member.sysroot,				\

@@ -99,6 +99,7 @@ static const struct cli_option options[] = {
 	CLI_LIST('C', "cpu", "LIST", settings, filter.cpus, "samples of these CPUs: 0-3,5"),
 	CLI_STRING(0, "time", "A,B", settings, filter.time,
 		   "samples from A to B: seconds, ns, or percent of the recording; as in pdecode"),
+	SYMBOL_FILTER_OPTIONS(settings, filter.places),
 	CLI_CHOICE(0, "idle", NULL, settings, idle, idles,
 		   "samples of waiting CPUs (default: drop, but keep in files for programs)"),
 	CLI_FLAG(0, "off-cpu", settings, off_cpu,
@@ -198,6 +199,7 @@ struct run {
 	struct output out;
 	struct pd_filter *filter;
 	struct filter_part part;
+	struct symbol_filter *symbol_filter;
 	struct pd_history *history;
 	struct symbols symbols;
 	struct pp_profile *profile;
@@ -327,6 +329,18 @@ static enum pp_state choose_state(const struct settings *s)
 	return s->wall ? PP_WALL : s->off_cpu ? PP_OFF_CPU : PP_ON_CPU;
 }
 
+/* Returns 0, or -1 without memory. */
+static int set_symbol_filter(struct run *run)
+{
+	const struct symbol_filter_settings *places = &run->s->filter.places;
+
+	if (!symbol_filter_is_given(places))
+		return 0;
+	run->symbol_filter = symbol_filter_new(places, run->history, run->symbols.session,
+					       run->filter);
+	return run->symbol_filter ? 0 : -1;
+}
+
 static enum cli_exit add_samples(struct run *run, struct pd_reader *reader)
 {
 	enum cli_exit status = run->filter ?
@@ -347,6 +361,8 @@ static enum cli_exit add_samples(struct run *run, struct pd_reader *reader)
 	if (!run->s->no_symbols &&
 	    symbols_open(&run->symbols, &tool, &run->s->symbols, &run->in, run->history) != CLI_OK)
 		return CLI_OUTPUT;
+	if (set_symbol_filter(run))
+		return fail(run, &(struct pd_error){ .code = PD_E_NOMEM, .severity = PD_FATAL });
 	run->profile = pp_new(o, &e);
 	if (!run->profile)
 		return fail(run, &e);
@@ -580,6 +596,7 @@ static void close_run(struct run *run)
 {
 	symbols_close(&run->symbols);
 	pp_free(run->profile);
+	symbol_filter_free(run->symbol_filter);
 	pd_filter_free(run->filter);
 	pd_history_free(run->history);
 	input_close(&run->in);
@@ -595,6 +612,16 @@ static enum cli_exit check_base(const struct run *run)
 	return CLI_OK;
 }
 
+static enum cli_exit check_names(const struct settings *s)
+{
+	const struct symbol_filter_settings *places = &s->filter.places;
+
+	if (s->no_symbols && symbol_filter_needs_names(places))
+		return cli_usage(&tool, "'--%s' needs the names that '--no-symbols' leaves out",
+				 places->symbols.count ? "symbol" : "in");
+	return CLI_OK;
+}
+
 /* Evaluates the options and opens the files. */
 static enum cli_exit prepare(struct run *run)
 {
@@ -604,6 +631,8 @@ static enum cli_exit prepare(struct run *run)
 		status = read_groups(run->s->group, run->format, &run->groups);
 	if (status == CLI_OK)
 		status = check_limit_options(run->s);
+	if (status == CLI_OK)
+		status = check_names(run->s);
 	if (status == CLI_OK)
 		status = check_base(run);
 	if (status == CLI_OK)

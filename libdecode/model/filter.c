@@ -47,6 +47,8 @@ struct pd_filter {
 	struct pd_map named;		/* tid -> bool *: has a wanted name; no entry: never had
 					 * one */
 	const struct pd_history *history;
+	int (*test)(void *ctx, const struct pd_record *sample);	/* NULL: none */
+	void *test_ctx;
 	struct comm_answer answers[COMM_ANSWERS];
 	struct wanted *wanted;		/* by the event's index */
 	size_t nr_wanted;
@@ -145,6 +147,15 @@ void pd_filter_set_history(struct pd_filter *f, const struct pd_history *h)
 {
 	if (f)
 		f->history = h;
+}
+
+void pd_filter_set_test(struct pd_filter *f,
+			int (*keeps)(void *ctx, const struct pd_record *sample), void *ctx)
+{
+	if (!f)
+		return;
+	f->test = keeps;
+	f->test_ctx = ctx;
 }
 
 uint64_t pd_filter_dropped(const struct pd_filter *f)
@@ -359,6 +370,8 @@ static int keeps_record(struct pd_filter *f, const struct pd_record *r)
 	    (n < f->time.from || n > f->time.to))
 		return 0;
 	kept = keeps_task(f, r) ? keeps_event(f, r) : 0;
+	if (kept > 0 && f->test && r->frame.type == PD_RECORD_SAMPLE)
+		kept = f->test(f->test_ctx, r);
 	f->samples += kept > 0 && r->frame.type == PD_RECORD_SAMPLE;
 	return kept;
 }
@@ -374,7 +387,14 @@ int pd_filter_keeps(struct pd_filter *f, const struct pd_record *r)
 	return kept;
 }
 
-/* Decides by the type alone, or by numbers at fixed offsets; only names need a whole record. */
+/* Names, and a test, look into more than numbers at fixed offsets. */
+static bool needs_whole_record(const struct pd_filter *f, const struct pd_record_desc *desc)
+{
+	return desc->names_thread != PD_NAMES_NO_THREAD || (f->history && f->comms.count) ||
+	       (f->test && desc->type == PD_RECORD_SAMPLE);
+}
+
+/* Decides by the type alone, or by numbers at fixed offsets where they suffice. */
 static int keeps_simple(struct pd_filter *f, const struct pd_batch *batch,
 			const struct pd_simple *p, struct pd_record *r)
 {
@@ -382,7 +402,7 @@ static int keeps_simple(struct pd_filter *f, const struct pd_batch *batch,
 
 	if (!f->comms.count && !in_ranges(&f->types, p->type))
 		return 0;
-	if (desc->names_thread != PD_NAMES_NO_THREAD || (f->history && f->comms.count)) {
+	if (needs_whole_record(f, desc)) {
 		pd_batch_record(batch, p, r->session, r);
 	} else {
 		r->frame.type = p->type;

@@ -9,6 +9,7 @@
  *   without one, that which COMM and FORK records before it in the order of reading have set.
  * - events compares the event's name, with or without modifiers (cycles matches cycles:u), for
  *   samples and counts only: a COMM or MMAP2 holds for all events.
+ * - a test of samples (pd_filter_set_test()) is asked last, about samples alone.
  * - synthesized records for what existed before the recording have neither time nor cpu.
  * Skipped bytes are always kept.
  *
@@ -73,6 +74,12 @@ PD_API void pd_filter_set_time(struct pd_filter *f, struct pd_range ns);
 /* Sets the history that `comms` looks names up in: sealed, of the same recording. Borrowed until
  * pd_filter_free(). Must be called before the first record is filtered. */
 PD_API void pd_filter_set_history(struct pd_filter *f, const struct pd_history *h);
+
+/* Sets a test that a sample must pass, too: `keeps` is called for each sample that the options
+ * keep, by the thread that reads, and returns 1 to keep it, 0 to drop it, or -1 without memory.
+ * Must be called before the first record is filtered. */
+PD_API void pd_filter_set_test(struct pd_filter *f,
+			       int (*keeps)(void *ctx, const struct pd_record *sample), void *ctx);
 
 /* Returns 1 if the record is kept, 0 if it is dropped, -1 if there is no memory for thread names.
  * Must be called once for each record, in their order: COMM and FORK update the thread names. */
