@@ -5,7 +5,7 @@
 #define FIRST_COMMON 424
 #define ROWS(table) (sizeof(table) / sizeof(*(table)))
 
-static const char *const x86_64[] = {
+static const char *const x86_64_names[] = {
 	[0] = "read", "write", "open", "close", "stat", "fstat", "lstat", "poll", "lseek", "mmap",
 	"mprotect", "munmap", "brk", "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "ioctl",
 	"pread64", "pwrite64", "readv", "writev", "access", "pipe", "select", "sched_yield",
@@ -58,7 +58,7 @@ static const char *const x86_64[] = {
 	"statx", "io_pgetevents", "rseq", "uretprobe", "uprobe",
 };
 
-static const char *const i386[] = {
+static const char *const i386_names[] = {
 	[0] = "restart_syscall", "exit", "fork", "read", "write", "open", "close", "waitpid",
 	"creat", "link", "unlink", "execve", "chdir", "time", "mknod", "chmod", "lchown", "break",
 	"oldstat", "lseek", "getpid", "mount", "umount", "setuid", "getuid", "stime", "ptrace",
@@ -127,7 +127,7 @@ static const char *const i386[] = {
 	"sched_rr_get_interval_time64",
 };
 
-static const char *const generic[] = {
+static const char *const generic_names[] = {
 	[0] = "io_setup", "io_destroy", "io_submit", "io_cancel", "io_getevents", "setxattr",
 	"lsetxattr", "fsetxattr", "getxattr", "lgetxattr", "fgetxattr", "listxattr", "llistxattr",
 	"flistxattr", "removexattr", "lremovexattr", "fremovexattr", "getcwd", "lookup_dcookie",
@@ -173,7 +173,7 @@ static const char *const generic[] = {
 	"pkey_free", "statx", "io_pgetevents", "rseq", "kexec_file_load",
 };
 
-static const char *const arm[] = {
+static const char *const arm_names[] = {
 	[0] = "restart_syscall", "exit", "fork", "read", "write", "open", "close",
 	[8] = "creat", "link", "unlink", "execve", "chdir",
 	[14] = "mknod", "chmod", "lchown",
@@ -252,7 +252,7 @@ static const char *const arm[] = {
 	"sched_rr_get_interval_time64",
 };
 
-static const char *const common[] = {
+static const char *const common_names[] = {
 	[0] = "pidfd_send_signal", "io_uring_setup", "io_uring_enter", "io_uring_register",
 	"open_tree", "move_mount", "fsopen", "fsconfig", "fsmount", "fspick", "pidfd_open",
 	"clone3", "close_range", "openat2", "pidfd_getfd", "faccessat2", "process_madvise",
@@ -264,16 +264,16 @@ static const char *const common[] = {
 	"removexattrat", "open_tree_attr", "file_getattr", "file_setattr", "listns",
 };
 
-const struct pd_syscalls pd_syscalls_x86_64 = { x86_64, ROWS(x86_64) };
-const struct pd_syscalls pd_syscalls_i386 = { i386, ROWS(i386) };
-const struct pd_syscalls pd_syscalls_generic = { generic, ROWS(generic) };
-const struct pd_syscalls pd_syscalls_arm = { arm, ROWS(arm) };
+const struct pd_syscalls pd_syscalls_x86_64 = { x86_64_names, ROWS(x86_64_names) };
+const struct pd_syscalls pd_syscalls_i386 = { i386_names, ROWS(i386_names) };
+const struct pd_syscalls pd_syscalls_generic = { generic_names, ROWS(generic_names) };
+const struct pd_syscalls pd_syscalls_arm = { arm_names, ROWS(arm_names) };
 
 const char *pd_syscall_name(const struct pd_syscalls *s, uint64_t number)
 {
 	if (!s)
 		return NULL;
-	if (number >= FIRST_COMMON && number - FIRST_COMMON < ROWS(common))
-		return common[number - FIRST_COMMON];
+	if (number >= FIRST_COMMON && number - FIRST_COMMON < ROWS(common_names))
+		return common_names[number - FIRST_COMMON];
 	return number < s->n ? s->names[number] : NULL;
 }
