@@ -17,9 +17,24 @@ struct deadline deadline_in(unsigned int ms, const bool *hurry)
 	return (struct deadline){ now_ms() + ms, hurry };
 }
 
+struct deadline deadline_within(const struct deadline *d, unsigned int ms)
+{
+	const struct deadline sooner = deadline_in(ms, d->hurry);
+
+	return d->end_ms && d->end_ms < sooner.end_ms ? *d : sooner;
+}
+
+struct deadline deadline_later(const struct deadline *d, unsigned int ms)
+{
+	return (struct deadline){ d->end_ms ? d->end_ms + ms : 0, d->hurry };
+}
+
+bool deadline_is_hurried(const struct deadline *d)
+{
+	return d->hurry && __atomic_load_n(d->hurry, __ATOMIC_RELAXED);
+}
+
 bool deadline_is_over(const struct deadline *d)
 {
-	if (d->hurry && __atomic_load_n(d->hurry, __ATOMIC_RELAXED))
-		return true;
-	return d->end_ms && now_ms() > d->end_ms;
+	return deadline_is_hurried(d) || (d->end_ms && now_ms() > d->end_ms);
 }

@@ -11,6 +11,10 @@ struct deadline {
 };
 
 struct deadline deadline_in(unsigned int ms, const bool *hurry);
+/* Returns the deadline, or this moment if that is sooner. */
+struct deadline deadline_within(const struct deadline *d, unsigned int ms);
+struct deadline deadline_later(const struct deadline *d, unsigned int ms);
 bool deadline_is_over(const struct deadline *d);
+bool deadline_is_hurried(const struct deadline *d);
 
 #endif

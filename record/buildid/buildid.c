@@ -9,8 +9,6 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "base/regular_file.h"
-
 #define BYTES_MOST (8u << 20)	/* of tables and notes: more than any linker makes */
 #define START 4096		/* usually has all of them */
 
@@ -139,19 +137,6 @@ bool buildid_of_fd(int fd, struct buildid *out)
 	n = pread(fd, start, sizeof(start), 0);
 	im.size = n > 0 ? (size_t)n : 0;
 	return n > 0 && find_in_image(&im, out);
-}
-
-bool buildid_of_path(const char *path, struct buildid *out)
-{
-	int fd = open_regular(AT_FDCWD, path, NULL);
-	bool found;
-
-	out->size = 0;
-	if (fd < 0)
-		return false;
-	found = buildid_of_fd(fd, out);
-	close(fd);
-	return found;
 }
 
 /* A file of sysfs that has notes and nothing else. */

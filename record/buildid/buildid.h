@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/silent_files.h"
 #include "pd/write.h"
 
 #define BUILDID_MAX 20
@@ -21,7 +22,6 @@ struct buildid {
 /* Reads the build id from the notes of a regular ELF file, within a budget. Returns false if it has
  * none or can't be read. */
 bool buildid_of_fd(int fd, struct buildid *out);
-bool buildid_of_path(const char *path, struct buildid *out);
 /* Read the build id of the running kernel, and of the vdso that it maps. */
 bool buildid_of_kernel(struct buildid *out);
 bool buildid_of_vdso(struct buildid *out);
@@ -39,6 +39,7 @@ struct buildid_summary {
 	uint64_t lost, lost_records;	/* sum of LOST records; their number */
 	size_t files;			/* with a build id */
 	bool cut;			/* the deadline passed: files are missing */
+	struct silent_files silent;	/* the caller's to free */
 };
 
 /* Reads the recording back and writes feature BUILD_ID. fd: the output; everything must be flushed;

@@ -1,17 +1,14 @@
 /* buildid_feature.c - write feature BUILD_ID. */
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/deadline.h"
-#include "base/regular_file.h"
 #include "buildid/buildid.h"
 #include "buildid/buildid_hits.h"
+#include "buildid/buildid_reader.h"
 #include "buildid/buildid_scan.h"
 #include "pd/pd.h"
 
@@ -21,28 +18,29 @@ enum { MISC_KERNEL = 1, MISC_USER = 2, MISC_SIZE = 1 << 15 };
 #define NAME_ALIGN 64		/* perf's */
 #define SMALL_RECORDING (1u << 20)	/* bytes, read back at once */
 
-/* Whether a file of the same name replaced the mapped one. On stacked file systems device numbers
- * differ, and this can't be known. */
-static bool was_replaced(const struct hits_file *f, const struct stat *st)
+struct reading {
+	struct buildid_reader *reader;
+	const struct deadline *deadline;
+	struct buildid_summary *out;
+};
+
+/* Asks the process that reads files. */
+static bool read_file(const struct reading *r, const struct hits_file *f,
+		      const char *const paths[2], struct buildid *id)
 {
-	return f->ino && f->ino != st->st_ino && f->maj == major(st->st_dev) &&
-	       f->min == minor(st->st_dev);
+	const struct buildid_place place = {
+		.paths = { paths[0], paths[1] }, .ino = f->ino, .maj = f->maj, .min = f->min,
+	};
+	const enum buildid_result result = buildid_read(r->reader, &place, r->deadline, id);
+
+	r->out->cut = r->out->cut || result == BUILDID_UNREAD;
+	if (result == BUILDID_SILENT)
+		silent_files_add(&r->out->silent, f->name);
+	return result == BUILDID_FOUND;
 }
 
-static bool read_unless_replaced(const struct hits_file *f, const char *path, struct buildid *id)
-{
-	struct stat st;
-	int fd = open_regular(AT_FDCWD, path, &st);
-	bool found;
-
-	if (fd < 0)
-		return false;
-	found = !was_replaced(f, &st) && buildid_of_fd(fd, id);
-	close(fd);
-	return found;
-}
-
-static bool read_kernel_or_module(const struct hits_file *f, struct buildid *id)
+static bool read_kernel_or_module(const struct reading *r, const struct hits_file *f,
+				  struct buildid *id)
 {
 	const char *name = f->name;
 	size_t size = strlen(name);
@@ -51,7 +49,7 @@ static bool read_kernel_or_module(const struct hits_file *f, struct buildid *id)
 	if (strcmp(name, "[kernel.kallsyms]") == 0)
 		return buildid_of_kernel(id);
 	if (name[0] == '/')
-		return buildid_of_path(name, id);
+		return read_file(r, f, (const char *const[2]){ name }, id);
 	if (size < 3 || name[0] != '[' || name[size - 1] != ']' || size > sizeof(module))
 		return false;
 	memcpy(module, name + 1, size - 2);
@@ -65,7 +63,7 @@ static bool is_vdso(const struct hits_file *f)
 }
 
 /* Tries the root directory of the process first, which may differ from the recorder's. */
-static bool read_build_id(const struct hits_file *f, struct buildid *id)
+static bool read_build_id(const struct reading *r, const struct hits_file *f, struct buildid *id)
 {
 	char path[PATH_MAX + 32];
 
@@ -74,11 +72,11 @@ static bool read_build_id(const struct hits_file *f, struct buildid *id)
 		return true;
 	}
 	if (f->kernel)
-		return read_kernel_or_module(f, id);
+		return read_kernel_or_module(r, f, id);
 	if (is_vdso(f))
 		return buildid_of_vdso(id);
 	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)f->pid, f->name);
-	return read_unless_replaced(f, path, id) || read_unless_replaced(f, f->name, id);
+	return read_file(r, f, (const char *const[2]){ path, f->name }, id);
 }
 
 struct item {
@@ -104,6 +102,7 @@ static int write_feature(struct pd_writer *w, const struct hits *h, enum buildid
 			 const struct deadline *deadline, struct buildid_summary *out,
 			struct pd_error *e)
 {
+	const struct reading reading = { buildid_reader_new(), deadline, out };
 	struct item *items;
 	struct pd_value *list, value;
 	struct hits_file *f;
@@ -115,11 +114,11 @@ static int write_feature(struct pd_writer *w, const struct hits *h, enum buildid
 	/* The vdso is always included, as in perf. */
 	items = calloc(most + 1, sizeof(*items));
 	list = calloc(most + 1, sizeof(*list));
-	for (size_t i = 0; items && list && (f = hits_file_at(h, i)); i++) {
+	for (size_t i = 0; reading.reader && items && list && (f = hits_file_at(h, i)); i++) {
 		if (!f->hit && !is_vdso(f) && which != BUILDID_ALL)
 			continue;
 		out->cut = out->cut || deadline_is_over(deadline);
-		if (out->cut || !read_build_id(f, &items[n].id))
+		if (out->cut || !read_build_id(&reading, f, &items[n].id))
 			continue;
 		set_item(&items[n], f);
 		list[n] = (struct pd_value)PD_OBJECT(NULL, items[n].v, 7);
@@ -129,6 +128,7 @@ static int write_feature(struct pd_writer *w, const struct hits *h, enum buildid
 	value = (struct pd_value)PD_ARRAY(NULL, list, n);
 	if (n)
 		ret = pd_writer_feature(w, PD_FEATURE_BUILD_ID, &value, e);
+	buildid_reader_free(reading.reader);
 	free(items);
 	free(list);
 	return ret;

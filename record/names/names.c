@@ -1,9 +1,11 @@
 /* names.c - looks up the addresses of a recording that has just ended. */
 #include "names/names.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/file_process.h"
 #include "names/names_open.h"
 #include "pd/fields.h"
 #include "pd/history.h"
@@ -13,6 +15,8 @@ enum {
 	BATCH = 128,
 	FRAMES_MAX = 512,	/* of a sample; later ones are left out */
 	DISTINCT = 1 << 12,	/* addresses remembered, a power of two */
+	SECTION_MOST = 1 << 28,	/* bytes */
+	SLACK_MS = 2000,	/* after the deadline, for the file that is being read */
 };
 
 /* Most samples hit addresses that others hit shortly before. */
@@ -96,6 +100,7 @@ static bool make_session(struct names *n)
 		.size = sizeof(o), .history = n->history, .places = &nowhere_else,
 		.depth = PS_NAMES, .began = n->options->began, .ended = (uint64_t)time(NULL) + 1,
 		.clock = n->options->clock, .collect = PS_COLLECT, .open = names_open,
+		.ctx = (void *)n->options->silent,
 	};
 	struct pd_error e;
 
@@ -116,25 +121,82 @@ static struct pd_bytes find_names(struct names *n, const char *path)
 	return ps_bundle(n->session, n->cut ? PS_BUNDLE_CUT : PS_BUNDLE_WHOLE);
 }
 
-int names_feature(struct pd_writer *w, const char *path, const struct names_options *o, bool *cut,
-		  struct pd_error *e)
+/* What the process that looks up names sends, before the section. */
+struct answer {
+	uint64_t size;
+	bool cut;
+};
+
+static void look_up(void *arg, int socket, int file)
+{
+	struct names *n = arg;
+	struct pd_bytes section;
+	struct answer answer;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+	section = find_names(n, path);
+	answer = (struct answer){ section.size, n->cut };
+	if (file_process_send(socket, &answer, sizeof(answer)))
+		file_process_send(socket, section.data, section.size);
+}
+
+/* Returns the section, for free(), or NULL and why there is none. */
+static uint8_t *receive_names(const struct file_process *p, const struct deadline *deadline,
+			      struct answer *answer, enum names_result *result)
+{
+	enum file_answer got = file_process_receive(p, answer, sizeof(*answer), deadline);
+	uint8_t *section = NULL;
+
+	if (got == FILE_ANSWERED) {
+		*result = answer->cut ? NAMES_CUT : NAMES_WHOLE;
+		if (answer->size && answer->size <= SECTION_MOST)
+			section = malloc(answer->size);
+		if (section)
+			got = file_process_receive(p, section, answer->size, deadline);
+	}
+	if (got == FILE_ANSWERED)
+		return section;
+	*result = got == FILE_SILENT && !deadline_is_hurried(deadline) ? NAMES_SILENT : NAMES_CUT;
+	free(section);
+	return NULL;
+}
+
+static int write_names(struct pd_writer *w, struct names *n, int fd, enum names_result *result,
+		       struct pd_error *e)
+{
+	struct file_process process = FILE_PROCESS_NONE;
+	const struct deadline deadline = deadline_later(&n->options->deadline, SLACK_MS);
+	struct answer answer;
+	uint8_t *section;
+	int ret = 0;
+
+	*result = NAMES_CUT;
+	if (!file_process_start(&process, look_up, n, fd))
+		return 0;
+	section = receive_names(&process, &deadline, &answer, result);
+	file_process_end(&process);
+	if (section)
+		ret = pd_writer_feature_bytes(w, PD_FEATURE_PD_SYMBOLS,
+					      (struct pd_bytes){ section, answer.size }, e);
+	free(section);
+	return ret;
+}
+
+int names_feature(struct pd_writer *w, int fd, const struct names_options *o,
+		  enum names_result *result, struct pd_error *e)
 {
 	struct names *n = calloc(1, sizeof(*n));
-	struct pd_bytes section;
 	struct pd_error ignored;
 	int ret = 0;
 
+	*result = NAMES_WHOLE;
 	if (!n)
 		return 0;
 	n->options = o;
 	n->history = pd_history_new(NULL, &ignored);
-	if (n->history) {
-		section = find_names(n, path);
-		if (section.size)
-			ret = pd_writer_feature_bytes(w, PD_FEATURE_PD_SYMBOLS, section, e);
-	}
-	*cut = n->cut;
-	ps_free(n->session);
+	if (n->history)
+		ret = write_names(w, n, fd, result, e);
 	pd_history_free(n->history);
 	free(n);
 	return ret;

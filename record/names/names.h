@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "base/deadline.h"
+#include "base/silent_files.h"
 #include "pd/symbols.h"
 #include "pd/write.h"
 
@@ -13,12 +14,18 @@ struct names_options {
 	uint64_t began;			/* the recording, in s since 1970 */
 	enum ps_clock clock;
 	struct deadline deadline;	/* names that are not found until then are left out */
+	const struct silent_files *silent;	/* are not opened */
 };
 
-/* Reads the recording back and writes the feature; everything must be flushed. Sets *cut if names
- * are missing because of the deadline. Returns 0, or -1 and *e if writing failed; what can't be
- * read back is left out. */
-int names_feature(struct pd_writer *w, const char *path, const struct names_options *o, bool *cut,
-		  struct pd_error *e);
+enum names_result {
+	NAMES_WHOLE,
+	NAMES_CUT,			/* names are missing because of the deadline */
+	NAMES_SILENT,			/* there are none: a file did not answer */
+};
+
+/* Reads the recording back, a file or a directory, and writes the feature; everything must be
+ * flushed. Returns 0, or -1 and *e if writing failed; what can't be read back is left out. */
+int names_feature(struct pd_writer *w, int fd, const struct names_options *o,
+		  enum names_result *result, struct pd_error *e);
 
 #endif

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/regular_file.h"
+#include "base/silent_files.h"
 #include "opener.h"
 
 /* The number in "/tmp/perf-PID.map" and ".../jit-PID.dump"; 0: neither. */
@@ -83,12 +84,13 @@ static bool is_elf(int fd)
 	       memcmp(magic, "\177ELF", sizeof(magic)) == 0;
 }
 
-int names_open(void *unused, const char *path, enum ps_file_place place)
+int names_open(void *silent, const char *path, enum ps_file_place place)
 {
 	struct opener here = OPENER_CLOSED;
 	int fd;
 
-	(void)unused;
+	if (silent_files_have(silent, path))
+		return -1;
 	if (place == PS_PLACE_RUNNING)
 		return opener_open(&here, path, place);
 	if (place == PS_PLACE_TEMPORARY)

@@ -97,7 +97,20 @@ static bool any_samples_kernel(const struct event_list *l)
 	return false;
 }
 
-void metadata_log_report(const struct recording *r, const struct synth_report *report)
+static void log_silent_files(const struct recording *r, const struct silent_files *silent)
+{
+	char more[48] = "";
+
+	if (!silent->n || !silent->names)
+		return;
+	if (silent->n > 1)
+		snprintf(more, sizeof(more), " (and those of %zu others)", silent->n - 1);
+	log_at(&r->log, LOG_WARNING,
+	       "the build id of '%s'%s is left out: its file system did not answer",
+	       silent->names, more);
+}
+
+void metadata_log_report(const struct recording *r, struct synth_report *report)
 {
 	const struct logger *s = &r->log;
 	const bool first_file = r->bytes == 0;
@@ -114,6 +127,8 @@ void metadata_log_report(const struct recording *r, const struct synth_report *r
 	if (report->cut)
 		log_at(s, LOG_WARNING,
 		       "existing tasks are not recorded in full: reading them took too long");
+	log_silent_files(r, &report->silent);
+	silent_files_free(&report->silent);
 	log_at(s, LOG_DETAIL, "%zu tasks and %zu maps existed already", report->tasks,
 	       report->maps);
 }
@@ -255,6 +270,7 @@ static int write_build_ids(struct recording *r, struct buildid_summary *found)
 		log_at(&r->log, LOG_WARNING,
 		       "not all build ids are in the file: reading those of the files that were "
 		       "hit took too long");
+	log_silent_files(r, &found->silent);
 	f->totals.samples = found->samples;
 	f->totals.lost_records = found->lost_records;
 	return err;
@@ -290,26 +306,27 @@ static bool wants_names(const struct recording *r)
 }
 
 /* Writes feature PD_SYMBOLS. */
-static int write_names(struct recording *r)
+static int write_names(struct recording *r, const struct silent_files *silent)
 {
 	struct datafile *f = &r->file;
 	const struct names_options o = {
-		.began = (uint64_t)r->began,
+		.began = (uint64_t)r->began, .silent = silent,
 		.clock = has_monotonic_clock(r) ? PS_CLOCK_MONOTONIC : PS_CLOCK_OTHER,
 		.deadline = deadline_in(names_limit_ms(), &r->interrupt.hurry),
 	};
-	bool cut = false;
-	char path[32];
+	enum names_result result;
 	int err;
 
 	if (!wants_names(r))
 		return 0;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d",
-		 f->mode == PD_MODE_DIRECTORY ? f->directory : f->fd);
-	err = names_feature(f->writer, path, &o, &cut, &f->error);
-	if (cut)
+	err = names_feature(f->writer, f->mode == PD_MODE_DIRECTORY ? f->directory : f->fd, &o,
+			    &result, &f->error);
+	if (result == NAMES_CUT)
 		log_at(&r->log, LOG_WARNING,
 		       "not all names of functions are in the file: looking them up took too long");
+	if (result == NAMES_SILENT)
+		log_at(&r->log, LOG_WARNING,
+		       "names of functions are left out: a file that was mapped did not answer");
 	return err;
 }
 
@@ -323,7 +340,8 @@ int metadata_file(struct recording *r)
 	if (!err && r->file.read_back)
 		err = write_build_ids(r, &found);
 	if (!err)
-		err = write_names(r);
+		err = write_names(r, &found.silent);
+	silent_files_free(&found.silent);
 	if (r->bpf)
 		bpf_progs_refresh(r->bpf);
 	h = host_of(r, &arrays);

@@ -11,8 +11,8 @@ struct synth_options metadata_options(const struct recording *r);
  * *e. */
 int metadata_running(struct pd_writer *w, const struct synth_options *o,
 		     struct synth_report *report, struct pd_error *e);
-/* Logs what the report has for the user. */
-void metadata_log_report(const struct recording *r, const struct synth_report *report);
+/* Logs what the report has for the user, and frees what it holds. */
+void metadata_log_report(const struct recording *r, struct synth_report *report);
 
 /* Each returns 0, or -1 and r->file.error. */
 int metadata_existing(struct recording *r);	/* the three above in one */

@@ -169,10 +169,6 @@ static int write_target_maps(struct pd_writer *w, const struct synth_options *o,
 int synth_existing(struct pd_writer *w, const struct synth_options *o, struct synth_report *report,
 		   struct pd_error *e)
 {
-	struct synth_report unused;
-
-	if (!report)
-		report = &unused;
 	*report = (struct synth_report){ 0 };
 	if ((o->what & SYNTH_KERNEL) && synth_kernel(w, o, report, e) != 0)
 		return -1;

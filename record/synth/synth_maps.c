@@ -1,7 +1,6 @@
 /* synth_maps.c - MMAP2 records of a process, with inodes or build ids. */
 #include "synth/synth_maps.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,8 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/regular_file.h"
-#include "buildid/buildid.h"
+#include "buildid/buildid_reader.h"
 
 /* linux/perf_event.h */
 #define MISC_USER 2
@@ -32,6 +30,7 @@ struct synth_maps {
 	struct synth_report *report;
 	struct pd_error *e;
 	int proc;
+	struct buildid_reader *reader;	/* NULL: no build ids */
 	struct cached_id *cache;	/* by a hash of the inode; newer entries replace older */
 	char name[PATH_MAX + 32];
 };
@@ -44,15 +43,19 @@ struct synth_maps *synth_maps_new(struct pd_writer *w, const struct synth_option
 	if (!s)
 		return NULL;
 	*s = (struct synth_maps){ .w = w, .o = o, .report = report, .proc = proc, .e = e };
-	if (o->what & SYNTH_BUILD_IDS)
+	if (o->what & SYNTH_BUILD_IDS) {
 		s->cache = calloc(CACHE_ENTRIES, sizeof(*s->cache));
+		s->reader = buildid_reader_new();
+	}
 	return s;
 }
 
 void synth_maps_free(struct synth_maps *s)
 {
-	if (s)
-		free(s->cache);
+	if (!s)
+		return;
+	buildid_reader_free(s->reader);
+	free(s->cache);
 	free(s);
 }
 
@@ -84,26 +87,23 @@ static size_t map_name(struct synth_maps *s, pid_t pid, const struct task_map *m
 	return out;
 }
 
-/* Opens the file as the process sees it: its root may differ, and the name may be gone. */
-static bool read_build_id(const struct synth_maps *s, pid_t pid, const struct task_map *m,
-			  const char *name, struct buildid *id)
+/* The file as the process sees it: its root may differ, and the name may be gone. */
+static void read_build_id(struct synth_maps *s, pid_t pid, const struct task_map *m,
+			  struct buildid *id)
 {
-	char path[PATH_MAX + 64];
-	bool found;
-	int fd;
+	char mapped[96], path[PATH_MAX + 64];
+	const struct buildid_place place = {
+		.paths = { mapped, path }, .ino = m->ino, .maj = m->maj, .min = m->min,
+	};
+	enum buildid_result result;
 
-	snprintf(path, sizeof(path), "%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid, m->start,
-		 m->end);
-	fd = open_regular(s->proc, path, NULL);
-	if (fd < 0) {
-		snprintf(path, sizeof(path), "%d/root%s", (int)pid, name);
-		fd = open_regular(s->proc, path, NULL);
-	}
-	if (fd < 0)
-		return false;
-	found = buildid_of_fd(fd, id);
-	close(fd);
-	return found;
+	snprintf(mapped, sizeof(mapped), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid,
+		 m->start, m->end);
+	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, s->name);
+	result = buildid_read(s->reader, &place, &s->o->deadline, id);
+	if (result == BUILDID_SILENT)
+		silent_files_add(&s->report->silent, s->name);
+	s->report->cut = s->report->cut || result == BUILDID_UNREAD;
 }
 
 static const struct buildid *map_build_id(struct synth_maps *s, pid_t pid, const struct task_map *m)
@@ -114,7 +114,7 @@ static const struct buildid *map_build_id(struct synth_maps *s, pid_t pid, const
 		return NULL;
 	if (k->ino != m->ino || k->maj != m->maj || k->min != m->min) {
 		*k = (struct cached_id){ .ino = m->ino, .maj = m->maj, .min = m->min };
-		read_build_id(s, pid, m, s->name, &k->id);
+		read_build_id(s, pid, m, &k->id);
 	}
 	return k->id.size ? &k->id : NULL;
 }
@@ -137,7 +137,7 @@ static int write_map(struct synth_maps *s, const struct task *t, const struct ta
 		size = (size_t)snprintf(s->name, sizeof(s->name), "//anon");
 	v[n++] = (struct pd_value)PD_BYTES("filename", s->name, size);
 	v[n - 1].kind = PD_VALUE_TEXT;
-	id = s->cache ? map_build_id(s, t->pid, m) : NULL;
+	id = s->cache && s->reader ? map_build_id(s, t->pid, m) : NULL;
 	if (id) {
 		misc |= MISC_BUILD_ID;
 		v[n++] = (struct pd_value)PD_NUMBER("build_id_size", id->size);

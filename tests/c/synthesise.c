@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/regular_file.h"
 #include "buildid/buildid.h"
 #include "hostinfo/hostinfo.h"
 #include "inform/doctor.h"
@@ -168,12 +169,14 @@ static int synthesise(const char *path, char **argv)
 static int print_build_ids(char **paths)
 {
 	for (; *paths; paths++) {
+		const int fd = open_regular(AT_FDCWD, *paths, NULL);
 		struct buildid id;
 
-		if (buildid_of_path(*paths, &id))
+		if (fd >= 0 && buildid_of_fd(fd, &id))
 			for (size_t i = 0; i < id.size; i++)
 				printf("%02x", id.data[i]);
 		printf("\n");
+		close(fd);
 	}
 	return 0;
 }

@@ -1,0 +1,147 @@
+/* buildid_reader.c - requests to the process that reads build ids. */
+#include "buildid/buildid_reader.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/file_process.h"
+#include "base/regular_file.h"
+
+enum {
+	FILE_MS = 2000,			/* in which a file must answer */
+	DEVICES = 16,			/* silent ones that are remembered */
+};
+
+struct request {
+	uint64_t ino;
+	uint32_t maj, min;
+	char paths[2][PATH_MAX + 64];	/* the second may be empty */
+};
+
+struct device {
+	uint32_t maj, min;
+};
+
+struct buildid_reader {
+	struct file_process process;
+	struct device silent[DEVICES];
+	size_t nr_silent;
+	struct request request;
+};
+
+/* Whether a file of the same name replaced the mapped one. On stacked file systems device numbers
+ * differ, and this can't be known. */
+static bool was_replaced(const struct request *r, const struct stat *st)
+{
+	return r->ino && r->ino != st->st_ino && r->maj == major(st->st_dev) &&
+	       r->min == minor(st->st_dev);
+}
+
+static bool read_unless_replaced(const struct request *r, const char *path, struct buildid *id)
+{
+	struct stat st;
+	int fd = open_regular(AT_FDCWD, path, &st);
+	bool found;
+
+	if (fd < 0)
+		return false;
+	found = !was_replaced(r, &st) && buildid_of_fd(fd, id);
+	close(fd);
+	return found;
+}
+
+static void serve(void *arg, int socket, int file)
+{
+	struct buildid_reader *reader = arg;
+	struct request *r = &reader->request;
+	struct buildid id;
+
+	(void)file;
+	while (recv(socket, r, sizeof(*r), MSG_WAITALL) == sizeof(*r)) {
+		id = (struct buildid){ .size = 0 };
+		if (!read_unless_replaced(r, r->paths[0], &id) && r->paths[1][0])
+			read_unless_replaced(r, r->paths[1], &id);
+		if (!file_process_send(socket, &id, sizeof(id)))
+			break;
+	}
+}
+
+struct buildid_reader *buildid_reader_new(void)
+{
+	struct buildid_reader *r = calloc(1, sizeof(*r));
+
+	if (r)
+		r->process = (struct file_process)FILE_PROCESS_NONE;
+	return r;
+}
+
+void buildid_reader_free(struct buildid_reader *r)
+{
+	if (r)
+		file_process_end(&r->process);
+	free(r);
+}
+
+static bool is_device_silent(const struct buildid_reader *r, const struct buildid_place *place)
+{
+	for (size_t i = 0; i < r->nr_silent; i++)
+		if (r->silent[i].maj == place->maj && r->silent[i].min == place->min)
+			return true;
+	return false;
+}
+
+static void remember_device(struct buildid_reader *r, const struct buildid_place *place)
+{
+	if ((place->maj || place->min) && r->nr_silent < DEVICES)
+		r->silent[r->nr_silent++] = (struct device){ place->maj, place->min };
+}
+
+static void set_request(struct request *r, const struct buildid_place *place)
+{
+	r->ino = place->ino;
+	r->maj = place->maj;
+	r->min = place->min;
+	snprintf(r->paths[0], sizeof(r->paths[0]), "%s", place->paths[0]);
+	snprintf(r->paths[1], sizeof(r->paths[1]), "%s", place->paths[1] ? place->paths[1] : "");
+}
+
+static enum file_answer ask(struct buildid_reader *r, const struct deadline *deadline,
+			    struct buildid *out)
+{
+	const struct deadline soon = deadline_within(deadline, FILE_MS);
+
+	if (!file_process_send(r->process.socket, &r->request, sizeof(r->request)))
+		return FILE_ENDED;
+	return file_process_receive(&r->process, out, sizeof(*out), &soon);
+}
+
+enum buildid_result buildid_read(struct buildid_reader *r, const struct buildid_place *place,
+				 const struct deadline *deadline, struct buildid *out)
+{
+	enum file_answer answer;
+
+	out->size = 0;
+	if (is_device_silent(r, place))
+		return BUILDID_SILENT;
+	if (r->process.socket < 0 && !file_process_start(&r->process, serve, r, -1))
+		return BUILDID_UNREAD;
+	set_request(&r->request, place);
+	answer = ask(r, deadline, out);
+	if (answer == FILE_ANSWERED && out->size <= BUILDID_MAX)
+		return out->size ? BUILDID_FOUND : BUILDID_ABSENT;
+	out->size = 0;
+	file_process_end(&r->process);
+	if (answer != FILE_SILENT)
+		return BUILDID_ABSENT;
+	if (deadline_is_over(deadline))
+		return BUILDID_UNREAD;
+	remember_device(r, place);
+	return BUILDID_SILENT;
+}

@@ -1,0 +1,133 @@
+"""Files whose file system never answers: precord goes on without them. Whoever reads such a file is
+stuck in the kernel, and can't even be killed while its request is being served."""
+import collections
+import ctypes
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from conftest import ROOT
+from recorder import precord, start_precord, wait_for, workload   # noqa: F401
+from rights import needs
+
+pytestmark = needs("root", "events")
+CLOCK = ["-e", "cpu-clock:u", "-F", "500"]
+MNT_DETACH = 2
+SERVER = ROOT / "tests" / "support" / "silent_fuse.py"
+Silent = collections.namedtuple("Silent", "program fall_silent")
+OPERATIONS = ["lookup", "open", "read", "stop"]
+
+
+# After start_precord, whose processes end only when the file system does.
+@pytest.fixture
+def silent(request, workload, tmp_path):
+    """A copy of the workload in a file system, and a function after which that answers no more."""
+    mountpoint = tmp_path / "mount"
+    mountpoint.mkdir()
+    if not os.path.exists("/dev/fuse"):
+        pytest.skip("the kernel has no FUSE")
+    server = subprocess.Popen([sys.executable, SERVER, mountpoint, workload, request.param],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE)
+    mounted = server.stdout.readline() == b"mounted\n"
+
+    def fall_silent():
+        server.stdin.write(b"\n")
+        server.stdin.flush()
+        assert server.stdout.readline() == b"silent\n"
+    if mounted:
+        yield Silent(mountpoint / workload.name, fall_silent)
+    server.kill()       # which ends all waiting
+    said = server.communicate()[1].decode()
+    ctypes.CDLL(None).umount2(os.fsencode(mountpoint), MNT_DETACH)
+    if not mounted:
+        pytest.skip(f"no FUSE here: {said}")
+
+
+@pytest.fixture
+def target(silent):
+    process = subprocess.Popen([silent.program, "spin", "60000"])
+    time.sleep(0.3)
+    yield process
+    process.kill()
+
+
+def wait_until_it_records(path):
+    """Samples need not be in the file yet."""
+    wait_for(path.exists)
+    time.sleep(0.5)
+
+
+def check_whole(path, decode):
+    document = decode(path)
+    assert not document["errors"] and document["file"]["complete"]
+    assert "CMDLINE" in document["features"]
+    return document
+
+
+@pytest.mark.parametrize("silent", OPERATIONS, indirect=True)
+@pytest.mark.parametrize("options", [[], ["-z", "--symbols=names"], ["--buildid-mmap"],
+                                     ["-B", "--symbols=names"]], ids=" ".join)
+def test_a_file_that_does_not_answer_is_left_out(start_precord, silent, target, tmp_path, decode,
+                                                 options):
+    begin = time.monotonic()
+    if "--buildid-mmap" in options:
+        silent.fall_silent()
+    process = start_precord("-o", "perf.data", *CLOCK, "-p", target.pid, "--duration", "1.2",
+                            *options)
+    if "--buildid-mmap" not in options:
+        wait_until_it_records(tmp_path / "perf.data")
+        silent.fall_silent()
+    stderr = process.communicate(timeout=20)[1].decode()
+    assert time.monotonic() - begin < 8 and process.returncode == 0
+    assert "did not answer" in stderr
+    check_whole(tmp_path / "perf.data", decode)
+    # one that runs from the file system may have to wait for its own pages
+    assert "--buildid-mmap" in options or "(0 samples)" not in stderr
+
+
+@pytest.mark.parametrize("silent", OPERATIONS, indirect=True)
+@pytest.mark.parametrize("options", [[], ["--buildid-mmap"]], ids=["default", "buildid-mmap"])
+def test_the_second_signal_ends_the_wait(start_precord, silent, target, tmp_path, decode, options):
+    if options:
+        silent.fall_silent()
+    process = start_precord("-o", "perf.data", *CLOCK, "-p", target.pid, *options)
+    wait_until_it_records(tmp_path / "perf.data")
+    if not options:
+        silent.fall_silent()
+    process.send_signal(signal.SIGTERM)
+    time.sleep(0.4)
+    assert process.poll() is None, "it did not wait"
+    process.send_signal(signal.SIGTERM)
+    start = time.monotonic()
+    stderr = process.communicate(timeout=10)[1].decode()
+    assert time.monotonic() - start < 1 and process.returncode == 0
+    assert "a second signal" in stderr
+    check_whole(tmp_path / "perf.data", decode)
+
+
+@pytest.mark.parametrize("silent", ["read"], indirect=True)
+def test_other_files_are_read_nevertheless(start_precord, silent, target, workload, tmp_path,
+                                           decode):
+    """Another program, after the one that does not answer; and the C library."""
+    other = tmp_path / "other"
+    shutil.copy(workload, other)
+    second = subprocess.Popen([other, "spin", "60000"])
+    try:
+        process = start_precord("-o", "perf.data", *CLOCK, "-p", f"{target.pid},{second.pid}",
+                                "--duration", "1.2")
+        wait_until_it_records(tmp_path / "perf.data")
+        silent.fall_silent()
+        assert process.wait(timeout=20) == 0
+    finally:
+        second.kill()
+        second.wait()
+    document = check_whole(tmp_path / "perf.data", decode)
+    names = [item["filename"] for item in document["features"]["BUILD_ID"]]
+    assert str(other) in names and str(silent.program) not in names
+    assert "PD_SYMBOLS" in str(document["features"])
