@@ -6,7 +6,7 @@ import pathlib
 import signal
 import subprocess
 
-RECORD_SECONDS = 10     # no recording takes longer; what is missing is had by multiplying
+RECORD_SECONDS = 10     # no recording takes longer; a shorter one is multiplied
 PILOT_SECONDS = 0.3
 
 # Programs of this machine that do different things: samples all over kernel and libraries.
@@ -53,7 +53,7 @@ class Input:
 
     @property
     def bytes(self):
-        """Of the records as they are unpacked."""
+        """Bytes of the records after decompression."""
         packed = self.stats.get("compressed")
         return packed["out"] if packed else self.stats["file"]["data_size"]
 
@@ -72,8 +72,8 @@ class Input:
 
 
 def lost(stats):
-    """Of samples. LOST records tell it while it happens, LOST_SAMPLES the whole of it at the
-    end."""
+    """Returns the number of lost samples: LOST records count them as it happens, LOST_SAMPLES all of
+    them at the end."""
     return max(stats["lost"], stats["lost_samples"])
 
 

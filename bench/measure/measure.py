@@ -111,8 +111,7 @@ def measure(settings, programs, rounds=None):
 
 
 def summary(program, size):
-    """The medians of a program's runs over an input of so many bytes, as they go into the
-    results."""
+    """Returns the medians of a program's runs over an input of this size, for the results."""
     if not program.runs:
         return {"program": program.name, "failed": program.failed or "not run"}
     walls, cpus = [one.wall for one in program.runs], [one.cpu for one in program.runs]

@@ -1,4 +1,4 @@
-"""What was measured: for people as it comes, for programs at the end."""
+"""Prints the results: tables for people as they arrive, JSON for programs at the end."""
 
 
 def number(value, digits=2):

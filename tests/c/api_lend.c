@@ -53,7 +53,7 @@ static void copy_in(struct source *s, const void *p, size_t n)
 		s->bytes[s->head++ % SIZE] = ((const uint8_t *)p)[i];
 }
 
-/* Records of all sizes, up to so many bytes, where there is room. */
+/* Appends records of all sizes, `least` bytes or more, while there is room. */
 static void fill(struct source *s, uint64_t least)
 {
 	const uint64_t end = s->head + least;

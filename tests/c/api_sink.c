@@ -1,7 +1,7 @@
 /* api_sink.c - pumps a recording through the JSON sink, the statistics and a sink of its own.
  *
- * api_sink json|jsonl|stats|own FILE [THREADS [singly]]: with THREADS each of so many threads reads
- * the file by itself, and all have to write the same.
+ * api_sink json|jsonl|stats|own FILE [THREADS [singly]]: with THREADS each of these threads reads
+ * the file by itself, and all must write the same.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -348,7 +348,7 @@ static void say_encoded(const char *what, int got, const struct pd_error *e)
 		printf("%s: %d %s | %s\n", what, got, pd_code_name(e->code), e->text);
 }
 
-/* What is encoded after its end would go after the features. */
+/* A record encoded after the end would follow the features. */
 static int encoder(int fd)
 {
 	const struct pd_value fields[] = { PD_TEXT("type", "COMM"), PD_NUMBER("pid", 1),

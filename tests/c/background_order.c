@@ -31,7 +31,7 @@ static int described;			/* what metadata_running() is to return */
 static int go[2];			/* a pipe: it waits for a byte */
 /* the descriptions are in the file; something is out of order */
 static bool came, wrong;
-static int failing;			/* so many writes from now one fails; 0: none */
+static int failing;			/* number of writes until one fails; 0: none fails */
 static size_t fill_more;		/* records that come with each write */
 
 static void fill(size_t n)
@@ -115,7 +115,7 @@ void metadata_log_report(const struct recording *r, const struct synth_report *r
 
 static const struct settings settings = { .mmap_flush = 1 };
 
-/* A recording with so many passes of a full buffer while it is described. */
+/* A recording in which the buffer is drained full `passes` times during synthesis. */
 static void begin(struct recording *r, size_t passes)
 {
 	*r = (struct recording){ .options = &settings, .rings = { .items = &ring, .n = 1 } };

@@ -32,7 +32,7 @@ static void note(char what)
 	exit(1);
 }
 
-/* The kernel's side: samples, as many as there is room for, or so many. */
+/* The kernel's side: writes up to `n` samples, as far as there is room. */
 static void fill(size_t buffer, size_t records)
 {
 	struct perf_event_mmap_page *p = &pages[buffer];

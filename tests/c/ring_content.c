@@ -116,7 +116,7 @@ static void records_in_one_piece(void)
 	CHECK(ring_peek(&r, spans) == 1 && spans[0].size == 64);
 	CHECK(memcmp(spans[0].data, k.data, 64) == 0);
 	CHECK(k.page->data_tail == 0);
-	/* What comes after the look belongs to the next one. */
+	/* A record written after the peek belongs to the next one. */
 	write_forward(&k, PERF_RECORD_SAMPLE, 16);
 	drain_totals_add(&t, spans, 1);
 	ring_release(&r);

@@ -6,7 +6,7 @@
  * offset in the file, flags (x exact, r return address, s signal's trampoline, g guessed), file.
  * Options:
  *
- *   bits=N       slots of the cache: 2^N        frames=N   at most so many frames
+ *   bits=N       slots of the cache: 2^N        frames=N   at most N frames
  *   map=FROM:TO  TO is the file that the recording calls FROM; "-": it is not there
  *   time=N       instead: loads all samples, unwinds them N times, prints frames, ns per frame,
  *                ends

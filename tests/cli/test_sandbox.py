@@ -178,7 +178,7 @@ def test_temporary_files_with_names(what, tmp_path):
 
 @no_sandbox_here
 def test_outputs_with_names(tmp_path):
-    """Of pencode, on file systems without O_TMPFILE."""
+    """The outputs of pencode, on file systems without O_TMPFILE."""
     refused = [build(tmp_path, "sandbox_refused"), "tmpfile", TOOLS / "pencode", "--sandbox"]
     for path, out in ((PLAIN, tmp_path / "file"), (DIRECTORY, tmp_path / "directory")):
         json = run("pdecode", "--blobs", "full", path).stdout

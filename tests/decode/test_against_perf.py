@@ -409,8 +409,8 @@ def _time_of(record):
 def pair(dump, document):
     """(perf's record, ours) by file and offset; either may be None.
 
-    Inner records have the offset of their compressed record, in perf's dump too, so many have the
-    same. Both lists are sorted by time, as perf delivers them, records without a time first; equal
+    Inner records have the offset of their compressed record, in perf's dump too: several have
+    the same. Both lists are sorted by time, as perf delivers them, records without a time first; equal
     times keep their order. For a record that straddles two compressed ones, the document has the
     offset of the first, perf that of the second.
     """

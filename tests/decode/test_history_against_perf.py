@@ -169,7 +169,7 @@ def differences(frames, records):
 
 
 def test_addresses(compared, records):
-    """Of the sample itself."""
+    """The place of each sample's own address."""
     frames = [(ours, dict(reversed(ours.frames))["ip"], perf.frames[0])
               for ours, perf in compared[0] if perf.frames]
     assert list(differences(frames, records)) == []

@@ -32,8 +32,8 @@ GROWTH = 2.4            # of the time, for each doubling
 GROWTH_COUNTED = 2.2    # of the instructions
 # seconds; code that was quadratic in the size of a record took ten times that
 PER_BYTE = 2e-6
-LEAST = 0.010           # seconds; smaller files are doubled until they cost that, or ...
-MOST = 4 << 20          # ... have so many bytes
+LEAST = 0.010           # seconds; smaller files are doubled until they take that long, or have ...
+MOST = 4 << 20          # ... this size in bytes
 ROUNDS = 4
 
 ATTR = attr("IP|TID|TIME")

@@ -19,7 +19,7 @@ MIB = 1 << 20
 
 
 def frame(blocks):
-    """A zstd frame of so many blocks, each one repeated byte."""
+    """A zstd frame of this number of blocks, each one repeated byte."""
     def block(i):
         return struct.pack("<I", (i == blocks - 1) | 1 << 1 | BLOCK << 3)[:3] + b"\0"
 

@@ -422,7 +422,7 @@ def test_damage_is_told_once(tmp_path, run_pdecode):
 
 @sanitize
 def test_memory_that_is_too_small_is_told(tmp_path, run_pdecode):
-    """What was learned stays; exit 0, since nothing is damaged."""
+    """Maps learned before the limit are still used; exit 0, because nothing is damaged."""
     maps = [mapped(5, n << 20, 4096, 0, f"/{n}" * 200, n) for n in range(1, 9000)]
     path = written(tmp_path, maps)
     done = run_pdecode(["--resolve", "--memory", "2M", path])

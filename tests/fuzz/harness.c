@@ -43,7 +43,7 @@ void fuzz_free(struct fuzz_bytes *b)
 	*b = (struct fuzz_bytes){ NULL, 0, 0 };
 }
 
-/* --- memory: the sanitizers' allocator tells of every block --- */
+/* --- memory: the sanitizers' allocator reports every block --- */
 
 #ifndef __has_feature
 #define __has_feature(x) 0

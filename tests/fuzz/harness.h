@@ -42,7 +42,7 @@ struct fuzz_how {
 	enum pd_json_shape shape;
 	enum pd_blobs blobs;
 	enum { FUZZ_JSON, FUZZ_STATS } sink;
-	/* 0: records one by one, as any caller may; else in runs, as pdecode does, with so many */
+	/* 0: records one by one, as any caller may; else in batches, as pdecode does */
 	unsigned int threads;
 	uint64_t memory;	/* 0: FUZZ_MEMORY */
 	bool resolves;		/* with a history, learned before */

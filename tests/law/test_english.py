@@ -1,8 +1,12 @@
 """Plain English: patterns that GLOSSARY.md and the rules for comments exclude do not come back.
 
-Comments of C sources and documents are searched. ALLOWED lists the correct uses.
+Comments of C and Python sources, docstrings and documents are searched. ALLOWED lists the correct
+uses.
 """
+import ast
+import io
 import re
+import tokenize
 
 import pytest
 
@@ -38,6 +42,16 @@ def comments(text):
         yield re.sub(r"\s*\n\s*\*? ?", " ", comment).strip()
 
 
+def comments_of_python(text):
+    """The comments and docstrings of a Python source, each as one line."""
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.string.lstrip("# ")
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
+            yield " ".join((ast.get_docstring(node) or "").split())
+
+
 def documents():
     return [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "bench").glob("*.md"),
             *(ROOT / "fixtures").glob("*.md")]
@@ -59,6 +73,24 @@ def test_comments(top):
     least = 50 if top in ("libsymbols", "libprofile", "libcolumns") else 300
     assert sum(1 for path in (ROOT / top).rglob("*.[ch]")
                for _ in comments(path.read_text())) > least
+
+
+def comments_of_tests():
+    """(path, comment) for the tests and the benchmarks."""
+    for top in ("tests", "bench"):
+        for path in sorted((ROOT / top).rglob("*")):
+            of_language = {".c": comments, ".h": comments, ".py": comments_of_python}
+            if path.suffix in of_language:
+                for text in of_language[path.suffix](path.read_text()):
+                    yield path, text
+
+
+def test_comments_of_tests():
+    found = list(comments_of_tests())
+    wrong = [f"{path.relative_to(ROOT)}: {text[:100]}: {problem}"
+             for path, text in found for problem in complaints(text)]
+    assert not wrong, f"{len(wrong)}:\n" + "\n".join(wrong)
+    assert len(found) > 2000
 
 
 def test_documents():

@@ -172,9 +172,9 @@ def zstd_stream(data, flush_every=None, level=1, end=False):
 
 
 def zstd_records(records, pieces=1, flush_every=None, wrap=compressed):
-    """Records inside COMPRESSED (or wrap=compressed2) ones.  The compressed bytes are cut into so
-    many pieces of equal size, so records and zstd's own frames straddle them.  The cuts depend on
-    the byte order, like the compressed bytes."""
+    """Records inside COMPRESSED (or wrap=compressed2) ones.  The compressed bytes are cut into
+    pieces of equal size, so records and zstd's own frames straddle them.  The cuts depend on the
+    byte order, like the compressed bytes."""
 
     def make(wire):
         stream = zstd_stream(encode(records, wire), flush_every)

@@ -5,7 +5,7 @@
     big = to_big_endian({"data": ..., "data.0": ...})  a directory
 
 Sizes and offsets stay as they are, except in files with COMPRESSED records: those are expanded,
-swapped and compressed again, each with what it had before, so what follows them moves.  Of such a
+swapped and compressed again, each with what it had before, so what follows them moves.  In such a
 file everything but sizes and offsets agrees.
 
 walk(data) gives the Report alone: what lies where, and which bytes no layout explained.
@@ -300,7 +300,7 @@ def _expect(data, main, order):
 
 
 def walk(data, main=None):
-    """What lies where, without a result."""
+    """Returns the Report only."""
     report = Report()
     swapped(data, main, report=report)
     return report

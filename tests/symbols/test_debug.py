@@ -180,7 +180,7 @@ def test_every_address_as_llvm_symbolizer(kind, built):
 
 
 def test_units_are_found_by_their_ranges(built):
-    """Of all that is in the C library only the units that are hit are read."""
+    """Only the units of the C library that are hit are read."""
     path = built("gcc-static")
     text = "".join(f"{a:x}\n" for a in addresses_of(path, PATTERN)[:50])
     done = subprocess.run([compiled.program("symbols_debug"), "-t", path], input=text,

@@ -137,7 +137,7 @@ void _start(void)
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 @pytest.mark.parametrize("options", [["-O0"], ["-O2", "-fomit-frame-pointer"]], ids=str)
 def test_i386(compiler, options, tmp_path):
-    """Of the program's own code; the word above its first frame is no return address."""
+    """Only code of the program itself; the word above its first frame is no return address."""
     (tmp_path / "p.c").write_text(I386)
     program = tmp_path / "p"
     command = [compiler, "-m32", "-w", *options, "-nostdlib", "-static", "-fno-stack-protector",

@@ -71,7 +71,7 @@ def valid(kind, name):
 
 
 def replacements(kind, name):
-    """What is tried in the place of a valid argument."""
+    """Returns the values to try in place of a valid argument."""
     if kind == "struct pd_bytes":
         yield from ("(struct pd_bytes){ NULL, 0 }", "(struct pd_bytes){ NULL, 5 }")
     elif kind == "struct pd_output":

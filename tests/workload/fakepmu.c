@@ -185,7 +185,7 @@ void *mmap(void *at, size_t size, int access, int flags, int fd, off_t offset)
 void *mmap64(void *at, size_t size, int access, int flags, int fd, off_t offset)
 	__attribute__((alias("mmap")));
 
-/* What is being filled stays. */
+/* A buffer that is being filled stays mapped. */
 int munmap(void *at, size_t size)
 {
 	static int (*real)(void *, size_t);

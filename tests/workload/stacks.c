@@ -148,7 +148,7 @@ NOINLINE void work(int n)
 	free(malloc(100));
 }
 
-/* With an argument: no int3, for so many ms of CPU time. */
+/* With an argument: no int3, for that many ms of CPU time. */
 int main(int argc, char **argv)
 {
 	if (argc > 1) {
