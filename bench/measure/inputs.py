@@ -72,8 +72,8 @@ class Input:
 
 
 def lost(stats):
-    """Returns the number of lost samples: LOST records count them as it happens, LOST_SAMPLES all of
-    them at the end."""
+    """Returns the number of lost samples: LOST records count them as it happens, LOST_SAMPLES all
+    of them at the end."""
     return max(stats["lost"], stats["lost_samples"])
 
 

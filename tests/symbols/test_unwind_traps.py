@@ -1,5 +1,5 @@
-"""The hard cases of call frame information, by hand: images are built byte by byte, stacks are a few
-words."""
+"""The hard cases of call frame information, by hand: images are built byte by byte, stacks are a
+few words."""
 import pytest
 
 from cfi_builder import (AARCH64, AND, DEREF, EH_FRAME, GE, I386, NEGATE_RA, PLUS, REMEMBER,
