@@ -292,3 +292,11 @@ def decode_lines(decoder):
     """Function: the objects that `pdecode --format jsonl ARGS PATH` writes. They are shared,
     too."""
     return lambda path, *args: decoder.lines(path, *args).document
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """The library as `make install` installs it."""
+    from installed import Installed     # which imports this file
+
+    return Installed(tmp_path_factory.mktemp("installed"))

@@ -363,3 +363,15 @@ void pd_jsonw_hex(struct pd_jsonw *w, struct pd_bytes bytes)
 	pd_jsonw_hex_inside(w, bytes);
 	pd_jsonw_char(w, '"');
 }
+
+void pd_jsonw_number_member(struct pd_jsonw *w, const char *key, uint64_t v)
+{
+	pd_jsonw_key(w, key, strlen(key));
+	pd_jsonw_unsigned(w, v);
+}
+
+void pd_jsonw_string_member(struct pd_jsonw *w, const char *key, const char *text)
+{
+	pd_jsonw_key(w, key, strlen(key));
+	pd_jsonw_string(w, text);
+}

@@ -289,4 +289,10 @@ static inline void pd_jsonw_string(struct pd_jsonw *w, const char *text)
 	pd_jsonw_text(w, (struct pd_bytes){ (const uint8_t *)text, strlen(text) });
 }
 
+/* Write a member of an object; use the macros, whose `name` is a literal. */
+void pd_jsonw_number_member(struct pd_jsonw *w, const char *key, uint64_t v);
+void pd_jsonw_string_member(struct pd_jsonw *w, const char *key, const char *text);
+#define PD_JSONW_NUMBER(w, name, v) pd_jsonw_number_member(w, ",\"" name "\":", v)
+#define PD_JSONW_STRING(w, name, text) pd_jsonw_string_member(w, ",\"" name "\":", text)
+
 #endif

@@ -9,19 +9,8 @@
 
 #define CHUNK 4096
 
-static void write_number(struct pd_json *j, const char *rendered, uint64_t v)
-{
-	pd_jsonw_key(&j->w, rendered, strlen(rendered));
-	pd_jsonw_unsigned(&j->w, v);
-}
-#define NUMBER_OF(j, name, v) write_number(j, ",\"" name "\":", v)
-
-static void write_string(struct pd_json *j, const char *rendered, const char *text)
-{
-	pd_jsonw_key(&j->w, rendered, strlen(rendered));
-	pd_jsonw_string(&j->w, text);
-}
-#define STRING_OF(j, name, text) write_string(j, ",\"" name "\":", text)
+#define NUMBER_OF(j, name, v) PD_JSONW_NUMBER(&(j)->w, name, v)
+#define STRING_OF(j, name, text) PD_JSONW_STRING(&(j)->w, name, text)
 
 static void write_sections(struct pd_json *j, const struct pd_file_info *f)
 {

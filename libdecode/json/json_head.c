@@ -10,10 +10,8 @@
 /* ,"attr_index":0,"event":"cycles" */
 static void write_event(struct pd_jsonw *w, const struct pd_attr *a)
 {
-	PD_JSONW_KEY(w, "attr_index");
-	pd_jsonw_unsigned(w, a->index);
-	PD_JSONW_KEY(w, "event");
-	pd_jsonw_string(w, a->name ? a->name : "");
+	PD_JSONW_NUMBER(w, "attr_index", a->index);
+	PD_JSONW_STRING(w, "event", a->name ? a->name : "");
 }
 
 static void write_misc_flags(struct pd_jsonw *w, const struct pd_name *names, uint16_t misc)
@@ -38,12 +36,9 @@ static void write_misc_flags(struct pd_jsonw *w, const struct pd_name *names, ui
 /* ,"type":"SAMPLE","size": */
 static void write_type(struct pd_jsonw *w, const struct pd_frame *f)
 {
-	PD_JSONW_KEY(w, "type");
-	pd_jsonw_string(w, f->desc ? f->desc->name : "UNKNOWN");
-	if (!f->desc) {
-		PD_JSONW_KEY(w, "type_id");
-		pd_jsonw_unsigned(w, f->type);
-	}
+	PD_JSONW_STRING(w, "type", f->desc ? f->desc->name : "UNKNOWN");
+	if (!f->desc)
+		PD_JSONW_NUMBER(w, "type_id", f->type);
 	PD_JSONW_KEY(w, "size");
 }
 
@@ -52,8 +47,7 @@ static void write_misc_and_event(struct pd_jsonw *w, const struct pd_record *r)
 {
 	const struct pd_frame *f = &r->frame;
 
-	PD_JSONW_KEY(w, "misc");
-	pd_jsonw_unsigned(w, f->misc);
+	PD_JSONW_NUMBER(w, "misc", f->misc);
 	if (f->desc && f->desc->cpumode) {
 		const unsigned int mode = f->misc & PD_MISC_CPUMODE;
 		const char *name = pd_name_of(pd_names_cpumode, mode);
@@ -76,15 +70,13 @@ static void write_file(struct pd_jsonw *w, const struct pd_record *r)
 {
 	if (!r->file)
 		return;
-	PD_JSONW_KEY(w, "file");
-	pd_jsonw_string(w, r->file);
+	PD_JSONW_STRING(w, "file", r->file);
 }
 
 static void write_skipped_head(struct pd_jsonw *w, const struct pd_record *r)
 {
 	write_file(w, r);
-	PD_JSONW_KEY(w, "type");
-	pd_jsonw_string(w, "SKIPPED");
+	PD_JSONW_STRING(w, "type", "SKIPPED");
 }
 
 static void write_head(struct pd_jsonw *w, const struct pd_record *r)
@@ -94,10 +86,8 @@ static void write_head(struct pd_jsonw *w, const struct pd_record *r)
 	write_file(w, r);
 	write_type(w, f);
 	pd_jsonw_unsigned(w, f->size);
-	if (f->bytes.size != f->size) {
-		PD_JSONW_KEY(w, "cut");
-		pd_jsonw_unsigned(w, f->bytes.size);
-	}
+	if (f->bytes.size != f->size)
+		PD_JSONW_NUMBER(w, "cut", f->bytes.size);
 	write_misc_and_event(w, r);
 }
 

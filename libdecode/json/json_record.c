@@ -164,10 +164,8 @@ void pd_json_write_record(struct pd_json *j, const struct pd_record *r)
 		PD_JSONW_KEY(&j->w, "body");
 		pd_jsonw_hex(&j->w, r->body);
 	}
-	if (r->frame.zeros) {
-		PD_JSONW_KEY(&j->w, "zeros");
-		pd_jsonw_unsigned(&j->w, r->frame.zeros);
-	}
+	if (r->frame.zeros)
+		PD_JSONW_NUMBER(&j->w, "zeros", r->frame.zeros);
 	close_record(j);
 	j->record = NULL;
 }

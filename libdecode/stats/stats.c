@@ -111,19 +111,8 @@ static int on_error(void *state, const struct pd_error *e)
 	return 0;
 }
 
-static void write_number(struct stats *s, const char *rendered, uint64_t v)
-{
-	pd_jsonw_key(&s->w, rendered, strlen(rendered));
-	pd_jsonw_unsigned(&s->w, v);
-}
-#define NUMBER_OF(s, name, v) write_number(s, ",\"" name "\":", v)
-
-static void write_string(struct stats *s, const char *rendered, const char *text)
-{
-	pd_jsonw_key(&s->w, rendered, strlen(rendered));
-	pd_jsonw_string(&s->w, text);
-}
-#define STRING_OF(s, name, text) write_string(s, ",\"" name "\":", text)
+#define NUMBER_OF(s, name, v) PD_JSONW_NUMBER(&(s)->w, name, v)
+#define STRING_OF(s, name, text) PD_JSONW_STRING(&(s)->w, name, text)
 
 #define OBJECT_OF(s, name) (PD_JSONW_KEY(&(s)->w, name), pd_jsonw_char(&(s)->w, '{'))
 

@@ -10,9 +10,9 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/deadline.h"
 #include "base/read_text.h"
 
 #define MAPS_CHUNK 32768
@@ -164,17 +164,9 @@ static bool maps_have_room(struct task *t)
 	return true;
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static void read_maps(struct task *t, int proc, unsigned int timeout_ms)
 {
-	int64_t start = now_ms();
+	const struct deadline limit = deadline_in(timeout_ms, NULL);
 	char path[32];
 	int fd;
 
@@ -188,7 +180,7 @@ static void read_maps(struct task *t, int proc, unsigned int timeout_ms)
 		if (got <= 0)
 			break;
 		t->maps_size += (size_t)got;
-		if (now_ms() - start > (int64_t)timeout_ms) {
+		if (deadline_is_over(&limit)) {
 			t->timed_out = true;
 			break;
 		}

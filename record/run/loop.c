@@ -6,9 +6,9 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "event/evlist.h"
 #include "run/drain.h"
 #include "run/prologue.h"
@@ -293,20 +293,12 @@ static void check_sizes(struct loop *l)
 		l->rotate = true;
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 /* Few large writes are cheaper than many, but the recorder may be killed: data waits for WAIT_MS at
  * most. A pipe is flushed as soon as the buffers are empty. */
 static int flush_if_due(struct loop *l)
 {
 	struct recording *r = l->r;
-	uint64_t now = now_ms(), waited = now - l->flushed;
+	uint64_t now = clock_ms(), waited = now - l->flushed;
 
 	if (background_runs(&r->background)) {
 		l->wait = WAIT_MS;
@@ -334,7 +326,7 @@ static int carry_out_requests(struct loop *l)
 {
 	struct recording *r = l->r;
 
-	if (l->rotate && now_ms() - l->rotated < ROTATE_MS)
+	if (l->rotate && clock_ms() - l->rotated < ROTATE_MS)
 		return 0;
 	if (l->snapshot && drain_snapshot(r))
 		return -1;
@@ -342,7 +334,7 @@ static int carry_out_requests(struct loop *l)
 	if (l->rotate && !l->done) {
 		if (rotate_file(r))
 			return -1;
-		l->rotated = now_ms();
+		l->rotated = clock_ms();
 		start_background_synth(l);
 	}
 	l->snapshot = l->rotate = false;
@@ -462,7 +454,7 @@ static int abandon_output(struct loop *l)
 int loop_run(struct recording *r)
 {
 	struct loop l = {
-		.r = r, .epoll = -1, .signals = -1, .flushed = now_ms(), .wait = WAIT_MS,
+		.r = r, .epoll = -1, .signals = -1, .flushed = clock_ms(), .wait = WAIT_MS,
 	};
 	int status = 0;
 

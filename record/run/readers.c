@@ -12,9 +12,9 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "event/attr.h"
 #include "event/event_aux.h"
 
@@ -71,14 +71,6 @@ int readers_choose(struct recording *r)
 
 /* --- in a reader's thread ------------------------------------------------------------------- */
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 static int drain_ring(struct reader *t, struct ring *ring, uint64_t least)
 {
 	struct pd_bytes spans[2];
@@ -129,14 +121,14 @@ static void publish_size(struct reader *t)
 
 static int read_until_stopped(struct reader *t)
 {
-	uint64_t flushed = now_ms(), waited = 0;
+	uint64_t flushed = clock_ms(), waited = 0;
 	bool stop = false;
 
 	while (!stop) {
 		stop = wait_for_records(t, (int)(WAIT_MS - waited));
 		if (drain_rings(t, stop ? 1 : t->least))
 			return -1;
-		waited = now_ms() - flushed;
+		waited = clock_ms() - flushed;
 		if (waited >= WAIT_MS) {
 			if (pd_writer_flush_soon(t->writer, &t->error))
 				return -1;

@@ -411,8 +411,8 @@ def pair(dump, document):
 
     Inner records have the offset of their compressed record, in perf's dump too: several have
     the same. Both lists are sorted by time, as perf delivers them, records without a time first;
-    equal times keep their order. For a record that straddles two compressed ones, the document has the
-    offset of the first, perf that of the second.
+    equal times keep their order. For a record that straddles two compressed ones, the document has
+    the offset of the first, perf that of the second.
     """
     compressed = {(record.get("file"), record["offset"]) for record in document["records"]
                   if record["type"] in ("COMPRESSED", "COMPRESSED2")}

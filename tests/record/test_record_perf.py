@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from perf_oracle import RENAMED, run_perf
+from perf_oracle import run_perf, total_events
 from recorder import needs_root, precord, record, run_precord, workload   # noqa: F401
 from rights import need, needs
 
@@ -60,10 +60,7 @@ def complaints(text):
 def test_perf_counts_the_same_records(run, perf):
     code, out, err = run_perf(perf, ["report", "--stats", "-i", run.path])
     assert code == 0 and complaints(err) == []
-    counts = {}
-    for name, count in re.findall(r"^\s*(\w+) events:\s+(\d+)", out.partition("TOTAL events:")[2],
-                                  re.M):
-        counts.setdefault(RENAMED.get(name, name), int(count))
+    counts = total_events(out)
     mine = dict(run.document["summary"]["by_type"])
     assert counts == mine
 

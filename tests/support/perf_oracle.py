@@ -23,6 +23,16 @@ RENAMED = {"ATTR": "HEADER_ATTR", "EVENT_TYPE": "HEADER_EVENT_TYPE",
            "TRACING_DATA": "HEADER_TRACING_DATA", "BUILD_ID": "HEADER_BUILD_ID",
            "FEATURE": "HEADER_FEATURE"}
 
+
+def total_events(text):
+    """The number of records of each type in the output of perf report --stats."""
+    counts = {}
+    totals = text.partition("TOTAL events:")[2]     # followed by those of each event
+    for name, count in re.findall(r"^\s*(\w+) events:\s+(\d+)", totals, re.M):
+        counts.setdefault(RENAMED.get(name, name), int(count))
+    return counts
+
+
 TYPE_NAMES = {
     1: "MMAP", 2: "LOST", 3: "COMM", 4: "EXIT", 5: "THROTTLE", 6: "UNTHROTTLE", 7: "FORK",
     8: "READ", 9: "SAMPLE", 10: "MMAP2", 11: "AUX", 12: "ITRACE_START", 13: "LOST_SAMPLES",

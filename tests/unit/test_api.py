@@ -10,7 +10,6 @@ import subprocess
 import pytest
 
 from conftest import FIXTURES, ROOT, strict_json, strict_json_lines
-from installed import Installed
 from perfdata import features as f
 from perfdata import records as r
 from perfdata.case import attr
@@ -24,11 +23,6 @@ FILES = ["02-callgraph-fp.data", "16-zstd.data", "18-pipe.data", "12-tracepoints
          "10-group-leader-sampling.data"]
 ATTR = attr("IP|TID|TIME|PERIOD")
 KINDS = ["shared", "static"]
-
-
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory):
-    return Installed(tmp_path_factory.mktemp("installed"))
 
 
 @pytest.fixture(params=KINDS)

@@ -7,15 +7,9 @@ import subprocess
 import pytest
 
 from conftest import FIXTURES, ROOT, strict_json_lines
-from installed import Installed
 
 PERF = FIXTURES / "perf"
 EXAMPLES = sorted((ROOT / "examples").glob("*.c"))
-
-
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory):
-    return Installed(tmp_path_factory.mktemp("installed"))
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ import random
 import pytest
 
 from conftest import FIXTURES, strict_json_lines
-from installed import Installed
 from perfdata import records as r
 from perfdata.case import attr
 from perfdata.container import Pipe
@@ -17,11 +16,6 @@ PIPES = sorted(path.name for path in PERF.iterdir() if path.is_file()
 FILES = ["01-basic.data", "16-zstd.data", "12-tracepoints.data"]
 CUTS = [(1, 1), (2, 7), (3, 100), (4, 5000), (5, 70000), (6, 1 << 20)]
 ATTR = attr("IP|TID|TIME|PERIOD")
-
-
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory):
-    return Installed(tmp_path_factory.mktemp("installed"))
 
 
 @pytest.fixture

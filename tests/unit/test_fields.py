@@ -7,7 +7,6 @@ import subprocess
 import pytest
 
 from conftest import FIXTURES, ROOT, strict_json_lines
-from installed import Installed
 from perfdata import records as r
 from perfdata.case import attr
 from perfdata.catalog import write
@@ -21,11 +20,6 @@ TYPES = {name: int(value) for name, value in re.findall(
 DAMAGED = {"A3-zstd-unflushed.data"}    # its last record is cut
 IDS_OF_OTHERS = {"BPF_EVENT", "CGROUP", "BPF_METADATA"}     # their `id` is not that of an event
 CPUS_OF_OTHERS = {"STAT"}
-
-
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory):
-    return Installed(tmp_path_factory.mktemp("installed"))
 
 
 @pytest.fixture

@@ -4,14 +4,8 @@ import random
 import pytest
 
 from conftest import FIXTURES
-from installed import Installed
 
 PERF = FIXTURES / "perf"
-
-
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory):
-    return Installed(tmp_path_factory.mktemp("installed"))
 
 
 @pytest.fixture

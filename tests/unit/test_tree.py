@@ -2,18 +2,12 @@
 import pytest
 
 from conftest import FIXTURES, strict_json_lines
-from installed import Installed
 from perfdata import records as r
 from perfdata.case import attr
 from perfdata.container import File
 from perfdata.sample import branch, sample
 
 PERF = FIXTURES / "perf"
-
-
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory):
-    return Installed(tmp_path_factory.mktemp("installed"))
 
 
 @pytest.fixture
