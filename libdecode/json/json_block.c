@@ -82,26 +82,33 @@ static struct pd_json_span *last_item_span(struct pd_json_block *b)
 	return span;
 }
 
+/* Lets a record refer to a copy of its bytes. */
+static void move_record(struct pd_record *r, const uint8_t *copy)
+{
+	const uint8_t *bytes = r->frame.bytes.data;
+
+	r->frame.bytes.data = copy;
+	r->body.data = copy + (r->body.data - bytes);
+	if (r->trailer_bytes.data)
+		r->trailer_bytes.data = copy + (r->trailer_bytes.data - bytes);
+}
+
 int pd_json_block_add(struct pd_json_block *b, const struct pd_record *r)
 {
-	const struct pd_frame *f = &r->frame;
+	const struct pd_bytes bytes = r->frame.bytes;
+	uint8_t *copy;
 
-	if (!fits(b, f->bytes.size))
+	if (!fits(b, bytes.size))
 		return 0;
-	if (reserve_bytes(b, f->bytes.size))
+	if (reserve_bytes(b, bytes.size))
 		return -1;
-	memcpy(b->bytes + b->used, f->bytes.data, f->bytes.size);
+	copy = b->bytes + b->used;
+	memcpy(copy, bytes.data, bytes.size);
 	last_item_span(b)->count++;
-	b->items[b->nr_items++] = (struct pd_json_item){
-		.offset = f->offset, .inner_offset = f->inner_offset, .desc = f->desc,
-		.attr = r->attr, .plan = r->plan, .trailer = r->trailer, .file = r->file,
-		.type = f->type, .at = (uint32_t)b->used, .size = (uint32_t)f->bytes.size,
-		.trailer_size = (uint32_t)r->trailer_bytes.size,
-		.nr_ops = r->extent.nr_ops, .end = (uint32_t)r->extent.end,
-		.misc = f->misc, .header_size = f->size, .state = (uint8_t)f->state,
-		.variant = (uint8_t)r->extent.variant, .code = (uint8_t)r->extent.code };
-	b->size += f->bytes.size;
-	b->used += f->bytes.size;
+	b->items[b->nr_items] = *r;
+	move_record(&b->items[b->nr_items++], copy);
+	b->size += bytes.size;
+	b->used += bytes.size;
 	return 1;
 }
 
@@ -157,27 +164,6 @@ void pd_json_block_add_batch(struct pd_json_block *b, struct pd_batch *batch,
 	b->nr_simples += n;
 	b->size += size;
 	batch->next += n;
-}
-
-static void restore_record(const struct pd_json_block *b, const struct pd_json_item *i,
-			   struct pd_record *r)
-{
-	const uint8_t *bytes = b->bytes + i->at;
-	const size_t head = i->state == PD_FRAME_SKIPPED ? 0 : PD_RECORD_HEADER_SIZE;
-
-	r->frame = (struct pd_frame){
-		.type = i->type, .misc = i->misc, .size = i->header_size,
-		.bytes = { bytes, i->size }, .offset = i->offset,
-		.inner_offset = i->inner_offset, .desc = i->desc, .state = i->state };
-	r->attr = i->attr;
-	r->plan = i->plan;
-	r->trailer = i->trailer;
-	r->body = (struct pd_bytes){ bytes + head, i->size - head - i->trailer_size };
-	r->trailer_bytes = (struct pd_bytes){ bytes + i->size - i->trailer_size, i->trailer_size };
-	r->extent = (struct pd_extent_of){
-		.nr_ops = i->nr_ops, .variant = i->variant, .end = i->end,
-		.code = (enum pd_code)i->code };
-	r->file = i->file;
 }
 
 /* --- the text --- */
@@ -284,13 +270,12 @@ static void write_simples(struct pd_json_block *b, struct pd_json *j,
 
 static void write_items(struct pd_json_block *b, struct pd_json *j, const struct pd_json_span *span)
 {
-	struct pd_record r = { .session = j->session };
-
 	for (uint32_t i = 0; i < span->count; i++) {
-		restore_record(b, &b->items[span->from + i], &r);
-		pd_json_write_record(j, &r);
+		const struct pd_record *r = &b->items[span->from + i];
+
+		pd_json_write_record(j, r);
 		if (j->fields_missing)
-			report_missing(b, j, &r);
+			report_missing(b, j, r);
 	}
 }
 

@@ -9,18 +9,6 @@
 #define PD_JSON_BLOCK_BYTES (224 * 1024)
 #define PD_JSON_BLOCK_RECORDS 4096
 
-/* A record in a block: what restores the struct pd_record of the copy. */
-struct pd_json_item {
-	uint64_t offset, inner_offset;
-	const struct pd_record_desc *desc;
-	const struct pd_attr *attr;
-	const struct pd_plan *plan, *trailer;
-	const char *file;
-	uint32_t type, at, size, trailer_size, nr_ops, end;
-	uint16_t misc, header_size;
-	uint8_t state, variant, code;
-};
-
 /* A sample whose raw data are too short: reported after its block. */
 struct pd_json_missing {
 	uint64_t offset, want, have;
@@ -55,7 +43,7 @@ struct pd_json_block {
 	struct pd_json_missing *missing;
 	struct pd_json_span spans[PD_JSON_BLOCK_RECORDS];
 	struct pd_simple simples[PD_JSON_BLOCK_RECORDS];
-	struct pd_json_item items[PD_JSON_BLOCK_RECORDS];
+	struct pd_record items[PD_JSON_BLOCK_RECORDS];
 };
 
 struct pd_json_block *pd_json_block_new(void);
