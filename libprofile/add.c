@@ -215,10 +215,16 @@ static void note_time(struct pp_profile *p, const struct pd_fields *sample)
 static int keep_item(struct pp_profile *p, const struct pd_fields *record,
 		     const struct pd_moment *at, const struct pp_item *item)
 {
-	if (p->options.keep != PP_KEEP_SAMPLES)
+	if (p->options.keep == PP_KEEP_SUMS)
 		return 0;
-	return pp_tracks_add(&p->tracks, &p->strings, &p->memory, p->options.history, record, at,
-			     item);
+	if (pp_tracks_add(&p->tracks, &p->strings, &p->memory, p->options.history, record, at,
+			  item) == 0)
+		return 0;
+	if (p->options.keep == PP_KEEP_SAMPLES)
+		return -1;
+	pp_tracks_free(&p->tracks);
+	p->options.keep = PP_KEEP_SUMS;
+	return 0;
 }
 
 /* Adds a stack to an event. To that which is no time --wall has nothing to add. */

@@ -1,178 +1,157 @@
 /* out_page.c - one HTML file: the page, and the tree as compressed data in it.
  *
- * The data: the size of a JSON text, 4 bytes; that text; and the nodes in preorder, as varints:
- * levels to go up from the last node, function, weight, samples. zlib, in base64.
+ * The data: the size of a JSON text, 4 bytes; that text; the nodes in preorder, as varints: levels
+ * to go up from the last node, function, weight, samples, and in a difference the older recording's
+ * weight and samples; then the samples of each thread (page_times.h). zlib, in base64.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <zlib.h>
 
-#include "out.h"
 #include "page.h"
+#include "page_times.h"
 
-struct packing {
+struct page {
 	struct pp_out *out;
-	struct pp_memory *memory;
-	uint8_t *bytes;
-	size_t size, capacity;
-	int failed;
-	uint32_t *numbers;	/* of each function: its place in the page, PP_NONE: not there */
-	uint32_t nr_functions, nr_nodes;
+	struct pp_packing packing;
+	struct pp_joined joined;
+	struct pp_page_times times;
+	uint32_t *order;	/* of each node of the tree: its number in the page */
+	uint32_t *functions;	/* of each function: its number in the page, PP_NONE: not there */
+	uint32_t nr_functions;
 };
 
-static void add_bytes(struct packing *k, const void *data, size_t size)
+static void add_function(struct page *page, const struct pp_joined_function *function)
 {
-	uint8_t *bytes = k->failed ? NULL :
-		pp_memory_grow(k->memory, k->bytes, &k->capacity, k->size + size, 1);
-
-	if (!bytes) {
-		k->failed = -1;
-		return;
-	}
-	k->bytes = bytes;
-	memcpy(bytes + k->size, data, size);
-	k->size += size;
-}
-
-static void add_text(struct packing *k, const char *text)
-{
-	add_bytes(k, text, strlen(text));
-}
-
-static void add_varint(struct packing *k, uint64_t n)
-{
-	uint8_t bytes[10];
-	size_t size = 0;
-
-	for (; n > 127; n >>= 7)
-		bytes[size++] = (uint8_t)(n | 128);
-	bytes[size++] = (uint8_t)n;
-	add_bytes(k, bytes, size);
-}
-
-/* Controls are written as the text of an escape, as in tables. */
-static void add_string(struct packing *k, struct pd_bytes text)
-{
-	add_text(k, "\"");
-	while (text.size) {
-		const uint8_t *start = text.data;
-		const uint32_t c = pp_next_character(&text);
-		char escape[16] = "";
-
-		if (c == '"' || c == '\\')
-			snprintf(escape, sizeof(escape), "\\%c", (char)c);
-		else if (c >= 0x110000 || (c < 0x100 && pp_is_control(c)))
-			snprintf(escape, sizeof(escape), "\\\\x%02x", c & 0xff);
-		else if (pp_is_control(c))
-			snprintf(escape, sizeof(escape), "\\\\u%04x", c);
-		if (*escape)
-			add_text(k, escape);
-		else
-			add_bytes(k, start, (size_t)(text.data - start));
-	}
-	add_text(k, "\"");
-}
-
-static void add_chars(struct packing *k, const char *text)
-{
-	add_string(k, (struct pd_bytes){ (const uint8_t *)text, strlen(text) });
-}
-
-static void add_function(struct packing *k, const struct pp_named *f)
-{
-	const struct pp_strings *s = &k->out->p->strings;
+	const struct pp_strings *s = &function->of->strings;
+	const struct pp_named *f = &function->of->functions[function->number];
+	struct pp_packing *k = &page->packing;
 	char text[64];
 
-	add_text(k, k->nr_functions ? ",[" : "[");
-	add_string(k, pp_strings_at(s, f->name));
-	add_text(k, ",");
-	add_string(k, pp_strings_at(s, f->image));
+	pp_pack_text(k, page->nr_functions ? ",[" : "[");
+	if (page->out->o.base && f->kind == PP_KIND_THREAD)
+		pp_pack_string(k, pp_strings_at(&page->out->p->strings, function->name));
+	else
+		pp_pack_string(k, pp_strings_at(s, f->name));
+	pp_pack_text(k, ",");
+	pp_pack_string(k, pp_strings_at(s, f->image));
 	snprintf(text, sizeof(text), ",%u,", f->kind);
-	add_text(k, text);
-	add_chars(k, f->kind <= PP_KIND_UNKNOWN ? pd_why_name(f->why) : "");
+	pp_pack_text(k, text);
+	pp_pack_chars(k, f->kind <= PP_KIND_UNKNOWN ? pd_why_name(f->why) : "");
 	if (f->file != PP_NONE) {
-		add_text(k, ",");
-		add_string(k, pp_strings_at(s, f->file));
+		pp_pack_text(k, ",");
+		pp_pack_string(k, pp_strings_at(s, f->file));
 	}
-	add_text(k, "]");
+	pp_pack_text(k, "]");
 }
 
-/* Only functions of this event are in the page, in the order in which the nodes have them. */
-static void add_functions(struct packing *k, uint32_t root)
+/* In the order in which the nodes have them. */
+static void add_functions(struct page *page)
 {
-	const struct pp_profile *p = k->out->p;
+	const struct pp_joined *j = &page->joined;
+	uint32_t nr_nodes = 0;
 
-	add_text(k, "\"functions\":[");
-	for (uint32_t i = root; i != PP_NONE; i = pp_next_below(p, root, i)) {
-		const uint32_t f = p->merged[i].function;
+	pp_pack_text(&page->packing, "\"functions\":[");
+	for (uint32_t i = 0; i != PP_NONE; i = pp_joined_next(j, i)) {
+		const uint32_t f = j->tree.nodes[i].frame;
 
-		k->nr_nodes++;
-		if (k->numbers[f] != PP_NONE)
+		page->order[i] = nr_nodes++;
+		if (page->functions[f] != PP_NONE)
 			continue;
-		add_function(k, &p->functions[f]);
-		k->numbers[f] = k->nr_functions++;
+		add_function(page, &j->functions[f]);
+		page->functions[f] = page->nr_functions++;
 	}
-	add_text(k, "]");
+	pp_pack_text(&page->packing, "]");
 }
 
-static void add_facts(struct packing *k, const struct pp_counted_event *e)
+static void format_facts(const struct pp_profile *p, size_t event, char *text, size_t size)
 {
-	const struct pp_counts *c = &k->out->p->counts;
-	char text[1024], idle[64] = "";
+	const struct pp_counted_event *e = &p->events[event];
+	const struct pp_counts *c = &p->counts;
+	char idle[64] = "";
 
 	if (e->idle_samples)
 		snprintf(idle, sizeof(idle), "; %" PRIu64 " idle samples left out",
 			 e->idle_samples);
-	snprintf(text, sizeof(text), "%" PRIu64 " samples of %s; %zu thread%s; %" PRIu64 " lost, %"
+	snprintf(text, size, "%" PRIu64 " samples of %s; %zu thread%s; %" PRIu64 " lost, %"
 		 PRIu64 " throttled; %" PRIu64 " stacks cut%s", e->samples, e->weigher.name,
-		 k->out->p->nr_threads, k->out->p->nr_threads == 1 ? "" : "s", c->lost,
-		 c->throttled, c->cut, idle);
-	add_text(k, "\"facts\":");
-	add_chars(k, text);
+		 p->nr_threads, p->nr_threads == 1 ? "" : "s", c->lost, c->throttled, c->cut, idle);
 }
 
-static void add_json(struct packing *k, const struct pp_counted_event *e)
+static void add_facts(struct page *page)
 {
-	const size_t start = k->size;
+	const struct pp_out *out = page->out;
+	struct pp_packing *k = &page->packing;
+	char text[1024], thinned[64] = "", whole[1200];
+
+	format_facts(out->p, out->o.event, text, sizeof(text));
+	if (page->times.step > 1)
+		snprintf(thinned, sizeof(thinned), "; one of %" PRIu64 " has a time",
+			 page->times.step);
+	snprintf(whole, sizeof(whole), "%s%s", text, thinned);
+	pp_pack_text(k, "\"facts\":");
+	pp_pack_chars(k, whole);
+	if (!out->o.base)
+		return;
+	format_facts(out->o.base, pp_main_event(out->o.base), text, sizeof(text));
+	pp_pack_text(k, ",\"base\":{\"title\":");
+	pp_pack_chars(k, out->o.base_title ? out->o.base_title : "perf.data.old");
+	pp_pack_text(k, ",\"facts\":");
+	pp_pack_chars(k, text);
+	pp_pack_text(k, "}");
+}
+
+static void add_json(struct page *page)
+{
+	const struct pp_write *o = &page->out->o;
+	const struct pp_weigher *w = &page->out->p->events[o->event].weigher;
+	struct pp_packing *k = &page->packing;
 	char text[64];
 	uint32_t size;
 
-	add_text(k, "    {\"title\":");
-	add_chars(k, k->out->o.title ? k->out->o.title : "perf.data");
-	add_text(k, ",\"event\":");
-	add_chars(k, e->weigher.name);
-	add_text(k, e->weigher.is_time ? ",\"unit\":\"ns\"," : ",\"unit\":\"count\",");
-	add_text(k, e->weigher.has_no_weight || k->out->o.measure == PP_BY_SAMPLES ?
-		 "\"has_periods\":false," : "\"has_periods\":true,");
-	if (k->out->o.theme != PP_THEME_OF_SYSTEM)
-		add_text(k, k->out->o.theme == PP_THEME_DARK ? "\"theme\":\"dark\"," :
-			 "\"theme\":\"light\",");
-	add_facts(k, e);
-	add_text(k, ",");
-	add_functions(k, e->merged);
-	snprintf(text, sizeof(text), ",\"nodes\":%" PRIu32 "}", k->nr_nodes);
-	add_text(k, text);
-	size = (uint32_t)(k->size - start - 4);
+	pp_pack_text(k, "    {\"title\":");
+	pp_pack_chars(k, o->title ? o->title : "perf.data");
+	pp_pack_text(k, ",\"event\":");
+	pp_pack_chars(k, w->name);
+	pp_pack_text(k, w->is_time ? ",\"unit\":\"ns\"," : ",\"unit\":\"count\",");
+	pp_pack_text(k, w->has_no_weight || o->measure == PP_BY_SAMPLES ?
+		     "\"has_periods\":false," : "\"has_periods\":true,");
+	if (o->theme != PP_THEME_OF_SYSTEM)
+		pp_pack_text(k, o->theme == PP_THEME_DARK ? "\"theme\":\"dark\"," :
+			     "\"theme\":\"light\",");
+	add_facts(page);
+	pp_pack_text(k, ",");
+	pp_pack_threads(k, &page->times);
+	pp_pack_text(k, ",");
+	add_functions(page);
+	snprintf(text, sizeof(text), ",\"nodes\":%zu}", page->joined.tree.nr);
+	pp_pack_text(k, text);
+	size = (uint32_t)(k->size - 4);
 	for (size_t i = 0; !k->failed && i < 4; i++)
-		k->bytes[start + i] = (uint8_t)(size >> (8 * i));
+		k->bytes[i] = (uint8_t)(size >> (8 * i));
 }
 
-static void add_nodes(struct packing *k, uint32_t root)
+static void add_nodes(struct page *page)
 {
-	const struct pp_profile *p = k->out->p;
+	const struct pp_joined *j = &page->joined;
+	struct pp_packing *k = &page->packing;
 	uint32_t last = PP_NONE;
 
-	for (uint32_t i = root; i != PP_NONE; i = pp_next_below(p, root, i)) {
-		const struct pp_merged *n = &p->merged[i];
+	for (uint32_t i = 0; i != PP_NONE; i = pp_joined_next(j, i)) {
+		const struct pp_node *n = &j->tree.nodes[i];
 		uint64_t up = 0;
 
-		for (; last != PP_NONE && last != n->parent; last = p->merged[last].parent)
+		for (; last != PP_NONE && last != n->parent; last = j->tree.nodes[last].parent)
 			up++;
-		add_varint(k, i == root ? 0 : up);
-		add_varint(k, k->numbers[n->function]);
-		add_varint(k, n->weight);
-		add_varint(k, n->samples);
+		pp_pack_varint(k, i ? up : 0);
+		pp_pack_varint(k, page->functions[n->frame]);
+		pp_pack_varint(k, n->weight);
+		pp_pack_varint(k, n->samples);
+		if (j->before) {
+			pp_pack_varint(k, j->before[i].weight);
+			pp_pack_varint(k, j->before[i].samples);
+		}
 		last = i;
 	}
 }
@@ -195,8 +174,9 @@ static void put_base64(struct pp_out *out, const uint8_t *bytes, size_t size)
 	}
 }
 
-static int put_page(struct packing *k)
+static int put_page(struct page *page)
 {
+	struct pp_packing *k = &page->packing;
 	uLongf size = compressBound(k->size);
 	const uLongf room = size;
 	uint8_t *packed = k->failed ? NULL : pp_memory_zeroed(k->memory, room, 1);
@@ -204,30 +184,50 @@ static int put_page(struct packing *k)
 	int ret = -1;
 
 	if (packed && compress2(packed, &size, k->bytes, k->size, 9) == Z_OK) {
-		pp_put(k->out, pp_page, (size_t)(data - pp_page));
-		put_base64(k->out, packed, size);
-		pp_put_text(k->out, data + strlen(PP_PAGE_DATA));
+		pp_put(page->out, pp_page, (size_t)(data - pp_page));
+		put_base64(page->out, packed, size);
+		pp_put_text(page->out, data + strlen(PP_PAGE_DATA));
 		ret = 0;
 	}
 	pp_memory_free(k->memory, packed, room, 1);
 	return ret;
 }
 
-int pp_write_page(struct pp_out *out)
+static int fill_page(struct page *page)
 {
-	struct pp_profile *p = out->p;
-	const struct pp_counted_event *e = &p->events[out->o.event];
-	struct packing k = { .out = out, .memory = &p->memory };
+	struct pp_memory *m = page->packing.memory;
+	const size_t nr = page->joined.nr_functions;
 	int ret = -1;
 
-	k.numbers = pp_memory_zeroed(k.memory, p->nr_functions, sizeof(*k.numbers));
-	if (k.numbers) {
-		memset(k.numbers, 0xff, p->nr_functions * sizeof(*k.numbers));
-		add_json(&k, e);
-		add_nodes(&k, e->merged);
-		ret = put_page(&k);
+	page->order = pp_memory_zeroed(m, page->joined.tree.nr, sizeof(*page->order));
+	page->functions = pp_memory_zeroed(m, nr, sizeof(*page->functions));
+	if (page->order && page->functions) {
+		memset(page->functions, 0xff, nr * sizeof(*page->functions));
+		page->times.j = &page->joined;
+		page->times.order = page->order;
+		add_json(page);
+		add_nodes(page);
+		pp_pack_samples(&page->packing, &page->times);
+		ret = put_page(page);
 	}
-	pp_memory_free(k.memory, k.bytes, k.capacity, 1);
-	pp_memory_free(k.memory, k.numbers, p->nr_functions, sizeof(*k.numbers));
+	pp_memory_free(m, page->order, page->joined.tree.nr, sizeof(*page->order));
+	pp_memory_free(m, page->functions, nr, sizeof(*page->functions));
+	return ret;
+}
+
+int pp_write_page(struct pp_out *out)
+{
+	struct pp_profile *p = out->p, *base = out->o.base;
+	struct page page = { .out = out, .packing.memory = &p->memory };
+	int ret = pp_join(&page.joined, p, out->o.event, base, base ? pp_main_event(base) : 0);
+
+	if (!ret) {
+		pp_page_times_init(&page.times, p, out->o.event);
+		if (base)
+			page.times.step = 0;
+		ret = fill_page(&page);
+	}
+	pp_packing_free(&page.packing);
+	pp_joined_free(&page.joined, &p->memory);
 	return ret;
 }

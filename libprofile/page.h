@@ -1,4 +1,4 @@
-/* page.h - the flame graph page, which the build makes of page/page.html. */
+/* page.h - the flame graph page, which the build makes of page/. */
 #ifndef PP_PAGE_H
 #define PP_PAGE_H
 

@@ -17,9 +17,10 @@ struct pp_profile *pp_new(const struct pp_options *o, struct pd_error *e)
 	}
 	memcpy(&p->options, o, o->size < sizeof(*o) ? o->size : sizeof(*o));
 	p->memory.limit = p->options.memory_limit ? p->options.memory_limit : MEMORY_LIMIT;
-	if (p->options.keep == PP_KEEP_SAMPLES) {
-		p->memory.limit /= 2;
-		p->tracks.memory.limit = p->memory.limit;
+	if (p->options.keep != PP_KEEP_SUMS) {
+		p->tracks.memory.limit = p->memory.limit /
+			(p->options.keep == PP_KEEP_SAMPLES ? 2 : 4);
+		p->memory.limit -= p->tracks.memory.limit;
 	}
 	p->counts.first = p->counts.last = PD_NO_TIME;
 	if (!p->options.history) {

@@ -37,7 +37,7 @@ static const struct format {
 	{ PP_TOP, FOR_PEOPLE, { ".txt" } },
 	{ PP_TREE, FOR_PEOPLE },
 	{ PP_FOLDED, FOR_PROGRAMS, { ".folded", ".collapsed" } },
-	{ PP_FLAMEGRAPH, FOR_PEOPLE, { ".html" }, "perf.html" },
+	{ PP_FLAMEGRAPH, FOR_PEOPLE, { ".html" }, "perf.html", PP_KEEP_WHAT_FITS },
 	{ PP_PPROF, FOR_PROGRAMS, { ".pb.gz", ".pprof" }, "perf.pb.gz", PP_KEEP_SUMS,
 	  PP_GROUP_COMM | PP_GROUP_PID | PP_GROUP_TID },
 	{ PP_CSV, FOR_PROGRAMS, { ".csv" } },
@@ -108,7 +108,8 @@ static const struct cli_option options[] = {
 		 "the time on and off the CPU: a thread's total is its lifetime"),
 	CLI_GROUP("Comparison"),
 	CLI_STRING(0, "base", "FILE", settings, base,
-		   "an older recording: a table of how the shares of functions changed"),
+		   "an older recording: how the shares of functions changed, as a table or as the "
+		   "colors of a flame graph"),
 	CLI_LIST(0, "fail-above", "PATTERN=PERCENT", settings, limits,
 		 "exit 6 if functions with these names are in more than PERCENT of the samples, "
 		 "or with --base have gained more"),
@@ -341,6 +342,12 @@ static int set_symbol_filter(struct run *run)
 	return run->symbol_filter ? 0 : -1;
 }
 
+/* A difference has no times: two recordings have no moment in common. */
+static enum pp_keep choose_keep(const struct run *run)
+{
+	return run->s->base ? PP_KEEP_SUMS : run->format->keep;
+}
+
 static enum cli_exit add_samples(struct run *run, struct pd_reader *reader)
 {
 	enum cli_exit status = run->filter ?
@@ -350,7 +357,7 @@ static enum cli_exit add_samples(struct run *run, struct pd_reader *reader)
 							&run->symbols.namer,
 						.memory_limit = run->s->memory,
 						.groups = run->groups,
-						.keep = run->format->keep,
+						.keep = choose_keep(run),
 						.state = choose_state(run->s),
 						.wants_event = wants_event,
 						.ctx = (void *)&run->s->filter);
@@ -386,7 +393,7 @@ static enum cli_exit read_samples(struct run *run)
 		return status;
 	if (run->filter)
 		pd_filter_set_history(run->filter, run->history);
-	if (run->format->keep == PP_KEEP_SAMPLES)
+	if (choose_keep(run) != PP_KEEP_SUMS)
 		o.order = PD_BY_TIME;
 	reader = run->in.fd >= 0 ? pd_reader_open_fd(run->in.fd, &o, &e) :
 		pd_reader_open_path(run->in.path, &o, &e);
@@ -607,8 +614,8 @@ static enum cli_exit check_base(const struct run *run)
 	if (run->base && run->format->format == PP_PPROF)
 		return cli_usage(&tool, "'--base' is for tables; pprof subtracts itself: go tool "
 				 "pprof -http=: -diff_base=old.pb.gz new.pb.gz");
-	if (run->base && run->format->format != PP_TOP)
-		return cli_usage(&tool, "'--base' is for tables, -f top");
+	if (run->base && run->format->format != PP_TOP && run->format->format != PP_FLAMEGRAPH)
+		return cli_usage(&tool, "'--base' is for -f top and flamegraph");
 	return CLI_OK;
 }
 

@@ -61,7 +61,7 @@ def test_a_limit_for_the_gain_of_functions(write, limit, status, tmp_path):
     assert changes(out.read_bytes())["[libx.so]"] == (10, 40, 30)
 
 
-@pytest.mark.parametrize("format", ["pprof", "flamegraph"])
+@pytest.mark.parametrize("format", ["pprof", "folded"])
 def test_other_formats_have_no_difference(write, format):
     old = write("old", "/app", libx=10)
     preport("--base", old, "-f", format, old, status=2)

@@ -58,7 +58,8 @@ def table(data):
 
 
 def page(data):
-    """The JSON of a flame graph page, and its nodes: [(parent, function, weight, samples)]."""
+    """The JSON of a flame graph page, its nodes [(parent, function, weight, samples)], in a
+    difference with (weight, samples) before, and [(thread, us, node, weight)]."""
     found = re.findall(rb'<script id="data"[^>]*>([^<]*)</script>', data)
     assert len(found) == 1
     packed = zlib.decompress(base64.b64decode(found[0], validate=True))
@@ -78,21 +79,32 @@ def page(data):
     for _ in range(about["nodes"]):
         for _ in range(number()):
             last = nodes[last][0]
-        nodes.append((last, number(), number(), number()))
+        nodes.append((last, *(number() for _ in range(5 if "base" in about else 3))))
         last = len(nodes) - 1
+    samples = []
+    for i, (_, _, _, count) in enumerate(about["threads"]):
+        time = 0
+        for _ in range(count):
+            time += number()
+            samples.append((i, time, number(), number()))
     assert at == len(packed)
-    return about, nodes
+    return about, nodes, samples
+
+
+def page_paths(about, nodes):
+    paths = []
+    for parent, function, *_ in nodes:
+        paths.append([] if parent < 0 else paths[parent] + [about["functions"][function][0]])
+    return [";".join(path) for path in paths]
 
 
 def page_stacks(data):
     """{"frame;frame": weight} of a page, as folded stacks have them."""
-    about, nodes = page(data)
-    stacks, paths = {}, []
-    for parent, function, weight, samples in nodes:
-        paths.append([] if parent < 0 else paths[parent] + [about["functions"][function][0]])
+    about, nodes, _ = page(data)
+    stacks = {}
+    for path, (_, _, weight, samples, *_) in zip(page_paths(about, nodes), nodes):
         if samples:
-            key = ";".join(paths[-1])
-            stacks[key] = stacks.get(key, 0) + weight
+            stacks[path] = stacks.get(path, 0) + weight
     return stacks
 
 

@@ -45,6 +45,7 @@ enum pp_keep {
 	PP_KEEP_SUMS,
 	PP_KEEP_SAMPLES,	/* the time of each, too: about 10 bytes. The reader should give
 				 * records by time, PD_BY_TIME */
+	PP_KEEP_WHAT_FITS,	/* the same, but none if there is no memory for all of them */
 };
 
 /* Which time of the threads a profile has. Times off the CPU are an event of their own, the main
@@ -180,7 +181,7 @@ enum pp_format {
 	PP_JSON,	/* the same */
 	PP_SVG,		/* a flame graph as a picture for documents */
 	PP_CALLGRIND,	/* for callgrind_annotate and KCachegrind: all events, costs by line */
-	/* These need PP_KEEP_SAMPLES: */
+	/* These need PP_KEEP_SAMPLES; with it, or PP_KEEP_WHAT_FITS, PP_FLAMEGRAPH shows times: */
 	PP_FIREFOX,	/* for the Firefox Profiler, version 60 of its format, gzip */
 	PP_SPEEDSCOPE,	/* for speedscope: each thread and event */
 	PP_CHROME,	/* trace events: when threads ran, and instants for samples */
@@ -202,7 +203,7 @@ struct pp_write {
 	size_t columns;		/* PP_TOP, PP_TREE: longer lines are cut; 0: not */
 	unsigned int min_permyriad;	/* PP_TOP, PP_TREE: leave out shares below, in 1/100 % */
 	const char *title;	/* of the recording; NULL: none */
-	/* PP_TOP: the table of differences to this profile, merged before; NULL: none. */
+	/* PP_TOP, PP_FLAMEGRAPH: differences to this profile, merged before; NULL: none. */
 	struct pp_profile *base;
 	const char *base_title;
 	enum pp_theme theme;	/* PP_FLAMEGRAPH */

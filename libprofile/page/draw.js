@@ -1,0 +1,145 @@
+/* The graph: only what is wide enough to see is walked. */
+const ROW = 20, NARROW = 0.4, HIGHEST = 16000;
+let boxes = [];
+
+/* [node, x, width, alpha, row] of what is visible below a node; runs of narrow frames are one bar,
+ * with node -1. */
+function visible(t, from, room) {
+	const scale = room / (t.total[from] || 1), out = [], todo = [from];
+	let rows = t.depth[from] + 1;
+	for (let n = t.parent[from]; n >= 0; n = t.parent[n])
+		out.push([n, 0, room, 0.5, t.depth[n]]);
+	while (todo.length) {
+		const n = todo.pop(), row = t.depth[n] + 1;
+		let narrow = 0, start = -1;
+		out.push([n, (t.start[n] - t.start[from]) * scale, t.total[n] * scale, 1, row - 1]);
+		rows = Math.max(rows, row);
+		for (let c = t.first[n]; c >= 0; c = t.next[c]) {
+			const w = t.total[c] * scale;
+			if (w >= NARROW) {
+				todo.push(c);
+				continue;
+			}
+			if (start < 0)
+				start = (t.start[c] - t.start[from]) * scale;
+			narrow += w;
+		}
+		if (narrow >= NARROW) {
+			out.push([-1, start, narrow, 1, row]);
+			rows = Math.max(rows, row + 1);
+		}
+	}
+	return { out, rows };
+}
+
+function prepare(canvas, height) {
+	const room = $('main').clientWidth, g = canvas.getContext('2d');
+	const dpr = Math.min(devicePixelRatio || 1, HIGHEST / height);
+	canvas.width = room * dpr;
+	canvas.height = height * dpr;
+	canvas.style.width = room + 'px';
+	canvas.style.height = height + 'px';
+	g.scale(dpr, dpr);
+	g.font = '12px system-ui, sans-serif';
+	g.textBaseline = 'middle';
+	return [g, room];
+}
+
+/* A name without the arguments of templates and functions, for where it has little room. */
+function shorten(name) {
+	let out = '', depth = 0;
+	for (let i = 0; i < name.length; i++) {
+		const c = name[i], isOperator = /operator[<>()\-=]*$/.test(name.slice(Math.max(0, i - 12), i));
+		if ((c === '<' || c === '(') && i && !isOperator && !name.startsWith('(anonymous', i))
+			out += !depth++ && c === '<' ? '<…>' : '';
+		else if ((c === '>' || c === ')') && depth && name[i - 1] !== '-')
+			depth--;
+		else if (!depth)
+			out += c;
+	}
+	return depth ? name : out;
+}
+
+/* What fits of a name: all of it, without arguments, its last part, or its ends. */
+function fit(g, name, room) {
+	const fits = text => text.length * 2 < room && g.measureText(text).width <= room;
+	if (fits(name))
+		return name;
+	const short = name.length < 1000 ? shorten(name) : name.slice(0, 500);
+	const last = '…' + short.slice(short.lastIndexOf('::') + 2);
+	for (const text of [short, short.includes('::') ? last : short])
+		if (fits(text))
+			return text;
+	const text = (short.includes('::') ? last.slice(1) : short).replaceAll('<…>', '');
+	for (let keep = Math.min(Math.floor(room / 4), text.length - 1); keep > 1; keep--) {
+		const head = Math.ceil(keep * 0.7), cut = text.slice(0, head) + '…' + text.slice(text.length - (keep - head));
+		if (fits(cut))
+			return cut;
+	}
+	return '';
+}
+
+function draw() {
+	const room = $('main').clientWidth, drawn = (view === 'sandwich' ? sandwich : [tree]).map(t =>
+		({ t, ...visible(t, t === tree && view !== 'sandwich' ? focus : 0, room) }));
+	const rows = drawn.map(part => part.rows), above = view === 'sandwich' ? rows[0] - 1 : 0;
+	const height = Math.min((view === 'sandwich' ? above + rows[1] : rows[0]) * ROW + 2, HIGHEST);
+	const [g] = prepare($('graph'), height);
+	boxes = [];
+	drawn.forEach(({ t, out }, k) => {
+		const upward = view === 'flame' || view === 'sandwich' && !k;
+		for (const [n, x, w, alpha, row] of out) {
+			if (view === 'sandwich' && !k && !row)
+				continue;	/* the function itself is the first of its callees */
+			const y = view === 'sandwich' ? (above + (k ? row : -row)) * ROW :
+				upward ? height - (row + 1) * ROW : row * ROW;
+			drawBox(g, t, n, x, y, w, alpha);
+		}
+	});
+	g.globalAlpha = 1;
+	return above;
+}
+
+function drawBox(g, t, n, x, y, w, alpha) {
+	const hit = n >= 0 && matches && matches[t.func[n]];
+	g.globalAlpha = matches && !hit ? alpha * 0.35 : alpha;
+	g.fillStyle = n < 0 ? colors.line : colorOf(t, n);
+	g.fillRect(x, y, Math.max(w - (w > 3 ? 1 : 0), NARROW), ROW - 1);
+	if (n < 0)
+		return;
+	boxes.push([n, x, y, w, t]);
+	mark(g, t, n, x, y, w, hit);
+	if (w <= 26)
+		return;
+	g.fillStyle = colors.text;
+	const change = file.base ? changeOf(t, n)[2] : 0, note = Math.abs(change) >= 0.0005 && w > 90 ? signed(change) : '';
+	g.fillText(fit(g, nameOf(t, n), w - 8 - (note && 46)), x + 4, y + ROW / 2);
+	if (note)
+		g.fillText(note, x + w - 48, y + ROW / 2);
+}
+
+/* What colors alone do not show: kinds, hits, and the selection. */
+function mark(g, t, n, x, y, w, hit) {
+	const kind = file.functions[t.func[n]][2];
+	if ((kind === 5 || kind === 4) && w > 8) {
+		const line = y + (kind === 4 ? 0.5 : ROW - 2.5);
+		g.strokeStyle = colors.text;
+		g.setLineDash(kind === 4 ? [2, 2] : [1, 5]);
+		g.beginPath();
+		g.moveTo(x, line);
+		g.lineTo(x + w - 1, line);
+		g.stroke();
+		g.setLineDash([]);
+	}
+	if (hit || t === tree && n === chosen) {
+		g.strokeStyle = hit ? colors.mark : colors.text;
+		g.lineWidth = 2;
+		g.strokeRect(x + 1, y + 1, Math.max(w - 3, 1), ROW - 3);
+		g.lineWidth = 1;
+	}
+}
+
+function boxAt(event) {
+	const place = $('graph').getBoundingClientRect(), x = event.clientX - place.left, y = event.clientY - place.top;
+	return boxes.find(([, bx, by, w]) => x >= bx && x < bx + w && y >= by && y < by + ROW);
+}

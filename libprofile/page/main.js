@@ -1,0 +1,321 @@
+/* What is shown, and what the user does. */
+const VIEWS = ['flame', 'icicle', 'callers', 'sandwich', 'time', 'table'], WIDTHS = ['after', 'before', 'larger'];
+let base, tree, sandwich = [], focus = 0, chosen = 0, past = [];
+let view = 'flame', measure = 0, byName = false, grouped = true, width = 'after', selected = -1;
+
+/* Makes the trees anew from the file: of a range of time, with groups or without. */
+function rebuild() {
+	arrange(whole);
+	base = range ? arrange(inRange(range)) : whole;
+	if (!grouped)
+		base = ungroup(base);
+	focus = chosen = 0;
+	past = [];
+	chooseTree();
+}
+
+/* The tree of the view. */
+function chooseTree() {
+	if (view === 'sandwich')
+		sandwich = around(base, selected);
+	tree = view === 'callers' ? invert(base) : view === 'sandwich' ? sandwich[1] : base;
+	count();
+}
+
+function show() {
+	const began = performance.now();
+	showButtons();
+	$('list').hidden = view !== 'table';
+	$('graph').hidden = view === 'table';
+	$('heat').hidden = view !== 'time';
+	$('status').textContent = (range ? `${duration(range[0] * 1000)} to ${duration(range[1] * 1000)} of the time  —  ` : '') +
+		describe(tree, chosen, false);
+	if (view === 'table')
+		drawTable();
+	else if (view === 'time')
+		drawTime();
+	else
+		draw();
+	keepHash();
+	document.documentElement.dataset.draw = Math.round(performance.now() - began);
+}
+
+function showButtons() {
+	for (const id of VIEWS)
+		$(id).setAttribute('aria-pressed', view === id);
+	$('time').hidden = !threads.length;
+	$('measure').hidden = !file.has_periods;
+	$('measure').textContent = 'Measure: ' + (measure ? 'samples' : file.unit === 'ns' ? 'time' : 'period');
+	$('order').textContent = 'Order: ' + (byName ? 'name' : 'weight');
+	$('group').hidden = !file.functions.some(f => f[2] === THREAD);
+	$('group').textContent = 'Groups: ' + (grouped ? 'threads' : 'none');
+	$('width').hidden = !file.base;
+	$('width').textContent = 'Width: ' + width;
+	$('theme').textContent = dark ? 'Light (D)' : 'Dark (D)';
+}
+
+function keepHash() {
+	const hash = new URLSearchParams(), functionOf = f => file.functions[f][0];
+	const set = (key, value) => { if (value) hash.set(key, value); };
+	set('v', view === 'flame' ? '' : view);
+	set('f', view === 'sandwich' && functionOf(selected));
+	set('r', range && range.join('-'));
+	set('z', focus && path(tree, focus).join(';'));
+	set('q', query);
+	set('d', theme);
+	set('o', byName && 'name');
+	set('g', !grouped && 'none');
+	set('m', measure && file.has_periods && 'samples');
+	set('w', width === 'after' ? '' : width);
+	try { history.replaceState(null, '', '#' + hash); } catch { /* file: in some browsers */ }
+}
+
+/* The function with the most of its own: where a sandwich starts. */
+function heaviest() {
+	const rows = sums(base);
+	return rows.sort((a, b) => b[1] - a[1] || a[0] - b[0]).length ? rows[0][0] : base.func[0];
+}
+
+function setView(next) {
+	const at = tree.func[chosen], isFunction = file.functions[at][2] < THREAD;
+	if (next === 'sandwich')
+		selected = isFunction && chosen ? at : selected >= 0 ? selected : heaviest();
+	if (next === 'time' && !threads.length)
+		return;
+	const keepsTree = [view, next].every(v => ['flame', 'icicle', 'table', 'time'].includes(v));
+	view = next;
+	if (!keepsTree) {
+		focus = chosen = 0;
+		past = [];
+		chooseTree();
+	}
+	count();
+	show();
+	$('main').scrollTop = view === 'flame' ? $('main').scrollHeight : 0;
+}
+
+function selectFunction(func) {
+	if (view === 'sandwich')
+		past.push(selected);
+	const before = view === 'sandwich' ? past : [];
+	selected = func;
+	view = 'sandwich';
+	focus = chosen = 0;
+	past = before;
+	chooseTree();
+	show();
+}
+
+function zoom(n) {
+	if (view === 'sandwich' || view === 'time')
+		return;
+	if (n !== focus)
+		past.push(focus);
+	focus = chosen = n;
+	count();
+	show();
+}
+
+function back() {
+	if (!past.length)
+		return;
+	const last = past.pop();
+	if (view === 'sandwich') {
+		selected = last;
+		chosen = 0;
+		chooseTree();
+	} else {
+		focus = chosen = last;
+		count();
+	}
+	show();
+}
+
+function reset() {
+	const was = range;
+	range = null;
+	focus = chosen = 0;
+	past = [];
+	if (was)
+		rebuild();
+	find('');
+}
+
+/* Arrows: to the heaviest child, the parent, and those beside. */
+function move(key) {
+	const upward = view === 'flame' || view === 'sandwich' && tree === sandwich[0];
+	const [deeper, back] = upward ? ['ArrowUp', 'ArrowDown'] : ['ArrowDown', 'ArrowUp'];
+	const parent = tree.parent[chosen];
+	let to = -1;
+	if (view === 'sandwich' && key === 'ArrowUp' && tree === sandwich[1] && !chosen && sandwich[0].first[0] >= 0)
+		[tree, to] = [sandwich[0], sandwich[0].first[0]];
+	else if (view === 'sandwich' && key === 'ArrowDown' && tree === sandwich[0] && !parent)
+		[tree, to] = [sandwich[1], 0];
+	else if (key === deeper)
+		to = tree.first[chosen];
+	else if (key === back)
+		to = parent;
+	else if (key === 'ArrowRight')
+		to = tree.next[chosen];
+	else if (parent >= 0)
+		for (let c = tree.first[parent]; c >= 0 && c !== chosen; c = tree.next[c])
+			to = c;
+	if (to >= 0)
+		chosen = to;
+	show();
+}
+
+function again(change) {
+	change();
+	rebuild();
+	show();
+}
+
+const keys = {
+	f: () => setView('flame'), i: () => setView('icicle'), c: () => setView('callers'), t: () => setView('table'),
+	s: () => setView('sandwich'), h: () => setView('time'),
+	m: () => file.has_periods && again(() => { measure = 1 - measure; }),
+	o: () => again(() => { byName = !byName; }),
+	g: () => again(() => { grouped = !grouped; }),
+	w: () => file.base && again(() => { width = WIDTHS[(WIDTHS.indexOf(width) + 1) % WIDTHS.length]; }),
+	d: () => { theme = dark ? 'light' : 'dark'; chooseColors(); show(); },
+	n: () => nextMatch(1), N: () => nextMatch(-1),
+	Escape: reset, Backspace: back, '/': () => $('find').focus(),
+	Enter: () => view === 'sandwich' ? clickBox(chosen, tree) : zoom(chosen),
+	y: () => navigator.clipboard && navigator.clipboard.writeText(path(tree, chosen).join(';') + ' ' + tree.total[chosen]),
+};
+
+function onKey(event) {
+	if (event.ctrlKey || event.altKey || event.metaKey)
+		return;
+	if (event.target === $('find')) {
+		if (event.key === 'Escape')
+			event.target.blur();
+		return;
+	}
+	if (event.target.closest('button, tr') && event.key === 'Enter')
+		return;
+	const arrow = event.key.startsWith('Arrow');
+	if (arrow && event.target === $('heat') && moveHeat(event))
+		return event.preventDefault();
+	const moves = arrow && event.target === $('graph') && view !== 'time';
+	if (!moves && !keys[event.key])
+		return;
+	event.preventDefault();
+	if (moves)
+		move(event.key);
+	else
+		keys[event.key]();
+}
+
+/* Zooms; in a sandwich the function becomes the one in the middle; in the chart it is selected. */
+function clickBox(n, t) {
+	if (view === 'sandwich') {
+		if (file.functions[t.func[n]][2] < THREAD && t.func[n] !== selected)
+			selectFunction(t.func[n]);
+	} else if (view === 'time') {
+		chosen = base.place ? base.place[n] : n;
+		show();
+	} else {
+		zoom(n);
+	}
+}
+
+function showTip(event) {
+	const tip = $('tip'), box = boxAt(event);
+	tip.hidden = !box;
+	if (!box)
+		return;
+	tip.textContent = describe(box[4], box[0], true);
+	tip.style.left = Math.min(event.clientX + 12, Math.max(0, innerWidth - tip.offsetWidth - 8)) + 'px';
+	tip.style.top = (event.clientY + 16 + tip.offsetHeight > innerHeight ? event.clientY - tip.offsetHeight - 8 : event.clientY + 16) + 'px';
+}
+
+function listenToHeat() {
+	let from = -1;
+	$('heat').onpointerdown = event => {
+		from = cellAt(event);
+		$('heat').setPointerCapture(event.pointerId);
+	};
+	$('heat').onpointermove = event => {
+		if (from < 0)
+			return;
+		const to = cellAt(event);
+		range = [Math.min(from, to) * heat.row, (Math.max(from, to) + 1) * heat.row];
+		drawHeat();
+	};
+	$('heat').onpointerup = event => {
+		if (from >= 0)
+			setCells(from, cellAt(event));
+		from = -1;
+	};
+}
+
+function listen() {
+	const graph = $('graph');
+	graph.onclick = event => { const box = boxAt(event); if (box) clickBox(box[0], box[4]); };
+	graph.onmousemove = showTip;
+	graph.onmouseleave = () => { $('tip').hidden = true; };
+	$('find').oninput = event => find(event.target.value);
+	for (const id of VIEWS)
+		$(id).onclick = () => setView(id);
+	for (const [id, key] of Object.entries({ measure: 'm', order: 'o', group: 'g', width: 'w', theme: 'd', reset: 'Escape' }))
+		$(id).onclick = keys[key];
+	listenToHeat();
+	addEventListener('keydown', onKey);
+	addEventListener('resize', show);
+	matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { chooseColors(); show(); });
+}
+
+/* What the link says: the part after #. */
+function follow(wanted) {
+	const at = file.functions.findIndex(f => f[0] === wanted.get('f') && f[2] < THREAD);
+	if (at >= 0)
+		selected = at;
+	if (VIEWS.includes(wanted.get('v')))
+		setView(wanted.get('v'));
+	for (const name of (wanted.get('z') || '').split(';').filter(part => part)) {
+		let c = tree.first[focus];
+		while (c >= 0 && nameOf(tree, c) !== name)
+			c = tree.next[c];
+		if (c < 0)
+			break;
+		focus = chosen = c;
+	}
+	find(wanted.get('q') || '');
+}
+
+function readLink(wanted) {
+	const times = /^([\d.]+)-([\d.]+)$/.exec(wanted.get('r') || '');
+	measure = file.has_periods && wanted.get('m') !== 'samples' ? 0 : 1;
+	theme = wanted.get('d') || file.theme || '';
+	byName = wanted.get('o') === 'name';
+	grouped = wanted.get('g') !== 'none';
+	width = WIDTHS.includes(wanted.get('w')) ? wanted.get('w') : 'after';
+	if (times && threads.length)
+		range = times.slice(1).map(Number);
+}
+
+async function start() {
+	if (!window.DecompressionStream) {
+		$('status').textContent = 'This browser is older than 2023: preport -f folded writes the same for other viewers.';
+		return;
+	}
+	const began = performance.now(), wanted = new URLSearchParams(location.hash.slice(1));
+	await unpack();
+	file.totals = whole.self.map(column => column.reduce((a, b) => a + b, 0));
+	readLink(wanted);
+	document.title = file.title + ' — flame graph';
+	$('title').textContent = file.title;
+	$('facts').textContent = file.facts + (file.base ? ` — before: ${file.base.title}, ${file.base.facts}` : '');
+	rebuild();
+	chooseColors();
+	listen();
+	follow(wanted);
+	if (view === 'flame')
+		$('main').scrollTop = $('main').scrollHeight;
+	Object.assign(document.documentElement.dataset, { ready: 1, nodes: whole.count, total: whole.total[0],
+		open: Math.round(performance.now() - began) });
+}
+
+start().catch(error => { $('status').textContent = 'This page can\'t be shown: ' + error; });

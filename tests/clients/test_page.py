@@ -1,0 +1,222 @@
+"""The flame graph page in chromium: a script in the page presses its keys and reports what it says."""
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import TIMEOUT
+from known_recording import EXEC, Recording
+from profiles import preport
+
+pytestmark = pytest.mark.skipif("PD_CLIENTS" not in os.environ or not shutil.which("chromium"),
+                                reason="run by make check-clients, needs chromium")
+MS = 1_000_000
+DRIVER = """
+<script>
+const root = document.documentElement, press = (key, target, shiftKey) =>
+    (target || document.body).dispatchEvent(new KeyboardEvent('keydown', {key, shiftKey, bubbles: true}));
+const text = id => document.getElementById(id).textContent;
+const cells = () => [...document.querySelectorAll('tbody tr')].map(row => [...row.cells].map(cell => cell.textContent));
+const wait = setInterval(() => {
+    if (!root.dataset.ready)
+        return;
+    clearInterval(wait);
+    let result;
+    try {
+        result = (() => { @STEPS@ })();
+    } catch (error) {
+        result = String(error.stack);
+    }
+    root.dataset.result = JSON.stringify(result);
+}, 10);
+</script></body>"""
+
+
+def recording(path, leaf=5, program="/bin/app"):
+    """main() calls leaf() and, in the second half of the time, work() which calls itself."""
+    it = Recording()
+    it.comm(1, 10, "worker-1", misc=EXEC)
+    for i, name in enumerate((program, "/lib/leaf", "/lib/work")):
+        it.map(2 + i, 10, 0x1000 * (i + 1), 0x1000, name)
+    for i in range(leaf):
+        it.sample((10 + i) * MS, 10, MS, 0x2010, 0x1010)
+    for i in range(5):
+        it.sample((100 + i) * MS, 10, MS, 0x3010, 0x3010, 0x1010)
+    path.write_bytes(it.file())
+    return path
+
+
+@pytest.fixture
+def drive(tmp_path):
+    def go(data, steps, *options, link=""):
+        out = tmp_path / "page.html"
+        preport("-o", out, *options, data)
+        html = out.read_text().replace("</body>", DRIVER.replace("@STEPS@", steps))
+        out.write_text(html)
+        done = subprocess.run(
+            ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
+             "--no-first-run", "--disable-background-networking", "--disable-component-update",
+             "--disable-sync", f"--user-data-dir={tmp_path}/profile", "--window-size=1000,700",
+             "--virtual-time-budget=10000", "--dump-dom", f"file://{out}{link}"],
+            capture_output=True, timeout=TIMEOUT, text=True)
+        found = re.search(r'data-result="([^"]*)"', done.stdout)
+        assert found, done.stdout[-2000:] + done.stderr[-2000:]
+        return json.loads(found[1].replace("&quot;", '"').replace("&lt;", "<").replace(
+            "&gt;", ">").replace("&amp;", "&"))
+    return go
+
+
+def test_keys_show_the_views(drive, tmp_path):
+    got = drive(recording(tmp_path / "perf.data"), """
+        const says = [];
+        for (const key of ['i', 'c', 's', 'h', 't', 'f']) {
+            press(key);
+            says.push(document.querySelector('[aria-pressed=true]').id + ' ' + location.hash.length);
+        }
+        press('t');
+        return [says.map(text => text.split(' ')[0]), cells()];""")
+    assert got[0] == ["icicle", "callers", "sandwich", "time", "table", "flame"]
+    assert got[1] == [["50.00 %", "50.00 %", "5", "[leaf]", "leaf"],
+                      ["50.00 %", "50.00 %", "5", "[work]", "work"],
+                      ["0.00 %", "100.00 %", "0", "[app]", "app"]]
+
+
+def test_search_counts_each_sample_once(drive, tmp_path):
+    got = drive(recording(tmp_path / "perf.data"), """
+        const says = [];
+        for (const query of ['[WORK', '/^.(leaf|work)/', '/(/', 'nothing']) {
+            find(query);
+            says.push(text('found'));
+        }
+        find('[work');
+        press('n');
+        return [says, text('status')];""")
+    assert got[0] == ["50.00 % matched, 1 function", "100.00 % matched, 2 functions",
+                      "not a valid expression", "0.00 % matched, 0 functions"]
+    assert got[1].startswith("[work]") and "total 5.000 ms · 50.00 % of all" in got[1]
+
+
+def test_zoom_and_back(drive, tmp_path):
+    got = drive(recording(tmp_path / "perf.data"), """
+        const graph = document.getElementById('graph'), says = [];
+        for (const key of ['ArrowUp', 'ArrowUp', 'ArrowUp', 'Enter', 'ArrowRight', 'ArrowDown', 'Backspace', 'Escape']) {
+            press(key, graph);
+            says.push(text('status').split('  ')[0] + location.hash);
+        }
+        return says;""")
+    assert [row.split("#")[0] for row in got] == [
+        "worker-1", "[app]", "[leaf]", "[leaf]", "[work]", "[app]", "cpu-clock", "cpu-clock"]
+    assert "z=worker-1%3B%5Bapp%5D%3B%5Bleaf%5D" in got[3] and "z=" not in got[6]
+
+
+def test_the_sandwich_shows_callers_and_callees(drive, tmp_path):
+    got = drive(recording(tmp_path / "perf.data"), """
+        const graph = document.getElementById('graph'), says = [text('status')];
+        const names = sandwich.map(t => Array.from(t.func, f => file.functions[f][0]));
+        press('ArrowUp', graph);
+        press('Enter', graph);
+        says.push(text('status'));
+        press('Backspace');
+        says.push(text('status'));
+        return [names, says];""", link="#v=sandwich&f=%5Bwork%5D")
+    assert got[0] == [["[work]", "[app]", "worker-1"], ["[work]", "[work]"]]
+    assert [says.split("  ")[0] for says in got[1]] == ["[work]", "[app]", "[work]"]
+    assert "total 5.000 ms · 50.00 %" in got[1][0] and "total 10.000 ms" in got[1][1]
+
+
+def test_a_range_of_time_is_that_of_all_views(drive, tmp_path):
+    got = drive(recording(tmp_path / "perf.data"), """
+        setRange([0, 50000]);
+        const early = base.total[0];
+        setRange([50000, 200000]);
+        press('t');
+        const rows = cells();
+        press('h');
+        const names = boxes.map(box => nameOf(box[4], box[0]));
+        press('Escape');
+        press('t');
+        return [rows, [...new Set(names)], cells().length, text('status'), early];""")
+    assert got[0] == [["100.00 %", "100.00 %", "5", "[work]", "work"],
+                      ["0.00 %", "100.00 %", "0", "[app]", "app"]]
+    assert sorted(got[1]) == ["[app]", "[work]"] and got[2] == 3
+    assert "total 10.000 ms" in got[3] and got[4] == 5 * MS
+
+
+def test_a_range_is_chosen_by_keys_and_by_the_pointer(drive, tmp_path):
+    got = drive(recording(tmp_path / "perf.data"), """
+        const heat_ = document.getElementById('heat'), says = [];
+        press('h');
+        press('ArrowLeft', heat_);
+        says.push(range);
+        press('ArrowRight', heat_);
+        says.push(range);
+        const place = heat_.getBoundingClientRect(), at = (type, x, y) => heat_.dispatchEvent(
+            new PointerEvent(type, {clientX: place.left + x, clientY: place.top + y, pointerId: 1}));
+        heat_.setPointerCapture = () => {};
+        at('pointerdown', place.width - 1, 1);
+        at('pointermove', 500, 60);
+        at('pointerup', 1, 124);
+        says.push(range);
+        says.push(base.total[0]);
+        return [says, heat.column, heat.columns];""")
+    says, column, columns = got
+    assert says[:2] == [[0, column], [column, 2 * column]]
+    assert says[2] == [0, column * columns] and says[3] == 10 * MS
+
+
+def test_a_difference_in_red_and_blue(drive, tmp_path):
+    old = recording(tmp_path / "old", leaf=15, program="/old/app")
+    got = drive(recording(tmp_path / "perf.data"), """
+        press('t');
+        const rows = cells();
+        press('f');
+        const at = name => whole.func.findIndex(f => file.functions[f][0] === name);
+        const colors_ = ['[work]', '[leaf]', '[app]'].map(name => colorOf(whole, at(name)));
+        press('w');
+        const before = whole.total[at('[leaf]')];
+        press('w');
+        return [rows, colors_, before, whole.total[at('[leaf]')], whole.total[0]];""",
+                "--base", old)
+    assert got[0] == [
+        ["75.00 %", "50.00 %", "−25.00", "75.00 %", "50.00 %", "−25.00", "[leaf]", "leaf"],
+        ["25.00 %", "50.00 %", "+25.00", "25.00 %", "50.00 %", "+25.00", "[work]", "work"],
+        ["0.00 %", "0.00 %", "±0.00", "100.00 %", "100.00 %", "±0.00", "[app]", "app"]]
+    red, blue, same = ([int(n) for n in re.findall(r"\d+", color)] for color in got[1])
+    assert red[0] > red[2] + 80 and blue[2] > blue[0] + 80 and max(same) - min(same) < 20
+    assert got[2:] == [0.75, 0.75, 1.25]
+
+
+def test_groups_and_themes(drive, tmp_path):
+    got = drive(recording(tmp_path / "perf.data"), """
+        press('g');
+        const functions = [...new Set(base.func)].map(f => file.functions[f][0]);
+        press('d');
+        return [functions, base.total[0], document.documentElement.dataset.theme, location.hash];""",
+                "--theme=light")
+    assert sorted(got[0]) == ["[app]", "[leaf]", "[work]", "cpu-clock"] and got[1] == 10 * MS
+    assert got[2] == "dark" and "g=none" in got[3] and "d=dark" in got[3]
+
+
+def test_three_hundred_thousand_frames(drive, tmp_path):
+    it = Recording()
+    it.comm(1, 10, "app", misc=EXEC)
+    it.map(2, 10, 0x100000, 0x4000000, "/bin/app")
+    chain = 1
+    for i in range(24000):
+        frames = []
+        for depth in range(15):
+            chain = (chain * 1103515245 + 12345) % 2**31
+            frames.append(0x100000 + (chain >> 8) % min(3 ** depth, 3000) * 16)
+        it.sample(1000 + i * 50000, 10, 50000, *frames[::-1], tid=10 + i % 4)
+    path = tmp_path / "perf.data"
+    path.write_bytes(it.file())
+    got = drive(path, """
+        for (const key of ['c', 's', 'h', 't', 'f'])
+            press(key);
+        find('0x1');
+        return [whole.count, boxes.length, base.total[0], text('found')];""", "--addrs")
+    assert got[0] > 200_000 and 50 < got[1] < 50_000 and got[2] == 24000 * 50000
+    assert "matched" in got[3]
