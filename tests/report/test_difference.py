@@ -3,7 +3,8 @@ import re
 
 import pytest
 
-from known_recording import EXEC, Recording
+from known_recording import EXEC, FAULTS, KERNEL, KTEXT, Recording
+from perfdata import records as r
 from profiles import preport
 
 
@@ -65,3 +66,68 @@ def test_a_limit_for_the_gain_of_functions(write, limit, status, tmp_path):
 def test_other_formats_have_no_difference(write, format):
     old = write("old", "/app", libx=10)
     preport("--base", old, "-f", format, old, status=2)
+
+
+def test_the_kernel_is_one_image_and_other_images_are_not(tmp_path):
+    def go(name, kernel, library, weight):
+        it = Recording()
+        it.records.append(r.mmap(2**32 - 1, 0, KTEXT, 0x1000000, KTEXT, kernel, KERNEL,
+                                 sid=it.sid(0)))
+        it.comm(1, 10, "app", misc=EXEC)
+        it.map(2, 10, 0x7000, 0x1000, library)
+        it.sample(5, 10, 50, KTEXT + 0x1010)
+        it.sample(6, 10, weight, 0x7010)
+        (tmp_path / name).write_bytes(it.file())
+        (tmp_path / "kallsyms").write_text("ffffffff81000000 T _text\nffffffff81001000 T busy\n"
+                                           "ffffffff82000000 T _end\n")
+        return tmp_path / name
+    old = go("old", "[kernel.kallsyms]_text", "/lib/one", 50)
+    new = go("new", "[kernel.kallsyms]_stext", "/lib/two", 50)
+    out = preport("--base", old, new, symbols=("--kallsyms", tmp_path / "kallsyms"))
+    assert re.search(r"50\.00 % +50\.00 % +\+0\.00  busy  \[k\]$", out.decode(), re.M)
+    assert changes(out)["[one]"] == (50, 0, -50) and changes(out)["[two]"] == (0, 50, 50)
+
+
+def test_functions_of_one_name_in_two_images_are_two(tmp_path):
+    def go(name, folder, weights):
+        it = Recording()
+        it.comm(1, 10, "app", misc=EXEC)
+        for i, weight in enumerate(weights):
+            it.map(2 + i, 10, 0x1000 * (i + 1), 0x1000, f"{folder}/{'ab'[i]}")
+            it.sample(5 + i, 10, weight, 0x1000 * (i + 1) + 16)
+        (tmp_path / name).write_bytes(it.file())
+        return tmp_path / name
+    out = preport("--base", go("old", "/x", (30, 70)), go("new", "/y", (60, 40))).decode()
+    assert re.findall(r"([+-][\d.]+)  \[(.)\]  (.)", out) == [("+30.00", "a", "a"),
+                                                             ("-30.00", "b", "b")]
+
+
+def test_by_samples_and_in_short(write):
+    old = write("old", "/app", libx=10, liby=20)
+    new = write("new", "/app", libx=40, liby=21)
+    by_samples = changes(preport("--base", old, "--weight=samples", new))
+    assert by_samples == {name: (33.33, 33.33, 0) for name in ("[app]", "[libx.so]", "[liby.so]")}
+    assert "app" not in by_samples      # a thread is no function
+    short = preport("--base", old, "-n", "1", new)
+    assert list(changes(short)) == ["[app]"] and b"2 more functions" in short
+    large = preport("--base", old, "--percent-limit", "2", new)
+    assert set(changes(large)) == {"[app]", "[libx.so]"} and b"1 more functions" in large
+    assert b"more functions" not in preport("--base", old, new)
+    colored = preport("--base", old, "--color=always", new)
+    assert b"\033[31m +30.00\033[0m  [libx.so]" in colored
+    assert b"\033[32m -31.00\033[0m  [app]" in colored
+
+
+def test_the_main_event_is_compared(tmp_path, write):
+    it = Recording()
+    it.comm(1, 10, "app", misc=EXEC)
+    it.map(2, 10, 0x1000, 0x1000, "/app")
+    it.sample(3, 10, 0, 0x9999, event=FAULTS)   # the first sample is of the second event
+    it.sample(5, 10, 100, 0x1010)
+    (tmp_path / "old").write_bytes(it.file())
+    assert changes(preport("--base", tmp_path / "old", write("new", "/app"))) == {
+        "[app]": (100, 100, 0)}
+
+
+def test_a_limit_is_for_functions_and_no_threads(write):
+    preport("--fail-above", "app=1%", write("new", "/app", libx=40))

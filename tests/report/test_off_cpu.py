@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from known_recording import CLOCK, EXEC, KERNEL, Recording
+from known_recording import CLOCK, EXEC, FAULTS, KERNEL, Recording
 from perfdata import features as f
 from perfdata import records as r
 from perfdata.case import attr
@@ -64,6 +64,10 @@ class Switches(Recording):
                                    long_size=self.shape.long_size)} if self.shape.fields else {}
         return File(attrs=[(CLOCK, [1]), (SWITCH, [3])], records=self.records,
                     features={**formats, 12: names}).build()
+
+
+def attrs(it, *events):
+    return File(attrs=list(events), records=it.records).build()
 
 
 def start(shape=WIDE):
@@ -140,6 +144,50 @@ def test_the_state_of_a_thread_that_leaves(write, state, why):
     it.sched_switch(260, 11, 0, 10, 0x7020)
     got = text(folded(preport("-f", "folded", "--off-cpu", "--group=tid", write(it))))
     assert got[f"tid_10;[{why}];[app]"] == 60
+
+
+def test_what_happens_while_a_thread_waits_changes_nothing(write):
+    it = start()
+    it.sample(100, 10, 1, 0x7010, 0x1010)
+    it.switch(110, 10, 10, OUT)
+    it.sample(115, 10, 1, 0x1020)               # of another CPU's clock, perhaps
+    it.switch(120, 10, 10, OUT)
+    it.switch(150, 10, 10, 0)
+    it.switch(155, 10, 10, 0)
+    assert text(folded(preport("-f", "folded", "--off-cpu", write(it)))) == {
+        "app;[blocked, approximate];[app];[libx.so.1]": 40}
+
+
+def test_the_stack_of_a_switch_is_old_after_it(write):
+    it = start()
+    it.sched_switch(100, 10, 1, 11, 0x1020)
+    it.switch(150, 10, 10, 0)
+    it.switch(160, 10, 10, OUT)                 # without a sched_switch: it was lost
+    it.switch(190, 10, 10, 0)
+    assert text(folded(preport("-f", "folded", "--off-cpu", write(it)))) == {
+        "app;[blocked];[app]": 50, "app;[blocked, approximate];[app]": 30}
+
+
+def test_the_wall_clock_has_no_counts(write):
+    it = start()
+    it.sample(100, 10, 90, 0x1010)
+    it.sample(105, 10, 0, 0x7010, event=FAULTS)
+    it.switch(110, 10, 10, OUT)
+    it.switch(150, 10, 10, 0)
+    faults = attrs(it, (CLOCK, [1]), (FAULTS, [2]))
+    path = write(it)
+    path.write_bytes(faults)
+    assert text(folded(preport("-f", "folded", "--wall", path))) == {
+        "app;[app]": 90, "app;[blocked, approximate];[libx.so.1]": 40}
+
+
+def test_of_a_deep_stack_the_outer_functions_remain(write):
+    it = start()
+    it.sample(100, 10, 90, *([0x7010] * 50 + [0x1010] * 600))
+    it.switch(110, 10, 10, OUT)
+    it.switch(150, 10, 10, 0)
+    (stack,) = text(folded(preport("-f", "folded", "--off-cpu", write(it))))
+    assert stack.count("[app]") > 500 and "libx" not in stack
 
 
 def test_without_switches_no_sample_matches(write):

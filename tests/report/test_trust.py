@@ -6,7 +6,8 @@ import subprocess
 import pytest
 
 from conftest import TIMEOUT, fixture_files
-from known_recording import CONTEXT_USER, EXEC, USER, Recording
+from known_recording import (CONTEXT_USER, EXEC, KERNEL, KTEXT, USER, Recording, build_program,
+                             recorded)
 from perfdata import records as r
 from perfdata.case import attr
 from perfdata.container import File
@@ -81,6 +82,196 @@ def test_samples_in_lockstep_with_a_timer(tmp_path, step, is_told):
     it.comm(1, 10, "app", misc=EXEC)
     for i in range(200):
         it.sample(10_000_000 + i * step, 10, 1, 0x1010)
+    path = tmp_path / "perf.data"
+    path.write_bytes(it.file())
+    assert ("lockstep with a timer of 1.0 ms" in preport(path).decode()) == is_told
+
+
+# --- the lines ------------------------------------------------------------------------------------
+
+KALLSYMS = "ffffffff81000000 T _text\nffffffff81001000 T default_idle\n" \
+           "ffffffff81002000 T busy\nffffffff82000000 T _end\n"
+
+
+@pytest.fixture
+def report(tmp_path):
+    """Writes a recording, perhaps changed, and returns preport's table."""
+    def go(it, *options, change=lambda data: data, symbols=("--no-symbols",), attrs=None):
+        path = tmp_path / "perf.data"
+        data = it.file() if attrs is None else File(attrs=attrs, records=it.records).build()
+        path.write_bytes(change(data))
+        (tmp_path / "kallsyms").write_text(KALLSYMS)
+        named = ("--kallsyms", str(tmp_path / "kallsyms"))
+        return preport(*options, path, symbols=named if symbols is None else symbols,
+                       status=(0, 1)).decode()
+    return go
+
+
+def started():
+    it = Recording()
+    it.records.append(r.mmap(2**32 - 1, 0, KTEXT, 0x1000000, KTEXT, "[kernel.kallsyms]_text",
+                             KERNEL, sid=it.sid(0)))
+    it.comm(1, 10, "app", misc=EXEC)
+    it.map(2, 10, 0x1000, 0x10000, "/bin/app")
+    it.sample(10, 10, 60, 0x1010, 0x1020)
+    return it
+
+
+DOUBTS = ("unfinished", "lost: record", "throttled the event", "[small]", "took turns",
+          "no call graphs", "are one function", "are cut at", "reach beyond", "idle:", "lockstep",
+          "waits are shown", "no periods", "no names", "also recorded")
+
+
+def test_a_good_recording_has_no_doubts(report):
+    out = report(started())
+    assert not [line for line in DOUBTS if line in out]
+    assert "0 lost, 0 throttled" in out
+
+
+def test_what_is_missing(report):
+    it = started()
+    it.records += [r.lost(1, 9, sid=it.sid(19)), r.lost_samples(4, sid=it.sid(20)),
+                   r.throttle(21, 1, 1, sid=it.sid(21)), r.throttle(22, 1, 1, sid=it.sid(22))]
+    out = report(it)
+    assert "; 13 lost, 2 throttled\n" in out
+    assert re.search(r"^13 records are lost: .* -m 4M", out, re.M)
+    assert re.search(r"^the kernel throttled the event 2 times: .*-F 1000$", out, re.M)
+
+
+def test_a_recording_without_its_end(report):
+    out = report(started(), change=lambda data: data[:48] + bytes(8) + data[56:])
+    assert re.search("^the recording is unfinished.* prepair", out, re.M)
+
+
+def test_no_call_graphs_and_no_periods(report):
+    bare = attr("IP|TID|TIME|IDENTIFIER", type=1, config=0, sample_period=1000, flags=("freq",))
+    it = Recording()
+    for time in (10, 20):
+        it.records.append(sample(bare, misc=USER, pid=10, tid=10, time=time, ip=0x1010,
+                                 identifier=1))
+    out = report(it, attrs=[(bare, [1])])
+    assert re.search("^no call graphs: record with -g$", out, re.M)
+    assert re.search("^the samples have no periods: each counts 1$", out, re.M)
+
+
+@pytest.mark.parametrize("lone, is_told", [(3, False), (4, True)])
+def test_stacks_of_one_function(report, lone, is_told):
+    it = started()
+    for i in range(2):
+        it.sample(20 + i, 10, 1, 0x1010, 0x1020)
+    for i in range(lone):
+        it.sample(30 + i, 10, 1, 0x1010)
+    told = re.search(r"^(\d+) % of the stacks are one function: .*--call-graph dwarf$",
+                     report(it), re.M)
+    assert bool(told) == is_told and (not told or told[1] == "57")
+
+
+def test_stacks_that_the_kernel_cut(report):
+    it = started()
+    it.sample(20, 10, 1, *range(0x1000, 0x1000 + 127))
+    assert re.search(r"^50\.0 % of the stacks are cut at 127 addresses: record with --max-stack "
+                     r"508, after sysctl kernel\.perf_event_max_stack=508$", report(it), re.M)
+    short = attr("IP|TID|TIME|CPU|PERIOD|CALLCHAIN|IDENTIFIER", type=1, config=0,
+                 sample_period=1000, sample_max_stack=20,
+                 flags=("freq", "sample_id_all", "exclude_guest"))
+    it = started()
+    it.sample(20, 10, 1, *range(0x1000, 0x1000 + 20))
+    assert re.search(r"are cut at 20 addresses: record with --max-stack 80$",
+                     report(it, attrs=[(short, [1])]), re.M)
+
+
+def test_copied_stacks_that_are_cut(report):
+    out = report(Copied(), symbols=None)
+    assert "stacks: 100.0 % cut" in out
+
+
+class Copied:
+    """A capture whose stacks are copied, read without its program."""
+
+    def file(self):
+        return next(file.path for file in CAPTURES
+                    if file.name.startswith("03-callgraph-dwarf")).read_bytes()
+
+
+def test_idle_cpus_are_left_out_of_the_shares(report):
+    it = started()
+    it.sample(20, 0, 100, KTEXT + 0x1010, cpu=3)
+    it.sample(21, 0, 40, KTEXT + 0x2010, cpu=3)
+    out = report(it, symbols=None)
+    assert re.search(r"^idle: 50\.0 % of the samples' weight, left out$", out, re.M)
+    assert "\nkernel 40.0 %  program 60.0 %" in out
+    assert re.search("^no names for 60.0 %, in /bin/app", out, re.M)
+
+
+def test_how_many_cpus_were_busy(report):
+    it = started()
+    it.sample(10 + 200, 10, 440, 0x1010, 0x1020)
+    assert ", 2.50 CPUs;" in report(it)
+
+
+@pytest.mark.parametrize("file, chain, help", [
+    ("/bin/gone", 0x20010, "the file is not here; --sysroot DIR"),
+    ("//anon", 0x20010, "its compiler wrote no map; node --perf-basic-prof"),
+    ("/bin/gone", 0x99999, "the addresses are in no recorded map"),
+])
+def test_what_would_give_names(report, file, chain, help):
+    it = started()
+    it.map(3, 10, 0x20000, 0x1000, file)
+    it.sample(20, 10, 1000, chain, chain)
+    assert re.search(rf"^no names for 94\.3 %, in .*: {re.escape(help)}", report(it, symbols=None),
+                     re.M)
+
+
+def test_a_kernel_without_symbols(tmp_path):
+    it = started()
+    it.sample(20, 10, 1000, KTEXT + 0x1010, 0x1010)
+    path = tmp_path / "perf.data"
+    path.write_bytes(it.file())
+    zeros = tmp_path / "zeros"
+    zeros.write_text(re.sub("^[0-9a-f]{16}", "0" * 16, KALLSYMS, flags=re.M))
+    for kallsyms, help in ((zeros, "kernel addresses are hidden"),
+                           (tmp_path / "none", "the kernel's symbols are not here")):
+        out = preport("--kallsyms", kallsyms, path, symbols=(), status=(0, 1)).decode()
+        assert re.search(f"^no names for 94.3 %, in .*: {help}", out, re.M), out
+
+
+def test_a_stripped_program(tmp_path):
+    program = build_program(tmp_path / "app")
+    subprocess.run(["strip", program[0]], check=True)
+    path = tmp_path / "perf.data"
+    path.write_bytes(recorded(program, program[1]))
+    out = preport(path, symbols=()).decode()
+    assert re.search("^no names for 100.0 %, in .*/app: it is stripped; ", out, re.M)
+
+
+# --- groups, timers -------------------------------------------------------------------------------
+
+def test_a_counter_that_was_reset_begins_again(tmp_path):
+    path = group([(1000, 5), (300, 5)], tmp_path)
+    assert text(folded(preport("-f", "folded", path))) == {"app;[unknown]": 1300}
+
+
+def test_inherited_counters_are_those_of_their_threads(tmp_path):
+    inherited = attr("IP|TID|TIME|READ|CALLCHAIN|IDENTIFIER", type=1, config=0, sample_period=1000,
+                     read_format="ID", flags=("freq", "sample_id_all", "inherit"))
+    records = [r.comm(10, 10, "app", EXEC, sid=sample_id(READ, time=1, identifier=1))]
+    for time, (tid, value) in enumerate([(10, 1000), (11, 400), (10, 1500), (11, 700)]):
+        records.append(sample(inherited, misc=USER, pid=10, tid=tid, time=10 + time, ip=0x1010,
+                              identifier=1, callchain=[CONTEXT_USER, 0x1010],
+                              read={"value": value, "id": 1}))
+    path = tmp_path / "perf.data"
+    path.write_bytes(File(attrs=[(inherited, [1])], records=records).build())
+    assert sum(folded(preport("-f", "folded", path)).values()) == 1500 + 700
+
+
+@pytest.mark.parametrize("late, is_told", [(20, True), (60, False)])
+def test_the_phase_is_that_of_each_cpu_and_of_most_samples(tmp_path, late, is_told):
+    it = Recording()
+    it.comm(1, 10, "app", misc=EXEC)
+    for i in range(200):
+        for cpu in (0, 1):      # half a ms apart
+            shift = 300_000 if i < late else 0
+            it.sample(10_000_000 + i * 1_000_000 + cpu * 500_000 + shift, 10, 1, 0x1010, cpu=cpu)
     path = tmp_path / "perf.data"
     path.write_bytes(it.file())
     assert ("lockstep with a timer of 1.0 ms" in preport(path).decode()) == is_told
