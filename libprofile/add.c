@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "events.h"
+#include "script.h"
 #include "switches.h"
 
 /* Samples that perf's --off-cpu wrote have such times: they are none. */
@@ -157,21 +158,13 @@ static bool judge_stack(struct pp_profile *p, const struct pd_location *stack, s
 	return true;
 }
 
-/* The addresses of a sample, innermost first. */
-struct stack {
-	const struct pd_location *items;
-	size_t nr;
-	struct pd_moment at;
-	bool is_cut;
-};
-
-static struct stack read_stack(struct pp_profile *p, struct pd_reader *r,
+static struct pp_stack read_stack(struct pp_profile *p, struct pd_reader *r,
 			       const struct pd_fields *sample, const struct pp_weigher *w)
 {
 	const struct pd_namer *namer = p->options.namer;
 	const bool is_copied = w->copies_stacks && namer && namer->frames;
 	const char *end;
-	struct stack s = { .nr = locate_stack(p, sample,
+	struct pp_stack s = { .nr = locate_stack(p, sample,
 					      is_copied ? pd_reader_record(r, sample) : NULL,
 					      &end) };
 
@@ -186,7 +179,7 @@ static struct stack read_stack(struct pp_profile *p, struct pd_reader *r,
 	return s;
 }
 
-static void add_stack(struct walk *w, const struct pd_fields *sample, const struct stack *s)
+static void add_stack(struct walk *w, const struct pd_fields *sample, const struct pp_stack *s)
 {
 	struct pp_profile *p = w->p;
 
@@ -227,10 +220,22 @@ static int keep_item(struct pp_profile *p, const struct pd_fields *record,
 	return 0;
 }
 
+/* Writes a sample as text, and counts it. */
+static enum pd_code add_text(struct pp_profile *p, struct pd_reader *r,
+			     const struct pd_fields *sample, const struct pp_stack *stack,
+			     struct pp_counted_event *event, uint64_t weight)
+{
+	event->samples++;
+	p->counts.samples++;
+	if (__builtin_add_overflow(event->weight, weight, &event->weight))
+		return PD_E_COUNT;
+	return pp_texts_add(p->texts, r, sample, stack, event, weight);
+}
+
 /* Adds a stack to an event. To that which is no time --wall has nothing to add. */
-static enum pd_code add_weight(struct pp_profile *p, const struct pd_fields *sample,
-			       const struct stack *stack, const struct pp_counted_event *event,
-			       uint64_t weight)
+static enum pd_code add_weight(struct pp_profile *p, struct pd_reader *r,
+			       const struct pd_fields *sample, const struct pp_stack *stack,
+			       struct pp_counted_event *event, uint64_t weight)
 {
 	const bool is_wall = p->options.state == PP_WALL && event->weigher.is_time;
 	const uint64_t limit = p->memory.limit;
@@ -240,6 +245,8 @@ static enum pd_code add_weight(struct pp_profile *p, const struct pd_fields *sam
 
 	if (!event->is_wanted && p->options.state == PP_ON_CPU)
 		return PD_OK;
+	if (p->texts)
+		return add_text(p, r, sample, stack, event, weight);
 	into = is_wall ? p->offcpu.event : (uint32_t)(event - p->events);
 	w.node = p->events[into].root;
 	p->memory.limit = limit / 4;	/* merging needs twice as much, and there are names */
@@ -260,7 +267,7 @@ static enum pd_code add_weight(struct pp_profile *p, const struct pd_fields *sam
 
 /* Adds the sample to each event of its group. Ids that no event has count for the sample's own. */
 static enum pd_code add_values(struct pp_profile *p, struct pd_reader *r,
-			       const struct pd_fields *sample, const struct stack *stack,
+			       const struct pd_fields *sample, const struct pp_stack *stack,
 			       const struct pp_weigher *w)
 {
 	const uint64_t thread = w->is_inherited && sample->has & PD_HAS_TID ?
@@ -280,7 +287,7 @@ static enum pd_code add_values(struct pp_profile *p, struct pd_reader *r,
 			event->enabled = p->reads.enabled;
 			event->running = p->reads.running;
 		}
-		code = add_weight(p, sample, stack, event, p->reads.parts[i].value);
+		code = add_weight(p, r, sample, stack, event, p->reads.parts[i].value);
 		if (code != PD_OK)
 			return code;
 	}
@@ -291,7 +298,7 @@ static enum pd_code add_sample(struct pp_profile *p, struct pd_reader *r,
 			       const struct pd_fields *sample)
 {
 	struct pp_counted_event *event = pp_events_of(p, r, sample->attr);
-	struct stack stack;
+	struct pp_stack stack;
 	enum pd_code code;
 
 	if (!event)
@@ -307,7 +314,7 @@ static enum pd_code add_sample(struct pp_profile *p, struct pd_reader *r,
 
 		return add_values(p, r, sample, &stack, &w);
 	}
-	code = add_weight(p, sample, &stack, event, pp_weigh(&event->weigher, sample));
+	code = add_weight(p, r, sample, &stack, event, pp_weigh(&event->weigher, sample));
 	if (code == PD_OK && event->weigher.is_switch && p->options.state != PP_ON_CPU)
 		code = pp_switch_by_sample(p, r, sample);
 	return code;

@@ -56,6 +56,8 @@ struct pp_place {
 	bool is_left_out;	/* its own samples are */
 };
 
+struct pp_texts;
+
 struct pp_profile {
 	struct pp_options options;
 	struct pp_memory memory;
@@ -79,6 +81,7 @@ struct pp_profile {
 	struct pp_reads reads;
 	struct pp_offcpu offcpu;
 	struct pd_tree *switch_tree;	/* of a sched:sched_switch; NULL: none yet */
+	struct pp_texts *texts;	/* of pp_script(), borrowed; NULL: samples go to the tree */
 	/* After pp_merge(): */
 	struct pp_named *functions;
 	size_t nr_functions, functions_capacity;

@@ -16,52 +16,23 @@
 #include "pdecode_filter.h"
 #include "pdecode_history.h"
 #include "pdecode_symbols.h"
+#include "preport_formats.h"
 #include "sandbox.h"
 
 enum { ERRORS_SHOWN = 5, ROWS = 40, EXIT_EMPTY = 5, EXIT_ABOVE = 6 };
 
-enum use { FOR_PEOPLE, FOR_PROGRAMS };
-
-/* The formats, in the order of their words. */
-static const char *const formats[] = { "top", "tree", "folded", "flamegraph", "pprof", "csv",
-				       "json", "svg", "callgrind", "firefox", "speedscope",
-				       "chrome", NULL };
-static const struct format {
-	enum pp_format format;
-	enum use use;
-	const char *ends[2];	/* of names of outputs */
-	const char *file;	/* written if standard output is a terminal */
-	enum pp_keep keep;
-	uint32_t groups;	/* without --group */
-} format_facts[] = {
-	{ PP_TOP, FOR_PEOPLE, { ".txt" } },
-	{ PP_TREE, FOR_PEOPLE },
-	{ PP_FOLDED, FOR_PROGRAMS, { ".folded", ".collapsed" } },
-	{ PP_FLAMEGRAPH, FOR_PEOPLE, { ".html" }, "perf.html", PP_KEEP_WHAT_FITS },
-	{ PP_PPROF, FOR_PROGRAMS, { ".pb.gz", ".pprof" }, "perf.pb.gz", PP_KEEP_SUMS,
-	  PP_GROUP_COMM | PP_GROUP_PID | PP_GROUP_TID },
-	{ PP_CSV, FOR_PROGRAMS, { ".csv" } },
-	{ PP_JSON, FOR_PROGRAMS, { ".json" } },
-	{ PP_SVG, FOR_PEOPLE, { ".svg" }, "perf.svg" },
-	{ PP_CALLGRIND, FOR_PROGRAMS, { ".callgrind" }, "callgrind.out.perf" },
-	{ PP_FIREFOX, FOR_PROGRAMS, { ".firefox.json.gz", "profile.json.gz" },
-	  "perf.firefox.json.gz", PP_KEEP_SAMPLES },
-	{ PP_SPEEDSCOPE, FOR_PROGRAMS, { ".speedscope.json" }, "perf.speedscope.json",
-	  PP_KEEP_SAMPLES },
-	{ PP_CHROME, FOR_PROGRAMS, { ".trace.json" }, "perf.trace.json", PP_KEEP_SAMPLES },
-};
 static const char *const weights[] = { "period", "samples", NULL };
 static const char *const sorts[] = { "self", "total", NULL };
 static const char *const idles[] = { "keep", "drop", "only", NULL };
 static const char *const themes[] = { "system", "light", "dark", NULL };
+static const char *const likes[] = { "6.12", "6.1", NULL };
+static const char *const layouts[] = { "perf", "stack", NULL };
 static const char *const colors[] = { "auto", "always", "never", NULL };
-
-enum { FORMAT_UNSET = 99 };
 
 struct settings {
 	const char *output, *max_output, *group, *title, *sandbox;
 	struct symbol_settings symbols;
-	unsigned int format, weight, sort, idle, color, theme;
+	unsigned int format, weight, sort, idle, color, theme, like, layout;
 	struct filter_settings filter;
 	unsigned long rows, min_percent;
 	uint64_t memory;
@@ -77,17 +48,24 @@ static const struct cli_option options[] = {
 	CLI_GROUP("Output"),
 	CLI_STRING('o', "output", "FILE", settings, output,
 		   "write to FILE (default: standard output)"),
-	CLI_CHOICE('f', "format", NULL, settings, format, formats,
+	CLI_CHOICE('f', "format", NULL, settings, format, format_words,
 		   "top: summary and table of functions; tree: the calls; folded: a line for each "
 		   "stack; flamegraph: an HTML page; pprof: for `go tool pprof`; csv, json: the "
 		   "table of functions; svg: a flame graph for documents; callgrind: for "
 		   "KCachegrind; firefox: for profiler.firefox.com; speedscope; chrome: trace "
-		   "events for Perfetto. On a terminal most are written to a file, such as "
+		   "events for Perfetto; script: each sample as text, like perf script. "
+		   "On a terminal most are written to a file, such as "
 		   "perf.html, perf.pb.gz and perf.firefox.json.gz "
 		   "(default: by the name of the output, else top)"),
 	CLI_STRING(0, "title", "TEXT", settings, title, "name in headings (default: the input's)"),
 	CLI_CHOICE(0, "theme", NULL, settings, theme, themes,
 		   "colors of the flame graph page at first (default system)"),
+	CLI_CHOICE(0, "compat", NULL, settings, like, likes,
+		   "the version of perf whose text -f script is like (default 6.12)"),
+	CLI_CHOICE(0, "layout", NULL, settings, layout, layouts,
+		   "samples without a call graph in -f script: in one line as perf has them, or as "
+		   "a stack of one function (default: perf, but stack if the output's name ends "
+		   "in .linux-perf.txt)"),
 	CLI_FLAG('q', "quiet", settings, quiet, "do not print which file was written"),
 	CLI_GROUP("Samples"),
 	CLI_LIST('e', "event", "LIST", settings, filter.events,
@@ -240,43 +218,6 @@ static enum cli_exit fail(struct run *run, const struct pd_error *e)
 
 /* --- options --- */
 
-static bool ends_with(const char *name, const char *end)
-{
-	const size_t n = strlen(name), m = strlen(end);
-
-	return n > m && strcmp(name + n - m, end) == 0;
-}
-
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-static const struct format *choose_format(const struct settings *s)
-{
-	static const char callgrind[] = "callgrind.out.";
-	const struct format *chosen = &format_facts[0];
-	size_t longest = 0;
-
-	if (s->format != FORMAT_UNSET)
-		return &format_facts[s->format];
-	for (size_t i = 0; s->output && formats[i]; i++) {
-		const struct format *f = &format_facts[i];
-
-		for (size_t k = 0; k < 2 && f->ends[k]; k++)
-			if (ends_with(s->output, f->ends[k]) && strlen(f->ends[k]) > longest) {
-				chosen = f;
-				longest = strlen(f->ends[k]);
-			}
-		if (f->format == PP_CALLGRIND &&
-		    strncmp(last_part(s->output), callgrind, strlen(callgrind)) == 0)
-			return f;
-	}
-	return chosen;
-}
-
 static enum cli_exit read_groups(const char *list, const struct format *format,
 				 uint32_t *groups)
 {
@@ -348,6 +289,18 @@ static enum pp_keep choose_keep(const struct run *run)
 	return run->s->base ? PP_KEEP_SUMS : run->format->keep;
 }
 
+static int take_samples(struct run *run, struct pd_reader *reader, struct pd_error *e)
+{
+	const struct pp_script *o = PP_SCRIPT(.like = (enum pp_like)run->s->like,
+					      .layout = format_layout(run->s->layout,
+								      run->s->output));
+
+	if (!run->format->is_script)
+		return pp_add(run->profile, reader, e);
+	return pp_script(run->profile, reader, o,
+			 (struct pd_output){ output_write, &run->out }, e);
+}
+
 static enum cli_exit add_samples(struct run *run, struct pd_reader *reader)
 {
 	enum cli_exit status = run->filter ?
@@ -373,7 +326,9 @@ static enum cli_exit add_samples(struct run *run, struct pd_reader *reader)
 	run->profile = pp_new(o, &e);
 	if (!run->profile)
 		return fail(run, &e);
-	if (pp_add(run->profile, reader, &e)) {
+	if (take_samples(run, reader, &e)) {
+		if (run->out.error)
+			return CLI_OUTPUT;
 		if (e.code == PD_E_LIMIT)
 			return fail(run, &e);
 		on_error(run, &e);
@@ -393,7 +348,7 @@ static enum cli_exit read_samples(struct run *run)
 		return status;
 	if (run->filter)
 		pd_filter_set_history(run->filter, run->history);
-	if (choose_keep(run) != PP_KEEP_SUMS)
+	if (choose_keep(run) != PP_KEEP_SUMS || run->format->is_script)
 		o.order = PD_BY_TIME;
 	reader = run->in.fd >= 0 ? pd_reader_open_fd(run->in.fd, &o, &e) :
 		pd_reader_open_path(run->in.path, &o, &e);
@@ -414,7 +369,7 @@ static bool converts(const struct run *run)
 
 static enum pp_idle choose_idle(const struct run *run)
 {
-	if (run->s->idle != FORMAT_UNSET)
+	if (run->s->idle != UNSET)
 		return (enum pp_idle)run->s->idle;
 	return converts(run) ? PP_IDLE_KEEP : PP_IDLE_DROP;
 }
@@ -430,9 +385,17 @@ static bool wants_colors(const struct run *run)
 
 static size_t row_count(const struct run *run, const struct winsize *window)
 {
-	if (run->s->rows != FORMAT_UNSET)
+	if (run->s->rows != UNSET)
 		return run->s->rows;
 	return window->ws_row > 16 ? window->ws_row - 8u : ROWS;
+}
+
+static enum cli_exit finish_output(struct run *run, enum cli_exit status)
+{
+	status = output_close(&run->out, status);
+	if (status <= CLI_ERRORS && run->s->output && !run->s->quiet && isatty(STDERR_FILENO))
+		cli_error(&tool, "wrote %s", run->s->output);
+	return status;
 }
 
 static enum cli_exit write_profile(struct run *run, enum cli_exit status)
@@ -460,10 +423,7 @@ static enum cli_exit write_profile(struct run *run, enum cli_exit status)
 	ret = pp_write(run->profile, &o, (struct pd_output){ output_write, &run->out });
 	if (ret && !run->out.error)
 		return fail(run, &(struct pd_error){ .code = PD_E_LIMIT });
-	status = output_close(&run->out, status);
-	if (status <= CLI_ERRORS && run->s->output && !run->s->quiet && isatty(STDERR_FILENO))
-		cli_error(&tool, "wrote %s", run->s->output);
-	return status;
+	return finish_output(run, status);
 }
 
 static bool has_samples(const struct run *run)
@@ -491,6 +451,8 @@ static enum cli_exit load(struct run *run)
 			  "%s: no context switches: record with precord --off-cpu", run->in.name);
 		return (enum cli_exit)EXIT_EMPTY;
 	}
+	if (run->format->is_script)
+		return status;
 	if (pp_merge(run->profile, shape, &e))
 		return fail(run, &e);
 	if (run->s->parent && pp_share(run->profile, pp_main_event(run->profile), run->s->parent,
@@ -559,9 +521,13 @@ static enum cli_exit report(void *ctx)
 
 	if (base > CLI_ERRORS)
 		return base;
+	if (run->format->is_script && output_truncate(&run->out) != CLI_OK)
+		return CLI_OUTPUT;
 	status = load(run);
 	if (status > CLI_ERRORS)
 		return status;
+	if (run->format->is_script)
+		return finish_output(run, status);
 	status = write_profile(run, status == CLI_OK ? base : status);
 	return status <= CLI_ERRORS && is_above(run) ? (enum cli_exit)EXIT_ABOVE : status;
 }
@@ -655,7 +621,8 @@ static enum cli_exit prepare(struct run *run)
 
 int main(int argc, char **argv)
 {
-	struct settings s = { .format = FORMAT_UNSET, .idle = FORMAT_UNSET, .rows = FORMAT_UNSET };
+	struct settings s = { .format = UNSET, .idle = UNSET, .rows = UNSET,
+			      .layout = UNSET };
 	char **operands = cli_parse(&tool, argc, argv, &s);
 	struct run base = { .s = &s, .in = INPUT_CLOSED, .out = OUTPUT_CLOSED,
 			    .symbols.opener = OPENER_CLOSED };
@@ -668,7 +635,7 @@ int main(int argc, char **argv)
 		input_choose(&base.in, s.base);
 		run.base = &base;
 	}
-	run.format = choose_format(&s);
+	run.format = format_choose(s.format, s.output);
 	if (!s.output && isatty(STDOUT_FILENO))
 		s.output = run.format->file;
 	if (status == CLI_OK)

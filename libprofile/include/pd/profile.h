@@ -219,6 +219,29 @@ PP_API double pp_share(const struct pp_profile *p, size_t event, const char *glo
  * reached. */
 PP_API int pp_write(struct pp_profile *p, const struct pp_write *o, struct pd_output out);
 
+/* --- samples one by one --- */
+
+/* Whose text it is like: perf 6.12 prints addresses as they are, and threads in 7 columns. */
+enum pp_like { PP_LIKE_PERF_6_12, PP_LIKE_PERF_6_1 };
+
+/* Samples without a call chain: in one line, as perf has them, or, for programs that read stacks
+ * only, with the address as a stack of one function. */
+enum pp_layout { PP_LAYOUT_PERF, PP_LAYOUT_STACKS };
+
+struct pp_script {
+	size_t size;		/* PP_SCRIPT() sets it */
+	enum pp_like like;
+	enum pp_layout layout;
+};
+#define PP_SCRIPT(...) PD_OPTIONS_OF(pp_script, __VA_ARGS__)
+
+/* Writes the samples that the reader still has as text, in the layout of perf script, instead of
+ * adding them to the profile: only pp_event_at() and pp_count() see them. The reader should give
+ * records by time, PD_BY_TIME. Returns what pp_add() does, or what the output's function
+ * returned. */
+PP_API int pp_script(struct pp_profile *p, struct pd_reader *r, const struct pp_script *o,
+		     struct pd_output out, struct pd_error *e);
+
 #ifdef __cplusplus
 }
 #endif

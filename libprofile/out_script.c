@@ -1,0 +1,348 @@
+/* out_script.c - each sample as text, in the layout of perf script: many programs read that.
+ *
+ * A line for each sample: task, thread, CPU, time, period, event; after it the function, or, with a
+ * call chain, a line for each of its functions and an empty one. The text of a place is made once.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pd/tree.h"
+#include "script.h"
+
+enum { TREE_MEMORY = 16 << 20 };	/* for one record, which has 64 KiB at most */
+
+struct pp_texts {
+	struct pp_out out;
+	struct pp_script o;
+	int widest;		/* of the events' names; 0: not known yet */
+	struct pd_tree *tree;	/* of a tracepoint's sample; NULL: none yet */
+	/* The string with each frame's lines, without the address, and 1 more; 0: not made yet. */
+	uint32_t *lines;
+	size_t lines_capacity;
+};
+
+/* What could break a line is not printed. */
+static void put_clean(struct pp_out *out, struct pd_bytes text)
+{
+	while (text.size) {
+		const uint8_t *start = text.data;
+		const uint32_t c = pp_next_character(&text);
+
+		if (pp_is_control(c))
+			pp_put_text(out, "?");
+		else
+			pp_put(out, (const char *)start, (size_t)(text.data - start));
+	}
+}
+
+/* --- functions --- */
+
+struct line {
+	char *text;
+	size_t size, room;
+};
+
+static void add_part(struct line *l, const char *text)
+{
+	for (; *text && l->size < l->room; text++)
+		l->text[l->size++] = *text == '\n' ? '?' : *text;
+}
+
+static void end_line(struct line *l)
+{
+	if (l->size < l->room)
+		l->text[l->size++] = '\n';
+}
+
+/* The name of the image, as perf has it: code of compilers is in their maps. */
+static void add_image(struct line *l, const struct pp_texts *t, const struct pp_frame *f)
+{
+	const struct pd_image *image = pd_history_image(t->out.p->options.history, f->at.image);
+	char text[64];
+
+	add_part(l, " (");
+	if (image && image->kind == PD_IMAGE_ANONYMOUS) {
+		snprintf(text, sizeof(text), "/tmp/perf-%" PRId32 ".map", f->pid);
+		add_part(l, text);
+	} else {
+		add_part(l, image ? image->path : "[unknown]");
+	}
+	add_part(l, ")");
+}
+
+/* A line for each function that is inlined there, then the one that they are in. */
+static uint32_t make_lines(struct pp_texts *t, const struct pp_frame *f)
+{
+	struct pp_profile *p = t->out.p;
+	const struct pd_namer *namer = p->options.namer;
+	struct pd_frame_names names = { .why = f->at.why };
+	char text[4096], offset[32];
+	struct line l = { text, 0, sizeof(text) };
+
+	if (namer)
+		namer->frame(namer->ctx, f->pid, &f->at, &names);
+	for (size_t i = 0; i < names.nr_functions; i++) {
+		const char *symbol = names.functions[i].symbol;
+		const bool is_inlined = i + 1 < names.nr_functions;
+
+		snprintf(offset, sizeof(offset), "+0x%" PRIx64, is_inlined ? 0 : names.offset);
+		add_part(&l, symbol ? symbol : "[unknown]");
+		add_part(&l, symbol ? offset : "");
+		if (is_inlined) {
+			add_part(&l, " (inlined)");
+			end_line(&l);
+		}
+	}
+	if (!names.nr_functions)
+		add_part(&l, "[unknown]");
+	add_image(&l, t, f);
+	return pp_strings_add(&p->strings, &p->memory, l.text, l.size);
+}
+
+/* Returns the lines of a place, or PP_NONE without memory. */
+static uint32_t find_lines(struct pp_texts *t, int32_t pid, const struct pd_location *at)
+{
+	struct pp_profile *p = t->out.p;
+	const uint32_t frame = pp_frames_add_address(&p->frames, &p->memory, p->options.history,
+						     pid, at);
+	const size_t before = t->lines_capacity;
+	uint32_t *lines, made;
+
+	if (frame == PP_NONE)
+		return PP_NONE;
+	if (frame >= before) {
+		lines = pp_memory_grow(&p->memory, t->lines, &t->lines_capacity,
+				       (size_t)frame + 1, sizeof(*lines));
+		if (!lines)
+			return PP_NONE;
+		t->lines = lines;
+		memset(lines + before, 0, (t->lines_capacity - before) * sizeof(*lines));
+	}
+	if (!t->lines[frame]) {
+		made = make_lines(t, &p->frames.items[frame]);
+		if (made == PP_NONE)
+			return PP_NONE;
+		t->lines[frame] = made + 1;
+	}
+	return t->lines[frame] - 1;
+}
+
+/* Right-aligned in 16 columns. */
+static void put_address(struct pp_out *out, uint64_t address)
+{
+	char text[17];
+	int at = 16;
+
+	do {
+		text[--at] = "0123456789abcdef"[address & 15];
+		address >>= 4;
+	} while (address);
+	memset(text, ' ', (size_t)at);
+	text[16] = ' ';
+	pp_put(out, text, sizeof(text));
+}
+
+/* perf 6.1 prints where an address of a chain is in its file. */
+static uint64_t shown_address(const struct pp_texts *t, const struct pd_location *at)
+{
+	if (t->o.like == PP_LIKE_PERF_6_1 && at->of != PD_LOCATION_OF_IP &&
+	    at->cpumode == PD_CPUMODE_USER && at->image != PD_NO_IMAGE)
+		return at->file_offset;
+	return at->addr;
+}
+
+static enum pd_code put_place(struct pp_texts *t, int32_t pid, const struct pd_location *at,
+			      const char *before, const char *end)
+{
+	const uint32_t lines = find_lines(t, pid, at);
+	struct pd_bytes text;
+
+	if (lines == PP_NONE)
+		return PD_E_LIMIT;
+	text = pp_strings_at(&t->out.p->strings, lines);
+	while (text.size) {
+		const uint8_t *newline = memchr(text.data, '\n', text.size);
+		const size_t size = newline ? (size_t)(newline - text.data) : text.size;
+
+		pp_put_text(&t->out, before);
+		put_address(&t->out, shown_address(t, at));
+		put_clean(&t->out, (struct pd_bytes){ text.data, size });
+		pp_put_text(&t->out, end);
+		text.data += size + (newline != NULL);
+		text.size -= size + (newline != NULL);
+	}
+	return PD_OK;
+}
+
+/* --- the fields of a tracepoint --- */
+
+static void put_value(struct pp_out *out, const struct pd_item *item)
+{
+	const struct pd_item *member = NULL;
+
+	switch (item->kind) {
+	case PD_ITEM_SIGNED:
+		pp_printf(out, "%" PRId64, (int64_t)item->number);
+		break;
+	case PD_ITEM_ADDRESS:
+		pp_printf(out, "0x%" PRIx64, item->number);
+		break;
+	case PD_ITEM_TEXT:
+		put_clean(out, item->bytes);
+		break;
+	case PD_ITEM_BYTES:
+		for (size_t i = 0; i < item->bytes.size; i++)
+			pp_printf(out, "%02x", item->bytes.data[i]);
+		break;
+	case PD_ITEM_OBJECT:
+	case PD_ITEM_ARRAY:
+		while ((member = pd_item_next(item, member))) {
+			put_value(out, member);
+			pp_put_text(out, ",");
+		}
+		break;
+	default:
+		pp_printf(out, "%" PRIu64, item->number);
+	}
+}
+
+/* Each field by its name: what the kernel's print format says in words of its own is not known. */
+static enum pd_code put_trace(struct pp_texts *t, const struct pd_record *record)
+{
+	const struct pd_item *root, *fields, *field = NULL;
+	bool is_first = true;
+	struct pd_error e;
+
+	if (!t->tree)
+		t->tree = pd_tree_new(PD_TREE_OPTIONS(.memory_limit = TREE_MEMORY));
+	root = t->tree ? pd_tree_read_record(t->tree, record, &e) : NULL;
+	if (!root)
+		return PD_E_LIMIT;
+	fields = pd_item_get(root, "raw.tracepoint.fields");
+	while ((field = pd_item_next(fields, field))) {
+		if (strncmp(field->name, "common_", 7) == 0)
+			continue;
+		pp_printf(&t->out, "%s%s=", is_first ? "" : " ", field->name);
+		put_value(&t->out, field);
+		is_first = false;
+	}
+	return PD_OK;
+}
+
+/* --- a sample --- */
+
+static void find_widest(struct pp_texts *t, const struct pd_reader *r)
+{
+	for (size_t i = 0; i < pd_reader_nr_attrs(r); i++) {
+		const int size = (int)strlen(pd_attr_name(pd_reader_attr(r, i)));
+
+		if (size > t->widest)
+			t->widest = size;
+	}
+}
+
+enum shape { IN_ONE_LINE, WITH_LINES_BELOW };
+
+static void put_task(struct pp_texts *t, const struct pd_fields *sample,
+		     const struct pd_moment *at, enum shape shape)
+{
+	struct pp_out *out = &t->out;
+	struct pd_task task;
+	char unnamed[32];
+	size_t size;
+
+	pd_history_task(out->p->options.history, sample->has & PD_HAS_PID ? sample->pid : -1,
+			sample->has & PD_HAS_TID ? sample->tid : -1,
+			sample->has & PD_HAS_CPU ? (int32_t)sample->cpu : -1, at, &task);
+	snprintf(unnamed, sizeof(unnamed), ":%" PRId32, task.tid);
+	size = strlen(task.comm ? task.comm : unnamed);
+	for (; shape == IN_ONE_LINE && size < 16; size++)
+		pp_put_text(out, " ");
+	put_clean(out, pp_bytes(task.comm ? task.comm : unnamed));
+	if (sample->has & PD_HAS_TID)
+		pp_printf(out, t->o.like == PP_LIKE_PERF_6_1 ? " %5" PRId32 " " : " %7" PRId32 " ",
+			  sample->tid);
+}
+
+static void put_head(struct pp_texts *t, const struct pd_fields *sample,
+		     const struct pp_counted_event *event, uint64_t weight)
+{
+	struct pp_out *out = &t->out;
+	const uint64_t us = sample->time / 1000;
+	char text[40];
+
+	if (sample->has & PD_HAS_CPU)
+		pp_printf(out, "[%03" PRIu32 "] ", sample->cpu);
+	if (sample->has & PD_HAS_TIME) {
+		snprintf(text, sizeof(text), "%5" PRIu64 ".%06" PRIu64, us / 1000000, us % 1000000);
+		pp_printf(out, "%12s: ", text);
+	}
+	if (!event->weigher.is_tracepoint)
+		pp_printf(out, "%10" PRIu64 " ", weight);
+	pp_printf(out, "%*s: ", t->widest, event->weigher.name);
+}
+
+static enum pd_code put_stack(struct pp_texts *t, const struct pd_fields *sample,
+			      const struct pp_stack *stack, enum shape shape)
+{
+	const int32_t pid = sample->has & PD_HAS_PID ? sample->pid : -1;
+	enum pd_code code = PD_OK;
+
+	if (shape == IN_ONE_LINE)
+		return stack->nr ? put_place(t, pid, &stack->items[0], " ", "\n") :
+				   (pp_put_text(&t->out, "\n"), PD_OK);
+	pp_put_text(&t->out, "\n");
+	for (size_t i = 0; i < stack->nr && code == PD_OK; i++)
+		if (stack->items[i].of != PD_LOCATION_OF_IP || t->o.layout == PP_LAYOUT_STACKS)
+			code = put_place(t, pid, &stack->items[i], "\t", "\n");
+	pp_put_text(&t->out, "\n");
+	return code;
+}
+
+static bool is_unwound(const struct pp_stack *stack)
+{
+	return stack->nr && stack->items[0].of == PD_LOCATION_OF_STACK;
+}
+
+enum pd_code pp_texts_add(struct pp_texts *t, struct pd_reader *r, const struct pd_fields *sample,
+			  const struct pp_stack *stack, const struct pp_counted_event *event,
+			  uint64_t weight)
+{
+	const bool has_chain = sample->has & PD_HAS_CALLCHAIN || is_unwound(stack);
+	const bool is_trace = event->weigher.is_tracepoint;
+	const enum shape shape = has_chain || t->o.layout == PP_LAYOUT_STACKS ? WITH_LINES_BELOW :
+										IN_ONE_LINE;
+	enum pd_code code = PD_OK;
+
+	if (!t->widest)
+		find_widest(t, r);
+	put_task(t, sample, &stack->at, shape);
+	put_head(t, sample, event, weight);
+	if (is_trace)
+		code = put_trace(t, pd_reader_record(r, sample));
+	if (code != PD_OK)
+		return code;
+	/* perf shows what a tracepoint states, and where it is only if that was recorded */
+	if (is_trace && shape == IN_ONE_LINE) {
+		pp_put_text(&t->out, "\n");
+		return PD_OK;
+	}
+	return put_stack(t, sample, stack, shape);
+}
+
+int pp_script(struct pp_profile *p, struct pd_reader *r, const struct pp_script *o,
+	      struct pd_output to, struct pd_error *e)
+{
+	struct pp_texts t = { .out = { .p = p, .to = to } };
+	int ret;
+
+	memcpy(&t.o, o, o->size < sizeof(t.o) ? o->size : sizeof(t.o));
+	p->texts = &t;
+	ret = pp_add(p, r, e);
+	p->texts = NULL;
+	pp_flush(&t.out);
+	pd_tree_free(t.tree);
+	pp_memory_free(&p->memory, t.lines, t.lines_capacity, sizeof(*t.lines));
+	return t.out.error ? t.out.error : ret;
+}

@@ -1,0 +1,22 @@
+/* script.h - each sample as text, in the layout of perf script. */
+#ifndef PP_SCRIPT_H
+#define PP_SCRIPT_H
+
+#include "out.h"
+
+/* A sample's addresses, innermost first. */
+struct pp_stack {
+	const struct pd_location *items;
+	size_t nr;
+	struct pd_moment at;
+	bool is_cut;
+};
+
+struct pp_texts;
+
+/* Writes a sample that counts as `weight` of an event. Returns PD_OK or PD_E_LIMIT. */
+enum pd_code pp_texts_add(struct pp_texts *t, struct pd_reader *r, const struct pd_fields *sample,
+			  const struct pp_stack *stack, const struct pp_counted_event *event,
+			  uint64_t weight);
+
+#endif

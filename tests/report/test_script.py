@@ -1,0 +1,178 @@
+"""preport -f script: its text is that of perf script, and of programs that read it."""
+import re
+import shutil
+import struct
+import subprocess
+
+import pytest
+
+from conftest import TIMEOUT, fixture_files
+from known_recording import EXEC, USER, Recording, build_program, known, recorded
+from perfdata import features as f
+from perfdata.case import attr
+from perfdata.container import File
+from perfdata.sample import sample
+from perfdata.tracing import Format, common, tracing_data
+from profiles import folded, preport, text
+
+CAPTURES = [file for file in fixture_files() if not file.is_directory]
+
+
+@pytest.fixture
+def write(tmp_path):
+    def go(data):
+        (tmp_path / "perf.data").write_bytes(data)
+        return tmp_path / "perf.data"
+    return go
+
+
+def app():
+    it = Recording()
+    it.comm(1, 10, "my app", misc=EXEC)
+    it.map(2, 10, 0x1000, 0x1000, "/bin/app")
+    return it
+
+
+def test_a_stack_below_each_sample(write):
+    it = app()
+    it.sample(1_234_567_891_999, 10, 250, 0x1010, 0x1020, cpu=3)
+    it.sample(1_234_567_893_000, 10, 7, 0x9999, tid=11)
+    assert preport("-f", "script", write(it.file())).decode() == (
+        "my app      10 [003]  1234.567891:        250      cpu-clock: \n"
+        "\t            1010 [unknown] (/bin/app)\n"
+        "\t            1020 [unknown] (/bin/app)\n"
+        "\n"
+        ":11      11 [000]  1234.567893:          7      cpu-clock: \n"
+        "\t            9999 [unknown] ([unknown])\n"
+        "\n")
+
+
+def test_a_line_for_each_sample_without_call_graphs(write, tmp_path):
+    bare = attr("IP|TID|TIME|PERIOD|IDENTIFIER", type=1, config=0, sample_period=1000,
+                flags=("exclude_guest",))
+    records = [sample(bare, misc=USER, pid=10, tid=10, time=10**9, ip=0x1010, identifier=1,
+                      period=99)]
+    path = write(File(attrs=[(bare, [1])], records=records).build())
+    line = "             :10      10     1.000000:         99 cpu-clock: "
+    place = "            1010 [unknown] ([unknown])\n"
+    assert preport("-f", "script", path).decode() == line + " " + place
+    stacks = f"{line.strip()} \n\t{place}\n"
+    assert preport("-f", "script", "--layout=stack", path).decode() == stacks
+    for name, want in (("x.linux-perf.txt", stacks), ("x.perf.txt", line + " " + place)):
+        preport("-o", tmp_path / name, path)
+        assert (tmp_path / name).read_text() == want
+
+
+def test_perf_6_1_has_narrower_columns_and_offsets(write):
+    it = app()
+    it.records.pop()
+    it.map(2, 10, 0x5000, 0x1000, "/bin/app")
+    it.sample(10**9, 10, 250, 0x5010, 0x9999)
+    out = preport("-f", "script", "--compat=6.1", write(it.file())).decode()
+    assert out.startswith("my app    10 [000]     1.000000: ")
+    assert "\t              10 [unknown] (/bin/app)\n\t            9999 [unknown]" in out
+
+
+def test_the_fields_of_a_tracepoint(write):
+    probe = attr("IP|TID|TIME|RAW|IDENTIFIER", type=2, config=300, sample_period=1)
+    fields = [("int count", 8, 4, 1), ("char name[8]", 12, 8, 0), ("void * at", 24, 8, 0)]
+    raw = common(300, 10) + struct.pack("<i8sxxxxQ", -5, b"a\nb", 0xabc)
+    records = [sample(probe, misc=USER, pid=10, tid=10, time=10**9, ip=0x1010, identifier=1,
+                      raw=raw)]
+    path = write(File(attrs=[(probe, [1])], records=records, features={
+        1: tracing_data({"sched": [Format("event_x", 300, fields)]}),
+        12: f.event_desc([(probe, "sched:event_x", [1])], 136)}).build())
+    assert preport("-f", "script", path).decode() == (
+        "             :10      10     1.000000: sched:event_x: count=-5 name=a?b at=0xabc\n")
+
+
+@pytest.mark.parametrize("name", ["new\nline", "esc\x1b[31m", "\u202eabc", "\u0085"])
+def test_names_do_not_break_lines(write, name):
+    it = Recording()
+    it.comm(1, 10, name, misc=EXEC)
+    it.map(2, 10, 0x1000, 0x1000, "/tmp/" + name)
+    it.sample(10, 10, 3, 0x1010)
+    out = preport("-f", "script", write(it.file())).decode()
+    assert out.count("\n") == 3 and not set(out) & set("\x1b\u202e\u0085") and "?" in out
+
+
+def test_names_of_functions_have_their_offsets(tmp_path):
+    program = build_program(tmp_path / "app")
+    path = tmp_path / "perf.data"
+    path.write_bytes(recorded(program, program[1]))
+    out = preport("-f", "script", path, symbols=()).decode()
+    assert re.findall(r"(\w+\+0x\w+) \((.*)\)", out) == [
+        ("leaf+0x4", str(program[0])), ("main+0x9", str(program[0])),
+        ("main+0x0", str(program[0]))]
+
+
+def test_selected_samples_and_none(write):
+    path = write(known().file())
+    out = preport("-f", "script", "--tid=20", path).decode()
+    assert out.count("cpu-clock:") == 2 and set(re.findall(r"^\S+", out, re.M)) == {"child"}
+    assert preport("-f", "script", "-e", "page-faults", path).decode().count("page-faults:") == 1
+    preport("-f", "script", "--tid=99", path, status=5)
+
+
+def collapsed(out):
+    """{"comm;frame;frame": period} as stackcollapse-perf.pl reads the text of one event."""
+    stacks = {}
+    for part in out.split("\n\n")[:-1]:
+        head, *lines = part.split("\n")
+        found = re.match(r"(\S.*?)\s+(-?\d+)(?: \[\d+\])?\s+[\d.]+: +(\d+) +\S.*: $", head)
+        frames = []
+        for line in lines:
+            name, image = re.match(r"\t *[0-9a-f]+ (.+) \((.*)\)$", line).groups()
+            image = image.rpartition("/")[2]
+            frames.append(f"[{image}]" if name == "[unknown]" and image != "[unknown]" else name)
+        key = ";".join([found[1].replace(" ", "_"), *frames[::-1]])
+        stacks[key] = stacks.get(key, 0) + int(found[3])
+    return stacks
+
+
+def test_readers_of_stacks_get_the_folded_ones(write):
+    path = write(known().file())
+    out = preport("-f", "script", "-e", "cpu-clock", path).decode()
+    assert collapsed(out) == text(folded(preport("-f", "folded", path)))
+
+
+# --- perf -----------------------------------------------------------------------------------------
+
+# Captures whose text differs, and why.
+DIFFERENT = {
+    "03-callgraph-dwarf": "copied stacks, which the two unwind on their own",
+    "88-32bit-regs": "registers without a stack, of which one function is known",
+    "62-bp-exec": "perf prints nothing", "71-lock-record": "perf prints nothing",
+    "68-switch-output.data.2026112112470082": "perf prints nothing",
+    "87-event-terms": "times of events that have none",
+    "K-all": "the address beside the chain", "K-weight": "the address beside the chain",
+    "K-bpfout": "perf can't read it",
+}
+FRAMES = re.compile(r"^(\s+[0-9a-f]+ ).* \((.*)\)$|( +[0-9a-f]+ )\S.* (\(\S*\))$", re.M)
+
+
+def without_names(out):
+    """Names are another test's: tests/symbols."""
+    return FRAMES.sub(lambda m: f"{m[1] or m[3]} NAME {m[2] or m[4]}", out).split("\n")
+
+
+@pytest.mark.skipif(not shutil.which("perf"), reason="needs perf")
+def test_the_text_is_perfs():
+    equal = []
+    for file in CAPTURES:
+        name = file.name.removesuffix(".data")
+        done = subprocess.run(["perf", "script", "--no-inline", "-i", file.path], text=True,
+                              capture_output=True, timeout=TIMEOUT, errors="replace")
+        if done.returncode or name in DIFFERENT or "THREAD" in done.stdout:
+            continue
+        want = without_names(done.stdout)
+        got = without_names(preport("-f", "script", "--compat=6.1", file.path,
+                                    status=(0, 1, 5)).decode(errors="replace"))
+        if not any(re.search(r": +\w+:\w+: ", line) for line in want):  # a tracepoint's own words
+            assert len(got) == len(want), (name, len(got), len(want))
+            wrong = [pair for pair in zip(want, got) if pair[0] != pair[1]]
+            # perf goes on to use the maps of a program that was replaced
+            assert len(wrong) <= len(want) // 20 and all(
+                "[unknown]" in ours for _, ours in wrong), (name, wrong[:3])
+            equal.append(name)
+    assert len(equal) > 40, equal

@@ -1,0 +1,75 @@
+/* preport_formats.c - what preport writes, and the names of outputs that select it. */
+#include "preport_formats.h"
+
+#include <string.h>
+
+/* Programs that read such files know stacks only. */
+#define STACKS_END ".linux-perf.txt"
+
+const char *const format_words[] = { "top", "tree", "folded", "flamegraph", "pprof", "csv", "json",
+				     "svg", "callgrind", "firefox", "speedscope", "chrome",
+				     "script", NULL };
+
+/* In the order of their words. */
+static const struct format formats[] = {
+	{ PP_TOP, FOR_PEOPLE, { ".txt" } },
+	{ PP_TREE, FOR_PEOPLE },
+	{ PP_FOLDED, FOR_PROGRAMS, { ".folded", ".collapsed" } },
+	{ PP_FLAMEGRAPH, FOR_PEOPLE, { ".html" }, "perf.html", PP_KEEP_WHAT_FITS },
+	{ PP_PPROF, FOR_PROGRAMS, { ".pb.gz", ".pprof" }, "perf.pb.gz", PP_KEEP_SUMS,
+	  PP_GROUP_COMM | PP_GROUP_PID | PP_GROUP_TID },
+	{ PP_CSV, FOR_PROGRAMS, { ".csv" } },
+	{ PP_JSON, FOR_PROGRAMS, { ".json" } },
+	{ PP_SVG, FOR_PEOPLE, { ".svg" }, "perf.svg" },
+	{ PP_CALLGRIND, FOR_PROGRAMS, { ".callgrind" }, "callgrind.out.perf" },
+	{ PP_FIREFOX, FOR_PROGRAMS, { ".firefox.json.gz", "profile.json.gz" },
+	  "perf.firefox.json.gz", PP_KEEP_SAMPLES },
+	{ PP_SPEEDSCOPE, FOR_PROGRAMS, { ".speedscope.json" }, "perf.speedscope.json",
+	  PP_KEEP_SAMPLES },
+	{ PP_CHROME, FOR_PROGRAMS, { ".trace.json" }, "perf.trace.json", PP_KEEP_SAMPLES },
+	{ PP_FOLDED, FOR_PROGRAMS, { ".perf.txt", STACKS_END }, .is_script = true },
+};
+
+static bool ends_with(const char *name, const char *end)
+{
+	const size_t n = strlen(name), m = strlen(end);
+
+	return n > m && strcmp(name + n - m, end) == 0;
+}
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+const struct format *format_choose(unsigned int word, const char *output)
+{
+	static const char callgrind[] = "callgrind.out.";
+	const struct format *chosen = &formats[0];
+	size_t longest = 0;
+
+	if (word != UNSET)
+		return &formats[word];
+	for (size_t i = 0; output && format_words[i]; i++) {
+		const struct format *f = &formats[i];
+
+		for (size_t k = 0; k < 2 && f->ends[k]; k++)
+			if (ends_with(output, f->ends[k]) && strlen(f->ends[k]) > longest) {
+				chosen = f;
+				longest = strlen(f->ends[k]);
+			}
+		if (f->format == PP_CALLGRIND &&
+		    strncmp(last_part(output), callgrind, strlen(callgrind)) == 0)
+			return f;
+	}
+	return chosen;
+}
+
+enum pp_layout format_layout(unsigned int chosen, const char *output)
+{
+	if (chosen != UNSET)
+		return (enum pp_layout)chosen;
+	return output && ends_with(output, STACKS_END) ? PP_LAYOUT_STACKS : PP_LAYOUT_PERF;
+}

@@ -1,0 +1,31 @@
+/* preport_formats.h - what preport writes, and the names of outputs that select it. */
+#ifndef PREPORT_FORMATS_H
+#define PREPORT_FORMATS_H
+
+#include "pd/profile.h"
+
+enum format_use { FOR_PEOPLE, FOR_PROGRAMS };
+
+enum { UNSET = 99 };	/* of options with a choice, which the user has not made */
+
+struct format {
+	enum pp_format format;
+	enum format_use use;
+	const char *ends[2];	/* of names of outputs */
+	const char *file;	/* written if standard output is a terminal */
+	enum pp_keep keep;
+	uint32_t groups;	/* without --group */
+	bool is_script;		/* the samples one by one, no profile: `format` does not count */
+};
+
+extern const char *const format_words[];
+
+/* Returns the format of a word, or if it is UNSET the one that an output's name selects; it may be
+ * NULL. */
+const struct format *format_choose(unsigned int word, const char *output);
+
+/* Returns the layout that was chosen, or if it is UNSET that of an output's name, which may be
+ * NULL. */
+enum pp_layout format_layout(unsigned int chosen, const char *output);
+
+#endif
