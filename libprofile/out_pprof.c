@@ -1,7 +1,8 @@
 /* out_pprof.c - a profile for pprof: profile.proto, gzip around it.
  *
  * Locations are addresses, so that pprof can show lines and disassemble; all events are columns.
- * A sample is a stack of a task.
+ * A sample is a stack of a task. In a difference the older recording's samples are there, too, as
+ * pprof -diff_base has them: negative, with a label.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,6 +41,7 @@ struct mapping {
 
 struct encoding {
 	struct pp_out *out;
+	struct pp_profile *p;	/* whose samples are written: that of `out`, then its base */
 	struct pp_proto proto;
 	struct pp_message file, inner, packed, line;
 	struct pp_strings strings;	/* of the file */
@@ -50,6 +52,7 @@ struct encoding {
 	struct mapping *mappings;
 	size_t nr_mappings, mappings_capacity;
 	struct pp_index mapping_index;
+	size_t mappings_before;		/* of the other profile */
 	uint32_t *mapping_of;		/* of each frame; PP_NONE: none */
 };
 
@@ -129,7 +132,7 @@ static const struct pp_named *code_of(const struct pp_profile *p, uint32_t frame
 /* Returns the location of a frame, or 0 if it has none. */
 static uint32_t location_of(struct encoding *c, uint32_t frame)
 {
-	const struct pp_profile *p = c->out->p;
+	const struct pp_profile *p = c->p;
 	const struct pp_named *named = code_of(p, frame);
 
 	if (!named || c->locations[frame])
@@ -148,10 +151,10 @@ static uint32_t location_of(struct encoding *c, uint32_t frame)
 static void put_mapping(struct encoding *c, size_t i)
 {
 	const struct mapping *m = &c->mappings[i];
-	const struct pp_profile *p = c->out->p;
+	const struct pp_profile *p = c->p;
 	char hex[PP_BUILD_ID_TEXT];
 
-	put_inner(c, MAPPING_ID, i + 1);
+	put_inner(c, MAPPING_ID, c->mappings_before + i + 1);
 	put_inner(c, MAPPING_START, m->start);
 	put_inner(c, MAPPING_LIMIT, m->start + m->len);
 	put_inner(c, MAPPING_OFFSET, m->pgoff);
@@ -174,7 +177,7 @@ static void put_mappings(struct encoding *c)
 /* Innermost first. */
 static void put_lines(struct encoding *c, uint32_t frame)
 {
-	const struct pp_profile *p = c->out->p;
+	const struct pp_profile *p = c->p;
 
 	for (uint32_t k = p->first_step[frame + 1]; k-- > p->first_step[frame];) {
 		const uint32_t function = p->steps[k].function;
@@ -190,7 +193,7 @@ static void put_lines(struct encoding *c, uint32_t frame)
 /* Without names locations are bare: pprof can then look for names itself. */
 static void put_location(struct encoding *c, uint32_t frame)
 {
-	const struct pp_profile *p = c->out->p;
+	const struct pp_profile *p = c->p;
 	const struct pp_frame *f = &p->frames.items[frame];
 	const uint32_t mapping = c->mapping_of[frame];
 
@@ -198,7 +201,7 @@ static void put_location(struct encoding *c, uint32_t frame)
 	if (mapping != PP_NONE) {
 		const struct mapping *m = &c->mappings[mapping];
 
-		put_inner(c, LOCATION_MAPPING, mapping + 1);
+		put_inner(c, LOCATION_MAPPING, c->mappings_before + mapping + 1);
 		put_inner(c, LOCATION_ADDRESS, f->kind == PP_KIND_JIT ? f->at.addr :
 			  f->at.file_offset - m->pgoff + m->start);
 	}
@@ -209,15 +212,15 @@ static void put_location(struct encoding *c, uint32_t frame)
 
 static void put_function(struct encoding *c, size_t i)
 {
-	const struct pp_named *f = &c->out->p->functions[i];
-	const uint32_t name = string_of(c, pp_strings_at(&c->out->p->strings, f->name));
+	const struct pp_named *f = &c->p->functions[i];
+	const uint32_t name = string_of(c, pp_strings_at(&c->p->strings, f->name));
 
 	put_inner(c, FUNCTION_ID, c->functions[i]);
 	put_inner(c, FUNCTION_NAME, name);
 	put_inner(c, FUNCTION_SYSTEM_NAME, name);
 	if (f->file != PP_NONE)
 		put_inner(c, FUNCTION_FILE,
-			  string_of(c, pp_strings_at(&c->out->p->strings, f->file)));
+			  string_of(c, pp_strings_at(&c->p->strings, f->file)));
 	end_inner(c, PROFILE_FUNCTION);
 }
 
@@ -234,7 +237,7 @@ static void put_label(struct encoding *c, const char *key, uint32_t text, uint64
 /* A task's frames are its name, "pid 1" and "tid 2"; the name is the outermost. */
 static void put_task(struct encoding *c, uint32_t frame, bool is_name)
 {
-	const struct pp_profile *p = c->out->p;
+	const struct pp_profile *p = c->p;
 	const struct pd_bytes text = pp_strings_at(&p->strings, p->frames.items[frame].text);
 	const char *words = (const char *)text.data;
 
@@ -245,12 +248,47 @@ static void put_task(struct encoding *c, uint32_t frame, bool is_name)
 			  strtoull(words + 4, NULL, 10));
 }
 
+static bool is_base(const struct encoding *c)
+{
+	return c->p != c->out->p;
+}
+
+/* Returns the event of the newer recording that one of c->p is compared with: that of the same
+ * name, the main one with the main one. SIZE_MAX: there is none. */
+static size_t column_of(const struct encoding *c, size_t event)
+{
+	const struct pp_profile *newer = c->out->p;
+	const char *name = c->p->events[event].weigher.name;
+
+	if (!is_base(c))
+		return event;
+	for (size_t i = 0; i < newer->nr_events; i++)
+		if (pp_is_column(newer, i) && strcmp(newer->events[i].weigher.name, name) == 0)
+			return i;
+	return event == pp_main_event(c->p) ? c->out->o.event : SIZE_MAX;
+}
+
+static void put_values(struct encoding *c, size_t column, const struct pp_node *n)
+{
+	const uint64_t sign = is_base(c) ? UINT64_MAX : 1;
+
+	for (size_t i = 0; i < c->out->p->nr_events; i++) {
+		if (!pp_is_column(c->out->p, i))
+			continue;
+		pp_proto_varint(&c->proto, &c->packed, i == column ? sign * n->samples : 0);
+		pp_proto_varint(&c->proto, &c->packed, i == column ? sign * n->weight : 0);
+	}
+	pp_proto_part(&c->proto, &c->inner, SAMPLE_VALUE, &c->packed);
+}
+
 static void put_sample(struct encoding *c, uint32_t stack)
 {
-	const struct pp_profile *p = c->out->p;
-	const struct pp_node *nodes = p->tree.nodes, *n = &nodes[stack];
-	const uint32_t event = p->places[stack].event;
+	const struct pp_profile *p = c->p;
+	const struct pp_node *nodes = p->tree.nodes;
+	const size_t column = column_of(c, p->places[stack].event);
 
+	if (column == SIZE_MAX)
+		return;
 	for (uint32_t at = stack; at != PP_NONE; at = nodes[at].parent) {
 		const uint32_t id = location_of(c, nodes[at].frame);
 
@@ -258,13 +296,9 @@ static void put_sample(struct encoding *c, uint32_t stack)
 			pp_proto_varint(&c->proto, &c->packed, id);
 	}
 	pp_proto_part(&c->proto, &c->inner, SAMPLE_LOCATION, &c->packed);
-	for (uint32_t i = 0; i < p->nr_events; i++) {
-		if (!pp_is_column(p, i))
-			continue;
-		pp_proto_varint(&c->proto, &c->packed, i == event ? n->samples : 0);
-		pp_proto_varint(&c->proto, &c->packed, i == event ? n->weight : 0);
-	}
-	pp_proto_part(&c->proto, &c->inner, SAMPLE_VALUE, &c->packed);
+	put_values(c, column, &nodes[stack]);
+	if (is_base(c))
+		put_label(c, "pprof::base", word(c, "true"), 0);
 	for (uint32_t at = stack; at != PP_NONE; at = nodes[at].parent) {
 		const uint32_t above = nodes[at].parent;
 
@@ -347,6 +381,9 @@ static void put_comments(struct encoding *c)
 	snprintf(text, sizeof(text), "lost: %" PRIu64 ", throttled: %" PRIu64 ", cut stacks: %"
 		 PRIu64, counts->lost, counts->throttled, counts->cut);
 	pp_proto_number(&c->proto, &c->file, PROFILE_COMMENT, word(c, text));
+	if (c->out->o.base)
+		pp_proto_number(&c->proto, &c->file, PROFILE_COMMENT,
+				word(c, "negative samples: the older recording's"));
 }
 
 static void put_head(struct encoding *c)
@@ -366,12 +403,11 @@ static void put_head(struct encoding *c)
 	put_comments(c);
 }
 
-static void encode_profile(struct encoding *c)
+/* What one profile has: its samples, and what they refer to. */
+static void put_parts(struct encoding *c)
 {
-	const struct pp_profile *p = c->out->p;
+	const struct pp_profile *p = c->p;
 
-	word(c, "");
-	put_types(c);
 	for (uint32_t i = 0; i < p->tree.nr; i++)
 		if (p->tree.nodes[i].samples && !p->places[i].is_left_out)
 			put_sample(c, i);
@@ -382,6 +418,35 @@ static void encode_profile(struct encoding *c)
 	for (size_t i = 0; i < p->nr_functions; i++)
 		if (c->functions[i])
 			put_function(c, i);
+	c->mappings_before += c->nr_mappings;
+	c->nr_mappings = 0;
+	pp_index_free(&c->mapping_index, c->proto.memory);
+}
+
+static void encode_parts(struct encoding *c, struct pp_profile *p)
+{
+	struct pp_memory *m = c->proto.memory;
+
+	c->p = p;
+	c->locations = pp_memory_zeroed(m, p->frames.nr, sizeof(*c->locations));
+	c->mapping_of = pp_memory_zeroed(m, p->frames.nr, sizeof(*c->mapping_of));
+	c->functions = pp_memory_zeroed(m, p->nr_functions, sizeof(*c->functions));
+	if (c->locations && c->mapping_of && c->functions)
+		put_parts(c);
+	else
+		c->proto.failed = -1;
+	pp_memory_free(m, c->locations, p->frames.nr, sizeof(*c->locations));
+	pp_memory_free(m, c->mapping_of, p->frames.nr, sizeof(*c->mapping_of));
+	pp_memory_free(m, c->functions, p->nr_functions, sizeof(*c->functions));
+}
+
+static void encode_profile(struct encoding *c)
+{
+	word(c, "");
+	put_types(c);
+	encode_parts(c, c->out->p);
+	if (c->out->o.base)
+		encode_parts(c, c->out->o.base);
 	put_head(c);
 	for (uint32_t i = 0; i < c->strings.nr; i++)
 		pp_proto_string(&c->proto, &c->file, PROFILE_STRING,
@@ -390,22 +455,11 @@ static void encode_profile(struct encoding *c)
 
 int pp_write_pprof(struct pp_out *out)
 {
-	struct pp_profile *p = out->p;
-	struct pp_memory *m = &p->memory;
-	struct encoding c = { .out = out, .proto.memory = m };
-	int ret = -1;
+	struct pp_memory *m = &out->p->memory;
+	struct encoding c = { .out = out, .p = out->p, .proto.memory = m };
 
-	c.locations = pp_memory_zeroed(m, p->frames.nr, sizeof(*c.locations));
-	c.mapping_of = pp_memory_zeroed(m, p->frames.nr, sizeof(*c.mapping_of));
-	c.functions = pp_memory_zeroed(m, p->nr_functions, sizeof(*c.functions));
-	if (c.locations && c.mapping_of && c.functions) {
-		encode_profile(&c);
-		pp_put(out, (const char *)c.file.bytes, c.proto.failed ? 0 : c.file.size);
-		ret = c.proto.failed;
-	}
-	pp_memory_free(m, c.locations, p->frames.nr, sizeof(*c.locations));
-	pp_memory_free(m, c.mapping_of, p->frames.nr, sizeof(*c.mapping_of));
-	pp_memory_free(m, c.functions, p->nr_functions, sizeof(*c.functions));
+	encode_profile(&c);
+	pp_put(out, (const char *)c.file.bytes, c.proto.failed ? 0 : c.file.size);
 	pp_memory_free(m, c.mappings, c.mappings_capacity, sizeof(*c.mappings));
 	pp_index_free(&c.mapping_index, m);
 	pp_proto_free(&c.proto, &c.file);
@@ -413,5 +467,5 @@ int pp_write_pprof(struct pp_out *out)
 	pp_proto_free(&c.proto, &c.packed);
 	pp_proto_free(&c.proto, &c.line);
 	pp_strings_free(&c.strings, m);
-	return ret;
+	return c.proto.failed;
 }

@@ -87,7 +87,7 @@ static const struct cli_option options[] = {
 	CLI_GROUP("Comparison"),
 	CLI_STRING(0, "base", "FILE", settings, base,
 		   "an older recording: how the shares of functions changed, as a table or as the "
-		   "colors of a flame graph"),
+		   "colors of a flame graph; in pprof what was added, as with pprof -diff_base"),
 	CLI_LIST(0, "fail-above", "PATTERN=PERCENT", settings, limits,
 		 "exit 6 if functions with these names are in more than PERCENT of the samples, "
 		 "or with --base have gained more"),
@@ -577,11 +577,10 @@ static void close_run(struct run *run)
 
 static enum cli_exit check_base(const struct run *run)
 {
-	if (run->base && run->format->format == PP_PPROF)
-		return cli_usage(&tool, "'--base' is for tables; pprof subtracts itself: go tool "
-				 "pprof -http=: -diff_base=old.pb.gz new.pb.gz");
-	if (run->base && run->format->format != PP_TOP && run->format->format != PP_FLAMEGRAPH)
-		return cli_usage(&tool, "'--base' is for -f top and flamegraph");
+	const enum pp_format format = run->format->format;
+
+	if (run->base && format != PP_TOP && format != PP_FLAMEGRAPH && format != PP_PPROF)
+		return cli_usage(&tool, "'--base' is for -f top, flamegraph and pprof");
 	return CLI_OK;
 }
 

@@ -5,7 +5,7 @@ import pytest
 
 from known_recording import EXEC, FAULTS, KERNEL, KTEXT, Recording
 from perfdata import records as r
-from profiles import preport
+from profiles import Pprof, preport
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_a_limit_for_the_gain_of_functions(write, limit, status, tmp_path):
     assert changes(out.read_bytes())["[libx.so]"] == (10, 40, 30)
 
 
-@pytest.mark.parametrize("format", ["pprof", "folded"])
+@pytest.mark.parametrize("format", ["csv", "folded", "script"])
 def test_other_formats_have_no_difference(write, format):
     old = write("old", "/app", libx=10)
     preport("--base", old, "-f", format, old, status=2)
@@ -131,3 +131,31 @@ def test_the_main_event_is_compared(tmp_path, write):
 
 def test_a_limit_is_for_functions_and_no_threads(write):
     preport("--fail-above", "app=1%", write("new", "/app", libx=40))
+
+
+def test_in_pprof_the_older_samples_are_negative(write):
+    old = write("old", "/old/app", libx=10, gone=20)
+    new = write("new", "/new/app", libx=40)
+    it = Pprof(preport("--base", old, "-f", "pprof", new))
+    signed = [(labels.get("pprof::base"), frames,
+               tuple(n - 2**64 if n >= 2**63 else n for n in values))
+              for labels, frames, values in it.samples]
+    assert signed == [
+        (None, ["[app]"], (1, 60)), (None, ["[app]", "[libx.so]"], (1, 40)),
+        ("true", ["[app]"], (-1, -70)), ("true", ["[app]", "[libx.so]"], (-1, -10)),
+        ("true", ["[app]", "[gone.so]"], (-1, -20))]
+    assert it.files == ["/new/app", "/lib/libx.so", "/old/app", "/lib/libx.so", "/lib/gone.so"]
+
+
+def test_in_pprof_an_event_that_only_the_older_one_has_is_left_out(tmp_path, write):
+    it = Recording()
+    it.comm(1, 10, "app", misc=EXEC)
+    it.map(2, 10, 0x1000, 0x1000, "/app")
+    it.sample(3, 10, 0, 0x1010, event=FAULTS)
+    it.sample(5, 10, 100, 0x1010)
+    (tmp_path / "old").write_bytes(it.file())
+    one = Pprof(preport("--base", tmp_path / "old", "-f", "pprof", write("new", "/app")))
+    assert [values for *_, values in one.samples] == [[1, 100], [2**64 - 1, 2**64 - 100]]
+    two = Pprof(preport("--base", write("new", "/app"), "-f", "pprof", tmp_path / "old"))
+    assert sorted(values for *_, values in two.samples) == [
+        [0, 0, 1, 100], [0, 0, 2**64 - 1, 2**64 - 100], [1, 3, 0, 0]]
