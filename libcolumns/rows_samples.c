@@ -265,7 +265,8 @@ static void set_rest(struct pc_columns *c, struct pc_batch *b, const struct pd_r
 	uint64_t value;
 
 	set_number(b, PC_SAMPLES_WEIGHT, r, "weight");
-	set_number(b, PC_SAMPLES_WEIGHT, r, "weight_struct.var1_dw");
+	if (pd_record_get_number(r, "weight_struct", &value))
+		pc_set_count(b, PC_SAMPLES_WEIGHT, (uint32_t)value);	/* var1_dw */
 	if (pd_record_get_number(r, "cgroup", &value))
 		pc_set_text(b, PC_SAMPLES_CGROUP, pd_history_cgroup(c->o.history, value));
 }
