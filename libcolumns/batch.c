@@ -53,6 +53,7 @@ int pc_batch_init(struct pc_batch *b, const struct pc_table *table, uint32_t wit
 		struct pc_array *a = &b->arrays[i];
 
 		a->column = &table->columns[i];
+		a->width = pc_width(a->column->type);
 		a->is_on = !a->column->group || a->column->group & with;
 		a->valid.budget = a->values.budget = a->offsets.budget = budget;
 		pc_texts_init(&a->texts, budget);
@@ -100,6 +101,17 @@ size_t pc_batch_size(const struct pc_batch *b)
 	return size;
 }
 
+/* pd_buf_append() with its usual case inline: a value, into room that is there. */
+static inline void append_fixed(struct pd_buf *b, const void *p, size_t n)
+{
+	if (b->capacity - b->size < n) {
+		pd_buf_append(b, p, n);
+		return;
+	}
+	memcpy(b->data + b->size, p, n);
+	b->size += n;
+}
+
 /* Returns the array of a column whose row is not set yet, or NULL: the value is not wanted. */
 static struct pc_array *start_value(struct pc_batch *b, unsigned int column, uint8_t valid)
 {
@@ -107,7 +119,7 @@ static struct pc_array *start_value(struct pc_batch *b, unsigned int column, uin
 
 	if (!a->is_on || a->rows > b->rows)
 		return NULL;
-	pd_buf_append(&a->valid, &valid, 1);
+	append_fixed(&a->valid, &valid, 1);
 	a->rows++;
 	a->nulls += !valid;
 	return a;
@@ -117,10 +129,17 @@ static void append_number(struct pc_array *a, uint64_t value)
 {
 	const uint32_t half = (uint32_t)value;
 	const uint8_t byte = value != 0;
-	const size_t width = pc_width(a->column->type);
 
-	pd_buf_append(&a->values, width == 8 ? (const void *)&value : width == 4 ?
-		      (const void *)&half : &byte, width);
+	switch (a->width) {
+	case 8:
+		append_fixed(&a->values, &value, sizeof(value));
+		break;
+	case 4:
+		append_fixed(&a->values, &half, sizeof(half));
+		break;
+	default:
+		append_fixed(&a->values, &byte, sizeof(byte));
+	}
 }
 
 void pc_set_int(struct pc_batch *b, unsigned int column, int64_t value)
@@ -158,6 +177,18 @@ static void append_text(struct pc_batch *b, struct pc_array *a, struct pd_bytes 
 	} else {
 		pc_append_utf8(&a->values, text);
 	}
+}
+
+void pc_set_name(struct pc_batch *b, unsigned int column, const char *name)
+{
+	struct pc_array *a = name ? start_value(b, column, 1) : NULL;
+	uint32_t id;
+
+	if (!a)
+		return;
+	id = pc_texts_add_name(&a->texts, name);
+	b->failed |= id == PC_NONE;
+	append_number(a, id);
 }
 
 void pc_set_bytes(struct pc_batch *b, unsigned int column, struct pd_bytes text)

@@ -11,6 +11,7 @@
 struct pc_array {
 	const struct pc_column *column;
 	bool is_on;		/* false: of a group that nobody asked for */
+	size_t width;		/* pc_width() of its type */
 	size_t rows, nulls;
 	struct pd_buf valid;	/* a byte for each row: 0 or 1 */
 	/* Numbers in this machine's byte order; bool as a byte; of texts the int32_t in `texts`; of
@@ -53,6 +54,8 @@ void pc_set_double(struct pc_batch *b, unsigned int column, double value);
 void pc_set_bytes(struct pc_batch *b, unsigned int column, struct pd_bytes text);
 /* NULL is NULL. */
 void pc_set_text(struct pc_batch *b, unsigned int column, const char *text);
+/* The same of a PC_TEXT that stays where it is, unchanged, as long as there is the batch. */
+void pc_set_name(struct pc_batch *b, unsigned int column, const char *name);
 /* Starts a list; its items follow. */
 void pc_set_list(struct pc_batch *b, unsigned int column);
 void pc_add_item(struct pc_batch *b, unsigned int column, uint64_t item);

@@ -12,11 +12,13 @@ struct frames_key {
 	size_t n;
 };
 
-void pc_chains_init(struct pc_chains *c, struct pd_budget *budget, uint64_t limit)
+int pc_chains_init(struct pc_chains *c, struct pd_budget *budget, uint64_t limit)
 {
 	*c = (struct pc_chains){ .frame_index.budget = budget, .stack_index.budget = budget,
 				 .frames.budget = budget, .stacks.budget = budget,
 				 .items.budget = budget, .limit = limit };
+	c->recent = pd_budget_alloc(budget, PC_NR_RECENT * sizeof(*c->recent));
+	return c->recent ? 0 : -1;
 }
 
 void pc_chains_free(struct pc_chains *c)
@@ -26,6 +28,7 @@ void pc_chains_free(struct pc_chains *c)
 	pd_buf_free(&c->frames);
 	pd_buf_free(&c->stacks);
 	pd_buf_free(&c->items);
+	pd_budget_free(c->items.budget, c->recent, PC_NR_RECENT * sizeof(*c->recent));
 }
 
 static bool is_same_frame(const void *ctx, uint32_t id, const void *key)
@@ -44,9 +47,9 @@ static uint32_t hash_frame(const struct pc_frame *f)
 	return (uint32_t)pc_hash(pc_hash(0, f->offset), rest);
 }
 
-uint32_t pc_frame_number(struct pc_chains *c, const struct pc_frame *f, bool *is_new)
+static uint32_t find_or_add_frame(struct pc_chains *c, uint32_t hash, const struct pc_frame *f,
+				  bool *is_new)
 {
-	const uint32_t hash = hash_frame(f);
 	const uint32_t found = pc_index_find(&c->frame_index, hash, is_same_frame, c, f);
 	uint32_t place;
 
@@ -64,6 +67,19 @@ uint32_t pc_frame_number(struct pc_chains *c, const struct pc_frame *f, bool *is
 	    pc_index_add(&c->frame_index, hash, place))
 		return PC_NONE;
 	return c->first_frame + place;
+}
+
+uint32_t pc_frame_number(struct pc_chains *c, const struct pc_frame *f, bool *is_new)
+{
+	const uint32_t hash = hash_frame(f);
+	struct pc_recent *recent = &c->recent[hash % PC_NR_RECENT];
+
+	*is_new = false;
+	if (recent->number && memcmp(&recent->frame, f, sizeof(*f)) == 0)
+		return recent->number - 1;
+	recent->frame = *f;
+	recent->number = find_or_add_frame(c, hash, f, is_new) + 1;
+	return recent->number - 1;
 }
 
 static bool is_same_stack(const void *ctx, uint32_t id, const void *key)

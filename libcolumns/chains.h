@@ -24,17 +24,26 @@ struct pc_frame {
 	uint8_t exact;
 };
 
+enum { PC_NR_RECENT = 2048 };
+
 struct pc_chains {
 	struct pc_index frame_index, stack_index;	/* of places in the caches */
 	struct pd_buf frames;		/* struct pc_frame */
 	struct pd_buf stacks;		/* struct pc_stack_place */
 	struct pd_buf items;		/* uint32_t: frames of all stacks in the cache */
+	/* The frames that were looked up last, by their hash: these are in a near cache of the CPU,
+	 * which the index is too large for. */
+	struct pc_recent {
+		struct pc_frame frame;
+		uint32_t number;	/* + 1; 0: none */
+	} *recent;
 	uint32_t first_frame, first_stack;	/* numbers of the first in the caches */
 	uint64_t limit;			/* bytes for each of the two */
 	uint32_t depth;			/* of the stack that is looked up */
 };
 
-void pc_chains_init(struct pc_chains *c, struct pd_budget *budget, uint64_t limit);
+/* Returns 0, or -1 without memory. */
+int pc_chains_init(struct pc_chains *c, struct pd_budget *budget, uint64_t limit);
 void pc_chains_free(struct pc_chains *c);
 
 /* Returns the number of a frame, or PC_NONE without memory. *is_new: it has to be written. */

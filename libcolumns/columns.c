@@ -30,15 +30,14 @@ struct pc_columns *pc_new(const struct pc_options *o, struct pd_error *e)
 		return NULL;
 	memcpy(&c->o, o, o->size < sizeof(c->o) ? o->size : sizeof(c->o));
 	c->budget.limit = c->o.memory_limit ? c->o.memory_limit : DEFAULT_MEMORY;
-	pc_chains_init(&c->chains, &c->budget, c->budget.limit / 8);
-	c->numbers.budget = c->first_times.budget = &c->budget;
+	c->numbers.budget = c->first_times.budget = c->rests.budget = &c->budget;
 	c->json.line.budget = c->json.header.budget = &c->budget;
 	c->totals.first = c->totals.last = PD_NO_TIME;
 	c->max_rows = MAX_ROWS;
 	c->max_bytes = MAX_BYTES;
 	if (c->max_bytes > c->budget.limit / 32)
 		c->max_bytes = (size_t)(c->budget.limit / 32);
-	if (!init_batches(c))
+	if (!pc_chains_init(&c->chains, &c->budget, c->budget.limit / 8) && !init_batches(c))
 		return c;
 	pc_free(c);
 	return NULL;
@@ -55,6 +54,7 @@ void pc_free(struct pc_columns *c)
 	pd_tree_free(c->tree);
 	pd_buf_free(&c->numbers);
 	pd_buf_free(&c->first_times);
+	pd_buf_free(&c->rests);
 	pd_budget_free(&c->budget, c->stack, c->stack_capacity * sizeof(*c->stack));
 	free(c);
 }

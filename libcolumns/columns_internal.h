@@ -50,6 +50,7 @@ struct pc_columns {
 	size_t stack_capacity;
 	struct pd_buf numbers;		/* uint32_t: the frames of the stack */
 	struct pd_buf first_times;	/* uint64_t: of the objects */
+	struct pd_buf rests;		/* enum pc_rest, a byte for each event */
 };
 
 enum pc_step { PC_STEP_MORE, PC_STEP_END, PC_STEP_FAILED };

@@ -1,56 +1,70 @@
-/* encode_delta.c - Parquet's DELTA_BINARY_PACKED. */
+/* encode_delta.c - Parquet's DELTA_BINARY_PACKED, in whole bytes.
+ *
+ * The format lets each block have a least difference of its own, and each miniblock a width of its
+ * own. Here all have the same, and the width is a number of bytes: equal differences are equal
+ * bytes everywhere. So zstd, which compresses the page afterwards, finds what repeats: stacks that
+ * end alike. Lists of frames become a third smaller than with the least widths. */
 #include "encode.h"
 
 enum { BLOCK = 128, MINIBLOCKS = 4, MINIBLOCK = BLOCK / MINIBLOCKS };
 
-static int64_t difference(int64_t a, int64_t b, size_t width)
-{
-	const uint64_t d = (uint64_t)a - (uint64_t)b;
+struct differences {
+	const int64_t *values;	/* of n + 1 numbers */
+	size_t n, width;	/* width: of the numbers in bytes */
+	int64_t least;
+	size_t bytes;		/* of difference - least */
+};
 
-	return width == 4 ? (int32_t)(uint32_t)d : (int64_t)d;
+static int64_t difference(const struct differences *d, size_t i)
+{
+	const uint64_t value = (uint64_t)d->values[i + 1] - (uint64_t)d->values[i];
+
+	return d->width == 4 ? (int32_t)(uint32_t)value : (int64_t)value;
 }
 
-static unsigned int bits_of(const uint64_t *values)
+static void measure(struct differences *d)
 {
-	uint64_t all = 0;
+	int64_t least = INT64_MAX, most = INT64_MIN;
 
-	for (size_t i = 0; i < MINIBLOCK; i++)
-		all |= values[i];
-	return pc_bits(all);
+	for (size_t i = 0; i < d->n; i++) {
+		const int64_t value = difference(d, i);
+
+		least = value < least ? value : least;
+		most = value > most ? value : most;
+	}
+	d->least = d->n ? least : 0;
+	d->bytes = d->n ? (pc_bits((uint64_t)most - (uint64_t)least) + 7) / 8 : 0;
 }
 
-/* Puts n differences, at most BLOCK. */
-static void put_block(struct pd_buf *to, const int64_t *values, size_t n, size_t width)
+/* Puts the block of difference `from`. Miniblocks without values are left out, the last one is
+ * filled with zeros. */
+static void put_block(struct pd_buf *to, const struct differences *d, size_t from)
 {
-	const uint64_t mask = width == 4 ? UINT32_MAX : UINT64_MAX;
-	uint64_t rest[BLOCK] = { 0 };
-	unsigned int bits[MINIBLOCKS];
-	int64_t least = INT64_MAX;
+	const size_t left = d->n - from, n = left < BLOCK ? left : BLOCK;
+	const size_t filled = (n + MINIBLOCK - 1) / MINIBLOCK * MINIBLOCK;
+	uint8_t *p;
 
-	for (size_t i = 0; i < n; i++) {
-		const int64_t d = difference(values[i + 1], values[i], width);
-
-		least = d < least ? d : least;
-	}
-	for (size_t i = 0; i < n; i++)
-		rest[i] = ((uint64_t)difference(values[i + 1], values[i], width) -
-			   (uint64_t)least) & mask;
-	pc_put_varint(to, pc_zigzag(least));
-	for (size_t i = 0; i < MINIBLOCKS; i++) {
-		bits[i] = bits_of(rest + i * MINIBLOCK);
-		pc_put_byte(to, bits[i]);
-	}
-	/* Miniblocks without values are left out. */
-	for (size_t i = 0; i < MINIBLOCKS && i * MINIBLOCK < n; i++)
-		pc_pack_bits(to, rest + i * MINIBLOCK, MINIBLOCK, bits[i]);
+	pc_put_varint(to, pc_zigzag(d->least));
+	for (size_t i = 0; i < MINIBLOCKS; i++)
+		pc_put_byte(to, 8 * (unsigned int)d->bytes);
+	p = pd_buf_reserve(to, filled * d->bytes);
+	if (!p)
+		return;
+	for (size_t i = 0; i < filled; i++, p += d->bytes)
+		pc_store_little(p, i < n ? (uint64_t)difference(d, from + i) - (uint64_t)d->least :
+				0, d->bytes);
+	to->size += filled * d->bytes;
 }
 
 void pc_encode_delta(struct pd_buf *to, const int64_t *values, size_t n, size_t width)
 {
+	struct differences d = { .values = values, .n = n ? n - 1 : 0, .width = width };
+
+	measure(&d);
 	pc_put_varint(to, BLOCK);
 	pc_put_varint(to, MINIBLOCKS);
 	pc_put_varint(to, n);
 	pc_put_varint(to, pc_zigzag(n ? values[0] : 0));
-	for (size_t i = 0; i + 1 < n; i += BLOCK)
-		put_block(to, values + i, n - 1 - i < BLOCK ? n - 1 - i : BLOCK, width);
+	for (size_t i = 0; i < d.n; i += BLOCK)
+		put_block(to, &d, i);
 }

@@ -11,6 +11,7 @@ enum { PLAIN = 0, RLE = 3, DELTA_BINARY_PACKED = 5, RLE_DICTIONARY = 8 };
 enum { DATA_PAGE = 0, DICTIONARY_PAGE = 2 };
 enum { CODEC_ZSTD = 6 };
 enum { ZSTD_LEVEL = 3, PAGE_VALUES = 1 << 17, DICTIONARY_MAX = 1 << 16 };
+enum { PROBED = 1024 };	/* values of a column before it is seen that all differ */
 
 /* A column while its pages are written. */
 struct chunk {
@@ -103,7 +104,7 @@ static bool make_dictionary(struct chunk *c)
 		if (!is_value(c, i) || pc_index_find(&c->index, hash_number(value), is_same_number,
 						     c->p, &value) != PC_NONE)
 			continue;
-		if (n == DICTIONARY_MAX || n >= most)
+		if (n == DICTIONARY_MAX || n >= most || n > PROBED + i / 4)
 			return false;
 		pd_buf_append(numbers, &value, sizeof(value));
 		if (numbers->failed || pc_index_add(&c->index, hash_number(value), (uint32_t)n++))
@@ -121,8 +122,10 @@ static void choose_encoding(struct chunk *c)
 		c->encoding = RLE_DICTIONARY;
 	if (pc_parquet_type(type) != TYPE_INT32 && pc_parquet_type(type) != TYPE_INT64)
 		return;
+	/* The lists of stacks repeat each other's ends, which zstd finds in deltas of whole bytes,
+	 * but not in the packed bits of a dictionary's indices. */
 	c->p->numbers.size = 0;
-	c->encoding = make_dictionary(c) ? RLE_DICTIONARY : DELTA_BINARY_PACKED;
+	c->encoding = !c->is_list && make_dictionary(c) ? RLE_DICTIONARY : DELTA_BINARY_PACKED;
 }
 
 /* --- pages --- */

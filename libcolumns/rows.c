@@ -7,7 +7,7 @@ struct pc_batch *pc_start_row(struct pc_columns *c, enum pc_table_number table)
 
 	if (!b->table || c->refused)
 		return NULL;
-	pc_set_text(b, PC_FILE_ID, c->o.file_id);
+	pc_set_name(b, PC_FILE_ID, c->o.file_id);
 	return b;
 }
 

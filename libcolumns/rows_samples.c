@@ -215,7 +215,7 @@ static void set_task(struct pc_columns *c, struct pc_batch *b, const struct pd_f
 	if (f->has & PD_HAS_TID &&
 	    pd_history_task(c->o.history, f->has & PD_HAS_PID ? f->pid : -1, f->tid,
 			    f->has & PD_HAS_CPU ? (int32_t)f->cpu : -1, &at, &task))
-		pc_set_text(b, PC_SAMPLES_COMM, task.comm);
+		pc_set_name(b, PC_SAMPLES_COMM, task.comm);
 }
 
 static void set_number(struct pc_batch *b, unsigned int column, const struct pd_record *r,
@@ -260,10 +260,40 @@ static void set_event(struct pc_columns *c, struct pc_batch *b, const struct pd_
 		pc_set_count(b, PC_SAMPLES_WALL_NS, wall);
 }
 
-static void set_rest(struct pc_columns *c, struct pc_batch *b, const struct pd_record *r)
+/* Whether samples of an event have any of the fields that set_rest() looks up by name. */
+enum pc_rest { REST_UNKNOWN, REST_NONE, REST_SOME };
+
+static enum pc_rest learn_rest(struct pc_columns *c, const struct pd_attr *a)
+{
+	const uint64_t some = PD_SAMPLE_WEIGHT | PD_SAMPLE_WEIGHT_STRUCT | PD_SAMPLE_CGROUP;
+	struct pd_error e;
+	const struct pd_item *root = pd_tree_read_attr(c->tree, c->reader, a, &e),
+			     *type = pd_item_get(root, "attr.sample_type.raw");
+
+	return type && !(type->number & some) ? REST_NONE : REST_SOME;
+}
+
+static bool has_rest(struct pc_columns *c, const struct pd_fields *f)
+{
+	const size_t i = f->attr ? pd_attr_index(f->attr) : 0;
+	const uint8_t unknown = REST_UNKNOWN;
+
+	while (f->attr && c->rests.size <= i && !c->rests.failed)
+		pd_buf_append(&c->rests, &unknown, 1);
+	if (!f->attr || c->rests.failed)
+		return true;
+	if (c->rests.data[i] == REST_UNKNOWN)
+		c->rests.data[i] = (uint8_t)learn_rest(c, f->attr);
+	return c->rests.data[i] == REST_SOME;
+}
+
+static void set_rest(struct pc_columns *c, struct pc_batch *b, const struct pd_fields *f,
+		     const struct pd_record *r)
 {
 	uint64_t value;
 
+	if (!has_rest(c, f))
+		return;
 	set_number(b, PC_SAMPLES_WEIGHT, r, "weight");
 	if (pd_record_get_number(r, "weight_struct", &value))
 		pc_set_count(b, PC_SAMPLES_WEIGHT, (uint32_t)value);	/* var1_dw */
@@ -290,7 +320,7 @@ static void write_sample(struct pc_columns *c, const struct pd_fields *f, uint32
 		pc_set_int(b, PC_SAMPLES_TID, f->tid);
 	set_event(c, b, f);
 	set_task(c, b, f, r);
-	pc_set_text(b, PC_SAMPLES_CPUMODE, pc_cpumode_name(f->misc & MISC_CPUMODE));
+	pc_set_name(b, PC_SAMPLES_CPUMODE, pc_cpumode_name(f->misc & MISC_CPUMODE));
 	if (frame != PC_NONE)
 		pc_set_int(b, PC_SAMPLES_FRAME, frame);
 	if (stack != PC_NONE)
@@ -298,7 +328,7 @@ static void write_sample(struct pc_columns *c, const struct pd_fields *f, uint32
 	if (f->has & PD_HAS_PERIOD)
 		pc_set_count(b, PC_SAMPLES_PERIOD, f->period);
 	set_addresses(b, f, r);
-	set_rest(c, b, r);
+	set_rest(c, b, f, r);
 	pc_set_count(b, PC_SAMPLES_OFFSET, f->offset);
 	pc_finish_row(c, b);
 }

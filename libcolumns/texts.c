@@ -13,6 +13,7 @@ void pc_texts_clear(struct pc_texts *t)
 {
 	pc_index_clear(&t->index);
 	t->bytes.size = t->offsets.size = t->nr = 0;
+	memset(t->names, 0, sizeof(t->names));
 }
 
 void pc_texts_free(struct pc_texts *t)
@@ -129,4 +130,15 @@ uint32_t pc_texts_add(struct pc_texts *t, struct pd_bytes text)
 	id = valid.failed ? PC_NONE : add_utf8(t, pd_buf_bytes(&valid));
 	pd_buf_free(&valid);
 	return id;
+}
+
+uint32_t pc_texts_add_name(struct pc_texts *t, const char *name)
+{
+	struct pc_name *last = &t->names[(uint32_t)pc_hash(0, (uintptr_t)name) % PC_NR_NAMES];
+
+	if (last->name == name)
+		return last->id;
+	last->id = pc_texts_add(t, (struct pd_bytes){ (const uint8_t *)name, strlen(name) });
+	last->name = last->id == PC_NONE ? NULL : name;
+	return last->id;
 }

@@ -100,7 +100,7 @@ def test_batches_have_dictionaries_of_their_own(opened):
 
 def test_memory_that_does_not_suffice_is_an_error(opened):
     with pytest.raises(StreamError) as caught:
-        read_stream(opened(CHAINS, "samples", 0, 80_000))
+        read_stream(opened(CHAINS, "samples", 0, 150_000))
     assert caught.value.args[0] == errno.ENOMEM and "limit" in caught.value.args[1]
 
 
