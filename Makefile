@@ -478,7 +478,7 @@ help:
 #:   check-distro the same in a fresh Debian SUITE=trixie (or bullseye, bookworm) under build/distro, of which the base system
 #:                and the packages are kept for the next run; needs root and debootstrap (RUN="make demo" for that alone)
 #:   check-compilers  builds with every gcc and clang from 10 on that is installed, warnings are errors
-#:   check-clients  preport's files in the programs that read them, which are installed to CLIENTS
+#:   check-clients  preport's files and the tables in the programs that read them, which are installed to CLIENTS
 #:                (~/.cache/perf-data-clients)
 #:   schemas      write schemas/ from the tables
 #:   abi          write tests/abi from the library that is built, with abidw

@@ -16,8 +16,8 @@ DAMAGED = 2
 
 
 @pytest.fixture(scope="module")
-def library():
-    return columns_library("columns_stream")
+def library(tmp_path_factory):
+    return ctypes.CDLL(str(columns_library("columns_stream", tmp_path_factory.mktemp("library"))))
 
 
 @pytest.fixture(scope="module")

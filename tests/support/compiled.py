@@ -3,7 +3,6 @@
   PD_BUILD  directory of libdecode.a; default build/ of this project
   CC        the compiler; default cc
 """
-import ctypes
 import functools
 import os
 import pathlib
@@ -44,12 +43,11 @@ def program(name):
     return target
 
 
-@functools.lru_cache(maxsize=None)
-def columns_library(name):
-    """tests/c/NAME.c as a shared library, loaded, with libpdcolumns inside."""
+def columns_library(name, directory):
+    """tests/c/NAME.c as a shared library in the directory, with libpdcolumns inside. Returns its
+    path."""
     objects = [BUILD / "libpdcolumns.a", BUILD / "libdecode.a"]
-    target = BUILD / "tests" / f"{name}.{os.getpid()}.so"
-    target.parent.mkdir(exist_ok=True)
+    target = directory / f"{name}.so"
     includes = [f"-I{ROOT}/{place}/include" for place in ("libdecode", "libcolumns")]
     done = subprocess.run([*shlex.split(os.environ.get("CC") or "cc"), "-std=gnu11", "-g", "-Wall",
                            "-Wextra", "-Werror", "-Wno-missing-field-initializers", "-shared",
@@ -57,9 +55,7 @@ def columns_library(name):
                            *objects, *LIBRARIES], stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True)
     assert done.returncode == 0, done.stdout
-    library = ctypes.CDLL(str(target))
-    target.unlink()
-    return library
+    return target
 
 
 def preloaded(name, directory):
