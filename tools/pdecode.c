@@ -463,8 +463,8 @@ static enum cli_exit decode_reader(struct run *run, struct pd_reader *reader)
 	} else if (run->errors) {
 		status = CLI_ERRORS;
 	}
-	if (run->s->symbols.strict && symbols_report_unnamed(&run->symbols, &tool, run->in.name) &&
-	    status == CLI_OK)
+	if (run->s->symbols.depth && symbols_report_unnamed(&run->symbols, &tool, run->in.name) &&
+	    run->s->symbols.strict && status == CLI_OK)
 		status = CLI_ERRORS;
 	if (run->s->utc)
 		clocks_report_untied(&tool, run->in.name, reader);

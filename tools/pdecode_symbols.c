@@ -52,11 +52,9 @@ void symbols_prepare(struct symbols *n, const struct symbol_settings *s)
 static void name_frame(void *ctx, int32_t pid, const struct pd_location *l,
 		       struct pd_frame_names *out)
 {
-	struct symbols *n = ctx;
+	const struct symbols *n = ctx;
 
 	ps_resolve(n->session, pid, l, out);
-	if (out->why < SYMBOL_REASONS)
-		__atomic_fetch_add(&n->frames_by_why[out->why], 1, __ATOMIC_RELAXED);
 }
 
 static size_t find_frames(void *ctx, const struct pd_record *sample, struct pd_location *out,
@@ -153,6 +151,7 @@ enum cli_exit symbols_open(struct symbols *n, const struct cli_tool *tool,
 		.nr_debug_dirs = s->debug_dirs.count, .home = getenv("HOME"),
 		.debuginfod_cache = getenv("DEBUGINFOD_CACHE_PATH"),
 	};
+	n->history = h;
 	o.began = beginning_of(in, &o);
 	n->session = ps_new(&o, &e);
 	free((void *)o.bundle.data);
@@ -165,29 +164,12 @@ enum cli_exit symbols_open(struct symbols *n, const struct cli_tool *tool,
 		.frame = name_frame,
 		.frames = find_frames,
 		.image = describe_image,
+		.totals = symbols_keep_totals,
 		.ctx = n,
 		.linkage_names =
 			s->linkage_names ? PD_LINKAGE_NAMES_SHOWN : PD_LINKAGE_NAMES_HIDDEN,
 	};
 	return CLI_OK;
-}
-
-bool symbols_report_unnamed(const struct symbols *n, const struct cli_tool *tool, const char *input)
-{
-	uint64_t all = n->frames_by_why[PD_WHY_FOUND], unnamed = 0;
-	unsigned int most = PD_WHY_FOUND + 1;
-
-	for (unsigned int i = PD_WHY_FOUND + 1; i < SYMBOL_REASONS; i++) {
-		unnamed += n->frames_by_why[i];
-		if (n->frames_by_why[i] > n->frames_by_why[most])
-			most = i;
-	}
-	all += unnamed;
-	if (unnamed)
-		cli_error(tool, "%s: %llu of %llu frames have no name, %llu of them because of %s",
-			  input, (unsigned long long)unnamed, (unsigned long long)all,
-			  (unsigned long long)n->frames_by_why[most], pd_why_name(most));
-	return unnamed != 0;
 }
 
 void symbols_close(struct symbols *n)

@@ -17,6 +17,7 @@ struct symbol_settings {
 };
 
 #define SYMBOLS_FULL "full"
+/* More than there are. */
 #define SYMBOL_REASONS 32
 extern const char *const symbol_unverified[];
 
@@ -53,14 +54,28 @@ extern const char *const symbol_unverified[];
 		   "use files of which no build id was recorded: yes, if they are older " \
 		   "than the recording (default); no")
 
+enum { SYMBOL_WORST = 3 };
+
+/* Totals of a run: the frames without a name. */
+struct symbol_totals {
+	uint64_t by_why[SYMBOL_REASONS];	/* frames, by enum pd_why */
+	struct symbol_worst {
+		const char *path;
+		uint64_t unnamed;		/* frames */
+		unsigned int why;
+		bool has_build_id;
+	} worst[SYMBOL_WORST];			/* images, the worst first */
+	uint64_t stacks, cut;			/* copied ones, and those that are cut */
+};
+
 /* A session and what it needs. Must be zero-initialized but for the opener. */
 struct symbols {
 	struct opener opener;
 	struct ps_places places;
 	struct ps_session *session;
 	struct pd_namer namer;
-	/* Frames by enum pd_why; with table, each is counted once. */
-	uint64_t frames_by_why[SYMBOL_REASONS];
+	const struct pd_history *history;
+	struct symbol_totals totals;
 };
 
 /* Sets *out to the form that --symbols names. Returns false if it is none. */
@@ -75,7 +90,10 @@ void symbols_prepare(struct symbols *n, const struct symbol_settings *s);
 enum cli_exit symbols_open(struct symbols *n, const struct cli_tool *tool,
 			   const struct symbol_settings *s, const struct input *in,
 			   const struct pd_history *h);
-/* Reports how many frames have no name, by reason. Returns whether there are any. */
+/* Keeps what symbols_report_unnamed() needs. `symbols` is a struct symbols. */
+void symbols_keep_totals(void *symbols, const struct pd_name_totals *totals);
+/* Reports how many frames have no name, with the images that have most of them and what helps, and
+ * whether stacks are cut. Returns whether there are frames without a name. */
 bool symbols_report_unnamed(const struct symbols *n, const struct cli_tool *tool,
 			    const char *input);
 void symbols_close(struct symbols *n);

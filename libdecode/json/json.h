@@ -6,6 +6,7 @@
 #include "base/pretty.h"
 #include "json/emit.h"
 #include "json/json_frame_table.h"
+#include "json/json_name_totals.h"
 #include "pd/history.h"
 #include "reader/reader.h"
 #include "stats/totals.h"
@@ -70,9 +71,8 @@ struct pd_json {
 		int32_t pid;			/* of the record being written; -1: unknown */
 		const char *stack_end;		/* why its stack ends there; "": not unwound */
 		size_t capacity, nr_counts;
-		struct pd_json_image_count {
-			uint64_t samples, frames;	/* samples: with their ip in it */
-		} *counts;			/* of each image; NULL: none yet */
+		struct pd_image_frames *counts;	/* of each image; NULL: none yet */
+		struct pd_json_name_totals names;
 		struct pd_frame_table table;	/* with PD_JSON_FRAMES_TABLE */
 	} resolve;			/* with options.history */
 };
@@ -103,6 +103,8 @@ void pd_json_resolve_free(struct pd_json *j);
 void pd_json_table_frame(struct pd_json *j, const struct pd_frame_entry *entry);
 /* Writes the members of an image of options.history. */
 void pd_json_image(struct pd_json *j, size_t index);
+/* With names: writes how many frames have one, and gives that to the namer. */
+void pd_json_name_summary(struct pd_json *j);
 
 /* Writes ,"tracepoint":{...} for the record's raw data. */
 void pd_json_tracepoint(struct pd_json *j, const struct pd_tp_event *e);

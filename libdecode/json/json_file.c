@@ -304,6 +304,7 @@ void pd_json_summary(struct pd_json *j)
 		NUMBER_OF(j, "first_time", c->totals.first_time);
 		NUMBER_OF(j, "last_time", c->totals.last_time);
 	}
+	pd_json_name_summary(j);
 	NUMBER_OF(j, "errors", c->errors);
 	NUMBER_OF(j, "skipped", c->skipped);
 	pd_account_write(&j->w, j->reader);

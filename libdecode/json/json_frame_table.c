@@ -99,7 +99,7 @@ static void prefer_lower_map(struct pd_frame_entry *entry, const struct pd_locat
 }
 
 void pd_frame_table_add(struct pd_frame_table *t, const struct pd_frame_key *key,
-			const struct pd_location *l)
+			const struct pd_location *l, uint64_t frames)
 {
 	struct pd_frame_entry *first, *entry;
 
@@ -110,7 +110,11 @@ void pd_frame_table_add(struct pd_frame_table *t, const struct pd_frame_key *key
 		entry = entry->same_hash;
 	if (entry)
 		prefer_lower_map(entry, l);
-	else if (!add_entry(t, key, l, first))
+	else
+		entry = add_entry(t, key, l, first);
+	if (entry)
+		entry->frames += frames;
+	else
 		t->is_cut = true;
 }
 
@@ -118,7 +122,7 @@ static void add_chain(void *ctx, uint64_t hash, void *value)
 {
 	(void)hash;
 	for (const struct pd_frame_entry *e = value; e; e = e->same_hash)
-		pd_frame_table_add(ctx, &e->key, &e->location);
+		pd_frame_table_add(ctx, &e->key, &e->location, e->frames);
 }
 
 void pd_frame_table_collect(struct pd_frame_table *t, struct pd_frame_table *from)

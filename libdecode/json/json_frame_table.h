@@ -20,6 +20,7 @@ struct pd_frame_entry {
 	struct pd_frame_entry *same_hash;
 	struct pd_frame_key key;
 	struct pd_location location;	/* the first of them by the start of its map */
+	uint64_t frames;		/* of samples */
 };
 
 /* Must be zero-initialized, except for the budgets. */
@@ -37,8 +38,9 @@ struct pd_frame_key pd_frame_key_of(const struct pd_history *h, int32_t pid,
  * each flag. */
 void pd_frame_key_write(struct pd_jsonw *w, const struct pd_frame_key *key);
 
+/* Adds a location, which is that of `frames` frames. */
 void pd_frame_table_add(struct pd_frame_table *t, const struct pd_frame_key *key,
-			const struct pd_location *l);
+			const struct pd_location *l, uint64_t frames);
 /* Moves all entries of `from`. */
 void pd_frame_table_collect(struct pd_frame_table *t, struct pd_frame_table *from);
 /* Returns the entries in the order of their keys, as an array of t->nr to be given to free(); NULL

@@ -31,6 +31,43 @@ static void write_true(struct pd_json *j, const char *key)
 	pd_jsonw_raw(&j->w, "true", 4);
 }
 
+/* --- counts --- */
+
+/* Without memory for the counts, images have none. */
+static struct pd_image_frames *image_counts(struct pd_json *j)
+{
+	struct pd_json_resolve *res = &j->resolve;
+	const size_t nr = pd_history_nr_images(j->options.history);
+	size_t room = res->counts ? 2 * res->nr_counts : 0;
+	void *p;
+
+	if (nr <= res->nr_counts)	/* more come if the history is live */
+		return res->counts;
+	room = room < nr ? nr : room;
+	p = pd_budget_grow(&j->own, res->counts, res->nr_counts * sizeof(*res->counts),
+			   room * sizeof(*res->counts));
+	if (!p)
+		return NULL;
+	res->counts = p;
+	memset(res->counts + res->nr_counts, 0, (room - res->nr_counts) * sizeof(*res->counts));
+	res->nr_counts = room;
+	return res->counts;
+}
+
+static void count_names(struct pd_json *j, const struct pd_location *l, enum pd_why why,
+			uint64_t frames)
+{
+	struct pd_image_frames *counts = l->image == PD_NO_IMAGE ? NULL : image_counts(j);
+
+	pd_json_name_totals_why(&j->resolve.names, why, frames);
+	if (!counts || !frames)
+		return;
+	if (why == PD_WHY_FOUND)
+		counts[l->image].named += frames;
+	else if (counts[l->image].why < why)
+		counts[l->image].why = (uint8_t)why;
+}
+
 /* --- frames --- */
 
 static void write_image_of(struct pd_json *j, const struct pd_location *l)
@@ -172,24 +209,26 @@ static void write_details(struct pd_json *j, const struct pd_location *l,
 	pd_json_name(j, pd_names_cpumode, l->cpumode);
 }
 
-static void write_id(struct pd_json *j, const struct pd_location *l)
+static void write_id(struct pd_json *j, const struct pd_location *l, uint64_t frames)
 {
 	const struct pd_frame_key key = pd_frame_key_of(j->options.history, j->resolve.pid, l);
 
-	pd_frame_table_add(&j->resolve.table, &key, l);
+	pd_frame_table_add(&j->resolve.table, &key, l, frames);
 	pd_frame_key_write(&j->w, &key);
 }
 
-/* Writes a location as an object, or its id. */
-static void write_location(struct pd_json *j, const struct pd_location *l, unsigned int cpumode)
+/* Writes a location as an object, or its id. It counts as `frames` frames of samples. */
+static void write_location(struct pd_json *j, const struct pd_location *l, unsigned int cpumode,
+			   uint64_t frames)
 {
 	struct pd_frame_names f;
 
 	if (j->options.frames == PD_JSON_FRAMES_TABLE) {
-		write_id(j, l);
+		write_id(j, l, frames);
 		return;
 	}
 	f = find_names(j, j->resolve.pid, l);
+	count_names(j, l, f.why, frames);
 	pd_jsonw_char(&j->w, '{');
 	PD_JSONW_KEY(&j->w, "addr");
 	pd_jsonw_address(&j->w, l->addr);
@@ -238,30 +277,9 @@ static size_t locate(struct pd_json *j, const struct pd_record *r, locate_fn *fi
 	return n;
 }
 
-/* Without memory for the counts, images have none. */
-static struct pd_json_image_count *image_counts(struct pd_json *j)
-{
-	struct pd_json_resolve *res = &j->resolve;
-	const size_t nr = pd_history_nr_images(j->options.history);
-	size_t room = res->counts ? 2 * res->nr_counts : 0;
-	void *p;
-
-	if (nr <= res->nr_counts)	/* more come if the history is live */
-		return res->counts;
-	room = room < nr ? nr : room;
-	p = pd_budget_grow(&j->own, res->counts, res->nr_counts * sizeof(*res->counts),
-			   room * sizeof(*res->counts));
-	if (!p)
-		return NULL;
-	res->counts = p;
-	memset(res->counts + res->nr_counts, 0, (room - res->nr_counts) * sizeof(*res->counts));
-	res->nr_counts = room;
-	return res->counts;
-}
-
 static void count_frames(struct pd_json *j, const struct pd_location *l, size_t n)
 {
-	struct pd_json_image_count *counts = image_counts(j);
+	struct pd_image_frames *counts = image_counts(j);
 
 	for (size_t i = 0; counts && i < n; i++) {
 		if (l[i].image == PD_NO_IMAGE)
@@ -303,11 +321,12 @@ static void write_frames(struct pd_json *j, const struct pd_record *r, unsigned 
 	pd_jsonw_char(&j->w, '[');
 	for (; n; n--, l++) {
 		pd_jsonw_comma(&j->w);
-		write_location(j, l, cpumode);
+		write_location(j, l, cpumode, 1);
 	}
 	pd_jsonw_char(&j->w, ']');
 	if (!j->resolve.stack_end[0])
 		return;
+	pd_json_name_totals_end(&j->resolve.names, j->resolve.stack_end);
 	PD_JSONW_KEY(&j->w, "stack_end");
 	pd_jsonw_string(&j->w, j->resolve.stack_end);
 }
@@ -326,9 +345,9 @@ static void write_branches(struct pd_json *j, const struct pd_record *r, unsigne
 		pd_jsonw_comma(&j->w);
 		pd_jsonw_char(&j->w, '{');
 		PD_JSONW_KEY(&j->w, "from");
-		write_location(j, &l[i], cpumode);
+		write_location(j, &l[i], cpumode, 0);
 		PD_JSONW_KEY(&j->w, "to");
-		write_location(j, &l[i + 1], cpumode);
+		write_location(j, &l[i + 1], cpumode, 0);
 		pd_jsonw_char(&j->w, '}');
 	}
 	pd_jsonw_char(&j->w, ']');
@@ -364,14 +383,14 @@ void pd_json_resolve(struct pd_json *j, const struct pd_record *r)
 
 void pd_json_resolve_collect(struct pd_json *all, struct pd_json *worker)
 {
-	struct pd_json_image_count *from = worker->resolve.counts, *to = image_counts(all);
+	struct pd_image_frames *from = worker->resolve.counts, *to = image_counts(all);
 
+	pd_json_name_totals_add(&all->resolve.names, &worker->resolve.names);
 	pd_frame_table_collect(&all->resolve.table, &worker->resolve.table);
 	for (size_t i = 0; from && to && i < worker->resolve.nr_counts &&
 			   i < all->resolve.nr_counts; i++) {
-		to[i].samples += from[i].samples;
-		to[i].frames += from[i].frames;
-		from[i] = (struct pd_json_image_count){ 0, 0 };
+		pd_image_frames_add(&to[i], &from[i]);
+		from[i] = (struct pd_image_frames){ 0 };
 	}
 }
 
@@ -449,6 +468,7 @@ void pd_json_table_frame(struct pd_json *j, const struct pd_frame_entry *entry)
 	const struct pd_location *l = &entry->location;
 	const struct pd_frame_names f = find_names(j, entry->key.pid, l);
 
+	count_names(j, l, f.why, entry->frames);
 	PD_JSONW_KEY(&j->w, "id");
 	pd_frame_key_write(&j->w, &entry->key);
 	if (l->image == PD_NO_IMAGE) {
@@ -463,7 +483,7 @@ void pd_json_table_frame(struct pd_json *j, const struct pd_frame_entry *entry)
 void pd_json_image(struct pd_json *j, size_t index)
 {
 	const struct pd_image *i = pd_history_image(j->options.history, index);
-	const struct pd_json_image_count *counts = image_counts(j);
+	const struct pd_image_frames *counts = image_counts(j);
 
 	write_number(j, "index", index);
 	PD_JSONW_KEY(&j->w, "image_kind");
@@ -485,4 +505,25 @@ void pd_json_image(struct pd_json *j, size_t index)
 		return;
 	write_number(j, "samples", counts[index].samples);
 	write_number(j, "frames", counts[index].frames);
+	if (j->namer.frame)
+		write_number(j, "named", counts[index].named);
+}
+
+/* --- totals --- */
+
+void pd_json_name_summary(struct pd_json *j)
+{
+	struct pd_json_resolve *res = &j->resolve;
+	const struct pd_name_totals totals = {
+		.by_why = res->names.by_why, .nr_why = PD_JSON_WHYS, .images = res->counts,
+		.nr_images = res->nr_counts, .ends = res->names.ends,
+		.nr_ends = res->names.nr_ends,
+	};
+
+	if (!j->namer.frame)
+		return;
+	PD_JSONW_KEY(&j->w, "frames");
+	pd_json_name_totals_write(&j->w, &res->names);
+	if (j->namer.totals)
+		j->namer.totals(j->namer.ctx, &totals);
 }

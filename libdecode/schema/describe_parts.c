@@ -210,6 +210,9 @@ static void describe_error(struct pd_arena *arena, struct pd_buf *b)
 		"'message':{'description':'readable text','type':'string'}}");
 }
 
+#define BY_WORD "'type':'object','minProperties':1,'additionalProperties':{'type':'integer'," \
+	"'minimum':1,'maximum':18446744073709551615},'propertyNames':{'pattern':'^[A-Z_]+$'}"
+
 static void describe_summary(struct pd_arena *arena, struct pd_buf *b)
 {
 	(void)arena;
@@ -258,6 +261,13 @@ static void describe_summary(struct pd_arena *arena, struct pd_buf *b)
 			"not completely expanded',"
 				NUMBER_64 "}}},"
 		"'filtered':{'description':'number of records dropped by filters'," NUMBER_64 "},"
+		"'frames':{'description':'frames of samples (only with --symbols)'," CLOSED
+			"'required':['total','named'],"
+			"'properties':{'total':{" NUMBER_64 "},"
+			"'named':{'description':'those that have a name'," NUMBER_64 "},"
+			"'why':{'description':'those without, by reason'," BY_WORD "},"
+			"'stack_ends':{'description':'samples with a copied stack, by the reason "
+			"why it ends there'," BY_WORD "}}},"
 		"'complete':{'description':'same as in file, known at the end','type':'boolean'}},"
 		"'dependentRequired':{'first_time':['last_time'],'last_time':['first_time']}");
 }
@@ -446,7 +456,9 @@ static void describe_image(struct pd_arena *arena, struct pd_buf *b)
 	describe_words(pd_why_name, b);
 	pd_text_json(b, "},"
 		"'samples':{'description':'samples whose ip is in it'," NUMBER_64 "},"
-		"'frames':{'description':'frames of samples in it'," NUMBER_64 "}},"
+		"'frames':{'description':'frames of samples in it'," NUMBER_64 "},"
+		"'named':{'description':'those that have a name (only with --symbols)'," NUMBER_64
+			"}},"
 		"'dependentRequired':{'build_id':['build_id_source'],"
 			"'build_id_source':['build_id']}");
 }

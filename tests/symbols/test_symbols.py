@@ -484,7 +484,7 @@ def test_resolve_is_a_part_of_it(program, symbols, run_pdecode):
     """Names only add keys; without the option, there are none."""
     start, _ = symbol(program, "outer")
     symbols.lines([mapped(program), hit(BASE + start)])
-    added = {"symbol", "offset", "inlined", "match", "file", "sources"}
+    added = {"symbol", "offset", "inlined", "match", "file", "sources", "named"}
 
     def without(value):
         if isinstance(value, dict):
@@ -494,6 +494,7 @@ def test_resolve_is_a_part_of_it(program, symbols, run_pdecode):
 
     named, plain = [json.loads(run_pdecode([option, symbols.path]).stdout)
                     for option in ("--symbols", "--resolve")]
+    assert named["summary"].pop("frames") == {"total": 1, "named": 1}
     assert named != plain and without(named) == without(plain)
 
 
@@ -514,3 +515,45 @@ def test_names_alone(program, symbols):
     assert [(f["addr"], f["symbol"], f.get("inlined")) for f in full] == [
         (f.pop("addr"), f.pop("symbol"), f.pop("inlined", None)) for f in names]
     assert not any(names)
+
+
+# --- totals -------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("form", ["full", "table", "names"])
+@pytest.mark.parametrize("jobs", ["1", "3"])
+def test_totals_by_reason(program, tmp_path, run_pdecode, form, jobs):
+    """The summary counts what the frames say, and standard error names the worst images."""
+    other = tmp_path / "gone"
+    start = BASE + symbol(program, "outer")[0]
+    gap = BASE + 0x1000_0000
+    sid = sample_id(EVENT, pid=7, tid=7, time=1)
+    away = r.mmap2_build_id(7, 7, gap, 0x1000, 0, b"\x01" * 20, 5, 2, str(other), sid=sid)
+    records = [mapped(program), away]
+    records += [hit(start + i % 3, gap + 5, 0x99, start + 1) for i in range(40)]
+    path = tmp_path / "t.data"
+    path.write_bytes(File(attrs=[(EVENT, [1])], records=records).build("<"))
+    done = run_pdecode(["-f", "jsonl", f"--symbols={form}", "-j", jobs, path])
+    lines = strict_json_lines(done.stdout)
+    wrong = [text for line in lines for text in complaints("line.schema.json", line)]
+    assert not wrong, wrong[:5]
+    total = next(line["frames"] for line in lines if line["kind"] == "summary")
+    assert total == {"total": 160, "named": 80, "why": {"NO_MAP": 40, "NO_FILE": 40}}
+    images = {line["path"]: (line["frames"], line["named"]) for line in lines
+              if line["kind"] == "image"}
+    assert images == {str(program): (80, 80), str(other): (40, 0)}
+    first, second = done.stderr.decode().splitlines()
+    assert first.startswith(f"pdecode: {path}: 80 of 160 frames have no name, 40 of them")
+    assert f"40 frames without a name in {other}, NO_FILE; " in second and "--debug-dir" in second
+    assert done.returncode == 0
+
+
+def test_all_have_names(program, tmp_path, run_pdecode):
+    start = BASE + symbol(program, "outer")[0]
+    path = tmp_path / "t.data"
+    path.write_bytes(File(attrs=[(EVENT, [1])],
+                          records=[mapped(program), hit(start)]).build("<"))
+    for options in (["--symbols"], ["--resolve"]):
+        done = run_pdecode([*options, path])
+        assert done.stderr == b""
+        assert json.loads(done.stdout)["summary"].get("frames") == (
+            {"total": 1, "named": 1} if "--symbols" in options else None)

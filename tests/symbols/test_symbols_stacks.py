@@ -137,6 +137,10 @@ def test_ends(machine):
         ("NO_MAP", [(F, False), (m.at(0x40000), True)]),
         ("NO_CFI", [(F, False), (0x9000, True)]),
         ("BOTTOM", USUAL[:1])]
+    done = m.run(["--symbols", m.path])
+    assert b"1 of 4 copied stacks are cut; copy more with precord --call-graph" in done.stderr
+    ends = json.loads(done.stdout)["summary"]["frames"]["stack_ends"]
+    assert ends == {"BOTTOM": 1, "NO_CFI": 1, "NO_MAP": 1, "STACK_CUT": 1}
 
 
 def test_without_the_file_only_the_address_is_known(machine):
@@ -174,7 +178,8 @@ def test_threads_write_the_same(machine):
     machine.lines(*samples)
     outputs = [machine.run(["-f", "jsonl", "--symbols", "-j", str(n), machine.path]).stdout
                for n in (1, 4)]
-    assert outputs[0] == outputs[1] and outputs[0].count(b"BOTTOM") == 300
+    assert outputs[0] == outputs[1] and outputs[0].count(b"BOTTOM") == 301
+    assert b'"stack_ends":{"BOTTOM":300}' in outputs[0]
 
 
 # --- forms ---

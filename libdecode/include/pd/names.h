@@ -58,6 +58,30 @@ struct pd_image_file {
 	uint8_t why;			/* enum pd_why: why no file was used */
 };
 
+/* How many samples and frames are in an image. */
+struct pd_image_frames {
+	uint64_t samples;	/* with their ip in it */
+	uint64_t frames, named;
+	uint8_t why;	/* enum pd_why: the reason of those without one; of several the last in its
+			 * order */
+};
+
+/* Samples whose copied stack ends for one reason. */
+struct pd_end_count {
+	const char *end;	/* "BOTTOM"; static */
+	uint64_t samples;
+};
+
+/* How many frames have a name. */
+struct pd_name_totals {
+	const uint64_t *by_why;			/* frames, by enum pd_why */
+	size_t nr_why;
+	const struct pd_image_frames *images;	/* by index; NULL: not known */
+	size_t nr_images;
+	const struct pd_end_count *ends;
+	size_t nr_ends;
+};
+
 enum pd_linkage_names { PD_LINKAGE_NAMES_HIDDEN, PD_LINKAGE_NAMES_SHOWN };
 
 struct pd_namer {
@@ -74,6 +98,9 @@ struct pd_namer {
 	 * call is for another reader. NULL: stacks are not unwound. */
 	size_t (*frames)(void *ctx, const struct pd_record *sample, struct pd_location *out,
 			 size_t capacity, const char **end);
+	/* Called once when all names were found. What `totals` points to is valid during the call.
+	 * May be NULL. */
+	void (*totals)(void *ctx, const struct pd_name_totals *totals);
 };
 #define PD_NAMER(...) PD_OPTIONS_OF(pd_namer, __VA_ARGS__)
 
