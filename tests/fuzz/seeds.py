@@ -11,6 +11,7 @@ catalogue of layouts.
     DIRECTORY/demangle  mangled names
     DIRECTORY/kallsyms  texts of /proc/kallsyms and /proc/modules
     DIRECTORY/jit       a byte, then a perf map or a jitdump
+    DIRECTORY/bundle    sections of feature PD_SYMBOLS
     DIRECTORY/tracing   the two bytes of fuzz_tracing, tracepoint formats, and raw data
 """
 import bz2
@@ -33,6 +34,7 @@ from perfdata.container import gzip, zstd_stream  # noqa: E402
 SMALL = 16_000      # bytes: a larger seed costs more than it reaches
 RAW = 64            # bytes of raw data after a tracepoint's format
 HEADER = 104
+PD_SYMBOLS = 240
 PACKED = ("file.le.data", "file.be.data", "pipe.le.data")
 
 
@@ -175,6 +177,8 @@ def main():
             with open(path, "rb") as file:
                 data = file.read()
             for bit, big, section in features(data):
+                if bit == PD_SYMBOLS:
+                    put(directory, "bundle", name, section)
                 if len(section) < SMALL:
                     put(directory, "feature", f"{name}.{bit}", bytes([bit, big]) + section)
             for i, text in enumerate(re.findall(rb"name: \S+\nID: .*?print fmt: [^\n]*\n", data,

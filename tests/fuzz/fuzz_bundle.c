@@ -1,0 +1,64 @@
+/* fuzz_bundle.c - a section of feature PD_SYMBOLS: within the budget, each address finds one of the
+ * functions of its image, and what was read is the same after it is written and read again. */
+#include "bundle/bundle.h"
+
+#include <string.h>
+
+#include "harness.h"
+
+static void check_address(const struct ps_bundle_image *image, uint64_t address, uint64_t time)
+{
+	const struct ps_bundle_function *f = ps_bundle_find(image, address, time);
+
+	FUZZ_ASSERT(!f || (f >= image->functions && f < image->functions + image->nr_functions),
+		    "a function from nowhere");
+}
+
+static void check_image(const struct ps_bundle_image *image)
+{
+	for (size_t i = 0; i < image->nr && i < 64; i++) {
+		const uint64_t time = image->times ? image->times[i] : 0;
+
+		FUZZ_ASSERT(image->hits[i] < image->nr_functions, "a hit of no function");
+		check_address(image, image->addresses[i], time);
+		check_address(image, image->addresses[i] - 1, UINT64_MAX);
+		check_address(image, image->addresses[i] + 1, 0);
+	}
+}
+
+static void check_written(const struct ps_bundle_image *images, size_t n)
+{
+	struct pd_budget budget = { .limit = 4 * FUZZ_MEMORY };
+	struct pd_arena arena = { .budget = &budget };
+	struct pd_buf first = { .budget = &budget }, second = { .budget = &budget };
+	struct ps_bundle_image *again;
+	size_t nr;
+
+	ps_bundle_write(&first, images, n, PS_BUNDLE_WHOLE);
+	FUZZ_ASSERT(!first.failed, "it grows when it is written");
+	again = ps_bundle_read((struct pd_bytes){ first.data, first.size }, &arena, &nr);
+	FUZZ_ASSERT(nr == n, "%zu images of %zu are read again", nr, n);
+	ps_bundle_write(&second, again, nr, PS_BUNDLE_WHOLE);
+	FUZZ_ASSERT(first.size == second.size && memcmp(first.data, second.data, first.size) == 0,
+		    "it changes when it is written");
+	pd_buf_free(&first);
+	pd_buf_free(&second);
+	pd_arena_free(&arena);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct pd_budget budget = { .limit = FUZZ_MEMORY };
+	struct pd_arena arena = { .budget = &budget };
+	struct ps_bundle_image *images;
+	size_t n;
+
+	images = ps_bundle_read((struct pd_bytes){ data, size }, &arena, &n);
+	for (size_t i = 0; i < n; i++)
+		check_image(&images[i]);
+	if (n)
+		check_written(images, n);
+	pd_arena_free(&arena);
+	FUZZ_ASSERT(budget.used == 0, "%llu bytes stay charged", (unsigned long long)budget.used);
+	return 0;
+}
