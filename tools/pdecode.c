@@ -677,6 +677,7 @@ int main(int argc, char **argv)
 	filter_settings_free(&s.filter);
 	cli_list_free(&s.inputs);
 	cli_list_free(&s.symbols.debug_dirs);
+	cli_list_free(&s.symbols.prefixes);
 	cli_list_free(&s.columns.with);
 	return cli_finish(&tool, status);
 }

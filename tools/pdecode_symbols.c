@@ -39,7 +39,28 @@ enum cli_exit symbols_check(const struct symbol_settings *s, const struct cli_to
 	if (s->lines && s->no_inline)
 		return cli_usage(tool, "'--lines' needs the debug information that '--no-inline' "
 				 "does not read");
+	if (s->prefixes.count && !s->lines)
+		return cli_usage(tool, "'--prefix-map' needs '--lines'");
+	for (size_t i = 0; i < s->prefixes.count; i++)
+		if (!strchr(s->prefixes.items[i], '='))
+			return cli_usage(tool, "'--prefix-map' needs OLD=NEW, not '%s'",
+					 s->prefixes.items[i]);
 	return CLI_OK;
+}
+
+/* Without memory for them, paths stay as they are. */
+static void read_prefixes(struct symbols *n, const struct cli_list *given)
+{
+	if (given->count)
+		n->prefixes = calloc(given->count, sizeof(*n->prefixes));
+	for (size_t i = 0; n->prefixes && i < given->count; i++) {
+		const char *to = strchr(given->items[i], '=') + 1;
+		const char *from = strndup(given->items[i],
+					   (size_t)(to - given->items[i]) - 1);
+
+		if (from)
+			n->prefixes[n->nr_prefixes++] = (struct ps_prefix){ from, to };
+	}
 }
 
 void symbols_prepare(struct symbols *n, const struct symbol_settings *s)
@@ -152,6 +173,9 @@ enum cli_exit symbols_open(struct symbols *n, const struct cli_tool *tool,
 		.debuginfod_cache = getenv("DEBUGINFOD_CACHE_PATH"),
 	};
 	n->history = h;
+	read_prefixes(n, &s->prefixes);
+	o.prefixes = n->prefixes;
+	o.nr_prefixes = n->nr_prefixes;
 	o.began = beginning_of(in, &o);
 	n->session = ps_new(&o, &e);
 	free((void *)o.bundle.data);
@@ -175,5 +199,8 @@ enum cli_exit symbols_open(struct symbols *n, const struct cli_tool *tool,
 void symbols_close(struct symbols *n)
 {
 	ps_free(n->session);
+	for (size_t i = 0; i < n->nr_prefixes; i++)
+		free((void *)(uintptr_t)n->prefixes[i].from);
+	free(n->prefixes);
 	opener_stop(&n->opener);
 }

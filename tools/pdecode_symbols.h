@@ -12,7 +12,7 @@ struct symbol_settings {
 	bool no_inline, lines, linkage_names, strict;
 	unsigned int max_frames;
 	const char *sysroot, *kallsyms, *vmlinux;
-	struct cli_list debug_dirs;
+	struct cli_list debug_dirs, prefixes;
 	unsigned int unverified;
 };
 
@@ -29,6 +29,8 @@ extern const char *const symbol_unverified[];
 		     "machine. table writes each frame once, at the end, and its id to "	\
 		     "samples; names writes nothing else to frames where there is one"),	\
 	CLI_FLAG(0, "lines", type, member.lines, "add source files and lines, too"),	\
+	CLI_LIST(0, "prefix-map", "OLD=NEW", type, member.prefixes,			\
+		 "source files whose path begins with OLD: write NEW in its place"),	\
 	CLI_FLAG(0, "no-inline", type, member.no_inline,				\
 		 "no functions that are inlined: reads no debug information"),		\
 	CLI_FLAG(0, "linkage-names", type, member.linkage_names,			\
@@ -72,6 +74,8 @@ struct symbol_totals {
 struct symbols {
 	struct opener opener;
 	struct ps_places places;
+	struct ps_prefix *prefixes;
+	size_t nr_prefixes;
 	struct ps_session *session;
 	struct pd_namer namer;
 	const struct pd_history *history;

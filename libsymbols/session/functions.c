@@ -77,7 +77,7 @@ static void combine(struct ps_session *s, const struct ps_symbol *symbol,
 			return;
 		if (f)
 			functions[i] = *f;
-		functions[i].file = chain[i].file;
+		functions[i].file = ps_session_source_path(s, chain[i].file);
 		functions[i].line = chain[i].line;
 	}
 	if (!functions)

@@ -28,7 +28,7 @@ struct ps_session *ps_new(const struct ps_options *o, struct pd_error *e)
 						      s->options.places->size : sizeof(s->places));
 	s->budget.limit = s->options.memory_limit ? s->options.memory_limit : MEMORY_LIMIT;
 	s->arena.budget = s->processes.budget = s->known.budget = s->named.budget = &s->budget;
-	s->dumps.budget = &s->budget;
+	s->dumps.budget = s->source_paths.budget = &s->budget;
 	pthread_mutex_init(&s->lock, NULL);
 	if (!s->options.history || !s->options.open)
 		return fail(s, e, PD_E_ARGUMENT);
@@ -57,6 +57,7 @@ void ps_free(struct ps_session *s)
 	ps_session_unload_code(s);
 	pd_map_free(&s->known);
 	pd_map_free(&s->named);
+	pd_map_free(&s->source_paths);
 	pd_budget_free(&s->budget, s->images, s->nr_images * sizeof(*s->images));
 	pd_arena_free(&s->arena);
 	pthread_mutex_destroy(&s->lock);

@@ -106,6 +106,7 @@ struct ps_session {
 	struct pd_buf made;		/* by ps_bundle() */
 	struct pd_map known;		/* image and address -> struct ps_known */
 	struct pd_map named;		/* mangled name, by its address -> struct pd_function */
+	struct pd_map source_paths;	/* path, by its address -> with another beginning */
 	struct ps_stack_worker *idle;	/* unwinders that no thread uses, under the lock */
 };
 
@@ -126,6 +127,10 @@ void ps_session_functions(struct ps_session *s, struct ps_loaded *l, uint64_t ad
 			  struct ps_known *out);
 /* Sets *out to one function. */
 void ps_session_symbol(struct ps_session *s, const struct ps_symbol *symbol, struct ps_known *out);
+
+/* Returns the path of a source file as the options want it; NULL without memory, or if it is
+ * NULL. Paths are kept by their addresses. */
+const char *ps_session_source_path(struct ps_session *s, const char *path);
 
 /* stack.c: frees the unwinders. */
 void ps_session_free_unwinders(struct ps_session *s);

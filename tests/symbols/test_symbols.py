@@ -500,10 +500,32 @@ def test_resolve_is_a_part_of_it(program, symbols, run_pdecode):
 
 @pytest.mark.parametrize("options, words", [
     (["--symbols=short"], "must be full"), (["--symbols", "-f", "stats"], "applies to records"),
-    (["--symbols", "--lines", "--no-inline"], "does not read")])
+    (["--symbols", "--lines", "--no-inline"], "does not read"),
+    (["--symbols", "--prefix-map", "/a=/b"], "'--prefix-map' needs '--lines'"),
+    (["--symbols", "--lines", "--prefix-map", "/a"], "needs OLD=NEW, not '/a'")])
 def test_wrong_options(options, words, run_pdecode, tmp_path):
     done = run_pdecode([*options, tmp_path / "none"])
     assert done.returncode == 2 and words in done.stderr.decode()
+
+
+def files(frames):
+    return {place.get("file") for frame in frames
+            for part in frame for place in [part, *part.get("inlined", [])]}
+
+
+@pytest.mark.sanitize
+def test_beginnings_of_source_files(program, symbols):
+    """The last that fits counts, as for -ffile-prefix-map of the compilers; others stay."""
+    start, size = symbol(program, "outer")
+    top = str(program.parent)
+    records = [mapped(program)] + [hit(BASE + start + i) for i in range(size)]
+    assert files(symbols.frames(records, "--lines")) == {f"{top}/p.c"}
+    for given, want in (([f"{top}=/src"], "/src/p.c"), ([f"{top}/="], "p.c"),
+                        ([f"{top}=/one", f"{top}/p=/two/q=r"], "/two/q=r.c"),
+                        ([f"{top}/p=/two/q", f"{top}=/one"], "/one/p.c"),
+                        (["/nowhere=/x"], f"{top}/p.c"), (["/none=", "=x"], f"x{top}/p.c")):
+        options = [word for one in given for word in ("--prefix-map", one)]
+        assert files(symbols.frames(records, "--lines", *options)) == {want}
 
 
 def test_names_alone(program, symbols):

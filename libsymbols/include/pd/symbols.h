@@ -125,6 +125,11 @@ enum ps_clock {
 	PS_CLOCK_MONOTONIC,	/* that of jitdump: its code is found as it was at a time */
 };
 
+/* Another beginning for paths of source files. */
+struct ps_prefix {
+	const char *from, *to;
+};
+
 struct ps_options {
 	size_t size;			/* PS_OPTIONS() sets it */
 	const struct pd_history *history;	/* sealed; borrowed until ps_free() */
@@ -150,6 +155,10 @@ struct ps_options {
 	 * by ps_resolve(), for one file at a time, maybe in different threads. */
 	int (*open)(void *ctx, const char *path, enum ps_file_place place);
 	void *ctx;
+	/* For paths of source files; of several that fit, the last counts. Borrowed until
+	 * ps_free(), with the strings. */
+	const struct ps_prefix *prefixes;
+	size_t nr_prefixes;
 };
 #define PS_OPTIONS(...) PD_OPTIONS_OF(ps_options, __VA_ARGS__)
 
