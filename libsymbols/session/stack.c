@@ -163,6 +163,12 @@ static void locate(void *ctx, uint64_t address, struct ps_place *out)
 
 /* --- frames --- */
 
+/* A recording that ended right now may not have its features yet. */
+static uint16_t machine_of(const struct ps_session *s, const struct pd_copied_stack *copied)
+{
+	return copied->machine || !s->options.ended ? copied->machine : ps_arch_here();
+}
+
 static struct ps_copied_stack input_of(struct ps_stack_worker *w,
 				       const struct pd_copied_stack *copied)
 {
@@ -173,7 +179,7 @@ static struct ps_copied_stack input_of(struct ps_stack_worker *w,
 	for (size_t i = 0; i < n; i++)
 		w->registers[i] = pd_number_at(&copied->registers, i);
 	return (struct ps_copied_stack){
-		.arch = ps_arch_find(copied->machine, copied->abi),
+		.arch = ps_arch_find(machine_of(w->session, copied), copied->abi),
 		.mask = copied->mask,
 		.registers = w->registers,
 		.nr_registers = n,

@@ -45,6 +45,19 @@ static const struct ps_arch machines[] = {
 	},
 };
 
+uint16_t ps_arch_here(void)
+{
+#if defined(__x86_64__)
+	return EM_X86_64;
+#elif defined(__i386__)
+	return EM_386;
+#elif defined(__aarch64__)
+	return EM_AARCH64;
+#else
+	return EM_NONE;
+#endif
+}
+
 const struct ps_arch *ps_arch_find(uint16_t machine, uint64_t abi)
 {
 	if ((machine == EM_X86_64 || machine == EM_386) && abi == PS_ABI_32)

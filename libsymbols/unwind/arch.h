@@ -29,6 +29,8 @@ struct ps_arch {
 /* enum perf_sample_regs_abi */
 enum ps_abi { PS_ABI_NONE, PS_ABI_32, PS_ABI_64 };
 
+/* Returns the EM_* of this machine, EM_NONE if it is not supported. */
+uint16_t ps_arch_here(void);
 /* Finds the machine whose code a task ran, by the machine (EM_*) of the recording and the `abi`
  * of the sample. NULL: not supported, or no registers. Static. */
 const struct ps_arch *ps_arch_find(uint16_t machine, uint64_t abi);

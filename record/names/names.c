@@ -77,16 +77,25 @@ static bool is_recent(struct names *n, int32_t pid, const struct pd_location *l)
 	return false;
 }
 
+static size_t find_frames(struct names *n, struct pd_reader *r, const struct pd_fields *item,
+			  struct pd_location *out)
+{
+	enum ps_end end;
+
+	if (n->options->stacks == NAMES_WITHOUT_STACKS)
+		return pd_history_fields_frames(n->history, item, out, FRAMES_MAX);
+	return ps_frames(n->session, pd_reader_record(r, item), out, FRAMES_MAX, &end);
+}
+
 static void look_up_sample(struct names *n, struct pd_reader *r, const struct pd_fields *item)
 {
 	struct pd_location frames[FRAMES_MAX];
 	struct pd_frame_names found;
 	size_t nr;
 
-	(void)r;
 	if (item->type != PD_RECORD_SAMPLE)
 		return;
-	nr = pd_history_fields_frames(n->history, item, frames, FRAMES_MAX);
+	nr = find_frames(n, r, item, frames);
 	for (size_t i = 0; i < nr && i < FRAMES_MAX; i++)
 		if (n->options->clock == PS_CLOCK_MONOTONIC ||
 		    !is_recent(n, item->pid, &frames[i]))

@@ -10,9 +10,13 @@
 #include "pd/symbols.h"
 #include "pd/write.h"
 
+/* Whether samples have copied stacks, which are unwound. */
+enum names_stacks { NAMES_WITHOUT_STACKS, NAMES_WITH_STACKS };
+
 struct names_options {
 	uint64_t began;			/* the recording, in s since 1970 */
 	enum ps_clock clock;
+	enum names_stacks stacks;
 	struct deadline deadline;	/* names that are not found until then are left out */
 	const struct silent_files *silent;	/* are not opened */
 };

@@ -293,6 +293,14 @@ static bool has_monotonic_clock(const struct recording *r)
 	       r->events.items[0].attr.clockid == CLOCK_MONOTONIC;
 }
 
+static enum names_stacks have_stacks(const struct recording *r)
+{
+	for (size_t i = 0; i < r->events.n; i++)
+		if (r->events.items[i].attr.sample_type & PERF_SAMPLE_STACK_USER)
+			return NAMES_WITH_STACKS;
+	return NAMES_WITHOUT_STACKS;
+}
+
 /* Names need a pass over the records. By default there is none where the file would not be read
  * back for its build ids, or while the next file is being recorded. */
 static bool wants_names(const struct recording *r)
@@ -312,6 +320,7 @@ static int write_names(struct recording *r, const struct silent_files *silent)
 	const struct names_options o = {
 		.began = (uint64_t)r->began, .silent = silent,
 		.clock = has_monotonic_clock(r) ? PS_CLOCK_MONOTONIC : PS_CLOCK_OTHER,
+		.stacks = have_stacks(r),
 		.deadline = deadline_in(names_limit_ms(), &r->interrupt.hurry),
 	};
 	enum names_result result;

@@ -88,6 +88,23 @@ def test_without_the_program(options, recorded, tmp_path):
         (recorded / "away").rename(recorded / "app")
 
 
+def test_callers_of_copied_stacks(recorded, tmp_path):
+    """Functions that are only callers have names, too: a stripped program can be unwound, but has
+    none."""
+    app = tmp_path / "app"
+    shutil.copy(recorded / "app", app)
+    done = subprocess.run([TOOLS / "precord", "-q", "-e", "cpu-clock", "-F", "500",
+                           "--call-graph", "dwarf", "-o", tmp_path / "p.data", "--", app],
+                          stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        pytest.skip(f"can't record: {done.stderr}")
+    home = frames(decode(tmp_path / "p.data", "--no-inline"))
+    subprocess.run(["strip", app], check=True)
+    stripped = frames(decode(tmp_path / "p.data", "--no-inline"))
+    assert sum('"symbol": "main"' in line for line in home) > 10
+    assert stripped == home
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, for chroot")
 def test_in_an_empty_root(recorded, tmp_path):
     """Names of libraries and of the kernel, too."""
