@@ -42,6 +42,8 @@ void symbols_keep_totals(void *symbols, const struct pd_name_totals *totals)
 static const char *help_of(unsigned int why, bool has_build_id)
 {
 	static const char *const help[SYMBOL_REASONS] = {
+		[PD_WHY_NO_MAP] = "; chains by frame pointers get lost in code without them: "
+			"record with precord --call-graph dwarf",
 		[PD_WHY_MAPS_LOST] = "; record with larger buffers: precord -m 4M",
 		[PD_WHY_KPTR_RESTRICT] = "; record as root, or with sysctl kernel.kptr_restrict=0",
 		[PD_WHY_LIMIT] = "; allow more with --memory",
@@ -76,6 +78,12 @@ static void report_images(const struct symbol_totals *t, const struct cli_tool *
 			  help_of(t->worst[i].why, t->worst[i].has_build_id));
 }
 
+/* Images are reported with what helps. */
+static bool has_image(unsigned int why)
+{
+	return why >= PD_WHY_NO_FILE;
+}
+
 static bool report_frames(const struct symbol_totals *t, const struct cli_tool *tool,
 			  const char *input)
 {
@@ -89,10 +97,11 @@ static bool report_frames(const struct symbol_totals *t, const struct cli_tool *
 	}
 	if (!unnamed)
 		return false;
-	cli_error(tool, "%s: %llu of %llu frames have no name, %llu of them because of %s", input,
+	cli_error(tool, "%s: %llu of %llu frames have no name, %llu of them because of %s%s", input,
 		  (unsigned long long)unnamed,
 		  (unsigned long long)(unnamed + t->by_why[PD_WHY_FOUND]),
-		  (unsigned long long)t->by_why[most], pd_why_name(most));
+		  (unsigned long long)t->by_why[most], pd_why_name(most),
+		  has_image(most) ? "" : help_of(most, false));
 	report_images(t, tool, input);
 	return true;
 }
