@@ -47,12 +47,23 @@ int pd_compose_pipe_header(struct pd_session *s, struct pd_buf *out)
 	return out->failed ? -1 : 0;
 }
 
+/* Where HOSTNAME of 32-bit words stands in 64-bit words. Readers tell the size of a word from these
+ * two bits (container/header.c). */
+enum { HOSTNAME_OF_HALVES = PD_FEATURE_HOSTNAME + 32 };
+
+bool pd_feature_words_misread(const struct pd_session *s, const struct pd_header_values *h)
+{
+	return pd_is_big(s->swap) && h->features[HOSTNAME_OF_HALVES] &&
+	       !h->features[PD_FEATURE_HOSTNAME];
+}
+
 /* Fills the bitmap as 64-bit words, so that packing gives the bytes of the recording machine's
- * longs. */
+ * longs: of 64 bits where a reader would not recognize 32. */
 static void fill_feature_words(const struct pd_session *s, const struct pd_header_values *h,
 			       uint64_t words[4])
 {
-	const bool halves = h->long_size == 4 && pd_is_big(s->swap);
+	const bool halves = h->long_size == 4 && pd_is_big(s->swap) &&
+			    h->features[PD_FEATURE_HOSTNAME] && !h->features[HOSTNAME_OF_HALVES];
 
 	memset(words, 0, 4 * sizeof(*words));
 	for (size_t i = 0; i < PD_FEATURE_BITS; i++)

@@ -18,6 +18,8 @@ struct pd_header_values {
 
 /* Appends the header of a file or of a pipe. */
 int pd_compose_header(struct pd_session *s, const struct pd_header_values *h, struct pd_buf *out);
+/* Returns whether a reader of the header would find other features. */
+bool pd_feature_words_misread(const struct pd_session *s, const struct pd_header_values *h);
 int pd_compose_pipe_header(struct pd_session *s, struct pd_buf *out);
 /* Appends {offset, size}, for the ids of an attr or for the feature table. */
 int pd_compose_section(struct pd_session *s, uint64_t offset, uint64_t size, struct pd_buf *out);

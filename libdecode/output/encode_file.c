@@ -157,9 +157,13 @@ static int write_header(struct pd_encoder *enc, const struct pd_header_values *h
 			struct pd_encode_error *e)
 {
 	struct pd_buf bytes = { .budget = &enc->budget };
-	const int err = write_composed(enc, pd_compose_header(&enc->session, h, &bytes), 0, &bytes,
-				       e);
+	int err;
 
+	if (pd_feature_words_misread(&enc->session, h))
+		return pd_encode_fail(e, PD_E_ARGUMENT, "file.adds_features", "FEATURE_35 "
+				      "without HOSTNAME would be read as HOSTNAME of a 32-bit "
+				      "machine in a big-endian file");
+	err = write_composed(enc, pd_compose_header(&enc->session, h, &bytes), 0, &bytes, e);
 	pd_buf_free(&bytes);
 	return err;
 }

@@ -9,11 +9,14 @@ from perfdata.container import File
 from perfdata.wire import Wire, encode, fstr, u32
 
 
+def decoded(data):
+    return subprocess.run([TOOLS / "pdecode", "-f", "jsonl"], input=data, capture_output=True,
+                          check=False).stdout
+
+
 def swapped(data, order):
     """(the file in that byte order, exit status, pencode's messages)"""
-    decoded = subprocess.run([TOOLS / "pdecode", "-f", "jsonl"], input=data, capture_output=True,
-                             check=False).stdout
-    done = subprocess.run([TOOLS / "pencode", "--byte-order", order], input=decoded,
+    done = subprocess.run([TOOLS / "pencode", "--byte-order", order], input=decoded(data),
                           capture_output=True, check=False)
     return done.stdout, done.returncode, done.stderr.decode()
 
@@ -43,3 +46,24 @@ def test_gaps_of_a_file_whose_sections_keep_their_sizes_survive():
     big, status, said = swapped(data, "big")
     assert status == 0 and not said and big.endswith(b"\7\7\7")
     assert swapped(big, "little") == (data, 0, "")
+
+
+def test_features_that_a_reader_would_take_for_others_are_refused():
+    """Bit 35 of a big-endian file without HOSTNAME is HOSTNAME of a machine with 32-bit words."""
+    unknown = File(attrs=[(attr("IP|TID"), [1])], features={35: lambda wire: b""}).build("<")
+    _, status, said = swapped(unknown, "big")
+    assert status == 3 and "FEATURE_35" in said and "HOSTNAME" in said
+    named = File(attrs=[(attr("IP|TID"), [1])],
+                 features={3: fstr("box"), 35: lambda wire: b""}).build("<")
+    big, status, said = swapped(named, "big")
+    assert status == 0 and swapped(big, "little") == (named, 0, "")
+
+
+def test_words_of_32_bits_that_a_reader_would_not_recognize_are_written_as_64():
+    """As when the HOSTNAME of such a recording is taken out."""
+    text = decoded(File(attrs=[(attr("IP|TID"), [1])],
+                        features={4: fstr("6.1"), 6: fstr("x86_64")}).build(">"))
+    assert text.count(b'"long_size":8') == 1
+    encoded = subprocess.run([TOOLS / "pencode"], capture_output=True, check=True,
+                             input=text.replace(b'"long_size":8', b'"long_size":4')).stdout
+    assert decoded(encoded) == text
