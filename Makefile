@@ -72,7 +72,8 @@ COLUMNS_LIBS = $(call once,COLUMNS_LIBS,$(call packages,--libs,$(COLUMNS_PACKAGE
 TOOL_LIBS = $(call once,TOOL_LIBS,$(call packages,--libs,$(TOOL_PACKAGES)))
 RECORD_LIBS = $(call once,RECORD_LIBS,$(call packages,--libs,$(RECORD_PACKAGES)))
 SYM_LIBS = $(call once,SYM_LIBS,$(call packages,--libs,$(SYM_PACKAGES)) $(SYM_PLAIN))
-STATIC_LIBS = $(LIB_LIBS) $(TOOL_LIBS) $(SYM_LIBS) $(call once,STATIC_MORE,$(call packages,--static --libs,$(PACKAGES)))
+STATIC_LIBS = $(LIB_LIBS) $(TOOL_LIBS) $(SYM_LIBS) $(call once,STATIC_MORE,$(call packages,--static --libs,$(PACKAGES))) \
+	$(B)/eu_search.a
 
 # What --version shows of the libraries: name-version.
 versions = $(foreach p,$(1),$(p)-$(shell $(PKG_CONFIG) --modversion $(p)))
@@ -94,7 +95,7 @@ ALL_CFLAGS = -std=gnu11 $(OPT) $(WARNINGS) -fPIC -pthread -fvisibility=hidden $(
 ALL_LDFLAGS = $(SANITIZE) -pthread -Wl,--as-needed -Wl,-z,relro,-z,now,-z,noexecstack $(LDFLAGS)
 
 LIB_SRC := $(sort $(wildcard libdecode/*.c libdecode/*/*.c))
-SYM_SRC := $(sort $(wildcard libsymbols/*.c libsymbols/*/*.c))
+SYM_SRC := $(sort $(filter-out libsymbols/static/%,$(wildcard libsymbols/*.c libsymbols/*/*.c)))
 PROFILE_SRC := $(sort $(wildcard libprofile/*.c))
 COLUMNS_SRC := $(sort $(wildcard libcolumns/*.c))
 TOOL_SRC := $(sort $(wildcard tools/*.c))
@@ -118,7 +119,7 @@ COLUMNS_OBJ := $(call objects,$(COLUMNS_SRC))
 # Parts of libdecode that it does not export: the shared library has copies of its own.
 SYM_BASE := $(call objects,$(addprefix libdecode/base/,arena.c buf.c map.c))
 COLUMNS_BASE := $(call objects,libdecode/base/buf.c)
-ALL_OBJ := $(call objects,$(LIB_SRC) $(SYM_SRC) $(PROFILE_SRC) $(COLUMNS_SRC) $(TOOL_SRC) $(RECORD_SRC) $(wildcard tests/fuzz/*.c))
+ALL_OBJ := $(call objects,$(LIB_SRC) $(SYM_SRC) libsymbols/static/eu_search.c $(PROFILE_SRC) $(COLUMNS_SRC) $(TOOL_SRC) $(RECORD_SRC) $(wildcard tests/fuzz/*.c))
 BINARIES := $(addprefix $(B)/,$(PROGRAMS) $(RECORDER))
 LIBRARIES := $(foreach l,libdecode libpdsymbols libpdprofile libpdcolumns,$(B)/$(l).a $(B)/$(l).so)
 FUZZERS := $(patsubst tests/fuzz/%.c,$(B)/%,$(FUZZ_SRC))
@@ -186,7 +187,8 @@ $(B)/obj/libprofile/page.o: $(B)/gen/page.c $(B)/flags
 	$(call say,CC,$<)
 	$(Q)$(CC) $(ALL_CFLAGS) -iquote libprofile -MMD -MP -c -o $@ $<
 $(B)/shared.a: $(call objects,$(SHARED_SRC))
-$(B)/libdecode.a $(B)/libpdsymbols.a $(B)/libpdprofile.a $(B)/libpdcolumns.a $(B)/shared.a:
+$(B)/eu_search.a: $(call objects,libsymbols/static/eu_search.c)
+$(B)/libdecode.a $(B)/libpdsymbols.a $(B)/libpdprofile.a $(B)/libpdcolumns.a $(B)/shared.a $(B)/eu_search.a:
 	$(call say,AR,$@)
 	$(Q)rm -f $@
 	$(Q)$(AR) rcs $@ $^
@@ -221,7 +223,7 @@ STATIC = $(filter -static -static-pie,$(LDFLAGS))
 link = $(CC) $(1) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(2)
 LINK = $(if $(STATIC),$(call link,,$(STATIC_LIBS)),$(call link,-pie,$(LIB_LIBS) $(TOOL_LIBS) $(RECORD_LIBS) $(SYM_LIBS)))
 define program
-$(B)/$(1) $(B)/static/$(1): $(call objects,$(2)) $(B)/shared.a $(B)/libpdsymbols.a $(B)/libdecode.a
+$(B)/$(1) $(B)/static/$(1): $(call objects,$(2)) $(B)/shared.a $(B)/libpdsymbols.a $(B)/libdecode.a | $(B)/eu_search.a
 $(B)/$(1):
 	$$(call say,LD,$$@)
 	$$(Q)$$(LINK)
