@@ -1,6 +1,6 @@
-/* eu_search.c - search trees for a static libdw. elfutils keeps these six functions in libeu.a, and
- * Debian 13 (elfutils 0.192) packages libdw.a and libelf.a without it. Linked last, so that a libdw.a
- * that has them uses its own.
+/* eu_search.c - search trees for a static libdw. elfutils keeps these six functions in libeu.a,
+ * and Debian 13 (elfutils 0.192) packages libdw.a and libelf.a without it. Linked last, so that a
+ * libdw.a that has them uses its own.
  *
  * Without the lock that elfutils has beside the root: each of our threads opens its own files.
  */

@@ -17,8 +17,8 @@ REFERENCE = ROOT / "tests" / "abi" / "libdecode.abi.xz"
 SUPPRESSIONS = ROOT / "tests" / "abi" / "suppressions"
 FAILED, CHANGED = 3, 12     # bits of abidiff's exit code
 
-# Debian 12's. Version 2.6 takes types of the reference for others, and does not know the suppression
-# of options that grow.
+# Debian 12's. Version 2.6 takes types of the reference for others, and does not know the
+# suppression of options that grow.
 VERSION = "2.2"
 
 

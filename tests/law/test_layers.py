@@ -44,6 +44,7 @@ MAY_INCLUDE = {
         "unwind": "image",
         "debug": "image",
         "bundle": "",
+        "static": "",
         "session": "bundle debug find image jit kernel unwind",
     },
     "libprofile": {},
