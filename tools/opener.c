@@ -96,26 +96,9 @@ static bool is_allowed(const struct opener *o, int fd, const char *path, enum ps
 	}
 }
 
-/* Opens what a descriptor of O_PATH leads to, which is closed. Opening a device may have an effect,
- * so its type is looked at before. */
-static int reopen_regular(int place)
+static int find_in_root(const char *root, const char *path, int flags)
 {
-	char link[32];
-	struct stat st;
-	int fd = -1;
-
-	if (place < 0)
-		return -1;
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", place);
-	if (fstat(place, &st) == 0 && S_ISREG(st.st_mode))
-		fd = open(link, FLAGS);
-	close(place);
-	return fd;
-}
-
-static int find_in_root(const char *root, const char *path)
-{
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
+	struct open_how how = { .flags = (unsigned int)flags,
 				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
 	const int dir = root ? open(root, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 	int fd;
@@ -145,18 +128,54 @@ static int open_vdso(void)
 	return -1;
 }
 
-static int open_here(const struct opener *o, const char *path, enum ps_file_place place)
+static int look_up(const struct opener *o, const char *path, enum ps_file_place place, int flags)
 {
+	if (place == PS_PLACE_SYSROOT)
+		return find_in_root(o->sysroot, path, flags);
+	return open(path, place == PS_PLACE_TEMPORARY ? flags | O_NOFOLLOW : flags);
+}
+
+/* Opens the file that was looked up as `seen`, a descriptor of O_PATH. Where /proc is not mounted,
+ * it is looked up again. */
+static int reopen(const struct opener *o, const char *path, enum ps_file_place place, int seen,
+		  const struct stat *st)
+{
+	char link[32];
+	struct stat now;
 	int fd;
 
-	if (place == PS_PLACE_SYSROOT)
-		fd = find_in_root(o->sysroot, path);
-	else if (place == PS_PLACE_RUNNING && strcmp(path, PS_RUNNING_VDSO) == 0)
-		fd = open_vdso();
-	else
-		fd = open(path, O_PATH | O_CLOEXEC |
-				(place == PS_PLACE_TEMPORARY ? O_NOFOLLOW : 0));
-	fd = reopen_regular(fd);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", seen);
+	fd = open(link, FLAGS);
+	if (fd >= 0 || errno != ENOENT)
+		return fd;
+	fd = look_up(o, path, place, FLAGS);
+	if (fd < 0 || (fstat(fd, &now) == 0 && now.st_dev == st->st_dev &&
+		       now.st_ino == st->st_ino))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* Opening a device may have an effect, so the type of a file is looked at before. */
+static int open_if_regular(const struct opener *o, const char *path, enum ps_file_place place)
+{
+	const int seen = look_up(o, path, place, O_PATH | O_CLOEXEC);
+	struct stat st;
+	int fd = -1;
+
+	if (seen < 0)
+		return -1;
+	if (fstat(seen, &st) == 0 && S_ISREG(st.st_mode))
+		fd = reopen(o, path, place, seen, &st);
+	close(seen);
+	return fd;
+}
+
+static int open_here(const struct opener *o, const char *path, enum ps_file_place place)
+{
+	const bool is_vdso = place == PS_PLACE_RUNNING && strcmp(path, PS_RUNNING_VDSO) == 0;
+	int fd = is_vdso ? open_vdso() : open_if_regular(o, path, place);
+
 	if (fd >= 0 && !is_allowed(o, fd, path, place)) {
 		close(fd);
 		fd = -1;

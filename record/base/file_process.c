@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -41,7 +42,9 @@ static void close_from(int first)
  * Its messages would be those of a sanitizer. */
 static void let_go(int socket, int file)
 {
-	const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	const int device = open("/dev/null", O_RDWR | O_CLOEXEC);
+	/* a root directory may be without it */
+	const int null = device >= 0 ? device : memfd_create("null", MFD_CLOEXEC);
 	const int high_socket = fcntl(socket, F_DUPFD_CLOEXEC, FIRST_OTHER);
 	const int high_file = file < 0 ? -1 : fcntl(file, F_DUPFD_CLOEXEC, FIRST_OTHER);
 

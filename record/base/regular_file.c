@@ -10,7 +10,7 @@
 int open_regular(int dir, const char *path, struct stat *status)
 {
 	int path_fd = openat(dir, path, O_PATH | O_CLOEXEC), fd = -1, error;
-	struct stat own;
+	struct stat own, now;
 	char link[32];
 
 	if (path_fd < 0)
@@ -22,6 +22,14 @@ int open_regular(int dir, const char *path, struct stat *status)
 		/* O_NONBLOCK: another process may hold a lease on the file. */
 		snprintf(link, sizeof(link), "/proc/self/fd/%d", path_fd);
 		fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		if (fd < 0 && errno == ENOENT)	/* /proc is not mounted */
+			fd = openat(dir, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		if (fd >= 0 && (fstat(fd, &now) || now.st_dev != status->st_dev ||
+				now.st_ino != status->st_ino)) {
+			close(fd);
+			fd = -1;
+			errno = EAGAIN;
+		}
 	} else if (!errno) {
 		errno = EINVAL;
 	}
