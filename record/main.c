@@ -201,7 +201,7 @@ static void log_totals(struct recording *r)
 	/* The wording is perf's. */
 	log_footer(log, "Woken up %llu times to write data", (unsigned long long)r->woken);
 	log_footer(log, "Captured and wrote %.3f MB %s (%llu samples)", (double)bytes / 1048576,
-		   r->file.path, (unsigned long long)samples);
+		   *r->file.path ? r->file.path : "-", (unsigned long long)samples);
 	if (!r->lost && r->file.totals.lost_records)
 		log_footer(log, "Lost samples %llu times; this kernel does not count them",
 			   (unsigned long long)r->file.totals.lost_records);

@@ -124,6 +124,7 @@ def test_a_stream(run_precord, run_pdecode, workload, options):
     assert "HOSTNAME" in document["features"] and document["attrs"][0]["name"] == "cpu-clock:u"
     # the command's output must not get into the stream
     assert b"\n7\n" in b"\n" + done.stderr
+    assert re.search(rb"wrote \d+\.\d{3} MB - \(\d+ samples\)", done.stderr)
 
 
 @pytest.mark.parametrize("size, is_there", [(60000, True), (70000, False)])
