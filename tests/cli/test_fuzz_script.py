@@ -1,5 +1,9 @@
-"""scripts/fuzz: a failing target is reported, and the other targets still run."""
+"""scripts/fuzz: a failing target is reported, and the other targets still run. Each target limits
+the CPU time for each byte."""
+import re
 import subprocess
+
+import pytest
 
 from conftest import ROOT
 
@@ -52,3 +56,10 @@ def test_a_program_that_does_not_run(tmp_path):
     done = fuzz(tmp_path, a=("exit 1", "exit 1"), b=(":", ":"))
     assert done.returncode == 1
     assert done.stdout.endswith("failed: a\n")
+
+
+@pytest.mark.parametrize("target", sorted((ROOT / "tests" / "fuzz").glob("fuzz_*.c")),
+                         ids=lambda path: path.stem)
+def test_each_target_limits_its_time(target):
+    """Through the functions that decode and encode, or by itself."""
+    assert re.search(r"\bfuzz_(check_time|decode|encode)\(", target.read_text())

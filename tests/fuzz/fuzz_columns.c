@@ -47,6 +47,21 @@ static struct pd_reader *open_reader(struct pd_bytes in, struct pass *pass)
 							   .max_ratio = 64), &e);
 }
 
+/* Includes decompressed records. */
+static uint64_t count_record_bytes(struct pd_bytes in)
+{
+	struct pass none = { NULL };
+	struct pd_reader *r = open_reader(in, &none);
+	const struct pd_record *record;
+	struct pd_error e;
+	uint64_t sum = 0;
+
+	while (r && pd_reader_next(r, &record, &e) == 1)
+		sum += pd_record_bytes(record).size;
+	pd_reader_free(r);
+	return sum;
+}
+
 static struct pd_history *learn(struct pd_bytes in)
 {
 	struct pass none = { NULL };
@@ -105,10 +120,12 @@ static void write_arrow(struct pd_bytes in, const struct pd_history *h, size_t t
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct pd_bytes in = { data, size };
+	const uint64_t from = fuzz_cpu_time();
 	struct pd_history *h = learn(in);
 
 	write_parquet(in, h);
 	write_arrow(in, h, size % pc_nr_tables());
 	pd_history_free(h);
+	fuzz_check_time(from, size + count_record_bytes(in));
 	return 0;
 }

@@ -53,6 +53,7 @@ static void compare(struct reading *a, struct reading *b, uint64_t address)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	const uint64_t from = fuzz_cpu_time();
 	struct reading a, b;
 
 	open_reading(&a, (struct pd_bytes){ data, size });
@@ -64,5 +65,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	close_reading(&b);
 	close_reading(&a);
+	fuzz_check_time(from, size);
 	return 0;
 }

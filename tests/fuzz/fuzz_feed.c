@@ -3,7 +3,6 @@
  * The bytes decide where the cuts are.
  */
 #include <string.h>
-#include <time.h>
 
 #include "harness.h"
 #include "pd/feed.h"
@@ -108,18 +107,10 @@ static void read_memory(struct pd_bytes in, struct taken *t)
 	pd_reader_free(r);
 }
 
-static uint64_t cpu_time(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct pd_bytes in = { data, size };
-	const uint64_t from = cpu_time();
+	const uint64_t from = fuzz_cpu_time();
 	struct taken once = { 0 }, cut = { 0 }, whole = { 0 };
 
 	feed(in, MANY, &once);
@@ -133,7 +124,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		FUZZ_ASSERT(memcmp(&once, &whole, sizeof(once)) == 0,
 			    "%llu records, in memory %llu", (unsigned long long)once.records,
 			    (unsigned long long)whole.records);
-	FUZZ_ASSERT(cpu_time() - from <= FUZZ_NS + 4 * FUZZ_NS_PER_BYTE * (size + whole.bytes),
-		    "too slow for %zu bytes", size);
+	fuzz_check_time(from, 4 * (size + whole.bytes));
 	return 0;
 }

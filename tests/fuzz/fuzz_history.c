@@ -3,7 +3,6 @@
  * record by record in the order of time. A live one stays within its memory, too.
  */
 #include <string.h>
-#include <time.h>
 
 #include "harness.h"
 #include "pd/history.h"
@@ -15,14 +14,6 @@ struct learned {
 	bool is_complete;
 	uint64_t bytes;			/* of the records */
 };
-
-static uint64_t cpu_time(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static struct pd_reader *open_reader(struct pd_bytes in, enum pd_order_by order)
 {
@@ -173,7 +164,7 @@ static void follow(struct pd_bytes in, uint64_t limit)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct pd_bytes in = { data, size };
-	const uint64_t from = cpu_time();
+	const uint64_t from = fuzz_cpu_time();
 	struct learned a = { NULL }, b = { NULL };
 	const struct pd_record *record;
 	struct pd_reader *r;
@@ -187,8 +178,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (r && pd_reader_next(r, &record, &e) == 1)
 		compare_sample(&a, &b, record);
 	pd_reader_free(r);
-	FUZZ_ASSERT(cpu_time() - from <= FUZZ_NS + 5 * FUZZ_NS_PER_BYTE * (size + b.bytes),
-		    "too slow for %zu bytes", size);
+	fuzz_check_time(from, 5 * (size + b.bytes));
 	pd_history_free(a.history);
 	pd_history_free(b.history);
 	return 0;

@@ -34,10 +34,12 @@ static size_t read_file(struct pd_bytes in, uint64_t *hash)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	const uint64_t from = fuzz_cpu_time();
 	uint64_t first, second;
 	const size_t n = read_file((struct pd_bytes){ data, size }, &first);
 
 	FUZZ_ASSERT(read_file((struct pd_bytes){ data, size }, &second) == n && first == second,
 		    "another answer");
+	fuzz_check_time(from, size);
 	return 0;
 }

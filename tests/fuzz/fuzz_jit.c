@@ -21,6 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const bool dump = size && data[0] % 2;
 	const struct pd_bytes in = { data + !!size, size - !!size };
+	const uint64_t from = fuzz_cpu_time();
 	struct pd_budget budget = { .limit = FUZZ_MEMORY };
 	struct ps_jit_code c;
 
@@ -33,5 +34,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		ps_jit_free(&c);
 	}
 	FUZZ_ASSERT(budget.used == 0, "%llu bytes stay charged", (unsigned long long)budget.used);
+	fuzz_check_time(from, size);
 	return 0;
 }

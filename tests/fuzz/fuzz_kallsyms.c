@@ -5,6 +5,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	const uint64_t from = fuzz_cpu_time();
 	struct pd_budget budget = { .limit = FUZZ_MEMORY };
 	struct pd_bytes text = { data, size };
 	struct ps_module module;
@@ -26,5 +27,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_ASSERT(budget.used == 0, "%llu bytes stay charged", (unsigned long long)budget.used);
 	while (ps_modules_next(&text, &module))
 		FUZZ_ASSERT(++modules <= size && module.name_size, "a module from nothing");
+	fuzz_check_time(from, size);
 	return 0;
 }

@@ -53,6 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct pd_tp_visitor v = { take_number, take_numbers, take_bytes, take_bytes,
 						take_missing };
+	const uint64_t from = fuzz_cpu_time();
 	struct pd_budget budget = { .limit = FUZZ_MEMORY };
 	struct pd_tracepoints *t = pd_tracepoints_new(&budget);
 	struct pd_tp_damage damage;
@@ -89,5 +90,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	pd_tracepoints_free(t);
 	FUZZ_ASSERT(budget.used == 0, "%llu bytes are still charged",
 		    (unsigned long long)budget.used);
+	fuzz_check_time(from, size);
 	return 0;
 }

@@ -117,6 +117,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct pd_tree *tree = pd_tree_new(PD_TREE_OPTIONS(.memory_limit = FUZZ_MEMORY)),
 		       *small = pd_tree_new(PD_TREE_OPTIONS(.memory_limit = SMALL));
+	const uint64_t from = fuzz_cpu_time();
+	uint64_t bytes = size;
 	const struct pd_record *record;
 	struct pd_error e;
 	struct pd_reader *r = pd_reader_open_memory(
@@ -125,12 +127,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				  .max_ratio = 64), &e);
 
 	FUZZ_ASSERT(tree && small, "no tree");
-	while (r && pd_reader_next(r, &record, &e) == 1)
+	while (r && pd_reader_next(r, &record, &e) == 1) {
 		check_record(tree, small, record);
+		bytes += pd_record_bytes(record).size;
+	}
 	if (r)
 		check_header(tree, r);
 	pd_reader_free(r);
 	pd_tree_free(small);
 	pd_tree_free(tree);
+	fuzz_check_time(from, bytes);
 	return 0;
 }

@@ -142,6 +142,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct pd_budget budget = { .limit = FUZZ_MEMORY };
 	struct image image = { .debug = NULL };
+	const uint64_t from = fuzz_cpu_time();
 	size_t words;
 
 	if (size < 2 || size - 2 < data[1] * sizeof(uint64_t))
@@ -163,5 +164,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		ps_elf_close(&image.elf);
 	}
 	FUZZ_ASSERT(budget.used == 0, "%llu bytes stay charged", (unsigned long long)budget.used);
+	fuzz_check_time(from, size);
 	return 0;
 }

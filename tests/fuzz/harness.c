@@ -100,8 +100,7 @@ static uint64_t peak_memory(void)
 
 /* --- time --- */
 
-/* The time of all threads: other programs don't count. */
-static uint64_t cpu_time(void)
+uint64_t fuzz_cpu_time(void)
 {
 	struct timespec t;
 
@@ -109,9 +108,9 @@ static uint64_t cpu_time(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static void check_time(uint64_t from, uint64_t bytes)
+void fuzz_check_time(uint64_t from, uint64_t bytes)
 {
-	const uint64_t took = cpu_time() - from, most = FUZZ_NS + FUZZ_NS_PER_BYTE * bytes;
+	const uint64_t took = fuzz_cpu_time() - from, most = FUZZ_NS + FUZZ_NS_PER_BYTE * bytes;
 
 	FUZZ_ASSERT(took <= most, "%llu ms of CPU time for %llu bytes",
 		    (unsigned long long)took / 1000000, (unsigned long long)bytes);
@@ -220,7 +219,7 @@ void fuzz_decode(struct pd_bytes in, const struct fuzz_how *how, struct fuzz_dec
 	struct run run = { .out = out, .kept = FUZZ_OUTPUT_MAX };
 	struct pd_reader *reader;
 	struct pd_error e;
-	const uint64_t from = cpu_time();
+	const uint64_t from = fuzz_cpu_time();
 	const char *fault;
 
 	*out = (struct fuzz_decoded){ .opened = false };
@@ -243,7 +242,7 @@ void fuzz_decode(struct pd_bytes in, const struct fuzz_how *how, struct fuzz_dec
 	pd_reader_free(reader);
 	pd_sink_free(run.sink);
 	pd_history_free(history);
-	check_time(from, in.size + out->record_bytes);
+	fuzz_check_time(from, in.size + out->record_bytes);
 	FUZZ_ASSERT(peak_memory() <= limit + FUZZ_SLACK + 2 * out->json.capacity,
 		    "%llu bytes of memory for %zu", (unsigned long long)peak_memory(), in.size);
 	FUZZ_ASSERT(how->threads ||
@@ -311,7 +310,7 @@ enum fuzz_encoded fuzz_encode(struct pd_bytes json, const struct pd_encoder_opti
 	struct pd_error e = { .code = PD_OK };
 	struct pd_encoder *enc;
 	size_t left = json.size;
-	const uint64_t from = cpu_time();
+	const uint64_t from = fuzz_cpu_time();
 	bool good = true, complete;
 
 	FUZZ_ASSERT(tokener && fd >= 0, "the harness has no memory left");
@@ -334,7 +333,7 @@ enum fuzz_encoded fuzz_encode(struct pd_bytes json, const struct pd_encoder_opti
 		    "an error without a text");
 	complete = good && is_complete(enc);
 	pd_encoder_free(enc);
-	check_time(from, json.size);
+	fuzz_check_time(from, json.size);
 	if (good)
 		read_back(fd, out);
 	json_tokener_free(tokener);

@@ -22,6 +22,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 _Noreturn void fuzz_fail(const char *what, ...) __attribute__((format(printf, 1, 2)));
 #define FUZZ_ASSERT(condition, ...) do { if (!(condition)) fuzz_fail(__VA_ARGS__); } while (0)
 
+/* CPU time of all threads: other programs don't count. A target that neither decodes nor encodes
+ * through the functions below checks its time itself. */
+uint64_t fuzz_cpu_time(void);
+void fuzz_check_time(uint64_t from, uint64_t bytes);
+
 struct fuzz_bytes {
 	uint8_t *data;
 	size_t size, capacity;
