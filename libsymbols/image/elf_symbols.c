@@ -96,7 +96,7 @@ static void add_symbol(const struct ps_elf *e, const GElf_Sym *sym, struct ps_sy
 	}
 	to->start = start;
 	to->end = start + sym->st_size;
-	to->name_size = (uint32_t)strnlen(to->name, UINT32_MAX);
+	to->name_size = (uint32_t)strnlen(to->name, INT32_MAX);
 	to->binding = (uint8_t)binding_of(sym);
 	ps_symtab_add(t, to, limit);
 }
