@@ -245,12 +245,13 @@ static int open_output(struct datafile *f, const struct logger *s)
 	int fd = -1;
 
 	for (int i = 0; i < TRIES && fd < 0; i++) {
-		old_file_keep(&f->place, f->path, s);
+		const bool stays = old_file_keep(&f->place, f->path, s) != 0;
+
 		fd = f->in_directory ? open_directory(f) : create_file(&f->place);
 		if (fd >= 0 || errno != EEXIST)
 			break;
 		fd = f->in_directory ? -1 : open_existing(&f->place);
-		if (fd < 0 && errno != EEXIST && errno != ENOENT && errno != ELOOP)
+		if (stays || (fd < 0 && errno != EEXIST && errno != ENOENT && errno != ELOOP))
 			break;
 	}
 	return fd;

@@ -81,22 +81,27 @@ static void remove_directory(const struct place *at)
 	unlinkat(at->dir, at->name, AT_REMOVEDIR);
 }
 
-static void remove_trap(const struct place *at, const char *path, const struct stat *st,
-			const struct logger *s)
+/* Returns 0, or -1 if it is still there. */
+static int remove_trap(const struct place *at, const char *path, const struct stat *st,
+		       const struct logger *s)
 {
 	const char *what = S_ISLNK(st->st_mode) ? "link" : S_ISFIFO(st->st_mode) ? "FIFO" :
 			   S_ISSOCK(st->st_mode) ? "socket" : "file";
 
-	if (unlinkat(at->dir, at->name, 0) == 0)
+	if (unlinkat(at->dir, at->name, 0) == 0) {
 		log_at(s, LOG_WARNING, "%s was a %s of user %u: it was removed, not written to",
 		       path, what, (unsigned int)st->st_uid);
-	else if (errno != ENOENT)
-		log_at(s, LOG_WARNING, "%s is a %s of user %u and can't be removed: %s", path, what,
-		       (unsigned int)st->st_uid, strerror(errno));
+		return 0;
+	}
+	if (errno == ENOENT)
+		return 0;
+	log_at(s, LOG_WARNING, "%s is a %s of user %u and can't be removed: %s", path, what,
+	       (unsigned int)st->st_uid, strerror(errno));
+	return -1;
 }
 
-static void keep_as_old(const struct place *at, enum kind kind, const char *path,
-			const struct logger *s)
+static int keep_as_old(const struct place *at, enum kind kind, const char *path,
+		       const struct logger *s)
 {
 	char name[NAME_MAX + 8];
 	const struct place old = { .dir = at->dir, .name = name };
@@ -110,18 +115,20 @@ static void keep_as_old(const struct place *at, enum kind kind, const char *path
 		remove_directory(&old);
 	else if (kind == DIRECTORY && there != NOTHING && !S_ISDIR(st.st_mode))
 		unlinkat(old.dir, old.name, 0);
-	if (renameat(at->dir, at->name, old.dir, old.name) && errno != ENOENT)
-		log_at(s, LOG_WARNING, "%s can't be kept as %s.old: %s", path, path,
-		       strerror(errno));
+	if (renameat(at->dir, at->name, old.dir, old.name) == 0 || errno == ENOENT)
+		return 0;
+	log_at(s, LOG_WARNING, "%s can't be kept as %s.old: %s", path, path, strerror(errno));
+	return -1;
 }
 
-void old_file_keep(const struct place *at, const char *path, const struct logger *s)
+int old_file_keep(const struct place *at, const char *path, const struct logger *s)
 {
 	struct stat st;
 	enum kind kind = kind_of(at, &st);
 
 	if (kind == TRAP)
-		remove_trap(at, path, &st, s);
-	else if (kind == RECORDING || kind == DIRECTORY)
-		keep_as_old(at, kind, path, s);
+		return remove_trap(at, path, &st, s);
+	if (kind == RECORDING || kind == DIRECTORY)
+		return keep_as_old(at, kind, path, s);
+	return 0;
 }

@@ -7,7 +7,8 @@
 
 /* Makes room for a recording. An older one, file or directory, becomes NAME.old and replaces an
  * older NAME.old. Links, FIFOs and sockets are removed, not followed. Other directories, devices
- * and the caller's own empty files stay. path: the name for messages. */
-void old_file_keep(const struct place *at, const char *path, const struct logger *s);
+ * and the caller's own empty files stay. path: the name for messages. Returns 0, or -1 if
+ * what should be moved or removed is still there. */
+int old_file_keep(const struct place *at, const char *path, const struct logger *s);
 
 #endif

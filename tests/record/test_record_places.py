@@ -125,6 +125,7 @@ def test_a_file_in_a_sticky_directory(run_precord, shared, victim, as_user):
         done = as_user("-o", "perf.data", *DUMMY, "--", "true", cwd=shared)
         assert (done.returncode == 4 and b"user 65534" in done.stderr
                 or b"can't be kept" in done.stderr), done.stderr
+        assert done.stderr.count(b"\n") == 2, "once, and what follows from it"
         kind = (shared / "perf.data").lstat().st_mode
         assert not stat.S_ISREG(kind) or (shared / "perf.data").read_text() == "mine\n"
         (shared / "perf.data").unlink()
