@@ -65,6 +65,19 @@ def test_pprof_shows_shares_and_labels(recording):
     assert re.search(r"pid: Total.*\n.*10$", run(*pprof, "-tags", path), flags=re.M)
 
 
+def test_pprof_shows_a_difference_as_its_own(recording, tmp_path):
+    need(CLIENTS / "bin" / "pprof")
+    program, old = build_program(tmp_path / "app"), tmp_path / "old.data"
+    old.write_bytes(recorded(program, program[1], MS // 4))
+    new, base = written(recording, "app.pb.gz"), tmp_path / "old.pb.gz"
+    preport("-o", base, old, symbols=())
+    preport("-o", tmp_path / "both.pb.gz", "--base", old, recording, symbols=())
+    pprof = [CLIENTS / "bin" / "pprof", "-symbolize=none", "-top"]
+    ours, own = (re.findall(r"^ *(\S+s) +(\S+%) .*  (\w+)$", run(*pprof, *files), re.M) for files in
+                 ([tmp_path / "both.pb.gz"], [f"-diff_base={base}", new]))
+    assert ours == own and ("3.75ms", "214.29%", "leaf") in ours
+
+
 def test_pprof_format_decodes_the_file(recording):
     need("node", MODULES / "pprof-format")
     path = written(recording, "app.pb.gz")
@@ -99,12 +112,12 @@ def functions_in_the_profiler(client, path, folder):
         server.wait(TIMEOUT)
 
 
-@pytest.mark.parametrize("name", ["app.firefox.json.gz", "app.folded"])
+@pytest.mark.parametrize("name", ["app.firefox.json.gz", "app.folded", "app.perf.txt"])
 def test_the_firefox_profiler_shows_shares(recording, tmp_path, name):
     client = MODULES / ".bin" / "profiler-cli"
     need("node", client)
     path = recording.parent / name
-    weight = ["--weight=samples"] if name.endswith("folded") else []
+    weight = [] if name.endswith("gz") else ["--weight=samples"]     # it reads no others
     preport("-o", path, *weight, recording, symbols=())
     shares = {row["name"]: round(row["selfPercentage"], 1)
               for row in functions_in_the_profiler(client, path, tmp_path)}

@@ -8,6 +8,9 @@ from perfdata import records as r
 from profiles import Pprof, preport
 
 
+pytestmark = pytest.mark.sanitize
+
+
 @pytest.fixture
 def write(tmp_path):
     def go(name, program, **weights):

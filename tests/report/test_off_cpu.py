@@ -13,6 +13,7 @@ from perfdata.sample import sample, sample_id
 from perfdata.tracing import Format, common, tracing_data
 from profiles import folded, preport, text
 
+pytestmark = pytest.mark.sanitize
 OUT, PREEMPT = 1 << 13, 1 << 14
 SWITCH = attr("IP|TID|TIME|CPU|PERIOD|RAW|CALLCHAIN|IDENTIFIER", type=2, config=300,
               sample_period=1)

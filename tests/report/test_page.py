@@ -14,6 +14,7 @@ def write(tmp_path):
     return go
 
 
+@pytest.mark.sanitize
 def test_each_sample_has_its_thread_and_time(write):
     it = Recording()
     it.comm(1, 10, "app", misc=EXEC)
@@ -59,6 +60,7 @@ def test_waits_have_no_times(write):
     assert page(out)[0]["threads"] == []
 
 
+@pytest.mark.sanitize
 def test_a_difference_joins_the_functions_of_other_paths_and_threads(write):
     def go(name, program, thread, app, lib, more=()):
         it = Recording()

@@ -33,6 +33,7 @@ def app():
     return it
 
 
+@pytest.mark.sanitize
 def test_a_stack_below_each_sample(write):
     it = app()
     it.sample(1_234_567_891_999, 10, 250, 0x1010, 0x1020, cpu=3)
@@ -73,6 +74,7 @@ def test_perf_6_1_has_narrower_columns_and_offsets(write):
     assert "\t              10 [unknown] (/bin/app)\n\t            9999 [unknown]" in out
 
 
+@pytest.mark.sanitize
 def test_the_fields_of_a_tracepoint(write):
     probe = attr("IP|TID|TIME|RAW|IDENTIFIER", type=2, config=300, sample_period=1)
     fields = [("int count", 8, 4, 1), ("char name[8]", 12, 8, 0), ("void * at", 24, 8, 0)]
@@ -96,6 +98,7 @@ def test_names_do_not_break_lines(write, name):
     assert out.count("\n") == 3 and not set(out) & set("\x1b\u202e\u0085") and "?" in out
 
 
+@pytest.mark.sanitize
 def test_names_of_functions_have_their_offsets(tmp_path):
     program = build_program(tmp_path / "app")
     path = tmp_path / "perf.data"
