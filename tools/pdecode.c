@@ -168,6 +168,8 @@ struct run {
 	struct filter_part part;
 	struct pd_history *history;	/* NULL: not needed */
 	struct symbol_filter *symbol_filter;
+	struct pd_error history_cut;	/* to be reported, or PD_OK */
+	struct history_texts history_texts;
 	struct symbols symbols;
 	struct column_files files;	/* of -f parquet */
 	struct pc_columns *columns;	/* of arrow and parquet; of the sink */
@@ -220,11 +222,13 @@ static bool needs_names(const struct settings *s)
 	return s->symbols.depth || symbol_filter_needs_names(&s->filter.places);
 }
 
-/* Returns whether a history follows the records; names of functions need a whole one. */
+/* Returns whether a history follows the records; names of functions and tables need a whole one. */
 static bool is_live(const struct run *run)
 {
-	return run->s->resolve && run->s->format <= FORMAT_JSONL && !needs_names(run->s) &&
-	       !run->s->header_only && history_needs_copy(&run->in);
+	const struct settings *s = run->s;
+
+	return (s->resolve || s->filter.comms.count) && s->format <= FORMAT_STATS &&
+	       !needs_names(s) && !s->header_only && history_needs_copy(&run->in);
 }
 
 /* --strict ends at the very record that is damaged, so no thread may be ahead of it; nor of a
@@ -292,11 +296,7 @@ static struct pd_sink *make_sink(struct run *run)
  * is sorted, which takes no longer than a round, so that what is live stays live. */
 static bool sorts_by_time(const struct run *run)
 {
-	const struct settings *s = run->s;
-
-	return s->sort || is_live(run) ||
-	       (s->filter.comms.count && !s->header_only && !shows_frames(s) &&
-		!makes_columns(s) && history_needs_copy(&run->in));
+	return run->s->sort || is_live(run);
 }
 
 static struct pd_reader_options reader_options(struct run *run)
@@ -392,6 +392,14 @@ static bool must_stop(const struct run *run)
 	return run->refused || (run->s->strict && run->errors);
 }
 
+static void end_live(struct run *run, struct pd_reader *reader)
+{
+	struct pd_error e;
+
+	pd_history_seal(run->history, reader, &e);
+	history_report_live(run->history, &run->history_texts, on_error, run);
+}
+
 static void decode_records(struct run *run, struct pd_reader *reader)
 {
 	const bool header_only = run->s->header_only, live = is_live(run);
@@ -420,7 +428,7 @@ static void decode_records(struct run *run, struct pd_reader *reader)
 			"it shrank while it was read, or parts can't be read: zeros replace what "
 			"is missing" });
 	if (live)
-		pd_history_seal(run->history, reader, &e);
+		end_live(run, reader);
 	if (!run->refused)
 		run->refused = pd_sink_finish(run->sink, reader);
 }
@@ -451,6 +459,8 @@ static enum cli_exit decode_reader(struct run *run, struct pd_reader *reader)
 	if (status != CLI_OK)
 		return status;
 	start_progress(run, reader);
+	if (run->history_cut.code != PD_OK)
+		on_error(run, &run->history_cut);
 	if (makes_columns(run->s))
 		decode_columns(run, reader);
 	else
@@ -468,8 +478,6 @@ static enum cli_exit decode_reader(struct run *run, struct pd_reader *reader)
 		status = CLI_ERRORS;
 	if (run->s->utc)
 		clocks_report_untied(&tool, run->in.name, reader);
-	if (is_live(run))
-		history_report_live(&tool, &run->in, run->history);
 	filter_report_unknown_events(&tool, &run->s->filter, reader);
 	if (run->filter && !run->s->header_only && !run->refused)
 		filter_report_no_match(&tool, &run->s->filter, run->filter);
@@ -509,7 +517,8 @@ static enum cli_exit prepare(struct run *run)
 {
 	const struct pd_reader_options o = reader_options(run);
 	enum cli_exit status = is_live(run) ? history_begin(&tool, &o, &run->history) :
-		needs_history(run) ? history_make(&tool, &run->in, &o, &run->history) : CLI_OK;
+		needs_history(run) ? history_make(&tool, &run->in, &o, &run->history,
+						    &run->history_cut) : CLI_OK;
 
 	if (status != CLI_OK)
 		return status;

@@ -49,9 +49,9 @@ const char pdecode_description[] =
 	"recording, because records are not in the order of time. The records of a pipe they sort "
 	"by time, as --sort time does, and follow its tasks and maps while it lasts. The answers "
 	"are those for a file, except that nothing is known before its record came: records that "
-	"come too late are reported, and samples without a time. Tasks that ended are forgotten "
-	"when they fill a quarter of --memory. For --symbols a pipe is first copied to a temporary "
-	"file in TMPDIR or /tmp.\n\n"
+	"come too late, and samples without a time, are an error of code ORDER. Tasks that ended "
+	"are forgotten when they fill a quarter of --memory. For --symbols a pipe is first copied "
+	"to a temporary file in TMPDIR or /tmp.\n\n"
 	COLUMN_DESCRIPTION
 	"An unfinished recording is decoded up to the end of the file, whatever its header "
 	"states.\n\n"

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -30,14 +31,12 @@ static enum cli_exit copy_stream(const struct cli_tool *tool, struct input *in)
 	return CLI_OK;
 }
 
-static void report_limit(const struct cli_tool *tool, const struct input *in)
-{
-	cli_error(tool, "%s: more tasks and maps than --memory allows: some names and images are "
-		  "missing", in->name);
-}
+static const struct pd_error too_large = {
+	.code = PD_E_LIMIT, .severity = PD_DAMAGED,
+	.text = "more tasks and maps than --memory allows: some names and images are missing" };
 
-static void learn(const struct cli_tool *tool, const struct input *in,
-		  const struct pd_reader_options *o, struct pd_history *h)
+static void learn(const struct input *in, const struct pd_reader_options *o, struct pd_history *h,
+		  struct pd_error *cut)
 {
 	struct pd_error e, sealed;
 	struct pd_reader *reader = in->fd >= 0 ? pd_reader_open_fd(in->fd, o, &e) :
@@ -48,8 +47,7 @@ static void learn(const struct cli_tool *tool, const struct input *in,
 		is_cut = pd_history_learn(h, reader, &e) && e.code == PD_E_LIMIT;
 	is_cut |= pd_history_seal(h, reader, &sealed) && sealed.code == PD_E_LIMIT;
 	pd_reader_free(reader);
-	if (is_cut)
-		report_limit(tool, in);
+	*cut = is_cut ? too_large : (struct pd_error){ .code = PD_OK };
 }
 
 enum cli_exit history_begin(const struct cli_tool *tool, const struct pd_reader_options *o,
@@ -65,26 +63,35 @@ enum cli_exit history_begin(const struct cli_tool *tool, const struct pd_reader_
 	return CLI_OUTPUT;
 }
 
-void history_report_live(const struct cli_tool *tool, const struct input *in,
-			 const struct pd_history *h)
+static void report_order(const char *text, history_on_error *on_error, void *ctx)
+{
+	on_error(ctx, &(struct pd_error){ .code = PD_E_ORDER, .severity = PD_DAMAGED,
+					  .text = text });
+}
+
+void history_report_live(const struct pd_history *h, struct history_texts *texts,
+			 history_on_error *on_error, void *ctx)
 {
 	struct pd_history_counts counts = { .size = sizeof(counts) };
 
 	pd_history_count(h, &counts);
+	snprintf(texts->late, sizeof(texts->late),
+		 "%llu records came after later ones: some names and frames are missing or wrong; "
+		 "those of a file would be complete", (unsigned long long)counts.late);
+	snprintf(texts->untimed, sizeof(texts->untimed),
+		 "%llu samples have no time: their names and frames are those of the moment they "
+		 "were read", (unsigned long long)counts.untimed);
 	if (counts.late)
-		cli_error(tool, "%s: %llu records came after later ones: some names and frames are "
-			  "missing or wrong; those of a file would be complete", in->name,
-			  (unsigned long long)counts.late);
+		report_order(texts->late, on_error, ctx);
 	if (counts.untimed)
-		cli_error(tool, "%s: %llu samples have no time: their names and frames are those "
-			  "of the moment they were read", in->name,
-			  (unsigned long long)counts.untimed);
+		report_order(texts->untimed, on_error, ctx);
 	if (counts.left_out)
-		report_limit(tool, in);
+		on_error(ctx, &too_large);
 }
 
 enum cli_exit history_make(const struct cli_tool *tool, struct input *in,
-			   const struct pd_reader_options *o, struct pd_history **out)
+			   const struct pd_reader_options *o, struct pd_history **out,
+			   struct pd_error *cut)
 {
 	struct pd_reader_options quiet = *o;
 	enum cli_exit status = history_needs_copy(in) ? copy_stream(tool, in) : CLI_OK;
@@ -102,7 +109,7 @@ enum cli_exit history_make(const struct cli_tool *tool, struct input *in,
 		cli_error(tool, "out of memory");
 		return CLI_OUTPUT;
 	}
-	learn(tool, in, &quiet, *out);
+	learn(in, &quiet, *out, cut);
 	if (in->fd >= 0 && lseek(in->fd, at, SEEK_SET) != at) {
 		cli_error(tool, "%s: %s", in->name, strerror(errno));
 		return CLI_INPUT;

@@ -12,18 +12,27 @@ bool history_needs_copy(const struct input *in);
 
 /* Reads the whole input and sets *out, which the caller frees. A stream is first copied to a
  * temporary file, which replaces in->fd; a file is left at the offset that it had. `o` opens the
- * reader; its callbacks are not called: the second pass reports the damage. Returns CLI_OK, or
+ * reader; its callbacks are not called: the second pass reports the damage. If the history does not
+ * fit into memory, *cut is the error that the caller must report, else PD_OK. Returns CLI_OK, or
  * CLI_INPUT after a message. An input that is no recording has an empty history. */
 enum cli_exit history_make(const struct cli_tool *tool, struct input *in,
-			   const struct pd_reader_options *o, struct pd_history **out);
+			   const struct pd_reader_options *o, struct pd_history **out,
+			   struct pd_error *cut);
 
 /* Creates a history that follows the records of a stream: each must be added to it before it is
  * written. Returns CLI_OK, or CLI_OUTPUT after a message. */
 enum cli_exit history_begin(const struct cli_tool *tool, const struct pd_reader_options *o,
 			    struct pd_history **out);
 
-/* Reports what came too late, and what memory did not suffice for. */
-void history_report_live(const struct cli_tool *tool, const struct input *in,
-			 const struct pd_history *h);
+typedef void history_on_error(void *ctx, const struct pd_error *e);
+
+/* Texts of errors, which must stay as long as the errors are kept. */
+struct history_texts {
+	char late[160], untimed[160];
+};
+
+/* Reports what came too late, and what memory did not suffice for: the answers are partial. */
+void history_report_live(const struct pd_history *h, struct history_texts *texts,
+			 history_on_error *on_error, void *ctx);
 
 #endif

@@ -340,12 +340,14 @@ static enum cli_exit add_samples(struct run *run, struct pd_reader *reader)
 static enum cli_exit read_samples(struct run *run)
 {
 	struct pd_reader_options o = reader_options(run);
-	enum cli_exit status = history_make(&tool, &run->in, &o, &run->history);
-	struct pd_reader *reader;
 	struct pd_error e;
+	enum cli_exit status = history_make(&tool, &run->in, &o, &run->history, &e);
+	struct pd_reader *reader;
 
 	if (status != CLI_OK)
 		return status;
+	if (e.code != PD_OK)
+		on_error(run, &e);
 	if (run->filter)
 		pd_filter_set_history(run->filter, run->history);
 	if (choose_keep(run) != PP_KEEP_SUMS || run->format->is_script)

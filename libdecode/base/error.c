@@ -31,6 +31,7 @@ static const char *const names[] = {
 	[PD_E_MISMATCH] = "MISMATCH",
 	[PD_E_AGAIN] = "AGAIN",
 	[PD_E_CANCELLED] = "CANCELLED",
+	[PD_E_ORDER] = "ORDER",
 };
 
 const char *pd_code_name(enum pd_code code)

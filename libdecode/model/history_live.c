@@ -106,7 +106,8 @@ void pd_live_see(struct pd_history *h, const struct pd_record *r)
 		time = PD_NO_TIME;
 	if (is_late(h, r, time))
 		l->late++;
-	else if (h->has_times && time != PD_NO_TIME)
+	else if (time != PD_NO_TIME && time > l->now)	/* where changes have no times, too: some
+							 * later one may */
 		l->now = time;
 	if (r->frame.type != PD_RECORD_SAMPLE)
 		l->learned_to = r->frame.offset;

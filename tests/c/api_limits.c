@@ -209,7 +209,7 @@ static int texts(void)
 	puts(pd_error_text(&e, text, sizeof(text)));
 	pd_error_text(&e, cut, sizeof(cut));
 	printf("%s %zu\n", cut, strlen(cut));
-	for (int code = 0; code <= PD_E_CANCELLED; code++)
+	for (int code = 0; code <= PD_E_ORDER; code++)
 		printf("%s ", pd_code_name((enum pd_code)code));
 	printf("\n%d", pd_record_type_parse("mmap2", &type));
 	printf(" %d %s\n", (int)type, pd_record_type_name_at(0));

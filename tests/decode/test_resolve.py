@@ -253,8 +253,9 @@ def test_captures_in_one_pass(fixture_file, run_pdecode):
     data = fixture_file.path.read_bytes()
     whole = run_pdecode(["--resolve", "--sort", "time", "--blobs", "omit", fixture_file.path])
     live = run_pdecode(["--resolve", "--blobs", "omit", "-"], input=data)
-    if b" came after later ones" in live.stderr or b" samples have no time" in live.stderr:
-        pytest.skip("not in the order of time, and told")
+    if b'"code":"ORDER"' in live.stdout:
+        assert live.returncode == 1
+        return
     assert live.returncode == whole.returncode
     assert resolved(live.stdout) == resolved(whole.stdout)
 
@@ -298,13 +299,27 @@ def test_what_comes_too_late_is_told(tmp_path, run_pdecode):
         [comm(5, "a", 10), mapped(5, 0x1000, 0x1000, 0, "/a", 11), comm(6, "old", 0)],
         [hit(5, 0x1010, 60), hit(6, 1, 61)]), "pipe")
     done = run_pdecode(["--resolve", "-"], input=path.read_bytes())
-    assert done.returncode == 0
-    assert done.stderr.decode() == (
-        "pdecode: standard input: 3 records came after later ones: some names and frames are "
-        "missing or wrong; those of a file would be complete\n")
-    found = places(strict_json(done.stdout))
+    document = strict_json(done.stdout)
+    told = ("3 records came after later ones: some names and frames are missing or wrong; those of "
+            "a file would be complete")
+    assert (done.returncode, done.stderr.decode()) == (1, f"pdecode: standard input: {told}\n")
+    assert [(e["code"], e["message"]) for e in document["errors"]] == [("ORDER", told)]
+    assert document["summary"]["errors"] == 1 and not complaints("document.schema.json", document)
+    found = places(document)
     assert found[0] == (None, ["NO_PID"])
     assert found[-2:] == [("a", [("/a", 0x10)]), ("c", ["NO_MAP"])]
+
+
+@sanitize
+@pytest.mark.parametrize("shape", ["jsonl", "stats"])
+def test_a_name_that_comes_too_late_to_select_is_told(shape, tmp_path, run_pdecode):
+    path = written(tmp_path, in_rounds([hit(5, 1, 20)], [hit(5, 1, 30)], [comm(5, "a", 10)],
+                                       [hit(5, 1, 40)]), "pipe")
+    args = ["-f", shape, "--comm", "a", "--types", "SAMPLE"]
+    done = run_pdecode([*args, "-"], input=path.read_bytes())
+    assert (done.returncode, b" came after later ones" in done.stderr) == (1, True)
+    done = run_pdecode([*args, path])
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 @sanitize
@@ -322,7 +337,7 @@ def test_samples_without_a_time_are_told(tmp_path, run_pdecode):
         [named("b", 20)])]).build("<")
     done = run_pdecode(["--resolve", "-"], input=data)
     assert (done.returncode, done.stderr.decode()) == (
-        0, "pdecode: standard input: 1 samples have no time: their names and frames are those of "
+        1, "pdecode: standard input: 1 samples have no time: their names and frames are those of "
         "the moment they were read\n")
     assert places(strict_json(done.stdout)) == [("a", ["NO_MAP"])]
     path = tmp_path / "perf.data"
@@ -422,14 +437,16 @@ def test_damage_is_told_once(tmp_path, run_pdecode):
 
 @sanitize
 def test_memory_that_is_too_small_is_told(tmp_path, run_pdecode):
-    """Maps learned before the limit are still used; exit 0, because nothing is damaged."""
+    """Maps learned before the limit are still used."""
     maps = [mapped(5, n << 20, 4096, 0, f"/{n}" * 200, n) for n in range(1, 9000)]
     path = written(tmp_path, maps)
     done = run_pdecode(["--resolve", "--memory", "2M", path])
-    assert done.returncode == 0
-    assert done.stderr.decode() == (f"pdecode: {path}: more tasks and maps than --memory allows: "
-                                    "some names and images are missing\n")
-    assert 0 < len(strict_json(done.stdout)["images"]) < 8999
+    told = "more tasks and maps than --memory allows: some names and images are missing"
+    assert (done.returncode, done.stderr.decode()) == (1, f"pdecode: {path}: {told}\n")
+    document = strict_json(done.stdout)
+    assert 0 < len(document["images"]) < 8999
+    assert [(e["code"], e["message"]) for e in document["errors"]] == [("LIMIT", told)]
+    assert run_pdecode(["--comm", "x", "--memory", "2M", "-f", "stats", path]).returncode == 1
 
 
 def test_no_room_for_the_copy_is_told(tmp_path, run_pdecode):

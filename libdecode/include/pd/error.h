@@ -38,6 +38,8 @@ enum pd_code {
 				 * given: no damage, reading can continue */
 	PD_E_CANCELLED,		/* pd_reader_options.is_cancelled ended a wait; reading can
 				 * continue */
+	PD_E_ORDER,		/* records came too late, or without a time, for answers about
+				 * the records before them */
 };
 
 enum pd_severity {
