@@ -44,6 +44,7 @@ static void init_arrays(struct pd_history *h)
 		{ &h->images, sizeof(struct pd_image *) },
 		{ &h->keys, sizeof(uint64_t) },
 		{ &h->order, sizeof(uint32_t) },
+		{ &h->latest, sizeof(uint32_t) },
 		{ &h->lives, sizeof(struct pd_life) },
 		{ &h->names, sizeof(struct pd_since) },
 		{ &h->ns_since, sizeof(struct pd_since) },
@@ -100,9 +101,9 @@ struct pd_history *pd_history_new(const struct pd_history_options *given, struct
 
 void pd_history_forget_replay(struct pd_history *h)
 {
-	struct pd_array *const made[] = { &h->keys, &h->order, &h->lives, &h->names, &h->ns_since,
-					  &h->spaces, &h->space_maps, &h->pieces, &h->trees,
-					  &h->coords, &h->nodes, &h->life_of.first,
+	struct pd_array *const made[] = { &h->keys, &h->order, &h->latest, &h->lives, &h->names,
+					  &h->ns_since, &h->spaces, &h->space_maps, &h->pieces,
+					  &h->trees, &h->coords, &h->nodes, &h->life_of.first,
 					  &h->space_of.first };
 
 	for (size_t i = 0; i < sizeof(made) / sizeof(*made); i++)

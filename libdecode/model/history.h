@@ -1,7 +1,7 @@
 /* history.h - the parts of a history: see pd/history.h.
  *
  * Learning (history_learn.c) appends a change for each side-band record, and a map for each that
- * maps. Sealing (history_seal.c) orders the changes by their moments: a change's number in that
+ * maps. Sealing (history_seal.c, history_order.c) orders the changes by their moments: a change's number in that
  * order, from 1 on, is its rank, and stands for its moment from then on. Then it replays them:
  * tasks by tid (history_tasks.c), spaces by process (history_spaces.c), the maps of each space into
  * pieces, which are found by address and rank (history_maps.c).
@@ -161,6 +161,8 @@ struct pd_history {
 	/* sealed */
 	struct pd_array keys;		/* uint64_t: time or offset, by rank - 1 */
 	struct pd_array order;		/* uint32_t: change, by rank - 1 */
+	struct pd_array latest;		/* uint32_t: ranks of changes that were the latest when
+					 * they came, by place; none without times */
 	struct pd_array lives;		/* by tid, from */
 	struct pd_array names, ns_since;	/* struct pd_since, by life */
 	struct pd_array spaces;		/* by key, from */
@@ -275,7 +277,9 @@ int pd_map_builder_build(struct pd_map_builder *b, struct pd_space *s);
 const struct pd_map_piece *pd_history_find_piece(const struct pd_history *h, uint32_t space,
 					     uint64_t addr, uint32_t rank);
 
-/* history_frames.c: returns the rank of the last change at or before a moment, 0: none. */
+/* history_order.c: orders the changes. Returns 0, or -1 without memory. */
+int pd_history_order_changes(struct pd_history *h);
+/* Returns the rank of the last change at or before a moment, 0: none. */
 uint32_t pd_history_rank_of(const struct pd_history *h, const struct pd_moment *at);
 /* history_tasks.c: returns the time of a rank; PD_NO_TIME for 0 and PD_NOTHING. */
 uint64_t pd_history_time_of(const struct pd_history *h, uint32_t rank);

@@ -7,30 +7,6 @@
 #define FIRST_MARKER ((uint64_t)-4095)	/* PERF_CONTEXT_MAX: larger values are not addresses */
 #define MAX_COPIES 8	/* anonymous maps over each other, to find the file below */
 
-/* Returns whether a change of the same key is at or before the moment. */
-static bool is_before(const struct pd_change *c, const struct pd_moment *at)
-{
-	return c->offset < at->offset || (c->offset == at->offset && c->inner <= at->inner);
-}
-
-uint32_t pd_history_rank_of(const struct pd_history *h, const struct pd_moment *at)
-{
-	const uint64_t *keys = h->keys.items, key = h->has_times ? at->time : at->offset;
-	uint32_t low = 0, n = h->keys.nr;
-
-	while (n) {
-		const uint32_t half = n / 2, i = low + half;
-
-		if (keys[i] < key || (keys[i] == key && is_before(pd_change_at(h, i + 1), at))) {
-			low += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
-	return low;
-}
-
 static bool found(const struct pd_learned_map *m, uint32_t map, uint8_t flags,
 		  struct pd_location *out)
 {

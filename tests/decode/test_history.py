@@ -341,15 +341,25 @@ def test_without_times_in_compressed_records(resolve):
     assert (places(*samples), comms(*samples)) == ([("/a", 0), ("/b", 0)], ["one", "two"])
 
 
-def test_a_sample_without_a_time_is_at_the_end(tmp_path):
+def test_what_has_no_time_is_where_it_is_in_the_file(tmp_path):
+    """Of two events, one has no times."""
     timed, untimed = Maker(attr("IDENTIFIER|IP|TID|TIME")), Maker(attr("IDENTIFIER|IP|TID"))
     path = tmp_path / "perf.data"
     path.write_bytes(File(attrs=[(timed.attr, [1]), (untimed.attr, [2])], records=[
+        sample(untimed.attr, pid=5, tid=5, id=2),
         r.comm(5, 5, "one", sid=sample_id(timed.attr, time=100, id=1)),
         sample(untimed.attr, pid=5, tid=5, id=2),
-        r.comm(5, 5, "two", sid=sample_id(timed.attr, time=200, id=1)),
-        sample(timed.attr, pid=5, tid=5, time=150, id=1)]).build("<"))
-    assert comms(*dump(path)[0]) == ["two", "one"]
+        r.comm(5, 5, "three", sid=sample_id(timed.attr, time=200, id=1)),
+        r.comm(5, 5, "two", sid=sample_id(timed.attr, time=140, id=1)),
+        sample(timed.attr, pid=5, tid=5, time=150, id=1),
+        sample(untimed.attr, pid=5, tid=5, id=2),
+        r.comm(5, 5, "four", sid=sample_id(untimed.attr, id=2)),
+        sample(untimed.attr, pid=5, tid=5, id=2),
+        sample(timed.attr, pid=5, tid=5, time=199, id=1),
+        sample(timed.attr, pid=5, tid=5, time=201, id=1),
+        r.comm(5, 5, "five", sid=sample_id(timed.attr, time=300, id=1))]).build("<"))
+    expected = [None, "one", "two", "three", "four", "two", "four"]
+    assert comms(*dump(path)[0]) == expected
 
 
 def test_records_of_the_same_time_follow_the_file(resolve):

@@ -324,8 +324,8 @@ def test_a_name_that_comes_too_late_to_select_is_told(shape, tmp_path, run_pdeco
 
 @sanitize
 def test_samples_without_a_time_are_told(tmp_path, run_pdecode):
-    """One event has no times: its samples have the names of when they were read, but the file's
-    have those of the end."""
+    """One event has no times: its samples have the names of when they were read, before the round
+    is released; the file's have those of where they are."""
     timed, untimed = (Attr(type=1, config=0, sample_period=1, sample_type=names)
                       for names in ("IDENTIFIER|IP|TID|TIME", "IDENTIFIER|IP|TID"))
 
@@ -333,7 +333,7 @@ def test_samples_without_a_time_are_told(tmp_path, run_pdecode):
         return r.comm(5, 5, name, 0, sid=sample_id(timed, pid=5, tid=5, time=time, id=1))
     hit_untimed = sample(untimed, IN_USER, ip=1, pid=5, tid=5, id=2)
     data = Pipe(records=[r.header_attr(timed, [1]), r.header_attr(untimed, [2]), *in_rounds(
-        [named("a", 10)], [named("a", 11)], [named("a", 12)], [hit_untimed], [named("a", 13)],
+        [named("a", 10)], [named("a", 11)], [named("c", 12)], [hit_untimed], [named("a", 13)],
         [named("b", 20)])]).build("<")
     done = run_pdecode(["--resolve", "-"], input=data)
     assert (done.returncode, done.stderr.decode()) == (
@@ -343,7 +343,7 @@ def test_samples_without_a_time_are_told(tmp_path, run_pdecode):
     path = tmp_path / "perf.data"
     path.write_bytes(data)
     done = run_pdecode(["--resolve", path])
-    assert (places(strict_json(done.stdout)), done.stderr) == ([("b", ["NO_MAP"])], b"")
+    assert (places(strict_json(done.stdout)), done.stderr) == ([("c", ["NO_MAP"])], b"")
 
 
 @pytest.fixture(scope="module")

@@ -93,8 +93,8 @@ PD_API int pd_history_seal(struct pd_history *h, struct pd_reader *r, struct pd_
 #define PD_NO_TIME UINT64_MAX
 
 /* When something was recorded. Moments of one recording are ordered by time; those of the same time
- * (or of no time) by where they stand in the recording. A moment without a time, in a recording
- * whose side-band has times, is the end of the recording. */
+ * (or of no time) by where they stand in the recording. One without a time, where others have one,
+ * has the latest time of the side-band before it in the recording. */
 struct pd_moment {
 	uint64_t time;		/* ns; PD_NO_TIME: none */
 	uint64_t offset;	/* of the record, as pd_record_offset() */
@@ -342,7 +342,7 @@ struct pd_history_counts {
 	uint64_t late;
 	uint64_t forgotten;	/* tasks that a live history forgot */
 	/* Samples without a time, while the side-band has times: a live history answers for the
-	 * moment they were added, a whole one for the end of the recording. */
+	 * moment they were added. */
 	uint64_t untimed;
 };
 
