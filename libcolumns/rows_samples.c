@@ -208,13 +208,9 @@ static uint32_t number_stack(struct pc_columns *c, const struct pd_fields *f,
 static void set_task(struct pc_columns *c, struct pc_batch *b, const struct pd_fields *f,
 		     const struct pd_record *r)
 {
-	struct pd_moment at;
 	struct pd_task task;
 
-	pd_record_moment(r, &at);
-	if (f->has & PD_HAS_TID &&
-	    pd_history_task(c->o.history, f->has & PD_HAS_PID ? f->pid : -1, f->tid,
-			    f->has & PD_HAS_CPU ? (int32_t)f->cpu : -1, &at, &task))
+	if (f->has & PD_HAS_TID && pd_history_record_task(c->o.history, r, &task))
 		pc_set_name(b, PC_SAMPLES_COMM, task.comm);
 }
 

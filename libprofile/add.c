@@ -87,9 +87,7 @@ static void go_to_task(struct walk *w, const struct pd_fields *sample, const str
 	char unnamed[32];
 	const char *comm;
 
-	pd_history_task(o->history, sample->has & PD_HAS_PID ? sample->pid : -1,
-			sample->has & PD_HAS_TID ? sample->tid : -1,
-			sample->has & PD_HAS_CPU ? (int32_t)sample->cpu : -1, at, &task);
+	pd_history_fields_task(o->history, sample, at, &task);
 	comm = task.comm;
 	if (!comm) {
 		snprintf(unnamed, sizeof(unnamed), ":%d", task.tid);

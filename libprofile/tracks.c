@@ -109,9 +109,7 @@ int pp_tracks_add(struct pp_tracks *t, struct pp_strings *strings, struct pp_mem
 	struct pp_track *track;
 	struct pd_task task;
 
-	pd_history_task(h, record->has & PD_HAS_PID ? record->pid : -1,
-			record->has & PD_HAS_TID ? record->tid : -1,
-			record->has & PD_HAS_CPU ? (int32_t)record->cpu : -1, at, &task);
+	pd_history_fields_task(h, record, at, &task);
 	track = find_track(t, &task);
 	if (!track || name_track(track, strings, m, h, &task, at))
 		return -1;

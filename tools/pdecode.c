@@ -392,14 +392,6 @@ static bool must_stop(const struct run *run)
 	return run->refused || (run->s->strict && run->errors);
 }
 
-static void end_live(struct run *run, struct pd_reader *reader)
-{
-	struct pd_error e;
-
-	pd_history_seal(run->history, reader, &e);
-	history_report_live(run->history, &run->history_texts, on_error, run);
-}
-
 static void decode_records(struct run *run, struct pd_reader *reader)
 {
 	const bool header_only = run->s->header_only, live = is_live(run);
@@ -428,7 +420,7 @@ static void decode_records(struct run *run, struct pd_reader *reader)
 			"it shrank while it was read, or parts can't be read: zeros replace what "
 			"is missing" });
 	if (live)
-		end_live(run, reader);
+		history_end(run->history, reader, &run->history_texts, on_error, run);
 	if (!run->refused)
 		run->refused = pd_sink_finish(run->sink, reader);
 }

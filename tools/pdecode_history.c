@@ -38,6 +38,7 @@ static const struct pd_error too_large = {
 static void learn(const struct input *in, const struct pd_reader_options *o, struct pd_history *h,
 		  struct pd_error *cut)
 {
+	struct pd_history_counts counts = { .size = sizeof(counts) };
 	struct pd_error e, sealed;
 	struct pd_reader *reader = in->fd >= 0 ? pd_reader_open_fd(in->fd, o, &e) :
 					       pd_reader_open_path(in->path, o, &e);
@@ -47,7 +48,8 @@ static void learn(const struct input *in, const struct pd_reader_options *o, str
 		is_cut = pd_history_learn(h, reader, &e) && e.code == PD_E_LIMIT;
 	is_cut |= pd_history_seal(h, reader, &sealed) && sealed.code == PD_E_LIMIT;
 	pd_reader_free(reader);
-	*cut = is_cut ? too_large : (struct pd_error){ .code = PD_OK };
+	pd_history_count(h, &counts);
+	*cut = is_cut || counts.left_out ? too_large : (struct pd_error){ .code = PD_OK };
 }
 
 enum cli_exit history_begin(const struct cli_tool *tool, const struct pd_reader_options *o,
@@ -69,11 +71,13 @@ static void report_order(const char *text, history_on_error *on_error, void *ctx
 					  .text = text });
 }
 
-void history_report_live(const struct pd_history *h, struct history_texts *texts,
-			 history_on_error *on_error, void *ctx)
+void history_end(struct pd_history *h, struct pd_reader *reader, struct history_texts *texts,
+		 history_on_error *on_error, void *ctx)
 {
 	struct pd_history_counts counts = { .size = sizeof(counts) };
+	struct pd_error e;
 
+	pd_history_seal(h, reader, &e);
 	pd_history_count(h, &counts);
 	snprintf(texts->late, sizeof(texts->late),
 		 "%llu records came after later ones: some names and frames are missing or wrong; "

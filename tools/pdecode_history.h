@@ -31,8 +31,9 @@ struct history_texts {
 	char late[160], untimed[160];
 };
 
-/* Reports what came too late, and what memory did not suffice for: the answers are partial. */
-void history_report_live(const struct pd_history *h, struct history_texts *texts,
-			 history_on_error *on_error, void *ctx);
+/* Ends a history that follows the records. Reports what came too late, and what memory did not
+ * suffice for: the answers are partial. */
+void history_end(struct pd_history *h, struct pd_reader *reader, struct history_texts *texts,
+		 history_on_error *on_error, void *ctx);
 
 #endif

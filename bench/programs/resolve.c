@@ -45,12 +45,11 @@ static struct pd_reader *open_file(const char *path)
 static void resolve(const struct pd_history *h, const struct pd_fields *f, struct totals *t)
 {
 	static struct pd_location locations[ADDRESSES];
-	const struct pd_moment at = { f->has & PD_HAS_TIME ? f->time : PD_NO_TIME, f->offset, 0 };
 	struct pd_task task;
 	size_t n = pd_history_fields_frames(h, f, locations, ADDRESSES);
 
 	t->samples++;
-	t->named += pd_history_task(h, f->pid, f->tid, -1, &at, &task);
+	t->named += pd_history_fields_task(h, f, NULL, &task);
 	t->addresses += n;
 	for (size_t i = 0; i < n && i < ADDRESSES; i++)
 		t->found += locations[i].image != PD_NO_IMAGE;

@@ -353,21 +353,25 @@ static void write_branches(struct pd_json *j, const struct pd_record *r, unsigne
 	pd_jsonw_char(&j->w, ']');
 }
 
+static void write_number(struct pd_json *j, const char *key, uint64_t v)
+{
+	pd_json_key_with(j, key, "");
+	pd_jsonw_unsigned(&j->w, v);
+}
+
 static void write_comm(struct pd_json *j, const struct pd_record *r)
 {
-	uint64_t pid, tid, cpu = UINT64_MAX;
-	struct pd_moment at;
+	uint64_t tid;
 	struct pd_task task;
 
-	if (!pd_record_number(r, PD_OF_BODY, PD_HOT_TID, &tid) ||
-	    !pd_record_number(r, PD_OF_BODY, PD_HOT_PID, &pid))
+	if (!pd_record_number(r, PD_OF_BODY, PD_HOT_TID, &tid))
 		return;
-	pd_record_number(r, PD_OF_BODY, PD_HOT_CPU, &cpu);
-	pd_record_moment(r, &at);
-	if (pd_history_task(j->options.history, (int32_t)pid, (int32_t)tid, (int32_t)cpu, &at,
-			    &task) &&
-	    task.comm)
+	if (pd_history_record_task(j->options.history, r, &task) && task.comm)
 		write_repeated(j, "comm", task.comm);
+	if (!task.machine_pid)
+		return;
+	write_number(j, "machine_pid", (uint32_t)task.machine_pid);
+	write_number(j, "vcpu", (uint32_t)task.vcpu);
 }
 
 void pd_json_resolve(struct pd_json *j, const struct pd_record *r)
@@ -404,12 +408,6 @@ void pd_json_resolve_free(struct pd_json *j)
 }
 
 /* --- images --- */
-
-static void write_number(struct pd_json *j, const char *key, uint64_t v)
-{
-	pd_json_key_with(j, key, "");
-	pd_jsonw_unsigned(&j->w, v);
-}
 
 static void write_build_id(struct pd_json *j, const struct pd_image *i)
 {
@@ -495,6 +493,8 @@ void pd_json_image(struct pd_json *j, size_t index)
 		write_inode(j, i);
 	if (i->is_guest)
 		write_true(j, "guest");
+	if (i->machine_pid)
+		write_number(j, "machine_pid", (uint32_t)i->machine_pid);
 	if (i->symbol)
 		write_text(j, "symbol", i->symbol);
 	if (i->bpf_id)

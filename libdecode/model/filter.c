@@ -283,6 +283,9 @@ static bool is_named(struct pd_filter *f, const struct pd_record *r, uint32_t pi
 
 	if (!f->history)
 		return has_name(f, tid);
+	if (r->frame.type == PD_RECORD_SAMPLE)
+		return pd_history_record_task(f->history, r, &task) && task.comm &&
+		       matches_comm(f, task.comm);
 	moment_number(r, PD_HOT_CPU, &cpu);
 	pd_record_moment(r, &at);
 	return pd_history_task(f->history, (int32_t)pid, (int32_t)tid, (int32_t)cpu, &at, &task) &&

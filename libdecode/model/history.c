@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "layout/names_tables.h"
+#include "model/history_guests.h"
 #include "model/history_live.h"
 #include "model/history_plans.h"
 
@@ -39,6 +40,7 @@ static void init_arrays(struct pd_history *h)
 	} arrays[] = {
 		{ &h->changes, sizeof(struct pd_change) },
 		{ &h->maps, sizeof(struct pd_learned_map) },
+		{ &h->machines, sizeof(int32_t) },
 		{ &h->comms, sizeof(char *) },
 		{ &h->namespaces, sizeof(struct pd_namespaces *) },
 		{ &h->images, sizeof(struct pd_image *) },
@@ -93,7 +95,8 @@ struct pd_history *pd_history_new(const struct pd_history_options *given, struct
 	}
 	h->arena.budget = &h->budget;
 	h->comm_of.budget = h->namespaces_of.budget = h->path_of.budget = h->image_of.budget =
-		h->cgroups.budget = h->programs.budget = h->deferred.budget = &h->budget;
+		h->cgroups.budget = h->programs.budget = h->guests.budget =
+			h->deferred.budget = &h->budget;
 	find_bits(&h->bits);
 	init_arrays(h);
 	return h;
@@ -122,12 +125,14 @@ void pd_history_free(struct pd_history *h)
 	pd_array_free(&h->comms);
 	pd_array_free(&h->namespaces);
 	pd_array_free(&h->images);
+	pd_array_free(&h->machines);
 	pd_map_free(&h->comm_of);
 	pd_map_free(&h->namespaces_of);
 	pd_map_free(&h->path_of);
 	pd_map_free(&h->image_of);
 	pd_map_free(&h->cgroups);
 	pd_map_free(&h->programs);
+	pd_map_free(&h->guests);
 	pd_map_free(&h->deferred);
 	pd_arena_free(&h->arena);
 	pd_history_plans_free(h->plans);
@@ -147,7 +152,7 @@ static bool is_of_kernel(const struct pd_learned_map *m)
 /* Returns the rank from which nothing of a map is left: it was replaced, or its space. */
 static uint32_t end_of(const struct pd_history *h, const struct pd_learned_map *m)
 {
-	const uint64_t key = pd_space_key(m->space_of, m->pid);
+	const uint64_t key = pd_space_key(m->machine, m->space_of, m->pid);
 	const uint32_t space = pd_history_find_space(h, key, m->rank);
 
 	if (!m->until)		/* maps no byte */
@@ -175,6 +180,7 @@ bool pd_history_mapping(const struct pd_history *h, size_t i, struct pd_mapping 
 		.until = pd_history_time_of(h, end_of(h, m)),
 		.start = m->start, .len = m->len, .pgoff = m->pgoff, .prot = m->prot,
 		.flags = m->flags, .cpumode = m->cpumode, .is_data = m->is & PD_MAP_DATA,
+		.machine_pid = pd_history_machine_pid(h, m->machine),
 	};
 	return true;
 }

@@ -1,10 +1,11 @@
 /* history.h - the parts of a history: see pd/history.h.
  *
  * Learning (history_learn.c) appends a change for each side-band record, and a map for each that
- * maps. Sealing (history_seal.c, history_order.c) orders the changes by their moments: a change's number in that
- * order, from 1 on, is its rank, and stands for its moment from then on. Then it replays them:
- * tasks by tid (history_tasks.c), spaces by process (history_spaces.c), the maps of each space into
- * pieces, which are found by address and rank (history_maps.c).
+ * maps. Sealing (history_seal.c) orders the changes by their moments (history_order.c): a change's
+ * number in that order, from 1 on, is its rank, and stands for its moment from then on. Then it
+ * replays them: tasks by tid (history_tasks.c), spaces by process (history_spaces.c), the maps of
+ * each space into pieces, which are found by address and rank (history_maps.c). Virtual machines
+ * have tasks and spaces of their own (history_guests.c).
  */
 #ifndef PD_MODEL_HISTORY_H
 #define PD_MODEL_HISTORY_H
@@ -31,7 +32,7 @@ enum pd_change_kind {
 
 struct pd_change {
 	uint64_t time;			/* PD_NO_TIME: none */
-	uint64_t offset : 56, kind : 8;
+	uint64_t offset : 48, machine : 8, kind : 8;
 	uint64_t inner;
 	uint32_t pid, tid;
 	union {
@@ -66,6 +67,7 @@ struct pd_learned_map {
 	uint32_t pid;			/* of the space */
 	uint32_t rank, until;		/* of its last piece; its own: it repeats another map */
 	uint8_t space_of, cpumode, is;	/* enum pd_space_of; enum pd_map_flag */
+	uint8_t machine;		/* of the space */
 };
 
 /* A map, or what is left of one, from a rank on until another. */
@@ -81,7 +83,7 @@ enum pd_space_flag {
 };
 
 struct pd_space {
-	uint64_t key;			/* enum pd_space_of << 32 | pid */
+	uint64_t key;			/* pd_space_key() */
 	uint32_t from;			/* rank; 0: before the recording */
 	uint32_t parent, parent_rank;	/* whose maps it has, as of that rank; PD_NOTHING: none */
 	uint32_t first, count;		/* pieces; before they are made, of space_maps */
@@ -102,7 +104,7 @@ struct pd_life {
 	uint32_t comm;			/* at its start, PD_NOTHING: not known */
 	uint32_t first_name, nr_names;
 	uint32_t first_ns, nr_ns;
-	uint32_t execs;
+	uint32_t execs : 24, machine : 8;
 };
 
 /* A value from a rank on. */
@@ -152,6 +154,8 @@ struct pd_history {
 	struct pd_map comm_of, namespaces_of, path_of, image_of;
 	struct pd_map cgroups;		/* id -> struct pd_kept * */
 	struct pd_map programs;		/* tag of a BPF program -> its id, uint32_t */
+	struct pd_map guests;		/* id of an event -> struct pd_guest */
+	struct pd_array machines;	/* int32_t: their processes, by number - 1 */
 	struct pd_map deferred;		/* cookie -> struct pd_deferred_chain */
 	bool has_times, is_limited, is_sealed;
 	bool has_hidden_kernel;		/* a map of the kernel states no address */
@@ -169,7 +173,8 @@ struct pd_history {
 	struct pd_array space_maps;	/* uint32_t: map, by space, until the pieces are made */
 	struct pd_array pieces;
 	struct pd_array trees, coords, nodes;
-	struct pd_key_index life_of, space_of;	/* lives by tid, spaces of processes by pid */
+	struct pd_key_index life_of, space_of;	/* the host's lives by tid, and spaces of
+						 * processes by pid */
 	uint64_t copied;		/* pieces looked at to copy what a child shares */
 	struct pd_live *live;		/* instead of all that is sealed; or NULL */
 };
@@ -202,9 +207,15 @@ static inline struct pd_image *pd_image_at(const struct pd_history *h, uint32_t 
 	return ((struct pd_image **)h->images.items)[i];
 }
 
-static inline uint64_t pd_space_key(enum pd_space_of of, uint32_t pid)
+/* The processes of the host are the first. */
+static inline uint64_t pd_space_key(uint8_t machine, enum pd_space_of of, uint32_t pid)
 {
-	return (uint64_t)of << 32 | pid;
+	return (uint64_t)machine << 40 | (uint64_t)of << 32 | pid;
+}
+
+static inline uint64_t pd_task_key(uint8_t machine, uint32_t tid)
+{
+	return (uint64_t)machine << 32 | tid;
 }
 
 /* Returns the end of a map, exclusive; the last byte of the address space is in none. */
@@ -237,6 +248,7 @@ int pd_history_add_cgroup(struct pd_history *h, uint64_t id, struct pd_bytes pat
 /* What a map says of its image. */
 struct pd_image_facts {
 	struct pd_bytes path;
+	uint8_t machine;
 	enum pd_space_of space_of;
 	enum pd_image_kind kind;
 	struct pd_bytes build_id;
@@ -283,8 +295,9 @@ int pd_history_order_changes(struct pd_history *h);
 uint32_t pd_history_rank_of(const struct pd_history *h, const struct pd_moment *at);
 /* history_tasks.c: returns the time of a rank; PD_NO_TIME for 0 and PD_NOTHING. */
 uint64_t pd_history_time_of(const struct pd_history *h, uint32_t rank);
-/* Returns the life of a tid at a rank, or NULL. */
-const struct pd_life *pd_history_life(const struct pd_history *h, uint32_t tid, uint32_t rank);
+/* Returns the life of a machine's tid at a rank, or NULL. */
+const struct pd_life *pd_history_life(const struct pd_history *h, uint8_t machine, uint32_t tid,
+				      uint32_t rank);
 
 /* history.c: frees what the replay has made. */
 void pd_history_forget_replay(struct pd_history *h);

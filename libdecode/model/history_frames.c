@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "layout/names_tables.h"
+#include "model/history_guests.h"
 #include "model/history_live.h"
 
 #define FIRST_MARKER ((uint64_t)-4095)	/* PERF_CONTEXT_MAX: larger values are not addresses */
@@ -51,6 +52,7 @@ static uint32_t find_original(const struct pd_history *h, uint32_t space, uint64
 struct lookup {
 	const struct pd_history *h;
 	uint32_t pid, rank;
+	uint8_t machine;
 	bool is_after_loss;
 	uint8_t mode, flags;		/* of the next address */
 	uint64_t time;
@@ -99,7 +101,7 @@ static bool locate_live(const struct pd_history *h, uint64_t key, struct pd_loca
 static bool locate_in(struct lookup *l, enum pd_space_of of, uint32_t pid, struct pd_location *out)
 {
 	const struct pd_history *h = l->h;
-	const uint64_t key = pd_space_key(of, pid);
+	const uint64_t key = pd_space_key(l->machine, of, pid);
 	const struct pd_map_piece *p;
 	const struct pd_learned_map *m;
 	uint32_t original, space;
@@ -144,8 +146,40 @@ static bool locate_in_guest(struct lookup *l, struct pd_location *out)
 	return false;
 }
 
+/* Kernels of virtual machines may also be known by the process only. */
+static bool locate_in_machine(struct lookup *l, struct pd_location *out)
+{
+	struct lookup host = *l;
+
+	if (locate_in(l, PD_SPACE_OF_KSYMBOLS, 0, out) || locate_in(l, PD_SPACE_OF_KERNEL, 0, out))
+		return true;
+	host.key = UINT64_MAX;
+	host.machine = PD_HOST;
+	host.pid = (uint32_t)pd_history_machine_pid(l->h, l->machine);
+	return locate_in_guest(&host, out);
+}
+
+/* What runs in a known virtual machine. */
+static bool locate_in_own(struct lookup *l, struct pd_location *out)
+{
+	switch (out->cpumode) {
+	case PD_CPUMODE_USER:
+	case PD_CPUMODE_GUEST_USER:
+		return locate_in(l, PD_SPACE_OF_PROCESS, l->pid, out);
+	case PD_CPUMODE_UNKNOWN:
+		return locate_in(l, PD_SPACE_OF_PROCESS, l->pid, out) || locate_in_machine(l, out);
+	case PD_CPUMODE_HYPERVISOR:
+		out->why = PD_WHY_HYPERVISOR;
+		return false;
+	default:
+		return locate_in_machine(l, out);
+	}
+}
+
 static bool locate_by_mode(struct lookup *l, struct pd_location *out)
 {
+	if (l->machine)
+		return locate_in_own(l, out);
 	switch (out->cpumode) {
 	case PD_CPUMODE_USER:
 		return locate_in(l, PD_SPACE_OF_PROCESS, l->pid, out);
@@ -278,6 +312,7 @@ static struct lookup lookup_of_record(const struct pd_history *h, const struct p
 		pid = (uint64_t)-1;
 	pd_record_moment(r, &at);
 	l = lookup_at(h, (int32_t)pid, &at);
+	l.machine = pd_guest_number(pd_history_guest_of(h, r));
 	l.out = out;
 	l.capacity = capacity;
 	return l;
@@ -309,6 +344,7 @@ size_t pd_history_fields_frames(const struct pd_history *h, const struct pd_fiel
 		return 0;
 	at = (struct pd_moment){ f->has & PD_HAS_TIME ? f->time : PD_NO_TIME, f->offset, 0 };
 	l = lookup_at(h, f->has & PD_HAS_PID ? f->pid : -1, &at);
+	l.machine = pd_guest_number(f->has & PD_HAS_ID ? pd_history_guest(h, f->id) : NULL);
 	l.out = out;
 	l.capacity = out ? capacity : 0;
 	return find_frames(&l, f->misc, f->has & PD_HAS_IP ? &f->ip : NULL,

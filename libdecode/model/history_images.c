@@ -2,7 +2,7 @@
  * have the same image. */
 #include <string.h>
 
-#include "model/history.h"
+#include "model/history_guests.h"
 
 /* An image, and the path that it shares with others. */
 struct node {
@@ -81,17 +81,16 @@ static struct pd_bytes split_kernel(struct pd_bytes path, char name[64], struct 
 }
 
 /* Paths of processes, the kernel and virtual machines are kept apart. */
-static struct pd_known_path *keep_path(struct pd_history *h, enum pd_space_of of,
+static struct pd_known_path *keep_path(struct pd_history *h, uint8_t machine, enum pd_space_of of,
 				       struct pd_bytes path)
 {
-	const uint8_t space_of = (uint8_t)of;
 	struct pd_kept *k = pd_history_keep(h, &h->path_of, path);
 	struct pd_kept *own;
 	struct pd_known_path *p;
 	struct {
 		const struct pd_kept *text;
 		uint64_t of;
-	} key = { k, space_of };
+	} key = { k, pd_space_key(machine, of, 0) };
 
 	if (!k)
 		return NULL;
@@ -133,7 +132,7 @@ static int make_key(struct pd_history *h, const struct pd_image_facts *f, struct
 	memset(key, 0, sizeof(*key));
 	if (f->kind == PD_IMAGE_KERNEL)
 		path = split_kernel(path, name, &symbol);
-	key->path = keep_path(h, f->space_of, path);
+	key->path = keep_path(h, f->machine, f->space_of, path);
 	if (!key->path)
 		return -1;
 	if (symbol.size) {
@@ -169,8 +168,9 @@ static struct node *make_node(struct pd_history *h, const struct pd_image_facts 
 	n->path = key->path;
 	n->image = (struct pd_image){
 		.index = h->images.nr - 1, .kind = (uint8_t)key->kind, .path = key->path->text,
-		.is_guest = f->space_of == PD_SPACE_OF_GUEST_PROCESS ||
+		.is_guest = f->machine || f->space_of == PD_SPACE_OF_GUEST_PROCESS ||
 			    f->space_of == PD_SPACE_OF_GUEST_KERNEL,
+		.machine_pid = pd_history_machine_pid(h, f->machine),
 		.has_inode = key->has_inode, .maj = key->maj, .min = key->min, .ino = key->ino,
 		.ino_generation = key->ino_generation, .symbol = key->symbol,
 	};
@@ -234,7 +234,7 @@ int pd_history_add_build_id(struct pd_history *h, uint16_t misc, struct pd_bytes
 		return 0;
 	if (pd_image_kind_of(path, space_of) == PD_IMAGE_KERNEL)
 		path = split_kernel(path, name, &symbol);
-	p = keep_path(h, space_of, path);
+	p = keep_path(h, PD_HOST, space_of, path);
 	if (!p)
 		return -1;
 	p->build_id_size = (uint8_t)build_id.size;

@@ -4,6 +4,7 @@
 #include "base/argument.h"
 #include "layout/names_tables.h"
 #include "model/history.h"
+#include "model/history_guests.h"
 #include "model/history_live.h"
 #include "model/history_plans.h"
 
@@ -29,7 +30,8 @@ static struct pd_change *add_change(struct pd_history *h, const struct pd_record
 	pd_record_moment(r, &m);
 	h->has_times |= m.time != PD_NO_TIME;
 	c->time = m.time;
-	c->offset = m.offset & ((UINT64_C(1) << 56) - 1);
+	c->offset = m.offset & ((UINT64_C(1) << 48) - 1);
+	c->machine = pd_guest_number(pd_history_guest_of(h, r));
 	c->inner = m.inner;
 	c->kind = kind;
 	c->pid = (uint32_t)s->n[PD_SIDE_PID];
@@ -106,6 +108,7 @@ static int add_map(struct pd_history *h, const struct pd_record *r, const struct
 	*m = *map;
 	m->image = (uint32_t)image;
 	m->space_of = (uint8_t)f->space_of;
+	m->machine = f->machine;
 	m->cpumode = r->frame.misc & PD_MISC_CPUMODE;
 	m->start = s->n[PD_SIDE_ADDR];
 	m->len = s->n[PD_SIDE_LEN];
@@ -127,15 +130,16 @@ static uint32_t guest_of(struct pd_bytes path)
 	return (uint32_t)pid;
 }
 
-static enum pd_space_of space_of_mode(unsigned int mode)
+/* What is known to be of a virtual machine is in its own spaces. */
+static enum pd_space_of space_of_mode(unsigned int mode, uint8_t machine)
 {
 	switch (mode) {
 	case PD_CPUMODE_KERNEL:
 		return PD_SPACE_OF_KERNEL;
 	case PD_CPUMODE_GUEST_KERNEL:
-		return PD_SPACE_OF_GUEST_KERNEL;
+		return machine ? PD_SPACE_OF_KERNEL : PD_SPACE_OF_GUEST_KERNEL;
 	case PD_CPUMODE_GUEST_USER:
-		return PD_SPACE_OF_GUEST_PROCESS;
+		return machine ? PD_SPACE_OF_PROCESS : PD_SPACE_OF_GUEST_PROCESS;
 	default:
 		return PD_SPACE_OF_PROCESS;
 	}
@@ -175,7 +179,8 @@ static int learn_map(struct pd_history *h, const struct pd_record *r)
 	if (!read_map(h, r, &s, &f))
 		return 0;
 	f.path = s.text;
-	f.space_of = space_of_mode(r->frame.misc & PD_MISC_CPUMODE);
+	f.machine = pd_guest_number(pd_history_guest_of(h, r));
+	f.space_of = space_of_mode(r->frame.misc & PD_MISC_CPUMODE, f.machine);
 	is_kernel = f.space_of == PD_SPACE_OF_KERNEL || f.space_of == PD_SPACE_OF_GUEST_KERNEL;
 	f.kind = pd_image_kind_of(s.text, f.space_of);
 	m.pgoff = s.n[PD_SIDE_PGOFF];
@@ -195,7 +200,7 @@ static int learn_map(struct pd_history *h, const struct pd_record *r)
 	if (is_kernel && !s.n[PD_SIDE_LEN])
 		m.is |= PD_MAP_OPEN;
 	if (f.kind == PD_IMAGE_KERNEL && !s.n[PD_SIDE_ADDR] && !m.pgoff) {
-		h->has_hidden_kernel = true;
+		h->has_hidden_kernel |= !f.machine;
 		m.is = 0;
 		s.n[PD_SIDE_LEN] = 0;
 	}
@@ -211,6 +216,7 @@ static int learn_ksymbol(struct pd_history *h, const struct pd_record *r)
 	if (!read_side(h, r, &s))
 		return 0;
 	f.path = s.text;
+	f.machine = pd_guest_number(pd_history_guest_of(h, r));
 	f.kind = s.n[PD_SIDE_KSYM_TYPE] == h->bits.ksym_bpf ? PD_IMAGE_BPF : PD_IMAGE_KERNEL_CODE;
 	if (s.n[PD_SIDE_FLAGS] & h->bits.unregister)
 		m.is |= PD_MAP_END;
@@ -360,7 +366,8 @@ static const struct {
 	{ PD_RECORD_NAMESPACES, learn_namespaces }, { PD_RECORD_CGROUP, learn_cgroup },
 	{ PD_RECORD_TEXT_POKE, learn_text_poke }, { PD_RECORD_LOST, learn_lost },
 	{ PD_RECORD_HEADER_BUILD_ID, learn_build_id },
-	{ PD_RECORD_BPF_EVENT, learn_bpf_event }, { PD_RECORD_CALLCHAIN_DEFERRED, learn_deferred },
+	{ PD_RECORD_BPF_EVENT, learn_bpf_event }, { PD_RECORD_ID_INDEX, pd_history_learn_guests },
+	{ PD_RECORD_CALLCHAIN_DEFERRED, learn_deferred },
 };
 
 bool pd_history_wants(uint32_t type)
@@ -377,7 +384,8 @@ static int learn(struct pd_history *h, const struct pd_record *r,
 {
 	const bool was_limited = h->is_limited;
 
-	if (h->is_sealed || (h->is_limited && !h->live)) {
+	if (h->is_sealed || (h->is_limited && !h->live) ||
+	    pd_guest_number(pd_history_guest_of(h, r)) == PD_GUEST_LEFT_OUT) {
 		h->left_out++;
 		return 0;
 	}

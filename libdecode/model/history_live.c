@@ -12,6 +12,7 @@ struct live_task {
 	uint32_t comm, ns;		/* PD_NOTHING: not known */
 	uint32_t execs;
 	bool was_there, has_ended;
+	uint8_t machine;
 	uint64_t start, end, named;	/* times; PD_NO_TIME */
 	uint64_t end_round;
 };
@@ -25,7 +26,7 @@ struct live_space {
 
 struct pd_live {
 	struct pd_budget *budget;
-	struct pd_map tasks, spaces;	/* by tid: struct live_task; by key: struct live_space */
+	struct pd_map tasks, spaces;	/* by key: struct live_task;: struct live_space */
 	struct pd_range_pool pool;
 	uint64_t now;			/* the latest time of all records */
 	uint64_t learned_to;		/* offset of the last change */
@@ -125,13 +126,14 @@ static struct live_task *begin_life(struct pd_live *l, struct live_task *t,
 	t = t ? t : pd_budget_alloc(l->budget, sizeof(*t));
 	if (!t)
 		return NULL;
-	*t = (struct live_task){ .tid = c->tid, .pid = c->pid, .ppid = PD_NOTHING,
+	*t = (struct live_task){ .tid = c->tid, .pid = c->pid,
+				 .machine = (uint8_t)c->machine, .ppid = PD_NOTHING,
 				 .ptid = PD_NOTHING, .comm = PD_NOTHING, .ns = PD_NOTHING,
 				 .start = start, .end = PD_NO_TIME,
 				 .was_there = is_new && c->kind != PD_CHANGE_FORK };
 	if (t->was_there)
 		t->start = PD_NO_TIME;
-	if (!is_new || pd_map_add(&l->tasks, t->tid, t) == 0)
+	if (!is_new || pd_map_add(&l->tasks, pd_task_key(t->machine, t->tid), t) == 0)
 		return t;
 	pd_budget_free(l->budget, t, sizeof(*t));
 	return NULL;
@@ -146,7 +148,8 @@ static bool begins_life(const struct live_task *t, const struct pd_change *c)
 /* A new task has its parent's name. */
 static void inherit_name(const struct pd_live *l, struct live_task *t)
 {
-	const struct live_task *parent = t->ptid == t->tid ? NULL : pd_map_find(&l->tasks, t->ptid);
+	const struct live_task *parent = t->ptid == t->tid ? NULL :
+		pd_map_find(&l->tasks, pd_task_key(t->machine, t->ptid));
 
 	if (parent && parent->pid == t->ppid)
 		t->comm = parent->comm;
@@ -171,7 +174,7 @@ static bool is_outdated(const struct live_task *t, const struct pd_change *c)
 
 static int apply_to_task(struct pd_live *l, const struct pd_change *c)
 {
-	struct live_task *t = pd_map_find(&l->tasks, c->tid);
+	struct live_task *t = pd_map_find(&l->tasks, pd_task_key(c->machine, c->tid));
 
 	if (is_outdated(t, c))
 		return 0;
@@ -234,8 +237,9 @@ static bool begins_space(const struct pd_change *c)
 
 static int apply_to_process(struct pd_live *l, const struct pd_change *c)
 {
-	const bool was_there = pd_map_find(&l->spaces, pd_space_key(PD_SPACE_OF_PROCESS, c->pid));
-	struct live_space *s = space_of(l, pd_space_key(PD_SPACE_OF_PROCESS, c->pid));
+	const uint64_t key = pd_space_key(c->machine, PD_SPACE_OF_PROCESS, c->pid);
+	const bool was_there = pd_map_find(&l->spaces, key);
+	struct live_space *s = space_of(l, key);
 	const struct live_space *parent;
 	struct pd_mapped *shared = NULL;
 
@@ -246,7 +250,8 @@ static int apply_to_process(struct pd_live *l, const struct pd_change *c)
 	    time_of(c) < s->since)
 		return 0;
 	if (c->kind == PD_CHANGE_FORK) {
-		parent = pd_map_find(&l->spaces, pd_space_key(PD_SPACE_OF_PROCESS, c->ppid));
+		parent = pd_map_find(&l->spaces, pd_space_key(c->machine, PD_SPACE_OF_PROCESS,
+							      c->ppid));
 		shared = parent ? pd_ranges_share(parent->ranges) : NULL;
 	}
 	pd_ranges_free(&l->pool, s->ranges);
@@ -259,7 +264,7 @@ static int apply_to_process(struct pd_live *l, const struct pd_change *c)
 static int apply_map(struct pd_live *l, const struct pd_change *c, const struct pd_learned_map *m,
 		     bool is_late)
 {
-	struct live_space *s = space_of(l, pd_space_key(m->space_of, m->pid));
+	struct live_space *s = space_of(l, pd_space_key(m->machine, m->space_of, m->pid));
 
 	if (!s)
 		return -1;
@@ -309,7 +314,8 @@ static void keep_task(void *ctx, uint64_t key, void *value)
 	struct survivors *s = ctx;
 	const struct live_task *t = value;
 	struct live_space *space =
-		pd_map_find(&s->live->spaces, pd_space_key(PD_SPACE_OF_PROCESS, t->pid));
+		pd_map_find(&s->live->spaces,
+			    pd_space_key(t->machine, PD_SPACE_OF_PROCESS, t->pid));
 
 	if (is_over(s->live, t))
 		return;
@@ -398,9 +404,11 @@ const struct pd_mapped *pd_live_space(const struct pd_live *l, uint64_t key, boo
 	return s ? s->ranges : NULL;
 }
 
-bool pd_live_task(const struct pd_history *h, int32_t pid, int32_t tid, struct pd_task *out)
+bool pd_live_task(const struct pd_history *h, uint8_t machine, int32_t pid, int32_t tid,
+		  struct pd_task *out)
 {
-	const struct live_task *t = pd_map_find(&h->live->tasks, (uint32_t)tid);
+	const struct live_task *t = pd_map_find(&h->live->tasks,
+						pd_task_key(machine, (uint32_t)tid));
 
 	if (!t || (pid != -1 && t->pid != (uint32_t)pid))
 		return false;

@@ -23,7 +23,8 @@ void pd_live_forget_ended(struct pd_history *h);
 /* Returns what is mapped in a space now, NULL for nothing; *is_known: whether the space is. */
 const struct pd_mapped *pd_live_space(const struct pd_live *l, uint64_t key, bool *is_known);
 /* See pd_history_task(). */
-bool pd_live_task(const struct pd_history *h, int32_t pid, int32_t tid, struct pd_task *out);
+bool pd_live_task(const struct pd_history *h, uint8_t machine, int32_t pid, int32_t tid,
+		  struct pd_task *out);
 /* Adds the totals of a live history. */
 void pd_live_count(const struct pd_history *h, struct pd_history_counts *out);
 

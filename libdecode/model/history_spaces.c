@@ -11,7 +11,8 @@ static uint64_t key_of(const struct pd_history *h, const struct pd_change *c)
 {
 	const struct pd_learned_map *m = c->kind == PD_CHANGE_MAP ? pd_map_at(h, c->item) : NULL;
 
-	return m ? pd_space_key(m->space_of, m->pid) : pd_space_key(PD_SPACE_OF_PROCESS, c->pid);
+	return m ? pd_space_key(m->machine, m->space_of, m->pid) :
+		   pd_space_key(c->machine, PD_SPACE_OF_PROCESS, c->pid);
 }
 
 static struct pd_space *begin_space(struct pd_history *h, uint64_t key, uint32_t from)
@@ -117,7 +118,7 @@ static bool has_maps(const struct pd_space *s, uint32_t rank)
 static int share_parent(struct pd_history *h, struct pd_map_builder *b, struct pd_space *child,
 			const struct pd_change *fork, uint32_t rank)
 {
-	const uint64_t key = pd_space_key(PD_SPACE_OF_PROCESS, fork->ppid);
+	const uint64_t key = pd_space_key(fork->machine, PD_SPACE_OF_PROCESS, fork->ppid);
 	uint32_t at = pd_history_find_space(h, key, rank);
 	const struct pd_space *parent;
 
@@ -171,7 +172,8 @@ static int build_spaces(struct pd_history *h, struct pd_map_builder *b)
 
 		if (!begins_space(c))
 			continue;
-		at = pd_history_find_space(h, pd_space_key(PD_SPACE_OF_PROCESS, c->pid), rank);
+		at = pd_history_find_space(
+			h, pd_space_key(c->machine, PD_SPACE_OF_PROCESS, c->pid), rank);
 		s = pd_space_at(h, at);
 		if (s->from != rank)	/* began before the recording */
 			continue;
@@ -186,7 +188,7 @@ static uint32_t pid_of(const void *ctx, uint32_t i)
 	return (uint32_t)pd_space_at(ctx, i)->key;
 }
 
-/* Spaces of processes are the first. */
+/* Spaces of the host's processes are the first. */
 static void index_spaces(struct pd_history *h)
 {
 	uint32_t n = h->spaces.nr;

@@ -1,5 +1,6 @@
 /* history_tasks.c - the lives of threads: who had a tid, from when on, and under which names. */
 #include "model/history.h"
+#include "model/history_guests.h"
 #include "model/history_live.h"
 #include "model/history_sort.h"
 
@@ -14,7 +15,8 @@ static struct pd_life *begin_life(struct pd_history *h, const struct pd_change *
 
 	if (!life)
 		return NULL;
-	*life = (struct pd_life){ .tid = c->tid, .pid = c->pid, .ppid = PD_NOTHING,
+	*life = (struct pd_life){ .tid = c->tid, .pid = c->pid, .machine = c->machine,
+				  .ppid = PD_NOTHING,
 				  .ptid = PD_NOTHING, .from = from, .end = PD_NOTHING,
 				  .comm = PD_NOTHING, .first_name = h->names.nr,
 				  .first_ns = h->ns_since.nr };
@@ -122,8 +124,9 @@ static void inherit_names(struct pd_history *h)
 
 		if (c->kind != PD_CHANGE_FORK)
 			continue;
-		child = (struct pd_life *)(uintptr_t)pd_history_life(h, c->tid, rank);
-		parent = c->ptid == c->tid ? NULL : pd_history_life(h, c->ptid, rank);
+		child = (struct pd_life *)(uintptr_t)pd_history_life(h, c->machine, c->tid, rank);
+		parent = c->ptid == c->tid ? NULL :
+			 pd_history_life(h, c->machine, c->ptid, rank);
 		if (child && parent && parent->pid == c->ppid)
 			child->comm = comm_at(h, parent, rank);
 	}
@@ -132,6 +135,21 @@ static void inherit_names(struct pd_history *h)
 static uint32_t tid_of(const void *ctx, uint32_t i)
 {
 	return life_at(ctx, i)->tid;
+}
+
+/* The host's are the first. */
+static void index_lives(struct pd_history *h)
+{
+	uint32_t n = h->lives.nr;
+
+	while (n && life_at(h, n - 1)->machine)
+		n--;
+	pd_key_index_make(&h->life_of, n, tid_of, h);
+}
+
+static uint64_t task_of(const struct pd_change *c)
+{
+	return pd_task_key((uint8_t)c->machine, c->tid);
 }
 
 int pd_history_replay_tasks(struct pd_history *h)
@@ -149,34 +167,40 @@ int pd_history_replay_tasks(struct pd_history *h)
 	n = 0;
 	for (uint32_t rank = 1; rank <= h->order.nr; rank++)
 		if (pd_change_at(h, rank)->kind != PD_CHANGE_MAP)
-			pairs[n++] = (struct pd_pair){ pd_change_at(h, rank)->tid, rank };
+			pairs[n++] = (struct pd_pair){ task_of(pd_change_at(h, rank)),
+							rank };
 	ret = replay_lives(h, pd_pairs_sort(pairs, pairs + n, n), (uint32_t)n);
 	pd_budget_free(&h->budget, pairs, room);
 	if (ret)
 		return ret;
-	pd_key_index_make(&h->life_of, h->lives.nr, tid_of, h);
+	index_lives(h);
 	inherit_names(h);
 	return 0;
 }
 
-const struct pd_life *pd_history_life(const struct pd_history *h, uint32_t tid, uint32_t rank)
+const struct pd_life *pd_history_life(const struct pd_history *h, uint8_t machine, uint32_t tid,
+				      uint32_t rank)
 {
 	const struct pd_life *lives = h->lives.items;
+	const uint64_t key = pd_task_key(machine, tid);
 	uint32_t low = 0, n = h->lives.nr;
 
-	pd_key_index_narrow(&h->life_of, tid, &low, &n);
+	if (machine == PD_HOST)
+		pd_key_index_narrow(&h->life_of, tid, &low, &n);
 	while (n) {
 		const uint32_t half = n / 2;
 		const struct pd_life *l = &lives[low + half];
+		const uint64_t own = pd_task_key(l->machine, l->tid);
 
-		if (l->tid < tid || (l->tid == tid && l->from <= rank)) {
+		if (own < key || (own == key && l->from <= rank)) {
 			low += half + 1;
 			n -= half + 1;
 		} else {
 			n = half;
 		}
 	}
-	return low && lives[low - 1].tid == tid ? &lives[low - 1] : NULL;
+	return low && pd_task_key(lives[low - 1].machine, lives[low - 1].tid) == key ?
+		       &lives[low - 1] : NULL;
 }
 
 uint64_t pd_history_time_of(const struct pd_history *h, uint32_t rank)
@@ -206,6 +230,7 @@ static void describe_life(const struct pd_history *h, const struct pd_life *l, u
 			(l->from ? 0 : PD_TASK_WAS_THERE) | (l->tid == l->pid ? PD_TASK_LEADER : 0),
 		.execs = l->execs,
 		.cpu = -1,
+		.machine_pid = pd_history_machine_pid(h, l->machine),
 		.comm = comm == PD_NOTHING ? NULL : ((const char **)h->comms.items)[comm],
 		.namespaces = ns == PD_NOTHING
 				      ? NULL
@@ -213,32 +238,99 @@ static void describe_life(const struct pd_history *h, const struct pd_life *l, u
 	};
 }
 
-bool pd_history_task(const struct pd_history *h, int32_t pid, int32_t tid, int32_t cpu,
-		     const struct pd_moment *at, struct pd_task *out)
+/* What is asked for. */
+struct whose {
+	const struct pd_guest *guest;
+	int32_t pid, tid, cpu;
+	struct pd_moment at;
+};
+
+static bool find_task(const struct pd_history *h, const struct whose *w, struct pd_task *out)
 {
+	const uint8_t machine = pd_guest_number(w->guest);
 	const struct pd_life *life;
-	struct pd_task unused = { .pid = 0 };
 	uint32_t rank;
 
-	if (!h || !at)
-		return false;
-	out = out ? out : &unused;
-	*out = (struct pd_task){ .pid = pid, .tid = tid, .ppid = -1, .ptid = -1,
-				 .start = PD_NO_TIME, .end = PD_NO_TIME, .cpu = cpu };
-	if (!tid && pid <= 0) {
+	if (!w->tid && w->pid <= 0) {
 		out->pid = 0;
 		out->comm = "swapper";
 		out->flags = PD_TASK_IDLE | PD_TASK_WAS_THERE | PD_TASK_LEADER;
 		return true;
 	}
 	if (h->live)
-		return pd_live_task(h, pid, tid, out);
-	rank = pd_history_rank_of(h, at);
-	life = pd_history_life(h, (uint32_t)tid, rank);
-	if (!life || (pid != -1 && life->pid != (uint32_t)pid))
+		return pd_live_task(h, machine, w->pid, w->tid, out);
+	rank = pd_history_rank_of(h, &w->at);
+	life = pd_history_life(h, machine, (uint32_t)w->tid, rank);
+	if (!life || (w->pid != -1 && life->pid != (uint32_t)w->pid))
 		return false;
 	describe_life(h, life, rank, out);
 	return true;
+}
+
+static bool answer(const struct pd_history *h, const struct whose *w, struct pd_task *out)
+{
+	struct pd_task unused = { .pid = 0 };
+	bool is_known;
+
+	out = out ? out : &unused;
+	*out = (struct pd_task){ .pid = w->pid, .tid = w->tid, .ppid = -1, .ptid = -1,
+				 .start = PD_NO_TIME, .end = PD_NO_TIME, .cpu = w->cpu };
+	is_known = find_task(h, w, out);
+	if (w->guest) {
+		out->machine_pid = (int32_t)w->guest->machine_pid;
+		out->vcpu = (int32_t)w->guest->vcpu;
+	}
+	return is_known;
+}
+
+bool pd_history_task(const struct pd_history *h, int32_t pid, int32_t tid, int32_t cpu,
+		     const struct pd_moment *at, struct pd_task *out)
+{
+	if (!h || !at)
+		return false;
+	return answer(h, &(struct whose){ .pid = pid, .tid = tid, .cpu = cpu, .at = *at }, out);
+}
+
+static int32_t number_or_none(const struct pd_record *r, enum pd_part part, enum pd_hot which)
+{
+	uint64_t n;
+
+	return pd_record_number(r, part, which, &n) ? (int32_t)n : -1;
+}
+
+bool pd_history_record_task(const struct pd_history *h, const struct pd_record *r,
+			    struct pd_task *out)
+{
+	struct whose w;
+	enum pd_part part;
+
+	if (!h || !r)
+		return false;
+	part = r->frame.type == PD_RECORD_SAMPLE ? PD_OF_BODY : PD_OF_TRAILER;
+	w = (struct whose){ .guest = pd_history_guest_of(h, r),
+			    .pid = number_or_none(r, part, PD_HOT_PID),
+			    .tid = number_or_none(r, part, PD_HOT_TID),
+			    .cpu = number_or_none(r, part, PD_HOT_CPU) };
+	pd_record_moment(r, &w.at);
+	return answer(h, &w, out);
+}
+
+bool pd_history_fields_task(const struct pd_history *h, const struct pd_fields *f,
+			    const struct pd_moment *at, struct pd_task *out)
+{
+	struct whose w;
+
+	if (!h || !f)
+		return false;
+	w = (struct whose){
+		.guest = f->has & PD_HAS_ID ? pd_history_guest(h, f->id) : NULL,
+		.pid = f->has & PD_HAS_PID ? f->pid : -1,
+		.tid = f->has & PD_HAS_TID ? f->tid : -1,
+		.cpu = f->has & PD_HAS_CPU ? (int32_t)f->cpu : -1,
+		.at = { f->has & PD_HAS_TIME ? f->time : PD_NO_TIME, f->offset, 0 } };
+	if (at)
+		w.at = *at;
+	return answer(h, &w, out);
 }
 
 size_t pd_history_nr_tasks(const struct pd_history *h)

@@ -438,6 +438,8 @@ static void describe_image(struct pd_arena *arena, struct pd_buf *b)
 		"'maj':{" NUMBER_64 "},'min':{" NUMBER_64 "},'ino':{" NUMBER_64 "},"
 		"'ino_generation':{" NUMBER_64 "},"
 		"'guest':{'description':'of a virtual machine','const':true},"
+		"'machine_pid':{'description':'process of the virtual machine','type':'integer',"
+		"'minimum':1},"
 		"'symbol':{'description':'symbol of the kernel whose address its map states',"
 			"'type':'string'},"
 		"'symbol_hex':{" TEXT_HEX "},"
@@ -544,6 +546,10 @@ static void add_resolved_keys(struct pd_members *m)
 	pd_members_add(m, "comm", "", "'description':'name of the thread at that time (only with "
 		       "--resolve)','type':'string'");
 	pd_members_add(m, "comm", "_hex", TEXT_HEX);
+	pd_members_add(m, "machine_pid", "", "'description':'process of the virtual machine that "
+		       "it is of (only with --resolve)','type':'integer','minimum':1");
+	pd_members_add(m, "vcpu", "", "'description':'CPU of the virtual machine (only with "
+		       "--resolve)','type':'integer','minimum':0");
 	pd_members_add(m, "frames", "",
 		       "'description':'ip and callchain or unwound stack, innermost first (only "
 		       "with --resolve)','type':'array',"

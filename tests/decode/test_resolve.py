@@ -527,3 +527,95 @@ def test_comm_of_every_capture(fixture_file, run_pdecode):
                             fixture_file.path])
         assert named[name] == [record["offset"] for record in json.loads(part.stdout)["records"]
                                if "tid" in record]
+
+
+# --- guests
+
+GUEST = Attr(type=1, config=0, sample_period=1, sample_type="IDENTIFIER|IP|TID|TIME|CPU")
+HOST_ID, GUEST_IDS, OTHER_ID = 1, (2, 3), 4
+MACHINE, OTHER_MACHINE = 500, 600
+GUEST_KERNEL, GUEST_USER = 4, 5
+
+
+def guest_recording():
+    """The host and two virtual machines, each with a process 7."""
+    def of(id, time, pid=7):
+        return sample_id(GUEST, pid=pid, tid=pid, time=time, id=id)
+
+    def there(id, name, path, misc=IN_USER):
+        return [r.comm(7, 7, name, 0, sid=of(id, 10)),
+                r.mmap2(7, 7, 0x1000, 0x1000, 0, 8, 1, 5, 0, 5, 2, path, misc=misc,
+                        sid=of(id, 11))]
+
+    def at(id, ip, misc, time=50, pid=7, tid=None):
+        return sample(GUEST, misc, ip=ip, pid=pid, tid=tid or pid, time=time, cpu=0, id=id)
+
+    def kernel(id, name, size, misc=IN_KERNEL):
+        return r.mmap(2**32 - 1, 0, KERNEL, size, KERNEL, name, misc, sid=of(id, 0, 0))
+    return [
+        r.id_index([(id, 0, 0, -1) for id in (HOST_ID, *GUEST_IDS, OTHER_ID)],
+                   [(0, 0), (MACHINE, 0), (MACHINE, 1), (OTHER_MACHINE, 0)]),
+        kernel(HOST_ID, "[kernel.kallsyms]_text", 0x1000),
+        kernel(GUEST_IDS[0], "[kernel.kallsyms]_text", 0x2000),
+        kernel(HOST_ID, f"[guest.kernel.kallsyms.{OTHER_MACHINE}]_text", 0x3000, GUEST_KERNEL),
+        *there(HOST_ID, "host", "/host"), *there(GUEST_IDS[0], "guest", "/guest"),
+        *there(OTHER_ID, "other", "/other", GUEST_USER),
+        r.fork(8, 7, 8, 7, 20, sid=of(GUEST_IDS[1], 20)),
+        r.comm(8, 8, "child", COMM_EXEC, sid=of(HOST_ID, 30, 8)),
+        at(HOST_ID, 0x1010, IN_USER), at(GUEST_IDS[0], 0x1010, GUEST_USER),
+        at(GUEST_IDS[1], 0x1010, IN_USER), at(OTHER_ID, 0x1010, GUEST_USER),
+        at(GUEST_IDS[1], 0x1010, GUEST_USER, pid=8), at(HOST_ID, 0x1010, IN_USER, pid=8),
+        at(GUEST_IDS[0], 0x5000, GUEST_USER), at(GUEST_IDS[0], 0x1010, GUEST_USER, pid=9),
+        at(GUEST_IDS[0], KERNEL + 0x1800, GUEST_KERNEL), at(HOST_ID, KERNEL + 0x1800, IN_KERNEL),
+        at(OTHER_ID, KERNEL + 0x2800, GUEST_KERNEL), at(HOST_ID, 0x1010, GUEST_USER)]
+
+
+@sanitize
+@pytest.mark.parametrize("mode", ["file", "pipe", "stream"])
+def test_tasks_and_maps_of_guests(mode, tmp_path, run_pdecode):
+    """The same numbers and addresses are others in each machine."""
+    attrs = [(GUEST, [HOST_ID, *GUEST_IDS, OTHER_ID])]
+    path = tmp_path / "perf.data"
+    if mode == "file":
+        path.write_bytes(File(attrs=attrs, records=guest_recording()).build("<"))
+    else:
+        path.write_bytes(Pipe(records=[r.header_attr(*attrs[0]), *guest_recording()]).build("<"))
+    done = run_pdecode(["--resolve", "-"], input=path.read_bytes()) if mode == "stream" else \
+        run_pdecode(["--resolve", path])
+    document = strict_json(done.stdout)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert not complaints("document.schema.json", document)
+    assert [place.replace("NO_PID", "NO_MAP") if isinstance(place, str) else place
+            for _, (place,) in places(document)] == [
+        ("/host", 0x10), ("/guest", 0x10), ("/guest", 0x10), ("/other", 0x10), ("/guest", 0x10),
+        "NO_MAP", "NO_MAP", "NO_MAP", ("[kernel.kallsyms]", KERNEL + 0x1800), "NO_MAP",
+        (f"[guest.kernel.kallsyms.{OTHER_MACHINE}]", KERNEL + 0x2800), "NO_MAP"]
+    assert [comm for comm, _ in places(document)] == [
+        "host", "guest", "guest", "other", "guest", "child", "guest", None, "guest", "host",
+        "other", "host"]
+    assert [(record.get("machine_pid"), record.get("vcpu")) for record in samples(document)] == [
+        (None, None), (500, 0), (500, 1), (600, 0), (500, 1), (None, None), (500, 0), (500, 0),
+        (500, 0), (None, None), (600, 0), (None, None)]
+    assert {(image["path"], image.get("guest"), image.get("machine_pid"))
+            for image in document["images"]} == {
+        ("/host", None, None), ("/guest", True, 500), ("/other", True, 600),
+        ("[kernel.kallsyms]", None, None), ("[kernel.kallsyms]", True, 500),
+        (f"[guest.kernel.kallsyms.{OTHER_MACHINE}]", True, None)}
+    part = strict_json(run_pdecode(["--comm", "guest", "--types", "SAMPLE", path]).stdout)
+    assert len(part["records"]) == 5
+
+
+@sanitize
+def test_more_guests_than_fit_are_told(tmp_path, run_pdecode):
+    """They are not mixed up with each other or the host."""
+    ids = range(1, 301)
+    records = [r.id_index([(id, 0, 0, -1) for id in ids], [(1000 + id, 0) for id in ids])]
+    for id in (1, 254, 255, 300):
+        records += [r.comm(7, 7, f"of{id}", 0, sid=sample_id(GUEST, pid=7, tid=7, time=1, id=id)),
+                    sample(GUEST, GUEST_USER, ip=1, pid=7, tid=7, time=5, cpu=0, id=id)]
+    path = tmp_path / "perf.data"
+    path.write_bytes(File(attrs=[(GUEST, list(ids))], records=records).build("<"))
+    done = run_pdecode(["--resolve", path])
+    document = strict_json(done.stdout)
+    assert [comm for comm, _ in places(document)] == ["of1", "of254", None, None]
+    assert (done.returncode, document["errors"][0]["code"]) == (1, "LIMIT")

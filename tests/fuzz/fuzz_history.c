@@ -11,7 +11,7 @@ enum { ADDRESSES = 256, SMALL = 1 << 16 };
 
 struct learned {
 	struct pd_history *history;
-	bool is_complete;
+	bool is_complete, has_guests;
 	uint64_t bytes;			/* of the records */
 };
 
@@ -33,6 +33,8 @@ static int learn_each(struct learned *l, struct pd_reader *r, struct pd_error *e
 
 	while ((ret = pd_reader_next(r, &record, e)) == 1) {
 		l->bytes += pd_record_bytes(record).size;
+		/* holds for what is learned after it, which is other records in another order */
+		l->has_guests |= pd_record_type(record) == PD_RECORD_ID_INDEX;
 		if (pd_history_add_record(l->history, record, e))
 			return -1;
 	}
@@ -49,7 +51,7 @@ static void learn(struct learned *l, struct pd_bytes in, enum pd_order_by order,
 	FUZZ_ASSERT(l->history, "no history");
 	l->is_complete = r && !(order == PD_AS_WRITTEN ? pd_history_learn(l->history, r, &e) :
 							 learn_each(l, r, &e));
-	l->is_complete &= !pd_history_seal(l->history, r, &e);
+	l->is_complete &= !pd_history_seal(l->history, r, &e) && !l->has_guests;
 	pd_reader_free(r);
 	pd_history_count(l->history, &counts);
 	FUZZ_ASSERT(counts.memory <= limit, "%llu bytes of memory",

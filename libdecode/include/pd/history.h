@@ -132,20 +132,34 @@ struct pd_task {
 	uint32_t execs;		/* times that it executed a program, in all its life */
 	int32_t cpu;		/* of the idle task, else -1 */
 	const struct pd_namespaces *namespaces;	/* NULL: not known */
-	uint64_t reserved[2];
+	int32_t machine_pid;	/* of the virtual machine that it runs in, 0: the host */
+	int32_t vcpu;		/* of the machine, for a record's task */
+	uint64_t reserved;
 };
 
-/* Finds the thread `tid` of process `pid` (-1: whichever) at a moment. Tid 0 is the idle task of
- * `cpu` (-1: not known), "swapper". Returns false if the recording does not name it; *out then has
- * only pid, tid and cpu. */
+/* Finds the host's thread `tid` of process `pid` (-1: whichever) at a moment. Tid 0 is the idle
+ * task of `cpu` (-1: not known), "swapper". Returns false if the recording does not name it; *out
+ * then has only pid, tid, cpu, machine_pid and vcpu. */
 PD_API bool pd_history_task(const struct pd_history *h, int32_t pid, int32_t tid, int32_t cpu,
 			    const struct pd_moment *at, struct pd_task *out);
+
+/* The same for the thread that a record happened in. Where the recording tells which events are of
+ * virtual machines (ID_INDEX), it is the machine's. Calls on records of one reader must not
+ * overlap. */
+PD_API bool pd_history_record_task(const struct pd_history *h, const struct pd_record *r,
+				   struct pd_task *out);
+
+/* The same for an item of pd_reader_next_fields(), whose `want` must include PID, TID, TIME, CPU
+ * and ID. `at` is the moment of its record; NULL: that of its time and offset, which are enough
+ * unless a compressed recording has no times. */
+PD_API bool pd_history_fields_task(const struct pd_history *h, const struct pd_fields *f,
+				   const struct pd_moment *at, struct pd_task *out);
 
 /* Returns the number of threads in the history, without idle tasks: each life of a tid counts. */
 PD_API size_t pd_history_nr_tasks(const struct pd_history *h);
 
-/* Gets the i-th thread, ordered by tid and start, with its last name and namespaces. Returns false
- * after the last. */
+/* Gets the i-th thread, with its last name and namespaces: ordered by machine (the host is the
+ * first), tid and start. Returns false after the last. */
 PD_API bool pd_history_task_at(const struct pd_history *h, size_t i, struct pd_task *out);
 
 /* Returns the path of a cgroup by the id that samples have, or NULL. Valid until
@@ -193,7 +207,8 @@ struct pd_image {
 	const char *symbol;		/* the kernel's: the symbol whose address is in its map's
 					 * pgoff ("_text"); else NULL */
 	uint32_t bpf_id;		/* of a BPF program; 0: not known */
-	uint32_t reserved;
+	int32_t machine_pid;		/* process of the virtual machine; 0: the host, or a guest
+					 * that the recording does not tell from others */
 };
 
 /* Returns the number of images. */
@@ -280,8 +295,8 @@ struct pd_location {
 	uint64_t time;		/* ns, of the moment; PD_NO_TIME: none */
 };
 
-/* Finds what is mapped at an address of process `pid`. Returns whether it was found; if not, *out
- * has the address, PD_NO_IMAGE and why. */
+/* Finds what is mapped at an address of the host's process `pid`. Returns whether it was found; if
+ * not, *out has the address, PD_NO_IMAGE and why. */
 PD_API bool pd_history_locate(const struct pd_history *h, int32_t pid, uint64_t addr,
 			      enum pd_cpumode mode, const struct pd_moment *at,
 			      struct pd_location *out);
@@ -294,8 +309,8 @@ PD_API bool pd_history_locate(const struct pd_history *h, int32_t pid, uint64_t 
 PD_API size_t pd_history_frames(const struct pd_history *h, const struct pd_record *sample,
 				struct pd_location *out, size_t capacity);
 
-/* The same for an item of pd_reader_next_fields(), whose `want` must include PID, TIME, IP and
- * CALLCHAIN. */
+/* The same for an item of pd_reader_next_fields(), whose `want` must include PID, TIME, IP,
+ * CALLCHAIN and ID. */
 PD_API size_t pd_history_fields_frames(const struct pd_history *h, const struct pd_fields *sample,
 				       struct pd_location *out, size_t capacity);
 
@@ -317,7 +332,7 @@ struct pd_mapping {
 	uint8_t cpumode;	/* enum pd_cpumode */
 	bool is_data;		/* not executable */
 	uint16_t reserved;
-	uint32_t reserved2;
+	int32_t machine_pid;	/* process of the virtual machine, 0: the host */
 };
 
 /* Returns the number of MMAP, MMAP2 and KSYMBOL records in the history. */
