@@ -1,6 +1,7 @@
 /* fuzz_history.c - any bytes as a perf.data file: a history of it stays within its memory and in
  * linear time, and answers the same whether it learned from batches in the order of the file, or
- * record by record in the order of time. A live one stays within its memory, too.
+ * record by record in the order of time. A live one stays within its memory, too, and answers the
+ * same unless it tells that records came too late.
  */
 #include <string.h>
 
@@ -131,10 +132,34 @@ static void list_all(const struct pd_history *h)
 	FUZZ_ASSERT(n < UINT32_MAX, "endless");
 }
 
-/* Asks a live history about each sample as it comes. */
-static void follow(struct pd_bytes in, uint64_t limit)
+/* Returns whether a live history has the same answers for a sample as a whole one. Before the
+ * first record of a process it knows neither the process nor its maps. */
+static bool is_same_sample(const struct pd_history *live, const struct pd_history *whole,
+			   const struct pd_record *r)
+{
+	static struct pd_location x[ADDRESSES], y[ADDRESSES];
+	const size_t n = pd_history_frames(live, r, x, ADDRESSES);
+	struct pd_task task = { .comm = NULL }, other = { .comm = NULL };
+	bool is_same = n == pd_history_frames(whole, r, y, ADDRESSES);
+
+	for (size_t i = 0; is_same && i < n && i < ADDRESSES; i++) {
+		const struct pd_image *a = pd_history_image(live, x[i].image),
+				      *b = pd_history_image(whole, y[i].image);
+
+		is_same = !a == !b && x[i].file_offset == y[i].file_offset &&
+			  x[i].flags == y[i].flags && (!a || strcmp(a->path, b->path) == 0);
+	}
+	pd_history_record_task(live, r, &task);
+	pd_history_record_task(whole, r, &other);
+	return is_same && is_same_text(task.comm, other.comm) && task.execs <= other.execs;
+}
+
+/* Asks a live history about each sample as it comes. If it tells of nothing that came too late, its
+ * answers are those of the whole one. */
+static void follow(struct pd_bytes in, uint64_t limit, const struct learned *whole)
 {
 	static struct pd_location x[ADDRESSES];
+	bool is_same = true;
 	const struct pd_history_options *o =
 		PD_HISTORY_OPTIONS(.memory_limit = limit, .mode = PD_HISTORY_LIVE);
 	struct pd_history_counts counts = { .size = sizeof(counts) };
@@ -153,12 +178,16 @@ static void follow(struct pd_bytes in, uint64_t limit)
 		for (size_t i = 0; i < n && i < ADDRESSES; i++)
 			compare_locations(&live, &live, &x[i], &x[i]);
 		compare_tasks(&live, &live, record);
+		if (pd_record_type(record) == PD_RECORD_SAMPLE)
+			is_same &= is_same_sample(h, whole->history, record);
 	}
 	pd_history_seal(h, r, &e);
 	list_all(h);
 	pd_history_count(h, &counts);
 	FUZZ_ASSERT(counts.memory <= limit, "%llu bytes of memory, live",
 		    (unsigned long long)counts.memory);
+	FUZZ_ASSERT(is_same || !whole->is_complete || counts.late || counts.untimed ||
+		    counts.forgotten || counts.left_out, "another answer, live");
 	pd_reader_free(r);
 	pd_history_free(h);
 }
@@ -174,7 +203,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	learn(&a, in, PD_AS_WRITTEN, size % 5 == 4 ? SMALL : FUZZ_MEMORY);
 	learn(&b, in, PD_BY_TIME, FUZZ_MEMORY);
-	follow(in, size % 5 == 4 ? SMALL : FUZZ_MEMORY);
+	follow(in, size % 5 == 4 ? SMALL : FUZZ_MEMORY, &b);
 	list_all(a.history);
 	r = open_reader(in, PD_AS_WRITTEN);
 	while (r && pd_reader_next(r, &record, &e) == 1)
