@@ -130,7 +130,7 @@ static uint32_t guest_of(struct pd_bytes path)
 	return (uint32_t)pid;
 }
 
-/* What is known to be of a virtual machine is in its own spaces. */
+/* A known virtual machine has spaces of its own. */
 static enum pd_space_of space_of_mode(unsigned int mode, uint8_t machine)
 {
 	switch (mode) {

@@ -238,7 +238,7 @@ static void describe_life(const struct pd_history *h, const struct pd_life *l, u
 	};
 }
 
-/* What is asked for. */
+/* A thread at a moment, to be found. */
 struct whose {
 	const struct pd_guest *guest;
 	int32_t pid, tid, cpu;

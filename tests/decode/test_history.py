@@ -342,7 +342,7 @@ def test_without_times_in_compressed_records(resolve):
 
 
 def test_what_has_no_time_is_where_it_is_in_the_file(tmp_path):
-    """Of two events, one has no times."""
+    """One of two events has no times."""
     timed, untimed = Maker(attr("IDENTIFIER|IP|TID|TIME")), Maker(attr("IDENTIFIER|IP|TID"))
     path = tmp_path / "perf.data"
     path.write_bytes(File(attrs=[(timed.attr, [1]), (untimed.attr, [2])], records=[

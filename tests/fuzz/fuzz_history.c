@@ -1,7 +1,7 @@
 /* fuzz_history.c - any bytes as a perf.data file: a history of it stays within its memory and in
  * linear time, and answers the same whether it learned from batches in the order of the file, or
  * record by record in the order of time. A live one stays within its memory, too, and answers the
- * same unless it tells that records came too late.
+ * same unless it counts records that came too late.
  */
 #include <string.h>
 
@@ -154,8 +154,8 @@ static bool is_same_sample(const struct pd_history *live, const struct pd_histor
 	return is_same && is_same_text(task.comm, other.comm) && task.execs <= other.execs;
 }
 
-/* Asks a live history about each sample as it comes. If it tells of nothing that came too late, its
- * answers are those of the whole one. */
+/* Asks a live history about each sample as it comes. Its answers are those of the
+ * whole one, unless it counts records that came too late. */
 static void follow(struct pd_bytes in, uint64_t limit, const struct learned *whole)
 {
 	static struct pd_location x[ADDRESSES];
