@@ -275,8 +275,8 @@ export UBSAN_OPTIONS ?= exitcode=99:print_stacktrace=1
 pytest_env = PD_BUILD='$(abspath build)' PD_TOOLS='$(abspath $(1))' \
 	PDECODE='$(abspath $(1)/pdecode)'
 
-# In parallel where pytest can. Alone: tests that measure time, or record or change the whole machine.
-PARALLEL = $(call once,PARALLEL,$(shell $(PYTHON) -c 'import xdist' 2>/dev/null && echo "--numprocesses=$$(nproc) --dist=loadfile"))
+# In parallel where pytest can, with two more than cores, since many tests wait. Alone: tests that measure time, or record or change the whole machine.
+PARALLEL = $(call once,PARALLEL,$(shell $(PYTHON) -c 'import xdist' 2>/dev/null && echo "--numprocesses=$$(($$(nproc) + 2)) --dist=loadfile"))
 NOT_ALONE := $(addprefix record_,attr aux events kcore oldkernel output perf places report speed tracefs unwind) synth
 ALONE := $(filter-out $(NOT_ALONE:%=tests/record/test_%.py),$(wildcard tests/record/*.py)) tests/cli/test_bench.py
 SHORT := tests/law tests/decode/test_catalogue.py tests/decode/test_containers.py tests/decode/test_stats.py \

@@ -252,9 +252,7 @@ static void put_task(struct pp_texts *t, const struct pd_fields *sample,
 	char unnamed[32];
 	size_t size;
 
-	pd_history_task(out->p->options.history, sample->has & PD_HAS_PID ? sample->pid : -1,
-			sample->has & PD_HAS_TID ? sample->tid : -1,
-			sample->has & PD_HAS_CPU ? (int32_t)sample->cpu : -1, at, &task);
+	pd_history_fields_task(out->p->options.history, sample, at, &task);
 	snprintf(unnamed, sizeof(unnamed), ":%" PRId32, task.tid);
 	size = strlen(task.comm ? task.comm : unnamed);
 	for (; shape == IN_ONE_LINE && size < 16; size++)
