@@ -12,6 +12,7 @@ import pytest
 
 from perfdata import records as r
 from perfdata.container import File
+from same_length import zip_all
 from test_history import CONTEXT_USER, DATA, FORK_EXEC, KERNEL, M, RW, RX, USER, dump, place
 
 ROUNDS = int(os.environ.get("PD_HISTORY_ROUNDS") or 60)
@@ -195,7 +196,7 @@ def assert_live(path, samples):
         """Images are numbered in the order of learning."""
         return sample._replace(places=[re.sub(r"image=\d+ ", "", place.replace("NO_PID", "NO_MAP"))
                                        for place in sample.places])
-    for ours, whole in zip(live, samples, strict=True):
+    for ours, whole in zip_all(live, samples):
         assert comparable(ours) == comparable(whole)
 
 

@@ -18,6 +18,7 @@ import perf_oracle
 from compiled import preloaded
 from recorder import (  # noqa: F401
     needs_root, needs_tracefs, precord, print_attr, record, run_precord, strict_attrs, workload)
+from same_length import zip_all
 from test_record_aux import DEVICES, within
 
 STRINGS, WRONG = 600, 200
@@ -68,7 +69,7 @@ def run_each(devices, directory, command, strings):
                 for line in done.stdout.splitlines()]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         answers = dict(kv for part, got in zip(parts, pool.map(run, parts))
-                       for kv in zip(part, got, strict=True))
+                       for kv in zip_all(part, got))
     return [answers[string] for string in strings]
 
 
@@ -87,7 +88,7 @@ def per_string(attrs, strings):
             events = []
         else:
             events.append(comparable(attr))
-    return dict(zip(strings, parts, strict=True))
+    return dict(zip_all(strings, parts))
 
 
 def comparable(attr):

@@ -6,6 +6,7 @@ import pytest
 from perf_oracle import run_perf, total_events
 from recorder import needs_root, precord, record, run_precord, workload   # noqa: F401
 from rights import need, needs
+from same_length import zip_all
 
 CASES = {
     "clock": (["-e", "cpu-clock", "-F", "500"], "spin 50"),
@@ -83,7 +84,7 @@ def test_perf_knows_the_events(run, perf):
     code, out, err = run_perf(perf, ["evlist", "-v", "-i", run.path])
     assert code == 0 and complaints(err) == []
     lines = [line for line in out.splitlines() if not line.startswith("#")]
-    for attr, line in zip(run.document["attrs"], lines, strict=True):
+    for attr, line in zip_all(run.document["attrs"], lines):
         assert line.startswith(attr["name"] + ": ")
 
 

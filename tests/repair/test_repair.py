@@ -234,7 +234,7 @@ def test_the_original_is_never_touched(prepair, tmp_path):
     path = tmp_path / "perf.data"
     path.write_bytes((PERF / "01-basic.data").read_bytes())
     (tmp_path / "link").symlink_to(path)
-    (tmp_path / "hard").hardlink_to(path)
+    os.link(path, tmp_path / "hard")
     for other in (path, tmp_path / "link", tmp_path / "hard", tmp_path / "." / "perf.data"):
         done = prepair("-o", other, path)
         assert done.returncode == 2 and b"both input and output" in done.stderr

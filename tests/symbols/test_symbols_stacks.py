@@ -13,6 +13,7 @@ from perfdata.container import File
 from perfdata.features import NUMBER
 from perfdata.sample import sample, sample_id
 from perfdata.wire import fstr
+from same_length import zip_all
 from schema_check import complaints
 from stacks import BITS, PC, SP, STACK, words
 
@@ -199,9 +200,9 @@ def test_a_table_has_each_frame_once(machine):
     table = by_kind(machine.lines(*samples, options=["--symbols=table"]))
     rows = {row.pop("id"): row for row in table["frame"]}
     assert list(rows) == ["0:1100", "0:1208r", "0:1308r", "NO_MAP:7ff000040000r"]
-    for one, other in zip(full, table["SAMPLE"], strict=True):
+    for one, other in zip_all(full, table["SAMPLE"]):
         frames = one.pop("frames")
-        for frame, row in zip(frames, map(rows.get, other.pop("frame_ids")), strict=True):
+        for frame, row in zip_all(frames, map(rows.get, other.pop("frame_ids"))):
             if "image" in frame:
                 del frame["addr"]
             assert {**frame, "kind": "frame"} == row
