@@ -263,7 +263,7 @@ struct symbol_filter *symbol_filter_new(const struct symbol_filter_settings *s,
 		symbol_filter_free(f);
 		return NULL;
 	}
-	pd_filter_set_test(filter, keeps_sample, f);
+	pd_filter_set_test(filter, (struct pd_sample_test){ keeps_sample, f });
 	return f;
 }
 

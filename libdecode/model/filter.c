@@ -47,8 +47,7 @@ struct pd_filter {
 	struct pd_map named;		/* tid -> bool *: has a wanted name; no entry: never had
 					 * one */
 	const struct pd_history *history;
-	int (*test)(void *ctx, const struct pd_record *sample);	/* NULL: none */
-	void *test_ctx;
+	struct pd_sample_test test;
 	struct comm_answer answers[COMM_ANSWERS];
 	struct wanted *wanted;		/* by the event's index */
 	size_t nr_wanted;
@@ -149,13 +148,10 @@ void pd_filter_set_history(struct pd_filter *f, const struct pd_history *h)
 		f->history = h;
 }
 
-void pd_filter_set_test(struct pd_filter *f,
-			int (*keeps)(void *ctx, const struct pd_record *sample), void *ctx)
+void pd_filter_set_test(struct pd_filter *f, struct pd_sample_test test)
 {
-	if (!f)
-		return;
-	f->test = keeps;
-	f->test_ctx = ctx;
+	if (f)
+		f->test = test;
 }
 
 uint64_t pd_filter_dropped(const struct pd_filter *f)
@@ -373,8 +369,8 @@ static int keeps_record(struct pd_filter *f, const struct pd_record *r)
 	    (n < f->time.from || n > f->time.to))
 		return 0;
 	kept = keeps_task(f, r) ? keeps_event(f, r) : 0;
-	if (kept > 0 && f->test && r->frame.type == PD_RECORD_SAMPLE)
-		kept = f->test(f->test_ctx, r);
+	if (kept > 0 && f->test.keeps && r->frame.type == PD_RECORD_SAMPLE)
+		kept = f->test.keeps(f->test.ctx, r);
 	f->samples += kept > 0 && r->frame.type == PD_RECORD_SAMPLE;
 	return kept;
 }
@@ -394,7 +390,7 @@ int pd_filter_keeps(struct pd_filter *f, const struct pd_record *r)
 static bool needs_whole_record(const struct pd_filter *f, const struct pd_record_desc *desc)
 {
 	return desc->names_thread != PD_NAMES_NO_THREAD || (f->history && f->comms.count) ||
-	       (f->test && desc->type == PD_RECORD_SAMPLE);
+	       (f->test.keeps && desc->type == PD_RECORD_SAMPLE);
 }
 
 /* Decides by the type alone, or by numbers at fixed offsets where they suffice. */

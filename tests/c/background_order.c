@@ -108,7 +108,7 @@ int metadata_running(struct pd_writer *w, const struct synth_options *o,
 	return described;
 }
 
-void metadata_log_report(const struct recording *r, const struct synth_report *report)
+void metadata_log_report(const struct recording *r, struct synth_report *report)
 {
 	(void)r, (void)report;
 }

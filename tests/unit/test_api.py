@@ -328,7 +328,7 @@ def test_texts(run, decode):
             == ("OK IO NOMEM LIMIT MAGIC SIZE TRUNCATED COUNT NO_ATTR UNKNOWN_TYPE CODEC "
                 "UNFINISHED "
                 "TRAILING PAYLOAD GARBAGE DUPLICATE FORMAT ARGUMENT RESTORED MISMATCH "
-                "AGAIN CANCELLED").split())
+                "AGAIN CANCELLED ORDER").split())
     assert lines[3] == "1 10 MMAP"
     assert lines[4] == "0 no more"
     assert lines[5] == f"{decode(PERF / '01-basic.data')['pdecode']['version']} 1"

@@ -27,7 +27,8 @@ VALID |= {f"{const}struct pd_{kind} *": f"&{name}" for const in ("", "const ") f
     ("lender", "lender"), ("sink_ops", "ops"), ("account", "account"), ("moment", "moment")]}
 VALID |= {"pd_node": "&value", "struct pd_bytes": "bytes", "struct pd_output": "output",
           "struct pd_range": "range", "const char *": '"ip"',
-          "const struct pd_record **": "&record"}
+          "const struct pd_record **": "&record",
+          "struct pd_sample_test": "(struct pd_sample_test){ NULL, NULL }"}
 SCRATCH = re.compile(
     r"(struct \w+|u?int\d+_t|void|char|const void|const uint64_t|const char \*|pd_node|size_t|bool)"
     r" ?\*+$")

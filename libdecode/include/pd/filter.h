@@ -75,11 +75,15 @@ PD_API void pd_filter_set_time(struct pd_filter *f, struct pd_range ns);
  * pd_filter_free(). Must be called before the first record is filtered. */
 PD_API void pd_filter_set_history(struct pd_filter *f, const struct pd_history *h);
 
-/* Sets a test that a sample must pass, too: `keeps` is called for each sample that the options
- * keep, by the thread that reads, and returns 1 to keep it, 0 to drop it, or -1 without memory.
- * Must be called before the first record is filtered. */
-PD_API void pd_filter_set_test(struct pd_filter *f,
-			       int (*keeps)(void *ctx, const struct pd_record *sample), void *ctx);
+/* `keeps` is called for each sample that the options keep, by the thread that reads, and returns 1
+ * to keep it, 0 to drop it, or -1 without memory. NULL: none. */
+struct pd_sample_test {
+	int (*keeps)(void *ctx, const struct pd_record *sample);
+	void *ctx;
+};
+
+/* Sets a test that a sample must pass, too. Must be called before the first record is filtered. */
+PD_API void pd_filter_set_test(struct pd_filter *f, struct pd_sample_test test);
 
 /* Returns 1 if the record is kept, 0 if it is dropped, -1 if there is no memory for thread names.
  * Must be called once for each record, in their order: COMM and FORK update the thread names. */
