@@ -7,17 +7,6 @@
 
 enum { CATEGORY_OFF_CPU = 6 };
 
-void pp_firefox_separator(struct pp_firefox *c, size_t *nr)
-{
-	if ((*nr)++)
-		pp_put(c->out, ",", 1);
-}
-
-void pp_firefox_ms(struct pp_firefox *c, uint64_t ns)
-{
-	pp_printf(c->out, "%" PRIu64 ".%06" PRIu64, ns / PP_NS_PER_MS, ns % PP_NS_PER_MS);
-}
-
 static void put_time(struct pp_firefox *c, uint64_t time)
 {
 	pp_firefox_ms(c, time > c->first ? time - c->first : 0);

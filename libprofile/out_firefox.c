@@ -14,16 +14,6 @@ enum { VISIBLE_THREADS = 15 };
 
 /* --- tables --- */
 
-uint32_t pp_firefox_string(struct pp_firefox *c, struct pd_bytes text)
-{
-	const uint32_t id = pp_strings_add(&c->strings, c->memory, (const char *)text.data,
-					   text.size);
-
-	if (id == PP_NONE)
-		c->failed = -1;
-	return id == PP_NONE ? 0 : id;
-}
-
 static bool is_code(const struct pp_profile *p, const struct pp_step *step)
 {
 	const struct pp_named *f = &p->functions[step->function];
