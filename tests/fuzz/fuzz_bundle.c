@@ -48,6 +48,7 @@ static void check_written(const struct ps_bundle_image *images, size_t n)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	const uint64_t from = fuzz_cpu_time();
 	struct pd_budget budget = { .limit = FUZZ_MEMORY };
 	struct pd_arena arena = { .budget = &budget };
 	struct ps_bundle_image *images;
@@ -60,5 +61,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_written(images, n);
 	pd_arena_free(&arena);
 	FUZZ_ASSERT(budget.used == 0, "%llu bytes stay charged", (unsigned long long)budget.used);
+	fuzz_check_time(from, size);
 	return 0;
 }

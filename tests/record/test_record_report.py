@@ -31,7 +31,7 @@ def test_a_recording_with_its_table_and_picture(run, tmp_path):
     assert "samples of cpu-clock" in done.stdout and "hottest path" in done.stdout
     assert "no call graphs" not in done.stdout      # -g is implied
     assert "Wrote app.html" in done.stderr
-    about, nodes = page((tmp_path / "app.html").read_bytes())
+    about, nodes, _ = page((tmp_path / "app.html").read_bytes())
     assert about["event"] == "cpu-clock" and len(nodes) > 3
     assert (tmp_path / "perf.data").exists()
 
