@@ -281,7 +281,7 @@ def test_what_can_not_be_written_ends_the_recording(run_precord, crowd, workload
 @needs_root
 def test_nobody_reads_the_stream_meanwhile(start_precord, crowd, gate, workload):
     crowd(600)
-    process = start_precord("-o", "-", "-a", "-d", *CLOCK, "--", workload, "sleep", "20000",
+    process = start_precord("-o", "-", "-a", "-d", *CLOCK, "--", workload, "sleep", "3000",
                             stdout=subprocess.PIPE, env=gate.environment)
     wait_for(gate.reached.exists)
     process.stdout.close()
