@@ -4,6 +4,7 @@ import subprocess
 
 import pytest
 
+import perf_oracle
 from conftest import TOOLS, strict_json_lines
 from perfdata import features as f
 from perfdata import records as r
@@ -109,6 +110,8 @@ def test_as_perf_selects(run_pdecode, recording, name):
     done = subprocess.run(["perf", "script", "--no-inline", "-G", "-F", "time,ip", "-S", name,
                            "--ns", "-i", recording], stdout=subprocess.PIPE, text=True, check=True)
     theirs = [round(float(line.split(":")[0]) * SECOND) for line in done.stdout.splitlines()]
+    if not theirs and not perf_oracle.version("perf").startswith("6.1."):
+        pytest.skip("this perf finds no function of the program")
     assert theirs and times(run_pdecode, "-S", name, recording) == theirs
 
 
