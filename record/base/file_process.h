@@ -1,8 +1,8 @@
 /* file_process.h - a process of its own for reading files that may never answer.
  *
- * Whoever waits for a file system such as NFS or FUSE can't always be ended, and a process does not
- * end before all of its threads. So the recorder has such files read by another process, which it
- * leaves behind if there is no answer.
+ * A thread that waits for a file system such as NFS or FUSE can't always be ended, and a process
+ * does not end before all of its threads. So another process reads such files, and the recorder goes
+ * on without it if there is no answer.
  */
 #ifndef RECORD_FILE_PROCESS_H
 #define RECORD_FILE_PROCESS_H
@@ -36,7 +36,7 @@ enum file_answer file_process_receive(const struct file_process *p, void *bytes,
 				      const struct deadline *deadline);
 /* For both sides: returns whether all bytes could be sent. */
 bool file_process_send(int socket, const void *bytes, size_t size);
-/* Ends the process, or leaves it behind if it can't be ended. */
+/* Kills the process. Does not wait for one that can't be ended. */
 void file_process_end(struct file_process *p);
 
 #endif

@@ -47,7 +47,7 @@ def release(thing):
 
 
 def metadata_of(schema):
-    """The pairs behind a pointer: their number, then counted texts."""
+    """The pairs that a pointer leads to: their number, then counted texts."""
     at, words = schema.metadata, []
 
     def number():

@@ -136,8 +136,8 @@ PC_API int pc_write_arrow(struct pc_columns *c, struct pd_reader *r, size_t tabl
 
 /* --- one table in memory --- */
 
-/* Who owns what a stream needs. `release` is called once, after the stream is released; NULL:
- * nobody. */
+/* The owner of what a stream needs. `release` is called once, after the stream is released; NULL:
+ * the caller. */
 struct pc_owner {
 	void (*release)(void *ctx);
 	void *ctx;

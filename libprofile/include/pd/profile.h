@@ -222,7 +222,7 @@ PP_API int pp_write(struct pp_profile *p, const struct pp_write *o, struct pd_ou
 
 /* --- samples one by one --- */
 
-/* Whose text it is like: perf 6.12 prints addresses as they are, and threads in 7 columns. */
+/* The perf whose text is written: 6.12 prints addresses as they are, and threads in 7 columns. */
 enum pp_like { PP_LIKE_PERF_6_12, PP_LIKE_PERF_6_1 };
 
 /* Samples without a call chain: in one line, as perf has them, or, for programs that read stacks
