@@ -7,10 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pd/tree.h"
 #include "script.h"
-
-enum { TREE_MEMORY = 16 << 20 };	/* for one record, which has 64 KiB at most */
+#include "trace.h"
 
 struct pp_texts {
 	struct pp_out out;
@@ -210,16 +208,11 @@ static void put_value(struct pp_out *out, const struct pd_item *item)
 /* Each field by its name: what the kernel's print format says in words of its own is not known. */
 static enum pd_code put_trace(struct pp_texts *t, const struct pd_record *record)
 {
-	const struct pd_item *root, *fields, *field = NULL;
+	const struct pd_item *fields, *field = NULL;
 	bool is_first = true;
-	struct pd_error e;
 
-	if (!t->tree)
-		t->tree = pd_tree_new(PD_TREE_OPTIONS(.memory_limit = TREE_MEMORY));
-	root = t->tree ? pd_tree_read_record(t->tree, record, &e) : NULL;
-	if (!root)
+	if (pp_trace_fields(&t->tree, record, &fields) != PD_OK)
 		return PD_E_LIMIT;
-	fields = pd_item_get(root, "raw.tracepoint.fields");
 	while ((field = pd_item_next(fields, field))) {
 		if (strncmp(field->name, "common_", 7) == 0)
 			continue;

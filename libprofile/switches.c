@@ -1,28 +1,21 @@
 /* switches.c - context switches in a recording: SWITCH records and sched:sched_switch. */
 #include "switches.h"
 
-#include "pd/tree.h"
+#include "trace.h"
 
 /* Bits of prev_state that state why a thread waits. A preempted one has none of them, but a bit
  * above: since Linux 4.14 always the next. */
 enum { WAITING_STATES = 0xff };
-
-enum { TREE_MEMORY = 16 << 20 };	/* for one record, which has 64 KiB at most */
 
 /* Gets the numbers that the recording's format of the tracepoint has. Returns PD_OK, PD_E_FORMAT
  * without them, or PD_E_LIMIT. */
 static enum pd_code read_fields(struct pp_profile *p, const struct pd_record *record,
 				uint64_t *state, uint64_t *next)
 {
-	const struct pd_item *root, *fields, *prev_state, *next_pid;
-	struct pd_error e;
+	const struct pd_item *fields, *prev_state, *next_pid;
 
-	if (!p->switch_tree)
-		p->switch_tree = pd_tree_new(PD_TREE_OPTIONS(.memory_limit = TREE_MEMORY));
-	root = p->switch_tree ? pd_tree_read_record(p->switch_tree, record, &e) : NULL;
-	if (!root)
+	if (pp_trace_fields(&p->switch_tree, record, &fields) != PD_OK)
 		return PD_E_LIMIT;
-	fields = pd_item_get(root, "raw.tracepoint.fields");
 	prev_state = pd_item_get(fields, "prev_state");
 	next_pid = pd_item_get(fields, "next_pid");
 	if (!prev_state || !next_pid)

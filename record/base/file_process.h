@@ -1,8 +1,8 @@
 /* file_process.h - a process of its own for reading files that may never answer.
  *
  * A thread that waits for a file system such as NFS or FUSE can't always be ended, and a process
- * does not end before all of its threads. So another process reads such files, and the recorder goes
- * on without it if there is no answer.
+ * does not end before all of its threads. So another process reads such files, and the recorder
+ * goes on without it if there is no answer.
  */
 #ifndef RECORD_FILE_PROCESS_H
 #define RECORD_FILE_PROCESS_H

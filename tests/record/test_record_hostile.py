@@ -9,7 +9,8 @@ import time
 
 import pytest
 
-from recorder import precord, start_precord, wait_for, workload   # noqa: F401
+from recorder import (  # noqa: F401
+    end_by_second_signal, precord, start_precord, wait_for, workload)
 from rights import needs
 from test_record_background_synth import gate, library   # noqa: F401
 
@@ -82,14 +83,7 @@ def test_the_second_signal_leaves_the_rest_undescribed(start_precord, mapper, sl
     wait_for(lambda: (tmp_path / "perf.data").exists()
              and (tmp_path / "perf.data").stat().st_size > 500000)
     time.sleep(0.3)
-    process.send_signal(signal.SIGTERM)
-    time.sleep(1)
-    assert process.poll() is None, "it was too fast to be ended"
-    process.send_signal(signal.SIGTERM)
-    start = time.monotonic()
-    stderr = process.communicate(timeout=10)[1].decode()
-    assert time.monotonic() - start < 0.5 and process.returncode == 0
-    assert "a second signal" in stderr and "not all build ids" in stderr
+    assert "not all build ids" in end_by_second_signal(process, waits=1, within=0.5)
     document = decode(tmp_path / "perf.data")
     assert not document["errors"] and document["summary"]["by_type"]["MMAP2"] >= 4000
     assert "CMDLINE" in document["features"]

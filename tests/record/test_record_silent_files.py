@@ -4,7 +4,6 @@ import collections
 import ctypes
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -12,7 +11,8 @@ import time
 import pytest
 
 from conftest import ROOT
-from recorder import precord, start_precord, wait_for, workload   # noqa: F401
+from recorder import (  # noqa: F401
+    end_by_second_signal, precord, start_precord, wait_for, workload)
 from rights import needs
 
 pytestmark = needs("root", "events")
@@ -100,14 +100,7 @@ def test_the_second_signal_ends_the_wait(start_precord, silent, target, tmp_path
     wait_until_it_records(tmp_path / "perf.data")
     if not options:
         silent.fall_silent()
-    process.send_signal(signal.SIGTERM)
-    time.sleep(0.4)
-    assert process.poll() is None, "it did not wait"
-    process.send_signal(signal.SIGTERM)
-    start = time.monotonic()
-    stderr = process.communicate(timeout=10)[1].decode()
-    assert time.monotonic() - start < 1 and process.returncode == 0
-    assert "a second signal" in stderr
+    end_by_second_signal(process, waits=0.4, within=1)
     check_whole(tmp_path / "perf.data", decode)
 
 

@@ -3,8 +3,7 @@ import re
 
 import pytest
 
-from known_recording import EXEC, FAULTS, KERNEL, KTEXT, Recording
-from perfdata import records as r
+from known_recording import EXEC, FAULTS, KTEXT, Recording
 from profiles import Pprof, preport
 
 
@@ -74,8 +73,7 @@ def test_other_formats_have_no_difference(write, format):
 def test_the_kernel_is_one_image_and_other_images_are_not(tmp_path):
     def go(name, kernel, library, weight):
         it = Recording()
-        it.records.append(r.mmap(2**32 - 1, 0, KTEXT, 0x1000000, KTEXT, kernel, KERNEL,
-                                 sid=it.sid(0)))
+        it.map_kernel(kernel)
         it.comm(1, 10, "app", misc=EXEC)
         it.map(2, 10, 0x7000, 0x1000, library)
         it.sample(5, 10, 50, KTEXT + 0x1010)

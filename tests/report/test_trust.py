@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from conftest import TIMEOUT, fixture_files
-from known_recording import (CONTEXT_USER, EXEC, KERNEL, KTEXT, USER, Recording, build_program,
+from known_recording import (CONTEXT_USER, EXEC, KTEXT, USER, Recording, build_program,
                              recorded)
 from perfdata import records as r
 from perfdata.case import attr
@@ -109,8 +109,7 @@ def report(tmp_path):
 
 def started():
     it = Recording()
-    it.records.append(r.mmap(2**32 - 1, 0, KTEXT, 0x1000000, KTEXT, "[kernel.kallsyms]_text",
-                             KERNEL, sid=it.sid(0)))
+    it.map_kernel()
     it.comm(1, 10, "app", misc=EXEC)
     it.map(2, 10, 0x1000, 0x10000, "/bin/app")
     it.sample(10, 10, 60, 0x1010, 0x1020)

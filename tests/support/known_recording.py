@@ -49,6 +49,10 @@ class Recording:
     def file(self, order="<"):
         return File(attrs=[(CLOCK, [1]), (FAULTS, [2])], records=self.records).build(order)
 
+    def map_kernel(self, name="[kernel.kallsyms]_text"):
+        self.records.append(r.mmap(2**32 - 1, 0, KTEXT, 0x1000000, KTEXT, name, KERNEL,
+                                   sid=self.sid(0)))
+
     def pipe(self, order="<"):
         head = [r.header_attr(CLOCK, [1]), r.header_attr(FAULTS, [2])]
         return Pipe(records=[*head, *self.records]).build(order)
@@ -57,8 +61,7 @@ class Recording:
 def known():
     """Three processes: app (renamed on the way), a child with recursion, and an idle CPU."""
     it = Recording()
-    it.records.append(r.mmap(2**32 - 1, 0, KTEXT, 0x1000000, KTEXT, "[kernel.kallsyms]_text",
-                             KERNEL, sid=it.sid(0)))
+    it.map_kernel()
     it.comm(1, 10, "app one", misc=EXEC)
     it.map(2, 10, 0x1000, 0x1000, "/bin/app")
     it.map(3, 10, 0x7000, 0x1000, "/lib/libx.so.1")

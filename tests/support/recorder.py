@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -228,6 +229,20 @@ def wait_for(test, seconds=10):
         if time.monotonic() > end:
             pytest.fail(f"nothing happened in {seconds} s")
         time.sleep(0.02)
+
+
+def end_by_second_signal(process, waits, within):
+    """Ends a recorder that is still at work some seconds after the first SIGTERM, and must end
+    soon after the second. Returns its messages."""
+    process.send_signal(signal.SIGTERM)
+    time.sleep(waits)
+    assert process.poll() is None, "it did not wait"
+    process.send_signal(signal.SIGTERM)
+    start = time.monotonic()
+    stderr = process.communicate(timeout=10)[1].decode()
+    assert time.monotonic() - start < within and process.returncode == 0
+    assert "a second signal" in stderr
+    return stderr
 
 
 needs_root = rights.needs("root", "events")
