@@ -5,12 +5,14 @@
  * The truth is a stack of its own: a call adds a return address, and one that lies below the stack
  * pointer is gone. The program is stepped through from exec, or with from=trap from its first int3,
  * to its next int3 or its end, or for `steps`. At an int3 the callers are those that were found,
- * once. Copies `bytes` of the stack (8192).
+ * once. Copies `bytes` of the stack (8192). With `bits` each stack is unwound a second time, with a
+ * cache of 2^N rules.
  *
  * Prints how many stacks were compared, and how they end: all; those that lack frames, by their
  * end; those that have guessed frames, which are not compared. And each difference, once for each
  * address:
  *   different ADDRESS FILE OFFSET: expected ..., found ... END
+ * At last, with `bits`, how many stacks the small cache made another chain of.
  */
 #include <elf.h>
 #include <errno.h>
@@ -44,7 +46,7 @@ struct mapping {
 
 struct run {
 	struct images images;
-	struct ps_unwinder *unwinder;
+	struct ps_unwinder *unwinder, *small;	/* small: with bits=N */
 	pid_t pid;
 	struct user_regs_struct regs;
 	struct call calls[MAX_CALLS];
@@ -54,7 +56,7 @@ struct run {
 	char *files[MAX_IMAGES];
 	unsigned int nr_files;
 	uint64_t generation, stacks, ends[PS_END_MAX_FRAMES + 1], cut[PS_END_MAX_FRAMES + 1],
-		guessed, different;
+		guessed, different, cached_otherwise;
 	uint64_t seen[MAX_SEEN], nr_seen;
 	uint8_t *bytes;
 	size_t size;
@@ -233,8 +235,20 @@ static void print_difference(struct run *run, const struct ps_chain *chain)
 	printf(" %s\n", ps_end_name(chain->end));
 }
 
+static bool is_same_chain(const struct ps_chain *a, const struct ps_chain *b)
+{
+	if (a->end != b->end || a->nr_frames != b->nr_frames)
+		return false;
+	for (size_t i = 0; i < a->nr_frames; i++)
+		if (a->frames[i].addr != b->frames[i].addr ||
+		    a->frames[i].flags != b->frames[i].flags)
+			return false;
+	return true;
+}
+
 static void unwind(struct run *run, struct ps_chain *chain)
 {
+	struct ps_chain other;
 	uint64_t registers[32];
 	struct ps_copied_stack in = {
 		.arch = ps_arch_find(EM_X86_64, is_32bit(run) ? PS_ABI_32 : PS_ABI_64),
@@ -252,6 +266,10 @@ static void unwind(struct run *run, struct ps_chain *chain)
 	in.bytes = (struct pd_bytes){ run->bytes,
 				      copy_memory(run, run->regs.rsp, run->bytes, run->size) };
 	ps_unwind(run->unwinder, &in, chain);
+	if (!run->small)
+		return;
+	ps_unwind(run->small, &in, &other);
+	run->cached_otherwise += !is_same_chain(chain, &other);
 }
 
 static void compare(struct run *run)
@@ -357,7 +375,7 @@ static void follow(struct run *run, uint64_t steps)
 int main(int argc, char **argv)
 {
 	struct run *run = calloc(1, sizeof(*run));
-	struct ps_unwinder_options o = { .budget = &run->images.budget };
+	struct ps_unwinder_options o = { .budget = &run->images.budget }, small = o;
 	uint64_t steps = UINT64_MAX;
 	bool from_trap = false;
 	int first = 1;
@@ -374,10 +392,12 @@ int main(int argc, char **argv)
 		else if (argv[first][1] == 'y')
 			run->size = value;
 		else
-			o.cache_bits = (unsigned int)value;
+			small.cache_bits = (unsigned int)value;
 	}
 	run->bytes = malloc(run->size);
 	run->unwinder = ps_unwinder_new(&o);
+	if (small.cache_bits)
+		run->small = ps_unwinder_new(&small);
 	start(run, argv + first);
 	if (wait_stop(run) != SIGTRAP)
 		return 2;
@@ -391,7 +411,10 @@ int main(int argc, char **argv)
 		if (run->ends[i])
 			printf("%s %" PRIu64 " cut %" PRIu64 "\n", ps_end_name(i), run->ends[i],
 			       run->cut[i]);
+	if (run->small)
+		printf("with the small cache %" PRIu64 " otherwise\n", run->cached_otherwise);
 	ps_unwinder_free(run->unwinder);
+	ps_unwinder_free(run->small);
 	close_images(&run->images);
 	for (unsigned int i = 0; i < run->nr_files; i++)
 		free(run->files[i]);
