@@ -276,9 +276,11 @@ pytest_env = PD_BUILD='$(abspath build)' PD_TOOLS='$(abspath $(1))' \
 	PDECODE='$(abspath $(1)/pdecode)'
 
 # In parallel where pytest can, with two more than cores, since many tests wait. Alone: tests that measure time, or record or change the whole machine.
+# Waiting: tests that only wait, beside each other but beside no others: whoever records the machine would wait for their files.
 PARALLEL = $(call once,PARALLEL,$(shell $(PYTHON) -c 'import xdist' 2>/dev/null && echo "--numprocesses=$$(($$(nproc) + 2)) --dist=loadfile"))
+WAITING := tests/record/test_record_silent_files.py
 NOT_ALONE := $(addprefix record_,attr aux events kcore oldkernel output perf places report tracefs unwind) synth
-ALONE := $(filter-out $(NOT_ALONE:%=tests/record/test_%.py),$(wildcard tests/record/*.py)) tests/cli/test_bench.py
+ALONE := $(filter-out $(WAITING) $(NOT_ALONE:%=tests/record/test_%.py),$(wildcard tests/record/*.py)) tests/cli/test_bench.py
 SHORT := tests/law tests/decode/test_catalogue.py tests/decode/test_containers.py tests/decode/test_stats.py \
 	tests/encode/test_pencode_roundtrip.py tests/repair/test_repair.py tests/cli/test_pdecode_cli.py tests/record/test_record_attr.py
 
@@ -286,7 +288,8 @@ SHORT := tests/law tests/decode/test_catalogue.py tests/decode/test_containers.p
 check: deps
 	+$(Q)$(SUBMAKE) check-builds
 	$(Q)$(call pytest_env,build/san) $(PYTEST) $(PARALLEL) -m sanitize tests || test $$? -eq 5
-	$(Q)$(call pytest_env,build) $(PYTEST) $(PARALLEL) $(ALONE:%=--ignore=%) tests
+	$(Q)$(call pytest_env,build) $(PYTEST) $(PARALLEL) $(addprefix --ignore=,$(ALONE) $(WAITING)) tests
+	$(Q)$(call pytest_env,build) $(PYTEST) $(if $(PARALLEL),--numprocesses=8 --dist=load) $(WAITING)
 	$(Q)$(call pytest_env,build) $(PYTEST) $(ALONE)
 
 # For every change: one build, and the tests that find most mistakes.
