@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "events.h"
+#include "groups.h"
 #include "script.h"
 #include "switches.h"
 
@@ -72,35 +73,23 @@ static void go_to_text(struct walk *w, enum pp_kind kind, const char *text, size
 		pp_frames_add_text(&p->frames, &p->memory, kind, id));
 }
 
-static void go_to_number(struct walk *w, const char *word, int32_t n)
-{
-	char text[32];
-	const int size = snprintf(text, sizeof(text), "%s %d", word, n);
-
-	go_to_text(w, PP_KIND_THREAD, text, (size_t)size);
-}
-
-static void go_to_task(struct walk *w, const struct pd_fields *sample, const struct pd_moment *at)
+static void go_to_task(struct walk *w, struct pd_reader *r, const struct pd_fields *sample,
+		       const struct pd_moment *at)
 {
 	const struct pp_options *o = &w->p->options;
 	struct pd_task task;
-	char unnamed[32];
-	const char *comm;
+	char text[PP_GROUP_TEXT];
+	uint32_t group;
 
 	pd_history_fields_task(o->history, sample, at, &task);
-	comm = task.comm;
-	if (!comm) {
-		snprintf(unnamed, sizeof(unnamed), ":%d", task.tid);
-		comm = unnamed;
-	}
 	if (task.flags & PD_TASK_IDLE)
 		go_to_text(w, PP_KIND_IDLE, "", 0);
-	if (o->groups & PP_GROUP_COMM)
-		go_to_text(w, PP_KIND_THREAD, comm, strlen(comm));
-	if (o->groups & PP_GROUP_PID)
-		go_to_number(w, "pid", task.pid);
-	if (o->groups & PP_GROUP_TID)
-		go_to_number(w, "tid", task.tid);
+	for (size_t i = 0; (group = pp_group_at(o->groups, i)); i++) {
+		const char *name = pp_group_name((enum pp_group)group, o->history, r, sample,
+						 &task, text);
+
+		go_to_text(w, PP_KIND_THREAD, name, strlen(name));
+	}
 }
 
 /* --- a sample --- */
@@ -248,7 +237,7 @@ static enum pd_code add_weight(struct pp_profile *p, struct pd_reader *r,
 	into = is_wall ? p->offcpu.event : (uint32_t)(event - p->events);
 	w.node = p->events[into].root;
 	p->memory.limit = limit / 4;	/* merging needs twice as much, and there are names */
-	go_to_task(&w, sample, &stack->at);
+	go_to_task(&w, r, sample, &stack->at);
 	add_stack(&w, sample, stack);
 	p->memory.limit = limit;
 	if (p->options.state != PP_ON_CPU && sample->has & PD_HAS_TID && sample->tid &&

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "groups.h"
 #include "out.h"
 
 struct line {
@@ -80,20 +81,19 @@ static int add_function(struct folding *f, struct pd_bytes name)
 	return add_text(f, name, ' ');
 }
 
-/* Tasks are one frame: comm-PID/TID. */
-static int add_task(struct folding *f, struct pd_bytes name, bool is_first)
+/* Tasks are one frame: comm-PID/TID. Control groups and CPUs have their own. */
+static int add_task(struct folding *f, struct pd_bytes name, enum pp_group group)
 {
-	const char *number = (const char *)name.data + strlen("pid ");
+	const size_t word = strlen("pid ");
 
-	if (is_first)
-		return add_text(f, name, '_');
-	if (add_byte(f, *name.data == 'p' ? '-' : '/'))
+	if (!f->size || (group != PP_GROUP_PID && group != PP_GROUP_TID))
+		return f->size && add_byte(f, ';') ? -1 : add_text(f, name, '_');
+	if (add_byte(f, group == PP_GROUP_PID ? '-' : '/'))
 		return -1;
-	return add_text(f, (struct pd_bytes){ (const uint8_t *)number, name.size - strlen("pid ") },
-			'_');
+	return add_text(f, (struct pd_bytes){ name.data + word, name.size - word }, '_');
 }
 
-static int add_frame(struct folding *f, const struct pp_merged *n)
+static int add_frame(struct folding *f, const struct pp_merged *n, size_t depth)
 {
 	const struct pp_profile *p = f->out->p;
 	const struct pp_named *function = &p->functions[n->function];
@@ -101,7 +101,8 @@ static int add_frame(struct folding *f, const struct pp_merged *n)
 	if (function->kind == PP_KIND_EVENT)
 		return 0;
 	if (function->kind == PP_KIND_THREAD)
-		return add_task(f, pp_name_of(p, n), !f->size);
+		return add_task(f, pp_name_of(p, n), (enum pp_group)
+				pp_group_at(p->options.groups, depth - 1));
 	if (f->size && add_byte(f, ';'))
 		return -1;
 	return add_function(f, pp_name_of(p, n));
@@ -146,7 +147,7 @@ static int collect_lines(struct folding *f, uint32_t root)
 		}
 		sizes = more;
 		sizes[depth] = f->size;
-		ret = add_frame(f, n);
+		ret = add_frame(f, n, depth);
 		if (!ret && n->samples)
 			ret = add_line(f, pp_self(n, f->out->o.measure));
 		if (n->first_child != PP_NONE) {

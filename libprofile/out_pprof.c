@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "groups.h"
 #include "out.h"
 #include "proto.h"
 
@@ -234,18 +235,45 @@ static void put_label(struct encoding *c, const char *key, uint32_t text, uint64
 	pp_proto_part(&c->proto, &c->inner, SAMPLE_LABEL, &c->line);
 }
 
-/* A task's frames are its name, "pid 1" and "tid 2"; the name is the outermost. */
-static void put_task(struct encoding *c, uint32_t frame, bool is_name)
+/* The frames above the stacks are labels. */
+static void put_group(struct encoding *c, uint32_t frame, enum pp_group group)
 {
+	static const struct {
+		enum pp_group group;
+		const char *key;
+		bool is_number;		/* after a word of three letters */
+	} labels[] = {
+		{ PP_GROUP_COMM, "comm" }, { PP_GROUP_CGROUP, "cgroup" },
+		{ PP_GROUP_PID, "pid", true }, { PP_GROUP_TID, "tid", true },
+		{ PP_GROUP_CPU, "cpu", true },
+	};
 	const struct pp_profile *p = c->p;
 	const struct pd_bytes text = pp_strings_at(&p->strings, p->frames.items[frame].text);
-	const char *words = (const char *)text.data;
+	const char *number = (const char *)text.data + strlen("pid ");
 
-	if (is_name)
-		put_label(c, "comm", string_of(c, text), 0);
-	else if (memcmp(words, "pid ", 4) == 0 || memcmp(words, "tid ", 4) == 0)
-		put_label(c, *words == 'p' ? "pid" : "tid", NO_STRING,
-			  strtoull(words + 4, NULL, 10));
+	for (size_t i = 0; i < sizeof(labels) / sizeof(*labels); i++) {
+		if (labels[i].group != group)
+			continue;
+		if (!labels[i].is_number)
+			put_label(c, labels[i].key, string_of(c, text), 0);
+		else if (*text.data != '[')
+			put_label(c, labels[i].key, NO_STRING, strtoull(number, NULL, 10));
+	}
+}
+
+/* From the innermost. */
+static void put_groups(struct encoding *c, uint32_t stack)
+{
+	const struct pp_profile *p = c->p;
+	const struct pp_node *nodes = p->tree.nodes;
+	size_t n = 0;
+
+	for (uint32_t at = stack; at != PP_NONE; at = nodes[at].parent)
+		n += p->frames.items[nodes[at].frame].kind == PP_KIND_THREAD;
+	for (uint32_t at = stack; at != PP_NONE; at = nodes[at].parent)
+		if (p->frames.items[nodes[at].frame].kind == PP_KIND_THREAD)
+			put_group(c, nodes[at].frame,
+				  (enum pp_group)pp_group_at(p->options.groups, --n));
 }
 
 static bool is_base(const struct encoding *c)
@@ -299,14 +327,7 @@ static void put_sample(struct encoding *c, uint32_t stack)
 	put_values(c, column, &nodes[stack]);
 	if (is_base(c))
 		put_label(c, "pprof::base", word(c, "true"), 0);
-	for (uint32_t at = stack; at != PP_NONE; at = nodes[at].parent) {
-		const uint32_t above = nodes[at].parent;
-
-		if (p->frames.items[nodes[at].frame].kind == PP_KIND_THREAD)
-			put_task(c, nodes[at].frame, p->options.groups & PP_GROUP_COMM &&
-				 (above == PP_NONE ||
-				  p->frames.items[nodes[above].frame].kind != PP_KIND_THREAD));
-	}
+	put_groups(c, stack);
 	end_inner(c, PROFILE_SAMPLE);
 }
 

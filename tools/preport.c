@@ -17,6 +17,7 @@
 #include "pdecode_history.h"
 #include "pdecode_symbols.h"
 #include "preport_formats.h"
+#include "preport_groups.h"
 #include "sandbox.h"
 
 enum { ERRORS_SHOWN = 5, ROWS = 40, EXIT_EMPTY = 5, EXIT_ABOVE = 6 };
@@ -95,7 +96,8 @@ static const struct cli_option options[] = {
 	CLI_CHOICE(0, "weight", NULL, settings, weight, weights,
 		   "what a sample counts: its period, or 1 (default period)"),
 	CLI_STRING(0, "group", "LIST", settings, group,
-		   "frames above the stacks: comm, pid, tid, none (default comm)"),
+		   "frames above the stacks: comm, pid, tid, cpu (precord --sample-cpu), "
+		   "cgroup (precord --all-cgroups), none (default comm)"),
 	CLI_STRING(0, "parent", "PATTERN", settings, parent,
 		   "only stacks with a function of this name; patterns may be used"),
 	CLI_NUMBER(0, "max-stack", "N", settings, max_stack,
@@ -214,29 +216,6 @@ static enum cli_exit fail(struct run *run, const struct pd_error *e)
 	cli_error(&tool, "%s: %s%s", run->in.name, pd_error_text(e, text, sizeof(text)),
 		  run->in.hint);
 	return CLI_INPUT;
-}
-
-/* --- options --- */
-
-static enum cli_exit read_groups(const char *list, const struct format *format,
-				 uint32_t *groups)
-{
-	static const char *const words[] = { "comm", "pid", "tid" };
-	const char *item;
-	size_t n, i;
-
-	*groups = list ? 0 : format->groups ? format->groups : PP_GROUP_COMM;
-	while (list && (item = cli_next_item(&list, &n))) {
-		for (i = 0; i < 3; i++)
-			if (n == strlen(words[i]) && memcmp(item, words[i], n) == 0)
-				break;
-		if (i < 3)
-			*groups |= 1u << i;
-		else if (n != strlen("none") || memcmp(item, "none", n) != 0)
-			return cli_usage(&tool, "--group %.*s: is not comm, pid, tid or none",
-					 (int)n, item);
-	}
-	return CLI_OK;
 }
 
 /* --- reading --- */
@@ -602,7 +581,7 @@ static enum cli_exit prepare(struct run *run)
 	enum cli_exit status = max_output_read(&tool, run->s->max_output, &run->max_output);
 
 	if (status == CLI_OK)
-		status = read_groups(run->s->group, run->format, &run->groups);
+		status = groups_read(&tool, run->s->group, run->format, &run->groups);
 	if (status == CLI_OK)
 		status = check_limit_options(run->s);
 	if (status == CLI_OK)

@@ -38,6 +38,8 @@ enum pp_group {
 	PP_GROUP_COMM = 1 << 0,
 	PP_GROUP_PID = 1 << 1,
 	PP_GROUP_TID = 1 << 2,
+	PP_GROUP_CPU = 1 << 3,		/* the innermost */
+	PP_GROUP_CGROUP = 1 << 4,	/* the outermost */
 };
 
 /* Whether samples are kept one by one. */

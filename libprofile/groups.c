@@ -1,0 +1,54 @@
+/* groups.c - the frames above the stacks: control group, task and CPU of a sample. */
+#include "groups.h"
+
+#include <stdio.h>
+
+static const uint32_t from_root[] = { PP_GROUP_CGROUP, PP_GROUP_COMM, PP_GROUP_PID, PP_GROUP_TID,
+				      PP_GROUP_CPU };
+
+uint32_t pp_group_at(uint32_t groups, size_t i)
+{
+	for (size_t k = 0; k < sizeof(from_root) / sizeof(*from_root); k++)
+		if (groups & from_root[k] && !i--)
+			return from_root[k];
+	return 0;
+}
+
+static const char *cgroup_of(const struct pd_history *h, const struct pd_record *sample,
+			     char text[PP_GROUP_TEXT])
+{
+	const char *path;
+	uint64_t id;
+
+	if (!pd_record_get_number(sample, "cgroup", &id))
+		return "[no cgroup]";
+	path = pd_history_cgroup(h, id);
+	if (!path)
+		snprintf(text, PP_GROUP_TEXT, "cgroup %llu", (unsigned long long)id);
+	return path ? path : text;
+}
+
+const char *pp_group_name(enum pp_group group, const struct pd_history *h, struct pd_reader *r,
+			  const struct pd_fields *sample, const struct pd_task *task,
+			  char text[PP_GROUP_TEXT])
+{
+	switch (group) {
+	case PP_GROUP_CGROUP:
+		return cgroup_of(h, pd_reader_record(r, sample), text);
+	case PP_GROUP_COMM:
+		snprintf(text, PP_GROUP_TEXT, ":%d", task->tid);
+		return task->comm ? task->comm : text;
+	case PP_GROUP_PID:
+		snprintf(text, PP_GROUP_TEXT, "pid %d", task->pid);
+		return text;
+	case PP_GROUP_TID:
+		snprintf(text, PP_GROUP_TEXT, "tid %d", task->tid);
+		return text;
+	case PP_GROUP_CPU:
+		if (!(sample->has & PD_HAS_CPU))
+			return "[no CPU]";
+		snprintf(text, PP_GROUP_TEXT, "cpu %u", (unsigned int)sample->cpu);
+		return text;
+	}
+	return "";
+}

@@ -1,0 +1,67 @@
+"""Frames above the stacks: control groups, tasks and CPUs."""
+import pytest
+
+from known_recording import ANSWER, known
+from perfdata import records as r
+from perfdata.case import attr
+from perfdata.container import File
+from perfdata.sample import sample, sample_id
+from profiles import Pprof, folded, page_stacks, preport, text
+
+IN_GROUPS = attr("IP|TID|TIME|PERIOD|IDENTIFIER|CGROUP", type=1, config=0, sample_period=1000,
+                 flags=("sample_id_all", "cgroup"))
+
+
+@pytest.fixture
+def recording(tmp_path):
+    path = tmp_path / "perf.data"
+    path.write_bytes(known().file())
+    return path
+
+
+@pytest.fixture
+def grouped(tmp_path):
+    """Samples in a group with a path, and in one without."""
+    sid = sample_id(IN_GROUPS, time=1, identifier=1)
+    records = [r.cgroup(77, "/system.slice/x.service", sid=sid), r.comm(10, 10, "app", sid=sid)]
+    records += [sample(IN_GROUPS, misc=2, pid=10, tid=11, time=10 + group, ip=0x1010, identifier=1,
+                       period=group, cgroup=group) for group in (77, 78)]
+    path = tmp_path / "grouped.data"
+    path.write_bytes(File(attrs=[(IN_GROUPS, [1])], records=records).build("<"))
+    return path
+
+
+def test_cpus(recording):
+    got = text(folded(preport("-f", "folded", "--group=cpu", recording)))
+    assert got["cpu_3;[[kernel.kallsyms]]"] == 1000
+    assert {key.split(";")[0] for key in got} == {"cpu_3", "cpu_0"}
+    assert sum(got.values()) == sum(ANSWER.values())
+    got = text(folded(preport("-f", "folded", "--group=cpu,tid,comm,pid", "--comm=child",
+                              recording)))
+    assert got == {"child-20/20;cpu_0;[app];[app];[app]": 40, "child-20/20;cpu_0;[unknown]": 2}
+
+
+def test_control_groups(grouped):
+    got = text(folded(preport("-f", "folded", "--group=cgroup,pid,comm", grouped)))
+    assert got == {"/system.slice/x.service;:11-10;[unknown]": 77, "cgroup_78;:11-10;[unknown]": 78}
+    profile = Pprof(preport("-f", "pprof", "--group=cgroup,tid,cpu", grouped))
+    assert [labels for labels, *_ in profile.samples] == [
+        {"cgroup": "/system.slice/x.service", "tid": 11}, {"cgroup": "cgroup 78", "tid": 11}]
+    stacks = page_stacks(preport("-f", "flamegraph", "--group=cgroup", grouped))
+    assert stacks["/system.slice/x.service;[unknown]"] == 77
+
+
+def test_recordings_without_them(grouped, recording):
+    assert set(text(folded(preport("-f", "folded", "--group=cpu", grouped)))) == {
+        "[no_CPU];[unknown]"}
+    assert all(key.startswith("[no_cgroup];") for key in text(folded(preport(
+        "-f", "folded", "--group=cgroup", recording))))
+
+
+def test_labels_of_pprof(recording):
+    profile = Pprof(preport("-f", "pprof", "--group=comm,cpu", "--comm=swapper", recording))
+    assert [labels for labels, *_ in profile.samples] == [{"comm": "swapper", "cpu": 3}]
+
+
+def test_a_word_that_is_no_group(recording):
+    preport("--group=node", recording, status=2)

@@ -1,0 +1,13 @@
+/* preport_groups.h - the frames above the stacks, as --group names them. */
+#ifndef PREPORT_GROUPS_H
+#define PREPORT_GROUPS_H
+
+#include "cli.h"
+#include "preport_formats.h"
+
+/* Reads a list of words into *groups, of enum pp_group. NULL: those of the format. Returns CLI_OK,
+ * or CLI_USAGE after a message. */
+enum cli_exit groups_read(const struct cli_tool *tool, const char *list,
+			  const struct format *format, uint32_t *groups);
+
+#endif
