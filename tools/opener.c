@@ -1,5 +1,6 @@
 /* opener.c - opens files for a process in the sandbox: see opener.h. */
 #include "opener.h"
+#include "process_path.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -43,19 +44,18 @@ static bool is_of_kernel(const char *path)
 	       strcmp(path, "/sys/kernel/notes") == 0;
 }
 
-/* /tmp/perf-PID.map, of this user or root. */
-static bool is_perf_map(const char *path, const struct stat *st)
+/* /tmp/perf-PID.map. */
+static bool is_perf_map(const char *path)
 {
 	static const char head[] = "/tmp/perf-", tail[] = ".map";
 	const size_t n = sizeof(head) - 1, digits = strspn(path + (strlen(path) < n ? 0 : n),
 							   "0123456789");
 
-	return strncmp(path, head, n) == 0 && digits && strcmp(path + n + digits, tail) == 0 &&
-	       (st->st_uid == geteuid() || st->st_uid == 0);
+	return strncmp(path, head, n) == 0 && digits && strcmp(path + n + digits, tail) == 0;
 }
 
-/* .../jit-PID.dump, of this user or root. */
-static bool is_jitdump(int fd, const char *path, const struct stat *st)
+/* .../jit-PID.dump. */
+static bool is_jitdump(int fd, const char *path)
 {
 	const char *name = strrchr(path, '/');
 	char magic[4];
@@ -63,8 +63,21 @@ static bool is_jitdump(int fd, const char *path, const struct stat *st)
 	return name && strncmp(name, "/jit-", 5) == 0 &&
 	       strcmp(name + 5 + strspn(name + 5, "0123456789"), ".dump") == 0 &&
 	       pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
-	       (memcmp(magic, "JiTD", 4) == 0 || memcmp(magic, "DTiJ", 4) == 0) &&
-	       (st->st_uid == geteuid() || st->st_uid == 0);
+	       (memcmp(magic, "JiTD", 4) == 0 || memcmp(magic, "DTiJ", 4) == 0);
+}
+
+/* A file of a JIT compiler: of this user, of root, or of the user whose process it is. */
+static bool is_written(int fd, const char *path, const struct stat *st)
+{
+	struct process_path p;
+
+	if (process_path_read(path, &p))
+		path = p.inside;
+	else
+		p.pid = 0;
+	return (is_perf_map(path) || is_jitdump(fd, path)) &&
+	       (st->st_uid == geteuid() || st->st_uid == 0 ||
+		(p.pid && process_has_user(p.pid, st->st_uid)));
 }
 
 /* A copy of kallsyms in a tree of build ids, or the one that the user named. */
@@ -87,7 +100,7 @@ static bool is_allowed(const struct opener *o, int fd, const char *path, enum ps
 	case PS_PLACE_RUNNING:
 		return is_of_kernel(path);
 	case PS_PLACE_TEMPORARY:
-		return is_perf_map(path, &st) || is_jitdump(fd, path, &st);
+		return is_written(fd, path, &st);
 	case PS_PLACE_NAMED:
 	case PS_PLACE_BUILD_ID:
 		return is_elf(fd) || is_kallsyms(o, path);
@@ -130,9 +143,15 @@ static int open_vdso(void)
 
 static int look_up(const struct opener *o, const char *path, enum ps_file_place place, int flags)
 {
+	struct process_path p;
+
+	if (place == PS_PLACE_TEMPORARY)
+		flags |= O_NOFOLLOW;
 	if (place == PS_PLACE_SYSROOT)
 		return find_in_root(o->sysroot, path, flags);
-	return open(path, place == PS_PLACE_TEMPORARY ? flags | O_NOFOLLOW : flags);
+	if (process_path_read(path, &p))
+		return find_in_root(p.root, p.inside, flags);
+	return place == PS_PLACE_PROCESS ? -1 : open(path, flags);
 }
 
 /* Opens the file that was looked up as `seen`, a descriptor of O_PATH. Where /proc is not mounted,
@@ -288,4 +307,13 @@ int opener_open(void *opener, const char *path, enum ps_file_place place)
 	if (write(o->socket, &r, sizeof(r.place) + n) < 0)
 		return -1;
 	return receive_file(o->socket);
+}
+
+struct ps_namespace opener_mount_namespace(void)
+{
+	struct stat st;
+
+	if (stat("/proc/self/ns/mnt", &st))
+		return (struct ps_namespace){ 0, 0 };
+	return (struct ps_namespace){ st.st_dev, st.st_ino };
 }

@@ -67,6 +67,7 @@ void symbols_prepare(struct symbols *n, const struct symbol_settings *s)
 {
 	n->opener.sysroot = s->sysroot;
 	n->opener.kallsyms = s->kallsyms;
+	n->mount_namespace = opener_mount_namespace();
 	opener_start(&n->opener);	/* without it files are opened as far as the sandbox lets */
 }
 
@@ -161,6 +162,7 @@ enum cli_exit symbols_open(struct symbols *n, const struct cli_tool *tool,
 		.depth = s->lines ? PS_LINES : s->no_inline ? PS_NAMES : PS_INLINES,
 		.unverified = s->unverified ? PS_UNVERIFIED_REFUSE : PS_UNVERIFIED_USE,
 		.max_frames = s->max_frames, .open = opener_open, .ctx = &n->opener,
+		.mount_namespace = n->mount_namespace,
 	};
 	char text[256];
 	struct pd_error e;

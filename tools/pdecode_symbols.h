@@ -73,6 +73,7 @@ struct symbol_totals {
 /* A session and what it needs. Must be zero-initialized but for the opener. */
 struct symbols {
 	struct opener opener;
+	struct ps_namespace mount_namespace;
 	struct ps_places places;
 	struct ps_prefix *prefixes;
 	size_t nr_prefixes;

@@ -13,8 +13,8 @@
 
 /* %D: a directory that the user named, %H: home, %C: debuginfod's cache, %x: the id's first byte,
  * %r: its other bytes, %i: all of it, %p: the recorded path, %d: its directory, %l: the file of
- * .gnu_debuglink, %V, %K: files that the user named. A pattern whose parts are not all known is
- * left out. */
+ * .gnu_debuglink, %V, %K: files that the user named, %P: the root directory of a process. A pattern
+ * whose parts are not all known is left out. */
 struct pattern {
 	const char *text;
 	unsigned int kinds;
@@ -51,6 +51,11 @@ static const struct pattern patterns[] = {
 	{ PS_RUNNING_VDSO, VDSO, PS_PLACE_RUNNING },
 	{ "%C/%i/executable", IMAGE, PS_PLACE_BUILD_ID },
 	{ "%C/%i/debuginfo", DEBUG | ALT | KERNEL, PS_PLACE_BUILD_ID },
+	{ "%P%p", IMAGE, PS_PLACE_PROCESS },
+	{ "%P/usr/lib/debug/.build-id/%x/%r.debug", DEBUG | ALT, PS_PLACE_PROCESS },
+	{ "%P%d/%l", DEBUG, PS_PLACE_PROCESS },
+	{ "%P%d/.debug/%l", DEBUG, PS_PLACE_PROCESS },
+	{ "%P/usr/lib/debug%d/%l", DEBUG, PS_PLACE_PROCESS },
 	{ "%p", IMAGE, PS_PLACE_RECORDED },
 	{ "%d/%l", DEBUG, PS_PLACE_DEBUGLINK },
 	{ "%d/.debug/%l", DEBUG, PS_PLACE_DEBUGLINK },
@@ -61,6 +66,7 @@ struct values {
 	const struct ps_places *places;
 	const struct ps_wanted *what;
 	const char *directory;		/* of %D */
+	char root[32];			/* of %P */
 	char id[2 * PS_BUILD_ID_MAX + 1];
 	char dirname[PS_PATH_MAX];	/* "": the path is in / */
 };
@@ -121,6 +127,8 @@ static const char *value_of(const struct values *v, char part, size_t *n)
 		return v->places->vmlinux;
 	case 'K':
 		return v->places->kallsyms;
+	case 'P':
+		return v->root;
 	default:
 		return NULL;
 	}
@@ -149,12 +157,25 @@ static bool expand(const struct values *v, const char *text, char *out)
 	return true;
 }
 
-/* How often a pattern applies: once, or once for each directory that the user named. */
-static size_t repeats_of(const struct pattern *p, const struct ps_places *places)
+/* How often a pattern applies: once, or once for each directory that the user named, or for each
+ * process. */
+static size_t repeats_of(const struct pattern *p, const struct values *v)
 {
-	if (p->place == PS_PLACE_SYSROOT)
-		return places->sysroot != NULL;
-	return strncmp(p->text, "%D", 2) ? 1 : places->nr_debug_dirs;
+	switch (p->place) {
+	case PS_PLACE_SYSROOT:
+		return v->places->sysroot != NULL;
+	case PS_PLACE_PROCESS:
+		return v->what->nr_pids;
+	default:
+		return strncmp(p->text, "%D", 2) ? 1 : v->places->nr_debug_dirs;
+	}
+}
+
+static void set_turn(struct values *v, size_t n)
+{
+	v->directory = n < v->places->nr_debug_dirs ? v->places->debug_dirs[n] : NULL;
+	if (n < v->what->nr_pids)
+		snprintf(v->root, sizeof(v->root), "/proc/%d/root", (int)v->what->pids[n]);
 }
 
 bool ps_candidate_at(const struct ps_places *places, const struct ps_wanted *what, size_t i,
@@ -166,8 +187,8 @@ bool ps_candidate_at(const struct ps_places *places, const struct ps_wanted *wha
 	for (size_t p = 0; p < sizeof(patterns) / sizeof(patterns[0]); p++) {
 		if (!(patterns[p].kinds >> what->kind & 1))
 			continue;
-		for (size_t n = 0; n < repeats_of(&patterns[p], places); n++) {
-			v.directory = n < places->nr_debug_dirs ? places->debug_dirs[n] : NULL;
+		for (size_t n = 0; n < repeats_of(&patterns[p], &v); n++) {
+			set_turn(&v, n);
 			if (!expand(&v, patterns[p].text, out->path) || i-- > 0)
 				continue;
 			out->place = patterns[p].place;

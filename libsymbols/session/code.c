@@ -16,8 +16,7 @@ static bool is_of_recording(const struct ps_session *s, int fd)
 	       (uint64_t)st.st_mtime + 1 >= s->options.began;
 }
 
-/* Opens a file that the process wrote. Returns a descriptor, or -1. */
-static int open_written(struct ps_session *s, const char *path)
+static int open_at(struct ps_session *s, const char *path)
 {
 	const int fd = s->options.open(s->options.ctx, path, PS_PLACE_TEMPORARY);
 
@@ -27,10 +26,23 @@ static int open_written(struct ps_session *s, const char *path)
 	return -1;
 }
 
-static void read_written(struct ps_session *s, const char *path, ps_jit_reader *read,
+/* Opens a file that the process wrote: in its root directory, if it still runs, or here. Returns a
+ * descriptor, or -1. */
+static int open_written(struct ps_session *s, int32_t pid, const char *path)
+{
+	char inside[PS_PATH_MAX];
+	int fd = -1;
+
+	if (snprintf(inside, sizeof(inside), "/proc/%d/root%s", (int)pid, path) <
+	    (int)sizeof(inside))
+		fd = open_at(s, inside);
+	return fd < 0 ? open_at(s, path) : fd;
+}
+
+static void read_written(struct ps_session *s, int32_t pid, const char *path, ps_jit_reader *read,
 			 struct ps_jit_file *f)
 {
-	const int fd = open_written(s, path);
+	const int fd = open_written(s, pid, path);
 
 	if (fd < 0)
 		return;
@@ -78,9 +90,9 @@ static void read_code(struct ps_session *s, int32_t pid, struct ps_process_code 
 	find_dumps(s);
 	dump = pd_map_find(&s->dumps, (uint64_t)(uint32_t)pid + 1);
 	if (dump)
-		read_written(s, dump->path, ps_jit_read_jitdump, &c->dump);
+		read_written(s, pid, dump->path, ps_jit_read_jitdump, &c->dump);
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)pid);
-	read_written(s, path, ps_jit_read_perf_map, &c->map);
+	read_written(s, pid, path, ps_jit_read_perf_map, &c->map);
 }
 
 struct ps_process_code *ps_session_code(struct ps_session *s, int32_t pid)

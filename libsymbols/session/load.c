@@ -1,5 +1,7 @@
 /* load.c - opens the files of an image: the one that was recorded, its debug file, and what dwz
  * moved out of that. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -55,6 +57,8 @@ static uint8_t why_of(enum ps_status status)
 struct image_search {
 	struct ps_loaded *loaded;
 	struct ps_identity recorded;
+	bool is_foreign;
+	int32_t pids[PS_PIDS];
 };
 
 static void identify(int fd, const struct ps_elf *e, struct ps_identity *out)
@@ -99,6 +103,20 @@ static enum ps_match judge(const struct ps_session *s, const struct image_search
 	return ps_judge_image(&recorded, found) == PS_MATCH_INODE ? PS_MATCH_INODE : PS_MISMATCH;
 }
 
+/* A path of another namespace names another file here, and another process may have a pid by now:
+ * the names of files say nothing then. */
+static bool is_other_file(const struct image_search *i, const struct ps_candidate *candidate)
+{
+	return i->is_foreign && candidate->place == PS_PLACE_RECORDED;
+}
+
+static bool is_by_chance(const struct image_search *i, const struct ps_candidate *candidate,
+			 enum ps_match match)
+{
+	return (match == PS_MATCH_NAME_ONLY && candidate->place == PS_PLACE_PROCESS) ||
+	       (match != PS_MATCH_BUILD_ID && is_other_file(i, candidate));
+}
+
 static bool use_image(struct ps_search *search, int fd, const struct ps_candidate *candidate)
 {
 	struct image_search *i = search->ctx;
@@ -108,15 +126,22 @@ static bool use_image(struct ps_search *search, int fd, const struct ps_candidat
 	enum ps_status status = ps_binary_open_fd(&l->binary, fd, &s->budget);
 
 	if (status != PS_OK) {
-		if (l->why == PD_WHY_NO_FILE)
+		if (l->why == PD_WHY_NO_FILE && !is_other_file(i, candidate))
 			l->why = why_of(status);
 		return false;
 	}
 	identify(fd, &l->binary.image, &found);
 	l->match = judge(s, i, candidate, &found);
+	if (is_by_chance(i, candidate, l->match)) {
+		l->match = PS_MISMATCH;
+		ps_binary_close(&l->binary);
+		return false;
+	}
 	if (is_usable(s, l->match)) {
 		l->why = PD_WHY_FOUND;
 		l->path = keep_text(s, candidate->path);
+		if (candidate->place == PS_PLACE_PROCESS)
+			sscanf(candidate->path, "/proc/%" SCNd32, &l->pid);
 		return true;
 	}
 	if (!l->other_id.size)
@@ -140,21 +165,24 @@ static const char *path_of(struct ps_session *s, const struct pd_image *image)
 static void find_image(struct ps_session *s, struct ps_loaded *l, const struct pd_image *image)
 {
 	struct image_search i = {
-		.loaded = l,
+		.loaded = l, .is_foreign = ps_session_is_foreign(s, image->index),
 		.recorded = { .build_id = image->build_id, .changed = s->options.began,
 			      .ino = image->has_inode ? image->ino : 0, .maj = image->maj,
 			      .min = image->min },
 	};
 	struct ps_search search = { .what = { .kind = PS_WANT_IMAGE, .path = path_of(s, image),
-					      .build_id = image->build_id },
+					      .build_id = image->build_id, .pids = i.pids },
 				    .use = use_image, .session = s, .ctx = &i };
 
+	search.what.nr_pids = ps_session_pids(s, image->index, i.pids);
 	l->why = PD_WHY_NO_FILE;
 	if (image->kind == PD_IMAGE_VDSO)
 		search.what.kind = PS_WANT_VDSO;
 	if (image->kind == PD_IMAGE_KERNEL)
 		search.what.kind = PS_WANT_KERNEL;
 	ps_session_search(&search);
+	if (l->why == PD_WHY_NO_FILE && i.is_foreign)
+		l->why = PD_WHY_FOREIGN_NAMESPACE;
 }
 
 /* --- debug files --- */
@@ -188,7 +216,8 @@ static bool use_debug(struct ps_search *search, int fd, const struct ps_candidat
 static void find_debug(struct ps_session *s, struct ps_loaded *l, const struct pd_image *image)
 {
 	struct ps_search search = { .what = { .kind = PS_WANT_DEBUG, .path = path_of(s, image),
-					      .build_id = l->binary.image.build_id },
+					      .build_id = l->binary.image.build_id,
+					      .pids = &l->pid, .nr_pids = l->pid != 0 },
 				    .use = use_debug, .session = s, .ctx = l };
 
 	if (ps_elf_section_named(&l->binary.image, ".symtab") &&
@@ -217,8 +246,9 @@ static bool use_alt(struct ps_search *search, int fd, const struct ps_candidate 
 static void find_alt(struct ps_session *s, struct ps_loaded *l, const struct ps_elf *file)
 {
 	const struct ps_section *section = ps_elf_section_named(file, ".gnu_debugaltlink");
-	struct ps_search search = { .what.kind = PS_WANT_ALT, .use = use_alt, .session = s,
-				    .ctx = l };
+	struct ps_search search = { .what = { .kind = PS_WANT_ALT, .pids = &l->pid,
+					      .nr_pids = l->pid != 0 },
+				    .use = use_alt, .session = s, .ctx = l };
 	struct pd_bytes b;
 	size_t n;
 

@@ -50,6 +50,7 @@ void ps_free(struct ps_session *s)
 	if (!s)
 		return;
 	ps_session_free_unwinders(s);
+	ps_session_free_mappers(s);
 	for (size_t i = 0; i < s->nr_images; i++)
 		ps_session_unload(s, &s->images[i]);
 	ps_session_unload_kernel(s);

@@ -38,6 +38,7 @@ struct ps_loaded {
 	enum ps_match match;
 	bool is_given;			/* names of the bundle were used */
 	const char *path, *debug_path;
+	int32_t pid;			/* of the process below whose root it was found; 0: none */
 	struct pd_bytes other_id;
 	uint32_t sources;
 };
@@ -86,6 +87,25 @@ struct ps_known {
 	bool has_extent, is_in_file;
 };
 
+/* Which processes mapped an image. */
+enum {
+	PS_MAPPERS = 4,		/* kept */
+	PS_PIDS = 8,		/* with some of their children */
+};
+
+struct ps_mappers {
+	int32_t pids[PS_MAPPERS];	/* the latest first */
+	uint8_t nr;
+	bool is_here, is_elsewhere;	/* in the mount namespace of this machine's paths, or not */
+};
+
+struct ps_mapped_by {
+	bool tried;
+	struct ps_namespace host;	/* inode 0: not known */
+	struct ps_mappers *images;	/* by index of the history */
+	struct pd_map children;		/* pid -> that of a child */
+};
+
 struct ps_session {
 	struct ps_options options;
 	struct ps_places places;
@@ -94,6 +114,7 @@ struct ps_session {
 	pthread_mutex_t lock;
 	struct ps_loaded *images;	/* by index of the history */
 	size_t nr_images;
+	struct ps_mapped_by mapped_by;
 	struct ps_kernel kernel;
 	struct pd_map processes;	/* pid + 1 -> struct ps_process_code */
 	struct pd_map dumps;		/* pid + 1 -> struct pd_image of its jitdump */
@@ -113,6 +134,13 @@ struct ps_session {
 /* Opens the files of an image on first need. */
 struct ps_loaded *ps_session_load(struct ps_session *s, uint32_t image);
 void ps_session_unload(struct ps_session *s, struct ps_loaded *l);
+
+/* Lists processes that may have the file of an image below their roots. Returns their number. */
+size_t ps_session_pids(struct ps_session *s, uint32_t image, int32_t out[PS_PIDS]);
+/* Returns whether only processes of other mount namespaces than that of this machine's paths mapped
+ * the image. False if that is not known. */
+bool ps_session_is_foreign(struct ps_session *s, uint32_t image);
+void ps_session_free_mappers(struct ps_session *s);
 
 /* Reads the kernel's symbols on first need, if they are those of the recorded kernel as it ran. */
 struct ps_kernel *ps_session_kernel(struct ps_session *s);

@@ -7,6 +7,7 @@
 
 #include "base/file_process.h"
 #include "names/names_open.h"
+#include "opener.h"
 #include "pd/fields.h"
 #include "pd/history.h"
 #include "pd/pd.h"
@@ -109,6 +110,7 @@ static bool make_session(struct names *n)
 		.size = sizeof(o), .history = n->history, .places = &nowhere_else,
 		.depth = PS_NAMES, .began = n->options->began, .ended = (uint64_t)time(NULL) + 1,
 		.clock = n->options->clock, .collect = PS_COLLECT, .open = names_open,
+		.mount_namespace = opener_mount_namespace(),
 		.ctx = (void *)n->options->silent,
 	};
 	struct pd_error e;

@@ -16,7 +16,7 @@
 static const char *const kinds[] = { "image", "debug", "alt", "kernel", "kallsyms", "vdso" };
 static const char *const place_names[] = { "named", "sysroot", "build-id", "recorded",
 					   "running", "temporary",
-					   "debuglink" };
+					   "debuglink", "process" };
 
 static struct pd_bytes parse_id(const char *text, uint8_t *buf)
 {
@@ -42,9 +42,10 @@ static int names(int argc, char **argv)
 	struct ps_places places = { .size = sizeof(places) };
 	uint8_t id[PS_BUILD_ID_MAX];
 	const char *dirs[8];
+	int32_t pids[8];
 	struct ps_wanted what = { .path = given(argv[1]),
 				  .build_id = parse_id(argv[2], id),
-				  .debuglink = given(argv[3]) };
+				  .debuglink = given(argv[3]), .pids = pids };
 	static struct ps_candidate c;
 
 	while (strcmp(kinds[what.kind], argv[0]))
@@ -62,6 +63,8 @@ static int names(int argc, char **argv)
 			places.home = value;
 		else if (!strcmp(argv[i], "cache"))
 			places.debuginfod_cache = value;
+		else if (!strcmp(argv[i], "pid"))
+			pids[what.nr_pids++] = atoi(value);
 		else if (!strcmp(argv[i], "vmlinux"))
 			places.vmlinux = value;
 		else

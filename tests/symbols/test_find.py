@@ -41,6 +41,19 @@ def test_a_debug_file():
     assert names("debug", "/usr/bin/app") == []
 
 
+def test_below_the_roots_of_processes():
+    """Before the path here, which may be another file."""
+    assert names("image", "/usr/bin/app", "-", "-", "pid=7", "pid=8", "home=/h") == [
+        ("process", "/proc/7/root/usr/bin/app"), ("process", "/proc/8/root/usr/bin/app"),
+        ("recorded", "/usr/bin/app")]
+    assert [path for place, path in names("debug", "/usr/bin/app", ID, "app.debug", "pid=7")
+            if place == "process"] == [
+        f"/proc/7/root/usr/lib/debug/.build-id/aa/{REST}.debug",
+        "/proc/7/root/usr/bin/app.debug", "/proc/7/root/usr/bin/.debug/app.debug",
+        "/proc/7/root/usr/lib/debug/usr/bin/app.debug"]
+    assert names("image", "[heap]", "-", "-", "pid=7") == []
+
+
 @pytest.mark.parametrize("link", ["../../etc/shadow", "/etc/shadow", "a/b"])
 def test_a_debuglink_stays_in_its_directory(link):
     assert names("debug", "/usr/bin/app", "-", link) == []

@@ -44,6 +44,8 @@ enum ps_file_place {
 	PS_PLACE_TEMPORARY,	/* what a JIT compiler writes while it runs */
 	PS_PLACE_DEBUGLINK,	/* what .gnu_debuglink names, next to the recorded path and in the
 				 * usual directories */
+	PS_PLACE_PROCESS,	/* the same and the recorded path, to be resolved inside the root
+				 * directory of a process: after "/proc/PID/root" */
 };
 
 #define PS_RUNNING_VDSO "[vdso]"
@@ -69,6 +71,9 @@ struct ps_wanted {
 	struct pd_bytes build_id;	/* as recorded; empty: unknown */
 	const char *debuglink;		/* name and checksum that the image states for its debug */
 	uint32_t crc;			/* file; NULL: none */
+	/* Processes that mapped the file: if one still runs, the path means what it means there. */
+	const int32_t *pids;
+	size_t nr_pids;
 };
 
 /* How it is known that a file is the one of the recording. */
@@ -130,6 +135,10 @@ struct ps_prefix {
 	const char *from, *to;
 };
 
+struct ps_namespace {
+	uint64_t dev, inode;
+};
+
 struct ps_options {
 	size_t size;			/* PS_OPTIONS() sets it */
 	const struct pd_history *history;	/* sealed; borrowed until ps_free() */
@@ -159,6 +168,9 @@ struct ps_options {
 	 * ps_free(), with the strings. */
 	const struct ps_prefix *prefixes;
 	size_t nr_prefixes;
+	/* The mount namespace of the caller, as stat(2) of /proc/self/ns/mnt has it; inode 0: not
+	 * known. Paths that only processes of another one mapped name other files here. */
+	struct ps_namespace mount_namespace;
 };
 #define PS_OPTIONS(...) PD_OPTIONS_OF(ps_options, __VA_ARGS__)
 

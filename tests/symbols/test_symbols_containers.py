@@ -1,0 +1,233 @@
+"""Files of other mount namespaces: found below the roots of processes that still run."""
+import json
+import os
+import shutil
+import subprocess
+import time
+
+import pytest
+
+from conftest import TOOLS
+from perfdata import records as r
+from perfdata.sample import sample_id
+from test_symbols import BASE, EVENT, SECOND, SOURCE, build_id, hit, mapped, reason, symbol
+from test_symbols import symbols as symbols_fixture
+
+symbols = symbols_fixture       # a fixture
+
+SPIN = SOURCE.replace("return outer(argc) + after(argc);",
+                      "for (;;) outer(argc++);").replace("int main", "volatile int z; int main")
+MOUNT = 5
+
+
+def unshare(top, shell, *options):
+    """A process whose `top` is a file system of its own. `shell` replaces itself when it is done;
+    its process number is that of the one that is returned."""
+    process = subprocess.Popen(["unshare", "-m", *options, "sh", "-c",
+                                f"mount -t tmpfs none {top} && {shell}"], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if process.stdout.readline() != "ready\n":
+        process.kill()
+        pytest.skip(f"no mount namespace here: {process.stderr.read()}")
+    return process
+
+
+def end(process):
+    process.kill()
+    process.communicate()
+
+
+def namespaces_of(pid, mount):
+    links = [(4, 0xF0000000 + i) for i in range(7)]
+    links[MOUNT] = os.stat("/proc/self/ns/mnt").st_dev, mount
+    return r.namespaces(pid, pid, links, sid=sample_id(EVENT, pid=pid, tid=pid, time=0))
+
+
+def own_namespace():
+    return namespaces_of(1, os.stat("/proc/self/ns/mnt").st_ino)
+
+
+class Container:
+    """A process that has a program where there is no file here, and nothing else."""
+
+    def __init__(self, where, program):
+        self.top = where / "inside"
+        self.top.mkdir()
+        self.path = self.top / "app"
+        self.process = unshare(
+            self.top, f"cp {program} {self.path} && echo ready && exec cat")
+        self.pid = self.process.pid
+
+    def namespaces(self):
+        """The record of its namespaces."""
+        return namespaces_of(self.pid, os.stat(f"/proc/{self.pid}/ns/mnt").st_ino)
+
+    def records(self, program, recorded=None):
+        start, _ = symbol(program, "outer")
+        return [mapped(program, recorded, pid=self.pid, name=str(self.path)),
+                hit(BASE + start, pid=self.pid)]
+
+
+def compile_to(path, text, *options):
+    path.with_suffix(".c").write_text(text)
+    subprocess.run(["gcc", "-g", "-O2", "-fno-omit-frame-pointer", "-fno-reorder-functions",
+                    *options, "-o", path, path.with_suffix(".c")], check=True)
+    return path
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    return compile_to(tmp_path_factory.mktemp("program") / "app", SPIN)
+
+
+@pytest.fixture
+def container(tmp_path, program):
+    made = Container(tmp_path, program)
+    yield made
+    end(made.process)
+
+
+def needs_root(function):
+    return pytest.mark.skipif(os.geteuid() != 0, reason="needs root, for mount(2)")(function)
+
+
+@needs_root
+def test_while_the_process_runs(container, program, symbols):
+    records = container.records(program)
+    assert reason(symbols, records) == "outer"
+    image = symbols.images(records)[0]
+    assert image["file"] == f"/proc/{container.pid}/root{container.path}"
+    assert image["match"] == "BUILD_ID"
+    assert reason(symbols, records, "--sandbox=never") == "outer"
+    end(container.process)
+    assert reason(symbols, records) == "NO_FILE"
+
+
+@needs_root
+def test_its_debug_file(container, program, symbols):
+    """A stripped program's is below the same root."""
+    inside = f"/proc/{container.pid}/root{container.path}"
+    tree = f"/proc/{container.pid}/root{container.top}"
+    os.mkdir(f"{tree}/.debug")
+    subprocess.run(["objcopy", "--only-keep-debug", program, f"{tree}/.debug/app.debug"],
+                   check=True)
+    subprocess.run(["objcopy", "--strip-all", f"--add-gnu-debuglink={tree}/.debug/app.debug",
+                    program, inside], check=True)
+    frame = symbols.frames(container.records(program), "--lines")[0][0]
+    assert frame["symbol"] == "outer" and frame["file"].endswith("app.c")
+
+
+@needs_root
+def test_another_build_is_not_used(container, program, symbols):
+    """Neither the one in the container, nor the one at the same path here."""
+    records = container.records(program, bytes(range(20)))
+    assert reason(symbols, records) == "MISMATCH"
+    shutil.copy(compile_to(container.top.parent / "other", SPIN + "int more;"), container.path)
+    assert build_id(container.path) != build_id(program)
+    assert reason(symbols, container.records(program)) == "outer"
+    end(container.process)
+    assert reason(symbols, container.records(program)) == "MISMATCH"
+
+
+@needs_root
+def test_without_a_recorded_id(container, program, symbols):
+    """The name alone says nothing: the process number may be another one's by now. The inode
+    does."""
+    assert reason(symbols, container.records(program, "")) == "NO_FILE"
+    st = os.stat(f"/proc/{container.pid}/root{container.path}")
+    start, _ = symbol(program, "outer")
+    by_id, sample = container.records(program)
+    del by_id
+    exact = r.mmap2(container.pid, container.pid, BASE, 0x8000, 0, os.major(st.st_dev),
+                    os.minor(st.st_dev), st.st_ino, 0, 5, 2, str(container.path),
+                    sid=sample_id(EVENT, pid=container.pid, tid=container.pid, time=1))
+    assert start < 0x8000
+    assert reason(symbols, [exact, sample]) == "outer"
+
+
+@needs_root
+@pytest.mark.parametrize("told_by", ["this machine", "process 1"])
+def test_where_the_namespace_is_known_to_be_another(told_by, container, program, symbols):
+    """The reason says that a path means something else here; the file there is not looked at,
+    unless its build id is the recorded one."""
+    home = own_namespace() if told_by == "this machine" else namespaces_of(1, 0xFEEDBEEF)
+    known = [home, container.namespaces(), *container.records(program)]
+    unknown = [home, container.namespaces(), *container.records(program, "")]
+    assert reason(symbols, known) == "outer"
+    end(container.process)
+    assert reason(symbols, known) == "FOREIGN_NAMESPACE"
+    assert reason(symbols, unknown) == "FOREIGN_NAMESPACE"
+    shutil.copy(compile_to(container.top.parent / "other", SPIN + "int more;"), container.path)
+    assert reason(symbols, known) == "FOREIGN_NAMESPACE"
+    assert reason(symbols, unknown) == "FOREIGN_NAMESPACE"
+    assert reason(symbols, unknown[2:]) == "outer"      # only its path is known
+    assert reason(symbols, unknown[1:]) == "outer"
+    shutil.copy(program, container.path)
+    assert reason(symbols, known) == "outer"
+
+
+@needs_root
+def test_what_a_process_here_maps_is_not_foreign(container, program, symbols):
+    start, _ = symbol(program, "outer")
+    records = [own_namespace(), container.namespaces(), *container.records(program),
+               mapped(program, pid=1, name=str(container.path)), hit(BASE + start, pid=1)]
+    end(container.process)
+    assert reason(symbols, records) == "NO_FILE"
+
+
+@needs_root
+def test_a_daemon(container, program, symbols):
+    """Its first process has ended; the one that runs is a grandchild."""
+    start, _ = symbol(program, "outer")
+    first, second = 3_999_998, 3_999_999
+
+    def fork(child, parent):
+        return r.fork(child, parent, child, parent, 2 * SECOND,
+                      sid=sample_id(EVENT, pid=child, tid=child, time=2 * SECOND))
+    records = [mapped(program, pid=first, name=str(container.path)), fork(second, first),
+               fork(container.pid, second), hit(BASE + start, pid=container.pid)]
+    assert reason(symbols, records) == "outer"
+
+
+@needs_root
+def test_code_of_jit_compilers(container, symbols, tmp_path):
+    """perf-PID.map below its root, under the number in its namespace."""
+    inner = unshare(tmp_path, "mount -t tmpfs none /tmp && echo '10010 40 inner' > "
+                    "/tmp/perf-1.map && echo ready && exec cat", "-p", "--fork", "--kill-child")
+    try:
+        with open(f"/proc/{inner.pid}/task/{inner.pid}/children", encoding="ascii") as children:
+            pid = int(children.read())
+        anonymous = r.mmap2(pid, pid, 0x10000, 0x10000, 0x10000, 0, 0, 0, 0, 7, 2, "//anon",
+                            sid=sample_id(EVENT, pid=pid, tid=pid, time=1))
+        records = [anonymous, hit(0x10020, pid=pid)]
+        assert reason(symbols, records, began=time.time() - 100) == "inner"
+        assert reason(symbols, records, began=time.time() + 100) == "JIT_NO_MAP"
+    finally:
+        end(inner)
+    assert reason(symbols, records, began=time.time() - 100) == "JIT_NO_MAP"
+
+
+# --- precord ------------------------------------------------------------------------------------
+
+@needs_root
+def test_names_in_the_recording(program, tmp_path):
+    """The recorder finds them at the end, while the process runs."""
+    top = tmp_path / "inside"
+    top.mkdir()
+    running = unshare(top, f"cp {program} {top}/app && echo ready && exec {top}/app")
+    try:
+        done = subprocess.run([TOOLS / "precord", "-q", "-e", "cpu-clock:u", "-F", "200", "-g",
+                               "--namespaces", "--duration", "1", "-p", str(running.pid), "-o",
+                               tmp_path / "c.data"], stderr=subprocess.PIPE, text=True, timeout=60)
+        if done.returncode:
+            pytest.skip(f"can't record: {done.stderr}")
+        if "took too long" in done.stderr:
+            pytest.skip("precord had no time for names")
+    finally:
+        end(running)
+    lines = subprocess.run([TOOLS / "pdecode", "-f", "jsonl", "--symbols", tmp_path / "c.data"],
+                           stdout=subprocess.PIPE, check=True).stdout.splitlines()
+    samples = [line for line in map(json.loads, lines) if line.get("type") == "SAMPLE"]
+    assert len(samples) > 20
+    assert {frame.get("symbol") for line in samples for frame in line["frames"][:1]} <= {
+        "outer", "main"}

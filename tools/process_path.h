@@ -1,0 +1,22 @@
+/* process_path.h - paths that mean what they mean in the root directory of a process, which may
+ * differ from ours: in a container, or after chroot(2). */
+#ifndef PD_TOOLS_PROCESS_PATH_H
+#define PD_TOOLS_PROCESS_PATH_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct process_path {
+	pid_t pid;
+	char root[32];			/* "/proc/PID/root" */
+	char inside[4096];		/* the rest. /tmp/perf-PID.map has the process's number in
+					 * its own PID namespace */
+};
+
+/* Divides "/proc/PID/root/...". Returns false if the path is no such one. */
+bool process_path_read(const char *path, struct process_path *out);
+
+/* Returns whether the process runs and belongs to the user. */
+bool process_has_user(pid_t pid, uid_t user);
+
+#endif
