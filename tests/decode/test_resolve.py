@@ -500,7 +500,7 @@ def test_comm_of_a_live_stream(tmp_path, pdecode):
     data = path.read_bytes()
     with subprocess.Popen([pdecode, "-f", "jsonl", "--comm", "a", "--types", "SAMPLE"],
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE) as p:
-        timer = threading.Timer(30, p.kill)  # who waits for the end fails, and does not hang
+        timer = threading.Timer(30, p.kill)  # waiting for the end would fail
         timer.start()
         p.stdin.write(data[:-8])
         p.stdin.flush()

@@ -111,7 +111,7 @@ def test_only_adds_its_key(jobs, shape, write, run_pdecode):
 
 
 def test_every_day_of_the_calendar(tmp_path, decode):
-    """Leap years, the year 2000, and years without a leap day that a division by 4 gives one."""
+    """Leap years, the year 2000, and years divisible by 4 that have no leap day."""
     attr = event(REALTIME)
     days = [day for year in (1972, 1999, 2000, 2023, 2024, 2099, 2100, 2101, 2400, 2553)
             for day in range(*[(datetime.date(year, month, 1) - datetime.date(1970, 1, 1)).days - 2

@@ -1,7 +1,7 @@
 """struct perf_event_attr, all published sizes, and the names of its bit words.
 
 The names are those of linux/perf_event.h without their prefixes.  Flag positions are counted as on
-a little-endian machine; wire.bits() turns them round for the other.
+a little-endian machine; wire.bits() mirrors them for the other.
 """
 
 from .rows import Bits, Layout, Row, U16, U32, U64, swap_known
@@ -27,7 +27,7 @@ LATER_FLAGS = (
     " ksymbol bpf_event aux_output cgroup text_poke build_id inherit_thread remove_on_exec sigtrap"
     " defer_callchain defer_output"
 )
-RESERVED_FLAGS = [f"bit{bit}" for bit in range(40, 64)]  # for kernels to come
+RESERVED_FLAGS = [f"bit{bit}" for bit in range(40, 64)]  # for future kernels
 # by position; None is where the two bits of precise_ip are
 FLAGS = [*FIRST_FLAGS.split(), None, None, *LATER_FLAGS.split()]
 SIZES = (64, 72, 80, 96, 104, 112, 120, 128, 136, 144)

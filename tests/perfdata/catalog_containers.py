@@ -127,7 +127,7 @@ def compressed():
 
 
 def wrapped_size():
-    """A perf that overlooks the limit of 16 bits writes a COMPRESSED2 whose size reads 0."""
+    """A perf that overlooks the limit of 16 bits writes a COMPRESSED2 with a size of 0."""
     a = attr("RAW")
     noise = random.Random(1)
 

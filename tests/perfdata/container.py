@@ -44,7 +44,7 @@ class File:
     magic: bytes = None  # MAGIC_V1, or None for the present one
     stride: int = None  # attr_size of the header; None: the largest attr + 16
     ids_at: int = None  # where in an attrs entry the ids section is; None: at its end
-    data_size: int = None  # what the header states; None: the truth
+    data_size: int = None  # what the header states; None: its real size
     claimed: tuple = ()  # features that have a bit but no section: the recorder was killed
     late_attrs: bool = False  # ids and attrs after the data, as perf inject writes them
     event_types: list = None  # (event_id, name): the section of the first perfs

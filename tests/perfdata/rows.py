@@ -300,7 +300,7 @@ HEADER = Layout(U32("type"), U16("misc size"))
 
 
 def record(type, body=b"", misc=0, size=None, after=b""):
-    """A record of any type. size: what the header states, if that is not the truth."""
+    """A record of any type. size: what the header states, if not the real size."""
 
     def make(wire):
         data = encode(body, wire)

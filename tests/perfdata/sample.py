@@ -96,7 +96,7 @@ RAW = Layout(Count(4, "data"), Bytes("data"), If(lambda v, t: t and v["align_raw
 
 
 def raw(data, size=None):
-    """Raw data as the kernel pads it; size: what is stated, if that is not the truth."""
+    """Raw data as the kernel pads it; size: the stated one, if not the real one."""
 
     def make(wire):
         body = encode(data, wire)

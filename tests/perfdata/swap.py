@@ -164,7 +164,7 @@ def _move(data, order, header, numbers, new, places, end):
     by = len(new) - (end - start)
     out = bytearray(data[:start] + new + data[end:])
     if not size:
-        return bytes(out)  # the recorder was killed: nothing knows where anything is
+        return bytes(out)  # the recorder was killed: no sizes are stated
 
     def shifted(offset):
         return offset + by if offset >= end else offset
@@ -202,7 +202,7 @@ def _swap_file(data, order, long_size, report, moved=False):
     if header.bitmap:
         _swap_bitmap(t, numbers, long_size)
     if killed:
-        numbers = []  # the recorder never came to write them
+        numbers = []  # the recorder was killed before it wrote them
     events = Events()
     _swap_attrs(t, header, events)
     if header.types_at + header.types_size <= len(data):
@@ -246,7 +246,7 @@ def main_name(files):
 
 
 def swapped(data, main=None, long_size=None, report=None):
-    """The file in the order that it is not in.  long_size: the producer's, for the feature bitmap
+    """The file in the other byte order.  long_size: the producer's, for the feature bitmap
     of a big-endian file; a little-endian one does not tell."""
     report = report if report is not None else Report()
     try:
@@ -280,7 +280,7 @@ def _swapped_part(files, name, long_size, report):
 
 
 def to_big_endian(data, main=None, long_size=None):
-    """A little-endian file as the same machine would write it were it big-endian."""
+    """A little-endian file as the same machine would write it if it were big-endian."""
     _expect(data, main, "<")
     return swapped(data, main, long_size)
 

@@ -32,7 +32,7 @@ class Report:
     padding: list = field(default_factory=list)
     parts: dict = field(default_factory=dict)
     truncated: int = None  # offset of a last record that is not whole
-    garbage: int = None  # offset of what is no record any more
+    garbage: int = None  # offset of the first bytes that are no record
     end: int = 0
 
     def rest(self, where, what, data):
@@ -102,7 +102,7 @@ def _swap_sample(t, attr, events):
         try:
             SAMPLE.swap(t, dict(values))
             if attr.sample_type & ~KNOWN:
-                t.rest()  # nobody can know what these bits mean
+                t.rest()  # their meaning is not known
             if t.pos == t.end:
                 return
             first = first or values
@@ -180,7 +180,7 @@ def _size_after(type, size, values):
 
 
 def swap_record(t, events, report):
-    """The record at t.pos and what follows it.  False: there is no whole record any more."""
+    """The record at t.pos and what follows it.  False: there are no more whole records."""
     start = t.pos
     if t.left() < 8:
         report.truncated = start

@@ -6,7 +6,7 @@ layout was not understood.
 
 
 class Short(Exception):
-    """A field ends after the bytes that it should be in."""
+    """A field extends beyond the bytes that should contain it."""
 
 
 class Swapper:

@@ -46,7 +46,7 @@ def test_pipes(name, run):
 @pytest.mark.sanitize
 @pytest.mark.parametrize("name", FILES)
 def test_files_with_sections(name, run):
-    """They come at their end."""
+    """Records of features come at the end of the input."""
     whole = assert_any_cut(run, PERF / name, [(1, 100), (2, 1 << 20)])
     assert len(whole.splitlines()) > 5
 
