@@ -108,27 +108,42 @@ static int put_clock(struct pd_writer *w, struct pd_error *e)
 	return synth_time_conv(w, &page, e) || synth_time_conv(w, &without, e);
 }
 
-static int write_all(struct pd_writer *w, struct request *r, struct pd_error *e)
+static int put_existing(struct pd_writer *w, const struct synth_options *o, struct pd_error *e)
+{
+	struct synth_report report = { 0 };
+	const int ret = synth_existing(w, o, &report, e);
+
+	silent_files_free(&report.silent);
+	if (!ret)
+		printf("tasks %zu maps %zu timed-out %zu\n", report.tasks, report.maps,
+		       report.timed_out);
+	return ret;
+}
+
+static int put_build_ids(struct pd_writer *w, const char *path, struct pd_error *e)
 {
 	const struct deadline no_deadline = { 0 };
-	struct buildid_summary found;
-	struct synth_report report;
+	struct buildid_summary found = { 0 };
+	const int ret = buildid_feature_path(w, path, BUILDID_HIT, &no_deadline, &found, e);
 
+	silent_files_free(&found.silent);
+	if (!ret)
+		printf("samples %llu first %llu last %llu lost %llu files %zu\n",
+		       (unsigned long long)found.samples, (unsigned long long)found.first,
+		       (unsigned long long)found.last, (unsigned long long)found.lost, found.files);
+	return ret;
+}
+
+static int write_all(struct pd_writer *w, struct request *r, struct pd_error *e)
+{
 	if (begin(w, e) || (r->pipe && hostinfo_features(w, &r->host, e)))
 		return -1;
 	if (r->clock && put_clock(w, e))
 		return -1;
-	if (put_ids(w, r->nr_ids, e) || synth_existing(w, &r->synth, &report, e) ||
-	    synth_finished_init(w, e))
+	if (put_ids(w, r->nr_ids, e) || put_existing(w, &r->synth, e) || synth_finished_init(w, e))
 		return -1;
-	printf("tasks %zu maps %zu timed-out %zu\n", report.tasks, report.maps, report.timed_out);
-	if (r->buildids) {
-		if (buildid_feature_path(w, r->buildids, BUILDID_HIT, &no_deadline, &found, e))
-			return -1;
-		printf("samples %llu first %llu last %llu lost %llu files %zu\n",
-		       (unsigned long long)found.samples, (unsigned long long)found.first,
-		       (unsigned long long)found.last, (unsigned long long)found.lost, found.files);
-	}
+	if (r->buildids && put_build_ids(w, r->buildids, e))
+		return -1;
 	if (!r->pipe && hostinfo_features(w, &r->host, e))
 		return -1;
 	return pd_writer_finish(w, e);
