@@ -1,10 +1,9 @@
 /* merge.c - names the addresses and merges the stacks by function. */
 #include <fnmatch.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "profile_internal.h"
+#include "totals.h"
 
 struct merge {
 	struct pp_profile *p;
@@ -242,67 +241,6 @@ static int merge_node(struct merge *g, size_t i)
 	return 0;
 }
 
-/* --- totals and order --- */
-
-struct rank {
-	uint32_t parent, node;
-	uint64_t total;
-};
-
-/* By parent; the lightest child last in order, so that it is linked first. */
-static int compare_ranks(const void *a, const void *b)
-{
-	const struct rank *x = a, *y = b;
-
-	if (x->parent != y->parent)
-		return x->parent < y->parent ? -1 : 1;
-	if (x->total != y->total)
-		return x->total < y->total ? -1 : 1;
-	return x->node > y->node ? -1 : x->node < y->node;
-}
-
-static void sum_up(struct pp_merged *nodes, const struct pp_tree *t)
-{
-	for (size_t i = 0; i < t->nr; i++) {
-		const struct pp_node *from = &t->nodes[i];
-
-		nodes[i] = (struct pp_merged){
-			.parent = from->parent, .function = from->frame, .weight = from->weight,
-			.samples = from->samples, .total_weight = from->weight,
-			.total_samples = from->samples, .first_child = PP_NONE, .next = PP_NONE,
-		};
-	}
-	for (size_t i = t->nr; i--;) {
-		if (nodes[i].parent == PP_NONE)
-			continue;
-		nodes[nodes[i].parent].total_weight += nodes[i].total_weight;
-		nodes[nodes[i].parent].total_samples += nodes[i].total_samples;
-	}
-}
-
-/* Links the children that have samples, heaviest first. */
-static int link_children(struct pp_profile *p)
-{
-	struct rank *ranks = pp_memory_zeroed(&p->memory, p->nr_merged, sizeof(*ranks));
-	size_t n = 0;
-
-	if (!ranks)
-		return -1;
-	for (size_t i = 0; i < p->nr_merged; i++)
-		if (p->merged[i].parent != PP_NONE && p->merged[i].total_samples)
-			ranks[n++] = (struct rank){ p->merged[i].parent, (uint32_t)i,
-						    p->merged[i].total_weight };
-	qsort(ranks, n, sizeof(*ranks), compare_ranks);
-	for (size_t i = 0; i < n; i++) {
-		struct pp_merged *parent = &p->merged[ranks[i].parent];
-
-		p->merged[ranks[i].node].next = parent->first_child;
-		parent->first_child = ranks[i].node;
-	}
-	pp_memory_free(&p->memory, ranks, p->nr_merged, sizeof(*ranks));
-	return 0;
-}
-
 static int merge_all(struct merge *g)
 {
 	struct pp_profile *p = g->p;
@@ -317,13 +255,10 @@ static int merge_all(struct merge *g)
 	for (size_t i = 0; i < nr_nodes; i++)
 		if (merge_node(g, i))
 			return -1;
-	p->merged = pp_memory_zeroed(g->memory, p->shape.nr, sizeof(*p->merged));
-	if (!p->merged)
-		return -1;
 	p->nr_merged = p->shape.nr;
-	sum_up(p->merged, &p->shape);
+	p->merged = pp_link(&p->shape, g->memory);
 	pp_tree_free(&p->shape, g->memory);
-	return link_children(p);
+	return p->merged ? 0 : -1;
 }
 
 int pp_merge(struct pp_profile *p, const struct pp_shape *shape, struct pd_error *e)

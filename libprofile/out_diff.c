@@ -20,15 +20,6 @@ struct diff {
 	uint64_t all[2];
 };
 
-static struct pd_bytes last_part(struct pd_bytes path)
-{
-	const uint8_t *slash = path.size ? memrchr(path.data, '/', path.size) : NULL;
-
-	if (slash && (size_t)(slash + 1 - path.data) < path.size)
-		return (struct pd_bytes){ slash + 1, path.size - (size_t)(slash + 1 - path.data) };
-	return path;
-}
-
 static int compare_bytes(struct pd_bytes a, struct pd_bytes b)
 {
 	const size_t size = a.size < b.size ? a.size : b.size;
@@ -44,9 +35,7 @@ static struct pd_bytes name_of(const struct change *c)
 
 static struct pd_bytes image_of(const struct change *c)
 {
-	if (c->function->kind == PP_KIND_KERNEL)
-		return pp_bytes("[k]");
-	return last_part(pp_strings_at(&c->of->strings, c->function->image));
+	return pp_image_text(c->of, c->function);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -73,28 +62,26 @@ static int add_shares(struct diff *d, struct pp_out *out, struct pp_profile *p, 
 		      bool is_after)
 {
 	const uint64_t all = pp_total(&p->merged[p->events[event].merged], out->o.measure);
-	struct pp_sum *sums = pp_sums_make(p, event);
+	struct pp_lines lines = { 0 };
+	const int ret = pp_lines_make(&lines, p, event, NULL);
 
-	if (!sums)
-		return -1;
 	d->all[is_after] = all;
-	for (size_t i = 0; i < p->nr_functions; i++) {
+	for (size_t i = 0; !ret && i < lines.nr; i++) {
 		const bool by_self = out->o.sort == PP_SORT_SELF;
-		const struct pp_sum *s = &sums[i];
+		const struct pp_line *s = &lines.items[i];
 		const uint64_t value = out->o.measure == PP_BY_PERIOD ?
 			by_self ? s->self_weight : s->total_weight :
 			by_self ? s->self_samples : s->total_samples;
 		struct change *c = &d->changes[d->nr];
 
-		if (!value || p->functions[i].kind == PP_KIND_THREAD ||
-		    p->functions[i].kind == PP_KIND_EVENT)
+		if (!value)
 			continue;
-		*c = (struct change){ .of = p, .function = &p->functions[i] };
+		*c = (struct change){ .of = p, .function = &p->functions[s->function] };
 		*(is_after ? &c->after : &c->before) = 100.0 * (double)value / (double)all;
 		d->nr++;
 	}
-	pp_sums_free(p, sums);
-	return 0;
+	pp_lines_free(&lines);
+	return ret;
 }
 
 /* Joins the entries of one function, and puts the largest changes first. */
@@ -137,7 +124,7 @@ static void put_changes(struct pp_out *out, const struct diff *d)
 			  is_red || is_green ? "\033[0m" : "");
 		pp_put_name(out, name_of(c), out->o.columns > 60 ? out->o.columns - 56 : 0);
 		pp_put_text(out, "  ");
-		pp_put_name(out, image_of(c), out->o.columns ? 22 : 0);
+		pp_put_name(out, pp_image_text(c->of, c->function), out->o.columns ? 22 : 0);
 		pp_put_text(out, "\n");
 	}
 	if (i < d->nr)

@@ -23,24 +23,72 @@ static void put_csv_string(struct pp_out *out, struct pd_bytes text)
 	pp_put_text(out, "\"");
 }
 
-static void put_csv(struct pp_out *out, const struct pp_row *rows, size_t n)
+static const enum pp_key functions[PP_NR_KEYS] = { PP_KEY_SYMBOL, PP_KEY_IMAGE };
+
+static const enum pp_key *keys_of(const struct pp_out *out)
 {
-	const struct pp_profile *p = out->p;
+	return out->o.keys[0] ? out->o.keys : functions;
+}
 
-	pp_put_text(out, "function,image,build_id,self,total,samples\n");
-	for (size_t i = 0; i < n; i++) {
-		const struct pp_named *f = rows[i].function;
-		char hex[PP_BUILD_ID_TEXT];
+/* Paths are whole here. */
+static struct pd_bytes text_of(const struct pp_rows *rows, const struct pp_row *row,
+			       enum pp_key key)
+{
+	const struct pp_strings *s = &rows->lines.p->strings;
 
-		put_csv_string(out, pp_strings_at(&p->strings, f->name));
-		pp_put_text(out, ",");
-		put_csv_string(out, pp_strings_at(&p->strings, f->image));
-		pp_printf(out, ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
-			  pp_build_id_of(p, f, hex), rows[i].self, rows[i].total, rows[i].samples);
+	if (key == PP_KEY_SYMBOL)
+		return pp_strings_at(s, row->function->name);
+	return key == PP_KEY_IMAGE ? pp_strings_at(s, row->function->image) :
+				     pp_row_text(rows, row, key);
+}
+
+static void put_csv(struct pp_out *out, const struct pp_rows *rows)
+{
+	const enum pp_key *keys = keys_of(out);
+	char hex[PP_BUILD_ID_TEXT];
+
+	for (size_t i = 0; i < PP_NR_KEYS && keys[i]; i++)
+		pp_printf(out, "%s%s,", pp_key_word(keys[i]),
+			  keys[i] == PP_KEY_IMAGE ? ",build_id" : "");
+	pp_put_text(out, "self,total,samples\n");
+	for (size_t k = 0; k < rows->lines.nr; k++) {
+		const struct pp_row *r = &rows->items[k];
+
+		for (size_t i = 0; i < PP_NR_KEYS && keys[i]; i++) {
+			put_csv_string(out, text_of(rows, r, keys[i]));
+			if (keys[i] == PP_KEY_IMAGE)
+				pp_printf(out, ",%s", pp_build_id_of(out->p, r->function, hex));
+			pp_put_text(out, ",");
+		}
+		pp_printf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", r->self, r->total,
+			  r->line->self_samples);
 	}
 }
 
-static void put_json(struct pp_out *out, const struct pp_row *rows, size_t n)
+static void put_json_row(struct pp_out *out, const struct pp_rows *rows, const struct pp_row *r)
+{
+	const enum pp_key *keys = keys_of(out);
+	char hex[PP_BUILD_ID_TEXT];
+
+	for (size_t i = 0; i < PP_NR_KEYS && keys[i]; i++) {
+		const struct pd_bytes text = text_of(rows, r, keys[i]);
+
+		pp_printf(out, "\"%s\":", pp_key_word(keys[i]));
+		if (!pp_key_is_number(keys[i]))
+			pp_json_string(out, text);
+		else if (text.size && *text.data != '[')
+			pp_put(out, (const char *)text.data, text.size);
+		else
+			pp_put_text(out, "null");
+		pp_put_text(out, ",");
+		if (keys[i] == PP_KEY_IMAGE && *pp_build_id_of(out->p, r->function, hex))
+			pp_printf(out, "\"build_id\":\"%s\",", hex);
+	}
+	pp_printf(out, "\"self\":%" PRIu64 ",\"total\":%" PRIu64 ",\"samples\":%" PRIu64 "}",
+		  r->self, r->total, r->line->self_samples);
+}
+
+static void put_json(struct pp_out *out, const struct pp_rows *rows)
 {
 	const struct pp_profile *p = out->p;
 	const struct pp_counted_event *e = &p->events[out->o.event];
@@ -51,35 +99,22 @@ static void put_json(struct pp_out *out, const struct pp_row *rows, size_t n)
 	pp_json_text(out, e->weigher.name);
 	pp_printf(out, ",\"unit\":\"%s\",\"total\":%" PRIu64 ",\"samples\":%" PRIu64 ",\"rows\":[",
 		  is_time ? "ns" : "count", pp_total(root, out->o.measure), root->total_samples);
-	for (size_t i = 0; i < n; i++) {
-		const struct pp_named *f = rows[i].function;
-		char hex[PP_BUILD_ID_TEXT];
-
-		pp_put_text(out, i ? ",\n{\"function\":" : "\n{\"function\":");
-		pp_json_string(out, pp_strings_at(&p->strings, f->name));
-		pp_put_text(out, ",\"image\":");
-		pp_json_string(out, pp_strings_at(&p->strings, f->image));
-		if (*pp_build_id_of(p, f, hex))
-			pp_printf(out, ",\"build_id\":\"%s\"", hex);
-		pp_printf(out, ",\"self\":%" PRIu64 ",\"total\":%" PRIu64 ",\"samples\":%" PRIu64
-			  "}", rows[i].self, rows[i].total, rows[i].samples);
+	for (size_t i = 0; i < rows->lines.nr; i++) {
+		pp_put_text(out, i ? ",\n{" : "\n{");
+		put_json_row(out, rows, &rows->items[i]);
 	}
 	pp_put_text(out, "\n]}\n");
 }
 
 int pp_write_table(struct pp_out *out)
 {
-	struct pp_profile *p = out->p;
-	struct pp_sum *sums = pp_sums_make(p, out->o.event);
-	struct pp_row *rows = pp_memory_zeroed(&p->memory, p->nr_functions, sizeof(*rows));
-	const int ret = sums && rows ? 0 : -1;
+	struct pp_rows rows = { 0 };
+	const int ret = pp_rows_make(&rows, out);
 
 	if (!ret && out->o.format == PP_CSV)
-		put_csv(out, rows, pp_rows_collect(out, sums, rows));
+		put_csv(out, &rows);
 	else if (!ret)
-		put_json(out, rows, pp_rows_collect(out, sums, rows));
-	pp_memory_free(&p->memory, rows, p->nr_functions, sizeof(*rows));
-	if (sums)
-		pp_sums_free(p, sums);
+		put_json(out, &rows);
+	pp_rows_free(&rows);
 	return ret;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graphs.h"
 #include "rows.h"
 
 enum { NAME_COLUMNS = 40, IMAGE_COLUMNS = 22, THREAD_COLUMNS = 18, NUMBER_COLUMNS = 18 };
@@ -30,37 +31,67 @@ static double share_of(uint64_t part, uint64_t all)
 	return all ? 100.0 * (double)part / (double)all : 0;
 }
 
-static struct pd_bytes image_of(const struct pp_profile *p, const struct pp_named *f)
+/* Columns of a terminal for a key; 0: as many as are left. */
+static size_t columns_of(enum pp_key key)
 {
-	struct pd_bytes path = pp_strings_at(&p->strings, f->image);
-	const uint8_t *slash = path.size ? memrchr(path.data, '/', path.size) : NULL;
+	static const size_t columns[] = { 0, 0, IMAGE_COLUMNS, 16, 10, 10, 8, 24 };
 
-	if (f->kind == PP_KIND_KERNEL)
-		return (struct pd_bytes){ (const uint8_t *)"[k]", 3 };
-	if (slash && (size_t)(slash + 1 - path.data) < path.size)
-		return (struct pd_bytes){ slash + 1,
-					  path.size - (size_t)(slash + 1 - path.data) };
-	return path;
+	return (size_t)key < sizeof(columns) / sizeof(*columns) ? columns[key] : 0;
 }
 
-static void put_row(struct pp_out *out, const struct pp_row *r, uint64_t all)
+/* Columns of the names of functions. */
+static size_t name_columns(const struct pp_out *out)
+{
+	size_t others = NUMBER_COLUMNS + 12;
+
+	if (!out->o.keys[0])
+		others += IMAGE_COLUMNS + THREAD_COLUMNS;
+	for (size_t i = 0; i < PP_NR_KEYS && out->o.keys[i]; i++)
+		others += columns_of(out->o.keys[i]) + 2;
+	return out->o.columns > others + NAME_COLUMNS ? out->o.columns - others : NAME_COLUMNS;
+}
+
+/* The last column is not filled up. */
+static void put_keys(struct pp_out *out, const struct pp_rows *rows, const struct pp_row *r)
+{
+	for (size_t i = 0; i < PP_NR_KEYS && out->o.keys[i]; i++) {
+		const enum pp_key key = out->o.keys[i];
+		const size_t columns = columns_of(key) ? columns_of(key) : name_columns(out);
+		const struct pd_bytes text = r ? pp_row_text(rows, r, key) :
+						 pp_bytes(pp_key_word(key));
+
+		if (i + 1 < PP_NR_KEYS && out->o.keys[i + 1])
+			put_column(out, text, columns);
+		else
+			pp_put_name(out, text, out->o.columns ? columns : 0);
+	}
+}
+
+static void put_function(struct pp_out *out, const struct pp_row *r)
 {
 	const struct pp_profile *p = out->p;
+
+	put_column(out, pp_strings_at(&p->strings, r->function->name), name_columns(out));
+	put_column(out, pp_image_text(p, r->function), IMAGE_COLUMNS);
+	if (r->line->thread != PP_NONE)
+		pp_put_name(out, pp_strings_at(&p->strings, r->line->thread),
+			    out->o.columns ? THREAD_COLUMNS - 5 : 0);
+	if (r->line->nr_threads > 1)
+		pp_printf(out, " +%" PRIu32, r->line->nr_threads - 1);
+}
+
+static void put_row(struct pp_out *out, const struct pp_rows *rows, const struct pp_row *r,
+		    uint64_t all)
+{
 	const double self = share_of(r->self, all), total = share_of(r->total, all);
 	const char *color = color_of(out, out->o.sort == PP_SORT_SELF ? self : total);
-	const size_t others = IMAGE_COLUMNS + THREAD_COLUMNS + NUMBER_COLUMNS + 12;
-	const size_t name = out->o.columns > others + NAME_COLUMNS ? out->o.columns - others :
-								  NAME_COLUMNS;
 
 	pp_printf(out, "%s%6.1f %%  %6.1f %%%s  %9" PRIu64 "  ", color, self, total,
-		  *color ? "\033[0m" : "", r->samples);
-	put_column(out, pp_strings_at(&p->strings, r->function->name), name);
-	put_column(out, image_of(p, r->function), IMAGE_COLUMNS);
-	if (r->sum->thread != PP_NONE)
-		pp_put_name(out, pp_strings_at(&p->strings, r->sum->thread),
-			    out->o.columns ? THREAD_COLUMNS - 5 : 0);
-	if (r->sum->nr_threads > 1)
-		pp_printf(out, " +%" PRIu32, r->sum->nr_threads - 1);
+		  *color ? "\033[0m" : "", r->line->self_samples);
+	if (out->o.keys[0])
+		put_keys(out, rows, r);
+	else
+		put_function(out, r);
 	pp_put_text(out, "\n");
 }
 
@@ -87,19 +118,29 @@ static void put_path(struct pp_out *out, uint64_t all)
 	pp_put_text(out, "\n");
 }
 
-static void put_table(struct pp_out *out, const struct pp_row *rows, size_t n, uint64_t all)
+static int put_table(struct pp_out *out, const struct pp_rows *rows, uint64_t all)
 {
+	const size_t n = rows->lines.nr;
 	const size_t shown = out->o.rows && out->o.rows < n ? out->o.rows : n;
+	struct pp_graphs graphs = { 0 };
+	int ret = out->o.graph ? pp_graphs_make(&graphs, out, &rows->lines) : 0;
 	size_t i;
 
-	pp_put_text(out, "\n  self     total      samples  function\n");
-	for (i = 0; i < shown; i++) {
-		if (share_of(rows[i].value, all) * 100 < out->o.min_permyriad)
+	pp_put_text(out, "\n  self     total      samples  ");
+	if (out->o.keys[0])
+		put_keys(out, rows, NULL);
+	pp_put_text(out, out->o.keys[0] ? "\n" : "function\n");
+	for (i = 0; i < shown && !ret; i++) {
+		if (share_of(rows->items[i].value, all) * 100 < out->o.min_permyriad)
 			break;
-		put_row(out, &rows[i], all);
+		put_row(out, rows, &rows->items[i], all);
+		if (out->o.graph)
+			ret = pp_graphs_put(&graphs, out, rows->items[i].line);
 	}
 	if (i < n)
-		pp_printf(out, "%zu more functions\n", n - i);
+		pp_printf(out, "%zu more %s\n", n - i, out->o.keys[0] ? "lines" : "functions");
+	pp_graphs_free(&graphs, out);
+	return ret;
 }
 
 int pp_write_top(struct pp_out *out)
@@ -107,17 +148,14 @@ int pp_write_top(struct pp_out *out)
 	struct pp_profile *p = out->p;
 	const struct pp_merged *root = &p->merged[p->events[out->o.event].merged];
 	const uint64_t all = pp_total(root, out->o.measure);
-	struct pp_sum *sums = pp_sums_make(p, out->o.event);
-	struct pp_row *rows = pp_memory_zeroed(&p->memory, p->nr_functions, sizeof(*rows));
-	const int ret = sums && rows ? 0 : -1;
+	struct pp_rows rows = { 0 };
+	int ret = pp_rows_make(&rows, out);
 
 	if (!ret) {
 		pp_put_summary(out);
-		put_table(out, rows, pp_rows_collect(out, sums, rows), all);
+		ret = put_table(out, &rows, all);
 		put_path(out, all);
 	}
-	pp_memory_free(&p->memory, rows, p->nr_functions, sizeof(*rows));
-	if (sums)
-		pp_sums_free(p, sums);
+	pp_rows_free(&rows);
 	return ret;
 }

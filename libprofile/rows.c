@@ -14,37 +14,79 @@ static int compare_rows(const void *a, const void *b)
 	if (x->second != y->second)
 		return x->second > y->second ? -1 : 1;
 	order = strcmp((const char *)x->name, (const char *)y->name);
-	return order ? order : x->function < y->function ? -1 : x->function > y->function;
+	return order ? order : x->line < y->line ? -1 : x->line > y->line;
 }
 
-/* Tasks and the event are no functions. */
-static bool is_in_table(const struct pp_named *f, const struct pp_sum *sum)
-{
-	return sum->total_samples && f->kind != PP_KIND_THREAD && f->kind != PP_KIND_EVENT;
-}
-
-size_t pp_rows_collect(const struct pp_out *out, const struct pp_sum *sums, struct pp_row *rows)
+static void fill_row(const struct pp_out *out, const struct pp_line *line, struct pp_row *r)
 {
 	const struct pp_profile *p = out->p;
 	const bool by_period = out->o.measure == PP_BY_PERIOD;
-	size_t n = 0;
 
-	for (size_t i = 0; i < p->nr_functions; i++) {
-		const struct pp_sum *s = &sums[i];
-		struct pp_row *r = &rows[n];
+	*r = (struct pp_row){
+		.self = by_period ? line->self_weight : line->self_samples,
+		.total = by_period ? line->total_weight : line->total_samples,
+		.function = &p->functions[line->function], .line = line,
+		.name = pp_strings_at(&p->strings, p->functions[line->function].name).data,
+	};
+	r->value = out->o.sort == PP_SORT_SELF ? r->self : r->total;
+	r->second = out->o.sort == PP_SORT_SELF ? r->total : r->self;
+}
 
-		if (!is_in_table(&p->functions[i], s))
-			continue;
-		*r = (struct pp_row){
-			.self = by_period ? s->self_weight : s->self_samples,
-			.total = by_period ? s->total_weight : s->total_samples,
-			.samples = s->self_samples, .function = &p->functions[i], .sum = s,
-			.name = pp_strings_at(&p->strings, p->functions[i].name).data,
-		};
-		r->value = out->o.sort == PP_SORT_SELF ? r->self : r->total;
-		r->second = out->o.sort == PP_SORT_SELF ? r->total : r->self;
-		n++;
-	}
-	qsort(rows, n, sizeof(*rows), compare_rows);
-	return n;
+int pp_rows_make(struct pp_rows *rows, struct pp_out *out)
+{
+	if (pp_lines_make(&rows->lines, out->p, out->o.event, out->o.keys))
+		return -1;
+	rows->items = pp_memory_zeroed(&out->p->memory, rows->lines.nr, sizeof(*rows->items));
+	if (!rows->items)
+		return -1;
+	for (size_t i = 0; i < rows->lines.nr; i++)
+		fill_row(out, &rows->lines.items[i], &rows->items[i]);
+	qsort(rows->items, rows->lines.nr, sizeof(*rows->items), compare_rows);
+	return 0;
+}
+
+void pp_rows_free(struct pp_rows *rows)
+{
+	pp_memory_free(&rows->lines.p->memory, rows->items, rows->lines.nr, sizeof(*rows->items));
+	pp_lines_free(&rows->lines);
+}
+
+const char *pp_key_word(enum pp_key key)
+{
+	static const char *const words[] = { "", "function", "image", "comm", "pid", "tid", "cpu",
+					     "cgroup" };
+
+	return (size_t)key < sizeof(words) / sizeof(*words) ? words[key] : "";
+}
+
+bool pp_key_is_number(enum pp_key key)
+{
+	return key == PP_KEY_PID || key == PP_KEY_TID || key == PP_KEY_CPU;
+}
+
+struct pd_bytes pp_image_text(const struct pp_profile *p, const struct pp_named *f)
+{
+	struct pd_bytes path = pp_strings_at(&p->strings, f->image);
+	const uint8_t *slash = path.size ? memrchr(path.data, '/', path.size) : NULL;
+
+	if (f->kind == PP_KIND_KERNEL)
+		return pp_bytes("[k]");
+	if (slash && (size_t)(slash + 1 - path.data) < path.size)
+		return (struct pd_bytes){ slash + 1,
+					  path.size - (size_t)(slash + 1 - path.data) };
+	return path;
+}
+
+struct pd_bytes pp_row_text(const struct pp_rows *rows, const struct pp_row *row, enum pp_key key)
+{
+	const size_t word = strlen("pid ");
+	struct pd_bytes text = { 0 };
+
+	if (key == PP_KEY_IMAGE)
+		return pp_image_text(rows->lines.p, row->function);
+	if (row->line->values[key] != PP_NONE)
+		text = pp_strings_at(&rows->lines.p->strings, row->line->values[key]);
+	if (pp_key_is_number(key) && text.size > word && *text.data != '[')
+		text = (struct pd_bytes){ text.data + word, text.size - word };
+	return text;
 }

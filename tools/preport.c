@@ -18,12 +18,13 @@
 #include "pdecode_symbols.h"
 #include "preport_formats.h"
 #include "preport_groups.h"
+#include "preport_table.h"
 #include "sandbox.h"
 
 enum { ERRORS_SHOWN = 5, ROWS = 40, EXIT_EMPTY = 5, EXIT_ABOVE = 6 };
 
 static const char *const weights[] = { "period", "samples", NULL };
-static const char *const sorts[] = { "self", "total", NULL };
+static const char *const graphs[] = { "none", "callee", "caller", NULL };
 static const char *const idles[] = { "keep", "drop", "only", NULL };
 static const char *const themes[] = { "system", "light", "dark", NULL };
 static const char *const likes[] = { "6.12", "6.1", NULL };
@@ -31,9 +32,9 @@ static const char *const layouts[] = { "perf", "stack", NULL };
 static const char *const colors[] = { "auto", "always", "never", NULL };
 
 struct settings {
-	const char *output, *max_output, *group, *title, *sandbox;
+	const char *output, *max_output, *group, *title, *sandbox, *sort;
 	struct symbol_settings symbols;
-	unsigned int format, weight, sort, idle, color, theme, like, layout;
+	unsigned int format, weight, graph, idle, color, theme, like, layout;
 	struct filter_settings filter;
 	unsigned long rows, min_percent;
 	uint64_t memory;
@@ -42,7 +43,7 @@ struct settings {
 	bool fold_recursion;
 	struct cli_list limits;
 	bool off_cpu, wall, quiet;
-	bool addrs, no_symbols, inlines, verbose;
+	bool children, addrs, no_symbols, inlines, verbose;
 };
 
 static const struct cli_option options[] = {
@@ -106,10 +107,17 @@ static const struct cli_option options[] = {
 		 "a function that calls itself is one frame"),
 	CLI_FLAG(0, "addrs", settings, addrs,
 		 "functions without a name as [image+0xOFFSET], not [image]"),
-	CLI_CHOICE('s', "sort", NULL, settings, sort, sorts,
-		   "order of the table: a function alone, or with what it calls (default self)"),
+	CLI_GROUP("Tables"),
+	CLI_STRING('s', "sort", "LIST", settings, sort,
+		   "order of the table: self, a function alone, or total, with what it calls "
+		   "(default self); and its columns, of comm, pid, tid, cpu, cgroup, dso, sym: a "
+		   "line for each combination (default: each function)"),
+	CLI_SWITCH(0, "children", settings, children, "the same as -s total, as in perf report"),
+	CLI_CHOICE('g', "graph", "callee|caller|none", settings, graph, graphs,
+		   "below each line of the table: callee: who calls it; caller: what it calls; as "
+		   "far as it has --percent-limit or 0.5 percent (default none)"),
 	CLI_NUMBER('n', "rows", "N", settings, rows,
-		   "at most N functions; 0: all (default: the terminal's height, else 40)"),
+		   "at most N lines; 0: all (default: the terminal's height, else 40)"),
 	CLI_NUMBER(0, "percent-limit", "PERCENT", settings, min_percent,
 		   "leave out smaller shares in top and tree"),
 	CLI_CHOICE(0, "color", NULL, settings, color, colors,
@@ -129,9 +137,16 @@ static const struct cli_option options[] = {
 	CLI_END
 };
 
+static const struct cli_values values[] = {
+	{ "sort", .words = TABLE_SORT_WORDS },
+	{ "group", .words = "comm pid tid cpu cgroup none" },
+	{ NULL }
+};
+
 static const struct cli_note examples[] = {
 	{ "precord -g -- ./app; preport", "Record a program; see which functions take its time." },
 	{ "preport -s total --comm nginx", "Functions with all that they call, in one program." },
+	{ "preport -s comm,dso,sym -g callee", "The lines of perf report, and who calls each." },
 	{ "preport --base old.data new.data", "What became slower, as shares of the time." },
 	{ "preport --fail-above 'parse_*=20%'", "A gate for CI: status 6 if parsing takes more." },
 	{ "preport -o app.html", "A flame graph: one HTML file, for any browser." },
@@ -169,7 +184,7 @@ static const struct cli_tool tool = {
 		"compilers. Functions without a name are shown as [file].\n\n"
 		SANDBOX_DESCRIPTION,
 	.usage = "[FILE|-]", .operand_note = INPUT_NOTE, .operands = CLI_AT_MOST_ONE,
-	.options = options, .examples = examples, .exits = exits,
+	.options = options, .values = values, .examples = examples, .exits = exits,
 	.see_also = "precord(1), pdecode(1), perf-report(1)",
 };
 
@@ -186,6 +201,7 @@ struct run {
 	struct pp_profile *profile;
 	const struct format *format;
 	uint32_t groups;
+	struct table table;
 	uint64_t errors;
 	struct run *base;	/* of --base; NULL: none */
 };
@@ -386,7 +402,7 @@ static enum cli_exit write_profile(struct run *run, enum cli_exit status)
 	struct pp_write o = {
 		.size = sizeof(o), .format = run->format->format,
 		.event = pp_main_event(run->profile), .measure = (enum pp_measure)run->s->weight,
-		.sort = (enum pp_sort)run->s->sort,
+		.sort = run->table.sort, .graph = (enum pp_graph)run->s->graph,
 		.colors = wants_colors(run) ? PP_COLORS : PP_PLAIN,
 		.min_permyriad = (unsigned int)run->s->min_percent * 100,
 		.title = run->s->title ? run->s->title : run->in.name,
@@ -399,6 +415,7 @@ static enum cli_exit write_profile(struct run *run, enum cli_exit status)
 	if (is_terminal && ioctl(run->out.fd, TIOCGWINSZ, &window) == 0)
 		o.columns = window.ws_col;
 	o.rows = row_count(run, &window);
+	memcpy(o.keys, run->table.keys, sizeof(o.keys));
 	if (output_truncate(&run->out) != CLI_OK)
 		return CLI_OUTPUT;
 	ret = pp_write(run->profile, &o, (struct pd_output){ output_write, &run->out });
@@ -565,6 +582,26 @@ static enum cli_exit check_base(const struct run *run)
 	return CLI_OK;
 }
 
+/* Evaluates the options of tables. */
+static enum cli_exit prepare_table(struct run *run)
+{
+	const enum pp_format format = run->format->format;
+	const bool is_table = format == PP_TOP || format == PP_CSV || format == PP_JSON;
+	enum cli_exit status = table_read(&tool, run->s->sort, &run->table);
+
+	if (status != CLI_OK)
+		return status;
+	if (run->s->children)
+		run->table.sort = PP_SORT_TOTAL;
+	if (run->table.keys[0] && (!is_table || run->format->is_script || run->base))
+		return cli_usage(&tool, "'--sort' with columns is for -f top, csv and json, "
+				 "without '--base'");
+	if (run->s->graph && (format != PP_TOP || run->base))
+		return cli_usage(&tool, "'--graph' is for -f top, without '--base'");
+	run->groups |= table_groups(&run->table);
+	return CLI_OK;
+}
+
 static enum cli_exit check_names(const struct settings *s)
 {
 	const struct symbol_filter_settings *places = &s->filter.places;
@@ -582,6 +619,8 @@ static enum cli_exit prepare(struct run *run)
 
 	if (status == CLI_OK)
 		status = groups_read(&tool, run->s->group, run->format, &run->groups);
+	if (status == CLI_OK)
+		status = prepare_table(run);
 	if (status == CLI_OK)
 		status = check_limit_options(run->s);
 	if (status == CLI_OK)

@@ -1,4 +1,6 @@
 """Frames above the stacks: control groups, tasks and CPUs."""
+import json
+
 import pytest
 
 from known_recording import ANSWER, known
@@ -56,6 +58,12 @@ def test_recordings_without_them(grouped, recording):
         "[no_CPU];[unknown]"}
     assert all(key.startswith("[no_cgroup];") for key in text(folded(preport(
         "-f", "folded", "--group=cgroup", recording))))
+
+
+def test_lines_without_a_cpu(grouped):
+    rows = json.loads(preport("-f", "json", "-s", "cpu,tid", grouped))["rows"]
+    assert rows == [{"cpu": None, "tid": 11, "self": 155, "total": 155, "samples": 2}]
+    assert "  [no CPU]\n" in preport("-s", "cpu", grouped).decode()
 
 
 def test_labels_of_pprof(recording):

@@ -191,6 +191,27 @@ enum pp_format {
 
 enum pp_measure { PP_BY_PERIOD, PP_BY_SAMPLES };
 enum pp_sort { PP_SORT_SELF, PP_SORT_TOTAL };
+
+/* The columns of a table, whose lines are the functions with the same values of these. */
+enum pp_key {
+	PP_KEY_NONE,
+	PP_KEY_SYMBOL,	/* the function's name */
+	PP_KEY_IMAGE,
+	PP_KEY_COMM,	/* this and those below need their group in pp_options */
+	PP_KEY_PID,
+	PP_KEY_TID,
+	PP_KEY_CPU,
+	PP_KEY_CGROUP,
+};
+enum { PP_NR_KEYS = 8 };
+
+/* The calls below each line of a table. */
+enum pp_graph {
+	PP_GRAPH_NONE,
+	PP_GRAPH_CALLERS,	/* who calls it, from it upward */
+	PP_GRAPH_CALLEES,	/* what it calls */
+};
+
 enum pp_theme { PP_THEME_OF_SYSTEM, PP_THEME_LIGHT, PP_THEME_DARK };
 enum pp_colors { PP_PLAIN, PP_COLORS };
 
@@ -210,6 +231,9 @@ struct pp_write {
 	struct pp_profile *base;
 	const char *base_title;
 	enum pp_theme theme;	/* PP_FLAMEGRAPH */
+	/* PP_TOP, PP_CSV, PP_JSON: up to the first PP_KEY_NONE. None: a line for each function */
+	enum pp_key keys[PP_NR_KEYS];
+	enum pp_graph graph;	/* PP_TOP; its calls of min_permyriad, or if that is 0 of 50 */
 };
 #define PP_WRITE(...) PD_OPTIONS_OF(pp_write, __VA_ARGS__)
 
