@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "totals.h"
+#include "turn.h"
 
 struct merge {
 	struct pp_profile *p;
@@ -175,34 +176,48 @@ static int name_frames(struct merge *g)
 
 /* --- the tree of functions --- */
 
+static const char *name_of(const struct pp_profile *p, uint32_t function)
+{
+	return (const char *)pp_strings_at(&p->strings, p->functions[function].name).data;
+}
+
 static bool is_left_out(const struct merge *g, const struct pp_place *at)
 {
-	const struct pp_profile *p = g->p;
-	const struct pp_named *leaf = &p->functions[p->shape.nodes[at->node].frame];
 	bool is_idle;
 
 	if (g->shape.idle == PP_IDLE_KEEP)
 		return false;
-	is_idle = at->is_idle && is_idle_function((const char *)
-						  pp_strings_at(&p->strings, leaf->name).data);
+	is_idle = at->is_idle && at->leaf != PP_NONE && is_idle_function(name_of(g->p, at->leaf));
 	return is_idle == (g->shape.idle == PP_IDLE_DROP);
+}
+
+/* Returns whether a function is none of the shape: its caller counts for it. */
+static bool is_hidden(const struct merge *g, const struct pp_place *at, uint32_t function)
+{
+	if (g->shape.recursion == PP_RECURSION_FOLDED &&
+	    g->p->shape.nodes[at->node].frame == function)
+		return true;
+	if (g->shape.max_depth && g->shape.direction == PP_FROM_ROOT &&
+	    at->depth >= g->shape.max_depth)
+		return true;
+	return at->is_cut;
 }
 
 /* Goes to a function below a place. Returns 0, or -1 without memory. */
 static int step_down(struct merge *g, struct pp_place *at, uint32_t function)
 {
 	struct pp_profile *p = g->p;
-	const struct pp_named *f = &p->functions[function];
-	const bool is_function = f->kind <= PP_KIND_UNKNOWN;
+	const bool is_function = p->functions[function].kind <= PP_KIND_UNKNOWN;
 
-	if (is_function && g->shape.parent && !at->has_parent)
-		at->has_parent = fnmatch(g->shape.parent, (const char *)
-					 pp_strings_at(&p->strings, f->name).data, 0) == 0;
-	if (is_function && g->shape.recursion == PP_RECURSION_FOLDED &&
-	    p->shape.nodes[at->node].frame == function)
-		return 0;
-	if (is_function && g->shape.max_depth && at->depth >= g->shape.max_depth)
-		return 0;
+	if (is_function) {
+		at->leaf = function;
+		if (g->shape.parent && !at->has_parent)
+			at->has_parent = fnmatch(g->shape.parent, name_of(p, function), 0) == 0;
+		if (is_hidden(g, at, function))
+			return 0;
+		at->is_cut = g->shape.cut_after &&
+			     fnmatch(g->shape.cut_after, name_of(p, function), 0) == 0;
+	}
 	at->depth += is_function;
 	at->node = pp_tree_child(&p->shape, g->memory, at->node, function);
 	return at->node == PP_NONE ? -1 : 0;
@@ -213,7 +228,7 @@ static int merge_node(struct merge *g, size_t i)
 	struct pp_profile *p = g->p;
 	const struct pp_node *node = &p->tree.nodes[i];
 	const struct pp_frame *frame = &p->frames.items[node->frame];
-	struct pp_place at = { .node = PP_NONE, .event = frame->text };
+	struct pp_place at = { .node = PP_NONE, .event = frame->text, .leaf = PP_NONE };
 
 	if (node->parent != PP_NONE)
 		at = p->places[node->parent];
@@ -255,6 +270,8 @@ static int merge_all(struct merge *g)
 	for (size_t i = 0; i < nr_nodes; i++)
 		if (merge_node(g, i))
 			return -1;
+	if (g->shape.direction == PP_FROM_LEAF && pp_turn(p, g->shape.max_depth))
+		return -1;
 	p->nr_merged = p->shape.nr;
 	p->merged = pp_link(&p->shape, g->memory);
 	pp_tree_free(&p->shape, g->memory);

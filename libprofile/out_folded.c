@@ -73,12 +73,26 @@ static int add_text(struct folding *f, struct pd_bytes name, char space)
 	return 0;
 }
 
-static int add_function(struct folding *f, struct pd_bytes name)
+static const char *mark_of(const struct folding *f, enum pp_kind kind)
 {
+	const uint32_t marks = f->out->o.marks;
+
+	if (kind == PP_KIND_KERNEL && marks & PP_MARK_KERNEL)
+		return "_[k]";
+	if (kind == PP_KIND_JIT && marks & PP_MARK_JIT)
+		return "_[j]";
+	return kind == PP_KIND_INLINED && marks & PP_MARK_INLINED ? "_[i]" : "";
+}
+
+static int add_function(struct folding *f, const struct pp_named *function)
+{
+	struct pd_bytes name = pp_strings_at(&f->out->p->strings, function->name);
 	const size_t size = size_without_parameters(name);
 
 	name.size = size ? size : name.size;
-	return add_text(f, name, ' ');
+	if (add_text(f, name, ' '))
+		return -1;
+	return add_text(f, pp_bytes(mark_of(f, (enum pp_kind)function->kind)), ' ');
 }
 
 /* Tasks are one frame: comm-PID/TID. Control groups and CPUs have their own. */
@@ -105,7 +119,7 @@ static int add_frame(struct folding *f, const struct pp_merged *n, size_t depth)
 				pp_group_at(p->options.groups, depth - 1));
 	if (f->size && add_byte(f, ';'))
 		return -1;
-	return add_function(f, pp_name_of(p, n));
+	return add_function(f, function);
 }
 
 static int add_line(struct folding *f, uint64_t value)

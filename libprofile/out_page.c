@@ -120,6 +120,9 @@ static void add_json(struct page *page)
 	if (o->theme != PP_THEME_OF_SYSTEM)
 		pp_pack_text(k, o->theme == PP_THEME_DARK ? "\"theme\":\"dark\"," :
 			     "\"theme\":\"light\",");
+	if (o->view != PP_VIEW_FLAME)
+		pp_pack_text(k, o->view == PP_VIEW_ICICLE ? "\"view\":\"icicle\"," :
+			     "\"view\":\"callers\",");
 	add_facts(page);
 	pp_pack_text(k, ",");
 	pp_pack_threads(k, &page->times);

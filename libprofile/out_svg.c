@@ -51,6 +51,8 @@ static double width_of(const struct drawing *d, uint64_t value)
 
 static double y_of(const struct drawing *d, size_t row)
 {
+	if (d->out->o.view == PP_VIEW_ICICLE)
+		return HEAD + (double)row * ROW;
 	return HEAD + (double)(d->deepest - row) * ROW;
 }
 

@@ -52,7 +52,9 @@ struct pp_place {
 	uint32_t node, event;
 	bool is_idle;		/* of pid 0 */
 	bool has_parent;	/* a function above, or this one, is one of pp_shape.parent */
+	bool is_cut;		/* a function of pp_shape.cut_after is above, or this one */
 	uint32_t depth;		/* functions from the root */
+	uint32_t leaf;		/* the function in which samples are, PP_NONE: none */
 	bool is_left_out;	/* its own samples are */
 };
 
@@ -87,6 +89,7 @@ struct pp_profile {
 	size_t nr_functions, functions_capacity;
 	struct pp_index function_index;
 	struct pp_tree shape;		/* its frames are functions */
+	enum pp_direction direction;	/* of `merged` */
 	struct pp_merged *merged;
 	size_t nr_merged;
 	struct pp_step *steps;	/* of frame i, outermost first: first_step[i] up to that of i + 1 */

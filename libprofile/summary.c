@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "out.h"
+#include "turn.h"
 
 #define NS 1e9
 
@@ -44,9 +45,9 @@ static void put_shares(struct pp_out *out, const struct pp_counted_event *e)
 	for (uint32_t i = e->merged; i != PP_NONE; i = pp_next_below(p, e->merged, i)) {
 		const struct pp_named *f = &p->functions[p->merged[i].function];
 
-		kinds[f->kind] += p->merged[i].weight;
+		kinds[f->kind] += pp_weight_in(p, i);
 		if (f->kind <= PP_KIND_UNKNOWN && f->why == PD_WHY_FOUND)
-			named += p->merged[i].weight;
+			named += pp_weight_in(p, i);
 	}
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		if (kinds[i])
@@ -189,7 +190,7 @@ static struct unnamed find_unnamed(struct pp_out *out, const struct pp_counted_e
 
 		if (f->kind > PP_KIND_UNKNOWN || f->why == PD_WHY_FOUND || !help_of(f->why))
 			continue;
-		sums[f->image] += p->merged[i].weight;
+		sums[f->image] += pp_weight_in(p, i);
 		if (sums[f->image] > most.weight)
 			most = (struct unnamed){ sums[f->image], f };
 	}

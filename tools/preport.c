@@ -7,186 +7,18 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "build.h"
-#include "cli.h"
 #include "input.h"
 #include "max_output.h"
 #include "output.h"
 #include "pd/profile.h"
-#include "pdecode_filter.h"
 #include "pdecode_history.h"
-#include "pdecode_symbols.h"
 #include "preport_formats.h"
 #include "preport_groups.h"
+#include "preport_options.h"
 #include "preport_table.h"
 #include "sandbox.h"
 
 enum { ERRORS_SHOWN = 5, ROWS = 40, EXIT_EMPTY = 5, EXIT_ABOVE = 6 };
-
-static const char *const weights[] = { "period", "samples", NULL };
-static const char *const graphs[] = { "none", "callee", "caller", NULL };
-static const char *const idles[] = { "keep", "drop", "only", NULL };
-static const char *const themes[] = { "system", "light", "dark", NULL };
-static const char *const likes[] = { "6.12", "6.1", NULL };
-static const char *const layouts[] = { "perf", "stack", NULL };
-static const char *const colors[] = { "auto", "always", "never", NULL };
-
-struct settings {
-	const char *output, *max_output, *group, *title, *sandbox, *sort;
-	struct symbol_settings symbols;
-	unsigned int format, weight, graph, idle, color, theme, like, layout;
-	struct filter_settings filter;
-	unsigned long rows, min_percent;
-	uint64_t memory;
-	const char *base, *parent;
-	unsigned int max_stack;
-	bool fold_recursion;
-	struct cli_list limits;
-	bool off_cpu, wall, quiet;
-	bool children, addrs, no_symbols, inlines, verbose;
-};
-
-static const struct cli_option options[] = {
-	CLI_GROUP("Output"),
-	CLI_STRING('o', "output", "FILE", settings, output,
-		   "write to FILE (default: standard output)"),
-	CLI_CHOICE('f', "format", NULL, settings, format, format_words,
-		   "top: summary and table of functions; tree: the calls; folded: a line for each "
-		   "stack; flamegraph: an HTML page; pprof: for `go tool pprof`; csv, json: the "
-		   "table of functions; svg: a flame graph for documents; callgrind: for "
-		   "KCachegrind; firefox: for profiler.firefox.com; speedscope; chrome: trace "
-		   "events for Perfetto; script: each sample as text, like perf script. "
-		   "On a terminal most are written to a file, such as "
-		   "perf.html, perf.pb.gz and perf.firefox.json.gz "
-		   "(default: by the name of the output, else top)"),
-	CLI_STRING(0, "title", "TEXT", settings, title, "name in headings (default: the input's)"),
-	CLI_CHOICE(0, "theme", NULL, settings, theme, themes,
-		   "colors of the flame graph page at first (default system)"),
-	CLI_CHOICE(0, "compat", NULL, settings, like, likes,
-		   "the version of perf whose text -f script is like (default 6.12)"),
-	CLI_CHOICE(0, "layout", NULL, settings, layout, layouts,
-		   "samples without a call graph in -f script: in one line as perf has them, or as "
-		   "a stack of one function (default: perf, but stack if the output's name ends "
-		   "in .linux-perf.txt)"),
-	CLI_FLAG('q', "quiet", settings, quiet, "do not print which file was written"),
-	CLI_GROUP("Samples"),
-	CLI_LIST('e', "event", "LIST", settings, filter.events,
-		 "samples of these events: cycles,instructions:u; patterns may be used"),
-	CLI_LIST(0, "pid", "LIST", settings, filter.pids, "samples of these processes: 1,100-200"),
-	CLI_LIST(0, "tid", "LIST", settings, filter.tids, "samples of these threads"),
-	CLI_LIST('c', "comm", "LIST", settings, filter.comms,
-		 "samples of threads with these names; patterns may be used"),
-	CLI_LIST('C', "cpu", "LIST", settings, filter.cpus, "samples of these CPUs: 0-3,5"),
-	CLI_STRING(0, "time", "A,B", settings, filter.time,
-		   "samples from A to B: seconds, ns, or percent of the recording; as in pdecode"),
-	SYMBOL_FILTER_OPTIONS(settings, filter.places),
-	CLI_CHOICE(0, "idle", NULL, settings, idle, idles,
-		   "samples of waiting CPUs (default: drop, but keep in files for programs)"),
-	CLI_FLAG(0, "off-cpu", settings, off_cpu,
-		 "the time that threads wait, from context switches: see precord --off-cpu"),
-	CLI_FLAG(0, "wall", settings, wall,
-		 "the time on and off the CPU: a thread's total is its lifetime"),
-	CLI_GROUP("Comparison"),
-	CLI_STRING(0, "base", "FILE", settings, base,
-		   "an older recording: how the shares of functions changed, as a table or as the "
-		   "colors of a flame graph; in pprof what was added, as with pprof -diff_base"),
-	CLI_LIST(0, "fail-above", "PATTERN=PERCENT", settings, limits,
-		 "exit 6 if functions with these names are in more than PERCENT of the samples, "
-		 "or with --base have gained more"),
-	CLI_GROUP("Shape"),
-	CLI_CHOICE(0, "weight", NULL, settings, weight, weights,
-		   "what a sample counts: its period, or 1 (default period)"),
-	CLI_STRING(0, "group", "LIST", settings, group,
-		   "frames above the stacks: comm, pid, tid, cpu (precord --sample-cpu), "
-		   "cgroup (precord --all-cgroups), none (default comm)"),
-	CLI_STRING(0, "parent", "PATTERN", settings, parent,
-		   "only stacks with a function of this name; patterns may be used"),
-	CLI_NUMBER(0, "max-stack", "N", settings, max_stack,
-		   "at most N functions of each stack, from its root"),
-	CLI_FLAG(0, "fold-recursion", settings, fold_recursion,
-		 "a function that calls itself is one frame"),
-	CLI_FLAG(0, "addrs", settings, addrs,
-		 "functions without a name as [image+0xOFFSET], not [image]"),
-	CLI_GROUP("Tables"),
-	CLI_STRING('s', "sort", "LIST", settings, sort,
-		   "order of the table: self, a function alone, or total, with what it calls "
-		   "(default self); and its columns, of comm, pid, tid, cpu, cgroup, dso, sym: a "
-		   "line for each combination (default: each function)"),
-	CLI_SWITCH(0, "children", settings, children, "the same as -s total, as in perf report"),
-	CLI_CHOICE('g', "graph", "callee|caller|none", settings, graph, graphs,
-		   "below each line of the table: callee: who calls it; caller: what it calls; as "
-		   "far as it has --percent-limit or 0.5 percent (default none)"),
-	CLI_NUMBER('n', "rows", "N", settings, rows,
-		   "at most N lines; 0: all (default: the terminal's height, else 40)"),
-	CLI_NUMBER(0, "percent-limit", "PERCENT", settings, min_percent,
-		   "leave out smaller shares in top and tree"),
-	CLI_CHOICE(0, "color", NULL, settings, color, colors,
-		   "in tables (default auto: on a terminal, unless NO_COLOR is set)"),
-	CLI_GROUP("Names"),
-	CLI_FLAG(0, "no-symbols", settings, no_symbols,
-		 "no names of functions, and open no files for them"),
-	CLI_FLAG(0, "inline", settings, inlines,
-		 "functions that are inlined, too: reads debug information, which takes longer"),
-	SYMBOL_FILE_OPTIONS(settings, symbols),
-	CLI_GROUP("Limits and messages"),
-	CLI_SIZE(0, "memory", "SIZE", settings, memory,
-		 "keep at most SIZE of the input in memory, such as 1G (default 256M)"),
-	MAX_OUTPUT_OPTION(settings, max_output),
-	SANDBOX_OPTION(settings),
-	CLI_FLAG('v', "verbose", settings, verbose, "show every error"),
-	CLI_END
-};
-
-static const struct cli_values values[] = {
-	{ "sort", .words = TABLE_SORT_WORDS },
-	{ "group", .words = "comm pid tid cpu cgroup none" },
-	{ NULL }
-};
-
-static const struct cli_note examples[] = {
-	{ "precord -g -- ./app; preport", "Record a program; see which functions take its time." },
-	{ "preport -s total --comm nginx", "Functions with all that they call, in one program." },
-	{ "preport -s comm,dso,sym -g callee", "The lines of perf report, and who calls each." },
-	{ "preport --base old.data new.data", "What became slower, as shares of the time." },
-	{ "preport --fail-above 'parse_*=20%'", "A gate for CI: status 6 if parsing takes more." },
-	{ "preport -o app.html", "A flame graph: one HTML file, for any browser." },
-	{ "preport -f folded | flamegraph.pl > app.svg", "For tools that read folded stacks." },
-	{ NULL, NULL }
-};
-
-static const struct cli_note exits[] = {
-	{ "0", "success" },
-	{ "1", "parts of the recording are damaged, see standard error; the rest is counted" },
-	{ "2", "the command line is wrong" },
-	{ "3", "the input can't be opened or is no perf.data file" },
-	{ "4", "the output could not be written, or memory is short" },
-	{ "5", "no sample matches" },
-	{ "6", "a function is above the share of --fail-above" },
-	{ NULL, NULL }
-};
-
-static const struct cli_tool tool = {
-	.name = "preport", .version = PD_VERSION, .build = BUILD_LINES_SANDBOXED,
-	.summary = "Show where the time of a perf.data file goes.",
-	.description =
-		"preport weighs the samples of a recording, merges their stacks and writes "
-		"them as a table or for other programs. The first lines of a table state what "
-		"was recorded and whether it can be trusted: what was lost, which stacks are "
-		"cut, and the command that helps.\n\n"
-		"A sample counts as its period: time for clocks, the number of events for "
-		"others. Events are never added up; formats with one event show the first "
-		"that is no tracepoint. A thread is shown under the name that it had at that "
-		"time.\n\n"
-		"The input is read twice: first who ran and what was mapped, then the samples. "
-		"A pipe is copied to a temporary file. " INPUT_DESCRIPTION "\n\n"
-		"Names of functions come from the mapped files on this machine, if they have the "
-		"recorded build id, from their debug files, from /proc/kallsyms and from JIT "
-		"compilers. Functions without a name are shown as [file].\n\n"
-		SANDBOX_DESCRIPTION,
-	.usage = "[FILE|-]", .operand_note = INPUT_NOTE, .operands = CLI_AT_MOST_ONE,
-	.options = options, .values = values, .examples = examples, .exits = exits,
-	.see_also = "precord(1), pdecode(1), perf-report(1)",
-};
 
 struct run {
 	const struct settings *s;
@@ -202,6 +34,7 @@ struct run {
 	const struct format *format;
 	uint32_t groups;
 	struct table table;
+	uint32_t marks;		/* of enum pp_mark */
 	uint64_t errors;
 	struct run *base;	/* of --base; NULL: none */
 };
@@ -216,9 +49,9 @@ static void on_error(void *ctx, const struct pd_error *e)
 	if (e->severity > PD_NOTE)
 		run->errors++;
 	if (run->s->verbose || run->errors <= ERRORS_SHOWN)
-		cli_error(&tool, "%s: %s", run->in.name, pd_error_text(e, text, sizeof(text)));
+		cli_error(&preport, "%s: %s", run->in.name, pd_error_text(e, text, sizeof(text)));
 	else if (run->errors == ERRORS_SHOWN + 1)
-		cli_error(&tool, "%s: more errors; -v shows all of them", run->in.name);
+		cli_error(&preport, "%s: more errors; -v shows all of them", run->in.name);
 }
 
 static enum cli_exit fail(struct run *run, const struct pd_error *e)
@@ -226,10 +59,10 @@ static enum cli_exit fail(struct run *run, const struct pd_error *e)
 	char text[512];
 
 	if (e->code == PD_E_LIMIT && !e->text) {
-		cli_error(&tool, "%s: needs more memory: see --memory", run->in.name);
+		cli_error(&preport, "%s: needs more memory: see --memory", run->in.name);
 		return CLI_OUTPUT;
 	}
-	cli_error(&tool, "%s: %s%s", run->in.name, pd_error_text(e, text, sizeof(text)),
+	cli_error(&preport, "%s: %s%s", run->in.name, pd_error_text(e, text, sizeof(text)),
 		  run->in.hint);
 	return CLI_INPUT;
 }
@@ -258,7 +91,7 @@ static enum cli_exit make_filter(struct run *run)
 	struct filter_settings s = run->s->filter;
 
 	s.events = (struct cli_list){ 0 };
-	return filter_make(&tool, &s, &run->filter, &run->part);
+	return filter_make(&preport, &s, &run->filter, &run->part);
 }
 
 static enum pp_state choose_state(const struct settings *s)
@@ -299,7 +132,7 @@ static int take_samples(struct run *run, struct pd_reader *reader, struct pd_err
 static enum cli_exit add_samples(struct run *run, struct pd_reader *reader)
 {
 	enum cli_exit status = run->filter ?
-		filter_set_part(&tool, run->filter, run->part, reader) : CLI_OK;
+		filter_set_part(&preport, run->filter, run->part, reader) : CLI_OK;
 	const struct pp_options *o = PP_OPTIONS(.history = run->history, .filter = run->filter,
 						.namer = run->s->no_symbols ? NULL :
 							&run->symbols.namer,
@@ -314,7 +147,8 @@ static enum cli_exit add_samples(struct run *run, struct pd_reader *reader)
 	if (status != CLI_OK)
 		return status;
 	if (!run->s->no_symbols &&
-	    symbols_open(&run->symbols, &tool, &run->s->symbols, &run->in, run->history) != CLI_OK)
+	    symbols_open(&run->symbols, &preport, &run->s->symbols, &run->in, run->history) !=
+		    CLI_OK)
 		return CLI_OUTPUT;
 	if (set_symbol_filter(run))
 		return fail(run, &(struct pd_error){ .code = PD_E_NOMEM, .severity = PD_FATAL });
@@ -328,7 +162,7 @@ static enum cli_exit add_samples(struct run *run, struct pd_reader *reader)
 			return fail(run, &e);
 		on_error(run, &e);
 	}
-	filter_report_unknown_events(&tool, &run->s->filter, reader);
+	filter_report_unknown_events(&preport, &run->s->filter, reader);
 	return run->errors ? CLI_ERRORS : CLI_OK;
 }
 
@@ -336,7 +170,7 @@ static enum cli_exit read_samples(struct run *run)
 {
 	struct pd_reader_options o = reader_options(run);
 	struct pd_error e;
-	enum cli_exit status = history_make(&tool, &run->in, &o, &run->history, &e);
+	enum cli_exit status = history_make(&preport, &run->in, &o, &run->history, &e);
 	struct pd_reader *reader;
 
 	if (status != CLI_OK)
@@ -391,8 +225,15 @@ static enum cli_exit finish_output(struct run *run, enum cli_exit status)
 {
 	status = output_close(&run->out, status);
 	if (status <= CLI_ERRORS && run->s->output && !run->s->quiet && isatty(STDERR_FILENO))
-		cli_error(&tool, "wrote %s", run->s->output);
+		cli_error(&preport, "wrote %s", run->s->output);
 	return status;
+}
+
+static enum pp_view choose_view(const struct settings *s)
+{
+	if (s->inverted)
+		return PP_VIEW_ICICLE;
+	return s->callers ? PP_VIEW_CALLERS : PP_VIEW_FLAME;
 }
 
 static enum cli_exit write_profile(struct run *run, enum cli_exit status)
@@ -406,7 +247,8 @@ static enum cli_exit write_profile(struct run *run, enum cli_exit status)
 		.colors = wants_colors(run) ? PP_COLORS : PP_PLAIN,
 		.min_permyriad = (unsigned int)run->s->min_percent * 100,
 		.title = run->s->title ? run->s->title : run->in.name,
-		.theme = (enum pp_theme)run->s->theme,
+		.theme = (enum pp_theme)run->s->theme, .view = choose_view(run->s),
+		.marks = run->marks,
 		.base = run->base ? run->base->profile : NULL,
 		.base_title = run->base ? run->base->in.name : NULL,
 	};
@@ -431,12 +273,20 @@ static bool has_samples(const struct run *run)
 	return pp_event_at(run->profile, pp_main_event(run->profile), &e) && e.samples;
 }
 
+/* The page turns its stacks by itself, and back. */
+static enum pp_direction choose_direction(const struct run *run)
+{
+	return run->s->callers && run->format->format != PP_FLAMEGRAPH ? PP_FROM_LEAF :
+									PP_FROM_ROOT;
+}
+
 static enum cli_exit load(struct run *run)
 {
 	const struct pp_shape *shape = PP_SHAPE(
 		.idle = choose_idle(run),
 		.cut = converts(run) ? PP_CUT_HIDDEN : PP_CUT_SHOWN,
 		.max_depth = run->s->max_stack, .parent = run->s->parent,
+		.cut_after = run->s->cut_after, .direction = choose_direction(run),
 		.recursion = run->s->fold_recursion ? PP_RECURSION_FOLDED : PP_RECURSION_KEPT,
 		.unnamed = run->s->addrs ? PP_UNNAMED_ADDRESS : PP_UNNAMED_IMAGE);
 	enum cli_exit status = read_samples(run);
@@ -445,7 +295,7 @@ static enum cli_exit load(struct run *run)
 	if (status > CLI_ERRORS)
 		return status;
 	if (!has_samples(run)) {
-		cli_error(&tool, choose_state(run->s) == PP_ON_CPU ? "%s: no sample matches" :
+		cli_error(&preport, choose_state(run->s) == PP_ON_CPU ? "%s: no sample matches" :
 			  "%s: no context switches: record with precord --off-cpu", run->in.name);
 		return (enum cli_exit)EXIT_EMPTY;
 	}
@@ -455,7 +305,7 @@ static enum cli_exit load(struct run *run)
 		return fail(run, &e);
 	if (run->s->parent && pp_share(run->profile, pp_main_event(run->profile), run->s->parent,
 				       PP_BY_SAMPLES) <= 0) {
-		cli_error(&tool, "%s: no stack has '%s'", run->in.name, run->s->parent);
+		cli_error(&preport, "%s: no stack has '%s'", run->in.name, run->s->parent);
 		return (enum cli_exit)EXIT_EMPTY;
 	}
 	return status;
@@ -482,8 +332,8 @@ static enum cli_exit check_limit_options(const struct settings *s)
 
 	for (size_t i = 0; i < s->limits.count; i++)
 		if (!read_limit(s->limits.items[i], glob, sizeof(glob), &limit))
-			return cli_usage(&tool, "'--fail-above' must be PATTERN=PERCENT, such as "
-					 "'malloc*=5%%', not '%s'", s->limits.items[i]);
+			return cli_usage(&preport, "'--fail-above' must be PATTERN=PERCENT, such "
+					 "as 'malloc*=5%%', not '%s'", s->limits.items[i]);
 	return CLI_OK;
 }
 
@@ -504,7 +354,7 @@ static bool is_above(const struct run *run)
 					  glob, by);
 		if (share <= limit)
 			continue;
-		cli_error(&tool, "%s: '%s' %s %.2f %% of the samples, more than %.2f %%",
+		cli_error(&preport, "%s: '%s' %s %.2f %% of the samples, more than %.2f %%",
 			  run->in.name, glob, run->base ? "gained" : "is in", share, limit);
 		is_any = true;
 	}
@@ -532,24 +382,24 @@ static enum cli_exit report(void *ctx)
 
 static enum cli_exit open_files(struct run *run)
 {
-	if (input_open(&run->in, &tool)) {
-		cli_error(&tool, "%s: %s%s", run->in.name, strerror(errno), run->in.hint);
+	if (input_open(&run->in, &preport)) {
+		cli_error(&preport, "%s: %s%s", run->in.name, strerror(errno), run->in.hint);
 		return CLI_INPUT;
 	}
 	if (!run->base)
-		return output_open(&run->out, &tool, run->s->output, run->in.path);
-	if (input_open(&run->base->in, &tool) || run->base->in.fd < 0) {
-		cli_error(&tool, "%s: %s", run->base->in.name, run->base->in.fd < 0 && !errno ?
+		return output_open(&run->out, &preport, run->s->output, run->in.path);
+	if (input_open(&run->base->in, &preport) || run->base->in.fd < 0) {
+		cli_error(&preport, "%s: %s", run->base->in.name, run->base->in.fd < 0 && !errno ?
 			  "a directory can't be compared" : strerror(errno));
 		return CLI_INPUT;
 	}
-	return output_open(&run->out, &tool, run->s->output, run->in.path);
+	return output_open(&run->out, &preport, run->s->output, run->in.path);
 }
 
 static enum cli_exit report_input(struct run *run)
 {
 	const struct sandbox sandbox = {
-		.tool = &tool, .word = run->s->sandbox, .verbose = run->s->verbose,
+		.tool = &preport, .word = run->s->sandbox, .verbose = run->s->verbose,
 		.input = run->in.fd, .read_beneath = run->in.fd < 0 ? run->in.path : NULL,
 		.receive = run->s->no_symbols ? SANDBOX_RECEIVE_NOTHING : SANDBOX_RECEIVE_FILES,
 		.tempfile = SANDBOX_TEMPFILE_ALWAYS,
@@ -578,8 +428,28 @@ static enum cli_exit check_base(const struct run *run)
 	const enum pp_format format = run->format->format;
 
 	if (run->base && format != PP_TOP && format != PP_FLAMEGRAPH && format != PP_PPROF)
-		return cli_usage(&tool, "'--base' is for -f top, flamegraph and pprof");
+		return cli_usage(&preport, "'--base' is for -f top, flamegraph and pprof");
 	return CLI_OK;
+}
+
+/* Evaluates the options of stacks. */
+static enum cli_exit prepare_stacks(struct run *run)
+{
+	const enum pp_format format = run->format->format;
+	const bool is_picture = format == PP_SVG || format == PP_FLAMEGRAPH;
+	const bool is_folded = format == PP_FOLDED && !run->format->is_script;
+
+	if (run->s->callers && !is_picture && !is_folded && format != PP_TREE)
+		return cli_usage(&preport, "'--callers' is for -f tree, folded, svg and "
+				 "flamegraph");
+	if (run->s->inverted && !is_picture)
+		return cli_usage(&preport, "'--inverted' is for -f svg and flamegraph");
+	if (run->s->inverted && run->s->callers && format == PP_FLAMEGRAPH)
+		return cli_usage(&preport, "the page shows '--callers' or '--inverted' first, "
+				 "not both");
+	if (run->s->annotate && !is_folded)
+		return cli_usage(&preport, "'--annotate' is for -f folded");
+	return marks_read(&preport, run->s->annotate, &run->marks);
 }
 
 /* Evaluates the options of tables. */
@@ -587,17 +457,17 @@ static enum cli_exit prepare_table(struct run *run)
 {
 	const enum pp_format format = run->format->format;
 	const bool is_table = format == PP_TOP || format == PP_CSV || format == PP_JSON;
-	enum cli_exit status = table_read(&tool, run->s->sort, &run->table);
+	enum cli_exit status = table_read(&preport, run->s->sort, &run->table);
 
 	if (status != CLI_OK)
 		return status;
 	if (run->s->children)
 		run->table.sort = PP_SORT_TOTAL;
 	if (run->table.keys[0] && (!is_table || run->format->is_script || run->base))
-		return cli_usage(&tool, "'--sort' with columns is for -f top, csv and json, "
+		return cli_usage(&preport, "'--sort' with columns is for -f top, csv and json, "
 				 "without '--base'");
 	if (run->s->graph && (format != PP_TOP || run->base))
-		return cli_usage(&tool, "'--graph' is for -f top, without '--base'");
+		return cli_usage(&preport, "'--graph' is for -f top, without '--base'");
 	run->groups |= table_groups(&run->table);
 	return CLI_OK;
 }
@@ -607,7 +477,7 @@ static enum cli_exit check_names(const struct settings *s)
 	const struct symbol_filter_settings *places = &s->filter.places;
 
 	if (s->no_symbols && symbol_filter_needs_names(places))
-		return cli_usage(&tool, "'--%s' needs the names that '--no-symbols' leaves out",
+		return cli_usage(&preport, "'--%s' needs the names that '--no-symbols' leaves out",
 				 places->symbols.count ? "symbol" : "in");
 	return CLI_OK;
 }
@@ -615,12 +485,14 @@ static enum cli_exit check_names(const struct settings *s)
 /* Evaluates the options and opens the files. */
 static enum cli_exit prepare(struct run *run)
 {
-	enum cli_exit status = max_output_read(&tool, run->s->max_output, &run->max_output);
+	enum cli_exit status = max_output_read(&preport, run->s->max_output, &run->max_output);
 
 	if (status == CLI_OK)
-		status = groups_read(&tool, run->s->group, run->format, &run->groups);
+		status = groups_read(&preport, run->s->group, run->format, &run->groups);
 	if (status == CLI_OK)
 		status = prepare_table(run);
+	if (status == CLI_OK)
+		status = prepare_stacks(run);
 	if (status == CLI_OK)
 		status = check_limit_options(run->s);
 	if (status == CLI_OK)
@@ -642,11 +514,11 @@ int main(int argc, char **argv)
 {
 	struct settings s = { .format = UNSET, .idle = UNSET, .rows = UNSET,
 			      .layout = UNSET };
-	char **operands = cli_parse(&tool, argc, argv, &s);
+	char **operands = cli_parse(&preport, argc, argv, &s);
 	struct run base = { .s = &s, .in = INPUT_CLOSED, .out = OUTPUT_CLOSED,
 			    .symbols.opener = OPENER_CLOSED };
 	struct run run = base;
-	enum cli_exit status = sandbox_check(&tool, s.sandbox);
+	enum cli_exit status = sandbox_check(&preport, s.sandbox);
 
 	s.symbols.no_inline = !s.inlines;
 	input_choose(&run.in, operands[0]);
@@ -668,5 +540,5 @@ int main(int argc, char **argv)
 	cli_list_free(&s.symbols.debug_dirs);
 	cli_list_free(&s.limits);
 	filter_settings_free(&s.filter);
-	return cli_finish(&tool, status);
+	return cli_finish(&preport, status);
 }

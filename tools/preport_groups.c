@@ -1,4 +1,4 @@
-/* preport_groups.c - the frames above the stacks, as --group names them. */
+/* preport_groups.c - the frames above the stacks, and the marks of frames: --group, --annotate. */
 #include "preport_groups.h"
 
 #include <string.h>
@@ -28,6 +28,22 @@ enum cli_exit groups_read(const struct cli_tool *tool, const char *list,
 			return cli_usage(tool, "--group %.*s: is not comm, pid, tid, cpu, cgroup "
 					 "or none", (int)n, item);
 		*groups |= words[i].group;
+	}
+	return CLI_OK;
+}
+
+enum cli_exit marks_read(const struct cli_tool *tool, const char *list, uint32_t *marks)
+{
+	static const char letters[] = "kji";
+	const char *item, *letter;
+	size_t n;
+
+	*marks = 0;
+	while (list && (item = cli_next_item(&list, &n))) {
+		letter = n == 1 ? strchr(letters, *item) : NULL;
+		if (!letter)
+			return cli_usage(tool, "--annotate %.*s: is not k, j or i", (int)n, item);
+		*marks |= 1u << (letter - letters);
 	}
 	return CLI_OK;
 }

@@ -1,4 +1,4 @@
-/* preport_groups.h - the frames above the stacks, as --group names them. */
+/* preport_groups.h - the frames above the stacks, and the marks of frames: --group, --annotate. */
 #ifndef PREPORT_GROUPS_H
 #define PREPORT_GROUPS_H
 
@@ -9,5 +9,9 @@
  * or CLI_USAGE after a message. */
 enum cli_exit groups_read(const struct cli_tool *tool, const char *list,
 			  const struct format *format, uint32_t *groups);
+
+/* Reads a list of letters into *marks, of enum pp_mark. NULL: none. Returns CLI_OK, or CLI_USAGE
+ * after a message. */
+enum cli_exit marks_read(const struct cli_tool *tool, const char *list, uint32_t *marks);
 
 #endif

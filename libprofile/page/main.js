@@ -57,7 +57,7 @@ function showButtons() {
 function keepHash() {
 	const hash = new URLSearchParams(), functionOf = f => file.functions[f][0];
 	const set = (key, value) => { if (value) hash.set(key, value); };
-	set('v', view === 'flame' ? '' : view);
+	set('v', view === (file.view || 'flame') ? '' : view);
 	set('f', view === 'sandwich' && functionOf(selected));
 	set('r', range && range.join('-'));
 	set('z', focus && path(tree, focus).join(';'));
@@ -272,8 +272,9 @@ function follow(wanted) {
 	const at = file.functions.findIndex(f => f[0] === wanted.get('f') && f[2] < THREAD);
 	if (at >= 0)
 		selected = at;
-	if (VIEWS.includes(wanted.get('v')))
-		setView(wanted.get('v'));
+	const first = wanted.get('v') || file.view;
+	if (VIEWS.includes(first))
+		setView(first);
 	for (const name of (wanted.get('z') || '').split(';').filter(part => part)) {
 		let c = tree.first[focus];
 		while (c >= 0 && nameOf(tree, c) !== name)

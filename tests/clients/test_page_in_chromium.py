@@ -86,6 +86,17 @@ def test_keys_show_the_views(drive, tmp_path):
                       ["0.00 %", "100.00 %", "0", "[app]", "app"]]
 
 
+def test_the_view_of_the_command_is_the_first(drive, tmp_path):
+    steps = """
+        const says = [document.querySelector('[aria-pressed=true]').id, location.hash];
+        press('f');
+        return [...says, document.querySelector('[aria-pressed=true]').id, location.hash];"""
+    data = recording(tmp_path / "perf.data")
+    assert drive(data, steps, "--callers") == ["callers", "", "flame", "#v=flame"]
+    assert drive(data, steps, "--inverted") == ["icicle", "", "flame", "#v=flame"]
+    assert drive(data, steps, "--callers", link="#v=flame")[0] == "flame"
+
+
 def test_search_counts_each_sample_once(drive, tmp_path):
     got = drive(recording(tmp_path / "perf.data"), """
         const says = [];

@@ -106,16 +106,26 @@ enum pp_unnamed {
 /* Whether a function that calls itself is one frame. */
 enum pp_recursion { PP_RECURSION_KEPT, PP_RECURSION_FOLDED };
 
+/* Where a tree begins. */
+enum pp_direction {
+	PP_FROM_ROOT,
+	PP_FROM_LEAF,	/* with the innermost function: below it is who calls it. For PP_FOLDED,
+			 * PP_TREE, PP_SVG and PP_FLAMEGRAPH */
+};
+
 struct pp_shape {
 	size_t size;			/* PP_SHAPE() sets it */
 	enum pp_idle idle;
 	enum pp_cut cut;
 	enum pp_unnamed unnamed;
-	uint32_t max_depth;	/* functions of a stack at most, from the root; 0: all. What is
-				 * deeper counts for the last of them */
+	uint32_t max_depth;	/* functions of a stack at most, from where the tree begins; 0: all.
+				 * What is deeper counts for the last of them */
 	enum pp_recursion recursion;
 	const char *parent;	/* only stacks with a function whose name matches, as fnmatch(3)
 				 * does; NULL: all */
+	const char *cut_after;	/* what functions with a matching name call counts for them; NULL:
+				 * none */
+	enum pp_direction direction;
 };
 #define PP_SHAPE(...) PD_OPTIONS_OF(pp_shape, __VA_ARGS__)
 
@@ -212,6 +222,20 @@ enum pp_graph {
 	PP_GRAPH_CALLEES,	/* what it calls */
 };
 
+/* How a flame graph is shown at first: PP_SVG knows the first two. */
+enum pp_view {
+	PP_VIEW_FLAME,
+	PP_VIEW_ICICLE,		/* the root above */
+	PP_VIEW_CALLERS,
+};
+
+/* Functions that have a suffix in folded stacks: _[k], _[j], _[i]. */
+enum pp_mark {
+	PP_MARK_KERNEL = 1 << 0,
+	PP_MARK_JIT = 1 << 1,
+	PP_MARK_INLINED = 1 << 2,
+};
+
 enum pp_theme { PP_THEME_OF_SYSTEM, PP_THEME_LIGHT, PP_THEME_DARK };
 enum pp_colors { PP_PLAIN, PP_COLORS };
 
@@ -233,6 +257,8 @@ struct pp_write {
 	enum pp_theme theme;	/* PP_FLAMEGRAPH */
 	/* PP_TOP, PP_CSV, PP_JSON: up to the first PP_KEY_NONE. None: a line for each function */
 	enum pp_key keys[PP_NR_KEYS];
+	enum pp_view view;	/* PP_FLAMEGRAPH, PP_SVG */
+	uint32_t marks;		/* PP_FOLDED: of enum pp_mark */
 	enum pp_graph graph;	/* PP_TOP; its calls of min_permyriad, or if that is 0 of 50 */
 };
 #define PP_WRITE(...) PD_OPTIONS_OF(pp_write, __VA_ARGS__)

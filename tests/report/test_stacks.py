@@ -1,0 +1,170 @@
+"""Stacks from the leaf, cut stacks, suffixes, and the view with which pictures begin."""
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from conftest import fixture_files
+from known_recording import CONTEXT_USER, EXEC, KTEXT, Recording, known
+from perfdata import records as r
+from perfdata.case import attr
+from perfdata.container import File
+from perfdata.sample import sample, sample_id
+from profiles import folded, page, page_stacks, preport, text
+
+CAPTURES = [file for file in fixture_files() if file.name.split("/")[0] in (
+    "02-callgraph-fp.data", "45-kernel-callchains.data", "03-callgraph-dwarf.data")]
+SAMPLED = "IP|TID|TIME|PERIOD|CALLCHAIN|IDENTIFIER"
+TRACED = attr(SAMPLED, type=2, config=77, sample_period=1, flags=("sample_id_all",))
+COUNTED = attr(SAMPLED, type=1, config=2, sample_period=1, flags=("sample_id_all",))
+A, B, C = 0x1010, 0x2010, 0x3010
+
+
+@pytest.fixture
+def recording(tmp_path):
+    path = tmp_path / "perf.data"
+    path.write_bytes(known().file())
+    return path
+
+
+@pytest.fixture
+def calls(tmp_path):
+    """a>b 10, a>b>b>c 5, c>b 3, b 2 and the kernel below b 100."""
+    it = Recording()
+    it.map_kernel()
+    it.comm(1, 10, "one", misc=EXEC)
+    for at, image in ((A, "a"), (B, "b"), (C, "c")):
+        it.map(2, 10, at & ~0xfff, 0x1000, "/bin/" + image)
+    it.sample(10, 10, 10, B, A)
+    it.sample(11, 10, 5, C, B, B, A)
+    it.sample(12, 10, 3, B, C)
+    it.sample(13, 10, 2, B)
+    it.sample(14, 10, 100, KTEXT + 16, B)
+    path = tmp_path / "calls.data"
+    path.write_bytes(it.file())
+    return path
+
+
+def turned(stacks):
+    return {";".join([key.split(";")[0], *reversed(key.split(";")[1:])]): value
+            for key, value in stacks.items()}
+
+
+def test_callers_are_the_stacks_from_the_leaf(recording, calls):
+    for path in (recording, calls):
+        stacks = text(folded(preport("-f", "folded", path)))
+        assert text(folded(preport("-f", "folded", "--callers", path))) == turned(stacks)
+
+
+def test_callers_of_an_event_that_is_not_the_first(tmp_path):
+    sid = sample_id(TRACED, time=1, identifier=1)
+    records = [r.comm(10, 10, "one", sid=sid)]
+    records += [r.mmap2(10, 10, at & ~0xfff, 0x1000, 0, 8, 1, 7, 0, 5, 2, name, sid=sid)
+                for at, name in ((A, "/bin/a"), (B, "/bin/b"), (C, "/bin/c"))]
+    for i, (event, *chain) in enumerate(((TRACED, A, B), (TRACED, C, B), (COUNTED, A, B))):
+        id = 2 if event is COUNTED else 1
+        records.append(sample(event, misc=2, pid=10, tid=10, time=10 + i, ip=A, identifier=id,
+                              period=id, callchain=[CONTEXT_USER, *chain]))
+    path = tmp_path / "perf.data"
+    path.write_bytes(File(attrs=[(TRACED, [1]), (COUNTED, [2])], records=records).build("<"))
+    assert preport("-f", "folded", "--callers", path) == b"one;[a];[b] 2\n"
+
+
+@pytest.mark.parametrize("file", CAPTURES, ids=lambda file: file.name)
+def test_callers_of_captures(file):
+    assert len(CAPTURES) == 3
+    stacks = text(folded(preport("-f", "folded", file.path)))
+    assert len(stacks) > 5
+    assert text(folded(preport("-f", "folded", "--callers", file.path))) == turned(stacks)
+
+
+def test_no_stack_is_longer_than_asked_for_from_its_leaf(calls):
+    assert text(folded(preport("-f", "folded", "--callers", "--max-stack=1", calls))) == {
+        "one;[b]": 15, "one;[c]": 5, "one;[[kernel.kallsyms]]": 100}
+    assert text(folded(preport("-f", "folded", "--callers", "--max-stack=2", calls))) == {
+        "one;[b];[a]": 10, "one;[c];[b]": 5, "one;[b];[c]": 3, "one;[b]": 2,
+        "one;[[kernel.kallsyms]];[b]": 100}
+
+
+def test_the_tree_of_callers(calls):
+    out = preport("-f", "tree", "--callers", calls).decode()
+    assert out.split("\n\n")[1].split("\n")[:7] == [
+        "   total  callers", " 100.0 %  cpu-clock", " 100.0 %    one",
+        "  83.3 %      [[kernel.kallsyms]] › [b]", "  12.5 %      [b]", "   8.3 %        [a]",
+        "   2.5 %        [c]"]
+    assert out.split("\n")[1] == preport("-f", "tree", calls).decode().split("\n")[1]
+    assert out.startswith(preport("-f", "tree", calls).decode().split("\n\n")[0])
+
+
+def test_a_function_can_end_the_stacks(calls, recording):
+    assert text(folded(preport("-f", "folded", "--cut-after", "?b?", calls))) == {
+        "one;[a];[b]": 15, "one;[b]": 102, "one;[c];[b]": 3}
+    assert text(folded(preport("-f", "folded", "--cut-after", "no*", calls))) == text(
+        folded(preport("-f", "folded", calls)))
+
+
+def test_idle_samples_are_known_by_their_leaf(tmp_path):
+    it = Recording()
+    it.map_kernel()
+    it.comm(1, 10, "one", misc=EXEC)
+    it.map(2, 10, A & ~0xfff, 0x1000, "/bin/a")
+    it.sample(10, 10, 10, A)
+    it.sample(11, 0, 100, KTEXT + 0x20, KTEXT + 0x10)
+    (tmp_path / "kallsyms").write_text(
+        f"{KTEXT:x} T _text\n{KTEXT + 0x10:x} T start_cpu\n{KTEXT + 0x20:x} T default_idle\n")
+    path = tmp_path / "perf.data"
+    path.write_bytes(it.file())
+    for options in ((), ("--max-stack=1",), ("--cut-after=start*",), ("--callers",)):
+        out = preport("-f", "tree", "--kallsyms", tmp_path / "kallsyms", *options, path,
+                      symbols=()).decode()
+        assert "idle: 90.9 % of the samples' weight, left out" in out
+
+
+def test_suffixes(calls, tmp_path):
+    marked = text(folded(preport("-f", "folded", "--annotate", calls)))
+    assert marked["one;[b];[[kernel.kallsyms]]_[k]"] == 100 and marked["one;[b]"] == 2
+    assert preport("-f", "folded", "--annotate=j,i", calls) == preport("-f", "folded", calls)
+    it = Recording()
+    it.comm(1, 10, "one", misc=EXEC)
+    it.map(2, 10, 0x1000, 0x1000, "//anon")
+    it.sample(10, 10, 10, A)
+    path = tmp_path / "jit.data"
+    path.write_bytes(it.file())
+    assert b"_[j] 10\n" in preport("-f", "folded", "--annotate=j", path)
+    assert b"_[j]" not in preport("-f", "folded", "--annotate=k", path)
+
+
+def rows(data):
+    """{name: y} of a picture's frames."""
+    space = "{http://www.w3.org/2000/svg}"
+    return {re.sub(r" \(.*", "", frame.find(space + "title").text):
+            float(frame.find(space + "rect").get("y"))
+            for frame in ElementTree.fromstring(data).iter(space + "g")}
+
+
+def test_an_icicle_has_its_root_above(calls):
+    flame, icicle = (rows(preport("-f", "svg", "--comm=one", *options, calls))
+                     for options in ((), ("--inverted",)))
+    assert flame["all"] > flame["one"] > flame["[a]"]
+    assert icicle["all"] < icicle["one"] < icicle["[a]"]
+
+
+def test_callers_in_a_picture(calls):
+    got = rows(preport("-f", "svg", "--callers", calls))
+    assert got["one"] > got["[[kernel.kallsyms]]"] > got["[a]"]
+
+
+def test_the_page_begins_with_a_view(recording):
+    for options, view in ((("--callers",), "callers"), (("--inverted",), "icicle"), ((), None)):
+        data = preport("-f", "flamegraph", *options, recording)
+        assert page(data)[0].get("view") == view
+        assert page_stacks(data) == page_stacks(preport("-f", "flamegraph", recording))
+
+
+@pytest.mark.parametrize("options", (
+    ["--callers"], ["--callers", "-f", "pprof"], ["--callers", "-f", "script"], ["--inverted"],
+    ["--inverted", "-f", "folded"], ["--callers", "--inverted", "-f", "flamegraph"],
+    ["--annotate"], ["--annotate", "-f", "script"], ["--annotate=x", "-f", "folded"],
+    ["--annotate=kj", "-f", "folded"]))
+def test_wrong_words(recording, options):
+    preport(*options, recording, status=2)
