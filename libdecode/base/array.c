@@ -42,6 +42,18 @@ void *pd_array_reset(struct pd_array *a, uint32_t n)
 	return a->items;
 }
 
+void pd_array_trim(struct pd_array *a)
+{
+	void *items = a->room == a->nr ? NULL :
+			pd_budget_grow(a->budget, a->items, (size_t)a->room * a->width,
+				       (size_t)a->nr * a->width);
+
+	if (!items)
+		return;
+	a->items = items;
+	a->room = a->nr;
+}
+
 void pd_array_free(struct pd_array *a)
 {
 	pd_budget_free(a->budget, a->items, (size_t)a->room * a->width);

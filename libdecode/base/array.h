@@ -18,6 +18,8 @@ void *pd_array_add(struct pd_array *a, uint32_t n);
 /* Makes room for n items in total and forgets those that were there; the new ones are not zeroed.
  * Returns the first, or NULL without memory. */
 void *pd_array_reset(struct pd_array *a, uint32_t n);
+/* Gives back the room that is not used. */
+void pd_array_trim(struct pd_array *a);
 void pd_array_free(struct pd_array *a);
 
 #endif

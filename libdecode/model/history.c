@@ -40,16 +40,16 @@ static void init_arrays(struct pd_history *h)
 	} arrays[] = {
 		{ &h->changes, sizeof(struct pd_change) },
 		{ &h->maps, sizeof(struct pd_learned_map) },
+		{ &h->inner, sizeof(uint64_t) },
 		{ &h->machines, sizeof(int32_t) },
 		{ &h->comms, sizeof(char *) },
 		{ &h->namespaces, sizeof(struct pd_namespaces *) },
 		{ &h->images, sizeof(struct pd_image *) },
 		{ &h->keys, sizeof(uint64_t) },
-		{ &h->order, sizeof(uint32_t) },
-		{ &h->latest, sizeof(uint32_t) },
+		{ &h->latest.words, sizeof(uint64_t) },
 		{ &h->lives, sizeof(struct pd_life) },
-		{ &h->names, sizeof(struct pd_since) },
-		{ &h->ns_since, sizeof(struct pd_since) },
+		{ &h->names, sizeof(uint32_t) },
+		{ &h->ns_since, sizeof(uint32_t) },
 		{ &h->spaces, sizeof(struct pd_space) },
 		{ &h->space_maps, sizeof(uint32_t) },
 		{ &h->pieces, sizeof(struct pd_map_piece) },
@@ -104,7 +104,7 @@ struct pd_history *pd_history_new(const struct pd_history_options *given, struct
 
 void pd_history_forget_replay(struct pd_history *h)
 {
-	struct pd_array *const made[] = { &h->keys, &h->order, &h->latest, &h->lives, &h->names,
+	struct pd_array *const made[] = { &h->keys, &h->latest.words, &h->lives, &h->names,
 					  &h->ns_since, &h->spaces, &h->space_maps, &h->pieces,
 					  &h->trees, &h->coords, &h->nodes, &h->life_of.first,
 					  &h->space_of.first };
@@ -122,6 +122,7 @@ void pd_history_free(struct pd_history *h)
 	pd_history_forget_replay(h);
 	pd_array_free(&h->changes);
 	pd_array_free(&h->maps);
+	pd_array_free(&h->inner);
 	pd_array_free(&h->comms);
 	pd_array_free(&h->namespaces);
 	pd_array_free(&h->images);
@@ -158,7 +159,7 @@ static uint32_t end_of(const struct pd_history *h, const struct pd_learned_map *
 	if (!m->until)		/* maps no byte */
 		return m->rank;
 	if (m->until != PD_NOTHING || space == PD_NOTHING || space + 1 == h->spaces.nr ||
-	    pd_space_at(h, space + 1)->key != key)
+	    pd_key_of_space(pd_space_at(h, space + 1)) != key)
 		return m->until;
 	return pd_space_at(h, space + 1)->from;
 }

@@ -1,8 +1,9 @@
 /* history.h - the parts of a history: see pd/history.h.
  *
  * Learning (history_learn.c) appends a change for each side-band record, and a map for each that
- * maps. Sealing (history_seal.c) orders the changes by their moments (history_order.c): a change's
- * number in that order, from 1 on, is its rank, and stands for its moment from then on. Then it
+ * maps. Sealing (history_seal.c) puts the changes in the order of their moments
+ * (history_order.c): a change's place in that order, from 1 on, is its rank, and stands for its
+ * moment from then on. Then it
  * replays them: tasks by tid (history_tasks.c), spaces by process (history_spaces.c), the maps of
  * each space into pieces, which are found by address and rank (history_maps.c). Virtual machines
  * have tasks and spaces of their own (history_guests.c).
@@ -13,6 +14,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/map.h"
+#include "model/history_bits.h"
 #include "model/history_index.h"
 #include "pd/history.h"
 #include "stream/record.h"
@@ -31,9 +33,11 @@ enum pd_change_kind {
 };
 
 struct pd_change {
-	uint64_t time;			/* PD_NO_TIME: none */
-	uint64_t offset : 48, machine : 8, kind : 8;
-	uint64_t inner;
+	uint64_t time;			/* PD_NO_TIME: none; once ordered, that of the change before
+					 * it, if there is one */
+	uint64_t offset : 48, machine : 8, kind : 4;
+	uint64_t was_latest : 1;	/* when it came */
+	uint64_t is_minor : 1;		/* of a task that is known, and no concern of its space */
 	uint32_t pid, tid;
 	union {
 		struct {
@@ -80,21 +84,24 @@ struct pd_map_piece {
 
 enum pd_space_flag {
 	PD_SPACE_CUT = 1 << 0,		/* what it shares with its parent did not fit */
+	PD_SPACE_TREE = 1 << 1,		/* pieces have ended; else they are ordered by address */
 };
 
 struct pd_space {
-	uint64_t key;			/* pd_space_key() */
+	uint32_t pid;
+	uint8_t machine, of;		/* enum pd_space_of */
+	uint8_t depth, flags;
 	uint32_t from;			/* rank; 0: before the recording */
 	uint32_t parent, parent_rank;	/* whose maps it has, as of that rank; PD_NOTHING: none */
-	uint32_t first, count;		/* pieces; before they are made, of space_maps */
+	uint32_t first;			/* of the pieces, or the tree; before they are made, of
+					 * space_maps */
+	uint32_t count;
 	uint32_t own_from;		/* rank of the first piece */
-	uint32_t tree;			/* PD_NOTHING: pieces are ordered by address and for good */
-	uint8_t depth, flags;
 };
 
 /* The index of pieces some of which have ended: see history_maps.c. */
 struct pd_space_tree {
-	uint32_t first_coord, nr_coords, first_node;
+	uint32_t first_piece, first_coord, nr_coords, first_node;
 };
 
 /* A life of a tid. */
@@ -102,14 +109,8 @@ struct pd_life {
 	uint32_t tid, pid, ppid, ptid;
 	uint32_t from, end;		/* ranks; from 0: before; end PD_NOTHING: none */
 	uint32_t comm;			/* at its start, PD_NOTHING: not known */
-	uint32_t first_name, nr_names;
-	uint32_t first_ns, nr_ns;
+	uint32_t first_name, first_ns;	/* up to those of the next life */
 	uint32_t execs : 24, machine : 8;
-};
-
-/* A value from a rank on. */
-struct pd_since {
-	uint32_t rank, item;
 };
 
 /* A path that maps have, and what is known of it. */
@@ -147,6 +148,8 @@ struct pd_history {
 	uint64_t seed;
 	/* learned */
 	struct pd_array changes, maps;
+	struct pd_array inner;		/* uint64_t, by change: as pd_moment; none before the first
+					 * that was compressed */
 	struct pd_array comms;		/* const char * */
 	struct pd_array namespaces;	/* struct pd_namespaces * */
 	struct pd_array images;		/* struct pd_image * */
@@ -163,13 +166,11 @@ struct pd_history {
 	uint64_t text_pokes, damaged, left_out;
 	uint64_t nr_changes;		/* that are applied, and no longer in `changes` */
 	/* sealed */
-	struct pd_array keys;		/* uint64_t: time or offset, by rank - 1 */
-	struct pd_array order;		/* uint32_t: change, by rank - 1 */
-	struct pd_array latest;		/* uint32_t: ranks of changes that were the latest when
-					 * they came, by place; none without times */
+	struct pd_array keys;		/* uint64_t: pd_change_key() of each PD_RANKS_A_KEY-th */
+	struct pd_bit_tree latest;	/* ranks of changes that were the latest when they came */
 	struct pd_array lives;		/* by tid, from */
-	struct pd_array names, ns_since;	/* struct pd_since, by life */
-	struct pd_array spaces;		/* by key, from */
+	struct pd_array names, ns_since;	/* uint32_t: ranks of the changes, by life */
+	struct pd_array spaces;		/* by pd_key_of_space(), from */
 	struct pd_array space_maps;	/* uint32_t: map, by space, until the pieces are made */
 	struct pd_array pieces;
 	struct pd_array trees, coords, nodes;
@@ -182,9 +183,14 @@ struct pd_history {
 /* Items of the arrays. */
 static inline struct pd_change *pd_change_at(const struct pd_history *h, uint32_t rank)
 {
-	const uint32_t *order = h->order.items;
+	return (struct pd_change *)h->changes.items + rank - 1;
+}
 
-	return (struct pd_change *)h->changes.items + order[rank - 1];
+/* Returns what the changes are ordered by: time or offset. Records that were synthesized for what
+ * existed before have the time 0. */
+static inline uint64_t pd_change_key(const struct pd_history *h, const struct pd_change *c)
+{
+	return !h->has_times ? c->offset : c->time == PD_NO_TIME ? 0 : c->time;
 }
 
 static inline struct pd_learned_map *pd_map_at(const struct pd_history *h, uint32_t i)
@@ -210,12 +216,25 @@ static inline struct pd_image *pd_image_at(const struct pd_history *h, uint32_t 
 /* The processes of the host are the first. */
 static inline uint64_t pd_space_key(uint8_t machine, enum pd_space_of of, uint32_t pid)
 {
-	return (uint64_t)machine << 40 | (uint64_t)of << 32 | pid;
+	return (uint64_t)machine << 35 | (uint64_t)of << 32 | pid;
+}
+
+static inline uint64_t pd_key_of_space(const struct pd_space *s)
+{
+	return pd_space_key(s->machine, (enum pd_space_of)s->of, s->pid);
 }
 
 static inline uint64_t pd_task_key(uint8_t machine, uint32_t tid)
 {
 	return (uint64_t)machine << 32 | tid;
+}
+
+/* Returns the first piece of a space whose pieces are made. */
+static inline uint32_t pd_first_piece(const struct pd_history *h, const struct pd_space *s)
+{
+	return s->flags & PD_SPACE_TREE ?
+		       ((const struct pd_space_tree *)h->trees.items + s->first)->first_piece :
+		       s->first;
 }
 
 /* Returns the end of a map, exclusive; the last byte of the address space is in none. */

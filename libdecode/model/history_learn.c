@@ -18,6 +18,20 @@ void pd_record_moment(const struct pd_record *r, struct pd_moment *out)
 	out->inner = r->frame.inner_offset == PD_OUTER ? 0 : r->frame.inner_offset;
 }
 
+/* Sets where the last change is in the decompressed stream. */
+static int set_inner(struct pd_history *h, uint64_t offset)
+{
+	uint64_t *inner;
+
+	if (h->live || (!offset && !h->inner.nr))
+		return 0;
+	inner = pd_array_add(&h->inner, h->changes.nr - h->inner.nr);
+	if (!inner)
+		return -1;
+	((uint64_t *)h->inner.items)[h->inner.nr - 1] = offset;
+	return 0;
+}
+
 /* Appends a change, or returns NULL without memory. */
 static struct pd_change *add_change(struct pd_history *h, const struct pd_record *r,
 				    enum pd_change_kind kind, const struct pd_side_band *s)
@@ -28,11 +42,14 @@ static struct pd_change *add_change(struct pd_history *h, const struct pd_record
 	if (!c)
 		return NULL;
 	pd_record_moment(r, &m);
+	if (set_inner(h, m.inner)) {
+		h->changes.nr--;
+		return NULL;
+	}
 	h->has_times |= m.time != PD_NO_TIME;
 	c->time = m.time;
 	c->offset = m.offset & ((UINT64_C(1) << 48) - 1);
 	c->machine = pd_guest_number(pd_history_guest_of(h, r));
-	c->inner = m.inner;
 	c->kind = kind;
 	c->pid = (uint32_t)s->n[PD_SIDE_PID];
 	c->tid = (uint32_t)s->n[PD_SIDE_TID];

@@ -86,8 +86,8 @@ static int copy_live(struct pd_map_builder *b, uint32_t from, const struct pd_sp
 {
 	struct pd_history *h = b->h;
 
-	for (uint32_t i = s->first; i < s->first + s->count; i++) {
-		const struct pd_map_piece *p = pd_map_piece_at(h, i);
+	for (uint32_t i = 0; i < s->count; i++) {
+		const struct pd_map_piece *p = pd_map_piece_at(h, pd_first_piece(h, s) + i);
 		struct part *part;
 
 		h->copied++;
@@ -328,8 +328,9 @@ static int order_by_node(struct pd_map_builder *b, struct pd_space *s)
 
 	if (!sorted || !tree || !nodes)
 		return -1;
-	*tree = (struct pd_space_tree){ b->first_coord, b->nr_coords, first_node };
-	s->tree = h->trees.nr - 1;
+	*tree = (struct pd_space_tree){ b->first_piece, b->first_coord, b->nr_coords, first_node };
+	s->flags |= PD_SPACE_TREE;
+	s->first = h->trees.nr - 1;
 	for (uint32_t i = 0; i < n; i++)
 		if (pieces[i].from < pieces[i].until)
 			nodes[pieces[i].node + 1]++;
@@ -399,7 +400,8 @@ int pd_map_builder_build(struct pd_map_builder *b, struct pd_space *s)
 		if (!ret)
 			end_maps(b, s);
 	}
-	s->first = b->first_piece;
+	if (!(s->flags & PD_SPACE_TREE))
+		s->first = b->first_piece;
 	s->count = b->h->pieces.nr - b->first_piece;
 	b->inputs.nr = b->copies.nr = 0;
 	return ret;
@@ -470,7 +472,7 @@ static const struct pd_map_piece *find_by_rank(const struct pd_map_piece *pieces
 static const struct pd_map_piece *find_in_tree(const struct pd_history *h, const struct pd_space *s,
 					   uint64_t addr, uint32_t rank)
 {
-	const struct pd_space_tree *t = (const struct pd_space_tree *)h->trees.items + s->tree;
+	const struct pd_space_tree *t = (const struct pd_space_tree *)h->trees.items + s->first;
 	const uint32_t *nodes = (const uint32_t *)h->nodes.items + t->first_node;
 	const uint32_t cell =
 		cell_of((const uint64_t *)h->coords.items + t->first_coord, t->nr_coords, addr);
@@ -486,7 +488,7 @@ static const struct pd_map_piece *find_in_tree(const struct pd_history *h, const
 				break;
 			continue;
 		}
-		p = find_by_rank(pd_map_piece_at(h, s->first + nodes[node]),
+		p = find_by_rank(pd_map_piece_at(h, t->first_piece + nodes[node]),
 				 nodes[node + 1] - nodes[node], addr, rank);
 		if (p)
 			return p;
@@ -499,9 +501,9 @@ const struct pd_map_piece *pd_history_find_piece(const struct pd_history *h, uin
 {
 	while (space != PD_NOTHING) {
 		const struct pd_space *s = pd_space_at(h, space);
-		const struct pd_map_piece *p = s->tree == PD_NOTHING ?
-						   find_by_address(h, s, addr, rank) :
-						   find_in_tree(h, s, addr, rank);
+		const struct pd_map_piece *p = s->flags & PD_SPACE_TREE ?
+						   find_in_tree(h, s, addr, rank) :
+						   find_by_address(h, s, addr, rank);
 
 		if (p)
 			return p;

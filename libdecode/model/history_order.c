@@ -1,12 +1,19 @@
-/* history_order.c - orders the changes by time. One without a time has that of the latest change
- * before it in the recording: it came after that, and about then. */
+/* history_order.c - puts the changes in the order of their times. One without a time has that of
+ * the latest change before it in the recording: it came after that, and about then. */
 #include "model/history.h"
 #include "model/history_sort.h"
+
+#define RANKS_A_KEY 32	/* changes of which one is in the array that a search begins with */
 
 struct sorter {
 	struct pd_pair *pairs, *other;	/* the values: changes */
 	uint32_t n;
 };
+
+static struct pd_change *changes_of(struct pd_history *h)
+{
+	return h->changes.items;
+}
 
 static void sort_pairs(struct sorter *s)
 {
@@ -19,62 +26,86 @@ static void sort_pairs(struct sorter *s)
 }
 
 /* Orders the changes by where they are in the recording. Most were learned in that order. */
-static void sort_by_place(const struct pd_history *h, struct sorter *s)
+static void sort_by_place(struct pd_history *h, struct sorter *s)
 {
-	const struct pd_change *changes = h->changes.items;
+	const uint64_t *inner = h->inner.items;
 
 	for (uint32_t i = 0; i < s->n; i++)
-		s->pairs[i] = (struct pd_pair){ changes[i].inner, i };
-	sort_pairs(s);
+		s->pairs[i] = (struct pd_pair){ h->inner.nr ? inner[i] : 0, i };
+	if (h->inner.nr)
+		sort_pairs(s);
 	for (uint32_t i = 0; i < s->n; i++)
-		s->pairs[i].key = changes[s->pairs[i].value].offset;
+		s->pairs[i].key = changes_of(h)[s->pairs[i].value].offset;
 	sort_pairs(s);
 }
 
-/* Sets the keys to times, and lists the changes whose time is the latest so far. Records that were
- * synthesized for what existed before have the time 0. */
-static int set_times(struct pd_history *h, struct sorter *s)
+/* Sets the times of changes without one, and marks those whose time is the latest so far. */
+static void set_times(struct pd_history *h, struct sorter *s)
 {
-	const struct pd_change *changes = h->changes.items;
 	uint64_t latest = 0;
 
 	for (uint32_t i = 0; i < s->n; i++) {
-		struct pd_pair *p = &s->pairs[i];
-		const uint64_t time = changes[p->value].time;
-		uint32_t *change;
+		struct pd_change *c = &changes_of(h)[s->pairs[i].value];
 
-		p->key = time == PD_NO_TIME ? latest : time;
-		if (p->key < latest)
-			continue;
-		latest = p->key;
-		change = pd_array_add(&h->latest, 1);
-		if (!change)
-			return -1;
-		*change = p->value;
+		if (c->time == PD_NO_TIME && latest)
+			c->time = latest;
+		s->pairs[i].key = pd_change_key(h, c);
+		c->was_latest = s->pairs[i].key >= latest;
+		if (c->was_latest)
+			latest = s->pairs[i].key;
 	}
-	return 0;
 }
 
-static int fill_in(struct pd_history *h, const struct sorter *s)
+static void move(struct pd_history *h, uint32_t to, uint32_t from)
 {
-	const struct pd_change *changes = h->changes.items;
-	uint64_t *keys = pd_array_reset(&h->keys, s->n);
-	uint32_t *order = pd_array_reset(&h->order, s->n), *latest = h->latest.items;
-	uint32_t *ranks = (uint32_t *)(void *)s->other;
+	uint64_t *inner = h->inner.items;
 
-	if (s->n && (!keys || !order))
-		return -1;
+	changes_of(h)[to] = changes_of(h)[from];
+	if (h->inner.nr)
+		inner[to] = inner[from];
+}
+
+/* Moves each change to where the pair that has it is. */
+static void permute(struct pd_history *h, struct sorter *s)
+{
+	const uint64_t *inner = h->inner.items;
+
 	for (uint32_t i = 0; i < s->n; i++) {
-		const struct pd_change *c = &changes[s->pairs[i].value];
+		const struct pd_change first = changes_of(h)[i];
+		const uint64_t first_inner = h->inner.nr ? inner[i] : 0;
+		uint32_t to = i;
 
-		keys[i] = s->pairs[i].key;
-		order[i] = s->pairs[i].value;
-		ranks[s->pairs[i].value] = i + 1;
+		while (s->pairs[to].value != i) {
+			const uint32_t from = s->pairs[to].value;
+
+			move(h, to, from);
+			s->pairs[to].value = to;	/* is in its place */
+			to = from;
+		}
+		s->pairs[to].value = to;
+		changes_of(h)[to] = first;
+		if (h->inner.nr)
+			((uint64_t *)h->inner.items)[to] = first_inner;
+	}
+}
+
+static int index_changes(struct pd_history *h)
+{
+	const uint32_t n = h->changes.nr;
+	uint64_t *keys = pd_array_reset(&h->keys, (n + RANKS_A_KEY - 1) / RANKS_A_KEY);
+
+	if (pd_bits_reset(&h->latest, n + 1) || (n && !keys))
+		return -1;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct pd_change *c = &changes_of(h)[i];
+
+		if (i % RANKS_A_KEY == 0)
+			keys[i / RANKS_A_KEY] = pd_change_key(h, c);
+		if (c->was_latest)
+			pd_bits_set(&h->latest, i + 1);
 		if (c->kind == PD_CHANGE_MAP)
 			pd_map_at(h, c->item)->rank = i + 1;
 	}
-	for (uint32_t i = 0; i < h->latest.nr; i++)
-		latest[i] = ranks[latest[i]];
 	return 0;
 }
 
@@ -83,56 +114,91 @@ int pd_history_order_changes(struct pd_history *h)
 	const size_t room = 2 * (size_t)h->changes.nr * sizeof(struct pd_pair);
 	struct pd_pair *pairs = pd_budget_alloc(&h->budget, room);
 	struct sorter s = { pairs, pairs + h->changes.nr, h->changes.nr };
-	int ret;
 
 	if (!pairs)
 		return -1;
 	sort_by_place(h, &s);
-	ret = h->has_times ? set_times(h, &s) : 0;
-	if (!ret) {
+	if (h->has_times) {
+		set_times(h, &s);
 		sort_pairs(&s);
-		ret = fill_in(h, &s);
 	}
+	permute(h, &s);
 	pd_budget_free(&h->budget, pairs, room);
-	return ret;
+	return index_changes(h);
 }
 
 /* Returns whether a change is at or before the place of a moment. */
-static bool is_before(const struct pd_change *c, const struct pd_moment *at)
+static bool is_before(const struct pd_history *h, uint32_t rank, const struct pd_moment *at)
 {
-	return c->offset < at->offset || (c->offset == at->offset && c->inner <= at->inner);
+	const struct pd_change *c = pd_change_at(h, rank);
+	const uint64_t *inner = h->inner.items;
+
+	if (c->offset != at->offset)
+		return c->offset < at->offset;
+	return !h->inner.nr || inner[rank - 1] <= at->inner;
 }
 
 /* Returns the rank of the latest change before a place in the recording. */
 static uint32_t rank_at_place(const struct pd_history *h, const struct pd_moment *at)
 {
-	const uint32_t *latest = h->latest.items;
-	uint32_t low = 0, n = h->latest.nr;
+	uint32_t low = 1, high = h->changes.nr + 1, found = 0;
+
+	while (low < high) {
+		const uint32_t half = low + (high - low) / 2, rank = pd_bits_last(&h->latest, half);
+
+		if (rank == PD_NO_BIT || rank < low) {
+			low = half + 1;
+		} else if (is_before(h, rank, at)) {
+			found = rank;
+			low = half + 1;
+		} else {
+			high = rank;
+		}
+	}
+	return found;
+}
+
+/* Returns whether a change, whose key is given, is at or before a moment. */
+static bool is_until(const struct pd_history *h, uint64_t own, uint32_t rank, uint64_t key,
+		     const struct pd_moment *at)
+{
+	return own < key || (own == key && is_before(h, rank, at));
+}
+
+/* Returns how many of the keys in the index are at or before a moment. */
+static uint32_t nr_keys_until(const struct pd_history *h, uint64_t key, const struct pd_moment *at)
+{
+	const uint64_t *keys = h->keys.items;
+	uint32_t low = 0, n = h->keys.nr;
 
 	while (n) {
-		const uint32_t half = n / 2;
+		const uint32_t half = n / 2, i = low + half;
 
-		if (is_before(pd_change_at(h, latest[low + half]), at)) {
+		if (is_until(h, keys[i], i * RANKS_A_KEY + 1, key, at)) {
 			low += half + 1;
 			n -= half + 1;
 		} else {
 			n = half;
 		}
 	}
-	return low ? latest[low - 1] : 0;
+	return low;
 }
 
 uint32_t pd_history_rank_of(const struct pd_history *h, const struct pd_moment *at)
 {
-	const uint64_t *keys = h->keys.items, key = h->has_times ? at->time : at->offset;
-	uint32_t low = 0, n = h->keys.nr;
+	const uint64_t key = h->has_times ? at->time : at->offset;
+	uint32_t low, n;
 
 	if (key == PD_NO_TIME && h->has_times)
 		return rank_at_place(h, at);
+	low = nr_keys_until(h, key, at) * RANKS_A_KEY;
+	n = low ? RANKS_A_KEY : 0;
+	low -= n;
+	n = n < h->changes.nr - low ? n : h->changes.nr - low;
 	while (n) {
-		const uint32_t half = n / 2, i = low + half;
+		const uint32_t half = n / 2, rank = low + half + 1;
 
-		if (keys[i] < key || (keys[i] == key && is_before(pd_change_at(h, i + 1), at))) {
+		if (is_until(h, pd_change_key(h, pd_change_at(h, rank)), rank, key, at)) {
 			low += half + 1;
 			n -= half + 1;
 		} else {

@@ -27,6 +27,19 @@ static bool is_sorted(const struct pd_pair *v, size_t n)
 	return true;
 }
 
+/* Turns the counts of 256 digits into where the numbers with each digit begin. */
+static void begin_digits(size_t *counts)
+{
+	size_t sum = 0;
+
+	for (unsigned int i = 0; i < 256; i++) {
+		const size_t count = counts[i];
+
+		counts[i] = sum;
+		sum += count;
+	}
+}
+
 struct pd_pair *pd_pairs_sort(struct pd_pair *v, struct pd_pair *scratch, size_t n)
 {
 	size_t counts[BYTES][256];
@@ -43,20 +56,49 @@ struct pd_pair *pd_pairs_sort(struct pd_pair *v, struct pd_pair *scratch, size_t
 			counts[byte][v[i].key >> 8 * byte & 0xff]++;
 	for (unsigned int byte = 0; byte < BYTES; byte++) {
 		struct pd_pair *other = scratch;
-		size_t *at = counts[byte], sum = 0;
+		size_t *at = counts[byte];
 
 		if (at[v[0].key >> 8 * byte & 0xff] == n)	/* the same in all */
 			continue;
-		for (unsigned int i = 0; i < 256; i++) {
-			const size_t count = at[i];
-
-			at[i] = sum;
-			sum += count;
-		}
+		begin_digits(at);
 		for (size_t i = 0; i < n; i++)
 			scratch[at[v[i].key >> 8 * byte & 0xff]++] = v[i];
 		scratch = v;
 		v = other;
 	}
 	return v;
+}
+
+static bool is_sorted_by_halves(const uint64_t *v, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		if (v[i - 1] >> 32 > v[i] >> 32)
+			return false;
+	return true;
+}
+
+void pd_upper_halves_sort(uint64_t *v, uint64_t *scratch, size_t n)
+{
+	uint64_t *from = v, *to = scratch;
+	size_t counts[BYTES][256] = { { 0 } };
+
+	if (is_sorted_by_halves(v, n))
+		return;
+	for (size_t i = 0; i < n; i++)
+		for (unsigned int byte = BYTES / 2; byte < BYTES; byte++)
+			counts[byte][v[i] >> 8 * byte & 0xff]++;
+	for (unsigned int byte = BYTES / 2; byte < BYTES; byte++) {
+		uint64_t *const other = to;
+		size_t *at = counts[byte];
+
+		if (at[v[0] >> 8 * byte & 0xff] == n)	/* the same in all */
+			continue;
+		begin_digits(at);
+		for (size_t i = 0; i < n; i++)
+			to[at[from[i] >> 8 * byte & 0xff]++] = from[i];
+		to = from;
+		from = other;
+	}
+	if (from != v)
+		memcpy(v, from, n * sizeof(*v));
 }

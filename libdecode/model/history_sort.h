@@ -1,4 +1,4 @@
-/* history_sort.h - sorts numbers with a value each, in linear time. */
+/* history_sort.h - sorts numbers in linear time. */
 #ifndef PD_MODEL_HISTORY_SORT_H
 #define PD_MODEL_HISTORY_SORT_H
 
@@ -13,5 +13,9 @@ struct pd_pair {
 /* Sorts n pairs by key; equal ones keep their order. `scratch` must have room for n. Returns v or
  * scratch, whichever has the result. */
 struct pd_pair *pd_pairs_sort(struct pd_pair *v, struct pd_pair *scratch, size_t n);
+
+/* Sorts n numbers by their upper 32 bits; equal ones keep their order. `scratch` must have room for
+ * n. */
+void pd_upper_halves_sort(uint64_t *v, uint64_t *scratch, size_t n);
 
 #endif

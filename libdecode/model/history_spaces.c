@@ -1,6 +1,5 @@
 /* history_spaces.c - the address spaces of processes, and what a child shares with its parent. */
-#include "model/history.h"
-#include "model/history_sort.h"
+#include "model/history_ranked.h"
 
 /* Spaces of a chain that have maps of their own. The next one gets a copy, so that a lookup takes
  * few steps. */
@@ -20,8 +19,9 @@ static struct pd_space *begin_space(struct pd_history *h, uint64_t key, uint32_t
 	struct pd_space *s = pd_array_add(&h->spaces, 1);
 
 	if (s)
-		*s = (struct pd_space){ .key = key, .from = from, .parent = PD_NOTHING,
-					.first = h->space_maps.nr, .tree = PD_NOTHING };
+		*s = (struct pd_space){ .pid = (uint32_t)key, .of = key >> 32 & 7,
+					.machine = (uint8_t)(key >> 35), .from = from,
+					.parent = PD_NOTHING, .first = h->space_maps.nr };
 	return s;
 }
 
@@ -62,27 +62,34 @@ static int group_change(struct pd_history *h, struct pd_space *s, uint64_t key, 
 	return 0;
 }
 
+/* Returns which space a change concerns. */
+static uint64_t space_of(const struct pd_history *h, uint32_t rank)
+{
+	const struct pd_change *c = pd_change_at(h, rank);
+
+	return c->is_minor ? PD_NO_KEY : key_of(h, c);
+}
+
 /* Makes the spaces, ordered by process and beginning, with their maps. */
 static int group_by_space(struct pd_history *h)
 {
-	const uint32_t n = h->order.nr;
-	const size_t room = 2 * (size_t)n * sizeof(struct pd_pair);
-	struct pd_pair *pairs = pd_budget_alloc(&h->budget, room), *sorted;
+	uint64_t last_key = PD_NO_KEY;
+	struct pd_ranked by_space;
 	int ret = 0;
 
-	if (!pairs)
+	if (pd_ranked_make(h, &by_space, space_of))
 		return -1;
-	for (uint32_t i = 0; i < n; i++)
-		pairs[i] = (struct pd_pair){ key_of(h, pd_change_at(h, i + 1)), i + 1 };
-	sorted = pd_pairs_sort(pairs, pairs + n, n);
-	for (uint32_t i = 0; i < n && !ret; i++) {
-		struct pd_space *last = i && sorted[i].key == sorted[i - 1].key ?
-						pd_space_at(h, h->spaces.nr - 1) :
-						NULL;
+	for (uint32_t i = 0; i < by_space.nr && !ret; i++) {
+		const uint32_t rank = pd_ranked_at(&by_space, i);
+		const uint64_t key = space_of(h, rank);
+		struct pd_space *last =
+			key == last_key ? pd_space_at(h, h->spaces.nr - 1) : NULL;
 
-		ret = group_change(h, last, sorted[i].key, sorted[i].value);
+		ret = group_change(h, last, key, rank);
+		last_key = key;
 	}
-	pd_budget_free(&h->budget, pairs, room);
+	pd_ranked_free(h, &by_space);
+	pd_array_trim(&h->spaces);
 	return ret;
 }
 
@@ -97,14 +104,16 @@ uint32_t pd_history_find_space(const struct pd_history *h, uint64_t key, uint32_
 		const uint32_t half = n / 2;
 		const struct pd_space *s = &spaces[low + half];
 
-		if (s->key < key || (s->key == key && s->from <= rank)) {
+		const uint64_t own = pd_key_of_space(s);
+
+		if (own < key || (own == key && s->from <= rank)) {
 			low += half + 1;
 			n -= half + 1;
 		} else {
 			n = half;
 		}
 	}
-	return low && spaces[low - 1].key == key ? low - 1 : PD_NOTHING;
+	return low && pd_key_of_space(&spaces[low - 1]) == key ? low - 1 : PD_NOTHING;
 }
 
 /* Returns whether a space, whose pieces are made, has maps of its own at a rank. */
@@ -141,7 +150,7 @@ static int share_parent(struct pd_history *h, struct pd_map_builder *b, struct p
 		return 0;
 	}
 	if (h->budget.used > h->budget.limit / 2 ||
-	    h->copied / COPIES_PER_CHANGE > h->order.nr) {
+	    h->copied / COPIES_PER_CHANGE > h->changes.nr) {
 		child->flags |= PD_SPACE_CUT;
 		return 0;
 	}
@@ -165,7 +174,7 @@ static int build_spaces(struct pd_history *h, struct pd_map_builder *b)
 	for (uint32_t i = 0; i < h->spaces.nr; i++)
 		if (!pd_space_at(h, i)->from && build_space(h, b, pd_space_at(h, i), NULL, 0))
 			return -1;
-	for (uint32_t rank = 1; rank <= h->order.nr; rank++) {
+	for (uint32_t rank = 1; rank <= h->changes.nr; rank++) {
 		const struct pd_change *c = pd_change_at(h, rank);
 		struct pd_space *s;
 		uint32_t at;
@@ -185,7 +194,7 @@ static int build_spaces(struct pd_history *h, struct pd_map_builder *b)
 
 static uint32_t pid_of(const void *ctx, uint32_t i)
 {
-	return (uint32_t)pd_space_at(ctx, i)->key;
+	return pd_space_at(ctx, i)->pid;
 }
 
 /* Spaces of the host's processes are the first. */
@@ -193,7 +202,7 @@ static void index_spaces(struct pd_history *h)
 {
 	uint32_t n = h->spaces.nr;
 
-	while (n && pd_space_at(h, n - 1)->key > UINT32_MAX)
+	while (n && pd_key_of_space(pd_space_at(h, n - 1)) > UINT32_MAX)
 		n--;
 	pd_key_index_make(&h->space_of, n, pid_of, h);
 }

@@ -2,7 +2,7 @@
 #include "model/history.h"
 #include "model/history_guests.h"
 #include "model/history_live.h"
-#include "model/history_sort.h"
+#include "model/history_ranked.h"
 
 static struct pd_life *life_at(const struct pd_history *h, uint32_t i)
 {
@@ -23,13 +23,13 @@ static struct pd_life *begin_life(struct pd_history *h, const struct pd_change *
 	return life;
 }
 
-static int add_since(struct pd_array *a, uint32_t rank, uint32_t item)
+static int add_rank(struct pd_array *a, uint32_t rank)
 {
-	struct pd_since *s = pd_array_add(a, 1);
+	uint32_t *added = pd_array_add(a, 1);
 
-	if (!s)
+	if (!added)
 		return -1;
-	*s = (struct pd_since){ rank, item };
+	*added = rank;
 	return 0;
 }
 
@@ -43,26 +43,28 @@ static bool begins_life(const struct pd_life *life, const struct pd_change *c)
 
 /* Applies a change to its thread, whose last life is the last of all, or NULL. */
 static struct pd_life *replay_change(struct pd_history *h, struct pd_life *life,
-				     const struct pd_change *c, uint32_t rank)
+				     struct pd_change *c, uint32_t rank)
 {
-	if (begins_life(life, c))
+	c->is_minor = !begins_life(life, c);
+	if (!c->is_minor)
 		life = begin_life(h, c, life || c->kind == PD_CHANGE_FORK ? rank : 0);
 	if (!life)
 		return NULL;
 	switch ((enum pd_change_kind)c->kind) {
 	case PD_CHANGE_FORK:
 	case PD_CHANGE_THERE:
+		c->is_minor = false;
 		life->ppid = c->ppid;
 		life->ptid = c->ptid;
 		break;
 	case PD_CHANGE_EXEC:
+		c->is_minor = false;
+		life->execs++;
+		return add_rank(&h->names, rank) ? NULL : life;
 	case PD_CHANGE_COMM:
-		life->execs += c->kind == PD_CHANGE_EXEC;
-		life->nr_names++;
-		return add_since(&h->names, rank, c->item) ? NULL : life;
+		return add_rank(&h->names, rank) ? NULL : life;
 	case PD_CHANGE_NAMESPACES:
-		life->nr_ns++;
-		return add_since(&h->ns_since, rank, c->item) ? NULL : life;
+		return add_rank(&h->ns_since, rank) ? NULL : life;
 	case PD_CHANGE_EXIT:
 		if (life->end == PD_NOTHING)
 			life->end = rank;
@@ -73,51 +75,80 @@ static struct pd_life *replay_change(struct pd_history *h, struct pd_life *life,
 	return life;
 }
 
-/* Replays changes that are sorted by tid. */
-static int replay_lives(struct pd_history *h, const struct pd_pair *sorted, uint32_t n)
+/* Returns whose task a change is. */
+static uint64_t task_of(const struct pd_history *h, uint32_t rank)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		const bool is_first = !i || sorted[i].key != sorted[i - 1].key;
-		struct pd_life *last = is_first ? NULL : life_at(h, h->lives.nr - 1);
+	const struct pd_change *c = pd_change_at(h, rank);
 
-		if (!replay_change(h, last, pd_change_at(h, sorted[i].value), sorted[i].value))
+	return c->kind == PD_CHANGE_MAP ? PD_NO_KEY : pd_task_key((uint8_t)c->machine, c->tid);
+}
+
+/* Replays changes that are ordered by task. */
+static int replay_lives(struct pd_history *h, const struct pd_ranked *by_task)
+{
+	uint64_t last_task = PD_NO_KEY;
+
+	for (uint32_t i = 0; i < by_task->nr; i++) {
+		const uint32_t rank = pd_ranked_at(by_task, i);
+		const uint64_t task = task_of(h, rank);
+		struct pd_life *last = task == last_task ? life_at(h, h->lives.nr - 1) : NULL;
+
+		if (!replay_change(h, last, pd_change_at(h, rank), rank))
 			return -1;
+		last_task = task;
 	}
 	return 0;
 }
 
-/* Returns the value at a rank of what changed n times from `first` on. */
-static uint32_t since(const struct pd_array *a, uint32_t first, uint32_t n, uint32_t rank)
+/* Returns the value at a rank of what changed at the n ranks from `first` on. */
+static uint32_t since(const struct pd_history *h, const struct pd_array *ranks, uint32_t first,
+		      uint32_t n, uint32_t rank)
 {
-	const struct pd_since *s = (const struct pd_since *)a->items + first;
+	const uint32_t *s = (const uint32_t *)ranks->items + first;
 	uint32_t low = 0;
 
 	while (n) {
 		const uint32_t half = n / 2;
 
-		if (s[low + half].rank <= rank) {
+		if (s[low + half] <= rank) {
 			low += half + 1;
 			n -= half + 1;
 		} else {
 			n = half;
 		}
 	}
-	return low ? s[low - 1].item : PD_NOTHING;
+	return low ? pd_change_at(h, s[low - 1])->item : PD_NOTHING;
+}
+
+static const struct pd_life *next_life(const struct pd_history *h, const struct pd_life *life)
+{
+	const struct pd_life *end = (const struct pd_life *)h->lives.items + h->lives.nr;
+
+	return life + 1 < end ? life + 1 : NULL;
 }
 
 static uint32_t comm_at(const struct pd_history *h, const struct pd_life *life, uint32_t rank)
 {
-	const uint32_t comm = life->nr_names ?
-				      since(&h->names, life->first_name, life->nr_names, rank) :
-				      PD_NOTHING;
+	const struct pd_life *next = next_life(h, life);
+	const uint32_t end = next ? next->first_name : h->names.nr;
+	const uint32_t comm = since(h, &h->names, life->first_name, end - life->first_name, rank);
 
 	return comm == PD_NOTHING ? life->comm : comm;
+}
+
+static uint32_t namespaces_at(const struct pd_history *h, const struct pd_life *life,
+			      uint32_t rank)
+{
+	const struct pd_life *next = next_life(h, life);
+	const uint32_t end = next ? next->first_ns : h->ns_since.nr;
+
+	return since(h, &h->ns_since, life->first_ns, end - life->first_ns, rank);
 }
 
 /* A new task has its parent's name. In the order of the ranks, the parent's is known. */
 static void inherit_names(struct pd_history *h)
 {
-	for (uint32_t rank = 1; rank <= h->order.nr; rank++) {
+	for (uint32_t rank = 1; rank <= h->changes.nr; rank++) {
 		const struct pd_change *c = pd_change_at(h, rank);
 		const struct pd_life *parent;
 		struct pd_life *child;
@@ -147,32 +178,18 @@ static void index_lives(struct pd_history *h)
 	pd_key_index_make(&h->life_of, n, tid_of, h);
 }
 
-static uint64_t task_of(const struct pd_change *c)
-{
-	return pd_task_key((uint8_t)c->machine, c->tid);
-}
-
 int pd_history_replay_tasks(struct pd_history *h)
 {
-	size_t n = 0, room;
-	struct pd_pair *pairs;
+	struct pd_ranked by_task;
 	int ret;
 
-	for (uint32_t rank = 1; rank <= h->order.nr; rank++)
-		n += pd_change_at(h, rank)->kind != PD_CHANGE_MAP;
-	room = 2 * n * sizeof(*pairs);
-	pairs = pd_budget_alloc(&h->budget, room);
-	if (!pairs)
+	if (pd_ranked_make(h, &by_task, task_of))
 		return -1;
-	n = 0;
-	for (uint32_t rank = 1; rank <= h->order.nr; rank++)
-		if (pd_change_at(h, rank)->kind != PD_CHANGE_MAP)
-			pairs[n++] = (struct pd_pair){ task_of(pd_change_at(h, rank)),
-							rank };
-	ret = replay_lives(h, pd_pairs_sort(pairs, pairs + n, n), (uint32_t)n);
-	pd_budget_free(&h->budget, pairs, room);
+	ret = replay_lives(h, &by_task);
+	pd_ranked_free(h, &by_task);
 	if (ret)
 		return ret;
+	pd_array_trim(&h->lives);
 	index_lives(h);
 	inherit_names(h);
 	return 0;
@@ -205,19 +222,14 @@ const struct pd_life *pd_history_life(const struct pd_history *h, uint8_t machin
 
 uint64_t pd_history_time_of(const struct pd_history *h, uint32_t rank)
 {
-	const uint64_t *keys = h->keys.items;
-
-	if (!rank || rank == PD_NOTHING)
-		return PD_NO_TIME;
-	return h->has_times && keys[rank - 1] ? keys[rank - 1] : pd_change_at(h, rank)->time;
+	return !rank || rank == PD_NOTHING ? PD_NO_TIME : pd_change_at(h, rank)->time;
 }
 
 static void describe_life(const struct pd_history *h, const struct pd_life *l, uint32_t rank,
 			  struct pd_task *out)
 {
 	const uint32_t comm = comm_at(h, l, rank);
-	const uint32_t ns = l->nr_ns ? since(&h->ns_since, l->first_ns, l->nr_ns, rank) :
-				       PD_NOTHING;
+	const uint32_t ns = namespaces_at(h, l, rank);
 
 	*out = (struct pd_task){
 		.pid = (int32_t)l->pid,

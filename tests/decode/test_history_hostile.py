@@ -33,6 +33,10 @@ def fork(time, pid, ppid):
     return record(7, 0, struct.pack("<IIIIQ", pid, ppid, pid, ppid, time), pid, time)
 
 
+def ended(time, pid, ppid):
+    return record(4, 0, struct.pack("<IIIIQ", pid, ppid, pid, ppid, time), pid, time)
+
+
 def comm(time, pid, name, misc=0):
     return record(3, misc, struct.pack("<II", pid, pid) + text(name), pid, time)
 
@@ -169,6 +173,23 @@ def test_a_million_maps_of_many_processes(tmp_path):
     assert errors(others) == [] and memory(others) < 256 << 20
 
 
+def test_a_million_tasks_that_execute_and_end(tmp_path):
+    """The limit is that of the library: 256 MiB."""
+    path = tmp_path / "perf.data"
+    n = 1_000_000
+    tasks = rows(n, lambda i: (fork(4 * i + 1, 10 + i, 4),
+                               comm(4 * i + 2, 10 + i, f"name{i % 9}", EXEC),
+                               ended(4 * i + 3, 10 + i, 4)))
+    path.write_bytes(recording([mapped(0, 4, BASE, PAGES, "/parent"), *tasks,
+                                *[sampled(4 * i + at, 10 + i, BASE + 1)
+                                  for i in range(0, n, n // 50) for at in (1, 2, 4)]]))
+    samples, others = dump(path, "-a", "-n")
+    assert places(*samples) == [("/parent", 1), "NO_MAP", "NO_MAP"] * 50
+    assert comms(*samples) == [name for i in range(0, n, n // 50)
+                               for name in (None, f"name{i % 9}", f"name{i % 9}")]
+    assert errors(others) == [] and memory(others) < 256 << 20
+
+
 def memory(others):
     return int(next(line for line in others if line.startswith("memory "))[7:])
 
@@ -197,6 +218,18 @@ def test_the_memory_limit_of_the_replay(tmp_path):
                                               for i in (10, 8999)]], "-a", "-n", str(1 << 20))
     assert errors(others) == ["error LIMIT"]
     assert places(*samples) == [("/lib3", 0), "LIMIT"] and memory(others) <= 1 << 20
+
+
+def test_the_replay_keeps_what_came_first(tmp_path):
+    """By time, wherever it is in the file: here, every other map. All that is kept is right."""
+    maps = [mapped(i % 2 * 10000 + i, 5, BASE + i * PAGES, 3 * PAGES, f"/lib{i % 9}")
+            for i in range(9000)]
+    samples, others = run(tmp_path, [*maps, *[sampled(20000, 5, BASE + i * PAGES)
+                                              for i in (10, 11, 8998, 9001)]],
+                          "-a", "-n", str(2 << 20))
+    assert errors(others) == ["error LIMIT"]
+    assert places(*samples) == [("/lib1", 0), ("/lib1", 0x1000), ("/lib7", 0), "LIMIT"]
+    assert memory(others) <= 2 << 20
 
 
 def test_a_deep_chain_is_right(tmp_path):
