@@ -3,10 +3,9 @@
  * Learning (history_learn.c) appends a change for each side-band record, and a map for each that
  * maps. Sealing (history_seal.c) puts the changes in the order of their moments
  * (history_order.c): a change's place in that order, from 1 on, is its rank, and stands for its
- * moment from then on. Then it
- * replays them: tasks by tid (history_tasks.c), spaces by process (history_spaces.c), the maps of
- * each space into pieces, which are found by address and rank (history_maps.c). Virtual machines
- * have tasks and spaces of their own (history_guests.c).
+ * moment from then on. Then it replays them: tasks by tid (history_tasks.c), spaces by process
+ * (history_spaces.c), the maps of each space into pieces, which are found by address and rank
+ * (history_maps.c). Virtual machines have tasks and spaces of their own (history_guests.c).
  */
 #ifndef PD_MODEL_HISTORY_H
 #define PD_MODEL_HISTORY_H
