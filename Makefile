@@ -6,13 +6,15 @@ SYM_SONAME := libpdsymbols.so.0
 PROFILE_SONAME := libpdprofile.so.0
 COLUMNS_SONAME := libpdcolumns.so.0
 
-TOOLS := pdecode pencode prepair preport
+TOOLS := pdecode pencode prepair preport pquery
 # pkg-config names.  The library and whatever is linked with it:
 LIB_PACKAGES := libzstd zlib liblzma
 # libbz2, which Debian 12 has no .pc file for:
 LIB_PLAIN := -lbz2
 # What the tools need besides, to read JSON and to close themselves off:
 TOOL_PACKAGES := json-c libseccomp
+# What pquery needs as well:
+QUERY_PACKAGES := sqlite3
 # What precord needs as well, to read ELF files:
 RECORD_PACKAGES := libelf
 # What libpdsymbols is linked with, besides libdecode; libiberty has no .pc file:
@@ -64,20 +66,22 @@ once = $(eval $(1) := $(2))$($(1))
 probe = $(shell $(PKG_CONFIG) --exists $(2) 2>/dev/null || echo missing)
 packages = $(if $(strip $(2)),$(if $(call probe,,$(2)),$(error missing: \
 	$(2) (or $(PKG_CONFIG) itself). Run 'make deps'),$(shell $(PKG_CONFIG) $(1) $(2))))
-PACKAGES := $(LIB_PACKAGES) $(TOOL_PACKAGES) $(RECORD_PACKAGES) $(SYM_PACKAGES)
+PACKAGES := $(LIB_PACKAGES) $(TOOL_PACKAGES) $(QUERY_PACKAGES) $(RECORD_PACKAGES) $(SYM_PACKAGES)
 PKG_CFLAGS = $(call once,PKG_CFLAGS,$(call packages,--cflags,$(PACKAGES)))
 LIB_LIBS = $(call once,LIB_LIBS,$(call packages,--libs,$(LIB_PACKAGES)) $(LIB_PLAIN))
 PROFILE_LIBS = $(call once,PROFILE_LIBS,$(call packages,--libs,$(PROFILE_PACKAGES)))
 COLUMNS_LIBS = $(call once,COLUMNS_LIBS,$(call packages,--libs,$(COLUMNS_PACKAGES)))
 TOOL_LIBS = $(call once,TOOL_LIBS,$(call packages,--libs,$(TOOL_PACKAGES)))
+QUERY_LIBS = $(call once,QUERY_LIBS,$(call packages,--libs,$(QUERY_PACKAGES)))
 RECORD_LIBS = $(call once,RECORD_LIBS,$(call packages,--libs,$(RECORD_PACKAGES)))
 SYM_LIBS = $(call once,SYM_LIBS,$(call packages,--libs,$(SYM_PACKAGES)) $(SYM_PLAIN))
-STATIC_LIBS = $(LIB_LIBS) $(TOOL_LIBS) $(SYM_LIBS) $(call once,STATIC_MORE,$(call packages,--static --libs,$(PACKAGES))) \
+STATIC_LIBS = $(LIB_LIBS) $(TOOL_LIBS) $(QUERY_LIBS) $(SYM_LIBS) $(call once,STATIC_MORE,$(call packages,--static --libs,$(PACKAGES))) \
 	$(B)/eu_search.a
 
 # What --version shows of the libraries: name-version.
 versions = $(foreach p,$(1),$(p)-$(shell $(PKG_CONFIG) --modversion $(p)))
 TOOL_VERSIONS = $(call once,TOOL_VERSIONS,$(call versions,$(LIB_PACKAGES) $(TOOL_PACKAGES)))
+QUERY_VERSIONS = $(call once,QUERY_VERSIONS,$(call versions,$(LIB_PACKAGES) $(QUERY_PACKAGES) libseccomp))
 RECORD_VERSIONS = $(call once,RECORD_VERSIONS,$(call versions,$(LIB_PACKAGES) $(RECORD_PACKAGES)))
 
 # Hardening: those of these flags that the compiler has for the machine it compiles for. Fortified functions
@@ -98,6 +102,7 @@ LIB_SRC := $(sort $(wildcard libdecode/*.c libdecode/*/*.c))
 SYM_SRC := $(sort $(filter-out libsymbols/static/%,$(wildcard libsymbols/*.c libsymbols/*/*.c)))
 PROFILE_SRC := $(sort $(wildcard libprofile/*.c))
 COLUMNS_SRC := $(sort $(wildcard libcolumns/*.c))
+QUERY_SRC := $(sort $(wildcard sqlite/*.c))
 TOOL_SRC := $(sort $(wildcard tools/*.c))
 RECORD_SRC := $(sort $(wildcard record/*.c record/*/*.c))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
@@ -106,6 +111,8 @@ FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 # preport selects records and makes histories as pdecode does.
 PREPORT_ALSO := tools/pdecode_filter.c tools/pdecode_history.c tools/pdecode_symbol_filter.c \
 	tools/pdecode_symbol_report.c tools/pdecode_symbols.c
+# pquery has the virtual tables; the extension of SQLite is made of the same sources.
+PQUERY_ALSO := tools/pdecode_history.c $(filter-out sqlite/extension.c,$(QUERY_SRC))
 PROGRAMS := $(foreach t,$(TOOLS),$(if $(wildcard tools/$(t).c),$(t)))
 src_of = $(filter tools/$(1).c tools/$(1)_%.c,$(TOOL_SRC))
 SHARED_SRC := $(filter-out $(foreach t,$(TOOLS),$(call src_of,$(t))),$(TOOL_SRC))
@@ -119,9 +126,12 @@ COLUMNS_OBJ := $(call objects,$(COLUMNS_SRC))
 # Parts of libdecode that it does not export: the shared library has copies of its own.
 SYM_BASE := $(call objects,$(addprefix libdecode/base/,arena.c buf.c map.c))
 COLUMNS_BASE := $(call objects,libdecode/base/buf.c)
-ALL_OBJ := $(call objects,$(LIB_SRC) $(SYM_SRC) libsymbols/static/eu_search.c $(PROFILE_SRC) $(COLUMNS_SRC) $(TOOL_SRC) $(RECORD_SRC) $(wildcard tests/fuzz/*.c))
+EXTENSION_OBJ := $(QUERY_SRC:%.c=$(B)/obj/extension/%.o)
+ALL_OBJ := $(call objects,$(LIB_SRC) $(SYM_SRC) libsymbols/static/eu_search.c $(PROFILE_SRC) $(COLUMNS_SRC) $(QUERY_SRC) $(TOOL_SRC) $(RECORD_SRC) $(wildcard tests/fuzz/*.c)) \
+	$(EXTENSION_OBJ)
 BINARIES := $(addprefix $(B)/,$(PROGRAMS) $(RECORDER))
 LIBRARIES := $(foreach l,libdecode libpdsymbols libpdprofile libpdcolumns,$(B)/$(l).a $(B)/$(l).so)
+EXTENSION := $(B)/perfdata.so
 FUZZERS := $(patsubst tests/fuzz/%.c,$(B)/%,$(FUZZ_SRC))
 EXPORT_MAP := $(wildcard libdecode/libdecode.map)
 SYM_MAP := $(wildcard libsymbols/libpdsymbols.map)
@@ -143,7 +153,7 @@ SUBMAKE = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
-all: $(LIBRARIES) $(BINARIES)
+all: $(LIBRARIES) $(BINARIES) $(EXTENSION)
 
 # Changed flags or another compiler rebuild what they touch.
 $(B)/flags: FORCE
@@ -155,15 +165,23 @@ $(B)/obj/libdecode/%.o: INCLUDES := -iquote libdecode -Ilibdecode/include
 $(B)/obj/libsymbols/%.o: INCLUDES := -iquote libsymbols -Ilibsymbols/include -iquote libdecode -Ilibdecode/include
 $(B)/obj/libprofile/%.o: INCLUDES := -iquote libprofile -Ilibprofile/include -Ilibdecode/include
 $(B)/obj/libcolumns/%.o: INCLUDES := -iquote libcolumns -Ilibcolumns/include -iquote libdecode -Ilibdecode/include
-$(B)/obj/tools/%.o: INCLUDES := -iquote tools -Ilibdecode/include -Ilibsymbols/include -Ilibprofile/include -Ilibcolumns/include
+$(B)/obj/sqlite/%.o $(B)/obj/extension/sqlite/%.o: INCLUDES := -iquote sqlite -Ilibdecode/include -Ilibcolumns/include
+$(B)/obj/extension/sqlite/%.o: DEFINES := -DPQ_EXTENSION
+$(B)/obj/tools/%.o: INCLUDES := -iquote tools -iquote sqlite -Ilibdecode/include -Ilibsymbols/include -Ilibprofile/include -Ilibcolumns/include
 $(B)/obj/record/%.o: INCLUDES := -iquote record -iquote tools -Ilibdecode/include -Ilibsymbols/include
 $(B)/obj/tools/%.o: DEFINES = -DPD_LIBRARIES='"$(TOOL_VERSIONS)"'
+$(B)/obj/tools/pquery.o: DEFINES = -DPD_LIBRARIES='"$(QUERY_VERSIONS)"'
 $(B)/obj/record/%.o: DEFINES = -DPD_LIBRARIES='"$(RECORD_VERSIONS)"'
 $(B)/obj/tests/%.o: INCLUDES := -Ilibdecode/include
 $(B)/obj/tests/fuzz/%.o: INCLUDES := -iquote libdecode -Ilibdecode/include -iquote tools -iquote libsymbols -Ilibsymbols/include \
 	-Ilibcolumns/include
 
 $(B)/obj/%.o: %.c $(B)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(ALL_CFLAGS) $(DEFINES) $(INCLUDES) -MMD -MP -c -o $@ $<
+
+$(B)/obj/extension/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(ALL_CFLAGS) $(DEFINES) $(INCLUDES) -MMD -MP -c -o $@ $<
@@ -218,10 +236,16 @@ $(B)/libpdcolumns.so: $(COLUMNS_OBJ) $(COLUMNS_BASE) $(B)/libdecode.so $(COLUMNS
 		$(addprefix -Wl$(comma)--version-script=,$(COLUMNS_MAP)) -o $@ $(COLUMNS_OBJ) $(COLUMNS_BASE) $(B)/libdecode.so $(COLUMNS_LIBS)
 	$(Q)ln -sf $(@F) $(B)/$(COLUMNS_SONAME)
 
+# Self-contained: SQLite's functions come from the program that loads it.
+$(EXTENSION): $(EXTENSION_OBJ) $(B)/libpdcolumns.a $(B)/libdecode.a sqlite/perfdata.map
+	$(call say,LD,$@)
+	$(Q)$(CC) $(filter-out $(STATIC),$(ALL_LDFLAGS)) -shared $(if $(SANITIZE),,-Wl,-z,defs) -Wl,-soname,$(@F) \
+		-Wl,--version-script=sqlite/perfdata.map -o $@ $(filter %.o %.a,$^) $(LIB_LIBS) $(COLUMNS_LIBS)
+
 # LDFLAGS=-static works as well; a shared library stays one.
 STATIC = $(filter -static -static-pie,$(LDFLAGS))
 link = $(CC) $(1) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(2)
-LINK = $(if $(STATIC),$(call link,,$(STATIC_LIBS)),$(call link,-pie,$(LIB_LIBS) $(TOOL_LIBS) $(RECORD_LIBS) $(SYM_LIBS)))
+LINK = $(if $(STATIC),$(call link,,$(STATIC_LIBS)),$(call link,-pie,$(LIB_LIBS) $(TOOL_LIBS) $(QUERY_LIBS) $(RECORD_LIBS) $(SYM_LIBS)))
 define program
 $(B)/$(1) $(B)/static/$(1): $(call objects,$(2)) $(B)/shared.a $(B)/libpdsymbols.a $(B)/libdecode.a | $(B)/eu_search.a
 $(B)/$(1):
@@ -233,8 +257,9 @@ $(B)/static/$(1):
 	$$(Q)$$(call link,-static-pie,$$(STATIC_LIBS))
 endef
 $(B)/preport $(B)/static/preport: $(B)/libpdprofile.a $(B)/libpdsymbols.a
-$(B)/pdecode $(B)/static/pdecode: $(B)/libpdcolumns.a
-$(foreach t,$(PROGRAMS),$(eval $(call program,$(t),$(call src_of,$(t)) $(if $(filter preport,$(t)),$(PREPORT_ALSO)))))
+$(B)/pdecode $(B)/static/pdecode $(B)/pquery $(B)/static/pquery: $(B)/libpdcolumns.a
+$(foreach t,$(PROGRAMS),$(eval $(call program,$(t),$(call src_of,$(t)) $(if $(filter preport,$(t)),$(PREPORT_ALSO)) \
+	$(if $(filter pquery,$(t)),$(PQUERY_ALSO)))))
 $(eval $(call program,precord,$(RECORD_SRC)))
 
 # A fuzz target is driven by libFuzzer (FUZZ=1), else by main.c, which replays files.
@@ -366,8 +391,8 @@ abi: all
 
 # Three readers of the source, each clean or let off with a reason beside it: in .clang-tidy, in
 # scripts/cppcheck-suppressions, here, in the line itself. What clang-tidy has read it reads again when it changes.
-ANALYZED := $(LIB_SRC) $(SYM_SRC) $(PROFILE_SRC) $(COLUMNS_SRC) $(COLUMNS_SRC) $(TOOL_SRC) $(RECORD_SRC)
-HEADERS := $(shell find libdecode libsymbols libprofile libcolumns tools record -name '*.h')
+ANALYZED := $(LIB_SRC) $(SYM_SRC) $(PROFILE_SRC) $(COLUMNS_SRC) $(QUERY_SRC) $(TOOL_SRC) $(RECORD_SRC)
+HEADERS := $(shell find libdecode libsymbols libprofile libcolumns sqlite tools record -name '*.h')
 analyze: lint-packages
 	+$(Q)$(SUBMAKE) tidy
 	+$(Q)$(SUBMAKE) cppcheck
@@ -381,7 +406,7 @@ $(B)/tidy/%: % $(HEADERS) .clang-tidy
 	$(call say,TIDY,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)clang-tidy --quiet --warnings-as-errors='*' $< -- $(ALL_CFLAGS) -Ilibdecode -Ilibdecode/include \
-		-Irecord -Itools -Ilibsymbols -Ilibsymbols/include -Ilibprofile -Ilibprofile/include -Ilibcolumns -Ilibcolumns/include 2>$@.log || { grep -v 'warnings\? generated' $@.log; exit 1; }
+		-Irecord -Itools -Ilibsymbols -Ilibsymbols/include -Ilibprofile -Ilibprofile/include -Ilibcolumns -Ilibcolumns/include -Isqlite 2>$@.log || { grep -v 'warnings\? generated' $@.log; exit 1; }
 	$(Q)touch $@
 
 cppcheck:
@@ -389,7 +414,7 @@ cppcheck:
 	$(Q)cppcheck -q --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 		--suppressions-list=scripts/cppcheck-suppressions -D_GNU_SOURCE -DPD_VERSION='"$(VERSION)"' \
 		-Ilibdecode -Ilibdecode/include -Irecord -Itools -Ilibsymbols -Ilibsymbols/include -Ilibprofile \
-		-Ilibprofile/include -Ilibcolumns -Ilibcolumns/include libdecode libsymbols libprofile libcolumns tools record
+		-Ilibprofile/include -Ilibcolumns -Ilibcolumns/include -Isqlite libdecode libsymbols libprofile libcolumns sqlite tools record
 
 # gcc's own, in a build beside the others. Off are, of gcc 12:
 # malloc-leak: it loses sight of blocks kept in arrays and structures; LeakSanitizer and memcheck look for leaks.
@@ -424,6 +449,7 @@ install: all
 		$(BASHDIR) $(ZSHDIR) $(FISHDIR),'$(DESTDIR)$(d)')
 	$(Q)install -m 644 libdecode/include/pd/*.h libsymbols/include/pd/*.h libprofile/include/pd/*.h libcolumns/include/pd/*.h '$(DESTDIR)$(INCLUDEDIR)/pd'
 	$(Q)install -m 644 $(B)/libdecode.a $(B)/libpdsymbols.a $(B)/libpdprofile.a $(B)/libpdcolumns.a '$(DESTDIR)$(LIBDIR)'
+	$(Q)install -m 755 $(EXTENSION) '$(DESTDIR)$(LIBDIR)'
 	$(Q)install -m 755 $(B)/libdecode.so '$(DESTDIR)$(LIBDIR)/libdecode.so.$(VERSION)'
 	$(Q)ln -sf libdecode.so.$(VERSION) '$(DESTDIR)$(LIBDIR)/$(SONAME)'
 	$(Q)ln -sf $(SONAME) '$(DESTDIR)$(LIBDIR)/libdecode.so'
@@ -459,7 +485,7 @@ uninstall:
 	$(Q)rm -f $(foreach t,$(PROGRAMS) $(RECORDER),'$(DESTDIR)$(BINDIR)/$(t)' \
 		'$(DESTDIR)$(MANDIR)/man1/$(t).1' '$(DESTDIR)$(BASHDIR)/$(t)' \
 		'$(DESTDIR)$(ZSHDIR)/_$(t)' '$(DESTDIR)$(FISHDIR)/$(t).fish')
-	$(Q)rm -f $(foreach l,libdecode libpdsymbols libpdprofile libpdcolumns,'$(DESTDIR)$(LIBDIR)'/$(l).a '$(DESTDIR)$(LIBDIR)'/$(l).so* \
+	$(Q)rm -f '$(DESTDIR)$(LIBDIR)/$(notdir $(EXTENSION))' $(foreach l,libdecode libpdsymbols libpdprofile libpdcolumns,'$(DESTDIR)$(LIBDIR)'/$(l).a '$(DESTDIR)$(LIBDIR)'/$(l).so* \
 		'$(DESTDIR)$(LIBDIR)/pkgconfig/$(l).pc') \
 		$(patsubst %,'$(DESTDIR)$(INCLUDEDIR)/pd/%', \
 			$(notdir $(wildcard libdecode/include/pd/*.h libsymbols/include/pd/*.h libprofile/include/pd/*.h libcolumns/include/pd/*.h)))

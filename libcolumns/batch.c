@@ -42,7 +42,7 @@ static void append_offset(struct pc_array *a)
 		pd_buf_append(&a->offsets, &items, sizeof(items));
 }
 
-int pc_batch_init(struct pc_batch *b, const struct pc_table *table, uint32_t with,
+int pc_batch_init(struct pc_batch *b, const struct pc_table *table, struct pc_selection selection,
 		  struct pd_budget *budget)
 {
 	*b = (struct pc_batch){ .table = table, .budget = budget };
@@ -54,7 +54,7 @@ int pc_batch_init(struct pc_batch *b, const struct pc_table *table, uint32_t wit
 
 		a->column = &table->columns[i];
 		a->width = pc_width(a->column->type);
-		a->is_on = !a->column->group || a->column->group & with;
+		a->is_on = pc_selects(selection, table, i);
 		a->valid.budget = a->values.budget = a->offsets.budget = budget;
 		pc_texts_init(&a->texts, budget);
 		append_offset(a);

@@ -30,8 +30,21 @@ struct pc_batch {
 	uint64_t out_of_range;		/* values that do not fit their column, of all batches */
 };
 
+/* Which columns of a table are made. */
+struct pc_selection {
+	uint32_t with;		/* enum pc_group */
+	uint64_t columns;	/* a bit for each */
+};
+
+static inline bool pc_selects(struct pc_selection s, const struct pc_table *table, size_t column)
+{
+	const uint32_t group = table->columns[column].group;
+
+	return (!group || group & s.with) && s.columns >> column & 1;
+}
+
 /* Returns 0, or -1 without memory. */
-int pc_batch_init(struct pc_batch *b, const struct pc_table *table, uint32_t with,
+int pc_batch_init(struct pc_batch *b, const struct pc_table *table, struct pc_selection selection,
 		  struct pd_budget *budget);
 void pc_batch_clear(struct pc_batch *b);
 void pc_batch_free(struct pc_batch *b);

@@ -9,10 +9,13 @@ enum { DEFAULT_MEMORY = 256 << 20, MAX_ROWS = 1 << 18, MAX_BYTES = 16 << 20 };
 static int init_batches(struct pc_columns *c)
 {
 	const uint64_t tables = c->o.tables ? c->o.tables : UINT64_MAX;
+	const bool is_one = !(tables & (tables - 1));
 
+	c->selection = (struct pc_selection){
+		c->o.with, c->o.columns && is_one ? c->o.columns : UINT64_MAX };
 	for (size_t i = 0; i < PC_NR_TABLES; i++)
 		if (tables >> i & 1 &&
-		    pc_batch_init(&c->batches[i], pc_table_at(i), c->o.with, &c->budget))
+		    pc_batch_init(&c->batches[i], pc_table_at(i), c->selection, &c->budget))
 			return -1;
 	return 0;
 }
@@ -149,6 +152,8 @@ static enum pc_step read_items(struct pc_columns *c, struct pd_error *e)
 
 	c->item = 0;
 	c->nr_items = pd_reader_next_fields(c->reader, &batch, e);
+	if (c->o.on_read)
+		c->o.on_read(c->o.ctx, c->reader);
 	if (c->nr_items >= 0)
 		return PC_STEP_MORE;
 	c->nr_items = 0;

@@ -31,6 +31,7 @@ struct pc_columns {
 	struct pc_options o;
 	struct pd_budget budget;
 	struct pd_reader *reader;
+	struct pc_selection selection;
 	struct pc_batch batches[PC_NR_TABLES];
 	size_t max_rows, max_bytes;	/* of a batch */
 	struct pc_chains chains;

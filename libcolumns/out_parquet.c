@@ -28,7 +28,8 @@ static int begin_files(struct pc_columns *c, struct directory *d, const struct p
 			continue;
 		d->files[i] = (struct pc_parquet){
 			.out = outputs[i], .budget = &c->budget, .table = pc_table_at(i),
-			.with = c->o.with, .uint64 = c->o.uint64, .compressor = compressor };
+			.selection = c->selection, .uint64 = c->o.uint64,
+			.compressor = compressor };
 		error = pc_parquet_begin(&d->files[i]);
 	}
 	return error;

@@ -12,9 +12,9 @@ enum { LOGICAL_STRING = 1, LOGICAL_LIST = 3, LOGICAL_INTEGER = 10 };
 
 static const char magic[4] = { 'P', 'A', 'R', '1' };
 
-static bool is_on(const struct pc_parquet *p, const struct pc_column *c)
+static bool is_on(const struct pc_parquet *p, size_t column)
 {
-	return !c->group || c->group & p->with;
+	return pc_selects(p->selection, p->table, column);
 }
 
 int pc_parquet_begin(struct pc_parquet *p)
@@ -143,7 +143,7 @@ static void put_schema(const struct pc_parquet *p, struct pc_thrift *t)
 	int columns = 0;
 
 	for (size_t i = 0; i < p->table->nr_columns; i++)
-		if (is_on(p, &p->table->columns[i])) {
+		if (is_on(p, i)) {
 			elements += pc_is_list(p->table->columns[i].type) ? 3 : 1;
 			columns++;
 		}
@@ -153,7 +153,7 @@ static void put_schema(const struct pc_parquet *p, struct pc_thrift *t)
 	pc_thrift_i32(t, 5, columns);
 	pc_thrift_end(t);
 	for (size_t i = 0; i < p->table->nr_columns; i++)
-		if (is_on(p, &p->table->columns[i]))
+		if (is_on(p, i))
 			put_column(p, t, &p->table->columns[i], (int)i + 1);
 }
 
@@ -173,7 +173,7 @@ static void put_orders(const struct pc_parquet *p, struct pc_thrift *t)
 	size_t columns = 0;
 
 	for (size_t i = 0; i < p->table->nr_columns; i++)
-		columns += is_on(p, &p->table->columns[i]);
+		columns += is_on(p, i);
 	pc_thrift_list(t, 7, PC_THRIFT_STRUCT, columns);
 	while (columns--) {
 		pc_thrift_struct_item(t);

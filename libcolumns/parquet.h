@@ -11,7 +11,7 @@ struct pc_parquet {
 	struct pd_output out;
 	struct pd_budget *budget;
 	const struct pc_table *table;
-	uint32_t with;
+	struct pc_selection selection;
 	enum pc_unsigned uint64;
 	ZSTD_CCtx *compressor;		/* shared by the files of a directory */
 	uint64_t written;		/* bytes */

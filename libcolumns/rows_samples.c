@@ -210,7 +210,8 @@ static void set_task(struct pc_columns *c, struct pc_batch *b, const struct pd_f
 {
 	struct pd_task task;
 
-	if (f->has & PD_HAS_TID && pd_history_record_task(c->o.history, r, &task))
+	if (b->arrays[PC_SAMPLES_COMM].is_on && f->has & PD_HAS_TID &&
+	    pd_history_record_task(c->o.history, r, &task))
 		pc_set_name(b, PC_SAMPLES_COMM, task.comm);
 }
 
@@ -339,10 +340,18 @@ static void note_time(struct pc_totals *t, const struct pd_fields *f)
 		t->last = f->time;
 }
 
+/* The numbers of frames depend on all stacks before them. */
+static bool numbers_frames(const struct pc_columns *c)
+{
+	const struct pc_array *samples = c->batches[PC_SAMPLES].arrays;
+
+	return pc_wants(c, PC_STACKS) || pc_wants(c, PC_FRAMES) ||
+	       (samples && (samples[PC_SAMPLES_FRAME].is_on || samples[PC_SAMPLES_STACK].is_on));
+}
+
 void pc_add_sample(struct pc_columns *c, const struct pd_fields *f)
 {
-	const bool wants_frames = pc_wants(c, PC_SAMPLES) || pc_wants(c, PC_STACKS) ||
-				  pc_wants(c, PC_FRAMES);
+	const bool wants_frames = numbers_frames(c);
 	size_t n = wants_frames ? locate(c, f) : 0, ip = 0;
 	uint32_t frame = PC_NONE, stack = PC_NONE;
 

@@ -174,7 +174,8 @@ static void add_other(struct pc_columns *c, const struct pd_fields *f, const str
 		pc_set_int(b, PC_RECORDS_CPU, (int32_t)f->cpu);
 	if (f->attr)
 		pc_set_int(b, PC_RECORDS_EVENT, (int64_t)pd_attr_index(f->attr));
-	pc_set_bytes(b, PC_RECORDS_JSON, pc_json_of_record(c, r));
+	if (b->arrays[PC_RECORDS_JSON].is_on)
+		pc_set_bytes(b, PC_RECORDS_JSON, pc_json_of_record(c, r));
 	pc_finish_row(c, b);
 }
 

@@ -45,7 +45,7 @@ LINES = [
     ("prepair some", "some file"),
 ]
 AMBIGUOUS = {"precord -j any_call,in", "pdecode --format js"}   # in_tx and ind_call; json and jsonl
-NAMES = ["pdecode", "pencode", "prepair", "precord", "preport"]
+NAMES = ["pdecode", "pencode", "prepair", "precord", "preport", "pquery"]
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ HEADERS = sorted(path.name for library in ("libdecode", "libsymbols", "libprofil
 LIBRARIES = {"libdecode": SONAME, "libpdsymbols": SONAME.replace("libdecode", "libpdsymbols"),
              "libpdprofile": SONAME.replace("libdecode", "libpdprofile"),
              "libpdcolumns": SONAME.replace("libdecode", "libpdcolumns")}
-PROGRAMS = [name for name in ("pdecode", "pencode", "prepair", "precord", "preport")
+PROGRAMS = [name for name in ("pdecode", "pencode", "prepair", "precord", "preport", "pquery")
             if (TOOLS / name).is_file()]
 CAPTURE = FIXTURES / "perf" / "01-basic.data"
 
@@ -46,6 +46,7 @@ def expected(prefix, libdir=None):
         files.update({f"{lib}/{name}.a": 0o644, f"{lib}/{name}.so.{VERSION}": 0o755,
                       f"{lib}/{soname}": f"{name}.so.{VERSION}", f"{lib}/{name}.so": soname,
                       f"{lib}/pkgconfig/{name}.pc": 0o644})
+    files[f"{lib}/perfdata.so"] = 0o755
     files.update((f"{prefix}/include/pd/{name}", 0o644) for name in HEADERS)
     files.update((f"{prefix}/share/man/man3/{name}", 0o644) for name in pages())
     for program in PROGRAMS:

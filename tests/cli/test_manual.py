@@ -20,7 +20,7 @@ def output(tool, *args):
                           timeout=TIMEOUT).stdout
 
 
-@pytest.mark.parametrize("tool", ["pdecode", "pencode", "prepair", "precord", "preport"])
+@pytest.mark.parametrize("tool", ["pdecode", "pencode", "prepair", "precord", "preport", "pquery"])
 def test_page(tool):
     page = output(tool, "--man")
     assert re.findall(r"(?m)^\.SH (.*)$", page) == [*SECTIONS, *MORE.get(tool, []), "EXIT STATUS",

@@ -12,7 +12,7 @@ PLAIN = FIXTURES / "perf" / "02-callgraph-fp.data"
 # delete, shift out.
 ATTACK = b"\x1b]0;title\x07\x1b[2J\x9b2J\xc2\x9b2J\xe2\x80\xaeelif\r\x08\n\x7f\x0e"
 HARMLESS = "?]0;title??[2J?2J?2J?elif?????"
-TOOLS_WITH_INPUT = ["pdecode", "pencode", "prepair", "preport"]
+TOOLS_WITH_INPUT = ["pdecode", "pencode", "prepair", "preport", "pquery"]
 
 sanitize = pytest.mark.sanitize
 

@@ -455,7 +455,7 @@ def test_sanitizers():
                                               b"sanitizers\n")
 
 
-@pytest.mark.parametrize("tool", ["pdecode", "pencode", "prepair", "preport"])
+@pytest.mark.parametrize("tool", ["pdecode", "pencode", "prepair", "preport", "pquery"])
 def test_unknown_mode(tool):
     done = run(tool, "--sandbox=perhaps", PLAIN)
     assert done.returncode == 2

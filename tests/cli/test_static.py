@@ -9,7 +9,7 @@ from conftest import FIXTURES, TOOLS
 from installed import is_sanitized, make
 
 CAPTURE = FIXTURES / "perf" / "01-basic.data"
-PROGRAMS = ("pdecode", "pencode", "prepair", "precord", "preport")
+PROGRAMS = ("pdecode", "pencode", "prepair", "precord", "preport", "pquery")
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ import pytest
 from conftest import ROOT, TOOLS
 
 VERSION = re.search(r"^VERSION := (\S+)", (ROOT / "Makefile").read_text(), flags=re.M)[1]
-PROGRAMS = ("pdecode", "pencode", "prepair", "precord", "preport")
-READERS = ("pdecode", "pencode", "prepair", "preport")     # tools that read untrusted input
+PROGRAMS = ("pdecode", "pencode", "prepair", "precord", "preport", "pquery")
+READERS = ("pdecode", "pencode", "prepair", "preport", "pquery")   # of untrusted input
 
 
 def output(*command):
@@ -30,7 +30,9 @@ def test_version_first(built):
 def test_libraries(built):
     name, _, about = built
     libraries = dict(word.rsplit("-", 1) for word in about["libraries"].split())
-    assert {"zlib", "libzstd"} <= set(libraries) and ("json-c" in libraries) == (name in READERS)
+    assert {"zlib", "libzstd"} <= set(libraries)
+    assert ("json-c" in libraries) == (name in READERS and name != "pquery")
+    assert ("sqlite3" in libraries) == (name == "pquery")
     assert libraries == {library: output("pkg-config", "--modversion", library).strip()
                          for library in libraries}
 

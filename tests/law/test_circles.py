@@ -53,8 +53,8 @@ def circles(calls):
             for name in calls if name in reach[name]}
 
 
-@pytest.mark.parametrize("top", ["libdecode", "libsymbols", "libprofile", "libcolumns", "record",
-                                 "tools"])
+@pytest.mark.parametrize("top", ["libdecode", "libsymbols", "libprofile", "libcolumns", "sqlite",
+                                 "record", "tools"])
 def test_circles(top):
     if not shutil.which("nm"):
         pytest.skip("no nm")

@@ -10,8 +10,8 @@ import pytest
 from conftest import TOOLS
 from installed import is_sanitized, make
 
-BINARIES = ["pdecode", "pencode", "prepair", "precord", "preport", "libdecode.so",
-            "libpdsymbols.so", "libpdprofile.so", "libpdcolumns.so"]
+BINARIES = ["pdecode", "pencode", "prepair", "precord", "preport", "pquery",
+            "perfdata.so", "libdecode.so", "libpdsymbols.so", "libpdprofile.so", "libpdcolumns.so"]
 # Marks of the objects: the linker keeps them only if the libc's start-up code has them, unlike
 # Debian's.
 BRANCH_PROTECTION = {"x86_64": "x86 feature: IBT, SHSTK", "aarch64": "AArch64 feature: BTI, PAC"}

@@ -106,6 +106,12 @@ struct pc_options {
 	enum pc_unsigned uint64;
 	const char *file_id;		/* of all rows; NULL: NULL. Borrowed until pc_free() */
 	const char *path;		/* of the input, for `files`; NULL: NULL. Borrowed */
+	/* A bit for each column that is made, if `tables` is one table: what it does not need is
+	 * not computed. 0: all. The numbers in the columns are the same. */
+	uint64_t columns;
+	/* Called after each few hundred records, with `ctx`; NULL: not. */
+	void (*on_read)(void *ctx, const struct pd_reader *r);
+	void *ctx;
 };
 #define PC_OPTIONS(...) PD_OPTIONS_OF(pc_options, __VA_ARGS__)
 
@@ -149,9 +155,9 @@ struct pc_owner {
  * count against the memory limit, and may outlive all. Texts are indices with a dictionary of each
  * batch. Reading happens in get_next(), which returns EIO after the last batch if reading could not
  * continue, and ENOMEM if the memory limit does not suffice; damage that is skipped is no failure.
- * Columns are not projected: a consumer that expects that (duckdb_arrow_scan() of DuckDB's C
- * interface does) must select all. Returns 0, or -1 and *e: PD_E_ARGUMENT, PD_E_NOMEM; the owner is
- * then not called. */
+ * The stream has the columns of pc_options: a consumer that expects it to leave out others
+ * (duckdb_arrow_scan() of DuckDB's C interface does) must select all. Returns 0, or -1 and *e:
+ * PD_E_ARGUMENT, PD_E_NOMEM; the owner is then not called. */
 PC_API int pc_open_stream(struct pc_columns *c, struct pd_reader *r, size_t table,
 			  struct pc_owner owner, struct ArrowArrayStream *out,
 			  struct pd_error *e);

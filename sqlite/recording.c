@@ -1,0 +1,207 @@
+/* recording.c - opens a recording, learns its history, and passes over it. */
+#include "recording.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ITEMS = 256 };
+
+static void report(struct pq_recording *r, const struct pd_error *e)
+{
+	if (e->severity > PD_NOTE)
+		r->errors++;
+	if (r->input.watch.on_error)
+		r->input.watch.on_error(r->input.watch.ctx, r->name, e);
+}
+
+static void on_error(void *ctx, const struct pd_error *e)
+{
+	report(ctx, e);
+}
+
+static void show_progress(void *ctx, const struct pd_reader *reader)
+{
+	struct pq_recording *r = ctx;
+	const struct pd_file_info *f = pd_reader_file(reader);
+	struct pd_account a = { .size = sizeof(a) };
+
+	if (!r->input.watch.on_progress)
+		return;
+	pd_reader_account(reader, &a);
+	r->input.watch.on_progress(r->input.watch.ctx, a.total - a.unread,
+				   f->size_known && f->mode != PD_MODE_DIRECTORY ? f->size : 0);
+}
+
+static struct pd_reader *open_reader(struct pq_recording *r, struct pd_reader_options o,
+				     struct pd_error *e)
+{
+	o.size = sizeof(o);
+	o.memory_limit = r->input.memory;
+	o.max_expanded = r->input.max_expanded;
+	o.max_ratio = r->input.max_ratio;
+	if (r->input.fd < 0)
+		return pd_reader_open_path(r->name, &o, e);
+	if (lseek(r->input.fd, r->start, SEEK_SET) == r->start)
+		return pd_reader_open_fd(r->input.fd, &o, e);
+	*e = (struct pd_error){ .code = PD_E_IO, .severity = PD_FATAL, .have = (uint64_t)errno };
+	return NULL;
+}
+
+/* --- the history --- */
+
+static void learn_items(struct pq_recording *r, struct pd_reader *reader,
+			const struct pd_fields *items, int n)
+{
+	struct pd_error ignored;
+
+	for (int i = 0; i < n; i++)
+		if (items[i].type && items[i].type != PD_RECORD_SAMPLE)
+			pd_history_add_record(r->history, pd_reader_record(reader, &items[i]),
+					      &ignored);
+}
+
+static void learn_records(struct pq_recording *r, struct pd_reader *reader)
+{
+	static const struct pd_error cut = {
+		.code = PD_E_LIMIT, .severity = PD_DAMAGED, .text = "more tasks and maps than the "
+		"memory limit allows: some names and objects are missing" };
+	struct pd_history_counts counts = { .size = sizeof(counts) };
+	struct pd_fields items[ITEMS];
+	struct pd_fields_batch batch = { sizeof(batch), items, sizeof(*items), ITEMS, PD_HAS_ID };
+	struct pd_error e, sealed;
+	int n;
+
+	while ((n = pd_reader_next_fields(reader, &batch, &e)) > 0) {
+		learn_items(r, reader, items, n);
+		show_progress(r, reader);
+	}
+	if (n < 0)
+		report(r, &e);
+	pd_history_seal(r->history, reader, &sealed);
+	pd_history_count(r->history, &counts);
+	if (sealed.code == PD_E_LIMIT || counts.left_out)
+		report(r, &cut);
+}
+
+static int learn(struct pq_recording *r, struct pd_error *e)
+{
+	struct pd_reader *reader = open_reader(r, (struct pd_reader_options){
+		.on_error = on_error, .ctx = r }, e);
+
+	if (!reader)
+		return -1;
+	r->history = pd_history_new(PD_HISTORY_OPTIONS(.memory_limit = r->input.memory), e);
+	if (r->history)
+		learn_records(r, reader);
+	pd_reader_free(reader);
+	return r->history ? 0 : -1;
+}
+
+struct pq_recording *pq_recording_new(const struct pq_input *input, size_t number,
+				      struct pd_error *e)
+{
+	struct pq_recording *r = calloc(1, sizeof(*r));
+
+	*e = (struct pd_error){ .code = PD_E_NOMEM, .severity = PD_FATAL };
+	if (!r)
+		return NULL;
+	r->input = *input;
+	r->base = (sqlite3_int64)number << PQ_BASE_SHIFT;
+	r->start = input->fd < 0 ? 0 : lseek(input->fd, 0, SEEK_CUR);
+	r->name = strdup(input->name);
+	if (r->name && !learn(r, e))
+		return r;
+	pq_recording_free(r);
+	return NULL;
+}
+
+void pq_recording_free(struct pq_recording *r)
+{
+	if (!r)
+		return;
+	pd_history_free(r->history);
+	free(r->name);
+	free(r);
+}
+
+/* --- a pass --- */
+
+/* What a stream needs. */
+struct pass {
+	struct pd_reader *reader;
+	struct pd_filter *filter;
+	struct pc_columns *columns;
+};
+
+static void free_pass(void *ctx)
+{
+	struct pass *p = ctx;
+
+	pc_free(p->columns);
+	pd_reader_free(p->reader);
+	pd_filter_free(p->filter);
+	free(p);
+}
+
+static void add_error(void *ctx, const struct pd_error *e)
+{
+	struct pass *p = ctx;
+
+	pc_add_error(p->columns, e);
+}
+
+static int open_pass(struct pq_recording *r, struct pass *p, size_t table, uint64_t columns,
+		     struct pd_error *e)
+{
+	p->columns = pc_new(PC_OPTIONS(.history = r->history, .filter = p->filter,
+				       .memory_limit = r->input.memory, .tables = 1ull << table,
+				       .with = PC_GROUP_ADDR | PC_GROUP_RAW | PC_GROUP_OFFSET |
+					       PC_GROUP_WALL,
+				       .uint64 = PC_AS_INT64, .path = r->name,
+				       .columns = columns, .on_read = show_progress,
+				       .ctx = r), e);
+	if (!p->columns)
+		return -1;
+	p->reader = open_reader(r, (struct pd_reader_options){ .on_error = add_error, .ctx = p },
+				e);
+	return p->reader ? 0 : -1;
+}
+
+int pq_recording_scan(struct pq_recording *r, size_t table, uint64_t columns,
+		      const struct pd_filter_options *filter, struct ArrowArrayStream *out,
+		      struct pd_error *e)
+{
+	struct pass *p = calloc(1, sizeof(*p));
+
+	*e = (struct pd_error){ .code = PD_E_NOMEM, .severity = PD_FATAL };
+	if (!p)
+		return -1;
+	p->filter = filter ? pd_filter_new(filter) : NULL;
+	if (p->filter)
+		pd_filter_set_history(p->filter, r->history);
+	if ((!filter || p->filter) && !open_pass(r, p, table, columns, e) &&
+	    !pc_open_stream(p->columns, p->reader, table, (struct pc_owner){ free_pass, p }, out,
+			    e))
+		return 0;
+	free_pass(p);
+	return -1;
+}
+
+int pq_recording_next(struct pq_recording *r, struct ArrowArrayStream *s, struct ArrowArray *out)
+{
+	const int error = s->get_next(s, out);
+	const char *text;
+
+	if (error == ENOMEM)
+		return SQLITE_NOMEM;
+	if (!error)
+		return SQLITE_OK;
+	/* The first pass has reported it, unless it has happened since. */
+	text = s->get_last_error(s);
+	if (!r->errors)
+		report(r, &(struct pd_error){ .code = PD_E_IO, .severity = PD_DAMAGED,
+					      .text = text ? text : "it can't be read further" });
+	return SQLITE_OK;
+}

@@ -1,0 +1,62 @@
+/* recording.h - a recording that queries read: its history is learned once, each scan is a pass.
+ *
+ * Numbers of stacks, frames, objects and events belong to one recording. Queries over several add
+ * the recording's base to them, so that rows of different recordings never match. */
+#ifndef PQ_RECORDING_H
+#define PQ_RECORDING_H
+
+#include <sqlite3.h>
+#include <sys/types.h>
+
+#include "pd/columns.h"
+
+enum { PQ_BASE_SHIFT = 32 };
+
+/* Watches the reading of a recording. Each function may be NULL. */
+struct pq_watch {
+	/* For each error, once; notes included. */
+	void (*on_error)(void *ctx, const char *name, const struct pd_error *e);
+	/* bytes: read in this pass; total: of the recording, 0: unknown */
+	void (*on_progress)(void *ctx, uint64_t bytes, uint64_t total);
+	void *ctx;
+};
+
+/* The input, and limits as in struct pd_reader_options. */
+struct pq_input {
+	const char *name;	/* the column `file`; copied */
+	int fd;			/* a file, not a stream; borrowed. -1: the name is a path */
+	uint64_t memory, max_expanded, max_ratio;
+	struct pq_watch watch;
+};
+
+struct pq_kept;
+
+struct pq_recording {
+	char *name;
+	struct pq_input input;
+	off_t start;			/* offset of fd */
+	struct pd_history *history;
+	uint64_t errors;		/* parts that are damaged; notes do not count */
+	sqlite3_int64 base;		/* of its numbers */
+	struct pq_kept *kept;		/* the caller's: see kept.h */
+	uint64_t kept_bytes;
+};
+
+/* Opens the recording and learns its history. Returns NULL and *e if it can't be opened: as
+ * pd_reader_open_path(). `number` counts the recordings of a database. Free it with
+ * pq_recording_free(). */
+struct pq_recording *pq_recording_new(const struct pq_input *input, size_t number,
+				      struct pd_error *e);
+void pq_recording_free(struct pq_recording *r);
+
+/* Opens a pass over a table of pd/columns.h, with a bit for each column of it that is wanted. The
+ * filter may be NULL. Returns 0, or -1 and *e. */
+int pq_recording_scan(struct pq_recording *r, size_t table, uint64_t columns,
+		      const struct pd_filter_options *filter, struct ArrowArrayStream *out,
+		      struct pd_error *e);
+
+/* Gets the next batch of a scan; out->release is NULL at the end, and where reading can't continue,
+ * which is an error of the recording. Returns SQLITE_OK, or SQLITE_NOMEM. */
+int pq_recording_next(struct pq_recording *r, struct ArrowArrayStream *s, struct ArrowArray *out);
+
+#endif
