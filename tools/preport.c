@@ -17,6 +17,7 @@
 #include "preport_options.h"
 #include "preport_table.h"
 #include "sandbox.h"
+#include "viewer.h"
 
 enum { ERRORS_SHOWN = 5, ROWS = 40, EXIT_EMPTY = 5, EXIT_ABOVE = 6 };
 
@@ -35,6 +36,8 @@ struct run {
 	uint32_t groups;
 	struct table table;
 	uint32_t marks;		/* of enum pp_mark */
+	bool is_paged;		/* standard output is a pager on a terminal */
+	struct winsize window;	/* of the terminal; 0: there is none */
 	uint64_t errors;
 	struct run *base;	/* of --base; NULL: none */
 };
@@ -205,20 +208,27 @@ static enum pp_idle choose_idle(const struct run *run)
 	return converts(run) ? PP_IDLE_KEEP : PP_IDLE_DROP;
 }
 
+static bool is_for_terminal(const struct run *run)
+{
+	return run->is_paged || output_is_terminal(&run->out);
+}
+
 static bool wants_colors(const struct run *run)
 {
 	const char *no = getenv("NO_COLOR");
 
 	if (run->s->color)
 		return run->s->color == 1;
-	return output_is_terminal(&run->out) && !(no && *no);
+	return is_for_terminal(run) && !(no && *no);
 }
 
-static size_t row_count(const struct run *run, const struct winsize *window)
+static size_t row_count(const struct run *run)
 {
+	const unsigned int height = is_for_terminal(run) ? run->window.ws_row : 0;
+
 	if (run->s->rows != UNSET)
 		return run->s->rows;
-	return window->ws_row > 16 ? window->ws_row - 8u : ROWS;
+	return height > 16 && !run->s->graph ? height - 8u : ROWS;
 }
 
 static enum cli_exit finish_output(struct run *run, enum cli_exit status)
@@ -238,8 +248,6 @@ static enum pp_view choose_view(const struct settings *s)
 
 static enum cli_exit write_profile(struct run *run, enum cli_exit status)
 {
-	struct winsize window = { 0 };
-	const bool is_terminal = output_is_terminal(&run->out);
 	struct pp_write o = {
 		.size = sizeof(o), .format = run->format->format,
 		.event = pp_main_event(run->profile), .measure = (enum pp_measure)run->s->weight,
@@ -254,9 +262,9 @@ static enum cli_exit write_profile(struct run *run, enum cli_exit status)
 	};
 	int ret;
 
-	if (is_terminal && ioctl(run->out.fd, TIOCGWINSZ, &window) == 0)
-		o.columns = window.ws_col;
-	o.rows = row_count(run, &window);
+	if (is_for_terminal(run))
+		o.columns = run->window.ws_col;
+	o.rows = row_count(run);
 	memcpy(o.keys, run->table.keys, sizeof(o.keys));
 	if (output_truncate(&run->out) != CLI_OK)
 		return CLI_OUTPUT;
@@ -510,10 +518,34 @@ static enum cli_exit prepare(struct run *run)
 	return status == CLI_OK ? open_files(run) : status;
 }
 
+static enum cli_exit check_viewer(const struct run *run)
+{
+	const bool is_picture = run->format->format == PP_FLAMEGRAPH ||
+				run->format->format == PP_SVG;
+
+	if (run->s->open && (!is_picture || !run->s->output || strcmp(run->s->output, "-") == 0))
+		return cli_usage(&preport, "'--open' is for files of -f flamegraph and svg");
+	return CLI_OK;
+}
+
+/* The caller goes on in a child process if there is a viewer. */
+static void start_viewer(struct run *run)
+{
+	const struct format *f = run->format;
+	const bool is_long = f->format == PP_TOP || f->format == PP_TREE || f->is_script;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &run->window))
+		run->window = (struct winsize){ 0 };
+	if (run->s->open)
+		viewer_open_after(&preport, run->s->output);
+	if (run->s->pager && is_long && !run->s->output)
+		run->is_paged = viewer_page();
+}
+
 int main(int argc, char **argv)
 {
 	struct settings s = { .format = UNSET, .idle = UNSET, .rows = UNSET,
-			      .layout = UNSET };
+			      .layout = UNSET, .pager = true };
 	char **operands = cli_parse(&preport, argc, argv, &s);
 	struct run base = { .s = &s, .in = INPUT_CLOSED, .out = OUTPUT_CLOSED,
 			    .symbols.opener = OPENER_CLOSED };
@@ -526,13 +558,17 @@ int main(int argc, char **argv)
 		input_choose(&base.in, s.base);
 		run.base = &base;
 	}
-	run.format = format_choose(s.format, s.output);
-	if (!s.output && isatty(STDOUT_FILENO))
+	run.format = format_choose(s.format, !s.output && s.open ? "perf.html" : s.output);
+	if (!s.output && (s.open || isatty(STDOUT_FILENO)))
 		s.output = run.format->file;
 	if (status == CLI_OK)
-		status = prepare(&run);
+		status = check_viewer(&run);
 	if (status == CLI_OK)
+		status = prepare(&run);
+	if (status == CLI_OK) {
+		start_viewer(&run);
 		status = report_input(&run);
+	}
 	if (run.out.fd >= 0 && status > CLI_ERRORS && status != (enum cli_exit)EXIT_ABOVE)
 		output_discard(&run.out);
 	close_run(&run);

@@ -38,6 +38,12 @@ static const struct cli_option options[] = {
 		   "samples without a call graph in -f script: in one line as perf has them, or as "
 		   "a stack of one function (default: perf, but stack if the output's name ends "
 		   "in .linux-perf.txt)"),
+	CLI_FLAG(0, "open", settings, open,
+		 "open what was written with xdg-open: a flame graph page (the default here) "
+		 "or picture"),
+	CLI_SWITCH(0, "pager", settings, pager,
+		   "on a terminal, show top, tree and script in $PAGER (default: less, if it is "
+		   "more than a screen)"),
 	CLI_FLAG('q', "quiet", settings, quiet, "do not print which file was written"),
 	CLI_GROUP("Samples"),
 	CLI_LIST('e', "event", "LIST", settings, filter.events,
@@ -130,7 +136,8 @@ static const struct cli_note examples[] = {
 	{ "preport -s comm,dso,sym -g callee", "The lines of perf report, and who calls each." },
 	{ "preport --base old.data new.data", "What became slower, as shares of the time." },
 	{ "preport --fail-above 'parse_*=20%'", "A gate for CI: status 6 if parsing takes more." },
-	{ "preport -o app.html", "A flame graph: one HTML file, for any browser." },
+	{ "preport --open", "A flame graph, in your browser: perf.html." },
+	{ "preport -o app.html", "The same as a file to send: one HTML file, for any browser." },
 	{ "preport -f folded | flamegraph.pl > app.svg", "For tools that read folded stacks." },
 	{ NULL, NULL }
 };

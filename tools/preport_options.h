@@ -17,6 +17,7 @@ struct settings {
 	bool fold_recursion;
 	struct cli_list limits;
 	bool off_cpu, wall, quiet;
+	bool open, pager;
 	bool children, callers, inverted, addrs, no_symbols, inlines, verbose;
 };
 
