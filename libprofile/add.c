@@ -32,10 +32,10 @@ static bool is_same_thread(const void *ctx, uint32_t id, const void *key)
 }
 
 /* Without memory the number of threads is too low. */
-static void note_thread(struct pp_profile *p, const struct pd_fields *sample)
+static void note_thread(struct pp_profile *p, const struct pd_task *task)
 {
-	const struct pp_thread t = { (uint32_t)sample->pid, (uint32_t)sample->tid };
-	const uint32_t hash = (uint32_t)pp_hash(t.pid, t.tid);
+	const struct pp_thread t = { task->machine_pid, task->pid, task->tid };
+	const uint32_t hash = (uint32_t)pp_hash((uint32_t)t.pid, pp_thread_key(task));
 	struct pp_thread *threads;
 
 	if (pp_index_find(&p->thread_index, hash, p->threads, &t, is_same_thread) != PP_NONE)
@@ -74,19 +74,17 @@ static void go_to_text(struct walk *w, enum pp_kind kind, const char *text, size
 }
 
 static void go_to_task(struct walk *w, struct pd_reader *r, const struct pd_fields *sample,
-		       const struct pd_moment *at)
+		       const struct pd_task *task)
 {
 	const struct pp_options *o = &w->p->options;
-	struct pd_task task;
 	char text[PP_GROUP_TEXT];
 	uint32_t group;
 
-	pd_history_fields_task(o->history, sample, at, &task);
-	if (task.flags & PD_TASK_IDLE)
+	if (task->flags & PD_TASK_IDLE)
 		go_to_text(w, PP_KIND_IDLE, "", 0);
 	for (size_t i = 0; (group = pp_group_at(o->groups, i)); i++) {
 		const char *name = pp_group_name((enum pp_group)group, o->history, r, sample,
-						 &task, text);
+						 task, text);
 
 		go_to_text(w, PP_KIND_THREAD, name, strlen(name));
 	}
@@ -237,11 +235,11 @@ static enum pd_code add_weight(struct pp_profile *p, struct pd_reader *r,
 	into = is_wall ? p->offcpu.event : (uint32_t)(event - p->events);
 	w.node = p->events[into].root;
 	p->memory.limit = limit / 4;	/* merging needs twice as much, and there are names */
-	go_to_task(&w, r, sample, &stack->at);
+	go_to_task(&w, r, sample, &stack->task);
 	add_stack(&w, sample, stack);
 	p->memory.limit = limit;
 	if (p->options.state != PP_ON_CPU && sample->has & PD_HAS_TID && sample->tid &&
-	    pp_offcpu_note(p, (uint32_t)sample->tid, w.node, event->weigher.is_switch ?
+	    pp_offcpu_note(p, pp_thread_key(&stack->task), w.node, event->weigher.is_switch ?
 			   PP_STACK_OF_SWITCH : PP_STACK_OF_SAMPLE))
 		return PD_E_LIMIT;
 	if (pp_events_weigh(p, into, w.node, weight))
@@ -294,7 +292,8 @@ static enum pd_code add_sample(struct pp_profile *p, struct pd_reader *r,
 		return PD_OK;
 	stack = read_stack(p, r, sample, &event->weigher);
 	pd_record_moment(pd_reader_record(r, sample), &stack.at);
-	note_thread(p, sample);
+	pd_history_fields_task(p->options.history, sample, &stack.at, &stack.task);
+	note_thread(p, &stack.task);
 	note_time(p, sample);
 	if (event->weigher.is_read) {
 		const struct pp_weigher w = event->weigher;	/* events may move */
@@ -343,7 +342,7 @@ static enum pd_code add_other(struct pp_profile *p, struct pd_reader *r,
 		return add_switch(p, r, item);
 	if (p->options.state != PP_ON_CPU && item->type == PD_RECORD_EXIT &&
 	    item->has & PD_HAS_TIME &&
-	    pp_offcpu_enter(p, (uint32_t)item->tid, item->time))
+	    pp_offcpu_enter(p, pp_thread_of(p, item), item->time))
 		return PD_E_LIMIT;
 	return PD_OK;
 }

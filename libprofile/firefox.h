@@ -8,7 +8,7 @@
 
 struct pp_firefox_rank {
 	uint64_t samples, process_start;
-	int32_t pid;
+	int32_t machine_pid, pid;
 	uint32_t track, life;
 };
 

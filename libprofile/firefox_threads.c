@@ -226,6 +226,8 @@ void pp_firefox_thread(struct pp_firefox *c, const struct pp_track *t, uint32_t 
 	pp_json_string(c->out, pp_strings_at(&p->strings, t->process));
 	pp_printf(c->out, ",\"isMainThread\":%s,\"pid\":\"%" PRId32,
 		  t->pid == t->tid ? "true" : "false", t->pid);
+	if (t->machine_pid)
+		pp_printf(c->out, "@%" PRId32, t->machine_pid);
 	if (life)
 		pp_printf(c->out, ".%" PRIu32, life);
 	pp_printf(c->out, "\",\"tid\":%" PRId32 ",\n", t->tid);

@@ -14,6 +14,15 @@ uint32_t pp_group_at(uint32_t groups, size_t i)
 	return 0;
 }
 
+/* Those of virtual machines are told apart by the machine's process. */
+static void put_number(char text[PP_GROUP_TEXT], const char *word, int32_t n, int32_t machine_pid)
+{
+	if (machine_pid)
+		snprintf(text, PP_GROUP_TEXT, "%s %d@%d", word, n, machine_pid);
+	else
+		snprintf(text, PP_GROUP_TEXT, "%s %d", word, n);
+}
+
 static const char *cgroup_of(const struct pd_history *h, const struct pd_record *sample,
 			     char text[PP_GROUP_TEXT])
 {
@@ -39,10 +48,10 @@ const char *pp_group_name(enum pp_group group, const struct pd_history *h, struc
 		snprintf(text, PP_GROUP_TEXT, ":%d", task->tid);
 		return task->comm ? task->comm : text;
 	case PP_GROUP_PID:
-		snprintf(text, PP_GROUP_TEXT, "pid %d", task->pid);
+		put_number(text, "pid", task->pid, task->machine_pid);
 		return text;
 	case PP_GROUP_TID:
-		snprintf(text, PP_GROUP_TEXT, "tid %d", task->tid);
+		put_number(text, "tid", task->tid, task->machine_pid);
 		return text;
 	case PP_GROUP_CPU:
 		if (!(sample->has & PD_HAS_CPU))

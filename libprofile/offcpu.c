@@ -11,14 +11,22 @@
 
 static bool is_same_thread(const void *ctx, uint32_t i, const void *key)
 {
-	return ((const struct pp_waiter *)ctx)[i].tid == *(const uint32_t *)key;
+	return ((const struct pp_waiter *)ctx)[i].thread == *(const uint64_t *)key;
 }
 
-static struct pp_waiter *find_waiter(struct pp_profile *p, uint32_t tid)
+uint64_t pp_thread_of(const struct pp_profile *p, const struct pd_fields *record)
+{
+	struct pd_task task;
+
+	pd_history_fields_task(p->options.history, record, NULL, &task);
+	return pp_thread_key(&task);
+}
+
+static struct pp_waiter *find_waiter(struct pp_profile *p, uint64_t thread)
 {
 	struct pp_offcpu *o = &p->offcpu;
-	const uint32_t hash = (uint32_t)pp_hash(0, tid);
-	const uint32_t found = pp_index_find(&o->index, hash, o->waiters, &tid, is_same_thread);
+	const uint32_t hash = (uint32_t)pp_hash(0, thread);
+	const uint32_t found = pp_index_find(&o->index, hash, o->waiters, &thread, is_same_thread);
 	struct pp_waiter *waiters;
 
 	if (found != PP_NONE)
@@ -30,7 +38,7 @@ static struct pp_waiter *find_waiter(struct pp_profile *p, uint32_t tid)
 	o->waiters = waiters;
 	if (pp_index_add(&o->index, &p->memory, hash, (uint32_t)o->nr))
 		return NULL;
-	o->waiters[o->nr] = (struct pp_waiter){ .tid = tid, .last = PP_NONE, .node = PP_NONE,
+	o->waiters[o->nr] = (struct pp_waiter){ .thread = thread, .last = PP_NONE, .node = PP_NONE,
 						.copies = { PP_NONE, PP_NONE },
 						.since = PD_NO_TIME };
 	return &o->waiters[o->nr++];
@@ -43,9 +51,9 @@ static void set_stack_of(struct pp_waiter *w, enum pp_stack_of of)
 	w->stack_of = (uint8_t)of;
 }
 
-int pp_offcpu_note(struct pp_profile *p, uint32_t tid, uint32_t node, enum pp_stack_of of)
+int pp_offcpu_note(struct pp_profile *p, uint64_t thread, uint32_t node, enum pp_stack_of of)
 {
-	struct pp_waiter *w = find_waiter(p, tid);
+	struct pp_waiter *w = find_waiter(p, thread);
 
 	if (!w)
 		return -1;
@@ -101,10 +109,10 @@ static uint32_t copy_stack(struct pp_profile *p, const struct pp_waiter *w, enum
 	return node == PP_NONE || has_note ? node : add_note(p, node, w, why);
 }
 
-int pp_offcpu_leave(struct pp_profile *p, uint32_t tid, uint64_t time, enum pp_switch why)
+int pp_offcpu_leave(struct pp_profile *p, uint64_t thread, uint64_t time, enum pp_switch why)
 {
 	const uint64_t limit = p->memory.limit;
-	struct pp_waiter *w = find_waiter(p, tid);
+	struct pp_waiter *w = find_waiter(p, thread);
 
 	if (!w)
 		return -1;
@@ -123,9 +131,9 @@ int pp_offcpu_leave(struct pp_profile *p, uint32_t tid, uint64_t time, enum pp_s
 	return 0;
 }
 
-int pp_offcpu_enter(struct pp_profile *p, uint32_t tid, uint64_t time)
+int pp_offcpu_enter(struct pp_profile *p, uint64_t thread, uint64_t time)
 {
-	struct pp_waiter *w = find_waiter(p, tid);
+	struct pp_waiter *w = find_waiter(p, thread);
 	uint64_t since;
 
 	if (!w)
@@ -144,7 +152,7 @@ int pp_offcpu_end(struct pp_profile *p)
 	struct pp_offcpu *o = &p->offcpu;
 
 	for (size_t i = 0; i < o->nr; i++)
-		if (pp_offcpu_enter(p, o->waiters[i].tid, o->last))
+		if (pp_offcpu_enter(p, o->waiters[i].thread, o->last))
 			return -1;
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include "json.h"
 
 #define NS_PER_US 1000
+#define PID_LIMIT (1 << 22)	/* the kernel's largest pid_max */
 
 struct encoding {
 	struct pp_out *out;
@@ -21,11 +22,14 @@ static void put_time(struct encoding *c, uint64_t time)
 	pp_printf(c->out, "%" PRIu64 ".%03" PRIu64, ns / NS_PER_US, ns % NS_PER_US);
 }
 
-/* The idle tasks are threads of process 0, by their CPU. */
+/* The idle tasks are threads of process 0, by their CPU. Processes of virtual machines have numbers
+ * above all pids. */
 static void put_task(struct encoding *c, const struct pp_track *t)
 {
-	pp_printf(c->out, ",\"pid\":%" PRId32 ",\"tid\":%" PRId32, t->cpu >= 0 ? 0 : t->pid,
-		  t->cpu >= 0 ? t->cpu : t->tid);
+	const int64_t machine = (int64_t)t->machine_pid * PID_LIMIT;
+
+	pp_printf(c->out, ",\"pid\":%" PRId64 ",\"tid\":%" PRId32,
+		  machine + (t->cpu >= 0 ? 0 : t->pid), t->cpu >= 0 ? t->cpu : t->tid);
 }
 
 static void put_name(struct encoding *c, const struct pp_track *t, const char *what,

@@ -338,6 +338,8 @@ static int compare_lives(const void *a, const void *b)
 {
 	const struct pp_firefox_rank *x = a, *y = b;
 
+	if (x->machine_pid != y->machine_pid)
+		return x->machine_pid < y->machine_pid ? -1 : 1;
 	if (x->pid != y->pid)
 		return x->pid < y->pid ? -1 : 1;
 	return x->process_start < y->process_start ? -1 : x->process_start > y->process_start;
@@ -357,11 +359,13 @@ static void rank_tracks(struct pp_firefox_rank *ranks, const struct pp_tracks *t
 	for (uint32_t i = 0; i < tracks->nr; i++) {
 		const struct pp_track *t = &tracks->items[i];
 
-		ranks[i] = (struct pp_firefox_rank){ t->samples, t->process_start, t->pid, i, 0 };
+		ranks[i] = (struct pp_firefox_rank){ t->samples, t->process_start,
+						     t->machine_pid, t->pid, i, 0 };
 	}
 	qsort(ranks, tracks->nr, sizeof(*ranks), compare_lives);
 	for (size_t i = 1; i < tracks->nr; i++)
-		if (ranks[i].pid == ranks[i - 1].pid)
+		if (ranks[i].pid == ranks[i - 1].pid &&
+		    ranks[i].machine_pid == ranks[i - 1].machine_pid)
 			ranks[i].life = ranks[i - 1].life +
 					(compare_lives(&ranks[i - 1], &ranks[i]) != 0);
 	qsort(ranks, tracks->nr, sizeof(*ranks), compare_ranks);

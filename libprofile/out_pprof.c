@@ -241,7 +241,8 @@ static void put_group(struct encoding *c, uint32_t frame, enum pp_group group)
 	static const struct {
 		enum pp_group group;
 		const char *key;
-		bool is_number;		/* after a word of three letters */
+		bool is_number;		/* after a word of three letters; not in a virtual machine:
+					 * "7@500" */
 	} labels[] = {
 		{ PP_GROUP_COMM, "comm" }, { PP_GROUP_CGROUP, "cgroup" },
 		{ PP_GROUP_PID, "pid", true }, { PP_GROUP_TID, "tid", true },
@@ -249,13 +250,18 @@ static void put_group(struct encoding *c, uint32_t frame, enum pp_group group)
 	};
 	const struct pp_profile *p = c->p;
 	const struct pd_bytes text = pp_strings_at(&p->strings, p->frames.items[frame].text);
-	const char *number = (const char *)text.data + strlen("pid ");
+	const size_t word = strlen("pid ");
+	const char *number = (const char *)text.data + word;
 
 	for (size_t i = 0; i < sizeof(labels) / sizeof(*labels); i++) {
 		if (labels[i].group != group)
 			continue;
 		if (!labels[i].is_number)
 			put_label(c, labels[i].key, string_of(c, text), 0);
+		else if (strchr(number, '@'))
+			put_label(c, labels[i].key,
+				  string_of(c, (struct pd_bytes){ text.data + word,
+								  text.size - word }), 0);
 		else if (*text.data != '[')
 			put_label(c, labels[i].key, NO_STRING, strtoull(number, NULL, 10));
 	}

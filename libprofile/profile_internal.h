@@ -23,7 +23,7 @@ struct pp_counted_event {
 };
 
 struct pp_thread {
-	uint32_t pid, tid;
+	int32_t machine_pid, pid, tid;
 };
 
 /* A function, or what stands for one. */

@@ -9,6 +9,7 @@ struct pp_stack {
 	const struct pd_location *items;
 	size_t nr;
 	struct pd_moment at;
+	struct pd_task task;
 	bool is_cut;
 };
 

@@ -28,7 +28,7 @@ static enum pd_code read_fields(struct pp_profile *p, const struct pd_record *re
 enum pd_code pp_switch_by_sample(struct pp_profile *p, struct pd_reader *r,
 				 const struct pd_fields *sample)
 {
-	const uint32_t tid = sample->has & PD_HAS_TID ? (uint32_t)sample->tid : 0;
+	const uint64_t thread = pp_thread_of(p, sample), machine = thread >> 32 << 32;
 	uint64_t state, next;
 	enum pd_code code;
 
@@ -37,11 +37,11 @@ enum pd_code pp_switch_by_sample(struct pp_profile *p, struct pd_reader *r,
 	code = read_fields(p, pd_reader_record(r, sample), &state, &next);
 	if (code != PD_OK)	/* a wait without a known end would be a guess */
 		return code == PD_E_FORMAT ? PD_OK : code;
-	if ((uint32_t)next && pp_offcpu_enter(p, (uint32_t)next, sample->time))
+	if ((uint32_t)next && pp_offcpu_enter(p, machine | (uint32_t)next, sample->time))
 		return PD_E_LIMIT;
-	if (!tid)
+	if (!(sample->has & PD_HAS_TID) || !sample->tid)
 		return PD_OK;
-	return pp_offcpu_leave(p, tid, sample->time,
+	return pp_offcpu_leave(p, thread, sample->time,
 			       state & WAITING_STATES ? PP_BLOCKED : PP_PREEMPTED) ?
 		PD_E_LIMIT : PD_OK;
 }
@@ -51,17 +51,18 @@ enum pd_code pp_switch_by_record(struct pp_profile *p, struct pd_reader *r,
 				 const struct pd_fields *item)
 {
 	const struct pd_record *record = pd_reader_record(r, item);
-	uint64_t tid;
+	uint64_t tid, thread;
 	int ret;
 
 	if (!(item->has & PD_HAS_TIME) || !pd_record_get_number(record, "sample_id.tid", &tid) ||
 	    !(uint32_t)tid)
 		return PD_OK;
+	thread = pp_thread_of(p, item) >> 32 << 32 | (uint32_t)tid;
 	if (item->misc & MISC_SWITCH_OUT)
-		ret = pp_offcpu_leave(p, (uint32_t)tid, item->time,
+		ret = pp_offcpu_leave(p, thread, item->time,
 				      item->misc & MISC_SWITCH_OUT_PREEMPT ? PP_PREEMPTED :
 									     PP_BLOCKED);
 	else
-		ret = pp_offcpu_enter(p, (uint32_t)tid, item->time);
+		ret = pp_offcpu_enter(p, thread, item->time);
 	return ret ? PD_E_LIMIT : PD_OK;
 }

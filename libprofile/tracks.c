@@ -1,6 +1,8 @@
 /* tracks.c - each sample of each thread in the order of time, for formats that show when. */
 #include "tracks.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Samples of perf record --off-cpu have times from here on, which are none. */
@@ -13,12 +15,13 @@ static bool is_same_track(const void *ctx, uint32_t id, const void *key)
 	const struct pp_track *have = &((const struct pp_track *)ctx)[id], *want = key;
 
 	return have->tid == want->tid && have->pid == want->pid && have->cpu == want->cpu &&
-	       have->start == want->start;
+	       have->start == want->start && have->machine_pid == want->machine_pid;
 }
 
 static struct pp_track *find_track(struct pp_tracks *t, const struct pd_task *task)
 {
 	const struct pp_track key = {
+		.machine_pid = task->machine_pid,
 		.pid = task->pid, .tid = task->tid, .start = task->start,
 		.cpu = task->flags & PD_TASK_IDLE ? task->cpu : -1,
 		.comm = PP_NONE, .process = PP_NONE, .process_start = PD_NO_TIME,
@@ -26,7 +29,8 @@ static struct pp_track *find_track(struct pp_tracks *t, const struct pd_task *ta
 	};
 	const uint64_t mixed = pp_hash(key.start, (uint64_t)(uint32_t)key.pid << 32 |
 						  (uint32_t)key.tid);
-	const uint32_t hash = (uint32_t)pp_hash(mixed, (uint32_t)key.cpu);
+	const uint32_t hash = (uint32_t)pp_hash(mixed, (uint64_t)(uint32_t)key.machine_pid << 32 |
+							      (uint32_t)key.cpu);
 	const uint32_t found = pp_index_find(&t->index, hash, t->items, &key, is_same_track);
 	struct pp_track *items;
 
@@ -42,10 +46,18 @@ static struct pp_track *find_track(struct pp_tracks *t, const struct pd_task *ta
 	return &t->items[t->nr++];
 }
 
-/* Returns the string of a task's name, or PP_NONE without memory. */
-static uint32_t name_of(struct pp_strings *strings, struct pp_memory *m, const char *comm)
+/* Returns the string of a task's name, or PP_NONE without memory. In a virtual machine it says in
+ * which: formats have no place for that. */
+static uint32_t name_of(struct pp_strings *strings, struct pp_memory *m,
+			const struct pd_task *task)
 {
-	return pp_strings_add(strings, m, comm ? comm : "", comm ? strlen(comm) : 0);
+	const char *comm = task->comm ? task->comm : "";
+	char text[64];
+
+	if (!task->machine_pid)
+		return pp_strings_add(strings, m, comm, strlen(comm));
+	snprintf(text, sizeof(text), "%.40s@%" PRId32, comm, task->machine_pid);
+	return pp_strings_add(strings, m, text, strlen(text));
 }
 
 /* A new name of the thread is perhaps one of the process. */
@@ -53,7 +65,7 @@ static int name_track(struct pp_track *t, struct pp_strings *strings, struct pp_
 		      const struct pd_history *h, const struct pd_task *task,
 		      const struct pd_moment *at)
 {
-	const uint32_t comm = name_of(strings, m, task->comm);
+	const uint32_t comm = name_of(strings, m, task);
 	struct pd_task process = *task;
 
 	if (comm == PP_NONE)
@@ -61,9 +73,9 @@ static int name_track(struct pp_track *t, struct pp_strings *strings, struct pp_
 	if (comm == t->comm)
 		return 0;
 	t->comm = comm;
-	if (task->pid > 0)
+	if (task->pid > 0 && !task->machine_pid)
 		pd_history_task(h, task->pid, task->pid, -1, at, &process);
-	t->process = process.comm ? name_of(strings, m, process.comm) : comm;
+	t->process = process.comm ? name_of(strings, m, &process) : comm;
 	t->process_start = process.start;
 	return t->process == PP_NONE ? -1 : 0;
 }

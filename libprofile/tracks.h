@@ -23,6 +23,7 @@ struct pp_item {
 
 /* A thread, or the idle task of a CPU. */
 struct pp_track {
+	int32_t machine_pid;	/* of the virtual machine, 0: the host */
 	int32_t pid, tid, cpu;	/* cpu is -1 but for idle tasks */
 	uint32_t comm, process;	/* strings: the last names of the thread and of its process */
 	uint64_t start;		/* of the thread, as struct pd_task has it */
