@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "pd/history.h"
+#include "model/history_guests.h"
 
 #define OWN_MEMORY (64u << 20)
 #define NOBODY UINT32_MAX	/* the pid -1 */
@@ -273,18 +273,11 @@ static bool matches_comm(struct pd_filter *f, const char *comm)
 /* Returns whether the thread has a wanted name at the time of the record. */
 static bool is_named(struct pd_filter *f, const struct pd_record *r, uint32_t pid, uint32_t tid)
 {
-	uint64_t cpu = UINT64_MAX;
-	struct pd_moment at;
 	struct pd_task task;
 
 	if (!f->history)
 		return has_name(f, tid);
-	if (r->frame.type == PD_RECORD_SAMPLE)
-		return pd_history_record_task(f->history, r, &task) && task.comm &&
-		       matches_comm(f, task.comm);
-	moment_number(r, PD_HOT_CPU, &cpu);
-	pd_record_moment(r, &at);
-	return pd_history_task(f->history, (int32_t)pid, (int32_t)tid, (int32_t)cpu, &at, &task) &&
+	return pd_history_machine_task(f->history, r, (int32_t)pid, (int32_t)tid, &task) &&
 	       task.comm && matches_comm(f, task.comm);
 }
 

@@ -21,6 +21,10 @@ int pd_history_learn_guests(struct pd_history *h, const struct pd_record *r);
 const struct pd_guest *pd_history_guest(const struct pd_history *h, uint64_t id);
 const struct pd_guest *pd_history_guest_of(const struct pd_history *h, const struct pd_record *r);
 
+/* history_tasks.c: as pd_history_record_task(), for another thread of the record's machine. */
+bool pd_history_machine_task(const struct pd_history *h, const struct pd_record *r, int32_t pid,
+			     int32_t tid, struct pd_task *out);
+
 static inline uint8_t pd_guest_number(const struct pd_guest *g)
 {
 	return g ? g->number : PD_HOST;

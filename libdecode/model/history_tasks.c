@@ -310,21 +310,28 @@ static int32_t number_or_none(const struct pd_record *r, enum pd_part part, enum
 	return pd_record_number(r, part, which, &n) ? (int32_t)n : -1;
 }
 
+static enum pd_part part_of(const struct pd_record *r)
+{
+	return r->frame.type == PD_RECORD_SAMPLE ? PD_OF_BODY : PD_OF_TRAILER;
+}
+
+bool pd_history_machine_task(const struct pd_history *h, const struct pd_record *r, int32_t pid,
+			     int32_t tid, struct pd_task *out)
+{
+	struct whose w = { .guest = pd_history_guest_of(h, r), .pid = pid, .tid = tid,
+			   .cpu = number_or_none(r, part_of(r), PD_HOT_CPU) };
+
+	pd_record_moment(r, &w.at);
+	return answer(h, &w, out);
+}
+
 bool pd_history_record_task(const struct pd_history *h, const struct pd_record *r,
 			    struct pd_task *out)
 {
-	struct whose w;
-	enum pd_part part;
-
 	if (!h || !r)
 		return false;
-	part = r->frame.type == PD_RECORD_SAMPLE ? PD_OF_BODY : PD_OF_TRAILER;
-	w = (struct whose){ .guest = pd_history_guest_of(h, r),
-			    .pid = number_or_none(r, part, PD_HOT_PID),
-			    .tid = number_or_none(r, part, PD_HOT_TID),
-			    .cpu = number_or_none(r, part, PD_HOT_CPU) };
-	pd_record_moment(r, &w.at);
-	return answer(h, &w, out);
+	return pd_history_machine_task(h, r, number_or_none(r, part_of(r), PD_HOT_PID),
+				       number_or_none(r, part_of(r), PD_HOT_TID), out);
 }
 
 bool pd_history_fields_task(const struct pd_history *h, const struct pd_fields *f,

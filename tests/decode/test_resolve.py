@@ -513,6 +513,18 @@ def test_comm_of_a_live_stream(tmp_path, pdecode):
         timer.cancel()
 
 
+@sanitize
+@pytest.mark.parametrize("mode", ["file", "stream"])
+def test_comm_keeps_the_record_that_names_it(mode, tmp_path, run_pdecode):
+    path = written(tmp_path, [comm(5, "a", 10), hit(5, 1, 20), comm(5, "b", 30), hit(5, 2, 40),
+                              comm(5, "c", 50), r.finished_round()], "pipe")
+    args = ["--comm", "b", "--types", "COMM,SAMPLE"]
+    done = run_pdecode([*args, "-"], input=path.read_bytes()) if mode == "stream" else \
+        run_pdecode([*args, path])
+    assert [record["type"] for record in strict_json(done.stdout)["records"]] == [
+        "COMM", "SAMPLE"]
+
+
 def test_comm_of_every_capture(fixture_file, run_pdecode):
     """--comm keeps the samples that --resolve gives the name."""
     done = run_pdecode(["--resolve", "--types", "SAMPLE", "--blobs", "omit", fixture_file.path])
@@ -535,6 +547,7 @@ GUEST = Attr(type=1, config=0, sample_period=1, sample_type="IDENTIFIER|IP|TID|T
 HOST_ID, GUEST_IDS, OTHER_ID = 1, (2, 3), 4
 MACHINE, OTHER_MACHINE = 500, 600
 GUEST_KERNEL, GUEST_USER = 4, 5
+MODULE, PROGRAM = KERNEL + 0x10000, KERNEL + 0x20000
 
 
 def guest_recording():
@@ -550,13 +563,15 @@ def guest_recording():
     def at(id, ip, misc, time=50, pid=7, tid=None):
         return sample(GUEST, misc, ip=ip, pid=pid, tid=tid or pid, time=time, cpu=0, id=id)
 
-    def kernel(id, name, size, misc=IN_KERNEL):
-        return r.mmap(2**32 - 1, 0, KERNEL, size, KERNEL, name, misc, sid=of(id, 0, 0))
+    def kernel(id, name, size, misc=IN_KERNEL, start=KERNEL):
+        return r.mmap(2**32 - 1, 0, start, size, start, name, misc, sid=of(id, 0, 0))
     return [
         r.id_index([(id, 0, 0, -1) for id in (HOST_ID, *GUEST_IDS, OTHER_ID)],
                    [(0, 0), (MACHINE, 0), (MACHINE, 1), (OTHER_MACHINE, 0)]),
         kernel(HOST_ID, "[kernel.kallsyms]_text", 0x1000),
         kernel(GUEST_IDS[0], "[kernel.kallsyms]_text", 0x2000),
+        kernel(GUEST_IDS[0], "[a_module]", 0x1000, GUEST_KERNEL, MODULE),
+        r.ksymbol(PROGRAM, 64, 1, 0, "bpf_prog", sid=of(GUEST_IDS[1], 0, 0)),
         kernel(HOST_ID, f"[guest.kernel.kallsyms.{OTHER_MACHINE}]_text", 0x3000, GUEST_KERNEL),
         *there(HOST_ID, "host", "/host"), *there(GUEST_IDS[0], "guest", "/guest"),
         *there(OTHER_ID, "other", "/other", GUEST_USER),
@@ -567,7 +582,10 @@ def guest_recording():
         at(GUEST_IDS[1], 0x1010, GUEST_USER, pid=8), at(HOST_ID, 0x1010, IN_USER, pid=8),
         at(GUEST_IDS[0], 0x5000, GUEST_USER), at(GUEST_IDS[0], 0x1010, GUEST_USER, pid=9),
         at(GUEST_IDS[0], KERNEL + 0x1800, GUEST_KERNEL), at(HOST_ID, KERNEL + 0x1800, IN_KERNEL),
-        at(OTHER_ID, KERNEL + 0x2800, GUEST_KERNEL), at(HOST_ID, 0x1010, GUEST_USER)]
+        at(OTHER_ID, KERNEL + 0x2800, GUEST_KERNEL), at(HOST_ID, 0x1010, GUEST_USER),
+        *(at(id, addr, mode) for addr in (MODULE, PROGRAM)
+          for id, mode in ((GUEST_IDS[0], GUEST_KERNEL), (OTHER_ID, GUEST_KERNEL),
+                           (HOST_ID, IN_KERNEL)))]
 
 
 @sanitize
@@ -589,20 +607,26 @@ def test_tasks_and_maps_of_guests(mode, tmp_path, run_pdecode):
             for _, (place,) in places(document)] == [
         ("/host", 0x10), ("/guest", 0x10), ("/guest", 0x10), ("/other", 0x10), ("/guest", 0x10),
         "NO_MAP", "NO_MAP", "NO_MAP", ("[kernel.kallsyms]", KERNEL + 0x1800), "NO_MAP",
-        (f"[guest.kernel.kallsyms.{OTHER_MACHINE}]", KERNEL + 0x2800), "NO_MAP"]
+        (f"[guest.kernel.kallsyms.{OTHER_MACHINE}]", KERNEL + 0x2800), "NO_MAP",
+        ("[a_module]", MODULE), "NO_MAP", "NO_MAP", ("bpf_prog", 0), "NO_MAP", "NO_MAP"]
     assert [comm for comm, _ in places(document)] == [
         "host", "guest", "guest", "other", "guest", "child", "guest", None, "guest", "host",
-        "other", "host"]
+        "other", "host", *2 * ["guest", "other", "host"]]
     assert [(record.get("machine_pid"), record.get("vcpu")) for record in samples(document)] == [
         (None, None), (500, 0), (500, 1), (600, 0), (500, 1), (None, None), (500, 0), (500, 0),
-        (500, 0), (None, None), (600, 0), (None, None)]
+        (500, 0), (None, None), (600, 0), (None, None),
+        *2 * [(500, 0), (600, 0), (None, None)]]
     assert {(image["path"], image.get("guest"), image.get("machine_pid"))
             for image in document["images"]} == {
         ("/host", None, None), ("/guest", True, 500), ("/other", True, 600),
         ("[kernel.kallsyms]", None, None), ("[kernel.kallsyms]", True, 500),
+        ("[a_module]", True, 500), ("bpf_prog", True, 500),
         (f"[guest.kernel.kallsyms.{OTHER_MACHINE}]", True, None)}
     part = strict_json(run_pdecode(["--comm", "guest", "--types", "SAMPLE", path]).stdout)
-    assert len(part["records"]) == 5
+    assert len(part["records"]) == 7
+    part = strict_json(run_pdecode(["--comm", "guest", "--types", "COMM,MMAP2,FORK", path]).stdout)
+    assert [record.get("filename", record["type"]) for record in part["records"]] == [
+        "COMM", "/guest", "FORK"]
 
 
 @sanitize
