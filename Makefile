@@ -148,7 +148,7 @@ endif
 # A make of our own, on every core unless the user said how many.
 SUBMAKE = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS))
 
-.PHONY: all help deps demo check check-short check-builds check-user check-distro check-compilers check-clients check-crash fuzzers mutators fuzz bench soak schemas enums abi man3 \
+.PHONY: all help deps demo check check-short check-builds check-user check-distro check-compilers check-clients check-crash fuzzers mutators fuzz bench soak pictures schemas enums abi man3 \
 	analyze tidy cppcheck analyzer analyzed valgrind lint-packages install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -367,6 +367,10 @@ fuzz: lint-packages
 bench: all
 	$(Q)if test -x scripts/bench; then scripts/bench '$(B)'; else echo 'bench: not here yet'; fi
 
+# PICTURES_OF='FILE BASE': recordings of your own.
+pictures: all
+	$(Q)scripts/pictures '$(B)' '$(B)/pictures' $(PICTURES_OF)
+
 SOAK_SECONDS ?= 600
 soak: all
 	$(Q)scripts/soak '$(B)' --seconds $(SOAK_SECONDS) $(SOAK_ARGS)
@@ -511,6 +515,7 @@ help:
 #:   check-compilers  builds with every gcc and clang from 10 on that is installed, warnings are errors
 #:   check-clients  preport's files and the tables in the programs that read them, which are installed to CLIENTS
 #:                (~/.cache/perf-data-clients)
+#:   pictures     screenshots of the flame graph page, in build/pictures; needs chromium (PICTURES_OF='FILE BASE')
 #:   schemas      write schemas/ from the tables
 #:   abi          write tests/abi from the library that is built, with abidw
 #:   man3         write the library's manual pages, from its headers, to build/man3

@@ -76,7 +76,8 @@ static void format_facts(const struct pp_profile *p, size_t event, char *text, s
 			 e->idle_samples);
 	snprintf(text, size, "%" PRIu64 " samples of %s; %zu thread%s; %" PRIu64 " lost, %"
 		 PRIu64 " throttled; %" PRIu64 " stacks cut%s", e->samples, e->weigher.name,
-		 p->nr_threads, p->nr_threads == 1 ? "" : "s", c->lost, c->throttled, c->cut, idle);
+		 p->nr_threads, p->nr_threads == 1 ? "" : "s", c->lost, c->throttled,
+		 c->cut + c->copies_cut, idle);
 }
 
 static void add_facts(struct page *page)

@@ -10,10 +10,11 @@ import re
 import shutil
 import subprocess
 import time
+import zlib
 
 import pytest
 
-from conftest import TIMEOUT
+from conftest import ROOT, TIMEOUT, TOOLS
 from known_recording import build_program, recorded
 from profiles import preport
 
@@ -180,3 +181,25 @@ def test_chromium_opens_the_pictures(recording, tmp_path, name):
                "--dump-dom", f"file://{path}")
     assert ('data-ready="1"' in text) if name.endswith("html") else (
         "leaf (5000000, 71.43 %)" in text and "parsererror" not in text)
+
+
+def shades(png):
+    """How many different bytes the rows of a picture have."""
+    data, at, packed = png.read_bytes(), 8, b""
+    assert data.startswith(b"\x89PNG")
+    while at < len(data):
+        size = int.from_bytes(data[at:at + 4], "big")
+        packed += data[at + 8:at + 8 + size] if data[at + 4:at + 8] == b"IDAT" else b""
+        at += size + 12
+    return len(set(zlib.decompress(packed)))
+
+
+def test_pictures_for_review(recording, tmp_path):
+    need("chromium")
+    run(ROOT / "scripts" / "pictures", TOOLS, tmp_path, recording, recording)
+    found = {path.stem: shades(path) for path in tmp_path.glob("*.png")}
+    assert set(found) == {"light", "dark", "readme", "icicle", "callers", "sandwich", "time",
+                          "table", "search", "narrow", "difference", "static"}
+    assert min(found.values()) > 40, found
+    assert (tmp_path / "light.png").read_bytes() != (tmp_path / "dark.png").read_bytes()
+    assert "leaf" in (tmp_path / "table.txt").read_text()

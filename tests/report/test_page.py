@@ -1,6 +1,9 @@
 """What the flame graph page holds besides its tree: times, and an older recording."""
+import re
+
 import pytest
 
+from conftest import fixture_files
 from known_recording import EXEC, Recording, known
 from perfdata import records as r
 from profiles import page, page_paths, preport
@@ -96,3 +99,10 @@ def test_functions_of_one_name_in_two_images_are_two(write):
     joined = page(preport("-f", "flamegraph", "--base", path, path))[1]
     assert [node[2] for node in alone] == [0, 0, 4, 3]
     assert [node[2:] for node in joined] == [(0, 0, 0, 0), (0, 0, 0, 0), (7, 2, 7, 2)]
+
+
+def test_the_facts_count_cut_copies_of_stacks():
+    path = next(file.path for file in fixture_files() if file.name.startswith("03-callgraph-dwarf"))
+    facts = page(preport("-f", "flamegraph", path, symbols=()))[0]["facts"]
+    samples, cut = re.search(r"(\d+) samples .* (\d+) stacks cut", facts).groups()
+    assert int(samples) == int(cut) > 10        # its program is not here
