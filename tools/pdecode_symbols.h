@@ -45,8 +45,8 @@ extern const char *const symbol_unverified[];
 	CLI_STRING(0, "sysroot", "DIR", type, member.sysroot,				\
 		   "look for the mapped files below DIR first"),			\
 	CLI_LIST(0, "debug-dir", "DIR", type, member.debug_dirs,			\
-		 "look for files and debug files in DIR first: a copy of "		\
-		 "/usr/lib/debug, of ~/.debug or of a debuginfod cache"),		\
+		 "look for files, debug files, .dwp and .dwo in DIR first: a copy of "	\
+		 "/usr/lib/debug, of ~/.debug, of a debuginfod cache or of a tree"),	\
 	CLI_STRING(0, "kallsyms", "FILE", type, member.kallsyms,			\
 		   "a copy of /proc/kallsyms of the recorded machine, made since it was " \
 		   "started"),							\

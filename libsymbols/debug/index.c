@@ -1,6 +1,7 @@
 /* index.c - finds the unit of an address, and in it functions and lines: see index.h. */
 #include "debug/index.h"
 
+#include <dwarf.h>
 #include <string.h>
 
 /* Sections that are compressed are expanded by libdw, which writes to their headers. */
@@ -61,6 +62,14 @@ struct unit_ranges {
 	size_t nr, capacity;
 };
 
+static bool is_skeleton(Dwarf_Die *unit)
+{
+	uint8_t type;
+
+	return dwarf_cu_info(unit->cu, NULL, &type, NULL, NULL, NULL, NULL, NULL) == 0 &&
+	       type == DW_UT_skeleton;
+}
+
 static int add_unit_ranges(struct ps_debug *d, Dwarf_Die *unit, struct unit_ranges *r)
 {
 	Dwarf_Addr base, start, end;
@@ -91,8 +100,10 @@ static int add_unit_ranges(struct ps_debug *d, Dwarf_Die *unit, struct unit_rang
 		}
 		r->items[r->nr++] = (struct ps_range){ start, end, (uint32_t)(d->nr_units - 1) };
 	}
-	if (known)
+	if (known) {
 		d->units[d->nr_units - 1].dropped_end = dropped_end;
+		d->units[d->nr_units - 1].is_skeleton = is_skeleton(unit);
+	}
 	return 0;
 }
 
@@ -141,6 +152,7 @@ enum ps_status ps_debug_open(struct ps_debug *d, struct ps_elf *file, struct ps_
 	d->alt = alt ? dwarf_begin_elf(alt->elf, DWARF_C_READ, NULL) : NULL;
 	if (d->alt)
 		dwarf_setalt(d->dwarf, d->alt);
+	d->file = file;
 	d->first_code = find_first_code(file);
 	if (!find_units(d))
 		return PS_OK;
@@ -165,6 +177,72 @@ void ps_debug_close(struct ps_debug *d)
 
 /* --- searching --- */
 
+static struct pd_bytes bytes_of(struct ps_debug *d, const char *section, Dwarf_Word from)
+{
+	const struct ps_section *s = ps_elf_section_named(d->file, section);
+	Elf_Scn *scn = s ? elf_getscn(d->file->elf, (size_t)(s - d->file->sections)) : NULL;
+	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;	/* expanded by now */
+
+	if (!data || !data->d_buf || from > data->d_size)
+		return (struct pd_bytes){ NULL, 0 };
+	return (struct pd_bytes){ (const uint8_t *)data->d_buf + from, data->d_size - from };
+}
+
+static const char *get_string(Dwarf_Die *die, unsigned int name)
+{
+	Dwarf_Attribute attr;
+
+	return dwarf_attr(die, name, &attr) && !ps_debug_leads_out(&attr) ?
+		       dwarf_formstring(&attr) : NULL;
+}
+
+static Dwarf_Word get_number(Dwarf_Die *die, unsigned int name)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word value;
+
+	return dwarf_attr(die, name, &attr) && !dwarf_formudata(&attr, &value) ? value : 0;
+}
+
+static void read_skeleton(struct ps_debug *d, Dwarf_Die *unit, struct ps_skeleton *k)
+{
+	Dwarf_Addr base = 0;
+	Dwarf_Half version = 0;
+
+	*k = (struct ps_skeleton){ .name = get_string(unit, DW_AT_dwo_name),
+				   .directory = get_string(unit, DW_AT_comp_dir) };
+	if (!k->name)
+		k->name = get_string(unit, DW_AT_GNU_dwo_name);
+	k->addresses = bytes_of(d, ".debug_addr", get_number(unit, DW_AT_addr_base) +
+						  get_number(unit, DW_AT_GNU_addr_base));
+	k->ranges = bytes_of(d, ".debug_ranges", get_number(unit, DW_AT_GNU_ranges_base));
+	dwarf_cu_info(unit->cu, &version, NULL, NULL, NULL, &k->id, NULL, NULL);
+	k->version = version;
+	dwarf_lowpc(unit, &base);
+	k->base = base;
+}
+
+/* Opens the other file of the unit, if it is there. Returns 0, or -1 without memory. */
+static int open_split(struct ps_debug *d, struct ps_debug_unit *u)
+{
+	struct ps_split *split = d->finder.find ? pd_budget_alloc(d->budget, sizeof(*split)) :
+						  NULL;
+	struct ps_skeleton skeleton;
+	Dwarf_Die unit;
+
+	if (!split)
+		return d->finder.find ? -1 : 0;
+	if (dwarf_offdie(d->dwarf, u->die, &unit)) {
+		read_skeleton(d, &unit, &skeleton);
+		if (skeleton.name && d->finder.find(d->finder.ctx, &skeleton, split)) {
+			u->split = split;
+			return 0;
+		}
+	}
+	pd_budget_free(d->budget, split, sizeof(*split));
+	return 0;
+}
+
 static struct ps_debug_unit *read_unit(struct ps_debug *d, uint64_t address,
 				       enum ps_debug_depth depth, int *ret)
 {
@@ -172,7 +250,9 @@ static struct ps_debug_unit *read_unit(struct ps_debug *d, uint64_t address,
 	struct ps_debug_unit *u = i == PS_FLAT_NONE ? NULL : &d->units[i];
 
 	*ret = 0;
-	if (u && !u->has_functions)
+	if (u && !u->has_functions && u->is_skeleton)
+		*ret = open_split(d, u);
+	if (u && !*ret && !u->has_functions)
 		*ret = ps_debug_unit_read_functions(u, d->dwarf, d->budget);
 	if (u && !*ret && depth >= PS_DEBUG_LINES && !u->has_lines)
 		*ret = ps_debug_unit_read_lines(u, d->dwarf, &d->arena);
@@ -194,7 +274,7 @@ int ps_debug_find(struct ps_debug *d, uint64_t address, enum ps_debug_depth dept
 	if (depth >= PS_DEBUG_LINES)
 		row = ps_debug_unit_line(u, address);
 	if (row) {
-		file = ps_debug_unit_file(u, row->file, &d->arena);
+		file = ps_debug_unit_file(u, &u->line_files, row->file, &d->arena);
 		line = row->line;
 	}
 	node = ps_flat_find(&u->functions, address);

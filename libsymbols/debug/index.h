@@ -6,8 +6,18 @@
 #include "debug/unit.h"
 #include "image/elf_file.h"
 
+/* Finds the other file of a split unit. */
+struct ps_split_finder {
+	/* Opens *out by ps_split_open(). Returns whether it was found. */
+	bool (*find)(void *ctx, const struct ps_skeleton *k, struct ps_split *out);
+	void *ctx;
+};
+
 struct ps_debug {
 	struct pd_budget *budget;
+	struct ps_elf *file;
+	struct ps_split_finder finder;	/* set after ps_debug_open(); NULL: functions of split
+					 * units are left out */
 	Dwarf *dwarf, *alt;
 	uint64_t first_code;		/* the lowest address of code */
 	size_t charged;			/* for sections that libdw expands */

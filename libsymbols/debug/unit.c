@@ -77,11 +77,11 @@ static uint32_t add_node(struct walk *w, Dwarf_Die *die, uint32_t parent, bool i
 /* Adds the function if it has code. Returns its node, or the parent. */
 static uint32_t add_function(struct walk *w, Dwarf_Die *die, uint32_t parent, bool is_inlined)
 {
-	Dwarf_Addr base, start, end;
+	Dwarf_Addr base = 0, start, end;
 	uint32_t node = PS_NO_NODE;
-	ptrdiff_t at = 0;
+	ptrdiff_t at = w->unit->split ? ps_split_ranges(w->unit->split, die, &base) : 0;
 
-	while (!w->failed && (at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
+	while (at >= 0 && !w->failed && (at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
 		if (end <= start || start < w->unit->first_code)
 			continue;
 		if (node == PS_NO_NODE)
@@ -154,7 +154,9 @@ int ps_debug_unit_read_functions(struct ps_debug_unit *u, Dwarf *dwarf, struct p
 
 	u->has_functions = true;
 	u->functions.budget = budget;
-	if (!dwarf_offdie(dwarf, u->die, &unit))
+	if (u->split)
+		dwarf = u->split->dwarf;
+	if (!dwarf_offdie(dwarf, u->split ? u->split->die : u->die, &unit))
 		return 0;
 	w.steps = size_of_unit(dwarf, &unit);
 	walk_children(&w, &unit, PS_NO_NODE, 0);
@@ -229,14 +231,23 @@ static void copy_rows(struct ps_debug_unit *u, const struct rows *rows)
 	}
 }
 
+static int read_table(struct ps_debug_files *f, Dwarf_Die *unit, struct pd_arena *arena)
+{
+	if (dwarf_getsrcfiles(unit, &f->files, &f->nr) != 0)
+		f->nr = 0;
+	f->paths = pd_arena_alloc(arena, f->nr * sizeof(*f->paths));
+	return f->paths ? 0 : -1;
+}
+
 static int read_files(struct ps_debug_unit *u, Dwarf_Die *unit, struct pd_arena *arena)
 {
 	Dwarf_Attribute attr;
+	Dwarf_Die split;
 
-	if (dwarf_getsrcfiles(unit, &u->files, &u->nr_files) != 0)
-		u->nr_files = 0;
-	u->paths = pd_arena_alloc(arena, u->nr_files * sizeof(*u->paths));
-	if (!u->paths)
+	if (read_table(&u->line_files, unit, arena))
+		return -1;
+	if (u->split && dwarf_offdie(u->split->dwarf, u->split->die, &split) &&
+	    read_table(&u->call_files, &split, arena))
 		return -1;
 	if (dwarf_attr(unit, DW_AT_comp_dir, &attr) && !ps_debug_leads_out(&attr))
 		u->directory = dwarf_formstring(&attr);
@@ -304,20 +315,21 @@ static const char *join_path(const char *directory, const char *file, struct pd_
 	return path;
 }
 
-const char *ps_debug_unit_file(struct ps_debug_unit *u, size_t i, struct pd_arena *arena)
+const char *ps_debug_unit_file(const struct ps_debug_unit *u, const struct ps_debug_files *files,
+			       size_t i, struct pd_arena *arena)
 {
 	const char *path;
 
-	if (i >= u->nr_files)
+	if (i >= files->nr)
 		return NULL;
-	if (u->paths[i])
-		return u->paths[i];
-	path = dwarf_filesrc(u->files, i, NULL, NULL);
+	if (files->paths[i])
+		return files->paths[i];
+	path = dwarf_filesrc(files->files, i, NULL, NULL);
 	while (path && path[0] == '.' && path[1] == '/')
 		path += 2;
 	if (path && path[0] != '/' && u->directory)
 		path = join_path(u->directory, path, arena);
-	u->paths[i] = path;
+	files->paths[i] = path;
 	return path;
 }
 
@@ -326,4 +338,8 @@ void ps_debug_unit_free(struct ps_debug_unit *u, struct pd_budget *budget)
 	pd_budget_free(budget, u->nodes, u->node_capacity * sizeof(*u->nodes));
 	pd_budget_free(budget, u->lines, u->line_capacity * sizeof(*u->lines));
 	ps_flat_free(&u->functions);
+	if (u->split) {
+		ps_split_close(u->split);
+		pd_budget_free(budget, u->split, sizeof(*u->split));
+	}
 }

@@ -10,6 +10,8 @@
 #define KERNEL (1u << PS_WANT_KERNEL)
 #define KALLSYMS (1u << PS_WANT_KALLSYMS)
 #define VDSO (1u << PS_WANT_VDSO)
+#define PACKAGE (1u << PS_WANT_PACKAGE)
+#define OBJECT (1u << PS_WANT_OBJECT)
 
 /* %D: a directory that the user named, %H: home, %C: debuginfod's cache, %x: the id's first byte,
  * %r: its other bytes, %i: all of it, %p: the recorded path, %d: its directory, %l: the file of
@@ -24,7 +26,8 @@ struct pattern {
 static const struct pattern patterns[] = {
 	{ "%V", KERNEL, PS_PLACE_NAMED },
 	{ "%K", KALLSYMS, PS_PLACE_NAMED },
-	{ "%p", IMAGE, PS_PLACE_SYSROOT },
+	{ "%p", IMAGE | OBJECT, PS_PLACE_SYSROOT },
+	{ "%p.dwp", PACKAGE, PS_PLACE_SYSROOT },
 	{ "/usr/lib/debug/.build-id/%x/%r.debug", DEBUG | ALT | KERNEL, PS_PLACE_SYSROOT },
 	{ "%d/%l", DEBUG, PS_PLACE_SYSROOT },
 	{ "%d/.debug/%l", DEBUG, PS_PLACE_SYSROOT },
@@ -37,7 +40,8 @@ static const struct pattern patterns[] = {
 	{ "%D/.build-id/%x/%r", IMAGE | DEBUG | KERNEL, PS_PLACE_NAMED },
 	{ "%D/%i/executable", IMAGE, PS_PLACE_NAMED },
 	{ "%D/%i/debuginfo", DEBUG | ALT | KERNEL, PS_PLACE_NAMED },
-	{ "%D%p", IMAGE, PS_PLACE_NAMED },
+	{ "%D%p", IMAGE | OBJECT, PS_PLACE_NAMED },
+	{ "%D%p.dwp", PACKAGE, PS_PLACE_NAMED },
 	{ "%D%p.debug", DEBUG, PS_PLACE_NAMED },
 	{ "%D%d/%l", DEBUG, PS_PLACE_NAMED },
 	{ "%D/%l", DEBUG, PS_PLACE_NAMED },
@@ -51,12 +55,14 @@ static const struct pattern patterns[] = {
 	{ PS_RUNNING_VDSO, VDSO, PS_PLACE_RUNNING },
 	{ "%C/%i/executable", IMAGE, PS_PLACE_BUILD_ID },
 	{ "%C/%i/debuginfo", DEBUG | ALT | KERNEL, PS_PLACE_BUILD_ID },
-	{ "%P%p", IMAGE, PS_PLACE_PROCESS },
+	{ "%P%p", IMAGE | OBJECT, PS_PLACE_PROCESS },
+	{ "%P%p.dwp", PACKAGE, PS_PLACE_PROCESS },
 	{ "%P/usr/lib/debug/.build-id/%x/%r.debug", DEBUG | ALT, PS_PLACE_PROCESS },
 	{ "%P%d/%l", DEBUG, PS_PLACE_PROCESS },
 	{ "%P%d/.debug/%l", DEBUG, PS_PLACE_PROCESS },
 	{ "%P/usr/lib/debug%d/%l", DEBUG, PS_PLACE_PROCESS },
-	{ "%p", IMAGE, PS_PLACE_RECORDED },
+	{ "%p", IMAGE | OBJECT, PS_PLACE_RECORDED },
+	{ "%p.dwp", PACKAGE, PS_PLACE_RECORDED },
 	{ "%d/%l", DEBUG, PS_PLACE_DEBUGLINK },
 	{ "%d/.debug/%l", DEBUG, PS_PLACE_DEBUGLINK },
 	{ "/usr/lib/debug%d/%l", DEBUG, PS_PLACE_DEBUGLINK },

@@ -5,28 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include "session/session.h"
-
-bool ps_session_search(struct ps_search *search)
-{
-	struct ps_session *s = search->session;
-	struct ps_candidate candidate;
-
-	for (size_t i = 0; ps_candidate_at(&s->places, &search->what, i, &candidate); i++) {
-		const int fd = s->options.open(s->options.ctx, candidate.path, candidate.place);
-		bool done;
-
-		if (fd < 0)
-			continue;
-		done = search->use(search, fd, &candidate);
-		close(fd);
-		if (done)
-			return true;
-	}
-	return false;
-}
 
 static char *keep_text(struct ps_session *s, const char *text)
 {
@@ -262,7 +242,7 @@ static void find_alt(struct ps_session *s, struct ps_loaded *l, const struct ps_
 	ps_session_search(&search);
 }
 
-static void open_debug(struct ps_session *s, struct ps_loaded *l)
+static void open_debug(struct ps_session *s, struct ps_loaded *l, const struct pd_image *image)
 {
 	struct ps_elf *file = has_debug_info(&l->binary.image) ? &l->binary.image :
 			      has_debug_info(&l->binary.debug) ? &l->binary.debug : NULL;
@@ -272,6 +252,8 @@ static void open_debug(struct ps_session *s, struct ps_loaded *l)
 	find_alt(s, l, file);
 	l->has_debug = ps_debug_open(&l->debug, file, l->alt.elf ? &l->alt : NULL, &s->budget) ==
 		       PS_OK;
+	if (l->has_debug)
+		l->debug.finder = ps_session_split_finder(s, l, path_of(s, image));
 }
 
 struct ps_loaded *ps_session_load(struct ps_session *s, uint32_t index)
@@ -293,7 +275,7 @@ struct ps_loaded *ps_session_load(struct ps_session *s, uint32_t index)
 	}
 	for (unsigned int i = 0; i < PS_SOURCES; i++)
 		l->sources |= l->binary.has[i] ? 1u << i : 0;
-	open_debug(s, l);
+	open_debug(s, l, image);
 	return l;
 }
 
@@ -305,6 +287,8 @@ void ps_session_unload(struct ps_session *s, struct ps_loaded *l)
 		ps_debug_close(&l->debug);
 	if (l->alt.elf)
 		ps_elf_close(&l->alt);
+	if (l->dwp.elf)
+		ps_elf_close(&l->dwp);
 	if (l->tried && l->binary.budget)
 		ps_binary_close(&l->binary);
 }

@@ -293,6 +293,7 @@ static const char *const source_names[PS_NR_SOURCES] = {
 	[PS_FROM_JITDUMP] = "JITDUMP", [PS_FROM_FDE] = "EXTENTS",
 	[PS_FROM_DEBUG_FILE] = "DEBUG_FILE", [PS_FROM_RECORD] = "RECORD",
 	[PS_FROM_JITDUMP_UNTIMED] = "JITDUMP_UNTIMED", [PS_FROM_BUNDLE] = "BUNDLE",
+	[PS_FROM_SPLIT] = "SPLIT_DWARF",
 };
 
 static void describe_image(const struct ps_loaded *l, struct pd_image_file *out)

@@ -23,6 +23,7 @@ enum {
 	PS_FROM_RECORD,		/* KSYMBOL: the recording has the name */
 	PS_FROM_JITDUMP_UNTIMED,	/* its times are of another clock: the latest code counts */
 	PS_FROM_BUNDLE,		/* feature PD_SYMBOLS */
+	PS_FROM_SPLIT,		/* .dwo or .dwp */
 	PS_NR_SOURCES,
 };
 
@@ -31,6 +32,10 @@ struct ps_loaded {
 	bool tried;
 	struct ps_binary binary;	/* if why is PD_WHY_FOUND */
 	struct ps_elf alt;
+	struct ps_elf dwp;		/* `elf` is NULL: not found so far */
+	bool has_no_dwp;
+	struct ps_session *session;	/* for split units, with the path as it was recorded */
+	const char *recorded_path;
 	struct ps_debug debug;
 	bool has_debug;
 	struct ps_cfi *cfi;		/* NULL: not asked for yet */
@@ -134,6 +139,10 @@ struct ps_session {
 /* Opens the files of an image on first need. */
 struct ps_loaded *ps_session_load(struct ps_session *s, uint32_t image);
 void ps_session_unload(struct ps_session *s, struct ps_loaded *l);
+
+/* Returns what finds the split units of an image's debug information. */
+struct ps_split_finder ps_session_split_finder(struct ps_session *s, struct ps_loaded *l,
+					       const char *recorded_path);
 
 /* Lists processes that may have the file of an image below their roots. Returns their number. */
 size_t ps_session_pids(struct ps_session *s, uint32_t image, int32_t out[PS_PIDS]);

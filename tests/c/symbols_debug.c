@@ -1,6 +1,8 @@
 /* symbols_debug.c - shows functions and lines of addresses, as addr2line -afi does.
  *
  *   symbols_debug [-t] FILE [ALT]     addresses in hex on standard input; -t: only the time
+ *
+ * Units of split DWARF are in FILE.dwp, or where the compiler wrote their .dwo.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -59,7 +61,33 @@ static void measure(struct ps_debug *d, const uint64_t *addresses, size_t n)
 	       (now() - first) / (n * 100), frames / 100, budget.used >> 10);
 }
 
-static int run(struct ps_elf *file, struct ps_elf *alt, bool timed)
+static bool open_split(const char *path, const struct ps_skeleton *k, struct ps_split *out)
+{
+	const int fd = open(path, O_RDONLY);
+	enum ps_status status = PS_NOT_ELF;
+	struct ps_elf file;
+
+	if (fd >= 0 && ps_elf_open_fd(&file, fd, &budget) == PS_OK) {
+		status = ps_split_open(out, &file, k, &budget);
+		ps_elf_close(&file);
+	}
+	if (fd >= 0)
+		close(fd);
+	return status == PS_OK;
+}
+
+static bool find_split(void *program, const struct ps_skeleton *k, struct ps_split *out)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s.dwp", (const char *)program);
+	if (open_split(path, k, out))
+		return true;
+	snprintf(path, sizeof(path), "%s/%s", k->directory ? k->directory : "", k->name);
+	return open_split(path, k, out);
+}
+
+static int run(const char *path, struct ps_elf *file, struct ps_elf *alt, bool timed)
 {
 	static uint64_t addresses[1 << 20];
 	uint64_t begin = now();
@@ -72,6 +100,7 @@ static int run(struct ps_elf *file, struct ps_elf *alt, bool timed)
 		printf("no debug information: %d\n", status);
 		return 1;
 	}
+	d.finder = (struct ps_split_finder){ find_split, (void *)(uintptr_t)path };
 	if (timed)
 		printf("%zu units in %" PRIu64 " us, ", d.nr_units, (now() - begin) / 1000);
 	while (fgets(line, sizeof(line), stdin) && n < sizeof(addresses) / sizeof(*addresses)) {
@@ -105,7 +134,7 @@ int main(int argc, char **argv)
 			return 1;
 		close(fd);
 	}
-	status = run(&file, names[1] ? &alt : NULL, timed);
+	status = run(names[0], &file, names[1] ? &alt : NULL, timed);
 	ps_elf_close(&file);
 	if (alt.elf)
 		ps_elf_close(&alt);

@@ -13,7 +13,8 @@
 #include "find/candidates.h"
 #include "find/verdict.h"
 
-static const char *const kinds[] = { "image", "debug", "alt", "kernel", "kallsyms", "vdso" };
+static const char *const kinds[] = { "image", "debug", "alt", "kernel", "kallsyms", "vdso",
+				     "package", "object" };
 static const char *const place_names[] = { "named", "sysroot", "build-id", "recorded",
 					   "running", "temporary",
 					   "debuglink", "process" };

@@ -107,7 +107,7 @@ def chains(text):
 def ours(path, addresses, *alt):
     done = subprocess.run([compiled.program("symbols_debug"), path, *alt],
                           input="".join(f"{a:x}\n" for a in addresses), stdout=subprocess.PIPE,
-                          text=True)
+                          text=True, errors="replace")
     assert done.returncode == 0, done.stdout[-300:]
     return chains(done.stdout)
 

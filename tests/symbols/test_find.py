@@ -54,6 +54,16 @@ def test_below_the_roots_of_processes():
     assert names("image", "[heap]", "-", "-", "pid=7") == []
 
 
+def test_split_debug_information():
+    """A package is next to the program, an object's file where the compiler wrote it."""
+    assert names("package", "/usr/bin/app", "-", "-", "sysroot=/s", "dir=/d", "pid=7") == [
+        ("sysroot", "/usr/bin/app.dwp"), ("named", "/d/usr/bin/app.dwp"),
+        ("process", "/proc/7/root/usr/bin/app.dwp"), ("recorded", "/usr/bin/app.dwp")]
+    assert names("object", "/src/a.dwo", "-", "-", "sysroot=/s", "dir=/d", "pid=7") == [
+        ("sysroot", "/src/a.dwo"), ("named", "/d/src/a.dwo"),
+        ("process", "/proc/7/root/src/a.dwo"), ("recorded", "/src/a.dwo")]
+
+
 @pytest.mark.parametrize("link", ["../../etc/shadow", "/etc/shadow", "a/b"])
 def test_a_debuglink_stays_in_its_directory(link):
     assert names("debug", "/usr/bin/app", "-", link) == []

@@ -31,6 +31,8 @@ enum ps_want {
 	PS_WANT_KERNEL,		/* vmlinux */
 	PS_WANT_KALLSYMS,
 	PS_WANT_VDSO,
+	PS_WANT_PACKAGE,	/* the .dwp of the mapped file: its split debug information */
+	PS_WANT_OBJECT,		/* the .dwo of a unit */
 };
 
 /* How a name for a file came about. */
