@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+import named as named_recording
 from conftest import TOOLS
 from perfdata import features as f
 from perfdata import records as r
@@ -47,10 +48,7 @@ def recorded(tmp_path_factory):
     (top / "p.c").write_text(SOURCE)
     subprocess.run(["gcc", "-O1", "-fno-omit-frame-pointer", "-o", top / "app", top / "p.c"],
                    check=True)
-    done = subprocess.run([TOOLS / "precord", "-q", "-e", "cpu-clock", "-F", "1000", "-g", "-o",
-                           top / "p.data", "--", top / "app"], stderr=subprocess.PIPE, text=True)
-    if done.returncode:
-        pytest.skip(f"can't record: {done.stderr}")
+    named_recording.record(top / "p.data", "-F", "1000", "-g", "--", top / "app")
     return top
 
 
@@ -93,11 +91,7 @@ def test_callers_of_copied_stacks(recorded, tmp_path):
     none."""
     app = tmp_path / "app"
     shutil.copy(recorded / "app", app)
-    done = subprocess.run([TOOLS / "precord", "-q", "-e", "cpu-clock", "-F", "500",
-                           "--call-graph", "dwarf", "-o", tmp_path / "p.data", "--", app],
-                          stderr=subprocess.PIPE, text=True)
-    if done.returncode:
-        pytest.skip(f"can't record: {done.stderr}")
+    named_recording.record(tmp_path / "p.data", "-F", "500", "--call-graph", "dwarf", "--", app)
     home = frames(decode(tmp_path / "p.data", "--no-inline"))
     subprocess.run(["strip", app], check=True)
     stripped = frames(decode(tmp_path / "p.data", "--no-inline"))
@@ -137,8 +131,11 @@ def test_perf_reads_it(recorded):
     (["--switch-output"], False), (["-z", "--symbols=names"], True)],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "")
 def test_when_names_are_written(options, there, recorded, tmp_path):
-    subprocess.run([TOOLS / "precord", "-q", "-e", "cpu-clock", *options, "-o",
-                    tmp_path / "p.data", "--", recorded / "app"], check=True)
+    done = subprocess.run([TOOLS / "precord", "-e", "cpu-clock", *options, "-o",
+                           tmp_path / "p.data", "--", recorded / "app"], stderr=subprocess.PIPE,
+                          text=True, check=True)
+    if there and "looking them up took too long" in done.stderr:
+        pytest.skip("precord had no time for names: this machine has other work")
     path, = tmp_path.glob("p.data*")
     header = subprocess.run([TOOLS / "pdecode", "--header-only", path], stdout=subprocess.PIPE,
                             check=True).stdout
