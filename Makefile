@@ -362,7 +362,7 @@ fuzz: lint-packages
 	+$(Q)$(SUBMAKE) B=build all
 	+$(Q)$(SUBMAKE) B=build/fuzz FUZZ=1 CC=clang fuzzers
 	$(Q)$(PYTHON) tests/fuzz/seeds.py build/pdecode build/fuzz/seeds
-	$(Q)scripts/fuzz $(FUZZ_SECONDS) $(foreach t,$(FUZZ_SRC:tests/fuzz/fuzz_%.c=%),$(t)=$(call seeds_of,$(t)))
+	$(Q)JOBS=$(JOBS) scripts/fuzz $(FUZZ_SECONDS) $(foreach t,$(FUZZ_SRC:tests/fuzz/fuzz_%.c=%),$(t)=$(call seeds_of,$(t)))
 
 bench: all
 	$(Q)if test -x scripts/bench; then scripts/bench '$(B)'; else echo 'bench: not here yet'; fi
@@ -520,7 +520,7 @@ help:
 #:   abi          write tests/abi from the library that is built, with abidw
 #:   man3         write the library's manual pages, from its headers, to build/man3
 #:   enums        write pd/enums.h from the tables
-#:   fuzz         fuzz each target for FUZZ_SECONDS (60), with clang; the corpus stays in build/fuzz
+#:   fuzz         fuzz each target for FUZZ_SECONDS (60), JOBS at once, with clang; the corpus stays in build/fuzz
 #:   analyze      clang-tidy, cppcheck and gcc's analyzer (tidy, cppcheck, analyzer: one of them)
 #:   check-arch   ARCH=arm64|armhf|i386|riscv64|s390x: cross-build, then compare captures and run tests
 #:                in an emulator (SUITE=trixie: with libraries of that Debian release)

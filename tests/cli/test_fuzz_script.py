@@ -1,5 +1,6 @@
 """scripts/fuzz: a failing target is reported, and the other targets still run. Each target limits
 the CPU time for each byte."""
+import os
 import re
 import subprocess
 
@@ -17,14 +18,15 @@ esac
 FAIL = "echo 'property broken: planted'; echo x > ${prefix}crash-1; "
 
 
-def fuzz(where, **targets):
+def fuzz(where, jobs=1, **targets):
     (where / "build" / "fuzz").mkdir(parents=True)
     for name, (merge, run) in targets.items():
         program = where / "build" / "fuzz" / f"fuzz_{name}"
         program.write_text(TARGET.format(merge=merge, run=run))
         program.chmod(0o755)
     return subprocess.run([ROOT / "scripts" / "fuzz", "1", *(f"{name}=seeds" for name in targets)],
-                          cwd=where, capture_output=True, text=True, check=False)
+                          cwd=where, capture_output=True, text=True, check=False,
+                          env={**os.environ, "JOBS": str(jobs)})
 
 
 def test_all_good(tmp_path):
@@ -41,6 +43,15 @@ def test_a_failure_does_not_stop_the_others(tmp_path):
     assert "fuzz_a: found build/fuzz/a.found/crash-1" in done.stdout
     assert "fuzz_b                    7 executions" in done.stdout
     assert done.stdout.endswith("failed: a\n")
+
+
+def test_two_run_at_once(tmp_path):
+    """Each waits for the other's start."""
+    waits = ("touch {0}; n=0; until test -e {1}; do sleep 0.05; n=$((n + 1)); "
+             "test $n -lt 200 || exit 1; done")
+    done = fuzz(tmp_path, 2, a=(":", waits.format("a", "b")), b=(":", waits.format("b", "a")))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "all targets              14 executions" in done.stdout
 
 
 def test_what_the_merge_finds_is_a_failure(tmp_path):
