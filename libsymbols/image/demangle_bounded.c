@@ -44,12 +44,38 @@ static void append(const char *text, size_t n, void *ctx)
 	b->used += n;
 }
 
+static void ignore(const char *text, size_t n, void *ctx)
+{
+	(void)text;
+	(void)n;
+	(void)ctx;
+}
+
+/* Whether Rust's demangler has a limit of its own (1,024 levels), as those since 2022 have. The
+ * name is "_RIC1aRR...RuE": a crate with a reference to a reference to ... the unit type. */
+static bool rust_has_limit(void)
+{
+	char name[1200] = "_RIC1a";
+	const size_t start = strlen(name);
+
+	memset(name + start, 'R', sizeof(name) - start);
+	memcpy(name + sizeof(name) - 3, "uE", 3);
+	return !rust_demangle_callback(name, DMGL_NO_OPTS, ignore, NULL);
+}
+
+/* Without a limit, a place that refers to one around it is followed until the stack is full. */
+static bool may_be_endless(const char *mangled)
+{
+	return !strncmp(mangled, "_R", 2) && (strchr(mangled, 'B') || strlen(mangled) > 1024) &&
+	       !rust_has_limit();
+}
+
 /* Rust first: its older names are valid C++ ones, too. */
 size_t ps_demangle_bounded(const char *mangled, char *buf, size_t size)
 {
 	struct bounded b = { .buf = buf, .size = size };
 
-	if (setjmp(b.full))
+	if (may_be_endless(mangled) || setjmp(b.full))
 		return 0;
 	if (!rust_demangle_callback(mangled, DMGL_NO_OPTS, append, &b)) {
 		b.used = 0;
