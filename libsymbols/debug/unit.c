@@ -74,6 +74,13 @@ static uint32_t add_node(struct walk *w, Dwarf_Die *die, uint32_t parent, bool i
 	return (uint32_t)u->nr_nodes++;
 }
 
+/* The linker empties the unit's own ranges of what it drops in .debug_ranges of DWARF 4. */
+static void note_dropped(struct ps_debug_unit *u, uint64_t end)
+{
+	if (end > u->dropped_end)
+		u->dropped_end = end;
+}
+
 /* Adds the function if it has code. Returns its node, or the parent. */
 static uint32_t add_function(struct walk *w, Dwarf_Die *die, uint32_t parent, bool is_inlined)
 {
@@ -82,8 +89,12 @@ static uint32_t add_function(struct walk *w, Dwarf_Die *die, uint32_t parent, bo
 	ptrdiff_t at = w->unit->split ? ps_split_ranges(w->unit->split, die, &base) : 0;
 
 	while (at >= 0 && !w->failed && (at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
-		if (end <= start || start < w->unit->first_code)
+		if (end <= start)
 			continue;
+		if (start < w->unit->first_code) {
+			note_dropped(w->unit, end);
+			continue;
+		}
 		if (node == PS_NO_NODE)
 			node = add_node(w, die, is_inlined ? parent : PS_NO_NODE, is_inlined);
 		if (node != PS_NO_NODE)

@@ -9,6 +9,12 @@ RANK = {"GLOBAL": 0, "UNIQUE": 0, "WEAK": 1, "LOCAL": 2}
 ORDER = ["SYMTAB", "DYNSYM", "MINIDEBUG"]
 
 
+def is_binutils_before(*version):
+    text = subprocess.run(["readelf", "--version"], stdout=subprocess.PIPE, text=True,
+                          check=True).stdout
+    return tuple(map(int, re.search(r" (\d+)\.(\d+)", text).groups())) < version
+
+
 def output(*command):
     return subprocess.run([str(word) for word in command], check=True, stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, text=True, errors="replace").stdout

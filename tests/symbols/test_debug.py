@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 import compiled
-from elf_oracle import functions
+from elf_oracle import functions, is_binutils_before
 
 HEADER = """
 #pragma once
@@ -150,6 +150,8 @@ def differences(path, mine, theirs):
 
 @pytest.mark.parametrize("kind", sorted(set(KINDS) - UNLIKE_BINUTILS))
 def test_every_address_as_addr2line(kind, built):
+    if kind == "clang-v4" and is_binutils_before(2, 40):
+        pytest.skip("this addr2line shows the plain names of inlined functions")
     path = built(kind)
     addresses = addresses_of(path, PATTERN)
     assert len(addresses) > 300
@@ -214,7 +216,8 @@ def test_damaged_files(kind, built, tmp_path):
         assert done.returncode in (0, 1) and "charged" not in done.stdout
 
 
-def test_lines_of_dropped_functions(tmp_path):
+@pytest.mark.parametrize("version", [4, 5])
+def test_lines_of_dropped_functions(tmp_path, version):
     """The linker leaves a function that it drops at address 0, where it covers others: lines that
     could be of either are not shown."""
     many = "\n".join("\t*p += 1;" for _ in range(4000))
@@ -222,8 +225,8 @@ def test_lines_of_dropped_functions(tmp_path):
         "int kept(int x)\n{\n\treturn x * 3;\n}\nint main(int argc, char **argv)\n{\n"
         "\treturn kept(argc) + !argv;\n}\nvoid dropped(volatile int *p)\n{\n" + many + "\n}\n")
     path = tmp_path / "app"
-    subprocess.run(["gcc", "-g", "-O1", "-ffunction-sections", "-Wl,--gc-sections", "-o", path,
-                    tmp_path / "p.c"], check=True)
+    subprocess.run(["gcc", "-g", f"-gdwarf-{version}", "-O1", "-ffunction-sections",
+                    "-Wl,--gc-sections", "-o", path, tmp_path / "p.c"], check=True)
     found = ours(path, addresses_of(path, "^kept$|^main$"))
     assert {place[2] for chain in found.values() for place in chain} <= set(range(9))
     assert "dropped" not in {place[0] for chain in found.values() for place in chain}
