@@ -143,12 +143,13 @@ def test_fish(place):
     need("fish")
 
     def offers(line):
-        done = subprocess.run(["fish", "--no-config", "-c", f"for f in {place}/*.fish; source $f; "
-                                                            "end; complete -C $argv[1]", line],
+        done = subprocess.run(["fish", "-c", f"for f in {place}/*.fish; source $f; end; "
+                                             'complete -C "$line"'],
                               capture_output=True, text=True, timeout=TIMEOUT, check=True,
                               cwd=place / "files",
                               env={**os.environ, "PATH": f"{place}/bin:{os.environ['PATH']}",
-                                   "HOME": str(place)})
+                                   "HOME": str(place), "XDG_CONFIG_HOME": str(place),
+                                   "line": line})
         assert not done.stderr, done.stderr
         return [offer.split("\t")[0].replace("\\", "") for offer in done.stdout.splitlines()]
     wrong = {line: found for line, end in LINES if line not in AMBIGUOUS for found in [offers(line)]

@@ -43,7 +43,7 @@ def test_numbers_are_the_kernels():
     ours = [name for name in re.findall(r"^\t(PD_\w+) = ", HEADER.read_text(), flags=re.M)
             if not OTHER.match(name)]
     same = [(name, "PERF_" + name[3:]) for name in ours if "PERF_" + name[3:] in known]
-    assert len(same) > 100
+    assert len(same) > 90   # 97 of Linux 5.10
     program = "#include <linux/perf_event.h>\n#include <pd/enums.h>\n" + "".join(
         f'_Static_assert((unsigned long long){a} == (unsigned long long){b}, "{a}");\n'
         for a, b in same)

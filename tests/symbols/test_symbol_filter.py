@@ -106,11 +106,11 @@ def test_functions(run_pdecode, recording, given, meant):
 
 
 @pytest.mark.parametrize("name", ["outer", "after", "main", "P::operator<"])
-def test_as_perf_selects(run_pdecode, recording, name):
-    done = subprocess.run(["perf", "script", "--no-inline", "-G", "-F", "time,ip", "-S", name,
+def test_as_perf_selects(run_pdecode, recording, name, perf):
+    done = subprocess.run([perf, "script", "--no-inline", "-G", "-F", "time,ip", "-S", name,
                            "--ns", "-i", recording], stdout=subprocess.PIPE, text=True, check=True)
     theirs = [round(float(line.split(":")[0]) * SECOND) for line in done.stdout.splitlines()]
-    if not theirs and not perf_oracle.version("perf").startswith("6.1."):
+    if not theirs and not perf_oracle.version(perf).startswith("6.1."):
         pytest.skip("this perf finds no function of the program")
     assert theirs and times(run_pdecode, "-S", name, recording) == theirs
 

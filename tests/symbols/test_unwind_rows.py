@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 import compiled
+from elf_oracle import is_binutils_before
 
 X86_64 = {
     name: i
@@ -84,6 +85,8 @@ def test_rows(name):
     rows = [row for row in readelf_rows(path) if row[0] < row[1]]
     assert len(rows) > 1000
     sp, kinds = registers.get("rsp", 31), {"v": "vexp", "s": "u"}
+    # begins with u for what the FDE names later, whatever the CIE says
+    forgets = is_binutils_before(2, 40)
     wrong = []
     for (start, end, row), ours in zip(rows, our_rows(path, [start for start, _, _ in rows])):
         if not ours or ours["cfa"] != cfa_of(row["CFA"], registers):
@@ -99,7 +102,8 @@ def test_rows(name):
             # In an epilogue, a register whose copy is below the stack pointer has its value again.
             popped = (found == "u" and text.startswith("c-") and ours["cfa"].startswith(f"{sp}+")
                       and int(ours["cfa"].split("+")[1]) + int(text[1:]) < 0)
-            default = number == sp and found == "v+0" and text == "u"
+            default = text == "u" and (number == sp and found == "v+0"
+                                       or forgets and column == "ra" and found == "c-8")
             if found != text and not popped and not default:
                 wrong.append((hex(start), column, text, found))
     assert not wrong, f"{len(wrong)} of {len(rows)}: {wrong[:10]}"
