@@ -286,6 +286,25 @@ def test_a_live_stream(tmp_path, pdecode):
         timer.cancel()
 
 
+@sanitize
+@pytest.mark.parametrize("mode", ["file", "stream"])
+def test_numbers_that_are_used_again(mode, tmp_path, run_pdecode):
+    """By a child of an unknown process, without a record of its start, and in another process."""
+    def fork(pid, ppid, time):
+        return r.fork(pid, ppid, pid, ppid, time, sid=sid(ppid, time))
+
+    def end(pid, time):
+        return r.exit(pid, 1, pid, 1, time, sid=sid(pid, time))
+    path = written(tmp_path, [
+        comm(5, "a", 10), hit(5, 1, 11), end(5, 12), hit(5, 1, 13), fork(5, 77, 20), hit(5, 1, 21),
+        comm(6, "b", 10), end(6, 12), comm(9, "c", 22, tid=6), hit(9, 1, 23, tid=6), hit(6, 1, 24),
+        r.finished_round()], "pipe")
+    done = run_pdecode(["--resolve", "-"], input=path.read_bytes()) if mode == "stream" else \
+        run_pdecode(["--resolve", path])
+    assert [name for name, _ in places(strict_json(done.stdout))] == [
+        "a", "a", None, "c", None]
+
+
 def in_rounds(*rounds):
     return [record for part in rounds for record in (*part, r.finished_round())]
 
@@ -447,6 +466,18 @@ def test_memory_that_is_too_small_is_told(tmp_path, run_pdecode):
     assert 0 < len(document["images"]) < 8999
     assert [(e["code"], e["message"]) for e in document["errors"]] == [("LIMIT", told)]
     assert run_pdecode(["--comm", "x", "--memory", "2M", "-f", "stats", path]).returncode == 1
+
+
+@sanitize
+def test_memory_that_is_too_small_for_a_stream_is_told(tmp_path, run_pdecode):
+    maps = [mapped(5, n << 20, 4096, 0, f"/{n}" * 200, n) for n in range(1, 9000)]
+    path = written(tmp_path, [*in_rounds(maps), hit(5, 1 << 20, 10000), r.finished_round()], "pipe")
+    done = run_pdecode(["--resolve", "--memory", "4M", "-"], input=path.read_bytes())
+    told = "more tasks and maps than --memory allows: some names and images are missing"
+    assert (done.returncode, done.stderr.decode()) == (1, f"pdecode: standard input: {told}\n")
+    document = strict_json(done.stdout)
+    assert [(e["code"], e["message"]) for e in document["errors"]] == [("LIMIT", told)]
+    assert document["summary"]["errors"] == 1 and len(samples(document)) == 1
 
 
 def test_no_room_for_the_copy_is_told(tmp_path, run_pdecode):
