@@ -2,9 +2,20 @@
 fixtures and the corpus.
 
 perf prints an address for a sample without a callchain, and for a frame of a callchain the offset
-in the file. Differences must have one of the reasons in EXPLAINED.
+in the file. Differences must have one of the reasons in EXPLAINED. With perf 6.1, of 115,000
+addresses of 75,000 samples in 118 files, these differ:
+
+  19  perfparser/contentsize.data (6), quipper/perf.data.callgraph-3.8 (9) and
+      callgraph_and_branch-3.4 (4): explain_module
+  14  07-bp-mem (8), 50-max-size (2), 02-callgraph-fp, 16-zstd, 18-pipe and
+      68-switch-output...70: explain_exec
+  11  quipper/perf.data.callgraph_and_branch-3.4: explain_jit
+   2  hotspot/perf.data.true.v2, and the same packed: explain_first_mmap2
+
+and no name of a task, pid or tid.
 """
 import collections
+import gzip
 import re
 
 import pytest
@@ -25,19 +36,19 @@ NO_TIME = 2**64 - 1
 
 
 def explain_module(ours, perf, **_):
-    """perf shows modules by name, with - as _."""
+    """perf shows modules by name, with - as _. Their MMAP has the path."""
     name = ours.path and re.fullmatch(r".*/([^/]+)\.ko(\.[gx]z|\.zst)?", ours.path)
     return ours.mode == "KERNEL" and name and perf.path == f"[{name[1].replace('-', '_')}]"
 
 
 def explain_jit(ours, perf, pid, **_):
-    """perf reads names for //anon from this file, and calls the memory so."""
+    """perf reads names for //anon from this file, and calls the memory so. Its MMAP says //anon."""
     return ours.path == "//anon" and perf.path == f"/tmp/perf-{pid}.map"
 
 
 def explain_exec(ours, perf, pid, time, records):
-    """Rule 1: perf keeps the maps from before an exec. The maps of the process's present image do
-    not have the address."""
+    """perf keeps the maps from before an exec. The MMAP2s after the COMM with COMM_EXEC do not have
+    the address."""
     execs = [r["sample_id"]["time"] for r in records if r["type"] == "COMM" and r["pid"] == pid
              and "COMM_EXEC" in r.get("misc_flags", ())
              and r["sample_id"]["time"] <= time]
@@ -49,7 +60,8 @@ def explain_exec(ours, perf, pid, time, records):
 
 
 def explain_first_mmap2(ours, perf, records, **_):
-    """perf takes the first 8 bytes of RHEL 7's path for prot and flags."""
+    """perf takes the first 8 bytes of the path for prot and flags, which the MMAP2 of RHEL 7 does
+    not have."""
     return ours.path and perf.path == ours.path[8:] and any(
         r["type"] == "MMAP2" and "prot" not in r and r["filename"] == ours.path for r in records)
 
@@ -60,6 +72,16 @@ def explain_vmlinux(ours, perf, **_):
             and perf.path.endswith("/vmlinux") and perf.addr in (ours.addr, ours.offset))
 
 
+# Files without a comparison, and why. perf 6.12 of Debian 13 reads those of newer kernels.
+NEWER = "perf 6.1 doesn't read recordings of newer kernels"
+NOT_COMPARED = {
+    "hotspot/perf.data.broken.gz": "no recording",
+    "quipper/perf.data.piped.corrupted.zero_size_sample-3.2": "perf refuses damaged recordings",
+    "linux-perf-data/sleep.compressed2.pipe.data": "perf 6.12 doesn't read COMPRESSED2",
+    **dict.fromkeys(["hotspot/perf.data.PerfFormatLost", "linux-perf-data/sleep.compressed.data",
+                     "linux-perf-data/sleep.data", "perfparser/cpp-inlining.perf.data",
+                     "tracepoints/perf.data"], NEWER),
+}
 # Samples that perf leaves out: the last one is cut; those that it expands to others.
 NOT_IN_PERF = {"A3-zstd-unflushed.data": 1}
 EXPLAINED = [explain_module, explain_jit, explain_exec, explain_first_mmap2, explain_vmlinux]
@@ -69,7 +91,7 @@ def our_samples(path):
     code, lines = compiled.run("history_dump", path)
     samples = []
     if code:
-        pytest.skip(f"no recording: {lines}")
+        return lines
     for line in lines:
         if line.startswith("sample "):
             _, pid, tid, _, time, comm = line[7:].split(" ", 5)
@@ -139,19 +161,30 @@ def is_same_name(ours, perf):
 
 
 @pytest.fixture(scope="module")
-def compared(data_file, perf):
-    """(pairs by address, pairs by chain) of a file, or skips with perf's reason."""
-    ours = our_samples(data_file.path)
-    if any(sample.time is None for sample in ours) and any(sample.time is not None
-                                                           for sample in ours):
-        pytest.skip("perf puts samples without a time before the records that they follow")
-    found = perf_samples(perf, data_file.path, "-G")
+def unpacked(data_file, tmp_path_factory):
+    """perf reads no packed files."""
+    if data_file.is_directory or data_file.path.suffix != ".gz" or data_file.name in NOT_COMPARED:
+        return data_file.path
+    path = tmp_path_factory.mktemp("unpacked") / "perf.data"
+    path.write_bytes(gzip.decompress(data_file.path.read_bytes()))
+    return path
+
+
+@pytest.fixture(scope="module")
+def compared(data_file, perf, unpacked):
+    """(pairs by address, pairs by chain) of a file."""
+    ours, found = our_samples(data_file.path), perf_samples(perf, unpacked, "-G")
     if isinstance(found, str):
-        pytest.skip(f"perf: {found.strip().splitlines()[-1]}" if found.strip()
-                    else "perf shows no samples")
+        if perf_oracle.version(perf).startswith("5."):
+            pytest.skip(f"perf: {found.strip().splitlines()[-1]}")
+        assert data_file.name in NOT_COMPARED, found
+        pytest.skip(NOT_COMPARED[data_file.name])
+    if any(sample.time is not None for sample in ours):
+        # perf puts those without a time before the records that they follow
+        ours = [sample for sample in ours if sample.time is not None]
     has_chains = any(of == "chain" for sample in ours for of, _ in sample.frames)
     found = [list(pairs(ours, found)),
-             list(pairs(ours, perf_samples(perf, data_file.path))) if has_chains else []]
+             list(pairs(ours, perf_samples(perf, unpacked))) if has_chains else []]
     assert all(len(some) >= len(ours) - NOT_IN_PERF.get(data_file.name, 0)
                for some in found[:1 + has_chains])
     return found
