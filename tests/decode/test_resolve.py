@@ -367,7 +367,7 @@ def test_samples_without_a_time_are_told(tmp_path, run_pdecode):
 
 @pytest.fixture(scope="module")
 def short_lived(tmp_path_factory):
-    """20,000 processes, 100 in each round."""
+    """20,000 processes, 100 in each round; each is sampled again in the next one, after its end."""
     def rounds():
         for n in range(200):
             yield [record for pid in range(100 * n + 10, 100 * n + 110) for record in (
@@ -376,7 +376,8 @@ def short_lived(tmp_path_factory):
                 mapped(pid, 0x1000, 0x1000, 0, "/bin/sh", 10 * pid + 2),
                 mapped(pid, 0x8000, 0x1000, 0, "/lib/c", 10 * pid + 3),
                 hit(pid, 0x8010, 10 * pid + 4),
-                r.exit(pid, 1, pid, 1, 10 * pid + 5, sid=sid(pid, 10 * pid + 5)))]
+                r.exit(pid, 1, pid, 1, 10 * pid + 5, sid=sid(pid, 10 * pid + 5)),
+                *[hit(pid - 100, 0x8010, 10 * pid + 6)][:n])]
     return written(tmp_path_factory.mktemp("short"), in_rounds(*rounds()), "pipe").read_bytes()
 
 
@@ -387,7 +388,7 @@ def test_ended_tasks_are_forgotten(memory, short_lived, run_pdecode):
     done = run_pdecode(["--resolve", "--memory", memory, "--types", "SAMPLE", "-"],
                        input=short_lived)
     assert (done.returncode, done.stderr) == (0, b"")
-    assert places(strict_json(done.stdout)) == 20_000 * [("sh", [("/lib/c", 0x10)])]
+    assert places(strict_json(done.stdout)) == 39_900 * [("sh", [("/lib/c", 0x10)])]
 
 
 def frames_hold(record):
