@@ -174,7 +174,7 @@ $(B)/obj/tools/pquery.o: DEFINES = -DPD_LIBRARIES='"$(QUERY_VERSIONS)"'
 $(B)/obj/record/%.o: DEFINES = -DPD_LIBRARIES='"$(RECORD_VERSIONS)"'
 $(B)/obj/tests/%.o: INCLUDES := -Ilibdecode/include
 $(B)/obj/tests/fuzz/%.o: INCLUDES := -iquote libdecode -Ilibdecode/include -iquote tools -iquote libsymbols -Ilibsymbols/include \
-	-Ilibcolumns/include
+	-Ilibcolumns/include -Ilibprofile/include
 
 $(B)/obj/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
@@ -266,7 +266,8 @@ $(eval $(call program,precord,$(RECORD_SRC)))
 $(FUZZERS): ALL_LDFLAGS += $(if $(filter 1,$(FUZZ)),-fsanitize=fuzzer)
 FUZZ_MAIN := $(if $(filter 1,$(FUZZ)),,$(call objects,$(wildcard tests/fuzz/main.c)))
 FUZZ_OBJ := $(call objects,tests/fuzz/harness.c tests/fuzz/json_fault.c tools/pencode_json.c)
-$(FUZZERS): $(B)/%: $(B)/obj/tests/fuzz/%.o $(FUZZ_MAIN) $(FUZZ_OBJ) $(B)/libpdcolumns.a $(B)/libpdsymbols.a $(B)/libdecode.a
+$(FUZZERS): $(B)/%: $(B)/obj/tests/fuzz/%.o $(FUZZ_MAIN) $(FUZZ_OBJ) $(B)/libpdprofile.a $(B)/libpdcolumns.a $(B)/libpdsymbols.a \
+	$(B)/libdecode.a
 	$(call say,LD,$@)
 	$(Q)$(LINK)
 fuzzers: $(FUZZERS)

@@ -210,10 +210,13 @@ static enum pd_code add_text(struct pp_profile *p, struct pd_reader *r,
 			     const struct pd_fields *sample, const struct pp_stack *stack,
 			     struct pp_counted_event *event, uint64_t weight)
 {
+	uint64_t sum;
+
+	if (__builtin_add_overflow(event->weight, weight, &sum))
+		return PD_E_COUNT;
+	event->weight = sum;
 	event->samples++;
 	p->counts.samples++;
-	if (__builtin_add_overflow(event->weight, weight, &event->weight))
-		return PD_E_COUNT;
 	return pp_texts_add(p->texts, r, sample, stack, event, weight);
 }
 

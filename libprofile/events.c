@@ -96,10 +96,12 @@ struct pp_counted_event *pp_events_of(struct pp_profile *p, struct pd_reader *r,
 int pp_events_weigh(struct pp_profile *p, uint32_t event, uint32_t node, uint64_t weight)
 {
 	struct pp_counted_event *e = &p->events[event];
+	uint64_t sum;
 
 	/* no node has more than its event */
-	if (__builtin_add_overflow(e->weight, weight, &e->weight))
+	if (__builtin_add_overflow(e->weight, weight, &sum))
 		return -1;
+	e->weight = sum;
 	if (node == PP_NONE) {
 		node = e->small;
 		p->counts.small++;

@@ -89,9 +89,9 @@ static uint32_t find_space(struct lookup *l, uint64_t key)
 	if (l->space == PD_NOTHING)
 		return l->space;
 	s = pd_space_at(l->h, l->space);
-	pieces = pd_map_piece_at(l->h, pd_first_piece(l->h, s));
 	if (!s->count || s->count > PREFETCHED)
 		return l->space;
+	pieces = pd_map_piece_at(l->h, pd_first_piece(l->h, s));
 	for (uint32_t i = 1; i < s->count; i++)
 		__builtin_prefetch(pieces + i);
 	for (uint32_t i = 0; i < s->count; i++)

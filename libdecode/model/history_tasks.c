@@ -104,8 +104,8 @@ static int replay_lives(struct pd_history *h, const struct pd_ranked *by_task)
 static uint32_t since(const struct pd_history *h, const struct pd_array *ranks, uint32_t first,
 		      uint32_t n, uint32_t rank)
 {
-	const uint32_t *s = (const uint32_t *)ranks->items + first;
-	uint32_t low = 0;
+	const uint32_t *s = ranks->items;
+	uint32_t low = first;
 
 	while (n) {
 		const uint32_t half = n / 2;
@@ -117,7 +117,7 @@ static uint32_t since(const struct pd_history *h, const struct pd_array *ranks, 
 			n = half;
 		}
 	}
-	return low ? pd_change_at(h, s[low - 1])->item : PD_NOTHING;
+	return low > first ? pd_change_at(h, s[low - 1])->item : PD_NOTHING;
 }
 
 static const struct pd_life *next_life(const struct pd_history *h, const struct pd_life *life)
