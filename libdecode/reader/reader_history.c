@@ -131,8 +131,8 @@ int pd_history_seal(struct pd_history *h, struct pd_reader *r, struct pd_error *
 	int failed;
 
 	e = pd_error_or(e, &ignored);
-	if (!h)
-		return pd_refuse(e, "no history");
+	if (!h || h->is_sealed)
+		return pd_refuse(e, h ? "the history is sealed" : "no history");
 	failed = r ? pd_history_add_features(h, r, e) : 0;
 	return pd_history_replay(h, e) || failed ? -1 : 0;
 }

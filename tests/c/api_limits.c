@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <pd/history.h>
 #include <pd/pd.h>
 #include <pd/schema.h>
 #include <pd/write.h>
@@ -234,6 +235,26 @@ static int values(void)
 	return 0;
 }
 
+/* The second time changes nothing. */
+static int sealed_twice(const char *path)
+{
+	struct pd_error e = { .code = PD_OK };
+	struct pd_history *h = pd_history_new(NULL, NULL);
+	struct pd_reader *r = pd_reader_open_path(path, NULL, &e);
+	size_t tasks;
+	int again;
+
+	pd_history_learn(h, r, &e);
+	printf("%d\n", pd_history_seal(h, r, &e));
+	tasks = pd_history_nr_tasks(h);
+	again = pd_history_seal(h, r, &e);
+	printf("%d %s\n", again, pd_code_name(e.code));
+	printf("%s\n", tasks && tasks == pd_history_nr_tasks(h) ? "same tasks" : "other tasks");
+	pd_reader_free(r);
+	pd_history_free(h);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "", *path = argc > 2 ? argv[2] : "";
@@ -265,6 +286,8 @@ int main(int argc, char **argv)
 		return early(path);
 	if (strcmp(what, "texts") == 0)
 		return texts();
+	if (strcmp(what, "sealed twice") == 0)
+		return sealed_twice(path);
 	if (strcmp(what, "values") == 0)
 		return values();
 	return 2;

@@ -339,6 +339,11 @@ def test_values(run):
     assert run("api_limits.c", "values") == (0, "1 2 sh\n-1\n")
 
 
+def test_a_history_is_sealed_once(run):
+    assert run("api_limits.c", "sealed twice", PERF / "02-callgraph-fp.data") == (
+        0, "0\n-1 ARGUMENT\nsame tasks\n")
+
+
 # --- the writer -----------------------------------------------------------------------------------
 
 def said(output):

@@ -85,7 +85,8 @@ PD_API int pd_history_add_features(struct pd_history *h, struct pd_reader *r, st
 
 /* Ends the learning and prepares the answers. Takes the build ids of the header's feature BUILD_ID
  * from `r`, which may be NULL. Must be called once. Returns 0, or -1 and *e: PD_E_LIMIT if only a
- * part of what was learned fits into the memory limit; the history answers with that part. */
+ * part of what was learned fits into the memory limit; the history answers with that part.
+ * PD_E_ARGUMENT if it is sealed. */
 PD_API int pd_history_seal(struct pd_history *h, struct pd_reader *r, struct pd_error *e);
 
 /* --- moments --- */
