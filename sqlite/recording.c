@@ -71,6 +71,7 @@ static void learn_records(struct pq_recording *r, struct pd_reader *reader)
 	struct pd_fields items[ITEMS];
 	struct pd_fields_batch batch = { sizeof(batch), items, sizeof(*items), ITEMS, PD_HAS_ID };
 	struct pd_error e, sealed;
+	bool is_cut;
 	int n;
 
 	while ((n = pd_reader_next_fields(reader, &batch, &e)) > 0) {
@@ -79,9 +80,9 @@ static void learn_records(struct pq_recording *r, struct pd_reader *reader)
 	}
 	if (n < 0)
 		report(r, &e);
-	pd_history_seal(r->history, reader, &sealed);
+	is_cut = pd_history_seal(r->history, reader, &sealed) && sealed.code == PD_E_LIMIT;
 	pd_history_count(r->history, &counts);
-	if (sealed.code == PD_E_LIMIT || counts.left_out)
+	if (is_cut || counts.left_out)
 		report(r, &cut);
 }
 
