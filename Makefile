@@ -103,6 +103,7 @@ SYM_SRC := $(sort $(filter-out libsymbols/static/%,$(wildcard libsymbols/*.c lib
 PROFILE_SRC := $(sort $(wildcard libprofile/*.c))
 COLUMNS_SRC := $(sort $(wildcard libcolumns/*.c))
 QUERY_SRC := $(sort $(wildcard sqlite/*.c))
+PYTHON_SRC := $(sort $(wildcard python/*.c))
 TOOL_SRC := $(sort $(wildcard tools/*.c))
 RECORD_SRC := $(sort $(wildcard record/*.c record/*/*.c))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
@@ -126,9 +127,10 @@ COLUMNS_OBJ := $(call objects,$(COLUMNS_SRC))
 # Parts of libdecode that it does not export: the shared library has copies of its own.
 SYM_BASE := $(call objects,$(addprefix libdecode/base/,arena.c buf.c map.c))
 COLUMNS_BASE := $(call objects,libdecode/base/buf.c)
+PYTHON_OBJ := $(call objects,$(PYTHON_SRC))
 EXTENSION_OBJ := $(QUERY_SRC:%.c=$(B)/obj/extension/%.o)
 ALL_OBJ := $(call objects,$(LIB_SRC) $(SYM_SRC) libsymbols/static/eu_search.c $(PROFILE_SRC) $(COLUMNS_SRC) $(QUERY_SRC) $(TOOL_SRC) $(RECORD_SRC) $(wildcard tests/fuzz/*.c)) \
-	$(EXTENSION_OBJ)
+	$(EXTENSION_OBJ) $(PYTHON_OBJ)
 BINARIES := $(addprefix $(B)/,$(PROGRAMS) $(RECORDER))
 LIBRARIES := $(foreach l,libdecode libpdsymbols libpdprofile libpdcolumns,$(B)/$(l).a $(B)/$(l).so)
 EXTENSION := $(B)/perfdata.so
@@ -172,6 +174,7 @@ $(B)/obj/record/%.o: INCLUDES := -iquote record -iquote tools -Ilibdecode/includ
 $(B)/obj/tools/%.o: DEFINES = -DPD_LIBRARIES='"$(TOOL_VERSIONS)"'
 $(B)/obj/tools/pquery.o: DEFINES = -DPD_LIBRARIES='"$(QUERY_VERSIONS)"'
 $(B)/obj/record/%.o: DEFINES = -DPD_LIBRARIES='"$(RECORD_VERSIONS)"'
+$(B)/obj/python/%.o: INCLUDES = -iquote python -isystem $(PYTHON_INCLUDE) -Ilibdecode/include -Ilibcolumns/include
 $(B)/obj/tests/%.o: INCLUDES := -Ilibdecode/include
 $(B)/obj/tests/fuzz/%.o: INCLUDES := -iquote libdecode -Ilibdecode/include -iquote tools -iquote libsymbols -Ilibsymbols/include \
 	-Ilibcolumns/include -Ilibprofile/include
@@ -241,6 +244,21 @@ $(EXTENSION): $(EXTENSION_OBJ) $(B)/libpdcolumns.a $(B)/libdecode.a sqlite/perfd
 	$(call say,LD,$@)
 	$(Q)$(CC) $(filter-out $(STATIC),$(ALL_LDFLAGS)) -shared $(if $(SANITIZE),,-Wl,-z,defs) -Wl,-soname,$(@F) \
 		-Wl,--version-script=sqlite/perfdata.map -o $@ $(filter %.o %.a,$^) $(LIB_LIBS) $(COLUMNS_LIBS)
+
+# The binding of Python: needs its headers, of 3.11 or later.
+PYTHON_INCLUDE = $(call once,PYTHON_INCLUDE,$(or $(shell $(PYTHON) -c 'import os, sys, sysconfig; \
+	path = sysconfig.get_path("include"); \
+	sys.version_info >= (3, 11) and os.path.exists(path + "/Python.h") and print(path)'),$(error \
+	Python 3.11 or later is needed, and its headers: python3-dev)))
+PYTHON_MODULE := $(B)/python/_perfdata.abi3.so
+$(PYTHON_MODULE): $(PYTHON_OBJ) $(B)/libpdcolumns.a $(B)/libdecode.a python/perfdata.map
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(filter-out $(STATIC),$(ALL_LDFLAGS)) -shared -Wl,--version-script=python/perfdata.map \
+		-o $@ $(filter %.o %.a,$^) $(LIB_LIBS) $(COLUMNS_LIBS)
+.PHONY: python
+python: $(PYTHON_MODULE)
+	$(Q)$(PYTHON) scripts/wheel $(VERSION) $< $(B)/python
 
 # LDFLAGS=-static works as well; a shared library stays one.
 STATIC = $(filter -static -static-pie,$(LDFLAGS))
@@ -517,6 +535,7 @@ help:
 #:   check-clients  preport's files and the tables in the programs that read them, which are installed to CLIENTS
 #:                (~/.cache/perf-data-clients)
 #:   pictures     screenshots of the flame graph page, in build/pictures; needs chromium (PICTURES_OF='FILE BASE')
+#:   python       the binding of Python, a wheel in build/python: needs Python 3.11
 #:   schemas      write schemas/ from the tables
 #:   abi          write tests/abi from the library that is built, with abidw
 #:   man3         write the library's manual pages, from its headers, to build/man3

@@ -54,7 +54,7 @@ def circles(calls):
 
 
 @pytest.mark.parametrize("top", ["libdecode", "libsymbols", "libprofile", "libcolumns", "sqlite",
-                                 "record", "tools"])
+                                 "python", "record", "tools"])
 def test_circles(top):
     if not shutil.which("nm"):
         pytest.skip("no nm")

@@ -6,8 +6,10 @@ library through them only; record/ also uses the command line of tools/.
 
 An exception states its reason here.
 """
+import pathlib
 import re
 import subprocess
+import sysconfig
 
 import pytest
 
@@ -50,6 +52,7 @@ MAY_INCLUDE = {
     "libprofile": {},
     "libcolumns": {},
     "sqlite": {},
+    "python": {},
     "record": {
         "base": "",
         "bpf": "base",
@@ -65,6 +68,7 @@ MAY_INCLUDE = {
         "run": "base bpf buildid capture event hostinfo names output synth target",
     },
 }
+PYTHON_HEADER = pathlib.Path(sysconfig.get_path("include"), "Python.h")
 COLUMNS = 100          # .clang-format says so, too; a tab has 8
 FUNCTION_LINES = 60
 FILE_LINES = 700
@@ -88,7 +92,8 @@ def sources(*tops):
     return sorted(path for top in tops for path in (ROOT / top).rglob("*.[ch]"))
 
 
-ALL = sources("libdecode", "libsymbols", "libprofile", "libcolumns", "sqlite", "tools", "record")
+ALL = sources("libdecode", "libsymbols", "libprofile", "libcolumns", "sqlite", "python", "tools",
+              "record")
 
 
 def name_of(path):
@@ -120,7 +125,7 @@ def include_law(top, room, name):
     """The fault of a quoted include in a room of libdecode/ or record/, or None."""
     if name.startswith("pd/"):
         own = {"libsymbols": PUBLIC[1:2], "libprofile": PUBLIC[2:3], "libcolumns": PUBLIC[3:],
-               "sqlite": PUBLIC[3:], "record": PUBLIC[1:2]}
+               "sqlite": PUBLIC[3:], "python": PUBLIC[3:], "record": PUBLIC[1:2]}
         seen = [PUBLIC[0], *own.get(top, [])]
         return None if any((place / name).is_file() for place in seen) else "no public header"
     if room == "include":
@@ -244,11 +249,14 @@ def test_public_headers_need_nothing_but_c():
 def test_a_header_includes_what_it_uses(header):
     """It compiles alone, and included twice."""
     top = header.relative_to(ROOT).parts[0]
+    if top == "python" and not PYTHON_HEADER.exists():
+        pytest.skip("no Python.h of 3.11: install python3-dev")
     places = {"libdecode": ["libdecode"],
               "libsymbols": ["libsymbols", "libsymbols/include", "libdecode"],
               "libprofile": ["libprofile", "libprofile/include"],
               "libcolumns": ["libcolumns", "libcolumns/include", "libdecode"],
               "sqlite": ["sqlite", "libcolumns/include"],
+              "python": ["python", "libcolumns/include", sysconfig.get_path("include")],
               "tools": ["tools", "sqlite", "libsymbols/include", "libprofile/include",
                         "libcolumns/include"],
               "record": ["record", "tools", "libsymbols/include"]}[top]
@@ -361,7 +369,7 @@ def test_lines_of_c_fit():
 
 
 def test_lines_of_python_fit():
-    files = [path for top in ("tests", "bench", "scripts")
+    files = [path for top in ("tests", "bench", "scripts", "python")
              for path in sorted((ROOT / top).rglob("*")) if path.is_file() and is_python(path)]
     assert ROOT / "scripts" / "bench" in files and len(files) > 100
     wrong = wide_lines(files)

@@ -1,0 +1,496 @@
+/* module.c - perfdata._perfdata: what perfdata/__init__.py is made of. */
+#include "module.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pd/history.h"
+
+struct object {
+	PyObject_HEAD
+	struct pdpy_source *source;
+	bool is_busy;		/* learning, without the GIL */
+};
+
+/* Set once, when the module is imported. */
+static PyObject *module_object;
+
+/* --- arguments --- */
+
+/* Reads a list of pairs (from, to). Returns 0 or -1. */
+static int read_ranges(PyObject *list, struct pd_range **out, size_t *count)
+{
+	const Py_ssize_t n = PyList_Size(list);
+
+	*out = n < 0 ? NULL : calloc((size_t)n + 1, sizeof(**out));
+	if (!*out)
+		return -1;
+	for (Py_ssize_t i = 0; i < n; i++) {
+		unsigned long long from, to;
+
+		if (!PyArg_ParseTuple(PyList_GetItem(list, i), "KK", &from, &to))
+			return -1;
+		(*out)[i] = (struct pd_range){ from, to };
+	}
+	*count = (size_t)n;
+	return 0;
+}
+
+static int read_texts(PyObject *list, char ***out, size_t *count)
+{
+	const Py_ssize_t n = PyList_Size(list);
+
+	*out = n < 0 ? NULL : calloc((size_t)n + 1, sizeof(**out));
+	if (!*out)
+		return -1;
+	for (Py_ssize_t i = 0; i < n; i++) {
+		const char *text = PyUnicode_AsUTF8AndSize(PyList_GetItem(list, i), NULL);
+
+		(*out)[i] = text ? strdup(text) : NULL;
+		if (!(*out)[i])
+			return -1;
+		++*count;
+	}
+	return 0;
+}
+
+static int read_filter(struct pdpy_filter *f, PyObject *of[6], PyObject *time)
+{
+	unsigned long long from, to;
+
+	if (read_ranges(of[0], &f->types, &f->nr_types) ||
+	    read_ranges(of[1], &f->pids, &f->nr_pids) ||
+	    read_ranges(of[2], &f->tids, &f->nr_tids) ||
+	    read_ranges(of[3], &f->cpus, &f->nr_cpus) ||
+	    read_texts(of[4], &f->comms, &f->nr_comms) ||
+	    read_texts(of[5], &f->events, &f->nr_events))
+		return -1;
+	if (time != Py_None) {
+		if (!PyArg_ParseTuple(time, "KK", &from, &to))
+			return -1;
+		f->time = (struct pd_range){ from, to };
+		f->has_time = true;
+	}
+	f->is_given = f->nr_types || f->nr_pids || f->nr_tids || f->nr_cpus || f->nr_comms ||
+		      f->nr_events || f->has_time;
+	return 0;
+}
+
+/* --- the source --- */
+
+/* Opens the input: a descriptor, which is duplicated; the path of a directory; or bytes. */
+static int open_input(struct pdpy_source *s, int fd, const char *path, PyObject *bytes)
+{
+	struct pd_error e;
+
+	if (bytes != Py_None) {
+		s->has_bytes = !PyObject_GetBuffer(bytes, &s->bytes, PyBUF_SIMPLE);
+		return s->has_bytes ? 0 : -1;
+	}
+	if (path) {
+		s->path = strdup(path);
+		return s->path ? 0 : -1;
+	}
+	s->start = lseek(fd, 0, SEEK_CUR);
+	if (s->start >= 0) {
+		s->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	} else {	/* a stream: it is read more than once */
+		Py_BEGIN_ALLOW_THREADS
+		s->fd = pd_stream_copy(fd, &e);
+		Py_END_ALLOW_THREADS
+		s->start = 0;
+	}
+	if (s->fd < 0)
+		PyErr_SetString(PyExc_OSError, "the stream can't be copied to a temporary file");
+	return s->fd < 0 ? -1 : 0;
+}
+
+static PyObject *source_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+	PyObject *bytes, *of[6], *time;
+	const char *path;
+	unsigned long long memory;
+	int fd, strict;
+	struct pdpy_source *s;
+	struct object *o;
+
+	(void)keywords;
+	if (!PyArg_ParseTuple(args, "izOKpO!O!O!O!O!O!O", &fd, &path, &bytes, &memory, &strict,
+			      &PyList_Type, &of[0], &PyList_Type, &of[1], &PyList_Type, &of[2],
+			      &PyList_Type, &of[3], &PyList_Type, &of[4], &PyList_Type, &of[5],
+			      &time))
+		return NULL;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return PyErr_NoMemory();
+	*s = (struct pdpy_source){ .users = 1, .fd = -1, .memory = memory, .is_strict = strict };
+	o = read_filter(&s->filter, of, time) || open_input(s, fd, path, bytes) ? NULL :
+		(struct object *)PyType_GenericNew(type, NULL, NULL);
+	if (o) {
+		o->source = s;
+		return (PyObject *)o;
+	}
+	pdpy_source_release(s);
+	return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+}
+
+static void source_free(PyObject *self)
+{
+	PyTypeObject *type = Py_TYPE(self);
+
+	pdpy_source_release(((struct object *)self)->source);
+	PyObject_Free(self);
+	Py_DECREF(type);
+}
+
+/* Waits until no other thread learns. Returns 0, or -1 after an exception. */
+static int await_others(const struct object *o)
+{
+	while (o->is_busy) {
+		Py_BEGIN_ALLOW_THREADS
+		usleep(1000);
+		Py_END_ALLOW_THREADS
+		if (PyErr_CheckSignals())
+			return -1;
+	}
+	return 0;
+}
+
+/* Returns the source with its history, or NULL after an exception. */
+static struct pdpy_source *learned(PyObject *self)
+{
+	struct object *o = (struct object *)self;
+	struct pd_error e;
+	int ret;
+
+	if (await_others(o))
+		return NULL;
+	if (o->source->history)
+		return o->source;
+	o->is_busy = true;
+	Py_BEGIN_ALLOW_THREADS
+	ret = pdpy_source_learn(o->source, &e);
+	Py_END_ALLOW_THREADS
+	o->is_busy = false;
+	if (!ret)
+		return o->source;
+	pdpy_raise(&e);
+	return NULL;
+}
+
+static PyObject *source_errors(PyObject *self, PyObject *ignored)
+{
+	struct pdpy_source *s = learned(self);
+	PyObject *list = s ? PyList_New(0) : NULL;
+
+	(void)ignored;
+	for (size_t i = 0; list && i < s->nr_errors; i++) {
+		PyObject *error = pdpy_error(&s->errors[i].e, s->errors[i].text);
+
+		if (!error || PyList_Append(list, error))
+			Py_CLEAR(list);
+		Py_XDECREF(error);
+	}
+	return list;
+}
+
+/* Reads what all functions for tables take: number, columns, groups, int64, file_id, path. */
+static int read_table(PyObject *args, size_t *table, struct pc_options *o)
+{
+	unsigned long long columns;
+	unsigned int with;
+	Py_ssize_t number;
+	int int64;
+
+	if (!PyArg_ParseTuple(args, "nKIpzz", &number, &columns, &with, &int64, &o->file_id,
+			      &o->path))
+		return -1;
+	if (number < 0 || (size_t)number >= pc_nr_tables()) {
+		PyErr_SetString(PyExc_ValueError, "no such table");
+		return -1;
+	}
+	*table = (size_t)number;
+	o->size = sizeof(*o);
+	o->tables = 1ull << number;
+	o->with = with;
+	o->columns = columns;
+	o->uint64 = int64 ? PC_AS_INT64 : PC_UNSIGNED;
+	return 0;
+}
+
+static PyObject *source_stream(PyObject *self, PyObject *args)
+{
+	struct pc_options o = { 0 };
+	struct pdpy_source *s;
+	size_t table;
+
+	if (read_table(args, &table, &o))
+		return NULL;
+	s = learned(self);
+	return s ? pdpy_stream(s, table, &o) : NULL;
+}
+
+static PyObject *source_schema(PyObject *self, PyObject *args)
+{
+	struct pc_options o = { 0 };
+	struct pdpy_source *s;
+	size_t table;
+
+	if (read_table(args, &table, &o))
+		return NULL;
+	s = learned(self);
+	return s ? pdpy_schema(s, table, &o) : NULL;
+}
+
+static PyObject *source_records(PyObject *self, PyObject *ignored)
+{
+	struct pdpy_source *s = learned(self);
+
+	(void)ignored;
+	return s ? pdpy_records(module_object, s) : NULL;
+}
+
+/* --- JSON --- */
+
+static struct pd_sink *make_stats(struct pdpy_pass *p, void *to)
+{
+	return pd_sink_new_stats(PD_STATS_OPTIONS(.filter = p->filter),
+				 (struct pd_output){ pdpy_text_write, to });
+}
+
+static struct pd_sink *make_header(struct pdpy_pass *p, void *to)
+{
+	(void)p;
+	return pd_sink_new_json(PD_JSON_OPTIONS(.shape = PD_JSON_LINES, .parts = PD_JSON_HEADER),
+				(struct pd_output){ pdpy_text_write, to });
+}
+
+/* The header of a pipe comes with the records. */
+static int pump_records(struct pdpy_pass *p, bool is_header)
+{
+	if (!is_header || pd_reader_file(p->in.reader)->mode == PD_MODE_PIPE)
+		return pd_pump(p->in.reader, p->sink);
+	return pd_sink_begin(p->sink, p->in.reader) || pd_sink_finish(p->sink, p->in.reader);
+}
+
+static PyObject *pump(struct pdpy_source *s,
+		      struct pd_sink *(*make_sink)(struct pdpy_pass *p, void *to))
+{
+	struct pdpy_text text = { NULL };
+	struct pd_error e;
+	struct pdpy_pass *p;
+	int ret = -1;
+
+	if (!s)
+		return NULL;
+	Py_BEGIN_ALLOW_THREADS
+	p = pdpy_pass_new(s, (struct pdpy_use){ .make_sink = make_sink, .ctx = &text }, &e);
+	if (p) {
+		ret = pump_records(p, make_sink == make_header);
+		e.code = PD_E_NOMEM;
+		pdpy_pass_free(p);
+	}
+	Py_END_ALLOW_THREADS
+	if (!ret)
+		return pdpy_text_take(&text);
+	free(text.bytes);
+	return pdpy_raise(&e);
+}
+
+static PyObject *source_stats(PyObject *self, PyObject *ignored)
+{
+	(void)ignored;
+	return pump(learned(self), make_stats);
+}
+
+static PyObject *source_header(PyObject *self, PyObject *ignored)
+{
+	(void)ignored;
+	return pump(((struct object *)self)->source, make_header);
+}
+
+/* --- Parquet --- */
+
+struct file {
+	int fd;
+	int error;
+};
+
+static int write_file(void *file, const void *bytes, size_t size)
+{
+	struct file *f = file;
+	const char *p = bytes;
+
+	while (size && !f->error) {
+		const ssize_t n = write(f->fd, p, size);
+
+		if (n < 0 && errno != EINTR)
+			f->error = errno;
+		if (n > 0) {
+			p += n;
+			size -= (size_t)n;
+		}
+	}
+	return f->error;
+}
+
+/* Returns 0, or -1 and *e, or an errno. */
+static int write_tables(struct pdpy_source *s, const struct pc_options *o,
+			const struct pd_output *outputs, struct pd_error *e)
+{
+	struct pdpy_pass *p = pdpy_pass_new(s, (struct pdpy_use){ .columns = o }, e);
+	int ret = p ? pc_write_parquet(p->columns, p->in.reader, outputs, e) : -1;
+
+	if (!ret && e->code != PD_OK && s->is_strict)
+		ret = -1;
+	pdpy_pass_free(p);
+	return ret;
+}
+
+/* Reads descriptors, -1: not this table. Returns 0 or -1. */
+static int read_files(PyObject *list, struct file *files, struct pd_output *outputs,
+		      uint64_t *tables)
+{
+	for (size_t i = 0; i < pc_nr_tables(); i++) {
+		files[i].fd = (int)PyLong_AsLong(PyList_GetItem(list, (Py_ssize_t)i));
+		if (PyErr_Occurred())
+			return -1;
+		if (files[i].fd < 0)
+			continue;
+		outputs[i] = (struct pd_output){ write_file, &files[i] };
+		*tables |= 1ull << i;
+	}
+	return 0;
+}
+
+static PyObject *source_write_parquet(PyObject *self, PyObject *args)
+{
+	struct file files[64] = { { 0 } };
+	struct pd_output outputs[64] = { { NULL } };
+	struct pc_options o = { .size = sizeof(o) };
+	struct pd_error e = { .code = PD_OK };
+	struct pdpy_source *s;
+	unsigned int with;
+	PyObject *list;
+	int int64, ret;
+
+	if (!PyArg_ParseTuple(args, "O!Ipzz", &PyList_Type, &list, &with, &int64, &o.file_id,
+			      &o.path) || read_files(list, files, outputs, &o.tables))
+		return NULL;
+	o.with = with;
+	o.uint64 = int64 ? PC_AS_INT64 : PC_UNSIGNED;
+	s = learned(self);
+	if (!s)
+		return NULL;
+	Py_BEGIN_ALLOW_THREADS
+	ret = write_tables(s, &o, outputs, &e);
+	Py_END_ALLOW_THREADS
+	if (ret > 0) {
+		errno = ret;
+		return PyErr_SetFromErrno(PyExc_OSError);
+	}
+	if (ret)
+		return pdpy_raise(&e);
+	Py_RETURN_NONE;
+}
+
+/* --- the module --- */
+
+static PyMethodDef source_methods[] = {
+	{ "errors", source_errors, METH_NOARGS, "Errors of the whole recording." },
+	{ "stream", source_stream, METH_VARARGS, "A table as a capsule." },
+	{ "schema", source_schema, METH_VARARGS, "Its schema as a capsule." },
+	{ "records", source_records, METH_NOARGS, "An iterator over the records." },
+	{ "stats", source_stats, METH_NOARGS, "Totals, as JSON." },
+	{ "header", source_header, METH_NOARGS, "File, events and features, as JSON Lines." },
+	{ "write_parquet", source_write_parquet, METH_VARARGS, "Writes tables to descriptors." },
+	{ NULL }
+};
+
+static PyType_Slot source_slots[] = {
+	{ Py_tp_doc, (void *)"A recording: perfdata.open() makes it." },
+	{ Py_tp_new, source_new }, { Py_tp_dealloc, source_free },
+	{ Py_tp_methods, source_methods }, { 0, NULL }
+};
+
+static PyType_Spec source_spec = { "perfdata.Source", sizeof(struct object), 0,
+				   Py_TPFLAGS_DEFAULT, source_slots };
+
+/* Returns [(name, doc, [(column, type, nullable, group)])]. */
+static PyObject *list_tables(PyObject *module, PyObject *ignored)
+{
+	PyObject *list = PyList_New(0);
+
+	(void)module;
+	(void)ignored;
+	for (size_t i = 0; list && i < pc_nr_tables(); i++) {
+		const struct pc_table *t = pc_table_at(i);
+		PyObject *columns = PyList_New(0), *row;
+
+		for (size_t k = 0; columns && k < t->nr_columns; k++) {
+			const struct pc_column *c = &t->columns[k];
+
+			row = Py_BuildValue("(siiI)", c->name, (int)c->type,
+					    c->null == PC_NULLABLE, (unsigned int)c->group);
+			if (!row || PyList_Append(columns, row))
+				Py_CLEAR(columns);
+			Py_XDECREF(row);
+		}
+		row = columns ? Py_BuildValue("(ssN)", t->name, t->doc, columns) : NULL;
+		if (!row || PyList_Append(list, row))
+			Py_CLEAR(list);
+		Py_XDECREF(row);
+	}
+	return list;
+}
+
+static PyObject *find_type(PyObject *module, PyObject *name)
+{
+	const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+	uint32_t type;
+
+	(void)module;
+	if (!text)
+		return NULL;
+	if (pd_record_type_parse(text, &type))
+		return PyLong_FromUnsignedLong(type);
+	Py_RETURN_NONE;
+}
+
+static PyMethodDef module_methods[] = {
+	{ "tables", list_tables, METH_NOARGS, "The tables and their columns." },
+	{ "record_type", find_type, METH_O, "The number of a record type, or None." },
+	{ NULL }
+};
+
+static struct PyModuleDef definition = { PyModuleDef_HEAD_INIT, "perfdata._perfdata", NULL, -1,
+					 module_methods, NULL, NULL, NULL, NULL };
+
+static int fill_module(PyObject *module)
+{
+	PyObject *type = PyType_FromSpec(&source_spec);
+	int ret;
+
+	ret = !type || PyModule_AddObjectRef(module, "Source", type) || pdpy_errors_init(module) ||
+	      PyModule_AddStringConstant(module, "version", pd_version()) ||
+	      pdpy_records_init(module) ? -1 : 0;
+	Py_XDECREF(type);
+	return ret;
+}
+
+PyMODINIT_FUNC PyInit__perfdata(void);
+
+PyMODINIT_FUNC PyInit__perfdata(void)
+{
+	PyObject *module = PyModule_Create(&definition);
+
+	if (module && fill_module(module)) {
+		Py_DECREF(module);
+		return NULL;
+	}
+	module_object = module;
+	return module;
+}

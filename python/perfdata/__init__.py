@@ -1,0 +1,274 @@
+"""Linux perf.data files in Python: tables as Arrow streams, records, statistics, Parquet.
+
+    import perfdata
+
+    with perfdata.open("perf.data") as f:
+        print(f.events, f.stats()["records"])
+
+Tables offer Arrow's PyCapsule interface: polars, DuckDB, pandas and pyarrow take them as they are,
+and none of them is needed. Damage does not raise: see Recording.errors, and strict=True.
+"""
+import json as _json
+import os as _os
+import stat as _stat
+
+from . import _perfdata
+from ._perfdata import Error, Record
+
+__all__ = ["Error", "Record", "Recording", "Table", "open", "tables"]
+__version__ = _perfdata.version
+
+_TABLES = {name: (number, doc, columns)
+           for number, (name, doc, columns) in enumerate(_perfdata.tables())}
+_GROUPS = {"addr": 1, "raw": 2, "offset": 4, "wall": 8}
+_UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
+_MOST = 2**64 - 1
+
+
+def tables():
+    """{table: its columns}"""
+    return {name: [column for column, *_ in columns] for name, (_, _, columns) in _TABLES.items()}
+
+
+# --- arguments ------------------------------------------------------------------------------------
+
+def _as_list(value):
+    if value is None:
+        return []
+    return [value] if isinstance(value, (str, int)) else list(value)
+
+
+def _ranges(value):
+    """[(first, last)] of numbers and ranges."""
+    found = []
+    for item in [value] if isinstance(value, range) else _as_list(value):
+        if isinstance(item, range):
+            if item.step != 1:
+                raise ValueError(f"{item}: only steps of 1")
+            found.append((item.start, item.stop - 1))
+        else:
+            found.append((item, item))
+    if any(first < 0 or last > _MOST for first, last in found):
+        raise ValueError(f"{value!r}: numbers of filters are not negative")
+    return [(first, last) for first, last in found if first <= last]
+
+
+def _types(names):
+    found = []
+    for name in _as_list(names):
+        number = _perfdata.record_type(name)
+        if number is None:
+            raise ValueError(f"no record type {name!r}")
+        found.append((number, number))
+    return found
+
+
+def _ns(value, default):
+    """ns of a time: an int of ns, or "12.5s"."""
+    if value is None:
+        return default
+    if isinstance(value, int):
+        return value
+    for unit, ns in _UNITS.items():
+        number = value[:-len(unit)].strip()
+        if value.endswith(unit) and number.replace(".", "", 1).isdecimal():
+            whole, _, rest = number.partition(".")
+            return int(whole or 0) * ns + int((rest + "0" * 9)[:9]) * ns // 10**9
+    raise ValueError(f"{value!r} is no time: give ns, or a text such as '12.5s'")
+
+
+def _span(time):
+    if time is None:
+        return None
+    first, last = time
+    return _ns(first, 0), _ns(last, _MOST)
+
+
+def _groups(names):
+    found = 0
+    for name in _as_list(names):
+        if name not in _GROUPS:
+            raise ValueError(f"no group {name!r}: there are {', '.join(_GROUPS)}")
+        found |= _GROUPS[name]
+    return found
+
+
+def _find_table(name):
+    if name not in _TABLES:
+        raise ValueError(f"no table {name!r}: there are {', '.join(_TABLES)}")
+    return _TABLES[name]
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+class Table:
+    """A table of a recording. Each stream is a pass of its own over the recording, with the same
+    rows and numbers."""
+
+    def __init__(self, source, name, columns, groups, *more):
+        number, _, known = _find_table(name)
+        chosen, every = 0, [column for column, *_ in known]
+        for column in _as_list(columns):
+            if column not in every:
+                raise ValueError(f"{name} has no column {column!r}: there are {', '.join(every)}")
+            chosen |= 1 << every.index(column)
+            groups |= known[every.index(column)][3]
+        self.name = name
+        self.columns = [column for i, (column, _, _, group) in enumerate(known)
+                        if (not group or group & groups) and (not chosen or chosen >> i & 1)]
+        self._source = source
+        self._arguments = (number, chosen, groups, *more)
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self._source().stream(*self._arguments)
+
+    def __arrow_c_schema__(self):
+        return self._source().schema(*self._arguments)
+
+    def __repr__(self):
+        return f"<perfdata.Table {self.name}: {', '.join(self.columns)}>"
+
+
+# --- a recording ----------------------------------------------------------------------------------
+
+class Recording:
+    """A perf.data file. Made by perfdata.open(); a context manager."""
+
+    def __init__(self, source, path, columns, chains):
+        self._open, self._path, self._header = source, path, None
+        self._columns, self._with_chains = columns, chains == "inline"
+
+    def _source(self):
+        if self._open is None:
+            raise ValueError("the recording is closed")
+        return self._open
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
+
+    def close(self):
+        """Streams and records that exist stay valid."""
+        self._open = None
+
+    def _lines(self, kind):
+        if self._header is None:
+            self._header = [_json.loads(line) for line in self._source().header().splitlines()]
+        return [line for line in self._header if line.get("kind") == kind]
+
+    @property
+    def file(self):
+        """The file's header, as in pdecode's JSON."""
+        return self._lines("file")[0]
+
+    @property
+    def events(self):
+        """The events: a dict each, as in pdecode's JSON."""
+        return self._lines("attr")
+
+    @property
+    def features(self):
+        """{name: value} of the feature sections."""
+        return {name: value for line in self._lines("feature")
+                for name, value in line["feature"].items()}
+
+    @property
+    def errors(self):
+        """The errors of the whole recording, as Error objects: damage, and notes."""
+        return self._source().errors()
+
+    def stats(self):
+        """Totals, as pdecode -f stats prints them."""
+        return _json.loads(self._source().stats())
+
+    def table(self, name, columns=None, groups=(), int64=False, file_id=None):
+        """A table: perfdata.tables() lists them. `groups` adds columns to samples: addr, raw,
+        offset, wall. With int64, addresses are int64 of the same bits."""
+        if name == "samples" and columns is None:
+            columns = self._columns
+        chosen = _groups(groups)
+        if name == "samples" and self._with_chains:
+            if columns is None:
+                columns = [column for column, _, _, group in _TABLES[name][2]
+                           if not group or group & chosen]
+            columns = [*columns, "callchain"]
+        return Table(self._source, name, columns, chosen, bool(int64), file_id, self._path)
+
+    def records(self, types=None):
+        """An iterator over the records. Each is valid until the next one is read."""
+        wanted = {name.upper() for name in _as_list(types)}
+        _types(wanted)
+        found = self._source().records()
+        return found if types is None else (r for r in found if r.type in wanted)
+
+    def write_parquet(self, directory, tables=None, groups=(), int64=False, file_id=None):
+        """Writes tables (default: all) to DIRECTORY/TABLE.parquet; files.parquet is the last."""
+        chosen = list(_TABLES) if tables is None else _as_list(tables)
+        for name in chosen:
+            _find_table(name)
+        _os.makedirs(directory, exist_ok=True)
+        paths = [_os.path.join(directory, f"{name}.parquet") if name in chosen else None
+                 for name in _TABLES]
+        files = []
+        try:
+            for path in paths:
+                files.append(-1 if path is None else _os.open(
+                    path, _os.O_WRONLY | _os.O_CREAT | _os.O_TRUNC | _os.O_CLOEXEC, 0o666))
+            self._source().write_parquet(files, _groups(groups), bool(int64), file_id, self._path)
+        except BaseException:
+            for path, file in zip(paths, files):
+                if path is not None and file >= 0:
+                    _os.unlink(path)
+            raise
+        finally:
+            for file in files:
+                if file >= 0:
+                    _os.close(file)
+
+
+def _open_path(path, arguments):
+    if _os.path.isdir(path):
+        return _perfdata.Source(-1, _os.fsdecode(path), None, *arguments)
+    fd = _os.open(path, _os.O_RDONLY | _os.O_CLOEXEC | _os.O_NOCTTY)
+    try:
+        return _perfdata.Source(fd, None, None, *arguments)
+    finally:
+        _os.close(fd)
+
+
+def _has_descriptor(source):
+    try:
+        mode = _os.fstat(source.fileno()).st_mode
+    except (AttributeError, OSError):
+        return False
+    return _stat.S_ISFIFO(mode) or _stat.S_ISSOCK(mode)
+
+
+def open(source, *, pid=None, tid=None, cpu=None, comm=None, event=None, types=None, time=None,
+         columns=None, chains="stacks", strict=False, memory=0):
+    """Opens a recording: a path, bytes (or a memoryview, an mmap), or a file object.
+
+    The filters are those of pdecode: numbers, range() objects or lists of them; names and patterns;
+    time=(from, to), in ns or texts such as "12.5s", None: open. `columns` are those of samples,
+    chains="inline" adds their callchain. With strict=True damage raises an Error. `memory` limits
+    what a recording can make the library allocate, in bytes (0: 256 MiB)."""
+    if chains not in ("stacks", "inline"):
+        raise ValueError("chains is 'stacks' or 'inline'")
+    arguments = (memory, strict, _types(types), _ranges(pid), _ranges(tid), _ranges(cpu),
+                 _as_list(comm), _as_list(event), _span(time))
+    path = None
+    if isinstance(source, (str, _os.PathLike)):
+        path = _os.fspath(source)
+        opened = _open_path(path, arguments)
+    elif not hasattr(source, "read"):
+        opened = _perfdata.Source(-1, None, source, *arguments)
+    elif _has_descriptor(source):
+        opened = _perfdata.Source(source.fileno(), None, None, *arguments)
+    else:
+        opened = _perfdata.Source(-1, None, source.read(), *arguments)
+    path = _os.fsdecode(path) if path is not None else None
+    recording = Recording(opened, path, columns, chains)
+    recording._lines("file")        # raises if it is no recording
+    return recording

@@ -1,0 +1,250 @@
+/* source.c - opens a recording as often as it is read. */
+#include "source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void free_filter(struct pdpy_filter *f)
+{
+	for (size_t i = 0; i < f->nr_comms; i++)
+		free(f->comms[i]);
+	for (size_t i = 0; i < f->nr_events; i++)
+		free(f->events[i]);
+	free(f->comms);
+	free(f->events);
+	free(f->types);
+	free(f->pids);
+	free(f->tids);
+	free(f->cpus);
+}
+
+void pdpy_source_release(struct pdpy_source *s)
+{
+	if (!s || atomic_fetch_sub(&s->users, 1) > 1)
+		return;
+	if (s->has_bytes && Py_IsInitialized()) {
+		const PyGILState_STATE state = PyGILState_Ensure();
+
+		PyBuffer_Release(&s->bytes);
+		PyGILState_Release(state);
+	}
+	if (s->fd >= 0)
+		close(s->fd);
+	free_filter(&s->filter);
+	pd_history_free(s->history);
+	free(s->errors);
+	free(s->path);
+	free(s);
+}
+
+/* Opens the file again, with an offset of its own. */
+static int open_again(const struct pdpy_source *s)
+{
+	char path[40];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", s->fd);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		fd = fcntl(s->fd, F_DUPFD_CLOEXEC, 3);
+	if (fd >= 0 && lseek(fd, s->start, SEEK_SET) == s->start)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+static void close_reader(struct pdpy_reader *in)
+{
+	pd_reader_free(in->reader);
+	if (in->fd >= 0)
+		close(in->fd);
+}
+
+/* Opens a reader. Sets *e if there is none. */
+static struct pdpy_reader open_reader(const struct pdpy_source *s, struct pd_reader_options o,
+				      struct pd_error *e)
+{
+	struct pdpy_reader in = { NULL, -1 };
+
+	o.size = sizeof(o);
+	o.memory_limit = s->memory;
+	if (s->is_strict)
+		o.stop_at = PD_DAMAGED;
+	if (s->path) {
+		in.reader = pd_reader_open_path(s->path, &o, e);
+		return in;
+	}
+	if (s->has_bytes) {
+		in.reader = pd_reader_open_memory((struct pd_bytes){
+			s->bytes.buf, (size_t)s->bytes.len }, &o, e);
+		return in;
+	}
+	in.fd = open_again(s);
+	*e = (struct pd_error){ .code = PD_E_IO, .severity = PD_FATAL, .have = (uint64_t)errno };
+	if (in.fd >= 0)
+		in.reader = pd_reader_open_fd(in.fd, &o, e);
+	return in;
+}
+
+/* --- learning --- */
+
+static void keep_error(void *ctx, const struct pd_error *e)
+{
+	struct pdpy_source *s = ctx;
+	struct pdpy_reported *more;
+
+	if (s->nr_errors == PDPY_MOST_ERRORS)
+		return;
+	if ((s->nr_errors & (s->nr_errors - 1)) == 0) {
+		more = realloc(s->errors, (s->nr_errors ? 2 * s->nr_errors : 1) * sizeof(*more));
+		if (!more)
+			return;
+		s->errors = more;
+	}
+	s->errors[s->nr_errors].e = *e;
+	pd_error_text(e, s->errors[s->nr_errors].text, sizeof(s->errors->text));
+	s->nr_errors++;
+}
+
+/* Returns 0, or -1 and *e if a strict reader met damage. */
+static int learn_records(struct pdpy_source *s, struct pd_reader *reader, struct pd_error *e)
+{
+	static const struct pd_error cut = {
+		.code = PD_E_LIMIT, .severity = PD_DAMAGED, .text = "more tasks and maps than the "
+		"memory limit allows: some names and objects are missing" };
+	struct pd_history_counts counts = { .size = sizeof(counts) };
+	const struct pd_record *record;
+	struct pd_error ignored;
+	bool is_cut;
+	int ret;
+
+	while ((ret = pd_reader_next(reader, &record, e)) > 0)
+		if (pd_record_type(record) != PD_RECORD_SAMPLE)
+			pd_history_add_record(s->history, record, &ignored);
+	if (ret < 0 && s->is_strict)
+		return -1;
+	if (ret < 0)
+		keep_error(s, e);
+	is_cut = pd_history_seal(s->history, reader, &ignored) && ignored.code == PD_E_LIMIT;
+	pd_history_count(s->history, &counts);
+	if (is_cut || counts.left_out)
+		keep_error(s, &cut);
+	return 0;
+}
+
+int pdpy_source_learn(struct pdpy_source *s, struct pd_error *e)
+{
+	struct pdpy_reader in;
+	int ret = -1;
+
+	if (s->history)
+		return 0;
+	s->nr_errors = 0;
+	in = open_reader(s, (struct pd_reader_options){ .on_error = keep_error, .ctx = s }, e);
+	if (in.reader)
+		s->history = pd_history_new(PD_HISTORY_OPTIONS(.memory_limit = s->memory), e);
+	if (s->history)
+		ret = learn_records(s, in.reader, e);
+	close_reader(&in);
+	if (ret) {
+		pd_history_free(s->history);
+		s->history = NULL;
+	}
+	return ret;
+}
+
+/* --- a pass --- */
+
+static void add_error(void *ctx, const struct pd_error *e)
+{
+	struct pdpy_pass *p = ctx;
+
+	if (p->columns)
+		pc_add_error(p->columns, e);
+	if (p->sink)
+		pd_sink_error(p->sink, e);
+}
+
+static int make_filter(struct pdpy_pass *p)
+{
+	const struct pdpy_filter *f = &p->source->filter;
+
+	if (!f->is_given)
+		return 0;
+	p->filter = pd_filter_new(PD_FILTER_OPTIONS(
+		.types = { f->types, f->nr_types }, .pids = { f->pids, f->nr_pids },
+		.tids = { f->tids, f->nr_tids }, .cpus = { f->cpus, f->nr_cpus },
+		.comms = { (const char *const *)f->comms, f->nr_comms },
+		.events = { (const char *const *)f->events, f->nr_events },
+		.time = f->has_time ? &f->time : NULL));
+	if (p->filter && p->source->history)
+		pd_filter_set_history(p->filter, p->source->history);
+	return p->filter ? 0 : -1;
+}
+
+static int make_columns(struct pdpy_pass *p, const struct pc_options *o, struct pd_error *e)
+{
+	struct pc_options options = *o;
+
+	p->file_id = o->file_id ? strdup(o->file_id) : NULL;
+	p->path = o->path ? strdup(o->path) : NULL;
+	options.file_id = p->file_id;
+	options.path = p->path;
+	options.history = p->source->history;
+	options.filter = p->filter;
+	options.memory_limit = p->source->memory;
+	p->columns = pc_new(&options, e);
+	return p->columns ? 0 : -1;
+}
+
+/* Errors are reported when the reader is opened, too: what takes them is made before. */
+static int open_pass(struct pdpy_pass *p, struct pdpy_use use, struct pd_error *e)
+{
+	if (make_filter(p) || (use.columns && make_columns(p, use.columns, e)))
+		return -1;
+	if (use.make_sink) {
+		p->sink = use.make_sink(p, use.ctx);
+		if (!p->sink)
+			return -1;
+	}
+	p->in = open_reader(p->source, (struct pd_reader_options){
+		.on_error = add_error, .ctx = p }, e);
+	return p->in.reader ? 0 : -1;
+}
+
+struct pdpy_pass *pdpy_pass_new(struct pdpy_source *s, struct pdpy_use use, struct pd_error *e)
+{
+	struct pdpy_pass *p = calloc(1, sizeof(*p));
+
+	*e = (struct pd_error){ .code = PD_E_NOMEM, .severity = PD_FATAL };
+	if (!p)
+		return NULL;
+	p->source = s;
+	p->in.fd = -1;
+	atomic_fetch_add(&s->users, 1);
+	if (open_pass(p, use, e) == 0)
+		return p;
+	pdpy_pass_free(p);
+	return NULL;
+}
+
+void pdpy_pass_free(void *pass)
+{
+	struct pdpy_pass *p = pass;
+
+	if (!p)
+		return;
+	pd_sink_free(p->sink);
+	pc_free(p->columns);
+	close_reader(&p->in);
+	pd_filter_free(p->filter);
+	free(p->file_id);
+	free(p->path);
+	pdpy_source_release(p->source);
+	free(p);
+}

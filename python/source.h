@@ -1,0 +1,85 @@
+/* source.h - a recording that is open in Python, and the passes over it. */
+#ifndef PDPY_SOURCE_H
+#define PDPY_SOURCE_H
+
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x030b0000
+#include <Python.h>
+
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include "pd/columns.h"
+
+enum { PDPY_MOST_ERRORS = 10000 };
+
+/* An error that was reported. */
+struct pdpy_reported {
+	struct pd_error e;
+	char text[512];
+};
+
+/* What the records must match. */
+struct pdpy_filter {
+	struct pd_range *types, *pids, *tids, *cpus;
+	size_t nr_types, nr_pids, nr_tids, nr_cpus;
+	char **comms, **events;
+	size_t nr_comms, nr_events;
+	struct pd_range time;
+	bool is_given, has_time;
+};
+
+/* Shared by the object of Python and by passes, which may outlive it. */
+struct pdpy_source {
+	atomic_uint users;
+	int fd;			/* -1: */
+	char *path;		/* a directory, or NULL: */
+	Py_buffer bytes;
+	bool has_bytes;
+	off_t start;		/* of fd */
+	uint64_t memory;
+	bool is_strict;
+	struct pdpy_filter filter;
+	struct pd_history *history;	/* NULL: not learned */
+	struct pdpy_reported *errors;	/* of the pass that learned */
+	size_t nr_errors;
+};
+
+/* A reader, and the descriptor that it has for itself: passes in other threads move theirs. */
+struct pdpy_reader {
+	struct pd_reader *reader;	/* NULL: it can't be opened */
+	int fd;				/* -1: none */
+};
+
+/* A pass. */
+struct pdpy_pass {
+	struct pdpy_source *source;
+	struct pdpy_reader in;
+	struct pd_filter *filter;	/* NULL: none */
+	struct pc_columns *columns;	/* NULL: none; gets the errors */
+	struct pd_sink *sink;		/* the same */
+	char *file_id, *path;		/* for its rows */
+};
+
+/* Frees the source when nobody uses it. Any thread may call it, with or without the GIL. */
+void pdpy_source_release(struct pdpy_source *s);
+
+
+/* Learns the history and the errors, once. Returns 0, or -1 and *e: not readable, or damaged and
+ * strict. Must be called without other calls on the source. */
+int pdpy_source_learn(struct pdpy_source *s, struct pd_error *e);
+
+/* What a pass is for; both NULL: for records. */
+struct pdpy_use {
+	const struct pc_options *columns;	/* the texts are copied */
+	/* Returns the sink of a pass, which has its filter by then, or NULL without memory. */
+	struct pd_sink *(*make_sink)(struct pdpy_pass *p, void *ctx);
+	void *ctx;
+};
+
+/* Begins a pass. Returns NULL and *e. */
+struct pdpy_pass *pdpy_pass_new(struct pdpy_source *s, struct pdpy_use use, struct pd_error *e);
+/* `pass` is a struct pdpy_pass. */
+void pdpy_pass_free(void *pass);
+
+#endif

@@ -1,0 +1,142 @@
+/* stream.c - tables as capsules of Arrow's PyCapsule interface.
+ *
+ * Source: "The Arrow PyCapsule interface" of the Arrow project. */
+#include "module.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static const char stream_name[] = "arrow_array_stream", schema_name[] = "arrow_schema";
+
+/* A stream that ends where reading can't continue: that is an error of the recording, and no
+ * failure, unless it is strict. */
+struct lenient {
+	struct ArrowArrayStream inner;
+};
+
+static int get_schema(struct ArrowArrayStream *s, struct ArrowSchema *out)
+{
+	struct lenient *l = s->private_data;
+
+	return l->inner.get_schema(&l->inner, out);
+}
+
+static int get_next(struct ArrowArrayStream *s, struct ArrowArray *out)
+{
+	struct lenient *l = s->private_data;
+	const int error = l->inner.get_next(&l->inner, out);
+
+	if (error == EIO)
+		out->release = NULL;
+	return error == EIO ? 0 : error;
+}
+
+static const char *get_last_error(struct ArrowArrayStream *s)
+{
+	struct lenient *l = s->private_data;
+
+	return l->inner.get_last_error(&l->inner);
+}
+
+static void release(struct ArrowArrayStream *s)
+{
+	struct lenient *l = s->private_data;
+
+	l->inner.release(&l->inner);
+	free(l);
+	s->release = NULL;
+}
+
+/* Returns 0 or -1 after an exception. */
+static int open_stream(struct pdpy_source *s, size_t table, const struct pc_options *o,
+		       struct ArrowArrayStream *out)
+{
+	struct lenient *l = calloc(1, sizeof(*l));
+	struct pd_error e = { .code = PD_E_NOMEM };
+	struct pdpy_pass *p;
+	int ret = -1;
+
+	Py_BEGIN_ALLOW_THREADS
+	p = l ? pdpy_pass_new(s, (struct pdpy_use){ .columns = o }, &e) : NULL;
+	if (p)
+		ret = pc_open_stream(p->columns, p->in.reader, table,
+				     (struct pc_owner){ pdpy_pass_free, p }, &l->inner, &e);
+	if (p && ret)
+		pdpy_pass_free(p);
+	Py_END_ALLOW_THREADS
+	if (ret) {
+		free(l);
+		pdpy_raise(&e);
+		return -1;
+	}
+	*out = (struct ArrowArrayStream){ get_schema, get_next, get_last_error, release, l };
+	if (s->is_strict) {
+		*out = l->inner;
+		free(l);
+	}
+	return 0;
+}
+
+static void free_stream(PyObject *capsule)
+{
+	struct ArrowArrayStream *s = PyCapsule_GetPointer(capsule, stream_name);
+
+	if (s->release)
+		s->release(s);
+	free(s);
+}
+
+static void free_schema(PyObject *capsule)
+{
+	struct ArrowSchema *s = PyCapsule_GetPointer(capsule, schema_name);
+
+	if (s->release)
+		s->release(s);
+	free(s);
+}
+
+PyObject *pdpy_stream(struct pdpy_source *s, size_t table, const struct pc_options *o)
+{
+	struct ArrowArrayStream *stream = calloc(1, sizeof(*stream));
+	PyObject *capsule;
+
+	if (!stream)
+		return PyErr_NoMemory();
+	if (open_stream(s, table, o, stream)) {
+		free(stream);
+		return NULL;
+	}
+	capsule = PyCapsule_New(stream, stream_name, free_stream);
+	if (!capsule) {
+		stream->release(stream);
+		free(stream);
+	}
+	return capsule;
+}
+
+PyObject *pdpy_schema(struct pdpy_source *s, size_t table, const struct pc_options *o)
+{
+	struct ArrowSchema *schema = calloc(1, sizeof(*schema));
+	struct ArrowArrayStream stream;
+	PyObject *capsule = NULL;
+	int error;
+
+	if (!schema)
+		return PyErr_NoMemory();
+	if (open_stream(s, table, o, &stream)) {
+		free(schema);
+		return NULL;
+	}
+	error = stream.get_schema(&stream, schema);
+	stream.release(&stream);
+	if (error)
+		PyErr_NoMemory();
+	else
+		capsule = PyCapsule_New(schema, schema_name, free_schema);
+	if (!capsule) {
+		if (!error)
+			schema->release(schema);
+		free(schema);
+	}
+	return capsule;
+}
