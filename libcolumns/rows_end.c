@@ -38,6 +38,8 @@ bool pc_add_object(struct pc_columns *c, size_t i)
 	if (i < c->first_times.size / sizeof(uint64_t))
 		set_time(b, PC_OBJECTS_FIRST_TIME,
 			 ((const uint64_t *)(const void *)c->first_times.data)[i]);
+	if (image->machine_pid)
+		pc_set_int(b, PC_OBJECTS_MACHINE_PID, image->machine_pid);
 	pc_finish_row(c, b);
 	return true;
 }
@@ -94,6 +96,8 @@ bool pc_add_map(struct pc_columns *c, size_t i)
 	pc_set_int(b, PC_MAPS_FLAGS, (int32_t)m.flags);
 	pc_set_text(b, PC_MAPS_CPUMODE, pc_cpumode_name(m.cpumode));
 	pc_set_int(b, PC_MAPS_EXECUTABLE, !m.is_data);
+	if (m.machine_pid)
+		pc_set_int(b, PC_MAPS_MACHINE_PID, m.machine_pid);
 	pc_finish_row(c, b);
 	return true;
 }
@@ -116,6 +120,8 @@ bool pc_add_task(struct pc_columns *c, size_t i)
 	set_time(b, PC_TASKS_START, task.start);
 	set_time(b, PC_TASKS_END, task.end);
 	pc_set_int(b, PC_TASKS_EXECS, task.execs);
+	if (task.machine_pid)
+		pc_set_int(b, PC_TASKS_MACHINE_PID, task.machine_pid);
 	pc_finish_row(c, b);
 	return true;
 }

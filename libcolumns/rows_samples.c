@@ -210,9 +210,13 @@ static void set_task(struct pc_columns *c, struct pc_batch *b, const struct pd_f
 {
 	struct pd_task task;
 
-	if (b->arrays[PC_SAMPLES_COMM].is_on && f->has & PD_HAS_TID &&
-	    pd_history_record_task(c->o.history, r, &task))
+	if (!(b->arrays[PC_SAMPLES_COMM].is_on || b->arrays[PC_SAMPLES_MACHINE_PID].is_on) ||
+	    !(f->has & PD_HAS_TID))
+		return;
+	if (pd_history_record_task(c->o.history, r, &task))
 		pc_set_name(b, PC_SAMPLES_COMM, task.comm);
+	if (task.machine_pid)
+		pc_set_int(b, PC_SAMPLES_MACHINE_PID, task.machine_pid);
 }
 
 static void set_number(struct pc_batch *b, unsigned int column, const struct pd_record *r,

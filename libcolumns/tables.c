@@ -20,6 +20,10 @@
 	[PC_SIDE_TID] = NULLABLE("tid", PC_INT32, "thread"), \
 	[PC_SIDE_CPU] = NULLABLE("cpu", PC_INT32, "CPU")
 
+/* Pids and tids are those of the machine. */
+#define MACHINE_PID \
+	NULLABLE("machine_pid", PC_INT32, "process of the virtual machine; NULL: the host")
+
 static const struct pc_column files[] = {
 	FILE_ID,
 	[PC_FILES_PATH] = NULLABLE("path", PC_TEXT, "name of the input"),
@@ -87,6 +91,7 @@ static const struct pc_column samples[] = {
 	[PC_SAMPLES_OFFSET] = GROUPED(PC_GROUP_OFFSET, "offset", PC_INT64,
 				      "place of the record in the input"),
 	[PC_SAMPLES_WALL_NS] = GROUPED(PC_GROUP_WALL, "wall_ns", PC_INT64, "ns since 1970 UTC"),
+	[PC_SAMPLES_MACHINE_PID] = MACHINE_PID,
 };
 
 static const struct pc_column stacks[] = {
@@ -117,6 +122,7 @@ static const struct pc_column objects[] = {
 	[PC_OBJECTS_BUILD_ID] = NULLABLE("build_id", PC_TEXT, "hex"),
 	[PC_OBJECTS_KIND] = REQUIRED("kind", PC_TEXT, "FILE, KERNEL, MODULE, BPF, ..."),
 	[PC_OBJECTS_FIRST_TIME] = NULLABLE("first_time", PC_INT64, "of its first map"),
+	[PC_OBJECTS_MACHINE_PID] = MACHINE_PID,
 };
 
 static const struct pc_column maps[] = {
@@ -137,6 +143,7 @@ static const struct pc_column maps[] = {
 	[PC_MAPS_FLAGS] = NULLABLE("flags", PC_INT32, "of mmap(2)"),
 	[PC_MAPS_CPUMODE] = REQUIRED("cpumode", PC_TEXT, "as in the JSON"),
 	[PC_MAPS_EXECUTABLE] = REQUIRED("executable", PC_BOOL, "false: data"),
+	[PC_MAPS_MACHINE_PID] = MACHINE_PID,
 };
 
 static const struct pc_column tasks[] = {
@@ -149,6 +156,7 @@ static const struct pc_column tasks[] = {
 	[PC_TASKS_START] = NULLABLE("start", PC_INT64, "ns; NULL: before the recording"),
 	[PC_TASKS_END] = NULLABLE("end", PC_INT64, "ns; NULL: not recorded"),
 	[PC_TASKS_EXECS] = REQUIRED("execs", PC_INT64, "programs that it executed"),
+	[PC_TASKS_MACHINE_PID] = MACHINE_PID,
 };
 
 static const struct pc_column comms[] = {

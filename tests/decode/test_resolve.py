@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from conftest import strict_json, strict_json_lines
+from parquet_reader import read_parquet
 from perfdata import records as r
 from perfdata.attr import Attr
 from perfdata.container import File, Pipe
@@ -659,6 +660,28 @@ def test_tasks_and_maps_of_guests(mode, tmp_path, run_pdecode):
     part = strict_json(run_pdecode(["--comm", "guest", "--types", "COMM,MMAP2,FORK", path]).stdout)
     assert [record.get("filename", record["type"]) for record in part["records"]] == [
         "COMM", "/guest", "FORK"]
+
+
+@sanitize
+def test_tables_tell_machines_apart(tmp_path, run_pdecode):
+    path = tmp_path / "perf.data"
+    path.write_bytes(File(attrs=[(GUEST, [HOST_ID, *GUEST_IDS, OTHER_ID])],
+                          records=guest_recording()).build("<"))
+    document = strict_json(run_pdecode(["--resolve", path]).stdout)
+    assert run_pdecode(["-f", "parquet", "-o", tmp_path / "tables", path]).returncode == 0
+
+    def table(name):
+        return read_parquet((tmp_path / "tables" / f"{name}.parquet").read_bytes())[0]
+    assert table("samples")["machine_pid"] == [
+        record.get("machine_pid") for record in samples(document)]
+    assert table("objects")["machine_pid"] == [
+        image.get("machine_pid") for image in document["images"]]
+    tasks, maps = table("tasks"), table("maps")
+    assert set(zip(tasks["machine_pid"], tasks["tid"], tasks["comm"])) == {
+        (None, 7, "host"), (None, 8, "child"), (MACHINE, 7, "guest"), (MACHINE, 8, "guest"),
+        (OTHER_MACHINE, 7, "other")}
+    assert set(zip(maps["machine_pid"], maps["pid"])) == {
+        (None, -1), (MACHINE, -1), (None, 7), (MACHINE, 7), (OTHER_MACHINE, 7)}
 
 
 @sanitize
