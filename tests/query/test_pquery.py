@@ -148,6 +148,7 @@ def test_conditions_do_not_change_answers(columns, condition):
                                                                  key=str)
 
 
+@pytest.mark.sanitize
 @pytest.mark.parametrize("table, column", [
     ("stacks", "stack"), ("frames", "frame"), ("objects", "object"), ("tasks", "tid"),
     ("maps", "pid"), ("stack_frames", "stack"), ("stack_frames", "frame"), ("comms", "tid"),
@@ -163,6 +164,7 @@ def test_lookups_find_all_rows(table, column):
             assert found == [row for row in every if row[at] == value]
 
 
+@pytest.mark.sanitize
 def test_repeated_scans_give_the_same_rows():
     """The third scan is one of a table in memory, which may need other columns by then."""
     sql = ";".join(f"select {column} from samples" for column in
@@ -194,6 +196,7 @@ def test_several_files():
     assert rows(only, CHAINS, BASIC) == rows("select count(*) from samples", BASIC)
 
 
+@pytest.mark.sanitize
 def test_rows_of_two_files_never_match():
     other = PERF / "46-user-callchains.data"
     joined = ("select path, count(*) from samples join frames using (frame) "
@@ -326,6 +329,7 @@ def test_streams_and_directories():
     assert run(sql + "; select count(*) from stacks", threads).returncode == 0
 
 
+@pytest.mark.sanitize
 @pytest.mark.parametrize("seed", range(40))
 def test_hostile_files(seed, tmp_path, run_pdecode):
     """Damaged copies have as many samples as JSON Lines have, and never status 0 for a part."""
