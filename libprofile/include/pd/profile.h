@@ -36,8 +36,9 @@ struct pp_profile;
 /* Frames above the stacks, from the root. */
 enum pp_group {
 	PP_GROUP_COMM = 1 << 0,
-	PP_GROUP_PID = 1 << 1,
-	PP_GROUP_TID = 1 << 2,
+	PP_GROUP_PID = 1 << 1,		/* "pid 7"; in the virtual machine of process 500
+					 * "pid 7@500" */
+	PP_GROUP_TID = 1 << 2,		/* likewise */
 	PP_GROUP_CPU = 1 << 3,		/* the innermost */
 	PP_GROUP_CGROUP = 1 << 4,	/* the outermost */
 };
