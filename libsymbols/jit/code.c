@@ -141,8 +141,28 @@ bool ps_jit_find(struct ps_jit_code *c, uint64_t address, uint64_t time, struct 
 	return true;
 }
 
+/* The last one at or before the address; of several at one offset the last. */
+const struct ps_jit_line *ps_jit_find_line(struct ps_jit_code *c, uint64_t address, uint64_t time)
+{
+	const uint32_t i = find_before(c, number_before(c, time), address);
+	const struct ps_jit_range *r = i == PS_FLAT_NONE ? NULL : &c->ranges[i];
+	const struct ps_jit_line *line = r && r->nr_lines ? &c->lines[r->first_line] : NULL;
+	size_t n = line ? r->nr_lines : 0;
+
+	if (!n || address - r->start < line->offset)
+		return NULL;
+	while (n > 1) {
+		const size_t half = n / 2;
+
+		line += line[half].offset <= address - r->start ? half : 0;
+		n -= half;
+	}
+	return line->line ? line : NULL;
+}
+
 void ps_jit_free(struct ps_jit_code *c)
 {
+	pd_budget_free(c->budget, c->lines, c->line_capacity * sizeof(*c->lines));
 	pd_budget_free(c->budget, c->ranges, c->capacity * sizeof(*c->ranges));
 	ps_flat_free(&c->flat);
 	for (size_t i = 0; i < c->nr_parts; i++)

@@ -7,11 +7,20 @@
 #include "image/status.h"
 #include "image/symtab.h"
 
+/* A line of source code. */
+struct ps_jit_line {
+	uint64_t offset;	/* in the code */
+	const char *file;	/* borrowed from the input */
+	uint32_t line;
+};
+
 struct ps_jit_range {
 	uint64_t start, end;
 	uint64_t from;		/* when it was written, ns; 0: not known */
 	const char *name;	/* borrowed from the input; not terminated */
 	uint32_t name_size;
+	uint32_t nr_lines;
+	size_t first_line;	/* of ps_jit_code.lines */
 };
 
 /* Must be zero-initialized, except for the budget. */
@@ -23,6 +32,8 @@ struct ps_jit_code {
 	/* The same for halves, quarters, ... of the ranges; made on first need. */
 	struct ps_flat *parts;
 	size_t nr_parts;
+	struct ps_jit_line *lines;	/* of each range in the order of offsets */
+	size_t nr_lines, line_capacity;
 	enum ps_source source;
 	bool has_clock;			/* jitdump: times are of CLOCK_MONOTONIC */
 };
@@ -35,6 +46,8 @@ int ps_jit_add(struct ps_jit_code *c, const struct ps_jit_range *r);
 int ps_jit_seal(struct ps_jit_code *c);
 /* Finds the code at an address as it was at `time`. May allocate. */
 bool ps_jit_find(struct ps_jit_code *c, uint64_t address, uint64_t time, struct ps_symbol *out);
+/* Finds the line of that code, or returns NULL. */
+const struct ps_jit_line *ps_jit_find_line(struct ps_jit_code *c, uint64_t address, uint64_t time);
 void ps_jit_free(struct ps_jit_code *c);
 
 /* Read the text of perf-PID.map, or a jitdump. The input is borrowed until ps_jit_free(). Return

@@ -1,6 +1,7 @@
 /* jitdump.c - jit-PID.dump: perf's tools/perf/Documentation/jitdump-specification.txt. */
 #include "base/cursor.h"
 #include "base/map.h"
+#include "image/sort.h"
 #include "jit/code.h"
 
 #define MAGIC 0x4a695444
@@ -11,12 +12,16 @@
 #define PREFIX_SIZE 16
 #define TIME_AT 8
 
-enum { CODE_LOAD, CODE_MOVE };
+#define LINE_SIZE 17		/* of an entry at least: its file is text */
+
+enum { CODE_LOAD, CODE_MOVE, CODE_DEBUG_INFO };
 
 struct dump {
 	struct ps_jit_code *code;
 	uint64_t time;			/* of the record */
 	struct pd_map loaded;		/* index of code -> index of its range + 1 */
+	uint64_t lines_of;		/* the address of the code that the last lines are of */
+	size_t first_line, nr_lines;
 };
 
 static bool take_swap(struct pd_bytes in, enum pd_swap *swap)
@@ -29,10 +34,107 @@ static bool take_swap(struct pd_bytes in, enum pd_swap *swap)
 	return false;
 }
 
+/* --- lines --- */
+
+static int add_line(struct ps_jit_code *c, const struct ps_jit_line *line)
+{
+	if (c->nr_lines == c->line_capacity) {
+		const size_t more = c->line_capacity ? c->line_capacity * 2 : 256;
+		struct ps_jit_line *grown = pd_budget_grow(c->budget, c->lines,
+							   c->line_capacity * sizeof(*grown),
+							   more * sizeof(*grown));
+
+		if (!grown)
+			return -1;
+		c->lines = grown;
+		c->line_capacity = more;
+	}
+	c->lines[c->nr_lines++] = *line;
+	return 0;
+}
+
+/* An entry's file may be that of the entry before. */
+static const char *take_file(struct pd_cursor *body, const char *before)
+{
+	static const char same[] = "\xff";
+	const struct pd_bytes rest = { body->at, pd_left(body) };
+	const size_t n = pd_text_length(rest);
+	const char *file = (const char *)pd_take(body, n + 1);
+
+	return file && before && !memcmp(file, same, sizeof(same) < n + 1 ? sizeof(same) : n + 1) ?
+		       before : file;
+}
+
+/* addr, lineno, discrim (4 bytes each), then the file. */
+static int read_lines(struct dump *d, struct pd_cursor *body, uint64_t n)
+{
+	struct ps_jit_line line = { .file = NULL };
+	uint64_t address, number;
+
+	for (; n && pd_left(body) >= LINE_SIZE; n--) {
+		pd_take_number(body, 8, &address);
+		pd_take_number(body, 4, &number);
+		pd_take(body, 4);
+		line.file = take_file(body, line.file);
+		if (!line.file)
+			break;
+		line.offset = address - d->lines_of;
+		line.line = number <= INT32_MAX ? (uint32_t)number : 0;
+		if (address >= d->lines_of && add_line(d->code, &line))
+			return -1;
+	}
+	return 0;
+}
+
+static int sort_lines(struct ps_jit_code *c, size_t first)
+{
+	const size_t n = c->nr_lines - first;
+	struct ps_jit_line *copy = pd_budget_alloc(c->budget, n * sizeof(*copy));
+	struct ps_key *keys = pd_budget_alloc(c->budget, n * sizeof(*keys));
+	int ret = copy && keys && n < UINT32_MAX ? 0 : -1;
+
+	for (size_t i = 0; !ret && i < n; i++) {
+		copy[i] = c->lines[first + i];
+		keys[i] = (struct ps_key){ copy[i].offset, (uint32_t)i };
+	}
+	ret = ret ? ret : ps_sort_keys(keys, n, c->budget);
+	for (size_t i = 0; !ret && i < n; i++)
+		c->lines[first + i] = copy[keys[i].index];
+	pd_budget_free(c->budget, copy, n * sizeof(*copy));
+	pd_budget_free(c->budget, keys, n * sizeof(*keys));
+	return ret;
+}
+
+/* code_addr, nr_entry, then the entries: the lines of the code that is loaded next. */
+static int read_debug_info(struct dump *d, struct pd_cursor body)
+{
+	uint64_t n;
+
+	d->first_line = d->code->nr_lines;
+	d->nr_lines = 0;
+	if (!pd_take_number(&body, 8, &d->lines_of) || !pd_take_number(&body, 8, &n))
+		return 0;
+	if (read_lines(d, &body, n) || sort_lines(d->code, d->first_line))
+		return -1;
+	d->nr_lines = d->code->nr_lines - d->first_line;
+	return 0;
+}
+
+static void attach_lines(struct dump *d, struct ps_jit_range *r)
+{
+	if (d->nr_lines && d->lines_of == r->start && d->nr_lines < UINT32_MAX) {
+		r->first_line = d->first_line;
+		r->nr_lines = (uint32_t)d->nr_lines;
+	}
+	d->nr_lines = 0;
+}
+
+/* --- code --- */
+
 /* pid, tid (4 bytes each), vma, code_addr, code_size, code_index; then the name and the code. */
 static int read_load(struct dump *d, struct pd_cursor body)
 {
-	struct ps_jit_range r;
+	struct ps_jit_range r = { .nr_lines = 0 };
 	uint64_t vma, size, index;
 	const uint8_t *name;
 
@@ -47,6 +149,7 @@ static int read_load(struct dump *d, struct pd_cursor body)
 	r.end = r.start + size;
 	if (!r.name_size || r.end <= r.start)
 		return 0;
+	attach_lines(d, &r);
 	if (ps_jit_add(d->code, &r))
 		return -1;
 	return pd_map_add(&d->loaded, index, (void *)(uintptr_t)d->code->nr) < 0 ? -1 : 0;
@@ -95,6 +198,8 @@ static int read_records(struct ps_jit_code *c, struct pd_cursor in)
 			ret = read_load(&dump, body);
 		else if (id == CODE_MOVE)
 			ret = read_move(&dump, body);
+		else if (id == CODE_DEBUG_INFO)
+			ret = read_debug_info(&dump, body);
 		in.at = start + size;
 	}
 	pd_map_free(&dump.loaded);

@@ -28,7 +28,7 @@ struct ps_session *ps_new(const struct ps_options *o, struct pd_error *e)
 						      s->options.places->size : sizeof(s->places));
 	s->budget.limit = s->options.memory_limit ? s->options.memory_limit : MEMORY_LIMIT;
 	s->arena.budget = s->processes.budget = s->known.budget = s->named.budget = &s->budget;
-	s->dumps.budget = s->source_paths.budget = &s->budget;
+	s->dumps.budget = s->source_paths.budget = s->jit_lines.budget = &s->budget;
 	pthread_mutex_init(&s->lock, NULL);
 	if (!s->options.history || !s->options.open)
 		return fail(s, e, PD_E_ARGUMENT);
@@ -59,6 +59,7 @@ void ps_free(struct ps_session *s)
 	pd_map_free(&s->known);
 	pd_map_free(&s->named);
 	pd_map_free(&s->source_paths);
+	pd_map_free(&s->jit_lines);
 	pd_budget_free(&s->budget, s->images, s->nr_images * sizeof(*s->images));
 	pd_arena_free(&s->arena);
 	pthread_mutex_destroy(&s->lock);
@@ -153,6 +154,43 @@ static bool find_code(const struct ps_session *s, struct ps_process_code *code,
 	return code->map.is_found && ps_jit_find(&code->map.code, address, PS_JIT_LATEST, out);
 }
 
+/* Sets the file and line of a function that was found in a jitdump. Functions are kept by their
+ * lines. */
+static void add_line(struct ps_session *s, struct ps_process_code *code,
+		     const struct pd_location *l, uint64_t time, struct ps_known *out)
+{
+	const uint64_t address = ps_lookup_of(l, l->addr);
+	const struct ps_jit_line *line = ps_jit_find_line(&code->dump.code, address, time);
+	struct pd_function *f = line ? pd_map_find(&s->jit_lines, (uintptr_t)line) : NULL;
+
+	if (line && !f && out->nr_functions) {
+		f = pd_arena_alloc(&s->arena, sizeof(*f));
+		if (!f)
+			return;
+		*f = out->functions[0];
+		f->file = ps_session_source_path(s, line->file);
+		f->line = line->line;
+		pd_map_add(&s->jit_lines, (uintptr_t)line, f);
+	}
+	if (f)
+		out->functions = f;
+}
+
+/* Adds the line to a name of the bundle, which has no lines, if the jitdump has the same name. */
+static void add_line_to_given(struct ps_session *s, int32_t pid, const struct pd_location *l,
+			      struct ps_known *out)
+{
+	struct ps_process_code *code = ps_session_code(s, pid);
+	struct ps_symbol symbol;
+	unsigned int from;
+
+	if (code && out->nr_functions && find_code(s, code, l, &symbol, &from) &&
+	    from != PS_FROM_PERF_MAP &&
+	    strlen(out->functions->linkage_name) == symbol.name_size &&
+	    !memcmp(out->functions->linkage_name, symbol.name, symbol.name_size))
+		add_line(s, code, l, from == PS_FROM_JITDUMP ? l->time : PS_JIT_LATEST, out);
+}
+
 static void resolve_code(struct ps_session *s, int32_t pid, const struct pd_location *l,
 			 struct ps_known *out)
 {
@@ -167,6 +205,8 @@ static void resolve_code(struct ps_session *s, int32_t pid, const struct pd_loca
 	mark_tried(s, l, from)->match = PS_MATCH_NAME_ONLY;
 	ps_session_symbol(s, &symbol, out);
 	out->from = from == PS_FROM_JITDUMP ? symbol.from : 0;
+	if (s->options.depth >= PS_LINES && from != PS_FROM_PERF_MAP)
+		add_line(s, code, l, from == PS_FROM_JITDUMP ? l->time : PS_JIT_LATEST, out);
 }
 
 static void resolve_by_kind(struct ps_session *s, int32_t pid, const struct pd_location *l,
@@ -223,8 +263,11 @@ static void resolve_anywhere(struct ps_session *s, int32_t pid, const struct pd_
 {
 	struct ps_known given;
 
-	if (is_given_first(s, l) && ps_session_given(s, pid, l, out))
+	if (is_given_first(s, l) && ps_session_given(s, pid, l, out)) {
+		if (s->options.depth >= PS_LINES)
+			add_line_to_given(s, pid, l, out);
 		return;
+	}
 	resolve_by_kind(s, pid, l, out);
 	if (is_without_source(out) && ps_session_given(s, pid, l, &given))
 		*out = given;

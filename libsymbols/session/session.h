@@ -132,6 +132,7 @@ struct ps_session {
 	struct pd_buf made;		/* by ps_bundle() */
 	struct pd_map known;		/* image and address -> struct ps_known */
 	struct pd_map named;		/* mangled name, by its address -> struct pd_function */
+	struct pd_map jit_lines;	/* ps_jit_line, by its address -> struct pd_function */
 	struct pd_map source_paths;	/* path, by its address -> with another beginning */
 	struct ps_stack_worker *idle;	/* unwinders that no thread uses, under the lock */
 };

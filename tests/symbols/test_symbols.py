@@ -98,10 +98,12 @@ class Symbols:
     def __init__(self, run, where):
         self.run, self.path = run, where / "s.data"
 
-    def lines(self, records, *options, began=None):
+    def lines(self, records, *options, began=None, bundle=None):
         now = int(began or time.time() + 100)
         features = {NUMBER["CLOCK_DATA"]: f.clock_data(MONOTONIC, now * SECOND, 9 * SECOND),
                     NUMBER["SAMPLE_TIME"]: f.sample_time(9 * SECOND, 9 * SECOND)}
+        if bundle:
+            features[NUMBER["PD_SYMBOLS"]] = f.pd_symbols(bundle)
         file = File(attrs=[(EVENT, [1])], records=records, features=features)
         self.path.write_bytes(file.build("<"))
         done = self.run(["-f", "jsonl", "--symbols", *options, self.path])
@@ -354,6 +356,49 @@ def test_jitdump(symbols, tmp_path):
     other = path.rename(tmp_path / "jit-8.dump")        # another process wrote it
     assert reason(symbols, records, began=began) == "JIT_NO_MAP"
     os.chmod(other, 0)
+
+
+def debug_info(code, *lines):
+    """JIT_CODE_DEBUG_INFO: (address, line, file)."""
+    body = struct.pack("<QQ", code, len(lines))
+    body += b"".join(struct.pack("<QII", at, line, 0) + file + b"\0" for at, line, file in lines)
+    return struct.pack("<IIQ", 2, 16 + len(body), 0) + body
+
+
+def move(pid, old, new, size, index, when):
+    return struct.pack("<IIQIIQQQQQ", 1, 64, when, pid, pid, new, old, new, size, index)
+
+
+@pytest.mark.sanitize
+def test_lines_of_a_jitdump(symbols, tmp_path):
+    """They are those of the code that is loaded next, also after it has moved."""
+    path = tmp_path / "jit-7.dump"
+    sid = sample_id(EVENT, pid=7, tid=7, time=1)
+    records = [r.mmap2(7, 7, 0x90000, 0x1000, 0, 8, 1, 99, 0, 5, 2, str(path), sid=sid),
+               r.mmap2(7, 7, 0x10000, 0x10000, 0x10000, 0, 0, 0, 0, 7, 2, "//anon", sid=sid)]
+    records += [hit(at) for at in (0x10010, 0x10013, 0x10014, 0x1002f, 0x10040, 0x10118)]
+    records += [hit(0x10010, 0x10014)]
+    whole = jitdump(7, (0x10010, 0x20, b"f", SECOND), (0x10040, 0x20, b"g", SECOND))
+    header, rest = whole[:40], whole[40:]
+    lines = debug_info(0x10010, (0x10014, 8, b"/src/a.js"), (0x10010, 7, b"\xff"),
+                       (0x10018, 9, b"\xff"), (0x10018, 10, b"/src/b.js"))
+    path.write_bytes(header + lines + rest + move(7, 0x10010, 0x10110, 0x20, 0, 2 * SECOND))
+    began = time.time() - 100
+    frames = symbols.frames(records, "--lines", "--prefix-map", "/src/b=/b", began=began)
+    places = [(frame["symbol"], frame.get("file"), frame.get("line")) for frame, *_ in frames[:-1]]
+    assert places == [("f", "/src/a.js", 7)] * 2 + [("f", "/src/a.js", 8), ("f", "/b.js", 10),
+                                                    ("g", None, None), ("f", "/b.js", 10)]
+    assert frames[-1][1]["line"] == 7       # the call before the return address
+    assert "line" not in str(symbols.frames(records, began=began))
+    for name, line in ((b"f", 7), (b"g", None)):    # which precord found
+        given = [(7, 0, b"", b"", [(0x10010, 2**64 - 1, 0, name)], [0x10010], [0], [SECOND])]
+        frame = symbols.frames(records, "--lines", began=began, bundle=given)[0][0]
+        assert (frame["symbol"], frame.get("line")) == (name.decode(), line)
+    path.write_bytes(header + debug_info(0x10018, (0x10018, 9, b"/src/a.js")) + rest)
+    assert "line" not in str(symbols.frames(records, "--lines", began=began))
+    path.write_bytes(header + lines.replace(struct.pack("<Q", 4), struct.pack("<Q", 2**60))[:-3]
+                     + bytes(3) + rest)
+    assert symbols.frames(records, "--lines", began=began)[0][0]["line"] == 7
 
 
 VMLINUX = """
