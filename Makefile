@@ -18,7 +18,7 @@ QUERY_PACKAGES := sqlite3
 # What precord needs as well, to read ELF files:
 RECORD_PACKAGES := libelf
 # What libpdsymbols is linked with, besides libdecode; libiberty has no .pc file:
-SYM_PACKAGES := libdw libelf liblzma
+SYM_PACKAGES := libdw libelf liblzma libzstd zlib
 SYM_PLAIN := -liberty
 # The same of libpdprofile:
 PROFILE_PACKAGES := zlib

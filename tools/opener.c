@@ -38,6 +38,28 @@ static bool is_elf(int fd)
 	       start[EI_NIDENT + 1] != ET_CORE;
 }
 
+/* A kernel module that is compressed. */
+static bool is_packed_module(int fd, const char *path)
+{
+	static const struct {
+		const char *ending, *magic;
+	} kinds[] = {
+		{ ".ko.xz", "\xfd" "7zXZ" }, { ".ko.zst", "\x28\xb5\x2f\xfd" },
+		{ ".ko.gz", "\x1f\x8b" },
+	};
+	const size_t n = strlen(path);
+	char start[8];
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		const size_t m = strlen(kinds[i].ending), size = strlen(kinds[i].magic);
+
+		if (n > m && strcmp(path + n - m, kinds[i].ending) == 0)
+			return pread(fd, start, size, 0) == (ssize_t)size &&
+			       memcmp(start, kinds[i].magic, size) == 0;
+	}
+	return false;
+}
+
 static bool is_of_kernel(const char *path)
 {
 	return strcmp(path, PS_RUNNING_VDSO) == 0 || strcmp(path, "/proc/kallsyms") == 0 ||
@@ -103,9 +125,9 @@ static bool is_allowed(const struct opener *o, int fd, const char *path, enum ps
 		return is_written(fd, path, &st);
 	case PS_PLACE_NAMED:
 	case PS_PLACE_BUILD_ID:
-		return is_elf(fd) || is_kallsyms(o, path);
+		return is_elf(fd) || is_packed_module(fd, path) || is_kallsyms(o, path);
 	default:
-		return is_elf(fd);
+		return is_elf(fd) || is_packed_module(fd, path);
 	}
 }
 

@@ -21,10 +21,11 @@ struct opener {
 int opener_start(struct opener *o);
 void opener_stop(struct opener *o);
 
-/* Opens a file for reading: an ELF file that is no core dump, the symbols, notes and vdso of the
- * running kernel, or what a JIT compiler wrote as this user, as root or as the user of its process.
- * After "/proc/PID/root" the path is resolved inside of that directory, where /tmp/perf-PID.map has
- * the number that the process has there. Returns a descriptor, or -1. */
+/* Opens a file for reading: an ELF file that is no core dump, a compressed kernel module, the
+ * symbols, notes and vdso of the running kernel, or what a JIT compiler wrote as this user, as root
+ * or as the user of its process. After "/proc/PID/root" the path is resolved inside of that
+ * directory, where /tmp/perf-PID.map has the number that the process has there. Returns a
+ * descriptor, or -1. */
 int opener_open(void *opener, const char *path, enum ps_file_place place);
 
 /* Returns the mount namespace of this process; inode 0: not known. */

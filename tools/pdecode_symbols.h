@@ -43,7 +43,7 @@ extern const char *const symbol_unverified[];
 /* The options that say where files are, for a tool whose settings have a struct symbol_settings. */
 #define SYMBOL_FILE_OPTIONS(type, member)						\
 	CLI_STRING(0, "sysroot", "DIR", type, member.sysroot,				\
-		   "look for the mapped files below DIR first"),			\
+		   "look for the mapped files and kernel modules below DIR first"),	\
 	CLI_LIST(0, "debug-dir", "DIR", type, member.debug_dirs,			\
 		 "look for files, debug files, .dwp and .dwo in DIR first: a copy of "	\
 		 "/usr/lib/debug, of ~/.debug, of a debuginfod cache or of a tree"),	\

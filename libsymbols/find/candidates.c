@@ -11,12 +11,13 @@
 #define KALLSYMS (1u << PS_WANT_KALLSYMS)
 #define VDSO (1u << PS_WANT_VDSO)
 #define PACKAGE (1u << PS_WANT_PACKAGE)
+#define MODULE (1u << PS_WANT_MODULE)
 #define OBJECT (1u << PS_WANT_OBJECT)
 
 /* %D: a directory that the user named, %H: home, %C: debuginfod's cache, %x: the id's first byte,
  * %r: its other bytes, %i: all of it, %p: the recorded path, %d: its directory, %l: the file of
- * .gnu_debuglink, %V, %K: files that the user named, %P: the root directory of a process. A pattern
- * whose parts are not all known is left out. */
+ * .gnu_debuglink, %V, %K: files that the user named, %P: the root directory of a process, %k: the
+ * path of a kernel module, not compressed. A pattern whose parts are not all known is left out. */
 struct pattern {
 	const char *text;
 	unsigned int kinds;
@@ -28,32 +29,40 @@ static const struct pattern patterns[] = {
 	{ "%K", KALLSYMS, PS_PLACE_NAMED },
 	{ "%p", IMAGE | OBJECT, PS_PLACE_SYSROOT },
 	{ "%p.dwp", PACKAGE, PS_PLACE_SYSROOT },
+	{ "%k", MODULE, PS_PLACE_SYSROOT },
+	{ "%k.xz", MODULE, PS_PLACE_SYSROOT },
+	{ "%k.zst", MODULE, PS_PLACE_SYSROOT },
+	{ "%k.gz", MODULE, PS_PLACE_SYSROOT },
 	{ "/usr/lib/debug/.build-id/%x/%r.debug", DEBUG | ALT | KERNEL, PS_PLACE_SYSROOT },
 	{ "%d/%l", DEBUG, PS_PLACE_SYSROOT },
 	{ "%d/.debug/%l", DEBUG, PS_PLACE_SYSROOT },
 	{ "/usr/lib/debug%d/%l", DEBUG, PS_PLACE_SYSROOT },
-	{ "%D/.build-id/%x/%r/elf", IMAGE | DEBUG | KERNEL, PS_PLACE_NAMED },
+	{ "%D/.build-id/%x/%r/elf", IMAGE | DEBUG | KERNEL | MODULE, PS_PLACE_NAMED },
 	{ "%D/.build-id/%x/%r/vdso", VDSO, PS_PLACE_NAMED },
 	{ "%D/.build-id/%x/%r/kallsyms", KALLSYMS, PS_PLACE_NAMED },
 	{ "%D/.build-id/%x/%r/debug", DEBUG | ALT, PS_PLACE_NAMED },
 	{ "%D/.build-id/%x/%r.debug", DEBUG | ALT | KERNEL, PS_PLACE_NAMED },
-	{ "%D/.build-id/%x/%r", IMAGE | DEBUG | KERNEL, PS_PLACE_NAMED },
-	{ "%D/%i/executable", IMAGE, PS_PLACE_NAMED },
+	{ "%D/.build-id/%x/%r", IMAGE | DEBUG | KERNEL | MODULE, PS_PLACE_NAMED },
+	{ "%D/%i/executable", IMAGE | MODULE, PS_PLACE_NAMED },
 	{ "%D/%i/debuginfo", DEBUG | ALT | KERNEL, PS_PLACE_NAMED },
 	{ "%D%p", IMAGE | OBJECT, PS_PLACE_NAMED },
 	{ "%D%p.dwp", PACKAGE, PS_PLACE_NAMED },
+	{ "%D%k", MODULE, PS_PLACE_NAMED },
+	{ "%D%k.xz", MODULE, PS_PLACE_NAMED },
+	{ "%D%k.zst", MODULE, PS_PLACE_NAMED },
+	{ "%D%k.gz", MODULE, PS_PLACE_NAMED },
 	{ "%D%p.debug", DEBUG, PS_PLACE_NAMED },
 	{ "%D%d/%l", DEBUG, PS_PLACE_NAMED },
 	{ "%D/%l", DEBUG, PS_PLACE_NAMED },
 	{ "/usr/lib/debug/.build-id/%x/%r.debug", DEBUG | ALT | KERNEL, PS_PLACE_BUILD_ID },
-	{ "%H/.debug/.build-id/%x/%r/elf", IMAGE | KERNEL, PS_PLACE_BUILD_ID },
+	{ "%H/.debug/.build-id/%x/%r/elf", IMAGE | KERNEL | MODULE, PS_PLACE_BUILD_ID },
 	{ "%H/.debug/.build-id/%x/%r/vdso", VDSO, PS_PLACE_BUILD_ID },
 	{ "%H/.debug/.build-id/%x/%r/kallsyms", KALLSYMS, PS_PLACE_BUILD_ID },
 	{ "%H/.debug/.build-id/%x/%r/debug", DEBUG | ALT, PS_PLACE_BUILD_ID },
-	{ "%H/.debug/.build-id/%x/%r", IMAGE | KERNEL, PS_PLACE_BUILD_ID },
+	{ "%H/.debug/.build-id/%x/%r", IMAGE | KERNEL | MODULE, PS_PLACE_BUILD_ID },
 	{ "/proc/kallsyms", KALLSYMS, PS_PLACE_RUNNING },
 	{ PS_RUNNING_VDSO, VDSO, PS_PLACE_RUNNING },
-	{ "%C/%i/executable", IMAGE, PS_PLACE_BUILD_ID },
+	{ "%C/%i/executable", IMAGE | MODULE, PS_PLACE_BUILD_ID },
 	{ "%C/%i/debuginfo", DEBUG | ALT | KERNEL, PS_PLACE_BUILD_ID },
 	{ "%P%p", IMAGE | OBJECT, PS_PLACE_PROCESS },
 	{ "%P%p.dwp", PACKAGE, PS_PLACE_PROCESS },
@@ -63,6 +72,10 @@ static const struct pattern patterns[] = {
 	{ "%P/usr/lib/debug%d/%l", DEBUG, PS_PLACE_PROCESS },
 	{ "%p", IMAGE | OBJECT, PS_PLACE_RECORDED },
 	{ "%p.dwp", PACKAGE, PS_PLACE_RECORDED },
+	{ "%k", MODULE, PS_PLACE_RECORDED },
+	{ "%k.xz", MODULE, PS_PLACE_RECORDED },
+	{ "%k.zst", MODULE, PS_PLACE_RECORDED },
+	{ "%k.gz", MODULE, PS_PLACE_RECORDED },
 	{ "%d/%l", DEBUG, PS_PLACE_DEBUGLINK },
 	{ "%d/.debug/%l", DEBUG, PS_PLACE_DEBUGLINK },
 	{ "/usr/lib/debug%d/%l", DEBUG, PS_PLACE_DEBUGLINK },
@@ -103,6 +116,24 @@ static const char *link_of(const struct ps_wanted *what)
 		       what->debuglink : NULL;
 }
 
+/* Returns the path, and sets *n to its length without the ending of a compressed file; NULL if it
+ * is not that of a kernel module. */
+static const char *module_path(const char *path, size_t *n)
+{
+	static const char *const endings[] = { ".ko", ".ko.xz", ".ko.zst", ".ko.gz" };
+	const size_t size = strlen(path);
+
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+		const size_t m = strlen(endings[i]);
+
+		if (size <= m || strcmp(path + size - m, endings[i]))
+			continue;
+		*n = size - m + strlen(endings[0]);
+		return path;
+	}
+	return NULL;
+}
+
 /* Returns the value of a part, or NULL; at most *n bytes of it are meant. */
 static const char *value_of(const struct values *v, char part, size_t *n)
 {
@@ -135,6 +166,8 @@ static const char *value_of(const struct values *v, char part, size_t *n)
 		return v->places->kallsyms;
 	case 'P':
 		return v->root;
+	case 'k':
+		return has_path ? module_path(v->what->path, n) : NULL;
 	default:
 		return NULL;
 	}

@@ -8,10 +8,12 @@
 #include "image/fde.h"
 #include "image/minidebug.h"
 #include "image/plt.h"
+#include "image/unpack.h"
 
 static void init_binary(struct ps_binary *b, struct pd_budget *budget)
 {
 	*b = (struct ps_binary){ .budget = budget, .expanded.budget = budget,
+				 .unpacked.budget = budget,
 				 .names.budget = budget, .symbols.budget = budget };
 }
 
@@ -19,6 +21,25 @@ enum ps_status ps_binary_open_fd(struct ps_binary *b, int fd, struct pd_budget *
 {
 	init_binary(b, budget);
 	return ps_elf_open_fd(&b->image, fd, budget);
+}
+
+enum ps_status ps_binary_open_module(struct ps_binary *b, int fd, struct pd_budget *budget)
+{
+	enum ps_status status = ps_binary_open_fd(b, fd, budget);
+	struct ps_file_bytes packed;
+
+	if (status != PS_NOT_ELF)
+		return status;
+	status = ps_file_bytes_open(&packed, fd, budget);
+	if (status != PS_OK)
+		return status;
+	status = ps_unpack(packed.bytes, &b->unpacked);
+	ps_file_bytes_close(&packed);
+	if (status == PS_OK)
+		status = ps_elf_open_bytes(&b->image, pd_buf_bytes(&b->unpacked), budget);
+	if (status != PS_OK)
+		pd_buf_free(&b->unpacked);
+	return status;
 }
 
 enum ps_status ps_binary_open_bytes(struct ps_binary *b, struct pd_bytes bytes,
@@ -109,5 +130,6 @@ void ps_binary_close(struct ps_binary *b)
 	if (b->image.elf)
 		ps_elf_close(&b->image);
 	pd_buf_free(&b->expanded);
+	pd_buf_free(&b->unpacked);
 	init_binary(b, b->budget);
 }

@@ -13,6 +13,7 @@ struct ps_binary {
 	struct ps_elf image, debug;	/* `elf` is NULL where there is none */
 	struct ps_elf minidebug;
 	struct pd_buf expanded;		/* the bytes of minidebug */
+	struct pd_buf unpacked;		/* those of an image that was compressed */
 	struct pd_arena names;		/* made names, of PLT entries */
 	struct ps_symtab symbols;
 	bool has[PS_SOURCES];		/* tables that were found */
@@ -21,6 +22,8 @@ struct ps_binary {
 /* Opens the image, from a descriptor or from borrowed bytes. On failure nothing is left to
  * close. */
 enum ps_status ps_binary_open_fd(struct ps_binary *b, int fd, struct pd_budget *budget);
+/* The same for a kernel module, which may be compressed. */
+enum ps_status ps_binary_open_module(struct ps_binary *b, int fd, struct pd_budget *budget);
 enum ps_status ps_binary_open_bytes(struct ps_binary *b, struct pd_bytes bytes,
 				    struct pd_budget *budget);
 

@@ -311,3 +311,26 @@ bool ps_elf_offset(const struct ps_elf *e, uint64_t address, uint64_t *offset)
 	}
 	return false;
 }
+
+static bool is_loaded_code(const struct ps_section *s)
+{
+	const uint64_t flags = SHF_ALLOC | SHF_EXECINSTR;
+
+	return (s->header.sh_flags & flags) == flags && s->header.sh_size &&
+	       !(s->name && strncmp(s->name, ".init", 5) == 0);
+}
+
+bool ps_elf_module_address(const struct ps_elf *e, uint64_t offset, uint64_t *address)
+{
+	size_t i = 1;
+	const struct ps_section *s;
+
+	while (i < e->nr_sections && !is_loaded_code(&e->sections[i]))
+		i++;
+	s = i < e->nr_sections ? &e->sections[i] : NULL;
+	if (e->header.e_type != ET_REL || !s || !s->name || strcmp(s->name, ".text") ||
+	    s->header.sh_type != SHT_PROGBITS || offset >= s->header.sh_size)
+		return false;
+	*address = s->addr + offset;
+	return true;
+}

@@ -67,6 +67,11 @@ struct ps_mapping {
 bool ps_elf_address(const struct ps_elf *e, const struct ps_mapping *map, uint64_t offset,
 		    uint64_t *address);
 
+/* Finds the address of an offset from where the kernel loaded a module. It puts the executable
+ * sections one after the other there, but leaves some out or makes them larger: only the first one,
+ * .text, has a known place. Returns false outside of it. */
+bool ps_elf_module_address(const struct ps_elf *e, uint64_t offset, uint64_t *address);
+
 /* Finds the offset in the file of a virtual address. */
 bool ps_elf_offset(const struct ps_elf *e, uint64_t address, uint64_t *offset);
 

@@ -103,7 +103,9 @@ static bool use_image(struct ps_search *search, int fd, const struct ps_candidat
 	struct ps_session *s = search->session;
 	struct ps_loaded *l = i->loaded;
 	struct ps_identity found;
-	enum ps_status status = ps_binary_open_fd(&l->binary, fd, &s->budget);
+	enum ps_status status = search->what.kind == PS_WANT_MODULE ?
+					ps_binary_open_module(&l->binary, fd, &s->budget) :
+					ps_binary_open_fd(&l->binary, fd, &s->budget);
 
 	if (status != PS_OK) {
 		if (l->why == PD_WHY_NO_FILE && !is_other_file(i, candidate))
@@ -160,6 +162,8 @@ static void find_image(struct ps_session *s, struct ps_loaded *l, const struct p
 		search.what.kind = PS_WANT_VDSO;
 	if (image->kind == PD_IMAGE_KERNEL)
 		search.what.kind = PS_WANT_KERNEL;
+	if (image->kind == PD_IMAGE_MODULE)
+		search.what.kind = PS_WANT_MODULE;
 	ps_session_search(&search);
 	if (l->why == PD_WHY_NO_FILE && i.is_foreign)
 		l->why = PD_WHY_FOREIGN_NAMESPACE;
@@ -267,7 +271,8 @@ struct ps_loaded *ps_session_load(struct ps_session *s, uint32_t index)
 	find_image(s, l, image);
 	if (l->why != PD_WHY_FOUND)
 		return l;
-	find_debug(s, l, image);
+	if (image->kind != PD_IMAGE_MODULE)	/* the kernel needs their symbols */
+		find_debug(s, l, image);
 	if (ps_binary_read_symbols(&l->binary) != PS_OK) {
 		l->why = PD_WHY_LIMIT;
 		ps_binary_close(&l->binary);

@@ -113,12 +113,36 @@ static void resolve_kallsyms(struct ps_session *s, const struct pd_location *l,
 		ps_session_symbol(s, &symbol, out);
 }
 
+/* Without kallsyms, names of a module are those of its file. */
+static bool resolve_module(struct ps_session *s, const struct pd_location *l, struct ps_known *out)
+{
+	struct ps_loaded *loaded = ps_session_load(s, l->image);
+	const uint64_t offset = ps_lookup_of(l, l->addr) - l->start;
+	uint64_t address;
+
+	if (loaded->why == PD_WHY_NO_FILE)
+		return false;
+	out->why = loaded->why;
+	if (loaded->why != PD_WHY_FOUND)
+		return true;
+	out->why = PD_WHY_NO_SYMBOL;
+	if (!ps_elf_module_address(&loaded->binary.image, offset, &address))
+		return true;
+	ps_session_functions(s, loaded, address, out);
+	out->base = out->start + (l->start + offset - address);
+	return true;
+}
+
 static void resolve_kernel(struct ps_session *s, const struct pd_location *l, struct ps_known *out)
 {
 	struct ps_kernel *kernel = ps_session_kernel(s);
 
+	const unsigned int kind = pd_history_image(s->options.history, l->image)->kind;
+
 	if (!kernel->vmlinux || kernel->vmlinux != &s->images[l->image]) {
-		resolve_kallsyms(s, l, out);
+		if (kind != PD_IMAGE_MODULE || kernel->why == PD_WHY_FOUND ||
+		    !resolve_module(s, l, out))
+			resolve_kallsyms(s, l, out);
 		return;
 	}
 	ps_session_functions(s, kernel->vmlinux, ps_lookup_of(l, l->addr) - kernel->slide, out);

@@ -5,9 +5,8 @@
 
 #include "pd/symbols.h"
 
-/* For ps_options.open, with a struct silent_files: an ELF file, the running kernel's symbols, notes
- * and vdso, or what a JIT compiler wrote as this user, as root or as the user of its process. Does
- * not open the silent files. Returns a descriptor, or -1. */
+/* For ps_options.open, with a struct silent_files: opens what opener_open() does, but for the
+ * silent files. Returns a descriptor, or -1. */
 int names_open(void *silent, const char *path, enum ps_file_place place);
 
 #endif

@@ -54,7 +54,7 @@ class Library(NamedTuple):
 
 LIBRARIES = [
     Library("symbols", "libsymbols", "ps_", {"elf_memory", "pread64"},
-            {"libdw", "libelf", "liblzma"}),
+            {"libdw", "libelf", "liblzma", "libz", "libzstd"}),
     Library("profile", "libprofile", "pp_", {"pd_history_fields_frames"}, {"libz"}),
     Library("columns", "libcolumns", "pc_", {"pd_history_fields_frames"}, {"libzstd"}),
 ]

@@ -33,6 +33,7 @@ enum ps_want {
 	PS_WANT_VDSO,
 	PS_WANT_PACKAGE,	/* the .dwp of the mapped file: its split debug information */
 	PS_WANT_OBJECT,		/* the .dwo of a unit */
+	PS_WANT_MODULE,		/* a kernel module, which may be compressed by xz, zstd or gzip */
 };
 
 /* How a name for a file came about. */
