@@ -282,6 +282,15 @@ static bool is_without_source(const struct ps_known *found)
 	       found->why != PD_WHY_NO_SYMBOLS;
 }
 
+/* Whether the file is stripped, and nothing here has its symbols. */
+static bool is_stripped(const struct ps_session *s, const struct pd_location *l)
+{
+	const struct ps_loaded *loaded = &s->images[l->image];
+
+	return loaded->tried && loaded->why == PD_WHY_FOUND && loaded->binary.image.elf &&
+	       !(loaded->sources & 1u << PS_FROM_SYMTAB);
+}
+
 static void resolve_anywhere(struct ps_session *s, int32_t pid, const struct pd_location *l,
 			     struct ps_known *out)
 {
@@ -293,7 +302,9 @@ static void resolve_anywhere(struct ps_session *s, int32_t pid, const struct pd_
 		return;
 	}
 	resolve_by_kind(s, pid, l, out);
-	if (is_without_source(out) && ps_session_given(s, pid, l, &given))
+	/* the recorder may have had the symbols of a stripped file */
+	if ((is_without_source(out) || (is_stripped(s, l) && out->nr_functions <= 1)) &&
+	    ps_session_given(s, pid, l, &given) && (given.nr_functions || !out->nr_functions))
 		*out = given;
 	ps_session_collect(s, pid, l, out);
 }

@@ -183,6 +183,41 @@ def test_stripped(program, symbols, tmp_path):
 
 
 @pytest.mark.sanitize
+def test_stripped_with_names_of_the_recorder(program, symbols, tmp_path):
+    """It had the debug file: its names come before those that a stripped file has, but not before
+    symbols that are here."""
+    path = tmp_path / "stripped"
+    subprocess.run(["strip", "-o", path, program], check=True)
+    offset, address, _ = code_of(path)
+    start, _ = symbol(program, "outer")
+    at = start - address + offset
+    given = [(2**32 - 1, 0, str(path).encode(), build_id(path),
+              [(at, 2**64 - 1, 0, b"travelled")], [at + 3], [0], [])]
+    records = [mapped(path), hit(BASE + start + 3), hit(BASE + start + 4)]
+    (known,), (other,) = symbols.frames(records, bundle=given)
+    assert (known["symbol"], known["offset"]) == ("travelled", 3)
+    assert other["why"] == "NO_SYMBOL" and other["function"] == hex(start)
+    assert symbols.images(records, bundle=given)[0]["sources"][-1] == "BUNDLE"
+    exported = tmp_path / "exported"
+    subprocess.run(["gcc", "-O2", "-rdynamic", "-s", "-o", exported, program.parent / "p.c"],
+                   check=True)
+    start = next(row[0] for row in functions(exported, ".dynsym", "DYNSYM") if row[5] == "outer")
+    offset, address, _ = code_of(exported)
+    at = start - address + offset
+    given = [(2**32 - 1, 0, str(exported).encode(), build_id(exported),
+              [(at, 2**64 - 1, 0, b"travelled")], [at + 3], [0], [])]
+    records = [mapped(exported), hit(BASE + start + 3), hit(BASE + start + 4)]
+    assert [frame["symbol"] for (frame,) in symbols.frames(records, bundle=given)] == [
+        "travelled", "outer"]
+    offset, address, _ = code_of(program)
+    at = symbol(program, "outer")[0] - address + offset
+    given = [(2**32 - 1, 0, str(program).encode(), build_id(program),
+              [(at, 2**64 - 1, 0, b"travelled")], [at + 3], [0], [])]
+    records = [mapped(program), hit(BASE + symbol(program, "outer")[0] + 3)]
+    assert symbols.frames(records, bundle=given)[0][0]["symbol"] == "outer"
+
+
+@pytest.mark.sanitize
 def test_readable_and_linkage_names(symbols, tmp_path):
     if not shutil.which("g++"):
         pytest.skip("no g++ here")
