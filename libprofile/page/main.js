@@ -304,7 +304,7 @@ async function start() {
 	}
 	const began = performance.now(), wanted = new URLSearchParams(location.hash.slice(1));
 	await unpack();
-	file.totals = whole.self.map(column => column.reduce((a, b) => a + b, 0));
+	file.totals = whole.self.map(sum);
 	readLink(wanted);
 	document.title = file.title + ' — flame graph';
 	$('title').textContent = file.title;

@@ -13,6 +13,13 @@ function widths(t) {
 	});
 }
 
+function sum(column) {
+	let all = 0;
+	for (let i = 0; i < column.length; i++)
+		all += column[i];
+	return all;
+}
+
 function sumUp(t, self) {
 	const total = self.slice();
 	for (let i = t.count - 1; i > 0; i--)
