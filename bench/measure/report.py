@@ -31,7 +31,7 @@ class Report:
         self.description = description
         self.decode, self.threads, self.growth, self.recorder, self.instructions = ([], [], [], [],
                                                                                     [])
-        self.history = []
+        self.history, self.profiles = [], []
         self.skipped, self.notes, self.goals = [], [], []
 
     def head(self):
@@ -148,6 +148,51 @@ class Report:
                 *(number(value) for value in self._history_rates(row)),
                 number(cpu.get("resolve")), number(cpu.get("perf script -F comm,ip,dso"))])
         table(rows, ["", "side-band", "addresses", "MiB", "resolve", "perf script"])
+
+    # profiles
+
+    def add_profiles(self, result):
+        self.profiles.append(result)
+
+    @staticmethod
+    def _profile(result, name):
+        return next((one for one in result["programs"]
+                     if one["program"] == name and "failed" not in one), None)
+
+    def show_profiles(self):
+        for result in self.profiles:
+            this = result["input"]
+            print(f"\nprofiles of {this['kind']}: {this['bytes'] / 1e6:.0f} MB, {this['records']} "
+                  "records")
+            base = self._profile(result, "preport folded")
+            rows = [[one["program"], one.get("failed", "")] if "failed" in one else
+                    [one["program"], number(one["wall"], 3), number(one["cpu"], 3),
+                     f"{one['rss_kib'] / 1024:.1f}",
+                     ratio(divide(one["cpu"], base and base["cpu"])), one["runs"]]
+                    for one in result["programs"]]
+            table([[*row, *[""] * (6 - len(row))] for row in rows],
+                  ["", "wall s", "cpu s", "MiB", "cpu, folded=1", "runs"])
+
+    def _profile_goals(self):
+        """The goals on speed of a profile; a ratio of CPU times."""
+        for result in self.profiles:
+            def cpu(name, result=result):
+                one = self._profile(result, name)
+                return one and one["cpu"]
+            for mine, peer, least in (("folded", "perf script", 6), ("top", "perf report", 14),
+                                      ("script", "perf script", 6)):
+                got = divide(cpu(peer), cpu(f"preport {mine}"))
+                self._goal(f"preport {mine} against {peer}, cpu", f"{least}x", got,
+                           got is not None and got >= least)
+            for name in ("flamegraph", "pprof"):
+                got = divide(cpu(f"preport {name}"), cpu("preport folded"))
+                self._goal(f"preport {name}, of the cpu of folded", "at most 1.3x", got,
+                           got is not None and got <= 1.3)
+            mine, peer = (self._profile(result, name) for name in ("preport top", "perf report"))
+            if mine and peer:
+                got = mine["rss_kib"] / peer["rss_kib"]
+                self._goal("memory of preport top, of perf report's", "at most 0.05", got,
+                           got <= 0.05)
 
     # recording
 
@@ -286,6 +331,7 @@ class Report:
     def show_goals(self):
         self._decode_goals()
         self._history_goals()
+        self._profile_goals()
         self._recorder_goals()
         if self.goals:
             print("\ngoals")
@@ -296,5 +342,6 @@ class Report:
     def document(self):
         return {"format": 1, **self.description, "instructions": self.instructions,
                 "recorder": self.recorder, "decode": self.decode, "history": self.history,
+                "profiles": self.profiles,
                 "threads": self.threads, "growth": self.growth, "goals": self.goals,
                 "skipped": self.skipped, "notes": self.notes}

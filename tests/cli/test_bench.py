@@ -56,6 +56,17 @@ def test_resolving(bench):
     assert "addresses a second, millions" in printed
 
 
+def test_profiles(bench):
+    needs_events("cpu-clock", "page-faults")
+    document, printed, _ = bench("profiles")
+    (result,) = document["profiles"]
+    names = [one["program"] for one in result["programs"]]
+    assert len(names) >= 7 and {"preport folded", "preport top", "preport firefox"} <= set(names)
+    assert all("failed" not in one for one in result["programs"])
+    assert "preport pprof, of the cpu of folded" in printed
+    assert "preport" in printed.split("\ngoals\n")[1]
+
+
 def test_decoding(bench):
     needs_events("cpu-clock", "page-faults")
     if not shutil.which("perf"):
