@@ -37,6 +37,7 @@ def test_shares_before_and_after(write):
     want = {"[libx.so]": (10, 40, 30), "[gone.so]": (20, 0, -20), "[app]": (70, 55, -15),
             "[come.so]": (0, 5, 5)}
     got = changes(preport("--base", old, new))
+    assert preport("--base", old, new).decode().startswith(f"{old}   ")
     assert got == want and list(got) == list(want)      # the largest change first
     assert changes(preport("--base", old, "-s", "total", new))["[app]"] == (100, 100, 0)
 

@@ -96,6 +96,9 @@ def test_switch_records_wait_at_the_stack_of_the_last_sample(write):
     it.switch(160, 10, 10, OUT | PREEMPT)
     it.switch(165, 10, 10, 0)
     path = write(it)
+    assert " of CPU" not in preport("--off-cpu", path).decode().split("\n")[0]
+    assert "waits are shown" in preport("--off-cpu", path).decode()
+    assert "waits are shown" not in preport(path).decode()
     assert text(folded(preport("-f", "folded", "--off-cpu", path))) == {
         "app;[blocked, approximate];[app];[libx.so.1]": 40,
         "app;[preempted, approximate];[app];[libx.so.1]": 5}

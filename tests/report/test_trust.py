@@ -12,7 +12,7 @@ from perfdata import records as r
 from perfdata.case import attr
 from perfdata.container import File
 from perfdata.sample import sample, sample_id
-from profiles import folded, preport, text
+from profiles import folded, page, preport, text
 
 CAPTURES = [file for file in fixture_files() if not file.is_directory]
 READ = attr("IP|TID|TIME|READ|CALLCHAIN|IDENTIFIER", type=1, config=0, sample_period=1000,
@@ -274,3 +274,31 @@ def test_the_phase_is_that_of_each_cpu_and_of_most_samples(tmp_path, late, is_to
     path = tmp_path / "perf.data"
     path.write_bytes(it.file())
     assert ("lockstep with a timer of 1.0 ms" in preport(path).decode()) == is_told
+
+
+def test_the_share_of_names(report):
+    assert "names: 0 %" in report(started())
+    it = started()
+    it.sample(11, 10, 540, KTEXT + 0x2010)
+    out = report(it, symbols=None)
+    assert "names: 90 %" in out and "no names for 10.0 %, in /bin/app: " in out
+
+
+def test_a_time_that_is_none_is_not_the_end(report):
+    it = started()
+    it.sample(2**64 - 2**32, 10, 60, 0x1010)
+    assert " in " not in report(it).split("\n")[0]
+
+
+def test_the_page_tells_of_idle_samples_and_of_weights(tmp_path):
+    it = started()
+    it.sample(11, 0, 40, KTEXT + 0x1010)
+    path = tmp_path / "perf.data"
+    path.write_bytes(it.file())
+    (tmp_path / "kallsyms").write_text(KALLSYMS)
+    about, nodes, _ = page(preport("-f", "flamegraph", "--kallsyms", tmp_path / "kallsyms", path,
+                                   symbols=()))
+    assert about["facts"].endswith("; 1 idle samples left out") and about["has_periods"]
+    assert [f[3] for f in about["functions"] if f[2] >= 6] == ["", ""]
+    data = preport("-f", "flamegraph", "--weight=samples", path)
+    assert not page(data)[0]["has_periods"] and "idle samples" not in page(data)[0]["facts"]
