@@ -20,13 +20,28 @@ struct pp_texts {
 	size_t lines_capacity;
 };
 
+/* Returns how many characters from the first on are printable ASCII: most are. */
+static size_t count_plain(struct pd_bytes text)
+{
+	size_t n = 0;
+
+	while (n < text.size && text.data[n] >= 0x20 && text.data[n] < 0x7f)
+		n++;
+	return n;
+}
+
 /* What could break a line is not printed. */
 static void put_clean(struct pp_out *out, struct pd_bytes text)
 {
 	while (text.size) {
 		const uint8_t *start = text.data;
-		const uint32_t c = pp_next_character(&text);
+		const size_t plain = count_plain(text);
+		uint32_t c = ' ';
 
+		if (plain)
+			text = (struct pd_bytes){ text.data + plain, text.size - plain };
+		else
+			c = pp_next_character(&text);
 		if (pp_is_control(c))
 			pp_put_text(out, "?");
 		else
