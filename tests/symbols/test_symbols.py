@@ -210,11 +210,12 @@ def test_stripped_with_names_of_the_recorder(program, symbols, tmp_path):
     assert [frame["symbol"] for (frame,) in symbols.frames(records, bundle=given)] == [
         "travelled", "outer"]
     offset, address, _ = code_of(program)
-    at = symbol(program, "outer")[0] - address + offset
+    at = symbol(program, "after")[0] - address + offset
     given = [(2**32 - 1, 0, str(program).encode(), build_id(program),
-              [(at, 2**64 - 1, 0, b"travelled")], [at + 3], [0], [])]
-    records = [mapped(program), hit(BASE + symbol(program, "outer")[0] + 3)]
-    assert symbols.frames(records, bundle=given)[0][0]["symbol"] == "outer"
+              [(at, 2**64 - 1, 0, b"travelled")], [at], [0], [])]
+    records = [mapped(program), hit(BASE + symbol(program, "after")[0])]
+    frame = symbols.frames(records, bundle=given)[0][0]
+    assert frame["symbol"] == "after" and "inlined" not in frame
 
 
 @pytest.mark.sanitize
