@@ -231,7 +231,9 @@ static enum pd_code put_trace(struct pp_texts *t, const struct pd_record *record
 	while ((field = pd_item_next(fields, field))) {
 		if (strncmp(field->name, "common_", 7) == 0)
 			continue;
-		pp_printf(&t->out, "%s%s=", is_first ? "" : " ", field->name);
+		pp_put_text(&t->out, is_first ? "" : " ");
+		put_clean(&t->out, pp_bytes(field->name));
+		pp_put_text(&t->out, "=");
 		put_value(&t->out, field);
 		is_first = false;
 	}
@@ -286,7 +288,10 @@ static void put_head(struct pp_texts *t, const struct pd_fields *sample,
 	}
 	if (!event->weigher.is_tracepoint)
 		pp_printf(out, "%10" PRIu64 " ", weight);
-	pp_printf(out, "%*s: ", t->widest, event->weigher.name);
+	for (int size = (int)strlen(event->weigher.name); size < t->widest; size++)
+		pp_put_text(out, " ");
+	put_clean(out, pp_bytes(event->weigher.name));
+	pp_put_text(out, ": ");
 }
 
 static enum pd_code put_stack(struct pp_texts *t, const struct pd_fields *sample,
