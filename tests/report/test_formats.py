@@ -6,7 +6,7 @@ import re
 import pytest
 
 from conftest import fixture_files
-from known_recording import ANSWER, CLOCK, EXEC, Recording, known
+from known_recording import ANSWER, CLOCK, EXEC, Recording, recording  # noqa: F401
 from perfdata.sample import sample_id
 from perfdata import records as r
 from profiles import (Callgrind, Firefox, Pprof, chrome, csv_rows, folded, json_table, preport,
@@ -15,13 +15,6 @@ from profiles import (Callgrind, Firefox, Pprof, chrome, csv_rows, folded, json_
 HOSTILE = "a;b\n\x1b[31m</script>\"'\u202e=&\x01("
 SELF = {"[app]": 45, "[libx.so.1]": 150, "[[kernel.kallsyms]]": 1007, "[unknown]": 2}
 TOTAL = {"[app]": 202, "[libx.so.1]": 157, "[[kernel.kallsyms]]": 1007, "[unknown]": 2}
-
-
-@pytest.fixture
-def recording(tmp_path):
-    path = tmp_path / "perf.data"
-    path.write_bytes(known().file())
-    return path
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from known_recording import ANSWER, known
+from known_recording import ANSWER, recording  # noqa: F401
 from perfdata import records as r
 from perfdata.case import attr
 from perfdata.container import File
@@ -12,13 +12,6 @@ from profiles import Pprof, folded, page_stacks, preport, text
 
 IN_GROUPS = attr("IP|TID|TIME|PERIOD|IDENTIFIER|CGROUP", type=1, config=0, sample_period=1000,
                  flags=("sample_id_all", "cgroup"))
-
-
-@pytest.fixture
-def recording(tmp_path):
-    path = tmp_path / "perf.data"
-    path.write_bytes(known().file())
-    return path
 
 
 @pytest.fixture

@@ -10,20 +10,14 @@ import subprocess
 import pytest
 
 from conftest import TIMEOUT, fixture_files
-from known_recording import ANSWER, EXEC, Recording, build_program, known, recorded
+from known_recording import (  # noqa: F401
+    ANSWER, EXEC, Recording, build_program, recorded, recording)
 from profiles import preport
 
 CAPTURES = [file for file in fixture_files() if file.name.split("/")[0] in (
     "01-basic.data", "02-callgraph-fp.data", "20-threads.data", "43-multi-event.data",
     "12-tracepoints.data", "45-kernel-callchains.data", "18-pipe.data", "16-zstd.data")]
 A, B, C = 0x1010, 0x2010, 0x3010
-
-
-@pytest.fixture
-def recording(tmp_path):
-    path = tmp_path / "perf.data"
-    path.write_bytes(known().file())
-    return path
 
 
 @pytest.fixture

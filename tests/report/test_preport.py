@@ -9,17 +9,10 @@ import subprocess
 import pytest
 
 from conftest import TIMEOUT, TOOLS, fixture_files
-from known_recording import (ANSWER, EXEC, FAULTS, Recording, build_program, known,
-                             recorded)
+from known_recording import (  # noqa: F401
+    ANSWER, EXEC, FAULTS, Recording, build_program, known, recorded, recording)
 from perfdata import records as r
 from profiles import Pprof, folded, page, page_stacks, preport, self_by_function, table, text
-
-@pytest.fixture
-def recording(tmp_path):
-    path = tmp_path / "perf.data"
-    path.write_bytes(known().file())
-    return path
-
 
 def test_folded_has_the_known_answer(recording):
     assert text(folded(preport("-f", "folded", recording))) == ANSWER

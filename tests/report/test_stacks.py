@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 
 from conftest import fixture_files
-from known_recording import CONTEXT_USER, EXEC, KTEXT, Recording, known
+from known_recording import CONTEXT_USER, EXEC, KTEXT, Recording, recording  # noqa: F401
 from perfdata import records as r
 from perfdata.case import attr
 from perfdata.container import File
@@ -18,13 +18,6 @@ SAMPLED = "IP|TID|TIME|PERIOD|CALLCHAIN|IDENTIFIER"
 TRACED = attr(SAMPLED, type=2, config=77, sample_period=1, flags=("sample_id_all",))
 COUNTED = attr(SAMPLED, type=1, config=2, sample_period=1, flags=("sample_id_all",))
 A, B, C = 0x1010, 0x2010, 0x3010
-
-
-@pytest.fixture
-def recording(tmp_path):
-    path = tmp_path / "perf.data"
-    path.write_bytes(known().file())
-    return path
 
 
 @pytest.fixture

@@ -10,16 +10,9 @@ import termios
 import pytest
 
 from conftest import TIMEOUT, TOOLS
-from known_recording import known
+from known_recording import recording  # noqa: F401
 
 NOBODY = {"PAGER": None, "LESS": None, "LV": None, "NO_COLOR": "1", "TERM": "xterm"}
-
-
-@pytest.fixture
-def recording(tmp_path):
-    path = tmp_path / "perf.data"
-    path.write_bytes(known().file())
-    return path
 
 
 def on_terminal(*args, columns=100, rows=50, **environment):

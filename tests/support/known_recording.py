@@ -3,6 +3,8 @@ names."""
 import re
 import subprocess
 
+import pytest
+
 from perfdata import records as r
 from perfdata.case import attr
 from perfdata.container import File, Pipe
@@ -112,3 +114,11 @@ def recorded(program, build_id, unit=1):
     it.sample(10, 10, 5 * unit, base + at["leaf"] + 4, base + at["main"] + 9)
     it.sample(11, 10, 2 * unit, base + at["main"])
     return it.file()
+
+
+@pytest.fixture
+def recording(tmp_path):
+    """Path of known() as a file."""
+    path = tmp_path / "perf.data"
+    path.write_bytes(known().file())
+    return path
