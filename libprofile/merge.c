@@ -35,7 +35,9 @@ static bool is_same_function(const void *ctx, uint32_t id, const void *key)
 {
 	const struct pp_named *have = &((const struct pp_named *)ctx)[id], *want = key;
 
-	return have->name == want->name && have->image == want->image && have->kind == want->kind;
+	return have->name == want->name && have->image == want->image &&
+	       have->kind == want->kind &&
+	       (have->kind != PP_KIND_EVENT || have->line == want->line);
 }
 
 static uint32_t add_function(struct merge *g, const struct pp_named *f)
@@ -152,6 +154,7 @@ static uint32_t name_frame(struct merge *g, const struct pp_frame *f)
 		return add_step(g, add_function(g, &named), 0);
 	case PP_KIND_EVENT:
 		named.name = add_text(g, g->p->events[f->text].weigher.name);
+		named.line = f->text;	/* two events may have the same name */
 		return add_step(g, add_function(g, &named), 0);
 	case PP_KIND_THREAD:
 	case PP_KIND_NOTE:

@@ -10,9 +10,12 @@ import pytest
 
 from conftest import TIMEOUT, TOOLS, fixture_files
 from known_recording import (  # noqa: F401
-    ANSWER, EXEC, FAULTS, Recording, build_program, known, recorded, recording)
+    ANSWER, CLOCK, EXEC, FAULTS, Recording, build_program, known, recorded, recording)
 from perfdata import records as r
+from perfdata.container import File
+from perfdata.sample import sample
 from profiles import Pprof, folded, page, page_stacks, preport, self_by_function, table, text
+
 
 def test_folded_has_the_known_answer(recording):
     assert text(folded(preport("-f", "folded", recording))) == ANSWER
@@ -35,6 +38,16 @@ def test_samples_instead_of_periods(recording):
 def test_the_other_event_counts_its_fixed_period(recording):
     got = text(folded(preport("-f", "folded", "-e", "page-faults", recording)))
     assert got == {"renamed;[libx.so.1]": 3}
+
+
+def test_two_events_of_one_name(tmp_path):
+    """perf record -e cpu-clock -e cpu-clock: the second one's stacks are not the first one's."""
+    path = tmp_path / "perf.data"
+    path.write_bytes(File(attrs=[(CLOCK, [1]), (CLOCK, [2])], records=[
+        sample(CLOCK, misc=2, pid=7, tid=7, time=10 + i, ip=0x1010, cpu=0, identifier=identifier,
+               period=period) for i, (identifier, period) in enumerate([(2, 100), (1, 3)])
+    ]).build("<"))
+    assert folded(preport("-f", "folded", path)) == {(b":7", b"[unknown]"): 3}
 
 
 def test_tasks_above_the_stacks(recording):
