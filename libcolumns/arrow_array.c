@@ -8,7 +8,7 @@
 
 enum { MAX_BUFFERS = 3 };
 
-/* What an array owns. A child can be moved away, so each has memory of its own. */
+/* Memory that an array owns. A child can be moved away, so each has memory of its own. */
 struct array_memory {
 	const void *buffers[MAX_BUFFERS];
 	void *owned[MAX_BUFFERS];

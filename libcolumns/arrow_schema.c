@@ -6,7 +6,7 @@
 
 #include "arrow_export.h"
 
-/* What a schema owns. A child can be moved away, so each has memory of its own. */
+/* Memory that a schema owns. A child can be moved away, so each has memory of its own. */
 struct schema_memory {
 	struct ArrowSchema **pointers;
 	struct ArrowSchema *children, *dictionary;

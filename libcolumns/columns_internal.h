@@ -11,7 +11,7 @@ enum { PC_ITEMS = 256 };
 /* Takes a full batch, or the last one, which may be empty. Returns 0 to continue. */
 typedef int (*pc_flush_fn)(void *ctx, struct pc_batch *b);
 
-/* What the rows at the end of a recording count. */
+/* Totals for the rows at the end of a recording. */
 struct pc_totals {
 	uint64_t records, samples, lost, lost_samples, throttled, errors;
 	uint64_t first, last;		/* times of samples, PD_NO_TIME: none */

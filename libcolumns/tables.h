@@ -103,7 +103,7 @@ enum pc_errors_column {
 	PC_ERRORS_WANT, PC_ERRORS_HAVE, PC_ERRORS_SKIPPED, PC_ERRORS_MESSAGE,
 };
 
-/* What every file and stream says about itself. */
+/* Metadata of every file and stream. */
 struct pc_pair {
 	const char *key, *value;
 };

@@ -5,7 +5,7 @@
 #include "index.h"
 #include "pd/history.h"
 
-/* What a frame is. The page's colors and the letters of its data follow this order. */
+/* Kinds of frames. The page's colors and the letters of its data follow this order. */
 enum pp_kind {
 	PP_KIND_KERNEL,
 	PP_KIND_PROGRAM,

@@ -430,7 +430,7 @@ static void put_head(struct encoding *c)
 	put_comments(c);
 }
 
-/* What one profile has: its samples, and what they refer to. */
+/* Content of one profile: its samples, and everything that they refer to. */
 static void put_parts(struct encoding *c)
 {
 	const struct pp_profile *p = c->p;

@@ -30,7 +30,7 @@ static size_t count_plain(struct pd_bytes text)
 	return n;
 }
 
-/* What could break a line is not printed. */
+/* Characters that could break a line are replaced. */
 static void put_clean(struct pp_out *out, struct pd_bytes text)
 {
 	while (text.size) {

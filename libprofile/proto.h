@@ -10,7 +10,7 @@ struct pp_message {
 	size_t size, capacity;
 };
 
-/* What all messages of a file share. */
+/* State shared by all messages of a file. */
 struct pp_proto {
 	struct pp_memory *memory;
 	int failed;	/* 0, or -1 without memory: later calls do nothing */

@@ -5,7 +5,7 @@
 #include "index.h"
 #include "pd/pd.h"
 
-/* What an event counted, by the id of its counter. */
+/* Last values of counters, by id. */
 struct pp_counted {
 	uint64_t id, value;
 };

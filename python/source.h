@@ -19,7 +19,7 @@ struct pdpy_reported {
 	char text[512];
 };
 
-/* What the records must match. */
+/* Conditions for the records. */
 struct pdpy_filter {
 	struct pd_range *types, *pids, *tids, *cpus;
 	size_t nr_types, nr_pids, nr_tids, nr_cpus;
@@ -69,7 +69,7 @@ void pdpy_source_release(struct pdpy_source *s);
  * strict. Must be called without other calls on the source. */
 int pdpy_source_learn(struct pdpy_source *s, struct pd_error *e);
 
-/* What a pass is for; both NULL: for records. */
+/* Output of a pass; both NULL: records. */
 struct pdpy_use {
 	const struct pc_options *columns;	/* the texts are copied */
 	/* Returns the sink of a pass, which has its filter by then, or NULL without memory. */

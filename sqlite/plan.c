@@ -68,7 +68,7 @@ static char operator_of(unsigned char op)
 
 /* --- choosing --- */
 
-/* What a choice has found so far. */
+/* State of a choice. */
 struct choice {
 	const struct pq_module *m;
 	sqlite3_index_info *info;

@@ -13,7 +13,7 @@ size_t pq_first_column(const struct pq_database *d);
  * sqlite3_malloc(), on failure. */
 int pq_plan_choose(const struct pq_module *m, sqlite3_index_info *info, char **message);
 
-/* What a scan needs to read. */
+/* Parts of the recording that a scan reads. */
 struct pq_plan {
 	uint64_t columns;		/* of the table that is read */
 	bool is_empty;			/* no row can match */
@@ -21,7 +21,7 @@ struct pq_plan {
 	bool has_key;
 	size_t key_column;
 	int64_t key;			/* as SQLite has it, with the base of a recording */
-	/* What pd/filter.h can test. */
+	/* Conditions that pd/filter.h can test. */
 	bool filters;
 	struct pd_range pid, tid, cpu, time;
 	bool has_pid, has_tid, has_cpu;

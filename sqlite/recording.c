@@ -129,7 +129,7 @@ void pq_recording_free(struct pq_recording *r)
 
 /* --- a pass --- */
 
-/* What a stream needs. */
+/* Objects that a stream owns. */
 struct pass {
 	struct pd_reader *reader;
 	struct pd_filter *filter;

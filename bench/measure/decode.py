@@ -20,7 +20,7 @@ def twice(command):
 
 
 def programs_for(settings, file, perf):
-    """What reads this file, and where nobody would wait for it, a little less."""
+    """Programs that read this file, without those that take too long for it."""
     path = file.path
     found = [
         Program("cat", ["cat", path]),

@@ -1,5 +1,5 @@
-"""Whose each sample is and where its addresses are, beside `perf script -F comm,ip,dso`, which
-writes them as text, too.
+"""Tasks and places of all samples, compared with `perf script -F comm,ip,dso`, which also writes
+them as text.
 
 The inputs are made here: the worst that a machine with many short-lived processes records.
 """
@@ -110,7 +110,7 @@ def write(path, records):
 
 
 def phases(settings, path):
-    """What the program says of itself: medians of its rounds."""
+    """Figures that the program prints: medians of its rounds."""
     found = [json.loads(subprocess.run([settings.program("resolve"), path], check=True,
                                        stdout=subprocess.PIPE).stdout)
              for _ in range(settings.rounds)]

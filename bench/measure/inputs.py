@@ -102,7 +102,7 @@ def tracefs(settings):
 
 
 def record(settings, path, options, command):
-    """Returns the command line. What the command leaves running is ended."""
+    """Returns the command line. Processes that the command leaves running are ended."""
     full = [settings.tool("precord"), "-q", "-m", "8M", *options, "-o", str(path), "--",
             *map(str, command)]
     path.unlink(missing_ok=True)

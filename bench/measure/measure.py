@@ -40,7 +40,7 @@ class Settings:
 
 
 class Run:
-    """What one run took: seconds, KiB."""
+    """Cost of one run: seconds, KiB."""
     __slots__ = ("wall", "user", "system", "rss", "status", "report")
 
     def __init__(self, line, report=None):

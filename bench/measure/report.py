@@ -290,8 +290,8 @@ class Report:
             self._goal(f"{name}: memory, MiB", "at most 256", memory, whole and memory <= 256)
 
     def _cpu_goal(self, row, peer, label):
-        """Who loses half of the samples has half of the work: where the load takes every cpu, a
-        sample that was kept counts."""
+        """A recorder that loses half of the samples has half of the work: where the load takes
+        every CPU, the CPU time is compared per sample kept."""
         key, what = (("recorder_cpu", "") if row["threads"] == 1
                      else ("cpu_per_million", " a sample kept"))
         got = divide(row[key], peer[key])

@@ -1,8 +1,8 @@
 /* resolve.c - resolves all addresses of all samples: resolve FILE [BYTES OF MEMORY].
  *
  * Prints the side-band records learned, samples, addresses, those in an image, and seconds for
- * learning, sealing and resolving, and the bytes that the history takes. What perf script -F
- * comm,ip,dso does, without text.
+ * learning, sealing and resolving, and the bytes that the history takes. perf script -F
+ * comm,ip,dso does the same and writes text.
  */
 #include <inttypes.h>
 #include <stdio.h>

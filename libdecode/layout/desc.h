@@ -284,7 +284,7 @@ enum pd_event_of {
 	PD_EVENT_ANY,		/* valid for all events */
 };
 
-/* What a record states about the name of a thread. */
+/* Meaning of a record for the name of a thread. */
 enum pd_names_thread {
 	PD_NAMES_NO_THREAD,
 	PD_NAMES_THREAD,	/* `comm` is the name of `tid` */

@@ -46,7 +46,7 @@ struct pd_change {
 	};
 };
 
-/* Whose the maps of an address space are. */
+/* Owner of the maps of an address space. */
 enum pd_space_of {
 	PD_SPACE_OF_PROCESS,
 	PD_SPACE_OF_KERNEL,		/* pid 0 */
@@ -263,7 +263,7 @@ int pd_history_add_cgroup(struct pd_history *h, uint64_t id, struct pd_bytes pat
 
 /* history_images.c: images, each kept once. All return -1 without memory. */
 
-/* What a map says of its image. */
+/* A map's statements about its image. */
 struct pd_image_facts {
 	struct pd_bytes path;
 	uint8_t machine;

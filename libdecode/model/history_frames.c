@@ -49,7 +49,7 @@ static uint32_t find_original(const struct pd_history *h, uint32_t space, uint64
 	return PD_NOTHING;
 }
 
-/* What a sample's addresses are looked up with. */
+/* Context for the lookup of a sample's addresses. */
 struct lookup {
 	const struct pd_history *h;
 	uint32_t pid, rank;
@@ -176,7 +176,7 @@ static bool locate_in_machine(struct lookup *l, struct pd_location *out)
 	return locate_in_guest(&host, out);
 }
 
-/* What runs in a known virtual machine. */
+/* Addresses in a known virtual machine. */
 static bool locate_in_own(struct lookup *l, struct pd_location *out)
 {
 	switch (out->cpumode) {

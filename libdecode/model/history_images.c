@@ -10,7 +10,7 @@ struct node {
 	struct pd_known_path *path;
 };
 
-/* What makes an image. All bytes are compared. */
+/* Identity of an image. All bytes are compared. */
 struct key {
 	struct pd_known_path *path;
 	const char *symbol;

@@ -13,7 +13,7 @@ enum pd_side_number {
 	PD_NR_SIDE_NUMBERS,
 };
 
-/* What a record has; numbers are sign-extended where the tables say so. */
+/* Fields of a record; numbers are sign-extended where the tables say so. */
 struct pd_side_band {
 	uint32_t has;		/* bits: enum pd_side_number */
 	uint64_t n[PD_NR_SIDE_NUMBERS];

@@ -158,7 +158,7 @@ static struct pd_mapped *piece_of(struct pd_range_pool *p, const struct pd_mappe
 }
 
 /* Cuts what lies at or after an address off the last range of a set. Returns the part at or after
- * `end`, or NULL. What is cut off between them is added to *below, if that is wanted. */
+ * `end`, or NULL. The part between them is added to *below, if that is wanted. */
 static struct pd_mapped *cut_last(struct pd_range_pool *p, struct pd_mapped **set, uint64_t at,
 				  uint64_t end)
 {

@@ -15,7 +15,7 @@
 #define PD_MISC_SLOT 0		/* the record header's misc */
 #define PD_SLOTS 48
 
-/* What a layout may depend on besides the record's own bytes. */
+/* Facts that a layout may depend on besides the record's own bytes. */
 struct pd_facts {
 	uint64_t sample_type, read_format, branch_sample_type;
 	uint64_t regs_user, regs_intr;

@@ -165,7 +165,7 @@ static int next_as_written(struct pd_reader *r, struct pd_error *e)
 	}
 }
 
-/* What `order` keeps of a record in addition to its bytes. */
+/* Data that `order` keeps with the bytes of a record. */
 struct kept {
 	struct pd_frame frame;
 	const char *file;

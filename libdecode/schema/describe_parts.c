@@ -357,7 +357,7 @@ static void describe_words(const char *(*name_of)(unsigned int), struct pd_buf *
 		"'linkage_name':{'description':'its name as the file has it','type':'string'}," \
 		"'linkage_name_hex':{" TEXT_HEX "}"
 
-/* What a namer adds. */
+/* Keys that a namer adds. */
 static void describe_names(struct pd_buf *b)
 {
 	pd_text_json(b, SYMBOL "," SOURCE_LINE ","

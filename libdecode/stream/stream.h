@@ -97,7 +97,7 @@ void pd_stream_init(struct pd_stream *s, struct pd_source *source, struct pd_ses
 		    uint64_t end);
 void pd_stream_free(struct pd_stream *s);
 
-/* What a stream knows from the records before a place, so that another one can begin there. */
+/* State of a stream after the records before a place, so that another one can begin there. */
 struct pd_stream_state {
 	struct pd_lost lost;
 	uint64_t time, credit;	/* of struct pd_resync */

@@ -1,5 +1,5 @@
-/* stream_batch.c - finds the simple records that come next: see batch.h. Whatever is in doubt is
- * left to stream.c and record.c, which would take each of these for the same record. */
+/* stream_batch.c - finds the simple records that come next: see batch.h. Doubtful
+ * records are left to stream.c and record.c, which would read each of these as the same record. */
 #include "stream/batch.h"
 #include "stream/stream_internal.h"
 

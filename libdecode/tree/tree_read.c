@@ -223,7 +223,7 @@ static void add_file_names(struct pd_tree *t, struct pd_reader *r)
 	pd_tree_close(t);
 }
 
-/* What only a header with sections has. */
+/* Keys that only a header with sections has. */
 static void add_layout(struct pd_tree *t, struct pd_reader *r, const struct pd_file_info *f)
 {
 	if (f->mode == PD_MODE_DIRECTORY)

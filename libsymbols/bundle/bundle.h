@@ -31,7 +31,7 @@ struct ps_bundle_image {
 };
 
 /* Reads a section in either byte order. Texts are borrowed from it. Returns the images, which are
- * valid as long as the arena, and sets *n. What is damaged ends it. */
+ * valid as long as the arena, and sets *n. Damage ends it. */
 struct ps_bundle_image *ps_bundle_read(struct pd_bytes section, struct pd_arena *arena, size_t *n);
 
 /* Finds the function at an address as it was at `time`, or NULL. */

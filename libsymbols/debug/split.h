@@ -8,7 +8,7 @@
 
 #include "image/elf_file.h"
 
-/* What a linked file has of the unit. */
+/* The unit's share in a linked file. */
 struct ps_skeleton {
 	uint64_t id;
 	unsigned int version;		/* of DWARF; GNU's before 5 */

@@ -51,8 +51,8 @@ const struct ps_jit_line *ps_jit_find_line(struct ps_jit_code *c, uint64_t addre
 void ps_jit_free(struct ps_jit_code *c);
 
 /* Read the text of perf-PID.map, or a jitdump. The input is borrowed until ps_jit_free(). Return
- * PS_OK, PS_NOT_ELF if it is none, or PS_OVER_LIMIT; on failure nothing is left to free. What is
- * damaged is passed over or ends it. */
+ * PS_OK, PS_NOT_ELF if it is none, or PS_OVER_LIMIT; on failure nothing is left to free. Damaged
+ * records are skipped, or end the reading. */
 typedef enum ps_status ps_jit_reader(struct ps_jit_code *c, struct pd_bytes in,
 				     struct pd_budget *budget);
 ps_jit_reader ps_jit_read_perf_map, ps_jit_read_jitdump;

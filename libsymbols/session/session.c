@@ -266,8 +266,8 @@ static void resolve_by_kind(struct ps_session *s, int32_t pid, const struct pd_l
 	}
 }
 
-/* What one process knows of its JIT code must not name another's of the same number later, so the
- * bundle is the first source of that. */
+/* Names of one process's JIT code must not be given to a later process with the same pid, so the
+ * bundle is the first source of them. */
 static bool is_given_first(const struct ps_session *s, const struct pd_location *l)
 {
 	const unsigned int kind = pd_history_image(s->options.history, l->image)->kind;

@@ -57,7 +57,7 @@ struct ps_kernel {
 	struct ps_kallsyms kallsyms;
 };
 
-/* What a JIT compiler wrote about its code. */
+/* Names that a JIT compiler wrote for its code. */
 struct ps_jit_file {
 	bool is_found;
 	struct pd_buf text;

@@ -12,8 +12,9 @@
 struct ps_cfi;
 
 /* Takes .eh_frame from the image, and .debug_frame from `debug`: the image's own, or that of its
- * debug file; may be NULL. Both are borrowed until ps_cfi_free(). What libdw allocates is not
- * charged. Returns NULL if the budget or malloc refuses. An image without CFI has a handle, too. */
+ * debug file; may be NULL. Both are borrowed until ps_cfi_free(). Memory that libdw allocates is
+ * not charged. Returns NULL if the budget or malloc refuses. An image without CFI has a handle,
+ * too. */
 struct ps_cfi *ps_cfi_new(struct ps_elf *image, Dwarf *debug, struct pd_budget *budget);
 void ps_cfi_free(struct ps_cfi *c);
 

@@ -151,7 +151,7 @@ static int read_entry(const struct ps_cfi_section *s, uint64_t offset, Dwarf_Off
 	return dwarf_next_cfi(s->ident, &data, s->kind == PS_EH_FRAME, offset, next, out);
 }
 
-/* What a CIE says of its FDEs. */
+/* Properties that a CIE gives to its FDEs. */
 struct cie {
 	uint8_t encoding;	/* of addresses */
 	bool sized;		/* augmentation data with a size before the program */

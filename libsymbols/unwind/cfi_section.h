@@ -18,7 +18,7 @@
 #define PS_CFI_PROGRAM (64u << 10)	/* bytes of an FDE's program */
 #define PS_CFI_INITIAL 1024		/* bytes of a CIE's, which is checked with each FDE */
 
-/* What an FDE is for. */
+/* Addresses that an FDE covers. */
 struct ps_cfi_extent {
 	uint64_t start, size;
 };

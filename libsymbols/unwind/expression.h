@@ -23,7 +23,7 @@ bool ps_expression_copy(const Dwarf_Op *ops, size_t n, struct ps_op *out, size_t
 
 enum ps_read { PS_READ_OK, PS_READ_UNKNOWN, PS_READ_CUT, PS_READ_OTHER };
 
-/* What an expression may look at. The functions return what became of the value. */
+/* State that an expression may read. The functions report whether they found the value. */
 struct ps_expression_input {
 	enum ps_read (*reg)(const void *ctx, unsigned int number, uint64_t *out);
 	enum ps_read (*memory)(const void *ctx, uint64_t address, unsigned int width,

@@ -34,7 +34,7 @@ struct ps_place {
 /* Finds the executable mapping that holds the address. */
 typedef void (*ps_locate_fn)(void *ctx, uint64_t address, struct ps_place *out);
 
-/* What a sample copied of a thread. */
+/* Registers and stack of a thread, copied by a sample. */
 struct ps_copied_stack {
 	const struct ps_arch *arch;	/* by ps_arch_find(); NULL: nothing can be unwound */
 	uint64_t mask;			/* sample_regs_user: which registers follow */

@@ -56,7 +56,7 @@ static bool has_perfmon(void)
 	return caps >> CAP_PERFMON_BIT & 1 || caps >> CAP_SYS_ADMIN_BIT & 1;
 }
 
-/* What an ordinary user needs to record something: a lower sysctl, capabilities, or root. */
+/* Rights that an ordinary user needs for a recording: a lower sysctl, capabilities, or root. */
 struct remedy {
 	const char *what;
 	int paranoid;			/* NO_LEVEL: no value of the sysctl helps */

@@ -104,7 +104,7 @@ static uint64_t read_number_or_none(const char *topology, const char *file)
 	return read_text_number(AT_FDCWD, path, 10, &value) ? value : NONE;
 }
 
-/* What CPUs share: each distinct list of CPUs, such as "0-3", and its number in sysfs. */
+/* CPUs that share something: each distinct list of CPUs, such as "0-3", and its number in sysfs. */
 struct sharing {
 	struct host_list lists;
 	const char *file, *older;	/* name of the file; its name before 5.3 */

@@ -132,7 +132,7 @@ static struct pd_bytes find_names(struct names *n, const char *path)
 	return ps_bundle(n->session, n->cut ? PS_BUNDLE_CUT : PS_BUNDLE_WHOLE);
 }
 
-/* What the process that looks up names sends, before the section. */
+/* Header of the answer of the process that looks up names; the section follows. */
 struct answer {
 	uint64_t size;
 	bool cut;

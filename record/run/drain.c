@@ -1,4 +1,4 @@
-/* drain.c - drain the ring buffers. What a pass does not take is newer than everything that the
+/* drain.c - drain the ring buffers. Records that a pass leaves are newer than all that the
  * pass before it took: FINISHED_ROUND states that to readers that sort by time. */
 #include "run/drain.h"
 

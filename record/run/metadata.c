@@ -42,7 +42,7 @@ bool metadata_parse_synth(const char *text, unsigned int *what)
 	return true;
 }
 
-static unsigned int synth_what(const struct recording *r)
+static unsigned int synth_selection(const struct recording *r)
 {
 	const struct settings *o = r->options;
 	unsigned int what;
@@ -70,7 +70,7 @@ struct synth_options metadata_options(const struct recording *r)
 	bool command_runs = r->child.started && !r->child.ended;
 
 	return (struct synth_options){
-		.what = synth_what(r), .all_tasks = t->kind == TARGET_SYSTEM || command_runs,
+		.what = synth_selection(r), .all_tasks = t->kind == TARGET_SYSTEM || command_runs,
 		.threads = by_thread ? t->threads.items : NULL,
 		.nr_threads = by_thread ? t->threads.n : 0,
 		.workload = r->child.pid, .waiting = r->child.pid && !r->child.started,

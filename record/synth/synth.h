@@ -3,8 +3,8 @@
  *
  * Must be called after pd_writer_begin(), in perf's order: synth_time_conv(), synth_id_index(),
  * synth_existing() (kernel, threads and CPUs, BPF, cgroups, tasks), synth_workload(),
- * synth_finished_init(). Each returns 0, or -1 and *e if writing failed. What can't be read, or is
- * gone by then, is left out without an error.
+ * synth_finished_init(). Each returns 0, or -1 and *e if writing failed. Facts that can't be
+ * read, and tasks that have ended, are left out without an error.
  */
 #ifndef RECORD_SYNTH_H
 #define RECORD_SYNTH_H

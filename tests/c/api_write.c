@@ -129,7 +129,7 @@ static int wrong_values(int fd)
 	return 0;
 }
 
-/* What a failed call lent is good until another fails. */
+/* A text lent by a failed call is valid until another call fails. */
 static int lent_texts(int fd)
 {
 	const struct pd_value typo[] = { PD_NUMBER("pidd", 1) }, good[] = { PD_NUMBER("pid", 1) };

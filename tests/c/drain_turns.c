@@ -1,5 +1,5 @@
 /* drain_turns.c - record/run/drain.c over buffers of which one is filled again while it is read: a
- * line for each thing that is not as it must be. What the writer would get is kept as a row of
+ * line for each thing that is not as it must be. The writer's input is kept as a row of
  * letters. */
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -120,8 +120,8 @@ static void each_has_its_turn(void)
 	CHECK(r.file.totals.samples == 3 * FLOOD + 11);
 }
 
-/* What follows it is newer only if no buffer was left out. */
-static void a_round_ends_behind_all(void)
+/* Records after it are newer only if no buffer was left out. */
+static void a_round_ends_after_all_records(void)
 {
 	struct settings o = { .mmap_flush = 1 };
 	struct recording r = start(&o);
@@ -142,7 +142,7 @@ static void little_waits_till_the_end(void)
 }
 
 /* Nothing goes to the file, nor does a round end, while the writer is another's. */
-static void what_can_not_be_written_is_held(void)
+static void unwritable_records_are_held(void)
 {
 	struct settings o = { .mmap_flush = 1 };
 	struct recording r = start(&o);
@@ -164,7 +164,7 @@ static void what_can_not_be_written_is_held(void)
 }
 
 /* Then the kernel counts what is lost. */
-static void what_can_not_be_held_stays(void)
+static void records_without_room_stay(void)
 {
 	static const uint8_t much[3 << 20];
 	const struct pd_bytes spans[2] = { { much, sizeof(much) - 4096 }, { much, 4096 } };
@@ -192,7 +192,7 @@ static void what_can_not_be_held_stays(void)
 
 /* The kernel may write there again once it is given back; each byte is handed out once all the
  * same. */
-static void what_is_lent_stays(void)
+static void lent_records_stay(void)
 {
 	struct settings o = { .mmap_flush = 1 };
 	struct recording r = start(&o);
@@ -215,10 +215,10 @@ static void what_is_lent_stays(void)
 int main(void)
 {
 	each_has_its_turn();
-	a_round_ends_behind_all();
+	a_round_ends_after_all_records();
 	little_waits_till_the_end();
-	what_can_not_be_written_is_held();
-	what_can_not_be_held_stays();
-	what_is_lent_stays();
+	unwritable_records_are_held();
+	records_without_room_stay();
+	lent_records_stay();
 	return failures != 0;
 }

@@ -267,7 +267,7 @@ static void overwritten_between_snapshots(void)
 	close_ring(&r, &k);
 }
 
-static void a_snapshot_stops_at_what_is_no_record(void)
+static void a_snapshot_stops_after_the_last_record(void)
 {
 	struct pd_bytes spans[2];
 	struct ring r;
@@ -292,6 +292,6 @@ int main(void)
 	the_newest_come_first();
 	the_oldest_is_torn();
 	overwritten_between_snapshots();
-	a_snapshot_stops_at_what_is_no_record();
+	a_snapshot_stops_after_the_last_record();
 	return failures != 0;
 }

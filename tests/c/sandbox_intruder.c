@@ -1,5 +1,5 @@
 /* Stands for an attacker's code: preloaded into a tool, it comes alive when the tool writes, and
- * tries what the variable INTRUDER says, on the path INTRUDER_PATH. What came of it goes to
+ * tries what the variable INTRUDER says, on the path INTRUDER_PATH. The outcome goes to
  * stderr. */
 #include <dirent.h>
 #include <dlfcn.h>

@@ -67,7 +67,7 @@ def expected(decode):
 
 @pytest.mark.sanitize
 @pytest.mark.parametrize("kind", ["file", "pipe", "socket"])
-def test_what_is_redirected_is_read(kind, run, expected, tmp_path, decode):
+def test_redirected_input_is_read(kind, run, expected, tmp_path, decode):
     assert expected[HERE] != expected[OTHER]
     with standard_input(kind, OTHER.read_bytes()) as stdin:
         assert events_of(run("pdecode", stdin=stdin)) == expected[OTHER]
@@ -128,7 +128,7 @@ def test_wrappers(kind, data, run, tmp_path):
 
 
 @pytest.mark.parametrize("named", [["perf.data"], ["-i", "perf.data"], ["--", "perf.data"]])
-def test_what_is_named_is_read(named, run, expected):
+def test_a_named_file_is_read(named, run, expected):
     for kind in ("file", "pipe", "open pipe"):
         with standard_input(kind, OTHER.read_bytes()) as stdin:
             assert events_of(run("pdecode", *named, stdin=stdin)) == expected[HERE]

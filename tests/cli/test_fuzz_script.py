@@ -54,7 +54,7 @@ def test_two_run_at_once(tmp_path):
     assert "all targets              14 executions" in done.stdout
 
 
-def test_what_the_merge_finds_is_a_failure(tmp_path):
+def test_a_finding_of_the_merge_is_a_failure(tmp_path):
     """A merge leaves out the inputs that fail, and ends well."""
     done = fuzz(tmp_path, a=(FAIL, ":"), b=(":", ":"))
     assert done.returncode == 1

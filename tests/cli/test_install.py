@@ -87,7 +87,7 @@ def test_a_path_with_a_blank(tmp_path):
     assert tree(top) == {}
 
 
-def test_everybody_can_read_what_root_installed(tmp_path):
+def test_every_user_can_read_the_installation_of_root(tmp_path):
     """The permissions do not depend on the umask."""
     make("install", f"DESTDIR={tmp_path}", umask=0o077)
     assert tree(tmp_path) == expected("usr/local")

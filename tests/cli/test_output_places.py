@@ -69,7 +69,7 @@ def plant(shared, script, *args):
                                     'mkfifo out; chmod 666 out'],
                          ids=["link", "dangling", "hard-link", "directory-link", "file", "fifo"])
 @pytest.mark.parametrize("tool", ["pdecode", "pencode", "prepair"])
-def test_what_another_user_planted(tool, script, places, inputs):
+def test_links_planted_by_another_user(tool, script, places, inputs):
     """A file of another user is replaced or refused, and never written to."""
     shared, victim = places
     if ("mine" in script or "mkfifo" in script) and not is_root():
@@ -92,7 +92,8 @@ def test_what_another_user_planted(tool, script, places, inputs):
 @pytest.mark.parametrize("tool", ["pdecode", "pencode", "prepair"])
 @pytest.mark.parametrize("mode, expected", [(0o600, 0o600), (0o644, 0o644), (0o640, 0o640)],
                          ids=lambda mode: f"{mode:o}")
-def test_who_can_not_read_the_input_can_not_read_the_output(tool, mode, expected, inputs, tmp_path):
+def test_the_output_is_not_open_to_more_users_than_the_input(tool, mode, expected, inputs,
+                                                             tmp_path):
     source = tmp_path / "source"
     shutil.copyfile(inputs[tool], source)
     source.chmod(mode)

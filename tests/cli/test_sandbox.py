@@ -1,6 +1,7 @@
 """The sandbox of the tools: when it is on, that results are the same in it, and what code of an
 attacker cannot do in it."""
 import contextlib
+import errno
 import gzip
 import itertools
 import os
@@ -367,7 +368,8 @@ def test_refused(deed, command, intrude, tmp_path):
     expected = run(*command, "--sandbox=never").stdout
     done = intrude(deed, *command, "--sandbox", path=path)
     assert (done.returncode, done.stdout) == (0, expected)
-    assert re.fullmatch(rb"intruder: (Function not implemented|Permission denied)\n", done.stderr)
+    refused = {f"intruder: {os.strerror(e)}\n".encode() for e in (errno.ENOSYS, errno.EACCES)}
+    assert done.stderr in refused
     assert (victim.read_bytes(), victim.stat().st_mode & 0o777) == (b"precious", 0o600)
     assert intrude(deed, *command, "--sandbox=never", path=path).stderr == b"intruder: done\n"
 
@@ -379,7 +381,7 @@ def test_threads_are_left(command, intrude):
 
 
 @no_sandbox_here
-def test_what_is_left_of_a_directory(intrude, tmp_path):
+def test_the_rest_of_a_directory(intrude, tmp_path):
     """Only the input's directory can be read, and only the output's written."""
     inside, outside = tmp_path / "in", tmp_path / "out"
     shutil.copytree(DIRECTORY, inside)

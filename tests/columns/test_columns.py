@@ -144,7 +144,7 @@ def test_chains_are_those_of_the_json(data_file, tables, decode_lines):
                 assert a == b
 
 
-def test_tables_beside_samples(fixture_file, tables, decode_lines):
+def test_tables_other_than_samples(fixture_file, tables, decode_lines):
     lines, found = decode_lines(fixture_file.path), tables(fixture_file.path)
     assert found["comms"]["comm"] == [line["comm"] for line in of_type(lines, "COMM")]
     assert found["switches"]["time"] == [

@@ -78,11 +78,11 @@ def test_lines_are_the_parts_of_the_document(name, paths, decoder):
     assert returncode == document.returncode
 
 
-def test_damage_is_stated_of_what_is_there():
+def test_damage_is_stated_for_the_fields_present():
     assert set(DAMAGED) <= {entry.case.name for entry in CATALOG.values()}
 
 
-def test_what_is_killed_says_so(paths, decode):
+def test_an_unfinished_recording_says_so(paths, decode):
     for name, codes in DAMAGED.items():
         complete = "UNFINISHED" not in codes
         assert decode(paths[name + ".le"])["file"]["complete"] is complete, name

@@ -579,7 +579,7 @@ LINK = "a symbolic link, which is not followed: give a directory that holds the 
 @pytest.mark.parametrize("kind", ["fifo", "device", "socket", "directory", "link",
                                   "link to a device", "link to a terminal"])
 @pytest.mark.parametrize("name", ["data", "data.1"])
-def test_what_is_no_file_of_a_directory(kind, name, given, run_pdecode, monkeypatch):
+def test_foreign_files_in_a_directory(kind, name, given, run_pdecode, monkeypatch):
     """It is an error at once: nothing blocks, no device is opened, no link is followed."""
     path = given(directory({"data.0": [timed(5)], "data.1": [timed(7)]}))
     monkeypatch.chdir(path)

@@ -87,7 +87,7 @@ def paths(tmp_path_factory):
 
 
 @pytest.mark.parametrize("order", ["le", "be"])
-def test_what_trails_in_the_catalogue(order, paths, decode):
+def test_trailing_bytes_in_the_catalogue(order, paths, decode):
     found = {}
     for name in catalog():
         if not name.endswith("." + order):
@@ -102,7 +102,7 @@ def test_what_trails_in_the_catalogue(order, paths, decode):
 
 
 @pytest.mark.parametrize("name", TRAILING)
-def test_what_trails_is_noted(name, paths, run_pdecode):
+def test_trailing_bytes_are_noted(name, paths, run_pdecode):
     """Trailing bytes can be from a newer kernel. But if all fields are known, they are damage."""
     type, size = TRAILING[name]
     done = run_pdecode(["-v", paths[name + ".le"]])

@@ -88,7 +88,7 @@ FOREIGN = {
 
 @pytest.mark.sanitize
 @pytest.mark.parametrize("kind", FOREIGN)
-def test_what_it_is(kind, tmp_path, request):
+def test_other_formats_are_named(kind, tmp_path, request):
     make, what = FOREIGN[kind]
     content = make(request.getfixturevalue("perf")) if kind.startswith("perf ") else make()
     path = tmp_path / "file"

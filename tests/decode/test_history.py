@@ -1,4 +1,4 @@
-"""Whose a sample is and where its addresses are (pd/history.h): hand-made files, one for each rule.
+"""Task and addresses of a sample (pd/history.h): hand-made files, one for each rule.
 
 tests/c/history_dump.c prints what the library finds.
 """
@@ -101,7 +101,7 @@ def resolve(tmp_path):
 
 
 def place(sample, i=0):
-    """What the i-th address is in: (path, offset), (path, offset, flags...), or the reason."""
+    """Image of the i-th address: (path, offset), (path, offset, flags...), or the reason."""
     line = sample.places[i]
     why = re.search(r" why=(\w+)$", line)
     if why:
@@ -341,7 +341,7 @@ def test_without_times_in_compressed_records(resolve):
     assert (places(*samples), comms(*samples)) == ([("/a", 0), ("/b", 0)], ["one", "two"])
 
 
-def test_what_has_no_time_is_where_it_is_in_the_file(tmp_path):
+def test_records_without_a_time_keep_their_place_in_the_file(tmp_path):
     """One of two events has no times."""
     timed, untimed = Maker(attr("IDENTIFIER|IP|TID|TIME")), Maker(attr("IDENTIFIER|IP|TID"))
     path = tmp_path / "perf.data"

@@ -1,4 +1,4 @@
-"""Whose a sample is and where its addresses are, against `perf script` of Debian's perf, over all
+"""Task and addresses of each sample, compared with `perf script` of Debian's perf, over all
 fixtures and the corpus.
 
 perf prints an address for a sample without a callchain, and for a frame of a callchain the offset

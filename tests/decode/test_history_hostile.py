@@ -220,7 +220,7 @@ def test_the_memory_limit_of_the_replay(tmp_path):
     assert places(*samples) == [("/lib3", 0), "LIMIT"] and memory(others) <= 1 << 20
 
 
-def test_the_replay_keeps_what_came_first(tmp_path):
+def test_the_replay_keeps_the_first_change(tmp_path):
     """By time, wherever it is in the file: here, every other map. All that is kept is right."""
     maps = [mapped(i % 2 * 10000 + i, 5, BASE + i * PAGES, 3 * PAGES, f"/lib{i % 9}")
             for i in range(9000)]

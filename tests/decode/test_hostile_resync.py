@@ -237,7 +237,7 @@ def chains(count, word):
 
 @pytest.mark.parametrize("order", ["<", ">"])
 @pytest.mark.parametrize("type_id", [0x100, 0x1234, 0xffff])
-def test_records_are_found_in_what_leads_nowhere(type_id, order, run_pdecode):
+def test_records_are_found_in_an_endless_chain(type_id, order, run_pdecode):
     """200 bytes are missing: from there on, the callchains form an endless chain if they are read
     as headers."""
     word = struct.unpack(order + "Q", struct.pack(order + "IHH", type_id, 0, 768))[0]

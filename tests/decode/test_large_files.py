@@ -49,7 +49,7 @@ def large(small, tmp_path_factory):
     path.unlink()
 
 
-def test_pdecode_reads_what_follows_the_hole(run_pdecode, large):
+def test_pdecode_reads_the_data_after_the_hole(run_pdecode, large):
     done = run_pdecode(["--blobs=omit", large])
     document = strict_json(done.stdout)
     assert done.returncode == 0, done.stderr

@@ -128,7 +128,7 @@ def test_a_file_that_shrinks_is_counted_up_to_there(jobs, shrink, tmp_path):
     assert counts["errors_by_code"]["IO"] == 1
 
 
-def test_threads_meet_what_is_gone(shrink, tmp_path):
+def test_threads_meet_vanished_bytes(shrink, tmp_path):
     path = write(tmp_path / "shrinks.data", [lambda wire: encode(recording(1000), wire) * 1500])
     counts = []
     for jobs in ("1", "3"):
@@ -140,7 +140,7 @@ def test_threads_meet_what_is_gone(shrink, tmp_path):
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_what_is_decompressed_may_be_gone_as_well(jobs, shrink, tmp_path):
+def test_decompressed_bytes_may_vanish_as_well(jobs, shrink, tmp_path):
     path = write(tmp_path / "shrinks.data", [zstd_records(recording(), pieces=7)])
     done = shrunk(shrink, path, os.sysconf("SC_PAGESIZE"), "-j", jobs, SHRINK_IN_ZSTD="1")
     assert done.returncode == 1 and SAID in done.stderr

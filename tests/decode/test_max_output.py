@@ -59,7 +59,7 @@ def test_records_become_no_more_than_that(limit, jobs):
 
 
 @pytest.mark.parametrize("limit", ["0", "0x", "17M", "100000x"])
-def test_what_stays_below_is_expanded(limit):
+def test_output_below_the_limit_is_expanded(limit):
     document, _ = decode(expands_to(16 * MIB), "--max-output", limit)
     assert not limits(document) and document["summary"]["skipped"] >= 16 * MIB - BLOCK
 
@@ -84,6 +84,6 @@ def test_prepair_says_so_and_keeps_the_rest(tmp_path):
 
 @pytest.mark.parametrize("wrong",
                          ["x", "12q", "1Mx", "-1", "99999999999999999999", "20000000T", ""])
-def test_what_is_no_limit_is_refused(wrong):
+def test_a_wrong_limit_is_refused(wrong):
     _, status, said = run("pdecode", b"", f"--max-output={wrong}")
     assert status == 2 and "expected a ratio (100x) or a size (2G)" in said

@@ -263,7 +263,7 @@ def test_captures_in_one_pass(fixture_file, run_pdecode):
 
 @sanitize
 def test_a_live_stream(tmp_path, pdecode):
-    """What a round releases is resolved and written before the stream goes on."""
+    """Records that a round releases are resolved and written before the stream goes on."""
     path = written(tmp_path, [
         comm(5, "a", 10), mapped(5, 0x1000, 0x1000, 0, "/a", 11), hit(5, 0x1010, 20),
         r.finished_round(), hit(5, 0x1020, 30), r.finished_round(), comm(5, "b", 35, exec=True),
@@ -311,7 +311,7 @@ def in_rounds(*rounds):
 
 
 @sanitize
-def test_what_comes_too_late_is_told(tmp_path, run_pdecode):
+def test_late_records_are_reported(tmp_path, run_pdecode):
     """A name and map that come two rounds after their sample; they hold from then on, but don't
     replace what is newer."""
     path = written(tmp_path, in_rounds(
@@ -439,7 +439,7 @@ def test_lines(tmp_path, run_pdecode, pdecode):
 
 @sanitize
 @pytest.mark.parametrize("args", [["--resolve"], ["--comm", "x"]])
-def test_what_is_no_recording(args, tmp_path, run_pdecode):
+def test_files_that_are_no_recording(args, tmp_path, run_pdecode):
     path = tmp_path / "not.data"
     path.write_bytes(b"no recording at all")
     plain, done = run_pdecode([path]), run_pdecode([*args, path])
@@ -510,7 +510,7 @@ def test_usage(run_pdecode):
 @pytest.mark.parametrize("sort", ["file", "time"])
 @pytest.mark.parametrize("shape", ["json", "stats"])
 def test_comm_is_the_name_at_the_time(mode, sort, shape, tmp_path, run_pdecode):
-    """Whatever the order of the file or the output."""
+    """The order of the file and of the output make no difference."""
     path = written(tmp_path, [
         comm(5, "late", 200), hit(5, 1, 100), hit(5, 2, 300), hit(5, 3, 150), comm(5, "early", 50),
         hit(5, 4, 40), r.finished_round()], "file" if mode == "file" else "pipe")
@@ -527,7 +527,7 @@ def test_comm_is_the_name_at_the_time(mode, sort, shape, tmp_path, run_pdecode):
 
 
 def test_comm_of_a_live_stream(tmp_path, pdecode):
-    """What the first round has is written before the stream goes on."""
+    """The first round's records are written before the stream goes on."""
     path = written(tmp_path, [comm(5, "a", 10), hit(5, 1, 20), r.finished_round(), hit(5, 2, 30),
                               r.finished_round(), hit(5, 3, 40), r.finished_round()], "pipe")
     data = path.read_bytes()

@@ -176,7 +176,7 @@ def test_records_follow_and_no_features(size, write, run_pdecode):
 @pytest.mark.parametrize("tail", [b"x", b"rubbish" * 9, bytes(5000), bytes(5000) + b"x"],
                          ids=["a letter", "rubbish", "zeros", "zeros and a letter"])
 @pytest.mark.parametrize("features", [{}, {3: fstr("box")}], ids=["no features", "features"])
-def test_what_is_no_record_stays_a_gap(features, tail, write, run_pdecode):
+def test_bytes_outside_of_records_stay_a_gap(features, tail, write, run_pdecode):
     path = write(build(features=features) + tail)
     done = run_pdecode([path])
     document = strict_json(done.stdout)
@@ -201,7 +201,7 @@ def test_compressed(pieces, write, run_pdecode):
     assert walk(path)["perf.data"].samples == COUNT
 
 
-def test_what_there_is_of_a_compressed_record(write, run_pdecode):
+def test_the_rest_of_a_compressed_record(write, run_pdecode):
     """Whole zstd blocks are expanded."""
     data = stated(16, records=[zstd_records(samples(0, COUNT), flush_every=SIZE * 10)])
     found = []

@@ -67,7 +67,7 @@ def test_a_link_to_a_file_that_is_not_there_yet(text, tmp_path, inside):
 
 
 @pytest.mark.sanitize
-def test_nothing_is_written_of_what_is_wrong(tmp_path, inside):
+def test_nothing_is_written_of_a_wrong_record(tmp_path, inside):
     out = tmp_path / "out.data"
     assert run("pencode", "-o", out, stdin=BAD).returncode == 3
     assert inside() == []

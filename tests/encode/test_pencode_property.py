@@ -195,7 +195,7 @@ def documents(draw):
           suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large,
                                  HealthCheck.filter_too_much])
 @given(documents())
-def test_what_is_encoded_is_decoded(made):
+def test_encoded_values_are_decoded(made):
     name, doc = made
     after = document(pencode(doc))
     assert after["errors"] == [], name

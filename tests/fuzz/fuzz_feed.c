@@ -9,7 +9,7 @@
 
 enum { EACH = 1, SOME = 300, MANY = 1 << 16 };
 
-/* What came, in order. */
+/* Records and errors received, in order. */
 struct taken {
 	uint64_t records, errors, hash, bytes;
 };

@@ -1,5 +1,5 @@
 /* fuzz_profile.c - any bytes as a perf.data file: its profile stays within its memory and in linear
- * time, and every format can be written. What is folded has the weight of the samples, from the
+ * time, and every format can be written. Folded stacks have the weight of the samples, from the
  * root and from the leaf; formats in JSON are JSON; the same profile gives the same bytes twice.
  */
 #include <stdio.h>

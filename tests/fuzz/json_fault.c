@@ -124,7 +124,7 @@ static int number(struct text *t)
 	if (!digits(t) || (*from == '0' && t->at - from > 1))
 		return fail(t, "no number");
 	if (t->at < t->end && *t->at == '.' && (t->at++, !digits(t)))
-		return fail(t, "no digits behind the point");
+		return fail(t, "no digits after the point");
 	if (t->at < t->end && (*t->at == 'e' || *t->at == 'E')) {
 		t->at++;
 		t->at += t->at < t->end && (*t->at == '+' || *t->at == '-');
@@ -229,5 +229,5 @@ const char *fuzz_json_fault(const char *text, size_t size)
 	if (value(&t))
 		return t.fault;
 	space(&t);
-	return t.at == t.end ? NULL : "something behind the value";
+	return t.at == t.end ? NULL : "something after the value";
 }

@@ -186,7 +186,7 @@ def test_every_attribute_bit_is_there():
     assert union == (1 << len(BRANCH_SAMPLE)) - 1
 
 
-def test_facts_speak_of_what_is_there():
+def test_facts_name_existing_fields():
     kinds = {"record", "feature", "attr", "file", "summary", "errors"}
     for name, entry in catalog().items():
         report = swap.walk(entry.data)
@@ -231,7 +231,7 @@ def test_refusals_say_why():
         swap.to_big_endian(whole[:100].ljust(104, b"\0"))
 
 
-def test_what_has_no_size_ends_the_walk():
+def test_a_record_without_a_size_ends_the_walk():
     attr = Attr(sample_type="IP", flags=())
     broken = File(attrs=[(attr, [1])], records=[sample(attr, ip=7), r.record(9, b"", size=0),
                                                 b"\xaa" * 40],

@@ -145,7 +145,7 @@ def include_law(top, room, name):
 
 
 @pytest.mark.parametrize("top", MAY_INCLUDE)
-def test_rooms_include_what_they_may(top):
+def test_folders_include_only_allowed_folders(top):
     wrong = [f"{name_of(path)} includes {name}: {problem}"
              for path in sources(top) for quoted, name in includes(path.read_text()) if quoted
              for problem in [include_law(*room_of(path), name)] if problem]
@@ -247,7 +247,7 @@ def test_public_headers_need_nothing_but_c():
 
 
 @pytest.mark.parametrize("header", [path for path in ALL if path.suffix == ".h"], ids=name_of)
-def test_a_header_includes_what_it_uses(header):
+def test_a_header_includes_its_dependencies(header):
     """It compiles alone, and included twice."""
     top = header.relative_to(ROOT).parts[0]
     if top == "python" and (sys.version_info < (3, 11) or not PYTHON_HEADER.exists()):
@@ -394,7 +394,7 @@ def test_functions_are_counted():
 
 # --- tidiness -------------------------------------------------------------------------------------
 
-def test_each_source_says_what_it_is():
+def test_each_source_states_its_subject():
     """The first line is "/* name.c - ...", or has the tool's name in the file of its main()."""
     wrong = [name_of(path) for path in ALL
              if not re.match(rf"/\* ({re.escape(path.name)}|{path.stem}) - \S", path.read_text())]

@@ -102,7 +102,7 @@ def test_the_static_library_stays_in_its_names():
     assert not [name for name in names if not name.startswith("pd_")]
 
 
-def test_declared_reads_what_headers_have():
+def test_declared_finds_the_declarations_of_headers():
     text = """/* PD_API void pd_old(void); */
 PD_API struct pd_x *pd_open(const char *path,
 			     int (*f)(void));
@@ -186,7 +186,7 @@ def test_a_header_stands_alone(header, language, tmp_path):
 
 
 @pytest.mark.parametrize("header", HEADERS, ids=lambda path: path.name)
-def test_a_header_says_what_it_is_for(header):
+def test_a_header_states_its_purpose(header):
     """The first line states the purpose; declarations have C linkage in C++."""
     text = header.read_text()
     assert text.startswith(f"/* {header.name} - ")

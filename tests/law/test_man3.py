@@ -42,7 +42,7 @@ def test_every_function_has_a_page(pages):
         assert re.search(rf"^\.SS {name}$", pages[target], flags=re.M), name
 
 
-def test_groups_say_what_they_are(groups):
+def test_groups_state_their_subject(groups):
     assert len(groups) >= 15
     for path in groups:
         text = path.read_text()

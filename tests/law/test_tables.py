@@ -7,7 +7,7 @@ import pytest
 import compiled
 from conftest import ROOT
 
-# What check_wrong_tables.c gets wrong: a word of what must be said about it.
+# Mistakes of check_wrong_tables.c, each with a word of its message.
 WRONG = {
     "no-doc": "no doc", "quoted-doc": "escaping", "key": "not rendered", "width": "3 bytes",
     "no-names": "no names", "names-twice": "two values have the name A",

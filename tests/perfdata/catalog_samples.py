@@ -354,7 +354,7 @@ def _trailer(a, id):
 
 
 def lookups():
-    """Whose sample it is: by IDENTIFIER, by ID, by the only attribute, by none."""
+    """The event of a sample: by IDENTIFIER, by ID, by the only attribute, by none."""
     first, second = attr("IP|IDENTIFIER"), attr("IP|TIME|IDENTIFIER", config=1)
     yield Case("lookup-identifier",
                File(attrs=[(first, [1, 2]), (second, [3])],

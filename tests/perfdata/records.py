@@ -1,8 +1,8 @@
 """All records but SAMPLE: the kernel's 1 to 22, perf's own 64 to 86, simpleperf's from 32769.
 
 A record is called with the members of the kernel's or perf's struct, in their order and with their
-names.  `sid` is the sample_id trailer (sample.sample_id()), `misc` the header's.  What follows a
-record outside its header.size (AUXTRACE, TRACING_DATA) is part of what the function gives.
+names.  `sid` is the sample_id trailer (sample.sample_id()), `misc` the header's. Bytes after a
+record, outside of its header.size (AUXTRACE, TRACING_DATA), are part of the result.
 """
 
 from .attr import AttrRow
@@ -254,7 +254,7 @@ compressed2 = Record(83, Count(8, "data"), Bytes("data", REST), step=8)
 
 
 def compressed2_overflow(data):
-    """What a perf that overlooks the limit writes: the header's 16 bits have wrapped."""
+    """The record of a perf that overlooks the limit: the header's 16 bits have wrapped."""
     size = (16 + len(data) + 7 & ~7) & 0xFFFF
     return record(83, [Count(8, "data").build({"data": data}), data], size=size)
 

@@ -20,7 +20,7 @@ KNOWN = (1 << len(SAMPLE_TYPE)) - 1 | 1 << 63  # the last one is old kernels' ow
 
 @dataclass
 class Report:
-    """What a walk saw.  left: (where, type or feature, bytes) that were not part of a known layout;
+    """Result of a walk. left: (where, type or feature, bytes) that were not part of a known layout;
     padding: the same where they are zero; records: (offset, type, size, bytes after header.size);
     inner: the same of expanded ones; sections: (feature, offset, size); parts: the reports of a
     directory's files."""
@@ -86,7 +86,7 @@ def _trailer_size(attr):
 
 
 def _readings(attr, events):
-    """What old kernels and counters of a group leave open."""
+    """Readings that old kernels and counters of a group leave open."""
     for with_hw_idx in {attr.branches("HW_INDEX"): 0, False: 0}:
         for with_counters in {events.counters: 0, False: 0}:
             for align_raw in (False, True):

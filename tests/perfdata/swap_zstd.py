@@ -18,7 +18,7 @@ class NotSwappable(Exception):
 
 
 def expand(data, order, records):
-    """What each COMPRESSED record holds."""
+    """Expanded content of each COMPRESSED record."""
     source, decompressor, chunks = Swapper(data, order), zstd.Decompressor(), []
     for start, type, size, _ in records:
         if type not in ROOM:

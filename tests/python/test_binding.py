@@ -429,13 +429,13 @@ def test_the_wheel(wheel):
             "perfdata/_perfdata.pyi", "perfdata/_perfdata.abi3.so"} <= names
 
 
-def test_the_stubs_name_what_there_is(python):
+def test_type_hints_match_the_module(python):
     import ast
-    stub = ast.parse((ROOT / "python" / "perfdata" / "__init__.pyi").read_text())
+    hints = ast.parse((ROOT / "python" / "perfdata" / "__init__.pyi").read_text())
     members = {node.name: [item.name for item in node.body
                            if isinstance(item, ast.FunctionDef)]
-               for node in stub.body if isinstance(node, ast.ClassDef)}
-    functions = [node for node in stub.body if isinstance(node, ast.FunctionDef)]
+               for node in hints.body if isinstance(node, ast.ClassDef)}
+    functions = [node for node in hints.body if isinstance(node, ast.FunctionDef)]
     arguments = {node.name: [argument.arg for argument in node.args.args + node.args.kwonlyargs]
                  for node in functions}
     found = python("""

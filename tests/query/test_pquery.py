@@ -94,7 +94,7 @@ def test_tables_are_those_of_parquet(fixture_file, run_pdecode, tmp_path):
         assert [tuple(row.values()) for row in have] == list(zip(*columns)), name
 
 
-def test_joins_find_what_belongs_together(fixture_file):
+def test_joins_find_the_matching_rows(fixture_file):
     stacks, frames, samples, joined, items = query(
         "select stack, frames from stacks; select frame, object, offset from frames;"
         "select frame, stack from samples;"

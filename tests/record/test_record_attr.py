@@ -416,7 +416,7 @@ def test_bpf_output_brings_its_data(print_attr):
     (["-e", "uprobe:/bin/true"], "uprobe"), (["--filter", "a==1"], "--filter"),
     (["-r", "100"], "-r"),
 ])
-def test_what_is_wrong_is_named(run_precord, options, said):
+def test_wrong_attributes_are_named(run_precord, options, said):
     done = run_precord("--print-attr", *options)
     assert done.returncode in (2, 3)
     assert said in done.stderr.decode() and len(done.stderr.splitlines()) <= 2

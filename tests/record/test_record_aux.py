@@ -235,7 +235,7 @@ def test_snapshots_need_an_event_that_traces(run_precord):
     assert done.returncode == 0 and b"no event has an AUX area" in done.stderr
 
 
-def test_what_tracing_asks_of_the_attribute(attrs):
+def test_attributes_required_for_tracing(attrs):
     attr, helper = attrs("-e", "intel_pt//u")
     # pt, mtc, tsc, branch; mtc_period=3, psb_period=3
     assert (attr["type"], attr["config"], attr["sample_period"]) == ("77", "0x300e601", 1)
@@ -319,7 +319,7 @@ def test_the_index_of_traces_holds_where_records_are_compressed(run):
 
 
 @pytest.mark.parametrize("options", [[], ["-z"]], ids=["as it is", "compressed"])
-def test_what_wraps_many_times_is_whole_and_in_order(run, options):
+def test_a_trace_that_wraps_many_times_is_whole_and_in_order(run, options):
     """Many records of different lengths go through a buffer of one page; some wrap around its
     end."""
     ring, sizes = b"", []

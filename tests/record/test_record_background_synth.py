@@ -135,7 +135,8 @@ def test_a_stream_begins_with_the_descriptions(start_precord, gate, workload, ru
 
 @needs_root
 @pytest.mark.parametrize("options", [[], ["-z"]], ids=" ".join)
-def test_what_comes_meanwhile_is_held(start_precord, gate, workload, tmp_path, decode, options):
+def test_records_during_synthesis_are_held(start_precord, gate, workload, tmp_path, decode,
+                                             options):
     """Several times the size of a buffer."""
     process = start_precord("-o", "perf.data", "-a", "-m", f"{RING}B", *FAULTS, *options, "--",
                             "sh", "-c", f"{on_one_cpu()} {workload} touch {PAGES}; rm gate",
@@ -195,7 +196,7 @@ sys.stdin.readline()
 """
 
 
-def test_what_a_process_maps_meanwhile_is_there(start_precord, gate, tmp_path, decode):
+def test_maps_made_during_synthesis_are_recorded(start_precord, gate, tmp_path, decode):
     """After its maps were read, before the last of its threads is described."""
     later = tmp_path / "later.so"
     later.write_bytes(bytes(4096))
@@ -265,7 +266,7 @@ def test_a_recorder_that_is_killed_meanwhile(start_precord, crowd, gate, workloa
 
 @needs_root
 @pytest.mark.parametrize("options", [[], ["-z"]], ids=" ".join)
-def test_what_can_not_be_written_ends_the_recording(run_precord, crowd, workload, options):
+def test_a_failed_write_ends_the_recording(run_precord, crowd, workload, options):
     """The synthesized records alone exceed the size limit."""
     crowd(600)
     begun = time.monotonic()
@@ -330,7 +331,7 @@ def test_a_new_file_is_described_while_samples_come(start_precord, gate, workloa
 @pytest.mark.parametrize("options, files", [(["--switch-output"], 2), (["--switch-output=1K"], 2),
                                             (["--overwrite"], 1)],
                          ids=["switch", "size", "snapshot"])
-def test_what_needs_the_file_waits(start_precord, gate, workload, tmp_path, decode, options, files):
+def test_uses_of_the_file_wait(start_precord, gate, workload, tmp_path, decode, options, files):
     """A new file, a size, a snapshot."""
     process = start_precord("-o", "perf.data", "-a", *CLOCK, *options, "--", workload, "spin",
                             "300", "sleep", "1200", env=gate.environment)

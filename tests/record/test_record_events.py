@@ -190,7 +190,7 @@ def test_names_of_events(print_attr, event, name):
     ("/x/{cycles}", "name is missing before the slash"),
     ("a b{cycles,cs}", "can't be a group's name"),
 ])
-def test_what_is_wrong_is_said(run_precord, event, said):
+def test_errors_name_the_wrong_part(run_precord, event, said):
     done = run_precord("--dry-run", "-e", event, "--", "true")
     assert done.returncode == 2 and said in done.stderr.decode(), done.stderr.decode()
     assert len(done.stderr.splitlines()) == 1
@@ -202,7 +202,7 @@ def test_what_is_wrong_is_said(run_precord, event, said):
     ("cpu/event=256/", "too large"), ("cpu/event=x/", "not a number"),
     ("cpu/nosuch/", "no term or event 'nosuch'"),
 ])
-def test_what_is_wrong_with_a_pmus_event_is_said(run_precord, devices, event, said):
+def test_errors_name_the_wrong_part_of_a_pmu_event(run_precord, devices, event, said):
     done = run_precord("--dry-run", "-e", event, "--", "true", prefix=within(devices))
     assert done.returncode == 2 and said in done.stderr.decode(), done.stderr.decode()
 
@@ -244,12 +244,12 @@ def test_a_misspelt_event_gets_a_suggestion(run_precord, event, meant):
     ("sched:sched_swich", "tracepoint"),
     ("nosuch:nosuch", "tracepoint"),
 ])
-def test_what_does_not_exist_is_called_what_it_was_meant_as(run_precord, event, kind):
+def test_an_unknown_event_is_named_by_its_kind(run_precord, event, kind):
     done = run_precord("--dry-run", "-e", event, "--", "true")
     assert done.returncode == 2 and f"there is no {kind} '{event}'; " in done.stderr.decode()
 
 
 @pytest.mark.parametrize("event", ["xyzzy", "sched:nosuch", "qq", "x" * 300])
-def test_what_is_near_to_nothing_gets_none(run_precord, event):
+def test_no_suggestion_without_a_similar_name(run_precord, event):
     done = run_precord("--dry-run", "-e", event, "--", "true")
     assert done.returncode == 2 and b"did you mean" not in done.stderr and b"--list" in done.stderr

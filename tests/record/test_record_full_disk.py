@@ -1,5 +1,5 @@
-"""Outputs that stop accepting data: a full disk, a file size limit, a reader that exits. What was
-written is a valid recording, the loss is reported, and the command is not disturbed."""
+"""Outputs that stop accepting data: a full disk, a file size limit, a reader that exits. The bytes
+written are a valid recording, the loss is reported, and the command is not disturbed."""
 import ctypes
 import ctypes.util
 import json
@@ -165,7 +165,7 @@ def test_a_limit_of_the_files_size(run_precord, run_pdecode, workload, tmp_path,
 
 
 @needs_root
-def test_perf_reads_what_a_full_disk_left(run_precord, workload, disk, perf):
+def test_perf_reads_the_file_of_a_full_disk(run_precord, workload, disk, perf):
     where = disk(1 << 20)
     run_precord("-o", where / "perf.data", *FAULTS, "--", workload, "touch", "40000")
     told = subprocess.run([perf, "script", "-i", where / "perf.data", "-F", "time", "-G"],

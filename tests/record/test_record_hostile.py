@@ -149,7 +149,7 @@ def test_the_second_signal_ends_a_recorder_whose_output_nobody_reads(precord, tm
     assert time.monotonic() - start < 1
 
 
-def test_what_is_no_file_is_not_opened(start_precord, mapper, tmp_path):
+def test_only_regular_files_are_opened(start_precord, mapper, tmp_path):
     """The mapped file is replaced by a FIFO before its build id is read."""
     libc = ctypes.CDLL(None, use_errno=True)
     path = tmp_path / "mapped"

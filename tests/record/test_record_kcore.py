@@ -122,7 +122,7 @@ def test_a_segment_of_all_memory_is_not_read(copy, memory, tmp_path):
     (lambda data: data[:136] + bytes(8) + data[144:], errno.ENODATA),             # p_vaddr
     (lambda data: data[:152] + bytes(8) + data[160:], errno.ENODATA),             # p_filesz
 ])
-def test_what_is_no_core_file_is_not_copied(copy, memory, change, error):
+def test_other_files_than_core_files_are_not_copied(copy, memory, change, error):
     got, out = copy(change(core([(TEXT, memory)])), (TEXT, TEXT + len(memory)))
     assert got == error and not out.read_bytes().startswith(b"\x7fELF")
 
@@ -184,6 +184,6 @@ def test_hidden_symbols_are_not_copied(run_precord, tmp_path):
                                            (["--switch-output"], "there is one directory"),
                                            (["--switch-output-event", "dummy:u"],
                                             "there is one directory")])
-def test_what_does_not_go_together_is_refused(run_precord, tmp_path, options, said):
+def test_incompatible_options_are_refused(run_precord, tmp_path, options, said):
     done = run_precord("--kcore", *CLOCK, *options, "--", "true")
     assert done.returncode == 2 and said in done.stderr.decode() and list(tmp_path.iterdir()) == []

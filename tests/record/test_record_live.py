@@ -38,7 +38,7 @@ def breakpoints_fixture(precord, symbol):
         pytest.skip("no breakpoint is free")
 
 
-def test_clock_samples_hold_what_they_must(record):
+def test_clock_samples_hold_their_fields(record):
     run = record("-e", "cpu-clock", "-F", "1000", does="spin 200")
     samples = [s for s in run.samples if s["cpumode"] == "USER"]
     assert len(samples) >= 100 and run.captured == len(run.samples)
@@ -225,8 +225,7 @@ def test_only_a_cpu(record):
                                      ["--threads=0/0"],
                                      ["-e", "{cpu-clock,page-faults}:S", "-F", "500"]],
                          ids=" ".join)
-def test_what_a_task_does_on_other_cpus_is_known_on_the_one_recorded(record, perf, workload,
-                                                                     options):
+def test_names_from_other_cpus_are_known_on_the_one_recorded(record, perf, workload, options):
     starter = "import os, sys; os.sched_setaffinity(0, {1}); os.execv(sys.argv[1], sys.argv[1:])"
     run = record("-C", "0", *options,
                  command=[sys.executable, "-c", starter, str(workload), "cpu", "0", "spin", "60"])
@@ -246,8 +245,8 @@ def test_what_a_task_does_on_other_cpus_is_known_on_the_one_recorded(record, per
 
 @needs_root
 @needs_two_cpus
-def test_what_a_process_maps_on_other_cpus_is_known_on_the_one_recorded(start_precord, workload,
-                                                                        decode, tmp_path):
+def test_maps_from_other_cpus_are_known_on_the_one_recorded(start_precord, workload, decode,
+                                                            tmp_path):
     task = subprocess.Popen([str(workload), "cpu", "1", "sleep", "700", "map", "3", "cpu", "0",
                              "spin", "50"])
     recorder = start_precord("-o", "perf.data", "-C", "0", "-e", "cpu-clock", "-F", "500", "-p",

@@ -51,7 +51,7 @@ def test_the_defaults_work_on_every_kernel(old, kernel):
     assert run.count("MMAP2" if kernel != "3.12" else "MMAP") > 0
 
 
-def test_what_was_asked_for_and_is_left_out_is_said(old):
+def test_omitted_requests_are_reported(old):
     run = old("-e", "cpu-clock", "--all-cgroups", "--namespaces", "--code-page-size", "-W",
               kernel="4.4")
     for words in ("without cgroups", "without namespaces", "without page sizes"):

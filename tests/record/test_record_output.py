@@ -128,7 +128,7 @@ def test_perf_switches_as_often(run_precord, tmp_path):
 
 @needs_root
 @pytest.mark.parametrize("options, least, most", [([], 1, 1), (["-a"], 2, 99)])
-def test_only_what_is_recorded_begins_a_file(start_precord, tmp_path, options, least, most):
+def test_only_recorded_data_begins_a_file(start_precord, tmp_path, options, least, most):
     process = start_precord("-o", "perf.data", "-e", "dummy:u", "--switch-output-event",
                             "syscalls:sys_enter_getpriority", *options, "--", "sleep", "1")
     time.sleep(0.5)

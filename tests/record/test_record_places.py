@@ -82,7 +82,7 @@ MODES = {"plain": [], "threads": ["--threads"], "compressed": ["-z"]}
     ('mkdir "$2"; echo mine > "$2/data"; ln -s "$1" "$2/data.0"; chmod -R a+rwX "$2"', True),
 ], ids=["link", "link-unnamed", "dangling", "fifo-unnamed", "fifo", "hard-link", "file", "empty",
         "directory"])
-def test_what_another_user_planted(run_precord, shared, victim, mode, name, script, given):
+def test_links_planted_by_another_user(run_precord, shared, victim, mode, name, script, given):
     if os.geteuid() != 0 and (script.startswith(":") or (script.startswith("mkfifo") and given)):
         pytest.skip("needs root: what one made oneself is written to")
     (shared / "perf.data.old" if name == "perf.data" else shared / "perf.data").unlink(
@@ -96,7 +96,7 @@ def test_what_another_user_planted(run_precord, shared, victim, mode, name, scri
     assert is_own_recording(shared / "perf.data.old")
 
 
-def test_what_was_removed_is_said(run_precord, shared, victim):
+def test_removals_are_reported(run_precord, shared, victim):
     plant(shared, LINK, victim, "perf.data")
     done = run_precord(*DUMMY, "--", "true", cwd=shared)
     user = NOBODY if os.geteuid() == 0 else os.geteuid()
@@ -105,7 +105,7 @@ def test_what_was_removed_is_said(run_precord, shared, victim):
 
 
 @needs_root
-def test_only_what_was_made_is_given_to_the_user_behind_sudo(run_precord, shared, victim):
+def test_only_new_files_are_given_to_the_user_of_sudo(run_precord, shared, victim):
     plant(shared, LINK, victim, "perf.data")
     plant(shared, ": > empty; chmod 666 empty")
     sudo = dict(os.environ, SUDO_UID="12345", SUDO_GID="12345")
@@ -170,7 +170,7 @@ class Race:
     ("churn", ["--switch-output=1K"]),
 ], ids=["directory", "file", "threads", "switch"])
 def test_a_race_for_the_name(run_precord, planter, shared, victim, kind, options):
-    """Whoever wins, nothing is written through the links, to a file or a directory."""
+    """Both outcomes are safe: nothing is written through the links, to a file or a directory."""
     race = Race(planter, shared, kind, "rd", victim.parent if options == ["--threads"] else victim,
                 2)
     end = time.monotonic() + 1.5

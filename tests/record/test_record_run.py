@@ -249,7 +249,7 @@ def test_a_process_by_its_command_line(start_precord, workload, decode, tmp_path
     assert types(decode(tmp_path / "perf.data"))["SAMPLE"] > 20
 
 
-def test_who_starts_precord_is_not_who_is_meant(run_precord):
+def test_ancestors_of_precord_do_not_match(run_precord):
     """The parent's command line contains the expression, too."""
     for prefix in (["timeout", "20"], ["sh", "-c", '"$@"; exit $?', "sh"]):
         done = run_precord(*CLOCK, "-p", "no such command line", prefix=prefix)
@@ -535,7 +535,7 @@ def test_list_names_events(run_precord, words):
             and b"page-faults" not in done.stdout)
 
 
-def test_list_names_gives_what_e_takes(run_precord):
+def test_every_listed_name_is_an_event(run_precord):
     done = run_precord("--list-names", stdout=subprocess.PIPE)
     names = done.stdout.decode().splitlines()
     assert {"cpu-clock", "page-faults", "faults", "context-switches", "cs"} <= set(names)

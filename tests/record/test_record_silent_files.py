@@ -1,4 +1,4 @@
-"""Files whose file system never answers: precord goes on without them. Whoever reads such a file is
+"""Files whose file system never answers: precord goes on without them. A reader of such a file is
 stuck in the kernel, and can't even be killed while its request is being served."""
 import collections
 import ctypes

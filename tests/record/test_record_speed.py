@@ -1,5 +1,5 @@
-"""What makes the recorder fast must stay correct: the compressing thread, few writes, samples read
-back in place."""
+"""Mechanisms that make the recorder fast must stay correct: the compressing thread, few
+writes, samples read back in place."""
 import os
 import re
 import shutil
@@ -113,7 +113,7 @@ def wait_for(what, seconds=30):
         time.sleep(0.05)
 
 
-def test_a_killed_recorder_leaves_what_it_compressed(start_precord, decode, workload, tmp_path):
+def test_a_killed_recorder_leaves_its_compressed_data(start_precord, decode, workload, tmp_path):
     path = tmp_path / "perf.data"
     process = start_precord("-z", "-e", "cpu-clock:u", "-F", "1000", "-o", path, "--", workload,
                             "spin", "2000")
@@ -187,7 +187,7 @@ def test_writes_are_few_and_large(precord, workload, tmp_path):
 
 @pytest.mark.parametrize("options", [["-z"], ["-z", "-m", "64K"], ["-z", "--buildid-all"], []],
                          ids=" ".join)
-def test_what_is_compressed_is_not_read_back(options, precord, workload, decode, tmp_path):
+def test_compressed_data_is_not_read_back(options, precord, workload, decode, tmp_path):
     """Samples are inspected before compression: as many are found as by reading the file."""
     strace = shutil.which("strace")
     if not strace:

@@ -87,7 +87,7 @@ def test_compressed(whole_machine, perf):
 
 
 @needs_two_cpus
-def test_a_command_and_what_it_starts(record, load, perf):
+def test_a_command_and_its_children(record, load, perf):
     run = record("--threads", *CLOCK, "--sample-cpu", command=load(100))
     by_file = samples_by_file(run)
     assert sum(max(cpus.values()) > 5 for cpus in by_file.values()) >= 2
@@ -154,7 +154,7 @@ def test_a_killed_recorder_leaves_a_directory_that_decodes(start_precord, run_pd
 
 
 @needs("events")
-def test_what_a_thread_can_not_write_ends_the_recording_but_not_the_command(run_precord, workload):
+def test_a_failed_write_of_a_thread_ends_the_recording_but_not_the_command(run_precord, workload):
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (30000, 30000))
     done = run_precord("--threads", "-o", "dir", "-e", "cpu-clock", "-g", "-F", "8000", "--",
@@ -187,7 +187,7 @@ def test_losses_are_counted(run_precord, workload, tmp_path, decode):
 
 
 @pytest.mark.parametrize("options", [["-B"], ["--buildid-all"]])
-def test_the_footer_counts_what_is_there(record, options):
+def test_the_footer_counts_the_records_present(record, options):
     run = record("--threads", *CLOCK, *options)
     assert run.captured == len(run.samples) > 0
 
@@ -234,7 +234,7 @@ def test_a_directory_of_something_else_is_left(run_precord, tmp_path):
     (["--threads=none"], "cpu, core, package, numa"), (["--threads=0/"], "not '0/'"),
     (["--threads=0/0:0/0"], "more than one"), (["--threads=70/0"], "none of the lists"),
 ])
-def test_what_does_not_go_together_is_refused(run_precord, tmp_path, options, said):
+def test_incompatible_options_are_refused(run_precord, tmp_path, options, said):
     done = run_precord("--threads", "-e", "cpu-clock",
                        *(["-o", "dir"] if "-o" not in options else []), *options, "--", "true")
     assert (done.returncode == 2 and said in done.stderr.decode() and len(done.stderr.splitlines())

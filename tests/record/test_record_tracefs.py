@@ -84,7 +84,7 @@ def killed(start_precord, workload):
 
 
 @needs("tracepoints")
-def test_the_doctor_finds_and_removes_what_was_left(killed, run_precord):
+def test_the_doctor_finds_and_removes_leftovers(killed, run_precord):
     assert killed in left_probes()
     done = run_precord("--doctor", stdout=subprocess.PIPE)
     assert (done.returncode == 1 and b"no    1 probes of killed recorders remain in tracefs"
@@ -97,7 +97,7 @@ def test_the_doctor_finds_and_removes_what_was_left(killed, run_precord):
 
 
 @needs("tracepoints")
-def test_the_next_probe_removes_what_was_left_and_nothing_else(killed, start_precord, record,
+def test_the_next_probe_removes_leftovers_and_nothing_else(killed, start_precord, record,
                                                                workload):
     change_probes(f"p:precord_1_1_1/of_another_namespace {workload}:0x1000")
     other = start_precord("-o", "other.data", "-e", f"uprobe:{workload}:probed value=%di:s64", "--",

@@ -78,7 +78,7 @@ def test_without_options(as_user):
                                      ["-s"], ["-z"],
                                      ["--per-thread"], ["--overwrite"], ["--buildid-mmap"],
                                      ["-k", "mono"]])
-def test_what_works_for_everybody(as_user, options):
+def test_recordings_open_to_every_user(as_user, options):
     run = as_user(*CLOCK, *options)
     assert run.returncode == 0 and len(run.samples) > 10, run.stderr
 
@@ -117,7 +117,7 @@ def test_probes_are_roots(as_user, workload):
             and "user space" not in run.stderr)
 
 
-def test_what_is_advised_is_enough(as_user, workload):
+def test_the_advice_is_enough(as_user, workload):
     run = as_user(*CLOCK, "--namespaces", capabilities=["perfmon"])
     assert run.returncode == 0 and run.count("NAMESPACES"), run.stderr
     other = subprocess.Popen([str(workload), "spin", "100000"])

@@ -384,7 +384,7 @@ def test_build_id_of_any_machines_file(synthesise, tmp_path):
             == [bytes(range(20)).hex()] * 4)
 
 
-def test_build_id_far_behind_the_header(synthesise, tmp_path):
+def test_build_id_far_after_the_header(synthesise, tmp_path):
     """Some tools move program headers and notes to the end of a large file."""
     identity = bytes(range(1, 21))
     content = note(b"GNU\0", 3, identity)
@@ -414,7 +414,7 @@ def test_a_file_of_many_sections_costs_little(synthesise, tmp_path, shnum, first
     assert done.returncode == 0 and done.stdout == b"\n" and peak < 100 << 10
 
 
-def test_what_has_no_build_id(synthesise, tmp_path):
+def test_files_without_a_build_id(synthesise, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     assert (build_ids(synthesise, [tmp_path, tmp_path / "pipe", "/dev/zero", tmp_path / "absent"])
             == [""] * 4)
@@ -606,7 +606,7 @@ def all_see_the_same_files():
     return len(namespaces) == 1
 
 
-def test_build_ids_of_what_was_hit(run, perf_record):
+def test_build_ids_of_files_with_samples(run, perf_record):
     needs_root()
     # perf looks in its own mount namespace for the files of processes that have ended.
     all_tasks = ["-a"] if all_see_the_same_files() else []
@@ -645,7 +645,7 @@ def test_a_recording_that_was_cut_off_gives_its_build_ids(run, perf_record, tmp_
 
 
 @pytest.mark.parametrize("content", [b"", b"\0" * 100, b"PERFILE2", b"PERFILE2" + b"\xff" * 200])
-def test_what_is_no_recording_gives_no_build_ids(run, tmp_path, content):
+def test_other_files_give_no_build_ids(run, tmp_path, content):
     path = tmp_path / "bad.data"
     path.write_bytes(content)
     ours, printed, _ = run(f"buildids={path}")
@@ -707,7 +707,7 @@ def test_list(synthesise):
                                                      for name in found)
 
 
-def test_list_for_a_user_says_what_is_closed(for_users):
+def test_list_names_the_events_closed_to_a_user(for_users):
     done = as_user(for_users, "list")
     assert "cpu-clock" in done.stdout and not done.stderr
     if not os.stat("/sys/kernel/tracing").st_mode & 0o005:
@@ -724,7 +724,7 @@ def test_doctor_is_content_with_root(synthesise):
     assert "perf_event_open works" in done.stdout
 
 
-def test_doctor_tells_a_user_what_to_do(for_users):
+def test_doctor_advises_a_user(for_users):
     paranoid = int(open("/proc/sys/kernel/perf_event_paranoid").read())
     done = as_user(for_users, "doctor")
     lines = done.stdout.splitlines()
@@ -736,7 +736,7 @@ def test_doctor_tells_a_user_what_to_do(for_users):
     assert all(lines[lines.index(line) - 1].startswith("no ") for line in remedies)
 
 
-def test_as_a_user_what_is_hidden_is_left_out(for_users, decode):
+def test_hidden_tasks_are_left_out_for_a_user(for_users, decode):
     path = f"{for_users}.data"
     done = as_user(for_users, path, "all", f"what={0xff}")
     assert done.returncode == 0 and not done.stderr, done.stderr

@@ -183,7 +183,7 @@ def test_the_report(prepair, tmp_path):
 @pytest.mark.parametrize("packed", ["plain", "gzip"])
 @pytest.mark.parametrize("size, records, there",
                          [(5000, 0, 0), (5020, 1, 20), (5935, 1, 47), (5943, 0, 7), (5944, 0, 0)])
-def test_what_the_input_ends_before(size, records, there, packed, prepair, tmp_path):
+def test_input_that_ends_early(size, records, there, packed, prepair, tmp_path):
     """5000 is between two records: all of the input is kept, but much of the recording is lost."""
     data = (PERF / "01-basic.data").read_bytes()
     assert struct.unpack_from("<QQ", data, 40) == (264, 5680)
@@ -197,7 +197,7 @@ def test_what_the_input_ends_before(size, records, there, packed, prepair, tmp_p
     assert done.returncode == 1 and said in done.stderr.decode()
 
 
-def test_what_was_packed(prepair, decode, tmp_path):
+def test_packed_input(prepair, decode, tmp_path):
     """The number of records in COMPRESSED ones that can't be expanded is not known: these are
     counted separately."""
     source = PERF / "16-zstd.data"
@@ -217,7 +217,7 @@ def test_what_was_packed(prepair, decode, tmp_path):
 
 
 @pytest.mark.parametrize("where", ["README", "help"])
-def test_examples_do_on_what_is_damaged(where, tmp_path, perf):
+def test_examples_accept_damaged_files(where, tmp_path, perf):
     """prepair exits 1, and the commands after it must run nevertheless."""
     text = (ROOT / "README.md").read_text() if where == "README" else \
         subprocess.run([TOOLS / "prepair", "--help"], capture_output=True, text=True,
@@ -244,7 +244,7 @@ def test_the_original_is_never_touched(prepair, tmp_path):
     assert (tmp_path / "perf.data.repaired").exists()
 
 
-def test_what_can_not_be_repaired(prepair, tmp_path):
+def test_irreparable_files(prepair, tmp_path):
     empty = tmp_path / "empty"
     empty.write_bytes(b"")
     for path in (empty, tmp_path / "absent", "/dev/null"):
@@ -322,7 +322,7 @@ def test_a_socket_is_no_file(prepair, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("there", [True, False], ids=["file", "nothing-yet"])
-def test_what_a_link_leads_to_is_replaced(there, prepair, tmp_path):
+def test_the_target_of_a_link_is_replaced(there, prepair, tmp_path):
     (tmp_path / "below").mkdir()
     out = tmp_path / "below" / "out"
     if there:
@@ -377,7 +377,7 @@ def test_a_directory_is_no_output(name, prepair, tmp_path):
     (0o440, 0o022, 0o660, 0o640),
     (0o666, 0o022, 0o4755, 0o644),
 ], ids=lambda n: n if n is None else f"{n:o}")
-def test_who_could_not_read_the_recording_can_not_read_the_new_one(mode, umask, old, expected,
+def test_the_repaired_file_is_not_open_to_more_users(mode, umask, old, expected,
                                                                    prepair, tmp_path):
     source, out = tmp_path / "perf.data", tmp_path / "out"
     shutil.copyfile(PERF / "01-basic.data", source)
@@ -427,7 +427,7 @@ def test_from_stdin(way, prepair, tmp_path):
             and out.read_bytes() == (tmp_path / "expected").read_bytes())
 
 
-def test_what_stdin_can_not_be(prepair, tmp_path):
+def test_options_that_exclude_stdin(prepair, tmp_path):
     path = tmp_path / "perf.data"
     shutil.copyfile(PERF / "01-basic.data", path)
     with open(path, "rb") as stdin:

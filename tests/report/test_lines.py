@@ -115,14 +115,14 @@ def graph(path, *options):
     return lines
 
 
-def test_who_calls_each(calls):
+def test_callers_of_a_function(calls):
     assert graph(calls, "-g", "callee", "--comm=one") == {
         "[b]": [(0, 50.0, "[a]"), (0, 15.0, "[c]")], "[c]": [(0, 25.0, "[b] ×2 › [a]")], "[a]": []}
     assert graph(calls, "-g", "callee", "--comm=one", "--children") == {
         "[b]": [(0, 75.0, "[a]"), (0, 15.0, "[c]")], "[a]": [], "[c]": [(0, 25.0, "[b] ×2 › [a]")]}
 
 
-def test_what_each_calls(calls):
+def test_callees_of_a_function(calls):
     assert graph(calls, "-g", "caller", "--comm=one", "--children") == {
         "[b]": [(0, 25.0, "[b] › [c]")], "[c]": [(0, 15.0, "[b]")],
         "[a]": [(0, 75.0, "[b]  (self 50.0 %)"), (1, 25.0, "[b] › [c]")]}

@@ -150,7 +150,7 @@ def test_the_state_of_a_thread_that_leaves(write, state, why):
     assert got[f"tid_10;[{why}];[app]"] == 60
 
 
-def test_what_happens_while_a_thread_waits_changes_nothing(write):
+def test_records_during_a_wait_change_nothing(write):
     it = start()
     it.sample(100, 10, 1, 0x7010, 0x1010)
     it.switch(110, 10, 10, OUT)

@@ -1,4 +1,4 @@
-"""What the flame graph page holds besides its tree: times, and an older recording."""
+"""Content of the flame graph page besides its tree: times, and an older recording."""
 import re
 
 import pytest

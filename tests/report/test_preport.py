@@ -204,7 +204,7 @@ def test_another_file_under_the_same_path_gives_no_names(program, tmp_path):
     assert "MISMATCH" in {f[3] for f in about["functions"]}
 
 
-def test_the_summary_says_what_gives_names(program, tmp_path):
+def test_the_summary_names_the_package_with_names(program, tmp_path):
     path = tmp_path / "perf.data"
     path.write_bytes(recorded(program, b"\1" * 20))
     out = preport(path, symbols=()).decode()

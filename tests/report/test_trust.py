@@ -36,7 +36,7 @@ def group(values, tmp_path, times=(100, 25)):
     return path
 
 
-def test_events_of_a_group_count_what_they_gained(tmp_path):
+def test_events_of_a_group_count_their_increase(tmp_path):
     path = group([(1000, 5), (1700, 5), (2100, 9)], tmp_path)
     assert text(folded(preport("-f", "folded", path))) == {"app;[unknown]": 2100}
     out = preport(path).decode()
@@ -127,7 +127,7 @@ def test_a_good_recording_has_no_doubts(report):
     assert "0 lost, 0 throttled" in out
 
 
-def test_what_is_missing(report):
+def test_missing_names_are_explained(report):
     it = started()
     it.records += [r.lost(1, 9, sid=it.sid(19)), r.lost_samples(4, sid=it.sid(20)),
                    r.throttle(21, 1, 1, sid=it.sid(21)), r.throttle(22, 1, 1, sid=it.sid(22))]
@@ -213,7 +213,7 @@ def test_how_many_cpus_were_busy(report):
     ("//anon", 0x20010, "its compiler wrote no map; node --perf-basic-prof"),
     ("/bin/gone", 0x99999, "the addresses are in no recorded map"),
 ])
-def test_what_would_give_names(report, file, chain, help):
+def test_sources_of_missing_names(report, file, chain, help):
     it = started()
     it.map(3, 10, 0x20000, 0x1000, file)
     it.sample(20, 10, 1000, chain, chain)

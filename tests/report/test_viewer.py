@@ -120,7 +120,7 @@ def opener(tmp_path):
     return go
 
 
-def test_open_shows_what_was_written(opener, recording, tmp_path):
+def test_open_shows_the_file_written(opener, recording, tmp_path):
     assert opener("--open", recording) == (0, "perf.html ", "")
     assert b"<!DOCTYPE html>" in (tmp_path / "perf.html").read_bytes()
     assert opener("--open", "-f", "svg", recording)[:2] == (0, "perf.svg ")

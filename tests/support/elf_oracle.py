@@ -1,5 +1,5 @@
-"""What readelf, nm and the rules of libsymbols/image say about the functions of an ELF file:
-independent of libpdsymbols."""
+"""Functions of an ELF file according to readelf, nm and the rules of libsymbols/image, independent
+of libpdsymbols."""
 import bisect
 import re
 import subprocess

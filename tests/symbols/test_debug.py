@@ -129,8 +129,8 @@ def addresses_of(path, pattern, step=1):
 PATTERN = r"^main$|^_Z4work|other_unit|L4deep|twice|N5outer|work.*[Ul]"
 
 
-# What Debian 12's addr2line can't read, or reads differently from llvm-symbolizer: DWARF64, type
-# units, files of DWARF 5 of clang, and units that LTO put together.
+# Programs that Debian 12's addr2line can't read, or reads differently from llvm-symbolizer:
+# DWARF64, type units, files of DWARF 5 of clang, and units that LTO put together.
 UNLIKE_BINUTILS = {"gcc-64", "gcc-types", "gcc-lto", "clang-O2", "clang-O0"}
 
 

@@ -21,7 +21,7 @@ def test_an_image_by_path():
         ("build-id", f"/c/{ID}/executable"), ("recorded", "/app")]
 
 
-def test_what_the_user_names_comes_first():
+def test_files_named_by_the_user_come_first():
     found = names("image", "/usr/bin/app", ID, "-", "dir=/d1", "dir=/d2", "home=/h")
     assert found[:3] == [("named", f"/d1/.build-id/aa/{REST}/elf"),
                          ("named", f"/d2/.build-id/aa/{REST}/elf"),
@@ -71,7 +71,7 @@ def test_a_debuglink_stays_in_its_directory(link):
 
 @pytest.mark.parametrize("path",
                          ["//anon", "[heap]", "[vdso]", "relative", "/", "-", "/" + "x" * 5000])
-def test_what_is_no_path(path):
+def test_names_that_are_no_path(path):
     assert names("image", path) == []
 
 

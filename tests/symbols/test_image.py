@@ -190,7 +190,7 @@ def test_minidebug(built, tmp_path):
                                     lambda d: b"", lambda d: b"no"],
                          ids=["cut", "zeros", "empty", "other"])
 def test_damaged_minidebug(damage, built, tmp_path):
-    """What else there is remains."""
+    """The other symbols remain."""
     path = tmp_path / "app"
     minidebug(built("default"), path, damage)
     assert {source for _, source, _ in read(path).values()} >= {"FDE", "PLT"}

@@ -510,7 +510,7 @@ def inlined(program):
 
 @pytest.mark.skipif(not shutil.which("dwz"), reason="no dwz")
 def test_dwz(program, inlined, symbols, tmp_path):
-    """What dwz moved to a file that two programs share."""
+    """Names that dwz moved to a file that two programs share."""
     names = [tmp_path / name for name in ("a", "b")]
     for name in names:
         shutil.copy(program, name)

@@ -168,7 +168,7 @@ def test_where_the_namespace_is_known_to_be_another(told_by, container, program,
 
 
 @needs_root
-def test_what_a_process_here_maps_is_not_foreign(container, program, symbols):
+def test_files_mapped_by_a_process_here_are_not_foreign(container, program, symbols):
     start, _ = symbol(program, "outer")
     records = [own_namespace(), container.namespaces(), *container.records(program),
                mapped(program, pid=1, name=str(container.path)), hit(BASE + start, pid=1)]

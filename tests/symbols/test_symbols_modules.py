@@ -103,7 +103,7 @@ def test_another_build_is_not_used(module, symbols, tmp_path):
 
 @pytest.mark.sanitize
 def test_only_the_first_section_has_a_known_place(module, symbols, tmp_path):
-    """Behind it there are others, in an order that depends on the kernel."""
+    """Other sections follow in an order that depends on the kernel."""
     to = tmp_path / NAME[1:]
     to.parent.mkdir(parents=True)
     shutil.copy(module, to)
@@ -111,8 +111,8 @@ def test_only_the_first_section_has_a_known_place(module, symbols, tmp_path):
     end = max(rows[name][0] + rows[name][1] for name in ("first", "second"))
     records = [loaded(module), hit(MODULE + end - 1, misc=IN_KERNEL),
                hit(MODULE + end + 8, misc=IN_KERNEL)]
-    (last,), (behind,) = symbols.frames(records, "--sysroot", tmp_path)
-    assert last["symbol"] in ("first", "second") and behind["why"] == "NO_SYMBOL"
+    (last,), (next_section,) = symbols.frames(records, "--sysroot", tmp_path)
+    assert last["symbol"] in ("first", "second") and next_section["why"] == "NO_SYMBOL"
     layout = "SECTIONS { .text.unlikely 0 : { *(.text.unlikely) } .text 0 : { *(.text) } }"
     make_module(to, layout=layout)
     records = [loaded(to), hit(MODULE, misc=IN_KERNEL)]
@@ -137,7 +137,7 @@ def test_kallsyms_come_first(module, symbols, tmp_path):
 @pytest.mark.sanitize
 @pytest.mark.parametrize("ending", [".xz", ".zst", ".gz"])
 def test_damaged_files(ending, module, symbols, tmp_path):
-    """What does not expand, or to something else, is not used."""
+    """A file that does not expand, or to something else, is not used."""
     to = tmp_path / (NAME[1:] + ending)
     to.parent.mkdir(parents=True)
     data = pack(module.read_bytes(), ending)

@@ -71,7 +71,7 @@ def test_kallsyms_without_addresses(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "hello\n", "\0" * 100])
-def test_what_is_no_kallsyms(text, tmp_path):
+def test_files_that_are_no_kallsyms(text, tmp_path):
     assert lookup("kallsyms", write(tmp_path / "kallsyms", text), 1) == ["2"]
 
 
@@ -146,7 +146,7 @@ def test_code_at_a_time(nr, tmp_path):
 @pytest.mark.parametrize("data",
                          [b"", b"JiTD", bytes(100),
                           struct.pack("<III", 0x4a695444, 1, 4000) + bytes(40)])
-def test_what_is_no_jitdump(data, tmp_path):
+def test_files_that_are_no_jitdump(data, tmp_path):
     assert lookup("jitdump", write(tmp_path / "dump", data), 0) == ["1"]
 
 

@@ -402,7 +402,7 @@ def test_overlapping_functions(made, table, second):
                                  )  # a table leads to the last one that starts there
 
 
-def test_debug_frame_beside_empty_eh_frame(made):
+def test_debug_frame_with_an_empty_eh_frame(made):
     """A debug file has the header of .eh_frame, but not its bytes."""
     assert made(elf(plain(), nobits=True), stack_line(X86_64, at(F),
                                                       [at(H + 5)])) == [chain("NO_CFI", (F, "x"))]

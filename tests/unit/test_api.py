@@ -178,14 +178,14 @@ def test_damage_is_told_where_it_is(run, tmp_path, run_pdecode):
 @pytest.mark.parametrize("way", ["path", "fd", "memory"])
 @pytest.mark.parametrize("content, code", [(b"", "MAGIC"), (b"PERFILE3" + bytes(100), "MAGIC"),
                                            (b"PERFILE2", "MAGIC")])
-def test_what_is_not_opened(way, content, code, run, tmp_path):
+def test_files_that_are_not_opened(way, content, code, run, tmp_path):
     path = tmp_path / "other"
     path.write_bytes(content)
     assert run("api_read.c", way, path) == (3, f"not opened: {code}\n")
 
 
 @pytest.mark.sanitize
-def test_what_is_not_there(run, tmp_path):
+def test_a_missing_file(run, tmp_path):
     assert run("api_read.c", "path", tmp_path / "missing") == (3, "not opened: IO\n")
     assert run("api_read.c", "fd", tmp_path / "missing") == (3, "not opened: IO\n")
     assert run("api_read.c", "path", tmp_path) == (3, "not opened: IO\n")
@@ -197,7 +197,7 @@ def test_what_is_not_there(run, tmp_path):
 @pytest.mark.parametrize("format", ["json", "jsonl", "stats"])
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("way", [[], [1, "singly"]], ids=["loop", "singly"])
-def test_sinks_write_what_pdecode_writes(way, name, format, run, run_pdecode):
+def test_sinks_write_the_same_as_pdecode(way, name, format, run, run_pdecode):
     returncode, output = run("api_sink.c", format, PERF / name, *way)
     assert returncode == 0
     assert output == run_pdecode(["-f", format, PERF / name]).stdout.decode(errors="replace")
@@ -403,7 +403,7 @@ def records_of(data):
 @pytest.mark.sanitize
 @pytest.mark.parametrize("level, by, mode", [(1, 0, 0), (1, 1, 0), (1, 2, 0), (0, 0, 0), (0, 2, 0),
                                              (1, 0, 1), (0, 0, 1)])
-def test_what_is_lent_is_read_before_it_is_given_back(run, tmp_path, decoder, level, by, mode):
+def test_lent_bytes_are_read_before_they_are_returned(run, tmp_path, decoder, level, by, mode):
     """All bytes are released once and in order; the file has exactly the lent records, and the
     watch function has seen all."""
     path, seen = tmp_path / "lent.data", tmp_path / "lent.data.seen"

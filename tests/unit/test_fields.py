@@ -248,7 +248,7 @@ def test_callers_of_another_release(run, run_pdecode):
     assert items_of(run(PERF / NAME, 64, "old")[1]) == want
 
 
-def test_what_is_asked_for(run):
+def test_requested_fields(run):
     words = {word.partition("=")[0] for line in items_of(run(PERF / NAME, 64, "few")[1])
              for word in line.split(" ")[6:] if "=" in word}
     assert words == {"pid", "time", "attr", "text"}

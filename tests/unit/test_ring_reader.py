@@ -15,7 +15,7 @@ from conftest import ROOT
     ("drain_turns", ["capture/ring", "run/drain", "run/backlog"]),
     ("background_order", ["capture/ring", "run/drain", "run/backlog", "run/background_synth"]),
 ])
-def test_what_lies_in_a_buffer(tmp_path, program, sources):
+def test_content_of_a_buffer(tmp_path, program, sources):
     target = tmp_path / program
     done = subprocess.run([*shlex.split(os.environ.get("CC") or "cc"), "-std=gnu11", "-g", "-Wall",
                            "-Wextra", "-Werror", "-D_GNU_SOURCE", "-fsanitize=address,undefined",

@@ -2,8 +2,8 @@
  * by pointer, without a library.
  *
  * Names, order and types are those of the specification ("The Arrow C data interface", "The Arrow C
- * stream interface"), and so are the two macros that keep headers from defining them twice. Whoever
- * gets a structure calls its `release` once; NULL there: it is released, or moved away. */
+ * stream interface"), and so are the two macros that keep headers from defining them twice. The
+ * owner of a structure calls its `release` once; NULL there: it is released, or moved away. */
 #ifndef PD_ARROW_H
 #define PD_ARROW_H
 

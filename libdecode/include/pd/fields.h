@@ -80,8 +80,8 @@ struct pd_fields_batch {
 
 /* Reads the next records, in the order of pd_reader_next(), which may be called in between. Returns
  * how many it filled in: 1 to capacity; 0 at the end; -1 and *e when reading cannot continue, or
- * with PD_E_ARGUMENT when the batch has no room. What the items point to is borrowed until the next
- * call that reads from the reader.
+ * with PD_E_ARGUMENT when the batch has no room. Data that the items point to is borrowed until the
+ * next call that reads from the reader.
  *
  * Records in a row that are intact, of a known event and not changed by what is between them come
  * together. All others come alone: damaged ones, perf's own (types from PD_RECORD_USER_START),

@@ -98,7 +98,7 @@ struct pd_namer {
 	 * call is for another reader. NULL: stacks are not unwound. */
 	size_t (*frames)(void *ctx, const struct pd_record *sample, struct pd_location *out,
 			 size_t capacity, const char **end);
-	/* Called once when all names were found. What `totals` points to is valid during the call.
+	/* Called once when all names were found. *totals is valid during the call.
 	 * May be NULL. */
 	void (*totals)(void *ctx, const struct pd_name_totals *totals);
 };

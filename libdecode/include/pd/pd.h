@@ -298,7 +298,7 @@ PD_API bool pd_record_get_numbers(const struct pd_record *r, const char *name,
 /* Gets a text, without its NUL, or bytes. Valid until the next pd_reader_next(). */
 PD_API bool pd_record_get_text(const struct pd_record *r, const char *name, struct pd_bytes *out);
 
-/* What a sample copied of a thread's user space. */
+/* Registers and stack that a sample copied from a thread's user space. */
 struct pd_copied_stack {
 	uint16_t machine;		/* EM_* of the recording; 0: unknown */
 	bool is_swapped;		/* `bytes` are not in this machine's byte order */

@@ -89,10 +89,10 @@ PP_API void pp_free(struct pp_profile *p);
 
 /* Adds the samples that the reader still has. Returns 0, or -1 and *e when reading cannot continue,
  * or with PD_E_LIMIT when there is no memory for the events, or for the samples that are kept, or,
- * with a text, when the weights are too large for a sum. What was read before stays. */
+ * with a text, when the weights are too large for a sum. Samples read before stay. */
 PP_API int pp_add(struct pp_profile *p, struct pd_reader *r, struct pd_error *e);
 
-/* What happens to samples of an idle CPU: pid 0 in a function that waits. */
+/* Treatment of samples of an idle CPU: pid 0 in a function that waits. */
 enum pp_idle { PP_IDLE_KEEP, PP_IDLE_DROP, PP_IDLE_ONLY };
 
 /* Whether stacks that lack their root have a frame "[cut stack]" there. */
@@ -120,7 +120,7 @@ struct pp_shape {
 	enum pp_cut cut;
 	enum pp_unnamed unnamed;
 	uint32_t max_depth;	/* functions of a stack at most, from where the tree begins; 0: all.
-				 * What is deeper counts for the last of them */
+				 * Deeper ones count for the last of them */
 	enum pp_recursion recursion;
 	const char *parent;	/* only stacks with a function whose name matches, as fnmatch(3)
 				 * does; NULL: all */

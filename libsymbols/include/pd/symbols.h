@@ -23,7 +23,7 @@ extern "C" {
 
 /* --- files --- */
 
-/* What a file is wanted for. */
+/* Purpose of a requested file. */
 enum ps_want {
 	PS_WANT_IMAGE,		/* the mapped file itself */
 	PS_WANT_DEBUG,		/* its separate debug information */
@@ -113,7 +113,7 @@ enum ps_depth {
 	PS_LINES,		/* and files and lines */
 };
 
-/* What becomes of files of which no build id was recorded. */
+/* Treatment of files without a recorded build id. */
 enum ps_unverified {
 	PS_UNVERIFIED_USE,	/* used if they are older than the recording, and marked */
 	PS_UNVERIFIED_REFUSE,
