@@ -320,7 +320,8 @@ pytest_env = PD_BUILD='$(abspath build)' PD_TOOLS='$(abspath $(1))' \
 	PDECODE='$(abspath $(1)/pdecode)'
 
 # In parallel where pytest can, with two more than cores, since many tests wait. Alone: tests that measure time, or record or change the whole machine.
-# Waiting: tests that only wait, beside each other but beside no others: whoever records the machine would wait for their files.
+# Waiting: tests that only wait. They run in parallel with each other, not with others: a recording of the machine would wait for
+# their files.
 PARALLEL = $(call once,PARALLEL,$(shell $(PYTHON) -c 'import xdist' 2>/dev/null && echo "--numprocesses=$$(($$(nproc) + 2)) --dist=loadfile"))
 WAITING := tests/record/test_record_silent_files.py
 NOT_ALONE := $(addprefix record_,attr aux events kcore oldkernel output perf places report tracefs unwind) synth
@@ -412,7 +413,7 @@ abi: all
 	$(Q)mkdir -p tests/abi
 	$(Q)scripts/abi '$(abspath $(B))/libdecode.so' | xz -9 > tests/abi/libdecode.abi.xz
 
-# Three readers of the source, each clean or let off with a reason beside it: in .clang-tidy, in
+# Three readers of the source, each clean, or with an exception and its reason: in .clang-tidy, in
 # scripts/cppcheck-suppressions, here, in the line itself. What clang-tidy has read it reads again when it changes.
 ANALYZED := $(LIB_SRC) $(SYM_SRC) $(PROFILE_SRC) $(COLUMNS_SRC) $(QUERY_SRC) $(TOOL_SRC) $(RECORD_SRC)
 HEADERS := $(shell find libdecode libsymbols libprofile libcolumns sqlite tools record -name '*.h')
@@ -439,7 +440,7 @@ cppcheck:
 		-Ilibdecode -Ilibdecode/include -Irecord -Itools -Ilibsymbols -Ilibsymbols/include -Ilibprofile \
 		-Ilibprofile/include -Ilibcolumns -Ilibcolumns/include -Isqlite libdecode libsymbols libprofile libcolumns sqlite tools record
 
-# gcc's own, in a build beside the others. Off are, of gcc 12:
+# gcc's own, in a build of its own. Off are, of gcc 12:
 # malloc-leak: it loses sight of blocks kept in arrays and structures; LeakSanitizer and memcheck look for leaks.
 ANALYZER := -fanalyzer -Wno-analyzer-malloc-leak
 # shift-count-overflow: it takes a shift of a vector's elements for one of the whole vector.

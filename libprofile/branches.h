@@ -13,7 +13,7 @@ struct pp_branches {
 	bool is_upward;		/* who calls: no stack ends there */
 };
 
-/* Writes a node, those beside it, and all below; PP_NONE: nothing. A chain of single calls is one
+/* Writes a node, its siblings, and all below; PP_NONE: nothing. A chain of single calls is one
  * line. Returns 0, or -1 without memory. */
 int pp_branches_put(const struct pp_branches *b, uint32_t first);
 

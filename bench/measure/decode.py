@@ -1,4 +1,4 @@
-"""pdecode beside perf and beside the limits."""
+"""pdecode compared with perf and with the limits."""
 import os
 import shutil
 import subprocess

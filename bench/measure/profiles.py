@@ -1,4 +1,4 @@
-"""preport beside perf report and perf script, on a recording with call graphs."""
+"""preport compared with perf report and perf script, on a recording with call graphs."""
 import os
 import shutil
 

@@ -1,4 +1,4 @@
-"""precord beside perf record.
+"""precord compared with perf record.
 
 perf sizes its buffers by kernel.perf_event_mlock_kb where nobody says how large they shall be: both
 are always told.

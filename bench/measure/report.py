@@ -19,7 +19,7 @@ def table(rows, head):
                                for i, (cell, width) in enumerate(zip(row, widths))).rstrip())
 
 
-FORMS = ("jsonl",)      # of which two threads are measured beside one
+FORMS = ("jsonl",)      # measured with two threads as well as with one
 
 
 def divide(a, b):

@@ -2,7 +2,7 @@
  * and Debian 13 (elfutils 0.192) packages libdw.a and libelf.a without it. Linked last, so that a
  * libdw.a that has them uses its own.
  *
- * Without the lock that elfutils has beside the root: each of our threads opens its own files.
+ * Without the lock that elfutils keeps with the root: each of our threads opens its own files.
  */
 #include <search.h>
 #include <stddef.h>

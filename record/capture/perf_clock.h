@@ -1,4 +1,4 @@
-/* perf_clock.h - the clock of events without a clockid, beside the wall clock. */
+/* perf_clock.h - the clock of events without a clockid, read with the wall clock. */
 #ifndef RECORD_PERF_CLOCK_H
 #define RECORD_PERF_CLOCK_H
 

@@ -1,4 +1,4 @@
-"""comm, pid, tid and the place of each frame, beside what `perf script` shows."""
+"""comm, pid, tid and the place of each frame, compared with the output of `perf script`."""
 import json
 import re
 

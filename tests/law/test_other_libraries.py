@@ -1,4 +1,4 @@
-"""The libraries beside libdecode: exports and imports, no writable state, headers that compile
+"""The libraries other than libdecode: exports and imports, no writable state, headers that compile
 alone, and no way to files."""
 import re
 import shutil
@@ -24,7 +24,7 @@ class Library(NamedTuple):
     folder: str
     prefix: str         # of functions and types; in capitals that of macros
     imports: set        # some of what it is known to import
-    needs: set          # the libraries that it may be linked with, beside libdecode and libc
+    needs: set          # the libraries that it may be linked with, besides libdecode and libc
 
     @property
     def header(self):

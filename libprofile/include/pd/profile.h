@@ -55,7 +55,7 @@ enum pp_keep {
  * one, in ns; the reader must be PD_BY_TIME then. */
 enum pp_state {
 	PP_ON_CPU,	/* the samples */
-	PP_OFF_CPU,	/* the waits between context switches; the other events beside them */
+	PP_OFF_CPU,	/* the waits between context switches, and the other events */
 	PP_WALL,	/* both in one event: waits, and the samples of clocks */
 };
 
