@@ -8,7 +8,7 @@
 #include "build.h"
 #include "cli.h"
 #include "input.h"
-#include "max_output.h"
+#include "limit_options.h"
 #include "output.h"
 #include "pd/pd.h"
 #include "pdecode_clocks.h"
@@ -101,10 +101,7 @@ static const struct cli_option options[] = {
 		   "use N threads, at most 16 (default and 0: one per CPU); the output is the "
 		   "same"),
 	CLI_FLAG(0, "strict", settings, strict, "stop at the first damage"),
-	CLI_SIZE(0, "memory", "SIZE", settings, memory,
-		 "keep at most SIZE of the input in memory, such as 1G (default and 0: 256M)"),
-	MAX_OUTPUT_OPTION(settings, max_output),
-	SANDBOX_OPTION(settings),
+	LIMIT_OPTIONS(settings),
 	CLI_FLAG('v', "verbose", settings, verbose,
 		 "show every error, and notes on what is unusual but no error"),
 

@@ -11,6 +11,7 @@
 #include "cli.h"
 #include "database.h"
 #include "input.h"
+#include "input_errors.h"
 #include "max_output.h"
 #include "output.h"
 #include "pdecode_history.h"
@@ -108,7 +109,7 @@ struct run {
 	uint64_t done;			/* bytes of the pass */
 	struct pq_database database;
 	sqlite3 *db;
-	uint64_t errors;
+	struct input_errors errors;
 };
 
 /* --- messages --- */
@@ -116,17 +117,9 @@ struct run {
 static void on_error(void *ctx, const char *name, const struct pd_error *e)
 {
 	struct run *run = ctx;
-	char text[512];
 
-	if (e->severity == PD_NOTE && !run->s->verbose)
-		return;
-	if (e->severity > PD_NOTE)
-		run->errors++;
 	progress_clear(&run->progress);
-	if (run->s->verbose || run->errors <= ERRORS_SHOWN)
-		cli_error(&tool, "%s: %s", name, pd_error_text(e, text, sizeof(text)));
-	else if (run->errors == ERRORS_SHOWN + 1)
-		cli_error(&tool, "%s: more errors; -v shows all of them", name);
+	input_errors_add(&run->errors, name, e);
 }
 
 static void on_progress(void *ctx, uint64_t bytes, uint64_t total)
@@ -362,7 +355,7 @@ static enum cli_exit query(void *ctx)
 		status = output_truncate(&run->out);
 	if (status == CLI_OK)
 		status = answer(run);
-	if (status == CLI_OK && run->errors)
+	if (status == CLI_OK && run->errors.nr)
 		status = CLI_ERRORS;
 	sqlite3_close_v2(run->db);
 	pq_database_free(&run->database);
@@ -467,7 +460,8 @@ int main(int argc, char **argv)
 {
 	struct settings s = { .format = ROWS_TABLE };
 	char **operands = cli_parse(&tool, argc, argv, &s);
-	struct run run = { .s = &s, .out = OUTPUT_CLOSED };
+	struct run run = { .s = &s, .out = OUTPUT_CLOSED,
+			   .errors = { &tool, ERRORS_SHOWN, s.verbose, 0 } };
 	enum cli_exit status = sandbox_check(&tool, s.sandbox);
 
 	run.rows = (struct rows){ .format = (enum rows_format)s.format, .out = &run.out,

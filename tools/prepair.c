@@ -11,7 +11,8 @@
 #include "build.h"
 #include "cli.h"
 #include "input.h"
-#include "max_output.h"
+#include "input_errors.h"
+#include "limit_options.h"
 #include "pd/repair.h"
 #include "sandbox.h"
 #include "source.h"
@@ -30,10 +31,7 @@ static const struct cli_option options[] = {
 		   "appended)"),
 	CLI_FLAG(0, "json", settings, json,
 		 "report what was kept and lost on standard output, as a JSON object"),
-	CLI_SIZE(0, "memory", "SIZE", settings, memory,
-		 "keep at most SIZE of the input in memory, such as 1G (default 256M)"),
-	MAX_OUTPUT_OPTION(settings, max_output),
-	SANDBOX_OPTION(settings),
+	LIMIT_OPTIONS(settings),
 	CLI_FLAG('v', "verbose", settings, verbose, "show every error"),
 	CLI_END
 };
@@ -82,7 +80,7 @@ struct run {
 	struct input in;
 	char *output;
 	struct atomic_output *result;
-	uint64_t errors;
+	struct input_errors errors;
 	uint64_t missing;	/* bytes of records beyond the end of the file */
 	struct pd_account account;
 	uint64_t compressed;	/* records that can't be expanded to their end */
@@ -102,7 +100,6 @@ static bool is_compressed(const struct pd_error *e)
 static void on_error(void *ctx, const struct pd_error *e)
 {
 	struct run *run = ctx;
-	char text[512];
 
 	if (e->severity == PD_NOTE)
 		return;
@@ -112,10 +109,7 @@ static void on_error(void *ctx, const struct pd_error *e)
 	}
 	if (run->listed && run->nr_listed < ERRORS_LISTED)
 		run->listed[run->nr_listed++] = *e;
-	if (run->errors++ < ERRORS_SHOWN || run->s->verbose)
-		cli_error(&tool, "%s: %s", run->in.name, pd_error_text(e, text, sizeof(text)));
-	else if (run->errors == ERRORS_SHOWN + 1)
-		cli_error(&tool, "%s: more errors; -v shows all of them", run->in.name);
+	input_errors_add(&run->errors, run->in.name, e);
 }
 
 /* --- output --- */
@@ -382,7 +376,7 @@ static enum cli_exit repair_reader(struct run *run, struct pd_reader *reader)
 	run->missing = missing_bytes(pd_reader_file(reader));
 	run->account.size = sizeof(run->account);
 	pd_reader_account(reader, &run->account);
-	is_lossy = run->errors || lost_bytes(&run->account) || run->account.dropped_expanded;
+	is_lossy = run->errors.nr || lost_bytes(&run->account) || run->account.dropped_expanded;
 	if (is_lossy)
 		report_losses(run, &report);
 	if (run->s->json)
@@ -456,7 +450,8 @@ int main(int argc, char **argv)
 	struct settings s = { .output = NULL };
 	char **operands = cli_parse(&tool, argc, argv, &s);
 	struct atomic_output result = ATOMIC_OUTPUT_CLOSED;
-	struct run run = { .s = &s, .result = &result };
+	struct run run = { .s = &s, .result = &result,
+			   .errors = { &tool, ERRORS_SHOWN, s.verbose, 0 } };
 	enum cli_exit status = sandbox_check(&tool, s.sandbox);
 
 	if (status == CLI_OK)

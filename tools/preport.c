@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "input.h"
+#include "input_errors.h"
 #include "max_output.h"
 #include "output.h"
 #include "pd/profile.h"
@@ -38,23 +39,15 @@ struct run {
 	uint32_t marks;		/* of enum pp_mark */
 	bool is_paged;		/* standard output is a pager on a terminal */
 	struct winsize window;	/* of the terminal; 0: there is none */
-	uint64_t errors;
+	struct input_errors errors;
 	struct run *base;	/* of --base; NULL: none */
 };
 
 static void on_error(void *ctx, const struct pd_error *e)
 {
 	struct run *run = ctx;
-	char text[512];
 
-	if (e->severity == PD_NOTE && !run->s->verbose)
-		return;
-	if (e->severity > PD_NOTE)
-		run->errors++;
-	if (run->s->verbose || run->errors <= ERRORS_SHOWN)
-		cli_error(&preport, "%s: %s", run->in.name, pd_error_text(e, text, sizeof(text)));
-	else if (run->errors == ERRORS_SHOWN + 1)
-		cli_error(&preport, "%s: more errors; -v shows all of them", run->in.name);
+	input_errors_add(&run->errors, run->in.name, e);
 }
 
 static enum cli_exit fail(struct run *run, const struct pd_error *e)
@@ -166,7 +159,7 @@ static enum cli_exit add_samples(struct run *run, struct pd_reader *reader)
 		on_error(run, &e);
 	}
 	filter_report_unknown_events(&preport, &run->s->filter, reader);
-	return run->errors ? CLI_ERRORS : CLI_OK;
+	return run->errors.nr ? CLI_ERRORS : CLI_OK;
 }
 
 static enum cli_exit read_samples(struct run *run)
@@ -548,7 +541,8 @@ int main(int argc, char **argv)
 			      .layout = UNSET, .pager = true };
 	char **operands = cli_parse(&preport, argc, argv, &s);
 	struct run base = { .s = &s, .in = INPUT_CLOSED, .out = OUTPUT_CLOSED,
-			    .symbols.opener = OPENER_CLOSED };
+			    .symbols.opener = OPENER_CLOSED,
+			    .errors = { &preport, ERRORS_SHOWN, s.verbose, 0 } };
 	struct run run = base;
 	enum cli_exit status = sandbox_check(&preport, s.sandbox);
 

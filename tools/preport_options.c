@@ -3,10 +3,9 @@
 
 #include "build.h"
 #include "input.h"
-#include "max_output.h"
+#include "limit_options.h"
 #include "preport_formats.h"
 #include "preport_table.h"
-#include "sandbox.h"
 
 static const char *const weights[] = { "period", "samples", NULL };
 static const char *const graphs[] = { "none", "callee", "caller", NULL };
@@ -116,10 +115,7 @@ static const struct cli_option options[] = {
 		 "functions that are inlined, too: reads debug information, which takes longer"),
 	SYMBOL_FILE_OPTIONS(settings, symbols),
 	CLI_GROUP("Limits and messages"),
-	CLI_SIZE(0, "memory", "SIZE", settings, memory,
-		 "keep at most SIZE of the input in memory, such as 1G (default 256M)"),
-	MAX_OUTPUT_OPTION(settings, max_output),
-	SANDBOX_OPTION(settings),
+	LIMIT_OPTIONS(settings),
 	CLI_FLAG('v', "verbose", settings, verbose, "show every error"),
 	CLI_END
 };
