@@ -38,6 +38,13 @@ def make_module(path, source=SOURCE, layout=None):
     return path
 
 
+def installed(module, root):
+    """Copies the module to its place below a root."""
+    to = root / NAME[1:]
+    to.parent.mkdir(parents=True)
+    return shutil.copy(module, to)
+
+
 @pytest.fixture(scope="module")
 def module(tmp_path_factory):
     return make_module(tmp_path_factory.mktemp("module") / "mine.ko")
@@ -104,9 +111,7 @@ def test_another_build_is_not_used(module, symbols, tmp_path):
 @pytest.mark.sanitize
 def test_only_the_first_section_has_a_known_place(module, symbols, tmp_path):
     """Other sections follow in an order that depends on the kernel."""
-    to = tmp_path / NAME[1:]
-    to.parent.mkdir(parents=True)
-    shutil.copy(module, to)
+    to = installed(module, tmp_path)
     rows = {row[5]: row for row in functions(module, ".symtab", "SYMTAB")}
     end = max(rows[name][0] + rows[name][1] for name in ("first", "second"))
     records = [loaded(module), hit(MODULE + end - 1, misc=IN_KERNEL),
@@ -122,9 +127,7 @@ def test_only_the_first_section_has_a_known_place(module, symbols, tmp_path):
 @pytest.mark.sanitize
 def test_kallsyms_come_first(module, symbols, tmp_path):
     """They have all sections, as the kernel placed them."""
-    to = tmp_path / NAME[1:]
-    to.parent.mkdir(parents=True)
-    shutil.copy(module, to)
+    to = installed(module, tmp_path)
     kallsyms = tmp_path / "kallsyms"
     kallsyms.write_text(KALLSYMS + f"{MODULE:x} t placed\t[mine]\n")
     kernel = r.mmap(-1, 0, KERNEL, 0x1000000, KERNEL, "[kernel.kallsyms]_text", misc=IN_KERNEL,
