@@ -67,7 +67,7 @@ static const struct cli_option options[] = {
 	CLI_FLAG(0, "records-only", settings, records_only,
 		 "with jsonl: leave out the lines of kind file, attr and feature"),
 	CLI_FLAG(0, "utc", settings, utc,
-		 "add time_utc, the wall time, beside each time, if the recording ties its clock "
+		 "add time_utc, the wall time, to each time, if the recording ties its clock "
 		 "to it"),
 	CLI_FLAG(0, "resolve", settings, resolve,
 		 "add to samples the name of the task and the frames (file and offset of each "

@@ -38,7 +38,7 @@ static const struct cli_option options[] = {
 		   "a stack of one function (default: perf, but stack if the output's name ends "
 		   "in .linux-perf.txt)"),
 	CLI_FLAG(0, "open", settings, open,
-		 "open what was written with xdg-open: a flame graph page (the default here) "
+		 "open the written file with xdg-open: a flame graph page (the default here) "
 		 "or picture"),
 	CLI_SWITCH(0, "pager", settings, pager,
 		   "on a terminal, show top, tree and script in $PAGER (default: less, if it is "
@@ -64,13 +64,13 @@ static const struct cli_option options[] = {
 	CLI_GROUP("Comparison"),
 	CLI_STRING(0, "base", "FILE", settings, base,
 		   "an older recording: how the shares of functions changed, as a table or as the "
-		   "colors of a flame graph; in pprof what was added, as with pprof -diff_base"),
+		   "colors of a flame graph; in pprof the increase, as with pprof -diff_base"),
 	CLI_LIST(0, "fail-above", "PATTERN=PERCENT", settings, limits,
 		 "exit 6 if functions with these names are in more than PERCENT of the samples, "
 		 "or with --base have gained more"),
 	CLI_GROUP("Shape"),
 	CLI_CHOICE(0, "weight", NULL, settings, weight, weights,
-		   "what a sample counts: its period, or 1 (default period)"),
+		   "weight of a sample: its period, or 1 (default period)"),
 	CLI_STRING(0, "group", "LIST", settings, group,
 		   "frames above the stacks: comm, pid, tid, cpu (precord --sample-cpu), "
 		   "cgroup (precord --all-cgroups), none (default comm)"),
@@ -80,11 +80,11 @@ static const struct cli_option options[] = {
 		   "at most N functions of each stack, from its root; with --callers from its "
 		   "leaf"),
 	CLI_STRING(0, "cut-after", "PATTERN", settings, cut_after,
-		   "what functions of this name call counts for them; patterns may be used"),
+		   "count callees of functions of this name for these; patterns may be used"),
 	CLI_FLAG(0, "fold-recursion", settings, fold_recursion,
 		 "a function that calls itself is one frame"),
 	CLI_FLAG(0, "callers", settings, callers,
-		 "stacks from the leaf: the functions in which the time goes, and who calls them; "
+		 "stacks from the leaf: the functions that take the time, and their callers; "
 		 "in -f tree, folded, svg and flamegraph"),
 	CLI_FLAG(0, "inverted", settings, inverted,
 		 "the root above, in -f svg and flamegraph: an icicle graph"),
@@ -95,12 +95,12 @@ static const struct cli_option options[] = {
 		 "functions without a name as [image+0xOFFSET], not [image]"),
 	CLI_GROUP("Tables"),
 	CLI_STRING('s', "sort", "LIST", settings, sort,
-		   "order of the table: self, a function alone, or total, with what it calls "
+		   "order of the table: self, a function alone, or total, with its callees "
 		   "(default self); and its columns, of comm, pid, tid, cpu, cgroup, dso, sym: a "
 		   "line for each combination (default: each function)"),
 	CLI_SWITCH(0, "children", settings, children, "the same as -s total, as in perf report"),
 	CLI_CHOICE('g', "graph", "callee|caller|none", settings, graph, graphs,
-		   "below each line of the table: callee: who calls it; caller: what it calls; as "
+		   "below each line of the table: callee: its callers; caller: its callees; as "
 		   "far as it has --percent-limit or 0.5 percent (default none)"),
 	CLI_NUMBER('n', "rows", "N", settings, rows,
 		   "at most N lines; 0: all (default: the terminal's height, else 40)"),
@@ -129,7 +129,7 @@ static const struct cli_values values[] = {
 static const struct cli_note examples[] = {
 	{ "precord -g -- ./app; preport", "Record a program; see which functions take its time." },
 	{ "preport -s total --comm nginx", "Functions with all that they call, in one program." },
-	{ "preport -s comm,dso,sym -g callee", "The lines of perf report, and who calls each." },
+	{ "preport -s comm,dso,sym -g callee", "The lines of perf report, with callers." },
 	{ "preport --base old.data new.data", "What became slower, as shares of the time." },
 	{ "preport --fail-above 'parse_*=20%'", "A gate for CI: status 6 if parsing takes more." },
 	{ "preport --open", "A flame graph, in your browser: perf.html." },
@@ -155,14 +155,14 @@ const struct cli_tool preport = {
 	.description =
 		"preport weighs the samples of a recording, merges their stacks and writes "
 		"them as a table or for other programs. The first lines of a table state what "
-		"was recorded and whether it can be trusted: what was lost, which stacks are "
-		"cut, and the command that helps.\n\n"
+		"was recorded and whether it can be trusted: lost samples, cut stacks, and the "
+		"command that helps.\n\n"
 		"A sample counts as its period: time for clocks, the number of events for "
 		"others. Events are never added up; formats with one event show the first "
 		"that is no tracepoint. A thread is shown under the name that it had at that "
 		"time.\n\n"
-		"The input is read twice: first who ran and what was mapped, then the samples. "
-		"A pipe is copied to a temporary file. " INPUT_DESCRIPTION "\n\n"
+		"The input is read twice: first its tasks and maps, then the samples. A pipe "
+		"is copied to a temporary file. " INPUT_DESCRIPTION "\n\n"
 		"Names of functions come from the mapped files on this machine, if they have the "
 		"recorded build id, from their debug files, from /proc/kallsyms and from JIT "
 		"compilers. Functions without a name are shown as [file].\n\n"

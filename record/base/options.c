@@ -14,7 +14,7 @@ const char *const settings_symbols[] = { "auto", "names", "off", NULL };
 static const struct cli_option options[] = {
 	CLI_GROUP("Events"),
 	CLI_LIST('e', "event", "EVENT", settings, events,
-		 "what to sample: cycles:u, sched:*, pmu/term=1/, mem:ADDR/LEN:w, rNNN, {a,b}:S, "
+		 "events to sample: cycles:u, sched:*, pmu/term=1/, mem:ADDR/LEN:w, rNNN, {a,b}:S, "
 		 "uprobe:FILE:SYMBOL, kprobe:SYMBOL (default cycles, else cpu-clock)"),
 	CLI_LIST(0, "filter", "EXPR", settings, filters,
 		 "filter for the tracepoints of the preceding -e"),
