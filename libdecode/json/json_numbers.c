@@ -88,26 +88,17 @@ static char *put_marker(char *at, const char *name)
 	return at + size + 1;
 }
 
-/* Writes entries of a chain: addresses, or names of markers. */
+/* Writes entries of a chain, addresses or names of markers, with a comma before each: a decision by
+ * the byte just written would delay every entry. */
 static INLINE char *put_entries(char *at, const struct pd_field *f, const uint8_t *data, size_t n,
 				enum pd_swap swap)
 {
-	char digits[BLOCK * 16 + 16];
-	const char *next = digits;
-
-	pd_write_hex_words(digits, data, n, swap);
-	for (const uint8_t *end = data + 8 * n; data < end; data += 8, next += 16) {
+	for (const uint8_t *end = data + 8 * n; data < end; data += 8) {
 		const uint64_t v = pd_load64(data, swap);
 		const char *name = marker_name(f, v);
 
-		*at = ',';
-		at += at[-1] != '[';
-		if (name) {
-			at = put_marker(at, name);
-		} else {
-			memcpy(at, "\"0x", 4);
-			at = pd_write_address_rest(at + 3, v, next);
-		}
+		*at++ = ',';
+		at = name ? put_marker(at, name) : pd_write_address(at, v);
 	}
 	return at;
 }
@@ -115,15 +106,18 @@ static INLINE char *put_entries(char *at, const struct pd_field *f, const uint8_
 /* Numbers of PD_MARKED rows are 8 bytes wide. */
 static void write_chain(struct pd_json *j, const struct pd_field *f, const struct pd_numbers *n)
 {
-	pd_jsonw_char(&j->w, '[');
 	for (size_t i = 0; i < n->count; i += BLOCK) {
 		const size_t count = n->count - i < BLOCK ? n->count - i : BLOCK;
 		const uint8_t *data = n->data + 8 * i;
+		char *start = (pd_jsonw_room(&j->w), j->w.at);
 
-		pd_jsonw_room(&j->w);
-		j->w.at = n->swapped ? put_entries(j->w.at, f, data, count, PD_SWAP_YES) :
-				       put_entries(j->w.at, f, data, count, PD_SWAP_NO);
+		j->w.at = n->swapped ? put_entries(start, f, data, count, PD_SWAP_YES) :
+				       put_entries(start, f, data, count, PD_SWAP_NO);
+		if (!i)
+			*start = '[';
 	}
+	if (!n->count)
+		pd_jsonw_char(&j->w, '[');
 	pd_jsonw_char(&j->w, ']');
 }
 
