@@ -388,12 +388,15 @@ int pp_add(struct pp_profile *p, struct pd_reader *r, struct pd_error *e)
 
 	if (start_offcpu(p))
 		return fail(e, PD_E_LIMIT);
-	while ((n = pd_reader_next_fields(r, &batch, e)) > 0)
+	while ((n = pd_reader_next_fields(r, &batch, e)) > 0) {
 		for (int i = 0; i < n; i++) {
 			code = add_item(p, r, &items[i]);
 			if (code != PD_OK)
 				return fail(e, code);
 		}
+		if (p->options.on_progress)
+			p->options.on_progress(p->options.ctx, items[n - 1].offset);
+	}
 	if (pp_offcpu_end(p))
 		return fail(e, PD_E_COUNT);
 	p->counts.is_unfinished = !pd_reader_file(r)->complete;

@@ -45,17 +45,54 @@ static bool wants_event(const struct pp_profile *p, const struct pd_attr *a)
 	return !o->wants_event || o->wants_event(o->ctx, pd_attr_name(a));
 }
 
+/* PMU/EVENT/MODIFIERS becomes EVENT:MODIFIERS. */
+static void leave_out_pmu(char name[sizeof(((struct pp_weigher *)0)->name)])
+{
+	char *first = strchr(name, '/'), *last = strrchr(name, '/');
+
+	if (!first || first == last)
+		return;
+	if (last[1] && last[1] != ':')
+		*last = ':';
+	else
+		memmove(last, last + 1, strlen(last + 1) + 1);
+	memmove(name, first + 1, strlen(first + 1) + 1);
+}
+
+/* Returns an event whose samples are to be read and weighed like those of `w`, or PP_NONE. */
+static uint32_t find_same(const struct pp_profile *p, const struct pp_weigher *w, bool is_wanted)
+{
+	for (uint32_t i = 0; i < p->nr_events; i++) {
+		const struct pp_weigher *have = &p->events[i].weigher;
+
+		if (strcmp(have->name, w->name) == 0 && p->events[i].is_wanted == is_wanted &&
+		    have->is_time == w->is_time && have->is_read == w->is_read &&
+		    have->is_inherited == w->is_inherited && !have->is_off_cpu &&
+		    have->copies_stacks == w->copies_stacks &&
+		    have->has_no_weight == w->has_no_weight)
+			return i;
+	}
+	return PP_NONE;
+}
+
 static uint32_t make_event(struct pp_profile *p, struct pd_reader *r, const struct pd_attr *a)
 {
+	const bool is_wanted = wants_event(p, a);
+	uint32_t event = PP_NONE;
 	struct pp_weigher w;
-	uint32_t event;
 
 	pp_weigher_init(&w, r, a);
+	if (p->options.pmus == PP_PMUS_MERGED) {
+		leave_out_pmu(w.name);
+		event = find_same(p, &w, is_wanted);
+	}
+	if (event != PP_NONE)
+		return event;
 	event = pp_events_add(p, &w);
 	if (event == PP_NONE)
 		return PP_NONE;
 	p->events[event].attr = pd_attr_index(a);
-	p->events[event].is_wanted = wants_event(p, a);
+	p->events[event].is_wanted = is_wanted;
 	return event;
 }
 

@@ -2,6 +2,8 @@
 #include "groups.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const uint32_t from_root[] = { PP_GROUP_CGROUP, PP_GROUP_COMM, PP_GROUP_PID, PP_GROUP_TID,
 				      PP_GROUP_CPU };
@@ -60,4 +62,21 @@ const char *pp_group_name(enum pp_group group, const struct pd_history *h, struc
 		return text;
 	}
 	return "";
+}
+
+bool pp_group_number(enum pp_group group, struct pd_bytes *text, uint64_t *number)
+{
+	const size_t word = strlen("pid ");
+
+	if (group == PP_GROUP_COMM || group == PP_GROUP_CGROUP)
+		return false;
+	if (text->size < word || *text->data == '[') {
+		text->size = 0;
+		return false;
+	}
+	*text = (struct pd_bytes){ text->data + word, text->size - word };
+	if (memchr(text->data, '@', text->size))
+		return false;
+	*number = strtoull((const char *)text->data, NULL, 10);
+	return true;
 }

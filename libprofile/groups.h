@@ -14,4 +14,8 @@ const char *pp_group_name(enum pp_group group, const struct pd_history *h, struc
 			  const struct pd_fields *sample, const struct pd_task *task,
 			  char text[PP_GROUP_TEXT]);
 
+/* Returns whether the name of a group is a number, and sets it. Else *text becomes what the format
+ * of labels has for it: without the word, empty if the group is not known. */
+bool pp_group_number(enum pp_group group, struct pd_bytes *text, uint64_t *number);
+
 #endif

@@ -37,7 +37,16 @@ static bool is_same_line(const void *ctx, uint32_t id, const void *key)
 
 static uint32_t value_of(const struct summing *s, const struct pp_named *f, enum pp_key key)
 {
-	return key == PP_KEY_SYMBOL ? f->name : key == PP_KEY_IMAGE ? f->image : s->task[key];
+	switch (key) {
+	case PP_KEY_SYMBOL:
+		return f->name;
+	case PP_KEY_IMAGE:
+		return f->image;
+	case PP_KEY_LINE:
+		return f->place;
+	default:
+		return s->task[key];
+	}
 }
 
 static uint32_t hash_line(const struct pp_lines *l, const struct pp_line *line)

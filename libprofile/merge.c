@@ -1,8 +1,11 @@
 /* merge.c - names the addresses and merges the stacks by function. */
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "small.h"
+#include "thin.h"
 #include "totals.h"
 #include "turn.h"
 
@@ -33,20 +36,34 @@ static bool is_idle_function(const char *name)
 
 static bool is_same_function(const void *ctx, uint32_t id, const void *key)
 {
-	const struct pp_named *have = &((const struct pp_named *)ctx)[id], *want = key;
+	const struct merge *g = ctx;
+	const struct pp_named *have = &g->p->functions[id], *want = key;
+	const bool has_place = g->shape.lines == PP_LINES_APART;
 
 	return have->name == want->name && have->image == want->image &&
-	       have->kind == want->kind &&
-	       (have->kind != PP_KIND_EVENT || have->line == want->line);
+	       have->kind == want->kind && (!has_place || have->file == want->file) &&
+	       ((!has_place && have->kind != PP_KIND_EVENT) || have->line == want->line);
+}
+
+/* Returns the string "FILE:LINE", or PP_NONE without memory. */
+static uint32_t place_of(struct merge *g, const struct pp_named *f)
+{
+	char text[4096] = "[no line]";
+
+	if (f->file != PP_NONE && f->line)
+		snprintf(text, sizeof(text), "%s:%" PRIu32,
+			 (const char *)pp_strings_at(&g->p->strings, f->file).data, f->line);
+	return pp_strings_add(&g->p->strings, g->memory, text, strlen(text));
 }
 
 static uint32_t add_function(struct merge *g, const struct pp_named *f)
 {
 	struct pp_profile *p = g->p;
 	const uint64_t mixed = pp_hash(f->kind, (uint64_t)f->name << 32 | f->image);
-	const uint32_t hash = (uint32_t)mixed;
-	const uint32_t found = pp_index_find(&p->function_index, hash, p->functions, f,
-					     is_same_function);
+	const bool has_place = g->shape.lines == PP_LINES_APART;
+	const uint32_t hash = (uint32_t)pp_hash(mixed, has_place ? f->line : 0);
+	const uint32_t found = pp_index_find(&p->function_index, hash, g, f, is_same_function);
+	const uint32_t place = found == PP_NONE && has_place ? place_of(g, f) : 0;
 	struct pp_named *functions;
 
 	if (found != PP_NONE)
@@ -56,10 +73,11 @@ static uint32_t add_function(struct merge *g, const struct pp_named *f)
 	if (!functions)
 		return PP_NONE;
 	p->functions = functions;
-	if (f->name == PP_NONE || f->image == PP_NONE ||
+	if (f->name == PP_NONE || f->image == PP_NONE || place == PP_NONE ||
 	    pp_index_add(&p->function_index, g->memory, hash, (uint32_t)p->nr_functions))
 		return PP_NONE;
 	p->functions[p->nr_functions] = *f;
+	p->functions[p->nr_functions].place = place;
 	return (uint32_t)p->nr_functions++;
 }
 
@@ -259,6 +277,16 @@ static int merge_node(struct merge *g, size_t i)
 	return 0;
 }
 
+static int join_small(struct merge *g)
+{
+	const struct pp_named small = {
+		.name = add_text(g, "[small]"), .image = add_text(g, ""), .file = PP_NONE,
+		.image_index = PD_NO_IMAGE, .kind = PP_KIND_NOTE };
+	const uint32_t function = add_function(g, &small);
+
+	return function == PP_NONE ? -1 : pp_join_small(g->p, g->shape.min_percent, function);
+}
+
 static int merge_all(struct merge *g)
 {
 	struct pp_profile *p = g->p;
@@ -275,7 +303,12 @@ static int merge_all(struct merge *g)
 			return -1;
 	if (g->shape.direction == PP_FROM_LEAF && pp_turn(p, g->shape.max_depth))
 		return -1;
+	if (g->shape.min_percent > 0 && join_small(g))
+		return -1;
 	p->nr_merged = p->shape.nr;
+	p->one_of = g->shape.one_of > 1 ? g->shape.one_of : 1;
+	if (p->one_of > 1 && pp_thin(p, p->one_of))
+		return -1;
 	p->merged = pp_link(&p->shape, g->memory);
 	pp_tree_free(&p->shape, g->memory);
 	return p->merged ? 0 : -1;

@@ -1,15 +1,17 @@
 /* out_diff.c - a table of how two recordings differ: the share of each function before and after.
  *
  * Functions are the same if their names and the last parts of their images' paths are, so that
- * other builds and directories compare. Shares, not sums: recordings differ in length.
+ * other builds and directories compare. Shares, if sums are not asked for: recordings differ in
+ * length.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rows.h"
 
 struct change {
-	double before, after;	/* percent of all */
+	double before, after;	/* percent of all; or sums, those of clocks in ms */
 	const struct pp_profile *of;	/* whose strings the function has */
 	const struct pp_named *function;
 };
@@ -17,7 +19,8 @@ struct change {
 struct diff {
 	struct change *changes;
 	size_t nr;
-	uint64_t all[2];
+	double whole;		/* 100; or the larger of the sums */
+	bool is_sums;
 };
 
 static int compare_bytes(struct pd_bytes a, struct pd_bytes b)
@@ -45,9 +48,14 @@ static int compare_names(const void *a, const void *b)
 	return order ? order : compare_bytes(image_of(a), image_of(b));
 }
 
+static double change_of(const struct change *c)
+{
+	return c->after - c->before;
+}
+
 static double size_of(const struct change *c)
 {
-	return c->after > c->before ? c->after - c->before : c->before - c->after;
+	return change_of(c) < 0 ? -change_of(c) : change_of(c);
 }
 
 static int compare_changes(const void *a, const void *b)
@@ -57,15 +65,22 @@ static int compare_changes(const void *a, const void *b)
 	return x != y ? x > y ? -1 : 1 : compare_names(a, b);
 }
 
+static bool is_time(const struct pp_out *out, const struct pp_profile *p, size_t event)
+{
+	return p->events[event].weigher.is_time && out->o.measure == PP_BY_PERIOD;
+}
+
 /* Adds the shares of one recording. Returns 0, or -1 without memory. */
 static int add_shares(struct diff *d, struct pp_out *out, struct pp_profile *p, size_t event,
 		      bool is_after)
 {
 	const uint64_t all = pp_total(&p->merged[p->events[event].merged], out->o.measure);
+	const double scale = !d->is_sums ? 100.0 / (double)all : is_time(out, p, event) ? 1e-6 : 1;
 	struct pp_lines lines = { 0 };
 	const int ret = pp_lines_make(&lines, p, event, NULL);
 
-	d->all[is_after] = all;
+	if (d->is_sums && (double)all * scale > d->whole)
+		d->whole = (double)all * scale;
 	for (size_t i = 0; !ret && i < lines.nr; i++) {
 		const bool by_self = out->o.sort == PP_SORT_SELF;
 		const struct pp_line *s = &lines.items[i];
@@ -77,7 +92,7 @@ static int add_shares(struct diff *d, struct pp_out *out, struct pp_profile *p, 
 		if (!value)
 			continue;
 		*c = (struct change){ .of = p, .function = &p->functions[s->function] };
-		*(is_after ? &c->after : &c->before) = 100.0 * (double)value / (double)all;
+		*(is_after ? &c->after : &c->before) = (double)value * scale;
 		d->nr++;
 	}
 	pp_lines_free(&lines);
@@ -104,28 +119,50 @@ static void join_shares(struct diff *d)
 	qsort(d->changes, d->nr, sizeof(*d->changes), compare_changes);
 }
 
+static void put_head(struct pp_out *out, const struct diff *d)
+{
+	const char *by = out->o.sort == PP_SORT_SELF ? "self" : "total";
+
+	if (d->is_sums)
+		pp_printf(out, "\n%15s %15s %15s  function, by %s%s\n", "before", "after",
+			  "change", by,
+			  is_time(out, out->p, out->o.event) ? ", in ms" : "");
+	else
+		pp_printf(out, "\n  before     after    change  function, by %s\n", by);
+}
+
+static void put_change(struct pp_out *out, const struct diff *d, const struct change *c)
+{
+	const double part = change_of(c) / d->whole;
+	const bool is_red = out->o.colors == PP_COLORS && part >= 0.005;
+	const bool is_green = out->o.colors == PP_COLORS && part <= -0.005;
+	const char *color = is_red ? "\033[31m" : is_green ? "\033[32m" : "";
+	const char *end = *color ? "\033[0m" : "";
+	const int digits = is_time(out, out->p, out->o.event) ? 3 : 0;
+	const size_t room = d->is_sums ? 74 : 56;	/* columns of the rest */
+
+	if (d->is_sums)
+		pp_printf(out, "%15.*f %15.*f %s%+15.*f%s  ", digits, c->before, digits, c->after,
+			  color, digits, change_of(c), end);
+	else
+		pp_printf(out, "%6.2f %%  %6.2f %%  %s%+7.2f%s  ", c->before, c->after, color,
+			  change_of(c), end);
+	pp_put_name(out, name_of(c), out->o.columns > room + 20 ? out->o.columns - room : 0);
+	pp_put_text(out, "  ");
+	pp_put_name(out, pp_image_text(c->of, c->function), out->o.columns ? 22 : 0);
+	pp_put_text(out, "\n");
+}
+
 static void put_changes(struct pp_out *out, const struct diff *d)
 {
 	const size_t shown = out->o.rows && out->o.rows < d->nr ? out->o.rows : d->nr;
 	size_t i;
 
-	pp_printf(out, "\n  before     after    change  function, by %s\n",
-		  out->o.sort == PP_SORT_SELF ? "self" : "total");
+	put_head(out, d);
 	for (i = 0; i < shown; i++) {
-		const struct change *c = &d->changes[i];
-		const double change = c->after - c->before;
-		const bool is_red = out->o.colors == PP_COLORS && change >= 0.5;
-		const bool is_green = out->o.colors == PP_COLORS && change <= -0.5;
-
-		if (size_of(c) * 100 < out->o.min_permyriad)
+		if (size_of(&d->changes[i]) * 10000 < out->o.min_permyriad * d->whole)
 			break;
-		pp_printf(out, "%6.2f %%  %6.2f %%  %s%+7.2f%s  ", c->before, c->after,
-			  is_red ? "\033[31m" : is_green ? "\033[32m" : "", change,
-			  is_red || is_green ? "\033[0m" : "");
-		pp_put_name(out, name_of(c), out->o.columns > 60 ? out->o.columns - 56 : 0);
-		pp_put_text(out, "  ");
-		pp_put_name(out, pp_image_text(c->of, c->function), out->o.columns ? 22 : 0);
-		pp_put_text(out, "\n");
+		put_change(out, d, &d->changes[i]);
 	}
 	if (i < d->nr)
 		pp_printf(out, "%zu more functions\n", d->nr - i);
@@ -135,9 +172,11 @@ int pp_write_diff(struct pp_out *out)
 {
 	struct pp_profile *p = out->p, *base = out->o.base;
 	const size_t room = p->nr_functions + base->nr_functions, event = pp_main_event(base);
-	struct diff d = { .changes = pp_memory_zeroed(&p->memory, room, sizeof(*d.changes)) };
+	struct diff d = { .changes = pp_memory_zeroed(&p->memory, room, sizeof(*d.changes)),
+			  .is_sums = out->o.compare == PP_COMPARE_SUMS };
 	int ret = -1;
 
+	d.whole = d.is_sums ? 0 : 100;
 	if (d.changes && !add_shares(&d, out, base, event, false) &&
 	    !add_shares(&d, out, p, out->o.event, true)) {
 		struct pp_out before = { .p = base, .o = out->o, .to = out->to };

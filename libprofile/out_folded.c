@@ -65,7 +65,7 @@ static int add_text(struct folding *f, struct pd_bytes name, char space)
 			ret = add_byte(f, '?');
 		else if (c == ' ')
 			ret = add_byte(f, space);
-		else if (c != '"' && c != '\'')
+		else if ((c != '"' && c != '\'') || f->out->o.names == PP_NAMES_WHOLE)
 			ret = add_byte(f, c);
 		if (ret)
 			return -1;
@@ -87,7 +87,7 @@ static const char *mark_of(const struct folding *f, enum pp_kind kind)
 static int add_function(struct folding *f, const struct pp_named *function)
 {
 	struct pd_bytes name = pp_strings_at(&f->out->p->strings, function->name);
-	const size_t size = size_without_parameters(name);
+	const size_t size = f->out->o.names == PP_NAMES_WHOLE ? 0 : size_without_parameters(name);
 
 	name.size = size ? size : name.size;
 	if (add_text(f, name, ' '))

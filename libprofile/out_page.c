@@ -87,16 +87,17 @@ static void add_facts(struct page *page)
 	char text[1024], thinned[64] = "", whole[1200];
 
 	format_facts(out->p, out->o.event, text, sizeof(text));
-	if (page->times.step > 1)
+	if (page->times.step * out->p->one_of > 1)
 		snprintf(thinned, sizeof(thinned), "; one of %" PRIu64 " has a time",
-			 page->times.step);
+			 page->times.step * out->p->one_of);
 	snprintf(whole, sizeof(whole), "%s%s", text, thinned);
 	pp_pack_text(k, "\"facts\":");
 	pp_pack_chars(k, whole);
 	if (!out->o.base)
 		return;
 	format_facts(out->o.base, pp_main_event(out->o.base), text, sizeof(text));
-	pp_pack_text(k, ",\"base\":{\"title\":");
+	pp_pack_text(k, out->o.compare == PP_COMPARE_SUMS ? ",\"base\":{\"sums\":true,\"title\":" :
+		     ",\"base\":{\"title\":");
 	pp_pack_chars(k, out->o.base_title ? out->o.base_title : "perf.data.old");
 	pp_pack_text(k, ",\"facts\":");
 	pp_pack_chars(k, text);

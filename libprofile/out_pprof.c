@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "groups.h"
+#include "mappings.h"
 #include "out.h"
 #include "proto.h"
 
@@ -32,29 +33,16 @@ enum {
 /* Strings of the profile, and their places in the file: 0 is "". */
 enum { NO_STRING = 0 };
 
-/* A part of an image, at the address of the first process that maps it. */
-struct mapping {
-	uint32_t image;
-	uint64_t start, len, pgoff;
-	const struct pp_named *named;	/* a function there */
-	bool is_program, has_names;
-};
-
 struct encoding {
 	struct pp_out *out;
 	struct pp_profile *p;	/* whose samples are written: that of `out`, then its base */
 	struct pp_proto proto;
 	struct pp_message file, inner, packed, line;
 	struct pp_strings strings;	/* of the file */
-	uint32_t *locations;		/* of each frame: its id, 0: not used */
-	uint32_t nr_locations;
-	uint32_t *functions;		/* the same of each function */
-	uint32_t nr_functions;
-	struct mapping *mappings;
-	size_t nr_mappings, mappings_capacity;
-	struct pp_index mapping_index;
+	struct pp_mappings mappings;
 	size_t mappings_before;		/* of the other profile */
-	uint32_t *mapping_of;		/* of each frame; PP_NONE: none */
+	uint32_t *functions;		/* of each function: its id, 0: not used */
+	uint32_t nr_functions;
 };
 
 static uint32_t string_of(struct encoding *c, struct pd_bytes text)
@@ -85,73 +73,9 @@ static void end_inner(struct encoding *c, unsigned int field)
 
 /* --- mappings and locations --- */
 
-static bool is_same_mapping(const void *ctx, uint32_t id, const void *key)
-{
-	const struct mapping *have = &((const struct mapping *)ctx)[id], *want = key;
-
-	return have->image == want->image && have->pgoff == want->pgoff &&
-	       (have->start == want->start || want->named->kind != PP_KIND_JIT);
-}
-
-static uint32_t find_mapping(struct encoding *c, const struct pp_frame *f,
-			     const struct pp_named *named)
-{
-	const struct mapping key = { .image = f->at.image, .start = f->at.start,
-				     .len = f->at.len, .pgoff = f->at.pgoff, .named = named };
-	const uint32_t hash = (uint32_t)pp_hash(key.pgoff, key.image);
-	const uint32_t found = pp_index_find(&c->mapping_index, hash, c->mappings, &key,
-					     is_same_mapping);
-	struct mapping *mappings;
-
-	if (key.image == PD_NO_IMAGE || found != PP_NONE)
-		return found;
-	mappings = pp_memory_grow(c->proto.memory, c->mappings, &c->mappings_capacity,
-				  c->nr_mappings + 1, sizeof(*mappings));
-	if (mappings)
-		c->mappings = mappings;
-	if (!mappings || pp_index_add(&c->mapping_index, c->proto.memory, hash,
-				      (uint32_t)c->nr_mappings)) {
-		c->proto.failed = -1;
-		return PP_NONE;
-	}
-	c->mappings[c->nr_mappings] = key;
-	return (uint32_t)c->nr_mappings++;
-}
-
-/* Returns the outermost function of a frame if it stands for code, or NULL. */
-static const struct pp_named *code_of(const struct pp_profile *p, uint32_t frame)
-{
-	const uint32_t step = p->first_step[frame];
-	const struct pp_named *f;
-
-	if (step == p->first_step[frame + 1])
-		return NULL;
-	f = &p->functions[p->steps[step].function];
-	return f->kind <= PP_KIND_UNKNOWN || f->kind == PP_KIND_NOTE ? f : NULL;
-}
-
-/* Returns the location of a frame, or 0 if it has none. */
-static uint32_t location_of(struct encoding *c, uint32_t frame)
-{
-	const struct pp_profile *p = c->p;
-	const struct pp_named *named = code_of(p, frame);
-
-	if (!named || c->locations[frame])
-		return c->locations[frame];
-	c->locations[frame] = ++c->nr_locations;
-	c->mapping_of[frame] = find_mapping(c, &p->frames.items[frame], named);
-	if (c->mapping_of[frame] != PP_NONE) {
-		struct mapping *m = &c->mappings[c->mapping_of[frame]];
-
-		m->is_program |= named->kind == PP_KIND_PROGRAM;
-		m->has_names |= named->why == PD_WHY_FOUND && p->options.namer;
-	}
-	return c->locations[frame];
-}
-
 static void put_mapping(struct encoding *c, size_t i)
 {
-	const struct mapping *m = &c->mappings[i];
+	const struct pp_mapping *m = &c->mappings.items[i];
 	const struct pp_profile *p = c->p;
 	char hex[PP_BUILD_ID_TEXT];
 
@@ -170,8 +94,8 @@ static void put_mapping(struct encoding *c, size_t i)
 static void put_mappings(struct encoding *c)
 {
 	for (int others = 0; others < 2; others++)
-		for (size_t i = 0; i < c->nr_mappings; i++)
-			if (c->mappings[i].is_program != others)
+		for (size_t i = 0; i < c->mappings.nr; i++)
+			if (c->mappings.items[i].is_program != others)
 				put_mapping(c, i);
 }
 
@@ -195,16 +119,12 @@ static void put_lines(struct encoding *c, uint32_t frame)
 static void put_location(struct encoding *c, uint32_t frame)
 {
 	const struct pp_profile *p = c->p;
-	const struct pp_frame *f = &p->frames.items[frame];
-	const uint32_t mapping = c->mapping_of[frame];
+	const uint32_t mapping = c->mappings.of_frame[frame];
 
-	put_inner(c, LOCATION_ID, c->locations[frame]);
+	put_inner(c, LOCATION_ID, c->mappings.locations[frame]);
 	if (mapping != PP_NONE) {
-		const struct mapping *m = &c->mappings[mapping];
-
 		put_inner(c, LOCATION_MAPPING, c->mappings_before + mapping + 1);
-		put_inner(c, LOCATION_ADDRESS, f->kind == PP_KIND_JIT ? f->at.addr :
-			  f->at.file_offset - m->pgoff + m->start);
+		put_inner(c, LOCATION_ADDRESS, pp_location_address(&c->mappings, frame));
 	}
 	if (p->options.namer || mapping == PP_NONE)
 		put_lines(c, frame);
@@ -241,30 +161,21 @@ static void put_group(struct encoding *c, uint32_t frame, enum pp_group group)
 	static const struct {
 		enum pp_group group;
 		const char *key;
-		bool is_number;		/* after a word of three letters; not in a virtual machine:
-					 * "7@500" */
 	} labels[] = {
-		{ PP_GROUP_COMM, "comm" }, { PP_GROUP_CGROUP, "cgroup" },
-		{ PP_GROUP_PID, "pid", true }, { PP_GROUP_TID, "tid", true },
-		{ PP_GROUP_CPU, "cpu", true },
+		{ PP_GROUP_COMM, "comm" }, { PP_GROUP_CGROUP, "cgroup" }, { PP_GROUP_PID, "pid" },
+		{ PP_GROUP_TID, "tid" }, { PP_GROUP_CPU, "cpu" },
 	};
 	const struct pp_profile *p = c->p;
-	const struct pd_bytes text = pp_strings_at(&p->strings, p->frames.items[frame].text);
-	const size_t word = strlen("pid ");
-	const char *number = (const char *)text.data + word;
+	struct pd_bytes text = pp_strings_at(&p->strings, p->frames.items[frame].text);
+	uint64_t number = 0;
+	size_t i = 0;
 
-	for (size_t i = 0; i < sizeof(labels) / sizeof(*labels); i++) {
-		if (labels[i].group != group)
-			continue;
-		if (!labels[i].is_number)
-			put_label(c, labels[i].key, string_of(c, text), 0);
-		else if (strchr(number, '@'))
-			put_label(c, labels[i].key,
-				  string_of(c, (struct pd_bytes){ text.data + word,
-								  text.size - word }), 0);
-		else if (*text.data != '[')
-			put_label(c, labels[i].key, NO_STRING, strtoull(number, NULL, 10));
-	}
+	while (labels[i].group != group)
+		i++;
+	if (pp_group_number(group, &text, &number))
+		put_label(c, labels[i].key, NO_STRING, number);
+	else if (text.size)
+		put_label(c, labels[i].key, string_of(c, text), 0);
 }
 
 /* From the innermost. */
@@ -302,39 +213,79 @@ static size_t column_of(const struct encoding *c, size_t event)
 	return event == pp_main_event(c->p) ? c->out->o.event : SIZE_MAX;
 }
 
-static void put_values(struct encoding *c, size_t column, const struct pp_node *n)
+static void put_values(struct encoding *c, size_t column, uint64_t samples, uint64_t weight)
 {
 	const uint64_t sign = is_base(c) ? UINT64_MAX : 1;
 
 	for (size_t i = 0; i < c->out->p->nr_events; i++) {
 		if (!pp_is_column(c->out->p, i))
 			continue;
-		pp_proto_varint(&c->proto, &c->packed, i == column ? sign * n->samples : 0);
-		pp_proto_varint(&c->proto, &c->packed, i == column ? sign * n->weight : 0);
+		pp_proto_varint(&c->proto, &c->packed, i == column ? sign * samples : 0);
+		pp_proto_varint(&c->proto, &c->packed, i == column ? sign * weight : 0);
 	}
 	pp_proto_part(&c->proto, &c->inner, SAMPLE_VALUE, &c->packed);
 }
 
-static void put_sample(struct encoding *c, uint32_t stack)
+/* The mode of the CPU, as perf_to_profile names it. */
+static void put_mode(struct encoding *c, uint32_t stack)
+{
+	static const char *const modes[] = { NULL, "Host Kernel", "Host User", "Hypervisor",
+					     "Guest Kernel", "Guest User" };
+	const struct pp_frame *f = &c->p->frames.items[c->p->tree.nodes[stack].frame];
+	const size_t mode = f->kind <= PP_KIND_UNKNOWN ? f->at.cpumode : 0;
+
+	if (mode < sizeof(modes) / sizeof(*modes) && modes[mode])
+		put_label(c, "execution_mode", word(c, modes[mode]), 0);
+}
+
+/* A stack with its values; `time` is PD_NO_TIME without a label for it. */
+static void put_sample(struct encoding *c, uint32_t stack, uint64_t samples, uint64_t weight,
+		       uint64_t time)
 {
 	const struct pp_profile *p = c->p;
 	const struct pp_node *nodes = p->tree.nodes;
 	const size_t column = column_of(c, p->places[stack].event);
 
-	if (column == SIZE_MAX)
+	if (column == SIZE_MAX || p->places[stack].is_left_out)
 		return;
 	for (uint32_t at = stack; at != PP_NONE; at = nodes[at].parent) {
-		const uint32_t id = location_of(c, nodes[at].frame);
+		const uint32_t id = pp_location_of(&c->mappings, nodes[at].frame);
 
 		if (id)
 			pp_proto_varint(&c->proto, &c->packed, id);
 	}
 	pp_proto_part(&c->proto, &c->inner, SAMPLE_LOCATION, &c->packed);
-	put_values(c, column, &nodes[stack]);
+	put_values(c, column, samples, weight);
 	if (is_base(c))
 		put_label(c, "pprof::base", word(c, "true"), 0);
 	put_groups(c, stack);
+	if (c->out->o.labels & PP_LABEL_MODE)
+		put_mode(c, stack);
+	if (time != PD_NO_TIME)
+		put_label(c, "timestamp_ns", NO_STRING, time);
 	end_inner(c, PROFILE_SAMPLE);
+}
+
+/* One sample after the other, with its time. */
+static void put_track(struct encoding *c, const struct pp_track *t)
+{
+	struct pp_item item = { 0 };
+
+	for (size_t at = 0; pp_track_next(t, &at, &item);)
+		if (item.kind == PP_ITEM_SAMPLE)
+			put_sample(c, item.node, 1, item.weight, item.time);
+}
+
+static void put_samples(struct encoding *c)
+{
+	const struct pp_profile *p = c->p;
+
+	for (uint32_t i = 0; i < p->tree.nr && !(c->out->o.labels & PP_LABEL_TIME); i++)
+		if (p->tree.nodes[i].samples)
+			put_sample(c, i, p->tree.nodes[i].samples, p->tree.nodes[i].weight,
+				   PD_NO_TIME);
+	for (size_t i = 0; i < p->tracks.nr && c->out->o.labels & PP_LABEL_TIME; i++)
+		put_track(c, &p->tracks.items[i]);
 }
 
 /* --- the head --- */
@@ -435,35 +386,29 @@ static void put_parts(struct encoding *c)
 {
 	const struct pp_profile *p = c->p;
 
-	for (uint32_t i = 0; i < p->tree.nr; i++)
-		if (p->tree.nodes[i].samples && !p->places[i].is_left_out)
-			put_sample(c, i);
+	put_samples(c);
 	put_mappings(c);
 	for (uint32_t i = 0; i < p->frames.nr; i++)
-		if (c->locations[i])
+		if (c->mappings.locations[i])
 			put_location(c, i);
 	for (size_t i = 0; i < p->nr_functions; i++)
 		if (c->functions[i])
 			put_function(c, i);
-	c->mappings_before += c->nr_mappings;
-	c->nr_mappings = 0;
-	pp_index_free(&c->mapping_index, c->proto.memory);
+	c->mappings_before += c->mappings.nr;
 }
 
 static void encode_parts(struct encoding *c, struct pp_profile *p)
 {
 	struct pp_memory *m = c->proto.memory;
+	const int failed = pp_mappings_start(&c->mappings, p);
 
 	c->p = p;
-	c->locations = pp_memory_zeroed(m, p->frames.nr, sizeof(*c->locations));
-	c->mapping_of = pp_memory_zeroed(m, p->frames.nr, sizeof(*c->mapping_of));
 	c->functions = pp_memory_zeroed(m, p->nr_functions, sizeof(*c->functions));
-	if (c->locations && c->mapping_of && c->functions)
+	if (!failed && c->functions)
 		put_parts(c);
-	else
+	if (failed || !c->functions || c->mappings.failed)
 		c->proto.failed = -1;
-	pp_memory_free(m, c->locations, p->frames.nr, sizeof(*c->locations));
-	pp_memory_free(m, c->mapping_of, p->frames.nr, sizeof(*c->mapping_of));
+	pp_mappings_end(&c->mappings);
 	pp_memory_free(m, c->functions, p->nr_functions, sizeof(*c->functions));
 }
 
@@ -483,12 +428,10 @@ static void encode_profile(struct encoding *c)
 int pp_write_pprof(struct pp_out *out)
 {
 	struct pp_memory *m = &out->p->memory;
-	struct encoding c = { .out = out, .p = out->p, .proto.memory = m };
+	struct encoding c = { .out = out, .p = out->p, .proto.memory = m, .mappings.memory = m };
 
 	encode_profile(&c);
 	pp_put(out, (const char *)c.file.bytes, c.proto.failed ? 0 : c.file.size);
-	pp_memory_free(m, c.mappings, c.mappings_capacity, sizeof(*c.mappings));
-	pp_index_free(&c.mapping_index, m);
 	pp_proto_free(&c.proto, &c.file);
 	pp_proto_free(&c.proto, &c.inner);
 	pp_proto_free(&c.proto, &c.packed);

@@ -13,11 +13,16 @@
 struct pp_texts {
 	struct pp_out out;
 	struct pp_script o;
+	uint32_t fields;	/* of the sample's event */
 	int widest;		/* of the events' names; 0: not known yet */
 	struct pd_tree *tree;	/* of a tracepoint's sample; NULL: none yet */
-	/* The string with each frame's lines, without the address, and 1 more; 0: not made yet. */
-	uint32_t *lines;
-	size_t lines_capacity;
+	/* The string with each frame's lines, without the address, and 1 more; 0: not made yet.
+	 * Tracepoints may have other fields. */
+	struct {
+		uint32_t *items;
+		size_t capacity;
+	} lines[2];
+	bool is_trace;
 };
 
 /* Returns how many characters from the first on are printable ASCII: most are. */
@@ -74,7 +79,9 @@ static void add_image(struct line *l, const struct pp_texts *t, const struct pp_
 	const struct pd_image *image = pd_history_image(t->out.p->options.history, f->at.image);
 	char text[64];
 
-	add_part(l, " (");
+	if (!(t->fields & PP_FIELD_IMAGE))
+		return;
+	add_part(l, t->fields & PP_FIELD_SYMBOL ? " (" : "(");
 	if (image && image->kind == PD_IMAGE_ANONYMOUS) {
 		snprintf(text, sizeof(text), "/tmp/perf-%" PRId32 ".map", f->pid);
 		add_part(l, text);
@@ -95,19 +102,19 @@ static uint32_t make_lines(struct pp_texts *t, const struct pp_frame *f)
 
 	if (namer)
 		namer->frame(namer->ctx, f->pid, &f->at, &names);
-	for (size_t i = 0; i < names.nr_functions; i++) {
+	for (size_t i = 0; i < names.nr_functions && t->fields & PP_FIELD_SYMBOL; i++) {
 		const char *symbol = names.functions[i].symbol;
 		const bool is_inlined = i + 1 < names.nr_functions;
 
 		snprintf(offset, sizeof(offset), "+0x%" PRIx64, is_inlined ? 0 : names.offset);
 		add_part(&l, symbol ? symbol : "[unknown]");
-		add_part(&l, symbol ? offset : "");
+		add_part(&l, symbol && t->fields & PP_FIELD_OFFSET ? offset : "");
 		if (is_inlined) {
 			add_part(&l, " (inlined)");
 			end_line(&l);
 		}
 	}
-	if (!names.nr_functions)
+	if (!names.nr_functions && t->fields & PP_FIELD_SYMBOL)
 		add_part(&l, "[unknown]");
 	add_image(&l, t, f);
 	return pp_strings_add(&p->strings, &p->memory, l.text, l.size);
@@ -119,40 +126,40 @@ static uint32_t find_lines(struct pp_texts *t, int32_t pid, const struct pd_loca
 	struct pp_profile *p = t->out.p;
 	const uint32_t frame = pp_frames_add_address(&p->frames, &p->memory, p->options.history,
 						     pid, at);
-	const size_t before = t->lines_capacity;
-	uint32_t *lines, made;
+	uint32_t *lines = t->lines[t->is_trace].items, made;
+	const size_t before = t->lines[t->is_trace].capacity;
 
 	if (frame == PP_NONE)
 		return PP_NONE;
 	if (frame >= before) {
-		lines = pp_memory_grow(&p->memory, t->lines, &t->lines_capacity,
+		lines = pp_memory_grow(&p->memory, lines, &t->lines[t->is_trace].capacity,
 				       (size_t)frame + 1, sizeof(*lines));
 		if (!lines)
 			return PP_NONE;
-		t->lines = lines;
-		memset(lines + before, 0, (t->lines_capacity - before) * sizeof(*lines));
+		t->lines[t->is_trace].items = lines;
+		memset(lines + before, 0,
+		       (t->lines[t->is_trace].capacity - before) * sizeof(*lines));
 	}
-	if (!t->lines[frame]) {
+	if (!lines[frame]) {
 		made = make_lines(t, &p->frames.items[frame]);
 		if (made == PP_NONE)
 			return PP_NONE;
-		t->lines[frame] = made + 1;
+		lines[frame] = made + 1;
 	}
-	return t->lines[frame] - 1;
+	return lines[frame] - 1;
 }
 
 /* Right-aligned in 16 columns. */
 static void put_address(struct pp_out *out, uint64_t address)
 {
-	char text[17];
-	int at = 16;
+	char text[16];
+	int at = sizeof(text);
 
 	do {
 		text[--at] = "0123456789abcdef"[address & 15];
 		address >>= 4;
 	} while (address);
 	memset(text, ' ', (size_t)at);
-	text[16] = ' ';
 	pp_put(out, text, sizeof(text));
 }
 
@@ -174,17 +181,19 @@ static enum pd_code put_place(struct pp_texts *t, int32_t pid, const struct pd_l
 	if (lines == PP_NONE)
 		return PD_E_LIMIT;
 	text = pp_strings_at(&t->out.p->strings, lines);
-	while (text.size) {
-		const uint8_t *newline = memchr(text.data, '\n', text.size);
+	do {
+		const uint8_t *newline = text.size ? memchr(text.data, '\n', text.size) : NULL;
 		const size_t size = newline ? (size_t)(newline - text.data) : text.size;
 
 		pp_put_text(&t->out, before);
 		put_address(&t->out, shown_address(t, at));
+		if (size)
+			pp_put_text(&t->out, " ");
 		put_clean(&t->out, (struct pd_bytes){ text.data, size });
 		pp_put_text(&t->out, end);
 		text.data += size + (newline != NULL);
 		text.size -= size + (newline != NULL);
-	}
+	} while (text.size);
 	return PD_OK;
 }
 
@@ -254,7 +263,7 @@ static void find_widest(struct pp_texts *t, const struct pd_reader *r)
 
 enum shape { IN_ONE_LINE, WITH_LINES_BELOW };
 
-static void put_task(struct pp_texts *t, const struct pd_fields *sample,
+static void put_comm(struct pp_texts *t, const struct pd_fields *sample,
 		     const struct pd_moment *at, enum shape shape)
 {
 	struct pp_out *out = &t->out;
@@ -268,26 +277,51 @@ static void put_task(struct pp_texts *t, const struct pd_fields *sample,
 	for (; shape == IN_ONE_LINE && size < 16; size++)
 		pp_put_text(out, " ");
 	put_clean(out, pp_bytes(task.comm ? task.comm : unnamed));
-	if (sample->has & PD_HAS_TID)
-		pp_printf(out, t->o.like == PP_LIKE_PERF_6_1 ? " %5" PRId32 " " : " %7" PRId32 " ",
+	pp_put_text(out, " ");
+}
+
+static void put_ids(struct pp_texts *t, const struct pd_fields *sample)
+{
+	const int width = t->o.like == PP_LIKE_PERF_6_1 ? 5 : 7;
+	struct pp_out *out = &t->out;
+
+	if (!(sample->has & PD_HAS_TID))
+		return;
+	if (t->fields & PP_FIELD_PID && t->fields & PP_FIELD_TID)
+		pp_printf(out, "%*" PRId32 "/%-*" PRId32 " ", width, sample->pid, width,
 			  sample->tid);
+	else if (t->fields & (PP_FIELD_PID | PP_FIELD_TID))
+		pp_printf(out, "%*" PRId32 " ", width,
+			  t->fields & PP_FIELD_PID ? sample->pid : sample->tid);
+}
+
+static void put_time(struct pp_texts *t, uint64_t time)
+{
+	const uint64_t second = 1000000000, s = time / second, ns = time % second;
+	char text[40];
+
+	if (t->o.times == PP_TIMES_NS) {
+		pp_printf(&t->out, "%5" PRIu64 ".%09" PRIu64 ": ", s, ns);
+		return;
+	}
+	snprintf(text, sizeof(text), "%5" PRIu64 ".%06" PRIu64, s, ns / 1000);
+	pp_printf(&t->out, "%12s: ", text);
 }
 
 static void put_head(struct pp_texts *t, const struct pd_fields *sample,
 		     const struct pp_counted_event *event, uint64_t weight)
 {
 	struct pp_out *out = &t->out;
-	const uint64_t us = sample->time / 1000;
-	char text[40];
 
-	if (sample->has & PD_HAS_CPU)
+	put_ids(t, sample);
+	if (sample->has & PD_HAS_CPU && t->fields & PP_FIELD_CPU)
 		pp_printf(out, "[%03" PRIu32 "] ", sample->cpu);
-	if (sample->has & PD_HAS_TIME) {
-		snprintf(text, sizeof(text), "%5" PRIu64 ".%06" PRIu64, us / 1000000, us % 1000000);
-		pp_printf(out, "%12s: ", text);
-	}
-	if (!event->weigher.is_tracepoint)
+	if (sample->has & PD_HAS_TIME && t->fields & PP_FIELD_TIME)
+		put_time(t, sample->time);
+	if (t->fields & PP_FIELD_PERIOD)
 		pp_printf(out, "%10" PRIu64 " ", weight);
+	if (!(t->fields & PP_FIELD_EVENT))
+		return;
 	for (int size = (int)strlen(event->weigher.name); size < t->widest; size++)
 		pp_put_text(out, " ");
 	put_clean(out, pp_bytes(event->weigher.name));
@@ -307,6 +341,8 @@ static enum pd_code put_stack(struct pp_texts *t, const struct pd_fields *sample
 	for (size_t i = 0; i < stack->nr && code == PD_OK; i++)
 		if (stack->items[i].of != PD_LOCATION_OF_IP || t->o.layout == PP_LAYOUT_STACKS)
 			code = put_place(t, pid, &stack->items[i], "\t", "\n");
+	if (stack->is_cut && t->o.cut == PP_CUT_SHOWN)
+		pp_put_text(&t->out, "\t               0 [cut stack] ([unknown])\n");
 	pp_put_text(&t->out, "\n");
 	return code;
 }
@@ -321,21 +357,26 @@ enum pd_code pp_texts_add(struct pp_texts *t, struct pd_reader *r, const struct 
 			  uint64_t weight)
 {
 	const bool has_chain = sample->has & PD_HAS_CALLCHAIN || is_unwound(stack);
-	const bool is_trace = event->weigher.is_tracepoint;
-	const enum shape shape = has_chain || t->o.layout == PP_LAYOUT_STACKS ? WITH_LINES_BELOW :
-										IN_ONE_LINE;
+	const bool has_stack = t->o.layout == PP_LAYOUT_STACKS || has_chain;
+	enum shape shape = IN_ONE_LINE;
 	enum pd_code code = PD_OK;
 
+	t->is_trace = event->weigher.is_tracepoint;
+	t->fields = t->is_trace ? t->o.trace_fields : t->o.fields;
+	if (has_stack && t->fields & PP_FIELD_IP)
+		shape = WITH_LINES_BELOW;
 	if (!t->widest)
 		find_widest(t, r);
-	put_task(t, sample, &stack->at, shape);
+	if (t->fields & PP_FIELD_COMM)
+		put_comm(t, sample, &stack->at, shape);
 	put_head(t, sample, event, weight);
-	if (is_trace)
+	if (t->is_trace && t->fields & PP_FIELD_TRACE)
 		code = put_trace(t, pd_reader_record(r, sample));
 	if (code != PD_OK)
 		return code;
-	/* perf shows what a tracepoint states, and where it is only if that was recorded */
-	if (is_trace && shape == IN_ONE_LINE) {
+	/* perf shows where a tracepoint is only if that was recorded or asked for */
+	if (shape == IN_ONE_LINE &&
+	    (!(t->fields & PP_FIELD_IP) || (t->is_trace && !(t->fields & PP_FIELD_LONE_IP)))) {
 		pp_put_text(&t->out, "\n");
 		return PD_OK;
 	}
@@ -346,14 +387,25 @@ int pp_script(struct pp_profile *p, struct pd_reader *r, const struct pp_script 
 	      struct pd_output to, struct pd_error *e)
 {
 	struct pp_texts t = { .out = { .p = p, .to = to } };
-	int ret;
+	int ret = 0;
 
 	memcpy(&t.o, o, o->size < sizeof(t.o) ? o->size : sizeof(t.o));
+	if (!t.o.fields)
+		t.o.fields = PP_FIELDS;
+	if (!t.o.trace_fields)
+		t.o.trace_fields = PP_FIELDS_OF_TRACEPOINTS;
+	if (t.o.head == PP_HEAD_SHOWN)
+		ret = pp_put_script_head(&t.out, r);
 	p->texts = &t;
-	ret = pp_add(p, r, e);
+	if (ret)
+		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };
+	else
+		ret = pp_add(p, r, e);
 	p->texts = NULL;
 	pp_flush(&t.out);
 	pd_tree_free(t.tree);
-	pp_memory_free(&p->memory, t.lines, t.lines_capacity, sizeof(*t.lines));
+	for (size_t i = 0; i < 2; i++)
+		pp_memory_free(&p->memory, t.lines[i].items, t.lines[i].capacity,
+			       sizeof(*t.lines[i].items));
 	return t.out.error ? t.out.error : ret;
 }

@@ -38,6 +38,8 @@ static struct pd_bytes text_of(const struct pp_rows *rows, const struct pp_row *
 
 	if (key == PP_KEY_SYMBOL)
 		return pp_strings_at(s, row->function->name);
+	if (key == PP_KEY_LINE)
+		return pp_strings_at(s, row->function->place);
 	return key == PP_KEY_IMAGE ? pp_strings_at(s, row->function->image) :
 				     pp_row_text(rows, row, key);
 }

@@ -34,7 +34,7 @@ static double share_of(uint64_t part, uint64_t all)
 /* Columns of a terminal for a key; 0: as many as are left. */
 static size_t columns_of(enum pp_key key)
 {
-	static const size_t columns[] = { 0, 0, IMAGE_COLUMNS, 16, 10, 10, 8, 24 };
+	static const size_t columns[] = { 0, 0, IMAGE_COLUMNS, 16, 10, 10, 8, 24, 28 };
 
 	return (size_t)key < sizeof(columns) / sizeof(*columns) ? columns[key] : 0;
 }

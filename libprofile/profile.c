@@ -118,6 +118,9 @@ void pp_count(const struct pp_profile *p, struct pp_counts *out)
 	now.size = size;
 	now.threads = p->nr_threads;
 	now.nodes = p->tree.nr;
+	now.frames = 0;
+	for (size_t i = 0; i < p->nr_merged; i++)
+		now.frames += p->merged[i].total_samples > 0;
 	now.memory = p->memory.used + p->tracks.memory.used;
 	now.approximate_waits = p->offcpu.approximate;
 	now.timer = pp_phase_timer(&p->phase);

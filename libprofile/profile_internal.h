@@ -30,6 +30,7 @@ struct pp_thread {
 struct pp_named {
 	uint32_t name, image, file;	/* strings; file may be PP_NONE */
 	uint32_t line;
+	uint32_t place;		/* with PP_LINES_APART: the string "FILE:LINE" */
 	uint32_t image_index;	/* for pd_history_image(), or PD_NO_IMAGE */
 	uint8_t kind, why;
 };
@@ -92,6 +93,7 @@ struct pp_profile {
 	enum pp_direction direction;	/* of `merged` */
 	struct pp_merged *merged;
 	size_t nr_merged;
+	uint32_t one_of;	/* samples are in `tracks` */
 	struct pp_step *steps;	/* of frame i, outermost first: first_step[i] up to that of i + 1 */
 	size_t nr_steps, steps_capacity;
 	uint32_t *first_step;

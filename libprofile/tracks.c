@@ -88,28 +88,33 @@ static uint8_t *put_number(uint8_t *to, uint64_t n)
 	return to;
 }
 
-static int put_item(struct pp_tracks *tracks, struct pp_track *t, const struct pp_item *item)
+void pp_track_put(struct pp_track *t, const struct pp_item *item)
 {
-	uint8_t *bytes = pp_memory_grow(&tracks->memory, t->bytes, &t->capacity,
-					t->size + ITEM_BYTES, 1), *to;
 	const uint64_t after = item->time > t->last ? item->time - t->last : 0;
+	uint8_t *to = put_number(t->bytes + t->size, item->kind);
 
-	if (!bytes)
-		return -1;
-	t->bytes = bytes;
-	to = put_number(bytes + t->size, item->kind);
 	to = put_number(to, after);
 	if (item->kind == PP_ITEM_SAMPLE) {
 		to = put_number(to, item->node);
 		to = put_number(to, item->weight);
 		t->samples++;
-	} else {
-		tracks->has_switches = true;
 	}
 	t->last += after;
 	if (t->first == PD_NO_TIME)
 		t->first = t->last;
-	t->size = (size_t)(to - bytes);
+	t->size = (size_t)(to - t->bytes);
+}
+
+static int add_item(struct pp_tracks *tracks, struct pp_track *t, const struct pp_item *item)
+{
+	uint8_t *bytes = pp_memory_grow(&tracks->memory, t->bytes, &t->capacity,
+					t->size + ITEM_BYTES, 1);
+
+	if (!bytes)
+		return -1;
+	t->bytes = bytes;
+	pp_track_put(t, item);
+	tracks->has_switches |= item->kind != PP_ITEM_SAMPLE;
 	return 0;
 }
 
@@ -126,7 +131,7 @@ int pp_tracks_add(struct pp_tracks *t, struct pp_strings *strings, struct pp_mem
 	if (!track || name_track(track, strings, m, h, &task, at))
 		return -1;
 	now.time = record->has & PD_HAS_TIME && record->time < NO_TIME_FROM ? record->time : 0;
-	return put_item(t, track, &now);
+	return add_item(t, track, &now);
 }
 
 static uint64_t get_number(const struct pp_track *t, size_t *at)

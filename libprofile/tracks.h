@@ -49,6 +49,9 @@ int pp_tracks_add(struct pp_tracks *t, struct pp_strings *strings, struct pp_mem
 		  const struct pd_history *h, const struct pd_fields *record,
 		  const struct pd_moment *at, const struct pp_item *item);
 
+/* Writes an item after the last one. There must be room for it. */
+void pp_track_put(struct pp_track *t, const struct pp_item *item);
+
 /* Reads the item at *at, which must be 0 first, and moves *at to the next. `item` must be that of
  * the call before. Returns false after the last. */
 bool pp_track_next(const struct pp_track *t, size_t *at, struct pp_item *item);

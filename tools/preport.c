@@ -13,10 +13,14 @@
 #include "output.h"
 #include "pd/profile.h"
 #include "pdecode_history.h"
+#include "preport_fields.h"
 #include "preport_formats.h"
 #include "preport_groups.h"
+#include "preport_limits.h"
 #include "preport_options.h"
 #include "preport_table.h"
+#include "preport_wrote.h"
+#include "progress.h"
 #include "sandbox.h"
 #include "viewer.h"
 
@@ -37,9 +41,14 @@ struct run {
 	uint32_t groups;
 	struct table table;
 	uint32_t marks;		/* of enum pp_mark */
+	uint32_t labels;	/* of enum pp_label */
+	double min_percent, percent_limit;
+	struct pp_script script;
 	bool is_paged;		/* standard output is a pager on a terminal */
 	struct winsize window;	/* of the terminal; 0: there is none */
 	struct input_errors errors;
+	struct progress progress;
+	uint64_t read;		/* bytes of the input, for progress */
 	struct run *base;	/* of --base; NULL: none */
 };
 
@@ -47,6 +56,7 @@ static void on_error(void *ctx, const struct pd_error *e)
 {
 	struct run *run = ctx;
 
+	progress_clear(&run->progress);
 	input_errors_add(&run->errors, run->in.name, e);
 }
 
@@ -65,6 +75,11 @@ static enum cli_exit fail(struct run *run, const struct pd_error *e)
 
 /* --- reading --- */
 
+static bool is_for_terminal(const struct run *run)
+{
+	return run->is_paged || output_is_terminal(&run->out);
+}
+
 static struct pd_reader_options reader_options(struct run *run)
 {
 	return (struct pd_reader_options){
@@ -76,9 +91,30 @@ static struct pd_reader_options reader_options(struct run *run)
 	};
 }
 
-static bool wants_event(void *filter, const char *name)
+static bool wants_event(void *ctx, const char *name)
 {
-	return filter_wants_event(filter, name);
+	const struct run *run = ctx;
+
+	return filter_wants_event(&run->s->filter, name);
+}
+
+/* Text that goes to the terminal shows that there is progress. */
+static void start_progress(struct run *run, const struct pd_reader *reader)
+{
+	const struct pd_file_info *f = pd_reader_file(reader);
+	const bool is_text = run->format->is_script && is_for_terminal(run);
+
+	if (f->size_known && f->mode != PD_MODE_DIRECTORY && !is_text)
+		progress_start(&run->progress, f->size);
+}
+
+static void on_progress(void *ctx, uint64_t offset)
+{
+	struct run *run = ctx;
+
+	if (offset > run->read)	/* in the order of time it may be less */
+		run->read = offset;
+	progress_update(&run->progress, run->read);
 }
 
 /* The profile chooses the events. */
@@ -107,21 +143,33 @@ static int set_symbol_filter(struct run *run)
 	return run->symbol_filter ? 0 : -1;
 }
 
+/* Files for other programs hold everything, and nothing that these do not know. */
+static bool converts(const struct run *run)
+{
+	return run->format->use == FOR_PROGRAMS;
+}
+
+/* Such stacks are seen in the Firefox Profiler as in a picture. */
+static enum pp_cut choose_cut(const struct run *run)
+{
+	if (run->s->mark_cut || !converts(run) || run->format->format == PP_FIREFOX)
+		return PP_CUT_SHOWN;
+	return PP_CUT_HIDDEN;
+}
+
 /* A difference has no times: two recordings have no moment in common. */
 static enum pp_keep choose_keep(const struct run *run)
 {
-	return run->s->base ? PP_KEEP_SUMS : run->format->keep;
+	if (run->s->base)
+		return PP_KEEP_SUMS;
+	return run->labels & PP_LABEL_TIME ? PP_KEEP_SAMPLES : run->format->keep;
 }
 
 static int take_samples(struct run *run, struct pd_reader *reader, struct pd_error *e)
 {
-	const struct pp_script *o = PP_SCRIPT(.like = (enum pp_like)run->s->like,
-					      .layout = format_layout(run->s->layout,
-								      run->s->output));
-
 	if (!run->format->is_script)
 		return pp_add(run->profile, reader, e);
-	return pp_script(run->profile, reader, o,
+	return pp_script(run->profile, reader, &run->script,
 			 (struct pd_output){ output_write, &run->out }, e);
 }
 
@@ -136,9 +184,12 @@ static enum cli_exit add_samples(struct run *run, struct pd_reader *reader)
 						.groups = run->groups,
 						.keep = choose_keep(run),
 						.state = choose_state(run->s),
+						.pmus = run->s->merge_events ? PP_PMUS_MERGED :
+									       PP_PMUS_APART,
 						.wants_event = wants_event,
-						.ctx = (void *)&run->s->filter);
+						.on_progress = on_progress, .ctx = run);
 	struct pd_error e;
+	int ret;
 
 	if (status != CLI_OK)
 		return status;
@@ -151,7 +202,10 @@ static enum cli_exit add_samples(struct run *run, struct pd_reader *reader)
 	run->profile = pp_new(o, &e);
 	if (!run->profile)
 		return fail(run, &e);
-	if (take_samples(run, reader, &e)) {
+	start_progress(run, reader);
+	ret = take_samples(run, reader, &e);
+	progress_end(&run->progress);
+	if (ret) {
 		if (run->out.error)
 			return CLI_OUTPUT;
 		if (e.code == PD_E_LIMIT)
@@ -188,22 +242,11 @@ static enum cli_exit read_samples(struct run *run)
 
 /* --- writing --- */
 
-/* Files for other programs hold everything, and nothing that these do not know. */
-static bool converts(const struct run *run)
-{
-	return run->format->use == FOR_PROGRAMS;
-}
-
 static enum pp_idle choose_idle(const struct run *run)
 {
 	if (run->s->idle != UNSET)
 		return (enum pp_idle)run->s->idle;
 	return converts(run) ? PP_IDLE_KEEP : PP_IDLE_DROP;
-}
-
-static bool is_for_terminal(const struct run *run)
-{
-	return run->is_paged || output_is_terminal(&run->out);
 }
 
 static bool wants_colors(const struct run *run)
@@ -226,9 +269,12 @@ static size_t row_count(const struct run *run)
 
 static enum cli_exit finish_output(struct run *run, enum cli_exit status)
 {
+	const uint64_t size = run->out.written;
+	const bool is_file = run->out.fd != STDOUT_FILENO;
+
 	status = output_close(&run->out, status);
-	if (status <= CLI_ERRORS && run->s->output && !run->s->quiet && isatty(STDERR_FILENO))
-		cli_error(&preport, "wrote %s", run->s->output);
+	if (status <= CLI_ERRORS && is_file && !run->s->quiet && isatty(STDERR_FILENO))
+		wrote_report(&preport, run->s->output, size, run->format, run->profile);
 	return status;
 }
 
@@ -246,11 +292,13 @@ static enum cli_exit write_profile(struct run *run, enum cli_exit status)
 		.event = pp_main_event(run->profile), .measure = (enum pp_measure)run->s->weight,
 		.sort = run->table.sort, .graph = (enum pp_graph)run->s->graph,
 		.colors = wants_colors(run) ? PP_COLORS : PP_PLAIN,
-		.min_permyriad = (unsigned int)run->s->min_percent * 100,
+		.min_permyriad = (unsigned int)(run->percent_limit * 100 + 0.5),
 		.title = run->s->title ? run->s->title : run->in.name,
 		.theme = (enum pp_theme)run->s->theme, .view = choose_view(run->s),
-		.marks = run->marks,
+		.marks = run->marks, .labels = run->labels,
+		.names = run->s->raw_names ? PP_NAMES_WHOLE : PP_NAMES_SHORT,
 		.base = run->base ? run->base->profile : NULL,
+		.compare = run->s->absolute ? PP_COMPARE_SUMS : PP_COMPARE_SHARES,
 		.base_title = run->base ? run->base->in.name : NULL,
 	};
 	int ret;
@@ -285,7 +333,9 @@ static enum cli_exit load(struct run *run)
 {
 	const struct pp_shape *shape = PP_SHAPE(
 		.idle = choose_idle(run),
-		.cut = converts(run) ? PP_CUT_HIDDEN : PP_CUT_SHOWN,
+		.cut = choose_cut(run), .min_percent = run->min_percent,
+		.one_of = run->s->thin,
+		.lines = table_has_lines(&run->table) ? PP_LINES_APART : PP_LINES_TOGETHER,
 		.max_depth = run->s->max_stack, .parent = run->s->parent,
 		.cut_after = run->s->cut_after, .direction = choose_direction(run),
 		.recursion = run->s->fold_recursion ? PP_RECURSION_FOLDED : PP_RECURSION_KEPT,
@@ -312,54 +362,23 @@ static enum cli_exit load(struct run *run)
 	return status;
 }
 
-/* Reads PATTERN=PERCENT of --fail-above into `glob` and *limit. */
-static bool read_limit(const char *text, char *glob, size_t size, double *limit)
+/* Evaluates the options with a percentage. */
+static enum cli_exit prepare_limits(struct run *run)
 {
-	const char *equals = strrchr(text, '=');
-	char *end;
+	const struct settings *s = run->s;
+	enum cli_exit status = percent_read(&preport, "min", s->min, &run->min_percent);
 
-	if (!equals || equals == text || (size_t)(equals - text) >= size)
-		return false;
-	snprintf(glob, size, "%.*s", (int)(equals - text), text);
-	*limit = strtod(equals + 1, &end);
-	return end > equals + 1 && *limit >= 0 && *limit <= 100 &&
-	       (!*end || strcmp(end, "%") == 0);
+	if (status == CLI_OK)
+		status = percent_read(&preport, "percent-limit", s->percent_limit,
+				      &run->percent_limit);
+	return status == CLI_OK ? limits_check(&preport, &s->limits) : status;
 }
 
-static enum cli_exit check_limit_options(const struct settings *s)
-{
-	char glob[256];
-	double limit;
-
-	for (size_t i = 0; i < s->limits.count; i++)
-		if (!read_limit(s->limits.items[i], glob, sizeof(glob), &limit))
-			return cli_usage(&preport, "'--fail-above' must be PATTERN=PERCENT, such "
-					 "as 'malloc*=5%%', not '%s'", s->limits.items[i]);
-	return CLI_OK;
-}
-
-/* Returns whether a function has, or with --base has gained, more than its limit. */
 static bool is_above(const struct run *run)
 {
-	const enum pp_measure by = (enum pp_measure)run->s->weight;
-	bool is_any = false;
-	char glob[256];
-	double limit, share;
-
-	for (size_t i = 0; i < run->s->limits.count; i++) {
-		if (!read_limit(run->s->limits.items[i], glob, sizeof(glob), &limit))
-			continue;
-		share = pp_share(run->profile, pp_main_event(run->profile), glob, by);
-		if (run->base)
-			share -= pp_share(run->base->profile, pp_main_event(run->base->profile),
-					  glob, by);
-		if (share <= limit)
-			continue;
-		cli_error(&preport, "%s: '%s' %s %.2f %% of the samples, more than %.2f %%",
-			  run->in.name, glob, run->base ? "gained" : "is in", share, limit);
-		is_any = true;
-	}
-	return is_any;
+	return limits_exceeded(&preport, &run->s->limits, run->in.name, run->profile,
+			       run->base ? run->base->profile : NULL,
+			       (enum pp_measure)run->s->weight);
 }
 
 /* Runs in the sandbox: files with names come from the opener. */
@@ -430,7 +449,46 @@ static enum cli_exit check_base(const struct run *run)
 
 	if (run->base && format != PP_TOP && format != PP_FLAMEGRAPH && format != PP_PPROF)
 		return cli_usage(&preport, "'--base' is for -f top, flamegraph and pprof");
+	if (run->s->absolute && (!run->base || format == PP_PPROF))
+		return cli_usage(&preport, "'--absolute' is for '--base' with -f top and "
+				 "flamegraph");
 	return CLI_OK;
+}
+
+/* Evaluates the options of samples that are written one by one. */
+static enum cli_exit prepare_samples(struct run *run)
+{
+	const struct settings *s = run->s;
+	enum cli_exit status = CLI_OK;
+
+	if (s->labels && (s->group || run->format->format != PP_PPROF))
+		return cli_usage(&preport, "'--labels' is for -f pprof, without '--group'");
+	if (s->labels)
+		status = labels_read(&preport, s->labels, &run->groups, &run->labels);
+	if (status == CLI_OK && run->labels & PP_LABEL_TIME && s->base)
+		return cli_usage(&preport, "'--labels timestamp_ns' is not for '--base'");
+	if (status == CLI_OK && s->thin &&
+	    (choose_keep(run) == PP_KEEP_SUMS || run->format->is_script || s->weight))
+		return cli_usage(&preport, "'--thin' is for formats with times, without "
+				 "'--weight=samples'");
+	return status;
+}
+
+/* Evaluates the options of -f script. */
+static enum cli_exit prepare_script(struct run *run)
+{
+	const struct settings *s = run->s;
+
+	if ((s->fields || s->ns || s->header) && !run->format->is_script)
+		return cli_usage(&preport, "'--%s' is for -f script", s->fields ? "fields" :
+				 s->ns ? "ns" : "header");
+	run->script = (struct pp_script){
+		.size = sizeof(run->script), .like = (enum pp_like)s->like,
+		.layout = format_layout(s->layout, s->output), .cut = choose_cut(run),
+		.times = s->ns ? PP_TIMES_NS : PP_TIMES_US,
+		.head = s->header ? PP_HEAD_SHOWN : PP_HEAD_HIDDEN,
+	};
+	return fields_read(&preport, s->fields, &run->script);
 }
 
 /* Evaluates the options of stacks. */
@@ -448,8 +506,12 @@ static enum cli_exit prepare_stacks(struct run *run)
 	if (run->s->inverted && run->s->callers && format == PP_FLAMEGRAPH)
 		return cli_usage(&preport, "the page shows '--callers' or '--inverted' first, "
 				 "not both");
-	if (run->s->annotate && !is_folded)
-		return cli_usage(&preport, "'--annotate' is for -f folded");
+	if (run->s->min && !is_picture && !is_folded)
+		return cli_usage(&preport, "'--min' is for -f folded, svg and flamegraph; "
+				 "'--percent-limit' for top and tree");
+	if ((run->s->annotate || run->s->raw_names) && !is_folded)
+		return cli_usage(&preport, "'--%s' is for -f folded",
+				 run->s->annotate ? "annotate" : "raw-names");
 	return marks_read(&preport, run->s->annotate, &run->marks);
 }
 
@@ -469,6 +531,8 @@ static enum cli_exit prepare_table(struct run *run)
 				 "without '--base'");
 	if (run->s->graph && (format != PP_TOP || run->base))
 		return cli_usage(&preport, "'--graph' is for -f top, without '--base'");
+	if (table_has_lines(&run->table) && run->s->no_symbols)
+		return cli_usage(&preport, "'--sort srcline' needs what '--no-symbols' leaves out");
 	run->groups |= table_groups(&run->table);
 	return CLI_OK;
 }
@@ -491,11 +555,15 @@ static enum cli_exit prepare(struct run *run)
 	if (status == CLI_OK)
 		status = groups_read(&preport, run->s->group, run->format, &run->groups);
 	if (status == CLI_OK)
+		status = prepare_samples(run);
+	if (status == CLI_OK)
+		status = prepare_script(run);
+	if (status == CLI_OK)
 		status = prepare_table(run);
 	if (status == CLI_OK)
 		status = prepare_stacks(run);
 	if (status == CLI_OK)
-		status = check_limit_options(run->s);
+		status = prepare_limits(run);
 	if (status == CLI_OK)
 		status = check_names(run->s);
 	if (status == CLI_OK)
@@ -505,6 +573,7 @@ static enum cli_exit prepare(struct run *run)
 	if (status == CLI_OK && run->base) {
 		run->base->max_output = run->max_output;
 		run->base->groups = run->groups;
+		run->base->min_percent = run->min_percent;
 		run->base->format = run->format;
 		status = make_filter(run->base);
 	}
@@ -546,7 +615,6 @@ int main(int argc, char **argv)
 	struct run run = base;
 	enum cli_exit status = sandbox_check(&preport, s.sandbox);
 
-	s.symbols.no_inline = !s.inlines;
 	input_choose(&run.in, operands[0]);
 	if (s.base) {
 		input_choose(&base.in, s.base);
@@ -559,6 +627,8 @@ int main(int argc, char **argv)
 		status = check_viewer(&run);
 	if (status == CLI_OK)
 		status = prepare(&run);
+	s.symbols.lines = s.lines || table_has_lines(&run.table);
+	s.symbols.no_inline = !s.inlines && !s.symbols.lines;
 	if (status == CLI_OK) {
 		start_viewer(&run);
 		status = report_input(&run);

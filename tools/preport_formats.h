@@ -16,6 +16,8 @@ struct format {
 	enum pp_keep keep;
 	uint32_t groups;	/* without --group */
 	bool is_script;		/* the samples one by one, no profile: `format` does not count */
+	const char *viewer;	/* a command that opens the file, which follows; NULL: none */
+	const char *site;	/* the same, a web page that loads the file */
 };
 
 extern const char *const format_words[];

@@ -4,6 +4,7 @@
 #include "build.h"
 #include "input.h"
 #include "limit_options.h"
+#include "preport_fields.h"
 #include "preport_formats.h"
 #include "preport_table.h"
 
@@ -37,6 +38,13 @@ static const struct cli_option options[] = {
 		   "samples without a call graph in -f script: in one line as perf has them, or as "
 		   "a stack of one function (default: perf, but stack if the output's name ends "
 		   "in .linux-perf.txt)"),
+	CLI_STRING('F', "fields", "LIST", settings, fields,
+		   "fields of samples in -f script: comm, pid, tid, cpu, time, period, event, "
+		   "trace, ip, sym, symoff, dso; or changes of those without this option, "
+		   "such as +pid,-period"),
+	CLI_FLAG(0, "ns", settings, ns, "times in -f script in ns, not us"),
+	CLI_FLAG(0, "header", settings, header,
+		 "lines about the recording above the samples in -f script, each with a #"),
 	CLI_FLAG(0, "open", settings, open,
 		 "open the written file with xdg-open: a flame graph page (the default here) "
 		 "or picture"),
@@ -65,15 +73,28 @@ static const struct cli_option options[] = {
 	CLI_STRING(0, "base", "FILE", settings, base,
 		   "an older recording: how the shares of functions changed, as a table or as the "
 		   "colors of a flame graph; in pprof the increase, as with pprof -diff_base"),
+	CLI_FLAG(0, "absolute", settings, absolute,
+		 "with --base the sums before and after, not shares of each recording; in the "
+		 "flame graph shares of the larger one"),
 	CLI_LIST(0, "fail-above", "PATTERN=PERCENT", settings, limits,
 		 "exit 6 if functions with these names are in more than PERCENT of the samples, "
 		 "or with --base have gained more"),
 	CLI_GROUP("Shape"),
 	CLI_CHOICE(0, "weight", NULL, settings, weight, weights,
 		   "weight of a sample: its period, or 1 (default period)"),
+	CLI_FLAG(0, "merge-events", settings, merge_events,
+		 "add up the same event of different kinds of cores: cpu_core/cycles/ and "
+		 "cpu_atom/cycles/ are cycles"),
 	CLI_STRING(0, "group", "LIST", settings, group,
 		   "frames above the stacks: comm, pid, tid, cpu (precord --sample-cpu), "
 		   "cgroup (precord --all-cgroups), none (default comm)"),
+	CLI_STRING(0, "labels", "LIST", settings, labels,
+		   "labels of samples in -f pprof, in place of --group: comm, pid, tid, cpu, "
+		   "cgroup, execution_mode, timestamp_ns (all samples one by one), none "
+		   "(default comm,pid,tid)"),
+	CLI_NUMBER(0, "thin", "N", settings, thin,
+		   "in files with times one of N samples of each thread, with the weight of all "
+		   "N: in -f firefox, speedscope, chrome, flamegraph and pprof with timestamp_ns"),
 	CLI_STRING(0, "parent", "PATTERN", settings, parent,
 		   "only stacks with a function of this name; patterns may be used"),
 	CLI_NUMBER(0, "max-stack", "N", settings, max_stack,
@@ -83,6 +104,9 @@ static const struct cli_option options[] = {
 		   "count callees of functions of this name for these; patterns may be used"),
 	CLI_FLAG(0, "fold-recursion", settings, fold_recursion,
 		 "a function that calls itself is one frame"),
+	CLI_STRING(0, "min", "PERCENT", settings, min,
+		   "stacks with a smaller share, such as 0.1, are one frame, [small], below their "
+		   "caller; in -f folded, svg and flamegraph"),
 	CLI_FLAG(0, "callers", settings, callers,
 		 "stacks from the leaf: the functions that take the time, and their callers; "
 		 "in -f tree, folded, svg and flamegraph"),
@@ -91,21 +115,27 @@ static const struct cli_option options[] = {
 	CLI_OPTIONAL(0, "annotate", "k,j,i", settings, annotate, "k,j,i",
 		     "suffixes in -f folded: _[k] for functions of the kernel, _[j] of a JIT "
 		     "compiler, _[i] inlined ones"),
+	CLI_FLAG(0, "raw-names", settings, raw_names,
+		 "names in -f folded with their parameters and quotes; without it they are those "
+		 "of stackcollapse-perf.pl"),
+	CLI_FLAG(0, "mark-cut", settings, mark_cut,
+		 "a frame [cut stack] at the root of stacks that lack theirs, in files for "
+		 "programs, too"),
 	CLI_FLAG(0, "addrs", settings, addrs,
 		 "functions without a name as [image+0xOFFSET], not [image]"),
 	CLI_GROUP("Tables"),
 	CLI_STRING('s', "sort", "LIST", settings, sort,
 		   "order of the table: self, a function alone, or total, with its callees "
-		   "(default self); and its columns, of comm, pid, tid, cpu, cgroup, dso, sym: a "
-		   "line for each combination (default: each function)"),
+		   "(default self); and its columns, of comm, pid, tid, cpu, cgroup, dso, sym, "
+		   "srcline: a line for each combination (default: each function)"),
 	CLI_SWITCH(0, "children", settings, children, "the same as -s total, as in perf report"),
 	CLI_CHOICE('g', "graph", "callee|caller|none", settings, graph, graphs,
 		   "below each line of the table: callee: its callers; caller: its callees; as "
 		   "far as it has --percent-limit or 0.5 percent (default none)"),
 	CLI_NUMBER('n', "rows", "N", settings, rows,
 		   "at most N lines; 0: all (default: the terminal's height, else 40)"),
-	CLI_NUMBER(0, "percent-limit", "PERCENT", settings, min_percent,
-		   "leave out smaller shares in top and tree"),
+	CLI_STRING(0, "percent-limit", "PERCENT", settings, percent_limit,
+		   "leave out smaller shares in top and tree, such as 0.5"),
 	CLI_CHOICE(0, "color", NULL, settings, color, colors,
 		   "in tables (default auto: on a terminal, unless NO_COLOR is set)"),
 	CLI_GROUP("Names"),
@@ -113,6 +143,9 @@ static const struct cli_option options[] = {
 		 "no names of functions, and open no files for them"),
 	CLI_FLAG(0, "inline", settings, inlines,
 		 "functions that are inlined, too: reads debug information, which takes longer"),
+	CLI_FLAG(0, "lines", settings, lines,
+		 "source files and lines, too, for -f callgrind, pprof, firefox, flamegraph and "
+		 "-s srcline; reads more debug information"),
 	SYMBOL_FILE_OPTIONS(settings, symbols),
 	CLI_GROUP("Limits and messages"),
 	LIMIT_OPTIONS(settings),
@@ -122,7 +155,9 @@ static const struct cli_option options[] = {
 
 static const struct cli_values values[] = {
 	{ "sort", .words = TABLE_SORT_WORDS },
+	{ "fields", .words = FIELDS_WORDS },
 	{ "group", .words = "comm pid tid cpu cgroup none" },
+	{ "labels", .words = "comm pid tid cpu cgroup execution_mode timestamp_ns none" },
 	{ NULL }
 };
 

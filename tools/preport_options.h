@@ -10,15 +10,16 @@ struct settings {
 	struct symbol_settings symbols;
 	unsigned int format, weight, graph, idle, color, theme, like, layout;
 	struct filter_settings filter;
-	unsigned long rows, min_percent;
+	unsigned long rows;
 	uint64_t memory;
-	const char *base, *parent, *cut_after, *annotate;
-	unsigned int max_stack;
-	bool fold_recursion;
+	const char *base, *parent, *cut_after, *annotate, *min, *percent_limit,
+		*labels, *fields;
+	unsigned int max_stack, thin;
+	bool fold_recursion, mark_cut, raw_names, merge_events, absolute, ns, header;
 	struct cli_list limits;
 	bool off_cpu, wall, quiet;
 	bool open, pager;
-	bool children, callers, inverted, addrs, no_symbols, inlines, verbose;
+	bool children, callers, inverted, addrs, no_symbols, inlines, lines, verbose;
 };
 
 extern const struct cli_tool preport;

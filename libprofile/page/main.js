@@ -305,6 +305,9 @@ async function start() {
 	const began = performance.now(), wanted = new URLSearchParams(location.hash.slice(1));
 	await unpack();
 	file.totals = whole.self.map(sum);
+	/* sums are shares of the larger one */
+	if (file.base && file.base.sums)
+		file.totals = file.totals.map((all, i) => Math.max(all, file.totals[(i + 2) % 4]));
 	readLink(wanted);
 	document.title = file.title + ' — flame graph';
 	$('title').textContent = file.title;

@@ -4,7 +4,7 @@ import re
 import pytest
 
 from known_recording import EXEC, FAULTS, KTEXT, Recording
-from profiles import Pprof, preport
+from profiles import Pprof, page, preport
 
 
 pytestmark = pytest.mark.sanitize
@@ -40,6 +40,44 @@ def test_shares_before_and_after(write):
     assert preport("--base", old, new).decode().startswith(f"{old}   ")
     assert got == want and list(got) == list(want)      # the largest change first
     assert changes(preport("--base", old, "-s", "total", new))["[app]"] == (100, 100, 0)
+
+
+def sums(out):
+    found = re.findall(r"^ *([\d.]+) +([\d.]+) +([+-][\d.]+)  (\S+)", out.decode(), re.M)
+    return {row[3]: row[:3] for row in found}
+
+
+def test_sums_before_and_after(tmp_path):
+    def go(name, *weights):
+        it = Recording()
+        it.comm(1, 10, "app", misc=EXEC)
+        for i, weight in enumerate(weights):
+            it.map(2 + i, 10, 0x7000 + i * 0x1000, 0x1000, f"/lib/{'xyz'[i]}")
+            it.sample(10 + i, 10, weight, 0x7010 + i * 0x1000)
+        (tmp_path / name).write_bytes(it.file())
+        return tmp_path / name
+    old, new = go("old", 2_000_000, 5_000, 3_000_000), go("new", 4_000_000, 5_000, 2_999_000)
+    out = preport("--base", old, "--absolute", new)
+    assert sums(out) == {"[x]": ("2.000", "4.000", "+2.000"), "[z]": ("3.000", "2.999", "-0.001"),
+                         "[y]": ("0.005", "0.005", "+0.000")}
+    assert list(sums(out))[0] == "[x]" and b"in ms" in out
+    assert sums(preport("--base", old, "--absolute", "--weight=samples", new))["[x]"] == (
+        "1", "1", "+0")
+    # 1 percent of the larger recording
+    limited = preport("--base", old, "--absolute", "--percent-limit=1", new)
+    assert set(sums(limited)) == {"[x]"} and b"2 more functions" in limited
+    colored = preport("--base", old, "--absolute", "--color=always", new)
+    assert colored.count(b"\033[31m") == 1 and b"\033[32m" not in colored
+    base = page(preport("-f", "flamegraph", "--base", old, "--absolute", new))[0]["base"]
+    assert base["sums"] is True
+    assert "sums" not in page(preport("-f", "flamegraph", "--base", old, new))[0]["base"]
+
+
+@pytest.mark.parametrize("options", [["--absolute"], ["--absolute", "--base", "OLD", "-f",
+                                                      "pprof"]])
+def test_sums_are_for_differences_as_a_table_or_page(write, options):
+    old = write("old", "/old/app", libx=10)
+    preport(*[str(old) if word == "OLD" else word for word in options], old, status=2)
 
 
 def test_no_difference_to_itself(write):

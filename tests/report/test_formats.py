@@ -6,11 +6,11 @@ import re
 import pytest
 
 from conftest import fixture_files
-from known_recording import ANSWER, CLOCK, EXEC, Recording, recording  # noqa: F401
+from known_recording import ANSWER, CLOCK, EXEC, FAULTS, Recording, recording  # noqa: F401
 from perfdata.sample import sample_id
 from perfdata import records as r
-from profiles import (Callgrind, Firefox, Pprof, chrome, csv_rows, folded, json_table, preport,
-                      speedscope, svg)
+from profiles import (Callgrind, Firefox, Pprof, chrome, csv_rows, folded, json_table, page,
+                      preport, speedscope, svg)
 
 HOSTILE = "a;b\n\x1b[31m</script>\"'\u202e=&\x01("
 SELF = {"[app]": 45, "[libx.so.1]": 150, "[[kernel.kallsyms]]": 1007, "[unknown]": 2}
@@ -183,6 +183,94 @@ def test_a_pid_that_is_used_again_is_another_process(tmp_path):
     assert got.weights() == {"life 100;[app]": 100, "life 200;[app]": 200}
     assert {(thread["name"], thread["pid"]) for thread in got.threads} == {
         ("life 100", "10"), ("life 200", "10.1")}
+
+
+# --- labels, fewer samples ------------------------------------------------------------------------
+
+def test_labels_of_pprof(recording):
+    def labels(*options):
+        return [(row, frames[-1], values) for row, frames, values in
+                Pprof(preport("-f", "pprof", "--comm=app*,child,swapper", *options,
+                              recording)).samples]
+    assert labels("--labels=tid,cpu,execution_mode") == [
+        ({"tid": 10, "cpu": 0, "execution_mode": "Host User"}, "[libx.so.1]", [1, 100]),
+        ({"tid": 10, "cpu": 0, "execution_mode": "Host User"}, "[libx.so.1]", [1, 50]),
+        ({"tid": 10, "cpu": 0, "execution_mode": "Host Kernel"}, "[[kernel.kallsyms]]",
+         [1, 7]),
+        ({"tid": 20, "cpu": 0, "execution_mode": "Host User"}, "[app]", [1, 40]),
+        ({"tid": 20, "cpu": 0, "execution_mode": "Host User"}, "[unknown]", [1, 2]),
+        ({"tid": 0, "cpu": 3, "execution_mode": "Host Kernel"}, "[[kernel.kallsyms]]",
+         [1, 1000])]
+    assert all(row == {} for row, *_ in labels("--labels=none"))
+    assert labels("--labels=comm,pid,tid") == labels()
+
+
+def test_samples_with_their_times_in_pprof(tmp_path):
+    it = Recording()
+    it.comm(1, 10, "app", misc=EXEC)
+    it.map(2, 10, 0x1000, 0x1000, "/bin/app")
+    for time, weight in ((10, 3), (20, 4), (30, 5)):
+        it.sample(time, 10, weight, 0x1010)
+    path = tmp_path / "perf.data"
+    path.write_bytes(it.file())
+    got = Pprof(preport("-f", "pprof", "--labels=timestamp_ns", path))
+    assert [(row, values) for row, _, values in got.samples] == [
+        ({"timestamp_ns": 10}, [1, 3]), ({"timestamp_ns": 20}, [1, 4]),
+        ({"timestamp_ns": 30}, [1, 5])]
+    merged = Pprof(preport("-f", "pprof", "--labels=none", path))
+    assert [values for *_, values in merged.samples] == [[3, 12]]
+    thinned = Pprof(preport("-f", "pprof", "--labels=timestamp_ns", "--thin=2", path))
+    assert [(row, values[1]) for row, _, values in thinned.samples] == [
+        ({"timestamp_ns": 20}, 7), ({"timestamp_ns": 30}, 5)]
+
+
+@pytest.mark.parametrize("options", [
+    ["--labels=pid"], ["--labels=x", "-f", "pprof"], ["--labels=pid", "--group=pid", "-f", "pprof"],
+    ["--labels=timestamp_ns", "--base", "x", "-f", "pprof"], ["--thin=2"],
+    ["--thin=2", "-f", "script"], ["--thin=2", "-f", "pprof"],
+    ["--thin=2", "-f", "firefox", "--weight=samples"],
+    ["--thin=2", "-f", "flamegraph", "--base", "x"]])
+def test_labels_and_thinning_where_they_can_not_be(recording, options):
+    preport(*options, recording, status=2)
+
+
+def test_one_of_some_samples_has_the_weight_of_all(tmp_path):
+    it = Recording()
+    it.comm(1, 10, "app", misc=EXEC)
+    it.map(2, 10, 0x1000, 0x1000, "/bin/app")
+    it.map(3, 10, 0x7000, 0x1000, "/lib/libx.so.1")
+    for i in range(10):
+        it.sample(1000 * i + 1000, 10, 2**40 + i, 0x1010 if i < 9 else 0x7010, tid=11)
+        it.sample(1000 * i + 1500, 10, 1 << i, 0x7010)
+    it.sample(20000, 10, 5, 0x1010, tid=11, event=FAULTS)
+    path = tmp_path / "perf.data"
+    path.write_bytes(it.file())
+    got = {name: sums for name, _, sums, _ in speedscope(
+        preport("-f", "speedscope", "--thin=4", path))}
+    total = sum(2**40 + i for i in range(10))
+    assert got["? 10/11 cpu-clock"] == {
+        "[app]": total - sum(2**40 + i for i in (8, 9)), "[libx.so.1]": 2**41 + 17}
+    assert got["app 10/10 cpu-clock"] == {"[libx.so.1]": 1023}
+    assert got["? 10/11 page-faults:HG"] == {"[app]": 3}
+    firefox = Firefox(preport("-f", "firefox", "--thin=4", path))
+    times = {thread["tid"]: thread["samples"]["time"] for thread in firefox.threads}
+    assert times == {10: [0.0035, 0.0075, 0.0095], 11: [0.003, 0.007, 0.009]}
+    _, samples, _ = chrome(preport("-f", "chrome", "--thin=4", path))
+    assert sum(args["weight"] for _, args in samples) == total + 1023 + 3
+    about, nodes, times = page(preport("-f", "flamegraph", "--thin=4", path))
+    assert about["facts"].endswith("; one of 4 has a time") and len(times) == 6
+    assert sum(weight for *_, weight in times) == total + 1023 == sum(node[2] for node in nodes)
+
+
+@pytest.mark.parametrize("of", [2, 3, 1000])
+def test_thinned_captures_have_the_same_sum(of):
+    path = next(file.path for file in fixture_files() if file.name.startswith("20-threads"))
+    whole, less = (Firefox(preport("-f", "firefox", *options, path))
+                   for options in ((), (f"--thin={of}",)))
+    assert sum(whole.weights().values()) == sum(less.weights().values())
+    for before, after in zip(sorted(whole.threads, key=lambda t: t["tid"]),
+                             sorted(less.threads, key=lambda t: t["tid"])):
+        assert after["samples"]["length"] == -(-before["samples"]["length"] // of)
 
 
 def test_samples_need_memory(recording, tmp_path):

@@ -12,6 +12,7 @@ import pytest
 from conftest import TIMEOUT, fixture_files
 from known_recording import (  # noqa: F401
     ANSWER, EXEC, Recording, build_program, recorded, recording)
+from perfdata import records as r
 from profiles import preport
 
 CAPTURES = [file for file in fixture_files() if file.name.split("/")[0] in (
@@ -155,6 +156,68 @@ def test_functions_of_one_image(tmp_path):
     out = preport("-s", "comm,sym", path, symbols=()).decode()
     assert [line.split()[5:] for line in out.split("\n\n")[1].split("\n")[1:3]] == [
         ["app", "leaf"], ["app", "main"]]
+
+
+SOURCE = """int work(int n)
+{
+	int sum = 0;
+	for (int i = 0; i < n; i++)
+		sum += i;
+	return sum;
+}
+int main(void) { return work(3); }
+"""
+
+
+@pytest.fixture(scope="module")
+def with_lines(tmp_path_factory):
+    """A program with debug information, with 5 ns in line 5, 2 and 1 in line 6, and 4 in line 8."""
+    folder = tmp_path_factory.mktemp("lines")
+    (folder / "app.c").write_text(SOURCE)
+    subprocess.run(["gcc", "-O0", "-g", "-Wl,--build-id=sha1", folder / "app.c", "-o",
+                    folder / "app"], check=True)
+    notes = subprocess.run(["readelf", "-n", folder / "app"], check=True, capture_output=True,
+                           text=True).stdout
+    lines = subprocess.run(["objdump", "-d", "-l", "--no-show-raw-insn", folder / "app"],
+                           check=True, capture_output=True, text=True).stdout
+    at = {int(line): int(address, 16) for line, address in re.findall(
+        r"app\.c:(\d+)(?: \(.*\))?\n +([0-9a-f]+):", lines)}
+    it, base = Recording(), 0x555555554000
+    it.comm(1, 10, "app", misc=EXEC)
+    it.records.append(r.mmap2_build_id(
+        10, 10, base, 0x10000, 0, bytes.fromhex(re.search(r"Build ID: (\w+)", notes)[1]), 5, 2,
+        str(folder / "app"), sid=it.sid(2)))
+    for i, (line, weight) in enumerate([(5, 5), (6, 2), (6, 1), (8, 4)]):
+        it.sample(10 + i, 10, weight, base + at[line])
+    (folder / "perf.data").write_bytes(it.file())
+    return folder
+
+
+def test_lines_of_the_source(with_lines):
+    path = with_lines / "perf.data"
+    out = preport("-f", "csv", "-s", "srcline", path, symbols=()).decode()
+    assert list(csv.reader(out.splitlines())) == [
+        ["srcline", "self", "total", "samples"], [f"{with_lines}/app.c:5", "5", "5", "1"],
+        [f"{with_lines}/app.c:8", "4", "4", "1"], [f"{with_lines}/app.c:6", "3", "3", "2"]]
+    out = preport("-s", "sym,srcline", path, symbols=()).decode()
+    assert [line.split()[4:] for line in out.split("\n\n")[1].split("\n")[1:4]] == [
+        ["1", "work", "app.c:5"], ["1", "main", "app.c:8"], ["2", "work", "app.c:6"]]
+    together = preport("-s", "sym", path, symbols=()).decode()
+    assert re.search(r"66\.7 % +66\.7 % +3  work", together)
+
+
+def test_code_without_lines_is_one_line(calls):
+    out = preport("-f", "csv", "-s", "srcline", calls, symbols=()).decode()
+    assert out == 'srcline,self,total,samples\n"[no line]",120,120,5\n'
+    preport("-s", "srcline", "--no-symbols", calls, status=2)
+
+
+def test_lines_in_files_for_programs(with_lines):
+    path = with_lines / "perf.data"
+    bare = preport("-f", "callgrind", path, symbols=()).decode()
+    lines = preport("-f", "callgrind", "--lines", path, symbols=()).decode()
+    assert "app.c" not in bare and f"{with_lines}/app.c" in lines
+    assert re.findall(r"^([568]) (\d+)$", lines, re.M) == [("5", "5"), ("6", "3"), ("8", "4")]
 
 
 def test_small_calls_are_left_out(calls):

@@ -118,6 +118,68 @@ def test_selected_samples_and_none(write):
     preport("-f", "script", "--tid=99", path, status=5)
 
 
+# --- fields, times, header ------------------------------------------------------------------------
+
+@pytest.mark.parametrize("fields, head, place", [
+    ("comm,ip", "my app ", "\t            1010\n"),
+    ("comm,pid,tid,time,event,ip,sym,dso", "my app      10/10          1.234567:      cpu-clock: ",
+     "\t            1010 [unknown] (/bin/app)\n"),
+    ("+pid", "my app      10/10      [003]     1.234567:        250      cpu-clock: ",
+     "\t            1010 [unknown] (/bin/app)\n"),
+    ("-period,-cpu", "my app      10     1.234567:      cpu-clock: ",
+     "\t            1010 [unknown] (/bin/app)\n"),
+    ("ip,dso", "", "\t            1010 (/bin/app)\n"),
+    ("pid,period,event", "     10        250      cpu-clock: ", None),
+    ("comm", "          my app ", None)])
+def test_the_fields_that_were_asked_for(write, fields, head, place):
+    it = app()
+    it.sample(1_234_567_891, 10, 250, 0x1010, cpu=3)
+    want = f"{head}\n{place}\n" if place else f"{head}\n"
+    assert preport("-f", "script", "-F", fields, write(it.file())).decode() == want
+
+
+def test_times_in_ns(write):
+    it = app()
+    it.sample(1_234_567_891, 10, 250, 0x1010)
+    it.sample(123_000_000_001, 10, 250, 0x1010)
+    out = preport("-f", "script", "--ns", write(it.file())).decode()
+    assert re.findall(r" ([\d.]+): ", out) == ["1.234567891", "123.000000001"]
+
+
+@pytest.mark.parametrize("options", [
+    ["-F", "comm"], ["--ns"], ["--header"], ["-F", "x", "-f", "script"],
+    ["-F", "", "-f", "script"], ["-F", "comm,sym", "-f", "script"],
+    ["-F", "ip,symoff", "-f", "script"], ["-F", "comm,+pid", "-f", "script"],
+    ["-F", "+pid,comm", "-f", "script"], ["-F", "hw:comm", "-f", "script"]])
+def test_fields_that_can_not_be(write, options):
+    preport(*options, write(known().file()), status=2)
+
+
+def test_the_header_says_what_was_recorded(write):
+    path = next(file.path for file in CAPTURES if file.name.startswith("02-callgraph-fp"))
+    plain = preport("-f", "script", path).decode()
+    out = preport("-f", "script", "--header", path).decode()
+    assert out.endswith("# ========\n#\n" + plain)
+    head = out[:-len(plain)].splitlines()
+    assert head[0] == "# ========" and {line[0] for line in head} == {"#"}
+    assert {"# hostname : vm", "# arch : x86_64", "# nrcpus online : 2", "# nrcpus avail : 2",
+            "# perf version : 6.1.192", "# total memory : 24684096 kB",
+            "# event : name = cpu-clock"} <= set(head)
+    assert any(line.startswith("# cmdline : /usr/bin/perf record -q ") for line in head)
+    assert preport("-f", "script", "--header", write(known().file())).startswith(
+        b"# ========\n# event : name = cpu-clock\n# event : name = page-faults:HG\n# ========\n")
+
+
+@pytest.mark.skipif(not shutil.which("perf"), reason="needs perf")
+def test_the_header_has_lines_of_perfs():
+    path = next(file.path for file in CAPTURES if file.name.startswith("02-callgraph-fp"))
+    perf = subprocess.run(["perf", "script", "--header", "-i", path], capture_output=True,
+                          timeout=TIMEOUT, text=True).stdout.splitlines()
+    ours = preport("-f", "script", "--header", path).decode().split("\n#\n")[0].splitlines()
+    assert len(ours) > 10 and [line for line in ours if line not in perf
+                               and not line.startswith("# event")] == []
+
+
 def collapsed(out):
     """{"comm;frame;frame": period} as stackcollapse-perf.pl reads the text of one event."""
     stacks = {}
@@ -182,3 +244,35 @@ def test_the_text_is_perfs():
                 "[unknown]" in ours for _, ours in wrong), (name, wrong[:3])
             equal.append(name)
     assert len(equal) > 40, equal
+
+
+# The text after an address, but for the image.
+SYMBOLS = re.compile(r"(?<=[0-9a-f]{4}) (?!\()[^ ]+(?: \[.*?])?(?= \(|$)")
+
+
+@pytest.mark.skipif(not shutil.which("perf"), reason="needs perf")
+@pytest.mark.parametrize("fields", ["comm,pid,tid,time,period,event,ip,sym,dso",
+                                    "comm,time,event", "pid,ip,dso", "tid,ip,sym,symoff", "event",
+                                    "comm,ip", "+pid", "comm,tid,time,event,trace"])
+def test_the_fields_are_perfs(fields):
+    numbers = re.match(r"(\d+)\.(\d+)", perf_oracle.version("perf")).groups()
+    like = "6.12" if tuple(map(int, numbers)) >= (6, 12) else "6.1"
+    equal = 0
+    for file in CAPTURES:
+        if not re.match("02-callgraph-fp|01-basic|20-threads|43-multi-event|12-trace", file.name):
+            continue
+        done = subprocess.run(["perf", "script", "--no-inline", "-F", fields, "--ns", "-i",
+                               file.path], text=True, capture_output=True, timeout=TIMEOUT)
+        if done.returncode:     # perf wants each event to have them
+            continue
+        if file.name.startswith("12-") and re.search("trace|[+]", fields):
+            continue            # its own words
+        got = preport("-f", "script", "--ns", f"--compat={like}", "-F", fields, file.path).decode()
+        want, got = ([SYMBOLS.sub(" NAME", line) for line in out.split("\n")]
+                     for out in (done.stdout, got))
+        wrong = [pair for pair in zip(want, got) if pair[0] != pair[1]]
+        # perf goes on to use the maps of a program that was replaced
+        assert len(got) == len(want) and len(wrong) <= len(want) // 20, (file.name, wrong[:3])
+        assert all(re.match("\t|.*\\[unknown]", ours) for _, ours in wrong), (file.name, wrong[:3])
+        equal += len(got) > 50
+    assert equal >= 2

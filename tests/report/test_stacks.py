@@ -10,7 +10,7 @@ from perfdata import records as r
 from perfdata.case import attr
 from perfdata.container import File
 from perfdata.sample import sample, sample_id
-from profiles import folded, page, page_stacks, preport, text
+from profiles import Firefox, Pprof, folded, page, page_stacks, preport, text
 
 CAPTURES = [file for file in fixture_files() if file.name.split("/")[0] in (
     "02-callgraph-fp.data", "45-kernel-callchains.data", "03-callgraph-dwarf.data")]
@@ -161,3 +161,105 @@ def test_the_page_begins_with_a_view(recording):
     ["--annotate=kj", "-f", "folded"]))
 def test_wrong_words(recording, options):
     preport(*options, recording, status=2)
+
+
+# --- small stacks, cut stacks, whole names --------------------------------------------------------
+
+def test_small_stacks_are_one_frame_below_their_callers(calls):
+    got = text(folded(preport("-f", "folded", "--min=10", calls)))
+    assert got == {"one;[b];[[kernel.kallsyms]]": 100, "one;[b]": 2, "one;[a];[b]": 10,
+                   "one;[a];[b];[small]": 5, "one;[small]": 3}
+    assert text(folded(preport("-f", "folded", "--min=50", calls))) == {
+        "one;[b];[[kernel.kallsyms]]": 100, "one;[b]": 2, "one;[small]": 18}
+    for none in ("0", "0.01", "1%"):
+        assert preport("-f", "folded", "--min", none, calls) == preport("-f", "folded", calls)
+
+
+def test_small_stacks_from_the_leaf(calls):
+    assert text(folded(preport("-f", "folded", "--callers", "--min=10", calls))) == {
+        "one;[[kernel.kallsyms]];[b]": 100, "one;[b]": 2, "one;[b];[small]": 13, "one;[small]": 5}
+
+
+@pytest.mark.parametrize("file", CAPTURES, ids=lambda file: file.name)
+def test_sums_stay_without_small_stacks(file):
+    for options in ((), ("--callers",)):
+        whole, less = (folded(preport("-f", "folded", *options, *more, file.path))
+                       for more in ((), ("--min=6",)))
+        assert sum(less.values()) == sum(whole.values()) and less != whole
+        all_of_it = sum(whole.values())
+        heavy = {key: value for key, value in totals(whole).items() if value * 100 >= 6 * all_of_it}
+        assert heavy == {key: value for key, value in totals(less).items()
+                         if not key[-1] == b"[small]"}
+
+
+def totals(stacks):
+    """{the first frames of stacks: their weight}."""
+    sums = {}
+    for key, value in stacks.items():
+        for depth in range(1, len(key) + 1):
+            sums[key[:depth]] = sums.get(key[:depth], 0) + value
+    return sums
+
+
+def test_the_page_and_the_picture_have_small_stacks(calls):
+    data = preport("-f", "flamegraph", "--min=10", calls)
+    assert page_stacks(data) == {"one;[b];[[kernel.kallsyms]]": 100, "one;[b]": 2,
+                                 "one;[a];[b]": 10, "one;[a];[b];[small]": 5, "one;[small]": 3}
+    about, nodes, samples = page(data)
+    sums = {}
+    for _, _, node, weight in samples:
+        sums[node] = sums.get(node, 0) + weight
+    assert sums == {i: node[2] for i, node in enumerate(nodes) if node[3]}
+    assert "[small]" in rows(preport("-f", "svg", "--min=10", calls))
+
+
+@pytest.mark.parametrize("options", (
+    ["--min=10"], ["--min=10", "-f", "tree"], ["--min=x", "-f", "folded"],
+    ["--min=101", "-f", "folded"], ["--min=-1", "-f", "folded"], ["--min=nan", "-f", "folded"],
+    ["--min=", "-f", "folded"], ["--percent-limit=x"], ["--raw-names"], ["--raw-names", "-f",
+                                                                          "script"]))
+def test_wrong_percentages_and_formats(recording, options):
+    preport(*options, recording, status=2)
+
+
+def test_a_limit_can_be_a_part_of_a_percent(calls):
+    shown = preport("-n0", "--percent-limit=1.6", "-s", "self", calls).decode()
+    assert "[c]" in shown and "1 more functions" in shown       # [a] has no self
+    assert "2 more functions" in preport("-n0", "--percent-limit=5.5", calls).decode()
+
+
+@pytest.fixture
+def deep(tmp_path):
+    it = Recording()
+    it.comm(1, 10, "deep", misc=EXEC)
+    it.map(2, 10, 0x1000, 0x10000, "/bin/app")
+    it.sample(10, 10, 1, *range(0x1000, 0x1000 + 127))
+    it.sample(11, 10, 1, *range(0x1000, 0x1000 + 126))
+    path = tmp_path / "perf.data"
+    path.write_bytes(it.file())
+    return path
+
+
+def test_cut_stacks_are_marked_in_files_for_programs_if_asked_for(deep):
+    marked = text(folded(preport("-f", "folded", "--mark-cut", "--fold-recursion", deep)))
+    assert marked == {"deep;[cut stack];[app]": 1, "deep;[app]": 1}
+    assert b"[cut stack]" not in preport("-f", "folded", deep)
+    for mark in ([], ["--mark-cut"]):
+        stacks = Pprof(preport("-f", "pprof", *mark, deep)).stacks()
+        assert ["[cut stack]" in key.split(";") for key in stacks] == [bool(mark), False]
+        lines = preport("-f", "script", *mark, deep).decode().split("\n\n")[0].split("\n")
+        assert len(lines) == 128 + len(mark)
+        assert (lines[-1] == "\t               0 [cut stack] ([unknown])") == bool(mark)
+    assert Firefox(preport("-f", "firefox", deep)).weights().keys() == {
+        ";".join(["deep", "[cut stack]", *["[app]"] * 127]), ";".join(["deep", *["[app]"] * 126])}
+
+
+def test_whole_names(tmp_path):
+    it = Recording()
+    it.comm(1, 10, "my app", misc=EXEC)
+    it.map(2, 10, 0x1000, 0x1000, "/tmp/a(b;c) \"d'\x01")
+    it.sample(10, 10, 3, 0x1010)
+    path = tmp_path / "perf.data"
+    path.write_bytes(it.file())
+    assert preport("-f", "folded", path) == b"my_app;[a 3\n"
+    assert preport("-f", "folded", "--raw-names", path) == b"my_app;[a(b:c) \"d'?] 3\n"

@@ -15,15 +15,16 @@ from known_recording import recording  # noqa: F401
 NOBODY = {"PAGER": None, "LESS": None, "LV": None, "NO_COLOR": "1", "TERM": "xterm"}
 
 
-def on_terminal(*args, columns=100, rows=50, **environment):
+def on_terminal(*args, columns=100, rows=50, cwd=None, **environment):
     """(status, text) of preport on a terminal; environment: None removes a variable."""
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     env = {key: value for key, value in {**os.environ, **NOBODY, **environment}.items()
            if value is not None}
     with subprocess.Popen([TOOLS / "preport", "--no-symbols", *map(str, args)], stdout=follower,
-                          stderr=follower, stdin=follower, env=env,
-                          start_new_session=True) as process:
+                          stderr=follower, stdin=follower, env=env, cwd=cwd,
+                          start_new_session=True,
+                          preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0)) as process:
         os.close(follower)
         out = b""
         while True:

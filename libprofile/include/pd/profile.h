@@ -59,6 +59,10 @@ enum pp_state {
 	PP_WALL,	/* both in one event: waits, and the samples of clocks */
 };
 
+/* Whether an event of two PMUs is one: on machines with two kinds of cores cpu_core/cycles/ and
+ * cpu_atom/cycles/. */
+enum pp_pmus { PP_PMUS_APART, PP_PMUS_MERGED };
+
 struct pp_options {
 	size_t size;			/* PP_OPTIONS() sets it */
 	const struct pd_history *history;	/* sealed, of the same recording; borrowed until
@@ -75,8 +79,11 @@ struct pp_options {
 	/* Returns whether samples of an event are wanted. NULL: those of all are. A filter can't
 	 * choose the events of a group: their values are in the samples of its leader. */
 	bool (*wants_event)(void *ctx, const char *name);
-	void *ctx;
+	void *ctx;	/* of wants_event and on_progress */
 	enum pp_state state;
+	/* Called with the place in the file of what was read last, now and then. NULL: not. */
+	void (*on_progress)(void *ctx, uint64_t offset);
+	enum pp_pmus pmus;
 };
 #define PP_OPTIONS(...) PD_OPTIONS_OF(pp_options, __VA_ARGS__)
 
@@ -114,6 +121,9 @@ enum pp_direction {
 			 * PP_TREE, PP_SVG and PP_FLAMEGRAPH */
 };
 
+/* Whether places in different lines of a function are one. PP_KEY_LINE needs them apart. */
+enum pp_lines_of { PP_LINES_TOGETHER, PP_LINES_APART };
+
 struct pp_shape {
 	size_t size;			/* PP_SHAPE() sets it */
 	enum pp_idle idle;
@@ -127,6 +137,11 @@ struct pp_shape {
 	const char *cut_after;	/* what functions with a matching name call counts for them; NULL:
 				 * none */
 	enum pp_direction direction;
+	double min_percent;	/* stacks with a smaller share of their event are one frame,
+				 * "[small]", below their callers; 0: none */
+	uint32_t one_of;	/* N: with PP_KEEP_SAMPLES, one of N samples of each thread and
+				 * event stays, with the weight of all N; 0: all stay */
+	enum pp_lines_of lines;
 };
 #define PP_SHAPE(...) PD_OPTIONS_OF(pp_shape, __VA_ARGS__)
 
@@ -177,6 +192,7 @@ struct pp_counts {
 	uint64_t timer;		/* ns: period of a timer in lockstep with the samples; 0: none */
 	uint64_t approximate_waits;	/* waits at the stack of a sample before them */
 	bool is_unfinished;	/* the end of the recording is missing */
+	uint64_t frames;	/* functions in the merged stacks; 0 before pp_merge() */
 };
 
 /* Fills in *out. out->size must be set. */
@@ -194,7 +210,8 @@ enum pp_format {
 	PP_JSON,	/* the same */
 	PP_SVG,		/* a flame graph as a picture for documents */
 	PP_CALLGRIND,	/* for callgrind_annotate and KCachegrind: all events, costs by line */
-	/* These need PP_KEEP_SAMPLES; with it, or PP_KEEP_WHAT_FITS, PP_FLAMEGRAPH shows times: */
+	/* The next three need PP_KEEP_SAMPLES; with it, or PP_KEEP_WHAT_FITS, PP_FLAMEGRAPH shows
+	 * times: */
 	PP_FIREFOX,	/* for the Firefox Profiler, version 60 of its format, gzip */
 	PP_SPEEDSCOPE,	/* for speedscope: each thread and event */
 	PP_CHROME,	/* trace events: when threads ran, and instants for samples */
@@ -213,8 +230,9 @@ enum pp_key {
 	PP_KEY_TID,
 	PP_KEY_CPU,
 	PP_KEY_CGROUP,
+	PP_KEY_LINE,	/* source file and line; needs PP_LINES_APART */
 };
-enum { PP_NR_KEYS = 8 };
+enum { PP_NR_KEYS = 9 };
 
 /* The calls below each line of a table. */
 enum pp_graph {
@@ -235,6 +253,24 @@ enum pp_mark {
 	PP_MARK_KERNEL = 1 << 0,
 	PP_MARK_JIT = 1 << 1,
 	PP_MARK_INLINED = 1 << 2,
+};
+
+/* Names in folded stacks. */
+enum pp_names {
+	PP_NAMES_SHORT,		/* no parameters and quotes, as stackcollapse-perf.pl */
+	PP_NAMES_WHOLE,		/* all that a line can have: ";" is ":", a control "?" */
+};
+
+/* Labels of samples in PP_PPROF, besides pp_options.groups. */
+enum pp_label {
+	PP_LABEL_MODE = 1 << 0,	/* execution_mode: "Host Kernel", "Host User" and others */
+	PP_LABEL_TIME = 1 << 1,	/* timestamp_ns: samples are not merged. Needs PP_KEEP_SAMPLES */
+};
+
+/* The measure by which two recordings are compared. */
+enum pp_compare {
+	PP_COMPARE_SHARES,	/* of each one's own total: recordings of different lengths */
+	PP_COMPARE_SUMS,	/* in the page shares, too, but of the larger total */
 };
 
 enum pp_theme { PP_THEME_OF_SYSTEM, PP_THEME_LIGHT, PP_THEME_DARK };
@@ -261,6 +297,9 @@ struct pp_write {
 	enum pp_view view;	/* PP_FLAMEGRAPH, PP_SVG */
 	uint32_t marks;		/* PP_FOLDED: of enum pp_mark */
 	enum pp_graph graph;	/* PP_TOP; its calls of min_permyriad, or if that is 0 of 50 */
+	enum pp_names names;	/* PP_FOLDED */
+	uint32_t labels;	/* PP_PPROF: of enum pp_label */
+	enum pp_compare compare;	/* PP_TOP, PP_FLAMEGRAPH, with `base` */
 };
 #define PP_WRITE(...) PD_OPTIONS_OF(pp_write, __VA_ARGS__)
 
@@ -282,10 +321,45 @@ enum pp_like { PP_LIKE_PERF_6_12, PP_LIKE_PERF_6_1 };
  * only, with the address as a stack of one function. */
 enum pp_layout { PP_LAYOUT_PERF, PP_LAYOUT_STACKS };
 
+/* Parts of a sample's text. */
+enum pp_field {
+	PP_FIELD_COMM = 1 << 0,
+	PP_FIELD_PID = 1 << 1,
+	PP_FIELD_TID = 1 << 2,
+	PP_FIELD_CPU = 1 << 3,
+	PP_FIELD_TIME = 1 << 4,
+	PP_FIELD_PERIOD = 1 << 5,
+	PP_FIELD_EVENT = 1 << 6,
+	PP_FIELD_TRACE = 1 << 7,	/* of tracepoints */
+	PP_FIELD_IP = 1 << 8,		/* and the addresses of its call chain, as those below */
+	PP_FIELD_SYMBOL = 1 << 9,
+	PP_FIELD_OFFSET = 1 << 10,	/* of the symbol */
+	PP_FIELD_IMAGE = 1 << 11,
+	PP_FIELD_LONE_IP = 1 << 12,	/* PP_FIELD_IP of tracepoints without a call chain, too */
+};
+
+enum {
+	/* The fields that perf script prints of itself: those of tracepoints, and of the others. */
+	PP_FIELDS_OF_TRACEPOINTS = PP_FIELD_COMM | PP_FIELD_TID | PP_FIELD_CPU | PP_FIELD_TIME |
+		PP_FIELD_EVENT | PP_FIELD_TRACE | PP_FIELD_IP | PP_FIELD_SYMBOL |
+		PP_FIELD_OFFSET | PP_FIELD_IMAGE,
+	PP_FIELDS = (PP_FIELDS_OF_TRACEPOINTS & ~PP_FIELD_TRACE) | PP_FIELD_PERIOD,
+};
+
+enum pp_times { PP_TIMES_US, PP_TIMES_NS };
+
+/* Whether lines about the recording are above the samples, each with a '#'. */
+enum pp_head { PP_HEAD_HIDDEN, PP_HEAD_SHOWN };
+
 struct pp_script {
 	size_t size;		/* PP_SCRIPT() sets it */
 	enum pp_like like;
 	enum pp_layout layout;
+	enum pp_cut cut;	/* PP_CUT_SHOWN: "[cut stack]" is the last line of such a stack */
+	uint32_t fields;	/* of enum pp_field; 0: PP_FIELDS */
+	uint32_t trace_fields;	/* of tracepoints; 0: PP_FIELDS_OF_TRACEPOINTS */
+	enum pp_times times;
+	enum pp_head head;
 };
 #define PP_SCRIPT(...) PD_OPTIONS_OF(pp_script, __VA_ARGS__)
 
