@@ -221,7 +221,10 @@ static int read_table(PyObject *args, size_t *table, struct pc_options *o)
 	return 0;
 }
 
-static PyObject *source_stream(PyObject *self, PyObject *args)
+/* Returns what `make` makes of a table: a capsule. */
+static PyObject *make_capsule(PyObject *self, PyObject *args,
+			      PyObject *(*make)(struct pdpy_source *s, size_t table,
+						const struct pc_options *o))
 {
 	struct pc_options o = { 0 };
 	struct pdpy_source *s;
@@ -230,19 +233,17 @@ static PyObject *source_stream(PyObject *self, PyObject *args)
 	if (read_table(args, &table, &o))
 		return NULL;
 	s = learned(self);
-	return s ? pdpy_stream(s, table, &o) : NULL;
+	return s ? make(s, table, &o) : NULL;
+}
+
+static PyObject *source_stream(PyObject *self, PyObject *args)
+{
+	return make_capsule(self, args, pdpy_stream);
 }
 
 static PyObject *source_schema(PyObject *self, PyObject *args)
 {
-	struct pc_options o = { 0 };
-	struct pdpy_source *s;
-	size_t table;
-
-	if (read_table(args, &table, &o))
-		return NULL;
-	s = learned(self);
-	return s ? pdpy_schema(s, table, &o) : NULL;
+	return make_capsule(self, args, pdpy_schema);
 }
 
 static PyObject *source_records(PyObject *self, PyObject *ignored)
