@@ -116,7 +116,19 @@ static int add_values(struct ArrowArray *to, const struct pc_array *a)
 	return pc_has_texts(a->column->type) ? add_dictionary(to, &a->texts) : 0;
 }
 
-static int export_column(const struct pc_array *a, struct ArrowArray *to)
+/* Exports the items of a list: values, or structs, whose members follow the list. */
+static int export_items(const struct pc_array *a, size_t members, struct ArrowArray *to)
+{
+	int ret = make_array(to, pc_nr_items(a), members);
+
+	if (!members)
+		return ret ? ret : add_values(to, a);
+	for (size_t i = 0; i < members && !ret; i++)
+		ret = export_items(&a[i + 1], 0, to->children[i]);
+	return ret;
+}
+
+static int export_column(const struct pc_array *a, size_t members, struct ArrowArray *to)
 {
 	const enum pc_type type = a->column->type;
 
@@ -127,11 +139,7 @@ static int export_column(const struct pc_array *a, struct ArrowArray *to)
 		return -1;
 	if (pc_has_offsets(type) && add_bytes(to, a->offsets.data, a->offsets.size))
 		return -1;
-	if (!pc_is_list(type))
-		return add_values(to, a);
-	if (make_array(to->children[0], a->values.size / pc_width(type), 0))
-		return -1;
-	return add_values(to->children[0], a);
+	return pc_is_list(type) ? export_items(a, members, to->children[0]) : add_values(to, a);
 }
 
 static int export_columns(const struct pc_batch *b, struct ArrowArray *out)
@@ -139,7 +147,9 @@ static int export_columns(const struct pc_batch *b, struct ArrowArray *out)
 	int64_t at = 0;
 
 	for (size_t i = 0; i < b->table->nr_columns; i++)
-		if (b->arrays[i].is_on && export_column(&b->arrays[i], out->children[at++]))
+		if (pc_is_field(&b->arrays[i]) &&
+		    export_column(&b->arrays[i], pc_nr_members(b->table, i),
+				  out->children[at++]))
 			return -1;
 	return 0;
 }
@@ -149,7 +159,7 @@ int pc_export_batch(const struct pc_batch *b, struct ArrowArray *out)
 	size_t n = 0;
 
 	for (size_t i = 0; i < b->table->nr_columns; i++)
-		n += b->arrays[i].is_on;
+		n += pc_is_field(&b->arrays[i]);
 	if (!make_array(out, b->rows, n) && !export_columns(b, out))
 		return 0;
 	if (out->release)

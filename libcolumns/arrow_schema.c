@@ -73,6 +73,8 @@ static const char *format_of(enum pc_type of, enum pc_unsigned uint64)
 		return "g";
 	case PC_LONG_TEXT:
 		return "u";
+	case PC_BYTES:
+		return "z";
 	case PC_INT32:
 	case PC_TEXT:
 	case PC_INT32_LIST:
@@ -83,6 +85,7 @@ static const char *format_of(enum pc_type of, enum pc_unsigned uint64)
 		return uint64 == PC_AS_INT64 ? "l" : "L";
 	case PC_INT64:
 	case PC_INT64_LIST:
+	case PC_STRUCT_LIST:
 		break;
 	}
 	return "l";
@@ -96,11 +99,27 @@ static int make_leaf(struct ArrowSchema *s, enum pc_type type, const char *name,
 	return pc_has_texts(type) ? make_dictionary(s) : 0;
 }
 
-static int make_column(struct ArrowSchema *s, const struct pc_column *c, enum pc_unsigned uint64)
+static int make_struct(struct ArrowSchema *s, const struct pc_column *members, size_t n,
+		       enum pc_unsigned uint64)
 {
+	int ret = make_schema(s, "+s", "element", n);
+
+	for (size_t i = 0; i < n && !ret; i++)
+		ret = make_leaf(s->children[i], members[i].type, members[i].name, uint64);
+	return ret;
+}
+
+static int make_column(struct ArrowSchema *s, const struct pc_table *table, size_t column,
+		       enum pc_unsigned uint64)
+{
+	const struct pc_column *c = &table->columns[column];
+	const size_t members = pc_nr_members(table, column);
 	int ret;
 
-	if (pc_is_list(c->type))
+	if (members)
+		ret = make_schema(s, "+l", c->name, 1) ||
+		      make_struct(s->children[0], c + 1, members, uint64) ? -1 : 0;
+	else if (pc_is_list(c->type))
 		ret = make_schema(s, "+l", c->name, 1) ||
 		      make_leaf(s->children[0], c->type, "element", uint64) ? -1 : 0;
 	else
@@ -154,8 +173,8 @@ static int export_columns(const struct pc_batch *b, enum pc_unsigned uint64,
 	int64_t at = 0;
 
 	for (size_t i = 0; i < b->table->nr_columns; i++)
-		if (b->arrays[i].is_on &&
-		    make_column(out->children[at++], b->arrays[i].column, uint64))
+		if (pc_is_field(&b->arrays[i]) &&
+		    make_column(out->children[at++], b->table, i, uint64))
 			return -1;
 	return add_metadata(out, uint64);
 }
@@ -165,7 +184,7 @@ int pc_export_schema(const struct pc_batch *b, enum pc_unsigned uint64, struct A
 	size_t n = 0;
 
 	for (size_t i = 0; i < b->table->nr_columns; i++)
-		n += b->arrays[i].is_on;
+		n += pc_is_field(&b->arrays[i]);
 	if (!make_schema(out, "+s", "", n) && !export_columns(b, uint64, out))
 		return 0;
 	if (out->release)

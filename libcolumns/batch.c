@@ -8,6 +8,8 @@ size_t pc_width(enum pc_type of)
 	switch (of) {
 	case PC_BOOL:
 	case PC_LONG_TEXT:
+	case PC_BYTES:
+	case PC_STRUCT_LIST:
 		return 1;
 	case PC_INT32:
 	case PC_TEXT:
@@ -26,7 +28,23 @@ bool pc_is_list(enum pc_type type)
 
 bool pc_has_offsets(enum pc_type type)
 {
-	return type >= PC_INT32_LIST || type == PC_LONG_TEXT;
+	return pc_is_list(type) || pc_is_bytes(type);
+}
+
+bool pc_is_bytes(enum pc_type type)
+{
+	return type == PC_LONG_TEXT || type == PC_BYTES;
+}
+
+size_t pc_nr_members(const struct pc_table *table, size_t column)
+{
+	size_t n = 0;
+
+	if (table->columns[column].type == PC_STRUCT_LIST)
+		while (column + n + 1 < table->nr_columns &&
+		       table->columns[column + n + 1].list == column)
+			n++;
+	return n;
 }
 
 bool pc_has_texts(enum pc_type type)
@@ -36,7 +54,7 @@ bool pc_has_texts(enum pc_type type)
 
 static void append_offset(struct pc_array *a)
 {
-	const int32_t items = (int32_t)(a->values.size / pc_width(a->column->type));
+	const int32_t items = (int32_t)pc_nr_items(a);
 
 	if (pc_has_offsets(a->column->type))
 		pd_buf_append(&a->offsets, &items, sizeof(items));
@@ -53,6 +71,7 @@ int pc_batch_init(struct pc_batch *b, const struct pc_table *table, struct pc_se
 		struct pc_array *a = &b->arrays[i];
 
 		a->column = &table->columns[i];
+		a->list = a->column->list ? &b->arrays[a->column->list] : NULL;
 		a->width = pc_width(a->column->type);
 		a->is_on = pc_selects(selection, table, i);
 		a->valid.budget = a->values.budget = a->offsets.budget = budget;
@@ -174,6 +193,8 @@ static void append_text(struct pc_batch *b, struct pc_array *a, struct pd_bytes 
 		id = pc_texts_add(&a->texts, text);
 		b->failed |= id == PC_NONE;
 		append_number(a, id);
+	} else if (a->column->type == PC_BYTES) {
+		pd_buf_append(&a->values, text.data, text.size);
 	} else {
 		pc_append_utf8(&a->values, text);
 	}
@@ -204,8 +225,7 @@ void pc_set_bytes(struct pc_batch *b, unsigned int column, struct pd_bytes text)
 void pc_set_text(struct pc_batch *b, unsigned int column, const char *text)
 {
 	if (text)
-		pc_set_bytes(b, column,
-			     (struct pd_bytes){ (const uint8_t *)text, strlen(text) });
+		pc_set_bytes(b, column, pc_text_bytes(text));
 }
 
 static void end_list(struct pc_array *a)
@@ -219,6 +239,11 @@ static void end_list(struct pc_array *a)
 void pc_set_list(struct pc_batch *b, unsigned int column)
 {
 	start_value(b, column, 1);
+}
+
+void pc_add_struct(struct pc_batch *b, unsigned int column)
+{
+	pc_add_item(b, column, 0);
 }
 
 void pc_add_item(struct pc_batch *b, unsigned int column, uint64_t item)
@@ -256,7 +281,7 @@ void pc_end_row(struct pc_batch *b)
 	for (unsigned int i = 0; i < b->table->nr_columns; i++) {
 		struct pc_array *a = &b->arrays[i];
 
-		if (a->is_on && a->rows == b->rows)
+		if (a->is_on && !a->list && a->rows == b->rows)
 			set_nothing(b, i);
 		end_list(a);
 		b->failed |= a->valid.failed || a->values.failed || a->offsets.failed;

@@ -10,14 +10,18 @@
 
 struct pc_array {
 	const struct pc_column *column;
+	/* The array of the list, for a member of structs: it has rows and offsets, the member has
+	 * values only. Else NULL. */
+	const struct pc_array *list;
 	bool is_on;		/* false: of a group that nobody asked for */
 	size_t width;		/* pc_width() of its type */
 	size_t rows, nulls;
 	struct pd_buf valid;	/* a byte for each row: 0 or 1 */
 	/* Numbers in this machine's byte order; bool as a byte; of texts the int32_t in `texts`; of
-	 * lists their items; of PC_LONG_TEXT the bytes. A row that is NULL has a 0, or no items. */
+	 * lists their items; of PC_LONG_TEXT and PC_BYTES the bytes; of structs a byte for each. A
+	 * row that is NULL has a 0, or no items. */
 	struct pd_buf values;
-	struct pd_buf offsets;	/* int32_t, rows + 1: of lists and PC_LONG_TEXT, in items */
+	struct pd_buf offsets;	/* int32_t, rows + 1: of pc_has_offsets(), in items */
 	struct pc_texts texts;
 };
 
@@ -38,9 +42,11 @@ struct pc_selection {
 
 static inline bool pc_selects(struct pc_selection s, const struct pc_table *table, size_t column)
 {
-	const uint32_t group = table->columns[column].group;
+	const struct pc_column *c = &table->columns[column];
 
-	return (!group || group & s.with) && s.columns >> column & 1;
+	if (c->list)
+		column = c->list;
+	return (!c->group || c->group & s.with) && s.columns >> column & 1;
 }
 
 /* Returns 0, or -1 without memory. */
@@ -52,11 +58,35 @@ void pc_batch_free(struct pc_batch *b);
 /* Returns the bytes in all arrays. */
 size_t pc_batch_size(const struct pc_batch *b);
 
-/* Returns the bytes of a value, or of an item of a list; 1 for PC_LONG_TEXT. */
+/* Returns the bytes of a value, or of an item of a list; 1 for bytes, long texts and structs. */
 size_t pc_width(enum pc_type type);
 bool pc_is_list(enum pc_type type);
 bool pc_has_offsets(enum pc_type type);
 bool pc_has_texts(enum pc_type type);
+/* Returns whether values are bytes between offsets. */
+bool pc_is_bytes(enum pc_type type);
+
+/* Returns the number of items of a list, of values or of structs, in all rows. */
+static inline size_t pc_nr_items(const struct pc_array *a)
+{
+	return a->values.size / a->width;
+}
+
+/* Returns the array that has the rows of a column. */
+static inline const struct pc_array *pc_rows_of(const struct pc_array *a)
+{
+	return a->list ? a->list : a;
+}
+
+/* Returns whether a column is made, and is no member of another. */
+static inline bool pc_is_field(const struct pc_array *a)
+{
+	return a->is_on && !a->list;
+}
+
+/* Returns the number of columns that are members of the structs of list `column`; they follow
+ * it. */
+size_t pc_nr_members(const struct pc_table *table, size_t column);
 
 /* The functions below set a value of the row that pc_end_row() ends. A column that is not set is
  * NULL, or 0, "" or an empty list if it cannot be. */
@@ -71,6 +101,8 @@ void pc_set_text(struct pc_batch *b, unsigned int column, const char *text);
 void pc_set_name(struct pc_batch *b, unsigned int column, const char *name);
 /* Starts a list; its items follow. */
 void pc_set_list(struct pc_batch *b, unsigned int column);
+/* Starts a struct in a list; an item of each member follows. */
+void pc_add_struct(struct pc_batch *b, unsigned int column);
 void pc_add_item(struct pc_batch *b, unsigned int column, uint64_t item);
 void pc_add_text(struct pc_batch *b, unsigned int column, struct pd_bytes text);
 void pc_end_row(struct pc_batch *b);

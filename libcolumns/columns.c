@@ -33,7 +33,8 @@ struct pc_columns *pc_new(const struct pc_options *o, struct pd_error *e)
 		return NULL;
 	memcpy(&c->o, o, o->size < sizeof(c->o) ? o->size : sizeof(c->o));
 	c->budget.limit = c->o.memory_limit ? c->o.memory_limit : DEFAULT_MEMORY;
-	c->numbers.budget = c->first_times.budget = c->rests.budget = &c->budget;
+	c->numbers.budget = c->first_times.budget = c->facts.budget = &c->budget;
+	c->registers.lists.budget = c->registers.names.budget = &c->budget;
 	c->json.line.budget = c->json.header.budget = &c->budget;
 	c->totals.first = c->totals.last = PD_NO_TIME;
 	c->max_rows = MAX_ROWS;
@@ -57,7 +58,8 @@ void pc_free(struct pc_columns *c)
 	pd_tree_free(c->tree);
 	pd_buf_free(&c->numbers);
 	pd_buf_free(&c->first_times);
-	pd_buf_free(&c->rests);
+	pd_buf_free(&c->facts);
+	pc_registers_free(&c->registers);
 	pd_budget_free(&c->budget, c->stack, c->stack_capacity * sizeof(*c->stack));
 	free(c);
 }

@@ -5,6 +5,7 @@
 #include "batch.h"
 #include "chains.h"
 #include "pd/tree.h"
+#include "registers.h"
 
 enum { PC_ITEMS = 256 };
 
@@ -51,7 +52,8 @@ struct pc_columns {
 	size_t stack_capacity;
 	struct pd_buf numbers;		/* uint32_t: the frames of the stack */
 	struct pd_buf first_times;	/* uint64_t: of the objects */
-	struct pd_buf rests;		/* enum pc_rest, a byte for each event */
+	struct pd_buf facts;		/* enum pc_fact, a byte for each event */
+	struct pc_registers registers;
 };
 
 enum pc_step { PC_STEP_MORE, PC_STEP_END, PC_STEP_FAILED };
@@ -77,6 +79,8 @@ struct pc_batch *pc_start_row(struct pc_columns *c, enum pc_table_number table);
 /* Ends the row, and the batch if it is full. */
 void pc_finish_row(struct pc_columns *c, struct pc_batch *b);
 void pc_flush_batch(struct pc_columns *c, struct pc_batch *b);
+/* Sets a value of the row: a number, or its name as a text. NULL is NULL. */
+void pc_set_item(struct pc_batch *b, unsigned int column, const struct pd_item *item);
 
 static inline bool pc_wants(const struct pc_columns *c, enum pc_table_number table)
 {
@@ -85,6 +89,9 @@ static inline bool pc_wants(const struct pc_columns *c, enum pc_table_number tab
 
 /* Adds the rows of a SAMPLE. */
 void pc_add_sample(struct pc_columns *c, const struct pd_fields *f);
+/* Sets the columns of groups that take more than a number each. */
+void pc_set_groups(struct pc_columns *c, struct pc_batch *b, const struct pd_fields *f,
+		   const struct pd_record *r);
 /* Adds the rows of another record. */
 void pc_add_record(struct pc_columns *c, const struct pd_fields *f);
 

@@ -4,27 +4,34 @@
 
 #include "batch.h"
 
-enum { NR_TYPES = PC_TEXT_LIST + 1 };
+enum { NR_TYPES = PC_STRUCT_LIST, LINE_SIZE = 1024 };
 
-/* One word for each enum pc_type. Engines without unsigned types or lists get the same bits as
- * BIGINT, and JSON text. */
+/* One word for each enum pc_type but PC_STRUCT_LIST. Engines without unsigned types or lists get
+ * the same bits as BIGINT, and JSON text. */
 static const char *const words[][NR_TYPES] = {
 	[PC_DUCKDB] = { "BOOLEAN", "INTEGER", "BIGINT", "UBIGINT", "DOUBLE", "VARCHAR", "VARCHAR",
-			"INTEGER[]", "BIGINT[]", "UBIGINT[]", "VARCHAR[]" },
+			"BLOB", "INTEGER[]", "BIGINT[]", "UBIGINT[]", "VARCHAR[]" },
 	[PC_CLICKHOUSE] = { "Bool", "Int32", "Int64", "UInt64", "Float64",
-			    "LowCardinality(String)", "String", "Array(Int32)", "Array(Int64)",
-			    "Array(UInt64)", "Array(String)" },
+			    "LowCardinality(String)", "String", "String", "Array(Int32)",
+			    "Array(Int64)", "Array(UInt64)", "Array(String)" },
 	[PC_SPARK] = { "BOOLEAN", "INT", "BIGINT", "BIGINT", "DOUBLE", "STRING", "STRING",
-		       "ARRAY<INT>", "ARRAY<BIGINT>", "ARRAY<BIGINT>", "ARRAY<STRING>" },
-	[PC_SQLITE] = { "INTEGER", "INTEGER", "INTEGER", "INTEGER", "REAL", "TEXT", "TEXT", "TEXT",
-			"TEXT", "TEXT", "TEXT" },
+		       "BINARY", "ARRAY<INT>", "ARRAY<BIGINT>", "ARRAY<BIGINT>", "ARRAY<STRING>" },
+	[PC_SQLITE] = { "INTEGER", "INTEGER", "INTEGER", "INTEGER", "REAL", "TEXT", "TEXT", "BLOB",
+			"TEXT", "TEXT", "TEXT", "TEXT" },
 };
 
-static const char *type_of(enum pc_dialect dialect, const struct pc_column *c,
-			   enum pc_unsigned uint64)
-{
-	enum pc_type type = c->type;
+/* A list of structs: what is around the members, and their names. */
+static const struct {
+	const char *start, *quote, *separator, *end;
+} lists[] = {
+	[PC_DUCKDB] = { "STRUCT(", "\"", " ", ")[]" },
+	[PC_CLICKHOUSE] = { "Array(Tuple(", "`", " ", "))" },
+	[PC_SPARK] = { "ARRAY<STRUCT<", "`", ": ", ">>" },
+	[PC_SQLITE] = { "TEXT", NULL, NULL, "" },
+};
 
+static const char *word_of(enum pc_dialect dialect, enum pc_type type, enum pc_unsigned uint64)
+{
 	if (uint64 == PC_AS_INT64 && type == PC_UINT64)
 		type = PC_INT64;
 	if (uint64 == PC_AS_INT64 && type == PC_UINT64_LIST)
@@ -32,13 +39,39 @@ static const char *type_of(enum pc_dialect dialect, const struct pc_column *c,
 	return words[dialect][type];
 }
 
-static void print_column(char *line, size_t size, enum pc_dialect dialect,
-			 const struct pc_column *c, enum pc_unsigned uint64)
+/* Prints the type of a column to `to`. */
+static void print_type(char *to, size_t size, enum pc_dialect dialect, const struct pc_table *t,
+		       size_t column, enum pc_unsigned uint64)
+{
+	const size_t members = lists[dialect].quote ? pc_nr_members(t, column) : 0;
+	size_t used;
+
+	if (t->columns[column].type != PC_STRUCT_LIST) {
+		snprintf(to, size, "%s", word_of(dialect, t->columns[column].type, uint64));
+		return;
+	}
+	used = (size_t)snprintf(to, size, "%s", lists[dialect].start);
+	for (size_t i = 1; i <= members && used < size; i++) {
+		const struct pc_column *c = &t->columns[column + i];
+
+		used += (size_t)snprintf(to + used, size - used, "%s%s%s%s%s%s", i > 1 ? ", " : "",
+					 lists[dialect].quote, c->name, lists[dialect].quote,
+					 lists[dialect].separator,
+					 word_of(dialect, c->type, uint64));
+	}
+	if (used < size)
+		snprintf(to + used, size - used, "%s", lists[dialect].end);
+}
+
+static void print_column(char *line, size_t size, enum pc_dialect dialect, const struct pc_table *t,
+			 size_t column, enum pc_unsigned uint64)
 {
 	const char *quote = dialect == PC_SPARK || dialect == PC_CLICKHOUSE ? "`" : "\"";
-	const char *type = type_of(dialect, c, uint64);
+	const struct pc_column *c = &t->columns[column];
 	const bool is_nullable = c->null == PC_NULLABLE;
+	char type[LINE_SIZE - 128];
 
+	print_type(type, sizeof(type), dialect, t, column, uint64);
 	if (dialect != PC_CLICKHOUSE)
 		snprintf(line, size, "\t%s%s%s %s%s", quote, c->name, quote, type,
 			 is_nullable ? "" : " NOT NULL");
@@ -58,16 +91,16 @@ static int write_text(struct pd_output out, const char *text)
 static int write_table(enum pc_dialect dialect, const struct pc_table *t, uint32_t with,
 		       enum pc_unsigned uint64, struct pd_output out)
 {
-	char line[256];
+	char line[LINE_SIZE];
 	int error;
 
 	snprintf(line, sizeof(line), "-- %s\nCREATE TABLE %s (", t->doc, t->name);
 	error = write_text(out, line);
 	for (size_t i = 0, n = 0; i < t->nr_columns && !error; i++) {
-		if (t->columns[i].group && !(t->columns[i].group & with))
+		if (t->columns[i].list || (t->columns[i].group && !(t->columns[i].group & with)))
 			continue;
 		error = write_text(out, n++ ? ",\n" : "\n");
-		print_column(line, sizeof(line), dialect, &t->columns[i], uint64);
+		print_column(line, sizeof(line), dialect, t, i, uint64);
 		error = error ? error : write_text(out, line);
 	}
 	if (error)

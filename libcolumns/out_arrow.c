@@ -10,7 +10,10 @@
 
 enum { METADATA_V5 = 4 };
 enum { HEADER_SCHEMA = 1, HEADER_DICTIONARY = 2, HEADER_RECORDS = 3 };
-enum { TYPE_INT = 2, TYPE_FLOAT = 3, TYPE_UTF8 = 5, TYPE_BOOL = 6, TYPE_LIST = 12 };
+enum {
+	TYPE_INT = 2, TYPE_FLOAT = 3, TYPE_BINARY = 4, TYPE_UTF8 = 5, TYPE_BOOL = 6, TYPE_LIST = 12,
+	TYPE_STRUCT = 13,
+};
 enum { PRECISION_DOUBLE = 2 };
 enum { ALIGN = 8 };
 
@@ -93,6 +96,8 @@ static unsigned int type_number(enum pc_type of)
 	case PC_LONG_TEXT:
 	case PC_TEXT_LIST:
 		return TYPE_UTF8;
+	case PC_BYTES:
+		return TYPE_BINARY;
 	default:
 		return TYPE_INT;
 	}
@@ -144,22 +149,45 @@ static size_t put_leaf(struct stream *s, const char *name, const struct pc_colum
 	return at;
 }
 
-static size_t put_field(struct stream *s, const struct pc_column *c, uint64_t id)
+/* Puts a list or a struct. *children: where the references to its fields are. */
+static size_t put_inner(struct stream *s, const char *name, unsigned int type, enum pc_null null,
+			size_t nr_children, size_t *children)
 {
 	const struct pc_fb_field fields[] = {
-		{ 0, 0, 0 }, { 1, 1, c->null == PC_NULLABLE }, { 2, 1, TYPE_LIST }, { 3, 0, 0 },
+		{ 0, 0, 0 }, { 1, 1, null == PC_NULLABLE }, { 2, 1, type }, { 3, 0, 0 },
 		{ 5, 0, 0 },
 	};
-	size_t places[5], at, children;
+	size_t places[5], at = pc_fb_table(&s->meta, fields, 5, places);
+
+	pc_fb_point(&s->meta, places[0], pc_fb_string(&s->meta, name));
+	pc_fb_point(&s->meta, places[3], put_plain_type(s));
+	*children = pc_fb_vector(&s->meta, nr_children, 4);
+	pc_fb_point(&s->meta, places[4], *children);
+	*children += 4;
+	return at;
+}
+
+static size_t put_struct(struct stream *s, const struct pc_column *members, size_t n, uint64_t id)
+{
+	size_t children, at = put_inner(s, "element", TYPE_STRUCT, PC_REQUIRED, n, &children);
+
+	for (size_t i = 0; i < n; i++)
+		pc_fb_point(&s->meta, children + 4 * i,
+			    put_leaf(s, members[i].name, &members[i], PC_REQUIRED, id + i));
+	return at;
+}
+
+static size_t put_field(struct stream *s, const struct pc_table *table, size_t column)
+{
+	const struct pc_column *c = &table->columns[column];
+	const size_t members = pc_nr_members(table, column);
+	size_t at, children;
 
 	if (!pc_is_list(c->type))
-		return put_leaf(s, c->name, c, c->null, id);
-	at = pc_fb_table(&s->meta, fields, 5, places);
-	pc_fb_point(&s->meta, places[0], pc_fb_string(&s->meta, c->name));
-	pc_fb_point(&s->meta, places[3], put_plain_type(s));
-	children = pc_fb_vector(&s->meta, 1, 4);
-	pc_fb_point(&s->meta, places[4], children);
-	pc_fb_point(&s->meta, children + 4, put_leaf(s, "element", c, PC_REQUIRED, id));
+		return put_leaf(s, c->name, c, c->null, column);
+	at = put_inner(s, c->name, TYPE_LIST, c->null, 1, &children);
+	pc_fb_point(&s->meta, children, members ? put_struct(s, c + 1, members, column + 1) :
+		    put_leaf(s, "element", c, PC_REQUIRED, column));
 	return at;
 }
 
@@ -191,13 +219,12 @@ static void write_schema(struct stream *s, const struct pc_batch *b)
 	header = begin_message(s, HEADER_SCHEMA);
 	pc_fb_point(&s->meta, header, pc_fb_table(&s->meta, fields, 3, places));
 	for (size_t i = 0; i < b->table->nr_columns; i++)
-		n += b->arrays[i].is_on;
+		n += pc_is_field(&b->arrays[i]);
 	vector = pc_fb_vector(&s->meta, n, 4);
 	pc_fb_point(&s->meta, places[1], vector);
 	for (size_t i = 0; i < b->table->nr_columns; i++)
-		if (b->arrays[i].is_on)
-			pc_fb_point(&s->meta, vector + 4 + 4 * at++,
-				    put_field(s, &b->table->columns[i], i));
+		if (pc_is_field(&b->arrays[i]))
+			pc_fb_point(&s->meta, vector + 4 + 4 * at++, put_field(s, b->table, i));
 	put_metadata(s, places[2]);
 	end_message(s);
 }
@@ -233,7 +260,23 @@ static void add_node(struct stream *s, uint64_t rows, uint64_t nulls)
 	pd_buf_append(&s->nodes, &node, sizeof(node));
 }
 
-static void add_array(struct stream *s, const struct pc_array *a)
+static void add_values(struct stream *s, const struct pc_array *a)
+{
+	if (a->column->type == PC_BOOL)
+		add_bits(s, &a->values);
+	else
+		add_span(s, a->values.data, a->values.size);
+}
+
+/* Adds the head of an array of items, none of which is NULL: of a list, or of a member. */
+static void add_items(struct stream *s, const struct pc_array *a)
+{
+	add_node(s, pc_nr_items(a), 0);
+	add_span(s, NULL, 0);
+}
+
+/* Adds an array, and those of its members, which follow it. */
+static void add_array(struct stream *s, const struct pc_array *a, size_t members)
 {
 	const enum pc_type type = a->column->type;
 
@@ -244,14 +287,14 @@ static void add_array(struct stream *s, const struct pc_array *a)
 		add_span(s, NULL, 0);
 	if (pc_has_offsets(type))
 		add_span(s, a->offsets.data, a->offsets.size);
-	if (pc_is_list(type)) {
-		add_node(s, a->values.size / pc_width(type), 0);
-		add_span(s, NULL, 0);
+	if (pc_is_list(type))
+		add_items(s, a);
+	if (!members)
+		add_values(s, a);
+	for (size_t i = 1; i <= members; i++) {
+		add_items(s, &a[i]);
+		add_values(s, &a[i]);
 	}
-	if (type == PC_BOOL)
-		add_bits(s, &a->values);
-	else
-		add_span(s, a->values.data, a->values.size);
 }
 
 static void begin_body(struct stream *s)
@@ -309,8 +352,8 @@ static int write_batch(void *ctx, struct pc_batch *b)
 			write_dictionary(s, &b->arrays[i], i);
 	begin_body(s);
 	for (size_t i = 0; i < b->table->nr_columns; i++)
-		if (b->arrays[i].is_on)
-			add_array(s, &b->arrays[i]);
+		if (pc_is_field(&b->arrays[i]))
+			add_array(s, &b->arrays[i], pc_nr_members(b->table, i));
 	header = begin_message(s, HEADER_RECORDS);
 	pc_fb_point(&s->meta, header, put_records(s, b->rows));
 	end_message(s);

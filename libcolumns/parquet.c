@@ -33,19 +33,31 @@ void pc_parquet_free(struct pc_parquet *p)
 	pd_buf_free(&p->values);
 }
 
+/* Lists of structs have no values of their own. */
+static bool is_leaf(const struct pc_parquet *p, size_t column)
+{
+	return is_on(p, column) && p->table->columns[column].type != PC_STRUCT_LIST;
+}
+
+static size_t nr_leaves(const struct pc_parquet *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->table->nr_columns; i++)
+		n += is_leaf(p, i);
+	return n;
+}
+
 int pc_parquet_group(struct pc_parquet *p, const struct pc_batch *b)
 {
 	struct pc_thrift t = { .to = &p->groups };
 	const uint64_t start = p->written;
-	size_t columns = 0;
 
 	if (!b->rows || p->error)
 		return p->error;
-	for (size_t i = 0; i < b->table->nr_columns; i++)
-		columns += b->arrays[i].is_on;
-	pc_thrift_list(&t, 1, PC_THRIFT_STRUCT, columns);
+	pc_thrift_list(&t, 1, PC_THRIFT_STRUCT, nr_leaves(p));
 	for (size_t i = 0; i < b->table->nr_columns && !p->error; i++)
-		if (b->arrays[i].is_on)
+		if (is_leaf(p, i))
 			pc_parquet_column(p, &b->arrays[i], &t);
 	pc_thrift_i64(&t, 2, (int64_t)(p->written - start));
 	pc_thrift_i64(&t, 3, (int64_t)b->rows);
@@ -112,29 +124,51 @@ static void put_leaf(const struct pc_parquet *p, struct pc_thrift *t, const stru
 	pc_thrift_end(t);
 }
 
-static void put_column(const struct pc_parquet *p, struct pc_thrift *t, const struct pc_column *c,
-		       int field_id)
+/* Starts an element that has `children`. */
+static void begin_inner(struct pc_thrift *t, int repetition, const char *name, size_t children)
 {
-	const int repetition = c->null == PC_REQUIRED ? REPEAT_REQUIRED : REPEAT_OPTIONAL;
-
-	if (!pc_is_list(c->type)) {
-		put_leaf(p, t, c, c->name, repetition, field_id);
-		return;
-	}
 	pc_thrift_struct_item(t);
 	pc_thrift_i32(t, 3, repetition);
-	pc_thrift_text(t, 4, c->name);
-	pc_thrift_i32(t, 5, 1);
+	pc_thrift_text(t, 4, name);
+	pc_thrift_i32(t, 5, (int32_t)children);
+}
+
+static int repetition_of(const struct pc_column *c)
+{
+	return c->null == PC_REQUIRED ? REPEAT_REQUIRED : REPEAT_OPTIONAL;
+}
+
+static void put_list(const struct pc_parquet *p, struct pc_thrift *t, size_t column)
+{
+	const struct pc_column *c = &p->table->columns[column];
+	const size_t members = pc_nr_members(p->table, column);
+
+	begin_inner(t, repetition_of(c), c->name, 1);
 	pc_thrift_i32(t, 6, CONVERTED_LIST);
-	pc_thrift_i32(t, 9, field_id);
+	pc_thrift_i32(t, 9, (int)column + 1);
 	put_logical(t, LOGICAL_LIST);
 	pc_thrift_end(t);
-	pc_thrift_struct_item(t);
-	pc_thrift_i32(t, 3, REPEAT_REPEATED);
-	pc_thrift_text(t, 4, "list");
-	pc_thrift_i32(t, 5, 1);
+	begin_inner(t, REPEAT_REPEATED, "list", 1);
 	pc_thrift_end(t);
-	put_leaf(p, t, c, "element", REPEAT_REQUIRED, 0);
+	if (!members) {
+		put_leaf(p, t, c, "element", REPEAT_REQUIRED, 0);
+		return;
+	}
+	begin_inner(t, REPEAT_REQUIRED, "element", members);
+	pc_thrift_end(t);
+	for (size_t i = column + 1; i <= column + members; i++)
+		put_leaf(p, t, &p->table->columns[i], p->table->columns[i].name, REPEAT_REQUIRED,
+			 (int)i + 1);
+}
+
+static void put_column(const struct pc_parquet *p, struct pc_thrift *t, size_t column)
+{
+	const struct pc_column *c = &p->table->columns[column];
+
+	if (pc_is_list(c->type))
+		put_list(p, t, column);
+	else if (!c->list)
+		put_leaf(p, t, c, c->name, repetition_of(c), (int)column + 1);
 }
 
 static void put_schema(const struct pc_parquet *p, struct pc_thrift *t)
@@ -145,7 +179,7 @@ static void put_schema(const struct pc_parquet *p, struct pc_thrift *t)
 	for (size_t i = 0; i < p->table->nr_columns; i++)
 		if (is_on(p, i)) {
 			elements += pc_is_list(p->table->columns[i].type) ? 3 : 1;
-			columns++;
+			columns += !p->table->columns[i].list;
 		}
 	pc_thrift_list(t, 2, PC_THRIFT_STRUCT, elements);
 	pc_thrift_struct_item(t);
@@ -154,7 +188,7 @@ static void put_schema(const struct pc_parquet *p, struct pc_thrift *t)
 	pc_thrift_end(t);
 	for (size_t i = 0; i < p->table->nr_columns; i++)
 		if (is_on(p, i))
-			put_column(p, t, &p->table->columns[i], (int)i + 1);
+			put_column(p, t, i);
 }
 
 /* --- the footer --- */
@@ -170,10 +204,8 @@ static void put_pair(struct pc_thrift *t, struct pc_pair pair)
 /* Minima and maxima count only in files that state the order of each column: that of its type. */
 static void put_orders(const struct pc_parquet *p, struct pc_thrift *t)
 {
-	size_t columns = 0;
+	size_t columns = nr_leaves(p);
 
-	for (size_t i = 0; i < p->table->nr_columns; i++)
-		columns += is_on(p, i);
 	pc_thrift_list(t, 7, PC_THRIFT_STRUCT, columns);
 	while (columns--) {
 		pc_thrift_struct_item(t);

@@ -17,6 +17,7 @@ enum { PROBED = 1024 };	/* values of a column before it is seen that all differ 
 struct chunk {
 	struct pc_parquet *p;
 	const struct pc_array *a;
+	const struct pc_array *rows;	/* pc_rows_of(a) */
 	struct pc_index index;		/* of the numbers in the dictionary */
 	int encoding;			/* of the values */
 	bool is_list, has_nulls;
@@ -37,6 +38,7 @@ int pc_parquet_type(enum pc_type of)
 		return TYPE_DOUBLE;
 	case PC_TEXT:
 	case PC_LONG_TEXT:
+	case PC_BYTES:
 	case PC_TEXT_LIST:
 		return TYPE_BYTE_ARRAY;
 	default:
@@ -71,7 +73,7 @@ static int64_t value_at(const struct pc_array *a, size_t i)
 /* Returns the number of the first item of a row, in `values`. */
 static size_t first_item(const struct chunk *c, size_t row)
 {
-	return c->is_list ? (size_t)pc_offset_at(c->a, row) : row;
+	return c->is_list ? (size_t)pc_offset_at(c->rows, row) : row;
 }
 
 static bool is_value(const struct chunk *c, size_t item)
@@ -95,7 +97,7 @@ static uint32_t hash_number(int64_t value)
 static bool make_dictionary(struct chunk *c)
 {
 	struct pd_buf *numbers = &c->p->numbers;
-	const size_t end = first_item(c, c->a->rows), most = end / 2;
+	const size_t end = first_item(c, c->rows->rows), most = end / 2;
 	size_t n = 0;
 
 	for (size_t i = 0; i < end; i++) {
@@ -220,12 +222,12 @@ static void put_levels(struct chunk *c, const uint32_t *levels, size_t n, unsign
 /* Puts the levels of rows. Returns how many there are. */
 static size_t put_row_levels(struct chunk *c, size_t from, size_t to)
 {
-	const bool is_nullable = c->a->column->null == PC_NULLABLE;
+	const bool is_nullable = c->rows->column->null == PC_NULLABLE;
 	struct pd_buf repeats = { .budget = c->p->budget }, defs = { .budget = c->p->budget };
 	size_t n = 0;
 
 	for (size_t row = from; row < to; row++) {
-		const bool is_there = c->a->valid.data[row];
+		const bool is_there = c->rows->valid.data[row];
 		const size_t items = c->is_list ? first_item(c, row + 1) - first_item(c, row) : 0;
 
 		for (size_t i = 0; i < (items ? items : 1); i++) {
@@ -299,12 +301,12 @@ static void put_plain(struct chunk *c, size_t from, size_t to)
 
 	values->size = 0;
 	for (size_t i = from; i < to; i++) {
-		const uint64_t value = a->column->type == PC_LONG_TEXT || !a->values.size ? 0 :
+		const uint64_t value = pc_is_bytes(a->column->type) || !a->values.size ? 0 :
 			(uint64_t)value_at(a, i);
 
 		if (!is_value(c, i))
 			continue;
-		if (a->column->type == PC_LONG_TEXT)
+		if (pc_is_bytes(a->column->type))
 			put_text(page, (struct pd_bytes){
 				a->values.data + pc_offset_at(a, i),
 				(size_t)(pc_offset_at(a, i + 1) - pc_offset_at(a, i)) });
@@ -343,9 +345,9 @@ static size_t end_of_page(const struct chunk *c, size_t from)
 {
 	size_t row = from, used = 0;
 
-	while (row < c->a->rows && used < PAGE_VALUES) {
+	while (row < c->rows->rows && used < PAGE_VALUES) {
 		used += c->is_list ? 1 + first_item(c, row + 1) - first_item(c, row) : 1;
-		if (c->a->column->type == PC_LONG_TEXT)
+		if (pc_is_bytes(c->a->column->type))
 			used += (size_t)(pc_offset_at(c->a, row + 1) - pc_offset_at(c->a, row)) / 8;
 		row++;
 	}
@@ -363,7 +365,7 @@ static void put_statistics(const struct chunk *c, struct pc_thrift *t)
 	uint8_t bytes[8];
 
 	pc_thrift_struct(t, 12);
-	pc_thrift_i64(t, 3, (int64_t)a->nulls);
+	pc_thrift_i64(t, 3, (int64_t)c->rows->nulls);
 	for (size_t i = 0; i < a->rows && (a->column->type == PC_INT32 ||
 					   a->column->type == PC_INT64); i++) {
 		const int64_t value = value_at(a, i);
@@ -382,6 +384,18 @@ static void put_statistics(const struct chunk *c, struct pc_thrift *t)
 	pc_thrift_end(t);
 }
 
+static void put_path(const struct chunk *c, struct pc_thrift *t)
+{
+	pc_thrift_list(t, 3, PC_THRIFT_BINARY, c->a->list ? 4 : c->is_list ? 3 : 1);
+	pc_thrift_text_item(t, c->rows->column->name);
+	if (c->is_list) {
+		pc_thrift_text_item(t, "list");
+		pc_thrift_text_item(t, "element");
+	}
+	if (c->a->list)
+		pc_thrift_text_item(t, c->a->column->name);
+}
+
 static void put_metadata(const struct chunk *c, struct pc_thrift *t)
 {
 	const bool has_dictionary = c->encoding == RLE_DICTIONARY;
@@ -395,12 +409,7 @@ static void put_metadata(const struct chunk *c, struct pc_thrift *t)
 	pc_thrift_i32_item(t, c->encoding);
 	if (has_dictionary)
 		pc_thrift_i32_item(t, PLAIN);
-	pc_thrift_list(t, 3, PC_THRIFT_BINARY, c->is_list ? 3 : 1);
-	pc_thrift_text_item(t, c->a->column->name);
-	if (c->is_list) {
-		pc_thrift_text_item(t, "list");
-		pc_thrift_text_item(t, "element");
-	}
+	put_path(c, t);
 	pc_thrift_i32(t, 4, CODEC_ZSTD);
 	pc_thrift_i64(t, 5, (int64_t)c->nr_values);
 	pc_thrift_i64(t, 6, (int64_t)c->unpacked);
@@ -415,14 +424,15 @@ static void put_metadata(const struct chunk *c, struct pc_thrift *t)
 
 void pc_parquet_column(struct pc_parquet *p, const struct pc_array *a, struct pc_thrift *t)
 {
-	struct chunk c = { .p = p, .a = a, .index.budget = p->budget, .start = p->written,
-			   .is_list = pc_is_list(a->column->type) };
+	struct chunk c = { .p = p, .a = a, .rows = pc_rows_of(a), .index.budget = p->budget,
+			   .start = p->written,
+			   .is_list = pc_is_list(pc_rows_of(a)->column->type) };
 
 	choose_encoding(&c);
 	if (c.encoding == RLE_DICTIONARY)
 		write_dictionary(&c);
 	c.data_start = p->written;
-	for (size_t row = 0; row < a->rows && !p->error;) {
+	for (size_t row = 0; row < c.rows->rows && !p->error;) {
 		const size_t end = end_of_page(&c, row);
 
 		write_rows(&c, row, end);

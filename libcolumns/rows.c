@@ -1,6 +1,8 @@
 /* rows.c - the start and end of a row, and of a batch. */
 #include "columns_internal.h"
 
+#include <stdio.h>
+
 struct pc_batch *pc_start_row(struct pc_columns *c, enum pc_table_number table)
 {
 	struct pc_batch *b = &c->batches[table];
@@ -26,4 +28,20 @@ void pc_finish_row(struct pc_columns *c, struct pc_batch *b)
 		c->refused = -1;
 	else if (b->rows >= c->max_rows || (b->rows % 64 == 0 && pc_batch_size(b) >= c->max_bytes))
 		pc_flush_batch(c, b);
+}
+
+void pc_set_item(struct pc_batch *b, unsigned int column, const struct pd_item *item)
+{
+	char text[24];
+
+	if (!item)
+		return;
+	if (pc_has_texts(b->arrays[column].column->type)) {
+		snprintf(text, sizeof(text), "%llu", (unsigned long long)item->number);
+		pc_set_text(b, column, item->word ? item->word : text);
+	} else if (b->arrays[column].column->type == PC_INT64) {
+		pc_set_count(b, column, item->number);
+	} else {
+		pc_set_int(b, column, (int64_t)item->number);
+	}
 }

@@ -128,22 +128,6 @@ bool pc_add_task(struct pc_columns *c, size_t i)
 
 /* --- events and features --- */
 
-static void set_item(struct pc_batch *b, unsigned int column, const struct pd_item *item)
-{
-	char text[24];
-
-	if (!item)
-		return;
-	if (pc_has_texts(b->arrays[column].column->type)) {
-		snprintf(text, sizeof(text), "%llu", (unsigned long long)item->number);
-		pc_set_text(b, column, item->word ? item->word : text);
-	} else if (b->arrays[column].column->type == PC_INT64) {
-		pc_set_count(b, column, item->number);
-	} else {
-		pc_set_int(b, column, (int64_t)item->number);
-	}
-}
-
 /* Sets a list to the names in an array of them. */
 static void set_names(struct pc_batch *b, unsigned int column, const struct pd_item *names)
 {
@@ -153,9 +137,7 @@ static void set_names(struct pc_batch *b, unsigned int column, const struct pd_i
 		return;
 	pc_set_list(b, column);
 	while ((name = pd_item_next(names, name)))
-		pc_add_text(b, column, name->word ?
-			    (struct pd_bytes){ (const uint8_t *)name->word, strlen(name->word) } :
-			    name->bytes);
+		pc_add_text(b, column, name->word ? pc_text_bytes(name->word) : name->bytes);
 }
 
 static void set_attr(struct pc_columns *c, struct pc_batch *b, const struct pd_attr *a)
@@ -163,10 +145,10 @@ static void set_attr(struct pc_columns *c, struct pc_batch *b, const struct pd_a
 	struct pd_error e;
 	const struct pd_item *root = pd_tree_read_attr(c->tree, c->reader, a, &e);
 
-	set_item(b, PC_EVENTS_TYPE, pd_item_get(root, "attr.type"));
-	set_item(b, PC_EVENTS_CONFIG, pd_item_get(root, "attr.config"));
-	set_item(b, PC_EVENTS_SAMPLE_PERIOD, pd_item_get(root, "attr.sample_period"));
-	set_item(b, PC_EVENTS_SAMPLE_FREQ, pd_item_get(root, "attr.sample_freq"));
+	pc_set_item(b, PC_EVENTS_TYPE, pd_item_get(root, "attr.type"));
+	pc_set_item(b, PC_EVENTS_CONFIG, pd_item_get(root, "attr.config"));
+	pc_set_item(b, PC_EVENTS_SAMPLE_PERIOD, pd_item_get(root, "attr.sample_period"));
+	pc_set_item(b, PC_EVENTS_SAMPLE_FREQ, pd_item_get(root, "attr.sample_freq"));
 	set_names(b, PC_EVENTS_SAMPLE_TYPE, pd_item_get(root, "attr.sample_type.names"));
 	set_names(b, PC_EVENTS_FLAGS, pd_item_get(root, "attr.flags.names"));
 }
@@ -186,6 +168,7 @@ bool pc_add_event(struct pc_columns *c, size_t i)
 	pc_set_text(b, PC_EVENTS_NAME, pd_attr_name(a));
 	set_attr(c, b, a);
 	ids = pd_attr_ids(a, &n);
+	pc_registers_set(&c->registers, i, b);
 	pc_set_list(b, PC_EVENTS_IDS);
 	for (size_t j = 0; j < n; j++)
 		pc_add_item(b, PC_EVENTS_IDS, ids[j]);

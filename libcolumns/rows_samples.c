@@ -261,31 +261,38 @@ static void set_event(struct pc_columns *c, struct pc_batch *b, const struct pd_
 		pc_set_count(b, PC_SAMPLES_WALL_NS, wall);
 }
 
-/* Whether samples of an event have any of the fields that set_rest() looks up by name. */
-enum pc_rest { REST_UNKNOWN, REST_NONE, REST_SOME };
+/* Facts about the samples of an event. */
+enum pc_fact {
+	FACT_KNOWN = 1,
+	FACT_REST = 2,		/* they have fields that set_rest() looks up by name */
+	FACT_REGISTERS = 4,
+};
 
-static enum pc_rest learn_rest(struct pc_columns *c, const struct pd_attr *a)
+static uint8_t learn_facts(struct pc_columns *c, const struct pd_attr *a)
 {
-	const uint64_t some = PD_SAMPLE_WEIGHT | PD_SAMPLE_WEIGHT_STRUCT | PD_SAMPLE_CGROUP;
+	const uint64_t rest = PD_SAMPLE_WEIGHT | PD_SAMPLE_WEIGHT_STRUCT | PD_SAMPLE_CGROUP,
+		       registers = PD_SAMPLE_REGS_USER | PD_SAMPLE_REGS_INTR;
 	struct pd_error e;
 	const struct pd_item *root = pd_tree_read_attr(c->tree, c->reader, a, &e),
 			     *type = pd_item_get(root, "attr.sample_type.raw");
+	const uint64_t bits = type ? type->number : UINT64_MAX;
 
-	return type && !(type->number & some) ? REST_NONE : REST_SOME;
+	return (uint8_t)(FACT_KNOWN | (bits & rest ? FACT_REST : 0) |
+			 (bits & registers ? FACT_REGISTERS : 0));
 }
 
-static bool has_rest(struct pc_columns *c, const struct pd_fields *f)
+static bool has_fact(struct pc_columns *c, const struct pd_fields *f, enum pc_fact fact)
 {
 	const size_t i = f->attr ? pd_attr_index(f->attr) : 0;
-	const uint8_t unknown = REST_UNKNOWN;
+	const uint8_t unknown = 0;
 
-	while (f->attr && c->rests.size <= i && !c->rests.failed)
-		pd_buf_append(&c->rests, &unknown, 1);
-	if (!f->attr || c->rests.failed)
+	while (f->attr && c->facts.size <= i && !c->facts.failed)
+		pd_buf_append(&c->facts, &unknown, 1);
+	if (!f->attr || c->facts.failed)
 		return true;
-	if (c->rests.data[i] == REST_UNKNOWN)
-		c->rests.data[i] = (uint8_t)learn_rest(c, f->attr);
-	return c->rests.data[i] == REST_SOME;
+	if (!c->facts.data[i])
+		c->facts.data[i] = learn_facts(c, f->attr);
+	return c->facts.data[i] & fact;
 }
 
 static void set_rest(struct pc_columns *c, struct pc_batch *b, const struct pd_fields *f,
@@ -293,7 +300,7 @@ static void set_rest(struct pc_columns *c, struct pc_batch *b, const struct pd_f
 {
 	uint64_t value;
 
-	if (!has_rest(c, f))
+	if (!has_fact(c, f, FACT_REST))
 		return;
 	set_number(b, PC_SAMPLES_WEIGHT, r, "weight");
 	if (pd_record_get_number(r, "weight_struct", &value))
@@ -330,6 +337,7 @@ static void write_sample(struct pc_columns *c, const struct pd_fields *f, uint32
 		pc_set_count(b, PC_SAMPLES_PERIOD, f->period);
 	set_addresses(b, f, r);
 	set_rest(c, b, f, r);
+	pc_set_groups(c, b, f, r);
 	pc_set_count(b, PC_SAMPLES_OFFSET, f->offset);
 	pc_finish_row(c, b);
 }
@@ -361,6 +369,9 @@ void pc_add_sample(struct pc_columns *c, const struct pd_fields *f)
 
 	c->totals.samples++;
 	note_time(&c->totals, f);
+	if (pc_wants(c, PC_EVENTS) && f->attr && has_fact(c, f, FACT_REGISTERS))
+		pc_registers_learn(&c->registers, pd_attr_index(f->attr),
+				   pd_reader_record(c->reader, f));
 	if (n && c->stack[0].of == PD_LOCATION_OF_IP) {
 		frame = number_location(c, &c->stack[0]);
 		ip = 1;

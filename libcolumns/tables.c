@@ -4,9 +4,13 @@
 
 #include <string.h>
 
-#define REQUIRED(name, type, doc) { name, type, PC_REQUIRED, 0, doc }
-#define NULLABLE(name, type, doc) { name, type, PC_NULLABLE, 0, doc }
-#define GROUPED(group, name, type, doc) { name, type, PC_NULLABLE, group, doc }
+#define REQUIRED(name, type, doc) { name, type, PC_REQUIRED, 0, 0, doc }
+#define NULLABLE(name, type, doc) { name, type, PC_NULLABLE, 0, 0, doc }
+#define GROUPED(group, name, type, doc) { name, type, PC_NULLABLE, group, 0, doc }
+#define BRANCH(name, type, doc) \
+	{ name, type, PC_REQUIRED, PC_GROUP_BRANCH, PC_SAMPLES_BRANCH, doc }
+#define COUNT(name, type, doc) \
+	{ name, type, PC_REQUIRED, PC_GROUP_READ, PC_SAMPLES_COUNTS, doc }
 #define TABLE(name, columns, doc) \
 	{ name, columns, sizeof(columns) / sizeof((columns)[0]), doc }
 
@@ -64,6 +68,10 @@ static const struct pc_column events[] = {
 	[PC_EVENTS_FLAGS] = NULLABLE("flags", PC_TEXT_LIST, "names of attr.flags that are set"),
 	[PC_EVENTS_IDS] = REQUIRED("ids", PC_INT64_LIST, "ids in records; two's complement"),
 	[PC_EVENTS_JSON] = NULLABLE("json", PC_LONG_TEXT, "all of it, as pdecode writes it"),
+	[PC_EVENTS_USER_REGS] = NULLABLE("user_regs", PC_TEXT_LIST,
+					 "names of the registers in samples.user_regs"),
+	[PC_EVENTS_INTR_REGS] = NULLABLE("intr_regs", PC_TEXT_LIST,
+					 "names of the registers in samples.intr_regs"),
 };
 
 static const struct pc_column samples[] = {
@@ -92,6 +100,51 @@ static const struct pc_column samples[] = {
 				      "place of the record in the input"),
 	[PC_SAMPLES_WALL_NS] = GROUPED(PC_GROUP_WALL, "wall_ns", PC_INT64, "ns since 1970 UTC"),
 	[PC_SAMPLES_MACHINE_PID] = MACHINE_PID,
+	[PC_SAMPLES_RAW] = GROUPED(PC_GROUP_RAW, "raw", PC_BYTES, "what the event wrote"),
+	[PC_SAMPLES_DATA_SRC] = GROUPED(PC_GROUP_MEM, "data_src", PC_UINT64,
+					"source of the data, as recorded"),
+	[PC_SAMPLES_MEM_OP] = GROUPED(PC_GROUP_MEM, "mem_op", PC_TEXT, "LOAD, STORE, ..."),
+	[PC_SAMPLES_MEM_LVL] = GROUPED(PC_GROUP_MEM, "mem_lvl", PC_TEXT,
+				       "where the data was: HIT|L1"),
+	[PC_SAMPLES_MEM_SNOOP] = GROUPED(PC_GROUP_MEM, "mem_snoop", PC_TEXT, "NONE, HITM, ..."),
+	[PC_SAMPLES_MEM_LOCK] = GROUPED(PC_GROUP_MEM, "mem_lock", PC_TEXT, "LOCKED"),
+	[PC_SAMPLES_MEM_TLB] = GROUPED(PC_GROUP_MEM, "mem_tlb", PC_TEXT, "HIT|L1|L2"),
+	[PC_SAMPLES_MEM_HOPS] = GROUPED(PC_GROUP_MEM, "mem_hops", PC_TEXT, "how far away"),
+	[PC_SAMPLES_INS_LAT] = GROUPED(PC_GROUP_MEM, "ins_lat", PC_INT32,
+				       "weight_struct.var2_w, on x86 the instruction's latency"),
+	[PC_SAMPLES_RETIRE_LAT] = GROUPED(PC_GROUP_MEM, "retire_lat", PC_INT32,
+					  "weight_struct.var3_w, on x86 cycles until it retired"),
+	[PC_SAMPLES_TRANSACTION] = GROUPED(PC_GROUP_MEM, "transaction", PC_UINT64,
+					   "end of a transaction, as recorded"),
+	[PC_SAMPLES_BRANCH] = GROUPED(PC_GROUP_BRANCH, "branch", PC_STRUCT_LIST,
+				      "branches, newest first"),
+	[PC_SAMPLES_BRANCH_FROM] = BRANCH("from", PC_UINT64, "address of the branch"),
+	[PC_SAMPLES_BRANCH_TO] = BRANCH("to", PC_UINT64, "its target"),
+	[PC_SAMPLES_BRANCH_MISPRED] = BRANCH("mispred", PC_BOOL, "mispredicted"),
+	[PC_SAMPLES_BRANCH_PREDICTED] = BRANCH("predicted", PC_BOOL, "predicted; neither: unknown"),
+	[PC_SAMPLES_BRANCH_IN_TX] = BRANCH("in_tx", PC_BOOL, "in a transaction"),
+	[PC_SAMPLES_BRANCH_ABORT] = BRANCH("abort", PC_BOOL, "it aborted a transaction"),
+	[PC_SAMPLES_BRANCH_CYCLES] = BRANCH("cycles", PC_INT32, "since the branch before"),
+	[PC_SAMPLES_BRANCH_TYPE] = BRANCH("type", PC_TEXT, "COND, CALL, RET, ..."),
+	[PC_SAMPLES_BRANCH_SPEC] = BRANCH("spec", PC_TEXT, "outcome of speculation"),
+	[PC_SAMPLES_TIME_ENABLED] = GROUPED(PC_GROUP_READ, "time_enabled", PC_INT64,
+					    "ns that the event was enabled"),
+	[PC_SAMPLES_TIME_RUNNING] = GROUPED(PC_GROUP_READ, "time_running", PC_INT64,
+					    "ns that it counted"),
+	[PC_SAMPLES_COUNTS] = GROUPED(PC_GROUP_READ, "counts", PC_STRUCT_LIST,
+				      "counts of the event, or of its group"),
+	[PC_SAMPLES_COUNTS_EVENT] = COUNT("event", PC_INT32, "number in events; -1: not recorded"),
+	[PC_SAMPLES_COUNTS_VALUE] = COUNT("value", PC_INT64, "the count"),
+	[PC_SAMPLES_USER_ABI] = GROUPED(PC_GROUP_REGS, "user_abi", PC_TEXT, "word size: 32, 64"),
+	[PC_SAMPLES_USER_REGS] = GROUPED(PC_GROUP_REGS, "user_regs", PC_UINT64_LIST,
+					 "registers in user space; events.user_regs has names"),
+	[PC_SAMPLES_INTR_ABI] = GROUPED(PC_GROUP_REGS, "intr_abi", PC_TEXT, "word size: 32, 64"),
+	[PC_SAMPLES_INTR_REGS] = GROUPED(PC_GROUP_REGS, "intr_regs", PC_UINT64_LIST,
+					 "registers at the interrupt; events.intr_regs has names"),
+	[PC_SAMPLES_DYN_SIZE] = GROUPED(PC_GROUP_STACK, "dyn_size", PC_INT64,
+					"valid bytes of user_stack"),
+	[PC_SAMPLES_USER_STACK] = GROUPED(PC_GROUP_STACK, "user_stack", PC_BYTES,
+					  "from the stack pointer upwards"),
 };
 
 static const struct pc_column stacks[] = {
@@ -262,12 +315,18 @@ bool pc_table_find(const char *name, size_t *i)
 	return false;
 }
 
+const char *pc_group_name(size_t i)
+{
+	static const char *const names[] = { "addr", "raw", "offset", "wall", "mem", "branch",
+					     "read", "regs", "stack" };
+
+	return i < sizeof(names) / sizeof(names[0]) ? names[i] : NULL;
+}
+
 uint32_t pc_group_find(const char *name)
 {
-	static const char *const names[] = { "addr", "raw", "offset", "wall" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(names[i], name) == 0)
+	for (size_t i = 0; pc_group_name(i); i++)
+		if (strcmp(pc_group_name(i), name) == 0)
 			return 1u << i;
 	return 0;
 }

@@ -1,8 +1,6 @@
 /* texts.c - the dictionary of a column: UTF-8 texts, each kept once. */
 #include "texts.h"
 
-#include <string.h>
-
 void pc_texts_init(struct pc_texts *t, struct pd_budget *budget)
 {
 	*t = (struct pc_texts){ .bytes.budget = budget, .offsets.budget = budget,
@@ -138,7 +136,7 @@ uint32_t pc_texts_add_name(struct pc_texts *t, const char *name)
 
 	if (last->name == name)
 		return last->id;
-	last->id = pc_texts_add(t, (struct pd_bytes){ (const uint8_t *)name, strlen(name) });
+	last->id = pc_texts_add(t, pc_text_bytes(name));
 	last->name = last->id == PC_NONE ? NULL : name;
 	return last->id;
 }

@@ -2,6 +2,8 @@
 #ifndef PC_TEXTS_H
 #define PC_TEXTS_H
 
+#include <string.h>
+
 #include "index.h"
 
 enum { PC_NR_NAMES = 16 };
@@ -16,6 +18,11 @@ struct pc_texts {
 		uint32_t id;
 	} names[PC_NR_NAMES];	/* added last, by address */
 };
+
+static inline struct pd_bytes pc_text_bytes(const char *text)
+{
+	return (struct pd_bytes){ (const uint8_t *)text, strlen(text) };
+}
 
 void pc_texts_init(struct pc_texts *t, struct pd_budget *budget);
 void pc_texts_clear(struct pc_texts *t);

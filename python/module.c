@@ -420,7 +420,7 @@ static PyType_Slot source_slots[] = {
 static PyType_Spec source_spec = { "perfdata.Source", sizeof(struct object), 0,
 				   Py_TPFLAGS_DEFAULT, source_slots };
 
-/* Returns [(name, doc, [(column, type, nullable, group)])]. */
+/* Returns [(name, doc, [(column, number, group)])]. Members of structs are in their list. */
 static PyObject *list_tables(PyObject *module, PyObject *ignored)
 {
 	PyObject *list = PyList_New(0);
@@ -434,8 +434,10 @@ static PyObject *list_tables(PyObject *module, PyObject *ignored)
 		for (size_t k = 0; columns && k < t->nr_columns; k++) {
 			const struct pc_column *c = &t->columns[k];
 
-			row = Py_BuildValue("(siiI)", c->name, (int)c->type,
-					    c->null == PC_NULLABLE, (unsigned int)c->group);
+			if (c->list)
+				continue;
+			row = Py_BuildValue("(snI)", c->name, (Py_ssize_t)k,
+					    (unsigned int)c->group);
 			if (!row || PyList_Append(columns, row))
 				Py_CLEAR(columns);
 			Py_XDECREF(row);
@@ -444,6 +446,23 @@ static PyObject *list_tables(PyObject *module, PyObject *ignored)
 		if (!row || PyList_Append(list, row))
 			Py_CLEAR(list);
 		Py_XDECREF(row);
+	}
+	return list;
+}
+
+/* Returns the names of the groups of columns. */
+static PyObject *list_groups(PyObject *module, PyObject *ignored)
+{
+	PyObject *list = PyList_New(0);
+
+	(void)module;
+	(void)ignored;
+	for (size_t i = 0; list && pc_group_name(i); i++) {
+		PyObject *name = PyUnicode_FromString(pc_group_name(i));
+
+		if (!name || PyList_Append(list, name))
+			Py_CLEAR(list);
+		Py_XDECREF(name);
 	}
 	return list;
 }
@@ -463,6 +482,7 @@ static PyObject *find_type(PyObject *module, PyObject *name)
 
 static PyMethodDef module_methods[] = {
 	{ "tables", list_tables, METH_NOARGS, "The tables and their columns." },
+	{ "groups", list_groups, METH_NOARGS, "The groups of columns." },
 	{ "record_type", find_type, METH_O, "The number of a record type, or None." },
 	{ NULL }
 };

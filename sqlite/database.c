@@ -9,9 +9,9 @@
 #include "scan.h"
 
 static const struct pc_column stack_frames_columns[] = {
-	{ "stack", PC_INT32, PC_REQUIRED, 0, "number in stacks" },
-	{ "position", PC_INT32, PC_REQUIRED, 0, "0: innermost, markers count" },
-	{ "frame", PC_INT32, PC_REQUIRED, 0, "number in frames" },
+	{ "stack", PC_INT32, PC_REQUIRED, 0, 0, "number in stacks" },
+	{ "position", PC_INT32, PC_REQUIRED, 0, 0, "0: innermost, markers count" },
+	{ "frame", PC_INT32, PC_REQUIRED, 0, 0, "number in frames" },
 };
 
 static const struct pc_table stack_frames = {

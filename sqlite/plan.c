@@ -284,17 +284,23 @@ static int read_constraint(const struct pq_module *m, struct pq_plan *p, char op
 	return SQLITE_OK;
 }
 
-/* The columns of pd/columns.h that a scan reads. Those of a table that may be kept are read at
- * once. */
+/* The columns of pd/columns.h that a scan reads, lists of structs in place of their members. Those
+ * of a table that may be kept are read at once. */
 static uint64_t choose_columns(const struct pq_module *m, uint64_t used)
 {
 	const struct pc_table *t = pc_table_at(m->number);
 	uint64_t all = 0;
 
-	for (size_t i = 0; i < t->nr_columns; i++)
-		all |= 1ull << i;
-	used = used >> pq_first_column(m->database) & all;
-	return !pq_is_large(m) ? all : used ? used : 1;
+	uint64_t chosen = 0;
+
+	used >>= pq_first_column(m->database);
+	for (size_t i = 0; i < t->nr_columns; i++) {
+		const size_t column = t->columns[i].list ? t->columns[i].list : i;
+
+		all |= 1ull << column;
+		chosen |= (used >> i & 1) << column;
+	}
+	return !pq_is_large(m) ? all : chosen ? chosen : 1;
 }
 
 /* The numbers of stacks count all samples: a filter would change them. */

@@ -158,9 +158,7 @@ static int open_pass(struct pq_recording *r, struct pass *p, size_t table, uint6
 {
 	p->columns = pc_new(PC_OPTIONS(.history = r->history, .filter = p->filter,
 				       .memory_limit = r->input.memory, .tables = 1ull << table,
-				       .with = PC_GROUP_ADDR | PC_GROUP_RAW | PC_GROUP_OFFSET |
-					       PC_GROUP_WALL,
-				       .uint64 = PC_AS_INT64, .path = r->name,
+				       .with = PC_GROUP_ALL, .uint64 = PC_AS_INT64, .path = r->name,
 				       .columns = columns, .on_read = show_progress,
 				       .ctx = r), e);
 	if (!p->columns)

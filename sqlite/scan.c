@@ -167,6 +167,10 @@ static int next_row(struct cursor *c, bool *is_row)
 
 static const struct ArrowArray *array_of(const struct cursor *c, size_t column)
 {
+	const struct pc_table *t = pc_table_at(c->module->number);
+
+	if (t->columns[column].list)
+		column = t->columns[column].list;
 	return c->batch->children[pq_child(c->columns, column)];
 }
 
@@ -222,9 +226,10 @@ static int table_connect(sqlite3 *db, void *aux, int argc, const char *const *ar
 		sqlite3_str_appendall(sql, ", accept TEXT HIDDEN");
 	for (size_t i = 0; i < m->table->nr_columns; i++) {
 		const struct pc_column *c = &m->table->columns[i];
+		char name[PQ_NAME_SIZE];
 
-		sqlite3_str_appendf(sql, ", \"%w\" %s%s", c->name, pq_type_name(c),
-				    pq_is_hidden(c) ? " HIDDEN" : "");
+		sqlite3_str_appendf(sql, ", \"%w\" %s%s", pq_column_name(m->table, i, name),
+				    pq_type_name(c), pq_is_hidden(c) ? " HIDDEN" : "");
 	}
 	sqlite3_str_appendall(sql, ")");
 	text = sqlite3_str_finish(sql);
@@ -403,9 +408,10 @@ static int cursor_column(sqlite3_vtab_cursor *cursor, sqlite3_context *to, int c
 		sqlite3_result_null(to);
 	else if (c->module->is_items)
 		give_item(c, to, i);
-	else if (c->columns >> i & 1)
+	else if (c->columns >> (of->list ? of->list : i) & 1)
 		pq_give(to, &(struct pq_value){ array_of(c, i), of, c->row,
-						pq_is_number(of) ? c->recording->base : 0 });
+						pq_has_structs(of) || pq_is_number(of) ?
+						c->recording->base : 0 });
 	return SQLITE_OK;
 }
 

@@ -125,7 +125,7 @@ static const struct cli_values values[] = {
 	{ "types", .word = schema_record_type },
 	{ "schema", .word = schema_word },
 	{ "table", .word = column_table_word },
-	{ "with", .words = "addr raw offset wall" },
+	{ "with", .word = column_group_word },
 	{ "ddl", .words = "duckdb clickhouse spark sqlite" },
 	{ NULL }
 };

@@ -19,6 +19,13 @@ const char *column_table_word(size_t i, char *buf, size_t size)
 	return i < pc_nr_tables() ? pc_table_at(i)->name : NULL;
 }
 
+const char *column_group_word(size_t i, char *buf, size_t size)
+{
+	(void)buf;
+	(void)size;
+	return pc_group_name(i);
+}
+
 static size_t find_engine(const char *name)
 {
 	size_t i = 0;
@@ -46,6 +53,17 @@ static const char *find_groups(const char *list, char *name, size_t size, uint32
 	return NULL;
 }
 
+static enum cli_exit refuse_group(const struct cli_tool *tool, const char *name)
+{
+	char known[256] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; pc_group_name(i) && used < sizeof(known); i++)
+		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "",
+					 pc_group_name(i));
+	return cli_usage(tool, "no group '%s': '--with' takes %s", name, known);
+}
+
 enum cli_exit column_check(const struct cli_tool *tool, const struct column_settings *s)
 {
 	uint32_t groups = 0;
@@ -59,8 +77,7 @@ enum cli_exit column_check(const struct cli_tool *tool, const struct column_sett
 				 "not '%s'", s->ddl);
 	for (i = 0; i < s->with.count; i++)
 		if (find_groups(s->with.items[i], name, sizeof(name), &groups))
-			return cli_usage(tool, "no group '%s': '--with' takes addr, raw, offset "
-					 "and wall", name);
+			return refuse_group(tool, name);
 	return CLI_OK;
 }
 

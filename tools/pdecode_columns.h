@@ -19,7 +19,10 @@ struct column_settings {
 		   "with arrow: the table (default: samples)"),				\
 	CLI_LIST(0, "with", "GROUP", type, member.with,					\
 		 "more columns of samples: addr (addr, phys_addr, data_page_size, "	\
-		 "code_page_size), raw (ip, callchain), offset, wall (wall_ns)"),	\
+		 "code_page_size), raw (ip, callchain, raw), offset, wall (wall_ns), mem "	\
+		 "(data_src, mem_op, mem_lvl, ...), branch, read (time_enabled, "	\
+		 "time_running, counts), regs (user_regs, intr_regs), stack (dyn_size, "	\
+		 "user_stack)"),								\
 	CLI_FLAG(0, "int64", type, member.int64,					\
 		 "write addresses as int64 of the same bits, for Spark and others that "	\
 		 "have no unsigned numbers"),						\
@@ -40,6 +43,7 @@ struct column_settings {
 
 /* Completion. */
 const char *column_table_word(size_t i, char *buf, size_t size);
+const char *column_group_word(size_t i, char *buf, size_t size);
 
 /* The output of -f parquet. */
 struct column_files {

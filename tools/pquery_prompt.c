@@ -44,11 +44,13 @@ static void print(const struct prompt *p, const char *text)
 
 /* --- commands --- */
 
-static void print_column(const struct prompt *p, const struct pc_column *c, bool is_last)
+static void print_column(const struct prompt *p, const struct pc_table *t, size_t column)
 {
-	char line[256];
-	const int n = snprintf(line, sizeof(line), "    \"%s\" %s%s", c->name, pq_type_name(c),
-			       is_last ? "" : ",");
+	const struct pc_column *c = &t->columns[column];
+	char name[PQ_NAME_SIZE], line[256];
+	const int n = snprintf(line, sizeof(line), "    \"%s\" %s%s",
+			       pq_column_name(t, column, name), pq_type_name(c),
+			       column + 1 == t->nr_columns ? "" : ",");
 
 	snprintf(line + n, sizeof(line) - (size_t)n, "%*s -- %s%s\n", n < 32 ? 32 - n : 0, "",
 		 c->doc, pq_is_hidden(c) ? "; not in *" : "");
@@ -70,7 +72,7 @@ static enum cli_exit print_schema(const struct prompt *p, const char *name)
 		print(p, "\n    \"file\" TEXT,                  -- name of the input; in * if "
 		      "there are several\n");
 		for (size_t k = 0; k < t->nr_columns; k++)
-			print_column(p, &t->columns[k], k + 1 == t->nr_columns);
+			print_column(p, t, k);
 		print(p, ");\n");
 		is_found = true;
 	}

@@ -20,7 +20,7 @@ __version__ = _perfdata.version
 
 _TABLES = {name: (number, doc, columns)
            for number, (name, doc, columns) in enumerate(_perfdata.tables())}
-_GROUPS = {"addr": 1, "raw": 2, "offset": 4, "wall": 8}
+_GROUPS = {name: 1 << i for i, name in enumerate(_perfdata.groups())}
 _UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
 _MOST = 2**64 - 1
 
@@ -107,14 +107,14 @@ class Table:
 
     def __init__(self, source, name, columns, groups, *more):
         number, _, known = _find_table(name)
-        chosen, every = 0, [column for column, *_ in known]
+        chosen, every = 0, {column: (i, group) for column, i, group in known}
         for column in _as_list(columns):
             if column not in every:
                 raise ValueError(f"{name} has no column {column!r}: there are {', '.join(every)}")
-            chosen |= 1 << every.index(column)
-            groups |= known[every.index(column)][3]
+            chosen |= 1 << every[column][0]
+            groups |= every[column][1]
         self.name = name
-        self.columns = [column for i, (column, _, _, group) in enumerate(known)
+        self.columns = [column for column, i, group in known
                         if (not group or group & groups) and (not chosen or chosen >> i & 1)]
         self._source = source
         self._arguments = (number, chosen, groups, *more)
@@ -184,14 +184,15 @@ class Recording:
         return _json.loads(self._source().stats())
 
     def table(self, name, columns=None, groups=(), int64=False, file_id=None):
-        """A table: perfdata.tables() lists them. `groups` adds columns to samples: addr, raw,
-        offset, wall. With int64, addresses are int64 of the same bits."""
+        """A table: perfdata.tables() lists them. `groups` adds columns to samples, as pdecode's
+        --with: addr, raw, offset, wall, mem, branch, read, regs, stack. With int64, addresses are
+        int64 of the same bits."""
         if name == "samples" and columns is None:
             columns = self._columns
         chosen = _groups(groups)
         if name == "samples" and self._with_chains:
             if columns is None:
-                columns = [column for column, _, _, group in _TABLES[name][2]
+                columns = [column for column, _, group in _TABLES[name][2]
                            if not group or group & chosen]
             columns = [*columns, "callchain"]
         return Table(self._source, name, columns, chosen, bool(int64), file_id, self._path)

@@ -16,8 +16,9 @@ from conftest import FIXTURES, ROOT, TIMEOUT, strict_json_lines
 
 PYTHON = pathlib.Path(os.environ.get("PD_CLIENTS") or "/nonexistent") / "python" / "bin" / "python"
 pytestmark = pytest.mark.skipif("PD_CLIENTS" not in os.environ, reason="run by make check-clients")
-RECORDINGS = ["02-callgraph-fp.data", "06-data-phys-pages.data", "50-max-size.data", "59-lost.data"]
-GROUPS = "addr,raw,offset,wall"
+RECORDINGS = ["02-callgraph-fp.data", "03-callgraph-dwarf.data", "06-data-phys-pages.data",
+              "10-group-leader-sampling.data", "50-max-size.data", "59-lost.data"]
+GROUPS = "addr,raw,offset,wall,mem,branch,read,regs,stack"
 
 # sys.argv: folder of *.parquet and *.arrow, the library, the recording
 PROGRAM = """
@@ -26,7 +27,7 @@ import duckdb, pandas, polars, pyarrow, pyarrow.ipc, pyarrow.parquet
 folder, library = pathlib.Path(sys.argv[1]), ctypes.CDLL(sys.argv[2])
 library.stream_open.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint32,
                                 ctypes.c_uint64, ctypes.c_int, ctypes.c_void_p]
-ALL_GROUPS = 15
+ALL_GROUPS = 2**32 - 1
 
 def handed_over(name):
     stream = ctypes.create_string_buffer(40)

@@ -257,9 +257,21 @@ def test_definitions_hold_the_columns(run_pdecode, tables):
         assert run_pdecode([f"--ddl={engine}"]).stdout.count(b"CREATE TABLE") == len(TABLES)
 
 
+@pytest.mark.parametrize("engine, words", [
+    ("duckdb", '"branch" STRUCT("from" UBIGINT, "to" UBIGINT, "mispred" BOOLEAN, '),
+    ("clickhouse", "`branch` Array(Tuple(`from` UInt64, `to` UInt64, `mispred` Bool, "),
+    ("spark", "`branch` ARRAY<STRUCT<`from`: BIGINT, `to`: BIGINT, `mispred`: BOOLEAN, "),
+    ("sqlite", '"branch" TEXT'),
+])
+def test_definitions_of_structs(engine, words, run_pdecode):
+    done = run_pdecode([f"--ddl={engine}", "--with", "branch"])
+    assert words in done.stdout.decode() and b'"from"' not in run_pdecode(["--ddl=duckdb"]).stdout
+
+
 @pytest.mark.parametrize("args, words", [
     (["-f", "parquet"], "add '-o DIR'"), (["-f", "arrow", "--table", "x"], "no table 'x'"),
     (["--table", "samples"], "add '-f arrow'"), (["-f", "arrow", "--with", "x"], "no group 'x'"),
+    (["-f", "arrow", "--with", "mem,x"], "takes addr, raw, offset, wall, mem, branch, read, "),
     (["-f", "arrow", "--pretty"], "does not apply to tables"), (["--ddl", "x"], "must be duckdb"),
 ])
 def test_usage(run_pdecode, args, words):

@@ -86,7 +86,8 @@ static void write_parquet(struct pd_bytes in, const struct pd_history *h)
 	struct pd_error e;
 
 	pass.columns =
-		pc_new(PC_OPTIONS(.history = h, .memory_limit = FUZZ_MEMORY, .with = 15), &e);
+		pc_new(PC_OPTIONS(.history = h, .memory_limit = FUZZ_MEMORY,
+				  .with = PC_GROUP_ALL), &e);
 	FUZZ_ASSERT(pass.columns, "no tables");
 	for (size_t i = 0; i < pc_nr_tables(); i++)
 		outputs[i] = (struct pd_output){ count_bytes, &files[i] };

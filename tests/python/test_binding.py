@@ -38,7 +38,7 @@ def rows_of(table):
     return read_stream(stream)[0]
 
 def say(value):
-    print(json.dumps(value))
+    print(json.dumps(value, default=bytes.hex))
 """
 
 
@@ -65,21 +65,23 @@ def python(wheel, tmp_path_factory):
     return python
 
 
+GROUPS = ["addr", "raw", "offset", "wall", "mem", "branch", "read", "regs", "stack"]
 RECORDINGS = [CHAINS, PERF / "59-lost.data", PERF / "20-threads.data", PERF / "18-pipe.data",
-              PERF / "16-zstd.data", PERF / "12-tracepoints.data"]
+              PERF / "16-zstd.data", PERF / "12-tracepoints.data",
+              PERF / "10-group-leader-sampling.data", PERF / "03-callgraph-dwarf.data"]
 
 
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name)
 def test_tables_are_those_of_pdecode(path, python, run_pdecode):
-    found = python("""
+    found = python(f"""
 f = perfdata.open(sys.argv[1])
-say({name: rows_of(f.table(name, groups=["addr", "raw", "offset", "wall"], file_id="id"))
-     for name in perfdata.tables()})
+say({{name: rows_of(f.table(name, groups={GROUPS}, file_id="id")) for name in perfdata.tables()}})
 """, path)[0]
     for name, have in found.items():
-        done = run_pdecode(["-f", "arrow", "--with", "addr,raw,offset,wall", "--file-id", "id",
+        done = run_pdecode(["-f", "arrow", "--with", ",".join(GROUPS), "--file-id", "id",
                             "--table", name, path])
-        assert have == read_arrow(done.stdout)[0], name
+        want = read_arrow(done.stdout)[0]
+        assert have == json.loads(json.dumps(want, default=bytes.hex)), name
 
 
 def test_stats_errors_and_header_are_those_of_pdecode(python, run_pdecode):

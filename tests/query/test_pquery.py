@@ -12,6 +12,7 @@ import pytest
 
 from conftest import FIXTURES, ROOT, TIMEOUT, TOOLS
 from parquet_reader import read_parquet
+from perfdata.catalog import catalog
 
 PERF = FIXTURES / "perf"
 CHAINS = PERF / "02-callgraph-fp.data"
@@ -73,6 +74,8 @@ def test_counts_and_status_are_those_of_stats(data_file, run_pdecode):
 
 
 def as_sql(value):
+    if isinstance(value, bytes):
+        return value.hex()
     if isinstance(value, list):
         return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
     return int(value) if isinstance(value, bool) else value
@@ -80,7 +83,8 @@ def as_sql(value):
 
 def test_tables_are_those_of_parquet(fixture_file, run_pdecode, tmp_path):
     """Every column, those that `select *` leaves out included."""
-    done = run_pdecode(["-f", "parquet", "--int64", "--with", "addr,raw,offset,wall", "-o",
+    done = run_pdecode(["-f", "parquet", "--int64", "--with", "addr,raw,offset,wall,mem,branch,"
+                        "read,regs,stack", "-o",
                         tmp_path / "tables", fixture_file.path])
     if done.returncode == 3:
         pytest.skip("no recording")
@@ -92,6 +96,22 @@ def test_tables_are_those_of_parquet(fixture_file, run_pdecode, tmp_path):
     for name, have in zip(TABLES, found):
         columns = [[as_sql(value) for value in column] for column in want[name].values()]
         assert [tuple(row.values()) for row in have] == list(zip(*columns)), name
+
+
+def test_members_of_structs(tmp_path):
+    """A list of structs is JSON, and each of its members is a column, too."""
+    path = tmp_path / "all.data"
+    path.write_bytes(catalog()["sample-all-weight-struct.le"].data)
+    lists, items = query(
+        'select branch, "branch.from", "branch.predicted", counts, "counts.event" from samples '
+        "limit 1; select json_extract(e.value, '$.to') as target from samples s, "
+        "json_each(s.branch) e", path)
+    row = lists[0]
+    entries = json.loads(row["branch"])
+    assert json.loads(row["branch.from"]) == [entry["from"] for entry in entries] == [0x401000]
+    assert row["branch.predicted"] == "[true]" and entries[0]["cycles"] == 9
+    assert json.loads(row["counts"]) == [{"event": 0, "value": 1 << 60}]
+    assert row["counts.event"] == "[0]" and items == [{"target": 0x402000}]
 
 
 def test_joins_find_the_matching_rows(fixture_file):

@@ -106,9 +106,21 @@ class Reader:
         items = Reader(self.schema.children[0].contents, child).values()
         return [items[a:b] for a, b in zip(offsets, offsets[1:])]
 
-    def texts(self, offsets):
+    def structs(self):
+        assert self.array.n_buffers == 1
+        members = {}
+        for i in range(self.array.n_children):
+            child = self.schema.children[i].contents
+            members[child.name.decode()] = Reader(child, self.array.children[i].contents).values()
+        assert {len(items) for items in members.values()} == {self.array.length}
+        return [dict(zip(members, row)) for row in zip(*members.values())]
+
+    def pieces(self, offsets):
         data = self.data(2, offsets[-1])
-        return [data[a:b].decode() for a, b in zip(offsets, offsets[1:])]
+        return [data[a:b] for a, b in zip(offsets, offsets[1:])]
+
+    def texts(self, offsets):
+        return [piece.decode() for piece in self.pieces(offsets)]
 
     def chosen(self):
         texts = Reader(self.schema.dictionary.contents, self.array.dictionary.contents).values()
@@ -125,6 +137,10 @@ class Reader:
             values = self.lists(self.offsets())
         elif kind == b"u":
             values = self.texts(self.offsets())
+        elif kind == b"z":
+            values = self.pieces(self.offsets())
+        elif kind == b"+s":
+            values = self.structs()
         else:
             values = self.bits(1, n) if kind == b"b" else self.numbers(NUMBERS[kind], 1, n)
         return [value if valid else None for value, valid in zip(values, self.validity())]

@@ -2,7 +2,7 @@
 Message.fbs, Schema.fbs, the internals of FlatBuffers): as much as pdecode writes, and strict."""
 import struct
 
-INT, FLOAT, UTF8, BOOL, LIST = 2, 3, 5, 6, 12
+INT, FLOAT, BINARY, UTF8, BOOL, LIST, STRUCT = 2, 3, 4, 5, 6, 12, 13
 
 
 class Table:
@@ -61,7 +61,7 @@ class Field:
             self.kind, lambda: None)()
         dictionary = table.table(4)
         self.dictionary = None if dictionary is None else dictionary.get(0, "q")
-        assert (self.kind == LIST) == bool(self.children)
+        assert (self.kind in (LIST, STRUCT)) == bool(self.children)
 
     @staticmethod
     def word_of(of):
@@ -112,6 +112,12 @@ class Body:
             values = [texts[i] if ok else None for i, ok in zip(self.numbers("i", n), valid)]
         elif field.kind == UTF8:
             values = self.texts(n)
+        elif field.kind == BINARY:
+            values = self.pieces(n)
+        elif field.kind == STRUCT:
+            members = {child.name: self.array(child) for child in field.children}
+            assert {len(items) for items in members.values()} == {n}
+            values = [dict(zip(members, row)) for row in zip(*members.values())]
         elif field.kind == BOOL:
             values = self.bits(n)
         elif field.kind == LIST:
@@ -123,10 +129,13 @@ class Body:
             values = self.numbers(field.word, n)
         return [value if ok else None for value, ok in zip(values, valid)]
 
-    def texts(self, n):
+    def pieces(self, n):
         offsets, data = self.offsets(n), self.span()
         assert len(data) == offsets[-1]
-        return [bytes(data[a:b]).decode() for a, b in zip(offsets, offsets[1:])]
+        return [bytes(data[a:b]) for a, b in zip(offsets, offsets[1:])]
+
+    def texts(self, n):
+        return [piece.decode() for piece in self.pieces(n)]
 
 
 def messages(data):

@@ -121,16 +121,18 @@ def plain(data, kind, n):
     if kind == BOOLEAN:
         return [bool(bit) for bit in unpack_bits(data.take((n + 7) // 8), n, 1)]
     if kind == BYTE_ARRAY:
-        return [data.take(data.little(4)).decode() for _ in range(n)]
+        return [data.take(data.little(4)) for _ in range(n)]
     word, size = {INT32: ("i", 4), INT64: ("q", 8), DOUBLE: ("d", 8)}[kind]
     return list(struct.unpack(f"<{n}{word}", data.take(n * size)))
 
 
 class Column:
-    """A leaf of the schema."""
+    """A leaf of the schema. The last part of its path is the name of a member, if its column is a
+    list of structs."""
 
     def __init__(self, path, element, is_nullable, is_list):
         self.name, self.path = path[0], path
+        self.member = path[3] if len(path) > 3 else None
         self.kind = element[1]
         self.is_unsigned = element.get(10, {}).get(10, {}).get(2) is False
         self.is_text = 1 in element.get(10, {})
@@ -150,10 +152,18 @@ def columns_of(schema):
             at += 1
             continue
         assert element[6] == 3 and 3 in element[10] and element[5] == 1
-        inner, leaf = schema[at + 1:at + 3]
-        assert inner[3] == 2 and inner[4] == b"list" and leaf[4] == b"element" and leaf[3] == 0
-        columns.append(Column([name, "list", "element"], leaf, element[3] == 1, True))
+        inner, item = schema[at + 1:at + 3]
+        assert inner[3] == 2 and inner[4] == b"list" and inner[5] == 1
+        assert item[4] == b"element" and item[3] == 0
         at += 3
+        path = [name, "list", "element"]
+        if 5 not in item:
+            columns.append(Column(path, item, element[3] == 1, True))
+        for leaf in schema[at:at + item.get(5, 0)]:
+            assert leaf[3] == 0 and 5 not in leaf
+            columns.append(Column([*path, leaf[4].decode()], leaf, element[3] == 1, True))
+            ids.append(leaf[9])
+        at += item.get(5, 0)
     assert at == len(schema) and len(set(ids)) == len(ids)
     return columns
 
@@ -202,6 +212,11 @@ def unsigned(value):
         value if value is None else value % 2**64)
 
 
+def text(value):
+    return [text(v) for v in value] if isinstance(value, list) else (
+        value if value is None else value.decode())
+
+
 def read_chunk(file, chunk, column):
     meta = chunk[3]
     assert [part.decode() for part in meta[3]] == column.path and meta[4] == 6
@@ -224,7 +239,18 @@ def read_chunk(file, chunk, column):
         known = [row for row in rows if row is not None]
         assert [int.from_bytes(statistics[i], "little", signed=True) for i in (6, 5)] == [
             min(known), max(known)]
-    return [unsigned(row) for row in rows] if column.is_unsigned else rows
+    change = unsigned if column.is_unsigned else text if column.is_text else lambda row: row
+    return [change(row) for row in rows]
+
+
+def structs(members):
+    """The rows of a list of structs, from those of each member: {member: rows}"""
+    made = []
+    for row in zip(*members.values()):
+        assert len({None if part is None else len(part) for part in row}) == 1
+        made.append(None if row[0] is None else
+                    [dict(zip(members, values)) for values in zip(*row)])
+    return made
 
 
 def read_parquet(file):
@@ -239,9 +265,15 @@ def read_parquet(file):
     assert len(footer[7]) == len(columns)
     for group in footer[4]:
         assert len(group[1]) == len(columns)
+        lists = {}
         for chunk, column in zip(group[1], columns):
             rows = read_chunk(file, chunk, column)
             assert len(rows) == group[3]
-            table[column.name] += rows
+            if column.member:
+                lists.setdefault(column.name, {})[column.member] = rows
+            else:
+                table[column.name] += rows
+        for name, members in lists.items():
+            table[name] += structs(members)
     assert all(len(rows) == footer[3] for rows in table.values())
     return table, {pair[1].decode(): pair[2].decode() for pair in footer[5]}

@@ -41,10 +41,12 @@ enum pc_type {
 	PC_DOUBLE,
 	PC_TEXT,		/* UTF-8, coded by a dictionary */
 	PC_LONG_TEXT,		/* UTF-8, mostly a different one in each row */
+	PC_BYTES,
 	PC_INT32_LIST,
 	PC_INT64_LIST,
 	PC_UINT64_LIST,
 	PC_TEXT_LIST,
+	PC_STRUCT_LIST,		/* its members are the columns after it that name it */
 };
 
 /* Columns that are only there if they are asked for: pc_options.with. */
@@ -53,6 +55,12 @@ enum pc_group {
 	PC_GROUP_RAW = 1 << 1,
 	PC_GROUP_OFFSET = 1 << 2,
 	PC_GROUP_WALL = 1 << 3,
+	PC_GROUP_MEM = 1 << 4,
+	PC_GROUP_BRANCH = 1 << 5,
+	PC_GROUP_READ = 1 << 6,
+	PC_GROUP_REGS = 1 << 7,
+	PC_GROUP_STACK = 1 << 8,
+	PC_GROUP_ALL = (1 << 9) - 1,
 };
 
 enum pc_null { PC_REQUIRED, PC_NULLABLE };
@@ -62,6 +70,9 @@ struct pc_column {
 	enum pc_type type;
 	enum pc_null null;
 	uint32_t group;		/* enum pc_group; 0: always there */
+	/* The number of the list, a PC_STRUCT_LIST, for a member of its structs. 0: a column of its
+	 * own. */
+	uint32_t list;
 	const char *doc;
 };
 
@@ -85,6 +96,9 @@ PC_API bool pc_table_find(const char *name, size_t *i);
  * in any thread. */
 PC_API uint32_t pc_group_find(const char *name);
 
+/* Returns the name of the group 1 << i, or NULL after the last. Static. Safe in any thread. */
+PC_API const char *pc_group_name(size_t i);
+
 /* --- a pass over a recording --- */
 
 struct pc_columns;
@@ -107,7 +121,8 @@ struct pc_options {
 	const char *file_id;		/* of all rows; NULL: NULL. Borrowed until pc_free() */
 	const char *path;		/* of the input, for `files`; NULL: NULL. Borrowed */
 	/* A bit for each column that is made, if `tables` is one table: what it does not need is
-	 * not computed. 0: all. The numbers in the columns are the same. */
+	 * not computed. A list of structs is made with all its members. 0: all. The numbers in the
+	 * columns are the same. */
 	uint64_t columns;
 	/* Called after each few hundred records, with `ctx`; NULL: not. */
 	void (*on_read)(void *ctx, const struct pd_reader *r);
