@@ -92,6 +92,9 @@ void pc_add_sample(struct pc_columns *c, const struct pd_fields *f);
 /* Sets the columns of groups that take more than a number each. */
 void pc_set_groups(struct pc_columns *c, struct pc_batch *b, const struct pd_fields *f,
 		   const struct pd_record *r);
+/* Adds the functions of a new frame. */
+void pc_add_symbols(struct pc_columns *c, uint32_t frame, int32_t pid,
+		    const struct pd_location *at);
 /* Adds the rows of another record. */
 void pc_add_record(struct pc_columns *c, const struct pd_fields *f);
 

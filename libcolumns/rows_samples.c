@@ -75,15 +75,16 @@ static void write_frame(struct pc_columns *c, uint32_t number, const struct pc_f
 }
 
 /* Returns the number of the frame, which is written if it is new. */
-static uint32_t number_frame(struct pc_columns *c, const struct pc_frame *f)
+static uint32_t number_frame(struct pc_columns *c, const struct pc_frame *f, bool *is_new)
 {
-	bool is_new;
-	const uint32_t number = pc_frame_number(&c->chains, f, &is_new);
+	const uint32_t number = pc_frame_number(&c->chains, f, is_new);
 
-	if (number == PC_NONE)
+	if (number == PC_NONE) {
 		c->refused = -1;
-	else if (is_new)
+		*is_new = false;
+	} else if (*is_new) {
 		write_frame(c, number, f);
+	}
 	return number;
 }
 
@@ -95,7 +96,7 @@ static uint64_t offset_in_object(const struct pc_columns *c, const struct pd_loc
 	return image && image->kind == PD_IMAGE_KERNEL ? at->addr - at->pgoff : at->file_offset;
 }
 
-static uint32_t number_location(struct pc_columns *c, const struct pd_location *at)
+static uint32_t number_location(struct pc_columns *c, int32_t pid, const struct pd_location *at)
 {
 	const bool is_found = at->image != PD_NO_IMAGE;
 	const struct pc_frame f = {
@@ -105,22 +106,39 @@ static uint32_t number_location(struct pc_columns *c, const struct pd_location *
 		.cpumode = at->cpumode, .why = at->why,
 		.exact = !(at->flags & PD_LOCATION_RETURN),
 	};
+	bool is_new;
+	const uint32_t number = number_frame(c, &f, &is_new);
 
-	return number_frame(c, &f);
+	if (is_new)
+		pc_add_symbols(c, number, pid, at);
+	return number;
 }
 
 static uint32_t number_other(struct pc_columns *c, enum pc_frame_kind kind, uint64_t value)
 {
 	const struct pc_frame f = { .offset = value, .object = PD_NO_IMAGE, .kind = (uint8_t)kind };
+	bool is_new;
 
-	return number_frame(c, &f);
+	return number_frame(c, &f, &is_new);
 }
 
 /* --- stacks --- */
 
+/* Finds the places of a sample's addresses, with those of its copied stack, if a namer unwinds. */
+static size_t find_frames(struct pc_columns *c, const struct pd_fields *f)
+{
+	const struct pd_namer *namer = c->o.namer;
+	const char *end;
+
+	if (namer && namer->frames)
+		return namer->frames(namer->ctx, pd_reader_record(c->reader, f), c->stack,
+				     c->stack_capacity, &end);
+	return pd_history_fields_frames(c->o.history, f, c->stack, c->stack_capacity);
+}
+
 static size_t locate(struct pc_columns *c, const struct pd_fields *f)
 {
-	size_t n = pd_history_fields_frames(c->o.history, f, c->stack, c->stack_capacity), more;
+	size_t n = find_frames(c, f), more;
 	struct pd_location *stack;
 
 	if (n <= c->stack_capacity)
@@ -134,7 +152,12 @@ static size_t locate(struct pc_columns *c, const struct pd_fields *f)
 	}
 	c->stack = stack;
 	c->stack_capacity = more;
-	return pd_history_fields_frames(c->o.history, f, c->stack, c->stack_capacity);
+	return find_frames(c, f);
+}
+
+static int32_t pid_of(const struct pd_fields *f)
+{
+	return f->has & PD_HAS_PID ? f->pid : -1;
 }
 
 static void append_number(struct pc_columns *c, uint32_t number)
@@ -144,9 +167,11 @@ static void append_number(struct pc_columns *c, uint32_t number)
 
 /* Appends the numbers of all entries of a chain; the locations are those of its addresses, and of
  * the user stack for a cookie at its end. Returns how many entries are no markers. */
-static size_t number_chain(struct pc_columns *c, const struct pd_numbers *chain,
+static size_t number_chain(struct pc_columns *c, const struct pd_fields *f,
 			   const struct pd_location *at, size_t n)
 {
+	const struct pd_numbers *chain = &f->callchain;
+	const int32_t pid = pid_of(f);
 	size_t used = 0, markers = 0;
 	bool is_cookie = false;
 
@@ -161,12 +186,12 @@ static size_t number_chain(struct pc_columns *c, const struct pd_numbers *chain,
 			append_number(c, number_other(c, PC_FRAME_MARKER, entry));
 			markers++;
 		} else if (used < n) {
-			append_number(c, number_location(c, &at[used++]));
+			append_number(c, number_location(c, pid, &at[used++]));
 		}
 		is_cookie = !is_cookie && entry == (uint64_t)PD_CONTEXT_USER_DEFERRED;
 	}
 	while (used < n && !c->refused)
-		append_number(c, number_location(c, &at[used++]));
+		append_number(c, number_location(c, pid, &at[used++]));
 	return c->numbers.size / sizeof(uint32_t) - markers;
 }
 
@@ -188,7 +213,7 @@ static void write_stack(struct pc_columns *c, uint32_t number, size_t depth)
 static uint32_t number_stack(struct pc_columns *c, const struct pd_fields *f,
 			     const struct pd_location *at, size_t n)
 {
-	const size_t depth = number_chain(c, &f->callchain, at, n);
+	const size_t depth = number_chain(c, f, at, n);
 	uint32_t number = PC_NONE;
 	bool is_new = false;
 
@@ -357,8 +382,15 @@ static bool numbers_frames(const struct pc_columns *c)
 {
 	const struct pc_array *samples = c->batches[PC_SAMPLES].arrays;
 
-	return pc_wants(c, PC_STACKS) || pc_wants(c, PC_FRAMES) ||
+	return pc_wants(c, PC_STACKS) || pc_wants(c, PC_FRAMES) || pc_wants(c, PC_SYMBOLS) ||
 	       (samples && (samples[PC_SAMPLES_FRAME].is_on || samples[PC_SAMPLES_STACK].is_on));
+}
+
+/* An unwound stack begins with the instruction pointer, which then does not stand before it. */
+static bool is_at_ip(const struct pd_fields *f, const struct pd_location *first)
+{
+	return first->of == PD_LOCATION_OF_IP ||
+	       (first->of == PD_LOCATION_OF_STACK && f->has & PD_HAS_IP && first->addr == f->ip);
 }
 
 void pc_add_sample(struct pc_columns *c, const struct pd_fields *f)
@@ -372,9 +404,9 @@ void pc_add_sample(struct pc_columns *c, const struct pd_fields *f)
 	if (pc_wants(c, PC_EVENTS) && f->attr && has_fact(c, f, FACT_REGISTERS))
 		pc_registers_learn(&c->registers, pd_attr_index(f->attr),
 				   pd_reader_record(c->reader, f));
-	if (n && c->stack[0].of == PD_LOCATION_OF_IP) {
-		frame = number_location(c, &c->stack[0]);
-		ip = 1;
+	if (n && is_at_ip(f, &c->stack[0])) {
+		frame = number_location(c, pid_of(f), &c->stack[0]);
+		ip = c->stack[0].of == PD_LOCATION_OF_IP;
 	}
 	if (wants_frames && f->has & PD_HAS_CALLCHAIN)
 		stack = number_stack(c, f, n ? c->stack + ip : NULL, n - ip);

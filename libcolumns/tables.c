@@ -278,6 +278,18 @@ static const struct pc_column errors[] = {
 	[PC_ERRORS_MESSAGE] = REQUIRED("message", PC_TEXT, "one line of English"),
 };
 
+static const struct pc_column symbols[] = {
+	FILE_ID,
+	[PC_SYMBOLS_FRAME] = REQUIRED("frame", PC_INT32, "number in frames"),
+	[PC_SYMBOLS_DEPTH] = REQUIRED("depth", PC_INT32,
+				      "0: the innermost function; others: what it is inlined into"),
+	[PC_SYMBOLS_FUNCTION] = NULLABLE("function", PC_TEXT, "its name; NULL: see why"),
+	[PC_SYMBOLS_FILE] = NULLABLE("file", PC_TEXT, "source file"),
+	[PC_SYMBOLS_LINE] = NULLABLE("line", PC_INT32,
+				     "of depth 0 the line itself, of others that of the call"),
+	[PC_SYMBOLS_WHY] = NULLABLE("why", PC_TEXT, "why there is no name: NO_FILE, ..."),
+};
+
 static const struct pc_table tables[PC_NR_TABLES] = {
 	[PC_FILES] = TABLE("files", files, "the input"),
 	[PC_EVENTS] = TABLE("events", events, "events (attr)"),
@@ -295,6 +307,7 @@ static const struct pc_table tables[PC_NR_TABLES] = {
 	[PC_FEATURES] = TABLE("features", features, "feature sections"),
 	[PC_RECORDS] = TABLE("records", records, "records of the types without a table"),
 	[PC_ERRORS] = TABLE("errors", errors, "damage, and notes"),
+	[PC_SYMBOLS] = TABLE("symbols", symbols, "functions of frames, if names are looked up"),
 };
 
 size_t pc_nr_tables(void)

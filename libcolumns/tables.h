@@ -21,6 +21,7 @@ enum pc_table_number {
 	PC_FEATURES,
 	PC_RECORDS,
 	PC_ERRORS,
+	PC_SYMBOLS,
 	PC_NR_TABLES,
 };
 
@@ -113,6 +114,11 @@ enum pc_records_column {
 enum pc_errors_column {
 	PC_ERRORS_OFFSET = 1, PC_ERRORS_CODE, PC_ERRORS_SEVERITY, PC_ERRORS_RECORD, PC_ERRORS_FIELD,
 	PC_ERRORS_WANT, PC_ERRORS_HAVE, PC_ERRORS_SKIPPED, PC_ERRORS_MESSAGE,
+};
+
+enum pc_symbols_column {
+	PC_SYMBOLS_FRAME = 1, PC_SYMBOLS_DEPTH, PC_SYMBOLS_FUNCTION, PC_SYMBOLS_FILE,
+	PC_SYMBOLS_LINE, PC_SYMBOLS_WHY,
 };
 
 /* Metadata of every file and stream. */

@@ -140,7 +140,7 @@ static double rows_of(const struct pq_module *m)
 	} estimates[] = {
 		{ "samples", 1e6 }, { "stack_frames", 1e6 }, { "records", 1e5 }, { "stacks", 1e5 },
 		{ "switches", 1e5 }, { "frames", 1e4 }, { "maps", 1e4 }, { "comms", 1e4 },
-		{ "tasks", 1e4 },
+		{ "tasks", 1e4 }, { "symbols", 1e4 },
 	};
 
 	for (size_t i = 0; i < sizeof(estimates) / sizeof(estimates[0]); i++)

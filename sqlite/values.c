@@ -34,7 +34,7 @@ const char *pq_column_name(const struct pc_table *t, size_t column, char buf[PQ_
 	const struct pc_column *c = &t->columns[column];
 
 	snprintf(buf, PQ_NAME_SIZE, "%s%s%s", c->list ? t->columns[c->list].name : "",
-		 c->list ? "." : "", c->name);
+		 c->list ? "." : strcmp(c->name, "file") == 0 ? "source_" : "", c->name);
 	return buf;
 }
 
@@ -133,12 +133,13 @@ static void append_json_text(sqlite3_str *to, const char *text, size_t n)
 /* Appends an item of a list, or of a member of its structs. */
 static void append_item(sqlite3_str *to, const struct pq_value *v)
 {
+	const enum pc_type kind = v->column->type;
 	const struct ArrowArray *a = v->array;
 	size_t size;
 	const char *text;
 	int64_t number;
 
-	switch (v->column->type) {
+	switch (kind) {
 	case PC_TEXT:
 	case PC_TEXT_LIST:
 		text = text_at(a->dictionary, number_at(a, PC_INT32, v->row), &size);
@@ -148,7 +149,7 @@ static void append_item(sqlite3_str *to, const struct pq_value *v)
 		sqlite3_str_appendall(to, number_at(a, PC_BOOL, v->row) ? "true" : "false");
 		break;
 	default:
-		number = number_at(a, v->column->type, v->row);
+		number = number_at(a, kind, v->row);
 		sqlite3_str_appendf(to, "%lld", (long long)
 				    (number + (pq_is_number(v->column) && number >= 0 ? v->base :
 					       0)));

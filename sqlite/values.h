@@ -28,7 +28,8 @@ bool pq_is_integer(const struct pc_column *c);
 
 enum { PQ_NAME_SIZE = 64 };
 
-/* Returns the column's name in SQL, made in `buf`: "branch.from" of a member of structs. */
+/* Returns the column's name in SQL, made in `buf`: "branch.from" of a member of structs;
+ * source_file, since `file` is the recording. */
 const char *pq_column_name(const struct pc_table *t, size_t column, char buf[PQ_NAME_SIZE]);
 
 /* Returns the type of the column's values in SQL. Static. */

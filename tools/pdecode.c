@@ -261,6 +261,7 @@ static struct pd_sink *make_column_sink(struct run *run)
 	run->columns = column_make(&tool, &s->columns, &(struct pc_options){
 		.size = sizeof(struct pc_options), .history = run->history, .filter = run->filter,
 		.memory_limit = s->memory, .path = run->in.name,
+		.namer = s->symbols.depth ? &run->symbols.namer : NULL,
 		.tables = s->format == FORMAT_ARROW ? 1ull << column_table(&s->columns) : 0 });
 	return column_sink(run->columns);
 }
@@ -596,7 +597,8 @@ static const char *find_json_option(const struct settings *s)
 {
 	return s->pretty ? "pretty" : s->blobs ? "blobs" : s->header_only ? "header-only" :
 	       s->records_only ? "records-only" : s->utc ? "utc" : s->resolve ? "resolve" :
-	       s->symbols.depth ? "symbols" : NULL;
+	       s->symbols.linkage_names ? "linkage-names" :
+	       s->symbols.strict ? "symbols-strict" : NULL;
 }
 
 static enum cli_exit check_columns(const struct settings *s)
@@ -605,6 +607,9 @@ static enum cli_exit check_columns(const struct settings *s)
 
 	if (makes_columns(s) && find_json_option(s))
 		return cli_usage(&tool, "'--%s' does not apply to tables", find_json_option(s));
+	if (makes_columns(s) && s->symbols.depth && strcmp(s->symbols.depth, SYMBOLS_FULL) != 0)
+		return cli_usage(&tool, "'--symbols=%s' does not apply to tables: '--symbols' "
+				 "fills the table symbols", s->symbols.depth);
 	if (!makes_columns(s) && !c->ddl && (c->table || c->with.count || c->int64 || c->file_id))
 		return cli_usage(&tool, "'--%s' applies to tables: add '-f arrow' or '-f parquet'",
 				 c->table ? "table" : c->with.count ? "with" :

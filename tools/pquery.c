@@ -80,7 +80,7 @@ static const struct cli_tool tool = {
 		"records, errors and files. A sample refers to its stack and frame, a frame to an "
 		"object and an offset in it. stack_frames has a row for each entry of each stack. "
 		"Lists are JSON texts: json_each() takes them apart. With several inputs each "
-		"table has a column file, and the numbers of stacks, frames, objects and events "
+		"table has a column file (so that of symbols is source_file), and the numbers of stacks, frames, objects and events "
 		"differ from input to input, so that rows of two inputs never match.\n\n"
 		"Times are ns. Addresses are 64-bit integers of the same bits, so those of the "
 		"kernel are negative: printf('0x%x', addr) shows them. `select *` leaves out "

@@ -11,7 +11,7 @@ from conftest import FIXTURES, fixture_files
 from parquet_reader import read_parquet
 
 TABLES = {"files", "events", "samples", "stacks", "frames", "objects", "maps", "tasks", "comms",
-          "switches", "cgroups", "namespaces", "lost", "features", "records", "errors"}
+          "switches", "cgroups", "namespaces", "lost", "features", "records", "errors", "symbols"}
 CHAINS = FIXTURES / "perf" / "02-callgraph-fp.data"
 
 

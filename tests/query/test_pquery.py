@@ -18,7 +18,7 @@ PERF = FIXTURES / "perf"
 CHAINS = PERF / "02-callgraph-fp.data"
 BASIC = PERF / "01-basic.data"
 TABLES = ["files", "events", "samples", "stacks", "frames", "objects", "maps", "tasks", "comms",
-          "switches", "cgroups", "namespaces", "lost", "features", "records", "errors"]
+          "switches", "cgroups", "namespaces", "lost", "features", "records", "errors", "symbols"]
 
 
 def run(*args, **options):
@@ -90,8 +90,9 @@ def test_tables_are_those_of_parquet(fixture_file, run_pdecode, tmp_path):
         pytest.skip("no recording")
     want = {name: read_parquet((tmp_path / "tables" / f"{name}.parquet").read_bytes())[0]
             for name in TABLES}
-    sql = ";".join("select {} from {}".format(", ".join(f'"{column}"' for column in want[name]),
-                                              name) for name in TABLES)
+    sql = ";".join("select {} from {}".format(
+        ", ".join('source_file' if column == "file" else f'"{column}"' for column in want[name]),
+        name) for name in TABLES)
     found = query(sql, fixture_file.path, status=(0, 1))
     for name, have in zip(TABLES, found):
         columns = [[as_sql(value) for value in column] for column in want[name].values()]
@@ -378,7 +379,7 @@ def test_prompt():
     text = ".tables\nselect count(*)\nfrom samples;\nselect 1 as last"
     done = run("-f", "csv", CHAINS, input=text.encode())
     assert done.returncode == 0 and done.stdout.endswith(b"count(*)\n66\n\nlast\n1\n")
-    assert done.stdout.count(b"\n") == 17 + 2 + 1 + 2
+    assert done.stdout.count(b"\n") == len(TABLES) + 1 + 2 + 1 + 2
 
 
 def test_the_prompt_stops_at_the_first_error_of_a_script():

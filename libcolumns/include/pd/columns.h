@@ -23,6 +23,7 @@
 
 #include "pd/arrow.h"
 #include "pd/history.h"
+#include "pd/names.h"
 #include "pd/pd.h"
 
 #ifdef __cplusplus
@@ -127,6 +128,9 @@ struct pc_options {
 	/* Called after each few hundred records, with `ctx`; NULL: not. */
 	void (*on_read)(void *ctx, const struct pd_reader *r);
 	void *ctx;
+	/* Names for the table `symbols`, which is empty without; it also unwinds copied stacks.
+	 * Borrowed until pc_free(), or NULL. */
+	const struct pd_namer *namer;
 };
 #define PC_OPTIONS(...) PD_OPTIONS_OF(pc_options, __VA_ARGS__)
 
