@@ -113,7 +113,7 @@ FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 PREPORT_ALSO := tools/pdecode_filter.c tools/pdecode_history.c tools/pdecode_symbol_filter.c \
 	tools/pdecode_symbol_report.c tools/pdecode_symbols.c
 # pquery has the virtual tables; the extension of SQLite is made of the same sources.
-PQUERY_ALSO := tools/pdecode_history.c $(filter-out sqlite/extension.c,$(QUERY_SRC))
+PQUERY_ALSO := tools/pdecode_history.c tools/pdecode_symbols.c tools/pdecode_symbol_report.c $(filter-out sqlite/extension.c,$(QUERY_SRC))
 PROGRAMS := $(foreach t,$(TOOLS),$(if $(wildcard tools/$(t).c),$(t)))
 src_of = $(filter tools/$(1).c tools/$(1)_%.c,$(TOOL_SRC))
 SHARED_SRC := $(filter-out $(foreach t,$(TOOLS),$(call src_of,$(t))),$(TOOL_SRC))

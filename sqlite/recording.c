@@ -109,6 +109,7 @@ struct pq_recording *pq_recording_new(const struct pq_input *input, size_t numbe
 	if (!r)
 		return NULL;
 	r->input = *input;
+	r->number = number;
 	r->base = (sqlite3_int64)number << PQ_BASE_SHIFT;
 	r->start = input->fd < 0 ? 0 : lseek(input->fd, 0, SEEK_CUR);
 	r->name = strdup(input->name);
@@ -159,7 +160,8 @@ static int open_pass(struct pq_recording *r, struct pass *p, size_t table, uint6
 	p->columns = pc_new(PC_OPTIONS(.history = r->history, .filter = p->filter,
 				       .memory_limit = r->input.memory, .tables = 1ull << table,
 				       .with = PC_GROUP_ALL, .uint64 = PC_AS_INT64, .path = r->name,
-				       .columns = columns, .on_read = show_progress,
+				       .columns = columns, .namer = r->namer,
+				       .on_read = show_progress,
 				       .ctx = r), e);
 	if (!p->columns)
 		return -1;

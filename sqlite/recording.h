@@ -37,7 +37,9 @@ struct pq_recording {
 	off_t start;			/* offset of fd */
 	struct pd_history *history;
 	uint64_t errors;		/* parts that are damaged; notes do not count */
+	size_t number;			/* in its database */
 	sqlite3_int64 base;		/* of its numbers */
+	const struct pd_namer *namer;	/* the caller's; NULL: the table symbols is empty */
 	struct pq_kept *kept;		/* the caller's: see kept.h */
 	uint64_t kept_bytes;
 };

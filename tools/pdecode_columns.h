@@ -34,14 +34,14 @@ struct column_settings {
 #define COLUMN_DESCRIPTION								\
 	"-f parquet writes the recording as tables to the directory of -o, a Parquet file "	\
 	"each: samples, stacks, frames, objects, maps, tasks, comms, switches, cgroups, "	\
-	"namespaces, lost, events, features, records (types without a table, as JSON), errors, " \
-	"symbols and files. A sample refers to its stack, a stack to its frames, a frame to an object " \
-	"and an offset in it; the numbers belong to this recording. Times are ns. With "	\
-	"--symbols, symbols has the functions of each frame, and copied stacks are unwound; "	\
-	"without, it is empty. -f arrow "							\
-	"writes one of the tables as an Arrow IPC stream. Both read the input twice, as "	\
-	"--resolve does. The same input gives the same bytes. Damage is in errors; "		\
-	"files.parquet is written last.\n\n"
+	"namespaces, lost, events, features, records (types without a table, as JSON), "	\
+	"errors, symbols and files. A sample refers to its stack, a stack to its frames, "	\
+	"a frame to an object and an offset in it; the numbers belong to this recording. "	\
+	"Times are ns. With --symbols, symbols has the functions of each frame, and "	\
+	"copied stacks are unwound; without, it is empty. -f arrow writes one of the "	\
+	"tables as an Arrow IPC stream. Both read the input twice, as --resolve does. The "	\
+	"same input gives the same bytes. Damage is in errors; files.parquet is written "	\
+	"last.\n\n"
 
 /* Completion. */
 const char *column_table_word(size_t i, char *buf, size_t size);

@@ -15,6 +15,7 @@
 #include "max_output.h"
 #include "output.h"
 #include "pdecode_history.h"
+#include "pquery_names.h"
 #include "pquery_prompt.h"
 #include "pquery_rows.h"
 #include "progress.h"
@@ -26,7 +27,8 @@ struct settings {
 	const char *output, *max_output, *sandbox;
 	unsigned int format;
 	uint64_t memory;
-	bool verbose;
+	bool has_names, verbose;
+	struct symbol_settings symbols;
 };
 
 static const struct cli_option options[] = {
@@ -36,6 +38,14 @@ static const struct cli_option options[] = {
 		   "with an object for each row (default table)"),
 	CLI_STRING('o', "output", "FILE", settings, output,
 		   "write to FILE (default: standard output)"),
+	CLI_GROUP("Names"),
+	CLI_FLAG(0, "symbols", settings, has_names,
+		 "fill the table symbols with the functions of each frame, and unwind copied "
+		 "stacks; opens the mapped files on this machine"),
+	CLI_FLAG(0, "lines", settings, symbols.lines, "add source files and lines, too"),
+	CLI_FLAG(0, "no-inline", settings, symbols.no_inline,
+		 "no functions that are inlined: reads no debug information"),
+	SYMBOL_FILE_OPTIONS(settings, symbols),
 	CLI_GROUP("Limits and messages"),
 	CLI_SIZE(0, "memory", "SIZE", settings, memory,
 		 "keep at most SIZE of each input in memory, and as much for sorting and "
@@ -53,6 +63,9 @@ static const struct cli_note examples[] = {
 	  "For a spreadsheet." },
 	{ "pquery \"select file, count(*) from samples group by file\" *.data",
 	  "Several recordings at once." },
+	{ "pquery --symbols \"select function, count(*) as n from samples join symbols using "
+	  "(frame) where depth = 0 group by function order by n desc\" perf.data",
+	  "Functions that took the time, first the worst." },
 	{ "pquery .schema samples", "The columns of a table; .schema alone: of all." },
 	{ "pquery perf.data", "A prompt, with .tables, .schema and .examples." },
 	{ NULL, NULL }
@@ -77,15 +90,16 @@ static const struct cli_tool tool = {
 		"at a prompt if that is a terminal.\n\n"
 		"The tables are those of pdecode -f parquet: samples, stacks, frames, objects, "
 		"maps, tasks, comms, switches, cgroups, namespaces, lost, events, features, "
-		"records, errors and files. A sample refers to its stack and frame, a frame to an "
-		"object and an offset in it. stack_frames has a row for each entry of each stack. "
-		"Lists are JSON texts: json_each() takes them apart. With several inputs each "
-		"table has a column file (so that of symbols is source_file), and the numbers of stacks, frames, objects and events "
+		"records, errors, symbols (with --symbols) and files. A sample refers to its "
+		"stack and frame, a frame to an object and an offset in it. stack_frames has a "
+		"row for each entry of each stack. Lists are JSON texts: json_each() takes them "
+		"apart. With several inputs each table has a column file (the source file of "
+		"symbols is source_file), and the numbers of stacks, frames, objects and events "
 		"differ from input to input, so that rows of two inputs never match.\n\n"
 		"Times are ns. Addresses are 64-bit integers of the same bits, so those of the "
 		"kernel are negative: printf('0x%x', addr) shows them. `select *` leaves out "
-		"columns that are seldom needed: file_id, and of samples addr, phys_addr, "
-		"data_page_size, code_page_size, ip, callchain, offset and wall_ns.\n\n"
+		"columns that are seldom needed: file_id, and those of samples that pdecode "
+		"--with adds, such as addr, ip and branch.\n\n"
 		"The dialect is SQLite's. Only queries are allowed. Each scan of a table reads "
 		"the input again; conditions on time, pid, tid, cpu, comm and event_name of "
 		"samples are checked early, tables that are joined by a number stay in memory. "
@@ -108,6 +122,7 @@ struct run {
 	struct progress progress;
 	uint64_t done;			/* bytes of the pass */
 	struct pq_database database;
+	struct query_names names;
 	sqlite3 *db;
 	struct input_errors errors;
 };
@@ -271,13 +286,18 @@ static enum cli_exit add_input(struct run *run, struct input *in)
 		.watch = { on_error, on_progress, run },
 	};
 	enum cli_exit status = history_needs_copy(in) ? copy_stream(in) : CLI_OK;
+	struct pq_recording *r;
 	struct pd_error e;
 
 	if (status != CLI_OK)
 		return status;
 	input.fd = in->fd;
 	progress_start(&run->progress, 0);
-	return pq_database_add(&run->database, &input, &e) ? CLI_OK : fail(in, &e);
+	r = pq_database_add(&run->database, &input, &e);
+	if (!r)
+		return fail(in, &e);
+	return run->s->has_names ?
+		query_names_open(&run->names, &tool, &run->s->symbols, in, r) : CLI_OK;
 }
 
 /* Makes a virtual table, which its first use does. Returns SQLITE_OK or another code. */
@@ -359,6 +379,7 @@ static enum cli_exit query(void *ctx)
 		status = CLI_ERRORS;
 	sqlite3_close_v2(run->db);
 	pq_database_free(&run->database);
+	query_names_close(&run->names);
 	return output_close(&run->out, status);
 }
 
@@ -415,9 +436,14 @@ static enum cli_exit query_inputs(struct run *run)
 		.tool = &tool, .word = run->s->sandbox, .verbose = run->s->verbose,
 		.input = run->nr_inputs ? first->fd : STDIN_FILENO,
 		.read_beneath = run->nr_inputs && first->fd < 0 ? first->path : NULL,
+		.receive = run->s->has_names ? SANDBOX_RECEIVE_FILES : SANDBOX_RECEIVE_NOTHING,
 		.tempfile = SANDBOX_TEMPFILE_ALWAYS,
 	};
+	const enum cli_exit status = run->s->has_names ?
+		query_names_prepare(&run->names, &tool, &run->s->symbols, run->nr_inputs) : CLI_OK;
 
+	if (status != CLI_OK)
+		return status;
 	return sandbox_run(&sandbox, run->out.created ? SANDBOX_IN_CHILD : SANDBOX_IN_PROCESS,
 			   query, run);
 }
@@ -456,6 +482,14 @@ static enum cli_exit choose_inputs(struct run *run, char **operands)
 	return CLI_OK;
 }
 
+static enum cli_exit check_names(const struct settings *s)
+{
+	if (!s->has_names && (s->symbols.lines || s->symbols.no_inline))
+		return cli_usage(&tool, "'--%s' needs '--symbols'",
+				 s->symbols.lines ? "lines" : "no-inline");
+	return symbols_check(&s->symbols, &tool);
+}
+
 int main(int argc, char **argv)
 {
 	struct settings s = { .format = ROWS_TABLE };
@@ -466,6 +500,8 @@ int main(int argc, char **argv)
 
 	run.rows = (struct rows){ .format = (enum rows_format)s.format, .out = &run.out,
 				  .before = before_rows, .ctx = &run };
+	if (status == CLI_OK)
+		status = check_names(&s);
 	if (status == CLI_OK)
 		status = max_output_read(&tool, s.max_output, &run.max_output);
 	if (status == CLI_OK)
@@ -479,5 +515,6 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < run.nr_inputs; i++)
 		input_close(&run.inputs[i]);
 	free(run.inputs);
+	cli_list_free(&s.symbols.debug_dirs);
 	return cli_finish(&tool, status);
 }

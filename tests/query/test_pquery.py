@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import pathlib
 import random
 import re
 import subprocess
@@ -11,6 +12,7 @@ import subprocess
 import pytest
 
 from conftest import FIXTURES, ROOT, TIMEOUT, TOOLS
+from known_recording import build_program, recorded
 from parquet_reader import read_parquet
 from perfdata.catalog import catalog
 
@@ -113,6 +115,22 @@ def test_members_of_structs(tmp_path):
     assert row["branch.predicted"] == "[true]" and entries[0]["cycles"] == 9
     assert json.loads(row["counts"]) == [{"event": 0, "value": 1 << 60}]
     assert row["counts.event"] == "[0]" and items == [{"target": 0x402000}]
+
+
+def test_names_of_functions(tmp_path):
+    """With --symbols, of each input."""
+    program = build_program(tmp_path / "app")
+    for name, unit in (("a", 1), ("b", 3)):
+        (tmp_path / name).write_bytes(recorded(program, program[1], unit))
+    sql = ("select file, function, sum(period) as n from samples join symbols using (file, frame) "
+           "where depth = 0 group by file, function order by 1, 2")
+    inputs = [tmp_path / "a", tmp_path / "b"]
+    found = [(pathlib.Path(file).name, *rest) for file, *rest in
+             rows(sql, *inputs, options=["--symbols"])]
+    assert found == [("a", "leaf", 5), ("a", "main", 2), ("b", "leaf", 15), ("b", "main", 6)]
+    assert rows("select count(*) from symbols", *inputs) == [(0,)]
+    done = run("--lines", "select 1", *inputs)
+    assert done.returncode == 2 and b"'--lines' needs '--symbols'" in done.stderr
 
 
 def test_joins_find_the_matching_rows(fixture_file):
