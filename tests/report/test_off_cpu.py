@@ -162,6 +162,43 @@ def test_records_during_a_wait_change_nothing(write):
         "app;[blocked, approximate];[app];[libx.so.1]": 40}
 
 
+def test_a_sample_during_a_wait_is_not_the_stack_of_the_next_one(write):
+    it = start()
+    it.sample(100, 10, 1, 0x7010, 0x1010)
+    it.switch(110, 10, 10, OUT)
+    it.sample(115, 10, 1, 0x1020)               # of another CPU's clock, perhaps
+    it.switch(150, 10, 10, 0)
+    it.switch(160, 10, 10, OUT)
+    it.switch(165, 10, 10, 0)
+    assert text(folded(preport("-f", "folded", "--off-cpu", write(it)))) == {
+        "app;[blocked, approximate];[app];[libx.so.1]": 45}
+
+
+def test_each_wait_is_at_the_stack_before_it(write):
+    it = start()
+    for time, chain, misc in ((100, (0x7010, 0x1010), OUT), (200, (0x1020,), OUT),
+                              (300, (0x1020,), OUT | PREEMPT), (400, (0x7010, 0x1010), OUT)):
+        it.sample(time, 10, 1, *chain)
+        it.switch(time + 10, 10, 10, misc)
+        it.switch(time + 20 + time // 100, 10, 10, 0)
+    assert text(folded(preport("-f", "folded", "--off-cpu", write(it)))) == {
+        "app;[blocked, approximate];[app];[libx.so.1]": 11 + 14,
+        "app;[blocked, approximate];[app]": 12, "app;[preempted, approximate];[app]": 13}
+
+
+def test_waits_at_one_stack_have_their_reasons(write):
+    it = start()
+    it.sched_switch(100, 10, 1, 11, 0x1020)     # exact
+    it.switch(110, 10, 10, 0)
+    it.switch(120, 10, 10, OUT)                 # at the same stack, but of a switch that is over
+    it.switch(132, 10, 10, 0)
+    it.switch(140, 10, 10, OUT | PREEMPT)
+    it.switch(153, 10, 10, 0)
+    assert text(folded(preport("-f", "folded", "--off-cpu", write(it)))) == {
+        "app;[blocked];[app]": 10, "app;[blocked, approximate];[app]": 12,
+        "app;[preempted, approximate];[app]": 13}
+
+
 def test_the_stack_of_a_switch_is_old_after_it(write):
     it = start()
     it.sched_switch(100, 10, 1, 11, 0x1020)

@@ -4,8 +4,11 @@ import re
 import pytest
 
 from conftest import fixture_files
-from known_recording import EXEC, Recording, known
+from known_recording import EXEC, KTEXT, Recording, known
 from perfdata import records as r
+from perfdata.case import attr
+from perfdata.container import File
+from perfdata.sample import sample
 from profiles import page, page_paths, preport
 
 
@@ -85,6 +88,59 @@ def test_a_difference_joins_the_functions_of_other_paths_and_threads(write):
                       "worker-*;[app];[liby.so]": (0, 0, 9, 1)}
     assert about["base"]["title"].endswith("old") and "3 samples" in about["base"]["facts"]
     assert samples == []
+
+
+def test_a_difference_joins_events_of_other_names(tmp_path):
+    """A recording of cycles, and one of a machine without counters, which has cpu-clock."""
+    def go(name, config, weight):
+        event = attr("IP|TID|TIME|CPU|PERIOD|CALLCHAIN|IDENTIFIER", type=1, config=config,
+                     sample_period=1000, flags=("freq", "sample_id_all", "exclude_guest"))
+        path = tmp_path / name
+        path.write_bytes(File(attrs=[(event, [1])], records=[sample(
+            event, misc=2, pid=7, tid=7, time=10, ip=0x1010, cpu=0, identifier=1, period=weight,
+            callchain=[2**64 - 512, 0x1010])]).build("<"))
+        return path
+    about, nodes, _ = page(preport("-f", "flamegraph", "--base", go("old", 0, 40),
+                                   go("new", 1, 30)))
+    assert about["event"] == "task-clock" and len(nodes) == 3
+    assert [node[2:] for node in nodes] == [(0, 0, 0, 0), (0, 0, 0, 0), (30, 1, 40, 1)]
+
+
+def test_a_difference_joins_the_kernel_and_its_modules(write):
+    """A driver is part of one kernel, and a module of the other."""
+    def go(name, address, weight):
+        it = Recording()
+        it.map_kernel()
+        it.records.append(r.mmap(2**32 - 1, 0, 0xffffffffc0000000, 0x10000, 0, "[driver]", 1,
+                                 sid=it.sid(0)))
+        it.comm(1, 10, "app", misc=EXEC)
+        it.sample(5, 10, weight, address)
+        return write(name, it)
+    old, new = go("old", KTEXT + 0x1010, 40), go("new", 0xffffffffc0001010, 30)
+    names = old.parent / "kallsyms"
+    names.write_text("ffffffff81000000 T _text\nffffffff81001000 T busy\n"
+                     "ffffffff82000000 T _end\nffffffffc0001000 t busy\t[driver]\n")
+    about, nodes, _ = page(preport("-f", "flamegraph", "--base", old, "--kallsyms", names, new,
+                                   symbols=()))
+    assert dict(zip(page_paths(about, nodes), [node[2:] for node in nodes])) == {
+        "": (0, 0, 0, 0), "app": (0, 0, 0, 0), "app;busy": (30, 1, 40, 1)}
+
+
+def test_of_more_than_a_million_samples_one_of_two_stays(tmp_path):
+    """The last of each thread stands for those that are left."""
+    it = Recording()
+    it.comm(1, 10, "app", misc=EXEC)
+    it.sample(1000, 10, 3, 0x1010)
+    it.sample(1000, 10, 5, 0x1010, tid=11)
+    one, other = it.records[-2:]
+    it.records[1:] = [lambda order: one(order) * 600_001 + other(order) * 400_000]
+    path = tmp_path / "perf.data"
+    path.write_bytes(it.file())
+    about, nodes, samples = page(preport("-f", "flamegraph", path))
+    assert [row[3] for row in about["threads"]] == [300_001, 200_000]
+    assert about["facts"].endswith("; one of 2 has a time")
+    weights = [[row[3] for row in samples if row[0] == thread] for thread in (0, 1)]
+    assert weights == [[6] * 300_000 + [3], [10] * 200_000]
 
 
 def test_functions_of_one_name_in_two_images_are_two(write):

@@ -165,6 +165,16 @@ def test_stacks_of_one_function(report, lone, is_told):
     assert bool(told) == is_told and (not told or told[1] == "57")
 
 
+def test_a_function_of_the_kernel_alone_is_no_doubt(report):
+    it = started()
+    for i in range(9):
+        it.sample(30 + i, 10, 1, KTEXT + 16)
+    assert "are one function" not in report(it)
+    for i in range(12):
+        it.sample(50 + i, 10, 1, 0x1010)
+    assert "55 % of the stacks are one function" in report(it)
+
+
 def test_stacks_that_the_kernel_cut(report):
     it = started()
     it.sample(20, 10, 1, *range(0x1000, 0x1000 + 127))

@@ -1,5 +1,6 @@
 """pdecode --symbols of samples with copied stacks: unwound, and joined with the kernel's part."""
 import json
+import re
 import time
 
 import pytest
@@ -13,6 +14,7 @@ from perfdata.container import File
 from perfdata.features import NUMBER
 from perfdata.sample import sample, sample_id
 from perfdata.wire import fstr
+from profiles import preport
 from same_length import zip_all
 from schema_check import complaints
 from stacks import BITS, PC, SP, STACK, words
@@ -142,6 +144,17 @@ def test_ends(machine):
     assert b"1 of 4 copied stacks are cut; copy more with precord --call-graph" in done.stderr
     ends = json.loads(done.stdout)["summary"]["frames"]["stack_ends"]
     assert ends == {"BOTTOM": 1, "NO_CFI": 1, "NO_MAP": 1, "STACK_CUT": 1}
+
+
+@pytest.mark.parametrize("whole, share", [(98, "1.0"), (99, "1.0"), (100, None)])
+def test_short_copies_are_a_doubt_of_preport_from_one_percent_on(machine, whole, share):
+    m = machine
+    cut = m.stack(m.at(G + 8), 0, 0)[:24]
+    m.lines(m.sample(cut), *[m.sample(m.usual()) for _ in range(whole)])
+    out = preport(m.path, symbols=()).decode()
+    told = re.search(r"^(\S+) % of the stacks reach beyond .*--call-graph dwarf,65528$", out, re.M)
+    assert (told and told[1]) == share
+    assert "stacks: 1.0 % cut" in out       # those that end at the outermost function are whole
 
 
 def test_without_the_file_only_the_address_is_known(machine):
