@@ -70,6 +70,7 @@ int pp_write_pprof(struct pp_out *out);
 int pp_write_firefox(struct pp_out *out);
 int pp_write_speedscope(struct pp_out *out);
 int pp_write_chrome(struct pp_out *out);
+int pp_write_otlp(struct pp_out *out);
 int pp_write_table(struct pp_out *out);
 int pp_write_svg(struct pp_out *out);
 int pp_write_callgrind(struct pp_out *out);

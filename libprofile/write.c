@@ -20,6 +20,7 @@ static const struct writer {
 	[PP_FIREFOX] = { .packed = pp_write_firefox },
 	[PP_SPEEDSCOPE] = { .plain = pp_write_speedscope },
 	[PP_CHROME] = { .plain = pp_write_chrome },
+	[PP_OTLP] = { .plain = pp_write_otlp },
 };
 
 static int write_format(struct pp_out *out)

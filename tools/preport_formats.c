@@ -8,7 +8,7 @@
 
 const char *const format_words[] = { "top", "tree", "folded", "flamegraph", "pprof", "csv", "json",
 				     "svg", "callgrind", "firefox", "speedscope", "chrome",
-				     "script", NULL };
+				     "script", "otlp", NULL };
 
 /* In the order of their words. */
 static const struct format formats[] = {
@@ -31,6 +31,8 @@ static const struct format formats[] = {
 	{ PP_CHROME, FOR_PROGRAMS, { ".trace.json" }, "perf.trace.json", PP_KEEP_SAMPLES,
 	  .site = "https://ui.perfetto.dev" },
 	{ PP_FOLDED, FOR_PROGRAMS, { ".perf.txt", STACKS_END }, .is_script = true },
+	{ PP_OTLP, FOR_PROGRAMS, { ".otlp" }, "perf.otlp", PP_KEEP_SUMS,
+	  PP_GROUP_COMM | PP_GROUP_PID | PP_GROUP_TID },
 };
 
 static bool ends_with(const char *name, const char *end)

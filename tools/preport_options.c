@@ -25,7 +25,8 @@ static const struct cli_option options[] = {
 		   "stack; flamegraph: an HTML page; pprof: for `go tool pprof`; csv, json: the "
 		   "table of functions; svg: a flame graph for documents; callgrind: for "
 		   "KCachegrind; firefox: for profiler.firefox.com; speedscope; chrome: trace "
-		   "events for Perfetto; script: each sample as text, like perf script. "
+		   "events for Perfetto; script: each sample as text, like perf script; otlp: "
+		   "OpenTelemetry's profiles, of version 1.11 of its protocol, which may change. "
 		   "On a terminal most are written to a file, such as "
 		   "perf.html, perf.pb.gz and perf.firefox.json.gz "
 		   "(default: by the name of the output, else top)"),

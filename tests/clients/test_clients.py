@@ -92,6 +92,40 @@ def test_pprof_format_decodes_the_file(recording):
     assert got["names"] == ["leaf", "main"]
 
 
+# --- OpenTelemetry --------------------------------------------------------------------------------
+
+def test_opentelemetry_reads_the_profiles(recording):
+    python = CLIENTS / "python" / "bin" / "python"
+    need(python)
+    program = """
+import json, sys
+try:
+    from opentelemetry.proto.profiles.v1development.profiles_pb2 import ProfilesData
+except ImportError:
+    sys.exit(77)
+data = ProfilesData.FromString(open(sys.argv[1], "rb").read())
+d, (profile,) = data.dictionary, data.resource_profiles[0].scope_profiles[0].profiles
+text = d.string_table
+def name(location):
+    return text[d.function_table[d.location_table[location].lines[0].function_index].name_strindex]
+print(json.dumps({
+    "type": [text[profile.sample_type.type_strindex], text[profile.sample_type.unit_strindex]],
+    "samples": [[[name(i) for i in d.stack_table[s.stack_index].location_indices],
+                 list(s.values)] for s in profile.samples],
+    "pids": [d.attribute_table[i].value.int_value for s in profile.samples
+             for i in s.attribute_indices
+             if text[d.attribute_table[i].key_strindex] == "process.pid"],
+    "unknown": data.ByteSize() - len(open(sys.argv[1], "rb").read())}))
+"""
+    done = run(python, "-c", program, written(recording, "app.otlp"), status=None)
+    if done.returncode == 77:
+        pytest.skip("opentelemetry-proto is not here")
+    got = json.loads(done.stdout)
+    assert got["type"] == ["cpu", "nanoseconds"] and got["unknown"] == 0
+    assert sorted(got["samples"]) == [[["leaf", "main"], [5 * MS]], [["main"], [2 * MS]]]
+    assert got["pids"] == [10, 10]
+
+
 # --- Firefox Profiler -----------------------------------------------------------------------------
 
 def functions_in_the_profiler(client, path, folder):

@@ -22,7 +22,7 @@ def test_the_line_says_what_is_in_the_file(recording, tmp_path):
 @pytest.mark.parametrize("name, opens", [
     ("x.html", "xdg-open PATH"), ("x.svg", "xdg-open PATH"),
     ("x.pb.gz", "go tool pprof -http=: PATH"), ("x.folded", "flamegraph.pl PATH"),
-    ("callgrind.out.x", "kcachegrind PATH"), ("x.csv", None),
+    ("callgrind.out.x", "kcachegrind PATH"), ("x.otlp", None), ("x.csv", None),
     ("x.perf.txt", None), ("x.firefox.json.gz", "https://profiler.firefox.com"),
     ("x.speedscope.json", "https://www.speedscope.app"),
     ("x.trace.json", "https://ui.perfetto.dev")])

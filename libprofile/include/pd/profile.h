@@ -215,6 +215,8 @@ enum pp_format {
 	PP_FIREFOX,	/* for the Firefox Profiler, version 60 of its format, gzip */
 	PP_SPEEDSCOPE,	/* for speedscope: each thread and event */
 	PP_CHROME,	/* trace events: when threads ran, and instants for samples */
+	PP_OTLP,	/* OpenTelemetry's profiles, of version 1.11 of its protocol: these messages
+			 * are not final. All events; a location is an address */
 };
 
 enum pp_measure { PP_BY_PERIOD, PP_BY_SAMPLES };
