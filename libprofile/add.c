@@ -5,6 +5,7 @@
 #include "events.h"
 #include "groups.h"
 #include "script.h"
+#include "stack.h"
 #include "switches.h"
 
 /* Samples that perf's --off-cpu wrote have such times: they are none. */
@@ -12,10 +13,7 @@
 
 #define TOO_HEAVY "the sum of the weights does not fit into 64 bits"
 
-enum {
-	BATCH = 256,
-	STACK_FIRST = 256,
-};
+enum { BATCH = 256 };
 
 static int fail(struct pd_error *e, enum pd_code code)
 {
@@ -92,88 +90,39 @@ static void go_to_task(struct walk *w, struct pd_reader *r, const struct pd_fiel
 
 /* --- a sample --- */
 
-/* Fills p->stack as far as it goes, and sets *end to why a copied stack ends. Returns the number of
- * addresses. */
-static size_t find_frames(struct pp_profile *p, const struct pd_fields *sample,
-			  const struct pd_record *copy, const char **end)
+static void add_task(struct walk *w, struct pd_reader *r, const struct pd_fields *sample,
+		     const struct pp_stack *s)
 {
-	const struct pd_namer *namer = p->options.namer;
-
-	*end = "";
-	return copy ? namer->frames(namer->ctx, copy, p->stack, p->stack_capacity, end) :
-		      pd_history_fields_frames(p->options.history, sample, p->stack,
-					       p->stack_capacity);
-}
-
-static size_t locate_stack(struct pp_profile *p, const struct pd_fields *sample,
-			   const struct pd_record *copy, const char **end)
-{
-	size_t n = find_frames(p, sample, copy, end);
-	struct pd_location *stack;
-
-	if (n <= p->stack_capacity)
-		return n;
-	stack = pp_memory_grow(&p->memory, p->stack, &p->stack_capacity,
-			       n < STACK_FIRST ? STACK_FIRST : n, sizeof(*stack));
-	if (!stack)
-		return 0;
-	p->stack = stack;
-	return find_frames(p, sample, copy, end);
-}
-
-/* Counts what makes a stack less trustworthy. Returns whether it is cut. */
-static bool judge_stack(struct pp_profile *p, const struct pd_location *stack, size_t n,
-			size_t most, const char *end)
-{
-	if (!n || (stack[0].of != PD_LOCATION_OF_CALLCHAIN && stack[0].of != PD_LOCATION_OF_STACK))
-		return false;
-	p->counts.chains++;
-	if (*end) {
-		const bool is_whole = strcmp(end, "BOTTOM") == 0;
-
-		p->counts.copies_cut += !is_whole;
-		p->counts.copies_short += strcmp(end, "STACK_CUT") == 0;
-		return !is_whole;
+	if (s->recent && s->recent->is_known) {
+		w->node = s->recent->task_node;
+		return;
 	}
-	if (n == 1 && stack[0].cpumode == PD_CPUMODE_USER)
-		p->counts.lone++;
-	if (n < most)
-		return false;
-	p->counts.cut++;
-	return true;
-}
-
-static struct pp_stack read_stack(struct pp_profile *p, struct pd_reader *r,
-			       const struct pd_fields *sample, const struct pp_weigher *w)
-{
-	const struct pd_namer *namer = p->options.namer;
-	const bool is_copied = w->copies_stacks && namer && namer->frames;
-	const char *end;
-	struct pp_stack s = { .nr = locate_stack(p, sample,
-					      is_copied ? pd_reader_record(r, sample) : NULL,
-					      &end) };
-
-	s.items = p->stack;
-	/* the chain begins with the ip */
-	if (s.nr > 1 && s.items[0].of == PD_LOCATION_OF_IP) {
-		s.items++;
-		s.nr--;
-	}
-	s.is_cut = judge_stack(p, s.items, s.nr,
-			       w->max_stack ? w->max_stack : PP_KERNEL_STACK_MAX, end);
-	return s;
+	go_to_task(w, r, sample, &s->task);
+	if (s->recent && w->node != PP_NONE)
+		pp_recent_keep_task(s->recent, &s->task, w->node);
 }
 
 static void add_stack(struct walk *w, const struct pd_fields *sample, const struct pp_stack *s)
 {
 	struct pp_profile *p = w->p;
 
-	if (s->is_cut)
+	if (s->same)
+		w->node = s->recent->nodes[s->same - 1];
+	else if (s->is_cut)
 		go_to_text(w, PP_KIND_CUT, "", 0);
-	for (size_t n = s->nr; n-- && w->node != PP_NONE;)
+	for (size_t n = s->nr; n-- && w->node != PP_NONE;) {
 		go_down(w, pp_frames_add_address(&p->frames, &p->memory, p->options.history,
 						 sample->has & PD_HAS_PID ? sample->pid : -1,
 						 &s->items[n]));
+		if (s->recent)
+			pp_recent_set_node(s->recent, s->same + s->nr - 1 - n, w->node);
+	}
+	if (!s->recent)
+		return;
+	s->recent->is_cut = s->is_cut;
+	s->recent->nr_entries = 0;
+	if (w->node != PP_NONE)
+		pp_recent_keep_chain(s->recent, sample, s->same + s->nr);
 }
 
 static void note_time(struct pp_profile *p, const struct pd_fields *sample)
@@ -191,12 +140,13 @@ static void note_time(struct pp_profile *p, const struct pd_fields *sample)
 
 /* Keeps what formats with times need. Returns 0, or -1 without memory. */
 static int keep_item(struct pp_profile *p, const struct pd_fields *record,
-		     const struct pd_moment *at, const struct pp_item *item)
+		     const struct pd_task *task, const struct pd_moment *at,
+		     const struct pp_item *item)
 {
 	if (p->options.keep == PP_KEEP_SUMS)
 		return 0;
-	if (pp_tracks_add(&p->tracks, &p->strings, &p->memory, p->options.history, record, at,
-			  item) == 0)
+	if (pp_tracks_add(&p->tracks, &p->strings, &p->memory, p->options.history, record, task,
+			  at, item) == 0)
 		return 0;
 	if (p->options.keep == PP_KEEP_SAMPLES)
 		return -1;
@@ -238,7 +188,7 @@ static enum pd_code add_weight(struct pp_profile *p, struct pd_reader *r,
 	into = is_wall ? p->offcpu.event : (uint32_t)(event - p->events);
 	w.node = p->events[into].root;
 	p->memory.limit = limit / 4;	/* merging needs twice as much, and there are names */
-	go_to_task(&w, r, sample, &stack->task);
+	add_task(&w, r, sample, stack);
 	add_stack(&w, sample, stack);
 	p->memory.limit = limit;
 	if (p->options.state != PP_ON_CPU && sample->has & PD_HAS_TID && sample->tid &&
@@ -250,7 +200,7 @@ static enum pd_code add_weight(struct pp_profile *p, struct pd_reader *r,
 	if (w.node == PP_NONE)
 		w.node = p->events[into].small;
 	item.node = w.node;
-	return keep_item(p, sample, &stack->at, &item) ? PD_E_LIMIT : PD_OK;
+	return keep_item(p, sample, &stack->task, &stack->at, &item) ? PD_E_LIMIT : PD_OK;
 }
 
 /* Adds the sample to each event of its group. Ids that no event has count for the sample's own. */
@@ -286,6 +236,7 @@ static enum pd_code add_sample(struct pp_profile *p, struct pd_reader *r,
 			       const struct pd_fields *sample)
 {
 	struct pp_counted_event *event = pp_events_of(p, r, sample->attr);
+	struct pd_moment at;
 	struct pp_stack stack;
 	enum pd_code code;
 
@@ -293,10 +244,10 @@ static enum pd_code add_sample(struct pp_profile *p, struct pd_reader *r,
 		return PD_E_LIMIT;
 	if (!event->is_wanted && !event->weigher.is_read && p->options.state == PP_ON_CPU)
 		return PD_OK;
-	stack = read_stack(p, r, sample, &event->weigher);
-	pd_record_moment(pd_reader_record(r, sample), &stack.at);
-	pd_history_fields_task(p->options.history, sample, &stack.at, &stack.task);
-	note_thread(p, &stack.task);
+	pd_record_moment(pd_reader_record(r, sample), &at);
+	pp_stack_read(p, r, sample, event, &at, &stack);
+	if (!stack.recent || !stack.recent->is_known)
+		note_thread(p, &stack.task);
 	note_time(p, sample);
 	if (event->weigher.is_read) {
 		const struct pp_weigher w = event->weigher;	/* events may move */
@@ -327,12 +278,14 @@ static enum pd_code add_switch(struct pp_profile *p, struct pd_reader *r,
 {
 	struct pp_item item = { .kind = PP_ITEM_RUNS };
 	struct pd_moment at;
+	struct pd_task task;
 
 	if (record->misc & MISC_SWITCH_OUT)
 		item.kind = record->misc & MISC_SWITCH_OUT_PREEMPT ? PP_ITEM_PREEMPTED :
 								     PP_ITEM_BLOCKED;
 	pd_record_moment(pd_reader_record(r, record), &at);
-	if (keep_item(p, record, &at, &item))
+	pd_history_fields_task(p->options.history, record, &at, &task);
+	if (keep_item(p, record, &task, &at, &item))
 		return PD_E_LIMIT;
 	return p->options.state == PP_ON_CPU ? PD_OK : pp_switch_by_record(p, r, record);
 }

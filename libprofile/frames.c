@@ -77,6 +77,21 @@ static enum pp_kind kind_of(const struct pd_image *image)
 	return is_library(image->path) ? PP_KIND_LIBRARY : PP_KIND_PROGRAM;
 }
 
+/* Returns the kind of an image's frames, which is kept. */
+static uint8_t kind_in(struct pp_frames *f, struct pp_memory *m, const struct pd_history *h,
+		       const struct pd_image *image)
+{
+	if (!f->kinds) {
+		f->nr_kinds = pd_history_nr_images(h);
+		f->kinds = pp_memory_zeroed(m, f->nr_kinds, 1);
+	}
+	if (!f->kinds || image->index >= f->nr_kinds)
+		return (uint8_t)kind_of(image);
+	if (!f->kinds[image->index])
+		f->kinds[image->index] = (uint8_t)(kind_of(image) + 1);
+	return f->kinds[image->index] - 1;
+}
+
 uint32_t pp_frames_add_address(struct pp_frames *f, struct pp_memory *m,
 			       const struct pd_history *h, int32_t pid,
 			       const struct pd_location *at)
@@ -89,7 +104,7 @@ uint32_t pp_frames_add_address(struct pp_frames *f, struct pp_memory *m,
 		frame.at.file_offset = 0;
 		return add_frame(f, m, &frame);
 	}
-	frame.kind = (uint8_t)kind_of(image);
+	frame.kind = kind_in(f, m, h, image);
 	if (frame.kind == PP_KIND_JIT)	/* the file offset says nothing there */
 		frame.at.file_offset = at->addr;
 	if (frame.kind == PP_KIND_JIT || image->kind == PD_IMAGE_SPECIAL)
@@ -100,6 +115,7 @@ uint32_t pp_frames_add_address(struct pp_frames *f, struct pp_memory *m,
 void pp_frames_free(struct pp_frames *f, struct pp_memory *m)
 {
 	pp_memory_free(m, f->items, f->capacity, sizeof(*f->items));
+	pp_memory_free(m, f->kinds, f->nr_kinds, 1);
 	pp_index_free(&f->index, m);
 	*f = (struct pp_frames){ 0 };
 }

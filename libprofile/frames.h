@@ -32,6 +32,8 @@ struct pp_frames {
 	struct pp_frame *items;
 	size_t nr, capacity;
 	struct pp_index index;
+	uint8_t *kinds;		/* enum pp_kind + 1 of the frames in each image; 0: not known yet */
+	size_t nr_kinds;
 };
 
 /* Both return the number of the frame, or PP_NONE without memory. */

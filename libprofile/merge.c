@@ -287,11 +287,25 @@ static int join_small(struct merge *g)
 	return function == PP_NONE ? -1 : pp_join_small(g->p, g->shape.min_percent, function);
 }
 
+/* Samples that are kept one by one are put in order, as far as there is memory for that. */
+static int order_samples(struct pp_profile *p)
+{
+	if (p->options.keep == PP_KEEP_SUMS || pp_tracks_order(&p->tracks) == 0)
+		return 0;
+	if (p->options.keep == PP_KEEP_SAMPLES)
+		return -1;
+	pp_tracks_free(&p->tracks);
+	p->options.keep = PP_KEEP_SUMS;
+	return 0;
+}
+
 static int merge_all(struct merge *g)
 {
 	struct pp_profile *p = g->p;
 	const size_t nr_frames = p->frames.nr, nr_nodes = p->tree.nr;
 
+	if (order_samples(p))
+		return -1;
 	pp_index_free(&p->tree.index, g->memory);	/* nothing is added any more */
 	pp_index_free(&p->frames.index, g->memory);
 	p->first_step = pp_memory_zeroed(g->memory, nr_frames + 1, sizeof(*p->first_step));

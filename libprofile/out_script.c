@@ -263,20 +263,17 @@ static void find_widest(struct pp_texts *t, const struct pd_reader *r)
 
 enum shape { IN_ONE_LINE, WITH_LINES_BELOW };
 
-static void put_comm(struct pp_texts *t, const struct pd_fields *sample,
-		     const struct pd_moment *at, enum shape shape)
+static void put_comm(struct pp_texts *t, const struct pd_task *task, enum shape shape)
 {
 	struct pp_out *out = &t->out;
-	struct pd_task task;
 	char unnamed[32];
 	size_t size;
 
-	pd_history_fields_task(out->p->options.history, sample, at, &task);
-	snprintf(unnamed, sizeof(unnamed), ":%" PRId32, task.tid);
-	size = strlen(task.comm ? task.comm : unnamed);
+	snprintf(unnamed, sizeof(unnamed), ":%" PRId32, task->tid);
+	size = strlen(task->comm ? task->comm : unnamed);
 	for (; shape == IN_ONE_LINE && size < 16; size++)
 		pp_put_text(out, " ");
-	put_clean(out, pp_bytes(task.comm ? task.comm : unnamed));
+	put_clean(out, pp_bytes(task->comm ? task->comm : unnamed));
 	pp_put_text(out, " ");
 }
 
@@ -368,7 +365,7 @@ enum pd_code pp_texts_add(struct pp_texts *t, struct pd_reader *r, const struct 
 	if (!t->widest)
 		find_widest(t, r);
 	if (t->fields & PP_FIELD_COMM)
-		put_comm(t, sample, &stack->at, shape);
+		put_comm(t, &stack->task, shape);
 	put_head(t, sample, event, weight);
 	if (t->is_trace && t->fields & PP_FIELD_TRACE)
 		code = put_trace(t, pd_reader_record(r, sample));

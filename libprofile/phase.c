@@ -8,12 +8,17 @@
 
 enum { SAMPLES_NEEDED = 100 };
 
-static const uint64_t timers[PP_PHASE_TIMERS] = { 1000000, 3333333, 4000000, 10000000 };
+#define TIMERS(EACH) EACH(0, 1000000) EACH(1, 3333333) EACH(2, 4000000) EACH(3, 10000000)
 
+#define PERIOD(i, ns) [i] = (ns),
+static const uint64_t timers[PP_PHASE_TIMERS] = { TIMERS(PERIOD) };
+
+/* A division by a constant is a multiplication: this is done for each sample. */
 void pp_phase_note(struct pp_phase *p, uint32_t cpu, uint64_t time)
 {
-	for (int i = 0; i < PP_PHASE_TIMERS; i++)
-		p->counts[i][cpu % PP_PHASE_CPUS][time % timers[i] * PP_PHASE_PARTS / timers[i]]++;
+#define NOTE(i, ns) \
+	p->counts[i][cpu % PP_PHASE_CPUS][time % UINT64_C(ns) * PP_PHASE_PARTS / UINT64_C(ns)]++;
+	TIMERS(NOTE)
 }
 
 /* Sets *most to the samples in the fullest two neighbouring parts. Returns all samples. */

@@ -22,10 +22,12 @@ struct pp_profile *pp_new(const struct pp_options *o, struct pd_error *e)
 			(p->options.keep == PP_KEEP_SAMPLES ? 2 : 4);
 		p->memory.limit -= p->tracks.memory.limit;
 	}
+	p->recents = calloc(1, sizeof(*p->recents));
 	p->counts.first = p->counts.last = PD_NO_TIME;
 	if (!p->options.history) {
 		*e = (struct pd_error){ .code = PD_E_ARGUMENT, .severity = PD_FATAL,
 					.text = "a profile needs a history" };
+		free(p->recents);
 		free(p);
 		return NULL;
 	}
@@ -58,6 +60,7 @@ void pp_free(struct pp_profile *p)
 	pp_memory_free(m, p->functions, p->functions_capacity, sizeof(*p->functions));
 	pp_index_free(&p->function_index, m);
 	pp_memory_free(m, p->merged, p->nr_merged, sizeof(*p->merged));
+	free(p->recents);
 	free(p);
 }
 

@@ -7,6 +7,7 @@
 #include "offcpu.h"
 #include "phase.h"
 #include "reads.h"
+#include "recent.h"
 #include "strings.h"
 #include "tracks.h"
 #include "weight.h"
@@ -78,6 +79,7 @@ struct pp_profile {
 	struct pp_index thread_index;
 	struct pd_location *stack;	/* of one sample */
 	size_t stack_capacity;
+	struct pp_recents *recents;	/* NULL: there was no memory */
 	struct pp_counts counts;
 	struct pp_tracks tracks;	/* with PP_KEEP_SAMPLES */
 	struct pp_phase phase;

@@ -3,15 +3,7 @@
 #define PP_SCRIPT_H
 
 #include "out.h"
-
-/* A sample's addresses, innermost first. */
-struct pp_stack {
-	const struct pd_location *items;
-	size_t nr;
-	struct pd_moment at;
-	struct pd_task task;
-	bool is_cut;
-};
+#include "stack.h"
 
 struct pp_texts;
 

@@ -3,12 +3,17 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Samples of perf record --off-cpu have times from here on, which are none. */
 #define NO_TIME_FROM (~0ull << 32)
 
-enum { NUMBER_BYTES = 10, ITEM_BYTES = 4 * NUMBER_BYTES };
+enum {
+	NUMBER_BYTES = 10,
+	ITEM_BYTES = 4 * NUMBER_BYTES,
+	BACKWARD = 4,		/* bit of the kind: the item is before the last one */
+};
 
 static bool is_same_track(const void *ctx, uint32_t id, const void *key)
 {
@@ -65,13 +70,18 @@ static int name_track(struct pp_track *t, struct pp_strings *strings, struct pp_
 		      const struct pd_history *h, const struct pd_task *task,
 		      const struct pd_moment *at)
 {
-	const uint32_t comm = name_of(strings, m, task);
-	struct pd_task process = *task;
+	struct pd_task process;
+	uint32_t comm;
 
+	if (t->comm != PP_NONE && task->comm == t->named)
+		return 0;
+	comm = name_of(strings, m, task);
 	if (comm == PP_NONE)
 		return -1;
+	t->named = task->comm;
 	if (comm == t->comm)
 		return 0;
+	process = *task;
 	t->comm = comm;
 	if (task->pid > 0 && !task->machine_pid)
 		pd_history_task(h, task->pid, task->pid, -1, at, &process);
@@ -90,18 +100,19 @@ static uint8_t *put_number(uint8_t *to, uint64_t n)
 
 void pp_track_put(struct pp_track *t, const struct pp_item *item)
 {
-	const uint64_t after = item->time > t->last ? item->time - t->last : 0;
-	uint8_t *to = put_number(t->bytes + t->size, item->kind);
+	const bool is_before = item->time < t->last;
+	uint8_t *to = put_number(t->bytes + t->size, item->kind | (is_before ? BACKWARD : 0));
 
-	to = put_number(to, after);
+	to = put_number(to, is_before ? t->last - item->time : item->time - t->last);
 	if (item->kind == PP_ITEM_SAMPLE) {
 		to = put_number(to, item->node);
 		to = put_number(to, item->weight);
 		t->samples++;
 	}
-	t->last += after;
-	if (t->first == PD_NO_TIME)
-		t->first = t->last;
+	t->is_unordered |= is_before;
+	t->last = item->time;
+	if (t->first == PD_NO_TIME || item->time < t->first)
+		t->first = item->time;
 	t->size = (size_t)(to - t->bytes);
 }
 
@@ -120,17 +131,21 @@ static int add_item(struct pp_tracks *tracks, struct pp_track *t, const struct p
 
 int pp_tracks_add(struct pp_tracks *t, struct pp_strings *strings, struct pp_memory *m,
 		  const struct pd_history *h, const struct pd_fields *record,
-		  const struct pd_moment *at, const struct pp_item *item)
+		  const struct pd_task *task, const struct pd_moment *at,
+		  const struct pp_item *item)
 {
+	struct pp_track *track = find_track(t, task);
 	struct pp_item now = *item;
-	struct pp_track *track;
-	struct pd_task task;
 
-	pd_history_fields_task(h, record, at, &task);
-	track = find_track(t, &task);
-	if (!track || name_track(track, strings, m, h, &task, at))
+	if (!track)
 		return -1;
-	now.time = record->has & PD_HAS_TIME && record->time < NO_TIME_FROM ? record->time : 0;
+	now.time = record->has & PD_HAS_TIME && record->time < NO_TIME_FROM ? record->time :
+									      track->last;
+	if (now.time >= track->named_at) {
+		if (name_track(track, strings, m, h, task, at))
+			return -1;
+		track->named_at = now.time;
+	}
 	return add_item(t, track, &now);
 }
 
@@ -150,17 +165,119 @@ static uint64_t get_number(const struct pp_track *t, size_t *at)
 
 bool pp_track_next(const struct pp_track *t, size_t *at, struct pp_item *item)
 {
+	unsigned int kind;
+	uint64_t time;
+
 	if (*at >= t->size)
 		return false;
 	if (!*at)
 		item->time = 0;
-	item->kind = (enum pp_item_kind)get_number(t, at);
-	item->time += get_number(t, at);
+	kind = (unsigned int)get_number(t, at);
+	time = get_number(t, at);
+	item->kind = (enum pp_item_kind)(kind & (BACKWARD - 1));
+	item->time = kind & BACKWARD ? item->time - time : item->time + time;
 	if (item->kind == PP_ITEM_SAMPLE) {
 		item->node = (uint32_t)get_number(t, at);
 		item->weight = get_number(t, at);
 	}
 	return true;
+}
+
+/* --- order --- */
+
+/* Returns the end of the items in order that begin with the i-th. */
+static size_t end_of_run(const struct pp_item *items, size_t i, size_t n)
+{
+	do
+		i++;
+	while (i < n && items[i - 1].time <= items[i].time);
+	return i;
+}
+
+static void merge_runs(const struct pp_item *from, size_t i, size_t middle, size_t end,
+		       struct pp_item *to)
+{
+	size_t k = middle;
+
+	for (; i < middle && k < end; to++)
+		*to = from[k].time < from[i].time ? from[k++] : from[i++];
+	memcpy(to, from + i, (middle - i) * sizeof(*to));
+	memcpy(to + (middle - i), from + k, (end - k) * sizeof(*to));
+}
+
+/* Sorts by time: each CPU's items are in order already. Returns where the result is. */
+static struct pp_item *sort_items(struct pp_item *items, struct pp_item *other, size_t n)
+{
+	while (end_of_run(items, 0, n) < n) {
+		struct pp_item *sorted = other;
+
+		for (size_t i = 0, end; i < n; i = end) {
+			const size_t middle = end_of_run(items, i, n);
+
+			end = middle < n ? end_of_run(items, middle, n) : n;
+			merge_runs(items, i, middle, end, other + i);
+		}
+		other = items;
+		items = sorted;
+	}
+	return items;
+}
+
+static size_t count_items(const struct pp_track *track)
+{
+	struct pp_item item = { 0 };
+	size_t n = 0;
+
+	for (size_t at = 0; pp_track_next(track, &at, &item);)
+		n++;
+	return n;
+}
+
+static int order_items(struct pp_tracks *t, struct pp_track *track)
+{
+	const size_t nr = count_items(track);
+	struct pp_item *items = pp_memory_zeroed(&t->memory, 2 * nr, sizeof(*items)), *sorted;
+	struct pp_item item = { 0 };
+	size_t n = 0;
+	int ret = 0;
+
+	if (!items)
+		return -1;
+	for (size_t at = 0; pp_track_next(track, &at, &item);)
+		items[n++] = item;
+	sorted = sort_items(items, items + nr, nr);
+	track->size = 0;
+	track->samples = track->last = 0;
+	for (size_t i = 0; i < nr && !ret; i++)
+		ret = add_item(t, track, &sorted[i]);
+	track->is_unordered = false;
+	pp_memory_free(&t->memory, items, 2 * nr, sizeof(*items));
+	return ret;
+}
+
+/* Those that begin at the same time are told apart by their numbers. */
+static int compare_tracks(const void *a, const void *b)
+{
+	const struct pp_track *x = a, *y = b;
+
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return x->cpu < y->cpu ? -1 : x->cpu > y->cpu;
+}
+
+int pp_tracks_order(struct pp_tracks *t)
+{
+	for (size_t i = 0; i < t->nr; i++)
+		if (t->items[i].is_unordered && order_items(t, &t->items[i]))
+			return -1;
+	if (t->nr)
+		qsort(t->items, t->nr, sizeof(*t->items), compare_tracks);
+	pp_index_free(&t->index, &t->memory);
+	return 0;
 }
 
 uint64_t pp_tracks_first(const struct pp_tracks *t)

@@ -16,7 +16,7 @@ enum pp_item_kind {
 
 struct pp_item {
 	enum pp_item_kind kind;
-	uint64_t time;		/* ns; never less than that of the item before */
+	uint64_t time;		/* ns; once they are in order, never less than that before */
 	uint64_t weight;	/* of SAMPLE, as node */
 	uint32_t node;		/* in the tree of addresses */
 };
@@ -26,9 +26,13 @@ struct pp_track {
 	int32_t machine_pid;	/* of the virtual machine, 0: the host */
 	int32_t pid, tid, cpu;	/* cpu is -1 but for idle tasks */
 	uint32_t comm, process;	/* strings: the last names of the thread and of its process */
+	const char *named;	/* the history's text of `comm`, to see that it is the same */
+	uint64_t named_at;	/* time of the item that the names are of */
 	uint64_t start;		/* of the thread, as struct pd_task has it */
 	uint64_t process_start;
-	uint64_t first, last;	/* times of items */
+	uint64_t first;		/* earliest time of an item */
+	uint64_t last;		/* of the last one that was added */
+	bool is_unordered;	/* an item was added after a later one */
 	uint64_t samples;
 	uint8_t *bytes;		/* the items: numbers of 7 bits a byte */
 	size_t size, capacity;
@@ -43,11 +47,16 @@ struct pp_tracks {
 	bool has_switches;
 };
 
-/* Adds an item to the track of a record's thread. The item's time is the record's; without one, or
- * with an earlier one, that of the item before. Returns 0, or -1 without memory. */
+/* Adds an item to the track of a record's thread, `task` at the moment `at`. The item's time is the
+ * record's; without one, that of the item before. Returns 0, or -1 without memory. */
 int pp_tracks_add(struct pp_tracks *t, struct pp_strings *strings, struct pp_memory *m,
 		  const struct pd_history *h, const struct pd_fields *record,
-		  const struct pd_moment *at, const struct pp_item *item);
+		  const struct pd_task *task, const struct pd_moment *at,
+		  const struct pp_item *item);
+
+/* Puts the items of each track in the order of their times, and the tracks in that of their first
+ * items. Must be called after the last item is added. Returns 0, or -1 without memory. */
+int pp_tracks_order(struct pp_tracks *t);
 
 /* Writes an item after the last one. There must be room for it. */
 void pp_track_put(struct pp_track *t, const struct pp_item *item);

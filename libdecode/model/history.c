@@ -20,8 +20,33 @@ static uint64_t bit_of(const struct pd_name *names, const char *name)
 	return value;
 }
 
+/* Returns the cpumode of the addresses after a context marker. */
+static uint8_t mode_after(const char *marker)
+{
+	uint64_t mode;
+
+	if (pd_value_of(pd_names_cpumode, marker, &mode) == 0)
+		return (uint8_t)mode;
+	return strcmp(marker, "HV") == 0	    ? PD_CPUMODE_HYPERVISOR :
+	       strcmp(marker, "USER_DEFERRED") == 0 ? PD_CPUMODE_USER :
+	       strcmp(marker, "GUEST") == 0	    ? PD_CPUMODE_GUEST_USER :
+						      PD_CPUMODE_UNKNOWN;
+}
+
+static void find_markers(struct pd_history_bits *b)
+{
+	const struct pd_name *names = pd_names_callchain;
+
+	b->deferred = bit_of(names, "USER_DEFERRED");
+	for (size_t i = 0; i < PD_NR_MARKERS && names[i].name; i++) {
+		b->markers[i].value = names[i].value;
+		b->markers[i].mode = mode_after(names[i].name);
+	}
+}
+
 static void find_bits(struct pd_history_bits *b)
 {
+	find_markers(b);
 	b->mmap_data = bit_of(pd_names_misc_mmap2, "MMAP_DATA");
 	b->comm_exec = bit_of(pd_names_misc_comm, "COMM_EXEC");
 	b->fork_exec = bit_of(pd_names_misc_fork, "FORK_EXEC");

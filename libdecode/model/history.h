@@ -53,6 +53,7 @@ enum pd_space_of {
 	PD_SPACE_OF_KSYMBOLS,		/* hides the kernel's */
 	PD_SPACE_OF_GUEST_PROCESS,
 	PD_SPACE_OF_GUEST_KERNEL,	/* pid: the virtual machine's, 0: the only one */
+	PD_NR_SPACES_OF,
 };
 
 enum pd_map_flag {
@@ -122,10 +123,19 @@ struct pd_known_path {
 	uint8_t build_id[PD_BUILD_ID_MAX];	/* of the header */
 };
 
-/* Bits that records have, by their names in the tables. */
+#define PD_FIRST_MARKER ((uint64_t)-4095)	/* PERF_CONTEXT_MAX: from here on no addresses */
+
+enum { PD_NR_MARKERS = 8 };
+
+/* Values that records have, by their names in the tables. */
 struct pd_history_bits {
 	uint64_t mmap_data, comm_exec, fork_exec, prot_exec, map_hugetlb, unregister,
 		ksym_bpf, bpf_load;
+	uint64_t deferred;		/* the context marker before a cookie */
+	struct {
+		uint64_t value;
+		uint8_t mode;		/* enum pd_cpumode of the addresses after it */
+	} markers[PD_NR_MARKERS];	/* of a callchain; value 0: none */
 };
 
 /* The user part of callchains that the kernel recorded later, when the task returned from the
@@ -311,6 +321,8 @@ const struct pd_map_piece *pd_history_find_piece(const struct pd_history *h, uin
 int pd_history_order_changes(struct pd_history *h);
 /* Returns the rank of the last change at or before a moment, 0: none. */
 uint32_t pd_history_rank_of(const struct pd_history *h, const struct pd_moment *at);
+/* history_states.c: returns whether records were lost before a moment. */
+bool pd_history_is_after_loss(const struct pd_history *h, const struct pd_moment *at);
 /* history_tasks.c: returns the time of a rank; PD_NO_TIME for 0 and PD_NOTHING. */
 uint64_t pd_history_time_of(const struct pd_history *h, uint32_t rank);
 /* Returns the life of a machine's tid at a rank, or NULL. */

@@ -1,11 +1,9 @@
 /* history_frames.c - finds what is mapped at an address at a moment, and at those of a sample. */
 #include <string.h>
 
-#include "layout/names_tables.h"
 #include "model/history_guests.h"
 #include "model/history_live.h"
 
-#define FIRST_MARKER ((uint64_t)-4095)	/* PERF_CONTEXT_MAX: larger values are not addresses */
 #define PREFETCHED 16	/* maps of a small space */
 #define MAX_COPIES 8	/* anonymous maps over each other, to find the file below */
 
@@ -57,46 +55,48 @@ struct lookup {
 	bool is_after_loss;
 	uint8_t mode, flags;		/* of the next address */
 	uint64_t time;
-	uint64_t key;			/* of the last space: most addresses are in the same */
-	uint32_t space;
 	struct pd_location *out;
 	size_t capacity, n;
+	/* The last space of each kind: most addresses are in the same ones. */
+	struct {
+		uint64_t key;		/* + 1; 0: none yet */
+		uint32_t space;
+	} last[PD_NR_SPACES_OF];
 };
 
 static struct lookup lookup_at(const struct pd_history *h, int32_t pid, const struct pd_moment *at)
 {
 	return (struct lookup){
 		.h = h, .pid = (uint32_t)pid, .rank = pd_history_rank_of(h, at),
-		.key = UINT64_MAX, .space = PD_NOTHING,
 		.time = h->has_times ? at->time : PD_NO_TIME,
-		.is_after_loss = h->lost && (h->has_times && h->lost_time != PD_NO_TIME ?
-						     at->time >= h->lost_time :
-						     at->offset >= h->lost_offset),
+		.is_after_loss = pd_history_is_after_loss(h, at),
 	};
 }
 
 /* Finds a space. Asks for all pieces of a small one, and their maps, at once: they are seldom in
  * the cache. (gcc 12 removes calls of a function that does nothing else.) */
-static uint32_t find_space(struct lookup *l, uint64_t key)
+static uint32_t find_space(struct lookup *l, enum pd_space_of of, uint64_t key)
 {
 	const struct pd_map_piece *pieces;
 	const struct pd_space *s;
+	uint32_t space;
 
-	if (key == l->key)
-		return l->space;
-	l->key = key;
-	l->space = pd_history_find_space(l->h, key, l->rank);
-	if (l->space == PD_NOTHING)
-		return l->space;
-	s = pd_space_at(l->h, l->space);
+	if (l->last[of].key == key + 1)
+		return l->last[of].space;
+	space = pd_history_find_space(l->h, key, l->rank);
+	l->last[of].key = key + 1;
+	l->last[of].space = space;
+	if (space == PD_NOTHING)
+		return space;
+	s = pd_space_at(l->h, space);
 	if (!s->count || s->count > PREFETCHED)
-		return l->space;
+		return space;
 	pieces = pd_map_piece_at(l->h, pd_first_piece(l->h, s));
 	for (uint32_t i = 1; i < s->count; i++)
 		__builtin_prefetch(pieces + i);
 	for (uint32_t i = 0; i < s->count; i++)
 		__builtin_prefetch(pd_map_at(l->h, pieces[0].map + i));
-	return l->space;
+	return space;
 }
 
 static bool locate_live(const struct pd_history *h, uint64_t key, struct pd_location *out)
@@ -125,7 +125,7 @@ static bool locate_in(struct lookup *l, enum pd_space_of of, uint32_t pid, struc
 
 	if (h->live)
 		return locate_live(h, key, out);
-	space = find_space(l, key);
+	space = find_space(l, of, key);
 	p = pd_history_find_piece(h, space, out->addr, l->rank);
 	if (!p) {
 		out->why = space == PD_NOTHING ? PD_WHY_NO_PID :
@@ -170,7 +170,6 @@ static bool locate_in_machine(struct lookup *l, struct pd_location *out)
 
 	if (locate_in(l, PD_SPACE_OF_KSYMBOLS, 0, out) || locate_in(l, PD_SPACE_OF_KERNEL, 0, out))
 		return true;
-	host.key = UINT64_MAX;
 	host.machine = PD_HOST;
 	host.pid = (uint32_t)pd_history_machine_pid(l->h, l->machine);
 	return locate_in_guest(&host, out);
@@ -251,37 +250,25 @@ static void add_location(struct lookup *l, uint64_t addr, enum pd_location_of of
 	l->n++;
 }
 
-/* Returns the cpumode of the addresses after a context marker, by its name in the tables. */
-static uint8_t mode_of_marker(uint64_t marker)
+/* Returns the cpumode of the addresses after a context marker. */
+static uint8_t mode_of_marker(const struct pd_history_bits *bits, uint64_t marker)
 {
-	const char *name = pd_name_of(pd_names_callchain, marker);
-	uint64_t mode;
-
-	if (!name || pd_value_of(pd_names_cpumode, name, &mode))
-		return name && strcmp(name, "HV") == 0		     ? PD_CPUMODE_HYPERVISOR :
-		       name && strcmp(name, "USER_DEFERRED") == 0 ? PD_CPUMODE_USER :
-		       name && strcmp(name, "GUEST") == 0	     ? PD_CPUMODE_GUEST_USER :
-								       PD_CPUMODE_UNKNOWN;
-	return (uint8_t)mode;
-}
-
-static bool has_name(uint64_t marker, const char *name)
-{
-	const char *own = pd_name_of(pd_names_callchain, marker);
-
-	return own && strcmp(own, name) == 0;
+	for (size_t i = 0; i < PD_NR_MARKERS; i++)
+		if (bits->markers[i].value == marker)
+			return bits->markers[i].mode;
+	return PD_CPUMODE_UNKNOWN;
 }
 
 /* Adds an address, or takes a context marker. The first address, and the first after each marker,
  * is where the task was; the others are return addresses. */
 static void add_entry(struct lookup *l, uint64_t entry)
 {
-	if (entry < FIRST_MARKER) {
+	if (entry < PD_FIRST_MARKER) {
 		add_location(l, entry, PD_LOCATION_OF_CALLCHAIN, l->flags);
 		l->flags = PD_LOCATION_RETURN;
 		return;
 	}
-	l->mode = mode_of_marker(entry);
+	l->mode = mode_of_marker(&l->h->bits, entry);
 	l->flags = 0;
 }
 
@@ -301,8 +288,7 @@ static void add_callchain(struct lookup *l, const struct pd_numbers *chain)
 		const uint64_t entry = pd_number_at(chain, i);
 
 		add_entry(l, entry);
-		if (entry >= FIRST_MARKER && has_name(entry, "USER_DEFERRED") &&
-		    ++i < chain->count)		/* a cookie, no address */
+		if (entry == l->h->bits.deferred && ++i < chain->count)	/* a cookie, no address */
 			add_deferred(l, pd_number_at(chain, i));
 	}
 }

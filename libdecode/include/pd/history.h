@@ -315,6 +315,22 @@ PD_API size_t pd_history_frames(const struct pd_history *h, const struct pd_reco
 PD_API size_t pd_history_fields_frames(const struct pd_history *h, const struct pd_fields *sample,
 				       struct pd_location *out, size_t capacity);
 
+/* Returns a number for what is known at a moment: where it is the same, tasks are the same, and
+ * what is mapped where. A live history's is that of the last record. */
+PD_API uint64_t pd_history_state_at(const struct pd_history *h, const struct pd_moment *at);
+
+/* Returns whether two states are known to be the same for a thread of the host and its process.
+ * States that are far apart are not compared. */
+PD_API bool pd_history_same_state(const struct pd_history *h, int32_t pid, int32_t tid,
+				  uint64_t one, uint64_t other);
+
+/* Returns how many addresses at the ends of two callchains have the same mode and flags in both:
+ * where pid, id and state are the same, pd_history_frames() finds the same for them. Sets *entries
+ * to the number of entries that they are, context markers included. A chain without them has the
+ * other addresses. */
+PD_API size_t pd_history_common_frames(const struct pd_history *h, const struct pd_numbers *one,
+				       const struct pd_numbers *other, size_t *entries);
+
 /* Locates the branches of a sample, newest first: from, to, from, to. Else as
  * pd_history_frames(). */
 PD_API size_t pd_history_branches(const struct pd_history *h, const struct pd_record *sample,
