@@ -133,6 +133,27 @@ static const struct pd_bits bpf_licence[] = {
 	      FIELDS({ ELEMENT, .kind = PD_BYTES, TIMES(8), ROLE(BUILD_ID) }), IF_ARRAY(8))
 
 #define ROW (const struct pd_field[2])	/* the second is PD_END */
+/* Functions that are inlined at the addresses of an image of PD_SYMBOLS, and lines. */
+#define BUNDLE_CALL_ROWS \
+	ARRAY(names, "names of inlined functions in the debug information", TIMES_INLINE(4), \
+	      FIELDS({ ELEMENT, .kind = PD_ZSTR, ROLE(SYMBOL) })), \
+	ARRAY(files, "source files", TIMES_INLINE(4), \
+	      FIELDS({ ELEMENT, .kind = PD_ZSTR, ROLE(PATH) })), \
+	ARRAY(calls, "inlined functions, after those into which they are inlined", \
+	      TIMES_INLINE(4), FIELDS( \
+		U32(name, "number in names, from 1; 0: unknown"), \
+		U32(file, "of the call: number in files, from 1; 0: unknown"), \
+		U32(line, "of the call, 0: unknown"), \
+		U32(caller, "number in calls, from 1; 0: the function of the address"))), \
+	U32(nr_inlined, "number of the following: none, or one per address"), \
+	NUMBERS(4, PD_DEC, inlined, "number in calls of the innermost, by address, from 1; " \
+		"0: nothing is inlined there", TIMES_OF(nr_inlined), ROLE(NONE)), \
+	U32(nr_lines, "number of each of the following: none, or one per address"), \
+	NUMBERS(4, PD_DEC, lines, "source line by address, 0: unknown", TIMES_OF(nr_lines), \
+		ROLE(NONE)), \
+	NUMBERS(4, PD_DEC, line_files, "its number in files, from 1; 0: unknown", \
+		TIMES_OF(nr_lines), ROLE(NONE))
+
 static const struct pd_feature_desc features[] = {
 	{ PD_FEATURE_TRACING_DATA,
 		ROW{ STRUCT(TRACING_DATA, "tracepoint formats (perf's trace-event-info.c)", FIELDS(
@@ -304,8 +325,8 @@ static const struct pd_feature_desc features[] = {
 		     ROLE(SYMBOL)) } },
 	{ PD_FEATURE_PD_SYMBOLS,
 		ROW{ STRUCT(PD_SYMBOLS, "names of the addresses in samples", FIELDS(
-		U32(version, "version of this layout, 1"),
-		U32(cut, "1: there was no time for all addresses"),
+		U32(version, "version of this layout: 1, or 2 with inlined functions and lines"),
+		U32(cut, "no time for 1: all addresses, 2: all inlined functions and lines"),
 		ARRAY(images, "files, and processes with JIT code", TIMES_INLINE(4), FIELDS(
 			S32(pid, "process of the JIT code, -1: none", ROLE(PID)),
 			U64(ino, "inode of the file, 0: unknown"),
@@ -328,7 +349,8 @@ static const struct pd_feature_desc features[] = {
 				TIMES_OF(nr_addresses), ROLE(NONE)),
 			U32(nr_times, "number of times: none, or one per address"),
 			NUMBERS(8, PD_DEC, times, "when that code was written, in ns",
-				TIMES_OF(nr_times), ROLE(TIME)))))) } },
+				TIMES_OF(nr_times), ROLE(TIME)),
+			GROUP(FIELDS(BUNDLE_CALL_ROWS), IF_AT_LEAST(version, 2)))))) } },
 };
 
 #define NR_FEATURES (sizeof(features) / sizeof(*features))

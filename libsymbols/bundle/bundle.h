@@ -18,6 +18,19 @@ struct ps_bundle_function {
 	uint32_t why;		/* without a name: enum pd_why */
 };
 
+/* An inlined function, and where it was called. */
+struct ps_bundle_call {
+	uint32_t name, file;	/* numbers in names and files, from 1; 0: unknown */
+	uint32_t line;		/* 0: unknown */
+	uint32_t caller;	/* number in calls, from 1, lower than its own; 0: the function of
+				 * the address */
+};
+
+struct ps_bundle_texts {
+	struct pd_bytes *items;	/* each is followed by a NUL */
+	size_t nr;
+};
+
 struct ps_bundle_image {
 	int32_t pid;		/* of JIT code; -1: a file or the kernel */
 	uint64_t ino;		/* 0: unknown */
@@ -28,15 +41,32 @@ struct ps_bundle_image {
 	uint32_t *hits;		/* by address: index of its function */
 	uint64_t *times;	/* by address, sorted for equal ones; NULL: none */
 	size_t nr;		/* addresses */
+	struct ps_bundle_texts names, files;
+	struct ps_bundle_call *calls;
+	size_t nr_calls;
+	/* All by address, or NULL: the number of the innermost call, from 1, or 0; the line, and
+	 * the number of its file, likewise. */
+	uint32_t *inlined, *lines, *line_files;
 };
+
+/* The function at an address. */
+struct ps_bundle_hit {
+	const struct ps_bundle_function *function;
+	size_t at;		/* the address's index */
+};
+
+static inline uint32_t ps_bundle_number(const uint32_t *by_address, size_t at)
+{
+	return by_address ? by_address[at] : 0;
+}
 
 /* Reads a section in either byte order. Texts are borrowed from it. Returns the images, which are
  * valid as long as the arena, and sets *n. Damage ends it. */
 struct ps_bundle_image *ps_bundle_read(struct pd_bytes section, struct pd_arena *arena, size_t *n);
 
-/* Finds the function at an address as it was at `time`, or NULL. */
-const struct ps_bundle_function *ps_bundle_find(const struct ps_bundle_image *image,
-						uint64_t address, uint64_t time);
+/* Finds the function at an address as it was at `time`. Returns false if there is none. */
+bool ps_bundle_find(const struct ps_bundle_image *image, uint64_t address, uint64_t time,
+		    struct ps_bundle_hit *out);
 
 /* Appends a section in this machine's byte order. */
 void ps_bundle_write(struct pd_buf *out, const struct ps_bundle_image *images, size_t n,

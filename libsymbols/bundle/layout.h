@@ -3,11 +3,15 @@
 #define PS_BUNDLE_LAYOUT_H
 
 enum {
-	PS_BUNDLE_VERSION = 1,
+	PS_BUNDLE_OLDEST = 1,		/* without inlined functions */
+	PS_BUNDLE_VERSION = 2,
+	PS_BUNDLE_OTHER_ORDER = 1 << 16,	/* versions from here on have swapped bytes */
 	/* the least bytes of an entry, which bound the number of entries */
 	PS_BUNDLE_IMAGE_MIN = 32,
 	PS_BUNDLE_FUNCTION_MIN = 24,
 	PS_BUNDLE_ADDRESS_MIN = 12,
+	PS_BUNDLE_TEXT_MIN = 1,
+	PS_BUNDLE_CALL_MIN = 16,
 };
 
 #endif

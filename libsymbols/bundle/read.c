@@ -90,7 +90,100 @@ static bool take_addresses(struct pd_cursor *c, struct ps_bundle_image *image,
 	return image->times != NULL;
 }
 
-static bool take_image(struct pd_cursor *c, struct ps_bundle_image *image, struct pd_arena *arena)
+/* Takes texts that end with a NUL. */
+static bool take_texts(struct pd_cursor *c, struct ps_bundle_texts *out, struct pd_arena *arena)
+{
+	if (!take_count(c, PS_BUNDLE_TEXT_MIN, &out->nr))
+		return false;
+	out->items = pd_arena_alloc(arena, out->nr * sizeof(*out->items));
+	for (size_t i = 0; out->items && i < out->nr; i++) {
+		const struct pd_bytes left = { c->at, pd_left(c) };
+		const size_t n = pd_text_length(left);
+
+		out->items[i] = (struct pd_bytes){ left.data, n };
+		if (!pd_take(c, n + 1))
+			return false;
+	}
+	return out->items != NULL;
+}
+
+/* Takes a number from 1 to `most`, or 0. */
+static bool take_index(struct pd_cursor *c, size_t most, uint32_t *out)
+{
+	uint64_t v;
+
+	if (!pd_take_number(c, 4, &v) || v > most)
+		return false;
+	*out = (uint32_t)v;
+	return true;
+}
+
+static bool take_calls(struct pd_cursor *c, struct ps_bundle_image *image, struct pd_arena *arena)
+{
+	if (!take_count(c, PS_BUNDLE_CALL_MIN, &image->nr_calls))
+		return false;
+	image->calls = pd_arena_alloc(arena, image->nr_calls * sizeof(*image->calls));
+	for (size_t i = 0; image->calls && i < image->nr_calls; i++) {
+		struct ps_bundle_call *call = &image->calls[i];
+
+		if (!take_index(c, image->names.nr, &call->name) ||
+		    !take_index(c, image->files.nr, &call->file) ||
+		    !take_index(c, UINT32_MAX, &call->line) || !take_index(c, i, &call->caller))
+			return false;
+	}
+	return image->calls != NULL;
+}
+
+/* Takes a number for each address, from 0 to `most`. Returns NULL if one is not, or without
+ * memory. */
+static uint32_t *take_by_address(struct pd_cursor *c, size_t n, size_t most,
+				 struct pd_arena *arena)
+{
+	uint32_t *out = n <= pd_left(c) / 4 ? pd_arena_alloc(arena, n * sizeof(*out)) : NULL;
+
+	for (size_t i = 0; out && i < n; i++)
+		if (!take_index(c, most, &out[i]))
+			return NULL;
+	return out;
+}
+
+static bool take_inlined(struct pd_cursor *c, struct ps_bundle_image *image,
+			 struct pd_arena *arena)
+{
+	uint64_t nr;
+
+	if (!pd_take_number(c, 4, &nr) || (nr && nr != image->nr))
+		return false;
+	if (!nr)
+		return true;
+	image->inlined = take_by_address(c, image->nr, image->nr_calls, arena);
+	return image->inlined != NULL;
+}
+
+static bool take_lines(struct pd_cursor *c, struct ps_bundle_image *image, struct pd_arena *arena)
+{
+	uint64_t nr;
+
+	if (!pd_take_number(c, 4, &nr) || (nr && nr != image->nr))
+		return false;
+	if (!nr)
+		return true;
+	image->lines = take_by_address(c, image->nr, UINT32_MAX, arena);
+	if (image->lines)
+		image->line_files = take_by_address(c, image->nr, image->files.nr, arena);
+	return image->line_files != NULL;
+}
+
+/* Takes what version 1 does not have. */
+static bool take_places(struct pd_cursor *c, struct ps_bundle_image *image, struct pd_arena *arena)
+{
+	return take_texts(c, &image->names, arena) && take_texts(c, &image->files, arena) &&
+	       take_calls(c, image, arena) && take_inlined(c, image, arena) &&
+	       take_lines(c, image, arena);
+}
+
+static bool take_image(struct pd_cursor *c, uint64_t version, struct ps_bundle_image *image,
+		       struct pd_arena *arena)
 {
 	uint64_t pid;
 
@@ -98,7 +191,8 @@ static bool take_image(struct pd_cursor *c, struct ps_bundle_image *image, struc
 	    !take_text(c, &image->path) || !take_text(c, &image->build_id))
 		return false;
 	image->pid = (int32_t)pid;
-	return take_functions(c, image, arena) && take_addresses(c, image, arena);
+	return take_functions(c, image, arena) && take_addresses(c, image, arena) &&
+	       (version == PS_BUNDLE_OLDEST || take_places(c, image, arena));
 }
 
 struct ps_bundle_image *ps_bundle_read(struct pd_bytes section, struct pd_arena *arena, size_t *n)
@@ -111,13 +205,14 @@ struct ps_bundle_image *ps_bundle_read(struct pd_bytes section, struct pd_arena 
 	*n = 0;
 	if (section.size < 4)
 		return NULL;
-	if (pd_load32(section.data, PD_SWAP_NO) != PS_BUNDLE_VERSION)
+	if (pd_load32(section.data, PD_SWAP_NO) >= PS_BUNDLE_OTHER_ORDER)
 		c.swap = PD_SWAP_YES;
-	if (!pd_take_number(&c, 4, &version) || version != PS_BUNDLE_VERSION ||
+	if (!pd_take_number(&c, 4, &version) || version < PS_BUNDLE_OLDEST ||
+	    version > PS_BUNDLE_VERSION ||
 	    !pd_take_number(&c, 4, &cut) || !take_count(&c, PS_BUNDLE_IMAGE_MIN, &count))
 		return NULL;
 	images = pd_arena_alloc(arena, count * sizeof(*images));
-	while (images && *n < count && take_image(&c, &images[*n], arena))
+	while (images && *n < count && take_image(&c, version, &images[*n], arena))
 		++*n;
 	return images;
 }
@@ -142,11 +237,13 @@ static size_t number_until(const struct ps_bundle_image *image, uint64_t address
 	return low;
 }
 
-const struct ps_bundle_function *ps_bundle_find(const struct ps_bundle_image *image,
-						uint64_t address, uint64_t time)
+bool ps_bundle_find(const struct ps_bundle_image *image, uint64_t address, uint64_t time,
+		    struct ps_bundle_hit *out)
 {
 	const size_t n = number_until(image, address, time);
 
-	return n && image->addresses[n - 1] == address ? &image->functions[image->hits[n - 1]] :
-							 NULL;
+	if (!n || image->addresses[n - 1] != address)
+		return false;
+	*out = (struct ps_bundle_hit){ &image->functions[image->hits[n - 1]], n - 1 };
+	return true;
 }

@@ -28,6 +28,39 @@ static void append_function(struct pd_buf *out, const struct ps_bundle_function 
 	append_text(out, f->name);
 }
 
+static void append_texts(struct pd_buf *out, const struct ps_bundle_texts *texts)
+{
+	append_u32(out, texts->nr);
+	for (size_t i = 0; i < texts->nr; i++) {
+		pd_buf_append(out, texts->items[i].data, texts->items[i].size);
+		pd_buf_append(out, "", 1);
+	}
+}
+
+static void append_numbers(struct pd_buf *out, const uint32_t *by_address, size_t n)
+{
+	if (by_address)
+		pd_buf_append(out, by_address, n * sizeof(*by_address));
+}
+
+static void append_calls(struct pd_buf *out, const struct ps_bundle_image *image)
+{
+	append_texts(out, &image->names);
+	append_texts(out, &image->files);
+	append_u32(out, image->nr_calls);
+	for (size_t i = 0; i < image->nr_calls; i++) {
+		append_u32(out, image->calls[i].name);
+		append_u32(out, image->calls[i].file);
+		append_u32(out, image->calls[i].line);
+		append_u32(out, image->calls[i].caller);
+	}
+	append_u32(out, image->inlined ? image->nr : 0);
+	append_numbers(out, image->inlined, image->nr);
+	append_u32(out, image->lines ? image->nr : 0);
+	append_numbers(out, image->lines, image->nr);
+	append_numbers(out, image->line_files, image->nr);
+}
+
 static void append_image(struct pd_buf *out, const struct ps_bundle_image *image)
 {
 	append_u32(out, (uint32_t)image->pid);
@@ -43,13 +76,14 @@ static void append_image(struct pd_buf *out, const struct ps_bundle_image *image
 	append_u32(out, image->times ? image->nr : 0);
 	if (image->times)
 		pd_buf_append(out, image->times, image->nr * sizeof(*image->times));
+	append_calls(out, image);
 }
 
 void ps_bundle_write(struct pd_buf *out, const struct ps_bundle_image *images, size_t n,
 		     enum ps_bundle_is is)
 {
 	append_u32(out, PS_BUNDLE_VERSION);
-	append_u32(out, is == PS_BUNDLE_CUT);
+	append_u32(out, is);
 	append_u32(out, n);
 	for (size_t i = 0; i < n; i++)
 		append_image(out, &images[i]);

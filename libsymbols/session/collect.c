@@ -2,13 +2,7 @@
 #include <string.h>
 
 #include "image/sort.h"
-#include "session/session.h"
-
-struct ps_hit {
-	struct ps_hit *next, *same;	/* of all; at the same address, of other times */
-	uint64_t address;
-	struct ps_known found;
-};
+#include "session/collect.h"
 
 static struct ps_collected *collected_of(struct ps_session *s, int32_t pid,
 					 const struct pd_location *l, uint64_t *address)
@@ -74,15 +68,22 @@ void ps_session_collect(struct ps_session *s, int32_t pid, const struct pd_locat
 
 /* --- the section --- */
 
+/* Returns the name of the function whose code it is, into which others may be inlined. */
+static const char *name_of(const struct ps_known *found)
+{
+	return found->nr_functions ? found->functions[found->nr_functions - 1].linkage_name : "";
+}
+
+/* Names that are the same are at one place. */
 static bool is_same_function(const struct ps_known *a, const struct ps_known *b)
 {
-	return a->base == b->base && a->functions == b->functions && a->why == b->why &&
+	return a->base == b->base && name_of(a) == name_of(b) && a->why == b->why &&
 	       a->has_extent == b->has_extent;
 }
 
 static void set_function(struct ps_bundle_function *f, const struct ps_known *found)
 {
-	const char *name = found->nr_functions ? found->functions[0].linkage_name : "";
+	const char *name = name_of(found);
 
 	*f = (struct ps_bundle_function){
 		.base = found->base, .extent = found->has_extent ? found->start : PS_NO_EXTENT,
@@ -136,6 +137,7 @@ static bool set_hits(struct ps_session *s, const struct ps_collected *c,
 		image->hits[i] = (uint32_t)image->nr_functions - 1;
 		image->times[i] = hits[i]->found.from;
 	}
+	ps_session_set_calls(s, hits, image);
 	return true;
 }
 
@@ -201,6 +203,7 @@ void ps_session_free_bundle(struct ps_session *s)
 	pd_budget_free(&s->budget, s->collected, s->nr_images * sizeof(*s->collected));
 	pd_budget_free(&s->budget, s->given, s->nr_images * sizeof(struct ps_bundle_image *));
 	pd_map_free(&s->given_code);
+	pd_map_free(&s->given_chains);
 	pd_buf_free(&s->bundle);
 	pd_buf_free(&s->made);
 }

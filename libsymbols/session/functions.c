@@ -3,8 +3,6 @@
 
 #include "session/session.h"
 
-#define CHAIN_MAX 128
-
 static const char *make_readable(struct ps_session *s, struct pd_bytes name)
 {
 	char buf[PS_NAME_MAX];
@@ -14,9 +12,8 @@ static const char *make_readable(struct ps_session *s, struct pd_bytes name)
 		 : pd_arena_text(&s->arena, name.data, name.size);
 }
 
-/* Names are kept by their addresses, which stay as long as the files. Returns NULL without
- * memory. */
-static const struct pd_function *name_function(struct ps_session *s, struct pd_bytes name)
+/* Names stay as long as the files, or the bundle. */
+const struct pd_function *ps_session_name(struct ps_session *s, struct pd_bytes name)
 {
 	const uint64_t key = (uintptr_t)name.data;
 	struct pd_function *f = pd_map_find(&s->named, key);
@@ -37,8 +34,8 @@ static const struct pd_function *name_function(struct ps_session *s, struct pd_b
 
 void ps_session_symbol(struct ps_session *s, const struct ps_symbol *symbol, struct ps_known *out)
 {
-	out->functions = name_function(s, (struct pd_bytes){ (const uint8_t *)symbol->name,
-							     symbol->name_size });
+	out->functions = ps_session_name(s, (struct pd_bytes){ (const uint8_t *)symbol->name,
+							       symbol->name_size });
 	out->nr_functions = out->functions != NULL;
 	out->start = out->base = symbol->start;
 	out->why = out->functions ? PD_WHY_FOUND : PD_WHY_LIMIT;
@@ -71,7 +68,7 @@ static void combine(struct ps_session *s, const struct ps_symbol *symbol,
 		const struct pd_bytes name = is_symbol ?
 			(struct pd_bytes){ (const uint8_t *)symbol->name, symbol->name_size } :
 			bytes_of(chain[i].name);
-		const struct pd_function *f = name.size ? name_function(s, name) : NULL;
+		const struct pd_function *f = name.size ? ps_session_name(s, name) : NULL;
 
 		if (name.size && !f)
 			return;
@@ -93,13 +90,14 @@ void ps_session_functions(struct ps_session *s, struct ps_loaded *l, uint64_t ad
 {
 	const enum ps_debug_depth depth = s->options.depth >= PS_LINES ? PS_DEBUG_LINES :
 									 PS_DEBUG_FUNCTIONS;
-	struct ps_debug_frame chain[CHAIN_MAX];
+	struct ps_debug_frame chain[PS_CHAIN_MAX];
 	struct ps_symbol symbol = { .start = address };
 	const bool found = ps_symtab_find(&l->binary.symbols, address, &symbol);
 	int n = 0;
 
+	out->elf_address = address;
 	if (l->has_debug)
-		n = ps_debug_find(&l->debug, address, depth, chain, CHAIN_MAX);
+		n = ps_debug_find(&l->debug, address, depth, chain, PS_CHAIN_MAX);
 	if (n > 0 && (symbol.name_size || chain[n - 1].name)) {
 		combine(s, &symbol, chain, (size_t)n, out);
 	} else if (symbol.name_size) {

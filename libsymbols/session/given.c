@@ -79,7 +79,7 @@ void ps_session_read_bundle(struct ps_session *s)
 	struct known_image *images;
 	size_t nr_given, n;
 
-	s->bundle.budget = s->given_code.budget = &s->budget;
+	s->bundle.budget = s->given_code.budget = s->given_chains.budget = &s->budget;
 	if (!s->options.bundle.size)
 		return;
 	pd_buf_append(&s->bundle, s->options.bundle.data, s->options.bundle.size);
@@ -116,20 +116,94 @@ static const struct ps_bundle_image *given_at(const struct ps_session *s, int32_
 	}
 }
 
+static size_t count_functions(const struct ps_bundle_image *image, uint32_t innermost)
+{
+	size_t n = 1;
+
+	for (uint32_t i = innermost; i && n < PS_CHAIN_MAX; i = image->calls[i - 1].caller)
+		n++;
+	return n;
+}
+
+static bool set_name(struct ps_session *s, const struct ps_bundle_image *image, uint32_t number,
+		     struct pd_function *f)
+{
+	const struct pd_function *named = ps_session_name(s, image->names.items[number - 1]);
+
+	f->symbol = named ? named->symbol : NULL;
+	f->linkage_name = named ? named->linkage_name : NULL;
+	return named != NULL;
+}
+
+static void set_place(struct ps_session *s, const struct ps_bundle_image *image, uint32_t file,
+		      uint32_t line, struct pd_function *f)
+{
+	if (file && s->options.depth >= PS_LINES)
+		f->file = ps_session_source_path(s, (const char *)
+						    image->files.items[file - 1].data);
+	f->line = line;
+}
+
+/* Returns the n functions at an address, the last of which is `outermost`; NULL without memory. */
+static struct pd_function *make_chain(struct ps_session *s, const struct ps_bundle_image *image,
+				      size_t at, size_t n, const struct pd_function *outermost)
+{
+	struct pd_function *chain = pd_arena_alloc(&s->arena, n * sizeof(*chain));
+	uint32_t number = ps_bundle_number(image->inlined, at);
+
+	if (!chain)
+		return NULL;
+	if (s->options.depth >= PS_LINES)
+		set_place(s, image, ps_bundle_number(image->line_files, at),
+			  ps_bundle_number(image->lines, at), &chain[0]);
+	for (size_t i = 0; i + 1 < n; i++) {
+		const struct ps_bundle_call *call = &image->calls[number - 1];
+
+		if (call->name && !set_name(s, image, call->name, &chain[i]))
+			return NULL;
+		set_place(s, image, call->file, call->line, &chain[i + 1]);
+		number = call->caller;
+	}
+	chain[n - 1].symbol = outermost->symbol;
+	chain[n - 1].linkage_name = outermost->linkage_name;
+	return chain;
+}
+
+/* Adds inlined functions and the line. Those of the kernel are asked for again and again. */
+static void add_places(struct ps_session *s, const struct ps_bundle_image *image, size_t at,
+		       struct ps_known *out)
+{
+	const uint64_t key = (uintptr_t)&image->hits[at];
+	const size_t n = count_functions(image, ps_bundle_number(image->inlined, at));
+	struct pd_function *chain = pd_map_find(&s->given_chains, key);
+
+	if (n == 1 && !ps_bundle_number(image->lines, at))
+		return;
+	if (!chain) {
+		chain = make_chain(s, image, at, n, out->functions);
+		if (!chain)
+			return;
+		pd_map_add(&s->given_chains, key, chain);
+	}
+	out->functions = chain;
+	out->nr_functions = n;
+}
+
 bool ps_session_given(struct ps_session *s, int32_t pid, const struct pd_location *l,
 		      struct ps_known *out)
 {
 	const struct ps_bundle_image *image;
 	const struct ps_bundle_function *f;
+	struct ps_bundle_hit hit;
 	struct ps_symbol symbol;
 	uint64_t address;
 
 	if (!s->given || l->flags & PD_LOCATION_DATA)
 		return false;
 	image = given_at(s, pid, l, &address);
-	f = image ? ps_bundle_find(image, address, l->time) : NULL;
-	if (!f)
+	if (!image || !ps_bundle_find(image, address, l->time, &hit))
 		return false;
+	f = hit.function;
 	*out = (struct ps_known){ .why = (uint8_t)f->why, .base = f->base, .start = f->extent,
 				  .has_extent = !f->name.size && f->extent != PS_NO_EXTENT,
 				  .is_in_file = address == ps_lookup_of(l, l->file_offset) };
@@ -140,6 +214,7 @@ bool ps_session_given(struct ps_session *s, int32_t pid, const struct pd_locatio
 	} else if (f->why == PD_WHY_FOUND || f->why > PD_WHY_BAD_FILE) {
 		out->why = PD_WHY_NO_SYMBOL;
 	}
-	s->images[l->image].is_given = true;
+	if (out->nr_functions && s->options.depth >= PS_INLINES)
+		add_places(s, image, hit.at, out);
 	return true;
 }

@@ -284,6 +284,18 @@ struct ps_loaded *ps_session_load(struct ps_session *s, uint32_t index)
 	return l;
 }
 
+void ps_session_load_debug(struct ps_session *s, uint32_t index)
+{
+	const struct pd_image *image = pd_history_image(s->options.history, index);
+	struct ps_loaded *l = &s->images[index];
+
+	if (l->has_debug)
+		return;
+	if (!l->binary.debug.elf && image->kind != PD_IMAGE_MODULE)
+		find_debug(s, l, image);
+	open_debug(s, l, image);
+}
+
 void ps_session_unload(struct ps_session *s, struct ps_loaded *l)
 {
 	(void)s;

@@ -282,13 +282,29 @@ static bool is_without_source(const struct ps_known *found)
 	       found->why != PD_WHY_NO_SYMBOLS;
 }
 
-/* Whether the file is stripped, and nothing here has its symbols. */
-static bool is_stripped(const struct ps_session *s, const struct pd_location *l)
+static bool has_more(const struct ps_known *given, const struct ps_known *found)
+{
+	if (given->nr_functions != found->nr_functions)
+		return given->nr_functions > found->nr_functions;
+	return given->nr_functions && given->functions[0].file && !found->functions[0].file;
+}
+
+/* Finds the location in the bundle if that has more: the recorder may have had the file, its
+ * symbols, or its debug information. */
+static bool find_given_more(struct ps_session *s, int32_t pid, const struct pd_location *l,
+			    const struct ps_known *found, struct ps_known *given)
 {
 	const struct ps_loaded *loaded = &s->images[l->image];
+	const bool is_stripped = !(loaded->sources & 1u << PS_FROM_SYMTAB);
 
-	return loaded->tried && loaded->why == PD_WHY_FOUND && loaded->binary.image.elf &&
-	       !(loaded->sources & 1u << PS_FROM_SYMTAB);
+	if (is_without_source(found))
+		return ps_session_given(s, pid, l, given);
+	if (!loaded->tried || loaded->why != PD_WHY_FOUND || !loaded->binary.image.elf ||
+	    (loaded->has_debug && (!is_stripped || found->nr_functions > 1)) ||
+	    !ps_session_given(s, pid, l, given))
+		return false;
+	return has_more(given, found) ||
+	       (is_stripped && given->nr_functions == found->nr_functions);
 }
 
 static void resolve_anywhere(struct ps_session *s, int32_t pid, const struct pd_location *l,
@@ -297,15 +313,16 @@ static void resolve_anywhere(struct ps_session *s, int32_t pid, const struct pd_
 	struct ps_known given;
 
 	if (is_given_first(s, l) && ps_session_given(s, pid, l, out)) {
+		s->images[l->image].is_given = true;
 		if (s->options.depth >= PS_LINES)
 			add_line_to_given(s, pid, l, out);
 		return;
 	}
 	resolve_by_kind(s, pid, l, out);
-	/* the recorder may have had the symbols of a stripped file */
-	if ((is_without_source(out) || (is_stripped(s, l) && out->nr_functions <= 1)) &&
-	    ps_session_given(s, pid, l, &given) && (given.nr_functions || !out->nr_functions))
+	if (find_given_more(s, pid, l, out, &given)) {
 		*out = given;
+		s->images[l->image].is_given = true;
+	}
 	ps_session_collect(s, pid, l, out);
 }
 

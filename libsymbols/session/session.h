@@ -80,6 +80,8 @@ struct ps_process_code {
 	struct ps_process_code *next;	/* of all processes */
 };
 
+#define PS_CHAIN_MAX 128		/* functions at an address; the outermost are left out */
+
 /* The functions at an address. */
 struct ps_known {
 	const struct pd_function *functions;
@@ -87,6 +89,7 @@ struct ps_known {
 	uint64_t start;		/* of the last one, or of the extent */
 	uint64_t base;		/* the same, as an offset in the file or, outside of files, as an
 				 * address of the process */
+	uint64_t elf_address;	/* that was looked up in an ELF file; 0: in none */
 	uint64_t from;		/* when JIT code was written, ns; 0: not known */
 	uint8_t why;
 	bool has_extent, is_in_file;
@@ -128,6 +131,7 @@ struct ps_session {
 	struct pd_buf bundle;		/* as it was given */
 	struct ps_bundle_image **given;	/* by index of the history; NULL: none at all */
 	struct pd_map given_code;	/* pid + 1 -> struct ps_bundle_image */
+	struct pd_map given_chains;	/* ps_bundle_image.hits[i] -> struct pd_function, several */
 	struct ps_collected *collected;	/* by index of the history; NULL: nothing is kept */
 	struct pd_buf made;		/* by ps_bundle() */
 	struct pd_map known;		/* image and address -> struct ps_known */
@@ -139,6 +143,8 @@ struct ps_session {
 
 /* Opens the files of an image on first need. */
 struct ps_loaded *ps_session_load(struct ps_session *s, uint32_t image);
+/* Opens the debug information of an image whose names were enough so far. */
+void ps_session_load_debug(struct ps_session *s, uint32_t image);
 void ps_session_unload(struct ps_session *s, struct ps_loaded *l);
 
 /* Returns what finds the split units of an image's debug information. */
@@ -163,6 +169,9 @@ void ps_session_unload_code(struct ps_session *s);
 /* Finds the functions at an address of an image whose files are open. */
 void ps_session_functions(struct ps_session *s, struct ps_loaded *l, uint64_t address,
 			  struct ps_known *out);
+/* Returns the function of a mangled name. Functions are kept by the addresses of their names. NULL
+ * without memory. */
+const struct pd_function *ps_session_name(struct ps_session *s, struct pd_bytes name);
 /* Sets *out to one function. */
 void ps_session_symbol(struct ps_session *s, const struct ps_symbol *symbol, struct ps_known *out);
 

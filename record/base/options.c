@@ -9,7 +9,7 @@ const struct settings settings_default = {
 	.bpf_event = true, .ksymbol = true, .mmap_flush = 1,
 };
 
-const char *const settings_symbols[] = { "auto", "names", "off", NULL };
+const char *const settings_symbols[] = { "auto", "names", "lines", "off", NULL };
 
 static const struct cli_option options[] = {
 	CLI_GROUP("Events"),
@@ -106,9 +106,9 @@ static const struct cli_option options[] = {
 	CLI_FLAG(0, "buildid-all", settings, buildid_all,
 		 "build ids of all mapped files, not only of those that samples hit"),
 	CLI_CHOICE(0, "symbols", NULL, settings, symbols, settings_symbols,
-		   "names of the functions that were hit, for pdecode on machines without the "
-		   "files: names, in the file; off; auto (default): names, but not with -z, -B or "
-		   "--switch-output"),
+		   "functions that were hit, for pdecode on machines without the files: names, in "
+		   "the file, those inlined there included; lines: source lines, too; off; auto "
+		   "(default): names, but not with -z, -B or --switch-output"),
 	CLI_FLAG('N', "no-buildid-cache", settings, no_buildid_cache,
 		 "don't fill a build-id cache; precord never does"),
 	CLI_STRING(0, "synth", "no|all|task|mmap|cgroup", settings, synth,

@@ -57,7 +57,7 @@ struct settings {
 	const char *list, *list_names;
 };
 
-enum { SYMBOLS_AUTO, SYMBOLS_NAMES, SYMBOLS_OFF };
+enum { SYMBOLS_AUTO, SYMBOLS_NAMES, SYMBOLS_LINES, SYMBOLS_OFF };
 extern const char *const settings_symbols[];
 
 extern const struct settings settings_default;

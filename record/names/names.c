@@ -120,57 +120,106 @@ static bool make_session(struct names *n)
 	return n->session != NULL;
 }
 
-static struct pd_bytes find_names(struct names *n, const char *path)
+static void find_names(struct names *n, const char *path)
 {
 	const uint32_t want = PD_HAS_PID | PD_HAS_TIME | PD_HAS_IP | PD_HAS_CALLCHAIN;
-	struct pd_bytes none = { NULL, 0 };
 
 	n->cut = !read_records(n, path, PD_HAS_TIME, learn_record);
-	if (n->cut || !make_session(n))
-		return none;
-	n->cut = !read_records(n, path, want, look_up_sample);
-	return ps_bundle(n->session, n->cut ? PS_BUNDLE_CUT : PS_BUNDLE_WHOLE);
+	if (!n->cut && make_session(n))
+		n->cut = !read_records(n, path, want, look_up_sample);
 }
 
-/* Header of the answer of the process that looks up names; the section follows. */
+/* --- the process that looks up --- */
+
+/* Comes before a section. */
 struct answer {
 	uint64_t size;
-	bool cut;
+	enum ps_bundle_is is;
 };
 
+static bool send_section(const struct names *n, int socket, enum ps_bundle_is is)
+{
+	const struct pd_bytes none = { NULL, 0 };
+	const struct pd_bytes section = n->session ? ps_bundle(n->session, is) : none;
+	const struct answer answer = { section.size, is };
+
+	return file_process_send(socket, &answer, sizeof(answer)) &&
+	       file_process_send(socket, section.data, section.size);
+}
+
+static bool is_over(void *ctx)
+{
+	const struct names *n = ctx;
+
+	return deadline_is_over(&n->options->deadline);
+}
+
+/* Names are sent before debug information is read, which may take too long. */
 static void look_up(void *arg, int socket, int file)
 {
 	struct names *n = arg;
-	struct pd_bytes section;
-	struct answer answer;
+	bool is_whole;
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
-	section = find_names(n, path);
-	answer = (struct answer){ section.size, n->cut };
-	if (file_process_send(socket, &answer, sizeof(answer)))
-		file_process_send(socket, section.data, section.size);
+	find_names(n, path);
+	if (!send_section(n, socket, n->cut ? PS_BUNDLE_CUT : PS_BUNDLE_FEWER_INLINED) ||
+	    n->cut || !n->session)
+		return;
+	is_whole = ps_collect_inlined(n->session, n->options->depth, is_over, n);
+	send_section(n, socket, is_whole ? PS_BUNDLE_WHOLE : PS_BUNDLE_FEWER_INLINED);
 }
 
-/* Returns the section, for free(), or NULL and why there is none. */
+/* --- the recorder --- */
+
+/* Receives a section, for free(), which is NULL if it is empty. */
+static enum file_answer receive_section(const struct file_process *p,
+					const struct deadline *deadline, struct answer *answer,
+					uint8_t **section)
+{
+	enum file_answer got = file_process_receive(p, answer, sizeof(*answer), deadline);
+
+	*section = NULL;
+	if (got != FILE_ANSWERED || !answer->size || answer->size > SECTION_MOST)
+		return got;
+	*section = malloc(answer->size);
+	if (*section)
+		got = file_process_receive(p, *section, answer->size, deadline);
+	if (got == FILE_ANSWERED)
+		return got;
+	free(*section);
+	*section = NULL;
+	return got;
+}
+
+/* Returns the last whole section, for free(), or NULL and why there is none. */
 static uint8_t *receive_names(const struct file_process *p, const struct deadline *deadline,
 			      struct answer *answer, enum names_result *result)
 {
-	enum file_answer got = file_process_receive(p, answer, sizeof(*answer), deadline);
-	uint8_t *section = NULL;
+	static const enum names_result results[] = {
+		[PS_BUNDLE_WHOLE] = NAMES_WHOLE, [PS_BUNDLE_CUT] = NAMES_CUT,
+		[PS_BUNDLE_FEWER_INLINED] = NAMES_FEWER_INLINED,
+	};
+	enum file_answer got;
+	struct answer second;
+	uint8_t *names, *all;
 
-	if (got == FILE_ANSWERED) {
-		*result = answer->cut ? NAMES_CUT : NAMES_WHOLE;
-		if (answer->size && answer->size <= SECTION_MOST)
-			section = malloc(answer->size);
-		if (section)
-			got = file_process_receive(p, section, answer->size, deadline);
+	got = receive_section(p, deadline, answer, &names);
+	if (got != FILE_ANSWERED) {
+		*result = got == FILE_SILENT && !deadline_is_hurried(deadline) ? NAMES_SILENT :
+										 NAMES_CUT;
+		return NULL;
 	}
-	if (got == FILE_ANSWERED)
-		return section;
-	*result = got == FILE_SILENT && !deadline_is_hurried(deadline) ? NAMES_SILENT : NAMES_CUT;
-	free(section);
-	return NULL;
+	*result = results[answer->is];
+	if (!names || answer->is == PS_BUNDLE_CUT)
+		return names;
+	receive_section(p, deadline, &second, &all);
+	if (!all)
+		return names;
+	free(names);
+	*answer = second;
+	*result = results[second.is];
+	return all;
 }
 
 static int write_names(struct pd_writer *w, struct names *n, int fd, enum names_result *result,

@@ -1,5 +1,5 @@
-/* names.h - feature PD_SYMBOLS: the names of the addresses that were hit, for machines without the
- * files. */
+/* names.h - feature PD_SYMBOLS: the functions at the addresses that were hit, for machines without
+ * the files. */
 #ifndef RECORD_NAMES_H
 #define RECORD_NAMES_H
 
@@ -17,6 +17,7 @@ struct names_options {
 	uint64_t began;			/* the recording, in s since 1970 */
 	enum ps_clock clock;
 	enum names_stacks stacks;
+	enum ps_depth depth;		/* PS_INLINES or PS_LINES */
 	struct deadline deadline;	/* names that are not found until then are left out */
 	const struct silent_files *silent;	/* are not opened */
 };
@@ -24,6 +25,7 @@ struct names_options {
 enum names_result {
 	NAMES_WHOLE,
 	NAMES_CUT,			/* names are missing because of the deadline */
+	NAMES_FEWER_INLINED,		/* only inlined functions are */
 	NAMES_SILENT,			/* there are none: a file did not answer */
 };
 

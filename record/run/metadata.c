@@ -308,7 +308,7 @@ static bool wants_names(const struct recording *r)
 	const struct settings *o = r->options;
 
 	if (o->symbols != SYMBOLS_AUTO)
-		return o->symbols == SYMBOLS_NAMES;
+		return o->symbols != SYMBOLS_OFF;
 	return r->file.read_back && !r->file.compress && !o->switch_output &&
 	       !o->rotate_triggers.count;
 }
@@ -321,6 +321,7 @@ static int write_names(struct recording *r, const struct silent_files *silent)
 		.began = (uint64_t)r->began, .silent = silent,
 		.clock = has_monotonic_clock(r) ? PS_CLOCK_MONOTONIC : PS_CLOCK_OTHER,
 		.stacks = have_stacks(r),
+		.depth = r->options->symbols == SYMBOLS_LINES ? PS_LINES : PS_INLINES,
 		.deadline = deadline_in(names_limit_ms(), &r->interrupt.hurry),
 	};
 	enum names_result result;
@@ -333,6 +334,10 @@ static int write_names(struct recording *r, const struct silent_files *silent)
 	if (result == NAMES_CUT)
 		log_at(&r->log, LOG_WARNING,
 		       "not all names of functions are in the file: looking them up took too long");
+	if (result == NAMES_FEWER_INLINED)
+		log_at(&r->log, LOG_WARNING,
+		       "not all inlined functions are in the file: reading debug information took "
+		       "too long");
 	if (result == NAMES_SILENT)
 		log_at(&r->log, LOG_WARNING,
 		       "names of functions are left out: a file that was mapped did not answer");

@@ -1,21 +1,45 @@
 /* fuzz_bundle.c - a section of feature PD_SYMBOLS: within the budget, each address finds one of the
- * functions of its image, and what was read is the same after it is written and read again. */
+ * functions of its image, each inlined function has a name, a file and an end of its callers, and
+ * what was read is the same after it is written and read again. */
 #include "bundle/bundle.h"
 
 #include <string.h>
 
 #include "harness.h"
 
+static void check_text(const struct ps_bundle_texts *texts, uint32_t number)
+{
+	FUZZ_ASSERT(number <= texts->nr, "a text from nowhere");
+	FUZZ_ASSERT(!number || texts->items[number - 1].data[texts->items[number - 1].size] == 0,
+		    "a text without an end");
+}
+
 static void check_address(const struct ps_bundle_image *image, uint64_t address, uint64_t time)
 {
-	const struct ps_bundle_function *f = ps_bundle_find(image, address, time);
+	struct ps_bundle_hit hit;
 
-	FUZZ_ASSERT(!f || (f >= image->functions && f < image->functions + image->nr_functions),
+	if (!ps_bundle_find(image, address, time, &hit))
+		return;
+	FUZZ_ASSERT(hit.function >= image->functions &&
+		    hit.function < image->functions + image->nr_functions,
 		    "a function from nowhere");
+	FUZZ_ASSERT(ps_bundle_number(image->inlined, hit.at) <= image->nr_calls,
+		    "a call from nowhere");
+	check_text(&image->files, ps_bundle_number(image->line_files, hit.at));
+}
+
+static void check_calls(const struct ps_bundle_image *image)
+{
+	for (size_t i = 0; i < image->nr_calls; i++) {
+		check_text(&image->names, image->calls[i].name);
+		check_text(&image->files, image->calls[i].file);
+		FUZZ_ASSERT(image->calls[i].caller <= i, "callers without an end");
+	}
 }
 
 static void check_image(const struct ps_bundle_image *image)
 {
+	check_calls(image);
 	for (size_t i = 0; i < image->nr && i < 64; i++) {
 		const uint64_t time = image->times ? image->times[i] : 0;
 

@@ -6,7 +6,7 @@ Strings are wire.fstr (HOSTNAME, OSRELEASE, VERSION, ARCH, CPUDESC, CPUID) and w
 from .attr import AttrRow
 from .records import build_id_entry
 from .rows import (HEADER, REST, U32, U64, Bits, Bytes, Count, Each, Fixed, If, Layout, List,
-                   Numbers, Row, Str, StrList, Sub)
+                   NulText, Numbers, Row, Str, StrList, Sub)
 from .wire import encode
 
 NUMBER = {
@@ -184,7 +184,13 @@ pd_symbols = Feature("PD_SYMBOLS", U32("version cut"), List(
     Count(4, "build_id"), Bytes("build_id"),
     List(4, "functions", U64("base extent"), U32("why"), Count(4, "name"), Bytes("name")),
     Count(4, "addresses"), Numbers(8, "addresses"), Numbers(4, "hits", _length("nr_addresses")),
-    Count(4, "times"), Numbers(8, "times")), version=1, cut=0)
+    Count(4, "times"), Numbers(8, "times"),
+    If(lambda values, _: values["version"] >= 2,
+       List(4, "names", NulText("text")), List(4, "files", NulText("text")),
+       List(4, "calls", U32("name file line caller")),
+       Count(4, "inlined"), Numbers(4, "inlined"),
+       Count(4, "lines"), Numbers(4, "lines"),
+       Numbers(4, "line_files", _length("nr_lines")))), version=1, cut=0)
 
 
 def bpf_prog_info(programs):

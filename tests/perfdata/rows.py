@@ -103,6 +103,16 @@ class CText(Row):
         t.align()
 
 
+class NulText(Row):
+    """Text and its NUL."""
+
+    def build(self, values):
+        return raw_text(values[self.names[0]]) + b"\0"
+
+    def swap(self, t, values):
+        t.take((t.data[t.pos : t.end].find(b"\0") + 1) or t.left())
+
+
 class Fixed(Row):
     """A char array."""
 

@@ -17,6 +17,33 @@ from perfdata.sample import sample_id
 from test_symbols import EVENT, hit
 
 NONE = 2**64 - 1
+INLINING = r"""
+#include <stdlib.h>
+static inline __attribute__((always_inline)) void innermost(volatile int *sum, int x)
+{
+	for (int i = 0; i < 1000000; i++) *sum += i * x;
+}
+static inline __attribute__((always_inline)) void middle(volatile int *sum, int x)
+{
+	*sum = x;
+	innermost(sum, x);
+}
+__attribute__((noinline)) int outermost(int x)
+{
+	volatile int sum = 0;
+
+	middle(&sum, x);
+	return sum;
+}
+int main(void)
+{
+	int sum = 0;
+
+	for (int i = 0; i < 100; i++)
+		sum += outermost(i) + abs(rand());
+	return sum == 1;
+}
+"""
 SOURCE = r"""
 #include <stdlib.h>
 __attribute__((noinline)) int inner(int x)
@@ -49,6 +76,17 @@ def recorded(tmp_path_factory):
     subprocess.run(["gcc", "-O1", "-fno-omit-frame-pointer", "-o", top / "app", top / "p.c"],
                    check=True)
     named_recording.record(top / "p.data", "-F", "1000", "-g", "--", top / "app")
+    return top
+
+
+@pytest.fixture(scope="module")
+def inlining(tmp_path_factory):
+    """A program with debug information, whose functions are inlined, and its recording."""
+    top = tmp_path_factory.mktemp("inlining")
+    (top / "p.c").write_text(INLINING)
+    subprocess.run(["gcc", "-g", "-O2", "-fno-omit-frame-pointer", "-o", top / "app",
+                    top / "p.c"], check=True)
+    named_recording.record(top / "p.data", "-F", "1000", "-g", "--symbols=lines", "--", top / "app")
     return top
 
 
@@ -99,13 +137,47 @@ def test_callers_of_copied_stacks(recorded, tmp_path):
     assert stripped == home
 
 
+def chains(lines):
+    """The functions of each frame, innermost first: (name, file, line)."""
+    return [[(p.get("symbol"), p.get("file"), p.get("line"))
+             for p in [*frame.get("inlined", []), frame]]
+            for line in lines for frame in json.loads(line)]
+
+
+@pytest.mark.parametrize("options", [[], ["--no-inline"], ["--lines"]], ids=" ".join)
+@pytest.mark.parametrize("away", ["missing", "stripped", "without debug information"])
+def test_inlined_functions_and_lines_travel(away, options, inlining, tmp_path):
+    """Also where names of the file are there."""
+    home = frames(decode(inlining / "p.data", *options))
+    source = str(inlining / "p.c")
+    assert chains(home).count({
+        "": [("innermost", None, None), ("middle", None, None), ("outermost", None, None)],
+        "--no-inline": [("outermost", None, None)],
+        "--lines": [("innermost", source, 5), ("middle", source, 10), ("outermost", source, 16)],
+    }["".join(options)]) > 10
+    shutil.copy(inlining / "app", tmp_path / "kept")
+    try:
+        if away == "missing":
+            (inlining / "app").unlink()
+        else:
+            subprocess.run(["strip", *(["-g"] if away != "stripped" else []), inlining / "app"],
+                           check=True)
+        assert frames(decode(inlining / "p.data", *options)) == home
+    finally:
+        shutil.copy(tmp_path / "kept", inlining / "app")
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, for chroot")
-def test_in_an_empty_root(recorded, tmp_path):
-    """Names of libraries and of the kernel, too."""
-    home = frames(decode(recorded / "p.data", "--no-inline"))
+@pytest.mark.parametrize("made, options", [
+    ("recorded", []), ("recorded", ["--no-inline"]), ("inlining", []), ("inlining", ["--lines"])],
+    ids=lambda value: "".join(value))
+def test_in_an_empty_root(made, options, request, tmp_path):
+    """Functions of libraries and of the kernel, too."""
+    path = request.getfixturevalue(made) / "p.data"
+    home = frames(decode(path, *options))
     pdecode = empty_root(tmp_path)
-    shutil.copy(recorded / "p.data", tmp_path / "root" / "x" / "p.data")
-    done = subprocess.run([*pdecode, "-f", "jsonl", "--symbols", "--no-inline", "/x/p.data"],
+    shutil.copy(path, tmp_path / "root" / "x" / "p.data")
+    done = subprocess.run([*pdecode, "-f", "jsonl", "--symbols", *options, "/x/p.data"],
                           stdout=subprocess.PIPE, check=True)
     assert frames(done.stdout) == home
     assert any('"symbol": "__libc_start_' in line for line in home)
@@ -147,8 +219,10 @@ def test_when_names_are_written(options, there, recorded, tmp_path):
 BUILD_ID = bytes(range(1, 21))
 
 
-def image(path, functions, addresses, hits, ino=0, build_id=b"", pid=2**32 - 1, times=()):
-    return pid, ino, path, build_id, functions, addresses, hits, times
+def image(path, functions, addresses, hits, ino=0, build_id=b"", pid=2**32 - 1, times=(),
+          inlined=()):
+    """inlined: names, files, calls, and the innermost call of each address."""
+    return pid, ino, path, build_id, functions, addresses, hits, times, *inlined
 
 
 def named(base, name):
@@ -161,13 +235,13 @@ class Travel:
     def __init__(self, run, where):
         self.run, self.path = run, where / "t.data"
 
-    def frames(self, records, images, order="<", cut=None):
-        section = f.pd_symbols(images)
+    def frames(self, records, images, order="<", cut=None, version=1, options=()):
+        section = f.pd_symbols(images, version=version)
         section = (section(order) if callable(section) else section)
         file = File(attrs=[(EVENT, [1])], records=records,
                     features={NUMBER["PD_SYMBOLS"]: section if cut is None else section[:cut]})
         self.path.write_bytes(file.build(order))
-        done = self.run(["-f", "jsonl", "--symbols", self.path])
+        done = self.run(["-f", "jsonl", "--symbols", *options, self.path])
         assert done.returncode in (0, 1), done.stderr
         return [frame for line in map(json.loads, done.stdout.splitlines())
                 if line.get("type") == "SAMPLE" for frame in line["frames"]]
@@ -217,13 +291,77 @@ def test_code_at_a_time(travel):
     assert (frame["symbol"], frame["offset"]) == ("second", 8)
 
 
+NAMES, FILES = [(b"_ZN1a1bEv",), (b"c",)], [(b"/x/a.cc",)]
+
+
+def with_calls(calls, inlined, lines=(), files=()):
+    return image(b"/nowhere/app", [named(0x1000, b"f")], [0x1010, 0x1014], [0, 0],
+                 build_id=BUILD_ID, inlined=(NAMES, FILES, calls, inlined, lines, files))
+
+
 @pytest.mark.sanitize
-def test_damage(travel):
+@pytest.mark.parametrize("order", "<>")
+def test_inlined_functions(order, travel):
+    """The innermost is first. Names and places that are not known are left out."""
+    images = [with_calls([(2, 1, 5, 0), (1, 0, 0, 1), (0, 1, 9, 0)], [2, 3], [0, 7], [0, 1])]
+    records = [mapped(), hit(0x10010), hit(0x10014)]
+    frame, unknown = travel.frames(records, images, order, version=2, options=["--lines"])
+    assert chains([json.dumps([frame])]) == [[("a::b", None, None), ("c", None, None),
+                                              ("f", "/x/a.cc", 5)]]
+    assert (frame["offset"], unknown["offset"]) == (0x10, 0x14)
+    assert chains([json.dumps([unknown])]) == [[(None, "/x/a.cc", 7), ("f", "/x/a.cc", 9)]]
+    unknown = travel.frames(records, images, order, version=2)[1]
+    assert chains([json.dumps([unknown])]) == [[(None, None, None), ("f", None, None)]]
+    frame = travel.frames(records, images, order, version=2, options=["--no-inline"])[0]
+    assert frame["symbol"] == "f" and "inlined" not in frame
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("order", "<>")
+def test_lines(order, travel):
+    images = [with_calls([], [], [7, 0], [1, 0])]
+    records = [mapped(), hit(0x10010), hit(0x10014)]
+    known, unknown = travel.frames(records, images, order, version=2,
+                                   options=["--lines", "--prefix-map=/x=/y"])
+    assert chains([json.dumps([known, unknown])]) == [[("f", "/y/a.cc", 7)], [("f", None, None)]]
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("damage", [
+    ([(2, 1, 5, 1)], [1, 0]), ([(1, 1, 5, 2), (1, 1, 5, 1)], [2, 0]), ([(3, 0, 0, 0)], [1, 0]),
+    ([(1, 2, 0, 0)], [1, 0]), ([(1, 1, 5, 0)], [2, 0]), ([(1, 1, 5, 0)], [1]),
+    ([], [], [5, 5], [1, 2]), ([], [], [5], [1])],
+    ids=["its own caller", "a loop", "name", "file", "call", "too few", "file of a line",
+         "too few lines"])
+def test_damaged_calls(damage, travel):
+    images = [with_calls(*damage)]
+    assert travel.frames([mapped(), hit(0x10010)], images, version=2)[0]["why"] == "NO_FILE"
+
+
+@pytest.mark.sanitize
+def test_a_long_chain_of_calls(travel):
+    """At most 128 functions of an address are shown."""
+    images = [with_calls([(1, 1, i, i) for i in range(1000)], [1000, 0])]
+    frame = travel.frames([mapped(), hit(0x10010)], images, version=2)[0]
+    assert len(frame["inlined"]) == 127 and frame["symbol"] == "f"
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("version", [1, 2])
+def test_damage(version, travel):
     """A section that ends early, or whose counts are too large, has fewer names."""
-    images = [image(b"/nowhere/app", [named(0x1000, b"f")], [0x1010], [0], build_id=BUILD_ID)]
-    whole = f.pd_symbols(images)
+    images = [image(b"/nowhere/app", [named(0x1000, b"f")], [0x1010], [0], build_id=BUILD_ID,
+                    inlined=(NAMES, FILES, [(1, 1, 5, 0)], [1], [4], [1]) if version > 1 else ())]
+    whole = f.pd_symbols(images, version=version)
     size = len(whole("<") if callable(whole) else whole)
     records = [mapped(), hit(0x10010)]
     for cut in range(0, size, 5):
-        assert travel.frames(records, images, cut=cut)[0]["why"] == "NO_FILE"
-    assert travel.frames(records, images)[0]["symbol"] == "f"
+        assert travel.frames(records, images, cut=cut, version=version)[0]["why"] == "NO_FILE"
+    assert travel.frames(records, images, version=version)[0]["symbol"] == "f"
+
+
+@pytest.mark.sanitize
+def test_a_later_version(travel):
+    """Its layout is not known."""
+    images = [with_calls([(1, 1, 5, 0)], [1, 0])]
+    assert travel.frames([mapped(), hit(0x10010)], images, version=3)[0]["why"] == "NO_FILE"

@@ -125,6 +125,7 @@ enum ps_collect { PS_FORGET, PS_COLLECT };
 enum ps_bundle_is {
 	PS_BUNDLE_WHOLE,
 	PS_BUNDLE_CUT,		/* not all addresses of the recording were looked up */
+	PS_BUNDLE_FEWER_INLINED, /* all were, but not all functions inlined there */
 };
 
 /* The clock of a recording's times. */
@@ -224,9 +225,16 @@ PS_API size_t ps_frames(struct ps_session *s, const struct pd_record *sample,
  * are valid until ps_free(). May be called by any number of threads. */
 PS_API bool ps_session_image(struct ps_session *s, uint32_t image, struct pd_image_file *out);
 
-/* Makes a section of feature PD_SYMBOLS, in this machine's byte order, of the names that
- * ps_resolve() found so far. The session must have the depth PS_NAMES, and PS_COLLECT. Returns it,
- * valid until ps_free(); size 0: there are none, or no memory. */
+/* Looks up the functions that are inlined at the addresses that ps_resolve() found so far, and with
+ * PS_LINES files and lines, for ps_bundle(): opens debug information. Calls is_over() between two
+ * addresses, and returns false once that returns true: the other addresses have names only. The
+ * session must be one for ps_bundle(). */
+PS_API bool ps_collect_inlined(struct ps_session *s, enum ps_depth depth,
+			       bool (*is_over)(void *ctx), void *ctx);
+
+/* Makes a section of feature PD_SYMBOLS, in this machine's byte order, of what was found so far.
+ * The session must have the depth PS_NAMES, and PS_COLLECT. Returns it, valid until the next call
+ * or ps_free(); size 0: there are none, or no memory. */
 PS_API struct pd_bytes ps_bundle(struct ps_session *s, enum ps_bundle_is is);
 
 #ifdef __cplusplus
