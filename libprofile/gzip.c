@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <zlib.h>
 
-enum { PART = 1 << 30, GZIP_HEADER = 16, LEVEL = 6 };
+enum { PART = 1 << 30, GZIP_HEADER = 16, LEVEL = 4 };
 
 struct gzip {
 	z_stream z;

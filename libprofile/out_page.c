@@ -12,6 +12,8 @@
 #include "page.h"
 #include "page_times.h"
 
+enum { LEVEL = 4 };	/* of zlib: 9 takes 20 times as long for 4 % less */
+
 struct page {
 	struct pp_out *out;
 	struct pp_packing packing;
@@ -165,18 +167,25 @@ static void put_base64(struct pp_out *out, const uint8_t *bytes, size_t size)
 {
 	static const char digits[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	char text[4096];
+	size_t used = 0;
 
 	for (size_t i = 0; i < size; i += 3) {
 		const size_t left = size - i;
 		const uint32_t n = (uint32_t)bytes[i] << 16 |
 				   (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) |
 				   (left > 2 ? bytes[i + 2] : 0);
-		const char four[] = { digits[n >> 18], digits[n >> 12 & 63],
-				      left > 1 ? digits[n >> 6 & 63] : '=',
-				      left > 2 ? digits[n & 63] : '=' };
 
-		pp_put(out, four, sizeof(four));
+		text[used++] = digits[n >> 18];
+		text[used++] = digits[n >> 12 & 63];
+		text[used++] = left > 1 ? digits[n >> 6 & 63] : '=';
+		text[used++] = left > 2 ? digits[n & 63] : '=';
+		if (used == sizeof(text)) {
+			pp_put(out, text, used);
+			used = 0;
+		}
 	}
+	pp_put(out, text, used);
 }
 
 static int put_page(struct page *page)
@@ -188,7 +197,7 @@ static int put_page(struct page *page)
 	const char *data = strstr(pp_page, PP_PAGE_DATA);
 	int ret = -1;
 
-	if (packed && compress2(packed, &size, k->bytes, k->size, 9) == Z_OK) {
+	if (packed && compress2(packed, &size, k->bytes, k->size, LEVEL) == Z_OK) {
 		pp_put(page->out, pp_page, (size_t)(data - pp_page));
 		put_base64(page->out, packed, size);
 		pp_put_text(page->out, data + strlen(PP_PAGE_DATA));

@@ -229,7 +229,7 @@ static enum cli_exit read_samples(struct run *run)
 		on_error(run, &e);
 	if (run->filter)
 		pd_filter_set_history(run->filter, run->history);
-	if (choose_keep(run) != PP_KEEP_SUMS || run->format->is_script)
+	if (choose_keep(run) == PP_KEEP_SAMPLES || run->format->is_script)
 		o.order = PD_BY_TIME;
 	reader = run->in.fd >= 0 ? pd_reader_open_fd(run->in.fd, &o, &e) :
 		pd_reader_open_path(run->in.path, &o, &e);

@@ -46,8 +46,8 @@ enum pp_group {
 /* Whether samples are kept one by one. */
 enum pp_keep {
 	PP_KEEP_SUMS,
-	PP_KEEP_SAMPLES,	/* the time of each, too: about 10 bytes. The reader should give
-				 * records by time, PD_BY_TIME */
+	PP_KEEP_SAMPLES,	/* the time of each, too: about 10 bytes. Where the reader gives
+				 * records by time, PD_BY_TIME, less memory is needed */
 	PP_KEEP_WHAT_FITS,	/* the same, but none if there is no memory for all of them */
 };
 
