@@ -219,6 +219,11 @@ class Attr(collections.namedtuple("Attr", "name fields")):
         return set(self.fields["branch_sample_type"]["names"])
 
 
+def files(directory):
+    """The names of perf.data, or of the files that --switch-output makes of it."""
+    return sorted(path.name for path in directory.iterdir() if path.name.startswith("perf.data"))
+
+
 def wait_for(test, seconds=10):
     """Returns the first true value of test(), or fails after these seconds."""
     end = time.monotonic() + seconds
