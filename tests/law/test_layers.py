@@ -271,6 +271,12 @@ def test_a_header_includes_its_dependencies(header):
 
 # --- in one place only ----------------------------------------------------------------------------
 
+def test_names_of_test_files_are_unique():
+    """pytest imports all of them by their last name."""
+    names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
+    assert sorted(names) == sorted(set(names)) and len(names) > 100
+
+
 def test_no_name_that_says_nothing():
     assert not [name_of(path) for path in ALL if path.stem in NAMES_THAT_SAY_NOTHING]
 
