@@ -193,13 +193,14 @@ $(B)/libdecode.a: $(LIB_OBJ)
 $(B)/libpdsymbols.a: $(SYM_OBJ)
 $(B)/libpdprofile.a: $(PROFILE_OBJ)
 $(B)/libpdcolumns.a: $(COLUMNS_OBJ)
-# The page as a string: its parts joined, without comments and the indentation of their lines.
+# The page as a string: its parts joined, without comments, the indentation of lines, and the ends of
+# those that go on after a brace, semicolon or comma.
 PAGE := libprofile/page
 PAGE_SCRIPTS := $(patsubst %,$(PAGE)/%.js,data tree text colors draw time table search main)
 $(B)/gen/page.c: $(PAGE)/page.html $(PAGE)/page.css $(PAGE_SCRIPTS)
 	@mkdir -p $(@D)
 	$(Q)cat $(PAGE_SCRIPTS) | sed -e '/^[[:blank:]]*\/\*.*\*\/$$/d' -e '/^[[:blank:]]*\/\*/,/\*\/$$/d' \
-		-e '/^$$/d' > $(@D)/page.js
+		-e '/^$$/d' | sed -e ':a' -e 'N' -e '$$!ba' -e 's/\([{;,]\)\n[[:blank:]]*/\1/g' > $(@D)/page.js
 	$(Q)(echo '#include "page.h"'; echo 'const char pp_page[] ='; \
 		sed -e '/@STYLE@/{r $(PAGE)/page.css' -e 'd;}' -e '/@SCRIPT@/{r $(@D)/page.js' -e 'd;}' $< | \
 		sed 's/^[[:blank:]]*//; s/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/'; echo ';') > $@

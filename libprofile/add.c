@@ -4,6 +4,7 @@
 
 #include "events.h"
 #include "groups.h"
+#include "keep.h"
 #include "script.h"
 #include "stack.h"
 #include "switches.h"
@@ -148,11 +149,7 @@ static int keep_item(struct pp_profile *p, const struct pd_fields *record,
 	if (pp_tracks_add(&p->tracks, &p->strings, &p->memory, p->options.history, record, task,
 			  at, item) == 0)
 		return 0;
-	if (p->options.keep == PP_KEEP_SAMPLES)
-		return -1;
-	pp_tracks_free(&p->tracks);
-	p->options.keep = PP_KEEP_SUMS;
-	return 0;
+	return pp_keep_none(p);
 }
 
 /* Writes a sample as text, and counts it. */

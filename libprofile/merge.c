@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "keep.h"
 #include "small.h"
 #include "thin.h"
 #include "totals.h"
@@ -292,11 +293,7 @@ static int order_samples(struct pp_profile *p)
 {
 	if (p->options.keep == PP_KEEP_SUMS || pp_tracks_order(&p->tracks) == 0)
 		return 0;
-	if (p->options.keep == PP_KEEP_SAMPLES)
-		return -1;
-	pp_tracks_free(&p->tracks);
-	p->options.keep = PP_KEEP_SUMS;
-	return 0;
+	return pp_keep_none(p);
 }
 
 static int merge_all(struct merge *g)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "events.h"
+#include "keep.h"
 
 static bool is_same_thread(const void *ctx, uint32_t i, const void *key)
 {
@@ -40,7 +41,7 @@ static struct pp_waiter *find_waiter(struct pp_profile *p, uint64_t thread)
 		return NULL;
 	o->waiters[o->nr] = (struct pp_waiter){ .thread = thread, .last = PP_NONE, .node = PP_NONE,
 						.copies = { PP_NONE, PP_NONE },
-						.since = PD_NO_TIME };
+						.since = PD_NO_TIME, .track = PP_NONE };
 	return &o->waiters[o->nr++];
 }
 
@@ -109,14 +110,30 @@ static uint32_t copy_stack(struct pp_profile *p, const struct pp_waiter *w, enum
 	return node == PP_NONE || has_note ? node : add_note(p, node, w, why);
 }
 
-int pp_offcpu_leave(struct pp_profile *p, uint64_t thread, uint64_t time, enum pp_switch why)
+/* Sets w->track. Returns 0, or -1 without memory. */
+static int find_track(struct pp_profile *p, struct pp_waiter *w, const struct pd_fields *record)
+{
+	const struct pd_history *h = p->options.history;
+	const struct pd_moment at = { record->time, record->offset, 0 };
+	struct pd_task task;
+
+	w->track = PP_NONE;
+	if (p->options.keep == PP_KEEP_SUMS)
+		return 0;
+	pd_history_fields_task(h, record, &at, &task);
+	w->track = pp_tracks_of(&p->tracks, &p->strings, &p->memory, h, &task, &at);
+	return w->track == PP_NONE ? pp_keep_none(p) : 0;
+}
+
+int pp_offcpu_leave(struct pp_profile *p, uint64_t thread, const struct pd_fields *record,
+		    enum pp_switch why)
 {
 	const uint64_t limit = p->memory.limit;
 	struct pp_waiter *w = find_waiter(p, thread);
 
 	if (!w)
 		return -1;
-	p->offcpu.last = time;
+	p->offcpu.last = record->time;
 	if (w->since != PD_NO_TIME || w->last == PP_NONE)
 		return 0;
 	p->memory.limit = limit / 4;	/* as for samples */
@@ -125,10 +142,23 @@ int pp_offcpu_leave(struct pp_profile *p, uint64_t thread, uint64_t time, enum p
 		w->copies[why] = copy_stack(p, w, why);
 	w->node = w->copies[why];
 	p->memory.limit = limit;
-	w->since = time;
+	w->since = record->time;
 	if (w->stack_of == PP_STACK_OF_SAMPLE)
 		p->offcpu.approximate++;
-	return 0;
+	return find_track(p, w, record);
+}
+
+/* Keeps a wait that ends as a sample of its length. */
+static int keep_wait(struct pp_profile *p, const struct pp_waiter *w, uint64_t time,
+		     uint64_t length)
+{
+	const struct pp_item item = {
+		.kind = PP_ITEM_SAMPLE, .time = time, .weight = length,
+		.node = w->node == PP_NONE ? p->events[p->offcpu.event].small : w->node };
+
+	if (p->options.keep == PP_KEEP_SUMS || w->track == PP_NONE)
+		return 0;
+	return pp_track_add(&p->tracks, w->track, &item) ? pp_keep_none(p) : 0;
 }
 
 int pp_offcpu_enter(struct pp_profile *p, uint64_t thread, uint64_t time)
@@ -144,6 +174,8 @@ int pp_offcpu_enter(struct pp_profile *p, uint64_t thread, uint64_t time)
 	if (since == PD_NO_TIME || time <= since)
 		return 0;
 	set_stack_of(w, PP_STACK_OF_SAMPLE);	/* from now on the switch's stack is old */
+	if (keep_wait(p, w, time, time - since))
+		return -1;
 	return pp_events_weigh(p, p->offcpu.event, w->node, time - since);
 }
 

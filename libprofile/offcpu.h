@@ -18,6 +18,7 @@ struct pp_waiter {
 	uint32_t node;		/* where it waits */
 	uint32_t copies[2];	/* of `last`, by enum pp_switch; PP_NONE: none yet */
 	uint64_t since;		/* ns; PD_NO_TIME: it runs */
+	uint32_t track;		/* where the wait is kept; PP_NONE: nowhere */
 	uint8_t stack_of;	/* enum pp_stack_of: of `last` */
 };
 
@@ -44,8 +45,9 @@ uint64_t pp_thread_of(const struct pp_profile *p, const struct pd_fields *record
 
 /* Notes the stack of a thread: a node of any event. */
 int pp_offcpu_note(struct pp_profile *p, uint64_t thread, uint32_t node, enum pp_stack_of of);
-/* The thread leaves the CPU. If it waits already nothing changes. */
-int pp_offcpu_leave(struct pp_profile *p, uint64_t thread, uint64_t time, enum pp_switch why);
+/* The thread leaves the CPU, as a record says. If it waits already nothing changes. */
+int pp_offcpu_leave(struct pp_profile *p, uint64_t thread, const struct pd_fields *record,
+		    enum pp_switch why);
 /* The thread runs again, or ends. */
 int pp_offcpu_enter(struct pp_profile *p, uint64_t thread, uint64_t time);
 /* Ends all waits at the time of the last switch. */

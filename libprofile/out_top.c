@@ -108,7 +108,7 @@ static void put_path(struct pp_out *out, uint64_t all)
 		if (steps) {
 			pp_printf(out, "%s %.0f %% ", steps == 1 ? " " : " ›",
 				  share_of(pp_total(n, out->o.measure), all));
-			pp_put_name(out, pp_name_of(p, n), 0);
+			pp_put_name(out, pp_name_of(p, n), out->o.columns ? NAME_COLUMNS : 0);
 		}
 		at = n->first_child;
 		if (at == PP_NONE || pp_self(n, out->o.measure) >=
@@ -127,9 +127,14 @@ static int put_table(struct pp_out *out, const struct pp_rows *rows, uint64_t al
 	size_t i;
 
 	pp_put_text(out, "\n  self     total      samples  ");
-	if (out->o.keys[0])
+	if (out->o.keys[0]) {
 		put_keys(out, rows, NULL);
-	pp_put_text(out, out->o.keys[0] ? "\n" : "function\n");
+	} else {
+		put_column(out, pp_bytes("function"), name_columns(out));
+		put_column(out, pp_bytes("image"), IMAGE_COLUMNS);
+		pp_put_text(out, "thread");
+	}
+	pp_put_text(out, "\n");
 	for (i = 0; i < shown && !ret; i++) {
 		if (share_of(rows->items[i].value, all) * 100 < out->o.min_permyriad)
 			break;

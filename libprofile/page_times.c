@@ -22,14 +22,11 @@ static uint64_t count_samples(const struct pp_page_times *t, const struct pp_tra
 	return n;
 }
 
-/* Waits are no items of tracks, so profiles of them have no times. */
 void pp_page_times_init(struct pp_page_times *t, const struct pp_profile *p, size_t event)
 {
 	uint64_t all = 0;
 
 	*t = (struct pp_page_times){ .p = p, .event = event };
-	if (p->options.state != PP_ON_CPU)
-		return;
 	for (size_t i = 0; i < p->tracks.nr; i++)
 		all += count_samples(t, &p->tracks.items[i]);
 	t->step = (all + PP_PAGE_SAMPLES - 1) / PP_PAGE_SAMPLES;

@@ -41,7 +41,7 @@ enum pd_code pp_switch_by_sample(struct pp_profile *p, struct pd_reader *r,
 		return PD_E_LIMIT;
 	if (!(sample->has & PD_HAS_TID) || !sample->tid)
 		return PD_OK;
-	return pp_offcpu_leave(p, thread, sample->time,
+	return pp_offcpu_leave(p, thread, sample,
 			       state & WAITING_STATES ? PP_BLOCKED : PP_PREEMPTED) ?
 		PD_E_LIMIT : PD_OK;
 }
@@ -59,7 +59,7 @@ enum pd_code pp_switch_by_record(struct pp_profile *p, struct pd_reader *r,
 		return PD_OK;
 	thread = pp_thread_of(p, item) >> 32 << 32 | (uint32_t)tid;
 	if (item->misc & MISC_SWITCH_OUT)
-		ret = pp_offcpu_leave(p, thread, item->time,
+		ret = pp_offcpu_leave(p, thread, item,
 				      item->misc & MISC_SWITCH_OUT_PREEMPT ? PP_PREEMPTED :
 									     PP_BLOCKED);
 	else

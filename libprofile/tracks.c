@@ -116,8 +116,9 @@ void pp_track_put(struct pp_track *t, const struct pp_item *item)
 	t->size = (size_t)(to - t->bytes);
 }
 
-static int add_item(struct pp_tracks *tracks, struct pp_track *t, const struct pp_item *item)
+int pp_track_add(struct pp_tracks *tracks, uint32_t track, const struct pp_item *item)
 {
+	struct pp_track *t = &tracks->items[track];
 	uint8_t *bytes = pp_memory_grow(&tracks->memory, t->bytes, &t->capacity,
 					t->size + ITEM_BYTES, 1);
 
@@ -127,6 +128,17 @@ static int add_item(struct pp_tracks *tracks, struct pp_track *t, const struct p
 	pp_track_put(t, item);
 	tracks->has_switches |= item->kind != PP_ITEM_SAMPLE;
 	return 0;
+}
+
+uint32_t pp_tracks_of(struct pp_tracks *t, struct pp_strings *strings, struct pp_memory *m,
+		      const struct pd_history *h, const struct pd_task *task,
+		      const struct pd_moment *at)
+{
+	struct pp_track *track = find_track(t, task);
+
+	if (!track || (track->comm == PP_NONE && name_track(track, strings, m, h, task, at)))
+		return PP_NONE;
+	return (uint32_t)(track - t->items);
 }
 
 int pp_tracks_add(struct pp_tracks *t, struct pp_strings *strings, struct pp_memory *m,
@@ -146,7 +158,7 @@ int pp_tracks_add(struct pp_tracks *t, struct pp_strings *strings, struct pp_mem
 			return -1;
 		track->named_at = now.time;
 	}
-	return add_item(t, track, &now);
+	return pp_track_add(t, (uint32_t)(track - t->items), &now);
 }
 
 static uint64_t get_number(const struct pp_track *t, size_t *at)
@@ -249,7 +261,7 @@ static int order_items(struct pp_tracks *t, struct pp_track *track)
 	track->size = 0;
 	track->samples = track->last = 0;
 	for (size_t i = 0; i < nr && !ret; i++)
-		ret = add_item(t, track, &sorted[i]);
+		ret = pp_track_add(t, (uint32_t)(track - t->items), &sorted[i]);
 	track->is_unordered = false;
 	pp_memory_free(&t->memory, items, 2 * nr, sizeof(*items));
 	return ret;

@@ -58,6 +58,15 @@ int pp_tracks_add(struct pp_tracks *t, struct pp_strings *strings, struct pp_mem
  * items. Must be called after the last item is added. Returns 0, or -1 without memory. */
 int pp_tracks_order(struct pp_tracks *t);
 
+/* Returns the number of a task's track, which may be new, or PP_NONE without memory. Numbers change
+ * when the tracks are put in order. */
+uint32_t pp_tracks_of(struct pp_tracks *t, struct pp_strings *strings, struct pp_memory *m,
+		      const struct pd_history *h, const struct pd_task *task,
+		      const struct pd_moment *at);
+
+/* Adds an item to a track. Returns 0, or -1 without memory. */
+int pp_track_add(struct pp_tracks *t, uint32_t track, const struct pp_item *item);
+
 /* Writes an item after the last one. There must be room for it. */
 void pp_track_put(struct pp_track *t, const struct pp_item *item);
 

@@ -14,6 +14,7 @@ async function unpack() {
 	file = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + size)));
 	const numbers = varints(bytes, 4 + size);
 	whole = readNodes(numbers);
+	markWaits(whole);
 	threads = file.threads.map(thread => readThread(numbers, thread));
 }
 
@@ -51,14 +52,22 @@ function readNodes(number) {
 	return t;
 }
 
+/* Whether a node is in a wait: its weight is the time before it, not of one moment. */
+function markWaits(t) {
+	t.waits = new Uint8Array(t.count);
+	for (let i = 1; i < t.count; i++)
+		t.waits[i] = t.waits[t.parent[i]] || /^\[(blocked|preempted)/.test(nameOf(t, i));
+}
+
 /* Each sample: us since the one before, node, weight. */
 function readThread(number, [name, pid, tid, count]) {
-	const thread = { name, pid, tid, count, total: 0, times: new Float64Array(count),
-		nodes: new Int32Array(count), weights: new Float64Array(count) };
+	const column = () => new Float64Array(count);
+	const thread = { name, pid, tid, count, total: 0, times: column(), starts: column(), nodes: column(), weights: column() };
 	for (let i = 0, time = 0; i < count; i++) {
-		thread.times[i] = time += number();
-		thread.nodes[i] = number();
+		const before = time, node = thread.nodes[i] = (time += number(), number());
 		thread.total += thread.weights[i] = number();
+		thread.times[i] = time;
+		thread.starts[i] = whole.waits[node] ? Math.max(before, time - thread.weights[i] / 1000) : time;
 	}
 	return thread;
 }

@@ -14,8 +14,14 @@ function measureHeat(room) {
 	const cells = new Float64Array(columns * HEAT_ROWS);
 	for (const thread of threads)
 		for (let i = 0; i < thread.count; i++)
-			cells[Math.floor(thread.times[i] / row)] += thread.weights[i];
+			spread(cells, row, thread.starts[i], thread.times[i], thread.weights[i]);
 	return { end, column, columns, row, cells, most: cells.reduce((a, b) => Math.max(a, b), 0), room };
+}
+
+/* A wait is in all the cells of its time. */
+function spread(cells, row, start, end, weight) {
+	for (let i = Math.floor(start / row), at = start; at <= end; at = ++i * row)
+		cells[i] += start < end ? weight * (Math.min(end, (i + 1) * row) - at) / (end - start) : weight;
 }
 
 function drawHeat() {
@@ -84,7 +90,8 @@ function moveHeat(event) {
 /* The usual distance of a thread's samples: gaps much wider are no time of a stack. */
 function stepOf(thread) {
 	if (thread.step === undefined) {
-		const gaps = thread.times.slice(1).map((time, i) => time - thread.times[i]).sort();
+		const times = thread.times.filter((time, i) => thread.starts[i] === time);
+		const gaps = times.slice(1).map((time, i) => time - times[i]).sort();
 		thread.step = gaps[gaps.length >> 1] || 1;
 	}
 	return thread.step;
@@ -93,12 +100,12 @@ function stepOf(thread) {
 /* Calls each(node, start, end) for the samples of a range, at most one for each half pixel. */
 function eachSample(thread, [from, to], room, each) {
 	const least = (to - from) / room / 2, step = 2 * stepOf(thread);
-	for (let i = after(thread.times, from), last = -Infinity; i < thread.count && thread.times[i] < to; i++) {
+	for (let i = after(thread.times, from), last = -Infinity; i < thread.count && thread.starts[i] < to; i++) {
 		const time = thread.times[i];
 		if (time - last < least)
 			continue;
-		const before = Math.max(last, time - Math.max(step, least));
-		each(thread.nodes[i], Math.max(from, before), time);
+		const before = thread.starts[i] < time ? thread.starts[i] : Math.max(last, time - Math.max(step, least));
+		each(thread.nodes[i], Math.max(from, before), Math.min(to, time));
 		last = time;
 	}
 }
@@ -133,7 +140,7 @@ function layChart(thread, times, room) {
 
 function drawTime() {
 	const room = $('main').clientWidth, times = range || [0, endOfTime()], [from, to] = times;
-	const shown = [...threads].filter(t => t.count && t.times[0] < to && t.times[t.count - 1] >= from)
+	const shown = [...threads].filter(t => t.count && t.starts[0] < to && t.times[t.count - 1] >= from)
 		.sort((a, b) => b.total - a.total).slice(0, THREADS_SHOWN);
 	const parts = shown.map(thread => ({ thread, ...layChart(thread, times, room) }));
 	const height = Math.min(HIGHEST, parts.reduce((sum, part) => sum + HEAD + part.rows * ROW + 8, HEAD));
@@ -147,7 +154,7 @@ function drawTime() {
 		g.fillStyle = colors.line;
 		g.fillRect(0, y, room, 1);
 		g.fillStyle = colors.text;
-		g.fillText(`${thread.name} ${thread.pid}/${thread.tid} · ${share(thread.total, whole.total[0])}`, 4, y + HEAD / 2);
+		g.fillText(`${thread.name || ':' + thread.tid} ${thread.pid}/${thread.tid} · ${share(thread.total, whole.total[0])}`, 4, y + HEAD / 2);
 		for (const { node, depth, start, end } of out) {
 			const x = Math.floor((start - from) / (to - from) * room), next = (end - from) / (to - from) * room;
 			drawBox(g, whole, node, x, y + HEAD + depth * ROW, Math.max(Math.floor(next) - x, 1), 1);

@@ -170,9 +170,11 @@ function ungroup(t) {
 function inRange([from, to]) {
 	const t = { ...whole, self: whole.self.map(column => new Float64Array(column.length)) };
 	for (const thread of threads)
-		for (let i = after(thread.times, from); i < thread.count && thread.times[i] < to; i++) {
-			t.self[0][thread.nodes[i]] += thread.weights[i];
-			t.self[1][thread.nodes[i]]++;
+		for (let i = after(thread.times, from); i < thread.count && thread.starts[i] < to; i++) {
+			const start = thread.starts[i], end = thread.times[i];
+			const part = start < end ? (Math.min(end, to) - Math.max(start, from)) / (end - start) : 1;
+			t.self[0][thread.nodes[i]] += thread.weights[i] * part;
+			t.self[1][thread.nodes[i]] += part > 0;
 		}
 	return t;
 }

@@ -8,7 +8,9 @@ import subprocess
 import pytest
 
 from conftest import TIMEOUT
-from known_recording import EXEC, Recording
+from known_recording import CLOCK, EXEC, Recording
+from perfdata import records as r
+from perfdata.sample import sample_id
 from profiles import preport
 
 pytestmark = pytest.mark.skipif("PD_CLIENTS" not in os.environ or not shutil.which("chromium"),
@@ -179,6 +181,43 @@ def test_a_range_is_chosen_by_keys_and_by_the_pointer(drive, tmp_path):
     says, column, columns = got
     assert says[:2] == [[0, column], [column, 2 * column]]
     assert says[2] == [0, column * columns] and says[3] == 10 * MS
+
+
+def test_waits_are_as_long_as_they_took(drive, tmp_path):
+    it = Recording()
+    it.comm(1, 10, "app", misc=EXEC)
+    it.map(2, 10, 0x1000, 0x1000, "/bin/app")
+    for time in (10, 11, 12, 13):
+        it.sample(time * MS, 10, MS, 0x1010)
+    for time, misc in ((13, 1 << 13), (113, 0)):
+        it.records.append(r.switch(misc=misc, sid=sample_id(CLOCK, pid=10, tid=10, time=time * MS,
+                                                            identifier=1)))
+    it.sample(114 * MS, 10, MS, 0x1010)
+    (tmp_path / "perf.data").write_bytes(it.file())
+    got = drive(tmp_path / "perf.data", """
+        press('h');
+        const wide = boxes.filter(box => nameOf(box[4], box[0]).startsWith('[blocked'));
+        const cells = heat.cells.reduce((n, cell) => n + (cell > 0), 0), all = sum(heat.cells);
+        setRange([53000, 63000]);
+        const part = base.total[0];
+        setRange([0, 2000]);
+        return [wide.length, wide[0][3] / document.getElementById('main').clientWidth, cells, all,
+                part, base.total[0]];""", "--wall")
+    assert got[0] == 1 and got[1] == pytest.approx(100 / 104, abs=0.01)
+    assert got[2] > 1000 and got[3] == pytest.approx(105 * MS)
+    assert got[4] == pytest.approx(10 * MS) and got[5] == 2 * MS
+
+
+def test_a_difference_by_sums_has_widths_of_the_larger(drive, tmp_path):
+    old = recording(tmp_path / "old", leaf=15)
+    got = drive(recording(tmp_path / "perf.data"), """
+        press('t');
+        return [cells(), whole.total[0]];""", "--base", old, "--absolute")
+    assert got[0] == [
+        ["75.00 %", "25.00 %", "−50.00", "75.00 %", "25.00 %", "−50.00", "[leaf]", "leaf"],
+        ["0.00 %", "0.00 %", "±0.00", "100.00 %", "50.00 %", "−50.00", "[app]", "app"],
+        ["25.00 %", "25.00 %", "±0.00", "25.00 %", "25.00 %", "±0.00", "[work]", "work"]]
+    assert got[1] == 0.5
 
 
 def test_a_difference_in_red_and_blue(drive, tmp_path):

@@ -11,7 +11,7 @@ from perfdata.case import attr
 from perfdata.container import File
 from perfdata.sample import sample, sample_id
 from perfdata.tracing import Format, common, tracing_data
-from profiles import folded, preport, text
+from profiles import Firefox, folded, preport, speedscope, text
 
 pytestmark = pytest.mark.sanitize
 OUT, PREEMPT = 1 << 13, 1 << 14
@@ -220,6 +220,28 @@ def test_the_wall_clock_has_no_counts(write):
     path.write_bytes(faults)
     assert text(folded(preport("-f", "folded", "--wall", path))) == {
         "app;[app]": 90, "app;[blocked, approximate];[libx.so.1]": 40}
+
+
+@pytest.mark.parametrize("option", ["--off-cpu", "--wall"])
+def test_files_with_times_have_the_waits(write, option):
+    """Also of a thread whose number is that of another one later."""
+    it = start()
+    it.sample(100, 10, 90, 0x7010, 0x1010)
+    it.sched_switch(200, 10, 1, 11, 0x1020, 0x1010)         # 10 blocks, 11 runs
+    it.sched_switch(260, 11, 0, 10, 0x7020, 0x1010)         # 11 is preempted, 10 runs
+    it.switch(270, 10, 10, OUT)
+    it.records.append(r.exit(10, 1, 11, 11, 280, sid=it.sid(280)))
+    it.switch(300, 10, 10, 0)
+    path = write(it)
+    want = sum(folded(preport("-f", "folded", option, path)).values())
+    waits = {"app 10/10": 60 + 30, "? 10/11": 20}
+    parts = {name.rpartition(" ")[0]: sums for name, _, sums, _ in
+             speedscope(preport("-f", "speedscope", option, path))
+             if name.endswith(("off-CPU", "wall-clock"))}
+    assert {name: sum(value for key, value in sums.items() if key.startswith("["
+            "blocked") or key.startswith("[preempted")) for name, sums in parts.items()} == waits
+    assert sum(sum(sums.values()) for sums in parts.values()) == want
+    assert sum(Firefox(preport("-f", "firefox", option, path)).weights().values()) == want
 
 
 def test_of_a_deep_stack_the_outer_functions_remain(write):

@@ -4,11 +4,11 @@ import re
 import pytest
 
 from conftest import fixture_files
-from known_recording import EXEC, KTEXT, Recording, known
+from known_recording import CLOCK, EXEC, KTEXT, Recording, known
 from perfdata import records as r
 from perfdata.case import attr
 from perfdata.container import File
-from perfdata.sample import sample
+from perfdata.sample import sample, sample_id
 from profiles import page, page_paths, preport
 
 
@@ -59,11 +59,52 @@ def test_without_memory_for_the_times_the_page_has_none(write):
     assert len(whole[2]) == 30000 and small[0]["threads"] == [] and whole[1] == small[1]
 
 
-def test_waits_have_no_times(write):
-    it = known()
-    it.records.append(r.switch(misc=1 << 13, sid=it.sid(18)))
-    out = preport("-f", "flamegraph", "--wall", write("perf.data", it))
-    assert page(out)[0]["threads"] == []
+@pytest.mark.sanitize
+def test_waits_have_times(write):
+    it = Recording()
+    it.comm(1, 10, "app", misc=EXEC)
+    it.map(2, 10, 0x1000, 0x1000, "/bin/app")
+
+    def switch(time, tid, misc=0):
+        it.records.append(r.switch(misc=misc, sid=sample_id(CLOCK, pid=10, tid=tid, time=time,
+                                                            identifier=1)))
+    it.sample(10_000, 10, 500, 0x1010)
+    switch(11_000, 10, 1 << 13)
+    it.sample(12_000, 10, 700, 0x1010, tid=11)
+    switch(20_000, 11, 1 << 13 | 1 << 14)
+    switch(31_000, 10)
+    it.sample(40_000, 10, 300, 0x1010)
+    switch(50_000, 11)
+    path = write("x", it)
+    wait = "app;[blocked, approximate];[app]"
+    for options, want in (
+            (["--off-cpu"], [(10, 21, wait, 20_000),
+                             (11, 40, ":11;[preempted, approximate];[app]", 30_000)]),
+            (["--wall"], [(10, 0, "app;[app]", 500), (10, 21, wait, 20_000),
+                          (10, 30, "app;[app]", 300), (11, 2, ":11;[app]", 700),
+                          (11, 40, ":11;[preempted, approximate];[app]", 30_000)])):
+        about, nodes, samples = page(preport("-f", "flamegraph", *options, path))
+        names = page_paths(about, nodes)
+        assert [(about["threads"][i][2], time, names[node], weight)
+                for i, time, node, weight in samples] == want
+        sums = {}
+        for _, _, node, weight in samples:
+            before = sums.get(node, (0, 0))
+            sums[node] = (before[0] + weight, before[1] + 1)
+        assert sums == {i: tuple(node[2:]) for i, node in enumerate(nodes) if node[3]}
+
+
+def test_without_memory_for_the_times_of_waits_there_are_none(write):
+    it = Recording()
+    it.comm(1, 10, "app", misc=EXEC)
+    it.sample(5, 10, 1, 0x1010)
+    for i in range(1, 60000):
+        it.records.append(r.switch(misc=1 << 13 if i % 2 else 0, sid=sample_id(
+            CLOCK, pid=10, tid=10, time=10_000 * i, identifier=1)))
+    path = write("x", it)
+    whole, small = (page(preport("-f", "flamegraph", "--off-cpu", "--memory", size, path))
+                    for size in ("16M", "1M"))
+    assert len(whole[2]) == 29999 and small[0]["threads"] == [] and whole[1] == small[1]
 
 
 @pytest.mark.sanitize

@@ -122,6 +122,10 @@ def test_the_table(recording):
     assert rows["[app]"] == (round(4500 / all_of_it, 1), round(20200 / all_of_it, 1), 2)
     assert rows["[libx.so.1]"][2] == 2
     first, second = out.decode().split("\n")[:2]
+    head, line = out.decode().split("\n\n")[1].split("\n")[:2]
+    assert head.split() == ["self", "total", "samples", "function", "image", "thread"]
+    assert line[head.index("image"):].split() == ["[k]", "swapper", "+1"]
+    assert line.index("swapper") == head.index("thread")
     assert "7 samples of cpu-clock" in first and "9 lost" in first and "3 threads" in first
     assert second.startswith(f"kernel {100 * 1007 / all_of_it:.1f} %")
     assert "also recorded: 1 samples of page-faults" in out.decode()
