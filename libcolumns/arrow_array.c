@@ -104,16 +104,32 @@ static int add_dictionary(struct ArrowArray *a, const struct pc_texts *t)
 	return add_bytes(d, t->bytes.data, t->nr ? t->bytes.size : 0);
 }
 
+static int add_texts(struct ArrowArray *to, const struct pc_array *a)
+{
+	struct pd_buf offsets = { .budget = a->values.budget }, texts = offsets;
+	int ret = -1;
+
+	pc_expand_texts(a, &offsets, &texts);
+	if (!offsets.failed && !texts.failed)
+		ret = add_bytes(to, offsets.data, offsets.size) ||
+		      add_bytes(to, texts.data, texts.size) ? -1 : 0;
+	pd_buf_free(&offsets);
+	pd_buf_free(&texts);
+	return ret;
+}
+
 /* Adds the values of a column, or the items of a list. */
 static int add_values(struct ArrowArray *to, const struct pc_array *a)
 {
+	if (pc_has_texts(a->column->type) && !pc_is_dictionary(a->column))
+		return add_texts(to, a);
 	if (a->column->type == PC_BOOL) {
 		if (add_bits(to, to->n_buffers++, &a->values))
 			return -1;
 	} else if (add_bytes(to, a->values.data, a->values.size)) {
 		return -1;
 	}
-	return pc_has_texts(a->column->type) ? add_dictionary(to, &a->texts) : 0;
+	return pc_is_dictionary(a->column) ? add_dictionary(to, &a->texts) : 0;
 }
 
 /* Exports the items of a list: values, or structs, whose members follow the list. */

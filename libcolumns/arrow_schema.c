@@ -72,13 +72,13 @@ static const char *format_of(enum pc_type of, enum pc_unsigned uint64)
 	case PC_DOUBLE:
 		return "g";
 	case PC_LONG_TEXT:
+	case PC_TEXT:
+	case PC_TEXT_LIST:
 		return "u";
 	case PC_BYTES:
 		return "z";
 	case PC_INT32:
-	case PC_TEXT:
 	case PC_INT32_LIST:
-	case PC_TEXT_LIST:
 		return "i";
 	case PC_UINT64:
 	case PC_UINT64_LIST:
@@ -91,12 +91,14 @@ static const char *format_of(enum pc_type of, enum pc_unsigned uint64)
 	return "l";
 }
 
-static int make_leaf(struct ArrowSchema *s, enum pc_type type, const char *name,
+static int make_leaf(struct ArrowSchema *s, const struct pc_column *c, const char *name,
 		     enum pc_unsigned uint64)
 {
-	if (make_schema(s, format_of(type, uint64), name, 0))
+	const bool is_dictionary = pc_is_dictionary(c);
+
+	if (make_schema(s, is_dictionary ? "i" : format_of(c->type, uint64), name, 0))
 		return -1;
-	return pc_has_texts(type) ? make_dictionary(s) : 0;
+	return is_dictionary ? make_dictionary(s) : 0;
 }
 
 static int make_struct(struct ArrowSchema *s, const struct pc_column *members, size_t n,
@@ -105,7 +107,7 @@ static int make_struct(struct ArrowSchema *s, const struct pc_column *members, s
 	int ret = make_schema(s, "+s", "element", n);
 
 	for (size_t i = 0; i < n && !ret; i++)
-		ret = make_leaf(s->children[i], members[i].type, members[i].name, uint64);
+		ret = make_leaf(s->children[i], &members[i], members[i].name, uint64);
 	return ret;
 }
 
@@ -121,9 +123,9 @@ static int make_column(struct ArrowSchema *s, const struct pc_table *table, size
 		      make_struct(s->children[0], c + 1, members, uint64) ? -1 : 0;
 	else if (pc_is_list(c->type))
 		ret = make_schema(s, "+l", c->name, 1) ||
-		      make_leaf(s->children[0], c->type, "element", uint64) ? -1 : 0;
+		      make_leaf(s->children[0], c, "element", uint64) ? -1 : 0;
 	else
-		ret = make_leaf(s, c->type, c->name, uint64);
+		ret = make_leaf(s, c, c->name, uint64);
 	if (c->null == PC_NULLABLE)
 		s->flags |= ARROW_FLAG_NULLABLE;
 	return ret;

@@ -31,6 +31,11 @@ bool pc_has_offsets(enum pc_type type)
 	return pc_is_list(type) || pc_is_bytes(type);
 }
 
+bool pc_is_dictionary(const struct pc_column *c)
+{
+	return c->type == PC_TEXT && !c->list;
+}
+
 bool pc_is_bytes(enum pc_type type)
 {
 	return type == PC_LONG_TEXT || type == PC_BYTES;
@@ -287,6 +292,22 @@ void pc_end_row(struct pc_batch *b)
 		b->failed |= a->valid.failed || a->values.failed || a->offsets.failed;
 	}
 	b->rows++;
+}
+
+void pc_expand_texts(const struct pc_array *a, struct pd_buf *offsets, struct pd_buf *texts)
+{
+	const uint32_t *ids = (const uint32_t *)(const void *)a->values.data;
+	int32_t end = 0;
+
+	pd_buf_append(offsets, &end, sizeof(end));
+	for (size_t i = 0; i < pc_nr_items(a); i++) {
+		const struct pd_bytes text = pc_texts_at(&a->texts, ids[i]);
+
+		pd_buf_append(texts, text.data, text.size);
+		texts->failed |= texts->size > INT32_MAX;
+		end = (int32_t)texts->size;
+		pd_buf_append(offsets, &end, sizeof(end));
+	}
 }
 
 void pc_pack_bytes(uint8_t *to, const struct pd_buf *bytes)

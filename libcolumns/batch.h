@@ -63,6 +63,9 @@ size_t pc_width(enum pc_type type);
 bool pc_is_list(enum pc_type type);
 bool pc_has_offsets(enum pc_type type);
 bool pc_has_texts(enum pc_type type);
+/* Returns whether Arrow gets the texts of a column as a dictionary. It does not get those of items,
+ * which DuckDB cannot read where all lists are empty. */
+bool pc_is_dictionary(const struct pc_column *c);
 /* Returns whether values are bytes between offsets. */
 bool pc_is_bytes(enum pc_type type);
 
@@ -106,6 +109,9 @@ void pc_add_struct(struct pc_batch *b, unsigned int column);
 void pc_add_item(struct pc_batch *b, unsigned int column, uint64_t item);
 void pc_add_text(struct pc_batch *b, unsigned int column, struct pd_bytes text);
 void pc_end_row(struct pc_batch *b);
+
+/* Appends the texts of all items, and the int32_t offsets between them. */
+void pc_expand_texts(const struct pc_array *a, struct pd_buf *offsets, struct pd_buf *texts);
 
 /* Packs bytes of 0 and 1 into bits, the first one lowest: (bytes->size + 7) / 8 bytes. */
 void pc_pack_bytes(uint8_t *to, const struct pd_buf *bytes);

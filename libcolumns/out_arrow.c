@@ -138,7 +138,7 @@ static size_t put_leaf(struct stream *s, const char *name, const struct pc_colum
 		{ 0, 0, 0 }, { 1, 1, null == PC_NULLABLE }, { 2, 1, type_number(c->type) },
 		{ 3, 0, 0 }, { 5, 0, 0 }, { 4, 0, 0 },
 	};
-	const size_t n = pc_has_texts(c->type) ? 6 : 5;
+	const size_t n = pc_is_dictionary(c) ? 6 : 5;
 	size_t places[6], at = pc_fb_table(&s->meta, fields, n, places);
 
 	pc_fb_point(&s->meta, places[0], pc_fb_string(&s->meta, name));
@@ -260,9 +260,23 @@ static void add_node(struct stream *s, uint64_t rows, uint64_t nulls)
 	pd_buf_append(&s->nodes, &node, sizeof(node));
 }
 
+static void add_texts(struct stream *s, const struct pc_array *a)
+{
+	struct pd_buf offsets = { .budget = s->body.budget }, texts = offsets;
+
+	pc_expand_texts(a, &offsets, &texts);
+	s->body.failed |= offsets.failed || texts.failed;
+	add_span(s, offsets.data, offsets.size);
+	add_span(s, texts.data, texts.size);
+	pd_buf_free(&offsets);
+	pd_buf_free(&texts);
+}
+
 static void add_values(struct stream *s, const struct pc_array *a)
 {
-	if (a->column->type == PC_BOOL)
+	if (pc_has_texts(a->column->type) && !pc_is_dictionary(a->column))
+		add_texts(s, a);
+	else if (a->column->type == PC_BOOL)
 		add_bits(s, &a->values);
 	else
 		add_span(s, a->values.data, a->values.size);
@@ -348,7 +362,7 @@ static int write_batch(void *ctx, struct pc_batch *b)
 	size_t header;
 
 	for (size_t i = 0; i < b->table->nr_columns && !s->error; i++)
-		if (b->arrays[i].is_on && pc_has_texts(b->arrays[i].column->type))
+		if (b->arrays[i].is_on && pc_is_dictionary(b->arrays[i].column))
 			write_dictionary(s, &b->arrays[i], i);
 	begin_body(s);
 	for (size_t i = 0; i < b->table->nr_columns; i++)

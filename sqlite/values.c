@@ -142,7 +142,7 @@ static void append_item(sqlite3_str *to, const struct pq_value *v)
 	switch (kind) {
 	case PC_TEXT:
 	case PC_TEXT_LIST:
-		text = text_at(a->dictionary, number_at(a, PC_INT32, v->row), &size);
+		text = text_at(a, v->row, &size);
 		append_json_text(to, text, size);
 		break;
 	case PC_BOOL:
