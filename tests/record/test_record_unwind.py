@@ -51,7 +51,7 @@ def test_frames_as_perf_and_libdwfl(recording, perf, run_pdecode):
             (frame.addr, frame.offset if frame.file != "-" else -1,
              frame.flags.replace("rs", "x").replace("xs", "x")) for frame in frames])
     theirs, dwfl = dict(perf_stacks(perf, recording)), dict(dwfl_stacks(recording))
-    assert len(ours) > MS / 4
+    assert len(ours) > MS / 10      # of MS on an idle machine
     with_perf = [explain_perf(theirs[key], frames, end) for key, end, frames in ours]
     # libdwfl is not given the vdso.
     with_dwfl = [
