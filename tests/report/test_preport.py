@@ -87,6 +87,19 @@ def test_events_that_only_look_alike_stay_two(tmp_path):
     assert "also recorded: 1 samples of cycles:k" in told
 
 
+def test_a_clock_and_a_counter_of_one_name_stay_two(tmp_path):
+    path = tmp_path / "perf.data"
+    clock, counted = (attr("IP|TID|TIME|CPU|PERIOD|IDENTIFIER", type=type, config=0,
+                           sample_period=1000) for type in (1, 4))
+    names = f.event_desc([(clock, "cpu-clock", [1]), (counted, "pmu/cpu-clock/", [2])], 136)
+    path.write_bytes(File(attrs=[(clock, [1]), (counted, [2])], features={12: names}, records=[
+        sample(which, misc=2, pid=7, tid=7, time=10 + i, ip=0x1010, cpu=0, identifier=i + 1,
+               period=5 + i) for i, which in enumerate((clock, counted))]).build("<"))
+    told = preport("--merge-events", path).decode()
+    assert "1 samples of cpu-clock: 0.000 s" in told
+    assert "also recorded: 1 samples of cpu-clock" in told
+
+
 def test_tasks_above_the_stacks(recording):
     got = text(folded(preport("-f", "folded", "--group=comm,pid,tid", "--comm", "child",
                               recording)))

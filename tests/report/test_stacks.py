@@ -61,6 +61,7 @@ def test_callers_of_an_event_that_is_not_the_first(tmp_path):
     path = tmp_path / "perf.data"
     path.write_bytes(File(attrs=[(TRACED, [1]), (COUNTED, [2])], records=records).build("<"))
     assert preport("-f", "folded", "--callers", path) == b"one;[a];[b] 2\n"
+    assert preport("-f", "folded", "--min=60", path) == b"one;[b];[a] 2\n"
 
 
 @pytest.mark.parametrize("file", CAPTURES, ids=lambda file: file.name)
