@@ -8,44 +8,25 @@
 #include "script.h"
 #include "stack.h"
 #include "switches.h"
+#include "threads.h"
 
 /* Samples that perf's --off-cpu wrote have such times: they are none. */
 #define NO_TIME_FROM (~0ull << 32)
-
-#define TOO_HEAVY "the sum of the weights does not fit into 64 bits"
 
 enum { BATCH = 256 };
 
 static int fail(struct pd_error *e, enum pd_code code)
 {
 	*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL,
-				.text = code == PD_E_COUNT ? TOO_HEAVY : NULL };
+				.text = code == PD_E_COUNT ? PP_TOO_HEAVY : NULL };
 	return -1;
 }
 
 /* --- threads --- */
 
-static bool is_same_thread(const void *ctx, uint32_t id, const void *key)
-{
-	return memcmp(&((const struct pp_thread *)ctx)[id], key, sizeof(struct pp_thread)) == 0;
-}
-
-/* Without memory the number of threads is too low. */
 static void note_thread(struct pp_profile *p, const struct pd_task *task)
 {
-	const struct pp_thread t = { task->machine_pid, task->pid, task->tid };
-	const uint32_t hash = (uint32_t)pp_hash((uint32_t)t.pid, pp_thread_key(task));
-	struct pp_thread *threads;
-
-	if (pp_index_find(&p->thread_index, hash, p->threads, &t, is_same_thread) != PP_NONE)
-		return;
-	threads = pp_memory_grow(&p->memory, p->threads, &p->threads_capacity, p->nr_threads + 1,
-				 sizeof(*threads));
-	if (!threads)
-		return;
-	p->threads = threads;
-	if (pp_index_add(&p->thread_index, &p->memory, hash, (uint32_t)p->nr_threads) == 0)
-		p->threads[p->nr_threads++] = t;
+	pp_threads_note(p, &(struct pp_thread){ task->machine_pid, task->pid, task->tid });
 }
 
 /* --- the way down the tree --- */
@@ -327,6 +308,11 @@ static int start_offcpu(struct pp_profile *p)
 
 int pp_add(struct pp_profile *p, struct pd_reader *r, struct pd_error *e)
 {
+	return pp_add_records(p, r, UINT64_MAX, e);
+}
+
+int pp_add_records(struct pp_profile *p, struct pd_reader *r, uint64_t count, struct pd_error *e)
+{
 	struct pd_fields items[BATCH];
 	struct pd_fields_batch batch = {
 		sizeof(batch), items, sizeof(*items), BATCH,
@@ -334,11 +320,15 @@ int pp_add(struct pp_profile *p, struct pd_reader *r, struct pd_error *e)
 			PD_HAS_ID | PD_HAS_CALLCHAIN
 	};
 	enum pd_code code;
-	int n;
+	int n = 0;
 
 	if (start_offcpu(p))
 		return fail(e, PD_E_LIMIT);
-	while ((n = pd_reader_next_fields(r, &batch, e)) > 0) {
+	for (; count; count -= (uint64_t)n) {
+		batch.capacity = count < BATCH ? (size_t)count : BATCH;
+		n = pd_reader_next_fields(r, &batch, e);
+		if (n <= 0)
+			break;
 		for (int i = 0; i < n; i++) {
 			code = add_item(p, r, &items[i]);
 			if (code != PD_OK)
@@ -349,6 +339,6 @@ int pp_add(struct pp_profile *p, struct pd_reader *r, struct pd_error *e)
 	}
 	if (pp_offcpu_end(p))
 		return fail(e, PD_E_COUNT);
-	p->counts.is_unfinished = !pd_reader_file(r)->complete;
-	return n;
+	p->counts.is_unfinished |= !pd_reader_file(r)->complete;
+	return n < 0 ? -1 : 0;
 }

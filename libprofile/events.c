@@ -108,26 +108,49 @@ static struct pp_counted_event *note_unwanted(struct pp_profile *p, struct pd_re
 	return &p->unwanted;
 }
 
+/* Returns the place of the number of an attribute's event, or NULL without memory. */
+static uint32_t *number_of(struct pp_profile *p, size_t attr)
+{
+	const size_t before = p->attrs_capacity;
+	uint32_t *events;
+
+	if (attr < before)
+		return &p->event_of_attr[attr];
+	events = pp_memory_grow(&p->memory, p->event_of_attr, &p->attrs_capacity, attr + 1,
+				sizeof(*events));
+	if (!events)
+		return NULL;
+	p->event_of_attr = events;
+	memset(events + before, 0xff, (p->attrs_capacity - before) * sizeof(*events));
+	return &events[attr];
+}
+
 struct pp_counted_event *pp_events_of(struct pp_profile *p, struct pd_reader *r,
 				      const struct pd_attr *a)
 {
-	const size_t index = pd_attr_index(a), before = p->attrs_capacity;
-	uint32_t *events;
+	uint32_t *number = number_of(p, pd_attr_index(a));
 
-	if (index >= before) {
-		events = pp_memory_grow(&p->memory, p->event_of_attr, &p->attrs_capacity,
-					index + 1, sizeof(*events));
-		if (!events)
-			return NULL;
-		p->event_of_attr = events;
-		memset(events + before, 0xff, (p->attrs_capacity - before) * sizeof(*events));
-	}
-	if (p->event_of_attr[index] == PP_NONE && p->options.state == PP_ON_CPU &&
-	    !wants_event(p, a))
+	if (!number)
+		return NULL;
+	if (*number == PP_NONE && p->options.state == PP_ON_CPU && !wants_event(p, a))
 		return note_unwanted(p, r, a);
-	if (p->event_of_attr[index] == PP_NONE)
-		p->event_of_attr[index] = make_event(p, r, a);
-	return p->event_of_attr[index] == PP_NONE ? NULL : &p->events[p->event_of_attr[index]];
+	if (*number == PP_NONE)
+		*number = make_event(p, r, a);
+	return *number == PP_NONE ? NULL : &p->events[*number];
+}
+
+uint32_t pp_events_take(struct pp_profile *p, const struct pp_counted_event *other)
+{
+	uint32_t *number = number_of(p, other->attr);
+
+	if (!number || *number != PP_NONE)
+		return number ? *number : PP_NONE;
+	*number = pp_events_add(p, &other->weigher);
+	if (*number != PP_NONE) {
+		p->events[*number].attr = other->attr;
+		p->events[*number].is_wanted = other->is_wanted;
+	}
+	return *number;
 }
 
 int pp_events_weigh(struct pp_profile *p, uint32_t event, uint32_t node, uint64_t weight)

@@ -11,6 +11,10 @@ uint32_t pp_events_add(struct pp_profile *p, const struct pp_weigher *w);
 struct pp_counted_event *pp_events_of(struct pp_profile *p, struct pd_reader *r,
 				      const struct pd_attr *a);
 
+/* Returns the event of another profile of the same recording, new perhaps, or PP_NONE without
+ * memory. */
+uint32_t pp_events_take(struct pp_profile *p, const struct pp_counted_event *other);
+
 /* Adds a sample to a node of an event; PP_NONE: to "[small]". Returns 0, or -1 when the sum does
  * not fit into 64 bits. */
 int pp_events_weigh(struct pp_profile *p, uint32_t event, uint32_t node, uint64_t weight);

@@ -14,7 +14,7 @@ static bool is_same_frame(const void *ctx, uint32_t id, const void *key)
 	       have->at.why == want->at.why;
 }
 
-static uint32_t add_frame(struct pp_frames *f, struct pp_memory *m, const struct pp_frame *frame)
+uint32_t pp_frames_add(struct pp_frames *f, struct pp_memory *m, const struct pp_frame *frame)
 {
 	const struct pd_location *at = &frame->at;
 	uint64_t mixed = pp_hash(at->file_offset, (uint64_t)at->image << 32 | frame->text);
@@ -41,7 +41,7 @@ static uint32_t add_frame(struct pp_frames *f, struct pp_memory *m, const struct
 uint32_t pp_frames_add_text(struct pp_frames *f, struct pp_memory *m, enum pp_kind kind,
 			    uint32_t text)
 {
-	return add_frame(f, m, &(struct pp_frame){ .kind = (uint8_t)kind, .text = text,
+	return pp_frames_add(f, m, &(struct pp_frame){ .kind = (uint8_t)kind, .text = text,
 						   .at.image = PD_NO_IMAGE });
 }
 
@@ -102,14 +102,14 @@ uint32_t pp_frames_add_address(struct pp_frames *f, struct pp_memory *m,
 	frame.at.of = 0;
 	if (!image) {
 		frame.at.file_offset = 0;
-		return add_frame(f, m, &frame);
+		return pp_frames_add(f, m, &frame);
 	}
 	frame.kind = kind_in(f, m, h, image);
 	if (frame.kind == PP_KIND_JIT)	/* the file offset says nothing there */
 		frame.at.file_offset = at->addr;
 	if (frame.kind == PP_KIND_JIT || image->kind == PD_IMAGE_SPECIAL)
 		frame.pid = pid;
-	return add_frame(f, m, &frame);
+	return pp_frames_add(f, m, &frame);
 }
 
 void pp_frames_free(struct pp_frames *f, struct pp_memory *m)

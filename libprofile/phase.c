@@ -21,6 +21,14 @@ void pp_phase_note(struct pp_phase *p, uint32_t cpu, uint64_t time)
 	TIMERS(NOTE)
 }
 
+void pp_phase_add(struct pp_phase *p, const struct pp_phase *other)
+{
+	for (int i = 0; i < PP_PHASE_TIMERS; i++)
+		for (int cpu = 0; cpu < PP_PHASE_CPUS; cpu++)
+			for (int part = 0; part < PP_PHASE_PARTS; part++)
+				p->counts[i][cpu][part] += other->counts[i][cpu][part];
+}
+
 /* Sets *most to the samples in the fullest two neighbouring parts. Returns all samples. */
 static uint64_t sum_parts(const uint32_t *parts, uint64_t *most)
 {

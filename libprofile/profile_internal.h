@@ -12,6 +12,8 @@
 #include "tracks.h"
 #include "weight.h"
 
+#define PP_TOO_HEAVY "the sum of the weights does not fit into 64 bits"
+
 struct pp_counted_event {
 	struct pp_weigher weigher;
 	uint64_t weight, samples, idle_weight, idle_samples;

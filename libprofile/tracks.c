@@ -23,20 +23,13 @@ static bool is_same_track(const void *ctx, uint32_t id, const void *key)
 	       have->start == want->start && have->machine_pid == want->machine_pid;
 }
 
-static struct pp_track *find_track(struct pp_tracks *t, const struct pd_task *task)
+static struct pp_track *find_track(struct pp_tracks *t, const struct pp_track *key)
 {
-	const struct pp_track key = {
-		.machine_pid = task->machine_pid,
-		.pid = task->pid, .tid = task->tid, .start = task->start,
-		.cpu = task->flags & PD_TASK_IDLE ? task->cpu : -1,
-		.comm = PP_NONE, .process = PP_NONE, .process_start = PD_NO_TIME,
-		.first = PD_NO_TIME,
-	};
-	const uint64_t mixed = pp_hash(key.start, (uint64_t)(uint32_t)key.pid << 32 |
-						  (uint32_t)key.tid);
-	const uint32_t hash = (uint32_t)pp_hash(mixed, (uint64_t)(uint32_t)key.machine_pid << 32 |
-							      (uint32_t)key.cpu);
-	const uint32_t found = pp_index_find(&t->index, hash, t->items, &key, is_same_track);
+	const uint64_t mixed = pp_hash(key->start, (uint64_t)(uint32_t)key->pid << 32 |
+						   (uint32_t)key->tid);
+	const uint32_t hash = (uint32_t)pp_hash(mixed, (uint64_t)(uint32_t)key->machine_pid << 32 |
+							       (uint32_t)key->cpu);
+	const uint32_t found = pp_index_find(&t->index, hash, t->items, key, is_same_track);
 	struct pp_track *items;
 
 	if (found != PP_NONE)
@@ -47,8 +40,29 @@ static struct pp_track *find_track(struct pp_tracks *t, const struct pd_task *ta
 	t->items = items;
 	if (t->nr >= PP_NONE - 1 || pp_index_add(&t->index, &t->memory, hash, (uint32_t)t->nr))
 		return NULL;
-	t->items[t->nr] = key;
+	t->items[t->nr] = *key;
 	return &t->items[t->nr++];
+}
+
+static struct pp_track *track_of(struct pp_tracks *t, const struct pd_task *task)
+{
+	return find_track(t, &(struct pp_track){
+		.machine_pid = task->machine_pid,
+		.pid = task->pid, .tid = task->tid, .start = task->start,
+		.cpu = task->flags & PD_TASK_IDLE ? task->cpu : -1,
+		.comm = PP_NONE, .process = PP_NONE, .process_start = PD_NO_TIME,
+		.first = PD_NO_TIME,
+	});
+}
+
+struct pp_track *pp_tracks_find(struct pp_tracks *t, const struct pp_track *other)
+{
+	return find_track(t, &(struct pp_track){
+		.machine_pid = other->machine_pid, .pid = other->pid, .tid = other->tid,
+		.start = other->start, .cpu = other->cpu,
+		.comm = PP_NONE, .process = PP_NONE, .process_start = PD_NO_TIME,
+		.first = PD_NO_TIME,
+	});
 }
 
 /* Returns the string of a task's name, or PP_NONE without memory. In a virtual machine it says in
@@ -134,7 +148,7 @@ uint32_t pp_tracks_of(struct pp_tracks *t, struct pp_strings *strings, struct pp
 		      const struct pd_history *h, const struct pd_task *task,
 		      const struct pd_moment *at)
 {
-	struct pp_track *track = find_track(t, task);
+	struct pp_track *track = track_of(t, task);
 
 	if (!track || (track->comm == PP_NONE && name_track(track, strings, m, h, task, at)))
 		return PP_NONE;
@@ -146,7 +160,7 @@ int pp_tracks_add(struct pp_tracks *t, struct pp_strings *strings, struct pp_mem
 		  const struct pd_task *task, const struct pd_moment *at,
 		  const struct pp_item *item)
 {
-	struct pp_track *track = find_track(t, task);
+	struct pp_track *track = track_of(t, task);
 	struct pp_item now = *item;
 
 	if (!track)

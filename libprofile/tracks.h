@@ -54,6 +54,9 @@ int pp_tracks_add(struct pp_tracks *t, struct pp_strings *strings, struct pp_mem
 		  const struct pd_task *task, const struct pd_moment *at,
 		  const struct pp_item *item);
 
+/* Returns the track of the thread of another one, new perhaps, or NULL without memory. */
+struct pp_track *pp_tracks_find(struct pp_tracks *t, const struct pp_track *other);
+
 /* Puts the items of each track in the order of their times, and the tracks in that of their first
  * items. Must be called after the last item is added. Returns 0, or -1 without memory. */
 int pp_tracks_order(struct pp_tracks *t);

@@ -508,7 +508,7 @@ static enum cli_exit prepare(struct run *run)
 	const struct pd_reader_options o = reader_options(run);
 	enum cli_exit status = is_live(run) ? history_begin(&tool, &o, &run->history) :
 		needs_history(run) ? history_make(&tool, &run->in, &o, &run->history,
-						    &run->history_cut) : CLI_OK;
+						    NULL, &run->history_cut) : CLI_OK;
 
 	if (status != CLI_OK)
 		return status;

@@ -36,7 +36,7 @@ static const struct pd_error too_large = {
 	.text = "more tasks and maps than --memory allows: some names and images are missing" };
 
 static void learn(const struct input *in, const struct pd_reader_options *o, struct pd_history *h,
-		  struct pd_error *cut)
+		  struct pd_index *index, struct pd_error *cut)
 {
 	struct pd_history_counts counts = { .size = sizeof(counts) };
 	struct pd_error e, sealed;
@@ -45,7 +45,7 @@ static void learn(const struct input *in, const struct pd_reader_options *o, str
 	bool is_cut = false;
 
 	if (reader)
-		is_cut = pd_history_learn(h, reader, &e) && e.code == PD_E_LIMIT;
+		is_cut = pd_history_learn_index(h, reader, index, &e) && e.code == PD_E_LIMIT;
 	is_cut |= pd_history_seal(h, reader, &sealed) && sealed.code == PD_E_LIMIT;
 	pd_reader_free(reader);
 	pd_history_count(h, &counts);
@@ -95,7 +95,7 @@ void history_end(struct pd_history *h, struct pd_reader *reader, struct history_
 
 enum cli_exit history_make(const struct cli_tool *tool, struct input *in,
 			   const struct pd_reader_options *o, struct pd_history **out,
-			   struct pd_error *cut)
+			   struct pd_index *index, struct pd_error *cut)
 {
 	struct pd_reader_options quiet = *o;
 	enum cli_exit status = history_needs_copy(in) ? copy_stream(tool, in) : CLI_OK;
@@ -113,7 +113,7 @@ enum cli_exit history_make(const struct cli_tool *tool, struct input *in,
 		cli_error(tool, "out of memory");
 		return CLI_OUTPUT;
 	}
-	learn(in, &quiet, *out, cut);
+	learn(in, &quiet, *out, index, cut);
 	if (in->fd >= 0 && lseek(in->fd, at, SEEK_SET) != at) {
 		cli_error(tool, "%s: %s", in->name, strerror(errno));
 		return CLI_INPUT;

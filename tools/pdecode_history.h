@@ -5,6 +5,7 @@
 #include "cli.h"
 #include "input.h"
 #include "pd/history.h"
+#include "pd/index.h"
 #include "pd/pd.h"
 
 /* Returns whether the input can be read only once, so that history_make() would copy it. */
@@ -13,11 +14,12 @@ bool history_needs_copy(const struct input *in);
 /* Reads the whole input and sets *out, which the caller frees. A stream is first copied to a
  * temporary file, which replaces in->fd; a file is left at the offset that it had. `o` opens the
  * reader; its callbacks are not called: the second pass reports the damage. If the history does not
- * fit into memory, *cut is the error that the caller must report, else PD_OK. Returns CLI_OK, or
- * CLI_INPUT after a message. An input that is no recording has an empty history. */
+ * fit into memory, *cut is the error that the caller must report, else PD_OK. `index` gets the
+ * places from which the records can be read, unless it is NULL. Returns CLI_OK, or CLI_INPUT after
+ * a message. An input that is no recording has an empty history. */
 enum cli_exit history_make(const struct cli_tool *tool, struct input *in,
 			   const struct pd_reader_options *o, struct pd_history **out,
-			   struct pd_error *cut);
+			   struct pd_index *index, struct pd_error *cut);
 
 /* Creates a history that follows the records of a stream: each must be added to it before it is
  * written. Returns CLI_OK, or CLI_OUTPUT after a message. */

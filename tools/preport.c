@@ -18,6 +18,7 @@
 #include "preport_groups.h"
 #include "preport_limits.h"
 #include "preport_options.h"
+#include "preport_parts.h"
 #include "preport_table.h"
 #include "preport_wrote.h"
 #include "progress.h"
@@ -35,6 +36,7 @@ struct run {
 	struct filter_part part;
 	struct symbol_filter *symbol_filter;
 	struct pd_history *history;
+	struct pd_index *index;		/* where threads begin to read; NULL: there is one */
 	struct symbols symbols;
 	struct pp_profile *profile;
 	const struct format *format;
@@ -165,10 +167,24 @@ static enum pp_keep choose_keep(const struct run *run)
 	return run->labels & PP_LABEL_TIME ? PP_KEEP_SAMPLES : run->format->keep;
 }
 
-static int take_samples(struct run *run, struct pd_reader *reader, struct pd_error *e)
+static unsigned int thread_count(const struct run *run)
 {
+	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (run->s->jobs)
+		return run->s->jobs;
+	return cpus < 1 ? 1 : (unsigned int)cpus;
+}
+
+static int take_samples(struct run *run, struct pd_reader *reader, const struct pp_options *profile,
+			struct pd_error *e)
+{
+	const struct parts parts = { .in = &run->in, .index = run->index,
+				     .reader = reader_options(run), .profile = *profile,
+				     .threads = thread_count(run) };
+
 	if (!run->format->is_script)
-		return pp_add(run->profile, reader, e);
+		return parts_add(&parts, run->profile, reader, e);
 	return pp_script(run->profile, reader, &run->script,
 			 (struct pd_output){ output_write, &run->out }, e);
 }
@@ -203,7 +219,7 @@ static enum cli_exit add_samples(struct run *run, struct pd_reader *reader)
 	if (!run->profile)
 		return fail(run, &e);
 	start_progress(run, reader);
-	ret = take_samples(run, reader, &e);
+	ret = take_samples(run, reader, o, &e);
 	progress_end(&run->progress);
 	if (ret) {
 		if (run->out.error)
@@ -220,9 +236,12 @@ static enum cli_exit read_samples(struct run *run)
 {
 	struct pd_reader_options o = reader_options(run);
 	struct pd_error e;
-	enum cli_exit status = history_make(&preport, &run->in, &o, &run->history, &e);
+	enum cli_exit status;
 	struct pd_reader *reader;
 
+	if (thread_count(run) > 1)
+		run->index = pd_index_new(PARTS_RECORDS);
+	status = history_make(&preport, &run->in, &o, &run->history, run->index, &e);
 	if (status != CLI_OK)
 		return status;
 	if (e.code != PD_OK)
@@ -440,6 +459,7 @@ static void close_run(struct run *run)
 	symbol_filter_free(run->symbol_filter);
 	pd_filter_free(run->filter);
 	pd_history_free(run->history);
+	pd_index_free(run->index);
 	input_close(&run->in);
 }
 

@@ -149,6 +149,9 @@ static const struct cli_option options[] = {
 		 "-s srcline; reads more debug information"),
 	SYMBOL_FILE_OPTIONS(settings, symbols),
 	CLI_GROUP("Limits and messages"),
+	CLI_NUMBER('j', "jobs", "N", settings, jobs,
+		   "read samples with N threads, at most 16 (default and 0: one per CPU); the "
+		   "output is the same"),
 	LIMIT_OPTIONS(settings),
 	CLI_FLAG('v', "verbose", settings, verbose, "show every error"),
 	CLI_END

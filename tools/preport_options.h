@@ -14,7 +14,7 @@ struct settings {
 	uint64_t memory;
 	const char *base, *parent, *cut_after, *annotate, *min, *percent_limit,
 		*labels, *fields;
-	unsigned int max_stack, thin;
+	unsigned int max_stack, thin, jobs;
 	bool fold_recursion, mark_cut, raw_names, merge_events, absolute, ns, header;
 	struct cli_list limits;
 	bool off_cpu, wall, quiet;

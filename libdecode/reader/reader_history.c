@@ -4,6 +4,7 @@
 
 #include "base/argument.h"
 #include "model/history.h"
+#include "pd/index.h"
 #include "reader/reader_internal.h"
 
 /* Learns from the rest of a batch. */
@@ -26,7 +27,16 @@ static int learn_batch(struct pd_history *h, struct pd_reader *r, struct pd_batc
 	return 0;
 }
 
-int pd_history_learn(struct pd_history *h, struct pd_reader *r, struct pd_error *e)
+/* Adds the last n records to an index. Returns it, or NULL: it goes no further. */
+static struct pd_index *add_to_index(struct pd_index *x, struct pd_reader *r, size_t n)
+{
+	struct pd_error ignored;
+
+	return x && pd_index_add(x, r, n, &ignored) == 0 ? x : NULL;
+}
+
+int pd_history_learn_index(struct pd_history *h, struct pd_reader *r, struct pd_index *x,
+			   struct pd_error *e)
 {
 	const struct pd_record *record;
 	struct pd_error ignored;
@@ -37,15 +47,25 @@ int pd_history_learn(struct pd_history *h, struct pd_reader *r, struct pd_error 
 	if (!h || !r)
 		return pd_refuse(e, "no history or no reader");
 	for (;;) {
-		while ((batch = pd_reader_batch(r)) != NULL)
+		while ((batch = pd_reader_batch(r)) != NULL) {
+			const size_t n = batch->count - batch->next;
+
 			if (learn_batch(h, r, batch, e))
 				return -1;
+			x = add_to_index(x, r, n);
+		}
 		ret = pd_reader_next(r, &record, e);
 		if (ret != 1)
 			return ret;
 		if (pd_history_add_record(h, record, e))
 			return -1;
+		x = add_to_index(x, r, 1);
 	}
+}
+
+int pd_history_learn(struct pd_history *h, struct pd_reader *r, struct pd_error *e)
+{
+	return pd_history_learn_index(h, r, NULL, e);
 }
 
 /* An item of the feature BUILD_ID while it is visited. */

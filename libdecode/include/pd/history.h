@@ -39,6 +39,7 @@ extern "C" {
 #endif
 
 struct pd_history;
+struct pd_index;
 
 enum pd_history_mode {
 	PD_HISTORY_WHOLE,	/* learned, sealed, and asked for any moment */
@@ -71,6 +72,11 @@ PD_API void pd_history_free(struct pd_history *h);
  * and *e when reading cannot continue, or PD_E_LIMIT when the memory limit is reached: the rest of
  * the recording is then not learned, what was learned still answers, and the rest is LIMIT. */
 PD_API int pd_history_learn(struct pd_history *h, struct pd_reader *r, struct pd_error *e);
+
+/* The same, and adds the records to an index (pd/index.h), so that the samples can be read from
+ * several places. Where the records cannot be indexed, it has no more entries. `x` may be NULL. */
+PD_API int pd_history_learn_index(struct pd_history *h, struct pd_reader *r, struct pd_index *x,
+				  struct pd_error *e);
 
 /* Learns from one record, for callers with a loop of their own: must be called once for each record
  * of one reader; samples may be left out. Returns 0, or -1 and *e as pd_history_learn() does: once,

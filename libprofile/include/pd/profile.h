@@ -99,6 +99,23 @@ PP_API void pp_free(struct pp_profile *p);
  * with a text, when the weights are too large for a sum. Samples read before stay. */
 PP_API int pp_add(struct pp_profile *p, struct pd_reader *r, struct pd_error *e);
 
+/* The same for the next `count` records. */
+PP_API int pp_add_records(struct pp_profile *p, struct pd_reader *r, uint64_t count,
+			  struct pd_error *e);
+
+/* --- parts of a recording, read by several threads ---
+ *
+ * Each part is read into a profile of its own, with the same options, from another reader
+ * (pd/index.h); then they are put together in their order. The result is that of one reader. */
+
+/* Returns whether a recording can be read in parts: not with a filter, PP_KEEP_SAMPLES or times off
+ * the CPU, nor where samples have the values of counters. */
+PP_API bool pp_is_divisible(const struct pp_profile *p, const struct pd_reader *r);
+
+/* Adds what the profile of the next part has, before pp_merge(). `later` can only be freed then.
+ * Returns 0, or -1 and *e as pp_add() does. */
+PP_API int pp_append(struct pp_profile *p, struct pp_profile *later, struct pd_error *e);
+
 /* Treatment of samples of an idle CPU: pid 0 in a function that waits. */
 enum pp_idle { PP_IDLE_KEEP, PP_IDLE_DROP, PP_IDLE_ONLY };
 

@@ -1,0 +1,79 @@
+"""Samples read by several threads, each a part of the recording: the same bytes as by one."""
+import random
+
+import pytest
+
+from known_recording import CLOCK, EXEC, FAULTS, KTEXT, Recording
+from perfdata.case import attr
+from perfdata.container import File
+from perfdata.sample import sample
+from profiles import preport
+
+TIMES = 100         # a part has at least 50,000 records
+READ = attr("IP|TID|TIME|READ|IDENTIFIER", type=0, config=1, sample_period=1, read_format="ID")
+FORMS = ("top", "tree", "folded", "flamegraph", "pprof", "csv", "callgrind", "svg")
+
+
+def a_recording():
+    """Records that come again and again; and, in the middle and at the end, others."""
+    chance = random.Random(5)
+    it = Recording()
+    it.map_kernel()
+    for pid in range(10, 30):
+        it.comm(1, pid, f"task {pid}", misc=EXEC)
+        it.map(2, pid, 0x1000, 0x1000, "/bin/one")
+        it.map(3, pid, 0x2000, 0x1000, "/lib/two.so")
+    head, it.records = it.records, []
+    for i in range(1500):
+        chain = [chance.randrange(0x1000, 0x3000, 64) for _ in range(chance.randrange(1, 8))]
+        kernel = [KTEXT + 16 * chance.randrange(50)] * (i % 3 == 0)
+        it.sample(10 + 7919 * i % 1500, 10 + i % 20, i + 1, *kernel, *chain, cpu=i % 4)
+    often, it.records = it.records, []
+    for i in range(300):
+        it.sample(2000 + i, 40 + i, 3, 0x1000 + 16 * i, event=FAULTS if i % 2 else CLOCK)
+    once = it.records
+    it.records = [*head, *often * (TIMES // 2), *once, *often * (TIMES // 2), *once[:50]]
+    return it
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    path = tmp_path_factory.mktemp("parts") / "perf.data"
+    path.write_bytes(a_recording().file())
+    return path
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_threads_give_the_same_bytes(form, large):
+    want = preport("-f", form, "--addrs", "-j1", large)
+    assert len(want) > 1000
+    for jobs in ("-j2", "-j3", "-j16"):
+        assert preport("-f", form, "--addrs", jobs, large) == want
+
+
+def test_threads_with_little_memory_give_the_same_bytes(large):
+    """Stacks for which there is no memory are counted together."""
+    want = preport("-f", "folded", "--memory=1M", "-j1", large)
+    assert b"[small]" in want
+    assert preport("-f", "folded", "--memory=1M", "-j3", large) == want
+
+
+def test_damage_in_a_later_part_is_reported(large, tmp_path):
+    data = bytearray(large.read_bytes())
+    at = len(data) * 3 // 4
+    data[at:at + 4000] = b"\xff" * 4000
+    path = tmp_path / "damaged.data"
+    path.write_bytes(data)
+    want = preport("-f", "folded", "-j1", path, status=1)
+    assert preport("-f", "folded", "-j3", path, status=1) == want
+
+
+def test_counters_in_samples_are_read_by_one_thread(tmp_path):
+    """A counter's value is compared with the last one, which may be in another part."""
+    number = 50_100
+    records = [sample(READ, misc=2, pid=7, tid=7, time=10 + i, ip=0x1010, identifier=1,
+                      read={"value": 5 * (i + 1), "id": 1}) for i in range(number)]
+    path = tmp_path / "perf.data"
+    path.write_bytes(File(attrs=[(READ, [1])], records=records).build())
+    for jobs in ("-j1", "-j2"):
+        assert preport("-f", "folded", jobs, path) == f":7;[unknown] {5 * number}\n".encode()
