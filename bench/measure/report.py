@@ -154,17 +154,23 @@ class Report:
     def add_profiles(self, result):
         self.profiles.append(result)
 
-    @staticmethod
-    def _profile(result, name):
-        return next((one for one in result["programs"]
+    def _profile(self, part, kind, name):
+        """A program's row, or None; `kind`: of the input, None: any."""
+        return next((one for result in self.profiles if result["part"] == part
+                     and kind in (None, result["input"]["kind"])
+                     for one in result["programs"]
                      if one["program"] == name and "failed" not in one), None)
+
+    def _profile_cpu(self, part, kind, name):
+        one = self._profile(part, kind, name)
+        return one and one["cpu"]
 
     def show_profiles(self):
         for result in self.profiles:
             this = result["input"]
-            print(f"\nprofiles of {this['kind']}: {this['bytes'] / 1e6:.0f} MB, {this['records']} "
-                  "records")
-            base = self._profile(result, "preport folded")
+            print(f"\nprofiles of {this['kind']}, {result['part']}: {this['bytes'] / 1e6:.0f} MB, "
+                  f"{result['samples']} samples")
+            base = self._profile(result["part"], this["kind"], "preport folded")
             rows = [[one["program"], one.get("failed", "")] if "failed" in one else
                     [one["program"], number(one["wall"], 3), number(one["cpu"], 3),
                      f"{one['rss_kib'] / 1024:.1f}",
@@ -173,26 +179,69 @@ class Report:
             table([[*row, *[""] * (6 - len(row))] for row in rows],
                   ["", "wall s", "cpu s", "MiB", "cpu, folded=1", "runs"])
 
+    def _at_least(self, what, least, got, unit="x"):
+        self._goal(what, f"{least}{unit}", got, got is not None and got >= least)
+
+    def _at_most(self, what, most, got, unit=""):
+        self._goal(what, f"at most {most}{unit}", got, got is not None and got <= most)
+
+    def _peer_goals(self, kind):
+        """Ratios of CPU times, and of memory."""
+        def cpu(name):
+            return self._profile_cpu("peers", kind, name)
+        chain = "perf script | stackcollapse-perf.pl"
+        for mine, peer, least in (("folded", chain, 40), ("folded", "perf script", 6),
+                                  ("top", "perf report", 14), ("script", "perf script", 6)):
+            self._at_least(f"{kind}: preport {mine} against {peer}, cpu", least,
+                           divide(cpu(peer), cpu(f"preport {mine}")))
+        for name in ("flamegraph", "pprof"):
+            self._at_most(f"{kind}: preport {name}, of the cpu of folded", 1.3,
+                          divide(cpu(f"preport {name}"), cpu("preport folded")))
+        mine, peer = (self._profile("peers", kind, name) for name in ("preport top", "perf report"))
+        if mine and peer:
+            self._at_most(f"{kind}: memory of preport top, of perf report's", 0.05,
+                          mine["rss_kib"] / peer["rss_kib"])
+        samples = next(result["samples"] for result in self.profiles
+                       if result["part"] == "peers" and result["input"]["kind"] == kind)
+        for name, without in (("firefox", "gzip of firefox"), ("speedscope", None)):
+            took = cpu(f"preport {name}")
+            if took is not None:
+                took -= (cpu(without) or 0) if without else 0
+                self._at_least(f"{kind}: preport {name}, million samples a second before gzip", 1.5,
+                               divide(samples / 1e6, took), "")
+
+    def _thread_goals(self):
+        for form in ("folded", "top", "flamegraph", "pprof"):
+            one, two = (self._profile("threads", None, f"preport {form} -j {jobs}")
+                        for jobs in (1, 2))
+            self._at_least(f"preport {form}: two threads against one, wall", 1.6,
+                           divide(one and one["wall"], two and two["wall"]))
+
+    def _size_goals(self):
+        few = self._profile("few with the kernel", None, "preport top")
+        for form in ("folded", "top", "flamegraph", "pprof"):
+            many = self._profile("many", None, f"preport {form}")
+            if many and few:
+                self._at_most(f"preport {form} of 10 million samples, cpu s", 5, many["cpu"])
+                self._at_most(f"preport {form} of 10 million samples, MiB above those of a few",
+                              128, (many["rss_kib"] - few["rss_kib"]) / 1024)
+        for form in ("firefox", "speedscope"):
+            many = self._profile("many", None, f"preport {form}")
+            if many:
+                self._at_most(f"preport {form} of 10 million samples, MiB", 256,
+                              many["rss_kib"] / 1024)
+        for part, most in (("few with the kernel", 30), ("few without the kernel", 10)):
+            few = self._profile(part, None, "preport top")
+            if few:
+                self._at_most(f"preport of {part}, ms from start to end", most,
+                              1000 * few["wall"])
+
     def _profile_goals(self):
-        """The goals on speed of a profile; a ratio of CPU times."""
-        for result in self.profiles:
-            def cpu(name, result=result):
-                one = self._profile(result, name)
-                return one and one["cpu"]
-            for mine, peer, least in (("folded", "perf script", 6), ("top", "perf report", 14),
-                                      ("script", "perf script", 6)):
-                got = divide(cpu(peer), cpu(f"preport {mine}"))
-                self._goal(f"preport {mine} against {peer}, cpu", f"{least}x", got,
-                           got is not None and got >= least)
-            for name in ("flamegraph", "pprof"):
-                got = divide(cpu(f"preport {name}"), cpu("preport folded"))
-                self._goal(f"preport {name}, of the cpu of folded", "at most 1.3x", got,
-                           got is not None and got <= 1.3)
-            mine, peer = (self._profile(result, name) for name in ("preport top", "perf report"))
-            if mine and peer:
-                got = mine["rss_kib"] / peer["rss_kib"]
-                self._goal("memory of preport top, of perf report's", "at most 0.05", got,
-                           got <= 0.05)
+        for kind in dict.fromkeys(result["input"]["kind"] for result in self.profiles
+                                  if result["part"] == "peers"):
+            self._peer_goals(kind)
+        self._thread_goals()
+        self._size_goals()
 
     # recording
 

@@ -59,11 +59,21 @@ def test_resolving(bench):
 def test_profiles(bench):
     needs_events("cpu-clock", "page-faults")
     document, printed, _ = bench("profiles")
-    (result,) = document["profiles"]
-    names = [one["program"] for one in result["programs"]]
-    assert len(names) >= 7 and {"preport folded", "preport top", "preport firefox"} <= set(names)
-    assert all("failed" not in one for one in result["programs"])
+    results = document["profiles"]
+    assert [(result["part"], result["input"]["kind"]) for result in results] == [
+        ("peers", "chains"), ("peers", "stacks"), ("threads", "stacks"), ("many", "stacks"),
+        ("few with the kernel", "few"), ("few without the kernel", "few")]
+    for result in results[:2]:
+        names = [one["program"] for one in result["programs"]]
+        assert {"preport folded", "preport top", "preport firefox"} <= set(names)
+        assert result["samples"] > 100
+    assert {"preport folded -j 1", "preport folded -j 2"} <= {
+        one["program"] for one in results[2]["programs"]}
+    assert results[3]["samples"] > 50_000 > results[4]["samples"] > 0
+    assert all("failed" not in one for result in results for one in result["programs"]
+               if one["program"].startswith("preport"))
     assert "preport pprof, of the cpu of folded" in printed
+    assert "preport folded of 10 million samples, cpu s" in printed
     assert "preport" in printed.split("\ngoals\n")[1]
 
 
