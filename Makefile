@@ -150,7 +150,7 @@ endif
 # A make of our own, on every core unless the user said how many.
 SUBMAKE = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS))
 
-.PHONY: all help deps demo check check-short check-builds check-user check-distro check-compilers check-clients check-crash fuzzers mutators fuzz bench soak pictures schemas enums abi man3 \
+.PHONY: all help deps demo check check-short check-builds check-user check-distro check-compilers check-clients fleet-demo check-crash fuzzers mutators fuzz bench soak pictures schemas enums abi man3 \
 	analyze tidy cppcheck analyzer analyzed valgrind lint-packages install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -362,6 +362,15 @@ check-clients: deps
 	$(Q)scripts/clients '$(CLIENTS)'
 	$(Q)PD_CLIENTS='$(CLIENTS)' $(call pytest_env,build) $(PYTEST) -rs tests/clients
 
+# FLEET_ARGS=--slices=200: fewer.
+fleet-demo: deps
+	+$(Q)$(SUBMAKE) B=build SAN=0 all python
+	$(Q)scripts/clients '$(CLIENTS)' fleet
+	$(Q)'$(CLIENTS)/python/bin/python' -m pip install -q --no-index --upgrade --target build/fleet/packages \
+		build/python/perfdata-$(VERSION)-*.whl
+	$(Q)PYTHONPATH='$(abspath build/fleet/packages):$(abspath fleet)' PYTHONDONTWRITEBYTECODE=1 \
+		'$(CLIENTS)/python/bin/python' fleet/demo.py build build/fleet/demo $(FLEET_ARGS)
+
 # Another Debian release; and every compiler that is installed, the build alone.
 check-distro:
 	$(Q)scripts/check-distro $(SUITE) $(if $(RUN),'$(RUN)')
@@ -536,6 +545,8 @@ help:
 #:   check-compilers  builds with every gcc and clang from 10 on that is installed, warnings are errors
 #:   check-clients  preport's files and the tables in the programs that read them, which are installed to CLIENTS
 #:                (~/.cache/perf-data-clients)
+#:   fleet-demo   Spark converts 2,000 slices of a fleet, loses a worker meanwhile, and the counts are those of pdecode;
+#:                the same questions on DuckDB, Spark and ClickHouse. Spark and ClickHouse are installed to CLIENTS
 #:   pictures     screenshots of the flame graph page, in build/pictures; needs chromium (PICTURES_OF='FILE BASE')
 #:   python       the binding of Python, a wheel in build/python: needs Python 3.11
 #:   schemas      write schemas/ from the tables

@@ -1,41 +1,18 @@
 """The binding of Python with the modules that people use: the examples of python/README.md as they
 stand there, and the same rows in all of them.
 
-The modules are installed by scripts/clients; PD_CLIENTS is their folder (make check-clients sets
-it).
+The modules are installed by scripts/clients.
 """
-import os
-import pathlib
 import re
 import shutil
 import subprocess
 
 import pytest
 
-from conftest import FIXTURES, ROOT, TIMEOUT, TOOLS
-from installed import make
+from binding import NEEDS_CLIENTS, run  # noqa: F401
+from conftest import FIXTURES, ROOT, TOOLS
 
-PYTHON = pathlib.Path(os.environ.get("PD_CLIENTS") or "/nonexistent") / "python" / "bin" / "python"
-pytestmark = [
-    pytest.mark.skipif("PD_CLIENTS" not in os.environ, reason="run by make check-clients"),
-    pytest.mark.skipif(not PYTHON.exists(), reason=f"{PYTHON} is not here")]
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    """Function: runs a program with the binding, which pip installs from its wheel."""
-    packages = tmp_path_factory.mktemp("packages")
-    wheel = ROOT / make("-o", TOOLS / "flags", "python").split()[-1]
-    subprocess.run([PYTHON, "-m", "pip", "install", "-q", "--no-index", "--target", packages,
-                    wheel], check=True)
-
-    def run(program, *args, cwd=None):
-        done = subprocess.run([PYTHON, "-c", program, *map(str, args)], capture_output=True,
-                              timeout=TIMEOUT, text=True, cwd=cwd,
-                              env={**os.environ, "PYTHONPATH": str(packages)})
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-    return run
+pytestmark = NEEDS_CLIENTS
 
 
 def test_the_examples(run, tmp_path):

@@ -49,6 +49,12 @@ def comments_of_python(text):
             yield " ".join((ast.get_docstring(node) or "").split())
 
 
+def comments_of_sql(text):
+    """The comments, each as one line."""
+    for comment in re.findall(r"(?:^--[^\n]*\n)+", text, flags=re.M):
+        yield " ".join(line.lstrip("- ") for line in comment.splitlines())
+
+
 def documents():
     return [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "bench").glob("*.md"),
             *(ROOT / "fixtures").glob("*.md")]
@@ -74,10 +80,11 @@ def test_comments(top):
 
 
 def comments_of_tests():
-    """(path, comment) for the tests and the benchmarks."""
-    for top in ("tests", "bench"):
+    """(path, comment) for the tests and the benchmarks, and for the sources in Python."""
+    for top in ("tests", "bench", "python", "fleet"):
         for path in sorted((ROOT / top).rglob("*")):
-            of_language = {".c": comments, ".h": comments, ".py": comments_of_python}
+            of_language = {".c": comments, ".h": comments, ".py": comments_of_python,
+                           ".sql": comments_of_sql}
             if path.suffix in of_language:
                 for text in of_language[path.suffix](path.read_text()):
                     yield path, text

@@ -1,0 +1,105 @@
+"""Names for the addresses that were hit: symbols/*.parquet, found by build id, offset and whether
+it is exact.
+
+Machines that record need no debug information. A symbol is looked up once for a fleet; a file of
+rows that is removed is looked up again."""
+import hashlib
+import subprocess
+import tempfile
+
+import duckdb
+import pyarrow
+import pyarrow.dataset
+
+from . import compact, convert, objects
+
+SCHEMA = pyarrow.schema([
+    ("build_id", pyarrow.string()), ("offset", pyarrow.int64()), ("exact", pyarrow.bool_()),
+    ("depth", pyarrow.int32()), ("function", pyarrow.string()), ("file", pyarrow.string()),
+    ("line", pyarrow.int32()), ("why", pyarrow.string())])
+_EMPTY = "symbols/none.parquet"
+# One recording for each place in code.
+_RECORDINGS = """
+select distinct min(files.path) over (partition by f.frame) as path
+from missing m
+join frames f on f.build_id = m.build_id and f."offset" = m."offset" and f.exact = m.exact
+join stack_frames e on e.frame = f.frame
+join samples s on s.stack = e.stack
+join files on files.file_id = s.file_id
+order by path"""
+_FOUND = """
+select o.build_id, f."offset", f.exact, s.depth, s."function", s.file, s.line, s.why
+from read_parquet('{0}/symbols.parquet') s join read_parquet('{0}/frames.parquet') f using (frame)
+join read_parquet('{0}/objects.parquet') o using (object)
+where o.build_id is not null order by all"""
+_MISSING = """
+select distinct f.build_id, f.path, f."offset", f.exact from frames f
+where f.build_id is not null and not exists (
+    select 1 from symbols s
+    where s.build_id = f.build_id and s."offset" = f."offset" and s.exact = f.exact)
+order by all"""
+
+
+def create(store):
+    """Makes an empty table, for engines that want a file."""
+    objects.put(store, _EMPTY, convert.parquet(SCHEMA.empty_table()))
+
+
+def add(store, rows):
+    """Adds rows, an Arrow table of SCHEMA. The object's name is that of its content."""
+    data = convert.parquet(rows.select(SCHEMA.names).cast(SCHEMA))
+    digest = hashlib.sha256(data).hexdigest()[:32]
+    objects.put(store, f"symbols/{digest}.parquet", data)
+
+
+def files(store):
+    return [item.key for item in objects.find(store, "symbols")]
+
+
+def _read(store, keys):
+    return pyarrow.dataset.dataset(keys, filesystem=store, format="parquet")
+
+
+def _connect(store, *tables):
+    db = duckdb.connect()
+    for table in tables:
+        keys = files(store) if table == "symbols" else compact.current_files(store, table)
+        db.register(table, _read(store, keys))
+    return db
+
+
+def missing(store):
+    """The frames of all hours that have a build id and no row here: an Arrow table of build_id,
+    path, offset and exact."""
+    return _connect(store, "frames", "symbols").sql(_MISSING).to_arrow_table()
+
+
+def _look_up(raw, key, command):
+    """The rows of one recording."""
+    with tempfile.NamedTemporaryFile() as recording, tempfile.TemporaryDirectory() as folder:
+        recording.write(objects.read(raw, key))
+        recording.flush()
+        done = subprocess.run([*command, "-f", "parquet", "--symbols", "-o", folder,
+                               recording.name], check=False, stdout=subprocess.DEVNULL)
+        if done.returncode not in (0, 1):       # 1: damaged
+            raise RuntimeError(f"{' '.join(command)}: {key}: exit code {done.returncode}")
+        return duckdb.sql(_FOUND.format(folder)).to_arrow_table().to_pylist()
+
+
+def look_up(raw, store, command=("pdecode",)):
+    """Looks up what is missing, on a machine that has the programs or their debug information:
+    `command` is pdecode with its options. Also adds why there is no name, so that it is not looked
+    up again. Returns the number of rows."""
+    left = missing(store)
+    db = _connect(store, "frames", "stack_frames", "samples", "files")
+    db.register("missing", left)
+    wanted = {(row["build_id"], row["offset"], row["exact"]) for row in left.to_pylist()}
+    rows = []
+    for (key,) in db.execute(_RECORDINGS).fetchall():
+        found = [row for row in _look_up(raw, key, command)
+                 if (row["build_id"], row["offset"], row["exact"]) in wanted]
+        wanted -= {(row["build_id"], row["offset"], row["exact"]) for row in found}
+        rows += found
+    if rows:
+        add(store, pyarrow.Table.from_pylist(rows, schema=SCHEMA))
+    return len(rows)
