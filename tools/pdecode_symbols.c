@@ -112,8 +112,8 @@ static enum ps_clock clock_of(struct pd_reader *reader)
 	return is_monotonic ? PS_CLOCK_MONOTONIC : PS_CLOCK_OTHER;
 }
 
-/* Returns the names that the recording has, for free(). */
-static struct pd_bytes copy_bundle(struct pd_reader *reader)
+/* Returns a feature section, for free(). */
+static struct pd_bytes copy_feature(struct pd_reader *reader, uint32_t id)
 {
 	const size_t n = reader ? pd_reader_nr_features(reader) : 0;
 	struct pd_bytes out = { NULL, 0 };
@@ -122,7 +122,7 @@ static struct pd_bytes copy_bundle(struct pd_reader *reader)
 	uint8_t *copy;
 
 	for (size_t i = 0; i < n; i++) {
-		if (pd_reader_feature(reader, i, &f, &e) < 0 || f.id != PD_FEATURE_PD_SYMBOLS)
+		if (pd_reader_feature(reader, i, &f, &e) < 0 || f.id != id)
 			continue;
 		copy = malloc(f.bytes.size ? f.bytes.size : 1);
 		if (copy && f.bytes.size)
@@ -130,6 +130,21 @@ static struct pd_bytes copy_bundle(struct pd_reader *reader)
 		return (struct pd_bytes){ copy, copy ? f.bytes.size : 0 };
 	}
 	return out;
+}
+
+/* Copies the names that the recording has. */
+static void copy_names(struct pd_reader *reader, struct ps_options *o)
+{
+	o->bundle = copy_feature(reader, PD_FEATURE_PD_SYMBOLS);
+	o->simpleperf_file = copy_feature(reader, PD_FEATURE_SIMPLEPERF_FILE);
+	o->simpleperf_file2 = copy_feature(reader, PD_FEATURE_SIMPLEPERF_FILE2);
+}
+
+static void free_names(const struct ps_options *o)
+{
+	free((void *)o->bundle.data);
+	free((void *)o->simpleperf_file.data);
+	free((void *)o->simpleperf_file2.data);
 }
 
 /* Returns when the recording began, in s since 1970; 0 if it does not tie its clock to wall time.
@@ -146,7 +161,7 @@ static uint64_t beginning_of(const struct input *in, struct ps_options *o)
 		       !pd_reader_utc(reader, pd_reader_attr(reader, 0), first, &ns)))
 		ns = 0;
 	o->clock = clock_of(reader);
-	o->bundle = copy_bundle(reader);
+	copy_names(reader, o);
 	pd_reader_free(reader);
 	if (in->fd >= 0)
 		lseek(in->fd, at, SEEK_SET);
@@ -180,7 +195,7 @@ enum cli_exit symbols_open(struct symbols *n, const struct cli_tool *tool,
 	o.nr_prefixes = n->nr_prefixes;
 	o.began = beginning_of(in, &o);
 	n->session = ps_new(&o, &e);
-	free((void *)o.bundle.data);
+	free_names(&o);
 	if (!n->session) {
 		cli_error(tool, "--symbols: %s", pd_error_text(&e, text, sizeof(text)));
 		return CLI_OUTPUT;

@@ -2,48 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/session.h"
-
-/* An image of the history, by what a bundle says of it. */
-struct known_image {
-	struct pd_bytes path;
-	uint64_t ino;
-	const struct pd_image *image;
-};
-
-static int compare_images(const void *a, const void *b)
-{
-	const struct known_image *x = a, *y = b;
-	const size_t n = x->path.size < y->path.size ? x->path.size : y->path.size;
-	const int order = n ? memcmp(x->path.data, y->path.data, n) : 0;
-
-	if (order)
-		return order;
-	if (x->path.size != y->path.size)
-		return x->path.size < y->path.size ? -1 : 1;
-	return x->ino < y->ino ? -1 : x->ino > y->ino;
-}
-
-/* Returns the images of the history in order, and sets *n. */
-static struct known_image *sort_images(struct ps_session *s, size_t *n)
-{
-	struct known_image *out = pd_budget_alloc(&s->budget, s->nr_images * sizeof(*out));
-	const struct pd_image *image;
-
-	*n = 0;
-	for (size_t i = 0; out && i < s->nr_images; i++) {
-		image = pd_history_image(s->options.history, i);
-		if (image->is_guest)
-			continue;
-		out[*n].path = (struct pd_bytes){ (const uint8_t *)image->path,
-						  strlen(image->path) };
-		out[*n].ino = image->has_inode ? image->ino : 0;
-		out[(*n)++].image = image;
-	}
-	if (out)
-		qsort(out, *n, sizeof(*out), compare_images);
-	return out;
-}
+#include "session/image_path.h"
 
 static bool same_bytes(struct pd_bytes a, struct pd_bytes b)
 {
@@ -58,17 +17,17 @@ static bool is_of(const struct pd_image *image, const struct ps_bundle_image *gi
 						   image->build_id : none);
 }
 
-static void assign(struct ps_session *s, const struct known_image *images, size_t n,
+static void assign(struct ps_session *s, const struct ps_image_path *images, size_t n,
 		   struct ps_bundle_image *given)
 {
-	const struct known_image wanted = { .path = given->path, .ino = given->ino };
-	const struct known_image *found;
+	const struct ps_image_path wanted = { .path = given->path, .ino = given->ino };
+	const struct ps_image_path *found;
 
 	if (given->pid >= 0) {
 		pd_map_add(&s->given_code, (uint64_t)given->pid + 1, given);
 		return;
 	}
-	found = bsearch(&wanted, images, n, sizeof(*images), compare_images);
+	found = bsearch(&wanted, images, n, sizeof(*images), ps_compare_image_paths);
 	if (found && is_of(found->image, given) && !s->given[found->image->index])
 		s->given[found->image->index] = given;
 }
@@ -76,7 +35,7 @@ static void assign(struct ps_session *s, const struct known_image *images, size_
 void ps_session_read_bundle(struct ps_session *s)
 {
 	struct ps_bundle_image *given;
-	struct known_image *images;
+	struct ps_image_path *images;
 	size_t nr_given, n;
 
 	s->bundle.budget = s->given_code.budget = s->given_chains.budget = &s->budget;
@@ -84,11 +43,11 @@ void ps_session_read_bundle(struct ps_session *s)
 		return;
 	pd_buf_append(&s->bundle, s->options.bundle.data, s->options.bundle.size);
 	given = ps_bundle_read(pd_buf_bytes(&s->bundle), &s->arena, &nr_given);
-	images = sort_images(s, &n);
+	images = ps_image_paths(s, &n);
 	s->given = pd_budget_alloc(&s->budget, s->nr_images * sizeof(struct ps_bundle_image *));
 	for (size_t i = 0; given && images && s->given && i < nr_given; i++)
 		assign(s, images, n, &given[i]);
-	pd_budget_free(&s->budget, images, s->nr_images * sizeof(*images));
+	ps_free_image_paths(s, images);
 }
 
 static const struct ps_bundle_image *given_at(const struct ps_session *s, int32_t pid,
@@ -189,8 +148,8 @@ static void add_places(struct ps_session *s, const struct ps_bundle_image *image
 	out->nr_functions = n;
 }
 
-bool ps_session_given(struct ps_session *s, int32_t pid, const struct pd_location *l,
-		      struct ps_known *out)
+static bool find_in_bundle(struct ps_session *s, int32_t pid, const struct pd_location *l,
+			   struct ps_known *out)
 {
 	const struct ps_bundle_image *image;
 	const struct ps_bundle_function *f;
@@ -206,7 +165,8 @@ bool ps_session_given(struct ps_session *s, int32_t pid, const struct pd_locatio
 	f = hit.function;
 	*out = (struct ps_known){ .why = (uint8_t)f->why, .base = f->base, .start = f->extent,
 				  .has_extent = !f->name.size && f->extent != PS_NO_EXTENT,
-				  .is_in_file = address == ps_lookup_of(l, l->file_offset) };
+				  .is_in_file = address == ps_lookup_of(l, l->file_offset),
+				  .source = PS_FROM_BUNDLE };
 	if (f->name.size) {
 		symbol = (struct ps_symbol){ .start = f->base, .name = (const char *)f->name.data,
 					     .name_size = (uint32_t)f->name.size };
@@ -217,4 +177,10 @@ bool ps_session_given(struct ps_session *s, int32_t pid, const struct pd_locatio
 	if (out->nr_functions && s->options.depth >= PS_INLINES)
 		add_places(s, image, hit.at, out);
 	return true;
+}
+
+bool ps_session_given(struct ps_session *s, int32_t pid, const struct pd_location *l,
+		      struct ps_known *out)
+{
+	return find_in_bundle(s, pid, l, out) || ps_session_device(s, l, out);
 }

@@ -39,6 +39,7 @@ struct ps_session *ps_new(const struct ps_options *o, struct pd_error *e)
 		return fail(s, e, PD_E_NOMEM);
 	}
 	ps_session_read_bundle(s);
+	ps_session_read_device(s);
 	if (s->options.collect == PS_COLLECT)
 		s->collected = pd_budget_alloc(&s->budget,
 					       s->nr_images * sizeof(*s->collected));
@@ -55,6 +56,7 @@ void ps_free(struct ps_session *s)
 		ps_session_unload(s, &s->images[i]);
 	ps_session_unload_kernel(s);
 	ps_session_free_bundle(s);
+	ps_session_free_device(s);
 	ps_session_unload_code(s);
 	pd_map_free(&s->known);
 	pd_map_free(&s->named);
@@ -307,13 +309,20 @@ static bool find_given_more(struct ps_session *s, int32_t pid, const struct pd_l
 	       (is_stripped && given->nr_functions == found->nr_functions);
 }
 
+static void mark_given(struct ps_session *s, const struct pd_location *l,
+		       const struct ps_known *given)
+{
+	s->images[l->image].is_given = true;
+	s->images[l->image].sources |= 1u << given->source;
+}
+
 static void resolve_anywhere(struct ps_session *s, int32_t pid, const struct pd_location *l,
 			     struct ps_known *out)
 {
 	struct ps_known given;
 
 	if (is_given_first(s, l) && ps_session_given(s, pid, l, out)) {
-		s->images[l->image].is_given = true;
+		mark_given(s, l, out);
 		if (s->options.depth >= PS_LINES)
 			add_line_to_given(s, pid, l, out);
 		return;
@@ -321,7 +330,7 @@ static void resolve_anywhere(struct ps_session *s, int32_t pid, const struct pd_
 	resolve_by_kind(s, pid, l, out);
 	if (find_given_more(s, pid, l, out, &given)) {
 		*out = given;
-		s->images[l->image].is_given = true;
+		mark_given(s, l, &given);
 	}
 	ps_session_collect(s, pid, l, out);
 }
@@ -388,7 +397,7 @@ static const char *const source_names[PS_NR_SOURCES] = {
 	[PS_FROM_JITDUMP] = "JITDUMP", [PS_FROM_FDE] = "EXTENTS",
 	[PS_FROM_DEBUG_FILE] = "DEBUG_FILE", [PS_FROM_RECORD] = "RECORD",
 	[PS_FROM_JITDUMP_UNTIMED] = "JITDUMP_UNTIMED", [PS_FROM_BUNDLE] = "BUNDLE",
-	[PS_FROM_SPLIT] = "SPLIT_DWARF",
+	[PS_FROM_SPLIT] = "SPLIT_DWARF", [PS_FROM_SIMPLEPERF] = "SIMPLEPERF",
 };
 
 static void describe_image(const struct ps_loaded *l, struct pd_image_file *out)
@@ -400,7 +409,7 @@ static void describe_image(const struct ps_loaded *l, struct pd_image_file *out)
 	if (l->is_given)
 		out->why = PD_WHY_FOUND;
 	for (unsigned int i = 0; i < PS_NR_SOURCES; i++)
-		if (l->sources >> i & 1 || (i == PS_FROM_BUNDLE && l->is_given))
+		if (l->sources >> i & 1)
 			out->sources[out->nr_sources++] = source_names[i];
 }
 

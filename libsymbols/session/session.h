@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "bundle/bundle.h"
+#include "bundle/simpleperf.h"
 #include "debug/index.h"
 #include "find/candidates.h"
 #include "find/verdict.h"
@@ -24,6 +25,7 @@ enum {
 	PS_FROM_JITDUMP_UNTIMED,	/* its times are of another clock: the latest code counts */
 	PS_FROM_BUNDLE,		/* feature PD_SYMBOLS */
 	PS_FROM_SPLIT,		/* .dwo or .dwp */
+	PS_FROM_SIMPLEPERF,	/* features of simpleperf */
 	PS_NR_SOURCES,
 };
 
@@ -41,7 +43,7 @@ struct ps_loaded {
 	struct ps_cfi *cfi;		/* NULL: not asked for yet */
 	uint8_t why;
 	enum ps_match match;
-	bool is_given;			/* names of the bundle were used */
+	bool is_given;			/* names of the recording were used */
 	const char *path, *debug_path;
 	int32_t pid;			/* of the process below whose root it was found; 0: none */
 	struct pd_bytes other_id;
@@ -92,6 +94,7 @@ struct ps_known {
 	uint64_t elf_address;	/* that was looked up in an ELF file; 0: in none */
 	uint64_t from;		/* when JIT code was written, ns; 0: not known */
 	uint8_t why;
+	uint8_t source;		/* PS_FROM_BUNDLE, PS_FROM_SIMPLEPERF; 0: others */
 	bool has_extent, is_in_file;
 };
 
@@ -132,6 +135,10 @@ struct ps_session {
 	struct ps_bundle_image **given;	/* by index of the history; NULL: none at all */
 	struct pd_map given_code;	/* pid + 1 -> struct ps_bundle_image */
 	struct pd_map given_chains;	/* ps_bundle_image.hits[i] -> struct pd_function, several */
+	struct pd_buf device_text;	/* the section of simpleperf, as it was given */
+	struct ps_simpleperf_file *device_files;
+	size_t nr_device_files;
+	struct ps_simpleperf_file **device;	/* by index of the history; NULL: none at all */
 	struct ps_collected *collected;	/* by index of the history; NULL: nothing is kept */
 	struct pd_buf made;		/* by ps_bundle() */
 	struct pd_map known;		/* image and address -> struct ps_known */
@@ -194,6 +201,10 @@ void ps_session_read_bundle(struct ps_session *s);
 /* Finds a location in the bundle. Returns false if it is not there. */
 bool ps_session_given(struct ps_session *s, int32_t pid, const struct pd_location *l,
 		      struct ps_known *out);
+/* The same for what simpleperf found. */
+void ps_session_read_device(struct ps_session *s);
+bool ps_session_device(struct ps_session *s, const struct pd_location *l, struct ps_known *out);
+void ps_session_free_device(struct ps_session *s);
 /* Keeps what was found at a location, for a bundle. */
 void ps_session_collect(struct ps_session *s, int32_t pid, const struct pd_location *l,
 			const struct ps_known *found);

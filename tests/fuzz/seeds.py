@@ -12,6 +12,7 @@ catalogue of layouts.
     DIRECTORY/kallsyms  texts of /proc/kallsyms and /proc/modules
     DIRECTORY/jit       a byte, then a perf map or a jitdump
     DIRECTORY/bundle    sections of feature PD_SYMBOLS
+    DIRECTORY/simpleperf  a byte, then a section of feature SIMPLEPERF_FILE or SIMPLEPERF_FILE2
     DIRECTORY/tracing   the two bytes of fuzz_tracing, tracepoint formats, and raw data
 """
 import bz2
@@ -28,13 +29,21 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.join(ROOT, "tests"))
 sys.path.insert(1, os.path.join(ROOT, "tests", "support"))
 import cfi_builder as cb  # noqa: E402
+import simpleperf_sections as simpleperf  # noqa: E402
 from perfdata.catalog import write  # noqa: E402
 from perfdata.container import gzip, zstd_stream  # noqa: E402
+from perfdata.wire import Wire, encode  # noqa: E402
 
 SMALL = 16_000      # bytes: a larger seed costs more than it reaches
 RAW = 64            # bytes of raw data after a tracepoint's format
 HEADER = 104
 PD_SYMBOLS = 240
+DEVICE_FILES = [
+    (b"[kernel.kallsyms]", simpleperf.KERNEL_FILE, 0, [(0xffffffff81000000, 256, b"do_it")], None),
+    (b"/lib/libx.so", simpleperf.ELF, 0x1040, [(0x1100, 0x20, b"_ZN1a1bEv"), (0x1200, 0, b"c")],
+     0x40),
+    (b"/data/base.vdex", simpleperf.DEX, 0, [(0x2100, 0x20, b"com.mine.Main$1.run")], None),
+    (b"/vendor/m.ko", simpleperf.MODULE, 0x400, [(0x500, 0x40, b"starts")], 0x1000)]
 PACKED = ("file.le.data", "file.be.data", "pipe.le.data")
 
 
@@ -168,6 +177,9 @@ def main():
     for kind, data in (("kallsyms", KALLSYMS), ("kallsyms", MODULES), ("jit", PERF_MAP),
                        ("jit", JITDUMP)):
         put(directory, kind, str(len(data)), data)
+    for number in (simpleperf.FILE, simpleperf.FILE2):
+        section = encode(simpleperf.section(number, DEVICE_FILES), Wire())
+        put(directory, "simpleperf", str(number), bytes([number == simpleperf.FILE2]) + section)
     for i, name in enumerate(NAMES):
         put(directory, "demangle", str(i), name.encode())
     with tempfile.TemporaryDirectory() as scratch:

@@ -46,7 +46,7 @@ MAY_INCLUDE = {
         "jit": "image",
         "unwind": "image",
         "debug": "image",
-        "bundle": "",
+        "bundle": "image",
         "static": "",
         "session": "bundle debug find image jit kernel unwind",
     },

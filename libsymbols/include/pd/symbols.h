@@ -163,6 +163,9 @@ struct ps_options {
 	/* The section of feature PD_SYMBOLS, in any byte order. Copied. Its names are used where
 	 * there is no other source, with PS_NAMES before all others. */
 	struct pd_bytes bundle;
+	/* The sections of features SIMPLEPERF_FILE and SIMPLEPERF_FILE2, likewise: names that
+	 * simpleperf found on the device. */
+	struct pd_bytes simpleperf_file, simpleperf_file2;
 	enum ps_collect collect;
 	/* Opens a file for reading: returns a descriptor, which the session closes, or -1. Called
 	 * by ps_resolve(), for one file at a time, maybe in different threads. */
