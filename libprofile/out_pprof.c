@@ -47,12 +47,7 @@ struct encoding {
 
 static uint32_t string_of(struct encoding *c, struct pd_bytes text)
 {
-	const uint32_t id = pp_strings_add(&c->strings, c->proto.memory, (const char *)text.data,
-					   text.size);
-
-	if (id == PP_NONE)
-		c->proto.failed = -1;
-	return id == PP_NONE ? NO_STRING : id;
+	return pp_proto_number_of(&c->proto, &c->strings, text);
 }
 
 static uint32_t word(struct encoding *c, const char *text)

@@ -86,6 +86,15 @@ void pp_proto_string(struct pp_proto *c, struct pp_message *m, unsigned int fiel
 	}
 }
 
+uint32_t pp_proto_number_of(struct pp_proto *c, struct pp_strings *strings, struct pd_bytes text)
+{
+	const uint32_t id = pp_strings_add(strings, c->memory, (const char *)text.data, text.size);
+
+	if (id == PP_NONE)
+		c->failed = -1;
+	return id == PP_NONE ? 0 : id;
+}
+
 void pp_proto_free(struct pp_proto *c, struct pp_message *m)
 {
 	pp_memory_free(c->memory, m->bytes, m->capacity, 1);

@@ -4,6 +4,7 @@
 
 #include "memory.h"
 #include "pd/bytes.h"
+#include "strings.h"
 
 struct pp_message {
 	uint8_t *bytes;
@@ -30,6 +31,10 @@ void pp_proto_part(struct pp_proto *c, struct pp_message *m, unsigned int field,
 /* A string: bytes that are no UTF-8 become U+FFFD, as readers refuse them. */
 void pp_proto_string(struct pp_proto *c, struct pp_message *m, unsigned int field,
 		     struct pd_bytes text);
+
+/* Returns the number of a string in the file's table, to which it is added; 0, which is "", without
+ * memory. */
+uint32_t pp_proto_number_of(struct pp_proto *c, struct pp_strings *strings, struct pd_bytes text);
 
 void pp_proto_free(struct pp_proto *c, struct pp_message *m);
 
