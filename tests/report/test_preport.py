@@ -10,7 +10,7 @@ import pytest
 
 from conftest import TIMEOUT, TOOLS, fixture_files
 from known_recording import (  # noqa: F401
-    ANSWER, CLOCK, EXEC, FAULTS, Recording, build_program, known, recorded, recording)
+    ANSWER, CLOCK, EXEC, FAULTS, Recording, build_program, deep, known, recorded, recording)
 from perfdata import features as f
 from perfdata import records as r
 from perfdata.case import attr
@@ -165,17 +165,10 @@ def test_the_name_of_the_output_selects_the_format(recording, tmp_path):
     assert text(folded(out.read_bytes())) == ANSWER
 
 
-def test_deep_stacks_are_called_cut(tmp_path):
-    it = Recording()
-    it.comm(1, 10, "deep", misc=EXEC)
-    it.map(2, 10, 0x1000, 0x10000, "/bin/app")
-    it.sample(10, 10, 1, *range(0x1000, 0x1000 + 127))
-    it.sample(11, 10, 1, *range(0x1000, 0x1000 + 126))
-    path = tmp_path / "perf.data"
-    path.write_bytes(it.file())
-    out = preport("-f", "tree", path).decode()
+def test_deep_stacks_are_called_cut(deep):
+    out = preport("-f", "tree", deep).decode()
     assert "stacks: 50.0 % cut" in out and "[cut stack]" in out
-    assert "cut" not in preport("-f", "folded", path).decode()
+    assert "cut" not in preport("-f", "folded", deep).decode()
 
 
 HOSTILE = ["a;b", "new\nline", "esc\x1b[31m", "</script>", "quo\"te'", "bidi\u202eabc", "x" * 15,

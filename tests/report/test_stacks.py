@@ -5,7 +5,8 @@ from xml.etree import ElementTree
 import pytest
 
 from conftest import fixture_files
-from known_recording import CONTEXT_USER, EXEC, KTEXT, Recording, recording  # noqa: F401
+from known_recording import (  # noqa: F401
+    CONTEXT_USER, EXEC, KTEXT, Recording, deep, recording)
 from perfdata import records as r
 from perfdata.case import attr
 from perfdata.container import File
@@ -227,18 +228,6 @@ def test_a_limit_can_be_a_part_of_a_percent(calls):
     shown = preport("-n0", "--percent-limit=1.6", "-s", "self", calls).decode()
     assert "[c]" in shown and "1 more functions" in shown       # [a] has no self
     assert "2 more functions" in preport("-n0", "--percent-limit=5.5", calls).decode()
-
-
-@pytest.fixture
-def deep(tmp_path):
-    it = Recording()
-    it.comm(1, 10, "deep", misc=EXEC)
-    it.map(2, 10, 0x1000, 0x10000, "/bin/app")
-    it.sample(10, 10, 1, *range(0x1000, 0x1000 + 127))
-    it.sample(11, 10, 1, *range(0x1000, 0x1000 + 126))
-    path = tmp_path / "perf.data"
-    path.write_bytes(it.file())
-    return path
 
 
 def test_cut_stacks_are_marked_in_files_for_programs_if_asked_for(deep):

@@ -122,3 +122,16 @@ def recording(tmp_path):
     path = tmp_path / "perf.data"
     path.write_bytes(known().file())
     return path
+
+
+@pytest.fixture
+def deep(tmp_path):
+    """Two stacks, of which one has as many addresses as the kernel records at most."""
+    it = Recording()
+    it.comm(1, 10, "deep", misc=EXEC)
+    it.map(2, 10, 0x1000, 0x10000, "/bin/app")
+    it.sample(10, 10, 1, *range(0x1000, 0x1000 + 127))
+    it.sample(11, 10, 1, *range(0x1000, 0x1000 + 126))
+    path = tmp_path / "perf.data"
+    path.write_bytes(it.file())
+    return path
