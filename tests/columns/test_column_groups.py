@@ -151,6 +151,15 @@ def test_names_of_registers(every_bit, run_pdecode):
     assert set(read_arrow(done.stdout)[0]["user_regs"]) == {None}
 
 
+@pytest.mark.parametrize("present, absent", [("user_regs", "intr_regs"),
+                                             ("intr_regs", "user_regs")])
+def test_names_of_one_set_of_registers(present, absent, run_pdecode, tmp_path):
+    path = tmp_path / "perf.data"
+    path.write_bytes(catalog()[f"sample-regs-{present[:4]}.le"].data)
+    events = read_arrow(run_pdecode(["-f", "arrow", "--table", "events", path]).stdout)[0]
+    assert "ax" in events[present][0] and events[absent] == [None]
+
+
 @pytest.mark.parametrize("group", GROUPS)
 def test_a_group_adds_only_its_columns(group, every_bit, run_pdecode):
     plain = read_arrow(run_pdecode(["-f", "arrow", every_bit("le")]).stdout)[0]
