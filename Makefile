@@ -82,7 +82,7 @@ STATIC_LIBS = $(LIB_LIBS) $(TOOL_LIBS) $(QUERY_LIBS) $(SYM_LIBS) $(call once,STA
 versions = $(foreach p,$(1),$(p)-$(shell $(PKG_CONFIG) --modversion $(p)))
 TOOL_VERSIONS = $(call once,TOOL_VERSIONS,$(call versions,$(LIB_PACKAGES) $(TOOL_PACKAGES)))
 QUERY_VERSIONS = $(call once,QUERY_VERSIONS,$(call versions,$(LIB_PACKAGES) $(QUERY_PACKAGES) libseccomp))
-RECORD_VERSIONS = $(call once,RECORD_VERSIONS,$(call versions,$(LIB_PACKAGES) $(RECORD_PACKAGES)))
+RECORD_VERSIONS = $(call once,RECORD_VERSIONS,$(call versions,$(LIB_PACKAGES) $(RECORD_PACKAGES) libseccomp))
 
 # Hardening: those of these flags that the compiler has for the machine it compiles for. Fortified functions
 # need optimization, and sanitizers check more than they do.

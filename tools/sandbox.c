@@ -118,7 +118,10 @@ static enum cli_exit enter_sandbox(const struct sandbox *s)
 		t = sandbox_find_temporary();
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return report_unavailable(s, "no_new_privs", errno);
-	error = sandbox_restrict_paths(s, &t);
+	error = sandbox_restrict_rights(s, &t);
+	if (error)
+		status = report_unavailable(s, "fewer capabilities and limits", error);
+	error = status == CLI_OK ? sandbox_restrict_paths(s, &t) : 0;
 	if (error)
 		status = report_unavailable(s, "Landlock", error);
 	error = status == CLI_OK ? sandbox_restrict_calls(s, &t) : 0;

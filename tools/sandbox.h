@@ -1,7 +1,8 @@
 /* sandbox.h - drop the rights that reading does not need, before untrusted input is read.
  *
- * The files are opened first; then the process gives up, for good, system calls (seccomp) and paths
- * (Landlock) that it no longer needs. Only the magic of the input is read before that. Afterwards:
+ * The files are opened first; then the process gives up, for good, system calls (seccomp), paths
+ * (Landlock) and capabilities that it no longer needs. Only the magic of the input is read before
+ * that. Afterwards:
  * - executing programs, and creating processes or sockets, reading other processes' memory and the
  *   like end the process by SIGSYS, after a message;
  * - anything else, such as opening a file, fails with an error.
@@ -45,6 +46,13 @@ enum sandbox_receive {
 	SANDBOX_RECEIVE_FILES,	/* descriptors, over a socket that is open */
 };
 
+enum sandbox_limits {
+	SANDBOX_USUAL_LIMITS,
+	/* no core dump, no file that grows, 8 GiB of private memory; and the kernel ends this
+	 * process before others when memory runs out */
+	SANDBOX_READER_LIMITS,
+};
+
 struct sandbox {
 	const struct cli_tool *tool;
 	const char *word;	/* the option's value, or NULL */
@@ -57,6 +65,7 @@ struct sandbox {
 	/* with read_beneath, other files in TMPDIR can be read, too */
 	enum sandbox_tempfile tempfile;
 	enum sandbox_receive receive;
+	enum sandbox_limits limits;
 	/* NULL, or removes a partial result after the child has died */
 	void (*undo)(void *ctx);
 };

@@ -1,4 +1,4 @@
-/* sandbox_internal.h - the two parts of the sandbox: system calls and paths. */
+/* sandbox_internal.h - the parts of the sandbox: system calls, paths, and rights. */
 #ifndef PD_TOOLS_SANDBOX_INTERNAL_H
 #define PD_TOOLS_SANDBOX_INTERNAL_H
 
@@ -19,6 +19,9 @@ struct sandbox_temporary {
 
 /* Returns the kind that works here; leaves no file. */
 struct sandbox_temporary sandbox_find_temporary(void);
+
+/* Gives up capabilities, and lowers the limits of s->limits. Returns 0, or an errno. */
+int sandbox_restrict_rights(const struct sandbox *s, const struct sandbox_temporary *t);
 
 /* Each returns 0, or an errno if the kernel lacks it. The caller must have set no_new_privs. */
 int sandbox_restrict_paths(const struct sandbox *s, const struct sandbox_temporary *t);

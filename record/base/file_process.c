@@ -121,7 +121,7 @@ bool file_process_send(int socket, const void *bytes, size_t size)
 	const uint8_t *at = bytes;
 
 	while (size) {
-		const ssize_t n = send(socket, at, size, MSG_NOSIGNAL);
+		const ssize_t n = write(socket, at, size);
 
 		if (n < 0 && errno == EINTR)
 			continue;

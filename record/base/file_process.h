@@ -34,7 +34,8 @@ enum file_answer {
 /* Receives `size` bytes. */
 enum file_answer file_process_receive(const struct file_process *p, void *bytes, size_t size,
 				      const struct deadline *deadline);
-/* For both sides: returns whether all bytes could be sent. */
+/* For both sides, which ignore SIGPIPE: returns whether all bytes could be sent. A sandbox allows
+ * it. */
 bool file_process_send(int socket, const void *bytes, size_t size);
 /* Kills the process. Does not wait for one that can't be ended. */
 void file_process_end(struct file_process *p);

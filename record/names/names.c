@@ -1,16 +1,20 @@
 /* names.c - looks up the addresses of a recording that has just ended. */
 #include "names/names.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/file_process.h"
+#include "base/options.h"
 #include "names/names_open.h"
-#include "opener.h"
 #include "pd/fields.h"
 #include "pd/history.h"
 #include "pd/pd.h"
+#include "sandbox.h"
 
 enum {
 	BATCH = 128,
@@ -28,16 +32,34 @@ struct recent {
 	uint8_t flags;
 };
 
+/* The recording, as the sandbox can read it. */
+struct recorded {
+	int fd;				/* a file; -1: a directory */
+	char path[32];
+};
+
 struct names {
 	const struct names_options *options;
+	struct recorded recorded;
+	struct names_files files;
+	int socket;			/* to the recorder */
 	struct pd_history *history;
 	struct ps_session *session;
 	struct recent recent[DISTINCT];
 	bool cut;
 };
 
-/* Calls `take` for the records of the file. Returns false at the deadline. */
-static bool read_records(struct names *n, const char *path, uint32_t want,
+static struct pd_reader *open_recorded(const struct recorded *r)
+{
+	struct pd_error e;
+
+	if (r->fd < 0)
+		return pd_reader_open_path(r->path, NULL, &e);
+	return lseek(r->fd, 0, SEEK_SET) == 0 ? pd_reader_open_fd(r->fd, NULL, &e) : NULL;
+}
+
+/* Calls `take` for the records of the recording. Returns false at the deadline. */
+static bool read_records(struct names *n, uint32_t want,
 			 void (*take)(struct names *n, struct pd_reader *r,
 				      const struct pd_fields *item))
 {
@@ -46,8 +68,8 @@ static bool read_records(struct names *n, const char *path, uint32_t want,
 		.size = sizeof(batch), .items = items, .item_size = sizeof(items[0]),
 		.capacity = BATCH, .want = want,
 	};
+	struct pd_reader *r = open_recorded(&n->recorded);
 	struct pd_error e;
-	struct pd_reader *r = pd_reader_open_path(path, NULL, &e);
 	bool is_over = false;
 	int nr = 0;
 
@@ -111,7 +133,7 @@ static bool make_session(struct names *n)
 		.depth = PS_NAMES, .began = n->options->began, .ended = (uint64_t)time(NULL) + 1,
 		.clock = n->options->clock, .collect = PS_COLLECT, .open = names_open,
 		.mount_namespace = opener_mount_namespace(),
-		.ctx = (void *)n->options->silent,
+		.ctx = &n->files,
 	};
 	struct pd_error e;
 
@@ -120,13 +142,13 @@ static bool make_session(struct names *n)
 	return n->session != NULL;
 }
 
-static void find_names(struct names *n, const char *path)
+static void find_names(struct names *n)
 {
 	const uint32_t want = PD_HAS_PID | PD_HAS_TIME | PD_HAS_IP | PD_HAS_CALLCHAIN;
 
-	n->cut = !read_records(n, path, PD_HAS_TIME, learn_record);
+	n->cut = !read_records(n, PD_HAS_TIME, learn_record);
 	if (!n->cut && make_session(n))
-		n->cut = !read_records(n, path, want, look_up_sample);
+		n->cut = !read_records(n, want, look_up_sample);
 }
 
 /* --- the process that looks up --- */
@@ -155,19 +177,53 @@ static bool is_over(void *ctx)
 }
 
 /* Names are sent before debug information is read, which may take too long. */
-static void look_up(void *arg, int socket, int file)
+static enum cli_exit look_up_confined(void *arg)
 {
 	struct names *n = arg;
 	bool is_whole;
-	char path[32];
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
-	find_names(n, path);
-	if (!send_section(n, socket, n->cut ? PS_BUNDLE_CUT : PS_BUNDLE_FEWER_INLINED) ||
+	find_names(n);
+	if (!send_section(n, n->socket, n->cut ? PS_BUNDLE_CUT : PS_BUNDLE_FEWER_INLINED) ||
 	    n->cut || !n->session)
-		return;
+		return CLI_OK;
 	is_whole = ps_collect_inlined(n->session, n->options->depth, is_over, n);
-	send_section(n, socket, is_whole ? PS_BUNDLE_WHOLE : PS_BUNDLE_FEWER_INLINED);
+	send_section(n, n->socket, is_whole ? PS_BUNDLE_WHOLE : PS_BUNDLE_FEWER_INLINED);
+	return CLI_OK;
+}
+
+/* Opens a file once more, with an offset of its own. Returns false if it can't be read. */
+static bool find_recorded(struct recorded *r, int file)
+{
+	struct stat st;
+
+	snprintf(r->path, sizeof(r->path), "/proc/self/fd/%d", file);
+	r->fd = -1;
+	if (fstat(file, &st))
+		return false;
+	if (!S_ISDIR(st.st_mode))
+		r->fd = open(r->path, O_RDONLY | O_CLOEXEC);
+	return S_ISDIR(st.st_mode) || r->fd >= 0;
+}
+
+/* The files that were hit belong to others. They are opened by a process that reads nothing of
+ * them, and read by one that can do nothing else. */
+static void look_up(void *arg, int socket, int file)
+{
+	struct names *n = arg;
+	struct sandbox s = {
+		.tool = &record_tool, .receive = SANDBOX_RECEIVE_FILES,
+		.limits = SANDBOX_READER_LIMITS,
+	};
+
+	n->socket = socket;
+	n->files = (struct names_files){ OPENER_CLOSED, n->options->silent };
+	if (!find_recorded(&n->recorded, file) || opener_start(&n->files.opener)) {
+		send_section(n, socket, PS_BUNDLE_WHOLE);
+		return;
+	}
+	if (n->recorded.fd < 0)
+		s.read_beneath = n->recorded.path;
+	sandbox_run(&s, SANDBOX_IN_PROCESS, look_up_confined, n);
 }
 
 /* --- the recorder --- */
@@ -192,6 +248,15 @@ static enum file_answer receive_section(const struct file_process *p,
 	return got;
 }
 
+/* Returns why an answer is missing. */
+static enum names_result explain_missing(enum file_answer got, enum names_result late,
+					 const struct deadline *deadline)
+{
+	if (deadline_is_hurried(deadline))
+		return late == NAMES_SILENT ? NAMES_CUT : late;
+	return got == FILE_ENDED ? NAMES_ENDED : late;
+}
+
 /* Returns the last whole section, for free(), or NULL and why there is none. */
 static uint8_t *receive_names(const struct file_process *p, const struct deadline *deadline,
 			      struct answer *answer, enum names_result *result)
@@ -206,14 +271,15 @@ static uint8_t *receive_names(const struct file_process *p, const struct deadlin
 
 	got = receive_section(p, deadline, answer, &names);
 	if (got != FILE_ANSWERED) {
-		*result = got == FILE_SILENT && !deadline_is_hurried(deadline) ? NAMES_SILENT :
-										 NAMES_CUT;
+		*result = explain_missing(got, NAMES_SILENT, deadline);
 		return NULL;
 	}
 	*result = results[answer->is];
 	if (!names || answer->is == PS_BUNDLE_CUT)
 		return names;
-	receive_section(p, deadline, &second, &all);
+	got = receive_section(p, deadline, &second, &all);
+	if (got != FILE_ANSWERED)
+		*result = explain_missing(got, NAMES_FEWER_INLINED, deadline);
 	if (!all)
 		return names;
 	free(names);

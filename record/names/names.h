@@ -27,6 +27,7 @@ enum names_result {
 	NAMES_CUT,			/* names are missing because of the deadline */
 	NAMES_FEWER_INLINED,		/* only inlined functions are */
 	NAMES_SILENT,			/* there are none: a file did not answer */
+	NAMES_ENDED,			/* the process that looks them up ended early */
 };
 
 /* Reads the recording back, a file or a directory, and writes the feature; everything must be

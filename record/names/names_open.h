@@ -3,10 +3,17 @@
 #ifndef RECORD_NAMES_OPEN_H
 #define RECORD_NAMES_OPEN_H
 
+#include "base/silent_files.h"
+#include "opener.h"
 #include "pd/symbols.h"
 
-/* For ps_options.open, with a struct silent_files: opens what opener_open() does, but for the
- * silent files. Returns a descriptor, or -1. */
-int names_open(void *silent, const char *path, enum ps_file_place place);
+struct names_files {
+	struct opener opener;
+	const struct silent_files *silent;	/* are not opened */
+};
+
+/* For ps_options.open, with a struct names_files: opens what opener_open() does, but for the silent
+ * files. Returns a descriptor, or -1. */
+int names_open(void *files, const char *path, enum ps_file_place place);
 
 #endif

@@ -341,6 +341,10 @@ static int write_names(struct recording *r, const struct silent_files *silent)
 	if (result == NAMES_SILENT)
 		log_at(&r->log, LOG_WARNING,
 		       "names of functions are left out: a file that was mapped did not answer");
+	if (result == NAMES_ENDED)
+		log_at(&r->log, LOG_WARNING,
+		       "not all names of functions are in the file: the process that looks them up "
+		       "ended early; a file that was mapped may be damaged, or an attack");
 	return err;
 }
 

@@ -1,6 +1,11 @@
 /* Stands for an attacker's code: preloaded into a tool, it comes alive when the tool writes, and
  * tries what the variable INTRUDER says, on the path INTRUDER_PATH. The outcome goes to
- * stderr. */
+ * stderr.
+ *
+ * With INTRUDER_AT, it comes alive in the recorder's process that looks up names: when that
+ * receives its first file ("file"), or has sent its names, but not yet the inlined functions
+ * ("names"). That process has no stderr: the outcome goes to the file INTRUDER_REPORT, which
+ * exists. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,7 +24,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+enum { REPORT_SIZE = 100, TO_RECORDER = 3 };
+
 static const char *path;
+static char *report;		/* shared memory: the process can't write files */
 
 static long run_program(void)
 {
@@ -148,6 +156,23 @@ static long start_thread(void)
 	return errno ? -1 : pthread_join(t, NULL);
 }
 
+static long crash(void)
+{
+	__builtin_trap();
+}
+
+static long take_long(void)
+{
+	return usleep(1300000);		/* more than there is for names */
+}
+
+static long take_for_ever(void)
+{
+	while (usleep(1000000) == 0)
+		;
+	return -1;
+}
+
 static const struct {
 	const char *name;
 	long (*deed)(void);
@@ -162,13 +187,15 @@ static const struct {
 	{ "list", list_directory },	{ "mode", change_mode },
 	{ "code", make_code },		{ "turn", turn_into_code },
 	{ "type", type_into_terminal }, { "thread", start_thread },
+	{ "crash", crash },		{ "long", take_long },
+	{ "for ever", take_for_ever },
 };
 
 static void intrude(void)
 {
 	static int once;
 	const char *name = getenv("INTRUDER");
-	char line[100];
+	char line[REPORT_SIZE];
 
 	if (once++ || !name)
 		return;
@@ -177,14 +204,65 @@ static void intrude(void)
 		if (strcmp(deeds[i].name, name) != 0)
 			continue;
 		errno = 0;
+		if (report)
+			strcpy(report, "intruder: tries\n");
 		snprintf(line, sizeof(line), "intruder: %s\n",
 			 deeds[i].deed() < 0 ? strerror(errno) : "done");
-		syscall(SYS_write, STDERR_FILENO, line, strlen(line));
+		if (report)
+			strcpy(report, line);
+		else
+			syscall(SYS_write, STDERR_FILENO, line, strlen(line));
 	}
 }
 
+__attribute__((constructor)) static void share_report(void)
+{
+	const char *name = getenv("INTRUDER_REPORT");
+	const int fd = name ? open(name, O_RDWR | O_CLOEXEC) : -1;
+
+	if (fd < 0)
+		return;
+	report = mmap(NULL, REPORT_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+}
+
+/* --- in the recorder --- */
+
+static int files;		/* that were received, which no other process does */
+
+static int is_at(const char *moment)
+{
+	const char *at = getenv("INTRUDER_AT");
+
+	return at && strcmp(at, moment) == 0;
+}
+
+ssize_t recvmsg(int socket, struct msghdr *message, int flags)
+{
+	if (!files++ && is_at("file"))
+		intrude();
+	return syscall(SYS_recvmsg, socket, message, flags);
+}
+
+/* The names are two writes: their size, and they. */
+static void count_writes(int fd)
+{
+	static int writes;
+
+	if (files && fd == TO_RECORDER && ++writes == 2 && is_at("names"))
+		intrude();
+}
+
+/* --- in the tools --- */
+
 ssize_t write(int fd, const void *bytes, size_t size)
 {
+	if (getenv("INTRUDER_AT")) {
+		const ssize_t n = syscall(SYS_write, fd, bytes, size);
+
+		count_writes(fd);
+		return n;
+	}
 	if (fd != STDERR_FILENO)
 		intrude();
 	return syscall(SYS_write, fd, bytes, size);
@@ -192,7 +270,8 @@ ssize_t write(int fd, const void *bytes, size_t size)
 
 ssize_t pwrite(int fd, const void *bytes, size_t size, off_t at)
 {
-	intrude();
+	if (!getenv("INTRUDER_AT"))
+		intrude();
 	return syscall(SYS_pwrite64, fd, bytes, size, at);
 }
 

@@ -16,30 +16,21 @@ import time
 
 import pytest
 
-from conftest import FIXTURES, ROOT, TIMEOUT, TOOLS
+from conftest import FIXTURES, TIMEOUT, TOOLS
 from perfdata import records as r
 from perfdata.attr import Attr
 from perfdata.container import Pipe
 from perfdata.sample import sample
+from sandboxed import SANITIZED, build, no_sandbox_here
 
 PERF = FIXTURES / "perf"
 PLAIN = PERF / "02-callgraph-fp.data"
 DIRECTORY = PERF / "20-threads.data"
 TRACEPOINTS = PERF / "12-tracepoints.data"
-SANITIZED = (b"__asan_init" in (TOOLS / "pdecode").read_bytes() if (TOOLS / "pdecode").exists()
-             else False)
 NOBODY = 65534
+FILE_CAPABILITIES = 1 << 1 | 1 << 2 | 1 << 3    # DAC_OVERRIDE, DAC_READ_SEARCH, FOWNER
 
 
-def landlock_version():
-    import ctypes
-    return ctypes.CDLL(None, use_errno=True).syscall(444, None, 0, 1)
-
-
-no_sandbox_here = pytest.mark.skipif(
-    SANITIZED or landlock_version() < 1,
-    reason="these tools are built with sanitizers, which need what a sandbox takes" if SANITIZED
-    else "no Landlock here")
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 
 
@@ -61,13 +52,6 @@ def both(tool, *args, **options):
                        for word in ("always", "never"))
     assert inside == outside
     return inside
-
-
-def build(tmp, name, *flags):
-    target = tmp / name
-    subprocess.run(["cc", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", *flags, "-o", target,
-                    ROOT / "tests" / "c" / f"{name}.c", "-lseccomp"], check=True)
-    return target
 
 
 # --- the same results -----------------------------------------------------------------------------
@@ -231,7 +215,10 @@ def test_status():
     with endless("--sandbox", "-j", "2") as (_, threads):
         assert len(threads) == 2
         for thread in threads:
-            assert [status(thread)[key] for key in ("NoNewPrivs", "Seccomp")] == ["1", "2"]
+            now = status(thread)
+            assert [now[key] for key in ("NoNewPrivs", "Seccomp")] == ["1", "2"]
+            # for a directory of temporary files that belongs to somebody else
+            assert (int(now["CapEff"], 16) | int(now["CapPrm"], 16)) & ~FILE_CAPABILITIES == 0
     with endless("--sandbox=never") as (process, _):
         assert [status(process.pid)[key] for key in ("NoNewPrivs", "Seccomp")] == ["0", "0"]
 
