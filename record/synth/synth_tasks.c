@@ -165,20 +165,48 @@ static int write_threads(const struct synth_run *r, int proc)
 	return ret;
 }
 
+static int write_chosen(const struct synth_run *r, int proc)
+{
+	return r->o->all_tasks ? write_all_tasks(r) : write_threads(r, proc);
+}
+
+/* Writes a process for its namespaces, unless it is recorded anyhow. */
+static int write_namespaces_of(const struct synth_run *r, int proc, pid_t pid)
+{
+	struct task t = { 0 };
+	int ret = 0;
+
+	if (!has_pid(r->o->threads, r->o->nr_threads, pid) &&
+	    task_read(&t, proc, pid, TASK_NS, TIMEOUT_MS) && t.nr_namespaces)
+		ret = write_thread(r, &t, pid, t.comm);
+	task_release(&t);
+	return ret;
+}
+
+/* The namespaces of process 1 are those of this machine, and the files that the recorder can open
+ * are those of its own: by them, processes are known to be in a container. */
+static int write_own_namespaces(const struct synth_run *r, int proc)
+{
+	if (r->o->all_tasks || !(r->o->what & SYNTH_NAMESPACES))
+		return 0;
+	return write_namespaces_of(r, proc, 1) || write_namespaces_of(r, proc, getpid()) ? -1 : 0;
+}
+
 int synth_tasks(struct pd_writer *w, const struct synth_options *o, struct synth_report *report,
 		struct pd_error *e)
 {
 	struct synth_run r = { w, o, report, NULL, e };
-	int proc, ret = 0;
+	int proc, ret;
 
-	if (!o->all_tasks && o->nr_threads == 0)
+	if (!o->all_tasks && o->nr_threads == 0 && !(o->what & SYNTH_NAMESPACES))
 		return 0;
 	proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (proc < 0)
 		return 0;
 	r.maps = synth_maps_new(w, o, report, proc, e);
-	if (r.maps)
-		ret = o->all_tasks ? write_all_tasks(&r) : write_threads(&r, proc);
+	ret = write_own_namespaces(&r, proc);
+	if (r.maps && !ret)
+		ret = write_chosen(&r, proc);
 	synth_maps_free(r.maps);
 	close(proc);
 	return ret;

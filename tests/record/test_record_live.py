@@ -141,7 +141,8 @@ def test_side_band_records(record):
 @needs_root
 def test_namespaces(record):
     run = record("-e", "dummy", "--namespaces", does="unshare 2")
-    told = run.records("NAMESPACES")
+    threads = {c["pid"] for c in run.records("COMM") if c["comm"].startswith("workload")}
+    told = [n for n in run.records("NAMESPACES") if n["pid"] in threads]
     assert all(n["nr_namespaces"] == 7 for n in told)
     # of the command before and after its exec, then after each unshare
     assert len({n["namespaces"][1]["inode"] for n in told}) == 3

@@ -8,9 +8,10 @@ import time
 import pytest
 
 import named as named_recording
-from conftest import TOOLS
+from conftest import TIMEOUT, TOOLS
 from perfdata import records as r
 from perfdata.sample import sample_id
+from rights import needs
 from test_symbols import BASE, EVENT, SECOND, SOURCE, build_id, hit, mapped, reason, symbol
 from test_symbols import symbols as symbols_fixture
 
@@ -227,3 +228,73 @@ def test_names_in_the_recording(program, tmp_path):
     assert len(samples) > 20        # of 2,000 on an idle machine
     assert all({"outer", "main"} & {frame.get("symbol") for frame in line["frames"]}
                for line in samples)
+
+
+def functions(path, *before):
+    """(innermost function, or why there is none) of the samples of app."""
+    lines = subprocess.run([*before, TOOLS / "pdecode", "-f", "jsonl", "--symbols", path],
+                           stdout=subprocess.PIPE, check=True).stdout.splitlines()
+    frames = [line["frames"][0] for line in map(json.loads, lines) if line.get("type") == "SAMPLE"]
+    return {frame.get("symbol", frame.get("why")) for frame in frames
+            if frame.get("dso", "").endswith("/app")}
+
+
+@needs_root
+@needs("namespaces")
+@pytest.mark.parametrize("target", ["process", "command", "machine"])
+def test_a_recording_says_which_files_are_of_a_container(target, program, tmp_path):
+    """Process 1 and the recorder, which are not recorded, have the namespaces of this machine.
+    Readers may run in others."""
+    top, path = tmp_path / "inside", tmp_path / "c.data"
+    top.mkdir()
+    in_container = f"cp {program} {top}/app && echo ready && exec "
+    running = unshare(top, in_container + ("cat" if target == "command" else f"{top}/app"))
+    what = {"process": ["--duration", "0.5", "-p", running.pid],
+            "machine": ["--duration", "0.5", "-a"],
+            "command": ["--", "nsenter", "-m", "-t", running.pid, "timeout", "0.5", f"{top}/app"]}
+    try:
+        done = subprocess.run([TOOLS / "precord", "-e", "cpu-clock:u", "-F", "500", "--namespaces",
+                               "--symbols=off", "-o", path, *map(str, what[target])],
+                              stderr=subprocess.PIPE, timeout=TIMEOUT, text=True)
+    finally:
+        end(running)
+    assert done.returncode == 0 or target == "command", done.stderr
+    assert functions(path) == {"FOREIGN_NAMESPACE"}
+    if can_read_namespaces(1):
+        assert functions(path, "unshare", "-m") == {"FOREIGN_NAMESPACE"}
+
+
+def can_read_namespaces(pid):
+    """Processes of more rights hide theirs, from root, too."""
+    try:
+        return bool(os.stat(f"/proc/{pid}/ns/mnt"))
+    except OSError:
+        return False
+
+
+@needs("namespaces")
+@pytest.mark.parametrize("target", [["-p", "first"], ["-p", "other"], ["-a"], ["--", "true"]],
+                         ids=" ".join)
+def test_process_1_and_the_recorder_are_written_once(target, tmp_path):
+    path = tmp_path / "p.data"
+    other = subprocess.Popen(["sleep", "60"])
+    numbers = {"first": "1", "other": str(other.pid)}
+    duration = [] if "--" in target else ["--duration", "0.1"]
+    recorder = subprocess.Popen([TOOLS / "precord", "-e", "dummy", "--namespaces", *duration, "-o",
+                                 path, *(numbers.get(word, word) for word in target)],
+                                stderr=subprocess.PIPE, text=True)
+    stderr = recorder.communicate(timeout=TIMEOUT)[1]
+    end(other)
+    if recorder.returncode:
+        pytest.skip(f"can't record: {stderr}")
+    lines = subprocess.run([TOOLS / "pdecode", "-f", "jsonl", "--types", "COMM,NAMESPACES", path],
+                           stdout=subprocess.PIPE, check=True).stdout.splitlines()
+    records = [line for line in map(json.loads, lines) if line.get("type")]
+    for pid, here in ((1, "/proc/1/ns/mnt"), (recorder.pid, "/proc/self/ns/mnt")):
+        mine = [line for line in records if line["pid"] == line["tid"] == pid]
+        if can_read_namespaces(pid if pid == 1 else "self"):
+            assert sorted(line["type"] for line in mine) == ["COMM", "NAMESPACES"], pid
+            mounts = [line["namespaces"][MOUNT]["inode"] for line in mine if "namespaces" in line]
+            assert mounts == [os.stat(here).st_ino]
+        else:
+            assert [line["type"] for line in mine] in ([], ["COMM"])
