@@ -60,10 +60,19 @@ static void put_inner(struct encoding *c, unsigned int field, uint64_t n)
 	pp_proto_number(&c->proto, &c->inner, field, n);
 }
 
+/* Writes the fields of the file that are there, which needs no more memory for them then. */
+static void put_fields(struct encoding *c)
+{
+	pp_put(c->out, (const char *)c->file.bytes, c->proto.failed ? 0 : c->file.size);
+	c->file.size = 0;
+}
+
 /* Ends the inner message: it becomes a field of the file. */
 static void end_inner(struct encoding *c, unsigned int field)
 {
 	pp_proto_part(&c->proto, &c->file, field, &c->inner);
+	if (c->file.size >= sizeof(c->out->buffer))
+		put_fields(c);
 }
 
 /* --- mappings and locations --- */
@@ -264,9 +273,10 @@ static void put_sample(struct encoding *c, uint32_t stack, uint64_t samples, uin
 /* One sample after the other, with its time. */
 static void put_track(struct encoding *c, const struct pp_track *t)
 {
+	struct pp_track_reader r = pp_track_read(&c->p->tracks, t);
 	struct pp_item item = { 0 };
 
-	for (size_t at = 0; pp_track_next(t, &at, &item);)
+	while (pp_track_next(&r, &item))
 		if (item.kind == PP_ITEM_SAMPLE)
 			put_sample(c, item.node, 1, item.weight, item.time);
 }
@@ -426,7 +436,7 @@ int pp_write_pprof(struct pp_out *out)
 	struct encoding c = { .out = out, .p = out->p, .proto.memory = m, .mappings.memory = m };
 
 	encode_profile(&c);
-	pp_put(out, (const char *)c.file.bytes, c.proto.failed ? 0 : c.file.size);
+	put_fields(&c);
 	pp_proto_free(&c.proto, &c.file);
 	pp_proto_free(&c.proto, &c.inner);
 	pp_proto_free(&c.proto, &c.packed);
