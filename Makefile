@@ -126,6 +126,7 @@ PROFILE_OBJ := $(call objects,$(PROFILE_SRC) libprofile/page.c)
 COLUMNS_OBJ := $(call objects,$(COLUMNS_SRC))
 # Parts of libdecode that it does not export: the shared library has copies of its own.
 SYM_BASE := $(call objects,$(addprefix libdecode/base/,arena.c buf.c map.c))
+PROFILE_BASE := $(call objects,libdecode/base/tempfile.c)
 COLUMNS_BASE := $(call objects,libdecode/base/buf.c)
 PYTHON_OBJ := $(call objects,$(PYTHON_SRC))
 EXTENSION_OBJ := $(QUERY_SRC:%.c=$(B)/obj/extension/%.o)
@@ -165,7 +166,7 @@ $(B)/flags: FORCE
 
 $(B)/obj/libdecode/%.o: INCLUDES := -iquote libdecode -Ilibdecode/include
 $(B)/obj/libsymbols/%.o: INCLUDES := -iquote libsymbols -Ilibsymbols/include -iquote libdecode -Ilibdecode/include
-$(B)/obj/libprofile/%.o: INCLUDES := -iquote libprofile -Ilibprofile/include -Ilibdecode/include
+$(B)/obj/libprofile/%.o: INCLUDES := -iquote libprofile -Ilibprofile/include -iquote libdecode -Ilibdecode/include
 $(B)/obj/libcolumns/%.o: INCLUDES := -iquote libcolumns -Ilibcolumns/include -iquote libdecode -Ilibdecode/include
 $(B)/obj/sqlite/%.o $(B)/obj/extension/sqlite/%.o: INCLUDES := -iquote sqlite -Ilibdecode/include -Ilibcolumns/include
 $(B)/obj/extension/sqlite/%.o: DEFINES := -DPQ_EXTENSION
@@ -228,10 +229,10 @@ $(B)/libpdsymbols.so: $(SYM_OBJ) $(SYM_BASE) $(B)/libdecode.so $(SYM_MAP)
 		$(addprefix -Wl$(comma)--version-script=,$(SYM_MAP)) -o $@ $(SYM_OBJ) $(SYM_BASE) $(B)/libdecode.so $(SYM_LIBS)
 	$(Q)ln -sf $(@F) $(B)/$(SYM_SONAME)
 
-$(B)/libpdprofile.so: $(PROFILE_OBJ) $(B)/libdecode.so $(PROFILE_MAP)
+$(B)/libpdprofile.so: $(PROFILE_OBJ) $(PROFILE_BASE) $(B)/libdecode.so $(PROFILE_MAP)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(filter-out $(STATIC),$(ALL_LDFLAGS)) -shared $(if $(SANITIZE),,-Wl,-z,defs) -Wl,-soname,$(PROFILE_SONAME) \
-		$(addprefix -Wl$(comma)--version-script=,$(PROFILE_MAP)) -o $@ $(PROFILE_OBJ) $(B)/libdecode.so $(PROFILE_LIBS)
+		$(addprefix -Wl$(comma)--version-script=,$(PROFILE_MAP)) -o $@ $(PROFILE_OBJ) $(PROFILE_BASE) $(B)/libdecode.so $(PROFILE_LIBS)
 	$(Q)ln -sf $(@F) $(B)/$(PROFILE_SONAME)
 
 $(B)/libpdcolumns.so: $(COLUMNS_OBJ) $(COLUMNS_BASE) $(B)/libdecode.so $(COLUMNS_MAP)

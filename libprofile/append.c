@@ -131,6 +131,7 @@ static int add_track(struct appending *a, const struct pp_track *from)
 {
 	struct pp_tracks *tracks = &a->p->tracks;
 	struct pp_track *to = pp_tracks_find(tracks, from);
+	struct pp_track_reader r = pp_track_read(&a->later->tracks, from);
 	struct pp_item item = { 0 };
 
 	if (!to)
@@ -144,7 +145,7 @@ static int add_track(struct appending *a, const struct pp_track *from)
 		if (to->comm == PP_NONE || to->process == PP_NONE)
 			return -1;
 	}
-	for (size_t at = 0; pp_track_next(from, &at, &item);) {
+	while (pp_track_next(&r, &item)) {
 		struct pp_item moved = item;
 
 		if (item.kind == PP_ITEM_SAMPLE)

@@ -66,12 +66,13 @@ static void put_value(struct pp_firefox *c, enum value which, const struct pp_it
 static size_t put_samples_column(struct pp_firefox *c, const struct pp_track *t, const char *name,
 				 enum value which)
 {
+	struct pp_track_reader reader = pp_track_read(&c->out->p->tracks, t);
 	struct pp_item item = { 0 };
 	struct running r = { 0 };
 	size_t nr = 0;
 
 	pp_printf(c->out, "\"%s\":[", name);
-	for (size_t at = 0; pp_track_next(t, &at, &item);) {
+	while (pp_track_next(&reader, &item)) {
 		note_item(&r, &item);
 		if (!is_shown(c, &item))
 			continue;
@@ -179,12 +180,13 @@ static void put_marker_data(struct pp_firefox *c, const struct marker *m)
 static size_t put_marker_column(struct pp_firefox *c, const struct pp_track *t, const char *name,
 				put_marker_value *put)
 {
+	struct pp_track_reader r = pp_track_read(&c->out->p->tracks, t);
 	struct pp_item before = { .kind = PP_ITEM_RUNS }, item = { 0 };
 	struct marker m;
 	size_t nr = 0;
 
 	pp_printf(c->out, "\"%s\":[", name);
-	for (size_t at = 0; pp_track_next(t, &at, &item); before = item) {
+	for (; pp_track_next(&r, &item); before = item) {
 		if (!marker_of(c, &before, &item, &m))
 			continue;
 		pp_firefox_separator(c, &nr);

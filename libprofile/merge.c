@@ -333,6 +333,8 @@ int pp_merge(struct pp_profile *p, const struct pp_shape *shape, struct pd_error
 	memcpy(&g.shape, shape, shape->size < sizeof(g.shape) ? shape->size : sizeof(g.shape));
 	ret = merge_all(&g);
 	if (ret)
+		*e = pp_tracks_error(&p->tracks);
+	if (ret && e->code == PD_OK)
 		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };
 	return ret;
 }

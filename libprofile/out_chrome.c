@@ -67,11 +67,12 @@ static void put_slice(struct encoding *c, const struct pp_track *t, enum pp_item
 
 static void put_slices(struct encoding *c, const struct pp_track *t)
 {
+	struct pp_track_reader r = pp_track_read(&c->out->p->tracks, t);
 	struct pp_item item = { 0 };
 	enum pp_item_kind now = PP_ITEM_RUNS;
 	uint64_t since = 0;
 
-	for (size_t at = 0; pp_track_next(t, &at, &item);) {
+	while (pp_track_next(&r, &item)) {
 		const enum pp_item_kind kind = item.kind == PP_ITEM_SAMPLE ? PP_ITEM_RUNS :
 									    item.kind;
 
@@ -89,9 +90,10 @@ static void put_slices(struct encoding *c, const struct pp_track *t)
 static void put_samples(struct encoding *c, const struct pp_track *t)
 {
 	const struct pp_profile *p = c->out->p;
+	struct pp_track_reader r = pp_track_read(&c->out->p->tracks, t);
 	struct pp_item item = { 0 };
 
-	for (size_t at = 0; pp_track_next(t, &at, &item);) {
+	while (pp_track_next(&r, &item)) {
 		const struct pp_place *place = &p->places[item.node];
 
 		if (item.kind != PP_ITEM_SAMPLE || place->is_left_out)

@@ -43,10 +43,11 @@ static uint64_t value_of(const struct pp_out *out, const struct pp_item *item)
 static int add_parts(struct encoding *c, uint32_t track, struct part *sums)
 {
 	const struct pp_profile *p = c->out->p;
+	struct pp_track_reader r = pp_track_read(&p->tracks, &p->tracks.items[track]);
 	struct pp_item item = { 0 };
 	struct part *parts;
 
-	for (size_t at = 0; pp_track_next(&p->tracks.items[track], &at, &item);) {
+	while (pp_track_next(&r, &item)) {
 		const struct pp_place *place = &p->places[item.node];
 
 		if (item.kind != PP_ITEM_SAMPLE || place->is_left_out)
@@ -117,12 +118,13 @@ static int put_runs(struct encoding *c, const struct part *part,
 		    int (*put)(struct encoding *, uint32_t node, uint64_t weight, bool is_first))
 {
 	const struct pp_profile *p = c->out->p;
+	struct pp_track_reader r = pp_track_read(&p->tracks, &p->tracks.items[part->track]);
 	struct pp_item item = { 0 };
 	uint32_t node = PP_NONE;
 	uint64_t weight = 0;
 	bool is_first = true;
 
-	for (size_t at = 0; pp_track_next(&p->tracks.items[part->track], &at, &item);) {
+	while (pp_track_next(&r, &item)) {
 		const struct pp_place *place = &p->places[item.node];
 
 		if (item.kind != PP_ITEM_SAMPLE || place->is_left_out ||

@@ -14,10 +14,11 @@ static bool is_shown(const struct pp_page_times *t, const struct pp_item *item)
 
 static uint64_t count_samples(const struct pp_page_times *t, const struct pp_track *track)
 {
+	struct pp_track_reader r = pp_track_read(&t->p->tracks, track);
 	struct pp_item item = { 0 };
 	uint64_t n = 0;
 
-	for (size_t at = 0; pp_track_next(track, &at, &item);)
+	while (pp_track_next(&r, &item))
 		n += is_shown(t, &item);
 	return n;
 }
@@ -59,9 +60,10 @@ static void pack_track(struct pp_packing *k, const struct pp_page_times *t,
 {
 	const uint64_t all = count_samples(t, track);
 	uint64_t n = 0, weight = 0, last = 0;
+	struct pp_track_reader r = pp_track_read(&t->p->tracks, track);
 	struct pp_item item = { 0 };
 
-	for (size_t at = 0; pp_track_next(track, &at, &item);) {
+	while (pp_track_next(&r, &item)) {
 		uint64_t time;
 
 		if (!is_shown(t, &item))

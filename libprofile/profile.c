@@ -18,17 +18,17 @@ struct pp_profile *pp_new(const struct pp_options *o, struct pd_error *e)
 	memcpy(&p->options, o, o->size < sizeof(*o) ? o->size : sizeof(*o));
 	p->memory.limit = p->options.memory_limit ? p->options.memory_limit : MEMORY_LIMIT;
 	if (p->options.keep != PP_KEEP_SUMS) {
-		p->tracks.memory.limit = p->memory.limit /
-			(p->options.keep == PP_KEEP_SAMPLES ? 2 : 4);
+		p->tracks.memory.limit = p->memory.limit / 4;
 		p->memory.limit -= p->tracks.memory.limit;
 	}
+	if (p->options.keep == PP_KEEP_SAMPLES)
+		p->tracks.spill = pp_spill_new(p->tracks.memory.limit / 8);
 	p->recents = calloc(1, sizeof(*p->recents));
 	p->counts.first = p->counts.last = PD_NO_TIME;
 	if (!p->options.history) {
 		*e = (struct pd_error){ .code = PD_E_ARGUMENT, .severity = PD_FATAL,
 					.text = "a profile needs a history" };
-		free(p->recents);
-		free(p);
+		pp_free(p);
 		return NULL;
 	}
 	return p;

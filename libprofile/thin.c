@@ -18,9 +18,10 @@ static struct group *group_of(const struct pp_profile *p, struct group *groups,
 static void count_samples(const struct pp_profile *p, const struct pp_track *t,
 			  struct group *groups)
 {
+	struct pp_track_reader r = pp_track_read(&p->tracks, t);
 	struct pp_item item = { 0 };
 
-	for (size_t at = 0; pp_track_next(t, &at, &item);)
+	while (pp_track_next(&r, &item))
 		if (item.kind == PP_ITEM_SAMPLE && !p->places[item.node].is_left_out)
 			group_of(p, groups, &item)->all++;
 }
@@ -41,31 +42,31 @@ static bool stays(const struct pp_profile *p, struct group *groups, uint32_t of,
 	return true;
 }
 
-/* Writes the items that stay over those that were read: they need no more bytes, as the number of
- * a sum has no more digits than its parts together. */
-static void thin_track(struct pp_profile *p, struct pp_track *t, struct group *groups, uint32_t of)
+/* Writes the items that stay in place of all. */
+static int thin_track(struct pp_profile *p, uint32_t track, struct group *groups, uint32_t of)
 {
-	struct pp_track thinned = { .bytes = t->bytes };
+	struct pp_track all = pp_track_empty(&p->tracks.items[track]);
+	struct pp_track_reader r = pp_track_read(&p->tracks, &all);
 	struct pp_item item = { 0 };
+	int ret = 0;
 
-	count_samples(p, t, groups);
-	for (size_t at = 0; pp_track_next(t, &at, &item);)
+	count_samples(p, &all, groups);
+	while (!ret && pp_track_next(&r, &item))
 		if (item.kind != PP_ITEM_SAMPLE || stays(p, groups, of, &item))
-			pp_track_put(&thinned, &item);
-	t->size = thinned.size;
-	t->samples = thinned.samples;
+			ret = pp_track_add(&p->tracks, track, &item);
+	pp_track_free(&p->tracks, &all);
+	return ret;
 }
 
 int pp_thin(struct pp_profile *p, uint32_t of)
 {
 	struct group *groups = pp_memory_zeroed(&p->memory, p->nr_events, sizeof(*groups));
+	int ret = groups ? 0 : -1;
 
-	if (!groups)
-		return -1;
-	for (size_t i = 0; i < p->tracks.nr; i++) {
+	for (uint32_t i = 0; i < p->tracks.nr && !ret; i++) {
 		memset(groups, 0, p->nr_events * sizeof(*groups));
-		thin_track(p, &p->tracks.items[i], groups, of);
+		ret = thin_track(p, i, groups, of);
 	}
 	pp_memory_free(&p->memory, groups, p->nr_events, sizeof(*groups));
-	return 0;
+	return ret;
 }

@@ -104,6 +104,27 @@ static int name_track(struct pp_track *t, struct pp_strings *strings, struct pp_
 	return t->process == PP_NONE ? -1 : 0;
 }
 
+/* --- writing --- */
+
+/* Moves the bytes of all tracks to the file. Returns 0 if that has given back memory worth it. */
+static int spill_items(struct pp_tracks *tracks)
+{
+	const uint64_t before = tracks->memory.used;
+
+	for (size_t i = 0; i < tracks->nr && tracks->spill; i++) {
+		struct pp_track *t = &tracks->items[i];
+
+		if (!t->size)
+			continue;
+		if (pp_spill_add(tracks->spill, &t->blocks, t->bytes, t->size))
+			return -1;
+		pp_memory_free(&tracks->memory, t->bytes, t->capacity, 1);
+		t->bytes = NULL;
+		t->size = t->capacity = 0;
+	}
+	return tracks->memory.used < before && before - tracks->memory.used >= before / 4 ? 0 : -1;
+}
+
 static uint8_t *put_number(uint8_t *to, uint64_t n)
 {
 	for (; n > 127; n >>= 7)
@@ -112,7 +133,7 @@ static uint8_t *put_number(uint8_t *to, uint64_t n)
 	return to;
 }
 
-void pp_track_put(struct pp_track *t, const struct pp_item *item)
+static void put_item(struct pp_track *t, const struct pp_item *item)
 {
 	const bool is_before = item->time < t->last;
 	uint8_t *to = put_number(t->bytes + t->size, item->kind | (is_before ? BACKWARD : 0));
@@ -130,18 +151,41 @@ void pp_track_put(struct pp_track *t, const struct pp_item *item)
 	t->size = (size_t)(to - t->bytes);
 }
 
+static uint8_t *make_room(struct pp_tracks *tracks, struct pp_track *t)
+{
+	return pp_memory_grow(&tracks->memory, t->bytes, &t->capacity, t->size + ITEM_BYTES, 1);
+}
+
 int pp_track_add(struct pp_tracks *tracks, uint32_t track, const struct pp_item *item)
 {
 	struct pp_track *t = &tracks->items[track];
-	uint8_t *bytes = pp_memory_grow(&tracks->memory, t->bytes, &t->capacity,
-					t->size + ITEM_BYTES, 1);
+	uint8_t *bytes = make_room(tracks, t);
 
+	if (!bytes && spill_items(tracks) == 0)
+		bytes = make_room(tracks, t);
 	if (!bytes)
 		return -1;
 	t->bytes = bytes;
-	pp_track_put(t, item);
+	put_item(t, item);
 	tracks->has_switches |= item->kind != PP_ITEM_SAMPLE;
 	return 0;
+}
+
+struct pp_track pp_track_empty(struct pp_track *t)
+{
+	const struct pp_track before = *t;
+
+	t->blocks = (struct pp_block_list){ 0 };
+	t->bytes = NULL;
+	t->size = t->capacity = 0;
+	t->samples = t->last = 0;
+	t->is_unordered = false;
+	return before;
+}
+
+void pp_track_free(struct pp_tracks *t, struct pp_track *track)
+{
+	pp_memory_free(&t->memory, track->bytes, track->capacity, 1);
 }
 
 uint32_t pp_tracks_of(struct pp_tracks *t, struct pp_strings *strings, struct pp_memory *m,
@@ -175,12 +219,41 @@ int pp_tracks_add(struct pp_tracks *t, struct pp_strings *strings, struct pp_mem
 	return pp_track_add(t, (uint32_t)(track - t->items), &now);
 }
 
-static uint64_t get_number(const struct pp_track *t, size_t *at)
+/* --- reading --- */
+
+struct pp_track_reader pp_track_read(const struct pp_tracks *t, const struct pp_track *track)
+{
+	return (struct pp_track_reader){ .track = track, .spill = t->spill,
+					 .place.next = track->blocks.first };
+}
+
+/* Makes sure that the next item is there as a whole. Returns false at the end. */
+static bool find_item(struct pp_track_reader *r)
+{
+	const size_t rest = (size_t)(r->end - r->at);
+
+	if (rest && (rest >= ITEM_BYTES || !r->place.left))
+		return true;
+	if (r->place.next || r->place.left) {
+		const size_t size = pp_spill_read(r->spill, &r->place, rest, &r->at);
+
+		r->end = r->at + size;
+		return size > 0;
+	}
+	if (r->is_in_memory || !r->track->size)
+		return false;
+	r->is_in_memory = true;
+	r->at = r->track->bytes;
+	r->end = r->at + r->track->size;
+	return true;
+}
+
+static uint64_t get_number(struct pp_track_reader *r)
 {
 	uint64_t n = 0;
 
-	for (unsigned int shift = 0; *at < t->size; shift += 7) {
-		const uint8_t byte = t->bytes[(*at)++];
+	for (unsigned int shift = 0; r->at < r->end; shift += 7) {
+		const uint8_t byte = *r->at++;
 
 		n |= (uint64_t)(byte & 127) << shift;
 		if (byte < 128)
@@ -189,24 +262,28 @@ static uint64_t get_number(const struct pp_track *t, size_t *at)
 	return n;
 }
 
-bool pp_track_next(const struct pp_track *t, size_t *at, struct pp_item *item)
+bool pp_track_next(struct pp_track_reader *r, struct pp_item *item)
 {
 	unsigned int kind;
 	uint64_t time;
 
-	if (*at >= t->size)
+	if (!find_item(r))
 		return false;
-	if (!*at)
-		item->time = 0;
-	kind = (unsigned int)get_number(t, at);
-	time = get_number(t, at);
+	kind = (unsigned int)get_number(r);
+	time = get_number(r);
+	r->time = kind & BACKWARD ? r->time - time : r->time + time;
+	item->time = r->time;
 	item->kind = (enum pp_item_kind)(kind & (BACKWARD - 1));
-	item->time = kind & BACKWARD ? item->time - time : item->time + time;
 	if (item->kind == PP_ITEM_SAMPLE) {
-		item->node = (uint32_t)get_number(t, at);
-		item->weight = get_number(t, at);
+		item->node = (uint32_t)get_number(r);
+		item->weight = get_number(r);
 	}
 	return true;
+}
+
+struct pd_error pp_tracks_error(const struct pp_tracks *t)
+{
+	return t->spill ? *pp_spill_error(t->spill) : (struct pd_error){ .code = PD_OK };
 }
 
 /* --- order --- */
@@ -249,36 +326,47 @@ static struct pp_item *sort_items(struct pp_item *items, struct pp_item *other, 
 	return items;
 }
 
-static size_t count_items(const struct pp_track *track)
+static size_t count_items(const struct pp_tracks *t, const struct pp_track *track)
 {
+	struct pp_track_reader r = pp_track_read(t, track);
 	struct pp_item item = { 0 };
 	size_t n = 0;
 
-	for (size_t at = 0; pp_track_next(track, &at, &item);)
+	while (pp_track_next(&r, &item))
 		n++;
 	return n;
 }
 
+/* Returns memory for items, if need be after those of all tracks went to the file. */
+static struct pp_item *take_memory(struct pp_tracks *t, size_t nr)
+{
+	struct pp_item *items = pp_memory_zeroed(&t->memory, nr, sizeof(*items));
+
+	return items || spill_items(t) ? items :
+					 pp_memory_zeroed(&t->memory, nr, sizeof(*items));
+}
+
 static int order_items(struct pp_tracks *t, struct pp_track *track)
 {
-	const size_t nr = count_items(track);
-	struct pp_item *items = pp_memory_zeroed(&t->memory, 2 * nr, sizeof(*items)), *sorted;
+	const size_t nr = count_items(t, track);
+	struct pp_item *items = take_memory(t, 2 * nr), *sorted;
+	struct pp_track_reader r = pp_track_read(t, track);
 	struct pp_item item = { 0 };
+	struct pp_track before;
 	size_t n = 0;
 	int ret = 0;
 
 	if (!items)
 		return -1;
-	for (size_t at = 0; pp_track_next(track, &at, &item);)
+	while (n < nr && pp_track_next(&r, &item))
 		items[n++] = item;
-	sorted = sort_items(items, items + nr, nr);
-	track->size = 0;
-	track->samples = track->last = 0;
-	for (size_t i = 0; i < nr && !ret; i++)
+	sorted = sort_items(items, items + nr, n);
+	before = pp_track_empty(track);
+	pp_track_free(t, &before);
+	for (size_t i = 0; i < n && !ret; i++)
 		ret = pp_track_add(t, (uint32_t)(track - t->items), &sorted[i]);
-	track->is_unordered = false;
 	pp_memory_free(&t->memory, items, 2 * nr, sizeof(*items));
-	return ret;
+	return n < nr ? -1 : ret;
 }
 
 /* Those that begin at the same time are told apart by their numbers. */
@@ -319,7 +407,8 @@ uint64_t pp_tracks_first(const struct pp_tracks *t)
 void pp_tracks_free(struct pp_tracks *t)
 {
 	for (size_t i = 0; i < t->nr; i++)
-		pp_memory_free(&t->memory, t->items[i].bytes, t->items[i].capacity, 1);
+		pp_track_free(t, &t->items[i]);
+	pp_spill_free(t->spill);
 	pp_memory_free(&t->memory, t->items, t->capacity, sizeof(*t->items));
 	pp_index_free(&t->index, &t->memory);
 	*t = (struct pp_tracks){ 0 };

@@ -5,6 +5,7 @@
 #include "index.h"
 #include "pd/fields.h"
 #include "pd/history.h"
+#include "spill.h"
 #include "strings.h"
 
 enum pp_item_kind {
@@ -34,13 +35,16 @@ struct pp_track {
 	uint64_t last;		/* of the last one that was added */
 	bool is_unordered;	/* an item was added after a later one */
 	uint64_t samples;
-	uint8_t *bytes;		/* the items: numbers of 7 bits a byte */
+	/* the items, as numbers of 7 bits a byte: those in the file, then those in memory */
+	struct pp_block_list blocks;
+	uint8_t *bytes;
 	size_t size, capacity;
 };
 
 /* Must be zero-initialized, but for the limit of the memory. */
 struct pp_tracks {
 	struct pp_memory memory;
+	struct pp_spill *spill;	/* for items that there is no memory for; NULL: there is no file */
 	struct pp_track *items;
 	size_t nr, capacity;
 	struct pp_index index;
@@ -70,12 +74,29 @@ uint32_t pp_tracks_of(struct pp_tracks *t, struct pp_strings *strings, struct pp
 /* Adds an item to a track. Returns 0, or -1 without memory. */
 int pp_track_add(struct pp_tracks *t, uint32_t track, const struct pp_item *item);
 
-/* Writes an item after the last one. There must be room for it. */
-void pp_track_put(struct pp_track *t, const struct pp_item *item);
+/* Removes the items of a track. Returns it as it was; its memory must be given back with
+ * pp_track_free(). */
+struct pp_track pp_track_empty(struct pp_track *t);
+void pp_track_free(struct pp_tracks *t, struct pp_track *track);
 
-/* Reads the item at *at, which must be 0 first, and moves *at to the next. `item` must be that of
- * the call before. Returns false after the last. */
-bool pp_track_next(const struct pp_track *t, size_t *at, struct pp_item *item);
+/* A track that is being read. Only one of all tracks is at a time. */
+struct pp_track_reader {
+	const struct pp_track *track;
+	struct pp_spill *spill;
+	struct pp_spill_place place;
+	bool is_in_memory;
+	const uint8_t *at, *end;	/* of the bytes that are there */
+	uint64_t time;			/* of the last item */
+};
+
+struct pp_track_reader pp_track_read(const struct pp_tracks *t, const struct pp_track *track);
+
+/* Reads the next item; `node` and `weight` are set for samples only. Returns false after the last,
+ * or when the file can't be read: pp_tracks_error() tells. */
+bool pp_track_next(struct pp_track_reader *r, struct pp_item *item);
+
+/* Returns the error of the file, PD_OK if there was none. */
+struct pd_error pp_tracks_error(const struct pp_tracks *t);
 
 /* Returns the earliest time of all tracks, or 0. */
 uint64_t pp_tracks_first(const struct pp_tracks *t);

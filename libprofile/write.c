@@ -43,5 +43,7 @@ int pp_write(struct pp_profile *p, const struct pp_write *o, struct pd_output to
 	if ((size_t)out.o.format < sizeof(writers) / sizeof(*writers))
 		ret = write_format(&out);
 	pp_flush(&out);
+	if (pp_tracks_error(&p->tracks).code != PD_OK)
+		ret = -1;
 	return out.error ? out.error : ret;
 }

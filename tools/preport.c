@@ -62,12 +62,24 @@ static void on_error(void *ctx, const struct pd_error *e)
 	input_errors_add(&run->errors, run->in.name, e);
 }
 
+/* Returns whether a temporary file can't be written: inputs are only read. */
+static bool is_disk_full(const struct pd_error *e)
+{
+	return e->code == PD_E_IO &&
+	       (e->have == ENOSPC || e->have == EDQUOT || e->have == EFBIG);
+}
+
 static enum cli_exit fail(struct run *run, const struct pd_error *e)
 {
 	char text[512];
 
 	if (e->code == PD_E_LIMIT && !e->text) {
 		cli_error(&preport, "%s: needs more memory: see --memory", run->in.name);
+		return CLI_OUTPUT;
+	}
+	if (is_disk_full(e)) {
+		cli_error(&preport, "%s: a temporary file (TMPDIR): %s", run->in.name,
+			  strerror((int)e->have));
 		return CLI_OUTPUT;
 	}
 	cli_error(&preport, "%s: %s%s", run->in.name, pd_error_text(e, text, sizeof(text)),
@@ -224,7 +236,7 @@ static enum cli_exit add_samples(struct run *run, struct pd_reader *reader)
 	if (ret) {
 		if (run->out.error)
 			return CLI_OUTPUT;
-		if (e.code == PD_E_LIMIT)
+		if (e.code == PD_E_LIMIT || is_disk_full(&e))
 			return fail(run, &e);
 		on_error(run, &e);
 	}

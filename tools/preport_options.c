@@ -182,7 +182,7 @@ static const struct cli_note exits[] = {
 	{ "1", "parts of the recording are damaged, see standard error; the rest is counted" },
 	{ "2", "the command line is wrong" },
 	{ "3", "the input can't be opened or is no perf.data file" },
-	{ "4", "the output could not be written, or memory is short" },
+	{ "4", "the output or a temporary file could not be written, or memory is short" },
 	{ "5", "no sample matches" },
 	{ "6", "a function is above the share of --fail-above" },
 	{ NULL, NULL }
@@ -201,7 +201,9 @@ const struct cli_tool preport = {
 		"that is no tracepoint. A thread is shown under the name that it had at that "
 		"time.\n\n"
 		"The input is read twice: first its tasks and maps, then the samples. A pipe "
-		"is copied to a temporary file. " INPUT_DESCRIPTION "\n\n"
+		"is copied to a temporary file. For formats with times, samples are sorted and "
+		"kept one by one, in temporary files as far as --memory is too small. "
+		INPUT_DESCRIPTION "\n\n"
 		"Names of functions come from the mapped files on this machine, if they have the "
 		"recorded build id, from their debug files, from /proc/kallsyms and from JIT "
 		"compilers. Functions without a name are shown as [file].\n\n"

@@ -2,7 +2,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE	/* O_TMPFILE, mkostemp, secure_getenv, fallocate */
 #endif
-#include "input/tempfile.h"
+#include "base/tempfile.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* tempfile.h - an unlinked temporary file for bytes that do not fit in memory; no other user can
  * open it. */
-#ifndef PD_INPUT_TEMPFILE_H
-#define PD_INPUT_TEMPFILE_H
+#ifndef PD_BASE_TEMPFILE_H
+#define PD_BASE_TEMPFILE_H
 
 #include <stddef.h>
 #include <stdint.h>

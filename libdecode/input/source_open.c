@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/cursor.h"
+#include "base/tempfile.h"
 #include "input/source_internal.h"
-#include "input/tempfile.h"
 
 #define PIECE_SIZE (4u << 20)	/* bytes of a mapped file in memory at once, besides those asked
 				 * for */

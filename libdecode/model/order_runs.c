@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "input/tempfile.h"
+#include "base/tempfile.h"
 
 #define RUNS_MAX 64
 #define WRITE_SIZE (64u << 10)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "input/tempfile.h"
+#include "base/tempfile.h"
 #include "reader/reader_internal.h"
 
 #define HEAD_SIZE 16			/* bytes that are enough to recognize an input */

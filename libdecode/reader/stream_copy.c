@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "base/argument.h"
-#include "input/tempfile.h"
+#include "base/tempfile.h"
 #include "pd/pd.h"
 
 #define CHUNK ((size_t)1 << 20)

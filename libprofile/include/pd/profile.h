@@ -14,7 +14,9 @@
  * Lifetime: what a profile returns is valid until pp_free(), unless its documentation says
  * otherwise. It keeps nothing of a reader.
  *
- * The library opens no files, does not print and does not read the environment.
+ * The library does not print, and opens no files but one: samples that are kept one by one
+ * (PP_KEEP_SAMPLES) and for which there is no memory go to an unlinked temporary file in $TMPDIR,
+ * /tmp, /var/tmp or /dev/shm.
  */
 #ifndef PD_PROFILE_H
 #define PD_PROFILE_H
@@ -46,8 +48,9 @@ enum pp_group {
 /* Whether samples are kept one by one. */
 enum pp_keep {
 	PP_KEEP_SUMS,
-	PP_KEEP_SAMPLES,	/* the time of each, too: about 10 bytes. Where the reader gives
-				 * records by time, PD_BY_TIME, less memory is needed */
+	PP_KEEP_SAMPLES,	/* the time of each, too: about 10 bytes, in a temporary file as far
+				 * as a quarter of memory_limit is too small. The reader should
+				 * give records by time, PD_BY_TIME */
 	PP_KEEP_WHAT_FITS,	/* the same, but none if there is no memory for all of them */
 };
 
@@ -96,7 +99,8 @@ PP_API void pp_free(struct pp_profile *p);
 
 /* Adds the samples that the reader still has. Returns 0, or -1 and *e when reading cannot continue,
  * or with PD_E_LIMIT when there is no memory for the events, or for the samples that are kept, or,
- * with a text, when the weights are too large for a sum. Samples read before stay. */
+ * with a text, when the weights are too large for a sum, or with PD_E_IO when the temporary file
+ * can't be written. Samples read before stay. */
 PP_API int pp_add(struct pp_profile *p, struct pd_reader *r, struct pd_error *e);
 
 /* The same for the next `count` records. */
@@ -163,7 +167,8 @@ struct pp_shape {
 #define PP_SHAPE(...) PD_OPTIONS_OF(pp_shape, __VA_ARGS__)
 
 /* Names all addresses and merges the stacks by function. Must be called after the last pp_add() and
- * before pp_write(), once. Returns 0, or -1 and *e: PD_E_LIMIT. */
+ * before pp_write(), once. Returns 0, or -1 and *e: PD_E_LIMIT, or PD_E_IO of the temporary
+ * file. */
 PP_API int pp_merge(struct pp_profile *p, const struct pp_shape *shape, struct pd_error *e);
 
 /* --- totals --- */
@@ -328,7 +333,7 @@ PP_API double pp_share(const struct pp_profile *p, size_t event, const char *glo
 		       enum pp_measure by);
 
 /* Writes one format. Returns 0, what the output's function returned, or -1 when the memory limit is
- * reached. */
+ * reached or the temporary file can't be read. */
 PP_API int pp_write(struct pp_profile *p, const struct pp_write *o, struct pd_output out);
 
 /* --- samples one by one --- */
