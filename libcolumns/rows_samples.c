@@ -124,7 +124,8 @@ static uint32_t number_other(struct pc_columns *c, enum pc_frame_kind kind, uint
 
 /* --- stacks --- */
 
-/* Finds the places of a sample's addresses, with those of its copied stack, if a namer unwinds. */
+/* Finds the places of a sample's addresses, with those of its copied stack, if a namer unwinds, or
+ * of a call stack in its branches. */
 static size_t find_frames(struct pc_columns *c, const struct pd_fields *f)
 {
 	const struct pd_namer *namer = c->o.namer;
@@ -133,6 +134,9 @@ static size_t find_frames(struct pc_columns *c, const struct pd_fields *f)
 	if (namer && namer->frames)
 		return namer->frames(namer->ctx, pd_reader_record(c->reader, f), c->stack,
 				     c->stack_capacity, &end);
+	if (pd_attr_has_call_stacks(f->attr))
+		return pd_history_frames(c->o.history, pd_reader_record(c->reader, f), c->stack,
+					 c->stack_capacity);
 	return pd_history_fields_frames(c->o.history, f, c->stack, c->stack_capacity);
 }
 

@@ -69,6 +69,7 @@ static uint32_t find_same(const struct pp_profile *p, const struct pp_weigher *w
 		    have->is_time == w->is_time && have->is_read == w->is_read &&
 		    have->is_inherited == w->is_inherited && !have->is_off_cpu &&
 		    have->copies_stacks == w->copies_stacks &&
+		    have->has_call_stacks == w->has_call_stacks &&
 		    have->has_no_weight == w->has_no_weight)
 			return i;
 	}

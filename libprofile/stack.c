@@ -1,27 +1,36 @@
-/* stack.c - the stack of a sample: from its callchain, or from a copied stack. */
+/* stack.c - the stack of a sample: from its callchain, its branches, or a copied stack. */
 #include "stack.h"
 
 #include <string.h>
 
 enum { STACK_FIRST = 256 };
 
-/* Fills p->stack as far as it goes, and sets *end to why a copied stack ends. Returns the number of
- * addresses. */
+static bool can_unwind(const struct pp_profile *p)
+{
+	return p->options.namer && p->options.namer->frames;
+}
+
+/* Fills p->stack as far as it goes, and sets *end to why a copied stack ends. `record`: of the
+ * sample, if the stack is not in its fields. Returns the number of addresses. */
 static size_t find_frames(struct pp_profile *p, const struct pd_fields *sample,
-			  const struct pd_record *copy, const char **end)
+			  const struct pd_record *record, const char **end)
 {
 	const struct pd_namer *namer = p->options.namer;
 
 	*end = "";
-	return copy ? namer->frames(namer->ctx, copy, p->stack, p->stack_capacity, end) :
-		      pd_history_fields_frames(p->options.history, sample, p->stack,
-					       p->stack_capacity);
+	if (!record)
+		return pd_history_fields_frames(p->options.history, sample, p->stack,
+						p->stack_capacity);
+	return can_unwind(p) ?
+		       namer->frames(namer->ctx, record, p->stack, p->stack_capacity, end) :
+		       pd_history_frames(p->options.history, record, p->stack,
+					 p->stack_capacity);
 }
 
 static size_t locate_stack(struct pp_profile *p, const struct pd_fields *sample,
-			   const struct pd_record *copy, const char **end)
+			   const struct pd_record *record, const char **end)
 {
-	size_t n = find_frames(p, sample, copy, end);
+	size_t n = find_frames(p, sample, record, end);
 	struct pd_location *stack;
 
 	if (n <= p->stack_capacity)
@@ -31,7 +40,7 @@ static size_t locate_stack(struct pp_profile *p, const struct pd_fields *sample,
 	if (!stack)
 		return 0;
 	p->stack = stack;
-	return find_frames(p, sample, copy, end);
+	return find_frames(p, sample, record, end);
 }
 
 /* Locates the addresses of a callchain: it begins with the ip. A chain without one has the ip. */
@@ -78,11 +87,10 @@ static void read_addresses(struct pp_profile *p, struct pd_reader *r,
 			   const struct pd_fields *sample, const struct pp_weigher *w,
 			   struct pp_stack *s)
 {
-	const struct pd_namer *namer = p->options.namer;
 	const size_t most = w->max_stack ? w->max_stack : PP_KERNEL_STACK_MAX;
 	const char *end;
 
-	if (w->copies_stacks && namer && namer->frames)
+	if (w->has_call_stacks || (w->copies_stacks && can_unwind(p)))
 		s->nr = locate_stack(p, sample, pd_reader_record(r, sample), &end);
 	else
 		locate_chain(p, sample, s, &end);
@@ -116,7 +124,7 @@ static struct pp_recent *find_recent(struct pp_profile *p, const struct pd_field
 		.has = sample->has, .event = (uint64_t)(event - p->events),
 	};
 
-	if (!p->recents || p->texts || w->is_read || w->copies_stacks ||
+	if (!p->recents || p->texts || w->is_read || w->copies_stacks || w->has_call_stacks ||
 	    p->options.groups & PP_GROUP_CGROUP || !(sample->has & PD_HAS_TIME))
 		return NULL;
 	return pp_recent_of(p->recents, p->options.history, &same,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "pd/enums.h"
+#include "pd/history.h"
 
 /* linux/perf_event.h */
 enum {
@@ -72,6 +73,7 @@ void pp_weigher_init(struct pp_weigher *w, const struct pd_reader *r, const stru
 		     strcmp(w->name, "offcpu-time") == 0;
 	w->is_read = facts.sample_type & PD_SAMPLE_READ;
 	w->copies_stacks = facts.sample_type & PD_SAMPLE_REGS_USER;
+	w->has_call_stacks = pd_attr_has_call_stacks(a);
 	w->is_inherited = facts.flags & FLAG_INHERIT;
 	w->max_stack = (uint32_t)facts.max_stack;
 	w->has_no_weight = facts.frequency && !w->is_read &&

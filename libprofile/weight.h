@@ -15,6 +15,7 @@ struct pp_weigher {
 	bool is_read;		/* samples have counter values, see reads.h */
 	bool is_inherited;
 	bool copies_stacks;	/* samples have user registers, and mostly a stack */
+	bool has_call_stacks;	/* that the CPU recorded as branches */
 	bool is_switch;		/* sched:sched_switch */
 	bool is_off_cpu;	/* no event of the recording, see offcpu.h */
 };

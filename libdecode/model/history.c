@@ -37,6 +37,7 @@ static void find_markers(struct pd_history_bits *b)
 {
 	const struct pd_name *names = pd_names_callchain;
 
+	b->user = bit_of(names, "USER");
 	b->deferred = bit_of(names, "USER_DEFERRED");
 	for (size_t i = 0; i < PD_NR_MARKERS && names[i].name; i++) {
 		b->markers[i].value = names[i].value;

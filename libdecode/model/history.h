@@ -131,7 +131,8 @@ enum { PD_NR_MARKERS = 8 };
 struct pd_history_bits {
 	uint64_t mmap_data, comm_exec, fork_exec, prot_exec, map_hugetlb, unregister,
 		ksym_bpf, bpf_load;
-	uint64_t deferred;		/* the context marker before a cookie */
+	uint64_t user, deferred;	/* context markers: before user addresses, and before a
+					 * cookie */
 	struct {
 		uint64_t value;
 		uint8_t mode;		/* enum pd_cpumode of the addresses after it */

@@ -1,6 +1,7 @@
 /* history_frames.c - finds what is mapped at an address at a moment, and at those of a sample. */
 #include <string.h>
 
+#include "model/history_branches.h"
 #include "model/history_guests.h"
 #include "model/history_live.h"
 
@@ -281,27 +282,63 @@ static void add_deferred(struct lookup *l, uint64_t cookie)
 		add_entry(l, chain->ips[i]);
 }
 
-static void add_callchain(struct lookup *l, const struct pd_numbers *chain)
+/* Takes a call stack out of branches. */
+struct calls {
+	struct lookup *lookup;
+	bool has_leaf;		/* where the task was in the last function called */
+};
+
+static void add_call(void *calls, const struct pd_branch *b)
+{
+	struct calls *c = calls;
+
+	if (!c->has_leaf)
+		add_location(c->lookup, b->to, PD_LOCATION_OF_BRANCH_TO, 0);
+	c->has_leaf = true;
+	add_location(c->lookup, b->from, PD_LOCATION_OF_BRANCH_FROM, 0);
+}
+
+/* Adds the user part of a callchain that the CPU recorded as branches: the address after the
+ * marker, then the calls. Returns whether there are any. */
+static bool add_calls(struct lookup *l, const struct pd_record *sample,
+		      const struct pd_numbers *chain, size_t after_marker)
+{
+	const uint64_t leaf = after_marker < chain->count ? pd_number_at(chain, after_marker) :
+							    PD_FIRST_MARKER;
+	struct calls c = { l, leaf < PD_FIRST_MARKER };
+	const size_t before = l->n;
+	int64_t hw_idx;
+
+	if (c.has_leaf)
+		add_entry(l, leaf);
+	if (pd_branches_each(sample, add_call, &c, &hw_idx))
+		return true;
+	l->n = before;
+	l->flags = 0;
+	return false;
+}
+
+/* Adds the addresses of a callchain. `calls`: the sample, if it has a call stack in branches. */
+static void add_callchain(struct lookup *l, const struct pd_numbers *chain,
+			  const struct pd_record *calls)
 {
 	l->flags = 0;
 	for (size_t i = 0; i < chain->count; i++) {
 		const uint64_t entry = pd_number_at(chain, i);
 
 		add_entry(l, entry);
+		if (calls && entry == l->h->bits.user && add_calls(l, calls, chain, i + 1))
+			return;
 		if (entry == l->h->bits.deferred && ++i < chain->count)	/* a cookie, no address */
 			add_deferred(l, pd_number_at(chain, i));
 	}
 }
 
-static size_t find_frames(struct lookup *l, uint16_t misc, const uint64_t *ip,
-			  const struct pd_numbers *chain)
+static void add_ip(struct lookup *l, uint16_t misc, const uint64_t *ip)
 {
 	l->mode = misc & PD_MISC_CPUMODE;
 	if (ip)
 		add_location(l, *ip, PD_LOCATION_OF_IP, 0);
-	if (chain)
-		add_callchain(l, chain);
-	return l->n;
 }
 
 static struct lookup lookup_of_record(const struct pd_history *h, const struct pd_record *r,
@@ -333,8 +370,10 @@ size_t pd_history_frames(const struct pd_history *h, const struct pd_record *sam
 		return 0;
 	l = lookup_of_record(h, sample, out, out ? capacity : 0);
 	has_ip = pd_record_number(sample, PD_OF_BODY, PD_HOT_IP, &ip);
-	return find_frames(&l, sample->frame.misc, has_ip ? &ip : NULL,
-			   pd_record_get_numbers(sample, "callchain", &chain) ? &chain : NULL);
+	add_ip(&l, sample->frame.misc, has_ip ? &ip : NULL);
+	if (pd_record_get_numbers(sample, "callchain", &chain))
+		add_callchain(&l, &chain, pd_attr_has_call_stacks(sample->attr) ? sample : NULL);
+	return l.n;
 }
 
 size_t pd_history_fields_frames(const struct pd_history *h, const struct pd_fields *f,
@@ -350,58 +389,29 @@ size_t pd_history_fields_frames(const struct pd_history *h, const struct pd_fiel
 	l.machine = pd_guest_number(f->has & PD_HAS_ID ? pd_history_guest(h, f->id) : NULL);
 	l.out = out;
 	l.capacity = out ? capacity : 0;
-	return find_frames(&l, f->misc, f->has & PD_HAS_IP ? &f->ip : NULL,
-			   f->has & PD_HAS_CALLCHAIN ? &f->callchain : NULL);
+	add_ip(&l, f->misc, f->has & PD_HAS_IP ? &f->ip : NULL);
+	if (f->has & PD_HAS_CALLCHAIN)
+		add_callchain(&l, &f->callchain, NULL);
+	return l.n;
 }
 
-/* Takes the addresses of branches while a sample is visited. */
-struct branches {
-	struct lookup *lookup;
-	bool is_inside;			/* the array of entries */
-};
-
-static void enter_branches(void *ctx, const struct pd_field *f, size_t n)
+static void add_branch(void *lookup, const struct pd_branch *b)
 {
-	struct branches *b = ctx;
-
-	(void)n;
-	b->is_inside |= strcmp(pd_field_name(f), "entries") == 0;
-}
-
-static void leave_branches(void *ctx, const struct pd_field *f)
-{
-	struct branches *b = ctx;
-
-	(void)f;
-	b->is_inside = false;
-}
-
-static void see_branch(void *ctx, const struct pd_field *f, uint64_t value)
-{
-	struct branches *b = ctx;
-
-	if (!b->is_inside)
-		return;
-	if (strcmp(pd_field_name(f), "from") == 0)
-		add_location(b->lookup, value, PD_LOCATION_OF_BRANCH_FROM, 0);
-	else if (strcmp(pd_field_name(f), "to") == 0)
-		add_location(b->lookup, value, PD_LOCATION_OF_BRANCH_TO, 0);
+	add_location(lookup, b->from, PD_LOCATION_OF_BRANCH_FROM, 0);
+	add_location(lookup, b->to, PD_LOCATION_OF_BRANCH_TO, 0);
 }
 
 size_t pd_history_branches(const struct pd_history *h, const struct pd_record *sample,
 			   struct pd_location *out, size_t capacity)
 {
-	static const struct pd_visitor v = { .size = sizeof(v), .number = see_branch,
-					     .enter_array = enter_branches,
-					     .leave_array = leave_branches };
 	struct lookup l;
-	struct branches b = { .lookup = &l };
+	int64_t hw_idx;
 
 	if (!h || !sample || sample->frame.type != PD_RECORD_SAMPLE)
 		return 0;
 	l = lookup_of_record(h, sample, out, out ? capacity : 0);
 	l.mode = PD_CPUMODE_UNKNOWN;
-	pd_record_visit(sample, &v, &b);
+	pd_branches_each(sample, add_branch, &l, &hw_idx);
 	return l.n;
 }
 

@@ -105,7 +105,7 @@ static size_t find_frames(struct names *n, struct pd_reader *r, const struct pd_
 {
 	enum ps_end end;
 
-	if (n->options->stacks == NAMES_WITHOUT_STACKS)
+	if (n->options->stacks == NAMES_WITHOUT_STACKS && !pd_attr_has_call_stacks(item->attr))
 		return pd_history_fields_frames(n->history, item, out, FRAMES_MAX);
 	return ps_frames(n->session, pd_reader_record(r, item), out, FRAMES_MAX, &end);
 }

@@ -38,6 +38,7 @@
 extern "C" {
 #endif
 
+struct pd_attr;
 struct pd_history;
 struct pd_index;
 
@@ -310,16 +311,23 @@ PD_API bool pd_history_locate(const struct pd_history *h, int32_t pid, uint64_t 
 
 /* Locates the addresses of a sample: ip, then the callchain, innermost first. The cpumode of each
  * is that of the record, or of the context marker before it; markers are left out. A user part that
- * the kernel recorded later (CALLCHAIN_DEFERRED) stands where its cookie does. Fills in up to
- * `capacity` locations and returns the number of addresses, which may be more. Calls on records of
- * one reader must not overlap. */
+ * the kernel recorded later (CALLCHAIN_DEFERRED) stands where its cookie does. The user part of an
+ * event with call stacks in branches (pd_attr_has_call_stacks()) is the first address after its
+ * marker (if there is none, the target of the newest branch), then the source of each branch: a
+ * call, no return address. A sample without branches keeps the callchain. Fills in up to `capacity`
+ * locations and returns the number of addresses, which may be more. Calls on records of one reader
+ * must not overlap. */
 PD_API size_t pd_history_frames(const struct pd_history *h, const struct pd_record *sample,
 				struct pd_location *out, size_t capacity);
 
 /* The same for an item of pd_reader_next_fields(), whose `want` must include PID, TIME, IP,
- * CALLCHAIN and ID. */
+ * CALLCHAIN and ID. It has no branches, so the callchain is taken as it is. */
 PD_API size_t pd_history_fields_frames(const struct pd_history *h, const struct pd_fields *sample,
 				       struct pd_location *out, size_t capacity);
+
+/* Returns whether samples of an event have call stacks that the CPU recorded as branches (perf's
+ * --call-graph lbr). */
+PD_API bool pd_attr_has_call_stacks(const struct pd_attr *a);
 
 /* Returns a number for what is known at a moment: where it is the same, tasks are the same, and
  * what is mapped where. A live history's is that of the last record. */
