@@ -12,7 +12,7 @@ void pc_encode_rle(struct pd_buf *to, const uint32_t *values, size_t n, unsigned
 /* DELTA_BINARY_PACKED; width: of the numbers in bytes, 4 or 8. */
 void pc_encode_delta(struct pd_buf *to, const int64_t *values, size_t n, size_t width);
 
-/* Appends the low bits of each value; the last byte is filled with zeros. */
+/* Appends numbers below 2^bits, of at most 32 bits; the last byte is filled with zeros. */
 void pc_pack_bits(struct pd_buf *to, const uint64_t *values, size_t n, unsigned int bits);
 
 #endif

@@ -6,6 +6,8 @@
  * end alike. Lists of frames become a third smaller than with the least widths. */
 #include "encode.h"
 
+#include <string.h>
+
 enum { BLOCK = 128, MINIBLOCKS = 4, MINIBLOCK = BLOCK / MINIBLOCKS };
 
 struct differences {
@@ -47,12 +49,12 @@ static void put_block(struct pd_buf *to, const struct differences *d, size_t fro
 	pc_put_varint(to, pc_zigzag(d->least));
 	for (size_t i = 0; i < MINIBLOCKS; i++)
 		pc_put_byte(to, 8 * (unsigned int)d->bytes);
-	p = pd_buf_reserve(to, filled * d->bytes);
+	p = pd_buf_reserve(to, filled * d->bytes + sizeof(uint64_t));
 	if (!p)
 		return;
-	for (size_t i = 0; i < filled; i++, p += d->bytes)
-		pc_store_little(p, i < n ? (uint64_t)difference(d, from + i) - (uint64_t)d->least :
-				0, d->bytes);
+	for (size_t i = 0; i < n; i++, p += d->bytes)
+		pc_store_wide(p, (uint64_t)difference(d, from + i) - (uint64_t)d->least);
+	memset(p, 0, (filled - n) * d->bytes);
 	to->size += filled * d->bytes;
 }
 

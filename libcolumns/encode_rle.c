@@ -5,27 +5,22 @@ enum { GROUP = 8, MIN_RUN = 16, MAX_GROUPS = 504 };
 
 void pc_pack_bits(struct pd_buf *to, const uint64_t *values, size_t n, unsigned int bits)
 {
-	uint8_t *p = pd_buf_reserve(to, (n * bits + 7) / 8);
-	unsigned int used = 0, byte = 0;
+	const size_t size = (n * bits + 7) / 8;
+	uint8_t *p = pd_buf_reserve(to, size + sizeof(uint64_t));
+	uint64_t packed = 0;
+	unsigned int used = 0;		/* bits of `packed`, below 8 */
 
-	if (!p || !bits)
+	if (!p)
 		return;
-	for (size_t i = 0; i < n; i++)
-		for (unsigned int done = 0; done < bits;) {
-			const unsigned int left = bits - done,
-					   room = left < 8 - used ? left : 8 - used;
-
-			byte |= (unsigned int)(values[i] >> done & ((1u << room) - 1)) << used;
-			used += room;
-			done += room;
-			if (used < 8)
-				continue;
-			*p++ = (uint8_t)byte;
-			used = byte = 0;
-		}
-	if (used)
-		*p++ = (uint8_t)byte;
-	to->size = (size_t)(p - to->data);
+	for (size_t i = 0; i < n; i++) {
+		packed |= values[i] << used;
+		pc_store_wide(p, packed);
+		used += bits;
+		p += used / 8;
+		packed >>= used / 8 * 8;
+		used %= 8;
+	}
+	to->size += size;
 }
 
 static size_t run_length(const uint32_t *values, size_t n)

@@ -2,12 +2,23 @@
 #ifndef PC_LITTLE_H
 #define PC_LITTLE_H
 
+#include <endian.h>
+#include <string.h>
+
 #include "base/buf.h"
 
 static inline void pc_store_little(uint8_t *p, uint64_t value, size_t width)
 {
 	for (size_t i = 0; i < width; i++)
 		p[i] = (uint8_t)(value >> 8 * i);
+}
+
+/* Stores all eight bytes, of which those of the next number may overwrite the upper ones. */
+static inline void pc_store_wide(uint8_t *p, uint64_t value)
+{
+	const uint64_t little = htole64(value);
+
+	memcpy(p, &little, sizeof(little));
 }
 
 static inline void pc_put_little(struct pd_buf *b, uint64_t value, size_t width)

@@ -20,7 +20,7 @@ static bool is_on(const struct pc_parquet *p, size_t column)
 int pc_parquet_begin(struct pc_parquet *p)
 {
 	p->groups.budget = p->page.budget = p->packed.budget = p->numbers.budget =
-		p->values.budget = p->budget;
+		p->indices.budget = p->values.budget = p->budget;
 	return pc_parquet_write(p, magic, sizeof(magic));
 }
 
@@ -30,6 +30,7 @@ void pc_parquet_free(struct pc_parquet *p)
 	pd_buf_free(&p->page);
 	pd_buf_free(&p->packed);
 	pd_buf_free(&p->numbers);
+	pd_buf_free(&p->indices);
 	pd_buf_free(&p->values);
 }
 

@@ -18,7 +18,8 @@ struct pc_parquet {
 	uint64_t rows;
 	size_t nr_groups;
 	struct pd_buf groups;		/* their metadata */
-	struct pd_buf page, packed, numbers, values;	/* of the page that is made */
+	struct pd_buf page, packed, values;	/* of the page that is made */
+	struct pd_buf numbers, indices;	/* of the column's dictionary; uint32_t: of its values */
 	int error;			/* what `write` returned if not 0; -1: no memory */
 };
 

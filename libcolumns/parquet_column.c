@@ -20,9 +20,10 @@ struct chunk {
 	const struct pc_array *rows;	/* pc_rows_of(a) */
 	struct pc_index index;		/* of the numbers in the dictionary */
 	int encoding;			/* of the values */
-	bool is_list, has_nulls;
+	bool is_list;
 	size_t nr_values;		/* with NULLs and empty lists */
 	size_t dictionary_size;
+	size_t next_index;		/* in p->indices, of the next page's first */
 	uint64_t start, data_start, unpacked;
 };
 
@@ -56,29 +57,51 @@ int pc_parquet_write(struct pc_parquet *p, const void *bytes, size_t n)
 
 /* --- values --- */
 
-static int64_t value_at(const struct pc_array *a, size_t i)
-{
-	const uint8_t *p = a->values.data;
-
-	switch (pc_width(a->column->type)) {
-	case 1:
-		return p[i];
-	case 4:
-		return ((const int32_t *)(const void *)p)[i];
-	default:
-		return ((const int64_t *)(const void *)p)[i];
-	}
-}
-
 /* Returns the number of the first item of a row, in `values`. */
 static size_t first_item(const struct chunk *c, size_t row)
 {
 	return c->is_list ? (size_t)pc_offset_at(c->rows, row) : row;
 }
 
-static bool is_value(const struct chunk *c, size_t item)
+/* Puts the numbers of items that are not NULL into an array. Returns how many there are. */
+static size_t collect(const struct pc_array *a, const uint8_t *valid, size_t from, size_t to,
+		      int64_t *out)
 {
-	return c->is_list || c->a->valid.data[item];
+	const uint8_t *bytes = a->values.data;
+	const int32_t *halves = (const int32_t *)(const void *)bytes;
+	const int64_t *wholes = (const int64_t *)(const void *)bytes;
+	size_t n = 0;
+
+	/* a NULL is written, too, and then overwritten: that needs no jumps */
+	if (a->width == 8)
+		for (size_t i = from; i < to; i++) {
+			out[n] = wholes[i];
+			n += valid ? valid[i] : 1;
+		}
+	else if (a->width == 4)
+		for (size_t i = from; i < to; i++) {
+			out[n] = halves[i];
+			n += valid ? valid[i] : 1;
+		}
+	else
+		for (size_t i = from; i < to; i++) {
+			out[n] = bytes[i];
+			n += valid ? valid[i] : 1;
+		}
+	return n;
+}
+
+/* Returns an array of the numbers that are not NULL, of n; NULL without memory. */
+static const int64_t *numbers_between(struct chunk *c, size_t from, size_t to, size_t *n)
+{
+	const uint8_t *valid = c->is_list || !c->a->nulls ? NULL : c->a->valid.data;
+	struct pd_buf *values = &c->p->values;
+	int64_t *out;
+
+	values->size = 0;
+	out = (int64_t *)(void *)pd_buf_reserve(values, (to - from + 1) * sizeof(*out));
+	*n = out ? collect(c->a, valid, from, to, out) : 0;
+	return out;
 }
 
 static bool is_same_number(const void *ctx, uint32_t id, const void *key)
@@ -93,26 +116,59 @@ static uint32_t hash_number(int64_t value)
 	return (uint32_t)pc_hash(0, (uint64_t)value);
 }
 
-/* Collects the different numbers, unless there are too many. */
-static bool make_dictionary(struct chunk *c)
+/* Returns the index of a number in the dictionary, where it is added if it is new; PC_NONE without
+ * memory, or if the dictionary is full. */
+static uint32_t index_of(struct chunk *c, int64_t value, size_t most)
 {
 	struct pd_buf *numbers = &c->p->numbers;
-	const size_t end = first_item(c, c->rows->rows), most = end / 2;
-	size_t n = 0;
+	const uint32_t hash = hash_number(value);
+	const uint32_t found = pc_index_find(&c->index, hash, is_same_number, c->p, &value);
+	const size_t n = numbers->size / sizeof(value);
 
-	for (size_t i = 0; i < end; i++) {
-		const int64_t value = value_at(c->a, i);
+	if (found != PC_NONE)
+		return found;
+	if (n >= most)
+		return PC_NONE;
+	pd_buf_append(numbers, &value, sizeof(value));
+	if (numbers->failed || pc_index_add(&c->index, hash, (uint32_t)n))
+		return PC_NONE;
+	return (uint32_t)n;
+}
 
-		if (!is_value(c, i) || pc_index_find(&c->index, hash_number(value), is_same_number,
-						     c->p, &value) != PC_NONE)
-			continue;
-		if (n == DICTIONARY_MAX || n >= most || n > PROBED + i / 4)
+/* Adds the numbers of a part, and their indices. Returns false if too many differ. */
+static bool add_numbers(struct chunk *c, size_t from, size_t to, size_t most)
+{
+	struct pd_buf *indices = &c->p->indices;
+	uint32_t *out, last = 0;
+	const int64_t *values;
+	size_t n;
+
+	values = numbers_between(c, from, to, &n);
+	out = (uint32_t *)(void *)pd_buf_reserve(indices, (to - from) * sizeof(*out));
+	if (!values || !out)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (!i || values[i] != values[i - 1])
+			last = index_of(c, values[i], most);
+		if (last == PC_NONE || last > PROBED + (from + i) / 4)
 			return false;
-		pd_buf_append(numbers, &value, sizeof(value));
-		if (numbers->failed || pc_index_add(&c->index, hash_number(value), (uint32_t)n++))
-			return false;
+		out[i] = last;
 	}
-	return n;
+	indices->size += n * sizeof(*out);
+	return true;
+}
+
+/* Makes a dictionary, unless too many numbers differ. */
+static bool make_dictionary(struct chunk *c)
+{
+	const size_t end = first_item(c, c->rows->rows),
+		     most = end / 2 < DICTIONARY_MAX ? end / 2 : DICTIONARY_MAX;
+
+	c->p->numbers.size = c->p->indices.size = 0;
+	for (size_t from = 0; from < end; from += PROBED)
+		if (!add_numbers(c, from, end - from < PROBED ? end : from + PROBED, most))
+			return false;
+	return c->p->numbers.size;
 }
 
 static void choose_encoding(struct chunk *c)
@@ -126,7 +182,6 @@ static void choose_encoding(struct chunk *c)
 		return;
 	/* The lists of stacks repeat each other's ends, which zstd finds in deltas of whole bytes,
 	 * but not in the packed bits of a dictionary's indices. */
-	c->p->numbers.size = 0;
 	c->encoding = !c->is_list && make_dictionary(c) ? RLE_DICTIONARY : DELTA_BINARY_PACKED;
 }
 
@@ -219,105 +274,140 @@ static void put_levels(struct chunk *c, const uint32_t *levels, size_t n, unsign
 		pc_store_little(page->data + start, page->size - start - 4, 4);
 }
 
+/* Puts the levels of rows that are no lists. */
+static void put_flat_levels(struct chunk *c, size_t from, size_t to)
+{
+	const struct pc_array *a = c->rows;
+	struct pd_buf *values = &c->p->values;
+	uint32_t *levels;
+
+	values->size = 0;
+	levels = (uint32_t *)(void *)pd_buf_reserve(values, (to - from) * sizeof(*levels));
+	for (size_t i = from; levels && i < to; i++)
+		levels[i - from] = a->valid.data[i];
+	if (levels)
+		put_levels(c, levels, to - from, 1);
+}
+
+/* Puts the levels of rows that are lists. Returns how many there are. */
+static size_t put_list_levels(struct chunk *c, size_t from, size_t to)
+{
+	const bool is_nullable = c->rows->column->null == PC_NULLABLE;
+	const size_t most = to - from + first_item(c, to) - first_item(c, from);
+	struct pd_buf *values = &c->p->values;
+	uint32_t *repeats, *defs;
+	size_t n = 0;
+
+	values->size = 0;
+	repeats = (uint32_t *)(void *)pd_buf_reserve(values, 2 * most * sizeof(*repeats));
+	if (!repeats)
+		return 0;
+	defs = repeats + most;
+	for (size_t row = from; row < to; row++) {
+		const uint32_t is_there = c->rows->valid.data[row];
+		const size_t items = first_item(c, row + 1) - first_item(c, row);
+
+		for (size_t i = 0; i < (items ? items : 1); i++, n++) {
+			repeats[n] = i > 0;
+			defs[n] = !is_nullable ? items > 0 : items ? 2 : is_there;
+		}
+	}
+	put_levels(c, repeats, n, 1);
+	put_levels(c, defs, n, is_nullable ? 2 : 1);
+	return n;
+}
+
 /* Puts the levels of rows. Returns how many there are. */
 static size_t put_row_levels(struct chunk *c, size_t from, size_t to)
 {
-	const bool is_nullable = c->rows->column->null == PC_NULLABLE;
-	struct pd_buf repeats = { .budget = c->p->budget }, defs = { .budget = c->p->budget };
+	if (c->is_list)
+		return put_list_levels(c, from, to);
+	if (c->rows->column->null == PC_NULLABLE)
+		put_flat_levels(c, from, to);
+	return to - from;
+}
+
+static void put_rle(struct chunk *c, const uint32_t *indices, size_t n)
+{
+	const unsigned int bits = pc_bits(c->dictionary_size - 1);
+
+	pc_put_byte(&c->p->page, bits ? bits : 1);
+	pc_encode_rle(&c->p->page, indices, n, bits ? bits : 1);
+}
+
+/* Texts have their indices in the column. */
+static void put_text_indices(struct chunk *c, size_t from, size_t to)
+{
+	const uint32_t *ids = (const uint32_t *)(const void *)c->a->values.data;
+	const uint8_t *valid = c->a->valid.data;
+	struct pd_buf *values = &c->p->values;
+	uint32_t *out;
 	size_t n = 0;
 
-	for (size_t row = from; row < to; row++) {
-		const bool is_there = c->rows->valid.data[row];
-		const size_t items = c->is_list ? first_item(c, row + 1) - first_item(c, row) : 0;
-
-		for (size_t i = 0; i < (items ? items : 1); i++) {
-			const uint32_t repeat = i > 0;
-			const uint32_t def = !c->is_list ? is_there :
-				is_nullable ? (items ? 2 : is_there) : items > 0;
-
-			if (c->is_list)
-				pd_buf_append(&repeats, &repeat, sizeof(repeat));
-			if (is_nullable || c->is_list)
-				pd_buf_append(&defs, &def, sizeof(def));
-			n++;
-		}
+	if (c->is_list || !c->a->nulls) {
+		put_rle(c, ids + from, to - from);
+		return;
 	}
-	if (c->is_list)
-		put_levels(c, (const uint32_t *)(const void *)repeats.data, n, 1);
-	if (is_nullable || c->is_list)
-		put_levels(c, (const uint32_t *)(const void *)defs.data, n,
-			   c->is_list && is_nullable ? 2 : 1);
-	if (repeats.failed || defs.failed)
-		c->p->error = -1;
-	pd_buf_free(&repeats);
-	pd_buf_free(&defs);
-	return n;
+	values->size = 0;
+	out = (uint32_t *)(void *)pd_buf_reserve(values, (to - from + 1) * sizeof(*out));
+	for (size_t i = from; out && i < to; i++) {
+		out[n] = ids[i];
+		n += valid[i];
+	}
+	if (out)
+		put_rle(c, out, n);
 }
 
 static void put_indices(struct chunk *c, size_t from, size_t to)
 {
-	const unsigned int bits = pc_bits(c->dictionary_size - 1);
-	struct pd_buf *values = &c->p->values;
-	const bool has_texts = pc_has_texts(c->a->column->type);
+	const uint32_t *indices = (const uint32_t *)(const void *)c->p->indices.data;
+	size_t n = to - from;
 
-	values->size = 0;
-	for (size_t i = from; i < to; i++) {
-		const int64_t value = value_at(c->a, i);
-		uint32_t index = (uint32_t)value;
-
-		if (!is_value(c, i))
-			continue;
-		if (!has_texts)
-			index = pc_index_find(&c->index, hash_number(value), is_same_number, c->p,
-					      &value);
-		pd_buf_append(values, &index, sizeof(index));
+	if (pc_has_texts(c->a->column->type)) {
+		put_text_indices(c, from, to);
+		return;
 	}
-	pc_put_byte(&c->p->page, bits ? bits : 1);
-	if (!values->failed)
-		pc_encode_rle(&c->p->page, (const uint32_t *)(const void *)values->data,
-			      values->size / sizeof(uint32_t), bits ? bits : 1);
+	for (size_t i = from; c->a->nulls && i < to; i++)
+		n -= !c->a->valid.data[i];
+	put_rle(c, indices + c->next_index, n);
+	c->next_index += n;
 }
 
 static void put_deltas(struct chunk *c, size_t from, size_t to)
 {
-	struct pd_buf *values = &c->p->values;
+	size_t n;
+	const int64_t *values = numbers_between(c, from, to, &n);
 
-	values->size = 0;
-	for (size_t i = from; i < to; i++) {
-		const int64_t value = value_at(c->a, i);
+	if (values)
+		pc_encode_delta(&c->p->page, values, n, c->a->width);
+}
 
-		if (is_value(c, i))
-			pd_buf_append(values, &value, sizeof(value));
-	}
-	if (!values->failed)
-		pc_encode_delta(&c->p->page, (const int64_t *)(const void *)values->data,
-				values->size / sizeof(int64_t), pc_width(c->a->column->type));
+static void put_bytes(struct chunk *c, size_t from, size_t to)
+{
+	const struct pc_array *a = c->a;
+
+	for (size_t i = from; i < to; i++)
+		if (a->valid.data[i])
+			put_text(&c->p->page, (struct pd_bytes){
+				a->values.data + pc_offset_at(a, i),
+				(size_t)(pc_offset_at(a, i + 1) - pc_offset_at(a, i)) });
 }
 
 static void put_plain(struct chunk *c, size_t from, size_t to)
 {
-	const struct pc_array *a = c->a;
-	struct pd_buf *page = &c->p->page, *values = &c->p->values;
+	struct pd_buf *page = &c->p->page;
+	const int64_t *values;
+	size_t n;
 
-	values->size = 0;
-	for (size_t i = from; i < to; i++) {
-		const uint64_t value = pc_is_bytes(a->column->type) || !a->values.size ? 0 :
-			(uint64_t)value_at(a, i);
-
-		if (!is_value(c, i))
-			continue;
-		if (pc_is_bytes(a->column->type))
-			put_text(page, (struct pd_bytes){
-				a->values.data + pc_offset_at(a, i),
-				(size_t)(pc_offset_at(a, i + 1) - pc_offset_at(a, i)) });
-		else if (a->column->type == PC_BOOL)
-			pd_buf_append(values, &value, sizeof(value));
-		else
-			pc_put_little(page, value, pc_width(a->column->type));
+	if (pc_is_bytes(c->a->column->type)) {
+		put_bytes(c, from, to);
+		return;
 	}
-	if (a->column->type == PC_BOOL && !values->failed)
-		pc_pack_bits(page, (const uint64_t *)(const void *)values->data,
-			     values->size / sizeof(uint64_t), 1);
+	values = numbers_between(c, from, to, &n);
+	if (values && c->a->column->type == PC_BOOL)
+		pc_pack_bits(page, (const uint64_t *)values, n, 1);
+	for (size_t i = 0; values && c->a->column->type != PC_BOOL && i < n; i++)
+		pc_put_little(page, (uint64_t)values[i], c->a->width);
 }
 
 static void write_rows(struct chunk *c, size_t from, size_t to)
@@ -334,7 +424,7 @@ static void write_rows(struct chunk *c, size_t from, size_t to)
 		put_deltas(c, from, to);
 	else
 		put_plain(c, from, to);
-	if (c->p->values.failed)
+	if (c->p->values.failed || c->p->numbers.failed || c->p->indices.failed)
 		c->p->error = -1;
 	write_page(c, DATA_PAGE, levels);
 	c->nr_values += levels;
@@ -356,26 +446,38 @@ static size_t end_of_page(const struct chunk *c, size_t from)
 
 /* --- metadata --- */
 
-/* Minimum and maximum of signed numbers; those of unsigned ones and texts are left out. */
-static void put_statistics(const struct chunk *c, struct pc_thrift *t)
+/* Finds the least and the largest of the numbers that are not NULL. Returns false if there are
+ * none. */
+static bool find_range(struct chunk *c, int64_t *least, int64_t *most)
 {
-	const struct pc_array *a = c->a;
-	const size_t width = pc_width(a->column->type);
-	int64_t least = INT64_MAX, most = INT64_MIN;
+	const size_t rows = c->a->rows;
+
+	*least = INT64_MAX;
+	*most = INT64_MIN;
+	for (size_t from = 0; from < rows; from += PROBED) {
+		size_t n;
+		const int64_t *values = numbers_between(
+			c, from, rows - from < PROBED ? rows : from + PROBED, &n);
+
+		for (size_t i = 0; values && i < n; i++) {
+			*least = values[i] < *least ? values[i] : *least;
+			*most = values[i] > *most ? values[i] : *most;
+		}
+	}
+	return *least <= *most;
+}
+
+/* Minimum and maximum of signed numbers; those of unsigned ones and texts are left out. */
+static void put_statistics(struct chunk *c, struct pc_thrift *t)
+{
+	const enum pc_type type = c->a->column->type;
+	const size_t width = c->a->width;
+	int64_t least, most;
 	uint8_t bytes[8];
 
 	pc_thrift_struct(t, 12);
 	pc_thrift_i64(t, 3, (int64_t)c->rows->nulls);
-	for (size_t i = 0; i < a->rows && (a->column->type == PC_INT32 ||
-					   a->column->type == PC_INT64); i++) {
-		const int64_t value = value_at(a, i);
-
-		if (!a->valid.data[i])
-			continue;
-		least = value < least ? value : least;
-		most = value > most ? value : most;
-	}
-	if (least <= most) {
+	if ((type == PC_INT32 || type == PC_INT64) && find_range(c, &least, &most)) {
 		pc_store_little(bytes, (uint64_t)most, width);
 		pc_thrift_bytes(t, 5, (struct pd_bytes){ bytes, width });
 		pc_store_little(bytes, (uint64_t)least, width);
@@ -396,7 +498,7 @@ static void put_path(const struct chunk *c, struct pc_thrift *t)
 		pc_thrift_text_item(t, c->a->column->name);
 }
 
-static void put_metadata(const struct chunk *c, struct pc_thrift *t)
+static void put_metadata(struct chunk *c, struct pc_thrift *t)
 {
 	const bool has_dictionary = c->encoding == RLE_DICTIONARY;
 
