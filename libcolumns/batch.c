@@ -70,7 +70,8 @@ int pc_batch_init(struct pc_batch *b, const struct pc_table *table, struct pc_se
 {
 	*b = (struct pc_batch){ .table = table, .budget = budget };
 	b->arrays = pd_budget_alloc(budget, table->nr_columns * sizeof(*b->arrays));
-	if (!b->arrays)
+	b->fields = pd_budget_alloc(budget, table->nr_columns * sizeof(*b->fields));
+	if (!b->arrays || !b->fields)
 		return -1;
 	for (size_t i = 0; i < table->nr_columns; i++) {
 		struct pc_array *a = &b->arrays[i];
@@ -79,6 +80,9 @@ int pc_batch_init(struct pc_batch *b, const struct pc_table *table, struct pc_se
 		a->list = a->column->list ? &b->arrays[a->column->list] : NULL;
 		a->width = pc_width(a->column->type);
 		a->is_on = pc_selects(selection, table, i);
+		a->is_list = pc_is_list(a->column->type);
+		if (pc_is_field(a))
+			b->fields[b->nr_fields++] = (unsigned int)i;
 		a->valid.budget = a->values.budget = a->offsets.budget = budget;
 		pc_texts_init(&a->texts, budget);
 		append_offset(a);
@@ -101,9 +105,7 @@ void pc_batch_clear(struct pc_batch *b)
 
 void pc_batch_free(struct pc_batch *b)
 {
-	if (!b->arrays)
-		return;
-	for (size_t i = 0; i < b->table->nr_columns; i++) {
+	for (size_t i = 0; b->arrays && i < b->table->nr_columns; i++) {
 		struct pc_array *a = &b->arrays[i];
 
 		pd_buf_free(&a->valid);
@@ -111,8 +113,12 @@ void pc_batch_free(struct pc_batch *b)
 		pd_buf_free(&a->offsets);
 		pc_texts_free(&a->texts);
 	}
+	if (!b->table)
+		return;
 	pd_budget_free(b->budget, b->arrays, b->table->nr_columns * sizeof(*b->arrays));
+	pd_budget_free(b->budget, b->fields, b->table->nr_columns * sizeof(*b->fields));
 	b->arrays = NULL;
+	b->fields = NULL;
 }
 
 size_t pc_batch_size(const struct pc_batch *b)
@@ -233,14 +239,6 @@ void pc_set_text(struct pc_batch *b, unsigned int column, const char *text)
 		pc_set_bytes(b, column, pc_text_bytes(text));
 }
 
-static void end_list(struct pc_array *a)
-{
-	const size_t ends = a->offsets.size / sizeof(int32_t);
-
-	if (pc_is_list(a->column->type) && ends == a->rows)
-		append_offset(a);
-}
-
 void pc_set_list(struct pc_batch *b, unsigned int column)
 {
 	start_value(b, column, 1);
@@ -283,15 +281,25 @@ static void set_nothing(struct pc_batch *b, unsigned int column)
 
 void pc_end_row(struct pc_batch *b)
 {
-	for (unsigned int i = 0; i < b->table->nr_columns; i++) {
-		struct pc_array *a = &b->arrays[i];
+	for (size_t i = 0; i < b->nr_fields; i++) {
+		struct pc_array *a = &b->arrays[b->fields[i]];
 
-		if (a->is_on && !a->list && a->rows == b->rows)
-			set_nothing(b, i);
-		end_list(a);
-		b->failed |= a->valid.failed || a->values.failed || a->offsets.failed;
+		if (a->rows == b->rows)
+			set_nothing(b, b->fields[i]);
+		else if (a->is_list)
+			append_offset(a);
 	}
 	b->rows++;
+}
+
+bool pc_batch_failed(struct pc_batch *b)
+{
+	for (size_t i = 0; i < b->table->nr_columns; i++) {
+		const struct pc_array *a = &b->arrays[i];
+
+		b->failed |= a->valid.failed || a->values.failed || a->offsets.failed;
+	}
+	return b->failed;
 }
 
 void pc_expand_texts(const struct pc_array *a, struct pd_buf *offsets, struct pd_buf *texts)

@@ -14,6 +14,7 @@ struct pc_array {
 	 * values only. Else NULL. */
 	const struct pc_array *list;
 	bool is_on;		/* false: of a group that nobody asked for */
+	bool is_list;		/* pc_is_list() of its type */
 	size_t width;		/* pc_width() of its type */
 	size_t rows, nulls;
 	struct pd_buf valid;	/* a byte for each row: 0 or 1 */
@@ -28,6 +29,8 @@ struct pc_array {
 struct pc_batch {
 	const struct pc_table *table;	/* NULL: not wanted */
 	struct pc_array *arrays;	/* of the table's columns */
+	unsigned int *fields;		/* those of pc_is_field() */
+	size_t nr_fields;
 	size_t rows;
 	bool failed;			/* without memory; sticky */
 	struct pd_budget *budget;
@@ -109,6 +112,9 @@ void pc_add_struct(struct pc_batch *b, unsigned int column);
 void pc_add_item(struct pc_batch *b, unsigned int column, uint64_t item);
 void pc_add_text(struct pc_batch *b, unsigned int column, struct pd_bytes text);
 void pc_end_row(struct pc_batch *b);
+
+/* Returns whether a value was lost for want of memory. */
+bool pc_batch_failed(struct pc_batch *b);
 
 /* Appends the texts of all items, and the int32_t offsets between them. */
 void pc_expand_texts(const struct pc_array *a, struct pd_buf *offsets, struct pd_buf *texts);

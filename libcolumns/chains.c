@@ -31,20 +31,28 @@ void pc_chains_free(struct pc_chains *c)
 	pd_budget_free(c->items.budget, c->recent, PC_NR_RECENT * sizeof(*c->recent));
 }
 
+/* Returns all members but the offset. */
+static uint64_t rest_of(const struct pc_frame *f)
+{
+	return (uint64_t)f->object << 32 | (uint32_t)f->kind << 24 | (uint32_t)f->cpumode << 16 |
+	       (uint32_t)f->why << 8 | f->exact;
+}
+
+static bool are_equal(const struct pc_frame *a, const struct pc_frame *b)
+{
+	return a->offset == b->offset && rest_of(a) == rest_of(b);
+}
+
 static bool is_same_frame(const void *ctx, uint32_t id, const void *key)
 {
 	const struct pc_chains *c = ctx;
 
-	return memcmp(c->frames.data + id * sizeof(struct pc_frame), key,
-		      sizeof(struct pc_frame)) == 0;
+	return are_equal((const struct pc_frame *)(const void *)c->frames.data + id, key);
 }
 
-static uint32_t hash_frame(const struct pc_frame *f)
+uint32_t pc_frame_hash(const struct pc_frame *f)
 {
-	const uint64_t rest = (uint64_t)f->object << 32 | (uint32_t)f->kind << 24 |
-			      (uint32_t)f->cpumode << 16 | (uint32_t)f->why << 8 | f->exact;
-
-	return (uint32_t)pc_hash(pc_hash(0, f->offset), rest);
+	return (uint32_t)pc_hash(pc_hash(0, f->offset), rest_of(f));
 }
 
 static uint32_t find_or_add_frame(struct pc_chains *c, uint32_t hash, const struct pc_frame *f,
@@ -69,13 +77,13 @@ static uint32_t find_or_add_frame(struct pc_chains *c, uint32_t hash, const stru
 	return c->first_frame + place;
 }
 
-uint32_t pc_frame_number(struct pc_chains *c, const struct pc_frame *f, bool *is_new)
+uint32_t pc_frame_number(struct pc_chains *c, uint32_t hash, const struct pc_frame *f,
+			 bool *is_new)
 {
-	const uint32_t hash = hash_frame(f);
 	struct pc_recent *recent = &c->recent[hash % PC_NR_RECENT];
 
 	*is_new = false;
-	if (recent->number && memcmp(&recent->frame, f, sizeof(*f)) == 0)
+	if (recent->number && are_equal(&recent->frame, f))
 		return recent->number - 1;
 	recent->frame = *f;
 	recent->number = find_or_add_frame(c, hash, f, is_new) + 1;

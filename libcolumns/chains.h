@@ -46,8 +46,28 @@ struct pc_chains {
 int pc_chains_init(struct pc_chains *c, struct pd_budget *budget, uint64_t limit);
 void pc_chains_free(struct pc_chains *c);
 
+uint32_t pc_frame_hash(const struct pc_frame *f);
+
+/* Fetches what pc_frame_number() reads of a frame with this hash: it is seldom in a near cache of
+ * the CPU, and those of a whole stack can be fetched at once. */
+static inline void pc_frame_prefetch(const struct pc_chains *c, uint32_t hash)
+{
+	__builtin_prefetch(&c->recent[hash % PC_NR_RECENT]);
+	pc_index_prefetch(&c->frame_index, hash);
+}
+
+/* Fetches the frame that pc_frame_number() compares it with, once the first part is there. */
+static inline void pc_frame_prefetch_same(const struct pc_chains *c, uint32_t hash)
+{
+	const uint32_t place = pc_index_first(&c->frame_index, hash);
+
+	if (place != PC_NONE)
+		__builtin_prefetch((const struct pc_frame *)(const void *)c->frames.data + place);
+}
+
 /* Returns the number of a frame, or PC_NONE without memory. *is_new: it has to be written. */
-uint32_t pc_frame_number(struct pc_chains *c, const struct pc_frame *f, bool *is_new);
+uint32_t pc_frame_number(struct pc_chains *c, uint32_t hash, const struct pc_frame *f,
+			 bool *is_new);
 
 /* The same for a stack. */
 uint32_t pc_stack_number(struct pc_chains *c, const uint32_t *frames, size_t n, bool *is_new);

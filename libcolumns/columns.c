@@ -33,7 +33,8 @@ struct pc_columns *pc_new(const struct pc_options *o, struct pd_error *e)
 		return NULL;
 	memcpy(&c->o, o, o->size < sizeof(c->o) ? o->size : sizeof(c->o));
 	c->budget.limit = c->o.memory_limit ? c->o.memory_limit : DEFAULT_MEMORY;
-	c->numbers.budget = c->first_times.budget = c->facts.budget = &c->budget;
+	c->entries.budget = c->numbers.budget = c->first_times.budget = c->facts.budget =
+		&c->budget;
 	c->registers.lists.budget = c->registers.names.budget = &c->budget;
 	c->json.line.budget = c->json.header.budget = &c->budget;
 	c->totals.first = c->totals.last = PD_NO_TIME;
@@ -41,6 +42,7 @@ struct pc_columns *pc_new(const struct pc_options *o, struct pd_error *e)
 	c->max_bytes = MAX_BYTES;
 	if (c->max_bytes > c->budget.limit / 32)
 		c->max_bytes = (size_t)(c->budget.limit / 32);
+	pc_recents_init(&c->recents, &c->budget, c->budget.limit / 64);
 	if (!pc_chains_init(&c->chains, &c->budget, c->budget.limit / 8) && !init_batches(c))
 		return c;
 	pc_free(c);
@@ -54,8 +56,10 @@ void pc_free(struct pc_columns *c)
 	for (size_t i = 0; i < PC_NR_TABLES; i++)
 		pc_batch_free(&c->batches[i]);
 	pc_chains_free(&c->chains);
+	pc_recents_free(&c->recents);
 	pc_json_free(&c->json);
 	pd_tree_free(c->tree);
+	pd_buf_free(&c->entries);
 	pd_buf_free(&c->numbers);
 	pd_buf_free(&c->first_times);
 	pd_buf_free(&c->facts);

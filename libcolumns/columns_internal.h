@@ -5,6 +5,7 @@
 #include "batch.h"
 #include "chains.h"
 #include "pd/tree.h"
+#include "recent.h"
 #include "registers.h"
 
 enum { PC_ITEMS = 256 };
@@ -36,6 +37,7 @@ struct pc_columns {
 	struct pc_batch batches[PC_NR_TABLES];
 	size_t max_rows, max_bytes;	/* of a batch */
 	struct pc_chains chains;
+	struct pc_recents recents;
 	struct pc_totals totals;
 	struct pc_json json;
 	struct pd_tree *tree;
@@ -50,6 +52,7 @@ struct pc_columns {
 
 	struct pd_location *stack;	/* of the last sample */
 	size_t stack_capacity;
+	struct pd_buf entries;		/* struct entry: of its chain */
 	struct pd_buf numbers;		/* uint32_t: the frames of the stack */
 	struct pd_buf first_times;	/* uint64_t: of the objects */
 	struct pd_buf facts;		/* enum pc_fact, a byte for each event */

@@ -31,6 +31,20 @@ static inline uint32_t pc_index_find(const struct pc_index *x, uint32_t hash, pc
 	return PC_NONE;
 }
 
+static inline void pc_index_prefetch(const struct pc_index *x, uint32_t hash)
+{
+	if (x->capacity)
+		__builtin_prefetch(&x->slots[hash & (x->capacity - 1)]);
+}
+
+/* Returns the number that is most likely of a key with this hash, or PC_NONE. */
+static inline uint32_t pc_index_first(const struct pc_index *x, uint32_t hash)
+{
+	const struct pc_slot *s = x->capacity ? &x->slots[hash & (x->capacity - 1)] : NULL;
+
+	return s && s->id ? s->id - 1 : PC_NONE;
+}
+
 /* Adds a number whose key is not there yet. Returns 0, or -1 without memory. */
 int pc_index_add(struct pc_index *x, uint32_t hash, uint32_t id);
 

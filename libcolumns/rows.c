@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+enum { ROWS_A_CHECK = 64 };	/* of a batch's memory and size */
+
 struct pc_batch *pc_start_row(struct pc_columns *c, enum pc_table_number table)
 {
 	struct pc_batch *b = &c->batches[table];
@@ -15,6 +17,8 @@ struct pc_batch *pc_start_row(struct pc_columns *c, enum pc_table_number table)
 
 void pc_flush_batch(struct pc_columns *c, struct pc_batch *b)
 {
+	if (pc_batch_failed(b))
+		c->refused = -1;
 	if (!c->flush || c->refused)
 		return;
 	c->refused = c->flush(c->ctx, b);
@@ -24,9 +28,11 @@ void pc_flush_batch(struct pc_columns *c, struct pc_batch *b)
 void pc_finish_row(struct pc_columns *c, struct pc_batch *b)
 {
 	pc_end_row(b);
-	if (b->failed)
+	if (b->rows % ROWS_A_CHECK && b->rows < c->max_rows)
+		return;
+	if (pc_batch_failed(b))
 		c->refused = -1;
-	else if (b->rows >= c->max_rows || (b->rows % 64 == 0 && pc_batch_size(b) >= c->max_bytes))
+	else if (b->rows >= c->max_rows || pc_batch_size(b) >= c->max_bytes)
 		pc_flush_batch(c, b);
 }
 

@@ -33,6 +33,11 @@ static const char *marker_name(uint64_t marker)
 	return NULL;
 }
 
+/* The numbers that a sample refers to. PC_NONE: none. */
+struct numbers {
+	uint32_t frame, stack;
+};
+
 /* --- frames --- */
 
 static const char *kind_name(const struct pc_frame *f)
@@ -61,29 +66,38 @@ static void write_frame(struct pc_columns *c, uint32_t number, const struct pc_f
 	if (!b)
 		return;
 	pc_set_int(b, PC_FRAMES_FRAME, number);
-	pc_set_text(b, PC_FRAMES_KIND, kind_name(f));
+	pc_set_name(b, PC_FRAMES_KIND, kind_name(f));
 	if (f->object != PD_NO_IMAGE)
 		pc_set_int(b, PC_FRAMES_OBJECT, f->object);
 	pc_set_int(b, PC_FRAMES_OFFSET, (int64_t)f->offset);
 	if (is_code)
 		pc_set_int(b, PC_FRAMES_EXACT, f->exact);
 	if (f->kind == PC_FRAME_MARKER)
-		pc_set_text(b, PC_FRAMES_NAME, marker_name(f->offset));
+		pc_set_name(b, PC_FRAMES_NAME, marker_name(f->offset));
 	if (f->why != PD_WHY_FOUND)
-		pc_set_text(b, PC_FRAMES_WHY, pd_why_name(f->why));
+		pc_set_name(b, PC_FRAMES_WHY, pd_why_name(f->why));
 	pc_finish_row(c, b);
 }
 
+/* An entry of a chain, before it has a number. */
+struct entry {
+	struct pc_frame frame;
+	const struct pd_location *at;	/* NULL: no address */
+	uint32_t hash;
+};
+
 /* Returns the number of the frame, which is written if it is new. */
-static uint32_t number_frame(struct pc_columns *c, const struct pc_frame *f, bool *is_new)
+static uint32_t number_frame(struct pc_columns *c, int32_t pid, const struct entry *entry)
 {
-	const uint32_t number = pc_frame_number(&c->chains, f, is_new);
+	bool is_new;
+	const uint32_t number = pc_frame_number(&c->chains, entry->hash, &entry->frame, &is_new);
 
 	if (number == PC_NONE) {
 		c->refused = -1;
-		*is_new = false;
-	} else if (*is_new) {
-		write_frame(c, number, f);
+	} else if (is_new) {
+		write_frame(c, number, &entry->frame);
+		if (entry->at)
+			pc_add_symbols(c, number, pid, entry->at);
 	}
 	return number;
 }
@@ -96,30 +110,31 @@ static uint64_t offset_in_object(const struct pc_columns *c, const struct pd_loc
 	return image && image->kind == PD_IMAGE_KERNEL ? at->addr - at->pgoff : at->file_offset;
 }
 
-static uint32_t number_location(struct pc_columns *c, int32_t pid, const struct pd_location *at)
+static struct entry entry_of(struct pc_columns *c, struct pc_frame frame,
+			     const struct pd_location *at)
+{
+	const struct entry entry = { frame, at, pc_frame_hash(&frame) };
+
+	pc_frame_prefetch(&c->chains, entry.hash);
+	return entry;
+}
+
+static struct entry entry_at(struct pc_columns *c, const struct pd_location *at)
 {
 	const bool is_found = at->image != PD_NO_IMAGE;
-	const struct pc_frame f = {
+
+	return entry_of(c, (struct pc_frame){
 		.offset = is_found ? offset_in_object(c, at) : at->addr,
 		.object = at->image,
 		.kind = is_found ? PC_FRAME_LOCATED : PC_FRAME_UNMAPPED,
 		.cpumode = at->cpumode, .why = at->why,
-		.exact = !(at->flags & PD_LOCATION_RETURN),
-	};
-	bool is_new;
-	const uint32_t number = number_frame(c, &f, &is_new);
-
-	if (is_new)
-		pc_add_symbols(c, number, pid, at);
-	return number;
+		.exact = !(at->flags & PD_LOCATION_RETURN) }, at);
 }
 
-static uint32_t number_other(struct pc_columns *c, enum pc_frame_kind kind, uint64_t value)
+static struct entry other_entry(struct pc_columns *c, enum pc_frame_kind kind, uint64_t value)
 {
-	const struct pc_frame f = { .offset = value, .object = PD_NO_IMAGE, .kind = (uint8_t)kind };
-	bool is_new;
-
-	return number_frame(c, &f, &is_new);
+	return entry_of(c, (struct pc_frame){ .offset = value, .object = PD_NO_IMAGE,
+					      .kind = (uint8_t)kind }, NULL);
 }
 
 /* --- stacks --- */
@@ -164,88 +179,106 @@ static int32_t pid_of(const struct pd_fields *f)
 	return f->has & PD_HAS_PID ? f->pid : -1;
 }
 
-static void append_number(struct pc_columns *c, uint32_t number)
+static void append_entry(struct pc_columns *c, struct entry entry)
 {
-	pd_buf_append(&c->numbers, &number, sizeof(number));
+	pd_buf_append(&c->entries, &entry, sizeof(entry));
 }
 
-/* Appends the numbers of all entries of a chain; the locations are those of its addresses, and of
- * the user stack for a cookie at its end. Returns how many entries are no markers. */
-static size_t number_chain(struct pc_columns *c, const struct pd_fields *f,
-			   const struct pd_location *at, size_t n)
+/* Collects all entries of a chain; the locations are those of its addresses, and of the user stack
+ * for a cookie at its end. Returns how many entries are no markers. */
+static size_t collect_chain(struct pc_columns *c, const struct pd_numbers *chain,
+			    const struct pd_location *at, size_t n)
 {
-	const struct pd_numbers *chain = &f->callchain;
-	const int32_t pid = pid_of(f);
-	size_t used = 0, markers = 0;
+	size_t used = 0;
 	bool is_cookie = false;
 
-	c->numbers.size = 0;
-	for (size_t i = 0; i < chain->count && !c->refused; i++) {
+	for (size_t i = 0; i < chain->count; i++) {
 		const uint64_t entry = pd_number_at(chain, i);
 
-		if (is_cookie) {
-			append_number(c, number_other(c, PC_FRAME_COOKIE, entry));
-			markers++;
-		} else if (entry >= FIRST_MARKER) {
-			append_number(c, number_other(c, PC_FRAME_MARKER, entry));
-			markers++;
-		} else if (used < n) {
-			append_number(c, number_location(c, pid, &at[used++]));
-		}
+		if (is_cookie)
+			append_entry(c, other_entry(c, PC_FRAME_COOKIE, entry));
+		else if (entry >= FIRST_MARKER)
+			append_entry(c, other_entry(c, PC_FRAME_MARKER, entry));
+		else if (used < n)
+			append_entry(c, entry_at(c, &at[used++]));
 		is_cookie = !is_cookie && entry == (uint64_t)PD_CONTEXT_USER_DEFERRED;
 	}
-	while (used < n && !c->refused)
-		append_number(c, number_location(c, pid, &at[used++]));
-	return c->numbers.size / sizeof(uint32_t) - markers;
+	while (used < n)
+		append_entry(c, entry_at(c, &at[used++]));
+	return used;
 }
 
-static void write_stack(struct pc_columns *c, uint32_t number, size_t depth)
+/* Sets the numbers of all entries, as far as there is memory. */
+static void number_entries(struct pc_columns *c, int32_t pid)
+{
+	const struct entry *entries = (const struct entry *)(const void *)c->entries.data;
+	const size_t n = c->entries.size / sizeof(*entries);
+	uint32_t *numbers;
+
+	c->numbers.size = 0;
+	numbers = (uint32_t *)(void *)pd_buf_reserve(&c->numbers, n * sizeof(*numbers));
+	if (!numbers || c->entries.failed) {
+		c->refused = -1;
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		pc_frame_prefetch_same(&c->chains, entries[i].hash);
+	for (size_t i = 0; i < n && !c->refused; i++)
+		numbers[i] = number_frame(c, pid, &entries[i]);
+	c->numbers.size = n * sizeof(*numbers);
+}
+
+static void write_stack(struct pc_columns *c, uint32_t number, const uint32_t *frames, size_t n,
+			size_t depth)
 {
 	struct pc_batch *b = pc_start_row(c, PC_STACKS);
-	const uint32_t *frames = (const uint32_t *)(const void *)c->numbers.data;
 
 	if (!b)
 		return;
 	pc_set_int(b, PC_STACKS_STACK, number);
 	pc_set_list(b, PC_STACKS_FRAMES);
-	for (size_t i = 0; i < c->numbers.size / sizeof(*frames); i++)
+	for (size_t i = 0; i < n; i++)
 		pc_add_item(b, PC_STACKS_FRAMES, frames[i]);
 	pc_set_int(b, PC_STACKS_DEPTH, (int64_t)depth);
 	pc_finish_row(c, b);
 }
 
-static uint32_t number_stack(struct pc_columns *c, const struct pd_fields *f,
-			     const struct pd_location *at, size_t n)
+static uint32_t number_stack(struct pc_columns *c, const uint32_t *frames, size_t n, size_t depth)
 {
-	const size_t depth = number_chain(c, f, at, n);
-	uint32_t number = PC_NONE;
-	bool is_new = false;
+	bool is_new;
+	const uint32_t number = pc_stack_number(&c->chains, frames, n, &is_new);
 
-	if (!c->refused && !c->numbers.failed)
-		number = pc_stack_number(&c->chains,
-					 (const uint32_t *)(const void *)c->numbers.data,
-					 c->numbers.size / sizeof(uint32_t), &is_new);
 	if (number == PC_NONE)
-		c->refused = c->refused ? c->refused : -1;
+		c->refused = -1;
 	else if (is_new)
-		write_stack(c, number, depth);
+		write_stack(c, number, frames, n, depth);
 	return number;
 }
 
 /* --- samples --- */
 
-static void set_task(struct pc_columns *c, struct pc_batch *b, const struct pd_fields *f,
-		     const struct pd_record *r)
+static void find_task(struct pc_columns *c, const struct pd_record *r, struct pc_thread *t)
 {
-	struct pd_task task;
+	if (!t->has_task)
+		t->is_named = pd_history_record_task(c->o.history, r, &t->task);
+	t->has_task = true;
+}
 
+/* t: of the sample, or NULL. */
+static void set_task(struct pc_columns *c, struct pc_batch *b, const struct pd_fields *f,
+		     const struct pd_record *r, struct pc_thread *t)
+{
+	struct pc_thread own = { 0 };
+
+	t = t ? t : &own;
 	if (!(b->arrays[PC_SAMPLES_COMM].is_on || b->arrays[PC_SAMPLES_MACHINE_PID].is_on) ||
 	    !(f->has & PD_HAS_TID))
 		return;
-	if (pd_history_record_task(c->o.history, r, &task))
-		pc_set_name(b, PC_SAMPLES_COMM, task.comm);
-	if (task.machine_pid)
-		pc_set_int(b, PC_SAMPLES_MACHINE_PID, task.machine_pid);
+	find_task(c, r, t);
+	if (t->is_named)
+		pc_set_name(b, PC_SAMPLES_COMM, t->task.comm);
+	if (t->task.machine_pid)
+		pc_set_int(b, PC_SAMPLES_MACHINE_PID, t->task.machine_pid);
 }
 
 static void set_number(struct pc_batch *b, unsigned int column, const struct pd_record *r,
@@ -338,8 +371,8 @@ static void set_rest(struct pc_columns *c, struct pc_batch *b, const struct pd_f
 		pc_set_text(b, PC_SAMPLES_CGROUP, pd_history_cgroup(c->o.history, value));
 }
 
-static void write_sample(struct pc_columns *c, const struct pd_fields *f, uint32_t frame,
-			 uint32_t stack)
+static void write_sample(struct pc_columns *c, const struct pd_fields *f, struct pc_thread *t,
+			 struct numbers n)
 {
 	struct pc_batch *b = pc_start_row(c, PC_SAMPLES);
 	const struct pd_record *r;
@@ -356,12 +389,12 @@ static void write_sample(struct pc_columns *c, const struct pd_fields *f, uint32
 	if (f->has & PD_HAS_TID)
 		pc_set_int(b, PC_SAMPLES_TID, f->tid);
 	set_event(c, b, f);
-	set_task(c, b, f, r);
+	set_task(c, b, f, r, t);
 	pc_set_name(b, PC_SAMPLES_CPUMODE, pc_cpumode_name(f->misc & MISC_CPUMODE));
-	if (frame != PC_NONE)
-		pc_set_int(b, PC_SAMPLES_FRAME, frame);
-	if (stack != PC_NONE)
-		pc_set_int(b, PC_SAMPLES_STACK, stack);
+	if (n.frame != PC_NONE)
+		pc_set_int(b, PC_SAMPLES_FRAME, n.frame);
+	if (n.stack != PC_NONE)
+		pc_set_int(b, PC_SAMPLES_STACK, n.stack);
 	if (f->has & PD_HAS_PERIOD)
 		pc_set_count(b, PC_SAMPLES_PERIOD, f->period);
 	set_addresses(b, f, r);
@@ -397,22 +430,66 @@ static bool is_at_ip(const struct pd_fields *f, const struct pd_location *first)
 	       (first->of == PD_LOCATION_OF_STACK && f->has & PD_HAS_IP && first->addr == f->ip);
 }
 
+static struct numbers number_addresses(struct pc_columns *c, const struct pd_fields *f)
+{
+	const size_t n = locate(c, f);
+	const bool has_ip = n && is_at_ip(f, &c->stack[0]);
+	const size_t ip = has_ip && c->stack[0].of == PD_LOCATION_OF_IP;
+	struct numbers of = { PC_NONE, PC_NONE };
+	const uint32_t *numbers;
+	size_t depth = 0;
+
+	c->entries.size = 0;
+	if (has_ip)
+		append_entry(c, entry_at(c, &c->stack[0]));
+	if (f->has & PD_HAS_CALLCHAIN)
+		depth = collect_chain(c, &f->callchain, n ? c->stack + ip : NULL, n - ip);
+	number_entries(c, pid_of(f));
+	numbers = (const uint32_t *)(const void *)c->numbers.data;
+	if (!c->refused && has_ip)
+		of.frame = numbers[0];
+	if (!c->refused && f->has & PD_HAS_CALLCHAIN)
+		of.stack = number_stack(c, numbers + has_ip,
+					c->numbers.size / sizeof(*numbers) - has_ip, depth);
+	return of;
+}
+
+/* t: of the sample, or NULL. */
+static struct numbers number_sample(struct pc_columns *c, const struct pd_fields *f,
+				    const struct pc_thread *t)
+{
+	const struct pc_place *p = t ? pc_recents_find(&c->recents, t, f) : NULL;
+	struct numbers n;
+
+	if (p)
+		return (struct numbers){ p->frame, p->stack };
+	n = number_addresses(c, f);
+	if (t && !c->refused)
+		pc_recents_keep(&c->recents, t, f, n.frame, n.stack);
+	return n;
+}
+
+/* Returns what is kept of the sample's thread, or NULL. A copied stack is another in each
+ * sample. */
+static struct pc_thread *find_thread(struct pc_columns *c, const struct pd_fields *f)
+{
+	struct pd_moment at;
+
+	if (c->o.namer && c->o.namer->frames)
+		return NULL;
+	pd_record_moment(pd_reader_record(c->reader, f), &at);
+	return pc_recents_thread(&c->recents, c->o.history, f, &at);
+}
+
 void pc_add_sample(struct pc_columns *c, const struct pd_fields *f)
 {
-	const bool wants_frames = numbers_frames(c);
-	size_t n = wants_frames ? locate(c, f) : 0, ip = 0;
-	uint32_t frame = PC_NONE, stack = PC_NONE;
+	struct pc_thread *t = find_thread(c, f);
 
 	c->totals.samples++;
 	note_time(&c->totals, f);
 	if (pc_wants(c, PC_EVENTS) && f->attr && has_fact(c, f, FACT_REGISTERS))
 		pc_registers_learn(&c->registers, pd_attr_index(f->attr),
 				   pd_reader_record(c->reader, f));
-	if (n && is_at_ip(f, &c->stack[0])) {
-		frame = number_location(c, pid_of(f), &c->stack[0]);
-		ip = c->stack[0].of == PD_LOCATION_OF_IP;
-	}
-	if (wants_frames && f->has & PD_HAS_CALLCHAIN)
-		stack = number_stack(c, f, n ? c->stack + ip : NULL, n - ip);
-	write_sample(c, f, frame, stack);
+	write_sample(c, f, t, numbers_frames(c) ? number_sample(c, f, t) :
+						  (struct numbers){ PC_NONE, PC_NONE });
 }

@@ -10,7 +10,7 @@ void pc_texts_init(struct pc_texts *t, struct pd_budget *budget)
 void pc_texts_clear(struct pc_texts *t)
 {
 	pc_index_clear(&t->index);
-	t->bytes.size = t->offsets.size = t->nr = 0;
+	t->bytes.size = t->offsets.size = t->nr = t->last = 0;
 	memset(t->names, 0, sizeof(t->names));
 }
 
@@ -122,8 +122,10 @@ uint32_t pc_texts_add(struct pc_texts *t, struct pd_bytes text)
 	struct pd_buf valid = { .budget = t->bytes.budget };
 	uint32_t id;
 
+	if (t->last < t->nr && is_same_text(t, t->last, &text))
+		return t->last;
 	if (is_utf8(text))
-		return add_utf8(t, text);
+		return t->last = add_utf8(t, text);
 	pc_append_utf8(&valid, text);
 	id = valid.failed ? PC_NONE : add_utf8(t, pd_buf_bytes(&valid));
 	pd_buf_free(&valid);

@@ -13,6 +13,7 @@ struct pc_texts {
 	struct pd_buf offsets;	/* int32_t: nr + 1 of them, or none */
 	struct pc_index index;
 	size_t nr;
+	uint32_t last;		/* the text that was asked for last */
 	struct pc_name {
 		const char *name;
 		uint32_t id;

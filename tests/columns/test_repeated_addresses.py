@@ -1,0 +1,105 @@
+"""Samples with the addresses of an earlier one: what was known of that one holds for them only
+while thread, mode, maps and chain are the same."""
+import pytest
+
+from parquet_reader import read_parquet
+from perfdata import records as r
+from perfdata.attr import Attr
+from perfdata.container import File
+from perfdata.sample import sample, sample_id
+from test_columns import rows, write
+
+ADDRESS, CALLER, OTHER = 0x400100, 0x400200, 0x400300
+KERNEL_MARK, USER_MARK = 2**64 - 128, 2**64 - 512
+EVENT = Attr(type=1, sample_period=1, sample_type="IP|TID|TIME|CALLCHAIN", flags=("sample_id_all",))
+
+
+def mapped(time, name, pid=7):
+    return r.mmap2(pid, pid, 0x400000, 0x1000, 0, 8, 1, 99, 0, 5, 2, name,
+                   sid=sample_id(EVENT, pid=pid, tid=pid, time=time))
+
+
+def hit(time, misc=2, pid=7, tid=7, ip=ADDRESS, chain=(USER_MARK, ADDRESS, CALLER)):
+    return sample(EVENT, misc, ip=ip, pid=pid, tid=tid, time=time, callchain=list(chain))
+
+
+@pytest.fixture(scope="module")
+def read(tmp_path_factory, run_pdecode):
+    """Function: for each sample of these records its comm, the kind and path of its frame, and
+    the offsets of its stack."""
+    def read(*records):
+        place = tmp_path_factory.mktemp("repeated")
+        path = place / "r.data"
+        path.write_bytes(File(attrs=[(EVENT, [1])], records=records).build("<"))
+        tables = {name: rows(read_parquet(data)[0])
+                  for name, data in write(run_pdecode, place / "out", path).items()}
+        paths = {row["object"]: row["path"] for row in tables["objects"]}
+        frames = {row["frame"]: row for row in tables["frames"]}
+        stacks = {row["stack"]: [frames[i]["offset"] for i in row["frames"]]
+                  for row in tables["stacks"]}
+        found = []
+        for row in tables["samples"]:
+            frame = frames.get(row["frame"], {"kind": None, "object": None})
+            found.append((row["comm"], frame["kind"], paths.get(frame["object"]),
+                          stacks.get(row["stack"])))
+        return found
+    return read
+
+
+STACK = [USER_MARK - 2**64, 0x100, 0x200]
+
+
+def test_the_same_addresses_in_another_mode(read):
+    found = read(mapped(1, "/a"), hit(2), hit(3), hit(4, misc=1), hit(5))
+    assert [row[1:3] for row in found] == [("user", "/a"), ("user", "/a"), ("unmapped", None),
+                                           ("user", "/a")]
+
+
+def test_the_same_addresses_after_a_change_of_maps(read):
+    found = read(mapped(1, "/a"), hit(2), hit(3), mapped(4, "/b"), hit(5), hit(6))
+    assert [row[2] for row in found] == ["/a", "/a", "/b", "/b"]
+
+
+def test_the_same_addresses_in_another_process(read):
+    found = read(mapped(1, "/a"), mapped(1, "/b", pid=8), hit(2), hit(3, pid=8, tid=8), hit(4),
+                 hit(5, pid=9, tid=7), hit(6, pid=8, tid=8))
+    assert [row[2] for row in found] == ["/a", "/b", "/a", None, "/b"]
+
+
+def test_the_same_addresses_after_another_name(read):
+    names = [r.comm(7, 7, name, sid=sample_id(EVENT, pid=7, tid=7, time=time))
+             for name, time in (("one", 1), ("two", 4))]
+    found = read(names[0], hit(2), hit(3), names[1], hit(5), hit(6))
+    assert [row[0] for row in found] == ["one", "one", "two", "two"]
+
+
+def test_chains_that_differ_in_one_entry(read):
+    chains = [(USER_MARK, ADDRESS, CALLER), (USER_MARK, ADDRESS, OTHER), (USER_MARK, ADDRESS),
+              (USER_MARK, OTHER, CALLER), ()]
+    found = read(mapped(1, "/a"), *(hit(2 + i, chain=chain) for i, chain in enumerate(chains * 2)))
+    want = [STACK, [*STACK[:2], 0x300], STACK[:2], [STACK[0], 0x300, 0x200], []]
+    assert [row[3] for row in found] == want * 2
+
+
+def test_one_chain_with_different_instruction_pointers(read):
+    found = read(mapped(1, "/a"), hit(2), hit(3, ip=0x1), hit(4), hit(5, ip=0x1))
+    assert [row[1:] for row in found] == [("user", "/a", STACK), ("unmapped", None, STACK)] * 2
+
+
+def test_more_addresses_than_are_kept(read):
+    many = range(20_000)
+    hits = [hit(2 + i, ip=ADDRESS + i % 100, chain=(USER_MARK, ADDRESS + i % 100, i)) for i in many]
+    found = read(mapped(1, "/a"), *hits)
+    assert [row[3] for row in found] == [[STACK[0], 0x100 + i % 100, i] for i in many]
+
+
+def test_more_instruction_pointers_than_are_kept(read):
+    many = range(20_000)
+    found = read(mapped(1, "/a"), *(hit(2 + i, ip=0x400000 + i) for i in many))
+    assert [row[2] for row in found] == ["/a" if i < 0x1000 else None for i in many]
+
+
+def test_more_threads_than_are_kept(read):
+    pids = [7 if i % 2 else 10 + i for i in range(20_000)]
+    found = read(mapped(1, "/a"), *(hit(2 + i, pid=pid, tid=pid) for i, pid in enumerate(pids)))
+    assert [row[2] for row in found] == ["/a" if pid == 7 else None for pid in pids]
