@@ -220,6 +220,9 @@ KINDS = {
         (STATS, ("pdecode", "-f", "jsonl", "--event", "x*"))),
     "events in a pipe": (lambda n: pipe(b"", events(n)), 2000, (DECODE, STATS)),
     "features and names in a pipe": (lambda n: pipe(feature_records(n)), 2000, (DECODE,)),
+    "samples of many processes": (lambda n: records(b"".join(
+        header(9, 32) + struct.pack("<QIIQ", 5, i + 9, i + 9, FIRST) for i in range(n))), 10000,
+        (("preport", "--no-symbols", "-j1", "-f", "csv"),)),
     # --- features ---
     "descriptions of events": (lambda n: File(attrs=events(n), records=raw(samples(3)), features={
         12: f.event_desc([(a, f"name{i}", ids) for i, (a, ids) in enumerate(events(n))],
