@@ -149,23 +149,36 @@ static void free_names(const struct ps_options *o)
 
 /* Returns when the recording began, in s since 1970; 0 if it does not tie its clock to wall time.
  * The age of the file says nothing: it may be a copy. */
-static uint64_t beginning_of(const struct input *in, struct ps_options *o)
+static uint64_t beginning_of(struct pd_reader *reader)
 {
-	const off_t at = in->fd >= 0 ? lseek(in->fd, 0, SEEK_CUR) : 0;
 	uint64_t first, last, ns = 0;
-	struct pd_error e;
-	struct pd_reader *reader = in->fd >= 0 ? pd_reader_open_fd(in->fd, NULL, &e) :
-					       pd_reader_open_path(in->path, NULL, &e);
 
 	if (reader && (!pd_reader_nr_attrs(reader) || !pd_reader_time_span(reader, &first, &last) ||
 		       !pd_reader_utc(reader, pd_reader_attr(reader, 0), first, &ns)))
 		ns = 0;
+	return ns / 1000000000;
+}
+
+/* Creates the session, with what the recording itself has of names. */
+static struct ps_session *make_session(struct ps_options *o, const struct input *in,
+				       struct pd_error *e)
+{
+	const off_t at = in->fd >= 0 ? lseek(in->fd, 0, SEEK_CUR) : 0;
+	struct pd_reader *reader = in->fd >= 0 ? pd_reader_open_fd(in->fd, NULL, e) :
+						 pd_reader_open_path(in->path, NULL, e);
+	struct ps_session *s;
+
+	o->began = beginning_of(reader);
 	o->clock = clock_of(reader);
 	copy_names(reader, o);
+	s = ps_new(o, e);
+	if (s && reader)
+		ps_read_bpf_lines(s, reader);
+	free_names(o);
 	pd_reader_free(reader);
 	if (in->fd >= 0)
 		lseek(in->fd, at, SEEK_SET);
-	return ns / 1000000000;
+	return s;
 }
 
 enum cli_exit symbols_open(struct symbols *n, const struct cli_tool *tool,
@@ -193,9 +206,7 @@ enum cli_exit symbols_open(struct symbols *n, const struct cli_tool *tool,
 	read_prefixes(n, &s->prefixes);
 	o.prefixes = n->prefixes;
 	o.nr_prefixes = n->nr_prefixes;
-	o.began = beginning_of(in, &o);
-	n->session = ps_new(&o, &e);
-	free_names(&o);
+	n->session = make_session(&o, in, &e);
 	if (!n->session) {
 		cli_error(tool, "--symbols: %s", pd_error_text(&e, text, sizeof(text)));
 		return CLI_OUTPUT;

@@ -41,6 +41,24 @@ void ps_session_symbol(struct ps_session *s, const struct ps_symbol *symbol, str
 	out->why = out->functions ? PD_WHY_FOUND : PD_WHY_LIMIT;
 }
 
+void ps_session_place(struct ps_session *s, const void *line, const char *file, uint32_t number,
+		      struct ps_known *out)
+{
+	struct pd_function *f = pd_map_find(&s->placed, (uintptr_t)line);
+
+	if (!f && out->nr_functions) {
+		f = pd_arena_alloc(&s->arena, sizeof(*f));
+		if (!f)
+			return;
+		*f = out->functions[0];
+		f->file = ps_session_source_path(s, file);
+		f->line = number;
+		pd_map_add(&s->placed, (uintptr_t)line, f);
+	}
+	if (f)
+		out->functions = f;
+}
+
 /* An image without any name is stripped. */
 static enum pd_why why_unnamed(const struct ps_loaded *l)
 {

@@ -28,7 +28,7 @@ struct ps_session *ps_new(const struct ps_options *o, struct pd_error *e)
 						      s->options.places->size : sizeof(s->places));
 	s->budget.limit = s->options.memory_limit ? s->options.memory_limit : MEMORY_LIMIT;
 	s->arena.budget = s->processes.budget = s->known.budget = s->named.budget = &s->budget;
-	s->dumps.budget = s->source_paths.budget = s->jit_lines.budget = &s->budget;
+	s->dumps.budget = s->source_paths.budget = s->placed.budget = &s->budget;
 	pthread_mutex_init(&s->lock, NULL);
 	if (!s->options.history || !s->options.open)
 		return fail(s, e, PD_E_ARGUMENT);
@@ -61,7 +61,7 @@ void ps_free(struct ps_session *s)
 	pd_map_free(&s->known);
 	pd_map_free(&s->named);
 	pd_map_free(&s->source_paths);
-	pd_map_free(&s->jit_lines);
+	pd_map_free(&s->placed);
 	pd_budget_free(&s->budget, s->images, s->nr_images * sizeof(*s->images));
 	pd_arena_free(&s->arena);
 	pthread_mutex_destroy(&s->lock);
@@ -151,6 +151,14 @@ static void resolve_kernel(struct ps_session *s, const struct pd_location *l, st
 	out->base = out->start + kernel->slide;
 }
 
+void ps_read_bpf_lines(struct ps_session *s, struct pd_reader *r)
+{
+	if (s->options.depth < PS_LINES || s->bpf.arena)
+		return;
+	s->bpf.arena = &s->arena;
+	ps_bpf_read(&s->bpf, r);
+}
+
 /* KSYMBOL has the name of its range. */
 static void resolve_recorded(struct ps_session *s, const struct pd_location *l,
 			     struct ps_known *out)
@@ -158,9 +166,14 @@ static void resolve_recorded(struct ps_session *s, const struct pd_location *l,
 	const char *name = pd_history_image(s->options.history, l->image)->path;
 	const struct ps_symbol symbol = { .start = l->start, .name = name,
 					  .name_size = (uint32_t)strlen(name) };
+	const struct ps_bpf_line *line;
+	const char *file;
 
 	mark_tried(s, l, PS_FROM_RECORD);
 	ps_session_symbol(s, &symbol, out);
+	line = ps_bpf_find(&s->bpf, l->start, name, ps_lookup_of(l, l->addr), &file);
+	if (line)
+		ps_session_place(s, line, file, line->line, out);
 }
 
 /* Finds JIT code as it was when the location was recorded, if that is known. Sets *from to the
@@ -180,26 +193,15 @@ static bool find_code(const struct ps_session *s, struct ps_process_code *code,
 	return code->map.is_found && ps_jit_find(&code->map.code, address, PS_JIT_LATEST, out);
 }
 
-/* Sets the file and line of a function that was found in a jitdump. Functions are kept by their
- * lines. */
+/* Sets the file and line of a function that was found in a jitdump. */
 static void add_line(struct ps_session *s, struct ps_process_code *code,
 		     const struct pd_location *l, uint64_t time, struct ps_known *out)
 {
 	const uint64_t address = ps_lookup_of(l, l->addr);
 	const struct ps_jit_line *line = ps_jit_find_line(&code->dump.code, address, time);
-	struct pd_function *f = line ? pd_map_find(&s->jit_lines, (uintptr_t)line) : NULL;
 
-	if (line && !f && out->nr_functions) {
-		f = pd_arena_alloc(&s->arena, sizeof(*f));
-		if (!f)
-			return;
-		*f = out->functions[0];
-		f->file = ps_session_source_path(s, line->file);
-		f->line = line->line;
-		pd_map_add(&s->jit_lines, (uintptr_t)line, f);
-	}
-	if (f)
-		out->functions = f;
+	if (line)
+		ps_session_place(s, line, line->file, line->line, out);
 }
 
 /* Adds the line to a name of the bundle, which has no lines, if the jitdump has the same name. */

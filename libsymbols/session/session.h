@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
+#include "bpf/lines.h"
 #include "bundle/bundle.h"
 #include "bundle/simpleperf.h"
 #include "debug/index.h"
@@ -143,7 +144,9 @@ struct ps_session {
 	struct pd_buf made;		/* by ps_bundle() */
 	struct pd_map known;		/* image and address -> struct ps_known */
 	struct pd_map named;		/* mangled name, by its address -> struct pd_function */
-	struct pd_map jit_lines;	/* ps_jit_line, by its address -> struct pd_function */
+	struct ps_bpf bpf;
+	struct pd_map placed;		/* a line of JIT or BPF code, by its address -> struct
+					 * pd_function */
 	struct pd_map source_paths;	/* path, by its address -> with another beginning */
 	struct ps_stack_worker *idle;	/* unwinders that no thread uses, under the lock */
 };
@@ -181,6 +184,10 @@ void ps_session_functions(struct ps_session *s, struct ps_loaded *l, uint64_t ad
 const struct pd_function *ps_session_name(struct ps_session *s, struct pd_bytes name);
 /* Sets *out to one function. */
 void ps_session_symbol(struct ps_session *s, const struct ps_symbol *symbol, struct ps_known *out);
+
+/* Sets the file and line of a name that has none. Functions are kept by the address of `line`. */
+void ps_session_place(struct ps_session *s, const void *line, const char *file, uint32_t number,
+		      struct ps_known *out);
 
 /* Returns the path of a source file as the options want it; NULL without memory, or if it is
  * NULL. Paths are kept by their addresses. */

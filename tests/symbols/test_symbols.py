@@ -98,14 +98,15 @@ class Symbols:
     def __init__(self, run, where):
         self.run, self.path = run, where / "s.data"
 
-    def lines(self, records, *options, began=None, bundle=None):
+    def lines(self, records, *options, began=None, bundle=None, more=None, order="<"):
         now = int(began or time.time() + 100)
         features = {NUMBER["CLOCK_DATA"]: f.clock_data(MONOTONIC, now * SECOND, 9 * SECOND),
                     NUMBER["SAMPLE_TIME"]: f.sample_time(9 * SECOND, 9 * SECOND)}
         if bundle:
             features[NUMBER["PD_SYMBOLS"]] = f.pd_symbols(bundle)
+        features |= {NUMBER[name]: feature for name, feature in (more or {}).items()}
         file = File(attrs=[(EVENT, [1])], records=records, features=features)
-        self.path.write_bytes(file.build("<"))
+        self.path.write_bytes(file.build(order))
         done = self.run(["-f", "jsonl", "--symbols", *options, self.path])
         assert done.returncode == 0, done.stderr
         lines = strict_json_lines(done.stdout)

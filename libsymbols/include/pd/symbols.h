@@ -188,6 +188,11 @@ PS_API struct ps_session *ps_new(const struct ps_options *o, struct pd_error *e)
 /* Frees the session and all that it returned. `s` may be NULL. */
 PS_API void ps_free(struct ps_session *s);
 
+/* Reads the source lines of BPF programs from the recording, if the session has the depth PS_LINES:
+ * features BPF_PROG_INFO and BPF_BTF, of which a stream has none before its end. Without memory,
+ * and where the features are damaged, there are fewer. Must be called before ps_resolve(), once. */
+PS_API void ps_read_bpf_lines(struct ps_session *s, struct pd_reader *r);
+
 /* Finds the functions at a location that the history returned for process `pid`. Fills in *out,
  * whose pointers are valid until ps_free(). May be called by any number of threads. */
 PS_API void ps_resolve(struct ps_session *s, int32_t pid, const struct pd_location *l,
