@@ -260,7 +260,7 @@ static struct pd_sink *make_column_sink(struct run *run)
 
 	run->columns = column_make(&tool, &s->columns, &(struct pc_options){
 		.size = sizeof(struct pc_options), .history = run->history, .filter = run->filter,
-		.memory_limit = s->memory, .path = run->in.name,
+		.memory_limit = s->memory, .path = run->in.name, .threads = thread_count(run),
 		.namer = s->symbols.depth ? &run->symbols.namer : NULL,
 		.tables = s->format == FORMAT_ARROW ? 1ull << column_table(&s->columns) : 0 });
 	return column_sink(run->columns);

@@ -253,13 +253,23 @@ def structs(members):
     return made
 
 
-def read_parquet(file):
-    """({column: [value of each row]}, metadata) of the bytes of a file."""
+def read_footer(file):
     assert file[:4] == file[-4:] == b"PAR1"
     size = int.from_bytes(file[-8:-4], "little")
     data = Bytes(file[-8 - size:-8])
     footer = thrift_struct(data)
     assert data.at == size
+    return footer
+
+
+def rows_of_groups(file):
+    """The number of rows in each row group."""
+    return [group[3] for group in read_footer(file)[4]]
+
+
+def read_parquet(file):
+    """({column: [value of each row]}, metadata) of the bytes of a file."""
+    footer = read_footer(file)
     columns = columns_of(footer[2])
     table = {column.name: [] for column in columns}
     assert len(footer[7]) == len(columns)

@@ -1,0 +1,57 @@
+"""Tables of more than one row group: a second thread encodes and writes them."""
+import resource
+import signal
+
+import pytest
+
+from parquet_reader import read_parquet, rows_of_groups
+from perfdata.attr import Attr
+from perfdata.container import File
+from perfdata.sample import sample
+from test_columns import rows, write
+
+EVENT = Attr(type=1, sample_period=1, sample_type="IP|TID|TIME|CALLCHAIN",
+             flags=("sample_id_all",))
+SAMPLES = 50_000
+LEAST = ["--memory", "64M"]     # with which a table has groups of 2 MiB, and a thread is started
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """A recording of many samples, of which each has another stack."""
+    path = tmp_path_factory.mktemp("many") / "many.data"
+    hits = [sample(EVENT, 2, ip=0x1000 + i, pid=7, tid=7 + i % 9, time=100 + i * i % 1009,
+                   callchain=[0x1000 + i, 0x2000 + i % 77, 0x3000]) for i in range(SAMPLES)]
+    path.write_bytes(File(attrs=[(EVENT, [1])], records=hits).build("<"))
+    return path
+
+
+def limit_files():
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+
+@pytest.fixture(scope="module")
+def with_one_thread(many, run_pdecode, tmp_path_factory):
+    return write(run_pdecode, tmp_path_factory.mktemp("one"), many, *LEAST, "-j1")
+
+
+@pytest.mark.parametrize("jobs", ["2", "4"])
+def test_threads_give_the_same_bytes(jobs, many, with_one_thread, run_pdecode, tmp_path):
+    assert write(run_pdecode, tmp_path / "out", many, *LEAST, "-j", jobs) == with_one_thread
+
+
+def test_all_rows_are_there_in_order(with_one_thread):
+    groups = rows_of_groups(with_one_thread["samples"])
+    assert len(groups) > 1 and sum(groups) == SAMPLES
+    found = rows(read_parquet(with_one_thread["samples"])[0])
+    assert [row["time"] for row in found] == [100 + i * i % 1009 for i in range(SAMPLES)]
+    assert [row["frame"] for row in found[:3]] == [0, 3, 5]
+    assert [row["stack"] for row in found] == list(range(SAMPLES))
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_file_that_cannot_be_written_is_an_error(jobs, many, run_pdecode, tmp_path):
+    done = run_pdecode(["-f", "parquet", "-o", tmp_path / "out", *LEAST, "-j", jobs, many],
+                       preexec_fn=limit_files)
+    assert done.returncode == 4 and done.stderr.count(b"File too large") == 1, done.stderr
