@@ -10,16 +10,21 @@
 #include "script.h"
 #include "trace.h"
 
+/* The lines of a frame, without their addresses. */
+struct lines {
+	uint32_t text;		/* string + 1; 0: not made yet */
+	uint32_t first;		/* bytes of the first line */
+};
+
 struct pp_texts {
 	struct pp_out out;
 	struct pp_script o;
 	uint32_t fields;	/* of the sample's event */
 	int widest;		/* of the events' names; 0: not known yet */
 	struct pd_tree *tree;	/* of a tracepoint's sample; NULL: none yet */
-	/* The string with each frame's lines, without the address, and 1 more; 0: not made yet.
-	 * Tracepoints may have other fields. */
+	/* Each frame's lines. Tracepoints may have other fields. */
 	struct {
-		uint32_t *items;
+		struct lines *items;
 		size_t capacity;
 	} lines[2];
 	bool is_trace;
@@ -54,27 +59,72 @@ static void put_clean(struct pp_out *out, struct pd_bytes text)
 	}
 }
 
-/* --- functions --- */
-
-struct line {
-	char *text;
-	size_t size, room;
-};
-
-static void add_part(struct line *l, const char *text)
+/* At least `width` columns; `pad` is before the digits. */
+static void put_number(struct pp_out *out, uint64_t n, size_t width, char pad)
 {
-	for (; *text && l->size < l->room; text++)
-		l->text[l->size++] = *text == '\n' ? '?' : *text;
+	char text[24];
+	size_t at = sizeof(text);
+
+	do {
+		text[--at] = (char)('0' + n % 10);
+		n /= 10;
+	} while (n);
+	while (sizeof(text) - at < width)
+		text[--at] = pad;
+	pp_put(out, text + at, sizeof(text) - at);
 }
 
-static void end_line(struct line *l)
+/* --- functions --- */
+
+enum { LINES_MOST = 4096 };
+
+struct text {
+	char bytes[LINES_MOST + 1];	/* and a newline */
+	size_t size;
+	size_t start;		/* of the line */
+	size_t first;		/* bytes of the first line; 0: it has no end yet */
+};
+
+static void add_bytes(struct text *l, const void *bytes, size_t size)
 {
-	if (l->size < l->room)
-		l->text[l->size++] = '\n';
+	if (size > LINES_MOST - l->size)
+		return;
+	memcpy(l->bytes + l->size, bytes, size);
+	l->size += size;
+}
+
+/* Characters that could break a line are replaced. */
+static void add_part(struct text *l, const char *part)
+{
+	struct pd_bytes rest = pp_bytes(part);
+
+	while (rest.size) {
+		const uint8_t *start = rest.data;
+		const bool is_control = pp_is_control(pp_next_character(&rest));
+
+		add_bytes(l, is_control ? (const uint8_t *)"?" : start,
+			  is_control ? 1 : (size_t)(rest.data - start));
+	}
+}
+
+static void begin_line(struct text *l)
+{
+	l->start = l->size;
+	add_bytes(l, " ", 1);
+}
+
+static void end_line(struct text *l)
+{
+	if (l->size == l->start + 1)
+		l->size = l->start;
+	if (l->size <= LINES_MOST)
+		l->bytes[l->size++] = '\n';
+	if (!l->first)
+		l->first = l->size;
 }
 
 /* The name of the image, as perf has it: code of compilers is in their maps. */
-static void add_image(struct line *l, const struct pp_texts *t, const struct pp_frame *f)
+static void add_image(struct text *l, const struct pp_texts *t, const struct pp_frame *f)
 {
 	const struct pd_image *image = pd_history_image(t->out.p->options.history, f->at.image);
 	char text[64];
@@ -92,67 +142,80 @@ static void add_image(struct line *l, const struct pp_texts *t, const struct pp_
 }
 
 /* A line for each function that is inlined there, then the one that they are in. */
-static uint32_t make_lines(struct pp_texts *t, const struct pp_frame *f)
+static void make_text(struct text *l, const struct pp_texts *t, const struct pp_frame *f)
 {
-	struct pp_profile *p = t->out.p;
-	const struct pd_namer *namer = p->options.namer;
+	const struct pd_namer *namer = t->out.p->options.namer;
 	struct pd_frame_names names = { .why = f->at.why };
-	char text[4096], offset[32];
-	struct line l = { text, 0, sizeof(text) };
+	char offset[32];
 
 	if (namer)
 		namer->frame(namer->ctx, f->pid, &f->at, &names);
+	begin_line(l);
 	for (size_t i = 0; i < names.nr_functions && t->fields & PP_FIELD_SYMBOL; i++) {
 		const char *symbol = names.functions[i].symbol;
 		const bool is_inlined = i + 1 < names.nr_functions;
 
 		snprintf(offset, sizeof(offset), "+0x%" PRIx64, is_inlined ? 0 : names.offset);
-		add_part(&l, symbol ? symbol : "[unknown]");
-		add_part(&l, symbol && t->fields & PP_FIELD_OFFSET ? offset : "");
+		add_part(l, symbol ? symbol : "[unknown]");
+		add_part(l, symbol && t->fields & PP_FIELD_OFFSET ? offset : "");
 		if (is_inlined) {
-			add_part(&l, " (inlined)");
-			end_line(&l);
+			add_part(l, " (inlined)");
+			end_line(l);
+			begin_line(l);
 		}
 	}
 	if (!names.nr_functions && t->fields & PP_FIELD_SYMBOL)
-		add_part(&l, "[unknown]");
-	add_image(&l, t, f);
-	return pp_strings_add(&p->strings, &p->memory, l.text, l.size);
+		add_part(l, "[unknown]");
+	add_image(l, t, f);
+	end_line(l);
 }
 
-/* Returns the lines of a place, or PP_NONE without memory. */
-static uint32_t find_lines(struct pp_texts *t, int32_t pid, const struct pd_location *at)
+/* Returns 0, or -1 without memory. */
+static int make_lines(struct pp_texts *t, const struct pp_frame *f, struct lines *made)
+{
+	struct pp_profile *p = t->out.p;
+	struct text l;
+	uint32_t string;
+
+	l.size = l.start = l.first = 0;
+	make_text(&l, t, f);
+	string = pp_strings_add(&p->strings, &p->memory, l.bytes, l.size);
+	if (string == PP_NONE)
+		return -1;
+	*made = (struct lines){ string + 1, (uint32_t)l.first };
+	return 0;
+}
+
+/* Returns the lines of a place, or NULL without memory. */
+static const struct lines *find_lines(struct pp_texts *t, int32_t pid,
+				      const struct pd_location *at)
 {
 	struct pp_profile *p = t->out.p;
 	const uint32_t frame = pp_frames_add_address(&p->frames, &p->memory, p->options.history,
 						     pid, at);
-	uint32_t *lines = t->lines[t->is_trace].items, made;
+	struct lines *lines = t->lines[t->is_trace].items;
 	const size_t before = t->lines[t->is_trace].capacity;
 
 	if (frame == PP_NONE)
-		return PP_NONE;
+		return NULL;
 	if (frame >= before) {
 		lines = pp_memory_grow(&p->memory, lines, &t->lines[t->is_trace].capacity,
 				       (size_t)frame + 1, sizeof(*lines));
 		if (!lines)
-			return PP_NONE;
+			return NULL;
 		t->lines[t->is_trace].items = lines;
 		memset(lines + before, 0,
 		       (t->lines[t->is_trace].capacity - before) * sizeof(*lines));
 	}
-	if (!lines[frame]) {
-		made = make_lines(t, &p->frames.items[frame]);
-		if (made == PP_NONE)
-			return PP_NONE;
-		lines[frame] = made + 1;
-	}
-	return lines[frame] - 1;
+	if (!lines[frame].text && make_lines(t, &p->frames.items[frame], &lines[frame]))
+		return NULL;
+	return &lines[frame];
 }
 
-/* Right-aligned in 16 columns. */
-static void put_address(struct pp_out *out, uint64_t address)
+/* Right-aligned in 16 columns, after a character. */
+static void put_address(struct pp_out *out, char before, uint64_t address)
 {
-	char text[16];
+	char text[17];
 	int at = sizeof(text);
 
 	do {
@@ -160,6 +223,7 @@ static void put_address(struct pp_out *out, uint64_t address)
 		address >>= 4;
 	} while (address);
 	memset(text, ' ', (size_t)at);
+	*text = before;
 	pp_put(out, text, sizeof(text));
 }
 
@@ -173,27 +237,24 @@ static uint64_t shown_address(const struct pp_texts *t, const struct pd_location
 }
 
 static enum pd_code put_place(struct pp_texts *t, int32_t pid, const struct pd_location *at,
-			      const char *before, const char *end)
+			      char before)
 {
-	const uint32_t lines = find_lines(t, pid, at);
+	const struct lines *lines = find_lines(t, pid, at);
+	const uint64_t address = shown_address(t, at);
 	struct pd_bytes text;
 
-	if (lines == PP_NONE)
+	if (!lines)
 		return PD_E_LIMIT;
-	text = pp_strings_at(&t->out.p->strings, lines);
-	do {
-		const uint8_t *newline = text.size ? memchr(text.data, '\n', text.size) : NULL;
-		const size_t size = newline ? (size_t)(newline - text.data) : text.size;
+	text = pp_strings_at(&t->out.p->strings, lines->text - 1);
+	for (size_t size = lines->first; size;) {
+		const uint8_t *newline;
 
-		pp_put_text(&t->out, before);
-		put_address(&t->out, shown_address(t, at));
-		if (size)
-			pp_put_text(&t->out, " ");
-		put_clean(&t->out, (struct pd_bytes){ text.data, size });
-		pp_put_text(&t->out, end);
-		text.data += size + (newline != NULL);
-		text.size -= size + (newline != NULL);
-	} while (text.size);
+		put_address(&t->out, before, address);
+		pp_put(&t->out, (const char *)text.data, size);
+		text = (struct pd_bytes){ text.data + size, text.size - size };
+		newline = text.size ? memchr(text.data, '\n', text.size) : NULL;
+		size = newline ? (size_t)(newline + 1 - text.data) : text.size;
+	}
 	return PD_OK;
 }
 
@@ -269,7 +330,8 @@ static void put_comm(struct pp_texts *t, const struct pd_task *task, enum shape 
 	char unnamed[32];
 	size_t size;
 
-	snprintf(unnamed, sizeof(unnamed), ":%" PRId32, task->tid);
+	if (!task->comm)
+		snprintf(unnamed, sizeof(unnamed), ":%" PRId32, task->tid);
 	size = strlen(task->comm ? task->comm : unnamed);
 	for (; shape == IN_ONE_LINE && size < 16; size++)
 		pp_put_text(out, " ");
@@ -280,29 +342,33 @@ static void put_comm(struct pp_texts *t, const struct pd_task *task, enum shape 
 static void put_ids(struct pp_texts *t, const struct pd_fields *sample)
 {
 	const int width = t->o.like == PP_LIKE_PERF_6_1 ? 5 : 7;
+	const int32_t id = t->fields & PP_FIELD_PID ? sample->pid : sample->tid;
 	struct pp_out *out = &t->out;
 
-	if (!(sample->has & PD_HAS_TID))
+	if (!(sample->has & PD_HAS_TID) || !(t->fields & (PP_FIELD_PID | PP_FIELD_TID)))
 		return;
-	if (t->fields & PP_FIELD_PID && t->fields & PP_FIELD_TID)
+	if (t->fields & PP_FIELD_PID && t->fields & PP_FIELD_TID) {
 		pp_printf(out, "%*" PRId32 "/%-*" PRId32 " ", width, sample->pid, width,
 			  sample->tid);
-	else if (t->fields & (PP_FIELD_PID | PP_FIELD_TID))
-		pp_printf(out, "%*" PRId32 " ", width,
-			  t->fields & PP_FIELD_PID ? sample->pid : sample->tid);
+	} else if (id < 0) {
+		pp_printf(out, "%*" PRId32 " ", width, id);
+	} else {
+		put_number(out, (uint64_t)id, (size_t)width, ' ');
+		pp_put(out, " ", 1);
+	}
 }
 
 static void put_time(struct pp_texts *t, uint64_t time)
 {
 	const uint64_t second = 1000000000, s = time / second, ns = time % second;
-	char text[40];
 
-	if (t->o.times == PP_TIMES_NS) {
-		pp_printf(&t->out, "%5" PRIu64 ".%09" PRIu64 ": ", s, ns);
-		return;
-	}
-	snprintf(text, sizeof(text), "%5" PRIu64 ".%06" PRIu64, s, ns / 1000);
-	pp_printf(&t->out, "%12s: ", text);
+	put_number(&t->out, s, 5, ' ');
+	pp_put(&t->out, ".", 1);
+	if (t->o.times == PP_TIMES_NS)
+		put_number(&t->out, ns, 9, '0');
+	else
+		put_number(&t->out, ns / 1000, 6, '0');
+	pp_put(&t->out, ": ", 2);
 }
 
 static void put_head(struct pp_texts *t, const struct pd_fields *sample,
@@ -311,12 +377,17 @@ static void put_head(struct pp_texts *t, const struct pd_fields *sample,
 	struct pp_out *out = &t->out;
 
 	put_ids(t, sample);
-	if (sample->has & PD_HAS_CPU && t->fields & PP_FIELD_CPU)
-		pp_printf(out, "[%03" PRIu32 "] ", sample->cpu);
+	if (sample->has & PD_HAS_CPU && t->fields & PP_FIELD_CPU) {
+		pp_put(out, "[", 1);
+		put_number(out, sample->cpu, 3, '0');
+		pp_put(out, "] ", 2);
+	}
 	if (sample->has & PD_HAS_TIME && t->fields & PP_FIELD_TIME)
 		put_time(t, sample->time);
-	if (t->fields & PP_FIELD_PERIOD)
-		pp_printf(out, "%10" PRIu64 " ", weight);
+	if (t->fields & PP_FIELD_PERIOD) {
+		put_number(out, weight, 10, ' ');
+		pp_put(out, " ", 1);
+	}
 	if (!(t->fields & PP_FIELD_EVENT))
 		return;
 	for (int size = (int)strlen(event->weigher.name); size < t->widest; size++)
@@ -332,12 +403,12 @@ static enum pd_code put_stack(struct pp_texts *t, const struct pd_fields *sample
 	enum pd_code code = PD_OK;
 
 	if (shape == IN_ONE_LINE)
-		return stack->nr ? put_place(t, pid, &stack->items[0], " ", "\n") :
+		return stack->nr ? put_place(t, pid, &stack->items[0], ' ') :
 				   (pp_put_text(&t->out, "\n"), PD_OK);
 	pp_put_text(&t->out, "\n");
 	for (size_t i = 0; i < stack->nr && code == PD_OK; i++)
 		if (stack->items[i].of != PD_LOCATION_OF_IP || t->o.layout == PP_LAYOUT_STACKS)
-			code = put_place(t, pid, &stack->items[i], "\t", "\n");
+			code = put_place(t, pid, &stack->items[i], '\t');
 	if (stack->is_cut && t->o.cut == PP_CUT_SHOWN)
 		pp_put_text(&t->out, "\t               0 [cut stack] ([unknown])\n");
 	pp_put_text(&t->out, "\n");
