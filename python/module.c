@@ -102,9 +102,10 @@ static int open_input(struct pdpy_source *s, int fd, const char *path, PyObject 
 		s->fd = pd_stream_copy(fd, &e);
 		Py_END_ALLOW_THREADS
 		s->start = 0;
+		errno = s->fd < 0 && e.code == PD_E_IO ? (int)e.have : ENOMEM;
 	}
 	if (s->fd < 0)
-		PyErr_SetString(PyExc_OSError, "the stream can't be copied to a temporary file");
+		PyErr_SetFromErrno(PyExc_OSError);
 	return s->fd < 0 ? -1 : 0;
 }
 

@@ -209,6 +209,8 @@ static PyObject *records_next(PyObject *self)
 	struct record *r;
 	int ret;
 
+	if (i->is_busy)
+		PyErr_SetString(PyExc_ValueError, "another thread reads the next record");
 	if (i->is_ended || i->is_busy)
 		return NULL;
 	i->is_busy = true;

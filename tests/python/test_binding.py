@@ -309,6 +309,47 @@ except OSError as e:
     assert found == [28] and not list(full.parent.iterdir())
 
 
+def test_a_file_object_that_fails_midway(python):
+    found = python("""
+import errno, io
+data = open(sys.argv[1], "rb").read()
+class Failing(io.RawIOBase):
+    left = [data[:5000], data[5000:9000]]
+    def readable(self): return True
+    def readinto(self, room):
+        if not self.left:
+            raise OSError(errno.EIO, "gone")
+        part = self.left[0][:len(room)]
+        self.left = [part for part in (self.left[0][len(part):], *self.left[1:]) if part]
+        room[:len(part)] = part
+        return len(part)
+for source in (Failing(), io.BufferedReader(Failing())):
+    try:
+        perfdata.open(source)
+    except OSError as e:
+        say(e.errno)
+say(perfdata.open(data).stats()["records"])
+""", CHAINS)
+    assert found == [5, 5, 98]
+
+
+def test_a_socket_that_fails_midway(python):
+    """The other end leaves before it has read what was sent to it."""
+    found = python("""
+import socket
+here, there = socket.socketpair()
+here.sendall(b"unread")
+there.sendall(open(sys.argv[1], "rb").read(5000))
+there.close()
+before = len(os.listdir("/proc/self/fd"))
+try:
+    perfdata.open(here.makefile("rb"))
+except OSError as e:
+    say([e.errno, len(os.listdir("/proc/self/fd")) - before])
+""", CHAINS)
+    assert found == [[104, 0]]
+
+
 # --- lifetimes ------------------------------------------------------------------------------------
 
 def test_streams_outlive_their_recording(python):
@@ -377,6 +418,70 @@ with concurrent.futures.ThreadPoolExecutor(8) as pool:
     say(list(pool.map(lambda i: len(again.errors), range(8))))
 """, CHAINS)
     assert found == [[98], [0] * 8]
+
+
+LARGE = """
+def large(path):        # its records again and again: reading takes a while
+    data = bytearray(open(path, "rb").read())
+    at, size = (int.from_bytes(data[i:i + 8], "little") for i in (40, 48))
+    records = bytes(data[at:at + size])
+    while len(records) < 1 << 22:
+        records += records
+    data[40:56] = len(data).to_bytes(8, "little") + len(records).to_bytes(8, "little")
+    data[72:104] = bytes(32)        # no features
+    return bytes(data + records)
+"""
+
+
+def test_threads_that_begin_at_once(python):
+    """With a recording each, and with one that no thread has learned yet."""
+    found = python(LARGE + """
+import threading
+data, failed = large(sys.argv[1]), []
+def counts(f):
+    return f.stats()["records"], len(rows_of(f.table("tasks"))["pid"]), len(f.errors)
+want = counts(perfdata.open(data))
+def work(f, start):
+    start.wait()
+    try:
+        found = counts(f or perfdata.open(data))
+        if found != want:
+            failed.append(found)
+    except Exception as e:
+        failed.append(str(e))
+for shared in (False, True) * 3:
+    f, start = perfdata.open(data) if shared else None, threading.Barrier(4)
+    threads = [threading.Thread(target=work, args=(f, start)) for _ in range(4)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+say([want[0] > 10000, failed])
+""", CHAINS)
+    assert found == [[True, []]]
+
+
+def test_threads_that_share_an_iterator(python):
+    """Each record goes to one of them; none takes the other's reading for the end."""
+    found = python(LARGE + """
+import threading
+data, refused, counts = large(sys.argv[1]), set(), []
+records = perfdata.open(data).records()
+def work():
+    n = 0
+    while True:
+        try:
+            next(records)
+            n += 1
+        except ValueError as e:
+            refused.add(str(e))
+        except StopIteration:
+            break
+    counts.append(n)
+threads = [threading.Thread(target=work) for _ in range(2)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+say([sum(counts) == sum(1 for _ in perfdata.open(data).records()), sorted(refused)])
+""", CHAINS)
+    assert found == [[True, ["another thread reads the next record"]]]
 
 
 def test_hostile_files(python, run_pdecode, tmp_path):
