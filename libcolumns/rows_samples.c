@@ -469,13 +469,13 @@ static struct numbers number_sample(struct pc_columns *c, const struct pd_fields
 	return n;
 }
 
-/* Returns what is kept of the sample's thread, or NULL. A copied stack is another in each
- * sample. */
+/* Returns what is kept of the sample's thread, or NULL. A copied stack and a call stack in branches
+ * are others in each sample. */
 static struct pc_thread *find_thread(struct pc_columns *c, const struct pd_fields *f)
 {
 	struct pd_moment at;
 
-	if (c->o.namer && c->o.namer->frames)
+	if ((c->o.namer && c->o.namer->frames) || pd_attr_has_call_stacks(f->attr))
 		return NULL;
 	pd_record_moment(pd_reader_record(c->reader, f), &at);
 	return pc_recents_thread(&c->recents, c->o.history, f, &at);
