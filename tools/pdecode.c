@@ -510,6 +510,9 @@ static enum cli_exit prepare(struct run *run)
 		needs_history(run) ? history_make(&tool, &run->in, &o, &run->history,
 						    NULL, &run->history_cut) : CLI_OK;
 
+	if (status == CLI_OK && run->history && run->s->symbols.stitch_lbr)
+		status = history_stitch(&tool, &run->in, &o, run->history,
+					run->s->symbols.max_frames);
 	if (status != CLI_OK)
 		return status;
 	if (needs_names(run->s) && run->history)

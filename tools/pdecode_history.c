@@ -31,6 +31,34 @@ static enum cli_exit copy_stream(const struct cli_tool *tool, struct input *in)
 	return CLI_OK;
 }
 
+/* The second pass reports the damage. */
+static struct pd_reader_options without_reports(const struct pd_reader_options *o)
+{
+	struct pd_reader_options quiet = *o;
+
+	quiet.on_error = NULL;
+	quiet.on_wait = NULL;
+	quiet.order = PD_AS_WRITTEN;
+	quiet.stop_at = PD_FATAL;
+	return quiet;
+}
+
+static struct pd_reader *open_again(const struct input *in, const struct pd_reader_options *o)
+{
+	struct pd_error e;
+
+	return in->fd >= 0 ? pd_reader_open_fd(in->fd, o, &e) :
+			     pd_reader_open_path(in->path, o, &e);
+}
+
+static enum cli_exit seek_to(const struct cli_tool *tool, const struct input *in, off_t at)
+{
+	if (in->fd < 0 || lseek(in->fd, at, SEEK_SET) == at)
+		return CLI_OK;
+	cli_error(tool, "%s: %s", in->name, strerror(errno));
+	return CLI_INPUT;
+}
+
 static const struct pd_error too_large = {
 	.code = PD_E_LIMIT, .severity = PD_DAMAGED,
 	.text = "more tasks and maps than --memory allows: some names and images are missing" };
@@ -40,8 +68,7 @@ static void learn(const struct input *in, const struct pd_reader_options *o, str
 {
 	struct pd_history_counts counts = { .size = sizeof(counts) };
 	struct pd_error e, sealed;
-	struct pd_reader *reader = in->fd >= 0 ? pd_reader_open_fd(in->fd, o, &e) :
-					       pd_reader_open_path(in->path, o, &e);
+	struct pd_reader *reader = open_again(in, o);
 	bool is_cut = false;
 
 	if (reader)
@@ -97,26 +124,37 @@ enum cli_exit history_make(const struct cli_tool *tool, struct input *in,
 			   const struct pd_reader_options *o, struct pd_history **out,
 			   struct pd_index *index, struct pd_error *cut)
 {
-	struct pd_reader_options quiet = *o;
+	const struct pd_reader_options quiet = without_reports(o);
 	enum cli_exit status = history_needs_copy(in) ? copy_stream(tool, in) : CLI_OK;
 	const off_t at = in->fd >= 0 ? lseek(in->fd, 0, SEEK_CUR) : 0;
 	struct pd_error e;
 
 	if (status != CLI_OK)
 		return status;
-	quiet.on_error = NULL;
-	quiet.on_wait = NULL;
-	quiet.order = PD_AS_WRITTEN;
-	quiet.stop_at = PD_FATAL;
 	*out = pd_history_new(PD_HISTORY_OPTIONS(.memory_limit = o->memory_limit), &e);
 	if (!*out) {
 		cli_error(tool, "out of memory");
 		return CLI_OUTPUT;
 	}
 	learn(in, &quiet, *out, index, cut);
-	if (in->fd >= 0 && lseek(in->fd, at, SEEK_SET) != at) {
-		cli_error(tool, "%s: %s", in->name, strerror(errno));
-		return CLI_INPUT;
-	}
-	return CLI_OK;
+	return seek_to(tool, in, at);
+}
+
+enum cli_exit history_stitch(const struct cli_tool *tool, const struct input *in,
+			     const struct pd_reader_options *o, struct pd_history *h,
+			     uint32_t max_frames)
+{
+	const off_t at = in->fd >= 0 ? lseek(in->fd, 0, SEEK_CUR) : 0;
+	struct pd_reader_options by_time = without_reports(o);
+	struct pd_reader *reader;
+	char text[256];
+	struct pd_error e;
+
+	by_time.order = PD_BY_TIME;
+	reader = open_again(in, &by_time);
+	if (reader && pd_history_stitch(h, reader, max_frames, &e))
+		cli_error(tool, "%s: --stitch-lbr: %s", in->name,
+			  pd_error_text(&e, text, sizeof(text)));
+	pd_reader_free(reader);
+	return seek_to(tool, in, at);
 }

@@ -21,6 +21,13 @@ enum cli_exit history_make(const struct cli_tool *tool, struct input *in,
 			   const struct pd_reader_options *o, struct pd_history **out,
 			   struct pd_index *index, struct pd_error *cut);
 
+/* Reads the input once more, and adds to call stacks in branches the calls that they lost, up to
+ * max_frames (0: 127). Reports it if they are not added to all. Returns CLI_OK, or CLI_INPUT after
+ * a message. */
+enum cli_exit history_stitch(const struct cli_tool *tool, const struct input *in,
+			     const struct pd_reader_options *o, struct pd_history *h,
+			     uint32_t max_frames);
+
 /* Creates a history that follows the records of a stream: each must be added to it before it is
  * written. Returns CLI_OK, or CLI_OUTPUT after a message. */
 enum cli_exit history_begin(const struct cli_tool *tool, const struct pd_reader_options *o,

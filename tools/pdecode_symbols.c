@@ -33,9 +33,10 @@ enum cli_exit symbols_check(const struct symbol_settings *s, const struct cli_to
 	if (!symbols_form(s, &form))
 		return cli_usage(tool, "'--symbols' must be full, table or names, not '%s'",
 				 s->depth);
-	if ((s->strict || s->max_frames) && !s->depth)
+	if ((s->strict || s->max_frames || s->stitch_lbr) && !s->depth)
 		return cli_usage(tool, "'--%s' needs '--symbols'",
-				 s->strict ? "symbols-strict" : "max-frames");
+				 s->strict ? "symbols-strict" :
+				 s->max_frames ? "max-frames" : "stitch-lbr");
 	if (s->lines && s->no_inline)
 		return cli_usage(tool, "'--lines' needs the debug information that '--no-inline' "
 				 "does not read");

@@ -9,7 +9,7 @@
 /* The options. */
 struct symbol_settings {
 	const char *depth;		/* --symbols; NULL: no names */
-	bool no_inline, lines, linkage_names, strict;
+	bool no_inline, lines, linkage_names, strict, stitch_lbr;
 	unsigned int max_frames;
 	const char *sysroot, *kallsyms, *vmlinux;
 	struct cli_list debug_dirs, prefixes;
@@ -20,6 +20,11 @@ struct symbol_settings {
 /* More than there are. */
 #define SYMBOL_REASONS 32
 extern const char *const symbol_unverified[];
+
+#define SYMBOL_STITCH_OPTION(type, member)						\
+	CLI_FLAG(0, "stitch-lbr", type, member.stitch_lbr,				\
+		 "add to call stacks that were too deep for the CPU (--call-graph lbr) the "	\
+		 "calls of the sample before; a guess")
 
 /* The options that ask for names. */
 #define SYMBOL_NAME_OPTIONS(type, member)						\
@@ -36,7 +41,9 @@ extern const char *const symbol_unverified[];
 	CLI_FLAG(0, "linkage-names", type, member.linkage_names,			\
 		 "add the names as files have them, where they are mangled"),		\
 	CLI_NUMBER(0, "max-frames", "N", type, member.max_frames,			\
-		   "unwind at most N frames of a copied stack (default and 0: 127)"),	\
+		   "unwind at most N frames of a copied stack, or stitch at most N calls "	\
+		   "(default and 0: 127)"),						\
+	SYMBOL_STITCH_OPTION(type, member),						\
 	CLI_FLAG(0, "symbols-strict", type, member.strict,				\
 		 "end with status 1 if a frame has no name")
 

@@ -254,6 +254,8 @@ static enum cli_exit read_samples(struct run *run)
 	if (thread_count(run) > 1)
 		run->index = pd_index_new(PARTS_RECORDS);
 	status = history_make(&preport, &run->in, &o, &run->history, run->index, &e);
+	if (status == CLI_OK && run->s->symbols.stitch_lbr)
+		status = history_stitch(&preport, &run->in, &o, run->history, 0);
 	if (status != CLI_OK)
 		return status;
 	if (e.code != PD_OK)

@@ -147,6 +147,7 @@ static const struct cli_option options[] = {
 	CLI_FLAG(0, "lines", settings, lines,
 		 "source files and lines, too, for -f callgrind, pprof, firefox, flamegraph and "
 		 "-s srcline; reads more debug information"),
+	SYMBOL_STITCH_OPTION(settings, symbols),
 	SYMBOL_FILE_OPTIONS(settings, symbols),
 	CLI_GROUP("Limits and messages"),
 	CLI_NUMBER('j', "jobs", "N", settings, jobs,

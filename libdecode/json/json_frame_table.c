@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOWN_FLAGS (PD_LOCATION_RETURN | PD_LOCATION_GUESSED | PD_LOCATION_REMAPPED)
+#define SHOWN_FLAGS (PD_LOCATION_RETURN | PD_LOCATION_GUESSED | PD_LOCATION_REMAPPED | \
+		     PD_LOCATION_STITCHED)
 
 static bool has_own_code(const struct pd_image *image)
 {
@@ -42,10 +43,11 @@ void pd_frame_key_write(struct pd_jsonw *w, const struct pd_frame_key *key)
 
 	if (key->pid >= 0)
 		n += snprintf(text + n, sizeof(text) - (size_t)n, "@%" PRId32, key->pid);
-	snprintf(text + n, sizeof(text) - (size_t)n, "%s%s%s",
+	snprintf(text + n, sizeof(text) - (size_t)n, "%s%s%s%s",
 		 key->flags & PD_LOCATION_RETURN ? "r" : "",
 		 key->flags & PD_LOCATION_GUESSED ? "g" : "",
-		 key->flags & PD_LOCATION_REMAPPED ? "m" : "");
+		 key->flags & PD_LOCATION_REMAPPED ? "m" : "",
+		 key->flags & PD_LOCATION_STITCHED ? "s" : "");
 	pd_jsonw_string(w, text);
 }
 

@@ -167,6 +167,8 @@ static void write_flags(struct pd_json *j, unsigned int flags)
 		write_true(j, "guessed");
 	if (flags & PD_LOCATION_REMAPPED)
 		write_true(j, "remapped");
+	if (flags & PD_LOCATION_STITCHED)
+		write_true(j, "stitched");
 }
 
 /* Writes only the symbols. Without any, the image tells what the code is. */

@@ -9,6 +9,7 @@
 #include "model/history_guests.h"
 #include "model/history_live.h"
 #include "model/history_plans.h"
+#include "model/history_stitch.h"
 
 #define DEFAULT_MEMORY (256u << 20)
 
@@ -145,6 +146,7 @@ void pd_history_free(struct pd_history *h)
 	if (!h)
 		return;
 	pd_live_free(h->live);
+	pd_stitcher_free(h->stitcher);
 	pd_history_forget_replay(h);
 	pd_array_free(&h->changes);
 	pd_array_free(&h->maps);

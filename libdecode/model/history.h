@@ -148,6 +148,7 @@ struct pd_deferred_chain {
 
 struct pd_history_plans;
 struct pd_live;
+struct pd_stitcher;
 
 struct pd_history {
 	uint64_t memory_limit;
@@ -187,6 +188,7 @@ struct pd_history {
 	struct pd_key_index life_of, space_of;	/* the host's lives by tid, and spaces of
 						 * processes by pid */
 	uint64_t copied;		/* pieces looked at to copy what a child shares */
+	struct pd_stitcher *stitcher;	/* NULL: call stacks are as the CPU kept them */
 	struct pd_live *live;		/* instead of all that is sealed; or NULL */
 };
 

@@ -4,6 +4,7 @@
 #include "model/history_branches.h"
 #include "model/history_guests.h"
 #include "model/history_live.h"
+#include "model/history_stitch.h"
 
 #define PREFETCHED 16	/* maps of a small space */
 #define MAX_COPIES 8	/* anonymous maps over each other, to find the file below */
@@ -298,6 +299,19 @@ static void add_call(void *calls, const struct pd_branch *b)
 	add_location(c->lookup, b->from, PD_LOCATION_OF_BRANCH_FROM, 0);
 }
 
+/* Adds the calls that a deep stack's own branches no longer have. */
+static void add_older_calls(struct lookup *l, const struct pd_record *sample, size_t calls)
+{
+	const struct pd_stitched_call *c;
+	uint32_t max;
+
+	if (!l->h->stitcher)
+		return;
+	c = pd_stitcher_find(l->h->stitcher, sample, &max);
+	for (; c && calls < max; c = c->next, calls++)
+		add_location(l, c->from, PD_LOCATION_OF_BRANCH_FROM, PD_LOCATION_STITCHED);
+}
+
 /* Adds the user part of a callchain that the CPU recorded as branches: the address after the
  * marker, then the calls. Returns whether there are any. */
 static bool add_calls(struct lookup *l, const struct pd_record *sample,
@@ -308,11 +322,15 @@ static bool add_calls(struct lookup *l, const struct pd_record *sample,
 	struct calls c = { l, leaf < PD_FIRST_MARKER };
 	const size_t before = l->n;
 	int64_t hw_idx;
+	size_t nr;
 
 	if (c.has_leaf)
 		add_entry(l, leaf);
-	if (pd_branches_each(sample, add_call, &c, &hw_idx))
+	nr = pd_branches_each(sample, add_call, &c, &hw_idx);
+	if (nr) {
+		add_older_calls(l, sample, nr);
 		return true;
+	}
 	l->n = before;
 	l->flags = 0;
 	return false;

@@ -345,7 +345,7 @@ static void describe_words(const char *(*name_of)(unsigned int), struct pd_buf *
 #define TEXT_HEX "'description':'the exact bytes, where they are not UTF-8'," SOME_HEX
 #define ADDRESS "'type':'string','pattern':'" PD_PATTERN_ADDRESS "'"
 
-#define FRAME_ID "^([0-9]+|[A-Z_]+):[0-9a-f]+(@[0-9]+)?r?g?m?$"
+#define FRAME_ID "^([0-9]+|[A-Z_]+):[0-9a-f]+(@[0-9]+)?r?g?m?s?$"
 
 #define SOURCE_LINE \
 	"'file':{'description':'source file','type':'string'},'file_hex':{" TEXT_HEX "}," \
@@ -392,6 +392,8 @@ static void describe_location(struct pd_buf *b)
 			"information, or after such a frame','const':true},"
 		"'remapped':{'description':'anonymous memory that replaced this map of a file: a "
 			"copy of its code','const':true},"
+		"'stitched':{'description':'a call that an earlier sample of the thread has, by "
+			"--stitch-lbr','const':true},"
 		"'why':{'description':'why nothing is known, or no name'");
 	describe_words(pd_why_name, b);
 	pd_text_json(b, "}");
@@ -411,8 +413,8 @@ static void describe_table_frame(struct pd_arena *arena, struct pd_buf *b)
 {
 	(void)arena;
 	pd_text_json(b, CLOSED "'required':['id'],'properties':{" KIND("frame") ","
-		"'id':{'description':'IMAGE:FILE_OFFSET or WHY:ADDR, then @PID; r: "
-			"return_address, g: guessed, m: remapped','type':'string',"
+		"'id':{'description':'IMAGE:FILE_OFFSET or WHY:ADDR, then @PID; r "
+			"return_address, g guessed, m remapped, s stitched','type':'string',"
 			"'pattern':'" FRAME_ID "'},"
 		"'pid':{'description':'process whose own code it is','type':'integer'," PD_RANGE_U32
 			"}");

@@ -62,7 +62,7 @@ OPTIONS = {
     "--pretty": [], "--blobs": ["hex|omit|full"], "--sort": ["file|time"], "--header-only": [],
     "--schema": [], "--records-only": [], "--utc": [], "--resolve": [],
     "--symbols": [], "--lines": [], "--prefix-map": ["OLD=NEW"], "--no-inline": [],
-    "--linkage-names": [], "--max-frames": ["N"], "--symbols-strict": [],
+    "--linkage-names": [], "--max-frames": ["N"], "--stitch-lbr": [], "--symbols-strict": [],
     "--sysroot": ["DIR"], "--debug-dir": ["DIR"], "--kallsyms": ["FILE"],
     "-k": ["--vmlinux", "FILE"],
     "--unverified": ["yes|no"], "--types": ["LIST"], "-e": ["--event", "LIST"], "--pid": ["LIST"],

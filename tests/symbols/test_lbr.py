@@ -11,6 +11,7 @@ from perf_oracle import run_perf
 from perfdata.sample import branch, sample
 from profiles import folded, preport, text
 from same_length import zip_all
+from schema_check import complaints
 
 ATTR = lbr_attr()
 
@@ -160,3 +161,158 @@ def test_columns_have_the_chains(image, write):
                                path], stdout=subprocess.PIPE, check=True)
         assert [row["depth"] for row in json.loads(done.stdout)] == [
             1 + len(entries) + 2 * (i % 5 == 3) for i, (_, entries) in enumerate(made)]
+
+
+# --- stitching ------------------------------------------------------------------------------------
+
+
+REGISTERS = 8
+
+
+def deep_samples(functions, count=300, seed=3, threads=1):
+    """[(sample, calls)] of threads whose stacks are deeper than the CPU's registers; the calls of
+    the whole stack, innermost first."""
+    found = []
+    running = [Thread(functions, REGISTERS, seed + i, PID + i) for i in range(threads)]
+    while len(found) < count:
+        thread = running[len(found) % threads]
+        thread.run(5, 14)
+        if thread.registers.entries():
+            found.append((thread.sample(ATTR, 1000 * (len(found) + 1)),
+                          [source for source, _ in reversed(thread.calls)]))
+    return found
+
+
+def stitched(run_pdecode, path, *options):
+    """[([call of the branches], [stitched call])] of each sample."""
+    found = []
+    for sampled_frames in frames(run_pdecode, path, "--stitch-lbr", *options):
+        marks = ["stitched" in frame for frame in sampled_frames]
+        assert marks == sorted(marks)
+        calls = [int(frame["addr"], 16) for frame in sampled_frames]
+        own = marks.count(False)
+        found.append((calls[1:own], calls[own:]))
+    return found
+
+
+def test_stitched_calls_are_those_of_the_thread(image, write, run_pdecode):
+    """The whole stack is a part of that which the thread has, for threads that take turns."""
+    made = deep_samples(image[1], threads=3)
+    path = write(*[item for item, _ in made], registers=REGISTERS)
+    found = stitched(run_pdecode, path)
+    for (own, more), (_, calls) in zip_all(found, made):
+        assert own + more == calls[:len(own) + len(more)]
+    assert sum(bool(more) for _, more in found) > 100
+    assert max(len(own) + len(more) for own, more in found) > 2 * REGISTERS
+
+
+def was_wrapped(before, now):
+    """Whether perf's distance between the registers of two samples' branches is wrong: it does not
+    reduce the oldest branch's register by the number of registers, nor compare with it itself."""
+    (newest_before, _), (newest, nr) = before, now
+    base = REGISTERS - nr + newest + 1
+    distance = newest_before - base if newest_before > base else REGISTERS + newest_before - base
+    return distance != (newest_before - base) % REGISTERS
+
+
+def test_stitched_stacks_are_those_of_perf(image, write, perf, run_pdecode):
+    thread, made, registers = Thread(image[1], REGISTERS, 4), [], []
+    while len(made) < 400:
+        thread.run(5, 14)
+        if thread.registers.entries():
+            made.append(thread.sample(ATTR, 1000 * (len(made) + 1)))
+            registers.append((thread.registers.newest, len(thread.registers.entries())))
+    path = write(*made, registers=REGISTERS)
+    theirs = perf_frames(perf, path, "--stitch-lbr")
+    assert sum(map(len, theirs)) > sum(map(len, perf_frames(perf, path))) + 100
+    same = explained = 0
+    lost = False     # perf did not stitch a sample, so that what it adds to later ones is shorter
+    for i, ((own, more), chain) in enumerate(zip_all(stitched(run_pdecode, path), theirs)):
+        its = [addr + BASE for addr, _ in chain[1:]]
+        lost = bool(more) and (lost or (i > 0 and was_wrapped(registers[i - 1], registers[i])))
+        if its == own + more:
+            same += 1
+        else:
+            assert lost and its == (own + more)[:len(its)], i
+            explained += 1
+    assert same > 250 and explained > 0
+
+
+def test_stitched_stacks_do_not_depend_on_order_or_threads(image, write, run_pdecode):
+    """Samples of a thread are in the buffers of several CPUs, and so not in the order of time."""
+    made = [item for item, _ in deep_samples(image[1])]
+    wanted = stitched(run_pdecode, write(*made, registers=REGISTERS))
+    turned = [made[i] for start in range(0, len(made), 20)
+              for i in reversed(range(start, start + 20))]
+    path = write(*turned, registers=REGISTERS)
+    for jobs in "14":
+        assert stitched(run_pdecode, path, "--sort=time", "-j", jobs) == wanted
+    piped = run_pdecode(["-f", "jsonl", "--types", "SAMPLE", "--symbols", "--stitch-lbr", "-"],
+                        path.read_bytes())
+    assert piped.stdout.count(b'"stitched":true') == sum(len(more) for _, more in wanted)
+    stacks = [preport("-f", "folded", "--stitch-lbr", "-j", jobs, path, symbols=())
+              for jobs in "14"]
+    assert stacks[0] == stacks[1]
+    assert max(stack.count(b";") for stack in stacks[0].splitlines()) == max(
+        len(own) + len(more) + 1 for own, more in wanted)
+
+
+def test_ids_of_stitched_frames(image, write, run_pdecode):
+    path = write(*[item for item, _ in deep_samples(image[1])], registers=REGISTERS)
+    done = run_pdecode(["-f", "jsonl", "--symbols=table", "--stitch-lbr", path])
+    lines = strict_json_lines(done.stdout)
+    last = [next(line for line in reversed(lines) if line["kind"] == "record"),
+            next(line for line in lines if line["kind"] == "frame" and "stitched" in line)]
+    assert not [text for line in last for text in complaints("line.schema.json", line)]
+    table = {line["id"]: line for line in lines if line["kind"] == "frame"}
+    assert {id.endswith("s") for id, line in table.items() if "stitched" in line} == {True}
+    used = [id for line in lines for id in line.get("frame_ids", ())]
+    assert sum(id.endswith("s") for id in used) == sum(
+        len(more) for _, more in stitched(run_pdecode, path))
+
+
+def test_no_more_calls_than_asked_for(image, write, run_pdecode):
+    path = write(*[item for item, _ in deep_samples(image[1])], registers=REGISTERS)
+    whole = stitched(run_pdecode, path)
+    assert stitched(run_pdecode, path, "--max-frames=10") == [
+        (own, more[:max(0, 10 - len(own))]) for own, more in whole]
+
+
+def two_samples(image, *, hw_idx=3, **more):
+    """A sample of a full stack, and one whose oldest call is in the middle of the first's."""
+    calls = [branch(image[1][i][0] + 20, image[1][i - 1][0]) for i in range(1, 9)]
+    first = {"entries": calls, "hw_idx": 7}
+    then = {"entries": calls[2:5], "hw_idx": hw_idx, **more}
+    return [sample(ATTR, IN_USER, pid=PID, tid=PID, time=9 + i, period=1, ip=BASE + 0x1200,
+                   callchain=[USER_MARK, BASE + 0x1200], branch_stack=stack)
+            for i, stack in enumerate((first, then))]
+
+
+def test_calls_in_other_registers_are_not_stitched(image, write, run_pdecode):
+    """The oldest call of the second sample was in register 3."""
+    def more(**other):
+        path = write(*two_samples(image, **other), registers=REGISTERS)
+        return [len(calls) for _, calls in stitched(run_pdecode, path)]
+
+    assert more(hw_idx=5) == [0, 3]
+    for index in (0, 4, 6, 8, 2**64 - 1):
+        assert more(hw_idx=index) == [0, 0]
+    other = [branch(image[1][i][0] + 20, image[1][i - 1][0], mispred=i == 5) for i in (3, 4, 5)]
+    assert more(hw_idx=5, entries=other) == [0, 0]
+
+
+def test_recordings_that_cannot_be_stitched(image, write, run_pdecode):
+    """The size of the registers must be known, and one for all PMUs."""
+    plain = lbr_attr("USER|ANY|HW_INDEX")
+    unknown = b"does not state how many branches its CPU keeps"
+    for more, message in (
+            ({}, unknown), ({"registers": 5000}, unknown), ({"registers": "x"}, unknown),
+            ({"pmu_caps": [("cpu_core", 8), ("cpu_atom", 16)]}, unknown),
+            ({"pmu_caps": [("cpu_core", 8), ("cpu_atom", 8)]}, None),
+            ({"registers": 8, "attrs": [plain]}, b"has no call stacks in branches")):
+        path = write(*two_samples(image, hw_idx=5), **more)
+        done = run_pdecode(["-f", "jsonl", "--symbols", "--stitch-lbr", path])
+        assert done.returncode == 0
+        assert (b'"stitched":true' in done.stdout) == (message is None)
+        assert message is None or message in done.stderr, done.stderr
+    assert run_pdecode(["--stitch-lbr", path]).returncode == 2

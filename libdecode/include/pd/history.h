@@ -276,6 +276,8 @@ enum pd_location_flag {
 	/* ps_frames(): found by a frame pointer where there is no call frame information, or after
 	 * such a frame */
 	PD_LOCATION_GUESSED = 1 << 3,
+	/* pd_history_stitch(): a call that the sample's own branches no longer have */
+	PD_LOCATION_STITCHED = 1 << 4,
 };
 
 enum pd_location_of {
@@ -328,6 +330,17 @@ PD_API size_t pd_history_fields_frames(const struct pd_history *h, const struct 
 /* Returns whether samples of an event have call stacks that the CPU recorded as branches (perf's
  * --call-graph lbr). */
 PD_API bool pd_attr_has_call_stacks(const struct pd_attr *a);
+
+/* Makes call stacks in branches longer than a CPU keeps them: pd_history_frames() then adds the
+ * calls that a sample has lost, if its oldest call is in the same register of the CPU as in the
+ * sample before of the same thread. That is a guess: exceptions and longjmp() return from calls
+ * without the CPU's notice. At most max_frames calls (0: 127) are in a stack then. Must be called
+ * once after pd_history_seal(), before the first question, with a reader of the whole recording by
+ * time (PD_BY_TIME). Returns 0, or -1 and *e: PD_E_LIMIT if not all stacks fit into the memory
+ * limit; PD_E_ARGUMENT if the recording has no call stacks in branches, or does not state how many
+ * of them its CPU keeps (features CPU_PMU_CAPS, PMU_CAPS). */
+PD_API int pd_history_stitch(struct pd_history *h, struct pd_reader *r, uint32_t max_frames,
+			     struct pd_error *e);
 
 /* Returns a number for what is known at a moment: where it is the same, tasks are the same, and
  * what is mapped where. A live history's is that of the last record. */
