@@ -80,10 +80,11 @@ static bool is_sorted_by_halves(const uint64_t *v, size_t n)
 void pd_upper_halves_sort(uint64_t *v, uint64_t *scratch, size_t n)
 {
 	uint64_t *from = v, *to = scratch;
-	size_t counts[BYTES][256] = { { 0 } };
+	size_t counts[BYTES][256];
 
-	if (is_sorted_by_halves(v, n))
+	if (is_sorted_by_halves(v, n))	/* most often there is none at all */
 		return;
+	memset(counts, 0, sizeof(counts));
 	for (size_t i = 0; i < n; i++)
 		for (unsigned int byte = BYTES / 2; byte < BYTES; byte++)
 			counts[byte][v[i] >> 8 * byte & 0xff]++;
