@@ -186,13 +186,10 @@ static int make_lines(struct pp_texts *t, const struct pp_frame *f, struct lines
 	return 0;
 }
 
-/* Returns the lines of a place, or NULL without memory. */
-static const struct lines *find_lines(struct pp_texts *t, int32_t pid,
-				      const struct pd_location *at)
+/* Returns the lines of a frame, or NULL without memory. */
+static const struct lines *find_lines(struct pp_texts *t, uint32_t frame)
 {
 	struct pp_profile *p = t->out.p;
-	const uint32_t frame = pp_frames_add_address(&p->frames, &p->memory, p->options.history,
-						     pid, at);
 	struct lines *lines = t->lines[t->is_trace].items;
 	const size_t before = t->lines[t->is_trace].capacity;
 
@@ -236,11 +233,16 @@ static uint64_t shown_address(const struct pp_texts *t, const struct pd_location
 	return at->addr;
 }
 
-static enum pd_code put_place(struct pp_texts *t, int32_t pid, const struct pd_location *at,
-			      char before)
+static uint32_t find_frame(struct pp_texts *t, int32_t pid, const struct pd_location *at)
 {
-	const struct lines *lines = find_lines(t, pid, at);
-	const uint64_t address = shown_address(t, at);
+	struct pp_profile *p = t->out.p;
+
+	return pp_frames_add_address(&p->frames, &p->memory, p->options.history, pid, at);
+}
+
+static enum pd_code put_frame(struct pp_texts *t, uint32_t frame, uint64_t address, char before)
+{
+	const struct lines *lines = find_lines(t, frame);
 	struct pd_bytes text;
 
 	if (!lines)
@@ -396,19 +398,46 @@ static void put_head(struct pp_texts *t, const struct pd_fields *sample,
 	pp_put_text(out, ": ");
 }
 
+/* Writes the functions of a chain, innermost first. Those that it has in common with the thread's
+ * last one are kept. */
+static enum pd_code put_chain(struct pp_texts *t, const struct pd_fields *sample,
+			      const struct pp_stack *stack)
+{
+	const int32_t pid = sample->has & PD_HAS_PID ? sample->pid : -1;
+	struct pp_recent *recent = stack->recent;
+	enum pd_code code = PD_OK;
+
+	for (size_t i = 0; i < stack->nr && code == PD_OK; i++) {
+		const struct pd_location *at = &stack->items[i];
+		const uint32_t frame = find_frame(t, pid, at);
+		const uint64_t shown = shown_address(t, at);
+
+		if (at->of != PD_LOCATION_OF_IP || t->o.layout == PP_LAYOUT_STACKS)
+			code = put_frame(t, frame, shown, '\t');
+		if (recent)
+			pp_recent_set_frame(recent, stack->same + stack->nr - 1 - i, frame, shown);
+	}
+	for (size_t i = stack->same; i-- && code == PD_OK;)
+		code = put_frame(t, recent->nodes[i], recent->shown[i], '\t');
+	if (recent) {
+		recent->is_cut = stack->is_cut;
+		pp_recent_keep_chain(recent, sample, stack->same + stack->nr);
+	}
+	return code;
+}
+
 static enum pd_code put_stack(struct pp_texts *t, const struct pd_fields *sample,
 			      const struct pp_stack *stack, enum shape shape)
 {
 	const int32_t pid = sample->has & PD_HAS_PID ? sample->pid : -1;
-	enum pd_code code = PD_OK;
+	enum pd_code code;
 
 	if (shape == IN_ONE_LINE)
-		return stack->nr ? put_place(t, pid, &stack->items[0], ' ') :
+		return stack->nr ? put_frame(t, find_frame(t, pid, &stack->items[0]),
+					     shown_address(t, &stack->items[0]), ' ') :
 				   (pp_put_text(&t->out, "\n"), PD_OK);
 	pp_put_text(&t->out, "\n");
-	for (size_t i = 0; i < stack->nr && code == PD_OK; i++)
-		if (stack->items[i].of != PD_LOCATION_OF_IP || t->o.layout == PP_LAYOUT_STACKS)
-			code = put_place(t, pid, &stack->items[i], '\t');
+	code = put_chain(t, sample, stack);
 	if (stack->is_cut && t->o.cut == PP_CUT_SHOWN)
 		pp_put_text(&t->out, "\t               0 [cut stack] ([unknown])\n");
 	pp_put_text(&t->out, "\n");
@@ -435,6 +464,8 @@ enum pd_code pp_texts_add(struct pp_texts *t, struct pd_reader *r, const struct 
 		shape = WITH_LINES_BELOW;
 	if (!t->widest)
 		find_widest(t, r);
+	if (stack->recent && !stack->recent->is_known)
+		pp_recent_keep_task(stack->recent, &stack->task, PP_NONE);
 	if (t->fields & PP_FIELD_COMM)
 		put_comm(t, &stack->task, shape);
 	put_head(t, sample, event, weight);

@@ -27,7 +27,9 @@ struct pp_recent {
 	uint32_t task_node;	/* of the task in the tree */
 	size_t nr_entries;	/* of the chain; 0: none is kept */
 	uint64_t entries[PP_RECENT_ENTRIES];
-	uint32_t nodes[PP_RECENT_ENTRIES];	/* of the chain's addresses, outermost first */
+	/* of the chain's addresses, outermost first; as text, their frames */
+	uint32_t nodes[PP_RECENT_ENTRIES];
+	uint64_t shown[PP_RECENT_ENTRIES];	/* the addresses that text has for them */
 };
 
 /* Must be zero-initialized. */
@@ -52,6 +54,16 @@ static inline void pp_recent_set_node(struct pp_recent *t, size_t i, uint32_t no
 {
 	if (i < PP_RECENT_ENTRIES)
 		t->nodes[i] = node;
+}
+
+/* The same with its frame and the address that text has. */
+static inline void pp_recent_set_frame(struct pp_recent *t, size_t i, uint32_t frame,
+				       uint64_t shown)
+{
+	if (i >= PP_RECENT_ENTRIES)
+		return;
+	t->nodes[i] = frame;
+	t->shown[i] = shown;
 }
 
 /* Keeps the chain of a sample, which has `nr` addresses. One that is too long is not kept. */

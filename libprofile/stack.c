@@ -124,7 +124,7 @@ static struct pp_recent *find_recent(struct pp_profile *p, const struct pd_field
 		.has = sample->has, .event = (uint64_t)(event - p->events),
 	};
 
-	if (!p->recents || p->texts || w->is_read || w->copies_stacks || w->has_call_stacks ||
+	if (!p->recents || w->is_read || w->copies_stacks || w->has_call_stacks ||
 	    p->options.groups & PP_GROUP_CGROUP || !(sample->has & PD_HAS_TIME))
 		return NULL;
 	return pp_recent_of(p->recents, p->options.history, &same,

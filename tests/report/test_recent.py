@@ -63,12 +63,22 @@ def a_recording(seed):
     return it, samples
 
 
-def stacks_of(records, tmp_path, *options):
+def written(records, tmp_path, *options):
     it = Recording()
     it.records = records
     path = tmp_path / "perf.data"
     path.write_bytes(it.file())
-    return folded(preport("-f", "folded", "--addrs", *options, path))
+    return preport(*options, path)
+
+
+def stacks_of(records, tmp_path, *options):
+    return folded(written(records, tmp_path, "-f", "folded", "--addrs", *options))
+
+
+def alone(it, samples):
+    """The records with one of the samples, for each of them."""
+    for chosen in sorted(samples):
+        yield [record for i, record in enumerate(it.records) if i == chosen or i not in samples]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -76,11 +86,21 @@ def stacks_of(records, tmp_path, *options):
 def test_a_stack_is_the_same_beside_others(seed, group, tmp_path):
     it, samples = a_recording(seed)
     want = collections.Counter()
-    for chosen in samples:
-        want.update(stacks_of([record for i, record in enumerate(it.records)
-                               if i == chosen or i not in samples], tmp_path, group))
+    for records in alone(it, samples):
+        want.update(stacks_of(records, tmp_path, group))
     assert len(want) > SAMPLES / 4
     assert stacks_of(it.records, tmp_path, group) == want
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("options", [("--mark-cut",), ("--compat=6.1", "--layout=stack"),
+                                     ("--fields=comm,time,event", "--ns")])
+def test_the_text_of_a_sample_is_the_same_beside_others(seed, options, tmp_path):
+    it, samples = a_recording(seed)
+    want = [written(records, tmp_path, "-f", "script", *options)
+            for records in alone(it, samples)]
+    assert len(set(want)) == SAMPLES
+    assert written(it.records, tmp_path, "-f", "script", *options) == b"".join(want)
 
 
 def test_a_cut_stack_is_cut_beside_others(tmp_path):
