@@ -1,4 +1,5 @@
 """Prints the results: tables for people as they arrive, JSON for programs at the end."""
+from tables_report import TablesReport
 
 
 def number(value, digits=2):
@@ -31,7 +32,7 @@ class Report:
         self.description = description
         self.decode, self.threads, self.growth, self.recorder, self.instructions = ([], [], [], [],
                                                                                     [])
-        self.history, self.profiles = [], []
+        self.history, self.profiles, self.tables = [], [], TablesReport()
         self.skipped, self.notes, self.goals = [], [], []
 
     def head(self):
@@ -243,6 +244,22 @@ class Report:
         self._thread_goals()
         self._size_goals()
 
+    # tables
+
+    def add_tables(self, row):
+        self.tables.rows.append(row)
+
+    def show_tables(self):
+        print("\ntables: Parquet, queries, sizes")
+        table(self.tables.lines(), ["", "wall s", "cpu s", "MiB"])
+
+    def _tables_goals(self):
+        for what, goal, got in self.tables.goals():
+            if goal < 0:
+                self._at_most(what, -goal, got)
+            else:
+                self._at_least(what, goal, got, "")
+
     # recording
 
     def add_recorder(self, row):
@@ -381,6 +398,7 @@ class Report:
         self._decode_goals()
         self._history_goals()
         self._profile_goals()
+        self._tables_goals()
         self._recorder_goals()
         if self.goals:
             print("\ngoals")
@@ -391,6 +409,6 @@ class Report:
     def document(self):
         return {"format": 1, **self.description, "instructions": self.instructions,
                 "recorder": self.recorder, "decode": self.decode, "history": self.history,
-                "profiles": self.profiles,
+                "profiles": self.profiles, "tables": self.tables.rows,
                 "threads": self.threads, "growth": self.growth, "goals": self.goals,
                 "skipped": self.skipped, "notes": self.notes}

@@ -77,6 +77,22 @@ def test_profiles(bench):
     assert "preport" in printed.split("\ngoals\n")[1]
 
 
+def test_tables(bench):
+    needs_events("cpu-clock", "page-faults")
+    document, printed, _ = bench("tables")
+    parts = {(row["part"], row["input"]["kind"]): row for row in document["tables"]}
+    assert set(parts) == {("writing", "chains"), ("writing", "short"), ("writing", "stacks"),
+                          ("sizes", "short"), ("sizes", "stacks"), ("queries", "stacks")}
+    assert all("failed" not in one for row in parts.values() for one in row.get("programs", []))
+    sizes = parts["sizes", "stacks"]
+    assert 0 < sizes["tables"] < sizes["recorded"] < sizes["jsonl"]
+    assert sizes["tables"] < sizes["zstd"] * 2 and "samples.parquet" in sizes["each"]
+    goals = printed.split("\ngoals\n")[1]
+    for words in ("stacks: perf.data, times all tables", "two threads against one, wall",
+                  "chains: Arrow stream, million samples", "pquery by comm against perf script"):
+        assert words in goals
+
+
 def test_decoding(bench):
     needs_events("cpu-clock", "page-faults")
     if not shutil.which("perf"):
