@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "graphs.h"
+#include "hottest.h"
 #include "rows.h"
 
 enum { NAME_COLUMNS = 40, IMAGE_COLUMNS = 22, THREAD_COLUMNS = 18, NUMBER_COLUMNS = 18 };
@@ -95,29 +96,6 @@ static void put_row(struct pp_out *out, const struct pp_rows *rows, const struct
 	pp_put_text(out, "\n");
 }
 
-/* From the root to the heaviest child, until a function has more itself than any below it. */
-static void put_path(struct pp_out *out, uint64_t all)
-{
-	const struct pp_profile *p = out->p;
-	uint32_t at = p->events[out->o.event].merged;
-
-	pp_put_text(out, "hottest path");
-	for (int steps = 0; steps < 1024; steps++) {
-		const struct pp_merged *n = &p->merged[at];
-
-		if (steps) {
-			pp_printf(out, "%s %.0f %% ", steps == 1 ? " " : " ›",
-				  share_of(pp_total(n, out->o.measure), all));
-			pp_put_name(out, pp_name_of(p, n), out->o.columns ? NAME_COLUMNS : 0);
-		}
-		at = n->first_child;
-		if (at == PP_NONE || pp_self(n, out->o.measure) >=
-					     pp_total(&p->merged[at], out->o.measure))
-			break;
-	}
-	pp_put_text(out, "\n");
-}
-
 static int put_table(struct pp_out *out, const struct pp_rows *rows, uint64_t all)
 {
 	const size_t n = rows->lines.nr;
@@ -159,7 +137,7 @@ int pp_write_top(struct pp_out *out)
 	if (!ret) {
 		pp_put_summary(out);
 		ret = put_table(out, &rows, all);
-		put_path(out, all);
+		pp_put_hottest_path(out, all);
 	}
 	pp_rows_free(&rows);
 	return ret;

@@ -253,3 +253,38 @@ def test_whole_names(tmp_path):
     path.write_bytes(it.file())
     assert preport("-f", "folded", path) == b"my_app;[a 3\n"
     assert preport("-f", "folded", "--raw-names", path) == b"my_app;[a(b:c) \"d'?] 3\n"
+
+
+# --- the hottest path -----------------------------------------------------------------------------
+
+def hottest_path(path, *options):
+    lines = preport(*options, path).decode().splitlines()
+    return lines[-1].removeprefix("hottest path  ")
+
+
+def test_the_hottest_path_counts_recursion_and_states_each_share_once(tmp_path):
+    it = Recording()
+    it.comm(1, 10, "app", misc=EXEC)
+    it.map(2, 10, 0x1000, 0x1000, "/bin/app")
+    it.map(3, 10, 0x2000, 0x1000, "/lib/libx.so")
+    it.sample(10, 10, 60, 0x2010, *[0x1010] * 3)
+    it.sample(11, 10, 40, 0x1010)
+    path = tmp_path / "perf.data"
+    path.write_bytes(it.file())
+    assert hottest_path(path) == "100 % app › [app] ×3 › 60 % [libx.so]"
+
+
+@pytest.mark.parametrize("depth, want", [
+    (16, "100 % app › " + " › ".join(f"[app+0x{i:x}]" for i in range(16))),
+    (17, "100 % app › [app+0x0] › [app+0x1] › [app+0x2] › … 2 more › "
+         + " › ".join(f"[app+0x{i:x}]" for i in range(5, 17))),
+    (60, "100 % app › [app+0x0] › [app+0x1] › [app+0x2] › … 45 more › "
+         + " › ".join(f"[app+0x{i:x}]" for i in range(48, 60)))])
+def test_a_long_hottest_path_shows_its_ends(depth, want, tmp_path):
+    it = Recording()
+    it.comm(1, 10, "app", misc=EXEC)
+    it.map(2, 10, 0x1000, 0x1000, "/bin/app")
+    it.sample(10, 10, 1, *[0x1000 + i for i in reversed(range(depth))])
+    path = tmp_path / "perf.data"
+    path.write_bytes(it.file())
+    assert hottest_path(path, "--addrs") == want
