@@ -265,7 +265,7 @@ python: $(PYTHON_MODULE)
 # LDFLAGS=-static works as well; a shared library stays one.
 STATIC = $(filter -static -static-pie,$(LDFLAGS))
 link = $(CC) $(1) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(2)
-LINK = $(if $(STATIC),$(call link,,$(STATIC_LIBS)),$(call link,-pie,$(LIB_LIBS) $(TOOL_LIBS) $(QUERY_LIBS) $(RECORD_LIBS) $(SYM_LIBS)))
+LINK = $(if $(STATIC),$(call link,,$(STATIC_LIBS)),$(call link,-pie,$(LIB_LIBS) $(TOOL_LIBS) $(QUERY_LIBS) $(RECORD_LIBS) $(SYM_LIBS) -ldl))
 define program
 $(B)/$(1) $(B)/static/$(1): $(call objects,$(2)) $(B)/shared.a $(B)/libpdsymbols.a $(B)/libdecode.a | $(B)/eu_search.a
 $(B)/$(1):

@@ -212,10 +212,18 @@ static int open_if_regular(const struct opener *o, const char *path, enum ps_fil
 	return fd;
 }
 
-static int open_here(const struct opener *o, const char *path, enum ps_file_place place)
+static int look_here(struct opener *o, const char *path, enum ps_file_place place)
 {
-	const bool is_vdso = place == PS_PLACE_RUNNING && strcmp(path, PS_RUNNING_VDSO) == 0;
-	int fd = is_vdso ? open_vdso() : open_if_regular(o, path, place);
+	if (place == PS_PLACE_DEBUGINFOD)
+		return debuginfod_get(&o->servers, path);
+	if (place == PS_PLACE_RUNNING && strcmp(path, PS_RUNNING_VDSO) == 0)
+		return open_vdso();
+	return open_if_regular(o, path, place);
+}
+
+static int open_here(struct opener *o, const char *path, enum ps_file_place place)
+{
+	int fd = look_here(o, path, place);
 
 	if (fd >= 0 && !is_allowed(o, fd, path, place)) {
 		close(fd);
@@ -248,7 +256,7 @@ static void send_file(int socket, int fd)
 }
 
 /* Until the other end is closed. */
-static _Noreturn void serve(const struct opener *o, int socket)
+static _Noreturn void serve(struct opener *o, int socket)
 {
 	struct request r;
 	ssize_t n;
@@ -278,6 +286,7 @@ int opener_start(struct opener *o)
 	if (child == 0) {
 		signal(SIGINT, SIG_IGN);	/* it ends with the other process */
 		close(ends[0]);
+		o->servers.asker = ends[1];
 		serve(o, ends[1]);
 	}
 	close(ends[1]);
@@ -317,7 +326,7 @@ static int receive_file(int socket)
 
 int opener_open(void *opener, const char *path, enum ps_file_place place)
 {
-	const struct opener *o = opener;
+	struct opener *o = opener;
 	struct request r = { .place = (uint32_t)place };
 	const size_t n = strlen(path) + 1;
 

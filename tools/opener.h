@@ -7,15 +7,17 @@
 #ifndef PD_TOOLS_OPENER_H
 #define PD_TOOLS_OPENER_H
 
+#include "debuginfod.h"
 #include "pd/symbols.h"
 
 struct opener {
 	const char *sysroot;		/* for PS_PLACE_SYSROOT; NULL: none */
 	const char *kallsyms;		/* which the user named; NULL: none */
 	int socket;			/* to the process; -1: none, files are opened here */
+	struct debuginfod servers;
 };
 
-#define OPENER_CLOSED { NULL, NULL, -1 }
+#define OPENER_CLOSED { NULL, NULL, -1, DEBUGINFOD_OFF }
 
 /* Starts the process. Returns 0, or -1 and errno. */
 int opener_start(struct opener *o);
@@ -24,8 +26,8 @@ void opener_stop(struct opener *o);
 /* Opens a file for reading: an ELF file that is no core dump, a compressed kernel module, the
  * symbols, notes and vdso of the running kernel, or what a JIT compiler wrote as this user, as root
  * or as the user of its process. After "/proc/PID/root" the path is resolved inside of that
- * directory, where /tmp/perf-PID.map has the number that the process has there. Returns a
- * descriptor, or -1. */
+ * directory, where /tmp/perf-PID.map has the number that the process has there. Files of debuginfod
+ * servers are got only if `servers` is on. Returns a descriptor, or -1. */
 int opener_open(void *opener, const char *path, enum ps_file_place place);
 
 /* Returns the mount namespace of this process; inode 0: not known. */

@@ -566,7 +566,7 @@ static enum cli_exit decode_input(struct run *run)
 		return status;
 	}
 	if (needs_names(run->s))
-		symbols_prepare(&run->symbols, &run->s->symbols);
+		symbols_prepare(&run->symbols, &tool, &run->s->symbols);
 	/* If the input is invalid, a new output is removed, which needs a right to its
 	 * directory. */
 	status = sandbox_run(&sandbox, run->out.created || run->files.outputs ? SANDBOX_IN_CHILD :

@@ -26,6 +26,16 @@ bool symbols_form(const struct symbol_settings *s, enum pd_json_frames *out)
 
 const char *const symbol_unverified[] = { "yes", "no", NULL };
 
+enum cli_exit symbols_check_files(const struct symbol_settings *s, const struct cli_tool *tool)
+{
+	const char *servers = getenv("DEBUGINFOD_URLS");
+
+	if (s->debuginfod && !(servers && servers[strspn(servers, " ")]))
+		return cli_usage(tool, "'--debuginfod' needs the servers in the environment "
+				 "variable DEBUGINFOD_URLS");
+	return CLI_OK;
+}
+
 enum cli_exit symbols_check(const struct symbol_settings *s, const struct cli_tool *tool)
 {
 	enum pd_json_frames form;
@@ -46,7 +56,7 @@ enum cli_exit symbols_check(const struct symbol_settings *s, const struct cli_to
 		if (!strchr(s->prefixes.items[i], '='))
 			return cli_usage(tool, "'--prefix-map' needs OLD=NEW, not '%s'",
 					 s->prefixes.items[i]);
-	return CLI_OK;
+	return symbols_check_files(s, tool);
 }
 
 /* Without memory for them, paths stay as they are. */
@@ -64,10 +74,12 @@ static void read_prefixes(struct symbols *n, const struct cli_list *given)
 	}
 }
 
-void symbols_prepare(struct symbols *n, const struct symbol_settings *s)
+void symbols_prepare(struct symbols *n, const struct cli_tool *tool,
+		     const struct symbol_settings *s)
 {
 	n->opener.sysroot = s->sysroot;
 	n->opener.kallsyms = s->kallsyms;
+	n->opener.servers.tool = s->debuginfod ? tool : NULL;
 	n->mount_namespace = opener_mount_namespace();
 	opener_start(&n->opener);	/* without it files are opened as far as the sandbox lets */
 }
@@ -201,7 +213,8 @@ enum cli_exit symbols_open(struct symbols *n, const struct cli_tool *tool,
 		.vmlinux = s->vmlinux,
 		.debug_dirs = (const char *const *)s->debug_dirs.items,
 		.nr_debug_dirs = s->debug_dirs.count, .home = getenv("HOME"),
-		.debuginfod_cache = getenv("DEBUGINFOD_CACHE_PATH"),
+		.debuginfod_cache = debuginfod_cache(n->cache, sizeof(n->cache)),
+		.network = s->debuginfod ? PS_DEBUGINFOD : PS_OFFLINE,
 	};
 	n->history = h;
 	read_prefixes(n, &s->prefixes);

@@ -13,6 +13,7 @@ struct symbol_settings {
 	unsigned int max_frames;
 	const char *sysroot, *kallsyms, *vmlinux;
 	struct cli_list debug_dirs, prefixes;
+	bool debuginfod;
 	unsigned int unverified;
 };
 
@@ -59,6 +60,9 @@ extern const char *const symbol_unverified[];
 		   "started"),							\
 	CLI_STRING('k', "vmlinux", "FILE", type, member.vmlinux,			\
 		   "the recorded kernel with its symbols"),				\
+	CLI_FLAG(0, "debuginfod", type, member.debuginfod,				\
+		 "download files that are not on this machine, by build id, from the "	\
+		 "servers in DEBUGINFOD_URLS"),						\
 	CLI_CHOICE(0, "unverified", NULL, type, member.unverified, symbol_unverified,	\
 		   "use files of which no build id was recorded: yes, if they are older " \
 		   "than the recording (default); no")
@@ -82,6 +86,7 @@ struct symbols {
 	struct opener opener;
 	struct ps_namespace mount_namespace;
 	struct ps_places places;
+	char cache[4096];		/* of debuginfod */
 	struct ps_prefix *prefixes;
 	size_t nr_prefixes;
 	struct ps_session *session;
@@ -93,11 +98,14 @@ struct symbols {
 /* Sets *out to the form that --symbols names. Returns false if it is none. */
 bool symbols_form(const struct symbol_settings *s, enum pd_json_frames *out);
 
-/* Returns CLI_OK, or CLI_USAGE after a message. */
+/* Checks the options that say where files are. Returns CLI_OK, or CLI_USAGE after a message. */
+enum cli_exit symbols_check_files(const struct symbol_settings *s, const struct cli_tool *tool);
+/* The same for all. */
 enum cli_exit symbols_check(const struct symbol_settings *s, const struct cli_tool *tool);
 
 /* Starts the process that opens files; to be called before the sandbox. */
-void symbols_prepare(struct symbols *n, const struct symbol_settings *s);
+void symbols_prepare(struct symbols *n, const struct cli_tool *tool,
+		     const struct symbol_settings *s);
 /* Opens the session. Returns CLI_OK, or CLI_OUTPUT after a message. */
 enum cli_exit symbols_open(struct symbols *n, const struct cli_tool *tool,
 			   const struct symbol_settings *s, const struct input *in,

@@ -13,7 +13,7 @@ enum cli_exit query_names_prepare(struct query_names *n, const struct cli_tool *
 	}
 	for (size_t i = 0; i < inputs; i++) {
 		n->of[i].opener = (struct opener)OPENER_CLOSED;
-		symbols_prepare(&n->of[i], s);
+		symbols_prepare(&n->of[i], tool, s);
 	}
 	n->count = inputs;
 	return CLI_OK;

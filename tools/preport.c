@@ -459,9 +459,9 @@ static enum cli_exit report_input(struct run *run)
 	};
 
 	if (!run->s->no_symbols)
-		symbols_prepare(&run->symbols, &run->s->symbols);
+		symbols_prepare(&run->symbols, &preport, &run->s->symbols);
 	if (!run->s->no_symbols && run->base)
-		symbols_prepare(&run->base->symbols, &run->s->symbols);
+		symbols_prepare(&run->base->symbols, &preport, &run->s->symbols);
 	return sandbox_run(&sandbox, run->out.created ? SANDBOX_IN_CHILD : SANDBOX_IN_PROCESS,
 			   report, run);
 }
@@ -600,6 +600,8 @@ static enum cli_exit prepare(struct run *run)
 		status = prepare_limits(run);
 	if (status == CLI_OK)
 		status = check_names(run->s);
+	if (status == CLI_OK)
+		status = symbols_check_files(&run->s->symbols, &preport);
 	if (status == CLI_OK)
 		status = check_base(run);
 	if (status == CLI_OK)

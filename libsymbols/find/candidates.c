@@ -79,6 +79,8 @@ static const struct pattern patterns[] = {
 	{ "%d/%l", DEBUG, PS_PLACE_DEBUGLINK },
 	{ "%d/.debug/%l", DEBUG, PS_PLACE_DEBUGLINK },
 	{ "/usr/lib/debug%d/%l", DEBUG, PS_PLACE_DEBUGLINK },
+	{ "debuginfod:%i/executable", IMAGE, PS_PLACE_DEBUGINFOD },
+	{ "debuginfod:%i/debuginfo", DEBUG | ALT | KERNEL, PS_PLACE_DEBUGINFOD },
 };
 
 struct values {
@@ -205,6 +207,8 @@ static size_t repeats_of(const struct pattern *p, const struct values *v)
 		return v->places->sysroot != NULL;
 	case PS_PLACE_PROCESS:
 		return v->what->nr_pids;
+	case PS_PLACE_DEBUGINFOD:
+		return v->places->network == PS_DEBUGINFOD;
 	default:
 		return strncmp(p->text, "%D", 2) ? 1 : v->places->nr_debug_dirs;
 	}

@@ -17,7 +17,7 @@ static const char *const kinds[] = { "image", "debug", "alt", "kernel", "kallsym
 				     "package", "object" };
 static const char *const place_names[] = { "named", "sysroot", "build-id", "recorded",
 					   "running", "temporary",
-					   "debuglink", "process" };
+					   "debuglink", "process", "debuginfod" };
 
 static struct pd_bytes parse_id(const char *text, uint8_t *buf)
 {
@@ -64,6 +64,8 @@ static int names(int argc, char **argv)
 			places.home = value;
 		else if (!strcmp(argv[i], "cache"))
 			places.debuginfod_cache = value;
+		else if (!strcmp(argv[i], "network"))
+			places.network = PS_DEBUGINFOD;
 		else if (!strcmp(argv[i], "pid"))
 			pids[what.nr_pids++] = atoi(value);
 		else if (!strcmp(argv[i], "vmlinux"))

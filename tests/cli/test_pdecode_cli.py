@@ -64,7 +64,7 @@ OPTIONS = {
     "--symbols": [], "--lines": [], "--prefix-map": ["OLD=NEW"], "--no-inline": [],
     "--linkage-names": [], "--max-frames": ["N"], "--stitch-lbr": [], "--symbols-strict": [],
     "--sysroot": ["DIR"], "--debug-dir": ["DIR"], "--kallsyms": ["FILE"],
-    "-k": ["--vmlinux", "FILE"],
+    "-k": ["--vmlinux", "FILE"], "--debuginfod": [],
     "--unverified": ["yes|no"], "--types": ["LIST"], "-e": ["--event", "LIST"], "--pid": ["LIST"],
     "--tid": ["LIST"], "-S": ["--symbol", "NAMES"],
     "--dso": ["NAMES"], "--in": ["NAMES"], "-c": ["--comm", "LIST"], "-C": ["--cpu", "LIST"],

@@ -101,7 +101,7 @@ def build_image(directory):
     body = "x = x * 3 + 1; " * 20
     source.write_text("".join(f"int f{i}(volatile int x) {{ {body} return x; }}\n"
                               for i in range(12)))
-    subprocess.run(["gcc", "-O1", "-Wl,--build-id", "-shared", "-fPIC", "-o", path, source],
+    subprocess.run(["gcc", "-O1", "-g", "-Wl,--build-id", "-shared", "-fPIC", "-o", path, source],
                    check=True)
     names = subprocess.run(["nm", "-S", path], check=True, capture_output=True, text=True).stdout
     rows = {row[-1]: row for row in map(str.split, names.splitlines())}

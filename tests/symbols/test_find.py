@@ -21,6 +21,15 @@ def test_an_image_by_path():
         ("build-id", f"/c/{ID}/executable"), ("recorded", "/app")]
 
 
+def test_servers_are_asked_last_and_only_if_wanted():
+    """Never for what has no build id."""
+    for kind, file in (("image", "executable"), ("debug", "debuginfo"), ("kernel", "debuginfo")):
+        found = names(kind, "/app", ID, "app.debug", "network=1", "cache=/c")
+        assert found[-1] == ("debuginfod", f"debuginfod:{ID}/{file}")
+        assert found[:-1] == names(kind, "/app", ID, "app.debug", "cache=/c")
+        assert names(kind, "/app", "-", "-", "network=1") == names(kind, "/app")
+
+
 def test_files_named_by_the_user_come_first():
     found = names("image", "/usr/bin/app", ID, "-", "dir=/d1", "dir=/d2", "home=/h")
     assert found[:3] == [("named", f"/d1/.build-id/aa/{REST}/elf"),

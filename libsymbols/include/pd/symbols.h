@@ -49,7 +49,12 @@ enum ps_file_place {
 				 * usual directories */
 	PS_PLACE_PROCESS,	/* the same and the recorded path, to be resolved inside the root
 				 * directory of a process: after "/proc/PID/root" */
+	PS_PLACE_DEBUGINFOD,	/* no path, but what a debuginfod server is asked for:
+				 * "debuginfod:BUILD_ID/executable", or .../debuginfo */
 };
+
+/* Whether files are asked for that are nowhere on this machine. */
+enum ps_network { PS_OFFLINE, PS_DEBUGINFOD };
 
 #define PS_RUNNING_VDSO "[vdso]"
 
@@ -65,6 +70,7 @@ struct ps_places {
 	const char *home;		/* perf keeps files in .debug below it */
 	const char *debuginfod_cache;
 	const char *vmlinux, *kallsyms;
+	enum ps_network network;
 };
 #define PS_PLACES(...) PD_OPTIONS_OF(ps_places, __VA_ARGS__)
 
