@@ -74,6 +74,18 @@ def test_an_event_of_two_kinds_of_cores(tmp_path, options, want):
         assert "2 samples of cycles: 103 counted" in told
 
 
+def test_two_events_of_one_name_are_apart(tmp_path):
+    """They are not added up, though the functions below them are the same."""
+    path = tmp_path / "perf.data"
+    path.write_bytes(File(attrs=[(CLOCK, [1]), (CLOCK, [2])], records=[
+        sample(CLOCK, misc=2, pid=7, tid=7, time=10 + i, ip=0x1010, cpu=0, identifier=identifier,
+               period=period, callchain=[2**64 - 512, 0x1010])
+        for i, (identifier, period) in enumerate([(1, 100), (2, 3), (2, 4)])]).build("<"))
+    assert text(folded(preport("-f", "folded", path))) == {":7;[unknown]": 100}
+    got = Pprof(preport("-f", "pprof", path))
+    assert [got.total(i) for i in range(len(got.types))] == [1, 100, 2, 7]
+
+
 def test_events_that_only_look_alike_stay_two(tmp_path):
     path = tmp_path / "perf.data"
     counted = attr("IP|TID|TIME|CPU|PERIOD|IDENTIFIER", type=4, config=0, sample_period=1000)
