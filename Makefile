@@ -458,7 +458,7 @@ ANALYZER := -fanalyzer -Wno-analyzer-malloc-leak
 ANALYZER += -Wno-analyzer-shift-count-overflow
 analyzer:
 	+$(Q)$(SUBMAKE) B=$(B)/analyzer CC=gcc SAN=0 FUZZ=0 WERROR=1 OPT='-O1 -g $(ANALYZER)' analyzed
-analyzed: $(call objects,$(ANALYZED))
+analyzed: $(call objects,$(ANALYZED) $(PYTHON_SRC))
 
 valgrind: lint-packages all
 	$(Q)scripts/memcheck '$(B)'

@@ -160,23 +160,16 @@ static int export_column(const struct pc_array *a, size_t members, struct ArrowA
 
 static int export_columns(const struct pc_batch *b, struct ArrowArray *out)
 {
-	int64_t at = 0;
-
-	for (size_t i = 0; i < b->table->nr_columns; i++)
-		if (pc_is_field(&b->arrays[i]) &&
-		    export_column(&b->arrays[i], pc_nr_members(b->table, i),
-				  out->children[at++]))
+	for (size_t i = 0; out->children && i < b->nr_fields; i++)
+		if (export_column(&b->arrays[b->fields[i]], pc_nr_members(b->table, b->fields[i]),
+				  out->children[i]))
 			return -1;
 	return 0;
 }
 
 int pc_export_batch(const struct pc_batch *b, struct ArrowArray *out)
 {
-	size_t n = 0;
-
-	for (size_t i = 0; i < b->table->nr_columns; i++)
-		n += pc_is_field(&b->arrays[i]);
-	if (!make_array(out, b->rows, n) && !export_columns(b, out))
+	if (!make_array(out, b->rows, b->nr_fields) && !export_columns(b, out))
 		return 0;
 	if (out->release)
 		out->release(out);

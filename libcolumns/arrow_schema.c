@@ -172,22 +172,15 @@ static int add_metadata(struct ArrowSchema *s, enum pc_unsigned uint64)
 static int export_columns(const struct pc_batch *b, enum pc_unsigned uint64,
 			  struct ArrowSchema *out)
 {
-	int64_t at = 0;
-
-	for (size_t i = 0; i < b->table->nr_columns; i++)
-		if (pc_is_field(&b->arrays[i]) &&
-		    make_column(out->children[at++], b->table, i, uint64))
+	for (size_t i = 0; out->children && i < b->nr_fields; i++)
+		if (make_column(out->children[i], b->table, b->fields[i], uint64))
 			return -1;
 	return add_metadata(out, uint64);
 }
 
 int pc_export_schema(const struct pc_batch *b, enum pc_unsigned uint64, struct ArrowSchema *out)
 {
-	size_t n = 0;
-
-	for (size_t i = 0; i < b->table->nr_columns; i++)
-		n += pc_is_field(&b->arrays[i]);
-	if (!make_schema(out, "+s", "", n) && !export_columns(b, uint64, out))
+	if (!make_schema(out, "+s", "", b->nr_fields) && !export_columns(b, uint64, out))
 		return 0;
 	if (out->release)
 		out->release(out);

@@ -195,7 +195,7 @@ enum pc_step pc_next_step(struct pc_columns *c, struct pd_error *e)
 
 bool pc_run_step(struct pc_columns *c, struct pd_error *e)
 {
-	struct pd_error last;
+	struct pd_error last = { .code = PD_OK };
 	const enum pc_step step = pc_next_step(c, &last);
 
 	if (step == PC_STEP_FAILED && !c->refused) {

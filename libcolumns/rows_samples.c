@@ -192,6 +192,7 @@ static size_t collect_chain(struct pc_columns *c, const struct pd_numbers *chain
 	size_t used = 0;
 	bool is_cookie = false;
 
+	n = at ? n : 0;
 	for (size_t i = 0; i < chain->count; i++) {
 		const uint64_t entry = pd_number_at(chain, i);
 
