@@ -274,7 +274,7 @@ int ps_debug_find(struct ps_debug *d, uint64_t address, enum ps_debug_depth dept
 	if (depth >= PS_DEBUG_LINES)
 		row = ps_debug_unit_line(u, address);
 	if (row) {
-		file = ps_debug_unit_file(u, &u->line_files, row->file, &d->arena);
+		file = ps_debug_unit_file(u, row->file, &d->arena);
 		line = row->line;
 	}
 	node = ps_flat_find(&u->functions, address);

@@ -72,8 +72,6 @@ static enum ps_part part_of(uint32_t column, bool is_gnu)
 		return PS_PART_INFO;
 	case 3:
 		return PS_PART_ABBREV;
-	case 4:
-		return PS_PART_LINE;
 	case 6:
 		return PS_PART_STR_OFFSETS;
 	case 8:

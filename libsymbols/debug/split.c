@@ -19,7 +19,6 @@ enum {
 enum section {
 	S_INFO = PS_PART_INFO,
 	S_ABBREV = PS_PART_ABBREV,
-	S_LINE = PS_PART_LINE,
 	S_STR_OFFSETS = PS_PART_STR_OFFSETS,
 	S_RNGLISTS = PS_PART_RNGLISTS,
 	S_STR,
@@ -30,7 +29,7 @@ enum section {
 };
 
 static const char *const names[SECTIONS] = {
-	[S_INFO] = ".debug_info", [S_ABBREV] = ".debug_abbrev", [S_LINE] = ".debug_line",
+	[S_INFO] = ".debug_info", [S_ABBREV] = ".debug_abbrev",
 	[S_STR_OFFSETS] = ".debug_str_offsets", [S_RNGLISTS] = ".debug_rnglists",
 	[S_STR] = ".debug_str", [S_ADDR] = ".debug_addr", [S_RANGES] = ".debug_ranges",
 	[S_NAMES] = ".shstrtab",
@@ -47,10 +46,9 @@ struct assembly {
 /* --- the sections of the file --- */
 
 /* Expands the section if it is compressed. */
-static struct pd_bytes section_bytes(struct assembly *a, const char *name)
+static struct pd_bytes bytes_of(struct assembly *a, const struct ps_section *s)
 {
 	const struct pd_bytes none = { NULL, 0 };
-	const struct ps_section *s = ps_elf_section_named(a->file, name);
 	struct pd_budget *budget = a->out->budget;
 	Elf_Scn *section;
 	GElf_Chdr header;
@@ -71,12 +69,24 @@ static struct pd_bytes section_bytes(struct assembly *a, const char *name)
 	return data ? (struct pd_bytes){ data->d_buf, data->d_size } : none;
 }
 
+static struct pd_bytes section_bytes(struct assembly *a, const char *name)
+{
+	return bytes_of(a, ps_elf_section_named(a->file, name));
+}
+
+#define DWO_NAME 32
+
+static const char *dwo_name(enum section which, char name[DWO_NAME])
+{
+	strcpy(name, names[which]);
+	return strcat(name, ".dwo");
+}
+
 static struct pd_bytes dwo_section(struct assembly *a, enum section which)
 {
-	char name[32];
+	char name[DWO_NAME];
 
-	strcpy(name, names[which]);
-	return section_bytes(a, strcat(name, ".dwo"));
+	return section_bytes(a, dwo_name(which, name));
 }
 
 static struct pd_bytes slice(struct pd_bytes b, uint64_t offset, uint64_t size)
@@ -105,6 +115,26 @@ static void add_section(struct assembly *a, enum section which, struct pd_bytes 
 	if (b.size)
 		pd_buf_append(a->out, b.data, b.size);
 	a->size[which] = b.size;
+}
+
+/* In a .dwo each unit of types has a section of its own, before that of the functions. */
+static void add_sections(struct assembly *a, enum section which)
+{
+	char name[DWO_NAME];
+
+	dwo_name(which, name);
+	begin_section(a, which);
+	for (size_t i = 1; i < a->file->nr_sections; i++) {
+		const struct ps_section *s = &a->file->sections[i];
+		struct pd_bytes b;
+
+		if (!s->name || strcmp(s->name, name) != 0)
+			continue;
+		b = bytes_of(a, s);
+		if (b.size)
+			pd_buf_append(a->out, b.data, b.size);
+		a->size[which] += b.size;
+	}
 }
 
 /* --- strings --- */
@@ -140,13 +170,13 @@ static enum ps_status add_parts(struct assembly *a, const struct ps_skeleton *k)
 
 	if (index.size && !ps_package_find(index, a->swap, k->id, &unit))
 		return PS_NOT_ELF;
-	for (unsigned int i = 0; i < PS_PARTS; i++) {
-		struct pd_bytes b = dwo_section(a, (enum section)i);
-
+	for (unsigned int i = 0; i < PS_PARTS; i++)
 		if (index.size)
-			b = slice(b, unit.offset[i], unit.size[i]);
-		add_section(a, (enum section)i, b);
-	}
+			add_section(a, (enum section)i,
+				    slice(dwo_section(a, (enum section)i), unit.offset[i],
+					  unit.size[i]));
+		else
+			add_sections(a, (enum section)i);
 	return a->size[S_INFO] && a->size[S_ABBREV] && !a->out->failed ? PS_OK : PS_NOT_ELF;
 }
 

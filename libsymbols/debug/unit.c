@@ -242,23 +242,16 @@ static void copy_rows(struct ps_debug_unit *u, const struct rows *rows)
 	}
 }
 
-static int read_table(struct ps_debug_files *f, Dwarf_Die *unit, struct pd_arena *arena)
-{
-	if (dwarf_getsrcfiles(unit, &f->files, &f->nr) != 0)
-		f->nr = 0;
-	f->paths = pd_arena_alloc(arena, f->nr * sizeof(*f->paths));
-	return f->paths ? 0 : -1;
-}
-
+/* The files of calls in a split unit are numbered by the table of the program, too: the one in a
+ * .dwo is for units of types. */
 static int read_files(struct ps_debug_unit *u, Dwarf_Die *unit, struct pd_arena *arena)
 {
 	Dwarf_Attribute attr;
-	Dwarf_Die split;
 
-	if (read_table(&u->line_files, unit, arena))
-		return -1;
-	if (u->split && dwarf_offdie(u->split->dwarf, u->split->die, &split) &&
-	    read_table(&u->call_files, &split, arena))
+	if (dwarf_getsrcfiles(unit, &u->files, &u->nr_files) != 0)
+		u->nr_files = 0;
+	u->paths = pd_arena_alloc(arena, u->nr_files * sizeof(*u->paths));
+	if (!u->paths)
 		return -1;
 	if (dwarf_attr(unit, DW_AT_comp_dir, &attr) && !ps_debug_leads_out(&attr))
 		u->directory = dwarf_formstring(&attr);
@@ -326,21 +319,20 @@ static const char *join_path(const char *directory, const char *file, struct pd_
 	return path;
 }
 
-const char *ps_debug_unit_file(const struct ps_debug_unit *u, const struct ps_debug_files *files,
-			       size_t i, struct pd_arena *arena)
+const char *ps_debug_unit_file(const struct ps_debug_unit *u, size_t i, struct pd_arena *arena)
 {
 	const char *path;
 
-	if (i >= files->nr)
+	if (i >= u->nr_files)
 		return NULL;
-	if (files->paths[i])
-		return files->paths[i];
-	path = dwarf_filesrc(files->files, i, NULL, NULL);
+	if (u->paths[i])
+		return u->paths[i];
+	path = dwarf_filesrc(u->files, i, NULL, NULL);
 	while (path && path[0] == '.' && path[1] == '/')
 		path += 2;
 	if (path && path[0] != '/' && u->directory)
 		path = join_path(u->directory, path, arena);
-	files->paths[i] = path;
+	u->paths[i] = path;
 	return path;
 }
 

@@ -32,13 +32,6 @@ struct ps_debug_line {
 	uint32_t file;
 };
 
-/* The files that numbers of lines or calls refer to. */
-struct ps_debug_files {
-	Dwarf_Files *files;
-	const char **paths;		/* once asked for */
-	size_t nr;
-};
-
 struct ps_debug_unit {
 	Dwarf_Off die;
 	bool is_skeleton;		/* its functions are in another file */
@@ -52,8 +45,9 @@ struct ps_debug_unit {
 	struct ps_flat functions;	/* address -> innermost node */
 	struct ps_debug_line *lines;
 	size_t nr_lines, line_capacity;
-	struct ps_debug_files line_files;
-	struct ps_debug_files call_files;	/* of a split unit, if it has its own */
+	Dwarf_Files *files;		/* that lines and calls have the numbers of */
+	const char **paths;		/* of the files, once asked for */
+	size_t nr_files;
 	const char *directory;		/* of the compilation; NULL: unknown */
 };
 
@@ -64,10 +58,9 @@ void ps_debug_unit_free(struct ps_debug_unit *u, struct pd_budget *budget);
 
 /* Returns the row for the address, or NULL. */
 const struct ps_debug_line *ps_debug_unit_line(const struct ps_debug_unit *u, uint64_t address);
-/* Returns the path of a file of the unit, joined to the directory of the compilation in the arena,
- * or NULL. */
-const char *ps_debug_unit_file(const struct ps_debug_unit *u, const struct ps_debug_files *files,
-			       size_t i, struct pd_arena *arena);
+/* Returns the path of the i-th file of the unit, joined to the directory of the compilation in the
+ * arena, or NULL. */
+const char *ps_debug_unit_file(const struct ps_debug_unit *u, size_t i, struct pd_arena *arena);
 
 /* Returns whether following the attribute leads to the supplementary file. libdw would open that by
  * itself, so attributes are looked at first. */

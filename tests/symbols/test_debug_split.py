@@ -15,7 +15,7 @@ from test_symbols import symbols as symbols_fixture
 symbols = symbols_fixture       # a fixture
 
 # The sections of functions make lists of ranges. Clang leaves inlined functions in the program,
-# too, unless it is told not to.
+# too, unless it is told not to. Types can have units of their own: gcc writes a section for each.
 KINDS = {
     "gcc": ["g++", "-O2"], "gcc-v4": ["g++", "-O2", "-gdwarf-4"],
     "gcc-sections": ["g++", "-O3", "-ffunction-sections"], "gcc-zlib": ["g++", "-O2", "-gz"],
@@ -23,6 +23,11 @@ KINDS = {
     "clang-alone": ["clang++", "-O2", "-fno-split-dwarf-inlining"],
     "clang-v4-alone": ["clang++", "-O2", "-gdwarf-4", "-fno-split-dwarf-inlining"],
     "clang-sections": ["clang++", "-O3", "-ffunction-sections", "-fno-split-dwarf-inlining"],
+    "gcc-types": ["g++", "-O2", "-fdebug-types-section"],
+    "gcc-v4-types": ["g++", "-O2", "-gdwarf-4", "-fdebug-types-section"],
+    "clang-types": ["clang++", "-O2", "-fdebug-types-section", "-fno-split-dwarf-inlining"],
+    "clang-v4-types": ["clang++", "-O2", "-gdwarf-4", "-fdebug-types-section",
+                       "-fno-split-dwarf-inlining"],
 }
 SPLIT = "-gsplit-dwarf"
 
@@ -69,7 +74,8 @@ def test_every_address_as_if_it_were_whole(kind, built):
     assert found == ours(whole, addresses)
 
 
-@pytest.mark.parametrize("kind", ["gcc", "gcc-v4", "gcc-sections", "gcc-zlib", "clang-sections"])
+@pytest.mark.parametrize("kind", ["gcc", "gcc-v4", "gcc-sections", "gcc-zlib", "clang-sections",
+                                  "gcc-v4-types"])
 def test_every_address_as_llvm_symbolizer(kind, built):
     """LLVM 14 lacks functions of the others that are inlined at line 0."""
     split, _ = built(kind)
@@ -103,7 +109,8 @@ def pack(program):
     return False
 
 
-@pytest.mark.parametrize("kind", ["gcc-v4", *(kind for kind in KINDS if "clang" in kind)])
+@pytest.mark.parametrize("kind", ["gcc-v4", "gcc-v4-types",
+                                  *(kind for kind in KINDS if "clang" in kind)])
 def test_packages(kind, built, tmp_path):
     """The .dwp alone says the same."""
     split, whole = built(kind)
@@ -137,8 +144,8 @@ def test_another_build_is_not_used(kind, built, tmp_path):
 
 
 @pytest.mark.parametrize("kind, packed", [
-    ("gcc", False), ("gcc-v4", False), ("gcc-v4", True), ("clang-alone", False),
-    ("clang-alone", True), ("clang-v4-alone", True)])
+    ("gcc", False), ("gcc-types", False), ("gcc-v4", False), ("gcc-v4", True),
+    ("clang-alone", False), ("clang-alone", True), ("clang-v4-alone", True)])
 def test_damage(kind, packed, built, tmp_path):
     """Bytes changed at random: no crash, nothing stays charged, and it ends."""
     split, _ = built(kind)
