@@ -11,6 +11,7 @@ import pytest
 
 import compiled
 from elf_oracle import chosen, extents, functions, plt
+from sandboxed import SANITIZED
 
 SOURCE = r"""
 #include <stdio.h>
@@ -279,13 +280,37 @@ def test_names_of_a_large_library():
     assert [pair for pair in zip(names, demangle(names), expected) if pair[1] != pair[2]] == []
 
 
+DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def doubled(times):
+    """A name that each further substitution makes twice as long, once it is readable."""
+    more = "".join(f"S2_IS{n}_S{n}_E" for n in DIGITS[3:3 + times])
+    return f"_Z1fI1aIiiE1bIS1_S1_E{more}Evv"
+
+
+HOSTILE = [doubled(33), "_Z1f" + "P" * 16000 + "i", "_Z" + "1a" * 9000, "_R" + "B_" * 4000,
+           "_ZN" + "4blah" * 3000 + "Ev", "x" * 20000]
+
+
 def test_names_that_explode():
     """Each substitution doubles the name: gigabytes from some 200 bytes. They stay as they are, at
     once."""
-    digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    bomb = "_Z1fI1aIiiE1bIS1_S1_E" + "".join(f"S2_IS{n}_S{n}_E" for n in digits[3:]) + "Evv"
-    names = [bomb, "_Z1f" + "P" * 16000 + "i", "_Z" + "1a" * 9000, "_R" + "B_" * 4000,
-             "_ZN" + "4blah" * 3000 + "Ev", "x" * 20000]
-    assert demangle([bomb.replace("".join(f"S2_IS{n}_S{n}_E" for n in digits[4:]), "")])[
-        0].startswith("f<a<int, int>, b<a<int, int>, ")
-    assert demangle(names * 20) == names * 20
+    assert demangle([doubled(1)])[0].startswith("f<a<int, int>, b<a<int, int>, ")
+    assert demangle(HOSTILE * 20) == HOSTILE * 20
+
+
+def test_no_name_takes_more_than_a_millisecond_or_64_kib():
+    """CPU time; the longest names that are made readable, and those that are left."""
+    names = [*HOSTILE, *(doubled(n) for n in range(1, 20)), "_RIC1a" + "R" * 1000 + "uE",
+             "_RIC1a" + "T" * 8000, "_R" + "IC1a" * 4000, "_RMC0" + "FDC1a" * 3000,
+             "_RNvC1a1f" * 1700, "_ZN1aI" + "N1aI" * 4000, "_ZN" + "S_" * 8000,
+             "_Z1fI" + "J" * 8000, "_Z1f" + "F" * 8000, "_Z1f" + "DpT_" * 4000, "_Z1fDTcl" * 1900]
+    done = subprocess.run([compiled.program("symbols_image"), "demangle-time"],
+                          input="\n".join(names) + "\n", stdout=subprocess.PIPE, text=True,
+                          timeout=60, check=True)
+    rows = [tuple(map(int, line.split())) for line in done.stdout.splitlines()]
+    assert len(rows) == len(names)
+    assert max(made for _, made in rows) < 65536 and max(made for _, made in rows) > 30000
+    if not SANITIZED:
+        assert max(took for took, _ in rows) < 10**6, rows
