@@ -1,5 +1,4 @@
 /* firefox_text.c - strings, numbers and commas in a file of the Firefox Profiler. */
-#include <inttypes.h>
 
 #include "firefox.h"
 
@@ -21,5 +20,7 @@ void pp_firefox_separator(struct pp_firefox *c, size_t *nr)
 
 void pp_firefox_ms(struct pp_firefox *c, uint64_t ns)
 {
-	pp_printf(c->out, "%" PRIu64 ".%06" PRIu64, ns / PP_NS_PER_MS, ns % PP_NS_PER_MS);
+	pp_put_number(c->out, ns / PP_NS_PER_MS, 1, ' ');
+	pp_put(c->out, ".", 1);
+	pp_put_number(c->out, ns % PP_NS_PER_MS, 6, '0');
 }

@@ -42,7 +42,7 @@ static void put_value(struct pp_firefox *c, enum value which, const struct pp_it
 	switch (which) {
 	case STACK:
 		if (c->stack_of[item->node])
-			pp_printf(c->out, "%" PRIu32, c->stack_of[item->node] - 1);
+			pp_put_number(c->out, c->stack_of[item->node] - 1, 1, ' ');
 		else
 			pp_put_text(c->out, "null");
 		break;
@@ -56,7 +56,7 @@ static void put_value(struct pp_firefox *c, enum value which, const struct pp_it
 			pp_put(c->out, "1", 1);
 		break;
 	case CPU_DELTA:
-		pp_printf(c->out, "%" PRIu64, r->sum);
+		pp_put_number(c->out, r->sum, 1, ' ');
 		r->sum = 0;
 		break;
 	}

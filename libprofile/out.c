@@ -33,6 +33,20 @@ void pp_put_text(struct pp_out *out, const char *text)
 	pp_put(out, text, strlen(text));
 }
 
+void pp_put_number(struct pp_out *out, uint64_t n, size_t width, char pad)
+{
+	char text[24];
+	size_t at = sizeof(text);
+
+	do {
+		text[--at] = (char)('0' + n % 10);
+		n /= 10;
+	} while (n);
+	while (sizeof(text) - at < width && at)
+		text[--at] = pad;
+	pp_put(out, text + at, sizeof(text) - at);
+}
+
 void pp_printf(struct pp_out *out, const char *format, ...)
 {
 	char text[1024];

@@ -18,6 +18,8 @@ struct pp_out {
 void pp_flush(struct pp_out *out);
 void pp_put(struct pp_out *out, const char *text, size_t size);
 void pp_put_text(struct pp_out *out, const char *text);
+/* Writes a number in at least `width` columns; `pad` is before the digits. */
+void pp_put_number(struct pp_out *out, uint64_t n, size_t width, char pad);
 void pp_printf(struct pp_out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Writes a name for people: what could change the state of a terminal or the order of its text is

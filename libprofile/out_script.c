@@ -59,21 +59,6 @@ static void put_clean(struct pp_out *out, struct pd_bytes text)
 	}
 }
 
-/* At least `width` columns; `pad` is before the digits. */
-static void put_number(struct pp_out *out, uint64_t n, size_t width, char pad)
-{
-	char text[24];
-	size_t at = sizeof(text);
-
-	do {
-		text[--at] = (char)('0' + n % 10);
-		n /= 10;
-	} while (n);
-	while (sizeof(text) - at < width)
-		text[--at] = pad;
-	pp_put(out, text + at, sizeof(text) - at);
-}
-
 /* --- functions --- */
 
 enum { LINES_MOST = 4096 };
@@ -355,7 +340,7 @@ static void put_ids(struct pp_texts *t, const struct pd_fields *sample)
 	} else if (id < 0) {
 		pp_printf(out, "%*" PRId32 " ", width, id);
 	} else {
-		put_number(out, (uint64_t)id, (size_t)width, ' ');
+		pp_put_number(out, (uint64_t)id, (size_t)width, ' ');
 		pp_put(out, " ", 1);
 	}
 }
@@ -364,12 +349,12 @@ static void put_time(struct pp_texts *t, uint64_t time)
 {
 	const uint64_t second = 1000000000, s = time / second, ns = time % second;
 
-	put_number(&t->out, s, 5, ' ');
+	pp_put_number(&t->out, s, 5, ' ');
 	pp_put(&t->out, ".", 1);
 	if (t->o.times == PP_TIMES_NS)
-		put_number(&t->out, ns, 9, '0');
+		pp_put_number(&t->out, ns, 9, '0');
 	else
-		put_number(&t->out, ns / 1000, 6, '0');
+		pp_put_number(&t->out, ns / 1000, 6, '0');
 	pp_put(&t->out, ": ", 2);
 }
 
@@ -381,13 +366,13 @@ static void put_head(struct pp_texts *t, const struct pd_fields *sample,
 	put_ids(t, sample);
 	if (sample->has & PD_HAS_CPU && t->fields & PP_FIELD_CPU) {
 		pp_put(out, "[", 1);
-		put_number(out, sample->cpu, 3, '0');
+		pp_put_number(out, sample->cpu, 3, '0');
 		pp_put(out, "] ", 2);
 	}
 	if (sample->has & PD_HAS_TIME && t->fields & PP_FIELD_TIME)
 		put_time(t, sample->time);
 	if (t->fields & PP_FIELD_PERIOD) {
-		put_number(out, weight, 10, ' ');
+		pp_put_number(out, weight, 10, ' ');
 		pp_put(out, " ", 1);
 	}
 	if (!(t->fields & PP_FIELD_EVENT))

@@ -148,16 +148,20 @@ static int put_stack(struct encoding *c, uint32_t node, uint64_t weight, bool is
 	if (read_stack(c, node))
 		return -1;
 	pp_put_text(c->out, is_first ? "[" : ",[");
-	while (c->depth--)
-		pp_printf(c->out, c->depth ? "%" PRIu32 "," : "%" PRIu32, c->stack[c->depth]);
-	pp_put_text(c->out, "]");
+	while (c->depth--) {
+		pp_put_number(c->out, c->stack[c->depth], 1, ' ');
+		if (c->depth)
+			pp_put(c->out, ",", 1);
+	}
+	pp_put(c->out, "]", 1);
 	return 0;
 }
 
 static int put_weight(struct encoding *c, uint32_t node, uint64_t weight, bool is_first)
 {
 	(void)node;
-	pp_printf(c->out, is_first ? "%" PRIu64 : ",%" PRIu64, weight);
+	pp_put_text(c->out, is_first ? "" : ",");
+	pp_put_number(c->out, weight, 1, ' ');
 	return 0;
 }
 
