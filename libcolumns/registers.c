@@ -50,10 +50,12 @@ void pc_registers_set(struct pc_registers *x, size_t event, struct pc_batch *eve
 	const struct pc_register_lists *lists = lists_of(x, event);
 
 	for (size_t i = 0; lists && i < NR_KINDS; i++) {
-		const char *name = (const char *)x->names.data + lists->of[i].start;
+		const char *name;
 
-		if (lists->of[i].count)
-			pc_set_list(events, kinds[i].column);
+		if (!lists->of[i].count)
+			continue;
+		pc_set_list(events, kinds[i].column);
+		name = (const char *)x->names.data + lists->of[i].start;
 		for (size_t k = 0; k < lists->of[i].count; k++, name += strlen(name) + 1)
 			pc_add_text(events, kinds[i].column, pc_text_bytes(name));
 	}
