@@ -121,6 +121,12 @@ void pc_batch_free(struct pc_batch *b)
 	b->fields = NULL;
 }
 
+/* Returns the bytes of a row that has no value. */
+static size_t size_of_nothing(const struct pc_array *a)
+{
+	return 1 + (pc_has_offsets(a->column->type) ? sizeof(int32_t) : a->width);
+}
+
 size_t pc_batch_size(const struct pc_batch *b)
 {
 	size_t size = 0;
@@ -128,6 +134,11 @@ size_t pc_batch_size(const struct pc_batch *b)
 	for (size_t i = 0; i < b->table->nr_columns; i++)
 		size += b->arrays[i].valid.size + b->arrays[i].values.size +
 			b->arrays[i].offsets.size + b->arrays[i].texts.bytes.size;
+	for (size_t i = 0; i < b->nr_fields; i++) {
+		const struct pc_array *a = &b->arrays[b->fields[i]];
+
+		size += (b->rows - a->rows) * size_of_nothing(a);
+	}
 	return size;
 }
 
@@ -140,19 +151,6 @@ static inline void append_fixed(struct pd_buf *b, const void *p, size_t n)
 	}
 	memcpy(b->data + b->size, p, n);
 	b->size += n;
-}
-
-/* Returns the array of a column whose row is not set yet, or NULL: the value is not wanted. */
-static struct pc_array *start_value(struct pc_batch *b, unsigned int column, uint8_t valid)
-{
-	struct pc_array *a = &b->arrays[column];
-
-	if (!a->is_on || a->rows > b->rows)
-		return NULL;
-	append_fixed(&a->valid, &valid, 1);
-	a->rows++;
-	a->nulls += !valid;
-	return a;
 }
 
 static void append_number(struct pc_array *a, uint64_t value)
@@ -172,30 +170,6 @@ static void append_number(struct pc_array *a, uint64_t value)
 	}
 }
 
-void pc_set_int(struct pc_batch *b, unsigned int column, int64_t value)
-{
-	struct pc_array *a = start_value(b, column, 1);
-
-	if (a)
-		append_number(a, (uint64_t)value);
-}
-
-void pc_set_count(struct pc_batch *b, unsigned int column, uint64_t value)
-{
-	if (value <= INT64_MAX)
-		pc_set_int(b, column, (int64_t)value);
-	else
-		b->out_of_range += b->arrays[column].is_on;
-}
-
-void pc_set_double(struct pc_batch *b, unsigned int column, double value)
-{
-	struct pc_array *a = start_value(b, column, 1);
-
-	if (a)
-		pd_buf_append(&a->values, &value, sizeof(value));
-}
-
 static void append_text(struct pc_batch *b, struct pc_array *a, struct pd_bytes text)
 {
 	uint32_t id;
@@ -211,9 +185,87 @@ static void append_text(struct pc_batch *b, struct pc_array *a, struct pd_bytes 
 	}
 }
 
+/* Appends n bytes of one value. */
+static void append_bytes(struct pd_buf *b, uint8_t value, size_t n)
+{
+	uint8_t *at = pd_buf_reserve(b, n);
+
+	if (!at)
+		return;
+	memset(at, value, n);
+	b->size += n;
+}
+
+/* Appends rows of NULL, or of 0, "" or an empty list. */
+static void append_nothing(struct pc_batch *b, struct pc_array *a, size_t n)
+{
+	const enum pc_type type = a->column->type;
+	const bool is_null = a->column->null == PC_NULLABLE;
+
+	append_bytes(&a->valid, !is_null, n);
+	a->rows += n;
+	a->nulls += is_null ? n : 0;
+	if (pc_has_offsets(type))
+		for (size_t i = 0; i < n; i++)
+			append_offset(a);
+	else if (type == PC_TEXT && !is_null)
+		for (size_t i = 0; i < n; i++)
+			append_text(b, a, (struct pd_bytes){ (const uint8_t *)"", 0 });
+	else
+		append_bytes(&a->values, 0, n * a->width);
+}
+
+/* Ends the list of the last row that has a value, and makes what the rows after it have. */
+static void catch_up(struct pc_batch *b, struct pc_array *a)
+{
+	if (a->is_list && a->offsets.size / sizeof(int32_t) == a->rows)
+		append_offset(a);
+	if (a->rows < b->rows)
+		append_nothing(b, a, b->rows - a->rows);
+}
+
+/* Returns the array of a column whose row is not set yet, or NULL: the value is not wanted. */
+static struct pc_array *start_value(struct pc_batch *b, unsigned int column)
+{
+	const uint8_t valid = 1;
+	struct pc_array *a = &b->arrays[column];
+
+	if (!a->is_on || a->rows > b->rows)
+		return NULL;
+	if (a->rows < b->rows || a->is_list)
+		catch_up(b, a);
+	append_fixed(&a->valid, &valid, 1);
+	a->rows++;
+	return a;
+}
+
+void pc_set_int(struct pc_batch *b, unsigned int column, int64_t value)
+{
+	struct pc_array *a = start_value(b, column);
+
+	if (a)
+		append_number(a, (uint64_t)value);
+}
+
+void pc_set_count(struct pc_batch *b, unsigned int column, uint64_t value)
+{
+	if (value <= INT64_MAX)
+		pc_set_int(b, column, (int64_t)value);
+	else
+		b->out_of_range += b->arrays[column].is_on;
+}
+
+void pc_set_double(struct pc_batch *b, unsigned int column, double value)
+{
+	struct pc_array *a = start_value(b, column);
+
+	if (a)
+		pd_buf_append(&a->values, &value, sizeof(value));
+}
+
 void pc_set_name(struct pc_batch *b, unsigned int column, const char *name)
 {
-	struct pc_array *a = name ? start_value(b, column, 1) : NULL;
+	struct pc_array *a = name ? start_value(b, column) : NULL;
 	uint32_t id;
 
 	if (!a)
@@ -225,7 +277,7 @@ void pc_set_name(struct pc_batch *b, unsigned int column, const char *name)
 
 void pc_set_bytes(struct pc_batch *b, unsigned int column, struct pd_bytes text)
 {
-	struct pc_array *a = start_value(b, column, 1);
+	struct pc_array *a = start_value(b, column);
 
 	if (!a)
 		return;
@@ -241,7 +293,7 @@ void pc_set_text(struct pc_batch *b, unsigned int column, const char *text)
 
 void pc_set_list(struct pc_batch *b, unsigned int column)
 {
-	start_value(b, column, 1);
+	start_value(b, column);
 }
 
 void pc_add_struct(struct pc_batch *b, unsigned int column)
@@ -261,35 +313,15 @@ void pc_add_text(struct pc_batch *b, unsigned int column, struct pd_bytes text)
 		append_text(b, &b->arrays[column], text);
 }
 
-static void set_nothing(struct pc_batch *b, unsigned int column)
-{
-	const struct pc_column *of = b->arrays[column].column;
-	struct pc_array *a;
-
-	if (of->null == PC_REQUIRED && of->type == PC_TEXT) {
-		pc_set_text(b, column, "");
-		return;
-	}
-	a = start_value(b, column, of->null == PC_REQUIRED);
-	if (!a)
-		return;
-	if (pc_has_offsets(of->type))
-		append_offset(a);
-	else
-		append_number(a, 0);
-}
-
 void pc_end_row(struct pc_batch *b)
 {
-	for (size_t i = 0; i < b->nr_fields; i++) {
-		struct pc_array *a = &b->arrays[b->fields[i]];
-
-		if (a->rows == b->rows)
-			set_nothing(b, b->fields[i]);
-		else if (a->is_list)
-			append_offset(a);
-	}
 	b->rows++;
+}
+
+void pc_batch_end(struct pc_batch *b)
+{
+	for (size_t i = 0; i < b->nr_fields; i++)
+		catch_up(b, &b->arrays[b->fields[i]]);
 }
 
 bool pc_batch_failed(struct pc_batch *b)

@@ -113,6 +113,9 @@ void pc_add_item(struct pc_batch *b, unsigned int column, uint64_t item);
 void pc_add_text(struct pc_batch *b, unsigned int column, struct pd_bytes text);
 void pc_end_row(struct pc_batch *b);
 
+/* Makes the values of rows that were not set: must be called before a batch is read. */
+void pc_batch_end(struct pc_batch *b);
+
 /* Returns whether a value was lost for want of memory. */
 bool pc_batch_failed(struct pc_batch *b);
 

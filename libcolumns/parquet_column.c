@@ -446,25 +446,39 @@ static size_t end_of_page(const struct chunk *c, size_t from)
 
 /* --- metadata --- */
 
-/* Finds the least and the largest of the numbers that are not NULL. Returns false if there are
- * none. */
-static bool find_range(struct chunk *c, int64_t *least, int64_t *most)
-{
-	const size_t rows = c->a->rows;
+struct range {
+	int64_t least, most;
+};
 
-	*least = INT64_MAX;
-	*most = INT64_MIN;
+static void widen_range(struct range *r, const int64_t *values, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		r->least = values[i] < r->least ? values[i] : r->least;
+		r->most = values[i] > r->most ? values[i] : r->most;
+	}
+}
+
+/* Returns the range of the numbers that are not NULL: the least is above the largest if there are
+ * none. */
+static struct range find_range(struct chunk *c)
+{
+	const struct pd_buf *numbers = &c->p->numbers;
+	const size_t rows = c->a->rows;
+	struct range r = { INT64_MAX, INT64_MIN };
+
+	if (c->encoding == RLE_DICTIONARY) {
+		widen_range(&r, (const int64_t *)(const void *)numbers->data,
+			    numbers->size / sizeof(int64_t));
+		return r;
+	}
 	for (size_t from = 0; from < rows; from += PROBED) {
 		size_t n;
 		const int64_t *values = numbers_between(
 			c, from, rows - from < PROBED ? rows : from + PROBED, &n);
 
-		for (size_t i = 0; values && i < n; i++) {
-			*least = values[i] < *least ? values[i] : *least;
-			*most = values[i] > *most ? values[i] : *most;
-		}
+		widen_range(&r, values, values ? n : 0);
 	}
-	return *least <= *most;
+	return r;
 }
 
 /* Minimum and maximum of signed numbers; those of unsigned ones and texts are left out. */
@@ -472,15 +486,17 @@ static void put_statistics(struct chunk *c, struct pc_thrift *t)
 {
 	const enum pc_type type = c->a->column->type;
 	const size_t width = c->a->width;
-	int64_t least, most;
+	struct range r = { 1, 0 };
 	uint8_t bytes[8];
 
 	pc_thrift_struct(t, 12);
 	pc_thrift_i64(t, 3, (int64_t)c->rows->nulls);
-	if ((type == PC_INT32 || type == PC_INT64) && find_range(c, &least, &most)) {
-		pc_store_little(bytes, (uint64_t)most, width);
+	if (type == PC_INT32 || type == PC_INT64)
+		r = find_range(c);
+	if (r.least <= r.most) {
+		pc_store_little(bytes, (uint64_t)r.most, width);
 		pc_thrift_bytes(t, 5, (struct pd_bytes){ bytes, width });
-		pc_store_little(bytes, (uint64_t)least, width);
+		pc_store_little(bytes, (uint64_t)r.least, width);
 		pc_thrift_bytes(t, 6, (struct pd_bytes){ bytes, width });
 	}
 	pc_thrift_end(t);

@@ -17,6 +17,7 @@ struct pc_batch *pc_start_row(struct pc_columns *c, enum pc_table_number table)
 
 void pc_flush_batch(struct pc_columns *c, struct pc_batch *b)
 {
+	pc_batch_end(b);
 	if (pc_batch_failed(b))
 		c->refused = -1;
 	if (!c->flush || c->refused)
