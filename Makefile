@@ -388,7 +388,7 @@ check-crash: $(FUZZERS)
 	done
 
 # Which of the seeds that tests/fuzz/seeds.py makes a target starts from.
-seeds_of = build/fuzz/seeds/$(or $(filter feature tracing image demangle kallsyms jit bundle simpleperf unwind,$(1)),$(if $(filter debug,$(1)),image,$(if $(filter encode,$(1)),json,data)))
+seeds_of = build/fuzz/seeds/$(or $(filter feature tracing image demangle kallsyms jit bundle simpleperf unwind debug bpf,$(1)),$(if $(filter encode,$(1)),json,data))
 fuzz: lint-packages
 	+$(Q)$(SUBMAKE) B=build all
 	+$(Q)$(SUBMAKE) B=build/fuzz FUZZ=1 CC=clang fuzzers

@@ -91,7 +91,7 @@ static struct pd_bytes dwo_section(struct assembly *a, enum section which)
 
 static struct pd_bytes slice(struct pd_bytes b, uint64_t offset, uint64_t size)
 {
-	if (offset > b.size || size > b.size - offset)
+	if (!b.data || offset > b.size || size > b.size - offset)
 		return (struct pd_bytes){ NULL, 0 };
 	return (struct pd_bytes){ b.data + offset, size };
 }

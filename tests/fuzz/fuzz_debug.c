@@ -1,5 +1,8 @@
-/* fuzz_debug.c - debug information of an ELF file: bounded, and the same answer from two
- * readings. */
+/* fuzz_debug.c - debug information of an ELF file: bounded, and the same answer from two readings.
+ *
+ * The input is an ELF file; or 4 bytes, the size of an ELF file whose units are split, that file,
+ * and the .dwo or .dwp with the rest of its units.
+ */
 #include <string.h>
 
 #include "debug/index.h"
@@ -8,18 +11,51 @@
 #define FRAMES 8
 #define ADDRESSES 64
 
+struct files {
+	struct pd_bytes program, split;
+};
+
 struct reading {
 	struct pd_budget budget;
 	struct ps_elf file;
 	struct ps_debug debug;
+	struct pd_bytes split;
 	bool has_file, has_debug;
 };
 
-static void open_reading(struct reading *r, struct pd_bytes in)
+static struct files divide(struct pd_bytes in)
 {
-	*r = (struct reading){ .budget.limit = FUZZ_MEMORY };
-	r->has_file = ps_elf_open_bytes(&r->file, in, &r->budget) == PS_OK;
+	uint32_t size;
+
+	if (in.size < sizeof(size) || memcmp(in.data, ELFMAG, SELFMAG) == 0)
+		return (struct files){ .program = in };
+	memcpy(&size, in.data, sizeof(size));
+	in = (struct pd_bytes){ in.data + sizeof(size), in.size - sizeof(size) };
+	if (size > in.size)
+		size = (uint32_t)in.size;
+	return (struct files){ { in.data, size }, { in.data + size, in.size - size } };
+}
+
+static bool find_split(void *ctx, const struct ps_skeleton *k, struct ps_split *out)
+{
+	struct reading *r = ctx;
+	struct ps_elf file;
+	bool is_found;
+
+	if (ps_elf_open_bytes(&file, r->split, &r->budget) != PS_OK)
+		return false;
+	is_found = ps_split_open(out, &file, k, &r->budget) == PS_OK;
+	ps_elf_close(&file);
+	return is_found;
+}
+
+static void open_reading(struct reading *r, const struct files *in)
+{
+	*r = (struct reading){ .budget.limit = FUZZ_MEMORY, .split = in->split };
+	r->has_file = ps_elf_open_bytes(&r->file, in->program, &r->budget) == PS_OK;
 	r->has_debug = r->has_file && ps_debug_open(&r->debug, &r->file, NULL, &r->budget) == PS_OK;
+	if (r->has_debug && r->split.size)
+		r->debug.finder = (struct ps_split_finder){ find_split, r };
 }
 
 static void close_reading(struct reading *r)
@@ -54,10 +90,11 @@ static void compare(struct reading *a, struct reading *b, uint64_t address)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const uint64_t from = fuzz_cpu_time();
+	const struct files files = divide((struct pd_bytes){ data, size });
 	struct reading a, b;
 
-	open_reading(&a, (struct pd_bytes){ data, size });
-	open_reading(&b, (struct pd_bytes){ data, size });
+	open_reading(&a, &files);
+	open_reading(&b, &files);
 	FUZZ_ASSERT(a.has_debug == b.has_debug, "read only once");
 	for (size_t i = 0; a.has_debug && i < a.debug.by_address.nr && i < ADDRESSES; i++) {
 		compare(&a, &b, a.debug.by_address.points[i].at);

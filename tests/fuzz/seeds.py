@@ -6,6 +6,8 @@ catalogue of layouts.
     DIRECTORY/json      their JSON Lines: for fuzz_encode
     DIRECTORY/feature   feature sections, with the two bytes that fuzz_feature wants before them
     DIRECTORY/image     small ELF files of several kinds: for fuzz_image
+    DIRECTORY/debug     the same, and programs with a .dwo or .dwp: for fuzz_debug
+    DIRECTORY/bpf       files with BPF programs that have lines
     DIRECTORY/unwind    the same and hand-made call frame information, with the stack that
                         fuzz_unwind wants before them
     DIRECTORY/demangle  mangled names
@@ -20,6 +22,7 @@ import lzma
 import os
 import random
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -30,9 +33,11 @@ sys.path.insert(0, os.path.join(ROOT, "tests"))
 sys.path.insert(1, os.path.join(ROOT, "tests", "support"))
 import cfi_builder as cb  # noqa: E402
 import simpleperf_sections as simpleperf  # noqa: E402
+from perfdata import features as f  # noqa: E402
+from perfdata.attr import Attr  # noqa: E402
 from perfdata.catalog import write  # noqa: E402
-from perfdata.container import gzip, zstd_stream  # noqa: E402
-from perfdata.wire import Wire, encode  # noqa: E402
+from perfdata.container import File, gzip, zstd_stream  # noqa: E402
+from perfdata.wire import Wire, encode, u32, u64  # noqa: E402
 
 SMALL = 16_000      # bytes: a larger seed costs more than it reaches
 RAW = 64            # bytes of raw data after a tracepoint's format
@@ -113,6 +118,66 @@ def images():
                     yield kind, file.read()
 
 
+SPLIT = {"gcc": ["gcc"], "gcc-v4": ["gcc", "-gdwarf-4"], "clang": ["clang"],
+         "gcc-types": ["g++", "-xc++", "-fdebug-types-section"],
+         "clang-types": ["clang++", "-xc++", "-fdebug-types-section"],
+         "clang-v4": ["clang", "-gdwarf-4"]}
+
+
+def split_programs():
+    """Programs of some KB whose functions are in another file, which follows."""
+    with tempfile.TemporaryDirectory() as scratch:
+        program, package = os.path.join(scratch, "p"), os.path.join(scratch, "p.dwp")
+        with open(f"{program}.c", "w") as file:
+            file.write("struct s { int x; } one;\n" + PROGRAM)
+        for kind, command in SPLIT.items():
+            options = ["-fPIC", "-O1", "-g", "-gsplit-dwarf", "-gz=none"]
+            link = ["cc", "-shared", "-nostdlib", "-Wl,-z,noseparate-code", "-o", program]
+            if not shutil.which(command[0]) or any(
+                    subprocess.run(words, stderr=subprocess.DEVNULL, check=False).returncode
+                    for words in ([*command, *options, "-c", "-o", f"{program}.o", f"{program}.c"],
+                                  [*link, f"{program}.o"])):
+                continue
+            yield kind, pair(program, f"{program}.dwo")
+            if packs(program, package):
+                yield f"{kind}-packed", pair(program, package)
+
+
+def packs(program, package):
+    """The one of LLVM 14 makes no package of gcc's DWARF 5 in any time."""
+    try:
+        return subprocess.run(["llvm-dwp", "-e", program, "-o", package],
+                              stderr=subprocess.DEVNULL, timeout=2, check=False).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+
+
+def pair(first, second):
+    with open(first, "rb") as a, open(second, "rb") as b:
+        program = a.read()
+        return struct.pack("=I", len(program)) + program + b.read()
+
+
+def bpf_files():
+    """With a program of two functions and three lines, in both byte orders."""
+    starts, tags = (0xffffffffc0001000, 0xffffffffc0002000), (bytes(range(8)), bytes(range(8, 16)))
+    strings = b"\0one.c\0two.c\0"
+    for order in "<>":
+        btf = struct.pack(f"{order}HBBIIIII", 0xeb9f, 1, 0, 24, 0, 0, 0, len(strings)) + strings
+        lines = [(0, 1, 10, starts[0]), (2, 1, 11, starts[0] + 8), (3, 7, 7, starts[1])]
+        info = f.bpf_info.part(
+            nr_jited_ksyms=2, nr_jited_func_lens=2, btf_id=5, nr_line_info=3, nr_jited_line_info=3,
+            line_info_rec_size=16, jited_line_info_rec_size=8, nr_prog_tags=2)
+        data = [u64(*starts), u32(64, 32),
+                b"".join(struct.pack(f"{order}IIII", at, file, 0, line << 10)
+                         for at, file, line, _ in lines),
+                b"".join(struct.pack(f"{order}Q", address) for *_, address in lines),
+                b"".join(tags)]
+        features = {f.NUMBER["BPF_PROG_INFO"]: f.bpf_prog_info([(info, 0x1d8, data)]),
+                    f.NUMBER["BPF_BTF"]: f.bpf_btf([(5, btf)])}
+        yield f"bpf.{ord(order)}", File(attrs=[(Attr(), [1])], features=features).build(order)
+
+
 def vdso():
     """The kernel's own image in this process, which has signal frames on some machines."""
     with open("/proc/self/maps", encoding="ascii") as maps:
@@ -171,6 +236,11 @@ def main():
     pdecode, directory = sys.argv[1:]
     for kind, data in images():
         put(directory, "image", kind, data)
+        put(directory, "debug", kind, data)
+    for kind, data in split_programs():
+        put(directory, "debug", kind, data)
+    for name, data in bpf_files():
+        put(directory, "bpf", name, data)
     for i, (kind, data) in enumerate([*images(), *vdso(), *frames(), *headless()]):
         stack = random.Random(i).randbytes(8 * 24)
         put(directory, "unwind", kind, bytes([i, len(stack) // 8]) + stack + data)
