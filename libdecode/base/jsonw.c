@@ -7,12 +7,16 @@
 
 #define HEX_DIGITS "0123456789abcdef"
 
-const char pd_digit_pairs[200] =
-	"0001020304050607080910111213141516171819"
-	"2021222324252627282930313233343536373839"
-	"4041424344454647484950515253545556575859"
-	"6061626364656667686970717273747576777879"
-	"8081828384858687888990919293949596979899";
+/* Every text of n digits after a prefix. */
+#define DIGIT(p) p "0" p "1" p "2" p "3" p "4" p "5" p "6" p "7" p "8" p "9"
+#define DIGITS2(p) DIGIT(p "0") DIGIT(p "1") DIGIT(p "2") DIGIT(p "3") DIGIT(p "4") DIGIT(p "5") \
+	DIGIT(p "6") DIGIT(p "7") DIGIT(p "8") DIGIT(p "9")
+#define DIGITS3(p) DIGITS2(p "0") DIGITS2(p "1") DIGITS2(p "2") DIGITS2(p "3") DIGITS2(p "4") \
+	DIGITS2(p "5") DIGITS2(p "6") DIGITS2(p "7") DIGITS2(p "8") DIGITS2(p "9")
+#define DIGITS4(p) DIGITS3(p "0") DIGITS3(p "1") DIGITS3(p "2") DIGITS3(p "3") DIGITS3(p "4") \
+	DIGITS3(p "5") DIGITS3(p "6") DIGITS3(p "7") DIGITS3(p "8") DIGITS3(p "9")
+
+const char pd_digit_fours[40001] = DIGITS4("");
 
 void pd_jsonw_init(struct pd_jsonw *w, char *buffer, struct pd_output out)
 {

@@ -86,24 +86,16 @@ static inline void pd_jsonw_comma(struct pd_jsonw *w)
 		*w->at++ = ',';
 }
 
-/* "00" to "99". */
-extern const char pd_digit_pairs[200];
-
-/* Returns v < 100 as 2 digits, the first in the lowest byte. */
-static inline uint32_t pd_two_digits(uint32_t v)
-{
-	uint16_t text;
-
-	memcpy(&text, pd_digit_pairs + 2 * v, sizeof(text));
-	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? text : __builtin_bswap16(text);
-}
+/* "0000" to "9999". */
+extern const char pd_digit_fours[40001];
 
 /* Returns v < 10^4 as 4 digits. */
 static inline uint32_t pd_four_digits(uint32_t v)
 {
-	const uint32_t hundreds = v * 10486 >> 20;
+	uint32_t text;
 
-	return pd_two_digits(hundreds) | pd_two_digits(v - hundreds * 100) << 16;
+	memcpy(&text, pd_digit_fours + 4 * v, sizeof(text));
+	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? text : __builtin_bswap32(text);
 }
 
 static inline void pd_store_four(char *p, uint32_t digits)
