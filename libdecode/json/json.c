@@ -254,12 +254,18 @@ static int write_batch(struct pd_json *j, struct pd_batch *batch)
 	int status = 0;
 
 	pd_batch_begin(batch, j->session, &r);
-	/* report_missing_fields() may stop the reader */
-	while (!status && batch->next < batch->count && !pd_reader_is_stopped(j->reader)) {
-		pd_batch_set(batch, &batch->records[batch->next++], &r);
-		pd_json_count(j, &r);
+	while (!status && batch->next < batch->count) {
+		const struct pd_simple *p = &batch->records[batch->next++];
+
+		pd_batch_set(batch, p, &r);
+		pd_json_count_simple(j, batch, p);
 		pd_json_write_record(j, &r);
-		status = j->fields_missing ? report_missing_fields(j, &r) : j->w.failed;
+		status = j->w.failed;
+		if (j->fields_missing) {
+			status = report_missing_fields(j, &r);
+			if (pd_reader_is_stopped(j->reader))
+				break;
+		}
 	}
 	return status;
 }

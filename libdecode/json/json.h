@@ -150,5 +150,13 @@ void pd_json_error(struct pd_json *j, const struct pd_error *e);
 void pd_json_errors_left_out(struct pd_json *j);
 void pd_json_summary(struct pd_json *j);
 void pd_json_count(struct pd_json *j, const struct pd_record *r);
+/* The same for a simple record: it has a type of the kernel. */
+static inline void pd_json_count_simple(struct pd_json *j, const struct pd_batch *batch,
+					const struct pd_simple *p)
+{
+	j->counts.records++;
+	j->counts.by_type[p->type]++;
+	pd_totals_simple(&j->counts.totals, batch, p, j->session->swap);
+}
 
 #endif

@@ -328,8 +328,19 @@ static inline uint16_t pd_layout_misc(const struct pd_record_desc *d, uint16_t m
 	return (uint16_t)(misc & ~s->bit);
 }
 
+extern const struct pd_record_desc pd_records_kernel[];	/* no gaps from PD_RECORD_MMAP */
+
+/* For types of perf and simpleperf. */
+const struct pd_record_desc *pd_record_desc_of_user(uint32_t type);
+
 /* Returns NULL for an unknown type. */
-const struct pd_record_desc *pd_record_desc(uint32_t type);
+static inline const struct pd_record_desc *pd_record_desc(uint32_t type)
+{
+	if (type >= PD_RECORD_MMAP && type < PD_RECORD_KERNEL_END)
+		return &pd_records_kernel[type - PD_RECORD_MMAP];
+	return pd_record_desc_of_user(type);
+}
+
 /* Returns the i-th description, or NULL after the last. */
 const struct pd_record_desc *pd_record_desc_at(size_t i);
 

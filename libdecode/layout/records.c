@@ -1,10 +1,8 @@
 /* records.c - find the description of a record type. */
 #include "layout/records.h"
 
-const struct pd_record_desc *pd_record_desc(uint32_t type)
+const struct pd_record_desc *pd_record_desc_of_user(uint32_t type)
 {
-	if (type >= PD_RECORD_MMAP && type < PD_RECORD_KERNEL_END)
-		return &pd_records_kernel[type - PD_RECORD_MMAP];
 	if (type >= PD_RECORD_USER_START && type < PD_RECORD_USER_END)
 		return &pd_records_perf[type - PD_RECORD_USER_START];
 	if (type >= PD_RECORD_SIMPLEPERF_START && type < PD_RECORD_SIMPLEPERF_END)

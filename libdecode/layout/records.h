@@ -8,7 +8,6 @@
 
 #define TYPE(n) PD_RECORD_##n, #n
 
-extern const struct pd_record_desc pd_records_kernel[];	/* no gaps from PD_RECORD_MMAP */
 extern const struct pd_record_desc pd_records_perf[];	/* no gaps from PD_RECORD_USER_START */
 extern const struct pd_record_desc pd_records_simpleperf[];
 
