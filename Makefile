@@ -312,7 +312,8 @@ demo: deps
 
 PYTHON = $(call once,PYTHON,$(shell for p in /usr/bin/python3 python3; do \
 	$$p -c 'import pytest, jsonschema' 2>/dev/null && echo $$p && break; done))
-PYTEST = PYTHONPYCACHEPREFIX=build/pycache $(or $(PYTHON),$(error no python3 with pytest and \
+# Compiled tests are kept there: to compile them takes as long as a hundred tests, for each process.
+PYTEST = PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=build/pycache $(or $(PYTHON),$(error no python3 with pytest and \
 	jsonschema. Run 'make deps')) -m pytest -o cache_dir=build/pytest -q $(PYTEST_ARGS)
 # Tests find the tools through PD_TOOLS and PDECODE, the libraries through PD_BUILD.  A sanitizer's
 # report must not pass for the exit status 1 of a damaged input.

@@ -7,6 +7,7 @@
     write(directory)                          # the same as files
 """
 
+import functools
 import os
 from collections import OrderedDict
 from typing import NamedTuple
@@ -40,8 +41,9 @@ def cases():
     return found
 
 
+@functools.lru_cache(maxsize=None)
 def catalog():
-    """name.le and name.be -> Entry."""
+    """name.le and name.be -> Entry. Must not be changed: all tests have the same one."""
     return OrderedDict(
         (f"{name}.{suffix}", Entry(case.file.build(order), case.expect + [fact], case, order))
         for name, case in cases().items()
