@@ -1,6 +1,7 @@
 """-j N writes the same bytes for every N: files, pipes, directories, damaged files, and files of
 many blocks."""
 
+import functools
 import json
 import re
 
@@ -13,7 +14,7 @@ from perfdata import tracing
 from perfdata.attr import Attr
 from perfdata.container import Directory, File, Pipe, zstd_stream
 from perfdata.sample import sample, sample_id
-from perfdata.wire import encode, u64
+from perfdata.wire import Wire, encode, u64
 
 JOBS = ("2", "3", "16")
 
@@ -41,6 +42,7 @@ def test_same_bytes(data_file, run_pdecode, form):
     same_for_all(run_pdecode, data_file, "--format", form)
 
 
+@functools.lru_cache(maxsize=None)
 def many_records(broken):
     a = Attr(type=1, config=0, sample_type="IP|TID|TIME", flags=("sample_id_all",))
     body = []
@@ -54,13 +56,17 @@ def many_records(broken):
     return a, body
 
 
+@functools.lru_cache(maxsize=None)
+def many_records_in(mode, broken):
+    return recording(mode, *many_records(broken))
+
+
 @pytest.mark.parametrize("form", ["json", "jsonl"])
 @pytest.mark.parametrize("broken", [False, True])
 @pytest.mark.parametrize("mode", ["file", "pipe"])
 def test_many_blocks(tmp_path, run_pdecode, form, broken, mode):
-    a, body = many_records(broken)
     path = tmp_path / "many.data"
-    path.write_bytes(recording(mode, a, body))
+    path.write_bytes(many_records_in(mode, broken))
     one = same_for_all(run_pdecode, path, "--format", form)
     assert one.returncode == (1 if broken else 0)
     assert one.stdout.count(b'"type":"SAMPLE"') == 20000
@@ -69,9 +75,8 @@ def test_many_blocks(tmp_path, run_pdecode, form, broken, mode):
 @pytest.mark.parametrize("args", [("--sort", "time"), ("--types", "COMM"), ("--blobs", "omit"),
                                   ("--pretty",)])
 def test_with_other_options(tmp_path, run_pdecode, args):
-    a, body = many_records(False)
     path = tmp_path / "many.data"
-    path.write_bytes(File(attrs=[(a, [1])], records=body).build("<"))
+    path.write_bytes(many_records_in("file", False))
     same_for_all(run_pdecode, path, *args)
 
 
@@ -181,18 +186,28 @@ def pressed(records, frames, broken):
     return make
 
 
+@functools.lru_cache(maxsize=None)
+def varied_samples():
+    """An event, and samples that hardly compress."""
+    a = Attr(type=1, config=0, sample_type="IP|TID|TIME|CPU", flags=("sample_id_all",))
+    return a, [encode(sample(a, ip=i * 0x9e3779b97f4a7c15 % 2**64, pid=1, tid=i, time=2**62 + i,
+                             cpu=1), Wire()) for i in range(20000)]
+
+
+@functools.lru_cache(maxsize=None)
+def pressed_in(mode, frames, broken):
+    a, body = varied_samples()
+    return recording(mode, a, [pressed(body, frames, broken)])
+
+
 @pytest.mark.sanitize
 @pytest.mark.parametrize("form", ["jsonl", "stats"])
 @pytest.mark.parametrize("frames, broken", [(1, ()), (40, ()), (40, range(1, 10)), (1, (5,))])
 @pytest.mark.parametrize("mode", ["file", "pipe"])
 def test_decompressed_ahead(tmp_path, run_pdecode, form, frames, broken, mode):
     """Compressed recordings give the same output with threads."""
-    a = Attr(type=1, config=0, sample_type="IP|TID|TIME|CPU", flags=("sample_id_all",))
-    body = [sample(a, ip=i * 0x9e3779b97f4a7c15 % 2**64, pid=1, tid=i, time=2**62 + i, cpu=1)
-            for i in range(20000)]
-    records = [pressed(body, frames, broken)]
     path = tmp_path / "pressed.data"
-    path.write_bytes(recording(mode, a, records))
+    path.write_bytes(pressed_in(mode, frames, broken))
     one = same_for_all(run_pdecode, path, "--format", form)
     if broken:                      # changed literals are not detected
         assert frames == 1 or one.returncode == 1
