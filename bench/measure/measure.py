@@ -34,6 +34,10 @@ class Settings:
     def program(self, name):
         return str(self.work / name)
 
+    @staticmethod
+    def source(name):
+        return str(ROOT / "bench" / "programs" / name)
+
     def environment(self):
         return {**os.environ, "HOME": str(self.home), "PERF_CONFIG": "/dev/null", "LC_ALL": "C",
                 "PAGER": "cat"}

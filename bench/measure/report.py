@@ -1,4 +1,5 @@
 """Prints the results: tables for people as they arrive, JSON for programs at the end."""
+from symbols_report import SymbolsReport
 from tables_report import TablesReport
 
 
@@ -33,6 +34,7 @@ class Report:
         self.decode, self.threads, self.growth, self.recorder, self.instructions = ([], [], [], [],
                                                                                     [])
         self.history, self.profiles, self.tables = [], [], TablesReport()
+        self.symbols = SymbolsReport()
         self.skipped, self.notes, self.goals = [], [], []
 
     def head(self):
@@ -253,8 +255,15 @@ class Report:
         print("\ntables: Parquet, queries, sizes")
         table(self.tables.lines(), ["", "wall s", "cpu s", "MiB"])
 
-    def _tables_goals(self):
-        for what, goal, got in self.tables.goals():
+    def add_symbols(self, row):
+        self.symbols.rows.append(row)
+
+    def show_symbols(self):
+        print("\nsymbols: names, inlined functions, unwinding")
+        table(self.symbols.lines(), ["", "wall s", "cpu s", "MiB"])
+
+    def _stated_goals(self, goals):
+        for what, goal, got in goals:
             if goal < 0:
                 self._at_most(what, -goal, got)
             else:
@@ -398,7 +407,8 @@ class Report:
         self._decode_goals()
         self._history_goals()
         self._profile_goals()
-        self._tables_goals()
+        self._stated_goals(self.symbols.goals())
+        self._stated_goals(self.tables.goals())
         self._recorder_goals()
         if self.goals:
             print("\ngoals")
@@ -409,6 +419,6 @@ class Report:
     def document(self):
         return {"format": 1, **self.description, "instructions": self.instructions,
                 "recorder": self.recorder, "decode": self.decode, "history": self.history,
-                "profiles": self.profiles, "tables": self.tables.rows,
+                "profiles": self.profiles, "symbols": self.symbols.rows, "tables": self.tables.rows,
                 "threads": self.threads, "growth": self.growth, "goals": self.goals,
                 "skipped": self.skipped, "notes": self.notes}

@@ -77,6 +77,21 @@ def test_profiles(bench):
     assert "preport" in printed.split("\ngoals\n")[1]
 
 
+def test_symbols(bench):
+    needs_events("cpu-clock")
+    document, printed, _ = bench("symbols")
+    rows = {row["input"]["kind"]: row for row in document["symbols"]}
+    assert list(rows) == ["copied stacks", "frame pointers"]
+    for row in rows.values():
+        assert not [one for one in row["programs"] if "failed" in one]
+        assert row["frames"] > 2 * row["samples"] > 200 and row["addresses"] > 50
+        assert 1000 < row["carried"] < row["input"]["file_bytes"]
+    goals = printed.split("\ngoals\n")[1]
+    for words in ("stacks with inlined functions, of perf script, times",
+                  "everything of 20,000 samples", "memory for copied stacks"):
+        assert words in goals
+
+
 def test_tables(bench):
     needs_events("cpu-clock", "page-faults")
     document, printed, _ = bench("tables")

@@ -1,0 +1,122 @@
+"""Names, inlined functions and unwinding compared with perf, addr2line and llvm-symbolizer."""
+import json
+import os
+import shutil
+import struct
+import subprocess
+
+from inputs import CantRecord, Input, Kind, record, stats_of
+from measure import Program, measure, run, summary
+
+PD_SYMBOLS = 240            # the feature
+SECONDS = 9                 # of CPU, of the program that is recorded
+STACKS = Kind("copied stacks", "a C++ program of templates, --call-graph dwarf",
+              ["-e", "cpu-clock", "-F", "4000", "--call-graph", "dwarf,8192"], None, None)
+CHAINS = Kind("frame pointers", "the same, -g", ["-e", "cpu-clock", "-F", "2500", "-g"], None, None)
+
+
+def bundle_size(path):
+    """Bytes of the names that the recording carries: the features' sections come after the data, in
+    the order of their bits."""
+    with open(path, "rb") as file:
+        header = file.read(104)
+        start, size = struct.unpack_from("<QQ", header, 40)
+        bits = int.from_bytes(header[72:104], "little")
+        if not bits >> PD_SYMBOLS & 1:
+            return 0
+        file.seek(start + size + 16 * bin(bits & (1 << PD_SYMBOLS) - 1).count("1"))
+        return struct.unpack("<QQ", file.read(16))[1]
+
+
+def with_debug_information(settings):
+    """The path of the compiled program, or CantRecord."""
+    program, source = settings.program("templates"), "templates.cc"
+    done = subprocess.run([os.environ.get("CXX") or "g++", "-std=gnu++17", "-g", "-O2", "-o",
+                           program, settings.source(source)],
+                          stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        raise CantRecord(f"{source} can't be compiled: {done.stderr.strip()[:200]}")
+    return program
+
+
+def make(settings, kind, program):
+    file = Input(kind, settings.work / "symbols.data", False)
+    seconds = SECONDS / 10 if settings.quick else SECONDS
+    file.command = record(settings, file.path, kind.options, [program, seconds])
+    file.stats = stats_of(settings, file.path)
+    return file
+
+
+def pdecode(settings, name, *options):
+    return Program(name, [settings.tool("pdecode"), "-j", "1", *options])
+
+
+def preport(settings, name, *options):
+    return Program(name, [settings.tool("preport"), "-f", "folded", "-j", "1", "-o", "-", *options])
+
+
+def ours(settings, path):
+    return [preport(settings, "preport folded", path),
+            preport(settings, "preport folded --inline", "--inline", path),
+            pdecode(settings, "pdecode names", "-f", "jsonl", "--symbols=names", "--no-inline",
+                    "--types", "SAMPLE", "--blobs", "omit", path),
+            pdecode(settings, "pdecode inlined", "-f", "jsonl", "--symbols=names", "--types",
+                    "SAMPLE", "--blobs", "omit", path)]
+
+
+def peers(path):
+    perf = shutil.which(os.environ.get("PERF") or "perf")
+    if not perf:
+        return []
+    return [Program("perf script --no-inline", [perf, "script", "--no-inline", "-i", path]),
+            Program("perf script", [perf, "script", "-i", path]),
+            Program("perf report --no-inline",
+                    [perf, "report", "--stdio", "--no-inline", "-i", path])]
+
+
+def frames_of(settings, path):
+    """The frames of all samples, and the distinct addresses of the program itself in its file."""
+    lines = settings.work / "frames.jsonl"
+    run(settings, [settings.tool("pdecode"), "-f", "jsonl", "--symbols=table", "--no-inline",
+                   "--types", "SAMPLE", "--blobs", "omit", "-o", lines, path])
+    frames, addresses = 0, set()
+    with open(lines, encoding="utf-8") as file:
+        for line in map(json.loads, file):
+            frames += len(line.get("frame_ids", ()))
+            if line["kind"] == "frame" and line.get("dso", "").endswith("/templates"):
+                addresses.add(int(line["file_offset"], 16) - line.get("return_address", False))
+    lines.unlink()
+    return frames, sorted(addresses)
+
+
+def one_by_one(settings, program, addresses):
+    """Programs that find the functions inlined at each address of a list."""
+    listed = settings.work / "addresses"
+    listed.write_text("".join(f"{address:#x}\n" for address in addresses))
+    commands = {"addr2line -fi": ["addr2line", "-f", "-i", "-e", program],
+                "llvm-symbolizer": ["llvm-symbolizer", "--inlines", f"--obj={program}"]}
+    return [Program(name, ["sh", "-c", '"$@" < "$0"', listed, *command])
+            for name, command in commands.items() if shutil.which(command[0])]
+
+
+def add(settings, report, file, programs, **more):
+    measure(settings, programs)
+    report.add_symbols({"input": file.describe(),
+                        "samples": stats_of(settings, file.path)["by_type"]["SAMPLE"]["records"],
+                        "carried": bundle_size(file.path), **more,
+                        "programs": [summary(one, file.bytes) for one in programs]})
+
+
+def symbols(settings, report):
+    for kind in (STACKS, CHAINS):
+        try:
+            program = with_debug_information(settings)
+            file = make(settings, kind, program)
+            frames, addresses = frames_of(settings, file.path)
+            programs = [*ours(settings, file.path), *peers(file.path)]
+            if kind is STACKS:
+                programs += one_by_one(settings, program, addresses)
+            add(settings, report, file, programs, frames=frames, addresses=len(addresses))
+            file.remove()
+        except CantRecord as error:
+            report.skip(f"symbols of {kind.name}", str(error))
