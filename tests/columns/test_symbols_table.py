@@ -61,8 +61,9 @@ def program(tmp_path_factory):
 
 
 @pytest.fixture
-def unwound(tmp_path):
-    """A sample with a copied stack of three functions."""
+def copied(tmp_path):
+    """Function: a recording with copied stacks of three functions, of which the inner one is always
+    at the same place, and the others have these offsets."""
     cfi = Cfi(X86_64).fde(0x1100, 0x100).fde(0x1200, 0x100, def_cfa(SP[X86_64], 24))
     image = tmp_path / "image"
     image.write_bytes(elf(cfi.fde(0x1300, 0x100, undefined(cfi.ra()))))
@@ -71,11 +72,23 @@ def unwound(tmp_path):
                 flags=("sample_id_all", "use_clockid"), clockid=1, sample_stack_user=64,
                 sample_regs_user=1 << bits[SP[X86_64]] | 1 << bits[PC[X86_64]])
     registers = {bits[PC[X86_64]]: BASE + 0x1100, bits[SP[X86_64]]: STACK}
-    stack = words(BASE + 0x1208, 0, 0, BASE + 0x1308, width=8).ljust(64, b"\0")
-    hit = sample(attr, 2, ip=BASE + 0x1100, pid=7, tid=7, time=9 * SECOND, callchain=[],
-                 regs_user=[value for _, value in sorted(registers.items())], user_abi=2,
-                 stack_user=stack)
-    return written(tmp_path / "u.data", attr, [mapped(attr, image, 0x20000), hit])
+
+    def hit(time, outer, outermost):
+        stack = words(BASE + outer, 0, 0, BASE + outermost, width=8).ljust(64, b"\0")
+        return sample(attr, 2, ip=BASE + 0x1100, pid=7, tid=7, time=time, callchain=[],
+                      regs_user=[value for _, value in sorted(registers.items())], user_abi=2,
+                      stack_user=stack)
+
+    def copied(*offsets):
+        hits = [hit(9 * SECOND + i, *pair) for i, pair in enumerate(offsets)]
+        return written(tmp_path / "u.data", attr, [mapped(attr, image, 0x20000), *hits])
+    return copied
+
+
+@pytest.fixture
+def unwound(copied):
+    """A sample with a copied stack of three functions."""
+    return copied((0x1208, 0x1308))
 
 
 def tables_of(run_pdecode, path, *options):
@@ -138,6 +151,15 @@ def test_copied_stacks_are_unwound(unwound, run_pdecode):
     assert found["stacks"]["depth"] == [3]
     assert found["frames"]["exact"] == [True, False, False] and found["samples"]["frame"] == [0]
     assert tables_of(run_pdecode, unwound)["stacks"]["frames"] == [[]]
+
+
+def test_copies_of_other_stacks_at_one_place(copied, run_pdecode):
+    pairs = [(0x1208, 0x1308), (0x1210, 0x1308), (0x1208, 0x1308), (0x1208, 0x1318)]
+    found = tables_of(run_pdecode, copied(*pairs), "--symbols")
+    stacks = [[found["frames"]["offset"][frame] for frame in frames]
+              for frames in found["stacks"]["frames"]]
+    assert [stacks[stack] for stack in found["samples"]["stack"]] == [
+        [0x1100, *pair] for pair in pairs]
 
 
 def test_without_symbols_the_table_is_empty(program, run_pdecode):
